@@ -14,6 +14,10 @@ static const struct field bmc_trust_fields[] = {
 	FIELD(machine_bmc_trust, address, "address", FIELD_STR, .required = true, .max_len = 2048,
 	      .doc = "spec.bmc.address."),
 	FIELD_OBJ(machine_bmc_trust, tls, "tls", object_tls_fields, .doc = "spec.bmc.tls."),
+	FIELD(machine_bmc_trust, credentials, "credentials", FIELD_STR, AS_NAME,
+	      .doc = "Name of the Secret whose password goes there: spec.bmc.credentialsSecretRef, or the Provider's."),
+	FIELD(machine_bmc_trust, ca_digest, "caDigest", FIELD_STR, AS_DIGEST,
+	      .doc = "SHA-256 of the CA's bytes; in an approval: may be left out, then it is what drover reads."),
 	FIELDS_END,
 };
 static const struct field approval_fields[] = {
@@ -25,7 +29,7 @@ static const struct field approval_fields[] = {
 	FIELD(machine_approval, claim, "claim", FIELD_STR, AS_NAME, .doc = "Adopt: the NodeClaim."),
 	FIELD_PTR(
 		machine_approval, bmc, "bmc", bmc_trust_fields,
-		.doc = "TrustBMC: address and tls of spec.bmc; it counts only while they are the same."),
+		.doc = "TrustBMC: address and tls of spec.bmc, and the Secret; it counts only while they are the same."),
 	FIELDS_END,
 };
 static const struct field_rule approval_rules[] = {
@@ -424,7 +428,7 @@ static const struct field status_fields[] = {
 		  .doc = "What is remembered about its BMC."),
 	FIELD_PTR(
 		machine_status, trusted_bmc, "trustedBMC", bmc_trust_fields,
-		.doc = "The BMC that the password may go to: of spec.bmc when that was first seen, or as approved since."),
+		.doc = "The BMC that the password may go to, whose password, and by what CA: of spec.bmc when that was first seen, or as approved since."),
 	FIELD_PTR(machine_status, operation, "operation", operation_fields, .doc = "The journal."),
 	FIELD_OBJ(machine_status, tenant, "tenant", object_ref_fields,
 		  .doc = "The virtual cluster that it serves or served last."),

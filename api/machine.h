@@ -20,6 +20,8 @@ enum machine_waiting { WAITING_DEVICE, WAITING_RATE, WAITING_BUDGET, WAITING_APP
 struct machine_bmc_trust {
 	const char *address;
 	struct object_tls tls;
+	const char *credentials; /* name of the Secret whose password goes there */
+	const char *ca_digest;	 /* of what tls.ca_secret_ref held; NULL: no CA */
 };
 struct machine_approval {
 	int action;		       /* enum machine_approve */

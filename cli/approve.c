@@ -184,18 +184,34 @@ static json_t *identity_of(const json_t *seen)
 	return o;
 }
 
-static void show_bmc(struct cli_client *c, const json_t *bmc, char sign)
+/* login: the Secret of its password; NULL: not known. */
+static void show_bmc(struct cli_client *c, const json_t *bmc, const char *login, char sign)
 {
 	const json_t *tls = json_object_get(bmc, "tls");
 	const char *pin = json_str_at(tls, "fingerprint"),
 		   *ca = json_str_at(tls, "caSecretRef", "name");
 
-	fprintf(c->json ? stderr : c->out, "%c %s %s%s\n", sign,
+	fprintf(c->json ? stderr : c->out, "%c %s %s%s%s%s\n", sign,
 		str_or(json_str_at(bmc, "address"), "(none)"),
 		pin  ? pin
 		: ca ? "caSecretRef "
 		     : (json_true_at(tls, "trustOnFirstUse") ? "trustOnFirstUse" : "(no tls)"),
-		!pin && ca ? ca : "");
+		!pin && ca ? ca : "", login ? ", password of Secret " : "", str_or(login, ""));
+}
+
+/* The Secret that the password is in, as drover finds it; NULL with e: the Provider cannot be read. */
+static const char *login_of(struct cli_client *c, const json_t *m, struct arena *a, struct err *e)
+{
+	const char *own = json_str_at(m, "spec", "bmc", "credentialsSecretRef", "name"),
+		   *provider = json_str_at(m, "spec", "providerRef", "name"), *name;
+	OWN_JSON p = own ? NULL : cli_get(c, OBJECT_PROVIDER, str_or(provider, ""), e);
+
+	name = own ? own : json_str_at(p, "spec", "credentialsSecretRef", "name");
+	if (!own && p && !name)
+		(void)!err_set(e, ERR_INVALID, 0,
+			       "neither the machine nor provider %s has a credentialsSecretRef",
+			       provider);
+	return name ? arena_strdup(a, name) : NULL;
 }
 
 /* As a merge patch over what an earlier approval left there. */
@@ -221,23 +237,28 @@ static int approve_bmc(struct cli_client *c, const struct cli_approve *a, const 
 	OWN(arena) mem = arena_new();
 	const json_t *bmc = json_at(m, "spec", "bmc"),
 		     *trusted = json_at(m, "status", "trustedBMC");
-	const char *address = json_str_at(bmc, "address");
+	const char *address = json_str_at(bmc, "address"), *login;
+	struct err e;
 	json_t *given;
 
 	if (!address)
 		return cli_failed(c, "machine %s has no spec.bmc", a->machine);
+	login = login_of(c, m, mem, &e);
+	if (!login)
+		return cli_failed(c, "machine %s: %s", a->machine, e.text);
 	if (trusted)
-		show_bmc(c, trusted, '-');
-	show_bmc(c, bmc, '+');
+		show_bmc(c, trusted, json_str_at(trusted, "credentials"), '-');
+	show_bmc(c, bmc, login, '+');
 	given = approval(c, "TrustBMC", NULL);
 	json_object_set_new(given, "bmc",
-			    json_pack("{s:s, s:o}", "address", address, "tls", tls_of(bmc)));
-	return cli_write(
-		c, OBJECT_MACHINE, a->machine,
-		json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
-			  str_or(json_str_at(m, "metadata", "resourceVersion"), ""), "spec",
-			  "approval", given),
-		arena_printf(mem, "machine %s: its password may go to %s", a->machine, address));
+			    json_pack("{s:s, s:o, s:s, s:n}", "address", address, "tls",
+				      tls_of(bmc), "credentials", login, "caDigest"));
+	return cli_write(c, OBJECT_MACHINE, a->machine,
+			 json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
+				   str_or(json_str_at(m, "metadata", "resourceVersion"), ""),
+				   "spec", "approval", given),
+			 arena_printf(mem, "machine %s: the password of Secret %s may go to %s",
+				      a->machine, login, address));
 }
 
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a)

@@ -9,6 +9,7 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
 #include "base/log.h"
 #include "base/loop/loop.h"
 #include "base/loop/loop_uv.h"
+#include "base/address.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -36,6 +38,7 @@
 
 #define NAMES_MAX 8
 #define PROGRAMS_MAX 16
+#define NETWORKS_MAX 32
 #define IMAGE_CA "/etc/ssl/certs/ca-certificates.crt"
 #define IMAGE_CA_MAX (512 << 10)
 #define CERT_DAYS 365
@@ -54,6 +57,11 @@ struct run {
 	size_t nnames;
 	const char *programs[PROGRAMS_MAX + 1]; /* that exec may run */
 	size_t nprograms;
+	const char *networks[NETWORKS_MAX + 1]; /* where no tenant's kubeconfig may lead */
+	size_t nnetworks;
+	const char *hosts[PROGRAMS_MAX + 1]; /* of libvirt, that may be opened */
+	size_t nhosts;
+	char helper[PATH_MAX]; /* drover-libvirt; "": it is not installed */
 	bool json, debug;
 	int64_t per_address;
 	const char *image_key;
@@ -84,6 +92,8 @@ enum {
 	OPT_IMAGE_CA,
 	OPT_EVIDENCE,
 	OPT_EXEC,
+	OPT_NETWORK,
+	OPT_LIBVIRT,
 	OPT_IMAGE_KEY
 };
 
@@ -102,6 +112,13 @@ static const struct argp_option options[] = {
 	 "Write each wipe record there, and the public keys; see docs/evidence.md", 0},
 	{"allow-exec", OPT_EXEC, "PROGRAM", 0,
 	 "Absolute path of a program that Providers may name in spec.network.exec.command; may be repeated (none)",
+	 0},
+	{"management-network", OPT_NETWORK, "NETWORK", 0,
+	 "Network such as 10.0.8.0/24 that no tenant's kubeconfig may lead to, beside the addresses of BMCs and of drover; "
+	 "may be repeated (none)",
+	 0},
+	{"allow-libvirt", OPT_LIBVIRT, "URI", 0,
+	 "What Providers of type libvirt may name in spec.libvirt.uri, letter for letter (qemu:///system); may be repeated (none)",
 	 0},
 	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0, "TLS endpoint of the agents (0.0.0.0:8443)", 0},
 	{"agent-name", OPT_NAME, "HOST", 0,
@@ -175,6 +192,21 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		if (r->nprograms == PROGRAMS_MAX)
 			argp_error(st, "--allow-exec: at most %d", PROGRAMS_MAX);
 		r->programs[r->nprograms++] = arg;
+		return 0;
+	case OPT_NETWORK:
+		if (!address_is_network(arg))
+			argp_error(
+				st,
+				"--management-network: want a network such as 10.0.8.0/24, got %s",
+				arg);
+		if (r->nnetworks == NETWORKS_MAX)
+			argp_error(st, "--management-network: at most %d", NETWORKS_MAX);
+		r->networks[r->nnetworks++] = arg;
+		return 0;
+	case OPT_LIBVIRT:
+		if (r->nhosts == PROGRAMS_MAX)
+			argp_error(st, "--allow-libvirt: at most %d", PROGRAMS_MAX);
+		r->hosts[r->nhosts++] = arg;
 		return 0;
 	case OPT_METRICS:
 		r->metrics_listen = arg;
@@ -310,6 +342,9 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.context.image_ca_pem = image_ca[0] ? image_ca : NULL,
 		.context.evidence_dir = r->evidence_dir,
 		.context.exec_allowed = r->programs,
+		.context.management_networks = r->networks,
+		.context.libvirt_allowed = r->hosts,
+		.context.libvirt_helper = r->helper[0] ? r->helper : NULL,
 		.context.poll_ms = r->poll_ms,
 		.context.settle_ms = r->settle_ms,
 		.on_ready = on_ready,
@@ -350,6 +385,26 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 	return 0;
 }
 
+/* Beside this program, or where `make install` puts it. */
+static void find_helper(char out[static PATH_MAX])
+{
+	static const char *const places[] = {"drover-libvirt", "../lib/drover/drover-libvirt"};
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	out[0] = '\0';
+	self[n > 0 ? n : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return;
+	*slash = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (str_format(out, PATH_MAX, "%s/%s", self, places[i]) && access(out, X_OK) == 0)
+			return;
+	out[0] = '\0';
+}
+
 int cli_run(int argc, char **argv)
 {
 	struct run r = {
@@ -366,6 +421,7 @@ int cli_run(int argc, char **argv)
 
 	(void)gethostname(host, sizeof(host) - 1);
 	r.identity = host;
+	find_helper(r.helper);
 	args_parse(&argp, argc, argv, &r);
 	if (!r.nnames)
 		r.names[r.nnames++] = host;
@@ -374,7 +430,8 @@ int cli_run(int argc, char **argv)
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
-	prctl(PR_SET_DUMPABLE, 0); /* no core file of a process that holds credentials */
+	prctl(PR_SET_DUMPABLE, 0); /* no core file of a process that holds credentials, nor of its children */
+	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	r.loop = loop_uv_new();
 	r.group = loop_group_new(r.loop, "drover");
 	buf_init(&image_ca, IMAGE_CA_MAX);

@@ -22,6 +22,8 @@ static struct kube_peer *peer_new(struct kube_client *c, const struct kube_confi
 						       .client_key_pem = k->client_key_pem,
 						       .plain_ok = c->plain_ok,
 						       .local_ok = k->local_ok,
+						       .may_reach = c->may_reach,
+						       .may_reach_arg = c->may_reach_arg,
 						       .user_agent = agent,
 					       },
 					       e);
@@ -58,6 +60,8 @@ struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 	c->http = h;
 	c->name = mem_strdup(str_or(s->name, "kube"));
 	c->plain_ok = s->plain_ok;
+	c->may_reach = s->may_reach;
+	c->may_reach_arg = s->may_reach_arg;
 	c->max_in_flight = s->max_in_flight ? s->max_in_flight : 16;
 	c->timeout_ms = s->timeout_ms ? s->timeout_ms : 15000;
 	c->line_ms = s->line_ms;

@@ -47,6 +47,8 @@ struct kube_client_spec {
 	uint32_t
 		line_ms; /* in line for rate and place, before timeout_ms begins; 0: within timeout_ms */
 	bool plain_ok; /* http:// servers (tests, measurements) */
+	bool (*may_reach)(const char *address, int port, void *arg); /* http.h; NULL: anywhere */
+	void *may_reach_arg;
 	/* Asked when a call that changes something leaves the line, for the first time or again after a Retry-After: who
 	 * decided on it may not act any more, or knows better by now.  -1 with *e (ERR_UNAVAILABLE): it ends with that, unsent.
 	 * Events and leases are not asked about.  NULL: all may leave. */

@@ -56,6 +56,9 @@ struct http_peer_spec {
 	 * refused when a socket is opened and when a kept connection is used again, however the name
 	 * leads there (ERR_DENIED); a base_url that itself names such an address says that it is wanted. */
 	bool local_ok;
+	/* Asked with the address alone and the port at the same moments; false: ERR_DENIED.  NULL: every one. */
+	bool (*may_reach)(const char *address, int port, void *arg);
+	void *may_reach_arg;
 	const char *user_agent; /* NULL: "drover/VERSION" */
 };
 struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spec, struct err *e);

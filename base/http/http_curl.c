@@ -1,6 +1,8 @@
 #include "base/http/http_curl.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -106,9 +108,7 @@ static void set_error(const struct flight *f, CURLcode rc, struct err *e)
 	if (f->failed)
 		*e = f->err;
 	else if (f->barred && rc == CURLE_COULDNT_CONNECT)
-		(void)!err_set(e, ERR_DENIED, 0,
-			       "%s: its name leads to a loopback or link-local address",
-			       f->x->origin);
+		(void)!err_set(e, ERR_DENIED, 0, "%s: %s", f->x->origin, f->barred);
 	else if (rc == CURLE_OPERATION_TIMEDOUT) /* the only limit that libcurl was given */
 		(void)!err_set(e, ERR_UNAVAILABLE, rc, "%s: no connection within %u ms",
 			       f->x->origin, f->x->connect_ms);
@@ -220,15 +220,49 @@ static void on_resume(void *arg)
 	}
 }
 
+/* Why this peer may not go to that address; NULL: it may. */
+static const char *barred(const struct http_peer_spec *p, const char *address, int port)
+{
+	if (!p->local_ok && http_address_text_is_local(address))
+		return "its name leads to a loopback or link-local address";
+	if (p->may_reach && !p->may_reach(address, port, p->may_reach_arg))
+		return "it leads to an address that it may not be used for";
+	return NULL;
+}
+
+static const char *text_of(const struct sockaddr *a, char out[static INET6_ADDRSTRLEN], int *port)
+{
+	struct sockaddr_in6 in6;
+	struct sockaddr_in in;
+
+	out[0] = '\0'; /* no address, which is local */
+	*port = 0;
+	if (a->sa_family == AF_INET) {
+		memcpy(&in, a, sizeof(in));
+		*port = ntohs(in.sin_port);
+		(void)inet_ntop(AF_INET, &in.sin_addr, out, INET6_ADDRSTRLEN);
+	} else if (a->sa_family == AF_INET6) {
+		memcpy(&in6, a, sizeof(in6));
+		*port = ntohs(in6.sin6_port);
+		(void)inet_ntop(AF_INET6, &in6.sin6_addr, out, INET6_ADDRSTRLEN);
+	}
+	return out;
+}
+
 /* The one place where an address is known before a byte goes there: whatever was written, resolved
  * or rebound to lead to it. */
 static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
 	struct flight *f = arg;
+	char text[INET6_ADDRSTRLEN];
+	const char *why;
+	int port;
 
 	(void)purpose;
-	if (!f->x->peer->local_ok && http_address_is_local(&a->addr)) {
-		f->barred = true;
+	(void)text_of(&a->addr, text, &port);
+	why = barred(f->x->peer, text, port);
+	if (why) {
+		f->barred = why;
 		return CURL_SOCKET_BAD;
 	}
 	return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
@@ -250,14 +284,13 @@ static bool changes_nothing(const struct http_exchange *x)
 static int on_prerequest(void *arg, char *remote, char *local, int remote_port, int local_port)
 {
 	struct flight *f = arg;
-
-	(void)local, (void)remote_port, (void)local_port;
 	/* A connection that another peer opened may have gone where this one may not. */
-	if (!f->x->peer->local_ok && http_address_text_is_local(remote)) {
+	const char *why = barred(f->x->peer, remote, remote_port);
+
+	(void)local, (void)local_port;
+	if (why) {
 		f->failed = true;
-		(void)!err_set(&f->err, ERR_DENIED, 0,
-			       "%s: its name leads to a loopback or link-local address",
-			       f->x->origin);
+		(void)!err_set(&f->err, ERR_DENIED, 0, "%s: %s", f->x->origin, why);
 		return CURL_PREREQFUNC_ABORT;
 	}
 	if (f->sent && !changes_nothing(f->x)) {

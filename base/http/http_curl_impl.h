@@ -20,7 +20,8 @@ struct flight {
 	bool credit; /* paced: one piece may be delivered */
 	bool paused;
 	bool failed; /* err says why; libcurl only knows that a callback gave up */
-	bool barred; /* an address was refused; that is why, when no other one answers */
+	const char
+		*barred; /* why an address was refused, when no other one answers; NULL: none was */
 	struct err err;
 
 	int status;

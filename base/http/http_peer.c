@@ -191,6 +191,8 @@ struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spe
 		.max_in_flight = spec->max_in_flight,
 		.plain_ok = spec->plain_ok,
 		.local_ok = spec->local_ok || http_host_is_local(u.host, strchr(u.host, ':')),
+		.may_reach = spec->may_reach,
+		.may_reach_arg = spec->may_reach_arg,
 		.user_agent =
 			mem_strdup(spec->user_agent ? spec->user_agent : "drover/" DROVER_VERSION),
 	};

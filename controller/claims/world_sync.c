@@ -101,6 +101,8 @@ static bool put_pool(struct world_sync *s, const char *name, const struct node_p
 	w.versions = arena_calloc(a, t->images.n + 1, sizeof(*w.versions));
 	for (size_t i = 0; i < t->images.n; i++)
 		w.versions[w.nversions++] = t->images.v[i].kubernetes_version;
+	w.runtime_classes = t->runtime_classes.v;
+	w.nruntime_classes = t->runtime_classes.n;
 	w.minimum_level_flash = p->spec.wipe.minimum_level.flash;
 	w.minimum_level_hdd = p->spec.wipe.minimum_level.hdd;
 	w.minimum_trust = p->spec.wipe.minimum_trust;
@@ -151,6 +153,7 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 	OWN(arena) a = arena_new();
 	struct world_machine w = {.name = name, .level_flash = -1, .level_hdd = -1};
 	const struct wipe_record *r;
+	char reach[80];
 	bool free_state;
 
 	if (!m)
@@ -181,6 +184,13 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 	if (w.offered && warm_is_ending(m)) {
 		w.offered = false;
 		w.not_offered = "being switched off";
+	}
+	if (w.offered && m->status.operation &&
+	    machine_is_out_of_reach(m->status.operation->last_error.reason)) {
+		w.offered = false;
+		str_format(reach, sizeof(reach), "out of reach: %s",
+			   m->status.operation->last_error.reason);
+		w.not_offered = reach;
 	}
 	if (w.offered && avoided_is(s->spec.avoided, name)) {
 		w.offered = false;

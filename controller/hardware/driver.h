@@ -1,6 +1,7 @@
 #ifndef CONTROLLER_HARDWARE_DRIVER_H
 #define CONTROLLER_HARDWARE_DRIVER_H
 
+#include "base/crypto.h"
 #include "controller/core/context.h"
 #include "providers/fabric.h"
 #include "providers/provider.h"
@@ -35,11 +36,20 @@ void drivers_update(struct drivers *ds, const char *name);
 struct driver *driver_get(const struct drivers *ds, const char *name); /* NULL: none */
 
 /* Attach a Machine: credentials and trust are looked up.  NULL with *e: ERR_UNAVAILABLE while a Secret is
- * loading, ERR_INVALID or ERR_NOT_FOUND naming the field otherwise.  *secret_version: of the Secret used, borrowed. */
+ * loading, ERR_INVALID or ERR_NOT_FOUND naming the field otherwise.  *secret_version: of the Secret used, borrowed; "" where nothing is logged in to. */
 struct provider_machine *driver_attach(struct driver *s, const struct machine *m,
 				       const char **secret_version, struct err *e);
 
+/* The Secret that its BMC's password is in: the machine's own, or the Provider's; NULL: neither has one. */
+const char *driver_login(const struct driver *s, const struct machine *m);
+/* Digest of the CA that its BMC's certificate is checked against; false: it needs none, or it was not read. */
+bool driver_ca_digest(const struct driver *s, const struct machine *m,
+		      char out[static CRYPTO_DIGEST_TEXT]);
+
 /* Its BMC refuses the login: the Secret of it is read closely until it is another. */
 void driver_expect_login(struct driver *s, const struct machine *m);
+
+/* Its images are installed by a manager (BCM), and its power is switched there; NULL: no. */
+bool driver_is_managed(const struct driver *s);
 
 #endif

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "controller/life/bmc.h"
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/core/reserved.h"
 #include "controller/life/bmc_open.h"
 #include "controller/life/bmc_reason.h"
 #include "controller/life/boot_marks.h"
@@ -49,6 +51,16 @@ void life_look_doubt(struct life *l)
 	l->look.off_since = loop_now(l->c->loop);
 }
 
+/* No tenant is led there, by whatever name spec.bmc has it. */
+static void reserve(const struct life *l, const char *address)
+{
+	OWN(arena) a = arena_new();
+
+	if (!str_empty(address) && !str_eq(address, l->look.address))
+		reserved_put(l->c->reserved, arena_printf(a, RESERVED_ANSWERED, l->name), address,
+			     false);
+}
+
 static void remember(struct life *l, const struct provider_observation *o)
 {
 	/* One spelling, however good another would be: two reads are to agree in all. */
@@ -73,6 +85,7 @@ static void remember(struct life *l, const struct provider_observation *o)
 	str_copy(l->look.serial, sizeof(l->look.serial), str_or(o->serial, ""));
 	str_copy(l->look.media_url, sizeof(l->look.media_url), str_or(o->media_url, ""));
 	str_copy(l->look.http_url, sizeof(l->look.http_url), str_or(o->http_url, ""));
+	reserve(l, o->address);
 	str_copy(l->look.address, sizeof(l->look.address), str_or(o->address, ""));
 	str_copy(l->look.session_uri, sizeof(l->look.session_uri), str_or(o->session_uri, ""));
 	str_clean(l->look.uuid);

@@ -7,6 +7,7 @@
 #include "controller/life/consent.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/hardware/driver.h"
 #include "controller/hardware/machine_index.h"
 #include "controller/life/identity.h"
 #include "controller/life/journal.h"
@@ -68,56 +69,104 @@ bool life_ensure_single(struct life *l)
 
 /* --- where the password goes ----------------------------------------------------------------------- */
 
+/* What would be trusted now. */
+struct offered {
+	const char *login;	     /* NULL: there is none */
+	char ca[CRYPTO_DIGEST_TEXT]; /* "": no CA, or it was not read yet */
+};
+
+/* Also before the machine is attached to it. */
+static const struct driver *driver_of(const struct life *l)
+{
+	const struct provider_object *p = l->driver ? NULL : life_provider(l);
+
+	return p ? driver_get(l->parts->drivers, p->meta.name) : l->driver;
+}
+
+static struct offered offered_by(const struct life *l)
+{
+	const struct driver *s = driver_of(l);
+	struct offered o = {0};
+
+	if (!s)
+		return o;
+	o.login = driver_login(s, l->m);
+	if (!driver_ca_digest(s, l->m, o.ca))
+		o.ca[0] = '\0';
+	return o;
+}
+
+static const char *differs(const struct life *l, const struct machine_bmc_trust *trusted)
+{
+	struct offered o = offered_by(l);
+
+	return machine_bmc_differs(l->m->spec.bmc, o.login, o.ca[0] ? o.ca : NULL, trusted);
+}
+
 /* As a merge patch: what an earlier trust was known by goes. */
-static json_t *trust_of(const struct machine_bmc *b)
+static json_t *trust_of(const struct machine_bmc *b, const struct offered *o)
 {
 	const struct object_secret_ref *ca = b->tls.ca_secret_ref;
 
-	return json_pack("{s:s, s:{s:s?, s:o, s:b}}", "address", b->address, "tls", "fingerprint",
-			 b->tls.fingerprint, "caSecretRef",
+	return json_pack("{s:s, s:{s:s?, s:o, s:b}, s:s?, s:s?}", "address", b->address, "tls",
+			 "fingerprint", b->tls.fingerprint, "caSecretRef",
 			 ca ? json_pack("{s:s, s:s?}", "name", ca->name, "key", ca->key)
 			    : json_null(),
-			 "trustOnFirstUse", b->tls.trust_on_first_use);
+			 "trustOnFirstUse", b->tls.trust_on_first_use, "credentials", o->login,
+			 "caDigest", o->ca[0] ? o->ca : NULL);
 }
 
+/* By a person who saw the Secret's name too. */
 static bool is_approved(const struct life *l)
 {
 	const struct machine_approval *a = l->m->spec.approval;
 
 	return a && a->action == APPROVE_TRUST_BMC && !str_eq(a->id, l->m->status.approval_id) &&
-	       machine_bmc_is(l->m->spec.bmc, a->bmc);
+	       a->bmc && a->bmc->credentials && !differs(l, a->bmc);
 }
 
 bool life_bmc_trusted(const struct life *l, struct err *e)
 {
-	const struct machine_status *st = &l->m->status;
+	const struct machine_bmc_trust *t = l->m->status.trusted_bmc;
+	const char *what = differs(l, t);
 
-	if (machine_bmc_is(l->m->spec.bmc, st->trusted_bmc))
+	if (!what)
 		return true;
 	(void)!err_set(
 		e, ERR_DENIED, 0,
-		"spec.bmc is not what the password may go to, %.100s as it was known then; `drover approve %s --bmc`",
-		st->trusted_bmc ? st->trusted_bmc->address : "nothing", l->name);
+		"%s is not what was approved: the password goes to %.100s alone, as it was known then; `drover approve %s --bmc`",
+		what, t ? t->address : "nobody", l->name);
 	return false;
 }
 
-json_t *life_first_trust(const struct life *l)
+json_t *life_bmc_first_trust(const struct life *l)
 {
-	const struct machine_bmc *b = l->m->spec.bmc;
+	const struct driver *s = driver_of(l);
+	struct offered o = offered_by(l);
 
-	return b && !l->m->status.trusted_bmc && !is_approved(l) ? trust_of(b) : NULL;
+	return s && s->provider && l->m->spec.bmc && !l->m->status.trusted_bmc && !is_approved(l)
+		       ? trust_of(l->m->spec.bmc, &o)
+		       : NULL;
+}
+
+/* Something of it is named for the first time: what drover wrote before it knew of that, or a CA that could not be read. */
+static bool is_incomplete(const struct machine_bmc_trust *t, const struct offered *o)
+{
+	return (!t->credentials && o->login) || (!t->ca_digest && o->ca[0]);
 }
 
 bool life_ensure_bmc_trust_written(struct life *l)
 {
 	const struct machine_bmc *b = l->m->spec.bmc;
 	const struct machine_status *st = &l->m->status;
+	struct offered o = offered_by(l);
 	bool approved = is_approved(l);
 	json_t *s;
 
-	if (!approved && st->trusted_bmc)
+	if (!approved && st->trusted_bmc &&
+	    (differs(l, st->trusted_bmc) || !is_incomplete(st->trusted_bmc, &o)))
 		return true;
-	s = json_pack("{s:o}", "trustedBMC", trust_of(b));
+	s = json_pack("{s:o}", "trustedBMC", trust_of(b, &o));
 	if (approved) { /* of the last one neither session, nor certificate, nor refusal counts */
 		log_info("a person trusts its BMC", LOG_S("machine", l->name),
 			 LOG_S("address", b->address));

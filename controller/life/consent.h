@@ -24,14 +24,13 @@ bool life_ensure_single(struct life *l);
 /* Nobody has paused it: spec.managementPolicy is not Observe, and its provider is not paused. */
 bool life_ensure_unpaused(struct life *l);
 
-/* Its password may go to the BMC that spec.bmc names: that was so from the beginning, or a person approved this address
- * and certificate since (TrustBMC).  False, with *e: nothing is asked of it (life/bmc_open.h). */
+/* The password of this Secret may go to the BMC that spec.bmc names, known by this certificate or CA: that was so from
+ * the beginning, or a person approved it since (TrustBMC).  False, with *e: nothing is asked of it (life/bmc_open.h). */
 bool life_bmc_trusted(const struct life *l, struct err *e);
 /* What a person approved, or what there was at the beginning, stands in status.trustedBMC: before the first login. */
 bool life_ensure_bmc_trust_written(struct life *l);
-/* ... and goes along with the first write of a machine that begins: status.trustedBMC; NULL: it stands there, or a
- * person's approval does, or there is no BMC. */
-json_t *life_first_trust(const struct life *l);
+/* That member for a write that is made anyway, where there was nothing yet; NULL: it is not due.  Gives. */
+json_t *life_bmc_first_trust(const struct life *l);
 
 /* An approval to wipe that was not acted on yet, or NULL. */
 const char *life_approved_wipe(const struct life *l);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "api/reasons.h"
 #include "base/str.h"
 
 #define VALUE_MAX 253 /* of status.requests */
@@ -69,17 +70,46 @@ const char *request_new(const struct machine *m, const char *key, const char *ac
 	return v && v[0] && strlen(v) <= VALUE_MAX && !str_eq(v, acted_on) ? v : NULL;
 }
 
+bool machine_is_out_of_reach(const char *reason)
+{
+	static const enum reason reasons[] = {
+		REASON_BmcNotTrusted,	 REASON_BmcAuthFailed,	 REASON_BmcUnreachable,
+		REASON_BmcProtocolError, REASON_BmcUnsupported,	 REASON_BmcBusy,
+		REASON_ManagerConflict,	 REASON_ManagerRefused,	 REASON_ManagerUnreachable,
+		REASON_IdentityMismatch, REASON_IdentityNotTold, REASON_DuplicateIdentity,
+		REASON_ProviderNotReady, REASON_SecretNotFound};
+	enum reason r = reason_find(reason);
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if (r == reasons[i])
+			return true;
+	return false;
+}
+
 static bool same(const char *a, const char *b)
 {
 	return str_eq(str_or(a, ""), str_or(b, ""));
 }
 
-bool machine_bmc_is(const struct machine_bmc *b, const struct machine_bmc_trust *trusted)
+static bool same_tls(const struct object_tls *x, const struct object_tls *y)
 {
-	const struct object_tls *x = &b->tls, *y = trusted ? &trusted->tls : NULL;
-	const struct object_secret_ref *p = x->ca_secret_ref, *q = y ? y->ca_secret_ref : NULL;
+	const struct object_secret_ref *p = x->ca_secret_ref, *q = y->ca_secret_ref;
 
-	return y && same(b->address, trusted->address) && same(x->fingerprint, y->fingerprint) &&
+	return same(x->fingerprint, y->fingerprint) &&
 	       x->trust_on_first_use == y->trust_on_first_use && !p == !q &&
 	       (!p || (same(p->name, q->name) && same(p->key, q->key)));
+}
+
+const char *machine_bmc_differs(const struct machine_bmc *b, const char *login,
+				const char *ca_digest, const struct machine_bmc_trust *trusted)
+{
+	if (!trusted || !same(b->address, trusted->address))
+		return "spec.bmc.address";
+	if (!same_tls(&b->tls, &trusted->tls))
+		return "spec.bmc.tls";
+	if (trusted->credentials && !same(login, trusted->credentials))
+		return "the Secret of its password (credentialsSecretRef)";
+	if (trusted->ca_digest && ca_digest && !str_eq(ca_digest, trusted->ca_digest))
+		return "what the Secret of spec.bmc.tls.caSecretRef holds";
+	return NULL;
 }

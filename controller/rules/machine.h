@@ -31,8 +31,16 @@ bool warm_is_ending(const struct machine *m);
 struct arena;
 struct labels machine_topology(const struct machine *m, struct arena *a);
 
-/* Is this the BMC that the password may go to?  Address, and what its certificate is known by, letter for letter. */
-bool machine_bmc_is(const struct machine_bmc *b, const struct machine_bmc_trust *trusted);
+/* A reason for which no machine can be booted while it stands in lastError: its BMC is not trusted, refuses the login,
+ * does not answer or is of another machine, or its Provider is not ready.  So it is not taken either. */
+bool machine_is_out_of_reach(const char *reason);
+
+/* Is this the BMC that the password may go to?  Address, what its certificate is known by, the Secret that the password
+ * is in, and the CA's bytes, letter for letter.  login, ca_digest: those of now; ca_digest NULL: no CA, or it cannot be
+ * read, so nothing is sent either way.  NULL: it is; else what differs, for people.  What `trusted` does not name (it
+ * was written before drover wrote that; a digest that a person left out) does not differ. */
+const char *machine_bmc_differs(const struct machine_bmc *b, const char *login,
+				const char *ca_digest, const struct machine_bmc_trust *trusted);
 
 /* The value of that annotation (api/annotations.h) when it is not the one acted on last, or NULL. */
 const char *request_new(const struct machine *m, const char *key, const char *acted_on);

@@ -123,7 +123,7 @@ static void begin(struct life *l, const char *why)
 		"state", "known", "tenancy", (json_int_t)tenancy, "clean", 0, "operation", "fence",
 		(json_int_t)fence, "power", "httpBoot", "agentBoot", "claimRef", "tenant",
 		"warmFor", "agent", "quarantine", "leave", "hold", "wipeAttempt");
-	json_t *trust = life_first_trust(l);
+	json_t *trust = life_bmc_first_trust(l);
 
 	if (trust)
 		json_object_set_new(s, "trustedBMC", trust);

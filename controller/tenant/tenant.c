@@ -11,11 +11,14 @@
 
 #include "controller/tenant/tenant.h"
 #include "api/annotations.h"
+#include "base/address.h"
 #include "base/arena.h"
+#include "base/index.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
 #include "controller/tenant/projection.h"
 #include "controller/tenant/sleep.h"
@@ -188,8 +191,10 @@ static void on_node(const struct kube_entry *old, const struct kube_entry *new_,
 	const struct kube_entry *en = new_ ? new_ : old;
 	const struct load *load = new_ ? NULL : map_get(t->loads, en->name);
 
-	if (new_)
+	if (new_) {
 		see_readiness(t, old, new_);
+		((struct tenant_node *)new_->object)->rv = new_->rv;
+	}
 	if (old && new_ && tenant_node_same(old->object, new_->object))
 		return;
 	if (load && !load->pods)
@@ -312,6 +317,7 @@ static void start_caches(struct tenant *t)
 	t->pods = kube_cache_new(t->c->group, &s);
 	s.resource = &KUBE_NODES;
 	s.want = tenant_want_node;
+	s.same_untold = true;
 	s.project = tenant_project_node;
 	s.on_change = on_node;
 	s.accept_loss = accept_node_loss;
@@ -398,6 +404,24 @@ static void probe(void *arg)
 
 /* --- building ------------------------------------------------------------------------------------ */
 
+static bool may_reach(const char *address, int port, void *arg)
+{
+	const struct tenant *t = arg;
+
+	return !reserved_owner(t->c->reserved, address, port);
+}
+
+/* An administrator who wrote an address into spec.server meant it. */
+static bool is_meant(const struct virtual_cluster *vc)
+{
+	const char *host = vc->spec.server ? strstr(vc->spec.server, "://") : NULL;
+	char ip[ADDRESS_TEXT], text[256];
+
+	str_format(text, sizeof(text), "%.*s", host ? (int)strcspn(host + 3, "/") : 0,
+		   host ? host + 3 : "");
+	return address_host(text, ip);
+}
+
 /* Asked when a call leaves the client's line, which may be some seconds after it was decided (S7). */
 static int may_change(void *arg, struct err *e)
 {
@@ -417,6 +441,7 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 		secrets_value(t->c->secrets, r->namespace, r->name, str_or(r->key, "config"));
 	struct kube_client_spec cs = {
 		.name = t->name, .may_change = may_change, .may_change_arg = t};
+	const char *whose;
 	struct err e;
 
 	take_down(t);
@@ -435,9 +460,18 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 		tenant_say(t, "KubeconfigRefused", "%s", e.text);
 		return;
 	}
+	whose = is_meant(vc) ? NULL : reserved_owner_of(t->c->reserved, cfg->server);
+	if (whose) {
+		tenant_say(t, "KubeconfigRefused",
+			   "%s: %.100s is %s: not allowed in a tenant's kubeconfig",
+			   vc->spec.server ? "spec.server" : "cluster.server", cfg->server, whose);
+		return;
+	}
 	free(t->ca_pem);
 	t->ca_pem = mem_strdup(cfg->ca_pem);
 	cs.config = cfg;
+	cs.may_reach = is_meant(vc) ? NULL : may_reach;
+	cs.may_reach_arg = t;
 	cs.plain_ok = t->c->o.plain_ok;
 	t->client = kube_client_new(t->c->group, t->c->http, &cs, &e);
 	if (!t->client) {
@@ -462,6 +496,7 @@ static void on_refresh(void *arg)
 
 	if (!vc) {
 		t->all->hooks.changed(t, t->all->hooks.arg);
+		index_put(t->all->by_secret, t->name, NULL, 0);
 		map_del(t->all->map, t->name);
 		tenant_free(t);
 		return;
@@ -504,6 +539,19 @@ static void on_sleep(struct tenant *t)
 	t->all->hooks.changed(t, t->all->hooks.arg);
 }
 
+/* Whom a Secret is about. */
+static void index_secret(const struct tenant *t, const struct virtual_cluster *vc)
+{
+	const struct object_secret_ref *r = vc ? &vc->spec.kubeconfig_secret_ref : NULL;
+	OWN(arena) a = arena_new();
+	struct index_text text = {.key = 0};
+
+	if (r)
+		text.text = arena_printf(a, "%s/%s", str_or(r->namespace, t->c->o.ns),
+					 str_or(r->name, ""));
+	index_put(t->all->by_secret, t->name, &text, 1);
+}
+
 void tenants_update(struct tenants *ts, const char *name)
 {
 	struct context *c = ts->c;
@@ -529,22 +577,25 @@ void tenants_update(struct tenants *ts, const char *name)
 		loop_defer_init(&t->refresh, c->group, on_refresh, t);
 		map_put(ts->map, name, t);
 	}
+	index_secret(t, vc);
 	loop_defer(&t->refresh);
+}
+
+static bool refresh(const char *name, void *arg)
+{
+	struct tenants *ts = arg;
+	struct tenant *t = map_get(ts->map, name);
+
+	if (t)
+		loop_defer(&t->refresh);
+	return true;
 }
 
 void tenants_secret(struct tenants *ts, const char *ns, const char *name)
 {
-	struct map_iter it;
+	OWN(arena) a = arena_new();
 
-	map_for_each (it, ts->map) {
-		const struct virtual_cluster *vc =
-			CTX_GET(ts->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, it.key);
-		const struct object_secret_ref *r = vc ? &vc->spec.kubeconfig_secret_ref : NULL;
-
-		if (r && str_eq(r->name, name) &&
-		    str_eq(r->namespace ? r->namespace : ts->c->o.ns, ns))
-			tenants_update(ts, it.key);
-	}
+	index_each(ts->by_secret, 0, arena_printf(a, "%s/%s", ns, name), refresh, ts);
 }
 
 void tenants_update_all(struct tenants *ts)
@@ -575,6 +626,7 @@ struct tenants *tenants_new(struct context *c, const struct tenant_hooks *hooks)
 	ts->hooks = *hooks;
 	ts->map = map_new(NULL);
 	ts->bad = map_new(NULL);
+	ts->by_secret = index_new(1);
 	return ts;
 }
 
@@ -588,5 +640,6 @@ void tenants_free(struct tenants *ts)
 		tenant_free(it.value);
 	map_free(ts->map);
 	map_free(ts->bad);
+	index_free(ts->by_secret);
 	free(ts);
 }

@@ -1,6 +1,8 @@
 /* The password of a BMC goes where it went first, or where a person approved since: never where spec.bmc points by now. */
 #include "tests/unit/testing.h"
 
+#include <stdlib.h>
+#include "base/mem.h"
 #include "base/str.h"
 #include "tests/world/world.h"
 
@@ -46,9 +48,9 @@ static void point(struct server *b, const char *address, const char *pin)
 
 static void approve(struct server *b, const char *id, const char *address, const char *pin)
 {
-	world_patch_machine(b, json_pack("{s:{s:s, s:s, s:{s:s, s:o}}}", "approval", "action",
-					 "TrustBMC", "id", id, "bmc", "address", address, "tls",
-					 tls(pin)));
+	world_patch_machine(b, json_pack("{s:{s:s, s:s, s:{s:s, s:s, s:o}}}", "approval", "action",
+					 "TrustBMC", "id", id, "bmc", "credentials", "bmc",
+					 "address", address, "tls", tls(pin)));
 }
 
 static void assert_nothing_went(struct stranger *s, struct server *b, unsigned resets)
@@ -174,6 +176,87 @@ static void a_replaced_certificate_is_pinned_anew_by_an_approval(void **state)
 	stop(&s);
 }
 
+static void let(struct server *b, const char *id, const char *login, json_t *how)
+{
+	world_patch_machine(b, json_pack("{s:{s:s, s:s, s:{s:s, s:s, s:o}}}", "approval", "action",
+					 "TrustBMC", "id", id, "bmc", "credentials", login,
+					 "address", world_at(b, "spec.bmc.address"), "tls", how));
+}
+
+/* Another BMC's password, or a tenant's, is not for this one. */
+static void another_secrets_password_goes_nowhere(void **state)
+{
+	struct stranger s;
+	struct server *b = start(&s, 905);
+	const char *rack = "/apis/drover.dev/v1alpha1/providers/rack";
+	unsigned logins;
+
+	(void)state;
+	world_secret(&s.w, "drover-system", "theirs", "username", "drover", "password", "secret-2");
+	world_wait_state(b, "free", 1800);
+	assert_string_equal(world_at(b, "status.trustedBMC.credentials"), "bmc");
+	logins = b->bmc.logins;
+	world_patch_machine(
+		b, json_pack("{s:{s:{s:s}}}", "bmc", "credentialsSecretRef", "name", "theirs"));
+	world_wait_reason(b, "BmcNotTrusted", 120);
+	world_run(&s.w, 3600 * 1000);
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+			       "the Secret of its password (credentialsSecretRef)"));
+	let(b, "01", "bmc", tls(NULL)); /* of what is not there any more */
+	world_run(&s.w, 600 * 1000);
+	assert_int_equal(b->bmc.logins, logins);
+	world_patch_machine(b, json_pack("{s:{s:n}}", "bmc", "credentialsSecretRef"));
+	world_run(&s.w, 600 * 1000);
+	assert_int_equal(b->bmc.wrong_passwords, 0);
+	/* So with the Provider's. */
+	logins = b->bmc.logins;
+	world_do(&s.w, &s.w.host, "PATCH", rack,
+		 json_pack("{s:{s:{s:s}}}", "spec", "credentialsSecretRef", "name", "theirs"));
+	world_wait_reason(b, "BmcNotTrusted", 3600);
+	world_run(&s.w, 3600 * 1000);
+	assert_int_equal(b->bmc.logins, logins);
+	b->bmc.password = "secret-2";
+	let(b, "02", "theirs", tls(NULL));
+	world_pod(&s.w, &s.w.tenants[0], "train");
+	world_wait_running(&s.w, &s.w.tenants[0], "train", 1800);
+	assert_string_equal(world_at(b, "status.trustedBMC.credentials"), "theirs");
+	assert_int_equal(b->bmc.wrong_passwords, 0);
+	stop(&s);
+}
+
+/* Who may write the Secret of a CA does not choose who gets the password. */
+static void a_ca_that_was_exchanged_is_not_the_one_that_was_trusted(void **state)
+{
+	json_t *ca = json_pack("{s:{s:s}, s:n, s:n}", "caSecretRef", "name", "my-ca", "fingerprint",
+			       "trustOnFirstUse");
+	struct stranger s;
+	struct server *b;
+	char digest[80], *other;
+
+	(void)state;
+	world_start(&s.w, 906, 1);
+	b = &s.w.servers[0];
+	fake_bmc_init(&s.bmc, s.w.hardware);
+	world_secret(&s.w, "drover-system", "my-ca", "ca.crt", s.w.ca_pem, NULL, NULL);
+	world_patch_machine(b, json_pack("{s:{s:O}}", "bmc", "tls", ca));
+	world_replica(&s.w);
+	world_wait_state(b, "free", 1800);
+	str_copy(digest, sizeof(digest), world_at(b, "status.trustedBMC.caDigest"));
+	assert_true(str_starts(digest, "sha256:"));
+	other = mem_printf("%s%s", s.w.ca_pem, s.w.ca_pem);
+	world_secret(&s.w, "drover-system", "my-ca", "ca.crt", other, NULL, NULL);
+	world_wait_reason(b, "BmcNotTrusted", 120);
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+			       "what the Secret of spec.bmc.tls.caSecretRef holds"));
+	assert_string_equal(world_at(b, "status.trustedBMC.caDigest"), digest);
+	let(b, "01", "bmc", ca);
+	world_pod(&s.w, &s.w.tenants[0], "train");
+	world_wait_running(&s.w, &s.w.tenants[0], "train", 1800);
+	assert_string_not_equal(world_at(b, "status.trustedBMC.caDigest"), digest);
+	free(other);
+	stop(&s);
+}
+
 static bool first_is_written_down(struct httpd_req *q, unsigned n, void *arg)
 {
 	struct server *b = arg;
@@ -202,6 +285,37 @@ static void it_is_written_down_before_the_first_request(void **state)
 	world_stop(&s.w);
 }
 
+static int64_t fence_of(const struct server *b)
+{
+	return json_int_at(json_at(b->object, "status", "operation"), "fence");
+}
+
+/* Each write of a thousand machines is a tenth of a second until the last of them is looked at. */
+static void who_takes_over_writes_the_first_trust_with_its_fence(void **state)
+{
+	struct sim_world w;
+	struct server *b;
+	int64_t fence;
+
+	(void)state;
+	world_start(&w, 906, 1);
+	b = &w.servers[0];
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	world_kill(&w.replicas[0]);
+	world_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/machines/gpu-1/status",
+		 json_pack("{s:{s:n}}", "status", "trustedBMC"));
+	assert_string_equal(world_at(b, "status.trustedBMC.address"), "");
+	fence = fence_of(b);
+	world_replica(&w);
+	for (int i = 0; i < 60000 && fence_of(b) == fence; i++)
+		world_run(&w, 1);
+	assert_true(fence_of(b) > fence);
+	assert_string_equal(world_at(b, "status.trustedBMC.address"),
+			    world_at(b, "spec.bmc.address"));
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,8 +323,12 @@ int main(void)
 		cmocka_unit_test(what_a_certificate_is_known_by_is_part_of_it),
 		cmocka_unit_test(an_approved_address_is_used_and_its_certificate_pinned_anew),
 		cmocka_unit_test(a_replaced_certificate_is_pinned_anew_by_an_approval),
+		cmocka_unit_test(another_secrets_password_goes_nowhere),
+		cmocka_unit_test(a_ca_that_was_exchanged_is_not_the_one_that_was_trusted),
 		cmocka_unit_test(it_is_written_down_before_the_first_request),
+		cmocka_unit_test(who_takes_over_writes_the_first_trust_with_its_fence),
 	};
 
+	cmocka_set_test_filter(getenv("ONLY"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -389,6 +389,45 @@ static void a_name_does_not_lead_to_this_machine(void **state)
 	rig_stop(&r);
 }
 
+static bool but_not_its_port(const char *address, int port, void *arg)
+{
+	const struct rig *r = arg;
+
+	return !(str_eq(address, "127.0.0.1") && port == (int)httpd_mhd_port(r->mhd));
+}
+
+/* Asked with what is connected to, whatever the name; and of a connection that another one opened. */
+static void an_owner_says_where_its_peer_may_not_go(void **state)
+{
+	struct http_peer_spec spec;
+	struct rig r;
+	struct got g;
+	char url[80];
+
+	(void)state;
+	rig_start(&r, true);
+	spec = rig_spec(&r);
+	str_format(url, sizeof(url), "https://a.rebound.example:%u", httpd_mhd_port(r.mhd));
+	spec.base_url = url;
+	spec.server_name = "localhost";
+	spec.local_ok = true;
+	spec.may_reach = but_not_its_port;
+	spec.may_reach_arg = &r;
+	try(&r, &spec, &g);
+	assert_true(g.failed);
+	assert_int_equal(g.err.kind, ERR_DENIED);
+	assert_non_null(strstr(g.err.text, "an address that it may not be used for"));
+	assert_int_equal(r.served, 0);
+	spec.may_reach = NULL;
+	try(&r, &spec, &g);
+	assert_int_equal(g.status, 200);
+	spec.may_reach = but_not_its_port;
+	try(&r, &spec, &g);
+	assert_int_equal(g.err.kind, ERR_DENIED);
+	assert_int_equal(r.served, 1);
+	rig_stop(&r);
+}
+
 static void redirects_are_not_followed(void **state)
 {
 	unsigned accepted;
@@ -506,6 +545,7 @@ int main(void)
 		cmocka_unit_test(nonsense_from_a_server_is_an_error),
 		cmocka_unit_test(too_many_headers_are_refused),
 		cmocka_unit_test(a_name_does_not_lead_to_this_machine),
+		cmocka_unit_test(an_owner_says_where_its_peer_may_not_go),
 		cmocka_unit_test(redirects_are_not_followed),
 		cmocka_unit_test(proxies_of_the_environment_are_ignored),
 		cmocka_unit_test(only_what_changes_nothing_is_sent_twice),

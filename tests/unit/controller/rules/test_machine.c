@@ -32,13 +32,34 @@ static void a_bmc_is_trusted_letter_for_letter(void **state)
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		struct machine_bmc b = {.address = all[i].address, .tls = all[i].tls};
 
-		assert_false(machine_bmc_is(&b, NULL));
+		assert_non_null(machine_bmc_differs(&b, "bmc", NULL, NULL));
 		for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++) {
 			struct machine_bmc_trust t = {.address = all[k].address, .tls = all[k].tls};
 
-			assert_int_equal(machine_bmc_is(&b, &t), i == k);
+			assert_int_equal(!machine_bmc_differs(&b, "bmc", NULL, &t), i == k);
 		}
 	}
+}
+
+static void the_secret_and_the_ca_are_part_of_it(void **state)
+{
+	struct object_secret_ref ca = {.name = "ca"};
+	struct machine_bmc b = {.address = ADDRESS, .tls = {.ca_secret_ref = &ca}};
+	struct machine_bmc_trust t = {.address = ADDRESS,
+				      .tls = {.ca_secret_ref = &ca},
+				      .credentials = "bmc",
+				      .ca_digest = "sha256:aa"};
+
+	(void)state;
+	assert_null(machine_bmc_differs(&b, "bmc", "sha256:aa", &t));
+	assert_string_equal(machine_bmc_differs(&b, "other", "sha256:aa", &t),
+			    "the Secret of its password (credentialsSecretRef)");
+	assert_non_null(machine_bmc_differs(&b, NULL, "sha256:aa", &t));
+	assert_string_equal(machine_bmc_differs(&b, "bmc", "sha256:ab", &t),
+			    "what the Secret of spec.bmc.tls.caSecretRef holds");
+	assert_null(machine_bmc_differs(&b, "bmc", NULL, &t)); /* nothing is sent without it */
+	t.credentials = t.ca_digest = NULL;
+	assert_null(machine_bmc_differs(&b, "other", "sha256:ab", &t));
 }
 
 static void a_node_is_told_where_its_machine_stands_and_nothing_else(void **state)
@@ -60,10 +81,24 @@ static void a_node_is_told_where_its_machine_stands_and_nothing_else(void **stat
 	assert_string_equal(labels_get(&l, "topology.kubernetes.io/zone"), "z1");
 }
 
+static void what_keeps_a_machine_from_booting_keeps_it_from_being_taken(void **state)
+{
+	(void)state;
+	assert_true(machine_is_out_of_reach("BmcAuthFailed"));
+	assert_true(machine_is_out_of_reach("BmcNotTrusted"));
+	assert_true(machine_is_out_of_reach("ProviderNotReady"));
+	assert_false(machine_is_out_of_reach("BmcSlow")); /* it is only waited for */
+	assert_false(machine_is_out_of_reach("PowerOnPaced"));
+	assert_false(machine_is_out_of_reach("NoSuchReason"));
+	assert_false(machine_is_out_of_reach(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_keeps_a_machine_from_booting_keeps_it_from_being_taken),
 		cmocka_unit_test(a_bmc_is_trusted_letter_for_letter),
+		cmocka_unit_test(the_secret_and_the_ca_are_part_of_it),
 		cmocka_unit_test(a_node_is_told_where_its_machine_stands_and_nothing_else),
 	};
 
