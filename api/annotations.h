@@ -60,10 +60,17 @@
 /* NoSchedule, with the reason as its value: drover cordoned the Node, and may uncordon it. */
 #define TENANT_TAINT_DRAINING "drover.dev/draining"
 
+/* --- on NodeClaims ---------------------------------------------------------------------------------- */
+
+/* By drover, on the claims that it makes for pods that wait: for how many.  Such a claim is withdrawn when none of them
+ * waits any more and nothing was written for it (controller/claims/unwanted.h); one without it is a person's. */
+#define CLAIM_FOR_PODS "drover.dev/for-pods"
+
 /* --- finalizers ------------------------------------------------------------------------------------- */
 
 #define FINALIZER_CLAIM "drover.dev/termination"
 #define FINALIZER_MACHINE "drover.dev/machine"
+#define FINALIZER_MADE "drover.dev/made" /* on a Machine that drover defined at its provider */
 #define FINALIZER_PROVIDER "drover.dev/provider"
 #define FINALIZER_VIRTUAL_CLUSTER "drover.dev/virtual-cluster"
 #define FINALIZER_WIPE_RECORD "drover.dev/export"

@@ -24,6 +24,9 @@ static const struct field template_spec_fields[] = {
 		node_pool_template_spec, images, "images", object_image_fields, .required = true,
 		.max_items = 16, .list_key = "kubernetesVersion", .rules = image_rules,
 		.doc = "One image for each minor of Kubernetes; the newest that the tenant's API server allows is taken."),
+	FIELD(node_pool_template_spec, runtime_classes, "runtimeClasses", FIELD_STRINGS,
+	      .max_items = 16, .max_len = 253,
+	      .doc = "RuntimeClasses whose handlers the images have, such as vnode: a pod with another runtimeClassName gets no machine of the pool. Absent: all of them."),
 	NODE_ROWS(node_pool_template_spec),
 	FIELDS_END,
 };

@@ -11,6 +11,9 @@
 const char *const provider_object_type_names[] = {"redfish", "ipmi", "libvirt", "bcm",
 						  "ec2",     "exec", NULL};
 const char *const provider_object_fabric_names[] = {"none", "exec", "netris", NULL};
+static const char *const accelerator_names[] = {"kvm", "none", NULL};
+static const char *const drive_bus_names[] = {"sata", "nvme", NULL};
+#define MACHINES_MAX 256
 static const char *const boot_method_names[] = {"UefiHttp", "VirtualMedia", NULL};
 
 static const struct field exec_fields[] = {
@@ -226,6 +229,53 @@ static const struct field instance_type_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field drive_fields[] = {
+	FIELD(provider_object_drive, size, "size", FIELD_QUANTITY, .required = true,
+	      .doc = "How large it is, such as 8Gi."),
+	FIELD(provider_object_drive, bus, "bus", FIELD_ENUM, .enums = drive_bus_names,
+	      .def = "\"sata\"",
+	      .doc = "sata; or nvme, where QEMU itself may open the volume's file: qemu:///session."),
+	FIELDS_END,
+};
+
+static const struct field machines_fields[] = {
+	FIELD(provider_object_machines, count, "count", FIELD_I64, .required = true, .min = 0,
+	      .max = MACHINES_MAX,
+	      .doc = "How many there are: PROVIDER-0, PROVIDER-1, ...; those beyond it go when nobody is on them."),
+	FIELD(provider_object_machines, instance_type, "instanceType", FIELD_STR, .max_len = 128,
+	      .doc = "Name of one of the Provider's instance types."),
+	FIELD(provider_object_machines, cpus, "cpus", FIELD_I64, .min = 1, .max = 1024, .def = "2",
+	      .doc = "Virtual processors of each."),
+	FIELD(provider_object_machines, accelerator, "accelerator", FIELD_ENUM,
+	      .enums = accelerator_names,
+	      .doc = "kvm; or none: QEMU emulates the processor; absent: kvm where the host has it."),
+	FIELD(provider_object_machines, memory, "memory", FIELD_QUANTITY, .def = "\"3Gi\"",
+	      .doc = "Memory of each."),
+	FIELD_ITEMS(provider_object_machines, drives, "drives", drive_fields, .max_items = 8,
+		    .doc = "Their drives, new volumes of the storage pool."),
+	FIELD(provider_object_machines, network, "network", FIELD_STR, .max_len = 128,
+	      .doc = "Network of libvirt that their card is in; absent, and no bridge: QEMU's user network."),
+	FIELD(provider_object_machines, bridge, "bridge", FIELD_STR, .max_len = 15,
+	      .doc = "Bridge of the host that their card is in."),
+	FIELDS_END,
+};
+
+static const struct field_rule machines_rules[] = {
+	{"!has(self.network) || !has(self.bridge)", "bridge stands not beside network"},
+	{NULL, NULL},
+};
+
+static const struct field libvirt_fields[] = {
+	FIELD(provider_object_libvirt, uri, "uri", FIELD_STR, .required = true, .max_len = 512,
+	      .doc = "The host, as libvirt names it: qemu:///system; drover run --allow-libvirt names it too."),
+	FIELD(provider_object_libvirt, storage_pool, "storagePool", FIELD_STR, .max_len = 128,
+	      .def = "\"default\"", .doc = "Pool of libvirt for boot media and new drives."),
+	FIELD_PTR(provider_object_libvirt, machines, "machines", machines_fields,
+		  .rules = machines_rules,
+		  .doc = "Machines that drover defines, and undefines; absent: none."),
+	FIELDS_END,
+};
+
 static const struct field wipe_fields[] = {
 	FIELD_OBJ(provider_object_wipe, floor.minimum_level, "minimumLevel",
 		  object_minimum_level_fields, .def = "{}",
@@ -244,7 +294,7 @@ static const struct field spec_fields[] = {
 	FIELD(provider_object_spec, paused, "paused", FIELD_BOOL,
 	      .doc = "Nothing destructive is started."),
 	FIELD_UNKEPT("endpoint", FIELD_STR, .refused = true,
-		     .doc = "The one address, where there is one: a cloud's API, libvirt."),
+		     .doc = "The one address, where there is one: a cloud's API."),
 	FIELD_PTR(provider_object_spec, credentials_secret_ref, "credentialsSecretRef",
 		  object_local_secret_fields,
 		  .doc = "Secret for all its machines; a Machine's own wins."),
@@ -260,6 +310,8 @@ static const struct field spec_fields[] = {
 	FIELD_OBJ(provider_object_spec, network, "network", network_fields,
 		  .def = "{\"type\":\"none\"}", .rules = network_rules,
 		  .doc = "How machines are moved between networks."),
+	FIELD_PTR(provider_object_spec, libvirt, "libvirt", libvirt_fields,
+		  .doc = "Type libvirt: the host, and the machines that are made there."),
 	FIELD_OBJ(provider_object_spec, limits, "limits", limits_fields, .def = "{}",
 		  .doc = "How hard it is driven."),
 	FIELD_ITEMS(provider_object_spec, instance_types, "instanceTypes", instance_type_fields,
@@ -270,16 +322,50 @@ static const struct field spec_fields[] = {
 	FIELDS_END,
 };
 
-static const struct field status_fields[] = {
-	FIELD(provider_object_status, machines, "machines", FIELD_RESOURCES, .whole = true,
-	      .max_items = 64, .doc = "How many machines are in each state."),
-	CONDITIONS_ROW(provider_object_status, "Ready, Isolating, Paused."),
+static const struct field_rule spec_rules[] = {
+	{"(self.type == 'bcm') == has(self.bcm)", "bcm is for type bcm, which needs it"},
+	{"(self.type == 'libvirt') == has(self.libvirt)",
+	 "libvirt is needed by type libvirt, and by no other"},
+	{"self.type != 'libvirt' || !has(self.credentialsSecretRef)",
+	 "type libvirt has no credentialsSecretRef"},
+	{"self.type != 'libvirt' || !has(self.boot) || !has(self.boot.methods) || !('UefiHttp' in self.boot.methods)",
+	 "type libvirt boots by VirtualMedia alone"},
+	{NULL, NULL},
+};
+
+static const struct field refused_fields[] = {
+	FIELD(provider_object_refused, node, "node", FIELD_STR, .required = true,
+	      .doc = "Its hostname in BCM."),
+	FIELD(provider_object_refused, message, "message", FIELD_STR,
+	      .doc = "Why there is no Machine for it."),
 	FIELDS_END,
 };
 
-static const struct field_rule spec_rules[] = {
-	{"(self.type == 'bcm') == has(self.bcm)", "bcm is for type bcm, which needs it"},
-	{NULL, NULL},
+static const struct field found_fields[] = {
+	FIELD(provider_object_found, version, "version", FIELD_STR, .max_len = 64,
+	      .doc = "Of BCM."),
+	FIELD(provider_object_found, nodes, "nodes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Nodes that drover may manage."),
+	FIELD(provider_object_found, categories, "categories", FIELD_STRINGS, .max_items = 100,
+	      .doc = "Names of categories, the first 100."),
+	FIELD(provider_object_found, images, "softwareImages", FIELD_STRINGS, .max_items = 100,
+	      .doc = "Names of software images, the first 100."),
+	FIELD(provider_object_found, networks, "networks", FIELD_STRINGS, .max_items = 100,
+	      .doc = "Names of networks, the first 100."),
+	FIELD_ITEMS(provider_object_found, refused, "refused", refused_fields, .max_items = 100,
+		    .doc = "Nodes that drover leaves alone, the first 100."),
+	FIELD(provider_object_found, error, "error", FIELD_STR,
+	      .doc = "Why BCM could not be read the last time; absent: it was."),
+	FIELDS_END,
+};
+
+static const struct field status_fields[] = {
+	FIELD(provider_object_status, machines, "machines", FIELD_RESOURCES, .whole = true,
+	      .max_items = 64, .doc = "How many machines are in each state."),
+	FIELD_PTR(provider_object_status, bcm, "bcm", found_fields,
+		  .doc = "What was found at the head node of type bcm."),
+	CONDITIONS_ROW(provider_object_status, "Ready, Isolating, Paused."),
+	FIELDS_END,
 };
 
 const struct field provider_object_fields[] = {
@@ -328,6 +414,40 @@ static int check_netris(const struct provider_object_network *n, struct err *e)
 	return 0;
 }
 
+static int check_libvirt(const struct provider_object_spec *s, struct err *e)
+{
+	const struct provider_object_machines *m = s->libvirt ? s->libvirt->machines : NULL;
+
+	if (s->type != PROVIDER_TYPE_LIBVIRT)
+		return s->libvirt
+			       ? err_set(e, ERR_INVALID, 0, "spec.libvirt: of type libvirt alone")
+			       : 0;
+	if (!s->libvirt)
+		return err_set(e, ERR_INVALID, 0, "spec.libvirt: required by type libvirt");
+	if (s->credentials_secret_ref)
+		return err_set(
+			e, ERR_INVALID, 0,
+			"spec.credentialsSecretRef: type libvirt has none; it is let in by its socket's owner, its certificate or its ssh key");
+	for (size_t i = 0; i < s->boot.methods.n; i++)
+		if (!str_eq(s->boot.methods.v[i], "VirtualMedia"))
+			return err_set(
+				e, ERR_INVALID, 0,
+				"spec.boot.methods[%zu]: type libvirt boots by VirtualMedia alone",
+				i);
+	if (m && m->network && m->bridge)
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.libvirt.machines.bridge: not beside network");
+	if (m && quantity_floor(m->memory) < 256 << 20)
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.libvirt.machines.memory: want 256Mi or more");
+	for (size_t i = 0; m && i < m->drives.n; i++)
+		if (quantity_floor(m->drives.v[i].size) < 1 << 20)
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.libvirt.machines.drives[%zu].size: want 1Mi or more",
+				       i);
+	return 0;
+}
+
 int provider_object_check(const void *object, const void *old, struct err *e)
 {
 	const struct provider_object *p = object, *o = old;
@@ -350,6 +470,8 @@ int provider_object_check(const void *object, const void *old, struct err *e)
 		return err_set(
 			e, ERR_INVALID, 0,
 			"spec.bcm.tls.trustOnFirstUse: is not for head nodes, want fingerprint or caSecretRef");
+	if (check_libvirt(s, e) < 0)
+		return -1;
 	if (n->type == FABRIC_EXEC && !n->exec)
 		return err_set(e, ERR_INVALID, 0, "spec.network.exec: required by type exec");
 	if (n->type == FABRIC_NETRIS && !n->netris)

@@ -85,6 +85,27 @@ struct provider_object_wipe {
 	struct object_wipe_floor floor; /* in place: wipe.minimumLevel, wipe.minimumTrust */
 	int64_t deadline;
 };
+enum provider_object_accelerator { ACCELERATOR_KVM, ACCELERATOR_NONE };
+enum provider_object_bus { DRIVE_SATA, DRIVE_NVME }; /* in the order of enum provider_bus */
+struct provider_object_drive {
+	struct quantity size;
+	int bus; /* enum provider_object_bus */
+};
+struct provider_object_machines {
+	int64_t count, cpus;
+	const char *instance_type;
+	struct quantity memory;
+	struct {
+		struct provider_object_drive *v;
+		size_t n;
+	} drives;
+	const char *network, *bridge;
+	int accelerator; /* enum provider_object_accelerator; -1: the best that there is */
+};
+struct provider_object_libvirt {
+	const char *uri, *storage_pool;
+	struct provider_object_machines *machines; /* NULL: none are made */
+};
 struct provider_object_spec {
 	int type; /* enum provider_object_type; immutable */
 	bool paused;
@@ -100,6 +121,7 @@ struct provider_object_spec {
 	} agent;
 	struct provider_object_network network;
 	struct provider_object_bcm *bcm;
+	struct provider_object_libvirt *libvirt; /* of type libvirt alone */
 	struct provider_object_limits limits;
 	struct {
 		struct provider_object_instance_type *v;
@@ -107,7 +129,22 @@ struct provider_object_spec {
 	} instance_types;
 	struct provider_object_wipe wipe;
 };
+/* What type bcm found at its head node. */
+struct provider_object_refused {
+	const char *node, *message;
+};
+struct provider_object_found {
+	const char *version;
+	int64_t nodes; /* that drover may manage */
+	struct strings categories, images, networks;
+	struct {
+		struct provider_object_refused *v;
+		size_t n;
+	} refused;
+	const char *error;
+};
 struct provider_object_status {
+	struct provider_object_found *bcm;
 	struct resources machines; /* how many in each state */
 	struct conditions conditions;
 };

@@ -9,6 +9,7 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,9 @@ struct run {
 	size_t nprograms;
 	const char *networks[NETWORKS_MAX + 1]; /* where no tenant's kubeconfig may lead */
 	size_t nnetworks;
+	const char *hosts[PROGRAMS_MAX + 1]; /* of libvirt, that may be opened */
+	size_t nhosts;
+	char helper[PATH_MAX]; /* drover-libvirt; "": it is not installed */
 	bool json, debug;
 	int64_t per_address;
 	const char *image_key;
@@ -89,6 +93,7 @@ enum {
 	OPT_EVIDENCE,
 	OPT_EXEC,
 	OPT_NETWORK,
+	OPT_LIBVIRT,
 	OPT_IMAGE_KEY
 };
 
@@ -111,6 +116,9 @@ static const struct argp_option options[] = {
 	{"management-network", OPT_NETWORK, "NETWORK", 0,
 	 "Network such as 10.0.8.0/24 that no tenant's kubeconfig may lead to, beside the addresses of BMCs and of drover; "
 	 "may be repeated (none)",
+	 0},
+	{"allow-libvirt", OPT_LIBVIRT, "URI", 0,
+	 "What Providers of type libvirt may name in spec.libvirt.uri, letter for letter (qemu:///system); may be repeated (none)",
 	 0},
 	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0, "TLS endpoint of the agents (0.0.0.0:8443)", 0},
 	{"agent-name", OPT_NAME, "HOST", 0,
@@ -194,6 +202,11 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		if (r->nnetworks == NETWORKS_MAX)
 			argp_error(st, "--management-network: at most %d", NETWORKS_MAX);
 		r->networks[r->nnetworks++] = arg;
+		return 0;
+	case OPT_LIBVIRT:
+		if (r->nhosts == PROGRAMS_MAX)
+			argp_error(st, "--allow-libvirt: at most %d", PROGRAMS_MAX);
+		r->hosts[r->nhosts++] = arg;
 		return 0;
 	case OPT_METRICS:
 		r->metrics_listen = arg;
@@ -330,6 +343,8 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.context.evidence_dir = r->evidence_dir,
 		.context.exec_allowed = r->programs,
 		.context.management_networks = r->networks,
+		.context.libvirt_allowed = r->hosts,
+		.context.libvirt_helper = r->helper[0] ? r->helper : NULL,
 		.context.poll_ms = r->poll_ms,
 		.context.settle_ms = r->settle_ms,
 		.on_ready = on_ready,
@@ -370,6 +385,26 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 	return 0;
 }
 
+/* Beside this program, or where `make install` puts it. */
+static void find_helper(char out[static PATH_MAX])
+{
+	static const char *const places[] = {"drover-libvirt", "../lib/drover/drover-libvirt"};
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	out[0] = '\0';
+	self[n > 0 ? n : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return;
+	*slash = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (str_format(out, PATH_MAX, "%s/%s", self, places[i]) && access(out, X_OK) == 0)
+			return;
+	out[0] = '\0';
+}
+
 int cli_run(int argc, char **argv)
 {
 	struct run r = {
@@ -386,6 +421,7 @@ int cli_run(int argc, char **argv)
 
 	(void)gethostname(host, sizeof(host) - 1);
 	r.identity = host;
+	find_helper(r.helper);
 	args_parse(&argp, argc, argv, &r);
 	if (!r.nnames)
 		r.names[r.nnames++] = host;
@@ -394,7 +430,9 @@ int cli_run(int argc, char **argv)
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
-	prctl(PR_SET_DUMPABLE, 0); /* no core file of a process that holds credentials */
+	prctl(PR_SET_DUMPABLE,
+	      0); /* no core file of a process that holds credentials, nor of its children */
+	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	r.loop = loop_uv_new();
 	r.group = loop_group_new(r.loop, "drover");
 	buf_init(&image_ca, IMAGE_CA_MAX);

@@ -11,7 +11,6 @@
 #include "api/resources.h"
 #include "base/args.h"
 #include "base/arena.h"
-#include "base/crypto.h"
 #include "base/loop/loop.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -227,19 +226,6 @@ static void on_pod(json_t *o, const struct err *e, void *arg)
 	}
 }
 
-/* NULL with e. */
-static struct secret *decoded(const char *coded, struct err *e)
-{
-	size_t len;
-	char *raw = crypto_base64_decode(coded, strlen(coded), &len, e);
-	struct secret *s = raw ? secret_new(raw, len) : NULL;
-
-	if (raw)
-		secret_wipe(raw, len);
-	free(raw);
-	return s;
-}
-
 static void on_kubeconfig(json_t *o, const struct err *e, void *arg)
 {
 	struct ask *q = arg;
@@ -256,7 +242,7 @@ static void on_kubeconfig(json_t *o, const struct err *e, void *arg)
 		return;
 	}
 	OWN(secret)
-	text = decoded(coded, &bad);
+	text = cli_decoded(coded, &bad);
 	OWN(kube_config)
 	cfg = text ? kube_config_parse(secret_expose(text), secret_len(text), KUBE_CONFIG_TENANT,
 				       q->vc->spec.server, NULL, &bad)

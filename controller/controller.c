@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "api/resources.h"
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -16,8 +17,10 @@
 #include "controller/claims/owners.h"
 #include "controller/claims/provisioner.h"
 #include "controller/claims/supply_status.h"
+#include "controller/claims/unwanted.h"
 #include "controller/claims/warm_pool.h"
 #include "controller/claims/world_sync.h"
+#include "controller/core/claim_index.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/host_clock.h"
 #include "controller/core/counters.h"
@@ -25,21 +28,29 @@
 #include "controller/core/record_export.h"
 #include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
+#include "controller/core/sweep.h"
 #include "controller/core/validation.h"
 #include "controller/drain/drains.h"
 #include "controller/endpoints.h"
 #include "controller/gauges.h"
+#include "controller/hardware/discovery.h"
 #include "controller/hardware/driver.h"
 #include "controller/hardware/login_guard.h"
 #include "controller/hardware/machine_index.h"
 #include "controller/hardware/power_pacing.h"
+#include "controller/hardware/made_machines.h"
 #include "controller/hardware/provider_hold.h"
+#include "controller/hardware/segments.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 #include "controller/tenant/tenant.h"
 
 #define IMAGE_AGAIN_MS 10000
-/* A thousand machines that all have something to write need 10 s; each write has a resourceVersion, so none is too late. */
+#define REDERIVED_EACH_TURN 100
+/* As Karpenter has them by default. */
+#define HOST_QPS 200
+#define HOST_BURST 300
+/* A thousand machines that all have something to write need 5 s; each write has a resourceVersion, so none is too late. */
 #define HOST_LINE_MS 120000
 
 /* Kinds that this controller acts on. */
@@ -66,11 +77,13 @@ struct controller {
 	struct record_export *record_export;
 	struct agent_endpoint *agent_endpoint;
 	struct drivers *drivers;
+	struct discovery *discovery;
 	struct power_pacing *power_pacing;
 	struct login_guard *login_guard;
 	struct machine_index *machine_index;
 	struct tenants *tenants;
 	struct debts *debts;
+	struct segments *segments;
 	struct drains *drains;
 	struct eta *eta;
 	struct provisioner *provisioner;
@@ -80,9 +93,16 @@ struct controller {
 	struct warm_pool *warm_pool;
 	struct supply_status *supply_status;
 	struct provider_hold *provider_hold;
+	struct made_machines *made_machines;
 	struct lives *lives;
 	struct kind_watch *watches; /* one for each kind */
 	struct loop_timer settle;   /* derives again what depends on several kinds */
+	struct rederive {
+		struct arena *arena; /* NULL: not under way */
+		struct sweep sweep;
+		struct loop_timer timer;
+		bool claims; /* Machines are done */
+	} rederive;
 };
 
 struct context *controller_context(struct controller *c)
@@ -209,6 +229,8 @@ static void on_driver_closing(struct driver *s, void *arg)
 	struct controller *c = arg;
 
 	lives_detach(c->lives, s);
+	made_machines_closing(c->made_machines, s);
+	discovery_forget(c->discovery, s);
 }
 
 static int volumes_left(const char *machine, void *arg)
@@ -350,6 +372,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		owners_kick(c->owners, NULL);
 		break;
 	case OBJECT_NODE_CLAIM:
+		claim_index_put(c->ctx.claim_index, name, o);
 		kick_machine_of_claim(c, old ? old->object : NULL);
 		claim_changed(c, name, o);
 		break;
@@ -360,6 +383,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
 		eta_saw(c->eta, old ? old->object : NULL, o);
 		machine_changed(c, name, o);
+		made_machines_kick(c->made_machines);
 		if (!same_spec(old, new_))
 			provider_hold_kick(c->provider_hold);
 		break;
@@ -370,6 +394,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 			break;
 		reserve_endpoints(c, name, o);
 		drivers_update(c->drivers, name);
+		made_machines_kick(c->made_machines);
+		debts_kick(c->debts, NULL); /* its network may be one that holds tenants */
 		world_sync_provider(c->sync, name, o);
 		break;
 	case OBJECT_VIRTUAL_CLUSTER:
@@ -392,7 +418,17 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 
 static bool claim_again(const struct kube_entry *en, void *arg)
 {
-	claim_changed(arg, en->name, en->object);
+	struct controller *c = arg;
+
+	world_sync_claim(c->sync, en->name, en->object);
+	return true;
+}
+
+static bool kick_claim(const struct kube_entry *en, void *arg)
+{
+	struct controller *c = arg;
+
+	claims_kick(c->claims, en->name);
 	return true;
 }
 
@@ -435,10 +471,58 @@ static bool endpoint_ready(struct controller *c)
 	return true;
 }
 
-/* What was derived from other kinds while they were still coming in is derived again, once. */
+/* --- deriving again ------------------------------------------------------------------------------- */
+
+static void rederive_over(struct controller *c)
+{
+	loop_timer_stop(&c->rederive.timer);
+	arena_free(c->rederive.arena);
+	c->rederive.arena = NULL;
+}
+
+/* All is in the world: what was not looked at for want of that is, now. */
+static void kick_all(struct controller *c)
+{
+	if (!c->ctx.ready && c->on_ready)
+		c->on_ready(c->on_ready_arg);
+	c->ctx.ready = true;
+	kube_cache_each(c->ctx.cache[OBJECT_NODE_CLAIM], kick_claim, c);
+	tenants_update_all(c->tenants);
+	lives_kick(c->lives, NULL);
+	drains_kick(c->drains, NULL);
+	debts_kick(c->debts, NULL);
+	owners_kick(c->owners, NULL);
+	provisioner_kick(c->provisioner);
+	provider_hold_kick(c->provider_hold);
+	made_machines_kick(c->made_machines);
+	supply_status_kick(c->supply_status);
+	warm_pool_kick(c->warm_pool);
+}
+
+static void rederive_on(void *arg)
+{
+	struct controller *c = arg;
+	struct rederive *r = &c->rederive;
+
+	if (!sweep_go_on(&r->sweep, REDERIVED_EACH_TURN, r->claims ? claim_again : machine_again,
+			 c)) {
+		if (r->claims) {
+			rederive_over(c);
+			kick_all(c);
+			return;
+		}
+		r->claims = true;
+		sweep_begin(&r->sweep, c->ctx.cache[OBJECT_NODE_CLAIM], r->arena);
+	}
+	loop_timer_start(&r->timer, 0);
+}
+
+/* What was derived from other kinds while they were still coming in is derived again, once: Machines, then the claims
+ * that are of them, in slices. */
 static void rederive(void *arg)
 {
 	struct controller *c = arg;
+	struct rederive *r = &c->rederive;
 
 	for (size_t i = 0; i < WATCHED; i++)
 		if (!kube_cache_synced(c->ctx.cache[watched[i]]))
@@ -447,20 +531,11 @@ static void rederive(void *arg)
 		return;
 	keys_follow(c->ctx.keys);
 	keys_publish(c->ctx.keys);
-	kube_cache_each(c->ctx.cache[OBJECT_MACHINE], machine_again, c);
-	if (!c->ctx.ready && c->on_ready)
-		c->on_ready(c->on_ready_arg);
-	c->ctx.ready = true;
-	kube_cache_each(c->ctx.cache[OBJECT_NODE_CLAIM], claim_again, c);
-	tenants_update_all(c->tenants);
-	lives_kick(c->lives, NULL);
-	drains_kick(c->drains, NULL);
-	debts_kick(c->debts, NULL);
-	owners_kick(c->owners, NULL);
-	provisioner_kick(c->provisioner);
-	provider_hold_kick(c->provider_hold);
-	supply_status_kick(c->supply_status);
-	warm_pool_kick(c->warm_pool);
+	rederive_over(c); /* one that is under way begins anew */
+	r->arena = arena_new();
+	r->claims = false;
+	sweep_begin(&r->sweep, c->ctx.cache[OBJECT_MACHINE], r->arena);
+	rederive_on(c);
 }
 
 static void on_sync(void *arg)
@@ -488,6 +563,7 @@ static void on_leading(int64_t transitions, void *arg)
 	log_info("leading", LOG_S("identity", c->ctx.o.identity),
 		 LOG_I("transitions", transitions));
 	validation_lead(c->validation);
+	discovery_lead(c->discovery);
 	loop_timer_start(&c->settle, 0);
 }
 
@@ -499,6 +575,7 @@ static void on_following(void *arg)
 	/* What a leader wanted is not sent by one that was. */
 	kube_client_clear_line(c->ctx.host);
 	tenants_clear_lines(c->tenants);
+	unwanted_clear(provisioner_unwanted(c->provisioner));
 	warm_pool_kick(c->warm_pool);
 	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity),
 		 LOG_S("holder", kube_lease_holder(c->ctx.lease)));
@@ -635,9 +712,20 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->metrics = metrics_new();
 	x->reserved = reserved_new(o->management_networks);
 	x->counters = counters_new(x);
+	x->claim_index = claim_index_new();
 	x->clock_jumps = clock_jumps_new(x);
 	x->host_clock = host_clock_new(x);
 	x->keys = keys_new(x);
+}
+
+static void on_segment(const char *tenant, void *arg)
+{
+	debts_kick(((struct controller *)arg)->debts, tenant);
+}
+
+static bool holds_segment(const struct virtual_cluster *vc, bool gone, void *arg)
+{
+	return segments_hold(((struct controller *)arg)->segments, vc, gone);
 }
 
 static void make_parts(struct controller *c)
@@ -659,7 +747,8 @@ static void make_parts(struct controller *c)
 	ls.parts.machine_index = c->machine_index;
 	c->login_guard = ls.parts.login_guard = login_guard_new(x, try_of, c);
 	c->tenants = tenants_new(x, &hooks);
-	c->debts = debts_new(x, c->tenants);
+	c->segments = segments_new(x, c->drivers, on_segment, c);
+	c->debts = debts_new(x, c->tenants, holds_segment, c);
 	c->owners = owners_new(x);
 	c->drains = drains_new(x);
 	c->eta = eta_new();
@@ -667,6 +756,8 @@ static void make_parts(struct controller *c)
 	c->sync = provisioner_sync(c->provisioner);
 	c->warm_pool = warm_pool_new(x, c->sync);
 	c->provider_hold = provider_hold_new(x);
+	c->made_machines = made_machines_new(x, c->drivers);
+	c->discovery = discovery_new(x, c->drivers);
 	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool);
 	c->record_export = record_export_new(x);
 	c->validation = validation_new(x);
@@ -675,9 +766,11 @@ static void make_parts(struct controller *c)
 	cs.status.tenants = ls.parts.tenants = c->tenants;
 	cs.status.eta = c->eta;
 	cs.avoided = provisioner_avoided(c->provisioner);
+	cs.unwanted = provisioner_unwanted(c->provisioner);
 	c->claims = claims_new(&cs);
 	ls.parts.drivers = c->drivers;
 	ls.warm_pool = c->warm_pool;
+	ls.unwanted = provisioner_unwanted(c->provisioner);
 	c->lives = lives_new(&ls);
 }
 
@@ -688,8 +781,8 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	struct controller *c = mem_new(struct controller);
 	struct kube_client_spec cs = {.config = host,
 				      .name = "host",
-				      .qps = 100,
-				      .burst = 200,
+				      .qps = HOST_QPS,
+				      .burst = HOST_BURST,
 				      .max_in_flight = 64,
 				      .line_ms = HOST_LINE_MS,
 				      .plain_ok = o->context.plain_ok};
@@ -708,6 +801,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	c->on_ready_arg = o->on_ready_arg;
 	c->watches = mem_calloc(OBJECT_KINDS, sizeof(*c->watches));
 	loop_timer_init(&c->settle, g, rederive, c);
+	loop_timer_init(&c->rederive.timer, g, rederive_on, c);
 	make_context(c, g, h, &o->context);
 	make_parts(c);
 	c->ctx.host = kube_client_new(g, h, &cs, e);
@@ -738,6 +832,7 @@ static void free_context(struct context *x)
 	keys_free(x->keys);
 	kube_events_free(x->events);
 	kube_client_free(x->host);
+	claim_index_free(x->claim_index);
 	counters_free(x->counters);
 	host_clock_free(x->host_clock);
 	clock_jumps_free(x->clock_jumps);
@@ -757,12 +852,17 @@ void controller_free(struct controller *c)
 	c->ctx.on_notice = NULL;
 	kube_lease_free(c->ctx.lease);
 	loop_timer_stop(&c->settle);
+	rederive_over(c);
 	lives_free(c->lives);
 	c->lives = NULL;
+	made_machines_free(c->made_machines);
+	c->made_machines = NULL;
 	drivers_free(c->drivers);
+	discovery_free(c->discovery);
 	tenants_free(c->tenants);
 	record_export_free(c->record_export);
 	debts_free(c->debts);
+	segments_free(c->segments);
 	owners_free(c->owners);
 	drains_free(c->drains);
 	claims_free(c->claims);

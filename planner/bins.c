@@ -110,7 +110,8 @@ void bins_look(struct bins *b, struct plan_class *c)
 		const uint64_t bit = (uint64_t)1 << c->seen % 64;
 		const bool tainted = bin->taints->n, picky = c->pod->preferences.n || b->soft;
 
-		if (!c->any_label && !fit_labels(c->pod, bin->labels))
+		if ((!c->any_label && !fit_labels(c->pod, bin->labels)) ||
+		    !fit_runtime(c->pod, bin->pool))
 			continue;
 		if (b->topology)
 			topology_admits_bin(b->topology, c, c->seen);

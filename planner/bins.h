@@ -18,6 +18,7 @@ struct bin {
 	size_t claim; /* PLAN_ON_NEW */
 	const struct labels *labels;
 	const struct world_taints *taints;
+	const struct world_pool *pool; /* NULL: none */
 };
 
 struct bins *bins_new(struct planning *p, struct plan_tenant *of);

@@ -16,6 +16,16 @@ bool fit_labels(const struct world_pod *p, const struct labels *node)
 	return false;
 }
 
+bool fit_runtime(const struct world_pod *p, const struct world_pool *pool)
+{
+	if (!p->runtime_class || !pool || !pool->nruntime_classes)
+		return true;
+	for (size_t i = 0; i < pool->nruntime_classes; i++)
+		if (str_eq(pool->runtime_classes[i], p->runtime_class))
+			return true;
+	return false;
+}
+
 static bool tolerates(const struct world_toleration *t, const struct world_taint *taint)
 {
 	if (!str_empty(t->effect) && !str_eq(t->effect, taint->effect))

@@ -8,6 +8,8 @@
  * rules are kube-scheduler's (NodeAffinity, TaintToleration, NodeResourcesFit).
  */
 bool fit_labels(const struct world_pod *p, const struct labels *node);
+/* The handler of the pod's RuntimeClass is on the pool's nodes; pool NULL: nobody knows of one that it is not. */
+bool fit_runtime(const struct world_pod *p, const struct world_pool *pool);
 /* NULL: every NoSchedule and NoExecute taint is tolerated; else the first that is not. */
 const struct world_taint *fit_taints(const struct world_pod *p, const struct world_taints *taints);
 /* PreferNoSchedule: keeps nobody out, but is avoided. */

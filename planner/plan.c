@@ -26,6 +26,7 @@ const char *const plan_reason_names[] = {
 	[PLAN_NO_IMAGE] = "NoImageForVersion",
 	[PLAN_REQUIREMENTS] = "RequirementsNotMet",
 	[PLAN_TAINT] = "TaintNotTolerated",
+	[PLAN_RUNTIME_CLASS] = "RuntimeClassNotCarried",
 	[PLAN_TOO_BIG] = "TooBig",
 	[PLAN_NO_MACHINE] = "NoCapacity",
 	[PLAN_ERASE_BELOW_POLICY] = "EraseBelowPolicy",
@@ -197,10 +198,10 @@ static size_t open_new(struct planning *p, const struct plan_class *c, const str
 	};
 	planning_room(p, &o->type->capacity, p->scratch);
 	room_take_overhead(p, c->tenant, NULL, p->scratch);
-	return bins_add(
-		c->tenant->bins,
-		&(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels, &o->pool->taints},
-		p->scratch);
+	return bins_add(c->tenant->bins,
+			&(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels,
+				      &o->pool->taints, o->pool},
+			p->scratch);
 }
 
 /* --- one pod ------------------------------------------------------------------------------------- */
@@ -601,9 +602,9 @@ static void do_pods(struct plan_run *r)
 static bool fits_nothing(const struct plan_pod *p)
 {
 	static const bool never[PLAN_REASONS] = {
-		[PLAN_NO_POOL] = true,	   [PLAN_REQUIREMENTS] = true, [PLAN_TAINT] = true,
-		[PLAN_TOO_BIG] = true,	   [PLAN_NO_IMAGE] = true,     [PLAN_UNSUPPORTED] = true,
-		[PLAN_OVER_BUDGET] = true,
+		[PLAN_NO_POOL] = true,	     [PLAN_REQUIREMENTS] = true, [PLAN_TAINT] = true,
+		[PLAN_RUNTIME_CLASS] = true, [PLAN_TOO_BIG] = true,	 [PLAN_NO_IMAGE] = true,
+		[PLAN_UNSUPPORTED] = true,   [PLAN_OVER_BUDGET] = true,
 	};
 
 	/* The first is the nearest miss. */

@@ -32,6 +32,7 @@ enum plan_reason_code {
 	PLAN_NO_IMAGE,		 /* NoImageForVersion */
 	PLAN_REQUIREMENTS,	 /* no instance type fits selector and affinity */
 	PLAN_TAINT,		 /* taint not tolerated */
+	PLAN_RUNTIME_CLASS,	 /* the pool's images have no such handler */
 	PLAN_TOO_BIG,		 /* no instance type has the resources */
 	PLAN_NO_MACHINE,	 /* NoCapacity: types fit, all machines are taken */
 	PLAN_ERASE_BELOW_POLICY, /* EraseBelowPolicy */
@@ -55,9 +56,9 @@ enum plan_outcome { PLAN_ON_NODE, PLAN_ON_CLAIM, PLAN_ON_NEW, PLAN_NOTHING };
 struct plan_pod {
 	const char *tenant, *ns, *name, *uid;
 	enum plan_outcome outcome;
-	const char *target;	     /* node or claim name; NULL otherwise */
-	size_t new_claim;	     /* PLAN_ON_NEW: index into plan.claims */
-	size_t place;		     /* in the queue, from 1; 0: no machine would do, so it is in no one's way */
+	const char *target; /* node or claim name; NULL otherwise */
+	size_t new_claim;   /* PLAN_ON_NEW: index into plan.claims */
+	size_t place; /* in the queue, from 1; 0: no machine would do, so it is in no one's way */
 	struct plan_reason *reasons; /* PLAN_NOTHING: nearest miss first */
 	size_t nreasons;
 };

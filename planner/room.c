@@ -116,7 +116,8 @@ void room_open_node(struct planning *p, struct world_host *h, struct map *by_cla
 {
 	const struct world_node *n = &h->node;
 	const struct world_claim *c = n->claim ? world_find(p->w->claims, n->claim) : NULL;
-	struct bin bin = {PLAN_ON_NODE, n->name, 0, &n->labels, &n->taints};
+	struct bin bin = {PLAN_ON_NODE, n->name,    0,
+			  &n->labels,	&n->taints, c ? world_find(p->w->pools, c->pool) : NULL};
 
 	measure(p, h);
 	if (c && str_eq(c->tenant, n->tenant)) {
@@ -157,8 +158,10 @@ void room_open_claim(struct planning *p, const struct world_claim *c, const stru
 		return;
 	labels = arena_new_obj(p->a, struct labels);
 	*labels = supply_labels_of_claim(p->supply, c);
-	bin = add_room(p, &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints}, c->tenant,
-		       &c->capacity, h ? h->load : NULL);
+	bin = add_room(p,
+		       &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints,
+				     world_find(p->w->pools, c->pool)},
+		       c->tenant, &c->capacity, h ? h->load : NULL);
 	if (h)
 		set_bin(p, h->load, bin);
 	seat(p, c, bin);

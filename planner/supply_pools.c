@@ -177,8 +177,10 @@ void supply_options(struct planning *p, struct supply_pool *pool)
 /* How near each miss is; of equals the later, which is the larger type. */
 static void miss(struct class_pool *cp, enum plan_reason_code code, const char *text)
 {
-	static const int nearness[PLAN_REASONS] = {
-		[PLAN_REQUIREMENTS] = 1, [PLAN_TAINT] = 2, [PLAN_TOO_BIG] = 3};
+	static const int nearness[PLAN_REASONS] = {[PLAN_REQUIREMENTS] = 1,
+						   [PLAN_TAINT] = 2,
+						   [PLAN_RUNTIME_CLASS] = 3,
+						   [PLAN_TOO_BIG] = 4};
 
 	if (!cp->text || nearness[code] >= nearness[cp->code]) {
 		cp->code = code;
@@ -219,6 +221,10 @@ void supply_narrow(struct planning *p, const struct plan_class *c, struct class_
 		} else if (taint) {
 			miss(cp, PLAN_TAINT,
 			     arena_printf(p->a, "taint %s is not tolerated", taint->key));
+		} else if (!fit_runtime(c->pod, it)) {
+			miss(cp, PLAN_RUNTIME_CLASS,
+			     arena_printf(p->a, "its images do not carry RuntimeClass %s",
+					  c->pod->runtime_class));
 		} else if ((name = fit_resources(&c->pod->requests, &o->type->capacity, taken))) {
 			miss(cp, PLAN_TOO_BIG, too_little(p, o->type, name, taken));
 		} else {

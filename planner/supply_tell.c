@@ -187,10 +187,12 @@ static struct plan_reason why_not(struct planning *p, const struct plan_class *c
 static int nearness(enum plan_reason_code code)
 {
 	static const int near[PLAN_REASONS] = {
-		[PLAN_REQUIREMENTS] = 1, [PLAN_TAINT] = 2,	 [PLAN_TOO_BIG] = 3,
-		[PLAN_NO_IMAGE] = 4,	 [PLAN_POOL_PAUSED] = 5, [PLAN_ERASE_BELOW_POLICY] = 6,
-		[PLAN_QUOTA] = 7,	 [PLAN_POOL_LIMIT] = 8,	 [PLAN_NO_MACHINE] = 9,
-		[PLAN_TOPOLOGY] = 10,
+		[PLAN_REQUIREMENTS] = 1,       [PLAN_TAINT] = 2,
+		[PLAN_RUNTIME_CLASS] = 3,      [PLAN_TOO_BIG] = 4,
+		[PLAN_NO_IMAGE] = 5,	       [PLAN_POOL_PAUSED] = 6,
+		[PLAN_ERASE_BELOW_POLICY] = 7, [PLAN_QUOTA] = 8,
+		[PLAN_POOL_LIMIT] = 9,	       [PLAN_NO_MACHINE] = 10,
+		[PLAN_TOPOLOGY] = 11,
 	};
 
 	return near[code];

@@ -265,6 +265,7 @@ void world_put_pool(struct world *w, const struct world_pool *p)
 	c->taints = world_copy_taints(&p->taints, a);
 	c->limits = world_copy_resources(&p->limits, a);
 	c->versions = world_copy_strings(p->versions, p->nversions, a);
+	c->runtime_classes = world_copy_strings(p->runtime_classes, p->nruntime_classes, a);
 	put(w->pools, c->name, c, a);
 }
 

@@ -70,6 +70,8 @@ struct world_pool {
 	struct resources limits;    /* "nodes" among them */
 	const char **versions;	    /* Kubernetes minors for which there is an image: "1.36" */
 	size_t nversions;
+	const char **runtime_classes; /* whose handlers its images have */
+	size_t nruntime_classes;      /* 0: all of them */
 	int minimum_level_flash,
 		minimum_level_hdd; /* enum wipe_level, compared with the machine's last record */
 	int minimum_trust;
@@ -143,6 +145,7 @@ struct world_pod {
 	/* Of the whole pod: init containers and overhead counted; "pods": 1 is added.  A host port is one of them, as
 	 * ":TCP/8080": each node has one of each, whatever host address is asked for with it. */
 	struct resources requests;
+	const char *runtime_class; /* NULL: none */
 	struct labels node_selector;
 	struct { /* required node affinity: one of the terms; n 0: none */
 		struct selector *v;

@@ -50,3 +50,13 @@ void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct 
 {
 	f->ops->observe(f, p, c);
 }
+
+bool fabric_makes(const struct fabric *f)
+{
+	return f->ops->drop != NULL;
+}
+
+void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call *c)
+{
+	f->ops->drop(f, segment, c);
+}

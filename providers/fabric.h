@@ -64,7 +64,7 @@ struct fabric_call {
 	int64_t fence;
 	void (*done)(const struct fabric_place *p, const struct err *e,
 		     void *arg); /* p NULL for place() */
-	/* place(): asked just before something is changed, which may be long after the call began; false ends
+	/* place(), drop(): asked just before something is changed, which may be long after the call began; false ends
 	 * it with ERR_CONFLICT.  NULL: always.  exec does not ask: its program works on its own. */
 	bool (*may_act)(void *arg);
 	void *arg;
@@ -76,6 +76,8 @@ struct fabric_ops {
 	void (*place)(struct fabric *f, const struct fabric_port *p, const char *segment,
 		      const struct fabric_call *c);
 	void (*observe)(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
+	/* NULL: it makes nothing for a segment. */
+	void (*drop)(struct fabric *f, const char *segment, const struct fabric_call *c);
 };
 struct fabric {
 	const struct fabric_ops *ops;
@@ -87,5 +89,10 @@ void fabric_free(struct fabric *f); /* calls in flight end without done() */
 void fabric_place(struct fabric *f, const struct fabric_port *p, const char *segment,
 		  const struct fabric_call *c);
 void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
+/* Does it make anything for a segment, that is to be removed when nobody needs that any more? */
+bool fabric_makes(const struct fabric *f);
+/* Nobody needs this segment any more: what was made for it is removed, and nothing that others made.  Idempotent;
+ * ERR_CONFLICT: a machine is in it.  Only where fabric_makes(). */
+void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call *c);
 
 #endif

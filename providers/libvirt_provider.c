@@ -379,9 +379,10 @@ static void libvirt_define(struct provider *p, struct provider_machine *m,
 {
 	(void)p;
 	ask_about(m, JOB_DEFINE,
-		  json_pack("{s:s,s:I,s:I,s:s?,s:s?,s:o}", "op", "define", "cpus",
+		  json_pack("{s:s,s:I,s:I,s:s?,s:s?,s:s?,s:o}", "op", "define", "cpus",
 			    (json_int_t)t->cpus, "memoryBytes", (json_int_t)t->memory_bytes,
-			    "network", t->network, "bridge", t->bridge, "drives", drives_of(t)),
+			    "network", t->network, "bridge", t->bridge, "type", t->type, "drives",
+			    drives_of(t)),
 		  t, c);
 }
 

@@ -42,7 +42,18 @@ struct fabric_state {
 	struct map *lanes;    /* name of the cluster -> struct netris_lane */
 	struct map *machines; /* name -> struct machine */
 	struct map *makers;   /* name of the cluster -> struct maker */
-	struct list jobs;
+	struct list jobs, drops;
+};
+
+/* A tenant's segment is being dropped. */
+struct drop {
+	struct list link;
+	struct fabric_state *f;
+	struct fabric_call call;
+	char *name;
+	struct netris_unmake *unmake;
+	struct loop_defer end; /* there is nothing to be done */
+	struct loop_timer limit;
 };
 
 struct machine {
@@ -494,6 +505,73 @@ static void netris_observe(struct fabric *fabric, const struct fabric_port *p,
 	loop_defer(&job_new(fabric, p, c)->start);
 }
 
+/* --- dropping --------------------------------------------------------------------------------------- */
+
+static void drop_free(struct drop *d)
+{
+	list_remove(&d->link);
+	loop_defer_cancel(&d->end);
+	loop_timer_stop(&d->limit);
+	netris_unmake_free(d->unmake);
+	free(d->name);
+	free(d);
+}
+
+/* The last act of whoever calls it. */
+static void on_dropped(const struct err *e, void *arg)
+{
+	struct drop *d = arg;
+	struct err why = {0};
+
+	if (e)
+		why = *e;
+	list_remove(&d->link);
+	d->call.done(NULL, e ? &why : NULL, d->call.arg);
+	drop_free(d);
+}
+
+static void on_nothing(void *arg)
+{
+	on_dropped(NULL, arg);
+}
+
+static void on_drop_limit(void *arg)
+{
+	struct drop *d = arg;
+	struct err e;
+
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "Netris did not remove %.100s within 60 s", d->name);
+	on_dropped(&e, d);
+}
+
+static bool drop_may_act(void *arg)
+{
+	const struct drop *d = arg;
+
+	return !d->call.may_act || d->call.may_act(d->call.arg);
+}
+
+static void netris_drop(struct fabric *fabric, const char *segment, const struct fabric_call *c)
+{
+	struct fabric_state *f = fabric->state;
+	struct drop *d = mem_new(struct drop);
+	struct netris_make_spec s = {
+		.prefix = f->prefix, .may_act = drop_may_act, .done = on_dropped, .arg = d};
+
+	d->f = f;
+	d->call = *c;
+	d->name = cluster_of(f, segment);
+	s.name = d->name;
+	list_push_back(&f->drops, &d->link);
+	loop_defer_init(&d->end, f->group, on_nothing, d);
+	loop_timer_init(&d->limit, f->group, on_drop_limit, d);
+	loop_timer_start(&d->limit, CALL_MS);
+	if (str_starts(segment, TENANTS))
+		d->unmake = netris_unmake(f->n, &s);
+	else /* an operator's */
+		loop_defer(&d->end);
+}
+
 /* --- opening ---------------------------------------------------------------------------------------- */
 
 static char **copy_names(const char *const *names)
@@ -550,6 +628,7 @@ static int netris_open(struct fabric *fabric, const struct fabric_spec *s, struc
 	f->machines = map_new(free);
 	f->makers = map_new(NULL);
 	list_init(&f->jobs);
+	list_init(&f->drops);
 	fabric->state = f;
 	return 0;
 }
@@ -563,6 +642,8 @@ static void netris_close(struct fabric *fabric)
 		maker_free(it.value);
 	list_for_each (j, &f->jobs, struct job, link)
 		job_free(j);
+	list_for_each (d, &f->drops, struct drop, link)
+		drop_free(d);
 	map_for_each (it, f->lanes)
 		netris_lane_free(it.value);
 	map_free(f->makers);
@@ -585,4 +666,5 @@ const struct fabric_ops netris_fabric_ops = {
 	.close = netris_close,
 	.place = netris_place,
 	.observe = netris_observe,
+	.drop = netris_drop,
 };

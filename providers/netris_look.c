@@ -35,7 +35,7 @@ struct netris_looks {
 	int64_t inventory_at; /* INT64_MIN: there is none */
 	struct arena *servers_arena, *links_arena;
 	struct netris_objects servers, links;
-	bool *alive; /* whose value becomes false when this is freed while it tells; NULL: it does not */
+	bool telling, closed; /* closed: freed while it tells */
 };
 
 const struct netris_cluster *netris_look_cluster(const struct netris_look *l, const char *name)
@@ -275,34 +275,36 @@ static void on_begin(void *arg)
 	}
 }
 
-/* Each of those who waited; what they do may free the looks.  So `served` is emptied into one of this stack first, and
- * nothing of ls is used once the last was told. */
+static void looks_release(struct netris_looks *ls)
+{
+	map_free(ls->look.machines);
+	arena_free(ls->servers_arena);
+	arena_free(ls->links_arena);
+	free(ls->arenas);
+	free(ls->site);
+	free(ls);
+}
+
+/* Each of those who waited; what they do may free the looks, which then go after the last line here. */
 static void tell(struct netris_looks *ls, const struct err *e)
 {
-	struct list told;
 	struct netris_wait *w;
-	bool alive = true;
 
 	if (!e && ls->with_inventory) {
 		build_inventory(ls);
 		ls->inventory_at = ls->look.begun_at;
 	}
-	list_init(&told);
-	while ((w = list_first(&ls->served, struct netris_wait, link))) {
-		list_remove(&w->link);
-		list_push_back(&told, &w->link);
-	}
-	ls->alive = &alive;
-	while (alive && (w = list_first(&told, struct netris_wait, link))) {
+	ls->telling = true;
+	while (!ls->closed && (w = list_first(&ls->served, struct netris_wait, link))) {
 		list_remove(&w->link);
 		w->done(e ? NULL : &ls->look, e, w->arg);
 	}
-	if (!alive)
-		return;
-	ls->alive = NULL;
+	ls->telling = false;
 	ls->busy = false;
 	forget(ls);
-	if (!list_empty(&ls->waiting))
+	if (ls->closed)
+		looks_release(ls);
+	else if (!list_empty(&ls->waiting))
 		loop_defer(&ls->begin);
 }
 
@@ -329,15 +331,11 @@ struct netris_looks *netris_looks_new(struct loop_group *g, struct netris *n, co
 
 void netris_looks_free(struct netris_looks *ls)
 {
-	if (ls->alive)
-		*ls->alive = false;
 	stop_reads(ls);
-	forget(ls);
 	loop_defer_cancel(&ls->begin);
-	map_free(ls->look.machines);
-	arena_free(ls->servers_arena);
-	arena_free(ls->links_arena);
-	free(ls->arenas);
-	free(ls->site);
-	free(ls);
+	ls->closed = true;
+	if (ls->telling)
+		return;
+	forget(ls);
+	looks_release(ls);
 }

@@ -114,6 +114,7 @@ struct provider_target {
 struct provider_found {
 	const char *node, *mac, *bmc_address, *serial; /* NULL: not told */
 	const char *refusal; /* why drover leaves it alone; NULL: it need not */
+	bool up;	     /* its system is in touch with the manager */
 };
 struct provider_inventory {
 	const char *version; /* of the manager */
@@ -190,6 +191,7 @@ struct provider_template {
 	const char *uuid;  /* of the system, for ever */
 	int64_t cpus, memory_bytes;
 	const char *network, *bridge; /* neither: a user network */
+	const char *type;	      /* of domain: kvm, qemu; NULL: kvm where the host has it */
 	size_t ndrives;
 	struct {
 		enum provider_bus bus;

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "sim/dialect.h"
 #include "sim/folder.h"
+#include "sim/head_rack.h"
 #include "sim/medium.h"
 #include "sim/netris_cli.h"
 #include "sim/ports.h"
@@ -27,18 +28,21 @@
  * file "lock" there, which ends with the process however that ends.
  */
 #define PROVIDER "rack"
+#define HEAD_USER "drover"
 #define PER_OCTET 250
 #define NAMED                                                                                      \
 	1000 /* BMCs whose addresses stand in the certificate; it is not made again when the rack grows */
 #define CONNECTIONS 8192
 #define GIB ((int64_t)1 << 30)
 
-enum { PUBLIC = 256, USER, DRIVES, DRIVE_GIB, SPEED, PLAIN, DIALECT, TREE };
+enum { PUBLIC = 256, USER, DRIVES, DRIVE_GIB, SPEED, PLAIN, DIALECT, TREE, HEAD, VERSION };
 #define SPOKEN 32
 
 struct options {
 	int64_t machines, drives, drive_gib, speed;
+	const char *verb; /* "drover sim rack" */
 	const char *listen, *data, *faults, *user;
+	const char *head, *version; /* of the head node; NULL: there is none */
 	bool open, plain;
 	struct {
 		const char *name; /* of a dialect, or a mockup folder */
@@ -56,6 +60,10 @@ struct run {
 	struct httpd *httpd;
 	struct httpd_mhd *mhd;
 	struct sim_rack *rack;
+	struct sim_head_rack *head; /* NULL: none */
+	struct httpd *head_httpd;
+	struct httpd_mhd *head_mhd;
+	char *head_url;
 	struct arena *arena;
 	struct sim_faults faults;
 	struct sim_dialects dialects;
@@ -192,6 +200,7 @@ static int make_rack(struct run *r, struct err *e)
 				  .faults = &r->faults,
 				  .dialects = &r->dialects,
 				  .ca_pem = r->o.machines <= NAMED ? r->tls.ca : NULL,
+				  .head_url = r->head_url,
 				  .loopback_only = !r->o.open};
 
 	r->rack = sim_rack_new(r->group, &s, e);
@@ -200,6 +209,25 @@ static int make_rack(struct run *r, struct err *e)
 	r->httpd = httpd_new(r->group);
 	sim_rack_routes(r->rack, r->httpd);
 	return 0;
+}
+
+/* Its nodes are the machines of the rack. */
+static int make_head(struct run *r, struct err *e)
+{
+	struct sim_head_spec s = {
+		.user = HEAD_USER, .password = r->password, .version = r->o.version};
+	struct httpd_mhd_spec m = {
+		.address = r->o.head, .cert_pem = r->tls.cert, .key_pem = r->tls.key};
+
+	if (!r->o.head)
+		return 0;
+	s.boot_ms = 3000 / r->o.speed + 1;
+	s.install_ms = 20000 / r->o.speed + 1;
+	r->head = sim_head_rack_new(r->rack, &s);
+	r->head_httpd = httpd_new(r->group);
+	sim_head_routes(sim_head_rack_head(r->head), r->head_httpd);
+	r->head_mhd = httpd_mhd_new(r->head_httpd, &m, e);
+	return r->head_mhd ? 0 : -1;
 }
 
 /* Every drive is an open file. */
@@ -226,14 +254,16 @@ static int begin(struct run *r, struct err *e)
 	r->arena = arena_new();
 	sim_dialects_init(&r->dialects);
 	r->http = http_new(r->group, http_curl_new(r->group, CONNECTIONS), 0);
-	if (sim_folder_open(&r->folder, r->o.data, "drover sim rack", e) < 0 ||
-	    read_faults(r, e) < 0 || learn_dialects(r, e) < 0 ||
+	if (sim_folder_open(&r->folder, r->o.data, r->o.verb, e) < 0 || read_faults(r, e) < 0 ||
+	    learn_dialects(r, e) < 0 ||
 	    !(r->password = sim_folder_password(&r->folder, r->loop, e)) ||
 	    (!r->o.plain && make_certificates(r, e) < 0))
 		return -1;
 	r->format = mem_printf("%s://127.10.%%u.%%u%s", r->o.plain ? "http" : "https",
 			       strrchr(r->o.listen, ':'));
-	if (make_rack(r, e) < 0)
+	if (r->o.head)
+		r->head_url = mem_printf("%s://%s", r->o.plain ? "http" : "https", r->o.head);
+	if (make_rack(r, e) < 0 || make_head(r, e) < 0)
 		return -1;
 	s.cert_pem = r->tls.cert;
 	s.key_pem = r->tls.key;
@@ -257,6 +287,10 @@ static int begin(struct run *r, struct err *e)
 	       (long long)r->o.machines, r->o.plain ? "http" : "https", port, r->o.user, r->o.data,
 	       r->o.plain ? "" : ", CA in ", r->o.plain ? "" : r->o.data,
 	       r->o.plain ? "" : "/ca.crt", r->o.data, r->o.data);
+	if (r->o.head)
+		printf("BCM's head node is %s/json; user " HEAD_USER
+		       ", the same password; /sim/nodes shows what its nodes do\n",
+		       r->head_url);
 	fflush(stdout);
 	return status;
 }
@@ -266,7 +300,10 @@ static void finish(struct run *r)
 	loop_signal_free(r->term);
 	loop_signal_free(r->intr);
 	httpd_mhd_free(r->mhd);
+	httpd_mhd_free(r->head_mhd);
 	httpd_free(r->httpd);
+	httpd_free(r->head_httpd);
+	sim_head_rack_free(r->head);
 	sim_rack_free(r->rack);
 	sim_dialects_done(&r->dialects);
 	http_free(r->http);
@@ -274,6 +311,7 @@ static void finish(struct run *r)
 	sim_certificates_done(&r->tls);
 	arena_free(r->arena);
 	free(r->format);
+	free(r->head_url);
 	loop_group_free(r->group);
 	loop_free(r->loop);
 	sim_folder_close(&r->folder);
@@ -336,6 +374,14 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case PLAIN:
 		o->plain = true;
 		return 0;
+	case HEAD:
+		if (!strrchr(arg, ':') || *arg == ':')
+			argp_error(st, "--head: want ADDRESS:PORT, got '%s'", arg);
+		o->head = arg;
+		return 0;
+	case VERSION:
+		o->version = arg;
+		return 0;
 	case DIALECT:
 		if (str_eq(arg, "list"))
 			list_dialects();
@@ -354,23 +400,59 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	}
 }
 
-static const struct argp_option options[] = {
-	{"machines", 'm', "N", 0, "How many (100)", 0},
-	{"listen", 'l', "ADDRESS:PORT", 0, "Where all BMCs listen (0.0.0.0:8443)", 0},
-	{"data", 'd', "DIR", 0, "Where everything is kept (drover-rack)", 0},
-	{"faults", 'f', "FILE", 0, "What goes wrong, and when (docs/sim.md)", 0},
-	{"user", USER, "NAME", 0, "Of the BMCs (admin)", 0},
-	{"drives", DRIVES, "N", 0, "In each machine (2)", 0},
-	{"drive-gib", DRIVE_GIB, "N", 0, "Size of each drive, sparse (16)", 0},
-	{"speed", SPEED, "N", 0, "So many times faster than a fast laptop demo (1)", 0},
-	{"dialect", DIALECT, "NAME", 0,
-	 "BMCs of this make, or of a file of yours; again: machines take turns (`list` names all)",
-	 0},
-	{"tree", TREE, "DIR", 0, "BMCs with the resources of this Redfish mockup; again: in turns",
-	 0},
-	{"public", PUBLIC, NULL, 0, "Answer callers on other machines too", 0},
-	{"plain", PLAIN, NULL, 0, "HTTP without TLS", 0},
+#define RACK_OPTIONS                                                                                        \
+	{"machines", 'm', "N", 0, "How many (100)", 0},                                                     \
+		{"listen", 'l', "ADDRESS:PORT", 0, "Where all BMCs listen (0.0.0.0:8443)", 0},              \
+		{"data", 'd', "DIR", 0, "Where everything is kept (drover-rack)", 0},                       \
+		{"faults", 'f', "FILE", 0, "What goes wrong, and when (docs/sim.md)", 0},                   \
+		{"user", USER, "NAME", 0, "Of the BMCs (admin)", 0},                                        \
+		{"drives", DRIVES, "N", 0, "In each machine (2)", 0},                                       \
+		{"drive-gib", DRIVE_GIB, "N", 0, "Size of each drive, sparse (16)", 0},                     \
+		{"speed", SPEED, "N", 0, "So many times faster than a fast laptop demo (1)", 0},            \
+		{"dialect",                                                                                 \
+		 DIALECT,                                                                                   \
+		 "NAME",                                                                                    \
+		 0,                                                                                         \
+		 "BMCs of this make, or of a file of yours; again: machines take turns (`list` names all)", \
+		 0},                                                                                        \
+		{"tree",                                                                                    \
+		 TREE,                                                                                      \
+		 "DIR",                                                                                     \
+		 0,                                                                                         \
+		 "BMCs with the resources of this Redfish mockup; again: in turns",                         \
+		 0},                                                                                        \
+		{"public", PUBLIC, NULL, 0, "Answer callers on other machines too", 0},                     \
+	{                                                                                                   \
+		"plain", PLAIN, NULL, 0, "HTTP without TLS", 0                                              \
+	}
+
+static const struct argp_option options[] = {RACK_OPTIONS, {0}};
+static const struct argp_option bcm_options[] = {
+	{"head", HEAD, "ADDRESS:PORT", 0, "Where the head node listens (127.0.0.1:8081)", 0},
+	{"bcm-version", VERSION, "VERSION", 0, "What it says it is: 10.25.3, 11.0 ... (11.0)", 0},
+	RACK_OPTIONS,
 	{0}};
+
+static int serve(const struct argp *a, int argc, char **argv, const struct options *defaults)
+{
+	struct run r = {.o = *defaults, .folder = {.lock = -1}};
+	char *any = NULL;
+	struct err e;
+	int status = 0;
+
+	args_parse(a, argc, argv, &r.o);
+	if (*r.o.listen == ':')
+		r.o.listen = any = mem_printf("0.0.0.0%s", r.o.listen);
+	if (begin(&r, &e) < 0) {
+		fprintf(stderr, "%s: %s\n", r.o.verb, e.text);
+		status = 1;
+	} else {
+		loop_run(r.loop);
+	}
+	finish(&r);
+	free(any);
+	return status;
+}
 
 static int cli_rack(int argc, char **argv)
 {
@@ -385,30 +467,41 @@ static int cli_rack(int argc, char **argv)
 		NULL,
 		NULL,
 		NULL};
-	struct run r = {.o = {.machines = 100,
-			      .drives = 2,
-			      .drive_gib = 16,
-			      .speed = 1,
-			      .listen = "0.0.0.0:8443",
-			      .data = "drover-rack",
-			      .user = "admin"},
-			.folder = {.lock = -1}};
-	char *any = NULL;
-	struct err e;
-	int status = 0;
+	static const struct options defaults = {.verb = "drover sim rack",
+						.machines = 100,
+						.drives = 2,
+						.drive_gib = 16,
+						.speed = 1,
+						.listen = "0.0.0.0:8443",
+						.data = "drover-rack",
+						.user = "admin"};
 
-	args_parse(&a, argc, argv, &r.o);
-	if (*r.o.listen == ':')
-		r.o.listen = any = mem_printf("0.0.0.0%s", r.o.listen);
-	if (begin(&r, &e) < 0) {
-		fprintf(stderr, "drover sim rack: %s\n", e.text);
-		status = 1;
-	} else {
-		loop_run(r.loop);
-	}
-	finish(&r);
-	free(any);
-	return status;
+	return serve(&a, argc, argv, &defaults);
+}
+
+static int cli_bcm(int argc, char **argv)
+{
+	static const struct argp a = {
+		bcm_options,
+		parse,
+		NULL,
+		"The head node of an NVIDIA Base Command Manager, and the rack of simulated servers that are its nodes.\v"
+		"Examples:\n  drover sim bcm --machines 8\n"
+		"  drover sim bcm --machines 4 --bcm-version 10.25.3 --data /var/tmp/bcm\n",
+		NULL,
+		NULL,
+		NULL};
+	static const struct options defaults = {.verb = "drover sim bcm",
+						.machines = 8,
+						.drives = 2,
+						.drive_gib = 16,
+						.speed = 1,
+						.listen = "0.0.0.0:8443",
+						.head = "127.0.0.1:8081",
+						.data = "drover-bcm",
+						.user = "admin"};
+
+	return serve(&a, argc, argv, &defaults);
 }
 
 struct port_move {
@@ -461,7 +554,10 @@ int sim_cli(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(int argc, char **argv);
-	} verbs[] = {{"rack", cli_rack}, {"port-move", cli_port_move}, {"netris", sim_netris_cli}};
+	} verbs[] = {{"rack", cli_rack},
+		     {"bcm", cli_bcm},
+		     {"port-move", cli_port_move},
+		     {"netris", sim_netris_cli}};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		char title[32];
@@ -480,11 +576,12 @@ int sim_cli(int argc, char **argv)
 	if (argc > 1 &&
 	    (str_eq(argv[1], "--help") || str_eq(argv[1], "-h") || str_eq(argv[1], "help"))) {
 		puts("drover sim rack         a rack of simulated servers behind Redfish BMCs\n"
+		     "drover sim bcm          the same, managed by a BCM head node\n"
 		     "drover sim port-move    the network driver of its switch\n"
 		     "drover sim netris       a Netris controller with its switches");
 		return 0;
 	}
-	fputs("drover sim: want rack, port-move or netris; `drover sim rack --help` says more\n",
+	fputs("drover sim: want rack, bcm, port-move or netris; `drover sim rack --help` says more\n",
 	      stderr);
 	return 2;
 }

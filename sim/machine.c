@@ -243,6 +243,8 @@ static void firmware(struct sim_machine *m)
 	}
 	if (url && !sim_rack_fault(m, "POST", "BootsDisk", NULL))
 		m->medium = sim_medium_fetch(m, url, on_medium);
+	else if (m->net_boot && m->net_boot->boots(m, m->net_boot->arg))
+		m->doing = SIM_NOTHING; /* what the network started */
 	else
 		boot_disk(m);
 	free(url);
@@ -306,6 +308,8 @@ static void switch_to(struct sim_machine *m, bool on)
 	m->on = on;
 	stop_all(m);
 	m->console[0] = '\0';
+	if (m->net_boot)
+		m->net_boot->powered(m, m->net_boot->arg);
 	if (on)
 		begin_boot(m);
 	changed(m);

@@ -26,6 +26,7 @@
 #define MACHINE_DATA_MODEL "SIM-DATA" /* all others */
 #define MACHINE_GPUS 8		      /* NVIDIA H100 */
 struct sim_agent;
+struct sim_machine;
 struct sim_medium;
 struct sim_node;
 struct sim_rack;
@@ -40,6 +41,14 @@ struct sim_times {
 };
 /* What is 0 becomes that of a fast laptop demo. */
 struct sim_times sim_times_or_fast(const struct sim_times *t);
+
+/* Who is asked when no medium boots, before the disk, and told of power: a head node (head_rack.h). */
+struct sim_net_boot {
+	bool (*boots)(struct sim_machine *m,
+		      void *arg); /* it is taken care of: nothing else boots */
+	void (*powered)(struct sim_machine *m, void *arg);
+	void *arg;
+};
 
 struct sim_machine {
 	struct sim_rack *rack;
@@ -64,6 +73,7 @@ struct sim_machine {
 	void (*changed)(void *bmc); /* power or boot settings changed by themselves */
 	void *bmc;
 
+	const struct sim_net_boot *net_boot; /* borrowed; NULL: none */
 	struct loop_timer power_timer;
 	bool power_wanted;
 	char console[160];  /* the last thing that it said there, for people */

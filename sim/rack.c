@@ -490,6 +490,15 @@ static json_t *provider_object(const struct sim_rack *r, const char *name)
 		json_object_set_new(boot, "mediaURL", json_string(r->spec.media_url));
 	spec = json_pack("{s:s,s:{s:s},s:o,s:[o]}", "type", "redfish", "credentialsSecretRef",
 			 "name", secret, "boot", boot, "instanceTypes", instance_type());
+	if (r->spec.head_url) {
+		json_object_set_new(spec, "type", json_string("bcm"));
+		json_object_set_new(spec, "bcm",
+				    json_pack("{s:s, s:{s:{s:o}}, s:{s:o}, s:[s]}", "endpoint",
+					      r->spec.head_url, "tls", "caSecretRef", "name",
+					      json_sprintf("%s-ca", name), "credentialsSecretRef",
+					      "name", json_sprintf("%s-head", name), "bmcNetworks",
+					      "127.10.0.0/16"));
+	}
 	if (r->spec.agent_url) /* agents are in this process: drover on the loopback hears them from there */
 		json_object_set_new(spec, "agent",
 				    str_starts(r->spec.agent_url, "https://127.")

@@ -48,6 +48,8 @@ struct sim_rack_spec {
 	const char *
 		ca_pem; /* of the CA of the rack's certificate, for sim_rack_objects(); NULL: objects
 			     * trust on first use */
+	const char *
+		head_url; /* of a BCM head node that manages them, for sim_rack_objects(); NULL: none */
 	const char *media_url, *agent_url; /* of drover, for sim_rack_objects(); NULL: left out */
 	const struct sim_dialects
 		*dialects; /* borrowed (dialect.h): its machines take turns; NULL: by the book */

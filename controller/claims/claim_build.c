@@ -85,9 +85,11 @@ json_t *claims_build(struct context *c, const struct plan_claim *p, struct err *
 	o = fields_encode(object_kinds[OBJECT_NODE_CLAIM].fields, &n);
 	spec = json_incref(json_object_get(o, "spec"));
 	json_decref(o);
-	return json_pack("{s:s, s:s, s:{s:s, s:{s:s, s:s}, s:[s]}, s:o}", "apiVersion",
+	return json_pack("{s:s, s:s, s:{s:s, s:{s:s, s:s}, s:{s:s}, s:[s]}, s:o}", "apiVersion",
 			 OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name",
 			 arena_printf(a, "%.50s-%s", pool->meta.name, tail), "labels",
 			 "drover.dev/nodepool", pool->meta.name, "drover.dev/virtual-cluster",
-			 vc->meta.name, "finalizers", FINALIZER_CLAIM, "spec", spec);
+			 vc->meta.name, "annotations", CLAIM_FOR_PODS,
+			 arena_printf(a, "%zu", p->npods), "finalizers", FINALIZER_CLAIM, "spec",
+			 spec);
 }

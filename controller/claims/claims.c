@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/avoided.h"
+#include "controller/claims/unwanted.h"
 #include "controller/core/counters.h"
 #include "controller/core/lookup.h"
 #include "controller/core/status_writer.h"
@@ -177,6 +178,23 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	return true;
 }
 
+/* Its pods are all gone, and its machine has not been written to. */
+static bool take_back(struct entry *en, const struct node_claim *n)
+{
+	struct context *c = en->owner->c;
+	int64_t ms = unwanted_ms(en->owner->spec.unwanted, n);
+
+	if (ms >= 0 && ms < UNWANTED_MS)
+		loop_timer_start(&en->timer, UNWANTED_MS - ms);
+	if (ms < UNWANTED_MS || !ctx_may_destroy(c) || ctx_crds_terminating(c))
+		return false;
+	log_info("claim withdrawn: no pod waits for it any more", LOG_S("claim", en->name));
+	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "NoPodWaits",
+		  "no pod waits for it any more: withdrawn before anything was written");
+	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
+	return true;
+}
+
 /* A machine is held by it: it must not vanish under that, whoever made it or took the finalizer away. */
 static bool finalizer(struct entry *en, const struct node_claim *n)
 {
@@ -210,7 +228,7 @@ static void look(void *arg)
 	}
 	if (!c->leading || writer_busy(&en->write) || !c->ready)
 		return;
-	if (!withdraw(en, n) && !finalizer(en, n))
+	if (!withdraw(en, n) && !take_back(en, n) && !finalizer(en, n))
 		derive(en, n);
 }
 

@@ -5,17 +5,19 @@
 
 /*
  * claims: looks after the NodeClaims that exist: status, finalizer, and withdrawal of one that no machine
- * took.  What makes them is claims/provisioner.h.
+ * took, or that no pod wants any more.  What makes them is claims/provisioner.h.
  *
  * Only the leader writes.  On the loop thread.
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 struct avoided;
 struct claims;
+struct unwanted;
 
 struct claims_spec {
 	struct claim_status_spec status;
 	struct avoided *avoided; /* is told of machines that did not take theirs */
+	const struct unwanted *unwanted;
 };
 struct claims *claims_new(const struct claims_spec *spec);
 void claims_free(struct claims *cl);

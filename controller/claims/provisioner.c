@@ -21,6 +21,7 @@
 #include "controller/claims/failing.h"
 #include "controller/claims/pod_events.h"
 #include "controller/claims/stop_line.h"
+#include "controller/claims/unwanted.h"
 #include "controller/claims/world_sync.h"
 #include "controller/core/counters.h"
 #include "controller/rules/claim.h"
@@ -42,6 +43,7 @@ struct provisioner {
 	struct world_sync *sync;
 	struct avoided *avoided;
 	struct failing *failing;
+	struct unwanted *unwanted;
 	struct loop_timer timer;
 	struct loop_timer later; /* the first back-off ends, or there is more to tell */
 	/* The plan that is being made or told; run NULL: none. */
@@ -220,6 +222,7 @@ static void on_ready(struct provisioner *s)
 	for (size_t i = 0; i < plan->nclaims; i++)
 		if (!s->held[i].line && !s->held[i].backing_off)
 			create(s, &plan->claims[i]);
+	unwanted_plan(s->unwanted, plan);
 	tell_budgets(s);
 }
 
@@ -281,6 +284,11 @@ struct avoided *provisioner_avoided(struct provisioner *s)
 	return s->avoided;
 }
 
+struct unwanted *provisioner_unwanted(struct provisioner *s)
+{
+	return s->unwanted;
+}
+
 static void on_changed(void *arg)
 {
 	provisioner_kick(arg);
@@ -297,6 +305,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->pod_events = spec.pod_events = pod_events_new(c, tenants, eta);
 	s->avoided = spec.avoided = avoided_new(c);
 	s->failing = spec.failing = failing_new(c);
+	s->unwanted = unwanted_new(c, tenants);
 	s->sync = world_sync_new(c, &spec);
 	s->plans = metrics_counter(c->metrics, "drover_plans_total", "Plans made.", NULL);
 	s->pending = metrics_gauge(c->metrics, "drover_pending_pods",
@@ -320,6 +329,7 @@ void provisioner_free(struct provisioner *s)
 	world_sync_free(s->sync);
 	avoided_free(s->avoided);
 	failing_free(s->failing);
+	unwanted_free(s->unwanted);
 	pod_events_free(s->pod_events);
 	free(s);
 }

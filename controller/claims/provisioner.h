@@ -16,6 +16,7 @@ struct avoided;
 struct eta;
 struct provisioner;
 struct tenants;
+struct unwanted;
 struct world_sync;
 struct provisioner *provisioner_new(struct context *c, const struct tenants *tenants,
 				    const struct eta *eta);
@@ -25,5 +26,6 @@ void provisioner_kick(struct provisioner *s); /* plan soon */
 /* Its parts, for who tells it of changes and who avoids a machine; they live as long as it does. */
 struct world_sync *provisioner_sync(struct provisioner *s);
 struct avoided *provisioner_avoided(struct provisioner *s);
+struct unwanted *provisioner_unwanted(struct provisioner *s);
 
 #endif

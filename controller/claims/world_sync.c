@@ -101,6 +101,8 @@ static bool put_pool(struct world_sync *s, const char *name, const struct node_p
 	w.versions = arena_calloc(a, t->images.n + 1, sizeof(*w.versions));
 	for (size_t i = 0; i < t->images.n; i++)
 		w.versions[w.nversions++] = t->images.v[i].kubernetes_version;
+	w.runtime_classes = t->runtime_classes.v;
+	w.nruntime_classes = t->runtime_classes.n;
 	w.minimum_level_flash = p->spec.wipe.minimum_level.flash;
 	w.minimum_level_hdd = p->spec.wipe.minimum_level.hdd;
 	w.minimum_trust = p->spec.wipe.minimum_trust;

@@ -19,6 +19,7 @@
  * Owned and filled by controller/controller.c; borrowed by everybody else.  On the loop thread.
  * Tests: tests/world/test_fence.c, tests/world/test_crash.c
  */
+struct claim_index;
 struct counters;
 struct clock_jumps;
 struct host_clock;
@@ -37,6 +38,9 @@ struct context_options {
 	const char *const *exec_allowed;
 	/* Networks that no tenant's kubeconfig may lead to (reserved.h), NULL-terminated; NULL: none. */
 	const char *const *management_networks;
+	/* URIs of libvirt that Providers may name, NULL-terminated; NULL: none.  And the path of drover-libvirt. */
+	const char *const *libvirt_allowed;
+	const char *libvirt_helper;
 	bool plain_ok;	      /* http:// BMCs: simulations and tests */
 	int64_t poll_ms;      /* between looks at a machine in transition; 0: 1000 */
 	int64_t idle_poll_ms; /* ... at one at rest; 0: 120000 */
@@ -52,6 +56,7 @@ struct context {
 	/* Our CustomResourceDefinitions: entries say whether they are terminating; NULL: not watched. */
 	struct kube_cache *crds;
 	struct kube_cache *cache[OBJECT_KINDS]; /* of the host cluster; NULL where not watched */
+	struct claim_index *claim_index;
 	struct kube_lease *lease;
 	bool leading;
 	bool ready;	     /* all host caches are in and the agent endpoint has its keys */

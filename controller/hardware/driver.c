@@ -70,6 +70,10 @@ static const char *digest(const struct context *c, const struct provider_object 
 
 	for (size_t i = 0; n->exec && i < n->exec->command.n; i++)
 		text = arena_printf(a, "%s|%s", text, n->exec->command.v[i]);
+	if (p->spec.libvirt)
+		text = arena_printf(a, "%s|%s|%s|%s", text, p->spec.libvirt->uri,
+				    p->spec.libvirt->storage_pool,
+				    str_or(p->spec.boot.media_url, ""));
 	return n->type == FABRIC_NETRIS ? netris_digest(c, n->netris, text, a) : text;
 }
 
@@ -177,6 +181,16 @@ static const char *text_in(struct context *c, const char *secret, const char *ke
 	return v ? secret_expose(v) : NULL;
 }
 
+static bool is_coming(const struct driver *s, const char *secret, struct err *e)
+{
+	enum secret_state st = secrets_want(s->c->secrets, NULL, secret);
+
+	if (st != SECRET_LOADING && st != SECRET_ERROR)
+		return false;
+	(void)!err_set(e, ERR_UNAVAILABLE, 0, "Secret %s is being read", secret);
+	return true;
+}
+
 /* Borrowed from the Secrets, until the next turn. */
 static int manager_of(const struct driver *s, const struct provider_object *p,
 		      struct provider_manager *out, struct err *e)
@@ -194,8 +208,8 @@ static int manager_of(const struct driver *s, const struct provider_object *p,
 		.user = text_in(s->c, name, "username"),
 		.password = secrets_value(s->c->secrets, NULL, name, "password"),
 	};
-	if (st == SECRET_LOADING || st == SECRET_ERROR)
-		return err_set(e, ERR_UNAVAILABLE, 0, "Secret %s is being read", name);
+	if (is_coming(s, name, e) || (ca && is_coming(s, ca->name, e)))
+		return -1;
 	if (st != SECRET_LOADED ||
 	    !((out->cert_pem && out->key_pem) || (out->user && out->password)))
 		return err_set(e, ERR_NOT_FOUND, 0, "spec.bcm.credentialsSecretRef: Secret %s: %s",
@@ -216,9 +230,17 @@ static int manager_of(const struct driver *s, const struct provider_object *p,
 static void put_up(struct driver *s, const struct provider_object *p)
 {
 	const struct provider_object_network *n = &p->spec.network;
+	struct provider_libvirt libvirt = {
+		.uri = p->spec.libvirt ? p->spec.libvirt->uri : NULL,
+		.pool = p->spec.libvirt ? p->spec.libvirt->storage_pool : NULL,
+		.helper = s->c->o.libvirt_helper,
+		.allowed = s->c->o.libvirt_allowed,
+	};
 	struct provider_spec ps = {
 		.name = p->meta.name,
 		.type = provider_object_type_names[p->spec.type],
+		.media_url = p->spec.boot.media_url,
+		.libvirt = &libvirt,
 		.requests_per_s = (double)p->spec.limits.requests_per_second,
 		.concurrent = (unsigned)p->spec.limits.concurrent_operations,
 		.group = s->c->group,
@@ -234,8 +256,9 @@ static void put_up(struct driver *s, const struct provider_object *p)
 	err_clear(&s->error);
 	if (p->spec.bcm) {
 		if (manager_of(s, p, &manager, &s->error) < 0) {
-			log_warn("provider is not usable", LOG_S("provider", s->name),
-				 LOG_E(&s->error));
+			if (s->error.kind != ERR_UNAVAILABLE)
+				log_warn("provider is not usable", LOG_S("provider", s->name),
+					 LOG_E(&s->error));
 			return;
 		}
 		ps.manager = &manager;
@@ -333,6 +356,13 @@ void driver_expect_login(struct driver *s, const struct machine *m)
 		secrets_expect(s->c->secrets, NULL, ref->name);
 }
 
+static int type_of(const struct driver *s)
+{
+	const struct provider_object *p = CTX_GET(s->c, OBJECT_PROVIDER, provider_object, s->name);
+
+	return p ? p->spec.type : -1;
+}
+
 struct provider_machine *driver_attach(struct driver *s, const struct machine *m,
 				       const char **secret_version, struct err *e)
 {
@@ -344,6 +374,12 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 	struct provider_machine_spec ms;
 	enum secret_state st;
 
+	*secret_version = "";
+	if (type_of(s) == PROVIDER_TYPE_LIBVIRT) { /* nothing is logged in to */
+		ms = (struct provider_machine_spec){.name = m->meta.name,
+						    .bmc_address = b->address};
+		return provider_attach(s->provider, &ms, e);
+	}
 	if (!ref) {
 		(void)!err_set(
 			e, ERR_INVALID, 0,
@@ -416,4 +452,9 @@ void drivers_free(struct drivers *ds)
 		driver_free(it.value);
 	map_free(ds->map);
 	free(ds);
+}
+
+bool driver_is_managed(const struct driver *s)
+{
+	return s && s->provider && provider_is_managed(s->provider);
 }

@@ -36,7 +36,7 @@ void drivers_update(struct drivers *ds, const char *name);
 struct driver *driver_get(const struct drivers *ds, const char *name); /* NULL: none */
 
 /* Attach a Machine: credentials and trust are looked up.  NULL with *e: ERR_UNAVAILABLE while a Secret is
- * loading, ERR_INVALID or ERR_NOT_FOUND naming the field otherwise.  *secret_version: of the Secret used, borrowed. */
+ * loading, ERR_INVALID or ERR_NOT_FOUND naming the field otherwise.  *secret_version: of the Secret used, borrowed; "" where nothing is logged in to. */
 struct provider_machine *driver_attach(struct driver *s, const struct machine *m,
 				       const char **secret_version, struct err *e);
 
@@ -48,5 +48,8 @@ bool driver_ca_digest(const struct driver *s, const struct machine *m,
 
 /* Its BMC refuses the login: the Secret of it is read closely until it is another. */
 void driver_expect_login(struct driver *s, const struct machine *m);
+
+/* Its images are installed by a manager (BCM), and its power is switched there; NULL: no. */
+bool driver_is_managed(const struct driver *s);
 
 #endif

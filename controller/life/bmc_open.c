@@ -42,7 +42,8 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 		return false;
 	}
 	/* Nothing is left to do there but to log out: that is no reason to try a login that nobody has tried. */
-	if (l->state == MACHINE_RETIRED && !str_eq(version, l->m->status.bmc.secret_version)) {
+	if (l->state == MACHINE_RETIRED && !str_empty(version) &&
+	    !str_eq(version, l->m->status.bmc.secret_version)) {
 		*why = REASON_BmcAuthFailed;
 		str_format(text, TEXT, "Secret version %s was not tried here before it retired",
 			   version);
@@ -68,9 +69,9 @@ bool life_ensure_bmc_open(struct life *l, bool quietly)
 
 	if (life_bmc_is_open(l, &why, text))
 		return true;
-	if (why == REASON_NONE)
-		loop_timer_start(&l->timer, SOON_MS);
-	else if (!quietly || said == REASON_NONE || said == why)
+	if (why != REASON_NONE && (!quietly || said == REASON_NONE || said == why))
 		life_wait(l, WAITING_APPROVAL, why, "%s", text);
+	else if (why == REASON_NONE && l->bmc) /* without: its Secret kicks it when it is there */
+		loop_timer_start(&l->timer, SOON_MS);
 	return false;
 }

@@ -129,6 +129,15 @@ bool life_bmc_trusted(const struct life *l, struct err *e)
 	return false;
 }
 
+json_t *life_bmc_first_trust(const struct life *l)
+{
+	struct offered o = offered_by(l);
+
+	return l->m->spec.bmc && !l->m->status.trusted_bmc && !is_approved(l)
+		       ? trust_of(l->m->spec.bmc, &o)
+		       : NULL;
+}
+
 /* Something of it is named for the first time: what drover wrote before it knew of that, or a CA that could not be read. */
 static bool is_incomplete(const struct machine_bmc_trust *t, const struct offered *o)
 {

@@ -11,11 +11,13 @@
  * its calls is under way.
  * Tests: tests/world/test_review.c, tests/world/test_boot.c
  */
+struct unwanted;
 struct warm_pool;
 
 struct lives_spec {
 	struct life_parts parts;
 	const struct warm_pool *warm_pool; /* NULL: none is kept warm */
+	const struct unwanted *unwanted;   /* NULL: each claim is wanted */
 };
 
 struct lives {

@@ -57,6 +57,7 @@ static const struct scan_want pod_volume[] = {SCAN_PLAIN("persistentVolumeClaim"
 					      SCAN_PLAIN("ephemeral"), SCAN_END};
 static const struct scan_want pod_spec[] = {SCAN_PLAIN("nodeName"),
 					    SCAN_PLAIN("priority"),
+					    SCAN_PLAIN("runtimeClassName"),
 					    SCAN_PLAIN("terminationGracePeriodSeconds"),
 					    POD_LIST("containers", pod_container),
 					    POD_LIST("initContainers", pod_container),
@@ -493,6 +494,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		(void)demand_topology(spec, p, a);
 		return tp;
 	}
+	p->runtime_class = copy(a, json_object_get(spec, "runtimeClassName"));
 	p->node_selector = labels_of(json_object_get(spec, "nodeSelector"), a);
 	tolerations_of(spec, p, a);
 	if (!affinity_of(spec, p, a))
@@ -573,7 +575,6 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 				n->ready_since = 0;
 		}
 	n->uid = copy(a, json_at(o, "metadata", "uid"));
-	n->rv = copy(a, json_at(o, "metadata", "resourceVersion"));
 	n->provider_id = copy(a, json_at(o, "spec", "providerID"));
 	n->system_uuid = copy(a, json_object_get(info, "systemUUID"));
 	n->boot_id = copy(a, json_object_get(info, "bootID"));

@@ -2,14 +2,19 @@
 
 #include <stdlib.h>
 
+#include "base/buf.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/bcm/node.h"
+
+#define ARGS_MAX (4u << 20)
 
 struct bcm_discovery {
 	struct bcm *bcm;
 	struct arena *a;
 	struct provider_inventory found;
+	struct map *by_uuid; /* -> struct provider_found */
 	size_t step;
 	struct bcm_request *request;
 	void (*done)(const struct provider_inventory *i, const struct err *e, void *arg);
@@ -29,6 +34,7 @@ void bcm_discovery_cancel(struct bcm_discovery *d)
 	if (!d)
 		return;
 	bcm_cancel(d->request);
+	map_free(d->by_uuid);
 	arena_free(d->a);
 	free(d);
 }
@@ -71,6 +77,7 @@ static void take_device(struct bcm_discovery *d, struct exact device)
 	if (!is_node(n.type))
 		return;
 	f->node = n.hostname;
+	map_put(d->by_uuid, n.uuid, f);
 	f->mac = n.mac;
 	f->bmc_address = n.bmc_address;
 	f->serial = exact_str_at(device, "serialNumber", d->a);
@@ -116,6 +123,7 @@ static void take(struct bcm_discovery *d, struct exact list)
 }
 
 static void ask(struct bcm_discovery *d);
+static void ask_states(struct bcm_discovery *d);
 
 static void on_list(struct exact list, const struct err *failed, void *arg)
 {
@@ -135,9 +143,49 @@ static void on_list(struct exact list, const struct err *failed, void *arg)
 	}
 	take(d, list);
 	if (++d->step == LISTS)
-		end(d, NULL);
+		ask_states(d);
 	else
 		ask(d);
+}
+
+/* Where they are not told, nothing is up as far as anybody knows. */
+static void on_states(struct exact list, const struct err *failed, void *arg)
+{
+	struct bcm_discovery *d = arg;
+	struct exact_iter it;
+
+	d->request = NULL;
+	if (!failed)
+		exact_for_each(it, list)
+		{
+			struct provider_found *f;
+			struct bcm_state s;
+			const char *of;
+
+			if (!bcm_state_read(it.value, d->a, &of, &s))
+				continue;
+			f = map_get(d->by_uuid, of);
+			if (f)
+				f->up = s.phase == BCM_UP;
+		}
+	end(d, NULL);
+}
+
+static void ask_states(struct bcm_discovery *d)
+{
+	struct bcm_call c = {
+		.service = "cmstatus", .call = "getStatusForDevices", .done = on_states, .arg = d};
+	struct buf args;
+	struct map_iter it;
+
+	buf_init(&args, ARGS_MAX);
+	buf_puts(&args, "[[");
+	map_for_each (it, d->by_uuid)
+		buf_printf(&args, "%s%s", args.len > 2 ? "," : "", exact_quote(it.key, d->a));
+	buf_puts(&args, "]]");
+	c.args = args.data;
+	d->request = bcm_call(d->bcm, &c);
+	buf_done(&args);
 }
 
 static void ask(struct bcm_discovery *d)
@@ -160,6 +208,7 @@ struct bcm_discovery *bcm_discover(struct bcm *b,
 
 	d->bcm = b;
 	d->a = arena_new();
+	d->by_uuid = map_new(NULL);
 	d->done = done;
 	d->arg = arg;
 	ask(d);

@@ -7,7 +7,7 @@
 /*
  * discover: what a head node has: nodes, with the reason for each that drover leaves alone, and the names of
  * categories, software images and networks.  Four lists, one after the other; a device that cannot be read is
- * told as one that is left alone.
+ * told as one that is left alone.  Then their states, where BCM tells them.
  * Tests: tests/contract/test_bcm.c
  */
 struct bcm_discovery;

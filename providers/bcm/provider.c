@@ -2,7 +2,7 @@
  * provider: machines that a BCM head node installs and switches, and whose BMCs drover asks itself.
  *
  *	observe		  the BMC: power, identity, overrides, media; with a handle, BCM's state of the node too
- *	boot, media, log_out	the BMC: drover's agent is booted past BCM, since each boot has a secret of its own
+ *	boot, media, drives, log_out	the BMC: drover's agent is booted past BCM, since each boot has a secret of its own
  *	power		  BCM (powerOperation), which is to know of it; its effect is for the BMC to show
  *	acquire, release  BCM
  *
@@ -524,6 +524,14 @@ static void bcm_media(struct provider *p, struct provider_machine *m, const char
 	bp->bmcs.ops->media(&bp->bmcs, m->bmc, url, c);
 }
 
+static void bcm_drives(struct provider *p, struct provider_machine *m,
+		       const struct provider_call *c)
+{
+	struct bcm_provider *bp = p->state;
+
+	bp->bmcs.ops->drives(&bp->bmcs, m->bmc, c);
+}
+
 static void bcm_log_out(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c)
 {
@@ -586,6 +594,7 @@ const struct provider_ops bcm_provider_ops = {
 	.power = bcm_power,
 	.boot = bcm_boot,
 	.media = bcm_media,
+	.drives = bcm_drives,
 	.acquire = bcm_acquire_slot,
 	.release = bcm_release_slot,
 	.discover = bcm_discover_slot,

@@ -127,18 +127,28 @@ static void on_xml_error(void *arg, const char *fmt, ...)
 	(void)fmt;
 }
 
-struct domain *domain_parse(const char *xml, size_t len, struct err *e)
+/* With that root, and no DTD; else NULL. */
+static xmlDoc *document_of(const char *xml, size_t len, const char *root)
 {
 	xmlDoc *doc = NULL;
-	struct domain *d;
 
 	xmlSetGenericErrorFunc(NULL, on_xml_error);
 	if (len <= DOMAIN_XML_MAX)
 		doc = xmlReadMemory(xml, (int)len, NULL, NULL,
 				    XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
-	if (!doc || xmlGetIntSubset(doc) || !xmlDocGetRootElement(doc) ||
-	    !is_named(xmlDocGetRootElement(doc), "domain")) {
-		xmlFreeDoc(doc);
+	if (doc && !xmlGetIntSubset(doc) && xmlDocGetRootElement(doc) &&
+	    is_named(xmlDocGetRootElement(doc), root))
+		return doc;
+	xmlFreeDoc(doc);
+	return NULL;
+}
+
+struct domain *domain_parse(const char *xml, size_t len, struct err *e)
+{
+	xmlDoc *doc = document_of(xml, len, "domain");
+	struct domain *d;
+
+	if (!doc) {
 		(void)!err_set(e, ERR_PROTOCOL, 0, "libvirt's description of it is no domain's");
 		return NULL;
 	}
@@ -440,4 +450,34 @@ void domain_set_boot(struct domain *d, bool media)
 		order_devices(d, media, a);
 	else
 		order_kinds(d, media);
+}
+
+/* --- capabilities ---------------------------------------------------------------------------------------- */
+
+/* "+64055:+64055" */
+static bool user_of(const char *label, struct arena *a, struct domain_user *out)
+{
+	const char *colon = label && label[0] == '+' ? strstr(label, ":+") : NULL;
+
+	return colon &&
+	       str_to_i64(arena_strndup(a, label + 1, (size_t)(colon - label - 1)), 0, UINT32_MAX,
+			  &out->uid) &&
+	       str_to_i64(colon + 2, 0, UINT32_MAX, &out->gid);
+}
+
+bool domain_qemu_user(const char *capabilities, size_t len, struct domain_user *out)
+{
+	xmlDoc *doc = document_of(capabilities, len, "capabilities");
+	OWN(arena) a = arena_new();
+	const xmlNode *host = doc ? child_of(xmlDocGetRootElement(doc), "host") : NULL;
+	struct domain_user found = {0};
+	bool known = false;
+
+	for (const xmlNode *n = child_of(host, "secmodel"); n && !known; n = next_of(n, "secmodel"))
+		known = str_eq(text_of(child_of(n, "model"), a), "dac") &&
+			user_of(text_of(child_of(n, "baselabel"), a), a, &found);
+	xmlFreeDoc(doc);
+	if (known)
+		*out = found;
+	return known;
 }

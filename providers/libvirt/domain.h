@@ -84,7 +84,12 @@ struct domain_template {
  * NVMe disks: these are arguments for QEMU, which has to be able to open the volume's file by itself. */
 struct domain *domain_build(const struct domain_template *t);
 const char *domain_drive_volume(struct arena *a, const char *name, size_t drive);
-/* A volume's XML; malloc'd. */
-char *domain_volume_text(const char *name, int64_t bytes);
+/* Whom QEMU runs as, from the capabilities of its host; false: they do not say. */
+struct domain_user {
+	int64_t uid, gid;
+};
+bool domain_qemu_user(const char *capabilities, size_t len, struct domain_user *out);
+/* A volume's XML, readable by its owner alone (NULL: whoever libvirt takes); malloc'd. */
+char *domain_volume_text(const char *name, int64_t bytes, const struct domain_user *owner);
 
 #endif

@@ -94,7 +94,6 @@ static void put_sata(xmlNode *devices, const struct domain_template *t, size_t i
 	domain_put(n, "bus", "sata");
 	domain_put(n, "rotation_rate", "1"); /* as a solid-state drive says */
 	domain_add_text(disk, "serial", arena_printf(a, "%s%zu", digits(t, a), i));
-	domain_add_text(disk, "wwn", arena_printf(a, "5%.11s%04zx", digits(t, a), i));
 }
 
 static void put_argument(xmlNode *commandline, const char *text)
@@ -146,6 +145,8 @@ static void put_card(xmlNode *devices, const struct domain_template *t, struct a
 	else if (t->bridge)
 		add_with(card, "source", "bridge", t->bridge);
 	add_with(card, "model", "type", "virtio");
+	add_with(card, "rom", "enabled",
+		 "no"); /* nothing is booted from it: firmware is faster so */
 }
 
 static void put_console(xmlNode *devices)
@@ -217,7 +218,7 @@ struct domain *domain_build(const struct domain_template *t)
 	return d;
 }
 
-char *domain_volume_text(const char *name, int64_t bytes)
+char *domain_volume_text(const char *name, int64_t bytes, const struct domain_user *owner)
 {
 	xmlNode *root = xmlNewNode(NULL, (const xmlChar *)"volume"), *n, *target;
 	struct domain d = {.doc = xmlNewDoc((const xmlChar *)"1.0")};
@@ -230,7 +231,12 @@ char *domain_volume_text(const char *name, int64_t bytes)
 	add_number(root, "allocation", 0);
 	target = domain_add(root, "target");
 	add_with(target, "format", "type", "raw");
-	domain_add_text(domain_add(target, "permissions"), "mode", "0600");
+	n = domain_add(target, "permissions");
+	domain_add_text(n, "mode", "0600");
+	if (owner) {
+		add_number(n, "owner", owner->uid);
+		add_number(n, "group", owner->gid);
+	}
 	text = domain_text(&d);
 	xmlFreeDoc(d.doc);
 	return text;

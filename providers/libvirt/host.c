@@ -416,9 +416,9 @@ static int delete_volume(virStoragePoolPtr pool, const char *name, struct err *e
 }
 
 static virStorageVolPtr create_volume(virStoragePoolPtr pool, const char *name, int64_t bytes,
-				      struct err *e)
+				      const struct domain_user *owner, struct err *e)
 {
-	char *xml = domain_volume_text(name, bytes);
+	char *xml = domain_volume_text(name, bytes, owner);
 	virStorageVolPtr v = virStorageVolCreateXML(pool, xml, 0);
 
 	free(xml);
@@ -465,7 +465,7 @@ static int store(struct host *h, struct seat *s, const char *name, const struct 
 	if (!pool)
 		return -1;
 	if (delete_volume(pool, name, e) == 0)
-		v = create_volume(pool, name, (int64_t)b->len, e);
+		v = create_volume(pool, name, (int64_t)b->len, NULL, e);
 	if (v)
 		rc = upload(s->conn, v, b, e);
 	if (rc < 0 && v)
@@ -559,16 +559,26 @@ static const char *best_type(virConnectPtr c)
 	return caps ? "kvm" : "qemu";
 }
 
+static bool qemu_user(virConnectPtr c, struct domain_user *out)
+{
+	char *text = is_qemu(c) ? virConnectGetCapabilities(c) : NULL;
+	bool known = text && domain_qemu_user(text, strlen(text), out);
+
+	free(text);
+	return known;
+}
+
 /* The file's path when wanted; one that is there already has to be as large as it should be. */
-static int ensure_drive(virStoragePoolPtr pool, const char *name, int64_t bytes, struct arena *a,
-			const char **path, struct err *e)
+static int ensure_drive(virStoragePoolPtr pool, const char *name, int64_t bytes,
+			const struct domain_user *owner, struct arena *a, const char **path,
+			struct err *e)
 {
 	virStorageVolPtr v = virStorageVolLookupByName(pool, name);
 	virStorageVolInfo info;
 	int rc = 0;
 
 	if (!v)
-		v = create_volume(pool, name, bytes, e);
+		v = create_volume(pool, name, bytes, owner, e);
 	if (!v)
 		return -1;
 	if (virStorageVolGetInfo(v, &info) < 0)
@@ -595,7 +605,7 @@ static int build(struct host *h, virConnectPtr c, const struct host_machine *m, 
 		.uuid = m->uuid,
 		.provider = m->provider,
 		.machine = m->machine,
-		.type = best_type(c),
+		.type = m->type && is_qemu(c) ? m->type : best_type(c),
 		.cpus = m->cpus,
 		.memory_bytes = m->memory_bytes,
 		.pool = h->pool,
@@ -605,14 +615,19 @@ static int build(struct host *h, virConnectPtr c, const struct host_machine *m, 
 	};
 	virStoragePoolPtr pool = pool_of(h, c, e);
 	OWN(arena) a = arena_new();
+	struct domain_user qemu;
+	bool known = qemu_user(c, &qemu);
 	int rc = 0;
 
 	if (!pool)
 		return -1;
 	for (size_t i = 0; rc == 0 && i < m->ndrives; i++) {
+		/* libvirt gives a disk's file to QEMU's user by itself; that of an argument it does not know of. */
+		bool own = known && m->drives[i].bus == DOMAIN_BUS_NVME;
+
 		t.drives[i].bus = m->drives[i].bus;
-		rc = ensure_drive(pool, domain_drive_volume(a, m->name, i), m->drives[i].bytes, a,
-				  &t.drives[i].path, e);
+		rc = ensure_drive(pool, domain_drive_volume(a, m->name, i), m->drives[i].bytes,
+				  own ? &qemu : NULL, a, &t.drives[i].path, e);
 	}
 	virStoragePoolFree(pool);
 	if (rc == 0) {

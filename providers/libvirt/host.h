@@ -46,6 +46,7 @@ struct host_machine {
 	const char *name, *uuid, *provider, *machine;
 	int64_t cpus, memory_bytes;
 	const char *network, *bridge;
+	const char *type; /* kvm, qemu; NULL: kvm where the host has it */
 	size_t ndrives;
 	struct {
 		enum domain_bus bus;

@@ -142,6 +142,7 @@ static int do_define(struct serve *s, const struct request *q, bool define, stru
 		.memory_bytes = json_int_at(q->j, "memoryBytes"),
 		.network = json_str_at(q->j, "network"),
 		.bridge = json_str_at(q->j, "bridge"),
+		.type = json_str_at(q->j, "type"),
 	};
 
 	if (text_of(q->j, "uuid", &m.uuid, e) < 0 || text_of(q->j, "owner", &m.provider, e) < 0 ||
@@ -200,12 +201,12 @@ static void *run(void *arg)
 		struct request *q = NULL;
 		json_t *reply;
 
+		if (s->ending)
+			break;
 		list_for_each (x, &s->queue, struct request, link) {
 			q = x;
 			break;
 		}
-		if (!q && s->ending)
-			break;
 		if (!q) {
 			pthread_cond_wait(&s->wake, &s->lock);
 			continue;
@@ -332,6 +333,8 @@ void serve_free(struct serve *s)
 	pthread_mutex_unlock(&s->lock);
 	for (int i = 0; i < SERVE_THREADS; i++)
 		pthread_join(s->threads[i], NULL);
+	list_for_each (q, &s->queue, struct request, link)
+		request_free(q);
 	host_free(s->host);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->out);

@@ -17,6 +17,7 @@ struct serve;
 struct serve *serve_new(void (*answer)(const char *line, size_t len, void *arg), void *arg);
 /* A line that is no request ends it: -1. */
 int serve_line(struct serve *s, const char *line, size_t len, struct err *e);
-void serve_free(struct serve *s); /* waits for what is under way */
+void serve_free(
+	struct serve *s); /* waits for what is under way; what waits for a thread is dropped */
 
 #endif

@@ -99,6 +99,8 @@ static void define(struct process *p, const json_t *j, const char *op, json_int_
 		map_put(f->defined, domain, mem_strdup(json_str_at(j, "uuid")));
 	else
 		map_del(f->defined, domain);
+	if (f->on_defined)
+		f->on_defined(domain, map_get(f->defined, domain), f->arg);
 	say(p, json_pack("{s:I}", "id", id));
 }
 

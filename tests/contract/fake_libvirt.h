@@ -20,6 +20,8 @@ struct fake_libvirt {
 	/* The machine of a domain; NULL: there is none.  address: that its media are fetched from. */
 	struct fake_bmc *(*find)(const char *domain, const char **address, void *arg);
 	void *arg;
+	/* A domain was defined, or undefined (uuid NULL); may be NULL. */
+	void (*on_defined)(const char *domain, const char *uuid, void *arg);
 	int64_t ms; /* each answer takes so long; the effect comes with it */
 	/* misdeeds, for the requests that follow */
 	bool (*hangs)(const char *domain, void *arg); /* NULL: none */

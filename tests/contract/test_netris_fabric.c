@@ -485,6 +485,70 @@ static void a_machine_goes_on_where_another_controller_moved_it(void **state)
 	assert_in(w, "gpu-1", "drover-team-a");
 }
 
+static enum err_kind drop(struct world *w, const char *segment, struct answer *a)
+{
+	const struct fabric_call c = {.done = on_done, .may_act = may, .arg = a};
+
+	*a = (struct answer){0};
+	may_of = w;
+	assert_true(fabric_makes(w->fabric));
+	fabric_drop(w->fabric, segment, &c);
+	loop_sim_run_cond(w->loop, is_answered, a, loop_now(w->loop) + 61000);
+	assert_int_equal(a->count, 1);
+	return a->err.kind;
+}
+
+static void what_drover_made_is_removed_and_nothing_else(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+	unsigned before;
+
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	before = sim_netris_changes(w->fake.sim);
+	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_CONFLICT); /* a machine is in it */
+	assert_int_equal(drop(w, "quarantine", &a), ERR_NONE);
+	assert_int_equal(drop(w, "tenant/never-was", &a), ERR_NONE);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before);
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	before = sim_netris_changes(w->fake.sim);
+	/* Its answer is lost, or it is a success that was none. */
+	sim_netris_fault(w->fake.sim, "LostReply", "DELETE /api/v2/server-cluster", NULL, 0, 1);
+	sim_netris_fault(w->fake.sim, "Ignored", "DELETE /api/v2/vpc", NULL, 0, 1);
+	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before + 2);
+	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before + 2);
+	/* And made again. */
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	assert_in(w, "gpu-1", "drover-team-a");
+}
+
+/* Of another installation, whose names happen to be the same. */
+static void what_another_installation_made_stays(void **state)
+{
+	struct world *w = *state;
+	struct fabric_spec s = {.type = "netris", .netris = &w->fake.config, .group = w->group};
+	struct answer a;
+	struct err e;
+	unsigned before;
+
+	assert_int_equal(place(w, 1, "tenant/x-team-a", &a), ERR_NONE); /* drover-x-team-a */
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	fabric_free(w->fabric);
+	w->fake.config.prefix = "drover-x";
+	w->fabric = fabric_new(&s, &e);
+	before = sim_netris_changes(w->fake.sim);
+	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before);
+	w->allowed = false;
+	w->fake.config.prefix = "drover";
+	fabric_free(w->fabric);
+	w->fabric = fabric_new(&s, &e);
+	assert_int_equal(drop(w, "tenant/x-team-a", &a), ERR_CONFLICT);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before);
+}
+
 #define netris_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -508,6 +572,8 @@ int main(void)
 		netris_test(an_old_list_is_not_written_back),
 		netris_test(a_list_that_does_not_say_who_is_shared_is_not_written),
 		netris_test(a_machine_goes_on_where_another_controller_moved_it),
+		netris_test(what_drover_made_is_removed_and_nothing_else),
+		netris_test(what_another_installation_made_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "base/crypto.h"
 #include "base/str.h"
 #include "api/kinds.h"
+#include "api/machine_states.h"
 #include "tests/world/world.h"
 #include "wipe/evidence.h"
 #include "wipe/proto.h"
@@ -149,6 +150,7 @@ static void look_at_machine(struct sim_world *w, struct server *b)
 	if (!store_get(w->host.store, key, &en)) {
 		json_decref(b->object);
 		b->object = NULL;
+		b->seen_fence = 0; /* another object of that name begins anew */
 		return;
 	}
 	if (en.rev == b->rev)
@@ -260,6 +262,104 @@ static void look_at_leaders(struct sim_world *w)
 		complain(w, "%u replicas lead at once", n);
 }
 
+/* --- S9 ------------------------------------------------------------------------------------------- */
+
+/* What a machine may wait for between two tries out of quarantine, at the most. */
+#define QUARANTINE_MAX_MS (6 * 3600 * 1000)
+
+int64_t invariants_settle_ms(void)
+{
+	int64_t ms = QUARANTINE_MAX_MS;
+
+	for (int s = 0; s < MACHINE_STATES; s++)
+		ms += machine_state_info[s].limit_s * 1000;
+	return ms;
+}
+
+/* Only a person can make it go on. */
+static bool is_a_persons(const struct server *b)
+{
+	const char *policy = world_at(b, "spec.managementPolicy");
+
+	return (str_eq(b->state, "quarantined") &&
+		str_eq(world_at(b, "status.quarantine.exit"), "operator")) ||
+	       str_eq(world_at(b, "status.operation.lastError.reason"), "PowerStateUnexpected") ||
+	       str_eq(b->state, "retired") || str_eq(policy, "Observe");
+}
+
+struct unrest {
+	struct sim_world *w;
+	char text[300]; /* "": everything is at rest */
+};
+
+static bool claim_rests(const json_t *claim, void *arg)
+{
+	const char *name = json_str_at(claim, "metadata", "name");
+	struct unrest *u = arg;
+	bool ready = false;
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(claim, "status", "conditions"), i, c)
+		ready |= str_eq(json_str_at(c, "type"), "Ready") &&
+			 str_eq(json_str_at(c, "status"), "True");
+	if (ready && !json_at(claim, "metadata", "deletionTimestamp"))
+		return true;
+	for (unsigned k = 0; k < u->w->nboxes; k++)
+		if (str_eq(u->w->servers[k].claim, name) && is_a_persons(&u->w->servers[k]))
+			return true;
+	str_format(u->text, sizeof(u->text), "claim %s is %s", name,
+		   ready ? "going" : str_or(json_str_at(claim, "status", "phase"), "new"));
+	return false;
+}
+
+static bool is_quits(const json_t *cluster, void *arg)
+{
+	struct unrest *u = arg;
+
+	if (json_array_size(json_at(cluster, "status", "debts")))
+		str_format(u->text, sizeof(u->text), "%s is owed something",
+			   json_str_at(cluster, "metadata", "name"));
+	return !u->text[0];
+}
+
+static struct unrest look_for_unrest(struct sim_world *w)
+{
+	static const char *const rest[] = {"free", "serving", NULL};
+	struct unrest u = {.w = w};
+
+	for (unsigned i = 0; i < w->nboxes && !u.text[0]; i++) {
+		const struct server *b = &w->servers[i];
+
+		if (b->object && !one_of(b->state, rest) && !is_a_persons(b))
+			str_format(u.text, sizeof(u.text), "%s is %s (%s: %s)", b->name, b->state,
+				   world_at(b, "status.operation.lastError.reason"),
+				   world_at(b, "status.operation.lastError.message"));
+	}
+	if (!u.text[0])
+		cluster_each(&w->host, "nodeclaims.drover.dev/", claim_rests, &u);
+	if (!u.text[0])
+		cluster_each(&w->host, "virtualclusters.drover.dev/", is_quits, &u);
+	return u;
+}
+
+bool invariants_is_settled(struct sim_world *w)
+{
+	return !look_for_unrest(w).text[0];
+}
+
+static void look_at_rest(struct sim_world *w)
+{
+	struct unrest u;
+
+	if (!w->calm_at || loop_now(w->loop) - w->calm_at <= invariants_settle_ms())
+		return;
+	u = look_for_unrest(w);
+	if (u.text[0])
+		complain(w, "S9: nothing has gone wrong for %lld s, and %s",
+			 (long long)(loop_now(w->loop) - w->calm_at) / 1000, u.text);
+}
+
 bool invariants_look(struct sim_world *w)
 {
 	uint64_t rev = store_rev(w->host.store);
@@ -281,6 +381,7 @@ bool invariants_look(struct sim_world *w)
 	}
 	if (moved)
 		look_at_nodes(w);
+	look_at_rest(w);
 	return !w->complaint[0];
 }
 
@@ -411,42 +512,4 @@ bool invariants_nothing_leaks(struct sim_world *w)
 			complain(w, "S4: %s is %s with a medium in", w->servers[i].name,
 				 w->servers[i].state);
 	return !w->complaint[0];
-}
-
-/* --- S9 ------------------------------------------------------------------------------------------- */
-
-static bool claim_is_ready(const json_t *claim, void *arg)
-{
-	bool *all = arg;
-	bool ready = false;
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (json_at(claim, "status", "conditions"), i, c)
-		ready |= str_eq(json_str_at(c, "type"), "Ready") &&
-			 str_eq(json_str_at(c, "status"), "True");
-	*all &= ready && !json_at(claim, "metadata", "deletionTimestamp");
-	return *all;
-}
-
-static bool is_quits(const json_t *cluster, void *arg)
-{
-	bool *all = arg;
-
-	*all &= json_array_size(json_at(cluster, "status", "debts")) == 0;
-	return *all;
-}
-
-bool invariants_is_settled(struct sim_world *w)
-{
-	static const char *const rest[] = {"free", "serving", NULL};
-	bool all = true;
-
-	for (unsigned i = 0; i < w->nboxes; i++)
-		all &= one_of(w->servers[i].state, rest);
-	if (all)
-		cluster_each(&w->host, "nodeclaims.drover.dev/", claim_is_ready, &all);
-	if (all)
-		cluster_each(&w->host, "virtualclusters.drover.dev/", is_quits, &all);
-	return all;
 }

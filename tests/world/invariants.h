@@ -2,6 +2,7 @@
 #define TESTS_WORLD_INVARIANTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * invariants: what must never happen (DESIGN.md section 4), looked at after every
@@ -22,6 +23,8 @@
  *	    fences never fall
  *	S4  what is done to a machine stands in its journal first (invariants_act_is_owned())
  *	S7  nothing of a tenant's is changed on an old lease (invariants_change_is_fresh())
+ *	S9  once faults have stopped everything comes to rest within the sum of all deadlines, without a person
+ *	    (world_settle())
  *
  * S5 (gangs) and S6 (spending) have no predicate: nothing here places a gang or spends.
  */
@@ -41,8 +44,11 @@ void invariants_change_is_fresh(struct sim_world *w, const char *method, const c
 /* S4: whatever is under way, each token and each Node of drover's in a tenant's cluster has a claim, or is owed to the
  * tenant; no medium is in a machine that serves, or that is free and not warm. */
 bool invariants_nothing_leaks(struct sim_world *w);
-/* S9, to be waited for once faults have stopped: every machine is free or serves, every claim is Ready or gone, no
- * debt is left. */
+/* S9: every machine is free or serves, every claim is Ready or gone, no debt is left.  What a person has to decide is at rest
+ * too, with the claim that it holds: a quarantine of exit `operator`, PowerStateUnexpected, a machine that drover may only
+ * look at or that is retired. */
 bool invariants_is_settled(struct sim_world *w);
+/* So long it may take once faults have stopped (w->calm_at); invariants_look() complains of what is not at rest then. */
+int64_t invariants_settle_ms(void);
 
 #endif

@@ -35,6 +35,7 @@ struct server {
 	char name[32], uuid[40], serial[32], mac[20], origin[40];
 	struct http *as_machine,
 		*as_bmc; /* what its agent, and what its BMC speaks with: 10.1.0.N, 10.0.8.N */
+	bool undefined;	 /* type libvirt: its host has no such domain */
 	struct fake_bmc bmc;
 	struct {
 		char wwn[32];
@@ -51,6 +52,7 @@ struct server {
 	char *block; /* the boot block that it started with */
 
 	struct sim_head_node *node; /* that BCM has for it (managed.h); NULL: none */
+	bool reaches_head;	    /* ... which it reaches from whatever segment: a leak */
 
 	/* fabric */
 	char segment[128];

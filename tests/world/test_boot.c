@@ -29,6 +29,7 @@ static void a_medium_that_nobody_can_fetch_ends_at_the_deadline(void **state)
 	assert_int_equal(b->boots, 3);
 	world_media(&w, true);
 	world_wait_state(b, "free", 3600); /* by itself */
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -60,6 +61,7 @@ static void a_boot_without_a_call_is_tried_again(void **state)
 	world_media(&w, true);
 	world_wait_state(b, "serving", 1200);
 	assert_int_equal(json_int_at(b->object, "status", "tenancy"), 2);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -75,6 +77,7 @@ static void firmware_that_needs_twelve_minutes_is_waited_for(void **state)
 	world_replica(&w);
 	world_wait_state(b, "free", 2400);
 	assert_int_equal(b->boots, 2);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -95,6 +98,7 @@ static void a_machine_that_boots_its_old_disk_is_never_offered(void **state)
 	assert_string_equal(b->claim, "");
 	b->boots_disk = false;
 	world_wait_running(&w, &w.tenants[0], "train", 12 * 3600);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -119,6 +123,7 @@ static void an_ejected_medium_stops_drover_from_switching(void **state)
 	world_wait_reason(b, "PowerStateUnexpected", 60);
 	world_run(&w, 600 * 1000);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -137,6 +142,7 @@ static void an_agent_that_reboots_begins_again(void **state)
 		world_wait_state(b, "free", 3600);
 		assert_null(b->reboots_at);
 		assert_true(world_has_failure(b, "AgentSilent") || i > 2);
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -162,6 +168,7 @@ static void an_agent_that_reboots_while_it_writes_fails_the_claim(void **state)
 		world_pod(&w, &w.tenants[0], "train");
 		world_wait(&w, lost_its_agent, b, 1200, "the agent is missed");
 		world_wait_running(&w, &w.tenants[0], "train", 3600);
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -180,6 +187,7 @@ static void a_silent_agent_is_given_three_boots(void **state)
 	assert_true(b->boots >= 3);
 	b->mute = false;
 	world_wait_state(b, "free", 3600);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -201,6 +209,7 @@ static void a_second_caller_quarantines_the_machine(void **state)
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
 	world_run(&w, 3600 * 1000);
 	assert_string_equal(b->state, "quarantined");
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -226,6 +235,7 @@ static void a_failed_wipe_is_recorded_and_never_offered(void **state)
 	world_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "03"));
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -244,6 +254,7 @@ static void a_drive_without_the_stamp_is_wiped_before_it_serves(void **state)
 	world_wait_reason(b, "EraseUnverified", 600);
 	world_wait_running(&w, &w.tenants[0], "train",
 			   1800); /* the invariants sees to the drives */
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -269,6 +280,7 @@ static void an_order_with_a_stale_fence_is_not_obeyed(void **state)
 	assert_int_equal(bootagent_seen(b->agent).fence, b->seen_fence);
 	world_wait_state(b, "free", 300);
 	assert_int_equal(b->boots, 1); /* the same agent went on */
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -296,6 +308,7 @@ static void what_another_left_to_boot_is_replaced(void **state)
 		world_wait_state(b, "free", 900);
 		assert_int_equal(b->boots, 1);
 		assert_string_equal(b->bmc.boot_enabled, "Disabled");
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -346,6 +359,7 @@ static void what_another_sets_before_power_on_is_not_booted(void **state)
 			world_wait_reason(b, "BootOverrideNotCleared", 60);
 		world_wait_running(&w, &w.tenants[0], "train", 3600);
 		assert_int_equal(s.foreign, 0);
+		world_settle(&w);
 		world_stop(&w);
 	}
 }

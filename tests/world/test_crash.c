@@ -39,6 +39,7 @@ static void a_leader_killed_at_any_moment_is_followed_by_one_that_finishes(void 
 		}
 		world_replica(&w);
 		both_pods_run(&w, 3600);
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -62,6 +63,7 @@ static void a_leader_killed_while_machines_leave_is_followed_too(void **state)
 			world_replica(&w);
 		}
 		world_wait_state(&w.servers[0], "free", 3600);
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -109,6 +111,7 @@ static void of_two_replicas_one_acts(void **state)
 	both_pods_run(&w, 900);
 	assert_true(watch.writes > 10);
 	assert_int_equal(watch.foreign, 0);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -141,6 +144,7 @@ static void a_leader_that_is_cut_off_hands_over(void **state)
 	assert_int_equal(watch.foreign, 0);
 	for (unsigned i = 0; i < 2; i++)
 		assert_true(w.servers[i].seen_fence >= 2);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -167,6 +171,7 @@ static void nothing_is_switched_on_an_old_lease(void **state)
 	both_pods_run(&w, 3600); /* a medium fetched while nobody led: claimed has 2400 s */
 	assert_int_equal(watch.late, 0);
 	assert_int_equal(watch.foreign, 0);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -201,6 +206,7 @@ static void nothing_is_written_to_a_tenant_on_an_old_lease(void **state)
 			world_release(b);
 			let_the_lease_grow_old(b, going[i], late_ms);
 		}
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -260,6 +266,7 @@ static void what_is_due_on_an_old_lease_goes_out_when_it_is_renewed(void **state
 	}
 	world_wait(&w, is_off, b, 30, "it is off");
 	assert_int_equal(json_int_at(b->object, "status", "operation", "fence"), fence);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -330,6 +337,7 @@ static void an_act_whose_lease_grows_old_on_the_way_is_not_sent(void **state)
 	}
 	warming_wait_off(&w, 1, 30);
 	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "");
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -349,6 +357,7 @@ static void an_agent_gets_its_order_from_each_new_leader(void **state)
 		world_replica(&w);
 		world_wait_state(&w.servers[0], "free", 120);
 		assert_int_equal(w.servers[0].boots, 1);
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -376,6 +385,7 @@ static void nobody_waits_for_an_agent_that_was_sent_away(void **state)
 			world_pod(&w, &w.tenants[0], "train");
 	}
 	assert_int_equal(b->boots, 3); /* agent, agent, its own disk */
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -477,6 +487,7 @@ static void a_leader_that_dies_at_each_entry_of_the_journal_is_followed(void **s
 		assert_true(server_is_blank(b));
 		assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
 		skip += m.kills;
+		world_settle(&w);
 		world_stop(&w);
 	}
 	assert_true(skip > 25);

@@ -78,6 +78,7 @@ static void a_follower_ends_the_session_and_looks_twice_before_it_acts(void **st
 	assert_int_equal(f.deleted, 1);
 	assert_true(f.acted_at - began < CALL_MS); /* no call is waited out: none can arrive */
 	world_wait_state(&w.servers[0], "free", 300);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -93,6 +94,7 @@ static void without_sessions_a_follower_waits_out_the_call_that_was_begun(void *
 	assert_true(f.acted_at - began >= CALL_MS);
 	assert_true(f.acted_at - began < CALL_MS + 5000);
 	world_wait_state(&w.servers[0], "free", 300);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -130,6 +132,7 @@ static void a_leader_that_leads_again_ends_the_session_of_whoever_led_meanwhile(
 	world_release(&w.servers[0]);
 	world_wait_state(&w.servers[0], "dirty", 300);
 	assert_int_equal(fake_bmc_sessions(&w.servers[0].bmc), 1);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -187,6 +190,7 @@ static void a_move_of_the_leader_before_lands_before_anything_is_booted(void **s
 		world_wait_state(b, "inspecting", 900); /* the invariants watch agent and port */
 		assert_string_equal(b->segment, "quarantine");
 		world_wait_state(b, "free", 900);
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -202,6 +206,7 @@ static void a_move_to_where_it_is_wanted_is_not_waited_out(void **state)
 	world_wait_state(b, "booting", 300);
 	assert_true(loop_now(w.loop) - began < 50000);
 	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -224,6 +229,7 @@ static void a_new_login_forgets_no_move(void **state)
 	assert_string_equal(b->segment, "provisioning");
 	world_wait_state(b, "inspecting", 900);
 	assert_string_equal(b->segment, "quarantine");
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -242,6 +248,7 @@ static void another_fabric_waits_for_the_move_of_the_one_before(void **state)
 	world_wait_state(b, "inspecting", 900);
 	assert_string_equal(b->segment, "quarantine");
 	world_wait_state(b, "free", 900);
+	world_settle(&w);
 	world_stop(&w);
 }
 

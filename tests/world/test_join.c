@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include "base/buf.h"
 #include "base/str.h"
+#include "tests/contract/slow_bmc.h"
+#include "tests/world/leaving.h"
 #include "tests/world/world.h"
 
 static bool is_warning(const json_t *o, void *arg)
@@ -40,6 +42,7 @@ static void a_normal_trip_warns_of_nothing(void **state)
 	cluster_each(&w.tenants[0], "events/", is_warning, &said);
 	assert_string_equal(said.data, "");
 	buf_done(&said);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -64,6 +67,7 @@ static void a_wrong_image_fails_the_claim_and_the_next_one_serves(void **state)
 	assert_true(server_is_blank(bad));
 	world_run(&w, 10000);
 	world_check_serving(&w, &w.tenants[0], "train");
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -93,8 +97,106 @@ static void a_claim_withdrawn_in_any_state_gives_the_machine_back(void **state)
 		assert_string_equal(b->claim, "");
 		world_run(&w, 30000);
 		assert_string_equal(b->state, "free");
+		world_settle(&w);
 		world_stop(&w);
 	}
+}
+
+static bool has_no_claim(void *arg)
+{
+	const struct server *b = arg;
+
+	return !*b->claim && str_eq(b->state, "free");
+}
+
+/* Whoever waited does not any more: nothing is written for nobody, and nothing has to be wiped. */
+static void a_claim_whose_pod_has_gone_is_not_imaged(void **state)
+{
+	(void)state;
+	for (int64_t ms = 0; ms <= 3000; ms += 3000) {
+		struct sim_world w;
+		struct server *b = &w.servers[0];
+		struct slow_bmc slow;
+		int64_t tenancy;
+		char claim[128];
+
+		world_start(&w, 65 + (uint64_t)ms, 1);
+		slow_bmc_init(&slow, &b->bmc, w.hardware, ms);
+		world_replica(&w);
+		world_wait_state(b, "free", 1800);
+		tenancy = b->tenancy;
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_state(b, "claimed", 600);
+		str_copy(claim, sizeof(claim), b->claim);
+		world_run(&w, ms ? 30000 : 2000);
+		assert_string_equal(b->state, "claimed");
+		world_delete_pod(&w, &w.tenants[0], "train");
+		world_wait(&w, has_no_claim, b, 300, "it is free again");
+		world_run(&w, 2000);
+		assert_false(leaving_has(&w.host, "nodeclaims.drover.dev", claim));
+		leaving_wait_event(&w, &w.host, "NoPodWaits",
+				   "withdrawn before anything was written");
+		assert_int_equal(b->tenancy, tenancy);
+		assert_int_equal(w.image_gets, 0);
+		assert_true(json_true_at(b->object, "status", "clean"));
+		world_pod(&w, &w.tenants[0], "next");
+		world_wait_running(&w, &w.tenants[0], "next", 1800);
+		assert_int_equal(b->tenancy, tenancy + 1);
+		world_settle(&w);
+		world_stop(&w);
+	}
+}
+
+static bool has_agent(void *arg)
+{
+	return *world_at(arg, "status.agent.bootID") != '\0';
+}
+
+/* A Job makes its pod anew: the claim is for that one. */
+static void a_pod_that_comes_in_time_keeps_the_claim(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	char claim[128];
+
+	(void)state;
+	world_start(&w, 67, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "claimed", 600);
+	str_copy(claim, sizeof(claim), b->claim);
+	world_wait(&w, has_agent, b, 300, "its agent called");
+	assert_string_equal(b->state, "claimed");
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_run(&w, 25000);
+	assert_string_equal(b->state, "claimed"); /* not brought further meanwhile */
+	world_pod(&w, &w.tenants[0], "again");
+	world_wait_running(&w, &w.tenants[0], "again", 900);
+	assert_string_equal(b->claim, claim);
+	world_settle(&w);
+	world_stop(&w);
+}
+
+/* Nobody can say that its pods are gone. */
+static void a_claim_of_a_tenant_that_is_away_stays(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 68, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "claimed", 600);
+	cluster_away(&w.tenants[0], true);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "imaging", 600);
+	cluster_away(&w.tenants[0], false);
+	world_wait_state(b, "serving", 900);
+	world_settle(&w);
+	world_stop(&w);
 }
 
 static bool is_token(const json_t *o, void *arg)
@@ -134,6 +236,7 @@ static void no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line(void **s
 	}
 	w.unanswered = NULL;
 	world_wait_state(b, "free", 900);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -154,6 +257,7 @@ static void a_kubelet_that_never_comes_gives_the_machine_back(void **state)
 	b->no_kubelet = false;
 	world_pod(&w, &w.tenants[1], "next");
 	world_wait_running(&w, &w.tenants[1], "next", 900);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -175,6 +279,7 @@ static void a_node_of_another_machine_is_not_trusted(void **state)
 		world_delete_pod(&w, &w.tenants[0], "train");
 		world_wait_state(b, "free", 900);
 		assert_true(server_is_blank(b));
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -198,6 +303,7 @@ static void a_tenant_that_is_away_loses_nothing(void **state)
 	cluster_away(&w.tenants[0], false);
 	world_run(&w, 300 * 1000);
 	world_check_serving(&w, &w.tenants[0], "train");
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -223,6 +329,9 @@ static void a_tenant_that_is_away_is_owed_its_node(void **state)
 	assert_int_equal(json_array_size(json_at(vc, "status", "debts")), 1);
 	world_pod(&w, &w.tenants[1], "next");
 	world_wait_running(&w, &w.tenants[1], "next", 900);
+	cluster_away(&w.tenants[0], false);
+	world_settle(&w); /* it is paid */
+	w.tenants[0].owed = false;
 	world_stop(&w);
 }
 
@@ -241,6 +350,7 @@ static void a_tenant_that_is_away_while_its_machine_comes_is_waited_for(void **s
 	world_run(&w, 120 * 1000);
 	cluster_away(&w.tenants[0], false);
 	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -250,6 +360,9 @@ int main(void)
 		cmocka_unit_test(a_normal_trip_warns_of_nothing),
 		cmocka_unit_test(a_wrong_image_fails_the_claim_and_the_next_one_serves),
 		cmocka_unit_test(a_claim_withdrawn_in_any_state_gives_the_machine_back),
+		cmocka_unit_test(a_claim_whose_pod_has_gone_is_not_imaged),
+		cmocka_unit_test(a_pod_that_comes_in_time_keeps_the_claim),
+		cmocka_unit_test(a_claim_of_a_tenant_that_is_away_stays),
 		cmocka_unit_test(no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line),
 		cmocka_unit_test(a_kubelet_that_never_comes_gives_the_machine_back),
 		cmocka_unit_test(a_node_of_another_machine_is_not_trusted),

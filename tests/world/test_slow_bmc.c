@@ -35,6 +35,7 @@ static void go_the_whole_way(uint64_t seed, int64_t ms)
 	assert_false(b->bmc.on);
 	assert_false(world_has_failure(b, "PowerNotConfirmed"));
 	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -67,6 +68,7 @@ static void a_machine_says_that_its_bmc_is_slow(void **state)
 	slow.ms = 0;
 	world_wait_state(b, "dirty", 300);
 	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "");
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -87,6 +89,7 @@ static void the_whole_way_with_a_slow_fabric(void **state)
 	world_wait_state(b, "wiping", 1800);
 	world_wait_state(b, "free", 1200);
 	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
+	world_settle(&w);
 	world_stop(&w);
 }
 

@@ -20,11 +20,6 @@
 #endif
 #define FATES_MET (1000 / EVERY)
 
-static bool settled(void *arg)
-{
-	return invariants_is_settled(arg);
-}
-
 static void serve(struct sim_world *w, struct cluster *tenant)
 {
 	world_pod(w, tenant, "train");
@@ -39,7 +34,7 @@ static void end(struct sim_world *w, int64_t tenancy)
 	world_wait_state(b, "free", LIMIT_S);
 	assert_true(server_is_blank(b));
 	assert_int_equal(b->tenancy, tenancy);
-	world_wait(w, settled, w, LIMIT_S, "everything to settle");
+	world_settle(w);
 	assert_true(invariants_nothing_leaks(w));
 }
 

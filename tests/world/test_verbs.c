@@ -346,8 +346,8 @@ static void a_person_ends_the_wait_of_a_quarantine(void **state)
 	world_start(&w, 124, 1);
 	world_media(&w, false);
 	world_replica(&w);
-	world_wait_reason(b, "AgentSilent", 3600);
-	world_wait_state(b, "quarantined", 60);
+	world_wait_state(b, "quarantined", 3600);
+	world_wait_reason(b, "AgentSilent", 60);
 	world_media(&w, true);
 	verbs_annotate(b, REQUEST_RETRY, "one");
 	world_wait_state(b, "stopping", 5);

@@ -27,6 +27,7 @@ static void a_second_leader_goes_on_with_the_agent_that_is_there(void **state)
 	(void)warming_to_imaging(&w, &b);
 	assert_int_equal(b->boots, 2);
 	world_wait_running(&w, &w.tenants[0], "train", 300);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -117,6 +118,7 @@ static void a_leader_that_dies_at_each_entry_on_the_way_to_warm_and_back_is_foll
 		assert_int_equal(b->tenancy, 2);
 		assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
 		skip += m.kills;
+		world_settle(&w);
 		world_stop(&w);
 	}
 	assert_true(skip > 8);

@@ -175,6 +175,45 @@ static void start_fabric(struct sim_world *w)
 	loop_sim_program(w->loop, WORLD_FABRIC, &p);
 }
 
+static struct fake_bmc *find_domain(const char *domain, const char **address, void *arg)
+{
+	struct sim_world *w = arg;
+
+	for (unsigned i = 0; i < w->nboxes; i++) {
+		if (!str_eq(w->servers[i].name, domain) || w->servers[i].undefined)
+			continue;
+		*address = strstr(w->servers[i].origin, "://") + 3;
+		return &w->servers[i].bmc;
+	}
+	return NULL;
+}
+
+static void on_defined(const char *domain, const char *uuid, void *arg)
+{
+	struct sim_world *w = arg;
+
+	for (unsigned i = 0; i < w->nboxes; i++) {
+		struct server *b = &w->servers[i];
+
+		if (!str_eq(b->name, domain))
+			continue;
+		b->undefined = !uuid;
+		if (!uuid)
+			continue;
+		str_copy(b->uuid, sizeof(b->uuid), uuid);
+		free(b->bmc.uuid);
+		b->bmc.uuid = mem_strdup(uuid);
+	}
+}
+
+static void start_libvirt(struct sim_world *w)
+{
+	fake_libvirt_init(&w->libvirt, w->hardware);
+	w->libvirt.find = find_domain;
+	w->libvirt.on_defined = on_defined;
+	w->libvirt.arg = w;
+}
+
 /* --- time ----------------------------------------------------------------------------------------- */
 
 static void face(struct sim_world *w, struct replica *r)
@@ -282,8 +321,11 @@ struct replica *world_replica(struct sim_world *w)
 	OWN(kube_config) cfg = NULL;
 	char *text;
 	static const char *const allowed[] = {WORLD_FABRIC, NULL};
+	static const char *const hosts[] = {FAKE_LIBVIRT_URI, NULL};
 	struct controller_options o = {
 		.context.exec_allowed = allowed,
+		.context.libvirt_allowed = hosts,
+		.context.libvirt_helper = FAKE_LIBVIRT,
 		.context.ns = "drover-system",
 		.context.identity = r->name,
 		.agent_image = w->iso,
@@ -486,6 +528,7 @@ void world_start(struct sim_world *w, uint64_t seed, unsigned servers)
 	secret_free(key);
 	make_iso(w);
 	start_fabric(w);
+	start_libvirt(w);
 	cluster_init(&w->host, w->loop, w->net, "host");
 	cluster_init(&w->tenants[0], w->loop, w->net, "team-a");
 	cluster_init(&w->tenants[1], w->loop, w->net, "team-b");
@@ -515,6 +558,7 @@ void world_stop(struct sim_world *w)
 	log_redirect(NULL, NULL);
 	log_clock(NULL, NULL);
 	loop_free(w->loop);
+	fake_libvirt_done(&w->libvirt);
 	unlink(w->iso);
 	free(w->ca_pem);
 	free(w->log);
@@ -559,6 +603,18 @@ void world_wait_state(struct server *b, const char *state, int64_t limit_s)
 
 	str_format(what, sizeof(what), "%s %s", b->name, state);
 	world_wait(b->world, in_state, &s, limit_s, what);
+}
+
+static bool is_settled(void *arg)
+{
+	return invariants_is_settled(arg);
+}
+
+void world_settle(struct sim_world *w)
+{
+	w->calm_at = loop_now(w->loop);
+	world_wait(w, is_settled, w, invariants_settle_ms() / 1000 + 60, "S9: everything at rest");
+	w->calm_at = 0;
 }
 
 static bool all_in_state(void *arg)
@@ -682,8 +738,9 @@ void world_check_serving(struct sim_world *w, struct cluster *p, const char *pod
 	assert_string_equal(b->state, "serving");
 	assert_string_equal(world_at(b, "status.tenant.name"), p->name);
 	assert_false(json_true_at(b->object, "status", "clean"));
-	assert_string_equal(json_str_at(node, "spec", "providerID"),
-			    arena_printf(a, "drover://rack/%s", b->name));
+	assert_string_equal(
+		json_str_at(node, "spec", "providerID"),
+		arena_printf(a, "drover://%s/%s", world_at(b, "spec.providerRef.name"), b->name));
 	assert_string_equal(json_str_at(node, "status", "nodeInfo", "systemUUID"), b->uuid);
 	json_array_foreach (json_at(node, "spec", "taints"), i, t) {
 		assert_string_not_equal(json_str_at(t, "key"), "drover.dev/unregistered");

@@ -5,6 +5,7 @@
 #include "base/loop/loop_sim.h"
 #include "controller/controller.h"
 #include "tests/world/server.h"
+#include "tests/contract/fake_libvirt.h"
 #include "tests/world/cluster.h"
 
 /*
@@ -47,6 +48,7 @@ struct sim_world {
 	struct cluster host, tenants[2];
 	struct server servers[WORLD_BOXES];
 	unsigned nboxes;
+	struct fake_libvirt libvirt; /* a host whose domains are the servers, by their names */
 	struct httpd *images;
 	unsigned image_gets, bad_images; /* bad_images: how many to answer with something else */
 	char image_digest[80], iso[64];
@@ -75,7 +77,8 @@ struct sim_world {
 
 	bool restored; /* an old backup was put back: records of tenants and claims are lost */
 	const char *evidence_dir; /* of replicas that start from now on; NULL: none */
-	char complaint[512];	  /* of the invariants; "": none so far */
+	int64_t calm_at; /* loop_now() since when nothing goes wrong any more (S9); 0: something may */
+	char complaint[512]; /* of the invariants; "": none so far */
 	uint64_t host_rev, tenant_rev[2];
 	char *log; /* all that was logged */
 	size_t log_len, log_cap;
@@ -122,6 +125,10 @@ const char *world_at(const struct server *b,
 struct server *world_box_of(struct sim_world *w, struct cluster *p,
 			    const char *pod); /* the machine that runs it; NULL */
 bool world_has_failure(const struct server *b, const char *reason);
+
+/* From now on nothing goes wrong: wait until everything is at rest, for which S9 gives the deadlines of all states one after
+ * the other. */
+void world_settle(struct sim_world *w);
 
 /* Everything that a machine with a running pod must be (tests/real/main_job.py check()). */
 void world_check_serving(struct sim_world *w, struct cluster *p, const char *pod);

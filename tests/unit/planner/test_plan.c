@@ -475,6 +475,36 @@ static void who_fits_nothing_has_no_place(void **state)
 	assert_int_equal(place_of(plan, "e-third"), 3);
 }
 
+static void a_pod_with_a_runtime_class_wants_a_pool_that_carries_it(void **state)
+{
+	static const char *carried[] = {"kata", "vnode"};
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool pool = worlds_pool(a);
+	struct world_pod p = worlds_pod(a, "p", "cpu=1");
+	struct world_claim c = worlds_claim(a, "c", "m1");
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_machine(w, "m2", "small");
+	p.runtime_class = "gvisor";
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), "new 0 on m1"); /* nobody says what images carry */
+	pool.runtime_classes = carried;
+	pool.nruntime_classes = 2;
+	world_put_pool(w, &pool);
+	world_put_claim(w, &c);
+	assert_string_equal(
+		said(w, a, "p"),
+		"nothing; RuntimeClassNotCarried: pool main: its images do not carry RuntimeClass gvisor");
+	p.runtime_class = "vnode";
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), "claim c");
+	p.runtime_class = NULL;
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), "claim c");
+}
+
 static void who_comes_first_gets_the_last_machine(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -932,6 +962,7 @@ int main(void)
 		cmocka_unit_test(a_machines_labels_are_its_nodes),
 		cmocka_unit_test(of_one_type_the_best_machine_is_taken_whatever_its_labels),
 		cmocka_unit_test(who_fits_nothing_has_no_place),
+		cmocka_unit_test(a_pod_with_a_runtime_class_wants_a_pool_that_carries_it),
 		cmocka_unit_test(who_comes_first_gets_the_last_machine),
 		cmocka_unit_test(several_pods_share_a_claim_while_they_fit),
 		cmocka_unit_test(the_number_of_pods_is_a_resource_too),

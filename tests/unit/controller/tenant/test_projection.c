@@ -272,6 +272,12 @@ static void a_host_port_is_asked_for_once_by_protocol_and_number(void **state)
 		"resource requests that cannot be read");
 }
 
+static void the_runtime_class_is_read(void **state)
+{
+	assert_string_equal(pod(*state, "{'runtimeClassName': 'vnode'}")->runtime_class, "vnode");
+	assert_null(pod(*state, "{}")->runtime_class);
+}
+
 static void a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so(void **state)
 {
 	static const char *const bad[] = {"'lots'", "''", "'1e999'", "true", "null",
@@ -722,7 +728,6 @@ static void a_node_says_who_it_is_and_what_it_holds(void **state)
 	assert_string_equal(n->world.taints.v[0].value, "yes");
 	assert_false(n->unregistered);
 	assert_string_equal(n->uid, "u-9");
-	assert_string_equal(n->rv, "17");
 	assert_string_equal(n->provider_id, "drover://hall-a/m-1");
 	assert_string_equal(n->system_uuid, "AB");
 	assert_string_equal(n->boot_id, "boot-1");
@@ -883,7 +888,7 @@ static void tell_node(struct buf *b, const struct tenant_node *n)
 		   n->world.tenant, str_or(n->world.name, "-"), str_or(n->world.claim, "-"),
 		   n->world.unschedulable, n->world.ready, (long long)n->ready_since,
 		   (long long)n->created);
-	buf_printf(b, " %s %s %s %s %s taints %s %d %d", str_or(n->uid, "-"), str_or(n->rv, "-"),
+	buf_printf(b, " %s %s %s %s taints %s %d %d", str_or(n->uid, "-"),
 		   str_or(n->provider_id, "-"), str_or(n->system_uuid, "-"),
 		   str_or(n->boot_id, "-"), str_or(n->taints_json, "-"), n->unregistered,
 		   n->draining);
@@ -1105,6 +1110,7 @@ int main(void)
 		T(what_the_pod_asks_for_as_a_whole_replaces_the_sum),
 		T(overhead_comes_on_top_of_everything),
 		T(a_host_port_is_asked_for_once_by_protocol_and_number),
+		T(the_runtime_class_is_read),
 		T(a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so),
 		T(members_of_the_wrong_type_are_taken_for_absent),
 		T(a_list_beyond_reason_makes_the_pod_unsupported_and_costs_little),

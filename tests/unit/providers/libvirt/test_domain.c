@@ -232,8 +232,7 @@ static void a_template_becomes_a_domain(void **state)
 	assert_false(f.inserted);
 	assert_true(says(d, "firmware=\"efi\""));
 	assert_true(says(d, "volume=\"lab-0-drive0.raw\""));
-	assert_true(says(d, "<wwn>5c6c04f3147330000</wwn>") ||
-		    says(d, "<wwn>5c6c04f314730000</wwn>"));
+	assert_true(says(d, "<serial>c6c04f3147330</serial>"));
 	assert_true(says(d, "file=/pool/a,,b&quot;.raw,format=raw"));
 	assert_true(says(d, "<qemu:arg value=\"nvme,serial=c6c04f3147331,"));
 	assert_true(says(d, "<source network=\"default\"/>"));
@@ -248,13 +247,35 @@ static void a_template_becomes_a_domain(void **state)
 
 static void a_volume_has_its_size_and_nobody_elses_eyes(void **state)
 {
-	char *text = domain_volume_text("a<b", 4096);
+	char *text = domain_volume_text("a<b", 4096, &(struct domain_user){64055, 108});
 
 	(void)state;
 	assert_non_null(strstr(text, "<name>a&lt;b</name>"));
 	assert_non_null(strstr(text, "<capacity unit=\"bytes\">4096</capacity>"));
-	assert_non_null(strstr(text, "<mode>0600</mode>"));
+	assert_non_null(strstr(text, "<mode>0600</mode><owner>64055</owner><group>108</group>"));
 	free(text);
+	text = domain_volume_text("a", 4096, NULL);
+	assert_null(strstr(text, "owner"));
+	free(text);
+}
+
+static void the_host_says_whom_qemu_runs_as(void **state)
+{
+#define CAPS(dac)                                                                                                 \
+	"<capabilities><host><secmodel><model>apparmor</model><baselabel type='kvm'>+1:+1</baselabel></secmodel>" \
+	"<secmodel><model>dac</model><baselabel type='kvm'>" dac                                                  \
+	"</baselabel></secmodel></host></capabilities>"
+	static const char *const bad[] = {"",	      "<capabilities/>", CAPS("root:root"),
+					  CAPS("+1"), CAPS("+-1:+1"),	 "<domain/>"};
+	struct domain_user u = {7, 7};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_false(domain_qemu_user(bad[i], strlen(bad[i]), &u));
+	assert_int_equal(u.uid, 7);
+	assert_true(domain_qemu_user(CAPS("+64055:+108"), strlen(CAPS("+64055:+108")), &u));
+	assert_int_equal(u.uid, 64055);
+	assert_int_equal(u.gid, 108);
 }
 
 int main(void)
@@ -269,6 +290,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_domain_is_refused),
 		cmocka_unit_test(a_template_becomes_a_domain),
 		cmocka_unit_test(a_volume_has_its_size_and_nobody_elses_eyes),
+		cmocka_unit_test(the_host_says_whom_qemu_runs_as),
 	};
 
 	mem_init();

@@ -1,0 +1,158 @@
+/* unwanted: one look at all claims for each plan; a file of its own, for plans find it, and claims and machines act on it. */
+#include "controller/claims/unwanted.h"
+
+#include <stdlib.h>
+
+#include "api/annotations.h"
+#include "api/machine_states.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/lookup.h"
+#include "controller/tenant/tenant.h"
+
+struct unwanted {
+	struct context *c;
+	const struct tenants *tenants;
+	struct map *claims; /* name -> struct spell */
+};
+
+struct spell {
+	char uid[64];
+	int64_t since; /* loop_now() */
+};
+
+/* The tenant's pods are known as they are now. */
+static bool is_read(const struct unwanted *u, const char *tenant)
+{
+	const struct virtual_cluster *vc =
+		CTX_GET(u->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, str_or(tenant, ""));
+	struct tenant *t = tenant_get(u->tenants, str_or(tenant, ""));
+
+	return vc && !vc->spec.paused && !vc->meta.deletion_timestamp && t && tenant_usable(t) &&
+	       t->pods && kube_cache_synced(t->pods);
+}
+
+/* Nothing was written for it, and it is drover's to take back.  A machine that says so, and whose Node is there, came from
+ * a backup; a claim without a machine is for claims.c to judge. */
+static bool is_early(const struct unwanted *u, const struct node_claim *n)
+{
+	const struct machine *m = machine_of_claim(u->c, n);
+
+	return labels_get(&n->meta.annotations, CLAIM_FOR_PODS) && !n->meta.deletion_timestamp &&
+	       !str_eq(n->status.phase, "Failed") && m &&
+	       str_eq(m->status.state, machine_state_info[MACHINE_CLAIMED].name) &&
+	       !tenant_node_now(u->tenants, n);
+}
+
+int64_t unwanted_ms(const struct unwanted *u, const struct node_claim *n)
+{
+	const struct spell *s = u ? map_get(u->claims, n->meta.name) : NULL;
+
+	return s && str_eq(s->uid, n->meta.uid) && is_early(u, n) &&
+			       is_read(u, n->spec.virtual_cluster_ref.name)
+		       ? loop_now(u->c->loop) - s->since
+		       : -1;
+}
+
+/* --- what a plan says ---------------------------------------------------------------------------- */
+
+struct said {
+	struct unwanted *u;
+	struct map *wanted;  /* claims on which it placed a pod */
+	struct map *unclear; /* tenants of which it does not say all */
+};
+
+static bool is_unclear(const struct plan_pod *p)
+{
+	return p->outcome == PLAN_ON_NODE ||
+	       (p->outcome == PLAN_NOTHING &&
+		(!p->nreasons || p->reasons[0].code == PLAN_OVER_BUDGET ||
+		 p->reasons[0].code == PLAN_TENANT));
+}
+
+static void tell(const struct context *c, const struct node_claim *n)
+{
+	const struct machine *m = machine_of_claim(c, n);
+
+	notify(c, NOTICE_CLAIM, n->meta.name);
+	if (m)
+		notify(c, NOTICE_MACHINE, m->meta.name);
+}
+
+static bool look_at_claim(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	const struct said *said = arg;
+	struct unwanted *u = said->u;
+	struct spell *s = map_get(u->claims, en->name);
+	bool was = s && str_eq(s->uid, n->meta.uid),
+	     is = is_early(u, n) && !map_has(said->wanted, en->name) &&
+		  !map_has(said->unclear, str_or(n->spec.virtual_cluster_ref.name, "")) &&
+		  is_read(u, n->spec.virtual_cluster_ref.name);
+
+	if (was == is)
+		return true;
+	map_del(u->claims, en->name);
+	if (is) {
+		s = mem_new(struct spell);
+		str_copy(s->uid, sizeof(s->uid), n->meta.uid);
+		s->since = loop_now(u->c->loop);
+		map_put(u->claims, en->name, s);
+	}
+	tell(u->c, n);
+	return true;
+}
+
+static void forget_gone(struct unwanted *u)
+{
+	OWN(map) gone = map_new(NULL);
+	struct map_iter it;
+
+	map_for_each (it, u->claims)
+		if (!CTX_GET(u->c, OBJECT_NODE_CLAIM, node_claim, it.key))
+			map_put(gone, it.key, u);
+	map_for_each (it, gone)
+		map_del(u->claims, it.key);
+}
+
+void unwanted_plan(struct unwanted *u, const struct plan *p)
+{
+	OWN(map) wanted = map_new(NULL);
+	OWN(map) unclear = map_new(NULL);
+	struct said said = {u, wanted, unclear};
+
+	for (size_t i = 0; i < p->npods; i++) {
+		const struct plan_pod *pod = &p->pods[i];
+
+		if (pod->outcome == PLAN_ON_CLAIM && !map_has(wanted, pod->target))
+			map_put(wanted, pod->target, u);
+		if (is_unclear(pod) && !map_has(unclear, pod->tenant))
+			map_put(unclear, pod->tenant, u);
+	}
+	forget_gone(u);
+	kube_cache_each(u->c->cache[OBJECT_NODE_CLAIM], look_at_claim, &said);
+}
+
+void unwanted_clear(struct unwanted *u)
+{
+	map_clear(u->claims);
+}
+
+struct unwanted *unwanted_new(struct context *c, const struct tenants *tenants)
+{
+	struct unwanted *u = mem_new(struct unwanted);
+
+	u->c = c;
+	u->tenants = tenants;
+	u->claims = map_new(free);
+	return u;
+}
+
+void unwanted_free(struct unwanted *u)
+{
+	if (!u)
+		return;
+	map_free(u->claims);
+	free(u);
+}
