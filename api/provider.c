@@ -184,8 +184,8 @@ static const struct field limits_fields[] = {
 
 static const struct field pci_fields[] = {
 	FIELD(provider_object_pci, id, "id", FIELD_STR, .required = true, .max_len = 9,
-	      .pattern = "^[0-9a-f]{4}:[0-9a-f]{4}$", .want = "a PCI id such as 10de:2330",
-	      .doc = "Vendor and device."),
+	      .pattern = "^[0-9a-f]{4}:[0-9a-f]{4}$", .valid = object_is_pci,
+	      .want = "a PCI id such as 10de:2330", .doc = "Vendor and device."),
 	FIELD(provider_object_pci, count, "count", FIELD_I64, .min = 1, .max = 256, .def = "1",
 	      .doc = "How many."),
 	FIELDS_END,
