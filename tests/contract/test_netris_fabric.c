@@ -393,6 +393,25 @@ static void many_moves_at_once_lose_nobody_and_cost_few_changes(void **state)
 }
 
 /* Each of two writers may undo the other's change; then it is said, by name, and written no more. */
+/* Machines at rest are looked at each for itself, and often one after the other. */
+static void many_looks_cost_two_a_second(void **state)
+{
+	struct world *w = *state;
+	struct answer a[200];
+	unsigned before;
+
+	assert_int_equal(place(w, 1, "quarantine", &a[0]), ERR_NONE);
+	before = w->fake.looks;
+	for (unsigned i = 0; i < 200; i++) {
+		begin(w, w->fabric, i % MACHINES + 1, NULL, &a[i]);
+		pass(w, 50);
+	}
+	pass(w, 2000);
+	for (unsigned i = 0; i < 200; i++)
+		assert_true(a[i].count == 1 && a[i].err.kind == ERR_NONE);
+	assert_true(w->fake.looks - before <= 2 * 12);
+}
+
 static void of_two_controllers_none_loses_a_machine_silently(void **state)
 {
 	struct world *w = *state;
@@ -567,6 +586,7 @@ int main(void)
 		netris_test(a_lower_fence_is_refused),
 		netris_test(a_hung_controller_costs_a_minute_and_no_late_change),
 		netris_test(many_moves_at_once_lose_nobody_and_cost_few_changes),
+		netris_test(many_looks_cost_two_a_second),
 		netris_test(of_two_controllers_none_loses_a_machine_silently),
 		netris_test(a_server_that_another_writer_dropped_stops_further_writes),
 		netris_test(an_old_list_is_not_written_back),
