@@ -114,7 +114,7 @@ struct provider_target {
 struct provider_found {
 	const char *node, *mac, *bmc_address, *serial; /* NULL: not told */
 	const char *refusal; /* why drover leaves it alone; NULL: it need not */
-	bool up; /* its system is in touch with the manager */
+	bool up;	     /* its system is in touch with the manager */
 };
 struct provider_inventory {
 	const char *version; /* of the manager */

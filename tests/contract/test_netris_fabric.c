@@ -329,7 +329,7 @@ static void nothing_is_sent_that_is_not_allowed_any_more(void **state)
 	pass(w, 30); /* it looks */
 	w->allowed = false;
 	pass(w, 61000);
-	assert_int_equal(a.err.kind, ERR_CONFLICT);
+	assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
 	assert_int_equal(sim_netris_changes(w->fake.sim), before);
 	assert_in(w, "gpu-1", "quarantine");
 }
@@ -440,6 +440,7 @@ static void of_two_controllers_none_loses_a_machine_silently(void **state)
 static void a_server_that_another_writer_dropped_stops_further_writes(void **state)
 {
 	struct world *w = *state;
+	char text[256];
 	struct answer a;
 	unsigned before;
 
@@ -450,7 +451,10 @@ static void a_server_that_another_writer_dropped_stops_further_writes(void **sta
 	assert_int_equal(place(w, 3, "tenant/team-a", &a), ERR_NONE);
 	assert_in(w, "gpu-1", NULL);
 	before = sim_netris_changes(w->fake.sim);
-	assert_int_equal(place(w, 4, "tenant/team-a", &a), ERR_CONFLICT);
+	assert_false(fabric_trouble(w->fabric, text, sizeof(text)));
+	assert_int_equal(place(w, 4, "tenant/team-a", &a), ERR_UNAVAILABLE);
+	assert_true(fabric_trouble(w->fabric, text, sizeof(text)));
+	assert_non_null(strstr(text, "server 1000"));
 	assert_non_null(strstr(a.err.text, "drover-team-a"));
 	assert_non_null(strstr(a.err.text, "server 1000"));
 	assert_int_equal(a.err.scope, ERR_PROVIDER);
@@ -458,6 +462,7 @@ static void a_server_that_another_writer_dropped_stops_further_writes(void **sta
 	/* Back in a cluster, whichever: it goes on. */
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 	assert_int_equal(place(w, 4, "tenant/team-a", &a), ERR_NONE);
+	assert_false(fabric_trouble(w->fabric, text, sizeof(text)));
 	assert_in(w, "gpu-2", "drover-team-a");
 	assert_in(w, "gpu-4", "drover-team-a");
 }
