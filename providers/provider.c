@@ -7,6 +7,7 @@
 
 static const struct provider_ops *const providers[] = {
 	&redfish_provider_ops,
+	&ipmi_provider_ops,
 	&libvirt_provider_ops,
 	&bcm_provider_ops,
 };

@@ -308,6 +308,17 @@ static void take_over(struct life *l)
 	life_write(l, status, NULL);
 }
 
+/* It is at rest, no claim holds it, and it is to go: nothing is asked of its BMC or its port any more.  So it needs no
+ * Provider, which may be gone or never have been there. */
+static bool goes_without_provider(struct life *l)
+{
+	const uint32_t rest = 1u << MACHINE_KNOWN | 1u << MACHINE_FREE | 1u << MACHINE_QUARANTINED |
+			      1u << MACHINE_RETIRED;
+
+	return !life_provider(l) && (rest & 1u << l->state) && !l->m->status.claim_ref &&
+	       (l->m->meta.deletion_timestamp || l->m->spec.management_policy == MACHINE_RETIRE);
+}
+
 /* One turn of a machine that this process leads. */
 static enum life_decision turn(struct life *l)
 {
@@ -330,6 +341,11 @@ static enum life_decision turn(struct life *l)
 	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
 	    !life_ensure_finalizer(l, true))
 		return LIFE_STAY;
+	if (goes_without_provider(l)) {
+		if (l->driver)
+			life_detach(l);
+		return steps[l->state](l);
+	}
 	if (!life_ensure_times_near(l) || !request_ensure_retried(l, &d) ||
 	    !ensure_seen_written(l) || !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) ||
 	    !ensure_in_time(l, &d) || !ensure_conditions_written(l) ||
