@@ -42,7 +42,8 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 		return false;
 	}
 	/* Nothing is left to do there but to log out: that is no reason to try a login that nobody has tried. */
-	if (l->state == MACHINE_RETIRED && !str_empty(version) && !str_eq(version, l->m->status.bmc.secret_version)) {
+	if (l->state == MACHINE_RETIRED && !str_empty(version) &&
+	    !str_eq(version, l->m->status.bmc.secret_version)) {
 		*why = REASON_BmcAuthFailed;
 		str_format(text, TEXT, "Secret version %s was not tried here before it retired",
 			   version);

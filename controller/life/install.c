@@ -18,11 +18,6 @@
 /* Up for so long: what the install wrote last has left the kernel's memory (vm.dirty_expire_centisecs, 30 s). */
 #define SETTLED_MS 30000
 
-bool life_is_managed(const struct life *l)
-{
-	return l->driver && l->driver->provider && provider_is_managed(l->driver->provider);
-}
-
 void life_install_forget(struct life *l)
 {
 	l->install.busy = l->install.known = false;

@@ -16,7 +16,6 @@
 
 #include "base/str.h"
 #include "controller/life/bmc.h"
-#include "controller/life/install.h"
 #include "controller/life/life.h"
 
 #define LOOKS 2
