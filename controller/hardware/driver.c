@@ -460,8 +460,3 @@ void drivers_free(struct drivers *ds)
 	map_free(ds->map);
 	free(ds);
 }
-
-bool driver_is_managed(const struct driver *s)
-{
-	return s && s->provider && provider_is_managed(s->provider);
-}

@@ -51,7 +51,4 @@ bool driver_ca_digest(const struct driver *s, const struct machine *m,
 /* Its BMC refuses the login: the Secret of it is read closely until it is another. */
 void driver_expect_login(struct driver *s, const struct machine *m);
 
-/* Its images are installed by a manager (BCM), and its power is switched there; NULL: no. */
-bool driver_is_managed(const struct driver *s);
-
 #endif

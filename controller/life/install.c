@@ -87,7 +87,7 @@ bool life_ensure_released(struct life *l)
 {
 	struct provider_call call;
 
-	if (!driver_is_managed(l->driver))
+	if (!life_is_managed(l))
 		return true;
 	if (str_eq(l->install.released, l->m->status.operation->id)) {
 		if (!l->m->status.install)
