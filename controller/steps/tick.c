@@ -298,9 +298,7 @@ static void life_free(struct life *l);
 /* A new leader's first write raises the fence.  What the first login waits for goes along. */
 static void take_over(struct life *l)
 {
-	const struct provider_object *p = life_provider(l);
-	const struct driver *s = p ? driver_get(l->parts->drivers, p->meta.name) : NULL;
-	json_t *trust = s && s->provider ? life_bmc_first_trust(l) : NULL,
+	json_t *trust = life_bmc_first_trust(l),
 	       *status = json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)life_fence(l));
 
 	if (trust)
@@ -538,13 +536,20 @@ bool lives_giving_back(const struct lives *ls, const char *machine)
 	return l && l->leave.giving_back;
 }
 
+/* Before the look that it logged in for has ended. */
+static bool is_logged_in(const struct life *l)
+{
+	return l->bmc && l->driver && l->driver->provider &&
+	       provider_logged_in(l->driver->provider, l->bmc);
+}
+
 bool lives_login(const struct lives *ls, const char *machine, struct login_try *out)
 {
 	const struct life *l = map_get(ls->map, machine);
 
 	if (l)
 		*out = (struct login_try){.version = l->attached.secret_version,
-					  .accepted = l->look.known,
+					  .accepted = l->look.known || is_logged_in(l),
 					  .failed = l->look.error.kind != ERR_NONE};
 	return l != NULL;
 }
