@@ -23,6 +23,8 @@
  */
 #define IPMITOOL "/usr/bin/ipmitool"
 #define SCHEME "ipmi://"
+#define RATE 50
+#define CONCURRENT 64
 #define PAUSE_MS 5000
 #define PROCESS_MS 20000 /* its own limit is 2 s a request, twice; a login has several */
 #define OUTPUT_MAX (64u << 10)
@@ -381,7 +383,7 @@ static int ipmi_open(struct provider *p, const struct provider_spec *s, struct e
 	struct ipmi_provider *ip = mem_new(struct ipmi_provider);
 
 	(void)e;
-	job_line_init(&ip->line, s, run);
+	job_line_init(&ip->line, s, RATE, CONCURRENT, run);
 	ip->paused = map_new(free);
 	p->state = ip;
 	return 0;

@@ -242,8 +242,9 @@ static void make_inventory(struct sim_netris *s)
 		v->host = i >= s->spec.servers;
 		v->since = INT64_MIN / 2;
 		v->leaf = (unsigned)(i / NT_PER_LEAF) * NT_NICS;
-		str_format(v->name, sizeof(v->name), v->host ? "host-%zu" : "gpu-%zu",
-			   v->host ? i - s->spec.servers + 1 : i + 1);
+		str_format(v->name, sizeof(v->name), "%.40s%zu",
+			   v->host ? "host-" : str_or(s->spec.names, "gpu-"),
+			   v->host ? i - s->spec.servers + 1 : i + !s->spec.names);
 		map_put(s->by_name, v->name, v);
 	}
 	for (size_t i = 0; i < leaves; i++) {

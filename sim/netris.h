@@ -28,7 +28,9 @@ struct sim_netris_move {
 };
 struct sim_netris_spec {
 	struct loop_group *group;
-	unsigned servers; /* gpu-1 ...; 1 to 20,000 */
+	unsigned servers; /* 1 to 20,000 */
+	const char *
+		names; /* what their names begin with, numbers from 0 behind it; NULL: "gpu-", from 1 */
 	const char *user; /* borrowed, as the password is: both outlive it */
 	const char *password;
 	int64_t latency_ms, plan_ms, beat_ms; /* beat_ms 0: 2000 */

@@ -19,7 +19,7 @@
 
 struct nt_server {
 	int64_t id;
-	char name[32];
+	char name[64];
 	unsigned leaf; /* of eth1; eth2 is at the next */
 	bool host;
 	struct nt_cluster *cluster; /* that it is in, not shared; NULL: none */

@@ -18,11 +18,6 @@
 /* Up for so long: what the install wrote last has left the kernel's memory (vm.dirty_expire_centisecs, 30 s). */
 #define SETTLED_MS 30000
 
-bool life_is_managed(const struct life *l)
-{
-	return l->driver && l->driver->provider && provider_is_managed(l->driver->provider);
-}
-
 void life_install_forget(struct life *l)
 {
 	l->install.busy = l->install.known = false;
@@ -92,7 +87,7 @@ bool life_ensure_released(struct life *l)
 {
 	struct provider_call call;
 
-	if (!life_is_managed(l))
+	if (!driver_is_managed(l->driver))
 		return true;
 	if (str_eq(l->install.released, l->m->status.operation->id)) {
 		if (!l->m->status.install)

@@ -16,8 +16,6 @@
  * Tests: tests/world/test_bcm.c
  */
 
-bool life_is_managed(const struct life *l);
-
 /* Its manager was asked to install what the claim says; the machine is off. */
 bool life_ensure_acquired(struct life *l, const struct node_claim *n);
 

@@ -16,7 +16,6 @@
 
 #include "base/str.h"
 #include "controller/life/bmc.h"
-#include "controller/life/install.h"
 #include "controller/life/life.h"
 
 #define LOOKS 2
@@ -73,7 +72,8 @@ void life_follow_forget(struct life *l)
 
 bool life_ensure_predecessor_done(struct life *l)
 {
-	bool managed = life_is_managed(l); /* its power is not switched in a session of the BMC */
+	bool managed = driver_is_managed(
+		l->driver); /* its power is not switched in a session of the BMC */
 	int64_t rest;
 
 	if (l->follow.over || !l->bmc)
