@@ -130,6 +130,8 @@ struct life_acts {
 /* What its Provider's manager installs (life/install.c). */
 struct life_install {
 	char acquired[64], released[64]; /* operation for which that was answered */
+	char releasing[64];		 /* ... for which a release is under way */
+	char asked[64];			 /* handle of the question that is under way */
 	bool busy, known;
 	int64_t after; /* not before: polling, or backing off */
 	struct backoff backoff;
