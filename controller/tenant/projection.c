@@ -18,6 +18,7 @@
 #define ITEMS_MAX 256 /* of one list in one object that is looked at */
 #define SHORT_MAX 64
 #define NAME_MAX_BYTES 317 /* of a resource: a DNS subdomain, a slash, a label */
+#define INIT_WORK 1000000  /* names compared for the init containers of one pod: some ms */
 #define UID_MAX 128
 #define MIRROR "kubernetes.io/config.mirror" /* of a static pod */
 #define NODE_NAME_MAX 253
@@ -264,6 +265,7 @@ static bool effective(const json_t *spec, struct resources *out, struct arena *a
 {
 	OWN(arena) tmp = arena_new();
 	struct resources run = empty(tmp), side = empty(tmp), peak = empty(tmp), now;
+	size_t work = 0;
 	json_t *c, *list;
 	size_t i;
 
@@ -284,7 +286,8 @@ static bool effective(const json_t *spec, struct resources *out, struct arena *a
 			if (!merge_resources(&now, &side, SUM) || !add_container(&now, c, tmp))
 				return false;
 		}
-		if (!merge_resources(&peak, &now, MAXIMUM))
+		work += now.n * (side.n + peak.n);
+		if (work > INIT_WORK || !merge_resources(&peak, &now, MAXIMUM))
 			return false;
 	}
 	if (!merge_resources(&run, &side, SUM) || !merge_resources(&run, &peak, MAXIMUM))

@@ -1077,6 +1077,33 @@ static void lists_that_are_too_long_are_said_and_not_believed(void **state)
 	}
 }
 
+/* Each init container is compared with all sidecars: a pod of 30 KB could hold the loop for long. */
+static void many_resources_in_many_init_containers_are_not_compared(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned n = 10; n <= 250; n += 240) {
+		OWN_JSON o =
+			read_json("{'metadata': {'namespace': 'ml', 'name': 'p', 'uid': 'u'}}");
+		json_t *list = json_array(), *amounts = json_object();
+
+		for (unsigned i = 0; i < n; i++) {
+			char name[16];
+
+			(void)snprintf(name, sizeof(name), "r%u", i);
+			json_object_set_new(amounts, name, json_integer(1));
+		}
+		json_array_append_new(list, json_pack("{s:s, s:{s:o}}", "restartPolicy", "Always",
+						      "resources", "requests", amounts));
+		for (unsigned i = 0; i < 250; i++)
+			json_array_append_new(list, json_object());
+		json_object_set_new(o, "spec", json_pack("{s:o}", "initContainers", list));
+		assert_int_equal(
+			str_eq(pod_of(f, o)->unsupported, "resource requests that cannot be read"),
+			n > 10);
+	}
+}
+
 static void a_node_with_more_than_is_read_has_no_room(void **state)
 {
 	static const char *const paths[][2] = {{"metadata", "labels"},
@@ -1134,6 +1161,7 @@ int main(void)
 		T(a_node_that_says_next_to_nothing_is_taken_as_it_is),
 		T(what_is_read_says_what_all_of_it_says),
 		T(lists_that_are_too_long_are_said_and_not_believed),
+		T(many_resources_in_many_init_containers_are_not_compared),
 		T(a_node_with_more_than_is_read_has_no_room),
 	};
 
