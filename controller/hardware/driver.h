@@ -17,7 +17,9 @@ struct driver {
 	struct provider *provider; /* NULL while the object is not usable */
 	struct fabric *fabric;
 	char *spec_digest; /* of the parts that need a new driver */
-	struct err error;  /* why there is none; kind ERR_NONE: fine */
+	/* The CA that was looked at last, and its digest: it is asked for in each turn of each machine. */
+	char ca_of[600], ca_digest[CRYPTO_DIGEST_TEXT];
+	struct err error; /* why there is none; kind ERR_NONE: fine */
 };
 
 /* All Providers' drivers. */
@@ -45,13 +47,10 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 /* The Secret that its BMC's password is in: the machine's own, or the Provider's; NULL: neither has one. */
 const char *driver_login(const struct driver *s, const struct machine *m);
 /* Digest of the CA that its BMC's certificate is checked against; false: it needs none, or it was not read. */
-bool driver_ca_digest(const struct driver *s, const struct machine *m,
+bool driver_ca_digest(struct driver *s, const struct machine *m,
 		      char out[static CRYPTO_DIGEST_TEXT]);
 
 /* Its BMC refuses the login: the Secret of it is read closely until it is another. */
 void driver_expect_login(struct driver *s, const struct machine *m);
-
-/* Its images are installed by a manager (BCM), and its power is switched there; NULL: no. */
-bool driver_is_managed(const struct driver *s);
 
 #endif
