@@ -19,6 +19,7 @@ int cli_cancel(int argc, char **argv);
 int cli_confirm_off(int argc, char **argv);
 int cli_crds(int argc, char **argv);
 int cli_drain(int argc, char **argv);
+int cli_network(int argc, char **argv);
 int cli_quarantine(int argc, char **argv);
 int cli_release(int argc, char **argv);
 int cli_resume(int argc, char **argv);

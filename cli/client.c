@@ -13,6 +13,7 @@
 #include "base/http/http_curl.h"
 #include "base/loop/loop.h"
 #include "base/loop/loop_uv.h"
+#include "base/crypto.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -153,6 +154,81 @@ json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name
 
 	(void)kube_get(c->host, &object_resources[kind], NULL, name, on_answer, &a);
 	return answered(&a, e);
+}
+
+json_t *cli_secret(struct cli_client *c, const char *ns, const char *name, struct err *e)
+{
+	struct answer a = {.loop = c->loop};
+
+	(void)kube_get(c->host, &KUBE_SECRETS, ns, name, on_answer, &a);
+	return answered(&a, e);
+}
+
+struct secret *cli_decoded(const char *base64, struct err *e)
+{
+	size_t len;
+	char *raw = crypto_base64_decode(base64, strlen(base64), &len, e);
+	struct secret *s = raw ? secret_new(raw, len) : NULL;
+
+	if (raw)
+		secret_wipe(raw, len);
+	free(raw);
+	return s;
+}
+
+static void on_listed(const char *rv, const struct err *e, void *arg)
+{
+	struct answer *a = arg;
+
+	(void)rv;
+	a->in = true;
+	if (e)
+		a->e = *e;
+	else
+		a->o = json_null();
+	loop_stop(a->loop);
+}
+
+struct items {
+	struct answer a;
+	void (*on_item)(json_t *o, void *arg);
+	void *arg;
+	bool again; /* it began anew: what was told is told once more */
+};
+
+static void on_one(json_t *o, void *arg)
+{
+	struct items *i = arg;
+
+	i->on_item(o, i->arg);
+}
+
+static void on_anew(void *arg)
+{
+	((struct items *)arg)->again = true;
+}
+
+static void on_items(const char *rv, const struct err *e, void *arg)
+{
+	on_listed(rv, e, &((struct items *)arg)->a);
+}
+
+int cli_list(struct cli_client *c, enum object_kind_id kind, void (*on_item)(json_t *o, void *arg),
+	     void *arg, struct err *e)
+{
+	struct items i = {.a = {.loop = c->loop}, .on_item = on_item, .arg = arg};
+	const struct kube_list_spec s = {.resource = &object_resources[kind],
+					 .on_item = on_one,
+					 .on_restart = on_anew,
+					 .done = on_items,
+					 .arg = &i};
+
+	(void)kube_list(c->host, &s);
+	if (!answered(&i.a, e))
+		return -1;
+	return i.again ? err_set(e, ERR_UNAVAILABLE, 0, "the list of %s changed: ask again",
+				 object_kinds[kind].plural)
+		       : 0;
 }
 
 static json_t *cli_create(struct cli_client *c, enum object_kind_id kind, const json_t *object,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "api/kinds.h"
+#include "base/secret.h"
 
 /*
  * client: what the verbs share: options, a connection to the host cluster,
@@ -25,8 +26,12 @@ enum { CLI_CONTEXT = 0x6001 }; /* the key of an option without a letter */
 	{                                                                                          \
 		"context", CLI_CONTEXT, "NAME", 0, "The context in it (its current-context)", 0    \
 	}
+#define CLI_OUTPUT_ROW                                                                             \
+	{                                                                                          \
+		"output", 'o', "FORMAT", 0, "json: for programs", 0                                \
+	}
 #define CLI_OPTION_ROWS                                                                            \
-	CLI_CLUSTER_ROWS, {"output", 'o', "FORMAT", 0, "json: for programs", 0},                   \
+	CLI_CLUSTER_ROWS, CLI_OUTPUT_ROW,                                                          \
 	{                                                                                          \
 		0                                                                                  \
 	}
@@ -61,6 +66,13 @@ int cli_confirm(const struct cli_client *c);
 
 /* What the server answered, or NULL with e. */
 json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name, struct err *e);
+
+/* Of each object of a kind; -1 with e.  o is borrowed during the call. */
+int cli_list(struct cli_client *c, enum object_kind_id kind, void (*on_item)(json_t *o, void *arg),
+	     void *arg, struct err *e);
+/* A Secret whole, or NULL with e; cli_decoded(): a value of its data, or NULL with e. */
+json_t *cli_secret(struct cli_client *c, const char *ns, const char *name, struct err *e);
+struct secret *cli_decoded(const char *base64, struct err *e);
 
 /* The Machine of that name, or that a Node of that name (its claim's) runs on. */
 json_t *cli_machine(struct cli_client *c, const char *node_or_machine, struct err *e);

@@ -19,13 +19,35 @@ static error_t parse_nothing(int key, char *arg, struct argp_state *st)
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* Only whether programs read it: no cluster is asked. */
+static error_t parse_version(int key, char *arg, struct argp_state *st)
+{
+	struct cli_options *o = st->input;
+
+	if (key == ARGP_KEY_ARG)
+		argp_error(st, "no argument wanted: %s", arg);
+	return key == 'o' ? cli_option(key, arg, st, o) : ARGP_ERR_UNKNOWN;
+}
+
 int cli_version(int argc, char **argv)
 {
+	static const struct argp_option rows[] = {CLI_OUTPUT_ROW, {0}};
 	static const struct argp a = {
-		.parser = parse_nothing,
-		.doc = "Print the version, the commit that it was built from, and the version of the API."};
+		.options = rows,
+		.parser = parse_version,
+		.doc = "Print the version, the commit that it was built from, and the version of the API.\v"
+		       "Example: drover version -o json"};
+	struct cli_options o = {0};
+	OWN_JSON j = NULL;
 
-	args_parse(&a, argc, argv, NULL);
+	args_parse(&a, argc, argv, &o);
+	if (o.json) {
+		j = json_pack("{s:s, s:s, s:s}", "version", DROVER_VERSION, "commit", DROVER_COMMIT,
+			      "apiVersion", OBJECT_API_VERSION);
+		json_dumpf(j, stdout, JSON_INDENT(2));
+		putchar('\n');
+		return 0;
+	}
 	printf("drover %s (commit %s, %s)\n", DROVER_VERSION, DROVER_COMMIT, OBJECT_API_VERSION);
 	return 0;
 }

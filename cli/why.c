@@ -11,7 +11,6 @@
 #include "api/resources.h"
 #include "base/args.h"
 #include "base/arena.h"
-#include "base/crypto.h"
 #include "base/loop/loop.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -204,6 +203,7 @@ static void on_restart(void *arg)
 static void pod_unknown(struct ask *q, const char *why)
 {
 	json_object_set_new(q->answer, "podUnknown", json_string(why));
+	explain_pod_waits(q->answer, q->ns, q->pod);
 	finish(q, NULL);
 }
 
@@ -220,21 +220,10 @@ static void on_pod(json_t *o, const struct err *e, void *arg)
 		pod_unknown(q, arena_printf(q->a, "the tenant's API: %s", e->text));
 	} else {
 		explain_pod_seen(q->answer, o);
+		if (!json_str_at(o, "spec", "nodeName"))
+			explain_pod_waits(q->answer, q->ns, q->pod);
 		finish(q, NULL);
 	}
-}
-
-/* NULL with e. */
-static struct secret *decoded(const char *coded, struct err *e)
-{
-	size_t len;
-	char *raw = crypto_base64_decode(coded, strlen(coded), &len, e);
-	struct secret *s = raw ? secret_new(raw, len) : NULL;
-
-	if (raw)
-		secret_wipe(raw, len);
-	free(raw);
-	return s;
 }
 
 static void on_kubeconfig(json_t *o, const struct err *e, void *arg)
@@ -253,7 +242,7 @@ static void on_kubeconfig(json_t *o, const struct err *e, void *arg)
 		return;
 	}
 	OWN(secret)
-	text = decoded(coded, &bad);
+	text = cli_decoded(coded, &bad);
 	OWN(kube_config)
 	cfg = text ? kube_config_parse(secret_expose(text), secret_len(text), KUBE_CONFIG_TENANT,
 				       q->vc->spec.server, NULL, &bad)

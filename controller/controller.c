@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "api/resources.h"
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -19,6 +20,7 @@
 #include "controller/claims/unwanted.h"
 #include "controller/claims/warm_pool.h"
 #include "controller/claims/world_sync.h"
+#include "controller/core/claim_index.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/host_clock.h"
 #include "controller/core/counters.h"
@@ -26,6 +28,7 @@
 #include "controller/core/record_export.h"
 #include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
+#include "controller/core/sweep.h"
 #include "controller/core/validation.h"
 #include "controller/drain/drains.h"
 #include "controller/endpoints.h"
@@ -37,13 +40,18 @@
 #include "controller/hardware/power_pacing.h"
 #include "controller/hardware/made_machines.h"
 #include "controller/hardware/provider_hold.h"
+#include "controller/hardware/segments.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 #include "controller/tenant/tenant.h"
 
 #define IMAGE_AGAIN_MS 10000
-/* A thousand machines that all have something to write need 10 s; each write has a resourceVersion, so none is too late. */
+#define REDERIVED_EACH_TURN 100
+/* A thousand machines that all have something to write need 5 s; each write has a resourceVersion, so none is too late. */
 #define HOST_LINE_MS 120000
+/* The rate that Karpenter has by default, and that a thousand new machines begin at once. */
+#define HOST_QPS 200
+#define HOST_BURST 1200
 
 /* Kinds that this controller acts on. */
 static const enum object_kind_id watched[] = {
@@ -75,6 +83,7 @@ struct controller {
 	struct machine_index *machine_index;
 	struct tenants *tenants;
 	struct debts *debts;
+	struct segments *segments;
 	struct drains *drains;
 	struct eta *eta;
 	struct provisioner *provisioner;
@@ -88,6 +97,12 @@ struct controller {
 	struct lives *lives;
 	struct kind_watch *watches; /* one for each kind */
 	struct loop_timer settle;   /* derives again what depends on several kinds */
+	struct rederive {
+		struct arena *arena; /* NULL: not under way */
+		struct sweep sweep;
+		struct loop_timer timer;
+		bool claims; /* Machines are done */
+	} rederive;
 };
 
 struct context *controller_context(struct controller *c)
@@ -357,6 +372,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		owners_kick(c->owners, NULL);
 		break;
 	case OBJECT_NODE_CLAIM:
+		claim_index_put(c->ctx.claim_index, name, o);
 		kick_machine_of_claim(c, old ? old->object : NULL);
 		claim_changed(c, name, o);
 		break;
@@ -379,6 +395,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		reserve_endpoints(c, name, o);
 		drivers_update(c->drivers, name);
 		made_machines_kick(c->made_machines);
+		debts_kick(c->debts, NULL); /* its network may be one that holds tenants */
 		world_sync_provider(c->sync, name, o);
 		break;
 	case OBJECT_VIRTUAL_CLUSTER:
@@ -401,7 +418,17 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 
 static bool claim_again(const struct kube_entry *en, void *arg)
 {
-	claim_changed(arg, en->name, en->object);
+	struct controller *c = arg;
+
+	world_sync_claim(c->sync, en->name, en->object);
+	return true;
+}
+
+static bool kick_claim(const struct kube_entry *en, void *arg)
+{
+	struct controller *c = arg;
+
+	claims_kick(c->claims, en->name);
 	return true;
 }
 
@@ -444,23 +471,22 @@ static bool endpoint_ready(struct controller *c)
 	return true;
 }
 
-/* What was derived from other kinds while they were still coming in is derived again, once. */
-static void rederive(void *arg)
-{
-	struct controller *c = arg;
+/* --- deriving again ------------------------------------------------------------------------------- */
 
-	for (size_t i = 0; i < WATCHED; i++)
-		if (!kube_cache_synced(c->ctx.cache[watched[i]]))
-			return;
-	if (!endpoint_ready(c))
-		return;
-	keys_follow(c->ctx.keys);
-	keys_publish(c->ctx.keys);
-	kube_cache_each(c->ctx.cache[OBJECT_MACHINE], machine_again, c);
+static void rederive_over(struct controller *c)
+{
+	loop_timer_stop(&c->rederive.timer);
+	arena_free(c->rederive.arena);
+	c->rederive.arena = NULL;
+}
+
+/* All is in the world: what was not looked at for want of that is, now. */
+static void kick_all(struct controller *c)
+{
 	if (!c->ctx.ready && c->on_ready)
 		c->on_ready(c->on_ready_arg);
 	c->ctx.ready = true;
-	kube_cache_each(c->ctx.cache[OBJECT_NODE_CLAIM], claim_again, c);
+	kube_cache_each(c->ctx.cache[OBJECT_NODE_CLAIM], kick_claim, c);
 	tenants_update_all(c->tenants);
 	lives_kick(c->lives, NULL);
 	drains_kick(c->drains, NULL);
@@ -471,6 +497,45 @@ static void rederive(void *arg)
 	made_machines_kick(c->made_machines);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
+}
+
+static void rederive_on(void *arg)
+{
+	struct controller *c = arg;
+	struct rederive *r = &c->rederive;
+
+	if (!sweep_go_on(&r->sweep, REDERIVED_EACH_TURN, r->claims ? claim_again : machine_again,
+			 c)) {
+		if (r->claims) {
+			rederive_over(c);
+			kick_all(c);
+			return;
+		}
+		r->claims = true;
+		sweep_begin(&r->sweep, c->ctx.cache[OBJECT_NODE_CLAIM], r->arena);
+	}
+	loop_timer_start(&r->timer, 0);
+}
+
+/* What was derived from other kinds while they were still coming in is derived again, once: Machines, then the claims
+ * that are of them, in slices. */
+static void rederive(void *arg)
+{
+	struct controller *c = arg;
+	struct rederive *r = &c->rederive;
+
+	for (size_t i = 0; i < WATCHED; i++)
+		if (!kube_cache_synced(c->ctx.cache[watched[i]]))
+			return;
+	if (!endpoint_ready(c))
+		return;
+	keys_follow(c->ctx.keys);
+	keys_publish(c->ctx.keys);
+	rederive_over(c); /* one that is under way begins anew */
+	r->arena = arena_new();
+	r->claims = false;
+	sweep_begin(&r->sweep, c->ctx.cache[OBJECT_MACHINE], r->arena);
+	rederive_on(c);
 }
 
 static void on_sync(void *arg)
@@ -647,9 +712,20 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->metrics = metrics_new();
 	x->reserved = reserved_new(o->management_networks);
 	x->counters = counters_new(x);
+	x->claim_index = claim_index_new();
 	x->clock_jumps = clock_jumps_new(x);
 	x->host_clock = host_clock_new(x);
 	x->keys = keys_new(x);
+}
+
+static void on_segment(const char *tenant, void *arg)
+{
+	debts_kick(((struct controller *)arg)->debts, tenant);
+}
+
+static bool holds_segment(const struct virtual_cluster *vc, bool gone, void *arg)
+{
+	return segments_hold(((struct controller *)arg)->segments, vc, gone);
 }
 
 static void make_parts(struct controller *c)
@@ -671,7 +747,8 @@ static void make_parts(struct controller *c)
 	ls.parts.machine_index = c->machine_index;
 	c->login_guard = ls.parts.login_guard = login_guard_new(x, try_of, c);
 	c->tenants = tenants_new(x, &hooks);
-	c->debts = debts_new(x, c->tenants);
+	c->segments = segments_new(x, c->drivers, on_segment, c);
+	c->debts = debts_new(x, c->tenants, holds_segment, c);
 	c->owners = owners_new(x);
 	c->drains = drains_new(x);
 	c->eta = eta_new();
@@ -704,8 +781,8 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	struct controller *c = mem_new(struct controller);
 	struct kube_client_spec cs = {.config = host,
 				      .name = "host",
-				      .qps = 100,
-				      .burst = 200,
+				      .qps = HOST_QPS,
+				      .burst = HOST_BURST,
 				      .max_in_flight = 64,
 				      .line_ms = HOST_LINE_MS,
 				      .plain_ok = o->context.plain_ok};
@@ -724,6 +801,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	c->on_ready_arg = o->on_ready_arg;
 	c->watches = mem_calloc(OBJECT_KINDS, sizeof(*c->watches));
 	loop_timer_init(&c->settle, g, rederive, c);
+	loop_timer_init(&c->rederive.timer, g, rederive_on, c);
 	make_context(c, g, h, &o->context);
 	make_parts(c);
 	c->ctx.host = kube_client_new(g, h, &cs, e);
@@ -754,6 +832,7 @@ static void free_context(struct context *x)
 	keys_free(x->keys);
 	kube_events_free(x->events);
 	kube_client_free(x->host);
+	claim_index_free(x->claim_index);
 	counters_free(x->counters);
 	host_clock_free(x->host_clock);
 	clock_jumps_free(x->clock_jumps);
@@ -773,6 +852,7 @@ void controller_free(struct controller *c)
 	c->ctx.on_notice = NULL;
 	kube_lease_free(c->ctx.lease);
 	loop_timer_stop(&c->settle);
+	rederive_over(c);
 	lives_free(c->lives);
 	c->lives = NULL;
 	made_machines_free(c->made_machines);
@@ -782,6 +862,7 @@ void controller_free(struct controller *c)
 	tenants_free(c->tenants);
 	record_export_free(c->record_export);
 	debts_free(c->debts);
+	segments_free(c->segments);
 	owners_free(c->owners);
 	drains_free(c->drains);
 	claims_free(c->claims);

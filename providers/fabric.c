@@ -50,3 +50,18 @@ void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct 
 {
 	f->ops->observe(f, p, c);
 }
+
+bool fabric_trouble(const struct fabric *f, char *text, size_t size)
+{
+	return f->ops->trouble && f->ops->trouble(f, text, size);
+}
+
+bool fabric_makes(const struct fabric *f)
+{
+	return f->ops->drop != NULL;
+}
+
+void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call *c)
+{
+	f->ops->drop(f, segment, c);
+}

@@ -42,7 +42,18 @@ struct fabric_state {
 	struct map *lanes;    /* name of the cluster -> struct netris_lane */
 	struct map *machines; /* name -> struct machine */
 	struct map *makers;   /* name of the cluster -> struct maker */
-	struct list jobs;
+	struct list jobs, drops;
+};
+
+/* A tenant's segment is being dropped. */
+struct drop {
+	struct list link;
+	struct fabric_state *f;
+	struct fabric_call call;
+	char *name;
+	struct netris_unmake *unmake;
+	struct loop_defer end; /* there is nothing to be done */
+	struct loop_timer limit;
 };
 
 struct machine {
@@ -54,7 +65,7 @@ struct job {
 	struct list link, waits; /* waits: for a maker */
 	struct fabric_state *f;
 	struct fabric_call call;
-	bool place, begun;
+	bool place, begun, fenced; /* fenced: refused for a higher fence */
 	char *name, *segment;
 	int64_t begun_at;
 	struct loop_timer limit;
@@ -114,6 +125,9 @@ static void job_end(struct job *j, const struct fabric_place *p, const struct er
 
 	if (e)
 		why = *e; /* it may be in the job */
+	/* Another conflict than that of fences passes by itself, or with a person's help. */
+	if (e && why.kind == ERR_CONFLICT && !j->fenced)
+		why.kind = ERR_UNAVAILABLE;
 	job_stop(j);
 	list_remove(&j->link);
 	if (j->place)
@@ -442,6 +456,7 @@ static void on_start(void *arg)
 	struct machine *m = machine_of(j->f, j->name);
 
 	if (j->place && j->call.fence < m->fence) {
+		j->fenced = true;
 		job_fail(j, ERR_CONFLICT, "%.100s: a leader with a higher fence was here", j->name);
 		return;
 	}
@@ -492,6 +507,84 @@ static void netris_observe(struct fabric *fabric, const struct fabric_port *p,
 			   const struct fabric_call *c)
 {
 	loop_defer(&job_new(fabric, p, c)->start);
+}
+
+/* --- dropping --------------------------------------------------------------------------------------- */
+
+static void drop_free(struct drop *d)
+{
+	list_remove(&d->link);
+	loop_defer_cancel(&d->end);
+	loop_timer_stop(&d->limit);
+	netris_unmake_free(d->unmake);
+	free(d->name);
+	free(d);
+}
+
+/* The last act of whoever calls it. */
+static void on_dropped(const struct err *e, void *arg)
+{
+	struct drop *d = arg;
+	struct err why = {0};
+
+	if (e)
+		why = *e;
+	list_remove(&d->link);
+	d->call.done(NULL, e ? &why : NULL, d->call.arg);
+	drop_free(d);
+}
+
+static void on_nothing(void *arg)
+{
+	on_dropped(NULL, arg);
+}
+
+static void on_drop_limit(void *arg)
+{
+	struct drop *d = arg;
+	struct err e;
+
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "Netris did not remove %.100s within 60 s", d->name);
+	on_dropped(&e, d);
+}
+
+static bool drop_may_act(void *arg)
+{
+	const struct drop *d = arg;
+
+	return !d->call.may_act || d->call.may_act(d->call.arg);
+}
+
+static void netris_drop(struct fabric *fabric, const char *segment, const struct fabric_call *c)
+{
+	struct fabric_state *f = fabric->state;
+	struct drop *d = mem_new(struct drop);
+	struct netris_make_spec s = {
+		.prefix = f->prefix, .may_act = drop_may_act, .done = on_dropped, .arg = d};
+
+	d->f = f;
+	d->call = *c;
+	d->name = cluster_of(f, segment);
+	s.name = d->name;
+	list_push_back(&f->drops, &d->link);
+	loop_defer_init(&d->end, f->group, on_nothing, d);
+	loop_timer_init(&d->limit, f->group, on_drop_limit, d);
+	loop_timer_start(&d->limit, CALL_MS);
+	if (str_starts(segment, TENANTS))
+		d->unmake = netris_unmake(f->n, &s);
+	else /* an operator's */
+		loop_defer(&d->end);
+}
+
+static bool netris_trouble(const struct fabric *fabric, char *text, size_t size)
+{
+	const struct fabric_state *f = fabric->state;
+	struct map_iter it;
+
+	map_for_each (it, f->lanes)
+		if (netris_lane_incident(it.value, text, size))
+			return true;
+	return false;
 }
 
 /* --- opening ---------------------------------------------------------------------------------------- */
@@ -550,6 +643,7 @@ static int netris_open(struct fabric *fabric, const struct fabric_spec *s, struc
 	f->machines = map_new(free);
 	f->makers = map_new(NULL);
 	list_init(&f->jobs);
+	list_init(&f->drops);
 	fabric->state = f;
 	return 0;
 }
@@ -563,6 +657,8 @@ static void netris_close(struct fabric *fabric)
 		maker_free(it.value);
 	list_for_each (j, &f->jobs, struct job, link)
 		job_free(j);
+	list_for_each (d, &f->drops, struct drop, link)
+		drop_free(d);
 	map_for_each (it, f->lanes)
 		netris_lane_free(it.value);
 	map_free(f->makers);
@@ -585,4 +681,6 @@ const struct fabric_ops netris_fabric_ops = {
 	.close = netris_close,
 	.place = netris_place,
 	.observe = netris_observe,
+	.trouble = netris_trouble,
+	.drop = netris_drop,
 };

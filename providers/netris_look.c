@@ -7,7 +7,7 @@
 #include "base/str.h"
 
 /*
- *	asked --- next turn ---> clusters, V-nets, switches (servers, links) ---> what they left out ---> told
+ *	asked --- next turn, or in a moment ---> clusters, V-nets, switches (servers, links) ---> what they left out ---> told
  *
  * Who asks while one is under way waits for the next.
  */
@@ -18,7 +18,8 @@ struct netris_looks {
 	struct netris *n;
 	char *site;
 	struct list waiting, served; /* served: of the look under way */
-	struct loop_defer begin;
+	struct loop_timer begin;
+	int64_t ended_at; /* of the look before */
 	bool busy;
 	struct netris_look look;
 	unsigned pending; /* requests */
@@ -35,7 +36,7 @@ struct netris_looks {
 	int64_t inventory_at; /* INT64_MIN: there is none */
 	struct arena *servers_arena, *links_arena;
 	struct netris_objects servers, links;
-	bool *alive; /* whose value becomes false when this is freed while it tells; NULL: it does not */
+	bool telling, closed; /* closed: freed while it tells */
 };
 
 const struct netris_cluster *netris_look_cluster(const struct netris_look *l, const char *name)
@@ -275,41 +276,52 @@ static void on_begin(void *arg)
 	}
 }
 
-/* Each of those who waited; what they do may free the looks.  So `served` is emptied into one of this stack first, and
- * nothing of ls is used once the last was told. */
+static void begin_soon(struct netris_looks *ls)
+{
+	int64_t wait = ls->ended_at + NETRIS_LOOK_GAP_MS - loop_now(loop_of(ls->group));
+
+	loop_timer_start(&ls->begin, wait > 0 ? wait : 0);
+}
+
+static void looks_release(struct netris_looks *ls)
+{
+	map_free(ls->look.machines);
+	arena_free(ls->servers_arena);
+	arena_free(ls->links_arena);
+	free(ls->arenas);
+	free(ls->site);
+	free(ls);
+}
+
+/* Each of those who waited; what they do may free the looks, which then go after the last line here. */
 static void tell(struct netris_looks *ls, const struct err *e)
 {
-	struct list told;
 	struct netris_wait *w;
-	bool alive = true;
 
 	if (!e && ls->with_inventory) {
 		build_inventory(ls);
 		ls->inventory_at = ls->look.begun_at;
 	}
-	list_init(&told);
-	while ((w = list_first(&ls->served, struct netris_wait, link))) {
-		list_remove(&w->link);
-		list_push_back(&told, &w->link);
-	}
-	ls->alive = &alive;
-	while (alive && (w = list_first(&told, struct netris_wait, link))) {
+	ls->telling = true;
+	while (!ls->closed && (w = list_first(&ls->served, struct netris_wait, link))) {
 		list_remove(&w->link);
 		w->done(e ? NULL : &ls->look, e, w->arg);
 	}
-	if (!alive)
-		return;
-	ls->alive = NULL;
+	ls->telling = false;
 	ls->busy = false;
+	ls->ended_at = loop_now(loop_of(ls->group));
 	forget(ls);
-	if (!list_empty(&ls->waiting))
-		loop_defer(&ls->begin);
+	if (ls->closed)
+		looks_release(ls);
+	else if (!list_empty(&ls->waiting))
+		begin_soon(ls);
 }
 
 void netris_look(struct netris_looks *ls, struct netris_wait *w)
 {
 	list_push_back(&ls->waiting, &w->link);
-	loop_defer(&ls->begin);
+	if (!ls->busy && !loop_timer_active(&ls->begin))
+		begin_soon(ls);
 }
 
 struct netris_looks *netris_looks_new(struct loop_group *g, struct netris *n, const char *site)
@@ -323,21 +335,18 @@ struct netris_looks *netris_looks_new(struct loop_group *g, struct netris *n, co
 	ls->look.machines = map_new(free);
 	list_init(&ls->waiting);
 	list_init(&ls->served);
-	loop_defer_init(&ls->begin, g, on_begin, ls);
+	loop_timer_init(&ls->begin, g, on_begin, ls);
+	ls->ended_at = INT64_MIN / 2;
 	return ls;
 }
 
 void netris_looks_free(struct netris_looks *ls)
 {
-	if (ls->alive)
-		*ls->alive = false;
 	stop_reads(ls);
+	loop_timer_stop(&ls->begin);
+	ls->closed = true;
+	if (ls->telling)
+		return;
 	forget(ls);
-	loop_defer_cancel(&ls->begin);
-	map_free(ls->look.machines);
-	arena_free(ls->servers_arena);
-	arena_free(ls->links_arena);
-	free(ls->arenas);
-	free(ls->site);
-	free(ls);
+	looks_release(ls);
 }

@@ -13,8 +13,11 @@
  * create is not idempotent and its answer may be lost: so it is listed by name first, and done() says no more than that the
  * requests have ended; whoever wants to know looks.  One with that name is used as it is, whoever made it.
  *
+ * Removed is what has the tag and nothing in it but shared servers; a tenant's machines are gone by then.  What has another
+ * tag, or none, stays, and is no error.
+ *
  * On the loop thread; done() exactly once, never inside the call.
- * Tests: tests/contract/test_fabric.c
+ * Tests: tests/contract/test_netris_fabric.c
  */
 #define NETRIS_MADE_BY "drover:"
 
@@ -33,5 +36,10 @@ struct netris_make *netris_make(
 	struct netris *n, const struct netris_make_spec
 				  *s); /* s copied; what it points to is borrowed until done() */
 void netris_make_free(struct netris_make *m); /* ends without done(); NULL is fine */
+
+/* name, prefix, may_act, done and arg of s count.  done() without an error: nothing of ours is left. */
+struct netris_unmake;
+struct netris_unmake *netris_unmake(struct netris *n, const struct netris_make_spec *s);
+void netris_unmake_free(struct netris_unmake *m);
 
 #endif

@@ -7,6 +7,7 @@
 
 static const struct provider_ops *const providers[] = {
 	&redfish_provider_ops,
+	&ipmi_provider_ops,
 	&libvirt_provider_ops,
 	&bcm_provider_ops,
 };
@@ -151,6 +152,11 @@ void provider_drives(struct provider *p, struct provider_machine *m, const struc
 		p->ops->drives(p, m, c);
 	else
 		provider_refuse(p, c, "a list of drives");
+}
+
+bool provider_logged_in(const struct provider *p, const struct provider_machine *m)
+{
+	return p->ops->logged_in && p->ops->logged_in(m);
 }
 
 void provider_log_out(struct provider *p, struct provider_machine *m, const struct provider_call *c)

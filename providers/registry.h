@@ -6,6 +6,7 @@
 
 /* registry: every implementation, for the arrays in provider.c and fabric.c. */
 extern const struct provider_ops redfish_provider_ops;
+extern const struct provider_ops ipmi_provider_ops;
 extern const struct provider_ops libvirt_provider_ops;
 extern const struct provider_ops bcm_provider_ops;
 

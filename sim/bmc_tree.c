@@ -14,6 +14,7 @@
  *	slots for media                 what is in
  *	sessions, tasks, events         ours
  *	NICs, Managers, service root    addresses and UUIDs that no two machines of a rack share
+ *	storage                         the drives that the machine has, in the first place that the tree has for some
  *
  * Everything else is answered as it lies there.
  * Tests: tests/unit/sim/test_dialect.c, tests/contract/test_dialects.c
@@ -341,6 +342,70 @@ static json_t *get_slot(struct bmc_call *c)
 	return j;
 }
 
+/* --- drives --------------------------------------------------------------------------------------- */
+
+#define DRIVE_ID "SIM-"
+
+static json_t *get_storage(struct bmc_call *c)
+{
+	const struct sim_machine *m = c->b->m;
+	json_t *j = lies_there(c), *drives = json_array();
+	char path[200];
+
+	for (unsigned i = 0; c->at == 0 && i < m->ndrives; i++) {
+		str_format(path, sizeof(path), "%s/Drives/" DRIVE_ID "%u", c->path, i);
+		json_array_append_new(drives, bmc_link(path));
+	}
+	lay(j, "Drives@odata.count", json_integer((json_int_t)json_array_size(drives)));
+	json_object_set_new(j, "Drives", drives);
+	json_object_del(j, "Volumes");
+	return j;
+}
+
+/* Models and sizes alone; only where the tree has nothing better. */
+static json_t *get_simple_storage(struct bmc_call *c)
+{
+	bool here = c->at == 0 && !tree_of(c->b)->storages[0];
+	const struct sim_machine *m = c->b->m;
+	json_t *j = lies_there(c), *all = json_array();
+	char name[32];
+
+	for (unsigned i = 0; here && i < m->ndrives; i++) {
+		if (drive_failed(m->drives[i]))
+			continue;
+		str_format(name, sizeof(name), "Device %u", i);
+		json_array_append_new(
+			all, json_pack("{s:s,s:s,s:I,s:{s:s,s:s}}", "Name", name, "Model",
+				       i ? MACHINE_DATA_MODEL : MACHINE_ROOT_MODEL, "CapacityBytes",
+				       (json_int_t)drive_bytes(m->drives[i]), "Status", "State",
+				       "Enabled", "Health", "OK"));
+	}
+	lay(j, "Devices@odata.count", json_integer((json_int_t)json_array_size(all)));
+	json_object_set_new(j, "Devices", all);
+	return j;
+}
+
+/* As the agent finds it (agent_wipe.c); one that was pulled leaves its place empty. */
+static json_t *get_drive(struct bmc_call *c)
+{
+	const struct sim_machine *m = c->b->m;
+	char serial[48];
+	int64_t n;
+
+	if (!str_to_i64(c->arg + strlen(DRIVE_ID), 0, m->ndrives - 1, &n))
+		return NULL;
+	if (drive_failed(m->drives[n]))
+		return json_pack("{s:s,s:s,s:{s:s}}", "Id", c->arg, "Name", "Drive bay", "Status",
+				 "State", "Absent");
+	str_format(serial, sizeof(serial), "%sN%lld", m->serial, (long long)n);
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:[{s:s,s:s}],s:{s:s,s:s}}", "Id", c->arg,
+			 "Name", "Drive", "Model", n ? MACHINE_DATA_MODEL : MACHINE_ROOT_MODEL,
+			 "SerialNumber", serial, "MediaType", "SSD", "Protocol", "NVMe",
+			 "CapacityBytes", (json_int_t)drive_bytes(m->drives[n]), "Identifiers",
+			 "DurableName", m->wwns[n], "DurableNameFormat", "EUI", "Status", "State",
+			 "Enabled", "Health", "OK");
+}
+
 /* --- everything else ------------------------------------------------------------------------------ */
 
 /* Pages of collections were captured under their query: "Sensors?$skip=75". */
@@ -399,11 +464,15 @@ enum place {
 	MONITOR,
 	STREAM,
 	NIC,
+	STORAGE,
+	SIMPLE_STORAGE,
+	DRIVE,
 	OTHER,
 };
 
 #define SESSION_TYPE "Session.v1_7_0.Session"
 #define TASK_TYPE "Task.v1_7_0.Task"
+#define DRIVE_TYPE "Drive.v1_17_0.Drive"
 static const struct bmc_route routes[] = {
 	[OPEN] = {"", NULL, get_other, NULL, NULL, NULL, BMC_ANYBODY, BMC_ALL},
 	[ROOT] = {"", NULL, get_root, NULL, NULL, NULL, BMC_ANYBODY, BMC_ALL},
@@ -432,6 +501,9 @@ static const struct bmc_route routes[] = {
 	[MONITOR] = {"", TASK_TYPE, bmc_get_monitor, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
 	[STREAM] = {"", NULL, bmc_get_stream, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
 	[NIC] = {"", NULL, get_nic, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	[STORAGE] = {"", NULL, get_storage, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	[SIMPLE_STORAGE] = {"", NULL, get_simple_storage, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	[DRIVE] = {"", DRIVE_TYPE, get_drive, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
 	[OTHER] = {"", NULL, get_other, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
 };
 
@@ -522,6 +594,15 @@ static enum place single(const struct sim_tree *t, const char *path)
 	return OTHER;
 }
 
+static bool is_drive(struct bmc_call *c)
+{
+	char drives[160];
+
+	return tree_of(c->b)->storages[0] &&
+	       str_format(drives, sizeof(drives), "%s/Drives", tree_of(c->b)->storages[0]) &&
+	       is_member(c, drives) && str_starts(c->arg, DRIVE_ID);
+}
+
 /* One of ours; those that were captured have lower numbers. */
 static bool is_task(struct bmc_call *c, const char *collection)
 {
@@ -564,6 +645,12 @@ const struct bmc_route *bmc_tree_route(struct bmc_call *c)
 		return &routes[MEDIA];
 	if (AMONG(t->nics, c->path, &c->at))
 		return &routes[NIC];
+	if (AMONG(t->storages, c->path, &c->at))
+		return &routes[STORAGE];
+	if (AMONG(t->simple_storages, c->path, &c->at))
+		return &routes[SIMPLE_STORAGE];
+	if (is_drive(c))
+		return &routes[DRIVE];
 	return reads || is_there(c) ? &routes[OTHER] : NULL;
 }
 

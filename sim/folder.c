@@ -37,7 +37,7 @@ char *sim_file_read(const char *path, struct err *e)
 	return text;
 }
 
-char *sim_folder_read(const struct sim_folder *f, const char *name, struct err *e)
+static char *folder_read(const struct sim_folder *f, const char *name, struct err *e)
 {
 	char *path = path_in(f, name), *text = sim_file_read(path, e);
 
@@ -91,7 +91,7 @@ void sim_folder_close(struct sim_folder *f)
 struct secret *sim_folder_password(const struct sim_folder *f, struct loop *l, struct err *e)
 {
 	uint8_t random[8];
-	char hex[17], *text = sim_folder_read(f, "password", e);
+	char hex[17], *text = folder_read(f, "password", e);
 	struct secret *password;
 
 	if (!text && e->kind != ERR_NOT_FOUND)
@@ -146,14 +146,14 @@ int sim_folder_certificates(const struct sim_folder *f, struct loop *l, const ch
 	str_format(at.cert, sizeof(at.cert), "%s.crt", name);
 	str_format(at.key, sizeof(at.key), "%s.key", name);
 	*out = (struct sim_certificates){0};
-	key = sim_folder_read(f, at.key, e);
+	key = folder_read(f, at.key, e);
 	if (!key)
 		return e->kind == ERR_NOT_FOUND ? issue(f, l, &at, subject, names, out, e) : -1;
 	out->key = secret_from_str(key);
 	secret_wipe(key, strlen(key));
 	free(key);
-	out->ca = sim_folder_read(f, "ca.crt", e);
-	out->cert = out->ca ? sim_folder_read(f, at.cert, e) : NULL;
+	out->ca = folder_read(f, "ca.crt", e);
+	out->cert = out->ca ? folder_read(f, at.cert, e) : NULL;
 	return out->cert ? 0 : -1;
 }
 

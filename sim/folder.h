@@ -22,7 +22,6 @@ void sim_folder_close(struct sim_folder *f); /* also one that is not open */
 
 /* malloc'd, at most 1 MiB, NUL-terminated; NULL with ERR_NOT_FOUND when there is none. */
 char *sim_file_read(const char *path, struct err *e);
-char *sim_folder_read(const struct sim_folder *f, const char *name, struct err *e);
 int sim_folder_write(const struct sim_folder *f, const char *name, const char *text, struct err *e);
 
 /* The first line of the file "password", which is made when it is not there; NULL with *e. */

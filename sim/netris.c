@@ -20,7 +20,7 @@
 
 const char *const nt_template_names[NT_TEMPLATES] = {"gpu-tenant", "isolated"};
 
-struct nt_server *nt_server_of(const struct sim_netris *s, int64_t id)
+static struct nt_server *server_of(const struct sim_netris *s, int64_t id)
 {
 	return id >= 1000 && id < 1000 + (int64_t)s->nservers ? &s->servers[id - 1000] : NULL;
 }
@@ -92,7 +92,7 @@ const char *nt_members_set(struct sim_netris *s, struct nt_cluster *c, const jso
 	v = mem_calloc(n + 1, sizeof(*v));
 	for (size_t i = 0; i < n; i++) {
 		const json_t *j = json_array_get(servers, i);
-		struct nt_server *at = nt_server_of(s, json_int_at(j, "id"));
+		struct nt_server *at = server_of(s, json_int_at(j, "id"));
 
 		v[i] = (struct nt_member){at, json_true_at(j, "shared")};
 		if (!at || (!v[i].shared && at->cluster && at->cluster != c)) {
@@ -208,6 +208,14 @@ const char *sim_netris_wanted(const struct sim_netris *s, const char *server)
 	return v && v->cluster ? v->cluster->name : NULL;
 }
 
+bool sim_netris_has(const struct sim_netris *s, const char *cluster)
+{
+	list_for_each (c, &s->clusters, struct nt_cluster, link)
+		if (str_eq(c->name, cluster))
+			return true;
+	return false;
+}
+
 unsigned sim_netris_logins(const struct sim_netris *s)
 {
 	return s->logins;
@@ -234,8 +242,9 @@ static void make_inventory(struct sim_netris *s)
 		v->host = i >= s->spec.servers;
 		v->since = INT64_MIN / 2;
 		v->leaf = (unsigned)(i / NT_PER_LEAF) * NT_NICS;
-		str_format(v->name, sizeof(v->name), v->host ? "host-%zu" : "gpu-%zu",
-			   v->host ? i - s->spec.servers + 1 : i + 1);
+		str_format(v->name, sizeof(v->name), "%.40s%zu",
+			   v->host ? "host-" : str_or(s->spec.names, "gpu-"),
+			   v->host ? i - s->spec.servers + 1 : i + !s->spec.names);
 		map_put(s->by_name, v->name, v);
 	}
 	for (size_t i = 0; i < leaves; i++) {

@@ -28,7 +28,9 @@ struct sim_netris_move {
 };
 struct sim_netris_spec {
 	struct loop_group *group;
-	unsigned servers; /* gpu-1 ...; 1 to 20,000 */
+	unsigned servers; /* 1 to 20,000 */
+	const char *
+		names; /* what their names begin with, numbers from 0 behind it; NULL: "gpu-", from 1 */
 	const char *user; /* borrowed, as the password is: both outlive it */
 	const char *password;
 	int64_t latency_ms, plan_ms, beat_ms; /* beat_ms 0: 2000 */
@@ -68,6 +70,8 @@ void sim_netris_well(struct sim_netris *s); /* no fault any more */
 const char *sim_netris_where(const struct sim_netris *s, const char *server);
 /* ... and as the controller has it. */
 const char *sim_netris_wanted(const struct sim_netris *s, const char *server);
+/* Is there a server cluster of this name? */
+bool sim_netris_has(const struct sim_netris *s, const char *cluster);
 /* How often a login was tried, and how many requests that change something were acted on. */
 unsigned sim_netris_logins(const struct sim_netris *s);
 unsigned sim_netris_changes(const struct sim_netris *s);

@@ -26,11 +26,11 @@
 #define PROGRAM_ARGS 16
 #define CONNECTIONS 1024
 
-enum { LATENCY = 0x7001, PLAN, BEAT, SESSION, LOOSE, PLAIN, MOVES, PROGRAM, USER, BEGIN_IN };
+enum { LATENCY = 0x7001, PLAN, BEAT, SESSION, LOOSE, PLAIN, MOVES, PROGRAM, USER, BEGIN_IN, NAMES };
 
 struct options {
 	int64_t servers, latency_ms, plan_ms, beat_ms, session_s;
-	const char *listen, *data, *user, *moves, *begin_in;
+	const char *listen, *data, *user, *moves, *begin_in, *names;
 	const char *program[PROGRAM_ARGS + 1];
 	size_t nprogram;
 	bool loose, plain;
@@ -184,6 +184,7 @@ static int begin(struct run *r, struct err *e)
 				    .session_ms = r->o.session_s * 1000,
 				    .loose = r->o.loose,
 				    .begin_in = r->o.begin_in,
+				    .names = r->o.names,
 				    .on_move = on_move,
 				    .arg = r};
 	unsigned port;
@@ -279,6 +280,11 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case SESSION:
 		o->session_s = number(arg, 1, 86400, "session", st);
 		return 0;
+	case NAMES:
+		if (!*arg || strlen(arg) > 40)
+			argp_error(st, "--names: want 1 to 40 bytes, got '%s'", arg);
+		o->names = arg;
+		return 0;
 	case BEGIN_IN:
 		if (!str_eq(arg, "quarantine") && !str_eq(arg, "provisioning"))
 			argp_error(st, "--begin-in: want quarantine or provisioning, got '%s'",
@@ -318,6 +324,8 @@ static const struct argp_option options[] = {
 	{"plan-ms", PLAN, "N", 0, "From a change until V-nets show it (300)", 0},
 	{"beat-ms", BEAT, "N", 0,
 	 "Between two heartbeats of a switch, which then moves its ports (2000)", 0},
+	{"names", NAMES, "PREFIX", 0,
+	 "What servers' names begin with, numbers from 0 behind it (gpu-, from 1)", 0},
 	{"begin-in", BEGIN_IN, "CLUSTER", 0,
 	 "Where servers are at first, quarantine or provisioning (in none)", 0},
 	{"session", SESSION, "SECONDS", 0, "How long a login is good for (1800)", 0},
@@ -337,7 +345,7 @@ int sim_netris_cli(int argc, char **argv)
 		options,
 		parse,
 		NULL,
-		"A simulated Netris controller: site hall, servers, templates, server clusters, switches.  Faults go to POST /sim/faults (docs/sim.md).\v"
+		"A simulated Netris controller: site hall, servers, templates, server clusters, switches.  Faults go to POST /sim/faults (docs/providers/netris.md).\v"
 		"Examples:\n  drover sim netris --servers 8\n"
 		"  drover sim netris --data /var/tmp/netris --program /opt/bridge-move --program /etc/bridges.json\n",
 		NULL,

@@ -31,7 +31,7 @@ int sim_netris_fault(struct sim_netris *s, const char *what, const char *on, con
 	return -1;
 }
 
-void nt_fault_free(struct nt_fault *f)
+static void fault_free(struct nt_fault *f)
 {
 	list_remove(&f->link);
 	free(f->on);
@@ -42,7 +42,7 @@ void nt_fault_free(struct nt_fault *f)
 void sim_netris_well(struct sim_netris *s)
 {
 	list_for_each (f, &s->faults, struct nt_fault, link)
-		nt_fault_free(f);
+		fault_free(f);
 }
 
 /* "PUT /api/v2/server-cluster" */

@@ -19,7 +19,7 @@
 
 struct nt_server {
 	int64_t id;
-	char name[32];
+	char name[64];
 	unsigned leaf; /* of eth1; eth2 is at the next */
 	bool host;
 	struct nt_cluster *cluster; /* that it is in, not shared; NULL: none */
@@ -73,7 +73,6 @@ struct sim_netris {
 };
 
 /* netris.c */
-struct nt_server *nt_server_of(const struct sim_netris *s, int64_t id);
 struct nt_cluster *nt_cluster_of(const struct sim_netris *s, int64_t id);
 struct nt_cluster *nt_cluster_new(struct sim_netris *s, const char *name, int64_t vpc,
 				  unsigned template_, const json_t *tags);
@@ -92,6 +91,5 @@ extern const char *const nt_template_names[NT_TEMPLATES];
 struct nt_fault *nt_strikes(struct sim_netris *s, const char *what, const char *method,
 			    const char *path);
 bool nt_stands(const struct sim_netris *s, const char *what, const char *name);
-void nt_fault_free(struct nt_fault *f);
 
 #endif

@@ -229,20 +229,22 @@ static void learn_managers(struct sim_tree *t, const json_t *root, const json_t 
 	free(path);
 }
 
-static void learn_nics(struct sim_tree *t, const json_t *system)
+/* The members of a collection of the System's. */
+static void learn_members(struct sim_tree *t, const json_t *system, const char *collection,
+			  char **list, size_t max)
 {
-	char *path = path_in(json_object_get(system, "EthernetInterfaces"));
+	char *path = path_in(json_object_get(system, collection));
 	OWN_JSON all = path ? sim_tree_get(t, path) : NULL;
 	json_t *v;
 	size_t i;
 
 	json_array_foreach (json_object_get(all, "Members"), i, v) {
-		char *nic = path_in(v);
+		char *one = path_in(v);
 
-		if (keep(t, nic))
-			put(t->nics, COUNT(t->nics), nic);
+		if (keep(t, one))
+			put(list, max, one);
 		else
-			free(nic);
+			free(one);
 	}
 	free(path);
 }
@@ -310,7 +312,9 @@ static int learn(struct sim_tree *t, struct err *e)
 			       "no System of it can be switched: want one with the action "
 			       "ComputerSystem.Reset");
 	learn_switch(t, system);
-	learn_nics(t, system);
+	learn_members(t, system, "EthernetInterfaces", t->nics, COUNT(t->nics));
+	learn_members(t, system, "Storage", t->storages, COUNT(t->storages));
+	learn_members(t, system, "SimpleStorage", t->simple_storages, COUNT(t->simple_storages));
 	learn_media(t, system);
 	learn_managers(t, root, system);
 	return 0;
@@ -386,6 +390,8 @@ void sim_tree_free(struct sim_tree *t)
 	free_all(t->media, COUNT(t->media));
 	free_all(t->nics, COUNT(t->nics));
 	free_all(t->others, COUNT(t->others));
+	free_all(t->storages, COUNT(t->storages));
+	free_all(t->simple_storages, COUNT(t->simple_storages));
 	for (size_t i = 0; i < t->nslots; i++) {
 		free(t->slots[i].path);
 		free(t->slots[i].insert);

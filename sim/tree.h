@@ -42,7 +42,8 @@ struct sim_tree {
 	char *enable;	  /* AMIVirtualMedia.EnableRMedia: what makes slots appear */
 	char *attributes; /* a Dell manager's own attributes */
 	char *nics[32];	  /* the System's */
-	char *others[8];  /* Systems that cannot be switched: baseboards */
+	char *storages[32], *simple_storages[32];
+	char *others[8]; /* Systems that cannot be switched: baseboards */
 
 	char *folder; /* of v1; NULL: in memory */
 	json_t *kept; /* path, in lower case, to resource */

@@ -9,7 +9,7 @@
 
 /*
  * json: jansson, with bounds.  One object at a time: lists and watches go
- * through items.h first.
+ * through scan.h.
  *
  * json_parse() rejects duplicate keys, invalid UTF-8, anything after the value,
  * NaN and depth over 64; errors name line and column.

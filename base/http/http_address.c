@@ -35,23 +35,6 @@ static bool ipv6_is_local(const struct in6_addr *a)
 	return b[0] == 0x20 && b[1] == 0x02 && ipv4_is_local(be32(b + 2));
 }
 
-bool http_address_is_local(const struct sockaddr *a)
-{
-	if (a->sa_family == AF_INET) {
-		struct sockaddr_in in;
-
-		memcpy(&in, a, sizeof(in));
-		return ipv4_is_local(ntohl(in.sin_addr.s_addr));
-	}
-	if (a->sa_family == AF_INET6) {
-		struct sockaddr_in6 in6;
-
-		memcpy(&in6, a, sizeof(in6));
-		return ipv6_is_local(&in6.sin6_addr);
-	}
-	return true;
-}
-
 bool http_address_text_is_local(const char *text)
 {
 	struct in6_addr a6;

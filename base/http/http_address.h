@@ -2,17 +2,14 @@
 #define BASE_HTTP_HTTP_ADDRESS_H
 
 #include <stdbool.h>
-#include <sys/socket.h>
 
 /*
  * http_address: addresses that only this machine or its link answers: loopback, unspecified,
  * link-local (cloud metadata among them), multicast, broadcast, and IPv4 ones of these kinds inside
  * IPv6: mapped, compatible, translated (RFC 2765), NAT64 (RFC 6052, RFC 8215) and 6to4 (RFC 3056).
- * A family that is neither IPv4 nor IPv6 is local.
  */
-bool http_address_is_local(const struct sockaddr *a);
 
-/* The same for an address as text without brackets ("127.0.0.1", "fe80::1%eth0"); text that is no address is local. */
+/* An address as text without brackets ("127.0.0.1", "fe80::1%eth0"); text that is no address is local. */
 bool http_address_text_is_local(const char *text);
 
 /* A host as it stands in a URL, brackets taken off.  A name is local when it is one of localhost's; an IPv4

@@ -377,6 +377,11 @@ static void sim_ops_group_dropped(struct loop *l, struct loop_group *g)
 			child_end_input(c);
 }
 
+const char *const *loop_sim_child_env(const struct loop_child *base)
+{
+	return base->spawn.env;
+}
+
 void loop_sim_child_line(struct loop_child *base, const char *line, size_t len)
 {
 	struct sim_child *c = container_of(base, struct sim_child, base);

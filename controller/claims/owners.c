@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/budget.h"
+#include "controller/core/claim_index.h"
 #include "controller/core/lookup.h"
 #include "controller/core/status_writer.h"
 #include "controller/rules/disruption_budget.h"
@@ -167,15 +168,12 @@ static bool may_go(struct search *s, const struct node_claim *n)
 	return false;
 }
 
-static bool look_at_claim(const struct kube_entry *e, void *arg)
+static bool look_at_claim(const struct node_claim *n, void *arg)
 {
-	const struct node_claim *n = e->object;
 	struct search *s = arg;
 	const struct context *c = s->en->all->c;
 	bool tenant, pool;
 
-	if (!str_eq(n->spec.virtual_cluster_ref.name, s->en->tenant))
-		return true;
 	s->claims++;
 	if (n->meta.deletion_timestamp)
 		return true;
@@ -220,7 +218,7 @@ static void look(void *arg)
 	later(en, LOOK_MS);
 	if (!synced(c) || ctx_crds_terminating(c))
 		return;
-	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], look_at_claim, &s);
+	claim_index_each(c, CLAIM_BY_TENANT, en->tenant, look_at_claim, &s);
 	if (s.orphan && !(vc && vc->spec.paused))
 		ask_owner(en, &s);
 	else if (!s.claims)

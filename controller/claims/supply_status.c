@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "controller/claims/supply_status.h"
+#include "api/annotations.h"
 #include "api/machine_states.h"
 #include "base/arena.h"
 #include "base/log.h"
@@ -14,21 +15,37 @@
 #include "base/str.h"
 #include "controller/claims/stop_line.h"
 #include "controller/claims/warm_pool.h"
+#include "controller/core/finalizer.h"
 #include "controller/core/lookup.h"
 #include "controller/core/status_writer.h"
+#include "controller/core/sweep.h"
 #include "controller/hardware/driver.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/provider.h"
 
 #define PASS_MS 2000
 
+/* Sums of one pass. */
+struct sum {
+	struct resources resources; /* names are the pass's */
+	int64_t nodes;
+	int64_t by_state[MACHINE_STATES];
+};
+
 struct supply_status {
 	struct context *c;
 	const struct drivers *drivers;
 	const struct warm_pool *warm_pool;
 	struct loop_timer timer;
-	int64_t passed_at;	  /* loop_now() of the last pass */
-	enum object_kind_id next; /* whose turn it is in a pass */
+	int64_t passed_at; /* loop_now() at which the last pass began */
+	/* The pass that is under way; NULL: none. */
+	struct arena *arena;
+	struct map *by_tenant, *by_pool, *by_provider; /* name -> struct sum */
+	struct sweep sweep;
+	size_t step;
+	bool again;	    /* something changed meanwhile */
+	struct arena *turn; /* for this turn alone */
+	struct stop_line *line;
 	struct map *
 		entries; /* "Kind/name" -> struct entry: writes in flight, versions that were refused */
 };
@@ -98,20 +115,34 @@ static void say_warm(const struct supply_status *s, struct conditions *cs, struc
 
 /* --- providers ---------------------------------------------------------------------------------- */
 
-struct machines {
-	const char *provider;
-	int64_t by_state[MACHINE_STATES];
-};
+static struct sum *sum_of(struct supply_status *s, struct map *by, const char *name)
+{
+	struct sum *sum = map_get(by, str_or(name, ""));
+
+	if (!sum) {
+		sum = arena_new_obj(s->arena, struct sum);
+		map_put(by, str_or(name, ""), sum);
+	}
+	return sum;
+}
 
 static bool count_machine(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;
-	struct machines *n = arg;
-	enum machine_state s = machine_state_find(str_or(m->status.state, "known"));
+	struct supply_status *s = arg;
+	enum machine_state state = machine_state_find(str_or(m->status.state, "known"));
 
-	if (str_eq(m->spec.provider_ref.name, n->provider) && s != MACHINE_STATE_NONE)
-		n->by_state[s]++;
+	if (state != MACHINE_STATE_NONE)
+		sum_of(s, s->by_provider, m->spec.provider_ref.name)->by_state[state]++;
 	return true;
+}
+
+/* Once in a turn: it looks at all machines. */
+static struct stop_line *line_now(struct supply_status *s)
+{
+	if (!s->line)
+		s->line = stop_line_read(s->c, s->turn);
+	return s->line;
 }
 
 static int by_name(const void *a, const void *b)
@@ -142,48 +173,45 @@ static const char *unusable(const struct supply_status *st, const char *provider
 						: "DriverFailed";
 }
 
-static void provider_status(const struct supply_status *s, const struct provider_object *p,
+static void provider_status(struct supply_status *s, const struct provider_object *p,
 			    struct arena *a, struct provider_object_status *out)
 {
 	const struct context *c = s->c;
 	static const bool always[MACHINE_STATES] = {
 		[MACHINE_FREE] = true, [MACHINE_SERVING] = true, [MACHINE_QUARANTINED] = true};
-	struct machines n = {.provider = p->meta.name};
+	const struct sum *n = sum_of(s, s->by_provider, p->meta.name);
 	const char *message, *reason = unusable(s, p->meta.name, &message);
 	struct resources *r = &out->machines;
 	int64_t generation = p->meta.generation;
 	bool none = p->spec.network.type == FABRIC_NONE;
+	char trouble[256];
+	bool troubled = driver_trouble(s->drivers, p->meta.name, trouble, sizeof(trouble));
 	struct stopped_line stop = {0};
 
 	*out = p->status;
-	kube_cache_each(c->cache[OBJECT_MACHINE], count_machine, &n);
 	*r = (struct resources){.v = arena_calloc(a, MACHINE_STATES, sizeof(*r->v))};
 	for (int i = 0; i < MACHINE_STATES; i++)
-		if (n.by_state[i] || always[i])
+		if (n->by_state[i] || always[i])
 			r->v[r->n++] = (struct resource){machine_state_info[i].name,
-							 quantity_of(n.by_state[i])};
+							 quantity_of(n->by_state[i])};
 	qsort(r->v, r->n, sizeof(*r->v), by_name);
 	out->conditions = copy(&p->status.conditions, a);
 	say(c, &out->conditions, a, generation, "Ready", !reason, reason ? reason : "DriverRunning",
 	    message);
-	say(c, &out->conditions, a, generation, "Isolating", !none,
-	    none ? "NoNetworkDriver" : "NetworkDriver",
-	    none ? "spec.network.type is none: machines are cut off by being off alone, and nothing proves it"
-		 : provider_object_fabric_names[p->spec.network.type]);
+	say(c, &out->conditions, a, generation, "Isolating", !none && !troubled,
+	    none       ? "NoNetworkDriver"
+	    : troubled ? "NetworkIncident"
+		       : "NetworkDriver",
+	    troubled ? arena_strdup(a, trouble)
+	    : none ? "spec.network.type is none: machines are cut off by being off alone, and nothing proves it"
+		   : provider_object_fabric_names[p->spec.network.type]);
 	say(c, &out->conditions, a, generation, "Paused", p->spec.paused,
 	    p->spec.paused ? "SpecPaused" : "NotPaused", "");
 	say_line(c, &out->conditions, a, generation,
-		 stop_line_stops_provider(stop_line_read(c, a), p, &stop), &stop);
+		 stop_line_stops_provider(line_now(s), p, &stop), &stop);
 }
 
 /* --- pools -------------------------------------------------------------------------------------- */
-
-struct nodes {
-	const struct context *c;
-	const char *pool;
-	struct arena *a;
-	struct node_pool_status *out;
-};
 
 static void add(struct resources *sum, const struct resources *more, struct arena *a)
 {
@@ -198,7 +226,7 @@ static void add(struct resources *sum, const struct resources *more, struct aren
 		v = arena_calloc(a, sum->n + 1, sizeof(*v));
 		if (sum->n)
 			memcpy(v, sum->v, sum->n * sizeof(*v));
-		v[sum->n++] = more->v[i];
+		v[sum->n++] = (struct resource){arena_strdup(a, more->v[i].name), more->v[i].q};
 		sum->v = v;
 		qsort(sum->v, sum->n, sizeof(*sum->v), by_name);
 	}
@@ -210,9 +238,8 @@ static bool counts(const struct node_claim *n)
 	return !str_eq(n->status.phase, "Ended");
 }
 
-/* What its node has, or will have. */
-static void add_capacity(const struct context *c, const struct node_claim *n, struct arena *a,
-			 struct resources *sum)
+/* What its node has, or will have; NULL: not known. */
+static const struct resources *capacity_of(const struct context *c, const struct node_claim *n)
 {
 	const struct machine *m = machine_of_claim(c, n);
 	const struct provider_object *p =
@@ -222,27 +249,38 @@ static void add_capacity(const struct context *c, const struct node_claim *n, st
 	const struct provider_object_instance_type *t =
 		p ? provider_instance_type(p, claim_instance_type(n)) : NULL;
 
-	if (t)
-		add(sum, &t->capacity, a);
+	return t ? &t->capacity : NULL;
+}
+
+static void count_for(struct supply_status *s, struct map *by, const char *name,
+		      const struct resources *capacity)
+{
+	struct sum *sum = sum_of(s, by, name);
+
+	sum->nodes++;
+	if (capacity)
+		add(&sum->resources, capacity, s->arena);
 }
 
 static bool count_claim(const struct kube_entry *en, void *arg)
 {
 	const struct node_claim *n = en->object;
-	struct nodes *sum = arg;
+	struct supply_status *s = arg;
+	const struct resources *capacity;
 
-	if (!str_eq(n->spec.node_pool_ref.name, sum->pool) || !counts(n))
+	if (!counts(n))
 		return true;
-	sum->out->nodes++;
-	add_capacity(sum->c, n, sum->a, &sum->out->resources);
+	capacity = capacity_of(s->c, n);
+	count_for(s, s->by_pool, n->spec.node_pool_ref.name, capacity);
+	count_for(s, s->by_tenant, n->spec.virtual_cluster_ref.name, capacity);
 	return true;
 }
 
-static void pool_status(const struct supply_status *s, const struct node_pool *p, struct arena *a,
+static void pool_status(struct supply_status *s, const struct node_pool *p, struct arena *a,
 			struct node_pool_status *out)
 {
 	const struct context *c = s->c;
-	struct nodes sum = {c, p->meta.name, a, out};
+	const struct sum *sum = sum_of(s, s->by_pool, p->meta.name);
 	const char *reason = NULL, *message = "", *why, *text;
 	int64_t generation = p->meta.generation;
 	struct stopped_line stop = {0};
@@ -250,9 +288,8 @@ static void pool_status(const struct supply_status *s, const struct node_pool *p
 	bool ready;
 
 	*out = p->status;
-	out->nodes = 0;
-	out->resources = (struct resources){0};
-	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], count_claim, &sum);
+	out->nodes = sum->nodes;
+	out->resources = sum->resources;
 	for (size_t i = 0; i < p->spec.template_.spec.provider_refs.n; i++) {
 		const char *name = p->spec.template_.spec.provider_refs.v[i].name;
 
@@ -276,35 +313,9 @@ static void pool_status(const struct supply_status *s, const struct node_pool *p
 	    : reason			 ? reason
 					 : "NoProviders",
 	    usable ? "" : message);
-	say_line(c, &out->conditions, a, generation,
-		 stop_line_stops_pool(stop_line_read(c, a), p, &stop), &stop);
+	say_line(c, &out->conditions, a, generation, stop_line_stops_pool(line_now(s), p, &stop),
+		 &stop);
 	say_warm(s, &out->conditions, a, p);
-}
-
-/* --- tenants ------------------------------------------------------------------------------------ */
-
-/* One pass over the claims for all tenants. */
-struct allocated {
-	const struct context *c;
-	struct arena *a;
-	struct map *by_tenant; /* name -> struct resources, in the arena */
-};
-
-static bool count_tenants_claim(const struct kube_entry *en, void *arg)
-{
-	const struct node_claim *n = en->object;
-	struct allocated *all = arg;
-	struct resources *sum;
-
-	if (!counts(n))
-		return true;
-	sum = map_get(all->by_tenant, n->spec.virtual_cluster_ref.name);
-	if (!sum) {
-		sum = arena_calloc(all->a, 1, sizeof(*sum));
-		map_put(all->by_tenant, n->spec.virtual_cluster_ref.name, sum);
-	}
-	add_capacity(all->c, n, all->a, sum);
-	return true;
 }
 
 /* --- writing ------------------------------------------------------------------------------------ */
@@ -341,12 +352,12 @@ static void write_status(struct supply_status *s, enum object_kind_id kind, cons
 	OWN(arena) a = arena_new();
 	const char *key = arena_printf(a, "%s/%s", object_kinds[kind].kind, m->name);
 	struct entry *en = map_get(s->entries, key);
-	OWN_JSON was = fields_encode(object_kinds[kind].fields, object);
-	OWN_JSON will = fields_encode(object_kinds[kind].fields, wanted);
-	OWN_JSON diff = NULL;
+	OWN_JSON was = NULL, *will = NULL, *diff = NULL;
 
 	if (en && (writer_busy(&en->write) || str_eq(en->refused, m->resource_version)))
 		return;
+	was = fields_encode(object_kinds[kind].fields, object);
+	will = fields_encode(object_kinds[kind].fields, wanted);
 	if (!json_object_get(was, "status"))
 		json_object_set_new(was, "status", json_object());
 	diff = json_merge_diff(json_object_get(was, "status"), json_object_get(will, "status"));
@@ -391,54 +402,78 @@ static bool pass_provider(const struct kube_entry *e, void *arg)
 	return true;
 }
 
-struct tenants_pass {
-	struct supply_status *s;
-	const struct map *by_tenant;
-};
-
+/* Its finalizer, which it gets with its first claim (tenant/debts.c), comes first: of two writes of one version the
+ * second is refused. */
 static bool pass_tenant(const struct kube_entry *e, void *arg)
 {
-	const struct tenants_pass *p = arg;
+	struct supply_status *s = arg;
 	const struct virtual_cluster *vc = e->object;
-	const struct resources *sum = map_get(p->by_tenant, vc->meta.name);
+	const struct sum *sum = map_get(s->by_tenant, vc->meta.name);
 	struct virtual_cluster out = *vc;
 
-	out.status.allocated = sum ? *sum : (struct resources){0};
-	if (!resources_equal(&out.status.allocated, &vc->status.allocated))
-		write_status(p->s, OBJECT_VIRTUAL_CLUSTER, vc, &out);
+	out.status.allocated = sum ? sum->resources : (struct resources){0};
+	if (!resources_equal(&out.status.allocated, &vc->status.allocated) &&
+	    (!sum || vc->meta.deletion_timestamp ||
+	     finalizer_is_on(&vc->meta.finalizers, FINALIZER_VIRTUAL_CLUSTER)))
+		write_status(s, OBJECT_VIRTUAL_CLUSTER, vc, &out);
 	return true;
 }
 
-static void pass_tenants(struct supply_status *s)
-{
-	OWN(arena) a = arena_new();
-	struct allocated all = {s->c, a, map_new(NULL)};
-	struct tenants_pass p = {s, all.by_tenant};
+static const struct {
+	enum object_kind_id kind;
+	size_t each_turn;
+	bool (*look)(const struct kube_entry *e, void *arg);
+} steps[] = {
+	{OBJECT_NODE_CLAIM, 250, count_claim},	   {OBJECT_MACHINE, 500, count_machine},
+	{OBJECT_NODE_POOL, 10, pass_pool},	   {OBJECT_PROVIDER, 10, pass_provider},
+	{OBJECT_VIRTUAL_CLUSTER, 50, pass_tenant},
+};
+#define STEPS (sizeof(steps) / sizeof(steps[0]))
 
-	kube_cache_each(s->c->cache[OBJECT_NODE_CLAIM], count_tenants_claim, &all);
-	kube_cache_each(s->c->cache[OBJECT_VIRTUAL_CLUSTER], pass_tenant, &p);
-	map_free(all.by_tenant);
+static void pass_over(struct supply_status *s)
+{
+	map_free(s->by_tenant);
+	map_free(s->by_pool);
+	map_free(s->by_provider);
+	s->by_tenant = s->by_pool = s->by_provider = NULL;
+	arena_free(s->arena);
+	s->arena = NULL;
 }
 
-/* One kind in a turn: a look at all machines for each takes a while. */
+static void pass_begins(struct supply_status *s)
+{
+	s->passed_at = loop_now(s->c->loop);
+	s->arena = arena_new();
+	s->by_tenant = map_new(NULL);
+	s->by_pool = map_new(NULL);
+	s->by_provider = map_new(NULL);
+	s->step = 0;
+	s->again = false;
+	sweep_begin(&s->sweep, s->c->cache[steps[0].kind], s->arena);
+}
+
+/* One step after the other, each in slices. */
 static void pass(void *arg)
 {
 	struct supply_status *s = arg;
-	struct context *c = s->c;
+	OWN(arena) turn = arena_new();
 
-	if (!c->leading || !c->ready)
+	if (!s->c->leading || !s->c->ready) {
+		pass_over(s);
 		return;
-	s->passed_at = loop_now(c->loop);
-	if (s->next == OBJECT_NODE_POOL) {
-		kube_cache_each(c->cache[OBJECT_NODE_POOL], pass_pool, s);
-		s->next = OBJECT_PROVIDER;
-	} else if (s->next == OBJECT_PROVIDER) {
-		kube_cache_each(c->cache[OBJECT_PROVIDER], pass_provider, s);
-		s->next = OBJECT_VIRTUAL_CLUSTER;
-	} else {
-		pass_tenants(s);
-		s->next = OBJECT_NODE_POOL;
-		return;
+	}
+	if (!s->arena)
+		pass_begins(s);
+	s->turn = turn;
+	s->line = NULL;
+	if (!sweep_go_on(&s->sweep, steps[s->step].each_turn, steps[s->step].look, s)) {
+		if (++s->step == STEPS) {
+			pass_over(s);
+			if (s->again)
+				supply_status_kick(s);
+			return;
+		}
+		sweep_begin(&s->sweep, s->c->cache[steps[s->step].kind], s->arena);
 	}
 	loop_timer_start(&s->timer, 0);
 }
@@ -447,7 +482,9 @@ void supply_status_kick(struct supply_status *s)
 {
 	int64_t due;
 
-	if (loop_timer_active(&s->timer) || !s->c->leading)
+	if (s->arena)
+		s->again = true;
+	if (loop_timer_active(&s->timer) || s->arena || !s->c->leading)
 		return;
 	due = s->passed_at ? s->passed_at + PASS_MS - loop_now(s->c->loop) : 0;
 	loop_timer_start(&s->timer, due > 0 ? due : 0);
@@ -464,7 +501,6 @@ struct supply_status *supply_status_new(struct context *c, const struct drivers 
 	s->drivers = drivers;
 	s->warm_pool = warm_pool;
 	s->entries = map_new(entry_free);
-	s->next = OBJECT_NODE_POOL;
 	loop_timer_init(&s->timer, c->group, pass, s);
 	return s;
 }
@@ -474,6 +510,7 @@ void supply_status_free(struct supply_status *s)
 	if (!s)
 		return;
 	loop_timer_stop(&s->timer);
+	pass_over(s);
 	map_free(s->entries);
 	free(s);
 }

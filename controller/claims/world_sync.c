@@ -153,6 +153,7 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 	OWN(arena) a = arena_new();
 	struct world_machine w = {.name = name, .level_flash = -1, .level_hdd = -1};
 	const struct wipe_record *r;
+	char reach[80];
 	bool free_state;
 
 	if (!m)
@@ -183,6 +184,13 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 	if (w.offered && warm_is_ending(m)) {
 		w.offered = false;
 		w.not_offered = "being switched off";
+	}
+	if (w.offered && m->status.operation &&
+	    machine_is_out_of_reach(m->status.operation->last_error.reason)) {
+		w.offered = false;
+		str_format(reach, sizeof(reach), "out of reach: %s",
+			   m->status.operation->last_error.reason);
+		w.not_offered = reach;
 	}
 	if (w.offered && avoided_is(s->spec.avoided, name)) {
 		w.offered = false;

@@ -19,6 +19,7 @@
  * Owned and filled by controller/controller.c; borrowed by everybody else.  On the loop thread.
  * Tests: tests/world/test_fence.c, tests/world/test_crash.c
  */
+struct claim_index;
 struct counters;
 struct clock_jumps;
 struct host_clock;
@@ -55,6 +56,7 @@ struct context {
 	/* Our CustomResourceDefinitions: entries say whether they are terminating; NULL: not watched. */
 	struct kube_cache *crds;
 	struct kube_cache *cache[OBJECT_KINDS]; /* of the host cluster; NULL where not watched */
+	struct claim_index *claim_index;
 	struct kube_lease *lease;
 	bool leading;
 	bool ready;	     /* all host caches are in and the agent endpoint has its keys */

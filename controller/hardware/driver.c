@@ -18,6 +18,13 @@ struct driver *driver_get(const struct drivers *ds, const char *name)
 	return map_get(ds->map, name);
 }
 
+bool driver_trouble(const struct drivers *ds, const char *name, char *text, size_t size)
+{
+	const struct driver *s = driver_get(ds, name);
+
+	return s && s->fabric && fabric_trouble(s->fabric, text, size);
+}
+
 static void take_down(struct driver *s)
 {
 	s->all->closing(s, s->all->arg);
@@ -452,4 +459,9 @@ void drivers_free(struct drivers *ds)
 		driver_free(it.value);
 	map_free(ds->map);
 	free(ds);
+}
+
+bool driver_is_managed(const struct driver *s)
+{
+	return s && s->provider && provider_is_managed(s->provider);
 }

@@ -33,6 +33,8 @@ struct drivers *drivers_new(struct context *c, void (*closing)(struct driver *s,
 void drivers_free(struct drivers *ds);
 /* From the object in the cache; frees and rebuilds only what changed. */
 void drivers_update(struct drivers *ds, const char *name);
+/* Something about its network that a person has to mend (providers/fabric.h). */
+bool driver_trouble(const struct drivers *ds, const char *name, char *text, size_t size);
 struct driver *driver_get(const struct drivers *ds, const char *name); /* NULL: none */
 
 /* Attach a Machine: credentials and trust are looked up.  NULL with *e: ERR_UNAVAILABLE while a Secret is
@@ -48,5 +50,8 @@ bool driver_ca_digest(const struct driver *s, const struct machine *m,
 
 /* Its BMC refuses the login: the Secret of it is read closely until it is another. */
 void driver_expect_login(struct driver *s, const struct machine *m);
+
+/* Its images are installed by a manager (BCM), and its power is switched there; NULL: no. */
+bool driver_is_managed(const struct driver *s);
 
 #endif

@@ -1,14 +1,11 @@
-/*
- * machine_index: for each key a map from its value to the names that have it, and for each Machine what it was put with,
- * so that it can be taken out again.
- */
+/* machine_index: what a Machine has, in the spelling in which it is compared, in an index of names. */
 #include "controller/hardware/machine_index.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
+#include "base/index.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/uuid.h"
@@ -16,17 +13,11 @@
 
 #define VALUES 5 /* of one Machine: one of each key, and a second Secret */
 
-struct value {
-	enum machine_key key;
-	char *text; /* as it stands in the map */
-};
-
 struct machine_index {
-	struct map *by[MACHINE_KEYS]; /* value -> struct map of names */
-	struct map *put; /* name -> struct value[VALUES], text NULL where there is none */
+	struct index *names;
 };
 
-/* As it stands in the map; gives; NULL: it is nothing that can be asked for. */
+/* As it stands in the index; gives; NULL: it is nothing that can be asked for. */
 static char *spelled(enum machine_key key, const char *value)
 {
 	char uuid[UUID_TEXT], *text;
@@ -53,27 +44,11 @@ static char *spelled(enum machine_key key, const char *value)
 	return mem_strdup(value);
 }
 
-static void free_names(void *names)
-{
-	map_free(names);
-}
-
-static void free_values(void *arg)
-{
-	struct value *v = arg;
-
-	for (int i = 0; i < VALUES; i++)
-		free(v[i].text);
-	free(v);
-}
-
 struct machine_index *machine_index_new(void)
 {
 	struct machine_index *x = mem_new(struct machine_index);
 
-	for (int i = 0; i < MACHINE_KEYS; i++)
-		x->by[i] = map_new(free_names);
-	x->put = map_new(free_values);
+	x->names = index_new(MACHINE_KEYS);
 	return x;
 }
 
@@ -81,34 +56,8 @@ void machine_index_free(struct machine_index *x)
 {
 	if (!x)
 		return;
-	for (int i = 0; i < MACHINE_KEYS; i++)
-		map_free(x->by[i]);
-	map_free(x->put);
+	index_free(x->names);
 	free(x);
-}
-
-static void take_out(struct machine_index *x, const char *name, const struct value *v)
-{
-	struct map *names = v->text ? map_get(x->by[v->key], v->text) : NULL;
-
-	if (!names)
-		return;
-	map_del(names, name);
-	if (!map_size(names))
-		map_del(x->by[v->key], v->text);
-}
-
-static void put_in(struct machine_index *x, const char *name, const struct value *v)
-{
-	struct map *names = v->text ? map_get(x->by[v->key], v->text) : NULL;
-
-	if (!v->text)
-		return;
-	if (!names) {
-		names = map_new(NULL);
-		map_put(x->by[v->key], v->text, names);
-	}
-	map_put(names, name, x);
 }
 
 void machine_index_put(struct machine_index *x, const char *name, const struct machine *m)
@@ -117,41 +66,24 @@ void machine_index_put(struct machine_index *x, const char *name, const struct m
 	const struct machine_bmc *b = m ? m->spec.bmc : NULL;
 	const struct object_secret_ref *login = b ? b->credentials_secret_ref : NULL,
 				       *ca = b ? b->tls.ca_secret_ref : NULL;
-	struct value now[VALUES] = {
+	const struct index_text now[VALUES] = {
 		{MACHINE_BY_UUID, spelled(MACHINE_BY_UUID, id ? id->system_uuid : NULL)},
 		{MACHINE_BY_SERIAL, spelled(MACHINE_BY_SERIAL, id ? id->serial_number : NULL)},
 		{MACHINE_BY_ADDRESS, spelled(MACHINE_BY_ADDRESS, b ? b->address : NULL)},
 		{MACHINE_BY_SECRET, spelled(MACHINE_BY_SECRET, login ? login->name : NULL)},
 		{MACHINE_BY_SECRET, spelled(MACHINE_BY_SECRET, ca ? ca->name : NULL)},
 	};
-	struct value *v = map_get(x->put, name);
 
-	if (v)
-		for (int i = 0; i < VALUES; i++)
-			take_out(x, name, &v[i]);
+	index_put(x->names, name, now, VALUES);
 	for (int i = 0; i < VALUES; i++)
-		put_in(x, name, &now[i]);
-	v = mem_calloc(VALUES, sizeof(*v));
-	memcpy(v, now, sizeof(now));
-	if (m)
-		map_put(x->put, name, v);
-	else {
-		map_del(x->put, name);
-		free_values(v);
-	}
+		free((char *)now[i].text);
 }
 
 void machine_index_each(const struct machine_index *x, enum machine_key key, const char *value,
 			bool (*fn)(const char *machine, void *arg), void *arg)
 {
 	char *text = spelled(key, value);
-	const struct map *names = text ? map_get(x->by[key], text) : NULL;
-	struct map_iter it;
 
+	index_each(x->names, key, text, fn, arg);
 	free(text);
-	if (!names)
-		return;
-	map_for_each (it, names)
-		if (!fn(it.key, arg))
-			break;
 }

@@ -106,6 +106,9 @@ bool life_ensure_boot_followed(struct life *l)
 		return l->boot.whereabouts == LIFE_ANSWERED; /* nothing waits for a second one */
 	}
 	l->boot.whereabouts = LIFE_ANSWERED;
+	/* A port that is proved to be in a segment of our own is in no tenant's, so tenants that are not read yet need not be
+	 * waited for; where nothing proves it, as without a fabric, no Node that is missing makes up for that.  One that is
+	 * known speaks against it all the same. */
 	l->boot.by_http = life_kept_apart(l) &&
 			  !tenants_may_run(l->parts->tenants, life_uuid(l),
 					   identity_provider_id(l->m, a), node, sizeof(node));

@@ -61,6 +61,12 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 	return false;
 }
 
+/* Who waits for one login asks at a time of his own, so that one of a thousand soon hears of it (login_guard.h). */
+static int64_t soon(const struct life *l)
+{
+	return SOON_MS / 2 + (int64_t)loop_random_below(l->c->loop, SOON_MS);
+}
+
 bool life_ensure_bmc_open(struct life *l, bool quietly)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -69,9 +75,9 @@ bool life_ensure_bmc_open(struct life *l, bool quietly)
 
 	if (life_bmc_is_open(l, &why, text))
 		return true;
-	if (why == REASON_NONE)
-		loop_timer_start(&l->timer, SOON_MS);
-	else if (!quietly || said == REASON_NONE || said == why)
+	if (why != REASON_NONE && (!quietly || said == REASON_NONE || said == why))
 		life_wait(l, WAITING_APPROVAL, why, "%s", text);
+	else if (why == REASON_NONE && l->bmc) /* without: its Secret kicks it when it is there */
+		loop_timer_start(&l->timer, soon(l));
 	return false;
 }

@@ -12,8 +12,27 @@
 #include "controller/life/identity.h"
 #include "controller/life/life.h"
 #include "controller/rules/identity.h"
+#include "controller/rules/machine.h"
 
 #define CONDITIONS 4
+
+/* Nobody is given one that could not be booted: it is not ready for anybody. */
+static void out_of_reach(const struct life *l, const json_t *status, struct condition *c,
+			 struct arena *a)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const json_t *told = json_object_get(json_object_get(status, "operation"), "lastError");
+	const char *reason = told ? json_str_at(told, "reason") : op ? op->last_error.reason : NULL;
+	const char *message = told ? json_str_at(told, "message")
+			      : op ? op->last_error.message
+				   : NULL;
+
+	if (!machine_is_out_of_reach(reason))
+		return;
+	c->status = CONDITION_FALSE;
+	c->reason = arena_strdup(a, reason);
+	c->message = arena_strdup(a, str_or(message, ""));
+}
 
 static void ready(const struct life *l, const json_t *status, struct condition *c, struct arena *a)
 {
@@ -34,6 +53,8 @@ static void ready(const struct life *l, const json_t *status, struct condition *
 		c->status = CONDITION_FALSE;
 		c->reason = "NotClean";
 	}
+	if (s == MACHINE_FREE)
+		out_of_reach(l, status, c, a);
 	if (s != MACHINE_QUARANTINED)
 		return;
 	if (given) {
@@ -101,14 +122,12 @@ static const char *plain_medium(const struct life *l, struct arena *a)
 	    (p->spec.boot.https_media_url && l->look.media_https && !l->m->status.power.http_boot))
 		return NULL;
 	return arena_printf(
-		a,
-		"its boot medium goes over plain HTTP, whoever is on the way reads the secret: %s",
+		a, "its boot medium goes over plain HTTP (%s)",
 		!p->spec.boot.https_media_url
-			? arena_printf(a, "provider %s has no spec.boot.httpsMediaURL",
-				       p->meta.name)
+			? arena_printf(a, "no spec.boot.httpsMediaURL in provider %s", p->meta.name)
 		: l->m->status.power.http_boot
-			? "it was booted by HTTP, of which nothing says whether it takes TLS"
-			: "its BMC does not list HTTPS among the protocols of virtual media");
+			? "booted by HTTP, where nothing says whether TLS is taken"
+			: "its BMC does not list HTTPS for virtual media");
 }
 
 /* False: nothing is known by this process, so what stands there stays. */
@@ -126,8 +145,8 @@ static bool boot_protected(const struct life *l, struct condition *c, struct are
 		      ? NULL
 		      : arena_printf(
 				a,
-				"its agent is the first that calls, from any address: set "
-				"spec.provisioning.address, or spec.agent.networks of provider %s",
+				"its agent may call from any address (neither spec.provisioning.address nor "
+				"spec.agent.networks in provider %s)",
 				p->meta.name);
 	*c = (struct condition){
 		.type = "BootProtected",

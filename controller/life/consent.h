@@ -29,6 +29,8 @@ bool life_ensure_unpaused(struct life *l);
 bool life_bmc_trusted(const struct life *l, struct err *e);
 /* What a person approved, or what there was at the beginning, stands in status.trustedBMC: before the first login. */
 bool life_ensure_bmc_trust_written(struct life *l);
+/* That member for a write that is made anyway, where there was nothing yet; NULL: it is not due.  Gives. */
+json_t *life_bmc_first_trust(const struct life *l);
 
 /* An approval to wipe that was not acted on yet, or NULL. */
 const char *life_approved_wipe(const struct life *l);

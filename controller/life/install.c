@@ -94,7 +94,7 @@ bool life_ensure_released(struct life *l)
 {
 	struct provider_call call;
 
-	if (!life_is_managed(l))
+	if (!driver_is_managed(l->driver))
 		return true;
 	if (str_eq(l->install.released, l->m->status.operation->id)) {
 		if (!l->m->status.install)

@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/claim_index.h"
 
 void life_kick(struct life *l)
 {
@@ -41,10 +42,9 @@ struct wanting {
 	const struct node_claim *found;
 };
 
-static bool wants_machine(const struct kube_entry *en, void *arg)
+static bool wants_machine(const struct node_claim *n, void *arg)
 {
 	struct wanting *w = arg;
-	const struct node_claim *n = en->object;
 	const struct object_ref *r = n->spec.machine_ref;
 
 	if (r && str_eq(r->name, w->l->name) && (!r->uid || str_eq(r->uid, w->l->m->meta.uid)) &&
@@ -58,7 +58,7 @@ const struct node_claim *life_claim_wanting(const struct life *l)
 {
 	struct wanting w = {.l = l};
 
-	kube_cache_each(l->c->cache[OBJECT_NODE_CLAIM], wants_machine, &w);
+	claim_index_each(l->c, CLAIM_BY_MACHINE, l->name, wants_machine, &w);
 	return w.found;
 }
 
@@ -80,11 +80,6 @@ int64_t life_fence(const struct life *l)
 	int64_t f = l->m->status.operation ? l->m->status.operation->fence : 0;
 
 	return l->journal.took_over ? f : f + 1;
-}
-
-bool life_is_managed(const struct life *l)
-{
-	return l->driver && l->driver->provider && provider_is_managed(l->driver->provider);
 }
 
 void life_operation_id(struct life *l, char out[static 33])

@@ -35,7 +35,8 @@ bool life_ensure_logged_out(struct life *l)
 
 	if (str_empty(l->m->status.bmc.session_uri))
 		return true;
-	if (l->attached.login == LIFE_LOGGED_IN && l->m->spec.bmc) {
+	/* Without its Provider nobody could ask the BMC. */
+	if (l->attached.login == LIFE_LOGGED_IN && l->m->spec.bmc && l->driver) {
 		if (life_bmc_is_open(l, &why, text)) {
 			l->attached.login = LIFE_LOGGING_OUT;
 			provider_log_out(l->driver->provider, l->bmc, &call);

@@ -8,27 +8,20 @@
 #include "controller/life/port.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/hardware/segments.h"
 #include "controller/life/act.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/takeover.h"
-
-#define TENANTS "tenant/"
 
 static struct fabric_port port(const struct life *l)
 {
 	return (struct fabric_port){.machine = l->name, .mac = l->m->spec.boot_mac_address};
 }
 
-void life_tenant_segment(const struct virtual_cluster *vc, char out[static TENANT_SEGMENT])
-{
-	str_format(out, TENANT_SEGMENT, TENANTS "%s",
-		   str_or(vc->spec.network.segment, vc->meta.name));
-}
-
 bool life_in_tenants_segment(const struct life *l)
 {
-	return l->place.known && str_starts(l->place.segment, TENANTS);
+	return l->place.known && str_starts(l->place.segment, SEGMENT_TENANTS);
 }
 
 bool life_kept_apart(const struct life *l)

@@ -17,9 +17,6 @@ bool life_ensure_placed(struct life *l, const char *segment);
 
 /* Its state is another: looks that it wanted before are not what it wants now. */
 void life_place_over(struct life *l);
-#define TENANT_SEGMENT 256
-/* How the fabric calls that tenant's segment: "tenant/" and spec.network.segment, or its name. */
-void life_tenant_segment(const struct virtual_cluster *vc, char out[static TENANT_SEGMENT]);
 /* At the last look it was in a segment of a tenant, proved or not. */
 bool life_in_tenants_segment(const struct life *l);
 /* ... in one of our own two segments, where no tenant is, and that is proved. */

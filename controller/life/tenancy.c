@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/claim_index.h"
 #include "controller/life/life.h"
 #include "controller/rules/identity.h"
 
@@ -37,9 +38,8 @@ static bool record_tenancy(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-static bool claim_tenancy(const struct kube_entry *en, void *arg)
+static bool claim_tenancy(const struct node_claim *n, void *arg)
 {
-	const struct node_claim *n = en->object;
 	struct highest *h = arg;
 
 	if (n->status.machine_ref && str_eq(n->status.machine_ref->name, h->l->name) &&
@@ -53,6 +53,6 @@ int64_t life_tenancy_known(const struct life *l)
 	struct highest h = {.l = l, .tenancy = l->tenancy_seen};
 
 	kube_cache_each(l->c->cache[OBJECT_WIPE_RECORD], record_tenancy, &h);
-	kube_cache_each(l->c->cache[OBJECT_NODE_CLAIM], claim_tenancy, &h);
+	claim_index_each(l->c, CLAIM_BY_MACHINE, l->name, claim_tenancy, &h);
 	return h.tenancy;
 }

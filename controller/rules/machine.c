@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "api/reasons.h"
 #include "base/str.h"
 
 #define VALUE_MAX 253 /* of status.requests */
@@ -67,6 +68,22 @@ const char *request_new(const struct machine *m, const char *key, const char *ac
 	const char *v = labels_get(&m->meta.annotations, key);
 
 	return v && v[0] && strlen(v) <= VALUE_MAX && !str_eq(v, acted_on) ? v : NULL;
+}
+
+bool machine_is_out_of_reach(const char *reason)
+{
+	static const enum reason reasons[] = {
+		REASON_BmcNotTrusted,	 REASON_BmcAuthFailed,	 REASON_BmcUnreachable,
+		REASON_BmcProtocolError, REASON_BmcUnsupported,	 REASON_BmcBusy,
+		REASON_ManagerConflict,	 REASON_ManagerRefused,	 REASON_ManagerUnreachable,
+		REASON_IdentityMismatch, REASON_IdentityNotTold, REASON_DuplicateIdentity,
+		REASON_ProviderNotReady, REASON_SecretNotFound};
+	enum reason r = reason_find(reason);
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if (r == reasons[i])
+			return true;
+	return false;
 }
 
 static bool same(const char *a, const char *b)

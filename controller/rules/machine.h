@@ -31,6 +31,10 @@ bool warm_is_ending(const struct machine *m);
 struct arena;
 struct labels machine_topology(const struct machine *m, struct arena *a);
 
+/* A reason for which no machine can be booted while it stands in lastError: its BMC is not trusted, refuses the login,
+ * does not answer or is of another machine, or its Provider is not ready.  So it is not taken either. */
+bool machine_is_out_of_reach(const char *reason);
+
 /* Is this the BMC that the password may go to?  Address, what its certificate is known by, the Secret that the password
  * is in, and the CA's bytes, letter for letter.  login, ca_digest: those of now; ca_digest NULL: no CA, or it cannot be
  * read, so nothing is sent either way.  NULL: it is; else what differs, for people.  What `trusted` does not name (it

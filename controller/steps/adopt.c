@@ -10,6 +10,7 @@
 #include "controller/life/ask.h"
 #include "controller/life/bmc.h"
 #include "controller/life/journal.h"
+#include "controller/hardware/segments.h"
 #include "controller/life/port.h"
 #include "controller/rules/identity.h"
 #include "controller/tenant/tenant.h"
@@ -98,7 +99,7 @@ static bool ensure_in_its_segment(struct life *l, const struct node_claim *n)
 		return true;
 	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
-	life_tenant_segment(vc, segment);
+	segment_of_tenant(vc, segment);
 	if (str_eq(l->place.segment, segment) && l->place.proof != FABRIC_PROOF_NONE)
 		return true;
 	life_wait(l, WAITING_APPROVAL, REASON_NetworkNotConfirmed,

@@ -29,6 +29,7 @@
 #include "controller/life/join.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/hardware/segments.h"
 #include "controller/life/port.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
@@ -195,10 +196,11 @@ enum life_decision step_claimed(struct life *l)
 					 NULL);
 		return d;
 	}
-	if (life_is_managed(l) ? !n->spec.image.category : !n->spec.image.url)
+	if (driver_is_managed(l->driver) ? !n->spec.image.category : !n->spec.image.url)
 		return life_fail(l, REASON_ConfigInvalid, "the image of Kubernetes %s has no %s",
 				 n->spec.image.kubernetes_version,
-				 life_is_managed(l) ? "category, which BCM needs" : "url");
+				 driver_is_managed(l->driver) ? "category, which BCM needs"
+							      : "url");
 	if (!ensure_bmc_ours(l, &d) || !life_ensure_signable(l) || !life_ensure_movable(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))
@@ -452,7 +454,7 @@ enum life_decision step_imaging(struct life *l)
 	drive = root_drive(l, &e);
 	if (!drive)
 		return life_fail(l, REASON_InventoryMismatch, "%s", e.text);
-	if (life_is_managed(l))
+	if (driver_is_managed(l->driver))
 		return image_managed(l, n, drive);
 	if (life_agent_dismissed(l))
 		l->work.progress = 3;
@@ -494,7 +496,7 @@ enum life_decision step_attaching(struct life *l)
 	if (!vc)
 		return life_fail(l, REASON_TenantGone, "VirtualCluster %s does not exist",
 				 n->spec.virtual_cluster_ref.name);
-	life_tenant_segment(vc, segment);
+	segment_of_tenant(vc, segment);
 	if (life_ensure_placed(l, segment))
 		return life_goto(l, MACHINE_BOOTING, NULL, REASON_NONE, NULL);
 	return d;

@@ -6,6 +6,7 @@
 #include "api/annotations.h"
 #include "base/str.h"
 #include "controller/claims/budget.h"
+#include "controller/core/claim_index.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
 #include "controller/drain/drains.h"
@@ -207,17 +208,14 @@ static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n
 
 struct left_alone {
 	const struct life *l;
-	const char *tenant;
 	size_t without_node;
 };
 
-static bool count_alone(const struct kube_entry *en, void *arg)
+static bool count_alone(const struct node_claim *n, void *arg)
 {
-	const struct node_claim *n = en->object;
 	struct left_alone *k = arg;
 
-	k->without_node += str_eq(n->spec.virtual_cluster_ref.name, k->tenant) &&
-			   n->status.node_uid && !tenant_node_now(k->l->parts->tenants, n);
+	k->without_node += n->status.node_uid && !tenant_node_now(k->l->parts->tenants, n);
 	return true;
 }
 
@@ -225,7 +223,7 @@ static bool count_alone(const struct kube_entry *en, void *arg)
  * none is Ready, it is the tenant's control plane that has lost them. */
 static bool is_gone(struct life *l, struct tenant *t, const struct node_claim *n)
 {
-	struct left_alone k = {.l = l, .tenant = n->spec.virtual_cluster_ref.name};
+	struct left_alone k = {.l = l};
 	bool gone = t && tenant_usable(t) && t->nodes && kube_cache_synced(t->nodes) &&
 		    n->status.node_uid && !tenant_node_now(l->parts->tenants, n);
 	struct health h = {0};
@@ -238,7 +236,7 @@ static bool is_gone(struct life *l, struct tenant *t, const struct node_claim *n
 	    !is_due_seen(l, l->leave.node_gone_at, n->spec.deadlines.not_ready))
 		return false;
 	kube_cache_each(t->nodes, count_node, &h);
-	kube_cache_each(l->c->cache[OBJECT_NODE_CLAIM], count_alone, &k);
+	claim_index_each(l->c, CLAIM_BY_TENANT, n->spec.virtual_cluster_ref.name, count_alone, &k);
 	return h.ready || k.without_node < OUTAGE_NODES;
 }
 

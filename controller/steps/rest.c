@@ -288,7 +288,8 @@ enum life_decision step_quarantined(struct life *l)
 	const char *text;
 	json_t *next;
 
-	agent_session_close(l->agent);
+	if (l->agent)
+		agent_session_close(l->agent);
 	if (ensure_may_retire(l) && !l->m->status.claim_ref)
 		return life_goto(l, MACHINE_RETIRED, json_pack("{s:n, s:n}", "quarantine", "leave"),
 				 REASON_NONE, NULL);

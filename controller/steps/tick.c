@@ -298,6 +298,28 @@ static enum life_decision (*const steps[MACHINE_STATES])(struct life *l) = {
 
 static void life_free(struct life *l);
 
+/* A new leader's first write raises the fence.  What the first login waits for goes along. */
+static void take_over(struct life *l)
+{
+	json_t *trust = life_bmc_first_trust(l),
+	       *status = json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)life_fence(l));
+
+	if (trust)
+		json_object_set_new(status, "trustedBMC", trust);
+	life_write(l, status, NULL);
+}
+
+/* It is at rest, no claim holds it, and it is to go: nothing is asked of its BMC or its port any more.  So it needs no
+ * Provider, which may be gone or never have been there. */
+static bool goes_without_provider(struct life *l)
+{
+	const uint32_t rest = 1u << MACHINE_KNOWN | 1u << MACHINE_FREE | 1u << MACHINE_QUARANTINED |
+			      1u << MACHINE_RETIRED;
+
+	return !life_provider(l) && (rest & 1u << l->state) && !l->m->status.claim_ref &&
+	       (l->m->meta.deletion_timestamp || l->m->spec.management_policy == MACHINE_RETIRE);
+}
+
 /* One turn of a machine that this process leads. */
 static enum life_decision turn(struct life *l)
 {
@@ -312,16 +334,19 @@ static enum life_decision turn(struct life *l)
 	if ((!l->journal.took_over || l->m->status.tenancy < l->tenancy_seen) && life_outdated(l))
 		return life_begin_again(l);
 	l->tenancy_seen = l->m->status.tenancy;
-	if (!l->journal.took_over) { /* a new leader's first write raises the fence */
-		life_write(l,
-			   json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)life_fence(l)),
-			   NULL);
+	if (!l->journal.took_over) {
+		take_over(l);
 		return LIFE_STAY;
 	}
 	/* Held until retired: from before the first act on. */
 	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
 	    !life_ensure_finalizer(l, true))
 		return LIFE_STAY;
+	if (goes_without_provider(l)) {
+		if (l->driver)
+			life_detach(l);
+		return steps[l->state](l);
+	}
 	if (!life_ensure_times_near(l) || !request_ensure_retried(l, &d) ||
 	    !ensure_seen_written(l) || !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) ||
 	    !ensure_in_time(l, &d) || !ensure_conditions_written(l) ||
@@ -514,13 +539,20 @@ bool lives_giving_back(const struct lives *ls, const char *machine)
 	return l && l->leave.giving_back;
 }
 
+/* Before the look that it logged in for has ended. */
+static bool is_logged_in(const struct life *l)
+{
+	return l->bmc && l->driver && l->driver->provider &&
+	       provider_logged_in(l->driver->provider, l->bmc);
+}
+
 bool lives_login(const struct lives *ls, const char *machine, struct login_try *out)
 {
 	const struct life *l = map_get(ls->map, machine);
 
 	if (l)
 		*out = (struct login_try){.version = l->attached.secret_version,
-					  .accepted = l->look.known,
+					  .accepted = l->look.known || is_logged_in(l),
 					  .failed = l->look.error.kind != ERR_NONE};
 	return l != NULL;
 }

@@ -144,7 +144,9 @@ bool life_ensure_warm_left(struct life *l)
 	if (l->look.error.kind != ERR_NONE || !life_bmc_is_open(l, &why, text) ||
 	    (l->look.known && (life_identity(l, &e) < 0 ||
 			       (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
-		agent_session_close(l->agent); /* nobody's: it goes off by itself after a while */
+		if (l->agent)
+			agent_session_close(
+				l->agent); /* nobody's: it goes off by itself after a while */
 		return true;
 	}
 	end(l);

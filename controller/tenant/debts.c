@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/retry.h"
 #include "base/str.h"
+#include "controller/core/claim_index.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/host_clock.h"
 #include "controller/core/status_writer.h"
@@ -32,6 +33,8 @@ struct debts {
 	struct context *c;
 	const struct tenants *tenants;
 	struct map *debtors; /* VirtualCluster name -> struct debtor */
+	bool (*held)(const struct virtual_cluster *vc, bool gone, void *arg);
+	void *held_arg;
 };
 
 enum paying { PAY_NODE, PAY_TOKEN, PAY_STRIKE };
@@ -243,18 +246,12 @@ static bool synced(const struct context *c)
 	       kube_cache_synced(c->cache[OBJECT_VIRTUAL_CLUSTER]);
 }
 
-struct tally {
-	const char *tenant;
-	size_t claims;
-};
-
-static bool count_claim(const struct kube_entry *en, void *arg)
+static bool is_kept(const struct debtor *d, const struct virtual_cluster *vc, size_t claims)
 {
-	const struct node_claim *n = en->object;
-	struct tally *t = arg;
+	const struct debts *ds = d->owner;
 
-	t->claims += str_eq(n->spec.virtual_cluster_ref.name, t->tenant);
-	return true;
+	return claims || vc->status.debts.n ||
+	       (ds->held && ds->held(vc, vc->meta.deletion_timestamp != 0, ds->held_arg));
 }
 
 static void look(void *arg)
@@ -263,7 +260,6 @@ static void look(void *arg)
 	struct context *c = d->owner->c;
 	const struct virtual_cluster *vc = cluster_of(d);
 	struct tenant *t = tenant_get(d->owner->tenants, d->tenant);
-	struct tally tally = {.tenant = d->tenant};
 
 	if (busy(d) || !c->leading || !c->ready) /* kicked when it leads and is ready */
 		return;
@@ -274,8 +270,7 @@ static void look(void *arg)
 		map_del(d->owner->debtors, d->tenant);
 		return;
 	}
-	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], count_claim, &tally);
-	if (finalizer(d, vc, tally.claims || vc->status.debts.n) ||
+	if (finalizer(d, vc, is_kept(d, vc, claim_index_count(c, CLAIM_BY_TENANT, d->tenant))) ||
 	    (host_clock_agrees(d->owner->c) && write_off(d, vc)))
 		return;
 	if (!vc->status.debts.n) {
@@ -313,12 +308,16 @@ static bool kick_cluster(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-struct debts *debts_new(struct context *c, const struct tenants *tenants)
+struct debts *debts_new(struct context *c, const struct tenants *tenants,
+			bool (*held)(const struct virtual_cluster *vc, bool gone, void *arg),
+			void *arg)
 {
 	struct debts *d = mem_new(struct debts);
 
 	d->c = c;
 	d->tenants = tenants;
+	d->held = held;
+	d->held_arg = arg;
 	d->debtors = map_new(debtor_free);
 	return d;
 }

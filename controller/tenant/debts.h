@@ -15,9 +15,9 @@
  * when its providerID is one of drover's and no claim has the name: drover never saw its UID, or its kubelet
  * registered it again.
  *
- * Also the finalizer drover.dev/virtual-cluster: put on while claims or debts exist; a VirtualCluster
- * that is being deleted has its claims deleted (claims/owners.h), its debts tried for 10 min, and then the finalizer
- * taken off.
+ * Also the finalizer drover.dev/virtual-cluster: put on while claims or debts exist, or something else keeps it (held); a
+ * VirtualCluster that is being deleted has its claims deleted (claims/owners.h), its debts tried for 10 min, what was made
+ * for its network removed (hardware/segments.h), and then the finalizer taken off.
  *
  * None of this happens while one of our CustomResourceDefinitions is being deleted; nothing is
  * deleted while the VirtualCluster is paused.
@@ -28,7 +28,10 @@
 
 struct debts; /* NULL where a controller is taken apart: kicks do nothing */
 struct tenants;
-struct debts *debts_new(struct context *c, const struct tenants *tenants);
+/* held: something else keeps a VirtualCluster, too; gone: it is being deleted, and nothing here keeps it.  NULL: nothing. */
+struct debts *debts_new(struct context *c, const struct tenants *tenants,
+			bool (*held)(const struct virtual_cluster *vc, bool gone, void *arg),
+			void *arg);
 void debts_free(struct debts *d);
 void debts_kick(struct debts *d, const char *tenant); /* NULL: look at all */
 /* The client of this tenant is about to be freed: calls through it are as if never made. */

@@ -12,6 +12,7 @@
 
 #define CLOCK_AGAIN_MS 10000
 #define CONTACT_MS (5 * 60 * 1000) /* lastContactTime alone is not written more often */
+#define SYNCING_MS 5000 /* what is read for so long is said; five hundred begin at once */
 
 static const char *const types[] = {"KubeconfigAccepted", "Permitted", "Reachable", "Ready"};
 
@@ -44,7 +45,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 void tenant_status_write(struct tenant *t)
 {
 	if (t->c->leading)
-		loop_timer_start(&t->status_timer, 0);
+		loop_timer_start(&t->status_timer, str_eq(t->reason, "Syncing") ? SYNCING_MS : 0);
 }
 
 void tenant_status_tick(void *arg)

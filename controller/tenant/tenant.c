@@ -13,6 +13,7 @@
 #include "api/annotations.h"
 #include "base/address.h"
 #include "base/arena.h"
+#include "base/index.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -190,8 +191,10 @@ static void on_node(const struct kube_entry *old, const struct kube_entry *new_,
 	const struct kube_entry *en = new_ ? new_ : old;
 	const struct load *load = new_ ? NULL : map_get(t->loads, en->name);
 
-	if (new_)
+	if (new_) {
 		see_readiness(t, old, new_);
+		((struct tenant_node *)new_->object)->rv = new_->rv;
+	}
 	if (old && new_ && tenant_node_same(old->object, new_->object))
 		return;
 	if (load && !load->pods)
@@ -314,6 +317,7 @@ static void start_caches(struct tenant *t)
 	t->pods = kube_cache_new(t->c->group, &s);
 	s.resource = &KUBE_NODES;
 	s.want = tenant_want_node;
+	s.same_untold = true;
 	s.project = tenant_project_node;
 	s.on_change = on_node;
 	s.accept_loss = accept_node_loss;
@@ -492,6 +496,7 @@ static void on_refresh(void *arg)
 
 	if (!vc) {
 		t->all->hooks.changed(t, t->all->hooks.arg);
+		index_put(t->all->by_secret, t->name, NULL, 0);
 		map_del(t->all->map, t->name);
 		tenant_free(t);
 		return;
@@ -534,6 +539,19 @@ static void on_sleep(struct tenant *t)
 	t->all->hooks.changed(t, t->all->hooks.arg);
 }
 
+/* Whom a Secret is about. */
+static void index_secret(const struct tenant *t, const struct virtual_cluster *vc)
+{
+	const struct object_secret_ref *r = vc ? &vc->spec.kubeconfig_secret_ref : NULL;
+	OWN(arena) a = arena_new();
+	struct index_text text = {.key = 0};
+
+	if (r)
+		text.text = arena_printf(a, "%s/%s", str_or(r->namespace, t->c->o.ns),
+					 str_or(r->name, ""));
+	index_put(t->all->by_secret, t->name, &text, 1);
+}
+
 void tenants_update(struct tenants *ts, const char *name)
 {
 	struct context *c = ts->c;
@@ -559,22 +577,25 @@ void tenants_update(struct tenants *ts, const char *name)
 		loop_defer_init(&t->refresh, c->group, on_refresh, t);
 		map_put(ts->map, name, t);
 	}
+	index_secret(t, vc);
 	loop_defer(&t->refresh);
+}
+
+static bool refresh(const char *name, void *arg)
+{
+	struct tenants *ts = arg;
+	struct tenant *t = map_get(ts->map, name);
+
+	if (t)
+		loop_defer(&t->refresh);
+	return true;
 }
 
 void tenants_secret(struct tenants *ts, const char *ns, const char *name)
 {
-	struct map_iter it;
+	OWN(arena) a = arena_new();
 
-	map_for_each (it, ts->map) {
-		const struct virtual_cluster *vc =
-			CTX_GET(ts->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, it.key);
-		const struct object_secret_ref *r = vc ? &vc->spec.kubeconfig_secret_ref : NULL;
-
-		if (r && str_eq(r->name, name) &&
-		    str_eq(r->namespace ? r->namespace : ts->c->o.ns, ns))
-			tenants_update(ts, it.key);
-	}
+	index_each(ts->by_secret, 0, arena_printf(a, "%s/%s", ns, name), refresh, ts);
 }
 
 void tenants_update_all(struct tenants *ts)
@@ -605,6 +626,7 @@ struct tenants *tenants_new(struct context *c, const struct tenant_hooks *hooks)
 	ts->hooks = *hooks;
 	ts->map = map_new(NULL);
 	ts->bad = map_new(NULL);
+	ts->by_secret = index_new(1);
 	return ts;
 }
 
@@ -618,5 +640,6 @@ void tenants_free(struct tenants *ts)
 		tenant_free(it.value);
 	map_free(ts->map);
 	map_free(ts->bad);
+	index_free(ts->by_secret);
 	free(ts);
 }

@@ -33,10 +33,13 @@ struct tenant_hooks {
 };
 
 /* All virtual clusters. */
+struct index;
 struct tenants {
 	struct context *c;
 	struct map *map; /* VirtualCluster name -> struct tenant */
 	struct map *bad; /* names of those that cannot be read */
+	struct index
+		*by_secret; /* "NAMESPACE/NAME" of the Secret with the kubeconfig -> their names */
 	struct tenant_hooks hooks;
 };
 struct tenants *tenants_new(struct context *c, const struct tenant_hooks *hooks);

@@ -145,6 +145,8 @@ static void put_card(xmlNode *devices, const struct domain_template *t, struct a
 	else if (t->bridge)
 		add_with(card, "source", "bridge", t->bridge);
 	add_with(card, "model", "type", "virtio");
+	add_with(card, "rom", "enabled",
+		 "no"); /* nothing is booted from it: firmware is faster so */
 }
 
 static void put_console(xmlNode *devices)

@@ -143,6 +143,7 @@ static int fetch(const struct place *p, struct tls *t, int64_t deadline_ms, stru
 		(void)!err_set(e, ERR_UNAVAILABLE, 0, "%s", why());
 	OPENSSL_free(elsewhere);
 	OPENSSL_free(path);
+	BIO_free(body); /* a reference of its own */
 	OSSL_HTTP_close(q, rc == 0);
 	ERR_clear_error();
 	return rc;

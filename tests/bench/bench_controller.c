@@ -5,6 +5,9 @@
  *	                      tenants are known, looked at and quiet
  *	loop_turn_max_ms      the longest turn of the loop meanwhile, in processor time; see drover_loop_slowest_ms
  *	node_event_cpu_us     processor time of one change of a Node, of 5,000
+ *	mark_to_first_call_p99_ms
+ *	                      from a pod marked unschedulable to the first request to the BMC of the machine that it
+ *	                      gets, 200 of them one after the other, in a world of 5,000 Nodes
  *	controller_rss_1k_mb  resident, 1,000 machines, 2,000 pods, 10 tenants
  *	controller_rss_mb     resident, 20,000 pods, 2,000 nodes, 1,000 machines, 500 tenants
  *
@@ -122,6 +125,7 @@ struct run {
 	double cpu, from, idle;
 	int64_t began;
 	bool events; /* changes of Nodes are measured after the start */
+	bool pods;   /* pods come after the start, until it is killed */
 	enum { STARTING, IDLE, EVENTS } phase;
 	struct measured out;
 };
@@ -143,12 +147,13 @@ static double metric(struct run *r, const char *name)
 	return x;
 }
 
-/* Its BMC was read, and that stands in its status. */
+/* It serves, its BMC was read, and that stands in its status. */
 static bool count_looked(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;
 
-	*(unsigned *)arg += !str_empty(m->status.bmc.secret_version);
+	*(unsigned *)arg +=
+		str_eq(m->status.state, "serving") && !str_empty(m->status.bmc.secret_version);
 	return true;
 }
 
@@ -157,7 +162,7 @@ static bool all_is_known(struct run *r)
 	unsigned looked = 0;
 
 	kube_cache_each(controller_context(r->c)->cache[OBJECT_MACHINE], count_looked, &looked);
-	return looked == r->size.machines &&
+	return looked == r->size.machines - r->size.free &&
 	       (unsigned)metric(r, "drover_tenants_usable") == r->size.tenants;
 }
 
@@ -182,6 +187,11 @@ static void on_timer(void *arg)
 				      loop_stats(r->l).slowest,
 				      (long long)loop_stats(r->l).slowest_ms);
 		r->phase = IDLE;
+		if (r->pods) {
+			loop_timer_stop(&r->timer);
+			(void)kill(r->server, SIGUSR2);
+			return;
+		}
 		loop_timer_start(&r->timer, FLEET_EVENTS * FLEET_EVENT_MS + 2000);
 		break;
 	case IDLE:
@@ -234,6 +244,7 @@ static void run(struct run *r, const char *iso, unsigned host)
 		.context.ns = "drover-system",
 		.context.identity = "bench",
 		.context.plain_ok = true,
+		.context.idle_poll_ms = r->pods ? 3600000 : 0, /* no other calls */
 		.agent_image = iso,
 	};
 	struct kube_config config = {.server = mem_printf("http://127.0.0.1:%u", host),
@@ -305,6 +316,44 @@ static struct measured measure(const struct fleet_size *size, const char *iso, b
 	return m;
 }
 
+static int by_size(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* In order. */
+static void measure_pods(const struct fleet_size *size, const char *iso, int32_t took[FLEET_PODS])
+{
+	const ssize_t bytes = FLEET_PODS * (ssize_t)sizeof(*took);
+	struct fleet_door door;
+	int to[2];
+	pid_t server = fork_with(to), controller;
+
+	if (server == 0)
+		fleet_serve(size, to[1]);
+	if (read(to[0], &door, sizeof(door)) != (ssize_t)sizeof(door))
+		die("the servers did not start");
+	controller = fork();
+	if (controller == 0) {
+		struct run r = {.size = *size, .server = server, .pods = true};
+
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run(&r, iso, door.host);
+		_exit(1);
+	}
+	if (read(to[0], took, (size_t)bytes) != bytes)
+		die("no pod was served");
+	(void)kill(controller, SIGKILL);
+	(void)kill(server, SIGKILL);
+	(void)waitpid(server, NULL, 0);
+	(void)waitpid(controller, NULL, 0);
+	(void)close(to[0]);
+	(void)close(to[1]);
+	qsort(took, FLEET_PODS, sizeof(*took), by_size);
+}
+
 static void make_iso(char path[static 64])
 {
 	char *block = mem_alloc(PROTO_BOOT_BLOCK);
@@ -340,9 +389,12 @@ static void tell(const char *name, const char *unit, double value, double goal,
 
 int main(int argc, char **argv)
 {
-	static const struct fleet_size start = {1000, 500, 0, 1000}, small = {1000, 10, 2000, 1000},
-				       large = {1000, 500, 20000, 2000},
-				       nodes = {1000, 500, 0, 5000};
+	static const struct fleet_size start = {1000, 500, 0, 1000, 0},
+				       small = {1000, 10, 2000, 1000, 0},
+				       large = {1000, 500, 20000, 2000, 0},
+				       nodes = {1000, 500, 0, 5000, 0},
+				       pods = {1000, 500, 0, 5000, FLEET_PODS + 20};
+	int32_t took[FLEET_PODS];
 	const char *only = argc > 1 ? argv[1] : NULL;
 	struct measured m;
 	char iso[64];
@@ -360,6 +412,11 @@ int main(int argc, char **argv)
 		m = measure(&nodes, iso, true);
 		tell("node_event_cpu_us", "us", m.event_us, 100, "jansson, the same Node",
 		     m.node_us, 5000);
+	}
+	if (!only || str_eq(only, "pods")) {
+		measure_pods(&pods, iso, took);
+		tell("mark_to_first_call_p99_ms", "ms", took[FLEET_PODS * 99 / 100], 1000,
+		     "the median of the same", took[FLEET_PODS / 2], FLEET_PODS);
 	}
 	if (!only || str_eq(only, "small")) {
 		m = measure(&small, iso, false);

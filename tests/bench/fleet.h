@@ -24,18 +24,25 @@
  * fleet: what a controller has around it, in a process of its own, so that nothing of it is counted as the
  * controller's: the host's API server, one for each tenant, and all BMCs behind one listener.
  *
- * Every machine serves: its claim, its Node and its pods are there, its BMC says On.  Each has a Secret of its own.
+ * Machines serve: claim, Node and pods are there, the BMC says On.  The last of them may be free (fleet_free.h).  Each
+ * has a Secret of its own.
  * Objects are put into the stores before the servers start.
  *
  *	SIGUSR1	500 changes of Nodes, 50 a second, in one tenant after the other
+ *	SIGUSR2	pods that need a free machine, in one tenant after the other: each is marked when a BMC was asked for the
+ *		one before; then how long each of them took is written to the parent
  */
 #define FLEET_EVENTS 500
 #define FLEET_EVENT_MS 20
 #define FLEET_HISTORY 4000
+#define FLEET_PODS 200
+#define FLEET_POD_MS 137 /* after the call for the one before */
+#define FLEET_POD_LIMIT_MS 10000
 
 struct fleet_size {
 	unsigned machines, tenants, pods,
 		nodes; /* nodes: of all tenants, those of machines among them */
+	unsigned free; /* of the machines, the last ones */
 };
 
 /* What the child tells when it serves. */
@@ -61,6 +68,13 @@ struct fleet {
 	uint64_t bytes;
 	struct loop_timer event;
 	unsigned events;
+	struct crypto_key *agent_key, *evidence_key; /* where there are free machines */
+	struct loop_timer pod;
+	unsigned pods;
+	int64_t marked; /* loop_clock(); 0: nobody waits */
+	bool *called;	/* by machine: its BMC was asked for a pod */
+	int32_t took_ms[FLEET_PODS];
+	int to_parent;
 };
 
 static inline _Noreturn void fleet_die(const char *what)
@@ -95,6 +109,18 @@ static inline void fleet_put(struct fleet *f, struct fleet_api *x, const char *k
 		fleet_die(e.text);
 	free(whole);
 }
+
+static inline unsigned fleet_serving(const struct fleet *f)
+{
+	return f->size.machines - f->size.free;
+}
+
+static inline const char *fleet_uuid(unsigned m, struct arena *a)
+{
+	return arena_printf(a, "4c4c4544-0035-3410-8050-c6c0%08x", m + 1);
+}
+
+#include "tests/bench/fleet_free.h"
 
 /* --- objects -------------------------------------------------------------------------------------- */
 
@@ -161,11 +187,6 @@ static inline void fleet_tenant(struct fleet *f, unsigned t, struct arena *a)
 			t, t, t, t, f->tenants[t].port));
 }
 
-static inline const char *fleet_uuid(unsigned m, struct arena *a)
-{
-	return arena_printf(a, "4c4c4544-0035-3410-8050-c6c0%08x", m + 1);
-}
-
 static inline void fleet_machine(struct fleet *f, unsigned m, struct arena *a)
 {
 	unsigned t = m % f->size.tenants;
@@ -178,6 +199,10 @@ static inline void fleet_machine(struct fleet *f, unsigned m, struct arena *a)
 			" 'namespace': 'drover-system', 'uid': 'b-%u'}, 'data': {'username': 'ZHJvdmVy',"
 			" 'password': 'Y29ycmVjdCBob3JzZQ=='}}",
 			m, m));
+	if (m >= fleet_serving(f)) {
+		fleet_free_machine(f, m, fleet_uuid(m, a), a);
+		return;
+	}
 	fleet_put(
 		f, &f->host, arena_printf(a, "nodeclaims.drover.dev/gpus-%u", m),
 		arena_printf(
@@ -220,7 +245,7 @@ static inline void fleet_machine(struct fleet *f, unsigned m, struct arena *a)
 static inline const char *fleet_node(const struct fleet *f, unsigned n, unsigned beat,
 				     struct arena *a)
 {
-	bool ours = n < f->size.machines;
+	bool ours = n < fleet_serving(f);
 	char images[6000] = "";
 	size_t at = 0;
 
@@ -266,7 +291,7 @@ static inline void fleet_put_node(struct fleet *f, unsigned n, unsigned beat)
 	OWN(arena) a = arena_new();
 
 	fleet_put(f, &f->tenants[n % f->size.tenants],
-		  arena_printf(a, "nodes/%s-%u", n < f->size.machines ? "gpus" : "cpu", n),
+		  arena_printf(a, "nodes/%s-%u", n < fleet_serving(f) ? "gpus" : "cpu", n),
 		  fleet_node(f, n, beat, a));
 }
 
@@ -291,23 +316,29 @@ static inline void fleet_pod(struct fleet *f, unsigned p, struct arena *a)
 			" 'status': {'phase': 'Running', 'qosClass': 'Burstable',"
 			" 'conditions': [{'type': 'PodScheduled', 'status': 'True', 'lastTransitionTime': '2026-11-01T10:30:01Z'},"
 			" {'type': 'Ready', 'status': 'True', 'lastTransitionTime': '2026-11-01T10:31:00Z'}]}}",
-			p, p, n < f->size.machines ? "gpus" : "cpu", n));
+			p, p, n < fleet_serving(f) ? "gpus" : "cpu", n));
 }
 
-static inline void fleet_common(struct fleet *f)
+/* limits: of the Provider, as text with a comma at its end; "": those that it has by itself. */
+static inline void fleet_common(struct fleet *f, const char *limits)
 {
+	OWN(arena) a = arena_new();
+
 	fleet_put(
 		f, &f->host, "namespaces/drover-system",
 		"{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': 'drover-system', 'uid': 'ns'}}");
 	fleet_put(
 		f, &f->host, "providers.drover.dev/rack",
-		"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'Provider', " FLEET_META(
-			"rack") "},"
-				" 'spec': {'type': 'redfish', 'boot': {'methods': ['VirtualMedia'], 'mediaURL': 'http://10.1.0.5:8080'},"
-				" 'agent': {'endpoint': 'https://10.1.0.5:8443'}, 'network': {'type': 'none'},"
-				" 'limits': {'requestsPerSecond': 1000, 'concurrentOperations': 256},"
-				" 'instanceTypes': [{'name': 'gpu-8', 'capacity': {'cpu': '192', 'memory': '2Ti', 'nvidia.com/gpu': '8', 'pods': '110'}}],"
-				" 'wipe': {'minimumLevel': {'flash': 'Clear', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}");
+		arena_printf(
+			a,
+			"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'Provider', " FLEET_META(
+				"rack") "},"
+					" 'spec': {'type': 'redfish', 'boot': {'methods': ['VirtualMedia'], 'mediaURL': 'http://10.1.0.5:8080'},"
+					" 'agent': {'endpoint': 'https://10.1.0.5:8443'}, 'network': {'type': 'none'},"
+					" %s"
+					" 'instanceTypes': [{'name': 'gpu-8', 'capacity': {'cpu': '192', 'memory': '2Ti', 'nvidia.com/gpu': '8', 'pods': '110'}}],"
+					" 'wipe': {'minimumLevel': {'flash': 'Clear', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}",
+			limits));
 	fleet_put(
 		f, &f->host, "nodepools.drover.dev/gpus",
 		"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'NodePool', " FLEET_META(
@@ -328,20 +359,78 @@ static inline void fleet_root(struct httpd_req *q, void *arg)
 	httpd_reply_json(q, 200, "{\"Systems\": {\"@odata.id\": \"/redfish/v1/Systems\"}}");
 }
 
+/* A pod that no Node has room for, and a new one would have: more processors than are allocatable. */
+static inline void fleet_mark(void *arg)
+{
+	struct fleet *f = arg;
+	unsigned p = f->pods++;
+	OWN(arena) a = arena_new();
+
+	fleet_put(
+		f, &f->tenants[p % f->size.tenants], arena_printf(a, "pods/default/wait-%u", p),
+		arena_printf(
+			a,
+			"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'wait-%u', 'namespace': 'default', 'uid': 'wait-%u',"
+			" 'creationTimestamp': '2026-11-01T10:30:00Z'}, 'spec': {'containers': [{'name': 'main', 'resources':"
+			" {'limits': {'nvidia.com/gpu': '8'}, 'requests': {'cpu': '191', 'nvidia.com/gpu': '8'}}}],"
+			" 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists', 'effect': 'NoSchedule'}]},"
+			" 'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+			" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-11-01T10:30:01Z'}]}}",
+			p, p));
+	f->marked = loop_clock(f->l);
+	loop_timer_start(&f->pod, FLEET_POD_LIMIT_MS);
+}
+
+/* Its call came, or it is given up. */
+static inline void fleet_pod_done(struct fleet *f)
+{
+	f->took_ms[f->pods - 1] = (int32_t)(loop_clock(f->l) - f->marked);
+	f->marked = 0;
+	if (f->pods < FLEET_PODS)
+		loop_timer_start(&f->pod, FLEET_POD_MS);
+	else if (write(f->to_parent, f->took_ms, sizeof(f->took_ms)) != sizeof(f->took_ms))
+		fleet_die("nobody wants the figures");
+}
+
+static inline void fleet_on_pod(void *arg)
+{
+	struct fleet *f = arg;
+
+	if (f->marked)
+		fleet_pod_done(f);
+	else
+		fleet_mark(f);
+}
+
+/* False: of a machine that was called for a pod all else is left unanswered, so that it stays where it is. */
+static inline bool fleet_answers(struct fleet *f, unsigned m)
+{
+	if (m >= f->size.machines || m < fleet_serving(f) || !f->pods)
+		return true;
+	if (f->called[m])
+		return false;
+	f->called[m] = true;
+	if (f->marked)
+		fleet_pod_done(f);
+	return true;
+}
+
 static inline void fleet_system(struct httpd_req *q, void *arg)
 {
 	OWN(arena) a = arena_new();
 	unsigned m = (unsigned)atoi(httpd_segment(q, 0));
+	struct fleet *f = arg;
 
-	(void)arg;
+	if (!fleet_answers(f, m))
+		return;
 	httpd_reply_json(
 		q, 200,
 		arena_printf(
 			a,
-			"{\"@odata.id\": \"/redfish/v1/Systems/%u\", \"UUID\": \"%s\", \"SerialNumber\": \"S%u\", \"PowerState\": \"On\","
+			"{\"@odata.id\": \"/redfish/v1/Systems/%u\", \"UUID\": \"%s\", \"SerialNumber\": \"S%u\", \"PowerState\": \"%s\","
 			" \"Boot\": {\"BootSourceOverrideEnabled\": \"Disabled\", \"BootSourceOverrideTarget\": \"None\"},"
 			" \"Actions\": {\"#ComputerSystem.Reset\": {\"target\": \"/redfish/v1/Systems/%u/Actions/ComputerSystem.Reset\"}}}",
-			m, fleet_uuid(m, a), m, m));
+			m, fleet_uuid(m, a), m, m < fleet_serving(f) ? "On" : "Off", m));
 }
 
 /* --- serving -------------------------------------------------------------------------------------- */
@@ -378,8 +467,10 @@ static inline void fleet_event(void *arg)
 
 static inline void fleet_on_signal(int signum, void *arg)
 {
-	(void)signum;
-	fleet_event(arg);
+	if (signum == SIGUSR1)
+		fleet_event(arg);
+	else
+		fleet_on_pod(arg);
 }
 
 static inline _Noreturn void fleet_serve(const struct fleet_size *size, int to_parent)
@@ -414,12 +505,19 @@ static inline _Noreturn void fleet_serve(const struct fleet_size *size, int to_p
 		fleet_open(f, &f->tenants[t]);
 	}
 	f->bytes = 0;
+	f->called = mem_calloc(size->machines, sizeof(*f->called));
+	if (size->free) {
+		f->agent_key = crypto_key_new();
+		f->evidence_key = fleet_evidence_key(f);
+	}
 	for (unsigned i = 0;
 	     i < size->tenants || i < size->machines || i < size->nodes || i < size->pods; i++) {
 		OWN(arena) a = arena_new();
 
 		if (i == 0)
-			fleet_common(f);
+			fleet_common(
+				f,
+				"'limits': {'requestsPerSecond': 1000, 'concurrentOperations': 256},");
 		if (i < size->tenants)
 			fleet_tenant(f, i, a);
 		if (i < size->machines)
@@ -434,6 +532,9 @@ static inline _Noreturn void fleet_serve(const struct fleet_size *size, int to_p
 		fleet_api(f, &f->tenants[t]);
 	loop_timer_init(&f->event, f->g, fleet_event, f);
 	(void)loop_signal(f->g, SIGUSR1, fleet_on_signal, f);
+	loop_timer_init(&f->pod, f->g, fleet_on_pod, f);
+	(void)loop_signal(f->g, SIGUSR2, fleet_on_signal, f);
+	f->to_parent = to_parent;
 	door = (struct fleet_door){.host = f->host.port, .bmc = f->bmc.port, .bytes = f->bytes};
 	if (write(to_parent, &door, sizeof(door)) != (ssize_t)sizeof(door))
 		fleet_die("nobody wants the address");

@@ -13,6 +13,7 @@
 #include "providers/provider.h"
 #include "redfish/redfish.h"
 #include "sim/dialect.h"
+#include "sim/drive.h"
 #include "sim/medium.h"
 #include "sim/rack.h"
 
@@ -55,6 +56,9 @@ struct world {
 	struct err err;
 	struct provider_observation seen;
 	char uuid[64], serial[64], url[256], http_url[256], session[160];
+	bool more; /* drives are to be asked for again */
+	size_t ndrives;
+	char drives[8][48]; /* their serial numbers */
 };
 
 /* --- the world ------------------------------------------------------------------------------------ */
@@ -229,6 +233,10 @@ static void on_done(const struct provider_observation *o, const char *handle, co
 	str_copy(w->url, sizeof(w->url), str_or(o->media_url, ""));
 	str_copy(w->http_url, sizeof(w->http_url), str_or(o->http_url, ""));
 	str_copy(w->session, sizeof(w->session), str_or(o->session_uri, ""));
+	w->more = o->drives_more;
+	w->ndrives = o->ndrives;
+	for (size_t i = 0; i < o->ndrives && i < 8; i++)
+		str_copy(w->drives[i], sizeof(w->drives[i]), str_or(o->drives[i].serial, ""));
 }
 
 static void pass(struct world *w, int64_t ms)
@@ -236,7 +244,7 @@ static void pass(struct world *w, int64_t ms)
 	loop_sim_run_until(w->loop, loop_now(w->loop) + ms);
 }
 
-enum what { OBSERVE, ON, OFF, BOOT_DISK, BOOT_MEDIA, BOOT_HTTP, INSERT, EJECT, LOG_OUT };
+enum what { OBSERVE, DRIVES, ON, OFF, BOOT_DISK, BOOT_MEDIA, BOOT_HTTP, INSERT, EJECT, LOG_OUT };
 
 static void ask(struct world *w, enum what what)
 {
@@ -245,6 +253,9 @@ static void ask(struct world *w, enum what what)
 	switch (what) {
 	case OBSERVE:
 		provider_observe(w->provider, w->machine, &c);
+		break;
+	case DRIVES:
+		provider_drives(w->provider, w->machine, &c);
 		break;
 	case ON:
 	case OFF:
@@ -358,6 +369,31 @@ static void tells_of_its_hardware(struct world *w)
 	redfish_free(r);
 }
 
+/* Those that the machine has, where this make lists any. */
+static void lists_its_drives(struct world *w)
+{
+	const struct sim_tree *t = w->dialects.v[0].tree;
+	bool named = t->storages[0], any = named || t->simple_storages[0];
+	char serial[48];
+
+	do
+		must(w, DRIVES);
+	while (w->more);
+	assert_int_equal(w->ndrives, any ? w->m->ndrives : 0);
+	for (size_t i = 0; i < w->ndrives; i++) {
+		str_format(serial, sizeof(serial), "%sN%zu", w->m->serial, i);
+		assert_string_equal(w->drives[i], named ? serial : "");
+	}
+	if (!any)
+		return;
+	drive_fail(w->m->drives[1], true);
+	do
+		must(w, DRIVES);
+	while (w->more);
+	assert_int_equal(w->ndrives, w->m->ndrives - 1);
+	drive_fail(w->m->drives[1], false);
+}
+
 static void boots_once_from_the_medium(struct world *w)
 {
 	power(w, false);
@@ -436,6 +472,7 @@ static void goes_the_whole_way(void **state)
 	begin(&w, *state);
 	is_found_and_identified(&w);
 	tells_of_its_hardware(&w);
+	lists_its_drives(&w);
 	power(&w, true);
 	power(&w, false);
 	if (w.dialects.v[0].dialect->quirks.media.licence) {

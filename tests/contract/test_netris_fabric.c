@@ -329,7 +329,7 @@ static void nothing_is_sent_that_is_not_allowed_any_more(void **state)
 	pass(w, 30); /* it looks */
 	w->allowed = false;
 	pass(w, 61000);
-	assert_int_equal(a.err.kind, ERR_CONFLICT);
+	assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
 	assert_int_equal(sim_netris_changes(w->fake.sim), before);
 	assert_in(w, "gpu-1", "quarantine");
 }
@@ -393,6 +393,25 @@ static void many_moves_at_once_lose_nobody_and_cost_few_changes(void **state)
 }
 
 /* Each of two writers may undo the other's change; then it is said, by name, and written no more. */
+/* Machines at rest are looked at each for itself, and often one after the other. */
+static void many_looks_cost_two_a_second(void **state)
+{
+	struct world *w = *state;
+	struct answer a[200];
+	unsigned before;
+
+	assert_int_equal(place(w, 1, "quarantine", &a[0]), ERR_NONE);
+	before = w->fake.looks;
+	for (unsigned i = 0; i < 200; i++) {
+		begin(w, w->fabric, i % MACHINES + 1, NULL, &a[i]);
+		pass(w, 50);
+	}
+	pass(w, 2000);
+	for (unsigned i = 0; i < 200; i++)
+		assert_true(a[i].count == 1 && a[i].err.kind == ERR_NONE);
+	assert_true(w->fake.looks - before <= 2 * 12);
+}
+
 static void of_two_controllers_none_loses_a_machine_silently(void **state)
 {
 	struct world *w = *state;
@@ -421,6 +440,7 @@ static void of_two_controllers_none_loses_a_machine_silently(void **state)
 static void a_server_that_another_writer_dropped_stops_further_writes(void **state)
 {
 	struct world *w = *state;
+	char text[256];
 	struct answer a;
 	unsigned before;
 
@@ -431,7 +451,10 @@ static void a_server_that_another_writer_dropped_stops_further_writes(void **sta
 	assert_int_equal(place(w, 3, "tenant/team-a", &a), ERR_NONE);
 	assert_in(w, "gpu-1", NULL);
 	before = sim_netris_changes(w->fake.sim);
-	assert_int_equal(place(w, 4, "tenant/team-a", &a), ERR_CONFLICT);
+	assert_false(fabric_trouble(w->fabric, text, sizeof(text)));
+	assert_int_equal(place(w, 4, "tenant/team-a", &a), ERR_UNAVAILABLE);
+	assert_true(fabric_trouble(w->fabric, text, sizeof(text)));
+	assert_non_null(strstr(text, "server 1000"));
 	assert_non_null(strstr(a.err.text, "drover-team-a"));
 	assert_non_null(strstr(a.err.text, "server 1000"));
 	assert_int_equal(a.err.scope, ERR_PROVIDER);
@@ -439,6 +462,7 @@ static void a_server_that_another_writer_dropped_stops_further_writes(void **sta
 	/* Back in a cluster, whichever: it goes on. */
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 	assert_int_equal(place(w, 4, "tenant/team-a", &a), ERR_NONE);
+	assert_false(fabric_trouble(w->fabric, text, sizeof(text)));
 	assert_in(w, "gpu-2", "drover-team-a");
 	assert_in(w, "gpu-4", "drover-team-a");
 }
@@ -485,6 +509,70 @@ static void a_machine_goes_on_where_another_controller_moved_it(void **state)
 	assert_in(w, "gpu-1", "drover-team-a");
 }
 
+static enum err_kind drop(struct world *w, const char *segment, struct answer *a)
+{
+	const struct fabric_call c = {.done = on_done, .may_act = may, .arg = a};
+
+	*a = (struct answer){0};
+	may_of = w;
+	assert_true(fabric_makes(w->fabric));
+	fabric_drop(w->fabric, segment, &c);
+	loop_sim_run_cond(w->loop, is_answered, a, loop_now(w->loop) + 61000);
+	assert_int_equal(a->count, 1);
+	return a->err.kind;
+}
+
+static void what_drover_made_is_removed_and_nothing_else(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+	unsigned before;
+
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	before = sim_netris_changes(w->fake.sim);
+	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_CONFLICT); /* a machine is in it */
+	assert_int_equal(drop(w, "quarantine", &a), ERR_NONE);
+	assert_int_equal(drop(w, "tenant/never-was", &a), ERR_NONE);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before);
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	before = sim_netris_changes(w->fake.sim);
+	/* Its answer is lost, or it is a success that was none. */
+	sim_netris_fault(w->fake.sim, "LostReply", "DELETE /api/v2/server-cluster", NULL, 0, 1);
+	sim_netris_fault(w->fake.sim, "Ignored", "DELETE /api/v2/vpc", NULL, 0, 1);
+	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before + 2);
+	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before + 2);
+	/* And made again. */
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	assert_in(w, "gpu-1", "drover-team-a");
+}
+
+/* Of another installation, whose names happen to be the same. */
+static void what_another_installation_made_stays(void **state)
+{
+	struct world *w = *state;
+	struct fabric_spec s = {.type = "netris", .netris = &w->fake.config, .group = w->group};
+	struct answer a;
+	struct err e;
+	unsigned before;
+
+	assert_int_equal(place(w, 1, "tenant/x-team-a", &a), ERR_NONE); /* drover-x-team-a */
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	fabric_free(w->fabric);
+	w->fake.config.prefix = "drover-x";
+	w->fabric = fabric_new(&s, &e);
+	before = sim_netris_changes(w->fake.sim);
+	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before);
+	w->allowed = false;
+	w->fake.config.prefix = "drover";
+	fabric_free(w->fabric);
+	w->fabric = fabric_new(&s, &e);
+	assert_int_equal(drop(w, "tenant/x-team-a", &a), ERR_CONFLICT);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before);
+}
+
 #define netris_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -503,11 +591,14 @@ int main(void)
 		netris_test(a_lower_fence_is_refused),
 		netris_test(a_hung_controller_costs_a_minute_and_no_late_change),
 		netris_test(many_moves_at_once_lose_nobody_and_cost_few_changes),
+		netris_test(many_looks_cost_two_a_second),
 		netris_test(of_two_controllers_none_loses_a_machine_silently),
 		netris_test(a_server_that_another_writer_dropped_stops_further_writes),
 		netris_test(an_old_list_is_not_written_back),
 		netris_test(a_list_that_does_not_say_who_is_shared_is_not_written),
 		netris_test(a_machine_goes_on_where_another_controller_moved_it),
+		netris_test(what_drover_made_is_removed_and_nothing_else),
+		netris_test(what_another_installation_made_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

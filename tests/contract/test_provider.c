@@ -9,6 +9,7 @@
 #include "providers/provider.h"
 #include "tests/contract/fake_bmc.h"
 #include "tests/contract/fake_head.h"
+#include "tests/contract/fake_ipmitool.h"
 #include "tests/contract/fake_libvirt.h"
 
 /*
@@ -26,7 +27,9 @@ struct backend {
 	bool no_media;
 	bool no_http;  /* no boot by HTTP */
 	bool no_login; /* nothing is logged in to */
-	bool child;    /* a helper process, which has to come up again after it was killed */
+	bool no_sessions, no_tls;
+	bool no_boot; /* an override can be ended alone */
+	bool child;   /* a helper process, which has to come up again after it was killed */
 };
 
 struct world {
@@ -37,6 +40,7 @@ struct world {
 	struct http *http;
 	struct fake_bmc bmc[MACHINES];
 	struct fake_libvirt libvirt;
+	struct fake_ipmitool ipmi;
 	bool hung[MACHINES];
 	struct fake_head head; /* of type bcm */
 	struct provider_spec spec;
@@ -68,13 +72,15 @@ static void address_of(const struct world *w, char out[static 32], int i)
 {
 	if (str_eq(w->backend->type, "libvirt"))
 		str_format(out, 32, "libvirt://hall-a/vm-%d", i);
+	else if (str_eq(w->backend->type, "ipmi"))
+		str_format(out, 32, "ipmi://10.0.8.%d", 17 + i);
 	else
 		origin_of(out, i);
 }
 
 static bool has_sessions(const struct world *w)
 {
-	return !w->backend->no_login && !w->bmc[0].basic_only;
+	return !w->backend->no_sessions && !w->bmc[0].basic_only;
 }
 
 /* --- libvirt's side --------------------------------------------------------------------------------- */
@@ -107,6 +113,29 @@ static const struct provider_libvirt libvirt_spec = {
 	.helper = FAKE_LIBVIRT,
 	.allowed = (const char *const[]){"test:///default", FAKE_LIBVIRT_URI, NULL},
 };
+
+/* --- IPMI's side --------------------------------------------------------------------------------------- */
+
+static int number_at(const char *host)
+{
+	int i = str_starts(host, "10.0.8.") ? atoi(host + strlen("10.0.8.")) - 17 : -1;
+
+	return i < MACHINES ? i : -1;
+}
+
+static struct fake_bmc *find_host(const char *host, void *arg)
+{
+	struct world *w = arg;
+
+	return number_at(host) < 0 ? NULL : &w->bmc[number_at(host)];
+}
+
+static bool host_hangs(const char *host, void *arg)
+{
+	const struct world *w = arg;
+
+	return number_at(host) >= 0 && w->hung[number_at(host)];
+}
 
 /* The machine's BMC takes requests and never answers. */
 static void hang(struct world *w, int i, bool on)
@@ -192,7 +221,10 @@ static const struct backend backends[] = {
 	{"redfish, tasks", "redfish", tasks, .no_media = false},
 	{"redfish, iDRAC", "redfish", idrac, .no_media = false},
 	{"redfish, slots to be enabled", "redfish", ami, .no_media = false},
-	{"libvirt", "libvirt", plain, .no_http = true, .no_login = true, .child = true},
+	{"libvirt", "libvirt", plain, .no_http = true, .no_login = true, .no_sessions = true,
+	 .no_tls = true, .child = true},
+	{"ipmi", "ipmi", plain, .no_media = true, .no_http = true, .no_sessions = true,
+	 .no_tls = true, .no_boot = true},
 	{"bcm, power by its head node", "bcm", plain, .no_media = false},
 };
 
@@ -219,6 +251,10 @@ static struct world *world_new(const struct backend *backend)
 	w->libvirt.find = find_domain;
 	w->libvirt.hangs = domain_hangs;
 	w->libvirt.arg = w;
+	fake_ipmitool_init(&w->ipmi, w->hardware);
+	w->ipmi.find = find_host;
+	w->ipmi.hangs = host_hangs;
+	w->ipmi.arg = w;
 	w->password = secret_from_str("correct horse");
 	w->spec = (struct provider_spec){.name = "hall-a",
 					 .type = backend->type,
@@ -270,6 +306,8 @@ static void world_free(struct world *w)
 		loop_sim_run_until(w->loop, loop_now(w->loop) + 10000);
 		assert_int_equal(w->libvirt.starts, w->libvirt.ends);
 	}
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 1);
+	assert_int_equal(w->ipmi.starts, w->ipmi.ends);
 	secret_free(w->password);
 	http_free(w->http);
 	fake_head_done(&w->head);
@@ -466,6 +504,18 @@ EACH_BACKEND(boot_overrides_come_and_go)
 {
 	struct answer a;
 
+	if (w->backend->no_boot) {
+		assert_int_equal(boot(w, PROVIDER_BOOT_MEDIA, NULL), ERR_UNSUPPORTED);
+		assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, "https://10.1.0.5:8443/boot/a"),
+				 ERR_UNSUPPORTED);
+		fake_bmc_put_target(&w->bmc[0], "Pxe");
+		assert_int_equal(observe(w, &a), ERR_NONE);
+		assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_OTHER);
+		assert_int_equal(boot(w, PROVIDER_BOOT_DISK, NULL), ERR_NONE);
+		assert_int_equal(observe(w, &a), ERR_NONE);
+		assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_NONE);
+		return;
+	}
 	assert_int_equal(boot(w, PROVIDER_BOOT_MEDIA, NULL), ERR_NONE);
 	assert_int_equal(observe(w, &a), ERR_NONE);
 	assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_MEDIA);
@@ -657,6 +707,8 @@ EACH_BACKEND(what_the_call_itself_saw_decides)
 
 	w->bmc[0].on = true;
 	for (int i = 0; i < 3; i++) {
+		if (i == 1 && w->backend->no_media && w->backend->no_boot)
+			continue;
 		c = call(w, &a);
 		c.fits = is_off;
 		if (i == 0)
@@ -735,7 +787,7 @@ EACH_BACKEND(only_so_many_machines_are_called_at_once)
 	struct answer a[3];
 	int64_t from;
 
-	w->spec.concurrent = 2;
+	w->spec.concurrent = 1;
 	new_provider(w);
 	from = loop_now(w->loop);
 	for (int i = 0; i < 3; i++) {
@@ -745,8 +797,32 @@ EACH_BACKEND(only_so_many_machines_are_called_at_once)
 		provider_observe(w->provider, w->machine[i], &c);
 		a[i].begun = true;
 	}
+	/* One that hangs goes on beside the line; the second has no place there, and keeps its own. */
 	assert_int_equal(finish(&a[2]), ERR_NONE);
 	assert_true(a[2].at - from >= 10000);
+}
+
+EACH_BACKEND(those_that_hang_keep_no_place_from_those_that_do_not)
+{
+	struct answer a[MACHINES];
+	int64_t from;
+
+	w->spec.concurrent = 2;
+	new_provider(w);
+	from = loop_now(w->loop);
+	for (int i = 0; i < MACHINES; i++) {
+		struct provider_call c = call(w, &a[i]);
+
+		hang(w, i, i < 2);
+		provider_observe(w->provider, w->machine[i], &c);
+		a[i].begun = true;
+	}
+	for (int i = 2; i < MACHINES; i++) {
+		assert_int_equal(finish(&a[i]), ERR_NONE);
+		assert_true(a[i].at - from < 10000);
+	}
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(finish(&a[i]), ERR_TIMEOUT);
 }
 
 EACH_BACKEND(detaching_gives_the_place_back)
@@ -812,7 +888,7 @@ EACH_BACKEND(a_changed_certificate_stops)
 	struct answer a;
 	char origin[32];
 
-	if (w->backend->no_login)
+	if (w->backend->no_tls)
 		return;
 	provider_detach(w->provider, w->machine[0]);
 	w->machine[0] = NULL;
@@ -830,13 +906,13 @@ EACH_BACKEND(hostile_replies_are_errors)
 {
 	struct answer a;
 
-	w->bmc[0].huge = w->libvirt.huge = true;
+	w->bmc[0].huge = w->libvirt.huge = w->ipmi.huge = true;
 	assert_int_equal(observe(w, &a), ERR_PROTOCOL);
-	w->bmc[0].huge = w->libvirt.huge = false;
+	w->bmc[0].huge = w->libvirt.huge = w->ipmi.huge = false;
 	recover(w);
-	w->bmc[0].garbage = w->libvirt.garbage = true;
+	w->bmc[0].garbage = w->libvirt.garbage = w->ipmi.garbage = true;
 	assert_int_equal(observe(w, &a), ERR_PROTOCOL);
-	w->bmc[0].garbage = w->libvirt.garbage = false;
+	w->bmc[0].garbage = w->libvirt.garbage = w->ipmi.garbage = false;
 	recover(w);
 	w->bmc[0].unavailable = true;
 	w->libvirt.error = "unavailable";
@@ -875,11 +951,11 @@ EACH_BACKEND(an_effect_whose_reply_was_lost_is_seen)
 
 		assert_int_equal(power(w, false), ERR_NONE);
 		http_mem_fault(w->net, lose_posts, &losing);
-		w->libvirt.dies_after = true;
+		w->libvirt.dies_after = w->ipmi.lost = true;
 		kind = power(w, true);
 		assert_true(kind == ERR_UNAVAILABLE || kind == ERR_TIMEOUT || kind == ERR_NONE);
 		http_mem_fault(w->net, NULL, NULL);
-		w->libvirt.dies_after = false;
+		w->libvirt.dies_after = w->ipmi.lost = false;
 		recover(w);
 		assert_int_equal(observe(w, &a), ERR_NONE);
 		assert_int_equal(a.seen.power,
@@ -943,6 +1019,7 @@ int main(void)
 		cmocka_unit_test(a_hang_ends_in_time_and_spares_the_others),
 		cmocka_unit_test(a_call_that_was_given_up_acts_no_more),
 		cmocka_unit_test(only_so_many_machines_are_called_at_once),
+		cmocka_unit_test(those_that_hang_keep_no_place_from_those_that_do_not),
 		cmocka_unit_test(detaching_gives_the_place_back),
 		cmocka_unit_test(detaching_ends_calls_without_an_answer),
 		cmocka_unit_test(a_machine_may_be_detached_in_its_answer),

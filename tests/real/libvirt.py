@@ -10,6 +10,7 @@ At last the Provider asks for no machine: the domain and its drives are gone.
 import argparse
 import os
 import pathlib
+import re
 import signal
 import sys
 import tempfile
@@ -18,8 +19,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import fleet  # noqa: E402  (beside this file)
 import main_job  # noqa: E402
 import testbed  # noqa: E402
-from testbed import rack  # noqa: E402
+from testbed import pace, rack  # noqa: E402
 
+QUIET_BOOT_S = 15
 LAB = "drover-lab"
 MACHINE = f"{LAB}-0"
 
@@ -58,10 +60,29 @@ class Lab(fleet.Fleet):
         return p
 
     def pool(self, **template):
-        return super().pool(**{"providerRefs": [{"name": LAB}], **template})
+        p = super().pool(**{"providerRefs": [{"name": LAB}], **template})
+        p["spec"]["deadlines"] = {state: "20m" for state in fleet.DEADLINES_S}  # how slow it is here is not known yet
+        return p
 
     def apply_objects(self):
         self.host.apply(self.provider(), self.pool(), *[self.virtual_cluster(t) for t in self.tenants])
+
+    def start(self):
+        super().start()
+        pace.watch("the agent's first boot, from the power-on to its first answer,", QUIET_BOOT_S, self.first_boot)
+
+    def first_boot(self):
+        """Seconds that the machine was dirty; None as long as it is."""
+        found = re.search(r"from=dirty to=inspecting .* ms=(\d+)", (self.folder / "drover.log").read_text())
+        return int(found[1]) / 1000 if found else None
+
+    def states(self):
+        try:
+            return super().states()
+        except testbed.plane.ApiError as e:
+            if e.code == 429:  # a definition that was just established
+                return {}
+            raise
 
     def lab_state(self, state, limit_s=300):
         self.until(f"{MACHINE} {state}",

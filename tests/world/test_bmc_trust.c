@@ -285,6 +285,37 @@ static void it_is_written_down_before_the_first_request(void **state)
 	world_stop(&s.w);
 }
 
+static int64_t fence_of(const struct server *b)
+{
+	return json_int_at(json_at(b->object, "status", "operation"), "fence");
+}
+
+/* Each write of a thousand machines is a tenth of a second until the last of them is looked at. */
+static void who_takes_over_writes_the_first_trust_with_its_fence(void **state)
+{
+	struct sim_world w;
+	struct server *b;
+	int64_t fence;
+
+	(void)state;
+	world_start(&w, 906, 1);
+	b = &w.servers[0];
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	world_kill(&w.replicas[0]);
+	world_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/machines/gpu-1/status",
+		 json_pack("{s:{s:n}}", "status", "trustedBMC"));
+	assert_string_equal(world_at(b, "status.trustedBMC.address"), "");
+	fence = fence_of(b);
+	world_replica(&w);
+	for (int i = 0; i < 60000 && fence_of(b) == fence; i++)
+		world_run(&w, 1);
+	assert_true(fence_of(b) > fence);
+	assert_string_equal(world_at(b, "status.trustedBMC.address"),
+			    world_at(b, "spec.bmc.address"));
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +326,7 @@ int main(void)
 		cmocka_unit_test(another_secrets_password_goes_nowhere),
 		cmocka_unit_test(a_ca_that_was_exchanged_is_not_the_one_that_was_trusted),
 		cmocka_unit_test(it_is_written_down_before_the_first_request),
+		cmocka_unit_test(who_takes_over_writes_the_first_trust_with_its_fence),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

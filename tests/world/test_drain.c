@@ -28,6 +28,7 @@ static void a_budget_is_waited_for_and_named(void **state)
 	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 60);
 	world_wait_state(b, "free", 900);
 	assert_false(leaving_was_told(&w.host, "PodDeleted", ""));
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -52,6 +53,7 @@ static void a_budget_does_not_outlast_the_deadline(void **state)
 	assert_false(world_has_failure(b, "DeadlineExceeded"));
 	world_wait_state(b, "free", 900);
 	leaving_wait_target(&w, "Done");
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -74,6 +76,7 @@ static void of_two_drains_the_one_in_a_hurry_is_not_held_back(void **state)
 	world_wait_state(b, "quarantined", 900);
 	leaving_wait_target(&w, "Done");
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -90,6 +93,7 @@ static void what_refuses_every_eviction_is_told_and_passed_at_the_deadline(void 
 	world_wait_state(b, "stopping", 3600);
 	leaving_wait_event(&w, &w.host, "PodDeleted", "pod default/train");
 	world_wait_state(b, "free", 900);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -114,6 +118,7 @@ static void a_pod_that_cannot_end_does_not_outlast_the_deadline(void **state)
 	leaving_wait_event(&w, &w.host, "DeadlinePassed", "1 pods are left");
 	leaving_patch_pod(&w, "train", json_pack("{s:{s:[]}}", "metadata", "finalizers"));
 	world_wait_state(b, "free", 900);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -136,6 +141,7 @@ static void many_pods_are_asked_side_by_side(void **state)
 	world_wait_state(b, "stopping", 120);
 	assert_true(loop_wall(w.loop) - began < 75000);
 	world_wait_state(b, "free", 900);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -213,6 +219,7 @@ static void a_pod_has_its_grace_period_and_no_more_than_30_s_of_it_at_the_deadli
 	http_mem_serve(w.net, team->origin, team->httpd);
 	httpd_free(d);
 	world_wait_state(b, "free", 1200);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -235,6 +242,7 @@ static void a_drain_that_stops_lets_the_machine_serve_on(void **state)
 	assert_string_equal(world_at(b, "status.leave.reason"), "");
 	world_run(&w, 1200 * 1000);
 	world_check_serving(&w, &w.tenants[0], "train");
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -254,6 +262,7 @@ static void a_cancelled_drain_lets_the_machine_serve_on(void **state)
 	leaving_wait_event(&w, &w.host, "DrainWithdrawn", "");
 	world_run(&w, 60 * 1000);
 	world_check_serving(&w, &w.tenants[0], "train");
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -278,6 +287,7 @@ static void a_person_s_cordon_outlives_a_drain_that_was_cancelled(void **state)
 	leaving_wait_at(b, "status.requests.release", "1", 30);
 	assert_true(leaving_is_clear(b));
 	leaving_wait_event(&w, &w.host, "HoldEnded", "released by a person");
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -300,6 +310,9 @@ static void a_tenant_that_goes_away_in_the_middle_is_not_waited_for_past_the_dea
 	world_wait_state(b, "stopping", 400);
 	assert_true(loop_wall(w.loop) - began < 910 * 1000);
 	world_wait_state(b, "free", 1200);
+	cluster_away(&w.tenants[0], false);
+	world_settle(&w); /* its Node is deleted */
+	w.tenants[0].owed = false;
 	world_stop(&w);
 }
 
@@ -320,6 +333,7 @@ static void a_claim_deleted_while_a_drain_waits_cannot_be_called_back(void **sta
 	assert_string_equal(b->state, "draining");
 	leaving_lift_budget(&w);
 	world_wait_state(b, "free", 900);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -372,6 +386,7 @@ static void leaders_die_and_the_drain_goes_on(void **state)
 			world_check_serving(&w, &w.tenants[0], "train");
 		}
 		leaving_wait_target(&w, back ? "Stopped" : "Done");
+		world_settle(&w);
 		world_stop(&w);
 	}
 }

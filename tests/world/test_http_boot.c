@@ -60,6 +60,7 @@ static void with_http_first_no_medium_is_put_in(void **state)
 	world_replica(&w);
 	world_wait_state(&w.servers[0], "free", 1800);
 	assert_int_equal(fake_bmc_count(&w.servers[0].bmc, INSERT), 0);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -114,6 +115,7 @@ static void a_new_leader_goes_on_with_a_boot_by_http(void **state)
 		world_kill(&w.replicas[0]);
 		world_replica(&w);
 		world_wait_state(b, "free", 3600); /* its agent found no drover while nobody led */
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -130,6 +132,7 @@ static void an_agent_that_fell_silent_is_switched_off(void **state)
 	world_wait_state(b, "quarantined", 12 * 3600);
 	b->mute = false;
 	world_wait_state(b, "free", 12 * 3600);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -167,6 +170,7 @@ static void a_machine_whose_bmc_keeps_the_address_goes_on(void **state)
 		world_delete_pod(&w, &w.tenants[0], "train");
 		world_release(b);
 		world_wait_state(b, "free", 1800);
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -207,6 +211,7 @@ static void what_is_on_beside_a_kept_address_is_not_our_agent(void **state)
 	world_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -230,6 +235,7 @@ static void a_quarantined_machine_with_a_kept_address_can_be_approved(void **sta
 	world_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
 	world_wait_state(b, "free", 3600);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -274,6 +280,7 @@ static void a_boot_ends_when_it_is_seen_off(void **state)
 	world_run(&w, 600 * 1000);
 	assert_true(b->bmc.on);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -378,6 +385,7 @@ static void a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system(void *
 		assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 		assert_true(b->bmc.on);
 		assert_string_equal(b->segment, cases[i].cut ? "quarantine" : "tenant/team-a");
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -406,6 +414,7 @@ static void a_new_leader_switches_a_silent_agent_off(void **state)
 		world_wait_state(b, "free", 1800);
 		assert_null(strstr(w.log, "PowerStateUnexpected"));
 		assert_string_equal(world_at(b, "status.power.httpBoot"), "");
+		world_settle(&w);
 		world_stop(&w);
 	}
 }

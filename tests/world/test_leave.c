@@ -60,6 +60,7 @@ static void a_person_stands_in_for_a_dead_bmc(void **state)
 		assert_int_equal(leaving_events(&w, "OffConfirmed"), 1);
 		bmc_lives(b, true);
 		world_wait_state(b, "free", LONG_S);
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -89,6 +90,7 @@ static void nobody_confirms_off_what_answers_on(void **state)
 	b->bmc.power_lie = false;
 	bmc_lives(b, true);
 	world_wait_state(b, "free", LONG_S);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -119,6 +121,7 @@ static void a_bmc_that_says_off_while_kubelet_lives_is_not_believed(void **state
 	b->bmc.on = true;
 	b->bmc.power_lie = false;
 	world_wait_state(b, "free", LONG_S);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -144,6 +147,7 @@ static void a_bmc_that_says_off_while_the_agent_lives_is_not_believed(void **sta
 	b->bmc.on = true;
 	b->bmc.power_lie = false;
 	world_wait_state(b, "free", LONG_S);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -175,6 +179,7 @@ static void a_person_stands_in_for_a_bmc_that_lets_nobody_in(void **state)
 	world_secret(&w, "drover-system", "bmc", "username", "drover", "password",
 		     "of the new board");
 	world_wait_state(b, "free", LONG_S);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -194,6 +199,7 @@ static void a_machine_that_went_off_is_believed(void **state)
 	assert_true(loop_now(w.loop) - from < 20000);
 	world_wait_state(b, "free", 900);
 	assert_string_equal(world_at(b, "status.power.doubted"), "");
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -223,6 +229,7 @@ static void off_lasts_as_long_as_its_type_wants(void **state)
 	assert_true(loop_now(w.loop) - off >= 89000);
 	assert_true(loop_now(w.loop) - off < 110000);
 	world_wait_state(b, "free", 900);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -252,6 +259,7 @@ static void a_port_that_only_says_it_moved_holds_claim_and_node(void **state)
 	b->port_stuck = false; /* nobody does anything else */
 	world_wait_state(b, "free", LONG_S);
 	assert_false(leaving_has(&w.tenants[0], "nodes", claim));
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -280,6 +288,7 @@ static void a_pool_that_wants_no_isolation_does_not_wait_for_its_proof(void **st
 		assert_true(!b->claim[0] == !wanted);
 		b->port_unproved = false;
 		world_wait_state(b, "free", LONG_S);
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -312,6 +321,7 @@ static void a_deleted_tenant_gives_its_machines_back_first(void **state)
 		world_wait(&w, cluster_is_gone, &w, 900, "the VirtualCluster gone");
 		assert_true(leaving_has(&w.tenants[0], "nodes", claim) == away);
 		assert_int_equal(leaving_events(&w, "DebtWrittenOff"), away);
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -326,6 +336,7 @@ static void the_claims_of_a_deleted_pool_leave(void **state)
 	world_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
 	world_wait_state(b, "free", 900);
 	assert_int_equal(leaving_events(&w, "OwnerDeleted"), 1);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -371,6 +382,7 @@ static void the_claims_of_a_deleted_pool_leave_one_after_the_other(void **state)
 	world_wait(&w, all_have_gone, &g, 5400, "all are free");
 	assert_int_equal(g.most, 1);
 	assert_int_equal(leaving_events(&w, "OwnerDeleted"), 3);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -397,6 +409,7 @@ static void a_pool_deleted_while_a_drain_waits_lets_all_go(void **state)
 	world_wait_state(b, "quarantined", 3600 + 900); /* terminationGracePeriod */
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
 	world_wait_state(b == &w.servers[0] ? &w.servers[1] : &w.servers[0], "free", 1800);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -429,6 +442,7 @@ static void all_that_wants_it_to_leave_at_once_lets_it_go(void **state)
 		world_wait_state(b, "free", 3600 + 900);
 		world_wait(&w, cluster_is_gone, &w, 1800, "the VirtualCluster gone");
 		assert_false(leaving_has(&w.host, "nodeclaims.drover.dev", claim));
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -467,6 +481,7 @@ static void pools_lost_with_their_definition_take_no_claim_along(void **state)
 	assert_string_equal(b->state, "serving");
 	assert_string_equal(b->claim, claim);
 	assert_true(leaving_events(&w, "OwnerLost") > 0);
+	world_settle(&w);
 	world_stop(&w);
 }
 

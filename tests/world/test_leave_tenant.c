@@ -78,6 +78,7 @@ static void what_an_absent_tenant_is_owed_is_paid_when_it_is_back(void **state)
 	assert_int_equal(tokens(team), 0);
 	world_run(&w, 15000);
 	assert_false(finalized(&w));
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -101,6 +102,7 @@ static void a_machine_that_is_back_in_its_tenants_segment_is_cut_off_again(void 
 	assert_string_equal(b->segment, "quarantine");
 	cluster_away(team, false);
 	world_wait_state(b, "free", 900);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -132,6 +134,7 @@ static void a_debt_outlives_the_leaders_that_made_it(void **state)
 		world_replica(&w);
 		world_wait(&w, leaving_is_quits, &w, 300, "the debt paid");
 		assert_false(leaving_has(team, "nodes", claim));
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -160,6 +163,7 @@ static void a_node_of_the_same_name_and_another_uid_is_not_touched(void **state)
 	cluster_away(team, false);
 	world_wait(&w, leaving_is_quits, &w, 300, "the debt struck off");
 	assert_true(leaving_has(team, "nodes", claim));
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -181,6 +185,7 @@ static void a_debt_is_written_off_after_a_day(void **state)
 	world_run(&w, 2 * 3600 * 1000);
 	assert_int_equal(leaving_debts(&w), 0);
 	assert_int_equal(leaving_events(&w, "DebtWrittenOff"), 1);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -243,6 +248,7 @@ static void volumes_are_let_go_of_before_the_node_goes(void **state)
 		world_wait_state(b, "free", 900);
 		assert_false(leaving_has(team, "nodes", claim));
 		assert_int_equal(leaving_debts(&w), 0);
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -266,6 +272,7 @@ static void volumes_are_taken_down_before_the_power_goes(void **state)
 	world_do(&w, team, "DELETE", "/apis/storage.k8s.io/v1/volumeattachments/va-1", NULL);
 	world_wait_state(b, "stopping", 10);
 	world_wait_state(b, "free", 900);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -286,6 +293,7 @@ static void a_clean_leave_takes_nothing_out_of_service(void **state)
 	}
 	assert_true(loop_now(w.loop) - from < 3000);
 	world_wait_state(b, "free", 900);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -342,6 +350,7 @@ static void a_node_that_may_not_be_deleted_is_owed(void **state)
 		httpd_free(hook);
 		world_wait(&w, leaving_is_quits, &w, 600, "the debt paid");
 		assert_false(leaving_has(team, "nodes", claim));
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -375,6 +384,7 @@ static void a_node_that_a_finalizer_keeps_is_owed(void **state)
 	world_do(&w, team, "PATCH", path, json_pack("{s:{s:[]}}", "metadata", "finalizers"));
 	world_wait(&w, leaving_is_quits, &w, 600, "the debt paid");
 	assert_false(leaving_has(team, "nodes", claim));
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -399,6 +409,7 @@ static void a_node_that_a_finalizer_keeps_for_a_while_is_not_owed(void **state)
 	world_wait_state(b, "dirty", 10);
 	assert_int_equal(leaving_debts(&w), 0);
 	assert_int_equal(leaving_events(&w, "Owed"), 0);
+	world_settle(&w);
 	world_stop(&w);
 }
 

@@ -15,7 +15,7 @@ static unsigned turns(struct sim_world *w)
 	unsigned n;
 
 	buf_init(&b, 4u << 20);
-	metrics_write(controller_context(w->replicas[0].controller)->metrics, &b);
+	metrics_write(controller_context(world_leader(w)->controller)->metrics, &b);
 	at = strstr(b.data, "\ndrover_machine_turns_total ");
 	assert_non_null(at);
 	n = (unsigned)strtoul(at + strlen("\ndrover_machine_turns_total "), NULL, 10);
@@ -87,11 +87,35 @@ static void a_secret_or_a_node_of_somebody_else_is_looked_at_by_none(void **stat
 	world_stop(&w);
 }
 
+/* At a start a thousand wait for theirs. */
+static void who_waits_for_its_secret_is_not_looked_at_until_it_is_there(void **state)
+{
+	struct sim_world w;
+	unsigned before;
+
+	(void)state;
+	world_start(&w, 2103, 24);
+	world_replica(&w);
+	world_wait_all(&w, "free", 7200);
+	world_kill(&w.replicas[0]);
+	w.refused = "/secrets/bmc";
+	world_replica(&w);
+	world_run(&w, QUIET_MS);
+	before = turns(&w);
+	world_run(&w, 20000);
+	assert_in_range(turns(&w) - before, 0, 24);
+	w.refused = NULL;
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_node_that_changes_is_looked_at_by_its_machine_alone),
 		cmocka_unit_test(a_secret_or_a_node_of_somebody_else_is_looked_at_by_none),
+		cmocka_unit_test(who_waits_for_its_secret_is_not_looked_at_until_it_is_there),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

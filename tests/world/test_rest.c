@@ -3,12 +3,14 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "api/annotations.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/world/leaving.h"
 #include "tests/world/warming.h"
 
 #define MACHINES "/apis/" OBJECT_API_VERSION "/machines"
+#define PROVIDER "/apis/" OBJECT_API_VERSION "/providers/rack"
 #define RESET "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
 
 /* It serves team-a, is switched off by whomever, and its Machine is made anew while drover is away. */
@@ -298,6 +300,82 @@ static void a_provider_stays_as_long_as_a_machine_names_it(void **state)
 	world_stop(&w);
 }
 
+/* As where its finalizer was taken away by hand. */
+static void lose_provider(struct sim_world *w)
+{
+	world_do(w, &w->host, "DELETE", PROVIDER, NULL);
+	if (leaving_has(&w->host, "providers.drover.dev", "rack"))
+		world_do(w, &w->host, "PATCH", PROVIDER,
+			 json_pack("{s:{s:[]}}", "metadata", "finalizers"));
+	world_run(w, 5000);
+	assert_false(leaving_has(&w->host, "providers.drover.dev", "rack"));
+}
+
+static bool is_gone(void *arg)
+{
+	const struct server *b = arg;
+
+	return !leaving_has(&b->world->host, "machines.drover.dev", b->name);
+}
+
+/* Nothing is asked of its BMC any more, and nobody is there who could ask. */
+static void a_machine_retires_although_its_provider_is_gone(void **state)
+{
+	static const char *const from[] = {"free", "quarantined", "retired", "known"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(from) / sizeof(*from); i++) {
+		struct sim_world w;
+		struct server *b = &w.servers[0];
+		unsigned resets;
+
+		world_start(&w, 1130 + i, 1);
+		if (str_eq(from[i], "known"))
+			lose_provider(&w);
+		world_replica(&w);
+		if (str_eq(from[i], "known"))
+			world_wait_reason(b, "ProviderNotReady", 300);
+		else
+			world_wait_state(b, "free", 600);
+		if (str_eq(from[i], "quarantined")) {
+			world_do(&w, &w.host, "PATCH", MACHINES "/gpu-1",
+				 json_pack("{s:{s:{s:s}}}", "metadata", "annotations",
+					   REQUEST_QUARANTINE, "a noise"));
+			world_wait_state(b, "quarantined", 60);
+		} else if (str_eq(from[i], "retired")) {
+			world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Retire"));
+			world_wait_state(b, "retired", 60);
+		}
+		if (!str_eq(from[i], "known"))
+			lose_provider(&w);
+		resets = fake_bmc_count(&b->bmc, RESET);
+		if (i % 2) { /* by another leader, who never saw the Provider */
+			world_kill(&w.replicas[0]);
+			world_replica(&w);
+		}
+		world_do(&w, &w.host, "DELETE", MACHINES "/gpu-1", NULL);
+		world_wait(&w, is_gone, b, 300, "the Machine is gone");
+		assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+		world_stop(&w);
+	}
+}
+
+/* It runs for a tenant: that it is off and cut off only its Provider can prove. */
+static void a_machine_that_serves_does_not_retire_without_its_provider(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 1140);
+
+	(void)state;
+	lose_provider(&w);
+	world_do(&w, &w.host, "DELETE", MACHINES "/gpu-1", NULL);
+	world_run(&w, 3600 * 1000);
+	assert_false(is_gone(b));
+	assert_true(*b->claim);
+	assert_int_equal(b->doing, SERVER_OS);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +389,8 @@ int main(void)
 		cmocka_unit_test(what_came_on_in_a_tenants_segment_waits_for_a_person),
 		cmocka_unit_test(another_machines_power_takes_nothing_away),
 		cmocka_unit_test(a_provider_stays_as_long_as_a_machine_names_it),
+		cmocka_unit_test(a_machine_retires_although_its_provider_is_gone),
+		cmocka_unit_test(a_machine_that_serves_does_not_retire_without_its_provider),
 		cmocka_unit_test(one_that_was_to_be_warm_and_is_on_without_our_medium_is_wiped),
 	};
 

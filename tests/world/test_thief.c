@@ -99,6 +99,7 @@ static void a_medium_is_served_to_the_bmc_that_it_is_for(void **state)
 	free(t.block);
 	w.refused = NULL;
 	world_wait_state(b, "free", 600);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -120,6 +121,7 @@ static void a_proxy_before_the_bmcs_is_named_in_the_provider(void **state)
 	free(t.block);
 	w.refused = NULL;
 	world_wait_state(b, "free", 600);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -143,6 +145,7 @@ static void an_address_for_http_boot_is_served_once_power_came_and_to_one(void *
 	t = steal(&w, b->bmc.http_uri, "10.1.0.77:333");
 	assert_int_equal(t.status, 404);
 	world_wait_state(b, "free", 600);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -175,6 +178,7 @@ static void a_caller_before_power_wipes_nothing(void **state)
 	assert_false(server_is_blank(b));
 	bootagent_free(thief);
 	free(t.block);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -203,6 +207,7 @@ static void a_caller_at_the_claim_gets_no_bootstrap_token(void **state)
 	assert_int_equal(bootagent_seen(thief).tokens, 0);
 	bootagent_free(thief);
 	free(t.block);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -237,6 +242,7 @@ static void a_caller_who_comes_before_the_agent_is_shown_by_it(void **state)
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "SecondCaller");
 	bootagent_free(thief);
 	free(t.block);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -276,6 +282,7 @@ static void a_caller_after_the_agents_last_order_counts_too(void **state)
 		assert_string_equal(b->state, "quarantined");
 		bootagent_free(thief);
 		free(block);
+		world_settle(&w);
 		world_stop(&w);
 	}
 }
@@ -298,6 +305,7 @@ static void another_boot_while_the_agent_reports_is_a_second_caller(void **state
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "SecondCaller");
 	assert_int_equal(b->boots, 1);
 	bootagent_free(thief);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -324,6 +332,7 @@ static void an_agent_that_calls_under_the_next_leader_is_heard(void **state)
 	world_replica(&w);
 	world_wait_state(b, "free", 600);
 	assert_int_equal(b->boots, 1);
+	world_settle(&w);
 	world_stop(&w);
 }
 
@@ -344,6 +353,7 @@ static void a_machine_that_a_person_switched_on_is_booted_again(void **state)
 	world_wait_state(b, "free", 900);
 	assert_true(b->boots >= 2);
 	assert_false(world_has_failure(b, "SecondCaller"));
+	world_settle(&w);
 	world_stop(&w);
 }
 

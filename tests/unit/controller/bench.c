@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/claim_index.h"
 #include "controller/core/counters.h"
 #include "controller/core/reserved.h"
 #include "controller/drain/drains.h"
@@ -360,6 +361,9 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 {
 	struct bench_kind *k = arg;
 
+	if (k->kind == OBJECT_NODE_CLAIM)
+		claim_index_put(k->d->c.claim_index, new_ ? new_->name : old->name,
+				new_ ? new_->object : NULL);
 	if (k->d->on_change)
 		k->d->on_change(k->d, k->kind, new_ ? new_->name : old->name,
 				new_ ? new_->object : NULL);
@@ -467,6 +471,7 @@ static void start_parts(struct bench *d)
 	c->reserved = reserved_new(NULL);
 	c->keys = keys_new(c);
 	c->counters = counters_new(c);
+	c->claim_index = claim_index_new();
 	c->on_notice = on_notice;
 	c->on_notice_arg = d;
 	d->agent_endpoint = agent_endpoint_new(d->g);
@@ -536,6 +541,7 @@ void bench_stop(struct bench *d)
 	agent_endpoint_free(d->agent_endpoint);
 	provisioner_free(d->provisioner);
 	eta_free(d->eta);
+	claim_index_free(c->claim_index);
 	counters_free(c->counters);
 	kube_events_free(c->events);
 	kube_client_free(c->host);

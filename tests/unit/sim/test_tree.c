@@ -222,6 +222,10 @@ static bool lives(const char *path)
 	for (size_t i = 0; i < sizeof(of->nics) / sizeof(of->nics[0]) && of->nics[i]; i++)
 		if (strcasecmp(of->nics[i], path) == 0)
 			return true;
+	for (size_t i = 0; i < sizeof(of->storages) / sizeof(of->storages[0]) && of->storages[i];
+	     i++)
+		if (strcasecmp(of->storages[i], path) == 0)
+			return true;
 	for (size_t i = 0; i < sizeof(of->managers) / sizeof(of->managers[0]); i++)
 		if (of->managers[i] && strcasecmp(of->managers[i], path) == 0)
 			return true;

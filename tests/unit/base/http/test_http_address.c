@@ -31,37 +31,21 @@ static const char *const local6[] = {
 static const char *const far6[] = {"2001:db8::1", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::10.0.0.1",
 				   "2002:a00:1::1"};
 
-static bool is_local(int family, const char *text)
-{
-	struct sockaddr_storage s = {.ss_family = (sa_family_t)family};
-	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&s;
-	struct sockaddr_in *in = (struct sockaddr_in *)&s;
-	void *at = family == AF_INET ? (void *)&in->sin_addr : (void *)&in6->sin6_addr;
-	bool local;
-
-	assert_int_equal(inet_pton(family, text, at), 1);
-	local = http_address_is_local((struct sockaddr *)&s);
-	assert_int_equal(http_address_text_is_local(text), local);
-	return local;
-}
-
-static void check(int family, const char *const *texts, size_t n, bool local)
+static void check(const char *const *texts, size_t n, bool local)
 {
 	for (size_t i = 0; i < n; i++)
-		if (is_local(family, texts[i]) != local)
+		if (http_address_text_is_local(texts[i]) != local)
 			fail_msg("%s", texts[i]);
 }
 
 static void addresses_of_this_machine_and_its_link_are_local(void **state)
 {
-	const struct sockaddr other = {.sa_family = AF_UNIX};
-
 	(void)state;
-	check(AF_INET, local4, COUNT(local4), true);
-	check(AF_INET, far4, COUNT(far4), false);
-	check(AF_INET6, local6, COUNT(local6), true);
-	check(AF_INET6, far6, COUNT(far6), false);
-	assert_true(http_address_is_local(&other));
+	check(local4, COUNT(local4), true);
+	check(far4, COUNT(far4), false);
+	check(local6, COUNT(local6), true);
+	check(far6, COUNT(far6), false);
+	assert_true(http_address_text_is_local("")); /* of another family */
 	assert_true(http_address_text_is_local("fe80::1%eth0"));
 	assert_true(http_address_text_is_local("neither"));
 }

@@ -81,9 +81,22 @@ static void a_node_is_told_where_its_machine_stands_and_nothing_else(void **stat
 	assert_string_equal(labels_get(&l, "topology.kubernetes.io/zone"), "z1");
 }
 
+static void what_keeps_a_machine_from_booting_keeps_it_from_being_taken(void **state)
+{
+	(void)state;
+	assert_true(machine_is_out_of_reach("BmcAuthFailed"));
+	assert_true(machine_is_out_of_reach("BmcNotTrusted"));
+	assert_true(machine_is_out_of_reach("ProviderNotReady"));
+	assert_false(machine_is_out_of_reach("BmcSlow")); /* it is only waited for */
+	assert_false(machine_is_out_of_reach("PowerOnPaced"));
+	assert_false(machine_is_out_of_reach("NoSuchReason"));
+	assert_false(machine_is_out_of_reach(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_keeps_a_machine_from_booting_keeps_it_from_being_taken),
 		cmocka_unit_test(a_bmc_is_trusted_letter_for_letter),
 		cmocka_unit_test(the_secret_and_the_ca_are_part_of_it),
 		cmocka_unit_test(a_node_is_told_where_its_machine_stands_and_nothing_else),

@@ -50,7 +50,7 @@ static int setup(void **state)
 
 	bench_setup(state);
 	d = *state;
-	d->debts = debts_new(&d->c, d->tenants);
+	d->debts = debts_new(&d->c, d->tenants, NULL, NULL);
 	bench_tenants(d);
 	to_tenants = d->on_change;
 	d->on_change = on_change;

@@ -72,6 +72,24 @@ static void a_tenant_whose_kubeconfig_works_is_usable(void **state)
 	assert_string_equal(json_str_at(vc, "status", "version"), "1.36");
 }
 
+/* 500 tenants begin at once: each of them would be written twice. */
+static void what_is_read_soon_is_not_said_to_be_read(void **state)
+{
+	struct bench *d = *state;
+
+	for (int i = 0; i < 300; i++) {
+		bench_run(d, 20);
+		assert_string_not_equal(condition(d, "Ready"), "False Syncing");
+	}
+	assert_string_equal(condition(d, "Ready"), "True Ok");
+	/* A new login, and nobody answers: said after a while, before it is given up. */
+	http_mem_hang(d->net, BENCH_TEAM, true);
+	bench_secret(d, "team-a", "config", bench_kubeconfig(d, BENCH_TEAM, ""), NULL, NULL);
+	for (int i = 0; i < 400 && !str_eq(condition(d, "Ready"), "False Syncing"); i++)
+		bench_run(d, 100);
+	assert_string_equal(condition(d, "Ready"), "False Syncing");
+}
+
 static const char *key_pair(struct bench *d, const char *key)
 {
 	char *cert64 = crypto_base64(PEMS_CERT, strlen(PEMS_CERT));
@@ -471,6 +489,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_tenant_whose_kubeconfig_works_is_usable),
+		T(what_is_read_soon_is_not_said_to_be_read),
 		T(a_kubeconfig_that_could_turn_on_us_is_refused_with_the_field_named),
 		T(a_server_that_an_admin_wrote_stands_in_for_a_local_one),
 		T(an_absent_secret_or_key_is_said_and_comes_back),

@@ -1,0 +1,337 @@
+/*
+ * network: `drover network check`: asks what moves the ports of machines whether it has what drover needs of it, and prints
+ * what is wrong and how to mend it.  It asks with the password that drover has, from where it is run, and changes nothing.
+ * Tests: tests/real/netris.py, tests/contract/test_netris_check.c
+ */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/args.h"
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/client.h"
+#include "providers/netris_check.h"
+
+#define WAIT_S 45 /* three heartbeats of a switch, as they are by default */
+
+enum { WAIT = 0x7001 };
+
+struct names {
+	const char **v;
+	size_t n, cap;
+};
+
+struct network {
+	struct cli_options o;
+	const char *what, *provider, *ns;
+	int64_t wait_s;
+	struct cli_client c;
+	struct arena *a;
+	struct names providers, machines, tenants;
+	const char *of; /* the Provider whose Machines are wanted */
+	json_t *all;	/* findings of each Provider, by name */
+	unsigned wrong;
+	bool answered;
+};
+
+/* --- what drover has ------------------------------------------------------------------------------- */
+
+static void names_add(struct names *s, const char *name)
+{
+	mem_grow(s->v, s->n + 1, s->cap);
+	s->v[s->n++] = name;
+	s->v[s->n] = NULL;
+}
+
+static void on_provider(json_t *o, void *arg)
+{
+	struct network *w = arg;
+
+	names_add(&w->providers, arena_strdup(w->a, json_str_at(o, "metadata", "name")));
+}
+
+static void on_machine(json_t *o, void *arg)
+{
+	struct network *w = arg;
+
+	if (str_eq(json_str_at(o, "spec", "providerRef", "name"), w->of))
+		names_add(&w->machines, arena_strdup(w->a, json_str_at(o, "metadata", "name")));
+}
+
+static void on_tenant(json_t *o, void *arg)
+{
+	struct network *w = arg;
+	const char *segment = json_str_at(o, "spec", "network", "segment");
+
+	names_add(&w->tenants,
+		  arena_strdup(w->a, str_or(segment, json_str_at(o, "metadata", "name"))));
+}
+
+/* A value of a Secret in drover's namespace; NULL with e. */
+static struct secret *value_of(struct network *w, const char *name, const char *key, struct err *e)
+{
+	OWN_JSON o = cli_secret(&w->c, w->ns, name, e);
+	const char *coded = json_str_at(o, "data", key);
+
+	if (!o) {
+		(void)!err_wrap(e, "Secret %s in namespace %s", name, w->ns);
+		return NULL;
+	}
+	if (!coded) {
+		(void)!err_set(e, ERR_NOT_FOUND, 0, "Secret %s has no key %s", name, key);
+		return NULL;
+	}
+	return cli_decoded(coded, e);
+}
+
+/* --- findings -------------------------------------------------------------------------------------- */
+
+static json_t *finding(const char *of, const char *result, const char *says, const char *mend)
+{
+	return json_pack("{s:s, s:s, s:s, s:s*}", "of", of, "result", result, "says", says, "mend",
+			 mend);
+}
+
+static void one_wrong(struct network *w, json_t *findings, const char *of, const char *says,
+		      const char *mend)
+{
+	w->wrong++;
+	json_array_append_new(findings, finding(of, "wrong", says, mend));
+}
+
+static void on_checked(const json_t *findings, unsigned wrong, void *arg)
+{
+	struct network *w = arg;
+
+	json_object_set_new(w->all, w->of, json_deep_copy(findings));
+	w->wrong += wrong;
+	w->answered = true;
+	loop_stop(w->c.loop);
+}
+
+static void print(const struct network *w)
+{
+	const char *provider;
+	json_t *findings, *f;
+	size_t i;
+
+	json_object_foreach (w->all, provider, findings) {
+		fprintf(w->c.out, "Provider %s\n", provider);
+		json_array_foreach (findings, i, f) {
+			const char *mend = json_str_at(f, "mend");
+
+			fprintf(w->c.out, "  %-5s  %s: %s\n", json_str_at(f, "result"),
+				json_str_at(f, "of"), json_str_at(f, "says"));
+			if (mend)
+				fprintf(w->c.out, "         %s\n", mend);
+		}
+	}
+	fprintf(w->c.out, w->wrong ? "%u wrong\n" : "nothing wrong\n", w->wrong);
+}
+
+/* --- one Provider ---------------------------------------------------------------------------------- */
+
+static void ask(struct network *w, const struct provider_object_network *n,
+		const struct fabric_netris *f, json_t *findings)
+{
+	const struct netris_check_spec s = {.group = w->c.group,
+					    .netris = f,
+					    .quarantine = n->segments.quarantine,
+					    .provisioning = n->segments.provisioning,
+					    .machines = w->machines.v,
+					    .tenants = w->tenants.v,
+					    .wait_ms = w->wait_s * 1000,
+					    .done = on_checked,
+					    .arg = w};
+	struct err e;
+	struct netris_check *check = netris_check_new(&s, &e);
+
+	if (!check) {
+		one_wrong(w, findings, "controller", e.text,
+			  "correct spec.network.netris of the Provider");
+		return;
+	}
+	w->answered = false;
+	while (!w->answered)
+		loop_run(w->c.loop);
+	netris_check_free(check);
+}
+
+static const char **names_of(struct network *w, const struct strings *s)
+{
+	const char **v = arena_calloc(w->a, s->n + 1, sizeof(*v));
+
+	if (s->n)
+		memcpy(v, s->v, s->n * sizeof(*v));
+	return v;
+}
+
+/* With its Secrets; what is wrong about these goes into findings. */
+static void check_netris(struct network *w, const struct provider_object_network *n,
+			 json_t *findings)
+{
+	const struct provider_object_netris *o = n->netris;
+	const char *name = o->credentials_secret_ref.name, *pin = o->tls.fingerprint;
+	const struct object_secret_ref *ca_ref = o->tls.ca_secret_ref;
+	struct err e;
+	OWN(secret) user = value_of(w, name, "username", &e);
+	OWN(secret) password = user ? value_of(w, name, "password", &e) : NULL;
+	OWN(secret) endpoint = password ? value_of(w, name, "endpoint", &e) : NULL;
+	OWN(secret)
+	ca = endpoint && ca_ref ? value_of(w, ca_ref->name, str_or(ca_ref->key, "ca.crt"), &e)
+				: NULL;
+	struct fabric_netris f = {
+		.http = w->c.http,
+		.url = o->endpoint,
+		.user = user ? secret_expose(user) : NULL,
+		.password = password,
+		.ca_pem = ca ? secret_expose(ca) : NULL,
+		.pin_sha256 = pin && str_starts(pin, "sha256:") ? pin + strlen("sha256:") : pin,
+		.site = o->site,
+		.template_ = o->template_,
+		.admin = o->admin,
+		.prefix = o->prefix,
+		.host_servers = names_of(w, &o->host_servers),
+		.common_vnets = names_of(w, &o->common_vnets)};
+
+	if (!endpoint || (ca_ref && !ca)) {
+		one_wrong(
+			w, findings, "Secret", e.text,
+			"make it, in drover's namespace: username, password and endpoint; ca.crt in that of tls.caSecretRef");
+		return;
+	}
+	if (!secret_equal_bytes(endpoint, o->endpoint, strlen(o->endpoint))) {
+		one_wrong(
+			w, findings, "Secret",
+			"its key endpoint is not spec.network.netris.endpoint: the password may not be sent there",
+			"correct the one or the other");
+		return;
+	}
+	ask(w, n, &f, findings);
+}
+
+static int check(struct network *w, const char *name)
+{
+	struct err e;
+	OWN_JSON o = cli_get(&w->c, OBJECT_PROVIDER, name, &e);
+	json_t *findings = json_array();
+	const struct provider_object *p;
+	void *out;
+
+	json_object_set_new(w->all, name, findings);
+	w->of = name;
+	w->machines.n = 0;
+	if (!o || cli_list(&w->c, OBJECT_MACHINE, on_machine, w, &e) < 0)
+		return cli_failed(&w->c, "%s", e.text);
+	if (object_decode(&object_kinds[OBJECT_PROVIDER], o, w->a, &out, &e) < 0) {
+		one_wrong(w, findings, "Provider", e.text, "correct that field");
+		return 0;
+	}
+	p = out;
+	if (p->spec.network.type == FABRIC_NETRIS)
+		check_netris(w, &p->spec.network, findings);
+	else
+		json_array_append_new(
+			findings,
+			finding("Provider", "note",
+				p->spec.network.type == FABRIC_EXEC
+					? "type exec: its program is asked by nobody but drover"
+					: "type none: nothing moves ports, and nothing proves where they are",
+				NULL));
+	return 0;
+}
+
+/* --- the verb -------------------------------------------------------------------------------------- */
+
+static const struct argp_option options[] = {
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	{"wait", WAIT, "SECONDS", 0, "For switches to be heard of (45)", 0},
+	CLI_OPTION_ROWS};
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct network *w = st->input;
+
+	switch (key) {
+	case 'n':
+		w->ns = arg;
+		return 0;
+	case WAIT:
+		if (!str_to_i64(arg, 0, 3600, &w->wait_s))
+			argp_error(st, "--wait: want 0 to 3600, got '%s'", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!w->what && !str_eq(arg, "check"))
+			argp_error(st, "want check, got '%s'", arg);
+		else if (!w->what)
+			w->what = arg;
+		else if (w->provider)
+			argp_error(st, "one Provider at a time");
+		else
+			w->provider = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!w->what)
+			argp_error(st, "what about it? want check");
+		return 0;
+	default:
+		return cli_option(key, arg, st, &w->o);
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "check [PROVIDER]",
+	.doc = "Ask what moves the ports of machines whether it has what drover needs: login, site, template, server clusters, "
+	       "each Machine with its links, switches. Prints what is wrong and how to mend it; changes nothing.\v"
+	       "Examples:\n  drover network check\n  drover network check hall-a -o json\n"
+	       "It reads Providers, Machines, VirtualClusters and the Secrets that the Provider names, and asks the controller "
+	       "from where you are. Exit status 1: something is wrong, or could not be asked.",
+};
+
+static int run(struct network *w)
+{
+	struct err e;
+	int status = 0;
+
+	if (w->provider)
+		names_add(&w->providers, w->provider);
+	else if (cli_list(&w->c, OBJECT_PROVIDER, on_provider, w, &e) < 0)
+		return cli_failed(&w->c, "%s", e.text);
+	if (cli_list(&w->c, OBJECT_VIRTUAL_CLUSTER, on_tenant, w, &e) < 0)
+		return cli_failed(&w->c, "%s", e.text);
+	for (size_t i = 0; i < w->providers.n; i++)
+		status = check(w, w->providers.v[i]) || status;
+	if (w->c.json) {
+		json_dumpf(w->all, w->c.out, JSON_INDENT(2));
+		fputc('\n', w->c.out);
+	} else {
+		print(w);
+	}
+	return status || w->wrong > 0;
+}
+
+int cli_network(int argc, char **argv)
+{
+	struct network w = {.ns = "drover-system", .wait_s = WAIT_S};
+	int status;
+
+	args_parse(&argp, argc, argv, &w);
+	if (cli_open(&w.c, "drover network", &w.o) < 0)
+		return 1;
+	w.a = arena_new();
+	w.all = json_object();
+	status = run(&w);
+	json_decref(w.all);
+	arena_free(w.a);
+	free(w.providers.v);
+	free(w.machines.v);
+	free(w.tenants.v);
+	cli_close(&w.c);
+	return status;
+}

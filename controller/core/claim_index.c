@@ -1,0 +1,66 @@
+#include "controller/core/claim_index.h"
+
+#include <stdlib.h>
+
+#include "base/index.h"
+#include "base/mem.h"
+
+struct claim_index {
+	struct index *names;
+};
+
+struct claim_index *claim_index_new(void)
+{
+	struct claim_index *x = mem_new(struct claim_index);
+
+	x->names = index_new(CLAIM_KEYS);
+	return x;
+}
+
+void claim_index_free(struct claim_index *x)
+{
+	if (!x)
+		return;
+	index_free(x->names);
+	free(x);
+}
+
+void claim_index_put(struct claim_index *x, const char *name, const struct node_claim *n)
+{
+	const struct object_ref *wanted = n ? n->spec.machine_ref : NULL,
+				*had = n ? n->status.machine_ref : NULL;
+	const struct index_text now[] = {
+		{CLAIM_BY_TENANT, n ? n->spec.virtual_cluster_ref.name : NULL},
+		{CLAIM_BY_MACHINE, wanted ? wanted->name : NULL},
+		{CLAIM_BY_MACHINE, had ? had->name : NULL},
+	};
+
+	index_put(x->names, name, now, sizeof(now) / sizeof(now[0]));
+}
+
+struct asking {
+	const struct context *c;
+	bool (*fn)(const struct node_claim *n, void *arg);
+	void *arg;
+};
+
+static bool on_name(const char *name, void *arg)
+{
+	const struct asking *a = arg;
+	const struct node_claim *n = CTX_GET(a->c, OBJECT_NODE_CLAIM, node_claim, name);
+
+	return !n || a->fn(n, a->arg);
+}
+
+void claim_index_each(const struct context *c, enum claim_key key, const char *value,
+		      bool (*fn)(const struct node_claim *n, void *arg), void *arg)
+{
+	struct asking a = {c, fn, arg};
+
+	index_each(c->claim_index->names, key, value, on_name, &a);
+}
+
+size_t claim_index_count(const struct context *c, enum claim_key key, const char *value)
+{
+	return index_count(c->claim_index->names, key, value);
+}

@@ -1,0 +1,217 @@
+#include "controller/hardware/segments.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#define AGAIN_MS 30000
+#define LOST_MS                                                                                    \
+	90000 /* the call of a driver that was freed is never answered; any other is within 60 s */
+#define LAST_TRY_MS (10 * 60 * 1000)
+
+struct segments {
+	struct context *c;
+	const struct drivers *drivers;
+	void (*changed)(const char *tenant, void *arg);
+	void *arg;
+	struct map *entries; /* of tenants that are being deleted, by name */
+};
+
+struct entry {
+	struct segments *all;
+	char *tenant;
+	char uid[64], segment[TENANT_SEGMENT];
+	struct map *done; /* Providers that have nothing left */
+	char asked[254];  /* the one that is being asked; "": none */
+	struct loop_timer again;
+	bool told; /* given up */
+};
+
+void segment_of_tenant(const struct virtual_cluster *vc, char out[static TENANT_SEGMENT])
+{
+	str_format(out, TENANT_SEGMENT, SEGMENT_TENANTS "%s",
+		   str_or(vc->spec.network.segment, vc->meta.name));
+}
+
+static void entry_free(void *p)
+{
+	struct entry *en = p;
+
+	loop_timer_stop(&en->again);
+	map_free(en->done);
+	free(en->tenant);
+	free(en);
+}
+
+/* Does it make things for tenants? */
+static bool makes(const struct provider_object *p)
+{
+	return p->spec.network.type == FABRIC_NETRIS;
+}
+
+struct twin {
+	const struct virtual_cluster *vc;
+	bool found;
+};
+
+static bool find_twin(const struct kube_entry *e, void *arg)
+{
+	const struct virtual_cluster *other = e->object;
+	struct twin *t = arg;
+	char a[TENANT_SEGMENT], b[TENANT_SEGMENT];
+
+	segment_of_tenant(t->vc, a);
+	segment_of_tenant(other, b);
+	t->found = !str_eq(other->meta.name, t->vc->meta.name) && str_eq(a, b);
+	return !t->found;
+}
+
+/* Another tenant names the same segment: it is still needed. */
+static bool is_shared(const struct segments *s, const struct virtual_cluster *vc)
+{
+	struct twin t = {vc, false};
+
+	kube_cache_each(s->c->cache[OBJECT_VIRTUAL_CLUSTER], find_twin, &t);
+	return t.found;
+}
+
+struct next {
+	const struct entry *en;
+	const struct provider_object *p;
+};
+
+static bool find_next(const struct kube_entry *e, void *arg)
+{
+	struct next *n = arg;
+	const struct provider_object *p = e->object;
+
+	if (makes(p) && !(n->en && map_has(n->en->done, p->meta.name)))
+		n->p = p;
+	return !n->p;
+}
+
+static const struct provider_object *next_of(const struct segments *s, const struct entry *en)
+{
+	struct next n = {en, NULL};
+
+	kube_cache_each(s->c->cache[OBJECT_PROVIDER], find_next, &n);
+	return n.p;
+}
+
+static void on_again(void *arg)
+{
+	struct entry *en = arg;
+
+	en->asked[0] = '\0';
+	en->all->changed(en->tenant, en->all->arg);
+}
+
+static void on_dropped(const struct fabric_place *p, const struct err *e, void *arg)
+{
+	struct entry *en = arg;
+
+	(void)p;
+	if (e) {
+		log_warn("segment not removed", LOG_S("tenant", en->tenant),
+			 LOG_S("provider", en->asked), LOG_E(e));
+		loop_timer_start(&en->again, AGAIN_MS);
+		return;
+	}
+	map_put(en->done, en->asked, en);
+	loop_timer_start(&en->again, 0);
+}
+
+static bool may_act(void *arg)
+{
+	const struct entry *en = arg;
+
+	return ctx_may_destroy(en->all->c);
+}
+
+static void ask(struct entry *en, const struct provider_object *p)
+{
+	const struct driver *d = driver_get(en->all->drivers, p->meta.name);
+	const struct fabric_call call = {.done = on_dropped, .may_act = may_act, .arg = en};
+
+	if (!d || !d->fabric ||
+	    !fabric_makes(d->fabric)) { /* its Secret is being read, or it is not usable */
+		loop_timer_start(&en->again, AGAIN_MS);
+		return;
+	}
+	str_copy(en->asked, sizeof(en->asked), p->meta.name);
+	loop_timer_start(&en->again, LOST_MS);
+	fabric_drop(d->fabric, en->segment, &call);
+}
+
+static bool give_up(struct entry *en, const struct virtual_cluster *vc)
+{
+	char note[400];
+
+	if (loop_wall(en->all->c->loop) - vc->meta.deletion_timestamp <= LAST_TRY_MS)
+		return false;
+	str_format(
+		note, sizeof(note),
+		"what its network driver made for segment %.100s may be left: it could not be removed in 10 min",
+		en->segment);
+	if (!en->told)
+		ctx_event(en->all->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning", "SegmentLeft",
+			  note);
+	en->told = true;
+	return true;
+}
+
+bool segments_hold(struct segments *s, const struct virtual_cluster *vc, bool gone)
+{
+	const struct provider_object *p = next_of(s, NULL);
+	struct entry *en = map_get(s->entries, vc->meta.name);
+
+	if (!gone)
+		return p != NULL;
+	if (en && !str_eq(en->uid, vc->meta.uid) && !en->asked[0]) {
+		entry_free(map_take(s->entries, vc->meta.name));
+		en = NULL;
+	}
+	if (!en) {
+		en = mem_new(struct entry);
+		en->all = s;
+		en->tenant = mem_strdup(vc->meta.name);
+		str_copy(en->uid, sizeof(en->uid), vc->meta.uid);
+		segment_of_tenant(vc, en->segment);
+		en->done = map_new(NULL);
+		loop_timer_init(&en->again, s->c->group, on_again, en);
+		map_put(s->entries, vc->meta.name, en);
+	}
+	p = next_of(s, en);
+	if (!p || is_shared(s, vc) || give_up(en, vc))
+		return false;
+	if (!en->asked[0] && !loop_timer_active(&en->again) && !vc->spec.paused &&
+	    ctx_may_destroy(s->c))
+		ask(en, p);
+	else if (!loop_timer_active(&en->again))
+		loop_timer_start(&en->again, AGAIN_MS);
+	return true;
+}
+
+struct segments *segments_new(struct context *c, const struct drivers *ds,
+			      void (*changed)(const char *tenant, void *arg), void *arg)
+{
+	struct segments *s = mem_new(struct segments);
+
+	*s = (struct segments){.c = c,
+			       .drivers = ds,
+			       .changed = changed,
+			       .arg = arg,
+			       .entries = map_new(entry_free)};
+	return s;
+}
+
+void segments_free(struct segments *s)
+{
+	if (!s)
+		return;
+	map_free(s->entries);
+	free(s);
+}

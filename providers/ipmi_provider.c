@@ -1,0 +1,519 @@
+#include <ctype.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "providers/jobs.h"
+#include "providers/registry.h"
+
+/*
+ * Machines behind BMCs that speak IPMI 2.0 (lanplus), by ipmitool: power, identity, and the end of a boot override.
+ *
+ * One process at a time for a BMC, PAUSE_MS after the last one: some crash at less.  A look is one process with all its
+ * questions ("shell"), so one session; what changes the machine is a second one, after a look of the same call.
+ * A process that has not ended after PROCESS_MS is killed.  The password goes by the environment, which its owner and
+ * root alone can read, and never by argv; nothing is left behind when drover dies.
+ *
+ * There is no virtual media, and firmware cannot be told an address to boot from: docs/providers/ipmi.md says what is left.
+ * Tests: tests/contract/test_provider.c, tests/unit/providers/test_ipmi_provider.c, tests/real/ipmi.py
+ */
+#define IPMITOOL "/usr/bin/ipmitool"
+#define SCHEME "ipmi://"
+#define RATE 50
+#define CONCURRENT 64
+#define PAUSE_MS 5000
+#define PROCESS_MS 20000 /* its own limit is 2 s a request, twice; a login has several */
+#define OUTPUT_MAX (64u << 10)
+#define PASSWORD_MAX 20 /* IPMI 2.0, 22.30: Set User Password */
+#define USER_MAX 16
+#define DENIED_CODE 401 /* provider.h: not tried again by this attachment */
+
+struct ipmi_provider {
+	struct job_line line;
+	struct map *
+		paused; /* host -> struct pause, of machines that were detached: they may come again */
+};
+
+struct pause {
+	int64_t not_before;
+};
+
+struct provider_machine {
+	struct job_seat seat; /* first: a job's seat is its machine */
+	struct loop_group *group;
+	char *host, *port, *user;
+	struct secret *password;
+	bool refused;	    /* the login */
+	int64_t not_before; /* no process until then */
+	struct loop_timer pause, limit;
+	struct job *job; /* that runs; NULL: none */
+	bool acting;	 /* ... and is past its look */
+	struct loop_child *process;
+	struct buf out, words; /* standard output; standard error */
+	int64_t asked_at;
+};
+
+static struct provider_machine *machine_of(const struct job *j)
+{
+	return (struct provider_machine *)j->seat;
+}
+
+static void process_over(struct provider_machine *m)
+{
+	loop_child_free(m->process);
+	m->process = NULL;
+	loop_timer_stop(&m->limit);
+	loop_timer_stop(&m->pause);
+	m->not_before = loop_now(loop_of(m->group)) + PAUSE_MS;
+}
+
+static void end(struct provider_machine *m, const struct provider_observation *o,
+		const struct err *e)
+{
+	struct job *j = m->job;
+
+	m->job = NULL;
+	job_end(j, o, e); /* may detach the machine */
+}
+
+static void fail(struct provider_machine *m, struct err *e)
+{
+	e->scope = ERR_MACHINE;
+	end(m, NULL, e);
+}
+
+/* --- what ipmitool says ------------------------------------------------------------------------------- */
+
+/* The value of "Name : value" or "Name is value"; false: no such line. */
+static bool line_of(const char *text, const char *name, char *out, size_t size)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = text; at && *at; at = strchr(at, '\n'), at += at != NULL) {
+		const char *value = at;
+		size_t len;
+
+		while (*value == ' ')
+			value++;
+		if (strncmp(value, name, n) != 0)
+			continue;
+		value += n;
+		value += strspn(value, " :");
+		len = strcspn(value, "\r\n");
+		while (len > 0 && value[len - 1] == ' ')
+			len--;
+		if (len >= size)
+			len = size - 1;
+		memcpy(out, value, len);
+		out[len] = '\0';
+		str_clean(out);
+		return true;
+	}
+	return false;
+}
+
+/* Of what it said, the line that came last: what precedes it was no hindrance. */
+static const char *last_line(struct buf *words)
+{
+	char *at;
+
+	while (words->len > 0 && strchr("\r\n ", words->data[words->len - 1]))
+		words->data[--words->len] = '\0';
+	at = strrchr(words->data, '\n');
+	return at ? at + 1 : words->data;
+}
+
+/* Data 1 and 2 of boot flags, IPMI 2.0 table 28-14: bit 7 of the first: valid; bits 5:2 of the second: the device. */
+static enum provider_override override_of(const char *text)
+{
+	char hex[32];
+	uint8_t data[2];
+
+	if (!line_of(text, "Boot parameter data", hex, sizeof(hex)) || strlen(hex) < 4)
+		return PROVIDER_OVERRIDE_OTHER; /* not told: none is not proved */
+	hex[4] = '\0';
+	for (char *c = hex; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	if (!str_unhex(data, hex, sizeof(data)))
+		return PROVIDER_OVERRIDE_OTHER;
+	if (!(data[0] & 0x80))
+		return PROVIDER_OVERRIDE_NONE;
+	switch (data[1] >> 2 & 0xf) {
+	case 0: /* none */
+	case 2: /* the disk */
+		return PROVIDER_OVERRIDE_NONE;
+	case 5: /* CD or DVD */
+		return PROVIDER_OVERRIDE_MEDIA;
+	default:
+		return PROVIDER_OVERRIDE_OTHER;
+	}
+}
+
+static int see(struct provider_machine *m, struct err *e)
+{
+	struct job *j = m->job;
+	struct provider_observation *o = &j->seen;
+	char power[16], text[128], uuid[UUID_TEXT];
+
+	if (!line_of(m->out.data, "Chassis Power is", power, sizeof(power)) ||
+	    (!str_eq(power, "on") && !str_eq(power, "off")))
+		return err_set(e, ERR_PROTOCOL, 0, "the BMC tells no power state: %.120s",
+			       last_line(&m->words));
+	if (!j->strings)
+		j->strings = arena_new();
+	*o = (struct provider_observation){
+		.read_at = m->asked_at,
+		.power = str_eq(power, "on") ? PROVIDER_POWER_ON : PROVIDER_POWER_OFF,
+		.boot_override = override_of(m->out.data),
+		.media_known = true, /* there is no slot */
+		.address = m->host,
+	};
+	if (line_of(m->out.data, "System GUID", text, sizeof(text)) &&
+	    uuid_read(text, uuid) == UUID_IS)
+		o->system_uuid = arena_strdup(j->strings, uuid);
+	if ((line_of(m->out.data, "Product Serial", text, sizeof(text)) ||
+	     line_of(m->out.data, "Chassis Serial", text, sizeof(text))) &&
+	    text[0])
+		o->serial = arena_strdup(j->strings, text);
+	return 0;
+}
+
+/* Of an ipmitool that failed, by its words. */
+static int why(struct provider_machine *m, struct err *e)
+{
+	static const struct {
+		const char *words;
+		enum err_kind kind;
+		const char *text;
+	} known[] = {
+		{"RAKP 2 HMAC is invalid", ERR_DENIED, "the BMC refuses the password"},
+		{"unauthorized name", ERR_DENIED, "the BMC knows no such user"},
+		{"Insufficient privilege", ERR_DENIED, "the user may not do that"},
+		{"insufficient resources", ERR_CAPACITY, "the BMC has no session free"},
+		{"Set Session Privilege Level", ERR_CAPACITY,
+		 "the BMC has no session free, or the user is no administrator"},
+		{"no matching cipher suite", ERR_UNSUPPORTED,
+		 "the BMC and ipmitool have no cipher suite in common"},
+		{"Address lookup for", ERR_NOT_FOUND, "its name is not known"},
+		{"Node busy", ERR_UNAVAILABLE, "the BMC is busy"},
+		{"Unable to establish", ERR_UNAVAILABLE, "the BMC does not answer IPMI"},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (!strstr(m->words.data, known[i].words) && !strstr(m->out.data, known[i].words))
+			continue;
+		m->refused = i < 2;
+		return err_set(e, known[i].kind, i < 2 ? DENIED_CODE : 0, "%s", known[i].text);
+	}
+	return err_set(e, ERR_UNAVAILABLE, 0, "ipmitool: %.150s",
+		       str_or(last_line(&m->words), "it failed, and does not say why"));
+}
+
+/* --- the process -------------------------------------------------------------------------------------- */
+
+static void after_pause(struct provider_machine *m);
+
+static void add_line(struct buf *b, const char *line, size_t len)
+{
+	struct err e;
+
+	if (buf_add(b, line, len, &e) < 0 || buf_add(b, "\n", 1, &e) < 0)
+		return; /* what is beyond its maximum is not read */
+}
+
+static void on_line(const char *line, size_t len, void *arg)
+{
+	add_line(&((struct provider_machine *)arg)->out, line, len);
+}
+
+static void on_stderr(const char *data, size_t len, void *arg)
+{
+	struct err e;
+
+	if (buf_add(&((struct provider_machine *)arg)->words, data, len, &e) < 0)
+		return;
+}
+
+static void looked(struct provider_machine *m)
+{
+	struct job *j = m->job;
+	struct err e;
+
+	/* Its status is that of no question: what it says counts. */
+	if (!strstr(m->out.data, "Chassis Power is")) {
+		(void)why(m, &e);
+		fail(m, &e);
+	} else if (see(m, &e) < 0) {
+		fail(m, &e);
+	} else if (j->kind == JOB_OBSERVE) {
+		end(m, &j->seen, NULL);
+	} else if ((j->call.fits && j->call.fits(&j->seen, j->call.arg, &e) < 0) ||
+		   !job_may_act(j, &e)) {
+		end(m, NULL, &e);
+	} else if (j->kind == JOB_POWER &&
+		   j->seen.power == (j->on ? PROVIDER_POWER_ON : PROVIDER_POWER_OFF)) {
+		end(m, NULL, NULL); /* as it is wanted: some BMCs call that an error */
+	} else if (j->kind == JOB_BOOT && j->seen.boot_override == PROVIDER_OVERRIDE_NONE) {
+		end(m, NULL, NULL);
+	} else {
+		m->acting = true;
+		after_pause(m);
+	}
+}
+
+static void on_exit_(int status, const struct err *e, void *arg)
+{
+	struct provider_machine *m = arg;
+	struct err mine;
+
+	process_over(m);
+	if (e) {
+		mine = *e;
+		fail(m, &mine);
+	} else if (!m->acting) {
+		looked(m);
+	} else if (status != 0) {
+		(void)why(m, &mine);
+		fail(m, &mine);
+	} else {
+		end(m, NULL, NULL);
+	}
+}
+
+static void on_limit(void *arg)
+{
+	struct provider_machine *m = arg;
+	struct err e;
+
+	loop_child_kill(m->process, SIGKILL);
+	process_over(m);
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "ipmitool did not end within %d s and was killed",
+		       PROCESS_MS / 1000);
+	fail(m, &e);
+}
+
+static void spawn(struct provider_machine *m, const char *const *command, const char *input)
+{
+	const char *argv[24] = {IPMITOOL, "-v",	   "-I", "lanplus", "-H", m->host, "-p", m->port,
+				"-U",	  m->user, "-E", "-N",	    "2",  "-R",	   "2"};
+	char *password = mem_printf("IPMI_PASSWORD=%s", secret_expose(m->password));
+	const char *env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", password, NULL};
+	struct loop_spawn s = {.argv = argv,
+			       .env = env,
+			       .max_line = 4096,
+			       .on_line = on_line,
+			       .on_stderr = on_stderr,
+			       .on_exit = on_exit_,
+			       .arg = m};
+	size_t n = 15;
+	struct err e;
+
+	for (size_t i = 0; command[i]; i++)
+		argv[n++] = command[i];
+	buf_clear(&m->out);
+	buf_clear(&m->words);
+	m->asked_at = loop_now(loop_of(m->group));
+	m->process = loop_spawn(m->group, &s, &e);
+	secret_wipe(password, strlen(password));
+	free(password);
+	if (!m->process) {
+		m->not_before = m->asked_at + PAUSE_MS;
+		(void)!err_wrap(&e, "ipmitool is needed");
+		fail(m, &e);
+		return;
+	}
+	if (input)
+		loop_child_write(m->process, input, strlen(input));
+	loop_timer_start(&m->limit, PROCESS_MS);
+}
+
+/* Its pause is over. */
+static void go(void *arg)
+{
+	static const char *const look[] = {"shell", NULL};
+	static const char *const on[] = {"chassis", "power", "on", NULL};
+	static const char *const off[] = {"chassis", "power", "off", NULL};
+	static const char *const none[] = {"chassis", "bootdev", "none", NULL};
+	struct provider_machine *m = arg;
+	struct job *j = m->job;
+	struct err e;
+
+	if (m->acting && !job_may_act(j, &e)) {
+		end(m, NULL, &e);
+		return;
+	}
+	if (!m->acting)
+		spawn(m, look,
+		      "chassis power status\nmc guid\nchassis bootparam get 5\nfru print 0\nexit\n");
+	else
+		spawn(m, j->kind == JOB_BOOT ? none : j->on ? on : off, NULL);
+}
+
+static void after_pause(struct provider_machine *m)
+{
+	int64_t wait = m->not_before - loop_now(loop_of(m->group));
+
+	loop_timer_start(&m->pause, wait > 0 ? wait : 0);
+}
+
+static void run(struct job *j)
+{
+	struct provider_machine *m = machine_of(j);
+	struct err e;
+
+	m->job = j;
+	m->acting = false;
+	if (m->refused) {
+		(void)!err_set(&e, ERR_DENIED, DENIED_CODE,
+			       "the BMC refused the login, which is not tried again");
+		fail(m, &e);
+		return;
+	}
+	after_pause(m);
+}
+
+/* --- the slots ---------------------------------------------------------------------------------------- */
+
+static int ipmi_open(struct provider *p, const struct provider_spec *s, struct err *e)
+{
+	struct ipmi_provider *ip = mem_new(struct ipmi_provider);
+
+	(void)e;
+	job_line_init(&ip->line, s, RATE, CONCURRENT, run);
+	ip->paused = map_new(free);
+	p->state = ip;
+	return 0;
+}
+
+static void ipmi_close(struct provider *p)
+{
+	struct ipmi_provider *ip = p->state;
+
+	job_line_done(&ip->line);
+	map_free(ip->paused);
+	free(ip);
+}
+
+/* ipmi://HOST or ipmi://HOST:PORT, an IPv6 address in brackets. */
+static int place_of(const char *address, char **host, char **port, struct err *e)
+{
+	const char *at = address && str_starts(address, SCHEME) ? address + strlen(SCHEME) : "";
+	bool brackets = *at == '[';
+	size_t n = brackets ? strcspn(++at, "]") : strcspn(at, ":/");
+	const char *rest = at + n + (brackets && at[n] == ']');
+	int64_t number = 623;
+
+	if (n == 0 || n > 253 || at[0] == '-' ||
+	    strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:_-") < n ||
+	    (*rest == ':' ? !str_to_i64(rest + 1, 1, 65535, &number) : *rest && !str_eq(rest, "/")))
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.bmc.address: want ipmi://HOST or ipmi://HOST:PORT, got %.100s",
+			       str_or(address, "nothing"));
+	*host = mem_strndup(at, n);
+	*port = mem_printf("%lld", (long long)number);
+	return 0;
+}
+
+static struct provider_machine *ipmi_attach(struct provider *p,
+					    const struct provider_machine_spec *s, struct err *e)
+{
+	struct ipmi_provider *ip = p->state;
+	const struct pause *last;
+	struct provider_machine *m;
+	char *host = NULL, *port = NULL;
+
+	if (place_of(s->bmc_address, &host, &port, e) < 0)
+		return NULL;
+	if (str_empty(s->user) || strlen(s->user) > USER_MAX || !s->password ||
+	    secret_len(s->password) > PASSWORD_MAX) {
+		free(host);
+		free(port);
+		(void)!err_set(
+			e, ERR_INVALID, 0,
+			"spec.bmc.credentialsSecretRef: IPMI has users of at most %d bytes and passwords of at most %d",
+			USER_MAX, PASSWORD_MAX);
+		return NULL;
+	}
+	m = mem_new(struct provider_machine);
+	job_seat_init(&m->seat, &ip->line);
+	m->group = ip->line.group;
+	m->host = host;
+	m->port = port;
+	m->user = mem_strdup(s->user);
+	m->password = secret_copy(s->password);
+	last = map_get(ip->paused, m->host);
+	m->not_before = last ? last->not_before : 0;
+	map_del(ip->paused, m->host);
+	loop_timer_init(&m->pause, m->group, go, m);
+	loop_timer_init(&m->limit, m->group, on_limit, m);
+	buf_init(&m->out, OUTPUT_MAX);
+	buf_init(&m->words, OUTPUT_MAX);
+	return m;
+}
+
+static void ipmi_detach(struct provider *p, struct provider_machine *m)
+{
+	struct ipmi_provider *ip = p->state;
+	struct pause *last;
+
+	if (m->process) { /* it does not read, so no end of file stops it */
+		loop_child_kill(m->process, SIGKILL);
+		process_over(m);
+	}
+	loop_timer_stop(&m->pause);
+	if (m->not_before > loop_now(loop_of(m->group))) {
+		last = mem_new(struct pause);
+		last->not_before = m->not_before;
+		map_put(ip->paused, m->host, last);
+	}
+	job_seat_done(&m->seat);
+	buf_done(&m->out);
+	buf_done(&m->words);
+	secret_free(m->password);
+	free(m->host);
+	free(m->port);
+	free(m->user);
+	free(m);
+}
+
+static void ipmi_observe(struct provider *p, struct provider_machine *m,
+			 const struct provider_call *c)
+{
+	(void)p;
+	job_ask(&m->seat, JOB_OBSERVE, c);
+}
+
+static void ipmi_power(struct provider *p, struct provider_machine *m, bool on,
+		       const struct provider_call *c)
+{
+	(void)p;
+	job_ask(&m->seat, JOB_POWER, c)->on = on;
+}
+
+static void ipmi_boot(struct provider *p, struct provider_machine *m, enum provider_boot how,
+		      const char *url, const struct provider_call *c)
+{
+	(void)url;
+	if (how == PROVIDER_BOOT_DISK)
+		job_ask(&m->seat, JOB_BOOT, c)->how = how;
+	else
+		provider_refuse(p, c,
+				how == PROVIDER_BOOT_HTTP
+					? "address that firmware could be told to boot from"
+					: "virtual media");
+}
+
+const struct provider_ops ipmi_provider_ops = {
+	.type = "ipmi",
+	.open = ipmi_open,
+	.close = ipmi_close,
+	.attach = ipmi_attach,
+	.detach = ipmi_detach,
+	.observe = ipmi_observe,
+	.power = ipmi_power,
+	.boot = ipmi_boot,
+};

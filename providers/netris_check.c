@@ -1,0 +1,545 @@
+#include "providers/netris_check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "netris/netris.h"
+
+/*
+ *	all lists at once --> judged --> switches, every 2 s --> done
+ */
+#define LOOK_MS 2000
+#define NICS_MAX 64
+
+static const enum netris_kind looked_at[] = {NETRIS_SITE,   NETRIS_TENANT,  NETRIS_TEMPLATE,
+					     NETRIS_VPC,    NETRIS_CLUSTER, NETRIS_VNET,
+					     NETRIS_SERVER, NETRIS_LINK,    NETRIS_SWITCH};
+#define LISTS (sizeof(looked_at) / sizeof(*looked_at))
+
+/* A switch that serves a machine. */
+struct used {
+	int64_t first; /* lastSeen when it was looked at first */
+	bool heard;
+};
+
+struct netris_check {
+	struct netris_check_spec s;
+	struct netris *n;
+	struct read {
+		struct netris_check *c;
+		struct netris_request *q;
+		enum netris_kind kind;
+	} reads[LISTS];
+	struct netris_objects o[NETRIS_KINDS];
+	struct map *used; /* name -> struct used */
+	json_t *findings;
+	unsigned wrong;
+	struct loop_timer look;
+	int64_t until;
+};
+
+/* --- findings ------------------------------------------------------------------------------------- */
+
+static void add(struct netris_check *c, const char *result, const char *mend, const char *of,
+		const char *fmt, va_list ap)
+{
+	char says[400];
+
+	(void)vsnprintf(says, sizeof(says), fmt, ap);
+	str_clean(says);
+	json_array_append_new(c->findings, json_pack("{s:s, s:s, s:s, s:s*}", "of", of, "result",
+						     result, "says", says, "mend", mend));
+}
+
+static void good(struct netris_check *c, const char *of, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+static void good(struct netris_check *c, const char *of, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add(c, "ok", NULL, of, fmt, ap);
+	va_end(ap);
+}
+
+static void note(struct netris_check *c, const char *of, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+static void note(struct netris_check *c, const char *of, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add(c, "note", NULL, of, fmt, ap);
+	va_end(ap);
+}
+
+static void wrong(struct netris_check *c, const char *of, const char *mend, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+static void wrong(struct netris_check *c, const char *of, const char *mend, const char *fmt, ...)
+{
+	va_list ap;
+
+	c->wrong++;
+	va_start(ap, fmt);
+	add(c, "wrong", mend, of, fmt, ap);
+	va_end(ap);
+}
+
+static void end(struct netris_check *c)
+{
+	c->s.done(c->findings, c->wrong, c->s.arg);
+}
+
+/* --- what there is -------------------------------------------------------------------------------- */
+
+static const struct netris_template *template_of(const struct netris_check *c, const char *name)
+{
+	const struct netris_objects *o = &c->o[NETRIS_TEMPLATE];
+
+	for (size_t i = 0; i < o->n; i++)
+		if (str_eq(o->template_[i].name, name))
+			return &o->template_[i];
+	return NULL;
+}
+
+static const struct netris_cluster *cluster_of(const struct netris_check *c, const char *name)
+{
+	const struct netris_objects *o = &c->o[NETRIS_CLUSTER];
+
+	for (size_t i = 0; i < o->n; i++)
+		if (str_eq(o->cluster[i].name, name))
+			return &o->cluster[i];
+	return NULL;
+}
+
+static const struct netris_device *server_of(const struct netris_check *c, const char *name)
+{
+	const struct netris_objects *o = &c->o[NETRIS_SERVER];
+
+	for (size_t i = 0; i < o->n; i++)
+		if (str_eq(o->device[i].name, name))
+			return &o->device[i];
+	return NULL;
+}
+
+static bool vnet_there(const struct netris_check *c, const char *name)
+{
+	const struct netris_objects *o = &c->o[NETRIS_VNET];
+
+	for (size_t i = 0; i < o->n; i++)
+		if (str_eq(o->vnet[i].name, name))
+			return true;
+	return false;
+}
+
+static bool site_there(const struct netris_check *c)
+{
+	const struct netris_objects *o = &c->o[NETRIS_SITE];
+
+	for (size_t i = 0; i < o->n; i++)
+		if (str_eq(o->site[i].name, c->s.netris->site))
+			return true;
+	return false;
+}
+
+static bool admin_there(const struct netris_check *c)
+{
+	const struct netris_objects *o = &c->o[NETRIS_TENANT];
+
+	for (size_t i = 0; i < o->n; i++)
+		if (str_eq(o->tenant[i].name, c->s.netris->admin))
+			return true;
+	return false;
+}
+
+/* --- the installation ------------------------------------------------------------------------------ */
+
+static void check_names(struct netris_check *c)
+{
+	const struct fabric_netris *n = c->s.netris;
+
+	if (site_there(c))
+		good(c, "site", "%.80s is there", n->site);
+	else
+		wrong(c, "site", "correct spec.network.netris.site, or let the user see that site",
+		      "Netris shows this user no site %.80s", n->site);
+	if (admin_there(c))
+		good(c, "tenant of Netris", "%.80s is there", n->admin);
+	else
+		wrong(c, "tenant of Netris",
+		      "set spec.network.netris.admin to the tenant that owns the servers and that the user belongs to",
+		      "Netris shows this user no tenant %.80s", n->admin);
+	for (size_t i = 0; n->host_servers && n->host_servers[i]; i++)
+		if (server_of(c, n->host_servers[i]))
+			good(c, "host server", "%.80s is there", n->host_servers[i]);
+		else
+			wrong(c, "host server",
+			      "correct spec.network.netris.hostServers, or add it to the inventory",
+			      "Netris has no server %.80s", n->host_servers[i]);
+	for (size_t i = 0; n->common_vnets && n->common_vnets[i]; i++)
+		if (vnet_there(c, n->common_vnets[i]))
+			good(c, "common V-net", "%.80s is there", n->common_vnets[i]);
+		else
+			wrong(c, "common V-net", "correct spec.network.netris.commonVnets",
+			      "Netris has no V-net %.80s", n->common_vnets[i]);
+}
+
+static void check_template(struct netris_check *c)
+{
+	const struct netris_template *t = template_of(c, c->s.netris->template_);
+
+	if (!t) {
+		wrong(c, "template",
+		      "correct spec.network.netris.template, or make that server-cluster template",
+		      "Netris has no server-cluster template %.80s", c->s.netris->template_);
+		return;
+	}
+	good(c, "template", "%.80s is there, with %zu V-nets", t->name, t->vnets.n);
+	for (size_t i = 0; i < t->vnets.n; i++)
+		if (str_starts(t->vnets.v[i].type, "netris-"))
+			wrong(c, "template",
+			      "leave that V-net out of the template: which ports it has cannot be proved by this version",
+			      "V-net %.60s is of type %.40s", t->vnets.v[i].postfix,
+			      t->vnets.v[i].type);
+}
+
+static void check_segment(struct netris_check *c, const char *field, const char *name)
+{
+	const struct netris_cluster *k = cluster_of(c, name);
+	char of[64];
+
+	str_format(of, sizeof(of), "segment %s", field);
+	if (!k) {
+		wrong(c, of,
+		      "make a server cluster of that name from a template whose V-net keeps its servers apart",
+		      "Netris has no server cluster %.80s", name);
+		return;
+	}
+	if (*k->site.name && !str_eq(k->site.name, c->s.netris->site))
+		wrong(c, of, "make it at the site of the Provider",
+		      "server cluster %.60s is at site %.60s", name, k->site.name);
+	else if (str_eq(k->template_.name, c->s.netris->template_))
+		wrong(c, of,
+		      "make it from a template of its own, whose V-net keeps its servers apart: in a tenant's they see one another",
+		      "server cluster %.60s is made from %.60s, as tenants' are", name,
+		      k->template_.name);
+	else if (!str_eq(k->status, "Active"))
+		wrong(c, of,
+		      "look at it in Netris: no machine is proved to be in it until it is Active",
+		      "server cluster %.60s is \"%.40s\"", name, k->status);
+	else
+		good(c, of, "server cluster %.60s is Active", name);
+}
+
+/* Would its list be written?  One that is not in the list's own answer is read one by one then. */
+static void check_members(struct netris_check *c)
+{
+	const struct netris_objects *o = &c->o[NETRIS_CLUSTER];
+
+	for (size_t i = 0; i < o->n; i++)
+		for (size_t k = 0; k < o->cluster[i].servers.n; k++)
+			if (o->cluster[i].servers.v[k].shared == NETRIS_UNSAID) {
+				wrong(c, "release",
+				      "another release of Netris: a list that does not say who is shared is not written",
+				      "server cluster %.60s does not say which of its servers are shared",
+				      o->cluster[i].name);
+				return;
+			}
+}
+
+static void check_tenants(struct netris_check *c)
+{
+	for (size_t i = 0; c->s.tenants && c->s.tenants[i]; i++) {
+		char name[320], of[128];
+		const struct netris_cluster *k;
+
+		str_format(name, sizeof(name), "%s-%s", c->s.netris->prefix, c->s.tenants[i]);
+		str_format(of, sizeof(of), "tenant %.100s", c->s.tenants[i]);
+		k = cluster_of(c, name);
+		if (!k)
+			note(c, of, "server cluster %.100s is made with its first machine", name);
+		else if (!str_eq(k->status, "Active"))
+			wrong(c, of,
+			      "look at it in Netris: no machine is proved to be in it until it is Active",
+			      "server cluster %.60s is \"%.40s\"", name, k->status);
+		else
+			good(c, of, "server cluster %.60s is Active, with %zu servers", name,
+			     k->servers.n);
+	}
+}
+
+/* --- machines -------------------------------------------------------------------------------------- */
+
+struct nics {
+	char names[NICS_MAX][32];
+	size_t n;
+	bool dark; /* a link without the name of a switch */
+};
+
+/* "eth1@gpu-1" of this server: its NIC, and the switch at the other end counts as used. */
+static void take_link(struct netris_check *c, const char *server, const struct netris_ref *near,
+		      const struct netris_ref *far, struct nics *nics)
+{
+	const char *at = strrchr(near->name, '@'), *to = strrchr(far->name, '@');
+	struct used *u;
+
+	if (!at || !str_eq(at + 1, server) || nics->n == NICS_MAX)
+		return;
+	str_format(nics->names[nics->n++], sizeof(nics->names[0]), "%.*s",
+		   (int)(at - near->name < 31 ? at - near->name : 31), near->name);
+	if (!to || !to[1] || !far->id) {
+		nics->dark = true;
+		return;
+	}
+	if (map_has(c->used, to + 1))
+		return;
+	u = mem_new(struct used);
+	u->first = -1;
+	map_put(c->used, to + 1, u);
+}
+
+static bool has_nic(const struct nics *nics, const char *name)
+{
+	for (size_t i = 0; i < nics->n; i++)
+		if (str_eq(nics->names[i], name))
+			return true;
+	return false;
+}
+
+/* The first NIC that the template wants and the server has not; NULL: none. */
+static const char *missing_nic(const struct netris_check *c, const struct nics *nics)
+{
+	const struct netris_template *t = template_of(c, c->s.netris->template_);
+
+	for (size_t i = 0; t && i < t->vnets.n; i++)
+		for (size_t k = 0; k < t->vnets.v[i].nics.n; k++)
+			if (!has_nic(nics, t->vnets.v[i].nics.v[k]))
+				return t->vnets.v[i].nics.v[k];
+	return NULL;
+}
+
+static void check_machine(struct netris_check *c, const char *name)
+{
+	const struct netris_device *d = server_of(c, name);
+	const struct netris_objects *links = &c->o[NETRIS_LINK];
+	struct nics nics = {0};
+	const char *missing;
+	char of[128];
+
+	str_format(of, sizeof(of), "machine %.100s", name);
+	if (!d) {
+		wrong(c, of, "add it to the inventory of Netris under the name of the Machine",
+		      "Netris has no server %.80s", name);
+		return;
+	}
+	for (size_t i = 0; i < links->n; i++) {
+		take_link(c, name, &links->link[i].local, &links->link[i].remote, &nics);
+		take_link(c, name, &links->link[i].remote, &links->link[i].local, &nics);
+	}
+	missing = missing_nic(c, &nics);
+	if (*d->site.name && !str_eq(d->site.name, c->s.netris->site))
+		wrong(c, of, "give it to the Provider of its site", "it is at site %.80s",
+		      d->site.name);
+	else if (*d->tenant.name && !str_eq(d->tenant.name, c->s.netris->admin))
+		wrong(c, of, "let the tenant that spec.network.netris.admin names own it",
+		      "it belongs to tenant %.80s", d->tenant.name);
+	else if (!nics.n)
+		wrong(c, of, "make links from its NICs to the switches",
+		      "Netris has no link of it: its ports are not known");
+	else if (nics.dark)
+		wrong(c, of, "make its links again: \"NIC@SERVER\" to \"PORT@SWITCH\"",
+		      "a link of it does not say which port of which switch it ends at");
+	else if (missing)
+		wrong(c, of,
+		      "link that NIC, or take another template: all servers of a cluster have its NICs' names",
+		      "the template wants NIC %.40s, which it has not", missing);
+	else
+		good(c, of, "server %lld with %zu links", (long long)d->id, nics.n);
+}
+
+/* --- switches -------------------------------------------------------------------------------------- */
+
+static bool all_heard(const struct netris_check *c)
+{
+	struct map_iter it;
+
+	map_for_each (it, c->used)
+		if (!((struct used *)it.value)->heard)
+			return false;
+	return true;
+}
+
+static void see_switches(struct netris_check *c, const struct netris_objects *o)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		struct used *u = map_get(c->used, o->device[i].name);
+
+		if (!u)
+			continue;
+		if (u->first < 0)
+			u->first = o->device[i].last_seen;
+		else if (o->device[i].last_seen > u->first)
+			u->heard = true;
+	}
+}
+
+static void judge_switches(struct netris_check *c)
+{
+	struct map_iter it;
+
+	map_for_each (it, c->used) {
+		const struct used *u = it.value;
+		char of[128];
+
+		str_format(of, sizeof(of), "switch %.100s", it.key);
+		if (u->heard)
+			good(c, of, "was heard of");
+		else if (u->first < 0)
+			wrong(c, of, "correct the links that name it, or add it to the inventory",
+			      "Netris has no switch of this name");
+		else if (u->first == 0)
+			wrong(c, of,
+			      "see that its agent runs: without lastSeen no move is ever proved",
+			      "Netris does not say when it was seen last");
+		else
+			wrong(c, of,
+			      "see that its agent runs and reaches the controller: moves at it are not proved",
+			      "it was not heard of for %lld s", (long long)c->s.wait_ms / 1000);
+	}
+	end(c);
+}
+
+static void on_switches(struct netris_objects *o, const struct err *e, void *arg)
+{
+	struct netris_check *c = arg;
+
+	c->reads[0].q = NULL;
+	if (!e)
+		see_switches(c, o);
+	if (all_heard(c) || loop_now(loop_of(c->s.group)) >= c->until)
+		judge_switches(c);
+	else
+		loop_timer_start(&c->look, LOOK_MS);
+}
+
+static void on_look(void *arg)
+{
+	struct netris_check *c = arg;
+	const struct netris_call call = {.done = on_switches, .arg = c};
+
+	c->reads[0].q = netris_list(c->n, NETRIS_SWITCH, &call);
+}
+
+/* --- all of it ------------------------------------------------------------------------------------- */
+
+static void judge(struct netris_check *c)
+{
+	good(c, "login", "as %.64s at %.100s", c->s.netris->user, c->s.netris->url);
+	check_names(c);
+	check_template(c);
+	check_segment(c, "quarantine", c->s.quarantine);
+	check_segment(c, "provisioning", c->s.provisioning);
+	if (str_eq(c->s.quarantine, c->s.provisioning))
+		wrong(c, "segment quarantine", "name two server clusters",
+		      "it is the segment provisioning too");
+	check_members(c);
+	check_tenants(c);
+	for (size_t i = 0; c->s.machines && c->s.machines[i]; i++)
+		check_machine(c, c->s.machines[i]);
+	see_switches(c, &c->o[NETRIS_SWITCH]);
+	c->until = loop_now(loop_of(c->s.group)) + c->s.wait_ms;
+	if (map_size(c->used))
+		loop_timer_start(&c->look, LOOK_MS);
+	else
+		end(c);
+}
+
+static void stop_reads(struct netris_check *c)
+{
+	for (size_t i = 0; i < LISTS; i++) {
+		netris_cancel(c->reads[i].q);
+		c->reads[i].q = NULL;
+	}
+}
+
+/* What helps against a failure of a request. */
+static const char *mend_of(const struct err *e)
+{
+	if (e->kind == ERR_DENIED && e->code == NETRIS_LOGIN_REFUSED)
+		return "correct username and password in the Secret of spec.network.netris.credentialsSecretRef";
+	if (e->kind == ERR_DENIED)
+		return "trust its certificate in spec.network.netris.tls, or give the user the right that is refused (docs/providers/netris.md)";
+	if (e->kind == ERR_PROTOCOL || e->kind == ERR_NOT_FOUND)
+		return "see that spec.network.netris.endpoint is a Netris controller, of a release that docs/providers/netris.md names";
+	return "see that spec.network.netris.endpoint is reached from here";
+}
+
+static void on_list(struct netris_objects *o, const struct err *e, void *arg)
+{
+	struct read *r = arg;
+	struct netris_check *c = r->c;
+
+	r->q = NULL;
+	if (e) {
+		stop_reads(c);
+		wrong(c, "controller", mend_of(e), "%s", e->text);
+		end(c);
+		return;
+	}
+	c->o[r->kind] = *o;
+	o->arena = NULL;
+	for (size_t i = 0; i < LISTS; i++)
+		if (c->reads[i].q)
+			return;
+	judge(c);
+}
+
+struct netris_check *netris_check_new(const struct netris_check_spec *s, struct err *e)
+{
+	const struct fabric_netris *f = s->netris;
+	struct netris_spec spec = {.group = s->group,
+				   .http = f->http,
+				   .url = f->url,
+				   .user = f->user,
+				   .password = f->password,
+				   .ca_pem = f->ca_pem,
+				   .pin_sha256 = f->pin_sha256,
+				   .plain_ok = f->plain_ok};
+	struct netris *n = netris_new(&spec, e);
+	struct netris_check *c;
+
+	if (!n)
+		return NULL;
+	c = mem_new(struct netris_check);
+	c->s = *s;
+	c->n = n;
+	c->used = map_new(free);
+	c->findings = json_array();
+	loop_timer_init(&c->look, s->group, on_look, c);
+	for (size_t i = 0; i < LISTS; i++) {
+		struct read *r = &c->reads[i];
+		const struct netris_call call = {.done = on_list, .arg = r};
+
+		*r = (struct read){c, NULL, looked_at[i]};
+		r->q = netris_list(n, r->kind, &call);
+	}
+	return c;
+}
+
+void netris_check_free(struct netris_check *c)
+{
+	if (!c)
+		return;
+	stop_reads(c);
+	loop_timer_stop(&c->look);
+	for (size_t i = 0; i < NETRIS_KINDS; i++)
+		arena_free(c->o[i].arena);
+	netris_free(c->n);
+	map_free(c->used);
+	json_decref(c->findings);
+	free(c);
+}

@@ -1,0 +1,199 @@
+#include "tests/contract/fake_ipmitool.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+
+#define PAUSE_MS 5000
+
+struct call {
+	struct list link;
+	struct fake_ipmitool *f;
+	struct loop_child *child; /* NULL: over */
+	char host[64], user[32], password[64], command[64];
+	struct loop_timer timer;
+};
+
+static void print(struct call *c, const char *line)
+{
+	loop_sim_child_line(c->child, line, strlen(line));
+}
+
+static void over(struct call *c, int status)
+{
+	struct loop_child *child = c->child;
+
+	c->child = NULL;
+	loop_timer_stop(&c->timer);
+	loop_sim_child_exit(child, status);
+}
+
+/* The fake's loop has no standard error: what ipmitool says there is told by its status alone in a simulated loop, so
+ * it comes on the output, which is read as well. */
+static void refuse(struct call *c, const char *words)
+{
+	print(c, words);
+	print(c, "Error: Unable to establish IPMI v2 / RMCP+ session");
+	over(c, 1);
+}
+
+static void look(struct call *c, const struct fake_bmc *b)
+{
+	char line[128], uuid[64];
+	bool cd = str_eq(b->boot_target, "Cd"), none = str_eq(b->boot_target, "None");
+
+	str_copy(uuid, sizeof(uuid), str_or(b->uuid, ""));
+	for (char *x = uuid; *x; x++)
+		*x = (char)tolower((unsigned char)*x);
+	print(c, "ipmitool> chassis power status");
+	str_format(line, sizeof(line), "Chassis Power is %s", b->on ? "on" : "off");
+	print(c, line);
+	str_format(line, sizeof(line), "System GUID   : %s", uuid);
+	print(c, line);
+	print(c, "GUID Encoding : SMBIOS");
+	print(c, "Boot parameter version: 1");
+	str_format(line, sizeof(line), "Boot parameter data: %s000000",
+		   none ? "0000"
+		   : cd ? "e014"
+			: "e004");
+	print(c, line);
+	str_format(line, sizeof(line), " Product Serial        : %s", str_or(b->serial, ""));
+	print(c, line);
+	print(c, "ipmitool> exit");
+	over(c, 0);
+}
+
+static void act(struct call *c, struct fake_bmc *b)
+{
+	if (str_eq(c->command, "chassis power on") || str_eq(c->command, "chassis power off"))
+		fake_bmc_switch(b, str_eq(c->command, "chassis power on"));
+	else if (str_eq(c->command, "chassis bootdev none"))
+		fake_bmc_put_target(b, "None");
+	else
+		assert(!"a command that drover does not send");
+	if (c->f->lost)
+		refuse(c, "");
+	else
+		over(c, 0);
+}
+
+static void on_time(void *arg)
+{
+	struct call *c = arg;
+	struct fake_ipmitool *f = c->f;
+	struct fake_bmc *b = f->find(c->host, f->arg);
+	char line[160];
+
+	if (!b || b->unavailable) {
+		refuse(c, "Get Auth Capabilities error");
+		return;
+	}
+	f->logins++;
+	b->logins++;
+	str_format(line, sizeof(line), "%s %s", str_eq(c->command, "shell") ? "GET" : "POST",
+		   c->command);
+	fake_bmc_note(b, line);
+	if (!str_eq(c->user, f->user)) {
+		refuse(c, "RAKP 2 message indicates an error : unauthorized name");
+	} else if (!str_eq(c->password, f->password)) {
+		refuse(c, "> RAKP 2 HMAC is invalid");
+	} else if (f->no_sessions) {
+		refuse(c, "RAKP 2 message indicates an error : insufficient resources for session");
+	} else if (f->garbage) {
+		print(c, "Chassis Power is sideways");
+		over(c, 0);
+	} else if (f->huge) {
+		char *much = mem_alloc(1 << 20);
+
+		memset(much, 'x', 1 << 20);
+		loop_sim_child_line(c->child, much, 1 << 20);
+		free(much);
+	} else if (str_eq(c->command, "shell")) {
+		look(c, b);
+	} else {
+		act(c, b);
+	}
+}
+
+/* One at a time, with a pause between. */
+static void check_pace(struct fake_ipmitool *f, const char *host)
+{
+	list_for_each (c, &f->calls, struct call, link)
+		assert(!c->child || !str_eq(c->host, host));
+	for (size_t i = 0; i < sizeof(f->last) / sizeof(*f->last); i++)
+		assert(!str_eq(f->last[i].host, host) ||
+		       loop_now(loop_of(f->group)) - f->last[i].ended >= PAUSE_MS);
+}
+
+static void on_start(struct loop_child *child, const char *const *argv, void **state, void *arg)
+{
+	struct fake_ipmitool *f = arg;
+	struct call *c = mem_new(struct call);
+	const char *const *env = loop_sim_child_env(child);
+
+	f->starts++;
+	c->f = f;
+	c->child = child;
+	for (size_t i = 1; argv[i]; i++) {
+		assert(!strstr(argv[i], f->password) && !str_eq(argv[i], "-P"));
+		if (str_eq(argv[i - 1], "-H"))
+			str_copy(c->host, sizeof(c->host), argv[i]);
+		if (str_eq(argv[i - 1], "-U"))
+			str_copy(c->user, sizeof(c->user), argv[i]);
+		if (i > 14)
+			str_format(c->command + strlen(c->command),
+				   sizeof(c->command) - strlen(c->command), "%s%s",
+				   c->command[0] ? " " : "", argv[i]);
+	}
+	for (size_t i = 0; env && env[i]; i++)
+		if (str_starts(env[i], "IPMI_PASSWORD="))
+			str_copy(c->password, sizeof(c->password), strchr(env[i], '=') + 1);
+	check_pace(f, c->host);
+	loop_timer_init(&c->timer, f->group, on_time, c);
+	list_push_back(&f->calls, &c->link);
+	if (!f->hangs || !f->hangs(c->host, f->arg))
+		loop_timer_start(&c->timer, f->ms);
+	*state = c;
+}
+
+static void on_line(struct loop_child *child, const char *line, size_t len, void *state)
+{
+	(void)child, (void)line, (void)len, (void)state;
+}
+
+static void on_eof(struct loop_child *child, void *state)
+{
+	(void)child, (void)state; /* it reads what it was given, and goes on */
+}
+
+static void on_free(void *state)
+{
+	struct call *c = state;
+	struct fake_ipmitool *f = c->f;
+
+	f->ends++;
+	for (size_t i = 0; i < sizeof(f->last) / sizeof(*f->last); i++) {
+		if (f->last[i].host[0] && !str_eq(f->last[i].host, c->host))
+			continue;
+		str_copy(f->last[i].host, sizeof(f->last[i].host), c->host);
+		f->last[i].ended = loop_now(loop_of(f->group));
+		break;
+	}
+	loop_timer_stop(&c->timer);
+	list_remove(&c->link);
+	free(c);
+}
+
+void fake_ipmitool_init(struct fake_ipmitool *f, struct loop_group *g)
+{
+	struct loop_sim_program p = {
+		.start = on_start, .line = on_line, .eof = on_eof, .free = on_free, .arg = f};
+
+	*f = (struct fake_ipmitool){
+		.user = "drover", .password = "correct horse", .ms = 200, .group = g};
+	list_init(&f->calls);
+	loop_sim_program(loop_of(g), "/usr/bin/ipmitool", &p);
+}

@@ -1,0 +1,204 @@
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "providers/netris_check.h"
+#include "tests/contract/fake_netris.h"
+
+struct world {
+	struct loop *loop;
+	struct loop_group *group;
+	struct fake_netris fake;
+	struct netris_check_spec s;
+	struct netris_check *check;
+	bool answered;
+	unsigned wrong;
+	json_t *findings;
+};
+
+static int setup(void **state)
+{
+	static const char *const machines[] = {"gpu-1", "gpu-2", NULL}, *const none[] = {NULL};
+	struct world *w = mem_new(struct world);
+
+	mem_init();
+	w->loop = loop_sim_new(13, 1764000000000);
+	w->group = loop_group_new(w->loop, "cli");
+	fake_netris_init(&w->fake, w->loop, w->group, 2, 20, false);
+	w->s = (struct netris_check_spec){.group = w->group,
+					  .netris = &w->fake.config,
+					  .quarantine = "quarantine",
+					  .provisioning = "provisioning",
+					  .machines = machines,
+					  .tenants = none,
+					  .wait_ms = 20000};
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	netris_check_free(w->check);
+	json_decref(w->findings);
+	fake_netris_done(&w->fake);
+	loop_group_free(w->group);
+	loop_free(w->loop);
+	free(w);
+	return 0;
+}
+
+static void on_done(const json_t *findings, unsigned wrong, void *arg)
+{
+	struct world *w = arg;
+
+	assert_false(w->answered);
+	w->answered = true;
+	w->wrong = wrong;
+	json_decref(w->findings);
+	w->findings = json_deep_copy(findings);
+}
+
+static unsigned check(struct world *w)
+{
+	char *text;
+	struct err e;
+
+	netris_check_free(w->check);
+	w->answered = false;
+	w->s.done = on_done;
+	w->s.arg = w;
+	w->check = netris_check_new(&w->s, &e);
+	assert_non_null(w->check);
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 90000);
+	assert_true(w->answered);
+	text = json_text(w->findings);
+	assert_null(strstr(text, "ect horse"));
+	free(text);
+	return w->wrong;
+}
+
+/* Something wrong of this says this, and how it is mended. */
+static void assert_wrong(struct world *w, const char *of, const char *says)
+{
+	const json_t *f;
+	size_t i;
+
+	json_array_foreach (w->findings, i, f)
+		if (str_eq(json_str_at(f, "result"), "wrong") && str_eq(json_str_at(f, "of"), of) &&
+		    strstr(json_str_at(f, "says"), says)) {
+			assert_true(strlen(json_str_at(f, "mend")) > 10);
+			return;
+		}
+	fail_msg("%s: nothing wrong says %s", of, says);
+}
+
+static void a_good_installation_has_nothing_wrong(void **state)
+{
+	static const char *const tenants[] = {"team-a", NULL};
+	struct world *w = *state;
+
+	w->s.tenants = tenants;
+	assert_int_equal(check(w), 0);
+	assert_int_equal(sim_netris_changes(w->fake.sim), 0);
+	assert_true(json_array_size(w->findings) >= 10);
+}
+
+static void each_name_that_is_not_there_is_wrong(void **state)
+{
+	static const char *const machines[] = {"gpu-1", "gpu-99", NULL};
+	static const char *const names[] = {"host-77", NULL};
+	struct world *w = *state;
+	struct fabric_netris *c = &w->fake.config;
+
+	c->site = "hell";
+	c->admin = "Nobody";
+	c->template_ = "none";
+	c->host_servers = names;
+	c->common_vnets = names;
+	w->s.machines = machines;
+	w->s.quarantine = "q-9";
+	check(w);
+	assert_wrong(w, "site", "hell");
+	assert_wrong(w, "tenant of Netris", "Nobody");
+	assert_wrong(w, "template", "none");
+	assert_wrong(w, "host server", "host-77");
+	assert_wrong(w, "common V-net", "host-77");
+	assert_wrong(w, "machine gpu-99", "gpu-99");
+	assert_wrong(w, "machine gpu-1", "hall");
+	assert_wrong(w, "segment quarantine", "q-9");
+}
+
+static void a_quarantine_from_the_tenants_template_is_wrong(void **state)
+{
+	struct world *w = *state;
+
+	w->fake.config.template_ = "isolated";
+	w->s.provisioning = "quarantine";
+	check(w);
+	assert_wrong(w, "segment quarantine", "as tenants' are");
+	assert_wrong(w, "segment quarantine", "provisioning too");
+}
+
+static void a_switch_that_is_silent_is_wrong(void **state)
+{
+	struct world *w = *state;
+
+	sim_netris_fault(w->fake.sim, "SwitchDead", NULL, "leaf-2", 0, 0);
+	assert_int_equal(check(w), 1);
+	assert_wrong(w, "switch leaf-2", "not heard of");
+}
+
+static void a_release_that_does_not_say_who_is_shared_is_wrong(void **state)
+{
+	struct world *w = *state;
+
+	sim_netris_free(w->fake.sim);
+	httpd_free(w->fake.httpd);
+	w->fake.sim = sim_netris_new(&(struct sim_netris_spec){.group = w->fake.group,
+							       .servers = 2,
+							       .user = "drover",
+							       .password = FAKE_NETRIS_PASSWORD,
+							       .begin_in = "quarantine"});
+	w->fake.httpd = httpd_new(w->fake.group);
+	sim_netris_routes(w->fake.sim, w->fake.httpd);
+	http_mem_serve(w->fake.net, FAKE_NETRIS, w->fake.httpd);
+	assert_int_equal(check(w), 0);
+	sim_netris_fault(w->fake.sim, "NoShared", NULL, NULL, 0, 0);
+	check(w);
+	assert_wrong(w, "release", "quarantine");
+}
+
+static void a_login_that_is_refused_names_the_secret(void **state)
+{
+	struct world *w = *state;
+	OWN(secret) bad = secret_from_str("wrong");
+
+	w->fake.config.password = bad;
+	assert_int_equal(check(w), 1);
+	assert_wrong(w, "controller", "refused");
+	assert_non_null(strstr(json_str_at(json_array_get(w->findings, 0), "mend"),
+			       "credentialsSecretRef"));
+	w->fake.config.url = "https://nobody.example";
+	assert_int_equal(check(w), 1);
+	assert_wrong(w, "controller", "");
+}
+
+#define check_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		check_test(a_good_installation_has_nothing_wrong),
+		check_test(each_name_that_is_not_there_is_wrong),
+		check_test(a_quarantine_from_the_tenants_template_is_wrong),
+		check_test(a_switch_that_is_silent_is_wrong),
+		check_test(a_release_that_does_not_say_who_is_shared_is_wrong),
+		check_test(a_login_that_is_refused_names_the_secret),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

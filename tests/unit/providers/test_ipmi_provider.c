@@ -1,0 +1,231 @@
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/loop/loop_sim.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "providers/provider.h"
+#include "tests/contract/fake_ipmitool.h"
+
+/* What is IPMI's alone; what every provider must do is tests/contract/test_provider.c. */
+struct bench {
+	struct loop *loop;
+	struct loop_group *hardware, *group;
+	struct fake_bmc bmc;
+	struct fake_ipmitool ipmi;
+	struct provider *provider;
+	struct provider_machine *machine;
+	bool gone;
+	unsigned answers;
+	struct err err;
+	struct provider_observation seen;
+};
+
+static struct fake_bmc *find(const char *host, void *arg)
+{
+	struct bench *b = arg;
+
+	return b->gone || !str_eq(host, "10.0.8.17") ? NULL : &b->bmc;
+}
+
+static struct provider_machine *attach(struct bench *b, const char *address, const char *user,
+				       const char *password, struct err *e)
+{
+	OWN(secret) s = secret_from_str(password);
+
+	return provider_attach(
+		b->provider,
+		&(struct provider_machine_spec){
+			.name = "gpu-1", .bmc_address = address, .user = user, .password = s},
+		e);
+}
+
+static void start(struct bench *b)
+{
+	struct provider_spec s = {.name = "old", .type = "ipmi"};
+	struct err e;
+
+	*b = (struct bench){.loop = loop_sim_new(7, 1764000000000)};
+	b->hardware = loop_group_new(b->loop, "hardware");
+	s.group = b->group = loop_group_new(b->loop, "controller");
+	fake_bmc_init(&b->bmc, b->hardware);
+	fake_ipmitool_init(&b->ipmi, b->hardware);
+	b->ipmi.find = find;
+	b->ipmi.arg = b;
+	b->provider = provider_new(&s, &e);
+	assert_non_null(b->provider);
+	b->machine = attach(b, "ipmi://10.0.8.17", "drover", "correct horse", &e);
+	assert_non_null(b->machine);
+}
+
+static void stop(struct bench *b)
+{
+	provider_detach(b->provider, b->machine);
+	provider_free(b->provider);
+	loop_sim_run_until(b->loop, loop_now(b->loop) + 1000);
+	assert_int_equal(b->ipmi.starts, b->ipmi.ends);
+	fake_bmc_done(&b->bmc);
+	loop_group_free(b->group);
+	loop_group_free(b->hardware);
+	loop_free(b->loop);
+}
+
+static void on_done(const struct provider_observation *o, const char *handle, const struct err *e,
+		    void *arg)
+{
+	struct bench *b = arg;
+
+	(void)handle;
+	b->answers++;
+	err_clear(&b->err);
+	if (e)
+		b->err = *e;
+	if (o)
+		b->seen = *o;
+}
+
+static enum err_kind observe(struct bench *b)
+{
+	struct provider_call c = {.op_id = "01JD", .done = on_done, .arg = b};
+
+	b->answers = 0;
+	provider_observe(b->provider, b->machine, &c);
+	loop_sim_run_until(b->loop, loop_now(b->loop) + PROVIDER_CALL_MS);
+	assert_int_equal(b->answers, 1);
+	return b->err.kind;
+}
+
+static enum err_kind power(struct bench *b, bool on)
+{
+	struct provider_call c = {.op_id = "01JD", .done = on_done, .arg = b};
+
+	b->answers = 0;
+	provider_power(b->provider, b->machine, on, &c);
+	loop_sim_run_until(b->loop, loop_now(b->loop) + PROVIDER_CALL_MS);
+	assert_int_equal(b->answers, 1);
+	return b->err.kind;
+}
+
+static void addresses_and_logins_are_checked(void **state)
+{
+	static const struct {
+		const char *address, *user, *password, *says;
+	} bad[] = {
+		{"https://10.0.8.17", "a", "b", "want ipmi://HOST"},
+		{"ipmi://", "a", "b", "want ipmi://HOST"},
+		{"ipmi://-I", "a", "b", "want ipmi://HOST"},
+		{"ipmi://10.0.8.17:99999", "a", "b", "want ipmi://HOST"},
+		{"ipmi://10.0.8.17/redfish", "a", "b", "want ipmi://HOST"},
+		{"ipmi://a b", "a", "b", "want ipmi://HOST"},
+		{"ipmi://10.0.8.17", "", "b", "users of at most 16"},
+		{"ipmi://10.0.8.17", "a-name-that-is-too-long", "b", "users of at most 16"},
+		{"ipmi://10.0.8.17", "a", "a password of 21 byte", "passwords of at most 20"},
+	};
+	static const char *const good[] = {"ipmi://10.0.8.17:6230", "ipmi://bmc-7.example.com/",
+					   "ipmi://[fd00::17]:623"};
+	struct bench b;
+	struct err e;
+
+	(void)state;
+	start(&b);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_null(attach(&b, bad[i].address, bad[i].user, bad[i].password, &e));
+		assert_int_equal(e.kind, ERR_INVALID);
+		assert_non_null(strstr(e.text, bad[i].says));
+	}
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		provider_detach(b.provider, attach(&b, good[i], "a", "b", &e));
+	stop(&b);
+}
+
+static void each_trouble_has_its_name(void **state)
+{
+	struct bench b;
+	struct err e;
+
+	(void)state;
+	start(&b);
+	b.gone = true;
+	assert_int_equal(observe(&b), ERR_UNAVAILABLE);
+	assert_non_null(strstr(b.err.text, "does not answer IPMI"));
+	b.gone = false;
+	b.ipmi.no_sessions = true;
+	assert_int_equal(observe(&b), ERR_CAPACITY);
+	assert_non_null(strstr(b.err.text, "no session free"));
+	b.ipmi.no_sessions = false;
+	assert_int_equal(observe(&b), ERR_NONE);
+	provider_detach(b.provider, b.machine);
+	b.machine = attach(&b, "ipmi://10.0.8.17", "nobody", "correct horse", &e);
+	assert_int_equal(observe(&b), ERR_DENIED);
+	assert_int_equal(b.err.code, 401);
+	assert_non_null(strstr(b.err.text, "no such user"));
+	stop(&b);
+}
+
+static bool always(const char *host, void *arg)
+{
+	(void)host, (void)arg;
+	return true;
+}
+
+static void one_that_hangs_is_killed_and_named(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b);
+	b.ipmi.hangs = always;
+	assert_int_equal(observe(&b), ERR_TIMEOUT);
+	assert_non_null(strstr(b.err.text, "ipmitool did not end within 20 s and was killed"));
+	assert_int_equal(b.err.scope, ERR_MACHINE);
+	assert_int_equal(b.ipmi.ends, b.ipmi.starts);
+	b.ipmi.hangs = NULL;
+	assert_int_equal(observe(&b), ERR_NONE);
+	stop(&b);
+}
+
+static void what_is_as_it_should_be_is_not_sent(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b);
+	assert_int_equal(power(&b, false), ERR_NONE);
+	assert_int_equal(fake_bmc_count(&b.bmc, "POST"), 0);
+	assert_int_equal(power(&b, true), ERR_NONE);
+	assert_int_equal(fake_bmc_count(&b.bmc, "POST chassis power on"), 1);
+	assert_true(b.bmc.on);
+	stop(&b);
+}
+
+/* Flags that have expired, or were never valid, boot nothing. */
+static void the_override_is_what_the_flags_say(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b);
+	assert_int_equal(observe(&b), ERR_NONE);
+	assert_int_equal(b.seen.boot_override, PROVIDER_OVERRIDE_NONE);
+	fake_bmc_put_target(&b.bmc, "Cd");
+	assert_int_equal(observe(&b), ERR_NONE);
+	assert_int_equal(b.seen.boot_override, PROVIDER_OVERRIDE_MEDIA);
+	fake_bmc_put_target(&b.bmc, "Pxe");
+	assert_int_equal(observe(&b), ERR_NONE);
+	assert_int_equal(b.seen.boot_override, PROVIDER_OVERRIDE_OTHER);
+	stop(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(addresses_and_logins_are_checked),
+		cmocka_unit_test(each_trouble_has_its_name),
+		cmocka_unit_test(one_that_hangs_is_killed_and_named),
+		cmocka_unit_test(what_is_as_it_should_be_is_not_sent),
+		cmocka_unit_test(the_override_is_what_the_flags_say),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
