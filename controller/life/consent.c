@@ -76,7 +76,7 @@ struct offered {
 };
 
 /* Also before the machine is attached to it. */
-static const struct driver *driver_of(const struct life *l)
+static struct driver *driver_of(const struct life *l)
 {
 	const struct provider_object *p = l->driver ? NULL : life_provider(l);
 
@@ -85,7 +85,7 @@ static const struct driver *driver_of(const struct life *l)
 
 static struct offered offered_by(const struct life *l)
 {
-	const struct driver *s = driver_of(l);
+	struct driver *s = driver_of(l);
 	struct offered o = {0};
 
 	if (!s)
@@ -141,7 +141,7 @@ bool life_bmc_trusted(const struct life *l, struct err *e)
 
 json_t *life_bmc_first_trust(const struct life *l)
 {
-	const struct driver *s = driver_of(l);
+	struct driver *s = driver_of(l);
 	struct offered o = offered_by(l);
 
 	return s && s->provider && l->m->spec.bmc && !l->m->status.trusted_bmc && !is_approved(l)

@@ -59,6 +59,9 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	const char *detail =
 		op && op->last_error.message ? op->last_error.message : "no error was reported";
 	bool odd = reason == REASON_PowerStateUnexpected;
+	/* Of what is wiped and proved: its manager has not taken its node back yet. */
+	bool managers = reason == REASON_ManagerUnreachable || reason == REASON_ManagerRefused ||
+			reason == REASON_ManagerConflict;
 
 	if (!deadline || info->on_limit == l->state ||
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
@@ -80,7 +83,7 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	if (info->on_limit == MACHINE_QUARANTINED)
 		*d = life_quarantine(l,
 				     odd || l->state == MACHINE_WIPING ||
-						     l->state == MACHINE_VERIFYING
+						     (l->state == MACHINE_VERIFYING && !managers)
 					     ? EXIT_OPERATOR
 					     : EXIT_AUTO,
 				     reason, "%s was not done in time: %s", info->name, detail);
