@@ -275,6 +275,9 @@ void life_drop_work(struct life *l);
 int64_t life_fence(const struct life *l);
 void life_set_time(json_t *o, const char *key, int64_t ms); /* RFC 3339; 0: null */
 
+/* Its Provider's manager installs it, in place of the agent's writing an image (life/install.h). */
+bool life_is_managed(const struct life *l);
+
 /* A new status.operation.id. */
 void life_operation_id(struct life *l, char out[static 33]);
 const struct node_claim *life_claim(const struct life *l); /* the claim that holds the lock; NULL */
