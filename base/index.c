@@ -1,11 +1,12 @@
 /*
  * index: for each key a map from its text to the names that have it, and for each name what it was put with, so that it
- * can be taken out again.
+ * can be taken out again.  Most texts have one name, so names are a short list and no map, which would take a kilobyte.
  */
 #include "base/index.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -13,7 +14,7 @@
 
 struct index {
 	unsigned keys;
-	struct map **by; /* of each key: text -> struct map of names */
+	struct map **by; /* of each key: text -> struct names */
 	struct map *had; /* name -> struct texts */
 };
 
@@ -25,9 +26,19 @@ struct texts {
 	} v[];
 };
 
-static void free_names(void *names)
+struct names {
+	size_t n, cap;
+	char **v; /* in the order in which they came */
+};
+
+static void free_names(void *arg)
 {
-	map_free(names);
+	struct names *names = arg;
+
+	for (size_t i = 0; i < names->n; i++)
+		free(names->v[i]);
+	free(names->v);
+	free(names);
 }
 
 static void free_texts(void *arg)
@@ -62,26 +73,48 @@ void index_free(struct index *x)
 	free(x);
 }
 
+static size_t find(const struct names *names, const char *name)
+{
+	size_t i = 0;
+
+	while (i < names->n && !str_eq(names->v[i], name))
+		i++;
+	return i;
+}
+
 static void take_out(struct index *x, const char *name, const struct text *t)
 {
-	struct map *names = map_get(x->by[t->key], t->text);
+	struct names *names = map_get(x->by[t->key], t->text);
+	size_t at = names ? find(names, name) : 0;
 
-	if (!names)
+	if (!names || at == names->n)
 		return;
-	map_del(names, name);
-	if (!map_size(names))
+	free(names->v[at]);
+	names->n--;
+	memmove(names->v + at, names->v + at + 1, (names->n - at) * sizeof(*names->v));
+	if (!names->n)
 		map_del(x->by[t->key], t->text);
 }
 
 static void put_in(struct index *x, const char *name, const struct index_text *t)
 {
-	struct map *names = map_get(x->by[t->key], t->text);
+	struct names *names = map_get(x->by[t->key], t->text);
 
 	if (!names) {
-		names = map_new(NULL);
+		names = mem_new(struct names);
 		map_put(x->by[t->key], t->text, names);
 	}
-	map_put(names, name, x);
+	mem_grow(names->v, names->n, names->cap);
+	names->v[names->n++] = mem_strdup(name);
+}
+
+/* Two of its texts are one. */
+static bool is_before(const struct index_text *v, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (v[k].key == v[i].key && str_eq(v[k].text, v[i].text))
+			return true;
+	return false;
 }
 
 static bool is_same(const struct texts *had, const struct index_text *v, size_t n)
@@ -89,7 +122,7 @@ static bool is_same(const struct texts *had, const struct index_text *v, size_t 
 	size_t at = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (str_empty(v[i].text))
+		if (str_empty(v[i].text) || is_before(v, i))
 			continue;
 		if (!had || at == had->n || had->v[at].key != v[i].key ||
 		    !str_eq(had->v[at].text, v[i].text))
@@ -110,7 +143,7 @@ void index_put(struct index *x, const char *name, const struct index_text *v, si
 	now = mem_calloc(1, sizeof(*now) + n * sizeof(now->v[0]));
 	for (size_t i = 0; i < n; i++) {
 		assert(v[i].key < x->keys);
-		if (str_empty(v[i].text))
+		if (str_empty(v[i].text) || is_before(v, i))
 			continue;
 		put_in(x, name, &v[i]);
 		now->v[now->n++] = (struct text){v[i].key, mem_strdup(v[i].text)};
@@ -126,19 +159,16 @@ void index_put(struct index *x, const char *name, const struct index_text *v, si
 void index_each(const struct index *x, unsigned key, const char *text,
 		bool (*fn)(const char *name, void *arg), void *arg)
 {
-	const struct map *names = str_empty(text) ? NULL : map_get(x->by[key], text);
-	struct map_iter it;
+	const struct names *names = str_empty(text) ? NULL : map_get(x->by[key], text);
 
-	if (!names)
-		return;
-	map_for_each (it, names)
-		if (!fn(it.key, arg))
+	for (size_t i = 0; names && i < names->n; i++)
+		if (!fn(names->v[i], arg))
 			break;
 }
 
 size_t index_count(const struct index *x, unsigned key, const char *text)
 {
-	const struct map *names = str_empty(text) ? NULL : map_get(x->by[key], text);
+	const struct names *names = str_empty(text) ? NULL : map_get(x->by[key], text);
 
-	return names ? map_size(names) : 0;
+	return names ? names->n : 0;
 }

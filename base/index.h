@@ -25,7 +25,7 @@ struct index_text {
 /* These are all that the name has by now; n 0: it is gone. */
 void index_put(struct index *x, const char *name, const struct index_text *v, size_t n);
 
-/* In the order in which they came to have it, until fn says false.  fn may put its own name alone. */
+/* In the order in which they came to have it, until fn says false.  fn may not put. */
 void index_each(const struct index *x, unsigned key, const char *text,
 		bool (*fn)(const char *name, void *arg), void *arg);
 size_t index_count(const struct index *x, unsigned key, const char *text);

@@ -367,14 +367,20 @@ json_t *explain_pod(const struct virtual_cluster *vc, const char *ns, const char
 			if (str_eq(tenant_remedies[i][0], ready->reason))
 				help(o, tenant_remedies[i][1], vc->meta.name);
 	}
-	help(o,
+	json_object_set_new(o, "claims", json_array());
+	return o;
+}
+
+void explain_pod_waits(json_t *answer, const char *ns, const char *pod)
+{
+	OWN(arena) a = arena_new();
+
+	help(answer,
 	     arena_printf(
 		     a,
 		     "kubectl describe pod -n %s %s in the tenant: drover's event there has place and reason",
 		     ns, pod),
 	     "");
-	json_object_set_new(o, "claims", json_array());
-	return o;
 }
 
 void explain_pod_seen(json_t *answer, const json_t *pod)

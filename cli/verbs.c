@@ -19,13 +19,35 @@ static error_t parse_nothing(int key, char *arg, struct argp_state *st)
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* Only whether programs read it: no cluster is asked. */
+static error_t parse_version(int key, char *arg, struct argp_state *st)
+{
+	struct cli_options *o = st->input;
+
+	if (key == ARGP_KEY_ARG)
+		argp_error(st, "no argument wanted: %s", arg);
+	return key == 'o' ? cli_option(key, arg, st, o) : ARGP_ERR_UNKNOWN;
+}
+
 int cli_version(int argc, char **argv)
 {
+	static const struct argp_option rows[] = {CLI_OUTPUT_ROW, {0}};
 	static const struct argp a = {
-		.parser = parse_nothing,
-		.doc = "Print the version, the commit that it was built from, and the version of the API."};
+		.options = rows,
+		.parser = parse_version,
+		.doc = "Print the version, the commit that it was built from, and the version of the API.\v"
+		       "Example: drover version -o json"};
+	struct cli_options o = {0};
+	OWN_JSON j = NULL;
 
-	args_parse(&a, argc, argv, NULL);
+	args_parse(&a, argc, argv, &o);
+	if (o.json) {
+		j = json_pack("{s:s, s:s, s:s}", "version", DROVER_VERSION, "commit", DROVER_COMMIT,
+			      "apiVersion", OBJECT_API_VERSION);
+		json_dumpf(j, stdout, JSON_INDENT(2));
+		putchar('\n');
+		return 0;
+	}
 	printf("drover %s (commit %s, %s)\n", DROVER_VERSION, DROVER_COMMIT, OBJECT_API_VERSION);
 	return 0;
 }
@@ -138,7 +160,7 @@ int cli_approve(int argc, char **argv)
 		 0},
 		{"drives", DRIVES, NULL, 0,
 		 "Its drives are those that the last inspection saw; out of quarantine it is wiped again. A drive that is "
-		 "forgotten by it was not wiped: a person accounts for it",
+		 "forgotten by it, or that its BMC alone lists, was not wiped: a person accounts for it",
 		 0},
 		{"yes", 'y', NULL, 0, "--drives: what is forgotten is accounted for, do not ask",
 		 0},
@@ -146,7 +168,8 @@ int cli_approve(int argc, char **argv)
 		 "It serves this NodeClaim already, as the tenant's Node of that name; it is not touched",
 		 0},
 		{"bmc", BMC, NULL, 0,
-		 "Address and certificate in its spec.bmc are right: its password may go there", 0},
+		 "Address and certificate in its spec.bmc, and the Secret of its password, are right: that password may go there",
+		 0},
 		CLI_OPTION_ROWS};
 	struct one v = {.what = "machine"};
 

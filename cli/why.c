@@ -203,6 +203,7 @@ static void on_restart(void *arg)
 static void pod_unknown(struct ask *q, const char *why)
 {
 	json_object_set_new(q->answer, "podUnknown", json_string(why));
+	explain_pod_waits(q->answer, q->ns, q->pod);
 	finish(q, NULL);
 }
 
@@ -219,6 +220,8 @@ static void on_pod(json_t *o, const struct err *e, void *arg)
 		pod_unknown(q, arena_printf(q->a, "the tenant's API: %s", e->text));
 	} else {
 		explain_pod_seen(q->answer, o);
+		if (!json_str_at(o, "spec", "nodeName"))
+			explain_pod_waits(q->answer, q->ns, q->pod);
 		finish(q, NULL);
 	}
 }

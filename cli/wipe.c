@@ -163,9 +163,13 @@ static void on_keys(json_t *o, const struct err *e, void *arg)
 		loop_stop(v->loop);
 		return;
 	}
+	if (v->keys_only && v->json) /* as --keys reads them */
+		json_dumpf(json_object_get(o, "data"), stdout, JSON_INDENT(2));
+	if (v->keys_only && v->json)
+		putchar('\n');
 	if (now) { /* the present one first */
 		v->nkeys += audit_keys(v->audit, now);
-		if (v->keys_only)
+		if (v->keys_only && !v->json)
 			printf("%s\n", now);
 	}
 	json_object_foreach (json_at(o, "data"), name, key) {
@@ -174,7 +178,7 @@ static void on_keys(json_t *o, const struct err *e, void *arg)
 		if (!text || str_eq(text, now))
 			continue;
 		v->nkeys += audit_keys(v->audit, text);
-		if (v->keys_only)
+		if (v->keys_only && !v->json)
 			printf("%s\n", text);
 	}
 	ask_next(v);
@@ -320,12 +324,14 @@ static const struct argp verify_argp = {
 static const struct argp_option keys_options[] = {
 	CLI_CLUSTER_ROWS,
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	CLI_OUTPUT_ROW,
 	{0},
 };
 
 static error_t parse_keys(int key, char *arg, struct argp_state *st)
 {
 	struct verify *v = st->input;
+	struct cli_options o = {0};
 
 	switch (key) {
 	case 'k':
@@ -336,6 +342,10 @@ static error_t parse_keys(int key, char *arg, struct argp_state *st)
 		return 0;
 	case 'n':
 		v->ns = arg;
+		return 0;
+	case 'o':
+		(void)cli_option(key, arg, st, &o);
+		v->json = o.json;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(st, "no argument wanted: %s", arg);
@@ -349,7 +359,8 @@ static const struct argp keys_argp = {
 	.options = keys_options,
 	.parser = parse_keys,
 	.doc = "Print the public keys with which drover countersigned, the present one first.\v"
-	       "Keep them where whoever runs drover cannot write: a record proves as much as its key.",
+	       "Keep them where whoever runs drover cannot write: a record proves as much as its key.\n"
+	       "Examples:\n  drover wipe keys\n  drover wipe keys -o json > keys.json",
 };
 
 static void verify_args(struct verify *v)

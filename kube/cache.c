@@ -22,13 +22,16 @@
  */
 #define MAX_NAME 253
 #define KEY_SIZE (2 * MAX_NAME + 2)
+#define RV_SIZE 24	/* Kubernetes has 64 bits in decimal */
 #define AGAIN_MS 300000 /* while something is left out: the next list */
 
 struct slot {
 	struct kube_entry pub; /* pub.object NULL: only in staged, "not wanted any more" */
 	struct arena *arena;
-	uint64_t seen; /* the last list that had it */
-	bool learned;  /* from the reply of a write: lists and watch may not have got there */
+	uint64_t seen;	  /* the last list that had it */
+	uint64_t digest;  /* of the object that it is from; 0: not known */
+	char rv[RV_SIZE]; /* pub.rv, where it has room */
+	bool learned;	  /* from the reply of a write: lists and watch may not have got there */
 	struct list grave;
 };
 
@@ -204,7 +207,7 @@ static enum verdict project(struct kube_cache *c, const json_t *object, const st
 	s->pub.ns = *w->ns ? arena_strdup(a, w->ns) : "";
 	s->pub.name = arena_strdup(a, w->name);
 	s->pub.uid = arena_strdup(a, w->uid);
-	s->pub.rv = arena_strdup(a, w->rv);
+	s->pub.rv = str_copy(s->rv, sizeof(s->rv), w->rv) ? s->rv : arena_strdup(a, w->rv);
 	*out = s;
 	return TAKE;
 }
@@ -281,7 +284,9 @@ static bool is_old_news(const struct slot *old, const struct who *w)
 	       (same_object(old, w->uid) && *w->rv && str_eq(w->rv, old->pub.rv));
 }
 
-static void take(struct kube_cache *c, const json_t *object, const struct who *w, bool learned)
+/* digest: of the object (kube/reflect.h); 0: not known. */
+static void take(struct kube_cache *c, const json_t *object, const struct who *w, bool learned,
+		 uint64_t digest)
 {
 	struct slot *old = map_get(c->slots, w->key), *s = NULL;
 
@@ -302,6 +307,7 @@ static void take(struct kube_cache *c, const json_t *object, const struct who *w
 	case TAKE:
 		s->seen = learned ? 0 : c->list_no;
 		s->learned = learned;
+		s->digest = digest;
 		change(c, w->key, s);
 		break;
 	}
@@ -349,7 +355,7 @@ static void stage(struct kube_cache *c, const char *key, struct slot *s)
 		room_add(&c->again, s);
 }
 
-static void on_list_item(json_t *object, void *arg)
+static void on_list_item(json_t *object, uint64_t digest, void *arg)
 {
 	struct kube_cache *c = arg;
 	struct slot *old, *s = NULL;
@@ -358,7 +364,7 @@ static void on_list_item(json_t *object, void *arg)
 	if (identify(c, object, &w) < 0)
 		return;
 	if (!c->synced) {
-		take(c, object, &w, false);
+		take(c, object, &w, false, digest);
 		return;
 	}
 	old = map_get(c->slots, w.key);
@@ -380,6 +386,7 @@ static void on_list_item(json_t *object, void *arg)
 		break;
 	case TAKE:
 		s->seen = c->list_no;
+		s->digest = digest;
 		stage(c, w.key, s);
 		break;
 	}
@@ -505,7 +512,20 @@ static int on_list_end(const char *rv, void *arg, struct err *e)
 
 /* --- watch ------------------------------------------------------------------------------------- */
 
-static void on_event(bool deleted, json_t *object, void *arg)
+static bool on_same(const char *ns, const char *name, const char *rv, uint64_t digest, void *arg)
+{
+	struct kube_cache *c = arg;
+	char key[KEY_SIZE];
+	struct slot *s =
+		str_format(key, sizeof(key), "%s/%s", ns, name) ? map_get(c->slots, key) : NULL;
+
+	if (!s || !digest || s->digest != digest || s->pub.rv != s->rv || strlen(rv) >= RV_SIZE ||
+	    kube_rv_older(rv, s->rv))
+		return false;
+	return str_copy(s->rv, sizeof(s->rv), rv);
+}
+
+static void on_event(bool deleted, json_t *object, uint64_t digest, void *arg)
 {
 	struct kube_cache *c = arg;
 	struct slot *old;
@@ -513,8 +533,11 @@ static void on_event(bool deleted, json_t *object, void *arg)
 
 	if (identify(c, object, &w) < 0)
 		return;
+	/* Where it came in pieces, nobody was asked before it was built. */
+	if (!deleted && c->spec.same_untold && on_same(w.ns, w.name, w.rv, digest, c))
+		return;
 	if (!deleted) {
-		take(c, object, &w, false);
+		take(c, object, &w, false, digest);
 		return;
 	}
 	old = map_get(c->slots, w.key);
@@ -551,7 +574,7 @@ static void learn(struct kube_cache *c, const json_t *object)
 		return;
 	if (c->selective && !map_has(c->slots, w.key))
 		return;
-	take(c, object, &w, true);
+	take(c, object, &w, true, 0);
 }
 
 static void on_learn(void *arg)
@@ -589,6 +612,14 @@ struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_
 		.event = on_event,
 		.health = on_health,
 	};
+	static const struct kube_reflect_ops untold = {
+		.list_begin = on_list_begin,
+		.list_item = on_list_item,
+		.list_end = on_list_end,
+		.event = on_event,
+		.same = on_same,
+		.health = on_health,
+	};
 	struct kube_cache *c = mem_new(struct kube_cache);
 
 	c->group = g;
@@ -611,7 +642,7 @@ struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_
 						 .field_selector = s->field_selector,
 						 .want = s->want,
 						 .max_item = c->spec.max_item,
-						 .ops = &ops,
+						 .ops = s->same_untold ? &untold : &ops,
 						 .arg = c,
 					 });
 	return c;

@@ -46,6 +46,9 @@ struct kube_cache_spec {
 	const char *ns, *label_selector, *field_selector; /* copied; NULL: all */
 	/* What project() reads, KUBE_WANT_META among it: nothing else of an object is built.  NULL: kube_want_all. */
 	const struct scan_want *want;
+	/* project() gives nothing of metadata.resourceVersion: a change after which it would give the same is not told,
+	 * only the entry's rv is new.  The rv of an entry then stays where it is, and its text changes. */
+	bool same_untold;
 	/* NULL without *e: leave this object out.  NULL with ERR_CAPACITY: it has no room (see below).  NULL with
 	 * another e->kind: on_bad is told and the last good projection, if any, is kept. */
 	void *(*project)(const json_t *object, struct arena *a, void *arg, struct err *e);

@@ -264,6 +264,13 @@ static int on_item(json_t *item, void *arg, struct err *e)
 	return call->on_item(call, item, e);
 }
 
+static bool is_known(const struct scan_line *line, void *arg)
+{
+	struct kube_call *call = arg;
+
+	return !call->cancelled && call->is_known(call, line);
+}
+
 /* A line of a watch, what a list has beside its items, or the reply. */
 static int on_value(json_t *value, void *arg, struct err *e)
 {
@@ -282,11 +289,13 @@ static int on_value(json_t *value, void *arg, struct err *e)
 
 static void scan_begin(struct kube_call *call)
 {
-	static const struct scan_ops ops = {.on_each = on_item, .on_value = on_value};
+	static const struct scan_ops ops = {.on_each = on_item, .on_value = on_value},
+				     asked = {.is_known = is_known, .on_value = on_value};
 	struct scan_spec s = {.want = call->wanted,
 			      .lines = call->lines,
 			      .max_bytes = call->max_item,
-			      .ops = &ops,
+			      .digests = call->digests,
+			      .ops = call->is_known ? &asked : &ops,
 			      .arg = call};
 
 	if (!call->on_item) {

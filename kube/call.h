@@ -93,10 +93,13 @@ struct kube_call {
 	struct scan *scan; /* while sent */
 	/* A watch or a list, when on_item is set; wanted: of a line, or of the list. */
 	const struct scan_want *wanted;
+	bool digests; /* scan_digest() is asked */
 	bool lines;
 	size_t max_item;
 	void (*on_open)(struct kube_call *call); /* 2xx has come; may be NULL */
 	int (*on_item)(struct kube_call *call, json_t *item, struct err *e);
+	/* Of a watch, before on_item and only where the line came in one piece; may be NULL.  True: no on_item. */
+	bool (*is_known)(struct kube_call *call, const struct scan_line *line);
 	int (*on_meta)(struct kube_call *call, json_t *list, struct err *e); /* without its items */
 	json_t *reply;							     /* of any other call */
 

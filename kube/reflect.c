@@ -29,6 +29,7 @@
 #define STOOD_MS 5000
 #define FAILED_WATCHES 3 /* one after the other: list again, the version itself may be wrong */
 #define OLD_LISTS 10	/* this often a list older than what was seen is taken for a stale server */
+#define NOTE_MAX 256	/* of a name or version that is looked at before an event is built */
 #define LINE_EXTRA 4096 /* {"type":...,"object":...} around an object */
 
 enum phase { RESTING, LISTING, WATCHING };
@@ -53,6 +54,7 @@ struct kube_reflect {
 	bool progress; /* the watch at hand has brought something */
 	bool open;
 	bool bookmarks; /* this server sends them */
+
 	int64_t watch_began, watch_ms;
 	unsigned failed_watches, old_lists;
 	int64_t heard;
@@ -108,7 +110,7 @@ static void on_list_item(json_t *object, void *arg)
 	struct kube_reflect *r = arg;
 
 	r->heard = now(r);
-	r->ops->list_item(object, r->arg);
+	r->ops->list_item(object, scan_digest(r->call->scan), r->arg);
 }
 
 static void on_list_restart(void *arg)
@@ -171,6 +173,7 @@ static void begin_list(struct kube_reflect *r)
 					    .arg = r,
 				    },
 				    r->max_item);
+	r->call->digests = r->ops->same;
 }
 
 /* --- watch ------------------------------------------------------------------------------------- */
@@ -202,9 +205,40 @@ static int error_event(const json_t *object, struct err *e)
 		       str_or(message, "no message"));
 }
 
+/* A note as a string; "" for none.  False: it has no room. */
+static bool take_note(const struct scan_line *line, enum kube_note which, char *out, size_t size)
+{
+	const struct scan_note *n = &line->note[which - 1];
+
+	if (n->len >= size)
+		return false;
+	memcpy(out, n->text ? n->text : "", n->len);
+	out[n->len] = '\0';
+	return true;
+}
+
+/* Most of what a large cluster says are heartbeats: nothing is built of them. */
+static bool is_known(struct kube_call *call, const struct scan_line *line)
+{
+	struct kube_reflect *r = call->arg;
+	char type[16], ns[NOTE_MAX], name[NOTE_MAX], rv[NOTE_MAX];
+
+	if (!take_note(line, KUBE_NOTE_TYPE, type, sizeof(type)) || strcmp(type, "MODIFIED") != 0 ||
+	    !take_note(line, KUBE_NOTE_NAMESPACE, ns, sizeof(ns)) ||
+	    !take_note(line, KUBE_NOTE_NAME, name, sizeof(name)) ||
+	    !take_note(line, KUBE_NOTE_RV, rv, sizeof(rv)) || !*name || !*rv ||
+	    !r->ops->same(ns, name, rv, line->digest, r->arg))
+		return false;
+	r->heard = now(r);
+	r->progress = true;
+	advance(r, rv);
+	return true;
+}
+
 static int on_line(struct kube_call *call, json_t *line, struct err *e)
 {
 	struct kube_reflect *r = call->arg;
+
 	const char *type = json_str_at(line, "type");
 	json_t *object = json_object_get(line, "object");
 
@@ -214,7 +248,7 @@ static int on_line(struct kube_call *call, json_t *line, struct err *e)
 	if (!strcmp(type, "ERROR"))
 		return error_event(object, e);
 	if (!strcmp(type, "ADDED") || !strcmp(type, "MODIFIED") || !strcmp(type, "DELETED"))
-		r->ops->event(type[0] == 'D', object, r->arg);
+		r->ops->event(type[0] == 'D', object, scan_digest(call->scan), r->arg);
 	else if (!strcmp(type, "BOOKMARK"))
 		r->bookmarks = true;
 	else
@@ -285,10 +319,13 @@ static void begin_watch(struct kube_reflect *r)
 	call->max_item = r->max_item + LINE_EXTRA;
 	call->on_open = on_open;
 	call->on_item = on_line;
+	call->is_known = r->ops->same ? is_known : NULL;
+	call->digests = r->ops->same;
 	call->end = on_watch_end;
 	call->arg = r;
 	r->phase = WATCHING;
 	r->progress = r->open = false;
+
 	r->watch_began = now(r);
 	r->watch_ms = (int64_t)seconds * 1000;
 	r->call = call;

@@ -18,9 +18,13 @@
 struct kube_reflect;
 struct kube_reflect_ops {
 	void (*list_begin)(void *arg);
-	void (*list_item)(json_t *object, void *arg);
-	int (*list_end)(const char *rv, void *arg, struct err *e); /* -1: ask again later */
-	void (*event)(bool deleted, json_t *object, void *arg);
+	void (*list_item)(json_t *object, uint64_t digest, void *arg); /* digest: as of an event */
+	int (*list_end)(const char *rv, void *arg, struct err *e);     /* -1: ask again later */
+	/* digest, with same() alone: of what is wanted of the object but for its name, namespace and version. */
+	void (*event)(bool deleted, json_t *object, uint64_t digest, void *arg);
+	/* An object with this digest was changed.  True: it says nothing new, no event comes; its version is kept.
+	 * NULL: all events come. */
+	bool (*same)(const char *ns, const char *name, const char *rv, uint64_t digest, void *arg);
 	void (*health)(const struct err *e, void *arg); /* NULL: the watch is open (again) */
 };
 struct kube_reflect_spec {

@@ -45,8 +45,8 @@ struct scan_want *kube_want_line(const struct scan_want *object)
 	w = mem_calloc(3 + n + extra + 1, sizeof(*w));
 	line = w;
 	of = w + 3;
-	line[0] = (struct scan_want)SCAN_PLAIN("type");
-	line[1] = (struct scan_want)SCAN_SOME("object", of);
+	line[0] = (struct scan_want)SCAN_NOTED("type", KUBE_NOTE_TYPE);
+	line[1] = (struct scan_want)SCAN_DIGEST("object", of);
 	memcpy(of, object, n * sizeof(*of));
 	memcpy(of + n, error, sizeof(error));
 	of[n + extra] = object[n];

@@ -11,10 +11,12 @@
  * the API cannot be asked to leave out. */
 extern const struct scan_want kube_want_all[];
 
-/* Rows that every table for an object's metadata begins with: which object, and at what version. */
+/* Rows that every table for an object's metadata begins with: which object, and at what version.  Of a watch's
+ * lines all but the uid is noted (struct scan_line). */
+enum kube_note { KUBE_NOTE_TYPE = 1, KUBE_NOTE_NAME, KUBE_NOTE_NAMESPACE, KUBE_NOTE_RV };
 #define KUBE_WANT_META                                                                             \
-	SCAN_PLAIN("name"), SCAN_PLAIN("namespace"), SCAN_PLAIN("uid"),                            \
-		SCAN_PLAIN("resourceVersion")
+	SCAN_NOTED("name", KUBE_NOTE_NAME), SCAN_NOTED("namespace", KUBE_NOTE_NAMESPACE),          \
+		SCAN_NOTED("resourceVersion", KUBE_NOTE_RV), SCAN_PLAIN("uid")
 
 /* Of a Status. */
 extern const struct scan_want kube_want_status[];

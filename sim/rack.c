@@ -499,9 +499,13 @@ static json_t *provider_object(const struct sim_rack *r, const char *name)
 					      "name", json_sprintf("%s-head", name), "bmcNetworks",
 					      "127.10.0.0/16"));
 	}
-	if (r->spec.agent_url)
+	if (r->spec.agent_url) /* agents are in this process: drover on the loopback hears them from there */
 		json_object_set_new(spec, "agent",
-				    json_pack("{s:s}", "endpoint", r->spec.agent_url));
+				    str_starts(r->spec.agent_url, "https://127.")
+					    ? json_pack("{s:s, s:[s]}", "endpoint",
+							r->spec.agent_url, "networks",
+							"127.0.0.0/8")
+					    : json_pack("{s:s}", "endpoint", r->spec.agent_url));
 	free(secret);
 	return json_pack("{s:s,s:s,s:{s:s},s:o}", "apiVersion", "drover.dev/v1alpha1", "kind",
 			 "Provider", "metadata", "name", name, "spec", spec);

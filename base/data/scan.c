@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
+#include "base/data/scan_names.h"
 #include "base/data/scan_token.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -22,16 +23,13 @@
  * What becomes of a value, its fate, is known before its first byte: from its name and the table of
  * its object.  Below what is not kept nothing is looked up and nothing built.
  *
- * A name that comes twice is found by its hash: among the few of the objects that are open, or, of an
- * object with many, in a set; each object has a number of its own that salts it.  64 bits under a secret key: a million names collide by
- * chance once in 40 million objects, and such an object would be refused.
+ * A line that lies whole in a chunk may be known to who reads it, by a digest of all that is kept: so it
+ * is read dry first, and built in a second reading only when it is news.
  */
 #define DEPTH_MAX 64 /* as json_parse() */
 #define SEQUENCE_MAX 12
 #define WORD_MAX 5
 #define KEPT 512 /* bytes of a token's room that stay from one line to the next */
-#define FEW 64	 /* names of an object that are looked through one by one */
-#define SET_MIN 512
 
 enum state {
 	VALUE,
@@ -48,23 +46,18 @@ enum state {
 
 struct fate {
 	bool keep, each;
+	bool pick;
+	unsigned char note;	      /* as in scan_want */
 	const struct scan_want *some; /* of its members or elements; NULL: none of them */
 	size_t most;
 };
 
 struct frame {
-	json_t *node; /* NULL: not kept */
+	json_t *node; /* NULL: not kept, or a dry run */
 	const struct scan_want *some;
-	uint64_t number;
-	size_t names; /* in `names` */
-	bool many;    /* they are in a set as well, and what came later */
-	bool array, each;
-};
-
-/* A set of hashes; 0 is no entry. */
-struct set {
-	uint64_t *v;
-	size_t n, cap; /* cap: a power of 2, or 0 */
+	struct scan_object object;
+	uint64_t digest;
+	bool array, each, kept, pick, note;
 };
 
 struct scan {
@@ -83,12 +76,14 @@ struct scan {
 
 	json_t *root, *element;
 	bool in_element;
-	size_t base;	 /* depth at which the value began that is given out */
-	uint64_t *names; /* hashes, of the open objects one after the other */
-	size_t nnames, names_cap;
-	struct set many[2];  /* of the document, of the element */
-	size_t left, budget; /* budget: depth of the container that has a bound; 0: none */
+	size_t base;		    /* depth at which the value began that is given out */
+	struct scan_names names[2]; /* of the document, of the element */
+	size_t left, budget;	    /* budget: depth of the container that has a bound; 0: none */
 	bool left_out;
+	bool dry; /* nothing is built */
+	struct scan_line line;
+	uint64_t digest; /* of the document, line or element at hand */
+	uint64_t picked; /* of the member of it that is to have one; 0: none */
 
 	size_t given;	  /* elements or lines */
 	const char *from; /* bytes of this chunk from here on are not counted yet */
@@ -145,74 +140,18 @@ static int check_size(const struct scan *s, struct err *e)
 	return 0;
 }
 
-/* --- names ------------------------------------------------------------------------------------- */
-
-static void set_clear(struct set *k)
-{
-	free(k->v);
-	*k = (struct set){0};
-}
-
-static bool set_put(struct set *k, uint64_t h)
-{
-	size_t i = h & (k->cap - 1);
-
-	while (k->v[i] && k->v[i] != h)
-		i = (i + 1) & (k->cap - 1);
-	if (k->v[i])
-		return false;
-	k->v[i] = h;
-	return true;
-}
-
-/* False: it is there. */
-static bool set_add(struct set *k, uint64_t h)
-{
-	struct set old = *k;
-
-	h |= !h;
-	if (k->n * 2 >= k->cap) {
-		k->cap = k->cap ? k->cap * 4 : SET_MIN;
-		k->v = mem_calloc(k->cap, sizeof(*k->v));
-		for (size_t i = 0; i < old.cap; i++)
-			if (old.v[i])
-				(void)set_put(k, old.v[i]);
-		free(old.v);
-	}
-	if (!set_put(k, h))
-		return false;
-	k->n++;
-	return true;
-}
-
-/* False: f, the object at the top, has it. */
-static bool add_name(struct scan *s, struct frame *f, const char *name, size_t len)
-{
-	struct set *many = &s->many[s->in_element];
-	uint64_t h = hash_keyed(name, len, f->number);
-	size_t at = s->nnames - f->names;
-
-	if (f->names == FEW && !f->many) {
-		for (; at < s->nnames; at++)
-			(void)set_add(many, s->names[at]);
-		f->many = true;
-	}
-	if (f->many)
-		return set_add(many, h);
-	for (; at < s->nnames; at++)
-		if (s->names[at] == h)
-			return false;
-	mem_grow(s->names, s->nnames, s->names_cap);
-	s->names[s->nnames++] = h;
-	f->names++;
-	return true;
-}
+/* --- what is wanted ----------------------------------------------------------------------------- */
 
 static struct fate fate_of(const struct scan_want *w, const char *name, size_t len)
 {
 	for (; w->name; w++)
 		if (!strncmp(w->name, name, len) && !w->name[len])
-			return (struct fate){!w->drop, w->each, w->some, w->most};
+			return (struct fate){.keep = !w->drop,
+					     .each = w->each,
+					     .pick = w->pick,
+					     .note = w->note,
+					     .some = w->some,
+					     .most = w->most};
 	return (struct fate){.keep = w->some, .some = w->some};
 }
 
@@ -234,7 +173,7 @@ static void next_element(struct scan *s)
 {
 	const struct frame *f = top(s);
 
-	s->fate = (struct fate){.keep = f->each || (f->node && f->some), .some = f->some};
+	s->fate = (struct fate){.keep = f->each || (f->kept && f->some), .some = f->some};
 	s->state = VALUE;
 }
 
@@ -244,6 +183,7 @@ static void value_begins(struct scan *s, const char *at)
 		s->in_element = true;
 		s->base = s->depth;
 		s->part = 0;
+		s->digest = 0;
 		count_to(s, at, &s->part);
 	}
 	if (s->budget && !s->left && s->fate.keep) {
@@ -252,7 +192,32 @@ static void value_begins(struct scan *s, const char *at)
 	}
 }
 
-/* Puts a kept value where it belongs. */
+/*
+ * The digest of a container is made of its kept names and values in their order; but for what is noted, which may be
+ * another each time.
+ */
+static void digest_scalar(struct scan *s, char kind, const char *text, size_t len)
+{
+	uint64_t *into = s->depth == s->base ? &s->digest : &top(s)->digest;
+
+	if (s->spec.digests && !s->fate.note)
+		*into = hash_keyed(text, len, *into + (unsigned char)kind);
+}
+
+/* f, above the top by now, is closed. */
+static void digest_container(struct scan *s, const struct frame *f)
+{
+	if (!s->spec.digests || !f->kept)
+		return;
+	if (f->pick)
+		s->picked = f->digest;
+	if (s->depth == s->base)
+		s->digest = f->digest;
+	else if (!f->note)
+		top(s)->digest = hash_keyed(&f->digest, sizeof(f->digest), top(s)->digest);
+}
+
+/* Puts a kept value where it belongs; NULL in a dry run. */
 static void put(struct scan *s, json_t *v)
 {
 	if (s->depth == s->base) {
@@ -260,12 +225,14 @@ static void put(struct scan *s, json_t *v)
 		return;
 	}
 	charge(s, SCAN_VALUE_BYTES);
-	if (top(s)->array) {
-		json_array_append_new(top(s)->node, v);
+	if (!top(s)->array)
+		charge(s, s->name.len);
+	if (!v)
 		return;
-	}
-	charge(s, s->name.len);
-	json_object_setn_new_nocheck(top(s)->node, s->name.data, s->name.len, v);
+	if (top(s)->array)
+		json_array_append_new(top(s)->node, v);
+	else
+		json_object_setn_new_nocheck(top(s)->node, s->name.data, s->name.len, v);
 }
 
 static int give_out(struct scan *s, json_t **v, int (*to)(json_t *value, void *arg, struct err *e),
@@ -291,7 +258,7 @@ static int value_ends(struct scan *s, const char *at, struct err *e)
 			return -1;
 		s->in_element = false;
 		s->base = 0;
-		set_clear(&s->many[1]);
+		scan_names_forget(&s->names[1]);
 		if (give_out(s, &s->element, s->spec.ops->on_each, e) < 0)
 			return -1;
 		s->given++;
@@ -315,17 +282,21 @@ static int open_container(struct scan *s, const char *at, bool array, struct err
 	if (s->depth - s->base == DEPTH_MAX)
 		return wrong(s, at, "JSON deeper than 64 levels", e);
 	if (f.keep) {
-		node = array ? json_array() : json_object();
+		node = s->dry ? NULL : array ? json_array() : json_object();
 		put(s, node);
 	}
 	mem_grow(s->frames, s->depth, s->frames_cap);
 	frame = &s->frames[s->depth++];
 	*frame = (struct frame){.node = node,
 				.some = f.some,
-				.number = ++s->number,
+				.object.number = ++s->number,
 				.array = array,
-				.each = f.each};
-	if (node && f.most && !s->budget) {
+				.each = f.each,
+				.kept = f.keep,
+				.pick = f.pick,
+				.note = f.note,
+				.digest = (unsigned char)*at};
+	if (f.keep && f.most && !s->budget) {
 		s->budget = s->depth;
 		s->left = f.most;
 		charge(s, SCAN_VALUE_BYTES);
@@ -349,8 +320,9 @@ static int close_container(struct scan *s, const char *at, char c, struct err *e
 		count_to(s, at, &s->head);
 	if (s->budget == s->depth)
 		s->budget = 0;
-	s->nnames -= top(s)->names;
+	scan_names_leave(&s->names[s->in_element], &top(s)->object);
 	s->depth--;
+	digest_container(s, &s->frames[s->depth]);
 	return value_ends(s, at + 1, e);
 }
 
@@ -360,18 +332,24 @@ static int string_ends(struct scan *s, const char *text, size_t len, const char 
 
 	if (!s->is_name) {
 		if (s->fate.keep) {
-			put(s, json_stringn_nocheck(text, len));
+			digest_scalar(s, '"', text, len);
+			put(s, s->dry ? NULL : json_stringn_nocheck(text, len));
 			charge(s, len);
 		}
+		if (s->dry && s->fate.note)
+			s->line.note[s->fate.note - 1] =
+				text == s->token.data ? (struct scan_note){NULL, SIZE_MAX}
+						      : (struct scan_note){text, len};
 		return value_ends(s, at, e);
 	}
 	f = top(s);
-	if (!add_name(s, f, text, len))
+	if (!scan_names_add(&s->names[s->in_element], &f->object, text, len))
 		return wrong(s, at, "a name twice in one object", e);
-	s->fate = f->node && f->some ? fate_of(f->some, text, len) : (struct fate){0};
+	s->fate = f->kept && f->some ? fate_of(f->some, text, len) : (struct fate){0};
 	if (s->fate.keep) {
 		buf_clear(&s->name);
 		buf_put(&s->name, text, len);
+		digest_scalar(s, ':', text, len);
 	}
 	s->state = COLON;
 	return 0;
@@ -384,8 +362,10 @@ static int number_ends(struct scan *s, const char *at, struct err *e)
 
 	if (!scan_number(s->token.data, s->token.len, &n, &what))
 		return wrong(s, at, what, e);
-	if (s->fate.keep)
-		put(s, n.real ? json_real(n.d) : json_integer(n.i));
+	if (s->fate.keep) {
+		digest_scalar(s, '0', s->token.data, s->token.len);
+		put(s, s->dry ? NULL : n.real ? json_real(n.d) : json_integer(n.i));
+	}
 	return value_ends(s, at, e);
 }
 
@@ -401,8 +381,10 @@ static int word_ends(struct scan *s, const char *at, struct err *e)
 		return wrong(s, at, "a word that is none of true, false and null", e);
 	if (s->fate.each && !json_is_null(v)) /* Go writes a nil slice as null */
 		return wrong(s, at, "the items are not an array", e);
-	if (s->fate.keep)
-		put(s, v);
+	if (s->fate.keep) {
+		digest_scalar(s, 'w', s->token.data, s->token.len);
+		put(s, s->dry ? NULL : v);
+	}
 	return value_ends(s, at, e);
 }
 
@@ -607,7 +589,9 @@ static void start(struct scan *s)
 	s->fate = (struct fate){.keep = true, .some = s->spec.want, .most = s->spec.most};
 	s->head = 0;
 	s->left_out = false;
-	set_clear(&s->many[0]);
+	s->line = (struct scan_line){0};
+	s->digest = s->picked = 0;
+	scan_names_forget(&s->names[0]);
 }
 
 /* A watch rests most of the time: nothing large stays. */
@@ -648,16 +632,68 @@ static const char *step(struct scan *s, const char *p, const char *end, struct e
 	return between(s, p, e);
 }
 
+uint64_t scan_digest(const struct scan *s)
+{
+	return s->picked ? s->picked : s->digest;
+}
+
+static const char *run(struct scan *s, const char *p, const char *end, struct err *e)
+{
+	while (p && p < end)
+		p = step(s, p, end, e);
+	return p;
+}
+
+/* Reads a line that lies whole between p and its newline, for its digest.  Gives where to go on: behind a
+ * line that is known, at p again for one that is news. */
+static const char *read_dry(struct scan *s, const char *p, const char *newline, struct err *e)
+{
+	const char *at;
+
+	s->dry = true;
+	at = run(s, p, newline, e);
+	/* A number at its end is complete only with what follows it. */
+	if (at && (s->state == NUMBER || s->state == WORD))
+		at = step(s, newline, newline + 1, e);
+	s->dry = false;
+	if (!at)
+		return NULL;
+	s->line.digest = scan_digest(s);
+	if (s->state == DONE && (size_t)(newline - p) <= s->spec.max_bytes &&
+	    s->spec.ops->is_known(&s->line, s->spec.arg)) {
+		s->given++;
+		at = newline + 1;
+	} else if (s->state == DONE) {
+		at = p;
+	} else if (s->state != VALUE || s->depth) {
+		(void)!wrong(s, newline, "a line that ends within its value", e);
+		return NULL;
+	}
+	start(s);
+	s->from = at;
+	return at;
+}
+
+static bool at_line_start(const struct scan *s)
+{
+	return s->state == VALUE && !s->depth && !s->head;
+}
+
 static int feed(struct scan *s, const char *data, size_t len, struct err *e)
 {
 	const char *p = data, *end = data + len;
 
 	s->from = data;
-	while (p < end) {
-		p = step(s, p, end, e);
-		if (!p)
-			return -1;
+	while (p && p < end) {
+		const char *newline = s->spec.lines ? memchr(p, '\n', (size_t)(end - p)) : NULL;
+		const char *to = newline ? newline + 1 : end;
+
+		if (newline && s->spec.ops->is_known && at_line_start(s))
+			p = read_dry(s, p, newline, e);
+		p = run(s, p, to, e);
 	}
+	if (!p)
+		return -1;
 	count_to(s, end, s->count);
 	return check_size(s, e);
 }
@@ -715,11 +751,10 @@ void scan_free(struct scan *s)
 		return;
 	json_decref(s->root);
 	json_decref(s->element);
-	set_clear(&s->many[0]);
-	set_clear(&s->many[1]);
+	scan_names_done(&s->names[0]);
+	scan_names_done(&s->names[1]);
 	buf_done(&s->name);
 	buf_done(&s->token);
-	free(s->names);
 	free(s->frames);
 	free(s);
 }

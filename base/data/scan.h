@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "base/data/json.h"
 #include "base/err.h"
 #include "base/own.h"
@@ -42,7 +43,8 @@ struct scan_want {
 	const char *name;	      /* NULL ends the table */
 	const struct scan_want *some; /* NULL: plain */
 	size_t most;
-	bool each, drop;
+	bool each, drop, pick;
+	unsigned char note; /* 1 to SCAN_NOTES; 0: none */
 };
 extern const struct scan_want scan_all[]; /* a table that wants everything */
 
@@ -50,6 +52,10 @@ extern const struct scan_want scan_all[]; /* a table that wants everything */
 	{                                                                                          \
 		.name = (name_)                                                                    \
 	}
+#define SCAN_NOTED(name_, note_)                                                                   \
+	{                                                                                          \
+		.name = (name_), .note = (note_)                                                   \
+	} /* plain; see scan_line */
 #define SCAN_ALL(name_, most_)                                                                     \
 	{                                                                                          \
 		.name = (name_), .some = scan_all, .most = (most_)                                 \
@@ -62,6 +68,10 @@ extern const struct scan_want scan_all[]; /* a table that wants everything */
 	{                                                                                          \
 		.name = (name_), .some = (some_), .most = (most_)                                  \
 	}
+#define SCAN_DIGEST(name_, some_)                                                                  \
+	{                                                                                          \
+		.name = (name_), .some = (some_), .pick = true                                     \
+	} /* as SCAN_SOME; see scan_digest() */
 #define SCAN_EACH(name_, some_)                                                                    \
 	{                                                                                          \
 		.name = (name_), .some = (some_), .each = true                                     \
@@ -79,7 +89,23 @@ extern const struct scan_want scan_all[]; /* a table that wants everything */
 		.name = NULL                                                                       \
 	}
 
+/*
+ * What a line says, before anything is built of it.  digest: scan_digest().  note: the strings of
+ * SCAN_NOTED rows, without a NUL behind them; text NULL where there is none, with a len of SIZE_MAX where it
+ * would have to be decoded.
+ */
+#define SCAN_NOTES 4
+struct scan_line {
+	uint64_t digest;
+	struct scan_note {
+		const char *text;
+		size_t len;
+	} note[SCAN_NOTES];
+};
+
 struct scan_ops {
+	/* A line that lies whole in the chunk that is fed; may be NULL.  With .digests alone.  True: on_value need not be told of it. */
+	bool (*is_known)(const struct scan_line *line, void *arg);
 	/* An element of SCAN_EACH.  The tree is the scan's; -1 with *e set stops the scan. */
 	int (*on_each)(json_t *value, void *arg, struct err *e);
 	/* A line, or at its last byte the one document. */
@@ -91,6 +117,7 @@ struct scan_spec {
 	bool lines;	  /* one document a line, blank lines are ignored; otherwise one document */
 	size_t max_bytes; /* of a line; of an element of SCAN_EACH, and of all beside those elements */
 	size_t most; /* as of a row, for a whole document or line (without SCAN_EACH); 0: no bound */
+	bool digests; /* scan_digest() is wanted */
 	const struct scan_ops *ops;
 	void *arg;
 };
@@ -104,6 +131,11 @@ int scan_feed(struct scan *s, const char *data, size_t len, struct err *e)
 	__attribute__((warn_unused_result));
 /* Something of the document or line at hand was left out for its bound, `most`. */
 bool scan_left_out(const struct scan *s);
+/*
+ * Of what is given out at the moment: of all that is kept of it and not noted, under a key of this process; the same
+ * for what says the same, whatever its noted members are.  Of the member SCAN_DIGEST alone, where there is one.
+ */
+uint64_t scan_digest(const struct scan *s);
 /* End of input: a document that is not complete is an error, a last line that is not is dropped. */
 int scan_end(struct scan *s, struct err *e) __attribute__((warn_unused_result));
 

@@ -232,7 +232,9 @@ static int finish_provider(const struct up_rack *r, json_t *spec)
 	       json_object_set_new(spec, "wipe",
 				   json_pack("{s:{s:s,s:s},s:s}", "minimumLevel", "flash", "Clear",
 					     "hdd", "Clear", "minimumTrust", "BootNetwork")) ||
-	       json_object_set_new(spec, "limits", json_pack("{s:i}", "powerOnPerMinute", 600));
+	       json_object_set_new(spec, "limits",
+				   json_pack("{s:i, s:i, s:i}", "powerOnPerMinute", 600,
+					     "requestsPerSecond", 200, "concurrentOperations", 32));
 }
 
 json_t *up_rack_objects(const struct up_rack *r, struct err *e)

@@ -122,14 +122,12 @@ static const char *plain_medium(const struct life *l, struct arena *a)
 	    (p->spec.boot.https_media_url && l->look.media_https && !l->m->status.power.http_boot))
 		return NULL;
 	return arena_printf(
-		a,
-		"its boot medium goes over plain HTTP, whoever is on the way reads the secret: %s",
+		a, "its boot medium goes over plain HTTP (%s)",
 		!p->spec.boot.https_media_url
-			? arena_printf(a, "provider %s has no spec.boot.httpsMediaURL",
-				       p->meta.name)
+			? arena_printf(a, "no spec.boot.httpsMediaURL in provider %s", p->meta.name)
 		: l->m->status.power.http_boot
-			? "it was booted by HTTP, of which nothing says whether it takes TLS"
-			: "its BMC does not list HTTPS among the protocols of virtual media");
+			? "booted by HTTP, where nothing says whether TLS is taken"
+			: "its BMC does not list HTTPS for virtual media");
 }
 
 /* False: nothing is known by this process, so what stands there stays. */
@@ -147,8 +145,8 @@ static bool boot_protected(const struct life *l, struct condition *c, struct are
 		      ? NULL
 		      : arena_printf(
 				a,
-				"its agent is the first that calls, from any address: set "
-				"spec.provisioning.address, or spec.agent.networks of provider %s",
+				"its agent may call from any address (neither spec.provisioning.address nor "
+				"spec.agent.networks in provider %s)",
 				p->meta.name);
 	*c = (struct condition){
 		.type = "BootProtected",

@@ -575,7 +575,6 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 				n->ready_since = 0;
 		}
 	n->uid = copy(a, json_at(o, "metadata", "uid"));
-	n->rv = copy(a, json_at(o, "metadata", "resourceVersion"));
 	n->provider_id = copy(a, json_at(o, "spec", "providerID"));
 	n->system_uuid = copy(a, json_object_get(info, "systemUUID"));
 	n->boot_id = copy(a, json_object_get(info, "bootID"));

@@ -191,8 +191,10 @@ static void on_node(const struct kube_entry *old, const struct kube_entry *new_,
 	const struct kube_entry *en = new_ ? new_ : old;
 	const struct load *load = new_ ? NULL : map_get(t->loads, en->name);
 
-	if (new_)
+	if (new_) {
 		see_readiness(t, old, new_);
+		((struct tenant_node *)new_->object)->rv = new_->rv;
+	}
 	if (old && new_ && tenant_node_same(old->object, new_->object))
 		return;
 	if (load && !load->pods)
@@ -315,6 +317,7 @@ static void start_caches(struct tenant *t)
 	t->pods = kube_cache_new(t->c->group, &s);
 	s.resource = &KUBE_NODES;
 	s.want = tenant_want_node;
+	s.same_untold = true;
 	s.project = tenant_project_node;
 	s.on_change = on_node;
 	s.accept_loss = accept_node_loss;

@@ -32,6 +32,9 @@ static void on_request(struct httpd_req *q, void *arg)
 		httpd_reply(q, 200, "application/json", w->list, w->list_len);
 }
 
+static const struct scan_want meta[] = {KUBE_WANT_META, SCAN_END};
+static const struct scan_want want[] = {SCAN_SOME("metadata", meta), SCAN_PLAIN("v"), SCAN_END};
+
 static void *project(const json_t *object, struct arena *a, void *arg, struct err *e)
 {
 	const json_t *value = json_object_get(object, "v");
@@ -108,6 +111,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(c);
 	w.cache = kube_cache_new(g, &(struct kube_cache_spec){.client = c,
 							      .resource = &KUBE_PODS,
+							      .want = want,
+							      .same_untold = size & 1,
 							      .project = project,
 							      .on_change = on_change,
 							      .max_item = 512,

@@ -66,7 +66,7 @@ static void each_bmc_gets_the_address_that_it_takes(void **state)
 	assert_string_equal(json_str_at(protected(&w.servers[1]), "status"), "True");
 	assert_string_equal(json_str_at(protected(&w.servers[2]), "reason"), "PlainMedium");
 	assert_non_null(strstr(json_str_at(protected(&w.servers[2]), "message"),
-			       "does not list HTTPS among the protocols"));
+			       "does not list HTTPS for virtual media"));
 	world_stop(&w);
 }
 

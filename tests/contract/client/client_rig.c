@@ -68,9 +68,9 @@ static void quiet_begin(void *arg)
 	(void)arg;
 }
 
-static void quiet_item(json_t *object, void *arg)
+static void quiet_item(json_t *object, uint64_t digest, void *arg)
 {
-	(void)object, (void)arg;
+	(void)object, (void)digest, (void)arg;
 }
 
 static int quiet_end(const char *rv, void *arg, struct err *e)
@@ -82,9 +82,9 @@ static int quiet_end(const char *rv, void *arg, struct err *e)
 	return 0;
 }
 
-static void quiet_event(bool deleted, json_t *object, void *arg)
+static void quiet_event(bool deleted, json_t *object, uint64_t digest, void *arg)
 {
-	(void)deleted, (void)object, (void)arg;
+	(void)deleted, (void)object, (void)digest, (void)arg;
 }
 
 static void quiet_health(const struct err *e, void *arg)

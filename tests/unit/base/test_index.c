@@ -51,6 +51,13 @@ static void what_a_name_had_before_it_has_no_more(void **state)
 	assert_int_equal(ask(x, SIZE, "big"), 1);
 	index_put(x, "a", (struct index_text[]){{COLOUR, "blue"}}, 1);
 	assert_int_equal(ask(x, SIZE, "big"), 0);
+	index_put(x, "b", (struct index_text[]){{COLOUR, "blue"}, {COLOUR, "blue"}}, 2);
+	index_put(x, "c", (struct index_text[]){{COLOUR, "blue"}}, 1);
+	assert_int_equal(ask(x, COLOUR, "blue"), 3);
+	index_put(x, "b", NULL, 0);
+	assert_int_equal(ask(x, COLOUR, "blue"), 2);
+	assert_string_equal(found[1], "c");
+	index_put(x, "c", NULL, 0);
 	index_put(x, "a", (struct index_text[]){{COLOUR, NULL}, {SIZE, ""}}, 2);
 	assert_int_equal(ask(x, COLOUR, "blue"), 0);
 	index_put(x, "a", (struct index_text[]){{COLOUR, "blue"}}, 1);

@@ -73,6 +73,11 @@ static void the_version_names_the_commit(void **state)
 		verb_assert_said(" (commit ");
 		verb_assert_said(", drover.dev/v1alpha1)\n");
 	}
+	assert_int_equal(DROVER("version", "-o", "json"), 0);
+	assert_true(str_starts(verb_said, "{\n  \"version\": "));
+	verb_assert_said("\"apiVersion\": \"drover.dev/v1alpha1\"");
+	assert_int_equal(DROVER("version", "-o", "yaml"), 2);
+	verb_assert_said("--output: want json, got 'yaml'");
 }
 
 static void without_a_verb_or_with_an_unknown_one_it_says_what_there_is(void **state)

@@ -115,6 +115,10 @@ static void wrong_usage_is_said(void **state)
 	assert_int_equal(WIPE(NULL, "verify", "gpu-1-1-1"), 1); /* no cluster to ask */
 	verb_assert_said("host cluster");
 	assert_int_equal(WIPE(NULL, "keys"), 1);
+	assert_int_equal(WIPE(NULL, "keys", "-o", "json"), 1);
+	verb_assert_said("host cluster");
+	assert_int_equal(WIPE(NULL, "keys", "-o", "yaml"), 2);
+	verb_assert_said("--output: want json, got 'yaml'");
 	assert_int_equal(WIPE(NULL, "verify", "--help"), 0);
 	verb_assert_said("kubectl get wiperecords");
 }

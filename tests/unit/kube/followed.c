@@ -6,12 +6,17 @@
 #include "base/str.h"
 #include "tests/unit/kube/followed.h"
 
+static const struct scan_want node_meta[] = {KUBE_WANT_META, SCAN_END};
+static const struct scan_want node_spec[] = {SCAN_PLAIN("value"), SCAN_END};
+static const struct scan_want node[] = {SCAN_SOME("metadata", node_meta),
+					SCAN_SOME("spec", node_spec), SCAN_END};
+
 static void *project(const json_t *object, struct arena *a, void *arg, struct err *e)
 {
 	const char *value = json_str_at(object, "spec", "value");
 	struct node *n;
 
-	(void)arg;
+	((struct followed *)arg)->projected++;
 	if (str_eq(value, "bad")) {
 		(void)!err_set(e, ERR_INVALID, 0, "spec.value: is bad");
 		return NULL;
@@ -174,6 +179,8 @@ void followed_begin(struct followed *r, const char *list, int64_t ms)
 	r->cache = kube_cache_new(r->f.client_g, &(struct kube_cache_spec){
 							 .client = r->f.c,
 							 .resource = &KUBE_NODES,
+							 .want = node,
+							 .same_untold = r->same_untold,
 							 .project = project,
 							 .on_change = on_change,
 							 .on_sync = on_sync,

@@ -29,6 +29,8 @@ struct followed {
 	json_t *learn_in_change;
 	size_t max_each, max_bytes, max_objects; /* before it begins */
 	unsigned overs, fit_again;
+	bool same_untold; /* before it begins */
+	unsigned projected;
 };
 
 struct node {

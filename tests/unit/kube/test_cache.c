@@ -91,6 +91,94 @@ static void an_event_again_or_older_changes_nothing(void **state)
 	followed_stop(&r);
 }
 
+static const char *version_of(const struct followed *r, const char *name)
+{
+	const struct kube_entry *e = kube_cache_get(r->cache, "", name);
+
+	return e ? e->rv : "none";
+}
+
+static void what_says_the_same_is_not_even_projected_and_its_version_is_kept(void **state)
+{
+	struct followed r = {.same_untold = true};
+	unsigned before;
+
+	(void)state;
+	followed_start(&r, "a=1@90 b=1@91");
+	followed_changes(&r, "+a=1 +b=1 ");
+	before = r.projected;
+	/* Also the first one after a list. */
+	followed_send_event(&r, "MODIFIED", "a=1@101");
+	assert_string_equal(version_of(&r, "a"), "101");
+	followed_send_event(&r, "MODIFIED", "a=1@102");
+	assert_string_equal(version_of(&r, "a"), "102");
+	assert_string_equal(version_of(&r, "b"), "91");
+	followed_changes(&r, "");
+	assert_int_equal(r.projected, before);
+	/* The watch goes on from what was not told, too. */
+	fake_watch_end(r.f.watch);
+	fake_api_run(&r.f, 1000);
+	assert_true(str_starts(r.watch_query, "102 "));
+	/* An old one, and one that came before. */
+	followed_send_event(&r, "MODIFIED", "a=1@100");
+	assert_string_equal(version_of(&r, "a"), "102");
+	/* News, and then the same as before it. */
+	followed_send_event(&r, "MODIFIED", "a=2@110");
+	followed_send_event(&r, "MODIFIED", "a=1@111");
+	followed_changes(&r, "a=1>2 a=2>1 ");
+	assert_string_equal(version_of(&r, "a"), "111");
+	followed_stop(&r);
+}
+
+static void what_only_looks_the_same_is_told(void **state)
+{
+	struct followed r = {.same_untold = true};
+
+	(void)state;
+	followed_start(&r, "a=1@90 b=1@91");
+	followed_changes(&r, "+a=1 +b=1 ");
+	/* Another object of that name. */
+	followed_send_event(&r, "MODIFIED", "a=1@101/other");
+	followed_changes(&r, "-a=1 +a=1 ");
+	followed_send_event(&r, "DELETED", "a=1@102/other");
+	followed_changes(&r, "-a=1 ");
+	followed_send_event(&r, "ADDED", "a=1@103/other");
+	followed_changes(&r, "+a=1 ");
+	/* A write of our own came between. */
+	learn(&r, "b=2@105");
+	followed_send_event(&r, "MODIFIED", "b=1@106");
+	followed_changes(&r, "b=1>2 b=2>1 ");
+	/* A version without room beside the entry. */
+	followed_send_event(&r, "MODIFIED", "b=1@123456789012345678901234567890");
+	assert_string_equal(version_of(&r, "b"), "123456789012345678901234567890");
+	followed_send_event(&r, "MODIFIED", "b=1@123456789012345678901234567891");
+	assert_string_equal(version_of(&r, "b"), "123456789012345678901234567891");
+	followed_stop(&r);
+}
+
+static void a_relist_knows_what_was_not_told(void **state)
+{
+	struct followed r = {.same_untold = true};
+	unsigned before;
+
+	(void)state;
+	followed_start(&r, "a=1@90 b=1@91");
+	followed_send_event(&r, "MODIFIED", "a=1@101");
+	followed_changes(&r, "+a=1 +b=1 ");
+	before = r.projected;
+	r.list = "a=1@101 b=1@102";
+	r.list_rv = "102";
+	followed_send_text(&r, FOLLOWED_EXPIRED);
+	fake_api_run(&r.f, 5000);
+	assert_int_equal(r.lists, 2);
+	assert_int_equal(r.projected, before + 1); /* b alone */
+	followed_changes(&r, "b=1>1 ");
+	followed_send_event(&r, "MODIFIED", "b=1@110");
+	followed_changes(&r, "");
+	assert_string_equal(version_of(&r, "b"), "110");
+	followed_stop(&r);
+}
+
 static void another_uid_is_another_object(void **state)
 {
 	struct followed r = {0};
@@ -370,6 +458,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_then_a_watch_fill_the_cache),
 		cmocka_unit_test(an_event_again_or_older_changes_nothing),
+		cmocka_unit_test(what_says_the_same_is_not_even_projected_and_its_version_is_kept),
+		cmocka_unit_test(what_only_looks_the_same_is_told),
+		cmocka_unit_test(a_relist_knows_what_was_not_told),
 		cmocka_unit_test(another_uid_is_another_object),
 		cmocka_unit_test(an_event_that_is_too_large_does_not_end_the_cache),
 		cmocka_unit_test(an_object_that_cannot_be_read_keeps_its_last_good_form),

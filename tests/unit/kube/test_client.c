@@ -202,6 +202,46 @@ static bool serve_busy(struct fake_api *f, struct httpd_req *q)
 	return true;
 }
 
+static bool serve_much(struct fake_api *f, struct httpd_req *q)
+{
+	struct buf b;
+
+	(void)f;
+	buf_init(&b, (size_t)8 << 20);
+	buf_puts(&b, "{\"metadata\":{\"managedFields\":[");
+	for (unsigned i = 0; i < 200000; i++)
+		buf_puts(&b, i ? ",[]" : "[]");
+	buf_puts(&b, "]},\"a\":[");
+	for (unsigned i = 0; i < (f->arg ? 200000u : 1u); i++)
+		buf_puts(&b, i ? ",[]" : "[]");
+	buf_puts(&b, "]}");
+	httpd_reply_json(q, 200, b.data);
+	buf_done(&b);
+	return true;
+}
+
+/* However few bytes it has: each value costs a hundred. */
+static void a_reply_with_too_much_in_it_is_refused(void **state)
+{
+	struct fake_api f;
+	struct got g = {.f = &f}, h = {.f = &f};
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	f.serve = serve_much;
+	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g);
+	wait_for(&g);
+	assert_int_equal(g.e.kind, ERR_NONE);
+	f.arg = &f;
+	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &h);
+	wait_for(&h);
+	assert_int_equal(h.e.kind, ERR_PROTOCOL);
+	assert_non_null(strstr(h.e.text, "more in a reply than is read"));
+	got_free(&g);
+	got_free(&h);
+	fake_api_stop(&f);
+}
+
 static void a_busy_server_is_waited_for_inside_the_deadline(void **state)
 {
 	struct fake_api f;
@@ -764,6 +804,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_a_path_is_never_sent),
 		cmocka_unit_test(statuses_become_kinds_of_error),
 		cmocka_unit_test(nonsense_is_a_protocol_error),
+		cmocka_unit_test(a_reply_with_too_much_in_it_is_refused),
 		cmocka_unit_test(a_busy_server_is_waited_for_inside_the_deadline),
 		cmocka_unit_test(a_refused_eviction_is_told_at_once),
 		cmocka_unit_test(a_refused_eviction_names_the_budget),

@@ -687,6 +687,152 @@ static void lines_are_given_out_and_a_partial_last_one_is_dropped(void **state)
 	assert_given(scan_all, true, "1\n12", "[1]");
 }
 
+/* Lines whose digest was seen are known, by their first note. */
+struct memory {
+	char note[64];
+	unsigned asked, known, told;
+	uint64_t digest;
+};
+
+static bool was_seen(const struct scan_line *line, void *arg)
+{
+	struct memory *m = arg;
+	bool same = line->digest == m->digest;
+
+	m->asked++;
+	m->digest = line->digest;
+	m->known += same;
+	(void)snprintf(m->note, sizeof(m->note), "%.*s",
+		       line->note[0].text ? (int)line->note[0].len : 4,
+		       line->note[0].text ? line->note[0].text : "none");
+	return same;
+}
+
+static int count_told(json_t *value, void *arg, struct err *e)
+{
+	(void)value;
+	(void)e;
+	((struct memory *)arg)->told++;
+	return 0;
+}
+
+static const struct scan_want noted_in[] = {SCAN_NOTED("rv", 1), SCAN_PLAIN("name"), SCAN_END};
+static const struct scan_want noted[] = {SCAN_SOME("m", noted_in), SCAN_ALL("l", 200),
+					 SCAN_SOME("a", deep), SCAN_END};
+
+/* Is the second line known after the first? */
+static bool is_the_same(const char *first, const char *second, struct memory *m)
+{
+	static const struct scan_ops ops = {.is_known = was_seen, .on_value = count_told};
+	OWN(scan)
+	s = scan_new(&(struct scan_spec){.want = noted,
+					 .lines = true,
+					 .digests = true,
+					 .max_bytes = 1000,
+					 .ops = &ops,
+					 .arg = m});
+	struct err e;
+	struct buf b;
+
+	*m = (struct memory){0};
+	buf_init(&b, 4096);
+	buf_printf(&b, "%s\n%s\n", first, second);
+	assert_ok(scan_feed(s, b.data, b.len, &e), &e);
+	assert_ok(scan_end(s, &e), &e);
+	buf_done(&b);
+	assert_int_equal(m->asked, 2);
+	assert_int_equal(m->told, 2 - m->known);
+	return m->known;
+}
+
+static void a_line_that_says_the_same_is_known_before_it_is_built(void **state)
+{
+	static const char is[] =
+		"{\"m\":{\"rv\":\"1\",\"name\":\"n\"},\"l\":{\"a\":\"b\",\"n\":[1,true]},"
+		"\"a\":[{\"a\":1,\"b\":{}}],\"x\":[{\"t\":\"10:00\"}]}";
+	static const struct {
+		const char *from, *to;
+		bool same;
+	} cases[] = {
+		{"\"rv\":\"1\"", "\"rv\":\"2\"", true},
+		{"\"rv\":\"1\"", "\"rv\":\"12345678901\"", true},
+		{"10:00", "10:01", true},
+		{"[{\"t\"", "[{},{\"u\":{}},{\"t\"", true},
+		{"\"x\":[", "\"y\":1,\"x\":[", true},
+		{",\"l\"", ", \"l\"", true},
+		{"\"n\"}", "\"m\"}", false},
+		{"\"n\"}", "null}", false},
+		{"\"name\"", "\"nam\"", false},
+		{"\"b\",", "\"\",", false},
+		{"\"a\":\"b\"", "\"ab\":\"\"", false},
+		{"true", "false", false},
+		{"[1,true]", "[1],\"o\":[true]", false},
+		{"[1,", "[2,", false},
+		{"[1,true]", "[[1,true]]", false},
+		{"\"b\":{}", "\"b\":[]", false},
+		{"\"b\":{}", "\"b\":\"\"", false},
+		{"{\"a\":1,\"b\":{}}", "{\"a\":1},{\"b\":{}}", false},
+		{"[{\"a\"", "[{},{\"a\"", false},
+	};
+	struct memory m;
+
+	(void)state;
+	assert_true(is_the_same(is, is, &m));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *at = strstr(is, cases[i].from);
+		char other[512];
+
+		assert_non_null(at);
+		(void)snprintf(other, sizeof(other), "%.*s%s%s", (int)(at - is), is, cases[i].to,
+			       at + strlen(cases[i].from));
+		if (is_the_same(is, other, &m) != cases[i].same)
+			fail_msg("%s -> %s", cases[i].from, cases[i].to);
+	}
+	/* Scalars, and lines one after the other that are all known. */
+	assert_true(is_the_same("17", "17", &m));
+	assert_false(is_the_same("17", "18", &m));
+	assert_false(is_the_same("17", "\"17\"", &m));
+}
+
+static void what_is_noted_of_a_line_is_told_with_it(void **state)
+{
+	struct memory m;
+
+	(void)state;
+	(void)is_the_same("{}", "{\"m\":{\"rv\":\"77\"}}", &m);
+	assert_string_equal(m.note, "77");
+	(void)is_the_same("{}", "{\"m\":{\"rv\":\"\"}}", &m);
+	assert_string_equal(m.note, "");
+	/* Another type, or one that had to be decoded. */
+	(void)is_the_same("{}", "{\"m\":{\"rv\":77}}", &m);
+	assert_string_equal(m.note, "none");
+	(void)is_the_same("{}", "{\"m\":{\"rv\":\"\\u0037\"}}", &m);
+	assert_string_equal(m.note, "none");
+	(void)is_the_same("{\"m\":{\"rv\":\"77\"}}", "{}", &m);
+	assert_string_equal(m.note, "none");
+}
+
+static void a_line_that_is_cut_is_built_without_asking(void **state)
+{
+	static const struct scan_ops ops = {.is_known = was_seen, .on_value = count_told};
+	struct memory m = {0};
+	OWN(scan)
+	s = scan_new(&(struct scan_spec){.want = noted,
+					 .lines = true,
+					 .digests = true,
+					 .max_bytes = 1000,
+					 .ops = &ops,
+					 .arg = &m});
+	struct err e;
+
+	(void)state;
+	assert_ok(scan_feed(s, "{\"m\":1}\n{\"m\"", 12, &e), &e);
+	assert_ok(scan_feed(s, ":1}\n{\"m\":1}\n", 12, &e), &e);
+	assert_int_equal(m.asked, 2);
+	assert_int_equal(m.known, 1);
+	assert_int_equal(m.told, 2);
+}
+
 static void a_line_that_is_no_value_is_refused(void **state)
 {
 	static const char *const bad[] = {"{\n}\n", "{\"a\":1\n}", "[1,\n", "{}{}\n",	  "1 2\n",
@@ -726,6 +872,9 @@ int main(void)
 		cmocka_unit_test(an_item_deep_in_a_list_has_its_own_depth),
 		cmocka_unit_test(an_error_of_the_caller_stops_the_scan_and_stays),
 		cmocka_unit_test(lines_are_given_out_and_a_partial_last_one_is_dropped),
+		cmocka_unit_test(a_line_that_says_the_same_is_known_before_it_is_built),
+		cmocka_unit_test(what_is_noted_of_a_line_is_told_with_it),
+		cmocka_unit_test(a_line_that_is_cut_is_built_without_asking),
 		cmocka_unit_test(a_line_that_is_no_value_is_refused),
 	};
 

@@ -197,8 +197,8 @@ static void what_others_could_do_with_its_boot_is_told(void **state)
 	world_wait_state(b, "free", 1800);
 	assert_string_equal(says(b, "BootProtected"), "False PlainMedium");
 	message = json_str_at(condition(b, "BootProtected"), "message");
-	assert_non_null(strstr(message, "provider rack has no spec.boot.httpsMediaURL"));
-	assert_non_null(strstr(message, "spec.agent.networks of provider rack"));
+	assert_non_null(strstr(message, "no spec.boot.httpsMediaURL in provider rack"));
+	assert_non_null(strstr(message, "spec.agent.networks in provider rack"));
 	world_stop(&w);
 }
 

@@ -728,7 +728,6 @@ static void a_node_says_who_it_is_and_what_it_holds(void **state)
 	assert_string_equal(n->world.taints.v[0].value, "yes");
 	assert_false(n->unregistered);
 	assert_string_equal(n->uid, "u-9");
-	assert_string_equal(n->rv, "17");
 	assert_string_equal(n->provider_id, "drover://hall-a/m-1");
 	assert_string_equal(n->system_uuid, "AB");
 	assert_string_equal(n->boot_id, "boot-1");
@@ -889,7 +888,7 @@ static void tell_node(struct buf *b, const struct tenant_node *n)
 		   n->world.tenant, str_or(n->world.name, "-"), str_or(n->world.claim, "-"),
 		   n->world.unschedulable, n->world.ready, (long long)n->ready_since,
 		   (long long)n->created);
-	buf_printf(b, " %s %s %s %s %s taints %s %d %d", str_or(n->uid, "-"), str_or(n->rv, "-"),
+	buf_printf(b, " %s %s %s %s taints %s %d %d", str_or(n->uid, "-"),
 		   str_or(n->provider_id, "-"), str_or(n->system_uuid, "-"),
 		   str_or(n->boot_id, "-"), str_or(n->taints_json, "-"), n->unregistered,
 		   n->draining);
