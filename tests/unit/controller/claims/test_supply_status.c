@@ -160,7 +160,7 @@ static void a_provider_without_a_driver_or_a_network_says_it_aloud(void **state)
 	(void)state;
 	start(&w, 0);
 	world_apply(&w, "apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: cloud}\n"
-			"spec: {type: bcm}\n");
+			"spec: {type: ec2}\n");
 	world_apply(
 		&w,
 		"apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: clouds}\n"
