@@ -115,7 +115,7 @@ static const char **names_of(const struct strings *s)
 
 /* Whoever may write Providers does not choose where a password is sent: the Secret says so itself. */
 static struct fabric *netris_fabric(struct driver *s, const struct provider_object_netris *n,
-				    struct fabric_spec *fs)
+				    const struct fabric_spec *fs)
 {
 	static const char field[] = "spec.network.netris.credentialsSecretRef";
 	const char *name = n->credentials_secret_ref.name, *pin = n->tls.fingerprint;
@@ -134,6 +134,7 @@ static struct fabric *netris_fabric(struct driver *s, const struct provider_obje
 				   .admin = n->admin,
 				   .prefix = n->prefix};
 	const char **hosts, **common;
+	struct fabric_spec with = *fs;
 	struct fabric *f;
 
 	if (!endpoint)
@@ -153,8 +154,8 @@ static struct fabric *netris_fabric(struct driver *s, const struct provider_obje
 	fn.pin_sha256 = pin && str_starts(pin, "sha256:") ? pin + strlen("sha256:") : pin;
 	fn.host_servers = hosts = names_of(&n->host_servers);
 	fn.common_vnets = common = names_of(&n->common_vnets);
-	fs->netris = &fn;
-	f = fabric_new(fs, &s->error);
+	with.netris = &fn;
+	f = fabric_new(&with, &s->error);
 	free(hosts);
 	free(common);
 	return f;
