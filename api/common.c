@@ -14,6 +14,25 @@ bool object_is_digest(const char *s)
 	       strspn(s + 7, "0123456789abcdef") == 64;
 }
 
+/* So many groups of digits with colons between. */
+static bool is_groups(const char *s, const char *digits, size_t groups, size_t each)
+{
+	for (size_t i = 0; i < groups; i++, s += each + 1)
+		if (strspn(s, digits) != each || s[each] != (i + 1 < groups ? ':' : '\0'))
+			return false;
+	return true;
+}
+
+bool object_is_mac(const char *s)
+{
+	return is_groups(s, "0123456789abcdefABCDEF", 6, 2);
+}
+
+bool object_is_pci(const char *s)
+{
+	return is_groups(s, "0123456789abcdef", 2, 4);
+}
+
 bool object_is_url(const char *s)
 {
 	size_t scheme = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789+.-");

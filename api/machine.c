@@ -80,7 +80,8 @@ static const struct field provisioning_fields[] = {
 
 static const struct field controller_fields[] = {
 	FIELD(object_controller, id, "id", FIELD_STR, .required = true, .max_len = 16,
-	      .pattern = "^[0-9a-f]{4}:[0-9a-f]{4}$", .doc = "PCI vendor and device."),
+	      .pattern = "^[0-9a-f]{4}:[0-9a-f]{4}$", .valid = object_is_pci,
+	      .doc = "PCI vendor and device."),
 	FIELD(object_controller, driven, "driven", FIELD_I64, .min = 0, .max = 1024,
 	      .doc = "How many have a driver in the agent's image."),
 	FIELD(object_controller, dark, "dark", FIELD_I64, .min = 0, .max = 1024,
@@ -119,7 +120,7 @@ static const struct field spec_fields[] = {
 	FIELD(machine_spec, node, "node", FIELD_STR, AS_NAME,
 	      .doc = "With a Provider of type bcm: its hostname in BCM; absent: the Machine's name."),
 	FIELD(machine_spec, boot_mac_address, "bootMACAddress", FIELD_STR, .max_len = 17,
-	      .pattern = "^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$",
+	      .pattern = "^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$", .valid = object_is_mac,
 	      .want = "a MAC address such as b8:ce:f6:01:02:03",
 	      .doc = "NIC in the provisioning network."),
 	FIELD_PTR(machine_spec, provisioning, "provisioning", provisioning_fields,

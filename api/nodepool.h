@@ -22,7 +22,7 @@ struct node_pool_template_spec {
 	struct {
 		struct object_image *v;
 		size_t n;
-	} images; /* one for each Kubernetes minor */
+	} images;			/* one for each Kubernetes minor */
 	struct strings runtime_classes; /* that the images carry; none: not said */
 	struct object_name_ref *user_data_secret_ref;
 	struct object_kubelet *kubelet;

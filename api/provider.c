@@ -170,9 +170,11 @@ static const struct field bcm_fields[] = {
 
 static const struct field limits_fields[] = {
 	FIELD(provider_object_limits, requests_per_second, "requestsPerSecond", FIELD_I64, .min = 1,
-	      .max = 10000, .def = "50", .doc = "Requests to all BMCs or to the API."),
+	      .max = 10000,
+	      .doc = "Calls begun in a second, to all BMCs or to the API; absent: redfish 1000, else 50."),
 	FIELD(provider_object_limits, concurrent_operations, "concurrentOperations", FIELD_I64,
-	      .min = 1, .max = 10000, .def = "64", .doc = "Calls in flight at once."),
+	      .min = 1, .max = 10000,
+	      .doc = "Calls in flight at once, as many again that take longer than 3 s; absent: redfish 1024, else 64."),
 	FIELD(provider_object_limits, power_on_per_minute, "powerOnPerMinute", FIELD_I64, .min = 1,
 	      .max = 10000, .def = "30", .doc = "Machines switched on in a minute."),
 	FIELD_OBJ(provider_object_limits, per_domain, "perDomain", per_domain_fields,
@@ -182,8 +184,8 @@ static const struct field limits_fields[] = {
 
 static const struct field pci_fields[] = {
 	FIELD(provider_object_pci, id, "id", FIELD_STR, .required = true, .max_len = 9,
-	      .pattern = "^[0-9a-f]{4}:[0-9a-f]{4}$", .want = "a PCI id such as 10de:2330",
-	      .doc = "Vendor and device."),
+	      .pattern = "^[0-9a-f]{4}:[0-9a-f]{4}$", .valid = object_is_pci,
+	      .want = "a PCI id such as 10de:2330", .doc = "Vendor and device."),
 	FIELD(provider_object_pci, count, "count", FIELD_I64, .min = 1, .max = 256, .def = "1",
 	      .doc = "How many."),
 	FIELDS_END,

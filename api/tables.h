@@ -45,6 +45,8 @@
 #define IMAGE_RULES_SAY "want url and digest, or category, with which softwareImage may come"
 
 bool object_is_digest(const char *s);
+bool object_is_mac(const char *s);
+bool object_is_pci(const char *s);
 bool object_is_url(const char *s);
 bool object_is_http(const char *s);
 bool object_is_https(const char *s);

@@ -430,7 +430,8 @@ int cli_run(int argc, char **argv)
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
-	prctl(PR_SET_DUMPABLE, 0); /* no core file of a process that holds credentials, nor of its children */
+	prctl(PR_SET_DUMPABLE,
+	      0); /* no core file of a process that holds credentials, nor of its children */
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	r.loop = loop_uv_new();
 	r.group = loop_group_new(r.loop, "drover");

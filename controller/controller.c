@@ -47,11 +47,11 @@
 
 #define IMAGE_AGAIN_MS 10000
 #define REDERIVED_EACH_TURN 100
-/* As Karpenter has them by default. */
-#define HOST_QPS 200
-#define HOST_BURST 300
 /* A thousand machines that all have something to write need 5 s; each write has a resourceVersion, so none is too late. */
 #define HOST_LINE_MS 120000
+/* The rate that Karpenter has by default, and that a thousand new machines begin at once. */
+#define HOST_QPS 200
+#define HOST_BURST 1200
 
 /* Kinds that this controller acts on. */
 static const enum object_kind_id watched[] = {

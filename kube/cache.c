@@ -533,6 +533,9 @@ static void on_event(bool deleted, json_t *object, uint64_t digest, void *arg)
 
 	if (identify(c, object, &w) < 0)
 		return;
+	/* Where it came in pieces, nobody was asked before it was built. */
+	if (!deleted && c->spec.same_untold && on_same(w.ns, w.name, w.rv, digest, c))
+		return;
 	if (!deleted) {
 		take(c, object, &w, false, digest);
 		return;

@@ -51,6 +51,11 @@ void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct 
 	f->ops->observe(f, p, c);
 }
 
+bool fabric_trouble(const struct fabric *f, char *text, size_t size)
+{
+	return f->ops->trouble && f->ops->trouble(f, text, size);
+}
+
 bool fabric_makes(const struct fabric *f)
 {
 	return f->ops->drop != NULL;

@@ -13,7 +13,7 @@
  * place() names the segment wanted and is idempotent; done() proves nothing by
  * itself: observe() tells where the machine is, how that was proved, and when.
  * A later place() of the same machine is ordered after an earlier one has ended or
- * its 60 s are over.  Asynchronous on the loop thread; done exactly once, never inside the call.
+ * its 60 s are over.  ERR_CONFLICT of place() says that a higher fence was there, and nothing else.  Asynchronous on the loop thread; done exactly once, never inside the call.
  *
  *	none   there is no isolation: place succeeds, observe answers the segment last asked for with proof None
  *	exec   a child process that speaks JSON lines; docs/exec-fabric.md has the protocol
@@ -65,7 +65,7 @@ struct fabric_call {
 	void (*done)(const struct fabric_place *p, const struct err *e,
 		     void *arg); /* p NULL for place() */
 	/* place(), drop(): asked just before something is changed, which may be long after the call began; false ends
-	 * it with ERR_CONFLICT.  NULL: always.  exec does not ask: its program works on its own. */
+	 * it with ERR_UNAVAILABLE.  NULL: always.  exec does not ask: its program works on its own. */
 	bool (*may_act)(void *arg);
 	void *arg;
 };
@@ -76,6 +76,8 @@ struct fabric_ops {
 	void (*place)(struct fabric *f, const struct fabric_port *p, const char *segment,
 		      const struct fabric_call *c);
 	void (*observe)(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
+	bool (*trouble)(const struct fabric *f, char *text,
+			size_t size); /* NULL: it knows of none */
 	/* NULL: it makes nothing for a segment. */
 	void (*drop)(struct fabric *f, const char *segment, const struct fabric_call *c);
 };
@@ -89,6 +91,8 @@ void fabric_free(struct fabric *f); /* calls in flight end without done() */
 void fabric_place(struct fabric *f, const struct fabric_port *p, const char *segment,
 		  const struct fabric_call *c);
 void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
+/* Something that a person has to mend, beyond one machine: what, for people.  False: nothing. */
+bool fabric_trouble(const struct fabric *f, char *text, size_t size);
 /* Does it make anything for a segment, that is to be removed when nobody needs that any more? */
 bool fabric_makes(const struct fabric *f);
 /* Nobody needs this segment any more: what was made for it is removed, and nothing that others made.  Idempotent;

@@ -14,7 +14,7 @@
  * Machines behind BMCs that speak IPMI 2.0 (lanplus), by ipmitool: power, identity, and the end of a boot override.
  *
  * One process at a time for a BMC, PAUSE_MS after the last one: some crash at less.  A look is one process with all its
- * questions ("exec /dev/stdin"), so one session; what changes the machine is a second one, after a look of the same call.
+ * questions ("shell"), so one session; what changes the machine is a second one, after a look of the same call.
  * A process that has not ended after PROCESS_MS is killed.  The password goes by the environment, which its owner and
  * root alone can read, and never by argv; nothing is left behind when drover dies.
  *
@@ -23,8 +23,10 @@
  */
 #define IPMITOOL "/usr/bin/ipmitool"
 #define SCHEME "ipmi://"
+#define RATE 50
+#define CONCURRENT 64
 #define PAUSE_MS 5000
-#define PROCESS_MS 20000 /* its own limit is 2 s, four times */
+#define PROCESS_MS 20000 /* its own limit is 2 s a request, twice; a login has several */
 #define OUTPUT_MAX (64u << 10)
 #define PASSWORD_MAX 20 /* IPMI 2.0, 22.30: Set User Password */
 #define USER_MAX 16
@@ -114,6 +116,17 @@ static bool line_of(const char *text, const char *name, char *out, size_t size)
 	return false;
 }
 
+/* Of what it said, the line that came last: what precedes it was no hindrance. */
+static const char *last_line(struct buf *words)
+{
+	char *at;
+
+	while (words->len > 0 && strchr("\r\n ", words->data[words->len - 1]))
+		words->data[--words->len] = '\0';
+	at = strrchr(words->data, '\n');
+	return at ? at + 1 : words->data;
+}
+
 /* Data 1 and 2 of boot flags, IPMI 2.0 table 28-14: bit 7 of the first: valid; bits 5:2 of the second: the device. */
 static enum provider_override override_of(const char *text)
 {
@@ -121,11 +134,13 @@ static enum provider_override override_of(const char *text)
 	uint8_t data[2];
 
 	if (!line_of(text, "Boot parameter data", hex, sizeof(hex)) || strlen(hex) < 4)
-		return PROVIDER_OVERRIDE_NONE;
+		return PROVIDER_OVERRIDE_OTHER; /* not told: none is not proved */
 	hex[4] = '\0';
 	for (char *c = hex; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	if (!str_unhex(data, hex, sizeof(data)) || !(data[0] & 0x80))
+	if (!str_unhex(data, hex, sizeof(data)))
+		return PROVIDER_OVERRIDE_OTHER;
+	if (!(data[0] & 0x80))
 		return PROVIDER_OVERRIDE_NONE;
 	switch (data[1] >> 2 & 0xf) {
 	case 0: /* none */
@@ -147,7 +162,7 @@ static int see(struct provider_machine *m, struct err *e)
 	if (!line_of(m->out.data, "Chassis Power is", power, sizeof(power)) ||
 	    (!str_eq(power, "on") && !str_eq(power, "off")))
 		return err_set(e, ERR_PROTOCOL, 0, "the BMC tells no power state: %.120s",
-			       m->words.data);
+			       last_line(&m->words));
 	if (!j->strings)
 		j->strings = arena_new();
 	*o = (struct provider_observation){
@@ -195,7 +210,7 @@ static int why(struct provider_machine *m, struct err *e)
 		return err_set(e, known[i].kind, i < 2 ? DENIED_CODE : 0, "%s", known[i].text);
 	}
 	return err_set(e, ERR_UNAVAILABLE, 0, "ipmitool: %.150s",
-		       str_or(m->words.data, "it failed, and does not say why"));
+		       str_or(last_line(&m->words), "it failed, and does not say why"));
 }
 
 /* --- the process -------------------------------------------------------------------------------------- */
@@ -228,7 +243,7 @@ static void looked(struct provider_machine *m)
 	struct job *j = m->job;
 	struct err e;
 
-	/* exec ends with the status of its last question: what it says counts, not that. */
+	/* Its status is that of no question: what it says counts. */
 	if (!strstr(m->out.data, "Chassis Power is")) {
 		(void)why(m, &e);
 		fail(m, &e);
@@ -284,7 +299,7 @@ static void on_limit(void *arg)
 static void spawn(struct provider_machine *m, const char *const *command, const char *input)
 {
 	const char *argv[24] = {IPMITOOL, "-v",	   "-I", "lanplus", "-H", m->host, "-p", m->port,
-				"-U",	  m->user, "-E", "-N",	    "2",  "-R",	   "4"};
+				"-U",	  m->user, "-E", "-N",	    "2",  "-R",	   "2"};
 	char *password = mem_printf("IPMI_PASSWORD=%s", secret_expose(m->password));
 	const char *env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", password, NULL};
 	struct loop_spawn s = {.argv = argv,
@@ -319,7 +334,7 @@ static void spawn(struct provider_machine *m, const char *const *command, const 
 /* Its pause is over. */
 static void go(void *arg)
 {
-	static const char *const look[] = {"exec", "/dev/stdin", NULL};
+	static const char *const look[] = {"shell", NULL};
 	static const char *const on[] = {"chassis", "power", "on", NULL};
 	static const char *const off[] = {"chassis", "power", "off", NULL};
 	static const char *const none[] = {"chassis", "bootdev", "none", NULL};
@@ -368,7 +383,7 @@ static int ipmi_open(struct provider *p, const struct provider_spec *s, struct e
 	struct ipmi_provider *ip = mem_new(struct ipmi_provider);
 
 	(void)e;
-	job_line_init(&ip->line, s, run);
+	job_line_init(&ip->line, s, RATE, CONCURRENT, run);
 	ip->paused = map_new(free);
 	p->state = ip;
 	return 0;

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include "base/mem.h"
 
-#define RATE 50.0
-#define CONCURRENT 64
+#define AGAIN_MS 1000 /* until it is looked whether one more may be slow */
 
 static void wake(struct job_line *line)
 {
@@ -16,6 +15,7 @@ static void job_free(struct job *j)
 	list_remove(&j->link);
 	list_remove(&j->sibling);
 	loop_timer_stop(&j->limit);
+	loop_timer_stop(&j->slowly);
 	arena_free(j->strings);
 	free(j->url);
 	free(j->session);
@@ -23,18 +23,41 @@ static void job_free(struct job *j)
 	free(j);
 }
 
-/* Out of every list and the counts right, then tell, then free: done() may detach the machine. */
-void job_end(struct job *j, const struct provider_observation *o, const struct err *e)
+/* The place of a running one is free. */
+static void leave_place(struct job *j)
 {
 	struct job_line *line = j->seat->line;
 
+	if (j->slow)
+		line->slow--;
+	else
+		line->running--;
+	wake(line);
+}
+
+static void on_slow(void *arg)
+{
+	struct job *j = arg;
+	struct job_line *line = j->seat->line;
+
+	if (line->slow >= line->concurrent) {
+		loop_timer_start(&j->slowly, AGAIN_MS);
+		return;
+	}
+	leave_place(j);
+	j->slow = true;
+	line->slow++;
+}
+
+/* Out of every list and the counts right, then tell, then free: done() may detach the machine. */
+void job_end(struct job *j, const struct provider_observation *o, const struct err *e)
+{
 	list_remove(&j->link);
 	list_remove(&j->sibling);
 	loop_timer_stop(&j->limit);
 	if (j->running) {
 		j->seat->busy = false;
-		line->running--;
-		wake(line);
+		leave_place(j);
 	}
 	if (!j->abandoned)
 		j->call.done(o, NULL, e, j->call.arg);
@@ -84,6 +107,7 @@ static void pump(void *arg)
 		list_remove(&j->link);
 		j->running = j->seat->busy = true;
 		line->running++;
+		loop_timer_start(&j->slowly, JOB_SLOW_MS);
 		line->run(j);
 	}
 }
@@ -102,16 +126,18 @@ struct job *job_ask(struct job_seat *seat, enum job_kind kind, const struct prov
 	list_push_back(&seat->jobs, &j->sibling);
 	loop_timer_init(&j->limit, line->group, on_limit, j);
 	loop_timer_start(&j->limit, PROVIDER_CALL_MS);
+	loop_timer_init(&j->slowly, line->group, on_slow, j);
 	wake(line);
 	return j;
 }
 
-void job_line_init(struct job_line *line, const struct provider_spec *s, void (*run)(struct job *j))
+void job_line_init(struct job_line *line, const struct provider_spec *s, double rate,
+		   unsigned concurrent, void (*run)(struct job *j))
 {
-	double rate = s->requests_per_s > 0 ? s->requests_per_s : RATE;
-
+	if (s->requests_per_s > 0)
+		rate = s->requests_per_s;
 	*line = (struct job_line){.group = s->group, .run = run};
-	line->concurrent = s->concurrent ? s->concurrent : CONCURRENT;
+	line->concurrent = s->concurrent ? s->concurrent : concurrent;
 	bucket_init(&line->bucket, rate, rate < 1 ? 1 : rate, loop_now(loop_of(s->group)));
 	list_init(&line->waiting);
 	loop_timer_init(&line->pump, s->group, pump, line);
@@ -130,10 +156,9 @@ void job_seat_init(struct job_seat *seat, struct job_line *line)
 
 void job_seat_done(struct job_seat *seat)
 {
-	list_for_each (j, &seat->jobs, struct job, sibling)
+	list_for_each (j, &seat->jobs, struct job, sibling) {
+		if (j->running)
+			leave_place(j);
 		job_free(j);
-	if (seat->busy) {
-		seat->line->running--;
-		wake(seat->line);
 	}
 }

@@ -10,7 +10,9 @@
 
 /*
  * jobs: the calls of one provider wait in one line for their turn: their machine idle, a place among `concurrent`, a
- * token of the bucket.  Calls whose machine is busy are passed over, so that one wedged BMC holds up nobody else.
+ * token of the bucket.  Calls whose machine is busy are passed over, so that one wedged BMC holds up nobody else.  A
+ * call that has run for JOB_SLOW_MS gives its place to the next and goes on beside them: there may be `concurrent` of
+ * those too, and so hundreds of BMCs that do not answer keep no place from those that do.
  *
  *	waiting --pump--> running (run() was called) --job_end()--> done
  *	   \---- 60 s ----> timed out \---- 60 s ----> abandoned: answered, may act no more, still running
@@ -19,6 +21,7 @@
  * jobs without an answer, and what run() started has to be cancelled before.
  * Tests: tests/contract/test_provider.c
  */
+#define JOB_SLOW_MS 3000
 enum job_kind {
 	JOB_OBSERVE,
 	JOB_POWER,
@@ -34,8 +37,8 @@ struct job;
 struct job_line {
 	struct loop_group *group;
 	struct bucket bucket;
-	unsigned concurrent, running;
-	struct list waiting; /* of job.link */
+	unsigned concurrent, running, slow; /* slow: not among those that are running */
+	struct list waiting;		    /* of job.link */
 	struct loop_timer pump;
 	void (*run)(struct job *j);
 };
@@ -49,11 +52,11 @@ struct job {
 	struct list link, sibling;
 	struct job_seat *seat;
 	enum job_kind kind;
-	bool on, running, abandoned;
+	bool on, running, slow, abandoned;
 	enum provider_boot how;
 	char *url, *session; /* session: call.session, kept */
 	struct provider_call call;
-	struct loop_timer limit;
+	struct loop_timer limit, slowly;
 	struct provider_observation seen; /* for the implementation */
 	struct arena *strings;		  /* of seen; NULL: none yet */
 	bool new_login;			  /* for the implementation */
@@ -61,8 +64,9 @@ struct job {
 	int64_t deadline; /* loop_now() at which it is abandoned */
 };
 
-void job_line_init(struct job_line *line, const struct provider_spec *s,
-		   void (*run)(struct job *j));
+/* rate, concurrent: where the spec says none. */
+void job_line_init(struct job_line *line, const struct provider_spec *s, double rate,
+		   unsigned concurrent, void (*run)(struct job *j));
 void job_line_done(struct job_line *line);
 void job_seat_init(struct job_seat *seat, struct job_line *line);
 void job_seat_done(struct job_seat *seat);

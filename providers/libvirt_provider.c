@@ -18,6 +18,8 @@
  */
 #define SCHEME "libvirt://"
 #define OBSERVE_MS 20000
+#define RATE 50
+#define CONCURRENT 64
 #define SPARE_MS 1000 /* the helper is given up so long before the call itself */
 #define TEXT_MAX 2048
 
@@ -260,7 +262,7 @@ static int libvirt_open(struct provider *p, const struct provider_spec *s, struc
 		lp = mem_new(struct libvirt_provider);
 		lp->name = mem_strdup(s->name);
 		lp->child = child_new(&child);
-		job_line_init(&lp->line, s, run);
+		job_line_init(&lp->line, s, RATE, CONCURRENT, run);
 		p->state = lp;
 	}
 	for (size_t i = 0; i < n; i++)

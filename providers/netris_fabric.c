@@ -65,7 +65,7 @@ struct job {
 	struct list link, waits; /* waits: for a maker */
 	struct fabric_state *f;
 	struct fabric_call call;
-	bool place, begun;
+	bool place, begun, fenced; /* fenced: refused for a higher fence */
 	char *name, *segment;
 	int64_t begun_at;
 	struct loop_timer limit;
@@ -125,6 +125,9 @@ static void job_end(struct job *j, const struct fabric_place *p, const struct er
 
 	if (e)
 		why = *e; /* it may be in the job */
+	/* Another conflict than that of fences passes by itself, or with a person's help. */
+	if (e && why.kind == ERR_CONFLICT && !j->fenced)
+		why.kind = ERR_UNAVAILABLE;
 	job_stop(j);
 	list_remove(&j->link);
 	if (j->place)
@@ -453,6 +456,7 @@ static void on_start(void *arg)
 	struct machine *m = machine_of(j->f, j->name);
 
 	if (j->place && j->call.fence < m->fence) {
+		j->fenced = true;
 		job_fail(j, ERR_CONFLICT, "%.100s: a leader with a higher fence was here", j->name);
 		return;
 	}
@@ -572,6 +576,17 @@ static void netris_drop(struct fabric *fabric, const char *segment, const struct
 		loop_defer(&d->end);
 }
 
+static bool netris_trouble(const struct fabric *fabric, char *text, size_t size)
+{
+	const struct fabric_state *f = fabric->state;
+	struct map_iter it;
+
+	map_for_each (it, f->lanes)
+		if (netris_lane_incident(it.value, text, size))
+			return true;
+	return false;
+}
+
 /* --- opening ---------------------------------------------------------------------------------------- */
 
 static char **copy_names(const char *const *names)
@@ -666,5 +681,6 @@ const struct fabric_ops netris_fabric_ops = {
 	.close = netris_close,
 	.place = netris_place,
 	.observe = netris_observe,
+	.trouble = netris_trouble,
 	.drop = netris_drop,
 };

@@ -95,14 +95,23 @@ static void end_all(struct netris_lane *l, bool all, const struct err *e)
 	}
 }
 
+bool netris_lane_incident(const struct netris_lane *l, char *text, size_t size)
+{
+	if (l->missing.n)
+		str_format(
+			text, size,
+			"server cluster %.60s lost %.80s to another writer: nothing more is written to it until they are in a cluster again",
+			l->name, l->missing_names);
+	return l->missing.n > 0;
+}
+
 static void fail_incident(struct netris_lane *l)
 {
+	char text[sizeof(((struct err *)0)->text)];
 	struct err e;
 
-	(void)!err_set(
-		&e, ERR_CONFLICT, 0,
-		"server cluster %.60s lost %.80s to another writer: nothing more is written to it until they are in a cluster again",
-		l->name, l->missing_names);
+	(void)netris_lane_incident(l, text, sizeof(text));
+	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s", text);
 	e.scope = ERR_PROVIDER;
 	end_all(l, true, &e);
 }
@@ -375,7 +384,7 @@ static void on_begin(void *arg)
 		l->reads = 0;
 		read_list(l);
 	}
-	(void)!err_set(&e, ERR_CONFLICT, 0,
+	(void)!err_set(&e, ERR_UNAVAILABLE, 0,
 		       "its turn came too late, or it is no longer allowed: nothing was sent");
 	e.scope = ERR_MACHINE;
 	while ((ed = list_first(&out, struct netris_edit, link))) { /* done() may free the lane */

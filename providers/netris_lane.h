@@ -53,5 +53,7 @@ void netris_lane_drop(struct netris_edit *ed);
 /* What a look shows: an incident may be over. */
 void netris_lane_saw(struct netris_lane *l, const struct netris_look *look);
 int64_t netris_lane_id(const struct netris_lane *l);
+/* The incident that stops it, for people; false: there is none. */
+bool netris_lane_incident(const struct netris_lane *l, char *text, size_t size);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/str.h"
 
 /*
- *	asked --- next turn ---> clusters, V-nets, switches (servers, links) ---> what they left out ---> told
+ *	asked --- next turn, or in a moment ---> clusters, V-nets, switches (servers, links) ---> what they left out ---> told
  *
  * Who asks while one is under way waits for the next.
  */
@@ -18,7 +18,8 @@ struct netris_looks {
 	struct netris *n;
 	char *site;
 	struct list waiting, served; /* served: of the look under way */
-	struct loop_defer begin;
+	struct loop_timer begin;
+	int64_t ended_at; /* of the look before */
 	bool busy;
 	struct netris_look look;
 	unsigned pending; /* requests */
@@ -275,6 +276,13 @@ static void on_begin(void *arg)
 	}
 }
 
+static void begin_soon(struct netris_looks *ls)
+{
+	int64_t wait = ls->ended_at + NETRIS_LOOK_GAP_MS - loop_now(loop_of(ls->group));
+
+	loop_timer_start(&ls->begin, wait > 0 ? wait : 0);
+}
+
 static void looks_release(struct netris_looks *ls)
 {
 	map_free(ls->look.machines);
@@ -301,17 +309,19 @@ static void tell(struct netris_looks *ls, const struct err *e)
 	}
 	ls->telling = false;
 	ls->busy = false;
+	ls->ended_at = loop_now(loop_of(ls->group));
 	forget(ls);
 	if (ls->closed)
 		looks_release(ls);
 	else if (!list_empty(&ls->waiting))
-		loop_defer(&ls->begin);
+		begin_soon(ls);
 }
 
 void netris_look(struct netris_looks *ls, struct netris_wait *w)
 {
 	list_push_back(&ls->waiting, &w->link);
-	loop_defer(&ls->begin);
+	if (!ls->busy && !loop_timer_active(&ls->begin))
+		begin_soon(ls);
 }
 
 struct netris_looks *netris_looks_new(struct loop_group *g, struct netris *n, const char *site)
@@ -325,14 +335,15 @@ struct netris_looks *netris_looks_new(struct loop_group *g, struct netris *n, co
 	ls->look.machines = map_new(free);
 	list_init(&ls->waiting);
 	list_init(&ls->served);
-	loop_defer_init(&ls->begin, g, on_begin, ls);
+	loop_timer_init(&ls->begin, g, on_begin, ls);
+	ls->ended_at = INT64_MIN / 2;
 	return ls;
 }
 
 void netris_looks_free(struct netris_looks *ls)
 {
 	stop_reads(ls);
-	loop_defer_cancel(&ls->begin);
+	loop_timer_stop(&ls->begin);
 	ls->closed = true;
 	if (ls->telling)
 		return;

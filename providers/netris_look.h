@@ -12,14 +12,15 @@
  * netris_look: what a Netris controller says of a whole site at one moment: server clusters with their members, V-nets with
  * their ports, switches, and which ports a server has.
  *
- * Whoever asks gets a look that was begun after asking.  One is under way at a time, and serves all who wait for it, so
- * that a thousand machines cost as many requests as one.  What a list leaves out of its elements is read element by
+ * Whoever asks gets a look that was begun after asking.  One is under way at a time, and serves all who wait for it, and
+ * NETRIS_LOOK_GAP_MS lie between two of them, so that a thousand machines cost as many requests as one.  What a list leaves out of its elements is read element by
  * element.  Servers and links are read at most once in NETRIS_INVENTORY_MS, and again when `fresh` is asked for.
  *
  * On the loop thread; done() exactly once, never inside the call.
  * Tests: tests/contract/test_fabric.c
  */
 #define NETRIS_INVENTORY_MS 60000
+#define NETRIS_LOOK_GAP_MS 500
 #define NETRIS_PORTS_MAX 64 /* of one server */
 
 struct netris_looks;

@@ -154,6 +154,11 @@ void provider_drives(struct provider *p, struct provider_machine *m, const struc
 		provider_refuse(p, c, "a list of drives");
 }
 
+bool provider_logged_in(const struct provider *p, const struct provider_machine *m)
+{
+	return p->ops->logged_in && p->ops->logged_in(m);
+}
+
 void provider_log_out(struct provider *p, struct provider_machine *m, const struct provider_call *c)
 {
 	if (p->ops->log_out)

@@ -71,8 +71,8 @@ struct provider_spec {
 	const char *media_url; /* what boot media are fetched from; NULL: not known */
 	const struct provider_libvirt *libvirt; /* NULL: of another type */
 	const struct provider_manager *manager; /* of type bcm; NULL: none.  Copied */
-	double requests_per_s;			/* calls begun, all machines together; 0: 50 */
-	unsigned concurrent;			/* 0: 64 */
+	double requests_per_s; /* calls begun, all machines together; 0: as the type has it */
+	unsigned concurrent;   /* 0: as the type has it */
 	struct loop_group *group;
 	struct http *http;
 	bool plain_ok; /* tests: http:// BMCs */
@@ -114,7 +114,7 @@ struct provider_target {
 struct provider_found {
 	const char *node, *mac, *bmc_address, *serial; /* NULL: not told */
 	const char *refusal; /* why drover leaves it alone; NULL: it need not */
-	bool up; /* its system is in touch with the manager */
+	bool up;	     /* its system is in touch with the manager */
 };
 struct provider_inventory {
 	const char *version; /* of the manager */
@@ -238,6 +238,8 @@ struct provider_ops {
 	/* Whatever login is open is ended; a call after it opens one anew. */
 	void (*log_out)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
+	/* A login has been accepted and is open, also while the call that it is for still runs. */
+	bool (*logged_in)(const struct provider_machine *m);
 };
 
 struct provider {
@@ -282,6 +284,7 @@ bool provider_discover(struct provider *p,
 		       void *arg);
 bool provider_is_managed(const struct provider *p); /* it has acquire() */
 void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c);
+bool provider_logged_in(const struct provider *p, const struct provider_machine *m);
 void provider_log_out(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
 

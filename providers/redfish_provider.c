@@ -6,6 +6,10 @@
 #include "providers/registry.h"
 #include "redfish/redfish.h"
 
+/* Each BMC is a host of its own, which has one request at a time: these bound drover alone. */
+#define RATE 1000
+#define CONCURRENT 1024
+
 /*
  * Machines behind Redfish BMCs, whose calls wait for their turn in one line (jobs.h).
  * Tests: tests/contract/test_provider.c
@@ -242,7 +246,7 @@ static int redfish_open(struct provider *p, const struct provider_spec *s, struc
 	rp->group = s->group;
 	rp->http = s->http;
 	rp->plain_ok = s->plain_ok;
-	job_line_init(&rp->line, s, run);
+	job_line_init(&rp->line, s, RATE, CONCURRENT, run);
 	p->state = rp;
 	return 0;
 }
@@ -331,6 +335,11 @@ static void redfish_drives_of(struct provider *p, struct provider_machine *m,
 	(void)job_ask(&m->seat, JOB_DRIVES, c);
 }
 
+static bool redfish_logged_in(const struct provider_machine *m)
+{
+	return redfish_session_uri(m->bmc);
+}
+
 static void redfish_leave(struct provider *p, struct provider_machine *m,
 			  const struct provider_call *c)
 {
@@ -350,4 +359,5 @@ const struct provider_ops redfish_provider_ops = {
 	.media = redfish_put_media,
 	.drives = redfish_drives_of,
 	.log_out = redfish_leave,
+	.logged_in = redfish_logged_in,
 };

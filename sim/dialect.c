@@ -75,7 +75,7 @@ static const struct field power_fields[] = {
 	STATUS(power, same, "same", "Status when it is so already; 0: it is taken."),
 	MS(power, on_busy_ms, "onBusy", "On is refused for so long after off."),
 	FIELD_IN(sim_quirks, power, deaf, "deaf", FIELD_I64, .min = 0, .max = 100,
-		 .doc = "So many Ons are taken and do nothing."),
+		 .doc = "That many requests for On are taken and do nothing."),
 	MS(power, stale_ms, "stale", "How old the PowerState is."),
 	FIELDS_END,
 };

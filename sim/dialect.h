@@ -64,7 +64,7 @@ struct sim_quirks {
 		int answer;	    /* enum sim_answer */
 		int64_t same;	    /* status when it is so already; 0: it is taken (Q13) */
 		int64_t on_busy_ms; /* On is refused with 409 for so long after off (Q13) */
-		int64_t deaf;	    /* so many Ons are taken and do nothing (Q12) */
+		int64_t deaf;	    /* that many requests for On are taken and do nothing (Q12) */
 		int64_t stale_ms;   /* PowerState is that old */
 	} power;
 	struct {

@@ -556,6 +556,37 @@ static void on_nodes(struct httpd_req *q, void *arg)
 	buf_done(&out);
 }
 
+static struct sim_head_node *asked_for(struct httpd_req *q, struct sim_head *h)
+{
+	struct sim_head_node *n = sim_head_node(h, httpd_segment(q, 0));
+
+	if (!n)
+		httpd_reply(q, 404, "text/plain", "no such node", 12);
+	return n;
+}
+
+static void on_one(struct httpd_req *q, void *arg)
+{
+	const struct sim_head_node *n = asked_for(q, arg);
+
+	if (n)
+		httpd_reply_json(q, 200, sim_head_device(n));
+}
+
+static void on_close(struct httpd_req *q, void *arg)
+{
+	struct sim_head_node *n = asked_for(q, arg);
+	struct err e;
+	size_t len;
+	const char *text = httpd_body(q, &len);
+	OWN_JSON o = n && len ? json_parse(text, len, &e) : json_object();
+
+	if (!n)
+		return;
+	sim_head_close(n, !json_is_false(json_at(o, "closed")));
+	httpd_reply_json(q, 200, "{}");
+}
+
 static void on_faults(struct httpd_req *q, void *arg)
 {
 	struct err e;
@@ -631,6 +662,8 @@ void sim_head_routes(struct sim_head *h, struct httpd *d)
 	httpd_route(d, "GET", "/rest/v1/version", 0, on_version, h);
 	httpd_route(d, "GET", "/rest/v1/status", 0, on_status, h);
 	httpd_route(d, "GET", "/sim/nodes", 0, on_nodes, h);
+	httpd_route(d, "GET", "/sim/nodes/{}", 0, on_one, h);
+	httpd_route(d, "POST", "/sim/nodes/{}/close", 4096, on_close, h);
 	httpd_route(d, "POST", "/sim/faults", 4096, on_faults, h);
 	httpd_route(d, "DELETE", "/sim/faults", 0, on_faults, h);
 	httpd_route(d, "POST", "/sim/restart", 4096, on_restart, h);

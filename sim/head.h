@@ -18,6 +18,8 @@
  * For people, without a password:
  *
  *	GET  /sim/nodes			what each node does
+ *	GET  /sim/nodes/NAME		its device, as it stands
+ *	POST /sim/nodes/NAME/close {"closed": true}	an operator closes it, or opens it again
  *	POST /sim/faults		one row of what goes wrong (below)
  *	DELETE /sim/faults		nothing goes wrong any more
  *	POST /sim/restart {"ms": 5000}	the daemon is gone for so long; installs begin again, cookies are forgotten

@@ -43,7 +43,7 @@ struct sim_tree {
 	char *attributes; /* a Dell manager's own attributes */
 	char *nics[32];	  /* the System's */
 	char *storages[32], *simple_storages[32];
-	char *others[8];  /* Systems that cannot be switched: baseboards */
+	char *others[8]; /* Systems that cannot be switched: baseboards */
 
 	char *folder; /* of v1; NULL: in memory */
 	json_t *kept; /* path, in lower case, to resource */

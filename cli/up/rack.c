@@ -234,8 +234,7 @@ static int finish_provider(const struct up_rack *r, json_t *spec)
 					     "hdd", "Clear", "minimumTrust", "BootNetwork")) ||
 	       json_object_set_new(spec, "limits",
 				   json_pack("{s:i, s:i, s:i}", "powerOnPerMinute", 600,
-					     "requestsPerSecond", 1000, "concurrentOperations",
-					     256));
+					     "requestsPerSecond", 200, "concurrentOperations", 32));
 }
 
 json_t *up_rack_objects(const struct up_rack *r, struct err *e)

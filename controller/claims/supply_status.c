@@ -184,6 +184,8 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 	struct resources *r = &out->machines;
 	int64_t generation = p->meta.generation;
 	bool none = p->spec.network.type == FABRIC_NONE;
+	char trouble[256];
+	bool troubled = driver_trouble(s->drivers, p->meta.name, trouble, sizeof(trouble));
 	struct stopped_line stop = {0};
 
 	*out = p->status;
@@ -196,10 +198,13 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 	out->conditions = copy(&p->status.conditions, a);
 	say(c, &out->conditions, a, generation, "Ready", !reason, reason ? reason : "DriverRunning",
 	    message);
-	say(c, &out->conditions, a, generation, "Isolating", !none,
-	    none ? "NoNetworkDriver" : "NetworkDriver",
-	    none ? "spec.network.type is none: machines are cut off by being off alone, and nothing proves it"
-		 : provider_object_fabric_names[p->spec.network.type]);
+	say(c, &out->conditions, a, generation, "Isolating", !none && !troubled,
+	    none       ? "NoNetworkDriver"
+	    : troubled ? "NetworkIncident"
+		       : "NetworkDriver",
+	    troubled ? arena_strdup(a, trouble)
+	    : none ? "spec.network.type is none: machines are cut off by being off alone, and nothing proves it"
+		   : provider_object_fabric_names[p->spec.network.type]);
 	say(c, &out->conditions, a, generation, "Paused", p->spec.paused,
 	    p->spec.paused ? "SpecPaused" : "NotPaused", "");
 	say_line(c, &out->conditions, a, generation,

@@ -18,6 +18,13 @@ struct driver *driver_get(const struct drivers *ds, const char *name)
 	return map_get(ds->map, name);
 }
 
+bool driver_trouble(const struct drivers *ds, const char *name, char *text, size_t size)
+{
+	const struct driver *s = driver_get(ds, name);
+
+	return s && s->fabric && fabric_trouble(s->fabric, text, size);
+}
+
 static void take_down(struct driver *s)
 {
 	s->all->closing(s, s->all->arg);
@@ -338,13 +345,21 @@ static const struct secret *ca_of(const struct driver *s, const struct machine *
 bool driver_ca_digest(const struct driver *s, const struct machine *m,
 		      char out[static CRYPTO_DIGEST_TEXT])
 {
-	const struct secret *ca = ca_of(s, m);
+	const struct object_secret_ref *ref = m->spec.bmc->tls.ca_secret_ref;
+	const struct secret *ca = ref ? ca_of(s, m) : NULL;
+	char which[sizeof(s->all->ca_of)];
 	uint8_t d[CRYPTO_SHA256];
 
 	if (!ca)
 		return false;
-	crypto_sha256(secret_expose(ca), secret_len(ca), d);
-	crypto_digest_text(d, out);
+	str_format(which, sizeof(which), "%s|%s|%s", ref->name, str_or(ref->key, ""),
+		   secrets_version(s->c->secrets, NULL, ref->name));
+	if (!str_eq(which, s->all->ca_of)) {
+		crypto_sha256(secret_expose(ca), secret_len(ca), d);
+		crypto_digest_text(d, s->all->ca_digest);
+		str_copy(s->all->ca_of, sizeof(s->all->ca_of), which);
+	}
+	str_copy(out, CRYPTO_DIGEST_TEXT, s->all->ca_digest);
 	return true;
 }
 
@@ -452,9 +467,4 @@ void drivers_free(struct drivers *ds)
 		driver_free(it.value);
 	map_free(ds->map);
 	free(ds);
-}
-
-bool driver_is_managed(const struct driver *s)
-{
-	return s && s->provider && provider_is_managed(s->provider);
 }

@@ -27,12 +27,16 @@ struct drivers {
 	/* A driver's provider and fabric are about to be freed: forget what hangs on them. */
 	void (*closing)(struct driver *s, void *arg);
 	void *arg;
+	/* The CA that was looked at last, and its digest: it is asked for in each turn of each machine. */
+	char ca_of[600], ca_digest[CRYPTO_DIGEST_TEXT];
 };
 struct drivers *drivers_new(struct context *c, void (*closing)(struct driver *s, void *arg),
 			    void *arg);
 void drivers_free(struct drivers *ds);
 /* From the object in the cache; frees and rebuilds only what changed. */
 void drivers_update(struct drivers *ds, const char *name);
+/* Something about its network that a person has to mend (providers/fabric.h). */
+bool driver_trouble(const struct drivers *ds, const char *name, char *text, size_t size);
 struct driver *driver_get(const struct drivers *ds, const char *name); /* NULL: none */
 
 /* Attach a Machine: credentials and trust are looked up.  NULL with *e: ERR_UNAVAILABLE while a Secret is
@@ -48,8 +52,5 @@ bool driver_ca_digest(const struct driver *s, const struct machine *m,
 
 /* Its BMC refuses the login: the Secret of it is read closely until it is another. */
 void driver_expect_login(struct driver *s, const struct machine *m);
-
-/* Its images are installed by a manager (BCM), and its power is switched there; NULL: no. */
-bool driver_is_managed(const struct driver *s);
 
 #endif

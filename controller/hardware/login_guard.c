@@ -11,8 +11,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define RELIEF_MS 30000
+#define RELIEF_MS 5000 /* a scout that has not answered by then is joined by another */
+#define GONE_MS 30000  /* ... and by then replaced */
 #define ANSWER_MS 2000 /* an error that is younger than this may be of an earlier Secret */
+#define SCOUTS 3
 
 struct login_guard {
 	struct context *c;
@@ -21,17 +23,22 @@ struct login_guard {
 	struct map *logins; /* Secret's resourceVersion, unique in a cluster -> struct login */
 };
 
+struct scout {
+	char *machine; /* NULL: nobody */
+	int64_t since; /* loop_now() when it was chosen */
+};
+
 struct login {
 	bool accepted;
-	char *scout;   /* NULL: none yet */
-	int64_t since; /* loop_now() when it was chosen */
+	struct scout scouts[SCOUTS];
 };
 
 static void login_free(void *arg)
 {
 	struct login *g = arg;
 
-	free(g->scout);
+	for (size_t i = 0; i < SCOUTS; i++)
+		free(g->scouts[i].machine);
 	free(g);
 }
 
@@ -57,11 +64,11 @@ void login_guard_free(struct login_guard *s)
 	free(s);
 }
 
-static void choose(struct login_guard *s, struct login *g, const char *machine)
+static void choose(struct login_guard *s, struct scout *place, const char *machine)
 {
-	free(g->scout);
-	g->scout = mem_strdup(machine);
-	g->since = loop_now(s->c->loop);
+	free(place->machine);
+	place->machine = mem_strdup(machine);
+	place->since = loop_now(s->c->loop);
 }
 
 struct search {
@@ -93,40 +100,80 @@ static struct login *login_of(struct login_guard *s, const char *version)
 	g = mem_new(struct login);
 	g->accepted = h.accepted;
 	if (h.refused_by)
-		choose(s, g, h.refused_by);
+		choose(s, &g->scouts[0], h.refused_by);
 	map_put(s->logins, version, g);
 	return g;
+}
+
+enum word { NOTHING, ACCEPTED, REFUSED, PENDING };
+
+/* What a scout has to tell. */
+static enum word word_of(const struct login_guard *s, const struct scout *x, const char *version)
+{
+	const struct machine *m =
+		x->machine ? CTX_GET(s->c, OBJECT_MACHINE, machine, x->machine) : NULL;
+	int64_t for_ms = loop_now(s->c->loop) - x->since;
+	struct login_try try;
+
+	if (m && str_eq(m->status.bmc.refused_secret_version, version))
+		return REFUSED;
+	if (!m || !s->try_of(x->machine, &try, s->arg) || !str_eq(try.version, version))
+		return NOTHING;
+	if (try.accepted)
+		return ACCEPTED;
+	return for_ms < GONE_MS && (!try.failed || for_ms < ANSWER_MS) ? PENDING : NOTHING;
+}
+
+static bool accept(struct login_guard *s, struct login *g)
+{
+	g->accepted = true;
+	notify(s->c, NOTICE_MACHINE, NULL); /* all that wait */
+	return true;
+}
+
+/* Where one more may try; NULL: who tries now is waited for. */
+static struct scout *free_place(const struct login_guard *s, struct login *g, const char *version)
+{
+	struct scout *place = NULL;
+
+	for (size_t i = 0; i < SCOUTS; i++) {
+		struct scout *x = &g->scouts[i];
+
+		if (word_of(s, x, version) != PENDING)
+			place = x;
+		else if (loop_now(s->c->loop) - x->since < RELIEF_MS)
+			return NULL;
+	}
+	return place;
 }
 
 bool login_guard_admit(struct login_guard *s, const char *machine, const char *version,
 		       const char **refused_by)
 {
-	const struct machine *m;
-	struct login_try scout;
+	struct scout *place;
 	struct login *g;
-	int64_t for_ms;
 
 	*refused_by = NULL;
 	if (!s || str_empty(version))
 		return true;
 	g = login_of(s, version);
-	if (g->accepted || str_eq(g->scout, machine))
+	if (g->accepted)
 		return true;
-	m = g->scout ? CTX_GET(s->c, OBJECT_MACHINE, machine, g->scout) : NULL;
-	if (m && str_eq(m->status.bmc.refused_secret_version, version)) {
-		*refused_by = g->scout;
-		return false;
-	}
-	if (m && s->try_of(g->scout, &scout, s->arg) && str_eq(scout.version, version)) {
-		for_ms = loop_now(s->c->loop) - g->since;
-		if (scout.accepted) {
-			g->accepted = true;
+	for (size_t i = 0; i < SCOUTS; i++) {
+		const struct scout *x = &g->scouts[i];
+		enum word word = word_of(s, x, version);
+
+		if (str_eq(x->machine, machine))
 			return true;
-		}
-		if (for_ms < RELIEF_MS && (!scout.failed || for_ms < ANSWER_MS))
-			return false;
+		if (word == ACCEPTED)
+			return accept(s, g);
+		if (word == REFUSED)
+			*refused_by = x->machine;
 	}
+	place = *refused_by ? NULL : free_place(s, g, version);
+	if (!place)
+		return false;
 	log_info("a login is tried on one BMC first", LOG_S("machine", machine));
-	choose(s, g, machine);
+	choose(s, place, machine);
 	return true;
 }

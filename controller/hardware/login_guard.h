@@ -9,7 +9,9 @@
  *
  * For each version of a Secret: the first machine that asks is the scout; the others wait until its
  * BMC has answered.  Accepted: all log in.  Refused: nobody tries until the Secret changes, or
- * `drover retry` of the machine that was refused.  A scout whose BMC does not answer is relieved after 30 s.
+ * `drover retry` of the machine that was refused.  A scout whose BMC has not answered after 5 s is joined by another, so
+ * that a slow or dead one does not hold a thousand up: never more than three are tried at once, and one that has
+ * failed, or said nothing for 30 s, is replaced.
  *
  * status.bmc.secretVersion and refusedSecretVersion of the Machines say it to the next leader.
  * Tests: tests/world/test_login_guard.c

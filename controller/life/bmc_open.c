@@ -42,7 +42,8 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 		return false;
 	}
 	/* Nothing is left to do there but to log out: that is no reason to try a login that nobody has tried. */
-	if (l->state == MACHINE_RETIRED && !str_empty(version) && !str_eq(version, l->m->status.bmc.secret_version)) {
+	if (l->state == MACHINE_RETIRED && !str_empty(version) &&
+	    !str_eq(version, l->m->status.bmc.secret_version)) {
 		*why = REASON_BmcAuthFailed;
 		str_format(text, TEXT, "Secret version %s was not tried here before it retired",
 			   version);
@@ -60,6 +61,12 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 	return false;
 }
 
+/* Who waits for one login asks at a time of his own, so that one of a thousand soon hears of it (login_guard.h). */
+static int64_t soon(const struct life *l)
+{
+	return SOON_MS / 2 + (int64_t)loop_random_below(l->c->loop, SOON_MS);
+}
+
 bool life_ensure_bmc_open(struct life *l, bool quietly)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -71,6 +78,6 @@ bool life_ensure_bmc_open(struct life *l, bool quietly)
 	if (why != REASON_NONE && (!quietly || said == REASON_NONE || said == why))
 		life_wait(l, WAITING_APPROVAL, why, "%s", text);
 	else if (why == REASON_NONE && l->bmc) /* without: its Secret kicks it when it is there */
-		loop_timer_start(&l->timer, SOON_MS);
+		loop_timer_start(&l->timer, soon(l));
 	return false;
 }

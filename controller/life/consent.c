@@ -7,6 +7,7 @@
 #include "controller/life/consent.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/hardware/driver.h"
 #include "controller/hardware/machine_index.h"
 #include "controller/life/identity.h"
 #include "controller/life/journal.h"
@@ -74,14 +75,23 @@ struct offered {
 	char ca[CRYPTO_DIGEST_TEXT]; /* "": no CA, or it was not read yet */
 };
 
+/* Also before the machine is attached to it. */
+static struct driver *driver_of(const struct life *l)
+{
+	const struct provider_object *p = l->driver ? NULL : life_provider(l);
+
+	return p ? driver_get(l->parts->drivers, p->meta.name) : l->driver;
+}
+
 static struct offered offered_by(const struct life *l)
 {
+	struct driver *s = driver_of(l);
 	struct offered o = {0};
 
-	if (!l->driver)
+	if (!s)
 		return o;
-	o.login = driver_login(l->driver, l->m);
-	if (!driver_ca_digest(l->driver, l->m, o.ca))
+	o.login = driver_login(s, l->m);
+	if (!driver_ca_digest(s, l->m, o.ca))
 		o.ca[0] = '\0';
 	return o;
 }
@@ -131,9 +141,10 @@ bool life_bmc_trusted(const struct life *l, struct err *e)
 
 json_t *life_bmc_first_trust(const struct life *l)
 {
+	struct driver *s = driver_of(l);
 	struct offered o = offered_by(l);
 
-	return l->m->spec.bmc && !l->m->status.trusted_bmc && !is_approved(l)
+	return s && s->provider && l->m->spec.bmc && !l->m->status.trusted_bmc && !is_approved(l)
 		       ? trust_of(l->m->spec.bmc, &o)
 		       : NULL;
 }

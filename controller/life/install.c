@@ -18,10 +18,18 @@
 /* Up for so long: what the install wrote last has left the kernel's memory (vm.dirty_expire_centisecs, 30 s). */
 #define SETTLED_MS 30000
 
+/* What was seen says nothing of what comes. */
+static void forget_seen(struct life *l)
+{
+	l->install.known = false;
+	l->install.up_since = l->install.after = 0;
+	err_clear(&l->install.error);
+}
+
 void life_install_forget(struct life *l)
 {
-	l->install.busy = l->install.known = false;
-	l->install.up_since = 0;
+	l->install.busy = false;
+	forget_seen(l);
 }
 
 /* --- asking for it, and giving it back ---------------------------------------------------------------- */
@@ -41,9 +49,8 @@ static void on_released(const struct provider_observation *o, const char *handle
 {
 	struct life *l = arg;
 
-	if (!e && l->m && l->m->status.operation)
-		str_copy(l->install.released, sizeof(l->install.released),
-			 str_or(l->m->status.operation->id, ""));
+	if (!e)
+		str_copy(l->install.released, sizeof(l->install.released), l->install.releasing);
 	life_bmc_acted(o, handle, e, l);
 }
 
@@ -87,7 +94,7 @@ bool life_ensure_released(struct life *l)
 {
 	struct provider_call call;
 
-	if (!driver_is_managed(l->driver))
+	if (!life_is_managed(l))
 		return true;
 	if (str_eq(l->install.released, l->m->status.operation->id)) {
 		if (!l->m->status.install)
@@ -100,6 +107,7 @@ bool life_ensure_released(struct life *l)
 		return false;
 	call = life_bmc_call(l);
 	call.done = on_released;
+	str_copy(l->install.releasing, sizeof(l->install.releasing), call.op_id);
 	provider_release(l->driver->provider, l->bmc, &call);
 	return false;
 }
@@ -110,12 +118,16 @@ static void on_progress(const struct provider_observation *o, const char *handle
 			const struct err *e, void *arg)
 {
 	struct life *l = arg;
+	const struct machine *m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 	struct life_install *i = &l->install;
 	int64_t now = loop_now(l->c->loop), delay;
 
 	(void)handle;
 	i->busy = false;
 	err_clear(&i->error);
+	/* Of an install that is over by now. */
+	if (!m || !m->status.install || !str_eq(m->status.install->handle, i->asked))
+		return;
 	if (e) {
 		i->known = false;
 		i->up_since = 0;
@@ -152,6 +164,7 @@ static void ask(struct life *l)
 	i->backoff =
 		(struct backoff){.base_ms = 2000, .cap_ms = 60000, .failures = i->backoff.failures};
 	i->busy = true;
+	str_copy(i->asked, sizeof(i->asked), call.handle);
 	provider_observe(l->driver->provider, l->bmc, &call);
 }
 
@@ -266,9 +279,11 @@ bool life_ensure_installed(struct life *l, enum life_decision *d)
 			begin_configuring(l);
 		return false;
 	}
-	if (l->look.power == PROVIDER_POWER_OFF)
+	if (l->look.power == PROVIDER_POWER_OFF) {
+		forget_seen(l);
 		life_power(l, true);
-	else if (ensure_up(l, d))
+	} else if (ensure_up(l, d)) {
 		write_phase(l, "Installed", "UP");
+	}
 	return false;
 }

@@ -82,6 +82,11 @@ int64_t life_fence(const struct life *l)
 	return l->journal.took_over ? f : f + 1;
 }
 
+bool life_is_managed(const struct life *l)
+{
+	return l->driver && l->driver->provider && provider_is_managed(l->driver->provider);
+}
+
 void life_operation_id(struct life *l, char out[static 33])
 {
 	uint8_t b[16];

@@ -130,6 +130,8 @@ struct life_acts {
 /* What its Provider's manager installs (life/install.c). */
 struct life_install {
 	char acquired[64], released[64]; /* operation for which that was answered */
+	char releasing[64];		 /* ... for which a release is under way */
+	char asked[64];			 /* handle of the question that is under way */
 	bool busy, known;
 	int64_t after; /* not before: polling, or backing off */
 	struct backoff backoff;
@@ -272,6 +274,9 @@ void life_drop_work(struct life *l);
 /* Our fence: one above what the journal shows, from our first write on. */
 int64_t life_fence(const struct life *l);
 void life_set_time(json_t *o, const char *key, int64_t ms); /* RFC 3339; 0: null */
+
+/* Its Provider's manager installs it, in place of the agent's writing an image (life/install.h). */
+bool life_is_managed(const struct life *l);
 
 /* A new status.operation.id. */
 void life_operation_id(struct life *l, char out[static 33]);

@@ -72,8 +72,7 @@ void life_follow_forget(struct life *l)
 
 bool life_ensure_predecessor_done(struct life *l)
 {
-	bool managed = driver_is_managed(
-		l->driver); /* its power is not switched in a session of the BMC */
+	bool managed = life_is_managed(l); /* its power is not switched in a session of the BMC */
 	int64_t rest;
 
 	if (l->follow.over || !l->bmc)

@@ -196,11 +196,10 @@ enum life_decision step_claimed(struct life *l)
 					 NULL);
 		return d;
 	}
-	if (driver_is_managed(l->driver) ? !n->spec.image.category : !n->spec.image.url)
+	if (life_is_managed(l) ? !n->spec.image.category : !n->spec.image.url)
 		return life_fail(l, REASON_ConfigInvalid, "the image of Kubernetes %s has no %s",
 				 n->spec.image.kubernetes_version,
-				 driver_is_managed(l->driver) ? "category, which BCM needs"
-							      : "url");
+				 life_is_managed(l) ? "category, which BCM needs" : "url");
 	if (!ensure_bmc_ours(l, &d) || !life_ensure_signable(l) || !life_ensure_movable(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))
@@ -454,7 +453,7 @@ enum life_decision step_imaging(struct life *l)
 	drive = root_drive(l, &e);
 	if (!drive)
 		return life_fail(l, REASON_InventoryMismatch, "%s", e.text);
-	if (driver_is_managed(l->driver))
+	if (life_is_managed(l))
 		return image_managed(l, n, drive);
 	if (life_agent_dismissed(l))
 		l->work.progress = 3;

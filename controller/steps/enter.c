@@ -10,6 +10,7 @@
 #include "controller/life/act.h"
 #include "controller/life/ask.h"
 #include "controller/life/bmc.h"
+#include "controller/life/consent.h"
 #include "controller/life/journal.h"
 #include "controller/life/port.h"
 #include "controller/life/tenancy.h"
@@ -122,7 +123,10 @@ static void begin(struct life *l, const char *why)
 		"state", "known", "tenancy", (json_int_t)tenancy, "clean", 0, "operation", "fence",
 		(json_int_t)fence, "power", "httpBoot", "agentBoot", "claimRef", "tenant",
 		"warmFor", "agent", "quarantine", "leave", "hold", "wipeAttempt");
+	json_t *trust = life_bmc_first_trust(l);
 
+	if (trust)
+		json_object_set_new(s, "trustedBMC", trust);
 	l->state = MACHINE_KNOWN;
 	life_set_time(s, "stateSince", loop_wall(l->c->loop));
 	log_info(why, LOG_S("machine", l->name), LOG_I("tenancy", tenancy));

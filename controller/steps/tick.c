@@ -59,6 +59,9 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	const char *detail =
 		op && op->last_error.message ? op->last_error.message : "no error was reported";
 	bool odd = reason == REASON_PowerStateUnexpected;
+	/* Of what is wiped and proved: its manager has not taken its node back yet. */
+	bool managers = reason == REASON_ManagerUnreachable || reason == REASON_ManagerRefused ||
+			reason == REASON_ManagerConflict;
 
 	if (!deadline || info->on_limit == l->state ||
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
@@ -80,7 +83,7 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	if (info->on_limit == MACHINE_QUARANTINED)
 		*d = life_quarantine(l,
 				     odd || l->state == MACHINE_WIPING ||
-						     l->state == MACHINE_VERIFYING
+						     (l->state == MACHINE_VERIFYING && !managers)
 					     ? EXIT_OPERATOR
 					     : EXIT_AUTO,
 				     reason, "%s was not done in time: %s", info->name, detail);
@@ -298,9 +301,7 @@ static void life_free(struct life *l);
 /* A new leader's first write raises the fence.  What the first login waits for goes along. */
 static void take_over(struct life *l)
 {
-	const struct provider_object *p = life_provider(l);
-	const struct driver *s = p ? driver_get(l->parts->drivers, p->meta.name) : NULL;
-	json_t *trust = s && s->provider ? life_bmc_first_trust(l) : NULL,
+	json_t *trust = life_bmc_first_trust(l),
 	       *status = json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)life_fence(l));
 
 	if (trust)
@@ -538,13 +539,20 @@ bool lives_giving_back(const struct lives *ls, const char *machine)
 	return l && l->leave.giving_back;
 }
 
+/* Before the look that it logged in for has ended. */
+static bool is_logged_in(const struct life *l)
+{
+	return l->bmc && l->driver && l->driver->provider &&
+	       provider_logged_in(l->driver->provider, l->bmc);
+}
+
 bool lives_login(const struct lives *ls, const char *machine, struct login_try *out)
 {
 	const struct life *l = map_get(ls->map, machine);
 
 	if (l)
 		*out = (struct login_try){.version = l->attached.secret_version,
-					  .accepted = l->look.known,
+					  .accepted = l->look.known || is_logged_in(l),
 					  .failed = l->look.error.kind != ERR_NONE};
 	return l != NULL;
 }

@@ -151,7 +151,7 @@ int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fau
 			       ? -1
 			       : 0;
 	if (r->custom && r->schema && rq->a->spec.schemas)
-		return schema_apply(r->schema, obj, f);
+		return schema_apply(r->schema, r->patterns, obj, f);
 	if (*r->group)
 		return 0;
 	if (str_eq(r->kind, "Secret")) {

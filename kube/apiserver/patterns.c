@@ -1,6 +1,8 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/map.h"
+#include "base/mem.h"
 #include "kube/apiserver/server.h"
 
 /*
@@ -14,6 +16,8 @@
 #define MAX_LENGTH 4096
 #define MAX_GROUPS 50	   /* within one another */
 #define MAX_POSITIONS 5000 /* of the pattern written out */
+#define KEPT 128	   /* patterns of one schema */
+#define KEPT_POSITIONS 300 /* of one that is kept */
 
 struct pattern {
 	const char *at;
@@ -174,26 +178,73 @@ static size_t positions(struct pattern *p)
 	return total;
 }
 
-bool pattern_holds(const char *pattern, const char *s, struct arena *a, size_t *work)
-{
-	struct pattern p = {.at = pattern};
-	size_t len = strlen(pattern), n;
-	bool holds;
-	regex_t re;
+/* --- what was compiled ------------------------------------------------------------------------- */
 
-	if (len > MAX_LENGTH)
-		return true;
-	p.out = arena_alloc(a, 3 * len + 1);
+struct patterns {
+	struct map *all; /* pattern -> struct compiled */
+};
+
+struct compiled {
+	bool usable; /* false: nothing is refused by it */
+	regex_t re;
+	size_t positions;
+};
+
+static void compiled_free(void *p)
+{
+	struct compiled *c = p;
+
+	if (c->usable)
+		regfree(&c->re);
+	free(c);
+}
+
+struct patterns *patterns_new(void)
+{
+	struct patterns *p = mem_new(struct patterns);
+
+	p->all = map_new(compiled_free);
+	return p;
+}
+
+void patterns_free(struct patterns *known)
+{
+	if (!known)
+		return;
+	map_free(known->all);
+	free(known);
+}
+
+static struct compiled *compile(const char *pattern, struct arena *a)
+{
+	struct compiled *c = mem_new(struct compiled);
+	struct pattern p = {.at = pattern};
+
+	p.out = arena_alloc(a, 3 * strlen(pattern) + 1);
 	*p.out = '\0';
-	n = positions(&p);
-	*work += len;
+	c->positions = positions(&p);
+	c->usable = !p.unknown && regcomp(&c->re, p.out, REG_EXTENDED | REG_NOSUB) == 0;
 	if (p.unknown)
+		c->positions = 0;
+	return c;
+}
+
+bool pattern_holds(struct patterns *known, const char *pattern, const char *s, struct arena *a,
+		   size_t *work)
+{
+	struct compiled *c = known ? map_get(known->all, pattern) : NULL;
+	bool holds, kept = c != NULL;
+
+	if (strlen(pattern) > MAX_LENGTH)
 		return true;
+	if (!c)
+		c = compile(pattern, a);
 	/* Twenty steps are about what compiling one position costs. */
-	*work += 20 * n + strlen(s) * n / 100;
-	if (regcomp(&re, p.out, REG_EXTENDED | REG_NOSUB) != 0)
-		return true;
-	holds = regexec(&re, s, 0, NULL, 0) == 0;
-	regfree(&re);
+	*work += strlen(pattern) + 20 * c->positions + strlen(s) * c->positions / 100;
+	holds = !c->usable || regexec(&c->re, s, 0, NULL, 0) == 0;
+	if (!kept && known && c->positions <= KEPT_POSITIONS && map_size(known->all) < KEPT)
+		map_put(known->all, pattern, c);
+	else if (!kept)
+		compiled_free(c);
 	return holds;
 }

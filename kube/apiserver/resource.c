@@ -172,6 +172,7 @@ static void custom_free(struct custom *c)
 {
 	list_remove(&c->link);
 	json_decref(c->schema);
+	patterns_free(c->r.patterns);
 	json_decref(c->columns);
 	arena_free(c->arena);
 	free(c);
@@ -216,6 +217,7 @@ static void add_version(struct apiserver *a, const json_t *crd, const json_t *ve
 	c->r.scale_selector = arena_strdup(m, json_str_at(scale, "labelSelectorPath"));
 	c->r.key = arena_printf(m, "%s.%s/", c->r.plural, c->r.group);
 	c->r.schema = c->schema = json_deep_copy(json_at(version, "schema", "openAPIV3Schema"));
+	c->r.patterns = patterns_new();
 	c->r.columns = c->columns = json_deep_copy(json_at(version, "additionalPrinterColumns"));
 	list_push_back(&a->customs, &c->link);
 }

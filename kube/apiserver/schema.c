@@ -108,7 +108,8 @@ static bool set_defaults(const json_t *schema, json_t *value, size_t *room)
 struct check {
 	struct arena *arena;
 	struct fault *f;
-	size_t *work; /* done so far, in looks at a value */
+	struct patterns *known; /* NULL: nothing is kept */
+	size_t *work;		/* done so far, in looks at a value */
 };
 
 static int wrong(struct check *c, const char *path, const char *want)
@@ -180,7 +181,7 @@ static int check_string(struct check *c, const json_t *schema, const char *s, co
 
 	OWN(arena) a = arena_new();
 
-	return pattern_holds(pattern, s, a, c->work)
+	return pattern_holds(c->known, pattern, s, a, c->work)
 		       ? 0
 		       : wrong(c, path, arena_printf(c->arena, "should match '%.200s'", pattern));
 }
@@ -302,7 +303,7 @@ static bool passes(struct check *c, const json_t *schema, const json_t *v, const
 		   bool top)
 {
 	struct fault ignored;
-	struct check trial = {.arena = c->arena, .f = &ignored, .work = c->work};
+	struct check trial = {.arena = c->arena, .f = &ignored, .known = c->known, .work = c->work};
 
 	return check_value(&trial, schema, v, path, top) == 0;
 }
@@ -413,11 +414,11 @@ static int check_value(struct check *c, const json_t *schema, const json_t *v, c
 	return json_is_object(v) ? check_object(c, schema, v, path, top) : 0;
 }
 
-int schema_apply(const json_t *schema, json_t *obj, struct fault *f)
+int schema_apply(const json_t *schema, struct patterns *known, json_t *obj, struct fault *f)
 {
 	OWN(arena) a = arena_new();
 	size_t room = MAX_BODY, work = 0;
-	struct check c = {.arena = a, .f = f, .work = &work};
+	struct check c = {.arena = a, .f = f, .known = known, .work = &work};
 
 	prune(schema, obj, true);
 	if (!set_defaults(schema, obj, &room))

@@ -54,10 +54,11 @@ struct resource {
 	const char *const
 		*fields; /* for fieldSelector, beside metadata; NULL-terminated; may be NULL */
 	bool namespaced, has_status, has_generation, custom;
-	bool review;	       /* answered, never kept: only POST */
-	bool loose_name;       /* any path segment, as in RBAC */
-	const json_t *schema;  /* of a custom kind; NULL: none */
-	const json_t *columns; /* of a custom kind, for tables; NULL: none */
+	bool review;		   /* answered, never kept: only POST */
+	bool loose_name;	   /* any path segment, as in RBAC */
+	const json_t *schema;	   /* of a custom kind; NULL: none */
+	struct patterns *patterns; /* of that schema, compiled; NULL: none is kept */
+	const json_t *columns;	   /* of a custom kind, for tables; NULL: none */
 	/* Where wish, number and selector are, as ".spec.replicas"; NULL: there is no scale. */
 	const char *scale_spec, *scale_status, *scale_selector;
 	bool must_say_rev;  /* an update without resourceVersion is refused */
@@ -224,12 +225,18 @@ const json_t *schema_of_member(const json_t *schema, const char *name); /* NULL:
 bool schema_keeps_unknown(const json_t *schema);
 bool schema_is_server_member(const char *name);	      /* of an object: apiVersion, kind, metadata */
 bool format_holds(const char *format, const char *s); /* "date-time"; true for one not known */
-/* true for one that is not known, or would cost too much.  *work rises by what it cost. */
-bool pattern_holds(const char *pattern, const char *s, struct arena *a, size_t *work);
+/* Patterns that were compiled, so that not each object compiles them again: a few, and no large ones. */
+struct patterns;
+struct patterns *patterns_new(void);
+void patterns_free(struct patterns *known);
+/* true for one that is not known, or would cost too much.  *work rises by what it costs uncompiled.  known NULL: nothing
+ * is kept. */
+bool pattern_holds(struct patterns *known, const char *pattern, const char *s, struct arena *a,
+		   size_t *work);
 /* May the schemas of a definition be served? */
 int structural_check(const json_t *crd, struct arena *a, struct fault *f)
 	__attribute__((warn_unused_result));
-int schema_apply(const json_t *schema, json_t *obj, struct fault *f)
+int schema_apply(const json_t *schema, struct patterns *known, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
 /* Both objects; a new one, NULL with the fault set. */
 json_t *strategic_apply(const json_t *doc, const json_t *patch, struct fault *f);

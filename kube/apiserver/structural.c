@@ -99,7 +99,8 @@ static int check_default(struct walk *w, const json_t *schema, const char *path)
 		json_pack("{s:s, s:{s:O}}", "type", "object", "properties", "default", schema);
 	OWN_JSON obj = json_pack("{s:o}", "default", json_deep_copy(value));
 
-	return schema_apply(wrap, obj, &f) < 0 ? wrong(w, join(w, path, "default"), f.text) : 0;
+	return schema_apply(wrap, NULL, obj, &f) < 0 ? wrong(w, join(w, path, "default"), f.text)
+						     : 0;
 }
 
 static int check_node(struct walk *w, const json_t *schema, const char *path)

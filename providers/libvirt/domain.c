@@ -345,7 +345,7 @@ void domain_eject(struct domain *d)
 
 void domain_insert(struct domain *d, const char *pool, const char *volume, const char *url)
 {
-	xmlNode *slot = slot_of(d), *source;
+	xmlNode *slot = slot_of(d), *source, *target;
 
 	domain_eject(d);
 	if (!slot)
@@ -354,7 +354,11 @@ void domain_insert(struct domain *d, const char *pool, const char *volume, const
 	source = xmlNewNode(NULL, (const xmlChar *)"source");
 	domain_put(source, "pool", pool);
 	domain_put(source, "volume", volume);
-	xmlAddPrevSibling(child_of(slot, "target"), source);
+	target = child_of(slot, "target");
+	if (target)
+		xmlAddPrevSibling(target, source);
+	else
+		xmlAddChild(slot, source);
 	domain_put(domain_own(d), "media", url);
 }
 

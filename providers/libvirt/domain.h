@@ -17,7 +17,7 @@
  * is.  Whoever may read the domain's XML can read that.
  *
  * The slot is the first CD-ROM of the domain; one is added when a medium is put into a domain that has none.
- * Pure: no libvirt, no files.
+ * Pure: no libvirt, no files.  Any text is read: tests/fuzz/fuzz_domain.c.
  */
 #define DOMAIN_NS "https://drover.dev/libvirt/1"
 #define DOMAIN_XML_MAX (1u << 20)

@@ -319,20 +319,26 @@ static inline void fleet_pod(struct fleet *f, unsigned p, struct arena *a)
 			p, p, n < fleet_serving(f) ? "gpus" : "cpu", n));
 }
 
-static inline void fleet_common(struct fleet *f)
+/* limits: of the Provider, as text with a comma at its end; "": those that it has by itself. */
+static inline void fleet_common(struct fleet *f, const char *limits)
 {
+	OWN(arena) a = arena_new();
+
 	fleet_put(
 		f, &f->host, "namespaces/drover-system",
 		"{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': 'drover-system', 'uid': 'ns'}}");
 	fleet_put(
 		f, &f->host, "providers.drover.dev/rack",
-		"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'Provider', " FLEET_META(
-			"rack") "},"
-				" 'spec': {'type': 'redfish', 'boot': {'methods': ['VirtualMedia'], 'mediaURL': 'http://10.1.0.5:8080'},"
-				" 'agent': {'endpoint': 'https://10.1.0.5:8443'}, 'network': {'type': 'none'},"
-				" 'limits': {'requestsPerSecond': 1000, 'concurrentOperations': 256},"
-				" 'instanceTypes': [{'name': 'gpu-8', 'capacity': {'cpu': '192', 'memory': '2Ti', 'nvidia.com/gpu': '8', 'pods': '110'}}],"
-				" 'wipe': {'minimumLevel': {'flash': 'Clear', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}");
+		arena_printf(
+			a,
+			"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'Provider', " FLEET_META(
+				"rack") "},"
+					" 'spec': {'type': 'redfish', 'boot': {'methods': ['VirtualMedia'], 'mediaURL': 'http://10.1.0.5:8080'},"
+					" 'agent': {'endpoint': 'https://10.1.0.5:8443'}, 'network': {'type': 'none'},"
+					" %s"
+					" 'instanceTypes': [{'name': 'gpu-8', 'capacity': {'cpu': '192', 'memory': '2Ti', 'nvidia.com/gpu': '8', 'pods': '110'}}],"
+					" 'wipe': {'minimumLevel': {'flash': 'Clear', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}",
+			limits));
 	fleet_put(
 		f, &f->host, "nodepools.drover.dev/gpus",
 		"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'NodePool', " FLEET_META(
@@ -509,7 +515,9 @@ static inline _Noreturn void fleet_serve(const struct fleet_size *size, int to_p
 		OWN(arena) a = arena_new();
 
 		if (i == 0)
-			fleet_common(f);
+			fleet_common(
+				f,
+				"'limits': {'requestsPerSecond': 1000, 'concurrentOperations': 256},");
 		if (i < size->tenants)
 			fleet_tenant(f, i, a);
 		if (i < size->machines)

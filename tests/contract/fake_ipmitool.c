@@ -48,6 +48,7 @@ static void look(struct call *c, const struct fake_bmc *b)
 	str_copy(uuid, sizeof(uuid), str_or(b->uuid, ""));
 	for (char *x = uuid; *x; x++)
 		*x = (char)tolower((unsigned char)*x);
+	print(c, "ipmitool> chassis power status");
 	str_format(line, sizeof(line), "Chassis Power is %s", b->on ? "on" : "off");
 	print(c, line);
 	str_format(line, sizeof(line), "System GUID   : %s", uuid);
@@ -61,7 +62,8 @@ static void look(struct call *c, const struct fake_bmc *b)
 	print(c, line);
 	str_format(line, sizeof(line), " Product Serial        : %s", str_or(b->serial, ""));
 	print(c, line);
-	over(c, 1); /* as exec does when a device is not present */
+	print(c, "ipmitool> exit");
+	over(c, 0);
 }
 
 static void act(struct call *c, struct fake_bmc *b)
@@ -91,7 +93,7 @@ static void on_time(void *arg)
 	}
 	f->logins++;
 	b->logins++;
-	str_format(line, sizeof(line), "%s %s", str_starts(c->command, "exec") ? "GET" : "POST",
+	str_format(line, sizeof(line), "%s %s", str_eq(c->command, "shell") ? "GET" : "POST",
 		   c->command);
 	fake_bmc_note(b, line);
 	if (!str_eq(c->user, f->user)) {
@@ -109,7 +111,7 @@ static void on_time(void *arg)
 		memset(much, 'x', 1 << 20);
 		loop_sim_child_line(c->child, much, 1 << 20);
 		free(much);
-	} else if (str_starts(c->command, "exec")) {
+	} else if (str_eq(c->command, "shell")) {
 		look(c, b);
 	} else {
 		act(c, b);

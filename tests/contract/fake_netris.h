@@ -21,7 +21,7 @@ struct fake_netris {
 	struct secret *password;
 	struct sim_netris *sim;
 	struct fabric_netris config;
-	unsigned moves;
+	unsigned moves, looks; /* looks: lists of V-nets that were asked for */
 	enum http_mem_fate
 		fate; /* of the next request that changes something; HTTP_MEM_WELL: none */
 };

@@ -787,7 +787,7 @@ EACH_BACKEND(only_so_many_machines_are_called_at_once)
 	struct answer a[3];
 	int64_t from;
 
-	w->spec.concurrent = 2;
+	w->spec.concurrent = 1;
 	new_provider(w);
 	from = loop_now(w->loop);
 	for (int i = 0; i < 3; i++) {
@@ -797,8 +797,32 @@ EACH_BACKEND(only_so_many_machines_are_called_at_once)
 		provider_observe(w->provider, w->machine[i], &c);
 		a[i].begun = true;
 	}
+	/* One that hangs goes on beside the line; the second has no place there, and keeps its own. */
 	assert_int_equal(finish(&a[2]), ERR_NONE);
 	assert_true(a[2].at - from >= 10000);
+}
+
+EACH_BACKEND(those_that_hang_keep_no_place_from_those_that_do_not)
+{
+	struct answer a[MACHINES];
+	int64_t from;
+
+	w->spec.concurrent = 2;
+	new_provider(w);
+	from = loop_now(w->loop);
+	for (int i = 0; i < MACHINES; i++) {
+		struct provider_call c = call(w, &a[i]);
+
+		hang(w, i, i < 2);
+		provider_observe(w->provider, w->machine[i], &c);
+		a[i].begun = true;
+	}
+	for (int i = 2; i < MACHINES; i++) {
+		assert_int_equal(finish(&a[i]), ERR_NONE);
+		assert_true(a[i].at - from < 10000);
+	}
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(finish(&a[i]), ERR_TIMEOUT);
 }
 
 EACH_BACKEND(detaching_gives_the_place_back)
@@ -995,6 +1019,7 @@ int main(void)
 		cmocka_unit_test(a_hang_ends_in_time_and_spares_the_others),
 		cmocka_unit_test(a_call_that_was_given_up_acts_no_more),
 		cmocka_unit_test(only_so_many_machines_are_called_at_once),
+		cmocka_unit_test(those_that_hang_keep_no_place_from_those_that_do_not),
 		cmocka_unit_test(detaching_gives_the_place_back),
 		cmocka_unit_test(detaching_ends_calls_without_an_answer),
 		cmocka_unit_test(a_machine_may_be_detached_in_its_answer),

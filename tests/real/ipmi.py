@@ -55,7 +55,7 @@ while words:
     if verb == "get":
         name = words.pop(0)
         path = state / name
-        print(f"{{name}}:{{path.read_text() if path.exists() else 0}}")
+        print(f"{{name}}:{{path.read_text() if path.exists() else 'none'}}")
     elif verb == "set":
         name, value = words.pop(0), words.pop(0)
         (state / name).write_text(value)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """`drover up` as a program: clear about what is wrong, and killed at bad moments.
 
-No VM and no network: the demo's own clients, the simulated rack.  tests/real/up.py
+No VM and no network: the demo's own clients, the simulated rack.  tests/real/up.py [SECONDS]
+With SECONDS alone the trip of a machine whose BMC needs so long for each request; without, that with 1 s, beside
+everything else.
 How long it takes to be ready is measured (up_ready_s in build/bench.json), and no verdict.
 """
 import importlib.util
@@ -25,18 +27,20 @@ demo = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(demo)
 DROVER = str(ROOT / "build/rel/drover")
 SPEED, MACHINES = 10, 2
+BMC_S = 1  # a request to a slow BMC; each state takes some ten of them
 QUIET_READY_S = 0.3
 
 
 class Up:
     """One `drover up`, started again and again on the same folder."""
 
-    def __init__(self, folder):
-        self.folder, self.port, self.process = folder, demo.free_ports(), None
+    def __init__(self, folder, machines=MACHINES):
+        self.folder, self.machines = folder, machines
+        self.port, self.process = demo.free_ports(), None
 
     def command(self, *more):
         return [DROVER, "up", "--data", self.folder, "--port", str(self.port), "--machines",
-                str(MACHINES), "--speed", str(SPEED), *more]
+                str(self.machines), "--speed", str(SPEED), *more]
 
     def start(self, *more):
         self.process = subprocess.Popen(self.command(*more), stdout=subprocess.PIPE, text=True)
@@ -55,6 +59,16 @@ class Up:
         status = self.process.wait(pace.limit(20))
         self.process.stdout.close()
         return status
+
+    def kill(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+
+    def tell(self):
+        """Its last words, for whoever has to find out."""
+        log = pathlib.Path(self.folder, "drover.log")
+        if log.exists():
+            print("\n".join(log.read_text(errors="replace").splitlines()[-30:]), file=sys.stderr)
 
     def states(self):
         return {m["metadata"]["name"]: m.get("status", {}).get("state")
@@ -145,6 +159,34 @@ def check_faults(up):
     print("  --faults reaches the rack", flush=True)
 
 
+def begin_slow(folder, seconds):
+    """A rack of its own whose BMC needs seconds for each request, and a pod that waits for its machine."""
+    up = Up(f"{folder}/slow", machines=1)
+    faults = pathlib.Path(f"{folder}/slow-faults")
+    faults.write_text(f"faults:\n- {{machine: gpu-1, what: BmcSlow, value: {seconds}}}\n", encoding="utf-8")
+    try:
+        up.start("--faults", str(faults))
+        up.tenant.call("POST", demo.PODS, demo.gpu_pod("slow"))
+    except BaseException:
+        up.kill()
+        raise
+    return up
+
+
+def check_slow(up, seconds):
+    """From nothing known to serving, and back through the wipe, without a failure."""
+    limit_s = 60 + 200 * seconds
+    up.until("slow Running", lambda: up.runs("slow"), limit_s)
+    up.until("serving", lambda: up.states() == {"gpu-1": "serving"}, limit_s)
+    up.tenant.call("DELETE", f"{demo.PODS}/slow")
+    up.until("wiping", lambda: up.states() == {"gpu-1": "wiping"}, limit_s)
+    up.until("free", lambda: up.states() == {"gpu-1": "free"}, limit_s)
+    status = up.host.call("GET", f"{demo.API}/machines/gpu-1")["status"]
+    assert not status.get("failures") and status["tenancy"] == 2, status
+    assert up.end(signal.SIGINT) == 0
+    print(f"  a BMC that needs {seconds} s a request: its machine served, and is clean again", flush=True)
+
+
 def check_records(up):
     up.start()
     records = [r["metadata"]["name"] for r in up.host.items(f"{demo.API}/wiperecords")]
@@ -155,23 +197,26 @@ def check_records(up):
 
 
 def main():
+    seconds = int(sys.argv[1]) if len(sys.argv) > 1 else BMC_S
     with tempfile.TemporaryDirectory(prefix="drover-up-") as folder:
+        slow = begin_slow(folder, seconds)  # it holds its ports before the other looks for some
         up = Up(f"{folder}/data")
         try:
-            check_beginning(up)
-            check_ports(up)
-            for state in ("imaging", "booting"):
-                check_killed(up, state)
-            check_records(up)
-            check_faults(up)
+            if len(sys.argv) < 2:
+                check_beginning(up)
+                check_ports(up)
+                for state in ("imaging", "booting"):
+                    check_killed(up, state)
+                check_records(up)
+                check_faults(up)
+            check_slow(slow, seconds)
         except BaseException:
-            log = pathlib.Path(up.folder, "drover.log")
-            if log.exists():
-                print("\n".join(log.read_text(errors="replace").splitlines()[-30:]), file=sys.stderr)
+            up.tell()
+            slow.tell()
             raise
         finally:
-            if up.process and up.process.poll() is None:
-                up.process.kill()
+            up.kill()
+            slow.kill()
     print("1 passed, 0 failed")
 
 

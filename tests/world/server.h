@@ -35,7 +35,7 @@ struct server {
 	char name[32], uuid[40], serial[32], mac[20], origin[40];
 	struct http *as_machine,
 		*as_bmc; /* what its agent, and what its BMC speaks with: 10.1.0.N, 10.0.8.N */
-	bool undefined; /* type libvirt: its host has no such domain */
+	bool undefined;	 /* type libvirt: its host has no such domain */
 	struct fake_bmc bmc;
 	struct {
 		char wwn[32];

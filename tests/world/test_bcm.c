@@ -50,9 +50,12 @@ static void a_bcm_machine_serves_and_comes_back_as_it_was(void **state)
 	assert_true(server_is_blank(b));
 	assert_true(managed_is_back(&m, b));
 	assert_string_equal(world_at(b, "status.install.phase"), "");
-	/* And for the other tenant. */
+	/* And for the other tenant: what was seen of the first install says nothing of this one. */
+	managed_fault(&m, "{\"what\":\"Slow\",\"value\":3000}");
 	world_pod(&w, &w.tenants[1], "again");
 	world_wait_running(&w, &w.tenants[1], "again", 2400);
+	/* Asked for, given back, asked for: no claim failed in between. */
+	assert_int_equal(sim_head_count(m.head, "cmdevice.updateDevice"), 3);
 	stop(&w, &m);
 }
 
@@ -220,6 +223,31 @@ static void a_claim_withdrawn_during_the_install_gives_the_node_back(void **stat
 	stop(&w, &m);
 }
 
+/* What is wiped and proved waits for BCM to take its node back, and is not offered before. */
+static void a_node_that_bcm_does_not_take_back_is_not_free(void **state)
+{
+	struct sim_world w;
+	struct managed m;
+	struct server *b;
+
+	(void)state;
+	start(&w, &m, 972, 1);
+	b = &w.servers[0];
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 2400);
+	managed_fault(&m, "{\"what\":\"Denied\",\"call\":\"cmdevice.updateDevice\"}");
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_reason(b, "ManagerRefused", 1800);
+	assert_string_equal(b->state, "verifying");
+	world_wait_state(b, "quarantined", 7200);
+	assert_string_equal(world_at(b, "status.quarantine.exit"), "auto");
+	sim_head_well(m.head);
+	world_wait_state(b, "free", 7200);
+	assert_true(managed_is_back(&m, b));
+	stop(&w, &m);
+}
+
 /* Another machine's node by a slip of the pen: nothing is switched and nothing is installed there. */
 static void a_mistyped_node_reaches_no_other_machine(void **state)
 {
@@ -273,6 +301,7 @@ int main(void)
 		cmocka_unit_test(an_operators_hold_in_bcm_is_a_hold),
 		cmocka_unit_test(a_new_leader_goes_on_where_the_last_one_died),
 		cmocka_unit_test(a_claim_withdrawn_during_the_install_gives_the_node_back),
+		cmocka_unit_test(a_node_that_bcm_does_not_take_back_is_not_free),
 		cmocka_unit_test(a_mistyped_node_reaches_no_other_machine),
 		cmocka_unit_test(an_image_without_a_category_is_no_image_for_bcm),
 	};

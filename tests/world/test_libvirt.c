@@ -220,6 +220,33 @@ static void machines_are_made_and_unmade(void **state)
 	world_stop(&w);
 }
 
+static bool provider_gone(void *arg)
+{
+	OWN_JSON o = cluster_get(&((struct sim_world *)arg)->host, "providers.drover.dev/lab");
+
+	return !o;
+}
+
+/* With what it had made, though the leader dies in the middle. */
+static void a_provider_goes_with_its_machines(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	start(&w, 4108, PROVIDER(MACHINES("1")));
+	add_server(&w, "lab-0");
+	w.servers[0].undefined = true;
+	world_replica(&w);
+	world_wait_all(&w, "free", 3600);
+	world_do(&w, &w.host, "DELETE", "/apis/drover.dev/v1alpha1/providers/lab", NULL);
+	world_run(&w, 1500);
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	world_wait(&w, provider_gone, &w, 3600, "Provider lab gone");
+	assert_true(w.servers[0].undefined);
+	world_stop(&w);
+}
+
 /* A Provider that nobody who starts drover has allowed is said to be so. */
 static void a_host_that_is_not_allowed_is_not_opened(void **state)
 {
@@ -249,6 +276,7 @@ int main(void)
 		cmocka_unit_test(a_domain_deleted_by_hand_is_named),
 		cmocka_unit_test(a_new_leader_has_a_higher_fence),
 		cmocka_unit_test(machines_are_made_and_unmade),
+		cmocka_unit_test(a_provider_goes_with_its_machines),
 		cmocka_unit_test(a_host_that_is_not_allowed_is_not_opened),
 	};
 

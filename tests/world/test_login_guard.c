@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "base/str.h"
+#include "tests/contract/slow_bmc.h"
 #include "tests/world/leaving.h"
 #include "tests/world/world.h"
 
@@ -85,6 +86,44 @@ static void a_dead_bmc_does_not_hold_the_others_up(void **state)
 	http_mem_hang(w.net, w.servers[1].origin, true);
 	world_replica(&w);
 	world_wait_state(&w.servers[2], "free", 900);
+	world_stop(&w);
+}
+
+static bool is_logged_in(void *arg)
+{
+	return fake_bmc_sessions(&((struct server *)arg)->bmc) > 0;
+}
+
+/* ... nor for long: another one tries beside it. */
+static void a_scout_that_does_not_answer_is_joined_by_another(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	world_start(&w, 728, 8);
+	for (int i = 0; i < 8; i++)
+		http_mem_hang(w.net, w.servers[i].origin, i != 4);
+	world_replica(&w);
+	world_wait(&w, is_logged_in, &w.servers[4], 45, "a login on the BMC that answers");
+	world_stop(&w);
+}
+
+/* Each needs so long that more would be tried before the first says no. */
+static void slow_bmcs_that_refuse_are_three_at_most(void **state)
+{
+	struct slow_bmc slow[8];
+	struct sim_world w;
+
+	(void)state;
+	world_start(&w, 729, 8);
+	for (int i = 0; i < 8; i++) {
+		slow_bmc_init(&slow[i], &w.servers[i].bmc, w.hardware, 12000);
+		w.servers[i].bmc.password = "another";
+	}
+	world_replica(&w);
+	world_run(&w, 1800 * 1000);
+	assert_int_equal(saying(&w, "BmcAuthFailed"), 8);
+	assert_true(wrong_passwords(&w) >= 1 && wrong_passwords(&w) <= 3);
 	world_stop(&w);
 }
 
@@ -212,6 +251,8 @@ int main(void)
 		cmocka_unit_test(a_wrong_password_is_tried_on_one_bmc_alone),
 		cmocka_unit_test(one_bmc_that_refuses_stops_no_other_when_others_accepted),
 		cmocka_unit_test(a_dead_bmc_does_not_hold_the_others_up),
+		cmocka_unit_test(a_scout_that_does_not_answer_is_joined_by_another),
+		cmocka_unit_test(slow_bmcs_that_refuse_are_three_at_most),
 		cmocka_unit_test(without_its_login_a_machine_leaves_its_tenant),
 		cmocka_unit_test(a_refused_login_holds_no_other_machines_drain_up),
 		cmocka_unit_test(a_machine_retires_without_its_login),

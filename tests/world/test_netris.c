@@ -174,6 +174,58 @@ static void a_tenant_goes_without_the_controller_and_it_is_said(void **state)
 	world_netris_stop(&n);
 }
 
+static bool says_incident(void *arg)
+{
+	struct sim_world *w = arg;
+	OWN_JSON o = cluster_get(&w->host, "providers.drover.dev/rack");
+	const json_t *list = json_at(o, "status", "conditions"), *c;
+	size_t i;
+
+	json_array_foreach (list, i, c)
+		if (str_eq(json_str_at(c, "type"), "Isolating") &&
+		    str_eq(json_str_at(c, "reason"), "NetworkIncident"))
+			return strstr(json_str_at(c, "message"), "drover-team-a") != NULL;
+	return false;
+}
+
+static bool says_none(void *arg)
+{
+	return !says_incident(arg);
+}
+
+/* A server that another writer dropped: nothing more is written to that cluster, Provider and Machine say so, and it goes on
+ * when the server is in a cluster again. */
+static void what_another_writer_dropped_is_named_in_status(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *a, *b;
+
+	(void)state;
+	world_start(&w, 210, 2);
+	world_netris_start(&n, &w, 20, false);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	a = world_box_of(&w, &w.tenants[0], "train");
+	b = a == &w.servers[0] ? &w.servers[1] : &w.servers[0];
+	world_wait_state(b, "free", 1800);
+	assert_false(says_incident(&w));
+	sim_netris_fault(n.sim, "OtherRemoves",
+			 "GET /api/v2/server-cluster/20000006" /* team-a's */, a->name, 0, 2);
+	world_pod(&w, &w.tenants[0], "more");
+	world_wait_running(&w, &w.tenants[0], "more", 1800);
+	assert_null(sim_netris_wanted(n.sim, a->name));
+	world_release(b);
+	world_wait(&w, says_incident, &w, 1800, "the Provider says it");
+	assert_string_equal(world_at(b, "status.operation.lastError.reason"),
+			    "NetworkNotConfirmed");
+	assert_string_equal(sim_netris_wanted(n.sim, b->name), "drover-team-a");
+	world_release(a);
+	world_wait(&w, says_none, &w, 1800, "the Provider says it no more");
+	world_netris_stop(&n);
+}
+
 static void the_secret_says_where_its_password_may_go(void **state)
 {
 	struct sim_world w;
@@ -207,6 +259,7 @@ int main(void)
 		cmocka_unit_test(leaders_that_die_in_the_middle_lose_nobody),
 		cmocka_unit_test(a_deleted_tenant_leaves_nothing_in_netris),
 		cmocka_unit_test(a_tenant_goes_without_the_controller_and_it_is_said),
+		cmocka_unit_test(what_another_writer_dropped_is_named_in_status),
 		cmocka_unit_test(the_secret_says_where_its_password_may_go),
 	};
 

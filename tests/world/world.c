@@ -738,9 +738,9 @@ void world_check_serving(struct sim_world *w, struct cluster *p, const char *pod
 	assert_string_equal(b->state, "serving");
 	assert_string_equal(world_at(b, "status.tenant.name"), p->name);
 	assert_false(json_true_at(b->object, "status", "clean"));
-	assert_string_equal(json_str_at(node, "spec", "providerID"),
-			    arena_printf(a, "drover://%s/%s", world_at(b, "spec.providerRef.name"),
-					 b->name));
+	assert_string_equal(
+		json_str_at(node, "spec", "providerID"),
+		arena_printf(a, "drover://%s/%s", world_at(b, "spec.providerRef.name"), b->name));
 	assert_string_equal(json_str_at(node, "status", "nodeInfo", "systemUUID"), b->uuid);
 	json_array_foreach (json_at(node, "spec", "taints"), i, t) {
 		assert_string_not_equal(json_str_at(t, "key"), "drover.dev/unregistered");

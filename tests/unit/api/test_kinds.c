@@ -314,6 +314,13 @@ static size_t assert_agree(const struct field *f)
 		"://a",
 		"HTTPS://a",
 		"https:/a",
+		"b8:ce:f6:00:00:01",
+		"b8:ce:f6:00:00:0",
+		"b8:ce:f6:00:00:01:",
+		"B8-ce-f6-00-00-01",
+		"10de:2330",
+		"10de:23301",
+		"10de",
 		"https://a\tb",
 		"https://a\n",
 	};

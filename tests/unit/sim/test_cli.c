@@ -264,12 +264,61 @@ static void sim_alone_says_what_there_is(void **state)
 {
 	(void)state;
 	assert_int_equal(verb_run("drover sim", sim_cli, NULL, (const char *const[]){NULL}), 2);
-	verb_assert_said("want rack or port-move");
+	verb_assert_said("want rack");
 	assert_int_equal(SIM("tower"), 2);
 	assert_int_equal(SIM("help"), 0);
 	verb_assert_said("drover sim port-move");
 	assert_int_equal(SIM("rack", "--help"), 0);
 	verb_assert_said("drover sim rack --machines 8");
+	assert_int_equal(SIM("bcm", "--help"), 0);
+	verb_assert_said("drover sim bcm --machines 8");
+	assert_int_equal(SIM("bcm", "--head", "8081"), 2);
+	verb_assert_said("--head: want ADDRESS:PORT, got '8081'");
+}
+
+static int ask_head(const char *url, const char *ca, const char *password, const char *path)
+{
+	return program_ask(&(struct program_call){.url = url,
+						  .ca_pem = ca,
+						  .user = password ? "drover" : NULL,
+						  .password = password,
+						  .path = path});
+}
+
+static void a_head_node_manages_the_machines_of_its_rack(void **state)
+{
+	struct rack *r = *state;
+	char listen[24], head[32], url[48], *password, *ca, *objects;
+
+	for (;; r->port++) {
+		str_format(listen, sizeof(listen), ":%u", r->port);
+		str_format(head, sizeof(head), "127.0.0.1:%u", r->port + 10000);
+		program_start(&r->program, "drover sim", sim_cli,
+			      (const char *const[]){"bcm", "--machines", "2", "--data", r->data,
+						    "--drives", "1", "--drive-gib", "1", "--listen",
+						    listen, "--head", head, "--bcm-version",
+						    "10.25.3", NULL});
+		if (program_hear(&r->program, "2 machines; the first BMC is "))
+			break;
+		assert_non_null(strstr(r->program.said, "in use"));
+		assert_int_equal(program_end(&r->program, 0), 1);
+	}
+	program_await(&r->program, "BCM's head node is ");
+	str_format(url, sizeof(url), "https://%s", head);
+	password = program_file(r->data, "password");
+	ca = program_file(r->data, "ca.crt");
+	objects = program_file(r->data, "objects.yaml");
+	assert_int_equal(ask_head(url, ca, NULL, "/rest/v1/version"), 401);
+	assert_int_equal(ask_head(url, ca, password, "/rest/v1/version"), 200);
+	assert_non_null(strstr(program_text, "10.25.3"));
+	assert_int_equal(ask_head(url, ca, NULL, "/sim/nodes/gpu-2"), 200);
+	assert_non_null(strstr(program_text, "\"ip\":\"127.10.0.3\""));
+	assert_non_null(strstr(objects, "type: bcm"));
+	assert_non_null(strstr(objects, url));
+	assert_int_equal(program_end(&r->program, SIGTERM), 0);
+	free(password);
+	free(ca);
+	free(objects);
 }
 
 int main(void)
@@ -291,6 +340,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test(the_driver_wants_one_rack),
 		cmocka_unit_test(sim_alone_says_what_there_is),
+		cmocka_unit_test_setup_teardown(a_head_node_manages_the_machines_of_its_rack, setup,
+						teardown),
 	};
 
 	mem_init();

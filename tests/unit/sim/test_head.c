@@ -201,6 +201,15 @@ static void power_and_an_install_take_their_time(void **state)
 	assert_string_equal(r.body, "{\"count\":0,\"index\":2}");
 	ask(&r, "GET", "/sim/nodes", NULL);
 	assert_non_null(strstr(r.body, "\"hostname\":\"n1\",\"on\":true"));
+	assert_int_equal(ask(&r, "POST", "/sim/nodes/n1/close", "{}"), 200);
+	call(&r, "cmstatus", "getStatusForDevices", status);
+	assert_non_null(strstr(r.body, "\"status\":\"UP/CLOSED\""));
+	assert_int_equal(ask(&r, "POST", "/sim/nodes/n1/close", "{\"closed\":false}"), 200);
+	call(&r, "cmstatus", "getStatusForDevices", status);
+	assert_non_null(strstr(r.body, "\"status\":\"UP\""));
+	assert_int_equal(ask(&r, "GET", "/sim/nodes/n1", NULL), 200);
+	assert_string_equal(r.body, sim_head_device(r.node));
+	assert_int_equal(ask(&r, "GET", "/sim/nodes/n9", NULL), 404);
 	end(&r);
 }
 

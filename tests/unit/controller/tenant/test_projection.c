@@ -845,7 +845,7 @@ static void tell_topology(struct buf *b, const struct world_topology *t)
 
 static void tell_pod(struct buf *b, const struct tenant_pod *tp)
 {
-	const struct world_pod *p = &tp->world;
+	const struct world_pod *p = (const struct world_pod *)tp;
 
 	if (!tp) {
 		buf_puts(b, "left out");

@@ -69,7 +69,7 @@ static void objects_are_pruned_and_defaulted(void **state)
 		OWN_JSON obj = parse(cases[i].obj);
 		OWN_JSON want = parse(cases[i].want);
 
-		if (schema_apply(schema, obj, &f) < 0)
+		if (schema_apply(schema, NULL, obj, &f) < 0)
 			fail_msg("%s: %s", cases[i].obj, f.text);
 		if (!json_equal(obj, want))
 			fail_msg("%s in %s", cases[i].obj, cases[i].schema);
@@ -163,7 +163,7 @@ static void values_out_of_bounds_are_named(void **state)
 		     *obj_text = mem_printf("{'a':%s}", cases[i].value);
 		OWN_JSON schema = parse(schema_text);
 		OWN_JSON obj = parse(obj_text);
-		int rc = schema_apply(schema, obj, &f);
+		int rc = schema_apply(schema, NULL, obj, &f);
 
 		if ((rc < 0) != (cases[i].says != NULL))
 			fail_msg("%s: %s", cases[i].value, rc < 0 ? f.text : "should be refused");
@@ -208,10 +208,34 @@ static void patterns_hold_as_in_re2(void **state)
 		OWN(arena) a = arena_new();
 		size_t work = 0;
 
-		if (pattern_holds(cases[i].pattern, cases[i].text, a, &work) != cases[i].holds)
+		if (pattern_holds(NULL, cases[i].pattern, cases[i].text, a, &work) !=
+		    cases[i].holds)
 			fail_msg("%s of %s", cases[i].pattern, cases[i].text);
 		assert_true(work > 0);
 	}
+}
+
+/* What is kept says the same, whichever came first, and costs the same of a request's share. */
+static void a_pattern_that_was_kept_holds_as_before(void **state)
+{
+	static const char *const patterns[] = {"^sha256:[0-9a-f]{64}$", "^(a)\\1$", "^a{1,400}$",
+					       "^[a-z]+$"};
+	static const char *const texts[] = {"abc", "", "A"};
+	struct patterns *known = patterns_new();
+
+	(void)state;
+	for (int round = 0; round < 3; round++)
+		for (size_t i = 0; i < 4; i++)
+			for (size_t k = 0; k < 3; k++) {
+				OWN(arena) a = arena_new();
+				size_t once = 0, again = 0;
+
+				assert_int_equal(
+					pattern_holds(known, patterns[i], texts[k], a, &again),
+					pattern_holds(NULL, patterns[i], texts[k], a, &once));
+				assert_int_equal(once, again);
+			}
+	patterns_free(known);
 }
 
 /* Each of these filled the memory or took minutes. */
@@ -233,9 +257,9 @@ static void a_hostile_pattern_costs_nothing(void **state)
 		OWN(arena) a = arena_new();
 		size_t work = 0;
 
-		assert_true(
-			pattern_holds(i < sizeof(patterns) / sizeof(*patterns) ? patterns[i] : deep,
-				      "b", a, &work));
+		assert_true(pattern_holds(
+			NULL, i < sizeof(patterns) / sizeof(*patterns) ? patterns[i] : deep, "b", a,
+			&work));
 		assert_true(work < 1000000);
 	}
 	free(deep);
@@ -251,7 +275,7 @@ static void is_too_long(const char *schema_text, json_t *part, int n)
 	for (int i = 0; i < n; i++)
 		json_array_append_new(json_object_get(obj, "l"), json_deep_copy(part));
 	json_decref(part);
-	assert_int_equal(schema_apply(schema, obj, &f), -1);
+	assert_int_equal(schema_apply(schema, NULL, obj, &f), -1);
 	assert_int_equal(f.kind, FAULT_INVALID);
 	assert_non_null(strstr(f.text, "Too long"));
 }
@@ -388,6 +412,7 @@ int main(void)
 		cmocka_unit_test(objects_are_pruned_and_defaulted),
 		cmocka_unit_test(values_out_of_bounds_are_named),
 		cmocka_unit_test(patterns_hold_as_in_re2),
+		cmocka_unit_test(a_pattern_that_was_kept_holds_as_before),
 		cmocka_unit_test(a_hostile_pattern_costs_nothing),
 		cmocka_unit_test(checks_and_defaults_end),
 		cmocka_unit_test(a_server_with_schemas_heeds_those_of_its_definitions),
