@@ -4,7 +4,7 @@
  * at once in one text and doing nothing else.
  *
  *	ingest_extra_mb     peak of the process above what it holds in the end (the store)
- *	ingest_max_turn_ms  longest turn of the loop, the first watch event included
+ *	ingest_max_turn_ms  longest turn of the loop, of the processor, the first watch event included
  *	ingest_ratio        bytes a second against jansson's, the network included
  *	ingest_cpu_ratio    bytes a second of CPU time against jansson's: steady on a busy machine
  *
@@ -439,7 +439,7 @@ static struct round ingest(struct kube_config *config, unsigned total)
 		die("the cache is not complete");
 	r.store = used_mib() - used;
 	r.extra = peak_mib() - resident - r.store;
-	r.turn_ms = (double)loop_stats(in.loop).longest_ms;
+	r.turn_ms = (double)loop_stats(in.loop).longest_cpu_us / 1000;
 	r.seconds = in.took;
 	r.cpu = in.cpu;
 	kube_cache_free(cache);
@@ -484,7 +484,7 @@ int main(int argc, char **argv)
 	print("ingest_extra_mb", best.extra, "MB", 64, "lower", "jansson, whole list", ref.mib,
 	      best.extra / ref.mib, total);
 	print("ingest_max_turn_ms", best.turn_ms, "ms", 20, "lower", "jansson, whole list",
-	      ref.seconds * 1000, best.turn_ms / (ref.seconds * 1000), total);
+	      ref.cpu * 1000, best.turn_ms / (ref.cpu * 1000), total);
 	print("ingest_ratio", ratio, "x", 1, "higher", "jansson, whole list, MB/s",
 	      ref.bytes / MIB / ref.seconds, ratio, total);
 	print("ingest_cpu_ratio", ref.cpu / best.cpu, "x", 1, "higher",
