@@ -160,7 +160,7 @@ int cli_approve(int argc, char **argv)
 		 0},
 		{"drives", DRIVES, NULL, 0,
 		 "Its drives are those that the last inspection saw; out of quarantine it is wiped again. A drive that is "
-		 "forgotten by it was not wiped: a person accounts for it",
+		 "forgotten by it, or that its BMC alone lists, was not wiped: a person accounts for it",
 		 0},
 		{"yes", 'y', NULL, 0, "--drives: what is forgotten is accounted for, do not ask",
 		 0},
@@ -168,7 +168,8 @@ int cli_approve(int argc, char **argv)
 		 "It serves this NodeClaim already, as the tenant's Node of that name; it is not touched",
 		 0},
 		{"bmc", BMC, NULL, 0,
-		 "Address and certificate in its spec.bmc are right: its password may go there", 0},
+		 "Address and certificate in its spec.bmc, and the Secret of its password, are right: that password may go there",
+		 0},
 		CLI_OPTION_ROWS};
 	struct one v = {.what = "machine"};
 

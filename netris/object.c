@@ -243,18 +243,20 @@ static const struct shape {
 	size_t size;
 	bool whole; /* one element that cannot be read spoils the list */
 } shapes[NETRIS_KINDS] = {
-	[NETRIS_SITE] = {site_rows, sizeof(struct netris_site)},
-	[NETRIS_TENANT] = {tenant_rows, sizeof(struct netris_tenant)},
-	[NETRIS_VPC] = {vpc_rows, sizeof(struct netris_vpc)},
-	[NETRIS_VNET] = {vnet_rows, sizeof(struct netris_vnet), true},
-	[NETRIS_TEMPLATE] = {template_rows, sizeof(struct netris_template)},
-	[NETRIS_CLUSTER] = {cluster_rows, sizeof(struct netris_cluster), true},
-	[NETRIS_SERVER] = {device_rows, sizeof(struct netris_device)},
-	[NETRIS_SWITCH] = {device_rows, sizeof(struct netris_device)},
-	[NETRIS_LINK] = {link_rows, sizeof(struct netris_link)},
-	[NETRIS_PORT] = {port_rows, sizeof(struct netris_port)},
-	[NETRIS_SUBNET] = {subnet_rows, sizeof(struct netris_subnet)},
-	[NETRIS_L4LB] = {l4lb_rows, sizeof(struct netris_l4lb)},
+	[NETRIS_SITE] = {.rows = site_rows, .size = sizeof(struct netris_site)},
+	[NETRIS_TENANT] = {.rows = tenant_rows, .size = sizeof(struct netris_tenant)},
+	[NETRIS_VPC] = {.rows = vpc_rows, .size = sizeof(struct netris_vpc)},
+	[NETRIS_VNET] = {.rows = vnet_rows, .size = sizeof(struct netris_vnet), .whole = true},
+	[NETRIS_TEMPLATE] = {.rows = template_rows, .size = sizeof(struct netris_template)},
+	[NETRIS_CLUSTER] = {.rows = cluster_rows,
+			    .size = sizeof(struct netris_cluster),
+			    .whole = true},
+	[NETRIS_SERVER] = {.rows = device_rows, .size = sizeof(struct netris_device)},
+	[NETRIS_SWITCH] = {.rows = device_rows, .size = sizeof(struct netris_device)},
+	[NETRIS_LINK] = {.rows = link_rows, .size = sizeof(struct netris_link)},
+	[NETRIS_PORT] = {.rows = port_rows, .size = sizeof(struct netris_port)},
+	[NETRIS_SUBNET] = {.rows = subnet_rows, .size = sizeof(struct netris_subnet)},
+	[NETRIS_L4LB] = {.rows = l4lb_rows, .size = sizeof(struct netris_l4lb)},
 };
 
 /* --- elements ------------------------------------------------------------------------------------- */

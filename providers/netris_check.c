@@ -45,6 +45,8 @@ struct netris_check {
 /* --- findings ------------------------------------------------------------------------------------- */
 
 static void add(struct netris_check *c, const char *result, const char *mend, const char *of,
+		const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
+static void add(struct netris_check *c, const char *result, const char *mend, const char *of,
 		const char *fmt, va_list ap)
 {
 	char says[400];

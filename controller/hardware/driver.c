@@ -115,7 +115,7 @@ static const char **names_of(const struct strings *s)
 
 /* Whoever may write Providers does not choose where a password is sent: the Secret says so itself. */
 static struct fabric *netris_fabric(struct driver *s, const struct provider_object_netris *n,
-				    struct fabric_spec *fs)
+				    const struct fabric_spec *fs)
 {
 	static const char field[] = "spec.network.netris.credentialsSecretRef";
 	const char *name = n->credentials_secret_ref.name, *pin = n->tls.fingerprint;
@@ -134,6 +134,7 @@ static struct fabric *netris_fabric(struct driver *s, const struct provider_obje
 				   .admin = n->admin,
 				   .prefix = n->prefix};
 	const char **hosts, **common;
+	struct fabric_spec with = *fs;
 	struct fabric *f;
 
 	if (!endpoint)
@@ -153,8 +154,8 @@ static struct fabric *netris_fabric(struct driver *s, const struct provider_obje
 	fn.pin_sha256 = pin && str_starts(pin, "sha256:") ? pin + strlen("sha256:") : pin;
 	fn.host_servers = hosts = names_of(&n->host_servers);
 	fn.common_vnets = common = names_of(&n->common_vnets);
-	fs->netris = &fn;
-	f = fabric_new(fs, &s->error);
+	with.netris = &fn;
+	f = fabric_new(&with, &s->error);
 	free(hosts);
 	free(common);
 	return f;
@@ -342,24 +343,24 @@ static const struct secret *ca_of(const struct driver *s, const struct machine *
 		   : NULL;
 }
 
-bool driver_ca_digest(struct driver *s, const struct machine *m,
+bool driver_ca_digest(const struct driver *s, const struct machine *m,
 		      char out[static CRYPTO_DIGEST_TEXT])
 {
 	const struct object_secret_ref *ref = m->spec.bmc->tls.ca_secret_ref;
 	const struct secret *ca = ref ? ca_of(s, m) : NULL;
-	char which[sizeof(s->ca_of)];
+	char which[sizeof(s->all->ca_of)];
 	uint8_t d[CRYPTO_SHA256];
 
 	if (!ca)
 		return false;
 	str_format(which, sizeof(which), "%s|%s|%s", ref->name, str_or(ref->key, ""),
 		   secrets_version(s->c->secrets, NULL, ref->name));
-	if (!str_eq(which, s->ca_of)) {
+	if (!str_eq(which, s->all->ca_of)) {
 		crypto_sha256(secret_expose(ca), secret_len(ca), d);
-		crypto_digest_text(d, s->ca_digest);
-		str_copy(s->ca_of, sizeof(s->ca_of), which);
+		crypto_digest_text(d, s->all->ca_digest);
+		str_copy(s->all->ca_of, sizeof(s->all->ca_of), which);
 	}
-	str_copy(out, CRYPTO_DIGEST_TEXT, s->ca_digest);
+	str_copy(out, CRYPTO_DIGEST_TEXT, s->all->ca_digest);
 	return true;
 }
 

@@ -17,9 +17,7 @@ struct driver {
 	struct provider *provider; /* NULL while the object is not usable */
 	struct fabric *fabric;
 	char *spec_digest; /* of the parts that need a new driver */
-	/* The CA that was looked at last, and its digest: it is asked for in each turn of each machine. */
-	char ca_of[600], ca_digest[CRYPTO_DIGEST_TEXT];
-	struct err error; /* why there is none; kind ERR_NONE: fine */
+	struct err error;  /* why there is none; kind ERR_NONE: fine */
 };
 
 /* All Providers' drivers. */
@@ -29,6 +27,8 @@ struct drivers {
 	/* A driver's provider and fabric are about to be freed: forget what hangs on them. */
 	void (*closing)(struct driver *s, void *arg);
 	void *arg;
+	/* The CA that was looked at last, and its digest: it is asked for in each turn of each machine. */
+	char ca_of[600], ca_digest[CRYPTO_DIGEST_TEXT];
 };
 struct drivers *drivers_new(struct context *c, void (*closing)(struct driver *s, void *arg),
 			    void *arg);
@@ -47,7 +47,7 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 /* The Secret that its BMC's password is in: the machine's own, or the Provider's; NULL: neither has one. */
 const char *driver_login(const struct driver *s, const struct machine *m);
 /* Digest of the CA that its BMC's certificate is checked against; false: it needs none, or it was not read. */
-bool driver_ca_digest(struct driver *s, const struct machine *m,
+bool driver_ca_digest(const struct driver *s, const struct machine *m,
 		      char out[static CRYPTO_DIGEST_TEXT]);
 
 /* Its BMC refuses the login: the Secret of it is read closely until it is another. */

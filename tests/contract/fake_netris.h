@@ -10,7 +10,7 @@
  * fake_netris: a simulated Netris controller (sim/netris.h) in the simulated loop, and what a fabric needs to reach it.
  */
 #define FAKE_NETRIS "https://netris.example"
-#define FAKE_NETRIS_PASSWORD "corr\"ect horse"
+#define FAKE_NETRIS_PASSWORD "horse\"staple"
 
 struct fake_netris {
 	struct loop *loop;

@@ -76,7 +76,7 @@ static void on_done(const struct fabric_place *p, const struct err *e, void *arg
 	a->count++;
 	if (e) {
 		a->err = *e;
-		assert_null(strstr(e->text, "ect horse"));
+		assert_null(strstr(e->text, "staple"));
 		assert_null(strstr(e->text, "connect.sid"));
 	}
 	if (p) {

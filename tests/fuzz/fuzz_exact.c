@@ -36,7 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	j = json_parse(text, size, &e);
 	if (exact_read(text, size, &v, &e) < 0) {
-		must(!j && !v.at);
+		must(!v.at && (!j || memchr(text, '\0',
+					    size))); /* jansson passes over a NUL behind a number */
 		free(text);
 		return 0;
 	}

@@ -50,8 +50,6 @@ def gpu_pod(name, gpus=1):
 class Fleet:
     """start() brings up everything, machines known and off; stop() takes all of it down."""
 
-    proof = "Strong"  # what its network driver says at best
-
     def __init__(self, folder, machines=2, prefix="drover-fleet", say=print, isolated=False):
         """isolated: machines have a port each, moved between segments by the driver of
         examples/; else QEMU's user network, and a Provider whose network is none."""

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""`drover sim netris` and `drover network check` as programs: TLS, Secrets, a program that moves ports, exit status.
+"""`drover sim netris` and `drover network check` as programs: TLS, Secrets, exit status, and ports that really move.
 
-No VM.  The API server is drover's own, kubectl that of parts/build, the program of ports examples/exec-fabric/port-move.
+No VM.  The API server is drover's own, kubectl that of parts/build.  Namespaces stand for the machines, and bridges for the
+switches behind the controller, moved by examples/exec-fabric/bridge-move: a machine of a tenant reaches its tenant and not
+the other one, in quarantine nobody but the agent endpoint, and in no cluster nothing.  A switch that lies moves nothing.
 Nothing is timed: each wait has a limit of minutes.  tests/real/netris.py
 """
 import contextlib
@@ -21,6 +23,7 @@ from testbed import pace  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DROVER = ROOT / "build/rel/drover"
 LIMIT_S = 120
+BRIDGES = {"quarantine": "br-q", "provisioning": "br-p", "drover-team-a": "br-a", "drover-team-b": "br-b", "none": "br-n"}
 PROVIDER = """
 apiVersion: drover.dev/v1alpha1
 kind: Provider
@@ -100,8 +103,7 @@ def run(folder, stack):
     bed = Bed(folder, stack)
     bed.start(f"{folder}/api/admin.conf", "apiserver", "--data", f"{folder}/api", "--listen", "127.0.0.1:0")
     log = bed.start("/sim/servers", "sim", "netris", "--data", f"{folder}/netris", "--listen", "127.0.0.1:0", "--beat-ms", "300",
-                    "--moves", f"{folder}/moves.json", "--program", str(ROOT / "examples/exec-fabric/port-move"),
-                    "--program", f"{folder}/ports.json", "--begin-in", "provisioning", "--loose")
+                    "--begin-in", "provisioning", "--loose")
     url = log.read_text(encoding="utf-8").splitlines()[0].split(" on ")[1]
     objects(bed, (bed.folder / "netris/network.yaml").read_text(encoding="utf-8"), url)
 
@@ -128,33 +130,94 @@ def run(folder, stack):
                             check=False)
     assert second.returncode == 1 and "another `drover sim netris`" in second.stderr, second.stderr
     assert {s["really"] for s in bed.get(f"{url}/sim/servers") if s["name"].startswith("gpu-")} == {"provisioning"}
-    moves(bed, url)
+    ports_move(folder, stack)
     print("netris: ok")
 
 
-def moves(bed, url):
-    """A PUT moves ports with the next heartbeat: told to the file and to the program."""
-    password = (bed.folder / "netris/password").read_text(encoding="utf-8")
-    tls = ssl.create_default_context(cafile=bed.folder / "netris/ca.crt")
-    urllib.request.urlopen(urllib.request.Request(f"{url}/sim/faults", method="DELETE"), context=tls, timeout=30).close()
-    login = urllib.request.Request(f"{url}/api/auth", data=json.dumps({"user": "drover", "password": password}).encode())
-    with urllib.request.urlopen(login, context=tls, timeout=30) as reply:
-        cookie = reply.headers["Set-Cookie"].split(";")[0]
+class Controller:
+    """What drover's fabric calls, in three lines."""
 
-    def call(method, path, body=None):
-        request = urllib.request.Request(url + path, method=method, headers={"Cookie": cookie},
+    def __init__(self, bed, url):
+        self.url, self.tls = url, ssl.create_default_context(cafile=bed.folder / "netris/ca.crt")
+        password = (bed.folder / "netris/password").read_text(encoding="utf-8")
+        login = urllib.request.Request(f"{url}/api/auth", data=json.dumps({"user": "drover", "password": password}).encode())
+        with urllib.request.urlopen(login, context=self.tls, timeout=30) as reply:
+            self.cookie = reply.headers["Set-Cookie"].split(";")[0]
+
+    def call(self, method, path, body=None):
+        request = urllib.request.Request(self.url + path, method=method, headers={"Cookie": self.cookie},
                                          data=None if body is None else json.dumps(body).encode())
-        with urllib.request.urlopen(request, context=tls, timeout=30) as reply:
+        with urllib.request.urlopen(request, context=self.tls, timeout=30) as reply:
             return json.load(reply)["data"]
 
-    ids = {c["name"]: int(c["id"]) for c in call("GET", "/api/v2/server-cluster")}
-    call("PUT", f"/api/v2/server-cluster/{ids['provisioning']}", {"tags": [], "servers": []})
-    call("PUT", f"/api/v2/server-cluster/{ids['quarantine']}", {"tags": [], "servers": [{"id": 1000, "shared": False}]})
-    ports = bed.folder / "ports.json"
-    pace.wait_for("the port of gpu-1", lambda: ports.exists() and json.loads(ports.read_text(encoding="utf-8")).get(
-        "gpu-1", {}).get("segment") == "quarantine", LIMIT_S, 0.3)
+    def clusters(self):
+        return {c["name"]: int(c["id"]) for c in self.call("GET", "/api/v2/server-cluster")}
+
+    def make(self, name):
+        vpc = self.call("POST", "/api/v2/vpc", {"name": name})
+        self.call("POST", "/api/v2/server-cluster", {
+            "name": name, "admin": {"id": 1}, "site": {"id": 1}, "vpc": {"id": int(vpc)}, "srvClusterTemplate": {"id": 11},
+            "servers": []})
+
+    def put(self, name, *servers):
+        self.call("PUT", f"/api/v2/server-cluster/{self.clusters()[name]}",
+                  {"tags": [], "servers": [{"id": 999 + n, "shared": False} for n in servers]})
+
+
+def ports_move(folder, stack):
+    """A controller of its own, whose switches are bridges: gpu-1 and gpu-2 are namespaces."""
+    bed = Bed(pathlib.Path(folder) / "ports", stack)
+    bed.folder.mkdir()
+    network = testbed.Network("drover-nports", bed.folder / "network", BRIDGES)
+    network.start()
+    stack.callback(network.stop)
+    machines = {1: network.stand_in("gpu-1", "10.0.2.51"), 2: network.stand_in("gpu-2", "10.0.2.52")}
+    config = bed.folder / "bridge-move.json"
+    config.write_text(json.dumps({
+        "netns": network.name, "state": str(bed.folder / "fences.json"), "segments": BRIDGES,
+        "private": ["quarantine", "provisioning", "none"], "ports": {f"gpu-{n}": [network.port(f"gpu-{n}")] for n in machines}}))
+    log = bed.start("/sim/servers", "sim", "netris", "--data", f"{bed.folder}/netris", "--listen", "127.0.0.1:0", "--beat-ms", "300",
+                    "--moves", f"{bed.folder}/moves.json", "--program", str(ROOT / "examples/exec-fabric/bridge-move"),
+                    "--program", str(config))
+    url = log.read_text(encoding="utf-8").splitlines()[0].split(" on ")[1]
+    c = Controller(bed, url)
+    for name in ("drover-team-a", "drover-team-b"):
+        c.make(name)
+
+    def moved(machine, segment):
+        pace.wait_for(f"gpu-{machine} in {segment}", lambda: network.where(f"gpu-{machine}") == segment, LIMIT_S, 0.2)
+
+    def sees(machine):
+        """The segments whose own side it reaches."""
+        return {s for s in BRIDGES if machines[machine].is_heard_by(network.outside(s), 0.5) == "both"}
+
+    for n in (1, 2):
+        assert not sees(n), sees(n)
+    c.put("quarantine", 1, 2)
+    for n in (1, 2):
+        moved(n, "quarantine")
+        assert sees(n) == {"quarantine"}, sees(n)
+    assert machines[1].is_heard_by(machines[2], 0.5) is None, "two machines in quarantine hear one another"
+    c.put("quarantine")
+    c.put("drover-team-a", 1)
+    c.put("drover-team-b", 2)
+    moved(1, "drover-team-a")
+    moved(2, "drover-team-b")
+    assert (sees(1), sees(2)) == ({"drover-team-a"}, {"drover-team-b"}), (sees(1), sees(2))
+    assert machines[1].is_heard_by(machines[2], 0.5) is None, "machines of two tenants hear one another"
+    print("each machine reaches its own segment alone")
+
+    bed.post(f"{url}/sim/faults", {"what": "PortLie", "name": "leaf-1"})
+    c.put("drover-team-b")
+    c.put("drover-team-a", 1, 2)
+    pace.wait_for("what the controller says", lambda: all(
+        k["status"]["label"] == "Active" for k in c.call("GET", "/api/v2/server-cluster")), LIMIT_S, 0.3)
+    assert network.where("gpu-2") == "drover-team-b" and sees(2) == {"drover-team-b"}, (network.where("gpu-2"), sees(2))
+    wanted = {s["name"]: (s["wanted"], s["really"]) for s in bed.get(f"{url}/sim/servers")}
+    assert wanted["gpu-2"] == ("drover-team-a", None), wanted
     told = [json.loads(line) for line in (bed.folder / "moves.json").read_text(encoding="utf-8").splitlines()]
-    assert any(m["server"] == "gpu-1" and m["nic"] == "eth1" and m["cluster"] == "quarantine" for m in told), told
+    assert [m["cluster"] for m in told if m["server"] == "gpu-2" and m["nic"] == "eth1"] == ["quarantine", "drover-team-b"], told
+    print("a switch that lies says Active, and moves nothing")
 
 
 def main():

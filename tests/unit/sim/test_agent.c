@@ -86,8 +86,8 @@ static int setup(void **state)
 	make_medium(o);
 	o->agents = agent_endpoint_new(o->f->server_g);
 	assert_ok(agent_endpoint_configure(o->agents, &s, &o->f->e), &o->f->e);
-	agent_endpoint_api_routes(o->agents, o->f->d, false);
-	agent_endpoint_media_routes(o->agents, o->f->d);
+	agent_endpoint_api_routes(o->agents, o->f->d);
+	agent_endpoint_media_routes(o->agents, o->f->d, false);
 	httpd_route(o->f->d, "GET", "/image", 0, serve_image, o);
 	http_mem_serve(o->f->net, DROVER, o->f->d);
 	http_mem_serve(o->f->net, MEDIA, o->f->d);
