@@ -516,15 +516,21 @@ static void on_power(void *arg)
 		b->switched(b->switched_arg);
 }
 
-void fake_bmc_switch(struct fake_bmc *b, bool on)
+static void switch_power(struct fake_bmc *b, bool on)
 {
-	if (b->power_lie || (b->on_ignored && on))
+	if (b->power_lie)
 		return;
 	b->power_target = on;
 	if (b->power_delay_ms)
 		loop_timer_start(&b->power, b->power_delay_ms);
 	else
 		on_power(b);
+}
+
+void fake_bmc_switch(struct fake_bmc *b, bool on)
+{
+	if (!(b->on_ignored && on))
+		switch_power(b, on);
 }
 
 static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
@@ -546,7 +552,8 @@ static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 		refuse(q, 409, "Base.1.8.ActionParameterValueConflict");
 		return;
 	}
-	fake_bmc_switch(b, on);
+	if (!(b->on_ignored && str_eq(type, "On"))) /* ForceOn may do it */
+		switch_power(b, on);
 	taken(b, q, 204);
 }
 

@@ -85,13 +85,13 @@ static void a_type_without_a_driver_says_so_and_harms_no_other(void **state)
 
 	bench_put(
 		d,
-		"{'kind': 'Provider', 'metadata': {'name': 'old'}, 'spec': {'type': 'ipmi', 'network': {'type': 'none'},"
+		"{'kind': 'Provider', 'metadata': {'name': 'old'}, 'spec': {'type': 'ec2', 'network': {'type': 'none'},"
 		" 'credentialsSecretRef': {'name': 'x'}}}");
 	assert_non_null(driver_get(d->drivers, "old"));
 	assert_null(driver_get(d->drivers, "old")->provider);
 	assert_null(driver_get(d->drivers, "old")->fabric);
 	assert_int_equal(driver_get(d->drivers, "old")->error.kind, ERR_UNSUPPORTED);
-	assert_non_null(strstr(driver_get(d->drivers, "old")->error.text, "ipmi"));
+	assert_non_null(strstr(driver_get(d->drivers, "old")->error.text, "ec2"));
 	assert_non_null(hall(d)->provider);
 }
 
