@@ -28,8 +28,8 @@ static const char usage[] =
 
 int main(int argc, char **argv)
 {
-	char *line = malloc(SERVE_LINE_MAX + 2);
 	struct serve *s;
+	char *line;
 	struct err e;
 
 	if (argc > 1) {
@@ -37,6 +37,7 @@ int main(int argc, char **argv)
 		      str_eq(argv[1], "--help") || str_eq(argv[1], "--version") ? stdout : stderr);
 		return str_eq(argv[1], "--help") || str_eq(argv[1], "--version") ? 0 : 2;
 	}
+	line = malloc(SERVE_LINE_MAX + 2);
 	mem_init();
 	prctl(PR_SET_DUMPABLE, 0);
 	s = serve_new(on_answer, NULL);

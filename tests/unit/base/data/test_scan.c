@@ -762,7 +762,7 @@ static void a_line_that_says_the_same_is_known_before_it_is_built(void **state)
 		{",\"l\"", ", \"l\"", true},
 		{"\"n\"}", "\"m\"}", false},
 		{"\"n\"}", "null}", false},
-		{"\"name\"", "\"nam\"", false},
+		{"\"name\"", "\"naem\"", false},
 		{"\"b\",", "\"\",", false},
 		{"\"a\":\"b\"", "\"ab\":\"\"", false},
 		{"true", "false", false},
