@@ -383,10 +383,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		o->version = arg;
 		return 0;
 	case DIALECT:
-		if (str_eq(arg, "list"))
-			list_dialects();
-		/* fall through */
 	case TREE:
+		if (key == DIALECT && str_eq(arg, "list"))
+			list_dialects();
 		if (o->nspoken == SPOKEN)
 			argp_error(st, "at most %d of --dialect and --tree", SPOKEN);
 		o->spoken[o->nspoken].name = arg;

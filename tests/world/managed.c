@@ -32,8 +32,6 @@ static void installed(void *machine, const char *image)
 
 static void objects(struct sim_world *w)
 {
-	OWN(arena) a = arena_new();
-
 	world_secret(w, "drover-system", "bcm", "username", "drover", "password", WORLD_PASSWORD);
 	world_secret(w, "drover-system", "bcm-ca", "ca.crt", w->ca_pem, NULL, NULL);
 	world_apply(

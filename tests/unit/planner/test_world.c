@@ -328,6 +328,7 @@ static void what_is_put_is_copied(void **state)
 
 static void what_is_put_again_as_it_was_is_no_change(void **state)
 {
+	static const char *uids[] = {"uid", "another"};
 	OWN(arena) a = arena_new();
 	OWN(world) w = worlds_new(a);
 	struct world_tenant t = worlds_tenant(a);
@@ -373,8 +374,8 @@ static void what_is_put_again_as_it_was_is_no_change(void **state)
 	ASSERT_NEW(world_put_claim, c, c.failed = !c.failed);
 	ASSERT_NEW(world_put_claim, c, c.leaving = !c.leaving);
 	ASSERT_NEW(world_put_claim, c, c.created_ms++);
-	ASSERT_NEW(world_put_claim, c, (c.pods = (const char *[]){"uid"}, c.npods = 1));
-	ASSERT_NEW(world_put_claim, c, (c.pods = (const char *[]){"another"}));
+	ASSERT_NEW(world_put_claim, c, (c.pods = uids, c.npods = 1));
+	ASSERT_NEW(world_put_claim, c, c.pods = uids + 1);
 	ASSERT_NEW(world_put_node, n, n.claim = "c");
 	ASSERT_NEW(world_put_node, n, n.labels = worlds_labels(a, "x=y"));
 	ASSERT_NEW(world_put_node, n, n.taints = worlds_taints(a, "k=v:NoSchedule"));
