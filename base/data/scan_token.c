@@ -46,12 +46,12 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Four hex digits; -1: they are none. */
-static int32_t hex4(const char *p)
+/* Four hex digits, of which len bytes are there; -1: one of these is none. */
+static int32_t hex4(const char *p, size_t len)
 {
 	int32_t x = 0;
 
-	for (int i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 4 && i < len; i++) {
 		int h = hex(p[i]);
 
 		if (h < 0)
@@ -97,11 +97,12 @@ static int unicode_escape(const char *p, size_t len, char out[static 4], size_t 
 {
 	int32_t high, low;
 
-	if (len < 6)
-		return 0;
-	high = hex4(p + 2);
+	/* Refused at the first byte that is wrong, so that where a chunk ends changes nothing. */
+	high = hex4(p + 2, len - 2);
 	if (high < 0)
 		return bad("an escape without four hex digits", what);
+	if (len < 6)
+		return 0;
 	if (high == 0)
 		return bad("a NUL in a string", what);
 	if (high < 0xd800 || high > 0xdfff) {
@@ -110,9 +111,11 @@ static int unicode_escape(const char *p, size_t len, char out[static 4], size_t 
 	}
 	if (high >= 0xdc00 || (len > 6 && p[6] != '\\') || (len > 7 && p[7] != 'u'))
 		return bad("half of a surrogate pair", what);
+	low = len > 8 ? hex4(p + 8, len - 8) : 0;
+	if (low < 0)
+		return bad("an escape without four hex digits", what);
 	if (len < 12)
 		return 0;
-	low = hex4(p + 8);
 	if (low < 0xdc00 || low > 0xdfff)
 		return bad("half of a surrogate pair", what);
 	*n = put_utf8(0x10000 + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00), out);

@@ -687,6 +687,22 @@ static void lines_are_given_out_and_a_partial_last_one_is_dropped(void **state)
 	assert_given(scan_all, true, "1\n12", "[1]");
 }
 
+/* Wherever a chunk ends, and though the rest never comes. */
+static void an_escape_that_its_line_cuts_is_refused(void **state)
+{
+	static const char *const bad[] = {"\"\\\n", "\"\\u\n", "\"\\ud\n", "\"\\ud83d\\u\n",
+					  "\"\\ud83d\\ude\n"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		for (size_t chunk = 1; chunk <= 16; chunk++) {
+			struct err e;
+
+			assert_int_equal(scan_at(scan_all, true, 64, bad[i], chunk, &e), -1);
+			assert_int_equal(e.kind, ERR_PROTOCOL);
+		}
+}
+
 /* Lines whose digest was seen are known, by their first note. */
 struct memory {
 	char note[64];
@@ -872,6 +888,7 @@ int main(void)
 		cmocka_unit_test(an_item_deep_in_a_list_has_its_own_depth),
 		cmocka_unit_test(an_error_of_the_caller_stops_the_scan_and_stays),
 		cmocka_unit_test(lines_are_given_out_and_a_partial_last_one_is_dropped),
+		cmocka_unit_test(an_escape_that_its_line_cuts_is_refused),
 		cmocka_unit_test(a_line_that_says_the_same_is_known_before_it_is_built),
 		cmocka_unit_test(what_is_noted_of_a_line_is_told_with_it),
 		cmocka_unit_test(a_line_that_is_cut_is_built_without_asking),
