@@ -137,7 +137,7 @@ struct proto_order {
 	/* probe: what to ask, as address_service() reads it.  Which of them are to answer the agent is not told. */
 	struct strings addresses;
 };
-#define PROTO_PROBES_MAX 256
+#define PROTO_PROBES_MAX 512
 extern const struct field proto_order_fields[];
 extern const char *const proto_format_names[]; /* raw, raw+zstd */
 

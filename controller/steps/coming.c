@@ -31,6 +31,7 @@
 #include "controller/life/life.h"
 #include "controller/hardware/segments.h"
 #include "controller/life/port.h"
+#include "controller/life/probe.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
 #include "controller/rules/provider.h"
@@ -184,7 +185,7 @@ enum life_decision step_claimed(struct life *l)
 	const struct proto_report *r;
 	enum life_decision d = LIFE_STAY;
 	OWN(arena) a = arena_new();
-	char check[64], hex[65];
+	char check[64], probe[64], hex[65];
 	enum reason why;
 	struct err e;
 	json_t *x;
@@ -207,6 +208,10 @@ enum life_decision step_claimed(struct life *l)
 	/* By the claim: of a warm machine, what was found for one that was withdrawn says nothing for the next. */
 	str_format(check, sizeof(check), "%s/check",
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
+	str_format(probe, sizeof(probe), "%s/probe",
+		   str_or(l->m->status.claim_ref->uid, n->meta.name));
+	if (!life_ensure_probed(l, probe, &d))
+		return d;
 	set_again(l, &o, hex, a);
 	r = life_order(l, &o, check);
 	if (!r)
