@@ -32,6 +32,24 @@ bool server_reaches_drover(const struct server *b)
 	return str_eq(b->segment, "quarantine") || str_eq(b->segment, "provisioning");
 }
 
+bool server_hears(const struct server *b, const char *address)
+{
+	static const struct {
+		const char *address, *segment;
+	} gates[] = {
+		{SERVER_QUARANTINE_GATE, "quarantine"},
+		{SERVER_PROVISIONING_GATE, "provisioning"},
+		{SERVER_TEAM_A_GATE, "tenant/team-a"},
+		{SERVER_TEAM_B_GATE, "tenant/team-b"},
+	};
+
+	for (size_t i = 0; i < sizeof(gates) / sizeof(*gates); i++)
+		if (str_eq(gates[i].address, address))
+			return str_eq(gates[i].segment, b->segment) ||
+			       str_eq(gates[i].segment, b->leaks);
+	return false;
+}
+
 bool server_is_blank(const struct server *b)
 {
 	OWN(arena) a = arena_new();
