@@ -17,6 +17,7 @@
 #include "controller/rules/machine.h"
 #include "controller/rules/provider.h"
 #include "controller/rules/wipe_judge.h"
+#include "controller/tenant/join_probe.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
 #include "planner/world.h"
@@ -286,6 +287,7 @@ static bool put_tenant(struct world_sync *s, const char *name)
 		CTX_GET(s->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
 	struct tenant *t = tenant_get(s->spec.tenants, name);
 	struct world_tenant w = {.name = name};
+	struct join_answer joins;
 
 	if (!vc) {
 		del_tenant(s, name);
@@ -302,6 +304,10 @@ static bool put_tenant(struct world_sync *s, const char *name)
 			  : t && tenant_sleep_now(t)  ? "Asleep"
 			  : t && t->reason	      ? t->reason
 						      : "Starting";
+	if (t) {
+		join_probe_answer(t->joins, vc, &joins);
+		w.no_nodes = joins.takes ? NULL : joins.text;
+	}
 	return world_put_tenant(s->world, &w);
 }
 
