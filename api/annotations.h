@@ -80,6 +80,7 @@
 
 #define TENANT_SLEEP_CONDITION "Asleep"
 #define TENANT_BUDGET_CONDITION "WithinBudget"
+#define TENANT_NODES_CONDITION "TakesNodes"
 /* The ConfigMap in drover's namespace with the public evidence keys, for auditors.  Nothing is ever taken from it. */
 #define KEYS_PUBLISHED "drover-evidence-keys"
 

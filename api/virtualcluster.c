@@ -45,7 +45,7 @@ static const struct field spec_fields[] = {
 	      .doc = "The API server as drover reaches it, when the kubeconfig says localhost."),
 	FIELD(virtual_cluster_spec, join_endpoint, "joinEndpoint", FIELD_STR, .max_len = 261,
 	      .pattern = "^[][0-9A-Za-z.:-]+:[0-9]{1,5}$", .want = "HOST:PORT",
-	      .doc = "The API server as nodes reach it, from the tenant's network."),
+	      .doc = "The API server as nodes reach it, from the tenant's network; absent: what kubeadm-config there says."),
 	FIELD_PTR(
 		virtual_cluster_spec, control_plane, "controlPlane", control_plane_fields,
 		.doc = "What its API server runs as: a tenant sleeps while that is scaled to 0. Absent: it never counts as asleep."),
@@ -95,7 +95,7 @@ static const struct field status_fields[] = {
 		    .doc = "What drover still owes it after machines left."),
 	CONDITIONS_ROW(
 		virtual_cluster_status,
-		"KubeconfigAccepted, Permitted, Reachable, Ready; Asleep where controlPlane is given."),
+		"KubeconfigAccepted, Permitted, Reachable, Ready, TakesNodes; Asleep where controlPlane is given."),
 	FIELDS_END,
 };
 

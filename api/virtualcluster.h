@@ -44,7 +44,8 @@ struct virtual_cluster_status {
 		struct virtual_cluster_debt *v;
 		size_t n;
 	} debts;
-	struct conditions conditions; /* KubeconfigAccepted Permitted Reachable Ready Asleep */
+	struct conditions
+		conditions; /* KubeconfigAccepted Permitted Reachable Ready TakesNodes Asleep */
 };
 struct virtual_cluster {
 	struct object_meta meta;

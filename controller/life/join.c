@@ -106,7 +106,7 @@ static void add_file(struct proto_order *o, const char *name, const char *conten
 	o->files.v[o->files.n++] = (struct proto_file){.name = name, .content = content};
 }
 
-int life_config_files(struct life *l, const struct node_claim *n, const struct virtual_cluster *vc,
+int life_config_files(struct life *l, const struct node_claim *n, const char *endpoint,
 		      const struct life_token *t, const char *ca_hash, const char *user_data,
 		      struct arena *a, struct proto_order *o, struct err *e)
 {
@@ -119,9 +119,8 @@ int life_config_files(struct life *l, const struct node_claim *n, const struct v
 	int rc = -1;
 
 	buf_init(&b, 64 << 10);
-	if (put(&b, "JOIN_ENDPOINT", str_or(vc->spec.join_endpoint, ""), e) < 0 ||
-	    put(&b, "TOKEN", token, e) < 0 || put(&b, "CA_CERT_HASH", ca_hash, e) < 0 ||
-	    put(&b, "NODE_NAME", n->meta.name, e) < 0 ||
+	if (put(&b, "JOIN_ENDPOINT", endpoint, e) < 0 || put(&b, "TOKEN", token, e) < 0 ||
+	    put(&b, "CA_CERT_HASH", ca_hash, e) < 0 || put(&b, "NODE_NAME", n->meta.name, e) < 0 ||
 	    put(&b, "PROVIDER_ID", life_provider_id(l, a), e) < 0 ||
 	    put(&b, "NODE_LABELS", "", e) < 0 || put(&b, "TAINTS", taints_text(n, a), e) < 0 ||
 	    put(&b, "MAX_PODS", max_pods, e) < 0 ||
