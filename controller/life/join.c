@@ -114,7 +114,7 @@ int life_config_files(struct life *l, const struct node_claim *n, const char *en
 	const char *max_pods =
 		arena_printf(a, "%lld", (long long)(k->max_pods ? k->max_pods : 110));
 	const char *token = arena_printf(a, "%s.%s", t->id, t->secret);
-	const struct life_join_probe *probe = life_join_probe(l, n, vc, a);
+	const struct life_join_probe *probe = life_join_probe(l, n, endpoint, a);
 	struct buf b;
 	int rc = -1;
 

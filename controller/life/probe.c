@@ -57,7 +57,8 @@ static struct probe_targets *targets_of(const struct life *l, struct arena *a)
 
 /* For the segment of its tenant.  Where it joins is one of its own. */
 static struct probe_targets *targets_of_tenant(const struct life *l,
-					       const struct virtual_cluster *vc, struct arena *a)
+					       const struct virtual_cluster *vc,
+					       const char *endpoint, struct arena *a)
 {
 	const struct provider_object_network *n = &life_provider(l)->spec.network;
 	struct collect c = {
@@ -68,8 +69,8 @@ static struct probe_targets *targets_of_tenant(const struct life *l,
 
 	segment_of_tenant(vc, mine);
 	c.mine = mine;
-	*join = vc->spec.join_endpoint;
-	if (address_service(*join, host, &port))
+	*join = endpoint;
+	if (address_service(endpoint, host, &port))
 		probe_targets_own(c.targets, &(struct strings){join, 1}, mine);
 	kube_cache_each(l->c->cache[OBJECT_VIRTUAL_CLUSTER], add_tenant, &c);
 	probe_targets_others(c.targets, &n->probe.quarantine,
@@ -179,19 +180,30 @@ static const char *listed(const struct probe_targets *t, bool own, struct arena 
 	return text;
 }
 
-static bool has_others(const struct probe_targets *t)
+/* NULL: there is nothing to be asked from there. */
+static struct probe_targets *join_targets(const struct life *l, const struct node_claim *n,
+					  const char *endpoint, struct arena *a)
 {
-	return t->n && !t->v[t->n - 1].own;
+	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+						   n->spec.virtual_cluster_ref.name);
+	const struct provider_object *p = life_provider(l);
+	struct probe_targets *t;
+
+	if (!vc || !p || p->spec.network.type == FABRIC_NONE)
+		return NULL;
+	t = targets_of_tenant(l, vc, endpoint, a);
+	return t->n && !t->v[t->n - 1].own ? t : NULL; /* the others stand last */
 }
 
 const struct life_join_probe *life_join_probe(const struct life *l, const struct node_claim *n,
-					      const struct virtual_cluster *vc, struct arena *a)
+					      const char *endpoint, struct arena *a)
 {
-	const struct probe_targets *t = targets_of_tenant(l, vc, a);
-	struct life_join_probe *p = arena_new_obj(a, struct life_join_probe);
+	const struct probe_targets *t = join_targets(l, n, endpoint, a);
+	struct life_join_probe *p;
 
-	if (!has_others(t) || life_provider(l)->spec.network.type == FABRIC_NONE)
+	if (!t)
 		return NULL;
+	p = arena_new_obj(a, struct life_join_probe);
 	p->key = join_key(l, n, a);
 	p->own = listed(t, true, a);
 	p->others = listed(t, false, a);
@@ -201,8 +213,6 @@ const struct life_join_probe *life_join_probe(const struct life *l, const struct
 bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
 			     const struct tenant_node *node, enum life_decision *d)
 {
-	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
-						   n->spec.virtual_cluster_ref.name);
 	const struct machine_probe *known = l->m->status.network.probe;
 	const struct probe_targets *t;
 	struct probe_verdict v;
@@ -213,9 +223,9 @@ bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
 			*d = leaks(l, str_or(known->message, known->leak));
 		return !known->leak;
 	}
-	if (!vc || !life_join_probe(l, n, vc, a))
+	t = join_targets(l, n, NULL, a);
+	if (!t)
 		return true;
-	t = targets_of_tenant(l, vc, a);
 	probe_judge_label(t, join_key(l, n, a), labels_get(&node->world.labels, TENANT_LABEL_PROBE),
 			  &v);
 	write_down(l, n->meta.uid, &v);

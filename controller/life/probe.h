@@ -17,13 +17,13 @@
  * asked; or an address of another segment answered, which ends the operation (*d). */
 bool life_ensure_probed(struct life *l, const char *name, enum life_decision *d);
 
-/* Where there is anything to ask from its tenant's segment: what drover-join is to ask before it joins, and the key of the
- * answer, in the arena.  NULL: there is nothing. */
+/* Where there is anything to ask from its tenant's segment: what drover-join is to ask before it joins at that endpoint, and
+ * the key of the answer, in the arena.  NULL: there is nothing. */
 struct life_join_probe {
 	const char *key, *own, *others; /* addresses with commas between them */
 };
 const struct life_join_probe *life_join_probe(const struct life *l, const struct node_claim *n,
-					      const struct virtual_cluster *vc, struct arena *a);
+					      const char *endpoint, struct arena *a);
 
 /* What its Node says of that is written down; as above. */
 bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
