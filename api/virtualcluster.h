@@ -30,6 +30,7 @@ struct virtual_cluster_spec {
 	int64_t weight, priority;
 	struct {
 		const char *segment;
+		struct strings probe; /* addresses that answer there alone */
 	} network;
 	int64_t sleep_grace; /* ms; -1: never */
 	bool paused;
@@ -43,7 +44,8 @@ struct virtual_cluster_status {
 		struct virtual_cluster_debt *v;
 		size_t n;
 	} debts;
-	struct conditions conditions; /* KubeconfigAccepted Permitted Reachable Ready Asleep */
+	struct conditions
+		conditions; /* KubeconfigAccepted Permitted Reachable Ready TakesNodes Asleep */
 };
 struct virtual_cluster {
 	struct object_meta meta;

@@ -33,6 +33,7 @@ struct world_tenant {
 	const char *version; /* its API server's "1.36"; NULL: unknown, nothing is planned for it */
 	bool paused;	     /* paused, not reachable, not permitted: no new claims */
 	const char *paused_reason; /* TenantPaused, TenantUnreachable ... */
+	const char *no_nodes;	   /* why it takes no machines as its Nodes; NULL: it takes them */
 };
 
 struct world_taint {

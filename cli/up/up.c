@@ -213,6 +213,7 @@ static int open_cluster(struct up *u, struct up_cluster *c, const char *name, un
 	c->group = loop_group_new(u->loop, name);
 	spec.graceful_pods = port != UP_PORT_HOST;
 	spec.kubelet_token = port == UP_PORT_HOST ? NULL : u->kubelet_token;
+	spec.join_endpoint = port == UP_PORT_HOST ? NULL : listen;
 	c->server = up_server_new(c->group, &spec, e);
 	free(folder);
 	if (!c->server)

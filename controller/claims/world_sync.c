@@ -11,11 +11,13 @@
 #include "controller/claims/avoided.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/pod_events.h"
+#include "controller/claims/sending.h"
 #include "controller/drain/drains.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/machine.h"
 #include "controller/rules/provider.h"
 #include "controller/rules/wipe_judge.h"
+#include "controller/tenant/join_probe.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
 #include "planner/world.h"
@@ -260,8 +262,17 @@ void world_sync_claim(struct world_sync *s, const char *name, const struct node_
 		failing_claim(s->spec.failing, n, has_failed(n), is_ready(n) && !has_failed(n));
 	else
 		failing_forget_claim(s->spec.failing, name);
+	sending_seen(s->spec.sending, name);
 	if (!is_late(s, LATE_CLAIM, "", "", name))
 		tell(s, put_claim(s, name, n));
+}
+
+void world_sync_sent(struct world_sync *s, const char *name)
+{
+	const struct node_claim *n = sending_get(s->spec.sending, name);
+
+	if (n && !is_late(s, LATE_CLAIM, "", "", name))
+		(void)put_claim(s, name, n);
 }
 
 static void del_tenant(struct world_sync *s, const char *name)
@@ -276,6 +287,7 @@ static bool put_tenant(struct world_sync *s, const char *name)
 		CTX_GET(s->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
 	struct tenant *t = tenant_get(s->spec.tenants, name);
 	struct world_tenant w = {.name = name};
+	struct join_answer joins;
 
 	if (!vc) {
 		del_tenant(s, name);
@@ -292,6 +304,10 @@ static bool put_tenant(struct world_sync *s, const char *name)
 			  : t && tenant_sleep_now(t)  ? "Asleep"
 			  : t && t->reason	      ? t->reason
 						      : "Starting";
+	if (t) {
+		join_probe_answer(t->joins, vc, &joins);
+		w.no_nodes = joins.takes ? NULL : joins.text;
+	}
 	return world_put_tenant(s->world, &w);
 }
 
@@ -356,6 +372,7 @@ static bool catch_up(struct world_sync *s, const char *late)
 {
 	OWN(arena) a = arena_new();
 	char *tenant = arena_strdup(a, late + 1), *ns = strchr(tenant, '/'), *name;
+	const struct node_claim *sent;
 	const struct world_pod *p;
 	struct tenant *t;
 
@@ -371,7 +388,12 @@ static bool catch_up(struct world_sync *s, const char *late)
 	case LATE_MACHINE:
 		return put_machine(s, name, CTX_GET(s->c, OBJECT_MACHINE, machine, name));
 	case LATE_CLAIM:
-		return put_claim(s, name, CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name));
+		sent = sending_get(s->spec.sending, name);
+		if (!sent)
+			return put_claim(s, name,
+					 CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name));
+		(void)put_claim(s, name, sent);
+		return false;
 	case LATE_RESET: /* came before all else */
 	case LATE_TENANT:
 		return put_tenant(s, name);

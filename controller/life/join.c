@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "controller/core/keys.h"
+#include "controller/life/probe.h"
 #include "controller/rules/identity.h"
 #include "controller/rules/machine.h"
 #include "controller/rules/provider.h"
@@ -105,7 +106,7 @@ static void add_file(struct proto_order *o, const char *name, const char *conten
 	o->files.v[o->files.n++] = (struct proto_file){.name = name, .content = content};
 }
 
-int life_config_files(struct life *l, const struct node_claim *n, const struct virtual_cluster *vc,
+int life_config_files(struct life *l, const struct node_claim *n, const char *endpoint,
 		      const struct life_token *t, const char *ca_hash, const char *user_data,
 		      struct arena *a, struct proto_order *o, struct err *e)
 {
@@ -113,18 +114,21 @@ int life_config_files(struct life *l, const struct node_claim *n, const struct v
 	const char *max_pods =
 		arena_printf(a, "%lld", (long long)(k->max_pods ? k->max_pods : 110));
 	const char *token = arena_printf(a, "%s.%s", t->id, t->secret);
+	const struct life_join_probe *probe = life_join_probe(l, n, endpoint, a);
 	struct buf b;
 	int rc = -1;
 
 	buf_init(&b, 64 << 10);
-	if (put(&b, "JOIN_ENDPOINT", str_or(vc->spec.join_endpoint, ""), e) < 0 ||
-	    put(&b, "TOKEN", token, e) < 0 || put(&b, "CA_CERT_HASH", ca_hash, e) < 0 ||
-	    put(&b, "NODE_NAME", n->meta.name, e) < 0 ||
+	if (put(&b, "JOIN_ENDPOINT", endpoint, e) < 0 || put(&b, "TOKEN", token, e) < 0 ||
+	    put(&b, "CA_CERT_HASH", ca_hash, e) < 0 || put(&b, "NODE_NAME", n->meta.name, e) < 0 ||
 	    put(&b, "PROVIDER_ID", life_provider_id(l, a), e) < 0 ||
 	    put(&b, "NODE_LABELS", "", e) < 0 || put(&b, "TAINTS", taints_text(n, a), e) < 0 ||
 	    put(&b, "MAX_PODS", max_pods, e) < 0 ||
 	    put(&b, "SYSTEM_RESERVED", reserved_text(&k->system_reserved, a), e) < 0 ||
-	    put(&b, "KUBE_RESERVED", reserved_text(&k->kube_reserved, a), e) < 0)
+	    put(&b, "KUBE_RESERVED", reserved_text(&k->kube_reserved, a), e) < 0 ||
+	    (probe &&
+	     (put(&b, "PROBE_KEY", probe->key, e) < 0 || put(&b, "PROBE_OWN", probe->own, e) < 0 ||
+	      put(&b, "PROBE_OTHERS", probe->others, e) < 0)))
 		goto out;
 	o->files.v = arena_calloc(a, 4, sizeof(*o->files.v));
 	add_file(o, "meta-data",

@@ -22,8 +22,8 @@ void life_token(struct life *l, const char *claim_uid, struct life_token *out);
 json_t *life_token_secret(const struct life_token *t, const char *claim, int64_t expires);
 
 /* The config drive's files, in the arena; secret text in it: wipe the arena's order after use.
- * ca_hash: "sha256:..." of the tenant's CA. user_data may be NULL. */
-int life_config_files(struct life *l, const struct node_claim *n, const struct virtual_cluster *vc,
+ * endpoint: HOST:PORT where it joins. ca_hash: "sha256:..." of the tenant's CA. user_data may be NULL. */
+int life_config_files(struct life *l, const struct node_claim *n, const char *endpoint,
 		      const struct life_token *t, const char *ca_hash, const char *user_data,
 		      struct arena *a, struct proto_order *o, struct err *e);
 

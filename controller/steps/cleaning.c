@@ -26,6 +26,7 @@
 #include "controller/life/life.h"
 #include "controller/life/listing.h"
 #include "controller/life/port.h"
+#include "controller/life/probe.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
 #include "controller/rules/wipe_judge.h"
@@ -85,7 +86,7 @@ enum life_decision step_dirty(struct life *l)
 		agent_session_close(l->agent);
 		return d;
 	}
-	if (life_ensure_agent(l, &d))
+	if (life_ensure_agent(l, &d) && life_ensure_probed(l, "probe", &d))
 		return life_goto(l, MACHINE_INSPECTING, NULL, REASON_NONE, NULL);
 	return d;
 }

@@ -31,9 +31,11 @@
 #include "controller/life/life.h"
 #include "controller/hardware/segments.h"
 #include "controller/life/port.h"
+#include "controller/life/probe.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
 #include "controller/rules/provider.h"
+#include "controller/tenant/join_probe.h"
 #include "controller/steps/lives.h"
 #include "controller/steps/steps.h"
 #include "controller/steps/warm.h"
@@ -175,6 +177,23 @@ static void set_again(const struct life *l, struct proto_order *o, char hex[stat
 	}
 }
 
+/* Nothing is written for a cluster that says that it takes no Nodes. */
+static bool ensure_taken(struct life *l, const struct node_claim *n)
+{
+	const struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
+	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+						   n->spec.virtual_cluster_ref.name);
+	struct join_answer joins;
+
+	if (!t || !vc)
+		return true;
+	join_probe_answer(t->joins, vc, &joins);
+	if (joins.takes || !joins.known)
+		return true;
+	life_wait(l, WAITING_DEVICE, REASON_NodesNotTaken, "tenant %s: %s", t->name, joins.text);
+	return false;
+}
+
 enum life_decision step_claimed(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
@@ -184,7 +203,7 @@ enum life_decision step_claimed(struct life *l)
 	const struct proto_report *r;
 	enum life_decision d = LIFE_STAY;
 	OWN(arena) a = arena_new();
-	char check[64], hex[65];
+	char check[64], probe[64], hex[65];
 	enum reason why;
 	struct err e;
 	json_t *x;
@@ -200,13 +219,18 @@ enum life_decision step_claimed(struct life *l)
 		return life_fail(l, REASON_ConfigInvalid, "the image of Kubernetes %s has no %s",
 				 n->spec.image.kubernetes_version,
 				 life_is_managed(l) ? "category, which BCM needs" : "url");
-	if (!ensure_bmc_ours(l, &d) || !life_ensure_signable(l) || !life_ensure_movable(l) ||
+	if (!ensure_taken(l, n) || !ensure_bmc_ours(l, &d) || !life_ensure_signable(l) ||
+	    !life_ensure_movable(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))
 		return d;
 	/* By the claim: of a warm machine, what was found for one that was withdrawn says nothing for the next. */
 	str_format(check, sizeof(check), "%s/check",
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
+	str_format(probe, sizeof(probe), "%s/probe",
+		   str_or(l->m->status.claim_ref->uid, n->meta.name));
+	if (!life_ensure_probed(l, probe, &d))
+		return d;
 	set_again(l, &o, hex, a);
 	r = life_order(l, &o, check);
 	if (!r)
@@ -347,7 +371,7 @@ static const char *user_data(struct life *l, const struct node_claim *n, bool *r
 }
 
 static const struct proto_report *write_config(struct life *l, const struct node_claim *n,
-					       struct tenant *t, const struct virtual_cluster *vc,
+					       struct tenant *t, const char *endpoint,
 					       struct proto_order *o, enum life_decision *d)
 {
 	OWN(arena) a = arena_new();
@@ -368,7 +392,7 @@ static const struct proto_report *write_config(struct life *l, const struct node
 	}
 	crypto_digest_text(spki, hash);
 	life_token(l, n->meta.uid, &token);
-	if (life_config_files(l, n, vc, &token, hash, extra, a, o, &e) < 0) {
+	if (life_config_files(l, n, endpoint, &token, hash, extra, a, o, &e) < 0) {
 		*d = life_fail(l, REASON_ConfigInvalid, "%s", e.text);
 		return NULL;
 	}
@@ -411,14 +435,22 @@ static bool ensure_configured(struct life *l, const struct node_claim *n, const 
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 						   n->spec.virtual_cluster_ref.name);
+	struct join_answer joins;
 
 	if (!t || !vc || !tenant_usable(t)) {
 		*d = life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "tenant %s: %s",
 			       n->spec.virtual_cluster_ref.name, t ? t->message : "does not exist");
 		return false;
 	}
-	return ensure_minted(l, n, t) && ensure_ended(l, write_config(l, n, t, vc, &o, d),
-						      "the config drive was not written", d);
+	join_probe_answer(t->joins, vc, &joins);
+	if (!joins.takes) {
+		*d = life_wait(l, WAITING_DEVICE, REASON_NodesNotTaken, "tenant %s: %s", t->name,
+			       joins.text);
+		return false;
+	}
+	return ensure_minted(l, n, t) &&
+	       ensure_ended(l, write_config(l, n, t, joins.endpoint, &o, d),
+			    "the config drive was not written", d);
 }
 
 /* Its manager installs it between two boots of the agent: the first one looks and takes the stamps away, the second

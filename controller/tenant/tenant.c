@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
+#include "controller/tenant/join_probe.h"
 #include "controller/tenant/projection.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/status.h"
@@ -81,6 +82,7 @@ static void take_down(struct tenant *t)
 	loop_timer_stop(&t->timer);
 	kube_call_cancel(t->probe);
 	t->probe = NULL;
+	join_probe_forget(t->joins);
 	kube_cache_free(t->pods);
 	kube_cache_free(t->nodes);
 	t->pods = t->nodes = NULL;
@@ -102,6 +104,7 @@ static void tenant_free(struct tenant *t)
 		return;
 	take_down(t);
 	tenant_sleep_free(t->asleep);
+	join_probe_free(t->joins);
 	writer_stop(&t->status_write);
 	loop_timer_stop(&t->status_timer);
 	loop_defer_cancel(&t->refresh);
@@ -373,6 +376,7 @@ static void on_cluster_uid(json_t *o, const struct err *e, void *arg)
 	t->reachable = true;
 	t->unanswered_at = 0;
 	tenant_status_write(t);
+	join_probe_ask(t->joins);
 	if (!t->pods)
 		start_caches(t);
 	judge(t);
@@ -529,6 +533,7 @@ static void on_refresh(void *arg)
 		t->spec_digest = mem_strdup(d);
 		build(t, vc);
 	}
+	tenant_status_write(t); /* of an object that changed, conditions may be others */
 	t->all->hooks.changed(t, t->all->hooks.arg);
 }
 
@@ -537,6 +542,14 @@ static void on_sleep(struct tenant *t)
 {
 	tenant_status_write(t);
 	t->all->hooks.changed(t, t->all->hooks.arg);
+}
+
+/* What it says of machines that would join it is another now. */
+static void on_joins(struct tenant *t)
+{
+	tenant_status_write(t);
+	t->all->hooks.changed(t, t->all->hooks.arg);
+	notify(t->c, NOTICE_TENANT, t->name);
 }
 
 /* Whom a Secret is about. */
@@ -570,6 +583,7 @@ void tenants_update(struct tenants *ts, const char *name)
 		t->uid = mem_strdup(vc->meta.uid);
 		t->reason = "Starting";
 		t->asleep = tenant_sleep_new(t, on_sleep);
+		t->joins = join_probe_new(t, on_joins);
 		tenant_budget_init(t);
 		loop_timer_init(&t->timer, c->group, probe, t);
 		writer_init(&t->status_write, c, t);

@@ -16,6 +16,7 @@
 struct tenant;
 struct tenant_node;
 struct tenant_sleep;
+struct join_probe;
 
 /* What happens to a tenant, told to whoever composed the parts.  Entries and names are valid during the
  * call alone; none of these may free or rebuild the tenant. */
@@ -90,6 +91,7 @@ struct tenant {
 	char message[256];
 	int64_t unanswered_at; /* loop_now() when its API did not answer last; 0: it did, or was not asked */
 	struct tenant_sleep *asleep; /* tenant/sleep.h */
+	struct join_probe *joins;    /* tenant/join_probe.h */
 	struct tenant_budget budget;
 	struct kube_call *probe;
 	struct loop_timer timer;

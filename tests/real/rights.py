@@ -241,6 +241,7 @@ def at_home(plane, judge):
 PODS, NODES, SECRETS = ("/api/v1/namespaces/default/pods", "/api/v1/nodes",
                         "/api/v1/namespaces/kube-system/secrets")
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
+CONFIGS = "/api/v1/namespaces/kube-system/configmaps"
 
 
 def pod(name, node="h100-x7k2p", owner=None, **notes):
@@ -297,9 +298,10 @@ def in_a_tenant(plane, judge):
     plane.api("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
               {"metadata": {"name": "h100-x7k2p"}})
     judge.may(drover, "GET", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/h100-x7k2p")
+    judge.may(drover, "GET", f"{CONFIGS}/kubeadm-config")
     for path in ("/api/v1/namespaces", "/api/v1/namespaces/default", "/api/v1/secrets", SECRETS,
                  f"{SECRETS}/bootstrap-token-theirs", "/api/v1/namespaces/default/secrets",
-                 "/api/v1/configmaps", f"{PODS}/web/log", f"{NODES}/theirs/proxy/", f"{RBAC}/clusterroles",
+                 "/api/v1/configmaps", CONFIGS, f"{CONFIGS}/kubelet-config", f"{PODS}/web/log", f"{NODES}/theirs/proxy/", f"{RBAC}/clusterroles",
                  "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler", EVENTS,
                  "/apis/apps/v1/deployments", "/api/v1/persistentvolumes", "/api/v1/services"):
         judge.may_not(drover, "GET", path)

@@ -20,11 +20,6 @@ static struct node_claim claim_of(const char *uid)
 	return n;
 }
 
-static const struct virtual_cluster *tenant(struct bench *d)
-{
-	return CTX_GET(&d->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, "team-a");
-}
-
 static int setup(void **state)
 {
 	bench_setup(state);
@@ -110,12 +105,9 @@ static const char *file(const struct proto_order *o, const char *name)
 static int files(struct bench *d, struct life *l, const struct node_claim *n, const char *endpoint,
 		 const char *hash, struct proto_order *o)
 {
-	struct virtual_cluster vc = *tenant(d);
-
 	*o = (struct proto_order){0};
-	vc.spec.join_endpoint = endpoint;
 	d->e = (struct err){0};
-	return life_config_files(l, n, &vc, &token, hash, NULL, d->a, o, &d->e);
+	return life_config_files(l, n, endpoint, &token, hash, NULL, d->a, o, &d->e);
 }
 
 static void the_config_drive_says_how_to_join(void **state)
@@ -164,7 +156,7 @@ static void what_a_claim_leaves_out_has_defaults_and_user_data_goes_through(void
 	const struct node_claim n = claim_of("uid-1");
 	struct proto_order o = {0};
 
-	assert_ok(life_config_files(l, &n, tenant(d), &token, HASH,
+	assert_ok(life_config_files(l, &n, BENCH_JOIN, &token, HASH,
 				    "#cloud-config\npackages: [x]\n", d->a, &o, &d->e),
 		  &d->e);
 	assert_non_null(strstr(file(&o, "drover-join.cfg"),

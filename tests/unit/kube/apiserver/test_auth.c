@@ -8,6 +8,7 @@
 #include "base/data/yaml.h"
 
 #define SECRETS "/api/v1/namespaces/kube-system/secrets"
+#define CONFIGS "/api/v1/namespaces/kube-system/configmaps"
 #define ACCOUNTS "/api/v1/namespaces/default/serviceaccounts"
 #define WHOAMI "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 #define CANI "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -578,6 +579,9 @@ static void drovers_own_roles_allow_what_they_say_in_a_tenant(void **state)
 	assert_int_equal(try(r, t, "GET", "/api/v1/namespaces/default", NULL), 403);
 	assert_int_equal(try(r, t, "POST", SECRETS, "{'metadata':{'name':'s'}}"), 201);
 	assert_int_equal(try(r, t, "GET", SECRETS "/s", NULL), 403);
+	assert_int_equal(try(r, t, "GET", CONFIGS "/kubeadm-config", NULL), 404);
+	assert_int_equal(try(r, t, "GET", CONFIGS "/kubelet-config", NULL), 403);
+	assert_int_equal(try(r, t, "GET", CONFIGS, NULL), 403);
 	assert_int_equal(try(r, t, "DELETE", SECRETS "/s", NULL), 200);
 	assert_int_equal(try(r, t, "POST", "/api/v1/nodes", "{'metadata':{'name':'s'}}"), 403);
 	free(t);
