@@ -220,7 +220,7 @@ enum life_decision step_claimed(struct life *l)
 		return life_fail(l, REASON_ConfigInvalid, "the image of Kubernetes %s has no %s",
 				 n->spec.image.kubernetes_version,
 				 life_is_managed(l) ? "category, which BCM needs" : "url");
-	if (life_waits_for_power(l) || !ensure_taken(l, n) || !ensure_bmc_ours(l, &d) ||
+	if (!ensure_taken(l, n) || life_waits_for_power(l) || !ensure_bmc_ours(l, &d) ||
 	    !life_ensure_signable(l) || !life_ensure_movable(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))
