@@ -32,6 +32,7 @@
 #include "controller/hardware/segments.h"
 #include "controller/life/port.h"
 #include "controller/life/probe.h"
+#include "controller/life/power_turn.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
 #include "controller/rules/provider.h"
@@ -219,8 +220,8 @@ enum life_decision step_claimed(struct life *l)
 		return life_fail(l, REASON_ConfigInvalid, "the image of Kubernetes %s has no %s",
 				 n->spec.image.kubernetes_version,
 				 life_is_managed(l) ? "category, which BCM needs" : "url");
-	if (!ensure_taken(l, n) || !ensure_bmc_ours(l, &d) || !life_ensure_signable(l) ||
-	    !life_ensure_movable(l) ||
+	if (!ensure_taken(l, n) || life_waits_for_power(l) || !ensure_bmc_ours(l, &d) ||
+	    !life_ensure_signable(l) || !life_ensure_movable(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))
 		return d;
