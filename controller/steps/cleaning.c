@@ -27,6 +27,7 @@
 #include "controller/life/listing.h"
 #include "controller/life/port.h"
 #include "controller/life/probe.h"
+#include "controller/life/power_turn.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
 #include "controller/rules/wipe_judge.h"
@@ -73,7 +74,7 @@ enum life_decision step_dirty(struct life *l)
 	enum life_decision d = LIFE_STAY;
 	struct err e;
 
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 5))
+	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 5))
 		return d;
 	if (life_is_another(l, &e))
 		return life_quarantine(l, EXIT_OPERATOR, REASON_DuplicateIdentity, "%s", e.text);
