@@ -53,7 +53,10 @@
 /* --- on Nodes of a tenant --------------------------------------------------------------------------- */
 
 #define TENANT_LABEL_CLAIM "drover.dev/nodeclaim"
+#define TENANT_LABEL_PROBE "drover.dev/probe" /* what its image asked before it joined */
 #define TENANT_LABEL_POOL "drover.dev/nodepool"
+/* Label, and NoExecute taint, of a Node of the host cluster that is for one virtual cluster alone. */
+#define TENANT_LABEL_CLUSTER "drover.dev/virtual-cluster"
 /* NoSchedule, and not NoExecute: kube-controller-manager's taint eviction may see a Node some milliseconds later than
  * kube-scheduler, and would delete the first pod that is bound once the taint is off (kubernetes#139992). */
 #define TENANT_TAINT_UNREGISTERED "drover.dev/unregistered"
@@ -79,6 +82,7 @@
 
 #define TENANT_SLEEP_CONDITION "Asleep"
 #define TENANT_BUDGET_CONDITION "WithinBudget"
+#define TENANT_NODES_CONDITION "TakesNodes"
 /* The ConfigMap in drover's namespace with the public evidence keys, for auditors.  Nothing is ever taken from it. */
 #define KEYS_PUBLISHED "drover-evidence-keys"
 

@@ -30,10 +30,15 @@ static const char *const addressing_acted_upon[] = {"DHCP", NULL};
 static const struct field network_fields[] = {
 	FIELD_IN(virtual_cluster_spec, network, segment, "segment", FIELD_STR, .max_len = 253,
 		 .doc = "The tenant's segment; absent: its name."),
+	FIELD_IN(
+		virtual_cluster_spec, network, probe, "probe", FIELD_STRINGS, AS_PROBES,
+		.doc = "Addresses that answer this tenant's machines alone: its gateway, its API server. A machine elsewhere that one of them answers is taken out of use."),
 	FIELD_UNKEPT("addressing", FIELD_STR, .max_len = 128, .only = addressing_acted_upon,
 		     .def = "\"DHCP\"", .doc = "How nodes get their address there."),
 	FIELDS_END,
 };
+
+const char *const virtual_cluster_nodes_names[] = {"Private", "Host", NULL};
 
 static const struct field spec_fields[] = {
 	FIELD_OBJ(virtual_cluster_spec, kubeconfig_secret_ref, "kubeconfigSecretRef",
@@ -42,7 +47,10 @@ static const struct field spec_fields[] = {
 	      .doc = "The API server as drover reaches it, when the kubeconfig says localhost."),
 	FIELD(virtual_cluster_spec, join_endpoint, "joinEndpoint", FIELD_STR, .max_len = 261,
 	      .pattern = "^[][0-9A-Za-z.:-]+:[0-9]{1,5}$", .want = "HOST:PORT",
-	      .doc = "The API server as nodes reach it, from the tenant's network."),
+	      .doc = "The API server as nodes reach it, from the tenant's network; absent: what kubeadm-config there says."),
+	FIELD(virtual_cluster_spec, nodes, "nodes", FIELD_ENUM,
+	      .enums = virtual_cluster_nodes_names, .def = "\"Private\"", .immutable = true,
+	      .doc = "Whose Nodes its machines become: Private: its own; Host: those of the host cluster, whose nodes it shares, under label and NoExecute taint drover.dev/virtual-cluster=NAME."),
 	FIELD_PTR(
 		virtual_cluster_spec, control_plane, "controlPlane", control_plane_fields,
 		.doc = "What its API server runs as: a tenant sleeps while that is scaled to 0. Absent: it never counts as asleep."),
@@ -92,7 +100,7 @@ static const struct field status_fields[] = {
 		    .doc = "What drover still owes it after machines left."),
 	CONDITIONS_ROW(
 		virtual_cluster_status,
-		"KubeconfigAccepted, Permitted, Reachable, Ready; Asleep where controlPlane is given."),
+		"KubeconfigAccepted, Permitted, Reachable, Ready, TakesNodes; Asleep where controlPlane is given."),
 	FIELDS_END,
 };
 
@@ -119,8 +127,13 @@ const struct object_column virtual_cluster_columns[] = {
 
 int virtual_cluster_check(const void *object, const void *old, struct err *e)
 {
-	const struct virtual_cluster *v = object;
+	const struct virtual_cluster *v = object, *o = old;
 
-	(void)old;
-	return object_name_check(&v->meta, 63, e);
+	if (o && o->spec.nodes != v->spec.nodes)
+		return err_set(e, ERR_INVALID, 0, "spec.nodes: is immutable, was %s, got %s",
+			       virtual_cluster_nodes_names[o->spec.nodes],
+			       virtual_cluster_nodes_names[v->spec.nodes]);
+	return object_name_check(&v->meta, 63, e) < 0
+		       ? -1
+		       : object_probes_check(&v->spec.network.probe, "spec.network.probe", e);
 }

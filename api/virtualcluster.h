@@ -21,15 +21,19 @@ struct virtual_cluster_control_plane {
 	int kind; /* enum control_plane_kind */
 	const char *namespace, *name;
 };
+enum virtual_cluster_nodes { VIRTUAL_CLUSTER_PRIVATE, VIRTUAL_CLUSTER_HOST };
+extern const char *const virtual_cluster_nodes_names[];
 struct virtual_cluster_spec {
 	struct object_secret_ref kubeconfig_secret_ref;
 	struct virtual_cluster_control_plane
 		*control_plane; /* in the host cluster; NULL: nobody can say whether it sleeps */
 	const char *server, *join_endpoint;
+	int nodes; /* enum virtual_cluster_nodes */
 	struct resources quota;
 	int64_t weight, priority;
 	struct {
 		const char *segment;
+		struct strings probe; /* addresses that answer there alone */
 	} network;
 	int64_t sleep_grace; /* ms; -1: never */
 	bool paused;
@@ -43,7 +47,8 @@ struct virtual_cluster_status {
 		struct virtual_cluster_debt *v;
 		size_t n;
 	} debts;
-	struct conditions conditions; /* KubeconfigAccepted Permitted Reachable Ready Asleep */
+	struct conditions
+		conditions; /* KubeconfigAccepted Permitted Reachable Ready TakesNodes Asleep */
 };
 struct virtual_cluster {
 	struct object_meta meta;

@@ -26,6 +26,9 @@ static const char *const tenant_remedies[][2] = {
 	{"NodesLost", "see where they went; if they are gone: drover resume virtualcluster/NAME"},
 	{"ClusterChanged",
 	 "delete the VirtualCluster and make a new one, if another cluster is meant"},
+	{"NoPrivateNodes",
+	 "switch private nodes on in it, or make the VirtualCluster with spec.nodes: Host"},
+	{"NoJoinEndpoint", "write spec.joinEndpoint of the VirtualCluster"},
 };
 
 /* --- members ------------------------------------------------------------------------------------ */
@@ -341,11 +344,20 @@ json_t *explain_claim(const struct node_claim *n, const struct machine *m, const
 	return o;
 }
 
+static void help_tenant(json_t *o, const struct virtual_cluster *vc, const char *reason)
+{
+	for (size_t i = 0; i < sizeof(tenant_remedies) / sizeof(tenant_remedies[0]); i++)
+		if (str_eq(tenant_remedies[i][0], reason))
+			help(o, tenant_remedies[i][1], vc->meta.name);
+}
+
 json_t *explain_pod(const struct virtual_cluster *vc, const char *ns, const char *pod)
 {
 	OWN(arena) a = arena_new();
 	const struct condition *ready = condition_get(&vc->status.conditions, "Ready");
 	const struct condition *reachable = condition_get(&vc->status.conditions, "Reachable");
+	const struct condition *takes =
+		condition_get(&vc->status.conditions, TENANT_NODES_CONDITION);
 	json_t *o = json_object();
 
 	put(o, "kind", "Pod");
@@ -363,10 +375,10 @@ json_t *explain_pod(const struct virtual_cluster *vc, const char *ns, const char
 	if (ready && ready->status != CONDITION_TRUE) {
 		put_error(o, "lastError",
 			  error_of(ready->reason, ready->message, ready->last_transition_time));
-		for (size_t i = 0; i < sizeof(tenant_remedies) / sizeof(tenant_remedies[0]); i++)
-			if (str_eq(tenant_remedies[i][0], ready->reason))
-				help(o, tenant_remedies[i][1], vc->meta.name);
+		help_tenant(o, vc, ready->reason);
 	}
+	if (takes && takes->status == CONDITION_FALSE)
+		help_tenant(o, vc, takes->reason);
 	json_object_set_new(o, "claims", json_array());
 	return o;
 }

@@ -25,6 +25,7 @@ const char *const plan_reason_names[] = {
 	[PLAN_POOL_PAUSED] = "PoolPaused",
 	[PLAN_POOL_LIMIT] = "LimitExceeded",
 	[PLAN_NO_IMAGE] = "NoImageForVersion",
+	[PLAN_NOT_TAKEN] = "NodesNotTaken",
 	[PLAN_REQUIREMENTS] = "RequirementsNotMet",
 	[PLAN_TAINT] = "TaintNotTolerated",
 	[PLAN_RUNTIME_CLASS] = "RuntimeClassNotCarried",
@@ -643,7 +644,7 @@ static bool fits_nothing(const struct plan_pod *p)
 	static const bool never[PLAN_REASONS] = {
 		[PLAN_NO_POOL] = true,	     [PLAN_REQUIREMENTS] = true, [PLAN_TAINT] = true,
 		[PLAN_RUNTIME_CLASS] = true, [PLAN_TOO_BIG] = true,	 [PLAN_NO_IMAGE] = true,
-		[PLAN_UNSUPPORTED] = true,   [PLAN_OVER_BUDGET] = true,
+		[PLAN_NOT_TAKEN] = true,     [PLAN_UNSUPPORTED] = true,	 [PLAN_OVER_BUDGET] = true,
 	};
 
 	/* The first is the nearest miss. */

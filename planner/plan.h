@@ -28,8 +28,9 @@
 enum plan_reason_code {
 	PLAN_NO_POOL, /* no pool selects the tenant */
 	PLAN_POOL_PAUSED,
-	PLAN_POOL_LIMIT,	 /* LimitExceeded */
-	PLAN_NO_IMAGE,		 /* NoImageForVersion */
+	PLAN_POOL_LIMIT, /* LimitExceeded */
+	PLAN_NO_IMAGE,	 /* NoImageForVersion */
+	PLAN_NOT_TAKEN,	 /* NodesNotTaken: the tenant takes no machines of the pool as its Nodes */
 	PLAN_REQUIREMENTS,	 /* no instance type fits selector and affinity */
 	PLAN_TAINT,		 /* taint not tolerated */
 	PLAN_RUNTIME_CLASS,	 /* the pool's images have no such handler */

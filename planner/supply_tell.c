@@ -222,6 +222,14 @@ static struct plan_reason why_not(struct planning *p, const struct plan_class *c
 
 	if (it->paused)
 		return reason(p, it, PLAN_POOL_PAUSED, str_or(it->paused_reason, "paused"));
+	if (c->tenant->it->no_nodes)
+		return reason(p, it, PLAN_NOT_TAKEN,
+			      arena_printf(p->a, "virtual cluster %s takes no nodes: %s",
+					   c->tenant->it->name, c->tenant->it->no_nodes));
+	if (c->tenant->it->on_host ? !it->host : it->not_private)
+		return reason(p, it, PLAN_NOT_TAKEN,
+			      arena_printf(p->a, "its template.spec.nodes does not allow %s nodes",
+					   c->tenant->it->on_host ? "Host" : "Private"));
 	if (!supply_version(it, c->tenant->it->version))
 		return reason(
 			p, it, PLAN_NO_IMAGE,
@@ -239,12 +247,12 @@ static struct plan_reason why_not(struct planning *p, const struct plan_class *c
 static int nearness(enum plan_reason_code code)
 {
 	static const int near[PLAN_REASONS] = {
-		[PLAN_REQUIREMENTS] = 1,       [PLAN_TAINT] = 2,
-		[PLAN_RUNTIME_CLASS] = 3,      [PLAN_TOO_BIG] = 4,
-		[PLAN_NO_IMAGE] = 5,	       [PLAN_POOL_PAUSED] = 6,
-		[PLAN_ERASE_BELOW_POLICY] = 7, [PLAN_QUOTA] = 8,
-		[PLAN_POOL_LIMIT] = 9,	       [PLAN_NO_MACHINE] = 10,
-		[PLAN_TOPOLOGY] = 11,
+		[PLAN_REQUIREMENTS] = 1,  [PLAN_TAINT] = 2,
+		[PLAN_RUNTIME_CLASS] = 3, [PLAN_TOO_BIG] = 4,
+		[PLAN_NOT_TAKEN] = 5,	  [PLAN_NO_IMAGE] = 6,
+		[PLAN_POOL_PAUSED] = 7,	  [PLAN_ERASE_BELOW_POLICY] = 8,
+		[PLAN_QUOTA] = 9,	  [PLAN_POOL_LIMIT] = 10,
+		[PLAN_NO_MACHINE] = 11,	  [PLAN_TOPOLOGY] = 12,
 	};
 
 	return near[code];

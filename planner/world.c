@@ -244,6 +244,7 @@ static bool same_tenant(const struct world_tenant *a, const struct world_tenant 
 {
 	return a->weight == b->weight && a->priority == b->priority && a->paused == b->paused &&
 	       str_eq(a->version, b->version) && str_eq(a->paused_reason, b->paused_reason) &&
+	       a->on_host == b->on_host && str_eq(a->no_nodes, b->no_nodes) &&
 	       same_labels(&a->labels, &b->labels) && resources_equal(&a->quota, &b->quota);
 }
 
@@ -255,6 +256,7 @@ bool world_put_tenant(struct world *w, const struct world_tenant *t)
 	TEXT(name);
 	TEXT(version);
 	TEXT(paused_reason);
+	TEXT(no_nodes);
 	c->labels = world_copy_labels(&t->labels, a);
 	c->quota = world_copy_resources(&t->quota, a);
 	if (old && same_tenant(old, c))

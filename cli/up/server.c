@@ -254,6 +254,7 @@ struct up_server *up_server_new(struct loop_group *g, const struct up_server_spe
 				     .controllers = true,
 				     .checks = true,
 				     .graceful_pods = spec->graceful_pods,
+				     .join_endpoint = spec->join_endpoint,
 				     .schemas = true};
 
 	s->loop = loop_of(g);

@@ -26,6 +26,7 @@ struct up_server_spec {
 	const char *name;   /* of cluster, user and context in the kubeconfig; NULL: "drover" */
 	bool graceful_pods; /* there are kubelets: see struct apiserver_spec */
 	const struct secret *kubelet_token; /* lets nodes in that have joined; NULL: none */
+	const char *join_endpoint;	    /* HOST:PORT where nodes join it; NULL: it takes none */
 };
 
 /* Errors name the folder or the address.  ERR_CONFLICT: another process has the folder. */

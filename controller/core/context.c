@@ -9,7 +9,9 @@
 
 bool ctx_may_destroy(const struct context *c)
 {
-	return c->leading && kube_lease_renewed_age(c->lease) < DESTROY_LEASE_AGE_MS;
+	int64_t slower = c->o.lease_slower ? c->o.lease_slower : 1;
+
+	return c->leading && kube_lease_renewed_age(c->lease) < slower * DESTROY_LEASE_AGE_MS;
 }
 
 void ctx_event(const struct context *c, enum object_kind_id kind, const struct object_meta *about,
@@ -52,6 +54,15 @@ static bool is_terminating(const struct kube_entry *en, void *arg)
 
 	*any |= *(const bool *)en->object;
 	return !*any;
+}
+
+int ctx_may_change(const struct context *c, struct err *e)
+{
+	if (!c->leading)
+		return err_set(e, ERR_UNAVAILABLE, 0, "this replica does not lead any more");
+	if (!ctx_may_destroy(c))
+		return err_set(e, ERR_UNAVAILABLE, 0, "the lease was not renewed in time");
+	return 0;
 }
 
 bool ctx_crds_terminating(const struct context *c)

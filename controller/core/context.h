@@ -41,7 +41,9 @@ struct context_options {
 	/* URIs of libvirt that Providers may name, NULL-terminated; NULL: none.  And the path of drover-libvirt. */
 	const char *const *libvirt_allowed;
 	const char *libvirt_helper;
-	bool plain_ok;	      /* http:// BMCs: simulations and tests */
+	bool plain_ok; /* http:// BMCs: simulations and tests */
+	unsigned
+		lease_slower; /* times of the lease, and how old it may be: so many times as long; 0: 1 */
 	int64_t poll_ms;      /* between looks at a machine in transition; 0: 1000 */
 	int64_t idle_poll_ms; /* ... at one at rest; 0: 120000 */
 	int64_t settle_ms;    /* between the two reads that prove off; 0: 5000 */
@@ -85,6 +87,8 @@ void ctx_watch_crds(struct context *c);
 bool ctx_crds_terminating(const struct context *c);
 /* Leading, and the lease was renewed within 5 s: destructive requests may go out (S7). */
 bool ctx_may_destroy(const struct context *c);
+/* The same as an error, for a call that leaves its client's line. */
+int ctx_may_change(const struct context *c, struct err *e);
 /* An event about an object of ours. */
 void ctx_event(const struct context *c, enum object_kind_id kind, const struct object_meta *about,
 	       const char *type, const char *reason, const char *note);

@@ -31,9 +31,12 @@
 #include "controller/life/life.h"
 #include "controller/hardware/segments.h"
 #include "controller/life/port.h"
+#include "controller/life/probe.h"
+#include "controller/life/power_turn.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
 #include "controller/rules/provider.h"
+#include "controller/tenant/join_probe.h"
 #include "controller/steps/lives.h"
 #include "controller/steps/steps.h"
 #include "controller/steps/warm.h"
@@ -175,6 +178,23 @@ static void set_again(const struct life *l, struct proto_order *o, char hex[stat
 	}
 }
 
+/* Nothing is written for a cluster that says that it takes no Nodes. */
+static bool ensure_taken(struct life *l, const struct node_claim *n)
+{
+	const struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
+	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+						   n->spec.virtual_cluster_ref.name);
+	struct join_answer joins;
+
+	if (!t || !vc)
+		return true;
+	join_probe_answer(t->joins, vc, &joins);
+	if (joins.takes || !joins.known)
+		return true;
+	life_wait(l, WAITING_DEVICE, REASON_NodesNotTaken, "tenant %s: %s", t->name, joins.text);
+	return false;
+}
+
 enum life_decision step_claimed(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
@@ -184,7 +204,7 @@ enum life_decision step_claimed(struct life *l)
 	const struct proto_report *r;
 	enum life_decision d = LIFE_STAY;
 	OWN(arena) a = arena_new();
-	char check[64], hex[65];
+	char check[64], probe[64], hex[65];
 	enum reason why;
 	struct err e;
 	json_t *x;
@@ -200,13 +220,18 @@ enum life_decision step_claimed(struct life *l)
 		return life_fail(l, REASON_ConfigInvalid, "the image of Kubernetes %s has no %s",
 				 n->spec.image.kubernetes_version,
 				 life_is_managed(l) ? "category, which BCM needs" : "url");
-	if (!ensure_bmc_ours(l, &d) || !life_ensure_signable(l) || !life_ensure_movable(l) ||
+	if (!ensure_taken(l, n) || life_waits_for_power(l) || !ensure_bmc_ours(l, &d) ||
+	    !life_ensure_signable(l) || !life_ensure_movable(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))
 		return d;
 	/* By the claim: of a warm machine, what was found for one that was withdrawn says nothing for the next. */
 	str_format(check, sizeof(check), "%s/check",
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
+	str_format(probe, sizeof(probe), "%s/probe",
+		   str_or(l->m->status.claim_ref->uid, n->meta.name));
+	if (!life_ensure_probed(l, probe, &d))
+		return d;
 	set_again(l, &o, hex, a);
 	r = life_order(l, &o, check);
 	if (!r)
@@ -319,7 +344,8 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 			(n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
 			(n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) +
 			TOKEN_SLACK_MS);
-	life_ask_tenant(l, kube_create(t->client, &KUBE_SECRETS, "kube-system", s, life_answer, l));
+	life_ask_tenant(l, kube_create(tenant_nodes_client(t), &KUBE_SECRETS, "kube-system", s,
+				       life_answer, l));
 	json_decref(s);
 	secret_wipe(&token, sizeof(token));
 	return false;
@@ -347,7 +373,7 @@ static const char *user_data(struct life *l, const struct node_claim *n, bool *r
 }
 
 static const struct proto_report *write_config(struct life *l, const struct node_claim *n,
-					       struct tenant *t, const struct virtual_cluster *vc,
+					       struct tenant *t, struct life_join_at *at,
 					       struct proto_order *o, enum life_decision *d)
 {
 	OWN(arena) a = arena_new();
@@ -362,13 +388,15 @@ static const struct proto_report *write_config(struct life *l, const struct node
 	extra = user_data(l, n, &ready);
 	if (!ready)
 		return NULL;
-	if (crypto_cert_spki_sha256(t->ca_pem, spki, &e) < 0) {
+	if (crypto_cert_spki_sha256(str_or(tenant_nodes_ca(t), ""), spki, &e) < 0) {
 		*d = life_fail(l, REASON_TenantCAInvalid, "%s", e.text);
 		return NULL;
 	}
 	crypto_digest_text(spki, hash);
+	at->ca_hash = hash;
+	at->on_host = t->on_host;
 	life_token(l, n->meta.uid, &token);
-	if (life_config_files(l, n, vc, &token, hash, extra, a, o, &e) < 0) {
+	if (life_config_files(l, n, at, &token, extra, a, o, &e) < 0) {
 		*d = life_fail(l, REASON_ConfigInvalid, "%s", e.text);
 		return NULL;
 	}
@@ -411,13 +439,22 @@ static bool ensure_configured(struct life *l, const struct node_claim *n, const 
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 						   n->spec.virtual_cluster_ref.name);
+	struct join_answer joins;
+	struct life_join_at at = {0};
 
 	if (!t || !vc || !tenant_usable(t)) {
 		*d = life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "tenant %s: %s",
 			       n->spec.virtual_cluster_ref.name, t ? t->message : "does not exist");
 		return false;
 	}
-	return ensure_minted(l, n, t) && ensure_ended(l, write_config(l, n, t, vc, &o, d),
+	join_probe_answer(t->joins, vc, &joins);
+	if (!joins.takes) {
+		*d = life_wait(l, WAITING_DEVICE, REASON_NodesNotTaken, "tenant %s: %s", t->name,
+			       joins.text);
+		return false;
+	}
+	at.endpoint = joins.endpoint;
+	return ensure_minted(l, n, t) && ensure_ended(l, write_config(l, n, t, &at, &o, d),
 						      "the config drive was not written", d);
 }
 

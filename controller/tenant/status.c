@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "controller/core/host_clock.h"
+#include "controller/tenant/join_probe.h"
 #include "controller/tenant/sleep.h"
 
 #define CLOCK_AGAIN_MS 10000
@@ -75,13 +76,14 @@ void tenant_status_tick(void *arg)
 		return;
 	}
 	cs.n = vc->status.conditions.n;
-	cs.v = arena_calloc(a, cs.n + 6, sizeof(*cs.v));
+	cs.v = arena_calloc(a, cs.n + 7, sizeof(*cs.v));
 	if (cs.n)
 		memcpy(cs.v, vc->status.conditions.v, cs.n * sizeof(*cs.v));
 	if (f == 2 && tenant_sleep_now(t))
 		reason = TENANT_SLEEP_CONDITION;
 	changed = tenant_sleep_status(t, vc, a, &cs, &out.status);
 	changed |= tenant_budget_status(t, vc, a, &cs);
+	changed |= join_probe_status(t->joins, vc, a, &cs);
 	for (int i = 0; i < 4; i++) {
 		struct condition want = {
 			.type = types[i],

@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
+#include "controller/tenant/join_probe.h"
 #include "controller/tenant/projection.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/status.h"
@@ -81,6 +82,7 @@ static void take_down(struct tenant *t)
 	loop_timer_stop(&t->timer);
 	kube_call_cancel(t->probe);
 	t->probe = NULL;
+	join_probe_forget(t->joins);
 	kube_cache_free(t->pods);
 	kube_cache_free(t->nodes);
 	t->pods = t->nodes = NULL;
@@ -102,6 +104,7 @@ static void tenant_free(struct tenant *t)
 		return;
 	take_down(t);
 	tenant_sleep_free(t->asleep);
+	join_probe_free(t->joins);
 	writer_stop(&t->status_write);
 	loop_timer_stop(&t->status_timer);
 	loop_defer_cancel(&t->refresh);
@@ -311,10 +314,14 @@ static void start_caches(struct tenant *t)
 		.on_over = on_pods_over,
 		.arg = t,
 	};
+	char selector[128];
 
+	str_format(selector, sizeof(selector), TENANT_LABEL_CLUSTER "=%s", t->name);
 	t->loads = map_new(free);
 	t->counted_since = loop_wall(t->c->loop);
 	t->pods = kube_cache_new(t->c->group, &s);
+	s.client = tenant_nodes_client(t);
+	s.label_selector = t->on_host ? selector : NULL;
 	s.resource = &KUBE_NODES;
 	s.want = tenant_want_node;
 	s.same_untold = true;
@@ -373,6 +380,7 @@ static void on_cluster_uid(json_t *o, const struct err *e, void *arg)
 	t->reachable = true;
 	t->unanswered_at = 0;
 	tenant_status_write(t);
+	join_probe_ask(t->joins);
 	if (!t->pods)
 		start_caches(t);
 	judge(t);
@@ -425,13 +433,7 @@ static bool is_meant(const struct virtual_cluster *vc)
 /* Asked when a call leaves the client's line, which may be some seconds after it was decided (S7). */
 static int may_change(void *arg, struct err *e)
 {
-	const struct tenant *t = arg;
-
-	if (!t->c->leading)
-		return err_set(e, ERR_UNAVAILABLE, 0, "this replica does not lead any more");
-	if (!ctx_may_destroy(t->c))
-		return err_set(e, ERR_UNAVAILABLE, 0, "the lease was not renewed in time");
-	return 0;
+	return ctx_may_change(((const struct tenant *)arg)->c, e);
 }
 
 static void build(struct tenant *t, const struct virtual_cluster *vc)
@@ -447,6 +449,7 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 	take_down(t);
 	tenant_say(t, "Syncing", "its kubeconfig changed");
 	t->all->hooks.reset(t, t->all->hooks.arg);
+	t->on_host = vc->spec.nodes == VIRTUAL_CLUSTER_HOST;
 	if (!text) {
 		tenant_say(t, "KubeconfigRefused", "Secret %s has no key %s", r->name,
 			   str_or(r->key, "config"));
@@ -520,8 +523,8 @@ static void on_refresh(void *arg)
 		break;
 	}
 	version = secrets_version(c->secrets, r->namespace, r->name);
-	d = arena_printf(a, "%s|%s|%s|%s", str_or(r->namespace, ""), r->name, str_or(r->key, ""),
-			 str_or(vc->spec.server, ""));
+	d = arena_printf(a, "%s|%s|%s|%s|%d", str_or(r->namespace, ""), r->name, str_or(r->key, ""),
+			 str_or(vc->spec.server, ""), vc->spec.nodes);
 	if (!str_eq(version, t->secret_version) || !str_eq(d, t->spec_digest)) {
 		free(t->secret_version);
 		free(t->spec_digest);
@@ -529,6 +532,7 @@ static void on_refresh(void *arg)
 		t->spec_digest = mem_strdup(d);
 		build(t, vc);
 	}
+	tenant_status_write(t); /* of an object that changed, conditions may be others */
 	t->all->hooks.changed(t, t->all->hooks.arg);
 }
 
@@ -537,6 +541,14 @@ static void on_sleep(struct tenant *t)
 {
 	tenant_status_write(t);
 	t->all->hooks.changed(t, t->all->hooks.arg);
+}
+
+/* What it says of machines that would join it is another now. */
+static void on_joins(struct tenant *t)
+{
+	tenant_status_write(t);
+	t->all->hooks.changed(t, t->all->hooks.arg);
+	notify(t->c, NOTICE_TENANT, t->name);
 }
 
 /* Whom a Secret is about. */
@@ -570,6 +582,7 @@ void tenants_update(struct tenants *ts, const char *name)
 		t->uid = mem_strdup(vc->meta.uid);
 		t->reason = "Starting";
 		t->asleep = tenant_sleep_new(t, on_sleep);
+		t->joins = join_probe_new(t, on_joins);
 		tenant_budget_init(t);
 		loop_timer_init(&t->timer, c->group, probe, t);
 		writer_init(&t->status_write, c, t);

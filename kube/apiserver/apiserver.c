@@ -17,6 +17,20 @@ static void create_namespace(struct apiserver *a, const char *name)
 	apiserver_create(a, "", "namespaces", obj);
 }
 
+/* As `kubeadm init` leaves it. */
+static void create_kubeadm_config(struct apiserver *a, const char *endpoint)
+{
+	char *text = mem_printf("apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\n"
+				"clusterName: kubernetes\ncontrolPlaneEndpoint: \"%s\"\n",
+				endpoint);
+	OWN_JSON obj = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:s}}", "apiVersion", "v1", "kind",
+				 "ConfigMap", "metadata", "name", "kubeadm-config", "namespace",
+				 "kube-system", "data", "ClusterConfiguration", text);
+
+	apiserver_create(a, "", "configmaps", obj);
+	free(text);
+}
+
 struct apiserver *apiserver_new(struct loop_group *g, struct store *s,
 				const struct apiserver_spec *spec)
 {
@@ -39,6 +53,9 @@ struct apiserver *apiserver_new(struct loop_group *g, struct store *s,
 	resources_load(a);
 	for (size_t i = 0; i < sizeof(namespaces) / sizeof(*namespaces); i++)
 		create_namespace(a, namespaces[i]);
+	if (a->spec.join_endpoint)
+		create_kubeadm_config(a, a->spec.join_endpoint);
+	a->spec.join_endpoint = NULL;
 	if (a->spec.controllers) {
 		collector_start(a);
 		budgets_start(a);

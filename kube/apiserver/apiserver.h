@@ -100,6 +100,8 @@ struct apiserver_spec {
 	 * at what others wrote into the status. */
 	bool controllers;
 	const char *ca_pem; /* of the server, for those who get a token of it; NULL: none */
+	/* HOST:PORT where nodes join it, as the ConfigMap kube-system/kubeadm-config then says it; NULL: there is none. */
+	const char *join_endpoint;
 	/* A pod that is bound to a node and not finished stays after its deletion, with
 	 * deletionTimestamp, until a kubelet deletes it with gracePeriodSeconds 0. */
 	bool graceful_pods;

@@ -450,7 +450,7 @@ static inline void fleet_open(struct fleet *f, struct fleet_api *x)
 
 static inline void fleet_api(struct fleet *f, struct fleet_api *x)
 {
-	struct apiserver_spec spec = {.version = "v1.36.0"};
+	struct apiserver_spec spec = {.version = "v1.36.0", .join_endpoint = "10.20.0.10:6443"};
 
 	x->api = apiserver_new(f->g, x->store, &spec);
 	apiserver_routes(x->api, x->d);

@@ -277,6 +277,7 @@ void cluster_init(struct cluster *p, struct loop *l, struct http_mem_net *net, c
 	*p = (struct cluster){.name = name, .loop = l, .net = net};
 	str_format(p->origin, sizeof(p->origin), "https://%s:6443", name);
 	str_format(p->endpoint, sizeof(p->endpoint), "%s:6443", name);
+	spec.join_endpoint = p->endpoint;
 	str_format(p->token, sizeof(p->token), "token-of-%s-0123456789", name);
 	p->bearer = secret_from_str(p->token);
 	list_init(&p->asks);

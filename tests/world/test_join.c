@@ -46,6 +46,39 @@ static void a_normal_trip_warns_of_nothing(void **state)
 	world_stop(&w);
 }
 
+#define KUBEADM_CONFIG "/api/v1/namespaces/kube-system/configmaps"
+
+/* A virtual cluster without private nodes; then they are switched on, and its own word says where they join. */
+static void a_cluster_that_takes_no_nodes_costs_no_machine(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	int64_t tenancy;
+
+	(void)state;
+	world_start(&w, 69, 1);
+	world_do(&w, &w.tenants[0], "DELETE", KUBEADM_CONFIG "/kubeadm-config", NULL);
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a",
+		 json_pack("{s:{s:n}}", "spec", "joinEndpoint"));
+	world_replica(&w);
+	world_wait_state(b, "free", 900);
+	tenancy = b->tenancy;
+	world_pod(&w, &w.tenants[0], "train");
+	leaving_wait_event(&w, &w.tenants[0], "NodesNotTaken",
+			   "pool gpus: virtual cluster team-a takes no nodes");
+	world_run(&w, 120000);
+	assert_string_equal(b->state, "free");
+	assert_int_equal(b->tenancy, tenancy);
+	world_do(&w, &w.tenants[0], "POST", KUBEADM_CONFIG,
+		 json_pack("{s:s, s:s, s:{s:s}, s:{s:s}}", "apiVersion", "v1", "kind", "ConfigMap",
+			   "metadata", "name", "kubeadm-config", "data", "ClusterConfiguration",
+			   "controlPlaneEndpoint: team-a:6443\n"));
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	assert_int_equal(b->tenancy, tenancy + 1);
+	world_settle(&w);
+	world_stop(&w);
+}
+
 static void a_wrong_image_fails_the_claim_and_the_next_one_serves(void **state)
 {
 	struct sim_world w;
@@ -358,6 +391,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_normal_trip_warns_of_nothing),
+		cmocka_unit_test(a_cluster_that_takes_no_nodes_costs_no_machine),
 		cmocka_unit_test(a_wrong_image_fails_the_claim_and_the_next_one_serves),
 		cmocka_unit_test(a_claim_withdrawn_in_any_state_gives_the_machine_back),
 		cmocka_unit_test(a_claim_whose_pod_has_gone_is_not_imaged),

@@ -356,6 +356,23 @@ static void a_format_in_a_name_is_only_text(void **state)
 	assert_string_equal(json_str_at(answer, "name"), "team-a/%n%s/%s%s");
 }
 
+static void a_cluster_that_takes_no_nodes_is_told_with_what_helps(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct virtual_cluster *vc =
+		decoded(OBJECT_VIRTUAL_CLUSTER,
+			json_pack("{s:{s:s}, s:{s:{s:s}, s:{s:s}}, s:{s:[{s:s, s:s, s:s, s:s}]}}",
+				  "metadata", "name", "team-a", "spec", "kubeconfigSecretRef",
+				  "name", "k", "quota", "nvidia.com/gpu", "8", "status",
+				  "conditions", "type", "TakesNodes", "status", "False", "reason",
+				  "NoPrivateNodes", "message", "it has neither"),
+			a);
+	OWN_JSON answer = explain_pod(vc, "default", "train");
+
+	(void)state;
+	assert_true(helps(answer, "switch private nodes on in it"));
+}
+
 /* --- asked of an API server --------------------------------------------------------------------- */
 
 struct got {
@@ -457,6 +474,7 @@ int main(void)
 		cmocka_unit_test(a_drain_says_what_ends_its_wait),
 		cmocka_unit_test(a_hold_and_a_deletion_are_told),
 		cmocka_unit_test(foreign_control_characters_reach_no_terminal),
+		cmocka_unit_test(a_cluster_that_takes_no_nodes_is_told_with_what_helps),
 		cmocka_unit_test(a_format_in_a_name_is_only_text),
 		cmocka_unit_test(machines_claims_and_pods_are_found_and_what_is_not_there_is_said),
 	};

@@ -104,7 +104,8 @@ static const char *user_of(const struct httpd_req *q, void *arg)
 
 static void start_api(struct bench *d, struct bench_api *api, const char *origin)
 {
-	struct apiserver_spec spec = {.version = "v1.36.2", .user_of = user_of, .arg = api};
+	struct apiserver_spec spec = {
+		.version = "v1.36.2", .user_of = user_of, .arg = api, .join_endpoint = BENCH_JOIN};
 	struct http_peer_spec peer = {.base_url = origin};
 	struct err e;
 

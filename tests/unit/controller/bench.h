@@ -35,6 +35,7 @@
 #define BENCH_NS "drover-system"
 #define BENCH_HOST "https://host.test:6443"
 #define BENCH_TEAM "https://team-a.test:6443"
+#define BENCH_JOIN "10.20.0.10:6443" /* where nodes join, as kubeadm-config has it */
 
 struct bench_api {
 	const char *origin;

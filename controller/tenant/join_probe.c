@@ -1,0 +1,330 @@
+#include "controller/tenant/join_probe.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/annotations.h"
+#include "base/data/yaml.h"
+#include "base/http/http_address.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/reserved.h"
+
+#define AGAIN_MS (10 * 60 * 1000)
+#define TEXT_MAX                                                                                   \
+	((size_t)64 << 10) /* of what a ConfigMap holds: a tenant's, and it is parsed in one turn */
+#define KUBEADM_PORT "6443"
+#define KUBEADM_CONFIG "ConfigMap kube-system/kubeadm-config"
+#define CLUSTER_INFO "ConfigMap kube-public/cluster-info"
+
+enum found {
+	FOUND_UNASKED,
+	FOUND_NOTHING, /* neither ConfigMap */
+	FOUND_DENIED,  /* drover may not look */
+	FOUND_KUBEADM,
+	FOUND_INFO
+};
+
+/* What one round of questions came to. */
+struct facts {
+	enum found found;
+	char endpoint[JOIN_PROBE_ENDPOINT]; /* "": it says none */
+	char refused[160];		    /* why not the one that it says */
+	char version[16];		    /* of the host cluster; "": not asked */
+};
+
+struct join_probe {
+	struct tenant *t;
+	void (*changed)(struct tenant *t);
+	struct kube_call *call;
+	struct facts facts, now; /* now: of the round that is going on */
+	char error[160];	 /* of the last round; "": it was answered */
+	int64_t asked_at;	 /* loop_now() of the last answer */
+};
+
+/* --- what a ConfigMap says ----------------------------------------------------------------------- */
+
+/* HOST:PORT; the port may be missing.  False: it is no such text. */
+static bool split(const char *text, char host[static 256], bool *bracketed, const char **port)
+{
+	static const char in_name[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-";
+	int64_t number;
+	size_t n;
+
+	*bracketed = *text == '[';
+	text += *bracketed;
+	n = strspn(text, *bracketed ? "0123456789abcdefABCDEF:." : in_name);
+	if (!n || n >= 256)
+		return false;
+	memcpy(host, text, n);
+	host[n] = '\0';
+	text += n;
+	if (*bracketed && *text++ != ']')
+		return false;
+	if (!*text) {
+		*port = KUBEADM_PORT;
+		return true;
+	}
+	*port = text + 1;
+	return *text == ':' && strlen(*port) <= 5 && strspn(*port, "0123456789") == strlen(*port) &&
+	       str_to_i64(*port, 1, 65535, &number);
+}
+
+static void take_endpoint(struct join_probe *p, const char *text, const char *where)
+{
+	char host[256], url[JOIN_PROBE_ENDPOINT + 8];
+	const char *port, *whose;
+	bool bracketed;
+
+	if (!split(text, host, &bracketed, &port)) {
+		str_format(p->now.refused, sizeof(p->now.refused), "%s is no HOST:PORT", where);
+		return;
+	}
+	if (http_host_is_local(host, bracketed)) {
+		str_format(p->now.refused, sizeof(p->now.refused),
+			   "%s is a loopback or link-local address, where no node finds it", where);
+		return;
+	}
+	str_format(url, sizeof(url), bracketed ? "https://[%s]:%s" : "https://%s:%s", host, port);
+	whose = p->t->on_host ? NULL : reserved_owner_of(p->t->c->reserved, url);
+	if (whose)
+		str_format(p->now.refused, sizeof(p->now.refused), "%s is %s", where, whose);
+	else
+		str_copy(p->now.endpoint, sizeof(p->now.endpoint), url + strlen("https://"));
+}
+
+/* The YAML under that key of a ConfigMap; gives, NULL: none, and it is said. */
+static json_t *yaml_of(struct join_probe *p, const json_t *map, const char *key, const char *name)
+{
+	const char *text = json_str_at(map, "data", key);
+	struct err e;
+	json_t *o;
+
+	if (!text || strlen(text) > TEXT_MAX) {
+		str_format(p->now.refused, sizeof(p->now.refused), "%s has %s%s", name,
+			   text ? "more than 64 KiB in " : "no ", key);
+		return NULL;
+	}
+	o = yaml_parse(text, strlen(text), &e);
+	if (!o)
+		str_format(p->now.refused, sizeof(p->now.refused), "%s: %s is no YAML", name, key);
+	return o;
+}
+
+/* --- a round of questions ------------------------------------------------------------------------ */
+
+static bool same(const struct facts *a, const struct facts *b)
+{
+	return a->found == b->found && str_eq(a->endpoint, b->endpoint) &&
+	       str_eq(a->refused, b->refused) && str_eq(a->version, b->version);
+}
+
+/* e: what the API server had instead of an answer; NULL: p->now is the answer. */
+static void end_round(struct join_probe *p, const struct err *e)
+{
+	char error[sizeof(p->error)] = "";
+	bool changed;
+
+	if (e) {
+		str_copy(error, sizeof(error), e->text);
+		str_clean(error);
+	}
+	changed = !str_eq(error, p->error) || (!e && !same(&p->facts, &p->now));
+	str_copy(p->error, sizeof(p->error), error);
+	if (!e) {
+		p->facts = p->now;
+		p->asked_at = loop_now(p->t->c->loop);
+	}
+	if (changed)
+		p->changed(p->t);
+}
+
+static void on_info(json_t *map, const struct err *e, void *arg)
+{
+	struct join_probe *p = arg;
+	OWN_JSON conf = NULL;
+	const char *server;
+
+	p->call = NULL;
+	if (e && e->kind != ERR_NOT_FOUND && e->kind != ERR_DENIED) {
+		end_round(p, e);
+		return;
+	}
+	if (!e) {
+		if (p->now.found != FOUND_KUBEADM)
+			p->now.found = FOUND_INFO;
+		conf = yaml_of(p, map, "kubeconfig", CLUSTER_INFO);
+		server = json_str_at(json_array_get(json_at(conf, "clusters"), 0), "cluster",
+				     "server");
+		if (server && str_starts(server, "https://"))
+			take_endpoint(p, server + strlen("https://"),
+				      "clusters[0].cluster.server of " CLUSTER_INFO);
+		else if (conf)
+			str_format(p->now.refused, sizeof(p->now.refused),
+				   CLUSTER_INFO " names no https server");
+	}
+	end_round(p, NULL);
+}
+
+static void on_config(json_t *map, const struct err *e, void *arg)
+{
+	struct join_probe *p = arg;
+	OWN_JSON conf = NULL;
+	const char *endpoint;
+
+	p->call = NULL;
+	if (e && e->kind != ERR_NOT_FOUND && e->kind != ERR_DENIED) {
+		end_round(p, e);
+		return;
+	}
+	p->now.found = !e ? FOUND_KUBEADM : e->kind == ERR_DENIED ? FOUND_DENIED : FOUND_NOTHING;
+	if (!e) {
+		conf = yaml_of(p, map, "ClusterConfiguration", KUBEADM_CONFIG);
+		endpoint = json_str_at(conf, "controlPlaneEndpoint");
+		if (!str_empty(endpoint))
+			take_endpoint(p, endpoint, "controlPlaneEndpoint of " KUBEADM_CONFIG);
+		if (p->now.endpoint[0] || p->now.refused[0]) {
+			end_round(p, NULL);
+			return;
+		}
+	}
+	p->call = kube_get(tenant_nodes_client(p->t), &KUBE_CONFIGMAPS, "kube-public",
+			   "cluster-info", on_info, p);
+}
+
+static void ask_config(struct join_probe *p)
+{
+	p->call = kube_get(tenant_nodes_client(p->t), &KUBE_CONFIGMAPS, "kube-system",
+			   "kubeadm-config", on_config, p);
+}
+
+static void on_version(json_t *o, const struct err *e, void *arg)
+{
+	struct join_probe *p = arg;
+
+	p->call = NULL;
+	if (e) {
+		end_round(p, e);
+		return;
+	}
+	str_format(p->now.version, sizeof(p->now.version), "%d.%d",
+		   atoi(str_or(json_str_at(o, "major"), "1")),
+		   atoi(str_or(json_str_at(o, "minor"), "0")));
+	ask_config(p);
+}
+
+void join_probe_ask(struct join_probe *p)
+{
+	bool joins = p->facts.found == FOUND_KUBEADM || p->facts.found == FOUND_INFO;
+
+	if (p->call ||
+	    (joins && !p->facts.refused[0] && loop_now(p->t->c->loop) - p->asked_at < AGAIN_MS))
+		return;
+	p->now = (struct facts){0};
+	if (p->t->on_host)
+		p->call = kube_get_path(p->t->c->host, "/version", on_version, p);
+	else
+		ask_config(p);
+}
+
+void join_probe_forget(struct join_probe *p)
+{
+	kube_call_cancel(p->call);
+	p->call = NULL;
+	p->facts = (struct facts){0};
+	p->error[0] = '\0';
+}
+
+/* --- what follows -------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static void none(struct join_answer *out, const char *reason,
+						       const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	out->reason = reason;
+	vsnprintf(out->text, sizeof(out->text), fmt, ap);
+	va_end(ap);
+}
+
+void join_probe_answer(const struct join_probe *p, const struct virtual_cluster *vc,
+		       struct join_answer *out)
+{
+	const char *whose = p->t->on_host ? "the host cluster" : "the virtual cluster";
+	const struct facts *f = &p->facts;
+
+	*out = (struct join_answer){.known = f->found != FOUND_UNASKED,
+				    .version = f->version[0] ? f->version : NULL};
+	switch (f->found) {
+	case FOUND_UNASKED:
+		if (p->error[0])
+			none(out, "NotAnswered", "%s", p->error);
+		else
+			none(out, "NotAsked", "it was not asked yet");
+		return;
+	case FOUND_NOTHING:
+		none(out, p->t->on_host ? "HostNotJoinable" : "NoPrivateNodes",
+		     "%s has neither " KUBEADM_CONFIG " nor " CLUSTER_INFO ": nodes cannot join it",
+		     whose);
+		return;
+	case FOUND_DENIED:
+		none(out, "NotPermitted", "drover may not read " KUBEADM_CONFIG " of %s", whose);
+		return;
+	case FOUND_KUBEADM:
+	case FOUND_INFO:
+		break;
+	}
+	if (!str_empty(vc->spec.join_endpoint))
+		out->endpoint = vc->spec.join_endpoint;
+	else if (f->endpoint[0])
+		out->endpoint = f->endpoint;
+	if (out->endpoint) {
+		out->takes = true;
+		out->reason = p->t->on_host		  ? "HostNodes"
+			      : f->found == FOUND_KUBEADM ? "Kubeadm"
+							  : "ClusterInfo";
+	} else {
+		none(out, "NoJoinEndpoint", "spec.joinEndpoint is absent, and %s",
+		     f->refused[0] ? f->refused : "no ConfigMap says where nodes join");
+	}
+}
+
+bool join_probe_status(const struct join_probe *p, const struct virtual_cluster *vc,
+		       struct arena *a, struct conditions *cs)
+{
+	struct join_answer answer;
+	struct condition want = {.type = TENANT_NODES_CONDITION,
+				 .observed_generation = vc->meta.generation};
+
+	join_probe_answer(p, vc, &answer);
+	want.status = answer.takes   ? CONDITION_TRUE
+		      : answer.known ? CONDITION_FALSE
+				     : CONDITION_UNKNOWN;
+	want.reason = answer.reason;
+	want.message = answer.takes ? arena_printf(a, "nodes join %sat %s",
+						   p->t->on_host ? "the host cluster " : "",
+						   answer.endpoint)
+				    : answer.text;
+	return condition_set(cs, a, &want, loop_wall(p->t->c->loop));
+}
+
+struct join_probe *join_probe_new(struct tenant *t, void (*changed)(struct tenant *t))
+{
+	struct join_probe *p = mem_new(struct join_probe);
+
+	p->t = t;
+	p->changed = changed;
+	return p;
+}
+
+void join_probe_free(struct join_probe *p)
+{
+	if (!p)
+		return;
+	kube_call_cancel(p->call);
+	free(p);
+}

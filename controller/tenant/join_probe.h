@@ -1,0 +1,50 @@
+#ifndef CONTROLLER_TENANT_JOIN_PROBE_H
+#define CONTROLLER_TENANT_JOIN_PROBE_H
+
+#include "controller/tenant/tenant.h"
+
+/*
+ * join_probe: whether a virtual cluster takes machines as its Nodes, and where they reach its API server.
+ *
+ * A machine joins as kubeadm does it.  A cluster that can be joined so says it in the ConfigMap
+ * kube-system/kubeadm-config, which `kubeadm init` and a vCluster with private nodes write, or at least in
+ * kube-public/cluster-info, by which a node finds the CA.  A vCluster that shares its host's nodes has neither.
+ * Where nodes join is spec.joinEndpoint of the VirtualCluster, or else what the ConfigMap says: a tenant's word, so it
+ * is HOST:PORT and neither local nor an address that no tenant may name (core/reserved.h).
+ *
+ * With spec.nodes Host the host cluster is what is asked, by drover's own login, and its version counts: machines for the
+ * virtual cluster become Nodes there.  Which of the two it is an administrator says: no word of a tenant leads a machine
+ * into the host cluster.
+ *
+ * It is asked when its API server answers: each minute while it takes none, each 10 min when it does.  An error changes
+ * nothing that was known before.  The condition TakesNodes says what came out.
+ * Tests: tests/unit/controller/tenant/test_join_probe.c, tests/world/test_join.c, tests/world/test_host_nodes.c
+ */
+#define JOIN_PROBE_ENDPOINT 262
+
+struct join_probe; /* of one tenant */
+/* changed: what is known is another now; status and planner have to know. */
+struct join_probe *join_probe_new(struct tenant *t, void (*changed)(struct tenant *t));
+void join_probe_free(struct join_probe *p);
+/* Its API server answered just now: it is asked, if that is due. */
+void join_probe_ask(struct join_probe *p);
+/* Its client is about to be freed, and another login may see something else. */
+void join_probe_forget(struct join_probe *p);
+
+struct join_answer {
+	bool known; /* false: it did not say yet; it takes none as long as that is so */
+	bool takes;
+	const char *reason;   /* CamelCase, static */
+	char text[256];	      /* why it takes none; "": it takes them */
+	const char *endpoint; /* HOST:PORT; of vc or the probe; NULL: it takes none */
+	const char
+		*version; /* of the host cluster, "1.36", with spec.nodes Host; NULL: not known */
+};
+void join_probe_answer(const struct join_probe *p, const struct virtual_cluster *vc,
+		       struct join_answer *out);
+
+/* Puts the condition into cs, with room for one more.  True: something changed. */
+bool join_probe_status(const struct join_probe *p, const struct virtual_cluster *vc,
+		       struct arena *a, struct conditions *cs);
+
+#endif

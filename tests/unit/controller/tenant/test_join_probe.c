@@ -1,0 +1,218 @@
+#include "tests/unit/controller/bench.h"
+
+#include "api/annotations.h"
+#include "base/str.h"
+#include "controller/core/reserved.h"
+#include "controller/tenant/join_probe.h"
+
+#define CONFIGS "/api/v1/namespaces/kube-system/configmaps"
+#define INFOS "/api/v1/namespaces/kube-public/configmaps"
+#define CLUSTER(endpoint) "controlPlaneEndpoint: " endpoint "\\n"
+#define INFO(server)                                                                               \
+	"apiVersion: v1\\nkind: Config\\nclusters:\\n- name: c\\n  cluster: {server: " server "}\\n"
+#define AGAIN_MS 70000 /* while it takes none; longer than a minute */
+
+static int setup(void **state)
+{
+	bench_setup(state);
+	bench_tenants(*state);
+	bench_fleet(*state);
+	return 0;
+}
+
+static const struct virtual_cluster *cluster(struct bench *d)
+{
+	return CTX_GET(&d->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, "team-a");
+}
+
+static struct join_answer answer(struct bench *d)
+{
+	struct join_answer out;
+
+	join_probe_answer(tenant_get(d->tenants, "team-a")->joins, cluster(d), &out);
+	return out;
+}
+
+static const char *condition(struct bench *d)
+{
+	return bench_condition(d, OBJECT_VIRTUAL_CLUSTER, "team-a", TENANT_NODES_CONDITION);
+}
+
+static void no_config(struct bench *d)
+{
+	bench_must(d, &d->team, "DELETE", CONFIGS "/kubeadm-config", NULL);
+}
+
+/* Of the ConfigMap in that collection; text: without quotes. */
+static void put(struct bench *d, const char *path, const char *name, const char *key,
+		const char *text)
+{
+	const char *one = arena_printf(d->a, "%s/%s", path, name);
+
+	(void)bench_do(d, &d->team, "DELETE", one, NULL);
+	bench_must(d, &d->team, "POST", path,
+		   arena_printf(d->a, "{'metadata': {'name': '%s'}, 'data': {'%s': '%s'}}", name,
+				key, text));
+}
+
+static void no_endpoint(struct bench *d)
+{
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'joinEndpoint': null}}");
+}
+
+static void a_cluster_that_kubeadm_made_takes_nodes(void **state)
+{
+	struct bench *d = *state;
+
+	assert_false(answer(d).takes);
+	assert_false(answer(d).known);
+	assert_string_equal(answer(d).reason, "NotAsked");
+	bench_run(d, 5000);
+	assert_true(answer(d).takes);
+	assert_string_equal(answer(d).endpoint, "10.20.0.10:6443");
+	assert_string_equal(condition(d), "True Kubeadm");
+}
+
+static void what_an_admin_wrote_goes_before_what_the_tenant_says(void **state)
+{
+	struct bench *d = *state;
+
+	put(d, CONFIGS, "kubeadm-config", "ClusterConfiguration", CLUSTER("tenant.example:1234"));
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		    "{'spec': {'joinEndpoint': '10.20.0.99:6443'}}");
+	bench_run(d, 5000);
+	assert_string_equal(answer(d).endpoint, "10.20.0.99:6443");
+	no_endpoint(d);
+	assert_string_equal(answer(d).endpoint, "tenant.example:1234");
+	bench_run(d, 5000);
+	OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	char *text = json_text(vc);
+	assert_non_null(strstr(text, "nodes join at tenant.example:1234"));
+	free(text);
+}
+
+/* A vCluster that shares its host's nodes has neither. */
+static void a_cluster_without_either_config_map_takes_none(void **state)
+{
+	struct bench *d = *state;
+
+	no_config(d);
+	bench_run(d, 5000);
+	assert_true(answer(d).known);
+	assert_false(answer(d).takes);
+	assert_string_equal(condition(d), "False NoPrivateNodes");
+	assert_non_null(strstr(answer(d).text, "kube-system/kubeadm-config"));
+	/* Private nodes are switched on: seen within a minute. */
+	put(d, CONFIGS, "kubeadm-config", "ClusterConfiguration", CLUSTER("10.20.0.10:6443"));
+	bench_run(d, AGAIN_MS);
+	assert_string_equal(condition(d), "True Kubeadm");
+}
+
+static void cluster_info_alone_says_where_nodes_join(void **state)
+{
+	struct bench *d = *state;
+
+	no_config(d);
+	no_endpoint(d);
+	put(d, INFOS, "cluster-info", "kubeconfig", INFO("https://10.20.0.77:443"));
+	bench_run(d, AGAIN_MS);
+	assert_string_equal(condition(d), "True ClusterInfo");
+	assert_string_equal(answer(d).endpoint, "10.20.0.77:443");
+}
+
+/* kubeadm leaves controlPlaneEndpoint out where nobody gave one, and nodes then take the server of cluster-info. */
+static void a_configuration_without_an_endpoint_leaves_it_to_cluster_info(void **state)
+{
+	struct bench *d = *state;
+
+	no_endpoint(d);
+	put(d, CONFIGS, "kubeadm-config", "ClusterConfiguration", "kind: ClusterConfiguration\\n");
+	put(d, INFOS, "cluster-info", "kubeconfig", INFO("https://10.20.0.77"));
+	bench_run(d, AGAIN_MS);
+	assert_string_equal(condition(d), "True Kubeadm");
+	assert_string_equal(answer(d).endpoint, "10.20.0.77:6443");
+	bench_must(d, &d->team, "DELETE", INFOS "/cluster-info", NULL);
+	bench_secret(d, "team-a", "config", bench_kubeconfig(d, BENCH_TEAM, ""), NULL, NULL);
+	bench_run(d, 40000);
+	assert_string_equal(condition(d), "False NoJoinEndpoint");
+}
+
+static void an_endpoint_that_a_tenant_may_not_name_is_refused_with_the_field(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{CLUSTER("localhost:6443"), "loopback"},
+		{CLUSTER("127.0.0.1:6443"), "loopback"},
+		{CLUSTER("\\\"[::1]:6443\\\""), "loopback"},
+		{CLUSTER("169.254.169.254:80"), "loopback"},
+		{CLUSTER("10.0.8.17:443"), "is the BMC of machine m-1"},
+		{CLUSTER("a.example:0"), "is no HOST:PORT"},
+		{CLUSTER("a.example:65536"), "is no HOST:PORT"},
+		{CLUSTER("a.example:6443/x"), "is no HOST:PORT"},
+		{CLUSTER("\\\"a.example;reboot\\\""), "is no HOST:PORT"},
+		{CLUSTER("fd00::1"), "is no HOST:PORT"},
+		{"{", "is no YAML"},
+	};
+	struct bench *d = *state;
+
+	no_endpoint(d);
+	reserved_put(d->c.reserved, "the BMC of machine m-1", "https://10.0.8.17/", false);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		put(d, CONFIGS, "kubeadm-config", "ClusterConfiguration", cases[i].text);
+		bench_run(d, AGAIN_MS);
+		assert_string_equal(condition(d), "False NoJoinEndpoint");
+		if (!strstr(answer(d).text, cases[i].says))
+			fail_msg("%s: %s", cases[i].text, answer(d).text);
+		assert_non_null(strstr(answer(d).text, "kubeadm-config"));
+	}
+	put(d, CONFIGS, "kubeadm-config", "ClusterConfiguration",
+	    CLUSTER("\\\"[fd00::1]:7443\\\""));
+	bench_run(d, AGAIN_MS);
+	assert_string_equal(answer(d).endpoint, "[fd00::1]:7443");
+}
+
+static void what_was_known_outlives_an_api_that_is_away(void **state)
+{
+	struct bench *d = *state;
+
+	bench_run(d, 5000);
+	bench_away(d, &d->team, true);
+	bench_run(d, 1800000);
+	assert_true(answer(d).takes);
+	assert_string_equal(condition(d), "True Kubeadm");
+	bench_away(d, &d->team, false);
+	no_config(d);
+	bench_run(d, 11 * 60000);
+	assert_string_equal(condition(d), "False NoPrivateNodes");
+}
+
+static void a_pod_of_a_cluster_that_takes_none_is_told_so(void **state)
+{
+	struct bench *d = *state;
+
+	no_config(d);
+	bench_run(d, 5000);
+	bench_pod(d, "train", 8);
+	bench_run(d, 20000);
+	assert_int_equal(bench_events(&d->team, "NodesNotTaken"), 1);
+	assert_int_equal(store_count(d->host.store, "nodeclaims.drover.dev/"), 0);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_cluster_that_kubeadm_made_takes_nodes),
+		T(what_an_admin_wrote_goes_before_what_the_tenant_says),
+		T(a_cluster_without_either_config_map_takes_none),
+		T(cluster_info_alone_says_where_nodes_join),
+		T(a_configuration_without_an_endpoint_leaves_it_to_cluster_info),
+		T(an_endpoint_that_a_tenant_may_not_name_is_refused_with_the_field),
+		T(what_was_known_outlives_an_api_that_is_away),
+		T(a_pod_of_a_cluster_that_takes_none_is_told_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
