@@ -53,6 +53,7 @@
 /* --- on Nodes of a tenant --------------------------------------------------------------------------- */
 
 #define TENANT_LABEL_CLAIM "drover.dev/nodeclaim"
+#define TENANT_LABEL_PROBE "drover.dev/probe" /* what its image asked before it joined */
 #define TENANT_LABEL_POOL "drover.dev/nodepool"
 /* Label, and NoExecute taint, of a Node of the host cluster that is for one virtual cluster alone. */
 #define TENANT_LABEL_CLUSTER "drover.dev/virtual-cluster"

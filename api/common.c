@@ -5,6 +5,7 @@
 #include "api/common.h"
 
 #include <string.h>
+#include "base/address.h"
 #include "base/str.h"
 #include "api/tables.h"
 
@@ -386,6 +387,20 @@ const struct field_rule object_tls_rules[] = {
 	 "exactly one of fingerprint, caSecretRef and trustOnFirstUse"},
 	{NULL, NULL},
 };
+
+int object_probes_check(const struct strings *s, const char *field, struct err *e)
+{
+	char host[ADDRESS_TEXT];
+	uint16_t port;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (!address_service(s->v[i], host, &port))
+			return err_set(
+				e, ERR_INVALID, 0,
+				"%s[%zu]: want an address such as 10.20.0.1 or 10.20.0.10:6443, got \"%s\"",
+				field, i, s->v[i]);
+	return 0;
+}
 
 int object_tls_check(const struct object_tls *t, bool needed, const char *path, struct err *e)
 {

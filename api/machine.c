@@ -193,6 +193,17 @@ static const struct field power_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field probe_fields[] = {
+	FIELD(machine_probe, order, "order", FIELD_STR, .max_len = 253,
+	      .doc = "What it was asked by: the order of its agent, or the claim of its Node."),
+	FIELD(machine_probe, time, "time", FIELD_TIME, .doc = "When it answered."),
+	FIELD(machine_probe, message, "message", FIELD_STR, .max_len = 512,
+	      .doc = "Why it proves no more; absent: all was as it has to be."),
+	FIELD(machine_probe, leak, "leak", FIELD_STR, .max_len = 64,
+	      .doc = "An address of another segment that answered."),
+	FIELDS_END,
+};
+
 static const struct field network_fields[] = {
 	FIELD_IN(machine_status, network, segment, "segment", FIELD_STR, .max_len = 253,
 		 .doc = "quarantine, provisioning or tenant/NAME."),
@@ -200,6 +211,9 @@ static const struct field network_fields[] = {
 		 .doc = "Strong, Weak or None."),
 	FIELD_IN(machine_status, network, observed_time, "observedTime", FIELD_TIME,
 		 .doc = "When it was read."),
+	FIELD_IN(machine_status, network, probe, "probe", FIELD_OBJECT_PTR, .sub = probe_fields,
+		 .size = sizeof(struct machine_probe),
+		 .doc = "What was asked from the machine itself there."),
 	FIELDS_END,
 };
 
@@ -273,6 +287,8 @@ static const struct field agent_fields[] = {
 	      .doc = "Boot id of the agent's kernel."),
 	FIELD(machine_agent, public_key, "publicKey", FIELD_STR, .max_len = 256,
 	      .doc = "Key that it signs with."),
+	FIELD(machine_agent, probes, "probes", FIELD_BOOL,
+	      .doc = "It can ask which addresses answer."),
 	FIELD(machine_agent, dismissed, "dismissed", FIELD_BOOL,
 	      .doc = "Its orders are done: nothing of it is listened to any more."),
 	FIELD(machine_agent, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,

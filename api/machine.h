@@ -76,8 +76,16 @@ struct machine_operation {
 	struct machine_error last_error;
 	struct machine_progress *progress; /* NULL: nothing to tell */
 };
+/* What packets said of where it is. */
+struct machine_probe {
+	const char *order; /* id of the agent's order, or UID of the claim whose Node told it */
+	int64_t time;
+	const char *message; /* why it proves no more; NULL: it does */
+	const char *leak;    /* an address of another segment that answered; NULL: none */
+};
 struct machine_agent {
 	const char *boot_id, *public_key;
+	bool probes;	/* it knows the order probe */
 	bool dismissed; /* its orders are all done */
 	const char *
 		system_uuid; /* letter for letter, as its kernel reads DMI; proved by the inspection */
@@ -190,6 +198,7 @@ struct machine_status {
 	struct {
 		const char *segment, *proof; /* "tenant/team-a"; Strong, Weak, None */
 		int64_t observed_time;
+		struct machine_probe *probe; /* NULL: nothing was asked from there */
 	} network;
 	struct {
 		const char *session_uri, *secret_version, *refused_secret_version,

@@ -73,6 +73,15 @@ static const struct field segments_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field probe_fields[] = {
+	FIELD_IN(provider_object_network, probe, quarantine, "quarantine", FIELD_STRINGS, AS_PROBES,
+		 .doc = "Addresses that answer in the segment quarantine alone: its gateway."),
+	FIELD_IN(provider_object_network, probe, provisioning, "provisioning", FIELD_STRINGS,
+		 AS_PROBES,
+		 .doc = "Addresses that answer in the segment provisioning alone: its gateway."),
+	FIELDS_END,
+};
+
 static const struct field network_fields[] = {
 	FIELD(provider_object_network, type, "type", FIELD_ENUM,
 	      .enums = provider_object_fabric_names, .def = "\"none\"",
@@ -83,6 +92,8 @@ static const struct field network_fields[] = {
 		  .doc = "Type netris: its controller."),
 	FIELD_OBJ(provider_object_network, segments, "segments", segments_fields,
 		  .doc = "drover's own segments."),
+	FIELD_OBJ(provider_object_network, probe, "probe", probe_fields, .def = "{}",
+		  .doc = "What is asked from a machine itself, to see where its port leads."),
 	FIELDS_END,
 };
 static const struct field_rule network_rules[] = {
@@ -482,6 +493,13 @@ int provider_object_check(const void *object, const void *old, struct err *e)
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.network.segments: required unless type is none");
 	if (n->type == FABRIC_NETRIS && check_netris(n, e) < 0)
+		return -1;
+	if (n->type == FABRIC_NONE && n->probe.quarantine.n + n->probe.provisioning.n)
+		return err_set(
+			e, ERR_INVALID, 0,
+			"spec.network.probe: type none keeps nothing apart that could be proved");
+	if (object_probes_check(&n->probe.quarantine, "spec.network.probe.quarantine", e) < 0 ||
+	    object_probes_check(&n->probe.provisioning, "spec.network.probe.provisioning", e) < 0)
 		return -1;
 	if (s->boot.https_media_url &&
 	    (!s->boot.media_url || str_starts(s->boot.media_url, "https:")))

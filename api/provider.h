@@ -44,6 +44,9 @@ struct provider_object_network {
 	struct {
 		const char *quarantine, *provisioning;
 	} segments;
+	struct {
+		struct strings quarantine, provisioning;
+	} probe; /* addresses that answer there alone */
 };
 /* Type bcm: the head node. */
 struct provider_object_bcm {

@@ -22,6 +22,10 @@
 #define AS_DIGEST                                                                                  \
 	.max_len = 71, .pattern = "^sha256:[0-9a-f]{64}$", .valid = object_is_digest,              \
 	.want = "sha256: and 64 hexadecimal digits"
+/* Addresses to be asked; object_probes_check() says the rest. */
+#define AS_PROBES                                                                                  \
+	.max_items = 64, .max_len = 64, .pattern = "^[][0-9a-fA-F.:]+$",                           \
+	.want = "an address such as 10.20.0.1 or 10.20.0.10:6443"
 #define AS_HTTPS                                                                                   \
 	.max_len = 2048, .pattern = "^https://[^[:space:]]+$", .valid = object_is_https,           \
 	.want = "an https URL"
@@ -86,6 +90,8 @@ int burst_policy_check(const void *object, const void *old, struct err *e);
 /* Parts of them.  path: "spec.template.spec.requirements". */
 int object_requirements_check(const struct object_requirements *r, const char *path, struct err *e);
 int object_tls_check(const struct object_tls *t, bool needed, const char *path, struct err *e);
+/* Each is one address, with a port or without; field: for the error. */
+int object_probes_check(const struct strings *s, const char *field, struct err *e);
 int object_name_check(const struct object_meta *m, size_t max, struct err *e); /* a DNS label */
 /* ERR_INVALID unless both encode to the same. */
 int object_same(const struct field *f, const void *a, const void *b, const char *path,

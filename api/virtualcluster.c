@@ -30,6 +30,9 @@ static const char *const addressing_acted_upon[] = {"DHCP", NULL};
 static const struct field network_fields[] = {
 	FIELD_IN(virtual_cluster_spec, network, segment, "segment", FIELD_STR, .max_len = 253,
 		 .doc = "The tenant's segment; absent: its name."),
+	FIELD_IN(
+		virtual_cluster_spec, network, probe, "probe", FIELD_STRINGS, AS_PROBES,
+		.doc = "Addresses that answer this tenant's machines alone: its gateway, its API server. A machine elsewhere that one of them answers is taken out of use."),
 	FIELD_UNKEPT("addressing", FIELD_STR, .max_len = 128, .only = addressing_acted_upon,
 		     .def = "\"DHCP\"", .doc = "How nodes get their address there."),
 	FIELDS_END,
@@ -130,5 +133,7 @@ int virtual_cluster_check(const void *object, const void *old, struct err *e)
 		return err_set(e, ERR_INVALID, 0, "spec.nodes: is immutable, was %s, got %s",
 			       virtual_cluster_nodes_names[o->spec.nodes],
 			       virtual_cluster_nodes_names[v->spec.nodes]);
-	return object_name_check(&v->meta, 63, e);
+	return object_name_check(&v->meta, 63, e) < 0
+		       ? -1
+		       : object_probes_check(&v->spec.network.probe, "spec.network.probe", e);
 }

@@ -33,6 +33,7 @@ struct virtual_cluster_spec {
 	int64_t weight, priority;
 	struct {
 		const char *segment;
+		struct strings probe; /* addresses that answer there alone */
 	} network;
 	int64_t sleep_grace; /* ms; -1: never */
 	bool paused;

@@ -59,6 +59,22 @@ bool address_host(const char *text, char out[static ADDRESS_TEXT])
 			: inet_ntop(AF_INET6, b, out, ADDRESS_TEXT) != NULL;
 }
 
+bool address_service(const char *text, char host[static ADDRESS_TEXT], uint16_t *port)
+{
+	char out[ADDRESS_TEXT];
+	const char *colon = text ? strrchr(text, ':') : NULL;
+	int64_t n = 0;
+
+	if (!address_host(text, out))
+		return false;
+	if (colon && (*text == '[' ? colon[-1] == ']' : colon == strchr(text, ':')) &&
+	    !str_to_i64(colon + 1, 1, UINT16_MAX, &n))
+		return false;
+	memcpy(host, out, ADDRESS_TEXT);
+	*port = (uint16_t)n;
+	return true;
+}
+
 bool address_same(const char *a, const char *b)
 {
 	uint8_t x[BYTES], y[BYTES];

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * address: compares the addresses of callers, as listeners and connections tell them.
@@ -14,6 +15,10 @@
 
 /* Without the port, in the one spelling of inet_ntop(); false: no IP address, and out is "". */
 bool address_host(const char *text, char out[static ADDRESS_TEXT]);
+
+/* "10.1.0.17", or a service there, "10.1.0.17:6443": host as above, and its port from 1; 0: none was named.  False: it is
+ * neither, and nothing is written. */
+bool address_service(const char *text, char host[static ADDRESS_TEXT], uint16_t *port);
 
 /* Of one host.  What is no IP address (the name of a peer without a network) equals the same text alone. */
 bool address_same(const char *a, const char *b);

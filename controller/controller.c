@@ -10,7 +10,6 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "controller/agent/endpoint.h"
 #include "controller/claims/claims.h"
 #include "controller/claims/eta.h"
@@ -41,6 +40,7 @@
 #include "controller/hardware/made_machines.h"
 #include "controller/hardware/provider_hold.h"
 #include "controller/hardware/segments.h"
+#include "controller/parts.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 #include "controller/tenant/tenant.h"
@@ -52,58 +52,6 @@
 /* The rate that Karpenter has by default, and that a thousand new machines begin at once. */
 #define HOST_QPS 200
 #define HOST_BURST 1200
-
-/* Kinds that this controller acts on. */
-static const enum object_kind_id watched[] = {
-	OBJECT_NODE_POOL,	OBJECT_NODE_CLAIM, OBJECT_MACHINE,     OBJECT_PROVIDER,
-	OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,	   OBJECT_WIPE_RECORD, OBJECT_BURST_POLICY,
-};
-#define WATCHED (sizeof(watched) / sizeof(watched[0]))
-
-/* What one cache's callbacks know. */
-struct kind_watch {
-	struct controller *c;
-	enum object_kind_id kind;
-};
-
-struct controller {
-	struct context ctx;
-	const char *agent_image, *agent_image_key;
-	void (*on_ready)(void *arg);
-	void *on_ready_arg;
-	struct gauges *gauges;
-	struct endpoints endpoints;
-	struct validation *validation;
-	struct record_export *record_export;
-	struct agent_endpoint *agent_endpoint;
-	struct drivers *drivers;
-	struct discovery *discovery;
-	struct power_pacing *power_pacing;
-	struct login_guard *login_guard;
-	struct machine_index *machine_index;
-	struct tenants *tenants;
-	struct debts *debts;
-	struct segments *segments;
-	struct drains *drains;
-	struct eta *eta;
-	struct provisioner *provisioner;
-	struct world_sync *sync; /* the provisioner's */
-	struct claims *claims;
-	struct owners *owners;
-	struct warm_pool *warm_pool;
-	struct supply_status *supply_status;
-	struct provider_hold *provider_hold;
-	struct made_machines *made_machines;
-	struct lives *lives;
-	struct kind_watch *watches; /* one for each kind */
-	struct loop_timer settle;   /* derives again what depends on several kinds */
-	struct rederive {
-		struct arena *arena; /* NULL: not under way */
-		struct sweep sweep;
-		struct loop_timer timer;
-		bool claims; /* Machines are done */
-	} rederive;
-};
 
 struct context *controller_context(struct controller *c)
 {
@@ -162,68 +110,6 @@ static bool is_decided(const struct machine *m, const struct node_claim *n, void
 	return lives_giving_back(c->lives, m->meta.name) || owners_deletes(c->owners, n);
 }
 
-static void on_tenant_pod(const struct tenant *t, const char *ns, const char *name,
-			  const struct world_pod *p, void *arg)
-{
-	struct controller *c = arg;
-
-	world_sync_pod(c->sync, t->name, ns, name, p);
-}
-
-static void kick_machine_of_claim(struct controller *c, const struct node_claim *n)
-{
-	if (n && n->spec.machine_ref)
-		lives_kick(c->lives, n->spec.machine_ref->name);
-	if (n && n->status.machine_ref)
-		lives_kick(c->lives, n->status.machine_ref->name);
-}
-
-static bool kick_machine(const char *machine, void *arg)
-{
-	struct controller *c = arg;
-
-	lives_kick(c->lives, machine);
-	return true;
-}
-
-/* The machine that it is, and, of a Node that no claim of ours made, those that are not known yet. */
-static void on_tenant_node(const struct tenant *t, const char *name, const struct tenant_node *n,
-			   void *arg)
-{
-	struct controller *c = arg;
-	const struct node_claim *claim = CTX_GET(&c->ctx, OBJECT_NODE_CLAIM, node_claim, name);
-
-	world_sync_node(c->sync, t->name, name, n);
-	kick_machine_of_claim(c, claim);
-	machine_index_each(c->machine_index, MACHINE_BY_UUID, n ? n->system_uuid : NULL,
-			   kick_machine, c);
-	if (!claim)
-		lives_kick_known(c->lives);
-}
-
-static void on_tenant_changed(const struct tenant *t, void *arg)
-{
-	struct controller *c = arg;
-
-	world_sync_tenant(c->sync, t->name);
-	debts_kick(c->debts, t->name);
-}
-
-static void on_tenant_reset(const struct tenant *t, void *arg)
-{
-	struct controller *c = arg;
-
-	world_sync_tenant_reset(c->sync, t->name);
-}
-
-static void on_tenant_closing(const struct tenant *t, void *arg)
-{
-	struct controller *c = arg;
-
-	lives_hang_up(c->lives, t);
-	debts_hang_up(c->debts, t->name);
-}
-
 static void on_driver_closing(struct driver *s, void *arg)
 {
 	struct controller *c = arg;
@@ -247,175 +133,6 @@ static bool try_of(const char *machine, struct login_try *out, void *arg)
 	return lives_login(c->lives, machine, out);
 }
 
-/* --- host caches ---------------------------------------------------------------------------------- */
-
-static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
-{
-	struct kind_watch *w = arg;
-	const struct kube_entry *old;
-	void *out = NULL;
-
-	if (object_decode(&object_kinds[w->kind], o, a, &out, e) == 0 &&
-	    object_check(&object_kinds[w->kind], out, NULL, e) == 0)
-		return out;
-	old = kube_cache_get(w->c->ctx.cache[w->kind], "",
-			     str_or(json_str_at(o, "metadata", "name"), ""));
-	out = old ? validation_keep(w->kind, old->object, o, a) : NULL;
-	if (out) {
-		validation_bad(w->c->validation, w->kind, o, e);
-		err_clear(e);
-	}
-	return out;
-}
-
-static void on_bad(const json_t *o, const struct err *e, void *arg)
-{
-	struct kind_watch *w = arg;
-
-	w->c->ctx.records_unread |= w->kind == OBJECT_WIPE_RECORD;
-	if (w->kind == OBJECT_VIRTUAL_CLUSTER)
-		tenants_bad(w->c->tenants, str_or(json_str_at(o, "metadata", "name"), ""));
-	validation_bad(w->c->validation, w->kind, o, e);
-}
-
-static void machine_changed(struct controller *c, const char *name, const struct machine *m)
-{
-	lives_update(c->lives, name, m);
-	world_sync_machine(c->sync, name, m);
-	drains_machine(c->drains, name);
-	if (m && m->status.claim_ref)
-		claims_kick(c->claims, m->status.claim_ref->name);
-}
-
-static void kick_claim_of(struct controller *c, const struct kube_entry *en)
-{
-	const struct machine *m = en ? en->object : NULL;
-
-	if (m && m->status.claim_ref)
-		claims_kick(c->claims, m->status.claim_ref->name);
-}
-
-static void claim_changed(struct controller *c, const char *name, const struct node_claim *n)
-{
-	claims_kick(c->claims, name);
-	debts_kick(c->debts, n ? n->spec.virtual_cluster_ref.name : NULL);
-	owners_kick(c->owners, n ? n->spec.virtual_cluster_ref.name : NULL);
-	world_sync_claim(c->sync, name, n);
-	kick_machine_of_claim(c, n);
-}
-
-/* A record is of a server, whatever its Machine is called by now. */
-static void kick_machine_of_record(struct controller *c, const struct wipe_record *r)
-{
-	lives_kick(c->lives, str_or(r->spec.evidence.machine.name, ""));
-	machine_index_each(c->machine_index, MACHINE_BY_UUID, r->spec.evidence.machine.system_uuid,
-			   kick_machine, c);
-	machine_index_each(c->machine_index, MACHINE_BY_SERIAL, r->spec.evidence.machine.serial,
-			   kick_machine, c);
-}
-
-/* Status alone: ours, as a rule, and nothing hangs on it. */
-static bool same_spec(const struct kube_entry *old, const struct kube_entry *new_)
-{
-	const struct object_meta *a = old ? object_meta_of(old->object) : NULL,
-				 *b = new_ ? object_meta_of(new_->object) : NULL;
-
-	return a && b && a->generation && a->generation == b->generation &&
-	       a->deletion_timestamp == b->deletion_timestamp;
-}
-
-static void machine_spec_changed(struct controller *c, const char *name, const struct machine *m)
-{
-	OWN(arena) a = arena_new();
-
-	machine_index_put(c->machine_index, name, m);
-	reserved_put(c->ctx.reserved, arena_printf(a, "the BMC of machine %s", name),
-		     m && m->spec.bmc ? m->spec.bmc->address : NULL, false);
-	if (!m) /* life/bmc.c */
-		reserved_put(c->ctx.reserved, arena_printf(a, RESERVED_ANSWERED, name), NULL,
-			     false);
-}
-
-/* Where drover itself is, as agents and BMCs know it. */
-static void reserve_endpoints(struct controller *c, const char *name,
-			      const struct provider_object *p)
-{
-	const char *const places[][2] = {
-		{"spec.agent.endpoint", p ? p->spec.agent.endpoint : NULL},
-		{"spec.boot.mediaURL", p ? p->spec.boot.media_url : NULL},
-		{"spec.boot.httpsMediaURL", p ? p->spec.boot.https_media_url : NULL}};
-	OWN(arena) a = arena_new();
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		reserved_put(c->ctx.reserved,
-			     arena_printf(a, "%s of provider %s", places[i][0], name), places[i][1],
-			     true);
-}
-
-static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
-{
-	struct kind_watch *w = arg;
-	struct controller *c = w->c;
-	const char *name = new_ ? new_->name : old->name;
-	void *o = new_ ? new_->object : NULL;
-
-	if (o)
-		validation_good(c->validation, w->kind, o);
-	supply_status_kick(c->supply_status);
-	warm_pool_kick(c->warm_pool);
-	switch (w->kind) {
-	case OBJECT_NODE_POOL:
-		if (!same_spec(old, new_))
-			world_sync_pool(c->sync, name, o);
-		provisioner_kick(
-			c->provisioner); /* its line may have been opened (claims/stop_line.h) */
-		owners_kick(c->owners, NULL);
-		break;
-	case OBJECT_NODE_CLAIM:
-		claim_index_put(c->ctx.claim_index, name, o);
-		kick_machine_of_claim(c, old ? old->object : NULL);
-		claim_changed(c, name, o);
-		break;
-	case OBJECT_MACHINE:
-		if (!same_spec(old, new_))
-			machine_spec_changed(c, name, o);
-		kick_claim_of(c, old); /* one that it has just let go of ends now */
-		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
-		eta_saw(c->eta, old ? old->object : NULL, o);
-		machine_changed(c, name, o);
-		made_machines_kick(c->made_machines);
-		if (!same_spec(old, new_))
-			provider_hold_kick(c->provider_hold);
-		break;
-	case OBJECT_PROVIDER:
-		provisioner_kick(c->provisioner);
-		provider_hold_kick(c->provider_hold);
-		if (same_spec(old, new_))
-			break;
-		reserve_endpoints(c, name, o);
-		drivers_update(c->drivers, name);
-		made_machines_kick(c->made_machines);
-		debts_kick(c->debts, NULL); /* its network may be one that holds tenants */
-		world_sync_provider(c->sync, name, o);
-		break;
-	case OBJECT_VIRTUAL_CLUSTER:
-		tenants_update(c->tenants, name);
-		debts_kick(c->debts, name);
-		owners_kick(c->owners, name);
-		break;
-	case OBJECT_WIPE_RECORD:
-		record_export_kick(c->record_export, name);
-		kick_machine_of_record(c, o ? o : old->object);
-		break;
-	case OBJECT_DRAIN:
-		drains_kick(c->drains, name);
-		break;
-	case OBJECT_BURST_POLICY:
-	case OBJECT_KINDS:
-		break;
-	}
-}
-
 static bool claim_again(const struct kube_entry *en, void *arg)
 {
 	struct controller *c = arg;
@@ -434,7 +151,7 @@ static bool kick_claim(const struct kube_entry *en, void *arg)
 
 static bool machine_again(const struct kube_entry *en, void *arg)
 {
-	machine_changed(arg, en->name, en->object);
+	object_changes_machine(arg, en->name, en->object);
 	return true;
 }
 
@@ -524,10 +241,7 @@ static void rederive(void *arg)
 	struct controller *c = arg;
 	struct rederive *r = &c->rederive;
 
-	for (size_t i = 0; i < WATCHED; i++)
-		if (!kube_cache_synced(c->ctx.cache[watched[i]]))
-			return;
-	if (!endpoint_ready(c))
+	if (!object_changes_synced(c) || !endpoint_ready(c))
 		return;
 	keys_follow(c->ctx.keys);
 	keys_publish(c->ctx.keys);
@@ -536,21 +250,6 @@ static void rederive(void *arg)
 	r->claims = false;
 	sweep_begin(&r->sweep, c->ctx.cache[OBJECT_MACHINE], r->arena);
 	rederive_on(c);
-}
-
-static void on_sync(void *arg)
-{
-	struct kind_watch *w = arg;
-
-	loop_timer_start(&w->c->settle, 0);
-}
-
-static void on_health(const struct err *e, void *arg)
-{
-	struct kind_watch *w = arg;
-
-	if (e)
-		log_warn("host API watch", LOG_S("kind", object_kinds[w->kind].kind), LOG_E(e));
 }
 
 /* --- leading -------------------------------------------------------------------------------------- */
@@ -582,113 +281,7 @@ static void on_following(void *arg)
 	lives_kick(c->lives, NULL);
 }
 
-struct secret_change {
-	struct controller *c;
-	const char *name;
-	bool reattached; /* the machines of the Providers with this Secret */
-};
-
-static bool reattach(const char *machine, void *arg)
-{
-	struct controller *c = arg;
-
-	lives_reattach(c->lives, machine);
-	return true;
-}
-
-/* One without a Secret of its own has that of its Provider. */
-static bool reattach_by_provider(const struct kube_entry *en, void *arg)
-{
-	const struct secret_change *s = arg;
-	const struct machine *m = en->object;
-	const struct provider_object *p =
-		m->spec.bmc && !m->spec.bmc->credentials_secret_ref && m->spec.provider_ref.name
-			? CTX_GET(&s->c->ctx, OBJECT_PROVIDER, provider_object,
-				  m->spec.provider_ref.name)
-			: NULL;
-
-	if (p && p->spec.credentials_secret_ref &&
-	    str_eq(p->spec.credentials_secret_ref->name, s->name))
-		lives_reattach(s->c->lives, en->name);
-	return true;
-}
-
-/* The Secrets of its network driver. */
-static bool provider_hangs_on(const struct provider_object *p, const char *secret)
-{
-	const struct provider_object_netris *n = p->spec.network.netris;
-
-	return n && (str_eq(n->credentials_secret_ref.name, secret) ||
-		     (n->tls.ca_secret_ref && str_eq(n->tls.ca_secret_ref->name, secret)));
-}
-
-static bool is_providers(const struct kube_entry *en, void *arg)
-{
-	const struct provider_object *p = en->object;
-	struct secret_change *s = arg;
-
-	if (provider_hangs_on(p, s->name))
-		drivers_update(s->c->drivers, en->name);
-	if (!p->spec.credentials_secret_ref ||
-	    !str_eq(p->spec.credentials_secret_ref->name, s->name))
-		return true;
-	/* Of all Providers with this Secret; those that come after may have it for their network. */
-	if (!s->reattached)
-		kube_cache_each(s->c->ctx.cache[OBJECT_MACHINE], reattach_by_provider, s);
-	s->reattached = true;
-	return true;
-}
-
-static bool has_manager_by(const struct kube_entry *en, void *arg)
-{
-	const struct provider_object *p = en->object;
-	const struct provider_object_bcm *b = p->spec.bcm;
-	const struct secret_change *s = arg;
-
-	if (b && (str_eq(b->credentials_secret_ref->name, s->name) ||
-		  (b->tls.ca_secret_ref && str_eq(b->tls.ca_secret_ref->name, s->name))))
-		drivers_update(s->c->drivers, en->name);
-	return true;
-}
-
-/* Those alone that hang on it: there may be one for each machine and each tenant. */
-static void on_secret(const char *ns, const char *name, void *arg)
-{
-	struct controller *c = arg;
-	struct secret_change s = {c, name, false};
-
-	tenants_secret(c->tenants, ns, name);
-	if (!str_eq(ns, c->ctx.o.ns))
-		return;
-	machine_index_each(c->machine_index, MACHINE_BY_SECRET, name, reattach, c);
-	kube_cache_each(c->ctx.cache[OBJECT_PROVIDER], is_providers, &s);
-	kube_cache_each(c->ctx.cache[OBJECT_PROVIDER], has_manager_by, &s);
-	if (keys_hang_on(name))
-		loop_timer_start(&c->settle, 0);
-}
-
 /* --- start and stop ------------------------------------------------------------------------------- */
-
-static void start_caches(struct controller *c)
-{
-	ctx_watch_crds(&c->ctx);
-	for (size_t i = 0; i < WATCHED; i++) {
-		struct kind_watch *w = &c->watches[watched[i]];
-		struct kube_cache_spec s = {
-			.client = c->ctx.host,
-			.resource = &object_resources[watched[i]],
-			.project = project,
-			.on_change = on_change,
-			.on_sync = on_sync,
-			.on_bad = on_bad,
-			.on_health = on_health,
-			.arg = w,
-		};
-
-		*w = (struct kind_watch){c, watched[i]};
-		c->ctx.cache[watched[i]] = kube_cache_new(c->ctx.group, &s);
-	}
-}
 
 static void make_context(struct controller *c, struct loop_group *g, struct http *h,
 			 const struct context_options *o)
@@ -731,12 +324,7 @@ static bool holds_segment(const struct virtual_cluster *vc, bool gone, void *arg
 static void make_parts(struct controller *c)
 {
 	struct context *x = &c->ctx;
-	struct tenant_hooks hooks = {.pod = on_tenant_pod,
-				     .node = on_tenant_node,
-				     .changed = on_tenant_changed,
-				     .reset = on_tenant_reset,
-				     .closing = on_tenant_closing,
-				     .arg = c};
+	struct tenant_hooks hooks = tenant_changes_hooks(c);
 	struct claims_spec cs = {.status = {.c = x, .volumes_left = volumes_left, .arg = c}};
 	struct lives_spec ls = {.parts = {.c = x}};
 
@@ -790,6 +378,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 		.ns = o->context.ns,
 		.name = CTX_LEASE,
 		.identity = o->context.identity,
+		.slower = o->context.lease_slower,
 		.on_started = on_leading,
 		.on_stopped = on_following,
 		.arg = c,
@@ -810,8 +399,8 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 		return NULL;
 	}
 	c->ctx.events = kube_events_new(g, c->ctx.host, "drover.dev/controller", c->ctx.o.identity);
-	c->ctx.secrets = secrets_new(g, c->ctx.host, c->ctx.o.ns, on_secret, c);
-	start_caches(c);
+	c->ctx.secrets = secrets_new(g, c->ctx.host, c->ctx.o.ns, secret_changes_on, c);
+	object_changes_watch(c);
 	ls.client = c->ctx.host;
 	c->ctx.lease = kube_lease_new(g, &ls);
 	return c;

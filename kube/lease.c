@@ -59,10 +59,16 @@ static void set(char **p, const char *s)
 	*p = copy;
 }
 
+static int64_t stop_ms(const struct kube_lease *l)
+{
+	return (int64_t)STOP_MS * l->spec.slower;
+}
+
 static void again(struct kube_lease *l)
 {
-	loop_timer_start(&l->next, RETRY_MS + (int64_t)loop_random_below(loop_of(l->group),
-									 RETRY_SPREAD_MS + 1));
+	int64_t ms = RETRY_MS + (int64_t)loop_random_below(loop_of(l->group), RETRY_SPREAD_MS + 1);
+
+	loop_timer_start(&l->next, ms * l->spec.slower);
 }
 
 /* l may be gone afterwards. */
@@ -88,7 +94,7 @@ static void observe(struct kube_lease *l, const json_t *lease)
 	set(&l->holder, str_or(json_str_at(lease, "spec", "holderIdentity"), ""));
 	l->transitions = json_int_at(lease, "spec", "leaseTransitions");
 	if (seconds < 1 || seconds > MAX_DURATION_S)
-		seconds = DURATION_S;
+		seconds = DURATION_S * l->spec.slower;
 	l->duration_ms = seconds * 1000;
 }
 
@@ -103,7 +109,7 @@ static void send_call(struct kube_lease *l, const char *method, bool collection,
 				 &e, done, l);
 	l->call->urgent = true; /* the last thing that should wait for a full bucket */
 	l->call->counted = false;
-	l->call->timeout_ms = CALL_MS;
+	l->call->timeout_ms = CALL_MS * l->spec.slower;
 	l->call_began = now(l);
 	kube_call_start(l->call);
 }
@@ -123,11 +129,11 @@ static void on_written(json_t *lease, const struct err *e, void *arg)
 	}
 	observe(l, lease);
 	/* A merge patch writes what we said; still, it is the answer that counts. */
-	if (!str_eq(l->holder, l->identity) || now(l) - l->call_began >= STOP_MS)
+	if (!str_eq(l->holder, l->identity) || now(l) - l->call_began >= stop_ms(l))
 		return;
 	l->held = true;
 	l->renewed_at = l->call_began;
-	loop_timer_start(&l->stop, l->renewed_at + STOP_MS - now(l));
+	loop_timer_start(&l->stop, l->renewed_at + stop_ms(l) - now(l));
 	if (fresh && l->spec.on_started)
 		l->spec.on_started(l->transitions, l->spec.arg);
 }
@@ -137,9 +143,9 @@ static void write_lease(struct kube_lease *l, bool create)
 {
 	char text[STR_TIME_SIZE];
 	const char *time = str_time_micro(text, loop_wall(loop_of(l->group)));
-	OWN_JSON body =
-		json_pack("{s:{}, s:{s:s, s:i, s:s}}", "metadata", "spec", "holderIdentity",
-			  l->identity, "leaseDurationSeconds", DURATION_S, "renewTime", time);
+	OWN_JSON body = json_pack("{s:{}, s:{s:s, s:i, s:s}}", "metadata", "spec", "holderIdentity",
+				  l->identity, "leaseDurationSeconds",
+				  (int)(DURATION_S * l->spec.slower), "renewTime", time);
 	json_t *meta = json_object_get(body, "metadata"), *spec = json_object_get(body, "spec");
 
 	if (!l->held) {
@@ -284,6 +290,7 @@ struct kube_lease *kube_lease_new(struct loop_group *g, const struct kube_lease_
 
 	l->group = g;
 	l->spec = *s;
+	l->spec.slower = s->slower ? s->slower : 1;
 	l->spec.ns = l->ns = mem_strdup(s->ns);
 	l->spec.name = l->name = mem_strdup(s->name);
 	l->spec.identity = l->identity = mem_strdup(s->identity);
@@ -319,7 +326,7 @@ const char *kube_lease_holder(const struct kube_lease *l)
 
 bool kube_lease_held(const struct kube_lease *l)
 {
-	return kube_lease_renewed_age(l) < STOP_MS;
+	return kube_lease_renewed_age(l) < stop_ms(l);
 }
 
 int64_t kube_lease_renewed_age(const struct kube_lease *l)

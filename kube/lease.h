@@ -20,6 +20,8 @@ struct kube_lease;
 struct kube_lease_spec {
 	struct kube_client *client;
 	const char *ns, *name, *identity; /* copied */
+	unsigned
+		slower; /* all times above, so many times as long: nobody else waits for it; 0: 1 */
 	void (*on_started)(int64_t transitions,
 			   void *arg); /* leaseTransitions, part of every fence */
 	void (*on_stopped)(void *arg);

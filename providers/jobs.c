@@ -23,6 +23,43 @@ static void job_free(struct job *j)
 	free(j);
 }
 
+static int64_t now(const struct job_line *line)
+{
+	return loop_now(loop_of(line->group));
+}
+
+/* Its machine is silent from now on. */
+static void clock_starts(struct job *j)
+{
+	if (loop_timer_active(&j->limit))
+		return;
+	j->deadline = now(j->seat->line) + j->left_ms;
+	loop_timer_start(&j->limit, j->left_ms);
+}
+
+static void clock_stops(struct job *j)
+{
+	if (!loop_timer_active(&j->limit))
+		return;
+	j->left_ms = j->deadline - now(j->seat->line);
+	loop_timer_stop(&j->limit);
+}
+
+static void seat_taken(struct job_seat *seat)
+{
+	seat->busy = true;
+	list_for_each (j, &seat->jobs, struct job, sibling)
+		clock_starts(j);
+}
+
+static void seat_left(struct job_seat *seat)
+{
+	seat->busy = false;
+	seat->idle_since = now(seat->line);
+	list_for_each (j, &seat->jobs, struct job, sibling)
+		clock_stops(j);
+}
+
 /* The place of a running one is free. */
 static void leave_place(struct job *j)
 {
@@ -56,7 +93,7 @@ void job_end(struct job *j, const struct provider_observation *o, const struct e
 	list_remove(&j->sibling);
 	loop_timer_stop(&j->limit);
 	if (j->running) {
-		j->seat->busy = false;
+		seat_left(j->seat);
 		leave_place(j);
 	}
 	if (!j->abandoned)
@@ -88,6 +125,20 @@ static void on_limit(void *arg)
 	}
 }
 
+static void begin(struct job *j)
+{
+	struct job_line *line = j->seat->line;
+	int64_t since = j->asked_at > j->seat->idle_since ? j->asked_at : j->seat->idle_since;
+
+	j->running = true;
+	seat_taken(j->seat);
+	line->running++;
+	loop_timer_start(&j->slowly, JOB_SLOW_MS);
+	if (j->call.begun)
+		j->call.begun(now(line) - since, j->call.arg);
+	line->run(j);
+}
+
 static void pump(void *arg)
 {
 	struct job_line *line = arg;
@@ -99,16 +150,13 @@ static void pump(void *arg)
 			return;
 		if (j->seat->busy)
 			continue;
-		wait = bucket_take(&line->bucket, loop_now(loop_of(line->group)));
+		wait = bucket_take(&line->bucket, now(line));
 		if (wait > 0) {
 			loop_timer_start(&line->pump, wait);
 			return;
 		}
 		list_remove(&j->link);
-		j->running = j->seat->busy = true;
-		line->running++;
-		loop_timer_start(&j->slowly, JOB_SLOW_MS);
-		line->run(j);
+		begin(j);
 	}
 }
 
@@ -121,12 +169,14 @@ struct job *job_ask(struct job_seat *seat, enum job_kind kind, const struct prov
 	j->kind = kind;
 	j->call = *c;
 	j->session = mem_strdup(c->session);
-	j->deadline = loop_now(loop_of(line->group)) + PROVIDER_CALL_MS;
+	j->asked_at = now(line);
+	j->left_ms = PROVIDER_CALL_MS;
 	list_push_back(&line->waiting, &j->link);
 	list_push_back(&seat->jobs, &j->sibling);
 	loop_timer_init(&j->limit, line->group, on_limit, j);
-	loop_timer_start(&j->limit, PROVIDER_CALL_MS);
 	loop_timer_init(&j->slowly, line->group, on_slow, j);
+	if (seat->busy)
+		clock_starts(j);
 	wake(line);
 	return j;
 }
@@ -138,7 +188,7 @@ void job_line_init(struct job_line *line, const struct provider_spec *s, double 
 		rate = s->requests_per_s;
 	*line = (struct job_line){.group = s->group, .run = run};
 	line->concurrent = s->concurrent ? s->concurrent : concurrent;
-	bucket_init(&line->bucket, rate, rate < 1 ? 1 : rate, loop_now(loop_of(s->group)));
+	bucket_init(&line->bucket, rate, rate < 1 ? 1 : rate, now(line));
 	list_init(&line->waiting);
 	loop_timer_init(&line->pump, s->group, pump, line);
 }

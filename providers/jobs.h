@@ -15,11 +15,15 @@
  * those too, and so hundreds of BMCs that do not answer keep no place from those that do.
  *
  *	waiting --pump--> running (run() was called) --job_end()--> done
- *	   \---- 60 s ----> timed out \---- 60 s ----> abandoned: answered, may act no more, still running
+ *	   \--- 60 s ---> timed out \--- 60 s ---> abandoned: answered, may act no more, still running
+ *
+ * The 60 s are of the machine alone: they run while its BMC has a call, this one or one before it.  The wait for place and
+ * token is drover's own, has no limit, and is told with provider_call.begun: the line is first come, first served, so
+ * it moves as fast as it may, and who gave up its place in it would only be later.
  *
  * What a job's run() starts has to end in job_end(), whether the job was abandoned or not; a seat that is done drops its
  * jobs without an answer, and what run() started has to be cancelled before.
- * Tests: tests/contract/test_provider.c
+ * Tests: tests/unit/providers/test_jobs.c, tests/contract/test_provider.c
  */
 #define JOB_SLOW_MS 3000
 enum job_kind {
@@ -47,6 +51,7 @@ struct job_seat {
 	struct job_line *line;
 	struct list jobs; /* of job.sibling */
 	bool busy;
+	int64_t idle_since; /* loop_now() since when it is not busy */
 };
 struct job {
 	struct list link, sibling;
@@ -57,11 +62,12 @@ struct job {
 	char *url, *session; /* session: call.session, kept */
 	struct provider_call call;
 	struct loop_timer limit, slowly;
+	int64_t asked_at, left_ms; /* left_ms: of PROVIDER_CALL_MS, when `limit` was started last */
 	struct provider_observation seen; /* for the implementation */
 	struct arena *strings;		  /* of seen; NULL: none yet */
 	bool new_login;			  /* for the implementation */
 	char *text;	  /* for the implementation, freed with the job; NULL: none */
-	int64_t deadline; /* loop_now() at which it is abandoned */
+	int64_t deadline; /* loop_now() at which it is abandoned; while `limit` runs */
 };
 
 /* rate, concurrent: where the spec says none. */

@@ -17,7 +17,7 @@
  *	each switch of these ports was heard of since: its lastSeen is later than at the first look that showed the
  *	machine there.  It is compared with itself alone, so no clock has to agree with another one
  *
- * Strong would need a probe from the machine itself.
+ * Strong takes packets besides, which the controller adds (controller/life/probe.h).
  *
  * Pure.  Tests: tests/unit/providers/test_netris_proof.c
  */

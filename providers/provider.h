@@ -16,7 +16,8 @@
  *
  * Every call names a target state or a desired thing, never a blind action; is
  * asynchronous on the loop thread; completes exactly once through call.done,
- * never inside the starting function, within PROVIDER_CALL_MS with done, started (handle) or an error.
+ * never inside the starting function, with done, started (handle) or an error; within PROVIDER_CALL_MS from when its
+ * turn in the provider's own line came (limits of pace and places), for only then is a machine asked.
  * ERR_DENIED with code 401: the login was refused; it is not tried again by this attachment.
  * A handle is for the journal; only observe() tells progress after that.
  * An error with code PROVIDER_OF_MANAGER is of what manages the machines, not of the machine's BMC.
@@ -176,6 +177,9 @@ struct provider_call {
 	 * one nothing that changes the machine is sent, ERR_UNAVAILABLE; an observation tells the new one.
 	 * NULL: any. */
 	const char *session;
+	/* Its turn came, and the machine is asked from now on.  waited_ms: how long pace and places kept it, which is no
+	 * silence of the machine.  Not called when it is refused before.  NULL: nobody wants to know. */
+	void (*begun)(int64_t waited_ms, void *arg);
 	/* o: observe() or drives() without an error, and valid during the call; else NULL. */
 	void (*done)(const struct provider_observation *o, const char *handle, const struct err *e,
 		     void *arg);

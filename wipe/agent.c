@@ -392,6 +392,7 @@ static void hello(struct agent *a)
 		.version = a->c.version,
 		.dmi = a->dmi,
 		.trust = a->c.trust,
+		.probes = true,
 	};
 	char *text = proto_encode(proto_hello_fields, &h);
 

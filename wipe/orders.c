@@ -14,6 +14,7 @@
 #include "wipe/drives.h"
 #include "wipe/inventory.h"
 #include "wipe/iso9660.h"
+#include "wipe/probe.h"
 #include "wipe/target.h"
 #include "wipe/writer.h"
 
@@ -38,6 +39,7 @@ struct orders {
 	struct batch *wiped; /* of the last wipe in this boot */
 	struct loop_work *scan;
 	struct writer *writer;
+	struct probe *probe;
 	/* what the rate is reckoned from: the first report of a phase */
 	const char *phase;
 	int64_t phase_since, phase_bytes;
@@ -393,6 +395,14 @@ static void begin_stamp(struct orders *o)
 	batch_act(b, BATCH_STAMP, all_done, o);
 }
 
+static void on_probed(struct proto_report *r, void *arg)
+{
+	struct orders *o = arg;
+
+	o->probe = NULL;
+	finish(o, r);
+}
+
 /* --- scanning and dispatch ------------------------------------------------------------------- */
 
 static void run_scan(void *arg)
@@ -526,6 +536,8 @@ static const char *lacks(const struct proto_order *p)
 		return NULL;
 	case PROTO_WIPE:
 		return p->nonce ? NULL : "nonce";
+	case PROTO_PROBE:
+		return !p->nonce ? "nonce" : !p->addresses.n ? "addresses" : NULL;
 	case PROTO_VERIFY:
 		return !p->nonce ? "nonce" : !p->evidence ? "evidence" : NULL;
 	case PROTO_WRITE:
@@ -562,6 +574,8 @@ void orders_start(struct orders *o, const struct proto_order *order,
 		begin_verify(o);
 	else if (order->kind == PROTO_WRITE && order->what == PROTO_WRITE_STAMP)
 		begin_stamp(o);
+	else if (order->kind == PROTO_PROBE)
+		o->probe = probe_start(o->group, order, on_probed, o);
 	else
 		scan(o);
 }
@@ -620,6 +634,7 @@ void orders_free(struct orders *o)
 		return;
 	loop_defer_cancel(&o->refused);
 	writer_free(o->writer);
+	probe_free(o->probe);
 	if (o->scan)
 		loop_work_abandon(o->scan);
 	batch_abandon(o->batch);

@@ -12,6 +12,8 @@
  * wiped, so that verify and stamp speak of that and of nothing else.  Poweroff is not
  * among them: the agent itself does that.
  *
+ * probe asks addresses (probe.h) and touches no drive.
+ *
  * Drives are worked on in parallel (batch.h); one that fails or hangs never stops the others.  Drives that were
  * not expected are reported and never written to, unless nothing was expected: then all that
  * cannot be pulled out count.

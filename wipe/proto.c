@@ -19,8 +19,19 @@
 #define MAX_ENVELOPE (900u << 10)
 
 const char *const proto_order_kind_names[] = {
-	[PROTO_INSPECT] = "inspect", [PROTO_WIPE] = "wipe",	    [PROTO_VERIFY] = "verify",
-	[PROTO_WRITE] = "write",     [PROTO_POWEROFF] = "poweroff", NULL,
+	[PROTO_INSPECT] = "inspect",
+	[PROTO_WIPE] = "wipe",
+	[PROTO_VERIFY] = "verify",
+	[PROTO_WRITE] = "write",
+	[PROTO_POWEROFF] = "poweroff",
+	[PROTO_PROBE] = "probe",
+	NULL,
+};
+const char *const proto_answer_names[] = {
+	[PROTO_NOT_ASKED] = "NotAsked",
+	[PROTO_SILENT] = "Silent",
+	[PROTO_ANSWERED] = "Answered",
+	NULL,
 };
 const char *const proto_write_names[] = {
 	[PROTO_WRITE_IMAGE] = "image",
@@ -111,6 +122,7 @@ const struct field proto_hello_fields[] = {
 	FIELD_OBJ(proto_hello, dmi, "dmi", dmi_fields, .doc = "Who the machine says it is."),
 	FIELD(proto_hello, trust, "trust", FIELD_ENUM, .enums = wipe_trust_names,
 	      .def = "\"BootNetwork\"", .doc = "How far the agent is to be believed."),
+	FIELD(proto_hello, probes, "probes", FIELD_BOOL, .doc = "It knows the order probe."),
 	FIELDS_END,
 };
 
@@ -169,6 +181,8 @@ const struct field proto_order_fields[] = {
 	      .doc = "Name of the WipeRecord for the stamp."),
 	FIELD(proto_order, stamp, "stamp", FIELD_STR, .max_len = 128, .valid = is_digest,
 	      .want = "sha256:<64 hex digits>", .doc = "Digest of the record for the stamp."),
+	FIELD(proto_order, addresses, "addresses", FIELD_STRINGS, .max_items = PROTO_PROBES_MAX,
+	      .max_len = 64, .doc = "probe: ADDRESS or ADDRESS:PORT of what is asked."),
 	FIELDS_END,
 };
 
@@ -242,6 +256,14 @@ const struct field proto_inventory_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field probe_fields[] = {
+	FIELD(proto_probe, address, "address", FIELD_STR, .required = true, .max_len = 64,
+	      .doc = "As in the order."),
+	FIELD(proto_probe, answer, "answer", FIELD_ENUM, .enums = proto_answer_names,
+	      .def = "\"NotAsked\"", .doc = "What came of it."),
+	FIELDS_END,
+};
+
 const struct field proto_report_fields[] = {
 	FIELD(proto_report, seq, "seq", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "The order's."),
@@ -270,6 +292,10 @@ const struct field proto_report_fields[] = {
 	      .doc = "Result of verify: evidence signed by the agent."),
 	FIELD(proto_report, drive, "drive", FIELD_STR, .max_len = 256,
 	      .doc = "Result of write: WWN of the drive written."),
+	FIELD(proto_report, nonce, "nonce", FIELD_STR, .max_len = 128,
+	      .doc = "Result of probe: the order's."),
+	FIELD_ITEMS(proto_report, answers, "answers", probe_fields, .max_items = PROTO_PROBES_MAX,
+		    .doc = "Result of probe: one for each address."),
 	FIELDS_END,
 };
 

@@ -23,7 +23,7 @@
  *	Drover-Signature: base64 of Ed25519 over "METHOD TARGET\n" + body
  * with the key whose public half was in hello.  The same secret, key and boot id get the same
  * welcome again.  An order with a fence lower than the highest seen is refused; an order whose id was done is
- * answered with the same result again.  A 401 or 403 ends the agent's session: it powers off after 10 minutes of them.
+ * answered with the same result again.  An agent is given no order of a kind that its hello does not offer (probes).  A 401 or 403 ends the agent's session: it powers off after 10 minutes of them.
  *
  * The boot block (DESIGN.md 7): a file of exactly PROTO_BOOT_BLOCK bytes, JSON padded with
  * spaces, that stands once and contiguous in the ISO and reaches user space as
@@ -75,7 +75,8 @@ struct proto_hello {
 	const char *public_key; /* ed25519:... */
 	const char *version;
 	struct proto_dmi dmi;
-	int trust; /* enum wipe_trust */
+	int trust;   /* enum wipe_trust */
+	bool probes; /* it knows the order probe */
 };
 extern const struct field proto_hello_fields[];
 
@@ -84,8 +85,15 @@ struct proto_welcome {
 };
 extern const struct field proto_welcome_fields[];
 
-enum proto_order_kind { PROTO_INSPECT, PROTO_WIPE, PROTO_VERIFY, PROTO_WRITE, PROTO_POWEROFF };
-extern const char *const proto_order_kind_names[]; /* inspect wipe verify write poweroff */
+enum proto_order_kind {
+	PROTO_INSPECT,
+	PROTO_WIPE,
+	PROTO_VERIFY,
+	PROTO_WRITE,
+	PROTO_POWEROFF,
+	PROTO_PROBE
+};
+extern const char *const proto_order_kind_names[]; /* inspect wipe verify write poweroff probe */
 enum proto_write { PROTO_WRITE_IMAGE, PROTO_WRITE_CONFIG, PROTO_WRITE_STAMP, PROTO_WRITE_UNSTAMP };
 extern const char *const proto_write_names[]; /* image config stamp unstamp */
 
@@ -100,7 +108,8 @@ struct proto_order {
 	int64_t fence;
 	int kind; /* enum proto_order_kind */
 
-	/* wipe and verify; of inspect the nonce of the last wipe: then each drive is read again */
+	/* wipe and verify; of inspect the nonce of the last wipe: then each drive is read again; of probe the one that its
+	 * report has to show */
 	const char *nonce;     /* hex; canaries are HMAC(nonce, wwn, offset) */
 	int minimum_level;     /* enum wipe_level */
 	int minimum_level_hdd; /* ... of what spins; Fail: as the others */
@@ -124,7 +133,11 @@ struct proto_order {
 		size_t n;
 	} files;		    /* config */
 	const char *record, *stamp; /* stamp: WipeRecord name, digest text */
+
+	/* probe: what to ask, as address_service() reads it.  Which of them are to answer the agent is not told. */
+	struct strings addresses;
 };
+#define PROTO_PROBES_MAX 512
 extern const struct field proto_order_fields[];
 extern const char *const proto_format_names[]; /* raw, raw+zstd */
 
@@ -181,6 +194,19 @@ struct proto_inventory {
 };
 extern const struct field proto_inventory_fields[];
 
+/* What came of asking an address: an ICMP echo, or a TCP connection where a port stands behind it.  A connection that is
+ * refused is an answer too: packets go there and back. */
+enum proto_answer {
+	PROTO_NOT_ASKED, /* it could not be: nothing is known */
+	PROTO_SILENT,
+	PROTO_ANSWERED,
+};
+extern const char *const proto_answer_names[]; /* NotAsked Silent Answered */
+struct proto_probe {
+	const char *address; /* as in the order */
+	int answer;	     /* enum proto_answer */
+};
+
 enum proto_report_state { PROTO_PROGRESS, PROTO_DONE, PROTO_FAILED };
 extern const char *const proto_report_state_names[]; /* progress done failed */
 
@@ -200,6 +226,11 @@ struct proto_report {
 	} devices;	      /* wipe; progress of wipe and verify: how far each is */
 	const char *envelope; /* verify: evidence, signed by the agent */
 	const char *drive;    /* write image, config: the WWN written */
+	const char *nonce;    /* probe: the order's */
+	struct {
+		struct proto_probe *v;
+		size_t n;
+	} answers; /* probe: one for each address, in their order */
 };
 extern const struct field proto_report_fields[];
 

@@ -121,41 +121,42 @@ static int make_rack(struct up_rack *r, struct err *e)
 	return r->rack ? 0 : -1;
 }
 
+/* A certificate of its own: each handshake sends it whole, so it has no other server's name. */
+static struct httpd_mhd *listen_on(struct up_rack *r, const char *what, const char *host,
+				   enum up_port port, struct err *e)
+{
+	const char *const names[] = {host, NULL};
+	char address[40], *cert = NULL;
+	struct httpd_mhd_spec s = {.address = address, .max_connections = BMC_CONNECTIONS};
+	struct httpd_mhd *m = NULL;
+	OWN(secret) key = NULL;
+
+	str_format(address, sizeof(address), "%s:%lld", host, (long long)(r->up->port + port));
+	if (up_certificate(r->up, names, &cert, &key, e) == 0) {
+		s.cert_pem = cert;
+		s.key_pem = key;
+		m = httpd_mhd_new(r->httpd, &s, e);
+	}
+	if (!m)
+		(void)!err_wrap(e, "%s on %s", what, address);
+	free(cert);
+	return m;
+}
+
 static int listen_bmcs(struct up_rack *r, struct err *e)
 {
 	unsigned n = sim_rack_count(r->rack);
-	const char **names = mem_calloc(n + 2, sizeof(*names));
-	char(*hosts)[24] = mem_calloc(n, sizeof(*hosts)), address[40], *cert = NULL;
-	struct httpd_mhd_spec s = {.address = address, .max_connections = BMC_CONNECTIONS};
-	OWN(secret) key = NULL;
-	int rc;
+	char host[24];
 
-	for (unsigned i = 0; i < n; i++) {
-		bmc_host(i + 1, hosts[i]);
-		names[i] = hosts[i];
-	}
-	names[n] = "127.0.0.1";
-	rc = up_certificate(r->up, names, &cert, &key, e);
-	s.cert_pem = cert;
-	s.key_pem = key;
 	r->bmcs = mem_calloc(n, sizeof(*r->bmcs));
-	for (; rc == 0 && r->nbmcs < n; r->nbmcs++) {
-		str_format(address, sizeof(address), "%s:%lld", hosts[r->nbmcs],
-			   (long long)(r->up->port + UP_PORT_BMC));
-		r->bmcs[r->nbmcs] = httpd_mhd_new(r->httpd, &s, e);
+	for (; r->nbmcs < n; r->nbmcs++) {
+		bmc_host(r->nbmcs + 1, host);
+		r->bmcs[r->nbmcs] = listen_on(r, "BMC", host, UP_PORT_BMC, e);
 		if (!r->bmcs[r->nbmcs])
-			rc = err_wrap(e, "BMC on %s", address);
+			return -1;
 	}
-	if (rc == 0) {
-		str_format(address, sizeof(address), "127.0.0.1:%lld",
-			   (long long)(r->up->port + UP_PORT_RACK));
-		r->people = httpd_mhd_new(r->httpd, &s, e);
-		rc = r->people ? 0 : err_wrap(e, "rack on %s", address);
-	}
-	free(cert);
-	free(hosts);
-	free(names);
-	return rc;
+	r->people = listen_on(r, "rack", "127.0.0.1", UP_PORT_RACK, e);
+	return r->people ? 0 : -1;
 }
 
 struct up_rack *up_rack_new(struct up *u, struct err *e)
@@ -233,7 +234,7 @@ static int finish_provider(const struct up_rack *r, json_t *spec)
 				   json_pack("{s:{s:s,s:s},s:s}", "minimumLevel", "flash", "Clear",
 					     "hdd", "Clear", "minimumTrust", "BootNetwork")) ||
 	       json_object_set_new(spec, "limits",
-				   json_pack("{s:i, s:i, s:i}", "powerOnPerMinute", 600,
+				   json_pack("{s:i, s:i, s:i}", "powerOnPerMinute", 300,
 					     "requestsPerSecond", 200, "concurrentOperations", 32));
 }
 

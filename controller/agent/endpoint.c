@@ -223,6 +223,7 @@ static void remember(struct agent_session *s, const struct proto_hello *h, struc
 	if (!s->session.system_uuid) {
 		s->session.system_uuid = arena_strdup(s->session_arena, h->dmi.system_uuid);
 		s->session.serial = arena_strdup(s->session_arena, h->dmi.serial);
+		s->session.probes = h->probes;
 		s->session.trust = h->trust < 0 ? WIPE_BOOT_NETWORK : h->trust;
 	}
 }

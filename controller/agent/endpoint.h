@@ -112,7 +112,8 @@ struct agent_session_info {
 	int64_t last_seen; /* loop_now() */
 	bool heard; /* by this process; false: only agent_session_restore() says that it is there */
 	const char *system_uuid, *serial;
-	int trust; /* enum wipe_trust */
+	int trust;   /* enum wipe_trust */
+	bool probes; /* it knows the order probe */
 };
 const struct agent_session_info *agent_session_info(const struct agent_session *s);
 /* Are you there?  Ends the poll that is open: a living agent comes again at once, and last_seen rises. */

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "controller/claims/provisioner.h"
-#include "api/resources.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -20,10 +19,10 @@
 #include "controller/claims/claim_build.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/pod_events.h"
+#include "controller/claims/sending.h"
 #include "controller/claims/stop_line.h"
 #include "controller/claims/unwanted.h"
 #include "controller/claims/world_sync.h"
-#include "controller/core/counters.h"
 #include "controller/rules/claim.h"
 #include "controller/tenant/status.h"
 #include "controller/tenant/tenant.h"
@@ -34,7 +33,6 @@
 /* After a plan there is none for four times as long as it worked: changes that never end take a fifth of a processor. */
 #define REST 4
 #define REST_MAX_MS 1000
-#define RETRY_MS 2000
 #define SLICE_PODS 250 /* told in one turn */
 
 struct provisioner {
@@ -55,8 +53,8 @@ struct provisioner {
 	int64_t first; /* ms until there is more to do if nothing changes; 0: never */
 	bool again;    /* something changed meanwhile */
 	struct loop_timer slice;
-	int64_t rests;	   /* loop_now() until which no other begins */
-	unsigned creating; /* claims in flight */
+	int64_t rests; /* loop_now() until which no other begins */
+	struct sending *sending;
 	struct pod_events *pod_events;
 	struct metric *plans, *pending;
 };
@@ -72,25 +70,6 @@ void provisioner_kick(struct provisioner *s)
 }
 
 /* --- planning ------------------------------------------------------------------------------------ */
-
-static void on_created(json_t *o, const struct err *e, void *arg)
-{
-	struct provisioner *s = arg;
-
-	s->creating--;
-	if (!e) {
-		kube_cache_learn(s->c->cache[OBJECT_NODE_CLAIM], o);
-		counters_claim_created(s->c->counters,
-				       json_str_at(o, "spec", "nodePoolRef", "name"));
-		log_info("claim created", LOG_S("claim", json_str_at(o, "metadata", "name")),
-			 LOG_S("tenant", json_str_at(o, "spec", "virtualClusterRef", "name")),
-			 LOG_S("machine", json_str_at(o, "spec", "machineRef", "name")));
-		provisioner_kick(s);
-	} else {
-		log_warn("claim not created", LOG_E(e));
-		loop_timer_start(&s->timer, RETRY_MS);
-	}
-}
 
 static struct stop_line_place place_of(const struct provisioner *s, const struct plan_claim *p)
 {
@@ -146,6 +125,7 @@ static bool still_wanted(const struct provisioner *s, const struct plan_claim *p
 
 static void create(struct provisioner *s, const struct plan_claim *p)
 {
+	const char *name;
 	struct err e;
 	json_t *o;
 
@@ -157,9 +137,12 @@ static void create(struct provisioner *s, const struct plan_claim *p)
 		log_warn("claim not built", LOG_E(&e));
 		return;
 	}
-	s->creating++;
-	(void)kube_create(s->c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, o, on_created, s);
+	name = sending_claim(s->sending, o, &e);
 	json_decref(o);
+	if (name)
+		world_sync_sent(s->sync, name);
+	else
+		log_warn("claim not sent", LOG_E(&e));
 }
 
 /* The plan is done with, or given up. */
@@ -201,12 +184,19 @@ static void tell_budgets(struct provisioner *s)
 			tenant_status_write(it.value);
 }
 
+static void on_its_way(const struct node_claim *n, void *arg)
+{
+	stop_line_claim(arg, n);
+}
+
 /* In the turn in which the plan is ready: claims first, nobody waits for words. */
 static void on_ready(struct provisioner *s)
 {
 	const struct plan *plan = s->plan;
 	struct stop_line *l = plan->nclaims ? stop_line_read(s->c, s->arena) : NULL;
 
+	if (l)
+		sending_each(s->sending, on_its_way, l);
 	metric_add(s->plans, NULL, 1);
 	metric_set(s->pending, NULL, (double)plan->npods);
 	s->held = arena_calloc(s->arena, plan->nclaims + 1, sizeof(*s->held));
@@ -266,7 +256,7 @@ static void on_plan(void *arg)
 		s->again = true;
 		return;
 	}
-	if (!c->leading || !c->ready || s->creating)
+	if (!c->leading || !c->ready)
 		return;
 	world_sync_hold(s->sync);
 	s->arena = arena_new();
@@ -294,6 +284,14 @@ static void on_changed(void *arg)
 	provisioner_kick(arg);
 }
 
+/* It is in the cache, or nowhere. */
+static void on_sent(const char *name, void *arg)
+{
+	const struct provisioner *s = arg;
+
+	world_sync_claim(s->sync, name, CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name));
+}
+
 struct provisioner *provisioner_new(struct context *c, const struct tenants *tenants,
 				    const struct eta *eta)
 {
@@ -306,6 +304,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->avoided = spec.avoided = avoided_new(c);
 	s->failing = spec.failing = failing_new(c);
 	s->unwanted = unwanted_new(c, tenants);
+	s->sending = spec.sending = sending_new(c, on_sent, s);
 	s->sync = world_sync_new(c, &spec);
 	s->plans = metrics_counter(c->metrics, "drover_plans_total", "Plans made.", NULL);
 	s->pending = metrics_gauge(c->metrics, "drover_pending_pods",
@@ -327,6 +326,7 @@ void provisioner_free(struct provisioner *s)
 		plan_end(s->run);
 	arena_free(s->arena);
 	world_sync_free(s->sync);
+	sending_free(s->sending);
 	avoided_free(s->avoided);
 	failing_free(s->failing);
 	unwanted_free(s->unwanted);

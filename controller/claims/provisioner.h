@@ -8,8 +8,8 @@
  * world_sync keeps, creates NodeClaims, and has each waiting pod told by an event (claims/pod_events.h).
  * A plan that took long is followed by a rest, so that changes that never end take a fifth of a processor at most.
  *
- * A plan is acted on only while leading.  While a claim is being created nothing is
- * planned, so that no demand is served twice.  A claim's machine takes it up
+ * A plan is acted on only while leading.  A claim that is being created is on its way to the next plan
+ * (claims/sending.h), so that no demand is served twice and none waits for another one's claim.  A claim's machine takes it up
  * by itself (life/life.h); one that no machine took within 30 s is withdrawn.
  */
 struct avoided;

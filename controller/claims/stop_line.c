@@ -128,13 +128,11 @@ static bool read_machine(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-static bool read_claim(const struct kube_entry *en, void *arg)
+void stop_line_claim(struct stop_line *l, const struct node_claim *n)
 {
-	const struct node_claim *n = en->object;
 	const struct condition *up = condition_get(&n->status.conditions, "Initialized");
 	const struct object_ref *r =
 		n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
-	struct stop_line *l = arg;
 	const struct machine *m = r ? CTX_GET(l->c, OBJECT_MACHINE, machine, r->name) : NULL;
 	const struct machine_operation *op = m ? m->status.operation : NULL;
 	const struct stop_line_place at = {
@@ -147,14 +145,20 @@ static bool read_claim(const struct kube_entry *en, void *arg)
 	if (up && up->status == CONDITION_TRUE) {
 		l->served = room(l->a, l->served, l->nserved, &l->served_cap, sizeof(*l->served));
 		l->served[l->nserved++] = (struct served){up->last_transition_time, at};
-		return true;
+		l->nfound = 0;
+		return;
 	}
 	(void)claim_phase(n, machine_of_claim(l->c, n), &failed, &reason, &message);
 	/* What waits for a person tells nothing, and may do so for days. */
 	if (failed || str_eq(n->status.phase, "Failed") || n->meta.deletion_timestamp ||
 	    (op && op->waiting_for == WAITING_APPROVAL && machine_of_claim(l->c, n)))
-		return true;
+		return;
 	stop_line_sent(l, &at);
+}
+
+static bool read_claim(const struct kube_entry *en, void *arg)
+{
+	stop_line_claim(arg, en->object);
 	return true;
 }
 

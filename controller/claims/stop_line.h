@@ -45,6 +45,8 @@ struct stopped_line {
 /* All that is known now, for many questions in one turn of the loop.  Lives in the arena, names are the caches'. */
 struct stop_line;
 struct stop_line *stop_line_read(const struct context *c, struct arena *a);
+/* One that no cache has yet. */
+void stop_line_claim(struct stop_line *l, const struct node_claim *n);
 /* May a claim be made there now?  False: *why says what stopped it.  True with why->scope not NULL: it is the
  * one that is let through. */
 bool stop_line_admits(struct stop_line *l, const struct stop_line_place *p,

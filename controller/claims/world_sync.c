@@ -11,6 +11,7 @@
 #include "controller/claims/avoided.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/pod_events.h"
+#include "controller/claims/sending.h"
 #include "controller/drain/drains.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/machine.h"
@@ -271,8 +272,17 @@ void world_sync_claim(struct world_sync *s, const char *name, const struct node_
 		failing_claim(s->spec.failing, n, has_failed(n), is_ready(n) && !has_failed(n));
 	else
 		failing_forget_claim(s->spec.failing, name);
+	sending_seen(s->spec.sending, name);
 	if (!is_late(s, LATE_CLAIM, "", "", name))
 		tell(s, put_claim(s, name, n));
+}
+
+void world_sync_sent(struct world_sync *s, const char *name)
+{
+	const struct node_claim *n = sending_get(s->spec.sending, name);
+
+	if (n && !is_late(s, LATE_CLAIM, "", "", name))
+		(void)put_claim(s, name, n);
 }
 
 static void del_tenant(struct world_sync *s, const char *name)
@@ -375,6 +385,7 @@ static bool catch_up(struct world_sync *s, const char *late)
 {
 	OWN(arena) a = arena_new();
 	char *tenant = arena_strdup(a, late + 1), *ns = strchr(tenant, '/'), *name;
+	const struct node_claim *sent;
 	const struct world_pod *p;
 	struct tenant *t;
 
@@ -390,7 +401,12 @@ static bool catch_up(struct world_sync *s, const char *late)
 	case LATE_MACHINE:
 		return put_machine(s, name, CTX_GET(s->c, OBJECT_MACHINE, machine, name));
 	case LATE_CLAIM:
-		return put_claim(s, name, CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name));
+		sent = sending_get(s->spec.sending, name);
+		if (!sent)
+			return put_claim(s, name,
+					 CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name));
+		(void)put_claim(s, name, sent);
+		return false;
 	case LATE_RESET: /* came before all else */
 	case LATE_TENANT:
 		return put_tenant(s, name);

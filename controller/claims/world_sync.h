@@ -16,6 +16,7 @@
 struct avoided;
 struct failing;
 struct pod_events;
+struct sending;
 struct tenant_node;
 struct tenants;
 struct world;
@@ -26,6 +27,7 @@ struct world_sync_spec {
 	struct avoided *avoided;
 	struct failing *failing;
 	struct pod_events *pod_events;
+	struct sending *sending;
 	void (*changed)(void *arg);
 	void *arg;
 };
@@ -46,6 +48,8 @@ void world_sync_pool(struct world_sync *s, const char *name, const struct node_p
 void world_sync_provider(struct world_sync *s, const char *name, const struct provider_object *p);
 void world_sync_machine(struct world_sync *s, const char *name, const struct machine *m);
 void world_sync_claim(struct world_sync *s, const char *name, const struct node_claim *n);
+/* A plan had it sent: it is in the world from now on, or from its release on; that is nothing new, so no changed(). */
+void world_sync_sent(struct world_sync *s, const char *name);
 void world_sync_tenant(struct world_sync *s,
 		       const char *name); /* reads the object and the struct tenant */
 void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,

@@ -9,7 +9,9 @@
 
 bool ctx_may_destroy(const struct context *c)
 {
-	return c->leading && kube_lease_renewed_age(c->lease) < DESTROY_LEASE_AGE_MS;
+	int64_t slower = c->o.lease_slower ? c->o.lease_slower : 1;
+
+	return c->leading && kube_lease_renewed_age(c->lease) < slower * DESTROY_LEASE_AGE_MS;
 }
 
 void ctx_event(const struct context *c, enum object_kind_id kind, const struct object_meta *about,

@@ -41,7 +41,9 @@ struct context_options {
 	/* URIs of libvirt that Providers may name, NULL-terminated; NULL: none.  And the path of drover-libvirt. */
 	const char *const *libvirt_allowed;
 	const char *libvirt_helper;
-	bool plain_ok;	      /* http:// BMCs: simulations and tests */
+	bool plain_ok; /* http:// BMCs: simulations and tests */
+	unsigned
+		lease_slower; /* times of the lease, and how old it may be: so many times as long; 0: 1 */
 	int64_t poll_ms;      /* between looks at a machine in transition; 0: 1000 */
 	int64_t idle_poll_ms; /* ... at one at rest; 0: 120000 */
 	int64_t settle_ms;    /* between the two reads that prove off; 0: 5000 */

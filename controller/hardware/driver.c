@@ -12,6 +12,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/secrets.h"
+#include "controller/hardware/driver_manager.h"
+#include "controller/hardware/driver_netris.h"
 
 struct driver *driver_get(const struct drivers *ds, const char *name)
 {
@@ -44,29 +46,6 @@ static void driver_free(struct driver *s)
 	free(s);
 }
 
-static const char *with_names(const char *text, const struct strings *s, struct arena *a)
-{
-	for (size_t i = 0; i < s->n; i++)
-		text = arena_printf(a, "%s,%s", text, s->v[i]);
-	return arena_printf(a, "%s|", text);
-}
-
-/* Its Secrets too: whoever changes a password gets another client. */
-static const char *netris_digest(const struct context *c, const struct provider_object_netris *n,
-				 const char *text, struct arena *a)
-{
-	const struct object_secret_ref *ca = n->tls.ca_secret_ref;
-
-	text = arena_printf(a, "%s|%s|%s|%s|%s|%s|%s|%s/%s", text, n->endpoint, n->site,
-			    n->template_, n->admin, n->prefix, str_or(n->tls.fingerprint, ""),
-			    n->credentials_secret_ref.name,
-			    secrets_version(c->secrets, NULL, n->credentials_secret_ref.name));
-	if (ca)
-		text = arena_printf(a, "%s|%s/%s/%s", text, ca->name, str_or(ca->key, ""),
-				    secrets_version(c->secrets, NULL, ca->name));
-	return with_names(with_names(text, &n->host_servers, a), &n->common_vnets, a);
-}
-
 /* What a new driver is needed for; limits, types and floors are read from the object each time. */
 static const char *digest(const struct context *c, const struct provider_object *p, struct arena *a)
 {
@@ -81,158 +60,7 @@ static const char *digest(const struct context *c, const struct provider_object 
 		text = arena_printf(a, "%s|%s|%s|%s", text, p->spec.libvirt->uri,
 				    p->spec.libvirt->storage_pool,
 				    str_or(p->spec.boot.media_url, ""));
-	return n->type == FABRIC_NETRIS ? netris_digest(c, n->netris, text, a) : text;
-}
-
-/* A key of a Secret in drover's namespace; NULL with *e, ERR_UNAVAILABLE while it is being read. */
-static const struct secret *secret_of(struct driver *s, const char *field, const char *name,
-				      const char *key, struct err *e)
-{
-	enum secret_state st = secrets_want(s->c->secrets, NULL, name);
-	const struct secret *v = secrets_value(s->c->secrets, NULL, name, key);
-
-	if (v)
-		return v;
-	if (st == SECRET_LOADING || st == SECRET_ERROR)
-		(void)!err_set(e, ERR_UNAVAILABLE, 0, "%s: Secret %s is being read", field, name);
-	else
-		(void)!err_set(e, ERR_NOT_FOUND, 0, "%s: Secret %s %s%s", field, name,
-			       st == SECRET_LOADED   ? "has no key "
-			       : st == SECRET_DENIED ? "may not be read by drover"
-						     : "does not exist",
-			       st == SECRET_LOADED ? key : "");
-	return NULL;
-}
-
-static const char **names_of(const struct strings *s)
-{
-	const char **names = mem_calloc(s->n + 1, sizeof(*names));
-
-	if (s->n)
-		memcpy(names, s->v, s->n * sizeof(*names));
-	return names;
-}
-
-/* Whoever may write Providers does not choose where a password is sent: the Secret says so itself. */
-static struct fabric *netris_fabric(struct driver *s, const struct provider_object_netris *n,
-				    const struct fabric_spec *fs)
-{
-	static const char field[] = "spec.network.netris.credentialsSecretRef";
-	const char *name = n->credentials_secret_ref.name, *pin = n->tls.fingerprint;
-	const struct object_secret_ref *ca_ref = n->tls.ca_secret_ref;
-	const struct secret *user = secret_of(s, field, name, "username", &s->error), *ca = NULL;
-	const struct secret *password =
-		user ? secret_of(s, field, name, "password", &s->error) : NULL;
-	const struct secret *endpoint =
-		password ? secret_of(s, field, name, "endpoint", &s->error) : NULL;
-	struct fabric_netris fn = {.http = s->c->http,
-				   .url = n->endpoint,
-				   .password = password,
-				   .plain_ok = s->c->o.plain_ok,
-				   .site = n->site,
-				   .template_ = n->template_,
-				   .admin = n->admin,
-				   .prefix = n->prefix};
-	const char **hosts, **common;
-	struct fabric_spec with = *fs;
-	struct fabric *f;
-
-	if (!endpoint)
-		return NULL;
-	if (!secret_equal_bytes(endpoint, n->endpoint, strlen(n->endpoint))) {
-		(void)!err_set(
-			&s->error, ERR_DENIED, 0,
-			"%s: the key endpoint of Secret %s is not %.100s: its password may not be sent there",
-			field, name, n->endpoint);
-		return NULL;
-	}
-	if (ca_ref && !(ca = secret_of(s, "spec.network.netris.tls.caSecretRef", ca_ref->name,
-				       str_or(ca_ref->key, "ca.crt"), &s->error)))
-		return NULL;
-	fn.user = secret_expose(user);
-	fn.ca_pem = ca ? secret_expose(ca) : NULL;
-	fn.pin_sha256 = pin && str_starts(pin, "sha256:") ? pin + strlen("sha256:") : pin;
-	fn.host_servers = hosts = names_of(&n->host_servers);
-	fn.common_vnets = common = names_of(&n->common_vnets);
-	with.netris = &fn;
-	f = fabric_new(&with, &s->error);
-	free(hosts);
-	free(common);
-	return f;
-}
-
-/* --- what manages its machines ---------------------------------------------------------------------- */
-
-/* Names of Secrets, and which version of each is known: another one needs another driver. */
-static const char *manager_digest(const struct driver *s, const struct provider_object *p,
-				  struct arena *a)
-{
-	const struct provider_object_bcm *b = p->spec.bcm;
-	const struct object_secret_ref *ca = b ? b->tls.ca_secret_ref : NULL;
-
-	if (!b)
-		return "";
-	(void)secrets_want(s->c->secrets, NULL, b->credentials_secret_ref->name);
-	if (ca)
-		(void)secrets_want(s->c->secrets, NULL, ca->name);
-	return arena_printf(a, "|%s|%s|%s|%s|%s|%s", b->endpoint, str_or(b->tls.fingerprint, ""),
-			    b->credentials_secret_ref->name,
-			    secrets_version(s->c->secrets, NULL, b->credentials_secret_ref->name),
-			    ca ? ca->name : "",
-			    ca ? secrets_version(s->c->secrets, NULL, ca->name) : "");
-}
-
-static const char *text_in(struct context *c, const char *secret, const char *key)
-{
-	const struct secret *v = secrets_value(c->secrets, NULL, secret, key);
-
-	return v ? secret_expose(v) : NULL;
-}
-
-static bool is_coming(const struct driver *s, const char *secret, struct err *e)
-{
-	enum secret_state st = secrets_want(s->c->secrets, NULL, secret);
-
-	if (st != SECRET_LOADING && st != SECRET_ERROR)
-		return false;
-	(void)!err_set(e, ERR_UNAVAILABLE, 0, "Secret %s is being read", secret);
-	return true;
-}
-
-/* Borrowed from the Secrets, until the next turn. */
-static int manager_of(const struct driver *s, const struct provider_object *p,
-		      struct provider_manager *out, struct err *e)
-{
-	const struct provider_object_bcm *b = p->spec.bcm;
-	const struct object_secret_ref *ca = b->tls.ca_secret_ref;
-	const char *name = b->credentials_secret_ref->name, *pin = b->tls.fingerprint;
-	enum secret_state st = secrets_want(s->c->secrets, NULL, name);
-
-	*out = (struct provider_manager){
-		.endpoint = b->endpoint,
-		.pin_sha256 = pin && str_starts(pin, "sha256:") ? pin + strlen("sha256:") : pin,
-		.cert_pem = text_in(s->c, name, "tls.crt"),
-		.key_pem = secrets_value(s->c->secrets, NULL, name, "tls.key"),
-		.user = text_in(s->c, name, "username"),
-		.password = secrets_value(s->c->secrets, NULL, name, "password"),
-	};
-	if (is_coming(s, name, e) || (ca && is_coming(s, ca->name, e)))
-		return -1;
-	if (st != SECRET_LOADED ||
-	    !((out->cert_pem && out->key_pem) || (out->user && out->password)))
-		return err_set(e, ERR_NOT_FOUND, 0, "spec.bcm.credentialsSecretRef: Secret %s: %s",
-			       name,
-			       st == SECRET_LOADED
-				       ? "tls.crt and tls.key, or username and password, are needed"
-			       : st == SECRET_DENIED ? "drover may not read it"
-						     : "does not exist");
-	if (!ca)
-		return 0;
-	out->ca_pem = text_in(s->c, ca->name, str_or(ca->key, "ca.crt"));
-	return out->ca_pem ? 0
-			   : err_set(e, ERR_NOT_FOUND, 0,
-				     "spec.bcm.tls.caSecretRef: Secret %s has no %s", ca->name,
-				     str_or(ca->key, "ca.crt"));
+	return n->type == FABRIC_NETRIS ? driver_netris_digest(c, n->netris, text, a) : text;
 }
 
 static void put_up(struct driver *s, const struct provider_object *p)
@@ -263,7 +91,7 @@ static void put_up(struct driver *s, const struct provider_object *p)
 
 	err_clear(&s->error);
 	if (p->spec.bcm) {
-		if (manager_of(s, p, &manager, &s->error) < 0) {
+		if (driver_manager_of(s, p, &manager, &s->error) < 0) {
 			if (s->error.kind != ERR_UNAVAILABLE)
 				log_warn("provider is not usable", LOG_S("provider", s->name),
 					 LOG_E(&s->error));
@@ -278,7 +106,7 @@ static void put_up(struct driver *s, const struct provider_object *p)
 	}
 	s->provider = provider_new(&ps, &s->error);
 	if (s->provider)
-		s->fabric = n->type == FABRIC_NETRIS ? netris_fabric(s, n->netris, &fs)
+		s->fabric = n->type == FABRIC_NETRIS ? driver_netris_fabric(s, n->netris, &fs)
 						     : fabric_new(&fs, &s->error);
 	free(argv);
 	if (!s->fabric) {
@@ -309,7 +137,7 @@ void drivers_update(struct drivers *ds, const char *name)
 		s->name = mem_strdup(name);
 		map_put(ds->map, name, s);
 	}
-	d = arena_printf(a, "%s%s", digest(c, p, a), manager_digest(s, p, a));
+	d = arena_printf(a, "%s%s", digest(c, p, a), driver_manager_digest(s, p, a));
 	if (!str_eq(d, s->spec_digest)) {
 		take_down(s);
 		free(s->spec_digest);

@@ -22,6 +22,7 @@
 #define COMING_UP_MS (3 * MINUTE_MS)
 #define CALLED_MS (2 * MINUTE_MS)
 #define SWITCHED_MS 30000
+#define TOLD_AT_ONCE 3
 #define LOOK_MS 1000 /* how often it is looked whether a full domain has room again */
 
 enum stage { QUEUED, CALLED, COMING_UP };
@@ -37,7 +38,8 @@ struct place {
 	char *machine, *domain_name, *operation, *state; /* operation, state: it was asked for in */
 	struct domain *domain;				 /* NULL: none */
 	enum stage stage;
-	int64_t at; /* loop_now() when it came into the stage */
+	bool knocked; /* called, it asked before the distance was kept */
+	int64_t at;   /* loop_now() when it came into the stage */
 	int64_t number;
 };
 
@@ -210,15 +212,28 @@ static void arm(struct lane *ln)
 		loop_timer_start(&ln->timer, ln->called ? sooner(wait, ln->next_on, now) : wait);
 }
 
+/* One of the oldest that asked too early takes the turn; others ask again with their next tick. */
+static void tell_knockers(struct lane *ln)
+{
+	unsigned told = 0;
+
+	list_for_each (p, &ln->up, struct place, link) {
+		if (p->stage != CALLED || !p->knocked)
+			continue;
+		p->knocked = false;
+		notify(ln->c, NOTICE_MACHINE, p->machine);
+		if (++told == TOLD_AT_ONCE)
+			return;
+	}
+}
+
 static void on_turn(void *arg)
 {
 	struct lane *ln = arg;
 
 	serve(ln);
 	if (loop_now(ln->c->loop) >= ln->next_on)
-		list_for_each (p, &ln->up, struct place, link)
-			if (p->stage == CALLED)
-				notify(ln->c, NOTICE_MACHINE, p->machine);
+		tell_knockers(ln);
 	arm(ln);
 }
 
@@ -335,6 +350,7 @@ bool power_pacing_power_on(struct power_pacing *p, const struct machine *m,
 		ln->next_on = now + distance(ln);
 		return true;
 	}
+	me->knocked = true;
 	tell(me, w);
 	return false;
 }

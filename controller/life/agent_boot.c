@@ -387,9 +387,10 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 		if (l->m->status.agent && str_eq(l->m->status.agent->boot_id, s->boot_id))
 			return true;
 		life_write(l,
-			   json_pack("{s:{s:s, s:s, s:s?}, s:{s:s}}", "agent", "bootID", s->boot_id,
-				     "publicKey", s->public_key, "systemUUID", s->system_uuid,
-				     "operation", "step", "agent"),
+			   json_pack("{s:{s:s, s:s, s:s?, s:b}, s:{s:s}}", "agent", "bootID",
+				     s->boot_id, "publicKey", s->public_key, "systemUUID",
+				     s->system_uuid, "probes", s->probes, "operation", "step",
+				     "agent"),
 			   NULL);
 		return false;
 	}
@@ -436,14 +437,20 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 	return false;
 }
 
-const struct proto_report *life_order(struct life *l, struct proto_order *o, const char *name)
+void life_order_id(const struct life *l, const char *name, char out[static LIFE_ORDER_ID])
 {
 	const struct machine_operation *op = l->m->status.operation;
+
+	str_format(out, LIFE_ORDER_ID, "%s/%lld/%s", op->id, (long long)op->boot_number, name);
+}
+
+const struct proto_report *life_order(struct life *l, struct proto_order *o, const char *name)
+{
 	const struct proto_report *r;
 	const char *last = strrchr(name, '/');
-	char id[128], step[48];
+	char id[LIFE_ORDER_ID], step[48];
 
-	str_format(id, sizeof(id), "%s/%lld/%s", op->id, (long long)op->boot_number, name);
+	life_order_id(l, name, id);
 	o->id = id;
 	r = agent_session_result(l->agent, id);
 	if (r)

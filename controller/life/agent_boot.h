@@ -17,6 +17,10 @@ bool life_ensure_agent(struct life *l, enum life_decision *d);
  * the operation ends (*d): nothing that was done in this boot counts. */
 bool life_ensure_alone(struct life *l, enum life_decision *d);
 
+/* Its id: OPERATION/BOOT/NAME. */
+#define LIFE_ORDER_ID 128
+void life_order_id(const struct life *l, const char *name, char out[static LIFE_ORDER_ID]);
+
 /* Give the order ("inspect", or "CLAIM/check" where the same boot may be asked again for another one; o->id is filled in)
  * and wait for its end.  NULL: under way. */
 const struct proto_report *life_order(struct life *l, struct proto_order *o, const char *name);

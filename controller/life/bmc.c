@@ -17,6 +17,7 @@
 #include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/line.h"
 
 /* Waiting for longer is said. */
 #define SLOW_MS 10000
@@ -30,6 +31,7 @@ void life_look_init(struct life *l)
 
 void life_look_forget(struct life *l)
 {
+	life_line_left(l);
 	l->look.busy = l->look.known = false;
 	l->look.address[0] = '\0';
 	l->look.learned_pin[0] = '\0'; /* attached anew, the next look says it */
@@ -103,6 +105,7 @@ static void on_observed(const struct provider_observation *o, const char *handle
 	int64_t delay, until;
 
 	(void)handle;
+	life_line_left(l);
 	l->look.busy = false;
 	if (!e) {
 		backoff_reset(&l->look.backoff);
@@ -138,11 +141,20 @@ static void on_observed(const struct provider_observation *o, const char *handle
 	loop_timer_start(&l->timer, until > 0 && until < delay ? until : delay);
 }
 
+static void on_look_begun(int64_t waited_ms, void *arg)
+{
+	struct life *l = arg;
+
+	l->look.begun_at = loop_now(l->c->loop);
+	life_line_begun(waited_ms, l);
+}
+
 static void observe(struct life *l, bool quietly)
 {
 	struct provider_call call = {
 		.op_id = l->m->status.operation ? str_or(l->m->status.operation->id, "observe")
 						: "observe",
+		.begun = on_look_begun,
 		.done = on_observed,
 		.arg = l,
 	};
@@ -151,7 +163,8 @@ static void observe(struct life *l, bool quietly)
 	    !life_ensure_bmc_open(l, quietly))
 		return;
 	l->look.busy = true;
-	l->look.begun_at = loop_now(l->c->loop);
+	l->look.begun_at = 0;
+	life_line_asked(l);
 	provider_observe(l->driver->provider, l->bmc, &call);
 }
 
@@ -189,7 +202,9 @@ static void tell_slow(struct life *l, int64_t max_age_ms)
 	if (!l->look.busy || max_age_ms >= l->c->o.idle_poll_ms ||
 	    (op && op->last_error.reason && !says(l, REASON_BmcSlow)))
 		return;
-	if (left > 0)
+	if (!l->look.begun_at)
+		life_line_tell(l);
+	else if (left > 0)
 		loop_timer_start(&l->timer, left < poll ? left : poll);
 	else
 		life_wait(l, WAITING_DEVICE, REASON_BmcSlow,

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "controller/core/keys.h"
+#include "controller/life/probe.h"
 #include "controller/rules/identity.h"
 #include "controller/rules/machine.h"
 #include "controller/rules/provider.h"
@@ -118,6 +119,7 @@ int life_config_files(struct life *l, const struct node_claim *n, const struct l
 	const char *token = arena_printf(a, "%s.%s", t->id, t->secret);
 	const char *for_cluster =
 		arena_printf(a, TENANT_LABEL_CLUSTER "=%s", n->spec.virtual_cluster_ref.name);
+	const struct life_join_probe *probe = life_join_probe(l, n, at->endpoint, a);
 	struct buf b;
 	int rc = -1;
 
@@ -130,7 +132,10 @@ int life_config_files(struct life *l, const struct node_claim *n, const struct l
 	    put(&b, "TAINTS", taints_text(n, at->on_host ? for_cluster : NULL, a), e) < 0 ||
 	    put(&b, "MAX_PODS", max_pods, e) < 0 ||
 	    put(&b, "SYSTEM_RESERVED", reserved_text(&k->system_reserved, a), e) < 0 ||
-	    put(&b, "KUBE_RESERVED", reserved_text(&k->kube_reserved, a), e) < 0)
+	    put(&b, "KUBE_RESERVED", reserved_text(&k->kube_reserved, a), e) < 0 ||
+	    (probe &&
+	     (put(&b, "PROBE_KEY", probe->key, e) < 0 || put(&b, "PROBE_OWN", probe->own, e) < 0 ||
+	      put(&b, "PROBE_OTHERS", probe->others, e) < 0)))
 		goto out;
 	o->files.v = arena_calloc(a, 4, sizeof(*o->files.v));
 	add_file(o, "meta-data",

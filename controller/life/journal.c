@@ -178,7 +178,8 @@ static bool is_ordinary(enum reason r)
 {
 	return r == REASON_NodeNotReady || r == REASON_StartupTaintsExist ||
 	       r == REASON_ResourceNotRegistered || r == REASON_PowerOnPaced ||
-	       r == REASON_CheckpointPending || r == REASON_VolumesAttached;
+	       r == REASON_CallsPaced || r == REASON_CheckpointPending ||
+	       r == REASON_VolumesAttached;
 }
 
 /* status.operation with why nothing moves; message: tidied. */

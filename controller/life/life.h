@@ -72,8 +72,8 @@ struct life_look {
 	bool known;
 	int64_t read_at;     /* loop_now() when it was asked */
 	int64_t answered_at; /* ... when all of it was answered: a slow BMC needs many seconds */
-	int64_t begun_at;    /* ... when the one that is on its way was handed to the driver */
-	int64_t wanted_at;   /* ... when the step first wanted one in this state; 0: it has not */
+	int64_t begun_at; /* ... when its BMC was asked for the one that is on its way; 0: it is in line */
+	int64_t wanted_at; /* ... when the step first wanted one in this state; 0: it has not */
 	enum provider_power power;
 	char uuid[64], serial[128];
 	enum provider_override override;
@@ -88,6 +88,13 @@ struct life_look {
 	struct backoff backoff;
 	struct err
 		error; /* of the last one; kind ERR_NONE: it was answered, or there was none yet */
+};
+
+/* Its calls in the Provider's line (life/line.c). */
+struct life_line {
+	int64_t since;	   /* loop_now() since when a call waits there; 0: none */
+	int64_t waited_ms; /* of those that have begun in the state at hand */
+	int64_t of;	   /* stateSince that they are of */
 };
 
 /* The drives that the BMC lists (life/listing.c). */
@@ -244,6 +251,7 @@ struct life {
 
 	struct life_attached attached;
 	struct life_look look;
+	struct life_line line;
 	struct life_listing listing;
 	struct life_place place;
 	struct life_acts act;

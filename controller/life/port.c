@@ -126,6 +126,32 @@ bool life_ensure_port_looked(struct life *l, int64_t max_age_ms)
 	return false;
 }
 
+/* What stands in status is not what this look shows: of another segment, a proof that was lost and is back, or what was
+ * asked from there in another operation. */
+static bool is_old(const struct life *l, const char *segment)
+{
+	const struct machine_probe *p = l->m->status.network.probe;
+	const char *id = l->m->status.operation->id;
+	size_t n = strlen(id);
+
+	if (p && !strncmp(str_or(p->order, ""), id, n) && p->order[n] == '/')
+		return !str_eq(l->m->status.network.segment, segment);
+	return p || !str_eq(l->m->status.network.segment, segment) ||
+	       (l->place.proof != FABRIC_PROOF_NONE &&
+		str_eq(l->m->status.network.proof, fabric_proof_names[FABRIC_PROOF_NONE]));
+}
+
+static void write_place(struct life *l, const char *segment, enum fabric_proof proof)
+{
+	char when[STR_TIME_SIZE];
+
+	life_write(l,
+		   json_pack("{s:{s:s?, s:s, s:s, s:n}}", "network", "segment", segment, "proof",
+			     fabric_proof_names[proof], "observedTime",
+			     str_time(when, loop_wall(l->c->loop)), "probe"),
+		   NULL);
+}
+
 bool life_ensure_placed(struct life *l, const char *segment)
 {
 	const struct provider_object *p = life_provider(l);
@@ -136,7 +162,6 @@ bool life_ensure_placed(struct life *l, const char *segment)
 				   .may_act = may_act,
 				   .arg = l};
 	char step[48];
-	json_t *s;
 
 	if (l->place.busy || !life_ensure_moves_landed(l, segment))
 		return false;
@@ -144,14 +169,14 @@ bool life_ensure_placed(struct life *l, const char *segment)
 		return false;
 	if (str_eq(l->place.segment, segment) &&
 	    (!isolated || l->place.proof != FABRIC_PROOF_NONE)) {
-		if (str_eq(l->m->status.network.segment, segment))
+		if (!is_old(l, segment))
 			return true;
-		s = json_pack("{s:{s:s, s:s}}", "network", "segment", segment, "proof",
-			      fabric_proof_names[l->place.proof]);
-		json_object_set_new(
-			json_object_get(s, "network"), "observedTime",
-			json_string(str_time((char[STR_TIME_SIZE]){0}, loop_wall(l->c->loop))));
-		life_write(l, s, NULL);
+		write_place(l, segment, l->place.proof);
+		return false;
+	}
+	/* It was proved where it is not any more. */
+	if (l->m->status.network.probe) {
+		write_place(l, l->m->status.network.segment, FABRIC_PROOF_NONE);
 		return false;
 	}
 	str_format(step, sizeof(step), "place %.40s", segment);

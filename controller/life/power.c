@@ -15,6 +15,7 @@
 #include "controller/life/boot_marks.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/line.h"
 #include "controller/life/power_turn.h"
 #include "controller/life/takeover.h"
 #include "controller/rules/identity.h"
@@ -76,6 +77,7 @@ static void acted(struct life *l, const struct err *e)
 {
 	bool unsent = e && l->power.unsent;
 
+	life_line_left(l);
 	life_acted(l, unsent ? NULL : e);
 	if (unsent)
 		life_act_unsent(l);
@@ -127,15 +129,26 @@ static int fits(const struct provider_observation *seen, void *arg, struct err *
 	return 0;
 }
 
+/* What is waited for after it was asked begins now. */
+static void on_begun(int64_t waited_ms, void *arg)
+{
+	struct life *l = arg;
+
+	l->act.began_at = loop_now(l->c->loop);
+	life_line_begun(waited_ms, l);
+}
+
 struct provider_call life_bmc_call(struct life *l)
 {
 	l->power.unsent = false;
+	life_line_asked(l);
 	return (struct provider_call){
 		.op_id = l->m->status.operation->id,
 		.fence = l->m->status.operation->fence,
 		.may_act = may_act,
 		.fits = fits,
 		.session = str_or(l->m->status.bmc.session_uri, ""),
+		.begun = on_begun,
 		.done = life_bmc_acted,
 		.arg = l,
 	};

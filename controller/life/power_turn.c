@@ -74,6 +74,7 @@ bool life_waits_for_power(struct life *l)
 	if (power_pacing_place(l->parts->power_pacing, l->m, &w) != POWER_PLACE_QUEUED)
 		return false;
 	tell(l, &w);
+	loop_timer_start(&l->timer, l->c->o.idle_poll_ms); /* its call kicks it */
 	return true;
 }
 

@@ -26,6 +26,8 @@
 #include "controller/life/life.h"
 #include "controller/life/listing.h"
 #include "controller/life/port.h"
+#include "controller/life/probe.h"
+#include "controller/life/power_turn.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
 #include "controller/rules/wipe_judge.h"
@@ -72,7 +74,7 @@ enum life_decision step_dirty(struct life *l)
 	enum life_decision d = LIFE_STAY;
 	struct err e;
 
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 5))
+	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 5))
 		return d;
 	if (life_is_another(l, &e))
 		return life_quarantine(l, EXIT_OPERATOR, REASON_DuplicateIdentity, "%s", e.text);
@@ -85,7 +87,7 @@ enum life_decision step_dirty(struct life *l)
 		agent_session_close(l->agent);
 		return d;
 	}
-	if (life_ensure_agent(l, &d))
+	if (life_ensure_agent(l, &d) && life_ensure_probed(l, "probe", &d))
 		return life_goto(l, MACHINE_INSPECTING, NULL, REASON_NONE, NULL);
 	return d;
 }

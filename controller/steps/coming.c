@@ -31,6 +31,8 @@
 #include "controller/life/life.h"
 #include "controller/hardware/segments.h"
 #include "controller/life/port.h"
+#include "controller/life/probe.h"
+#include "controller/life/power_turn.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
 #include "controller/rules/provider.h"
@@ -202,7 +204,7 @@ enum life_decision step_claimed(struct life *l)
 	const struct proto_report *r;
 	enum life_decision d = LIFE_STAY;
 	OWN(arena) a = arena_new();
-	char check[64], hex[65];
+	char check[64], probe[64], hex[65];
 	enum reason why;
 	struct err e;
 	json_t *x;
@@ -218,14 +220,18 @@ enum life_decision step_claimed(struct life *l)
 		return life_fail(l, REASON_ConfigInvalid, "the image of Kubernetes %s has no %s",
 				 n->spec.image.kubernetes_version,
 				 life_is_managed(l) ? "category, which BCM needs" : "url");
-	if (!ensure_taken(l, n) || !ensure_bmc_ours(l, &d) || !life_ensure_signable(l) ||
-	    !life_ensure_movable(l) ||
+	if (!ensure_taken(l, n) || life_waits_for_power(l) || !ensure_bmc_ours(l, &d) ||
+	    !life_ensure_signable(l) || !life_ensure_movable(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))
 		return d;
 	/* By the claim: of a warm machine, what was found for one that was withdrawn says nothing for the next. */
 	str_format(check, sizeof(check), "%s/check",
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
+	str_format(probe, sizeof(probe), "%s/probe",
+		   str_or(l->m->status.claim_ref->uid, n->meta.name));
+	if (!life_ensure_probed(l, probe, &d))
+		return d;
 	set_again(l, &o, hex, a);
 	r = life_order(l, &o, check);
 	if (!r)

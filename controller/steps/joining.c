@@ -19,6 +19,7 @@
 #include "controller/life/life.h"
 #include "controller/life/power.h"
 #include "controller/life/power_turn.h"
+#include "controller/life/probe.h"
 #include "controller/rules/provider.h"
 #include "controller/steps/coming.h"
 #include "controller/steps/steps.h"
@@ -97,6 +98,8 @@ enum life_decision step_joining(struct life *l)
 		return life_fail(l, REASON_NodeIdentityMismatch, "%s", e.text);
 	}
 	if (l->work.progress == 0 && !ensure_token_gone(l, n, t))
+		return d;
+	if (!life_ensure_join_probed(l, n, node, &d))
 		return d;
 	l->work.progress = 1;
 	switch (life_asked(l, "labels")) {

@@ -30,6 +30,7 @@
 #include "controller/life/install.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/line.h"
 #include "controller/life/listing.h"
 #include "controller/life/port.h"
 #include "controller/life/power.h"
@@ -67,10 +68,12 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
 		return true;
 	/* Waiting for a person or a turn does not eat the time; and what is on against the record is not switched off by a clock. */
-	if (!life_ensure_unpaused(l) || (op && op->waiting_for == WAITING_RATE) ||
+	if (!life_ensure_unpaused(l) || life_line_waits(l) || (op && op->waiting_for == WAITING_RATE) ||
 	    reason == REASON_EvidenceKeyMissing ||
 	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
 		return true;
+	if (!life_ensure_line_counted(l))
+		return false;
 	if (reason == REASON_NONE)
 		reason = l->state == MACHINE_BOOTING || l->state == MACHINE_JOINING
 				 ? REASON_JoinTimeout
@@ -347,11 +350,12 @@ static enum life_decision turn(struct life *l)
 			life_detach(l);
 		return steps[l->state](l);
 	}
-	if (!life_ensure_times_near(l) || !request_ensure_retried(l, &d) ||
-	    !ensure_seen_written(l) || !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) ||
-	    !ensure_in_time(l, &d) || !ensure_conditions_written(l) ||
-	    !life_ensure_attempt_settled(l) || !ensure_attached(l) || !life_ensure_alone(l, &d) ||
-	    !life_ensure_boot_followed(l) || !life_ensure_told(l))
+	if (!life_ensure_times_near(l) || !life_ensure_line_settled(l) ||
+	    !request_ensure_retried(l, &d) || !ensure_seen_written(l) ||
+	    !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) || !ensure_in_time(l, &d) ||
+	    !ensure_conditions_written(l) || !life_ensure_attempt_settled(l) ||
+	    !ensure_attached(l) || !life_ensure_alone(l, &d) || !life_ensure_boot_followed(l) ||
+	    !life_ensure_told(l))
 		return d;
 	return steps[l->state](l);
 }

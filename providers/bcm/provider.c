@@ -116,6 +116,16 @@ static bool may_act(void *arg)
 	return !j->abandoned && (!j->call.may_act || j->call.may_act(j->call.arg));
 }
 
+/* What the look waits in its own line before is not the machine's. */
+static void on_look_begun(int64_t waited_ms, void *arg)
+{
+	struct job *j = arg;
+
+	loop_timer_start(&j->limit, PROVIDER_CALL_MS);
+	if (j->call.begun)
+		j->call.begun(waited_ms, j->call.arg);
+}
+
 /* --- what BCM says of the node ------------------------------------------------------------------------- */
 
 static void read_node(struct job *j,
@@ -378,7 +388,7 @@ static struct job *ask(struct provider_machine *m, enum kind kind, const struct 
 {
 	struct bcm_provider *bp = m->bp;
 	struct job *j = mem_new(struct job);
-	struct provider_call look = {.done = on_look, .arg = j};
+	struct provider_call look = {.begun = on_look_begun, .done = on_look, .arg = j};
 
 	j->m = m;
 	j->kind = kind;
@@ -391,7 +401,6 @@ static struct job *ask(struct provider_machine *m, enum kind kind, const struct 
 	look.fence = c->fence;
 	list_push_back(&m->jobs, &j->link);
 	loop_timer_init(&j->limit, bp->group, on_limit, j);
-	loop_timer_start(&j->limit, PROVIDER_CALL_MS);
 	j->looking = true;
 	bp->bmcs.ops->observe(&bp->bmcs, m->bmc, &look);
 	return j;

@@ -54,7 +54,7 @@ ARRIVAL, OUT_OF_USE = ("known",), ("quarantined", "retired")
 EVERY = ARRIVAL + COMING + GOING + ACTS + OUT_OF_USE
 RECOVER_LIMIT_S = 60
 REST_S = 3
-UNNAMED_S = 3  # from a login until the journal names its session
+UNNAMED_S = 10  # from a login until the journal names its session, at a BMC of seconds a request
 LEADS = "msg=leading"
 
 
@@ -159,12 +159,18 @@ class Killer:
 
 
 def strays(f, kills):
-    """Open BMC sessions that the journal never named, but such as were opened just before a kill: no one can
-    know of those, and the BMC ends them by its own timeout (docs/fencing.md)."""
+    """Open BMC sessions that the journal never named, each with the reason.  Of a process that is killed between its login
+    and its first look's end nobody can know the session, and the BMC ends it by its own timeout (docs/fencing.md): such
+    a one was the last that was opened before the kill, not long before, and nothing was done in it."""
     named = traces.journaled(f)
-    opened = {r.session: r.done for r in f.proxy.log if r.method == "POST" and r.path.endswith("/Sessions")}
-    return [s for s in f.proxy.sessions if s not in named and
-            not any(-1 < kill - opened[s] < UNNAMED_S for kill in kills)]
+    logins = {r.session: r.at for r in f.proxy.log if r.method == "POST" and r.path.endswith("/Sessions")}
+    found = {}
+    for s in set(f.proxy.sessions) - named:
+        after = min((t for t in [*kills, *logins.values()] if t > logins[s]), default=None)
+        acts = [r for r in f.proxy.log if r.session == s and r.effect]
+        if acts or after not in kills or after - logins[s] > pace.limit(UNNAMED_S):
+            found[s] = f"acts {acts}; the next login or kill {after and after - logins[s]} s later, kill: {after in kills}"
+    return found
 
 
 def fence(machine):

@@ -65,7 +65,7 @@ def check(f, pods):
         assert status["tenant"]["name"] == tenant, status
         place = f.network.where(machine["metadata"]["name"])
         assert place == f"tenant/{tenant}" == status["network"]["segment"], (place, status["network"])
-        assert status["network"]["proof"] == "Strong", status["network"]
+        assert status["network"]["proof"] == f.proof, status["network"]
         assert not status.get("clean"), "a serving machine is not clean"
         assert node["spec"]["providerID"] == f"drover://rack/{machine['metadata']['name']}"
         assert node["status"]["nodeInfo"]["systemUUID"].lower() == machine["spec"]["identity"]["systemUUID"]

@@ -160,6 +160,7 @@ static void hello(struct bootagent *a)
 		.dmi = {.system_uuid = str_or(a->server->calls_uuid, a->server->uuid),
 			.serial = a->server->serial},
 		.trust = WIPE_BOOT_NETWORK,
+		.probes = !a->server->probes_not,
 	};
 	char *text = proto_encode(proto_hello_fields, &h);
 
@@ -489,6 +490,22 @@ static void write_stamps(struct bootagent *a, bool on)
 	finish(a, &r);
 }
 
+static void probe(struct bootagent *a)
+{
+	const struct strings *asked = &a->order->addresses;
+	struct proto_probe *v = mem_calloc(asked->n + 1, sizeof(*v));
+	struct proto_report r = {.state = PROTO_DONE, .nonce = a->order->nonce};
+
+	for (size_t i = 0; i < asked->n; i++)
+		v[i] = (struct proto_probe){asked->v[i], server_hears(a->server, asked->v[i])
+								 ? PROTO_ANSWERED
+								 : PROTO_SILENT};
+	r.answers.v = v;
+	r.answers.n = asked->n;
+	finish(a, &r);
+	free(v);
+}
+
 static void obey(struct bootagent *a)
 {
 	struct server *b = a->server;
@@ -505,6 +522,9 @@ static void obey(struct bootagent *a)
 		return;
 	case PROTO_POWEROFF:
 		after_ms(a, POWEROFF_MS, off);
+		return;
+	case PROTO_PROBE:
+		probe(a);
 		return;
 	case PROTO_WRITE:
 		break;

@@ -32,6 +32,24 @@ bool server_reaches_drover(const struct server *b)
 	return str_eq(b->segment, "quarantine") || str_eq(b->segment, "provisioning");
 }
 
+bool server_hears(const struct server *b, const char *address)
+{
+	static const struct {
+		const char *address, *segment;
+	} gates[] = {
+		{SERVER_QUARANTINE_GATE, "quarantine"},
+		{SERVER_PROVISIONING_GATE, "provisioning"},
+		{SERVER_TEAM_A_GATE, "tenant/team-a"},
+		{SERVER_TEAM_B_GATE, "tenant/team-b"},
+	};
+
+	for (size_t i = 0; i < sizeof(gates) / sizeof(*gates); i++)
+		if (str_eq(gates[i].address, address))
+			return str_eq(gates[i].segment, b->segment) ||
+			       str_eq(gates[i].segment, b->leaks);
+	return false;
+}
+
 bool server_is_blank(const struct server *b)
 {
 	OWN(arena) a = arena_new();
@@ -182,11 +200,45 @@ static void put_labels(struct server *b, json_t *labels)
 				    json_string(value + 1));
 }
 
+/* What drover-join makes of the addresses on its config drive, before it joins.  NULL: there are none. */
+static const char *probe_label(struct server *b)
+{
+	const char *key = setting(b, "PROBE_KEY"), *verdict = "proved";
+	const char *const keys[] = {"PROBE_OWN", "PROBE_OTHERS"};
+	uint8_t digest[CRYPTO_SHA256];
+	char hex[2 * CRYPTO_SHA256 + 1];
+
+	if (!*key || b->probes_not)
+		return NULL;
+	for (int k = 0; k < 2; k++) {
+		char *list = arena_strdup(b->os, setting(b, keys[k])), *rest = list, *one;
+
+		while ((one = strtok_r(rest, ",", &rest))) {
+			bool hears =
+				server_hears(b, one) || str_eq(one, setting(b, "JOIN_ENDPOINT"));
+			char *colon = strchr(one, ':');
+
+			if (k == 0 && !hears)
+				verdict = "silent";
+			if (k == 0 || !hears)
+				continue;
+			if (colon)
+				*colon = '_';
+			verdict = arena_printf(b->os, "leak.%s", one);
+		}
+	}
+	crypto_sha256(arena_printf(b->os, "%s.%s", key, verdict), strlen(key) + 1 + strlen(verdict),
+		      digest);
+	str_hex(hex, digest, sizeof(digest));
+	return arena_printf(b->os, "%.16s.%s", hex, b->says_proved ? "proved" : verdict);
+}
+
 static void register_node(struct server *b)
 {
-	json_t *node = json_pack("{s:s,s:s,s:{s:s,s:{s:s}},s:{s:s,s:o},s:o}", "apiVersion", "v1",
-				 "kind", "Node", "metadata", "name", b->node_name, "labels",
-				 "kubernetes.io/hostname", b->node_name, "spec", "providerID",
+	json_t *node = json_pack("{s:s,s:s,s:{s:s,s:{s:s,s:s*}},s:{s:s,s:o},s:o}", "apiVersion",
+				 "v1", "kind", "Node", "metadata", "name", b->node_name, "labels",
+				 "kubernetes.io/hostname", b->node_name, "drover.dev/probe",
+				 probe_label(b), "spec", "providerID",
 				 str_or(b->says_provider_id, b->provider_id), "taints",
 				 taints_json(b), "status", node_status(b));
 

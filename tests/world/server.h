@@ -59,6 +59,7 @@ struct server {
 	int64_t fence;
 	bool port_stuck;    /* it says that it moved the port, and did not */
 	bool port_unproved; /* ... and cannot prove where the port is */
+	const char *leaks;  /* a segment that it reaches besides its own; NULL: none */
 
 	/* operating system */
 	struct arena *os; /* of this boot */
@@ -83,8 +84,10 @@ struct server {
 		forgets; /* wipes that it forgets when the power goes after them, but for the stamp */
 	bool forgot;	 /* it did, and was not wiped since: nobody can know before its next boot */
 	bool reads_once; /* its agent does not read wiped drives again at a claim, though told to */
-	bool undriven;	 /* a storage controller has no driver in its agent */
-	bool dead;	 /* the second drive's controller has lost its driver */
+	bool probes_not; /* its agent is of before there were probes */
+	bool says_proved;  /* its tenant's API server changes what its Node says that it reaches */
+	bool undriven;	   /* a storage controller has no driver in its agent */
+	bool dead;	   /* the second drive's controller has lost its driver */
 	const char *hides; /* why the first one does not show all that it holds; NULL: it does */
 	bool spins;	   /* its drives are no flash */
 	const char *reboots_at; /* at this order ("wipe") the machine reboots, once */
@@ -111,6 +114,13 @@ void server_power(struct server *b, bool on);
 void server_put_old_system(struct server *b);
 /* Its own port leads there: the agent's endpoint, a tenant's cluster. */
 bool server_reaches_drover(const struct server *b);
+/* Addresses that answer in one segment alone. */
+#define SERVER_QUARANTINE_GATE "10.90.0.1"
+#define SERVER_PROVISIONING_GATE "10.90.1.1"
+#define SERVER_TEAM_A_GATE "10.90.2.1:6443"
+#define SERVER_TEAM_B_GATE "10.90.3.1:6443"
+/* This one answers it. */
+bool server_hears(const struct server *b, const char *address);
 /* No byte of anybody's on any drive; a clean stamp is nobody's. */
 bool server_is_blank(const struct server *b);
 

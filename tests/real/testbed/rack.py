@@ -214,9 +214,10 @@ class Rack:
     network is a started Network that the machines' ports are in; without one each machine has
     QEMU's user network, and reaches this machine's loopback.  A drive in lost_writes, (machine, drive)
     by their numbers, reads back what was written until the machine goes off, and then as before.
+    One processor each: on a busy machine QEMU's emulation loses the timer of a second one, and the guest hangs.
     """
 
-    def __init__(self, folder, prefix="drover-test", count=1, memory_mib=2560, cpus=2,
+    def __init__(self, folder, prefix="drover-test", count=1, memory_mib=2560, cpus=1,
                  drives_mib=(4096, 1024), cpu="qemu64", media_ca=None,
                  network=None):
         self.folder = pathlib.Path(folder)

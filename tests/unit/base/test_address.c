@@ -34,6 +34,43 @@ static void a_host_is_what_stands_before_the_port(void **state)
 	}
 }
 
+static void a_service_has_a_port_from_1(void **state)
+{
+	static const struct {
+		const char *text, *host;
+		unsigned port;
+	} t[] = {
+		{"10.1.0.17", "10.1.0.17", 0},
+		{"10.1.0.17:6443", "10.1.0.17", 6443},
+		{"fd00::17", "fd00::17", 0},
+		{"[fd00::17]", "fd00::17", 0},
+		{"[fd00::17]:65535", "fd00::17", 65535},
+	};
+	static const char *const none[] = {"",
+					   "rack:1",
+					   "10.1.0.17:",
+					   "10.1.0.17:0",
+					   "10.1.0.17:65536",
+					   "10.1.0.17:x",
+					   "[fd00::17]:",
+					   "[fd00::17]:0",
+					   "10.1.0.0/24",
+					   NULL};
+	char host[ADDRESS_TEXT] = "as it was";
+	uint16_t port = 7;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		assert_false(address_service(none[i], host, &port));
+	assert_string_equal(host, "as it was");
+	assert_int_equal(port, 7);
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		assert_true(address_service(t[i].text, host, &port));
+		assert_string_equal(host, t[i].host);
+		assert_int_equal(port, t[i].port);
+	}
+}
+
 static void the_same_host_is_the_same_whatever_the_port_and_the_spelling(void **state)
 {
 	(void)state;
@@ -91,6 +128,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_host_is_what_stands_before_the_port),
+		cmocka_unit_test(a_service_has_a_port_from_1),
 		cmocka_unit_test(the_same_host_is_the_same_whatever_the_port_and_the_spelling),
 		cmocka_unit_test(a_network_holds_its_addresses_alone),
 		cmocka_unit_test(a_network_is_written_without_bits_beyond_its_prefix),

@@ -50,7 +50,7 @@ static void on_released(void *arg)
 	((struct replica *)arg)->released++;
 }
 
-static void join(struct replica *r, struct fake_api *f, const char *name)
+static void join_slower(struct replica *r, struct fake_api *f, const char *name, unsigned slower)
 {
 	struct kube_config config = {0};
 
@@ -66,10 +66,16 @@ static void join(struct replica *r, struct fake_api *f, const char *name)
 									 .ns = "drover",
 									 .name = "leader",
 									 .identity = name,
+									 .slower = slower,
 									 .on_started = on_started,
 									 .on_stopped = on_stopped,
 									 .arg = r});
 	assert_int_equal(kube_lease_renewed_age(r->lease), INT64_MAX);
+}
+
+static void join(struct replica *r, struct fake_api *f, const char *name)
+{
+	join_slower(r, f, name, 0);
 }
 
 static void leave(struct replica *r)
@@ -151,6 +157,34 @@ static void a_leader_that_is_cut_off_stops_before_another_starts(void **state)
 }
 
 /* After a pause of the process timers may run in any order. */
+/* What it wrote tells the others how long they have to wait. */
+static void a_slower_leader_is_waited_for_by_all(void **state)
+{
+	struct fake_api f;
+	struct replica a, b;
+	int64_t cut;
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	join_slower(&a, &f, "a", 8);
+	fake_api_run(&f, 500);
+	join(&b, &f, "b");
+	fake_api_run(&f, 60000);
+	assert_int_equal(json_int_at(fake_api_get(&f, PATH), "spec", "leaseDurationSeconds"), 120);
+	http_mem_hang(f.net, a.origin, true);
+	cut = loop_now(f.loop);
+	fake_api_run(&f, 50000);
+	assert_true(kube_lease_held(a.lease));
+	fake_api_run(&f, 100000);
+	assert_int_equal(a.stopped, 1);
+	assert_int_equal(b.started, 1);
+	assert_true(a.stopped_at - cut < 80000);
+	assert_true(b.started_at - a.stopped_at >= 24000);
+	leave(&a);
+	leave(&b);
+	fake_api_stop(&f);
+}
+
 static void the_clock_alone_says_whether_it_is_still_held(void **state)
 {
 	struct fake_api f;
@@ -379,6 +413,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_candidate_makes_the_lease_and_renews_it),
 		cmocka_unit_test(a_leader_that_is_cut_off_stops_before_another_starts),
+		cmocka_unit_test(a_slower_leader_is_waited_for_by_all),
 		cmocka_unit_test(the_clock_alone_says_whether_it_is_still_held),
 		cmocka_unit_test(a_short_fault_costs_no_leadership_and_a_long_one_a_new_term),
 		cmocka_unit_test(a_renewal_whose_answer_was_lost_is_read_again),

@@ -477,6 +477,33 @@ static void a_drive_without_a_size_fails_the_wipe(void **state)
 	assert_true(machine_residue(&agent_rig.m, "nvme1n1") > 0);
 }
 
+/* The nonce says which question the answers are of; every address has one. */
+static void a_probe_reports_each_address_with_its_nonce(void **state)
+{
+	const char *asked[] = {"127.0.0.1:1", "gateway.example"};
+	struct proto_order probe = {
+		.seq = 1, .id = "op/probe", .fence = 1, .kind = PROTO_PROBE, .nonce = NONCE};
+	const struct proto_report *r = agent_rig_order(&probe);
+
+	(void)state;
+	assert_true(agent_rig.hello.probes);
+	assert_string_equal(r->reason, "OrderInvalid");
+	probe.seq = 2;
+	probe.id = "op/probe2";
+	probe.addresses = (struct strings){asked, 2};
+	r = agent_rig_order(&probe);
+	assert_int_equal(r->state, PROTO_DONE);
+	assert_string_equal(r->nonce, NONCE);
+	assert_int_equal(r->answers.n, 2);
+	assert_string_equal(r->answers.v[0].address, "127.0.0.1:1");
+	assert_int_equal(r->answers.v[0].answer, PROTO_ANSWERED);
+	assert_int_equal(r->answers.v[1].answer, PROTO_NOT_ASKED);
+	probe.nonce = NULL;
+	probe.seq = 3;
+	probe.id = "op/probe3";
+	assert_string_equal(agent_rig_order(&probe)->reason, "OrderInvalid");
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, agent_rig_setup, agent_rig_teardown)
@@ -494,6 +521,7 @@ int main(void)
 		T(a_drive_that_came_during_the_wipe_fails_it),
 		T(a_machine_without_drives_was_not_wiped),
 		T(a_drive_without_a_size_fails_the_wipe),
+		T(a_probe_reports_each_address_with_its_nonce),
 	};
 
 	mem_init();

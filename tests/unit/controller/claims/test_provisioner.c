@@ -284,21 +284,83 @@ static void a_claim_that_could_not_be_created_is_tried_again(void **state)
 	assert_int_equal(claims(d).n, 1);
 }
 
-static void while_a_claim_is_being_created_nothing_is_planned(void **state)
+static void second_machine(struct bench *d)
+{
+	bench_put(
+		d,
+		"{'kind': 'Machine', 'metadata': {'name': 'm-2'}, 'spec': {'providerRef': {'name': 'hall-a'},"
+		" 'instanceType': 'hgx', 'managementPolicy': 'Manage',"
+		" 'drives': [{'wwn': 'eui.3', 'bytes': 1000}],"
+		" 'identity': {'systemUUID': '4c4c4544-0000-1000-8000-000000000002', 'serialNumber': 'S2'},"
+		" 'bmc': {'address': 'https://10.0.8.18/redfish/v1/Systems/1', 'credentialsSecretRef': {'name': 'bmc-1'},"
+		"  'tls': {'trustOnFirstUse': true}}},"
+		" 'status': {'state': 'free', 'tenancy': 1, 'clean': true,"
+		"  'lastWipe': {'record': 'm-2-1-1', 'tenancy': 1}}}");
+}
+
+static void a_claim_that_is_being_created_is_planned_with(void **state)
 {
 	struct bench *d = *state;
 	unsigned before = http_stats(d->c.http).in_flight;
 
+	second_machine(d);
 	http_mem_hang(d->net, BENCH_HOST, true);
 	bench_pod(d, "train", 8);
 	for (int i = 0; i < 30; i++) {
 		provisioner_kick(d->provisioner);
 		bench_run(d, 100);
 	}
-	assert_true(http_stats(d->c.http).in_flight <= before + 2);
+	assert_true(plans(d) > 20);
+	assert_int_equal(http_stats(d->c.http).in_flight, before + 1);
+	bench_pod(d, "eval", 8); /* nobody's claim keeps it waiting */
+	bench_run(d, 3000);
+	assert_int_equal(http_stats(d->c.http).in_flight, before + 2);
+	bench_pod(d, "third", 8);
+	bench_run(d, 3000);
+	assert_int_equal(http_stats(d->c.http).in_flight, before + 2);
 	http_mem_hang(d->net, BENCH_HOST, false);
 	bench_run(d, 60000);
-	assert_int_equal(claims(d).n, 1);
+	assert_int_equal(claims(d).n, 2);
+}
+
+static enum http_mem_fate creates_fare(const char *origin, const char *method, const char *target,
+				       void *arg)
+{
+	(void)origin;
+	return str_eq(method, "POST") && strstr(target, "/nodeclaims")
+		       ? *(const enum http_mem_fate *)arg
+		       : HTTP_MEM_WELL;
+}
+
+/* Whatever its maker learns of it. */
+static void a_claim_is_created_once_though_the_answer_is_lost(void **state)
+{
+	static const enum http_mem_fate fates[] = {HTTP_MEM_REPLY_LOST, HTTP_MEM_SILENT,
+						   HTTP_MEM_TWICE};
+	struct bench *d = *state;
+
+	second_machine(d);
+	for (size_t i = 0; i < 3; i++) {
+		enum http_mem_fate fate = fates[i];
+		struct names w;
+
+		http_mem_fault(d->net, creates_fare, &fate);
+		bench_pod(d, "train", 8);
+		for (int k = 0; k < 40; k++) {
+			provisioner_kick(d->provisioner);
+			bench_run(d, 1000);
+		}
+		w = claims(d);
+		assert_int_equal(w.n, 1);
+		bench_must(d, &d->team, "DELETE", PODS "/train", NULL);
+		bench_patch(d, OBJECT_NODE_CLAIM, w.v[0], "{'metadata': {'finalizers': null}}");
+		bench_must(d, &d->host, "DELETE",
+			   arena_printf(d->a, "/apis/" OBJECT_API_VERSION "/nodeclaims/%s", w.v[0]),
+			   NULL);
+		bench_run(d, 5000);
+		assert_int_equal(claims(d).n, 0);
+		http_mem_fault(d->net, NULL, NULL);
+	}
 }
 
 static void what_is_not_offered_gets_no_claim(void **state)
@@ -522,7 +584,8 @@ int main(void)
 		T(who_waits_is_told_again_though_nothing_changes),
 		T(who_does_not_lead_or_is_not_ready_plans_nothing),
 		T(a_claim_that_could_not_be_created_is_tried_again),
-		T(while_a_claim_is_being_created_nothing_is_planned),
+		T(a_claim_that_is_being_created_is_planned_with),
+		T(a_claim_is_created_once_though_the_answer_is_lost),
 		T(pods_that_must_be_apart_get_a_machine_each),
 		T(what_is_not_offered_gets_no_claim),
 		T(after_three_failures_in_a_row_it_backs_off_and_says_so),

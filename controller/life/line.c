@@ -1,0 +1,78 @@
+/*
+ * line: sums up what calls of the state at hand waited in their Provider's line.
+ * Tests: tests/world/test_line.c
+ */
+#include "controller/life/line.h"
+
+#include "base/str.h"
+#include "controller/life/journal.h"
+
+#define TELL_MS 30000
+
+void life_line_asked(struct life *l)
+{
+	if (l->line.of != l->m->status.state_since) {
+		l->line.of = l->m->status.state_since;
+		l->line.waited_ms = 0;
+	}
+	if (!l->line.since)
+		l->line.since = loop_now(l->c->loop);
+}
+
+bool life_line_waits(const struct life *l)
+{
+	return l->line.since && (l->look.busy || l->act.under_way);
+}
+
+void life_line_left(struct life *l)
+{
+	l->line.since = 0;
+}
+
+void life_line_begun(int64_t waited_ms, void *arg)
+{
+	struct life *l = arg;
+
+	l->line.since = 0;
+	l->line.waited_ms += waited_ms;
+}
+
+/* One text for the whole wait, for its time says since when. */
+void life_line_tell(struct life *l)
+{
+	int64_t left = l->line.since + TELL_MS - loop_now(l->c->loop);
+
+	if (!life_line_waits(l))
+		return;
+	if (left > 0)
+		loop_timer_start(&l->timer, left < l->c->o.poll_ms ? left : l->c->o.poll_ms);
+	else
+		life_wait(l, WAITING_RATE, REASON_CallsPaced,
+			  "calls to BMCs of provider %s go out in turn, and others are before it",
+			  str_or(l->m->spec.provider_ref.name, ""));
+}
+
+bool life_ensure_line_settled(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+
+	if (life_line_waits(l) || reason_find(op->last_error.reason) != REASON_CallsPaced)
+		return true;
+	life_write(l, json_pack("{s:{s:n, s:n}}", "operation", "waitingFor", "lastError"), NULL);
+	return false;
+}
+
+bool life_ensure_line_counted(struct life *l)
+{
+	int64_t waited = l->line.waited_ms;
+	char t[STR_TIME_SIZE];
+
+	if (l->line.of != l->m->status.state_since || waited <= 0)
+		return true;
+	l->line.waited_ms = 0;
+	life_write(l,
+		   json_pack("{s:{s:s}}", "operation", "deadline",
+			     str_time(t, life_deadline(l) + waited)),
+		   NULL);
+	return false;
+}

@@ -1,0 +1,233 @@
+/*
+ * probe: what packets say of where the machine is.  Tests: tests/world/test_probe.c
+ */
+#include "controller/life/probe.h"
+
+#include <string.h>
+
+#include "api/annotations.h"
+#include "base/address.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/core/keys.h"
+#include "controller/hardware/segments.h"
+#include "controller/life/agent_boot.h"
+#include "controller/rules/probe_judge.h"
+
+struct collect {
+	struct probe_targets *targets;
+	struct arena *arena;
+	const char *mine; /* segment of a tenant that it is in; NULL: one of ours */
+	bool own;	  /* those of that segment are collected, else the others */
+};
+
+static bool add_tenant(const struct kube_entry *e, void *arg)
+{
+	const struct virtual_cluster *vc = e->object;
+	struct collect *c = arg;
+	char *segment = arena_calloc(c->arena, TENANT_SEGMENT, 1);
+
+	segment_of_tenant(vc, segment);
+	if (c->own && str_eq(segment, c->mine))
+		probe_targets_own(c->targets, &vc->spec.network.probe, segment);
+	else if (!c->own && !str_eq(segment, c->mine))
+		probe_targets_others(c->targets, &vc->spec.network.probe, segment);
+	return true;
+}
+
+/* For one of our own segments. */
+static struct probe_targets *targets_of(const struct life *l, struct arena *a)
+{
+	const struct provider_object_network *n = &life_provider(l)->spec.network;
+	struct collect c = {.targets = arena_new_obj(a, struct probe_targets), .arena = a};
+	const char *quarantine = str_or(n->segments.quarantine, "quarantine");
+	const char *provisioning = str_or(n->segments.provisioning, "provisioning");
+
+	if (str_eq(l->m->status.network.segment, quarantine)) {
+		probe_targets_own(c.targets, &n->probe.quarantine, quarantine);
+		probe_targets_others(c.targets, &n->probe.provisioning, provisioning);
+	} else {
+		probe_targets_own(c.targets, &n->probe.provisioning, provisioning);
+		probe_targets_others(c.targets, &n->probe.quarantine, quarantine);
+	}
+	kube_cache_each(l->c->cache[OBJECT_VIRTUAL_CLUSTER], add_tenant, &c);
+	return c.targets;
+}
+
+/* For the segment of its tenant.  Where it joins is one of its own. */
+static struct probe_targets *targets_of_tenant(const struct life *l,
+					       const struct virtual_cluster *vc,
+					       const char *endpoint, struct arena *a)
+{
+	const struct provider_object_network *n = &life_provider(l)->spec.network;
+	struct collect c = {
+		.targets = arena_new_obj(a, struct probe_targets), .arena = a, .own = true};
+	char *mine = arena_calloc(a, TENANT_SEGMENT, 1), host[ADDRESS_TEXT];
+	const char **join = arena_calloc(a, 1, sizeof(*join));
+	uint16_t port;
+
+	segment_of_tenant(vc, mine);
+	c.mine = mine;
+	*join = endpoint;
+	if (address_service(endpoint, host, &port))
+		probe_targets_own(c.targets, &(struct strings){join, 1}, mine);
+	kube_cache_each(l->c->cache[OBJECT_VIRTUAL_CLUSTER], add_tenant, &c);
+	probe_targets_others(c.targets, &n->probe.quarantine,
+			     str_or(n->segments.quarantine, "quarantine"));
+	probe_targets_others(c.targets, &n->probe.provisioning,
+			     str_or(n->segments.provisioning, "provisioning"));
+	c.own = false;
+	kube_cache_each(l->c->cache[OBJECT_VIRTUAL_CLUSTER], add_tenant, &c);
+	return c.targets;
+}
+
+/* Derived, so that a leader that follows knows the answer to its predecessor's question. */
+static void nonce(const struct life *l, const char *order, char out[static 65])
+{
+	OWN(arena) a = arena_new();
+
+	keys_derive(l->c->keys, arena_printf(a, "probe\n%s\n%s", l->m->meta.uid, order), out);
+}
+
+static void write_down(struct life *l, const char *order, const struct probe_verdict *v)
+{
+	char when[STR_TIME_SIZE];
+	json_t *network;
+
+	str_time(when, loop_wall(l->c->loop));
+	network = json_pack("{s:{s:s, s:s, s:s?, s:s?}}", "probe", "order", order, "time", when,
+			    "message", v->proved ? NULL : v->why, "leak", v->leak);
+	if (v->proved || v->leak)
+		json_object_set_new(network, "proof",
+				    json_string(fabric_proof_names[v->leak ? FABRIC_PROOF_NONE
+									   : FABRIC_PROOF_STRONG]));
+	if (v->proved)
+		json_object_set_new(network, "observedTime", json_string(when));
+	if (!v->proved)
+		log_warn(v->leak ? "machine reaches another segment" : "segment not proved",
+			 LOG_S("machine", l->name), LOG_S("segment", l->m->status.network.segment),
+			 LOG_S("why", v->why));
+	life_write(l, json_pack("{s:o}", "network", network), NULL);
+}
+
+static enum life_decision leaks(struct life *l, const char *text)
+{
+	if (machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED)
+		return life_quarantine(l, EXIT_AUTO, REASON_NetworkLeak, "in %s: %s",
+				       l->m->status.network.segment, text);
+	return life_fail(l, REASON_NetworkLeak, "in %s: %s", l->m->status.network.segment, text);
+}
+
+bool life_ensure_probed(struct life *l, const char *name, enum life_decision *d)
+{
+	const struct machine_probe *known = l->m->status.network.probe;
+	OWN(arena) a = arena_new();
+	struct proto_order o = {.kind = PROTO_PROBE};
+	struct probe_verdict v = {0};
+	const struct probe_targets *t;
+	const struct proto_report *r;
+	char order[LIFE_ORDER_ID], hex[65];
+
+	life_order_id(l, name, order);
+	if (known && str_eq(known->order, order)) {
+		if (known->leak)
+			*d = leaks(l, str_or(known->message, known->leak));
+		return !known->leak;
+	}
+	t = targets_of(l, a);
+	if (!t->n || life_provider(l)->spec.network.type == FABRIC_NONE)
+		return true;
+	if (!l->m->status.agent || !l->m->status.agent->probes) {
+		str_copy(v.why, sizeof(v.why), "the agent's image is of before there were probes");
+		write_down(l, order, &v);
+		return false;
+	}
+	o.addresses.v = arena_calloc(a, t->n, sizeof(*o.addresses.v));
+	for (size_t i = 0; i < t->n; i++)
+		o.addresses.v[o.addresses.n++] = t->v[i].address;
+	nonce(l, order, hex);
+	o.nonce = hex;
+	r = life_order(l, &o, name);
+	if (!r)
+		return false;
+	probe_judge(t, hex, r, &v);
+	write_down(l, order, &v);
+	return false;
+}
+
+/* --- its Node ------------------------------------------------------------------------------------ */
+
+static const char *join_key(const struct life *l, const struct node_claim *n, struct arena *a)
+{
+	char hex[65];
+
+	nonce(l, n->meta.uid, hex);
+	return arena_strdup(a, hex);
+}
+
+static const char *listed(const struct probe_targets *t, bool own, struct arena *a)
+{
+	struct buf b;
+	const char *text;
+
+	buf_init(&b, PROTO_PROBES_MAX * 65);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i].own == own)
+			buf_printf(&b, "%s%s", b.len ? "," : "", t->v[i].address);
+	text = arena_strndup(a, b.len ? b.data : "", b.len);
+	buf_done(&b);
+	return text;
+}
+
+/* NULL: there is nothing to be asked from there. */
+static struct probe_targets *join_targets(const struct life *l, const struct node_claim *n,
+					  const char *endpoint, struct arena *a)
+{
+	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+						   n->spec.virtual_cluster_ref.name);
+	const struct provider_object *p = life_provider(l);
+	struct probe_targets *t;
+
+	if (!vc || !p || p->spec.network.type == FABRIC_NONE)
+		return NULL;
+	t = targets_of_tenant(l, vc, endpoint, a);
+	return t->n && !t->v[t->n - 1].own ? t : NULL; /* the others stand last */
+}
+
+const struct life_join_probe *life_join_probe(const struct life *l, const struct node_claim *n,
+					      const char *endpoint, struct arena *a)
+{
+	const struct probe_targets *t = join_targets(l, n, endpoint, a);
+	struct life_join_probe *p;
+
+	if (!t)
+		return NULL;
+	p = arena_new_obj(a, struct life_join_probe);
+	p->key = join_key(l, n, a);
+	p->own = listed(t, true, a);
+	p->others = listed(t, false, a);
+	return p;
+}
+
+bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
+			     const struct tenant_node *node, enum life_decision *d)
+{
+	const struct machine_probe *known = l->m->status.network.probe;
+	const struct probe_targets *t;
+	struct probe_verdict v;
+	OWN(arena) a = arena_new();
+
+	if (known && str_eq(known->order, n->meta.uid)) {
+		if (known->leak)
+			*d = leaks(l, str_or(known->message, known->leak));
+		return !known->leak;
+	}
+	t = join_targets(l, n, NULL, a);
+	if (!t)
+		return true;
+	probe_judge_label(t, join_key(l, n, a), labels_get(&node->world.labels, TENANT_LABEL_PROBE),
+			  &v);
+	write_down(l, n->meta.uid, &v);
+	return false;
+}

@@ -1,0 +1,262 @@
+/*
+ * object_changes: what follows from a changed object of the host API: decoding, checks, and who hears of it.
+ *
+ * Tests: tests/world/test_news.c, tests/world/test_rest.c, tests/world/test_reserved.c
+ */
+#include "controller/parts.h"
+
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/claims/claims.h"
+#include "controller/claims/eta.h"
+#include "controller/claims/owners.h"
+#include "controller/claims/provisioner.h"
+#include "controller/claims/supply_status.h"
+#include "controller/claims/warm_pool.h"
+#include "controller/claims/world_sync.h"
+#include "controller/core/claim_index.h"
+#include "controller/core/counters.h"
+#include "controller/core/record_export.h"
+#include "controller/core/reserved.h"
+#include "controller/core/validation.h"
+#include "controller/drain/drains.h"
+#include "controller/hardware/driver.h"
+#include "controller/hardware/machine_index.h"
+#include "controller/hardware/made_machines.h"
+#include "controller/hardware/provider_hold.h"
+#include "controller/steps/lives.h"
+#include "controller/tenant/debts.h"
+
+/* Kinds that this controller acts on. */
+static const enum object_kind_id watched[] = {
+	OBJECT_NODE_POOL,	OBJECT_NODE_CLAIM, OBJECT_MACHINE,     OBJECT_PROVIDER,
+	OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,	   OBJECT_WIPE_RECORD, OBJECT_BURST_POLICY,
+};
+#define WATCHED (sizeof(watched) / sizeof(watched[0]))
+
+void object_changes_kick_machine_of_claim(struct controller *c, const struct node_claim *n)
+{
+	if (n && n->spec.machine_ref)
+		lives_kick(c->lives, n->spec.machine_ref->name);
+	if (n && n->status.machine_ref)
+		lives_kick(c->lives, n->status.machine_ref->name);
+}
+
+bool object_changes_kick_machine(const char *machine, void *arg)
+{
+	struct controller *c = arg;
+
+	lives_kick(c->lives, machine);
+	return true;
+}
+
+static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	struct kind_watch *w = arg;
+	const struct kube_entry *old;
+	void *out = NULL;
+
+	if (object_decode(&object_kinds[w->kind], o, a, &out, e) == 0 &&
+	    object_check(&object_kinds[w->kind], out, NULL, e) == 0)
+		return out;
+	old = kube_cache_get(w->c->ctx.cache[w->kind], "",
+			     str_or(json_str_at(o, "metadata", "name"), ""));
+	out = old ? validation_keep(w->kind, old->object, o, a) : NULL;
+	if (out) {
+		validation_bad(w->c->validation, w->kind, o, e);
+		err_clear(e);
+	}
+	return out;
+}
+
+static void on_bad(const json_t *o, const struct err *e, void *arg)
+{
+	struct kind_watch *w = arg;
+
+	w->c->ctx.records_unread |= w->kind == OBJECT_WIPE_RECORD;
+	if (w->kind == OBJECT_VIRTUAL_CLUSTER)
+		tenants_bad(w->c->tenants, str_or(json_str_at(o, "metadata", "name"), ""));
+	validation_bad(w->c->validation, w->kind, o, e);
+}
+
+void object_changes_machine(struct controller *c, const char *name, const struct machine *m)
+{
+	lives_update(c->lives, name, m);
+	world_sync_machine(c->sync, name, m);
+	drains_machine(c->drains, name);
+	if (m && m->status.claim_ref)
+		claims_kick(c->claims, m->status.claim_ref->name);
+}
+
+static void kick_claim_of(struct controller *c, const struct kube_entry *en)
+{
+	const struct machine *m = en ? en->object : NULL;
+
+	if (m && m->status.claim_ref)
+		claims_kick(c->claims, m->status.claim_ref->name);
+}
+
+static void claim_changed(struct controller *c, const char *name, const struct node_claim *n)
+{
+	claims_kick(c->claims, name);
+	debts_kick(c->debts, n ? n->spec.virtual_cluster_ref.name : NULL);
+	owners_kick(c->owners, n ? n->spec.virtual_cluster_ref.name : NULL);
+	world_sync_claim(c->sync, name, n);
+	object_changes_kick_machine_of_claim(c, n);
+}
+
+/* A record is of a server, whatever its Machine is called by now. */
+static void kick_machine_of_record(struct controller *c, const struct wipe_record *r)
+{
+	lives_kick(c->lives, str_or(r->spec.evidence.machine.name, ""));
+	machine_index_each(c->machine_index, MACHINE_BY_UUID, r->spec.evidence.machine.system_uuid,
+			   object_changes_kick_machine, c);
+	machine_index_each(c->machine_index, MACHINE_BY_SERIAL, r->spec.evidence.machine.serial,
+			   object_changes_kick_machine, c);
+}
+
+/* Status alone: ours, as a rule, and nothing hangs on it. */
+static bool same_spec(const struct kube_entry *old, const struct kube_entry *new_)
+{
+	const struct object_meta *a = old ? object_meta_of(old->object) : NULL,
+				 *b = new_ ? object_meta_of(new_->object) : NULL;
+
+	return a && b && a->generation && a->generation == b->generation &&
+	       a->deletion_timestamp == b->deletion_timestamp;
+}
+
+static void machine_spec_changed(struct controller *c, const char *name, const struct machine *m)
+{
+	OWN(arena) a = arena_new();
+
+	machine_index_put(c->machine_index, name, m);
+	reserved_put(c->ctx.reserved, arena_printf(a, "the BMC of machine %s", name),
+		     m && m->spec.bmc ? m->spec.bmc->address : NULL, false);
+	if (!m) /* life/bmc.c */
+		reserved_put(c->ctx.reserved, arena_printf(a, RESERVED_ANSWERED, name), NULL,
+			     false);
+}
+
+/* Where drover itself is, as agents and BMCs know it. */
+static void reserve_endpoints(struct controller *c, const char *name,
+			      const struct provider_object *p)
+{
+	const char *const places[][2] = {
+		{"spec.agent.endpoint", p ? p->spec.agent.endpoint : NULL},
+		{"spec.boot.mediaURL", p ? p->spec.boot.media_url : NULL},
+		{"spec.boot.httpsMediaURL", p ? p->spec.boot.https_media_url : NULL}};
+	OWN(arena) a = arena_new();
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		reserved_put(c->ctx.reserved,
+			     arena_printf(a, "%s of provider %s", places[i][0], name), places[i][1],
+			     true);
+}
+
+static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
+{
+	struct kind_watch *w = arg;
+	struct controller *c = w->c;
+	const char *name = new_ ? new_->name : old->name;
+	void *o = new_ ? new_->object : NULL;
+
+	if (o)
+		validation_good(c->validation, w->kind, o);
+	supply_status_kick(c->supply_status);
+	warm_pool_kick(c->warm_pool);
+	switch (w->kind) {
+	case OBJECT_NODE_POOL:
+		if (!same_spec(old, new_))
+			world_sync_pool(c->sync, name, o);
+		provisioner_kick(
+			c->provisioner); /* its line may have been opened (claims/stop_line.h) */
+		owners_kick(c->owners, NULL);
+		break;
+	case OBJECT_NODE_CLAIM:
+		claim_index_put(c->ctx.claim_index, name, o);
+		object_changes_kick_machine_of_claim(c, old ? old->object : NULL);
+		claim_changed(c, name, o);
+		break;
+	case OBJECT_MACHINE:
+		if (!same_spec(old, new_))
+			machine_spec_changed(c, name, o);
+		kick_claim_of(c, old); /* one that it has just let go of ends now */
+		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
+		eta_saw(c->eta, old ? old->object : NULL, o);
+		object_changes_machine(c, name, o);
+		made_machines_kick(c->made_machines);
+		if (!same_spec(old, new_))
+			provider_hold_kick(c->provider_hold);
+		break;
+	case OBJECT_PROVIDER:
+		provisioner_kick(c->provisioner);
+		provider_hold_kick(c->provider_hold);
+		if (same_spec(old, new_))
+			break;
+		reserve_endpoints(c, name, o);
+		drivers_update(c->drivers, name);
+		made_machines_kick(c->made_machines);
+		debts_kick(c->debts, NULL); /* its network may be one that holds tenants */
+		world_sync_provider(c->sync, name, o);
+		break;
+	case OBJECT_VIRTUAL_CLUSTER:
+		tenants_update(c->tenants, name);
+		debts_kick(c->debts, name);
+		owners_kick(c->owners, name);
+		break;
+	case OBJECT_WIPE_RECORD:
+		record_export_kick(c->record_export, name);
+		kick_machine_of_record(c, o ? o : old->object);
+		break;
+	case OBJECT_DRAIN:
+		drains_kick(c->drains, name);
+		break;
+	case OBJECT_BURST_POLICY:
+	case OBJECT_KINDS:
+		break;
+	}
+}
+
+static void on_sync(void *arg)
+{
+	struct kind_watch *w = arg;
+
+	loop_timer_start(&w->c->settle, 0);
+}
+
+static void on_health(const struct err *e, void *arg)
+{
+	struct kind_watch *w = arg;
+
+	if (e)
+		log_warn("host API watch", LOG_S("kind", object_kinds[w->kind].kind), LOG_E(e));
+}
+
+void object_changes_watch(struct controller *c)
+{
+	ctx_watch_crds(&c->ctx);
+	for (size_t i = 0; i < WATCHED; i++) {
+		struct kind_watch *w = &c->watches[watched[i]];
+		struct kube_cache_spec s = {
+			.client = c->ctx.host,
+			.resource = &object_resources[watched[i]],
+			.project = project,
+			.on_change = on_change,
+			.on_sync = on_sync,
+			.on_bad = on_bad,
+			.on_health = on_health,
+			.arg = w,
+		};
+
+		*w = (struct kind_watch){c, watched[i]};
+		c->ctx.cache[watched[i]] = kube_cache_new(c->ctx.group, &s);
+	}
+}
+
+bool object_changes_synced(const struct controller *c)
+{
+	for (size_t i = 0; i < WATCHED; i++)
+		if (!kube_cache_synced(c->ctx.cache[watched[i]]))
+			return false;
+	return true;
+}

@@ -1,0 +1,79 @@
+/*
+ * parts: the parts of the controller, for the files of this folder alone: controller.c makes them and hands each what
+ * it needs; object_changes.c, tenant_changes.c and secret_changes.c tell each what changed outside.  Loop thread only.
+ */
+#pragma once
+
+#include "api/resources.h"
+#include "base/arena.h"
+#include "base/loop/loop.h"
+#include "controller/core/context.h"
+#include "controller/core/sweep.h"
+#include "controller/endpoints.h"
+#include "controller/tenant/tenant.h"
+
+/* What one cache's callbacks know. */
+struct kind_watch {
+	struct controller *c;
+	enum object_kind_id kind;
+};
+
+struct controller {
+	struct context ctx;
+	const char *agent_image, *agent_image_key;
+	void (*on_ready)(void *arg);
+	void *on_ready_arg;
+	struct gauges *gauges;
+	struct endpoints endpoints;
+	struct validation *validation;
+	struct record_export *record_export;
+	struct agent_endpoint *agent_endpoint;
+	struct drivers *drivers;
+	struct discovery *discovery;
+	struct power_pacing *power_pacing;
+	struct login_guard *login_guard;
+	struct machine_index *machine_index;
+	struct tenants *tenants;
+	struct debts *debts;
+	struct segments *segments;
+	struct drains *drains;
+	struct eta *eta;
+	struct provisioner *provisioner;
+	struct world_sync *sync; /* the provisioner's */
+	struct claims *claims;
+	struct owners *owners;
+	struct warm_pool *warm_pool;
+	struct supply_status *supply_status;
+	struct provider_hold *provider_hold;
+	struct made_machines *made_machines;
+	struct lives *lives;
+	struct kind_watch *watches; /* one for each kind */
+	struct loop_timer settle;   /* derives again what depends on several kinds */
+	struct rederive {
+		struct arena *arena; /* NULL: not under way */
+		struct sweep sweep;
+		struct loop_timer timer;
+		bool claims; /* Machines are done */
+	} rederive;
+};
+
+/* --- object_changes.c: objects of the host API ----------------------------------------------------- */
+
+/* Starts the caches of the CRDs and of all kinds that this controller acts on. */
+void object_changes_watch(struct controller *c);
+/* All these kinds have come in. */
+bool object_changes_synced(const struct controller *c);
+/* Tells all parts what this Machine or claim is now; NULL: it is gone. */
+void object_changes_machine(struct controller *c, const char *name, const struct machine *m);
+void object_changes_kick_machine_of_claim(struct controller *c, const struct node_claim *n);
+/* For machine_index_each(); arg: struct controller. */
+bool object_changes_kick_machine(const char *machine, void *arg);
+
+/* --- tenant_changes.c: pods and Nodes of the tenants ------------------------------------------------ */
+
+struct tenant_hooks tenant_changes_hooks(struct controller *c);
+
+/* --- secret_changes.c: Secrets in drover's namespace and the tenants' ------------------------------- */
+
+/* A secrets_fn; arg: struct controller. */
+void secret_changes_on(const char *ns, const char *name, void *arg);

@@ -1,0 +1,98 @@
+/*
+ * secret_changes: what follows from a changed Secret: logins, drivers and keys that hang on it are made anew.
+ *
+ * Tests: tests/world/test_rotate.c, tests/world/test_login_guard.c
+ */
+#include "controller/parts.h"
+
+#include "base/str.h"
+#include "controller/core/keys.h"
+#include "controller/core/secrets.h"
+#include "controller/hardware/driver.h"
+#include "controller/hardware/machine_index.h"
+#include "controller/steps/lives.h"
+
+struct secret_change {
+	struct controller *c;
+	const char *name;
+	bool reattached; /* the machines of the Providers with this Secret */
+};
+
+static bool reattach(const char *machine, void *arg)
+{
+	struct controller *c = arg;
+
+	lives_reattach(c->lives, machine);
+	return true;
+}
+
+/* One without a Secret of its own has that of its Provider. */
+static bool reattach_by_provider(const struct kube_entry *en, void *arg)
+{
+	const struct secret_change *s = arg;
+	const struct machine *m = en->object;
+	const struct provider_object *p =
+		m->spec.bmc && !m->spec.bmc->credentials_secret_ref && m->spec.provider_ref.name
+			? CTX_GET(&s->c->ctx, OBJECT_PROVIDER, provider_object,
+				  m->spec.provider_ref.name)
+			: NULL;
+
+	if (p && p->spec.credentials_secret_ref &&
+	    str_eq(p->spec.credentials_secret_ref->name, s->name))
+		lives_reattach(s->c->lives, en->name);
+	return true;
+}
+
+/* The Secrets of its network driver. */
+static bool provider_hangs_on(const struct provider_object *p, const char *secret)
+{
+	const struct provider_object_netris *n = p->spec.network.netris;
+
+	return n && (str_eq(n->credentials_secret_ref.name, secret) ||
+		     (n->tls.ca_secret_ref && str_eq(n->tls.ca_secret_ref->name, secret)));
+}
+
+static bool is_providers(const struct kube_entry *en, void *arg)
+{
+	const struct provider_object *p = en->object;
+	struct secret_change *s = arg;
+
+	if (provider_hangs_on(p, s->name))
+		drivers_update(s->c->drivers, en->name);
+	if (!p->spec.credentials_secret_ref ||
+	    !str_eq(p->spec.credentials_secret_ref->name, s->name))
+		return true;
+	/* Of all Providers with this Secret; those that come after may have it for their network. */
+	if (!s->reattached)
+		kube_cache_each(s->c->ctx.cache[OBJECT_MACHINE], reattach_by_provider, s);
+	s->reattached = true;
+	return true;
+}
+
+static bool has_manager_by(const struct kube_entry *en, void *arg)
+{
+	const struct provider_object *p = en->object;
+	const struct provider_object_bcm *b = p->spec.bcm;
+	const struct secret_change *s = arg;
+
+	if (b && (str_eq(b->credentials_secret_ref->name, s->name) ||
+		  (b->tls.ca_secret_ref && str_eq(b->tls.ca_secret_ref->name, s->name))))
+		drivers_update(s->c->drivers, en->name);
+	return true;
+}
+
+/* Those alone that hang on it: there may be one for each machine and each tenant. */
+void secret_changes_on(const char *ns, const char *name, void *arg)
+{
+	struct controller *c = arg;
+	struct secret_change s = {c, name, false};
+
+	tenants_secret(c->tenants, ns, name);
+	if (!str_eq(ns, c->ctx.o.ns))
+		return;
+	machine_index_each(c->machine_index, MACHINE_BY_SECRET, name, reattach, c);
+	kube_cache_each(c->ctx.cache[OBJECT_PROVIDER], is_providers, &s);
+	kube_cache_each(c->ctx.cache[OBJECT_PROVIDER], has_manager_by, &s);
+	if (keys_hang_on(name))
+		loop_timer_start(&c->settle, 0);
+}

@@ -1,0 +1,67 @@
+/*
+ * tenant_changes: what follows from a changed pod or Node of a tenant, and from a tenant that comes and goes.
+ *
+ * Tests: tests/world/test_news.c, tests/world/test_leave_tenant.c
+ */
+#include "controller/parts.h"
+
+#include "controller/claims/world_sync.h"
+#include "controller/hardware/machine_index.h"
+#include "controller/steps/lives.h"
+#include "controller/tenant/debts.h"
+
+static void on_tenant_pod(const struct tenant *t, const char *ns, const char *name,
+			  const struct world_pod *p, void *arg)
+{
+	struct controller *c = arg;
+
+	world_sync_pod(c->sync, t->name, ns, name, p);
+}
+
+/* The machine that it is, and, of a Node that no claim of ours made, those that are not known yet. */
+static void on_tenant_node(const struct tenant *t, const char *name, const struct tenant_node *n,
+			   void *arg)
+{
+	struct controller *c = arg;
+	const struct node_claim *claim = CTX_GET(&c->ctx, OBJECT_NODE_CLAIM, node_claim, name);
+
+	world_sync_node(c->sync, t->name, name, n);
+	object_changes_kick_machine_of_claim(c, claim);
+	machine_index_each(c->machine_index, MACHINE_BY_UUID, n ? n->system_uuid : NULL,
+			   object_changes_kick_machine, c);
+	if (!claim)
+		lives_kick_known(c->lives);
+}
+
+static void on_tenant_changed(const struct tenant *t, void *arg)
+{
+	struct controller *c = arg;
+
+	world_sync_tenant(c->sync, t->name);
+	debts_kick(c->debts, t->name);
+}
+
+static void on_tenant_reset(const struct tenant *t, void *arg)
+{
+	struct controller *c = arg;
+
+	world_sync_tenant_reset(c->sync, t->name);
+}
+
+static void on_tenant_closing(const struct tenant *t, void *arg)
+{
+	struct controller *c = arg;
+
+	lives_hang_up(c->lives, t);
+	debts_hang_up(c->debts, t->name);
+}
+
+struct tenant_hooks tenant_changes_hooks(struct controller *c)
+{
+	return (struct tenant_hooks){.pod = on_tenant_pod,
+				     .node = on_tenant_node,
+				     .changed = on_tenant_changed,
+				     .reset = on_tenant_reset,
+				     .closing = on_tenant_closing,
+				     .arg = c};
+}

@@ -1,0 +1,201 @@
+#include "tests/unit/testing.h"
+
+#include "base/loop/loop_sim.h"
+#include "providers/jobs.h"
+
+/* One line with three machines; run() leaves each job running until the test ends it. */
+struct fixture {
+	struct loop *loop;
+	struct loop_group *group;
+	struct job_line line;
+	struct job_seat seat[3];
+	struct job *running[8];
+	unsigned ran;
+	bool allowed;
+};
+
+/* What became of one call. */
+struct told {
+	struct fixture *f;
+	int64_t begun_at, waited_ms,
+		at; /* from the start of the world; at: 0 as long as it is not answered */
+	unsigned count;
+	enum err_kind kind;
+};
+
+static struct fixture *world;
+
+static void run(struct job *j)
+{
+	world->running[world->ran++] = j;
+}
+
+static bool may_act(void *arg)
+{
+	return ((struct told *)arg)->f->allowed;
+}
+
+static void on_begun(int64_t waited_ms, void *arg)
+{
+	struct told *t = arg;
+
+	t->begun_at = loop_now(t->f->loop);
+	t->waited_ms = waited_ms;
+}
+
+static void on_done(const struct provider_observation *o, const char *handle, const struct err *e,
+		    void *arg)
+{
+	struct told *t = arg;
+
+	(void)o, (void)handle;
+	t->count++;
+	t->at = loop_now(t->f->loop);
+	t->kind = e ? e->kind : ERR_NONE;
+}
+
+static void start(struct fixture *f, double per_s, unsigned concurrent)
+{
+	struct provider_spec s = {.requests_per_s = per_s, .concurrent = concurrent};
+
+	*f = (struct fixture){.loop = loop_sim_new(3, 1764000000000), .allowed = true};
+	f->group = loop_group_new(f->loop, "jobs");
+	s.group = f->group;
+	job_line_init(&f->line, &s, 1, 1, run);
+	for (int i = 0; i < 3; i++)
+		job_seat_init(&f->seat[i], &f->line);
+	world = f;
+}
+
+static void stop(struct fixture *f)
+{
+	for (int i = 0; i < 3; i++)
+		job_seat_done(&f->seat[i]);
+	job_line_done(&f->line);
+	loop_group_free(f->group);
+	loop_free(f->loop);
+}
+
+static void ask(struct fixture *f, int machine, struct told *t)
+{
+	struct provider_call c = {
+		.op_id = "01JD", .may_act = may_act, .begun = on_begun, .done = on_done, .arg = t};
+
+	*t = (struct told){.f = f};
+	(void)job_ask(&f->seat[machine], JOB_OBSERVE, &c);
+}
+
+static void pass_to(struct fixture *f, int64_t ms)
+{
+	loop_sim_run_until(f->loop, ms);
+}
+
+static void a_call_that_runs_is_answered_once_when_its_time_is_over(void **state)
+{
+	struct fixture f;
+	struct told t;
+	struct err e;
+	int64_t from;
+
+	(void)state;
+	start(&f, 1000, 4);
+	from = loop_now(f.loop);
+	ask(&f, 0, &t);
+	pass_to(&f, from + 10);
+	assert_int_equal(f.ran, 1);
+	assert_true(job_may_act(f.running[0], &e));
+	pass_to(&f, from + 2 * PROVIDER_CALL_MS);
+	assert_int_equal(t.count, 1);
+	assert_int_equal(t.kind, ERR_TIMEOUT);
+	assert_in_range(t.at - from, PROVIDER_CALL_MS, PROVIDER_CALL_MS + 10);
+	assert_false(job_may_act(f.running[0], &e)); /* whatever its lease says */
+	job_end(f.running[0], NULL, NULL);
+	assert_int_equal(t.count, 1);
+	stop(&f);
+}
+
+static void the_line_has_no_limit_and_is_in_order(void **state)
+{
+	struct fixture f;
+	struct told t[3];
+	int64_t from;
+
+	(void)state;
+	start(&f, 1.0 / 100, 4);
+	from = loop_now(f.loop);
+	for (int i = 0; i < 3; i++)
+		ask(&f, i, &t[i]);
+	for (unsigned i = 0; i < 3; i++) {
+		pass_to(&f, from + i * 100000 + 50);
+		assert_int_equal(f.ran, i + 1);
+		assert_ptr_equal(f.running[i]->seat, &f.seat[i]);
+		assert_in_range(t[i].waited_ms, i * 100000, i * 100000 + 50);
+		job_end(f.running[i], NULL, NULL);
+		assert_int_equal(t[i].kind, ERR_NONE);
+	}
+	stop(&f);
+}
+
+/* Its machine is silent as long as it has a call, for those that come after as well. */
+static void a_wait_for_the_own_machine_counts(void **state)
+{
+	struct fixture f;
+	struct told a, b, other;
+	int64_t from;
+
+	(void)state;
+	start(&f, 1000, 4);
+	from = loop_now(f.loop);
+	ask(&f, 0, &a);
+	pass_to(&f, from + 10);
+	ask(&f, 0, &b);
+	ask(&f, 1, &other);
+	pass_to(&f, from + 40000);
+	assert_int_equal(f.ran, 2);
+	job_end(f.running[1], NULL, NULL);
+	job_end(f.running[0], NULL, NULL);
+	pass_to(&f, from + 40010);
+	assert_int_equal(f.ran, 3);
+	assert_in_range(b.waited_ms, 0, 10); /* the 40 s were its machine's */
+	pass_to(&f, from + 2 * PROVIDER_CALL_MS);
+	assert_int_equal(b.kind, ERR_TIMEOUT);
+	assert_in_range(b.at - from, PROVIDER_CALL_MS, PROVIDER_CALL_MS + 20);
+	stop(&f);
+}
+
+/* It answered the call before, and since then nobody asked it anything: that is not its silence. */
+static void time_between_two_calls_of_the_machine_does_not_count(void **state)
+{
+	struct fixture f;
+	struct told a, b;
+	int64_t from;
+
+	(void)state;
+	start(&f, 1.0 / 200, 4);
+	from = loop_now(f.loop);
+	ask(&f, 0, &a);
+	pass_to(&f, from + 10);
+	ask(&f, 0, &b);
+	pass_to(&f, from + 20000);
+	job_end(f.running[0], NULL, NULL);
+	pass_to(&f, from + 200010);
+	assert_int_equal(f.ran, 2);
+	assert_in_range(b.waited_ms, 180000, 180010);
+	pass_to(&f, from + 200000 + PROVIDER_CALL_MS);
+	assert_int_equal(b.kind, ERR_TIMEOUT);
+	assert_in_range(b.at - from, 200000 + PROVIDER_CALL_MS - 20000,
+			200020 + PROVIDER_CALL_MS - 20000);
+	stop(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_that_runs_is_answered_once_when_its_time_is_over),
+		cmocka_unit_test(the_line_has_no_limit_and_is_in_order),
+		cmocka_unit_test(a_wait_for_the_own_machine_counts),
+		cmocka_unit_test(time_between_two_calls_of_the_machine_does_not_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,220 @@
+/* What packets say of a machine's port, beside what its switches say. */
+#include "tests/unit/testing.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "tests/world/leaving.h"
+#include "tests/world/netris.h"
+
+#define GROUP "/apis/" OBJECT_API_VERSION
+
+static void name_tenant(struct sim_world *w, const char *tenant, const char *address)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), GROUP "/virtualclusters/%s", tenant);
+	world_do(w, &w->host, "PATCH", path,
+		 json_pack("{s:{s:{s:[s]}}}", "spec", "network", "probe", address));
+}
+
+static void name_ours(struct sim_world *w, const char *quarantine, const char *provisioning)
+{
+	world_do(w, &w->host, "PATCH", GROUP "/providers/rack",
+		 json_pack("{s:{s:{s:{s:[s], s:[s]}}}}", "spec", "network", "probe", "quarantine",
+			   quarantine, "provisioning", provisioning));
+}
+
+/* Each segment has a gateway that answers there alone, and all are named. */
+static void name_gates(struct sim_world *w)
+{
+	name_ours(w, SERVER_QUARANTINE_GATE, SERVER_PROVISIONING_GATE);
+	name_tenant(w, "team-a", SERVER_TEAM_A_GATE);
+	name_tenant(w, "team-b", SERVER_TEAM_B_GATE);
+}
+
+static void packets_prove_what_switches_only_say(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 301, 1);
+	world_netris_start(&n, &w, 20, false);
+	name_gates(&w);
+	world_replica(&w);
+	world_wait_state(b, "wiping", 1800);
+	assert_string_equal(world_at(b, "status.network.segment"), "quarantine");
+	assert_string_equal(world_at(b, "status.network.proof"), "Strong");
+	assert_string_equal(world_at(b, "status.network.probe.message"), "");
+	world_wait_state(b, "free", 1800);
+	assert_string_equal(world_at(b, "status.network.proof"), "Weak");
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "imaging", 1800);
+	assert_string_equal(world_at(b, "status.network.segment"), "provisioning");
+	assert_string_equal(world_at(b, "status.network.proof"), "Strong");
+	/* Whoever leads next does not ask again, and knows the answer to what was asked. */
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	assert_string_equal(world_at(b, "status.network.segment"), "tenant/team-a");
+	assert_string_equal(world_at(b, "status.network.proof"), "Strong");
+	assert_string_equal(world_at(b, "status.network.probe.message"), "");
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "inspecting", 1800);
+	assert_string_equal(world_at(b, "status.network.proof"), "Strong");
+	world_wait_state(b, "free", 1800);
+	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
+	world_netris_stop(&n);
+}
+
+/* A rule that the switch was told and does not keep: no look at what it was told shows that. */
+static void a_machine_that_reaches_a_tenant_from_quarantine_stays_there(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 302, 1);
+	name_gates(&w);
+	b->leaks = "tenant/team-b";
+	world_replica(&w);
+	world_wait_state(b, "quarantined", 1800);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "NetworkLeak");
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"),
+			       SERVER_TEAM_B_GATE " answered, which tenant/team-b alone reaches"));
+	assert_string_equal(world_at(b, "status.network.proof"), "None");
+	assert_string_equal(world_at(b, "status.network.probe.leak"), SERVER_TEAM_B_GATE);
+	assert_null(strstr(w.log, "wiping"));
+	world_run(&w, 60000);
+	assert_int_equal(b->doing, SERVER_OFF);
+	/* It is asked again by itself. */
+	b->leaks = NULL;
+	world_wait_state(b, "free", 8 * 3600);
+	world_stop(&w);
+}
+
+/* A tenant's machine that reaches another tenant: it runs nothing, and leaves. */
+static void a_node_that_reaches_another_tenant_never_serves(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 306, 1);
+	name_gates(&w);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "booting", 1800);
+	b->leaks = "tenant/team-b";
+	world_wait_reason(b, "NetworkLeak", 1800);
+	assert_non_null(
+		strstr(w.log, SERVER_TEAM_B_GATE " answered, which tenant/team-b alone reaches"));
+	assert_null(strstr(w.log, "serving"));
+	b->leaks = NULL;
+	world_wait_running(&w, &w.tenants[0], "train", 12 * 3600);
+	world_stop(&w);
+}
+
+static void what_a_tenant_s_api_server_changes_proves_nothing(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 307, 1);
+	world_netris_start(&n, &w, 20, false);
+	name_gates(&w);
+	b->says_proved = true;
+	name_tenant(&w, "team-a", "10.90.9.9"); /* it is silent, which the Node does not say */
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	assert_string_equal(world_at(b, "status.network.proof"), "Weak");
+	assert_non_null(
+		strstr(world_at(b, "status.network.probe.message"), "not said by its image"));
+	world_netris_stop(&n);
+}
+
+/* The controller and its switches say provisioning, and the port never left quarantine. */
+static void a_switch_that_lies_about_a_port_gets_no_tenant_s_bytes(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 303, 1);
+	world_netris_start(&n, &w, 20, false);
+	name_gates(&w);
+	sim_netris_fault(n.sim, "PortLie", NULL, "leaf-1", 0, 0);
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	assert_string_equal(world_at(b, "status.network.segment"), "provisioning");
+	assert_string_equal(b->segment, "quarantine");
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "NetworkLeak", 1800);
+	assert_int_equal(b->tenancy, json_int_at(b->object, "status", "lastWipe", "tenancy"));
+	sim_netris_well(n.sim);
+	world_wait_running(&w, &w.tenants[0], "train", 12 * 3600);
+	world_netris_stop(&n);
+}
+
+static void an_answer_that_is_missing_leaves_the_proof_weak_and_is_said(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 304, 1);
+	world_netris_start(&n, &w, 20, false);
+	name_gates(&w);
+	name_ours(&w, "10.90.9.9", SERVER_PROVISIONING_GATE);
+	world_replica(&w);
+	world_wait_state(b, "wiping", 1800);
+	assert_string_equal(world_at(b, "status.network.proof"), "Weak");
+	assert_string_equal(world_at(b, "status.network.probe.message"),
+			    "10.90.9.9 of quarantine did not answer");
+	world_wait_state(b, "free", 1800);
+	world_netris_stop(&n);
+}
+
+static void an_agent_of_before_is_not_asked(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 305, 1);
+	world_netris_start(&n, &w, 20, false);
+	name_gates(&w);
+	b->probes_not = true;
+	world_replica(&w);
+	world_wait_state(b, "wiping", 1800);
+	assert_string_equal(world_at(b, "status.network.proof"), "Weak");
+	assert_non_null(strstr(world_at(b, "status.network.probe.message"), "of before"));
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	assert_string_equal(world_at(b, "status.network.proof"), "Weak");
+	assert_non_null(strstr(world_at(b, "status.network.probe.message"), "its image"));
+	world_netris_stop(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packets_prove_what_switches_only_say),
+		cmocka_unit_test(a_machine_that_reaches_a_tenant_from_quarantine_stays_there),
+		cmocka_unit_test(a_node_that_reaches_another_tenant_never_serves),
+		cmocka_unit_test(what_a_tenant_s_api_server_changes_proves_nothing),
+		cmocka_unit_test(a_switch_that_lies_about_a_port_gets_no_tenant_s_bytes),
+		cmocka_unit_test(an_answer_that_is_missing_leaves_the_proof_weak_and_is_said),
+		cmocka_unit_test(an_agent_of_before_is_not_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
