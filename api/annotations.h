@@ -55,6 +55,8 @@
 #define TENANT_LABEL_CLAIM "drover.dev/nodeclaim"
 #define TENANT_LABEL_PROBE "drover.dev/probe" /* what its image asked before it joined */
 #define TENANT_LABEL_POOL "drover.dev/nodepool"
+/* Label, and NoExecute taint, of a Node of the host cluster that is for one virtual cluster alone. */
+#define TENANT_LABEL_CLUSTER "drover.dev/virtual-cluster"
 /* NoSchedule, and not NoExecute: kube-controller-manager's taint eviction may see a Node some milliseconds later than
  * kube-scheduler, and would delete the first pod that is bound once the taint is off (kubernetes#139992). */
 #define TENANT_TAINT_UNREGISTERED "drover.dev/unregistered"

@@ -1,4 +1,5 @@
 #include "api/node_rows.h"
+#include "api/virtualcluster.h"
 #include "base/str.h"
 
 /*
@@ -27,6 +28,9 @@ static const struct field template_spec_fields[] = {
 	FIELD(node_pool_template_spec, runtime_classes, "runtimeClasses", FIELD_STRINGS,
 	      .max_items = 16, .max_len = 253,
 	      .doc = "RuntimeClasses whose handlers the images have, such as vnode: a pod with another runtimeClassName gets no machine of the pool. Absent: all of them."),
+	FIELD(node_pool_template_spec, nodes, "nodes", FIELD_STRINGS,
+	      .enums = virtual_cluster_nodes_names, .max_items = 2, .def = "[\"Private\"]",
+	      .doc = "Whose Nodes machines of the pool may become: a virtual cluster whose spec.nodes is not among these gets none."),
 	NODE_ROWS(node_pool_template_spec),
 	FIELDS_END,
 };

@@ -24,6 +24,7 @@ struct node_pool_template_spec {
 		size_t n;
 	} images;			/* one for each Kubernetes minor */
 	struct strings runtime_classes; /* that the images carry; none: not said */
+	struct strings nodes;		/* of virtual_cluster_nodes_names: which it allows */
 	struct object_name_ref *user_data_secret_ref;
 	struct object_kubelet *kubelet;
 	struct object_node_network network;

@@ -38,6 +38,8 @@ static const struct field network_fields[] = {
 	FIELDS_END,
 };
 
+const char *const virtual_cluster_nodes_names[] = {"Private", "Host", NULL};
+
 static const struct field spec_fields[] = {
 	FIELD_OBJ(virtual_cluster_spec, kubeconfig_secret_ref, "kubeconfigSecretRef",
 		  kubeconfig_fields, .required = true, .doc = "The tenant's kubeconfig."),
@@ -46,6 +48,9 @@ static const struct field spec_fields[] = {
 	FIELD(virtual_cluster_spec, join_endpoint, "joinEndpoint", FIELD_STR, .max_len = 261,
 	      .pattern = "^[][0-9A-Za-z.:-]+:[0-9]{1,5}$", .want = "HOST:PORT",
 	      .doc = "The API server as nodes reach it, from the tenant's network; absent: what kubeadm-config there says."),
+	FIELD(virtual_cluster_spec, nodes, "nodes", FIELD_ENUM,
+	      .enums = virtual_cluster_nodes_names, .def = "\"Private\"", .immutable = true,
+	      .doc = "Whose Nodes its machines become: Private: its own; Host: those of the host cluster, whose nodes it shares, under label and NoExecute taint drover.dev/virtual-cluster=NAME."),
 	FIELD_PTR(
 		virtual_cluster_spec, control_plane, "controlPlane", control_plane_fields,
 		.doc = "What its API server runs as: a tenant sleeps while that is scaled to 0. Absent: it never counts as asleep."),
@@ -122,9 +127,12 @@ const struct object_column virtual_cluster_columns[] = {
 
 int virtual_cluster_check(const void *object, const void *old, struct err *e)
 {
-	const struct virtual_cluster *v = object;
+	const struct virtual_cluster *v = object, *o = old;
 
-	(void)old;
+	if (o && o->spec.nodes != v->spec.nodes)
+		return err_set(e, ERR_INVALID, 0, "spec.nodes: is immutable, was %s, got %s",
+			       virtual_cluster_nodes_names[o->spec.nodes],
+			       virtual_cluster_nodes_names[v->spec.nodes]);
 	return object_name_check(&v->meta, 63, e) < 0
 		       ? -1
 		       : object_probes_check(&v->spec.network.probe, "spec.network.probe", e);

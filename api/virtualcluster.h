@@ -21,11 +21,14 @@ struct virtual_cluster_control_plane {
 	int kind; /* enum control_plane_kind */
 	const char *namespace, *name;
 };
+enum virtual_cluster_nodes { VIRTUAL_CLUSTER_PRIVATE, VIRTUAL_CLUSTER_HOST };
+extern const char *const virtual_cluster_nodes_names[];
 struct virtual_cluster_spec {
 	struct object_secret_ref kubeconfig_secret_ref;
 	struct virtual_cluster_control_plane
 		*control_plane; /* in the host cluster; NULL: nobody can say whether it sleeps */
 	const char *server, *join_endpoint;
+	int nodes; /* enum virtual_cluster_nodes */
 	struct resources quota;
 	int64_t weight, priority;
 	struct {

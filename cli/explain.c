@@ -26,7 +26,8 @@ static const char *const tenant_remedies[][2] = {
 	{"NodesLost", "see where they went; if they are gone: drover resume virtualcluster/NAME"},
 	{"ClusterChanged",
 	 "delete the VirtualCluster and make a new one, if another cluster is meant"},
-	{"NoPrivateNodes", "switch private nodes on in it"},
+	{"NoPrivateNodes",
+	 "switch private nodes on in it, or make the VirtualCluster with spec.nodes: Host"},
 	{"NoJoinEndpoint", "write spec.joinEndpoint of the VirtualCluster"},
 };
 

@@ -81,6 +81,11 @@ struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 	return c;
 }
 
+const char *kube_client_ca_pem(const struct kube_client *c)
+{
+	return c->config->ca_pem;
+}
+
 int kube_client_reload(struct kube_client *c, const struct kube_config *config, struct err *e)
 {
 	struct kube_peer *p = peer_new(c, config, e), *old = c->peer;

@@ -70,6 +70,9 @@ void kube_client_clear_line(struct kube_client *c);
 int64_t kube_client_last_contact(
 	const struct kube_client *c); /* wall ms of the last reply; 0: never */
 
+/* The CA that it is verified by, PEM; NULL: none was given.  Until the next reload. */
+const char *kube_client_ca_pem(const struct kube_client *c);
+
 /* What the server's own clock said last (Date of RFC 9110), and loop_now() when that came.  False: it never said. */
 bool kube_client_date(const struct kube_client *c, int64_t *wall_ms, int64_t *at);
 

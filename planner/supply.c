@@ -69,7 +69,8 @@ struct labels supply_labels_of_claim(struct supply *s, const struct world_claim 
 
 static bool open_to(const struct world_pool *p, const struct world_tenant *t)
 {
-	return !p->paused && !t->no_nodes && supply_version(p, t->version);
+	return !p->paused && !t->no_nodes && (t->on_host ? p->host : !p->not_private) &&
+	       supply_version(p, t->version);
 }
 
 static bool is_free(const struct supply *s, const struct supply_pool *pool,

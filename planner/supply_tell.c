@@ -176,6 +176,10 @@ static struct plan_reason why_not(struct planning *p, const struct plan_class *c
 		return reason(p, it, PLAN_NOT_TAKEN,
 			      arena_printf(p->a, "virtual cluster %s takes no nodes: %s",
 					   c->tenant->it->name, c->tenant->it->no_nodes));
+	if (c->tenant->it->on_host ? !it->host : it->not_private)
+		return reason(p, it, PLAN_NOT_TAKEN,
+			      arena_printf(p->a, "its template.spec.nodes does not allow %s nodes",
+					   c->tenant->it->on_host ? "Host" : "Private"));
 	if (!supply_version(it, c->tenant->it->version))
 		return reason(
 			p, it, PLAN_NO_IMAGE,

@@ -34,6 +34,7 @@ struct world_tenant {
 	bool paused;	     /* paused, not reachable, not permitted: no new claims */
 	const char *paused_reason; /* TenantPaused, TenantUnreachable ... */
 	const char *no_nodes;	   /* why it takes no machines as its Nodes; NULL: it takes them */
+	bool on_host;		   /* they become Nodes of the host cluster */
 };
 
 struct world_taint {
@@ -73,6 +74,8 @@ struct world_pool {
 	size_t nversions;
 	const char **runtime_classes; /* whose handlers its images have */
 	size_t nruntime_classes;      /* 0: all of them */
+	bool not_private,
+		host; /* may its machines join no virtual cluster itself; may they join the host cluster */
 	int minimum_level_flash,
 		minimum_level_hdd; /* enum wipe_level, compared with the machine's last record */
 	int minimum_trust;

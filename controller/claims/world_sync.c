@@ -80,6 +80,14 @@ static struct selector requirements_of(const struct object_requirements *r, stru
 	return object_selector(&s, a);
 }
 
+static bool allows(const struct node_pool_template_spec *t, enum virtual_cluster_nodes nodes)
+{
+	for (size_t i = 0; i < t->nodes.n; i++)
+		if (str_eq(t->nodes.v[i], virtual_cluster_nodes_names[nodes]))
+			return true;
+	return false;
+}
+
 static bool put_pool(struct world_sync *s, const char *name, const struct node_pool *p)
 {
 	OWN(arena) a = arena_new();
@@ -105,6 +113,8 @@ static bool put_pool(struct world_sync *s, const char *name, const struct node_p
 		w.versions[w.nversions++] = t->images.v[i].kubernetes_version;
 	w.runtime_classes = t->runtime_classes.v;
 	w.nruntime_classes = t->runtime_classes.n;
+	w.not_private = !allows(t, VIRTUAL_CLUSTER_PRIVATE);
+	w.host = allows(t, VIRTUAL_CLUSTER_HOST);
 	w.minimum_level_flash = p->spec.wipe.minimum_level.flash;
 	w.minimum_level_hdd = p->spec.wipe.minimum_level.hdd;
 	w.minimum_trust = p->spec.wipe.minimum_trust;
@@ -298,6 +308,7 @@ static bool put_tenant(struct world_sync *s, const char *name)
 	w.weight = vc->spec.weight;
 	w.priority = vc->spec.priority;
 	w.version = t ? t->version : NULL;
+	w.on_host = vc->spec.nodes == VIRTUAL_CLUSTER_HOST;
 	w.paused = vc->spec.paused || vc->meta.deletion_timestamp || !t || !tenant_usable(t);
 	w.paused_reason = vc->meta.deletion_timestamp ? "TenantDeleted"
 			  : vc->spec.paused	      ? "TenantPaused"
@@ -307,6 +318,8 @@ static bool put_tenant(struct world_sync *s, const char *name)
 	if (t) {
 		join_probe_answer(t->joins, vc, &joins);
 		w.no_nodes = joins.takes ? NULL : joins.text;
+		if (w.on_host)
+			w.version = joins.version;
 	}
 	return world_put_tenant(s->world, &w);
 }

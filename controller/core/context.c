@@ -56,6 +56,15 @@ static bool is_terminating(const struct kube_entry *en, void *arg)
 	return !*any;
 }
 
+int ctx_may_change(const struct context *c, struct err *e)
+{
+	if (!c->leading)
+		return err_set(e, ERR_UNAVAILABLE, 0, "this replica does not lead any more");
+	if (!ctx_may_destroy(c))
+		return err_set(e, ERR_UNAVAILABLE, 0, "the lease was not renewed in time");
+	return 0;
+}
+
 bool ctx_crds_terminating(const struct context *c)
 {
 	bool any;

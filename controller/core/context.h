@@ -87,6 +87,8 @@ void ctx_watch_crds(struct context *c);
 bool ctx_crds_terminating(const struct context *c);
 /* Leading, and the lease was renewed within 5 s: destructive requests may go out (S7). */
 bool ctx_may_destroy(const struct context *c);
+/* The same as an error, for a call that leaves its client's line. */
+int ctx_may_change(const struct context *c, struct err *e);
 /* An event about an object of ours. */
 void ctx_event(const struct context *c, enum object_kind_id kind, const struct object_meta *about,
 	       const char *type, const char *reason, const char *note);

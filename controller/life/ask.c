@@ -44,6 +44,8 @@ static int still_asked(void *arg, struct err *e)
 	const struct node_claim *n =
 		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
 
+	if (ctx_may_change(l->c, e) < 0) /* the host cluster's client does not ask that of itself */
+		return -1;
 	if (!m || !op || machine_state_find(str_or(m->status.state, "")) != l->question.state)
 		return err_set(e, ERR_UNAVAILABLE, 0, "the machine is not %s any more",
 			       machine_state_info[l->question.state].name);

@@ -74,11 +74,14 @@ static int put(struct buf *b, const char *key, const char *value, struct err *e)
 	return 0;
 }
 
-static const char *taints_text(const struct node_claim *n, struct arena *a)
+/* cluster: KEY=VALUE of the taint that keeps it for one virtual cluster; NULL: it needs none. */
+static const char *taints_text(const struct node_claim *n, const char *cluster, struct arena *a)
 {
 	const struct object_taints *lists[] = {&n->spec.taints, &n->spec.startup_taints};
 	const char *text = TENANT_TAINT_UNREGISTERED ":NoSchedule";
 
+	if (cluster)
+		text = arena_printf(a, "%s,%s:NoExecute", text, cluster);
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < lists[k]->n; i++) {
 			const struct object_taint *t = &lists[k]->v[i];
@@ -106,23 +109,27 @@ static void add_file(struct proto_order *o, const char *name, const char *conten
 	o->files.v[o->files.n++] = (struct proto_file){.name = name, .content = content};
 }
 
-int life_config_files(struct life *l, const struct node_claim *n, const char *endpoint,
-		      const struct life_token *t, const char *ca_hash, const char *user_data,
-		      struct arena *a, struct proto_order *o, struct err *e)
+int life_config_files(struct life *l, const struct node_claim *n, const struct life_join_at *at,
+		      const struct life_token *t, const char *user_data, struct arena *a,
+		      struct proto_order *o, struct err *e)
 {
 	const struct object_kubelet none = {0}, *k = n->spec.kubelet ? n->spec.kubelet : &none;
 	const char *max_pods =
 		arena_printf(a, "%lld", (long long)(k->max_pods ? k->max_pods : 110));
 	const char *token = arena_printf(a, "%s.%s", t->id, t->secret);
-	const struct life_join_probe *probe = life_join_probe(l, n, endpoint, a);
+	const struct life_join_probe *probe = life_join_probe(l, n, at->endpoint, a);
+	const char *for_cluster =
+		arena_printf(a, TENANT_LABEL_CLUSTER "=%s", n->spec.virtual_cluster_ref.name);
 	struct buf b;
 	int rc = -1;
 
 	buf_init(&b, 64 << 10);
-	if (put(&b, "JOIN_ENDPOINT", endpoint, e) < 0 || put(&b, "TOKEN", token, e) < 0 ||
-	    put(&b, "CA_CERT_HASH", ca_hash, e) < 0 || put(&b, "NODE_NAME", n->meta.name, e) < 0 ||
+	if (put(&b, "JOIN_ENDPOINT", at->endpoint, e) < 0 || put(&b, "TOKEN", token, e) < 0 ||
+	    put(&b, "CA_CERT_HASH", at->ca_hash, e) < 0 ||
+	    put(&b, "NODE_NAME", n->meta.name, e) < 0 ||
 	    put(&b, "PROVIDER_ID", life_provider_id(l, a), e) < 0 ||
-	    put(&b, "NODE_LABELS", "", e) < 0 || put(&b, "TAINTS", taints_text(n, a), e) < 0 ||
+	    put(&b, "NODE_LABELS", at->on_host ? for_cluster : "", e) < 0 ||
+	    put(&b, "TAINTS", taints_text(n, at->on_host ? for_cluster : NULL, a), e) < 0 ||
 	    put(&b, "MAX_PODS", max_pods, e) < 0 ||
 	    put(&b, "SYSTEM_RESERVED", reserved_text(&k->system_reserved, a), e) < 0 ||
 	    put(&b, "KUBE_RESERVED", reserved_text(&k->kube_reserved, a), e) < 0 ||
@@ -170,7 +177,7 @@ int life_proves(const struct life *l, const struct node_claim *n, const struct t
 	return 0;
 }
 
-json_t *life_node_labels(const struct life *l, const struct node_claim *n)
+json_t *life_node_labels(const struct life *l, const struct node_claim *n, bool on_host)
 {
 	json_t *labels =
 		json_pack("{s:s, s:s, s:s}", TENANT_LABEL_CLAIM, n->meta.name, TENANT_LABEL_POOL,
@@ -190,6 +197,9 @@ json_t *life_node_labels(const struct life *l, const struct node_claim *n)
 	for (size_t i = 0; i < n->spec.labels.n; i++)
 		json_object_set_new(labels, n->spec.labels.v[i].key,
 				    json_string(n->spec.labels.v[i].value));
+	if (on_host)
+		json_object_set_new(labels, TENANT_LABEL_CLUSTER,
+				    json_string(n->spec.virtual_cluster_ref.name));
 	for (size_t i = 0; i < n->spec.annotations.n; i++)
 		json_object_set_new(annotations, n->spec.annotations.v[i].key,
 				    json_string(n->spec.annotations.v[i].value));

@@ -21,11 +21,18 @@ void life_token(struct life *l, const char *claim_uid, struct life_token *out);
 /* Secret kube-system/bootstrap-token-ID of the tenant; gives. expires: wall ms. */
 json_t *life_token_secret(const struct life_token *t, const char *claim, int64_t expires);
 
+/* The API server that it joins. */
+struct life_join_at {
+	const char *endpoint; /* HOST:PORT */
+	const char *ca_hash;  /* "sha256:..." of its CA */
+	bool on_host; /* the host cluster: the Node is for the claim's tenant alone, by label and taint */
+};
+
 /* The config drive's files, in the arena; secret text in it: wipe the arena's order after use.
- * endpoint: HOST:PORT where it joins. ca_hash: "sha256:..." of the tenant's CA. user_data may be NULL. */
-int life_config_files(struct life *l, const struct node_claim *n, const char *endpoint,
-		      const struct life_token *t, const char *ca_hash, const char *user_data,
-		      struct arena *a, struct proto_order *o, struct err *e);
+ * user_data may be NULL. */
+int life_config_files(struct life *l, const struct node_claim *n, const struct life_join_at *at,
+		      const struct life_token *t, const char *user_data, struct arena *a,
+		      struct proto_order *o, struct err *e);
 
 /* "drover://PROVIDER/MACHINE" */
 const char *life_provider_id(const struct life *l, struct arena *a);
@@ -33,6 +40,6 @@ const char *life_provider_id(const struct life *l, struct arena *a);
 int life_proves(const struct life *l, const struct node_claim *n, const struct tenant_node *node,
 		struct err *e);
 /* Merge patch with the labels and annotations that drover gives to the Node. Gives. */
-json_t *life_node_labels(const struct life *l, const struct node_claim *n);
+json_t *life_node_labels(const struct life *l, const struct node_claim *n, bool on_host);
 
 #endif

@@ -52,7 +52,7 @@ void life_ask_volumes(struct life *l, struct tenant *t)
 
 	l->volumes = 0;
 	life_asking(l, "volumes", t);
-	l->question.call = kube_list(t->client, &s);
+	l->question.call = kube_list(tenant_nodes_client(t), &s);
 }
 
 /* The resourceVersion makes it that Node, as it was seen: its list of taints is replaced. */
@@ -77,8 +77,8 @@ static void patch_node(struct life *l, struct tenant *t, const struct tenant_nod
 	patch = json_pack("{s:{s:s}, s:{s:o, s:b}}", "metadata", "resourceVersion", node->rv,
 			  "spec", "taints", kept, "unschedulable", cordon);
 	life_asking(l, about, t);
-	life_ask_tenant(l, kube_patch(t->client, &KUBE_NODES, NULL, node->world.name, NULL,
-				      KUBE_PATCH_MERGE, patch, life_answer, l));
+	life_ask_tenant(l, kube_patch(tenant_nodes_client(t), &KUBE_NODES, NULL, node->world.name,
+				      NULL, KUBE_PATCH_MERGE, patch, life_answer, l));
 }
 
 bool life_mark_node(struct life *l, struct tenant *t, const struct tenant_node *node,

@@ -344,7 +344,8 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 			(n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
 			(n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) +
 			TOKEN_SLACK_MS);
-	life_ask_tenant(l, kube_create(t->client, &KUBE_SECRETS, "kube-system", s, life_answer, l));
+	life_ask_tenant(l, kube_create(tenant_nodes_client(t), &KUBE_SECRETS, "kube-system", s,
+				       life_answer, l));
 	json_decref(s);
 	secret_wipe(&token, sizeof(token));
 	return false;
@@ -372,7 +373,7 @@ static const char *user_data(struct life *l, const struct node_claim *n, bool *r
 }
 
 static const struct proto_report *write_config(struct life *l, const struct node_claim *n,
-					       struct tenant *t, const char *endpoint,
+					       struct tenant *t, struct life_join_at *at,
 					       struct proto_order *o, enum life_decision *d)
 {
 	OWN(arena) a = arena_new();
@@ -387,13 +388,15 @@ static const struct proto_report *write_config(struct life *l, const struct node
 	extra = user_data(l, n, &ready);
 	if (!ready)
 		return NULL;
-	if (crypto_cert_spki_sha256(t->ca_pem, spki, &e) < 0) {
+	if (crypto_cert_spki_sha256(str_or(tenant_nodes_ca(t), ""), spki, &e) < 0) {
 		*d = life_fail(l, REASON_TenantCAInvalid, "%s", e.text);
 		return NULL;
 	}
 	crypto_digest_text(spki, hash);
+	at->ca_hash = hash;
+	at->on_host = t->on_host;
 	life_token(l, n->meta.uid, &token);
-	if (life_config_files(l, n, endpoint, &token, hash, extra, a, o, &e) < 0) {
+	if (life_config_files(l, n, at, &token, extra, a, o, &e) < 0) {
 		*d = life_fail(l, REASON_ConfigInvalid, "%s", e.text);
 		return NULL;
 	}
@@ -437,6 +440,7 @@ static bool ensure_configured(struct life *l, const struct node_claim *n, const 
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 						   n->spec.virtual_cluster_ref.name);
 	struct join_answer joins;
+	struct life_join_at at = {0};
 
 	if (!t || !vc || !tenant_usable(t)) {
 		*d = life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "tenant %s: %s",
@@ -449,9 +453,9 @@ static bool ensure_configured(struct life *l, const struct node_claim *n, const 
 			       joins.text);
 		return false;
 	}
-	return ensure_minted(l, n, t) &&
-	       ensure_ended(l, write_config(l, n, t, joins.endpoint, &o, d),
-			    "the config drive was not written", d);
+	at.endpoint = joins.endpoint;
+	return ensure_minted(l, n, t) && ensure_ended(l, write_config(l, n, t, &at, &o, d),
+						      "the config drive was not written", d);
 }
 
 /* Its manager installs it between two boots of the agent: the first one looks and takes the stamps away, the second

@@ -70,7 +70,7 @@ static bool ensure_token_gone(struct life *l, const struct node_claim *n, struct
 	str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
 	secret_wipe(&token, sizeof(token));
 	life_asking(l, "untoken", t);
-	life_ask_tenant(l, kube_delete(t->client, &KUBE_SECRETS, "kube-system", name,
+	life_ask_tenant(l, kube_delete(tenant_nodes_client(t), &KUBE_SECRETS, "kube-system", name,
 				       &(struct kube_delete_opts){.grace_s = -1}, life_answer, l));
 	return false;
 }
@@ -105,12 +105,13 @@ enum life_decision step_joining(struct life *l)
 	switch (life_asked(l, "labels")) {
 	case ASK_NONE:
 		life_asking(l, "labels", t);
-		patch = life_node_labels(l, n);
+		patch = life_node_labels(l, n, t->on_host);
 		/* Of that Node alone that was proved to be this machine. */
 		json_object_set_new(json_object_get(patch, "metadata"), "uid",
 				    json_string(node->uid));
-		life_ask_tenant(l, kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
-					      KUBE_PATCH_MERGE, patch, life_answer, l));
+		life_ask_tenant(l,
+				kube_patch(tenant_nodes_client(t), &KUBE_NODES, NULL, n->meta.name,
+					   NULL, KUBE_PATCH_MERGE, patch, life_answer, l));
 		json_decref(patch);
 		return d;
 	case ASK_FAILED:
@@ -161,8 +162,10 @@ static const char *resource_missing(const struct life *l, const struct tenant_no
 	return NULL;
 }
 
-static json_t *without_unregistered(const struct tenant_node *node)
+/* cluster: whom the Node is for alone, though its kubelet forgot to say so; NULL: it is that cluster's own. */
+static json_t *without_unregistered(const struct tenant_node *node, const char *cluster)
 {
+	bool kept_for = !cluster;
 	struct err e;
 	OWN_JSON old = node->taints_json
 			       ? json_parse(node->taints_json, strlen(node->taints_json), &e)
@@ -170,9 +173,15 @@ static json_t *without_unregistered(const struct tenant_node *node)
 	json_t *kept = json_array(), *v;
 	size_t i;
 
-	json_array_foreach (old, i, v)
+	json_array_foreach (old, i, v) {
 		if (!str_eq(json_str_at(v, "key"), TENANT_TAINT_UNREGISTERED))
 			json_array_append(kept, v);
+		kept_for |= str_eq(json_str_at(v, "key"), TENANT_LABEL_CLUSTER);
+	}
+	if (!kept_for)
+		json_array_append_new(kept,
+				      json_pack("{s:s, s:s, s:s}", "key", TENANT_LABEL_CLUSTER,
+						"value", cluster, "effect", "NoExecute"));
 	return json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion", node->rv, "spec",
 			 "taints", kept);
 }
@@ -206,9 +215,10 @@ enum life_decision step_gating(struct life *l)
 			return d;
 		}
 		life_asking(l, "taint", t);
-		patch = without_unregistered(node);
-		life_ask_tenant(l, kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
-					      KUBE_PATCH_MERGE, patch, life_answer, l));
+		patch = without_unregistered(node, t->on_host ? t->name : NULL);
+		life_ask_tenant(l,
+				kube_patch(tenant_nodes_client(t), &KUBE_NODES, NULL, n->meta.name,
+					   NULL, KUBE_PATCH_MERGE, patch, life_answer, l));
 		json_decref(patch);
 		return d;
 	}

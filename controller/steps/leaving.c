@@ -165,8 +165,8 @@ static void take_out_of_service(struct life *l, struct tenant *t, const struct t
 	patch = json_pack("{s:{s:s, s:s}, s:{s:o}}", "metadata", "uid", node->uid,
 			  "resourceVersion", node->rv, "spec", "taints", taints);
 	life_asking(l, "taint", t);
-	life_ask_tenant(l, kube_patch(t->client, &KUBE_NODES, NULL, node->world.name, NULL,
-				      KUBE_PATCH_MERGE, patch, on_step, l));
+	life_ask_tenant(l, kube_patch(tenant_nodes_client(t), &KUBE_NODES, NULL, node->world.name,
+				      NULL, KUBE_PATCH_MERGE, patch, on_step, l));
 	json_decref(patch);
 }
 
@@ -226,6 +226,7 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 		    TENANT_PATIENCE_MS;
 	struct kube_delete_opts o = {.grace_s = -1};
 	struct life_token token;
+	const char *uid;
 	char name[32];
 
 	if (!life_ensure_unpaused(l) || !ctx_may_destroy(l->c))
@@ -248,18 +249,20 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 		return false;
 	if (l->work.progress == LEFT_LOOK)
 		l->work.progress = LEFT_NODE;
-	if (l->work.progress == LEFT_NODE && node && !answer_is(l, "node")) {
-		o.uid = node->uid;
+	/* In the host cluster it is listed by a label that its kubelet could take away. */
+	uid = node ? node->uid : t->on_host ? x->node_uid : NULL;
+	if (l->work.progress == LEFT_NODE && uid && !answer_is(l, "node")) {
+		o.uid = uid;
 		life_asking(l, "node", t);
-		life_ask_tenant(l,
-				kube_delete(t->client, &KUBE_NODES, NULL, x->name, &o, on_node, l));
+		life_ask_tenant(l, kube_delete(tenant_nodes_client(t), &KUBE_NODES, NULL, x->name,
+					       &o, on_node, l));
 		return false;
 	}
 	l->work.progress = LEFT_TOKEN;
 	str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
 	life_asking(l, "token", t);
-	life_ask_tenant(l,
-			kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &o, on_step, l));
+	life_ask_tenant(l, kube_delete(tenant_nodes_client(t), &KUBE_SECRETS, "kube-system", name,
+				       &o, on_step, l));
 	return false;
 }
 

@@ -92,7 +92,7 @@ static void listen(struct life *l)
 		return;
 	l->beat.asked_at = now;
 	l->beat.to = t;
-	l->beat.call = kube_get(t->client, &KUBE_LEASES, "kube-node-lease",
+	l->beat.call = kube_get(tenant_nodes_client(t), &KUBE_LEASES, "kube-node-lease",
 				life_claim(l)->meta.name, on_beat, l);
 }
 

@@ -199,6 +199,12 @@ static const char *uid_owed(struct context *c, struct tenant *t,
 	return str_empty(b->node_uid) ? NULL : b->node_uid;
 }
 
+/* Asked when it leaves the line: the host cluster's client does not ask that of itself. */
+static int may_still(void *arg, struct err *e)
+{
+	return ctx_may_change(((struct debtor *)arg)->owner->c, e);
+}
+
 /* The caller has made sure that something may be deleted now. */
 static void pay(struct debtor *d, const struct virtual_cluster *vc, struct tenant *t)
 {
@@ -210,8 +216,9 @@ static void pay(struct debtor *d, const struct virtual_cluster *vc, struct tenan
 		o.uid = uid_owed(d->owner->c, t, b);
 		if (o.uid) {
 			d->abroad = true;
-			d->call = kube_delete(t->client, &KUBE_NODES, NULL, b->node_name, &o,
-					      on_paid, d);
+			d->call = kube_delete(tenant_nodes_client(t), &KUBE_NODES, NULL,
+					      b->node_name, &o, on_paid, d);
+			kube_call_check(d->call, may_still, d);
 			return;
 		}
 		d->paying = PAY_TOKEN;
@@ -219,8 +226,9 @@ static void pay(struct debtor *d, const struct virtual_cluster *vc, struct tenan
 	if (d->paying == PAY_TOKEN && !str_empty(b->token_id)) {
 		str_format(name, sizeof(name), "bootstrap-token-%s", b->token_id);
 		d->abroad = true;
-		d->call =
-			kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &o, on_paid, d);
+		d->call = kube_delete(tenant_nodes_client(t), &KUBE_SECRETS, "kube-system", name,
+				      &o, on_paid, d);
+		kube_call_check(d->call, may_still, d);
 		return;
 	}
 	log_info("debt paid", LOG_S("tenant", d->tenant), LOG_S("node", d->debt));

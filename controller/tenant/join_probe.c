@@ -32,6 +32,7 @@ struct facts {
 	enum found found;
 	char endpoint[JOIN_PROBE_ENDPOINT]; /* "": it says none */
 	char refused[160];		    /* why not the one that it says */
+	char version[16];		    /* of the host cluster; "": not asked */
 };
 
 struct join_probe {
@@ -88,7 +89,7 @@ static void take_endpoint(struct join_probe *p, const char *text, const char *wh
 		return;
 	}
 	str_format(url, sizeof(url), bracketed ? "https://[%s]:%s" : "https://%s:%s", host, port);
-	whose = reserved_owner_of(p->t->c->reserved, url);
+	whose = p->t->on_host ? NULL : reserved_owner_of(p->t->c->reserved, url);
 	if (whose)
 		str_format(p->now.refused, sizeof(p->now.refused), "%s is %s", where, whose);
 	else
@@ -118,7 +119,7 @@ static json_t *yaml_of(struct join_probe *p, const json_t *map, const char *key,
 static bool same(const struct facts *a, const struct facts *b)
 {
 	return a->found == b->found && str_eq(a->endpoint, b->endpoint) &&
-	       str_eq(a->refused, b->refused);
+	       str_eq(a->refused, b->refused) && str_eq(a->version, b->version);
 }
 
 /* e: what the API server had instead of an answer; NULL: p->now is the answer. */
@@ -190,8 +191,29 @@ static void on_config(json_t *map, const struct err *e, void *arg)
 			return;
 		}
 	}
-	p->call =
-		kube_get(p->t->client, &KUBE_CONFIGMAPS, "kube-public", "cluster-info", on_info, p);
+	p->call = kube_get(tenant_nodes_client(p->t), &KUBE_CONFIGMAPS, "kube-public",
+			   "cluster-info", on_info, p);
+}
+
+static void ask_config(struct join_probe *p)
+{
+	p->call = kube_get(tenant_nodes_client(p->t), &KUBE_CONFIGMAPS, "kube-system",
+			   "kubeadm-config", on_config, p);
+}
+
+static void on_version(json_t *o, const struct err *e, void *arg)
+{
+	struct join_probe *p = arg;
+
+	p->call = NULL;
+	if (e) {
+		end_round(p, e);
+		return;
+	}
+	str_format(p->now.version, sizeof(p->now.version), "%d.%d",
+		   atoi(str_or(json_str_at(o, "major"), "1")),
+		   atoi(str_or(json_str_at(o, "minor"), "0")));
+	ask_config(p);
 }
 
 void join_probe_ask(struct join_probe *p)
@@ -202,8 +224,10 @@ void join_probe_ask(struct join_probe *p)
 	    (joins && !p->facts.refused[0] && loop_now(p->t->c->loop) - p->asked_at < AGAIN_MS))
 		return;
 	p->now = (struct facts){0};
-	p->call = kube_get(p->t->client, &KUBE_CONFIGMAPS, "kube-system", "kubeadm-config",
-			   on_config, p);
+	if (p->t->on_host)
+		p->call = kube_get_path(p->t->c->host, "/version", on_version, p);
+	else
+		ask_config(p);
 }
 
 void join_probe_forget(struct join_probe *p)
@@ -230,9 +254,11 @@ __attribute__((format(printf, 3, 4))) static void none(struct join_answer *out, 
 void join_probe_answer(const struct join_probe *p, const struct virtual_cluster *vc,
 		       struct join_answer *out)
 {
+	const char *whose = p->t->on_host ? "the host cluster" : "the virtual cluster";
 	const struct facts *f = &p->facts;
 
-	*out = (struct join_answer){.known = f->found != FOUND_UNASKED};
+	*out = (struct join_answer){.known = f->found != FOUND_UNASKED,
+				    .version = f->version[0] ? f->version : NULL};
 	switch (f->found) {
 	case FOUND_UNASKED:
 		if (p->error[0])
@@ -241,12 +267,12 @@ void join_probe_answer(const struct join_probe *p, const struct virtual_cluster 
 			none(out, "NotAsked", "it was not asked yet");
 		return;
 	case FOUND_NOTHING:
-		none(out, "NoPrivateNodes",
-		     "it has neither " KUBEADM_CONFIG " nor " CLUSTER_INFO
-		     ": nodes cannot join it");
+		none(out, p->t->on_host ? "HostNotJoinable" : "NoPrivateNodes",
+		     "%s has neither " KUBEADM_CONFIG " nor " CLUSTER_INFO ": nodes cannot join it",
+		     whose);
 		return;
 	case FOUND_DENIED:
-		none(out, "NotPermitted", "drover may not read " KUBEADM_CONFIG);
+		none(out, "NotPermitted", "drover may not read " KUBEADM_CONFIG " of %s", whose);
 		return;
 	case FOUND_KUBEADM:
 	case FOUND_INFO:
@@ -258,7 +284,9 @@ void join_probe_answer(const struct join_probe *p, const struct virtual_cluster 
 		out->endpoint = f->endpoint;
 	if (out->endpoint) {
 		out->takes = true;
-		out->reason = f->found == FOUND_KUBEADM ? "Kubeadm" : "ClusterInfo";
+		out->reason = p->t->on_host		  ? "HostNodes"
+			      : f->found == FOUND_KUBEADM ? "Kubeadm"
+							  : "ClusterInfo";
 	} else {
 		none(out, "NoJoinEndpoint", "spec.joinEndpoint is absent, and %s",
 		     f->refused[0] ? f->refused : "no ConfigMap says where nodes join");
@@ -277,8 +305,10 @@ bool join_probe_status(const struct join_probe *p, const struct virtual_cluster 
 		      : answer.known ? CONDITION_FALSE
 				     : CONDITION_UNKNOWN;
 	want.reason = answer.reason;
-	want.message =
-		answer.takes ? arena_printf(a, "nodes join at %s", answer.endpoint) : answer.text;
+	want.message = answer.takes ? arena_printf(a, "nodes join %sat %s",
+						   p->t->on_host ? "the host cluster " : "",
+						   answer.endpoint)
+				    : answer.text;
 	return condition_set(cs, a, &want, loop_wall(p->t->c->loop));
 }
 

@@ -12,9 +12,13 @@
  * Where nodes join is spec.joinEndpoint of the VirtualCluster, or else what the ConfigMap says: a tenant's word, so it
  * is HOST:PORT and neither local nor an address that no tenant may name (core/reserved.h).
  *
+ * With spec.nodes Host the host cluster is what is asked, by drover's own login, and its version counts: machines for the
+ * virtual cluster become Nodes there.  Which of the two it is an administrator says: no word of a tenant leads a machine
+ * into the host cluster.
+ *
  * It is asked when its API server answers: each minute while it takes none, each 10 min when it does.  An error changes
  * nothing that was known before.  The condition TakesNodes says what came out.
- * Tests: tests/unit/controller/tenant/test_join_probe.c, tests/world/test_join.c
+ * Tests: tests/unit/controller/tenant/test_join_probe.c, tests/world/test_join.c, tests/world/test_host_nodes.c
  */
 #define JOIN_PROBE_ENDPOINT 262
 
@@ -33,6 +37,8 @@ struct join_answer {
 	const char *reason;   /* CamelCase, static */
 	char text[256];	      /* why it takes none; "": it takes them */
 	const char *endpoint; /* HOST:PORT; of vc or the probe; NULL: it takes none */
+	const char
+		*version; /* of the host cluster, "1.36", with spec.nodes Host; NULL: not known */
 };
 void join_probe_answer(const struct join_probe *p, const struct virtual_cluster *vc,
 		       struct join_answer *out);

@@ -21,6 +21,16 @@ bool tenant_usable(const struct tenant *t)
 	return !t->reason;
 }
 
+struct kube_client *tenant_nodes_client(const struct tenant *t)
+{
+	return t->client && t->on_host ? t->c->host : t->client;
+}
+
+const char *tenant_nodes_ca(const struct tenant *t)
+{
+	return t->on_host ? kube_client_ca_pem(t->c->host) : t->ca_pem;
+}
+
 const struct tenant_node *tenant_node_get(struct tenant *t, const char *name)
 {
 	return t->nodes ? KUBE_CACHE_GET(t->nodes, tenant_node, "", name) : NULL;

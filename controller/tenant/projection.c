@@ -557,7 +557,11 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 	n->world.taints.v =
 		arena_calloc(a, json_array_size(taints) + 1, sizeof(*n->world.taints.v));
 	json_array_foreach (taints, i, c) {
-		struct world_taint *w = &n->world.taints.v[n->world.taints.n++];
+		struct world_taint *w = &n->world.taints.v[n->world.taints.n];
+
+		/* Its pods get the toleration on their way to the host cluster. */
+		n->world.taints.n +=
+			!t->on_host || !str_eq(json_str_at(c, "key"), TENANT_LABEL_CLUSTER);
 
 		w->key = str_or(copy(a, json_object_get(c, "key")), "");
 		w->value = copy(a, json_object_get(c, "value"));

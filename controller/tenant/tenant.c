@@ -314,10 +314,14 @@ static void start_caches(struct tenant *t)
 		.on_over = on_pods_over,
 		.arg = t,
 	};
+	char selector[128];
 
+	str_format(selector, sizeof(selector), TENANT_LABEL_CLUSTER "=%s", t->name);
 	t->loads = map_new(free);
 	t->counted_since = loop_wall(t->c->loop);
 	t->pods = kube_cache_new(t->c->group, &s);
+	s.client = tenant_nodes_client(t);
+	s.label_selector = t->on_host ? selector : NULL;
 	s.resource = &KUBE_NODES;
 	s.want = tenant_want_node;
 	s.same_untold = true;
@@ -429,13 +433,7 @@ static bool is_meant(const struct virtual_cluster *vc)
 /* Asked when a call leaves the client's line, which may be some seconds after it was decided (S7). */
 static int may_change(void *arg, struct err *e)
 {
-	const struct tenant *t = arg;
-
-	if (!t->c->leading)
-		return err_set(e, ERR_UNAVAILABLE, 0, "this replica does not lead any more");
-	if (!ctx_may_destroy(t->c))
-		return err_set(e, ERR_UNAVAILABLE, 0, "the lease was not renewed in time");
-	return 0;
+	return ctx_may_change(((const struct tenant *)arg)->c, e);
 }
 
 static void build(struct tenant *t, const struct virtual_cluster *vc)
@@ -451,6 +449,7 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 	take_down(t);
 	tenant_say(t, "Syncing", "its kubeconfig changed");
 	t->all->hooks.reset(t, t->all->hooks.arg);
+	t->on_host = vc->spec.nodes == VIRTUAL_CLUSTER_HOST;
 	if (!text) {
 		tenant_say(t, "KubeconfigRefused", "Secret %s has no key %s", r->name,
 			   str_or(r->key, "config"));
@@ -524,8 +523,8 @@ static void on_refresh(void *arg)
 		break;
 	}
 	version = secrets_version(c->secrets, r->namespace, r->name);
-	d = arena_printf(a, "%s|%s|%s|%s", str_or(r->namespace, ""), r->name, str_or(r->key, ""),
-			 str_or(vc->spec.server, ""));
+	d = arena_printf(a, "%s|%s|%s|%s|%d", str_or(r->namespace, ""), r->name, str_or(r->key, ""),
+			 str_or(vc->spec.server, ""), vc->spec.nodes);
 	if (!str_eq(version, t->secret_version) || !str_eq(d, t->spec_digest)) {
 		free(t->secret_version);
 		free(t->spec_digest);

@@ -78,7 +78,7 @@ struct tenant {
 	int64_t counted_since; /* wall ms when counting began */
 	int64_t usable_since;  /* wall ms; 0: not usable */
 	char *version;	       /* "1.36"; NULL: unknown */
-	char *ca_pem;	       /* of its API server, for the join pin */
+	char *ca_pem;	       /* of its API server */
 	char *secret_version;  /* of the kubeconfig in use */
 	char *spec_digest;
 	char *cluster_uid;	 /* as read at the last probe */
@@ -90,6 +90,7 @@ struct tenant {
 	const char *reason; /* why it is not usable, CamelCase; NULL: usable */
 	char message[256];
 	int64_t unanswered_at; /* loop_now() when its API did not answer last; 0: it did, or was not asked */
+	bool on_host;	       /* its machines are Nodes of the host cluster, under its label */
 	struct tenant_sleep *asleep; /* tenant/sleep.h */
 	struct join_probe *joins;    /* tenant/join_probe.h */
 	struct tenant_budget budget;
@@ -127,6 +128,11 @@ struct tenant_pod {
 };
 
 bool tenant_usable(const struct tenant *t);
+/* The API server that its machines are Nodes of: with their leases, volume attachments and bootstrap tokens.  Its pods are
+ * always its own client's.  NULL: it has no client. */
+struct kube_client *tenant_nodes_client(const struct tenant *t);
+/* By what a machine that joins knows that API server, PEM; NULL: not known. */
+const char *tenant_nodes_ca(const struct tenant *t);
 /* By the login that was given for it, its API did not answer at the last try, less than a minute ago. */
 bool tenant_is_silent(const struct tenant *t);
 /* The Secret of its kubeconfig was taken away: whoever did that wants drover out. */

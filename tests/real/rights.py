@@ -352,6 +352,31 @@ def in_a_tenant(plane, judge):
         judge.may_not(drover, method, path, body)
 
 
+def on_host_nodes(plane, judge):
+    """deploy/host-nodes-rbac.yaml, where virtual clusters share the host's nodes."""
+    drover = Caller(plane, token_of(plane, SYSTEM, "drover"))
+    judge.may_not(drover, "GET", NODES)
+    plane.kubectl("apply", "-f", ROOT / "deploy/host-nodes-rbac.yaml")
+    in_force("policy drover-host-nodes", drover, "PATCH", f"{NODES}/theirs?dryRun=All",
+             {"spec": {"unschedulable": True}})
+    for path in (NODES, "/apis/storage.k8s.io/v1/volumeattachments", f"{CONFIGS}/kubeadm-config",
+                 "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/h100-x7k2p"):
+        judge.may(drover, "GET", path)
+    for path in (CONFIGS, SECRETS, PODS, "/api/v1/pods"):
+        judge.may_not(drover, "GET", path)
+    judge.may(drover, "PATCH", f"{NODES}/h100-x7k2p", {"metadata": {"labels": {"drover.dev/virtual-cluster": "a"}}})
+    judge.may(drover, "PATCH", f"{NODES}/h100-x7k2p", spec(taints=[
+        {"key": "drover.dev/virtual-cluster", "value": "a", "effect": "NoExecute"}]))
+    judge.may_not(drover, "PATCH", f"{NODES}/h100-x7k2p", {"metadata": {"finalizers": ["a.example/b"]}})
+    judge.may_not(drover, "PATCH", f"{NODES}/theirs", spec(unschedulable=True))
+    judge.may_not(drover, "DELETE", f"{NODES}/theirs")
+    judge.may(drover, "POST", SECRETS, token("bootstrap-token-abc140"))
+    judge.may_not(drover, "POST", SECRETS, token("bootstrap-token-abc141", groups="system:masters"))
+    judge.may_not(drover, "POST", SECRETS, token("other-abc142", kind="Opaque"))
+    judge.may_not(drover, "DELETE", f"{SECRETS}/bootstrap-token-theirs")
+    judge.may(drover, "DELETE", f"{SECRETS}/bootstrap-token-abc140")
+
+
 def nodes(drover, judge):
     """controller/life/node.c, steps/joining.c, steps/leaving.c, tenant/debts.c."""
     ours = f"{NODES}/h100-x7k2p"
@@ -427,6 +452,8 @@ def main():
         timer.phase("drover in a tenant")
         at_home(plane, judge)
         timer.phase("drover at home")
+        on_host_nodes(plane, judge)
+        timer.phase("drover and the host's nodes")
         on_call(plane, folder, judge)
         timer.phase("on call")
         if args.keep:

@@ -224,6 +224,15 @@ static const char *probe_label(struct server *b)
 	return arena_printf(b->os, "%.16s.%s", hex, b->says_proved ? "proved" : verdict);
 }
 
+static void put_labels(struct server *b, json_t *labels)
+{
+	const char *text = setting(b, "NODE_LABELS"), *value = strchr(text, '=');
+
+	if (value)
+		json_object_set_new(labels, arena_strndup(b->os, text, (size_t)(value - text)),
+				    json_string(value + 1));
+}
+
 static void register_node(struct server *b)
 {
 	json_t *node = json_pack("{s:s,s:s,s:{s:s,s:{s:s,s:s*}},s:{s:s,s:o},s:o}", "apiVersion",
@@ -233,6 +242,7 @@ static void register_node(struct server *b)
 				 str_or(b->says_provider_id, b->provider_id), "taints",
 				 taints_json(b), "status", node_status(b));
 
+	put_labels(b, json_at(node, "metadata", "labels"));
 	busy(b);
 	cluster_ask(b->tenant, "POST", "/api/v1/nodes", node, on_node, b);
 }
@@ -335,7 +345,7 @@ static void boot_system(struct server *b)
 	b->token = setting(b, "TOKEN");
 	b->provider_id = setting(b, "PROVIDER_ID");
 	b->taints = setting(b, "TAINTS");
-	b->tenant = world_tenant_at(b->world, setting(b, "JOIN_ENDPOINT"));
+	b->tenant = world_cluster_at(b->world, setting(b, "JOIN_ENDPOINT"));
 	b->doing = SERVER_OS;
 	loop_timer_start(&b->timer, SYSTEM_MS);
 }

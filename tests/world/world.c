@@ -394,12 +394,12 @@ struct replica *world_leader(struct sim_world *w)
 
 /* --- the rest of the world ------------------------------------------------------------------------ */
 
-struct cluster *world_tenant_at(struct sim_world *w, const char *endpoint)
+struct cluster *world_cluster_at(struct sim_world *w, const char *endpoint)
 {
 	for (int i = 0; i < 2; i++)
 		if (str_eq(w->tenants[i].endpoint, endpoint))
 			return &w->tenants[i];
-	return NULL;
+	return str_eq(w->host.endpoint, endpoint) ? &w->host : NULL;
 }
 
 static void on_image_get(struct httpd_req *q, void *arg)

@@ -95,8 +95,8 @@ void world_cut(struct replica *r, bool cut);	    /* the host's API server does n
 void world_media(struct sim_world *w, bool there);  /* boot media can be fetched */
 struct replica *world_leader(struct sim_world *w);  /* NULL: nobody leads */
 
-struct cluster *world_tenant_at(struct sim_world *w,
-				const char *endpoint); /* NULL: nobody is there */
+struct cluster *world_cluster_at(struct sim_world *w,
+				 const char *endpoint); /* NULL: nobody is there */
 /* A request to a cluster, and its answer awaited; fails the test when it is none of 2xx. */
 void world_do(struct sim_world *w, struct cluster *p, const char *method, const char *path,
 	      json_t *body);

@@ -131,6 +131,29 @@ static void a_cluster_that_takes_no_nodes_gets_none_and_its_pods_wait_for_nobody
 	assert_said(w, "new 0 on m1");
 }
 
+static void a_pool_says_whose_nodes_its_machines_may_become(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+	struct world_pool p = worlds_pool(a);
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "p", "cpu=3");
+	t.on_host = true;
+	assert_true(world_put_tenant(w, &t));
+	assert_said(w, "nothing; NodesNotTaken: pool main: its template.spec.nodes does not allow "
+		       "Host nodes");
+	p.host = p.not_private = true;
+	world_put_pool(w, &p);
+	assert_said(w, "new 0 on m1");
+	t.on_host = false;
+	world_put_tenant(w, &t);
+	assert_said(w, "nothing; NodesNotTaken: pool main: its template.spec.nodes does not allow "
+		       "Private nodes");
+}
+
 static void an_image_must_be_no_newer_than_the_server_and_three_minors_old_at_most(void **state)
 {
 	static const struct {
@@ -604,6 +627,7 @@ int main(void)
 		cmocka_unit_test(a_limit_also_counts_what_this_plan_opens),
 		cmocka_unit_test(
 			a_cluster_that_takes_no_nodes_gets_none_and_its_pods_wait_for_nobody),
+		cmocka_unit_test(a_pool_says_whose_nodes_its_machines_may_become),
 		cmocka_unit_test(
 			an_image_must_be_no_newer_than_the_server_and_three_minors_old_at_most),
 		cmocka_unit_test(the_newest_image_that_suits_is_taken),

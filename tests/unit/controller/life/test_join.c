@@ -107,7 +107,8 @@ static int files(struct bench *d, struct life *l, const struct node_claim *n, co
 {
 	*o = (struct proto_order){0};
 	d->e = (struct err){0};
-	return life_config_files(l, n, endpoint, &token, hash, NULL, d->a, o, &d->e);
+	return life_config_files(l, n, &(struct life_join_at){endpoint, hash, false}, &token, NULL,
+				 d->a, o, &d->e);
 }
 
 static void the_config_drive_says_how_to_join(void **state)
@@ -149,6 +150,28 @@ static void the_config_drive_says_how_to_join(void **state)
 	bench_life_done(l);
 }
 
+static void a_node_of_the_host_cluster_says_whom_it_is_for(void **state)
+{
+	struct bench *d = *state;
+	struct life *l = bench_life(d, "m-1");
+	const struct node_claim n = claim_of("uid-1");
+	const struct life_join_at at = {BENCH_JOIN, HASH, true};
+	struct proto_order o = {0};
+	OWN_JSON host = life_node_labels(l, &n, true);
+	OWN_JSON own = life_node_labels(l, &n, false);
+
+	assert_ok(life_config_files(l, &n, &at, &token, NULL, d->a, &o, &d->e), &d->e);
+	assert_non_null(strstr(file(&o, "drover-join.cfg"),
+			       "\nNODE_LABELS=drover.dev/virtual-cluster=team-a\n"));
+	assert_non_null(strstr(file(&o, "drover-join.cfg"),
+			       "\nTAINTS=drover.dev/unregistered:NoSchedule,"
+			       "drover.dev/virtual-cluster=team-a:NoExecute"));
+	assert_string_equal(json_str_at(host, "metadata", "labels", "drover.dev/virtual-cluster"),
+			    "team-a");
+	assert_null(json_str_at(own, "metadata", "labels", "drover.dev/virtual-cluster"));
+	bench_life_done(l);
+}
+
 static void what_a_claim_leaves_out_has_defaults_and_user_data_goes_through(void **state)
 {
 	struct bench *d = *state;
@@ -156,7 +179,7 @@ static void what_a_claim_leaves_out_has_defaults_and_user_data_goes_through(void
 	const struct node_claim n = claim_of("uid-1");
 	struct proto_order o = {0};
 
-	assert_ok(life_config_files(l, &n, BENCH_JOIN, &token, HASH,
+	assert_ok(life_config_files(l, &n, &(struct life_join_at){BENCH_JOIN, HASH, false}, &token,
 				    "#cloud-config\npackages: [x]\n", d->a, &o, &d->e),
 		  &d->e);
 	assert_non_null(strstr(file(&o, "drover-join.cfg"),
@@ -305,7 +328,7 @@ static void a_node_gets_the_labels_of_claim_pool_and_type_and_the_claims_win(voi
 
 	n.spec.labels = (struct labels){own, 2};
 	n.spec.annotations = (struct labels){notes, 1};
-	OWN_JSON o = life_node_labels(l, &n);
+	OWN_JSON o = life_node_labels(l, &n, false);
 	const json_t *labels = json_at(o, "metadata", "labels");
 	assert_string_equal(json_str_at(labels, "drover.dev/nodeclaim"), "h100-x7k2p");
 	assert_string_equal(json_str_at(labels, "drover.dev/nodepool"), "h100");
@@ -329,6 +352,7 @@ int main(void)
 		T(another_boot_key_makes_another_token),
 		T(the_tokens_secret_is_what_kubeadm_join_needs_and_expires),
 		T(the_config_drive_says_how_to_join),
+		T(a_node_of_the_host_cluster_says_whom_it_is_for),
 		T(what_a_claim_leaves_out_has_defaults_and_user_data_goes_through),
 		T(nothing_that_a_script_could_take_for_more_reaches_the_drive),
 		T(addresses_of_both_families_may_be_endpoints),

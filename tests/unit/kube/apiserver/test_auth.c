@@ -587,6 +587,25 @@ static void drovers_own_roles_allow_what_they_say_in_a_tenant(void **state)
 	free(t);
 }
 
+static void drovers_own_roles_allow_what_they_say_of_the_hosts_nodes(void **state)
+{
+	struct api *r = *state;
+	char *t;
+
+	apply_file(r, "deploy/rbac.yaml");
+	t = token_of_drover(r);
+	assert_int_equal(try(r, t, "GET", "/api/v1/nodes", NULL), 403);
+	apply_file(r, "deploy/host-nodes-rbac.yaml");
+	assert_int_equal(try(r, t, "GET", "/api/v1/nodes", NULL), 200);
+	assert_int_equal(try(r, t, "DELETE", "/api/v1/nodes/x", NULL), 404);
+	assert_int_equal(try(r, t, "GET", "/api/v1/pods", NULL), 403);
+	assert_int_equal(try(r, t, "GET", CONFIGS "/kubeadm-config", NULL), 404);
+	assert_int_equal(try(r, t, "POST", SECRETS, "{'metadata':{'name':'s'}}"), 201);
+	assert_int_equal(try(r, t, "GET", SECRETS "/s", NULL), 403);
+	assert_int_equal(try(r, t, "DELETE", SECRETS "/s", NULL), 200);
+	free(t);
+}
+
 static void one_may_act_as_another_where_that_is_allowed(void **state)
 {
 	struct api *r = *state;
@@ -638,6 +657,7 @@ int main(void)
 		CASE(reviews_answer_what_somebody_may),
 		CASE(drovers_own_roles_allow_what_they_say_in_the_host_cluster),
 		CASE(drovers_own_roles_allow_what_they_say_in_a_tenant),
+		CASE(drovers_own_roles_allow_what_they_say_of_the_hosts_nodes),
 		CASE(one_may_act_as_another_where_that_is_allowed),
 	};
 
