@@ -352,18 +352,23 @@ static X509 *cert_of_pem(const char *pem)
 	return x;
 }
 
-int crypto_cert_spki_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e)
+static void spki_sha256(const X509_PUBKEY *key, uint8_t out[static CRYPTO_SHA256])
 {
-	X509 *x = cert_of_pem(pem);
 	unsigned char *der = NULL;
-	int n;
+	int n = i2d_X509_PUBKEY(key, &der);
 
-	if (!x)
-		return refused(e, "certificate");
-	n = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(x), &der);
 	must(n > 0);
 	crypto_sha256(der, (size_t)n, out);
 	OPENSSL_free(der);
+}
+
+int crypto_cert_spki_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e)
+{
+	X509 *x = cert_of_pem(pem);
+
+	if (!x)
+		return refused(e, "certificate");
+	spki_sha256(X509_get_X509_PUBKEY(x), out);
 	X509_free(x);
 	return 0;
 }
@@ -380,17 +385,51 @@ int crypto_cert_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struc
 	return 0;
 }
 
-static char *pem_of_cert(X509 *x)
+static char *member_of(const X509_NAME *name, int nid)
 {
-	BIO *bio = BIO_new(BIO_s_mem());
-	char *data, *text;
-	long n;
+	int at = -1, last = -1, n;
+	unsigned char *utf8 = NULL;
+	char *text;
 
-	must(bio && PEM_write_bio_X509(bio, x) == 1);
-	n = BIO_get_mem_data(bio, &data);
+	while ((at = X509_NAME_get_index_by_NID(name, nid, at)) >= 0)
+		last = at;
+	if (last < 0)
+		return NULL;
+	n = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, last)));
+	text = n < 0 ? NULL : mem_strndup((char *)utf8, (size_t)n);
+	OPENSSL_free(utf8);
+	return text;
+}
+
+int crypto_cert_subject(const char *pem, char **cn, char **o, struct err *e)
+{
+	X509 *x = cert_of_pem(pem);
+
+	if (!x)
+		return refused(e, "certificate");
+	*cn = member_of(X509_get_subject_name(x), NID_commonName);
+	*o = member_of(X509_get_subject_name(x), NID_organizationName);
+	X509_free(x);
+	return 0;
+}
+
+/* Takes the BIO that a PEM was written to. */
+static char *text_of(BIO *bio)
+{
+	char *data, *text;
+	long n = BIO_get_mem_data(bio, &data);
+
 	text = mem_strndup(data, (size_t)n);
 	BIO_free(bio);
 	return text;
+}
+
+static char *pem_of_cert(X509 *x)
+{
+	BIO *bio = BIO_new(BIO_s_mem());
+
+	must(bio && PEM_write_bio_X509(bio, x) == 1);
+	return text_of(bio);
 }
 
 static bool add_extension(X509 *x, X509 *issuer, int nid, const char *value)
@@ -446,6 +485,12 @@ static void set_serial(X509 *x)
 	BN_free(n);
 }
 
+static bool add_member(X509_NAME *name, int nid, const char *text)
+{
+	return X509_NAME_add_entry_by_NID(name, nid, MBSTRING_UTF8, (const unsigned char *)text, -1,
+					  -1, 0) == 1;
+}
+
 /* Everything but extensions and signature. */
 static bool fill(X509 *x, EVP_PKEY *pkey, const char *cn, const X509_NAME *issuer, int64_t wall_ms,
 		 int days)
@@ -458,8 +503,7 @@ static bool fill(X509 *x, EVP_PKEY *pkey, const char *cn, const X509_NAME *issue
 	return days > 0 && X509_set_version(x, X509_VERSION_3) == 1 &&
 	       X509_set_pubkey(x, pkey) == 1 && ASN1_TIME_set(X509_getm_notBefore(x), now - hour) &&
 	       ASN1_TIME_set(X509_getm_notAfter(x), now + (int64_t)days * 24 * hour) &&
-	       X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8,
-					  (const unsigned char *)cn, -1, -1, 0) == 1 &&
+	       add_member(name, NID_commonName, cn) &&
 	       X509_set_issuer_name(x, issuer ? issuer : name) == 1;
 }
 
@@ -520,4 +564,43 @@ int crypto_cert_issue(const char *ca_pem, const struct secret *ca_key, const cha
 	X509_free(ca);
 	EVP_PKEY_free(signer);
 	return finish(e, ok, x, pkey, cert_pem, key_pem);
+}
+
+struct secret *crypto_ec_key_new(void)
+{
+	EVP_PKEY *pkey = EVP_EC_gen("P-256");
+	struct secret *pem;
+
+	must(pkey);
+	pem = pem_of_private(pkey);
+	EVP_PKEY_free(pkey);
+	return pem;
+}
+
+char *crypto_csr(const struct secret *key_pem, const char *cn, const char *o,
+		 uint8_t spki[static CRYPTO_SHA256], struct err *e)
+{
+	EVP_PKEY *pkey = private_of_pem(key_pem);
+	X509_REQ *q = X509_REQ_new();
+	BIO *bio = BIO_new(BIO_s_mem());
+	X509_NAME *name;
+	char *pem = NULL;
+
+	must(q && bio);
+	name = X509_REQ_get_subject_name(q);
+	if (pkey && add_member(name, NID_organizationName, o) &&
+	    add_member(name, NID_commonName, cn) &&
+	    X509_REQ_set_version(q, X509_REQ_VERSION_1) == 1 && X509_REQ_set_pubkey(q, pkey) == 1 &&
+	    X509_REQ_sign(q, pkey, EVP_sha256()) > 0) {
+		spki_sha256(X509_REQ_get_X509_PUBKEY(q), spki);
+		must(PEM_write_bio_X509_REQ(bio, q) == 1);
+		pem = text_of(bio);
+		ERR_clear_error();
+	} else {
+		BIO_free(bio);
+		(void)!refused(e, "certificate request");
+	}
+	X509_REQ_free(q);
+	EVP_PKEY_free(pkey);
+	return pem;
 }

@@ -9,7 +9,7 @@
 #include "base/secret.h"
 
 /*
- * crypto: digests, HMAC, Ed25519, base64 and certificates, on OpenSSL.  No algorithm of our own.
+ * crypto: digests, HMAC, Ed25519, base64, certificates and requests for them, on OpenSSL.  No algorithm of our own.
  */
 #define CRYPTO_SHA256 32
 void crypto_sha256(const void *data, size_t len, uint8_t out[static CRYPTO_SHA256]);
@@ -51,6 +51,8 @@ char *crypto_base64_decode(const char *text, size_t text_len, size_t *len,
 /* SHA-256 of the first certificate's SubjectPublicKeyInfo (kubeadm's CA pin), and of its DER (a pin). */
 int crypto_cert_spki_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e);
 int crypto_cert_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e);
+/* The last common name and organization of the first certificate's subject; malloc'd, NULL: it has none. */
+int crypto_cert_subject(const char *pem, char **cn, char **o, struct err *e);
 
 /* A self-signed CA, and a server certificate of it for names and addresses (NULL-terminated), ECDSA P-256.  valid from one hour ago. PEM. */
 int crypto_ca_new(const char *cn, int64_t wall_ms, int days, char **cert_pem,
@@ -58,5 +60,11 @@ int crypto_ca_new(const char *cn, int64_t wall_ms, int days, char **cert_pem,
 int crypto_cert_issue(const char *ca_pem, const struct secret *ca_key, const char *cn,
 		      const char *const *names, int64_t wall_ms, int days, char **cert_pem,
 		      struct secret **key_pem, struct err *e);
+
+/* A private key (ECDSA P-256, PKCS#8), and a request for a certificate of it that somebody else signs (PKCS#10).
+ * PEM, malloc'd.  spki: of the key, as crypto_cert_spki_sha256() has it of the certificate. */
+struct secret *crypto_ec_key_new(void);
+char *crypto_csr(const struct secret *key_pem, const char *cn, const char *o,
+		 uint8_t spki[static CRYPTO_SHA256], struct err *e);
 
 #endif

@@ -510,14 +510,26 @@ static int on_list_end(const char *rv, void *arg, struct err *e)
 	return 0;
 }
 
+/* Asked for each object at each look: no printf(). */
+static bool key_of(char out[static KEY_SIZE], const char *ns, const char *name)
+{
+	size_t a = strlen(ns), b = strlen(name);
+
+	if (a + b + 2 > KEY_SIZE)
+		return false;
+	memcpy(out, ns, a);
+	out[a] = '/';
+	memcpy(out + a + 1, name, b + 1);
+	return true;
+}
+
 /* --- watch ------------------------------------------------------------------------------------- */
 
 static bool on_same(const char *ns, const char *name, const char *rv, uint64_t digest, void *arg)
 {
 	struct kube_cache *c = arg;
 	char key[KEY_SIZE];
-	struct slot *s =
-		str_format(key, sizeof(key), "%s/%s", ns, name) ? map_get(c->slots, key) : NULL;
+	struct slot *s = key_of(key, ns, name) ? map_get(c->slots, key) : NULL;
 
 	if (!s || !digest || s->digest != digest || s->pub.rv != s->rv || strlen(rv) >= RV_SIZE ||
 	    kube_rv_older(rv, s->rv))
@@ -696,7 +708,7 @@ const struct kube_entry *kube_cache_get(const struct kube_cache *c, const char *
 	const struct slot *s;
 	char key[KEY_SIZE];
 
-	if (!str_format(key, sizeof(key), "%s/%s", str_or(ns, ""), name))
+	if (!key_of(key, str_or(ns, ""), name))
 		return NULL;
 	s = map_get(c->slots, key);
 	return s ? &s->pub : NULL;

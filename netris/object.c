@@ -25,6 +25,15 @@ const struct netris_kind_info netris_kinds[NETRIS_KINDS] = {
 	[NETRIS_L4LB] = {"L4 load balancer", "/api/v2/l4lb", ""},
 };
 
+const char *const netris_fabric_names[NETRIS_FABRICS] = {"Ethernet", "InfiniBand", "NVLink"};
+
+enum netris_fabric netris_fabric_of(const char *type)
+{
+	return str_eq(type, "netris-ufm")      ? NETRIS_INFINIBAND
+	       : str_eq(type, "netris-nvlink") ? NETRIS_NVLINK
+					       : NETRIS_ETHERNET;
+}
+
 /* --- single values -------------------------------------------------------------------------------- */
 
 static bool number(const json_t *j, int64_t *out)
@@ -161,8 +170,17 @@ static const struct row vnet_port_rows[] = {
 	ROW(netris_vnet_port, status, "status", LABEL),
 	END,
 };
+static const struct row vnet_server_rows[] = {
+	ROW(netris_vnet_server, id, "id", ID, .needed = true),
+	ROW(netris_vnet_server, name, "name", TEXT),
+	ROW(netris_vnet_server, status, "status", LABEL),
+	END,
+};
 static const struct row vnet_rows[] = {
 	NAMED(netris_vnet),
+	ROW(netris_vnet, type, "type", LABEL),
+	ROW(netris_vnet, servers, "servers", PARTS, .other = "members", .part = vnet_server_rows,
+	    .part_size = sizeof(struct netris_vnet_server)),
 	ROW(netris_vnet, state, "state", LABEL),
 	ROW(netris_vnet, status, "status", LABEL),
 	ROW(netris_vnet, vpc, "vpc", REF),

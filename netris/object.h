@@ -57,10 +57,26 @@ struct netris_vnet_port {
 	int64_t id;
 	const char *name, *status;
 };
+/* A server in a V-net that is no Ethernet; status "": not said. */
+struct netris_vnet_server {
+	int64_t id;
+	const char *name, *status;
+};
+/* Which wires a V-net is on, by its type: l2vpn and l3vpn, netris-ufm (a PKey), netris-nvlink (a partition).  A type that is
+ * not known, or not said, counts as Ethernet, where ports have to show who is in it. */
+enum netris_fabric { NETRIS_ETHERNET, NETRIS_INFINIBAND, NETRIS_NVLINK, NETRIS_FABRICS };
+extern const char *const netris_fabric_names[NETRIS_FABRICS]; /* Ethernet, InfiniBand, NVLink */
+enum netris_fabric netris_fabric_of(const char *type);
 struct netris_vnet {
 	int64_t id;
 	const char *name, *state, *status; /* state: "active", "disabled"; status: of its label */
+	const char *type;		   /* "": not said */
 	struct netris_ref vpc;
+	struct {
+		struct netris_vnet_server *v;
+		size_t n;
+		bool said;
+	} servers; /* where it is no Ethernet */
 	struct {
 		struct netris_vnet_port *v;
 		size_t n;

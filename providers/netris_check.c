@@ -202,9 +202,14 @@ static void check_template(struct netris_check *c)
 	}
 	good(c, "template", "%.80s is there, with %zu V-nets", t->name, t->vnets.n);
 	for (size_t i = 0; i < t->vnets.n; i++)
-		if (str_starts(t->vnets.v[i].type, "netris-"))
+		if (netris_fabric_of(t->vnets.v[i].type) != NETRIS_ETHERNET)
+			good(c, "template",
+			     "V-net %.60s is of %s: each machine is proved there too",
+			     t->vnets.v[i].postfix,
+			     netris_fabric_names[netris_fabric_of(t->vnets.v[i].type)]);
+		else if (str_starts(t->vnets.v[i].type, "netris-"))
 			wrong(c, "template",
-			      "leave that V-net out of the template: which ports it has cannot be proved by this version",
+			      "leave that V-net out of the template: who is in it cannot be proved by this version",
 			      "V-net %.60s is of type %.40s", t->vnets.v[i].postfix,
 			      t->vnets.v[i].type);
 }

@@ -28,13 +28,13 @@ struct netris_looks {
 		struct netris_request *q; /* NULL: the place is free */
 		enum netris_kind kind;
 		void *into; /* the element that it completes; NULL: a list */
-	} reads[5 + DETAILS];
+	} reads[6 + DETAILS];
 	struct arena **arenas;
 	size_t narenas, arenas_cap;
 	size_t next_cluster, next_vnet; /* whose details are asked for next */
 	bool with_inventory;
 	int64_t inventory_at; /* INT64_MIN: there is none */
-	struct arena *servers_arena, *links_arena;
+	struct arena *servers_arena, *links_arena, *templates_arena;
 	struct netris_objects servers, links;
 	bool telling, closed; /* closed: freed while it tells */
 };
@@ -53,6 +53,22 @@ const struct netris_vnet *netris_look_vnet(const struct netris_look *l, int64_t 
 		if (l->vnets[i].id == id)
 			return &l->vnets[i];
 	return NULL;
+}
+
+const struct netris_template *netris_look_template(const struct netris_look *l, int64_t id)
+{
+	for (size_t i = 0; i < l->ntemplates; i++)
+		if (l->templates[i].id == id)
+			return &l->templates[i];
+	return NULL;
+}
+
+/* A list of ports that is empty says nothing of wires that have none. */
+bool netris_says_members(const struct netris_vnet *v)
+{
+	if (netris_fabric_of(v->type) == NETRIS_ETHERNET)
+		return v->ports.said || v->ports_count == 0;
+	return v->servers.said || v->ports.n;
 }
 
 const struct netris_device *netris_look_switch(const struct netris_look *l, const char *name)
@@ -172,7 +188,7 @@ static void read_details(struct netris_looks *ls)
 	for (; ls->next_vnet < ls->look.nvnets && ls->pending < DETAILS; ls->next_vnet++) {
 		struct netris_vnet *v = &vnets[ls->next_vnet];
 
-		if (!v->ports.said && v->ports_count != 0)
+		if (!netris_says_members(v))
 			start(ls, NETRIS_VNET, v->id, v);
 	}
 }
@@ -181,6 +197,14 @@ static void take_list(struct netris_looks *ls, enum netris_kind kind, struct net
 {
 	struct netris_look *l = &ls->look;
 
+	if (kind == NETRIS_TEMPLATE) {
+		arena_free(ls->templates_arena);
+		ls->templates_arena = o->arena;
+		o->arena = NULL;
+		l->templates = o->template_;
+		l->ntemplates = o->n;
+		return;
+	}
 	if (kind == NETRIS_SERVER || kind == NETRIS_LINK) {
 		struct arena **a = kind == NETRIS_SERVER ? &ls->servers_arena : &ls->links_arena;
 
@@ -273,6 +297,7 @@ static void on_begin(void *arg)
 	if (ls->with_inventory) {
 		start(ls, NETRIS_SERVER, 0, NULL);
 		start(ls, NETRIS_LINK, 0, NULL);
+		start(ls, NETRIS_TEMPLATE, 0, NULL);
 	}
 }
 
@@ -288,6 +313,7 @@ static void looks_release(struct netris_looks *ls)
 	map_free(ls->look.machines);
 	arena_free(ls->servers_arena);
 	arena_free(ls->links_arena);
+	arena_free(ls->templates_arena);
 	free(ls->arenas);
 	free(ls->site);
 	free(ls);

@@ -14,7 +14,7 @@
  *
  * Whoever asks gets a look that was begun after asking.  One is under way at a time, and serves all who wait for it, and
  * NETRIS_LOOK_GAP_MS lie between two of them, so that a thousand machines cost as many requests as one.  What a list leaves out of its elements is read element by
- * element.  Servers and links are read at most once in NETRIS_INVENTORY_MS, and again when `fresh` is asked for.
+ * element.  Servers, links and templates are read at most once in NETRIS_INVENTORY_MS, and again when `fresh` is asked for.
  *
  * On the loop thread; done() exactly once, never inside the call.
  * Tests: tests/contract/test_fabric.c
@@ -45,17 +45,22 @@ struct netris_look {
 	size_t nvnets;
 	const struct netris_device *switches;
 	size_t nswitches;
+	const struct netris_template *templates;
+	size_t ntemplates;
 	struct map *machines; /* of the site, by name -> struct netris_machine */
 };
 const struct netris_cluster *netris_look_cluster(const struct netris_look *l, const char *name);
 const struct netris_vnet *netris_look_vnet(const struct netris_look *l, int64_t id);
+const struct netris_template *netris_look_template(const struct netris_look *l, int64_t id);
+/* Does this V-net say who is in it? */
+bool netris_says_members(const struct netris_vnet *v);
 const struct netris_device *netris_look_switch(const struct netris_look *l, const char *name);
 bool netris_has_member(const struct netris_cluster *c, int64_t server);
 
 /* Embedded in whoever asks. */
 struct netris_wait {
 	struct list link;
-	bool fresh; /* servers and links are read as well */
+	bool fresh; /* servers, links and templates are read as well */
 	/* l: NULL with e; valid during the call. */
 	void (*done)(const struct netris_look *l, const struct err *e, void *arg);
 	void *arg;

@@ -19,6 +19,21 @@ static int64_t port_in(const struct netris_vnet *v, const struct netris_machine 
 	return 0;
 }
 
+/* Where it is no Ethernet.  NULL: the machine is not in it. */
+static const struct netris_vnet_server *server_in(const struct netris_vnet *v,
+						  const struct netris_machine *m)
+{
+	for (size_t i = 0; i < v->servers.n; i++)
+		if (v->servers.v[i].id == m->id)
+			return &v->servers.v[i];
+	return NULL;
+}
+
+static bool is_in(const struct netris_vnet *v, const struct netris_machine *m)
+{
+	return port_in(v, m) || (netris_fabric_of(v->type) != NETRIS_ETHERNET && server_in(v, m));
+}
+
 static bool is_of(const struct netris_cluster *c, int64_t vnet)
 {
 	for (size_t i = 0; c && i < c->vnets.n; i++)
@@ -52,6 +67,48 @@ static bool links_known(const struct netris_machine *m, char *why, size_t size)
 	return true;
 }
 
+static void says_not(const struct netris_vnet *v, char *why, size_t size)
+{
+	str_format(why, size, "%s V-net %.60s does not say who is in it",
+		   netris_fabric_names[netris_fabric_of(v->type)], v->name);
+}
+
+/* As the fabric's manager says, where it says anything of one server. */
+static bool is_applied(const struct netris_vnet *v, const struct netris_machine *m, char *why,
+		       size_t size)
+{
+	const struct netris_vnet_server *s = server_in(v, m);
+
+	if (netris_fabric_of(v->type) == NETRIS_ETHERNET || !s || !*s->status ||
+	    str_eq(s->status, "Active"))
+		return true;
+	str_format(why, size, "%s V-net %.60s has it as \"%.30s\", not Active",
+		   netris_fabric_names[netris_fabric_of(v->type)], v->name, s->status);
+	return false;
+}
+
+/* A V-net that the template promises, and that the cluster does not show, is one that nothing was read of. */
+static bool has_all_fabrics(const struct netris_look *l, const struct netris_cluster *c, char *why,
+			    size_t size)
+{
+	const struct netris_template *t = netris_look_template(l, c->template_.id);
+	size_t want[NETRIS_FABRICS] = {0}, has[NETRIS_FABRICS] = {0};
+
+	for (size_t i = 0; t && i < t->vnets.n; i++)
+		want[netris_fabric_of(t->vnets.v[i].type)]++;
+	for (size_t i = 0; i < c->vnets.n; i++)
+		has[netris_fabric_of(netris_look_vnet(l, c->vnets.v[i].id)->type)]++;
+	for (int f = NETRIS_ETHERNET + 1; f < NETRIS_FABRICS; f++)
+		if (has[f] < want[f]) {
+			str_format(
+				why, size,
+				"server cluster %.60s shows %zu %s V-nets, and its template has %zu",
+				c->name, has[f], netris_fabric_names[f], want[f]);
+			return false;
+		}
+	return true;
+}
+
 static bool cluster_active(const struct netris_look *l, const struct netris_machine *m,
 			   const struct netris_cluster *c, char *why, size_t size)
 {
@@ -67,9 +124,13 @@ static bool cluster_active(const struct netris_look *l, const struct netris_mach
 	for (size_t i = 0; i < c->vnets.n; i++) {
 		const struct netris_vnet *v = netris_look_vnet(l, c->vnets.v[i].id);
 
-		if (!v || !v->ports.said) {
+		if (!v || (netris_fabric_of(v->type) == NETRIS_ETHERNET && !v->ports.said)) {
 			str_format(why, size, "V-net %lld of server cluster %.60s cannot be read",
 				   (long long)c->vnets.v[i].id, c->name);
+			return false;
+		}
+		if (!netris_says_members(v)) {
+			says_not(v, why, size);
 			return false;
 		}
 		if (!str_eq(v->status, "Active") || !str_eq(v->state, "active")) {
@@ -77,12 +138,18 @@ static bool cluster_active(const struct netris_look *l, const struct netris_mach
 				   v->state, v->status);
 			return false;
 		}
-		if (!port_in(v, m)) {
-			str_format(why, size, "V-net %.60s has none of its ports", v->name);
+		if (!is_in(v, m)) {
+			str_format(why, size,
+				   netris_fabric_of(v->type) == NETRIS_ETHERNET
+					   ? "V-net %.60s has none of its ports"
+					   : "V-net %.60s does not have it",
+				   v->name);
 			return false;
 		}
+		if (!is_applied(v, m, why, size))
+			return false;
 	}
-	return true;
+	return has_all_fabrics(l, c, why, size);
 }
 
 static bool nowhere_else(const struct netris_look *l, const struct netris_machine *m,
@@ -94,13 +161,13 @@ static bool nowhere_else(const struct netris_look *l, const struct netris_machin
 
 		if (is_of(c, v->id) || is_common(common, v->name))
 			continue;
-		if (!v->ports.said && v->ports_count != 0) {
-			str_format(why, size, "V-net %.60s does not say which ports it has",
-				   v->name);
+		if (!netris_says_members(v)) {
+			says_not(v, why, size);
 			return false;
 		}
-		if (port_in(v, m)) {
-			str_format(why, size, "V-net %.60s has a port of it as well", v->name);
+		if (is_in(v, m)) {
+			str_format(why, size, "%s V-net %.60s has it as well",
+				   netris_fabric_names[netris_fabric_of(v->type)], v->name);
 			return false;
 		}
 	}

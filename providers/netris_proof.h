@@ -12,8 +12,11 @@
  * they have while the controller is away.  So it takes all of these, and they make a Weak proof; None when one is missing:
  *
  *	the cluster, and each of its V-nets, are Active
- *	each of these V-nets has a port that the server is linked to
- *	no port that it is linked to is in any other V-net, but for those that are named as common
+ *	each of these V-nets has a port that the server is linked to; one of InfiniBand or NVLink has the server, and
+ *	as Active where it says that of each
+ *	the cluster shows a V-net of each fabric that its template has
+ *	neither such a port nor the server is in any other V-net, but for those that are named as common, and each of them
+ *	says who is in it
  *	each switch of these ports was heard of since: its lastSeen is later than at the first look that showed the
  *	machine there.  It is compared with itself alone, so no clock has to agree with another one
  *

@@ -216,6 +216,8 @@ static const char *lacks(const struct proto_order *o)
 {
 	if (o->kind == PROTO_WIPE)
 		return o->nonce ? NULL : "nonce";
+	if (o->kind == PROTO_PROBE)
+		return !o->nonce ? "nonce" : !o->addresses.n ? "addresses" : NULL;
 	if (o->kind == PROTO_VERIFY)
 		return !o->nonce ? "nonce" : !o->evidence ? "evidence" : NULL;
 	if (o->kind != PROTO_WRITE || o->what == PROTO_WRITE_UNSTAMP)
@@ -258,6 +260,8 @@ static void begin(struct sim_agent *a)
 		agent_begin_wipe(a);
 	else if (a->order->kind == PROTO_VERIFY)
 		agent_begin_verify(a);
+	else if (a->order->kind == PROTO_PROBE)
+		agent_begin_probe(a);
 	else
 		agent_begin_write(a);
 }
@@ -406,6 +410,7 @@ static struct http_req *hello(struct sim_agent *a)
 		.version = "sim-" DROVER_VERSION,
 		.dmi = a->dmi,
 		.trust = WIPE_BOOT_NETWORK,
+		.probes = true,
 	};
 	char *text = proto_encode(proto_hello_fields, &h);
 	struct http_req *q = ask(a, "POST", PROTO_HELLO_PATH, text, on_hello);

@@ -6,7 +6,7 @@
 /*
  * agent: drover-agent's side of wipe/proto.h, written from that header alone, on the drives of
  * a sim_machine: hello, orders, progress, inspect, wipe (canaries, erase), verify (canaries, samples, evidence
- * signed), write (image fetched, digest checked, unpacked, config drive appended, stamps), poweroff.
+ * signed), write (image fetched, digest checked, unpacked, config drive appended, stamps), probe, poweroff.
  */
 struct sim_agent;
 /* block: the PROTO_BOOT_BLOCK bytes that it was started with. NULL with *e when it cannot be read. */

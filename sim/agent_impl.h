@@ -8,8 +8,8 @@
 #include "wipe/proto.h"
 
 /*
- * agent_impl: the agent's three files among themselves: agent.c talks to drover, agent_wipe.c looks,
- * wipes and verifies, agent_write.c writes.  An order is begun by agent_begin_*() and ends with
+ * agent_impl: the agent's files among themselves: agent.c talks to drover, agent_wipe.c looks,
+ * wipes and verifies, agent_write.c writes, agent_probe.c asks addresses.  An order is begun by agent_begin_*() and ends with
  * agent_finish() or agent_fail(), once, at the same moment or later.
  */
 
@@ -74,6 +74,7 @@ void agent_begin_inspect(struct sim_agent *a);
 void agent_begin_wipe(struct sim_agent *a);
 void agent_begin_verify(struct sim_agent *a);
 void agent_begin_write(struct sim_agent *a);
+void agent_begin_probe(struct sim_agent *a);
 void agent_write_free(struct agent_write *w);
 
 /* A drive that answers, by its WWN; NULL: none. */

@@ -118,13 +118,26 @@ static int read_all(int fd, char *at, size_t len, int64_t off, struct err *e)
 	return 0;
 }
 
+/* Reading one, the kernel would fill its cache with pages of zeros, also far behind it: of a rack that verifies its
+ * wipes that was a third of the processor time.  A file system without holes says that all is data. */
+static bool is_hole(int fd, int64_t off, size_t len)
+{
+	off_t data = lseek(fd, off, SEEK_DATA);
+
+	return data < 0 ? errno == ENXIO : data >= off + (int64_t)len;
+}
+
 int drive_read(struct drive *d, void *buf, size_t len, int64_t off, struct err *e)
 {
 	int fd, rc;
 
 	if (check(d, off, (int64_t)len, e) < 0 || (fd = take(d, O_RDONLY, e)) < 0)
 		return -1;
-	rc = read_all(fd, buf, len, off, e);
+	rc = 0;
+	if (len && is_hole(fd, off, len))
+		memset(buf, 0, len);
+	else
+		rc = read_all(fd, buf, len, off, e);
 	leave(d, fd);
 	return rc;
 }

@@ -18,7 +18,11 @@
 #define FIRST_ID 20000000
 #define MEMBERS_MAX 16384
 
-const char *const nt_template_names[NT_TEMPLATES] = {"gpu-tenant", "isolated"};
+const char *const nt_template_names[NT_TEMPLATES] = {"gpu-tenant", "isolated", "gpu-fabrics"};
+const struct nt_fabric nt_fabrics[NT_FABRICS] = {
+	{"ib1", "ufm-1", "ib", "netris-ufm"},
+	{"nvl1", "nmx-1", "nvl", "netris-nvlink"},
+};
 
 static struct nt_server *server_of(const struct sim_netris *s, int64_t id)
 {
@@ -60,6 +64,8 @@ struct nt_cluster *nt_cluster_new(struct sim_netris *s, const char *name, int64_
 	c->id = s->next_id++;
 	c->vnet = s->next_id++;
 	c->vpc = vpc;
+	for (int f = 0; f < NT_FABRICS && template_ == NT_WITH_FABRICS; f++)
+		c->fabric[f] = s->next_id++;
 	c->template_ = template_;
 	c->name = mem_strdup(name);
 	c->tags = tags ? json_deep_copy(tags) : json_array();
@@ -130,13 +136,21 @@ bool nt_is_shown(const struct sim_netris *s, const struct nt_server *v, const st
 	return is_planned(s, v) ? v->cluster == c : v->told[0] == c->id;
 }
 
+/* The cluster that it is to be in on that lane; 0: none. */
+static int64_t wanted_in(const struct nt_server *v, unsigned lane)
+{
+	const struct nt_cluster *c = v->cluster;
+
+	return c && (lane < NT_NICS || c->fabric[lane - NT_NICS]) ? c->id : 0;
+}
+
 bool nt_is_active(const struct sim_netris *s, const struct nt_cluster *c)
 {
 	for (size_t i = 0; i < s->nservers; i++) {
 		const struct nt_server *v = &s->servers[i];
 
-		for (unsigned k = 0; k < NT_NICS; k++)
-			if ((v->cluster == c) != (v->told[k] == c->id))
+		for (unsigned k = 0; k < NT_LANES; k++)
+			if ((wanted_in(v, k) == c->id) != (v->told[k] == c->id))
 				return false;
 	}
 	return true;
@@ -144,21 +158,31 @@ bool nt_is_active(const struct sim_netris *s, const struct nt_cluster *c)
 
 /* --- switches ------------------------------------------------------------------------------------- */
 
-static void move(struct sim_netris *s, struct nt_server *v, unsigned nic, const struct nt_switch *w)
+/* Who moves it there: a switch, or the fabric's manager. */
+static const char *mover(const struct sim_netris *s, const struct nt_server *v, unsigned lane)
+{
+	return lane < NT_NICS ? s->switches[v->leaf + lane].name
+			      : nt_fabrics[lane - NT_NICS].manager;
+}
+
+static void move(struct sim_netris *s, struct nt_server *v, unsigned nic)
 {
 	char name[16], port[32], mac[18];
 	unsigned n = (unsigned)(v - s->servers) + 1;
-	struct sim_netris_move m = {.server = v->name, .switch_ = w->name};
+	struct sim_netris_move m = {.server = v->name, .switch_ = mover(s, v, nic)};
 
 	if (!s->spec.on_move)
 		return;
-	str_format(name, sizeof(name), "eth%u", nic + 1);
+	if (nic < NT_NICS)
+		str_format(name, sizeof(name), "eth%u", nic + 1);
+	else
+		str_copy(name, sizeof(name), nt_fabrics[nic - NT_NICS].nic);
 	str_format(port, sizeof(port), "swp%u", (n - 1) % NT_PER_LEAF + 1);
 	str_format(mac, sizeof(mac), "02:00:00:%02x:%02x:%02x", n >> 8 & 0xff, n & 0xff, nic);
 	m.nic = name;
 	m.port = port;
 	m.mac = mac;
-	m.cluster = v->cluster ? v->cluster->name : NULL;
+	m.cluster = wanted_in(v, nic) ? v->cluster->name : NULL;
 	s->spec.on_move(&m, s->spec.arg);
 }
 
@@ -168,19 +192,18 @@ static void on_beat(void *arg)
 
 	for (size_t i = 0; i < s->nservers; i++) {
 		struct nt_server *v = &s->servers[i];
-		int64_t want = v->cluster ? v->cluster->id : 0;
 
-		for (unsigned k = 0; k < NT_NICS; k++) {
-			const struct nt_switch *w = &s->switches[v->leaf + k];
+		for (unsigned k = 0; k < NT_LANES; k++) {
+			int64_t want = wanted_in(v, k);
 
 			if (v->told[k] == want || !is_planned(s, v) ||
-			    nt_stands(s, "SwitchDead", w->name))
+			    nt_stands(s, "SwitchDead", mover(s, v, k)))
 				continue;
 			v->told[k] = want;
-			if (nt_stands(s, "PortLie", w->name))
+			if (nt_stands(s, "PortLie", mover(s, v, k)))
 				continue;
 			v->really[k] = want;
-			move(s, v, k, w);
+			move(s, v, k);
 		}
 	}
 	for (size_t i = 0; i < s->nswitches; i++)

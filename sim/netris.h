@@ -10,8 +10,11 @@
  * netris: a simulated Netris controller with its switches, as an httpd handler; `drover sim netris` runs it.
  *
  * It has one site `hall`, one tenant `Admin`, servers gpu-1 ... and host-1, host-2, each with the NICs eth1 and eth2 on two
- * leaf switches, the templates `gpu-tenant` and `isolated`, and the server clusters `quarantine` and `provisioning`.
+ * leaf switches, the templates `gpu-tenant`, `isolated` and `gpu-fabrics`, and the server clusters `quarantine` and `provisioning`.
  * Whatever else there is was made by requests.
+ *
+ * In a cluster of the template `gpu-fabrics` a server is on InfiniBand (nic ib1) and NVLink (nvl1) as well, each in a V-net
+ * of its own, which their managers `ufm-1` and `nmx-1` put it into as switches do.  Those V-nets have servers, and no ports.
  *
  * A change of a server cluster is only what is wanted.  After plan_ms the controller's V-nets show it; a switch takes it
  * with its next heartbeat, every beat_ms, which moves lastSeen and, then alone, the port: on_move() tells of that.
@@ -57,9 +60,10 @@ void sim_netris_routes(struct sim_netris *s, struct httpd *d);
  *	OtherRemoves	... takes it out of it
  *	SwitchDead	switch `name` is heard of no more	PortLie		switch `name` says that it moves ports, and does not
  *
+ *	NoServers	V-nets of InfiniBand and NVLink do not say which servers they have
  *	NoShared	members of clusters do not say whether they are shared
  *
- * count: how often; 0: for ever.  The last three are as long as they stand.  -1: there is no such fault.
+ * count: how often; 0: for ever.  The last four are as long as they stand.  -1: there is no such fault.
  */
 int sim_netris_fault(struct sim_netris *s, const char *what, const char *on, const char *name,
 		     int64_t value, int64_t count);

@@ -77,9 +77,16 @@ static json_t *vpc_json(const struct sim_netris *s, const struct nt_vpc *v)
 
 static json_t *template_json(const struct sim_netris *s, unsigned i)
 {
-	return json_pack("{s:o, s:s, s:[{s:s, s:s, s:[s, s]}]}", "id",
-			 number(s, NT_TEMPLATE_ID + i), "name", nt_template_names[i], "vnets",
-			 "postfix", "ns", "type", "l2vpn", "serverNics", "eth1", "eth2");
+	json_t *t = json_pack("{s:o, s:s, s:[{s:s, s:s, s:[s, s]}]}", "id",
+			      number(s, NT_TEMPLATE_ID + i), "name", nt_template_names[i], "vnets",
+			      "postfix", "ns", "type", "l2vpn", "serverNics", "eth1", "eth2");
+
+	for (int f = 0; f < NT_FABRICS && i == NT_WITH_FABRICS; f++)
+		json_array_append_new(json_object_get(t, "vnets"),
+				      json_pack("{s:s, s:s, s:[]}", "postfix",
+						nt_fabrics[f].postfix, "type", nt_fabrics[f].type,
+						"serverNics"));
+	return t;
 }
 
 static json_t *cluster_json(struct sim_netris *s, const struct nt_cluster *c, bool stale,
@@ -107,7 +114,41 @@ static json_t *cluster_json(struct sim_netris *s, const struct nt_cluster *c, bo
 		      ref(s, NT_TEMPLATE_ID + c->template_, nt_template_names[c->template_]),
 		      "tags", c->tags, "resources", "vnets", ref(s, c->vnet, vnet), "status",
 		      label(nt_is_active(s, c) ? "Active" : "Provisioning"));
+	for (int f = 0; f < NT_FABRICS && c->fabric[f]; f++) {
+		str_format(vnet, sizeof(vnet), "%s-%s", c->name, nt_fabrics[f].postfix);
+		json_array_append_new(json_object_get(json_object_get(j, "resources"), "vnets"),
+				      ref(s, c->fabric[f], vnet));
+	}
 	if (short_)
+		json_decref(servers);
+	else
+		json_object_set_new(j, "servers", servers);
+	return j;
+}
+
+/* Those whose manager is to have them in it, and those that it has not let go of yet. */
+static json_t *fabric_json(struct sim_netris *s, const struct nt_cluster *c, int f, bool short_)
+{
+	json_t *servers = json_array(), *j;
+	char name[300];
+
+	for (size_t i = 0; i < s->nservers; i++) {
+		const struct nt_server *v = &s->servers[i];
+		bool told = v->told[NT_NICS + f] == c->id;
+
+		if (!nt_is_shown(s, v, c) && !told)
+			continue;
+		json_array_append_new(
+			servers,
+			json_pack("{s:o, s:s, s:o}", "id", number(s, v->id), "name", v->name,
+				  "status",
+				  label(told == (v->cluster == c) ? "Active" : "Provisioning")));
+	}
+	str_format(name, sizeof(name), "%s-%s", c->name, nt_fabrics[f].postfix);
+	j = json_pack("{s:o, s:s, s:s, s:s, s:o, s:o}", "id", number(s, c->fabric[f]), "name", name,
+		      "type", nt_fabrics[f].type, "state", "active", "status", label("Active"),
+		      "vpc", ref(s, c->vpc, NULL));
+	if (short_ || nt_stands(s, "NoServers", NULL))
 		json_decref(servers);
 	else
 		json_object_set_new(j, "servers", servers);
@@ -133,9 +174,10 @@ static json_t *vnet_json(struct sim_netris *s, const struct nt_cluster *c, bool 
 		}
 	}
 	str_format(name, sizeof(name), "%s-ns", c->name);
-	j = json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}", "id", number(s, c->vnet), "name", name,
-		      "state", "active", "status", label("Active"), "vpc", ref(s, c->vpc, NULL),
-		      "portsCount", number(s, (int64_t)json_array_size(ports)));
+	j = json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "id", number(s, c->vnet), "name", name,
+		      "type", "l2vpn", "state", "active", "status", label("Active"), "vpc",
+		      ref(s, c->vpc, NULL), "portsCount",
+		      number(s, (int64_t)json_array_size(ports)));
 	if (short_)
 		json_decref(ports);
 	else
@@ -440,8 +482,11 @@ static void on_vnets(struct httpd_req *q, void *arg)
 	if (!admitted(s, q))
 		return;
 	all = json_array();
-	list_for_each (c, &s->clusters, struct nt_cluster, link)
+	list_for_each (c, &s->clusters, struct nt_cluster, link) {
 		json_array_append_new(all, vnet_json(s, c, form(s) & 4));
+		for (int f = 0; f < NT_FABRICS && c->fabric[f]; f++)
+			json_array_append_new(all, fabric_json(s, c, f, form(s) & 4));
+	}
 	reply(s, q, 200, all, NULL);
 }
 
@@ -451,11 +496,17 @@ static void on_vnet(struct httpd_req *q, void *arg)
 
 	if (!admitted(s, q))
 		return;
-	list_for_each (c, &s->clusters, struct nt_cluster, link)
+	list_for_each (c, &s->clusters, struct nt_cluster, link) {
 		if (c->vnet == asked_id(q)) {
 			reply(s, q, 200, vnet_json(s, c, false), NULL);
 			return;
 		}
+		for (int f = 0; f < NT_FABRICS; f++)
+			if (c->fabric[f] && c->fabric[f] == asked_id(q)) {
+				reply(s, q, 200, fabric_json(s, c, f, false), NULL);
+				return;
+			}
+	}
 	reply(s, q, 404, NULL, "no such V-net");
 }
 
@@ -508,7 +559,8 @@ static void on_fixed(struct httpd_req *q, void *arg)
 	if (str_eq(path, "/api/v2/sites"))
 		all = json_pack("[o]", ref(s, NT_SITE_ID, "hall"));
 	else if (str_eq(path, "/api/v2/server-cluster-template"))
-		all = json_pack("[o, o]", template_json(s, 0), template_json(s, 1));
+		all = json_pack("[o, o, o]", template_json(s, 0), template_json(s, 1),
+				template_json(s, 2));
 	else if (str_eq(path, "/api/v2/link"))
 		all = links_json(s);
 	else if (str_eq(path, "/api/v2/ports"))

@@ -8,7 +8,7 @@
 static const char *const kinds[] = {"Status",	  "NotSuccess", "LostReply", "Silent",
 				    "Ignored",	  "Garbage",	"Slow",	     "Expire",
 				    "StaleRead",  "Forget",	"OtherAdds", "OtherRemoves",
-				    "SwitchDead", "PortLie",	"NoShared"};
+				    "SwitchDead", "PortLie",	"NoShared",  "NoServers"};
 
 int sim_netris_fault(struct sim_netris *s, const char *what, const char *on, const char *name,
 		     int64_t value, int64_t count)

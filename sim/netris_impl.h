@@ -11,9 +11,13 @@
  * includes it.
  */
 #define NT_NICS 2
+/* Beside the NICs: InfiniBand and NVLink, by their managers; in clusters whose template has them. */
+#define NT_FABRICS 2
+#define NT_LANES (NT_NICS + NT_FABRICS)
 #define NT_SITE_ID 1
 #define NT_TENANT_ID 1
-#define NT_TEMPLATES 2
+#define NT_TEMPLATES 3
+#define NT_WITH_FABRICS 2 /* the template that has them */
 #define NT_TEMPLATE_ID 11
 #define NT_PER_LEAF 32
 
@@ -24,8 +28,8 @@ struct nt_server {
 	bool host;
 	struct nt_cluster *cluster; /* that it is in, not shared; NULL: none */
 	int64_t since;		    /* of that, by the loop */
-	int64_t told[NT_NICS],
-		really[NT_NICS]; /* id of the cluster on the switch, as it says and as it is; 0: none */
+	int64_t told[NT_LANES],
+		really[NT_LANES]; /* id of the cluster on the switch, as it says and as it is; 0: none */
 };
 struct nt_switch {
 	int64_t id, seen; /* seen: wall ms */
@@ -44,6 +48,7 @@ struct nt_member {
 struct nt_cluster {
 	struct list link;
 	int64_t id, vpc, vnet;
+	int64_t fabric[NT_FABRICS]; /* their V-nets; 0: its template has none */
 	unsigned template_;
 	char *name;
 	json_t *tags;
@@ -84,6 +89,10 @@ const char *nt_members_set(struct sim_netris *s, struct nt_cluster *c, const jso
 bool nt_is_active(const struct sim_netris *s, const struct nt_cluster *c);
 /* Is this server in the V-net of this cluster, as the controller shows it? */
 bool nt_is_shown(const struct sim_netris *s, const struct nt_server *v, const struct nt_cluster *c);
+struct nt_fabric {
+	const char *nic, *manager, *postfix, *type;
+};
+extern const struct nt_fabric nt_fabrics[NT_FABRICS];
 extern const char *const nt_template_names[NT_TEMPLATES];
 
 /* netris_fault.c */

@@ -221,41 +221,12 @@ static json_t *status_json(struct sim_node *n)
 		"daemonEndpoints", "kubeletEndpoint", "Port", 10250);
 }
 
-/* What stands for the certificate that a kubelet keeps on its disk: a block before the config drive. */
-static void pki_block(const struct sim_node *n, char out[static DRIVE_BLOCK])
-{
-	memset(out, 0, DRIVE_BLOCK);
-	str_format(out, DRIVE_BLOCK, "sim kubelet certificate of %s\n", n->name);
-}
-
-static int64_t pki_at(const struct drive *root)
-{
-	return sim_cidata_at(drive_bytes(root)) - DRIVE_BLOCK;
-}
-
-static void use_certificate(struct sim_node *n)
-{
-	const struct secret *kubelet = sim_rack_spec_of(n->machine->rack)->kubelet_token;
-
-	if (!kubelet)
-		return;
-	secret_free(n->bearer);
-	n->bearer = secret_copy(kubelet);
-}
-
 /* Since the Node exists, drover may delete the bootstrap token at any moment. */
 static void is_registered(struct sim_node *n)
 {
-	struct drive *root = n->machine->drives[0];
-	char block[DRIVE_BLOCK];
-	struct err e;
-
 	n->registered = true;
 	n->ready_at = node_now(n) + READY_MS;
-	pki_block(n, block);
-	if (drive_write(root, block, sizeof(block), pki_at(root), &e) < 0)
-		sim_machine_say(n->machine, "kubelet: %s", e.text);
-	use_certificate(n);
+	node_is_registered(n);
 	if (!n->pods)
 		n->pods = node_pods_new(n);
 }
@@ -267,6 +238,8 @@ static void on_registered(struct sim_node *n, int status, const json_t *o, void 
 	n->asking = false;
 	if (status == 201 || status == 409)
 		is_registered(n);
+	else if (status == 401 || status == 403)
+		node_is_refused(n);
 	later(n, n->registered ? 0 : AGAIN_MS);
 }
 
@@ -357,6 +330,12 @@ static void on_cluster(struct sim_node *n)
 	later(n, n->peer ? 0 : AGAIN_MS);
 }
 
+static void on_identified(struct sim_node *n)
+{
+	n->asking = false;
+	later(n, n->who != NODE_NOBODY ? 0 : n->requested ? TICK_MS : AGAIN_MS);
+}
+
 /* True: something in the status is to be said now. */
 static bool progressed(struct sim_node *n)
 {
@@ -392,6 +371,9 @@ static void on_timer(void *arg)
 	} else if (!n->peer) {
 		n->asking = true;
 		node_find_cluster(n, on_cluster);
+	} else if (n->who == NODE_NOBODY) {
+		n->asking = true;
+		node_identify(n, on_identified);
 	} else if (!n->registered) {
 		register_node(n);
 	} else if (progressed(n)) {
@@ -471,16 +453,6 @@ static int read_image(struct sim_node *n, struct drive *root, struct err *e)
 	return 0;
 }
 
-static bool has_certificate(const struct sim_node *n, struct drive *root)
-{
-	char block[DRIVE_BLOCK], want[DRIVE_BLOCK];
-	struct err e;
-
-	pki_block(n, want);
-	return drive_read(root, block, sizeof(block), pki_at(root), &e) == 0 &&
-	       !memcmp(block, want, sizeof(want));
-}
-
 static int read_config(struct sim_node *n, struct drive *root, struct err *e)
 {
 	uint8_t *volume = mem_alloc(SIM_CIDATA_BYTES);
@@ -515,8 +487,7 @@ struct sim_node *sim_node_new(struct loop_group *g, struct sim_machine *m, struc
 		sim_node_free(n);
 		return NULL;
 	}
-	if (has_certificate(n, root))
-		use_certificate(n);
+	node_read_credentials(n);
 	n->booted = loop_wall(loop_of(g));
 	sim_machine_say(m, "booting %s", n->name);
 	n->wrong_uuid = sim_rack_fault(m, "Node", "WrongUUID", NULL);
@@ -539,6 +510,9 @@ void sim_node_free(struct sim_node *n)
 	http_peer_free(n->stranger);
 	http_peer_free(n->peer);
 	secret_free(n->bearer);
+	secret_free(n->key);
+	free(n->cert);
+	free(n->ca);
 	arena_free(n->arena);
 	free(n);
 }

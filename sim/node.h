@@ -6,7 +6,7 @@
 
 /*
  * node: what the operating system on the root drive does (docs/image-contract.md): reads
- * drover-join.cfg from the config drive, registers a Node with the bootstrap token, keeps its Lease and
+ * drover-join.cfg from the config drive, joins as kubeadm does, registers a Node, keeps its Lease and
  * Ready condition, and runs the pods bound to it: Running after a while, traces of them on the
  * drives, Succeeded when the annotation sim.drover.dev/run-for ("90s") has passed, gone when deleted: after
  * sim.drover.dev/stop-after (1s), at most their grace.  nvidia.com/gpu: 8 appears some seconds after Ready, as
@@ -16,9 +16,10 @@
  *
  * Trust is kubeadm's: the CA is believed whose public key has the hash on the config drive.  It is
  * looked for in spec.cluster_cas, then in the ConfigMap cluster-info of kube-public, asked without a token.
- * Not as kubeadm: no certificate is signed.  The bootstrap token does what the kubelet's certificate would, and when
- * the Node is there spec.kubelet_token takes its place, because drover then deletes the bootstrap token; a block on
- * the root drive says so at the next boot.
+ * So is what it is itself: with the bootstrap token it asks for a client certificate, waits until the cluster has
+ * approved and signed it, and is from then on system:node:NAME and nothing more.  Key and certificate stand on the root
+ * drive; they are not renewed.  Where there is no certificates API, or nobody signs, the bootstrap token itself registers the
+ * Node; after that spec.kubelet_token takes its place, because drover then deletes the bootstrap token.
  */
 #define SIM_NODE_MAGIC "DROVER-SIM-IMAGE 1\n"
 #define SIM_NODE_RUN_FOR "sim.drover.dev/run-for"

@@ -10,9 +10,20 @@
 #include "sim/rack.h"
 
 /*
- * node_impl: node.c (boot, Node, Lease), node_join.c (whom to trust) and node_pods.c among themselves.
+ * node_impl: node.c (boot, Node, Lease), node_join.c (whom to trust), node_cert.c (who it is) and node_pods.c among
+ * themselves.
  */
 struct node_pods;
+
+/* What it is to its API server. */
+enum node_who {
+	NODE_NOBODY,	/* the bootstrap token asks for a certificate */
+	NODE_BOOTSTRAP, /* there is no certificate to be had: the bootstrap token itself */
+	NODE_TOKEN, /* registered so: spec.kubelet_token, which is there in the certificate's place */
+	NODE_CERTIFICATE,
+};
+/* What a kubelet keeps on its disk of its credentials: so many bytes before the config drive. */
+#define NODE_PKI_BYTES (4 * DRIVE_BLOCK)
 
 struct sim_node {
 	struct loop_group *group;
@@ -24,7 +35,14 @@ struct sim_node {
 	char origin[300];
 
 	struct http_peer *peer; /* NULL: the cluster's CA is not known yet */
-	struct secret *bearer;
+	char *ca;		/* the cluster's, once it is known */
+	enum node_who who;
+	struct secret *bearer; /* NULL: the certificate alone */
+	struct secret *key;    /* of the certificate that it asks for or has */
+	char *cert;	       /* NULL: not signed yet */
+	char request[80];      /* name of its CertificateSigningRequest */
+	bool requested;
+	int64_t requested_at;
 	struct list calls;
 	struct loop_timer timer; /* what the kubelet does next */
 	bool asking, registered, ready, gpus, wrong_uuid;
@@ -34,6 +52,7 @@ struct sim_node {
 	struct http_peer *stranger; /* asked for cluster-info, believed in nothing else */
 	struct http_req *discovery;
 	void (*discovered)(struct sim_node *n);
+	void (*identified)(struct sim_node *n);
 	struct node_pods *pods;
 };
 
@@ -44,6 +63,16 @@ void node_ask(struct sim_node *n, const char *method, const char *path, json_t *
 bool node_reaches(const struct sim_node *n);
 int64_t node_now(const struct sim_node *n);
 const char *node_time(const struct sim_node *n, char *out);
+
+/* n->peer anew, as who it is now. */
+int node_connect(struct sim_node *n, struct err *e) __attribute__((warn_unused_result));
+/* What stands on the root drive from before. */
+void node_read_credentials(struct sim_node *n);
+/* One step on the way to n->who; done(n) after it, at once or after a while. */
+void node_identify(struct sim_node *n, void (*done)(struct sim_node *n));
+/* Its Node is there; it was not allowed to make it. */
+void node_is_registered(struct sim_node *n);
+void node_is_refused(struct sim_node *n);
 
 /* Makes n->peer, at once or after a while; done(n) when it is there or was not found this time. */
 void node_find_cluster(struct sim_node *n, void (*done)(struct sim_node *n));

@@ -23,14 +23,29 @@ static bool is_ours(const struct sim_node *n, const char *pem)
 	       str_eq(crypto_digest_text(d, text), n->ca_hash);
 }
 
+int node_connect(struct sim_node *n, struct err *e)
+{
+	struct http_peer_spec s = {.base_url = n->origin,
+				   .ca_pem = n->ca,
+				   .client_cert_pem = n->cert,
+				   .client_key_pem = n->cert ? n->key : NULL,
+				   .user_agent = "sim-kubelet"};
+	struct http_peer *p = http_peer_new(sim_rack_spec_of(n->machine->rack)->http, &s, e);
+
+	if (!p)
+		return -1;
+	http_peer_free(n->peer);
+	n->peer = p;
+	return 0;
+}
+
 static void believe(struct sim_node *n, const char *ca_pem)
 {
-	struct http_peer_spec s = {
-		.base_url = n->origin, .ca_pem = ca_pem, .user_agent = "sim-kubelet"};
 	struct err e;
 
-	n->peer = http_peer_new(sim_rack_spec_of(n->machine->rack)->http, &s, &e);
-	if (!n->peer)
+	free(n->ca);
+	n->ca = mem_strdup(ca_pem);
+	if (node_connect(n, &e) < 0)
 		sim_machine_say(n->machine, "kubelet: %s", e.text);
 }
 

@@ -340,7 +340,7 @@ static void leave_trace(struct node_pods *s, const struct pod *p)
 	crypto_sha256(p->uid, strlen(p->uid), d);
 	memcpy(&at, d, sizeof(at));
 	for (unsigned i = 0; i < m->ndrives; i++) {
-		int64_t room = sim_cidata_at(drive_bytes(m->drives[i])) - TRACE_AT - DRIVE_BLOCK;
+		int64_t room = sim_cidata_at(drive_bytes(m->drives[i])) - TRACE_AT - NODE_PKI_BYTES;
 
 		if (room > 0)
 			(void)!drive_write(m->drives[i], text, strlen(text),

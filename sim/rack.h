@@ -55,7 +55,7 @@ struct sim_rack_spec {
 		*dialects; /* borrowed (dialect.h): its machines take turns; NULL: by the book */
 	bool loopback_only; /* refuse callers that are not on this machine: the listener hears all addresses */
 	const struct secret *
-		kubelet_token; /* a node's bearer once it is registered, in place of the certificate that a real one gets by its token; NULL: the bootstrap token on */
+		kubelet_token; /* where no certificates are signed: a node's bearer once it is registered, in the certificate's place; NULL: the bootstrap token on */
 };
 struct sim_dialect;
 struct sim_dialects;

@@ -32,8 +32,11 @@
 #define KEEPALIVE_EVERY_S 10L
 
 #define SHARDS 32
+#define SPARE                                                                                      \
+	64 /* handles that are kept for requests to come: a new one costs as much as the rest of a small request */
 
 struct shard {
+	struct curl_transport *t;
 	struct loop_group *group;
 	CURLM *multi;
 	struct loop_timer timer;
@@ -46,6 +49,8 @@ struct curl_transport {
 	struct shard *shards[SHARDS]; /* made when needed: each has descriptors of its own */
 	struct loop_defer resume;
 	struct list wanting; /* flights that are paused and may go on */
+	CURL *spare[SPARE];
+	size_t nspare;
 };
 
 struct watch {
@@ -65,11 +70,30 @@ static void reply_clear(struct flight *f)
 	f->nreply = f->reply_bytes = 0;
 }
 
+/* Nothing of a request stays in it: no option, no header, and TLS sessions are not kept at all (set_behaviour()). */
+static void handle_put(struct curl_transport *t, CURL *easy)
+{
+	if (t->nspare == SPARE) {
+		curl_easy_cleanup(easy);
+		return;
+	}
+	curl_easy_reset(easy);
+	t->spare[t->nspare++] = easy;
+}
+
+static CURL *handle_take(struct curl_transport *t)
+{
+	CURL *easy = t->nspare ? t->spare[--t->nspare] : curl_easy_init();
+
+	assert(easy); /* out of memory */
+	return easy;
+}
+
 static void flight_free(struct flight *f)
 {
 	list_remove(&f->link);
 	curl_multi_remove_handle(f->s->multi, f->easy);
-	curl_easy_cleanup(f->easy);
+	handle_put(f->s->t, f->easy);
 	for (struct curl_slist *s = f->headers; s; s = s->next)
 		secret_wipe(s->data, strlen(s->data));
 	curl_slist_free_all(f->headers);
@@ -462,6 +486,8 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(c, CURLOPT_PROXY, ""); /* also: none from the environment */
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	/* A handle serves one peer after the other, and a session proves nothing of the next one. */
+	curl_easy_setopt(c, CURLOPT_SSL_SESSIONID_CACHE, 0L);
 	curl_easy_setopt(c, CURLOPT_QUICK_EXIT,
 			 1L); /* or a cancel waits for the resolver's thread */
 	/* libcurl walks its whole cache of names for each request; connections are kept, so that
@@ -485,12 +511,13 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_PREREQDATA, f);
 }
 
-static struct shard *shard_new(const struct curl_transport *t)
+static struct shard *shard_new(struct curl_transport *t)
 {
 	struct shard *s = mem_new(struct shard);
 	/* A few more for each than its part: peers do not spread evenly. */
 	long most = (long)t->max_connections / SHARDS * 2 + 16;
 
+	s->t = t;
 	s->group = t->group;
 	s->multi = curl_multi_init();
 	assert(s->multi); /* out of memory */
@@ -526,8 +553,7 @@ static int curl_start(struct http_transport *base, struct http_exchange *x, stru
 	f->x = x;
 	f->credit = true;
 	list_init(&f->link);
-	f->easy = curl_easy_init();
-	assert(f->easy); /* out of memory */
+	f->easy = handle_take(t);
 	set_behaviour(f);
 	http_curl_set_trust(f);
 	set_method(f);
@@ -578,6 +604,8 @@ static void curl_free_(struct http_transport *base)
 		free(t->shards[i]);
 	}
 	loop_defer_cancel(&t->resume);
+	while (t->nspare)
+		curl_easy_cleanup(t->spare[--t->nspare]);
 	free(t);
 	curl_global_cleanup();
 }

@@ -57,7 +57,9 @@ struct conn {
 	struct list link;
 	struct http_mem_net *net;
 	struct origin *origin;
-	const struct httpd_identity *identity; /* the transport's: only while x is there */
+	const struct httpd_identity
+		*identity;	   /* its own, or the transport's: only while x is there */
+	struct httpd_identity own; /* of a peer with a client certificate */
 	struct loop_timer cli, srv;
 	unsigned frames;
 
@@ -122,6 +124,8 @@ static void conn_settle(struct conn *c)
 	}
 	free(c->headers);
 	buf_done(&c->pipe);
+	free((char *)c->own.cert_subject_cn);
+	free((char *)c->own.cert_subject_o);
 	free(c);
 }
 
@@ -402,14 +406,33 @@ static void on_cli(void *arg)
 	conn_settle(c);
 }
 
+/* The certificate that the peer was given, in place of the transport's. */
+static int show_certificate(struct conn *c, const struct mem_transport *t, const char *pem,
+			    struct err *e)
+{
+	char *cn, *o;
+
+	c->identity = &t->identity;
+	if (!pem)
+		return 0;
+	if (crypto_cert_subject(pem, &cn, &o, e) < 0)
+		return -1;
+	c->own = (struct httpd_identity){
+		.address = t->identity.address, .cert_subject_cn = cn, .cert_subject_o = o};
+	c->identity = &c->own;
+	return 0;
+}
+
 static int mem_start(struct http_transport *base, struct http_exchange *x, struct err *e)
 {
 	struct mem_transport *t = container_of(base, struct mem_transport, base);
 	struct conn *c = mem_new(struct conn);
 
-	(void)e;
 	c->net = t->net;
-	c->identity = &t->identity;
+	if (show_certificate(c, t, x->peer->client_cert_pem, e) < 0) {
+		free(c);
+		return -1;
+	}
 	c->x = x;
 	c->credit = true;
 	x->state = c;

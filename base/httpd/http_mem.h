@@ -45,7 +45,8 @@ void http_mem_fault(struct http_mem_net *n,
 /* The servers' clocks, as Date in their answers tells, are ahead of the loop's by so much; 0 at first. */
 void http_mem_clock(struct http_mem_net *n, int64_t ahead_ms);
 
-/* A transport for one client whose identity the servers see: address, and common name when it has a certificate. */
+/* A transport for one client whose identity the servers see: address, and common name when it has a certificate.
+ * A peer that was given a client certificate shows that one's names in their place; the servers believe them. */
 struct http_transport *http_mem_transport(struct http_mem_net *n, struct loop_group *g,
 					  const char *address, const char *cert_cn,
 					  const char *cert_o);

@@ -15,7 +15,8 @@
  *	  |              |                |              |
  *	  '--------------+----------------+--------------'--> started or asked for: next turn
  *
- * Each of the three parts gives way after a few ms, and goes on where it stopped in the next turn.
+ * Each of the three parts gives way after a few ms, and goes on where it stopped in the next turn, which waits for
+ * nothing as long as descriptors are left.
  *
  * Timers stand in a binary heap and know their place in it.
  */
@@ -90,7 +91,7 @@ static bool part_is_over(struct loop *l, const char *name)
 
 static int64_t next_timeout(const struct loop *l)
 {
-	if (!list_empty(&l->batch) || !list_empty(&l->ready))
+	if (!list_empty(&l->batch))
 		return 0;
 	if (l->nheap == 0)
 		return -1;
@@ -169,7 +170,9 @@ static bool loop_turn(struct loop *l)
 
 	list_move_front(&l->batch, &l->defers);
 	l->entered = false;
-	if (!l->ops->wait(l, next_timeout(l)))
+	/* What was told already comes first.  Asked again before, the kernel looks at each of those descriptors once more
+	 * and names it once more: of a thousand that are ready at once that was a tenth of the processor time. */
+	if (list_empty(&l->ready) && !l->ops->wait(l, next_timeout(l)))
 		return false;
 	loop_enter(l);
 	run_ready(l);

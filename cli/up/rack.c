@@ -24,6 +24,10 @@
 #define IMAGE_BYTES (16u << 20)
 #define IMAGE_S 3 /* to write it: long enough to be seen */
 #define BMC_CONNECTIONS 64
+#define PER_MINUTE 600 /* switched on */
+/* From so many on: as one core does it from power to wiped, that those under way get done before the next begin. */
+#define CROWD 100
+#define CROWD_PER_MINUTE 120
 
 struct up_rack {
 	struct up *up;
@@ -234,7 +238,8 @@ static int finish_provider(const struct up_rack *r, json_t *spec)
 				   json_pack("{s:{s:s,s:s},s:s}", "minimumLevel", "flash", "Clear",
 					     "hdd", "Clear", "minimumTrust", "BootNetwork")) ||
 	       json_object_set_new(spec, "limits",
-				   json_pack("{s:i, s:i, s:i}", "powerOnPerMinute", 300,
+				   json_pack("{s:i, s:i, s:i}", "powerOnPerMinute",
+					     r->nbmcs > CROWD ? CROWD_PER_MINUTE : PER_MINUTE,
 					     "requestsPerSecond", 200, "concurrentOperations", 32));
 }
 

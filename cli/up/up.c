@@ -43,6 +43,8 @@
 #define CONNECTIONS 2048
 #define SETTLE_MS 5000
 #define POLL_MS 500
+#define POLL_EACH_MS                                                                               \
+	2 /* for each machine besides: they share one loop with their BMCs and agents */
 /* Nobody else is there to lead.  All is on one loop, and on a slow machine a call to the host cluster takes as long as
  * what a thousand machines have to do first. */
 #define LEASE_SLOWER 8
@@ -357,7 +359,7 @@ static int start_controller(struct up *u, struct err *e)
 		.context.identity = "up",
 		.agent_image = u->agent_image,
 		.context.lease_slower = LEASE_SLOWER,
-		.context.poll_ms = POLL_MS,
+		.context.poll_ms = POLL_MS + u->machines * POLL_EACH_MS,
 		.context.idle_poll_ms = idle_poll_ms(u),
 		.context.settle_ms = SETTLE_MS / u->speed,
 		.on_ready = on_ready,

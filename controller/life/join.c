@@ -117,9 +117,9 @@ int life_config_files(struct life *l, const struct node_claim *n, const struct l
 	const char *max_pods =
 		arena_printf(a, "%lld", (long long)(k->max_pods ? k->max_pods : 110));
 	const char *token = arena_printf(a, "%s.%s", t->id, t->secret);
+	const struct life_join_probe *probe = life_join_probe(l, n, at->endpoint, a);
 	const char *for_cluster =
 		arena_printf(a, TENANT_LABEL_CLUSTER "=%s", n->spec.virtual_cluster_ref.name);
-	const struct life_join_probe *probe = life_join_probe(l, n, at->endpoint, a);
 	struct buf b;
 	int rc = -1;
 

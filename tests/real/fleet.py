@@ -74,8 +74,7 @@ class Fleet:
     # -- life
 
     def start(self):
-        if not ISO.exists():
-            raise FileNotFoundError(f"{ISO} is not there: make image")
+        self.need_image()
         planes = [self.host, *self.tenants.values()]
         for plane in planes:
             plane.start()
@@ -84,8 +83,7 @@ class Fleet:
         if self.network:
             self.start_network()
         self.rack.start()
-        self.image = testbed.parts.paths()["nodeimage"] / "node.raw.zst"
-        self.files.add("node.raw.zst", self.image)
+        self.serve_images()
         self.host.kubectl("apply", "-f", str(ROOT / "deploy/crds"))
         self.host.kubectl("apply", "-f", str(ROOT / "deploy/rbac.yaml"))
         for name, plane in self.tenants.items():
@@ -96,6 +94,14 @@ class Fleet:
         self.apply_objects()
         self.start_drover()
         return self
+
+    def need_image(self):
+        if not ISO.exists():
+            raise FileNotFoundError(f"{ISO} is not there: make image")
+
+    def serve_images(self):
+        self.image = testbed.parts.paths()["nodeimage"] / "node.raw.zst"
+        self.files.add("node.raw.zst", self.image)
 
     def may_reach(self):
         """Segment -> the ports of the host that it reaches, all there are: DESIGN 4."""
@@ -132,13 +138,16 @@ class Fleet:
         path.touch(mode=0o600)
         path.write_text(self.host.kubeconfig_for("drover-system", "drover"))
         self.drover = process.Process("drover", self.folder, [
-            DROVER, "run", "--kubeconfig", path, "--identity", "replica-1", "--allow-exec", DRIVER,
-            "--agent-image", ISO, "--agent-image-key", image_key(),
-            "--agent-listen", f"127.0.0.1:{self.ports['agent']}", "--agent-name", "10.0.2.2",
+            DROVER, "run", "--kubeconfig", path, "--identity", "replica-1", *self.machine_args(),
+            "--agent-listen", f"127.0.0.1:{self.ports['agent']}",
             "--media-listen", f"127.0.0.1:{self.ports['media']}",
             "--ops-listen", f"127.0.0.1:{self.ports['ops']}", *self.extra_args],
             env={"PATH": "/usr/bin:/bin", **{k: v for k, v in os.environ.items()
                                               if k.startswith(("ASAN", "UBSAN"))}})
+
+    def machine_args(self):
+        """What drover run is told for these machines: their port mover, their agent, how that one calls."""
+        return ["--allow-exec", DRIVER, "--agent-image", ISO, "--agent-image-key", image_key(), "--agent-name", "10.0.2.2"]
 
     def stop(self):
         if self.drover:

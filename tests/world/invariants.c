@@ -42,9 +42,11 @@ static const char *const may_cut[] = {"stopping", "isolating", "leaving", "quara
 static const char *const agents_turn[] = {"claimed", "imaging",	  "dirty", "inspecting",
 					  "wiping",  "verifying", NULL};
 
+/* By one fabric at least. */
 static bool in_tenant_segment(const struct server *b)
 {
-	return str_starts(b->segment, "tenant/");
+	return str_starts(b->segment, "tenant/") || str_starts(b->infiniband, "tenant/") ||
+	       str_starts(b->nvlink, "tenant/");
 }
 
 /* Power went away under a system.  A leftover that came up in the agent's place may be switched off as long as the
@@ -211,8 +213,28 @@ static bool shares_host(const struct sim_world *w, const char *tenant)
 	return str_eq(json_str_at(vc, "spec", "nodes"), "Host");
 }
 
+/* In at most one tenant's network, each fabric counted. */
+static void look_at_fabrics(struct sim_world *w, const struct server *b)
+{
+	const char *const in[] = {b->segment, b->infiniband, b->nvlink};
+	const char *tenant = NULL;
+
+	for (size_t i = 0; i < sizeof(in) / sizeof(*in); i++) {
+		if (!str_starts(in[i], "tenant/"))
+			continue;
+		if (tenant && !str_eq(tenant, in[i]))
+			complain(w, "S2: %s is in %s and in %s at once", b->name, tenant, in[i]);
+		tenant = in[i];
+	}
+	if (b->doing == SERVER_OS && b->tenant && tenant && !w->restored &&
+	    !str_eq(tenant + strlen("tenant/"), b->tenant->name) &&
+	    !(b->tenant == &w->host && shares_host(w, tenant + strlen("tenant/"))))
+		complain(w, "S2: %s runs a system of %s in %s", b->name, b->tenant->name, tenant);
+}
+
 static void look_at_box(struct sim_world *w, struct server *b)
 {
+	look_at_fabrics(w, b);
 	if (b->bmc.on && b->bmc.image && in_tenant_segment(b))
 		complain(w, "%s is on in %s with a medium in", b->name, b->segment);
 	if (b->doing == SERVER_AGENT && in_tenant_segment(b))

@@ -11,14 +11,26 @@ static void on_move(const struct sim_netris_move *m, void *arg)
 	for (unsigned i = 0; i < n->w->nboxes; i++) {
 		struct server *b = &n->w->servers[i];
 
-		if (!str_eq(b->name, m->server) || !str_eq(m->nic, "eth1"))
+		char *at = str_eq(m->nic, "eth1")   ? b->segment
+			   : str_eq(m->nic, "ib1")  ? b->infiniband
+			   : str_eq(m->nic, "nvl1") ? b->nvlink
+						    : NULL;
+
+		if (!str_eq(b->name, m->server) || !at)
 			continue;
 		if (m->cluster && str_starts(m->cluster, "drover-"))
-			str_format(b->segment, sizeof(b->segment), "tenant/%s",
+			str_format(at, sizeof(b->segment), "tenant/%s",
 				   m->cluster + strlen("drover-"));
 		else
-			str_copy(b->segment, sizeof(b->segment), str_or(m->cluster, ""));
+			str_copy(at, sizeof(b->segment), str_or(m->cluster, ""));
 	}
+}
+
+void world_netris_fabrics(struct sim_world *w)
+{
+	world_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+		 json_pack("{s:{s:{s:{s:s}}}}", "spec", "network", "netris", "template",
+			   "gpu-fabrics"));
 }
 
 void world_netris_start(struct world_netris *n, struct sim_world *w, int64_t latency_ms, bool loose)

@@ -6,7 +6,7 @@
 
 /*
  * netris: a world whose Provider moves machines by a Netris controller (sim/netris.h).  A server's port is where the
- * controller's switch has it: b->segment follows eth1.
+ * controller's switch has it: b->segment follows eth1, b->infiniband and b->nvlink what their managers did.
  */
 #define WORLD_NETRIS "https://netris"
 
@@ -17,6 +17,8 @@ struct world_netris {
 	struct sim_netris *sim;
 };
 
+/* Before a replica: tenants' clusters have InfiniBand and NVLink, too. */
+void world_netris_fabrics(struct sim_world *w);
 /* After world_start(), before a replica. */
 void world_netris_start(struct world_netris *n, struct sim_world *w, int64_t latency_ms,
 			bool loose);

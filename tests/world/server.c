@@ -191,15 +191,6 @@ static void busy(struct server *b)
 	b->asked_in = b->boots;
 }
 
-static void put_labels(struct server *b, json_t *labels)
-{
-	const char *text = setting(b, "NODE_LABELS"), *value = strchr(text, '=');
-
-	if (value)
-		json_object_set_new(labels, arena_strndup(b->os, text, (size_t)(value - text)),
-				    json_string(value + 1));
-}
-
 /* What drover-join makes of the addresses on its config drive, before it joins.  NULL: there are none. */
 static const char *probe_label(struct server *b)
 {
@@ -231,6 +222,15 @@ static const char *probe_label(struct server *b)
 		      digest);
 	str_hex(hex, digest, sizeof(digest));
 	return arena_printf(b->os, "%.16s.%s", hex, b->says_proved ? "proved" : verdict);
+}
+
+static void put_labels(struct server *b, json_t *labels)
+{
+	const char *text = setting(b, "NODE_LABELS"), *value = strchr(text, '=');
+
+	if (value)
+		json_object_set_new(labels, arena_strndup(b->os, text, (size_t)(value - text)),
+				    json_string(value + 1));
 }
 
 static void register_node(struct server *b)

@@ -56,6 +56,7 @@ struct server {
 
 	/* fabric */
 	char segment[128];
+	char infiniband[128], nvlink[128]; /* likewise; "": in none */
 	int64_t fence;
 	bool port_stuck;    /* it says that it moved the port, and did not */
 	bool port_unproved; /* ... and cannot prove where the port is */

@@ -100,6 +100,112 @@ static void a_switch_that_is_dead_keeps_the_claim(void **state)
 	world_netris_stop(&n);
 }
 
+static void infiniband_and_nvlink_go_with_the_front_end(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 211, 1);
+	world_netris_start(&n, &w, 50, true);
+	world_netris_fabrics(&w);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	assert_string_equal(b->infiniband, "tenant/team-a");
+	assert_string_equal(b->nvlink, "tenant/team-a");
+	assert_string_equal(world_at(b, "status.network.proof"), "Weak");
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "wiping", 1800);
+	assert_string_equal(b->infiniband, "");
+	assert_string_equal(b->nvlink, "");
+	world_wait_state(b, "free", 1800);
+	/* The next tenant. */
+	world_pod(&w, &w.tenants[1], "infer");
+	world_wait_running(&w, &w.tenants[1], "infer", 1800);
+	assert_string_equal(b->infiniband, "tenant/team-b");
+	world_netris_stop(&n);
+}
+
+/* The front end has left, and its PKey stays: the claim does not end, and the machine comes out of it by itself. */
+static void a_pkey_that_stays_keeps_the_claim(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 212, 1);
+	world_netris_start(&n, &w, 20, false);
+	world_netris_fabrics(&w);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	sim_netris_fault(n.sim, "SwitchDead", NULL, "ufm-1", 0, 0);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "quarantined", 1800);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "NetworkNotConfirmed");
+	assert_string_equal(b->segment, "quarantine");
+	assert_string_equal(b->infiniband, "tenant/team-a");
+	assert_true(world_at(b, "status.claimRef.name")[0] != '\0');
+	assert_non_null(strstr(w.log, "drover-team-a-ib has it as well"));
+	sim_netris_well(n.sim);
+	world_wait_state(b, "free", 8 * 3600);
+	world_netris_stop(&n);
+}
+
+/* It is not switched on in half of its tenant's network. */
+static void a_fabric_that_does_not_come_keeps_the_machine_off(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 213, 1);
+	world_netris_start(&n, &w, 20, false);
+	world_netris_fabrics(&w);
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	sim_netris_fault(n.sim, "SwitchDead", NULL, "nmx-1", 0, 0);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "attaching", 1800);
+	world_wait_reason(b, "NetworkNotConfirmed", 600);
+	world_run(&w, 60000);
+	assert_string_equal(b->infiniband, "tenant/team-a");
+	assert_int_equal(b->doing, SERVER_OFF);
+	assert_string_equal(b->state, "attaching");
+	sim_netris_well(n.sim);
+	world_wait_running(&w, &w.tenants[0], "train", 4 * 3600);
+	world_netris_stop(&n);
+}
+
+static void a_release_that_does_not_say_who_is_in_a_fabric_proves_nothing(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 214, 1);
+	world_netris_start(&n, &w, 20, false);
+	world_netris_fabrics(&w);
+	sim_netris_fault(n.sim, "NoServers", NULL, NULL, 0, 0);
+	world_replica(&w);
+	world_wait_state(b, "free", 1800); /* there is no V-net of a fabric yet */
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "attaching", 1800);
+	world_wait_reason(b, "NetworkNotConfirmed", 600);
+	world_run(&w, 60000);
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+			       "does not say who is in it"));
+	assert_int_equal(b->doing, SERVER_OFF);
+	world_netris_stop(&n);
+}
+
 /* The leader dies between the two halves of a move, again and again; whoever follows goes on. */
 static void leaders_that_die_in_the_middle_lose_nobody(void **state)
 {
@@ -256,6 +362,10 @@ int main(void)
 		cmocka_unit_test(a_machine_goes_round_with_loosely_typed_answers),
 		cmocka_unit_test(changes_that_time_out_after_they_worked_lose_nobody),
 		cmocka_unit_test(a_switch_that_is_dead_keeps_the_claim),
+		cmocka_unit_test(infiniband_and_nvlink_go_with_the_front_end),
+		cmocka_unit_test(a_pkey_that_stays_keeps_the_claim),
+		cmocka_unit_test(a_fabric_that_does_not_come_keeps_the_machine_off),
+		cmocka_unit_test(a_release_that_does_not_say_who_is_in_a_fabric_proves_nothing),
 		cmocka_unit_test(leaders_that_die_in_the_middle_lose_nobody),
 		cmocka_unit_test(a_deleted_tenant_leaves_nothing_in_netris),
 		cmocka_unit_test(a_tenant_goes_without_the_controller_and_it_is_said),

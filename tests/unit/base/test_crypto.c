@@ -441,6 +441,50 @@ static void a_name_cannot_smuggle_in_another(void **state)
 	free(pem);
 }
 
+/* OpenSSL reads it again; what is signed for it belongs to its key. */
+static void a_request_names_its_subject_and_proves_its_key(void **state)
+{
+	OWN(secret) key = crypto_ec_key_new();
+	OWN(secret) ca_key = NULL;
+	uint8_t spki[CRYPTO_SHA256], again[CRYPTO_SHA256];
+	char *pem, *other, *ca, *cn, *o, subject[200] = "";
+	struct secret *bad = secret_from_str("no key");
+	struct err e;
+	X509_REQ *q;
+	EVP_PKEY *own;
+	BIO *bio;
+
+	(void)state;
+	pem = crypto_csr(key, "system:node:n1", "system:nodes", spki, &e);
+	assert_non_null(pem);
+	bio = BIO_new_mem_buf(pem, -1);
+	q = PEM_read_bio_X509_REQ(bio, NULL, NULL, NULL);
+	assert_non_null(q);
+	own = X509_REQ_get_pubkey(q);
+	assert_int_equal(X509_REQ_verify(q, own), 1);
+	X509_NAME_oneline(X509_REQ_get_subject_name(q), subject, sizeof(subject));
+	assert_string_equal(subject, "/O=system:nodes/CN=system:node:n1");
+	assert_int_equal(EVP_PKEY_get_bits(own), 256);
+	other = crypto_csr(key, "b", "o", again, &e);
+	assert_memory_equal(spki, again, sizeof(spki));
+	assert_null(crypto_csr(bad, "a", "b", spki, &e));
+	assert_int_equal(e.kind, ERR_INVALID);
+
+	assert_ok(crypto_ca_new("system:node:n1", 0, 10, &ca, &ca_key, &e), &e);
+	assert_ok(crypto_cert_subject(ca, &cn, &o, &e), &e);
+	assert_string_equal(cn, "system:node:n1");
+	assert_null(o);
+	assert_int_equal(crypto_cert_subject("no certificate", &cn, &o, &e), -1);
+	X509_REQ_free(q);
+	EVP_PKEY_free(own);
+	BIO_free(bio);
+	secret_free(bad);
+	free(pem);
+	free(other);
+	free(ca);
+	free(cn);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -455,6 +499,7 @@ int main(void)
 		cmocka_unit_test(pins_agree_with_the_openssl_program),
 		cmocka_unit_test(a_certificate_of_our_ca_is_good_for_its_names_and_times),
 		cmocka_unit_test(a_name_cannot_smuggle_in_another),
+		cmocka_unit_test(a_request_names_its_subject_and_proves_its_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,32 @@ static void what_is_not_said_is_told_from_what_is_zero(void **state)
 	assert_int_equal(o.device[2].last_seen, 0);
 }
 
+/* PKeys and NVLink partitions have servers, and no ports. */
+static void a_vnet_says_on_which_wires_it_is_and_who_is_in_it(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct netris_objects o = read_(
+		NETRIS_VNET,
+		"[{\"id\":1,\"name\":\"ib\",\"type\":\"netris-ufm\",\"servers\":[{\"id\":\"4\",\"name\":\"gpu-1\","
+		"\"status\":{\"label\":\"Active\"}},{\"id\":5}]},"
+		"{\"id\":2,\"name\":\"nvl\",\"type\":{\"label\":\"netris-nvlink\"},\"members\":[]},"
+		"{\"id\":3,\"name\":\"ns\",\"type\":null}]",
+		a);
+
+	(void)state;
+	assert_int_equal(netris_fabric_of(o.vnet[0].type), NETRIS_INFINIBAND);
+	assert_int_equal(o.vnet[0].servers.n, 2);
+	assert_int_equal(o.vnet[0].servers.v[0].id, 4);
+	assert_string_equal(o.vnet[0].servers.v[0].status, "Active");
+	assert_string_equal(o.vnet[0].servers.v[1].status, "");
+	assert_int_equal(netris_fabric_of(o.vnet[1].type), NETRIS_NVLINK);
+	assert_true(o.vnet[1].servers.said && o.vnet[1].servers.n == 0);
+	assert_int_equal(netris_fabric_of(o.vnet[2].type), NETRIS_ETHERNET);
+	assert_int_equal(netris_fabric_of("l3vpn"), NETRIS_ETHERNET);
+	assert_false(o.vnet[2].servers.said);
+	refused(NETRIS_VNET, "[{\"id\":1,\"name\":\"ib\",\"servers\":[{\"name\":\"gpu-1\"}]}]");
+}
+
 /* A server that cannot be told is nobody's; a cluster's list that cannot be read whole is not written back. */
 static void half_a_list_is_not_taken_for_the_whole(void **state)
 {
@@ -153,6 +179,7 @@ int main(void)
 		cmocka_unit_test(numbers_ids_and_truths_have_many_forms),
 		cmocka_unit_test(a_server_cluster_is_read_in_its_forms),
 		cmocka_unit_test(what_is_not_said_is_told_from_what_is_zero),
+		cmocka_unit_test(a_vnet_says_on_which_wires_it_is_and_who_is_in_it),
 		cmocka_unit_test(half_a_list_is_not_taken_for_the_whole),
 		cmocka_unit_test(names_are_cut_and_hold_no_control_characters),
 	};

@@ -224,6 +224,161 @@ static void common_vnets_do_not_count_and_none_is_a_place_too(void **state)
 	assert_int_equal(prove_in(&s, NULL, common), FABRIC_PROOF_WEAK);
 }
 
+/* --- InfiniBand, NVLink ------------------------------------------------------------------------------ */
+
+/* The site, whose cluster q is of a template with both fabrics besides; another cluster has them too. */
+struct wide {
+	struct site s;
+	struct netris_template_vnet kinds[3];
+	struct netris_template template_;
+	struct netris_vnet vnets[5];
+	struct netris_ref refs[3];
+	struct netris_vnet_server in[2], others[2]; /* InfiniBand, NVLink */
+};
+
+static void wide_init(struct wide *w)
+{
+	static const char *const types[] = {"netris-ufm", "netris-nvlink"};
+
+	site_init(&w->s);
+	w->kinds[0] = (struct netris_template_vnet){.postfix = "ns", .type = "l2vpn"};
+	w->vnets[0] = w->s.vnets[0];
+	w->vnets[1] = w->s.vnets[1];
+	w->refs[0] = w->s.ref;
+	for (int f = 0; f < 2; f++) {
+		w->in[f] = (struct netris_vnet_server){4, "gpu-1", "Active"};
+		w->others[f] = (struct netris_vnet_server){5, "gpu-2", "Active"};
+		w->kinds[1 + f] = (struct netris_template_vnet){.postfix = "f", .type = types[f]};
+		w->vnets[2 + f] = (struct netris_vnet){.id = 81 + f,
+						       .name = f ? "q-nvl" : "q-ib",
+						       .type = types[f],
+						       .state = "active",
+						       .status = "Active",
+						       .servers = {&w->in[f], 1, true},
+						       .ports_count = -1};
+		w->refs[1 + f] = (struct netris_ref){81 + f, ""};
+	}
+	w->vnets[4] = w->vnets[2];
+	w->vnets[4].id = 91;
+	w->vnets[4].name = "a-ib";
+	w->vnets[4].servers.v = w->others;
+	w->template_ =
+		(struct netris_template){.id = 7, .name = "wide", .vnets = {w->kinds, 3, true}};
+	w->s.cluster.template_.id = 7;
+	w->s.cluster.vnets.v = w->refs;
+	w->s.cluster.vnets.n = 3;
+	w->s.look.vnets = w->vnets;
+	w->s.look.nvnets = 5;
+	w->s.look.templates = &w->template_;
+	w->s.look.ntemplates = 1;
+}
+
+static void all_fabrics_are_proved_together(void **state)
+{
+	struct wide w;
+
+	(void)state;
+	wide_init(&w);
+	assert_int_equal(proved(&w.s), FABRIC_PROOF_WEAK);
+	/* A manager that says nothing of single servers. */
+	w.in[0].status = "";
+	assert_int_equal(prove_in(&w.s, &w.s.cluster, NULL), FABRIC_PROOF_WEAK);
+}
+
+static void not_in_ib(struct wide *w)
+{
+	w->in[0].id = 6;
+}
+static void not_in_nvlink(struct wide *w)
+{
+	w->vnets[3].servers.n = 0;
+}
+static void not_applied(struct wide *w)
+{
+	w->in[1].status = "Provisioning";
+}
+static void ib_down(struct wide *w)
+{
+	w->vnets[2].status = "Error";
+}
+static void ib_unsaid(struct wide *w)
+{
+	w->vnets[2].servers.said = false;
+	w->vnets[2].servers.n = 0;
+}
+/* A list of ports that is empty, of what has none. */
+static void ib_as_ports(struct wide *w)
+{
+	ib_unsaid(w);
+	w->vnets[2].ports.said = true;
+	w->vnets[2].ports_count = 0;
+}
+static void ib_not_shown(struct wide *w)
+{
+	w->s.cluster.vnets.n = 1;
+	w->vnets[2].servers.n = w->vnets[3].servers.n = 0;
+}
+static void ib_untyped(struct wide *w)
+{
+	w->vnets[2].type = "";
+}
+static void in_another_ib(struct wide *w)
+{
+	w->others[0].id = 4;
+}
+static void other_ib_unsaid(struct wide *w)
+{
+	w->vnets[4].servers.said = false;
+	w->vnets[4].servers.n = 0;
+	w->vnets[4].ports.said = true;
+	w->vnets[4].ports_count = 0;
+}
+
+static void one_fabric_that_is_not_proved_is_none(void **state)
+{
+	static const struct {
+		void (*how)(struct wide *w);
+		const char *says;
+	} spoils[] = {
+		{not_in_ib, "q-ib does not have it"},
+		{not_in_nvlink, "q-nvl does not have it"},
+		{not_applied, "NVLink V-net q-nvl has it as \"Provisioning\""},
+		{ib_down, "q-ib is \"active\", \"Error\""},
+		{ib_unsaid, "InfiniBand V-net q-ib does not say who is in it"},
+		{ib_as_ports, "InfiniBand V-net q-ib does not say who is in it"},
+		{ib_not_shown, "shows 0 InfiniBand V-nets, and its template has 1"},
+		{ib_untyped, "cannot be read"},
+		{in_another_ib, "InfiniBand V-net a-ib has it as well"},
+		{other_ib_unsaid, "InfiniBand V-net a-ib does not say who is in it"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(spoils) / sizeof(*spoils); i++) {
+		struct wide w;
+
+		wide_init(&w);
+		spoils[i].how(&w);
+		assert_int_equal(proved(&w.s), FABRIC_PROOF_NONE);
+		if (!strstr(w.s.why, spoils[i].says))
+			fail_msg("case %zu: %s", i, w.s.why);
+	}
+}
+
+/* Cut off is in no fabric of anybody. */
+static void a_segment_without_fabrics_is_in_none_of_others(void **state)
+{
+	struct wide w;
+
+	(void)state;
+	wide_init(&w);
+	w.s.cluster.vnets.n = 1;
+	w.s.cluster.template_.id = 8; /* of Ethernet alone */
+	assert_int_equal(proved(&w.s), FABRIC_PROOF_NONE);
+	assert_non_null(strstr(w.s.why, "q-ib has it as well"));
+	w.in[0].id = w.in[1].id = 6;
+	assert_int_equal(proved(&w.s), FABRIC_PROOF_WEAK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +387,9 @@ int main(void)
 		cmocka_unit_test(each_missing_witness_is_named),
 		cmocka_unit_test(a_gap_asks_for_a_new_heartbeat),
 		cmocka_unit_test(common_vnets_do_not_count_and_none_is_a_place_too),
+		cmocka_unit_test(all_fabrics_are_proved_together),
+		cmocka_unit_test(one_fabric_that_is_not_proved_is_none),
+		cmocka_unit_test(a_segment_without_fabrics_is_in_none_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

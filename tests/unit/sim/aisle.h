@@ -48,7 +48,9 @@ const char *sim_rack_segment(const struct sim_machine *m)
 
 bool sim_rack_reaches(const struct sim_machine *m, const char *origin)
 {
-	(void)origin;
+	for (const struct sim_route *t = m->rack->spec.routes; t && t->segment; t++)
+		if (str_eq(t->origin, origin))
+			return str_eq(t->segment, m->rack->segment);
 	return m->rack->segment[0] != '\0';
 }
 

@@ -245,6 +245,32 @@ static void an_inspection_shows_a_server_with_eight_h100(void **state)
 	assert_string_equal(r->inventory->nics.v[0].mac, o->f->m.mac);
 }
 
+/* A route says from where an address is reached; of others nothing is known. */
+static void a_probe_answers_by_the_rack_s_routes(void **state)
+{
+	static const struct sim_route routes[] = {{"tenant/team-a", "https://10.20.0.10:6443"},
+						  {NULL, NULL}};
+	const char *asked[] = {"10.1.0.5:8443", "10.20.0.10:6443", "10.30.0.1"};
+	struct office *o = *state;
+	const struct proto_report *r;
+
+	o->f->rack.spec.routes = routes;
+	boot(o, "op-1", 17);
+	assert_true(agent_session_info(o->seat)->probes);
+	r = obey(
+		o, "op-1/probe",
+		(struct proto_order){.kind = PROTO_PROBE, .nonce = NONCE, .addresses = {asked, 3}});
+	assert_int_equal(r->state, PROTO_DONE);
+	assert_string_equal(r->nonce, NONCE);
+	assert_int_equal(r->answers.n, 3);
+	assert_string_equal(r->answers.v[1].address, "10.20.0.10:6443");
+	assert_int_equal(r->answers.v[0].answer, PROTO_ANSWERED);
+	assert_int_equal(r->answers.v[1].answer, PROTO_SILENT);
+	assert_int_equal(r->answers.v[2].answer, PROTO_NOT_ASKED);
+	r = obey(o, "op-1/probe-2", (struct proto_order){.kind = PROTO_PROBE, .nonce = NONCE});
+	assert_string_equal(r->reason, "OrderInvalid");
+}
+
 static void a_drive_that_was_pulled_is_not_seen(void **state)
 {
 	struct office *o = *state;
@@ -763,6 +789,7 @@ int main(void)
 		T(an_agent_cut_off_by_the_switch_is_silent_and_comes_back),
 		T(an_order_that_comes_after_the_port_was_moved_is_not_heard),
 		T(an_inspection_shows_a_server_with_eight_h100),
+		T(a_probe_answers_by_the_rack_s_routes),
 		T(a_drive_that_was_pulled_is_not_seen),
 		T(an_order_that_lacks_something_is_refused),
 		T(a_wipe_leaves_nothing_and_tells_how_far_it_is),

@@ -2,6 +2,8 @@
 
 #include "tests/unit/base/http/http_rig.h"
 
+#include <stdlib.h>
+#include "base/crypto.h"
 #include "base/loop/loop_sim.h"
 
 #define IN_PROCESS(name)                                                                           \
@@ -80,6 +82,34 @@ static void a_changed_certificate_is_refused_after_the_first(void **state)
 	assert_int_equal(g.err.kind, ERR_DENIED);
 	http_peer_free(r.p);
 	r.p = old;
+	rig_stop(&r);
+}
+
+static void a_peers_own_certificate_is_who_it_is(void **state)
+{
+	OWN(secret) key = NULL;
+	struct http_peer_spec spec;
+	struct http_peer *old;
+	struct rig r;
+	struct got g;
+	struct err e;
+	char *cert;
+
+	(void)state;
+	rig_start(&r, false);
+	assert_ok(crypto_ca_new("system:node:n1", 1764583200000, 1, &cert, &key, &e), &e);
+	spec = rig_spec(&r);
+	spec.client_cert_pem = cert;
+	spec.client_key_pem = key;
+	old = r.p;
+	r.p = http_peer_new(r.h, &spec, &e);
+	rig_get(&r, &g, "/who");
+	assert_string_equal(r.seen, "system:node:n1/-");
+	http_peer_free(r.p);
+	r.p = old;
+	rig_get(&r, &g, "/who");
+	assert_string_equal(r.seen, "tester/-");
+	free(cert);
 	rig_stop(&r);
 }
 
@@ -218,6 +248,7 @@ int main(void)
 		HTTP_CASES(ENTRY) cmocka_unit_test(a_hanging_origin_never_answers),
 		cmocka_unit_test(an_origin_that_is_taken_away_breaks_what_is_in_flight),
 		cmocka_unit_test(a_changed_certificate_is_refused_after_the_first),
+		cmocka_unit_test(a_peers_own_certificate_is_who_it_is),
 		cmocka_unit_test(faults_come_before_or_after_the_effect),
 		cmocka_unit_test(a_crashed_client_hears_nothing_and_its_server_notices),
 		cmocka_unit_test(a_crashed_server_answers_nothing_until_it_is_freed),
