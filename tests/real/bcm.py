@@ -128,7 +128,7 @@ class Bcm(fleet.Fleet):
         login = {"password": self.rack.password}
         self.host.apply(
             fleet.secret("drover-system", "rack-bmc", username=self.rack.user, **login),
-            fleet.secret("drover-system", "rack-head", username="drover", **login),
+            fleet.secret("drover-system", "rack-head", username="drover", endpoint=self.rack.head_url, **login),
             fleet.secret("drover-system", "rack-ca", ca__crt=self.rack.ca_file.read_text()),
             (self.rack.data / "objects.yaml").read_text())
         self.host.api("PATCH", f"/apis/{fleet.API}/providers/rack", {"spec": {
