@@ -210,12 +210,11 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 	OWN(arena) a = arena_new();
 	char t[STR_TIME_SIZE];
 	bool asked = str_eq(lv->reason, LEAVE_DRAIN);
-	/* Another Drain that escalates may be in more of a hurry. */
-	const char *end =
-		asked && !d ? "what onDeadline of its Drain says is done"
-		: asked && d->spec.on_deadline == DRAIN_STOP && lv->deadline >= d->spec.deadline
-			? "what has not left serves on"
-			: "the pods that are left are deleted";
+	const char *end = !asked || lv->deadline_by ? "the pods that are left are deleted"
+			  : !d			    ? "what onDeadline of its Drain says is done"
+			  : d->spec.on_deadline == DRAIN_STOP
+				  ? "what has not left serves on"
+				  : "the pods that are left are deleted";
 
 	if (lv->deadline)
 		help(o,
@@ -246,7 +245,9 @@ static void leave(json_t *o, const struct machine *m, const struct drain *d)
 	if (d)
 		put(j, "drainReason", d->spec.reason);
 	put_time(j, "deadline", lv->deadline);
+	put(j, "deadlineBy", lv->deadline_by);
 	put(j, "then", drain_then_names[lv->then]);
+	put(j, "thenBy", lv->then_by);
 	if (lv->pods_left)
 		json_object_set_new(j, "podsLeft", json_integer(lv->pods_left));
 	put(j, "blockedBy", lv->blocked_by);
@@ -507,16 +508,19 @@ static void print_progress(struct buf *out, const json_t *p, int64_t now, struct
 static void print_leave(struct buf *out, const json_t *lv, int64_t now, struct arena *a)
 {
 	const char *drain = json_str_at(lv, "drain"), *blocked = json_str_at(lv, "blockedBy"),
-		   *why = json_str_at(lv, "drainReason"), *at = json_str_at(lv, "deadline");
+		   *why = json_str_at(lv, "drainReason"), *at = json_str_at(lv, "deadline"),
+		   *then_by = json_str_at(lv, "thenBy"), *at_by = json_str_at(lv, "deadlineBy");
 	int64_t left = json_int_at(lv, "podsLeft");
 
 	if (!lv)
 		return;
 	row(out, "leaves",
-	    arena_printf(a, "%s%s%s%s%s, then %s; %s%s", str_or(json_str_at(lv, "reason"), "-"),
-			 drain ? " " : "", str_or(drain, ""), why ? ": " : "", str_or(why, ""),
-			 str_or(json_str_at(lv, "then"), "Release"),
-			 at ? "deadline " : "no deadline", at ? span(at, now, a) : ""));
+	    arena_printf(a, "%s%s%s%s%s, then %s%s%s; %s%s%s%s",
+			 str_or(json_str_at(lv, "reason"), "-"), drain ? " " : "",
+			 str_or(drain, ""), why ? ": " : "", str_or(why, ""),
+			 str_or(json_str_at(lv, "then"), "Release"), then_by ? " for Drain " : "",
+			 str_or(then_by, ""), at ? "deadline " : "no deadline",
+			 at ? span(at, now, a) : "", at_by ? " of Drain " : "", str_or(at_by, "")));
 	if (left)
 		row(out, "pods left",
 		    arena_printf(a, "%lld%s%s", (long long)left, blocked ? ", kept by " : "",

@@ -100,6 +100,9 @@ static enum drain_step quarantined(const struct look *k, const struct drain_targ
 		return DRAIN_STEP_DONE;
 	if (!t->claim && k->d->spec.then == DRAIN_RETIRE)
 		return was;
+	/* It has left, and another Drain, or a person, wanted it out of use then. */
+	if (k->d->spec.then == DRAIN_RELEASE && q && str_eq(q->reason, "QuarantinedByOperator"))
+		return DRAIN_STEP_DONE;
 	return DRAIN_STEP_FAILED;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -69,11 +70,28 @@ static void on_answer(void *life)
 	life_kick(life);
 }
 
+static bool same_wish(const struct machine_leave *was, const struct leave *lv)
+{
+	return str_eq(was->reason, lv->reason) && str_eq(was->drain, lv->drain) &&
+	       was->then == (int)lv->then && str_eq(was->then_by, lv->then_by) &&
+	       str_eq(was->deadline_by, lv->deadline_by);
+}
+
 /* Times are written in seconds. */
 static bool same_leave(const struct machine_leave *was, const struct leave *lv)
 {
-	return was && str_eq(was->reason, lv->reason) && str_eq(was->drain, lv->drain) &&
-	       was->then == (int)lv->then && was->deadline / 1000 == lv->deadline / 1000;
+	return was && same_wish(was, lv) && was->deadline / 1000 == lv->deadline / 1000;
+}
+
+/* What it leaves for, or by when, is another: by what people did, not by the deadline of a claim that follows a clock. */
+static void tell_changed(struct life *l, const struct node_claim *n, const struct leave *lv)
+{
+	const struct machine_leave *was = l->m->status.leave;
+	char text[500];
+
+	if (!was || (same_wish(was, lv) && !str_eq(lv->reason, LEAVE_DRAIN)))
+		return;
+	leave_tell(l, n, "Normal", "Draining", leave_why(l, lv, text, sizeof(text)));
 }
 
 /* Progress, now and then; a pod that is in the way is a thing to wait for, and said so. */
@@ -157,7 +175,7 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 	const struct tenant_node *node = tenant_node_get(t, n->meta.name);
 	struct evict_look look;
 	int64_t since, now = loop_wall(l->c->loop);
-	char policy[400];
+	char policy[500];
 	bool patient;
 
 	if (!tenant_usable(t)) /* there is nobody to be asked */
@@ -281,6 +299,7 @@ enum life_decision step_draining(struct life *l)
 	if (late && lv.stop)
 		return serve_on(l, n, "the deadline has passed, and onDeadline is Stop");
 	if (!same_leave(l->m->status.leave, &lv)) {
+		tell_changed(l, n, &lv);
 		life_write(l, json_pack("{s:o}", "leave", leave_json(&lv)), NULL);
 		return d;
 	}

@@ -13,9 +13,10 @@ json_t *leave_json(const struct leave *lv)
 {
 	char when[STR_TIME_SIZE];
 
-	return json_pack("{s:s, s:s?, s:s, s:s?}", "reason", lv->reason, "drain", lv->drain, "then",
-			 drain_then_names[lv->then], "deadline",
-			 lv->deadline ? str_time(when, lv->deadline) : NULL);
+	return json_pack("{s:s, s:s?, s:s, s:s?, s:s?, s:s?}", "reason", lv->reason, "drain",
+			 lv->drain, "then", drain_then_names[lv->then], "thenBy", lv->then_by,
+			 "deadline", lv->deadline ? str_time(when, lv->deadline) : NULL,
+			 "deadlineBy", lv->deadline_by);
 }
 
 void leave_tell(struct life *l, const struct node_claim *n, const char *type, const char *reason,
@@ -34,11 +35,16 @@ const char *leave_why(const struct life *l, const struct leave *lv, char *out, s
 	const struct drain *d = lv->drain ? CTX_GET(l->c, OBJECT_DRAIN, drain, lv->drain) : NULL;
 	char when[STR_TIME_SIZE];
 
-	str_format(out, size, "%s%s%.60s%s%.200s; deadline %s%s", lv->reason, lv->drain ? " " : "",
-		   str_or(lv->drain, ""), d ? ": " : "", d ? str_or(d->spec.reason, "") : "",
+	str_format(out, size,
+		   "%s%s%.60s%s%.120s; deadline %s%s%.60s%s; when it has left: %s%s%.60s",
+		   lv->reason, lv->drain ? " " : "", str_or(lv->drain, ""), d ? ": " : "",
+		   d ? str_or(d->spec.reason, "") : "",
 		   lv->deadline ? str_time(when, lv->deadline) : "none",
+		   lv->deadline_by ? " of Drain " : "", str_or(lv->deadline_by, ""),
 		   !lv->deadline ? ""
 		   : lv->stop	 ? ", then it serves on"
-				 : ", then pods are deleted");
+				 : ", then pods are deleted",
+		   drain_then_names[lv->then], lv->then_by ? ", for Drain " : "",
+		   str_or(lv->then_by, ""));
 	return out;
 }

@@ -80,6 +80,53 @@ static void of_two_drains_the_one_in_a_hurry_is_not_held_back(void **state)
 	world_stop(&w);
 }
 
+static void what_a_hurried_drain_adds_is_told_before_its_deadline(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 314);
+
+	(void)state;
+	leaving_budget(&w, "train");
+	leaving_drain(&w, "patient", 0, "");
+	leaving_wait_at(b, "status.leave.drain", "patient", 60);
+	assert_string_equal(world_at(b, "status.leave.then"), "Release");
+	assert_string_equal(world_at(b, "status.leave.deadlineBy"), "");
+	world_run(&w, 5000);
+	leaving_drain(&w, "fans", 600, "  onDeadline: Escalate\n  then: Quarantine\n");
+	leaving_wait_at(b, "status.leave.deadlineBy", "fans", 30);
+	assert_string_equal(world_at(b, "status.leave.drain"), "patient");
+	assert_string_equal(world_at(b, "status.leave.then"), "Quarantine");
+	assert_string_equal(world_at(b, "status.leave.thenBy"), "fans");
+	leaving_wait_event(&w, &w.host, "Draining",
+			   " of Drain fans, then pods are deleted; when it "
+			   "has left: Quarantine, for Drain fans");
+	leaving_wait_at(b, "status.leave.drain", "fans", 660); /* its deadline: it acts */
+	assert_string_equal(world_at(b, "status.leave.thenBy"), "");
+	world_wait_state(b, "quarantined", 1800);
+	leaving_wait_target(&w, "Done");
+	world_settle(&w);
+	world_stop(&w);
+}
+
+/* Nobody's pods are in its way, so that the patient one acts to the end. */
+static void what_another_drain_wants_afterwards_outlives_the_one_that_acts(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 315);
+
+	(void)state;
+	leaving_budget(&w, "train");
+	leaving_drain(&w, "fans", 0, "");
+	leaving_drain(&w, "second", 0, "  then: Quarantine\n");
+	leaving_wait_at(b, "status.leave.thenBy", "second", 60);
+	leaving_lift_budget(&w);
+	world_wait_state(b, "quarantined", 1800);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
+	leaving_wait_target(&w, "Done");
+	world_settle(&w);
+	world_stop(&w);
+}
+
 static void what_refuses_every_eviction_is_told_and_passed_at_the_deadline(void **state)
 {
 	struct sim_world w;
@@ -397,6 +444,8 @@ int main(void)
 		cmocka_unit_test(a_budget_is_waited_for_and_named),
 		cmocka_unit_test(a_budget_does_not_outlast_the_deadline),
 		cmocka_unit_test(of_two_drains_the_one_in_a_hurry_is_not_held_back),
+		cmocka_unit_test(what_a_hurried_drain_adds_is_told_before_its_deadline),
+		cmocka_unit_test(what_another_drain_wants_afterwards_outlives_the_one_that_acts),
 		cmocka_unit_test(what_refuses_every_eviction_is_told_and_passed_at_the_deadline),
 		cmocka_unit_test(a_pod_that_cannot_end_does_not_outlast_the_deadline),
 		cmocka_unit_test(many_pods_are_asked_side_by_side),

@@ -262,8 +262,6 @@ static void a_drain_says_what_ends_its_wait(void **state)
 		 "what has not left serves on"},
 		{"Drain", "Escalate", 90000, 90000, "deadline in 1m30s\n",
 		 "the pods that are left are deleted"},
-		{"Drain", "Stop", 60000, 90000, "deadline in 1m\n",
-		 "the pods that are left are deleted"},
 		{"ClaimDeleted", "Stop", 90000, 90000, "ClaimDeleted",
 		 "the pods that are left are deleted"},
 	};
@@ -296,6 +294,27 @@ static void a_drain_says_what_ends_its_wait(void **state)
 		assert_int_equal(json_array_size(json_object_get(answer, "helps")), 2);
 		free(text);
 	}
+}
+
+/* One patient Drain acts, and another one that escalates comes before it. */
+static void the_drain_whose_deadline_counts_is_named(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m =
+		machine(json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s}}", "state",
+				  "draining", "leave", "reason", "Drain", "drain", "d-1", "then",
+				  "Quarantine", "thenBy", "d-2", "deadline", at(11000),
+				  "deadlineBy", "d-2", "podsLeft", 1, "blockedBy", "pdb x/web"),
+			a);
+	OWN_JSON answer = explain_machine(m, drain("Stop", NULL, a), NOW);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_non_null(strstr(text, "leaves        Drain d-1: fan, then Quarantine for Drain d-2; "
+				     "deadline in 11s of Drain d-2\n"));
+	assert_true(helps(answer, "the pods that are left are deleted"));
+	assert_false(helps(answer, "serves on"));
+	free(text);
 }
 
 static void a_hold_and_a_deletion_are_told(void **state)
@@ -472,6 +491,7 @@ int main(void)
 		cmocka_unit_test(a_condition_that_is_false_brings_its_remedy_once),
 		cmocka_unit_test(a_tenant_that_sleeps_is_told_with_its_machine),
 		cmocka_unit_test(a_drain_says_what_ends_its_wait),
+		cmocka_unit_test(the_drain_whose_deadline_counts_is_named),
 		cmocka_unit_test(a_hold_and_a_deletion_are_told),
 		cmocka_unit_test(foreign_control_characters_reach_no_terminal),
 		cmocka_unit_test(a_cluster_that_takes_no_nodes_is_told_with_what_helps),

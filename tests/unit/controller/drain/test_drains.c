@@ -371,7 +371,7 @@ static void a_newer_drain_escalates_at_its_own_deadline(void **state)
 			   "'machineNames': ['m-1'], 'deadline': '%s', 'onDeadline': 'Escalate'",
 			   soon(d, HOUR)));
 	assert_string_equal(wanting(d, "m-1"), "zz-first");
-	assert_true(drains_deadline(&d->c, "m-1") > loop_wall(d->l) + HOUR - 10000);
+	assert_true(drains_together(&d->c, "m-1").deadline > loop_wall(d->l) + HOUR - 10000);
 	bench_run(d, HOUR);
 	assert_string_equal(wanting(d, "m-1"), "aa-second!");
 	is(d, 1, "{'state': 'stopping', 'leave': {'reason': 'Drain', 'drain': 'aa-second'}}");
