@@ -371,6 +371,10 @@ static const struct field hold_fields[] = {
 	FIELD(machine_hold, drain, "drain", FIELD_STR, .max_len = 253,
 	      .doc = "The Drain that holds it; absent: a person cordoned its Node."),
 	FIELD(machine_hold, since, "since", FIELD_TIME, .doc = "Since when."),
+	FIELD(machine_hold, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Pods that had not left when the Drain's hold began."),
+	FIELD(machine_hold, blocked_by, "blockedBy", FIELD_STR,
+	      .doc = "What kept the first of them."),
 	FIELDS_END,
 };
 

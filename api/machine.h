@@ -137,6 +137,8 @@ struct machine_leave {
 struct machine_hold {
 	const char *drain; /* the Drain with then: Hold; NULL: a person cordoned its Node */
 	int64_t since;
+	int64_t pods_left;	/* that the Drain left behind when the hold began */
+	const char *blocked_by; /* what kept the first of them */
 };
 /* An install that its Provider's manager does: from before it is asked for until the manager has its node back. */
 enum machine_install_phase { INSTALL_RUNNING, INSTALL_DONE, INSTALL_CONFIGURING };

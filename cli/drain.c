@@ -199,6 +199,7 @@ struct follow {
 	bool gone, over, cut; /* the Drain was deleted; it has ended; a person wants to go */
 	bool unhealthy;
 	int phase;
+	char message[300]; /* of its condition Ready: how it ended */
 };
 
 static const char *const drain_phase_names[] = {"Pending", "Draining", "Succeeded", "Partial",
@@ -280,6 +281,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 {
 	struct follow *f = arg;
 	const struct drain *d = new_ ? new_->object : NULL;
+	const struct condition *ready;
 
 	(void)old;
 	if (!d) {
@@ -289,6 +291,9 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	}
 	f->phase = d->status.phase;
 	f->over = d->status.completion_time != 0;
+	ready = condition_get(&d->status.conditions, "Ready");
+	str_copy(f->message, sizeof(f->message), ready ? str_or(ready->message, "") : "");
+	str_clean(f->message);
 	if (!f->c->json && d->status.start_time) {
 		if (f->c->tty)
 			draw(f, d);
@@ -348,7 +353,10 @@ static int told(const struct follow *f)
 		json_dumpf(o, f->c->out, JSON_INDENT(2));
 		fputc('\n', f->c->out);
 	} else if (!f->c->tty) {
-		fprintf(f->c->out, "drain %s %s\n", f->name, drain_phase_names[f->phase]);
+		fprintf(f->c->out, "drain %s %s%s%s\n", f->name, drain_phase_names[f->phase],
+			f->message[0] ? ": " : "", f->message);
+	} else if (f->message[0]) {
+		fprintf(f->c->out, "%s\n", f->message);
 	}
 	return f->phase == DRAIN_SUCCEEDED ? 0 : 1;
 }

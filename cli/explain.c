@@ -216,7 +216,15 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 				  ? "what has not left serves on"
 				  : "the pods that are left are deleted";
 
-	if (lv->deadline)
+	if (m->status.operation && str_eq(m->status.operation->step, "escalate"))
+		help(o,
+		     lv->then == DRAIN_HOLD
+			     ? "nothing: its deadline has passed, and its pods are deleted; 30 s after that it is held, "
+			       "whatever is left"
+			     : "nothing: its deadline has passed, and its pods are deleted; 30 s after that it is "
+			       "switched off, whatever is left",
+		     "");
+	else if (lv->deadline)
 		help(o,
 		     arena_printf(a, "nothing: at its deadline, %s, %s", str_time(t, lv->deadline),
 				  end),
@@ -266,6 +274,9 @@ static void hold(json_t *o, const struct machine *m)
 	j = json_object();
 	put_time(j, "since", h->since);
 	put(j, "drain", h->drain);
+	if (h->pods_left)
+		json_object_set_new(j, "podsLeft", json_integer(h->pods_left));
+	put(j, "blockedBy", h->blocked_by);
 	json_object_set_new(o, "hold", j);
 	help(o,
 	     h->drain ? "drover release %s, when the Drain has done what it was for"
@@ -529,13 +540,19 @@ static void print_leave(struct buf *out, const json_t *lv, int64_t now, struct a
 
 static void print_hold(struct buf *out, const json_t *h, int64_t now, struct arena *a)
 {
-	const char *since = age(json_str_at(h, "since"), now, a), *by = json_str_at(h, "drain");
+	const char *since = age(json_str_at(h, "since"), now, a), *by = json_str_at(h, "drain"),
+		   *blocked = json_str_at(h, "blockedBy");
+	int64_t left = json_int_at(h, "podsLeft");
 
 	if (h)
 		row(out, "held",
 		    arena_printf(a, "%s%s%s%s", *since ? "for " : "", since,
 				 by ? " by Drain " : ", by a person who cordoned its Node",
 				 str_or(by, "")));
+	if (left)
+		row(out, "pods left",
+		    arena_printf(a, "%lld when the hold began%s%s", (long long)left,
+				 blocked ? ", kept by " : "", str_or(blocked, "")));
 }
 
 static void print_pod(struct buf *out, const json_t *pod, int64_t now, struct arena *a)

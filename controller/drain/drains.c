@@ -99,8 +99,10 @@ static bool wants(const struct kube_entry *en, void *arg)
 	for (size_t i = 0; i < d->status.targets.n; i++) {
 		const struct drain_target *t = &d->status.targets.v[i];
 		enum drain_step p = drain_step_of(t);
-		bool active = (p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING) && !stop;
-		bool holding = p == DRAIN_STEP_DONE && drain_holds(d, w->m);
+		bool its_turn = p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING;
+		/* The machine says so before the Drain does. */
+		bool holding = (its_turn || p == DRAIN_STEP_DONE) && drain_holds(d, w->m);
+		bool active = its_turn && !stop && !holding;
 
 		if (!str_eq(t->machine, w->machine) ||
 		    (!active && !holding && !comes_next(d, w->m, p)))

@@ -10,6 +10,7 @@
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
 #include "controller/drain/drains.h"
+#include "controller/drain/targets.h"
 #include "controller/rules/disruption_budget.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
@@ -35,7 +36,7 @@ static struct leave for_drain(const struct life *l)
 	struct drains_together all = drains_together(l->c, l->name);
 	struct leave lv = {0};
 
-	if (!d || (d->spec.then == DRAIN_HOLD && done_with(d, l->name)))
+	if (!d || drain_holds(d, l->m) || (d->spec.then == DRAIN_HOLD && done_with(d, l->name)))
 		return lv;
 	lv.reason = LEAVE_DRAIN;
 	lv.drain = d->meta.name;

@@ -2,6 +2,7 @@
  * draining goes on with it. */
 #include "controller/steps/leave_words.h"
 
+#include "api/annotations.h"
 #include "api/kinds.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -46,5 +47,48 @@ const char *leave_why(const struct life *l, const struct leave *lv, char *out, s
 				 : ", then pods are deleted",
 		   drain_then_names[lv->then], lv->then_by ? ", for Drain " : "",
 		   str_or(lv->then_by, ""));
+	return out;
+}
+
+const char *leave_left(int64_t pods, const char *blocked, char *out, size_t size)
+{
+	str_format(out, size, "%lld %s left%s%s", (long long)pods,
+		   pods == 1 ? "pod is" : "pods are", blocked ? "; kept by " : "",
+		   str_or(blocked, ""));
+	return out;
+}
+
+static void drain_withdrew(const struct life *l, const struct machine_leave *was, char *out,
+			   size_t size)
+{
+	const struct drain *d = CTX_GET(l->c, OBJECT_DRAIN, drain, was->drain);
+	char left[350];
+
+	if (!d || d->meta.deletion_timestamp)
+		str_format(out, size, "Drain %.63s was deleted", was->drain);
+	else if (d->spec.cancelled)
+		str_format(out, size, "Drain %.63s was cancelled", was->drain);
+	else if (d->spec.on_deadline == DRAIN_STOP && d->spec.deadline &&
+		 loop_wall(l->c->loop) >= d->spec.deadline)
+		str_format(out, size,
+			   "the deadline of Drain %.63s has passed, and its onDeadline is Stop; %s",
+			   was->drain,
+			   leave_left(was->pods_left, was->blocked_by, left, sizeof(left)));
+	else
+		str_format(out, size, "Drain %.63s does not want it any more", was->drain);
+}
+
+const char *leave_withdrawn(const struct life *l, char *out, size_t size)
+{
+	const struct machine_leave *was = l->m->status.leave;
+
+	if (was && str_eq(was->reason, LEAVE_DRAIN) && was->drain)
+		drain_withdrew(l, was, out, size);
+	else if (was && str_eq(was->reason, LEAVE_EMPTY))
+		str_copy(out, size, "it is not empty any more: a pod came");
+	else if (was && str_eq(was->reason, LEAVE_ASLEEP))
+		str_copy(out, size, "its tenant does not sleep any more");
+	else
+		str_copy(out, size, "nothing wants it to leave any more");
 	return out;
 }

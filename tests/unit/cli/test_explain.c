@@ -296,6 +296,46 @@ static void a_drain_says_what_ends_its_wait(void **state)
 	}
 }
 
+/* Past its deadline: what comes next is told, not what was. */
+static void past_its_deadline_it_says_what_comes_next(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m =
+		machine(json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:s}, s:{s:s, s:s}}", "state",
+				  "draining", "leave", "reason", "Drain", "drain", "d-1", "then",
+				  "Hold", "deadline", at(-26000), "podsLeft", 1, "blockedBy",
+				  "pod x/y: deleted, and does not end", "operation", "step",
+				  "escalate", "started", at(-25000)),
+			a);
+	OWN_JSON answer = explain_machine(m, drain("Escalate", at(-26000), a), NOW);
+
+	(void)state;
+	assert_true(helps(answer, "30 s after that it is held, whatever is left"));
+	assert_false(helps(answer, "at its deadline"));
+	m->status.leave->then = DRAIN_RELEASE;
+	OWN_JSON off = explain_machine(m, drain("Escalate", at(-26000), a), NOW);
+
+	assert_true(helps(off, "30 s after that it is switched off, whatever is left"));
+}
+
+static void a_hold_says_what_it_left_behind(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m =
+		machine(json_pack("{s:s, s:{s:s, s:s, s:i, s:s}}", "state", "serving", "hold",
+				  "since", at(-120000), "drain", "d-1", "podsLeft", 2, "blockedBy",
+				  "pod x/y: deleted, and does not end"),
+			a);
+	OWN_JSON answer = explain_machine(m, NULL, NOW);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_non_null(strstr(text, "held          for 2m by Drain d-1\n"));
+	assert_non_null(strstr(text, "pods left     2 when the hold began, kept by pod x/y: "
+				     "deleted, and does not end\n"));
+	free(text);
+}
+
 /* One patient Drain acts, and another one that escalates comes before it. */
 static void the_drain_whose_deadline_counts_is_named(void **state)
 {
@@ -492,6 +532,8 @@ int main(void)
 		cmocka_unit_test(a_tenant_that_sleeps_is_told_with_its_machine),
 		cmocka_unit_test(a_drain_says_what_ends_its_wait),
 		cmocka_unit_test(the_drain_whose_deadline_counts_is_named),
+		cmocka_unit_test(past_its_deadline_it_says_what_comes_next),
+		cmocka_unit_test(a_hold_says_what_it_left_behind),
 		cmocka_unit_test(a_hold_and_a_deletion_are_told),
 		cmocka_unit_test(foreign_control_characters_reach_no_terminal),
 		cmocka_unit_test(a_cluster_that_takes_no_nodes_is_told_with_what_helps),
