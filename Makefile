@@ -118,7 +118,7 @@ TEST_LD := $(if $(shell command -v mold),-fuse-ld=mold)
 $(B)/tests/%: $(B)/tests/%.o $(HELP_OBJ) $(LIBS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) $(TEST_LD) -o $@ $< $(HELP_OBJ) -Wl,--start-group $(LIBS) -Wl,--end-group $(LDLIBS) \
-		$(shell pkg-config --libs $(TEST_PKGS)) -Wl,--as-needed $(shell pkg-config --libs $(VIRT_PKGS))
+		$(shell pkg-config --libs $(TEST_PKGS)) -lm -Wl,--as-needed $(shell pkg-config --libs $(VIRT_PKGS))
 
 # --- tests ----------------------------------------------------------------------------------------
 # `make unit T=unit/base/data/test_json` builds and runs one.

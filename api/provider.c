@@ -165,7 +165,7 @@ static const struct field bcm_fields[] = {
 	FIELD_PTR(
 		provider_object_bcm, credentials_secret_ref, "credentialsSecretRef",
 		object_local_secret_fields, .required = true,
-		.doc = "Secret with tls.crt and tls.key of a BCM certificate, or username and password."),
+		.doc = "Secret with tls.crt and tls.key of a BCM certificate, or username and password; and endpoint, the same as above: nowhere else are they sent."),
 	FIELD(provider_object_bcm, management_network, "managementNetwork", FIELD_STR,
 	      .max_len = 63, .doc = "That nodes are installed in; absent: as they are."),
 	FIELD(provider_object_bcm, clear_block_devices, "clearBlockDevices", FIELD_STRINGS,

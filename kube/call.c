@@ -74,12 +74,14 @@ static void enter_line(struct kube_call *call)
 		list_push_back(&call->c->queued, &call->link);
 	call->in_line = true;
 	call->c->in_line++;
+	call->c->placeless += !call->counted;
 }
 
 static void leave_line(struct kube_call *call)
 {
 	list_remove(&call->link);
 	call->c->in_line -= call->in_line;
+	call->c->placeless -= call->in_line && !call->counted;
 	call->in_line = false;
 }
 
@@ -366,8 +368,11 @@ void kube_client_pump(void *arg)
 		if (!call->urgent) {
 			int64_t wait;
 
-			if (call->counted && c->in_flight >= c->max_in_flight)
+			if (call->counted && c->in_flight >= c->max_in_flight) {
+				if (!c->placeless) /* a thousand writes are not walked past for each answer */
+					return;
 				continue;
+			}
 			if (still_holds(call, &e) < 0) {
 				(void)!err_set(&call->refused, ERR_UNAVAILABLE, 0,
 					       "%s: not sent: %s", c->name, e.text);

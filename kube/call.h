@@ -51,6 +51,7 @@ struct kube_client {
 	int (*may_change)(void *arg, struct err *e); /* NULL: not asked */
 	void *may_change_arg;
 	size_t in_line;	       /* calls in queued */
+	size_t placeless;      /* ... of them that need no place: watches, and the lease's */
 	int64_t last_contact;  /* wall */
 	int64_t date, date_at; /* of its last reply: kube_client_date() */
 	int64_t token_read_at; /* loop_now(); of token_file */

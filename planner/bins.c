@@ -6,51 +6,43 @@
 struct bins {
 	struct planning *p;
 	struct arena *a;
-	struct topology *topology; /* or NULL */
+	bool topology; /* somebody of the tenant asks for it */
 	struct plan_tenant *of;
-	size_t columns;
 	struct bin *v;
-	int64_t *room;
+	struct rooms *rooms;
 	size_t n, cap;
 	bool soft; /* one of them has, or may come to have, a taint PreferNoSchedule */
+};
+
+/* Where a cell goes on, among bins of one score. */
+struct cursor {
+	int64_t score;
+	size_t never; /* all before are out for good */
+	size_t now;   /* all before are out in this epoch */
+	uint64_t epoch;
+	uint32_t *few; /* by domain, where a spread has few: its bins before are out for good */
 };
 
 struct bins *bins_new(struct planning *p, struct plan_tenant *of)
 {
 	struct bins *b = arena_new_obj(p->a, struct bins);
 
-	b->p = p;
-	b->soft = p->soft;
-	b->topology = of->topology ? p->topology : NULL;
-	b->of = of;
-	b->a = p->a;
-	b->columns = p->ncolumns;
+	*b = (struct bins){.p = p,
+			   .a = p->a,
+			   .of = of,
+			   .soft = p->soft,
+			   .topology = of->topology != NULL,
+			   .rooms = rooms_new(p->a, p->ncolumns)};
 	return b;
-}
-
-static void grow(struct bins *b)
-{
-	const size_t cap = b->cap ? b->cap * 2 : 16;
-	struct bin *v = arena_calloc(b->a, cap, sizeof(*v));
-	int64_t *room = arena_calloc(b->a, cap * b->columns, sizeof(*room));
-
-	if (b->n) {
-		memcpy(v, b->v, b->n * sizeof(*v));
-		memcpy(room, b->room, b->n * b->columns * sizeof(*room));
-	}
-	b->v = v;
-	b->room = room;
-	b->cap = cap;
 }
 
 size_t bins_add(struct bins *b, const struct bin *bin, const int64_t *room)
 {
-	if (b->n == b->cap)
-		grow(b);
+	b->v = groups_wider(b->a, b->v, &b->cap, b->n + 1, sizeof(*b->v));
 	b->v[b->n] = *bin;
-	memcpy(b->room + b->n * b->columns, room, b->columns * sizeof(*room));
+	(void)rooms_add(b->rooms, room);
 	if (b->topology)
-		topology_bin(b->topology, b->of, b->n, bin->labels);
+		groups_bin(b->p->groups, b->of, b->n, bin->labels);
 	return b->n++;
 }
 
@@ -58,6 +50,8 @@ const struct bin *bins_at(const struct bins *b, size_t at)
 {
 	return &b->v[at];
 }
+
+/* --- which bins suit a fit ----------------------------------------------------------------------- */
 
 static uint64_t *wider(const uint64_t *old, size_t had, size_t words, struct arena *a)
 {
@@ -68,121 +62,234 @@ static uint64_t *wider(const uint64_t *old, size_t had, size_t words, struct are
 	return v;
 }
 
-static void make_room(const struct bins *b, struct plan_class *c)
+static void make_room(const struct bins *b, struct plan_fit *f)
 {
 	const size_t words = b->cap / 64 + 1;
 
-	if (c->words >= words)
+	if (f->words >= words)
 		return;
-	c->fit = wider(c->fit, c->words, words, b->a);
-	for (size_t i = 0; i < c->nlevels; i++)
-		c->level[i].bins = wider(c->level[i].bins, c->words, words, b->a);
-	c->words = words;
+	f->bins = wider(f->bins, f->words, words, b->a);
+	for (size_t i = 0; i < f->nlevels; i++)
+		f->level[i].bins = wider(f->level[i].bins, f->words, words, b->a);
+	f->words = words;
 }
 
 /* The level of a score, made if it is new; highest first. */
-static struct class_level *level_of(const struct bins *b, struct plan_class *c, int64_t score)
+static struct fit_level *level_of(const struct bins *b, struct plan_fit *f, int64_t score)
 {
-	struct class_level *v;
+	struct fit_level *v;
 	size_t at = 0;
 
-	while (at < c->nlevels && c->level[at].score > score)
+	while (at < f->nlevels && f->level[at].score > score)
 		at++;
-	if (at < c->nlevels && c->level[at].score == score)
-		return &c->level[at];
-	v = arena_calloc(b->a, c->nlevels + 1, sizeof(*v));
-	if (c->nlevels) {
-		memcpy(v, c->level, at * sizeof(*v));
-		memcpy(v + at + 1, c->level + at, (c->nlevels - at) * sizeof(*v));
+	if (at < f->nlevels && f->level[at].score == score)
+		return &f->level[at];
+	v = arena_calloc(b->a, f->nlevels + 1, sizeof(*v));
+	if (f->nlevels) {
+		memcpy(v, f->level, at * sizeof(*v));
+		memcpy(v + at + 1, f->level + at, (f->nlevels - at) * sizeof(*v));
 	}
-	v[at] = (struct class_level){score, arena_calloc(b->a, c->words, sizeof(uint64_t))};
-	c->level = v;
-	c->nlevels++;
+	v[at] = (struct fit_level){score, arena_calloc(b->a, f->words, sizeof(uint64_t))};
+	f->level = v;
+	f->nlevels++;
 	return &v[at];
 }
 
-void bins_look(struct bins *b, struct plan_class *c)
+void bins_look(struct bins *b, struct plan_fit *f)
 {
-	make_room(b, c);
-	planning_charge(b->p, b->of, (b->n - c->seen) * c->cost);
-	for (; c->seen < b->n; c->seen++) {
-		const struct bin *bin = &b->v[c->seen];
-		const uint64_t bit = (uint64_t)1 << c->seen % 64;
-		const bool tainted = bin->taints->n, picky = c->pod->preferences.n || b->soft;
+	make_room(b, f);
+	planning_charge(b->p, b->of, (b->n - f->seen) * f->cost);
+	for (; f->seen < b->n; f->seen++) {
+		const struct bin *bin = &b->v[f->seen];
+		const uint64_t bit = (uint64_t)1 << f->seen % 64;
+		const bool tainted = bin->taints->n, picky = f->pod->preferences.n || b->soft;
 
-		if ((!c->any_label && !fit_labels(c->pod, bin->labels)) ||
-		    !fit_runtime(c->pod, bin->pool))
+		if ((!f->any_label && !fit_labels(f->pod, bin->labels)) ||
+		    !fit_runtime(f->pod, bin->pool))
 			continue;
 		if (b->topology)
-			topology_admits_bin(b->topology, c, c->seen);
-		if (bin->kind == PLAN_NOTHING || (tainted && fit_taints(c->pod, bin->taints)))
+			topology_admits_bin(b->p, f, f->seen);
+		if (bin->kind == PLAN_NOTHING || (tainted && fit_taints(f->pod, bin->taints)))
 			continue;
-		c->fit[c->seen / 64] |= bit;
-		if (picky || c->nlevels)
-			level_of(b, c, fit_score(c->pod, bin->labels, bin->taints))
-				->bins[c->seen / 64] |= bit;
+		f->bins[f->seen / 64] |= bit;
+		if (picky || f->nlevels)
+			level_of(b, f, fit_score(f->pod, bin->labels, bin->taints))
+				->bins[f->seen / 64] |= bit;
 	}
 }
 
-static bool has_room(const struct bins *b, size_t at, const struct plan_class *c)
-{
-	const int64_t *room = b->room + at * b->columns;
+/* --- the first that will do ---------------------------------------------------------------------- */
 
-	for (size_t i = 0; i < b->columns; i++)
-		if (c->requests[i] > room[i] && c->requests[i])
-			return false;
-	return true;
+static size_t next_bit(const uint64_t *bits, size_t from, size_t n)
+{
+	size_t word = from / 64;
+	uint64_t rest;
+
+	if (from >= n)
+		return n;
+	rest = bits[word] & ~(uint64_t)0 << from % 64;
+	while (!rest && ++word < (n + 63) / 64)
+		rest = bits[word];
+	return rest ? word * 64 + (size_t)__builtin_ctzll(rest) : n;
 }
 
-static bool scan(const struct bins *b, struct plan_class *c, const uint64_t *only,
-		 const struct topology_view *view, size_t *at)
+/* The first from there on that has room and suits, wherever it is; n: none. */
+static size_t next(struct bins *b, const struct plan_cell *c, const uint64_t *bits, size_t from)
 {
-	const size_t words = (b->n + 63) / 64;
+	uint64_t steps = 1;
+	size_t at = from;
 
-	while (c->first < b->n / 64 &&
-	       !c->fit[c->first]) /* bins may still come into the last word */
-		c->first++;
-	for (size_t w = c->first; w < words; w++) {
-		uint64_t bits = c->fit[w] & (only ? only[w] : ~(uint64_t)0);
+	for (;;) {
+		const size_t bit = next_bit(bits, at, b->n);
 
-		if (bits && view)
-			bits &= topology_word(view, w);
-		for (; bits; bits &= bits - 1) {
-			*at = w * 64 + (size_t)__builtin_ctzll(bits);
-			if (!has_room(b, *at, c))
-				c->fit[w] &= ~((uint64_t)1 << *at % 64);
-			else if (!view || topology_bin_ok(view, *at))
-				return true;
+		steps += (bit - at) / 64;
+		at = bit < b->n ? rooms_next(b->rooms, bit, c->class_->asks, &steps) : ROOMS_NONE;
+		if (at == bit || at == ROOMS_NONE)
+			break;
+	}
+	planning_charge(b->p, b->of, steps);
+	return at == ROOMS_NONE ? b->n : at;
+}
+
+static struct cursor *cursor_of(const struct bins *b, struct plan_cell *c, int64_t score)
+{
+	struct cursor *v;
+
+	for (size_t i = 0; i < c->ncursors; i++)
+		if (c->cursors[i].score == score)
+			return &c->cursors[i];
+	v = arena_calloc(b->a, c->ncursors + 1, sizeof(*v));
+	if (c->ncursors)
+		memcpy(v, c->cursors, c->ncursors * sizeof(*v));
+	v[c->ncursors].score = score;
+	c->cursors = v;
+	return &v[c->ncursors++];
+}
+
+static bool find_anywhere(struct bins *b, const struct plan_cell *c, const uint64_t *bits,
+			  struct cursor *cur, size_t *at)
+{
+	*at = cur->never = next(b, c, bits, cur->never);
+	return *at < b->n;
+}
+
+/* What is out for good, and in this epoch, is not looked at again. */
+static bool find_in_epoch(struct bins *b, const struct plan_cell *c, const uint64_t *bits,
+			  struct cursor *cur, size_t *at)
+{
+	bool clean;
+
+	if (cur->epoch != topology_epoch(c->topology)) {
+		cur->epoch = topology_epoch(c->topology);
+		cur->now = cur->never;
+	}
+	clean = cur->now == cur->never;
+	for (size_t i = cur->now;; i++) {
+		enum topology_answer answer;
+
+		i = next(b, c, bits, i);
+		answer = i < b->n ? topology_bin(c->topology, i) : TOPOLOGY_YES;
+		if (clean)
+			cur->never = i;
+		if (answer == TOPOLOGY_YES) {
+			*at = cur->now = i;
+			return i < b->n;
+		}
+		clean &= answer == TOPOLOGY_NEVER;
+	}
+}
+
+/* One cursor for each domain: a search begins at the first bin that may do in any that is admitted. */
+static bool find_in_few(struct bins *b, const struct plan_cell *c, const uint64_t *bits,
+			struct cursor *cur, int key, uint64_t admitted, size_t *at)
+{
+	uint64_t kept = 0; /* domains that have a bin which is out now, and not for good */
+	size_t i = b->n;
+
+	if (!cur->few)
+		cur->few = arena_calloc(b->a, TOPOLOGY_FEW, sizeof(*cur->few));
+	for (uint64_t left = admitted; left; left &= left - 1)
+		if (cur->few[__builtin_ctzll(left)] < i)
+			i = cur->few[__builtin_ctzll(left)];
+	for (;; i++) {
+		enum topology_answer answer;
+		int d;
+
+		i = next(b, c, bits, i);
+		if (i == b->n)
+			break;
+		d = groups_domain(b->of, key, i);
+		if (d < 0 || !(admitted >> d & 1) || i < cur->few[d])
+			continue;
+		answer = topology_bin(c->topology, i);
+		if (answer == TOPOLOGY_YES)
+			break;
+		if (answer == TOPOLOGY_NOT_NOW && !(kept >> d & 1)) {
+			kept |= (uint64_t)1 << d;
+			cur->few[d] = (uint32_t)i;
 		}
 	}
-	return false;
+	for (uint64_t left = admitted & ~kept; left; left &= left - 1)
+		if (cur->few[__builtin_ctzll(left)] < i)
+			cur->few[__builtin_ctzll(left)] = (uint32_t)i;
+	*at = i;
+	return i < b->n;
 }
 
-bool bins_find(struct bins *b, struct plan_class *c, const struct topology_view *view, size_t *at)
+static bool find_listed(struct bins *b, const struct plan_cell *c, const uint64_t *bits, size_t *at)
 {
-	if (c->impossible || !b->n)
+	size_t i = 0, k = 0, bin;
+
+	*at = b->n;
+	while (topology_list(c->topology, &i, &k, &bin)) {
+		planning_charge(b->p, b->of, 2);
+		if (bin < *at && bits[bin / 64] >> bin % 64 & 1 &&
+		    rooms_fit(b->rooms, bin, c->class_->asks) &&
+		    topology_bin(c->topology, bin) == TOPOLOGY_YES)
+			*at = bin;
+	}
+	return *at < b->n;
+}
+
+static bool find(struct bins *b, struct plan_cell *c, const uint64_t *bits, int64_t score,
+		 size_t *at)
+{
+	struct cursor *cur = cursor_of(b, c, score);
+	uint64_t admitted;
+	int key;
+
+	if (!c->topology)
+		return find_anywhere(b, c, bits, cur, at);
+	if (topology_is_listed(c->topology))
+		return find_listed(b, c, bits, at);
+	key = topology_few(c->topology, &admitted);
+	return key >= 0 ? find_in_few(b, c, bits, cur, key, admitted, at)
+			: find_in_epoch(b, c, bits, cur, at);
+}
+
+bool bins_find(struct bins *b, struct plan_cell *c, size_t *at)
+{
+	const struct plan_fit *f = c->class_->fit;
+
+	if (c->class_->impossible || !b->n)
 		return false;
-	planning_charge(b->p, b->of, (b->n / 64 + 1) * (c->nlevels + 1));
-	if (!c->nlevels)
-		return scan(b, c, NULL, view, at);
-	for (size_t i = 0; i < c->nlevels; i++)
-		if (scan(b, c, c->level[i].bins, view, at))
+	if (!f->nlevels)
+		return find(b, c, f->bins, 0, at);
+	for (size_t i = 0; i < f->nlevels; i++)
+		if (find(b, c, f->level[i].bins, f->level[i].score, at))
 			return true;
 	return false;
 }
 
-bool bins_fits(struct bins *b, struct plan_class *c, const struct topology_view *view, size_t at)
+bool bins_fits(struct bins *b, const struct plan_cell *c, size_t at)
 {
 	planning_charge(b->p, b->of, 2);
-	return !c->impossible && c->fit[at / 64] >> at % 64 & 1 && has_room(b, at, c) &&
-	       (!view ||
-		(topology_word(view, at / 64) >> at % 64 & 1 && topology_bin_ok(view, at)));
+	return !c->class_->impossible && c->class_->fit->bins[at / 64] >> at % 64 & 1 &&
+	       rooms_fit(b->rooms, at, c->class_->asks) &&
+	       (!c->topology || topology_bin(c->topology, at) == TOPOLOGY_YES);
 }
 
 void bins_take(struct bins *b, size_t at, const struct plan_class *c)
 {
-	int64_t *room = b->room + at * b->columns;
-
-	for (size_t i = 0; i < b->columns; i++)
-		room[i] -= c->requests[i];
+	rooms_take(b->rooms, at, c->asks);
 }

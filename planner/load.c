@@ -31,6 +31,8 @@ static void drop_if_idle(struct world *w, struct world_load *l)
 		return;
 	(void)map_take(w->loads, l->key);
 	free(l->v);
+	free(l->spots);
+	free(l->row);
 	free(l->key);
 	free(l);
 }
@@ -40,6 +42,7 @@ struct world_load *load_of_node(struct world *w, const char *tenant, const char 
 	struct world_load *l = load_of(w, tenant, node);
 
 	l->known = true;
+	l->row_of = 0;
 	return l;
 }
 
@@ -79,6 +82,31 @@ static void take(struct world_load *l, const struct resource *r, bool daemon)
 	}
 }
 
+static void join_spot(struct world_load *l, const struct world_one *p)
+{
+	size_t i = 0;
+
+	while (i < l->nspots && l->spots[i].side != p->side)
+		i++;
+	if (i == l->nspots) {
+		mem_grow(l->spots, l->nspots, l->spots_cap);
+		l->spots[l->nspots++] = (struct world_spot){.side = p->side};
+	}
+	l->spots[i].pods++;
+	l->spots[i].terminating += p->terminating;
+}
+
+static void leave_spot(struct world_load *l, const struct world_one *p)
+{
+	size_t i = 0;
+
+	while (l->spots[i].side != p->side)
+		i++;
+	l->spots[i].terminating -= p->terminating;
+	if (--l->spots[i].pods == 0)
+		l->spots[i] = l->spots[--l->nspots];
+}
+
 /* A quantity is below 2^93 billionths: 2^34 pods fit one sum. */
 void load_join(struct world *w, struct world_one *p)
 {
@@ -90,6 +118,8 @@ void load_join(struct world *w, struct world_one *p)
 			add(l, &r->v[i], p->daemon);
 	l->pods++;
 	l->daemons += p->daemon;
+	l->row_of = 0;
+	join_spot(l, p);
 	p->load = l;
 }
 
@@ -103,5 +133,7 @@ void load_leave(struct world *w, struct world_one *p)
 			take(l, &r->v[i], p->daemon);
 	l->pods--;
 	l->daemons -= p->daemon;
+	l->row_of = 0;
+	leave_spot(l, p);
 	drop_if_idle(w, l);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "planner/cells.h"
 #include "planner/fit.h"
 #include "planner/plan.h"
 #include "planner/queue.h"
@@ -80,6 +81,7 @@ static void open_columns(struct planning *p, const struct world_list *nodes,
 	for (size_t i = 0; i < claims->n; i++)
 		offered(p, &((struct world_claim *)claims->v[i])->capacity);
 	p->scratch = arena_calloc(p->a, p->ncolumns, sizeof(*p->scratch));
+	world_columns(p->w, p->column, p->ncolumns);
 }
 
 static bool has_soft(const struct world_taints *t)
@@ -137,6 +139,22 @@ static uint64_t cost_of(const struct world_pod *p)
 	return n;
 }
 
+static struct plan_fit *fit_of(struct planning *p, const struct world_shape *s,
+			       struct plan_tenant *tenant)
+{
+	struct world_fit *f = s->fit;
+
+	if (f->plan == p->w->plan)
+		return f->fit;
+	f->plan = p->w->plan;
+	f->fit = arena_new_obj(p->a, struct plan_fit);
+	f->fit->pod = &s->pod;
+	f->fit->tenant = tenant;
+	f->fit->any_label = !s->pod.node_selector.n && !s->pod.affinity.n;
+	f->fit->cost = cost_of(&s->pod);
+	return f->fit;
+}
+
 /* The class of a shape that a pending pod has. */
 static struct plan_class *class_of(struct planning *p, struct world_shape *s)
 {
@@ -147,8 +165,8 @@ static struct plan_class *class_of(struct planning *p, struct world_shape *s)
 	c = arena_new_obj(p->a, struct plan_class);
 	c->pod = &s->pod;
 	c->tenant = planning_tenant(p, s->pod.tenant);
-	c->any_label = !s->pod.node_selector.n && !s->pod.affinity.n;
-	c->cost = cost_of(&s->pod);
+	c->fit = fit_of(p, s, c->tenant);
+	c->number = p->nclasses++;
 	s->plan = p->w->plan;
 	s->class_ = c;
 	for (size_t i = 0; i < s->pod.requests.n; i++)
@@ -160,18 +178,29 @@ static struct plan_class *class_of(struct planning *p, struct world_shape *s)
 /* Once all columns are open. */
 static void count_requests(struct planning *p, struct plan_class *c)
 {
-	if (c->requests)
+	int64_t *row = p->scratch;
+	struct ask *v;
+
+	if (c->asks.v)
 		return;
-	c->requests = arena_calloc(p->a, p->ncolumns, sizeof(*c->requests));
+	memset(row, 0, p->ncolumns * sizeof(*row));
 	for (size_t i = 0; i < c->pod->requests.n; i++) {
 		const struct resource *r = &c->pod->requests.v[i];
 		const struct column *column = asks(r) ? map_get(p->columns, r->name) : NULL;
 
 		if (column && column->at)
-			c->requests[column->at - 1] = planning_request(r->name, r->q);
+			row[column->at - 1] = planning_request(r->name, r->q);
 		c->impossible |= asks(r) && !column->at;
 	}
-	c->requests[0] = planning_add(c->requests[0], 1);
+	row[0] = planning_add(row[0], 1);
+	v = arena_calloc(p->a, c->pod->requests.n + 1, sizeof(*v));
+	for (size_t i = 0; i < p->ncolumns; i++) {
+		if (row[i] <= 0)
+			continue;
+		v[c->asks.n++] = (struct ask){(uint32_t)i, row[i]};
+		c->columns |= (uint64_t)1 << i % 64;
+	}
+	c->asks.v = v;
 }
 
 /* --- places --------------------------------------------------------------------------------------- */
@@ -198,7 +227,7 @@ static size_t open_new(struct planning *p, const struct plan_class *c, const str
 		.labels = *o->labels,
 	};
 	planning_room(p, &o->type->capacity, p->scratch);
-	room_take_overhead(p, c->tenant, NULL, p->scratch);
+	planning_take_overhead(p, c->tenant, NULL, p->scratch);
 	return bins_add(c->tenant->bins,
 			&(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels,
 				      &o->pool->taints, o->pool},
@@ -207,12 +236,11 @@ static size_t open_new(struct planning *p, const struct plan_class *c, const str
 
 /* --- one pod ------------------------------------------------------------------------------------- */
 
-static void take(struct planning *p, size_t at, const struct plan_class *c,
-		 const struct plan_side *side)
+static void take(struct planning *p, size_t at, const struct plan_cell *c)
 {
-	bins_take(c->tenant->bins, at, c);
-	if (side)
-		topology_place(p->topology, side, at, false);
+	bins_take(c->class_->tenant->bins, at, c->class_);
+	if (c->side)
+		groups_place(p->groups, c->side, at, 1, 0);
 }
 
 /* Room for twice as many whenever their number is a power of two. */
@@ -243,11 +271,10 @@ static void tell(struct planning *p, size_t at, const struct plan_class *c, stru
 	}
 }
 
-static void place(struct planning *p, size_t at, const struct plan_class *c,
-		  const struct plan_side *side, struct plan_pod *out)
+static void place(struct planning *p, size_t at, const struct plan_cell *c, struct plan_pod *out)
 {
-	take(p, at, c, side);
-	tell(p, at, c, out);
+	take(p, at, c);
+	tell(p, at, c->class_, out);
 }
 
 static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_code code,
@@ -259,32 +286,30 @@ static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_co
 }
 
 /* A place among the room that is there or a new machine; false: reasons, and whether one may come with another pod. */
-static bool find(struct planning *p, struct plan_class *c, const struct plan_side *side,
-		 struct plan_pod *out, bool *waits)
+static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *out, bool *waits)
 {
+	struct plan_class *c = cell->class_;
 	const struct world_tenant *t = c->tenant->it;
 	struct bins *bins = room_of(p, c->tenant);
-	const struct topology_view *view = NULL;
 	const bool may = !t->paused && t->version;
 	struct supply_offer o;
 	size_t at;
 
-	bins_look(bins, c);
+	bins_look(bins, c->fit);
 	if (may)
-		supply_ask(p->supply, c);
+		supply_ask(p->supply, cell);
 	do {
-		if (side)
-			view = topology_view(p->topology, c, side);
-		if (bins_find(bins, c, view, &at)) {
-			place(p, at, c, side, out);
+		if ((!cell->topology || topology_begin(cell->topology)) &&
+		    bins_find(bins, cell, &at)) {
+			place(p, at, cell, out);
 			return true;
 		}
-		if (may && supply_take(p->supply, c, view, &o, &out->reasons, &out->nreasons)) {
-			place(p, open_new(p, c, &o), c, side, out);
+		if (may && supply_take(p->supply, cell, &o, &out->reasons, &out->nreasons)) {
+			place(p, open_new(p, c, &o), cell, out);
 			return true;
 		}
-	} while (may && view && supply_ask_again(p->supply, c));
-	*waits = view && topology_waits(view);
+	} while (may && supply_ask_again(p->supply, cell));
+	*waits = cell->topology && topology_waits(cell->topology);
 	if (!may) {
 		if (!c->nreasons)
 			refuse(p, c, PLAN_TENANT,
@@ -298,28 +323,22 @@ static bool find(struct planning *p, struct plan_class *c, const struct plan_sid
 	return false;
 }
 
-static const struct plan_side *side_of(struct planning *p, const struct queued *q)
-{
-	return p->topology ? topology_side(p->topology, q->pod->side) : NULL;
-}
-
 /* Takes what a claim keeps for the pod, if it fits there still. */
 static void seat(struct planning *p, struct queued *q)
 {
 	struct plan_class *c = q->class_;
 	const struct plan_seat *s =
 		c->tenant->seats && q->pod->uid ? map_get(c->tenant->seats, q->pod->uid) : NULL;
-	const struct plan_side *side;
 
 	planning_charge(p, c->tenant, POD_WORK / 4);
 	if (!s || c->pod->unsupported || c->tenant->over)
 		return;
-	side = side_of(p, q);
-	bins_look(c->tenant->bins, c);
-	if (!bins_fits(c->tenant->bins, c, side ? topology_view(p->topology, c, side) : NULL,
-		       s->bin))
+	bins_look(c->tenant->bins, c->fit);
+	if ((q->cell->topology && !topology_begin(q->cell->topology)) ||
+	    !bins_fits(c->tenant->bins, q->cell, s->bin))
 		return;
-	take(p, s->bin, c, side);
+	take(p, s->bin, q->cell);
+	cells_leave(q->cell);
 	q->seat = s->bin + 1;
 }
 
@@ -327,7 +346,6 @@ static void seat(struct planning *p, struct queued *q)
 static bool serve(struct planning *p, const struct queued *q, struct plan_pod *out)
 {
 	struct plan_class *c = q->class_;
-	const struct plan_side *side = side_of(p, q);
 	bool waits = false;
 
 	planning_charge(p, c->tenant, POD_WORK);
@@ -350,7 +368,7 @@ static bool serve(struct planning *p, const struct queued *q, struct plan_pod *o
 					    c->tenant->it->name));
 		out->reasons = c->reasons;
 		out->nreasons = c->nreasons;
-	} else if (find(p, c, side, out, &waits)) {
+	} else if (find(p, q->cell, out, &waits)) {
 		out->reasons = NULL;
 		out->nreasons = 0;
 		return false;
@@ -360,11 +378,9 @@ static bool serve(struct planning *p, const struct queued *q, struct plan_pod *o
 }
 
 /* The pod that it wants to be with may have been placed since. */
-static bool may_go_on(struct planning *p, const struct queued *q)
+static bool may_go_on(const struct queued *q)
 {
-	const struct topology_view *v = topology_view(p->topology, q->class_, side_of(p, q));
-
-	return !v || !topology_waits(v);
+	return !q->cell->topology || topology_begin(q->cell->topology);
 }
 
 /* --- in slices ----------------------------------------------------------------------------------- */
@@ -375,11 +391,12 @@ enum phase {
 	SORT,
 	COUNT,
 	SHAPES,
+	PENDING,
 	SIDES,
 	MEET,
 	NODES,
 	CLAIMS,
-	BOUND,
+	CELLS,
 	SEATS,
 	PODS,
 	AGAIN,
@@ -435,6 +452,7 @@ static void start(struct plan_run *r)
 		return;
 	}
 	p->supply = supply_new(p);
+	p->cells = cells_new(p);
 	want(p, "pods");
 	r->all = arena_calloc(p->a, n + 1, sizeof(*r->all));
 	r->q = arena_calloc(p->a, n + 1, sizeof(struct queued *));
@@ -507,23 +525,33 @@ static void do_shapes(struct plan_run *r)
 		p->work += POD_WORK / 2;
 	}
 	if (r->asked)
-		p->topology = topology_new(p);
+		p->groups = groups_new(p);
 	if (r->asked || !r->more)
-		enter(r, r->asked ? SIDES : NODES, r->asked ? p->w->shapes : NULL);
+		enter(r, r->asked ? PENDING : NODES, NULL);
+}
+
+static void do_pending(struct plan_run *r)
+{
+	for (; r->at < r->n && !slice_is_over(r); r->at++) {
+		(void)groups_side(r->p.groups, r->q[r->at]->pod->side, true);
+		r->p.work += POD_WORK / 4;
+	}
+	if (r->at == r->n)
+		enter(r, SIDES, r->p.w->shapes);
 }
 
 static void do_sides(struct plan_run *r)
 {
 	for (; r->more && !slice_is_over(r); r->more = map_next(r->p.w->shapes, &r->it))
 		if (((struct world_shape *)r->it.value)->is_side)
-			(void)topology_side(r->p.topology, r->it.value);
+			(void)groups_side(r->p.groups, r->it.value, false);
 	if (!r->more)
 		enter(r, MEET, NULL);
 }
 
 static void do_meet(struct plan_run *r)
 {
-	while (topology_meet(r->p.topology, r->at)) {
+	while (groups_meet(r->p.groups, r->at)) {
 		r->at++;
 		if (slice_is_over(r))
 			return;
@@ -559,15 +587,24 @@ static void do_claims(struct plan_run *r)
 		return;
 	p->plan->pods = arena_calloc(p->a, r->n + 1, sizeof(*p->plan->pods));
 	p->requests_cap = arena_calloc(p->a, r->n + 1, sizeof(*p->requests_cap));
-	r->waiting = arena_calloc(p->a, p->topology ? r->n + 1 : 1, sizeof(*r->waiting));
-	enter(r, p->topology ? BOUND : SEATS, p->topology ? p->w->pods : NULL);
+	r->waiting = arena_calloc(p->a, p->groups ? r->n + 1 : 1, sizeof(*r->waiting));
+	enter(r, CELLS, NULL);
 }
 
-static void do_bound(struct plan_run *r)
+static void do_cells(struct plan_run *r)
 {
-	for (; r->more && !slice_is_over(r); r->more = map_next(r->p.w->pods, &r->it))
-		room_place_bound(&r->p, r->it.value);
-	if (!r->more)
+	struct planning *p = &r->p;
+
+	for (; r->at < r->n && !slice_is_over(r); r->at++) {
+		struct queued *q = r->q[r->at];
+
+		q->cell = cells_of(p, q->class_,
+				   p->groups ? groups_side(p->groups, q->pod->side, true) : NULL);
+		if (!q->class_->pod->unsupported && !q->class_->impossible)
+			cells_join(q->cell);
+		p->work += POD_WORK / 2;
+	}
+	if (r->at == r->n)
 		enter(r, SEATS, NULL);
 }
 
@@ -590,6 +627,8 @@ static void do_pods(struct plan_run *r)
 							 .ns = q->pod->ns,
 							 .name = q->pod->name,
 							 .uid = q->pod->uid};
+		if (!q->seat && !q->class_->pod->unsupported && !q->class_->impossible)
+			cells_leave(q->cell);
 		if (serve(p, q, &p->plan->pods[r->at]))
 			r->waiting[r->nwaiting++] = (struct waiting){q, r->at};
 	}
@@ -630,7 +669,7 @@ static void do_again(struct plan_run *r)
 		struct waiting *w = &r->waiting[r->at];
 
 		planning_charge(p, w->q->class_->tenant, POD_WORK / 4);
-		if (may_go_on(p, w->q) && !serve(p, w->q, &p->plan->pods[w->at]))
+		if (may_go_on(w->q) && !serve(p, w->q, &p->plan->pods[w->at]))
 			r->placed |= p->plan->pods[w->at].outcome != PLAN_NOTHING;
 		else
 			r->waiting[r->kept++] = *w;
@@ -666,10 +705,11 @@ struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
 struct plan *plan_step(struct plan_run *r, uint64_t units)
 {
 	static void (*const does[])(struct plan_run * r) = {
-		[CHARGE] = do_charge, [QUEUE] = do_queue, [SORT] = do_sort,   [COUNT] = do_count,
-		[SHAPES] = do_shapes, [SIDES] = do_sides, [MEET] = do_meet,   [NODES] = do_nodes,
-		[CLAIMS] = do_claims, [BOUND] = do_bound, [SEATS] = do_seats, [PODS] = do_pods,
-		[AGAIN] = do_again,
+		[CHARGE] = do_charge, [QUEUE] = do_queue,   [SORT] = do_sort,
+		[COUNT] = do_count,   [SHAPES] = do_shapes, [PENDING] = do_pending,
+		[SIDES] = do_sides,   [MEET] = do_meet,	    [NODES] = do_nodes,
+		[CLAIMS] = do_claims, [CELLS] = do_cells,   [SEATS] = do_seats,
+		[PODS] = do_pods,     [AGAIN] = do_again,
 	};
 
 	r->until = units > UINT64_MAX - r->p.work ? UINT64_MAX : r->p.work + units;

@@ -18,8 +18,9 @@
  * what was planned once is not bought again because names or ages sort otherwise.
  * Supply for each other one: free room on its tenant's nodes, room on claims on their way, room on claims
  * that this plan opened, then a new claim on a free machine: pools by weight (higher first, then
- * name), providers in the pool's order, the instance type that wastes least (GPUs first), warm
- * before cold, fewer failures first.  Several pods share a claim when they fit together.
+ * name), the instance type that costs least for each of those it serves who wait and are alike (GPUs first), of equals
+ * that of the pool's first provider, warm before cold, fewer failures first.  Several pods share a claim when they fit
+ * together.
  *
  * Preferences choose among the room that is there, as kube-scheduler scores it (the sum of the
  * weights that hold; a PreferNoSchedule taint last), and where there is none, among new machines

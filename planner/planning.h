@@ -2,6 +2,7 @@
 #define PLANNER_PLANNING_H
 
 #include "planner/plan.h"
+#include "planner/rooms.h"
 #include "planner/world_impl.h"
 
 /*
@@ -47,29 +48,75 @@ struct plan_tenant {
 	bool over;
 };
 
+/* Pods of one fit and side that ask for the same columns, whatever amounts: how many are left, and what they
+ * ask for together, by column. */
+struct party {
+	const struct plan_fit *fit;
+	uint64_t columns; /* a bit each; those beyond 64 share them */
+	size_t left;
+	int64_t *sum;
+	struct party *next;
+};
+
+/* Pods that differ in what they ask for alone: what suits one suits all, but for its size. */
+struct plan_fit {
+	const struct world_pod *pod; /* one of them */
+	struct plan_tenant *tenant;
+	bool any_label; /* neither selector nor affinity */
+	uint64_t cost;	/* of one look at a node's labels and taints */
+	/* Bins that suit, a bit each (bins.c); by score, highest first, where there is more than one. */
+	uint64_t *bins;
+	struct fit_level {
+		int64_t score;
+		uint64_t *bins;
+	} * level;
+	size_t nlevels, words, seen;
+	struct domains_seen {
+		uint8_t *v;
+		size_t cap;
+		uint32_t *order; /* as they were seen */
+		size_t n, order_cap;
+	} * domains;		/* by key: those of bins whose labels suit (topology.c) */
+	struct fit_pool *pools; /* once asked (supply.c) */
+	size_t npools;
+	bool asked;
+	struct party *parties; /* those that no topology restricts */
+};
+
 /* Pods of one shape: what is found out of one holds for all. */
 struct plan_class {
 	const struct world_pod *pod;
 	struct plan_tenant *tenant;
-	int64_t *requests; /* by column; NULL: not wanted yet */
-	bool impossible;   /* asks for what no one offers */
-	bool any_label;	   /* neither selector nor affinity */
-	uint64_t cost;	   /* of one look at a node's labels and taints */
-	/* Bins that fit, a bit each (bins.c); by score, highest first, where there is more than one. */
-	uint64_t *fit;
-	struct class_level {
-		int64_t score;
-		uint64_t *bins;
-	} * level;
-	size_t nlevels, words, seen, first;
-	struct class_domains *domains; /* by key (topology.c) */
-	/* Offers (supply.c). */
-	struct class_pool *pools;
-	size_t npools;
-	bool asked, told_blocked;
-	size_t admitted;	     /* machines taken when domains were last looked for */
+	struct plan_fit *fit;
+	uint32_t number;    /* from 0, in no order */
+	bool impossible;    /* asks for what no one offers */
+	struct asks asks;   /* v NULL: not wanted yet */
+	struct asks of_new; /* the same beside what DaemonSets take; v NULL: not counted yet */
+	uint64_t columns;   /* as in struct party */
+	struct domains_seen *news; /* by key: those in which it may have a machine (supply.c) */
+	uint64_t news_known;	   /* another number whenever they were looked for anew */
+	size_t admitted;	   /* machines taken when they were looked for */
+	struct plan_cell *cell;	   /* of those that no topology restricts */
+	bool told_blocked;
+	bool exhausted;		     /* there is no machine for it any more, wherever */
 	struct plan_reason *reasons; /* once there is no machine for it, there is none */
 	size_t nreasons;
+};
+
+/* Pods of one class that are the same to other pods: where the next of them is looked for. */
+struct plan_cell {
+	struct plan_class *class_;
+	const struct plan_side *side;
+	struct topology_cell *topology; /* NULL: they may be anywhere */
+	struct party *party;
+	struct cursor *cursors; /* bins.c, by score */
+	size_t ncursors;
+	struct { /* supply.c: of this line, all options before are out in this epoch */
+		const struct supply_line *line;
+		size_t option;
+		uint64_t epoch;
+		bool blocked; /* one of them has a machine */
+	} at;
 };
 
 struct planning {
@@ -79,9 +126,11 @@ struct planning {
 	struct map *columns; /* name -> struct column */
 	const char **column;
 	size_t ncolumns, nwanted;
+	uint32_t nclasses;
+	struct cells *cells;
 	bool soft; /* there is a taint PreferNoSchedule somewhere */
 	struct supply *supply;
-	struct topology *topology; /* NULL: no pod asks for any */
+	struct groups *groups;	   /* NULL: no pod asks for any topology */
 	struct planning_map *maps; /* dropped with the plan */
 	int64_t *scratch;	   /* a row of columns */
 	struct plan *plan;
@@ -124,6 +173,9 @@ static inline bool planning_is_port(const char *resource)
 }
 /* Whole units that a request takes. */
 int64_t planning_request(const char *resource, struct quantity q);
+/* What its tenant's DaemonSets will take of a new machine, or of one whose node has so much of them. */
+void planning_take_overhead(const struct planning *p, const struct plan_tenant *t,
+			    const struct world_load *has, int64_t *room);
 /* Room by column. */
 void planning_room(const struct planning *p, const struct resources *r, int64_t *room);
 

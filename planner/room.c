@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "planner/room.h"
 #include "planner/supply.h"
@@ -20,33 +21,6 @@ static void take_load(const struct planning *p, const struct world_load *l, int6
 				room[c] = planning_sub(
 					room[c], planning_request(l->v[i].name,
 								  (struct quantity){l->v[i].nano}));
-}
-
-static __int128 daemons_on(const struct world_load *l, const char *resource)
-{
-	for (size_t i = 0; l && i < l->n; i++)
-		if (strcmp(l->v[i].name, resource) == 0)
-			return l->v[i].daemons;
-	return 0;
-}
-
-void room_take_overhead(const struct planning *p, const struct plan_tenant *t,
-			const struct world_load *has, int64_t *room)
-{
-	const struct overhead *o = &t->overhead;
-	const size_t daemons = has ? has->daemons : 0;
-
-	if (o->pods > daemons)
-		room[0] = planning_sub(room[0], (int64_t)(o->pods - daemons));
-	for (size_t i = 0; i < o->of.n; i++) {
-		const char *name = o->of.v[i].name;
-		const __int128 more = o->of.v[i].q.nano - daemons_on(has, name);
-
-		for (size_t c = 0; more > 0 && c < p->ncolumns; c++)
-			if (strcmp(p->column[c], name) == 0)
-				room[c] = planning_sub(
-					room[c], planning_request(name, (struct quantity){more}));
-	}
 }
 
 /* Makes it at least that much. */
@@ -91,23 +65,25 @@ static void measure(struct planning *p, const struct world_host *h)
 			raise(o, &l->v[i], p->a);
 }
 
-static size_t add_room(struct planning *p, const struct bin *bin, const char *tenant,
-		       const struct resources *capacity, const struct world_load *less)
+/* What a node has left, counted once for all plans with these columns, until it or its pods are others. */
+static const int64_t *node_row(const struct planning *p, const struct world_host *h)
 {
-	struct plan_tenant *t = planning_tenant(p, tenant);
+	struct world_load *l = h->load;
 
-	planning_room(p, capacity, p->scratch);
-	if (less)
-		take_load(p, less, p->scratch);
-	if (bin->kind == PLAN_ON_CLAIM)
-		room_take_overhead(p, t, less, p->scratch);
-	return bins_add(room_of(p, t), bin, p->scratch);
+	if (l->row_of != p->w->columns_serial) {
+		l->row = mem_realloc_array(l->row, p->ncolumns, sizeof(*l->row));
+		planning_room(p, &h->node.allocatable, l->row);
+		take_load(p, l, l->row);
+		l->row_of = p->w->columns_serial;
+	}
+	return l->row;
 }
 
-static void set_bin(const struct planning *p, struct world_load *l, size_t bin)
+static void place_bound(struct planning *p, const struct world_load *l, size_t bin)
 {
-	l->plan = p->w->plan;
-	l->bin = bin;
+	for (size_t i = 0; p->groups && i < l->nspots; i++)
+		groups_place(p->groups, groups_side(p->groups, l->spots[i].side, false), bin,
+			     l->spots[i].pods, l->spots[i].terminating);
 }
 
 /* A claim that serves or is to serve speaks for its node until it is Ready; one that leaves or failed is no
@@ -129,9 +105,10 @@ void room_open_node(struct planning *p, struct world_host *h, struct map *by_cla
 	}
 	if (!n->ready || n->unschedulable)
 		bin.kind = PLAN_NOTHING;
-	if (bin.kind == PLAN_NOTHING && !p->topology)
+	if (bin.kind == PLAN_NOTHING && !p->groups)
 		return;
-	set_bin(p, h->load, add_room(p, &bin, n->tenant, &n->allocatable, h->load));
+	place_bound(p, h->load,
+		    bins_add(room_of(p, planning_tenant(p, n->tenant)), &bin, node_row(p, h)));
 }
 
 static void seat(struct planning *p, const struct world_claim *c, size_t bin)
@@ -150,6 +127,7 @@ static void seat(struct planning *p, const struct world_claim *c, size_t bin)
 
 void room_open_claim(struct planning *p, const struct world_claim *c, const struct map *by_claim)
 {
+	struct plan_tenant *t = planning_tenant(p, c->tenant);
 	struct world_host *h = map_get(by_claim, c->name);
 	struct labels *labels;
 	size_t bin;
@@ -158,19 +136,15 @@ void room_open_claim(struct planning *p, const struct world_claim *c, const stru
 		return;
 	labels = arena_new_obj(p->a, struct labels);
 	*labels = supply_labels_of_claim(p->supply, c);
-	bin = add_room(p,
+	planning_room(p, &c->capacity, p->scratch);
+	if (h)
+		take_load(p, h->load, p->scratch);
+	planning_take_overhead(p, t, h ? h->load : NULL, p->scratch);
+	bin = bins_add(room_of(p, t),
 		       &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints,
 				     world_find(p->w->pools, c->pool)},
-		       c->tenant, &c->capacity, h ? h->load : NULL);
+		       p->scratch);
 	if (h)
-		set_bin(p, h->load, bin);
+		place_bound(p, h->load, bin);
 	seat(p, c, bin);
-}
-
-void room_place_bound(struct planning *p, const struct world_one *pod)
-{
-	p->work++;
-	if (pod->load && pod->load->plan == p->w->plan)
-		topology_place(p->topology, topology_side(p->topology, pod->side), pod->load->bin,
-			       pod->terminating);
 }

@@ -97,14 +97,13 @@ static bool resources_sorted(const struct resources *r)
 	return true;
 }
 
-static void make_key(struct world *w, const struct world_pod *p)
+static void make_fit_key(struct world *w, const struct world_pod *p)
 {
 	world_text_clear(w);
 	world_text_number(w, 0);
 	world_text_add(w, p->tenant);
 	world_text_add(w, p->unsupported);
 	world_text_add(w, p->runtime_class);
-	add_resources(w, &p->requests);
 	add_labels(w, &p->node_selector);
 	world_text_number(w, p->affinity.n);
 	for (size_t i = 0; i < p->affinity.n; i++)
@@ -121,6 +120,12 @@ static void make_key(struct world *w, const struct world_pod *p)
 		world_text_add(w, p->tolerations.v[i].effect);
 		world_text_number(w, p->tolerations.v[i].exists);
 	}
+}
+
+static void make_key(struct world *w, const struct world_pod *p)
+{
+	make_fit_key(w, p);
+	add_resources(w, &p->requests);
 }
 
 /* Heaviest first: the order in which preferences are kept. */
@@ -250,10 +255,26 @@ static struct world_shape *keep(struct world *w, const struct world_pod *p,
 	return *last = s;
 }
 
+static struct world_fit *keep_fit(struct world *w, const struct world_pod *p)
+{
+	struct world_fit *f;
+
+	make_fit_key(w, p);
+	f = map_get(w->fits, w->text);
+	if (!f) {
+		f = mem_new(struct world_fit);
+		f->key = mem_strdup(w->text);
+		map_put(w->fits, f->key, f);
+	}
+	f->shapes++;
+	return f;
+}
+
 struct world_shape *shape_of(struct world *w, const struct world_pod *p)
 {
 	OWN(arena) tmp = NULL;
 	struct world_pod sorted = *p;
+	struct world_shape *s;
 
 	if (!labels_sorted(&p->node_selector) || !resources_sorted(&p->requests)) {
 		tmp = arena_new();
@@ -261,7 +282,10 @@ struct world_shape *shape_of(struct world *w, const struct world_pod *p)
 		sorted.requests = world_copy_resources(&p->requests, tmp);
 	}
 	make_key(w, &sorted);
-	return keep(w, &sorted, &w->last[0], copy);
+	s = keep(w, &sorted, &w->last[0], copy);
+	if (!s->fit)
+		s->fit = keep_fit(w, &sorted);
+	return s;
 }
 
 struct world_shape *shape_side(struct world *w, const struct world_pod *p)
@@ -290,6 +314,11 @@ void shape_release(struct world_shape *s)
 		if (w->last[i] == s)
 			w->last[i] = NULL;
 	(void)map_take(w->shapes, s->key);
+	if (s->fit && --s->fit->shapes == 0) {
+		(void)map_take(w->fits, s->fit->key);
+		free(s->fit->key);
+		free(s->fit);
+	}
 	arena_free(s->arena);
 	free(s->key);
 	free(s);

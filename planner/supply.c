@@ -10,6 +10,7 @@ struct supply {
 	size_t npools;
 	struct map *by_name; /* the same */
 	size_t taken;	     /* machines, by this plan */
+	struct ask *asks;    /* scratch */
 };
 
 static int by_weight(const void *x, const void *y)
@@ -73,155 +74,303 @@ static bool open_to(const struct world_pool *p, const struct world_tenant *t)
 	       supply_version(p, t->version);
 }
 
-static bool is_free(const struct supply *s, const struct supply_pool *pool,
-		    const struct world_stock *m)
-{
-	return m->m.offered && m->used != s->p->w->plan && supply_wiped_enough(&m->m, pool->it);
-}
-
-static struct world_stock *free_machine(const struct supply *s, const struct supply_pool *pool,
-					struct supply_option *o)
-{
-	for (; o->group && o->next < o->group->n; o->next++)
-		if (is_free(s, pool, o->group->v[o->next]))
-			return o->group->v[o->next];
-	return NULL;
-}
-
 static bool allowed(const struct plan_class *c, const struct supply_pool *pool,
-		    const struct supply_option *o)
+		    const struct supply_line *l)
 {
 	const struct resources *quota = &c->tenant->it->quota, *limits = &pool->it->limits;
 
-	return !(quota->n && tally_passes(&c->tenant->tally, quota, &o->type->capacity)) &&
-	       !(limits->n && tally_passes(&pool->tally, limits, &o->type->capacity));
+	return !(quota->n && tally_passes(&c->tenant->tally, quota, &l->type->capacity)) &&
+	       !(limits->n && tally_passes(&pool->tally, limits, &l->type->capacity));
 }
 
-static void admit(struct supply *s, struct plan_class *c)
+static void ask_pools(struct supply *s, struct plan_fit *f)
+{
+	if (f->asked)
+		return;
+	f->asked = true;
+	f->pools = arena_calloc(s->p->a, s->npools + 1, sizeof(*f->pools));
+	for (size_t i = 0; i < s->npools; i++) {
+		struct fit_pool *fp = &f->pools[f->npools];
+
+		if (!selector_matches(&s->pools[i].it->tenants, &f->tenant->it->labels))
+			continue;
+		f->npools++;
+		fp->pool = &s->pools[i];
+		if (!open_to(fp->pool->it, f->tenant->it))
+			continue;
+		if (!fp->pool->lines)
+			supply_lines(s->p, fp->pool);
+		planning_charge(s->p, f->tenant, fp->pool->noptions * (4 + f->cost));
+		supply_narrow(s->p, f, fp);
+	}
+}
+
+/* What it asks for beside what its tenant's DaemonSets take of a new machine. */
+static void ask_beside(struct planning *p, struct plan_class *c)
+{
+	struct ask *v;
+
+	if (c->of_new.v || c->impossible)
+		return;
+	v = arena_calloc(p->a, c->asks.n + 1, sizeof(*v));
+	memset(p->scratch, 0, p->ncolumns * sizeof(*p->scratch));
+	planning_take_overhead(p, c->tenant, NULL, p->scratch);
+	for (size_t i = 0; i < c->asks.n; i++)
+		v[i] = (struct ask){
+			c->asks.v[i].column,
+			planning_sub(c->asks.v[i].amount, p->scratch[c->asks.v[i].column])};
+	c->of_new = (struct asks){v, c->asks.n};
+}
+
+static size_t next_bit(const uint64_t *bits, size_t from, size_t n)
+{
+	size_t at = from;
+
+	while (at < n && !supply_has(bits, at))
+		at += at % 64 || bits[at / 64] ? 1 : 64;
+	return at < n ? at : n;
+}
+
+/* The first line from there on that suits, has room and a machine; nlines: none. */
+static size_t next_line(struct supply *s, const struct plan_class *c,
+			const struct supply_pool *pool, const uint64_t *lines, struct asks asks,
+			size_t from)
+{
+	uint64_t steps = 1;
+	size_t at = from, bit;
+
+	do {
+		bit = next_bit(lines, at, pool->nlines);
+		at = bit < pool->nlines ? rooms_next(pool->rooms, bit, asks, &steps) : ROOMS_NONE;
+	} while (at != bit && at != ROOMS_NONE);
+	planning_charge(s->p, c->tenant, steps);
+	return at == ROOMS_NONE ? pool->nlines : at;
+}
+
+static void find_news(struct supply *s, struct plan_class *c)
 {
 	c->admitted = s->taken;
-	if (!s->p->topology)
-		return;
-	topology_forget_new(s->p->topology, c);
-	for (size_t i = 0; i < c->npools; i++)
-		for (size_t k = c->pools[i].first; k < c->pools[i].n; k++) {
-			struct supply_option *o = c->pools[i].options[k];
+	topology_news(s->p, c);
+	for (size_t i = 0; i < c->fit->npools && !c->impossible; i++) {
+		struct fit_pool *fp = &c->fit->pools[i];
 
-			planning_charge(s->p, c->tenant, 4);
+		for (size_t k = 0; fp->n && k < fp->pool->nlines; k++) {
+			struct supply_line *l = &fp->pool->lines[k];
 
-			if (free_machine(s, c->pools[i].pool, o) && allowed(c, c->pools[i].pool, o))
-				topology_admits_new(s->p->topology, c, o->domains);
+			k = next_line(s, c, fp->pool, fp->suits.lines, c->of_new, k);
+			if (k == fp->pool->nlines)
+				break;
+			l = &fp->pool->lines[k];
+			planning_charge(s->p, c->tenant, 2 * l->noptions);
+			if (!allowed(c, fp->pool, l))
+				continue;
+			for (size_t o = l->first; o < l->first + l->noptions; o++)
+				if (supply_has(fp->suits.options, o) &&
+				    supply_free_machine(s->p, fp->pool, &fp->pool->options[o]))
+					topology_admits_new(s->p, c, fp->pool->options[o].domains);
 		}
-}
-
-void supply_ask(struct supply *s, struct plan_class *c)
-{
-	if (c->asked)
-		return;
-	c->asked = true;
-	c->pools = arena_calloc(s->p->a, s->npools + 1, sizeof(*c->pools));
-	for (size_t i = 0; i < s->npools; i++) {
-		struct class_pool *cp = &c->pools[c->npools];
-
-		if (!selector_matches(&s->pools[i].it->tenants, &c->tenant->it->labels))
-			continue;
-		c->npools++;
-		cp->pool = &s->pools[i];
-		if (!open_to(cp->pool->it, c->tenant->it))
-			continue;
-		if (!cp->pool->options)
-			supply_options(s->p, cp->pool);
-		planning_charge(s->p, c->tenant, cp->pool->noptions * (4 + c->cost));
-		supply_narrow(s->p, c, cp);
 	}
-	admit(s, c);
 }
 
-bool supply_ask_again(struct supply *s, struct plan_class *c)
+void supply_ask(struct supply *s, struct plan_cell *c)
 {
-	if (!s->p->topology || c->admitted == s->taken)
+	ask_pools(s, c->class_->fit);
+	ask_beside(s->p, c->class_);
+	if (c->topology && !c->class_->news && topology_asks_for_news(c->topology))
+		find_news(s, c->class_);
+}
+
+bool supply_ask_again(struct supply *s, struct plan_cell *c)
+{
+	if (!c->topology || !c->class_->news || c->class_->admitted == s->taken)
 		return false;
-	admit(s, c);
+	find_news(s, c->class_);
 	return true;
 }
 
 struct pick {
-	struct class_pool *from; /* NULL: nothing yet */
+	struct fit_pool *from; /* NULL: nothing yet */
+	struct supply_line *line;
 	struct supply_option *option;
-	struct world_stock *machine;
-	int64_t score;
+	size_t serves;
 };
 
-/* Preferences first; of one type the machine that is worth more, whatever its labels. */
-static bool is_better(const struct pick *than, const struct class_pool *from,
-		      const struct supply_option *o, const struct world_stock *m, int64_t score)
+/* The best option of a line with few of them, the first of one with many: they are in the order of their best machines. */
+#define FEW_OPTIONS 64
+
+static struct supply_option *look_at_each(struct supply *s, struct plan_cell *c,
+					  struct fit_pool *fp, const uint64_t *suits,
+					  const struct supply_line *l)
 {
-	if (!than->from || score != than->score)
-		return !than->from || score > than->score;
-	return than->from == from && than->option->type == o->type &&
-	       supply_by_worth(&m->m, &than->machine->m) < 0;
+	const uint64_t epoch = c->topology ? topology_epoch(c->topology) : 0;
+	const bool many = l->noptions > FEW_OPTIONS;
+	struct supply_option *best = NULL;
+	bool blocked = false;
+	size_t i = 0;
+
+	if (many && c->at.line == l && c->at.epoch == epoch) {
+		i = c->at.option;
+		blocked = c->at.blocked;
+	}
+	for (; i < l->noptions; i++) {
+		struct supply_option *o = &fp->pool->options[l->first + i];
+
+		planning_charge(s->p, c->class_->tenant, 1);
+		if (!supply_has(suits, l->first + i) || !supply_free_machine(s->p, fp->pool, o))
+			continue;
+		if (c->topology && !topology_new_ok(c->topology, o->domains)) {
+			blocked = true;
+			continue;
+		}
+		if (!best ||
+		    supply_by_worth(&o->group->v[o->next]->m, &best->group->v[best->next]->m) < 0)
+			best = o;
+		if (many)
+			break;
+	}
+	if (many) {
+		c->at.line = l;
+		c->at.epoch = epoch;
+		c->at.option = i;
+		c->at.blocked = blocked;
+	}
+	fp->blocked |= blocked;
+	return best;
+}
+
+static struct supply_option *look_at_line(struct supply *s, struct plan_cell *c,
+					  struct fit_pool *fp, const struct suits *suits, size_t at)
+{
+	struct supply_line *l = &fp->pool->lines[at];
+	struct supply_option *o;
+
+	if (!allowed(c->class_, fp->pool, l))
+		return NULL;
+	o = supply_best(s->p, fp->pool, l);
+	if (!o) {
+		rooms_close(fp->pool->rooms, at);
+		return NULL;
+	}
+	if (!c->topology && supply_has(suits->options, (size_t)(o - fp->pool->options)))
+		return o;
+	return look_at_each(s, c, fp, suits->options, l);
+}
+
+/* For more and more of those that wait the first line that serves so many; of these the one where each costs least. */
+static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
+		    const struct suits *suits, const struct supply_rest *rest, struct pick *pick)
+{
+	size_t line = 0, last = SIZE_MAX;
+
+	for (size_t k = 1; k <= rest->n + 1; k += 1 + k / 4) {
+		const struct asks asks = supply_asks_for(rest, k, s->asks);
+		struct supply_option *o = NULL;
+		size_t serves;
+
+		for (;; line++) {
+			line = next_line(s, c->class_, fp->pool, suits->lines, asks, line);
+			if (line == fp->pool->nlines)
+				return pick->from;
+			if (line == last)
+				break;
+			o = look_at_line(s, c, fp, suits, line);
+			if (o)
+				break;
+		}
+		if (line == last)
+			continue;
+		last = line;
+		serves = supply_serves(rest, &fp->pool->lines[line]);
+		if (!pick->from ||
+		    supply_is_cheaper(&fp->pool->lines[line], serves, pick->line, pick->serves))
+			*pick = (struct pick){fp, &fp->pool->lines[line], o, serves};
+	}
+	return pick->from;
+}
+
+/* The first pool that has any, of those where preferences hold best. */
+static bool choose(struct supply *s, struct plan_cell *c, struct pick *pick)
+{
+	struct plan_fit *f = c->class_->fit;
+	const struct supply_rest rest = supply_rest_of(s->p, c);
+	const bool picky = f->pod->preferences.n || s->p->soft;
+	int64_t score = INT64_MAX;
+	bool more = picky;
+
+	for (size_t i = 0; i < f->npools && !picky; i++)
+		if (f->pools[i].n && look_in(s, c, &f->pools[i], &f->pools[i].suits, &rest, pick))
+			return true;
+	while (more) { /* the next score below the last */
+		int64_t best = 0;
+
+		more = false;
+		for (size_t i = 0; i < f->npools; i++)
+			for (size_t k = 0; k < f->pools[i].nchoices; k++) {
+				const int64_t x = f->pools[i].choices[k].score;
+
+				if ((score == INT64_MAX || x < score) && (!more || x > best)) {
+					best = x;
+					more = true;
+				}
+			}
+		score = best;
+		for (size_t i = 0; more && i < f->npools; i++)
+			for (size_t k = 0; k < f->pools[i].nchoices; k++)
+				if (f->pools[i].choices[k].score == score &&
+				    look_in(s, c, &f->pools[i], &f->pools[i].choices[k].suits,
+					    &rest, pick))
+					return true;
+	}
+	return false;
+}
+
+static bool is_blocked(const struct plan_fit *f)
+{
+	for (size_t i = 0; i < f->npools; i++)
+		if (f->pools[i].blocked)
+			return true;
+	return false;
+}
+
+static void tell_nothing(struct supply *s, struct plan_class *c, struct plan_reason **reasons,
+			 size_t *nreasons)
+{
+	const bool blocked = is_blocked(c->fit);
+
+	if (!c->nreasons || (c->told_blocked && !blocked))
+		supply_tell(s->p, c);
+	c->told_blocked = blocked;
+	*nreasons = c->nreasons;
+	*reasons = blocked ? supply_tell_blocked(s->p, c, nreasons) : c->reasons;
 }
 
 /* Machines only go and sums only grow while a plan is made: what is out is out for good. */
-static void look_in(const struct supply *s, const struct plan_class *c, struct class_pool *cp,
-		    const struct topology_view *view, struct pick *pick)
+bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out,
+		 struct plan_reason **reasons, size_t *nreasons)
 {
-	cp->blocked = false;
-	for (size_t i = cp->first; i < cp->n; i++) {
-		struct supply_option *o = cp->options[i];
-		const int64_t score = cp->score ? cp->score[i] : 0;
-		struct world_stock *m;
-
-		planning_charge(s->p, c->tenant, 2);
-		if (!cp->score && pick->from == cp && pick->option->type != o->type)
-			return;
-		if (pick->from && score < pick->score)
-			continue;
-		m = free_machine(s, cp->pool, o);
-		if (!m || !allowed(c, cp->pool, o)) {
-			if (i == cp->first)
-				cp->first++;
-			continue;
-		}
-		if (view && !topology_new_ok(view, o->domains)) {
-			cp->blocked = true;
-			continue;
-		}
-		if (is_better(pick, cp, o, m, score))
-			*pick = (struct pick){cp, o, m, score};
-	}
-}
-
-bool supply_take(struct supply *s, struct plan_class *c, const struct topology_view *view,
-		 struct supply_offer *out, struct plan_reason **reasons, size_t *nreasons)
-{
-	const bool picky = c->pod->preferences.n || s->p->soft;
 	const struct resources *capacity;
 	struct pick pick = {0};
 	struct world_stock *m;
-	bool blocked = false;
 
-	for (size_t i = 0; i < c->npools && (!pick.from || picky); i++) {
-		look_in(s, c, &c->pools[i], view, &pick);
-		blocked |= c->pools[i].blocked;
-	}
-	if (!pick.from) {
-		if (!c->nreasons || (c->told_blocked && !blocked))
-			supply_tell(s->p, c);
-		c->told_blocked = blocked;
-		*nreasons = c->nreasons;
-		*reasons = blocked ? supply_tell_blocked(s->p, c, nreasons) : c->reasons;
+	if (!s->asks)
+		s->asks = arena_calloc(s->p->a, s->p->ncolumns, sizeof(*s->asks));
+	for (size_t i = 0; i < c->class_->fit->npools; i++)
+		c->class_->fit->pools[i].blocked = false;
+	if (c->class_->impossible || c->class_->exhausted || !choose(s, c, &pick)) {
+		c->class_->exhausted |= !c->topology;
+		tell_nothing(s, c->class_, reasons, nreasons);
 		return false;
 	}
-	m = pick.machine;
+	m = pick.option->group->v[pick.option->next];
 	m->used = s->p->w->plan;
 	s->taken++;
-	capacity = &pick.option->type->capacity;
-	tally_charge(&c->tenant->tally, capacity, s->p->a);
+	capacity = &pick.line->type->capacity;
+	tally_charge(&c->class_->tenant->tally, capacity, s->p->a);
 	tally_charge(&pick.from->pool->tally, capacity, s->p->a);
-	*out = (struct supply_offer){pick.from->pool->it, pick.option->type, &m->m,
-				     supply_version(pick.from->pool->it, c->tenant->it->version),
-				     &pick.option->labels};
+	*out = (struct supply_offer){
+		pick.from->pool->it, pick.line->type, &m->m,
+		supply_version(pick.from->pool->it, c->class_->tenant->it->version),
+		&pick.option->labels};
 	return true;
 }
 
@@ -234,20 +383,19 @@ static int by_worth(const void *x, const void *y)
 }
 
 /* Those of one type, whatever their labels. */
-static void list_type(struct supply *s, struct supply_pool *pool, const struct supply_option *from,
-		      const struct supply_option *to, struct plan_stock *out)
+static void list_line(struct supply *s, struct supply_pool *pool, const struct supply_line *l,
+		      struct plan_stock *out)
 {
-	const struct resources *limits = &pool->it->limits, *capacity = &from->type->capacity;
+	const struct resources *limits = &pool->it->limits, *capacity = &l->type->capacity;
 	const size_t first = out->n;
 
-	for (const struct supply_option *o = from; o < to; o++) {
-		if (!o->group || !selector_matches(&pool->it->requirements, &o->labels))
-			continue;
-		for (size_t i = 0; i < o->group->n; i++) {
-			struct world_stock *m = o->group->v[i];
+	for (size_t k = l->first; k < l->first + l->noptions; k++) {
+		struct supply_option *o = &pool->options[k];
+		struct world_stock *m;
 
-			if (!is_free(s, pool, m))
-				continue;
+		if (!selector_matches(&pool->it->requirements, &o->labels))
+			continue;
+		while ((m = supply_free_machine(s->p, pool, o))) {
 			m->used = s->p->w->plan; /* a provider may be named twice */
 			out->v[out->n++] = &m->m;
 		}
@@ -272,14 +420,10 @@ void supply_list(struct supply *s, const char *pool, struct plan_stock *out)
 			sp = &s->pools[i];
 	if (!sp)
 		return;
-	supply_options(s->p, sp);
+	supply_lines(s->p, sp);
 	for (size_t i = 0; i < sp->noptions; i++)
 		most += sp->options[i].group ? sp->options[i].group->n : 0;
 	out->v = arena_calloc(s->p->a, most + 1, sizeof(*out->v));
-	for (size_t i = 0, to; i < sp->noptions; i = to) {
-		for (to = i + 1; to < sp->noptions && sp->options[to].type == sp->options[i].type;
-		     to++)
-			;
-		list_type(s, sp, sp->options + i, sp->options + to, out);
-	}
+	for (size_t i = 0; i < sp->nlines; i++)
+		list_line(s, sp, &sp->lines[i], out);
 }

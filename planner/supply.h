@@ -21,57 +21,104 @@ struct supply *supply_new(struct planning *p);
 /* What a claim holds is taken, and counts; of each claim of the world, before anything is asked. */
 void supply_charge(struct supply *s, const struct world_claim *c);
 
-/* What the class may have at all, and in which domains; before topology_view(). */
-void supply_ask(struct supply *s, struct plan_class *c);
+/* In which domains the class may have a machine, where its cell asks for that; before topology_begin(). */
+void supply_ask(struct supply *s, struct plan_cell *c);
 /* Domains in which no machine is left are so no more; false: nothing is new. */
-bool supply_ask_again(struct supply *s, struct plan_class *c);
-/* The best free machine for a pod of the class, which is taken from now on; view NULL: any place will do.
+bool supply_ask_again(struct supply *s, struct plan_cell *c);
+/* The best free machine for a pod of the cell, which is taken from now on.
  * False: one reason for each pool, nearest miss first. */
-bool supply_take(struct supply *s, struct plan_class *c, const struct topology_view *view,
-		 struct supply_offer *out, struct plan_reason **reasons, size_t *nreasons);
+bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out,
+		 struct plan_reason **reasons, size_t *nreasons);
 
 /* plan_stock() of that pool; what it lists is taken from now on. */
 void supply_list(struct supply *s, const char *pool, struct plan_stock *out);
 
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c);
 
-/* supply_pools.c: a pool's types, and for each the machines with the same labels, in the order in which types are taken;
- * and what a class may have of it. */
+/* supply_pools.c: a pool's lines, the cheapest first, and what suits a fit of them. */
 struct supply_group {
 	struct world_stock **v; /* best first */
 	size_t n;
 };
-struct supply_option { /* one type of one provider of one pool, and one set of machine labels */
-	const struct world_provider *provider;
-	const struct world_instance_type *type;
+struct supply_option { /* of one line, the machines with the same labels */
 	struct labels labels;
 	const int *domains;	    /* NULL: no pod asks for topology */
 	struct supply_group *group; /* NULL: no machine */
 	size_t next;		    /* of the group: all before are taken or below the floor */
+	const struct world_machine *head; /* as the heap has it: that one, or a worse one by now */
+};
+struct supply_line { /* one type of one provider of one pool */
+	const struct world_provider *provider;
+	const struct world_instance_type *type;
+	size_t order;		     /* of its provider in the pool */
+	int64_t cost;		     /* supply_cost() */
+	const int64_t *row;	     /* its capacity by column */
+	size_t first, noptions;	     /* of the pool's options */
+	struct supply_option **heap; /* those with a machine, the best machine first */
+	size_t nheap;
 };
 struct supply_pool {
 	const struct world_pool *it;
 	struct tally tally;
-	struct supply_option *options; /* NULL: not made yet */
+	struct supply_line *lines; /* NULL: not made yet */
+	size_t nlines;
+	struct rooms *rooms; /* of lines; closed where no machine is left; NULL: not made yet */
+	struct supply_option *options;
 	size_t noptions;
 	bool soft;
 };
-struct class_pool {
+struct suits {			   /* by bit */
+	uint64_t *options, *lines; /* lines with one of these options */
+};
+struct fit_pool {
 	struct supply_pool *pool;
-	struct supply_option **options; /* that fit, but for limits and free machines */
-	size_t n, first;		/* all before first are out for good */
-	int64_t *score;			/* NULL: all the same */
-	bool blocked;			/* there are machines, but not where other pods let it go */
-	enum plan_reason_code code;	/* what keeps the other types out: the nearest miss */
+	struct suits suits;
+	struct fit_choice {
+		int64_t score;
+		struct suits suits;
+	} * choices; /* by score, highest first; none: all the same */
+	size_t nchoices;
+	size_t n;		    /* options that suit */
+	bool blocked;		    /* there are machines, but not where other pods let it go */
+	enum plan_reason_code code; /* what keeps the other types out: the nearest miss */
 	const char *text;
 };
-void supply_options(struct planning *p, struct supply_pool *pool);
-void supply_narrow(struct planning *p, const struct plan_class *c, struct class_pool *cp);
+/* A machine of the line has the resources. */
+bool supply_fits(const struct plan_class *c, const struct supply_line *l);
+void supply_lines(struct planning *p, struct supply_pool *pool);
+void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool *fp);
+/* Its next free machine; NULL: none. */
+struct world_stock *supply_free_machine(const struct planning *p, const struct supply_pool *pool,
+					struct supply_option *o);
+/* The option of the line whose next machine is the best; NULL: the line is at its end. */
+struct supply_option *supply_best(const struct planning *p, const struct supply_pool *pool,
+				  struct supply_line *l);
+static inline bool supply_has(const uint64_t *bits, size_t at)
+{
+	return bits[at / 64] >> at % 64 & 1;
+}
 struct labels supply_node_labels(struct arena *a, const struct labels *type, const char *type_name,
 				 const struct labels *machine, const struct labels *pool,
 				 const char *pool_name);
 int supply_by_worth(const struct world_machine *a, const struct world_machine *b);
 bool supply_wiped_enough(const struct world_machine *m, const struct world_pool *p);
+
+/* supply_choose.c: how many of those that wait a new machine would serve, and at what cost. */
+struct supply_rest { /* who may come along with a pod */
+	size_t n;
+	const struct ask *asks; /* of the pod itself, beside what DaemonSets take */
+	size_t nasks;
+	int64_t *sum; /* by ask: of the n others together */
+};
+struct supply_rest supply_rest_of(struct planning *p, const struct plan_cell *c);
+/* For the pod and k - 1 of the others, of average size. */
+struct asks supply_asks_for(const struct supply_rest *r, size_t k, struct ask *out);
+/* How many of them all a machine of the line serves, the pod among them. */
+size_t supply_serves(const struct supply_rest *r, const struct supply_line *l);
+/* What a pod costs, k on a, is less than what one costs, m on b. */
+bool supply_is_cheaper(const struct supply_line *a, size_t k, const struct supply_line *b,
+		       size_t m);
+int64_t supply_cost(const struct resources *capacity);
 
 /* supply_tell.c: why a class gets nothing. */
 const char *supply_version(const struct world_pool *p, const char *server); /* NULL: no image */

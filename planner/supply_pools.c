@@ -69,20 +69,17 @@ static int by_labels(const struct labels *a, const struct labels *b)
 	return a->n < b->n ? -1 : a->n > b->n;
 }
 
-/* The smallest first: fewest GPUs, then least memory, so that the first that fits wastes least. */
-static int by_waste(const void *x, const void *y)
+/* The cheapest first: fewest GPUs, then what CPUs and memory cost, so that the first that fits wastes least. */
+static int by_cost(const void *x, const void *y)
 {
-	const struct world_instance_type *a = ((const struct supply_option *)x)->type,
-					 *b = ((const struct supply_option *)y)->type;
-	int c = compare_amounts(&a->capacity, &b->capacity, PLANNING_GPU);
+	const struct supply_line *a = x, *b = y;
+	int c = compare_amounts(&a->type->capacity, &b->type->capacity, PLANNING_GPU);
 
-	if (!c)
-		c = compare_amounts(&a->capacity, &b->capacity, "memory");
-	if (!c)
-		c = strcmp(a->name, b->name);
-	return c ? c
-		 : by_labels(&((const struct supply_option *)x)->labels,
-			     &((const struct supply_option *)y)->labels);
+	if (!c && a->cost != b->cost)
+		c = a->cost < b->cost ? -1 : 1;
+	if (!c && a->order != b->order)
+		c = a->order < b->order ? -1 : 1;
+	return c ? c : strcmp(a->type->name, b->type->name);
 }
 
 int supply_by_worth(const struct world_machine *a, const struct world_machine *b)
@@ -113,7 +110,69 @@ static struct supply_group *group_of(struct planning *p, struct world_group *g)
 	return g->supply;
 }
 
-static size_t groups_of(struct planning *p, const struct world_provider *pr)
+struct world_stock *supply_free_machine(const struct planning *p, const struct supply_pool *pool,
+					struct supply_option *o)
+{
+	for (; o->group && o->next < o->group->n; o->next++) {
+		struct world_stock *m = o->group->v[o->next];
+
+		if (m->m.offered && m->used != p->w->plan && supply_wiped_enough(&m->m, pool->it))
+			return m;
+	}
+	return NULL;
+}
+
+static bool is_before(const struct supply_option *a, const struct supply_option *b)
+{
+	return supply_by_worth(a->head, b->head) < 0;
+}
+
+static void sink(struct supply_line *l, size_t at)
+{
+	struct supply_option *const sinks = l->heap[at];
+	size_t child;
+
+	while ((child = 2 * at + 1) < l->nheap) {
+		if (child + 1 < l->nheap && is_before(l->heap[child + 1], l->heap[child]))
+			child++;
+		if (!is_before(l->heap[child], sinks))
+			break;
+		l->heap[at] = l->heap[child];
+		at = child;
+	}
+	l->heap[at] = sinks;
+}
+
+/* Machines only go: an option only sinks. */
+struct supply_option *supply_best(const struct planning *p, const struct supply_pool *pool,
+				  struct supply_line *l)
+{
+	while (l->nheap) {
+		struct supply_option *o = l->heap[0];
+		const struct world_stock *m = supply_free_machine(p, pool, o);
+
+		if (m && o->head == &m->m)
+			return o;
+		if (m)
+			o->head = &m->m;
+		else
+			l->heap[0] = l->heap[--l->nheap];
+		if (l->nheap)
+			sink(l, 0);
+	}
+	return NULL;
+}
+
+static int by_head(const void *x, const void *y)
+{
+	const struct supply_option *a = x, *b = y;
+	const int c =
+		a->group && b->group ? supply_by_worth(&a->group->v[0]->m, &b->group->v[0]->m) : 0;
+
+	return c ? c : by_labels(&a->labels, &b->labels);
+}
+
+static size_t groups_of_provider(struct planning *p, const struct world_provider *pr)
 {
 	size_t n = 0;
 
@@ -125,114 +184,202 @@ static size_t groups_of(struct planning *p, const struct world_provider *pr)
 	return n;
 }
 
-static void add_option(struct planning *p, struct supply_pool *pool,
-		       const struct world_provider *pr, const struct world_instance_type *t,
+static void add_option(struct planning *p, struct supply_pool *pool, const struct supply_line *l,
 		       struct world_group *g)
 {
-	pool->options[pool->noptions++] = (struct supply_option){
-		.provider = pr,
-		.type = t,
-		.labels = supply_node_labels(p->a, &t->labels, t->name, g ? &g->labels : NULL,
-					     &pool->it->labels, pool->it->name),
+	struct supply_option *o = &pool->options[pool->noptions++];
+
+	*o = (struct supply_option){
+		.labels = supply_node_labels(p->a, &l->type->labels, l->type->name,
+					     g ? &g->labels : NULL, &pool->it->labels,
+					     pool->it->name),
 		.group = g ? group_of(p, g) : NULL,
 	};
+	if (p->groups)
+		o->domains = groups_domains_of(p->groups, &o->labels);
 }
 
-void supply_options(struct planning *p, struct supply_pool *pool)
+/* In the order of their machines' worth, which is that of lines with many. */
+static void add_options(struct planning *p, struct supply_pool *pool, struct supply_line *l)
+{
+	const struct world_kind *kind = world_kind(p->w, l->provider->name, l->type->name);
+
+	l->first = pool->noptions;
+	for (size_t g = 0; kind && g < kind->n; g++)
+		add_option(p, pool, l, kind->v[g]);
+	if (!kind)
+		add_option(p, pool, l, NULL);
+	l->noptions = pool->noptions - l->first;
+	qsort(pool->options + l->first, l->noptions, sizeof(*pool->options), by_head);
+	l->heap = arena_calloc(p->a, l->noptions, sizeof(struct supply_option *));
+	for (size_t i = 0; i < l->noptions; i++) {
+		struct supply_option *o = &pool->options[l->first + i];
+		const struct world_stock *m = supply_free_machine(p, pool, o);
+
+		if (!m)
+			continue;
+		o->head = &m->m;
+		l->heap[l->nheap++] = o;
+	}
+	for (size_t i = l->nheap / 2; i-- > 0;)
+		sink(l, i);
+}
+
+static void add_lines(struct supply_pool *pool, size_t order, const struct world_provider *pr)
+{
+	for (size_t i = 0; i < pr->types.n; i++)
+		pool->lines[pool->nlines++] =
+			(struct supply_line){.provider = pr,
+					     .type = &pr->types.v[i],
+					     .order = order,
+					     .cost = supply_cost(&pr->types.v[i].capacity)};
+}
+
+/* What a plan asks about has columns; a look at the stock has none. */
+static void measure_lines(struct planning *p, struct supply_pool *pool)
+{
+	pool->rooms = rooms_new(p->a, p->ncolumns);
+	for (size_t i = 0; i < pool->nlines; i++) {
+		struct supply_line *l = &pool->lines[i];
+		int64_t *row = arena_calloc(p->a, p->ncolumns, sizeof(*row));
+
+		planning_room(p, &l->type->capacity, row);
+		l->row = row;
+		(void)rooms_add(pool->rooms, row);
+		if (!l->nheap)
+			rooms_close(pool->rooms, i);
+	}
+}
+
+void supply_lines(struct planning *p, struct supply_pool *pool)
 {
 	const struct world_pool *it = pool->it;
-	size_t n = 0;
+	size_t lines = 0, options = 0;
 
 	for (size_t i = 0; i < it->nproviders; i++) {
 		const struct world_provider *pr = world_find(p->w->providers, it->providers[i]);
 
-		n += pr ? groups_of(p, pr) : 0;
+		lines += pr ? pr->types.n : 0;
+		options += pr ? groups_of_provider(p, pr) : 0;
 	}
-	pool->options = arena_calloc(p->a, n + 1, sizeof(*pool->options));
+	pool->lines = arena_calloc(p->a, lines + 1, sizeof(*pool->lines));
+	pool->options = arena_calloc(p->a, options + 1, sizeof(*pool->options));
 	for (size_t i = 0; i < it->nproviders; i++) {
 		const struct world_provider *pr = world_find(p->w->providers, it->providers[i]);
-		const size_t from = pool->noptions;
 
-		for (size_t k = 0; pr && !pr->paused && k < pr->types.n; k++) {
-			const struct world_instance_type *t = &pr->types.v[k];
-			const struct world_kind *kind = world_kind(p->w, pr->name, t->name);
-
-			for (size_t g = 0; kind && g < kind->n; g++)
-				add_option(p, pool, pr, t, kind->v[g]);
-			if (!kind)
-				add_option(p, pool, pr, t, NULL);
-		}
-		for (size_t k = from; p->topology && k < pool->noptions; k++)
-			pool->options[k].domains =
-				topology_domains(p->topology, &pool->options[k].labels);
-		qsort(pool->options + from, pool->noptions - from, sizeof(*pool->options),
-		      by_waste);
+		if (pr && !pr->paused)
+			add_lines(pool, i, pr);
 	}
+	qsort(pool->lines, pool->nlines, sizeof(*pool->lines), by_cost);
+	for (size_t i = 0; i < pool->nlines; i++)
+		add_options(p, pool, &pool->lines[i]);
+	if (p->ncolumns)
+		measure_lines(p, pool);
 	for (size_t i = 0; i < it->taints.n; i++)
 		pool->soft |= fit_is_soft(&it->taints.v[i]);
 }
 
-/* --- what a class may have of it ----------------------------------------------------------------- */
+/* --- what suits a fit of it ---------------------------------------------------------------------- */
 
 /* How near each miss is; of equals the later, which is the larger type. */
-static void miss(struct class_pool *cp, enum plan_reason_code code, const char *text)
+static void miss(struct fit_pool *fp, enum plan_reason_code code, const char *text)
 {
-	static const int nearness[PLAN_REASONS] = {[PLAN_REQUIREMENTS] = 1,
-						   [PLAN_TAINT] = 2,
-						   [PLAN_RUNTIME_CLASS] = 3,
-						   [PLAN_TOO_BIG] = 4};
+	static const int nearness[PLAN_REASONS] = {
+		[PLAN_REQUIREMENTS] = 1, [PLAN_TAINT] = 2, [PLAN_RUNTIME_CLASS] = 3};
 
-	if (!cp->text || nearness[code] >= nearness[cp->code]) {
-		cp->code = code;
-		cp->text = text;
+	if (!fp->text || nearness[code] >= nearness[fp->code]) {
+		fp->code = code;
+		fp->text = text;
 	}
 }
 
-static const char *too_little(struct planning *p, const struct world_instance_type *t,
-			      const char *name, const struct resources *taken)
+static struct suits suits_new(struct planning *p, const struct supply_pool *pool)
 {
-	if (planning_is_port(name))
-		return arena_printf(p->a, "port %s of each node is taken by a DaemonSet", name + 1);
-	return arena_printf(p->a, "type %s has too little %s%s", t->name, name,
-			    resources_get(taken, name) ? " beside what DaemonSets take" : "");
+	return (struct suits){
+		arena_calloc(p->a, pool->noptions / 64 + 1, sizeof(uint64_t)),
+		arena_calloc(p->a, pool->nlines / 64 + 1, sizeof(uint64_t)),
+	};
 }
 
-void supply_narrow(struct planning *p, const struct plan_class *c, struct class_pool *cp)
+static void suit(struct suits *s, size_t line, size_t option)
 {
-	const struct world_pool *it = cp->pool->it;
-	const struct world_taint *taint = fit_taints(c->pod, &it->taints);
-	const bool picky = c->pod->preferences.n || cp->pool->soft;
-	const struct resources *taken = &c->tenant->overhead.of;
+	s->options[option / 64] |= (uint64_t)1 << option % 64;
+	s->lines[line / 64] |= (uint64_t)1 << line % 64;
+}
+
+/* The choice of that score, made if it is new; highest first. */
+static struct suits *choice_of(struct planning *p, struct fit_pool *fp, int64_t score)
+{
+	struct fit_choice *v;
+	size_t at = 0;
+
+	while (at < fp->nchoices && fp->choices[at].score > score)
+		at++;
+	if (at < fp->nchoices && fp->choices[at].score == score)
+		return &fp->choices[at].suits;
+	v = arena_calloc(p->a, fp->nchoices + 1, sizeof(*v));
+	if (fp->nchoices) {
+		memcpy(v, fp->choices, at * sizeof(*v));
+		memcpy(v + at + 1, fp->choices + at, (fp->nchoices - at) * sizeof(*v));
+	}
+	v[at] = (struct fit_choice){score, suits_new(p, fp->pool)};
+	fp->choices = v;
+	fp->nchoices++;
+	return &v[at].suits;
+}
+
+/* Does the option suit, whatever is asked for? */
+static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
+		  const struct supply_option *o, const struct world_taint *taint)
+{
+	if (!f->any_label && !fit_labels(f->pod, &o->labels))
+		miss(fp, PLAN_REQUIREMENTS, "no instance type fits nodeSelector and affinity");
+	else if (taint)
+		miss(fp, PLAN_TAINT, arena_printf(p->a, "taint %s is not tolerated", taint->key));
+	else if (!fit_runtime(f->pod, fp->pool->it))
+		miss(fp, PLAN_RUNTIME_CLASS,
+		     arena_printf(p->a, "its images do not carry RuntimeClass %s",
+				  f->pod->runtime_class));
+	else
+		return true;
+	return false;
+}
+
+void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool *fp)
+{
+	const struct supply_pool *pool = fp->pool;
+	const struct world_pool *it = pool->it;
+	const struct world_taint *taint = fit_taints(f->pod, &it->taints);
+	const bool picky = f->pod->preferences.n || p->soft;
 	bool own = false;
 
-	cp->options = arena_calloc(p->a, cp->pool->noptions + 1, sizeof(*cp->options));
-	if (picky)
-		cp->score = arena_calloc(p->a, cp->pool->noptions + 1, sizeof(*cp->score));
-	for (size_t i = 0; i < cp->pool->noptions; i++) {
-		struct supply_option *o = &cp->pool->options[i];
-		const char *name;
+	fp->suits = suits_new(p, pool);
+	for (size_t i = 0; i < pool->nlines; i++) {
+		const struct supply_line *l = &pool->lines[i];
 
-		if (!selector_matches(&it->requirements, &o->labels))
-			continue;
-		own = true;
-		if (!c->any_label && !fit_labels(c->pod, &o->labels)) {
-			miss(cp, PLAN_REQUIREMENTS,
-			     "no instance type fits nodeSelector and affinity");
-		} else if (taint) {
-			miss(cp, PLAN_TAINT,
-			     arena_printf(p->a, "taint %s is not tolerated", taint->key));
-		} else if (!fit_runtime(c->pod, it)) {
-			miss(cp, PLAN_RUNTIME_CLASS,
-			     arena_printf(p->a, "its images do not carry RuntimeClass %s",
-					  c->pod->runtime_class));
-		} else if ((name = fit_resources(&c->pod->requests, &o->type->capacity, taken))) {
-			miss(cp, PLAN_TOO_BIG, too_little(p, o->type, name, taken));
-		} else {
+		for (size_t k = l->first; k < l->first + l->noptions; k++) {
+			const struct supply_option *o = &pool->options[k];
+
+			if (!selector_matches(&it->requirements, &o->labels))
+				continue;
+			own = true;
+			if (!suits(p, f, fp, o, taint))
+				continue;
+			fp->n++;
+			suit(&fp->suits, i, k);
 			if (picky)
-				cp->score[cp->n] = fit_score(c->pod, &o->labels, &it->taints);
-			cp->options[cp->n++] = o;
+				suit(choice_of(p, fp, fit_score(f->pod, &o->labels, &it->taints)),
+				     i, k);
 		}
 	}
 	if (!own)
-		miss(cp, PLAN_REQUIREMENTS, "no instance type fits the pool's own requirements");
+		miss(fp, PLAN_REQUIREMENTS, "no instance type fits the pool's own requirements");
+}
+
+bool supply_fits(const struct plan_class *c, const struct supply_line *l)
+{
+	for (size_t i = 0; i < c->of_new.n; i++)
+		if (c->of_new.v[i].amount > l->row[c->of_new.v[i].column])
+			return false;
+	return !c->impossible;
 }

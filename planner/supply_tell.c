@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "planner/fit.h"
 #include "planner/supply.h"
 
 #define KUBELET_SKEW 3 /* minors that a kubelet may be older than its API server */
@@ -90,18 +91,26 @@ static const char *taken_text(struct doing *d, struct arena *a)
 }
 
 /* "small, big or gpu", "5 types that fit" */
-static const char *none_text(const struct class_pool *cp, struct arena *a)
+static const char *none_text(const struct plan_class *c, const struct fit_pool *fp, struct arena *a)
 {
-	const char *text = "";
+	const struct supply_pool *pool = fp->pool;
+	const char *text = "", *named[3];
+	size_t n = 0;
 
-	if (cp->n > 3)
-		return arena_printf(a, "there is no machine of the %zu types that fit", cp->n);
-	for (size_t i = 0; i < cp->n; i++)
+	for (size_t i = 0; i < pool->nlines; i++)
+		if (supply_has(fp->suits.lines, i) && supply_fits(c, &pool->lines[i])) {
+			if (n < 3)
+				named[n] = pool->lines[i].type->name;
+			n++;
+		}
+	if (n > 3)
+		return arena_printf(a, "there is no machine of the %zu types that fit", n);
+	for (size_t i = 0; i < n; i++)
 		text = arena_printf(a, "%s%s%s", text,
-				    !i		     ? ""
-				    : i + 1 == cp->n ? " or "
-						     : ", ",
-				    cp->options[i]->type->name);
+				    !i		 ? ""
+				    : i + 1 == n ? " or "
+						 : ", ",
+				    named[i]);
 	return arena_printf(a, "there is no machine of type %s", text);
 }
 
@@ -112,30 +121,42 @@ static struct plan_reason reason(struct planning *p, const struct world_pool *po
 				    arena_printf(p->a, "pool %s: %s", pool->name, text)};
 }
 
+static void count_line(struct planning *p, const struct plan_class *c, const struct fit_pool *fp,
+		       const struct supply_line *l, struct doing *d)
+{
+	for (size_t k = l->first; k < l->first + l->noptions; k++) {
+		const struct supply_group *g = fp->pool->options[k].group;
+
+		if (!supply_has(fp->suits.options, k) || !g)
+			continue;
+		planning_charge(p, c->tenant, 2 * g->n);
+		count_group(p, fp->pool, g, d);
+	}
+}
+
 /* Types fit: limits, quota and machines are in the way. */
 static struct plan_reason short_of(struct planning *p, const struct plan_class *c,
-				   const struct class_pool *cp)
+				   const struct fit_pool *fp)
 {
-	const struct world_pool *it = cp->pool->it;
+	const struct world_pool *it = fp->pool->it;
 	const char *quota = NULL, *limit = NULL, *name;
 	struct doing d = {0};
 	bool may = false;
 
-	for (size_t i = 0; i < cp->n; i++) {
-		const struct supply_option *o = cp->options[i];
+	for (size_t i = 0; i < fp->pool->nlines; i++) {
+		const struct supply_line *l = &fp->pool->lines[i];
 
+		if (!supply_has(fp->suits.lines, i) || !supply_fits(c, l))
+			continue;
 		if ((name = tally_passes(&c->tenant->tally, &c->tenant->it->quota,
-					 &o->type->capacity))) {
+					 &l->type->capacity))) {
 			quota = name;
-		} else if ((name = tally_passes(&cp->pool->tally, &it->limits,
-						&o->type->capacity))) {
+		} else if ((name = tally_passes(&fp->pool->tally, &it->limits,
+						&l->type->capacity))) {
 			limit = name;
 		} else {
 			may = true;
-			if (o->group) {
-				planning_charge(p, c->tenant, 2 * o->group->n);
-				count_group(p, cp->pool, o->group, &d);
-			}
+			count_line(p, c, fp, l, &d);
 		}
 	}
 	if (!may && limit)
@@ -150,7 +171,35 @@ static struct plan_reason short_of(struct planning *p, const struct plan_class *
 					   "%zu free machine%s wiped below what the pool wants",
 					   d.below, d.below == 1 ? " was" : "s were"));
 	return reason(p, it, PLAN_NO_MACHINE,
-		      d.machines ? taken_text(&d, p->a) : none_text(cp, p->a));
+		      d.machines ? taken_text(&d, p->a) : none_text(c, fp, p->a));
+}
+
+/* The largest of the lines that suit; NULL: one of them has the resources. */
+static const struct supply_line *too_small(const struct plan_class *c, const struct fit_pool *fp)
+{
+	const struct supply_line *largest = NULL;
+
+	for (size_t i = 0; i < fp->pool->nlines; i++) {
+		if (!supply_has(fp->suits.lines, i))
+			continue;
+		if (supply_fits(c, &fp->pool->lines[i]))
+			return NULL;
+		largest = &fp->pool->lines[i];
+	}
+	return largest;
+}
+
+static const char *too_little(struct planning *p, const struct plan_class *c,
+			      const struct supply_line *l)
+{
+	const struct resources *taken = &c->tenant->overhead.of;
+	const char *name =
+		str_or(fit_resources(&c->pod->requests, &l->type->capacity, taken), "pods");
+
+	if (planning_is_port(name))
+		return arena_printf(p->a, "port %s of each node is taken by a DaemonSet", name + 1);
+	return arena_printf(p->a, "type %s has too little %s%s", l->type->name, name,
+			    resources_get(taken, name) ? " beside what DaemonSets take" : "");
 }
 
 static const char *no_provider(struct planning *p, const struct world_pool *it)
@@ -166,9 +215,10 @@ static const char *no_provider(struct planning *p, const struct world_pool *it)
 }
 
 static struct plan_reason why_not(struct planning *p, const struct plan_class *c,
-				  const struct class_pool *cp)
+				  const struct fit_pool *fp)
 {
-	const struct world_pool *it = cp->pool->it;
+	const struct world_pool *it = fp->pool->it;
+	const struct supply_line *small;
 
 	if (it->paused)
 		return reason(p, it, PLAN_POOL_PAUSED, str_or(it->paused_reason, "paused"));
@@ -184,11 +234,13 @@ static struct plan_reason why_not(struct planning *p, const struct plan_class *c
 		return reason(
 			p, it, PLAN_NO_IMAGE,
 			arena_printf(p->a, "no image for Kubernetes %s", c->tenant->it->version));
-	if (cp->n)
-		return short_of(p, c, cp);
-	if (!cp->pool->noptions)
+	if (!fp->pool->nlines)
 		return reason(p, it, PLAN_NO_MACHINE, no_provider(p, it));
-	return reason(p, it, cp->code, cp->text);
+	if (!fp->n)
+		return reason(p, it, fp->code, fp->text);
+	planning_charge(p, c->tenant, fp->pool->nlines);
+	small = too_small(c, fp);
+	return small ? reason(p, it, PLAN_TOO_BIG, too_little(p, c, small)) : short_of(p, c, fp);
 }
 
 /* How near a pool came, from far to near. */
@@ -217,11 +269,11 @@ static int by_nearness(const void *x, const void *y)
 
 void supply_tell(struct planning *p, struct plan_class *c)
 {
-	planning_charge(p, c->tenant, 50 * c->npools);
-	c->reasons = arena_calloc(p->a, c->npools + 1, sizeof(*c->reasons));
+	planning_charge(p, c->tenant, 50 * c->fit->npools);
+	c->reasons = arena_calloc(p->a, c->fit->npools + 1, sizeof(*c->reasons));
 	c->nreasons = 0;
-	for (size_t i = 0; i < c->npools; i++)
-		c->reasons[c->nreasons++] = why_not(p, c, &c->pools[i]);
+	for (size_t i = 0; i < c->fit->npools; i++)
+		c->reasons[c->nreasons++] = why_not(p, c, &c->fit->pools[i]);
 	qsort(c->reasons, c->nreasons, sizeof(*c->reasons), by_nearness);
 	if (!c->nreasons)
 		c->reasons[c->nreasons++] = (struct plan_reason){
@@ -233,14 +285,15 @@ struct plan_reason *supply_tell_blocked(struct planning *p, struct plan_class *c
 {
 	struct plan_reason *v = arena_calloc(p->a, c->nreasons + 1, sizeof(*v));
 
-	planning_charge(p, c->tenant, 50 * c->npools);
+	planning_charge(p, c->tenant, 50 * c->fit->npools);
 	*n = c->nreasons;
 	for (size_t i = 0; i < c->nreasons; i++) {
 		v[i] = c->reasons[i];
-		for (size_t k = 0; k < c->npools; k++)
-			if (c->pools[k].blocked && str_eq(c->pools[k].pool->it->name, v[i].pool))
+		for (size_t k = 0; k < c->fit->npools; k++)
+			if (c->fit->pools[k].blocked &&
+			    str_eq(c->fit->pools[k].pool->it->name, v[i].pool))
 				v[i] = reason(
-					p, c->pools[k].pool->it, PLAN_TOPOLOGY,
+					p, c->fit->pools[k].pool->it, PLAN_TOPOLOGY,
 					"machines are free, but not where spread and affinity to other pods want them");
 	}
 	qsort(v, *n, sizeof(*v), by_nearness);

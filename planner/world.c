@@ -75,6 +75,8 @@ struct world *world_new(void)
 	w->pods = map_new(drop_pod);
 	w->loads = map_new(NULL);
 	w->shapes = map_new(NULL);
+	w->fits = map_new(NULL);
+	w->columns_serial = 1;
 	return w;
 }
 
@@ -90,6 +92,8 @@ void world_free(struct world *w)
 			w, ((struct world_host *)((struct world_object *)it.value)->it)->load);
 	map_free(w->loads);
 	map_free(w->shapes);
+	map_free(w->fits);
+	world_columns(w, NULL, 0);
 	map_free(w->tenants);
 	map_free(w->providers);
 	map_free(w->pools);
@@ -98,6 +102,7 @@ void world_free(struct world *w)
 	map_free(w->kinds);
 	map_free(w->claims);
 	map_free(w->nodes);
+	free(w->columns);
 	free(w->sorted_nodes.v);
 	free(w->sorted_claims.v);
 	free(w->text);
@@ -109,6 +114,29 @@ void *world_find(const struct map *m, const char *key)
 	struct world_object *o = key ? map_get(m, key) : NULL;
 
 	return o ? o->it : NULL;
+}
+
+static bool same_columns(const struct world *w, const char *const *names, size_t n)
+{
+	if (n != w->ncolumns)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!str_eq(names[i], w->columns[i]))
+			return false;
+	return true;
+}
+
+void world_columns(struct world *w, const char *const *names, size_t n)
+{
+	if (same_columns(w, names, n))
+		return;
+	for (size_t i = 0; i < w->ncolumns; i++)
+		free(w->columns[i]);
+	w->columns = mem_realloc_array(w->columns, n + 1, sizeof(*w->columns));
+	for (size_t i = 0; i < n; i++)
+		w->columns[i] = mem_strdup(names[i]);
+	w->ncolumns = n;
+	w->columns_serial++;
 }
 
 struct keyed {

@@ -23,14 +23,23 @@ struct world_shape {
 	struct world_pod pod; /* only these members */
 	char *key;	      /* canonical text of them */
 	struct arena *arena;
-	struct world *world; /* that keeps it */
-	bool is_side;	     /* the second kind */
-	size_t pods;	     /* that have it */
+	struct world *world;   /* that keeps it */
+	struct world_fit *fit; /* of the first kind */
+	bool is_side;	       /* the second kind */
+	size_t pods;	       /* that have it */
 	uint64_t plan;
 	union {
 		struct plan_class *class_;
 		struct plan_side *side;
 	};
+};
+
+/* What shapes have in common that differ in their requests alone: which labels and taints suit them. */
+struct world_fit {
+	char *key;
+	size_t shapes;
+	uint64_t plan;
+	struct plan_fit *fit;
 };
 
 /* A pod as it is kept: one allocation. */
@@ -56,8 +65,13 @@ struct world_load {
 		size_t pods; /* that ask for it */
 	} * v;
 	size_t n, cap;
-	uint64_t plan;
-	size_t bin;
+	struct world_spot { /* its pods of one side */
+		struct world_shape *side;
+		size_t pods, terminating;
+	} * spots;
+	size_t nspots, spots_cap;
+	int64_t *row;	 /* what its node has left, as plans count: by w->columns */
+	uint64_t row_of; /* their serial; 0: to be counted anew */
 };
 
 /* A node as it is kept. */
@@ -109,9 +123,13 @@ struct world {
 	struct world_one *pending;
 	struct world_list sorted_nodes, sorted_claims;
 	struct map *shapes;	     /* world_shape.key -> struct world_shape */
+	struct map *fits;	     /* world_fit.key -> struct world_fit */
 	struct world_shape *last[2]; /* that were put, of each kind: the next pod is often alike */
 	uint64_t plan;		     /* serial of the last plan */
-	char *text;		     /* scratch */
+	char **columns;		     /* of the last plan, as in struct planning */
+	size_t ncolumns;
+	uint64_t columns_serial;
+	char *text; /* scratch */
 	size_t len, cap;
 };
 
@@ -137,6 +155,9 @@ struct world_shape *shape_side(struct world *w, const struct world_pod *p);
 void shape_group_key(struct world *w, const struct world_topology *t, const struct world_pod *of,
 		     unsigned what);
 void shape_release(struct world_shape *s);
+
+/* What the last plan had columns for; a new serial where these are others. */
+void world_columns(struct world *w, const char *const *names, size_t n);
 
 /* load.c: made when the first asks, dropped when the last of its pods and its node are gone. */
 struct world_load *load_of_node(struct world *w, const char *tenant, const char *node);

@@ -34,8 +34,8 @@ struct echo {
 struct one {
 	struct sockaddr_storage to;
 	socklen_t len;
-	bool echo;
-	int fd; /* of a service; -1: none, or it is settled */
+	bool echo, sent; /* sent: an echo went out, or it is known that none can arrive */
+	int fd;		 /* of a service; -1: none, or it is settled */
 	bool settled;
 };
 
@@ -140,9 +140,9 @@ static void send_echo(struct asking *a, size_t i)
 	memcpy(e.mark, a->mark, MARK);
 	if (!is_v6(o)) /* of IPv6 the kernel reckons it */
 		e.sum = checksum(&e, sizeof(e));
-	if (sendto(fd, &e, sizeof(e), 0, (struct sockaddr *)&o->to, o->len) < 0 &&
-	    answer_of(errno) == PROTO_NOT_ASKED && errno != EAGAIN && errno != ENOBUFS)
-		settle(a, i, PROTO_NOT_ASKED);
+	if (sendto(fd, &e, sizeof(e), 0, (struct sockaddr *)&o->to, o->len) >= 0 ||
+	    answer_of(errno) == PROTO_SILENT)
+		o->sent = true;
 }
 
 static void read_echoes(struct asking *a, bool v6)
@@ -258,7 +258,7 @@ void probe_ask(const struct strings *addresses, int limit_ms, int *answers)
 	}
 	for (size_t i = 0; i < a.n; i++)
 		if (!a.v[i].settled)
-			settle(&a, i, PROTO_SILENT);
+			settle(&a, i, a.v[i].echo && !a.v[i].sent ? PROTO_NOT_ASKED : PROTO_SILENT);
 	for (int k = 0; k < 2; k++)
 		if (a.raw[k] >= 0)
 			close(a.raw[k]);

@@ -170,8 +170,7 @@ static bool loop_turn(struct loop *l)
 
 	list_move_front(&l->batch, &l->defers);
 	l->entered = false;
-	/* What was told already comes first.  Asked again before, the kernel looks at each of those descriptors once more
-	 * and names it once more: of a thousand that are ready at once that was a tenth of the processor time. */
+	/* What was told already comes first: asked before, the kernel looks at each of those descriptors once more. */
 	if (list_empty(&l->ready) && !l->ops->wait(l, next_timeout(l)))
 		return false;
 	loop_enter(l);

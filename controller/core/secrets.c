@@ -216,3 +216,19 @@ void secrets_ensure(struct secrets *s, const char *name, const char *const *keys
 	en->call = kube_create(s->client, &KUBE_SECRETS, en->ns, o, on_secret, en);
 	json_decref(o);
 }
+
+int secrets_may_go(struct secrets *s, const char *field, const char *name, const char *endpoint,
+		   struct err *e)
+{
+	const struct secret *there = secrets_value(s, NULL, name, "endpoint");
+
+	if (!there)
+		return err_set(e, ERR_NOT_FOUND, 0, "%s: Secret %s has no key endpoint", field,
+			       name);
+	if (!secret_equal_bytes(there, endpoint, strlen(endpoint)))
+		return err_set(
+			e, ERR_DENIED, 0,
+			"%s: the key endpoint of Secret %s is not %.100s: its login may not be sent there",
+			field, name, endpoint);
+	return 0;
+}

@@ -41,4 +41,9 @@ const char *secrets_version(struct secrets *s, const char *ns,
 void secrets_ensure(struct secrets *s, const char *name, const char *const *keys,
 		    const struct secret *const *values, size_t n);
 
+/* A login is sent only where its Secret, of drover's namespace, says so itself by the key endpoint: who may write Providers
+ * does not choose that.  -1 says what of it does not fit; field: whose reference it is, for that text. */
+int secrets_may_go(struct secrets *s, const char *field, const char *name, const char *endpoint,
+		   struct err *e);
+
 #endif

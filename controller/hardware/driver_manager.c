@@ -65,6 +65,9 @@ int driver_manager_of(const struct driver *s, const struct provider_object *p,
 				       ? "tls.crt and tls.key, or username and password, are needed"
 			       : st == SECRET_DENIED ? "drover may not read it"
 						     : "does not exist");
+	if (secrets_may_go(s->c->secrets, "spec.bcm.credentialsSecretRef", name, b->endpoint, e) <
+	    0)
+		return -1;
 	if (!ca)
 		return 0;
 	out->ca_pem = text_in(s->c, ca->name, str_or(ca->key, "ca.crt"));

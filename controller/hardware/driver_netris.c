@@ -66,8 +66,6 @@ struct fabric *driver_netris_fabric(struct driver *s, const struct provider_obje
 	const struct secret *user = secret_of(s, field, name, "username", &s->error), *ca = NULL;
 	const struct secret *password =
 		user ? secret_of(s, field, name, "password", &s->error) : NULL;
-	const struct secret *endpoint =
-		password ? secret_of(s, field, name, "endpoint", &s->error) : NULL;
 	struct fabric_netris fn = {.http = s->c->http,
 				   .url = n->endpoint,
 				   .password = password,
@@ -80,15 +78,8 @@ struct fabric *driver_netris_fabric(struct driver *s, const struct provider_obje
 	struct fabric_spec with = *fs;
 	struct fabric *f;
 
-	if (!endpoint)
+	if (!password || secrets_may_go(s->c->secrets, field, name, n->endpoint, &s->error) < 0)
 		return NULL;
-	if (!secret_equal_bytes(endpoint, n->endpoint, strlen(n->endpoint))) {
-		(void)!err_set(
-			&s->error, ERR_DENIED, 0,
-			"%s: the key endpoint of Secret %s is not %.100s: its password may not be sent there",
-			field, name, n->endpoint);
-		return NULL;
-	}
 	if (ca_ref && !(ca = secret_of(s, "spec.network.netris.tls.caSecretRef", ca_ref->name,
 				       str_or(ca_ref->key, "ca.crt"), &s->error)))
 		return NULL;

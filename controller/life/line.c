@@ -7,7 +7,8 @@
 #include "base/str.h"
 #include "controller/life/journal.h"
 
-#define TELL_MS 30000
+/* Seldom, for it is written for each machine that waits, and all of them do at once. */
+#define TELL_MS 120000
 
 void life_line_asked(struct life *l)
 {

@@ -68,8 +68,8 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
 		return true;
 	/* Waiting for a person or a turn does not eat the time; and what is on against the record is not switched off by a clock. */
-	if (!life_ensure_unpaused(l) || life_line_waits(l) || (op && op->waiting_for == WAITING_RATE) ||
-	    reason == REASON_EvidenceKeyMissing ||
+	if (!life_ensure_unpaused(l) || life_line_waits(l) ||
+	    (op && op->waiting_for == WAITING_RATE) || reason == REASON_EvidenceKeyMissing ||
 	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
 		return true;
 	if (!life_ensure_line_counted(l))

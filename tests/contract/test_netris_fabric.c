@@ -201,6 +201,40 @@ static void a_switch_that_lies_is_why_the_proof_is_weak(void **state)
 }
 
 /* A proof is of a place; another controller moved it on. */
+/* InfiniBand and NVLink beside the front end: placed by one change, proved when the last of them is there, and left. */
+static void every_fabric_of_a_template_has_to_follow(void **state)
+{
+	struct world *w = *state;
+	struct fabric_spec s = {.type = "netris", .netris = &w->fake.config, .group = w->group};
+	static const char *const managers[] = {"ufm-1", "nmx-1"};
+	struct answer a;
+	struct err e;
+
+	fabric_free(w->fabric);
+	w->fake.config.template_ = "gpu-fabrics";
+	w->fabric = fabric_new(&s, &e);
+	for (int i = 0; i < 2; i++) {
+		const char *const way[] = {"tenant/a", "quarantine"};
+
+		for (int k = 0; k < 2; k++) {
+			sim_netris_fault(w->fake.sim, "SwitchDead", NULL, managers[i], 0, 0);
+			assert_int_equal(place(w, 1, way[k], &a), ERR_NONE);
+			for (int n = 0; n < 4; n++) {
+				pass(w, 5000);
+				look(w, 1, &a);
+				assert_string_equal(a.segment, way[k]);
+				assert_int_equal(a.proof, FABRIC_PROOF_NONE);
+			}
+			sim_netris_well(w->fake.sim);
+			pass(w, 5000);
+			look(w, 1, &a);
+			pass(w, 5000);
+			look(w, 1, &a);
+			assert_int_equal(a.proof, FABRIC_PROOF_WEAK);
+		}
+	}
+}
+
 static void a_move_by_another_ends_the_proof(void **state)
 {
 	struct world *w = *state;
@@ -581,6 +615,7 @@ int main(void)
 		netris_test(a_proof_needs_a_switch_that_was_heard_of_since),
 		netris_test(a_dead_switch_proves_nothing),
 		netris_test(a_switch_that_lies_is_why_the_proof_is_weak),
+		netris_test(every_fabric_of_a_template_has_to_follow),
 		netris_test(a_move_by_another_ends_the_proof),
 		netris_test(a_change_whose_answer_is_lost_is_read_back),
 		netris_test(a_success_that_changes_nothing_is_an_error),

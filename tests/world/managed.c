@@ -33,6 +33,7 @@ static void installed(void *machine, const char *image)
 static void objects(struct sim_world *w)
 {
 	world_secret(w, "drover-system", "bcm", "username", "drover", "password", WORLD_PASSWORD);
+	world_secret(w, "drover-system", "bcm", "endpoint", MANAGED_HEAD, NULL, NULL);
 	world_secret(w, "drover-system", "bcm-ca", "ca.crt", w->ca_pem, NULL, NULL);
 	world_apply(
 		w,

@@ -291,6 +291,27 @@ static void an_image_without_a_category_is_no_image_for_bcm(void **state)
 	stop(&w, &m);
 }
 
+/* Whoever may write Providers does not choose where the login of the head node goes. */
+static void the_secret_says_where_its_login_may_go(void **state)
+{
+	static const char provider[] = "/apis/drover.dev/v1alpha1/providers/bcm-1";
+	struct sim_world w;
+	struct managed m;
+
+	(void)state;
+	world_start(&w, 929, 1);
+	managed_start(&m, &w);
+	world_do(&w, &w.host, "PATCH", provider,
+		 json_pack("{s:{s:{s:s}}}", "spec", "bcm", "endpoint", "https://elsewhere:8081"));
+	world_replica(&w);
+	world_wait_reason(&w.servers[0], "ProviderNotReady", 300);
+	assert_non_null(strstr(w.log, "its login may not be sent there"));
+	world_do(&w, &w.host, "PATCH", provider,
+		 json_pack("{s:{s:{s:s}}}", "spec", "bcm", "endpoint", MANAGED_HEAD));
+	world_wait_all(&w, "free", 900);
+	stop(&w, &m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,8 +325,10 @@ int main(void)
 		cmocka_unit_test(a_node_that_bcm_does_not_take_back_is_not_free),
 		cmocka_unit_test(a_mistyped_node_reaches_no_other_machine),
 		cmocka_unit_test(an_image_without_a_category_is_no_image_for_bcm),
+		cmocka_unit_test(the_secret_says_where_its_login_may_go),
 	};
 
 	mem_init();
+	cmocka_set_test_filter(getenv("ONLY"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -504,25 +504,131 @@ static void the_type_that_wastes_least_is_taken_gpus_before_all_else(void **stat
 	assert_said(w, "new 0 on a-gpu");
 }
 
-static void providers_are_taken_in_the_pools_order(void **state)
+/* Providers "zone" and "metal", in this order, with the same types. */
+static void two_providers(struct world *w, struct arena *a)
 {
-	OWN(arena) a = arena_new();
-	OWN(world) w = worlds_new(a);
 	struct world_pool p = worlds_pool(a);
 	struct world_provider second = worlds_provider(a);
-	struct world_machine m = worlds_machine("z1", "big");
 
-	(void)state;
 	second.name = "zone";
 	world_put_provider(w, &second);
-	m.provider = "zone";
-	world_put_machine(w, &m);
-	add_machine(w, "m1", "small");
 	p.providers = (const char *[]){"zone", "metal"};
 	p.nproviders = 2;
 	world_put_pool(w, &p);
+}
+
+static void of_equal_types_the_one_of_the_pools_first_provider_is_taken(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_machine m = worlds_machine("z1", "small");
+
+	(void)state;
+	two_providers(w, a);
+	m.provider = "zone";
+	world_put_machine(w, &m);
+	add_machine(w, "m1", "small");
 	add_pod(w, a, "p", "cpu=1");
 	assert_said(w, "new 0 on z1");
+}
+
+static void a_type_that_wastes_less_is_taken_whoever_provides_it(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_machine m = worlds_machine("z1", "big");
+
+	(void)state;
+	two_providers(w, a);
+	m.provider = "zone";
+	world_put_machine(w, &m);
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "p", "cpu=1");
+	assert_said(w, "new 0 on m1");
+}
+
+static size_t claims_of(struct world *w, const char *type)
+{
+	OWN(arena) a = arena_new();
+	const struct plan *p = plan_make(w, 0, a);
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->nclaims; i++)
+		n += str_eq(p->claims[i].instance_type, type);
+	return n;
+}
+
+static void add_pods(struct world *w, struct arena *a, unsigned n, const char *requests)
+{
+	for (unsigned i = 0; i < n; i++)
+		add_pod(w, a, arena_printf(a, "p%02u", i), requests);
+}
+
+/* Four small machines would do, and so does one big one. */
+static void the_type_is_chosen_for_all_who_wait(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		add_machine(w, arena_printf(a, "s%d", i), "small");
+	add_machine(w, "b", "big");
+	add_machine(w, "g", "gpu");
+	add_pods(w, a, 2, "cpu=2");
+	assert_int_equal(claims_of(w, "small"), 1);
+	assert_int_equal(claims_of(w, "big"), 0);
+	add_pods(w, a, 8, "cpu=2");
+	assert_int_equal(claims_of(w, "small"), 0);
+	assert_int_equal(claims_of(w, "big"), 1);
+	/* What is left after it goes on small ones again, and never on GPUs while there is anything else. */
+	add_pods(w, a, 10, "cpu=2");
+	assert_int_equal(claims_of(w, "small"), 1);
+	assert_int_equal(claims_of(w, "big"), 1);
+	assert_int_equal(claims_of(w, "gpu"), 0);
+}
+
+/* As many pods as a large machine would hold are no reason to take it when one alone may be on it. */
+static void who_must_be_apart_gets_no_more_than_each_needs(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_topology t = {.kind = WORLD_APART, .key = "kubernetes.io/hostname"};
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		add_machine(w, arena_printf(a, "s%d", i), "small");
+	add_machine(w, "b", "big");
+	for (int i = 0; i < 8; i++) {
+		struct world_pod p = worlds_pod(a, arena_printf(a, "p%d", i), "cpu=2");
+
+		p.topology.v = &t;
+		p.topology.n = 1;
+		world_put_pod(w, &p);
+	}
+	assert_int_equal(claims_of(w, "small"), 8);
+	assert_int_equal(claims_of(w, "big"), 0);
+}
+
+/* Machines of 8 GPUs for 8 pods of one each, a machine of one for the ninth. */
+static void gpus_are_not_left_over_where_they_need_not_be(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_provider p = worlds_provider(a);
+
+	(void)state;
+	p.types.v[2] = (struct world_instance_type){
+		"one", worlds_resources(a, "cpu=8,memory=64Gi,nvidia.com/gpu=1,pods=110"),
+		worlds_labels(a, "gpu=h100")};
+	world_put_provider(w, &p);
+	for (int i = 0; i < 9; i++)
+		add_machine(w, arena_printf(a, "o%d", i), "one");
+	for (int i = 0; i < 2; i++)
+		add_machine(w, arena_printf(a, "g%d", i), "gpu");
+	add_pods(w, a, 9, "cpu=1,nvidia.com/gpu=1");
+	assert_int_equal(claims_of(w, "gpu"), 1);
+	assert_int_equal(claims_of(w, "one"), 1);
 }
 
 static void warm_before_cold_and_fewer_failures_first_then_by_name(void **state)
@@ -646,7 +752,11 @@ int main(void)
 		cmocka_unit_test(a_provider_that_is_paused_or_missing_is_named),
 		cmocka_unit_test(a_heavier_pool_comes_first_and_the_nearest_miss_is_told_first),
 		cmocka_unit_test(the_type_that_wastes_least_is_taken_gpus_before_all_else),
-		cmocka_unit_test(providers_are_taken_in_the_pools_order),
+		cmocka_unit_test(of_equal_types_the_one_of_the_pools_first_provider_is_taken),
+		cmocka_unit_test(a_type_that_wastes_less_is_taken_whoever_provides_it),
+		cmocka_unit_test(the_type_is_chosen_for_all_who_wait),
+		cmocka_unit_test(who_must_be_apart_gets_no_more_than_each_needs),
+		cmocka_unit_test(gpus_are_not_left_over_where_they_need_not_be),
 		cmocka_unit_test(warm_before_cold_and_fewer_failures_first_then_by_name),
 		cmocka_unit_test(a_claim_says_all_that_its_maker_needs),
 		cmocka_unit_test(the_stock_of_a_pool_is_what_it_could_claim),

@@ -165,7 +165,7 @@ static void pods_that_take_too_much_to_place_are_told(void **state)
 	struct bench *d = *state;
 
 	bench_run(d, 5000);
-	for (unsigned i = 0; i < 330; i++) {
+	for (unsigned i = 0; i < 500; i++) {
 		OWN(arena) a = arena_new();
 
 		bench_must(

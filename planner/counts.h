@@ -1,0 +1,57 @@
+#ifndef PLANNER_COUNTS_H
+#define PLANNER_COUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include "base/arena.h"
+
+/*
+ * counts: how many of something at each of few of many numbers: a table that grows with what is in it, not with the numbers.
+ * Nothing is ever taken out.
+ * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_oracle.c
+ */
+struct counts {
+	struct count {
+		uint32_t at, n; /* n 0: free */
+	} * v;
+	size_t cap, n; /* cap: a power of two; n: numbers with a count */
+};
+
+static inline struct count *counts_find(const struct counts *c, uint32_t at)
+{
+	size_t i = (at * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->cap - 1);
+
+	while (c->v[i].n && c->v[i].at != at)
+		i = (i + 1) & (c->cap - 1);
+	return &c->v[i];
+}
+
+static inline uint32_t counts_get(const struct counts *c, uint32_t at)
+{
+	return c->cap ? counts_find(c, at)->n : 0;
+}
+
+static inline void counts_add(struct counts *c, uint32_t at, uint32_t n, struct arena *a)
+{
+	struct count *it;
+
+	if (!n)
+		return;
+	if (2 * (c->n + 1) > c->cap) {
+		const struct counts old = *c;
+
+		c->cap = old.cap ? old.cap * 2 : 4;
+		c->v = arena_calloc(a, c->cap, sizeof(*c->v));
+		for (size_t i = 0; i < old.cap; i++)
+			if (old.v[i].n)
+				*counts_find(c, old.v[i].at) = old.v[i];
+	}
+	it = counts_find(c, at);
+	c->n += !it->n;
+	it->at = at;
+	it->n += n;
+}
+
+#endif

@@ -1,0 +1,413 @@
+#include "planner/groups.h"
+
+#include "base/str.h"
+
+#define HOSTNAME "kubernetes.io/hostname"
+/* Each key costs each node of all tenants a look: a tenant that names more is beyond its work. */
+#define KEYS_MAX 16
+#define GROUP_COST 500 /* of a new one, its memory among it */
+#define LOOKUP_COST 10
+#define ANY_NAMESPACE "*" /* no namespace is called so */
+
+struct key {
+	const char *name;
+	struct map *ids; /* value -> struct id */
+	size_t n;
+};
+struct id {
+	int id;
+};
+
+struct bucket { /* groups that look for one label in one namespace */
+	struct topology_group **v;
+	size_t n, cap;
+};
+struct tenant_topology {
+	struct map *by_text;
+	struct map *index; /* namespace, key and value -> struct bucket */
+	struct named {
+		const char *key;
+	} * indexed; /* keys of labels that stand in the index */
+	size_t nindexed, indexed_cap;
+	uint64_t *named; /* keys, by bit */
+	size_t named_cap;
+	unsigned nkeys;
+	struct domains { /* one for each key */
+		struct domain_bins *bins;
+		size_t cap;
+		int *of; /* by bin */
+		size_t nof;
+	} * domains;
+};
+
+struct groups {
+	struct planning *p;
+	struct arena *a;
+	struct key *keys;
+	int nkeys;
+	size_t keys_cap;
+	struct plan_side **sides;
+	size_t nsides, sides_cap;
+	struct topology_group **found; /* scratch */
+	size_t nfound, found_cap;
+};
+
+void *groups_wider(struct arena *a, void *old, size_t *cap, size_t want, size_t size)
+{
+	size_t to = *cap ? *cap : 4;
+	void *v;
+
+	if (want <= *cap)
+		return old;
+	while (to < want)
+		to *= 2;
+	v = arena_calloc(a, to, size);
+	if (*cap)
+		memcpy(v, old, *cap * size);
+	*cap = to;
+	return v;
+}
+
+struct groups *groups_new(struct planning *p)
+{
+	struct groups *g = arena_new_obj(p->a, struct groups);
+
+	g->p = p;
+	g->a = p->a;
+	return g;
+}
+
+/* --- sides and groups ---------------------------------------------------------------------------- */
+
+static int key_of(struct groups *g, const char *name)
+{
+	if (str_eq(name, HOSTNAME))
+		return GROUP_HOST;
+	for (int i = 0; i < g->nkeys; i++)
+		if (str_eq(g->keys[i].name, name))
+			return i;
+	g->keys = groups_wider(g->a, g->keys, &g->keys_cap, (size_t)g->nkeys + 1, sizeof(*g->keys));
+	g->keys[g->nkeys] = (struct key){.name = name, .ids = planning_map(g->p)};
+	return g->nkeys++;
+}
+
+static struct tenant_topology *tenant_of(struct groups *g, struct plan_tenant *of)
+{
+	if (!of->topology) {
+		of->topology = arena_new_obj(g->a, struct tenant_topology);
+		of->topology->by_text = planning_map(g->p);
+		of->topology->index = planning_map(g->p);
+	}
+	return of->topology;
+}
+
+static void name_key(struct groups *g, struct plan_tenant *of, int key)
+{
+	struct tenant_topology *tt = of->topology;
+	const size_t word = (size_t)(key < 0 ? 0 : key) / 64;
+
+	if (key < 0 || (word < tt->named_cap && tt->named[word] >> key % 64 & 1))
+		return;
+	tt->named = groups_wider(g->a, tt->named, &tt->named_cap, word + 1, sizeof(*tt->named));
+	tt->named[word] |= (uint64_t)1 << key % 64;
+	if (++tt->nkeys > KEYS_MAX)
+		planning_charge(g->p, of, PLAN_WORK + 1);
+}
+
+/* Of one look at a pod. */
+static uint64_t cost_of(const struct world_topology *it)
+{
+	uint64_t cost = 2 + it->nnamespaces + 2 * it->pods.n;
+
+	for (size_t i = 0; i < it->pods.n; i++)
+		cost += it->pods.v[i].nvalues;
+	return cost;
+}
+
+static const struct requirement *one_value(const struct world_topology *it)
+{
+	for (size_t i = 0; i < it->pods.n; i++)
+		if (it->pods.v[i].op == SELECTOR_IN && it->pods.v[i].nvalues == 1)
+			return &it->pods.v[i];
+	return NULL;
+}
+
+/* In w->text: where in the index groups stand that want this label in this namespace; key NULL: any label. */
+static void index_key(struct world *w, const char *ns, const char *key, const char *value)
+{
+	world_text_clear(w);
+	world_text_add(w, ns);
+	world_text_add(w, key);
+	world_text_add(w, value);
+}
+
+static void put_into_index(struct groups *g, struct tenant_topology *of, struct topology_group *x)
+{
+	const struct requirement *r = one_value(x->it);
+	const char *ns = !x->it->nnamespaces	   ? x->pod->ns
+			 : x->it->nnamespaces == 1 ? x->it->namespaces[0]
+						   : ANY_NAMESPACE;
+	struct bucket *b;
+	size_t i = 0;
+
+	index_key(g->p->w, ns, r ? r->key : NULL, r ? r->values[0] : NULL);
+	b = map_get(of->index, g->p->w->text);
+	if (!b) {
+		b = arena_new_obj(g->a, struct bucket);
+		map_put(of->index, g->p->w->text, b);
+	}
+	b->v = groups_wider(g->a, b->v, &b->cap, b->n + 1, sizeof(struct topology_group *));
+	b->v[b->n++] = x;
+	while (r && i < of->nindexed && !str_eq(of->indexed[i].key, r->key))
+		i++;
+	if (!r || i < of->nindexed)
+		return;
+	of->indexed = groups_wider(g->a, of->indexed, &of->indexed_cap, of->nindexed + 1,
+				   sizeof(*of->indexed));
+	of->indexed[of->nindexed++].key = r->key;
+}
+
+static struct topology_group *group_of(struct groups *g, const struct plan_side *s,
+				       const struct world_topology *it, enum group_what what)
+{
+	struct tenant_topology *of = tenant_of(g, s->tenant);
+	struct topology_group *x;
+
+	shape_group_key(g->p->w, it, s->pod, what);
+	planning_charge(g->p, s->tenant, 8 + g->p->w->len / 8);
+	x = map_get(of->by_text, g->p->w->text);
+	if (x)
+		return x;
+	planning_charge(g->p, s->tenant, GROUP_COST);
+	x = arena_new_obj(g->a, struct topology_group);
+	map_put(of->by_text, g->p->w->text, x);
+	*x = (struct topology_group){
+		.of = of, .it = it, .pod = s->pod, .what = what, .key = key_of(g, it->key)};
+	name_key(g, s->tenant, x->key);
+	if (what != GROUP_ALL_TERMS)
+		x->cost = cost_of(it);
+	for (size_t i = 0; what == GROUP_ALL_TERMS && i < s->pod->topology.n; i++)
+		x->cost += cost_of(&s->pod->topology.v[i]);
+	put_into_index(g, of, x);
+	return x;
+}
+
+static bool term_selects(const struct world_topology *it, const char *ns, const struct world_pod *p)
+{
+	bool in = !it->nnamespaces && str_eq(ns, p->ns);
+
+	for (size_t i = 0; !in && i < it->nnamespaces; i++)
+		in = str_eq(it->namespaces[i], p->ns);
+	return in && selector_matches(&it->pods, &p->labels);
+}
+
+/* kube-scheduler's InterPodAffinity counts, for each affinity term, the pods that match all of them. */
+static bool selects(const struct topology_group *x, const struct world_pod *p)
+{
+	if (x->what != GROUP_ALL_TERMS)
+		return term_selects(x->it, x->pod->ns, p);
+	for (size_t i = 0; i < x->pod->topology.n; i++)
+		if (x->pod->topology.v[i].kind == WORLD_TOGETHER &&
+		    !term_selects(&x->pod->topology.v[i], x->pod->ns, p))
+			return false;
+	return true;
+}
+
+/* One that is bound wants nothing any more, but to be kept apart. */
+static void make_rules(struct groups *g, struct plan_side *s)
+{
+	static const enum group_what counts_of[] = {[WORLD_SPREAD] = GROUP_SPREAD,
+						    [WORLD_TOGETHER] = GROUP_ALL_TERMS,
+						    [WORLD_APART] = GROUP_SELECTED};
+
+	if (s->pending)
+		s->rules = arena_calloc(g->a, s->pod->topology.n + 1, sizeof(*s->rules));
+	for (size_t i = 0; i < s->pod->topology.n && !s->tenant->over; i++) {
+		const struct world_topology *it = &s->pod->topology.v[i];
+
+		if (s->pending) {
+			struct topology_group *x = group_of(g, s, it, counts_of[it->kind]);
+
+			s->rules[s->nrules++] = (struct topology_rule){x, it, selects(x, s->pod)};
+		}
+		if (it->kind == WORLD_APART)
+			(void)group_of(g, s, it, GROUP_CARRIERS);
+	}
+}
+
+struct plan_side *groups_side(struct groups *g, struct world_shape *shape, bool pending)
+{
+	struct plan_side *s;
+
+	if (shape->plan == g->p->w->plan)
+		return shape->side;
+	s = arena_new_obj(g->a, struct plan_side);
+	shape->plan = g->p->w->plan;
+	shape->side = s;
+	*s = (struct plan_side){.pod = &shape->pod,
+				.tenant = planning_tenant(g->p, shape->pod.tenant),
+				.pending = pending,
+				.number = (uint32_t)g->nsides};
+	planning_charge(g->p, s->tenant, 20);
+	if (shape->pod.topology.n)
+		make_rules(g, s);
+	g->sides = groups_wider(g->a, g->sides, &g->sides_cap, g->nsides + 1,
+				sizeof(struct plan_side *));
+	g->sides[g->nsides++] = s;
+	return s;
+}
+
+static void look_in_bucket(struct groups *g, struct plan_side *s, const char *ns, const char *key,
+			   const char *value)
+{
+	const struct bucket *b;
+
+	index_key(g->p->w, ns, key, value);
+	planning_charge(g->p, s->tenant, LOOKUP_COST);
+	b = map_get(s->tenant->topology->index, g->p->w->text);
+	for (size_t i = 0; b && i < b->n && !s->tenant->over; i++) {
+		planning_charge(g->p, s->tenant, b->v[i]->cost);
+		if (!selects(b->v[i], s->pod) || (!s->pending && b->v[i]->what == GROUP_CARRIERS))
+			continue;
+		g->found = groups_wider(g->a, g->found, &g->found_cap, g->nfound + 1,
+					sizeof(struct topology_group *));
+		g->found[g->nfound++] = b->v[i];
+	}
+}
+
+static void meet(struct groups *g, struct plan_side *s)
+{
+	const struct tenant_topology *of = s->tenant->topology;
+	size_t bans = 0;
+
+	g->nfound = 0;
+	look_in_bucket(g, s, s->pod->ns, NULL, NULL);
+	look_in_bucket(g, s, ANY_NAMESPACE, NULL, NULL);
+	for (size_t i = 0; i < of->nindexed; i++) {
+		const char *value = labels_get(&s->pod->labels, of->indexed[i].key);
+
+		if (!value)
+			continue;
+		look_in_bucket(g, s, s->pod->ns, of->indexed[i].key, value);
+		look_in_bucket(g, s, ANY_NAMESPACE, of->indexed[i].key, value);
+	}
+	for (size_t i = 0; i < g->nfound; i++)
+		bans += g->found[i]->what == GROUP_CARRIERS;
+	s->counted = arena_calloc(g->a, g->nfound - bans + s->pod->topology.n + 1,
+				  sizeof(struct topology_group *));
+	s->bans = arena_calloc(g->a, bans + 1, sizeof(struct topology_group *));
+	for (size_t i = 0; i < g->nfound; i++) {
+		if (g->found[i]->what == GROUP_CARRIERS)
+			s->bans[s->nbans++] = g->found[i];
+		else
+			s->counted[s->ncounted++] = g->found[i];
+	}
+	for (size_t i = 0; i < s->pod->topology.n; i++)
+		if (s->pod->topology.v[i].kind == WORLD_APART)
+			s->counted[s->ncounted++] =
+				group_of(g, s, &s->pod->topology.v[i], GROUP_CARRIERS);
+}
+
+bool groups_meet(struct groups *g, size_t side)
+{
+	struct plan_tenant *of;
+
+	if (side >= g->nsides)
+		return false;
+	of = g->sides[side]->tenant;
+	planning_charge(g->p, of, 20);
+	if (!of->topology)
+		return true;
+	if (!of->topology->domains)
+		of->topology->domains =
+			arena_calloc(g->a, (size_t)g->nkeys + 1, sizeof(*of->topology->domains));
+	if (!of->over)
+		meet(g, g->sides[side]);
+	return true;
+}
+
+/* --- domains and counts -------------------------------------------------------------------------- */
+
+int groups_keys(const struct groups *g)
+{
+	return g->nkeys;
+}
+
+size_t groups_domains(const struct groups *g, int key)
+{
+	return g->keys[key].n;
+}
+
+static int domain_of(struct groups *g, int key, const struct labels *labels)
+{
+	const char *value = labels_get(labels, g->keys[key].name);
+	struct id *id;
+
+	if (!value)
+		return -1;
+	id = map_get(g->keys[key].ids, value);
+	if (!id) {
+		id = arena_new_obj(g->a, struct id);
+		id->id = (int)g->keys[key].n++;
+		map_put(g->keys[key].ids, value, id);
+	}
+	return id->id;
+}
+
+const int *groups_domains_of(struct groups *g, const struct labels *labels)
+{
+	int *d = arena_calloc(g->a, (size_t)g->nkeys + 1, sizeof(*d));
+
+	for (int k = 0; k < g->nkeys; k++)
+		d[k] = domain_of(g, k, labels);
+	return d;
+}
+
+void groups_bin(struct groups *g, struct plan_tenant *of, size_t bin, const struct labels *labels)
+{
+	if (!of->topology)
+		return;
+	for (int k = 0; k < g->nkeys; k++) {
+		struct domains *d = &of->topology->domains[k];
+		const int id = domain_of(g, k, labels);
+		struct domain_bins *b;
+
+		d->of = groups_wider(g->a, d->of, &d->nof, bin + 1, sizeof(*d->of));
+		d->of[bin] = id;
+		if (id < 0)
+			continue;
+		d->bins = groups_wider(g->a, d->bins, &d->cap, (size_t)id + 1, sizeof(*d->bins));
+		b = &d->bins[id];
+		b->v = groups_wider(g->a, b->v, &b->cap, b->n + 1, sizeof(*b->v));
+		b->v[b->n++] = (uint32_t)bin;
+	}
+}
+
+int groups_domain(const struct plan_tenant *of, int key, size_t bin)
+{
+	return of->topology->domains[key].of[bin];
+}
+
+const struct domain_bins *groups_bins(const struct plan_tenant *of, int key, size_t domain)
+{
+	static const struct domain_bins none;
+	const struct domains *d = &of->topology->domains[key];
+
+	return domain < d->cap ? &d->bins[domain] : &none;
+}
+
+void groups_place(struct groups *g, const struct plan_side *s, size_t bin, size_t n,
+		  size_t terminating)
+{
+	planning_charge(g->p, s->tenant, 4 + s->ncounted);
+	for (size_t i = 0; i < s->ncounted && !s->tenant->over; i++) {
+		struct topology_group *x = s->counted[i];
+		const int domain = x->key < 0 ? (int)bin : groups_domain(s->tenant, x->key, bin);
+		const size_t count = n - (x->what == GROUP_SPREAD ? terminating : 0);
+
+		if (domain < 0)
+			continue;
+		counts_add(&x->count, (uint32_t)domain, (uint32_t)count, g->a);
+		x->total += count;
+	}
+}

@@ -1,0 +1,80 @@
+#ifndef PLANNER_GROUPS_H
+#define PLANNER_GROUPS_H
+
+#include "planner/counts.h"
+#include "planner/planning.h"
+
+/*
+ * groups: pods that constraints count, over the domains of one key, as they are placed.  Equal constraints share a group.
+ * For kubernetes.io/hostname each bin is a domain.
+ *
+ * Which groups count a pod is found by its labels: most selectors want one value of a label, and stand in an index by it.
+ * Tests: tests/unit/planner/test_topology.c
+ */
+enum group_what {
+	GROUP_SELECTED, /* counts pods that the constraint selects */
+	GROUP_CARRIERS, /* those that have it: anti-affinity holds both ways */
+	GROUP_SPREAD,	/* as selected, without those that are being deleted */
+	GROUP_ALL_TERMS /* that all affinity terms of a pod select together */
+};
+#define GROUP_HOST (-1)
+struct topology_group {
+	struct tenant_topology *of;
+	const struct world_topology *it;
+	const struct world_pod *pod; /* one that has it: its namespace, its other terms */
+	enum group_what what;
+	int key;	      /* GROUP_HOST: hostname */
+	struct counts count;  /* by domain, or by bin */
+	uint64_t total, cost; /* cost: of one look at a pod */
+};
+struct topology_rule {
+	struct topology_group *group;
+	const struct world_topology *it;
+	bool self; /* the pod is among those that it selects */
+};
+
+/* What a pod is to others; of world_shape. */
+struct plan_side {
+	const struct world_pod *pod;
+	struct plan_tenant *tenant;
+	bool pending;		     /* somebody who waits has it */
+	uint32_t number;	     /* from 0, in no order */
+	struct topology_rule *rules; /* its own constraints, of one that is pending */
+	size_t nrules;
+	struct topology_group **counted; /* grow by one when it is placed */
+	size_t ncounted;
+	struct topology_group **bans; /* pods that are there want it elsewhere */
+	size_t nbans;
+	struct party *parties;
+};
+
+struct groups;
+struct groups *groups_new(struct planning *p);
+/* Of pods that wait first, then of all; then groups_meet() of each.  Of a tenant that is
+ * beyond its work no more is kept: what is there of it does not hold. */
+struct plan_side *groups_side(struct groups *g, struct world_shape *side, bool pending);
+/* The side of that number; false: there is none, and all is ready. */
+bool groups_meet(struct groups *g, size_t side);
+
+/* Then bins: which domain of each key they are of.  Domains have numbers, the same for all tenants. */
+int groups_keys(const struct groups *g);
+size_t groups_domains(const struct groups *g, int key); /* so far */
+const int *groups_domains_of(struct groups *g, const struct labels *labels);
+void groups_bin(struct groups *g, struct plan_tenant *of, size_t bin, const struct labels *labels);
+int groups_domain(const struct plan_tenant *of, int key, size_t bin); /* -1: none */
+/* Its bins, in their order. */
+struct domain_bins {
+	uint32_t *v;
+	size_t n, cap;
+};
+const struct domain_bins *groups_bins(const struct plan_tenant *of, int key, size_t domain);
+
+/* So many pods of the side, of them so many that are being deleted: these count for affinity, and not for spread
+ * (PodTopologySpread's countPodsMatchSelector). */
+void groups_place(struct groups *g, const struct plan_side *s, size_t bin, size_t n,
+		  size_t terminating);
+
+/* v with room for so many, in the arena. */
+void *groups_wider(struct arena *a, void *v, size_t *cap, size_t want, size_t size);
+
+#endif

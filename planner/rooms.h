@@ -1,0 +1,39 @@
+#ifndef PLANNER_ROOMS_H
+#define PLANNER_ROOMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/arena.h"
+
+/*
+ * rooms: how much room each of many places has, in the order in which they are tried, so that the first with
+ * enough is found without a look at each.
+ *
+ * Over each eight places stands a row with the most that one of them has of each column, over each eight of
+ * these another one, and so on: what is too small for a request is passed over in a few steps.  Two places may have enough of
+ * one column each and neither of both; then both are looked at.
+ * Tests: tests/unit/planner/test_rooms.c
+ */
+#define ROOMS_NONE SIZE_MAX
+
+struct ask { /* of one column; more than 0 */
+	uint32_t column;
+	int64_t amount;
+};
+struct asks {
+	const struct ask *v;
+	size_t n;
+};
+
+struct rooms;
+struct rooms *rooms_new(struct arena *a, size_t columns);
+size_t rooms_add(struct rooms *r, const int64_t *row); /* its number, from 0 */
+bool rooms_fit(const struct rooms *r, size_t at, struct asks asks);
+void rooms_take(struct rooms *r, size_t at, struct asks asks);
+/* Nothing goes there any more that asks for any of column 0. */
+void rooms_close(struct rooms *r, size_t at);
+/* The first from there on with room; ROOMS_NONE.  steps grows by what was looked at. */
+size_t rooms_next(const struct rooms *r, size_t from, struct asks asks, uint64_t *steps);
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * supply_choose: which type for a group of pods, not for the first of them.
+ *
+ * A new machine is filled with the pod that needs it and, as far as they go, with those that wait and are like it: of its
+ * fit and asking for the same resources.  They count with their average size.  What it
+ * costs is divided by how many it serves.
+ * Tests: tests/unit/planner/test_supply.c
+ */
+#include "planner/supply.h"
+
+#define GPU_COST ((int64_t)10000000) /* more than any CPUs and memory: GPUs are what is scarce */
+#define MACHINE_COST ((int64_t)4000) /* to boot, wipe and keep one more: as 4 CPUs */
+#define MIB_PER_CPU 4096	     /* of memory that costs as much as a CPU */
+
+static int64_t amount(const struct resources *r, const char *name, int64_t most)
+{
+	const struct quantity *q = resources_get(r, name);
+	const int64_t n = q ? quantity_floor(*q) : 0;
+
+	return n < 0 ? 0 : n < most ? n : most;
+}
+
+int64_t supply_cost(const struct resources *capacity)
+{
+	const int64_t gpus = amount(capacity, PLANNING_GPU, 100000),
+		      cpus = amount(capacity, "cpu", 1000000),
+		      mib = amount(capacity, "memory", INT64_MAX) / 1048576;
+
+	return MACHINE_COST + gpus * GPU_COST + cpus * 1000 +
+	       (mib < MIB_PER_CPU * (int64_t)1000000 ? mib : MIB_PER_CPU * (int64_t)1000000) *
+		       1000 / MIB_PER_CPU;
+}
+
+/* a * b / c, none of them negative, c not 0; at most INT64_MAX. */
+static int64_t scale(int64_t a, int64_t b, int64_t c)
+{
+	int64_t product;
+	__int128 wide;
+
+	if (!__builtin_mul_overflow(a, b, &product))
+		return product / c;
+	wide = (__int128)a * b / c;
+	return wide < INT64_MAX ? (int64_t)wide : INT64_MAX;
+}
+
+/* So many of a party's pods, on average. */
+static void add(struct supply_rest *r, const struct party *of, size_t n)
+{
+	if (!n)
+		return;
+	r->n += n;
+	for (size_t i = 0; i < r->nasks; i++)
+		r->sum[i] = planning_add(r->sum[i], scale(of->sum[r->asks[i].column], (int64_t)n,
+							  (int64_t)of->left));
+}
+
+static const struct party *riders(const struct plan_cell *c)
+{
+	const struct party *x = c->class_->fit->parties;
+
+	while (x && x->columns != c->class_->columns)
+		x = x->next;
+	return x;
+}
+
+struct supply_rest supply_rest_of(struct planning *p, const struct plan_cell *c)
+{
+	struct supply_rest r = {.asks = c->class_->of_new.v, .nasks = c->class_->of_new.n};
+	const struct party *others = c->topology ? riders(c) : NULL;
+	size_t own = c->party->left;
+
+	r.sum = arena_calloc(p->a, r.nasks, sizeof(*r.sum));
+	if (c->topology) {
+		const size_t most = topology_on_one(c->topology);
+
+		own = (own + 1) / topology_parts(c->topology);
+		own = own ? own - 1 : 0;
+		own = own < most ? own : most - 1;
+	}
+	add(&r, c->party, own);
+	if (others)
+		add(&r, others, others->left);
+	return r;
+}
+
+struct asks supply_asks_for(const struct supply_rest *r, size_t k, struct ask *out)
+{
+	for (size_t i = 0; i < r->nasks; i++) {
+		out[i] = r->asks[i];
+		if (k > 1)
+			out[i].amount = planning_add(
+				out[i].amount, scale(r->sum[i], (int64_t)k - 1, (int64_t)r->n));
+	}
+	return (struct asks){out, r->nasks};
+}
+
+size_t supply_serves(const struct supply_rest *r, const struct supply_line *l)
+{
+	int64_t k = (int64_t)r->n;
+
+	for (size_t i = 0; i < r->nasks; i++) {
+		const int64_t room = planning_sub(l->row[r->asks[i].column], r->asks[i].amount);
+
+		if (room < r->sum[i] && scale(room, (int64_t)r->n, r->sum[i]) < k)
+			k = scale(room, (int64_t)r->n, r->sum[i]);
+	}
+	return (size_t)k + 1;
+}
+
+bool supply_is_cheaper(const struct supply_line *a, size_t k, const struct supply_line *b, size_t m)
+{
+	return (__int128)a->cost * (__int128)m < (__int128)b->cost * (__int128)k;
+}

@@ -1,0 +1,277 @@
+/*
+ * bench_plan_growth: how a plan's time grows with what is planned, in the cases in which planners become
+ * quadratic.  Each case is planned with a quarter of n and with n, in a process of its own: so many ms, so
+ * many MB, and the exponent of its growth.
+ *
+ *	plan_growth_hosts        pods alike, spread over hosts with maxSkew 3
+ *	plan_growth_apps         apps of 10 pods, each spread over zones, apart on hosts, and away from another app
+ *	plan_growth_shapes       pods, no two of which ask for the same
+ *	plan_growth_pools        the same for 50 pools
+ *	plan_growth_racks        racks of 8 machines, pods of jobs, spread over racks or apart on them
+ *	plan_growth_identical    pods alike
+ *	plan_50k_on_nodes_ms     50,000 pods of 500 shapes for 5,000 Nodes with room for them
+ *	plan_incremental_topology_ms   one more pod that is spread over zones and hosts, beside 50,000 that are so on
+ *	                               5,000 Nodes; and the memory that this plan takes
+ *
+ * Times are processor time of the plan alone, the best of the rounds.  Every pod must be served.
+ */
+#include <math.h>
+#include <string.h>
+#include "base/mem.h"
+#include "tests/bench/entry.h"
+#include "tests/bench/plan_world.h"
+
+#define ROUNDS 3
+#define POOLS 50
+#define RACK "topology.drover.dev/rack"
+
+static struct bench_figure measure(struct world *(*build)(unsigned n), unsigned n)
+{
+	struct bench_figure best = {0};
+
+	for (int i = 0; i < ROUNDS; i++) {
+		OWN(arena) a = arena_new();
+		const double began = bench_ms();
+		OWN(world) w = build(n);
+		const double built = bench_ms();
+		const struct plan *p = plan_make(w, 0, a);
+		const double done = bench_ms();
+		size_t served = 0;
+
+		for (size_t k = 0; k < p->npods; k++)
+			served += p->pods[k].outcome != PLAN_NOTHING;
+		if (!i || done - built < best.plan_ms)
+			best = (struct bench_figure){.all_ms = done - began,
+						     .plan_ms = done - built,
+						     .served = served,
+						     .pods = p->npods,
+						     .claims = p->nclaims};
+	}
+	return best;
+}
+
+static void put_pod(struct world *w, unsigned i, const struct world_pod *like, int64_t cpu)
+{
+	struct resource requests[2] = {{"cpu", bench_milli(cpu)},
+				       {"memory", quantity_of(256 * BENCH_MIB)}};
+	struct world_pod p = *like;
+	char name[32];
+
+	(void)str_format(name, sizeof(name), "pod-%06u", i);
+	p.tenant = "t";
+	p.ns = "default";
+	p.name = p.uid = name;
+	p.unschedulable = true;
+	p.requests.v = requests;
+	p.requests.n = 2;
+	world_put_pod(w, &p);
+}
+
+/* --- cases --------------------------------------------------------------------------------------- */
+
+static struct world *hosts(unsigned n)
+{
+	struct world *w = bench_world(n / 6 + BENCH_TYPES, 1);
+	struct label label = {"app", "web"};
+	struct requirement of = {"app", SELECTOR_IN, (const char *[]){"web"}, 1};
+	struct world_topology t = {WORLD_SPREAD, BENCH_HOST, 3, {&of, 1}, NULL, 0};
+	const struct world_pod like = {.labels = {&label, 1}, .topology = {&t, 1}};
+
+	for (unsigned i = 0; i < n; i++)
+		put_pod(w, i, &like, 500);
+	return w;
+}
+
+static struct world *apps(unsigned n)
+{
+	struct world *w = bench_world(n / 6 + BENCH_TYPES, 1);
+
+	for (unsigned i = 0; i < n; i++) {
+		char app[16], other[16];
+		const char *own = app, *enemy = other;
+		struct label label = {"app", app};
+		struct requirement of = {"app", SELECTOR_IN, &own, 1},
+				   against = {"app", SELECTOR_IN, &enemy, 1};
+		struct world_topology t[] = {
+			{WORLD_SPREAD, BENCH_ZONE, 1, {&of, 1}, NULL, 0},
+			{WORLD_APART, BENCH_HOST, 0, {&of, 1}, NULL, 0},
+			{WORLD_APART, BENCH_HOST, 0, {&against, 1}, NULL, 0},
+		};
+		const struct world_pod like = {.labels = {&label, 1}, .topology = {t, 3}};
+
+		(void)str_format(app, sizeof(app), "app-%u", i / 10);
+		(void)str_format(other, sizeof(other), "app-%u", i / 10 ^ 1);
+		put_pod(w, i, &like, 500);
+	}
+	return w;
+}
+
+static struct world *shapes_for(unsigned n, unsigned pools)
+{
+	struct world *w = bench_world(n / 50 + BENCH_TYPES, pools);
+
+	for (unsigned i = 0; i < n; i++)
+		put_pod(w, i, &(struct world_pod){0}, 500 + i);
+	return w;
+}
+
+static struct world *shapes(unsigned n)
+{
+	return shapes_for(n, 1);
+}
+
+static struct world *pools(unsigned n)
+{
+	return shapes_for(n, POOLS);
+}
+
+static struct world *racks(unsigned n)
+{
+	struct world *w = bench_world(0, 1);
+
+	for (unsigned i = 0; i < n * 8; i++) {
+		char name[32], rack[32];
+		struct label label = {RACK, rack};
+		struct world_machine m = {.name = name,
+					  .provider = "provider-0",
+					  .instance_type = "type-16",
+					  .labels = {&label, 1},
+					  .offered = true,
+					  .level_flash = -1,
+					  .level_hdd = -1};
+
+		(void)str_format(rack, sizeof(rack), "rack-%u", i / 8);
+		(void)str_format(name, sizeof(name), "machine-%u", i);
+		world_put_machine(w, &m);
+	}
+	for (unsigned i = 0; i < n * 8; i++) {
+		char job[16];
+		const char *own = job;
+		struct label label = {"job", job};
+		struct requirement of = {"job", SELECTOR_IN, &own, 1};
+		struct world_topology t = {
+			i % 2 ? WORLD_APART : WORLD_SPREAD, RACK, 1, {&of, 1}, NULL, 0};
+		const struct world_pod like = {.labels = {&label, 1}, .topology = {&t, 1}};
+
+		(void)str_format(job, sizeof(job), "job-%u", (i & 1) + i / 32 * 2);
+		put_pod(w, i, &like, 4000);
+	}
+	return w;
+}
+
+static struct world *identical(unsigned n)
+{
+	struct world *w = bench_world(BENCH_TYPES * 4, 1);
+
+	for (unsigned i = 0; i < n; i++)
+		put_pod(w, i, &(struct world_pod){0}, 500);
+	return w;
+}
+
+static struct world *on_nodes(unsigned n)
+{
+	struct world *w = bench_world(BENCH_TYPES, 1);
+
+	bench_put_nodes(w, n / 10, 0, NULL);
+	for (unsigned i = 0; i < n; i++)
+		put_pod(w, i, &(struct world_pod){0}, 500 + i % 500);
+	return w;
+}
+
+#define CASE(name)                                                                                 \
+	static struct bench_figure measure_##name(unsigned n)                                      \
+	{                                                                                          \
+		return measure(name, n);                                                           \
+	}
+CASE(hosts)
+CASE(apps)
+CASE(shapes)
+CASE(pools)
+CASE(racks)
+CASE(identical)
+CASE(on_nodes)
+
+/* --- one event ----------------------------------------------------------------------------------- */
+
+static struct bench_figure incremental(unsigned n)
+{
+	OWN(world) w = bench_world(BENCH_TYPES, 1);
+	struct label label = {"app", "web"};
+	struct requirement of = {"app", SELECTOR_IN, (const char *[]){"web"}, 1};
+	struct world_topology t[] = {{WORLD_SPREAD, BENCH_ZONE, 1, {&of, 1}, NULL, 0},
+				     {WORLD_SPREAD, BENCH_HOST, 20, {&of, 1}, NULL, 0}};
+	const struct world_pod like = {.labels = {&label, 1}, .topology = {t, 2}};
+	struct bench_figure best = {0};
+
+	bench_put_nodes(w, n, 10, &like);
+	for (unsigned i = 0; i < 5 * ROUNDS; i++) {
+		OWN(arena) a = arena_new();
+		const double began = bench_ms();
+		const struct plan *p;
+		double took;
+
+		put_pod(w, i, &like, 100);
+		p = plan_make(w, 0, a);
+		took = bench_ms() - began;
+		if (p->npods != i + 1 || p->pods[i].outcome == PLAN_NOTHING)
+			bench_die("the pod is not served");
+		if (!i || took < best.plan_ms)
+			best = (struct bench_figure){.plan_ms = took,
+						     .mb = (double)arena_size(a) / 1048576};
+	}
+	return best;
+}
+
+/* --- printing ------------------------------------------------------------------------------------ */
+
+static void print(const char *name, const char *what, double value, const char *unit, double goal,
+		  unsigned n)
+{
+	char text[64];
+
+	(void)str_format(text, sizeof(text), "%s_%s", name, what);
+	entry_print(&(struct entry){text, unit, "lower", value, goal, "goal", goal, n});
+}
+
+static struct bench_figure served(const char *name, struct bench_figure (*fn)(unsigned n),
+				  unsigned n)
+{
+	struct bench_figure f = bench_apart(fn, n);
+
+	(void)fprintf(stderr, "%s %u: plan %.1f ms, with its world %.1f ms, %.0f MB, %zu claims\n",
+		      name, n, f.plan_ms, f.all_ms, f.mb, f.claims);
+	if (f.served != f.pods)
+		(void)fprintf(stderr, "%s %u: %zu of %zu pods are served\n", name, n, f.served,
+			      f.pods);
+	if (f.served != f.pods)
+		bench_die("not all pods are served");
+	return f;
+}
+
+static void grow(const char *name, struct bench_figure (*fn)(unsigned n), unsigned n,
+		 double goal_ms)
+{
+	const struct bench_figure quarter = served(name, fn, n / 4), all = served(name, fn, n);
+
+	print(name, "ms", all.plan_ms, "ms", goal_ms, n);
+	print(name, "mb", all.mb, "MB", 64, n);
+	print(name, "exponent", log(all.plan_ms / quarter.plan_ms) / log(4), "", 1.1, n);
+}
+
+int main(void)
+{
+	struct bench_figure f;
+
+	mem_init();
+	grow("plan_growth_identical", measure_identical, 50000, 25);
+	grow("plan_growth_hosts", measure_hosts, 50000, 100);
+	grow("plan_growth_apps", measure_apps, 20000, 100);
+	grow("plan_growth_shapes", measure_shapes, 20000, 150);
+	grow("plan_growth_pools", measure_pools, 20000, 150);
+	grow("plan_growth_racks", measure_racks, 2000, 150);
+	f = served("plan_50k_on_nodes", measure_on_nodes, 50000);
+	print("plan_50k_on_nodes", "ms", f.plan_ms, "ms", 150, 50000);
+	f = bench_apart(incremental, 5000);
+	print("plan_incremental_topology", "ms", f.plan_ms, "ms", 5, 5000);
+	return 0;
+}

@@ -1,0 +1,279 @@
+/*
+ * test_oracle: small fleets and crowds made at random; where each pod goes is found out a second time, by looking
+ * at each node for each pod and counting all pods anew.  The plan has to say the same.
+ */
+#include "tests/unit/planner/worlds.h"
+#include "tests/unit/testing.h"
+#include "base/str.h"
+
+#define ZONE "topology.kubernetes.io/zone"
+#define RACK "topology.drover.dev/rack"
+#define HOST "kubernetes.io/hostname"
+
+enum { NODES = 90, PODS = 220, WORLDS = 60, RULES = 2, LIKES = 7, APPS = 3 };
+
+static uint64_t next(uint64_t *s)
+{
+	*s ^= *s << 13; /* source: xorshift64, Marsaglia 2003 */
+	*s ^= *s >> 7;
+	*s ^= *s << 17;
+	return *s;
+}
+
+struct fleet {
+	uint64_t seed;
+	size_t nodes, racks;
+	struct node {
+		const char *name;
+		size_t domain[3]; /* by key: zone, rack, host */
+		int64_t cpus;
+	} node[NODES];
+	struct pod {
+		struct world_pod it;
+		int64_t cpus;
+		size_t at; /* node + 1; 0: nowhere */
+	} pod[PODS];
+	size_t placed; /* in the order in which they were */
+	struct pod *order[PODS];
+};
+static const char *const keys[] = {ZONE, RACK, HOST};
+static const char *const apps[APPS] = {"x", "y", "z"};
+
+static size_t key_of(const struct world_topology *t)
+{
+	size_t k = 0;
+
+	while (!str_eq(keys[k], t->key))
+		k++;
+	return k;
+}
+
+static void make_nodes(struct fleet *f, struct world *w, struct arena *a)
+{
+	f->nodes = 5 + next(&f->seed) % (NODES - 5);
+	f->racks = 2 + next(&f->seed) % 88; /* few, or more than few */
+	for (size_t i = 0; i < f->nodes; i++) {
+		struct world_node n;
+
+		f->node[i] = (struct node){
+			.name = arena_printf(a, "n%02zu", i),
+			.domain = {next(&f->seed) % 3, i % f->racks, i},
+			.cpus = 1 + (int64_t)(next(&f->seed) % 6),
+		};
+		n = worlds_node(a, f->node[i].name);
+		n.allocatable = worlds_resources(
+			a, arena_printf(a, "cpu=%lld,pods=1000", (long long)f->node[i].cpus));
+		n.labels = worlds_labels(a, arena_printf(a, ZONE "=z%zu," RACK "=r%zu," HOST "=%s",
+							 f->node[i].domain[0], f->node[i].domain[1],
+							 n.name));
+		world_put_node(w, &n);
+	}
+}
+
+static void make_pods(struct fleet *f, struct world *w, struct arena *a)
+{
+	static const enum world_topology_kind kinds[] = {WORLD_SPREAD, WORLD_SPREAD, WORLD_APART,
+							 WORLD_TOGETHER};
+
+	struct pod like[LIKES];
+
+	for (size_t i = 0; i < LIKES; i++) {
+		struct pod *p = &like[i];
+		struct world_topology *t = arena_calloc(a, RULES, sizeof(*t));
+
+		p->cpus = (int64_t)(next(&f->seed) % 3);
+		p->it = worlds_pod(a, "p", arena_printf(a, "cpu=%lld", (long long)p->cpus));
+		p->it.labels =
+			worlds_labels(a, arena_printf(a, "app=%s", apps[next(&f->seed) % APPS]));
+		p->it.topology.v = t;
+		p->it.topology.n = next(&f->seed) % (RULES + 1);
+		for (size_t k = 0; k < p->it.topology.n; k++)
+			t[k] = (struct world_topology){
+				.kind = kinds[next(&f->seed) % 4],
+				.key = keys[next(&f->seed) % 3],
+				.max_skew = 1 + (int64_t)(next(&f->seed) % 3),
+				.pods = worlds_term(
+					a, arena_printf(a, "app %s (%s)",
+							next(&f->seed) % 4 ? "in" : "notin",
+							apps[next(&f->seed) % APPS])),
+			};
+	}
+	for (size_t i = 0; i < PODS; i++) {
+		f->pod[i] = like[next(&f->seed) % LIKES];
+		f->pod[i].it.name = f->pod[i].it.uid = arena_printf(a, "p%03zu", i);
+		f->pod[i].at = 0;
+		world_put_pod(w, &f->pod[i].it);
+	}
+}
+
+/* --- looking at each ----------------------------------------------------------------------------- */
+
+static bool all_terms_select(const struct pod *of, const struct pod *p)
+{
+	for (size_t i = 0; i < of->it.topology.n; i++)
+		if (of->it.topology.v[i].kind == WORLD_TOGETHER &&
+		    !selector_matches(&of->it.topology.v[i].pods, &p->it.labels))
+			return false;
+	return true;
+}
+
+static bool counts(const struct pod *of, const struct world_topology *t, const struct pod *p)
+{
+	return t->kind == WORLD_TOGETHER ? all_terms_select(of, p)
+					 : selector_matches(&t->pods, &p->it.labels);
+}
+
+static int64_t count(const struct fleet *f, const struct pod *of, const struct world_topology *t,
+		     size_t domain)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < f->placed; i++)
+		n += (domain == SIZE_MAX ||
+		      f->node[f->order[i]->at - 1].domain[key_of(t)] == domain) &&
+		     counts(of, t, f->order[i]);
+	return n;
+}
+
+static int64_t least(const struct fleet *f, const struct pod *p, const struct world_topology *t)
+{
+	int64_t min = INT64_MAX;
+
+	if (key_of(t) == 2) /* a new node is always one more */
+		return 0;
+	for (size_t i = 0; i < f->nodes; i++) {
+		const int64_t n = count(f, p, t, f->node[i].domain[key_of(t)]);
+
+		min = n < min ? n : min;
+	}
+	return min;
+}
+
+static bool waits(const struct fleet *f, const struct pod *p)
+{
+	for (size_t i = 0; i < p->it.topology.n; i++) {
+		const struct world_topology *t = &p->it.topology.v[i];
+
+		if (t->kind == WORLD_TOGETHER && !count(f, p, t, SIZE_MAX) && !counts(p, t, p))
+			return true;
+	}
+	return false;
+}
+
+static bool rule_admits(const struct fleet *f, const struct pod *p, const struct world_topology *t,
+			int64_t min, size_t domain)
+{
+	const int64_t here = count(f, p, t, domain);
+
+	if (t->kind == WORLD_SPREAD)
+		return here + counts(p, t, p) - min <= t->max_skew;
+	if (t->kind == WORLD_APART)
+		return !here;
+	return here || !count(f, p, t, SIZE_MAX);
+}
+
+static bool admits(const struct fleet *f, const struct pod *p, const int64_t *min, size_t node)
+{
+	int64_t left = f->node[node].cpus;
+
+	for (size_t i = 0; i < f->placed; i++)
+		left -= f->order[i]->at == node + 1 ? f->order[i]->cpus : 0;
+	if (p->cpus && left < p->cpus)
+		return false;
+	for (size_t i = 0; i < p->it.topology.n; i++)
+		if (!rule_admits(f, p, &p->it.topology.v[i], min[i],
+				 f->node[node].domain[key_of(&p->it.topology.v[i])]))
+			return false;
+	for (size_t i = 0; i < f->placed; i++)
+		for (size_t k = 0; k < f->order[i]->it.topology.n; k++) {
+			const struct world_topology *t = &f->order[i]->it.topology.v[k];
+
+			if (t->kind == WORLD_APART && counts(f->order[i], t, p) &&
+			    f->node[f->order[i]->at - 1].domain[key_of(t)] ==
+				    f->node[node].domain[key_of(t)])
+				return false;
+		}
+	return true;
+}
+
+static bool put(struct fleet *f, struct pod *p)
+{
+	int64_t min[RULES];
+
+	for (size_t i = 0; i < p->it.topology.n; i++)
+		min[i] = least(f, p, &p->it.topology.v[i]);
+	for (size_t i = 0; i < f->nodes && !waits(f, p); i++)
+		if (admits(f, p, min, i)) {
+			p->at = i + 1;
+			f->order[f->placed++] = p;
+			return true;
+		}
+	return false;
+}
+
+/* In order, then those that waited for others, until none of them finds a place. */
+static void place_all(struct fleet *f)
+{
+	struct pod *waiting[PODS];
+	size_t n = 0, kept;
+	bool placed = true;
+
+	for (size_t i = 0; i < PODS; i++) {
+		const bool waited = waits(f, &f->pod[i]);
+
+		if (!put(f, &f->pod[i]) && waited)
+			waiting[n++] = &f->pod[i];
+	}
+	while (placed) {
+		placed = false;
+		kept = 0;
+		for (size_t i = 0; i < n; i++) {
+			if (put(f, waiting[i]))
+				placed = true;
+			else
+				waiting[kept++] = waiting[i];
+		}
+		n = kept;
+	}
+}
+
+static void each_pod_gets_the_first_node_that_admits_it(void **state)
+{
+	size_t served = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+		OWN(arena) a = arena_new();
+		OWN(world) w = worlds_new(a);
+		struct fleet *f = arena_new_obj(a, struct fleet);
+		const struct plan *p;
+
+		f->seed = seed * 7919;
+		make_nodes(f, w, a);
+		make_pods(f, w, a);
+		p = plan_make(w, 0, a);
+		place_all(f);
+		assert_int_equal(p->npods, PODS);
+		for (size_t i = 0; i < PODS; i++) {
+			const char *want = f->pod[i].at ? f->node[f->pod[i].at - 1].name : NULL;
+
+			assert_string_equal(p->pods[i].name, f->pod[i].it.name);
+			if (!str_eq(want, p->pods[i].target))
+				fail_msg("world %llu, pod %zu: %s, not %s",
+					 (unsigned long long)seed, i,
+					 p->pods[i].target ? p->pods[i].target : "nowhere",
+					 want ? want : "nowhere");
+			served += want != NULL;
+		}
+	}
+	assert_true(served > (size_t)WORLDS * PODS / 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_pod_gets_the_first_node_that_admits_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
