@@ -158,10 +158,18 @@ int cli_do_drain(struct cli_client *c, const struct cli_drain *d)
 	uint8_t raw[3];
 	char tail[7];
 	const char *name;
+	char t[STR_TIME_SIZE];
 	struct err e;
 	json_t *o;
 	int status;
 
+	if (d->deadline && d->deadline <= loop_wall(c->loop)) {
+		(void)cli_failed(
+			c,
+			"--deadline %s has passed: the Drain would end at once, with nothing done",
+			str_time(t, d->deadline));
+		return 2;
+	}
 	loop_random_bytes(c->loop, raw, sizeof(raw));
 	str_hex(tail, raw, sizeof(raw));
 	name = arena_printf(a, "drain-%.40s-%s", d->nnames ? d->names[0] : "machines", tail);
@@ -435,7 +443,9 @@ static void check(struct stop_line *v, struct argp_state *st)
 			argp_error(st, "--follow makes none: no machine wanted");
 		return;
 	}
-	if (!v->d.nnames == !v->d.selector)
+	if (v->d.nnames && v->d.selector)
+		argp_error(st, "machines by name or by --selector, not both");
+	if (!v->d.nnames && !v->d.selector)
 		argp_error(st, "which machines? name them, or give --selector");
 	if (str_empty(v->d.reason))
 		argp_error(st, "--reason: say why, for whoever finds it");

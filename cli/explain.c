@@ -219,17 +219,17 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 	if (m->status.operation && str_eq(m->status.operation->step, "escalate"))
 		help(o,
 		     lv->then == DRAIN_HOLD
-			     ? "nothing: its deadline has passed, and its pods are deleted; 30 s after that it is held, "
+			     ? "waiting: its deadline has passed, and its pods are deleted; 30 s after that it is held, "
 			       "whatever is left"
-			     : "nothing: its deadline has passed, and its pods are deleted; 30 s after that it is "
+			     : "waiting: its deadline has passed, and its pods are deleted; 30 s after that it is "
 			       "switched off, whatever is left",
 		     "");
 	else if (lv->deadline)
 		help(o,
-		     arena_printf(a, "nothing: at its deadline, %s, %s", str_time(t, lv->deadline),
+		     arena_printf(a, "waiting: at its deadline, %s, %s", str_time(t, lv->deadline),
 				  end),
 		     "");
-	else
+	else if (!str_starts(str_or(lv->blocked_by, ""), "checkpoint ")) /* that has a timeout */
 		help(o,
 		     arena_printf(
 			     a,
@@ -238,6 +238,20 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 			     m->meta.name, lv->drain ? ", or drover cancel " : "",
 			     str_or(lv->drain, "")),
 		     "");
+}
+
+/* As the reason says, or better: by what is in the way. */
+static void help_operation(json_t *o, const struct machine *m)
+{
+	const char *reason = m->status.operation->last_error.reason,
+		   *blocked = m->status.leave ? str_or(m->status.leave->blocked_by, "") : "";
+
+	if (reason_find(reason) != REASON_EvictionBlocked || !str_starts(blocked, "pod "))
+		help_with(o, reason, m->meta.name);
+	else if (str_ends(blocked, ": deleted, and does not end"))
+		help(o, "see its finalizers, and the kubelet of its Node: no budget keeps it", "");
+	else
+		help(o, "see who refuses the eviction, in the tenant", "");
 }
 
 static void leave(json_t *o, const struct machine *m, const struct drain *d)
@@ -308,7 +322,7 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 	put_conditions(o, &m->status.conditions);
 	quarantine(o, m);
 	if (op)
-		help_with(o, op->last_error.reason, m->meta.name);
+		help_operation(o, m);
 	for (size_t i = 0; i < m->status.conditions.n; i++)
 		if (m->status.conditions.v[i].status == CONDITION_FALSE)
 			help_with(o, m->status.conditions.v[i].reason, m->meta.name);

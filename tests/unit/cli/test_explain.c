@@ -336,6 +336,39 @@ static void a_hold_says_what_it_left_behind(void **state)
 	free(text);
 }
 
+/* What helps goes by what is in the way, and no answer contradicts another. */
+static void what_keeps_a_pod_decides_what_helps(void **state)
+{
+	static const struct {
+		const char *reason, *blocked, *helps, *not ;
+	} cases[] = {
+		{"EvictionBlocked", "pdb x/web", "see its PodDisruptionBudget in the tenant",
+		 "finalizers"},
+		{"EvictionBlocked", "pod x/y: deleted, and does not end",
+		 "see its finalizers, and the kubelet of its Node", "PodDisruptionBudget"},
+		{"EvictionBlocked", "pod x/y: admission webhook says no",
+		 "see who refuses the eviction, in the tenant", "PodDisruptionBudget"},
+		{"CheckpointPending", "checkpoint x/y", "not waited for longer than its timeout",
+		 "as long as that lasts"},
+	};
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct machine *m =
+			machine(json_pack("{s:s, s:{s:s, s:s, s:i, s:s}, s:{s:s, s:{s:s, s:s}}}",
+					  "state", "draining", "leave", "reason", "Drain", "drain",
+					  "d-1", "podsLeft", 1, "blockedBy", cases[i].blocked,
+					  "operation", "waitingFor", "Device", "lastError",
+					  "reason", cases[i].reason, "message", cases[i].blocked),
+				a);
+		OWN_JSON answer = explain_machine(m, drain("Stop", NULL, a), NOW);
+
+		assert_true(helps(answer, cases[i].helps));
+		assert_false(helps(answer, cases[i].not ));
+	}
+}
+
 /* One patient Drain acts, and another one that escalates comes before it. */
 static void the_drain_whose_deadline_counts_is_named(void **state)
 {
@@ -533,6 +566,7 @@ int main(void)
 		cmocka_unit_test(a_drain_says_what_ends_its_wait),
 		cmocka_unit_test(the_drain_whose_deadline_counts_is_named),
 		cmocka_unit_test(past_its_deadline_it_says_what_comes_next),
+		cmocka_unit_test(what_keeps_a_pod_decides_what_helps),
 		cmocka_unit_test(a_hold_says_what_it_left_behind),
 		cmocka_unit_test(a_hold_and_a_deletion_are_told),
 		cmocka_unit_test(foreign_control_characters_reach_no_terminal),
