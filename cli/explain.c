@@ -326,6 +326,8 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 	for (size_t i = 0; i < m->status.conditions.n; i++)
 		if (m->status.conditions.v[i].status == CONDITION_FALSE)
 			help_with(o, m->status.conditions.v[i].reason, m->meta.name);
+	if (str_eq(m->status.state, "retired"))
+		help(o, "drover approve %s, to have it managed again", m->meta.name);
 	if (m->status.failures.n) {
 		const struct machine_failure *f = &m->status.failures.v[m->status.failures.n - 1];
 

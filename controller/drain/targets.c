@@ -282,7 +282,10 @@ static const char *sum_up(const struct look *k, const struct drain_status *s, si
 		left += p == DRAIN_STEP_DONE ? s->targets.v[i].pods_left : 0;
 	}
 	if (stopped)
-		text = arena_printf(k->a, "%s; %zu stopped at the deadline", text, stopped);
+		text = arena_printf(k->a, "%s; %zu stopped at the deadline%s", text, stopped,
+				    k->d->spec.deadline <= s->start_time
+					    ? ", which had passed before it began"
+					    : "");
 	if (failed)
 		text = arena_printf(k->a, "%s; %zu failed", text, failed);
 	if (left)

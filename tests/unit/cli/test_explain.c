@@ -336,6 +336,16 @@ static void a_hold_says_what_it_left_behind(void **state)
 	free(text);
 }
 
+static void a_retired_machine_says_how_it_comes_back(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON answer =
+		explain_machine(machine(json_pack("{s:s}", "state", "retired"), a), NULL, NOW);
+
+	(void)state;
+	assert_true(helps(answer, "drover approve gpu-1, to have it managed again"));
+}
+
 /* What helps goes by what is in the way, and no answer contradicts another. */
 static void what_keeps_a_pod_decides_what_helps(void **state)
 {
@@ -567,6 +577,7 @@ int main(void)
 		cmocka_unit_test(the_drain_whose_deadline_counts_is_named),
 		cmocka_unit_test(past_its_deadline_it_says_what_comes_next),
 		cmocka_unit_test(what_keeps_a_pod_decides_what_helps),
+		cmocka_unit_test(a_retired_machine_says_how_it_comes_back),
 		cmocka_unit_test(a_hold_says_what_it_left_behind),
 		cmocka_unit_test(a_hold_and_a_deletion_are_told),
 		cmocka_unit_test(foreign_control_characters_reach_no_terminal),

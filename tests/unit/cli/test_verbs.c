@@ -656,6 +656,7 @@ static void a_terminal_is_drawn_over(void **state)
 	assert_said("BLOCKED BY");
 	assert_said("there is no such Machine");
 	assert_said("Partial: 1 of 2 done");
+	assert_said("1 of 2 machines done; 1 failed; there is no Machine m-9\n");
 }
 
 static void programs_read_json(void **state)
