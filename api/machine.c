@@ -371,6 +371,10 @@ static const struct field hold_fields[] = {
 	FIELD(machine_hold, drain, "drain", FIELD_STR, .max_len = 253,
 	      .doc = "The Drain that holds it; absent: a person cordoned its Node."),
 	FIELD(machine_hold, since, "since", FIELD_TIME, .doc = "Since when."),
+	FIELD(machine_hold, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Pods that had not left when the Drain's hold began."),
+	FIELD(machine_hold, blocked_by, "blockedBy", FIELD_STR,
+	      .doc = "What kept the first of them."),
 	FIELDS_END,
 };
 
@@ -396,8 +400,12 @@ static const struct field leave_fields[] = {
 	      .doc = "The Drain that asked."),
 	FIELD(machine_leave, then, "then", FIELD_ENUM, .enums = drain_then_names,
 	      .def = "\"Release\"", .doc = "What comes after the wipe."),
+	FIELD(machine_leave, then_by, "thenBy", FIELD_STR, .max_len = 253,
+	      .doc = "The Drain that wants what then says, if another than drain."),
 	FIELD(machine_leave, deadline, "deadline", FIELD_TIME,
 	      .doc = "When its pods are not waited for any more."),
+	FIELD(machine_leave, deadline_by, "deadlineBy", FIELD_STR, .max_len = 253,
+	      .doc = "The Drain whose deadline it is, if another than drain: it escalates, and acts from then on."),
 	FIELD(machine_leave, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Pods that have not left."),
 	FIELD(machine_leave, blocked_by, "blockedBy", FIELD_STR,

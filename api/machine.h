@@ -123,10 +123,13 @@ struct machine_failure {
 /* Why it leaves its tenant, and what comes after the wipe: from serving until free, quarantined or
  * retired (steps/leave_reason.h). */
 struct machine_leave {
-	const char *reason; /* LEAVE_* of steps/leave_reason.h */
-	const char *drain;  /* the Drain that asked; NULL: none */
-	int then;	    /* enum drain_then */
-	int64_t deadline;   /* when pods are not waited for any more; 0: never */
+	const char *reason;  /* LEAVE_* of steps/leave_reason.h */
+	const char *drain;   /* the Drain that asked; NULL: none */
+	int then;	     /* enum drain_then */
+	const char *then_by; /* the Drain that wants this `then`; NULL: `drain` */
+	int64_t deadline;    /* when pods are not waited for any more; 0: never */
+	const char *
+		deadline_by; /* the Drain that escalates then; NULL: it is that of `drain`, or of the claim */
 	int64_t pods_left;
 	const char *blocked_by; /* "pdb team-x/web", "checkpoint ns/pod", ...; NULL: nothing */
 };
@@ -134,6 +137,8 @@ struct machine_leave {
 struct machine_hold {
 	const char *drain; /* the Drain with then: Hold; NULL: a person cordoned its Node */
 	int64_t since;
+	int64_t pods_left;	/* that the Drain left behind when the hold began */
+	const char *blocked_by; /* what kept the first of them */
 };
 /* An install that its Provider's manager does: from before it is asked for until the manager has its node back. */
 enum machine_install_phase { INSTALL_RUNNING, INSTALL_DONE, INSTALL_CONFIGURING };

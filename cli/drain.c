@@ -158,10 +158,18 @@ int cli_do_drain(struct cli_client *c, const struct cli_drain *d)
 	uint8_t raw[3];
 	char tail[7];
 	const char *name;
+	char t[STR_TIME_SIZE];
 	struct err e;
 	json_t *o;
 	int status;
 
+	if (d->deadline && d->deadline <= loop_wall(c->loop)) {
+		(void)cli_failed(
+			c,
+			"--deadline %s has passed: the Drain would end at once, with nothing done",
+			str_time(t, d->deadline));
+		return 2;
+	}
 	loop_random_bytes(c->loop, raw, sizeof(raw));
 	str_hex(tail, raw, sizeof(raw));
 	name = arena_printf(a, "drain-%.40s-%s", d->nnames ? d->names[0] : "machines", tail);
@@ -199,6 +207,7 @@ struct follow {
 	bool gone, over, cut; /* the Drain was deleted; it has ended; a person wants to go */
 	bool unhealthy;
 	int phase;
+	char message[300]; /* of its condition Ready: how it ended */
 };
 
 static const char *const drain_phase_names[] = {"Pending", "Draining", "Succeeded", "Partial",
@@ -280,6 +289,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 {
 	struct follow *f = arg;
 	const struct drain *d = new_ ? new_->object : NULL;
+	const struct condition *ready;
 
 	(void)old;
 	if (!d) {
@@ -289,6 +299,9 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	}
 	f->phase = d->status.phase;
 	f->over = d->status.completion_time != 0;
+	ready = condition_get(&d->status.conditions, "Ready");
+	str_copy(f->message, sizeof(f->message), ready ? str_or(ready->message, "") : "");
+	str_clean(f->message);
 	if (!f->c->json && d->status.start_time) {
 		if (f->c->tty)
 			draw(f, d);
@@ -348,7 +361,10 @@ static int told(const struct follow *f)
 		json_dumpf(o, f->c->out, JSON_INDENT(2));
 		fputc('\n', f->c->out);
 	} else if (!f->c->tty) {
-		fprintf(f->c->out, "drain %s %s\n", f->name, drain_phase_names[f->phase]);
+		fprintf(f->c->out, "drain %s %s%s%s\n", f->name, drain_phase_names[f->phase],
+			f->message[0] ? ": " : "", f->message);
+	} else if (f->message[0]) {
+		fprintf(f->c->out, "%s\n", f->message);
 	}
 	return f->phase == DRAIN_SUCCEEDED ? 0 : 1;
 }
@@ -427,7 +443,9 @@ static void check(struct stop_line *v, struct argp_state *st)
 			argp_error(st, "--follow makes none: no machine wanted");
 		return;
 	}
-	if (!v->d.nnames == !v->d.selector)
+	if (v->d.nnames && v->d.selector)
+		argp_error(st, "machines by name or by --selector, not both");
+	if (!v->d.nnames && !v->d.selector)
 		argp_error(st, "which machines? name them, or give --selector");
 	if (str_empty(v->d.reason))
 		argp_error(st, "--reason: say why, for whoever finds it");

@@ -210,19 +210,26 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 	OWN(arena) a = arena_new();
 	char t[STR_TIME_SIZE];
 	bool asked = str_eq(lv->reason, LEAVE_DRAIN);
-	/* Another Drain that escalates may be in more of a hurry. */
-	const char *end =
-		asked && !d ? "what onDeadline of its Drain says is done"
-		: asked && d->spec.on_deadline == DRAIN_STOP && lv->deadline >= d->spec.deadline
-			? "what has not left serves on"
-			: "the pods that are left are deleted";
+	const char *end = !asked || lv->deadline_by ? "the pods that are left are deleted"
+			  : !d			    ? "what onDeadline of its Drain says is done"
+			  : d->spec.on_deadline == DRAIN_STOP
+				  ? "what has not left serves on"
+				  : "the pods that are left are deleted";
 
-	if (lv->deadline)
+	if (m->status.operation && str_eq(m->status.operation->step, "escalate"))
 		help(o,
-		     arena_printf(a, "nothing: at its deadline, %s, %s", str_time(t, lv->deadline),
+		     lv->then == DRAIN_HOLD
+			     ? "waiting: its deadline has passed, and its pods are deleted; 30 s after that it is held, "
+			       "whatever is left"
+			     : "waiting: its deadline has passed, and its pods are deleted; 30 s after that it is "
+			       "switched off, whatever is left",
+		     "");
+	else if (lv->deadline)
+		help(o,
+		     arena_printf(a, "waiting: at its deadline, %s, %s", str_time(t, lv->deadline),
 				  end),
 		     "");
-	else
+	else if (!str_starts(str_or(lv->blocked_by, ""), "checkpoint ")) /* that has a timeout */
 		help(o,
 		     arena_printf(
 			     a,
@@ -231,6 +238,20 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 			     m->meta.name, lv->drain ? ", or drover cancel " : "",
 			     str_or(lv->drain, "")),
 		     "");
+}
+
+/* As the reason says, or better: by what is in the way. */
+static void help_operation(json_t *o, const struct machine *m)
+{
+	const char *reason = m->status.operation->last_error.reason,
+		   *blocked = m->status.leave ? str_or(m->status.leave->blocked_by, "") : "";
+
+	if (reason_find(reason) != REASON_EvictionBlocked || !str_starts(blocked, "pod "))
+		help_with(o, reason, m->meta.name);
+	else if (str_ends(blocked, ": deleted, and does not end"))
+		help(o, "see its finalizers, and the kubelet of its Node: no budget keeps it", "");
+	else
+		help(o, "see who refuses the eviction, in the tenant", "");
 }
 
 static void leave(json_t *o, const struct machine *m, const struct drain *d)
@@ -246,7 +267,9 @@ static void leave(json_t *o, const struct machine *m, const struct drain *d)
 	if (d)
 		put(j, "drainReason", d->spec.reason);
 	put_time(j, "deadline", lv->deadline);
+	put(j, "deadlineBy", lv->deadline_by);
 	put(j, "then", drain_then_names[lv->then]);
+	put(j, "thenBy", lv->then_by);
 	if (lv->pods_left)
 		json_object_set_new(j, "podsLeft", json_integer(lv->pods_left));
 	put(j, "blockedBy", lv->blocked_by);
@@ -265,6 +288,9 @@ static void hold(json_t *o, const struct machine *m)
 	j = json_object();
 	put_time(j, "since", h->since);
 	put(j, "drain", h->drain);
+	if (h->pods_left)
+		json_object_set_new(j, "podsLeft", json_integer(h->pods_left));
+	put(j, "blockedBy", h->blocked_by);
 	json_object_set_new(o, "hold", j);
 	help(o,
 	     h->drain ? "drover release %s, when the Drain has done what it was for"
@@ -296,10 +322,12 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 	put_conditions(o, &m->status.conditions);
 	quarantine(o, m);
 	if (op)
-		help_with(o, op->last_error.reason, m->meta.name);
+		help_operation(o, m);
 	for (size_t i = 0; i < m->status.conditions.n; i++)
 		if (m->status.conditions.v[i].status == CONDITION_FALSE)
 			help_with(o, m->status.conditions.v[i].reason, m->meta.name);
+	if (str_eq(m->status.state, "retired"))
+		help(o, "drover approve %s, to have it managed again", m->meta.name);
 	if (m->status.failures.n) {
 		const struct machine_failure *f = &m->status.failures.v[m->status.failures.n - 1];
 
@@ -507,16 +535,19 @@ static void print_progress(struct buf *out, const json_t *p, int64_t now, struct
 static void print_leave(struct buf *out, const json_t *lv, int64_t now, struct arena *a)
 {
 	const char *drain = json_str_at(lv, "drain"), *blocked = json_str_at(lv, "blockedBy"),
-		   *why = json_str_at(lv, "drainReason"), *at = json_str_at(lv, "deadline");
+		   *why = json_str_at(lv, "drainReason"), *at = json_str_at(lv, "deadline"),
+		   *then_by = json_str_at(lv, "thenBy"), *at_by = json_str_at(lv, "deadlineBy");
 	int64_t left = json_int_at(lv, "podsLeft");
 
 	if (!lv)
 		return;
 	row(out, "leaves",
-	    arena_printf(a, "%s%s%s%s%s, then %s; %s%s", str_or(json_str_at(lv, "reason"), "-"),
-			 drain ? " " : "", str_or(drain, ""), why ? ": " : "", str_or(why, ""),
-			 str_or(json_str_at(lv, "then"), "Release"),
-			 at ? "deadline " : "no deadline", at ? span(at, now, a) : ""));
+	    arena_printf(a, "%s%s%s%s%s, then %s%s%s; %s%s%s%s",
+			 str_or(json_str_at(lv, "reason"), "-"), drain ? " " : "",
+			 str_or(drain, ""), why ? ": " : "", str_or(why, ""),
+			 str_or(json_str_at(lv, "then"), "Release"), then_by ? " for Drain " : "",
+			 str_or(then_by, ""), at ? "deadline " : "no deadline",
+			 at ? span(at, now, a) : "", at_by ? " of Drain " : "", str_or(at_by, "")));
 	if (left)
 		row(out, "pods left",
 		    arena_printf(a, "%lld%s%s", (long long)left, blocked ? ", kept by " : "",
@@ -525,13 +556,19 @@ static void print_leave(struct buf *out, const json_t *lv, int64_t now, struct a
 
 static void print_hold(struct buf *out, const json_t *h, int64_t now, struct arena *a)
 {
-	const char *since = age(json_str_at(h, "since"), now, a), *by = json_str_at(h, "drain");
+	const char *since = age(json_str_at(h, "since"), now, a), *by = json_str_at(h, "drain"),
+		   *blocked = json_str_at(h, "blockedBy");
+	int64_t left = json_int_at(h, "podsLeft");
 
 	if (h)
 		row(out, "held",
 		    arena_printf(a, "%s%s%s%s", *since ? "for " : "", since,
 				 by ? " by Drain " : ", by a person who cordoned its Node",
 				 str_or(by, "")));
+	if (left)
+		row(out, "pods left",
+		    arena_printf(a, "%lld when the hold began%s%s", (long long)left,
+				 blocked ? ", kept by " : "", str_or(blocked, "")));
 }
 
 static void print_pod(struct buf *out, const json_t *pod, int64_t now, struct arena *a)

@@ -39,6 +39,7 @@ int cli_do_release(struct cli_client *c, const char *name)
 	OWN_JSON m = cli_machine(c, name, &e);
 	const char *reason = json_str_at(m, "status", "quarantine", "reason"), *drain;
 	bool quarantined = m && str_eq(state_of(m), "quarantined"), held, marked;
+	const char *said = NULL;
 	json_t *patch;
 
 	if (!m)
@@ -57,14 +58,22 @@ int cli_do_release(struct cli_client *c, const char *name)
 	if (marked)
 		json_object_set_new(json_at(patch, "metadata", "annotations"), REQUEST_QUARANTINE,
 				    json_null());
+	if (held && !drain &&
+	    str_eq(state_of(m), "draining")) /* it counts when that is called back */
+		said = arena_printf(
+			a,
+			"a person cordoned its Node, which stays so while the machine drains; "
+			"`kubectl uncordon %s` in the tenant ends it when the drain is called back",
+			str_or(json_str_at(m, "status", "claimRef", "name"), "NODE"));
 	return cli_write(
 		c, OBJECT_MACHINE, name_of(m), patch,
 		arena_printf(a, "machine %s: %s", name_of(m),
-			     quarantined ? "let go of; it is wiped again before it is offered"
-			     : drain	 ? arena_printf(a,
-							"let go of; drain %s does not hold it any more",
-							drain)
-					 : "let go of"));
+			     said	   ? said
+			     : quarantined ? "let go of; it is wiped again before it is offered"
+			     : drain	   ? arena_printf(a,
+							  "let go of; drain %s does not hold it any more",
+							  drain)
+					   : "let go of"));
 }
 
 int cli_do_retry(struct cli_client *c, const char *name)

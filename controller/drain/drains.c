@@ -46,9 +46,9 @@ struct wish {
 	const struct machine *m;
 	const struct context *c;
 	const struct drain *found;
-	bool holding;	  /* found has what it wants: any other that does not goes first */
-	bool late;	  /* found is past its deadline, and escalates: it goes before all others */
-	int64_t deadline; /* the first at which any of them escalates; 0: none */
+	bool holding; /* found has what it wants: any other that does not goes first */
+	bool late;    /* found is past its deadline, and escalates: it goes before all others */
+	struct drains_together all;
 };
 
 static bool older(const struct drain *a, const struct drain *b)
@@ -73,28 +73,42 @@ static bool comes_next(const struct drain *d, const struct machine *m, enum drai
 	       str_eq(m->status.state, machine_state_info[MACHINE_FREE].name);
 }
 
+/* One more of those whose target it is now. */
+static void add_wish(struct wish *w, const struct drain *d)
+{
+	int64_t at = d->spec.deadline + clock_jumps_since(w->c, d->meta.creation_timestamp);
+
+	if (d->spec.deadline && d->spec.on_deadline == DRAIN_ESCALATE &&
+	    (!w->all.deadline || at < w->all.deadline)) {
+		w->all.deadline = at;
+		w->all.hurried = d;
+	}
+	if (d->spec.then != DRAIN_HOLD && (!w->all.after || d->spec.then > w->all.after->spec.then))
+		w->all.after = d;
+}
+
 static bool wants(const struct kube_entry *en, void *arg)
 {
 	const struct drain *d = en->object;
 	struct wish *w = arg;
 	bool past = drain_late(w->c, d), stop = d->spec.on_deadline == DRAIN_STOP && past,
 	     late = d->spec.on_deadline == DRAIN_ESCALATE && past;
-	int64_t at = d->spec.deadline + clock_jumps_since(w->c, d->meta.creation_timestamp);
 
 	if (drain_withdrawn(d) || (d->status.completion_time && d->spec.then != DRAIN_HOLD))
 		return true;
 	for (size_t i = 0; i < d->status.targets.n; i++) {
 		const struct drain_target *t = &d->status.targets.v[i];
 		enum drain_step p = drain_step_of(t);
-		bool active = (p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING) && !stop;
-		bool holding = p == DRAIN_STEP_DONE && drain_holds(d, w->m);
+		bool its_turn = p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING;
+		/* The machine says so before the Drain does. */
+		bool holding = (its_turn || p == DRAIN_STEP_DONE) && drain_holds(d, w->m);
+		bool active = its_turn && !stop && !holding;
 
 		if (!str_eq(t->machine, w->machine) ||
 		    (!active && !holding && !comes_next(d, w->m, p)))
 			continue;
-		if (active && d->spec.deadline && d->spec.on_deadline == DRAIN_ESCALATE &&
-		    (!w->deadline || at < w->deadline))
-			w->deadline = at;
+		if (active)
+			add_wish(w, d);
 		if (goes_before(w, d, holding, late)) {
 			w->found = d;
 			w->holding = holding;
@@ -123,9 +137,9 @@ const struct drain *drains_wants(const struct context *c, const char *machine, b
 	return w.found;
 }
 
-int64_t drains_deadline(const struct context *c, const char *machine)
+struct drains_together drains_together(const struct context *c, const char *machine)
 {
-	return look_for(c, machine).deadline;
+	return look_for(c, machine).all;
 }
 
 /* --- writing --------------------------------------------------------------------------------------- */

@@ -42,8 +42,15 @@ void drains_machine(struct drains *d, const char *machine); /* this Machine chan
  * escalates goes before all others, one that merely holds it after them; NULL: none.  While the machine is free: only
  * what then: Quarantine or Retire has to do yet. */
 const struct drain *drains_wants(const struct context *c, const char *machine, bool *escalate);
-/* The first deadline of the Drains whose target it is now and that escalate at it, wall ms; 0: none. */
-int64_t drains_deadline(const struct context *c, const char *machine);
+
+/* What all Drains whose target it is now ask for together. */
+struct drains_together {
+	int64_t deadline; /* the first at which one of them escalates, wall ms; 0: none */
+	const struct drain *hurried; /* whose deadline that is */
+	const struct drain *
+		after; /* whose `then` is kept: Retire goes before Quarantine, that before Release; NULL: none */
+};
+struct drains_together drains_together(const struct context *c, const char *machine);
 
 /* This machine is to be taken out of use, by a Drain or by annotation: the planner must not count on it. */
 bool drains_take_out(const struct context *c, const struct machine *m);

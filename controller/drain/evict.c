@@ -168,7 +168,9 @@ static void tell_forced(struct evict *ev, const struct world_pod *p, const char 
 	char note[700];
 
 	str_format(note, sizeof(note), "pod %s/%s of %s is deleted: %s; what kept it: %s", p->ns,
-		   p->name, ev->t->name, policy, str_or(blocked, "nothing was heard of it"));
+		   p->name, ev->t->name, policy,
+		   str_or(blocked, p->terminating ? "its grace period was not over"
+						  : "nothing was heard of it"));
 	if (m)
 		ctx_event(ev->c, OBJECT_MACHINE, &m->meta, "Warning", "PodDeleted", note);
 	if (ev->t->events)
@@ -190,7 +192,7 @@ static int still_leaves(void *arg, struct err *e)
 }
 
 static void ask(struct evict *ev, struct slot *s, const struct tenant_pod *pod, struct asked *a,
-		const char *policy)
+		const char *kept, const char *policy)
 {
 	const struct world_pod *p = &pod->world;
 	struct kube_delete_opts o = {.uid = p->uid,
@@ -204,7 +206,7 @@ static void ask(struct evict *ev, struct slot *s, const struct tenant_pod *pod, 
 		s->call = kube_evict(ev->t->client, p->ns, p->name, p->uid, -1, on_answer, s);
 	} else {
 		if (!a->forced)
-			tell_forced(ev, p, a->blocked, policy);
+			tell_forced(ev, p, kept, policy);
 		a->forced = true;
 		s->call = kube_delete(ev->t->client, &KUBE_PODS, p->ns, p->name, &o, on_answer, s);
 	}
@@ -237,6 +239,22 @@ static bool before(const struct world_pod *a, const struct world_pod *b)
 	return order ? order < 0 : strcmp(a->name, b->name) < 0;
 }
 
+/* What is in its way: into out, which is returned; NULL: nothing that is known. */
+static const char *kept_by(const struct evict *ev, const struct tenant_pod *pod,
+			   const struct asked *a, bool going, char *out, size_t size)
+{
+	const struct world_pod *p = &pod->world;
+
+	if (p->terminating && loop_wall(ev->c->loop) > pod->going_until + STUCK_MS)
+		str_format(out, size, "pod %.60s/%.100s: deleted, and does not end", p->ns,
+			   p->name);
+	else if (!going && a->blocked[0])
+		str_copy(out, size, a->blocked);
+	else
+		return NULL;
+	return out;
+}
+
 static bool each_pod(const struct kube_entry *en, void *arg)
 {
 	const struct tenant_pod *pod = en->object;
@@ -246,28 +264,26 @@ static bool each_pod(const struct kube_entry *en, void *arg)
 	struct context *c = ev->c;
 	struct asked *a;
 	struct slot *s;
-	bool going, blocked;
+	char text[sizeof(a->blocked)];
+	const char *kept;
+	bool going;
 
 	if (!str_eq(p->node, ev->node) || p->daemon)
 		return true;
 	t->look.left++;
 	a = asked_of(ev, p->uid);
 	going = p->terminating && !t->policy;
-	blocked = going ? loop_wall(c->loop) > pod->going_until + STUCK_MS : a->blocked[0];
-	if (blocked && (!t->first || before(p, &t->first->world))) {
+	kept = kept_by(ev, pod, a, going, text, sizeof(text));
+	if (kept && (!t->first || before(p, &t->first->world))) {
 		t->first = pod;
-		if (going)
-			str_format(ev->blocked, sizeof(ev->blocked),
-				   "pod %.60s/%.100s: deleted, and does not end", p->ns, p->name);
-		else
-			str_copy(ev->blocked, sizeof(ev->blocked), a->blocked);
+		str_copy(ev->blocked, sizeof(ev->blocked), kept);
 		t->look.blocked_by = ev->blocked;
 	}
 	if (going || loop_now(c->loop) < a->not_before || (p->terminating && a->forced))
 		return true;
 	s = free_slot(ev, p->uid);
 	if (s)
-		ask(ev, s, pod, a, t->policy);
+		ask(ev, s, pod, a, kept, t->policy);
 	return true;
 }
 

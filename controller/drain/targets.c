@@ -100,6 +100,9 @@ static enum drain_step quarantined(const struct look *k, const struct drain_targ
 		return DRAIN_STEP_DONE;
 	if (!t->claim && k->d->spec.then == DRAIN_RETIRE)
 		return was;
+	/* It has left, and another Drain, or a person, wanted it out of use then. */
+	if (k->d->spec.then == DRAIN_RELEASE && q && str_eq(q->reason, "QuarantinedByOperator"))
+		return DRAIN_STEP_DONE;
 	return DRAIN_STEP_FAILED;
 }
 
@@ -211,25 +214,86 @@ static void start_next(const struct look *k, struct drain_status *s)
 	}
 }
 
-/* Whom it serves now, until its turn has come; what holds it up, from then on. */
-static void copy_machine(const struct look *k, struct drain_target *t)
+/* What is in its way, or what it left behind: where its machine does not say it any more, what was said last stands. */
+static void copy_left(const struct look *k, struct drain_target *t, const struct machine *m)
 {
-	const struct machine *m = machine_of(k, t);
 	const struct machine_leave *l = m ? m->status.leave : NULL;
-	enum drain_step p = drain_step_of(t);
 
-	if (p == DRAIN_STEP_PENDING && m && m->status.claim_ref && !k->d->spec.node_claim_names.n)
-		t->claim = arena_strdup(k->a, m->status.claim_ref->name);
-	t->pods_left = 0;
-	t->blocked_by = NULL;
-	if ((p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING) && l) {
-		t->pods_left = l->pods_left;
-		t->blocked_by = l->blocked_by;
-	} else if (p == DRAIN_STEP_FAILED) {
+	switch (drain_step_of(t)) {
+	case DRAIN_STEP_EVICTING:
+	case DRAIN_STEP_ESCALATING:
+		if (l) {
+			t->pods_left = l->pods_left;
+			t->blocked_by = l->blocked_by;
+		}
+		break;
+	case DRAIN_STEP_STOPPED:
+		break;
+	case DRAIN_STEP_DONE:
+		if (drain_holds(k->d, m)) {
+			t->pods_left = m->status.hold->pods_left;
+			t->blocked_by = m->status.hold->blocked_by;
+		} else if (k->d->spec.then != DRAIN_HOLD) {
+			t->pods_left = 0;
+			t->blocked_by = NULL;
+		}
+		break;
+	case DRAIN_STEP_FAILED:
+		t->pods_left = 0;
 		t->blocked_by = !m		       ? "there is no such Machine"
 				: m->status.quarantine ? m->status.quarantine->reason
 						       : NULL;
+		break;
+	case DRAIN_STEP_PENDING:
+	case DRAIN_STEP_LEAVING:
+	case DRAIN_STEP_WIPING:
+	case DRAIN_STEP_CANCELLED:
+	case DRAIN_STEPS:
+		t->pods_left = 0;
+		t->blocked_by = NULL;
+		break;
 	}
+}
+
+/* Whom it serves now, until its turn has come. */
+static void copy_machine(const struct look *k, struct drain_target *t)
+{
+	const struct machine *m = machine_of(k, t);
+
+	if (drain_step_of(t) == DRAIN_STEP_PENDING && m && m->status.claim_ref &&
+	    !k->d->spec.node_claim_names.n)
+		t->claim = arena_strdup(k->a, m->status.claim_ref->name);
+	copy_left(k, t, m);
+}
+
+/* "1 of 3 machines done", and what became of the others. */
+static const char *sum_up(const struct look *k, const struct drain_status *s, size_t done)
+{
+	const struct condition *resolved = condition_get(&s->conditions, "Resolved");
+	size_t stopped = 0, failed = 0;
+	long long left = 0;
+	const char *text = arena_printf(k->a, "%zu of %zu machines done", done, s->targets.n);
+
+	for (size_t i = 0; i < s->targets.n; i++) {
+		enum drain_step p = drain_step_of(&s->targets.v[i]);
+
+		stopped += p == DRAIN_STEP_STOPPED;
+		failed += p == DRAIN_STEP_FAILED;
+		left += p == DRAIN_STEP_DONE ? s->targets.v[i].pods_left : 0;
+	}
+	if (stopped)
+		text = arena_printf(k->a, "%s; %zu stopped at the deadline%s", text, stopped,
+				    k->d->spec.deadline <= s->start_time
+					    ? ", which had passed before it began"
+					    : "");
+	if (failed)
+		text = arena_printf(k->a, "%s; %zu failed", text, failed);
+	if (left)
+		text = arena_printf(k->a, "%s; %lld %s left on what is held", text, left,
+				    left == 1 ? "pod is" : "pods are");
+	if (resolved && resolved->status != CONDITION_TRUE)
+		text = arena_printf(k->a, "%s; %s", text, str_or(resolved->message, ""));
+	return text;
 }
 
 static void judge(const struct look *k, struct drain_status *s)
@@ -253,11 +317,9 @@ static void judge(const struct look *k, struct drain_status *s)
 									       : DRAIN_PARTIAL;
 	if (over == s->targets.n)
 		s->completion_time = k->now;
-	drain_condition(
-		k->d, s, k->a, k->now, "Ready",
-		s->phase == DRAIN_SUCCEEDED ? CONDITION_TRUE : CONDITION_FALSE, names[s->phase],
-		arena_printf(k->a, "%zu of %zu machines done%s%s", done, s->targets.n,
-			     whole ? "" : "; ", whole ? "" : str_or(resolved->message, "")));
+	drain_condition(k->d, s, k->a, k->now, "Ready",
+			s->phase == DRAIN_SUCCEEDED ? CONDITION_TRUE : CONDITION_FALSE,
+			names[s->phase], sum_up(k, s, done));
 }
 
 void drains_advance(const struct context *c, const struct drain *d, struct drain_status *s,

@@ -5,7 +5,7 @@
 
 /*
  * targets: the phase of each target of one Drain, from the status of its Machines.  Reads the caches, and
- * does nothing else.  For drain/drains.c alone.
+ * does nothing else.  For drain/drains.c; drain_holds() for steps/leave_reason.c as well.
  * Tests: tests/unit/controller/drain/test_drains.c, tests/world/test_drain.c
  */
 enum drain_step {

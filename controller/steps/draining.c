@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -20,6 +21,7 @@
 #include "controller/life/journal.h"
 #include "controller/life/node.h"
 #include "controller/steps/adopt.h"
+#include "controller/steps/hold.h"
 #include "controller/steps/leave_reason.h"
 #include "controller/steps/leave_words.h"
 #include "controller/steps/steps.h"
@@ -69,11 +71,28 @@ static void on_answer(void *life)
 	life_kick(life);
 }
 
+static bool same_wish(const struct machine_leave *was, const struct leave *lv)
+{
+	return str_eq(was->reason, lv->reason) && str_eq(was->drain, lv->drain) &&
+	       was->then == (int)lv->then && str_eq(was->then_by, lv->then_by) &&
+	       str_eq(was->deadline_by, lv->deadline_by);
+}
+
 /* Times are written in seconds. */
 static bool same_leave(const struct machine_leave *was, const struct leave *lv)
 {
-	return was && str_eq(was->reason, lv->reason) && str_eq(was->drain, lv->drain) &&
-	       was->then == (int)lv->then && was->deadline / 1000 == lv->deadline / 1000;
+	return was && same_wish(was, lv) && was->deadline / 1000 == lv->deadline / 1000;
+}
+
+/* What it leaves for, or by when, is another: by what people did, not by the deadline of a claim that follows a clock. */
+static void tell_changed(struct life *l, const struct node_claim *n, const struct leave *lv)
+{
+	const struct machine_leave *was = l->m->status.leave;
+	char text[500];
+
+	if (!was || (same_wish(was, lv) && !str_eq(lv->reason, LEAVE_DRAIN)))
+		return;
+	leave_tell(l, n, "Normal", "Draining", leave_why(l, lv, text, sizeof(text)));
 }
 
 /* Progress, now and then; a pod that is in the way is a thing to wait for, and said so. */
@@ -115,24 +134,31 @@ static bool ensure_at_step(struct life *l, const char *step)
 }
 
 /* It serves on; what stands on the Node is taken away by life_ensure_hold_settled(), as soon as the tenant answers. */
-static enum life_decision serve_on(struct life *l, const struct node_claim *n, const char *text)
+static enum life_decision serve_on(struct life *l, const struct node_claim *n)
 {
-	leave_tell(l, n, "Normal", "DrainWithdrawn", text);
+	char text[600];
+
+	leave_tell(l, n, "Normal", "DrainWithdrawn", leave_withdrawn(l, text, sizeof(text)));
 	return life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), REASON_NONE, NULL);
 }
 
 /* Its pods have gone, or are not waited for any more. */
 static enum life_decision finish(struct life *l, const struct node_claim *n, const struct leave *lv,
-				 size_t left)
+				 size_t left, const char *blocked)
 {
-	char when[STR_TIME_SIZE], text[200];
+	const struct drain *d = lv->drain ? CTX_GET(l->c, OBJECT_DRAIN, drain, lv->drain) : NULL;
+	char when[STR_TIME_SIZE], text[400], by[300];
 	json_t *extra;
 
-	str_format(text, sizeof(text), "%zu pods are left", left);
+	leave_left((int64_t)left, left ? blocked : NULL, text, sizeof(text));
 	if (lv->then == DRAIN_HOLD) {
 		leave_tell(l, n, left ? "Warning" : "Normal", "Drained", text);
-		extra = json_pack("{s:n, s:{s:s?, s:s}}", "leave", "hold", "drain", lv->drain,
-				  "since", str_time(when, loop_wall(l->c->loop)));
+		str_format(by, sizeof(by), "by Drain %.63s: %.200s", str_or(lv->drain, ""),
+			   d ? str_or(d->spec.reason, "") : "");
+		hold_tell(l, true, by);
+		extra = json_pack("{s:n, s:{s:s?, s:s, s:I, s:s?}}", "leave", "hold", "drain",
+				  lv->drain, "since", str_time(when, loop_wall(l->c->loop)),
+				  "podsLeft", (json_int_t)left, "blockedBy", left ? blocked : NULL);
 		return life_goto(l, MACHINE_SERVING, extra, REASON_NONE, NULL);
 	}
 	leave_tell(l, n, left ? "Warning" : "Normal", left ? "DeadlinePassed" : "Drained", text);
@@ -157,12 +183,13 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 	const struct tenant_node *node = tenant_node_get(t, n->meta.name);
 	struct evict_look look;
 	int64_t since, now = loop_wall(l->c->loop);
-	char policy[400];
+	char policy[500];
 	bool patient;
 
 	if (!tenant_usable(t)) /* there is nobody to be asked */
 		return finish(l, n, lv,
-			      (size_t)(l->m->status.leave ? l->m->status.leave->pods_left : 0));
+			      (size_t)(l->m->status.leave ? l->m->status.leave->pods_left : 0),
+			      l->m->status.leave ? l->m->status.leave->blocked_by : NULL);
 	if (!ensure_at_step(l, "escalate"))
 		return LIFE_STAY;
 	since = l->m->status.operation->started;
@@ -172,7 +199,7 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 		return LIFE_STAY;
 	look = evict_turn(evict_of(l, t, n), leave_why(l, lv, policy, sizeof(policy)));
 	if (!look.left || !patient)
-		return finish(l, n, lv, look.left);
+		return finish(l, n, lv, look.left, look.blocked_by);
 	report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
 	return LIFE_STAY;
 }
@@ -216,7 +243,8 @@ static bool ensure_volumes_gone(struct life *l, struct tenant *t)
 	case ASK_OK:
 		if (!l->volumes)
 			return true;
-		str_format(text, sizeof(text), "%d volumes attached", l->volumes);
+		str_format(text, sizeof(text), "%d volume%s attached", l->volumes,
+			   l->volumes == 1 ? "" : "s");
 		report(l, 0, REASON_VolumesAttached, text);
 		break;
 	case ASK_FAILED:
@@ -273,14 +301,15 @@ enum life_decision step_draining(struct life *l)
 	}
 	lv = leave_reason(l);
 	if (!lv.reason)
-		return serve_on(l, n, "nothing wants it to leave any more");
+		return serve_on(l, n);
 	if (!life_ensure_unpaused(l) || (n->meta.deletion_timestamp && !life_ensure_may_leave(l)) ||
 	    !ctx_may_destroy(l->c))
 		return d;
 	late = lv.now || (lv.deadline && now >= lv.deadline);
 	if (late && lv.stop)
-		return serve_on(l, n, "the deadline has passed, and onDeadline is Stop");
+		return serve_on(l, n);
 	if (!same_leave(l->m->status.leave, &lv)) {
+		tell_changed(l, n, &lv);
 		life_write(l, json_pack("{s:o}", "leave", leave_json(&lv)), NULL);
 		return d;
 	}
@@ -290,11 +319,11 @@ enum life_decision step_draining(struct life *l)
 	if (!t) {
 		d = life_wait(l, WAITING_DEVICE, REASON_TenantGone,
 			      "VirtualCluster %s is not there", n->spec.virtual_cluster_ref.name);
-		return late ? finish(l, n, &lv, 0) : d;
+		return late ? finish(l, n, &lv, 0, NULL) : d;
 	}
 	if (late)
 		return escalate(l, t, n, &lv);
 	if (!tenant_usable(t)) /* unreachable is not gone: the deadline decides */
 		return life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "%s", t->message);
-	return ensure_pods_gone(l, t, n, &lv) ? finish(l, n, &lv, 0) : d;
+	return ensure_pods_gone(l, t, n, &lv) ? finish(l, n, &lv, 0, NULL) : d;
 }

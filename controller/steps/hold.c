@@ -20,16 +20,19 @@ static bool drain_stands(const struct life *l, const char *name)
 	return d && !d->spec.cancelled && !d->meta.deletion_timestamp;
 }
 
+void hold_tell(const struct life *l, bool held, const char *why)
+{
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", held ? "Held" : "HoldEnded", why);
+	log_info("machine hold", LOG_S("machine", l->name), LOG_I("held", held), LOG_S("why", why));
+}
+
 static void write_hold(struct life *l, json_t *hold, const char *released, const char *why)
 {
 	json_t *status = json_pack("{s:o}", "hold", hold);
 
 	if (released)
 		json_object_set_new(status, "requests", json_pack("{s:s}", "release", released));
-	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal",
-		  json_is_null(hold) ? "HoldEnded" : "Held", why);
-	log_info("machine hold", LOG_S("machine", l->name), LOG_I("held", !json_is_null(hold)),
-		 LOG_S("why", why));
+	hold_tell(l, !json_is_null(hold), why);
 	life_ask_forget(l);
 	l->leave.quiet_since = loop_wall(l->c->loop);
 	life_write(l, status, NULL);

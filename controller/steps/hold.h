@@ -16,6 +16,8 @@
  * Tests: tests/world/test_hold.c
  */
 
+/* To people, that a hold began or ended, and by whom. */
+void hold_tell(const struct life *l, bool held, const char *why);
 /* In serving: status.hold and the marks on the Node fit each other.  False: not yet, and something was started. */
 bool life_ensure_hold_settled(struct life *l, const struct node_claim *n);
 

@@ -10,6 +10,7 @@
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
 #include "controller/drain/drains.h"
+#include "controller/drain/targets.h"
 #include "controller/rules/disruption_budget.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
@@ -32,10 +33,10 @@ static struct leave for_drain(const struct life *l)
 {
 	bool escalate = false;
 	const struct drain *d = drains_wants(l->c, l->name, &escalate);
-	int64_t hurry = drains_deadline(l->c, l->name);
+	struct drains_together all = drains_together(l->c, l->name);
 	struct leave lv = {0};
 
-	if (!d || (d->spec.then == DRAIN_HOLD && done_with(d, l->name)))
+	if (!d || drain_holds(d, l->m) || (d->spec.then == DRAIN_HOLD && done_with(d, l->name)))
 		return lv;
 	lv.reason = LEAVE_DRAIN;
 	lv.drain = d->meta.name;
@@ -46,9 +47,14 @@ static struct leave for_drain(const struct life *l)
 	lv.stop = d->spec.on_deadline == DRAIN_STOP;
 	lv.now = escalate;
 	/* Another one may be in more of a hurry; it goes first from then on. */
-	if (hurry && (!lv.deadline || hurry < lv.deadline)) {
-		lv.deadline = hurry;
+	if (all.deadline && (!lv.deadline || all.deadline < lv.deadline)) {
+		lv.deadline = all.deadline;
+		lv.deadline_by = all.hurried->meta.name;
 		lv.stop = false;
+	}
+	if (lv.then != DRAIN_HOLD && all.after && all.after->spec.then > (int)lv.then) {
+		lv.then = (enum drain_then)all.after->spec.then;
+		lv.then_by = all.after->meta.name;
 	}
 	/* One that stops at its deadline has nothing more to say after it. */
 	if (lv.stop && l->state == MACHINE_SERVING && lv.deadline &&
@@ -84,12 +90,16 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 	if (drain->reason) {
 		lv.drain = drain->drain;
 		lv.then = drain->then;
+		lv.then_by = drain->then_by;
 		lv.now = drain->now;
-		if (!drain->stop)
-			lv.deadline = earlier(lv.deadline, drain->deadline);
+		if (!drain->stop && drain->deadline && drain->deadline < lv.deadline) {
+			lv.deadline = drain->deadline;
+			lv.deadline_by = str_or(drain->deadline_by, drain->drain);
+		}
 	} else if (was) {
 		lv.drain = was->drain;
 		lv.then = (enum drain_then)was->then;
+		lv.then_by = was->then_by;
 	}
 	if (lv.then == DRAIN_HOLD) /* there is nothing left to serve on with */
 		lv.then = DRAIN_RELEASE;
@@ -268,6 +278,7 @@ static struct leave for_sleep(struct life *l, const struct node_claim *n, const 
 		return (struct leave){0};
 	lv.drain = drain->drain;
 	lv.then = drain->then;
+	lv.then_by = drain->then_by;
 	return lv;
 }
 

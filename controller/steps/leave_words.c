@@ -2,6 +2,7 @@
  * draining goes on with it. */
 #include "controller/steps/leave_words.h"
 
+#include "api/annotations.h"
 #include "api/kinds.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -13,9 +14,10 @@ json_t *leave_json(const struct leave *lv)
 {
 	char when[STR_TIME_SIZE];
 
-	return json_pack("{s:s, s:s?, s:s, s:s?}", "reason", lv->reason, "drain", lv->drain, "then",
-			 drain_then_names[lv->then], "deadline",
-			 lv->deadline ? str_time(when, lv->deadline) : NULL);
+	return json_pack("{s:s, s:s?, s:s, s:s?, s:s?, s:s?}", "reason", lv->reason, "drain",
+			 lv->drain, "then", drain_then_names[lv->then], "thenBy", lv->then_by,
+			 "deadline", lv->deadline ? str_time(when, lv->deadline) : NULL,
+			 "deadlineBy", lv->deadline_by);
 }
 
 void leave_tell(struct life *l, const struct node_claim *n, const char *type, const char *reason,
@@ -34,11 +36,59 @@ const char *leave_why(const struct life *l, const struct leave *lv, char *out, s
 	const struct drain *d = lv->drain ? CTX_GET(l->c, OBJECT_DRAIN, drain, lv->drain) : NULL;
 	char when[STR_TIME_SIZE];
 
-	str_format(out, size, "%s%s%.60s%s%.200s; deadline %s%s", lv->reason, lv->drain ? " " : "",
-		   str_or(lv->drain, ""), d ? ": " : "", d ? str_or(d->spec.reason, "") : "",
+	str_format(out, size,
+		   "%s%s%.60s%s%.120s; deadline %s%s%.60s%s; when it has left: %s%s%.60s",
+		   lv->reason, lv->drain ? " " : "", str_or(lv->drain, ""), d ? ": " : "",
+		   d ? str_or(d->spec.reason, "") : "",
 		   lv->deadline ? str_time(when, lv->deadline) : "none",
+		   lv->deadline_by ? " of Drain " : "", str_or(lv->deadline_by, ""),
 		   !lv->deadline ? ""
 		   : lv->stop	 ? ", then it serves on"
-				 : ", then pods are deleted");
+				 : ", then pods are deleted",
+		   drain_then_names[lv->then], lv->then_by ? ", for Drain " : "",
+		   str_or(lv->then_by, ""));
+	return out;
+}
+
+const char *leave_left(int64_t pods, const char *blocked, char *out, size_t size)
+{
+	str_format(out, size, "%lld %s left%s%s", (long long)pods,
+		   pods == 1 ? "pod is" : "pods are", blocked ? "; kept by " : "",
+		   str_or(blocked, ""));
+	return out;
+}
+
+static void drain_withdrew(const struct life *l, const struct machine_leave *was, char *out,
+			   size_t size)
+{
+	const struct drain *d = CTX_GET(l->c, OBJECT_DRAIN, drain, was->drain);
+	char left[350];
+
+	if (!d || d->meta.deletion_timestamp)
+		str_format(out, size, "Drain %.63s was deleted", was->drain);
+	else if (d->spec.cancelled)
+		str_format(out, size, "Drain %.63s was cancelled", was->drain);
+	else if (d->spec.on_deadline == DRAIN_STOP && d->spec.deadline &&
+		 loop_wall(l->c->loop) >= d->spec.deadline)
+		str_format(out, size,
+			   "the deadline of Drain %.63s has passed, and its onDeadline is Stop; %s",
+			   was->drain,
+			   leave_left(was->pods_left, was->blocked_by, left, sizeof(left)));
+	else
+		str_format(out, size, "Drain %.63s does not want it any more", was->drain);
+}
+
+const char *leave_withdrawn(const struct life *l, char *out, size_t size)
+{
+	const struct machine_leave *was = l->m->status.leave;
+
+	if (was && str_eq(was->reason, LEAVE_DRAIN) && was->drain)
+		drain_withdrew(l, was, out, size);
+	else if (was && str_eq(was->reason, LEAVE_EMPTY))
+		str_copy(out, size, "it is not empty any more: a pod came");
+	else if (was && str_eq(was->reason, LEAVE_ASLEEP))
+		str_copy(out, size, "its tenant does not sleep any more");
+	else
+		str_copy(out, size, "nothing wants it to leave any more");
 	return out;
 }

@@ -54,7 +54,8 @@ enum drain_then request_fate(const struct life *l, const char **text)
 {
 	const struct machine *m = l->m;
 	const char *asked = labels_get(&m->meta.annotations, REQUEST_QUARANTINE);
-	const char *by = m->status.leave ? m->status.leave->drain : NULL;
+	const struct machine_leave *lv = m->status.leave;
+	const char *by = lv ? str_or(lv->then_by, lv->drain) : NULL;
 	enum drain_then then = leave_then(m);
 	const struct drain *d;
 	bool escalate;

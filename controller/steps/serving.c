@@ -24,7 +24,7 @@ static enum life_decision begin(struct life *l, const struct node_claim *n, cons
 {
 	json_t *extra =
 		json_pack("{s:o, s:{s:n}}", "leave", leave_json(lv), "operation", "deadline");
-	char text[400];
+	char text[500];
 
 	leave_tell(l, n, "Normal", "Draining", leave_why(l, lv, text, sizeof(text)));
 	/* Numbers of an earlier leave are not this one's. */

@@ -80,6 +80,53 @@ static void of_two_drains_the_one_in_a_hurry_is_not_held_back(void **state)
 	world_stop(&w);
 }
 
+static void what_a_hurried_drain_adds_is_told_before_its_deadline(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 314);
+
+	(void)state;
+	leaving_budget(&w, "train");
+	leaving_drain(&w, "patient", 0, "");
+	leaving_wait_at(b, "status.leave.drain", "patient", 60);
+	assert_string_equal(world_at(b, "status.leave.then"), "Release");
+	assert_string_equal(world_at(b, "status.leave.deadlineBy"), "");
+	world_run(&w, 5000);
+	leaving_drain(&w, "fans", 600, "  onDeadline: Escalate\n  then: Quarantine\n");
+	leaving_wait_at(b, "status.leave.deadlineBy", "fans", 30);
+	assert_string_equal(world_at(b, "status.leave.drain"), "patient");
+	assert_string_equal(world_at(b, "status.leave.then"), "Quarantine");
+	assert_string_equal(world_at(b, "status.leave.thenBy"), "fans");
+	leaving_wait_event(&w, &w.host, "Draining",
+			   " of Drain fans, then pods are deleted; when it "
+			   "has left: Quarantine, for Drain fans");
+	leaving_wait_at(b, "status.leave.drain", "fans", 660); /* its deadline: it acts */
+	assert_string_equal(world_at(b, "status.leave.thenBy"), "");
+	world_wait_state(b, "quarantined", 1800);
+	leaving_wait_target(&w, "Done");
+	world_settle(&w);
+	world_stop(&w);
+}
+
+/* Nobody's pods are in its way, so that the patient one acts to the end. */
+static void what_another_drain_wants_afterwards_outlives_the_one_that_acts(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 315);
+
+	(void)state;
+	leaving_budget(&w, "train");
+	leaving_drain(&w, "fans", 0, "");
+	leaving_drain(&w, "second", 0, "  then: Quarantine\n");
+	leaving_wait_at(b, "status.leave.thenBy", "second", 60);
+	leaving_lift_budget(&w);
+	world_wait_state(b, "quarantined", 1800);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
+	leaving_wait_target(&w, "Done");
+	world_settle(&w);
+	world_stop(&w);
+}
+
 static void what_refuses_every_eviction_is_told_and_passed_at_the_deadline(void **state)
 {
 	struct sim_world w;
@@ -112,10 +159,18 @@ static void a_pod_that_cannot_end_does_not_outlast_the_deadline(void **state)
 	world_run(&w, 120 * 1000);
 	assert_string_equal(world_at(b, "status.leave.blockedBy"),
 			    "pod default/train: deleted, and does not end");
-	world_wait_state(b, "stopping", 3700);
+	leaving_wait_at(b, "status.operation.step", "escalate", 3600);
+	world_run(&w, 26000);
+	assert_string_equal(b->state, "draining");
+	assert_string_equal(world_at(b, "status.leave.blockedBy"),
+			    "pod default/train: deleted, and does not end");
+	world_wait_state(b, "stopping", 100);
 	assert_true(loop_wall(w.loop) - began >= 3600 * 1000);
 	assert_true(loop_wall(w.loop) - began < 3640 * 1000);
-	leaving_wait_event(&w, &w.host, "DeadlinePassed", "1 pods are left");
+	leaving_wait_event(&w, &w.host, "DeadlinePassed", "1 pod is left");
+	leaving_wait_event(&w, &w.host, "PodDeleted",
+			   "what kept it: pod default/train: deleted, and does not end");
+	assert_string_equal(world_at(b, "status.leave.blockedBy"), "");
 	leaving_patch_pod(&w, "train", json_pack("{s:{s:[]}}", "metadata", "finalizers"));
 	world_wait_state(b, "free", 900);
 	world_settle(&w);
@@ -225,6 +280,21 @@ static void a_pod_has_its_grace_period_and_no_more_than_30_s_of_it_at_the_deadli
 
 /* --- Drains ----------------------------------------------------------------------------------------- */
 
+/* What was in its way, and that nothing else called it back. */
+static void assert_stopped(struct sim_world *w)
+{
+	OWN_JSON d = cluster_get(&w->host, "drains.drover.dev/fans");
+	const json_t *t = json_array_get(json_at(d, "status", "targets"), 0);
+
+	assert_int_equal(json_int_at(t, "podsLeft"), 1);
+	assert_string_equal(json_str_at(t, "blockedBy"), "pdb default/web");
+	leaving_wait_event(w, &w->host, "Partial",
+			   "0 of 1 machines done; 1 stopped at the deadline");
+	leaving_wait_event(w, &w->host, "DrainWithdrawn",
+			   "the deadline of Drain fans has passed, and its onDeadline is Stop; 1 "
+			   "pod is left; kept by pdb default/web");
+}
+
 static void a_drain_that_stops_lets_the_machine_serve_on(void **state)
 {
 	struct sim_world w;
@@ -238,6 +308,7 @@ static void a_drain_that_stops_lets_the_machine_serve_on(void **state)
 	assert_true(leaving_is_marked(b));
 	world_wait_state(b, "serving", 400);
 	leaving_wait_target(&w, "Stopped");
+	assert_stopped(&w);
 	world_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
 	assert_string_equal(world_at(b, "status.leave.reason"), "");
 	world_run(&w, 1200 * 1000);
@@ -259,7 +330,7 @@ static void a_cancelled_drain_lets_the_machine_serve_on(void **state)
 	world_wait_state(b, "serving", 30);
 	leaving_wait_target(&w, "Cancelled");
 	world_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
-	leaving_wait_event(&w, &w.host, "DrainWithdrawn", "");
+	leaving_wait_event(&w, &w.host, "DrainWithdrawn", "Drain fans was cancelled");
 	world_run(&w, 60 * 1000);
 	world_check_serving(&w, &w.tenants[0], "train");
 	world_settle(&w);
@@ -397,6 +468,8 @@ int main(void)
 		cmocka_unit_test(a_budget_is_waited_for_and_named),
 		cmocka_unit_test(a_budget_does_not_outlast_the_deadline),
 		cmocka_unit_test(of_two_drains_the_one_in_a_hurry_is_not_held_back),
+		cmocka_unit_test(what_a_hurried_drain_adds_is_told_before_its_deadline),
+		cmocka_unit_test(what_another_drain_wants_afterwards_outlives_the_one_that_acts),
 		cmocka_unit_test(what_refuses_every_eviction_is_told_and_passed_at_the_deadline),
 		cmocka_unit_test(a_pod_that_cannot_end_does_not_outlast_the_deadline),
 		cmocka_unit_test(many_pods_are_asked_side_by_side),

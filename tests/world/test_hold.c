@@ -74,6 +74,48 @@ static void a_drain_that_holds_keeps_the_machine_until_it_ends(void **state)
 	world_stop(&w);
 }
 
+static void a_drain_that_holds_drains_once_and_says_who_holds(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 326);
+
+	(void)state;
+	leaving_drain(&w, "fans", 0, "  then: Hold\n");
+	leaving_wait_at(b, "status.hold.drain", "fans", 120);
+	leaving_wait_event(&w, &w.host, "Held", "by Drain fans: fans");
+	leaving_wait_target(&w, "Done");
+	world_run(&w, 30000);
+	assert_int_equal(leaving_events(&w, "Draining"), 2); /* on the Machine and on its claim */
+	assert_false(leaving_was_told(&w.host, "DrainWithdrawn", ""));
+	world_stop(&w);
+}
+
+static void a_hold_that_left_pods_behind_says_so(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 327);
+	OWN_JSON d = NULL;
+	const json_t *t;
+
+	(void)state;
+	leaving_patch_pod(&w, "train",
+			  json_pack("{s:{s:[s]}}", "metadata", "finalizers", "example.com/stuck"));
+	leaving_drain(&w, "fans", 60, "  then: Hold\n  onDeadline: Escalate\n");
+	leaving_wait_at(b, "status.hold.drain", "fans", 180);
+	leaving_wait_event(&w, &w.host, "Drained", "1 pod is left");
+	leaving_wait_target(&w, "Done");
+	assert_int_equal(json_int_at(b->object, "status", "hold", "podsLeft"), 1);
+	d = cluster_get(&w.host, "drains.drover.dev/fans");
+	t = json_array_get(json_at(d, "status", "targets"), 0);
+	assert_int_equal(json_int_at(t, "podsLeft"), 1);
+	assert_string_equal(json_str_at(t, "blockedBy"),
+			    "pod default/train: deleted, and does not end");
+	leaving_wait_event(&w, &w.host, "Succeeded",
+			   "1 of 1 machines done; 1 pod is left on what is held");
+	leaving_patch_pod(&w, "train", json_pack("{s:{s:[]}}", "metadata", "finalizers"));
+	world_stop(&w);
+}
+
 static void a_drain_that_is_deleted_is_a_cancelled_one(void **state)
 {
 	struct sim_world w;
@@ -94,6 +136,7 @@ static void a_drain_that_is_deleted_is_a_cancelled_one(void **state)
 	world_run(&w, 30000);
 	world_do(&w, &w.host, "DELETE", "/apis/drover.dev/v1alpha1/drains/again", NULL);
 	world_wait_state(b, "serving", 60);
+	leaving_wait_event(&w, &w.host, "DrainWithdrawn", "Drain again was deleted");
 	world_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
 	world_stop(&w);
 }
@@ -181,6 +224,7 @@ static void a_pod_that_comes_at_the_last_moment_keeps_the_machine(void **state)
 	/* It was bound before the Node was marked, as far as its scheduler knew. */
 	leaving_small_pod(b, "late");
 	world_wait_state(b, "serving", 30);
+	leaving_wait_event(&w, &w.host, "DrainWithdrawn", "a pod came");
 	world_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
 	world_run(&w, 1200 * 1000);
 	world_check_serving(&w, &w.tenants[0], "late");
@@ -408,6 +452,8 @@ int main(void)
 		cmocka_unit_test(a_cordon_holds_and_an_uncordon_ends_it),
 		cmocka_unit_test(release_uncordons_what_a_person_cordoned),
 		cmocka_unit_test(a_drain_that_holds_keeps_the_machine_until_it_ends),
+		cmocka_unit_test(a_drain_that_holds_drains_once_and_says_who_holds),
+		cmocka_unit_test(a_hold_that_left_pods_behind_says_so),
 		cmocka_unit_test(a_drain_that_is_deleted_is_a_cancelled_one),
 		cmocka_unit_test(a_person_may_uncordon_what_a_drain_holds),
 		cmocka_unit_test(a_node_that_is_uncordoned_while_it_drains_is_cordoned_again),

@@ -265,7 +265,7 @@ static void volumes_are_taken_down_before_the_power_goes(void **state)
 	attach_volume(&w, team, "va-1", b->claim);
 	attach_volume(&w, team, "va-2", "a-node-of-somebody");
 	leaving_begin(&w);
-	leaving_wait_at(b, "status.leave.blockedBy", "1 volumes attached", 60);
+	leaving_wait_at(b, "status.leave.blockedBy", "1 volume attached", 60);
 	world_run(&w, 30000);
 	assert_string_equal(b->state, "draining");
 	assert_true(b->bmc.on);

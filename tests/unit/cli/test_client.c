@@ -116,7 +116,9 @@ static void a_drain_says_which_option_is_wrong(void **state)
 	assert_int_equal(VERB(cli_drain, "m-1"), 2);
 	verb_assert_said("--reason");
 	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x", "-l", "rack=r1"), 2);
-	verb_assert_said("name them, or give --selector");
+	verb_assert_said("by name or by --selector, not both");
+	assert_int_equal(VERB(cli_drain, "-r", "x"), 2);
+	verb_assert_said("which machines? name them, or give --selector");
 	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x", "--then", "Reboot"), 2);
 	verb_assert_said("want Release, Hold, Quarantine or Retire, got Reboot");
 	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x", "--on-deadline", "Escalate"), 2);

@@ -262,8 +262,6 @@ static void a_drain_says_what_ends_its_wait(void **state)
 		 "what has not left serves on"},
 		{"Drain", "Escalate", 90000, 90000, "deadline in 1m30s\n",
 		 "the pods that are left are deleted"},
-		{"Drain", "Stop", 60000, 90000, "deadline in 1m\n",
-		 "the pods that are left are deleted"},
 		{"ClaimDeleted", "Stop", 90000, 90000, "ClaimDeleted",
 		 "the pods that are left are deleted"},
 	};
@@ -296,6 +294,110 @@ static void a_drain_says_what_ends_its_wait(void **state)
 		assert_int_equal(json_array_size(json_object_get(answer, "helps")), 2);
 		free(text);
 	}
+}
+
+/* Past its deadline: what comes next is told, not what was. */
+static void past_its_deadline_it_says_what_comes_next(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m =
+		machine(json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:s}, s:{s:s, s:s}}", "state",
+				  "draining", "leave", "reason", "Drain", "drain", "d-1", "then",
+				  "Hold", "deadline", at(-26000), "podsLeft", 1, "blockedBy",
+				  "pod x/y: deleted, and does not end", "operation", "step",
+				  "escalate", "started", at(-25000)),
+			a);
+	OWN_JSON answer = explain_machine(m, drain("Escalate", at(-26000), a), NOW);
+
+	(void)state;
+	assert_true(helps(answer, "30 s after that it is held, whatever is left"));
+	assert_false(helps(answer, "at its deadline"));
+	m->status.leave->then = DRAIN_RELEASE;
+	OWN_JSON off = explain_machine(m, drain("Escalate", at(-26000), a), NOW);
+
+	assert_true(helps(off, "30 s after that it is switched off, whatever is left"));
+}
+
+static void a_hold_says_what_it_left_behind(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m =
+		machine(json_pack("{s:s, s:{s:s, s:s, s:i, s:s}}", "state", "serving", "hold",
+				  "since", at(-120000), "drain", "d-1", "podsLeft", 2, "blockedBy",
+				  "pod x/y: deleted, and does not end"),
+			a);
+	OWN_JSON answer = explain_machine(m, NULL, NOW);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_non_null(strstr(text, "held          for 2m by Drain d-1\n"));
+	assert_non_null(strstr(text, "pods left     2 when the hold began, kept by pod x/y: "
+				     "deleted, and does not end\n"));
+	free(text);
+}
+
+static void a_retired_machine_says_how_it_comes_back(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON answer =
+		explain_machine(machine(json_pack("{s:s}", "state", "retired"), a), NULL, NOW);
+
+	(void)state;
+	assert_true(helps(answer, "drover approve gpu-1, to have it managed again"));
+}
+
+/* What helps goes by what is in the way, and no answer contradicts another. */
+static void what_keeps_a_pod_decides_what_helps(void **state)
+{
+	static const struct {
+		const char *reason, *blocked, *helps, *not ;
+	} cases[] = {
+		{"EvictionBlocked", "pdb x/web", "see its PodDisruptionBudget in the tenant",
+		 "finalizers"},
+		{"EvictionBlocked", "pod x/y: deleted, and does not end",
+		 "see its finalizers, and the kubelet of its Node", "PodDisruptionBudget"},
+		{"EvictionBlocked", "pod x/y: admission webhook says no",
+		 "see who refuses the eviction, in the tenant", "PodDisruptionBudget"},
+		{"CheckpointPending", "checkpoint x/y", "not waited for longer than its timeout",
+		 "as long as that lasts"},
+	};
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct machine *m =
+			machine(json_pack("{s:s, s:{s:s, s:s, s:i, s:s}, s:{s:s, s:{s:s, s:s}}}",
+					  "state", "draining", "leave", "reason", "Drain", "drain",
+					  "d-1", "podsLeft", 1, "blockedBy", cases[i].blocked,
+					  "operation", "waitingFor", "Device", "lastError",
+					  "reason", cases[i].reason, "message", cases[i].blocked),
+				a);
+		OWN_JSON answer = explain_machine(m, drain("Stop", NULL, a), NOW);
+
+		assert_true(helps(answer, cases[i].helps));
+		assert_false(helps(answer, cases[i].not ));
+	}
+}
+
+/* One patient Drain acts, and another one that escalates comes before it. */
+static void the_drain_whose_deadline_counts_is_named(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m =
+		machine(json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s}}", "state",
+				  "draining", "leave", "reason", "Drain", "drain", "d-1", "then",
+				  "Quarantine", "thenBy", "d-2", "deadline", at(11000),
+				  "deadlineBy", "d-2", "podsLeft", 1, "blockedBy", "pdb x/web"),
+			a);
+	OWN_JSON answer = explain_machine(m, drain("Stop", NULL, a), NOW);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_non_null(strstr(text, "leaves        Drain d-1: fan, then Quarantine for Drain d-2; "
+				     "deadline in 11s of Drain d-2\n"));
+	assert_true(helps(answer, "the pods that are left are deleted"));
+	assert_false(helps(answer, "serves on"));
+	free(text);
 }
 
 static void a_hold_and_a_deletion_are_told(void **state)
@@ -472,6 +574,11 @@ int main(void)
 		cmocka_unit_test(a_condition_that_is_false_brings_its_remedy_once),
 		cmocka_unit_test(a_tenant_that_sleeps_is_told_with_its_machine),
 		cmocka_unit_test(a_drain_says_what_ends_its_wait),
+		cmocka_unit_test(the_drain_whose_deadline_counts_is_named),
+		cmocka_unit_test(past_its_deadline_it_says_what_comes_next),
+		cmocka_unit_test(what_keeps_a_pod_decides_what_helps),
+		cmocka_unit_test(a_retired_machine_says_how_it_comes_back),
+		cmocka_unit_test(a_hold_says_what_it_left_behind),
 		cmocka_unit_test(a_hold_and_a_deletion_are_told),
 		cmocka_unit_test(foreign_control_characters_reach_no_terminal),
 		cmocka_unit_test(a_cluster_that_takes_no_nodes_is_told_with_what_helps),

@@ -168,6 +168,12 @@ static void release_lets_go_of_what_a_person_holds_and_of_nothing_else(void **st
 	assert_int_equal(cli_do_release(&c, "m-1"), 0);
 	assert_string_not_equal(annotation(d, REQUEST_RELEASE), "");
 	assert_said("drain psu does not hold it any more");
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'draining', 'claimRef': {'name': 'c-1', 'uid': 'u'}, 'hold': "
+		     "{'drain': null, 'since': '2025-11-24T16:10:00Z'}}");
+	assert_int_equal(cli_do_release(&c, "m-1"), 0);
+	assert_said("a person cordoned its Node, which stays so while the machine drains; `kubectl "
+		    "uncordon c-1` in the tenant ends it when the drain is called back");
 }
 
 static void quarantine_marks_a_machine_and_release_takes_the_mark_away(void **state)
@@ -627,6 +633,8 @@ static void a_time_is_from_now_on_or_a_date(void **state)
 	assert_int_equal(cli_time(now, "tomorrow"), -1);
 	assert_int_equal(cli_time(now, ""), -1);
 	want.not_before = cli_time(now, "2h");
+	want.deadline = cli_time(now, "2020-01-01T00:00:00Z");
+	assert_int_equal(cli_do_drain(&c, &want), 2); /* it would end at once, with nothing done */
 	want.deadline = cli_time(now, "2026-12-01T04:00:00Z");
 	assert_int_equal(cli_do_drain(&c, &want), 0);
 	o = only_drain(d);
@@ -648,6 +656,7 @@ static void a_terminal_is_drawn_over(void **state)
 	assert_said("BLOCKED BY");
 	assert_said("there is no such Machine");
 	assert_said("Partial: 1 of 2 done");
+	assert_said("1 of 2 machines done; 1 failed; there is no Machine m-9\n");
 }
 
 static void programs_read_json(void **state)

@@ -293,6 +293,24 @@ static void past_its_deadline_it_stops(void **state)
 	assert_string_equal(of_drain(d, "psu", "phase"), "Partial");
 }
 
+static void a_deadline_that_had_passed_before_it_began_is_said(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON o = NULL;
+	json_t *x;
+	size_t i;
+
+	serving(d, 1, "");
+	drain(d, "psu", "'machineNames': ['m-1'], 'deadline': '2020-01-01T00:00:00Z'");
+	assert_string_equal(of_drain(d, "psu", "phase"), "Partial");
+	o = bench_get(d, OBJECT_DRAIN, "psu");
+	json_array_foreach (json_at(o, "status", "conditions"), i, x)
+		if (str_eq(json_str_at(x, "type"), "Ready"))
+			assert_string_equal(json_str_at(x, "message"),
+					    "0 of 1 machines done; 1 stopped at the deadline, "
+					    "which had passed before it began");
+}
+
 static void past_its_deadline_it_escalates_and_all_have_their_turn(void **state)
 {
 	struct bench *d = *state;
@@ -371,7 +389,7 @@ static void a_newer_drain_escalates_at_its_own_deadline(void **state)
 			   "'machineNames': ['m-1'], 'deadline': '%s', 'onDeadline': 'Escalate'",
 			   soon(d, HOUR)));
 	assert_string_equal(wanting(d, "m-1"), "zz-first");
-	assert_true(drains_deadline(&d->c, "m-1") > loop_wall(d->l) + HOUR - 10000);
+	assert_true(drains_together(&d->c, "m-1").deadline > loop_wall(d->l) + HOUR - 10000);
 	bench_run(d, HOUR);
 	assert_string_equal(wanting(d, "m-1"), "aa-second!");
 	is(d, 1, "{'state': 'stopping', 'leave': {'reason': 'Drain', 'drain': 'aa-second'}}");
@@ -520,6 +538,7 @@ int main(void)
 		T(what_is_quarantined_for_another_reason_has_failed),
 		T(a_free_machine_is_not_done_before_it_is_where_it_shall_be),
 		T(past_its_deadline_it_stops),
+		T(a_deadline_that_had_passed_before_it_began_is_said),
 		T(past_its_deadline_it_escalates_and_all_have_their_turn),
 		T(cancelling_undoes_only_what_has_not_left),
 		T(a_deleted_drain_wants_nothing),
