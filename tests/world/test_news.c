@@ -65,8 +65,9 @@ static void a_node_that_changes_is_looked_at_by_its_machine_alone(void **state)
 	quiet = turns(&w) - quiet;
 	str_format(path, sizeof(path), "/api/v1/nodes/%s",
 		   world_box_of(&w, &w.tenants[0], "train")->claim);
-	n = turns_after(&w, &w.tenants[0], "PATCH", path,
-			json_pack("{s:{s:{s:s}}}", "metadata", "labels", "example.com/note", "one"));
+	n = turns_after(
+		&w, &w.tenants[0], "PATCH", path,
+		json_pack("{s:{s:{s:s}}}", "metadata", "labels", "example.com/note", "one"));
 	assert_in_range(n, 1, quiet + 3);
 	world_stop(&w);
 }
