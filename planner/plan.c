@@ -10,7 +10,7 @@
 
 #include "base/str.h"
 #include "planner/cells.h"
-#include "planner/fit.h"
+#include "planner/classes.h"
 #include "planner/plan.h"
 #include "planner/queue.h"
 #include "planner/room.h"
@@ -39,169 +39,6 @@ const char *const plan_reason_names[] = {
 	[PLAN_OVER_BUDGET] = "OverBudget",
 	[PLAN_REASONS] = NULL,
 };
-
-/* --- columns and classes -------------------------------------------------------------------------- */
-
-/* What a pod asks for has a column, once something that offers it is found. */
-struct column {
-	size_t at; /* its number + 1; 0: nobody offers it, as far as was looked */
-};
-
-static void offered(struct planning *p, const struct resources *r)
-{
-	for (size_t i = 0; p->ncolumns < p->nwanted && i < r->n; i++) {
-		struct column *c = map_get(p->columns, r->v[i].name);
-
-		if (!c || c->at)
-			continue;
-		p->column[p->ncolumns] = r->v[i].name;
-		c->at = ++p->ncolumns;
-	}
-}
-
-/* Looks at what is offered until all that is wanted has a column. */
-static void open_columns(struct planning *p, const struct world_list *nodes,
-			 const struct world_list *claims)
-{
-	struct map_iter it;
-
-	p->column = arena_calloc(p->a, p->nwanted, sizeof(*p->column));
-	offered(p, &(struct resources){&(struct resource){.name = "pods"}, 1});
-	map_for_each (it, p->columns)
-		if (planning_is_port(it.key))
-			offered(p, &(struct resources){&(struct resource){.name = it.key}, 1});
-	map_for_each (it, p->w->providers) {
-		const struct world_provider *pr = ((struct world_object *)it.value)->it;
-
-		for (size_t i = 0; i < pr->types.n; i++)
-			offered(p, &pr->types.v[i].capacity);
-	}
-	for (size_t i = 0; i < nodes->n; i++)
-		offered(p, &((struct world_node *)nodes->v[i])->allocatable);
-	for (size_t i = 0; i < claims->n; i++)
-		offered(p, &((struct world_claim *)claims->v[i])->capacity);
-	p->scratch = arena_calloc(p->a, p->ncolumns, sizeof(*p->scratch));
-	world_columns(p->w, p->column, p->ncolumns);
-}
-
-static bool has_soft(const struct world_taints *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		if (fit_is_soft(&t->v[i]))
-			return true;
-	return false;
-}
-
-static void look_for_soft(struct planning *p, const struct world_list *nodes,
-			  const struct world_list *claims)
-{
-	struct map_iter it;
-
-	map_for_each (it, p->w->pools)
-		p->soft |= has_soft(
-			&((struct world_pool *)((struct world_object *)it.value)->it)->taints);
-	for (size_t i = 0; i < nodes->n; i++)
-		p->soft |= has_soft(&((struct world_node *)nodes->v[i])->taints);
-	for (size_t i = 0; i < claims->n; i++)
-		p->soft |= has_soft(&((struct world_claim *)claims->v[i])->taints);
-}
-
-static bool asks(const struct resource *r)
-{
-	return r->q.nano > 0;
-}
-
-static void want(struct planning *p, const char *name)
-{
-	if (map_has(p->columns, name))
-		return;
-	map_put(p->columns, name, arena_new_obj(p->a, struct column));
-	p->nwanted++;
-}
-
-static uint64_t selector_cost(const struct selector *s)
-{
-	uint64_t n = s->n;
-
-	for (size_t i = 0; i < s->n; i++)
-		n += s->v[i].nvalues;
-	return n;
-}
-
-static uint64_t cost_of(const struct world_pod *p)
-{
-	uint64_t n = 4 + p->node_selector.n + p->tolerations.n + p->requests.n;
-
-	for (size_t i = 0; i < p->affinity.n; i++)
-		n += selector_cost(&p->affinity.v[i]);
-	for (size_t i = 0; i < p->preferences.n; i++)
-		n += selector_cost(&p->preferences.v[i].term);
-	return n;
-}
-
-static struct plan_fit *fit_of(struct planning *p, const struct world_shape *s,
-			       struct plan_tenant *tenant)
-{
-	struct world_fit *f = s->fit;
-
-	if (f->plan == p->w->plan)
-		return f->fit;
-	f->plan = p->w->plan;
-	f->fit = arena_new_obj(p->a, struct plan_fit);
-	f->fit->pod = &s->pod;
-	f->fit->tenant = tenant;
-	f->fit->any_label = !s->pod.node_selector.n && !s->pod.affinity.n;
-	f->fit->cost = cost_of(&s->pod);
-	return f->fit;
-}
-
-/* The class of a shape that a pending pod has. */
-static struct plan_class *class_of(struct planning *p, struct world_shape *s)
-{
-	struct plan_class *c;
-
-	if (s->plan == p->w->plan)
-		return s->class_;
-	c = arena_new_obj(p->a, struct plan_class);
-	c->pod = &s->pod;
-	c->tenant = planning_tenant(p, s->pod.tenant);
-	c->fit = fit_of(p, s, c->tenant);
-	c->number = p->nclasses++;
-	s->plan = p->w->plan;
-	s->class_ = c;
-	for (size_t i = 0; i < s->pod.requests.n; i++)
-		if (asks(&s->pod.requests.v[i]))
-			want(p, s->pod.requests.v[i].name);
-	return c;
-}
-
-/* Once all columns are open. */
-static void count_requests(struct planning *p, struct plan_class *c)
-{
-	int64_t *row = p->scratch;
-	struct ask *v;
-
-	if (c->asks.v)
-		return;
-	memset(row, 0, p->ncolumns * sizeof(*row));
-	for (size_t i = 0; i < c->pod->requests.n; i++) {
-		const struct resource *r = &c->pod->requests.v[i];
-		const struct column *column = asks(r) ? map_get(p->columns, r->name) : NULL;
-
-		if (column && column->at)
-			row[column->at - 1] = planning_request(r->name, r->q);
-		c->impossible |= asks(r) && !column->at;
-	}
-	row[0] = planning_add(row[0], 1);
-	v = arena_calloc(p->a, c->pod->requests.n + 1, sizeof(*v));
-	for (size_t i = 0; i < p->ncolumns; i++) {
-		if (row[i] <= 0)
-			continue;
-		v[c->asks.n++] = (struct ask){(uint32_t)i, row[i]};
-		c->columns |= (uint64_t)1 << i % 64;
-	}
-	c->asks.v = v;
-}
 
 /* --- places --------------------------------------------------------------------------------------- */
 
@@ -453,7 +290,7 @@ static void start(struct plan_run *r)
 	}
 	p->supply = supply_new(p);
 	p->cells = cells_new(p);
-	want(p, "pods");
+	classes_want(p, "pods");
 	r->all = arena_calloc(p->a, n + 1, sizeof(*r->all));
 	r->q = arena_calloc(p->a, n + 1, sizeof(struct queued *));
 	enter(r, CHARGE, NULL);
@@ -479,7 +316,7 @@ static void do_queue(struct plan_run *r)
 
 	for (; r->one && !slice_is_over(r); r->one = r->one->after) {
 		const struct world_one *pod = r->one;
-		struct plan_class *c = is_demand(pod) ? class_of(p, pod->shape) : NULL;
+		struct plan_class *c = is_demand(pod) ? classes_of(p, pod->shape) : NULL;
 
 		p->work += POD_WORK;
 		if (!c || !c->tenant->it)
@@ -498,8 +335,8 @@ static void do_sort(struct plan_run *r)
 	const struct world_list *nodes = world_nodes(p->w), *claims = world_claims(p->w);
 
 	r->queue = queue_new(r->q, r->n, p->a);
-	open_columns(p, nodes, claims);
-	look_for_soft(p, nodes, claims);
+	classes_columns(p, nodes, claims);
+	classes_soft(p, nodes, claims);
 	p->work += POD_WORK * r->n;
 	enter(r, COUNT, NULL);
 }
@@ -507,7 +344,7 @@ static void do_sort(struct plan_run *r)
 static void do_count(struct plan_run *r)
 {
 	for (; r->at < r->n && !slice_is_over(r); r->at++) {
-		count_requests(&r->p, r->q[r->at]->class_);
+		classes_requests(&r->p, r->q[r->at]->class_);
 		r->p.work += POD_WORK;
 	}
 	if (r->at == r->n)
