@@ -6,6 +6,7 @@
 #include "controller/life/listing.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/life/bmc.h"
 #include "controller/life/bmc_open.h"
 #include "controller/life/bmc_reason.h"
 #include "controller/life/journal.h"
@@ -120,6 +121,9 @@ bool life_ensure_listed(struct life *l)
 		return false;
 	}
 	if (!life_ensure_bmc_open(l, false))
+		return false;
+	/* Its session is in the journal first: it is a look that tells it. */
+	if (!l->look.known && !life_ensure_looked(l, -1))
 		return false;
 	k->busy = true;
 	provider_drives(l->driver->provider, l->bmc, &call);

@@ -98,6 +98,37 @@ static void without_sessions_a_follower_waits_out_the_call_that_was_begun(void *
 	world_stop(&w);
 }
 
+static bool orders_inspection(void *arg)
+{
+	return str_eq(world_at(arg, "status.operation.step"), "order inspect");
+}
+
+/* What it asks the BMC first there is the list of drives.  Whoever comes after it ends the session that the journal has. */
+static void a_login_is_in_the_journal_before_drives_are_listed(void **state)
+{
+	struct sim_world w;
+	struct server *b;
+
+	(void)state;
+	world_start(&w, 43, 1);
+	b = &w.servers[0];
+	b->bmc.storage_fails = true;
+	world_replica(&w);
+	world_wait(&w, orders_inspection, b, 900, "the order to inspect");
+	for (int i = 0; i < 3; i++) {
+		world_kill(&w.replicas[i]);
+		world_do(&w, &w.host, "DELETE", LEASE, NULL);
+		world_replica(&w);
+		world_run(&w, 2500);
+		assert_string_equal(b->state, "inspecting");
+		assert_int_equal(fake_bmc_sessions(&b->bmc), 1);
+	}
+	world_wait_state(b, "free", 900);
+	assert_int_equal(fake_bmc_sessions(&b->bmc), 1);
+	world_settle(&w);
+	world_stop(&w);
+}
+
 struct leads {
 	struct sim_world *w;
 	struct replica *who;
@@ -256,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_follower_ends_the_session_and_looks_twice_before_it_acts),
+		cmocka_unit_test(a_login_is_in_the_journal_before_drives_are_listed),
 		cmocka_unit_test(without_sessions_a_follower_waits_out_the_call_that_was_begun),
 		cmocka_unit_test(
 			a_leader_that_leads_again_ends_the_session_of_whoever_led_meanwhile),
