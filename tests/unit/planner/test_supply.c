@@ -517,34 +517,31 @@ static void two_providers(struct world *w, struct arena *a)
 	world_put_pool(w, &p);
 }
 
-static void of_equal_types_the_one_of_the_pools_first_provider_is_taken(void **state)
+/* One machine of the pool's first provider, of that type, and a small one of the other; a small pod waits. */
+static void assert_small_pod_gets(const char *firsts_type, const char *machine)
 {
 	OWN(arena) a = arena_new();
 	OWN(world) w = worlds_new(a);
-	struct world_machine m = worlds_machine("z1", "small");
+	struct world_machine m = worlds_machine("z1", firsts_type);
 
-	(void)state;
 	two_providers(w, a);
 	m.provider = "zone";
 	world_put_machine(w, &m);
 	add_machine(w, "m1", "small");
 	add_pod(w, a, "p", "cpu=1");
-	assert_said(w, "new 0 on z1");
+	assert_said(w, arena_printf(a, "new 0 on %s", machine));
+}
+
+static void of_equal_types_the_one_of_the_pools_first_provider_is_taken(void **state)
+{
+	(void)state;
+	assert_small_pod_gets("small", "z1");
 }
 
 static void a_type_that_wastes_less_is_taken_whoever_provides_it(void **state)
 {
-	OWN(arena) a = arena_new();
-	OWN(world) w = worlds_new(a);
-	struct world_machine m = worlds_machine("z1", "big");
-
 	(void)state;
-	two_providers(w, a);
-	m.provider = "zone";
-	world_put_machine(w, &m);
-	add_machine(w, "m1", "small");
-	add_pod(w, a, "p", "cpu=1");
-	assert_said(w, "new 0 on m1");
+	assert_small_pod_gets("big", "m1");
 }
 
 static size_t claims_of(struct world *w, const char *type)
