@@ -54,7 +54,7 @@ ARRIVAL, OUT_OF_USE = ("known",), ("quarantined", "retired")
 EVERY = ARRIVAL + COMING + GOING + ACTS + OUT_OF_USE
 RECOVER_LIMIT_S = 60
 REST_S = 3
-UNNAMED_S = 10  # from a login until the journal names its session, at a BMC of seconds a request
+UNNAMED_S = 3  # from a login until the journal names its session, on a quiet machine
 LEADS = "msg=leading"
 
 
