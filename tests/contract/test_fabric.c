@@ -256,6 +256,27 @@ EACH_BACKEND(the_last_place_asked_for_wins)
 	assert_string_equal(seen.segment, "tenant/s-3");
 }
 
+/* What exec is asked is its program's at once, which knows by when; elsewhere the port stays where it was. */
+EACH_BACKEND(a_place_that_was_given_up_moves_nothing_after)
+{
+	struct answer a, seen;
+	struct fabric_call c = call(w, &a, 1);
+
+	if (w->backend->which != NETRIS)
+		return;
+	assert_int_equal(place(w, &gpu1, "quarantine", 1), ERR_NONE);
+	settle(w, &gpu1);
+	sim_netris_fault(w->netris.sim, "Slow", NULL, NULL, 14000, 0);
+	fabric_place(w->fabric, &gpu1, "tenant/team-a", &c);
+	assert_int_not_equal(finish(&a), ERR_NONE);
+	sim_netris_well(w->netris.sim);
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 300000);
+	assert_int_equal(a.count, 1);
+	settle(w, &gpu1);
+	assert_int_equal(observe(w, &gpu1, &seen), ERR_NONE);
+	assert_string_equal(seen.segment, "quarantine");
+}
+
 EACH_BACKEND(freeing_ends_calls_without_an_answer)
 {
 	struct answer a, b;
@@ -491,6 +512,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_machine_is_observed_where_it_was_placed),
 		cmocka_unit_test(the_last_place_asked_for_wins),
+		cmocka_unit_test(a_place_that_was_given_up_moves_nothing_after),
 		cmocka_unit_test(freeing_ends_calls_without_an_answer),
 		cmocka_unit_test(a_fabric_may_be_freed_in_an_answer),
 		cmocka_unit_test(a_lower_fence_is_refused_by_the_example),

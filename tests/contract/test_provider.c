@@ -11,6 +11,7 @@
 #include "tests/contract/fake_head.h"
 #include "tests/contract/fake_ipmitool.h"
 #include "tests/contract/fake_libvirt.h"
+#include "tests/contract/slow_bmc.h"
 
 /*
  * What every provider must do, run against each row of the table below: a provider
@@ -39,6 +40,7 @@ struct world {
 	struct http_mem_net *net;
 	struct http *http;
 	struct fake_bmc bmc[MACHINES];
+	struct slow_bmc slow; /* the first of them */
 	struct fake_libvirt libvirt;
 	struct fake_ipmitool ipmi;
 	bool hung[MACHINES];
@@ -56,6 +58,7 @@ struct answer {
 	struct world *w;
 	unsigned count;
 	bool begun, allowed;
+	unsigned asked; /* for leave to act */
 	int64_t at, begun_at, waited_ms;
 	struct err err;
 	struct provider_observation seen;
@@ -357,7 +360,10 @@ static void on_done(const struct provider_observation *o, const char *handle, co
 
 static bool may_act(void *arg)
 {
-	return ((struct answer *)arg)->allowed;
+	struct answer *a = arg;
+
+	a->asked++;
+	return a->allowed;
 }
 
 static struct provider_call call(struct world *w, struct answer *a)
@@ -790,6 +796,71 @@ EACH_BACKEND(a_wait_in_the_line_is_no_silence_of_the_machine)
 	}
 }
 
+/* Machine 0 takes so long for each answer. */
+static void slow_down(struct world *w, int64_t ms)
+{
+	w->libvirt.ms = w->ipmi.ms = ms;
+	if (!w->slow.bmc)
+		slow_bmc_init(&w->slow, &w->bmc[0], w->hardware, ms);
+	w->slow.ms = ms;
+}
+
+static bool is_untouched(const struct world *w)
+{
+	return !w->bmc[0].on && !w->bmc[0].image;
+}
+
+/* Behind so many looks at the same machine, at so long for each answer: given up while it waits, or anywhere on its way.
+ * True: it was given up when its turn had come, and nothing of it had been sent. */
+static bool given_up_underway(const struct backend *b, bool by_media, int looks, int64_t ms)
+{
+	struct world *w = world_new(b);
+	struct answer before[3], a;
+	struct provider_call c = call(w, &a);
+	bool unsent, underway;
+
+	(void)machine(w, 0);
+	slow_down(w, ms);
+	for (int i = 0; i < looks; i++) {
+		struct provider_call look = call(w, &before[i]);
+
+		before[i].begun = true;
+		provider_observe(w->provider, w->machine[0], &look);
+	}
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 10);
+	c.begun = note_begun;
+	if (by_media)
+		provider_media(w->provider, w->machine[0], MEDIA, &c);
+	else
+		provider_power(w->provider, w->machine[0], true, &c);
+	(void)finish(&a);
+	unsent = a.err.kind == ERR_TIMEOUT && !a.asked;
+	underway = unsent && a.begun_at > 0;
+	slow_down(w, 10);
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 5 * PROVIDER_CALL_MS);
+	if (unsent && (a.asked || !is_untouched(w)))
+		fail_msg("%s, %lld ms an answer: it acted after it was given up", b->name,
+			 (long long)ms);
+	assert_int_equal(a.count, 1);
+	world_free(w);
+	return underway;
+}
+
+static void a_call_that_was_given_up_acts_no_more(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(backends) / sizeof(*backends); i++) {
+		unsigned underway = 0;
+
+		for (int64_t ms = 1000; ms < 20000; ms += 500)
+			for (int looks = 1; looks <= 3; looks += 2)
+				for (int m = 0; m <= !backends[i].no_media; m++)
+					underway += given_up_underway(&backends[i], m, looks, ms);
+		print_message("    %s: %u\n", backends[i].name, underway);
+		assert_true(underway > 0);
+	}
+}
+
 EACH_BACKEND(only_so_many_machines_are_called_at_once)
 {
 	struct answer a[3];
@@ -1026,6 +1097,7 @@ int main(void)
 		cmocka_unit_test(what_the_call_itself_saw_decides),
 		cmocka_unit_test(a_hang_ends_in_time_and_spares_the_others),
 		cmocka_unit_test(a_wait_in_the_line_is_no_silence_of_the_machine),
+		cmocka_unit_test(a_call_that_was_given_up_acts_no_more),
 		cmocka_unit_test(only_so_many_machines_are_called_at_once),
 		cmocka_unit_test(those_that_hang_keep_no_place_from_those_that_do_not),
 		cmocka_unit_test(detaching_gives_the_place_back),
