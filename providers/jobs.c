@@ -1,9 +1,11 @@
 #include "providers/jobs.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include "base/mem.h"
 
-#define AGAIN_MS 1000 /* until it is looked whether one more may be slow */
+#define OVER_RATE 100000 /* a second: no bound */
+#define AGAIN_MS 1000	 /* until it is looked whether one more may be slow */
 
 static void wake(struct job_line *line)
 {
@@ -18,6 +20,8 @@ static void job_free(struct job *j)
 	loop_timer_stop(&j->slowly);
 	arena_free(j->strings);
 	free(j->url);
+	free(j->op_id);
+	free(j->handle);
 	free(j->session);
 	free(j->text);
 	free(j);
@@ -45,16 +49,17 @@ static void clock_stops(struct job *j)
 	loop_timer_stop(&j->limit);
 }
 
-static void seat_taken(struct job_seat *seat)
+static void seat_asked(struct job_seat *seat)
 {
-	seat->busy = true;
+	seat->asked = true;
 	list_for_each (j, &seat->jobs, struct job, sibling)
 		clock_starts(j);
 }
 
 static void seat_left(struct job_seat *seat)
 {
-	seat->busy = false;
+	seat->busy = seat->asked = false;
+	seat->silent = 0;
 	seat->idle_since = now(seat->line);
 	list_for_each (j, &seat->jobs, struct job, sibling)
 		clock_stops(j);
@@ -97,7 +102,7 @@ void job_end(struct job *j, const struct provider_observation *o, const struct e
 		leave_place(j);
 	}
 	if (!j->abandoned)
-		j->call.done(o, NULL, e, j->call.arg);
+		j->call.done(o, j->told, e, j->call.arg);
 	job_free(j);
 }
 
@@ -115,7 +120,8 @@ static void on_limit(void *arg)
 	struct job *j = arg;
 	struct err e;
 
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "no answer within %d s", PROVIDER_CALL_MS / 1000);
+	(void)!err_set(&e, ERR_TIMEOUT, j->seat->silent, "no answer within %d s",
+		       PROVIDER_CALL_MS / 1000);
 	e.scope = ERR_MACHINE;
 	if (j->running) {
 		j->abandoned = true;
@@ -125,17 +131,23 @@ static void on_limit(void *arg)
 	}
 }
 
+void job_begun(struct job *j, int64_t waited_ms)
+{
+	seat_asked(j->seat);
+	loop_timer_start(&j->slowly, JOB_SLOW_MS);
+	if (j->call.begun)
+		j->call.begun(waited_ms, j->call.arg);
+}
+
 static void begin(struct job *j)
 {
 	struct job_line *line = j->seat->line;
 	int64_t since = j->asked_at > j->seat->idle_since ? j->asked_at : j->seat->idle_since;
 
-	j->running = true;
-	seat_taken(j->seat);
+	j->running = j->seat->busy = true;
 	line->running++;
-	loop_timer_start(&j->slowly, JOB_SLOW_MS);
-	if (j->call.begun)
-		j->call.begun(now(line) - since, j->call.arg);
+	if (!line->over)
+		job_begun(j, now(line) - since);
 	line->run(j);
 }
 
@@ -168,14 +180,16 @@ struct job *job_ask(struct job_seat *seat, enum job_kind kind, const struct prov
 	j->seat = seat;
 	j->kind = kind;
 	j->call = *c;
-	j->session = mem_strdup(c->session);
+	j->call.op_id = j->op_id = mem_strdup(c->op_id);
+	j->call.handle = j->handle = mem_strdup(c->handle);
+	j->call.session = j->session = mem_strdup(c->session);
 	j->asked_at = now(line);
 	j->left_ms = PROVIDER_CALL_MS;
 	list_push_back(&line->waiting, &j->link);
 	list_push_back(&seat->jobs, &j->sibling);
 	loop_timer_init(&j->limit, line->group, on_limit, j);
 	loop_timer_init(&j->slowly, line->group, on_slow, j);
-	if (seat->busy)
+	if (seat->asked)
 		clock_starts(j);
 	wake(line);
 	return j;
@@ -191,6 +205,14 @@ void job_line_init(struct job_line *line, const struct provider_spec *s, double 
 	bucket_init(&line->bucket, rate, rate < 1 ? 1 : rate, now(line));
 	list_init(&line->waiting);
 	loop_timer_init(&line->pump, s->group, pump, line);
+}
+
+void job_line_over(struct job_line *line, struct loop_group *g, void (*run)(struct job *j))
+{
+	const struct provider_spec s = {.group = g};
+
+	job_line_init(line, &s, OVER_RATE, UINT_MAX, run);
+	line->over = true;
 }
 
 void job_line_done(struct job_line *line)

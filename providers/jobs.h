@@ -23,6 +23,9 @@
  *
  * What a job's run() starts has to end in job_end(), whether the job was abandoned or not; a seat that is done drops its
  * jobs without an answer, and what run() started has to be cancelled before.
+ *
+ * A provider that asks its machines by way of another one has a line without bounds (job_line_over()), and its jobs wait in
+ * the other's line: their 60 s begin when run() says so by job_begun().
  * Tests: tests/unit/providers/test_jobs.c, tests/contract/test_provider.c
  */
 #define JOB_SLOW_MS 3000
@@ -34,7 +37,9 @@ enum job_kind {
 	JOB_DRIVES,
 	JOB_LOG_OUT,
 	JOB_DEFINE,
-	JOB_UNDEFINE
+	JOB_UNDEFINE,
+	JOB_ACQUIRE,
+	JOB_RELEASE
 };
 
 struct job;
@@ -44,14 +49,16 @@ struct job_line {
 	unsigned concurrent, running, slow; /* slow: not among those that are running */
 	struct list waiting;		    /* of job.link */
 	struct loop_timer pump;
+	bool over; /* another provider's */
 	void (*run)(struct job *j);
 };
 /* A machine's place in the line. */
 struct job_seat {
 	struct job_line *line;
-	struct list jobs; /* of job.sibling */
-	bool busy;
+	struct list jobs;   /* of job.sibling */
+	bool busy, asked;   /* asked: the machine is, and the clock of all its jobs runs */
 	int64_t idle_since; /* loop_now() since when it is not busy */
+	int silent; /* err.code where time runs out: whose silence it is now; 0: the machine's */
 };
 struct job {
 	struct list link, sibling;
@@ -59,26 +66,32 @@ struct job {
 	enum job_kind kind;
 	bool on, running, slow, abandoned;
 	enum provider_boot how;
-	char *url, *session; /* session: call.session, kept */
+	char *url;
+	char *op_id, *handle, *session; /* of the call, kept */
 	struct provider_call call;
 	struct loop_timer limit, slowly;
 	int64_t asked_at, left_ms; /* left_ms: of PROVIDER_CALL_MS, when `limit` was started last */
 	struct provider_observation seen; /* for the implementation */
 	struct arena *strings;		  /* of seen; NULL: none yet */
 	bool new_login;			  /* for the implementation */
-	char *text;	  /* for the implementation, freed with the job; NULL: none */
-	int64_t deadline; /* loop_now() at which it is abandoned; while `limit` runs */
+	char *text;		       /* for the implementation, freed with the job; NULL: none */
+	const char *told;	       /* handle that done() gets; NULL: none */
+	struct provider_target target; /* JOB_ACQUIRE, in `strings` */
+	int64_t deadline;	       /* loop_now() at which it is abandoned; while `limit` runs */
 };
 
 /* rate, concurrent: where the spec says none. */
 void job_line_init(struct job_line *line, const struct provider_spec *s, double rate,
 		   unsigned concurrent, void (*run)(struct job *j));
+void job_line_over(struct job_line *line, struct loop_group *g, void (*run)(struct job *j));
 void job_line_done(struct job_line *line);
 void job_seat_init(struct job_seat *seat, struct job_line *line);
 void job_seat_done(struct job_seat *seat);
 
 /* A call of kind; its parameters may be set until the loop's next turn. */
 struct job *job_ask(struct job_seat *seat, enum job_kind kind, const struct provider_call *c);
+/* In a line over another's: its turn there came after so long, and its machine is asked. */
+void job_begun(struct job *j, int64_t waited_ms);
 /* o: as provider_call.done has it.  The job is freed; done() may detach the machine. */
 void job_end(struct job *j, const struct provider_observation *o, const struct err *e);
 /* May what changes the machine still be sent?  False: ERR_CONFLICT in *e. */

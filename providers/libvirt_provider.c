@@ -153,6 +153,8 @@ static json_t *change_of(const struct job *j)
 	case JOB_LOG_OUT:
 	case JOB_DEFINE:
 	case JOB_UNDEFINE:
+	case JOB_ACQUIRE:
+	case JOB_RELEASE:
 		break;
 	}
 	return NULL;
@@ -198,6 +200,8 @@ static void run(struct job *j)
 		break;
 	case JOB_DRIVES:
 	case JOB_LOG_OUT:
+	case JOB_ACQUIRE:
+	case JOB_RELEASE:
 		break; /* nobody asks: the slots are NULL */
 	}
 }

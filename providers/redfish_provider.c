@@ -230,6 +230,8 @@ static void run(struct job *j)
 		break;
 	case JOB_DEFINE:
 	case JOB_UNDEFINE:
+	case JOB_ACQUIRE:
+	case JOB_RELEASE:
 		break; /* nobody asks: the slots are NULL */
 	}
 }

@@ -12,8 +12,8 @@
  *
  *	look (BMC) --> fits, session --> getDevice: fit, holder, BMC address --> may_act --> the change
  *
- * A job is told within PROVIDER_CALL_MS.  One whose look is still under way then is abandoned: answered, it does nothing
- * more, and goes when the look ends.
+ * What goes to BCM is a job of its own seat (jobs.h), one at a time for a machine; its look waits in the line of the BMCs,
+ * and its time begins with the look.  A head node that hangs so keeps no look at the BMC waiting.
  * Tests: tests/contract/test_provider.c, tests/contract/test_bcm.c
  */
 #include <stdlib.h>
@@ -21,12 +21,12 @@
 
 #include "base/address.h"
 #include "base/arena.h"
-#include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/bcm/acquire.h"
 #include "providers/bcm/discover.h"
 #include "providers/bcm/status.h"
+#include "providers/jobs.h"
 #include "providers/registry.h"
 
 struct bcm_provider {
@@ -35,95 +35,52 @@ struct bcm_provider {
 	struct bcm *bcm;
 	struct bcm_statuses *statuses;
 	struct bcm_discovery *discovery;
+	struct job_line line; /* over that of bmcs */
 	void (*found)(const struct provider_inventory *i, const struct err *e, void *arg);
 	void *found_arg;
 };
 
 struct provider_machine {
+	struct job_seat seat; /* first: a job's seat is its machine */
 	struct bcm_provider *bp;
 	struct provider_machine *bmc; /* of bp->bmcs: not looked into */
 	char *name, *uid, *node, *bmc_host;
-	struct list jobs;
-};
-
-enum kind { WATCH, POWER, ACQUIRE, RELEASE };
-
-struct job {
-	struct list link;
-	struct provider_machine *m;
-	enum kind kind;
-	bool on, looking, abandoned;
-	bool at_bcm; /* the BMC is done with; what goes wrong now is BCM's */
-	struct provider_call call;
-	struct loop_timer limit;
-	struct arena *a; /* all texts here */
-	struct provider_target target;
-	struct provider_observation seen; /* kind WATCH: what is told in the end */
+	/* of the job that runs */
 	struct bcm_request *request;
 	struct bcm_asker *asker;
 	struct bcm_acquire *acquire;
 };
 
-static void job_free(struct job *j)
+static struct provider_machine *machine_of(const struct job *j)
 {
-	list_remove(&j->link);
-	loop_timer_stop(&j->limit);
-	bcm_cancel(j->request);
-	bcm_status_cancel(j->asker);
-	bcm_acquire_cancel(j->acquire);
-	arena_free(j->a);
-	free(j);
+	return (struct provider_machine *)j->seat;
 }
 
-/* Out of the list, then tell, then free: done() may detach the machine. */
-static void job_end(struct job *j, const struct provider_observation *o, const char *handle,
-		    const struct err *failed)
+/* The BMC is done with: what goes wrong now, or takes too long, is BCM's. */
+static void go_to_bcm(struct job *j)
 {
-	struct err of_bcm;
-	const struct err *e = failed;
-
-	if (failed && j->at_bcm) {
-		of_bcm = *failed;
-		of_bcm.code = PROVIDER_OF_MANAGER;
-		e = &of_bcm;
-	}
-	list_remove(&j->link);
-	loop_timer_stop(&j->limit);
-	if (!j->abandoned)
-		j->call.done(o, handle, e, j->call.arg);
-	job_free(j);
+	j->seat->silent = PROVIDER_OF_MANAGER;
 }
 
-static void on_limit(void *arg)
+static void fail(struct job *j, const struct err *failed)
 {
-	struct job *j = arg;
-	struct err e;
+	struct err e = *failed;
 
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "no answer within %d s", PROVIDER_CALL_MS / 1000);
-	e.scope = ERR_MACHINE;
-	if (!j->looking) {
-		job_end(j, NULL, NULL, &e);
-		return;
-	}
-	j->abandoned = true;
-	j->call.done(NULL, NULL, &e, j->call.arg);
+	if (j->seat->silent)
+		e.code = j->seat->silent;
+	job_end(j, NULL, &e);
 }
 
 static bool may_act(void *arg)
 {
-	struct job *j = arg;
+	struct err e;
 
-	return !j->abandoned && (!j->call.may_act || j->call.may_act(j->call.arg));
+	return job_may_act(arg, &e);
 }
 
-/* What the look waits in its own line before is not the machine's. */
 static void on_look_begun(int64_t waited_ms, void *arg)
 {
-	struct job *j = arg;
-
-	loop_timer_start(&j->limit, PROVIDER_CALL_MS);
-	if (j->call.begun)
-		j->call.begun(waited_ms, j->call.arg);
+	job_begun(arg, waited_ms);
 }
 
 /* --- what BCM says of the node ------------------------------------------------------------------------- */
@@ -137,8 +94,8 @@ static void read_node(struct job *j,
 			     .done = done,
 			     .arg = j};
 
-	c.args = arena_printf(j->a, "[%s]", exact_quote(j->m->node, j->a));
-	j->request = bcm_call(j->m->bp->bcm, &c);
+	c.args = arena_printf(j->strings, "[%s]", exact_quote(machine_of(j)->node, j->strings));
+	machine_of(j)->request = bcm_call(machine_of(j)->bp->bcm, &c);
 }
 
 static int no_node(const struct job *j, const struct err *failed, struct err *e)
@@ -146,7 +103,8 @@ static int no_node(const struct job *j, const struct err *failed, struct err *e)
 	*e = *failed;
 	if (e->kind != ERR_NOT_FOUND)
 		return -1;
-	(void)!err_set(e, ERR_NOT_FOUND, 0, "BCM has no node %.60s: correct spec.node", j->m->node);
+	(void)!err_set(e, ERR_NOT_FOUND, 0, "BCM has no node %.60s: correct spec.node",
+		       machine_of(j)->node);
 	e->scope = ERR_MACHINE;
 	return -1;
 }
@@ -154,12 +112,12 @@ static int no_node(const struct job *j, const struct err *failed, struct err *e)
 /* The node's BMC, as BCM has it, is the one that the look was of. */
 static int is_the_machine(const struct job *j, const struct bcm_node *n, struct err *e)
 {
-	if (n->bmc_address && address_same(n->bmc_address, j->m->bmc_host))
+	if (n->bmc_address && address_same(n->bmc_address, machine_of(j)->bmc_host))
 		return 0;
 	(void)!err_set(
 		e, ERR_INVALID, 0,
 		"node %.60s has the BMC %s in BCM, and the machine's answers from %s: correct spec.node or spec.bmc.address",
-		n->hostname, str_or(n->bmc_address, "(none)"), j->m->bmc_host);
+		n->hostname, str_or(n->bmc_address, "(none)"), machine_of(j)->bmc_host);
 	e->scope = ERR_MACHINE;
 	return -1;
 }
@@ -168,8 +126,14 @@ static void on_done(const struct err *e, void *arg)
 {
 	struct job *j = arg;
 
-	j->acquire = NULL; /* it frees itself */
-	job_end(j, NULL, e || j->kind == RELEASE ? NULL : j->call.op_id, e);
+	machine_of(j)->acquire = NULL; /* it frees itself */
+	if (e) {
+		fail(j, e);
+		return;
+	}
+	if (j->kind == JOB_ACQUIRE)
+		j->told = j->op_id;
+	job_end(j, NULL, NULL);
 }
 
 /* {"count": 0}: no node was switched, which is no error of the call. */
@@ -179,21 +143,21 @@ static void on_switched(struct exact result, const struct err *failed, void *arg
 	int64_t count;
 	struct err e;
 
-	j->request = NULL;
+	machine_of(j)->request = NULL;
 	if (failed) {
-		job_end(j, NULL, NULL, failed);
+		fail(j, failed);
 		return;
 	}
 	if (exact_i64(exact_member(result, "count"), &count) && count > 0) {
-		job_end(j, NULL, NULL, NULL);
+		job_end(j, NULL, NULL);
 		return;
 	}
 	(void)!err_set(
 		&e, ERR_PROTOCOL, 0,
 		"BCM took power %s for node %.60s and switched no node: look at its powerControl",
-		j->on ? "on" : "off", j->m->node);
+		j->on ? "on" : "off", machine_of(j)->node);
 	e.scope = ERR_MACHINE;
-	job_end(j, NULL, NULL, &e);
+	fail(j, &e);
 }
 
 static void switch_power(struct job *j, const struct bcm_node *n)
@@ -202,35 +166,33 @@ static void switch_power(struct job *j, const struct bcm_node *n)
 		.service = "cmdevice", .call = "powerOperation", .done = on_switched, .arg = j};
 	struct err e;
 
-	if (!may_act(j)) {
-		(void)!err_set(&e, ERR_CONFLICT, 0,
-			       "not switched: the order does not stand any more");
-		job_end(j, NULL, NULL, &e);
+	if (!job_may_act(j, &e)) {
+		fail(j, &e);
 		return;
 	}
 	c.args = arena_printf(
-		j->a,
+		j->strings,
 		"[{\"baseType\":\"PowerOperation\",\"devices\":[%s],\"operation\":\"%s\","
 		"\"force\":true,\"wait\":false}]",
-		exact_quote(n->uuid, j->a), j->on ? "ON" : "OFF");
-	j->request = bcm_call(j->m->bp->bcm, &c);
+		exact_quote(n->uuid, j->strings), j->on ? "ON" : "OFF");
+	machine_of(j)->request = bcm_call(machine_of(j)->bp->bcm, &c);
 }
 
 static void begin_acquire(struct job *j)
 {
-	struct bcm_acquire_spec s = {.bcm = j->m->bp->bcm,
-				     .group = j->m->bp->group,
-				     .node = j->m->node,
-				     .machine = str_or(j->m->uid, j->m->name),
-				     .name = j->m->name,
+	struct bcm_acquire_spec s = {.bcm = machine_of(j)->bp->bcm,
+				     .group = machine_of(j)->bp->group,
+				     .node = machine_of(j)->node,
+				     .machine = str_or(machine_of(j)->uid, machine_of(j)->name),
+				     .name = machine_of(j)->name,
 				     .token = j->call.op_id,
 				     .fence = j->call.fence,
-				     .target = j->kind == ACQUIRE ? &j->target : NULL,
+				     .target = j->kind == JOB_ACQUIRE ? &j->target : NULL,
 				     .may_act = may_act,
 				     .done = on_done,
 				     .arg = j};
 
-	j->acquire = bcm_acquire_start(&s);
+	machine_of(j)->acquire = bcm_acquire_start(&s);
 }
 
 static void on_node(struct exact device, const struct err *failed, void *arg)
@@ -239,15 +201,16 @@ static void on_node(struct exact device, const struct err *failed, void *arg)
 	struct bcm_node n;
 	struct err e;
 
-	j->request = NULL;
+	machine_of(j)->request = NULL;
 	if (failed) {
 		(void)!no_node(j, failed, &e);
-		job_end(j, NULL, NULL, &e);
-	} else if (bcm_node_read(device, j->a, &n, &e) < 0 || bcm_node_fit(&n, &e) < 0 ||
+		fail(j, &e);
+	} else if (bcm_node_read(device, j->strings, &n, &e) < 0 || bcm_node_fit(&n, &e) < 0 ||
 		   is_the_machine(j, &n, &e) < 0 ||
-		   bcm_holder_check(&n, str_or(j->m->uid, j->m->name), j->call.fence, &e) < 0) {
-		job_end(j, NULL, NULL, &e);
-	} else if (j->kind == POWER) {
+		   bcm_holder_check(&n, str_or(machine_of(j)->uid, machine_of(j)->name),
+				    j->call.fence, &e) < 0) {
+		fail(j, &e);
+	} else if (j->kind == JOB_POWER) {
 		switch_power(j, &n);
 	} else {
 		begin_acquire(j);
@@ -260,7 +223,7 @@ static void tell(struct job *j, enum provider_progress progress, const char *tex
 {
 	j->seen.progress = progress;
 	j->seen.handle_state = text;
-	job_end(j, &j->seen, NULL, NULL);
+	job_end(j, &j->seen, NULL);
 }
 
 /* UP alone may be of the system before: the install mode for one boot is gone when that boot came. */
@@ -270,12 +233,12 @@ static void on_up(struct exact device, const struct err *failed, void *arg)
 	struct bcm_node n;
 	struct err e;
 
-	j->request = NULL;
+	machine_of(j)->request = NULL;
 	if (failed) {
 		(void)!no_node(j, failed, &e);
-		job_end(j, NULL, NULL, &e);
-	} else if (bcm_node_read(device, j->a, &n, &e) < 0) {
-		job_end(j, NULL, NULL, &e);
+		fail(j, &e);
+	} else if (bcm_node_read(device, j->strings, &n, &e) < 0) {
+		fail(j, &e);
 	} else if (!str_eq(n.lock.token, j->call.handle)) {
 		tell(j, PROVIDER_PROGRESS_FAILED,
 		     "UP, and drover's mark in extra_values is not that of this install: somebody else wrote the node");
@@ -298,12 +261,12 @@ static void on_state(const struct bcm_state *s, const struct err *e, void *arg)
 	struct job *j = arg;
 	const char *text;
 
-	j->asker = NULL;
+	machine_of(j)->asker = NULL;
 	if (e) {
-		job_end(j, NULL, NULL, e);
+		fail(j, e);
 		return;
 	}
-	text = arena_printf(j->a, "%s%s%s%s", s->name, s->closed ? "/CLOSED" : "",
+	text = arena_printf(j->strings, "%s%s%s%s", s->name, s->closed ? "/CLOSED" : "",
 			    str_empty(s->text) ? "" : ": ", str_or(s->text, ""));
 	if (s->phase == BCM_UP && !s->closed)
 		read_node(j, on_up);
@@ -319,14 +282,15 @@ static void on_uuid(struct exact device, const struct err *failed, void *arg)
 	struct bcm_node n;
 	struct err e;
 
-	j->request = NULL;
+	machine_of(j)->request = NULL;
 	if (failed) {
 		(void)!no_node(j, failed, &e);
-		job_end(j, NULL, NULL, &e);
-	} else if (bcm_node_read(device, j->a, &n, &e) < 0) {
-		job_end(j, NULL, NULL, &e);
+		fail(j, &e);
+	} else if (bcm_node_read(device, j->strings, &n, &e) < 0) {
+		fail(j, &e);
 	} else {
-		j->asker = bcm_status_ask(j->m->bp->statuses, n.uuid, n.hostname, on_state, j);
+		machine_of(j)->asker = bcm_status_ask(machine_of(j)->bp->statuses, n.uuid,
+						      n.hostname, on_state, j);
 	}
 }
 
@@ -337,16 +301,16 @@ static void keep(struct job *j, const struct provider_observation *o)
 	struct provider_observation *s = &j->seen;
 
 	*s = *o;
-	s->system_uuid = arena_strdup(j->a, o->system_uuid);
-	s->serial = arena_strdup(j->a, o->serial);
-	s->media_url = arena_strdup(j->a, o->media_url);
-	s->http_url = arena_strdup(j->a, o->http_url);
-	s->address = arena_strdup(j->a, o->address);
-	s->session_uri = arena_strdup(j->a, o->session_uri);
-	s->learned_pin = arena_strdup(j->a, o->learned_pin);
+	s->system_uuid = arena_strdup(j->strings, o->system_uuid);
+	s->serial = arena_strdup(j->strings, o->serial);
+	s->media_url = arena_strdup(j->strings, o->media_url);
+	s->http_url = arena_strdup(j->strings, o->http_url);
+	s->address = arena_strdup(j->strings, o->address);
+	s->session_uri = arena_strdup(j->strings, o->session_uri);
+	s->learned_pin = arena_strdup(j->strings, o->learned_pin);
 	if (o->address) {
-		free(j->m->bmc_host);
-		j->m->bmc_host = mem_strdup(o->address);
+		free(machine_of(j)->bmc_host);
+		machine_of(j)->bmc_host = mem_strdup(o->address);
 	}
 }
 
@@ -357,14 +321,13 @@ static void on_look(const struct provider_observation *o, const char *handle,
 	struct err e;
 
 	(void)handle;
-	j->looking = false;
 	if (failed || j->abandoned) {
-		job_end(j, NULL, NULL, failed);
+		job_end(j, NULL, failed);
 		return;
 	}
 	keep(j, o);
-	if (j->kind == WATCH) {
-		j->at_bcm = true;
+	if (j->kind == JOB_OBSERVE) {
+		go_to_bcm(j);
 		read_node(j, on_uuid);
 		return;
 	}
@@ -373,37 +336,29 @@ static void on_look(const struct provider_observation *o, const char *handle,
 			&e, ERR_UNAVAILABLE, 0,
 			"the login is new and has to be written down before anything is done in it");
 		e.scope = ERR_MACHINE;
-		job_end(j, NULL, NULL, &e);
+		fail(j, &e);
 		return;
 	}
 	if (j->call.fits && j->call.fits(&j->seen, j->call.arg, &e) < 0) {
-		job_end(j, NULL, NULL, &e);
+		fail(j, &e);
 	} else {
-		j->at_bcm = true;
+		go_to_bcm(j);
 		read_node(j, on_node);
 	}
 }
 
-static struct job *ask(struct provider_machine *m, enum kind kind, const struct provider_call *c)
+static void run(struct job *j)
 {
-	struct bcm_provider *bp = m->bp;
-	struct job *j = mem_new(struct job);
-	struct provider_call look = {.begun = on_look_begun, .done = on_look, .arg = j};
+	struct bcm_provider *bp = machine_of(j)->bp;
+	struct provider_call look = {.op_id = j->call.op_id,
+				     .fence = j->call.fence,
+				     .begun = on_look_begun,
+				     .done = on_look,
+				     .arg = j};
 
-	j->m = m;
-	j->kind = kind;
-	j->call = *c;
-	j->a = arena_new();
-	j->call.op_id = arena_strdup(j->a, c->op_id);
-	j->call.handle = arena_strdup(j->a, c->handle);
-	j->call.session = arena_strdup(j->a, c->session);
-	look.op_id = j->call.op_id;
-	look.fence = c->fence;
-	list_push_back(&m->jobs, &j->link);
-	loop_timer_init(&j->limit, bp->group, on_limit, j);
-	j->looking = true;
-	bp->bmcs.ops->observe(&bp->bmcs, m->bmc, &look);
-	return j;
+	if (!j->strings)
+		j->strings = arena_new();
+	bp->bmcs.ops->observe(&bp->bmcs, machine_of(j)->bmc, &look);
 }
 
 /* --- the slots -------------------------------------------------------------------------------------------- */
@@ -440,6 +395,7 @@ static int bcm_open(struct provider *p, const struct provider_spec *s, struct er
 		return err_wrap(e, "provider %s", s->name);
 	}
 	bp->statuses = bcm_statuses_new(s->group, bp->bcm);
+	job_line_over(&bp->line, s->group, run);
 	p->state = bp;
 	return 0;
 }
@@ -448,6 +404,7 @@ static void bcm_close(struct provider *p)
 {
 	struct bcm_provider *bp = p->state;
 
+	job_line_done(&bp->line);
 	bcm_discovery_cancel(bp->discovery);
 	bcm_statuses_free(bp->statuses);
 	bcm_free(bp->bcm);
@@ -475,13 +432,13 @@ static struct provider_machine *bcm_attach(struct provider *p,
 	if (!bmc)
 		return NULL;
 	m = mem_new(struct provider_machine);
+	job_seat_init(&m->seat, &bp->line);
 	m->bp = bp;
 	m->bmc = bmc;
 	m->name = mem_strdup(s->name);
 	m->uid = mem_strdup(s->uid);
 	m->node = mem_strdup(str_or(s->node, s->name));
 	m->bmc_host = host_of(s->bmc_address);
-	list_init(&m->jobs);
 	return m;
 }
 
@@ -490,8 +447,10 @@ static void bcm_detach(struct provider *p, struct provider_machine *m)
 	struct bcm_provider *bp = p->state;
 
 	bp->bmcs.ops->detach(&bp->bmcs, m->bmc);
-	list_for_each (j, &m->jobs, struct job, link)
-		job_free(j);
+	bcm_cancel(m->request);
+	bcm_status_cancel(m->asker);
+	bcm_acquire_cancel(m->acquire);
+	job_seat_done(&m->seat);
 	free(m->name);
 	free(m->uid);
 	free(m->node);
@@ -505,7 +464,7 @@ static void bcm_observe(struct provider *p, struct provider_machine *m,
 	struct bcm_provider *bp = p->state;
 
 	if (c->handle)
-		ask(m, WATCH, c);
+		job_ask(&m->seat, JOB_OBSERVE, c);
 	else
 		bp->bmcs.ops->observe(&bp->bmcs, m->bmc, c);
 }
@@ -514,7 +473,7 @@ static void bcm_power(struct provider *p, struct provider_machine *m, bool on,
 		      const struct provider_call *c)
 {
 	(void)p;
-	ask(m, POWER, c)->on = on;
+	job_ask(&m->seat, JOB_POWER, c)->on = on;
 }
 
 static void bcm_boot(struct provider *p, struct provider_machine *m, enum provider_boot how,
@@ -552,15 +511,17 @@ static void bcm_log_out(struct provider *p, struct provider_machine *m,
 static void bcm_acquire_slot(struct provider *p, struct provider_machine *m,
 			     const struct provider_target *t, const struct provider_call *c)
 {
-	struct job *j = ask(m, ACQUIRE, c);
-	const char **clear = arena_calloc(j->a, t->nclear + 1, sizeof(*clear));
+	struct job *j = job_ask(&m->seat, JOB_ACQUIRE, c);
+	const char **clear;
 
 	(void)p;
+	j->strings = arena_new();
+	clear = arena_calloc(j->strings, t->nclear + 1, sizeof(*clear));
 	for (size_t i = 0; i < t->nclear; i++)
-		clear[i] = arena_strdup(j->a, t->clear[i]);
-	j->target = (struct provider_target){.category = arena_strdup(j->a, t->category),
-					     .image = arena_strdup(j->a, t->image),
-					     .network = arena_strdup(j->a, t->network),
+		clear[i] = arena_strdup(j->strings, t->clear[i]);
+	j->target = (struct provider_target){.category = arena_strdup(j->strings, t->category),
+					     .image = arena_strdup(j->strings, t->image),
+					     .network = arena_strdup(j->strings, t->network),
 					     .clear = clear,
 					     .nclear = t->nclear};
 }
@@ -569,7 +530,7 @@ static void bcm_release_slot(struct provider *p, struct provider_machine *m,
 			     const struct provider_call *c)
 {
 	(void)p;
-	ask(m, RELEASE, c);
+	job_ask(&m->seat, JOB_RELEASE, c);
 }
 
 static void on_found(const struct provider_inventory *i, const struct err *e, void *arg)

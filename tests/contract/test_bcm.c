@@ -529,6 +529,33 @@ static void a_restart_of_the_daemon_is_waited_out(void **state)
 	world_free(w);
 }
 
+/* What hangs at the head node is the head node's, and keeps no look at the BMC waiting. */
+static void a_head_node_that_hangs_is_no_silence_of_the_bmc(void **state)
+{
+	struct world *w = world_new();
+	struct answer a[2], look;
+	struct provider_call c;
+
+	(void)state;
+	fault(w, "{\"what\":\"Hang\"}");
+	for (int i = 0; i < 2; i++) {
+		c = call(w, &a[i], "op-watch", 3);
+		c.handle = "op-1";
+		provider_observe(w->provider, w->machine[0], &c);
+	}
+	pass(w, 5000);
+	c = call(w, &look, "op-look", 3);
+	provider_observe(w->provider, w->machine[0], &c);
+	assert_int_equal(finish(&look), ERR_NONE);
+	pass(w, 2 * PROVIDER_CALL_MS);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(a[i].count, 1);
+		assert_int_equal(a[i].err.kind, ERR_TIMEOUT);
+		assert_int_equal(a[i].err.code, PROVIDER_OF_MANAGER);
+	}
+	world_free(w);
+}
+
 static void states_come_by_rest_where_the_call_is_not_there(void **state)
 {
 	static const char *const faults[] = {
@@ -555,18 +582,27 @@ static void states_come_by_rest_where_the_call_is_not_there(void **state)
 static void one_list_answers_all_who_wait(void **state)
 {
 	struct world *w = world_new();
+	struct provider_machine *m[8];
+	struct provider_machine_spec s = {.name = "gpu", .user = "drover"};
 	struct answer a[8];
+	struct err e;
 
 	(void)state;
+	s.password = w->password;
 	for (int i = 0; i < 8; i++) {
 		struct provider_call c = call(w, &a[i], "op-watch", 3);
 
+		s.node = i % 2 ? "n1" : "n0";
+		s.bmc_address = i % 2 ? "https://10.0.8.18" : "https://10.0.8.17";
+		m[i] = provider_attach(w->provider, &s, &e);
 		c.handle = "op-1";
-		provider_observe(w->provider, w->machine[i % 2], &c);
+		provider_observe(w->provider, m[i], &c);
 	}
 	pass(w, 30000);
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++) {
 		assert_true(a[i].count == 1 && a[i].err.kind == ERR_NONE);
+		provider_detach(w->provider, m[i]);
+	}
 	assert_true(sim_head_count(w->head.head, "cmstatus.getStatusForDevices") <= 3);
 	world_free(w);
 }
@@ -680,6 +716,7 @@ int main(void)
 		cmocka_unit_test(a_lost_reply_or_another_writer_ends_in_what_is_read),
 		cmocka_unit_test(an_install_that_fails_or_hangs_is_told_so),
 		cmocka_unit_test(a_restart_of_the_daemon_is_waited_out),
+		cmocka_unit_test(a_head_node_that_hangs_is_no_silence_of_the_bmc),
 		cmocka_unit_test(states_come_by_rest_where_the_call_is_not_there),
 		cmocka_unit_test(one_list_answers_all_who_wait),
 		cmocka_unit_test(everything_is_discovered_and_what_is_left_alone_says_why),

@@ -20,6 +20,7 @@ struct told {
 	int64_t begun_at, waited_ms,
 		at; /* from the start of the world; at: 0 as long as it is not answered */
 	unsigned count;
+	int code;
 	enum err_kind kind;
 };
 
@@ -52,6 +53,7 @@ static void on_done(const struct provider_observation *o, const char *handle, co
 	t->count++;
 	t->at = loop_now(t->f->loop);
 	t->kind = e ? e->kind : ERR_NONE;
+	t->code = e ? e->code : 0;
 }
 
 static void start(struct fixture *f, double per_s, unsigned concurrent)
@@ -188,6 +190,57 @@ static void time_between_two_calls_of_the_machine_does_not_count(void **state)
 	stop(&f);
 }
 
+/* Whoever asked may change its mind, and what it asked with, while the call waits. */
+static void a_call_keeps_its_own_texts(void **state)
+{
+	struct fixture f;
+	struct told t = {.f = &f};
+	char id[] = "01JD", handle[] = "op-1", session[] = "/s/1";
+	struct provider_call c = {
+		.op_id = id, .handle = handle, .session = session, .done = on_done, .arg = &t};
+
+	(void)state;
+	start(&f, 1000, 4);
+	(void)job_ask(&f.seat[0], JOB_OBSERVE, &c);
+	id[0] = handle[0] = session[0] = 'X';
+	pass_to(&f, loop_now(f.loop) + 10);
+	assert_string_equal(f.running[0]->call.op_id, "01JD");
+	assert_string_equal(f.running[0]->call.handle, "op-1");
+	assert_string_equal(f.running[0]->call.session, "/s/1");
+	job_end(f.running[0], NULL, NULL);
+	stop(&f);
+}
+
+/* The wait in the other's line is no silence either, and what is silent then may be no machine. */
+static void over_another_line_time_begins_when_that_one_says_so(void **state)
+{
+	struct fixture f;
+	struct told a, b;
+	int64_t from;
+
+	(void)state;
+	start(&f, 1000, 4);
+	job_line_done(&f.line);
+	job_line_over(&f.line, f.group, run);
+	from = loop_now(f.loop);
+	ask(&f, 0, &a);
+	ask(&f, 0, &b);
+	pass_to(&f, from + 3 * PROVIDER_CALL_MS);
+	assert_int_equal(f.ran, 1);
+	assert_int_equal(a.count + b.count, 0);
+	job_begun(f.running[0], 3 * PROVIDER_CALL_MS);
+	assert_int_equal(a.waited_ms, 3 * PROVIDER_CALL_MS);
+	f.seat[0].silent = PROVIDER_OF_MANAGER;
+	pass_to(&f, from + 5 * PROVIDER_CALL_MS);
+	assert_int_equal(a.kind, ERR_TIMEOUT);
+	assert_int_equal(b.kind, ERR_TIMEOUT);
+	assert_int_equal(a.code, PROVIDER_OF_MANAGER);
+	job_end(f.running[0], NULL, NULL);
+	assert_int_equal(f.seat[0].silent, 0);
+	assert_int_equal(f.ran, 1);
+	stop(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +248,8 @@ int main(void)
 		cmocka_unit_test(the_line_has_no_limit_and_is_in_order),
 		cmocka_unit_test(a_wait_for_the_own_machine_counts),
 		cmocka_unit_test(time_between_two_calls_of_the_machine_does_not_count),
+		cmocka_unit_test(a_call_keeps_its_own_texts),
+		cmocka_unit_test(over_another_line_time_begins_when_that_one_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
