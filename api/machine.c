@@ -378,7 +378,8 @@ static const struct field hold_fields[] = {
 	FIELDS_END,
 };
 
-static const char *const install_phase_names[] = {"Installing", "Installed", "Configuring", NULL};
+static const char *const install_phase_names[] = {"Installing", "Installed", "Configuring",
+						  "Restarting", NULL};
 static const struct field install_fields[] = {
 	FIELD(machine_install, handle, "handle", FIELD_STR, .required = true, .max_len = 128,
 	      .doc = "The operation that asked for it, and that the node carries in BCM."),
@@ -386,10 +387,14 @@ static const struct field install_fields[] = {
 	      .doc = "The category that it is installed in."),
 	FIELD(machine_install, phase, "phase", FIELD_ENUM, .enums = install_phase_names,
 	      .def = "\"Installing\"",
-	      .doc = "Configuring: done, and the agent writes the config drive."),
+	      .doc = "Configuring: done, and the agent writes the config drive; Restarting: switched off, since its boot met no head node, to boot once more."),
 	FIELD(machine_install, text, "text", FIELD_STR, .doc = "What BCM said last."),
 	FIELD(machine_install, changed_time, "changedTime", FIELD_TIME,
 	      .doc = "When that was another one."),
+	FIELD(machine_install, back_time, "backTime", FIELD_TIME,
+	      .doc = "When BCM answered again after it was away while the machine was on."),
+	FIELD(machine_install, restart_time, "restartTime", FIELD_TIME,
+	      .doc = "When it was switched off for that, once for each install."),
 	FIELDS_END,
 };
 

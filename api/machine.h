@@ -141,12 +141,19 @@ struct machine_hold {
 	const char *blocked_by; /* what kept the first of them */
 };
 /* An install that its Provider's manager does: from before it is asked for until the manager has its node back. */
-enum machine_install_phase { INSTALL_RUNNING, INSTALL_DONE, INSTALL_CONFIGURING };
+enum machine_install_phase {
+	INSTALL_RUNNING,
+	INSTALL_DONE,
+	INSTALL_CONFIGURING,
+	INSTALL_RESTARTING /* switched off, to boot once more */
+};
 struct machine_install {
 	const char *handle, *category;
 	int phase;	      /* enum machine_install_phase */
 	const char *text;     /* as the manager says */
 	int64_t changed_time; /* of the text */
+	int64_t back_time; /* the manager was away while it was on, and answered again; 0: it was not */
+	int64_t restart_time; /* it was begun to be switched off and on for that; 0: it was not */
 };
 /* A wipe that was begun: written before the agent is told, gone when its record stands. */
 struct machine_reached { /* what the agent said last; no proof */

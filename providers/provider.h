@@ -96,6 +96,7 @@ struct provider_machine_spec {
 /* How far what acquire() began is. */
 enum provider_progress {
 	PROVIDER_PROGRESS_UNKNOWN, /* nothing was asked, or nothing is known: neither failed nor done */
+	PROVIDER_PROGRESS_UNBEGUN, /* asked for, and the machine has not booted into it */
 	PROVIDER_PROGRESS_WAITING,
 	PROVIDER_PROGRESS_HELD, /* by somebody else's decision */
 	PROVIDER_PROGRESS_DONE,

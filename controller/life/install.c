@@ -17,12 +17,16 @@
 #define PATIENCE_MS 60000
 /* Up for so long: what the install wrote last has left the kernel's memory (vm.dirty_expire_centisecs, 30 s). */
 #define SETTLED_MS 30000
+/* A firmware that is still at its self-test boots by itself: of spec.bcm.noProgress, so much is left to it. */
+#define UNBEGUN_PARTS 3
+/* A boot from the network asks for about a minute (PXE: DHCP after 4, 8, 16, 32 s). */
+#define AWAY_MS 30000
 
 /* What was seen says nothing of what comes. */
 static void forget_seen(struct life *l)
 {
 	l->install.known = false;
-	l->install.up_since = l->install.after = 0;
+	l->install.up_since = l->install.away_since = l->install.after = 0;
 	err_clear(&l->install.error);
 }
 
@@ -180,8 +184,8 @@ static void write_phase(struct life *l, const char *phase, const char *text)
 static bool ensure_past_cleared(struct life *l)
 {
 	static const enum reason ours[] = {REASON_ManagerUnreachable, REASON_ManagerRefused,
-					   REASON_ManagerConflict, REASON_InstallHeld,
-					   REASON_InstallUnclear};
+					   REASON_ManagerConflict,    REASON_InstallHeld,
+					   REASON_InstallUnclear,     REASON_InstallNotBegun};
 	enum reason said = reason_find(l->m->status.operation->last_error.reason);
 
 	for (size_t k = 0; k < sizeof(ours) / sizeof(*ours); k++)
@@ -204,6 +208,61 @@ static bool is_stalled(const struct life *l)
 	       loop_wall(l->c->loop) - clock_jumps_since(l->c, since) - since > b->no_progress;
 }
 
+/* --- a boot that met no head node --------------------------------------------------------------------- */
+
+/* It answered after it had been away: from now on the machine has its time to boot.  False: that is being written. */
+static bool ensure_back_noted(struct life *l)
+{
+	int64_t since = l->install.away_since;
+	json_t *i;
+
+	l->install.away_since = 0;
+	if (!since || loop_now(l->c->loop) - since < AWAY_MS)
+		return true;
+	i = json_object();
+	life_set_time(i, "backTime", loop_wall(l->c->loop));
+	life_write(l, json_pack("{s:o}", "install", i), NULL);
+	return false;
+}
+
+/* It booted into nothing while the head node was away, and nothing will wake it. */
+static bool is_left_behind(const struct life *l)
+{
+	const struct provider_object_bcm *b = life_provider(l)->spec.bcm;
+	const struct machine_install *i = l->m->status.install;
+	int64_t since = i->back_time > i->changed_time ? i->back_time : i->changed_time;
+
+	return i->back_time && !i->restart_time && b && b->no_progress > 0 &&
+	       loop_wall(l->c->loop) - clock_jumps_since(l->c, since) - since >
+		       b->no_progress / UNBEGUN_PARTS;
+}
+
+static void begin_restart(struct life *l)
+{
+	json_t *i = json_pack("{s:s, s:s}", "phase", "Restarting", "text", l->install.text);
+
+	log_warn("switched off and on: its boot met no head node", LOG_S("machine", l->name));
+	life_set_time(i, "changedTime", loop_wall(l->c->loop));
+	life_set_time(i, "restartTime", loop_wall(l->c->loop));
+	life_write(l, json_pack("{s:o}", "install", i), NULL);
+}
+
+/* Off, seen, and written down, before it is switched on. */
+static void restart(struct life *l)
+{
+	if (l->look.power == PROVIDER_POWER_OFF) {
+		if (!l->act.under_way)
+			write_phase(l, "Installing", "switched off, to boot once more");
+		return;
+	}
+	if (reason_find(l->m->status.operation->last_error.reason) == REASON_InstallNotBegun)
+		life_power(l, false);
+	else
+		life_wait(l, WAITING_DEVICE, REASON_InstallNotBegun,
+			  "BCM says %s since its head node is back: switched off and on, once",
+			  str_or(l->m->status.install->text, "nothing"));
+}
+
 /* What the manager says of it, once it is on.  True: it is up, and was for long enough. */
 static bool ensure_up(struct life *l, enum life_decision *d)
 {
@@ -217,10 +276,12 @@ static bool ensure_up(struct life *l, enum life_decision *d)
 		return false;
 	}
 	if (i->error.kind != ERR_NONE) {
+		if (!i->away_since && life_bmc_reason(&i->error) == REASON_ManagerUnreachable)
+			l->install.away_since = loop_now(l->c->loop);
 		life_wait(l, WAITING_DEVICE, life_bmc_reason(&i->error), "%s", i->error.text);
 		return false;
 	}
-	if (!i->known)
+	if (!i->known || !ensure_back_noted(l))
 		return false;
 	if (!str_eq(i->text, str_or(was->text, ""))) {
 		write_phase(l, "Installing", i->text);
@@ -238,6 +299,10 @@ static bool ensure_up(struct life *l, enum life_decision *d)
 		life_wait(l, WAITING_DEVICE, REASON_InstallUnclear,
 			  "BCM says %s, which tells neither that it goes on nor that it is done",
 			  i->text);
+		return false;
+	case PROVIDER_PROGRESS_UNBEGUN:
+		if (ensure_past_cleared(l) && is_left_behind(l))
+			begin_restart(l);
 		return false;
 	case PROVIDER_PROGRESS_WAITING:
 		(void)ensure_past_cleared(l);
@@ -279,7 +344,9 @@ bool life_ensure_installed(struct life *l, enum life_decision *d)
 			begin_configuring(l);
 		return false;
 	}
-	if (l->look.power == PROVIDER_POWER_OFF) {
+	if (i->phase == INSTALL_RESTARTING) {
+		restart(l);
+	} else if (l->look.power == PROVIDER_POWER_OFF) {
 		forget_seen(l);
 		life_power(l, true);
 	} else if (ensure_up(l, d)) {

@@ -140,6 +140,7 @@ struct life_install {
 	char releasing[64];		 /* ... for which a release is under way */
 	char asked[64];			 /* handle of the question that is under way */
 	bool busy, known;
+	int64_t away_since; /* loop_now(): the manager does not answer, and the machine is on; 0: it does */
 	int64_t after; /* not before: polling, or backing off */
 	struct backoff backoff;
 	enum provider_progress progress;

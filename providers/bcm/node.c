@@ -188,7 +188,7 @@ static const struct {
 	enum bcm_phase phase;
 } states[] = {
 	{"UP", BCM_UP},
-	{"DOWN", BCM_WAITING},
+	{"DOWN", BCM_DOWN},
 	{"CLOSED", BCM_WAITING},
 	{"BOOTING", BCM_WAITING},
 	{"INSTALLING", BCM_WAITING},

@@ -243,7 +243,7 @@ static void on_up(struct exact device, const struct err *failed, void *arg)
 		tell(j, PROVIDER_PROGRESS_FAILED,
 		     "UP, and drover's mark in extra_values is not that of this install: somebody else wrote the node");
 	} else if (str_eq(n.next_install_mode, "FULL")) {
-		tell(j, PROVIDER_PROGRESS_WAITING, "UP, of the system before the install");
+		tell(j, PROVIDER_PROGRESS_UNBEGUN, "UP, of the system before the install");
 	} else {
 		tell(j, PROVIDER_PROGRESS_DONE, "UP");
 	}
@@ -253,6 +253,7 @@ static void on_state(const struct bcm_state *s, const struct err *e, void *arg)
 {
 	static const enum provider_progress means[] = {
 		[BCM_UNKNOWN] = PROVIDER_PROGRESS_UNKNOWN,
+		[BCM_DOWN] = PROVIDER_PROGRESS_UNBEGUN,
 		[BCM_WAITING] = PROVIDER_PROGRESS_WAITING,
 		[BCM_BURNING] = PROVIDER_PROGRESS_HELD,
 		[BCM_UP] = PROVIDER_PROGRESS_DONE,

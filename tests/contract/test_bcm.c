@@ -234,11 +234,12 @@ static void a_node_is_installed_and_given_back_as_it_was(void **state)
 	assert_int_equal(acquire(w, "op-1", 4, &a), ERR_NONE);
 	assert_string_equal(a.handle, "op-1");
 	assert_int_equal(sim_head_count(w->head.head, "cmdevice.updateDevice"), 1);
-	assert_int_equal(watch(w, "op-1", &a), PROVIDER_PROGRESS_WAITING);
+	assert_int_equal(watch(w, "op-1", &a), PROVIDER_PROGRESS_UNBEGUN);
 	assert_string_equal(a.state, "DOWN");
 	assert_int_equal(power(w, true, &a), ERR_NONE);
 	for (int i = 0; i < 60 && watch(w, "op-1", &a) != PROVIDER_PROGRESS_DONE; i++) {
-		assert_int_equal(a.progress, PROVIDER_PROGRESS_WAITING);
+		assert_int_equal(a.progress, str_eq(a.state, "DOWN") ? PROVIDER_PROGRESS_UNBEGUN
+								     : PROVIDER_PROGRESS_WAITING);
 		assert_int_equal(a.power, PROVIDER_POWER_ON);
 		seen[0] |= str_eq(a.state, "BOOTING");
 		seen[1] |= str_eq(a.state, "INSTALLING: recreating partitions");
@@ -284,7 +285,7 @@ static void up_from_before_is_no_install(void **state)
 	pass(w, 10000);
 	assert_string_equal(sim_head_state(w->node[0]), "UP");
 	assert_int_equal(acquire(w, "op-1", 3, &a), ERR_NONE);
-	assert_int_equal(watch(w, "op-1", &a), PROVIDER_PROGRESS_WAITING);
+	assert_int_equal(watch(w, "op-1", &a), PROVIDER_PROGRESS_UNBEGUN);
 	assert_non_null(strstr(a.state, "before the install"));
 	world_free(w);
 }
@@ -569,9 +570,9 @@ static void states_come_by_rest_where_the_call_is_not_there(void **state)
 
 		fault(w, faults[i]);
 		assert_int_equal(acquire(w, "op-1", 3, &a), ERR_NONE);
-		assert_int_equal(watch(w, "op-1", &a), PROVIDER_PROGRESS_WAITING);
+		assert_int_equal(watch(w, "op-1", &a), PROVIDER_PROGRESS_UNBEGUN);
 		assert_string_equal(a.state, "DOWN");
-		assert_int_equal(watch(w, "op-1", &a), PROVIDER_PROGRESS_WAITING);
+		assert_int_equal(watch(w, "op-1", &a), PROVIDER_PROGRESS_UNBEGUN);
 		/* Asked for once, or, by a cookie that may have run out, once more. */
 		assert_int_equal(sim_head_count(w->head.head, "cmstatus.getStatusForDevices"),
 				 1 + i);

@@ -164,6 +164,94 @@ static void a_restart_in_the_middle_of_an_install_is_waited_out(void **state)
 	stop(&w, &m);
 }
 
+static bool is_booting_to_install(void *arg)
+{
+	const struct server *b = arg;
+
+	return b->bmc.on && str_eq(world_at(b, "status.install.phase"), "Installing");
+}
+
+static bool is_restarting(void *arg)
+{
+	return str_eq(world_at(arg, "status.install.phase"), "Restarting");
+}
+
+/* Its boot met no head node: it would wait at nothing for ever. */
+static void a_boot_that_met_no_head_node_is_repeated_once(void **state)
+{
+	(void)state;
+	for (int dies = 0; dies < 2; dies++) {
+		struct sim_world w;
+		struct managed m;
+		struct server *b;
+		unsigned before;
+
+		start(&w, &m, 985 + (unsigned)dies, 1);
+		b = &w.servers[0];
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait(&w, is_booting_to_install, b, 1800, "a boot");
+		before = sim_head_count(m.head, "cmdevice.powerOperation");
+		sim_head_restart(m.head, 120000);
+		world_wait_reason(b, "ManagerUnreachable", 120);
+		world_wait(&w, is_restarting, b, 900, "a restart");
+		assert_string_equal(sim_head_state(b->node), "DOWN");
+		if (dies) { /* the next leader goes on with it */
+			world_kill(&w.replicas[0]);
+			world_replica(&w);
+		} else {
+			world_wait_reason(b, "InstallNotBegun", 60);
+		}
+		world_wait_running(&w, &w.tenants[0], "train", 2400);
+		assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
+		/* Off and on; then off after the install, on for the agent, on for the tenant. */
+		assert_int_equal(sim_head_count(m.head, "cmdevice.powerOperation"), before + 2 + 3);
+		stop(&w, &m);
+	}
+}
+
+static void a_second_boot_in_vain_is_no_third_one(void **state)
+{
+	struct sim_world w;
+	struct managed m;
+	struct server *b;
+	unsigned before;
+
+	(void)state;
+	start(&w, &m, 987, 1);
+	b = &w.servers[0];
+	world_pod(&w, &w.tenants[0], "train");
+	for (int i = 0; i < 2; i++) {
+		world_wait(&w, is_booting_to_install, b, 1800, "a boot");
+		before = sim_head_count(m.head, "cmdevice.powerOperation");
+		sim_head_restart(m.head, 120000);
+		world_wait_reason(b, "ManagerUnreachable", 120);
+		if (!i)
+			world_wait(&w, is_restarting, b, 900, "a restart");
+	}
+	world_wait_reason(b, "InstallStalled", 1800);
+	assert_int_equal(sim_head_count(m.head, "cmdevice.powerOperation"), before);
+	stop(&w, &m);
+}
+
+/* A self-test of many minutes is no boot in vain, as long as the head node was there. */
+static void a_slow_boot_is_left_alone(void **state)
+{
+	struct sim_world w;
+	struct managed m;
+	struct server *b;
+
+	(void)state;
+	start(&w, &m, 988, 1);
+	b = &w.servers[0];
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait(&w, is_booting_to_install, b, 1800, "a boot");
+	sim_head_powered(b->node, false); /* nothing of its boot is heard */
+	world_run(&w, 600000);
+	assert_string_equal(world_at(b, "status.install.phase"), "Installing");
+	assert_string_equal(world_at(b, "status.install.restartTime"), "");
+	stop(&w, &m);
+}
+
 static void an_operators_hold_in_bcm_is_a_hold(void **state)
 {
 	struct sim_world w;
@@ -319,6 +407,9 @@ int main(void)
 		cmocka_unit_test(what_goes_wrong_at_bcm_is_named_and_ends),
 		cmocka_unit_test(lost_replies_and_slow_answers_are_lived_with),
 		cmocka_unit_test(a_restart_in_the_middle_of_an_install_is_waited_out),
+		cmocka_unit_test(a_boot_that_met_no_head_node_is_repeated_once),
+		cmocka_unit_test(a_second_boot_in_vain_is_no_third_one),
+		cmocka_unit_test(a_slow_boot_is_left_alone),
 		cmocka_unit_test(an_operators_hold_in_bcm_is_a_hold),
 		cmocka_unit_test(a_new_leader_goes_on_where_the_last_one_died),
 		cmocka_unit_test(a_claim_withdrawn_during_the_install_gives_the_node_back),

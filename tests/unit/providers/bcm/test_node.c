@@ -150,7 +150,7 @@ static void states_are_read_in_any_form(void **state)
 		{"{\"uuid\":\"u\",\"status\":\"INSTALLER_UNREACHABLE\"}", BCM_FAILED,
 		 "INSTALLER_UNREACHABLE", NULL, false},
 		{"{\"uuid\":\"u\",\"status\":\"BURNING\"}", BCM_BURNING, "BURNING", NULL, false},
-		{"{\"uuid\":\"u\",\"status\":\"DOWN\"}", BCM_WAITING, "DOWN", NULL, false},
+		{"{\"uuid\":\"u\",\"status\":\"DOWN\"}", BCM_DOWN, "DOWN", NULL, false},
 		{"{\"uuid\":\"u\",\"status\":\"UPGRADING\"}", BCM_UNKNOWN, "UPGRADING", NULL,
 		 false},
 		{"{\"uuid\":\"u\",\"status\":\"up\"}", BCM_UNKNOWN, "up", NULL, false},
