@@ -32,6 +32,10 @@ struct network {
 	struct cli_client c;
 	struct arena *a;
 	struct names providers, machines, tenants;
+	struct {
+		struct probe_check_segment *v; /* the Provider's two first */
+		size_t n, cap;
+	} probes;
 	const char *of; /* the Provider whose Machines are wanted */
 	json_t *all;	/* findings of each Provider, by name */
 	unsigned wrong;
@@ -62,13 +66,55 @@ static void on_machine(json_t *o, void *arg)
 		names_add(&w->machines, arena_strdup(w->a, json_str_at(o, "metadata", "name")));
 }
 
+static struct probe_check_segment *probes_add(struct network *w)
+{
+	mem_grow(w->probes.v, w->probes.n + 1, w->probes.cap);
+	w->probes.v[w->probes.n] = (struct probe_check_segment){0};
+	return &w->probes.v[w->probes.n++];
+}
+
 static void on_tenant(json_t *o, void *arg)
 {
 	struct network *w = arg;
-	const char *segment = json_str_at(o, "spec", "network", "segment");
+	const char *name = json_str_at(o, "metadata", "name");
+	const char *segment =
+		arena_strdup(w->a, str_or(json_str_at(o, "spec", "network", "segment"), name));
+	const json_t *probe = json_at(o, "spec", "network", "probe");
+	const char **v = arena_calloc(w->a, json_array_size(probe) + 1, sizeof(*v));
+	struct probe_check_segment *s = probes_add(w);
 
-	names_add(&w->tenants,
-		  arena_strdup(w->a, str_or(segment, json_str_at(o, "metadata", "name"))));
+	names_add(&w->tenants, segment);
+	for (size_t i = 0; i < json_array_size(probe); i++)
+		v[i] = arena_strdup(w->a, str_or(json_string_value(json_array_get(probe, i)), ""));
+	s->name = arena_printf(w->a, "tenant %s", segment);
+	s->field = arena_printf(w->a, "spec.network.probe of VirtualCluster %s", name);
+	s->addresses = v;
+	s->naddresses = json_array_size(probe);
+}
+
+/* Of the Provider at hand; those of tenants stand behind. */
+static void our_probes(struct network *w, const struct provider_object_network *n)
+{
+	struct probe_check_segment *s = w->probes.v;
+
+	s[0] = (struct probe_check_segment){.name = "quarantine",
+					    .field =
+						    "spec.network.probe.quarantine of the Provider",
+					    .cluster = n->segments.quarantine,
+					    .addresses = n->probe.quarantine.v,
+					    .naddresses = n->probe.quarantine.n,
+					    .shared = true};
+	s[1] = (struct probe_check_segment){
+		.name = "provisioning",
+		.field = "spec.network.probe.provisioning of the Provider",
+		.cluster = n->segments.provisioning,
+		.addresses = n->probe.provisioning.v,
+		.naddresses = n->probe.provisioning.n,
+		.shared = true};
+	for (size_t i = 2; i < w->probes.n; i++)
+		s[i].cluster = n->netris ? arena_printf(w->a, "%s-%s", n->netris->prefix,
+							w->tenants.v[i - 2])
+					 : NULL;
 }
 
 /* A value of a Secret in drover's namespace; NULL with e. */
@@ -101,6 +147,15 @@ static void one_wrong(struct network *w, json_t *findings, const char *of, const
 {
 	w->wrong++;
 	json_array_append_new(findings, finding(of, "wrong", says, mend));
+}
+
+static void on_probe(const char *of, const char *result, const char *says, const char *mend,
+		     void *arg)
+{
+	struct network *w = arg;
+
+	w->wrong += str_eq(result, "wrong");
+	json_array_append_new(json_object_get(w->all, w->of), finding(of, result, says, mend));
 }
 
 static void on_checked(const json_t *findings, unsigned wrong, void *arg)
@@ -144,6 +199,8 @@ static void ask(struct network *w, const struct provider_object_network *n,
 					    .provisioning = n->segments.provisioning,
 					    .machines = w->machines.v,
 					    .tenants = w->tenants.v,
+					    .probes = w->probes.v,
+					    .nprobes = w->probes.n,
 					    .wait_ms = w->wait_s * 1000,
 					    .done = on_checked,
 					    .arg = w};
@@ -232,6 +289,7 @@ static int check(struct network *w, const char *name)
 		return 0;
 	}
 	p = out;
+	our_probes(w, &p->spec.network);
 	if (p->spec.network.type == FABRIC_NETRIS)
 		check_netris(w, &p->spec.network, findings);
 	else
@@ -242,6 +300,8 @@ static int check(struct network *w, const char *name)
 					? "type exec: its program is asked by nobody but drover"
 					: "type none: nothing moves ports, and nothing proves where they are",
 				NULL));
+	if (p->spec.network.type == FABRIC_EXEC)
+		probe_check(w->probes.v, w->probes.n, on_probe, w);
 	return 0;
 }
 
@@ -299,6 +359,8 @@ static int run(struct network *w)
 	struct err e;
 	int status = 0;
 
+	(void)probes_add(w);
+	(void)probes_add(w);
 	if (w->provider)
 		names_add(&w->providers, w->provider);
 	else if (cli_list(&w->c, OBJECT_PROVIDER, on_provider, w, &e) < 0)
@@ -332,6 +394,7 @@ int cli_network(int argc, char **argv)
 	free(w.providers.v);
 	free(w.machines.v);
 	free(w.tenants.v);
+	free(w.probes.v);
 	cli_close(&w.c);
 	return status;
 }

@@ -118,6 +118,12 @@ static struct netris_ref reference(const json_t *j, struct arena *a)
 							     : ""};
 }
 
+/* {"prefix": "10.20.0.1/24"}, or the text alone. */
+static const char *prefix(const json_t *j, struct arena *a)
+{
+	return text(json_is_object(j) ? json_object_get(j, "prefix") : j, a);
+}
+
 /* Milliseconds where it is a date, else the number as it is. */
 static int64_t moment(const json_t *j)
 {
@@ -131,7 +137,7 @@ static int64_t moment(const json_t *j)
 
 /* --- tables --------------------------------------------------------------------------------------- */
 
-enum form { ID, NUMBER, TRUTH, TEXT, LABEL, REF, MOMENT, TEXTS, REFS, PARTS };
+enum form { ID, NUMBER, TRUTH, TEXT, LABEL, REF, MOMENT, TEXTS, PREFIXES, REFS, PARTS };
 
 struct row {
 	const char *name, *inside; /* inside: of the object that has it; NULL: the element itself */
@@ -187,6 +193,7 @@ static const struct row vnet_rows[] = {
 	ROW(netris_vnet, ports, "ports", PARTS, .part = vnet_port_rows,
 	    .part_size = sizeof(struct netris_vnet_port)),
 	ROW(netris_vnet, ports_count, "portsCount", NUMBER),
+	ROW(netris_vnet, gateways, "gateways", PREFIXES),
 	END,
 };
 static const struct row template_vnet_rows[] = {
@@ -286,8 +293,9 @@ static int element(const struct row *rows, const json_t *j, struct arena *a, voi
 static int parts(const struct row *r, const json_t *j, struct arena *a, struct parts *out,
 		 struct err *e)
 {
-	static const size_t sizes[] = {
-		[TEXTS] = sizeof(char *), [REFS] = sizeof(struct netris_ref)};
+	static const size_t sizes[] = {[TEXTS] = sizeof(char *),
+				       [PREFIXES] = sizeof(char *),
+				       [REFS] = sizeof(struct netris_ref)};
 	size_t n = json_array_size(j), size = r->form == PARTS ? r->part_size : sizes[r->form];
 
 	if (!json_is_array(j))
@@ -304,6 +312,8 @@ static int parts(const struct row *r, const json_t *j, struct arena *a, struct p
 
 		if (r->form == TEXTS)
 			*(const char **)at = text(v, a);
+		else if (r->form == PREFIXES)
+			*(const char **)at = prefix(v, a);
 		else if (r->form == REFS)
 			*(struct netris_ref *)at = reference(v, a);
 		else if (element(r->part, v, a, at, e) < 0)
@@ -343,6 +353,7 @@ static int member(const struct row *r, const json_t *j, struct arena *a, void *a
 		*(int64_t *)at = moment(j);
 		break;
 	case TEXTS:
+	case PREFIXES:
 	case REFS:
 	case PARTS:
 		return parts(r, j, a, at, e);

@@ -82,7 +82,8 @@ struct netris_vnet {
 		size_t n;
 		bool said;
 	} ports;
-	int64_t ports_count; /* -1: not said */
+	int64_t ports_count;	      /* -1: not said */
+	struct netris_texts gateways; /* with the length of their networks: "10.20.0.1/24" */
 };
 struct netris_template_vnet {
 	const char *postfix, *type; /* l2vpn, l3vpn, netris-ufm, netris-nvlink */

@@ -279,6 +279,67 @@ static void check_tenants(struct netris_check *c)
 	}
 }
 
+/* --- addresses that machines ask ------------------------------------------------------------------- */
+
+static const struct netris_vnet *vnet_of(const struct netris_check *c, int64_t id)
+{
+	const struct netris_objects *o = &c->o[NETRIS_VNET];
+
+	for (size_t i = 0; i < o->n; i++)
+		if (o->vnet[i].id == id)
+			return &o->vnet[i];
+	return NULL;
+}
+
+/* The networks of its V-nets, as far as Netris shows them. */
+static void find_prefixes(const struct netris_check *c, struct probe_check_segment *s,
+			  struct arena *a)
+{
+	const struct netris_cluster *k = s->cluster ? cluster_of(c, s->cluster) : NULL;
+	size_t n = 0;
+	const char **v;
+
+	for (size_t i = 0; k && i < k->vnets.n; i++) {
+		const struct netris_vnet *net = vnet_of(c, k->vnets.v[i].id);
+
+		n += net ? net->gateways.n : 0;
+	}
+	v = arena_calloc(a, n + 1, sizeof(*v));
+	for (size_t i = 0; k && i < k->vnets.n; i++) {
+		const struct netris_vnet *net = vnet_of(c, k->vnets.v[i].id);
+
+		for (size_t g = 0; net && g < net->gateways.n; g++)
+			v[s->nprefixes++] = net->gateways.v[g];
+	}
+	s->prefixes = v;
+}
+
+static void on_probe(const char *of, const char *result, const char *says, const char *mend,
+		     void *arg)
+{
+	struct netris_check *c = arg;
+
+	c->wrong += str_eq(result, "wrong");
+	json_array_append_new(c->findings, json_pack("{s:s, s:s, s:s, s:s*}", "of", of, "result",
+						     result, "says", says, "mend", mend));
+}
+
+static void check_probes(struct netris_check *c)
+{
+	OWN(arena) a = arena_new();
+	struct probe_check_segment *v = arena_calloc(a, c->s.nprobes + 1, sizeof(*v));
+
+	for (size_t i = 0; i < c->s.nprobes; i++) {
+		v[i] = c->s.probes[i];
+		find_prefixes(c, &v[i], a);
+		if (v[i].cluster && cluster_of(c, v[i].cluster) && !v[i].nprefixes)
+			note(c, "probe",
+			     "Netris shows no network of %.100s: no address is compared with it",
+			     v[i].name);
+	}
+	probe_check(v, c->s.nprobes, on_probe, c);
+}
+
 /* --- machines -------------------------------------------------------------------------------------- */
 
 struct nics {
@@ -455,6 +516,7 @@ static void judge(struct netris_check *c)
 		      "it is the segment provisioning too");
 	check_members(c);
 	check_tenants(c);
+	check_probes(c);
 	for (size_t i = 0; c->s.machines && c->s.machines[i]; i++)
 		check_machine(c, c->s.machines[i]);
 	see_switches(c, &c->o[NETRIS_SWITCH]);

@@ -3,6 +3,7 @@
 
 #include "base/data/json.h"
 #include "providers/fabric.h"
+#include "providers/probe_check.h"
 
 /*
  * netris_check: does a Netris controller have what drover needs of it?  It reads, and changes nothing.
@@ -19,9 +20,12 @@ struct netris_check_spec {
 	const char *quarantine, *provisioning; /* segments: names of server clusters */
 	const char *const *machines;	       /* of the Provider, NULL-terminated */
 	const char *const *tenants; /* their segments without "tenant/", NULL-terminated */
+	/* Whose addresses machines ask; their networks (prefixes) are what the controller shows. */
+	const struct probe_check_segment *probes;
+	size_t nprobes;
 	int64_t wait_ms;
 	/* findings: [{"of": "machine gpu-1", "result": "ok" | "note" | "wrong", "says": "...", "mend": "..."}], mend of
-	 * what is wrong alone.  Borrowed. */
+	 * what is wrong, and of notes that can be helped.  Borrowed. */
 	void (*done)(const json_t *findings, unsigned wrong, void *arg);
 	void *arg;
 };

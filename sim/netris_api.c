@@ -159,7 +159,7 @@ static json_t *fabric_json(struct sim_netris *s, const struct nt_cluster *c, int
 static json_t *vnet_json(struct sim_netris *s, const struct nt_cluster *c, bool short_)
 {
 	json_t *ports = json_array(), *j;
-	char name[300];
+	char name[300], gateway[32];
 
 	for (size_t i = 0; i < s->nservers; i++) {
 		const struct nt_server *v = &s->servers[i];
@@ -174,10 +174,11 @@ static json_t *vnet_json(struct sim_netris *s, const struct nt_cluster *c, bool 
 		}
 	}
 	str_format(name, sizeof(name), "%s-ns", c->name);
-	j = json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "id", number(s, c->vnet), "name", name,
-		      "type", "l2vpn", "state", "active", "status", label("Active"), "vpc",
-		      ref(s, c->vpc, NULL), "portsCount",
-		      number(s, (int64_t)json_array_size(ports)));
+	str_format(gateway, sizeof(gateway), "10.20.%d.1/24", (int)(c->vnet % 250));
+	j = json_pack("{s:o, s:s, s:[{s:s}], s:s, s:s, s:o, s:o, s:o}", "id", number(s, c->vnet),
+		      "name", name, "gateways", "prefix", gateway, "type", "l2vpn", "state",
+		      "active", "status", label("Active"), "vpc", ref(s, c->vpc, NULL),
+		      "portsCount", number(s, (int64_t)json_array_size(ports)));
 	if (short_)
 		json_decref(ports);
 	else

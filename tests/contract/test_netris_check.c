@@ -143,6 +143,27 @@ static void a_quarantine_from_the_tenants_template_is_wrong(void **state)
 	assert_wrong(w, "segment quarantine", "provisioning too");
 }
 
+/* The networks are what the controller's V-nets show. */
+static void an_address_that_another_segment_has_is_wrong(void **state)
+{
+	static const char *const none[] = {NULL};
+	static char texts[250][16];
+	const char *theirs[250];
+	struct world *w = *state;
+	struct probe_check_segment v[] = {
+		{.name = "quarantine", .field = "f.q", .cluster = "quarantine", .addresses = none},
+		{.name = "tenant team-a", .field = "f.a", .addresses = theirs, .naddresses = 250}};
+
+	for (int i = 0; i < 250; i++) {
+		str_format(texts[i], sizeof(texts[i]), "10.20.%d.77", i);
+		theirs[i] = texts[i];
+	}
+	w->s.probes = v;
+	w->s.nprobes = 2;
+	assert_int_equal(check(w), 1);
+	assert_wrong(w, "probe of tenant team-a", "of quarantine");
+}
+
 static void a_switch_that_is_silent_is_wrong(void **state)
 {
 	struct world *w = *state;
@@ -195,6 +216,7 @@ int main(void)
 		check_test(a_good_installation_has_nothing_wrong),
 		check_test(each_name_that_is_not_there_is_wrong),
 		check_test(a_quarantine_from_the_tenants_template_is_wrong),
+		check_test(an_address_that_another_segment_has_is_wrong),
 		check_test(a_switch_that_is_silent_is_wrong),
 		check_test(a_release_that_does_not_say_who_is_shared_is_wrong),
 		check_test(a_login_that_is_refused_names_the_secret),
