@@ -27,12 +27,17 @@ static const struct field control_plane_fields[] = {
 };
 
 static const char *const addressing_acted_upon[] = {"DHCP", NULL};
+const char *const virtual_cluster_proof_names[] = {"None", "Weak", "Strong", NULL};
 static const struct field network_fields[] = {
 	FIELD_IN(virtual_cluster_spec, network, segment, "segment", FIELD_STR, .max_len = 253,
 		 .doc = "The tenant's segment; absent: its name."),
 	FIELD_IN(
 		virtual_cluster_spec, network, probe, "probe", FIELD_STRINGS, AS_PROBES,
 		.doc = "Addresses that answer this tenant's machines alone: its gateway, its API server. A machine elsewhere that one of them answers is taken out of use."),
+	FIELD_IN(
+		virtual_cluster_spec, network, require_proof, "requireProof", FIELD_ENUM,
+		.enums = virtual_cluster_proof_names, .def = "\"None\"",
+		.doc = "The least proof of where a machine's ports are with which it becomes a Node here: before anything is written to it, and again in the tenant's segment. Machines that serve stay."),
 	FIELD_UNKEPT("addressing", FIELD_STR, .max_len = 128, .only = addressing_acted_upon,
 		     .def = "\"DHCP\"", .doc = "How nodes get their address there."),
 	FIELDS_END,

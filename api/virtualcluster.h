@@ -23,6 +23,13 @@ struct virtual_cluster_control_plane {
 };
 enum virtual_cluster_nodes { VIRTUAL_CLUSTER_PRIVATE, VIRTUAL_CLUSTER_HOST };
 extern const char *const virtual_cluster_nodes_names[];
+/* In the order of enum fabric_proof (providers/fabric.h). */
+enum virtual_cluster_proof {
+	VIRTUAL_CLUSTER_PROOF_NONE,
+	VIRTUAL_CLUSTER_PROOF_WEAK,
+	VIRTUAL_CLUSTER_PROOF_STRONG
+};
+extern const char *const virtual_cluster_proof_names[];
 struct virtual_cluster_spec {
 	struct object_secret_ref kubeconfig_secret_ref;
 	struct virtual_cluster_control_plane
@@ -34,6 +41,7 @@ struct virtual_cluster_spec {
 	struct {
 		const char *segment;
 		struct strings probe; /* addresses that answer there alone */
+		int require_proof;    /* enum virtual_cluster_proof */
 	} network;
 	int64_t sleep_grace; /* ms; -1: never */
 	bool paused;

@@ -231,3 +231,49 @@ bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
 	write_down(l, n->meta.uid, &v);
 	return false;
 }
+
+/* --- what its tenant demands ----------------------------------------------------------------------- */
+
+/* As an enum fabric_proof; a tenant that is not there is nobody's to be proved for. */
+static int demanded(const struct life *l, const struct node_claim *n)
+{
+	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+						   n->spec.virtual_cluster_ref.name);
+
+	return vc ? vc->spec.network.require_proof : VIRTUAL_CLUSTER_PROOF_STRONG;
+}
+
+bool life_proof_suffices(const struct life *l, const struct node_claim *n,
+			 char why[static LIFE_PROOF_TEXT])
+{
+	const struct machine_probe *p = l->m->status.network.probe;
+	int wants = demanded(l, n), has = FABRIC_PROOF_NONE;
+
+	for (int i = FABRIC_PROOF_NONE; i <= FABRIC_PROOF_STRONG; i++)
+		if (str_eq(l->m->status.network.proof, fabric_proof_names[i]))
+			has = i;
+	if (has >= wants)
+		return true;
+	str_format(why, LIFE_PROOF_TEXT,
+		   "in %.60s its proof is %s, and tenant %.63s demands %s: %.120s",
+		   str_or(l->m->status.network.segment, "no segment"), fabric_proof_names[has],
+		   n->spec.virtual_cluster_ref.name, virtual_cluster_proof_names[wants],
+		   p ? str_or(p->message, "nothing more was asked") : "no address was asked there");
+	return false;
+}
+
+bool life_proof_may_suffice(const struct life *l, const struct node_claim *n,
+			    char why[static LIFE_PROOF_TEXT])
+{
+	int wants = demanded(l, n);
+	OWN(arena) a = arena_new();
+	const struct probe_targets *t = join_targets(l, n, NULL, a);
+
+	if ((int)l->place.proof >= wants || (t && t->v[0].own))
+		return true;
+	str_format(
+		why, LIFE_PROOF_TEXT,
+		"tenant %.63s demands the proof %s, and its spec.network.probe names no address that could show it",
+		n->spec.virtual_cluster_ref.name, virtual_cluster_proof_names[wants]);
+	return false;
+}

@@ -29,4 +29,13 @@ const struct life_join_probe *life_join_probe(const struct life *l, const struct
 bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
 			     const struct tenant_node *node, enum life_decision *d);
 
+/* What its tenant demands (spec.network.requireProof).  False: why says what lacks. */
+#define LIFE_PROOF_TEXT 300
+/* Where status.network has it, it is proved so well. */
+bool life_proof_suffices(const struct life *l, const struct node_claim *n,
+			 char why[static LIFE_PROOF_TEXT]);
+/* In the tenant's segment it may be: by its fabric, as that proves where it is now, or by packets before it joins. */
+bool life_proof_may_suffice(const struct life *l, const struct node_claim *n,
+			    char why[static LIFE_PROOF_TEXT]);
+
 #endif

@@ -204,7 +204,7 @@ enum life_decision step_claimed(struct life *l)
 	const struct proto_report *r;
 	enum life_decision d = LIFE_STAY;
 	OWN(arena) a = arena_new();
-	char check[64], probe[64], hex[65];
+	char check[64], probe[64], hex[65], lacks[LIFE_PROOF_TEXT];
 	enum reason why;
 	struct err e;
 	json_t *x;
@@ -232,6 +232,8 @@ enum life_decision step_claimed(struct life *l)
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
 	if (!life_ensure_probed(l, probe, &d))
 		return d;
+	if (!life_proof_suffices(l, n, lacks) || !life_proof_may_suffice(l, n, lacks))
+		return life_wait(l, WAITING_DEVICE, REASON_NetworkProofWeak, "%s", lacks);
 	set_again(l, &o, hex, a);
 	r = life_order(l, &o, check);
 	if (!r)
@@ -523,7 +525,7 @@ enum life_decision step_attaching(struct life *l)
 	enum life_decision d = LIFE_STAY;
 	const struct node_claim *n = coming_claim(l, &d);
 	const struct virtual_cluster *vc;
-	char segment[TENANT_SEGMENT];
+	char segment[TENANT_SEGMENT], lacks[LIFE_PROOF_TEXT];
 
 	if (!n || !ensure_bmc_ours(l, &d) || !life_ensure_agent_gone(l))
 		return d;
@@ -533,7 +535,9 @@ enum life_decision step_attaching(struct life *l)
 		return life_fail(l, REASON_TenantGone, "VirtualCluster %s does not exist",
 				 n->spec.virtual_cluster_ref.name);
 	segment_of_tenant(vc, segment);
-	if (life_ensure_placed(l, segment))
-		return life_goto(l, MACHINE_BOOTING, NULL, REASON_NONE, NULL);
-	return d;
+	if (!life_ensure_placed(l, segment))
+		return d;
+	if (!life_proof_may_suffice(l, n, lacks))
+		return life_fail(l, REASON_NetworkProofWeak, "%s", lacks);
+	return life_goto(l, MACHINE_BOOTING, NULL, REASON_NONE, NULL);
 }

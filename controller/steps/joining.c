@@ -80,6 +80,7 @@ enum life_decision step_joining(struct life *l)
 	enum life_decision d = LIFE_STAY;
 	const struct node_claim *n = coming_claim(l, &d);
 	const struct tenant_node *node = n ? tenant_node_of(l->parts->tenants, n) : NULL;
+	char lacks[LIFE_PROOF_TEXT];
 	struct tenant *t;
 	struct err e;
 	json_t *patch;
@@ -101,6 +102,8 @@ enum life_decision step_joining(struct life *l)
 		return d;
 	if (!life_ensure_join_probed(l, n, node, &d))
 		return d;
+	if (!life_proof_suffices(l, n, lacks))
+		return life_fail(l, REASON_NetworkProofWeak, "%s", lacks);
 	l->work.progress = 1;
 	switch (life_asked(l, "labels")) {
 	case ASK_NONE:

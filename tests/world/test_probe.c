@@ -204,6 +204,109 @@ static void an_agent_of_before_is_not_asked(void **state)
 	world_netris_stop(&n);
 }
 
+static void demand(struct sim_world *w, const char *tenant, const char *proof)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), GROUP "/virtualclusters/%s", tenant);
+	world_do(w, &w->host, "PATCH", path,
+		 json_pack("{s:{s:{s:s}}}", "spec", "network", "requireProof", proof));
+}
+
+static void a_tenant_that_demands_a_proof_gets_it(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+
+	(void)state;
+	world_start(&w, 308, 1);
+	world_netris_start(&n, &w, 20, false);
+	name_gates(&w);
+	demand(&w, "team-a", "Strong");
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 3600);
+	assert_string_equal(world_at(&w.servers[0], "status.network.proof"), "Strong");
+	world_netris_stop(&n);
+}
+
+/* Neither where its agent cannot be asked, nor where nothing could be asked later: nothing is written for the tenant. */
+static void what_cannot_be_proved_is_not_begun(void **state)
+{
+	(void)state;
+	for (int later = 0; later < 2; later++) {
+		struct sim_world w;
+		struct world_netris n;
+		struct server *b = &w.servers[0];
+
+		world_start(&w, 309 + (unsigned)later, 1);
+		world_netris_start(&n, &w, 20, false);
+		if (later) {
+			name_ours(&w, SERVER_QUARANTINE_GATE, SERVER_PROVISIONING_GATE);
+			name_tenant(&w, "team-b", SERVER_TEAM_B_GATE);
+		} else {
+			name_gates(&w);
+			b->probes_not = true;
+		}
+		demand(&w, "team-a", "Strong");
+		world_replica(&w);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_reason(b, "NetworkProofWeak", 1800);
+		assert_string_equal(b->state, "claimed");
+		world_run(&w, 300000);
+		assert_null(strstr(w.log, "imaging"));
+		demand(&w, "team-a", "Weak");
+		world_wait_running(&w, &w.tenants[0], "train", 6 * 3600);
+		world_netris_stop(&n);
+	}
+}
+
+/* Its Node says nothing that proves it: it never gets pods. */
+static void a_node_proved_less_than_demanded_never_serves(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 311, 1);
+	world_netris_start(&n, &w, 20, false);
+	name_gates(&w);
+	demand(&w, "team-a", "Strong");
+	b->says_proved = true;
+	name_tenant(&w, "team-a", "10.90.9.9"); /* it is silent */
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "NetworkProofWeak", 3600);
+	assert_non_null(strstr(w.log, "tenant team-a demands Strong"));
+	assert_null(strstr(w.log, "serving"));
+	name_tenant(&w, "team-a", SERVER_TEAM_A_GATE);
+	b->says_proved = false;
+	world_wait_running(&w, &w.tenants[0], "train", 12 * 3600);
+	world_netris_stop(&n);
+}
+
+/* Nothing proves where a machine without a fabric is. */
+static void no_fabric_is_no_proof(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 312, 1);
+	world_do(&w, &w.host, "PATCH", GROUP "/providers/rack",
+		 json_pack("{s:{s:{s:s, s:n}}}", "spec", "network", "type", "none", "exec"));
+	world_do(&w, &w.host, "PATCH", GROUP "/nodepools/gpus",
+		 json_pack("{s:{s:{s:{s:{s:s}}}}}", "spec", "template", "spec", "network",
+			   "isolation", "NotRequired"));
+	demand(&w, "team-a", "Weak");
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "NetworkProofWeak", 3600);
+	assert_string_equal(b->state, "claimed");
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +317,10 @@ int main(void)
 		cmocka_unit_test(a_switch_that_lies_about_a_port_gets_no_tenant_s_bytes),
 		cmocka_unit_test(an_answer_that_is_missing_leaves_the_proof_weak_and_is_said),
 		cmocka_unit_test(an_agent_of_before_is_not_asked),
+		cmocka_unit_test(a_tenant_that_demands_a_proof_gets_it),
+		cmocka_unit_test(what_cannot_be_proved_is_not_begun),
+		cmocka_unit_test(a_node_proved_less_than_demanded_never_serves),
+		cmocka_unit_test(no_fabric_is_no_proof),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
