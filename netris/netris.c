@@ -390,6 +390,15 @@ struct netris_request *netris_get(struct netris *n, enum netris_kind kind, int64
 	return q;
 }
 
+struct netris_request *netris_read(struct netris *n, enum netris_kind kind,
+				   const struct netris_call *c)
+{
+	struct netris_request *q = request(n, kind, "GET", mem_strdup(netris_kinds[kind].path), c);
+
+	q->one = true;
+	return q;
+}
+
 struct netris_request *netris_change(struct netris *n, const char *method, enum netris_kind kind,
 				     int64_t id, json_t *body, const struct netris_call *c)
 {

@@ -65,6 +65,9 @@ struct netris_request *netris_list(struct netris *n, enum netris_kind kind,
 /* One of them: one element, or ERR_NOT_FOUND. */
 struct netris_request *netris_get(struct netris *n, enum netris_kind kind, int64_t id,
 				  const struct netris_call *c);
+/* What there is one of: NETRIS_VERSION. */
+struct netris_request *netris_read(struct netris *n, enum netris_kind kind,
+				   const struct netris_call *c);
 /* POST, PUT or DELETE.  id: 0 for POST.  body: taken; NULL: none.  Answers no elements, but the id that was told. */
 struct netris_request *netris_change(struct netris *n, const char *method, enum netris_kind kind,
 				     int64_t id, json_t *body, const struct netris_call *c);

@@ -11,6 +11,7 @@
 #define MAX_TEXT 253
 
 const struct netris_kind_info netris_kinds[NETRIS_KINDS] = {
+	[NETRIS_VERSION] = {"version", "/api/users/permissions", ""},
 	[NETRIS_SITE] = {"site", "/api/v2/sites", ""},
 	[NETRIS_TENANT] = {"tenant", "/api/tenants", ""}, /* v1: a bare list */
 	[NETRIS_VPC] = {"VPC", "/api/v2/vpc", ""},
@@ -237,6 +238,10 @@ static const struct row device_rows[] = {
 	ROW(netris_device, last_seen, "lastSeen", MOMENT, .other = "last_seen"),
 	END,
 };
+static const struct row version_rows[] = {
+	ROW(netris_version, build, "buildVersion", TEXT),
+	END,
+};
 static const struct row link_rows[] = {
 	ROW(netris_link, local, "local", REF),
 	ROW(netris_link, remote, "remote", REF),
@@ -268,6 +273,7 @@ static const struct shape {
 	size_t size;
 	bool whole; /* one element that cannot be read spoils the list */
 } shapes[NETRIS_KINDS] = {
+	[NETRIS_VERSION] = {.rows = version_rows, .size = sizeof(struct netris_version)},
 	[NETRIS_SITE] = {.rows = site_rows, .size = sizeof(struct netris_site)},
 	[NETRIS_TENANT] = {.rows = tenant_rows, .size = sizeof(struct netris_tenant)},
 	[NETRIS_VPC] = {.rows = vpc_rows, .size = sizeof(struct netris_vpc)},

@@ -141,7 +141,13 @@ struct netris_l4lb {
 	int64_t port;
 };
 
+/* The controller's own release, "4.15.0.012": "": not said. */
+struct netris_version {
+	const char *build;
+};
+
 enum netris_kind {
+	NETRIS_VERSION, /* one object, read by netris_read() alone */
 	NETRIS_SITE,
 	NETRIS_TENANT,
 	NETRIS_VPC,
@@ -167,6 +173,7 @@ struct netris_objects {
 	size_t n;
 	union {
 		const void *any;
+		const struct netris_version *version;
 		const struct netris_site *site;
 		const struct netris_tenant *tenant;
 		const struct netris_vpc *vpc;

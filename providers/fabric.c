@@ -56,6 +56,11 @@ bool fabric_trouble(const struct fabric *f, char *text, size_t size)
 	return f->ops->trouble && f->ops->trouble(f, text, size);
 }
 
+bool fabric_about(const struct fabric *f, char *text, size_t size)
+{
+	return f->ops->about && f->ops->about(f, text, size);
+}
+
 bool fabric_makes(const struct fabric *f)
 {
 	return f->ops->drop != NULL;

@@ -78,6 +78,8 @@ struct fabric_ops {
 	void (*observe)(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
 	bool (*trouble)(const struct fabric *f, char *text,
 			size_t size); /* NULL: it knows of none */
+	/* What moves the ports, for people: "release 4.14.0".  NULL, false: nothing is known of it. */
+	bool (*about)(const struct fabric *f, char *text, size_t size);
 	/* NULL: it makes nothing for a segment. */
 	void (*drop)(struct fabric *f, const char *segment, const struct fabric_call *c);
 };
@@ -93,6 +95,7 @@ void fabric_place(struct fabric *f, const struct fabric_port *p, const char *seg
 void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
 /* Something that a person has to mend, beyond one machine: what, for people.  False: nothing. */
 bool fabric_trouble(const struct fabric *f, char *text, size_t size);
+bool fabric_about(const struct fabric *f, char *text, size_t size);
 /* Does it make anything for a segment, that is to be removed when nobody needs that any more? */
 bool fabric_makes(const struct fabric *f);
 /* Nobody needs this segment any more: what was made for it is removed, and nothing that others made.  Idempotent;

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "netris/netris.h"
+#include "netris/release.h"
 
 /*
  *	all lists at once --> judged --> switches, every 2 s --> done
@@ -35,7 +36,8 @@ struct netris_check {
 		enum netris_kind kind;
 	} reads[LISTS];
 	struct netris_objects o[NETRIS_KINDS];
-	struct map *used; /* name -> struct used */
+	struct map *used;	      /* name -> struct used */
+	struct netris_request *asked; /* its release */
 	json_t *findings;
 	unsigned wrong;
 	struct loop_timer look;
@@ -529,6 +531,8 @@ static void judge(struct netris_check *c)
 
 static void stop_reads(struct netris_check *c)
 {
+	netris_cancel(c->asked);
+	c->asked = NULL;
 	for (size_t i = 0; i < LISTS; i++) {
 		netris_cancel(c->reads[i].q);
 		c->reads[i].q = NULL;
@@ -545,6 +549,29 @@ static const char *mend_of(const struct err *e)
 	if (e->kind == ERR_PROTOCOL || e->kind == ERR_NOT_FOUND)
 		return "see that spec.network.netris.endpoint is a Netris controller, of a release that docs/providers/netris.md names";
 	return "see that spec.network.netris.endpoint is reached from here";
+}
+
+/* Told or not: the last of what is read. */
+static void on_release(struct netris_objects *o, const struct err *e, void *arg)
+{
+	struct netris_check *c = arg;
+	char text[NETRIS_RELEASE_TEXT];
+
+	c->asked = NULL;
+	switch (netris_release_of(o ? o->version->build : NULL, text)) {
+	case NETRIS_RELEASE_OLD:
+		wrong(c, "release", "upgrade the controller", "%s", text);
+		break;
+	case NETRIS_RELEASE_COVERED:
+		good(c, "release", "%s", text);
+		break;
+	case NETRIS_RELEASE_UNTOLD:
+	case NETRIS_RELEASE_TROUBLED:
+	case NETRIS_RELEASE_NEW:
+		note(c, "release", "%s%s%.120s", text, e ? "; " : "", e ? e->text : "");
+		break;
+	}
+	judge(c);
 }
 
 static void on_list(struct netris_objects *o, const struct err *e, void *arg)
@@ -564,7 +591,8 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 	for (size_t i = 0; i < LISTS; i++)
 		if (c->reads[i].q)
 			return;
-	judge(c);
+	c->asked = netris_read(c->n, NETRIS_VERSION,
+			       &(struct netris_call){.done = on_release, .arg = c});
 }
 
 struct netris_check *netris_check_new(const struct netris_check_spec *s, struct err *e)

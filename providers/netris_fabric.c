@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "netris/release.h"
 #include "providers/netris_lane.h"
 #include "providers/netris_look.h"
 #include "providers/netris_make.h"
@@ -30,8 +32,9 @@
 #define CALL_MS 60000
 #define SEND_MS (CALL_MS - NETRIS_CALL_MS) /* nothing is sent after */
 #define TENANTS "tenant/"
-#define CLUSTERS_MAX 8 /* that one machine is taken out of at once */
-#define ROUNDS 3       /* looks of one place() */
+#define CLUSTERS_MAX 8		     /* that one machine is taken out of at once */
+#define RELEASE_MS (6 * 3600 * 1000) /* until its release is asked for again */
+#define ROUNDS 3		     /* looks of one place() */
 
 struct fabric_state {
 	struct loop_group *group;
@@ -43,6 +46,10 @@ struct fabric_state {
 	struct map *machines; /* name -> struct machine */
 	struct map *makers;   /* name of the cluster -> struct maker */
 	struct list jobs, drops;
+	struct netris_request *release_asked;
+	int64_t release_at; /* loop_now() when that was answered last, told or not; -1: never */
+	enum netris_release release;
+	char release_text[NETRIS_RELEASE_TEXT];
 };
 
 /* A tenant's segment is being dropped. */
@@ -86,6 +93,38 @@ struct maker {
 	char *name;
 	struct list jobs; /* of job.waits */
 };
+
+/* --- its release ------------------------------------------------------------------------------------- */
+
+/* One that does not tell is as one that may be otherwise: each answer is looked at all the same. */
+static void on_release(struct netris_objects *o, const struct err *e, void *arg)
+{
+	struct fabric_state *f = arg;
+	enum netris_release was = f->release;
+
+	f->release_asked = NULL;
+	if (e && f->release_at >= 0) /* what it told before stands */
+		return;
+	f->release_at = loop_now(loop_of(f->group));
+	f->release = netris_release_of(o ? o->version->build : NULL, f->release_text);
+	if (f->release != was && f->release != NETRIS_RELEASE_COVERED)
+		log_warn("Netris", LOG_S("says", f->release_text));
+}
+
+static void ask_release(struct fabric_state *f)
+{
+	const struct netris_call c = {.done = on_release, .arg = f};
+
+	if (!f->release_asked &&
+	    (f->release_at < 0 || loop_now(loop_of(f->group)) - f->release_at > RELEASE_MS))
+		f->release_asked = netris_read(f->n, NETRIS_VERSION, &c);
+}
+
+/* Not before it was asked what it is, nor where it is known to lose what it is told. */
+static bool may_change(const struct fabric_state *f)
+{
+	return f->release_at >= 0 && f->release != NETRIS_RELEASE_OLD;
+}
 
 static void job_stop(struct job *j)
 {
@@ -280,7 +319,7 @@ static bool edit_may_act(void *arg)
 {
 	const struct job *j = arg;
 
-	return !j->call.may_act || j->call.may_act(j->call.arg);
+	return may_change(j->f) && (!j->call.may_act || j->call.may_act(j->call.arg));
 }
 
 static void edit_init(struct job *j, struct netris_edit *ed, int64_t server, bool add)
@@ -443,6 +482,11 @@ static void on_look(const struct netris_look *l, const struct err *e, void *arg)
 		job_fail(j, ERR_NOT_FOUND, "Netris has %s called %.100s at site %.60s%s",
 			 m ? "two servers" : "no server", j->name, f->site,
 			 m ? "" : ": Machines are found by their names");
+	} else if (j->place &&
+		   f->release_at < 0) { /* it is being asked, and no look is spent on that */
+		netris_look(f->looks, &j->look);
+	} else if (j->place && f->release == NETRIS_RELEASE_OLD) {
+		job_fail(j, ERR_UNSUPPORTED, "Netris: %s", f->release_text);
 	} else if (j->place) {
 		told_place(j, l, m);
 	} else {
@@ -465,6 +509,7 @@ static void on_start(void *arg)
 	j->begun = true;
 	j->begun_at = loop_now(loop_of(j->f->group));
 	loop_timer_start(&j->limit, CALL_MS);
+	ask_release(j->f);
 	ask_look(j);
 }
 
@@ -552,7 +597,7 @@ static bool drop_may_act(void *arg)
 {
 	const struct drop *d = arg;
 
-	return !d->call.may_act || d->call.may_act(d->call.arg);
+	return may_change(d->f) && (!d->call.may_act || d->call.may_act(d->call.arg));
 }
 
 static void netris_drop(struct fabric *fabric, const char *segment, const struct fabric_call *c)
@@ -570,16 +615,30 @@ static void netris_drop(struct fabric *fabric, const char *segment, const struct
 	loop_defer_init(&d->end, f->group, on_nothing, d);
 	loop_timer_init(&d->limit, f->group, on_drop_limit, d);
 	loop_timer_start(&d->limit, CALL_MS);
+	ask_release(f);
 	if (str_starts(segment, TENANTS))
 		d->unmake = netris_unmake(f->n, &s);
 	else /* an operator's */
 		loop_defer(&d->end);
 }
 
+static bool netris_about(const struct fabric *fabric, char *text, size_t size)
+{
+	const struct fabric_state *f = fabric->state;
+
+	if (f->release_at < 0)
+		return false;
+	str_copy(text, size, f->release_text);
+	return true;
+}
+
 static bool netris_trouble(const struct fabric *fabric, char *text, size_t size)
 {
 	const struct fabric_state *f = fabric->state;
 	struct map_iter it;
+
+	if (f->release == NETRIS_RELEASE_OLD)
+		return netris_about(fabric, text, size);
 
 	map_for_each (it, f->lanes)
 		if (netris_lane_incident(it.value, text, size))
@@ -644,6 +703,7 @@ static int netris_open(struct fabric *fabric, const struct fabric_spec *s, struc
 	f->makers = map_new(NULL);
 	list_init(&f->jobs);
 	list_init(&f->drops);
+	f->release_at = -1;
 	fabric->state = f;
 	return 0;
 }
@@ -652,6 +712,8 @@ static void netris_close(struct fabric *fabric)
 {
 	struct fabric_state *f = fabric->state;
 	struct map_iter it;
+
+	netris_cancel(f->release_asked);
 
 	map_for_each (it, f->makers)
 		maker_free(it.value);
@@ -682,5 +744,6 @@ const struct fabric_ops netris_fabric_ops = {
 	.place = netris_place,
 	.observe = netris_observe,
 	.trouble = netris_trouble,
+	.about = netris_about,
 	.drop = netris_drop,
 };

@@ -143,6 +143,7 @@ static int64_t find(enum netris_kind kind, const struct netris_objects *o, const
 			is = o->device[i].name;
 			id = o->device[i].id;
 			break;
+		case NETRIS_VERSION:
 		case NETRIS_VNET:
 		case NETRIS_SWITCH:
 		case NETRIS_LINK:

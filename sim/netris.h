@@ -39,6 +39,7 @@ struct sim_netris_spec {
 	int64_t latency_ms, plan_ms, beat_ms; /* beat_ms 0: 2000 */
 	int64_t session_ms;		      /* of a session since it began; 0: 30 min */
 	bool loose;
+	const char *version; /* of its release; NULL: "4.14.0" */
 	const char *
 		begin_in; /* the server cluster that every gpu-N is in at first, also on its switches; NULL: none */
 	void (*on_move)(const struct sim_netris_move *m, void *arg);

@@ -557,7 +557,9 @@ static void on_fixed(struct httpd_req *q, void *arg)
 		free(text);
 		return;
 	}
-	if (str_eq(path, "/api/v2/sites"))
+	if (str_eq(path, "/api/users/permissions"))
+		all = json_pack("{s:s}", "buildVersion", str_or(s->spec.version, "4.14.0"));
+	else if (str_eq(path, "/api/v2/sites"))
 		all = json_pack("[o]", ref(s, NT_SITE_ID, "hall"));
 	else if (str_eq(path, "/api/v2/server-cluster-template"))
 		all = json_pack("[o, o, o]", template_json(s, 0), template_json(s, 1),
@@ -748,9 +750,9 @@ static void on_fault(struct httpd_req *q, void *arg)
 void sim_netris_routes(struct sim_netris *s, struct httpd *d)
 {
 	static const char *const fixed[] = {
-		"/api/tenants", "/api/v2/sites", "/api/v2/server-cluster-template",
-		"/api/v2/link", "/api/v2/ports", "/api/v2/ipam/subnets",
-		"/api/v2/l4lb"};
+		"/api/tenants", "/api/v2/sites",	 "/api/v2/server-cluster-template",
+		"/api/v2/link", "/api/v2/ports",	 "/api/v2/ipam/subnets",
+		"/api/v2/l4lb", "/api/users/permissions"};
 
 	httpd_route(d, "POST", "/api/auth", 65536, on_auth, s);
 	httpd_route(d, "GET", "/api/auth", 0, on_who, s);

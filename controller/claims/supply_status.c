@@ -184,7 +184,7 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 	struct resources *r = &out->machines;
 	int64_t generation = p->meta.generation;
 	bool none = p->spec.network.type == FABRIC_NONE;
-	char trouble[256];
+	char trouble[256], about[256];
 	bool troubled = driver_trouble(s->drivers, p->meta.name, trouble, sizeof(trouble));
 	struct stopped_line stop = {0};
 
@@ -204,7 +204,10 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 		       : "NetworkDriver",
 	    troubled ? arena_strdup(a, trouble)
 	    : none ? "spec.network.type is none: machines are cut off by being off alone, and nothing proves it"
-		   : provider_object_fabric_names[p->spec.network.type]);
+	    : driver_network_about(s->drivers, p->meta.name, about, sizeof(about))
+		    ? arena_printf(a, "%s, %s", provider_object_fabric_names[p->spec.network.type],
+				   about)
+		    : provider_object_fabric_names[p->spec.network.type]);
 	say(c, &out->conditions, a, generation, "Paused", p->spec.paused,
 	    p->spec.paused ? "SpecPaused" : "NotPaused", "");
 	say_line(c, &out->conditions, a, generation,

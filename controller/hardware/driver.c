@@ -27,6 +27,13 @@ bool driver_trouble(const struct drivers *ds, const char *name, char *text, size
 	return s && s->fabric && fabric_trouble(s->fabric, text, size);
 }
 
+bool driver_network_about(const struct drivers *ds, const char *name, char *text, size_t size)
+{
+	const struct driver *s = driver_get(ds, name);
+
+	return s && s->fabric && fabric_about(s->fabric, text, size);
+}
+
 static void take_down(struct driver *s)
 {
 	s->all->closing(s, s->all->arg);

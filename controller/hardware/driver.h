@@ -35,6 +35,8 @@ struct drivers *drivers_new(struct context *c, void (*closing)(struct driver *s,
 void drivers_free(struct drivers *ds);
 /* From the object in the cache; frees and rebuilds only what changed. */
 void drivers_update(struct drivers *ds, const char *name);
+/* What moves its machines' ports, as it says; false: it does not. */
+bool driver_network_about(const struct drivers *ds, const char *name, char *text, size_t size);
 /* Something about its network that a person has to mend (providers/fabric.h). */
 bool driver_trouble(const struct drivers *ds, const char *name, char *text, size_t size);
 struct driver *driver_get(const struct drivers *ds, const char *name); /* NULL: none */

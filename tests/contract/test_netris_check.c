@@ -173,20 +173,59 @@ static void a_switch_that_is_silent_is_wrong(void **state)
 	assert_wrong(w, "switch leaf-2", "not heard of");
 }
 
-static void a_release_that_does_not_say_who_is_shared_is_wrong(void **state)
+/* Another controller in its place. */
+static void replace(struct world *w, const char *version)
 {
-	struct world *w = *state;
-
 	sim_netris_free(w->fake.sim);
 	httpd_free(w->fake.httpd);
 	w->fake.sim = sim_netris_new(&(struct sim_netris_spec){.group = w->fake.group,
 							       .servers = 2,
 							       .user = "drover",
 							       .password = FAKE_NETRIS_PASSWORD,
+							       .version = version,
 							       .begin_in = "quarantine"});
 	w->fake.httpd = httpd_new(w->fake.group);
 	sim_netris_routes(w->fake.sim, w->fake.httpd);
 	http_mem_serve(w->fake.net, FAKE_NETRIS, w->fake.httpd);
+}
+
+static bool says(struct world *w, const char *result, const char *text)
+{
+	const json_t *f;
+	size_t i;
+
+	json_array_foreach (w->findings, i, f)
+		if (str_eq(json_str_at(f, "of"), "release") &&
+		    str_eq(json_str_at(f, "result"), result) &&
+		    strstr(json_str_at(f, "says"), text))
+			return true;
+	return false;
+}
+
+static void its_release_is_told_and_one_that_is_too_old_is_wrong(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(check(w), 0);
+	assert_true(says(w, "ok", "4.14.0"));
+	replace(w, "4.16.1");
+	assert_int_equal(check(w), 0);
+	assert_true(says(w, "note", "newer than 4.15"));
+	replace(w, "4.5.2");
+	assert_int_equal(check(w), 1);
+	assert_wrong(w, "release", "older than 4.5.3");
+	/* Whoever may not read it hears so, and all else is looked at. */
+	replace(w, NULL);
+	sim_netris_fault(w->fake.sim, "Status", "GET /api/users/permissions", NULL, 403, 0);
+	assert_int_equal(check(w), 0);
+	assert_true(says(w, "note", "not told"));
+}
+
+static void a_release_that_does_not_say_who_is_shared_is_wrong(void **state)
+{
+	struct world *w = *state;
+
+	replace(w, NULL);
 	assert_int_equal(check(w), 0);
 	sim_netris_fault(w->fake.sim, "NoShared", NULL, NULL, 0, 0);
 	check(w);
@@ -218,6 +257,7 @@ int main(void)
 		check_test(a_quarantine_from_the_tenants_template_is_wrong),
 		check_test(an_address_that_another_segment_has_is_wrong),
 		check_test(a_switch_that_is_silent_is_wrong),
+		check_test(its_release_is_told_and_one_that_is_too_old_is_wrong),
 		check_test(a_release_that_does_not_say_who_is_shared_is_wrong),
 		check_test(a_login_that_is_refused_names_the_secret),
 	};

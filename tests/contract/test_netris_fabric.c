@@ -609,9 +609,68 @@ static void what_another_installation_made_stays(void **state)
 
 #define netris_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Another controller in its place. */
+static void replace(struct world *w, const char *version)
+{
+	sim_netris_free(w->fake.sim);
+	httpd_free(w->fake.httpd);
+	w->fake.sim = sim_netris_new(&(struct sim_netris_spec){.group = w->fake.group,
+							       .servers = MACHINES,
+							       .user = "drover",
+							       .password = FAKE_NETRIS_PASSWORD,
+							       .latency_ms = 20,
+							       .plan_ms = 300,
+							       .version = version});
+	w->fake.httpd = httpd_new(w->fake.group);
+	sim_netris_routes(w->fake.sim, w->fake.httpd);
+	http_mem_serve(w->fake.net, FAKE_NETRIS, w->fake.httpd);
+}
+
+/* What is known to lose servers is looked at, and not changed. */
+static void a_release_that_is_too_old_is_not_changed(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+	char text[256];
+
+	assert_false(fabric_about(w->fabric, text, sizeof(text)));
+	replace(w, "4.5.2");
+	if (place(w, 1, "quarantine", &a) != ERR_UNSUPPORTED)
+		fail_msg("%s", a.err.text);
+	assert_non_null(strstr(a.err.text, "4.5.2 is older than 4.5.3"));
+	assert_int_equal(sim_netris_changes(w->fake.sim), 0);
+	assert_true(fabric_trouble(w->fabric, text, sizeof(text)));
+	assert_non_null(strstr(text, "4.5.2"));
+	look(w, 1, &a);
+	/* It was upgraded. */
+	replace(w, "4.14.0");
+	pass(w, 7 * 3600 * 1000);
+	look(w, 1, &a);
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	assert_false(fabric_trouble(w->fabric, text, sizeof(text)));
+	assert_true(fabric_about(w->fabric, text, sizeof(text)));
+	assert_string_equal(text, "release 4.14.0");
+}
+
+/* The endpoint is not published for every user: who may not read it goes on, and says so. */
+static void a_release_that_is_not_told_is_said(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+	char text[256];
+
+	sim_netris_fault(w->fake.sim, "Status", "GET /api/users/permissions", NULL, 403, 0);
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	assert_true(fabric_about(w->fabric, text, sizeof(text)));
+	assert_non_null(strstr(text, "not told"));
+	assert_false(fabric_trouble(w->fabric, text, sizeof(text)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		netris_test(a_release_that_is_too_old_is_not_changed),
+		netris_test(a_release_that_is_not_told_is_said),
 		netris_test(a_proof_needs_a_switch_that_was_heard_of_since),
 		netris_test(a_dead_switch_proves_nothing),
 		netris_test(a_switch_that_lies_is_why_the_proof_is_weak),

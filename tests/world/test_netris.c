@@ -294,6 +294,20 @@ static bool says_incident(void *arg)
 	return false;
 }
 
+static const char *isolating_of(struct sim_world *w, char text[static 300])
+{
+	OWN_JSON o = cluster_get(&w->host, "providers.drover.dev/rack");
+	const json_t *list = json_at(o, "status", "conditions"), *c;
+	size_t i;
+
+	text[0] = '\0';
+	json_array_foreach (list, i, c)
+		if (str_eq(json_str_at(c, "type"), "Isolating"))
+			str_format(text, 300, "%s %s", json_str_at(c, "status"),
+				   json_str_at(c, "message"));
+	return text;
+}
+
 static bool says_none(void *arg)
 {
 	return !says_incident(arg);
@@ -306,6 +320,7 @@ static void what_another_writer_dropped_is_named_in_status(void **state)
 	struct sim_world w;
 	struct world_netris n;
 	struct server *a, *b;
+	char text[300];
 
 	(void)state;
 	world_start(&w, 210, 2);
@@ -317,6 +332,7 @@ static void what_another_writer_dropped_is_named_in_status(void **state)
 	b = a == &w.servers[0] ? &w.servers[1] : &w.servers[0];
 	world_wait_state(b, "free", 1800);
 	assert_false(says_incident(&w));
+	assert_string_equal(isolating_of(&w, text), "True netris, release 4.14.0");
 	sim_netris_fault(n.sim, "OtherRemoves",
 			 "GET /api/v2/server-cluster/20000006" /* team-a's */, a->name, 0, 2);
 	world_pod(&w, &w.tenants[0], "more");
