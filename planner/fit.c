@@ -1,19 +1,30 @@
 #include "base/str.h"
 #include "planner/fit.h"
 
+/* An empty term matches nothing. */
+static bool one_matches(const struct selector *v, size_t n, const struct labels *node)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i].n && selector_matches(&v[i], node))
+			return true;
+	return false;
+}
+
+bool fit_volume(const struct world_volume *v, const struct labels *node)
+{
+	return one_matches(v->v, v->n, node);
+}
+
 bool fit_labels(const struct world_pod *p, const struct labels *node)
 {
 	for (size_t i = 0; i < p->node_selector.n; i++)
 		if (!str_eq(labels_get(node, p->node_selector.v[i].key),
 			    p->node_selector.v[i].value))
 			return false;
-	if (!p->affinity.n)
-		return true;
-	for (size_t i = 0; i < p->affinity.n;
-	     i++) /* one of the terms; an empty term matches nothing */
-		if (p->affinity.v[i].n && selector_matches(&p->affinity.v[i], node))
-			return true;
-	return false;
+	for (size_t i = 0; i < p->volumes.n; i++)
+		if (!fit_volume(&p->volumes.v[i], node))
+			return false;
+	return !p->affinity.n || one_matches(p->affinity.v, p->affinity.n, node);
 }
 
 bool fit_runtime(const struct world_pod *p, const struct world_pool *pool)
@@ -84,8 +95,9 @@ const char *fit_resources(const struct resources *requests, const struct resourc
 
 		if (want.nano <= 0)
 			continue;
-		if (planning_is_port(name)
-			    ? less != NULL
+		if (planning_is_port(name) ? less != NULL
+		    : planning_is_attachment(name)
+			    ? planning_attachments_pass(want, less)
 			    : !has || quantity_cmp(*has, less ? quantity_add(want, *less) : want) <
 					      0)
 			return name;

@@ -189,6 +189,17 @@ static const struct supply_line *too_small(const struct plan_class *c, const str
 	return largest;
 }
 
+static const char *too_many_volumes(struct planning *p, const struct plan_class *c,
+				    const char *name)
+{
+	const struct quantity *less = resources_get(&c->tenant->overhead.of, name);
+	const int64_t may = PLANNING_ATTACHMENTS - (less ? quantity_ceil(*less) : 0),
+		      wants = quantity_ceil(*resources_get(&c->pod->requests, name));
+
+	return arena_printf(p->a, "it wants %lld volumes of CSI driver %s, its nodes may have %lld",
+			    (long long)wants, name + 1, (long long)may);
+}
+
 static const char *too_little(struct planning *p, const struct plan_class *c,
 			      const struct supply_line *l)
 {
@@ -196,6 +207,8 @@ static const char *too_little(struct planning *p, const struct plan_class *c,
 	const char *name =
 		str_or(fit_resources(&c->pod->requests, &l->type->capacity, taken), "pods");
 
+	if (planning_is_attachment(name))
+		return too_many_volumes(p, c, name);
 	if (planning_is_port(name))
 		return arena_printf(p->a, "port %s of each node is taken by a DaemonSet", name + 1);
 	return arena_printf(p->a, "type %s has too little %s%s", l->type->name, name,
@@ -267,8 +280,42 @@ static int by_nearness(const void *x, const void *y)
 	return strcmp(a->pool, b->pool);
 }
 
+static bool has_node(struct planning *p, const struct plan_class *c, const struct world_volume *v)
+{
+	const struct world_list *nodes = world_nodes(p->w);
+
+	planning_charge(p, c->tenant, nodes->n);
+	for (size_t i = 0; i < nodes->n; i++) {
+		const struct world_node *n = nodes->v[i];
+
+		if (str_eq(n->tenant, c->tenant->it->name) && fit_volume(v, &n->labels))
+			return true;
+	}
+	return false;
+}
+
+/* The first volume whose one node is not there; NULL: none. */
+static const struct world_volume *lost_volume(struct planning *p, const struct plan_class *c)
+{
+	for (size_t i = 0; i < c->pod->volumes.n; i++)
+		if (c->pod->volumes.v[i].node && !has_node(p, c, &c->pod->volumes.v[i]))
+			return &c->pod->volumes.v[i];
+	return NULL;
+}
+
 void supply_tell(struct planning *p, struct plan_class *c)
 {
+	const struct world_volume *lost = lost_volume(p, c);
+
+	if (lost) {
+		c->reasons = arena_new_obj(p->a, struct plan_reason);
+		*c->reasons =
+			(struct plan_reason){"", PLAN_VOLUME,
+					     arena_printf(p->a, "%s is on Node %s, which is gone",
+							  lost->name, lost->node)};
+		c->nreasons = 1;
+		return;
+	}
 	planning_charge(p, c->tenant, 50 * c->fit->npools);
 	c->reasons = arena_calloc(p->a, c->fit->npools + 1, sizeof(*c->reasons));
 	c->nreasons = 0;
