@@ -27,6 +27,64 @@ bool fit_labels(const struct world_pod *p, const struct labels *node)
 	return !p->affinity.n || one_matches(p->affinity.v, p->affinity.n, node);
 }
 
+/* Foreign text, in a line that people read. */
+#define KEY_SHOWN 100
+#define VALUE_SHOWN 63
+#define VALUES_SHOWN 3
+
+static const char *requirement_text(const struct requirement *q, struct arena *a)
+{
+	const char *text = arena_printf(a, "%.*s %s", KEY_SHOWN, q->key, selector_op_name(q->op));
+
+	for (size_t i = 0; i < q->nvalues && i < VALUES_SHOWN; i++)
+		text = arena_printf(a, "%s%s%.*s", text, i ? ", " : " (", VALUE_SHOWN,
+				    q->values[i]);
+	return !q->nvalues		   ? text
+	       : q->nvalues > VALUES_SHOWN ? arena_printf(a, "%s, ...)", text)
+					   : arena_printf(a, "%s)", text);
+}
+
+const char *fit_selector_miss(const struct selector *s, const struct labels *node, const char **key,
+			      struct arena *a)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!selector_matches(&(struct selector){.v = &s->v[i], .n = 1}, node)) {
+			*key = s->v[i].key;
+			return requirement_text(&s->v[i], a);
+		}
+	return NULL;
+}
+
+/* Of the first term; an empty one, or none, has nothing to name. */
+static const char *terms_miss(const char *what, const struct selector *v, size_t n,
+			      const struct labels *node, const char **key, struct arena *a)
+{
+	const char *text = n ? fit_selector_miss(&v[0], node, key, a) : NULL;
+
+	return text ? arena_printf(a, "%s %s", what, text)
+		    : arena_printf(a, "%s, which matches nothing", what);
+}
+
+const char *fit_labels_miss(const struct world_pod *p, const struct labels *node, const char **key,
+			    struct arena *a)
+{
+	*key = NULL;
+	for (size_t i = 0; i < p->node_selector.n; i++) {
+		const struct label *l = &p->node_selector.v[i];
+
+		if (str_eq(labels_get(node, l->key), l->value))
+			continue;
+		*key = l->key;
+		return arena_printf(a, "nodeSelector %.*s=%.*s", KEY_SHOWN, l->key, VALUE_SHOWN,
+				    l->value);
+	}
+	for (size_t i = 0; i < p->volumes.n; i++)
+		if (!fit_volume(&p->volumes.v[i], node))
+			return terms_miss("the topology of a volume", p->volumes.v[i].v,
+					  p->volumes.v[i].n, node, key, a);
+	return terms_miss("node affinity", p->affinity.v, p->affinity.n, node, key, a);
+}
+
 bool fit_runtime(const struct world_pod *p, const struct world_pool *pool)
 {
 	if (!p->runtime_class || !pool || !pool->nruntime_classes)
