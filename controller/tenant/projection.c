@@ -55,6 +55,8 @@ static const struct scan_want pod_port[] = {SCAN_PLAIN("hostPort"), SCAN_PLAIN("
 static const struct scan_want pod_container[] = {SCAN_SOME("resources", pod_amounts),
 						 SCAN_SOME("ports", pod_port),
 						 SCAN_PLAIN("restartPolicy"), SCAN_END};
+static const struct scan_want pod_device[] = {SCAN_PLAIN("name"), SCAN_PLAIN("resourceClaimName"),
+					      SCAN_PLAIN("resourceClaimTemplateName"), SCAN_END};
 static const struct scan_want pod_claim[] = {SCAN_PLAIN("claimName"), SCAN_END};
 static const struct scan_want pod_volume[] = {SCAN_PLAIN("name"),
 					      SCAN_SOME("persistentVolumeClaim", pod_claim),
@@ -72,7 +74,7 @@ static const struct scan_want pod_spec[] = {SCAN_PLAIN("nodeName"),
 					    POD_TEXT("affinity"),
 					    POD_TEXT("topologySpreadConstraints"),
 					    POD_LIST("schedulingGates", nothing),
-					    POD_LIST("resourceClaims", nothing),
+					    POD_LIST("resourceClaims", pod_device),
 					    POD_LIST("volumes", pod_volume),
 					    SCAN_END};
 static const struct scan_want pod_condition[] = {SCAN_PLAIN("type"), SCAN_PLAIN("status"),
@@ -375,11 +377,18 @@ static void tolerations_of(const json_t *spec, struct world_pod *p, struct arena
 }
 
 /* Hard constraints that this planner does not judge: serving such a pod could be in vain, so it is told. */
-static const char *unjudged(const json_t *spec)
+static const char *unjudged(const json_t *spec, struct arena *a)
 {
-	if (json_array_size(json_object_get(spec, "resourceClaims")))
-		return "resourceClaims";
-	return NULL;
+	const json_t *first = json_array_get(json_object_get(spec, "resourceClaims"), 0);
+	const char *claim = json_str_at(first, "resourceClaimName"),
+		   *template = json_str_at(first, "resourceClaimTemplateName");
+
+	if (!json_array_size(json_object_get(spec, "resourceClaims")))
+		return NULL;
+	return arena_printf(a, "resource claim %.*s (%s %.*s)", SHORT_MAX,
+			    str_or(json_str_at(first, "name"), ""),
+			    claim ? "ResourceClaim" : "ResourceClaimTemplate", NODE_NAME_MAX,
+			    str_or(claim ? claim : template, ""));
 }
 
 /* By core/v1 EphemeralVolumeSource its claim's name is the pod's and the volume's.  Several volumes may be one claim's. */
@@ -537,7 +546,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	if (!p->unsupported)
 		p->unsupported = demand_topology(spec, p, a);
 	if (!p->unsupported)
-		p->unsupported = unjudged(spec);
+		p->unsupported = unjudged(spec, a);
 	return tp;
 }
 

@@ -614,7 +614,11 @@ static void constraints_that_the_planner_does_not_judge_are_named(void **state)
 		{"{'volumes': [{'persistentVolumeClaim': {}}]}", "volumes that cannot be read"},
 		{"{'volumes': [{'ephemeral': {}}]}", "volumes that cannot be read"},
 		{"{'volumes': [{'emptyDir': {}}]}", NULL},
-		{"{'resourceClaims': [{'name': 'gpu'}]}", "resourceClaims"},
+		{"{'resourceClaims': [{'name': 'gpu', 'resourceClaimTemplateName': 'one-gpu'}, {'name': 'b'}]}",
+		 "resource claim gpu (ResourceClaimTemplate one-gpu)"},
+		{"{'resourceClaims': [{'name': 'net', 'resourceClaimName': 'rail-1'}]}",
+		 "resource claim net (ResourceClaim rail-1)"},
+		{"{'resourceClaims': [{}]}", "resource claim  (ResourceClaimTemplate )"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -1010,7 +1014,7 @@ static const char full_pod[] =
 	"   'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{'topologyKey': 'host', 'labelSelector': {}, 'mismatchLabelKeys': ['rev']}]}},"
 	"  'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone', 'maxSkew': 2, 'minDomains': 1,"
 	"    'nodeAffinityPolicy': 'Honor', 'nodeTaintsPolicy': 'Ignore', 'labelSelector': {'matchLabels': {'app': 'a'}}}],"
-	"  'schedulingGates': [{'name': 'g'}], 'resourceClaims': [{'name': 'r'}],"
+	"  'schedulingGates': [{'name': 'g'}], 'resourceClaims': [{'name': 'r', 'resourceClaimName': 'c'}],"
 	"  'volumes': [{'emptyDir': {}}, {'persistentVolumeClaim': {'claimName': 'c'}}, {'name': 'e', 'ephemeral': {}}]},"
 	" 'status': {'phase': 'Pending', 'nominatedNodeName': '', 'conditions': [{'type': 'Ready', 'status': 'False'},"
 	"   {'type': 'PodScheduled', 'status': 'False', 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}";
