@@ -32,8 +32,9 @@ struct network {
 	struct cli_client c;
 	struct arena *a;
 	struct names providers, machines, tenants;
-	const char *of; /* the Provider whose Machines are wanted */
-	json_t *all;	/* findings of each Provider, by name */
+	json_t *clusters; /* VirtualClusters with spec.network.apiServer */
+	const char *of;	  /* the Provider whose Machines are wanted */
+	json_t *all;	  /* findings of each Provider, by name */
 	unsigned wrong;
 	bool answered;
 };
@@ -69,6 +70,43 @@ static void on_tenant(json_t *o, void *arg)
 
 	names_add(&w->tenants,
 		  arena_strdup(w->a, str_or(segment, json_str_at(o, "metadata", "name"))));
+	if (json_at(o, "spec", "network", "apiServer"))
+		json_array_append_new(w->clusters, json_deep_copy(o));
+}
+
+/* Those of the Provider that is looked at; what cannot be read is the API server's to refuse. */
+static struct netris_check_way *ways_of(struct network *w, size_t *n)
+{
+	struct netris_check_way *ways =
+		arena_calloc(w->a, json_array_size(w->clusters) + 1, sizeof(*ways));
+	json_t *o;
+	size_t i;
+
+	*n = 0;
+	json_array_foreach (w->clusters, i, o) {
+		const struct virtual_cluster *vc;
+		const struct virtual_cluster_api_server *s;
+		const char **backends;
+		struct err e;
+		void *out;
+
+		if (object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, w->a, &out, &e) < 0)
+			continue;
+		vc = out;
+		s = vc->spec.network.api_server;
+		if (!s->provider_ref || !str_eq(s->provider_ref->name, w->of))
+			continue;
+		backends = arena_calloc(w->a, s->backends.n + 1, sizeof(*backends));
+		for (size_t k = 0; k < s->backends.n; k++)
+			backends[k] = s->backends.v[k];
+		ways[(*n)++] = (struct netris_check_way){
+			.tenant = str_or(vc->spec.network.segment, vc->meta.name),
+			.way = {.via = s->via == VIA_L4LB ? FABRIC_VIA_L4LB : FABRIC_VIA_VIP,
+				.uid = vc->meta.uid,
+				.address = s->address,
+				.backends = backends}};
+	}
+	return ways;
 }
 
 /* A value of a Secret in drover's namespace; NULL with e. */
@@ -138,18 +176,20 @@ static void print(const struct network *w)
 static void ask(struct network *w, const struct provider_object_network *n,
 		const struct fabric_netris *f, json_t *findings)
 {
-	const struct netris_check_spec s = {.group = w->c.group,
-					    .netris = f,
-					    .quarantine = n->segments.quarantine,
-					    .provisioning = n->segments.provisioning,
-					    .machines = w->machines.v,
-					    .tenants = w->tenants.v,
-					    .wait_ms = w->wait_s * 1000,
-					    .done = on_checked,
-					    .arg = w};
+	struct netris_check_spec s = {.group = w->c.group,
+				      .netris = f,
+				      .quarantine = n->segments.quarantine,
+				      .provisioning = n->segments.provisioning,
+				      .machines = w->machines.v,
+				      .tenants = w->tenants.v,
+				      .wait_ms = w->wait_s * 1000,
+				      .done = on_checked,
+				      .arg = w};
 	struct err e;
-	struct netris_check *check = netris_check_new(&s, &e);
+	struct netris_check *check;
 
+	s.ways = ways_of(w, &s.nways);
+	check = netris_check_new(&s, &e);
 	if (!check) {
 		one_wrong(w, findings, "controller", e.text,
 			  "correct spec.network.netris of the Provider");
@@ -326,8 +366,10 @@ int cli_network(int argc, char **argv)
 		return 1;
 	w.a = arena_new();
 	w.all = json_object();
+	w.clusters = json_array();
 	status = run(&w);
 	json_decref(w.all);
+	json_decref(w.clusters);
 	arena_free(w.a);
 	free(w.providers.v);
 	free(w.machines.v);
