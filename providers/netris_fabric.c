@@ -38,6 +38,7 @@ struct fabric_state {
 	struct loop_group *group;
 	struct netris *n;
 	struct netris_looks *looks;
+	struct netris_ways *way_lists;
 	char *site, *template_, *admin, *prefix;
 	char **hosts, **common;
 	struct map *lanes;    /* name of the cluster -> struct netris_lane */
@@ -681,7 +682,7 @@ static void way_begin(struct fabric *fabric, const struct fabric_way *want,
 	list_push_back(&f->ways, &w->link);
 	loop_timer_init(&w->limit, f->group, on_way_limit, w);
 	loop_timer_start(&w->limit, CALL_MS);
-	w->way = netris_way(f->n, &s, remove);
+	w->way = netris_way(f->way_lists, &s, remove);
 }
 
 static void netris_fabric_way(struct fabric *fabric, const struct fabric_way *w,
@@ -733,6 +734,7 @@ static int netris_open(struct fabric *fabric, const struct fabric_spec *s, struc
 	f->group = s->group;
 	f->n = n;
 	f->looks = netris_looks_new(s->group, n, c->site);
+	f->way_lists = netris_ways_new(s->group, n);
 	f->site = mem_strdup(c->site);
 	f->template_ = mem_strdup(c->template_);
 	f->admin = mem_strdup(c->admin);
@@ -768,6 +770,7 @@ static void netris_close(struct fabric *fabric)
 	map_free(f->lanes);
 	map_free(f->machines);
 	netris_looks_free(f->looks);
+	netris_ways_free(f->way_lists);
 	netris_free(f->n);
 	free_names(f->hosts);
 	free_names(f->common);

@@ -16,18 +16,29 @@ static const enum netris_kind looked_at[] = {NETRIS_SITE, NETRIS_TENANT, NETRIS_
 #define LISTS (sizeof(looked_at) / sizeof(*looked_at))
 #define BALANCERS (LISTS - 1)
 
+struct netris_ways {
+	struct loop_group *group;
+	struct netris *n;
+	struct list waiting, served; /* of netris_way.link; served: by the reading under way */
+	struct loop_timer begin;
+	int64_t ended_at; /* of the reading before */
+	bool busy;
+	struct read {
+		struct netris_ways *ws;
+		struct netris_request *q; /* NULL: not under way */
+	} reads[LISTS];
+	struct netris_objects o[LISTS];
+	bool telling, closed; /* closed: freed while it tells */
+};
+
 struct netris_way {
+	struct list link; /* waits for lists */
+	struct netris_ways *ws;
 	struct netris *n;
 	struct netris_way_spec s;
 	bool remove, made, posted;
 	unsigned changes;
 	char name[NETRIS_WAY_NAME]; /* of the load balancer */
-	struct read {
-		struct netris_way *w;
-		enum netris_kind kind;
-		struct netris_request *q; /* NULL: not under way */
-	} reads[LISTS];
-	struct netris_objects o[LISTS];
 	struct netris_make *make;
 	struct netris_request *request; /* one change, or one element */
 	struct err err;			/* of the last change */
@@ -39,32 +50,20 @@ struct netris_way {
 	int64_t site, admin, vpc, cluster_id;
 };
 
-static void begin(struct netris_way *w);
 static void go_on(struct netris_way *w);
-static void look_at_balancers(struct netris_way *w);
 
 void netris_way_name(char out[static NETRIS_WAY_NAME], const char *name, const char *uid)
 {
 	str_format(out, NETRIS_WAY_NAME, "%.300s-api-%.64s", name, uid);
 }
 
-static void stop_reads(struct netris_way *w)
-{
-	for (size_t i = 0; i < LISTS; i++) {
-		netris_cancel(w->reads[i].q);
-		w->reads[i].q = NULL;
-	}
-}
-
 void netris_way_free(struct netris_way *w)
 {
 	if (!w)
 		return;
-	stop_reads(w);
+	list_remove(&w->link);
 	netris_cancel(w->request);
 	netris_make_free(w->make);
-	for (size_t i = 0; i < LISTS; i++)
-		arena_free(w->o[i].arena);
 	for (size_t i = 0; i < w->narenas; i++)
 		arena_free(w->arenas[i]);
 	free(w);
@@ -92,43 +91,113 @@ static void end_failed(struct netris_way *w, enum err_kind kind, const char *wha
 
 /* --- lists ----------------------------------------------------------------------------------------- */
 
-static void on_list(struct netris_objects *o, const struct err *e, void *arg);
-
-static void list(struct netris_way *w, size_t i)
+static void forget(struct netris_ways *ws)
 {
-	struct read *r = &w->reads[i];
-	const struct netris_call c = {.done = on_list, .arg = r};
-
-	*r = (struct read){w, looked_at[i], NULL};
-	r->q = netris_list(w->n, r->kind, &c);
+	for (size_t i = 0; i < LISTS; i++) {
+		netris_cancel(ws->reads[i].q);
+		ws->reads[i].q = NULL;
+		arena_free(ws->o[i].arena);
+		ws->o[i] = (struct netris_objects){0};
+	}
 }
 
-static void begin(struct netris_way *w)
+static void begin_soon(struct netris_ways *ws)
 {
-	for (size_t i = w->remove ? BALANCERS : 0; i < LISTS; i++)
-		if (i != BALANCERS || w->s.way.via == FABRIC_VIA_L4LB)
-			list(w, i);
+	int64_t wait = ws->ended_at + NETRIS_WAY_GAP_MS - loop_now(loop_of(ws->group));
+
+	loop_timer_start(&ws->begin, wait > 0 ? wait : 0);
+}
+
+static void look_again(struct netris_way *w)
+{
+	struct netris_ways *ws = w->ws;
+
+	list_push_back(&ws->waiting, &w->link);
+	if (!ws->busy && !loop_timer_active(&ws->begin))
+		begin_soon(ws);
+}
+
+/* Each of those who waited; what they do may free the ways, which then go after the last line here. */
+static void tell(struct netris_ways *ws, const struct err *e)
+{
+	struct netris_way *w;
+
+	ws->telling = true;
+	while (!ws->closed && (w = list_first(&ws->served, struct netris_way, link))) {
+		list_remove(&w->link);
+		if (!e)
+			go_on(w);
+		else
+			end(w, NULL, w->err.kind != ERR_NONE ? &w->err : e);
+	}
+	ws->telling = false;
+	ws->busy = false;
+	ws->ended_at = loop_now(loop_of(ws->group));
+	forget(ws);
+	if (ws->closed)
+		free(ws);
+	else if (!list_empty(&ws->waiting))
+		begin_soon(ws);
 }
 
 static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct read *r = arg;
-	struct netris_way *w = r->w;
-	size_t i = (size_t)(r - w->reads);
+	struct netris_ways *ws = r->ws;
+	struct err why;
 
 	r->q = NULL;
 	if (e) {
-		stop_reads(w);
-		end(w, NULL, w->err.kind != ERR_NONE ? &w->err : e);
+		why = *e;
+		forget(ws);
+		tell(ws, &why);
 		return;
 	}
-	arena_free(w->o[i].arena);
-	w->o[i] = *o;
+	ws->o[r - ws->reads] = *o;
 	o->arena = NULL;
 	for (size_t k = 0; k < LISTS; k++)
-		if (w->reads[k].q)
+		if (ws->reads[k].q)
 			return;
-	go_on(w);
+	tell(ws, NULL);
+}
+
+static void on_begin(void *arg)
+{
+	struct netris_ways *ws = arg;
+
+	ws->busy = true;
+	list_for_each (w, &ws->waiting, struct netris_way, link) {
+		list_remove(&w->link);
+		list_push_back(&ws->served, &w->link);
+	}
+	for (size_t i = 0; i < LISTS; i++) {
+		const struct netris_call c = {.done = on_list, .arg = &ws->reads[i]};
+
+		ws->reads[i].ws = ws;
+		ws->reads[i].q = netris_list(ws->n, looked_at[i], &c);
+	}
+}
+
+struct netris_ways *netris_ways_new(struct loop_group *g, struct netris *n)
+{
+	struct netris_ways *ws = mem_new(struct netris_ways);
+
+	ws->group = g;
+	ws->n = n;
+	ws->ended_at = INT64_MIN / 2;
+	list_init(&ws->waiting);
+	list_init(&ws->served);
+	loop_timer_init(&ws->begin, g, on_begin, ws);
+	return ws;
+}
+
+void netris_ways_free(struct netris_ways *ws)
+{
+	forget(ws);
+	loop_timer_stop(&ws->begin);
+	ws->closed = true;
+	if (!ws->telling)
+		free(ws);
 }
 
 /* --- what has to be there -------------------------------------------------------------------------- */
@@ -142,7 +211,7 @@ static void on_made(const struct err *e, void *arg)
 	if (e && netris_refused(e))
 		end(w, NULL, e);
 	else
-		begin(w);
+		look_again(w);
 }
 
 static bool may_change(void *arg)
@@ -171,21 +240,21 @@ static void make(struct netris_way *w)
 static void find_ids(struct netris_way *w)
 {
 	w->site = w->admin = w->vpc = w->cluster_id = 0;
-	for (size_t i = 0; i < w->o[0].n; i++)
-		if (str_eq(w->o[0].site[i].name, w->s.make.site))
-			w->site = w->o[0].site[i].id;
-	for (size_t i = 0; i < w->o[1].n; i++)
-		if (str_eq(w->o[1].tenant[i].name, w->s.make.admin))
-			w->admin = w->o[1].tenant[i].id;
-	for (size_t i = 0; i < w->o[2].n; i++)
-		if (str_eq(w->o[2].vpc[i].name, w->s.make.name))
-			w->vpc = w->o[2].vpc[i].id;
-	for (size_t i = 0; i < w->o[3].n; i++)
-		if (str_eq(w->o[3].cluster[i].name, w->s.make.name)) {
-			w->cluster_id = w->o[3].cluster[i].id;
+	for (size_t i = 0; i < w->ws->o[0].n; i++)
+		if (str_eq(w->ws->o[0].site[i].name, w->s.make.site))
+			w->site = w->ws->o[0].site[i].id;
+	for (size_t i = 0; i < w->ws->o[1].n; i++)
+		if (str_eq(w->ws->o[1].tenant[i].name, w->s.make.admin))
+			w->admin = w->ws->o[1].tenant[i].id;
+	for (size_t i = 0; i < w->ws->o[2].n; i++)
+		if (str_eq(w->ws->o[2].vpc[i].name, w->s.make.name))
+			w->vpc = w->ws->o[2].vpc[i].id;
+	for (size_t i = 0; i < w->ws->o[3].n; i++)
+		if (str_eq(w->ws->o[3].cluster[i].name, w->s.make.name)) {
+			w->cluster_id = w->ws->o[3].cluster[i].id;
 			/* That of its cluster, whatever that is called. */
-			if (w->o[3].cluster[i].vpc.id)
-				w->vpc = w->o[3].cluster[i].vpc.id;
+			if (w->ws->o[3].cluster[i].vpc.id)
+				w->vpc = w->ws->o[3].cluster[i].vpc.id;
 		}
 }
 
@@ -258,7 +327,7 @@ static void on_changed(struct netris_objects *o, const struct err *e, void *arg)
 	if (e && netris_refused(e) && e->kind != ERR_NOT_FOUND)
 		end(w, NULL, e);
 	else
-		list(w, BALANCERS);
+		look_again(w);
 }
 
 static void change(struct netris_way *w, const char *method, int64_t id, json_t *body)
@@ -323,7 +392,7 @@ static void judge_balancer(struct netris_way *w, const struct netris_l4lb *b)
 
 static void look_at_balancers(struct netris_way *w)
 {
-	const struct netris_objects *o = &w->o[BALANCERS];
+	const struct netris_objects *o = &w->ws->o[BALANCERS];
 	const struct netris_l4lb *first = NULL, *last = NULL;
 	const struct fabric_way_seen making = {
 		.reason = "Making",
@@ -387,16 +456,16 @@ static void go_on(struct netris_way *w)
 		w->request = netris_get(w->n, NETRIS_CLUSTER, w->cluster_id, &c);
 }
 
-struct netris_way *netris_way(struct netris *n, const struct netris_way_spec *s, bool remove)
+struct netris_way *netris_way(struct netris_ways *ws, const struct netris_way_spec *s, bool remove)
 {
 	struct netris_way *w = mem_new(struct netris_way);
 
-	w->n = n;
+	w->ws = ws;
+	w->n = ws->n;
 	w->s = *s;
 	w->remove = remove;
-	if (remove)
-		w->s.way.via = FABRIC_VIA_L4LB;
+	list_init(&w->link);
 	netris_way_name(w->name, s->make.name, s->way.uid);
-	begin(w);
+	look_again(w);
 	return w;
 }

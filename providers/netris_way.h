@@ -15,6 +15,9 @@
  * is listed afterwards decides.  Should there be two of that name, since a request took effect after it was given up, the one with the
  * lowest id stays.  Maintenance of backends that an operator set stays as it is.
  *
+ * Lists are read for all ways that wait, one reading at a time, NETRIS_WAY_GAP_MS between two: five hundred tenants cost as many
+ * requests as one, but for what is changed, and for the cluster and V-nets of a VIP.
+ *
  * On the loop thread; done() exactly once, never inside the call.
  * Tests: tests/contract/test_netris_way.c
  */
@@ -26,10 +29,16 @@ struct netris_way_spec {
 	void (*done)(const struct fabric_way_seen *s, const struct err *e, void *arg);
 	void *arg;
 };
+#define NETRIS_WAY_GAP_MS 2000
+
+struct netris_ways;
+struct netris_ways *netris_ways_new(struct loop_group *g, struct netris *n);
+void netris_ways_free(struct netris_ways *ws); /* after its ways; also inside a done() */
+
 struct netris_way;
 
 /* What s points to is borrowed until done().  remove: what was made goes. */
-struct netris_way *netris_way(struct netris *n, const struct netris_way_spec *s, bool remove);
+struct netris_way *netris_way(struct netris_ways *ws, const struct netris_way_spec *s, bool remove);
 void netris_way_free(struct netris_way *w); /* ends without done(); NULL is fine */
 
 #define NETRIS_WAY_NAME 400

@@ -36,7 +36,7 @@ struct entry {
 	struct way_looks *all;
 	char *tenant;
 	char *asked; /* way_key() of the question under way; NULL: none.  "": it is being removed */
-	int64_t good_at; /* loop_now() of the last answer */
+	int64_t silent_at; /* loop_now() since when there is no answer; 0: there was one */
 	struct loop_timer timer;
 	struct status_writer write;
 	bool told; /* given up */
@@ -140,11 +140,14 @@ static void on_way(const struct fabric_way_seen *s, const struct err *e, void *a
 	if (e) {
 		log_warn("way to an API server not looked at", LOG_S("tenant", en->tenant),
 			 LOG_E(e));
-		if (!en->good_at || now - en->good_at >= WAY_HOLD_MS)
+		if (!en->silent_at)
+			en->silent_at = now;
+		if (!ways_get(en->all->c->ways, en->tenant, way_key(vc, a)) ||
+		    now - en->silent_at >= WAY_HOLD_MS)
 			know_not(en, vc, "NotAnswered", e->text);
 		return;
 	}
-	en->good_at = now;
+	en->silent_at = 0;
 	seen.up = s->up;
 	seen.reason = s->reason;
 	str_copy(seen.why, sizeof(seen.why), str_or(s->why, ""));
@@ -154,6 +157,8 @@ static void on_way(const struct fabric_way_seen *s, const struct err *e, void *a
 		address = s->address ? s->address : way_address(vc);
 	if (!writer_busy(&en->write) && write_down(en, vc, way_balanced_by(vc), address))
 		loop_timer_stop(&en->timer); /* it goes on when that is written */
+	if (seen.up && !way_balanced_by(vc) && loop_timer_active(&en->timer))
+		loop_timer_start(&en->timer, WAY_VIP_MS);
 	know(en, vc, &seen);
 }
 
@@ -229,7 +234,7 @@ static void know_without(struct entry *en, const struct virtual_cluster *vc, boo
 		   vc->spec.network.api_server->provider_ref->name,
 		   balanced ? "it makes no load balancers"
 			    : "nobody checks what a VIP needs there but a machine's own packets");
-	en->good_at = loop_now(en->all->c->loop);
+	en->silent_at = 0;
 	know(en, vc, &seen);
 }
 
@@ -285,10 +290,8 @@ static void on_timer(void *arg)
 		map_del(en->all->entries, en->tenant);
 		return;
 	}
-	if (!c->leading) {
+	if (!c->leading)
 		ways_forget(c->ways, en->tenant);
-		en->good_at = 0;
-	}
 	if (vc->meta.deletion_timestamp) { /* way_looks_hold() says when */
 		en->all->changed(en->tenant, en->all->arg);
 		return;

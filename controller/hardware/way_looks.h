@@ -13,11 +13,12 @@
  * removed when the VirtualCluster is deleted, before its segment is, and when its spec wants no such one any more.
  * 10 min after a deletion it is given up with an event that names what may be left.
  *
- * Every WAY_LOOK_MS.  A network that does not answer changes nothing for WAY_HOLD_MS; then nothing is known, and no machine
+ * Every WAY_LOOK_MS, and WAY_VIP_MS where nothing is made.  A network that does not answer changes nothing for WAY_HOLD_MS; then nothing is known, and no machine
  * joins.  On the loop thread; only the leader asks.
  * Tests: tests/world/test_way.c
  */
 #define WAY_LOOK_MS 30000
+#define WAY_VIP_MS 300000 /* of a VIP that has what it needs: that does not change by itself */
 #define WAY_HOLD_MS 90000
 
 struct way_looks;

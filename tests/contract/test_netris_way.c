@@ -318,6 +318,54 @@ static void a_segment_goes_after_its_load_balancer(void **state)
 	assert_false(sim_netris_has(w->fake.sim, "drover-team-a"));
 }
 
+#define TENANTS 40
+
+static void many_tenants_cost_as_many_lists_as_one(void **state)
+{
+	struct world *w = *state;
+	const struct fabric_way_call c = {.done = on_done, .may_act = may, .arg = w};
+	char segments[TENANTS][32];
+
+	for (int round = 0; round < 2; round++) {
+		w->count = w->fake.balancer_lists = 0;
+		for (int i = 0; i < TENANTS; i++) {
+			str_format(segments[i], sizeof(segments[i]), "tenant/t-%d", i);
+			w->way.segment = segments[i];
+			fabric_way(w->fabric, &w->way, &c);
+		}
+		loop_sim_run_until(w->loop, loop_now(w->loop) + 61000);
+		assert_int_equal(w->count, TENANTS);
+		assert_int_equal(w->err.kind, ERR_NONE);
+		assert_true(w->up);
+		assert_int_equal(sim_netris_balancers(w->fake.sim), TENANTS);
+		/* To see that there is none, that there are VPCs, and what was made; then to look. */
+		assert_true(w->fake.balancer_lists <= (round ? 1 : 10));
+	}
+}
+
+static void frees_it(const struct fabric_way_seen *s, const struct err *e, void *arg)
+{
+	struct world *w = arg;
+
+	on_done(s, e, arg);
+	fabric_free(w->fabric);
+	w->fabric = NULL;
+}
+
+static void whoever_hears_may_free_the_fabric(void **state)
+{
+	struct world *w = *state;
+	const struct fabric_way_call c = {.done = frees_it, .may_act = may, .arg = w},
+				     other = {.done = on_done, .may_act = may, .arg = w};
+
+	assert_up(w, "Healthy");
+	w->count = 0;
+	fabric_way(w->fabric, &w->way, &c);
+	fabric_way(w->fabric, &w->way, &other);
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 61000);
+	assert_int_equal(w->count, 1);
+}
+
 static void calls_in_flight_end_with_the_fabric(void **state)
 {
 	struct world *w = *state;
@@ -357,6 +405,8 @@ int main(void)
 		TEST(what_a_vip_needs_is_looked_at),
 		LOOSE(what_a_vip_needs_is_looked_at),
 		TEST(a_segment_goes_after_its_load_balancer),
+		TEST(many_tenants_cost_as_many_lists_as_one),
+		TEST(whoever_hears_may_free_the_fabric),
 		TEST(calls_in_flight_end_with_the_fabric),
 	};
 
