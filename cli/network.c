@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/host_cni.h"
 #include "providers/netris_check.h"
 
 #define WAIT_S 45 /* three heartbeats of a switch, as they are by default */
@@ -173,6 +174,35 @@ static void print(const struct network *w)
 
 /* --- one Provider ---------------------------------------------------------------------------------- */
 
+/* NULL: there is none; one that may not be read is said. */
+static json_t *host_object(struct network *w, const char *path, json_t *findings)
+{
+	struct err e;
+	json_t *o = cli_path(&w->c, path, &e);
+
+	if (!o && e.kind != ERR_NOT_FOUND)
+		json_array_append_new(findings, finding("host cluster", "note", e.text, NULL));
+	return o;
+}
+
+/* What announces a VIP runs in the host cluster. */
+static void check_hosts(struct network *w, const struct netris_check_way *ways, size_t n,
+			json_t *findings)
+{
+	bool vip = false;
+
+	for (size_t i = 0; i < n; i++)
+		vip = vip || ways[i].way.via == FABRIC_VIA_VIP;
+	if (!vip)
+		return;
+	OWN_JSON cilium =
+		host_object(w, "/api/v1/namespaces/kube-system/configmaps/cilium-config", findings);
+	OWN_JSON felix = host_object(
+		w, "/apis/crd.projectcalico.org/v1/felixconfigurations/default", findings);
+
+	w->wrong += host_cni_judge(cilium, felix, findings);
+}
+
 static void ask(struct network *w, const struct provider_object_network *n,
 		const struct fabric_netris *f, json_t *findings)
 {
@@ -199,6 +229,7 @@ static void ask(struct network *w, const struct provider_object_network *n,
 	while (!w->answered)
 		loop_run(w->c.loop);
 	netris_check_free(check);
+	check_hosts(w, s.ways, s.nways, json_object_get(w->all, w->of));
 }
 
 static const char **names_of(struct network *w, const struct strings *s)
@@ -328,9 +359,10 @@ static const struct argp argp = {
 	.parser = parse,
 	.args_doc = "check [PROVIDER]",
 	.doc = "Ask what moves the ports of machines whether it has what drover needs: login, site, template, server clusters, "
-	       "each Machine with its links, switches. Prints what is wrong and how to mend it; changes nothing.\v"
+	       "each Machine with its links, the ways to tenants' API servers, switches. Prints what is wrong and how to mend it; changes nothing.\v"
 	       "Examples:\n  drover network check\n  drover network check hall-a -o json\n"
-	       "It reads Providers, Machines, VirtualClusters and the Secrets that the Provider names, and asks the controller "
+	       "It reads Providers, Machines, VirtualClusters and the Secrets that the Provider names; with a VIP the settings of "
+	       "Cilium and Calico; and asks the controller "
 	       "from where you are. Exit status 1: something is wrong, or could not be asked.",
 };
 
