@@ -306,6 +306,33 @@ static void leaders_that_die_make_one(void **state)
 	world_netris_stop(&n);
 }
 
+/* Its program moves ports, and knows nothing of ways: a VIP is left to the packets of the machine itself. */
+static void another_network_makes_no_load_balancer(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 412, 1);
+	balance(&w);
+	world_replica(&w);
+	wait_said(&w, "False NotSupported", 120);
+	world_wait_state(b, "free", 1800);
+	set_way(&w, "team-a",
+		json_pack("{s:s, s:s, s:n, s:{s:s}}", "via", "vip", "address", SERVER_TEAM_A_GATE,
+			  "backends", "providerRef", "name", "nobody"));
+	wait_said(&w, "False NoProvider there is no Provider nobody", 120);
+	set_way(&w, "team-a", json_pack("{s:{s:s}}", "providerRef", "name", "rack"));
+	wait_said(&w, "True VIPUnchecked", 120);
+	b->unanswered = true;
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "APIServerNotReached", 1800);
+	b->unanswered = false;
+	world_wait_running(&w, &w.tenants[0], "train", 12 * 3600);
+	assert_true(json_true_at(b->object, "status", "network", "probe", "apiServer"));
+	world_stop(&w);
+}
+
 static bool one_is_made(void *arg)
 {
 	return sim_netris_balancers(((struct world_netris *)arg)->sim) == 1;
@@ -365,6 +392,7 @@ int main(void)
 		cmocka_unit_test(a_machine_that_reaches_another_tenant_s_way_never_serves),
 		cmocka_unit_test(another_way_takes_the_load_balancer_away),
 		cmocka_unit_test(leaders_that_die_make_one),
+		cmocka_unit_test(another_network_makes_no_load_balancer),
 		cmocka_unit_test(one_that_only_a_dead_leader_asked_for_is_removed),
 		cmocka_unit_test(a_controller_that_is_gone_keeps_no_tenant),
 	};
