@@ -100,6 +100,10 @@ static const char *user_of(const struct httpd_req *q, void *arg)
 
 	if (!shown)
 		return "system:admin";
+	if (api->denied_at && strstr(httpd_path(q), api->denied_at)) {
+		api->denials++;
+		return NULL;
+	}
 	return !api->denied && str_eq(secret_expose(shown), TOKEN) ? "drover" : NULL;
 }
 
