@@ -119,12 +119,6 @@ static struct netris_ref reference(const json_t *j, struct arena *a)
 							     : ""};
 }
 
-/* {"prefix": "10.20.0.1/24"}, or the text alone. */
-static const char *prefix(const json_t *j, struct arena *a)
-{
-	return text(json_is_object(j) ? json_object_get(j, "prefix") : j, a);
-}
-
 /* Milliseconds where it is a date, else the number as it is. */
 static int64_t moment(const json_t *j)
 {
@@ -138,7 +132,7 @@ static int64_t moment(const json_t *j)
 
 /* --- tables --------------------------------------------------------------------------------------- */
 
-enum form { ID, NUMBER, TRUTH, TEXT, LABEL, REF, MOMENT, TEXTS, PREFIXES, REFS, PARTS };
+enum form { ID, NUMBER, TRUTH, TEXT, LABEL, REF, MOMENT, TEXTS, REFS, PARTS };
 
 struct row {
 	const char *name, *inside; /* inside: of the object that has it; NULL: the element itself */
@@ -183,6 +177,13 @@ static const struct row vnet_server_rows[] = {
 	ROW(netris_vnet_server, status, "status", LABEL),
 	END,
 };
+static const struct row gateway_rows[] = {
+	ROW(netris_gateway, prefix, "prefix", TEXT),
+	ROW(netris_gateway, dhcp, "dhcpEnabled", TRUTH),
+	ROW(netris_gateway, dhcp_start, "start", TEXT, .inside = "dhcp"),
+	ROW(netris_gateway, dhcp_end, "end", TEXT, .inside = "dhcp"),
+	END,
+};
 static const struct row vnet_rows[] = {
 	NAMED(netris_vnet),
 	ROW(netris_vnet, type, "type", LABEL),
@@ -194,7 +195,8 @@ static const struct row vnet_rows[] = {
 	ROW(netris_vnet, ports, "ports", PARTS, .part = vnet_port_rows,
 	    .part_size = sizeof(struct netris_vnet_port)),
 	ROW(netris_vnet, ports_count, "portsCount", NUMBER),
-	ROW(netris_vnet, gateways, "gateways", PREFIXES),
+	ROW(netris_vnet, gateways, "gateways", PARTS, .part = gateway_rows,
+	    .part_size = sizeof(struct netris_gateway)),
 	END,
 };
 static const struct row template_vnet_rows[] = {
@@ -260,11 +262,24 @@ static const struct row subnet_rows[] = {
 	ROW(netris_subnet, purpose, "purpose", TEXT),
 	END,
 };
+static const struct row backend_rows[] = {
+	ROW(netris_backend, ip, "ip", TEXT),
+	ROW(netris_backend, port, "port", NUMBER),
+	ROW(netris_backend, status, "status", LABEL),
+	ROW(netris_backend, response, "response", TEXT),
+	ROW(netris_backend, maintenance, "maintenance", TRUTH),
+	END,
+};
 static const struct row l4lb_rows[] = {
 	NAMED(netris_l4lb),
 	ROW(netris_l4lb, ip, "ip", TEXT),
-	ROW(netris_l4lb, status, "label", LABEL, .other = "status"),
 	ROW(netris_l4lb, port, "port", NUMBER),
+	ROW(netris_l4lb, protocol, "protocol", TEXT),
+	ROW(netris_l4lb, status, "status", TEXT),
+	ROW(netris_l4lb, label, "label", LABEL),
+	ROW(netris_l4lb, vpc, "vpc", REF),
+	ROW(netris_l4lb, backends, "backendIps", PARTS, .part = backend_rows,
+	    .part_size = sizeof(struct netris_backend)),
 	END,
 };
 
@@ -299,9 +314,8 @@ static int element(const struct row *rows, const json_t *j, struct arena *a, voi
 static int parts(const struct row *r, const json_t *j, struct arena *a, struct parts *out,
 		 struct err *e)
 {
-	static const size_t sizes[] = {[TEXTS] = sizeof(char *),
-				       [PREFIXES] = sizeof(char *),
-				       [REFS] = sizeof(struct netris_ref)};
+	static const size_t sizes[] = {
+		[TEXTS] = sizeof(char *), [REFS] = sizeof(struct netris_ref)};
 	size_t n = json_array_size(j), size = r->form == PARTS ? r->part_size : sizes[r->form];
 
 	if (!json_is_array(j))
@@ -318,8 +332,6 @@ static int parts(const struct row *r, const json_t *j, struct arena *a, struct p
 
 		if (r->form == TEXTS)
 			*(const char **)at = text(v, a);
-		else if (r->form == PREFIXES)
-			*(const char **)at = prefix(v, a);
 		else if (r->form == REFS)
 			*(struct netris_ref *)at = reference(v, a);
 		else if (element(r->part, v, a, at, e) < 0)
@@ -359,7 +371,6 @@ static int member(const struct row *r, const json_t *j, struct arena *a, void *a
 		*(int64_t *)at = moment(j);
 		break;
 	case TEXTS:
-	case PREFIXES:
 	case REFS:
 	case PARTS:
 		return parts(r, j, a, at, e);

@@ -14,6 +14,11 @@
  * On the loop thread; done() exactly once, never inside the call.
  * Tests: tests/contract/test_netris_check.c
  */
+/* Of a tenant's machines to its API server. */
+struct netris_check_way {
+	const char *tenant; /* segment without "tenant/" */
+	struct fabric_way way;
+};
 struct netris_check_spec {
 	struct loop_group *group;
 	const struct fabric_netris *netris;
@@ -23,6 +28,8 @@ struct netris_check_spec {
 	/* Whose addresses machines ask; their networks (prefixes) are what the controller shows. */
 	const struct probe_check_segment *probes;
 	size_t nprobes;
+	const struct netris_check_way *ways;
+	size_t nways;
 	int64_t wait_ms;
 	/* findings: [{"of": "machine gpu-1", "result": "ok" | "note" | "wrong", "says": "...", "mend": "..."}], mend of
 	 * what is wrong, and of notes that can be helped.  Borrowed. */

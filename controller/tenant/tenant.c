@@ -592,6 +592,14 @@ static void on_joins(struct tenant *t)
 	notify(t->c, NOTICE_TENANT, t->name);
 }
 
+void tenants_way(struct tenants *ts, const char *name)
+{
+	struct tenant *t = map_get(ts->map, name);
+
+	if (t)
+		on_joins(t);
+}
+
 /* Whom a Secret is about. */
 static void index_secret(const struct tenant *t, const struct virtual_cluster *vc)
 {

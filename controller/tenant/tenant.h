@@ -49,6 +49,8 @@ void tenants_free(struct tenants *ts);
 /* From the object in the cache, in the next turn. */
 void tenants_update(struct tenants *ts, const char *name);
 void tenants_update_all(struct tenants *ts);
+/* What is known of the way to its API server is another now (core/ways.h). */
+void tenants_way(struct tenants *ts, const char *name);
 /* What is in line to the tenants is not sent: this replica does not lead any more. */
 void tenants_clear_lines(struct tenants *ts);
 /* This Secret is another by now: those whose kubeconfig it is. */
