@@ -80,6 +80,8 @@ struct life_look {
 	bool media, media_known, media_https;
 	char media_url[512], http_url[512];
 	char address[64];  /* of the BMC; "": not known */
+	bool sensed;	   /* by this process: fault is what the sensors said last */
+	char fault[256];   /* "": nothing is critical */
 	int64_t off_since; /* read_at of the first of the reads that all said off; 0: not off */
 	char session_uri[256], learned_pin[80];
 	unsigned answered; /* so many looks were */
