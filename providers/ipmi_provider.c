@@ -20,7 +20,7 @@
  * ipmitool alone is given (LOOP_SECRET_FILE): not in its arguments, not in its environment, and nothing is left behind when
  * drover dies.
  *
- * Sensors: now and then, after a look, a process of their own, which no call is told of but by its wait for the next one:
+ * Sensors: now and then, after a look, a process of their own, of which no call is told:
  *
  *	look, "sdr info" at its end: there are records --> answered --PAUSE_MS--> "sdr elist" --> told by the next look
  *
@@ -424,18 +424,24 @@ static void go(void *arg)
 		fail(m, &e);
 }
 
-/* "verbose": each sensor in a row of its own, and not in a page. */
+/* Before the next look, or looks without a gap would leave no room for it; but no change waits for it to begin.
+ * "verbose": each sensor in a row of its own, and not in a page. */
 static void sense(void *arg)
 {
 	static const char *const shell[] = {"shell", NULL};
 	struct provider_machine *m = arg;
+	struct err e;
 
-	if (m->job) /* the next look plans it anew */
-		m->sensors_at = 0;
-	else if (m->ip->sensing == SENSORS_TOGETHER)
-		loop_timer_start(&m->sense, PAUSE_MS);
-	else if (spawn(m, shell, "set verbose 0\nsdr elist\nexit\n", &(struct err){0}))
-		m->ip->sensing += m->sensing = true;
+	if (m->process || (m->job && m->job->kind != JOB_OBSERVE) ||
+	    m->ip->sensing == SENSORS_TOGETHER) {
+		m->sensors_at = 0; /* the next look plans it anew */
+	} else if (spawn(m, shell, "set verbose 0\nsdr elist\nexit\n", &e)) {
+		loop_timer_stop(&m->pause);
+		m->sensing = true;
+		m->ip->sensing++;
+	} else if (m->job) {
+		after_pause(m);
+	}
 }
 
 static void after_pause(struct provider_machine *m)

@@ -292,6 +292,32 @@ static void sensors_that_take_too_long_cost_no_look(void **state)
 	stop(&b);
 }
 
+static void look_again(const struct provider_observation *o, const char *handle,
+		       const struct err *e, void *arg)
+{
+	struct bench *b = arg;
+	struct provider_call c = {.op_id = "01JD", .done = look_again, .arg = b};
+
+	on_done(o, handle, e, arg);
+	if (b->answers < 8)
+		provider_observe(b->provider, b->machine, &c);
+}
+
+static void looks_without_a_gap_leave_room_for_sensors(void **state)
+{
+	struct bench b;
+	struct provider_call c = {.op_id = "01JD", .done = look_again, .arg = &b};
+
+	(void)state;
+	start(&b);
+	provider_observe(b.provider, b.machine, &c);
+	pass(&b, 120000);
+	assert_int_equal(b.answers, 8);
+	assert_int_equal(b.ipmi.sensings, 1);
+	assert_string_equal(b.fault, "");
+	stop(&b);
+}
+
 /* A call that comes meanwhile waits for their end, and no longer. */
 static void a_change_waits_for_sensors_under_way(void **state)
 {
@@ -361,6 +387,7 @@ int main(void)
 		cmocka_unit_test(sensors_are_read_now_and_then),
 		cmocka_unit_test(a_repository_that_is_empty_is_let_be),
 		cmocka_unit_test(sensors_that_take_too_long_cost_no_look),
+		cmocka_unit_test(looks_without_a_gap_leave_room_for_sensors),
 		cmocka_unit_test(a_change_waits_for_sensors_under_way),
 		cmocka_unit_test(sensors_told_in_part_are_not_well),
 	};
