@@ -341,7 +341,13 @@ void world_sync_tenant_reset(struct world_sync *s, const char *name)
 static bool put_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p)
 {
-	return p ? world_put_pod(s->world, p) : world_del_pod(s->world, tenant, ns, name);
+	if (!p)
+		return world_del_pod(s->world, tenant, ns, name);
+	if (!world_put_pod(s->world, p))
+		return false;
+	if (p->unschedulable && !p->node)
+		s->spec.came(s->spec.arg);
+	return true;
 }
 
 void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,

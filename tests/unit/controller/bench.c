@@ -463,7 +463,9 @@ static void start_parts(struct bench *d)
 					.identity = "bench",
 					.poll_ms = 1000,
 					.idle_poll_ms = 120000,
-					.settle_ms = 5000};
+					.settle_ms = 5000,
+					.batch_idle_ms = 1000,
+					.batch_most_ms = 10000};
 	c->http = http_new(d->g, http_mem_transport(d->net, d->g, "10.0.0.1", NULL, NULL), 0);
 	c->host = kube_client_new(d->g, c->http, &cs, &d->e);
 	assert_non_null(c->host);

@@ -240,6 +240,23 @@ static void after_a_plan_of_much_work_there_is_a_rest(void **state)
 	assert_true(plans(d) == before + 1);
 }
 
+static void pods_that_come_together_are_planned_together_and_a_lone_one_at_once(void **state)
+{
+	struct bench *d = *state;
+	double before = plans(d);
+
+	bench_pod(d, "lone", 9);
+	bench_run(d, 500);
+	assert_true(plans(d) == before + 1);
+	bench_run(d, 5000);
+	bench_pod(d, "first", 9);
+	bench_pod(d, "second", 8);
+	bench_run(d, 800);
+	assert_int_equal(claims(d).n, 0);
+	bench_run(d, 1000);
+	assert_int_equal(claims(d).n, 1);
+}
+
 static void who_waits_is_told_again_though_nothing_changes(void **state)
 {
 	struct bench *d = *state;
@@ -581,6 +598,7 @@ int main(void)
 		T(what_is_nothing_new_for_the_planner_makes_no_plan),
 		T(what_changes_during_a_plan_makes_another_one),
 		T(after_a_plan_of_much_work_there_is_a_rest),
+		T(pods_that_come_together_are_planned_together_and_a_lone_one_at_once),
 		T(who_waits_is_told_again_though_nothing_changes),
 		T(who_does_not_lead_or_is_not_ready_plans_nothing),
 		T(a_claim_that_could_not_be_created_is_tried_again),
