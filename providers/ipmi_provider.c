@@ -69,7 +69,8 @@ struct provider_machine {
 	int64_t sensors_at; /* none are asked for until then */
 	bool overflown;	    /* more was said than is kept */
 	char fault[256];    /* what the sensors said last; "": nothing is critical */
-	bool sensed;	    /* fault is known */
+	bool sensed;	    /* fault is known, and unsensed is "" */
+	char unsensed[200]; /* why it is not; "": nothing was tried yet */
 	struct loop_child *process;
 	struct buf out, words; /* standard output; standard error */
 	int64_t asked_at;
@@ -201,6 +202,8 @@ static int see(struct provider_machine *m, struct err *e)
 		o->serial = arena_strdup(j->strings, text);
 	if (m->sensed)
 		o->fault = arena_strdup(j->strings, m->fault);
+	if (m->unsensed[0])
+		o->unsensed = arena_strdup(j->strings, m->unsensed);
 	return 0;
 }
 
@@ -257,16 +260,29 @@ static void on_stderr(const char *data, size_t len, void *arg)
 		return;
 }
 
-/* Told in part they would hide what is critical in the rest; what is critical is so all the same. */
-static void see_sensors(struct provider_machine *m)
+static void unsensed(struct provider_machine *m, const char *why)
 {
-	char fault[sizeof(m->fault)];
+	m->sensed = false;
+	str_copy(m->unsensed, sizeof(m->unsensed), why);
+	str_clean(m->unsensed);
+}
+
+/* Told in part they would hide what is critical in the rest; what is critical is so all the same. */
+static void see_sensors(struct provider_machine *m, int status)
+{
+	char fault[sizeof(m->fault)], text[sizeof(m->unsensed)];
 	size_t rows = ipmi_sensors(m->out.data, fault, sizeof(fault));
 
-	if (!fault[0] && (!rows || m->overflown || strstr(m->words.data, "Get SDR")))
+	if (!fault[0] && (!rows || status || m->overflown || strstr(m->words.data, "Get SDR"))) {
+		str_format(text, sizeof(text),
+			   "ipmitool (status %d) listed %zu sensors, not all: %.100s", status, rows,
+			   str_or(last_line(&m->words), "it does not say why"));
+		unsensed(m, text);
 		return;
+	}
 	str_copy(m->fault, sizeof(m->fault), fault);
 	m->sensed = true;
+	m->unsensed[0] = '\0';
 	m->sensors_at = m->asked_at + SENSORS_MS;
 }
 
@@ -290,6 +306,8 @@ static void plan_sensing(struct provider_machine *m)
 	if (line_of(m->out.data, "Record Count", count, sizeof(count)) &&
 	    str_to_i64(count, 1, 0xffff, &n))
 		loop_timer_start(&m->sense, PAUSE_MS);
+	else
+		unsensed(m, "the BMC says that it has no records of sensors");
 }
 
 static void looked(struct provider_machine *m)
@@ -326,8 +344,10 @@ static void on_exit_(int status, const struct err *e, void *arg)
 	struct err mine;
 
 	if (m->sensing) {
-		if (!e)
-			see_sensors(m);
+		if (e)
+			unsensed(m, e->text);
+		else
+			see_sensors(m, status);
 		sensing_over(m);
 		return;
 	}
@@ -351,13 +371,14 @@ static void on_limit(void *arg)
 	struct err e;
 
 	loop_child_kill(m->process, SIGKILL);
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "ipmitool did not end within %d s and was killed",
+		       PROCESS_MS / 1000);
 	if (m->sensing) {
+		unsensed(m, e.text);
 		sensing_over(m);
 		return;
 	}
 	process_over(m);
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "ipmitool did not end within %d s and was killed",
-		       PROCESS_MS / 1000);
 	fail(m, &e);
 }
 
@@ -439,8 +460,10 @@ static void sense(void *arg)
 		loop_timer_stop(&m->pause);
 		m->sensing = true;
 		m->ip->sensing++;
-	} else if (m->job) {
-		after_pause(m);
+	} else {
+		unsensed(m, e.text);
+		if (m->job)
+			after_pause(m);
 	}
 }
 

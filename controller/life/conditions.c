@@ -116,14 +116,17 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 /* False: nothing is known by this process, so what stands there stays. */
 static bool healthy(const struct life *l, struct condition *c)
 {
-	bool fault = l->look.fault[0];
+	bool unread = l->look.unsensed[0], fault = l->look.fault[0];
 
 	*c = (struct condition){.type = "Healthy",
-				.status = fault ? CONDITION_FALSE : CONDITION_TRUE,
-				.reason = fault ? reason_name(REASON_HardwareFault)
-						: "NothingCritical",
-				.message = l->look.fault};
-	return l->m->spec.bmc && l->look.sensed;
+				.status = unread  ? CONDITION_UNKNOWN
+					  : fault ? CONDITION_FALSE
+						  : CONDITION_TRUE,
+				.reason = unread  ? "SensorsUnread"
+					  : fault ? reason_name(REASON_HardwareFault)
+						  : "NothingCritical",
+				.message = unread ? l->look.unsensed : l->look.fault};
+	return l->m->spec.bmc && (l->look.sensed || unread);
 }
 
 /* Why its medium may be read on the way; NULL: it is served over TLS alone. */

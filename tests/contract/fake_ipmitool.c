@@ -54,7 +54,7 @@ static void sense(struct call *c)
 		n = strcspn(at, "\n");
 		loop_sim_child_line(c->child, at, n);
 	}
-	over(c, 0);
+	over(c, c->f->sensors_status);
 }
 
 static void look(struct call *c, const struct fake_bmc *b)

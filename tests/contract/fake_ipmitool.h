@@ -26,6 +26,7 @@ struct fake_ipmitool {
 	bool no_sessions;    /* the BMC has none free */
 	unsigned records;    /* that "sdr info" tells; 0: "sdr elist" would erase */
 	const char *sensors; /* what "sdr elist" prints, lines; NULL: it is never done with it */
+	int sensors_status;  /* with which it ends then */
 	unsigned sensings;   /* times it was asked for */
 	unsigned logins;     /* that reached a BMC */
 	unsigned starts, ends;

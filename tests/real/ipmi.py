@@ -51,9 +51,9 @@ COMMANDS = """\
 mc_setbmc 0x20
 mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr
 sensor_add 0x20 0 1 0x01 0x01
-sensor_set_value 0x20 0 1 95 0
 sensor_set_threshold 0x20 0 1 readable 111000 100 90 80 0 0 0
 sensor_set_event_support 0x20 0 1 enable scanning per-state 000111111000000 000111111000000 000111111000000 000111111000000
+sensor_set_value 0x20 0 1 95 0
 main_sdr_add 0x20 {sdr}
 mc_enable 0x20
 """

@@ -20,6 +20,7 @@ struct bench {
 	struct err err;
 	struct provider_observation seen;
 	char fault[256]; /* "!": not told */
+	char unsensed[200];
 };
 
 static struct fake_bmc *find(const char *host, void *arg)
@@ -83,6 +84,7 @@ static void on_done(const struct provider_observation *o, const char *handle, co
 		b->err = *e;
 	if (o) {
 		b->seen = *o;
+		str_copy(b->unsensed, sizeof(b->unsensed), str_or(o->unsensed, ""));
 		str_copy(b->fault, sizeof(b->fault), o->fault ? o->fault : "!");
 	}
 }
@@ -266,6 +268,7 @@ static void a_repository_that_is_empty_is_let_be(void **state)
 	assert_null(sensed(&b));
 	assert_null(sensed_after(&b, 30 * 60000));
 	assert_int_equal(b.ipmi.sensings, 0);
+	assert_string_equal(b.unsensed, "the BMC says that it has no records of sensors");
 	b.ipmi.records = 1;
 	assert_string_equal(sensed_after(&b, 60 * 60000), "");
 	stop(&b);
@@ -285,6 +288,7 @@ static void sensors_that_take_too_long_cost_no_look(void **state)
 	assert_int_equal(b.ipmi.sensings, 1);
 	assert_int_equal(b.ipmi.ends, b.ipmi.starts);
 	assert_null(sensed_after(&b, 50 * 60000));
+	assert_string_equal(b.unsensed, "ipmitool did not end within 20 s and was killed");
 	assert_int_equal(b.ipmi.sensings, 1);
 	b.ipmi.sensors = "";
 	assert_null(sensed_after(&b, 10 * 60000)); /* none is told: nothing is known */
@@ -333,6 +337,24 @@ static void a_change_waits_for_sensors_under_way(void **state)
 	start(&b);
 	b.ipmi.sensors = NULL;
 	on_the_way(&b); /* detached while it runs: stop() looks for its end */
+	stop(&b);
+}
+
+/* Nor is what it had listed before; what is critical in it is. */
+static void one_that_dies_in_the_middle_is_named(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b);
+	(void)sensed(&b);
+	assert_string_equal(sensed(&b), "");
+	b.ipmi.sensors_status = 128 + 11;
+	assert_null(sensed_after(&b, 10 * 60000));
+	assert_non_null(strstr(b.unsensed, "ipmitool (status 139) listed 1 sensors, not all"));
+	b.ipmi.sensors = "Fan 3            | 43h | cr  | 29.3 | 0 RPM\n";
+	assert_string_equal(sensed_after(&b, 60 * 60000), "Fan 3 (critical: 0 RPM)");
+	assert_string_equal(b.unsensed, "");
 	stop(&b);
 }
 
@@ -389,6 +411,7 @@ int main(void)
 		cmocka_unit_test(sensors_that_take_too_long_cost_no_look),
 		cmocka_unit_test(looks_without_a_gap_leave_room_for_sensors),
 		cmocka_unit_test(a_change_waits_for_sensors_under_way),
+		cmocka_unit_test(one_that_dies_in_the_middle_is_named),
 		cmocka_unit_test(sensors_told_in_part_are_not_well),
 	};
 
