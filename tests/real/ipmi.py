@@ -169,8 +169,8 @@ def use_console(watch, kubeconfig):
     testbed.wait_for("the second's end", second.status, 20)
     third = Terminal(watch, *words, "--take")
     testbed.wait_for("the console again", lambda: third.has(b"SOL Session operational"), 90)
-    third.type(b"admin\r")
-    testbed.wait_for("the machine's answer", lambda: third.has(b"login: admin"), 20)
+    # The simulated BMC takes what comes first for a repetition of the last session's packet.
+    testbed.wait_for("the machine's answer", lambda: third.type(b"admin\r") or third.has(b"login: admin"), 30, 2)
     third.type(b"\r~.")
     assert testbed.wait_for("the console's end", third.status, 20)[0] in (0, 1), third.said
     assert b"terminated ipmitool" in third.said, third.said
