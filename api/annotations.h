@@ -83,6 +83,7 @@
 #define TENANT_SLEEP_CONDITION "Asleep"
 #define TENANT_BUDGET_CONDITION "WithinBudget"
 #define TENANT_NODES_CONDITION "TakesNodes"
+#define TENANT_WAY_CONDITION "APIServerWay"
 /* The ConfigMap in drover's namespace with the public evidence keys, for auditors.  Nothing is ever taken from it. */
 #define KEYS_PUBLISHED "drover-evidence-keys"
 

@@ -199,6 +199,8 @@ static const struct field probe_fields[] = {
 	FIELD(machine_probe, time, "time", FIELD_TIME, .doc = "When it answered."),
 	FIELD(machine_probe, message, "message", FIELD_STR, .max_len = 512,
 	      .doc = "Why it proves no more; absent: all was as it has to be."),
+	FIELD(machine_probe, api_server, "apiServer", FIELD_BOOL,
+	      .doc = "Before it joined, its image reached its tenant's API server."),
 	FIELD(machine_probe, leak, "leak", FIELD_STR, .max_len = 64,
 	      .doc = "An address of another segment that answered."),
 	FIELDS_END,

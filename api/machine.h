@@ -82,6 +82,7 @@ struct machine_probe {
 	int64_t time;
 	const char *message; /* why it proves no more; NULL: it does */
 	const char *leak;    /* an address of another segment that answered; NULL: none */
+	bool api_server;     /* its image reached its tenant's API server before it joined */
 };
 struct machine_agent {
 	const char *boot_id, *public_key;

@@ -1,4 +1,5 @@
 #include "api/tables.h"
+#include "base/address.h"
 
 /*
  * virtualcluster: field table and checks of the kind VirtualCluster: a tenant.
@@ -26,6 +27,30 @@ static const struct field control_plane_fields[] = {
 	FIELDS_END,
 };
 
+const char *const virtual_cluster_via_names[] = {"vip", "l4lb", "address", NULL};
+static const struct field_rule api_server_rules[] = {
+	{"self.via == 'l4lb' || has(self.address)", "via vip and address need address"},
+	{"self.via == 'l4lb' ? has(self.backends) && size(self.backends) > 0 : !has(self.backends)",
+	 "via l4lb needs backends, which no other way has"},
+	{"self.via == 'address' ? !has(self.providerRef) : has(self.providerRef)",
+	 "via vip and l4lb need providerRef, which address has not"},
+	{NULL, NULL},
+};
+static const struct field api_server_fields[] = {
+	FIELD(virtual_cluster_api_server, via, "via", FIELD_ENUM, .required = true,
+	      .enums = virtual_cluster_via_names,
+	      .doc = "vip: kube-vip of the control plane announces the address, and what that needs is checked; l4lb: drover makes an L4 load balancer at the network's controller; address: as it is."),
+	FIELD(virtual_cluster_api_server, address, "address", FIELD_STR, .max_len = 64,
+	      .pattern = "^[][0-9a-fA-F.:]+:[0-9]{1,5}$", .want = "IP:PORT",
+	      .doc = "Where nodes reach it, from the tenant's network. Absent: l4lb takes a free one and port 6443."),
+	FIELD(virtual_cluster_api_server, backends, "backends", FIELD_STRINGS, .max_items = 16,
+	      .max_len = 64, .pattern = "^[][0-9a-fA-F.:]+:[0-9]{1,5}$", .want = "IP:PORT",
+	      .doc = "Via l4lb: the API servers themselves, as the network's load balancers reach them."),
+	FIELD_PTR(virtual_cluster_api_server, provider_ref, "providerRef", object_name_ref_fields,
+		  .doc = "Via vip and l4lb: the Provider whose network the tenant's is in."),
+	FIELDS_END,
+};
+
 static const char *const addressing_acted_upon[] = {"DHCP", NULL};
 static const struct field network_fields[] = {
 	FIELD_IN(virtual_cluster_spec, network, segment, "segment", FIELD_STR, .max_len = 253,
@@ -33,6 +58,11 @@ static const struct field network_fields[] = {
 	FIELD_IN(
 		virtual_cluster_spec, network, probe, "probe", FIELD_STRINGS, AS_PROBES,
 		.doc = "Addresses that answer this tenant's machines alone: its gateway, its API server. A machine elsewhere that one of them answers is taken out of use."),
+	FIELD_IN(
+		virtual_cluster_spec, network, api_server, "apiServer", FIELD_OBJECT_PTR,
+		.sub = api_server_fields, .size = sizeof(struct virtual_cluster_api_server),
+		.rules = api_server_rules,
+		.doc = "The way from the tenant's machines to its API server; goes in the place of joinEndpoint. A machine serves only when its image proved it."),
 	FIELD_UNKEPT("addressing", FIELD_STR, .max_len = 128, .only = addressing_acted_upon,
 		     .def = "\"DHCP\"", .doc = "How nodes get their address there."),
 	FIELDS_END,
@@ -83,6 +113,14 @@ static const struct field debt_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field way_fields[] = {
+	FIELD(virtual_cluster_way, address, "address", FIELD_STR, .max_len = 64,
+	      .doc = "Where its machines reach its API server, as was found."),
+	FIELD(virtual_cluster_way, provider, "provider", FIELD_STR, .max_len = 253,
+	      .doc = "The Provider whose network may have a load balancer that drover made."),
+	FIELDS_END,
+};
+
 static const struct field status_fields[] = {
 	FIELD(virtual_cluster_status, cluster_uid, "clusterUID", FIELD_STR, .max_len = 64,
 	      .doc = "UID of its kube-system; a change stops everything."),
@@ -96,11 +134,13 @@ static const struct field status_fields[] = {
 	      .doc = "UID and generation of its control plane's object then: another one shows that it was changed since, and asleepSince begins anew."),
 	FIELD(virtual_cluster_status, allocated, "allocated", FIELD_RESOURCES, .max_items = 64,
 	      .doc = "What its nodes have in all, those on their way included."),
+	FIELD_PTR(virtual_cluster_status, api_server, "apiServer", way_fields,
+		  .doc = "What is known of spec.network.apiServer, and made for it."),
 	FIELD_ITEMS(virtual_cluster_status, debts, "debts", debt_fields, .max_items = 256,
 		    .doc = "What drover still owes it after machines left."),
 	CONDITIONS_ROW(
 		virtual_cluster_status,
-		"KubeconfigAccepted, Permitted, Reachable, Ready, TakesNodes; Asleep where controlPlane is given."),
+		"KubeconfigAccepted, Permitted, Reachable, Ready, TakesNodes; APIServerWay where network.apiServer is given; Asleep where controlPlane is given."),
 	FIELDS_END,
 };
 
@@ -125,6 +165,49 @@ const struct object_column virtual_cluster_columns[] = {
 	{NULL, NULL, NULL, 0},
 };
 
+/* Who asks and who makes needs an IP address with its port. */
+static int service_check(const char *text, const char *field, struct err *e)
+{
+	char host[ADDRESS_TEXT];
+	uint16_t port;
+
+	if (address_service(text, host, &port) && port)
+		return 0;
+	return err_set(e, ERR_INVALID, 0, "%s: want an IP address with a port, got \"%s\"", field,
+		       text);
+}
+
+static int api_server_check(const struct virtual_cluster_spec *s, struct err *e)
+{
+	static const char at[] = "spec.network.apiServer";
+	const struct virtual_cluster_api_server *w = s->network.api_server;
+	char field[64];
+
+	if (!w)
+		return 0;
+	if (s->join_endpoint)
+		return err_set(e, ERR_INVALID, 0, "%s: not beside spec.joinEndpoint", at);
+	if (s->nodes == VIRTUAL_CLUSTER_HOST)
+		return err_set(e, ERR_INVALID, 0, "%s: only with spec.nodes Private", at);
+	if (w->via != VIA_L4LB && !w->address)
+		return err_set(e, ERR_INVALID, 0, "%s.address: required by via %s", at,
+			       virtual_cluster_via_names[w->via]);
+	if ((w->via == VIA_L4LB) != (w->backends.n > 0))
+		return err_set(e, ERR_INVALID, 0, "%s.backends: %s", at,
+			       w->backends.n ? "of via l4lb alone" : "required by via l4lb");
+	if ((w->via == VIA_ADDRESS) != !w->provider_ref)
+		return err_set(e, ERR_INVALID, 0, "%s.providerRef: %s via %s", at,
+			       w->provider_ref ? "not with" : "required by",
+			       virtual_cluster_via_names[w->via]);
+	for (size_t i = 0; i < w->backends.n; i++) {
+		str_format(field, sizeof(field), "%s.backends[%zu]", at, i);
+		if (service_check(w->backends.v[i], field, e) < 0)
+			return -1;
+	}
+	str_format(field, sizeof(field), "%s.address", at);
+	return w->address ? service_check(w->address, field, e) : 0;
+}
+
 int virtual_cluster_check(const void *object, const void *old, struct err *e)
 {
 	const struct virtual_cluster *v = object, *o = old;
@@ -133,7 +216,7 @@ int virtual_cluster_check(const void *object, const void *old, struct err *e)
 		return err_set(e, ERR_INVALID, 0, "spec.nodes: is immutable, was %s, got %s",
 			       virtual_cluster_nodes_names[o->spec.nodes],
 			       virtual_cluster_nodes_names[v->spec.nodes]);
-	return object_name_check(&v->meta, 63, e) < 0
+	return object_name_check(&v->meta, 63, e) < 0 || api_server_check(&v->spec, e) < 0
 		       ? -1
 		       : object_probes_check(&v->spec.network.probe, "spec.network.probe", e);
 }

@@ -23,6 +23,20 @@ struct virtual_cluster_control_plane {
 };
 enum virtual_cluster_nodes { VIRTUAL_CLUSTER_PRIVATE, VIRTUAL_CLUSTER_HOST };
 extern const char *const virtual_cluster_nodes_names[];
+/* How machines reach its API server. */
+enum virtual_cluster_via { VIA_VIP, VIA_L4LB, VIA_ADDRESS };
+extern const char *const virtual_cluster_via_names[];
+struct virtual_cluster_api_server {
+	int via;			      /* enum virtual_cluster_via */
+	const char *address;		      /* IP:PORT; NULL: l4lb takes a free one */
+	struct strings backends;	      /* of l4lb: IP:PORT */
+	struct object_name_ref *provider_ref; /* of vip and l4lb */
+};
+/* What drover knows of that way, and has made for it. */
+struct virtual_cluster_way {
+	const char *address;  /* IP:PORT; NULL: not known yet */
+	const char *provider; /* whose fabric may have a load balancer of ours; NULL: none */
+};
 struct virtual_cluster_spec {
 	struct object_secret_ref kubeconfig_secret_ref;
 	struct virtual_cluster_control_plane
@@ -34,6 +48,8 @@ struct virtual_cluster_spec {
 	struct {
 		const char *segment;
 		struct strings probe; /* addresses that answer there alone */
+		struct virtual_cluster_api_server
+			*api_server; /* NULL: join_endpoint, or its own word */
 	} network;
 	int64_t sleep_grace; /* ms; -1: never */
 	bool paused;
@@ -43,12 +59,13 @@ struct virtual_cluster_status {
 	int64_t last_contact_time, asleep_since;
 	const char *asleep_object; /* "UID/GENERATION" of its control plane then */
 	struct resources allocated;
+	struct virtual_cluster_way *api_server;
 	struct {
 		struct virtual_cluster_debt *v;
 		size_t n;
 	} debts;
 	struct conditions
-		conditions; /* KubeconfigAccepted Permitted Reachable Ready TakesNodes Asleep */
+		conditions; /* KubeconfigAccepted Permitted Reachable Ready TakesNodes APIServerWay Asleep */
 };
 struct virtual_cluster {
 	struct object_meta meta;

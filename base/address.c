@@ -120,6 +120,13 @@ bool address_is_network(const char *cidr)
 	return true;
 }
 
+int address_order(const char *a, const char *b)
+{
+	uint8_t x[BYTES], y[BYTES];
+
+	return read_host(a, x) && read_host(b, y) && is_v4(x) == is_v4(y) ? memcmp(x, y, BYTES) : 0;
+}
+
 bool address_in(const char *text, const char *const *cidrs, size_t n)
 {
 	uint8_t b[BYTES], net[BYTES];

@@ -25,6 +25,8 @@ bool address_same(const char *a, const char *b);
 
 /* "10.1.0.0/24" or "fd00::/64" without a bit beyond the prefix. */
 bool address_is_network(const char *cidr);
+/* The sign of a - b as they are counted, of two IP addresses of one family; 0 else. */
+int address_order(const char *a, const char *b);
 /* In one of the networks.  A text that is none has nothing in it. */
 bool address_in(const char *text, const char *const *cidrs, size_t n);
 

@@ -156,6 +156,14 @@ json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name
 	return answered(&a, e);
 }
 
+json_t *cli_path(struct cli_client *c, const char *path, struct err *e)
+{
+	struct answer a = {.loop = c->loop};
+
+	(void)kube_get_path(c->host, path, on_answer, &a);
+	return answered(&a, e);
+}
+
 json_t *cli_secret(struct cli_client *c, const char *ns, const char *name, struct err *e)
 {
 	struct answer a = {.loop = c->loop};

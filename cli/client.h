@@ -70,6 +70,8 @@ json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name
 /* Of each object of a kind; -1 with e.  o is borrowed during the call. */
 int cli_list(struct cli_client *c, enum object_kind_id kind, void (*on_item)(json_t *o, void *arg),
 	     void *arg, struct err *e);
+/* Whatever that path answers, or NULL with e. */
+json_t *cli_path(struct cli_client *c, const char *path, struct err *e);
 /* A Secret whole, or NULL with e; cli_decoded(): a value of its data, or NULL with e. */
 json_t *cli_secret(struct cli_client *c, const char *ns, const char *name, struct err *e);
 struct secret *cli_decoded(const char *base64, struct err *e);

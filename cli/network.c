@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/host_cni.h"
 #include "providers/netris_check.h"
 
 #define WAIT_S 45 /* three heartbeats of a switch, as they are by default */
@@ -32,8 +33,9 @@ struct network {
 	struct cli_client c;
 	struct arena *a;
 	struct names providers, machines, tenants;
-	const char *of; /* the Provider whose Machines are wanted */
-	json_t *all;	/* findings of each Provider, by name */
+	json_t *clusters; /* VirtualClusters with spec.network.apiServer */
+	const char *of;	  /* the Provider whose Machines are wanted */
+	json_t *all;	  /* findings of each Provider, by name */
 	unsigned wrong;
 	bool answered;
 };
@@ -69,6 +71,43 @@ static void on_tenant(json_t *o, void *arg)
 
 	names_add(&w->tenants,
 		  arena_strdup(w->a, str_or(segment, json_str_at(o, "metadata", "name"))));
+	if (json_at(o, "spec", "network", "apiServer"))
+		json_array_append_new(w->clusters, json_deep_copy(o));
+}
+
+/* Those of the Provider that is looked at; what cannot be read is the API server's to refuse. */
+static struct netris_check_way *ways_of(struct network *w, size_t *n)
+{
+	struct netris_check_way *ways =
+		arena_calloc(w->a, json_array_size(w->clusters) + 1, sizeof(*ways));
+	json_t *o;
+	size_t i;
+
+	*n = 0;
+	json_array_foreach (w->clusters, i, o) {
+		const struct virtual_cluster *vc;
+		const struct virtual_cluster_api_server *s;
+		const char **backends;
+		struct err e;
+		void *out;
+
+		if (object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, w->a, &out, &e) < 0)
+			continue;
+		vc = out;
+		s = vc->spec.network.api_server;
+		if (!s->provider_ref || !str_eq(s->provider_ref->name, w->of))
+			continue;
+		backends = arena_calloc(w->a, s->backends.n + 1, sizeof(*backends));
+		for (size_t k = 0; k < s->backends.n; k++)
+			backends[k] = s->backends.v[k];
+		ways[(*n)++] = (struct netris_check_way){
+			.tenant = str_or(vc->spec.network.segment, vc->meta.name),
+			.way = {.via = s->via == VIA_L4LB ? FABRIC_VIA_L4LB : FABRIC_VIA_VIP,
+				.uid = vc->meta.uid,
+				.address = s->address,
+				.backends = backends}};
+	}
+	return ways;
 }
 
 /* A value of a Secret in drover's namespace; NULL with e. */
@@ -135,21 +174,52 @@ static void print(const struct network *w)
 
 /* --- one Provider ---------------------------------------------------------------------------------- */
 
+/* NULL: there is none; one that may not be read is said. */
+static json_t *host_object(struct network *w, const char *path, json_t *findings)
+{
+	struct err e;
+	json_t *o = cli_path(&w->c, path, &e);
+
+	if (!o && e.kind != ERR_NOT_FOUND)
+		json_array_append_new(findings, finding("host cluster", "note", e.text, NULL));
+	return o;
+}
+
+/* What announces a VIP runs in the host cluster. */
+static void check_hosts(struct network *w, const struct netris_check_way *ways, size_t n,
+			json_t *findings)
+{
+	bool vip = false;
+
+	for (size_t i = 0; i < n; i++)
+		vip = vip || ways[i].way.via == FABRIC_VIA_VIP;
+	if (!vip)
+		return;
+	OWN_JSON cilium =
+		host_object(w, "/api/v1/namespaces/kube-system/configmaps/cilium-config", findings);
+	OWN_JSON felix = host_object(
+		w, "/apis/crd.projectcalico.org/v1/felixconfigurations/default", findings);
+
+	w->wrong += host_cni_judge(cilium, felix, findings);
+}
+
 static void ask(struct network *w, const struct provider_object_network *n,
 		const struct fabric_netris *f, json_t *findings)
 {
-	const struct netris_check_spec s = {.group = w->c.group,
-					    .netris = f,
-					    .quarantine = n->segments.quarantine,
-					    .provisioning = n->segments.provisioning,
-					    .machines = w->machines.v,
-					    .tenants = w->tenants.v,
-					    .wait_ms = w->wait_s * 1000,
-					    .done = on_checked,
-					    .arg = w};
+	struct netris_check_spec s = {.group = w->c.group,
+				      .netris = f,
+				      .quarantine = n->segments.quarantine,
+				      .provisioning = n->segments.provisioning,
+				      .machines = w->machines.v,
+				      .tenants = w->tenants.v,
+				      .wait_ms = w->wait_s * 1000,
+				      .done = on_checked,
+				      .arg = w};
 	struct err e;
-	struct netris_check *check = netris_check_new(&s, &e);
+	struct netris_check *check;
 
+	s.ways = ways_of(w, &s.nways);
+	check = netris_check_new(&s, &e);
 	if (!check) {
 		one_wrong(w, findings, "controller", e.text,
 			  "correct spec.network.netris of the Provider");
@@ -159,6 +229,7 @@ static void ask(struct network *w, const struct provider_object_network *n,
 	while (!w->answered)
 		loop_run(w->c.loop);
 	netris_check_free(check);
+	check_hosts(w, s.ways, s.nways, json_object_get(w->all, w->of));
 }
 
 static const char **names_of(struct network *w, const struct strings *s)
@@ -288,9 +359,10 @@ static const struct argp argp = {
 	.parser = parse,
 	.args_doc = "check [PROVIDER]",
 	.doc = "Ask what moves the ports of machines whether it has what drover needs: login, site, template, server clusters, "
-	       "each Machine with its links, switches. Prints what is wrong and how to mend it; changes nothing.\v"
+	       "each Machine with its links, the ways to tenants' API servers, switches. Prints what is wrong and how to mend it; changes nothing.\v"
 	       "Examples:\n  drover network check\n  drover network check hall-a -o json\n"
-	       "It reads Providers, Machines, VirtualClusters and the Secrets that the Provider names, and asks the controller "
+	       "It reads Providers, Machines, VirtualClusters and the Secrets that the Provider names; with a VIP the settings of "
+	       "Cilium and Calico; and asks the controller "
 	       "from where you are. Exit status 1: something is wrong, or could not be asked.",
 };
 
@@ -326,8 +398,10 @@ int cli_network(int argc, char **argv)
 		return 1;
 	w.a = arena_new();
 	w.all = json_object();
+	w.clusters = json_array();
 	status = run(&w);
 	json_decref(w.all);
+	json_decref(w.clusters);
 	arena_free(w.a);
 	free(w.providers.v);
 	free(w.machines.v);

@@ -28,6 +28,7 @@
 #include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
 #include "controller/core/sweep.h"
+#include "controller/core/ways.h"
 #include "controller/core/validation.h"
 #include "controller/drain/drains.h"
 #include "controller/endpoints.h"
@@ -40,6 +41,7 @@
 #include "controller/hardware/made_machines.h"
 #include "controller/hardware/provider_hold.h"
 #include "controller/hardware/segments.h"
+#include "controller/hardware/way_looks.h"
 #include "controller/parts.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
@@ -208,6 +210,7 @@ static void kick_all(struct controller *c)
 	lives_kick(c->lives, NULL);
 	drains_kick(c->drains, NULL);
 	debts_kick(c->debts, NULL);
+	way_looks_kick(c->way_looks, NULL);
 	owners_kick(c->owners, NULL);
 	provisioner_kick(c->provisioner);
 	provider_hold_kick(c->provider_hold);
@@ -306,6 +309,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->on_notice_arg = c;
 	x->metrics = metrics_new();
 	x->reserved = reserved_new(o->management_networks);
+	x->ways = ways_new();
 	x->counters = counters_new(x);
 	x->claim_index = claim_index_new();
 	x->clock_jumps = clock_jumps_new(x);
@@ -320,7 +324,18 @@ static void on_segment(const char *tenant, void *arg)
 
 static bool holds_segment(const struct virtual_cluster *vc, bool gone, void *arg)
 {
-	return segments_hold(((struct controller *)arg)->segments, vc, gone);
+	struct controller *c = arg;
+
+	/* A load balancer goes before the VPC that it is in. */
+	return way_looks_hold(c->way_looks, vc, gone) || segments_hold(c->segments, vc, gone);
+}
+
+static void on_way(const char *tenant, void *arg)
+{
+	struct controller *c = arg;
+
+	tenants_way(c->tenants, tenant);
+	debts_kick(c->debts, tenant);
 }
 
 static void make_parts(struct controller *c)
@@ -338,6 +353,7 @@ static void make_parts(struct controller *c)
 	c->login_guard = ls.parts.login_guard = login_guard_new(x, try_of, c);
 	c->tenants = tenants_new(x, &hooks);
 	c->segments = segments_new(x, c->drivers, on_segment, c);
+	c->way_looks = way_looks_new(x, c->drivers, on_way, c);
 	c->debts = debts_new(x, c->tenants, holds_segment, c);
 	c->owners = owners_new(x);
 	c->drains = drains_new(x);
@@ -420,6 +436,7 @@ static void free_context(struct context *x)
 		kube_cache_free(x->cache[i]);
 	secrets_free(x->secrets);
 	reserved_free(x->reserved);
+	ways_free(x->ways);
 	keys_free(x->keys);
 	kube_events_free(x->events);
 	kube_client_free(x->host);
@@ -454,6 +471,7 @@ void controller_free(struct controller *c)
 	record_export_free(c->record_export);
 	debts_free(c->debts);
 	segments_free(c->segments);
+	way_looks_free(c->way_looks);
 	owners_free(c->owners);
 	drains_free(c->drains);
 	claims_free(c->claims);

@@ -24,6 +24,7 @@
 #include "controller/hardware/machine_index.h"
 #include "controller/hardware/made_machines.h"
 #include "controller/hardware/provider_hold.h"
+#include "controller/hardware/way_looks.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 
@@ -201,6 +202,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		break;
 	case OBJECT_VIRTUAL_CLUSTER:
 		tenants_update(c->tenants, name);
+		way_looks_kick(c->way_looks, name);
 		debts_kick(c->debts, name);
 		owners_kick(c->owners, name);
 		break;

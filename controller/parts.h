@@ -36,6 +36,7 @@ struct controller {
 	struct tenants *tenants;
 	struct debts *debts;
 	struct segments *segments;
+	struct way_looks *way_looks;
 	struct drains *drains;
 	struct eta *eta;
 	struct provisioner *provisioner;

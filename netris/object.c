@@ -176,6 +176,13 @@ static const struct row vnet_server_rows[] = {
 	ROW(netris_vnet_server, status, "status", LABEL),
 	END,
 };
+static const struct row gateway_rows[] = {
+	ROW(netris_gateway, prefix, "prefix", TEXT),
+	ROW(netris_gateway, dhcp, "dhcpEnabled", TRUTH),
+	ROW(netris_gateway, dhcp_start, "start", TEXT, .inside = "dhcp"),
+	ROW(netris_gateway, dhcp_end, "end", TEXT, .inside = "dhcp"),
+	END,
+};
 static const struct row vnet_rows[] = {
 	NAMED(netris_vnet),
 	ROW(netris_vnet, type, "type", LABEL),
@@ -187,6 +194,8 @@ static const struct row vnet_rows[] = {
 	ROW(netris_vnet, ports, "ports", PARTS, .part = vnet_port_rows,
 	    .part_size = sizeof(struct netris_vnet_port)),
 	ROW(netris_vnet, ports_count, "portsCount", NUMBER),
+	ROW(netris_vnet, gateways, "gateways", PARTS, .part = gateway_rows,
+	    .part_size = sizeof(struct netris_gateway)),
 	END,
 };
 static const struct row template_vnet_rows[] = {
@@ -248,11 +257,24 @@ static const struct row subnet_rows[] = {
 	ROW(netris_subnet, purpose, "purpose", TEXT),
 	END,
 };
+static const struct row backend_rows[] = {
+	ROW(netris_backend, ip, "ip", TEXT),
+	ROW(netris_backend, port, "port", NUMBER),
+	ROW(netris_backend, status, "status", LABEL),
+	ROW(netris_backend, response, "response", TEXT),
+	ROW(netris_backend, maintenance, "maintenance", TRUTH),
+	END,
+};
 static const struct row l4lb_rows[] = {
 	NAMED(netris_l4lb),
 	ROW(netris_l4lb, ip, "ip", TEXT),
-	ROW(netris_l4lb, status, "label", LABEL, .other = "status"),
 	ROW(netris_l4lb, port, "port", NUMBER),
+	ROW(netris_l4lb, protocol, "protocol", TEXT),
+	ROW(netris_l4lb, status, "status", TEXT),
+	ROW(netris_l4lb, label, "label", LABEL),
+	ROW(netris_l4lb, vpc, "vpc", REF),
+	ROW(netris_l4lb, backends, "backendIps", PARTS, .part = backend_rows,
+	    .part_size = sizeof(struct netris_backend)),
 	END,
 };
 

@@ -57,6 +57,11 @@ struct netris_vnet_port {
 	int64_t id;
 	const char *name, *status;
 };
+/* An address of the V-net's own, with the length of its prefix, and which addresses DHCP gives there; "": not said. */
+struct netris_gateway {
+	const char *prefix, *dhcp_start, *dhcp_end;
+	int dhcp; /* enum netris_bool */
+};
 /* A server in a V-net that is no Ethernet; status "": not said. */
 struct netris_vnet_server {
 	int64_t id;
@@ -83,6 +88,11 @@ struct netris_vnet {
 		bool said;
 	} ports;
 	int64_t ports_count; /* -1: not said */
+	struct {
+		struct netris_gateway *v;
+		size_t n;
+		bool said;
+	} gateways;
 };
 struct netris_template_vnet {
 	const char *postfix, *type; /* l2vpn, l3vpn, netris-ufm, netris-nvlink */
@@ -134,10 +144,24 @@ struct netris_subnet {
 	int64_t id;
 	const char *name, *prefix, *purpose;
 };
+/* Where a load balancer sends connections to.  What words `status` has is not published. */
+struct netris_backend {
+	const char *ip, *status, *response; /* "": not said */
+	int64_t port;			    /* -1: not said */
+	int maintenance;		    /* enum netris_bool */
+};
 struct netris_l4lb {
 	int64_t id;
-	const char *name, *ip, *status;
-	int64_t port;
+	const char *name, *ip, *protocol; /* ip: of the front end */
+	const char *status;		  /* "enable", "disable" */
+	const char *label;		  /* what people are told; "": not said */
+	struct netris_ref vpc;
+	int64_t port; /* -1: not said */
+	struct {
+		struct netris_backend *v;
+		size_t n;
+		bool said;
+	} backends;
 };
 
 enum netris_kind {

@@ -65,3 +65,18 @@ void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call
 {
 	f->ops->drop(f, segment, c);
 }
+
+bool fabric_has_ways(const struct fabric *f)
+{
+	return f->ops->way != NULL;
+}
+
+void fabric_way(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c)
+{
+	f->ops->way(f, w, c);
+}
+
+void fabric_unway(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c)
+{
+	f->ops->unway(f, w, c);
+}

@@ -18,7 +18,7 @@
  *	none   there is no isolation: place succeeds, observe answers the segment last asked for with proof None
  *	exec   a child process that speaks JSON lines; docs/exec-fabric.md has the protocol
  *	netris server clusters of a Netris controller; docs/providers/netris.md
- * Tests: tests/contract/test_fabric.c
+ * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
  */
 enum fabric_proof { FABRIC_PROOF_NONE, FABRIC_PROOF_WEAK, FABRIC_PROOF_STRONG };
 extern const char *const fabric_proof_names[]; /* None, Weak, Strong */
@@ -69,6 +69,26 @@ struct fabric_call {
 	bool (*may_act)(void *arg);
 	void *arg;
 };
+/* The way from a tenant's machines to its API server, where a fabric has to do with it. */
+enum fabric_via { FABRIC_VIA_VIP, FABRIC_VIA_L4LB };
+struct fabric_way {
+	enum fabric_via via;
+	const char *segment;	     /* the tenant's */
+	const char *uid;	     /* of the tenant: part of the name of what is made for it */
+	const char *address;	     /* IP:PORT; NULL: a load balancer takes a free one */
+	const char *const *backends; /* of a load balancer, IP:PORT; NULL-terminated */
+};
+struct fabric_way_seen {
+	bool up;
+	const char *reason;  /* CamelCase, static */
+	const char *why;     /* for people; "": nothing to say */
+	const char *address; /* IP:PORT; NULL: not known */
+};
+struct fabric_way_call {
+	void (*done)(const struct fabric_way_seen *s, const struct err *e, void *arg);
+	bool (*may_act)(void *arg); /* as of fabric_call */
+	void *arg;
+};
 struct fabric_ops {
 	const char *type;
 	int (*open)(struct fabric *f, const struct fabric_spec *s, struct err *e);
@@ -80,6 +100,10 @@ struct fabric_ops {
 			size_t size); /* NULL: it knows of none */
 	/* NULL: it makes nothing for a segment. */
 	void (*drop)(struct fabric *f, const char *segment, const struct fabric_call *c);
+	/* NULL, both: it has nothing to do with ways. */
+	void (*way)(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
+	void (*unway)(struct fabric *f, const struct fabric_way *w,
+		      const struct fabric_way_call *c);
 };
 struct fabric {
 	const struct fabric_ops *ops;
@@ -98,5 +122,14 @@ bool fabric_makes(const struct fabric *f);
 /* Nobody needs this segment any more: what was made for it is removed, and nothing that others made.  Idempotent;
  * ERR_CONFLICT: a machine is in it.  Only where fabric_makes(). */
 void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call *c);
+
+/* Does it have to do with ways to API servers? */
+bool fabric_has_ways(const struct fabric *f);
+/* A load balancer is made or corrected where it is not as wanted, and looked at; of a VIP, what it needs is looked at.
+ * Idempotent: what is made is found again by its name, also when the answer was lost.  w is copied.  Where fabric_has_ways(). */
+void fabric_way(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
+/* The load balancer that was made for it is removed, and no other; segment and uid of w count.  done() without an error:
+ * none is left (s NULL). */
+void fabric_unway(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
 
 #endif

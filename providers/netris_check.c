@@ -7,17 +7,20 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/address.h"
 #include "netris/netris.h"
+#include "providers/netris_way.h"
 
 /*
  *	all lists at once --> judged --> switches, every 2 s --> done
  */
 #define LOOK_MS 2000
 #define NICS_MAX 64
+#define VNETS_MAX 16 /* of a tenant */
 
-static const enum netris_kind looked_at[] = {NETRIS_SITE,   NETRIS_TENANT,  NETRIS_TEMPLATE,
-					     NETRIS_VPC,    NETRIS_CLUSTER, NETRIS_VNET,
-					     NETRIS_SERVER, NETRIS_LINK,    NETRIS_SWITCH};
+static const enum netris_kind looked_at[] = {
+	NETRIS_SITE, NETRIS_TENANT, NETRIS_TEMPLATE, NETRIS_VPC,    NETRIS_CLUSTER,
+	NETRIS_VNET, NETRIS_SERVER, NETRIS_LINK,     NETRIS_SWITCH, NETRIS_L4LB};
 #define LISTS (sizeof(looked_at) / sizeof(*looked_at))
 
 /* A switch that serves a machine. */
@@ -279,6 +282,80 @@ static void check_tenants(struct netris_check *c)
 	}
 }
 
+/* --- ways to API servers ---------------------------------------------------------------------------- */
+
+static void tell_way(struct netris_check *c, const char *of, const struct fabric_way_seen *seen)
+{
+	if (!seen->up)
+		wrong(c, of,
+		      "docs/network.md, The way to the API server, names each of these and what helps",
+		      "%s: %.250s", seen->reason, seen->why);
+	else if (str_eq(seen->reason, "Degraded") || str_eq(seen->reason, "VIPUnchecked"))
+		note(c, of, "%s: %.250s", seen->reason, seen->why);
+	else
+		good(c, of, "%.250s", seen->why);
+}
+
+static void check_balancer(struct netris_check *c, const char *of, const char *cluster,
+			   const struct netris_check_way *w)
+{
+	const struct netris_cluster *k = cluster_of(c, cluster);
+	const struct netris_objects *o = &c->o[NETRIS_L4LB];
+	char name[NETRIS_WAY_NAME], why[NETRIS_WAY_WHY];
+	struct fabric_way_seen seen;
+
+	netris_way_name(name, cluster, w->way.uid);
+	for (size_t i = 0; i < o->n; i++)
+		if (str_eq(o->l4lb[i].name, name)) {
+			netris_judge_lb(&o->l4lb[i], k ? k->vpc.id : 0, &w->way, &seen, why);
+			tell_way(c, of, &seen);
+			return;
+		}
+	note(c, of, "load balancer %.120s is made by drover", name);
+}
+
+/* Of its cluster, as far as lists say what is in it. */
+static void check_vip(struct netris_check *c, const char *of, const char *cluster,
+		      const struct netris_check_way *w)
+{
+	const struct netris_cluster *k = cluster_of(c, cluster);
+	const struct netris_objects *o = &c->o[NETRIS_VNET];
+	struct netris_vnet vnets[VNETS_MAX];
+	char why[NETRIS_WAY_WHY], host[ADDRESS_TEXT];
+	struct fabric_way_seen seen;
+	size_t n = 0;
+
+	if (!k || !k->servers.said || !k->vnets.said) {
+		note(c, of,
+		     k ? "the list of server clusters does not say what %.80s has"
+		       : "server cluster %.80s is made by drover",
+		     cluster);
+		return;
+	}
+	for (size_t i = 0; i < k->vnets.n; i++)
+		for (size_t v = 0; v < o->n && n < VNETS_MAX; v++)
+			if (o->vnet[v].id == k->vnets.v[i].id)
+				vnets[n++] = o->vnet[v];
+	(void)address_host(w->way.address, host);
+	netris_judge_vip(k, vnets, n, host, &seen, why);
+	tell_way(c, of, &seen);
+}
+
+static void check_ways(struct netris_check *c)
+{
+	for (size_t i = 0; i < c->s.nways; i++) {
+		const struct netris_check_way *w = &c->s.ways[i];
+		char name[320], of[128];
+
+		str_format(name, sizeof(name), "%s-%s", c->s.netris->prefix, w->tenant);
+		str_format(of, sizeof(of), "API server of tenant %.90s", w->tenant);
+		if (w->way.via == FABRIC_VIA_L4LB)
+			check_balancer(c, of, name, w);
+		else
+			check_vip(c, of, name, w);
+	}
+}
+
 /* --- machines -------------------------------------------------------------------------------------- */
 
 struct nics {
@@ -455,6 +532,7 @@ static void judge(struct netris_check *c)
 		      "it is the segment provisioning too");
 	check_members(c);
 	check_tenants(c);
+	check_ways(c);
 	for (size_t i = 0; c->s.machines && c->s.machines[i]; i++)
 		check_machine(c, c->s.machines[i]);
 	see_switches(c, &c->o[NETRIS_SWITCH]);

@@ -13,12 +13,19 @@
  * On the loop thread; done() exactly once, never inside the call.
  * Tests: tests/contract/test_netris_check.c
  */
+/* Of a tenant's machines to its API server. */
+struct netris_check_way {
+	const char *tenant; /* segment without "tenant/" */
+	struct fabric_way way;
+};
 struct netris_check_spec {
 	struct loop_group *group;
 	const struct fabric_netris *netris;
 	const char *quarantine, *provisioning; /* segments: names of server clusters */
 	const char *const *machines;	       /* of the Provider, NULL-terminated */
 	const char *const *tenants; /* their segments without "tenant/", NULL-terminated */
+	const struct netris_check_way *ways;
+	size_t nways;
 	int64_t wait_ms;
 	/* findings: [{"of": "machine gpu-1", "result": "ok" | "note" | "wrong", "says": "...", "mend": "..."}], mend of
 	 * what is wrong alone.  Borrowed. */

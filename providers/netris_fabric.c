@@ -9,6 +9,7 @@
 #include "providers/netris_look.h"
 #include "providers/netris_make.h"
 #include "providers/netris_proof.h"
+#include "providers/netris_way.h"
 #include "providers/registry.h"
 
 /*
@@ -25,7 +26,7 @@
  * by then is not sent any more.  A fence lower than the highest of that machine is refused; the controller itself knows
  * none, so of another process only what netris_lane.h says protects.
  *
- * Tests: tests/contract/test_fabric.c
+ * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
  */
 #define CALL_MS 60000
 #define SEND_MS (CALL_MS - NETRIS_CALL_MS) /* nothing is sent after */
@@ -37,12 +38,13 @@ struct fabric_state {
 	struct loop_group *group;
 	struct netris *n;
 	struct netris_looks *looks;
+	struct netris_ways *way_lists;
 	char *site, *template_, *admin, *prefix;
 	char **hosts, **common;
 	struct map *lanes;    /* name of the cluster -> struct netris_lane */
 	struct map *machines; /* name -> struct machine */
 	struct map *makers;   /* name of the cluster -> struct maker */
-	struct list jobs, drops;
+	struct list jobs, drops, ways;
 };
 
 /* A tenant's segment is being dropped. */
@@ -53,6 +55,16 @@ struct drop {
 	char *name;
 	struct netris_unmake *unmake;
 	struct loop_defer end; /* there is nothing to be done */
+	struct loop_timer limit;
+};
+
+/* A tenant's way to its API server is being looked at, or removed. */
+struct way {
+	struct list link;
+	struct fabric_state *f;
+	struct fabric_way_call call;
+	char *name, *uid, *address, **backends;
+	struct netris_way *way;
 	struct loop_timer limit;
 };
 
@@ -576,18 +588,14 @@ static void netris_drop(struct fabric *fabric, const char *segment, const struct
 		loop_defer(&d->end);
 }
 
-static bool netris_trouble(const struct fabric *fabric, char *text, size_t size)
+/* --- ways to API servers ------------------------------------------------------------------------------ */
+
+static void free_names(char **names)
 {
-	const struct fabric_state *f = fabric->state;
-	struct map_iter it;
-
-	map_for_each (it, f->lanes)
-		if (netris_lane_incident(it.value, text, size))
-			return true;
-	return false;
+	for (size_t i = 0; names[i]; i++)
+		free(names[i]);
+	free(names);
 }
-
-/* --- opening ---------------------------------------------------------------------------------------- */
 
 static char **copy_names(const char *const *names)
 {
@@ -602,12 +610,105 @@ static char **copy_names(const char *const *names)
 	return all;
 }
 
-static void free_names(char **names)
+static void way_free(struct way *w)
 {
-	for (size_t i = 0; names[i]; i++)
-		free(names[i]);
-	free(names);
+	list_remove(&w->link);
+	loop_timer_stop(&w->limit);
+	netris_way_free(w->way);
+	free_names(w->backends);
+	free(w->name);
+	free(w->uid);
+	free(w->address);
+	free(w);
 }
+
+/* The last act of whoever calls it. */
+static void on_way(const struct fabric_way_seen *s, const struct err *e, void *arg)
+{
+	struct way *w = arg;
+	struct err why = {0};
+
+	if (e)
+		why = *e;
+	list_remove(&w->link);
+	w->call.done(s, e ? &why : NULL, w->call.arg);
+	way_free(w);
+}
+
+static void on_way_limit(void *arg)
+{
+	struct way *w = arg;
+	struct err e;
+
+	(void)!err_set(&e, ERR_TIMEOUT, 0,
+		       "Netris did not answer what the API server of %.100s needs within 60 s",
+		       w->name);
+	on_way(NULL, &e, w);
+}
+
+static bool way_may_act(void *arg)
+{
+	const struct way *w = arg;
+
+	return !w->call.may_act || w->call.may_act(w->call.arg);
+}
+
+static void way_begin(struct fabric *fabric, const struct fabric_way *want,
+		      const struct fabric_way_call *c, bool remove)
+{
+	struct fabric_state *f = fabric->state;
+	struct way *w = mem_new(struct way);
+	struct netris_way_spec s = {.make = {.prefix = f->prefix,
+					     .site = f->site,
+					     .template_ = f->template_,
+					     .admin = f->admin,
+					     .host_servers = (const char *const *)f->hosts,
+					     .may_act = way_may_act},
+				    .way = *want,
+				    .done = on_way};
+
+	w->f = f;
+	w->call = *c;
+	w->name = cluster_of(f, want->segment);
+	w->uid = mem_strdup(want->uid);
+	w->address = mem_strdup(want->address);
+	w->backends = copy_names(want->backends);
+	s.make.name = w->name;
+	/* What is asked before a change is asked of the way, whoever changes. */
+	s.make.arg = s.arg = w;
+	s.way.uid = w->uid;
+	s.way.address = w->address;
+	s.way.backends = (const char *const *)w->backends;
+	list_push_back(&f->ways, &w->link);
+	loop_timer_init(&w->limit, f->group, on_way_limit, w);
+	loop_timer_start(&w->limit, CALL_MS);
+	w->way = netris_way(f->way_lists, &s, remove);
+}
+
+static void netris_fabric_way(struct fabric *fabric, const struct fabric_way *w,
+			      const struct fabric_way_call *c)
+{
+	way_begin(fabric, w, c, false);
+}
+
+static void netris_fabric_unway(struct fabric *fabric, const struct fabric_way *w,
+				const struct fabric_way_call *c)
+{
+	way_begin(fabric, w, c, true);
+}
+
+static bool netris_trouble(const struct fabric *fabric, char *text, size_t size)
+{
+	const struct fabric_state *f = fabric->state;
+	struct map_iter it;
+
+	map_for_each (it, f->lanes)
+		if (netris_lane_incident(it.value, text, size))
+			return true;
+	return false;
+}
+
+/* --- opening ---------------------------------------------------------------------------------------- */
 
 static int netris_open(struct fabric *fabric, const struct fabric_spec *s, struct err *e)
 {
@@ -633,6 +734,7 @@ static int netris_open(struct fabric *fabric, const struct fabric_spec *s, struc
 	f->group = s->group;
 	f->n = n;
 	f->looks = netris_looks_new(s->group, n, c->site);
+	f->way_lists = netris_ways_new(s->group, n);
 	f->site = mem_strdup(c->site);
 	f->template_ = mem_strdup(c->template_);
 	f->admin = mem_strdup(c->admin);
@@ -644,6 +746,7 @@ static int netris_open(struct fabric *fabric, const struct fabric_spec *s, struc
 	f->makers = map_new(NULL);
 	list_init(&f->jobs);
 	list_init(&f->drops);
+	list_init(&f->ways);
 	fabric->state = f;
 	return 0;
 }
@@ -659,12 +762,15 @@ static void netris_close(struct fabric *fabric)
 		job_free(j);
 	list_for_each (d, &f->drops, struct drop, link)
 		drop_free(d);
+	list_for_each (w, &f->ways, struct way, link)
+		way_free(w);
 	map_for_each (it, f->lanes)
 		netris_lane_free(it.value);
 	map_free(f->makers);
 	map_free(f->lanes);
 	map_free(f->machines);
 	netris_looks_free(f->looks);
+	netris_ways_free(f->way_lists);
 	netris_free(f->n);
 	free_names(f->hosts);
 	free_names(f->common);
@@ -683,4 +789,6 @@ const struct fabric_ops netris_fabric_ops = {
 	.observe = netris_observe,
 	.trouble = netris_trouble,
 	.drop = netris_drop,
+	.way = netris_fabric_way,
+	.unway = netris_fabric_unway,
 };

@@ -311,6 +311,7 @@ struct sim_netris *sim_netris_new(const struct sim_netris_spec *spec)
 	s->next_id = FIRST_ID;
 	list_init(&s->clusters);
 	list_init(&s->vpcs);
+	list_init(&s->lbs);
 	list_init(&s->faults);
 	list_init(&s->replies);
 	make_inventory(s);
@@ -332,6 +333,8 @@ void sim_netris_free(struct sim_netris *s)
 	sim_netris_well(s);
 	list_for_each (c, &s->clusters, struct nt_cluster, link)
 		nt_cluster_free(s, c);
+	list_for_each (b, &s->lbs, struct nt_lb, link)
+		nt_lb_free(b);
 	list_for_each (v, &s->vpcs, struct nt_vpc, link)
 		nt_vpc_free(v);
 	map_free(s->by_name);

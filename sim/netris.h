@@ -20,9 +20,16 @@
  * with its next heartbeat, every beat_ms, which moves lastSeen and, then alone, the port: on_move() tells of that.
  * The cluster is Active when all its switches have it.
  *
+ * Each V-net has the gateway SIM_NETRIS_GATEWAY, and DHCP gives a range of its subnet.  A load balancer that takes a free address gets
+ * SIM_NETRIS_FREE and its number.  Its backends are healthy unless a fault says otherwise.
+ *
  * Members of its answers change their form from request to request when `loose` is set, as they do from release to
  * release: ids as strings, booleans as "yes", lists of clusters and V-nets without their members.
  */
+#define SIM_NETRIS_GATEWAY "10.20.0.1/24"
+#define SIM_NETRIS_DHCP_START "10.20.0.100"
+#define SIM_NETRIS_DHCP_END "10.20.0.199"
+#define SIM_NETRIS_FREE "10.90.2." /* and a number from 1 */
 struct sim_netris;
 
 struct sim_netris_move {
@@ -62,8 +69,12 @@ void sim_netris_routes(struct sim_netris *s, struct httpd *d);
  *
  *	NoServers	V-nets of InfiniBand and NVLink do not say which servers they have
  *	NoShared	members of clusters do not say whether they are shared
+ *	NoGateways	V-nets do not say which subnets they have
+ *	BackendDown	a backend of that address, `name`, is said to be down; name NULL: each
+ *	NoHealth	load balancers do not say how their backends are
+ *	NoLbVPC		... in which VPC they are
  *
- * count: how often; 0: for ever.  The last four are as long as they stand.  -1: there is no such fault.
+ * count: how often; 0: for ever.  Those from SwitchDead on are as long as they stand.  -1: there is no such fault.
  */
 int sim_netris_fault(struct sim_netris *s, const char *what, const char *on, const char *name,
 		     int64_t value, int64_t count);
@@ -76,6 +87,8 @@ const char *sim_netris_where(const struct sim_netris *s, const char *server);
 const char *sim_netris_wanted(const struct sim_netris *s, const char *server);
 /* Is there a server cluster of this name? */
 bool sim_netris_has(const struct sim_netris *s, const char *cluster);
+/* How many load balancers there are. */
+unsigned sim_netris_balancers(const struct sim_netris *s);
 /* How often a login was tried, and how many requests that change something were acted on. */
 unsigned sim_netris_logins(const struct sim_netris *s);
 unsigned sim_netris_changes(const struct sim_netris *s);

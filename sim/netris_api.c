@@ -25,7 +25,7 @@ static unsigned form(const struct sim_netris *s)
 	return s->spec.loose ? s->requests % 8 : 0;
 }
 
-static json_t *number(const struct sim_netris *s, int64_t n)
+json_t *nt_number(const struct sim_netris *s, int64_t n)
 {
 	char text[24];
 
@@ -35,14 +35,14 @@ static json_t *number(const struct sim_netris *s, int64_t n)
 	return json_string(text);
 }
 
-static json_t *truth(const struct sim_netris *s, bool is)
+json_t *nt_truth(const struct sim_netris *s, bool is)
 {
 	return form(s) & 2 ? json_string(is ? "yes" : "no") : json_boolean(is);
 }
 
-static json_t *ref(const struct sim_netris *s, int64_t id, const char *name)
+json_t *nt_ref(const struct sim_netris *s, int64_t id, const char *name)
 {
-	return json_pack("{s:o, s:s?}", "id", number(s, id), "name", name);
+	return json_pack("{s:o, s:s?}", "id", nt_number(s, id), "name", name);
 }
 
 static json_t *label(const char *text)
@@ -71,15 +71,16 @@ static void port_name(const struct sim_netris *s, const struct nt_server *v, uns
 
 static json_t *vpc_json(const struct sim_netris *s, const struct nt_vpc *v)
 {
-	return json_pack("{s:o, s:s, s:o, s:O}", "id", number(s, v->id), "name", v->name,
-			 "adminTenant", ref(s, NT_TENANT_ID, "Admin"), "tags", v->tags);
+	return json_pack("{s:o, s:s, s:o, s:O}", "id", nt_number(s, v->id), "name", v->name,
+			 "adminTenant", nt_ref(s, NT_TENANT_ID, "Admin"), "tags", v->tags);
 }
 
 static json_t *template_json(const struct sim_netris *s, unsigned i)
 {
-	json_t *t = json_pack("{s:o, s:s, s:[{s:s, s:s, s:[s, s]}]}", "id",
-			      number(s, NT_TEMPLATE_ID + i), "name", nt_template_names[i], "vnets",
-			      "postfix", "ns", "type", "l2vpn", "serverNics", "eth1", "eth2");
+	json_t *t =
+		json_pack("{s:o, s:s, s:[{s:s, s:s, s:[s, s]}]}", "id",
+			  nt_number(s, NT_TEMPLATE_ID + i), "name", nt_template_names[i], "vnets",
+			  "postfix", "ns", "type", "l2vpn", "serverNics", "eth1", "eth2");
 
 	for (int f = 0; f < NT_FABRICS && i == NT_WITH_FABRICS; f++)
 		json_array_append_new(json_object_get(t, "vnets"),
@@ -99,25 +100,25 @@ static json_t *cluster_json(struct sim_netris *s, const struct nt_cluster *c, bo
 	json_t *j;
 
 	for (size_t i = 0; i < n; i++) {
-		json_t *m = json_pack("{s:o, s:s}", "id", number(s, v[i].server->id), "name",
+		json_t *m = json_pack("{s:o, s:s}", "id", nt_number(s, v[i].server->id), "name",
 				      v[i].server->name);
 
 		if (!nt_stands(s, "NoShared", NULL))
-			json_object_set_new(m, "shared", truth(s, v[i].shared));
+			json_object_set_new(m, "shared", nt_truth(s, v[i].shared));
 		json_array_append_new(servers, m);
 	}
 	str_format(vnet, sizeof(vnet), "%s-ns", c->name);
-	j = json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:O, s:{s:[o]}, s:o}", "id", number(s, c->id),
-		      "name", c->name, "site", ref(s, NT_SITE_ID, "hall"), "vpc",
-		      ref(s, c->vpc, NULL), "admin", ref(s, NT_TENANT_ID, "Admin"),
+	j = json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:O, s:{s:[o]}, s:o}", "id",
+		      nt_number(s, c->id), "name", c->name, "site", nt_ref(s, NT_SITE_ID, "hall"),
+		      "vpc", nt_ref(s, c->vpc, NULL), "admin", nt_ref(s, NT_TENANT_ID, "Admin"),
 		      "srvClusterTemplate",
-		      ref(s, NT_TEMPLATE_ID + c->template_, nt_template_names[c->template_]),
-		      "tags", c->tags, "resources", "vnets", ref(s, c->vnet, vnet), "status",
+		      nt_ref(s, NT_TEMPLATE_ID + c->template_, nt_template_names[c->template_]),
+		      "tags", c->tags, "resources", "vnets", nt_ref(s, c->vnet, vnet), "status",
 		      label(nt_is_active(s, c) ? "Active" : "Provisioning"));
 	for (int f = 0; f < NT_FABRICS && c->fabric[f]; f++) {
 		str_format(vnet, sizeof(vnet), "%s-%s", c->name, nt_fabrics[f].postfix);
 		json_array_append_new(json_object_get(json_object_get(j, "resources"), "vnets"),
-				      ref(s, c->fabric[f], vnet));
+				      nt_ref(s, c->fabric[f], vnet));
 	}
 	if (short_)
 		json_decref(servers);
@@ -140,14 +141,14 @@ static json_t *fabric_json(struct sim_netris *s, const struct nt_cluster *c, int
 			continue;
 		json_array_append_new(
 			servers,
-			json_pack("{s:o, s:s, s:o}", "id", number(s, v->id), "name", v->name,
+			json_pack("{s:o, s:s, s:o}", "id", nt_number(s, v->id), "name", v->name,
 				  "status",
 				  label(told == (v->cluster == c) ? "Active" : "Provisioning")));
 	}
 	str_format(name, sizeof(name), "%s-%s", c->name, nt_fabrics[f].postfix);
-	j = json_pack("{s:o, s:s, s:s, s:s, s:o, s:o}", "id", number(s, c->fabric[f]), "name", name,
-		      "type", nt_fabrics[f].type, "state", "active", "status", label("Active"),
-		      "vpc", ref(s, c->vpc, NULL));
+	j = json_pack("{s:o, s:s, s:s, s:s, s:o, s:o}", "id", nt_number(s, c->fabric[f]), "name",
+		      name, "type", nt_fabrics[f].type, "state", "active", "status",
+		      label("Active"), "vpc", nt_ref(s, c->vpc, NULL));
 	if (short_ || nt_stands(s, "NoServers", NULL))
 		json_decref(servers);
 	else
@@ -166,18 +167,25 @@ static json_t *vnet_json(struct sim_netris *s, const struct nt_cluster *c, bool 
 
 		for (unsigned k = 0; k < NT_NICS && nt_is_shown(s, v, c); k++) {
 			port_name(s, v, k, name);
-			json_array_append_new(
-				ports,
-				json_pack("{s:o, s:s, s:o, s:o}", "id", number(s, port_id(s, v, k)),
-					  "name", name, "status", label("Active"), "switch",
-					  ref(s, s->switches[v->leaf + k].id, leaf_of(s, v, k))));
+			json_array_append_new(ports,
+					      json_pack("{s:o, s:s, s:o, s:o}", "id",
+							nt_number(s, port_id(s, v, k)), "name",
+							name, "status", label("Active"), "switch",
+							nt_ref(s, s->switches[v->leaf + k].id,
+							       leaf_of(s, v, k))));
 		}
 	}
 	str_format(name, sizeof(name), "%s-ns", c->name);
-	j = json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "id", number(s, c->vnet), "name", name,
-		      "type", "l2vpn", "state", "active", "status", label("Active"), "vpc",
-		      ref(s, c->vpc, NULL), "portsCount",
-		      number(s, (int64_t)json_array_size(ports)));
+	j = json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "id", nt_number(s, c->vnet), "name",
+		      name, "type", "l2vpn", "state", "active", "status", label("Active"), "vpc",
+		      nt_ref(s, c->vpc, NULL), "portsCount",
+		      nt_number(s, (int64_t)json_array_size(ports)));
+	if (!nt_stands(s, "NoGateways", NULL))
+		json_object_set_new(j, "gateways",
+				    json_pack("[{s:s, s:o, s:{s:s, s:s}}]", "prefix",
+					      SIM_NETRIS_GATEWAY, "dhcpEnabled", nt_truth(s, true),
+					      "dhcp", "start", SIM_NETRIS_DHCP_START, "end",
+					      SIM_NETRIS_DHCP_END));
 	if (short_)
 		json_decref(ports);
 	else
@@ -187,18 +195,18 @@ static json_t *vnet_json(struct sim_netris *s, const struct nt_cluster *c, bool 
 
 static json_t *server_json(const struct sim_netris *s, const struct nt_server *v)
 {
-	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}", "id", number(s, v->id), "name", v->name,
-			 "type", "server", "site", ref(s, NT_SITE_ID, "hall"), "tenant",
-			 ref(s, NT_TENANT_ID, "Admin"), "serverClusterID",
-			 v->cluster ? number(s, v->cluster->id) : json_null());
+	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}", "id", nt_number(s, v->id), "name",
+			 v->name, "type", "server", "site", nt_ref(s, NT_SITE_ID, "hall"), "tenant",
+			 nt_ref(s, NT_TENANT_ID, "Admin"), "serverClusterID",
+			 v->cluster ? nt_number(s, v->cluster->id) : json_null());
 }
 
 static json_t *switch_json(const struct sim_netris *s, const struct nt_switch *w)
 {
 	char seen[STR_TIME_SIZE];
 
-	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:s}", "id", number(s, w->id), "name", w->name,
-			 "type", "switch", "site", ref(s, NT_SITE_ID, "hall"), "health",
+	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:s}", "id", nt_number(s, w->id), "name",
+			 w->name, "type", "switch", "site", nt_ref(s, NT_SITE_ID, "hall"), "health",
 			 label("OK"), "lastSeen", str_time_micro(seen, w->seen));
 }
 
@@ -214,9 +222,9 @@ static json_t *links_json(const struct sim_netris *s)
 			port_name(s, &s->servers[i], k, far);
 			json_array_append_new(
 				all, json_pack("{s:o, s:o}", i & 1 ? "remote" : "local",
-					       ref(s, 300000 + (int64_t)(i * NT_NICS + k), near),
+					       nt_ref(s, 300000 + (int64_t)(i * NT_NICS + k), near),
 					       i & 1 ? "local" : "remote",
-					       ref(s, port_id(s, &s->servers[i], k), far)));
+					       nt_ref(s, port_id(s, &s->servers[i], k), far)));
 		}
 	return all;
 }
@@ -234,9 +242,9 @@ static json_t *ports_json(const struct sim_netris *s)
 			json_array_append_new(
 				all,
 				json_pack("{s:o, s:s, s:o, s:o, s:o}", "id",
-					  number(s, port_id(s, v, k)), "name", name, "switch",
-					  ref(s, s->switches[v->leaf + k].id, leaf_of(s, v, k)),
-					  "adminDown", truth(s, false), "status", label("Up")));
+					  nt_number(s, port_id(s, v, k)), "name", name, "switch",
+					  nt_ref(s, s->switches[v->leaf + k].id, leaf_of(s, v, k)),
+					  "adminDown", nt_truth(s, false), "status", label("Up")));
 		}
 	return all;
 }
@@ -268,6 +276,7 @@ static void on_late(void *arg)
 {
 	struct late *l = arg;
 
+	httpd_on_gone(l->q, NULL, NULL); /* who goes while it is on its way goes without us */
 	httpd_reply_json(l->q, l->status, l->text);
 	late_free(l);
 }
@@ -320,13 +329,13 @@ static void reply_text(struct sim_netris *s, struct httpd_req *q, int status, co
 }
 
 /* The envelope.  data: taken. */
-static void reply(struct sim_netris *s, struct httpd_req *q, int status, json_t *data,
-		  const char *message)
+void nt_reply(struct sim_netris *s, struct httpd_req *q, int status, json_t *data,
+	      const char *message)
 {
 	bool good = status < 300 && !message;
-	OWN_JSON j = json_pack("{s:o, s:o, s:s, s:{s:s, s:i}}", "isSuccess", truth(s, good), "data",
-			       data ? data : json_null(), "message", str_or(message, ""), "meta",
-			       "apiVersion", "v2", "statusCode",
+	OWN_JSON j = json_pack("{s:o, s:o, s:s, s:{s:s, s:i}}", "isSuccess", nt_truth(s, good),
+			       "data", data ? data : json_null(), "message", str_or(message, ""),
+			       "meta", "apiVersion", "v2", "statusCode",
 			       message && status == 200 ? 400 : status);
 	char *text = json_text(j);
 
@@ -336,7 +345,7 @@ static void reply(struct sim_netris *s, struct httpd_req *q, int status, json_t 
 
 /* --- who may ask ---------------------------------------------------------------------------------- */
 
-static bool admitted(struct sim_netris *s, struct httpd_req *q)
+bool nt_admitted(struct sim_netris *s, struct httpd_req *q)
 {
 	const char *cookie = httpd_header(q, "Cookie"), *method = httpd_method(q);
 	const char *path = httpd_path(q);
@@ -348,16 +357,16 @@ static bool admitted(struct sim_netris *s, struct httpd_req *q)
 		map_clear(s->sessions);
 	in = cookie ? map_get(s->sessions, cookie) : NULL;
 	if (!in || loop_now(s->loop) - in->since > s->spec.session_ms) {
-		reply(s, q, 401, NULL, "log in");
+		nt_reply(s, q, 401, NULL, "log in");
 		return false;
 	}
 	f = nt_strikes(s, "Status", method, path);
 	if (f) {
-		reply(s, q, (int)f->value, NULL, "as it was told to");
+		nt_reply(s, q, (int)f->value, NULL, "as it was told to");
 		return false;
 	}
 	if (nt_strikes(s, "NotSuccess", method, path)) {
-		reply(s, q, 200, NULL, "the switch says no");
+		nt_reply(s, q, 200, NULL, "the switch says no");
 		return false;
 	}
 	return true;
@@ -378,7 +387,7 @@ static void on_auth(struct httpd_req *q, void *arg)
 	s->logins++;
 	if (!str_eq(json_str_at(j, "user"), s->spec.user) ||
 	    !str_eq(json_str_at(j, "password"), s->spec.password)) {
-		reply(s, q, 401, NULL, "wrong user or password");
+		nt_reply(s, q, 401, NULL, "wrong user or password");
 		return;
 	}
 	loop_random_bytes(s->loop, random, sizeof(random));
@@ -391,15 +400,15 @@ static void on_auth(struct httpd_req *q, void *arg)
 	in->since = loop_now(s->loop);
 	map_put(s->sessions, cookie, in);
 	httpd_reply_header(q, "Set-Cookie", set);
-	reply(s, q, 200, NULL, NULL);
+	nt_reply(s, q, 200, NULL, NULL);
 }
 
 static void on_who(struct httpd_req *q, void *arg)
 {
 	struct sim_netris *s = arg;
 
-	if (admitted(s, q))
-		reply(s, q, 200, json_pack("{s:s}", "user", s->spec.user), NULL);
+	if (nt_admitted(s, q))
+		nt_reply(s, q, 200, json_pack("{s:s}", "user", s->spec.user), NULL);
 }
 
 /* --- reading -------------------------------------------------------------------------------------- */
@@ -432,7 +441,7 @@ static void on_clusters(struct httpd_req *q, void *arg)
 	json_t *all = json_array();
 	bool stale;
 
-	if (!admitted(s, q)) {
+	if (!nt_admitted(s, q)) {
 		json_decref(all);
 		return;
 	}
@@ -441,10 +450,10 @@ static void on_clusters(struct httpd_req *q, void *arg)
 		json_array_append_new(all, cluster_json(s, c, stale, form(s) & 4));
 	if (nt_strikes(s, "Forget", "GET", httpd_path(q)) && json_array_size(all))
 		json_array_remove(all, json_array_size(all) - 1);
-	reply(s, q, 200, all, NULL);
+	nt_reply(s, q, 200, all, NULL);
 }
 
-static int64_t asked_id(const struct httpd_req *q)
+int64_t nt_asked_id(const struct httpd_req *q)
 {
 	int64_t id = 0;
 
@@ -454,10 +463,10 @@ static int64_t asked_id(const struct httpd_req *q)
 
 static struct nt_cluster *asked_cluster(struct sim_netris *s, struct httpd_req *q)
 {
-	struct nt_cluster *c = nt_cluster_of(s, asked_id(q));
+	struct nt_cluster *c = nt_cluster_of(s, nt_asked_id(q));
 
 	if (!c)
-		reply(s, q, 404, NULL, "no such server cluster");
+		nt_reply(s, q, 404, NULL, "no such server cluster");
 	return c;
 }
 
@@ -467,11 +476,11 @@ static void on_cluster(struct httpd_req *q, void *arg)
 	struct nt_cluster *c;
 	json_t *j;
 
-	if (!admitted(s, q) || !(c = asked_cluster(s, q)))
+	if (!nt_admitted(s, q) || !(c = asked_cluster(s, q)))
 		return;
 	j = cluster_json(s, c, nt_strikes(s, "StaleRead", "GET", httpd_path(q)), false);
 	intrude(s, c, httpd_path(q));
-	reply(s, q, 200, j, NULL);
+	nt_reply(s, q, 200, j, NULL);
 }
 
 static void on_vnets(struct httpd_req *q, void *arg)
@@ -479,7 +488,7 @@ static void on_vnets(struct httpd_req *q, void *arg)
 	struct sim_netris *s = arg;
 	json_t *all;
 
-	if (!admitted(s, q))
+	if (!nt_admitted(s, q))
 		return;
 	all = json_array();
 	list_for_each (c, &s->clusters, struct nt_cluster, link) {
@@ -487,27 +496,27 @@ static void on_vnets(struct httpd_req *q, void *arg)
 		for (int f = 0; f < NT_FABRICS && c->fabric[f]; f++)
 			json_array_append_new(all, fabric_json(s, c, f, form(s) & 4));
 	}
-	reply(s, q, 200, all, NULL);
+	nt_reply(s, q, 200, all, NULL);
 }
 
 static void on_vnet(struct httpd_req *q, void *arg)
 {
 	struct sim_netris *s = arg;
 
-	if (!admitted(s, q))
+	if (!nt_admitted(s, q))
 		return;
 	list_for_each (c, &s->clusters, struct nt_cluster, link) {
-		if (c->vnet == asked_id(q)) {
-			reply(s, q, 200, vnet_json(s, c, false), NULL);
+		if (c->vnet == nt_asked_id(q)) {
+			nt_reply(s, q, 200, vnet_json(s, c, false), NULL);
 			return;
 		}
 		for (int f = 0; f < NT_FABRICS; f++)
-			if (c->fabric[f] && c->fabric[f] == asked_id(q)) {
-				reply(s, q, 200, fabric_json(s, c, f, false), NULL);
+			if (c->fabric[f] && c->fabric[f] == nt_asked_id(q)) {
+				nt_reply(s, q, 200, fabric_json(s, c, f, false), NULL);
 				return;
 			}
 	}
-	reply(s, q, 404, NULL, "no such V-net");
+	nt_reply(s, q, 404, NULL, "no such V-net");
 }
 
 static void on_hw(struct httpd_req *q, void *arg)
@@ -516,14 +525,14 @@ static void on_hw(struct httpd_req *q, void *arg)
 	const char *type = httpd_query(q, "type");
 	json_t *all;
 
-	if (!admitted(s, q))
+	if (!nt_admitted(s, q))
 		return;
 	all = json_array();
 	for (size_t i = 0; i < s->nservers && (!type || str_eq(type, "server")); i++)
 		json_array_append_new(all, server_json(s, &s->servers[i]));
 	for (size_t i = 0; i < s->nswitches && (!type || str_eq(type, "switch")); i++)
 		json_array_append_new(all, switch_json(s, &s->switches[i]));
-	reply(s, q, 200, all, NULL);
+	nt_reply(s, q, 200, all, NULL);
 }
 
 static void on_vpcs(struct httpd_req *q, void *arg)
@@ -531,12 +540,12 @@ static void on_vpcs(struct httpd_req *q, void *arg)
 	struct sim_netris *s = arg;
 	json_t *all;
 
-	if (!admitted(s, q))
+	if (!nt_admitted(s, q))
 		return;
 	all = json_array();
 	list_for_each (v, &s->vpcs, struct nt_vpc, link)
 		json_array_append_new(all, vpc_json(s, v));
-	reply(s, q, 200, all, NULL);
+	nt_reply(s, q, 200, all, NULL);
 }
 
 static void on_fixed(struct httpd_req *q, void *arg)
@@ -547,17 +556,17 @@ static void on_fixed(struct httpd_req *q, void *arg)
 	OWN_JSON bare = NULL;
 	char *text;
 
-	if (!admitted(s, q))
+	if (!nt_admitted(s, q))
 		return;
 	if (str_eq(path, "/api/tenants")) { /* v1: a bare list */
-		bare = json_pack("[o]", ref(s, NT_TENANT_ID, "Admin"));
+		bare = json_pack("[o]", nt_ref(s, NT_TENANT_ID, "Admin"));
 		text = json_text(bare);
 		reply_text(s, q, 200, text);
 		free(text);
 		return;
 	}
 	if (str_eq(path, "/api/v2/sites"))
-		all = json_pack("[o]", ref(s, NT_SITE_ID, "hall"));
+		all = json_pack("[o]", nt_ref(s, NT_SITE_ID, "hall"));
 	else if (str_eq(path, "/api/v2/server-cluster-template"))
 		all = json_pack("[o, o, o]", template_json(s, 0), template_json(s, 1),
 				template_json(s, 2));
@@ -567,23 +576,23 @@ static void on_fixed(struct httpd_req *q, void *arg)
 		all = ports_json(s);
 	else
 		all = json_array();
-	reply(s, q, 200, all, NULL);
+	nt_reply(s, q, 200, all, NULL);
 }
 
 /* --- changing ------------------------------------------------------------------------------------- */
 
 /* NULL: it was answered, and nothing is to be done. */
-static json_t *body_of(struct sim_netris *s, struct httpd_req *q)
+json_t *nt_body(struct sim_netris *s, struct httpd_req *q)
 {
 	size_t len;
 	struct err e;
 	const char *text = httpd_body(q, &len);
 	json_t *j;
 
-	if (!admitted(s, q))
+	if (!nt_admitted(s, q))
 		return NULL;
 	if (nt_strikes(s, "Ignored", httpd_method(q), httpd_path(q))) {
-		reply(s, q, 200, NULL, NULL);
+		nt_reply(s, q, 200, NULL, NULL);
 		return NULL;
 	}
 	j = str_eq(httpd_method(q), "DELETE") ? json_object() : json_parse(text, len, &e);
@@ -592,14 +601,14 @@ static json_t *body_of(struct sim_netris *s, struct httpd_req *q)
 		return j;
 	}
 	json_decref(j);
-	reply(s, q, 400, NULL, "no JSON object");
+	nt_reply(s, q, 400, NULL, "no JSON object");
 	return NULL;
 }
 
 static void on_put_cluster(struct httpd_req *q, void *arg)
 {
 	struct sim_netris *s = arg;
-	OWN_JSON j = body_of(s, q);
+	OWN_JSON j = nt_body(s, q);
 	struct nt_cluster *c = j ? asked_cluster(s, q) : NULL;
 	const char *why;
 
@@ -607,20 +616,20 @@ static void on_put_cluster(struct httpd_req *q, void *arg)
 		return;
 	why = nt_members_set(s, c, json_object_get(j, "servers"));
 	if (why) {
-		reply(s, q, 400, NULL, why);
+		nt_reply(s, q, 400, NULL, why);
 		return;
 	}
 	if (json_is_array(json_object_get(j, "tags"))) {
 		json_decref(c->tags);
 		c->tags = json_deep_copy(json_object_get(j, "tags"));
 	}
-	reply(s, q, 200, json_pack("{s:o}", "id", number(s, c->id)), NULL);
+	nt_reply(s, q, 200, json_pack("{s:o}", "id", nt_number(s, c->id)), NULL);
 }
 
 static void on_post_cluster(struct httpd_req *q, void *arg)
 {
 	struct sim_netris *s = arg;
-	OWN_JSON j = body_of(s, q);
+	OWN_JSON j = nt_body(s, q);
 	const char *name = json_str_at(j, "name"), *why = NULL;
 	int64_t template_ = json_int_at(j, "srvClusterTemplate", "id") - NT_TEMPLATE_ID;
 	int64_t vpc = json_int_at(j, "vpc", "id");
@@ -638,39 +647,39 @@ static void on_post_cluster(struct httpd_req *q, void *arg)
 	    template_ >= NT_TEMPLATES || !has_vpc)
 		why = "name, site, vpc and srvClusterTemplate are needed";
 	if (json_int_at(j, "admin", "id") != NT_TENANT_ID) {
-		reply(s, q, 403, NULL, "admin has to be the account that is logged in");
+		nt_reply(s, q, 403, NULL, "admin has to be the account that is logged in");
 		return;
 	}
 	if (why) {
-		reply(s, q, 400, NULL, why);
+		nt_reply(s, q, 400, NULL, why);
 		return;
 	}
 	c = nt_cluster_new(s, name, vpc, (unsigned)template_, json_object_get(j, "tags"));
 	why = nt_members_set(s, c, json_object_get(j, "servers"));
 	if (why) {
 		nt_cluster_free(s, c);
-		reply(s, q, 400, NULL, why);
+		nt_reply(s, q, 400, NULL, why);
 		return;
 	}
-	reply(s, q, 200, json_pack("{s:o}", "id", number(s, c->id)), NULL);
+	nt_reply(s, q, 200, json_pack("{s:o}", "id", nt_number(s, c->id)), NULL);
 }
 
 static void on_delete_cluster(struct httpd_req *q, void *arg)
 {
 	struct sim_netris *s = arg;
-	OWN_JSON j = body_of(s, q);
+	OWN_JSON j = nt_body(s, q);
 	struct nt_cluster *c = j ? asked_cluster(s, q) : NULL;
 
 	if (!c)
 		return;
 	nt_cluster_free(s, c);
-	reply(s, q, 200, NULL, NULL);
+	nt_reply(s, q, 200, NULL, NULL);
 }
 
 static void on_post_vpc(struct httpd_req *q, void *arg)
 {
 	struct sim_netris *s = arg;
-	OWN_JSON j = body_of(s, q);
+	OWN_JSON j = nt_body(s, q);
 	const char *name = json_str_at(j, "name");
 	bool taken = str_empty(name);
 
@@ -679,32 +688,36 @@ static void on_post_vpc(struct httpd_req *q, void *arg)
 	list_for_each (v, &s->vpcs, struct nt_vpc, link)
 		taken = taken || str_eq(v->name, name);
 	if (taken)
-		reply(s, q, 400, NULL, "the name is taken, or there is none");
+		nt_reply(s, q, 400, NULL, "the name is taken, or there is none");
 	else /* data is the id itself, as some releases have it */
-		reply(s, q, 200, number(s, nt_vpc_new(s, name, json_object_get(j, "tags"))->id),
-		      NULL);
+		nt_reply(s, q, 200,
+			 nt_number(s, nt_vpc_new(s, name, json_object_get(j, "tags"))->id), NULL);
 }
 
 static void on_delete_vpc(struct httpd_req *q, void *arg)
 {
 	struct sim_netris *s = arg;
-	OWN_JSON j = body_of(s, q);
-	int64_t id = asked_id(q);
+	OWN_JSON j = nt_body(s, q);
+	int64_t id = nt_asked_id(q);
 
 	if (!j)
 		return;
 	list_for_each (c, &s->clusters, struct nt_cluster, link)
 		if (c->vpc == id) {
-			reply(s, q, 400, NULL, "a server cluster depends on it");
+			nt_reply(s, q, 400, NULL, "a server cluster depends on it");
 			return;
 		}
+	if (nt_lb_needs(s, id)) {
+		nt_reply(s, q, 400, NULL, "a load balancer depends on it");
+		return;
+	}
 	list_for_each (v, &s->vpcs, struct nt_vpc, link)
 		if (v->id == id) {
 			nt_vpc_free(v);
-			reply(s, q, 200, NULL, NULL);
+			nt_reply(s, q, 200, NULL, NULL);
 			return;
 		}
-	reply(s, q, 404, NULL, "no such VPC");
+	nt_reply(s, q, 404, NULL, "no such VPC");
 }
 
 /* --- in front of the racks: without a login, as those of the simulated rack ------------------------ */
@@ -748,8 +761,7 @@ void sim_netris_routes(struct sim_netris *s, struct httpd *d)
 {
 	static const char *const fixed[] = {
 		"/api/tenants", "/api/v2/sites", "/api/v2/server-cluster-template",
-		"/api/v2/link", "/api/v2/ports", "/api/v2/ipam/subnets",
-		"/api/v2/l4lb"};
+		"/api/v2/link", "/api/v2/ports", "/api/v2/ipam/subnets"};
 
 	httpd_route(d, "POST", "/api/auth", 65536, on_auth, s);
 	httpd_route(d, "GET", "/api/auth", 0, on_who, s);
@@ -766,6 +778,7 @@ void sim_netris_routes(struct sim_netris *s, struct httpd *d)
 	httpd_route(d, "GET", "/api/v2/server-cluster/{}", 0, on_cluster, s);
 	httpd_route(d, "PUT", "/api/v2/server-cluster/{}", MAX_BODY, on_put_cluster, s);
 	httpd_route(d, "DELETE", "/api/v2/server-cluster/{}", MAX_BODY, on_delete_cluster, s);
+	nt_lb_routes(s, d);
 	httpd_route(d, "GET", "/sim/servers", 0, on_truth, s);
 	httpd_route(d, "POST", "/sim/faults", 65536, on_fault, s);
 	httpd_route(d, "DELETE", "/sim/faults", 65536, on_fault, s);

@@ -41,6 +41,13 @@ struct nt_vpc {
 	char *name;
 	json_t *tags;
 };
+struct nt_lb {
+	struct list link;
+	int64_t id, site, vpc, port;
+	char *name, *ip;
+	bool enabled;
+	json_t *backends; /* as they were sent */
+};
 struct nt_member {
 	struct nt_server *server;
 	bool shared;
@@ -70,7 +77,7 @@ struct sim_netris {
 	struct map *by_name;
 	struct nt_switch *switches;
 	size_t nswitches;
-	struct list clusters, vpcs, faults, replies;
+	struct list clusters, vpcs, lbs, faults, replies;
 	struct map *sessions; /* cookie -> struct session of netris_api.c */
 	int64_t next_id;
 	unsigned logins, changes, requests;
@@ -94,6 +101,22 @@ struct nt_fabric {
 };
 extern const struct nt_fabric nt_fabrics[NT_FABRICS];
 extern const char *const nt_template_names[NT_TEMPLATES];
+
+/* netris_lb.c */
+void nt_lb_free(struct nt_lb *b);
+void nt_lb_routes(struct sim_netris *s, struct httpd *d);
+bool nt_lb_needs(const struct sim_netris *s, int64_t vpc);
+
+/* netris_api.c: as all requests are answered; false: it was. */
+bool nt_admitted(struct sim_netris *s, struct httpd_req *q);
+json_t *nt_body(struct sim_netris *s, struct httpd_req *q); /* NULL: it was answered */
+/* data: taken.  message: NULL: it went well. */
+void nt_reply(struct sim_netris *s, struct httpd_req *q, int status, json_t *data,
+	      const char *message);
+int64_t nt_asked_id(const struct httpd_req *q);
+json_t *nt_number(const struct sim_netris *s, int64_t n); /* in the form of this answer */
+json_t *nt_truth(const struct sim_netris *s, bool is);
+json_t *nt_ref(const struct sim_netris *s, int64_t id, const char *name);
 
 /* netris_fault.c */
 /* The first of these faults that strikes this request, counted; NULL: none. */

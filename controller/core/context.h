@@ -26,6 +26,7 @@ struct host_clock;
 struct keys;
 struct reserved;
 struct secrets;
+struct ways;
 
 struct context_options {
 	const char *ns;	      /* drover's own namespace: Secrets, Lease */
@@ -70,6 +71,7 @@ struct context {
 	struct clock_jumps *clock_jumps; /* NULL: the clock is believed */
 	struct host_clock *host_clock;	 /* NULL: nobody is told that it disagrees */
 	struct reserved *reserved;
+	struct ways *ways;
 	struct secrets *secrets;
 	struct keys *keys;
 	void (*on_notice)(enum notice what, const char *name, void *arg);

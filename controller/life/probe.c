@@ -14,6 +14,7 @@
 #include "controller/hardware/segments.h"
 #include "controller/life/agent_boot.h"
 #include "controller/rules/probe_judge.h"
+#include "controller/rules/way.h"
 
 struct collect {
 	struct probe_targets *targets;
@@ -27,12 +28,17 @@ static bool add_tenant(const struct kube_entry *e, void *arg)
 	const struct virtual_cluster *vc = e->object;
 	struct collect *c = arg;
 	char *segment = arena_calloc(c->arena, TENANT_SEGMENT, 1);
+	const char **way = arena_calloc(c->arena, 1, sizeof(*way));
+	const struct strings ways = {way, way_own_address(vc) != NULL};
 
 	segment_of_tenant(vc, segment);
-	if (c->own && str_eq(segment, c->mine))
+	*way = ways.n ? arena_strdup(c->arena, way_own_address(vc)) : NULL;
+	if (c->own && str_eq(segment, c->mine)) {
 		probe_targets_own(c->targets, &vc->spec.network.probe, segment);
-	else if (!c->own && !str_eq(segment, c->mine))
+	} else if (!c->own && !str_eq(segment, c->mine)) {
 		probe_targets_others(c->targets, &vc->spec.network.probe, segment);
+		probe_targets_others(c->targets, &ways, segment);
+	}
 	return true;
 }
 
@@ -69,9 +75,11 @@ static struct probe_targets *targets_of_tenant(const struct life *l,
 
 	segment_of_tenant(vc, mine);
 	c.mine = mine;
-	*join = endpoint;
-	if (address_service(endpoint, host, &port))
+	*join = endpoint ? endpoint : way_address(vc);
+	if (address_service(*join, host, &port))
 		probe_targets_own(c.targets, &(struct strings){join, 1}, mine);
+	if (n->type == FABRIC_NONE) /* it keeps nobody apart */
+		return c.targets;
 	kube_cache_each(l->c->cache[OBJECT_VIRTUAL_CLUSTER], add_tenant, &c);
 	probe_targets_others(c.targets, &n->probe.quarantine,
 			     str_or(n->segments.quarantine, "quarantine"));
@@ -96,8 +104,9 @@ static void write_down(struct life *l, const char *order, const struct probe_ver
 	json_t *network;
 
 	str_time(when, loop_wall(l->c->loop));
-	network = json_pack("{s:{s:s, s:s, s:s?, s:s?}}", "probe", "order", order, "time", when,
-			    "message", v->proved ? NULL : v->why, "leak", v->leak);
+	network = json_pack("{s:{s:s, s:s, s:s?, s:s?, s:b}}", "probe", "order", order, "time",
+			    when, "message", v->proved ? NULL : v->why, "leak", v->leak,
+			    "apiServer", v->reached);
 	if (v->proved || v->leak)
 		json_object_set_new(network, "proof",
 				    json_string(fabric_proof_names[v->leak ? FABRIC_PROOF_NONE
@@ -189,10 +198,20 @@ static struct probe_targets *join_targets(const struct life *l, const struct nod
 	const struct provider_object *p = life_provider(l);
 	struct probe_targets *t;
 
-	if (!vc || !p || p->spec.network.type == FABRIC_NONE)
+	if (!vc || !p || (p->spec.network.type == FABRIC_NONE && !vc->spec.network.api_server))
 		return NULL;
 	t = targets_of_tenant(l, vc, endpoint, a);
-	return t->n && !t->v[t->n - 1].own ? t : NULL; /* the others stand last */
+	/* The others stand last. */
+	return t->n && (vc->spec.network.api_server || !t->v[t->n - 1].own) ? t : NULL;
+}
+
+/* Of a tenant with spec.network.apiServer no machine serves that did not prove that way. */
+static bool has_to_reach(const struct life *l, const struct node_claim *n)
+{
+	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+						   n->spec.virtual_cluster_ref.name);
+
+	return vc && vc->spec.network.api_server;
 }
 
 const struct life_join_probe *life_join_probe(const struct life *l, const struct node_claim *n,
@@ -221,7 +240,12 @@ bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
 	if (known && str_eq(known->order, n->meta.uid)) {
 		if (known->leak)
 			*d = leaks(l, str_or(known->message, known->leak));
-		return !known->leak;
+		else if (has_to_reach(l, n) && !known->api_server)
+			*d = life_fail(l, REASON_APIServerNotReached, "%s",
+				       str_or(known->message, "its image does not say so"));
+		else
+			return true;
+		return false;
 	}
 	t = join_targets(l, n, NULL, a);
 	if (!t)

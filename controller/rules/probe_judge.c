@@ -159,9 +159,15 @@ void probe_judge_label(const struct probe_targets *t, const char *key, const cha
 		str_format(v->why, sizeof(v->why), "an address of its own segment did not answer");
 	else if (!str_eq(said, "proved"))
 		str_format(v->why, sizeof(v->why), "its image could not ask all addresses");
-	else if (t->more)
+	else
+		v->reached = true;
+	if (!v->reached)
+		return;
+	if (t->more)
 		str_format(v->why, sizeof(v->why), "more than %d addresses are named",
 			   PROTO_PROBES_MAX);
+	else if (!t->n || t->v[t->n - 1].own) /* the others stand last */
+		str_format(v->why, sizeof(v->why), "no address of another segment is named");
 	else
 		v->proved = true;
 }

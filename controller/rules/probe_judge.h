@@ -32,6 +32,7 @@ void probe_targets_others(struct probe_targets *t, const struct strings *address
 struct probe_verdict {
 	bool proved;
 	const char *leak; /* the address; NULL: none */
+	bool reached;	  /* of a Node's word: all own addresses answered, and no other did */
 	char why[256];	  /* it is not proved, or what leaks */
 };
 /* What a Node that drover-join made says in its label drover.dev/probe (docs/image-contract.md): MAC.VERDICT.  The verdict is

@@ -178,8 +178,7 @@ static void set_again(const struct life *l, struct proto_order *o, char hex[stat
 	}
 }
 
-/* Nothing is written for a cluster that says that it takes no Nodes. */
-static bool ensure_taken(struct life *l, const struct node_claim *n)
+bool coming_ensure_taken(struct life *l, const struct node_claim *n)
 {
 	const struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
@@ -220,7 +219,7 @@ enum life_decision step_claimed(struct life *l)
 		return life_fail(l, REASON_ConfigInvalid, "the image of Kubernetes %s has no %s",
 				 n->spec.image.kubernetes_version,
 				 life_is_managed(l) ? "category, which BCM needs" : "url");
-	if (!ensure_taken(l, n) || life_waits_for_power(l) || !ensure_bmc_ours(l, &d) ||
+	if (!coming_ensure_taken(l, n) || life_waits_for_power(l) || !ensure_bmc_ours(l, &d) ||
 	    !life_ensure_signable(l) || !life_ensure_movable(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))

@@ -12,4 +12,7 @@
  * machine is on its way out (*d), which is the wipe from imaging on. */
 const struct node_claim *coming_claim(struct life *l, enum life_decision *d);
 
+/* False: its tenant's cluster says that it takes no Nodes, or the way there is not up; it waits, and says so. */
+bool coming_ensure_taken(struct life *l, const struct node_claim *n);
+
 #endif

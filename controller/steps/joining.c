@@ -42,7 +42,7 @@ enum life_decision step_booting(struct life *l)
 		return life_fail(l, REASON_BootOverrideNotCleared,
 				 "the BMC shows a medium or a boot override again");
 	}
-	if (l->look.power == PROVIDER_POWER_OFF)
+	if (l->look.power == PROVIDER_POWER_OFF && coming_ensure_taken(l, n))
 		life_power(l, true);
 	return d;
 }

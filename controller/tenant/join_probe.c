@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "api/annotations.h"
+#include "base/address.h"
 #include "base/data/yaml.h"
 #include "base/http/http_address.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/reserved.h"
+#include "controller/core/ways.h"
+#include "controller/rules/way.h"
 
 #define AGAIN_MS (10 * 60 * 1000)
 #define TEXT_MAX                                                                                   \
@@ -251,6 +254,88 @@ __attribute__((format(printf, 3, 4))) static void none(struct join_answer *out, 
 	va_end(ap);
 }
 
+/* Machines that join by a VIP go on at the address that the cluster itself names: kubeadm takes that from there. */
+static bool goes_elsewhere(const struct facts *f, const char *vip)
+{
+	char host[ADDRESS_TEXT];
+	uint16_t port, want;
+	char to[ADDRESS_TEXT];
+
+	if (!address_service(f->endpoint, host, &port) || !address_service(vip, to, &want))
+		return false; /* a name, or nothing: packets show it */
+	return port != want || !str_eq(host, to);
+}
+
+/* False: it was not looked at yet. */
+static bool way_of(const struct join_probe *p, const struct virtual_cluster *vc,
+		   struct way_seen *out)
+{
+	const struct virtual_cluster_api_server *w = vc->spec.network.api_server;
+	OWN(arena) a = arena_new();
+	const struct way_seen *seen;
+
+	*out = (struct way_seen){.reason = "NotLookedAt"};
+	if (w->via == VIA_ADDRESS) {
+		out->up = true;
+		out->reason = "Address";
+		str_format(out->why, sizeof(out->why), "at %s, as it is given", w->address);
+		return true;
+	}
+	seen = ways_get(p->t->c->ways, p->t->name, way_key(vc, a));
+	if (!seen) {
+		str_format(out->why, sizeof(out->why),
+			   "the way to its API server was not looked at yet");
+		return false;
+	}
+	*out = *seen;
+	if (out->up && w->via == VIA_VIP && goes_elsewhere(&p->facts, w->address)) {
+		out->up = false;
+		out->reason = "EndpointDiffers";
+		str_format(out->why, sizeof(out->why),
+			   "its ConfigMap says that nodes join at %.100s, and the VIP is %.60s",
+			   p->facts.endpoint, w->address);
+	}
+	return true;
+}
+
+bool join_probe_way_status(const struct join_probe *p, const struct virtual_cluster *vc,
+			   struct arena *a, struct conditions *cs)
+{
+	struct condition want = {.type = TENANT_WAY_CONDITION,
+				 .observed_generation = vc->meta.generation};
+	struct way_seen seen;
+	bool known;
+
+	if (!vc->spec.network.api_server) {
+		for (size_t i = 0; i < cs->n; i++)
+			if (str_eq(cs->v[i].type, TENANT_WAY_CONDITION)) {
+				memmove(&cs->v[i], &cs->v[i + 1], (--cs->n - i) * sizeof(*cs->v));
+				return true;
+			}
+		return false;
+	}
+	known = way_of(p, vc, &seen);
+	want.status = seen.up ? CONDITION_TRUE : known ? CONDITION_FALSE : CONDITION_UNKNOWN;
+	want.reason = seen.reason;
+	want.message = seen.why;
+	return condition_set(cs, a, &want, loop_wall(p->t->c->loop));
+}
+
+/* Where machines join by spec.network.apiServer. */
+static void answer_by_way(const struct join_probe *p, const struct virtual_cluster *vc,
+			  struct join_answer *out)
+{
+	struct way_seen seen;
+
+	(void)way_of(p, vc, &seen);
+	if (!seen.up)
+		none(out, "WayNotUp", "the way to its API server: %.200s", seen.why);
+	else if (way_address(vc))
+		out->endpoint = way_address(vc);
+	else
+		none(out, "WayNotUp", "the address of its load balancer is not written down yet");
+}
+
 void join_probe_answer(const struct join_probe *p, const struct virtual_cluster *vc,
 		       struct join_answer *out)
 {
@@ -278,7 +363,9 @@ void join_probe_answer(const struct join_probe *p, const struct virtual_cluster 
 	case FOUND_INFO:
 		break;
 	}
-	if (!str_empty(vc->spec.join_endpoint))
+	if (vc->spec.network.api_server)
+		answer_by_way(p, vc, out);
+	else if (!str_empty(vc->spec.join_endpoint))
 		out->endpoint = vc->spec.join_endpoint;
 	else if (f->endpoint[0])
 		out->endpoint = f->endpoint;
@@ -287,7 +374,7 @@ void join_probe_answer(const struct join_probe *p, const struct virtual_cluster 
 		out->reason = p->t->on_host		  ? "HostNodes"
 			      : f->found == FOUND_KUBEADM ? "Kubeadm"
 							  : "ClusterInfo";
-	} else {
+	} else if (!out->reason) {
 		none(out, "NoJoinEndpoint", "spec.joinEndpoint is absent, and %s",
 		     f->refused[0] ? f->refused : "no ConfigMap says where nodes join");
 	}

@@ -16,6 +16,9 @@
  * virtual cluster become Nodes there.  Which of the two it is an administrator says: no word of a tenant leads a machine
  * into the host cluster.
  *
+ * With spec.network.apiServer it is that way's address, and no machine is taken unless the way was seen to be up just now
+ * (core/ways.h): the condition APIServerWay says what of it is not.
+ *
  * It is asked when its API server answers: each minute while it takes none, each 10 min when it does.  An error changes
  * nothing that was known before.  The condition TakesNodes says what came out.
  * Tests: tests/unit/controller/tenant/test_join_probe.c, tests/world/test_join.c, tests/world/test_host_nodes.c
@@ -36,13 +39,16 @@ struct join_answer {
 	bool takes;
 	const char *reason;   /* CamelCase, static */
 	char text[256];	      /* why it takes none; "": it takes them */
-	const char *endpoint; /* HOST:PORT; of vc or the probe; NULL: it takes none */
+	const char *endpoint; /* HOST:PORT; of vc, its way or the probe; NULL: it takes none */
 	const char
 		*version; /* of the host cluster, "1.36", with spec.nodes Host; NULL: not known */
 };
 void join_probe_answer(const struct join_probe *p, const struct virtual_cluster *vc,
 		       struct join_answer *out);
 
+/* The condition APIServerWay, of a tenant with spec.network.apiServer; else it is taken out of cs. */
+bool join_probe_way_status(const struct join_probe *p, const struct virtual_cluster *vc,
+			   struct arena *a, struct conditions *cs);
 /* Puts the condition into cs, with room for one more.  True: something changed. */
 bool join_probe_status(const struct join_probe *p, const struct virtual_cluster *vc,
 		       struct arena *a, struct conditions *cs);

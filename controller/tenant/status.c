@@ -76,7 +76,7 @@ void tenant_status_tick(void *arg)
 		return;
 	}
 	cs.n = vc->status.conditions.n;
-	cs.v = arena_calloc(a, cs.n + 7, sizeof(*cs.v));
+	cs.v = arena_calloc(a, cs.n + 8, sizeof(*cs.v));
 	if (cs.n)
 		memcpy(cs.v, vc->status.conditions.v, cs.n * sizeof(*cs.v));
 	if (f == 2 && tenant_sleep_now(t))
@@ -84,6 +84,7 @@ void tenant_status_tick(void *arg)
 	changed = tenant_sleep_status(t, vc, a, &cs, &out.status);
 	changed |= tenant_budget_status(t, vc, a, &cs);
 	changed |= join_probe_status(t->joins, vc, a, &cs);
+	changed |= join_probe_way_status(t->joins, vc, a, &cs);
 	for (int i = 0; i < 4; i++) {
 		struct condition want = {
 			.type = types[i],

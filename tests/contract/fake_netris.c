@@ -18,6 +18,7 @@ static enum http_mem_fate fate(const char *origin, const char *method, const cha
 
 	(void)origin;
 	f->looks += str_eq(target, "/api/v2/vnet");
+	f->balancer_lists += str_eq(method, "GET") && str_eq(target, "/api/v2/l4lb");
 	if (str_eq(method, "GET") || str_eq(target, "/api/auth"))
 		return HTTP_MEM_WELL;
 	f->fate = HTTP_MEM_WELL;

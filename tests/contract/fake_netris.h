@@ -22,6 +22,7 @@ struct fake_netris {
 	struct sim_netris *sim;
 	struct fabric_netris config;
 	unsigned moves, looks; /* looks: lists of V-nets that were asked for */
+	unsigned balancer_lists;
 	enum http_mem_fate
 		fate; /* of the next request that changes something; HTTP_MEM_WELL: none */
 };

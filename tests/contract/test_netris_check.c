@@ -172,6 +172,60 @@ static void a_release_that_does_not_say_who_is_shared_is_wrong(void **state)
 	assert_wrong(w, "release", "quarantine");
 }
 
+static const char *const backends[] = {"10.20.0.11:6443", NULL};
+
+static void on_way(const struct fabric_way_seen *s, const struct err *e, void *arg)
+{
+	(void)arg;
+	assert_null(e);
+	assert_true(s->up);
+}
+
+/* As drover makes it. */
+static void make_way(struct world *w, const struct fabric_way *way)
+{
+	const struct fabric_spec s = {
+		.type = "netris", .netris = &w->fake.config, .group = w->group};
+	const struct fabric_way_call c = {.done = on_way};
+	struct err e;
+	struct fabric *f = fabric_new(&s, &e);
+
+	assert_non_null(f);
+	fabric_way(f, way, &c);
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 10000);
+	fabric_free(f);
+}
+
+static void ways_to_api_servers_are_checked(void **state)
+{
+	static const char *const tenants[] = {"team-a", "team-b", NULL};
+	struct netris_check_way ways[] = {{"team-a",
+					   {.via = FABRIC_VIA_L4LB,
+					    .segment = "tenant/team-a",
+					    .uid = "5d1c",
+					    .backends = backends}},
+					  {"team-b",
+					   {.via = FABRIC_VIA_VIP,
+					    .segment = "tenant/team-b",
+					    .uid = "77aa",
+					    .address = "10.20.0.10:6443"}}};
+	struct world *w = *state;
+
+	w->s.tenants = tenants;
+	w->s.ways = ways;
+	w->s.nways = 2;
+	assert_int_equal(check(w), 0); /* drover makes what is missing */
+	assert_int_equal(sim_netris_changes(w->fake.sim), 0);
+	make_way(w, &ways[0].way);
+	make_way(w, &ways[1].way);
+	assert_int_equal(check(w), 0);
+	sim_netris_fault(w->fake.sim, "BackendDown", NULL, NULL, 0, 0);
+	ways[1].way.address = "10.20.0.150:6443";
+	assert_int_equal(check(w), 2);
+	assert_wrong(w, "API server of tenant team-a", "BackendUnhealthy");
+	assert_wrong(w, "API server of tenant team-b", "VIPInDHCPRange");
+}
+
 static void a_login_that_is_refused_names_the_secret(void **state)
 {
 	struct world *w = *state;
@@ -197,6 +251,7 @@ int main(void)
 		check_test(a_quarantine_from_the_tenants_template_is_wrong),
 		check_test(a_switch_that_is_silent_is_wrong),
 		check_test(a_release_that_does_not_say_who_is_shared_is_wrong),
+		check_test(ways_to_api_servers_are_checked),
 		check_test(a_login_that_is_refused_names_the_secret),
 	};
 

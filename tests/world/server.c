@@ -209,7 +209,7 @@ static const char *probe_label(struct server *b)
 				server_hears(b, one) || str_eq(one, setting(b, "JOIN_ENDPOINT"));
 			char *colon = strchr(one, ':');
 
-			if (k == 0 && !hears)
+			if (k == 0 && (!hears || b->unanswered))
 				verdict = "silent";
 			if (k == 0 || !hears)
 				continue;

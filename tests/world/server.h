@@ -86,6 +86,7 @@ struct server {
 	bool forgot;	 /* it did, and was not wiped since: nobody can know before its next boot */
 	bool reads_once; /* its agent does not read wiped drives again at a claim, though told to */
 	bool probes_not; /* its agent is of before there were probes */
+	bool unanswered; /* no address of its own segment answers its image, which joins all the same */
 	bool says_proved;  /* its tenant's API server changes what its Node says that it reaches */
 	bool undriven;	   /* a storage controller has no driver in its agent */
 	bool dead;	   /* the second drive's controller has lost its driver */

@@ -396,8 +396,10 @@ struct replica *world_leader(struct sim_world *w)
 
 struct cluster *world_cluster_at(struct sim_world *w, const char *endpoint)
 {
+	static const char *const gates[] = {SERVER_TEAM_A_GATE, SERVER_TEAM_B_GATE};
+
 	for (int i = 0; i < 2; i++)
-		if (str_eq(w->tenants[i].endpoint, endpoint))
+		if (str_eq(w->tenants[i].endpoint, endpoint) || str_eq(gates[i], endpoint))
 			return &w->tenants[i];
 	return str_eq(w->host.endpoint, endpoint) ? &w->host : NULL;
 }

@@ -124,6 +124,17 @@ static void a_network_is_written_without_bits_beyond_its_prefix(void **state)
 	assert_false(address_is_network(NULL));
 }
 
+static void addresses_of_a_family_have_an_order(void **state)
+{
+	(void)state;
+	assert_int_equal(address_order("10.20.0.9", "10.20.0.9"), 0);
+	assert_true(address_order("10.20.0.9", "10.20.0.100") < 0);
+	assert_true(address_order("10.20.1.0:80", "10.20.0.255") > 0);
+	assert_true(address_order("fd00::a", "fd00::10") < 0);
+	assert_int_equal(address_order("fd00::a", "10.20.0.1"), 0);
+	assert_int_equal(address_order("a", "10.20.0.1"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +143,7 @@ int main(void)
 		cmocka_unit_test(the_same_host_is_the_same_whatever_the_port_and_the_spelling),
 		cmocka_unit_test(a_network_holds_its_addresses_alone),
 		cmocka_unit_test(a_network_is_written_without_bits_beyond_its_prefix),
+		cmocka_unit_test(addresses_of_a_family_have_an_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

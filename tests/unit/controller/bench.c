@@ -10,6 +10,7 @@
 #include "controller/core/claim_index.h"
 #include "controller/core/counters.h"
 #include "controller/core/reserved.h"
+#include "controller/core/ways.h"
 #include "controller/drain/drains.h"
 
 #define WAIT_MS 60000
@@ -99,6 +100,10 @@ static const char *user_of(const struct httpd_req *q, void *arg)
 
 	if (!shown)
 		return "system:admin";
+	if (api->denied_at && strstr(httpd_path(q), api->denied_at)) {
+		api->denials++;
+		return NULL;
+	}
 	return !api->denied && str_eq(secret_expose(shown), TOKEN) ? "drover" : NULL;
 }
 
@@ -472,6 +477,7 @@ static void start_parts(struct bench *d)
 	c->events = kube_events_new(d->g, c->host, "drover.dev/controller", "bench");
 	c->metrics = metrics_new();
 	c->reserved = reserved_new(NULL);
+	c->ways = ways_new();
 	c->keys = keys_new(c);
 	c->counters = counters_new(c);
 	c->claim_index = claim_index_new();
@@ -551,6 +557,7 @@ void bench_stop(struct bench *d)
 	map_free(d->lives.map);
 	metrics_free(c->metrics);
 	reserved_free(c->reserved);
+	ways_free(c->ways);
 	http_free(c->http);
 	stop_api(&d->host);
 	stop_api(&d->team);

@@ -173,6 +173,56 @@ static void names_are_cut_and_hold_no_control_characters(void **state)
 	assert_memory_equal(o.site[0].name, "a??[2Jx", 7);
 }
 
+static void a_load_balancer_says_how_its_backends_are(void **state)
+{
+	OWN(arena) a = arena_new();
+	const struct netris_l4lb *b =
+		read_(NETRIS_L4LB,
+		      "[{\"id\":\"9\",\"name\":\"lb\",\"ip\":\"10.20.0.50\",\"port\":\"6443\","
+		      "\"protocol\":\"TCP\",\"status\":\"enable\",\"vpc\":{\"id\":4,\"name\":\"v\"},"
+		      "\"label\":{\"status\":\"success\",\"text\":\"Active\"},"
+		      "\"backendIps\":[{\"ip\":\"10.20.0.11\",\"port\":\"6443\",\"status\":\"up\","
+		      "\"response\":\"ok\",\"maintenance\":\"no\"},{\"ip\":\"10.20.0.12\",\"port\":6443}]},"
+		      "{\"id\":10,\"name\":\"bare\"}]",
+		      a)
+			.l4lb;
+
+	(void)state;
+	assert_int_equal(b->port, 6443);
+	assert_int_equal(b->vpc.id, 4);
+	assert_string_equal(b->status, "enable");
+	assert_string_equal(b->label, "Active");
+	assert_int_equal(b->backends.n, 2);
+	assert_string_equal(b->backends.v[0].status, "up");
+	assert_int_equal(b->backends.v[0].maintenance, NETRIS_NO);
+	assert_string_equal(b->backends.v[1].status, "");
+	assert_int_equal(b->backends.v[1].maintenance, NETRIS_UNSAID);
+	assert_false(b[1].backends.said);
+	assert_int_equal(b[1].port, -1);
+	assert_int_equal(b[1].vpc.id, 0);
+}
+
+static void a_v_net_says_its_subnets_and_what_dhcp_gives_there(void **state)
+{
+	OWN(arena) a = arena_new();
+	const struct netris_vnet *v =
+		read_(NETRIS_VNET,
+		      "[{\"id\":1,\"name\":\"v\",\"gateways\":[{\"prefix\":\"10.20.0.1/24\",\"dhcpEnabled\":1,"
+		      "\"dhcp\":{\"start\":\"10.20.0.100\",\"end\":\"10.20.0.199\"}},"
+		      "{\"prefix\":\"fd00::1/64\"}]},{\"id\":2,\"name\":\"w\"}]",
+		      a)
+			.vnet;
+
+	(void)state;
+	assert_int_equal(v->gateways.n, 2);
+	assert_string_equal(v->gateways.v[0].prefix, "10.20.0.1/24");
+	assert_int_equal(v->gateways.v[0].dhcp, NETRIS_YES);
+	assert_string_equal(v->gateways.v[0].dhcp_end, "10.20.0.199");
+	assert_int_equal(v->gateways.v[1].dhcp, NETRIS_UNSAID);
+	assert_string_equal(v->gateways.v[1].dhcp_start, "");
+	assert_false(v[1].gateways.said);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +232,8 @@ int main(void)
 		cmocka_unit_test(a_vnet_says_on_which_wires_it_is_and_who_is_in_it),
 		cmocka_unit_test(half_a_list_is_not_taken_for_the_whole),
 		cmocka_unit_test(names_are_cut_and_hold_no_control_characters),
+		cmocka_unit_test(a_load_balancer_says_how_its_backends_are),
+		cmocka_unit_test(a_v_net_says_its_subnets_and_what_dhcp_gives_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

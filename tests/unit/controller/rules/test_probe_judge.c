@@ -192,6 +192,7 @@ static void a_node_s_label_says_it_as_briefly(void **state)
 	assert_string_equal(verdict.leak, "unknown");
 	targets.more = true;
 	assert_label_unproved(label(KEY, "proved"), "more than 512");
+	assert_true(verdict.reached);
 }
 
 /* drover-join reckons it with sha256sum: printf '%s.proved' KEY | sha256sum | cut -c1-16 */
@@ -209,6 +210,27 @@ static void a_label_is_of_who_has_the_key(void **state)
 	assert_label_unproved("", "not said by its image");
 }
 
+/* A tenant's API server that answers, where nobody else has an address. */
+static void what_was_reached_is_told_beside_what_is_proved(void **state)
+{
+	static const char *const none[] = {"silent", "unknown", "leak.10.20.0.1_6443"};
+	static const char *own[] = {"10.20.0.10:6443"};
+
+	(void)state;
+	targets = (struct probe_targets){0};
+	probe_targets_own(&targets, &(struct strings){own, 1}, "tenant/team-a");
+	assert_label_unproved(label(KEY, "proved"), "no address of another segment");
+	assert_true(verdict.reached);
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
+		probe_judge_label(&targets, KEY, label(KEY, none[i]), &verdict);
+		assert_false(verdict.reached);
+	}
+	probe_judge_label(&targets, KEY, NULL, &verdict);
+	assert_false(verdict.reached);
+	probe_judge_label(&targets, KEY, label("another key", "proved"), &verdict);
+	assert_false(verdict.reached);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup(f, begin)
@@ -222,6 +244,7 @@ int main(void)
 		T(more_than_fit_are_not_proved),
 		T(a_node_s_label_says_it_as_briefly),
 		T(a_label_is_of_who_has_the_key),
+		T(what_was_reached_is_told_beside_what_is_proved),
 	};
 
 	mem_init();

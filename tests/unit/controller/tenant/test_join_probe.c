@@ -3,6 +3,8 @@
 #include "api/annotations.h"
 #include "base/str.h"
 #include "controller/core/reserved.h"
+#include "controller/core/ways.h"
+#include "controller/rules/way.h"
 #include "controller/tenant/join_probe.h"
 
 #define CONFIGS "/api/v1/namespaces/kube-system/configmaps"
@@ -199,6 +201,89 @@ static void a_pod_of_a_cluster_that_takes_none_is_told_so(void **state)
 	assert_int_equal(store_count(d->host.store, "nodeclaims.drover.dev/"), 0);
 }
 
+static void way(struct bench *d, const char *spec)
+{
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		    arena_printf(d->a,
+				 "{'spec': {'joinEndpoint': null, 'network': {'apiServer': %s}}}",
+				 spec));
+	bench_run(d, 2000);
+}
+
+static void see_way(struct bench *d, bool up, const char *reason, const char *why)
+{
+	struct way_seen seen = {.up = up, .reason = reason};
+
+	str_copy(seen.why, sizeof(seen.why), why);
+	(void)ways_put(d->c.ways, "team-a", way_key(cluster(d), d->a), &seen);
+	tenants_way(d->tenants, "team-a");
+	bench_run(d, 2000);
+}
+
+static const char *way_condition(struct bench *d)
+{
+	return bench_condition(d, OBJECT_VIRTUAL_CLUSTER, "team-a", TENANT_WAY_CONDITION);
+}
+
+static void no_machine_is_taken_but_by_a_way_that_was_seen_up(void **state)
+{
+	struct bench *d = *state;
+
+	bench_run(d, 5000);
+	assert_string_equal(way_condition(d), "");
+	way(d, "{'via': 'vip', 'address': '10.20.0.10:6443', 'providerRef': {'name': 'hall-a'}}");
+	assert_false(answer(d).takes);
+	assert_true(answer(d).known);
+	assert_string_equal(way_condition(d), "Unknown NotLookedAt");
+	assert_string_equal(condition(d), "False WayNotUp");
+	see_way(d, false, "VIPOutside", "10.20.0.10 is of no subnet");
+	assert_string_equal(way_condition(d), "False VIPOutside");
+	assert_non_null(strstr(answer(d).text, "10.20.0.10 is of no subnet"));
+	see_way(d, true, "VIP", "it is");
+	assert_string_equal(way_condition(d), "True VIP");
+	assert_true(answer(d).takes);
+	assert_string_equal(answer(d).endpoint, "10.20.0.10:6443");
+	/* What was seen of another address says nothing of this one. */
+	way(d, "{'address': '10.20.0.11:6443'}");
+	assert_false(answer(d).takes);
+	/* kubeadm would have them go on where the cluster says. */
+	see_way(d, true, "VIP", "it is");
+	assert_string_equal(way_condition(d), "False EndpointDiffers");
+	assert_false(answer(d).takes);
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		    "{'spec': {'network': {'apiServer': null}}}");
+	bench_run(d, 2000);
+	assert_string_equal(way_condition(d), "");
+	assert_true(answer(d).takes);
+}
+
+static void an_address_is_taken_as_it_is(void **state)
+{
+	struct bench *d = *state;
+
+	bench_run(d, 5000);
+	way(d, "{'via': 'address', 'address': '10.9.0.1:6443'}");
+	assert_string_equal(way_condition(d), "True Address");
+	assert_true(answer(d).takes);
+	assert_string_equal(answer(d).endpoint, "10.9.0.1:6443");
+}
+
+/* The address that was found is of the Provider that was asked. */
+static void a_load_balancer_has_the_address_that_was_found(void **state)
+{
+	struct bench *d = *state;
+
+	bench_run(d, 5000);
+	way(d,
+	    "{'via': 'l4lb', 'backends': ['10.20.0.11:6443'], 'providerRef': {'name': 'hall-a'}}");
+	see_way(d, true, "Healthy", "all");
+	assert_false(answer(d).takes);
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		     "{'apiServer': {'provider': 'hall-a', 'address': '10.20.0.50:6443'}}");
+	assert_true(answer(d).takes);
+	assert_string_equal(answer(d).endpoint, "10.20.0.50:6443");
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
 
 int main(void)
@@ -212,6 +297,9 @@ int main(void)
 		T(an_endpoint_that_a_tenant_may_not_name_is_refused_with_the_field),
 		T(what_was_known_outlives_an_api_that_is_away),
 		T(a_pod_of_a_cluster_that_takes_none_is_told_so),
+		T(no_machine_is_taken_but_by_a_way_that_was_seen_up),
+		T(an_address_is_taken_as_it_is),
+		T(a_load_balancer_has_the_address_that_was_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,400 @@
+/*
+ * way_looks: one entry for each tenant that has such a way, or had one.
+ *
+ *	tick --> journal (status.apiServer) --> way --> core/ways, status.apiServer
+ *	    '--> unway --> struck out of status.apiServer
+ */
+#include "controller/hardware/way_looks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/annotations.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/finalizer.h"
+#include "controller/core/status_writer.h"
+#include "controller/hardware/segments.h"
+#include "controller/rules/way.h"
+
+#define LOST_MS                                                                                    \
+	90000 /* the call of a driver that was freed is never answered; any other is within 60 s */
+#define SOON_MS 500
+#define LAST_TRY_MS (10 * 60 * 1000)
+
+struct way_looks {
+	struct context *c;
+	const struct drivers *drivers;
+	void (*changed)(const char *tenant, void *arg);
+	void *arg;
+	struct map *entries; /* by name of the VirtualCluster */
+};
+
+struct entry {
+	struct way_looks *all;
+	char *tenant;
+	char *asked; /* way_key() of the question under way; NULL: none.  "": it is being removed */
+	int64_t silent_at; /* loop_now() since when there is no answer; 0: there was one */
+	struct loop_timer timer;
+	struct status_writer write;
+	bool told; /* given up */
+};
+
+static const struct virtual_cluster *cluster_of(const struct entry *en)
+{
+	return CTX_GET(en->all->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, en->tenant);
+}
+
+static void entry_free(void *p)
+{
+	struct entry *en = p;
+
+	loop_timer_stop(&en->timer);
+	writer_stop(&en->write);
+	free(en->tenant);
+	free(en->asked);
+	free(en);
+}
+
+static void answered(struct entry *en)
+{
+	free(en->asked);
+	en->asked = NULL;
+	loop_timer_start(&en->timer, WAY_LOOK_MS);
+}
+
+static bool may_act(void *arg)
+{
+	const struct entry *en = arg;
+	const struct virtual_cluster *vc = cluster_of(en);
+
+	return vc && !vc->spec.paused && ctx_may_destroy(en->all->c);
+}
+
+static void on_written(json_t *o, const struct err *e, void *arg)
+{
+	struct entry *en = arg;
+
+	(void)o;
+	loop_timer_start(&en->timer, e ? SOON_MS : 0);
+}
+
+/* What stands in status.apiServer: true: it is being written.  Both NULL: it is struck out. */
+static bool write_down(struct entry *en, const struct virtual_cluster *vc, const char *provider,
+		       const char *address)
+{
+	const struct virtual_cluster_way *was = vc->status.api_server;
+
+	if (str_eq(was ? was->provider : NULL, provider) &&
+	    str_eq(was ? was->address : NULL, address))
+		return false;
+	writer_status(&en->write, OBJECT_VIRTUAL_CLUSTER, &vc->meta,
+		      provider || address ? json_pack("{s:{s:s?, s:s?}}", "apiServer", "provider",
+						      provider, "address", address)
+					  : json_pack("{s:n}", "apiServer"),
+		      on_written);
+	return true;
+}
+
+static void know(struct entry *en, const struct virtual_cluster *vc, const struct way_seen *seen)
+{
+	struct context *c = en->all->c;
+	OWN(arena) a = arena_new();
+
+	if (!ways_put(c->ways, en->tenant, way_key(vc, a), seen))
+		return;
+	log_info("way to an API server", LOG_S("tenant", en->tenant), LOG_S("reason", seen->reason),
+		 LOG_S("why", seen->why));
+	en->all->changed(en->tenant, en->all->arg);
+}
+
+static void know_not(struct entry *en, const struct virtual_cluster *vc, const char *reason,
+		     const char *why)
+{
+	struct way_seen seen = {.reason = reason};
+
+	str_copy(seen.why, sizeof(seen.why), why);
+	str_clean(seen.why);
+	know(en, vc, &seen);
+}
+
+/* --- asking ---------------------------------------------------------------------------------------- */
+
+static void on_way(const struct fabric_way_seen *s, const struct err *e, void *arg)
+{
+	struct entry *en = arg;
+	const struct virtual_cluster *vc = cluster_of(en);
+	struct way_seen seen = {0};
+	int64_t now = loop_now(en->all->c->loop);
+	OWN(arena) a = arena_new();
+	const char *address;
+	bool same = vc && str_eq(en->asked, way_key(vc, a));
+
+	answered(en);
+	if (!same) { /* of another way than is wanted by now */
+		loop_timer_start(&en->timer, 0);
+		return;
+	}
+	if (e) {
+		log_warn("way to an API server not looked at", LOG_S("tenant", en->tenant),
+			 LOG_E(e));
+		if (!en->silent_at)
+			en->silent_at = now;
+		if (!ways_get(en->all->c->ways, en->tenant, way_key(vc, a)) ||
+		    now - en->silent_at >= WAY_HOLD_MS)
+			know_not(en, vc, "NotAnswered", e->text);
+		return;
+	}
+	en->silent_at = 0;
+	seen.up = s->up;
+	seen.reason = s->reason;
+	str_copy(seen.why, sizeof(seen.why), str_or(s->why, ""));
+	str_clean(seen.why);
+	address = vc->spec.network.api_server->address;
+	if (!address)
+		address = s->address ? s->address : way_address(vc);
+	if (!writer_busy(&en->write) && write_down(en, vc, way_balanced_by(vc), address))
+		loop_timer_stop(&en->timer); /* it goes on when that is written */
+	if (seen.up && !way_balanced_by(vc) && loop_timer_active(&en->timer))
+		loop_timer_start(&en->timer, WAY_VIP_MS);
+	know(en, vc, &seen);
+}
+
+static void on_unway(const struct fabric_way_seen *s, const struct err *e, void *arg)
+{
+	struct entry *en = arg;
+	const struct virtual_cluster *vc = cluster_of(en);
+
+	(void)s;
+	answered(en);
+	if (e) {
+		log_warn("load balancer not removed", LOG_S("tenant", en->tenant), LOG_E(e));
+		return;
+	}
+	if (vc && !writer_busy(&en->write) && write_down(en, vc, NULL, NULL))
+		loop_timer_stop(&en->timer);
+}
+
+/* NULL: there is none that can be asked now; why: for people. */
+static struct fabric *fabric_of(const struct entry *en, const char *provider, char why[static 256])
+{
+	const struct driver *d = driver_get(en->all->drivers, provider);
+
+	if (d && d->fabric)
+		return d->fabric;
+	if (!CTX_GET(en->all->c, OBJECT_PROVIDER, provider_object, provider))
+		str_format(why, 256, "there is no Provider %.200s", provider);
+	else
+		str_format(why, 256, "Provider %.100s has no driver: %.120s", provider,
+			   d ? d->error.text : "it is not read yet");
+	return NULL;
+}
+
+static void begin(struct entry *en, const char *key)
+{
+	en->asked = mem_strdup(key);
+	loop_timer_start(&en->timer, LOST_MS);
+}
+
+static void remove_lb(struct entry *en, const struct virtual_cluster *vc)
+{
+	const struct fabric_way_call call = {.done = on_unway, .may_act = may_act, .arg = en};
+	char segment[TENANT_SEGMENT], why[256];
+	const struct fabric_way want = {
+		.via = FABRIC_VIA_L4LB, .segment = segment, .uid = vc->meta.uid};
+	struct fabric *f = fabric_of(en, vc->status.api_server->provider, why);
+
+	segment_of_tenant(vc, segment);
+	if (!f || !fabric_has_ways(f) || !ctx_may_destroy(en->all->c) || vc->spec.paused) {
+		loop_timer_start(&en->timer, WAY_LOOK_MS);
+		return;
+	}
+	begin(en, "");
+	fabric_unway(f, &want, &call);
+}
+
+/* A load balancer of ours that spec does not want there. */
+static bool is_left(const struct virtual_cluster *vc)
+{
+	const struct virtual_cluster_way *w = vc->status.api_server;
+
+	return w && w->provider && !str_eq(w->provider, way_balanced_by(vc));
+}
+
+/* Of a fabric that has nothing to do with ways. */
+static void know_without(struct entry *en, const struct virtual_cluster *vc, bool balanced)
+{
+	struct way_seen seen = {.up = !balanced,
+				.reason = balanced ? "NotSupported" : "VIPUnchecked"};
+
+	str_format(seen.why, sizeof(seen.why),
+		   "the network of Provider %.100s is not of type netris: %s",
+		   vc->spec.network.api_server->provider_ref->name,
+		   balanced ? "it makes no load balancers"
+			    : "nobody checks what a VIP needs there but a machine's own packets");
+	en->silent_at = 0;
+	know(en, vc, &seen);
+}
+
+static void look(struct entry *en, const struct virtual_cluster *vc)
+{
+	const struct virtual_cluster_api_server *w = vc->spec.network.api_server;
+	const struct fabric_way_call call = {.done = on_way, .may_act = may_act, .arg = en};
+	const char *by = way_balanced_by(vc), **backends;
+	char segment[TENANT_SEGMENT], why[256];
+	struct fabric_way want = {.via = by ? FABRIC_VIA_L4LB : FABRIC_VIA_VIP,
+				  .segment = segment,
+				  .uid = vc->meta.uid,
+				  .address = w->address};
+	struct fabric *f = fabric_of(en, w->provider_ref->name, why);
+	OWN(arena) a = arena_new();
+
+	loop_timer_start(&en->timer, WAY_LOOK_MS);
+	segment_of_tenant(vc, segment);
+	if (!f) {
+		know_not(en, vc, "NoProvider", why);
+		return;
+	}
+	if (!fabric_has_ways(f)) {
+		know_without(en, vc, by != NULL);
+		return;
+	}
+	/* Before it is made, so that whoever leads next knows of it. */
+	if (by && !finalizer_is_on(&vc->meta.finalizers, FINALIZER_VIRTUAL_CLUSTER)) {
+		loop_timer_start(&en->timer, SOON_MS);
+		return;
+	}
+	if (by && write_down(en, vc, by, way_address(vc)))
+		return;
+	backends = arena_calloc(a, w->backends.n + 1, sizeof(*backends));
+	for (size_t i = 0; i < w->backends.n; i++)
+		backends[i] = w->backends.v[i];
+	want.backends = backends;
+	begin(en, way_key(vc, a));
+	fabric_way(f, &want, &call);
+}
+
+static void on_timer(void *arg)
+{
+	struct entry *en = arg;
+	struct context *c = en->all->c;
+	const struct virtual_cluster *vc = cluster_of(en);
+	const struct virtual_cluster_api_server *w = vc ? vc->spec.network.api_server : NULL;
+
+	free(en->asked); /* it was lost with its driver */
+	en->asked = NULL;
+	if (!vc) {
+		ways_forget(c->ways, en->tenant);
+		map_del(en->all->entries, en->tenant);
+		return;
+	}
+	if (!c->leading)
+		ways_forget(c->ways, en->tenant);
+	if (vc->meta.deletion_timestamp) { /* way_looks_hold() says when */
+		en->all->changed(en->tenant, en->all->arg);
+		return;
+	}
+	if (!c->leading || !c->ready || writer_busy(&en->write) || vc->spec.paused) {
+		loop_timer_start(&en->timer, WAY_LOOK_MS);
+		return;
+	}
+	if (is_left(vc))
+		remove_lb(en, vc);
+	else if (w && w->via != VIA_ADDRESS)
+		look(en, vc);
+	else
+		(void)write_down(en, vc, NULL, NULL);
+}
+
+static void kick(struct way_looks *w, const char *tenant)
+{
+	struct entry *en = map_get(w->entries, tenant);
+	const struct virtual_cluster *vc =
+		CTX_GET(w->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, tenant);
+	OWN(arena) a = arena_new();
+
+	if (!en) {
+		if (!vc || (!vc->spec.network.api_server && !vc->status.api_server))
+			return;
+		en = mem_new(struct entry);
+		en->all = w;
+		en->tenant = mem_strdup(tenant);
+		writer_init(&en->write, w->c, en);
+		loop_timer_init(&en->timer, w->c->group, on_timer, en);
+		map_put(w->entries, tenant, en);
+	}
+	if (!vc || (!en->asked && !ways_get(w->c->ways, tenant, way_key(vc, a))))
+		loop_timer_start(&en->timer, 0);
+}
+
+static bool kick_one(const struct kube_entry *e, void *arg)
+{
+	kick(arg, e->name);
+	return true;
+}
+
+void way_looks_kick(struct way_looks *w, const char *tenant)
+{
+	if (tenant)
+		kick(w, tenant);
+	else
+		kube_cache_each(w->c->cache[OBJECT_VIRTUAL_CLUSTER], kick_one, w);
+}
+
+static bool give_up(struct entry *en, const struct virtual_cluster *vc)
+{
+	char note[400];
+
+	if (loop_wall(en->all->c->loop) - vc->meta.deletion_timestamp <= LAST_TRY_MS)
+		return false;
+	str_format(
+		note, sizeof(note),
+		"a load balancer of Provider %.100s may be left: it could not be removed in 10 min",
+		vc->status.api_server->provider);
+	if (!en->told)
+		ctx_event(en->all->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning", "WayLeft",
+			  note);
+	en->told = true;
+	return true;
+}
+
+bool way_looks_hold(struct way_looks *w, const struct virtual_cluster *vc, bool gone)
+{
+	const struct virtual_cluster_way *left = vc->status.api_server;
+	struct entry *en;
+
+	if (!gone)
+		return way_balanced_by(vc) != NULL || (left && left->provider);
+	if (!left || !left->provider)
+		return false;
+	kick(w, vc->meta.name);
+	en = map_get(w->entries, vc->meta.name);
+	if (give_up(en, vc))
+		return false;
+	if (!en->asked && !writer_busy(&en->write))
+		remove_lb(en, vc);
+	return true;
+}
+
+struct way_looks *way_looks_new(struct context *c, const struct drivers *ds,
+				void (*changed)(const char *tenant, void *arg), void *arg)
+{
+	struct way_looks *w = mem_new(struct way_looks);
+
+	*w = (struct way_looks){.c = c,
+				.drivers = ds,
+				.changed = changed,
+				.arg = arg,
+				.entries = map_new(entry_free)};
+	return w;
+}
+
+void way_looks_free(struct way_looks *w)
+{
+	if (!w)
+		return;
+	map_free(w->entries);
+	free(w);
+}

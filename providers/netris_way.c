@@ -1,0 +1,471 @@
+#include "providers/netris_way.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/address.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#define CHANGES 4 /* of one call */
+#define VNETS 8	  /* of a cluster that are looked at */
+#define PORT 6443
+#define CHECK_MS "2000"
+
+static const enum netris_kind looked_at[] = {NETRIS_SITE, NETRIS_TENANT, NETRIS_VPC, NETRIS_CLUSTER,
+					     NETRIS_L4LB};
+#define LISTS (sizeof(looked_at) / sizeof(*looked_at))
+#define BALANCERS (LISTS - 1)
+
+struct netris_ways {
+	struct loop_group *group;
+	struct netris *n;
+	struct list waiting, served; /* of netris_way.link; served: by the reading under way */
+	struct loop_timer begin;
+	int64_t ended_at; /* of the reading before */
+	bool busy;
+	struct read {
+		struct netris_ways *ws;
+		struct netris_request *q; /* NULL: not under way */
+	} reads[LISTS];
+	struct netris_objects o[LISTS];
+	bool telling, closed; /* closed: freed while it tells */
+};
+
+struct netris_way {
+	struct list link; /* waits for lists */
+	struct netris_ways *ws;
+	struct netris *n;
+	struct netris_way_spec s;
+	bool remove, made, posted;
+	unsigned changes;
+	char name[NETRIS_WAY_NAME]; /* of the load balancer */
+	struct netris_make *make;
+	struct netris_request *request; /* one change, or one element */
+	struct err err;			/* of the last change */
+	struct arena *arenas[VNETS + 1];
+	size_t narenas;
+	const struct netris_cluster *cluster;
+	struct netris_vnet vnets[VNETS];
+	size_t nvnets;
+	int64_t site, admin, vpc, cluster_id;
+};
+
+static void go_on(struct netris_way *w);
+
+void netris_way_name(char out[static NETRIS_WAY_NAME], const char *name, const char *uid)
+{
+	str_format(out, NETRIS_WAY_NAME, "%.300s-api-%.64s", name, uid);
+}
+
+void netris_way_free(struct netris_way *w)
+{
+	if (!w)
+		return;
+	list_remove(&w->link);
+	netris_cancel(w->request);
+	netris_make_free(w->make);
+	for (size_t i = 0; i < w->narenas; i++)
+		arena_free(w->arenas[i]);
+	free(w);
+}
+
+/* The last act of whoever calls it. */
+static void end(struct netris_way *w, const struct fabric_way_seen *s, const struct err *e)
+{
+	struct err why;
+
+	if (e) {
+		why = *e;
+		why.scope = ERR_PROVIDER;
+	}
+	w->s.done(e ? NULL : s, e ? &why : NULL, w->s.arg);
+}
+
+static void end_failed(struct netris_way *w, enum err_kind kind, const char *what, const char *name)
+{
+	struct err e;
+
+	(void)!err_set(&e, kind, 0, "%s %.80s", what, name);
+	end(w, NULL, &e);
+}
+
+/* --- lists ----------------------------------------------------------------------------------------- */
+
+static void forget(struct netris_ways *ws)
+{
+	for (size_t i = 0; i < LISTS; i++) {
+		netris_cancel(ws->reads[i].q);
+		ws->reads[i].q = NULL;
+		arena_free(ws->o[i].arena);
+		ws->o[i] = (struct netris_objects){0};
+	}
+}
+
+static void begin_soon(struct netris_ways *ws)
+{
+	int64_t wait = ws->ended_at + NETRIS_WAY_GAP_MS - loop_now(loop_of(ws->group));
+
+	loop_timer_start(&ws->begin, wait > 0 ? wait : 0);
+}
+
+static void look_again(struct netris_way *w)
+{
+	struct netris_ways *ws = w->ws;
+
+	list_push_back(&ws->waiting, &w->link);
+	if (!ws->busy && !loop_timer_active(&ws->begin))
+		begin_soon(ws);
+}
+
+/* Each of those who waited; what they do may free the ways, which then go after the last line here. */
+static void tell(struct netris_ways *ws, const struct err *e)
+{
+	struct netris_way *w;
+
+	ws->telling = true;
+	while (!ws->closed && (w = list_first(&ws->served, struct netris_way, link))) {
+		list_remove(&w->link);
+		if (!e)
+			go_on(w);
+		else
+			end(w, NULL, w->err.kind != ERR_NONE ? &w->err : e);
+	}
+	ws->telling = false;
+	ws->busy = false;
+	ws->ended_at = loop_now(loop_of(ws->group));
+	forget(ws);
+	if (ws->closed)
+		free(ws);
+	else if (!list_empty(&ws->waiting))
+		begin_soon(ws);
+}
+
+static void on_list(struct netris_objects *o, const struct err *e, void *arg)
+{
+	struct read *r = arg;
+	struct netris_ways *ws = r->ws;
+	struct err why;
+
+	r->q = NULL;
+	if (e) {
+		why = *e;
+		forget(ws);
+		tell(ws, &why);
+		return;
+	}
+	ws->o[r - ws->reads] = *o;
+	o->arena = NULL;
+	for (size_t k = 0; k < LISTS; k++)
+		if (ws->reads[k].q)
+			return;
+	tell(ws, NULL);
+}
+
+static void on_begin(void *arg)
+{
+	struct netris_ways *ws = arg;
+
+	ws->busy = true;
+	list_for_each (w, &ws->waiting, struct netris_way, link) {
+		list_remove(&w->link);
+		list_push_back(&ws->served, &w->link);
+	}
+	for (size_t i = 0; i < LISTS; i++) {
+		const struct netris_call c = {.done = on_list, .arg = &ws->reads[i]};
+
+		ws->reads[i].ws = ws;
+		ws->reads[i].q = netris_list(ws->n, looked_at[i], &c);
+	}
+}
+
+struct netris_ways *netris_ways_new(struct loop_group *g, struct netris *n)
+{
+	struct netris_ways *ws = mem_new(struct netris_ways);
+
+	ws->group = g;
+	ws->n = n;
+	ws->ended_at = INT64_MIN / 2;
+	list_init(&ws->waiting);
+	list_init(&ws->served);
+	loop_timer_init(&ws->begin, g, on_begin, ws);
+	return ws;
+}
+
+void netris_ways_free(struct netris_ways *ws)
+{
+	forget(ws);
+	loop_timer_stop(&ws->begin);
+	ws->closed = true;
+	if (!ws->telling)
+		free(ws);
+}
+
+/* --- what has to be there -------------------------------------------------------------------------- */
+
+static void on_made(const struct err *e, void *arg)
+{
+	struct netris_way *w = arg;
+
+	netris_make_free(w->make);
+	w->make = NULL;
+	if (e && netris_refused(e))
+		end(w, NULL, e);
+	else
+		look_again(w);
+}
+
+static bool may_change(void *arg)
+{
+	const struct netris_way *w = arg;
+
+	return w->s.make.may_act(w->s.make.arg);
+}
+
+static void make(struct netris_way *w)
+{
+	struct netris_make_spec s = w->s.make;
+
+	if (w->made) {
+		end_failed(w, ERR_UNAVAILABLE, "made, and not listed: VPC and server cluster",
+			   s.name);
+		return;
+	}
+	w->made = true;
+	s.done = on_made;
+	s.may_act = w->s.make.may_act ? may_change : NULL;
+	s.arg = w;
+	w->make = netris_make(w->n, &s);
+}
+
+static void find_ids(struct netris_way *w)
+{
+	w->site = w->admin = w->vpc = w->cluster_id = 0;
+	for (size_t i = 0; i < w->ws->o[0].n; i++)
+		if (str_eq(w->ws->o[0].site[i].name, w->s.make.site))
+			w->site = w->ws->o[0].site[i].id;
+	for (size_t i = 0; i < w->ws->o[1].n; i++)
+		if (str_eq(w->ws->o[1].tenant[i].name, w->s.make.admin))
+			w->admin = w->ws->o[1].tenant[i].id;
+	for (size_t i = 0; i < w->ws->o[2].n; i++)
+		if (str_eq(w->ws->o[2].vpc[i].name, w->s.make.name))
+			w->vpc = w->ws->o[2].vpc[i].id;
+	for (size_t i = 0; i < w->ws->o[3].n; i++)
+		if (str_eq(w->ws->o[3].cluster[i].name, w->s.make.name)) {
+			w->cluster_id = w->ws->o[3].cluster[i].id;
+			/* That of its cluster, whatever that is called. */
+			if (w->ws->o[3].cluster[i].vpc.id)
+				w->vpc = w->ws->o[3].cluster[i].vpc.id;
+		}
+}
+
+/* --- VIP ------------------------------------------------------------------------------------------- */
+
+static void on_vnet(struct netris_objects *o, const struct err *e, void *arg);
+
+static void next_vnet(struct netris_way *w)
+{
+	const struct netris_call c = {.done = on_vnet, .arg = w};
+	struct fabric_way_seen seen;
+	char why[NETRIS_WAY_WHY], host[ADDRESS_TEXT];
+
+	if (w->nvnets < w->cluster->vnets.n && w->nvnets < VNETS) {
+		w->request = netris_get(w->n, NETRIS_VNET, w->cluster->vnets.v[w->nvnets].id, &c);
+		return;
+	}
+	(void)address_host(w->s.way.address, host);
+	netris_judge_vip(w->cluster, w->vnets, w->nvnets, host, &seen, why);
+	seen.address = w->s.way.address;
+	end(w, &seen, NULL);
+}
+
+static void keep(struct netris_way *w, struct netris_objects *o)
+{
+	w->arenas[w->narenas++] = o->arena;
+	o->arena = NULL;
+}
+
+static void on_vnet(struct netris_objects *o, const struct err *e, void *arg)
+{
+	struct netris_way *w = arg;
+
+	w->request = NULL;
+	if (e) {
+		end(w, NULL, e);
+		return;
+	}
+	w->vnets[w->nvnets++] = *o->vnet;
+	keep(w, o);
+	next_vnet(w);
+}
+
+static void on_cluster(struct netris_objects *o, const struct err *e, void *arg)
+{
+	struct netris_way *w = arg;
+
+	w->request = NULL;
+	if (e) {
+		end(w, NULL, e);
+		return;
+	}
+	w->cluster = o->cluster;
+	keep(w, o);
+	next_vnet(w);
+}
+
+/* --- load balancer --------------------------------------------------------------------------------- */
+
+/* An answer proves nothing: the list does. */
+static void on_changed(struct netris_objects *o, const struct err *e, void *arg)
+{
+	struct netris_way *w = arg;
+
+	(void)o;
+	w->request = NULL;
+	err_clear(&w->err);
+	if (e)
+		w->err = *e;
+	if (e && netris_refused(e) && e->kind != ERR_NOT_FOUND)
+		end(w, NULL, e);
+	else
+		look_again(w);
+}
+
+static void change(struct netris_way *w, const char *method, int64_t id, json_t *body)
+{
+	const struct netris_call c = {
+		.done = on_changed, .may_act = w->s.make.may_act ? may_change : NULL, .arg = w};
+
+	w->changes++;
+	w->request = netris_change(w->n, method, NETRIS_L4LB, id, body, &c);
+}
+
+/* was: as it is; NULL: there is none. */
+static bool in_maintenance(const struct netris_l4lb *was, const char *ip, int64_t port)
+{
+	for (size_t i = 0; was && i < was->backends.n; i++)
+		if (address_same(was->backends.v[i].ip, ip) && was->backends.v[i].port == port)
+			return was->backends.v[i].maintenance == NETRIS_YES;
+	return false;
+}
+
+static json_t *body_of(const struct netris_way *w, const struct netris_l4lb *was)
+{
+	const struct fabric_way *want = &w->s.way;
+	char ip[ADDRESS_TEXT] = "", to[ADDRESS_TEXT];
+	uint16_t port = PORT, at = 0;
+	json_t *backends = json_array();
+
+	if (want->address)
+		(void)address_service(want->address, ip, &port);
+	for (size_t i = 0; want->backends[i]; i++)
+		if (address_service(want->backends[i], to, &at))
+			json_array_append_new(backends, json_pack("{s:s, s:i, s:b}", "ip", to,
+								  "port", at, "maintenance",
+								  in_maintenance(was, to, at)));
+	/* One that was given an address keeps it. */
+	if (!want->address && was) {
+		str_copy(ip, sizeof(ip), was->ip);
+		port = was->port > 0 && was->port <= UINT16_MAX ? (uint16_t)was->port : PORT;
+	}
+	return json_pack(
+		"{s:s, s:{s:I, s:s}, s:I, s:s, s:b, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:o, s:{s:I, s:s}}",
+		"name", w->name, "tenant", "id", (json_int_t)w->admin, "name", w->s.make.admin,
+		"siteId", (json_int_t)w->site, "siteName", w->s.make.site, "automatic",
+		!want->address, "protocol", "TCP", "ip", ip, "port", port, "status", "enable",
+		"healthCheck", "TCP", "timeOut", CHECK_MS, "requestPath", "", "backendIps",
+		backends, "vpc", "id", (json_int_t)w->vpc, "name", w->s.make.name);
+}
+
+static void judge_balancer(struct netris_way *w, const struct netris_l4lb *b)
+{
+	struct fabric_way_seen seen;
+	char why[NETRIS_WAY_WHY], at[ADDRESS_TEXT + 8];
+
+	netris_judge_lb(b, w->vpc, &w->s.way, &seen, why);
+	if (*b->ip) {
+		str_format(at, sizeof(at), strchr(b->ip, ':') ? "[%.45s]:%lld" : "%.45s:%lld",
+			   b->ip, (long long)b->port);
+		seen.address = at;
+	}
+	end(w, &seen, NULL);
+}
+
+static void look_at_balancers(struct netris_way *w)
+{
+	const struct netris_objects *o = &w->ws->o[BALANCERS];
+	const struct netris_l4lb *first = NULL, *last = NULL;
+	const struct fabric_way_seen making = {
+		.reason = "Making",
+		.why = "its load balancer was asked for, and is not listed yet"};
+
+	for (size_t i = 0; i < o->n; i++) {
+		if (!str_eq(o->l4lb[i].name, w->name))
+			continue;
+		if (!first || o->l4lb[i].id < first->id)
+			first = &o->l4lb[i];
+		if (!last || o->l4lb[i].id > last->id)
+			last = &o->l4lb[i];
+	}
+	if (w->remove ? !first : first && first == last && !netris_lb_differs(first, &w->s.way)) {
+		if (w->remove)
+			end(w, NULL, NULL);
+		else
+			judge_balancer(w, first);
+	} else if (w->changes >= CHANGES && w->err.kind != ERR_NONE) {
+		end(w, NULL, &w->err);
+	} else if (w->changes >= CHANGES && (w->remove || first != last)) {
+		end_failed(w, ERR_UNAVAILABLE, "deleted, and still listed: load balancer", w->name);
+	} else if (w->remove || first != last) {
+		change(w, "DELETE", last->id, NULL);
+	} else if (first && !w->posted) { /* a correction is asked for once in a call */
+		w->posted = true;
+		change(w, "PUT", first->id, body_of(w, first));
+	} else if (first) {
+		judge_balancer(w, first);
+	} else if (w->posted) {
+		end(w, &making, NULL);
+	} else {
+		w->posted = true;
+		change(w, "POST", 0, body_of(w, NULL));
+	}
+}
+
+/* --- all of it ------------------------------------------------------------------------------------- */
+
+static void go_on(struct netris_way *w)
+{
+	const struct netris_call c = {.done = on_cluster, .arg = w};
+
+	if (w->remove) {
+		look_at_balancers(w);
+		return;
+	}
+	find_ids(w);
+	if (!w->site)
+		end_failed(w, ERR_NOT_FOUND, "network.netris.site: Netris shows this user no site",
+			   w->s.make.site);
+	else if (!w->admin)
+		end_failed(w, ERR_NOT_FOUND,
+			   "network.netris.admin: Netris shows this user no tenant",
+			   w->s.make.admin);
+	else if (!w->vpc || !w->cluster_id)
+		make(w);
+	else if (w->s.way.via == FABRIC_VIA_L4LB)
+		look_at_balancers(w);
+	else
+		w->request = netris_get(w->n, NETRIS_CLUSTER, w->cluster_id, &c);
+}
+
+struct netris_way *netris_way(struct netris_ways *ws, const struct netris_way_spec *s, bool remove)
+{
+	struct netris_way *w = mem_new(struct netris_way);
+
+	w->ws = ws;
+	w->n = ws->n;
+	w->s = *s;
+	w->remove = remove;
+	list_init(&w->link);
+	netris_way_name(w->name, s->make.name, s->way.uid);
+	look_again(w);
+	return w;
+}

@@ -1,0 +1,237 @@
+#include "providers/netris_way_judge.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include "base/address.h"
+#include "base/str.h"
+
+/* Tests: tests/unit/providers/test_netris_way_judge.c */
+
+static void say(struct fabric_way_seen *out, char *why, bool up, const char *reason,
+		const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+static void say(struct fabric_way_seen *out, char *why, bool up, const char *reason,
+		const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(why, NETRIS_WAY_WHY, fmt, ap);
+	va_end(ap);
+	*out = (struct fabric_way_seen){.up = up, .reason = reason, .why = why};
+}
+
+/* --- load balancers -------------------------------------------------------------------------------- */
+
+static bool is_healthy(const struct netris_backend *b)
+{
+	static const char *const words[] = {"healthy", "up", "ok", "active"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcasecmp(b->status, words[i]))
+			return b->maintenance != NETRIS_YES;
+	return false;
+}
+
+static bool is_at(const char *ip, int64_t port, const char *service)
+{
+	char host[ADDRESS_TEXT];
+	uint16_t at;
+
+	return address_service(service, host, &at) && address_same(ip, host) && at == port;
+}
+
+static bool has_backend(const struct netris_l4lb *b, const char *service)
+{
+	for (size_t i = 0; i < b->backends.n; i++)
+		if (is_at(b->backends.v[i].ip, b->backends.v[i].port, service))
+			return true;
+	return false;
+}
+
+bool netris_lb_differs(const struct netris_l4lb *b, const struct fabric_way *w)
+{
+	size_t n = 0;
+	bool differs = w->address && !is_at(b->ip, b->port, w->address);
+
+	for (; w->backends[n]; n++)
+		differs = differs || !has_backend(b, w->backends[n]);
+	return differs || b->backends.n != n || strcasecmp(b->protocol, "TCP") != 0 ||
+	       strcasecmp(b->status, "enable") != 0;
+}
+
+/* Which do not answer, and what is said of the first. */
+static void name_unhealthy(const struct netris_l4lb *b, char *out, size_t size)
+{
+	const struct netris_backend *first = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->backends.n; i++) {
+		if (is_healthy(&b->backends.v[i]))
+			continue;
+		n++;
+		if (!first)
+			first = &b->backends.v[i];
+	}
+	if (!first) {
+		out[0] = '\0';
+		return;
+	}
+	if (first->maintenance == NETRIS_YES)
+		str_format(out, size, "backend %.40s:%lld is in maintenance", first->ip,
+			   (long long)first->port);
+	else if (str_empty(first->status))
+		str_format(out, size, "nothing is said of the health of backend %.40s:%lld",
+			   first->ip, (long long)first->port);
+	else
+		str_format(out, size, "backend %.40s:%lld is \"%.24s\"%s%.40s", first->ip,
+			   (long long)first->port, first->status,
+			   str_empty(first->response) ? "" : ": ", first->response);
+	if (n > 1)
+		str_format(out + strlen(out), size - strlen(out), ", and %zu more", n - 1);
+}
+
+void netris_judge_lb(const struct netris_l4lb *b, int64_t vpc, const struct fabric_way *w,
+		     struct fabric_way_seen *out, char *why)
+{
+	char bad[160];
+	size_t healthy = 0;
+
+	for (size_t i = 0; i < b->backends.n; i++)
+		healthy += is_healthy(&b->backends.v[i]);
+	name_unhealthy(b, bad, sizeof(bad));
+	if (!b->vpc.id)
+		say(out, why, false, "VPCNotSaid",
+		    "Netris does not say in which VPC load balancer %.80s is: every tenant may reach it",
+		    b->name);
+	else if (b->vpc.id != vpc)
+		say(out, why, false, "VPCDiffers",
+		    "load balancer %.80s is in another VPC than the tenant's", b->name);
+	else if (netris_lb_differs(b, w))
+		say(out, why, false, "NotAsWanted",
+		    "load balancer %.80s is at %.40s:%lld and \"%.16s\" with %zu backends, and does not become as spec.network.apiServer wants it",
+		    b->name, b->ip, (long long)b->port, b->status, b->backends.n);
+	else if (str_empty(b->ip) || b->port < 1 || b->port > UINT16_MAX)
+		say(out, why, false, "NoAddress", "load balancer %.80s has no address yet",
+		    b->name);
+	else if (!healthy)
+		say(out, why, false, "BackendUnhealthy", "load balancer %.60s: %s", b->name, bad);
+	else if (*bad)
+		say(out, why, true, "Degraded", "load balancer %.60s: %s", b->name, bad);
+	else
+		say(out, why, true, "Healthy", "load balancer %.80s: all %zu backends are healthy",
+		    b->name, healthy);
+}
+
+/* --- VIPs ------------------------------------------------------------------------------------------- */
+
+/* 0: it is in none of its subnets; 1: in one; -1: it does not say which it has.  *in: the one. */
+static int subnet_of(const struct netris_vnet *v, const char *vip, const struct netris_gateway **in)
+{
+	bool said = false;
+
+	for (size_t i = 0; i < v->gateways.n; i++) {
+		const struct netris_gateway *g = &v->gateways.v[i];
+
+		said = said || *g->prefix;
+		if (!address_in(vip, &g->prefix, 1))
+			continue;
+		*in = g;
+		return 1;
+	}
+	return said ? 0 : -1;
+}
+
+static bool is_gateway(const struct netris_gateway *g, const char *vip)
+{
+	char host[ADDRESS_TEXT];
+
+	str_format(host, sizeof(host), "%.*s", (int)strcspn(g->prefix, "/"), g->prefix);
+	return address_same(host, vip);
+}
+
+/* "": DHCP gives it to nobody.  Else why it may. */
+static const char *dhcp_says(const struct netris_gateway *g, const char *vip)
+{
+	if (g->dhcp == NETRIS_NO)
+		return "";
+	if (!*g->dhcp_start || !*g->dhcp_end)
+		return g->dhcp == NETRIS_YES ? NULL : "";
+	return address_order(vip, g->dhcp_start) >= 0 && address_order(vip, g->dhcp_end) <= 0 ? "in"
+											      : "";
+}
+
+static void judge_subnet(const struct netris_vnet *v, const struct netris_gateway *g,
+			 const char *vip, struct fabric_way_seen *out, char *why)
+{
+	const char *dhcp = dhcp_says(g, vip);
+
+	if (str_eq(v->type, "l3vpn"))
+		say(out, why, false, "NotLayer2",
+		    "V-net %.80s is of type l3vpn: no machine hears the ARP of a VIP there",
+		    v->name);
+	else if (is_gateway(g, vip))
+		say(out, why, false, "VIPIsGateway", "%.48s is the gateway of V-net %.80s", vip,
+		    v->name);
+	else if (!dhcp)
+		say(out, why, false, "VIPInDHCPRange",
+		    "V-net %.60s gives addresses of all %.44s by DHCP, so %.48s, too: give it a range without the VIP",
+		    v->name, g->prefix, vip);
+	else if (*dhcp)
+		say(out, why, false, "VIPInDHCPRange",
+		    "V-net %.60s gives %.48s away by DHCP (%.40s to %.40s)", v->name, vip,
+		    g->dhcp_start, g->dhcp_end);
+	else
+		say(out, why, true, "VIP", "%.48s is of V-net %.80s, which the hosts are in", vip,
+		    v->name);
+}
+
+static bool has_host(const struct netris_cluster *c)
+{
+	for (size_t i = 0; i < c->servers.n; i++)
+		if (c->servers.v[i].shared == NETRIS_YES)
+			return true;
+	return false;
+}
+
+void netris_judge_vip(const struct netris_cluster *c, const struct netris_vnet *vnets, size_t n,
+		      const char *vip, struct fabric_way_seen *out, char *why)
+{
+	const struct netris_gateway *g = NULL;
+	const struct netris_vnet *unsaid = NULL, *ethernet = NULL;
+
+	if (!has_host(c)) {
+		say(out, why, false, "NoHost",
+		    "server cluster %.80s has no shared server: the hosts of the control plane are not in its V-nets (spec.network.netris.hostServers of the Provider)",
+		    c->name);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct netris_vnet *v = &vnets[i];
+
+		if (netris_fabric_of(v->type) != NETRIS_ETHERNET)
+			continue;
+		ethernet = v;
+		switch (subnet_of(v, vip, &g)) {
+		case 1:
+			judge_subnet(v, g, vip, out, why);
+			return;
+		case -1:
+			unsaid = v;
+			break;
+		default:
+			break;
+		}
+	}
+	if (!ethernet)
+		say(out, why, false, "NoVNet", "server cluster %.80s shows no Ethernet V-net",
+		    c->name);
+	else if (unsaid)
+		say(out, why, true, "VIPUnchecked",
+		    "V-net %.80s does not say which subnet it has: whether %.48s is of it, a machine's own packets show",
+		    unsaid->name, vip);
+	else
+		say(out, why, false, "VIPOutside", "%.48s is of no subnet of server cluster %.80s",
+		    vip, c->name);
+}
