@@ -483,7 +483,7 @@ static const struct field status_fields[] = {
 	      .doc = "The approval acted on last."),
 	FIELD(machine_status, boot_id, "bootID", FIELD_STR, .max_len = 64,
 	      .doc = "Boot id of its newest Node."),
-	CONDITIONS_ROW(machine_status, "Ready, Reachable, Managed, BootProtected."),
+	CONDITIONS_ROW(machine_status, "Ready, Reachable, Managed, BootProtected, Healthy."),
 	FIELDS_END,
 };
 

@@ -1,10 +1,13 @@
 #include "base/secret.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "base/mem.h"
 
 /*
@@ -164,4 +167,28 @@ bool secret_equal_bytes(const struct secret *a, const void *b, size_t len)
 bool secret_equal(const struct secret *a, const struct secret *b)
 {
 	return secret_equal_bytes(a, b->data, b->len);
+}
+
+/* One write: a file in memory takes all of it or, without memory, nothing that would be used. */
+static bool fill(int fd, const struct secret *s)
+{
+	ssize_t n = write(fd, s->data, s->len);
+
+	if (n >= 0 && (size_t)n != s->len)
+		errno = ENOSPC;
+	return n >= 0 && (size_t)n == s->len &&
+	       fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) ==
+		       0;
+}
+
+int secret_file(const struct secret *s, struct err *e)
+{
+	int fd = memfd_create("secret", MFD_CLOEXEC | MFD_ALLOW_SEALING), why;
+
+	if (fd >= 0 && fill(fd, s))
+		return fd;
+	why = errno;
+	if (fd >= 0)
+		close(fd);
+	return err_errno(e, why, "a file in memory");
 }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "providers/ipmi.h"
 #include "providers/jobs.h"
 #include "providers/registry.h"
 
@@ -15,25 +16,35 @@
  *
  * One process at a time for a BMC, PAUSE_MS after the last one: some crash at less.  A look is one process with all its
  * questions ("shell"), so one session; what changes the machine is a second one, after a look of the same call.
- * A process that has not ended after PROCESS_MS is killed.  The password goes by the environment, which its owner and
- * root alone can read, and never by argv; nothing is left behind when drover dies.
+ * A process that has not ended after PROCESS_MS is killed.  The password is in a file without a name, in memory, that
+ * ipmitool alone is given (LOOP_SECRET_FILE): not in its arguments, not in its environment, and nothing is left behind when
+ * drover dies.
+ *
+ * Sensors: now and then, after a look, a process of their own, of which no call is told:
+ *
+ *	look, "sdr info" at its end: there are records --> answered --PAUSE_MS--> "sdr elist" --> told by the next look
+ *
+ * They are asked for only where there are records, since ipmitool (1.8.19, ipmi_sdr_start()) erases a repository that says
+ * it is empty, to fill it from the sensors: nothing that only reads may do that.  ipmitool writes to a pipe at its end, so
+ * of one that was killed nothing is known.
  *
  * There is no virtual media, and firmware cannot be told an address to boot from: docs/providers/ipmi.md says what is left.
  * Tests: tests/contract/test_provider.c, tests/unit/providers/test_ipmi_provider.c, tests/real/ipmi.py
  */
-#define IPMITOOL "/usr/bin/ipmitool"
-#define SCHEME "ipmi://"
 #define RATE 50
 #define CONCURRENT 64
 #define PAUSE_MS 5000
-#define PROCESS_MS 20000 /* its own limit is 2 s a request, twice; a login has several */
+#define SENSORS_MS (10 * 60 * 1000)
+#define SENSORS_RETRY_MS (60 * 60 * 1000) /* of a BMC that lists none, or not in time */
+#define SENSORS_TOGETHER 16 /* processes, all machines together: they are in no line */
+#define PROCESS_MS 20000    /* its own limit is 2 s a request, twice; a login has several */
+#define LOOK "chassis power status\nmc guid\nchassis bootparam get 5\nfru print 0\n"
 #define OUTPUT_MAX (64u << 10)
-#define PASSWORD_MAX 20 /* IPMI 2.0, 22.30: Set User Password */
-#define USER_MAX 16
 #define DENIED_CODE 401 /* provider.h: not tried again by this attachment */
 
 struct ipmi_provider {
 	struct job_line line;
+	unsigned sensing; /* processes of sensors */
 	struct map *
 		paused; /* host -> struct pause, of machines that were detached: they may come again */
 };
@@ -44,6 +55,7 @@ struct pause {
 
 struct provider_machine {
 	struct job_seat seat; /* first: a job's seat is its machine */
+	struct ipmi_provider *ip;
 	struct loop_group *group;
 	char *host, *port, *user;
 	struct secret *password;
@@ -52,6 +64,13 @@ struct provider_machine {
 	struct loop_timer pause, limit;
 	struct job *job; /* that runs; NULL: none */
 	bool acting;	 /* ... and is past its look */
+	struct loop_timer sense;
+	bool sensing;	    /* the process is the sensors' */
+	int64_t sensors_at; /* none are asked for until then */
+	bool overflown;	    /* more was said than is kept */
+	char fault[256];    /* what the sensors said last; "": nothing is critical */
+	bool sensed;	    /* fault is known, and unsensed is "" */
+	char unsensed[200]; /* why it is not; "": nothing was tried yet */
 	struct loop_child *process;
 	struct buf out, words; /* standard output; standard error */
 	int64_t asked_at;
@@ -66,6 +85,8 @@ static void process_over(struct provider_machine *m)
 {
 	loop_child_free(m->process);
 	m->process = NULL;
+	m->ip->sensing -= m->sensing;
+	m->sensing = false;
 	loop_timer_stop(&m->limit);
 	loop_timer_stop(&m->pause);
 	m->not_before = loop_now(loop_of(m->group)) + PAUSE_MS;
@@ -179,6 +200,10 @@ static int see(struct provider_machine *m, struct err *e)
 	     line_of(m->out.data, "Chassis Serial", text, sizeof(text))) &&
 	    text[0])
 		o->serial = arena_strdup(j->strings, text);
+	if (m->sensed)
+		o->fault = arena_strdup(j->strings, m->fault);
+	if (m->unsensed[0])
+		o->unsensed = arena_strdup(j->strings, m->unsensed);
 	return 0;
 }
 
@@ -217,17 +242,14 @@ static int why(struct provider_machine *m, struct err *e)
 
 static void after_pause(struct provider_machine *m);
 
-static void add_line(struct buf *b, const char *line, size_t len)
-{
-	struct err e;
-
-	if (buf_add(b, line, len, &e) < 0 || buf_add(b, "\n", 1, &e) < 0)
-		return; /* what is beyond its maximum is not read */
-}
-
+/* What is beyond its maximum is not read. */
 static void on_line(const char *line, size_t len, void *arg)
 {
-	add_line(&((struct provider_machine *)arg)->out, line, len);
+	struct provider_machine *m = arg;
+	struct err e;
+
+	if (buf_add(&m->out, line, len, &e) < 0 || buf_add(&m->out, "\n", 1, &e) < 0)
+		m->overflown = true;
 }
 
 static void on_stderr(const char *data, size_t len, void *arg)
@@ -236,6 +258,56 @@ static void on_stderr(const char *data, size_t len, void *arg)
 
 	if (buf_add(&((struct provider_machine *)arg)->words, data, len, &e) < 0)
 		return;
+}
+
+static void unsensed(struct provider_machine *m, const char *why)
+{
+	m->sensed = false;
+	str_copy(m->unsensed, sizeof(m->unsensed), why);
+	str_clean(m->unsensed);
+}
+
+/* Told in part they would hide what is critical in the rest; what is critical is so all the same. */
+static void see_sensors(struct provider_machine *m, int status)
+{
+	char fault[sizeof(m->fault)], text[sizeof(m->unsensed)];
+	size_t rows = ipmi_sensors(m->out.data, fault, sizeof(fault));
+
+	if (!fault[0] && (!rows || status || m->overflown || strstr(m->words.data, "Get SDR"))) {
+		str_format(text, sizeof(text),
+			   "ipmitool (status %d) listed %zu sensors, not all: %.100s", status, rows,
+			   str_or(last_line(&m->words), "it does not say why"));
+		unsensed(m, text);
+		return;
+	}
+	str_copy(m->fault, sizeof(m->fault), fault);
+	m->sensed = true;
+	m->unsensed[0] = '\0';
+	m->sensors_at = m->asked_at + SENSORS_MS;
+}
+
+/* A call may have come meanwhile. */
+static void sensing_over(struct provider_machine *m)
+{
+	process_over(m);
+	if (m->job)
+		after_pause(m);
+}
+
+/* After a look that asked for them. */
+static void plan_sensing(struct provider_machine *m)
+{
+	char count[16];
+	int64_t n;
+
+	if (m->asked_at < m->sensors_at)
+		return;
+	m->sensors_at = m->asked_at + SENSORS_RETRY_MS;
+	if (line_of(m->out.data, "Record Count", count, sizeof(count)) &&
+	    str_to_i64(count, 1, 0xffff, &n))
+		loop_timer_start(&m->sense, PAUSE_MS);
+	else
+		unsensed(m, "the BMC says that it has no records of sensors");
 }
 
 static void looked(struct provider_machine *m)
@@ -250,6 +322,7 @@ static void looked(struct provider_machine *m)
 	} else if (see(m, &e) < 0) {
 		fail(m, &e);
 	} else if (j->kind == JOB_OBSERVE) {
+		plan_sensing(m);
 		end(m, &j->seen, NULL);
 	} else if ((j->call.fits && j->call.fits(&j->seen, j->call.arg, &e) < 0) ||
 		   !job_may_act(j, &e)) {
@@ -270,6 +343,14 @@ static void on_exit_(int status, const struct err *e, void *arg)
 	struct provider_machine *m = arg;
 	struct err mine;
 
+	if (m->sensing) {
+		if (e)
+			unsensed(m, e->text);
+		else
+			see_sensors(m, status);
+		sensing_over(m);
+		return;
+	}
 	process_over(m);
 	if (e) {
 		mine = *e;
@@ -290,45 +371,51 @@ static void on_limit(void *arg)
 	struct err e;
 
 	loop_child_kill(m->process, SIGKILL);
-	process_over(m);
 	(void)!err_set(&e, ERR_TIMEOUT, 0, "ipmitool did not end within %d s and was killed",
 		       PROCESS_MS / 1000);
+	if (m->sensing) {
+		unsensed(m, e.text);
+		sensing_over(m);
+		return;
+	}
+	process_over(m);
 	fail(m, &e);
 }
 
-static void spawn(struct provider_machine *m, const char *const *command, const char *input)
+static bool spawn(struct provider_machine *m, const char *const *command, const char *input,
+		  struct err *e)
 {
-	const char *argv[24] = {IPMITOOL, "-v",	   "-I", "lanplus", "-H", m->host, "-p", m->port,
-				"-U",	  m->user, "-E", "-N",	    "2",  "-R",	   "2"};
-	char *password = mem_printf("IPMI_PASSWORD=%s", secret_expose(m->password));
-	const char *env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", password, NULL};
+	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
+					  NULL};
+	const char *argv[24] = {IPMITOOL, "-v",	   "-I", "lanplus", "-H", m->host,
+				"-p",	  m->port, "-U", m->user,   "-f", LOOP_SECRET_FILE,
+				"-N",	  "2",	   "-R", "2"};
 	struct loop_spawn s = {.argv = argv,
 			       .env = env,
+			       .secret = m->password,
 			       .max_line = 4096,
 			       .on_line = on_line,
 			       .on_stderr = on_stderr,
 			       .on_exit = on_exit_,
 			       .arg = m};
-	size_t n = 15;
-	struct err e;
+	size_t n = 16;
 
 	for (size_t i = 0; command[i]; i++)
 		argv[n++] = command[i];
 	buf_clear(&m->out);
 	buf_clear(&m->words);
+	m->overflown = false;
 	m->asked_at = loop_now(loop_of(m->group));
-	m->process = loop_spawn(m->group, &s, &e);
-	secret_wipe(password, strlen(password));
-	free(password);
+	m->process = loop_spawn(m->group, &s, e);
 	if (!m->process) {
 		m->not_before = m->asked_at + PAUSE_MS;
-		(void)!err_wrap(&e, "ipmitool is needed");
-		fail(m, &e);
-		return;
+		(void)!err_wrap(e, "ipmitool is needed");
+		return false;
 	}
 	if (input)
 		loop_child_write(m->process, input, strlen(input));
 	loop_timer_start(&m->limit, PROCESS_MS);
+	return true;
 }
 
 /* Its pause is over. */
@@ -340,6 +427,7 @@ static void go(void *arg)
 	static const char *const none[] = {"chassis", "bootdev", "none", NULL};
 	struct provider_machine *m = arg;
 	struct job *j = m->job;
+	bool begun;
 	struct err e;
 
 	if (m->acting && !job_may_act(j, &e)) {
@@ -347,10 +435,36 @@ static void go(void *arg)
 		return;
 	}
 	if (!m->acting)
-		spawn(m, look,
-		      "chassis power status\nmc guid\nchassis bootparam get 5\nfru print 0\nexit\n");
+		begun = spawn(m, look,
+			      loop_now(loop_of(m->group)) < m->sensors_at ? LOOK "exit\n"
+									  : LOOK "sdr info\nexit\n",
+			      &e);
 	else
-		spawn(m, j->kind == JOB_BOOT ? none : j->on ? on : off, NULL);
+		begun = spawn(m, j->kind == JOB_BOOT ? none : j->on ? on : off, NULL, &e);
+	if (!begun)
+		fail(m, &e);
+}
+
+/* Before the next look, or looks without a gap would leave no room for it; but no change waits for it to begin.
+ * "verbose": each sensor in a row of its own, and not in a page. */
+static void sense(void *arg)
+{
+	static const char *const shell[] = {"shell", NULL};
+	struct provider_machine *m = arg;
+	struct err e;
+
+	if (m->process || (m->job && m->job->kind != JOB_OBSERVE) ||
+	    m->ip->sensing == SENSORS_TOGETHER) {
+		m->sensors_at = 0; /* the next look plans it anew */
+	} else if (spawn(m, shell, "set verbose 0\nsdr elist\nexit\n", &e)) {
+		loop_timer_stop(&m->pause);
+		m->sensing = true;
+		m->ip->sensing++;
+	} else {
+		unsensed(m, e.text);
+		if (m->job)
+			after_pause(m);
+	}
 }
 
 static void after_pause(struct provider_machine *m)
@@ -373,7 +487,8 @@ static void run(struct job *j)
 		fail(m, &e);
 		return;
 	}
-	after_pause(m);
+	if (!m->process) /* the sensors' */
+		after_pause(m);
 }
 
 /* --- the slots ---------------------------------------------------------------------------------------- */
@@ -398,26 +513,6 @@ static void ipmi_close(struct provider *p)
 	free(ip);
 }
 
-/* ipmi://HOST or ipmi://HOST:PORT, an IPv6 address in brackets. */
-static int place_of(const char *address, char **host, char **port, struct err *e)
-{
-	const char *at = address && str_starts(address, SCHEME) ? address + strlen(SCHEME) : "";
-	bool brackets = *at == '[';
-	size_t n = brackets ? strcspn(++at, "]") : strcspn(at, ":/");
-	const char *rest = at + n + (brackets && at[n] == ']');
-	int64_t number = 623;
-
-	if (n == 0 || n > 253 || at[0] == '-' ||
-	    strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:_-") < n ||
-	    (*rest == ':' ? !str_to_i64(rest + 1, 1, 65535, &number) : *rest && !str_eq(rest, "/")))
-		return err_set(e, ERR_INVALID, 0,
-			       "spec.bmc.address: want ipmi://HOST or ipmi://HOST:PORT, got %.100s",
-			       str_or(address, "nothing"));
-	*host = mem_strndup(at, n);
-	*port = mem_printf("%lld", (long long)number);
-	return 0;
-}
-
 static struct provider_machine *ipmi_attach(struct provider *p,
 					    const struct provider_machine_spec *s, struct err *e)
 {
@@ -426,20 +521,16 @@ static struct provider_machine *ipmi_attach(struct provider *p,
 	struct provider_machine *m;
 	char *host = NULL, *port = NULL;
 
-	if (place_of(s->bmc_address, &host, &port, e) < 0)
+	if (ipmi_place(s->bmc_address, &host, &port, e) < 0)
 		return NULL;
-	if (str_empty(s->user) || strlen(s->user) > USER_MAX || !s->password ||
-	    secret_len(s->password) > PASSWORD_MAX) {
+	if (ipmi_login_fits(s->user, s->password, e) < 0) {
 		free(host);
 		free(port);
-		(void)!err_set(
-			e, ERR_INVALID, 0,
-			"spec.bmc.credentialsSecretRef: IPMI has users of at most %d bytes and passwords of at most %d",
-			USER_MAX, PASSWORD_MAX);
 		return NULL;
 	}
 	m = mem_new(struct provider_machine);
 	job_seat_init(&m->seat, &ip->line);
+	m->ip = ip;
 	m->group = ip->line.group;
 	m->host = host;
 	m->port = port;
@@ -449,6 +540,7 @@ static struct provider_machine *ipmi_attach(struct provider *p,
 	m->not_before = last ? last->not_before : 0;
 	map_del(ip->paused, m->host);
 	loop_timer_init(&m->pause, m->group, go, m);
+	loop_timer_init(&m->sense, m->group, sense, m);
 	loop_timer_init(&m->limit, m->group, on_limit, m);
 	buf_init(&m->out, OUTPUT_MAX);
 	buf_init(&m->words, OUTPUT_MAX);
@@ -465,6 +557,7 @@ static void ipmi_detach(struct provider *p, struct provider_machine *m)
 		process_over(m);
 	}
 	loop_timer_stop(&m->pause);
+	loop_timer_stop(&m->sense);
 	if (m->not_before > loop_now(loop_of(m->group))) {
 		last = mem_new(struct pause);
 		last->not_before = m->not_before;

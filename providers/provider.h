@@ -155,6 +155,10 @@ struct provider_observation {
 	const char *address;   /* that the BMC answers from; NULL: unknown */
 	const char *session_uri; /* to journal; NULL: none */
 	const char *learned_pin; /* trust on first use: to be stored; NULL: none */
+	/* What the machine's sensors call critical, for people; "": nothing; NULL: they were not read this time. */
+	const char *fault;
+	const char *
+		unsensed; /* why they could not be read when that was tried last; NULL: they could */
 	/* Managed: of the handle that was asked about. */
 	enum provider_progress progress;
 	const char *handle_state; /* in its manager's words; NULL: none */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include "base/err.h"
 #include "base/list.h"
+#include "base/secret.h"
 
 /*
  * loop: one thread, one event loop, no blocking call.  Two mechanisms below
@@ -108,8 +109,9 @@ struct loop_work *loop_work(struct loop_group *g, void (*run)(void *arg), void (
 void loop_work_abandon(struct loop_work *w);
 
 /* A child process that speaks lines.  argv[0] is a path; no shell, an environment of its own,
- * descriptors beyond 0..2 closed.  Standard error is discarded unless on_stderr is given.
+ * descriptors beyond 0..2 closed, but 3 where it is given a secret.  Standard error is discarded unless on_stderr is given.
  * Output lines longer than max_line end the child with ERR_PROTOCOL in on_exit's err. */
+#define LOOP_SECRET_FILE "/proc/self/fd/3"
 struct loop_child;
 struct loop_spawn {
 	const char *const *argv;				  /* NULL-terminated */
@@ -117,6 +119,9 @@ struct loop_spawn {
 	size_t max_line;					  /* 0: 1 MiB */
 	void (*on_line)(const char *line, size_t len, void *arg); /* without the newline */
 	void (*on_stderr)(const char *data, size_t len, void *arg);
+	/* What the child reads at LOOP_SECRET_FILE (secret_file() in base/secret.h), for as long as it lives; on the real
+	 * loop neither arguments nor environment nor a disk show it.  Borrowed during the call; NULL: none. */
+	const struct secret *secret;
 	/* Once, after the last line.  status: exit code, or 128 + signal. */
 	void (*on_exit)(int status, const struct err *e, void *arg);
 	void *arg;

@@ -78,7 +78,7 @@ struct loop_work {
 struct loop_child {
 	struct loop *loop;
 	struct loop_group *group; /* NULL once freed */
-	struct loop_spawn spawn;  /* argv and env are valid inside ops->spawn only */
+	struct loop_spawn spawn;  /* argv, env and secret are valid inside ops->spawn only */
 	bool freed;
 };
 

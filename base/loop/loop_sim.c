@@ -326,6 +326,7 @@ static struct loop_child *sim_ops_spawn(struct loop *l, const struct loop_child 
 	if (c->program.start)
 		c->program.start(&c->base, s->argv, &c->state, c->program.arg);
 	c->base.spawn.argv = c->base.spawn.env = NULL;
+	c->base.spawn.secret = NULL;
 	return &c->base;
 }
 
@@ -380,6 +381,11 @@ static void sim_ops_group_dropped(struct loop *l, struct loop_group *g)
 const char *const *loop_sim_child_env(const struct loop_child *base)
 {
 	return base->spawn.env;
+}
+
+const struct secret *loop_sim_child_secret(const struct loop_child *base)
+{
+	return base->spawn.secret;
 }
 
 void loop_sim_child_line(struct loop_child *base, const char *line, size_t len)

@@ -30,6 +30,8 @@ struct loop_sim_program {
 void loop_sim_program(struct loop *l, const char *argv0, const struct loop_sim_program *p);
 /* The environment that it was given, NULL-terminated; in start() alone. */
 const char *const *loop_sim_child_env(const struct loop_child *c);
+/* What it would read at LOOP_SECRET_FILE, NULL: nothing; in start() alone. */
+const struct secret *loop_sim_child_secret(const struct loop_child *c);
 void loop_sim_child_line(struct loop_child *c, const char *line, size_t len);
 void loop_sim_child_exit(struct loop_child *c, int status);
 

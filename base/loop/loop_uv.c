@@ -335,6 +335,9 @@ static void child_open_pipe(struct loop_uv *u, struct uv_child *c, int which,
 	io[which].data.stream = (uv_stream_t *)&c->pipe[which];
 }
 
+/* The real loop's descriptors beyond the pipes: 3 is the secret. */
+enum { SECRET = PIPES, STDIO };
+
 static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *proto,
 				       struct err *e)
 {
@@ -347,9 +350,20 @@ static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *
 		return NULL;
 	}
 
+	int secret = s->secret ? secret_file(s->secret, e) : -1;
+
+	if (s->secret && secret < 0) {
+		(void)!err_wrap(e, "cannot start %s", s->argv[0]);
+		return NULL;
+	}
+
 	struct uv_child *c = mem_new(struct uv_child);
-	uv_stdio_container_t io[PIPES] = {
-		{.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_IGNORE}};
+	uv_stdio_container_t io[STDIO] = {
+		{.flags = UV_IGNORE},
+		{.flags = UV_IGNORE},
+		{.flags = UV_IGNORE},
+		{.flags = UV_INHERIT_FD, .data.fd = secret},
+	};
 
 	c->base = *proto;
 	loop_lines_init(&c->lines, s->max_line);
@@ -367,10 +381,13 @@ static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *
 		.file = s->argv[0],
 		.args = (char **)s->argv,
 		.env = (char **)(s->env ? s->env : no_env),
-		.stdio_count = PIPES,
+		.stdio_count = s->secret ? STDIO : PIPES,
 		.stdio = io,
 	};
 	int rc = uv_spawn(&u->uv, &c->process, &o);
+
+	if (secret >= 0)
+		close(secret); /* the child has its own */
 
 	if (rc < 0) {
 		(void)!err_errno(e, -rc, "cannot start %s", s->argv[0]);
@@ -385,6 +402,7 @@ static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *
 	if (s->on_stderr)
 		uv_read_start((uv_stream_t *)&c->pipe[PIPE_ERR], on_child_alloc, on_child_stderr);
 	c->base.spawn.argv = c->base.spawn.env = NULL;
+	c->base.spawn.secret = NULL;
 	return &c->base;
 }
 

@@ -87,6 +87,13 @@ static void remember(struct life *l, const struct provider_observation *o)
 	str_copy(l->look.serial, sizeof(l->look.serial), str_or(o->serial, ""));
 	str_copy(l->look.media_url, sizeof(l->look.media_url), str_or(o->media_url, ""));
 	str_copy(l->look.http_url, sizeof(l->look.http_url), str_or(o->http_url, ""));
+	str_copy(l->look.unsensed, sizeof(l->look.unsensed), str_or(o->unsensed, ""));
+	str_clean(l->look.unsensed);
+	if (o->fault) {
+		l->look.sensed = true;
+		str_copy(l->look.fault, sizeof(l->look.fault), o->fault);
+		str_clean(l->look.fault);
+	}
 	reserve(l, o->address);
 	str_copy(l->look.address, sizeof(l->look.address), str_or(o->address, ""));
 	str_copy(l->look.session_uri, sizeof(l->look.session_uri), str_or(o->session_uri, ""));

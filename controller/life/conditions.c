@@ -14,7 +14,7 @@
 #include "controller/rules/identity.h"
 #include "controller/rules/machine.h"
 
-#define CONDITIONS 4
+#define CONDITIONS 5
 
 /* Nobody is given one that could not be booted: it is not ready for anybody. */
 static void out_of_reach(const struct life *l, const json_t *status, struct condition *c,
@@ -113,6 +113,22 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 	return true;
 }
 
+/* False: nothing is known by this process, so what stands there stays. */
+static bool healthy(const struct life *l, struct condition *c)
+{
+	bool unread = l->look.unsensed[0], fault = l->look.fault[0];
+
+	*c = (struct condition){.type = "Healthy",
+				.status = unread  ? CONDITION_UNKNOWN
+					  : fault ? CONDITION_FALSE
+						  : CONDITION_TRUE,
+				.reason = unread  ? "SensorsUnread"
+					  : fault ? reason_name(REASON_HardwareFault)
+						  : "NothingCritical",
+				.message = unread ? l->look.unsensed : l->look.fault};
+	return l->m->spec.bmc && (l->look.sensed || unread);
+}
+
 /* Why its medium may be read on the way; NULL: it is served over TLS alone. */
 static const char *plain_medium(const struct life *l, struct arena *a)
 {
@@ -183,6 +199,7 @@ json_t *life_conditions(const struct life *l, const json_t *status)
 	n += reachable(l, &want[n]);
 	n += managed(l, &want[n], a);
 	n += boot_protected(l, &want[n], a);
+	n += healthy(l, &want[n]);
 	for (size_t i = 0; i < n; i++) {
 		want[i].observed_generation = l->m->meta.generation;
 		same &= stands(old, &want[i]);

@@ -4,7 +4,7 @@
 #include "controller/life/life.h"
 
 /*
- * conditions: the conditions Ready, Reachable, Managed and BootProtected of a Machine.
+ * conditions: the conditions Ready, Reachable, Managed, BootProtected and Healthy of a Machine.
  */
 
 /* These as they will be with this patch of status (NULL: without one), in the list

@@ -79,7 +79,11 @@ struct life_look {
 	enum provider_override override;
 	bool media, media_known, media_https;
 	char media_url[512], http_url[512];
-	char address[64];  /* of the BMC; "": not known */
+	char address[64]; /* of the BMC; "": not known */
+	char unsensed
+		[200]; /* why its sensors could not be read last; "": they could, or nothing was tried */
+	bool sensed;	   /* by this process: fault is what the sensors said last */
+	char fault[256];   /* "": nothing is critical */
 	int64_t off_since; /* read_at of the first of the reads that all said off; 0: not off */
 	char session_uri[256], learned_pin[80];
 	unsigned answered; /* so many looks were */

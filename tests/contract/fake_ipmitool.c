@@ -14,6 +14,7 @@ struct call {
 	struct fake_ipmitool *f;
 	struct loop_child *child; /* NULL: over */
 	char host[64], user[32], password[64], command[64];
+	bool sensing, counting;
 	struct loop_timer timer;
 };
 
@@ -40,6 +41,22 @@ static void refuse(struct call *c, const char *words)
 	over(c, 1);
 }
 
+static void sense(struct call *c)
+{
+	const char *at = c->f->sensors;
+
+	c->f->sensings++;
+	print(c, "ipmitool> sdr elist");
+	assert(c->f->records > 0); /* it would be erased */
+	if (!at)
+		return; /* it hangs: what it has is in its buffer */
+	for (size_t n; *at; at += n + (at[n] == '\n')) {
+		n = strcspn(at, "\n");
+		loop_sim_child_line(c->child, at, n);
+	}
+	over(c, c->f->sensors_status);
+}
+
 static void look(struct call *c, const struct fake_bmc *b)
 {
 	char line[128], uuid[64];
@@ -62,6 +79,11 @@ static void look(struct call *c, const struct fake_bmc *b)
 	print(c, line);
 	str_format(line, sizeof(line), " Product Serial        : %s", str_or(b->serial, ""));
 	print(c, line);
+	if (c->counting) {
+		str_format(line, sizeof(line), "Record Count                     : %u",
+			   c->f->records);
+		print(c, line);
+	}
 	print(c, "ipmitool> exit");
 	over(c, 0);
 }
@@ -111,6 +133,8 @@ static void on_time(void *arg)
 		memset(much, 'x', 1 << 20);
 		loop_sim_child_line(c->child, much, 1 << 20);
 		free(much);
+	} else if (c->sensing) {
+		sense(c);
 	} else if (str_eq(c->command, "shell")) {
 		look(c, b);
 	} else {
@@ -133,6 +157,8 @@ static void on_start(struct loop_child *child, const char *const *argv, void **s
 	struct fake_ipmitool *f = arg;
 	struct call *c = mem_new(struct call);
 	const char *const *env = loop_sim_child_env(child);
+	const struct secret *given = loop_sim_child_secret(child);
+	bool by_file = false;
 
 	f->starts++;
 	c->f = f;
@@ -143,14 +169,16 @@ static void on_start(struct loop_child *child, const char *const *argv, void **s
 			str_copy(c->host, sizeof(c->host), argv[i]);
 		if (str_eq(argv[i - 1], "-U"))
 			str_copy(c->user, sizeof(c->user), argv[i]);
-		if (i > 14)
+		by_file |= str_eq(argv[i - 1], "-f") && str_eq(argv[i], LOOP_SECRET_FILE);
+		if (i > 15)
 			str_format(c->command + strlen(c->command),
 				   sizeof(c->command) - strlen(c->command), "%s%s",
 				   c->command[0] ? " " : "", argv[i]);
 	}
 	for (size_t i = 0; env && env[i]; i++)
-		if (str_starts(env[i], "IPMI_PASSWORD="))
-			str_copy(c->password, sizeof(c->password), strchr(env[i], '=') + 1);
+		assert(!strstr(env[i], f->password) && !str_starts(env[i], "IPMI_"));
+	assert(given && by_file);
+	str_copy(c->password, sizeof(c->password), secret_expose(given));
 	check_pace(f, c->host);
 	loop_timer_init(&c->timer, f->group, on_time, c);
 	list_push_back(&f->calls, &c->link);
@@ -161,7 +189,11 @@ static void on_start(struct loop_child *child, const char *const *argv, void **s
 
 static void on_line(struct loop_child *child, const char *line, size_t len, void *state)
 {
-	(void)child, (void)line, (void)len, (void)state;
+	struct call *c = state;
+
+	(void)child;
+	c->sensing |= len == strlen("sdr elist") && memcmp(line, "sdr elist", len) == 0;
+	c->counting |= len == strlen("sdr info") && memcmp(line, "sdr info", len) == 0;
 }
 
 static void on_eof(struct loop_child *child, void *state)
@@ -192,8 +224,13 @@ void fake_ipmitool_init(struct fake_ipmitool *f, struct loop_group *g)
 	struct loop_sim_program p = {
 		.start = on_start, .line = on_line, .eof = on_eof, .free = on_free, .arg = f};
 
-	*f = (struct fake_ipmitool){
-		.user = "drover", .password = "correct horse", .ms = 200, .group = g};
+	*f = (struct fake_ipmitool){.user = "drover",
+				    .password = "correct horse",
+				    .ms = 200,
+				    .records = 1,
+				    .sensors =
+					    "Temp             | 01h | ok  |  3.1 | 25 degrees C\n",
+				    .group = g};
 	list_init(&f->calls);
 	loop_sim_program(loop_of(g), "/usr/bin/ipmitool", &p);
 }

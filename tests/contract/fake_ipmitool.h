@@ -10,7 +10,8 @@
  * fake_ipmitool: ipmitool for the simulated loop: what 1.8.19 prints (taken down from it beside ipmi_sim), for machines
  * that are fakes of a BMC.
  *
- * It asserts what must hold of each call: no password in argv, one process at a time for a BMC, 5 s between two.
+ * It asserts what must hold of each call: the password by its file and neither in argv nor in the
+ * environment, one process at a time for a BMC, 5 s between two.
  */
 struct fake_ipmitool {
 	/* The machine at a host; NULL: nothing answers there. */
@@ -21,9 +22,13 @@ struct fake_ipmitool {
 	int64_t ms; /* each call takes so long */
 	/* misdeeds, for the calls that follow */
 	bool garbage, huge;
-	bool lost;	  /* does what it is told, and then finds no answer */
-	bool no_sessions; /* the BMC has none free */
-	unsigned logins;  /* that reached a BMC */
+	bool lost;	     /* does what it is told, and then finds no answer */
+	bool no_sessions;    /* the BMC has none free */
+	unsigned records;    /* that "sdr info" tells; 0: "sdr elist" would erase */
+	const char *sensors; /* what "sdr elist" prints, lines; NULL: it is never done with it */
+	int sensors_status;  /* with which it ends then */
+	unsigned sensings;   /* times it was asked for */
+	unsigned logins;     /* that reached a BMC */
 	unsigned starts, ends;
 
 	struct loop_group *group;

@@ -3,17 +3,24 @@
 
     tests/real/ipmi.py [--folder FOLDER]
 
-A machine that is on is taken over: drover switches it off by IPMI, and says by name that there is no way to boot the agent.  Beside
-it stand a BMC whose password is another one, and an address where nothing answers.
+A machine that is on is taken over: drover switches it off by IPMI, and names the sensor that is critical.  Its serial console is
+opened by `drover console` on a terminal, refused while another one has it, and taken from that.  Beside it stand a BMC whose
+password is another one, and an address where nothing answers.  Each ipmitool that drover starts is looked at from outside: no
+password in its arguments and its environment.
 """
 import argparse
 import os
 import pathlib
+import pty
 import re
+import select
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import testbed  # noqa: E402  (beside this file)
@@ -35,6 +42,7 @@ set_working_mc 0x20
     guid {guid}
     lan_config_program "/bin/true"
   endlan
+  sol "tcp:127.0.0.1:{line}" 115200
   chassis_control "{chassis}"
   user 1 true "" "x" user 10 none md2 md5 straight
   user 2 true "{user}" "{password}" admin 10 none md2 md5 straight
@@ -42,8 +50,17 @@ set_working_mc 0x20
 COMMANDS = """\
 mc_setbmc 0x20
 mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr
+sensor_add 0x20 0 1 0x01 0x01
+sensor_set_threshold 0x20 0 1 readable 111000 100 90 80 0 0 0
+sensor_set_event_support 0x20 0 1 enable scanning per-state 000111111000000 000111111000000 000111111000000 000111111000000
+sensor_set_value 0x20 0 1 95 0
+main_sdr_add 0x20 {sdr}
 mc_enable 0x20
 """
+HOT = b"CPU Temp"
+# A full sensor record, IPMI 2.0 table 43-1: sensor 1, degrees C, thresholds that can be read.
+SDR = bytes([0, 0, 0x51, 1, 43 + len(HOT), 0x20, 0, 1, 3, 1, 0x7F, 0x68, 1, 1, 0, 0x38, 0, 0x38, 0x38, 0x38, 0, 1, 0, 0, 1,
+             0, 0, 0, 0, 0, 0, 30, 0, 0, 255, 0, 100, 90, 80, 0, 0, 0, 0, 0, 0, 0, 0, 0xC0 | len(HOT)]) + HOT
 # get PARAMETER | set PARAMETER VALUE
 CHASSIS = """\
 #!{python}
@@ -62,17 +79,114 @@ while words:
 """
 
 
-def ipmi_sim(folder, port):
+def ipmi_sim(folder, port, line):
     folder.mkdir()
     chassis = folder / "chassis"
     chassis.write_text(CHASSIS.format(python=sys.executable, state=str(folder)))
     chassis.chmod(0o755)
     (folder / "power").write_text("1")
-    (folder / "lan.conf").write_text(LAN.format(port=port, guid=GUID.replace("-", ""), chassis=chassis, user=USER,
+    (folder / "lan.conf").write_text(LAN.format(port=port, line=line, guid=GUID.replace("-", ""), chassis=chassis, user=USER,
                                                 password=PASSWORD))
-    (folder / "commands").write_text(COMMANDS)
+    (folder / "commands").write_text(COMMANDS.format(sdr=" ".join(f"{b:#04x}" for b in SDR)))
     return process.Process("ipmi_sim", folder, [
         shutil.which("ipmi_sim"), "-c", folder / "lan.conf", "-f", folder / "commands", "-s", folder, "-n"])
+
+
+def serial_line():
+    """The machine's end of its serial line: it greets by what is typed.  Its port."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def talk(line):
+        while data := line.recv(256):
+            line.sendall(b"login: " + data)
+
+    def accept():
+        while True:
+            threading.Thread(target=talk, args=(server.accept()[0],), daemon=True).start()
+    threading.Thread(target=accept, daemon=True).start()
+    return server.getsockname()[1]
+
+
+class Watch(threading.Thread):
+    """What others see of each ipmitool that drover started: (pid, arguments, environment)."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.parents, self.seen = set(), {}
+
+    def look(self):
+        for comm in pathlib.Path("/proc").glob("[0-9]*/comm"):
+            try:
+                of, pid = comm.parent, int(comm.parent.name)
+                parent = int((of / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                if comm.read_text() == "ipmitool\n" and self.parents & {pid, parent}:
+                    self.seen[pid] = ((of / "cmdline").read_bytes(), (of / "environ").read_bytes())
+            except (OSError, IndexError):
+                continue  # it has ended
+
+    def run(self):
+        while True:
+            self.look()
+            time.sleep(0.05)
+
+
+class Terminal:
+    """drover console on a terminal."""
+
+    def __init__(self, watch, *words):
+        self.said = b""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execv(DROVER, [str(w) for w in (DROVER, "console", *words)])
+        watch.parents.add(self.pid)
+
+    def has(self, words):
+        while select.select([self.fd], [], [], 0)[0]:
+            try:
+                self.said += os.read(self.fd, 4096)
+            except OSError:
+                break
+        return words in self.said
+
+    def type(self, words):
+        os.write(self.fd, words)
+
+    def status(self):
+        self.has(b"")
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        return (os.waitstatus_to_exitcode(status),) if pid else None
+
+
+def use_console(watch, kubeconfig):
+    words = ("old-1", "--kubeconfig", kubeconfig)
+    first = Terminal(watch, *words)
+    testbed.wait_for("the console", lambda: first.has(b"SOL Session operational"), 60)
+    first.type(b"root\r")
+    testbed.wait_for("the machine's answer", lambda: first.has(b"login: root"), 20)
+    second = Terminal(watch, *words)
+    testbed.wait_for("that it is held", lambda: second.has(b"already active on another session"), 60)
+    assert second.has(b"drover console old-1 --take"), second.said
+    testbed.wait_for("the second's end", second.status, 20)
+    third = Terminal(watch, *words, "--take")
+    testbed.wait_for("the console again", lambda: third.has(b"SOL Session operational"), 90)
+    # The simulated BMC takes what comes first for a repetition of the last session's packet.
+    testbed.wait_for("the machine's answer", lambda: third.type(b"admin\r") or third.has(b"login: admin"), 30, 2)
+    third.type(b"\r~.")
+    assert testbed.wait_for("the console's end", third.status, 20)[0] in (0, 1), third.said
+    assert b"terminated ipmitool" in third.said, third.said
+    os.kill(first.pid, 9)
+    os.waitpid(first.pid, 0)
+    for t in (first, second, third):
+        assert PASSWORD.encode() not in t.said, "a password is on the terminal"
+
+
+def check_watched(watch, at_least):
+    assert len(watch.seen) >= at_least, f"{len(watch.seen)} processes were seen"
+    for pid, (argv, env) in watch.seen.items():
+        for text in (argv, env):
+            assert PASSWORD.encode() not in text and b"another one" not in text, f"ipmitool {pid} shows a password"
+            assert b"IPMI_PASSWORD" not in text
+        assert b"\0-f\0/proc/self/fd/" in argv, argv
 
 
 def ipmitool(port, *words):
@@ -95,7 +209,7 @@ def main():
     port, other, gone, api, ops, agent, media = (testbed.free_port() for _ in range(7))
     kubeconfig = folder / "api/admin.conf"
     kubectl = testbed.parts.paths()["kube"] / "kubectl"
-    timer, running = testbed.Timer(), []
+    timer, running, watch, line = testbed.Timer(), [], Watch(), serial_line()
 
     def kube(*words, stdin=None):
         return subprocess.run([kubectl, "--kubeconfig", kubeconfig, *words], input=stdin, check=True, text=True,
@@ -104,7 +218,7 @@ def main():
     def status(name, path):
         return kube("get", "machine", name, "-o", f"jsonpath={{.status.{path}}}")
     try:
-        running += [ipmi_sim(folder / "sim", port), ipmi_sim(folder / "other", other)]
+        running += [ipmi_sim(folder / "sim", port, line), ipmi_sim(folder / "other", other, line)]
         running.append(process.Process("apiserver", folder, [
             DROVER, "apiserver", "--data", folder / "api", "--listen", f"127.0.0.1:{api}"]))
         testbed.wait_for("the API server", kubeconfig.exists, 20)
@@ -129,6 +243,8 @@ def main():
             DROVER, "run", "--kubeconfig", kubeconfig, "--identity", "replica-1", "--agent-name", "127.0.0.1",
             "--agent-listen", f"127.0.0.1:{agent}", "--media-listen", f"127.0.0.1:{media}",
             "--ops-listen", f"127.0.0.1:{ops}"], env={"PATH": "/usr/bin:/bin"}))
+        watch.parents.add(running[-1].pid)
+        watch.start()
         testbed.wait_for("old-1 known by its GUID", lambda: status("old-1", "identity.systemUUID") == guid, 60)
         timer.phase("observed by IPMI")
         kube("patch", "machine", "old-1", "--type", "merge", "-p",
@@ -142,6 +258,14 @@ def main():
         testbed.wait_for("what the third waits for", lambda: status("refused", "operation.lastError.reason") == "BmcAuthFailed", 60)
         assert "refuse" in status("refused", "operation.lastError.message")
         timer.phase("a BMC that is not there, and one that refuses the password, are named")
+        testbed.wait_for("the sensor that is critical", lambda: "HardwareFault" in kube(
+            "get", "machine", "old-1", "-o", "jsonpath={.status.conditions[?(@.type=='Healthy')].reason}"), 180)
+        said = kube("get", "machine", "old-1", "-o", "jsonpath={.status.conditions[?(@.type=='Healthy')].message}")
+        assert said == "CPU Temp (critical: 95 degrees C)", said
+        timer.phase("a sensor that is critical is named")
+        use_console(watch, kubeconfig)
+        timer.phase("the serial console: used, held, taken")
+        check_watched(watch, 6)
         log = (folder / "drover.log").read_text(errors="replace")
         assert PASSWORD not in log and "another one" not in log, "a password is in the log"
         for p in running:
@@ -152,7 +276,7 @@ def main():
     finally:
         for p in reversed(running):
             p.stop()
-    print("\nipmi: a machine observed and switched off by ipmitool against ipmi_sim\n1 passed, 0 failed")
+    print("\nipmi: a machine observed, switched off and seen by its console, by ipmitool against ipmi_sim\n1 passed, 0 failed")
 
 
 if __name__ == "__main__":

@@ -108,12 +108,56 @@ static void a_refused_password_is_tried_once(void **state)
 	world_stop(&o.w);
 }
 
+static bool is_healthy(struct old *o, const char *want)
+{
+	char text[512];
+	json_t *x;
+	size_t i;
+
+	json_array_foreach (json_at(o->w.servers[0].object, "status", "conditions"), i, x) {
+		if (!str_eq(json_str_at(x, "type"), "Healthy"))
+			continue;
+		str_format(text, sizeof(text), "%s %s %s", json_str_at(x, "status"),
+			   json_str_at(x, "reason"), str_or(json_str_at(x, "message"), ""));
+		return str_eq(text, want);
+	}
+	return false;
+}
+
+static void wait_healthy(struct old *o, const char *want)
+{
+	for (int i = 0; i < 3 * 3600 && !is_healthy(o, want); i++)
+		world_run(&o->w, 1000);
+	assert_true(is_healthy(o, want));
+}
+
+/* In a condition, and cured there; the machine goes its way. */
+static void what_its_sensors_call_critical_is_named(void **state)
+{
+	struct old o;
+	struct server *b = &o.w.servers[0];
+
+	(void)state;
+	start(&o, 4204);
+	o.ipmi.sensors =
+		"PS2 Status       | c9h | ok  | 10.2 | Presence detected, Power Supply AC lost\n";
+	world_replica(&o.w);
+	world_wait_state(b, "dirty", 1800);
+	wait_healthy(&o, "False HardwareFault PS2 Status (Power Supply AC lost)");
+	o.ipmi.sensors = "PS2 Status       | c9h | ok  | 10.2 | Presence detected\n";
+	wait_healthy(&o, "True NothingCritical ");
+	o.ipmi.sensors = NULL;
+	wait_healthy(&o, "Unknown SensorsUnread ipmitool did not end within 20 s and was killed");
+	world_stop(&o.w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_ipmi_cannot_do_is_named),
 		cmocka_unit_test(an_ipmitool_that_hangs_is_named),
 		cmocka_unit_test(a_refused_password_is_tried_once),
+		cmocka_unit_test(what_its_sensors_call_critical_is_named),
 	};
 
 	mem_init();

@@ -1,8 +1,11 @@
 #include "tests/unit/testing.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "base/secret.h"
 
 static void a_secret_keeps_its_bytes(void **state)
@@ -117,6 +120,34 @@ static void wiping_clears(void **state)
 	secret_wipe(NULL, 8);
 }
 
+/* A program opens it by the name that /proc gives it, from its beginning and as often as it likes. */
+static void a_secret_in_a_file_is_read_by_name_and_stays_as_it_is(void **state)
+{
+	OWN(secret) s = secret_from_str("hunter2");
+	OWN(secret) none = secret_from_str("");
+	char name[64], read_back[16];
+	struct err e;
+	int fd = secret_file(s, &e), empty = secret_file(none, &e), again;
+
+	(void)state;
+	assert_true(fd >= 0 && empty >= 0);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	for (int i = 0; i < 2; i++) {
+		again = open(name, O_RDONLY | O_CLOEXEC);
+		assert_true(again >= 0);
+		assert_int_equal(read(again, read_back, sizeof(read_back)), 7);
+		assert_memory_equal(read_back, "hunter2", 7);
+		close(again);
+	}
+	assert_int_equal(pwrite(fd, "x", 1, 0), -1);
+	assert_int_equal(errno, EPERM);
+	assert_int_equal(ftruncate(fd, 0), -1);
+	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	assert_int_equal(read(empty, read_back, 1), 0);
+	close(fd);
+	close(empty);
+}
+
 static void *churn(void *arg)
 {
 	unsigned seed = (unsigned)(uintptr_t)arg;
@@ -167,6 +198,7 @@ int main(void)
 		cmocka_unit_test(a_copy_is_another_secret),
 		cmocka_unit_test(equal_means_every_byte),
 		cmocka_unit_test(wiping_clears),
+		cmocka_unit_test(a_secret_in_a_file_is_read_by_name_and_stays_as_it_is),
 		cmocka_unit_test(threads_do_not_share_slots),
 	};
 

@@ -19,6 +19,8 @@ struct bench {
 	unsigned answers;
 	struct err err;
 	struct provider_observation seen;
+	char fault[256]; /* "!": not told */
+	char unsensed[200];
 };
 
 static struct fake_bmc *find(const char *host, void *arg)
@@ -80,8 +82,11 @@ static void on_done(const struct provider_observation *o, const char *handle, co
 	err_clear(&b->err);
 	if (e)
 		b->err = *e;
-	if (o)
+	if (o) {
 		b->seen = *o;
+		str_copy(b->unsensed, sizeof(b->unsensed), str_or(o->unsensed, ""));
+		str_copy(b->fault, sizeof(b->fault), o->fault ? o->fault : "!");
+	}
 }
 
 static enum err_kind observe(struct bench *b)
@@ -120,6 +125,8 @@ static void addresses_and_logins_are_checked(void **state)
 		{"ipmi://10.0.8.17", "", "b", "users of at most 16"},
 		{"ipmi://10.0.8.17", "a-name-that-is-too-long", "b", "users of at most 16"},
 		{"ipmi://10.0.8.17", "a", "a password of 21 byte", "passwords of at most 20"},
+		{"ipmi://10.0.8.17", "a", "with a line's end\n", "without tab or line's end"},
+		{"ipmi://10.0.8.17", "a", "tab\there", "without tab or line's end"},
 	};
 	static const char *const good[] = {"ipmi://10.0.8.17:6230", "ipmi://bmc-7.example.com/",
 					   "ipmi://[fd00::17]:623"};
@@ -198,6 +205,181 @@ static void what_is_as_it_should_be_is_not_sent(void **state)
 	stop(&b);
 }
 
+/* NULL: they were not read. */
+static const char *sensed(struct bench *b)
+{
+	assert_int_equal(observe(b), ERR_NONE);
+	return b->fault[0] == '!' ? NULL : b->fault;
+}
+
+static void pass(struct bench *b, int64_t ms)
+{
+	loop_sim_run_until(b->loop, loop_now(b->loop) + ms);
+}
+
+static bool senses(void *arg)
+{
+	return ((struct bench *)arg)->ipmi.sensings > 0;
+}
+
+/* The sensors are being read. */
+static void on_the_way(struct bench *b)
+{
+	struct provider_call c = {.op_id = "01JD", .done = on_done, .arg = b};
+
+	provider_observe(b->provider, b->machine, &c);
+	assert_true(loop_sim_run_cond(b->loop, senses, b, loop_now(b->loop) + 60000));
+}
+
+/* Long enough for the sensors that a look planned. */
+static const char *sensed_after(struct bench *b, int64_t ms)
+{
+	pass(b, ms);
+	(void)sensed(b);
+	return sensed(b);
+}
+
+static void sensors_are_read_now_and_then(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b);
+	assert_null(sensed(&b)); /* it is answered before they are read */
+	assert_string_equal(sensed(&b), "");
+	b.ipmi.sensors = "Fan 3            | 43h | cr  | 29.3 | 0 RPM\n";
+	assert_string_equal(sensed(&b), "");
+	assert_int_equal(b.ipmi.sensings, 1);
+	assert_string_equal(sensed_after(&b, 10 * 60000), "Fan 3 (critical: 0 RPM)");
+	assert_int_equal(b.ipmi.sensings, 2);
+	b.ipmi.sensors = "Fan 3            | 43h | ok  | 29.3 | 3200 RPM\n";
+	assert_string_equal(sensed_after(&b, 10 * 60000), "");
+	stop(&b);
+}
+
+/* ipmitool would erase it. */
+static void a_repository_that_is_empty_is_let_be(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b);
+	b.ipmi.records = 0;
+	assert_null(sensed(&b));
+	assert_null(sensed_after(&b, 30 * 60000));
+	assert_int_equal(b.ipmi.sensings, 0);
+	assert_string_equal(b.unsensed, "the BMC says that it has no records of sensors");
+	b.ipmi.records = 1;
+	assert_string_equal(sensed_after(&b, 60 * 60000), "");
+	stop(&b);
+}
+
+/* Killed, and the calls after it are as ever; it is let be for an hour. */
+static void sensors_that_take_too_long_cost_no_look(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b);
+	b.ipmi.sensors = NULL;
+	b.bmc.on = true;
+	assert_null(sensed(&b));
+	assert_int_equal(b.seen.power, PROVIDER_POWER_ON);
+	assert_int_equal(b.ipmi.sensings, 1);
+	assert_int_equal(b.ipmi.ends, b.ipmi.starts);
+	assert_null(sensed_after(&b, 50 * 60000));
+	assert_string_equal(b.unsensed, "ipmitool did not end within 20 s and was killed");
+	assert_int_equal(b.ipmi.sensings, 1);
+	b.ipmi.sensors = "";
+	assert_null(sensed_after(&b, 10 * 60000)); /* none is told: nothing is known */
+	assert_int_equal(b.ipmi.sensings, 2);
+	stop(&b);
+}
+
+static void look_again(const struct provider_observation *o, const char *handle,
+		       const struct err *e, void *arg)
+{
+	struct bench *b = arg;
+	struct provider_call c = {.op_id = "01JD", .done = look_again, .arg = b};
+
+	on_done(o, handle, e, arg);
+	if (b->answers < 8)
+		provider_observe(b->provider, b->machine, &c);
+}
+
+static void looks_without_a_gap_leave_room_for_sensors(void **state)
+{
+	struct bench b;
+	struct provider_call c = {.op_id = "01JD", .done = look_again, .arg = &b};
+
+	(void)state;
+	start(&b);
+	provider_observe(b.provider, b.machine, &c);
+	pass(&b, 120000);
+	assert_int_equal(b.answers, 8);
+	assert_int_equal(b.ipmi.sensings, 1);
+	assert_string_equal(b.fault, "");
+	stop(&b);
+}
+
+/* A call that comes meanwhile waits for their end, and no longer. */
+static void a_change_waits_for_sensors_under_way(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b);
+	b.ipmi.sensors = NULL;
+	on_the_way(&b);
+	assert_int_equal(power(&b, true), ERR_NONE);
+	assert_true(b.bmc.on);
+	stop(&b);
+	start(&b);
+	b.ipmi.sensors = NULL;
+	on_the_way(&b); /* detached while it runs: stop() looks for its end */
+	stop(&b);
+}
+
+/* Nor is what it had listed before; what is critical in it is. */
+static void one_that_dies_in_the_middle_is_named(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b);
+	(void)sensed(&b);
+	assert_string_equal(sensed(&b), "");
+	b.ipmi.sensors_status = 128 + 11;
+	assert_null(sensed_after(&b, 10 * 60000));
+	assert_non_null(strstr(b.unsensed, "ipmitool (status 139) listed 1 sensors, not all"));
+	b.ipmi.sensors = "Fan 3            | 43h | cr  | 29.3 | 0 RPM\n";
+	assert_string_equal(sensed_after(&b, 60 * 60000), "Fan 3 (critical: 0 RPM)");
+	assert_string_equal(b.unsensed, "");
+	stop(&b);
+}
+
+/* What would not fit is not known to be well; what is critical is so in any case. */
+static void sensors_told_in_part_are_not_well(void **state)
+{
+	static const char row[] = "Temp             | 01h | ok  |  3.1 | 25 degrees C\n";
+	size_t n = sizeof(row) - 1, rows = (64 << 10) / n + 2;
+	struct bench b;
+	char *many = mem_calloc(rows + 1, n);
+
+	(void)state;
+	start(&b);
+	for (size_t i = 0; i < rows; i++)
+		memcpy(many + i * n, row, n);
+	b.ipmi.sensors = many;
+	assert_null(sensed(&b));
+	assert_null(sensed(&b));
+	assert_int_equal(b.ipmi.sensings, 1);
+	memcpy(strstr(many, "ok"), "cr", 2);
+	assert_string_equal(sensed_after(&b, 60 * 60000), "Temp (critical: 25 degrees C)");
+	free(many);
+	stop(&b);
+}
+
 /* Flags that have expired, or were never valid, boot nothing. */
 static void the_override_is_what_the_flags_say(void **state)
 {
@@ -224,6 +406,13 @@ int main(void)
 		cmocka_unit_test(one_that_hangs_is_killed_and_named),
 		cmocka_unit_test(what_is_as_it_should_be_is_not_sent),
 		cmocka_unit_test(the_override_is_what_the_flags_say),
+		cmocka_unit_test(sensors_are_read_now_and_then),
+		cmocka_unit_test(a_repository_that_is_empty_is_let_be),
+		cmocka_unit_test(sensors_that_take_too_long_cost_no_look),
+		cmocka_unit_test(looks_without_a_gap_leave_room_for_sensors),
+		cmocka_unit_test(a_change_waits_for_sensors_under_way),
+		cmocka_unit_test(one_that_dies_in_the_middle_is_named),
+		cmocka_unit_test(sensors_told_in_part_are_not_well),
 	};
 
 	mem_init();

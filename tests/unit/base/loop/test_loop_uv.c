@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -136,6 +137,64 @@ static void a_child_has_no_other_descriptors(void **state)
 	assert_string_equal(f->out.data, "0;1;2;3;");
 	loop_child_free(c);
 	close(leak);
+}
+
+/* It is where the child was told, and nowhere that others see. */
+static void a_child_reads_its_secret_by_a_file_and_shows_it_nowhere(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const argv[] = {
+		"/bin/sh", "-c",
+		"cat " LOOP_SECRET_FILE "; echo; cat " LOOP_SECRET_FILE
+		"; echo; ls /proc/$$/fd | tr '\\n' ' '; echo; "
+		"cat /proc/$$/environ /proc/$$/cmdline | grep -c 'hunte[r]2'",
+		NULL};
+	static const char *const env[] = {"PATH=/usr/bin:/bin", NULL};
+	OWN(secret) secret = secret_from_str("hunter2");
+	struct loop_spawn s = {.argv = argv,
+			       .env = env,
+			       .secret = secret,
+			       .on_line = on_line,
+			       .on_stderr = on_stderr,
+			       .on_exit = on_end,
+			       .arg = f};
+	struct err e;
+	struct loop_child *c = loop_spawn(f->g, &s, &e);
+
+	assert_non_null(c);
+	secret_free(secret);
+	secret = NULL;
+	loop_run(f->l);
+	assert_string_equal(f->out.data, "hunter2;hunter2;0 1 2 3 ;0;");
+	loop_child_free(c);
+}
+
+/* What it was for is not left open with the parent, also when the program is not there. */
+static void a_secret_file_is_closed_once_the_child_has_it(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const argv[] = {"/nonexistent", NULL}, *const there[] = {"/bin/true",
+										    NULL};
+	OWN(secret) secret = secret_from_str("hunter2");
+	struct loop_spawn s = {.argv = argv, .secret = secret, .on_exit = on_end, .arg = f};
+	struct err e;
+	struct loop_child *c;
+	char name[32], to[64];
+
+	assert_null(loop_spawn(f->g, &s, &e));
+	s.argv = there;
+	c = loop_spawn(f->g, &s, &e);
+	assert_non_null(c);
+	loop_run(f->l);
+	loop_child_free(c);
+	for (int fd = 0; fd < 64; fd++) {
+		ssize_t n;
+
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+		n = readlink(name, to, sizeof(to) - 1);
+		to[n < 0 ? 0 : n] = '\0';
+		assert_null(strstr(to, "memfd:secret"));
+	}
 }
 
 static void a_child_reports_its_status_and_what_it_wrote_to_standard_error(void **state)
@@ -396,6 +455,8 @@ int main(void)
 		CASE(a_turn_gives_way_to_what_happens_meanwhile),
 		CASE(a_child_has_the_environment_given_and_no_other),
 		CASE(a_child_has_no_other_descriptors),
+		CASE(a_child_reads_its_secret_by_a_file_and_shows_it_nowhere),
+		CASE(a_secret_file_is_closed_once_the_child_has_it),
 		CASE(a_child_reports_its_status_and_what_it_wrote_to_standard_error),
 		CASE(a_last_line_without_newline_is_a_line),
 		CASE(a_line_over_the_maximum_ends_the_child),

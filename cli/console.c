@@ -1,0 +1,269 @@
+#include "cli/console.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/args.h"
+#include "base/arena.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "controller/rules/machine.h"
+#include "providers/ipmi.h"
+
+struct console {
+	struct cli_client *c;
+	const struct cli_console *o;
+	struct arena *a;
+	const struct machine *m;
+	const struct provider_object *p;
+	const char *login; /* name of the Secret */
+};
+
+static const void *read_object(struct console *w, enum object_kind_id kind, const char *name,
+			       struct err *e)
+{
+	OWN_JSON o = cli_get(w->c, kind, name, e);
+	void *out;
+
+	if (!o || object_decode(&object_kinds[kind], o, w->a, &out, e) < 0)
+		return NULL;
+	return out;
+}
+
+/* Of the types that have no console here: what has one. */
+static int elsewhere(const struct console *w, struct err *e)
+{
+	const char *address = w->m->spec.bmc ? str_or(w->m->spec.bmc->address, "") : "",
+		   *slash = strrchr(address, '/');
+
+	if (w->p->spec.libvirt)
+		return err_set(
+			e, ERR_UNSUPPORTED, 0,
+			"it is a virtual machine: on its host, `virsh -c %s console %s` (Ctrl-] ends it)",
+			str_or(w->p->spec.libvirt->uri, "qemu:///system"),
+			slash ? slash + 1 : w->o->machine);
+	return err_set(e, ERR_UNSUPPORTED, 0,
+		       "provider type %s: no console: drover opens one by IPMI alone (type ipmi); "
+		       "the pages of its BMC, or of what manages it, may have one",
+		       provider_object_type_names[w->p->spec.type]);
+}
+
+/* Is it one that has a console, and may the password go to its BMC? */
+static int find(struct console *w, struct err *e)
+{
+	const struct object_secret_ref *ref;
+	const char *differs;
+
+	w->m = read_object(w, OBJECT_MACHINE, w->o->machine, e);
+	w->p = w->m ? read_object(w, OBJECT_PROVIDER, w->m->spec.provider_ref.name, e) : NULL;
+	if (!w->p)
+		return -1;
+	if (!str_eq(provider_object_type_names[w->p->spec.type], "ipmi"))
+		return elsewhere(w, e);
+	if (!w->m->spec.bmc)
+		return err_set(e, ERR_INVALID, 0, "it has no spec.bmc");
+	ref = w->m->spec.bmc->credentials_secret_ref ? w->m->spec.bmc->credentials_secret_ref
+						     : w->p->spec.credentials_secret_ref;
+	if (!ref)
+		return err_set(e, ERR_INVALID, 0,
+			       "neither the machine nor provider %s has a credentialsSecretRef",
+			       w->p->meta.name);
+	w->login = ref->name;
+	differs = machine_bmc_differs(w->m->spec.bmc, w->login, NULL, w->m->status.trusted_bmc);
+	if (differs)
+		return err_set(
+			e, ERR_DENIED, 0,
+			"%s is not what was approved, so the password is not sent there: `drover approve %s --bmc`",
+			differs, w->o->machine);
+	return 0;
+}
+
+/* NULL with e. */
+static struct secret *value_of(const struct console *w, const json_t *secret, const char *key,
+			       struct err *e)
+{
+	const char *coded = json_str_at(secret, "data", key);
+
+	if (coded)
+		return cli_decoded(coded, e);
+	(void)!err_set(e, ERR_NOT_FOUND, 0, "Secret %s has no key %s", w->login, key);
+	return NULL;
+}
+
+static int read_login(const struct console *w, struct secret **user, struct secret **password,
+		      struct err *e)
+{
+	OWN_JSON o = cli_secret(w->c, w->o->ns, w->login, e);
+
+	if (!o)
+		return err_wrap(
+			e, "a console is for who may read the password, Secret %s in namespace %s",
+			w->login, w->o->ns);
+	*user = value_of(w, o, "username", e);
+	*password = *user ? value_of(w, o, "password", e) : NULL;
+	return *password ? ipmi_login_fits(secret_expose(*user), *password, e) : -1;
+}
+
+/* --- ipmitool ----------------------------------------------------------------------------------------- */
+
+struct command {
+	const char *program, *host, *port, *user;
+	char file[32]; /* where it reads the password */
+};
+
+static const char *const *words_of(const struct command *t, struct arena *a, const char *verb)
+{
+	const char *words[] = {t->program, "-I",    "lanplus", "-H",	t->host, "-p", t->port,
+			       "-U",	   t->user, "-f",      t->file, "sol",	 verb, NULL};
+	const char **copy = arena_alloc(a, sizeof(words));
+
+	memcpy(copy, words, sizeof(words));
+	return copy;
+}
+
+static const char *const *environment(struct arena *a)
+{
+	const char **env = arena_calloc(a, 4, sizeof(*env));
+
+	env[0] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
+	env[1] = "LANG=C.UTF-8";
+	env[2] = arena_printf(a, "TERM=%s", str_or(getenv("TERM"), "dumb"));
+	return env;
+}
+
+/* Whatever it says of a session that is not there is no fault. */
+static int end_session(const struct command *t, struct arena *a, struct err *e)
+{
+	pid_t pid;
+	int rc = posix_spawn(&pid, t->program, NULL, NULL,
+			     (char *const *)(uintptr_t)words_of(t, a, "deactivate"),
+			     (char *const *)(uintptr_t)environment(a));
+
+	if (rc)
+		return err_errno(e, rc, "cannot start %s", t->program);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
+/* The password's file is the one descriptor that it gets beside the terminal.  -1 with e; it does not come back else. */
+static int become(const struct console *w, const struct command *t, int fd, struct err *e)
+{
+	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) < 0 || fcntl(fd, F_SETFD, 0) < 0)
+		return err_errno(e, errno, "cannot start %s", t->program);
+	if (w->o->take && end_session(t, w->a, e) < 0)
+		return -1;
+	fprintf(stderr,
+		"%s: ~. at the beginning of a line ends it (over ssh: ~~.), ~? lists more; where another session "
+		"holds it: drover console %s --take\n",
+		w->o->machine, w->o->machine);
+	execve(t->program, (char *const *)(uintptr_t)words_of(t, w->a, "activate"),
+	       (char *const *)(uintptr_t)environment(w->a));
+	return err_errno(e, errno, "cannot start %s (apt-get install ipmitool)", t->program);
+}
+
+static int open_console(struct console *w, struct err *e)
+{
+	OWN(secret) user = NULL;
+	OWN(secret) password = NULL;
+	struct command t = {.program = w->o->program};
+	char *host = NULL, *port = NULL;
+	int fd, rc;
+
+	if (find(w, e) < 0 || read_login(w, &user, &password, e) < 0 ||
+	    ipmi_place(w->m->spec.bmc->address, &host, &port, e) < 0)
+		return -1;
+	t.host = host;
+	t.port = port;
+	t.user = secret_expose(user);
+	fd = secret_file(password, e);
+	rc = fd;
+	if (fd >= 0) {
+		str_format(t.file, sizeof(t.file), "/proc/self/fd/%d", fd);
+		rc = become(w, &t, fd, e);
+		close(fd);
+	}
+	free(host);
+	free(port);
+	return rc;
+}
+
+int cli_do_console(struct cli_client *c, const struct cli_console *o)
+{
+	OWN(arena) a = arena_new();
+	struct console w = {.c = c, .o = o, .a = a};
+	struct err e;
+
+	if (open_console(&w, &e) < 0)
+		return cli_failed(c, "machine %s: %s", o->machine, e.text);
+	return 1;
+}
+
+/* --- the verb ----------------------------------------------------------------------------------------- */
+
+enum { TAKE = 0x7101 };
+
+struct asked {
+	struct cli_options o;
+	struct cli_console console;
+};
+
+static const struct argp_option options[] = {
+	{"take", TAKE, NULL, 0, "End the session that holds it, whosever it is", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	CLI_CLUSTER_ROWS,
+	{0}};
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct asked *q = st->input;
+
+	switch (key) {
+	case TAKE:
+		q->console.take = true;
+		return 0;
+	case 'n':
+		q->console.ns = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (q->console.machine)
+			argp_error(st, "one machine at a time");
+		q->console.machine = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!q->console.machine)
+			argp_error(st, "which machine?");
+		return 0;
+	default:
+		return cli_option(key, arg, st, &q->o);
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "MACHINE",
+	.doc = "Open the serial console of a machine behind IPMI on this terminal, by ipmitool.\v"
+	       "Examples:\n  drover console old-7\n  drover console old-7 --take\n"
+	       "It reads the Secret with the BMC's password by your own rights, and reaches the BMC from where you are. ~. ends "
+	       "it. Machines of other types: it says what has their console.",
+};
+
+int cli_console(int argc, char **argv)
+{
+	struct asked q = {.console = {.ns = "drover-system", .program = IPMITOOL}};
+	struct cli_client c;
+	int status;
+
+	args_parse(&argp, argc, argv, &q);
+	if (cli_open(&c, "drover console", &q.o) < 0)
+		return 1;
+	status = cli_do_console(&c, &q.console);
+	cli_close(&c);
+	return status;
+}
