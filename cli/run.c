@@ -65,7 +65,7 @@ struct run {
 	bool json, debug;
 	int64_t per_address;
 	const char *image_key;
-	int64_t poll_ms, settle_ms;
+	int64_t poll_ms, settle_ms, batch_idle_ms, batch_most_ms;
 
 	struct loop *loop;
 	struct loop_group *group;
@@ -89,6 +89,8 @@ enum {
 	OPT_DEBUG,
 	OPT_POLL,
 	OPT_SETTLE,
+	OPT_BATCH_IDLE,
+	OPT_BATCH_MOST,
 	OPT_IMAGE_CA,
 	OPT_EVIDENCE,
 	OPT_EXEC,
@@ -137,6 +139,9 @@ static const struct argp_option options[] = {
 	 0},
 	{"poll-ms", OPT_POLL, "MS", 0, "Between looks at a machine in transition (1000)", 0},
 	{"settle-ms", OPT_SETTLE, "MS", 0, "Between the two reads that prove power off (5000)", 0},
+	{"batch-idle-ms", OPT_BATCH_IDLE, "MS", 0,
+	 "A burst of pods is planned when no other pod came for so long (1000)", 0},
+	{"batch-max-ms", OPT_BATCH_MOST, "MS", 0, "... and after so long at the latest (10000)", 0},
 	{"log-json", OPT_JSON, NULL, 0, "Log as JSON lines", 0},
 	{"debug", OPT_DEBUG, NULL, 0, "Log more", 0},
 	{0},
@@ -223,6 +228,14 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case OPT_SETTLE:
 		if (!str_to_i64(arg, 1000, 60000, &r->settle_ms))
 			argp_error(st, "--settle-ms: want 1000 to 60000, got %s", arg);
+		return 0;
+	case OPT_BATCH_IDLE:
+		if (!str_to_i64(arg, 1, 60000, &r->batch_idle_ms))
+			argp_error(st, "--batch-idle-ms: want 1 to 60000, got %s", arg);
+		return 0;
+	case OPT_BATCH_MOST:
+		if (!str_to_i64(arg, 1, 600000, &r->batch_most_ms))
+			argp_error(st, "--batch-max-ms: want 1 to 600000, got %s", arg);
 		return 0;
 	case OPT_JSON:
 		r->json = true;
@@ -347,6 +360,8 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.context.libvirt_helper = r->helper[0] ? r->helper : NULL,
 		.context.poll_ms = r->poll_ms,
 		.context.settle_ms = r->settle_ms,
+		.context.batch_idle_ms = r->batch_idle_ms,
+		.context.batch_most_ms = r->batch_most_ms,
 		.on_ready = on_ready,
 		.on_ready_arg = r,
 	};

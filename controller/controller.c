@@ -299,6 +299,8 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->o.poll_ms = o->poll_ms ? o->poll_ms : 1000;
 	x->o.idle_poll_ms = o->idle_poll_ms ? o->idle_poll_ms : 120000;
 	x->o.settle_ms = o->settle_ms ? o->settle_ms : 5000;
+	x->o.batch_idle_ms = o->batch_idle_ms ? o->batch_idle_ms : 1000;
+	x->o.batch_most_ms = o->batch_most_ms ? o->batch_most_ms : 10000;
 	x->on_notice = on_notice;
 	x->decided = is_decided;
 	x->on_notice_arg = c;

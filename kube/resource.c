@@ -12,6 +12,10 @@ const struct kube_resource KUBE_DEPLOYMENTS = {"apps", "v1", "deployments", "Dep
 const struct kube_resource KUBE_STATEFULSETS = {"apps", "v1", "statefulsets", "StatefulSet", true};
 const struct kube_resource KUBE_PVCS = {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim",
 					true};
+const struct kube_resource KUBE_PVS = {"", "v1", "persistentvolumes", "PersistentVolume", false};
+const struct kube_resource KUBE_STORAGECLASSES = {"storage.k8s.io", "v1", "storageclasses",
+						  "StorageClass", false};
+const struct kube_resource KUBE_CSINODES = {"storage.k8s.io", "v1", "csinodes", "CSINode", false};
 const struct kube_resource KUBE_CRDS = {"apiextensions.k8s.io", "v1", "customresourcedefinitions",
 					"CustomResourceDefinition", false};
 const struct kube_resource KUBE_VOLUMEATTACHMENTS = {"storage.k8s.io", "v1", "volumeattachments",

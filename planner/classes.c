@@ -28,7 +28,7 @@ void classes_columns(struct planning *p, const struct world_list *nodes,
 	p->column = arena_calloc(p->a, p->nwanted, sizeof(*p->column));
 	offered(p, &(struct resources){&(struct resource){.name = "pods"}, 1});
 	map_for_each (it, p->columns)
-		if (planning_is_port(it.key))
+		if (planning_is_made_up(it.key))
 			offered(p, &(struct resources){&(struct resource){.name = it.key}, 1});
 	map_for_each (it, p->w->providers) {
 		const struct world_provider *pr = ((struct world_object *)it.value)->it;
@@ -96,6 +96,9 @@ static uint64_t cost_of(const struct world_pod *p)
 		n += selector_cost(&p->affinity.v[i]);
 	for (size_t i = 0; i < p->preferences.n; i++)
 		n += selector_cost(&p->preferences.v[i].term);
+	for (size_t i = 0; i < p->volumes.n; i++)
+		for (size_t k = 0; k < p->volumes.v[i].n; k++)
+			n += selector_cost(&p->volumes.v[i].v[k]);
 	return n;
 }
 
@@ -110,7 +113,7 @@ static struct plan_fit *fit_of(struct planning *p, const struct world_shape *s,
 	f->fit = arena_new_obj(p->a, struct plan_fit);
 	f->fit->pod = &s->pod;
 	f->fit->tenant = tenant;
-	f->fit->any_label = !s->pod.node_selector.n && !s->pod.affinity.n;
+	f->fit->any_label = !s->pod.node_selector.n && !s->pod.affinity.n && !s->pod.volumes.n;
 	f->fit->cost = cost_of(&s->pod);
 	return f->fit;
 }
@@ -126,6 +129,7 @@ struct plan_class *classes_of(struct planning *p, struct world_shape *s)
 	c->tenant = planning_tenant(p, s->pod.tenant);
 	c->fit = fit_of(p, s, c->tenant);
 	c->number = p->nclasses++;
+	c->refused = s->pod.unsupported || s->pod.volume_wait;
 	s->plan = p->w->plan;
 	s->class_ = c;
 	for (size_t i = 0; i < s->pod.requests.n; i++)

@@ -1,19 +1,88 @@
 #include "base/str.h"
 #include "planner/fit.h"
 
+/* An empty term matches nothing. */
+static bool one_matches(const struct selector *v, size_t n, const struct labels *node)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i].n && selector_matches(&v[i], node))
+			return true;
+	return false;
+}
+
+bool fit_volume(const struct world_volume *v, const struct labels *node)
+{
+	return one_matches(v->v, v->n, node);
+}
+
 bool fit_labels(const struct world_pod *p, const struct labels *node)
 {
 	for (size_t i = 0; i < p->node_selector.n; i++)
 		if (!str_eq(labels_get(node, p->node_selector.v[i].key),
 			    p->node_selector.v[i].value))
 			return false;
-	if (!p->affinity.n)
-		return true;
-	for (size_t i = 0; i < p->affinity.n;
-	     i++) /* one of the terms; an empty term matches nothing */
-		if (p->affinity.v[i].n && selector_matches(&p->affinity.v[i], node))
-			return true;
-	return false;
+	for (size_t i = 0; i < p->volumes.n; i++)
+		if (!fit_volume(&p->volumes.v[i], node))
+			return false;
+	return !p->affinity.n || one_matches(p->affinity.v, p->affinity.n, node);
+}
+
+/* Foreign text, in a line that people read. */
+#define KEY_SHOWN 100
+#define VALUE_SHOWN 63
+#define VALUES_SHOWN 3
+
+static const char *requirement_text(const struct requirement *q, struct arena *a)
+{
+	const char *text = arena_printf(a, "%.*s %s", KEY_SHOWN, q->key, selector_op_name(q->op));
+
+	for (size_t i = 0; i < q->nvalues && i < VALUES_SHOWN; i++)
+		text = arena_printf(a, "%s%s%.*s", text, i ? ", " : " (", VALUE_SHOWN,
+				    q->values[i]);
+	return !q->nvalues		   ? text
+	       : q->nvalues > VALUES_SHOWN ? arena_printf(a, "%s, ...)", text)
+					   : arena_printf(a, "%s)", text);
+}
+
+const char *fit_selector_miss(const struct selector *s, const struct labels *node, const char **key,
+			      struct arena *a)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!selector_matches(&(struct selector){.v = &s->v[i], .n = 1}, node)) {
+			*key = s->v[i].key;
+			return requirement_text(&s->v[i], a);
+		}
+	return NULL;
+}
+
+/* Of the first term; an empty one, or none, has nothing to name. */
+static const char *terms_miss(const char *what, const struct selector *v, size_t n,
+			      const struct labels *node, const char **key, struct arena *a)
+{
+	const char *text = n ? fit_selector_miss(&v[0], node, key, a) : NULL;
+
+	return text ? arena_printf(a, "%s %s", what, text)
+		    : arena_printf(a, "%s, which matches nothing", what);
+}
+
+const char *fit_labels_miss(const struct world_pod *p, const struct labels *node, const char **key,
+			    struct arena *a)
+{
+	*key = NULL;
+	for (size_t i = 0; i < p->node_selector.n; i++) {
+		const struct label *l = &p->node_selector.v[i];
+
+		if (str_eq(labels_get(node, l->key), l->value))
+			continue;
+		*key = l->key;
+		return arena_printf(a, "nodeSelector %.*s=%.*s", KEY_SHOWN, l->key, VALUE_SHOWN,
+				    l->value);
+	}
+	for (size_t i = 0; i < p->volumes.n; i++)
+		if (!fit_volume(&p->volumes.v[i], node))
+			return terms_miss("the topology of a volume", p->volumes.v[i].v,
+					  p->volumes.v[i].n, node, key, a);
+	return terms_miss("node affinity", p->affinity.v, p->affinity.n, node, key, a);
 }
 
 bool fit_runtime(const struct world_pod *p, const struct world_pool *pool)
@@ -84,8 +153,9 @@ const char *fit_resources(const struct resources *requests, const struct resourc
 
 		if (want.nano <= 0)
 			continue;
-		if (planning_is_port(name)
-			    ? less != NULL
+		if (planning_is_port(name) ? less != NULL
+		    : planning_is_attachment(name)
+			    ? planning_attachments_pass(want, less)
 			    : !has || quantity_cmp(*has, less ? quantity_add(want, *less) : want) <
 					      0)
 			return name;

@@ -5,9 +5,19 @@
 
 /*
  * fit: does a pod go onto a node with these labels, taints and this room?  The
- * rules are kube-scheduler's (NodeAffinity, TaintToleration, NodeResourcesFit).
+ * rules are kube-scheduler's (NodeAffinity, TaintToleration, NodeResourcesFit,
+ * VolumeBinding).
  */
 bool fit_labels(const struct world_pod *p, const struct labels *node);
+/* One of the terms: the volume is there, or may be made there. */
+bool fit_volume(const struct world_volume *v, const struct labels *node);
+/* The first thing that keeps it off a node with these labels, as a reason names it: "nodeSelector gpu=b200".  *key: the
+ * label's.  Where fit_labels() says false. */
+const char *fit_labels_miss(const struct world_pod *p, const struct labels *node, const char **key,
+			    struct arena *a);
+/* The first requirement that does not hold, "gpu In (h100, h200)"; NULL: all do. */
+const char *fit_selector_miss(const struct selector *s, const struct labels *node, const char **key,
+			      struct arena *a);
 /* The handler of the pod's RuntimeClass is on the pool's nodes; pool NULL: nobody knows of one that it is not. */
 bool fit_runtime(const struct world_pod *p, const struct world_pool *pool);
 /* NULL: every NoSchedule and NoExecute taint is tolerated; else the first that is not. */

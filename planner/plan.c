@@ -37,6 +37,7 @@ const char *const plan_reason_names[] = {
 	[PLAN_UNSUPPORTED] = "ConstraintNotSupported",
 	[PLAN_TOPOLOGY] = "TopologyNotMet",
 	[PLAN_OVER_BUDGET] = "OverBudget",
+	[PLAN_VOLUME] = "VolumeNotReady",
 	[PLAN_REASONS] = NULL,
 };
 
@@ -168,7 +169,7 @@ static void seat(struct planning *p, struct queued *q)
 		c->tenant->seats && q->pod->uid ? map_get(c->tenant->seats, q->pod->uid) : NULL;
 
 	planning_charge(p, c->tenant, POD_WORK / 4);
-	if (!s || c->pod->unsupported || c->tenant->over)
+	if (!s || c->refused || c->tenant->over)
 		return;
 	bins_look(c->tenant->bins, c->fit);
 	if ((q->cell->topology && !topology_begin(q->cell->topology)) ||
@@ -190,10 +191,12 @@ static bool serve(struct planning *p, const struct queued *q, struct plan_pod *o
 		tell(p, q->seat - 1, c, out);
 		return false;
 	}
-	if (c->pod->unsupported) {
-		if (!c->nreasons)
+	if (c->refused) {
+		if (!c->nreasons && c->pod->unsupported)
 			refuse(p, c, PLAN_UNSUPPORTED,
 			       arena_printf(p->a, "%s is not judged", c->pod->unsupported));
+		else if (!c->nreasons)
+			refuse(p, c, PLAN_VOLUME, c->pod->volume_wait);
 		out->reasons = c->reasons;
 		out->nreasons = c->nreasons;
 	} else if (c->tenant->over) {
@@ -437,7 +440,7 @@ static void do_cells(struct plan_run *r)
 
 		q->cell = cells_of(p, q->class_,
 				   p->groups ? groups_side(p->groups, q->pod->side, true) : NULL);
-		if (!q->class_->pod->unsupported && !q->class_->impossible)
+		if (!q->class_->refused && !q->class_->impossible)
 			cells_join(q->cell);
 		p->work += POD_WORK / 2;
 	}
@@ -464,7 +467,7 @@ static void do_pods(struct plan_run *r)
 							 .ns = q->pod->ns,
 							 .name = q->pod->name,
 							 .uid = q->pod->uid};
-		if (!q->seat && !q->class_->pod->unsupported && !q->class_->impossible)
+		if (!q->seat && !q->class_->refused && !q->class_->impossible)
 			cells_leave(q->cell);
 		if (serve(p, q, &p->plan->pods[r->at]))
 			r->waiting[r->nwaiting++] = (struct waiting){q, r->at};
@@ -482,6 +485,7 @@ static bool fits_nothing(const struct plan_pod *p)
 		[PLAN_NO_POOL] = true,	     [PLAN_REQUIREMENTS] = true, [PLAN_TAINT] = true,
 		[PLAN_RUNTIME_CLASS] = true, [PLAN_TOO_BIG] = true,	 [PLAN_NO_IMAGE] = true,
 		[PLAN_NOT_TAKEN] = true,     [PLAN_UNSUPPORTED] = true,	 [PLAN_OVER_BUDGET] = true,
+		[PLAN_VOLUME] = true,
 	};
 
 	/* The first is the nearest miss. */

@@ -43,6 +43,7 @@ enum plan_reason_code {
 	PLAN_UNSUPPORTED,	 /* a constraint that cannot be judged */
 	PLAN_TOPOLOGY,		 /* spread and (anti)affinity to other pods leave no place */
 	PLAN_OVER_BUDGET,	 /* its tenant's pods take more work than one tenant has */
+	PLAN_VOLUME,		 /* VolumeNotReady: no node will do until its volumes are others */
 	PLAN_REASONS
 };
 extern const char

@@ -9,7 +9,7 @@ void tally_add(struct resources *held, size_t *cap, const struct resources *more
 		size_t at = 0;
 		int c = 1;
 
-		if (planning_is_port(more->v[i].name))
+		if (planning_is_made_up(more->v[i].name))
 			continue;
 		while (at < held->n && (c = strcmp(held->v[at].name, more->v[i].name)) < 0)
 			at++;
@@ -85,6 +85,12 @@ struct plan_tenant *planning_tenant(struct planning *p, const char *name)
 	return t;
 }
 
+bool planning_attachments_pass(struct quantity want, const struct quantity *less)
+{
+	return quantity_cmp(less ? quantity_add(want, *less) : want,
+			    quantity_of(PLANNING_ATTACHMENTS)) > 0;
+}
+
 int64_t planning_request(const char *resource, struct quantity q)
 {
 	return strcmp(resource, "cpu") == 0 ? quantity_milli_ceil(q) : quantity_ceil(q);
@@ -95,7 +101,8 @@ void planning_room(const struct planning *p, const struct resources *r, int64_t 
 	memset(room, 0, p->ncolumns * sizeof(*room));
 	room[0] = INT64_MAX;
 	for (size_t c = 1; c < p->ncolumns; c++)
-		room[c] = planning_is_port(p->column[c]);
+		room[c] = planning_is_attachment(p->column[c]) ? PLANNING_ATTACHMENTS
+							       : planning_is_port(p->column[c]);
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t c = 0; c < p->ncolumns; c++)
 			if (strcmp(p->column[c], r->v[i].name) == 0)

@@ -37,7 +37,9 @@ struct plan_tenant {
 	const struct world_tenant *it; /* NULL: not in the world */
 	struct tally tally;
 	struct bins *bins;
-	struct overhead { /* what its DaemonSets take of a node: the most that one of its nodes that are Ready has of each */
+	/* What its DaemonSets take of a node: the most that one of its nodes that are Ready has of each.  And what a
+	 * new node has less than PLANNING_ATTACHMENTS of each CSI driver's volumes. */
+	struct overhead {
 		struct resources of;
 		size_t cap, pods;
 	} overhead;
@@ -62,7 +64,7 @@ struct party {
 struct plan_fit {
 	const struct world_pod *pod; /* one of them */
 	struct plan_tenant *tenant;
-	bool any_label; /* neither selector nor affinity */
+	bool any_label; /* neither selector nor affinity nor volumes */
 	uint64_t cost;	/* of one look at a node's labels and taints */
 	/* Bins that suit, a bit each (bins.c); by score, highest first, where there is more than one. */
 	uint64_t *bins;
@@ -90,6 +92,7 @@ struct plan_class {
 	struct plan_fit *fit;
 	uint32_t number;    /* from 0, in no order */
 	bool impossible;    /* asks for what no one offers */
+	bool refused;	    /* by what the pod is itself: nothing is looked for */
 	struct asks asks;   /* v NULL: not wanted yet */
 	struct asks of_new; /* the same beside what DaemonSets take; v NULL: not counted yet */
 	uint64_t columns;   /* as in struct party */
@@ -171,6 +174,19 @@ static inline bool planning_is_port(const char *resource)
 {
 	return resource[0] == ':';
 }
+/* Volumes that a CSI driver has to attach, as a pod's requests and a node's allocatable have them: "@ebs.csi.aws.com". */
+#define PLANNING_ATTACHMENTS ((int64_t)1 << 32) /* of one that has no limit */
+static inline bool planning_is_attachment(const char *resource)
+{
+	return resource[0] == '@';
+}
+/* Nobody's quota, limit or capacity has it. */
+static inline bool planning_is_made_up(const char *resource)
+{
+	return planning_is_port(resource) || planning_is_attachment(resource);
+}
+/* More than a new node has.  less: what it has less than PLANNING_ATTACHMENTS; NULL: nothing. */
+bool planning_attachments_pass(struct quantity want, const struct quantity *less);
 /* Whole units that a request takes. */
 int64_t planning_request(const char *resource, struct quantity q);
 /* What its tenant's DaemonSets will take of a new machine, or of one whose node has so much of them. */

@@ -24,16 +24,16 @@ static void take_load(const struct planning *p, const struct world_load *l, int6
 }
 
 /* Makes it at least that much. */
-static void raise(struct overhead *o, const struct load_sum *s, struct arena *a)
+static void raise(struct overhead *o, const char *name, __int128 nano, struct arena *a)
 {
 	size_t at = 0;
 	int c = 1;
 
-	while (at < o->of.n && (c = strcmp(o->of.v[at].name, s->name)) < 0)
+	while (at < o->of.n && (c = strcmp(o->of.v[at].name, name)) < 0)
 		at++;
 	if (at < o->of.n && c == 0) {
-		if (o->of.v[at].q.nano < s->daemons)
-			o->of.v[at].q.nano = s->daemons;
+		if (o->of.v[at].q.nano < nano)
+			o->of.v[at].q.nano = nano;
 		return;
 	}
 	if (o->of.n == o->cap) {
@@ -46,23 +46,30 @@ static void raise(struct overhead *o, const struct load_sum *s, struct arena *a)
 		o->of.v = v;
 	}
 	memmove(o->of.v + at + 1, o->of.v + at, (o->of.n - at) * sizeof(*o->of.v));
-	o->of.v[at] = (struct resource){s->name, {s->daemons}};
+	o->of.v[at] = (struct resource){name, {nano}};
 	o->of.n++;
 }
 
-/* A node that is Ready has all its DaemonSets' pods, or will have them soon. */
+/* A node that is Ready has all its DaemonSets' pods, or will have them soon, and its CSI drivers' limits are those of
+ * the next one. */
 static void measure(struct planning *p, const struct world_host *h)
 {
 	struct overhead *o = &planning_tenant(p, h->node.tenant)->overhead;
+	const struct resources *has = &h->node.allocatable;
 	const struct world_load *l = h->load;
 
-	if (!h->node.claim || !h->node.ready || !l->daemons)
+	if (!h->node.claim || !h->node.ready)
 		return;
+	for (size_t i = 0; i < has->n; i++)
+		if (planning_is_attachment(has->v[i].name))
+			raise(o, has->v[i].name,
+			      quantity_sub(quantity_of(PLANNING_ATTACHMENTS), has->v[i].q).nano,
+			      p->a);
 	if (o->pods < l->daemons)
 		o->pods = l->daemons;
 	for (size_t i = 0; i < l->n; i++)
 		if (l->v[i].daemons > 0)
-			raise(o, &l->v[i], p->a);
+			raise(o, l->v[i].name, l->v[i].daemons, p->a);
 }
 
 /* What a node has left, counted once for all plans with these columns, until it or its pods are others. */

@@ -81,6 +81,15 @@ static void add_selector(struct world *w, const struct selector *s)
 	}
 }
 
+static void add_volume(struct world *w, const struct world_volume *v)
+{
+	world_text_add(w, v->name);
+	world_text_add(w, v->node);
+	world_text_number(w, v->n);
+	for (size_t i = 0; i < v->n; i++)
+		add_selector(w, &v->v[i]);
+}
+
 static bool labels_sorted(const struct labels *l)
 {
 	for (size_t i = 1; i < l->n; i++)
@@ -103,11 +112,15 @@ static void make_fit_key(struct world *w, const struct world_pod *p)
 	world_text_number(w, 0);
 	world_text_add(w, p->tenant);
 	world_text_add(w, p->unsupported);
+	world_text_add(w, p->volume_wait);
 	world_text_add(w, p->runtime_class);
 	add_labels(w, &p->node_selector);
 	world_text_number(w, p->affinity.n);
 	for (size_t i = 0; i < p->affinity.n; i++)
 		add_selector(w, &p->affinity.v[i]);
+	world_text_number(w, p->volumes.n);
+	for (size_t i = 0; i < p->volumes.n; i++)
+		add_volume(w, &p->volumes.v[i]);
 	world_text_number(w, p->preferences.n);
 	for (size_t i = 0; i < p->preferences.n; i++) {
 		world_text_number(w, (uint64_t)p->preferences.v[i].weight);
@@ -128,6 +141,16 @@ static void make_key(struct world *w, const struct world_pod *p)
 	add_resources(w, &p->requests);
 }
 
+static struct world_volume copy_volume(const struct world_volume *v, struct arena *a)
+{
+	struct world_volume c = {arena_strdup(a, v->name), arena_strdup(a, v->node),
+				 arena_calloc(a, v->n + 1, sizeof(*c.v)), v->n};
+
+	for (size_t i = 0; i < v->n; i++)
+		c.v[i] = world_copy_selector(&v->v[i], a);
+	return c;
+}
+
 /* Heaviest first: the order in which preferences are kept. */
 static int by_weight(const void *x, const void *y)
 {
@@ -145,6 +168,7 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 
 	c->tenant = arena_strdup(a, p->tenant);
 	c->unsupported = arena_strdup(a, p->unsupported);
+	c->volume_wait = arena_strdup(a, p->volume_wait);
 	c->runtime_class = arena_strdup(a, p->runtime_class);
 	c->requests = world_copy_resources(&p->requests, a);
 	c->node_selector = world_copy_labels(&p->node_selector, a);
@@ -152,6 +176,10 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	c->affinity.v = arena_calloc(a, p->affinity.n + 1, sizeof(*c->affinity.v));
 	for (size_t i = 0; i < p->affinity.n; i++)
 		c->affinity.v[i] = world_copy_selector(&p->affinity.v[i], a);
+	c->volumes.n = p->volumes.n;
+	c->volumes.v = arena_calloc(a, p->volumes.n + 1, sizeof(*c->volumes.v));
+	for (size_t i = 0; i < p->volumes.n; i++)
+		c->volumes.v[i] = copy_volume(&p->volumes.v[i], a);
 	for (size_t i = 0; i < p->preferences.n; i++)
 		order[i] = &p->preferences.v[i];
 	qsort(order, p->preferences.n, sizeof(struct world_preference *), by_weight);

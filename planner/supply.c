@@ -332,16 +332,17 @@ static bool is_blocked(const struct plan_fit *f)
 	return false;
 }
 
-static void tell_nothing(struct supply *s, struct plan_class *c, struct plan_reason **reasons,
-			 size_t *nreasons)
+static void tell_nothing(struct supply *s, const struct plan_cell *cell,
+			 struct plan_reason **reasons, size_t *nreasons)
 {
+	struct plan_class *c = cell->class_;
 	const bool blocked = is_blocked(c->fit);
 
 	if (!c->nreasons || (c->told_blocked && !blocked))
 		supply_tell(s->p, c);
 	c->told_blocked = blocked;
 	*nreasons = c->nreasons;
-	*reasons = blocked ? supply_tell_blocked(s->p, c, nreasons) : c->reasons;
+	*reasons = blocked ? supply_tell_blocked(s->p, cell, nreasons) : c->reasons;
 }
 
 /* Machines only go and sums only grow while a plan is made: what is out is out for good. */
@@ -358,7 +359,7 @@ bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out
 		c->class_->fit->pools[i].blocked = false;
 	if (c->class_->impossible || c->class_->exhausted || !choose(s, c, &pick)) {
 		c->class_->exhausted |= !c->topology;
-		tell_nothing(s, c->class_, reasons, nreasons);
+		tell_nothing(s, c, reasons, nreasons);
 		return false;
 	}
 	m = pick.option->group->v[pick.option->next];

@@ -81,6 +81,9 @@ struct fit_pool {
 	size_t n;		    /* options that suit */
 	bool blocked;		    /* there are machines, but not where other pods let it go */
 	enum plan_reason_code code; /* what keeps the other types out: the nearest miss */
+	const struct supply_option *missed; /* PLAN_REQUIREMENTS: of this one, the last */
+	const struct world_instance_type *missed_type;
+	bool missed_own; /* the pool's own requirements */
 	const char *text;
 };
 /* A machine of the line has the resources. */
@@ -124,6 +127,7 @@ int64_t supply_cost(const struct resources *capacity);
 const char *supply_version(const struct world_pool *p, const char *server); /* NULL: no image */
 void supply_tell(struct planning *p, struct plan_class *c);
 /* The same, where topology is in the way in one pool or more. */
-struct plan_reason *supply_tell_blocked(struct planning *p, struct plan_class *c, size_t *n);
+struct plan_reason *supply_tell_blocked(struct planning *p, const struct plan_cell *cell,
+					size_t *n);
 
 #endif

@@ -293,6 +293,15 @@ static void miss(struct fit_pool *fp, enum plan_reason_code code, const char *te
 	}
 }
 
+/* Its words are made when somebody is told. */
+static void miss_label(struct fit_pool *fp, const struct supply_line *l,
+		       const struct supply_option *o)
+{
+	miss(fp, PLAN_REQUIREMENTS, "");
+	fp->missed = o;
+	fp->missed_type = l->type;
+}
+
 static struct suits suits_new(struct planning *p, const struct supply_pool *pool)
 {
 	return (struct suits){
@@ -330,10 +339,11 @@ static struct suits *choice_of(struct planning *p, struct fit_pool *fp, int64_t 
 
 /* Does the option suit, whatever is asked for? */
 static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
-		  const struct supply_option *o, const struct world_taint *taint)
+		  const struct supply_line *l, const struct supply_option *o,
+		  const struct world_taint *taint)
 {
 	if (!f->any_label && !fit_labels(f->pod, &o->labels))
-		miss(fp, PLAN_REQUIREMENTS, "no instance type fits nodeSelector and affinity");
+		miss_label(fp, l, o);
 	else if (taint)
 		miss(fp, PLAN_TAINT, arena_printf(p->a, "taint %s is not tolerated", taint->key));
 	else if (!fit_runtime(f->pod, fp->pool->it))
@@ -360,10 +370,13 @@ void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool
 		for (size_t k = l->first; k < l->first + l->noptions; k++) {
 			const struct supply_option *o = &pool->options[k];
 
-			if (!selector_matches(&it->requirements, &o->labels))
+			if (!selector_matches(&it->requirements, &o->labels)) {
+				if (!own)
+					miss_label(fp, l, o);
 				continue;
+			}
 			own = true;
-			if (!suits(p, f, fp, o, taint))
+			if (!suits(p, f, fp, l, o, taint))
 				continue;
 			fp->n++;
 			suit(&fp->suits, i, k);
@@ -372,8 +385,7 @@ void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool
 				     i, k);
 		}
 	}
-	if (!own)
-		miss(fp, PLAN_REQUIREMENTS, "no instance type fits the pool's own requirements");
+	fp->missed_own = !own;
 }
 
 bool supply_fits(const struct plan_class *c, const struct supply_line *l)

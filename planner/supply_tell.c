@@ -134,12 +134,34 @@ static void count_line(struct planning *p, const struct plan_class *c, const str
 	}
 }
 
+static const char *amount(const struct resources *r, const char *name, struct arena *a)
+{
+	const struct quantity zero = {0}, *q = resources_get(r, name);
+	char text[QUANTITY_TEXT];
+
+	return arena_strdup(a, quantity_format(q ? *q : zero, text));
+}
+
+/* "64 of 64 used, a machine of type gpu takes 8" */
+static const char *used_text(const struct planning *p, const struct tally *t,
+			     const struct resources *bounds, const char *name,
+			     const struct supply_line *l)
+{
+	if (str_eq(name, "nodes"))
+		return arena_printf(p->a, "%lld of %s used", (long long)t->nodes,
+				    amount(bounds, name, p->a));
+	return arena_printf(p->a, "%s of %s used, a machine of type %s takes %s",
+			    amount(&t->held, name, p->a), amount(bounds, name, p->a), l->type->name,
+			    amount(&l->type->capacity, name, p->a));
+}
+
 /* Types fit: limits, quota and machines are in the way. */
 static struct plan_reason short_of(struct planning *p, const struct plan_class *c,
 				   const struct fit_pool *fp)
 {
 	const struct world_pool *it = fp->pool->it;
 	const char *quota = NULL, *limit = NULL, *name;
+	const struct supply_line *of_quota = NULL, *of_limit = NULL;
 	struct doing d = {0};
 	bool may = false;
 
@@ -150,21 +172,27 @@ static struct plan_reason short_of(struct planning *p, const struct plan_class *
 			continue;
 		if ((name = tally_passes(&c->tenant->tally, &c->tenant->it->quota,
 					 &l->type->capacity))) {
-			quota = name;
+			quota = quota ? quota : name;
+			of_quota = of_quota ? of_quota : l;
 		} else if ((name = tally_passes(&fp->pool->tally, &it->limits,
 						&l->type->capacity))) {
-			limit = name;
+			limit = limit ? limit : name;
+			of_limit = of_limit ? of_limit : l;
 		} else {
 			may = true;
 			count_line(p, c, fp, l, &d);
 		}
 	}
 	if (!may && limit)
-		return reason(p, it, PLAN_POOL_LIMIT,
-			      arena_printf(p->a, "the pool's limit of %s is reached", limit));
+		return reason(
+			p, it, PLAN_POOL_LIMIT,
+			arena_printf(p->a, "the pool's limit of %s is reached: %s", limit,
+				     used_text(p, &fp->pool->tally, &it->limits, limit, of_limit)));
 	if (!may)
 		return reason(p, it, PLAN_QUOTA,
-			      arena_printf(p->a, "the tenant's quota of %s is used up", quota));
+			      arena_printf(p->a, "the tenant's quota of %s is used up: %s", quota,
+					   used_text(p, &c->tenant->tally, &c->tenant->it->quota,
+						     quota, of_quota)));
 	if (d.below)
 		return reason(p, it, PLAN_ERASE_BELOW_POLICY,
 			      arena_printf(p->a,
@@ -189,17 +217,52 @@ static const struct supply_line *too_small(const struct plan_class *c, const str
 	return largest;
 }
 
+static const char *too_many_volumes(struct planning *p, const struct plan_class *c,
+				    const char *name)
+{
+	const struct quantity *less = resources_get(&c->tenant->overhead.of, name);
+	const int64_t may = PLANNING_ATTACHMENTS - (less ? quantity_ceil(*less) : 0),
+		      wants = quantity_ceil(*resources_get(&c->pod->requests, name));
+
+	return arena_printf(p->a, "it wants %lld volumes of CSI driver %s, its nodes may have %lld",
+			    (long long)wants, name + 1, (long long)may);
+}
+
+/* The most that a type that suits has of it. */
+static const char *most_of(const struct fit_pool *fp, const char *name, struct arena *a)
+{
+	const struct resources *most = NULL;
+
+	for (size_t i = 0; i < fp->pool->nlines; i++) {
+		const struct resources *r = &fp->pool->lines[i].type->capacity;
+		const struct quantity *q = resources_get(r, name),
+				      *best = most ? resources_get(most, name) : NULL;
+
+		if (supply_has(fp->suits.lines, i) && q && (!best || quantity_cmp(*q, *best) > 0))
+			most = r;
+	}
+	return most ? amount(most, name, a) : "0";
+}
+
 static const char *too_little(struct planning *p, const struct plan_class *c,
-			      const struct supply_line *l)
+			      const struct fit_pool *fp, const struct supply_line *l)
 {
 	const struct resources *taken = &c->tenant->overhead.of;
 	const char *name =
 		str_or(fit_resources(&c->pod->requests, &l->type->capacity, taken), "pods");
 
+	if (planning_is_attachment(name))
+		return too_many_volumes(p, c, name);
 	if (planning_is_port(name))
 		return arena_printf(p->a, "port %s of each node is taken by a DaemonSet", name + 1);
-	return arena_printf(p->a, "type %s has too little %s%s", l->type->name, name,
-			    resources_get(taken, name) ? " beside what DaemonSets take" : "");
+	if (!resources_get(&c->pod->requests, name)) /* room for one pod more */
+		return arena_printf(p->a, "type %s has too little %s", l->type->name, name);
+	planning_charge(p, c->tenant, fp->pool->nlines);
+	return arena_printf(p->a, "type %s has too little %s%s%s%s: wanted %s, largest %s",
+			    l->type->name, name, resources_get(taken, name) ? " beside the " : "",
+			    resources_get(taken, name) ? amount(taken, name, p->a) : "",
+			    resources_get(taken, name) ? " that DaemonSets take" : "",
+			    amount(&c->pod->requests, name, p->a), most_of(fp, name, p->a));
 }
 
 static const char *no_provider(struct planning *p, const struct world_pool *it)
@@ -212,6 +275,24 @@ static const char *no_provider(struct planning *p, const struct world_pool *it)
 					    pr ? str_or(pr->paused_reason, "paused") : "not there");
 	}
 	return "it has no provider with instance types";
+}
+
+/* Which label of the last type that was looked at is another. */
+static const char *missed_text(struct planning *p, const struct plan_class *c,
+			       const struct fit_pool *fp)
+{
+	const struct labels *has = &fp->missed->labels;
+	const char *key = NULL,
+		   *what = fp->missed_own
+				   ? fit_selector_miss(&fp->pool->it->requirements, has, &key, p->a)
+				   : fit_labels_miss(c->pod, has, &key, p->a);
+	const char *text = arena_printf(p->a, "no instance type fits %s%s",
+					fp->missed_own ? "the pool's own requirement " : "", what);
+
+	planning_charge(p, c->tenant, c->fit->cost);
+	return !key ? text
+		    : arena_printf(p->a, "%s: type %s has %s", text, fp->missed_type->name,
+				   str_or(labels_get(has, key), "none"));
 }
 
 static struct plan_reason why_not(struct planning *p, const struct plan_class *c,
@@ -237,10 +318,12 @@ static struct plan_reason why_not(struct planning *p, const struct plan_class *c
 	if (!fp->pool->nlines)
 		return reason(p, it, PLAN_NO_MACHINE, no_provider(p, it));
 	if (!fp->n)
-		return reason(p, it, fp->code, fp->text);
+		return reason(p, it, fp->code,
+			      fp->code == PLAN_REQUIREMENTS ? missed_text(p, c, fp) : fp->text);
 	planning_charge(p, c->tenant, fp->pool->nlines);
 	small = too_small(c, fp);
-	return small ? reason(p, it, PLAN_TOO_BIG, too_little(p, c, small)) : short_of(p, c, fp);
+	return small ? reason(p, it, PLAN_TOO_BIG, too_little(p, c, fp, small))
+		     : short_of(p, c, fp);
 }
 
 /* How near a pool came, from far to near. */
@@ -267,8 +350,42 @@ static int by_nearness(const void *x, const void *y)
 	return strcmp(a->pool, b->pool);
 }
 
+static bool has_node(struct planning *p, const struct plan_class *c, const struct world_volume *v)
+{
+	const struct world_list *nodes = world_nodes(p->w);
+
+	planning_charge(p, c->tenant, nodes->n);
+	for (size_t i = 0; i < nodes->n; i++) {
+		const struct world_node *n = nodes->v[i];
+
+		if (str_eq(n->tenant, c->tenant->it->name) && fit_volume(v, &n->labels))
+			return true;
+	}
+	return false;
+}
+
+/* The first volume whose one node is not there; NULL: none. */
+static const struct world_volume *lost_volume(struct planning *p, const struct plan_class *c)
+{
+	for (size_t i = 0; i < c->pod->volumes.n; i++)
+		if (c->pod->volumes.v[i].node && !has_node(p, c, &c->pod->volumes.v[i]))
+			return &c->pod->volumes.v[i];
+	return NULL;
+}
+
 void supply_tell(struct planning *p, struct plan_class *c)
 {
+	const struct world_volume *lost = lost_volume(p, c);
+
+	if (lost) {
+		c->reasons = arena_new_obj(p->a, struct plan_reason);
+		*c->reasons =
+			(struct plan_reason){"", PLAN_VOLUME,
+					     arena_printf(p->a, "%s is on Node %s, which is gone",
+							  lost->name, lost->node)};
+		c->nreasons = 1;
+		return;
+	}
 	planning_charge(p, c->tenant, 50 * c->fit->npools);
 	c->reasons = arena_calloc(p->a, c->fit->npools + 1, sizeof(*c->reasons));
 	c->nreasons = 0;
@@ -281,8 +398,27 @@ void supply_tell(struct planning *p, struct plan_class *c)
 			arena_printf(p->a, "no pool selects tenant %s", c->tenant->it->name)};
 }
 
-struct plan_reason *supply_tell_blocked(struct planning *p, struct plan_class *c, size_t *n)
+/* "topology.kubernetes.io/zone, kubernetes.io/hostname": of its constraints on other pods */
+static const char *keys_text(const struct plan_cell *c, struct arena *a)
 {
+	const struct world_pod *p = c->side->pod;
+	const char *text = "";
+
+	for (size_t i = 0; i < p->topology.n; i++) {
+		size_t k = 0;
+
+		while (!str_eq(p->topology.v[k].key, p->topology.v[i].key))
+			k++;
+		if (k == i)
+			text = arena_printf(a, "%s%s%.100s", text, i ? ", " : "",
+					    p->topology.v[i].key);
+	}
+	return *text ? text : "other pods keep it away";
+}
+
+struct plan_reason *supply_tell_blocked(struct planning *p, const struct plan_cell *cell, size_t *n)
+{
+	const struct plan_class *c = cell->class_;
 	struct plan_reason *v = arena_calloc(p->a, c->nreasons + 1, sizeof(*v));
 
 	planning_charge(p, c->tenant, 50 * c->fit->npools);
@@ -294,7 +430,10 @@ struct plan_reason *supply_tell_blocked(struct planning *p, struct plan_class *c
 			    str_eq(c->fit->pools[k].pool->it->name, v[i].pool))
 				v[i] = reason(
 					p, c->fit->pools[k].pool->it, PLAN_TOPOLOGY,
-					"machines are free, but not where spread and affinity to other pods want them");
+					arena_printf(
+						p->a,
+						"machines are free, but not where spread and affinity to other pods want them (%s)",
+						keys_text(cell, p->a)));
 	}
 	qsort(v, *n, sizeof(*v), by_nearness);
 	return v;

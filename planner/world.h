@@ -138,6 +138,15 @@ struct world_topology {
 	const char **namespaces; /* none: the pod's own */
 	size_t nnamespaces;
 };
+/* Where a volume of a pod is, or may be made: on nodes that one of the terms matches (required node affinity of a
+ * PersistentVolume; allowedTopologies of a StorageClass).  node: the one node that it is on, where it can be nowhere
+ * else, and name is how a reason calls it; else both NULL, so that pods whose volumes differ in their names alone are
+ * alike. */
+struct world_volume {
+	const char *name, *node;
+	struct selector *v;
+	size_t n;
+};
 struct world_pod {
 	const char *tenant, *ns, *name, *uid;
 	const char *node; /* bound to; NULL: pending */
@@ -147,7 +156,9 @@ struct world_pod {
 	int64_t since;	    /* Unix ms when it became so */
 	int64_t priority;
 	/* Of the whole pod: init containers and overhead counted; "pods": 1 is added.  A host port is one of them, as
-	 * ":TCP/8080": each node has one of each, whatever host address is asked for with it. */
+	 * ":TCP/8080": each node has one of each, whatever host address is asked for with it.  So are the volumes that a
+	 * CSI driver has to attach, as "@ebs.csi.aws.com": a node has as many as its allocatable says under that name,
+	 * any number where it says nothing, and a new one as many as the least of the tenant's nodes from claims. */
 	struct resources requests;
 	const char *runtime_class; /* NULL: none */
 	struct labels node_selector;
@@ -168,6 +179,12 @@ struct world_pod {
 		struct world_topology *v;
 		size_t n;
 	} topology;
+	struct { /* the node has to suit all of them */
+		struct world_volume *v;
+		size_t n;
+	} volumes;
+	const char *
+		volume_wait; /* why no node will do for its volumes until they are others: its reason; NULL: they do */
 	const char *
 		unsupported; /* a constraint that this planner cannot judge: the pod gets that as its reason */
 };

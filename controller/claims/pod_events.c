@@ -28,7 +28,8 @@ struct pod_events {
 
 struct told {
 	int64_t at; /* loop_now(); 0: nothing yet */
-	char text[256];
+	char news[256];
+	size_t bucket;	    /* of its place; 0: none was told */
 	int64_t room_since; /* loop_now(): there has been room for it on a node; 0: no */
 };
 
@@ -94,36 +95,51 @@ static struct reader reader_of(struct pod_events *w, const struct plan_pod *p, s
 	return r;
 }
 
-/* What of a text is news.  A place is none by itself: any tenant can move all others' pods in the queue, as
- * often as it likes. */
-static const char *news_in(const char *text)
+/* Places that are told alike: 1, 2, 3, to 5, 10, 20, 50, 100, 200, 500 ... */
+static size_t bucket_of(size_t place)
 {
-	const char *end = str_starts(text, "place ") ? strchr(text, ':') : NULL;
+	size_t top = 5;
 
-	return end ? end : text;
+	while (place > 4 * top)
+		top *= 10;
+	return place <= 3 ? place : place <= top ? top : place <= 2 * top ? 2 * top : 4 * top;
 }
 
-/* more: comes after the text, and is no news by itself; "" none. */
-static void tell(const struct reader *r, const char *type, const char *reason, const char *text,
-		 const char *more)
+/* What a pod is told.  news: what of it, when it is another, is told at once; text: all of it. */
+struct word {
+	const char *type, *reason, *news, *text;
+	bool placed; /* its place is told */
+};
+
+static bool is_due(const struct reader *r, const struct word *w, size_t bucket, bool *another)
+{
+	const struct told *last = r->last;
+	const int64_t age = loop_now(r->w->c->loop) - last->at;
+
+	*another = !last->at || strncmp(last->news, w->news, sizeof(last->news) - 1) != 0;
+	return *another || age >= POD_EVENTS_KEEP_MS ||
+	       (bucket != last->bucket && age >= POD_EVENTS_AGAIN_MS);
+}
+
+static void tell(const struct reader *r, const struct word *w)
 {
 	const struct plan_pod *p = r->p;
+	const size_t bucket = w->placed ? bucket_of(p->place) : 0;
 	struct told *last = r->last;
 	struct tenant *t = tenant_get(r->w->tenants, p->tenant);
 	struct kube_ref ref = {
 		.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
-	int64_t now = loop_now(r->w->c->loop);
-	bool same = last->at && strncmp(last->text, news_in(text), sizeof(last->text) - 1) == 0;
+	bool another;
 
-	if (!t || !t->events || (same && now - last->at < POD_EVENTS_AGAIN_MS))
+	if (!t || !t->events || !is_due(r, w, bucket, &another))
 		return;
-	last->at = now;
-	str_copy(last->text, sizeof(last->text), news_in(text));
-	kube_event(t->events, &ref, type, reason, "Provision",
-		   arena_printf(r->a, "%s%s", text, more));
-	if (!same && tenant_may_log(t))
+	last->at = loop_now(r->w->c->loop);
+	last->bucket = bucket;
+	str_copy(last->news, sizeof(last->news), w->news);
+	kube_event(t->events, &ref, w->type, w->reason, "Provision", w->text);
+	if (another && tenant_may_log(t))
 		log_info("pod waits", LOG_S("tenant", p->tenant), LOG_S("ns", p->ns),
-			 LOG_S("pod", p->name), LOG_S("reason", reason), LOG_S("text", text));
+			 LOG_S("pod", p->name), LOG_S("reason", w->reason), LOG_S("text", w->text));
 }
 
 /* ", about 4 min", or "" where nothing is known. */
@@ -159,44 +175,67 @@ static void tell_stopped(const struct reader *r, const struct stopped_line *stop
 {
 	char t[STR_TIME_SIZE];
 
-	tell(r, "Warning", STOP_LINE_CONDITION,
-	     arena_printf(r->a, "place %zu: no new claims for %s %s: %s on %lld machines; %s%s",
-			  r->p->place, stop->scope, stop->name, stop->reason,
-			  (long long)stop->machines,
-			  stop->next ? "one is tried at " : "one is being tried",
-			  stop->next ? str_time(t, stop->next) : ""),
-	     "");
+	tell(r,
+	     &(struct word){
+		     "Warning", STOP_LINE_CONDITION,
+		     arena_printf(r->a, "stopped %s %s: %s", stop->scope, stop->name, stop->reason),
+		     arena_printf(r->a,
+				  "place %zu: no new claims for %s %s: %s on %lld machines; %s%s",
+				  r->p->place, stop->scope, stop->name, stop->reason,
+				  (long long)stop->machines,
+				  stop->next ? "one is tried at " : "one is being tried",
+				  stop->next ? str_time(t, stop->next) : ""),
+		     true});
 }
 
 static void tell_new(const struct reader *r, const struct plan_claim *claim,
 		     const struct pod_events_hold *held)
 {
-	if (held->line)
+	const char *news, *text;
+
+	if (held->line) {
 		tell_stopped(r, &held->stop);
-	else if (held->backing_off)
-		tell(r, "Warning", "BackingOff",
-		     arena_printf(r->a, "place %zu: claims of pool %s failed %u times in a row",
-				  r->p->place, claim->pool, held->failures),
-		     "");
-	else
-		tell(r, "Normal", "Nominated",
-		     arena_printf(r->a, "place %zu: machine %s of pool %s is being prepared",
-				  r->p->place, claim->machine, claim->pool),
-		     new_due(r->w, claim, r->a));
+		return;
+	}
+	if (held->backing_off) {
+		news = arena_printf(r->a, "backing off %s", claim->pool);
+		text = arena_printf(r->a, "place %zu: claims of pool %s failed %u times in a row",
+				    r->p->place, claim->pool, held->failures);
+		tell(r, &(struct word){"Warning", "BackingOff", news, text, true});
+		return;
+	}
+	news = arena_printf(r->a, "machine %s of pool %s", claim->machine, claim->pool);
+	text = arena_printf(r->a, "place %zu: %s is being prepared%s", r->p->place, news,
+			    new_due(r->w, claim, r->a));
+	tell(r, &(struct word){"Normal", "Nominated", news, text, true});
+}
+
+/* Texts that count what any tenant moves: another number is no news. */
+static bool is_count(enum plan_reason_code code)
+{
+	return code == PLAN_NO_MACHINE || code == PLAN_ERASE_BELOW_POLICY || code == PLAN_QUOTA ||
+	       code == PLAN_POOL_LIMIT;
 }
 
 static void tell_nothing(const struct reader *r)
 {
 	const struct plan_pod *p = r->p;
-	const char *text = "";
+	const char *text = "", *news = "";
 
-	for (size_t k = 0; k < p->nreasons && k < REASONS_TOLD; k++)
+	for (size_t k = 0; k < p->nreasons && k < REASONS_TOLD; k++) {
+		const struct plan_reason *why = &p->reasons[k];
+
 		text = arena_printf(r->a, "%s%s%s: %s", text, k ? "; " : "",
-				    plan_reason_names[p->reasons[k].code], p->reasons[k].text);
+				    plan_reason_names[why->code], why->text);
+		news = arena_printf(r->a, "%s%s%s %s", news, k ? "; " : "",
+				    plan_reason_names[why->code],
+				    is_count(why->code) ? why->pool : why->text);
+	}
 	if (p->place)
 		text = arena_printf(r->a, "place %zu: %s", p->place, text);
-	tell(r, "Warning", p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed", text,
-	     "");
+	tell(r, &(struct word){"Warning",
+			       p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed",
+			       news, text, true});
 }
 
 /* That is kube-scheduler's business, unless it stays so.  Returns in how many ms it is drover's; 0: it was told. */
@@ -204,19 +243,30 @@ static int64_t tell_room(const struct reader *r)
 {
 	struct told *last = r->last;
 	int64_t now = loop_now(r->w->c->loop);
+	const char *text;
 
 	if (!last->room_since)
 		last->room_since = now;
 	if (now - last->room_since < ROOM_MS)
 		return last->room_since + ROOM_MS - now;
-	tell(r, "Warning", "RoomOnNode",
-	     arena_printf(
-		     r->a,
-		     "Node %s has room for it as drover counts, and kube-scheduler does not bind it: "
-		     "see the Node's taints and the pod's FailedScheduling event",
-		     r->p->target),
-	     "");
+	text = arena_printf(
+		r->a,
+		"Node %s has room for it as drover counts, and kube-scheduler does not bind it: "
+		"see the Node's taints and the pod's FailedScheduling event",
+		r->p->target);
+	tell(r, &(struct word){"Warning", "RoomOnNode", text, text, false});
 	return 0;
+}
+
+static void tell_claim(const struct reader *r)
+{
+	const char *news =
+		arena_printf(r->a, "waits for claim %s, which is on its way", r->p->target);
+
+	tell(r,
+	     &(struct word){"Normal", "Nominated", news,
+			    arena_printf(r->a, "%s%s", news, claim_due(r->w, r->p->target, r->a)),
+			    false});
 }
 
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
@@ -238,9 +288,7 @@ int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
 				first = left;
 			break;
 		case PLAN_ON_CLAIM:
-			tell(&r, "Normal", "Nominated",
-			     arena_printf(a, "waits for claim %s, which is on its way", p->target),
-			     claim_due(w, p->target, a));
+			tell_claim(&r);
 			break;
 		case PLAN_ON_NEW:
 			tell_new(&r, &plan->claims[p->new_claim], &held[p->new_claim]);

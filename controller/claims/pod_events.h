@@ -7,11 +7,17 @@
 
 /*
  * pod_events: the event on each waiting pod: its place, the claim that is made for it, or why there is none.
- * The log says the same once.  The same text becomes an event again after five minutes, and so does another place in the
- * queue.
+ * The log says the same once.
+ *
+ * An event goes out at once when the reason, its pool or key, or the claim is another.  A place is told roughly: another
+ * one makes an event when it is in another bucket (1, 2, 3, to 5, 10, 20, 50 ...) and the last one is POD_EVENTS_AGAIN_MS
+ * old, since any tenant can move all others' pods in the queue, as often as it likes.  Other numbers and another estimate
+ * make none: they come with the next.  What goes on unchanged is said anew before the API server drops the event, which
+ * kube-apiserver does after an hour (--event-ttl).
  * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_stop_line.c
  */
 #define POD_EVENTS_AGAIN_MS 300000
+#define POD_EVENTS_KEEP_MS (45 * 60 * 1000)
 
 struct eta;
 struct pod_events;

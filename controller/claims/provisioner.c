@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/avoided.h"
+#include "controller/claims/batch.h"
 #include "controller/claims/claim_build.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/pod_events.h"
@@ -42,6 +43,7 @@ struct provisioner {
 	struct avoided *avoided;
 	struct failing *failing;
 	struct unwanted *unwanted;
+	struct batch batch;
 	struct loop_timer timer;
 	struct loop_timer later; /* the first back-off ends, or there is more to tell */
 	/* The plan that is being made or told; run NULL: none. */
@@ -251,6 +253,7 @@ static void on_plan(void *arg)
 {
 	struct provisioner *s = arg;
 	struct context *c = s->c;
+	int64_t left = batch_left(&s->batch, loop_now(c->loop));
 
 	if (s->run) {
 		s->again = true;
@@ -258,6 +261,11 @@ static void on_plan(void *arg)
 	}
 	if (!c->leading || !c->ready)
 		return;
+	if (left) {
+		loop_timer_start(&s->timer, left);
+		return;
+	}
+	batch_planned(&s->batch);
 	world_sync_hold(s->sync);
 	s->arena = arena_new();
 	s->run = plan_begin(world_sync_world(s->sync), loop_wall(c->loop), s->arena);
@@ -279,6 +287,13 @@ struct unwanted *provisioner_unwanted(struct provisioner *s)
 	return s->unwanted;
 }
 
+static void on_came(void *arg)
+{
+	struct provisioner *s = arg;
+
+	batch_came(&s->batch, loop_now(s->c->loop));
+}
+
 static void on_changed(void *arg)
 {
 	provisioner_kick(arg);
@@ -296,10 +311,12 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 				    const struct eta *eta)
 {
 	struct provisioner *s = mem_new(struct provisioner);
-	struct world_sync_spec spec = {.tenants = tenants, .changed = on_changed, .arg = s};
+	struct world_sync_spec spec = {
+		.tenants = tenants, .changed = on_changed, .came = on_came, .arg = s};
 
 	s->c = c;
 	s->tenants = tenants;
+	s->batch = (struct batch){.idle_ms = c->o.batch_idle_ms, .most_ms = c->o.batch_most_ms};
 	s->pod_events = spec.pod_events = pod_events_new(c, tenants, eta);
 	s->avoided = spec.avoided = avoided_new(c);
 	s->failing = spec.failing = failing_new(c);

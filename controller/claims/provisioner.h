@@ -6,6 +6,7 @@
 /*
  * provisioner: makes NodeClaims of demand.  Shortly after anything changed it plans on the world that
  * world_sync keeps, creates NodeClaims, and has each waiting pod told by an event (claims/pod_events.h).
+ * A burst of pods is planned together (claims/batch.h), a lone one at once.
  * A plan that took long is followed by a rest, so that changes that never end take a fifth of a processor at most.
  *
  * A plan is acted on only while leading.  A claim that is being created is on its way to the next plan

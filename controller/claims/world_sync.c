@@ -341,7 +341,13 @@ void world_sync_tenant_reset(struct world_sync *s, const char *name)
 static bool put_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p)
 {
-	return p ? world_put_pod(s->world, p) : world_del_pod(s->world, tenant, ns, name);
+	if (!p)
+		return world_del_pod(s->world, tenant, ns, name);
+	if (!world_put_pod(s->world, p))
+		return false;
+	if (p->unschedulable && !p->node)
+		s->spec.came(s->spec.arg);
+	return true;
 }
 
 void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
@@ -356,9 +362,15 @@ void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, co
 static bool put_node(struct world_sync *s, const char *tenant, const char *name,
 		     const struct tenant_node *n)
 {
+	OWN(arena) a = arena_new();
+	struct tenant *t = tenant_get(s->spec.tenants, tenant);
+	struct world_node w;
+
 	/* Until drover takes its taint away a machine of ours is a claim on its way, not room. */
-	return n && !n->unregistered ? world_put_node(s->world, &n->world)
-				     : world_del_node(s->world, tenant, name);
+	if (!n || n->unregistered)
+		return world_del_node(s->world, tenant, name);
+	w = t ? tenant_world_node(t, n, a) : n->world;
+	return world_put_node(s->world, &w);
 }
 
 void world_sync_node(struct world_sync *s, const char *tenant, const char *name,
@@ -411,7 +423,7 @@ static bool catch_up(struct world_sync *s, const char *late)
 	case LATE_TENANT:
 		return put_tenant(s, name);
 	case LATE_POD:
-		p = t && t->pods ? KUBE_CACHE_GET(t->pods, world_pod, ns, name) : NULL;
+		p = t ? tenant_world_pod(t, ns, name, a) : NULL;
 		if (!p || p->node) /* the plan may have told it something meanwhile */
 			pod_events_forget(s->spec.pod_events, tenant, ns, name);
 		return put_pod(s, tenant, ns, name, p);

@@ -29,6 +29,8 @@ struct world_sync_spec {
 	struct pod_events *pod_events;
 	struct sending *sending;
 	void (*changed)(void *arg);
+	void (*came)(
+		void *arg); /* a pod became demand, or demands something else; before changed() */
 	void *arg;
 };
 struct world_sync;

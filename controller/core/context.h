@@ -47,6 +47,8 @@ struct context_options {
 	int64_t poll_ms;      /* between looks at a machine in transition; 0: 1000 */
 	int64_t idle_poll_ms; /* ... at one at rest; 0: 120000 */
 	int64_t settle_ms;    /* between the two reads that prove off; 0: 5000 */
+	/* Of a burst of pods, claims/batch.h; 0: 1000 and 10000. */
+	int64_t batch_idle_ms, batch_most_ms;
 };
 
 struct context {

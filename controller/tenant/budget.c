@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/tenant/tenant.h"
+#include "controller/tenant/volumes.h"
 
 #define EVENTS_MAX 50 /* of pods that are not read */
 #define LOG_BURST 60
@@ -123,6 +124,11 @@ static const char *excess(const struct tenant *t, struct arena *a, const char **
 		return arena_printf(
 			a, "only %d pods, of %zu MiB together, are read; not read, for one: %s",
 			TENANT_PODS, TENANT_PODS_BYTES >> 20, b->example);
+	}
+	if (volumes_over(t->volumes)) {
+		*reason = "VolumesOverBudget";
+		return arena_printf(a, "only %d %s, or %zu MiB of them, are read", TENANT_VOLUMES,
+				    volumes_over(t->volumes), TENANT_VOLUMES_BYTES >> 20);
 	}
 	if (b->large) {
 		*reason = "PodTooLarge";

@@ -16,6 +16,8 @@
  *			any Node: none counts as empty, and drains wait for their deadline
  *	Nodes		beyond theirs: not read, and the tenant is not usable, since an absent Node would mean that
  *			it has gone
+ *	volumes		PersistentVolumeClaims, PersistentVolumes, StorageClasses, CSINodes beyond TENANT_VOLUMES of
+ *			a kind (tenant/volumes.h): not read.  Pods that need what is not there wait, and are told
  *	a plan		work beyond PLAN_WORK (planner/plan.h): its pods are not placed by that plan
  *	log		lines about it beyond a few a minute are counted, not written
  *

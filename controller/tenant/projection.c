@@ -22,6 +22,7 @@
 #define UID_MAX 128
 #define MIRROR "kubernetes.io/config.mirror" /* of a static pod */
 #define NODE_NAME_MAX 253
+#define CLAIM_NAME_MAX 253
 #define DEFAULT_GRACE_S 30 /* as the API server's defaulting has it */
 #define POD_LIST_BYTES                                                                             \
 	((size_t)128 << 10) /* of one list of a pod, as scan_weight() counts what is read of it */
@@ -54,7 +55,11 @@ static const struct scan_want pod_port[] = {SCAN_PLAIN("hostPort"), SCAN_PLAIN("
 static const struct scan_want pod_container[] = {SCAN_SOME("resources", pod_amounts),
 						 SCAN_SOME("ports", pod_port),
 						 SCAN_PLAIN("restartPolicy"), SCAN_END};
-static const struct scan_want pod_volume[] = {SCAN_PLAIN("persistentVolumeClaim"),
+static const struct scan_want pod_device[] = {SCAN_PLAIN("name"), SCAN_PLAIN("resourceClaimName"),
+					      SCAN_PLAIN("resourceClaimTemplateName"), SCAN_END};
+static const struct scan_want pod_claim[] = {SCAN_PLAIN("claimName"), SCAN_END};
+static const struct scan_want pod_volume[] = {SCAN_PLAIN("name"),
+					      SCAN_SOME("persistentVolumeClaim", pod_claim),
 					      SCAN_PLAIN("ephemeral"), SCAN_END};
 static const struct scan_want pod_spec[] = {SCAN_PLAIN("nodeName"),
 					    SCAN_PLAIN("priority"),
@@ -69,7 +74,7 @@ static const struct scan_want pod_spec[] = {SCAN_PLAIN("nodeName"),
 					    POD_TEXT("affinity"),
 					    POD_TEXT("topologySpreadConstraints"),
 					    POD_LIST("schedulingGates", nothing),
-					    POD_LIST("resourceClaims", nothing),
+					    POD_LIST("resourceClaims", pod_device),
 					    POD_LIST("volumes", pod_volume),
 					    SCAN_END};
 static const struct scan_want pod_condition[] = {SCAN_PLAIN("type"), SCAN_PLAIN("status"),
@@ -372,17 +377,51 @@ static void tolerations_of(const json_t *spec, struct world_pod *p, struct arena
 }
 
 /* Hard constraints that this planner does not judge: serving such a pod could be in vain, so it is told. */
-static const char *unjudged(const json_t *spec)
+static const char *unjudged(const json_t *spec, struct arena *a)
 {
-	json_t *v;
-	size_t i;
+	const json_t *first = json_array_get(json_object_get(spec, "resourceClaims"), 0);
+	const char *claim = json_str_at(first, "resourceClaimName"),
+		   *template = json_str_at(first, "resourceClaimTemplateName");
 
-	json_array_foreach (json_object_get(spec, "volumes"), i, v)
-		if (json_object_get(v, "persistentVolumeClaim") || json_object_get(v, "ephemeral"))
-			return "a persistentVolumeClaim";
-	if (json_array_size(json_object_get(spec, "resourceClaims")))
-		return "resourceClaims";
-	return NULL;
+	if (!json_array_size(json_object_get(spec, "resourceClaims")))
+		return NULL;
+	return arena_printf(a, "resource claim %.*s (%s %.*s)", SHORT_MAX,
+			    str_or(json_str_at(first, "name"), ""),
+			    claim ? "ResourceClaim" : "ResourceClaimTemplate", NODE_NAME_MAX,
+			    str_or(claim ? claim : template, ""));
+}
+
+/* By core/v1 EphemeralVolumeSource its claim's name is the pod's and the volume's.  Several volumes may be one claim's. */
+static bool claims_of(const json_t *spec, struct tenant_pod *p, struct arena *a)
+{
+	const json_t *list = json_object_get(spec, "volumes"), *claim;
+	const char *name, *volume;
+	json_t *v;
+	size_t i, k;
+
+	if (json_array_size(list) > ITEMS_MAX)
+		return false;
+	p->claims = arena_calloc(a, json_array_size(list) + 1, sizeof(*p->claims));
+	json_array_foreach (list, i, v) {
+		struct tenant_claim *c = &p->claims[p->nclaims];
+
+		claim = json_object_get(v, "persistentVolumeClaim");
+		volume = json_str_at(v, "name");
+		name = json_str_at(claim, "claimName");
+		if (!claim && !json_object_get(v, "ephemeral"))
+			continue;
+		if (claim ? !name : !volume)
+			return false;
+		*c = (struct tenant_claim){claim ? arena_strdup(a, name)
+						 : arena_printf(a, "%s-%s", p->world.name, volume),
+					   claim ? NULL : arena_strdup(a, volume)};
+		if (strlen(c->name) > CLAIM_NAME_MAX)
+			return false;
+		for (k = 0; !str_eq(p->claims[k].name, c->name); k++)
+			;
+		p->nclaims += k == p->nclaims;
+	}
+	return true;
 }
 
 /* What the planner would keep of it, and of others like it. */
@@ -492,6 +531,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->unsupported = "resource requests that cannot be read";
 	if (tp->large)
 		return tp;
+	if (!claims_of(spec, tp, a))
+		p->unsupported = "volumes that cannot be read";
 	p->labels = labels_of(json_object_get(meta, "labels"), a);
 	if (p->node) { /* its size, and what it is to others: keep the projection small */
 		(void)demand_topology(spec, p, a);
@@ -505,7 +546,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	if (!p->unsupported)
 		p->unsupported = demand_topology(spec, p, a);
 	if (!p->unsupported)
-		p->unsupported = unjudged(spec);
+		p->unsupported = unjudged(spec, a);
 	return tp;
 }
 

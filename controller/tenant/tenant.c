@@ -24,6 +24,7 @@
 #include "controller/tenant/projection.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/status.h"
+#include "controller/tenant/volumes.h"
 
 #define PROBE_OK_MS 60000
 #define PROBE_FAILED_MS 5000
@@ -83,6 +84,7 @@ static void take_down(struct tenant *t)
 	kube_call_cancel(t->probe);
 	t->probe = NULL;
 	join_probe_forget(t->joins);
+	volumes_forget(t->volumes);
 	kube_cache_free(t->pods);
 	kube_cache_free(t->nodes);
 	t->pods = t->nodes = NULL;
@@ -105,6 +107,7 @@ static void tenant_free(struct tenant *t)
 	take_down(t);
 	tenant_sleep_free(t->asleep);
 	join_probe_free(t->joins);
+	volumes_free(t->volumes);
 	writer_stop(&t->status_write);
 	loop_timer_stop(&t->status_timer);
 	loop_defer_cancel(&t->refresh);
@@ -152,6 +155,40 @@ size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since)
 	return (load ? load->pods : 0) + (t->pods && kube_cache_over(t->pods));
 }
 
+const struct world_pod *tenant_world_pod(const struct tenant *t, const char *ns, const char *name,
+					 struct arena *a)
+{
+	const struct tenant_pod *p = t->pods ? KUBE_CACHE_GET(t->pods, tenant_pod, ns, name) : NULL;
+
+	return p ? volumes_of_pod(t->volumes, p, a) : NULL;
+}
+
+struct world_node tenant_world_node(const struct tenant *t, const struct tenant_node *n,
+				    struct arena *a)
+{
+	return volumes_of_node(t->volumes, &n->world, a);
+}
+
+static void on_volumes_of_pod(struct tenant *t, const char *ns, const char *name)
+{
+	OWN(arena) a = arena_new();
+	const struct world_pod *p = tenant_world_pod(t, ns, name, a);
+
+	if (p)
+		t->all->hooks.pod(t, ns, name, p, t->all->hooks.arg);
+}
+
+static void on_volumes_of_node(struct tenant *t, const char *name)
+{
+	const struct tenant_node *n = tenant_node_get(t, name);
+
+	if (n)
+		t->all->hooks.node(t, name, n, t->all->hooks.arg);
+}
+
+static const struct volumes_hooks volumes_hooks = {on_volumes_of_pod, on_volumes_of_node,
+						   tenant_status_write};
+
 /* Its machine may be empty by now, or no more. */
 static void kick_machine_of(struct tenant *t, const struct kube_entry *en)
 {
@@ -167,13 +204,17 @@ static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, 
 {
 	struct tenant *t = arg;
 	const struct kube_entry *en = new_ ? new_ : old;
+	OWN(arena) a = arena_new();
 
 	count(t, old, -1);
 	count(t, new_, 1);
 	if (tenant_budget_pod(t, old, new_))
 		tenant_status_write(t);
 	kick_machine_of(t, en);
-	t->all->hooks.pod(t, en->ns, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);
+	volumes_pod(t->volumes, old ? old->object : NULL, new_ ? new_->object : NULL);
+	t->all->hooks.pod(t, en->ns, en->name,
+			  new_ ? volumes_of_pod(t->volumes, new_->object, a) : NULL,
+			  t->all->hooks.arg);
 }
 
 /* Times that a tenant writes are by its clock, whatever that says. */
@@ -583,6 +624,7 @@ void tenants_update(struct tenants *ts, const char *name)
 		t->reason = "Starting";
 		t->asleep = tenant_sleep_new(t, on_sleep);
 		t->joins = join_probe_new(t, on_joins);
+		t->volumes = volumes_new(t, &volumes_hooks);
 		tenant_budget_init(t);
 		loop_timer_init(&t->timer, c->group, probe, t);
 		writer_init(&t->status_write, c, t);

@@ -17,6 +17,7 @@ struct tenant;
 struct tenant_node;
 struct tenant_sleep;
 struct join_probe;
+struct volumes;
 
 /* What happens to a tenant, told to whoever composed the parts.  Entries and names are valid during the
  * call alone; none of these may free or rebuild the tenant. */
@@ -93,6 +94,7 @@ struct tenant {
 	bool on_host;	       /* its machines are Nodes of the host cluster, under its label */
 	struct tenant_sleep *asleep; /* tenant/sleep.h */
 	struct join_probe *joins;    /* tenant/join_probe.h */
+	struct volumes *volumes;     /* tenant/volumes.h */
 	struct tenant_budget budget;
 	struct kube_call *probe;
 	struct loop_timer timer;
@@ -116,7 +118,12 @@ struct tenant_node {
 	const char *taints_json; /* spec.taints as they are, for patches */
 };
 
-/* A pod as the planner reads it, and what its going needs.  Entries of struct tenant.pods. */
+/* A PersistentVolumeClaim that a pod names, in its namespace; ephemeral: the pod's volume that it is made for, or NULL. */
+struct tenant_claim {
+	const char *name, *ephemeral;
+};
+
+/* A pod as the planner reads it but for its volumes, and what its going needs.  Entries of struct tenant.pods. */
 struct tenant_pod {
 	struct world_pod world; /* first: whoever wants no more may take it for one of these */
 	int64_t grace_s;	/* spec.terminationGracePeriodSeconds */
@@ -125,6 +132,8 @@ struct tenant_pod {
 	int64_t going_until; /* Unix ms when its grace is over; 0: it was not deleted */
 	const char *checkpoint, *checkpoint_requested,
 		*checkpoint_done; /* annotations; NULL: none */
+	struct tenant_claim *claims;
+	size_t nclaims;
 };
 
 bool tenant_usable(const struct tenant *t);
@@ -137,6 +146,12 @@ const char *tenant_nodes_ca(const struct tenant *t);
 bool tenant_is_silent(const struct tenant *t);
 /* The Secret of its kubeconfig was taken away: whoever did that wants drover out. */
 bool tenant_secret_absent(const struct tenant *t);
+/* A pod and a Node as the planner is to see them, its volumes and their limits among it: the cache's, or in the arena.
+ * NULL: there is no such pod. */
+const struct world_pod *tenant_world_pod(const struct tenant *t, const char *ns, const char *name,
+					 struct arena *a);
+struct world_node tenant_world_node(const struct tenant *t, const struct tenant_node *n,
+				    struct arena *a);
 const struct tenant_node *tenant_node_get(struct tenant *t,
 					  const char *name); /* NULL: none, or not known */
 /* The Node of this claim, as its tenant said last; NULL: none, or not known. */

@@ -35,7 +35,7 @@
  *   policy/v1                    poddisruptionbudgets
  *   rbac.authorization.k8s.io/v1 roles rolebindings clusterroles clusterrolebindings
  *   scheduling.k8s.io/v1         priorityclasses
- *   storage.k8s.io/v1            storageclasses volumeattachments
+ *   storage.k8s.io/v1            storageclasses csinodes volumeattachments
  *   apiextensions.k8s.io/v1      customresourcedefinitions, and every kind that they define
  *
  * get, list (limit, continue, labelSelector, fieldSelector), watch

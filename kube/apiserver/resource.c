@@ -88,6 +88,7 @@ static const struct resource builtin[] = {
 	      "ClusterRoleBinding", "", .loose_name = true),
 	GROUP("scheduling.k8s.io", "priorityclasses", "priorityclass", "PriorityClass", "pc"),
 	GROUP("storage.k8s.io", "storageclasses", "storageclass", "StorageClass", "sc"),
+	GROUP("storage.k8s.io", "csinodes", "csinode", "CSINode", ""),
 	GROUP("storage.k8s.io", "volumeattachments", "volumeattachment", "VolumeAttachment", "",
 	      STATUS),
 	GROUP("apiextensions.k8s.io", "customresourcedefinitions", "customresourcedefinition",

@@ -293,7 +293,9 @@ def in_a_tenant(plane, judge):
 
     # Reads: lists and watches, one namespace, one lease.
     for path in (PODS.replace("/namespaces/default", ""), NODES, f"{NODES}?watch=1&timeoutSeconds=1",
-                 "/apis/storage.k8s.io/v1/volumeattachments", "/api/v1/namespaces/kube-system", "/version"):
+                 "/apis/storage.k8s.io/v1/volumeattachments", "/api/v1/namespaces/kube-system", "/version",
+                 "/api/v1/persistentvolumeclaims", "/api/v1/persistentvolumes",
+                 "/apis/storage.k8s.io/v1/storageclasses", "/apis/storage.k8s.io/v1/csinodes"):
         judge.may(drover, "GET", path)
     plane.api("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
               {"metadata": {"name": "h100-x7k2p"}})
@@ -303,7 +305,7 @@ def in_a_tenant(plane, judge):
                  f"{SECRETS}/bootstrap-token-theirs", "/api/v1/namespaces/default/secrets",
                  "/api/v1/configmaps", CONFIGS, f"{CONFIGS}/kubelet-config", f"{PODS}/web/log", f"{NODES}/theirs/proxy/", f"{RBAC}/clusterroles",
                  "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler", EVENTS,
-                 "/apis/apps/v1/deployments", "/api/v1/persistentvolumes", "/api/v1/services"):
+                 "/apis/apps/v1/deployments", "/apis/storage.k8s.io/v1/csidrivers", "/api/v1/services"):
         judge.may_not(drover, "GET", path)
 
     nodes(drover, judge)

@@ -99,6 +99,10 @@ static const char *user_of(const struct httpd_req *q, void *arg)
 
 	if (!shown)
 		return "system:admin";
+	if (api->denied_at && strstr(httpd_path(q), api->denied_at)) {
+		api->denials++;
+		return NULL;
+	}
 	return !api->denied && str_eq(secret_expose(shown), TOKEN) ? "drover" : NULL;
 }
 
@@ -463,7 +467,9 @@ static void start_parts(struct bench *d)
 					.identity = "bench",
 					.poll_ms = 1000,
 					.idle_poll_ms = 120000,
-					.settle_ms = 5000};
+					.settle_ms = 5000,
+					.batch_idle_ms = 1000,
+					.batch_most_ms = 10000};
 	c->http = http_new(d->g, http_mem_transport(d->net, d->g, "10.0.0.1", NULL, NULL), 0);
 	c->host = kube_client_new(d->g, c->http, &cs, &d->e);
 	assert_non_null(c->host);

@@ -44,6 +44,9 @@ struct bench_api {
 	struct httpd *d;
 	struct http_peer *admin;
 	bool denied; /* everybody: 401 */
+	/* Whose path has this in it is denied as well, and counted; NULL: nobody is. */
+	const char *denied_at;
+	unsigned denials;
 };
 
 struct bench;

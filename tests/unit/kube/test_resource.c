@@ -17,6 +17,9 @@ static const struct kube_resource *const all[] = {
 	&KUBE_PVCS,
 	&KUBE_CRDS,
 	&KUBE_VOLUMEATTACHMENTS,
+	&KUBE_PVS,
+	&KUBE_STORAGECLASSES,
+	&KUBE_CSINODES,
 	&KUBE_PDBS,
 };
 

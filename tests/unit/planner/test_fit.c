@@ -97,6 +97,99 @@ static void one_affinity_term_is_enough_and_all_its_parts_must_hold(void **state
 	assert_false(fits("", "a", NULL, "b=2"));
 }
 
+/* "a in (1)|a in (2)": terms of a volume; a blank between volumes. */
+static bool volumes_fit(const char *first, const char *second, const char *term, const char *node)
+{
+	OWN(arena) a = arena_new();
+	const char *texts[] = {first, second};
+	struct world_volume volumes[2] = {0};
+	struct selector terms[2][4], affinity[] = {worlds_term(a, str_or(term, ""))};
+	struct world_pod p = {.volumes = {volumes, 0}};
+	struct labels l = worlds_labels(a, node);
+
+	for (size_t i = 0; i < 2 && texts[i]; i++) {
+		struct world_volume *v = &volumes[p.volumes.n++];
+		char *text = arena_strdup(a, texts[i]), *end;
+
+		v->v = terms[i];
+		for (; text; text = end) {
+			end = strchr(text, '|');
+			if (end)
+				*end++ = '\0';
+			v->v[v->n++] = worlds_term(a, text);
+		}
+	}
+	p.affinity.v = affinity;
+	p.affinity.n = term != NULL;
+	return fit_labels(&p, &l);
+}
+
+static void a_node_has_to_suit_one_term_of_each_volume(void **state)
+{
+	static const struct {
+		const char *first, *second, *affinity, *node;
+		bool fits;
+	} rows[] = {
+		{"zone in (a)", NULL, NULL, "zone=a", true},
+		{"zone in (a)", NULL, NULL, "zone=b", false},
+		{"zone in (a)", NULL, NULL, "", false},
+		{"zone in (a)|zone in (b)", NULL, NULL, "zone=b", true},
+		{"zone in (a,b)", "zone in (b,c)", NULL, "zone=b", true},
+		{"zone in (a,b)", "zone in (b,c)", NULL, "zone=a", false},
+		{"zone in (a)", NULL, "disk in (ssd)", "disk=ssd,zone=a", true},
+		{"zone in (a)", NULL, "disk in (ssd)", "zone=a", false},
+		{"zone in (a)", NULL, "disk in (ssd)", "disk=ssd", false},
+		{"zone in (a),rack in (1)", NULL, NULL, "rack=2,zone=a", false},
+		{"zone in (a),rack in (1)", NULL, NULL, "rack=1,zone=a", true},
+		{"", NULL, NULL, "zone=a", false}, /* as in affinity: an empty term is nobody's */
+		{"|zone in (a)", NULL, NULL, "zone=a", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (volumes_fit(rows[i].first, rows[i].second, rows[i].affinity, rows[i].node) !=
+		    rows[i].fits)
+			fail_msg("row %zu: %s, %s on %s", i, rows[i].first,
+				 str_or(rows[i].second, "-"), rows[i].node);
+}
+
+static void what_does_not_fit_is_named_with_its_key(void **state)
+{
+	static const struct {
+		const char *selector, *volume, *affinity, *node, *says, *key;
+	} rows[] = {
+		{"a=1,b=2", NULL, NULL, "a=1", "nodeSelector b=2", "b"},
+		{"a=1", "zone in (x)", "c", "", "nodeSelector a=1", "a"},
+		{"", "zone in (x,y)", "c", "zone=z", "the topology of a volume zone In (x, y)",
+		 "zone"},
+		{"", "", NULL, "", "the topology of a volume, which matches nothing", NULL},
+		{"", "zone in (x)", "c,d in (1,2,3,4)", "c=1,zone=x",
+		 "node affinity d In (1, 2, 3, ...)", "d"},
+		{"", NULL, "!c", "c=1", "node affinity c DoesNotExist", "c"},
+		{"", NULL, "n>3", "n=2", "node affinity n Gt (3)", "n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		OWN(arena) a = arena_new();
+		struct selector there = worlds_term(a, str_or(rows[i].volume, "")),
+				term = worlds_term(a, str_or(rows[i].affinity, ""));
+		struct world_volume v = {.v = &there, .n = 1};
+		struct world_pod p = {.node_selector = worlds_labels(a, rows[i].selector)};
+		struct labels l = worlds_labels(a, rows[i].node);
+		const char *key, *text;
+
+		p.volumes.v = &v;
+		p.volumes.n = rows[i].volume != NULL;
+		p.affinity.v = &term;
+		p.affinity.n = rows[i].affinity != NULL;
+		assert_false(fit_labels(&p, &l));
+		text = fit_labels_miss(&p, &l, &key, a);
+		if (!str_eq(text, rows[i].says) || !str_eq(key, rows[i].key))
+			fail_msg("row %zu: %s, %s", i, text, str_or(key, "-"));
+	}
+}
+
 static void an_empty_term_matches_nothing(void **state)
 {
 	(void)state;
@@ -162,6 +255,8 @@ int main(void)
 		cmocka_unit_test(the_taint_that_is_in_the_way_is_named),
 		cmocka_unit_test(every_label_of_the_node_selector_must_be_there),
 		cmocka_unit_test(one_affinity_term_is_enough_and_all_its_parts_must_hold),
+		cmocka_unit_test(a_node_has_to_suit_one_term_of_each_volume),
+		cmocka_unit_test(what_does_not_fit_is_named_with_its_key),
 		cmocka_unit_test(an_empty_term_matches_nothing),
 		cmocka_unit_test(greater_and_less_want_integers),
 		cmocka_unit_test(what_is_taken_is_no_room),

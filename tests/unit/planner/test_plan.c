@@ -331,7 +331,7 @@ static void what_daemonsets_take_of_a_node_they_take_of_a_new_one(void **state)
 	add_pod(w, a, "whole", "cpu=64");
 	assert_string_equal(
 		said(w, a, "whole"),
-		"nothing; TooBig: pool main: type gpu has too little cpu beside what DaemonSets take");
+		"nothing; TooBig: pool main: type gpu has too little cpu beside the 500m that DaemonSets take: wanted 64, largest 64");
 	world_put_claim(w, &c); /* on its way: its node will have them too */
 	assert_string_equal(said(w, a, "fits-too"), "claim c2");
 	assert_string_equal(said(w, a, "more"), "new 0 on m3");
@@ -398,7 +398,7 @@ static void a_machines_labels_are_its_nodes(void **state)
 	world_put_pod(w, &p);
 	assert_string_equal(
 		said(w, a, "a"),
-		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
+		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector rack=r3: type gpu has none");
 	world_del_pod(w, "acme", "default", "a");
 	world_del_claim(w, "c");
 	for (int i = 0; i < 2; i++) { /* over racks */
@@ -753,7 +753,7 @@ static void a_claims_labels_and_taints_are_those_of_its_node_to_be(void **state)
 	world_put_claim(w, &c);
 	assert_string_equal(
 		said(w, a, "p"),
-		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
+		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector disk=ssd: type gpu has none");
 }
 
 static void a_paused_tenant_still_uses_the_room_it_has(void **state)
@@ -781,8 +781,9 @@ static void one_pod_that_cannot_be_served_does_not_stop_the_next(void **state)
 	add_machine(w, "m1", "small");
 	add_pod(w, a, "a", "cpu=1000");
 	add_pod(w, a, "b", "cpu=1");
-	assert_string_equal(said(w, a, "a"),
-			    "nothing; TooBig: pool main: type gpu has too little cpu");
+	assert_string_equal(
+		said(w, a, "a"),
+		"nothing; TooBig: pool main: type gpu has too little cpu: wanted 1000, largest 64");
 	assert_string_equal(said(w, a, "b"), "new 0 on m1");
 }
 
@@ -820,8 +821,9 @@ static void a_resource_that_only_a_node_has_is_found_there_and_nowhere_else(void
 	world_put_node(w, &n);
 	add_machine(w, "m1", "small");
 	add_pod(w, a, "p", "example.com/fpga=1");
-	assert_string_equal(said(w, a, "p"),
-			    "nothing; TooBig: pool main: type gpu has too little example.com/fpga");
+	assert_string_equal(
+		said(w, a, "p"),
+		"nothing; TooBig: pool main: type gpu has too little example.com/fpga: wanted 1, largest 0");
 	n.name = "n2";
 	n.allocatable = worlds_resources(a, "cpu=1,example.com/fpga=1");
 	world_put_node(w, &n);
@@ -848,8 +850,9 @@ static void the_largest_requests_there_can_be_overflow_nothing(void **state)
 		world_put_pod(w, &p);
 		add_pod(w, a, arena_printf(a, "p%d", i), huge);
 	}
-	assert_string_equal(said(w, a, "p3"),
-			    "nothing; TooBig: pool main: type gpu has too little cpu");
+	assert_string_equal(
+		said(w, a, "p3"),
+		"nothing; TooBig: pool main: type gpu has too little cpu: wanted 9223372036854775807, largest 64");
 }
 
 /* --- preferences --------------------------------------------------------------------------------- */

@@ -68,7 +68,9 @@ static void a_limit_counts_what_claims_hold(void **state)
 	c.ready = c.leaving = true;
 	world_put_claim(w, &c);
 	add_pod(w, a, "p", "cpu=1");
-	assert_said(w, "nothing; LimitExceeded: pool main: the pool's limit of cpu is reached");
+	assert_said(
+		w,
+		"nothing; LimitExceeded: pool main: the pool's limit of cpu is reached: 4 of 7 used, a machine of type small takes 4");
 	p.limits = worlds_resources(a, "cpu=8");
 	world_put_pool(w, &p);
 	assert_said(w, "new 0 on m2");
@@ -89,7 +91,9 @@ static void a_limit_of_nodes_counts_claims(void **state)
 	c.failed = true;
 	world_put_claim(w, &c);
 	add_pod(w, a, "p", "cpu=1");
-	assert_said(w, "nothing; LimitExceeded: pool main: the pool's limit of nodes is reached");
+	assert_said(
+		w,
+		"nothing; LimitExceeded: pool main: the pool's limit of nodes is reached: 1 of 1 used");
 	c.machine = NULL; /* a failed claim counts only while it holds a machine */
 	world_put_claim(w, &c);
 	assert_said(w, "new 0 on m1");
@@ -108,7 +112,9 @@ static void a_limit_also_counts_what_this_plan_opens(void **state)
 	add_machine(w, "m2", "small");
 	add_pod(w, a, "o", "cpu=3");
 	add_pod(w, a, "p", "cpu=3");
-	assert_said(w, "nothing; LimitExceeded: pool main: the pool's limit of nodes is reached");
+	assert_said(
+		w,
+		"nothing; LimitExceeded: pool main: the pool's limit of nodes is reached: 1 of 1 used");
 }
 
 static void a_cluster_that_takes_no_nodes_gets_none_and_its_pods_wait_for_nobody(void **state)
@@ -217,7 +223,7 @@ static void no_type_fits_the_node_selector(void **state)
 	world_put_pod(w, &p);
 	assert_said(
 		w,
-		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
+		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector gpu=b200: type gpu has h100");
 }
 
 static void a_label_of_the_type_or_the_pool_or_a_well_known_one_can_be_selected(void **state)
@@ -265,7 +271,7 @@ static void the_pools_own_requirements_narrow_the_types(void **state)
 	world_put_pool(w, &p);
 	assert_said(
 		w,
-		"nothing; RequirementsNotMet: pool main: no instance type fits the pool's own requirements");
+		"nothing; RequirementsNotMet: pool main: no instance type fits the pool's own requirement cores Gt (16): type gpu has none");
 }
 
 static void a_taint_of_the_pool_is_named(void **state)
@@ -297,11 +303,17 @@ static void what_no_type_has_enough_of_is_named(void **state)
 	add_machine(w, "m1", "small");
 	add_machine(w, "g1", "gpu");
 	add_pod(w, a, "p", "cpu=65");
-	assert_said(w, "nothing; TooBig: pool main: type gpu has too little cpu");
+	assert_said(
+		w,
+		"nothing; TooBig: pool main: type gpu has too little cpu: wanted 65, largest 64");
 	add_pod(w, a, "p", "nvidia.com/gpu=9");
-	assert_said(w, "nothing; TooBig: pool main: type gpu has too little nvidia.com/gpu");
+	assert_said(
+		w,
+		"nothing; TooBig: pool main: type gpu has too little nvidia.com/gpu: wanted 9, largest 8");
 	add_pod(w, a, "p", "example.com/fpga=1");
-	assert_said(w, "nothing; TooBig: pool main: type gpu has too little example.com/fpga");
+	assert_said(
+		w,
+		"nothing; TooBig: pool main: type gpu has too little example.com/fpga: wanted 1, largest 0");
 }
 
 static void machines_that_are_taken_are_counted_by_what_they_do(void **state)
@@ -405,7 +417,9 @@ static void the_quota_counts_all_machines_of_the_tenant(void **state)
 	c.leaving = true;
 	world_put_claim(w, &c);
 	add_pod(w, a, "p", "cpu=1");
-	assert_said(w, "nothing; QuotaExceeded: pool main: the tenant's quota of cpu is used up");
+	assert_said(
+		w,
+		"nothing; QuotaExceeded: pool main: the tenant's quota of cpu is used up: 4 of 7 used, a machine of type small takes 4");
 	c.tenant = "other";
 	world_put_claim(w, &c);
 	assert_said(w, "new 0 on m2");

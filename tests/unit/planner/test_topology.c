@@ -75,8 +75,9 @@ static void run(struct world *w, struct arena *a, const char *zone, const char *
 	world_put_pod(w, &p);
 }
 
-#define BLOCKED                                                                                    \
-	"nothing; TopologyNotMet: pool main: machines are free, but not where spread and affinity to other pods want them"
+#define BLOCKED(keys)                                                                                                             \
+	"nothing; TopologyNotMet: pool main: machines are free, but not where spread and affinity to other pods want them (" keys \
+	")"
 
 static void a_spread_fills_zones_evenly(void **state)
 {
@@ -217,7 +218,7 @@ static void affinity_follows_the_pod_that_is_there(void **state)
 	(void)state;
 	(void)constraint(&p, a, WORLD_TOGETHER, ZONE, "app in (x)");
 	world_put_pod(w, &p);
-	assert_string_equal(said(w, a, "p"), BLOCKED);
+	assert_string_equal(said(w, a, "p"), BLOCKED("zone"));
 	run(w, a, "b", "nb", "app=x");
 	assert_string_equal(said(w, a, "p"), "node nb");
 	p.requests = worlds_resources(a, "cpu=4");
@@ -225,7 +226,7 @@ static void affinity_follows_the_pod_that_is_there(void **state)
 	assert_string_equal(said(w, a, "p"), "new 0 on b0");
 	p.topology.v[0].key = HOST;
 	world_put_pod(w, &p);
-	assert_string_equal(said(w, a, "p"), BLOCKED);
+	assert_string_equal(said(w, a, "p"), BLOCKED("kubernetes.io/hostname"));
 }
 
 static void the_first_of_its_kind_may_go_anywhere_and_the_rest_follow(void **state)
@@ -243,7 +244,7 @@ static void the_first_of_its_kind_may_go_anywhere_and_the_rest_follow(void **sta
 	}
 	assert_string_equal(said(w, a, "p0"), "new 0 on a0");
 	assert_string_equal(said(w, a, "p1"), "new 1 on a1");
-	assert_string_equal(said(w, a, "p2"), BLOCKED);
+	assert_string_equal(said(w, a, "p2"), BLOCKED("zone"));
 }
 
 static void anti_affinity_keeps_apart_both_ways(void **state)
@@ -300,7 +301,7 @@ static void a_pod_waits_in_the_plan_for_one_that_comes_later_in_the_queue(void *
 	p = app(a, "b-second", "app=db");
 	constraint(&p, a, WORLD_TOGETHER, ZONE, "app in (disk)");
 	world_put_pod(w, &p);
-	assert_string_equal(said(w, a, "a-first"), BLOCKED);
+	assert_string_equal(said(w, a, "a-first"), BLOCKED("zone"));
 	p = app(a, "c-third", "app=disk");
 	p.node_selector = worlds_labels(a, ZONE "=b");
 	world_put_pod(w, &p);
@@ -325,7 +326,7 @@ static void affinity_of_two_terms_wants_pods_that_both_select(void **state)
 	constraint(&p, a, WORLD_TOGETHER, ZONE, "app in (db)");
 	constraint(&p, a, WORLD_TOGETHER, HOST, "tier in (gold)");
 	world_put_pod(w, &p);
-	assert_string_equal(said(w, a, "p"), BLOCKED);
+	assert_string_equal(said(w, a, "p"), BLOCKED("zone, kubernetes.io/hostname"));
 	run(w, a, "c", "n-c", "app=db,tier=gold");
 	assert_string_equal(said(w, a, "p"), "node n-c");
 }
@@ -357,7 +358,7 @@ static void a_spread_does_not_count_who_is_being_deleted_and_affinity_does(void 
 	p = app(a, "apart", "app=lone");
 	constraint(&p, a, WORLD_APART, ZONE, "app in (web)");
 	world_put_pod(w, &p);
-	assert_string_equal(said(w, a, "apart"), BLOCKED);
+	assert_string_equal(said(w, a, "apart"), BLOCKED("zone"));
 }
 
 static void pods_of_other_namespaces_and_tenants_do_not_count_unless_named(void **state)
@@ -430,7 +431,7 @@ static void only_the_pool_that_has_machines_in_the_wrong_place_says_so(void **st
 	world_put_pod(w, &p);
 	assert_string_equal(
 		said(w, a, "p"),
-		BLOCKED "; NoCapacity: pool empty: there is no machine of type small, big or gpu");
+		BLOCKED("zone") "; NoCapacity: pool empty: there is no machine of type small, big or gpu");
 }
 
 /* --- a crowd, checked by counting --------------------------------------------------------------- */

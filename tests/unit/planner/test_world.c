@@ -39,6 +39,12 @@ static void put_pod(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 	struct world_preference prefs[2] = {{1, worlds_term(a, "zone in (b)")},
 					    {3, worlds_term(a, "cores>8")}};
 
+	struct selector there[] = {worlds_term(a, ONE_OF(s, "zone in (a)", "zone in (b)")),
+				   worlds_term(a, "disk in (ssd)")};
+	struct world_volume volumes[] = {
+		{NULL, NULL, there, 1 + next(s) % 2},
+		{ONE_OF(s, "v1", "v2"), ONE_OF(s, "x", "y"), &there[1], 1}};
+
 	struct world_topology apart = {
 		.kind = (enum world_topology_kind)(next(s) % 3),
 		.key = ONE_OF(s, "zone", "kubernetes.io/hostname"),
@@ -63,6 +69,9 @@ static void put_pod(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 	p.preferences.v = prefs;
 	p.preferences.n = next(s) % 3;
 	p.unsupported = next(s) % 10 ? NULL : "a thing";
+	p.volumes.v = volumes;
+	p.volumes.n = next(s) % 4 ? 0 : next(s) % 3;
+	p.volume_wait = next(s) % 10 ? NULL : ONE_OF(s, "a claim", "another");
 	world_put_pod(w, &p);
 }
 
@@ -431,7 +440,7 @@ static void pods_that_differ_in_one_thing_are_not_taken_for_alike(void **state)
 	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "p", a), "new 0 on m1");
 	assert_string_equal(
 		worlds_pod_text(plan_make(w, 0, a), "q", a),
-		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
+		"nothing; RequirementsNotMet: pool main: no instance type fits node affinity disk In (hdd): type gpu has none");
 }
 
 static void a_tenant_that_goes_takes_its_pods_and_nodes(void **state)

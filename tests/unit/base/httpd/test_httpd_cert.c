@@ -159,7 +159,7 @@ static struct httpd_cert *serve(struct rig *r, int64_t renew_ms, struct err *e)
 				    .ca = ca_of,
 				    .arg = r,
 				    .days = 2,
-				    .look_ms = 20,
+				    .look_ms = renew_ms ? 300 : 20,
 				    .renew_ms = renew_ms};
 
 	str_format(address, sizeof(address), ADDRESS, r->port);
@@ -243,7 +243,10 @@ static void a_certificate_is_renewed_before_its_end(void **state)
 	struct err e;
 
 	assert_non_null(serve(r, 1, &e));
-	assert_int_equal(get(r, NULL), 200);
+	/* A renewal ends what is open, and there is one at each look: a GET may meet it. */
+	do
+		(void)get(r, NULL);
+	while (r->status != 200);
 	str_copy(first, sizeof(first), r->pin);
 	do
 		(void)get(r, NULL);

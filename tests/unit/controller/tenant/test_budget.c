@@ -220,6 +220,44 @@ static void lines_beyond_the_budget_are_counted(void **state)
 	assert_non_null(strstr(last, "tenant=team-a"));
 }
 
+/* One volume's terms are bounded, and so are all of them together. */
+static void volumes_beyond_the_budget_are_not_read_and_their_pods_are_told(void **state)
+{
+	struct bench *d = *state;
+	struct buf b;
+
+	bench_run(d, 5000);
+	buf_init(&b, (size_t)1 << 20);
+	for (unsigned i = 0; i < 45; i++)
+		buf_printf(&b, "%s'v%0200d'", i ? "," : "", i);
+	for (unsigned i = 0; i < 1000; i++)
+		bench_must(
+			d, &d->team, "POST", "/api/v1/persistentvolumes",
+			arena_printf(
+				d->a,
+				"{'metadata': {'name': 'pv-%u'}, 'spec': {'nodeAffinity': {'required': {'nodeSelectorTerms':"
+				" [{'matchExpressions': [{'key': 'zone', 'operator': 'In', 'values': [%s]}]}]}}}}",
+				i, b.data));
+	buf_done(&b);
+	bench_must(
+		d, &d->team, "POST", "/api/v1/namespaces/default/persistentvolumeclaims",
+		"{'metadata': {'name': 'data'}, 'spec': {'volumeName': 'pv-999'}, 'status': {'phase': 'Bound'}}");
+	bench_must(
+		d, &d->team, "POST", "/api/v1/namespaces/default/pods",
+		"{'metadata': {'name': 'train'}, 'spec': {'volumes': [{'name': 'v', 'persistentVolumeClaim':"
+		" {'claimName': 'data'}}]}}");
+	bench_must(d, &d->team, "PATCH", "/api/v1/namespaces/default/pods/train/status",
+		   "{'status': {'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+		   " 'reason': 'Unschedulable'}]}}");
+	bench_run(d, 10000);
+	assert_string_equal(condition(d), "False VolumesOverBudget");
+	assert_non_null(strstr(message(d), "20000 PersistentVolumes"));
+	assert_non_null(strstr(
+		tenant_world_pod(team(d), "default", "train", d->a)->volume_wait,
+		"its volume pv-999 does not exist; or it is not among the PersistentVolumes that are read"));
+	assert_true(tenant_usable(team(d)));
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
@@ -229,6 +267,7 @@ int main(void)
 		T(a_tenant_whose_nodes_are_not_all_read_is_not_usable),
 		T(pods_that_take_too_much_to_place_are_told),
 		T(lines_beyond_the_budget_are_counted),
+		T(volumes_beyond_the_budget_are_not_read_and_their_pods_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -610,15 +610,49 @@ static void constraints_that_the_planner_does_not_judge_are_named(void **state)
 		 "topologySpreadConstraints that cannot be read"},
 		{"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'ScheduleAnyway'}]}", NULL},
 		{"{'volumes': [{'emptyDir': {}}, {'persistentVolumeClaim': {'claimName': 'c'}}]}",
-		 "a persistentVolumeClaim"},
-		{"{'volumes': [{'ephemeral': {}}]}", "a persistentVolumeClaim"},
+		 NULL},
+		{"{'volumes': [{'persistentVolumeClaim': {}}]}", "volumes that cannot be read"},
+		{"{'volumes': [{'ephemeral': {}}]}", "volumes that cannot be read"},
 		{"{'volumes': [{'emptyDir': {}}]}", NULL},
-		{"{'resourceClaims': [{'name': 'gpu'}]}", "resourceClaims"},
+		{"{'resourceClaims': [{'name': 'gpu', 'resourceClaimTemplateName': 'one-gpu'}, {'name': 'b'}]}",
+		 "resource claim gpu (ResourceClaimTemplate one-gpu)"},
+		{"{'resourceClaims': [{'name': 'net', 'resourceClaimName': 'rail-1'}]}",
+		 "resource claim net (ResourceClaim rail-1)"},
+		{"{'resourceClaims': [{}]}", "resource claim  (ResourceClaimTemplate )"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (!str_eq(pod(*state, cases[i].spec)->unsupported, cases[i].says))
 			fail_msg("%s", cases[i].spec);
+}
+
+static void a_pod_has_the_claims_of_its_volumes(void **state)
+{
+	static const struct {
+		const char *volumes, *claims;
+	} cases[] = {
+		{"[]", ""},
+		{"[{'name': 'a', 'emptyDir': {}}]", ""},
+		{"[{'name': 'a', 'persistentVolumeClaim': {'claimName': 'c'}}]", "c"},
+		{"[{'name': 'a', 'ephemeral': {'volumeClaimTemplate': {}}}]", "train-a(a)"},
+		{"[{'name': 'a', 'persistentVolumeClaim': {'claimName': 'c'}}, {'name': 'b', 'ephemeral': {}},"
+		 " {'name': 'd', 'persistentVolumeClaim': {'claimName': 'c', 'readOnly': true}}]",
+		 "c train-b(b)"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture *f = *state;
+		const char *spec = arena_printf(f->a, "{'volumes': %s}", cases[i].volumes);
+		const struct tenant_pod *p = (const struct tenant_pod *)pod(f, spec);
+		const char *text = "";
+
+		for (size_t k = 0; k < p->nclaims; k++)
+			text = arena_printf(f->a, "%s%s%s%s%s%s", text, k ? " " : "",
+					    p->claims[k].name, p->claims[k].ephemeral ? "(" : "",
+					    str_or(p->claims[k].ephemeral, ""),
+					    p->claims[k].ephemeral ? ")" : "");
+		assert_string_equal(text, cases[i].claims);
+	}
 }
 
 static struct world_pod *labelled(struct fixture *f, const char *spec)
@@ -863,6 +897,9 @@ static void tell_pod(struct buf *b, const struct tenant_pod *tp)
 		   str_or(tp->checkpoint_done, "-"), str_or(p->unsupported, "-"));
 	tell_amounts(b, "wants", &p->requests);
 	tell_labels(b, "label", &p->labels);
+	for (size_t i = 0; i < tp->nclaims; i++)
+		buf_printf(b, " claim %s %s", tp->claims[i].name,
+			   str_or(tp->claims[i].ephemeral, "-"));
 	tell_labels(b, "on", &p->node_selector);
 	for (size_t i = 0; i < p->affinity.n; i++)
 		tell_selector(b, &p->affinity.v[i]);
@@ -977,8 +1014,8 @@ static const char full_pod[] =
 	"   'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{'topologyKey': 'host', 'labelSelector': {}, 'mismatchLabelKeys': ['rev']}]}},"
 	"  'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone', 'maxSkew': 2, 'minDomains': 1,"
 	"    'nodeAffinityPolicy': 'Honor', 'nodeTaintsPolicy': 'Ignore', 'labelSelector': {'matchLabels': {'app': 'a'}}}],"
-	"  'schedulingGates': [{'name': 'g'}], 'resourceClaims': [{'name': 'r'}],"
-	"  'volumes': [{'emptyDir': {}}, {'persistentVolumeClaim': {'claimName': 'c'}}, {'ephemeral': {}}]},"
+	"  'schedulingGates': [{'name': 'g'}], 'resourceClaims': [{'name': 'r', 'resourceClaimName': 'c'}],"
+	"  'volumes': [{'emptyDir': {}}, {'persistentVolumeClaim': {'claimName': 'c'}}, {'name': 'e', 'ephemeral': {}}]},"
 	" 'status': {'phase': 'Pending', 'nominatedNodeName': '', 'conditions': [{'type': 'Ready', 'status': 'False'},"
 	"   {'type': 'PodScheduled', 'status': 'False', 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}";
 
@@ -1138,6 +1175,7 @@ int main(void)
 		T(overhead_comes_on_top_of_everything),
 		T(a_host_port_is_asked_for_once_by_protocol_and_number),
 		T(the_runtime_class_is_read),
+		T(a_pod_has_the_claims_of_its_volumes),
 		T(a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so),
 		T(members_of_the_wrong_type_are_taken_for_absent),
 		T(a_list_beyond_reason_makes_the_pod_unsupported_and_costs_little),

@@ -575,6 +575,11 @@ static void drovers_own_roles_allow_what_they_say_in_a_tenant(void **state)
 	assert_int_equal(try(r, t, "GET", "/api/v1/nodes/x", NULL), 403);
 	assert_int_equal(try(r, t, "POST", "/api/v1/namespaces/default/pods/x/eviction", "{}"),
 			 404);
+	assert_int_equal(try(r, t, "GET", "/api/v1/persistentvolumeclaims", NULL), 200);
+	assert_int_equal(try(r, t, "GET", "/api/v1/persistentvolumes", NULL), 200);
+	assert_int_equal(try(r, t, "GET", "/apis/storage.k8s.io/v1/storageclasses", NULL), 200);
+	assert_int_equal(try(r, t, "GET", "/apis/storage.k8s.io/v1/csinodes", NULL), 200);
+	assert_int_equal(try(r, t, "DELETE", "/api/v1/persistentvolumes/x", NULL), 403);
 	assert_int_equal(try(r, t, "GET", "/api/v1/namespaces/kube-system", NULL), 200);
 	assert_int_equal(try(r, t, "GET", "/api/v1/namespaces/default", NULL), 403);
 	assert_int_equal(try(r, t, "POST", SECRETS, "{'metadata':{'name':'s'}}"), 201);

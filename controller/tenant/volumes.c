@@ -1,0 +1,487 @@
+#include "controller/tenant/volumes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/tenant/tenant.h"
+#include "controller/tenant/volume_objects.h"
+
+#define SETTLE_MS 100  /* changes come in bursts */
+#define ALL_MS 1000    /* what concerns all pods with claims, at most once a second */
+#define SLICE_PODS 250 /* told in one turn */
+
+enum kind { CLAIMS, VOLUMES, CLASSES, LIMITS, KINDS };
+
+struct reading {
+	struct volumes *v;
+	enum kind kind;
+	struct kube_cache *cache; /* NULL: not begun */
+	bool denied;
+	char error[160]; /* "": none */
+};
+
+struct volumes {
+	struct tenant *t;
+	struct volumes_hooks hooks;
+	struct reading of[KINDS];
+	struct index *users; /* "NAMESPACE/CLAIM" -> "NAMESPACE/POD" of pods that have it */
+	struct map *pods;    /* "NAMESPACE/POD": those with claims */
+	struct map *late;    /* those to be told again */
+	struct map *late_nodes;
+	bool wanted; /* the kinds are to be read */
+	struct loop_timer timer, all_timer;
+};
+
+static const struct kind_of {
+	const struct kube_resource *resource;
+	const char *right, *plural;
+	const struct scan_want *want;
+	void *(*project)(const json_t *o, struct arena *a, void *arg, struct err *e);
+} kinds[KINDS] = {
+	[CLAIMS] = {&KUBE_PVCS, "persistentvolumeclaims", "PersistentVolumeClaims",
+		    volume_want_claim, volume_project_claim},
+	[VOLUMES] = {&KUBE_PVS, "persistentvolumes", "PersistentVolumes", volume_want_volume,
+		     volume_project_volume},
+	[CLASSES] = {&KUBE_STORAGECLASSES, "storageclasses.storage.k8s.io", "StorageClasses",
+		     volume_want_class, volume_project_class},
+	[LIMITS] = {&KUBE_CSINODES, "csinodes.storage.k8s.io", "CSINodes", volume_want_limits,
+		    volume_project_limits},
+};
+
+/* --- who is told again --------------------------------------------------------------------------- */
+
+static void mark(struct volumes *v, struct map *late, const char *name)
+{
+	if (!map_has(late, name))
+		map_put(late, name, v);
+	if (!loop_timer_active(&v->timer))
+		loop_timer_start(&v->timer, SETTLE_MS);
+}
+
+static bool mark_pod(const char *name, void *arg)
+{
+	struct volumes *v = arg;
+
+	mark(v, v->late, name);
+	return true;
+}
+
+static void mark_users(struct volumes *v, const char *ns, const char *claim)
+{
+	OWN(arena) a = arena_new();
+
+	if (ns && claim)
+		index_each(v->users, 0, arena_printf(a, "%s/%s", ns, claim), mark_pod, v);
+}
+
+static void mark_all(struct volumes *v)
+{
+	if (!loop_timer_active(&v->all_timer))
+		loop_timer_start(&v->all_timer, ALL_MS);
+}
+
+static void on_all(void *arg)
+{
+	struct volumes *v = arg;
+	struct map_iter it;
+
+	map_for_each (it, v->pods)
+		mark(v, v->late, it.key);
+}
+
+static void tell_pod(struct volumes *v, const char *key)
+{
+	OWN(arena) a = arena_new();
+	char *ns = arena_strdup(a, key), *name = strchr(ns, '/');
+
+	*name++ = '\0';
+	v->hooks.pod(v->t, ns, name);
+}
+
+static void tell_node(struct volumes *v, const char *name)
+{
+	v->hooks.node(v->t, name);
+}
+
+static bool tell_some(struct volumes *v, struct map *late,
+		      void (*tell)(struct volumes *, const char *))
+{
+	struct map_iter it;
+	size_t n = 0;
+
+	map_for_each (it, late) {
+		if (n++ == SLICE_PODS)
+			return true;
+		tell(v, it.key);
+		map_del(late, it.key);
+	}
+	return false;
+}
+
+/* --- what is read -------------------------------------------------------------------------------- */
+
+static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
+{
+	struct reading *r = arg;
+	struct volumes *v = r->v;
+	const struct kube_entry *en = new_ ? new_ : old, *both[] = {old, new_};
+
+	switch (r->kind) {
+	case CLAIMS:
+		mark_users(v, en->ns, en->name);
+		break;
+	case VOLUMES:
+		for (int i = 0; i < 2; i++) {
+			const struct volume *pv = both[i] ? both[i]->object : NULL;
+
+			if (pv)
+				mark_users(v, pv->claim_ns, pv->claim_name);
+		}
+		break;
+	case LIMITS:
+		mark(v, v->late_nodes, en->name);
+		break;
+	case CLASSES:
+	case KINDS:
+		mark_all(v);
+		break;
+	}
+}
+
+static void on_sync(void *arg)
+{
+	mark_all(((struct reading *)arg)->v);
+}
+
+static void on_health(const struct err *e, void *arg)
+{
+	struct reading *r = arg;
+	const bool denied = e && e->kind == ERR_DENIED;
+	const char *error = e && !denied ? e->text : "";
+
+	if (denied == r->denied && strncmp(error, r->error, sizeof(r->error) - 1) == 0)
+		return;
+	r->denied = denied;
+	str_copy(r->error, sizeof(r->error), error);
+	str_clean(r->error);
+	mark_all(r->v);
+}
+
+static void on_over(const json_t *object, void *arg)
+{
+	struct reading *r = arg;
+
+	(void)object;
+	r->v->hooks.over(r->v->t);
+	mark_all(r->v);
+}
+
+static void read_kinds(struct volumes *v)
+{
+	for (int i = 0; i < KINDS; i++) {
+		const struct kube_cache_spec s = {
+			.client = v->t->client,
+			.resource = kinds[i].resource,
+			.want = kinds[i].want,
+			.same_untold = true,
+			.project = kinds[i].project,
+			.on_change = on_change,
+			.on_sync = on_sync,
+			.on_health = on_health,
+			.on_over = on_over,
+			.max_objects = TENANT_VOLUMES,
+			.max_bytes = TENANT_VOLUMES_BYTES,
+			.arg = &v->of[i],
+		};
+
+		v->of[i].cache = kube_cache_new(v->t->c->group, &s);
+	}
+}
+
+static void on_timer(void *arg)
+{
+	struct volumes *v = arg;
+	bool more;
+
+	if (v->wanted && !v->of[0].cache && v->t->client)
+		read_kinds(v);
+	more = tell_some(v, v->late, tell_pod);
+	more |= tell_some(v, v->late_nodes, tell_node);
+	if (more)
+		loop_timer_start(&v->timer, 0);
+}
+
+const char *volumes_over(const struct volumes *v)
+{
+	for (int i = 0; i < KINDS; i++)
+		if (v->of[i].cache && kube_cache_over(v->of[i].cache))
+			return kinds[i].plural;
+	return NULL;
+}
+
+/* --- pods ---------------------------------------------------------------------------------------- */
+
+static const char *key_of(const struct tenant_pod *p, struct arena *a)
+{
+	return arena_printf(a, "%s/%s", p->world.ns, p->world.name);
+}
+
+/* Who has a ReadWriteOncePod claim is another by now. */
+static void mark_sharers(struct volumes *v, const struct tenant_pod *p)
+{
+	for (size_t i = 0; v->of[CLAIMS].cache && i < p->nclaims; i++) {
+		const struct volume_claim *c = KUBE_CACHE_GET(v->of[CLAIMS].cache, volume_claim,
+							      p->world.ns, p->claims[i].name);
+
+		if (c && c->one_pod)
+			mark_users(v, p->world.ns, p->claims[i].name);
+	}
+}
+
+void volumes_pod(struct volumes *v, const struct tenant_pod *old, const struct tenant_pod *new_)
+{
+	OWN(arena) a = arena_new();
+	const struct tenant_pod *p = new_ ? new_ : old;
+	const size_t n = new_ ? new_->nclaims : 0;
+	struct index_text *texts;
+	const char *key;
+
+	if (!n && !(old && old->nclaims))
+		return;
+	key = key_of(p, a);
+	texts = arena_calloc(a, n + 1, sizeof(*texts));
+	for (size_t i = 0; i < n; i++)
+		texts[i].text = arena_printf(a, "%s/%s", p->world.ns, p->claims[i].name);
+	index_put(v->users, key, texts, n);
+	if (n)
+		map_put(v->pods, key, v);
+	else
+		map_del(v->pods, key);
+	if (!old || !new_ || !str_eq(old->world.node, new_->world.node))
+		mark_sharers(v, p);
+	if (n && new_->world.unschedulable && !v->wanted) {
+		v->wanted = true;
+		loop_timer_start(&v->timer, 0);
+	}
+}
+
+struct in_use {
+	const struct volumes *v;
+	const struct tenant_pod *p;
+	const char *by; /* "NAMESPACE/POD" */
+	struct arena *a;
+};
+
+static bool is_used_by(const char *name, void *arg)
+{
+	struct in_use *u = arg;
+	const char *slash = strchr(name, '/');
+	const struct tenant_pod *other =
+		KUBE_CACHE_GET(u->v->t->pods, tenant_pod,
+			       arena_strndup(u->a, name, (size_t)(slash - name)), slash + 1);
+
+	if (!other || !other->world.node || str_eq(other->world.uid, u->p->world.uid))
+		return true;
+	u->by = other->world.name;
+	return false;
+}
+
+/* Why nothing is known of volumes; NULL: they are read.  *soon: they will be. */
+static const char *unread(const struct volumes *v, bool *soon, struct arena *a)
+{
+	*soon = false;
+	for (int i = 0; i < KINDS; i++) {
+		const struct reading *r = &v->of[i];
+
+		if (r->denied)
+			return arena_printf(a,
+					    "drover may not get, list and watch %s in this cluster",
+					    kinds[i].right);
+		if (r->cache && kube_cache_synced(r->cache))
+			continue;
+		if (r->error[0])
+			return arena_printf(a, "%s cannot be read: %s", kinds[i].plural, r->error);
+		*soon = true;
+	}
+	return NULL;
+}
+
+static const void *look_up(const struct volumes *v, enum kind kind, const char *ns,
+			   const char *name, const char **out_of_room)
+{
+	const struct kube_entry *en = name ? kube_cache_get(v->of[kind].cache, ns, name) : NULL;
+
+	if (!en && name && kube_cache_over(v->of[kind].cache))
+		*out_of_room = kinds[kind].plural;
+	return en ? en->object : NULL;
+}
+
+/* What one claim adds; gives why the pod waits, or NULL. */
+static const char *add_claim(const struct volumes *v, const struct tenant_pod *p,
+			     const struct tenant_claim *c, struct volume_answer *out,
+			     struct arena *a)
+{
+	struct volume_use u = {.ns = p->world.ns,
+			       .name = c->name,
+			       .ephemeral = c->ephemeral,
+			       .pod_uid = p->world.uid};
+	struct in_use in_use = {v, p, NULL, a};
+	const char *out_of_room = NULL, *why;
+
+	u.claim = look_up(v, CLAIMS, u.ns, u.name, &out_of_room);
+	if (u.claim) {
+		u.volume = look_up(v, VOLUMES, "", u.claim->volume, &out_of_room);
+		u.class_ = look_up(v, CLASSES, "", u.claim->class_name, &out_of_room);
+	}
+	why = volume_judge(&u, out, a);
+	if (why && out_of_room)
+		return arena_printf(a, "%s; or it is not among the %s that are read (%d)", why,
+				    out_of_room, TENANT_VOLUMES);
+	if (why || !u.claim->one_pod)
+		return why;
+	index_each(v->users, 0, arena_printf(a, "%s/%s", u.ns, u.name), is_used_by, &in_use);
+	return in_use.by ? arena_printf(a,
+					"persistentVolumeClaim %s is ReadWriteOncePod, and pod %s "
+					"has it",
+					u.name, in_use.by)
+			 : NULL;
+}
+
+static int by_name(const void *x, const void *y)
+{
+	return strcmp(((const struct resource *)x)->name, ((const struct resource *)y)->name);
+}
+
+static void attach(struct resources *r, const char *driver, struct arena *a)
+{
+	const char *name = arena_printf(a, "@%s", driver);
+
+	for (size_t i = 0; i < r->n; i++)
+		if (str_eq(r->v[i].name, name)) {
+			r->v[i].q = quantity_add(r->v[i].q, quantity_of(1));
+			return;
+		}
+	r->v[r->n++] = (struct resource){name, quantity_of(1)};
+}
+
+/* With room for so many more. */
+static struct resources copy_resources(const struct resources *r, size_t more, struct arena *a)
+{
+	struct resources c = {.v = arena_calloc(a, r->n + more + 1, sizeof(*c.v)), .n = r->n};
+
+	if (r->n)
+		memcpy(c.v, r->v, r->n * sizeof(*c.v));
+	return c;
+}
+
+const struct world_pod *volumes_of_pod(const struct volumes *v, const struct tenant_pod *p,
+				       struct arena *a)
+{
+	struct world_pod *c;
+	size_t weight = 0;
+	const char *why;
+	bool soon;
+
+	if (!p->nclaims || p->large)
+		return &p->world;
+	c = arena_new_obj(a, struct world_pod);
+	*c = p->world;
+	c->volume_wait = unread(v, &soon, a);
+	if (p->world.node && (soon || c->volume_wait))
+		return &p->world;
+	if (soon)
+		c->unschedulable = false; /* it is demand when it is known what it wants */
+	if (soon || c->volume_wait)
+		return c;
+	c->requests = copy_resources(&p->world.requests, p->nclaims, a);
+	c->volumes.v = arena_calloc(a, p->nclaims, sizeof(*c->volumes.v));
+	for (size_t i = 0; i < p->nclaims && !c->volume_wait; i++) {
+		struct volume_answer answer;
+
+		why = add_claim(v, p, &p->claims[i], &answer, a);
+		if (why) { /* one that runs does, whatever became of the claim */
+			c->volume_wait = p->world.node ? NULL : why;
+			continue;
+		}
+		weight += answer.weight;
+		if (answer.driver)
+			attach(&c->requests, answer.driver, a);
+		if (!answer.anywhere && !p->world.node)
+			c->volumes.v[c->volumes.n++] = answer.place;
+	}
+	if (weight > TENANT_POD_BYTES) {
+		c->unsupported = "more than 16 KiB of topology of its volumes";
+		c->volumes.n = 0;
+	}
+	qsort(c->requests.v, c->requests.n, sizeof(*c->requests.v), by_name);
+	return c;
+}
+
+struct world_node volumes_of_node(const struct volumes *v, const struct world_node *n,
+				  struct arena *a)
+{
+	const struct kube_cache *cache = v->of[LIMITS].cache;
+	const struct volume_limits *l =
+		cache ? KUBE_CACHE_GET(cache, volume_limits, "", n->name) : NULL;
+	struct world_node c = *n;
+
+	if (!l || !l->counts.n)
+		return c;
+	c.allocatable = copy_resources(&n->allocatable, l->counts.n, a);
+	memcpy(c.allocatable.v + n->allocatable.n, l->counts.v,
+	       l->counts.n * sizeof(*c.allocatable.v));
+	c.allocatable.n += l->counts.n;
+	qsort(c.allocatable.v, c.allocatable.n, sizeof(*c.allocatable.v), by_name);
+	return c;
+}
+
+/* --- life ---------------------------------------------------------------------------------------- */
+
+void volumes_forget(struct volumes *v)
+{
+	loop_timer_stop(&v->timer);
+	loop_timer_stop(&v->all_timer);
+	for (int i = 0; i < KINDS; i++) {
+		kube_cache_free(v->of[i].cache);
+		v->of[i] = (struct reading){.v = v, .kind = (enum kind)i};
+	}
+	v->wanted = false;
+	index_free(v->users);
+	v->users = index_new(1);
+	map_clear(v->pods);
+	map_clear(v->late);
+	map_clear(v->late_nodes);
+}
+
+struct volumes *volumes_new(struct tenant *t, const struct volumes_hooks *hooks)
+{
+	struct volumes *v = mem_new(struct volumes);
+
+	v->t = t;
+	v->hooks = *hooks;
+	v->users = index_new(1);
+	v->pods = map_new(NULL);
+	v->late = map_new(NULL);
+	v->late_nodes = map_new(NULL);
+	for (int i = 0; i < KINDS; i++)
+		v->of[i] = (struct reading){.v = v, .kind = (enum kind)i};
+	loop_timer_init(&v->timer, t->c->group, on_timer, v);
+	loop_timer_init(&v->all_timer, t->c->group, on_all, v);
+	return v;
+}
+
+void volumes_free(struct volumes *v)
+{
+	if (!v)
+		return;
+	volumes_forget(v);
+	index_free(v->users);
+	map_free(v->pods);
+	map_free(v->late);
+	map_free(v->late_nodes);
+	free(v);
+}

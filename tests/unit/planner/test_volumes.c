@@ -1,0 +1,194 @@
+/* volumes: what claims of a pod ask of the node, and what the pod is told when there is none. */
+#include "base/str.h"
+#include "tests/unit/planner/worlds.h"
+#include "tests/unit/testing.h"
+
+#define ZONE "topology.kubernetes.io/zone"
+#define HOST "kubernetes.io/hostname"
+#define EBS "@ebs.csi.aws.com"
+
+static void add_machine(struct world *w, struct arena *a, const char *name, const char *zone)
+{
+	struct world_machine m = worlds_machine(name, "small");
+
+	m.labels = worlds_labels(a, arena_printf(a, ZONE "=%s", zone));
+	world_put_machine(w, &m);
+}
+
+static const char *said(struct world *w, struct arena *a, const char *pod)
+{
+	return worlds_pod_text(plan_make(w, 0, a), pod, a);
+}
+
+static void add_pod(struct world *w, struct arena *a, const char *name, const char *requests,
+		    struct world_volume *v, size_t n)
+{
+	struct world_pod p = worlds_pod(a, name, requests);
+
+	p.volumes.v = v;
+	p.volumes.n = n;
+	world_put_pod(w, &p);
+}
+
+static void a_volume_chooses_the_machine(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct selector in_b = worlds_term(a, ZONE " in (b)"),
+			in_d = worlds_term(a, ZONE " in (d)");
+	struct world_volume b = {.v = &in_b, .n = 1}, d = {.v = &in_d, .n = 1};
+
+	(void)state;
+	add_machine(w, a, "m1", "a");
+	add_machine(w, a, "m2", "b");
+	add_pod(w, a, "p", "cpu=1", &b, 1);
+	assert_string_equal(said(w, a, "p"), "new 0 on m2");
+	add_pod(w, a, "p", "cpu=1", &d, 1);
+	assert_non_null(strstr(said(w, a, "p"), "nothing; RequirementsNotMet: pool main: "));
+	add_pod(w, a, "p", "cpu=1", (struct world_volume[]){b, d}, 2);
+	assert_non_null(strstr(said(w, a, "p"), "nothing; RequirementsNotMet: pool main: "));
+}
+
+static void a_volume_chooses_among_nodes(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct selector in_b = worlds_term(a, ZONE " in (b)");
+	struct world_volume b = {.v = &in_b, .n = 1};
+	struct world_node n = worlds_node(a, "n1");
+
+	(void)state;
+	n.labels = worlds_labels(a, ZONE "=a");
+	world_put_node(w, &n);
+	n.name = "n2";
+	n.labels = worlds_labels(a, ZONE "=b");
+	world_put_node(w, &n);
+	add_pod(w, a, "free", "cpu=1", NULL, 0);
+	add_pod(w, a, "p", "cpu=1", &b, 1);
+	assert_string_equal(said(w, a, "free"), "node n1");
+	assert_string_equal(said(w, a, "p"), "node n2");
+}
+
+static void a_volume_on_a_node_that_is_gone_is_told_so(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct selector on = worlds_term(a, HOST " in (n1)");
+	struct world_volume v = {"persistentVolumeClaim data: volume pv-1", "n1", &on, 1};
+	struct world_node n = worlds_node(a, "n1");
+	const struct plan *p;
+
+	(void)state;
+	add_machine(w, a, "m1", "a");
+	n.labels = worlds_labels(a, HOST "=n1");
+	world_put_node(w, &n);
+	add_pod(w, a, "p", "cpu=1", &v, 1);
+	assert_string_equal(said(w, a, "p"), "node n1");
+	n.ready = false; /* it may come back: no other one will do */
+	world_put_node(w, &n);
+	assert_non_null(strstr(said(w, a, "p"), "nothing; RequirementsNotMet: pool main: "));
+	n.tenant = "other";
+	world_put_node(w, &n);
+	world_del_node(w, "acme", "n1");
+	p = plan_make(w, 0, a);
+	assert_string_equal(
+		worlds_pod_text(p, "p", a),
+		"nothing; VolumeNotReady: persistentVolumeClaim data: volume pv-1 is on "
+		"Node n1, which is gone");
+	assert_int_equal(p->pods[0].place, 0);
+}
+
+static void a_pod_whose_volumes_are_not_there_has_no_place(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pod p = worlds_pod(a, "p", "cpu=1");
+	const struct plan *plan;
+
+	(void)state;
+	add_machine(w, a, "m1", "a");
+	p.volume_wait = "persistentVolumeClaim data does not exist";
+	assert_true(world_put_pod(w, &p));
+	add_pod(w, a, "q", "cpu=1", NULL, 0);
+	plan = plan_make(w, 0, a);
+	assert_string_equal(worlds_pod_text(plan, "p", a),
+			    "nothing; VolumeNotReady: persistentVolumeClaim data does not exist");
+	assert_string_equal(worlds_pod_text(plan, "q", a), "new 0 on m1");
+	assert_int_equal(plan->pods[0].place + plan->pods[1].place, 1);
+	p.volume_wait = NULL;
+	assert_true(world_put_pod(w, &p));
+	assert_string_equal(said(w, a, "p"), "new 0 on m1");
+}
+
+static void a_node_has_so_many_volumes_of_a_driver(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_node n = worlds_node(a, "n1");
+	struct world_pod p = worlds_pod(a, "runs", "cpu=100m," EBS "=1");
+	const struct plan *plan;
+
+	(void)state;
+	add_machine(w, a, "m1", "a");
+	add_machine(w, a, "m2", "a");
+	n.allocatable = worlds_resources(a, "cpu=4,memory=8Gi,pods=10," EBS "=3");
+	world_put_node(w, &n);
+	p.node = "n1";
+	p.unschedulable = false;
+	world_put_pod(w, &p);
+	add_pod(w, a, "two", "cpu=100m," EBS "=2", NULL, 0);
+	assert_string_equal(said(w, a, "two"), "node n1");
+	add_pod(w, a, "three", "cpu=100m," EBS "=3", NULL, 0);
+	plan = plan_make(w, 0, a);
+	assert_string_equal(worlds_pod_text(plan, "three", a), "new 0 on m1");
+	assert_string_equal(worlds_pod_text(plan, "two", a), "node n1");
+	assert_int_equal(plan->claims[0].requests.n,
+			 1); /* cpu: what is attached is no resource of a claim */
+	add_pod(w, a, "other", "cpu=100m,@nfs.csi.k8s.io=300", NULL, 0);
+	assert_string_equal(said(w, a, "other"), "node n1"); /* no limit is known of that one */
+}
+
+/* Else one machine after the other would be brought, in vain. */
+static void a_new_node_has_no_more_than_the_least_of_those_that_serve(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_claim c = worlds_claim(a, "c1", "m1"),
+			   on_its_way = worlds_claim(a, "c2", "m2");
+	struct world_node n = worlds_node(a, "n1");
+
+	(void)state;
+	add_machine(w, a, "m1", "a");
+	add_machine(w, a, "m2", "a");
+	add_machine(w, a, "m3", "a");
+	add_pod(w, a, "p", "cpu=4," EBS "=4", NULL, 0);
+	assert_string_equal(said(w, a, "p"), "new 0 on m1");
+	c.ready = true;
+	world_put_claim(w, &c);
+	n.claim = "c1";
+	n.allocatable = worlds_resources(a, "cpu=3,memory=8Gi,pods=10," EBS "=3");
+	world_put_node(w, &n);
+	assert_string_equal(said(w, a, "p"),
+			    "nothing; TooBig: pool main: it wants 4 volumes of CSI driver "
+			    "ebs.csi.aws.com, its nodes may have 3");
+	world_put_claim(w, &on_its_way);
+	assert_non_null(strstr(said(w, a, "p"), "TooBig"));
+	add_pod(w, a, "p", "cpu=4," EBS "=3", NULL, 0);
+	assert_string_equal(said(w, a, "p"), "claim c2");
+	world_del_claim(w, "c2");
+	assert_string_equal(said(w, a, "p"), "new 0 on m2");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_volume_chooses_the_machine),
+		cmocka_unit_test(a_volume_chooses_among_nodes),
+		cmocka_unit_test(a_volume_on_a_node_that_is_gone_is_told_so),
+		cmocka_unit_test(a_pod_whose_volumes_are_not_there_has_no_place),
+		cmocka_unit_test(a_node_has_so_many_volumes_of_a_driver),
+		cmocka_unit_test(a_new_node_has_no_more_than_the_least_of_those_that_serve),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
