@@ -52,6 +52,55 @@ bool object_is_http(const char *s)
 	return object_is_https(s) || (str_starts(s, "http://") && object_is_url(s));
 }
 
+#define DIGITS "0123456789"
+#define OF_ADDRESS DIGITS "abcdefABCDEF.:"
+
+/* One to `most` digits, and the end. */
+static bool is_digits(const char *s, size_t most)
+{
+	size_t n = strspn(s, DIGITS);
+
+	return n && n <= most && !s[n];
+}
+
+bool object_is_gate(const char *s)
+{
+	return s[0] == 'G' && s[1] >= '0' && s[1] <= '3' && !s[2];
+}
+
+/* Of Kubernetes: 1.36. */
+static bool is_minor(const char *s)
+{
+	return str_starts(s, "1.") && is_digits(s + 2, 3);
+}
+
+bool object_is_address(const char *s)
+{
+	return *s && !s[strspn(s, OF_ADDRESS)];
+}
+
+bool object_is_network(const char *s)
+{
+	size_t n = strspn(s, OF_ADDRESS);
+
+	return n && s[n] == '/' && is_digits(s + n + 1, 3);
+}
+
+bool object_is_probe(const char *s)
+{
+	return *s && !s[strspn(s, OF_ADDRESS "[]")];
+}
+
+/* The last colon stands before the port: a host may have others. */
+bool object_is_host_port(const char *s)
+{
+	static const char of_host[] =
+		DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.:-[]";
+	const char *colon = strrchr(s, ':');
+
+	return colon && colon > s && is_digits(colon + 1, 5) && !s[strspn(s, of_host)];
+}
+
 static const struct field owner_fields[] = {
 	FIELD(object_owner, api_version, "apiVersion", FIELD_STR, .required = true),
 	FIELD(object_owner, kind, "kind", FIELD_STR, .required = true),
@@ -273,8 +322,8 @@ const char *const object_image_format_names[] = {"raw", "raw+zstd", NULL};
 
 const struct field object_image_fields[] = {
 	FIELD(object_image, kubernetes_version, "kubernetesVersion", FIELD_STR, .required = true,
-	      .max_len = 8, .pattern = "^1[.][0-9]{1,3}$", .want = "a minor such as \"1.36\"",
-	      .doc = "Minor version of the kubelet inside."),
+	      .max_len = 8, .pattern = "^1[.][0-9]{1,3}$", .valid = is_minor,
+	      .want = "a minor such as \"1.36\"", .doc = "Minor version of the kubelet inside."),
 	FIELD(object_image, url, "url", FIELD_STR, AS_HTTP, .doc = "Where the agent gets it."),
 	FIELD(object_image, format, "format", FIELD_ENUM, .enums = object_image_format_names,
 	      .def = "\"raw+zstd\"", .doc = "How its bytes become a disk."),

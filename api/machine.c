@@ -67,10 +67,12 @@ static const struct field_rule bmc_rules[] = {
 
 static const struct field provisioning_fields[] = {
 	FIELD(machine_provisioning, address, "address", FIELD_STR, .required = true, .max_len = 64,
-	      .pattern = "^[0-9a-fA-F.:]+/[0-9]{1,3}$", .want = "an address such as 10.1.0.17/24",
+	      .pattern = "^[0-9a-fA-F.:]+/[0-9]{1,3}$", .valid = object_is_network,
+	      .want = "an address such as 10.1.0.17/24",
 	      .doc = "The machine's own address in the provisioning network."),
 	FIELD(machine_provisioning, gateway, "gateway", FIELD_STR, .max_len = 64,
-	      .pattern = "^[0-9a-fA-F.:]+$", .want = "an IP address", .doc = "Its gateway there."),
+	      .pattern = "^[0-9a-fA-F.:]+$", .valid = object_is_address, .want = "an IP address",
+	      .doc = "Its gateway there."),
 	FIELDS_END,
 };
 

@@ -30,7 +30,8 @@ static const char *const gate_names[] = {"G0", NULL};
 		  .doc = "What is asked of the network."),                                       \
 	FIELD_PTR(type_, checkpoint, "checkpoint", object_checkpoint_fields,                     \
 		  .doc = "Who is told before pods are evicted."),                                \
-	FIELD_UNKEPT("gate", FIELD_STR, .max_len = 2, .pattern = "^G[0-3]$", .want = "G0 to G3", \
+	FIELD_UNKEPT("gate", FIELD_STR, .max_len = 2, .pattern = "^G[0-3]$",                     \
+		     .valid = object_is_gate, .want = "G0 to G3",                                \
 		     .only = gate_names, .def = "\"G0\"", .doc = GATE_DOC),                       \
 	FIELD(type_, expire_after, "expireAfter", FIELD_DURATION, .never = true, .min = 5 * MINUTE, \
 	      .def = "\"Never\"", .doc = "Age at which the node is given back."),                \

@@ -106,7 +106,7 @@ static const struct field_rule network_rules[] = {
 /* Networks of callers; that no bit stands beyond the prefix is checked below. */
 #define AS_NETWORKS                                                                                \
 	.max_items = 32, .max_len = 48, .pattern = "^[0-9a-fA-F.:]+/[0-9]{1,3}$",                  \
-	.want = "a network such as 10.1.0.0/24"
+	.valid = object_is_network, .want = "a network such as 10.1.0.0/24"
 
 static const struct field boot_fields[] = {
 	FIELD_IN(

@@ -24,7 +24,7 @@
 	.want = "sha256: and 64 hexadecimal digits"
 /* Addresses to be asked; object_probes_check() says the rest. */
 #define AS_PROBES                                                                                  \
-	.max_items = 64, .max_len = 64, .pattern = "^[][0-9a-fA-F.:]+$",                           \
+	.max_items = 64, .max_len = 64, .pattern = "^[][0-9a-fA-F.:]+$", .valid = object_is_probe, \
 	.want = "an address such as 10.20.0.1 or 10.20.0.10:6443"
 #define AS_HTTPS                                                                                   \
 	.max_len = 2048, .pattern = "^https://[^[:space:]]+$", .valid = object_is_https,           \
@@ -54,6 +54,11 @@ bool object_is_pci(const char *s);
 bool object_is_url(const char *s);
 bool object_is_http(const char *s);
 bool object_is_https(const char *s);
+bool object_is_gate(const char *s);
+bool object_is_address(const char *s); /* by its characters alone */
+bool object_is_network(const char *s); /* the same, a slash and up to three digits */
+bool object_is_probe(const char *s);   /* an address, by its characters, that may have brackets */
+bool object_is_host_port(const char *s);
 
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)

@@ -350,7 +350,7 @@ static void make_parts(struct controller *c)
 	c->power_pacing = ls.parts.power_pacing = power_pacing_new(x);
 	c->machine_index = machine_index_new();
 	ls.parts.machine_index = c->machine_index;
-	c->login_guard = ls.parts.login_guard = login_guard_new(x, try_of, c);
+	c->login_guard = ls.parts.login_guard = login_guard_new(x, c->machine_index, try_of, c);
 	c->tenants = tenants_new(x, &hooks);
 	c->segments = segments_new(x, c->drivers, on_segment, c);
 	c->way_looks = way_looks_new(x, c->drivers, on_way, c);

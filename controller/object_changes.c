@@ -126,11 +126,19 @@ static bool same_spec(const struct kube_entry *old, const struct kube_entry *new
 	       a->deletion_timestamp == b->deletion_timestamp;
 }
 
+/* As they were: what its BMC said of a login, which stands in its status. */
+static bool same_logins(const struct kube_entry *old, const struct kube_entry *new_)
+{
+	const struct machine *a = old ? old->object : NULL, *b = new_ ? new_->object : NULL;
+
+	return a && b && str_eq(a->status.bmc.secret_version, b->status.bmc.secret_version) &&
+	       str_eq(a->status.bmc.refused_secret_version, b->status.bmc.refused_secret_version);
+}
+
 static void machine_spec_changed(struct controller *c, const char *name, const struct machine *m)
 {
 	OWN(arena) a = arena_new();
 
-	machine_index_put(c->machine_index, name, m);
 	reserved_put(c->ctx.reserved, arena_printf(a, "the BMC of machine %s", name),
 		     m && m->spec.bmc ? m->spec.bmc->address : NULL, false);
 	if (!m) /* life/bmc.c */
@@ -179,6 +187,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		claim_changed(c, name, o);
 		break;
 	case OBJECT_MACHINE:
+		if (!same_spec(old, new_) || !same_logins(old, new_))
+			machine_index_put(c->machine_index, name, o);
 		if (!same_spec(old, new_))
 			machine_spec_changed(c, name, o);
 		kick_claim_of(c, old); /* one that it has just let go of ends now */

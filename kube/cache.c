@@ -572,17 +572,22 @@ static void on_health(const struct err *e, void *arg)
 
 /* --- our own writes ---------------------------------------------------------------------------- */
 
-static void learn(struct kube_cache *c, const json_t *object)
+bool kube_cache_passed(const struct kube_cache *c, const char *rv)
 {
 	const char *known = c->synced ? kube_reflect_rv(c->reflect) : NULL;
+
+	return known && kube_rv_is_number(rv) && !kube_rv_older(known, rv);
+}
+
+static void learn(struct kube_cache *c, const json_t *object)
+{
 	struct who w;
 
 	if (!json_is_object(object) || identify(c, object, &w) < 0)
 		return;
 	if (!kube_rv_is_number(w.rv) || (c->ns && !str_eq(c->ns, w.ns)))
 		return;
-	/* The watch has passed it: the object may have changed since, or gone. */
-	if (known && !kube_rv_older(known, w.rv))
+	if (kube_cache_passed(c, w.rv)) /* the object may have changed since, or gone */
 		return;
 	if (c->selective && !map_has(c->slots, w.key))
 		return;

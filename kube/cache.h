@@ -90,5 +90,7 @@ void kube_cache_each(const struct kube_cache *c, bool (*fn)(const struct kube_en
 /* Put the reply of our own write in at once (read your writes); ignored when the watch has passed its version, when
  * that is no number, and, where selectors choose, for an object that is not here yet. */
 void kube_cache_learn(struct kube_cache *c, const json_t *object);
+/* The watch has passed this version. */
+bool kube_cache_passed(const struct kube_cache *c, const char *rv);
 
 #endif

@@ -27,6 +27,7 @@ struct kube_call *kube_call_new(struct kube_client *c, const char *method, char 
 	if (!path)
 		call->refused = *why;
 	list_init(&call->link);
+	buf_init(&call->text, MAX_REPLY);
 	loop_timer_init(&call->timer, c->group, on_call_timer, call);
 	loop_defer_init(&call->want, c->group, on_want, call);
 	return call;
@@ -42,6 +43,7 @@ static void call_free(struct kube_call *call)
 		call->dispose(call);
 	scan_free(call->scan);
 	json_decref(call->reply);
+	buf_done(&call->text);
 	if (call->body)
 		secret_wipe(call->body, call->body_len);
 	free(call->body);
@@ -132,6 +134,12 @@ void kube_call_check(struct kube_call *call, int (*holds)(void *arg, struct err 
 	call->holds_arg = arg;
 }
 
+void kube_call_brief(struct kube_call *call, bool (*is_known)(const char *rv, void *arg), void *arg)
+{
+	call->knows = is_known;
+	call->knows_arg = arg;
+}
+
 /* What it waited in line may have changed what it was decided on. */
 static int still_holds(struct kube_call *call, struct err *e)
 {
@@ -211,18 +219,29 @@ static int drop_cancelled(struct kube_call *call, struct err *e)
 	return err_set(e, ERR_UNAVAILABLE, 0, "cancelled");
 }
 
+/* c->date is what it says.  False: it is none. */
+static bool is_date(struct kube_client *c, const char *text)
+{
+	int64_t ms;
+
+	if (str_eq(text, c->date_text))
+		return true;
+	if (!http_date(text, &ms))
+		return false;
+	c->date = ms;
+	(void)!str_copy(c->date_text, sizeof(c->date_text), text);
+	return true;
+}
+
 static int on_http_head(const struct http_reply *r, void *arg, struct err *e)
 {
 	struct kube_call *call = arg;
 	struct kube_client *c = call->c;
 	const char *date = http_reply_header(r, "Date");
-	int64_t ms;
 
 	c->last_contact = loop_wall(loop_of(c->group));
-	if (date && http_date(date, &ms)) {
-		c->date = ms;
+	if (date && is_date(c, date))
 		c->date_at = loop_now(loop_of(c->group));
-	}
 	if (call->on_open && r->status >= 200 && r->status <= 299) {
 		call->feeding = true;
 		call->on_open(call);
@@ -241,6 +260,8 @@ static int on_http_data(const char *data, size_t len, void *arg, struct err *e)
 	call->feeding = true;
 	rc = scan_feed(call->scan, data, len, e);
 	call->feeding = false;
+	if (rc == 0 && call->knows)
+		rc = buf_add(&call->text, data, len, e);
 	if (call->cancelled)
 		return drop_cancelled(call, e);
 	/* Not at once: other work gets its turn between two pieces. */
@@ -289,7 +310,7 @@ static int on_value(json_t *value, void *arg, struct err *e)
 	return 0;
 }
 
-static void scan_begin(struct kube_call *call)
+static void scan_begin(struct kube_call *call, bool brief)
 {
 	static const struct scan_ops ops = {.on_each = on_item, .on_value = on_value},
 				     asked = {.is_known = is_known, .on_value = on_value};
@@ -301,7 +322,7 @@ static void scan_begin(struct kube_call *call)
 			      .arg = call};
 
 	if (!call->on_item) {
-		s.want = kube_want_all;
+		s.want = brief ? kube_want_identity : kube_want_all;
 		s.max_bytes = MAX_REPLY;
 		s.most = MAX_REPLY_WEIGHT;
 	}
@@ -350,7 +371,8 @@ static void send_call(struct kube_call *call)
 		h.timeout_ms = left < 1 ? 1 : (uint32_t)left;
 	else
 		h.no_timeout = true;
-	scan_begin(call);
+	buf_clear(&call->text);
+	scan_begin(call, call->knows);
 	call->peer = c->peer;
 	call->peer->calls++;
 	call->http = http_start(call->peer->http, &h);
@@ -452,6 +474,19 @@ static bool rest(struct kube_call *call, const struct http_reply *r)
 	return true;
 }
 
+/* Read for its version alone so far, and that is news: once more, and whole. */
+static int read_whole(struct kube_call *call, struct err *e)
+{
+	const char *rv = json_str_at(call->reply, "metadata", "resourceVersion");
+
+	if (!call->knows || (rv && call->knows(rv, call->knows_arg)))
+		return 0;
+	scan_begin(call, false);
+	if (scan_feed(call->scan, call->text.data, call->text.len, e) < 0)
+		return -1;
+	return scan_end(call->scan, e);
+}
+
 static void on_http_done(const struct http_reply *r, const struct err *e, void *arg)
 {
 	struct kube_call *call = arg;
@@ -464,7 +499,7 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 	if (r && (r->status < 200 || r->status > 299)) {
 		status_err(r, &mine);
 		e = &mine;
-	} else if (r && scan_end(call->scan, &mine) < 0) {
+	} else if (r && (scan_end(call->scan, &mine) < 0 || read_whole(call, &mine) < 0)) {
 		e = &mine;
 	} else if (r && !call->on_item && !json_is_object(call->reply)) {
 		(void)!err_set(&mine, ERR_PROTOCOL, r->status, "%s: the reply is not an object",

@@ -54,6 +54,7 @@ struct kube_client {
 	size_t placeless;      /* ... of them that need no place: watches, and the lease's */
 	int64_t last_contact;  /* wall */
 	int64_t date, date_at; /* of its last reply: kube_client_date() */
+	char date_text[32];    /* that `date` was read from: hundreds of replies have the same */
 	int64_t token_read_at; /* loop_now(); of token_file */
 	struct list queued,
 		others; /* of struct kube_call: waiting for a token or place; the rest */
@@ -103,6 +104,10 @@ struct kube_call {
 	bool (*is_known)(struct kube_call *call, const struct scan_line *line);
 	int (*on_meta)(struct kube_call *call, json_t *list, struct err *e); /* without its items */
 	json_t *reply;							     /* of any other call */
+	bool (*knows)(const char *rv,
+		      void *arg); /* kube_call_brief(); NULL: the reply is wanted whole */
+	void *knows_arg;
+	struct buf text; /* of the reply, where that may be wanted whole after all */
 
 	void (*end)(struct kube_call *call, json_t *json, const struct err *e);
 	void (*dispose)(struct kube_call *call); /* frees owner's state; may be NULL */

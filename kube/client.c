@@ -20,6 +20,7 @@ static struct kube_peer *peer_new(struct kube_client *c, const struct kube_confi
 						       .server_name = k->tls_server_name,
 						       .client_cert_pem = k->client_cert_pem,
 						       .client_key_pem = k->client_key_pem,
+						       .pem_read = k->pem_read,
 						       .plain_ok = c->plain_ok,
 						       .local_ok = k->local_ok,
 						       .may_reach = c->may_reach,

@@ -137,4 +137,10 @@ void kube_call_cancel(struct kube_call *call); /* NULL is fine */
  * started it. */
 void kube_call_check(struct kube_call *call, int (*holds)(void *arg, struct err *e), void *arg);
 
+/* Of a patch: asked with the version that its answer has.  True: that is known from elsewhere by now, and done() gets of
+ * the object only metadata's name, namespace, uid and resourceVersion; nothing else is built.  Set in the turn that
+ * started it. */
+void kube_call_brief(struct kube_call *call, bool (*is_known)(const char *rv, void *arg),
+		     void *arg);
+
 #endif

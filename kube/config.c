@@ -60,6 +60,7 @@ struct kube_config *kube_config_copy(const struct kube_config *c)
 	n->tls_server_name = mem_strdup(c->tls_server_name);
 	n->client_cert_pem = mem_strdup(c->client_cert_pem);
 	n->client_key_pem = secret_copy(c->client_key_pem);
+	n->pem_read = c->pem_read;
 	n->token = secret_copy(c->token);
 	n->token_file = mem_strdup(c->token_file);
 	n->namespace_ = mem_strdup(c->namespace_);
@@ -541,6 +542,7 @@ static int take(struct reader *r, const json_t *top, const char *server, struct 
 	    take_user(r, user, user_at, c) < 0)
 		return -1;
 	c->namespace_ = mem_strdup(ns ? ns : "default");
+	c->pem_read = true;
 	return 0;
 }
 
@@ -716,6 +718,7 @@ struct kube_config *kube_config_in_cluster_at(const char *host, const char *port
 		(void)!err_wrap(e, "%s/ca.crt", dir);
 		return NULL;
 	}
+	c->pem_read = true;
 	c->token_file = mem_printf("%s/token", dir);
 	c->token = kube_config_read_token(c->token_file, e);
 	if (!c->token)

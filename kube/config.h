@@ -34,6 +34,7 @@ struct kube_config {
 	char *tls_server_name; /* NULL: the host */
 	char *client_cert_pem;
 	struct secret *client_key_pem;
+	bool pem_read; /* they were, by kube_config.c: a client need not do it once more (http.h) */
 	struct secret *token;
 	char *token_file; /* re-read at least every 60 s; in-cluster */
 	char *namespace_; /* of the context or the pod; "default" if none */

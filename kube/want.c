@@ -10,6 +10,9 @@
 static const struct scan_want all_meta[] = {SCAN_DROP("managedFields"), SCAN_REST};
 const struct scan_want kube_want_all[] = {SCAN_SOME("metadata", all_meta), SCAN_REST};
 
+static const struct scan_want identity_meta[] = {KUBE_WANT_META, SCAN_END};
+const struct scan_want kube_want_identity[] = {SCAN_SOME("metadata", identity_meta), SCAN_END};
+
 static const struct scan_want status_cause[] = {SCAN_PLAIN("message"), SCAN_END};
 static const struct scan_want status_details[] = {
 	SCAN_SOME_OF("causes", status_cause, CAUSES_WEIGHT), SCAN_END};

@@ -18,6 +18,9 @@ enum kube_note { KUBE_NOTE_TYPE = 1, KUBE_NOTE_NAME, KUBE_NOTE_NAMESPACE, KUBE_N
 	SCAN_NOTED("name", KUBE_NOTE_NAME), SCAN_NOTED("namespace", KUBE_NOTE_NAMESPACE),          \
 		SCAN_NOTED("resourceVersion", KUBE_NOTE_RV), SCAN_PLAIN("uid")
 
+/* Which object, and at what version. */
+extern const struct scan_want kube_want_identity[];
+
 /* Of a Status. */
 extern const struct scan_want kube_want_status[];
 

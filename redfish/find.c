@@ -108,6 +108,7 @@ bool rf_learn_system(struct redfish *r, const struct rf_reply *p)
 	}
 	for (size_t i = 0; i < sizeof(r->managers) / sizeof(*r->managers); i++)
 		rf_set(&r->managers[i], link_in(r, json_array_get(by, i)));
+	rf_set(&r->media, link_in(r, json_object_get(p->json, "VirtualMedia")));
 	if (r->op->system != p->json) {
 		json_decref(r->op->system);
 		r->op->system = json_incref(p->json);

@@ -186,11 +186,11 @@ struct redfish {
 	bool no_attributes;
 	enum rf_known cd_first; /* it says that the virtual CD boots */
 	char *slot;
-	enum rf_known slot_https; /* it lists HTTPS among its protocols */
-	struct rf_drives *drives; /* a list that is being read; NULL: none */
-	char *media_enable;	  /* the action that makes slots appear */
-	int64_t no_slot_until;	  /* looked for in vain; not again before */
-	char *managers[4];
+	enum rf_known slot_https;  /* it lists HTTPS among its protocols */
+	struct rf_drives *drives;  /* a list that is being read; NULL: none */
+	char *media_enable;	   /* the action that makes slots appear */
+	int64_t no_slot_until;	   /* looked for in vain; not again before */
+	char *managers[4], *media; /* what the System links to: where slots are */
 	unsigned quirks;
 
 	/* Systems to look at */

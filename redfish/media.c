@@ -265,7 +265,6 @@ static void enable(struct redfish *r)
 static void scan(struct redfish *r)
 {
 	struct rf_scan *s = r->op->scan;
-	struct err ignored;
 	bool managed = false;
 
 	for (size_t i = sizeof(r->managers) / sizeof(*r->managers); i > 0; i--) {
@@ -274,28 +273,15 @@ static void scan(struct redfish *r)
 	}
 	if (!managed)
 		push(s, MANAGERS, mem_strdup(r->managers_path));
-	push(s, COLLECTION, rf_link(r, json_object_get(r->op->system, "VirtualMedia"), &ignored));
+	push(s, COLLECTION, mem_strdup(r->media));
 	scan_next(r);
-}
-
-static void on_system(struct redfish *r, const struct rf_reply *p)
-{
-	if (p->err.kind != ERR_NONE) {
-		rf_fail(r, &p->err);
-		return;
-	}
-	if (rf_learn_system(r, p))
-		scan(r);
 }
 
 static void search(struct redfish *r, rf_step *next)
 {
 	r->op->scan = mem_new(struct rf_scan);
 	r->op->scan->found = next;
-	if (r->op->system)
-		scan(r);
-	else
-		rf_get(r, mem_strdup(r->system_path), on_system);
+	scan(r);
 }
 
 /* next(r, slot) with the slot read fresh. */

@@ -45,6 +45,7 @@ void rf_forget(struct redfish *r)
 	rf_set(&r->settings, NULL);
 	rf_set(&r->no_overrides, NULL);
 	rf_set(&r->slot, NULL);
+	rf_set(&r->media, NULL);
 	rf_set(&r->media_enable, NULL);
 	rf_set(&r->attributes, NULL);
 	r->no_attributes = false;

@@ -38,7 +38,7 @@ struct http *http_new(struct loop_group *g, struct http_transport *t /* taken */
 void http_free(struct http *h);
 DEFINE_OWN(http)
 
-/* One server: where, and how it is trusted.  Everything is copied; certificates and keys go through pem.h. */
+/* One server: where, and how it is trusted.  Everything is copied; certificates and keys go through pem.h, once. */
 struct http_peer_spec {
 	const char *base_url; /* scheme://host[:port][/prefix]; no user part, no query */
 	const char *ca_pem;   /* trust these CAs; NULL and no pin: the system's */
@@ -50,6 +50,7 @@ struct http_peer_spec {
 				     * fingerprint through http_peer_learned(); every later one must equal it */
 	const char *client_cert_pem;
 	const struct secret *client_key_pem;
+	bool pem_read; /* these three are what pem.h gave, and fit: they are not read once more */
 	unsigned max_in_flight; /* 0: no limit of its own; BMCs: 1 */
 	bool plain_ok;
 	/* A name may lead to a loopback or link-local address (http_address.h).  Without this each address is

@@ -124,6 +124,12 @@ static int material_read(struct material *m, const struct http_peer_spec *spec, 
 	*m = (struct material){0};
 	if (!spec->client_cert_pem != !key)
 		return err_set(e, ERR_INVALID, 0, "a client certificate and its key go together");
+	if (spec->pem_read) {
+		m->ca = mem_strdup(spec->ca_pem);
+		m->cert = mem_strdup(spec->client_cert_pem);
+		m->key = secret_copy(key);
+		return 0;
+	}
 	if (spec->ca_pem) {
 		m->ca = pem_certs(spec->ca_pem, strlen(spec->ca_pem), PEM_CERTS_MAX, e);
 		if (!m->ca)

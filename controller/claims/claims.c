@@ -45,10 +45,13 @@ struct entry {
 static void on_written(json_t *o, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
+	struct context *c = en->owner->c;
+	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->name);
 
+	(void)o;
 	if (!e && en->failing[0])
-		counters_claim_failed(en->owner->c->counters,
-				      json_str_at(o, "spec", "nodePoolRef", "name"), en->failing);
+		counters_claim_failed(c->counters, n ? n->spec.node_pool_ref.name : NULL,
+				      en->failing);
 	en->failing[0] = '\0';
 	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? 500 : 0);
 }

@@ -37,11 +37,14 @@ static bool is_read(const struct unwanted *u, const char *tenant)
  * a backup; a claim without a machine is for claims.c to judge. */
 static bool is_early(const struct unwanted *u, const struct node_claim *n)
 {
-	const struct machine *m = machine_of_claim(u->c, n);
+	const struct machine *m;
 
-	return labels_get(&n->meta.annotations, CLAIM_FOR_PODS) && !n->meta.deletion_timestamp &&
-	       !str_eq(n->status.phase, "Failed") && m &&
-	       str_eq(m->status.state, machine_state_info[MACHINE_CLAIMED].name) &&
+	/* Asked of all claims after each plan: first what costs no look elsewhere. */
+	if (!labels_get(&n->meta.annotations, CLAIM_FOR_PODS) || n->meta.deletion_timestamp ||
+	    str_eq(n->status.phase, "Failed"))
+		return false;
+	m = machine_of_claim(u->c, n);
+	return m && str_eq(m->status.state, machine_state_info[MACHINE_CLAIMED].name) &&
 	       !tenant_node_now(u->tenants, n);
 }
 

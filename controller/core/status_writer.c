@@ -74,6 +74,14 @@ static void begin(struct status_writer *w, enum object_kind_id kind, const struc
 	str_copy(w->name, sizeof(w->name), str_or(m->name, ""));
 }
 
+static bool is_known(const char *rv, void *arg)
+{
+	const struct status_writer *w = arg;
+	const struct kube_cache *cache = w->c->cache[w->kind];
+
+	return cache && kube_cache_passed(cache, rv);
+}
+
 /* body is taken; NULL (jansson refused a text) is refused as it is sent. */
 static void patch(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
 		  const char *subresource, json_t *body, kube_done *done)
@@ -87,6 +95,7 @@ static void patch(struct status_writer *w, enum object_kind_id kind, const struc
 	begin(w, kind, m, false, done);
 	w->call = kube_patch(w->c->host, &object_resources[kind], NULL, w->name, subresource,
 			     KUBE_PATCH_MERGE, all, on_answer, w);
+	kube_call_brief(w->call, is_known, w);
 }
 
 void writer_status(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,

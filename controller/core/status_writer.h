@@ -11,7 +11,8 @@
  * does not judge: whether this replica leads, and whether anything is to be written, its owner knows.
  *
  * done() comes once for each write, on the loop, never inside the function that started it:
- *	e NULL		  written; object is as it stands now (a deletion: it or a Status), and the cache has it
+ *	e NULL		  written, and the cache has it as it stands now; object: its metadata, of that at least what
+ *			  says which it is and at what version (a deletion: it or a Status)
  *	ERR_CONFLICT	  someone changed it first: the watch brings that, look again
  *	ERR_NOT_FOUND	  it is gone
  *	any other kind	  logged here, once until the outcome changes; transient ones are worth another try

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/hardware/machine_index.h"
 
 #define RELIEF_MS 5000 /* a scout that has not answered by then is joined by another */
 #define GONE_MS 30000  /* ... and by then replaced */
@@ -18,6 +19,7 @@
 
 struct login_guard {
 	struct context *c;
+	const struct machine_index *index;
 	bool (*try_of)(const char *machine, struct login_try *out, void *arg);
 	void *arg;
 	struct map *logins; /* Secret's resourceVersion, unique in a cluster -> struct login */
@@ -42,7 +44,7 @@ static void login_free(void *arg)
 	free(g);
 }
 
-struct login_guard *login_guard_new(struct context *c,
+struct login_guard *login_guard_new(struct context *c, const struct machine_index *index,
 				    bool (*try_of)(const char *machine, struct login_try *out,
 						   void *arg),
 				    void *arg)
@@ -50,6 +52,7 @@ struct login_guard *login_guard_new(struct context *c,
 	struct login_guard *s = mem_new(struct login_guard);
 
 	s->c = c;
+	s->index = index;
 	s->try_of = try_of;
 	s->arg = arg;
 	s->logins = map_new(login_free);
@@ -71,36 +74,34 @@ static void choose(struct login_guard *s, struct scout *place, const char *machi
 	place->since = loop_now(s->c->loop);
 }
 
-struct search {
-	const char *version;
-	bool accepted;
-	const char *refused_by;
-};
-
-static bool look(const struct kube_entry *en, void *arg)
+static bool take_first(const char *machine, void *arg)
 {
-	const struct machine *m = en->object;
-	struct search *h = arg;
+	*(const char **)arg = machine;
+	return false;
+}
 
-	h->accepted = str_eq(m->status.bmc.secret_version, h->version);
-	if (str_eq(m->status.bmc.refused_secret_version, h->version))
-		h->refused_by = m->meta.name;
-	return !h->accepted;
+/* The machine that says so of this version; NULL: none. */
+static const char *who_says(const struct login_guard *s, enum machine_key what, const char *version)
+{
+	const char *machine = NULL;
+
+	machine_index_each(s->index, what, version, take_first, &machine);
+	return machine;
 }
 
 /* What an earlier leader found out. */
 static struct login *login_of(struct login_guard *s, const char *version)
 {
 	struct login *g = map_get(s->logins, version);
-	struct search h = {.version = version};
+	const char *refused_by;
 
 	if (g)
 		return g;
-	kube_cache_each(s->c->cache[OBJECT_MACHINE], look, &h);
 	g = mem_new(struct login);
-	g->accepted = h.accepted;
-	if (h.refused_by)
-		choose(s, &g->scouts[0], h.refused_by);
+	g->accepted = who_says(s, MACHINE_BY_ACCEPTED, version);
+	refused_by = who_says(s, MACHINE_BY_REFUSED, version);
+	if (refused_by)
+		choose(s, &g->scouts[0], refused_by);
 	map_put(s->logins, version, g);
 	return g;
 }

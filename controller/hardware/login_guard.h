@@ -17,6 +17,7 @@
  * Tests: tests/world/test_login_guard.c
  */
 struct login_guard;
+struct machine_index;
 
 /* How the machine that tries a login stands. */
 struct login_try {
@@ -25,8 +26,8 @@ struct login_try {
 	bool failed;	     /* ... with an error that is no refusal */
 };
 
-/* try: asks for the state of a machine; false: there is none of that name. */
-struct login_guard *login_guard_new(struct context *c,
+/* index: outlives it.  try: asks for the state of a machine; false: there is none of that name. */
+struct login_guard *login_guard_new(struct context *c, const struct machine_index *index,
 				    bool (*try_of)(const char *machine, struct login_try *out,
 						   void *arg),
 				    void *arg);

@@ -11,7 +11,7 @@
 #include "base/uuid.h"
 #include "controller/rules/identity.h"
 
-#define VALUES 5 /* of one Machine: one of each key, and a second Secret */
+#define VALUES 7 /* of one Machine: one of each key, and a second Secret */
 
 struct machine_index {
 	struct index *names;
@@ -38,6 +38,8 @@ static char *spelled(enum machine_key key, const char *value)
 			*p = (char)tolower((unsigned char)*p);
 		return text;
 	case MACHINE_BY_SECRET:
+	case MACHINE_BY_ACCEPTED:
+	case MACHINE_BY_REFUSED:
 	case MACHINE_KEYS:
 		break;
 	}
@@ -72,6 +74,10 @@ void machine_index_put(struct machine_index *x, const char *name, const struct m
 		{MACHINE_BY_ADDRESS, spelled(MACHINE_BY_ADDRESS, b ? b->address : NULL)},
 		{MACHINE_BY_SECRET, spelled(MACHINE_BY_SECRET, login ? login->name : NULL)},
 		{MACHINE_BY_SECRET, spelled(MACHINE_BY_SECRET, ca ? ca->name : NULL)},
+		{MACHINE_BY_ACCEPTED,
+		 spelled(MACHINE_BY_ACCEPTED, m ? m->status.bmc.secret_version : NULL)},
+		{MACHINE_BY_REFUSED,
+		 spelled(MACHINE_BY_REFUSED, m ? m->status.bmc.refused_secret_version : NULL)},
 	};
 
 	index_put(x->names, name, now, VALUES);

@@ -11,6 +11,8 @@
  *	controller_rss_1k_mb  resident, 1,000 machines, 2,000 pods, 10 tenants
  *	controller_rss_mb     resident, 20,000 pods, 2,000 nodes, 1,000 machines, 500 tenants
  *
+ * BENCH_REQUESTS=1 also counts the requests of start_cpu_s by kind.
+ *
  * Plain HTTP, also to tenants, whose kubeconfigs say https: the scheme is changed below the client.  The reference of
  * times is jansson reading the same objects, or the same Node, once; that of sizes their text.
  */
@@ -55,6 +57,70 @@ static double resident_mib(void)
 	return (double)resident * (double)sysconf(_SC_PAGESIZE) / MIB;
 }
 
+/* --- requests by kind -------------------------------------------------------------------------------- */
+
+#define KIND 128
+
+struct kind_count {
+	char name[KIND];
+	unsigned n;
+};
+
+static struct {
+	struct kind_count v[200];
+	size_t n;
+} asked;
+
+/* Method and path, with "N" for each number. */
+static void kind_of(const struct http_exchange *x, char out[static KIND])
+{
+	const char *p = strchr(strstr(x->url, "://") + 3, '/');
+	size_t n = (size_t)snprintf(out, KIND, "%s ", x->method);
+	bool watch = strstr(x->url, "watch=true");
+
+	while (p && *p && *p != '?' && n + 8 < KIND) {
+		size_t digits = strspn(p, "0123456789");
+
+		out[n++] = digits ? 'N' : *p;
+		p += digits ? digits : 1;
+	}
+	str_format(out + n, KIND - n, "%s", watch ? " watch" : "");
+}
+
+static void count_request(const struct http_exchange *x)
+{
+	char name[KIND];
+	size_t i = 0;
+
+	kind_of(x, name);
+	while (i < asked.n && !str_eq(asked.v[i].name, name))
+		i++;
+	if (i == sizeof(asked.v) / sizeof(asked.v[0]))
+		return;
+	if (i == asked.n)
+		str_copy(asked.v[asked.n++].name, KIND, name);
+	asked.v[i].n++;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct kind_count *x = a, *y = b;
+
+	return x->n < y->n ? 1 : x->n > y->n ? -1 : strcmp(x->name, y->name);
+}
+
+static void tell_requests(void)
+{
+	unsigned all = 0;
+
+	qsort(asked.v, asked.n, sizeof(asked.v[0]), by_count);
+	for (size_t i = 0; i < asked.n; i++) {
+		all += asked.v[i].n;
+		(void)fprintf(stderr, "%6u %s\n", asked.v[i].n, asked.v[i].name);
+	}
+	(void)fprintf(stderr, "%6u requests\n", all);
+}
+
 /* --- https without TLS ---------------------------------------------------------------------------- */
 
 struct plain {
@@ -69,6 +135,8 @@ static int plain_start(struct http_transport *t, struct http_exchange *x, struct
 	char *other = str_starts(url, "https://") ? mem_printf("http://%s", url + 8) : NULL;
 	int rc;
 
+	if (getenv("BENCH_REQUESTS"))
+		count_request(x);
 	x->url = other ? other : url;
 	rc = below->ops->start(below, x, e);
 	x->url = url;
@@ -180,6 +248,8 @@ static void on_timer(void *arg)
 		if (spent > 0.15 || !all_is_known(r))
 			return;
 		r->out.start_cpu = now - r->from;
+		if (getenv("BENCH_REQUESTS"))
+			tell_requests();
 		r->out.rss = resident_mib();
 		r->out.turn_ms = (double)loop_stats(r->l).longest_cpu_us / 1000;
 		if (loop_stats(r->l).slowest)

@@ -362,6 +362,43 @@ static void patches_say_their_type_and_conflicts_are_told(void **state)
 	fake_api_stop(&f);
 }
 
+static bool is_version(const char *rv, void *arg)
+{
+	return str_eq(rv, *(const char **)arg);
+}
+
+static void an_answer_that_is_known_is_not_built_as_a_whole(void **state)
+{
+	OWN_JSON patch = json_pack("{s:{s:i}}", "spec", "a", 2);
+	struct fake_api f;
+	struct got g = {.f = &f};
+	const char *known = "none";
+	char next[24];
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	fake_api_put(&f, "/api/v1/nodes/n", "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"a\":1}}");
+	kube_call_brief(
+		kube_patch(f.c, &KUBE_NODES, NULL, "n", NULL, KUBE_PATCH_MERGE, patch, on_done, &g),
+		is_version, &known);
+	wait_for(&g);
+	assert_int_equal(g.e.kind, ERR_NONE);
+	assert_int_equal(json_int_at(g.object, "spec", "a"), 2);
+	str_format(next, sizeof(next), "%lld", (long long)f.rv + 1);
+	known = next;
+	g.done = 0;
+	kube_call_brief(
+		kube_patch(f.c, &KUBE_NODES, NULL, "n", NULL, KUBE_PATCH_MERGE, patch, on_done, &g),
+		is_version, &known);
+	wait_for(&g);
+	assert_int_equal(g.e.kind, ERR_NONE);
+	assert_string_equal(json_str_at(g.object, "metadata", "resourceVersion"), known);
+	assert_string_equal(json_str_at(g.object, "metadata", "name"), "n");
+	assert_null(json_object_get(g.object, "spec"));
+	got_free(&g);
+	fake_api_stop(&f);
+}
+
 static void objects_are_made_and_deleted_with_preconditions(void **state)
 {
 	struct fake_api f;
@@ -809,6 +846,7 @@ int main(void)
 		cmocka_unit_test(a_refused_eviction_is_told_at_once),
 		cmocka_unit_test(a_refused_eviction_names_the_budget),
 		cmocka_unit_test(patches_say_their_type_and_conflicts_are_told),
+		cmocka_unit_test(an_answer_that_is_known_is_not_built_as_a_whole),
 		cmocka_unit_test(objects_are_made_and_deleted_with_preconditions),
 		cmocka_unit_test(calls_keep_to_the_rate),
 		cmocka_unit_test(a_call_in_line_is_sent_however_many_are_before_it),

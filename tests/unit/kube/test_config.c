@@ -104,6 +104,7 @@ static void a_tenants_config_is_read(void **state)
 	assert_string_equal(copy->tls_server_name, "kubernetes");
 	assert_string_equal(copy->client_cert_pem, PEMS_CERT);
 	assert_string_equal(secret_expose(copy->client_key_pem), PEMS_KEY);
+	assert_true(copy->pem_read);
 	assert_string_equal(secret_expose(copy->token), "t-1");
 	assert_null(copy->token_file);
 	assert_string_equal(copy->namespace_, "ns-1");
@@ -590,6 +591,7 @@ static void a_pod_finds_its_cluster(void **state)
 	assert_non_null(c);
 	assert_string_equal(c->server, "https://10.96.0.1:443");
 	assert_string_equal(c->namespace_, "drover");
+	assert_true(c->pem_read);
 	kube_config_free(c);
 	assert_null(kube_config_in_cluster_at("10.96.0.1", "tcp://x", dir, &e));
 	drop_folder(dir, (const char *const[]){"ca.crt", "token", "namespace", NULL});

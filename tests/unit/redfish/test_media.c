@@ -117,6 +117,19 @@ static void a_bmc_without_a_slot_says_unsupported(void **state)
 	assert_int_equal(bmc_eject(f), ERR_UNSUPPORTED);
 }
 
+/* What the System links to stands from the last look at it. */
+static void the_search_reads_no_system_that_was_just_read(void **state)
+{
+	struct bmc_rig *f = *state;
+	unsigned reads;
+
+	f->bmc.managers_media = true;
+	assert_done(bmc_read_system(f));
+	reads = fake_bmc_count(&f->bmc, "GET /redfish/v1/Systems/1");
+	assert_done(bmc_read_media(f));
+	assert_int_equal(fake_bmc_count(&f->bmc, "GET /redfish/v1/Systems/1"), reads);
+}
+
 static void a_search_that_was_cut_short_is_no_verdict(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -305,6 +318,7 @@ int main(void)
 		bmc_test(media_where_inserted_stays_true),
 		bmc_test(the_same_media_are_not_inserted_twice),
 		bmc_test(a_bmc_without_a_slot_says_unsupported),
+		bmc_test(the_search_reads_no_system_that_was_just_read),
 		bmc_test(a_search_that_was_cut_short_is_no_verdict),
 		bmc_test(slots_that_have_to_be_enabled_are_enabled_for_an_insert),
 		bmc_test(slots_that_do_not_appear_are_asked_for_again_later),

@@ -127,6 +127,20 @@ static void a_bad_peer_spec_is_refused(void **state)
 	}
 }
 
+/* Whoever says so has read them, and they are not looked at. */
+static void what_pem_gave_is_not_read_once_more(void **state)
+{
+	const struct http_peer_spec s = {
+		.base_url = "https://host", .ca_pem = "as it was written anew", .pem_read = true};
+	struct world *w = *state;
+	struct http_peer *p;
+	struct err e;
+
+	p = http_peer_new(w->h, &s, &e);
+	assert_non_null(p);
+	http_peer_free(p);
+}
+
 static void text_is_escaped_for_paths_and_queries(void **state)
 {
 	struct buf b;
@@ -234,6 +248,7 @@ int main(void)
 						stop),
 		cmocka_unit_test_setup_teardown(a_bad_base_url_is_refused, start, stop),
 		cmocka_unit_test_setup_teardown(a_bad_peer_spec_is_refused, start, stop),
+		cmocka_unit_test_setup_teardown(what_pem_gave_is_not_read_once_more, start, stop),
 		cmocka_unit_test(text_is_escaped_for_paths_and_queries),
 		cmocka_unit_test(an_error_takes_its_text_from_the_body),
 		cmocka_unit_test(success_is_no_error),

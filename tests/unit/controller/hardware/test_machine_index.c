@@ -49,6 +49,24 @@ static void machines_are_found_by_what_tells_them_apart(void **state)
 	assert_int_equal(ask(x, MACHINE_BY_UUID, "00000000-0000-0000-0000-000000000000"), 0);
 }
 
+static void what_they_said_of_a_login_is_found_by_its_version(void **state)
+{
+	OWN(machine_index) x = machine_index_new();
+	struct machine m = {.status.bmc = {.secret_version = "17"}},
+		       n = {.status.bmc = {.secret_version = "12", .refused_secret_version = "17"}};
+
+	(void)state;
+	machine_index_put(x, "m", &m);
+	machine_index_put(x, "n", &n);
+	assert_int_equal(ask(x, MACHINE_BY_ACCEPTED, "17"), 1);
+	assert_string_equal(found[0], "m");
+	assert_int_equal(ask(x, MACHINE_BY_REFUSED, "17"), 1);
+	assert_string_equal(found[0], "n");
+	n.status.bmc.refused_secret_version = NULL;
+	machine_index_put(x, "n", &n);
+	assert_int_equal(ask(x, MACHINE_BY_REFUSED, "17"), 0);
+}
+
 static void what_changed_or_went_is_not_found_any_more(void **state)
 {
 	OWN(machine_index) x = machine_index_new();
@@ -71,6 +89,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(machines_are_found_by_what_tells_them_apart),
+		cmocka_unit_test(what_they_said_of_a_login_is_found_by_its_version),
 		cmocka_unit_test(what_changed_or_went_is_not_found_any_more),
 	};
 
