@@ -53,7 +53,7 @@ const char *bcm_with_lock(struct exact device, const struct bcm_lock *l, struct 
 /* How BCM's states read.  The names are those of cmsh's manual page. */
 enum bcm_phase {
 	BCM_UNKNOWN, /* no information: neither off nor done */
-	BCM_DOWN, /* not heard of: off, or its boot met no answer */
+	BCM_DOWN,    /* not heard of: off, or its boot met no answer */
 	BCM_WAITING,
 	BCM_BURNING, /* somebody else's decision */
 	BCM_UP,

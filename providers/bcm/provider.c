@@ -252,12 +252,9 @@ static void on_up(struct exact device, const struct err *failed, void *arg)
 static void on_state(const struct bcm_state *s, const struct err *e, void *arg)
 {
 	static const enum provider_progress means[] = {
-		[BCM_UNKNOWN] = PROVIDER_PROGRESS_UNKNOWN,
-		[BCM_DOWN] = PROVIDER_PROGRESS_UNBEGUN,
-		[BCM_WAITING] = PROVIDER_PROGRESS_WAITING,
-		[BCM_BURNING] = PROVIDER_PROGRESS_HELD,
-		[BCM_UP] = PROVIDER_PROGRESS_DONE,
-		[BCM_FAILED] = PROVIDER_PROGRESS_FAILED,
+		[BCM_UNKNOWN] = PROVIDER_PROGRESS_UNKNOWN, [BCM_DOWN] = PROVIDER_PROGRESS_UNBEGUN,
+		[BCM_WAITING] = PROVIDER_PROGRESS_WAITING, [BCM_BURNING] = PROVIDER_PROGRESS_HELD,
+		[BCM_UP] = PROVIDER_PROGRESS_DONE,	   [BCM_FAILED] = PROVIDER_PROGRESS_FAILED,
 	};
 	struct job *j = arg;
 	const char *text;
