@@ -6,13 +6,10 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "netris/release.h"
 #include "providers/netris_lane.h"
-#include "providers/netris_look.h"
 #include "providers/netris_make.h"
 #include "providers/netris_proof.h"
-#include "providers/netris_way.h"
-#include "providers/registry.h"
+#include "providers/netris_state.h"
 
 /*
  * Segments are server clusters of a Netris controller: docs/providers/netris.md.
@@ -30,29 +27,9 @@
  *
  * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
  */
-#define CALL_MS 60000
-#define SEND_MS (CALL_MS - NETRIS_CALL_MS) /* nothing is sent after */
-#define TENANTS "tenant/"
-#define CLUSTERS_MAX 8		     /* that one machine is taken out of at once */
-#define RELEASE_MS (6 * 3600 * 1000) /* until its release is asked for again */
-#define ROUNDS 3		     /* looks of one place() */
-
-struct fabric_state {
-	struct loop_group *group;
-	struct netris *n;
-	struct netris_looks *looks;
-	struct netris_ways *way_lists;
-	char *site, *template_, *admin, *prefix;
-	char **hosts, **common;
-	struct map *lanes;    /* name of the cluster -> struct netris_lane */
-	struct map *machines; /* name -> struct machine */
-	struct map *makers;   /* name of the cluster -> struct maker */
-	struct list jobs, drops, ways;
-	struct netris_request *release_asked;
-	int64_t release_at; /* loop_now() when that was answered last, told or not; -1: never */
-	enum netris_release release;
-	char release_text[NETRIS_RELEASE_TEXT];
-};
+#define SEND_MS (NETRIS_STATE_CALL_MS - NETRIS_CALL_MS) /* nothing is sent after */
+#define CLUSTERS_MAX 8 /* that one machine is taken out of at once */
+#define ROUNDS 3       /* looks of one place() */
 
 /* A tenant's segment is being dropped. */
 struct drop {
@@ -62,16 +39,6 @@ struct drop {
 	char *name;
 	struct netris_unmake *unmake;
 	struct loop_defer end; /* there is nothing to be done */
-	struct loop_timer limit;
-};
-
-/* A tenant's way to its API server is being looked at, or removed. */
-struct way {
-	struct list link;
-	struct fabric_state *f;
-	struct fabric_way_call call;
-	char *name, *uid, *address, **backends;
-	struct netris_way *way;
 	struct loop_timer limit;
 };
 
@@ -105,38 +72,6 @@ struct maker {
 	char *name;
 	struct list jobs; /* of job.waits */
 };
-
-/* --- its release ------------------------------------------------------------------------------------- */
-
-/* One that does not tell is as one that may be otherwise: each answer is looked at all the same. */
-static void on_release(struct netris_objects *o, const struct err *e, void *arg)
-{
-	struct fabric_state *f = arg;
-	enum netris_release was = f->release;
-
-	f->release_asked = NULL;
-	if (e && f->release_at >= 0) /* what it told before stands */
-		return;
-	f->release_at = loop_now(loop_of(f->group));
-	f->release = netris_release_of(o ? o->version->build : NULL, f->release_text);
-	if (f->release != was && f->release != NETRIS_RELEASE_COVERED)
-		log_warn("Netris", LOG_S("says", f->release_text));
-}
-
-static void ask_release(struct fabric_state *f)
-{
-	const struct netris_call c = {.done = on_release, .arg = f};
-
-	if (!f->release_asked &&
-	    (f->release_at < 0 || loop_now(loop_of(f->group)) - f->release_at > RELEASE_MS))
-		f->release_asked = netris_read(f->n, NETRIS_VERSION, &c);
-}
-
-/* Not before it was asked what it is, nor where it is known to lose what it is told. */
-static bool may_change(const struct fabric_state *f)
-{
-	return f->release_at >= 0 && f->release != NETRIS_RELEASE_OLD;
-}
 
 static void job_stop(struct job *j)
 {
@@ -212,21 +147,13 @@ static void on_limit(void *arg)
 
 /* --- names ------------------------------------------------------------------------------------------ */
 
-/* malloc'd */
-static char *cluster_of(const struct fabric_state *f, const char *segment)
-{
-	return str_starts(segment, TENANTS)
-		       ? mem_printf("%s-%s", f->prefix, segment + strlen(TENANTS))
-		       : mem_strdup(segment);
-}
-
-/* malloc'd; never a tenant's of ours but for what cluster_of() makes of one. */
+/* malloc'd; never a tenant's of ours but for what netris_state_cluster() makes of one. */
 static char *segment_of(const struct fabric_state *f, const char *cluster)
 {
 	size_t n = strlen(f->prefix);
 
 	if (!strncmp(cluster, f->prefix, n) && cluster[n] == '-' && cluster[n + 1])
-		return mem_printf(TENANTS "%s", cluster + n + 1);
+		return mem_printf(NETRIS_STATE_TENANTS "%s", cluster + n + 1);
 	return strchr(cluster, '/') ? mem_printf("cluster:%s", cluster) : mem_strdup(cluster);
 }
 
@@ -331,7 +258,7 @@ static bool edit_may_act(void *arg)
 {
 	const struct job *j = arg;
 
-	return may_change(j->f) && (!j->call.may_act || j->call.may_act(j->call.arg));
+	return netris_state_may_change(j->f) && (!j->call.may_act || j->call.may_act(j->call.arg));
 }
 
 static void edit_init(struct job *j, struct netris_edit *ed, int64_t server, bool add)
@@ -451,12 +378,12 @@ static void make(struct job *j, const char *name)
 
 static void told_place(struct job *j, const struct netris_look *l, const struct netris_machine *m)
 {
-	char *name = cluster_of(j->f, j->segment);
+	char *name = netris_state_cluster(j->f, j->segment);
 	const struct netris_cluster *to = netris_look_cluster(l, name);
 
 	if (to)
 		move(j, l, m->id, to);
-	else if (!str_starts(j->segment, TENANTS))
+	else if (!str_starts(j->segment, NETRIS_STATE_TENANTS))
 		job_fail(
 			j, ERR_NOT_FOUND,
 			"Netris has no server cluster %.100s: make it from a template that keeps its servers apart",
@@ -520,8 +447,8 @@ static void on_start(void *arg)
 		m->fence = j->call.fence;
 	j->begun = true;
 	j->begun_at = loop_now(loop_of(j->f->group));
-	loop_timer_start(&j->limit, CALL_MS);
-	ask_release(j->f);
+	loop_timer_start(&j->limit, NETRIS_STATE_CALL_MS);
+	netris_state_ask_release(j->f);
 	ask_look(j);
 }
 
@@ -609,7 +536,7 @@ static bool drop_may_act(void *arg)
 {
 	const struct drop *d = arg;
 
-	return may_change(d->f) && (!d->call.may_act || d->call.may_act(d->call.arg));
+	return netris_state_may_change(d->f) && (!d->call.may_act || d->call.may_act(d->call.arg));
 }
 
 static void netris_drop(struct fabric *fabric, const char *segment, const struct fabric_call *c)
@@ -621,14 +548,14 @@ static void netris_drop(struct fabric *fabric, const char *segment, const struct
 
 	d->f = f;
 	d->call = *c;
-	d->name = cluster_of(f, segment);
+	d->name = netris_state_cluster(f, segment);
 	s.name = d->name;
 	list_push_back(&f->drops, &d->link);
 	loop_defer_init(&d->end, f->group, on_nothing, d);
 	loop_timer_init(&d->limit, f->group, on_drop_limit, d);
-	loop_timer_start(&d->limit, CALL_MS);
-	ask_release(f);
-	if (str_starts(segment, TENANTS))
+	loop_timer_start(&d->limit, NETRIS_STATE_CALL_MS);
+	netris_state_ask_release(f);
+	if (str_starts(segment, NETRIS_STATE_TENANTS))
 		d->unmake = netris_unmake(f->n, &s);
 	else /* an operator's */
 		loop_defer(&d->end);
@@ -636,124 +563,7 @@ static void netris_drop(struct fabric *fabric, const char *segment, const struct
 
 static bool netris_about(const struct fabric *fabric, char *text, size_t size)
 {
-	const struct fabric_state *f = fabric->state;
-
-	if (f->release_at < 0)
-		return false;
-	str_copy(text, size, f->release_text);
-	return true;
-}
-
-/* --- ways to API servers ------------------------------------------------------------------------------ */
-
-static void free_names(char **names)
-{
-	for (size_t i = 0; names[i]; i++)
-		free(names[i]);
-	free(names);
-}
-
-static char **copy_names(const char *const *names)
-{
-	size_t n = 0;
-	char **all;
-
-	while (names && names[n])
-		n++;
-	all = mem_calloc(n + 1, sizeof(*all));
-	for (size_t i = 0; i < n; i++)
-		all[i] = mem_strdup(names[i]);
-	return all;
-}
-
-static void way_free(struct way *w)
-{
-	list_remove(&w->link);
-	loop_timer_stop(&w->limit);
-	netris_way_free(w->way);
-	free_names(w->backends);
-	free(w->name);
-	free(w->uid);
-	free(w->address);
-	free(w);
-}
-
-/* The last act of whoever calls it. */
-static void on_way(const struct fabric_way_seen *s, const struct err *e, void *arg)
-{
-	struct way *w = arg;
-	struct err why = {0};
-
-	if (e && w->f->release == NETRIS_RELEASE_OLD)
-		(void)!err_set(&why, ERR_UNSUPPORTED, 0, "Netris: %s", w->f->release_text);
-	else if (e)
-		why = *e;
-	list_remove(&w->link);
-	w->call.done(s, e ? &why : NULL, w->call.arg);
-	way_free(w);
-}
-
-static void on_way_limit(void *arg)
-{
-	struct way *w = arg;
-	struct err e;
-
-	(void)!err_set(&e, ERR_TIMEOUT, 0,
-		       "Netris did not answer what the API server of %.100s needs within 60 s",
-		       w->name);
-	on_way(NULL, &e, w);
-}
-
-static bool way_may_act(void *arg)
-{
-	const struct way *w = arg;
-
-	return may_change(w->f) && (!w->call.may_act || w->call.may_act(w->call.arg));
-}
-
-static void way_begin(struct fabric *fabric, const struct fabric_way *want,
-		      const struct fabric_way_call *c, bool remove)
-{
-	struct fabric_state *f = fabric->state;
-	struct way *w = mem_new(struct way);
-	struct netris_way_spec s = {.make = {.prefix = f->prefix,
-					     .site = f->site,
-					     .template_ = f->template_,
-					     .admin = f->admin,
-					     .host_servers = (const char *const *)f->hosts,
-					     .may_act = way_may_act},
-				    .way = *want,
-				    .done = on_way};
-
-	ask_release(f);
-	w->f = f;
-	w->call = *c;
-	w->name = cluster_of(f, want->segment);
-	w->uid = mem_strdup(want->uid);
-	w->address = mem_strdup(want->address);
-	w->backends = copy_names(want->backends);
-	s.make.name = w->name;
-	/* What is asked before a change is asked of the way, whoever changes. */
-	s.make.arg = s.arg = w;
-	s.way.uid = w->uid;
-	s.way.address = w->address;
-	s.way.backends = (const char *const *)w->backends;
-	list_push_back(&f->ways, &w->link);
-	loop_timer_init(&w->limit, f->group, on_way_limit, w);
-	loop_timer_start(&w->limit, CALL_MS);
-	w->way = netris_way(f->way_lists, &s, remove);
-}
-
-static void netris_fabric_way(struct fabric *fabric, const struct fabric_way *w,
-			      const struct fabric_way_call *c)
-{
-	way_begin(fabric, w, c, false);
-}
-
-static void netris_fabric_unway(struct fabric *fabric, const struct fabric_way *w,
-				const struct fabric_way_call *c)
-{
-	way_begin(fabric, w, c, true);
+	return netris_state_release(fabric->state, text, size);
 }
 
 static bool netris_trouble(const struct fabric *fabric, char *text, size_t size)
@@ -801,8 +611,8 @@ static int netris_open(struct fabric *fabric, const struct fabric_spec *s, struc
 	f->template_ = mem_strdup(c->template_);
 	f->admin = mem_strdup(c->admin);
 	f->prefix = mem_strdup(c->prefix);
-	f->hosts = copy_names(c->host_servers);
-	f->common = copy_names(c->common_vnets);
+	f->hosts = netris_state_copy_names(c->host_servers);
+	f->common = netris_state_copy_names(c->common_vnets);
 	f->lanes = map_new(NULL);
 	f->machines = map_new(free);
 	f->makers = map_new(NULL);
@@ -827,8 +637,7 @@ static void netris_close(struct fabric *fabric)
 		job_free(j);
 	list_for_each (d, &f->drops, struct drop, link)
 		drop_free(d);
-	list_for_each (w, &f->ways, struct way, link)
-		way_free(w);
+	netris_fabric_ways_free(f);
 	map_for_each (it, f->lanes)
 		netris_lane_free(it.value);
 	map_free(f->makers);
@@ -837,8 +646,8 @@ static void netris_close(struct fabric *fabric)
 	netris_looks_free(f->looks);
 	netris_ways_free(f->way_lists);
 	netris_free(f->n);
-	free_names(f->hosts);
-	free_names(f->common);
+	netris_state_free_names(f->hosts);
+	netris_state_free_names(f->common);
 	free(f->site);
 	free(f->template_);
 	free(f->admin);
