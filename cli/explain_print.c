@@ -1,0 +1,200 @@
+/*
+ * explain_print: what explain.h found, as lines for people.
+ * Tests: tests/unit/cli/test_explain.c
+ */
+#include "cli/explain.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/* Texts come from whoever may write an object: no control characters reach a terminal. */
+static void print_text(struct buf *out, const char *s)
+{
+	for (; *s; s++)
+		buf_put(out, (unsigned char)*s < 0x20 || *s == 0x7f ? " " : s, 1);
+}
+
+static void row(struct buf *out, const char *label, const char *text)
+{
+	if (str_empty(text))
+		return;
+	buf_printf(out, "  %-13s ", label);
+	print_text(out, text);
+	buf_puts(out, "\n");
+}
+
+/* "2m3s", how long ago it was; "" when it is none, or still to come. */
+static const char *age(const char *time, int64_t now, struct arena *a)
+{
+	char d[STR_TIME_SIZE];
+	int64_t t;
+
+	if (!time || !str_to_time(time, &t) || t > now)
+		return "";
+	return arena_printf(a, "%s", str_duration(d, (now - t) / 1000 * 1000));
+}
+
+/* "2m3s ago", "in 5s"; "" when it is none. */
+static const char *span(const char *time, int64_t now, struct arena *a)
+{
+	char d[STR_TIME_SIZE];
+	int64_t t;
+
+	if (!time || !str_to_time(time, &t))
+		return "";
+	str_duration(d, (t < now ? now - t : t - now) / 1000 * 1000);
+	return t <= now ? arena_printf(a, "%s ago", d) : arena_printf(a, "in %s", d);
+}
+
+static void print_error(struct buf *out, const char *label, const json_t *error, int64_t now,
+			struct arena *a)
+{
+	const char *when = span(json_str_at(error, "time"), now, a);
+
+	if (error)
+		row(out, label,
+		    arena_printf(a, "%s: %s%s%s", json_str_at(error, "reason"),
+				 str_or(json_str_at(error, "message"), "-"), *when ? ", " : "",
+				 when));
+}
+
+static void print_progress(struct buf *out, const json_t *p, int64_t now, struct arena *a)
+{
+	int64_t done = json_int_at(p, "doneBytes"), total = json_int_at(p, "totalBytes");
+	const char *end = span(json_str_at(p, "expectedEnd"), now, a);
+
+	if (p)
+		row(out, "progress",
+		    arena_printf(a, "%s, %.1f of %.1f GB%s%s", json_str_at(p, "phase"),
+				 (double)done / 1e9, (double)total / 1e9, *end ? ", done " : "",
+				 str_ends(end, " ago") ? "any moment" : end));
+}
+
+static void print_leave(struct buf *out, const json_t *lv, int64_t now, struct arena *a)
+{
+	const char *drain = json_str_at(lv, "drain"), *blocked = json_str_at(lv, "blockedBy"),
+		   *why = json_str_at(lv, "drainReason"), *at = json_str_at(lv, "deadline"),
+		   *then_by = json_str_at(lv, "thenBy"), *at_by = json_str_at(lv, "deadlineBy");
+	int64_t left = json_int_at(lv, "podsLeft");
+
+	if (!lv)
+		return;
+	row(out, "leaves",
+	    arena_printf(a, "%s%s%s%s%s, then %s%s%s; %s%s%s%s",
+			 str_or(json_str_at(lv, "reason"), "-"), drain ? " " : "",
+			 str_or(drain, ""), why ? ": " : "", str_or(why, ""),
+			 str_or(json_str_at(lv, "then"), "Release"), then_by ? " for Drain " : "",
+			 str_or(then_by, ""), at ? "deadline " : "no deadline",
+			 at ? span(at, now, a) : "", at_by ? " of Drain " : "", str_or(at_by, "")));
+	if (left)
+		row(out, "pods left",
+		    arena_printf(a, "%lld%s%s", (long long)left, blocked ? ", kept by " : "",
+				 str_or(blocked, "")));
+}
+
+static void print_hold(struct buf *out, const json_t *h, int64_t now, struct arena *a)
+{
+	const char *since = age(json_str_at(h, "since"), now, a), *by = json_str_at(h, "drain"),
+		   *blocked = json_str_at(h, "blockedBy");
+	int64_t left = json_int_at(h, "podsLeft");
+
+	if (h)
+		row(out, "held",
+		    arena_printf(a, "%s%s%s%s", *since ? "for " : "", since,
+				 by ? " by Drain " : ", by a person who cordoned its Node",
+				 str_or(by, "")));
+	if (left)
+		row(out, "pods left",
+		    arena_printf(a, "%lld when the hold began%s%s", (long long)left,
+				 blocked ? ", kept by " : "", str_or(blocked, "")));
+}
+
+static void print_pod(struct buf *out, const json_t *pod, int64_t now, struct arena *a)
+{
+	const char *node = json_str_at(pod, "node"), *gone = json_str_at(pod, "deletingSince");
+
+	if (pod)
+		row(out, "state",
+		    arena_printf(a, "%s%s%s%s%s", str_or(json_str_at(pod, "phase"), "-"),
+				 node ? " on " : "", str_or(node, ""),
+				 gone ? ", deletion asked for " : "",
+				 gone ? span(gone, now, a) : ""));
+	row(out, "unscheduled", json_str_at(pod, "unscheduled"));
+}
+
+static void print_lists(const json_t *o, struct buf *out, struct arena *a)
+{
+	json_t *x;
+	size_t i;
+
+	json_array_foreach (json_object_get(o, "conditions"), i, x)
+		if (!str_eq(json_str_at(x, "status"), "True") &&
+		    !str_empty(json_str_at(x, "message")))
+			row(out, json_str_at(x, "type"),
+			    arena_printf(a, "%s: %s: %s", json_str_at(x, "status"),
+					 str_or(json_str_at(x, "reason"), "-"),
+					 json_str_at(x, "message")));
+	json_array_foreach (json_object_get(o, "claims"), i, x)
+		row(out, "claim",
+		    arena_printf(a, "%s %s %s", json_str_at(x, "name"), json_str_at(x, "state"),
+				 str_or(json_str_at(x, "machine"), "")));
+	json_array_foreach (json_object_get(o, "helps"), i, x)
+		row(out, "what helps", json_string_value(x));
+}
+
+void explain_print(const json_t *o, int64_t now, struct buf *out)
+{
+	OWN(arena) a = arena_new();
+	const char *since = age(json_str_at(o, "since"), now, a), *next = json_str_at(o, "nextTry");
+	int64_t attempt = json_int_at(o, "attempt");
+	const json_t *machine = json_object_get(o, "machine");
+
+	print_text(out, arena_printf(a, "%s %s", str_or(json_str_at(o, "kind"), ""),
+				     str_or(json_str_at(o, "name"), "")));
+	buf_puts(out, "\n");
+	if (json_str_at(o, "state"))
+		row(out, "state",
+		    arena_printf(a, "%s%s%s", json_str_at(o, "state"), *since ? ", for " : "",
+				 since));
+	print_pod(out, json_object_get(o, "pod"), now, a);
+	row(out, "pod", json_str_at(o, "podUnknown"));
+	row(out, "claim", json_str_at(o, "claim"));
+	row(out, "warm for", json_str_at(o, "warmFor"));
+	row(out, "tenant", json_str_at(o, "tenant"));
+	if (json_object_get(o, "tenantAsleep"))
+		row(out, "tenant sleeps",
+		    arena_printf(a, "for %s: %s",
+				 age(json_str_at(o, "tenantAsleep", "since"), now, a),
+				 str_or(json_str_at(o, "tenantAsleep", "message"), "")));
+	row(out, "pool", json_str_at(o, "pool"));
+	if (json_str_at(o, "deletingSince"))
+		row(out, "being deleted",
+		    arena_printf(a, "asked for %s", span(json_str_at(o, "deletingSince"), now, a)));
+	print_leave(out, json_object_get(o, "leave"), now, a);
+	print_hold(out, json_object_get(o, "hold"), now, a);
+	row(out, "last contact", span(json_str_at(o, "lastContact"), now, a));
+	row(out, "step",
+	    attempt ? arena_printf(a, "%s, attempt %lld", str_or(json_str_at(o, "step"), "-"),
+				   (long long)attempt)
+		    : json_str_at(o, "step"));
+	row(out, "waits for", json_str_at(o, "waitingFor"));
+	print_progress(out, json_object_get(o, "progress"), now, a);
+	row(out, "next try", span(next, now, a));
+	if (json_str_at(o, "deadline"))
+		row(out, "deadline",
+		    arena_printf(a, "%s, then %s", span(json_str_at(o, "deadline"), now, a),
+				 json_str_at(o, "then")));
+	print_error(out, "quarantine", json_object_get(o, "quarantine"), now, a);
+	print_error(out, "last error", json_object_get(o, "lastError"), now, a);
+	print_error(out, "last failure", json_object_get(o, "lastFailure"), now, a);
+	if (json_str_at(o, "power"))
+		row(out, "power",
+		    arena_printf(a, "%s, read %s", json_str_at(o, "power"),
+				 str_or(span(json_str_at(o, "powerSeen"), now, a), "never")));
+	row(out, "network", json_str_at(o, "network"));
+	print_lists(o, out, a);
+	if (machine)
+		explain_print(machine, now, out);
+}
