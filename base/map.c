@@ -57,6 +57,23 @@ static struct entry *find(const struct map *m, const char *key)
 	return x;
 }
 
+/* It is made where there is none, with the value NULL. */
+static struct entry *at(struct map *m, const char *key)
+{
+	size_t len = strlen(key);
+	unsigned hash = map_hash(key, len);
+	struct entry *x;
+
+	HASH_FIND_BYHASHVALUE(hh, m->head, key, len, hash, x);
+	if (x)
+		return x;
+	x = mem_alloc(sizeof(*x) + len + 1);
+	x->value = NULL;
+	memcpy(x->key, key, len + 1);
+	HASH_ADD_BYHASHVALUE(hh, m->head, key[0], len, hash, x);
+	return x;
+}
+
 void *map_get(const struct map *m, const char *key)
 {
 	const struct entry *x = find(m, key);
@@ -77,35 +94,33 @@ static void drop_value(const struct map *m, void *value)
 
 void map_put(struct map *m, const char *key, void *value)
 {
-	struct entry *x = find(m, key);
-	void *old;
-	size_t len;
+	struct entry *x = at(m, key);
+	void *old = x->value;
 
-	if (x) {
-		old = x->value;
-		x->value = value;
-		if (old != value)
-			drop_value(m, old);
-		return;
-	}
-	len = strlen(key);
-	x = mem_alloc(sizeof(*x) + len + 1);
 	x->value = value;
-	memcpy(x->key, key, len);
-	HASH_ADD(hh, m->head, key[0], len, x);
+	if (old != value)
+		drop_value(m, old);
+}
+
+void **map_slot(struct map *m, const char *key)
+{
+	return &at(m, key)->value;
+}
+
+static void *take(struct map *m, struct entry *x)
+{
+	void *value = x->value;
+
+	HASH_DEL(m->head, x);
+	free(x);
+	return value;
 }
 
 void *map_take(struct map *m, const char *key)
 {
 	struct entry *x = find(m, key);
-	void *value;
 
-	if (!x)
-		return NULL;
-	value = x->value;
-	HASH_DEL(m->head, x);
-	free(x);
-	return value;
+	return x ? take(m, x) : NULL;
 }
 
 /* The entry is gone before its value is freed: free_value may look at the map, and key may be the
@@ -118,7 +133,7 @@ void map_del(struct map *m, const char *key)
 void map_clear(struct map *m)
 {
 	while (m->head)
-		map_del(m, m->head->key);
+		drop_value(m, take(m, m->head));
 }
 
 size_t map_size(const struct map *m)

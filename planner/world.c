@@ -520,6 +520,7 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	const char *tenant = str_or(p->tenant, ""), *ns = str_or(p->ns, ""),
 		   *name = str_or(p->name, "");
 	struct world_one *c, *old;
+	void **slot;
 	char *at;
 
 	c = mem_alloc(sizeof(*c) + size_of(tenant) + size_of(ns) + size_of(name) + size_of(p->uid) +
@@ -538,7 +539,8 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	c->terminating = p->terminating;
 	c->shape = shape_of(w, p);
 	c->side = shape_side(w, p);
-	old = map_get(w->pods, pod_key(tenant, ns, name, w));
+	slot = map_slot(w->pods, pod_key(tenant, ns, name, w));
+	old = *slot;
 	if (old && same_pod(old, c)) {
 		shape_release(c->shape);
 		shape_release(c->side);
@@ -553,7 +555,9 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 			c->after->before = c;
 		w->pending = c;
 	}
-	map_put(w->pods, pod_key(tenant, ns, name, w), c);
+	*slot = c;
+	if (old)
+		drop_pod(old);
 	return true;
 }
 

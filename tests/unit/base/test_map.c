@@ -167,6 +167,24 @@ static void the_order_outlives_removal_and_growth(void **state)
 	assert_int_equal(want, 1001);
 }
 
+static void a_slot_is_there_from_the_first_look(void **state)
+{
+	OWN(map) m = map_new(NULL);
+	int one, two;
+	void **slot;
+
+	(void)state;
+	slot = map_slot(m, "a");
+	assert_null(*slot);
+	assert_true(map_has(m, "a"));
+	*slot = &one;
+	assert_ptr_equal(map_get(m, "a"), &one);
+	assert_ptr_equal(*map_slot(m, "a"), &one);
+	map_put(m, "a", &two);
+	assert_ptr_equal(*map_slot(m, "a"), &two);
+	assert_int_equal(map_size(m), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +195,7 @@ int main(void)
 		cmocka_unit_test(values_are_freed_once),
 		cmocka_unit_test(a_null_value_is_still_there),
 		cmocka_unit_test(the_order_outlives_removal_and_growth),
+		cmocka_unit_test(a_slot_is_there_from_the_first_look),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
