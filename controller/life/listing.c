@@ -11,7 +11,9 @@
 #include "controller/life/bmc_reason.h"
 #include "controller/life/journal.h"
 
-#define TRIES 6			    /* in a row in which a BMC that answers fails at this */
+#define TRIES 6 /* in a row in which a BMC that answers fails at this */
+/* ... so long after one another at most: by then the agent runs, and the BMC has had the time since the power came. */
+#define FAILS_AGAIN_MS 4000
 #define PATIENCE_MS (3 * 60 * 1000) /* for what it shows of the time before the power came */
 #define LOOK_AGAIN_MS (30 * 1000)
 
@@ -69,6 +71,7 @@ static void on_listed(const struct provider_observation *o, const char *handle, 
 	static const struct provider_observation none = {0};
 	struct life *l = arg;
 	struct life_listing *k = &l->listing;
+	int64_t wait;
 
 	(void)handle;
 	k->busy = false;
@@ -82,8 +85,10 @@ static void on_listed(const struct provider_observation *o, const char *handle, 
 	} else {
 		k->error = *e;
 		k->failed++;
-		k->after =
-			loop_now(l->c->loop) + backoff_next(&k->backoff, loop_random(l->c->loop));
+		wait = backoff_next(&k->backoff, loop_random(l->c->loop));
+		if (e->code >= 500 && wait > FAILS_AGAIN_MS)
+			wait = FAILS_AGAIN_MS;
+		k->after = loop_now(l->c->loop) + wait;
 	}
 	life_kick(l);
 }
