@@ -169,6 +169,12 @@ class Vm:
         virsh("qemu-monitor-command", self.name, "--hmp",
               f"set_link card0 {'on' if up else 'off'}")
 
+    def processor(self):
+        """What the emulated processor is at: of a guest that hangs, whether it waits for a timer that never comes."""
+        asked = "".join(virsh("qemu-monitor-command", self.name, "--hmp", f"info {what}", check=False)
+                        for what in ("registers", "lapic"))
+        return " ".join(re.findall(r"RIP=\w+|HLT=\d|current_count = \d+|(?:ISR|IRR)\s+\S+", asked))
+
     def console_text(self):
         """What the serial console has said so far.  virtlogd writes it, as root."""
         try:
