@@ -25,6 +25,7 @@
 #include "controller/hardware/made_machines.h"
 #include "controller/hardware/provider_hold.h"
 #include "controller/hardware/way_looks.h"
+#include "controller/rules/machine.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 
@@ -135,9 +136,14 @@ static bool same_logins(const struct kube_entry *old, const struct kube_entry *n
 	       str_eq(a->status.bmc.refused_secret_version, b->status.bmc.refused_secret_version);
 }
 
-static void machine_spec_changed(struct controller *c, const char *name, const struct machine *m)
+/* old: NULL where it is new. */
+static void machine_spec_changed(struct controller *c, const char *name, const struct machine *old,
+				 const struct machine *m)
 {
 	OWN(arena) a = arena_new();
+
+	if (old && m && !machine_same_reach(old, m))
+		lives_reattach(c->lives, name);
 
 	reserved_put(c->ctx.reserved, arena_printf(a, "the BMC of machine %s", name),
 		     m && m->spec.bmc ? m->spec.bmc->address : NULL, false);
@@ -191,7 +197,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		if (!same_spec(old, new_) || !same_logins(old, new_))
 			machine_index_put(c->machine_index, name, o);
 		if (!same_spec(old, new_))
-			machine_spec_changed(c, name, o);
+			machine_spec_changed(c, name, old ? old->object : NULL, o);
 		kick_claim_of(c, old); /* one that it has just let go of ends now */
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
 		end = eta_saw(c->eta, old ? old->object : NULL, o);

@@ -60,7 +60,6 @@ struct life_parts {
 struct life_attached {
 	char *secret_version; /* of the credentials of its BMC */
 	char *seat;	      /* what the agent's session was made of */
-	int64_t generation;   /* of the Machine, as seen last */
 	bool again;	      /* spec or Secret changed: attach anew; set by steps/requests.c too */
 	enum { LIFE_LOGGED_IN, LIFE_LOGGING_OUT, LIFE_LOGGED_OUT } login; /* life/log_out.c */
 	struct err

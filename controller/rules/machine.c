@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/data/json.h"
 #include "api/reasons.h"
 #include "base/str.h"
 
@@ -33,6 +34,24 @@ int64_t quarantine_due(const struct machine *m)
 	const struct machine_quarantine *q = m->status.quarantine;
 
 	return q && q->exit == EXIT_AUTO ? m->status.state_since + quarantine_wait(m) : 0;
+}
+
+static json_t *reach(const struct machine *m)
+{
+	struct machine copy = {.spec = m->spec};
+
+	copy.spec.drives = (struct object_drives){0};
+	copy.spec.controllers = (struct object_controllers){0};
+	copy.spec.unseen_drives = (struct strings){0};
+	return fields_encode(object_kinds[OBJECT_MACHINE].fields, &copy);
+}
+
+bool machine_same_reach(const struct machine *a, const struct machine *b)
+{
+	OWN_JSON ra = reach(a);
+	OWN_JSON rb = reach(b);
+
+	return json_equal(ra, rb);
 }
 
 struct labels machine_topology(const struct machine *m, struct arena *a)

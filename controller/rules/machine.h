@@ -31,6 +31,9 @@ bool warm_is_ending(const struct machine *m);
 struct arena;
 struct labels machine_topology(const struct machine *m, struct arena *a);
 
+/* Are its BMC and its place reached as before?  All of spec but the drives and controllers that an inspection learns. */
+bool machine_same_reach(const struct machine *a, const struct machine *b);
+
 /* A reason for which no machine can be booted while it stands in lastError: its BMC is not trusted, refuses the login,
  * does not answer or is of another machine, or its Provider is not ready.  So it is not taken either. */
 bool machine_is_out_of_reach(const char *reason);

@@ -445,11 +445,6 @@ void lives_update(struct lives *ls, const char *name, const struct machine *m)
 		free(l->tenant);
 		l->tenant = mem_strdup(m->status.tenant.name);
 	}
-	/* The spec changed: addresses and Secrets may have. */
-	if (m && l->attached.generation != m->meta.generation) {
-		l->attached.again = true;
-		l->attached.generation = m->meta.generation;
-	}
 	life_kick(l);
 }
 

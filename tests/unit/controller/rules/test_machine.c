@@ -6,6 +6,31 @@
 #define ADDRESS "https://10.0.8.17/redfish/v1/Systems/1"
 #define PIN "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
+static void what_an_inspection_learns_changes_no_reach(void **state)
+{
+	struct object_drive drive = {.wwn = "eui.1", .bytes = 1};
+	struct machine_bmc bmc = {.address = ADDRESS}, moved = {.address = ADDRESS "/"};
+	struct machine_identity who = {.system_uuid = "4c4c4544-0000-1000-8000-000000000001"};
+	const char *unseen = "WD-1";
+	const struct machine was = {.spec = {.provider_ref.name = "rack", .bmc = &bmc}};
+	struct machine is = was;
+
+	(void)state;
+	assert_true(machine_same_reach(&was, &is));
+	is.spec.drives = (struct object_drives){.v = &drive, .n = 1};
+	is.spec.unseen_drives = (struct strings){.v = &unseen, .n = 1};
+	is.status.tenancy = 7;
+	assert_true(machine_same_reach(&was, &is));
+	is.spec.bmc = &moved;
+	assert_false(machine_same_reach(&was, &is));
+	is = was;
+	is.spec.identity = &who;
+	assert_false(machine_same_reach(&was, &is));
+	is = was;
+	is.spec.provider_ref.name = "other";
+	assert_false(machine_same_reach(&was, &is));
+}
+
 static void a_bmc_is_trusted_letter_for_letter(void **state)
 {
 	struct object_secret_ref ca = {.name = "ca", .key = "ca.crt"},
@@ -97,6 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_keeps_a_machine_from_booting_keeps_it_from_being_taken),
+		cmocka_unit_test(what_an_inspection_learns_changes_no_reach),
 		cmocka_unit_test(a_bmc_is_trusted_letter_for_letter),
 		cmocka_unit_test(the_secret_and_the_ca_are_part_of_it),
 		cmocka_unit_test(a_node_is_told_where_its_machine_stands_and_nothing_else),
