@@ -293,6 +293,14 @@ static void read_body(const struct rf_request *q, const struct http_reply *http,
 	}
 }
 
+/* Nothing useful came.  500 to the list of drives speaks of that list: each other resource is asked by itself. */
+static bool is_silent(const struct redfish *r, const struct http_reply *http)
+{
+	if (!http)
+		return true;
+	return http->status >= 500 && !(http->status == 500 && r->op && r->op->kind == RF_DRIVES);
+}
+
 static void on_done(const struct http_reply *http, const struct err *e, void *arg)
 {
 	struct redfish *r = arg;
@@ -301,7 +309,7 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 	char *etag = NULL;
 
 	r->http = NULL;
-	r->silent = !http || http->status >= 500;
+	r->silent = is_silent(r, http);
 	if (!http) {
 		p.err = *e;
 		p.err.scope = ERR_MACHINE;

@@ -143,6 +143,26 @@ static void a_list_without_an_end_ends(void **state)
 	assert_true(got.n > 0 && got.n <= 256);
 }
 
+static void a_bmc_that_fails_at_its_drives_alone_is_not_left_alone(void **state)
+{
+	static const struct fake_drive drive = {.serial = "S1", .slot = "bay 1"};
+	struct bmc_rig *f = *state;
+
+	f->bmc.drives = &drive;
+	f->bmc.ndrives = 1;
+	f->bmc.storage_fails = true;
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(ask(f), ERR_UNAVAILABLE);
+		assert_int_equal(f->err.code, 500);
+	}
+	assert_done(bmc_read_system(f));
+	f->bmc.unavailable = true; /* 503: all of it is away */
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(ask(f), ERR_UNAVAILABLE);
+	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
+	assert_true(f->err.retry_after_ms > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +172,7 @@ int main(void)
 		bmc_test(a_long_list_takes_several_calls),
 		bmc_test(what_is_not_served_is_passed_over_and_what_fails_is_asked_again),
 		bmc_test(a_list_without_an_end_ends),
+		bmc_test(a_bmc_that_fails_at_its_drives_alone_is_not_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
