@@ -221,19 +221,20 @@ static bool ensure_bmc_attached(struct life *l)
 	struct err e = {0};
 	char digest[512];
 
+	if (l->attached.again) /* what was seen and learnt is of the last one */
+		detach_bmc(l);
+	l->attached.again = false;
 	if (!life_ensure_bmc_trust_written(l))
 		return false;
 	if (!life_bmc_trusted(l, &e)) {
 		detach_bmc(l);
 		return true;
 	}
-	if (!l->bmc || l->attached.again) {
-		detach_bmc(l);
+	if (!l->bmc) {
 		err_clear(&l->attached.error);
 		l->bmc = driver_attach(l->driver, l->m, &version, &l->attached.error);
 		if (!l->bmc) /* its Secret kicks it when it is there, or another */
 			return true;
-		l->attached.again = false;
 		str_copy(digest, sizeof(digest), str_or(version, ""));
 		free(l->attached.secret_version);
 		l->attached.secret_version = mem_strdup(digest);

@@ -9,7 +9,7 @@
 #include "tests/contract/fake_libvirt.h"
 
 /* A process that hangs, as drover-libvirt may; what every child does is in tests/contract/test_fabric.c too. */
-#define LIMIT_MS 20000
+#define LIMIT_MS 40000
 
 struct bench {
 	struct loop *loop;
