@@ -63,7 +63,7 @@ struct answer {
 	struct err err;
 	struct provider_observation seen;
 	bool observed;
-	char uuid[64], serial[64], url[256], http[256], session[128], pin[80];
+	char uuid[64], serial[64], url[256], http[256], session[128], pin[80], fault[256];
 };
 
 static void origin_of(char out[static 32], int i)
@@ -352,6 +352,7 @@ static void on_done(const struct provider_observation *o, const char *handle, co
 	a->seen = *o;
 	str_copy(a->uuid, sizeof(a->uuid), str_or(o->system_uuid, ""));
 	str_copy(a->serial, sizeof(a->serial), str_or(o->serial, ""));
+	str_copy(a->fault, sizeof(a->fault), o->fault ? o->fault : "-");
 	str_copy(a->url, sizeof(a->url), str_or(o->media_url, ""));
 	str_copy(a->http, sizeof(a->http), str_or(o->http_url, ""));
 	str_copy(a->session, sizeof(a->session), str_or(o->session_uri, ""));
@@ -462,6 +463,21 @@ EACH_BACKEND(an_observation_is_fresh_and_carries_the_identity)
 	assert_true(a.seen.media_known);
 	assert_false(a.seen.media_inserted);
 	assert_true(has_sessions(w) == (a.session[0] != '\0'));
+}
+
+/* With what a look reads anyway, where its backend's BMC is asked by Redfish. */
+EACH_BACKEND(what_a_bmc_calls_critical_comes_with_a_look)
+{
+	struct answer a;
+
+	if (!str_eq(w->backend->type, "redfish"))
+		return;
+	w->bmc[0].health = "{'Status': {'HealthRollup': 'Critical'}}";
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_string_equal(a.fault, "the BMC says Critical, and not of which part");
+	w->bmc[0].health = "{'Status': {'Health': 'OK'}}";
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_string_equal(a.fault, "");
 }
 
 EACH_BACKEND(power_is_a_target_and_may_be_asked_for_twice)
@@ -1083,6 +1099,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_observation_is_fresh_and_carries_the_identity),
+		cmocka_unit_test(what_a_bmc_calls_critical_comes_with_a_look),
 		cmocka_unit_test(power_is_a_target_and_may_be_asked_for_twice),
 		cmocka_unit_test(nothing_is_changed_in_a_login_that_was_not_written_down),
 		cmocka_unit_test(boot_overrides_come_and_go),
