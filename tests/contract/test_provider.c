@@ -12,15 +12,18 @@
 #include "tests/contract/fake_ipmitool.h"
 #include "tests/contract/fake_libvirt.h"
 #include "tests/contract/slow_bmc.h"
+#include "tests/contract/unsaid.h"
 
 /*
  * What every provider must do, run against each row of the table below: a provider
- * type and a backend that it drives.  A new provider adds a row.
+ * type and a backend that it drives.  A new provider adds a row.  In every case, the password is in no line of the log and
+ * in no error (unsaid.h).
  */
 #define MEDIA "http://10.0.8.2:8080/media/5f1c.iso"
 #define PIN_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define PIN_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define MACHINES 4
+#define PASSWORD "correct horse"
 
 struct backend {
 	const char *name, *type;
@@ -258,7 +261,8 @@ static struct world *world_new(const struct backend *backend)
 	w->ipmi.find = find_host;
 	w->ipmi.hangs = host_hangs;
 	w->ipmi.arg = w;
-	w->password = secret_from_str("correct horse");
+	w->password = secret_from_str(PASSWORD);
+	unsaid_begin("drover", PASSWORD);
 	w->spec = (struct provider_spec){.name = "hall-a",
 					 .type = backend->type,
 					 .media_url = "http://10.0.8.2:8080",
@@ -321,6 +325,7 @@ static void world_free(struct world *w)
 	loop_group_free(w->hardware);
 	loop_free(w->loop);
 	fake_libvirt_done(&w->libvirt);
+	unsaid_end();
 	free(w);
 }
 
@@ -346,10 +351,14 @@ static void on_done(const struct provider_observation *o, const char *handle, co
 	err_clear(&a->err);
 	if (e)
 		a->err = *e;
+	unsaid_check(e ? e->text : NULL);
 	a->observed = o != NULL;
 	if (!o)
 		return;
 	a->seen = *o;
+	unsaid_check(o->session_uri);
+	unsaid_check(o->fault);
+	unsaid_check(o->unsensed);
 	str_copy(a->uuid, sizeof(a->uuid), str_or(o->system_uuid, ""));
 	str_copy(a->serial, sizeof(a->serial), str_or(o->serial, ""));
 	str_copy(a->fault, sizeof(a->fault), o->fault ? o->fault : "-");
