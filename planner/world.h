@@ -17,7 +17,7 @@
  * What the world caches never changes a result: plan_make() of a world that was
  * built delta by delta equals that of one built anew from the same objects.
  * Keys: tenants, pools, providers, machines and claims by name; pods by
- * "TENANT/NAMESPACE/NAME"; nodes by "TENANT/NAME".
+ * "TENANT/NAMESPACE/NAME"; nodes by "TENANT/NAME".  Gangs have none: they are what their pods say.
  */
 struct world;
 
@@ -196,6 +196,13 @@ struct world_pod {
 	} volumes;
 	const char *
 		volume_wait; /* why no node will do for its volumes until they are others: its reason; NULL: they do */
+	/* All of it or none (planner/gangs.h).  key: the same text in all its pods; NULL: of none.  min: so many of them at
+	 * least; where they differ, the most that one of them says. */
+	struct {
+		const char *key;
+		int64_t min;
+	} gang;
+	const char *gang_wait; /* why the size of its gang is not known; NULL: it is */
 	const char *
 		unsupported; /* a constraint that this planner cannot judge: the pod gets that as its reason */
 };
@@ -215,5 +222,10 @@ bool world_del_machine(struct world *w, const char *name);
 bool world_del_claim(struct world *w, const char *name);
 bool world_del_node(struct world *w, const char *tenant, const char *name);
 bool world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name);
+
+/* Keys of labels by whose values a gang is kept together, the narrowest first: NVLink domain, rack, leaf, spine.  None
+ * at first. */
+#define WORLD_LEVELS 8
+void world_put_levels(struct world *w, const char *const *keys, size_t n); /* n <= WORLD_LEVELS */
 
 #endif
