@@ -23,7 +23,7 @@
  * Tests: tests/contract/test_fabric.c, tests/unit/providers/test_child.c
  */
 #define CHILD_MAX_LINE (64u << 10)
-#define CHILD_HELLO_MS 30000 /* a driver may log in first */
+#define CHILD_HELLO_MS 30000
 #define CHILD_PING_MS 5000
 #define CHILD_STUCK 8
 

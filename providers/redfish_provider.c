@@ -149,6 +149,7 @@ static void on_system(const struct redfish_system *s, const struct err *e, void 
 	j->seen.system_uuid = arena_strdup(j->strings, s->system_uuid);
 	j->seen.serial = arena_strdup(j->strings, s->serial);
 	j->seen.http_url = arena_strdup(j->strings, s->http_boot_uri);
+	j->seen.fault = s->health_told ? arena_strdup(j->strings, s->fault) : NULL;
 	redfish_read_media(bmc_of(j), on_media, j);
 }
 

@@ -261,6 +261,8 @@ void rf_parse(const json_t *system, int64_t read_at, struct redfish_system *s,
 	      const struct rf_identity *id);
 
 void rf_parse_boot(const json_t *boot, struct redfish_system *s);
+/* health.c: health_told and fault of s. */
+void rf_health_read(const json_t *system, struct redfish_system *s);
 /* True: next() gets the pending object, which goes through rf_pending_read(). */
 bool rf_look_at_pending(struct redfish *r, rf_step *next);
 /* op->pending, target and tag are set if it has boot overrides.  False: it could not be read. */

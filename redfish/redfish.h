@@ -100,6 +100,8 @@ struct redfish_system {
 	const char *boot_mode;
 	const char *http_boot_uri;
 	const char *boot_progress; /* NULL: not given */
+	bool health_told;
+	char fault[256]; /* health_told: what is Critical, for people; "": nothing */
 };
 /* s is valid during done(). */
 void redfish_read_system(struct redfish *r,

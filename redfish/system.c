@@ -73,6 +73,7 @@ void rf_parse(const json_t *j, int64_t read_at, struct redfish_system *s,
 		.boot_progress = text_at(json_object_get(j, "BootProgress"), "LastState"),
 	};
 	rf_parse_boot(json_at(j, "Boot"), s);
+	rf_health_read(j, s);
 }
 
 void rf_parse_boot(const json_t *boot, struct redfish_system *s)

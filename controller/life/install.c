@@ -17,8 +17,11 @@
 #define PATIENCE_MS 60000
 /* Up for so long: what the install wrote last has left the kernel's memory (vm.dirty_expire_centisecs, 30 s). */
 #define SETTLED_MS 30000
-/* A firmware that is still at its self-test boots by itself: of spec.bcm.noProgress, so much is left to it. */
+/* A firmware that is still at its self-test boots by itself.  Of the three parts of spec.bcm.noProgress it has one from
+ * when its head node is back from an absence that was seen; two where none was: one too short, or whose end no leader saw,
+ * tells of itself by this alone.  A self-test of more than two parts costs one boot more, and no install. */
 #define UNBEGUN_PARTS 3
+#define UNSEEN_PARTS 2
 /* A boot from the network asks for about a minute (PXE: DHCP after 4, 8, 16, 32 s). */
 #define AWAY_MS 30000
 
@@ -225,23 +228,31 @@ static bool ensure_back_noted(struct life *l)
 	return false;
 }
 
-/* It booted into nothing while the head node was away, and nothing will wake it. */
-static bool is_left_behind(const struct life *l)
+/* So many parts of noProgress are over since then. */
+static bool are_over(const struct life *l, int64_t since, int parts)
 {
 	const struct provider_object_bcm *b = life_provider(l)->spec.bcm;
-	const struct machine_install *i = l->m->status.install;
-	int64_t since = i->back_time > i->changed_time ? i->back_time : i->changed_time;
 
-	return i->back_time && !i->restart_time && b && b->no_progress > 0 &&
+	return b && b->no_progress > 0 &&
 	       loop_wall(l->c->loop) - clock_jumps_since(l->c, since) - since >
-		       b->no_progress / UNBEGUN_PARTS;
+		       b->no_progress / UNBEGUN_PARTS * parts;
+}
+
+/* It booted into nothing, as its head node was away, and nothing will wake it. */
+static bool is_left_behind(const struct life *l)
+{
+	const struct machine_install *i = l->m->status.install;
+	int64_t back = i->back_time > i->changed_time ? i->back_time : i->changed_time;
+
+	return !i->restart_time && ((i->back_time && are_over(l, back, 1)) ||
+				    are_over(l, i->changed_time, UNSEEN_PARTS));
 }
 
 static void begin_restart(struct life *l)
 {
 	json_t *i = json_pack("{s:s, s:s}", "phase", "Restarting", "text", l->install.text);
 
-	log_warn("switched off and on: its boot met no head node", LOG_S("machine", l->name));
+	log_warn("switched off and on: its boot led nowhere", LOG_S("machine", l->name));
 	life_set_time(i, "changedTime", loop_wall(l->c->loop));
 	life_set_time(i, "restartTime", loop_wall(l->c->loop));
 	life_write(l, json_pack("{s:o}", "install", i), NULL);
@@ -259,8 +270,10 @@ static void restart(struct life *l)
 		life_power(l, false);
 	else
 		life_wait(l, WAITING_DEVICE, REASON_InstallNotBegun,
-			  "BCM says %s since its head node is back: switched off and on, once",
-			  str_or(l->m->status.install->text, "nothing"));
+			  "BCM says %s since %s: switched off and on, once",
+			  str_or(l->m->status.install->text, "nothing"),
+			  l->m->status.install->back_time ? "its head node is back"
+							  : "it was switched on");
 }
 
 /* What the manager says of it, once it is on.  True: it is up, and was for long enough. */

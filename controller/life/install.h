@@ -10,7 +10,7 @@
  *	   ^								   |
  *	   '-------------- the manager has its node back: after the wipe ----'
  *
- *	Installing --its boot met no manager, for that was away--> Restarting --off--> Installing	(once)
+ *	Installing --its boot led nowhere: its manager was away-> Restarting --off--> Installing	(once)
  *
  * Where it is stands in status.install.  The manager is asked only when the machine is off and its port is in
  * provisioning, where it reaches the head node; the tenant's token comes after it, by the agent, so that no manager

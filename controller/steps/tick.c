@@ -214,6 +214,17 @@ static void life_detach(struct life *l)
 	life_place_drop(l);
 }
 
+/* What hangs on its driver goes.  False: its fabric will answer yet (within 60 s), to this life: of another Provider that
+ * would be the wrong word, and a life that is gone hears none. */
+static bool ensure_detached(struct life *l)
+{
+	if (l->driver && l->place.busy)
+		return false;
+	if (l->driver)
+		life_detach(l);
+	return true;
+}
+
 /* Whether it may be asked as well is for those to ask who need it (life/bmc_open.h). */
 static bool ensure_bmc_attached(struct life *l)
 {
@@ -249,9 +260,8 @@ static bool ensure_attached(struct life *l)
 	const struct provider_object *p = life_provider(l);
 	struct driver *s = p ? driver_get(l->parts->drivers, p->meta.name) : NULL;
 
-	if (l->driver &&
-	    l->driver != s) /* spec.providerRef changed: what hangs on the old one goes first */
-		life_detach(l);
+	if (l->driver != s && !ensure_detached(l)) /* spec.providerRef changed */
+		return false;
 	l->driver = s;
 	if (!s || !s->provider) {
 		life_wait(l, WAITING_APPROVAL, REASON_ProviderNotReady,
@@ -347,8 +357,8 @@ static enum life_decision turn(struct life *l)
 	    !life_ensure_finalizer(l, true))
 		return LIFE_STAY;
 	if (goes_without_provider(l)) {
-		if (l->driver)
-			life_detach(l);
+		if (!ensure_detached(l))
+			return LIFE_STAY;
 		return steps[l->state](l);
 	}
 	if (!life_ensure_times_near(l) || !life_ensure_line_settled(l) ||

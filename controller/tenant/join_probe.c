@@ -30,9 +30,14 @@ enum found {
 	FOUND_INFO
 };
 
+/* Where it has no ConfigMap that drover can read: does it serve the script by which nodes join a vCluster? */
+#define JOIN_SCRIPT "/node/join"
+enum script { SCRIPT_UNASKED, SCRIPT_NONE, SCRIPT_UNKNOWN, SCRIPT_SERVED };
+
 /* What one round of questions came to. */
 struct facts {
 	enum found found;
+	enum script script;
 	char endpoint[JOIN_PROBE_ENDPOINT]; /* "": it says none */
 	char refused[160];		    /* why not the one that it says */
 	char version[16];		    /* of the host cluster; "": not asked */
@@ -121,7 +126,7 @@ static json_t *yaml_of(struct join_probe *p, const json_t *map, const char *key,
 
 static bool same(const struct facts *a, const struct facts *b)
 {
-	return a->found == b->found && str_eq(a->endpoint, b->endpoint) &&
+	return a->found == b->found && a->script == b->script && str_eq(a->endpoint, b->endpoint) &&
 	       str_eq(a->refused, b->refused) && str_eq(a->version, b->version);
 }
 
@@ -143,6 +148,21 @@ static void end_round(struct join_probe *p, const struct err *e)
 	}
 	if (changed)
 		p->changed(p->t);
+}
+
+/* A script is no JSON, and asked for without a token it may be refused as a bad request: both say that somebody is
+ * there.  An API server that knows nothing of it says that it is not there, or, to whom it does not trust, nothing. */
+static void on_script(json_t *o, const struct err *e, void *arg)
+{
+	struct join_probe *p = arg;
+
+	(void)o;
+	p->call = NULL;
+	if (!e || e->kind == ERR_PROTOCOL || e->kind == ERR_INVALID)
+		p->now.script = SCRIPT_SERVED;
+	else
+		p->now.script = e->kind == ERR_NOT_FOUND ? SCRIPT_NONE : SCRIPT_UNKNOWN;
+	end_round(p, NULL);
 }
 
 static void on_info(json_t *map, const struct err *e, void *arg)
@@ -168,6 +188,9 @@ static void on_info(json_t *map, const struct err *e, void *arg)
 		else if (conf)
 			str_format(p->now.refused, sizeof(p->now.refused),
 				   CLUSTER_INFO " names no https server");
+	} else if (p->now.found != FOUND_KUBEADM && !p->t->on_host) {
+		p->call = kube_get_path(tenant_nodes_client(p->t), JOIN_SCRIPT, on_script, p);
+		return;
 	}
 	end_round(p, NULL);
 }
@@ -352,12 +375,22 @@ void join_probe_answer(const struct join_probe *p, const struct virtual_cluster 
 			none(out, "NotAsked", "it was not asked yet");
 		return;
 	case FOUND_NOTHING:
+		if (f->script == SCRIPT_SERVED) {
+			none(out, "JoinScriptAlone",
+			     "it serves " JOIN_SCRIPT
+			     ", and nodes join by kubeadm here: there is neither " KUBEADM_CONFIG
+			     " nor " CLUSTER_INFO);
+			return;
+		}
 		none(out, p->t->on_host ? "HostNotJoinable" : "NoPrivateNodes",
 		     "%s has neither " KUBEADM_CONFIG " nor " CLUSTER_INFO ": nodes cannot join it",
 		     whose);
 		return;
 	case FOUND_DENIED:
-		none(out, "NotPermitted", "drover may not read " KUBEADM_CONFIG " of %s", whose);
+		none(out, "NotPermitted", "drover may not read " KUBEADM_CONFIG " of %s%s", whose,
+		     f->script == SCRIPT_SERVED ? ", which serves " JOIN_SCRIPT
+						  ": nodes can join it"
+						: "");
 		return;
 	case FOUND_KUBEADM:
 	case FOUND_INFO:

@@ -9,6 +9,9 @@
  * A machine joins as kubeadm does it.  A cluster that can be joined so says it in the ConfigMap
  * kube-system/kubeadm-config, which `kubeadm init` and a vCluster with private nodes write, or at least in
  * kube-public/cluster-info, by which a node finds the CA.  A vCluster that shares its host's nodes has neither.
+ * Of one that has neither, or does not let drover look, GET /node/join says whether it is a vCluster with private nodes after
+ * all, over the connection that its kubeconfig's CA verifies.  That is said, and no more: the script takes no provider ID, runs
+ * as root, and brings a kubelet of its own, so drover never runs it.
  * Where nodes join is spec.joinEndpoint of the VirtualCluster, or else what the ConfigMap says: a tenant's word, so it
  * is HOST:PORT and neither local nor an address that no tenant may name (core/reserved.h).
  *

@@ -205,6 +205,22 @@ static json_t *reset_values(const struct fake_bmc *b)
 	return v;
 }
 
+static void add_health(json_t *system, const char *text)
+{
+	char *quoted = mem_strdup(text);
+	struct err e;
+	json_t *more;
+
+	for (char *c = quoted; *c; c++)
+		if (*c == '\'')
+			*c = '"';
+	more = json_parse(quoted, strlen(quoted), &e);
+	assert(more);
+	json_object_update(system, more);
+	json_decref(more);
+	free(quoted);
+}
+
 static json_t *system_json(const struct fake_bmc *b)
 {
 	json_t *reset = json_pack("{s:s}", "target", SYSTEM "/Actions/ComputerSystem.Reset");
@@ -214,6 +230,8 @@ static json_t *system_json(const struct fake_bmc *b)
 			      "Boot", boot(b, false), "Actions", "#ComputerSystem.Reset", reset,
 			      "Links", "ManagedBy", link_to(MANAGER));
 
+	if (b->health)
+		add_health(j, b->health);
 	if (b->action_info)
 		json_object_set_new(reset, "@Redfish.ActionInfo",
 				    json_string(SYSTEM "/ResetActionInfo"));

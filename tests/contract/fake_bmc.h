@@ -83,6 +83,7 @@ struct fake_bmc {
 	bool attributes_refused;  /* ... which cannot be written */
 	bool redirect;		  /* Systems answers 308 to itself with a slash */
 	const char *vendor, *model;
+	const char *health; /* further members of the System, as JSON with ' for "; NULL: none */
 	const char *capture;
 	/* misdeeds */
 	bool power_lie; /* takes the Reset and does nothing */

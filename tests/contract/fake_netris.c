@@ -1,4 +1,5 @@
 #include "tests/contract/fake_netris.h"
+#include "tests/contract/unsaid.h"
 
 #include "base/str.h"
 
@@ -49,6 +50,7 @@ void fake_netris_init(struct fake_netris *f, struct loop *l, struct loop_group *
 	http_mem_fault(f->net, fate, f);
 	f->http = http_new(client, http_mem_transport(f->net, client, "10.0.0.1", NULL, NULL), 0);
 	f->password = secret_from_str(FAKE_NETRIS_PASSWORD);
+	unsaid_begin("drover", FAKE_NETRIS_PASSWORD);
 	f->config = (struct fabric_netris){.http = f->http,
 					   .url = FAKE_NETRIS,
 					   .user = "drover",
@@ -62,6 +64,7 @@ void fake_netris_init(struct fake_netris *f, struct loop *l, struct loop_group *
 
 void fake_netris_done(struct fake_netris *f)
 {
+	unsaid_end();
 	http_free(f->http);
 	httpd_free(f->httpd);
 	http_mem_net_free(f->net);

@@ -11,11 +11,12 @@
 #include "providers/fabric.h"
 #include "tests/contract/fake_fabric.h"
 #include "tests/contract/fake_netris.h"
+#include "tests/contract/unsaid.h"
 
 /*
  * What every fabric must do, run against each row of the table below: no fabric, a driver in the simulated loop,
  * examples/exec-fabric/port-move as a real process, and server clusters of a simulated Netris controller, which answers at
- * once, after 3 s, and in every form that its releases have.  What netris alone does: test_netris_fabric.c.
+ * once, after 3 s, and in every form that its releases have; its password is told by nobody (unsaid.h).  What netris alone does: test_netris_fabric.c.
  */
 enum which { NONE, SIMULATED, REAL, NETRIS };
 
@@ -114,6 +115,8 @@ static void on_done(const struct fabric_place *p, const struct err *e, void *arg
 	a->count++;
 	a->at = loop_now(a->w->loop);
 	err_clear(&a->err);
+	unsaid_check(e ? e->text : NULL);
+	unsaid_check(p ? p->why : NULL);
 	if (e)
 		a->err = *e;
 	a->observed = p != NULL;

@@ -12,15 +12,18 @@
 #include "tests/contract/fake_ipmitool.h"
 #include "tests/contract/fake_libvirt.h"
 #include "tests/contract/slow_bmc.h"
+#include "tests/contract/unsaid.h"
 
 /*
  * What every provider must do, run against each row of the table below: a provider
- * type and a backend that it drives.  A new provider adds a row.
+ * type and a backend that it drives.  A new provider adds a row.  In every case, the password is in no line of the log and
+ * in no error (unsaid.h).
  */
 #define MEDIA "http://10.0.8.2:8080/media/5f1c.iso"
 #define PIN_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define PIN_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define MACHINES 4
+#define PASSWORD "correct horse"
 
 struct backend {
 	const char *name, *type;
@@ -63,7 +66,7 @@ struct answer {
 	struct err err;
 	struct provider_observation seen;
 	bool observed;
-	char uuid[64], serial[64], url[256], http[256], session[128], pin[80];
+	char uuid[64], serial[64], url[256], http[256], session[128], pin[80], fault[256];
 };
 
 static void origin_of(char out[static 32], int i)
@@ -258,7 +261,8 @@ static struct world *world_new(const struct backend *backend)
 	w->ipmi.find = find_host;
 	w->ipmi.hangs = host_hangs;
 	w->ipmi.arg = w;
-	w->password = secret_from_str("correct horse");
+	w->password = secret_from_str(PASSWORD);
+	unsaid_begin("drover", PASSWORD);
 	w->spec = (struct provider_spec){.name = "hall-a",
 					 .type = backend->type,
 					 .media_url = "http://10.0.8.2:8080",
@@ -321,6 +325,7 @@ static void world_free(struct world *w)
 	loop_group_free(w->hardware);
 	loop_free(w->loop);
 	fake_libvirt_done(&w->libvirt);
+	unsaid_end();
 	free(w);
 }
 
@@ -346,12 +351,17 @@ static void on_done(const struct provider_observation *o, const char *handle, co
 	err_clear(&a->err);
 	if (e)
 		a->err = *e;
+	unsaid_check(e ? e->text : NULL);
 	a->observed = o != NULL;
 	if (!o)
 		return;
 	a->seen = *o;
+	unsaid_check(o->session_uri);
+	unsaid_check(o->fault);
+	unsaid_check(o->unsensed);
 	str_copy(a->uuid, sizeof(a->uuid), str_or(o->system_uuid, ""));
 	str_copy(a->serial, sizeof(a->serial), str_or(o->serial, ""));
+	str_copy(a->fault, sizeof(a->fault), o->fault ? o->fault : "-");
 	str_copy(a->url, sizeof(a->url), str_or(o->media_url, ""));
 	str_copy(a->http, sizeof(a->http), str_or(o->http_url, ""));
 	str_copy(a->session, sizeof(a->session), str_or(o->session_uri, ""));
@@ -462,6 +472,21 @@ EACH_BACKEND(an_observation_is_fresh_and_carries_the_identity)
 	assert_true(a.seen.media_known);
 	assert_false(a.seen.media_inserted);
 	assert_true(has_sessions(w) == (a.session[0] != '\0'));
+}
+
+/* With what a look reads anyway, where its backend's BMC is asked by Redfish. */
+EACH_BACKEND(what_a_bmc_calls_critical_comes_with_a_look)
+{
+	struct answer a;
+
+	if (!str_eq(w->backend->type, "redfish"))
+		return;
+	w->bmc[0].health = "{'Status': {'HealthRollup': 'Critical'}}";
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_string_equal(a.fault, "the BMC says Critical, and not of which part");
+	w->bmc[0].health = "{'Status': {'Health': 'OK'}}";
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_string_equal(a.fault, "");
 }
 
 EACH_BACKEND(power_is_a_target_and_may_be_asked_for_twice)
@@ -1083,6 +1108,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_observation_is_fresh_and_carries_the_identity),
+		cmocka_unit_test(what_a_bmc_calls_critical_comes_with_a_look),
 		cmocka_unit_test(power_is_a_target_and_may_be_asked_for_twice),
 		cmocka_unit_test(nothing_is_changed_in_a_login_that_was_not_written_down),
 		cmocka_unit_test(boot_overrides_come_and_go),

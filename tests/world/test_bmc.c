@@ -353,11 +353,52 @@ static void what_a_bmc_quotes_opens_nothing(void **state)
 	world_stop(&w);
 }
 
+static bool is_healthy(const struct server *b, const char *want)
+{
+	char text[512];
+	json_t *x;
+	size_t i;
+
+	json_array_foreach (json_at(b->object, "status", "conditions"), i, x) {
+		if (!str_eq(json_str_at(x, "type"), "Healthy"))
+			continue;
+		str_format(text, sizeof(text), "%s %s %s", json_str_at(x, "status"),
+			   json_str_at(x, "reason"), str_or(json_str_at(x, "message"), ""));
+		return str_eq(text, want);
+	}
+	return str_eq(want, "");
+}
+
+/* In a condition, and cured there; the machine goes its way. */
+static void what_its_bmc_calls_critical_is_named(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 39, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	assert_true(is_healthy(b, ""));
+	b->bmc.health = "{'Status': {'HealthRollup': 'Critical'}, 'MemorySummary': {'Status': "
+			"{'HealthRollup': 'Critical'}}}";
+	world_run(&w, 300000);
+	assert_true(
+		is_healthy(b, "False HardwareFault the BMC says Critical: MemorySummary Critical"));
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	b->bmc.health = "{'Status': {'HealthRollup': 'OK'}}";
+	world_run(&w, 300000);
+	assert_true(is_healthy(b, "True NothingCritical "));
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wrong_password_is_tried_once_until_the_secret_changes),
 		cmocka_unit_test(another_machine_at_the_address_is_left_alone),
+		cmocka_unit_test(what_its_bmc_calls_critical_is_named),
 		cmocka_unit_test(a_machine_that_became_another_is_never_switched),
 		cmocka_unit_test(a_changed_certificate_stops_it),
 		cmocka_unit_test(a_reply_without_end_is_an_error_of_that_machine_alone),

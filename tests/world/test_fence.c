@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/list.h"
 #include "base/str.h"
 #include "tests/world/world.h"
 
@@ -283,9 +284,44 @@ static void another_fabric_waits_for_the_move_of_the_one_before(void **state)
 	world_stop(&w);
 }
 
+static bool asks_its_fabric(void *arg)
+{
+	const struct sim_world *w = arg;
+
+	return !list_empty(&w->fabric_answers);
+}
+
+/* What the old Provider's fabric says is no word of the new one's, and its answer is waited for: whoever it is for is there
+ * until then. */
+static void another_provider_waits_for_the_answer_of_the_old_fabric(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	json_t *o;
+
+	(void)state;
+	world_start(&w, 77, 1);
+	w.fabric_ms = 10000;
+	o = cluster_get(&w.host, "providers.drover.dev/rack");
+	world_do(&w, &w.host, "POST", "/apis/" OBJECT_API_VERSION "/providers",
+		 json_pack("{s:s, s:s, s:{s:s}, s:O}", "apiVersion", OBJECT_API_VERSION, "kind",
+			   "Provider", "metadata", "name", "other", "spec", json_at(o, "spec")));
+	json_decref(o);
+	world_replica(&w);
+	world_wait(&w, asks_its_fabric, &w, 900, "a question to its fabric");
+	world_patch_machine(b, json_pack("{s:{s:s}}", "providerRef", "name", "other"));
+	world_run(&w, 1000);
+	world_do(&w, &w.host, "DELETE", "/apis/" OBJECT_API_VERSION "/machines/gpu-1", NULL);
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/gpu-1",
+		 json_pack("{s:{s:n}}", "metadata", "finalizers"));
+	world_run(&w, 60000);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(another_provider_waits_for_the_answer_of_the_old_fabric),
 		cmocka_unit_test(a_follower_ends_the_session_and_looks_twice_before_it_acts),
 		cmocka_unit_test(a_login_is_in_the_journal_before_drives_are_listed),
 		cmocka_unit_test(without_sessions_a_follower_waits_out_the_call_that_was_begun),

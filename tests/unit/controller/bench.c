@@ -93,6 +93,15 @@ void bench_must(struct bench *d, struct bench_api *api, const char *method, cons
 }
 
 /* Whoever shows no token is the test itself. */
+static void on_join_script(struct httpd_req *q, void *arg)
+{
+	static const char script[] = "#!/bin/sh\nset -e\n";
+	const struct bench_api *api = arg;
+
+	httpd_reply(q, api->join_script ? api->join_script : 404, "text/plain", script,
+		    sizeof(script) - 1);
+}
+
 static const char *user_of(const struct httpd_req *q, void *arg)
 {
 	struct bench_api *api = arg;
@@ -118,6 +127,7 @@ static void start_api(struct bench *d, struct bench_api *api, const char *origin
 	api->store = store_mem_new(d->server_g, 10000);
 	api->api = apiserver_new(d->server_g, api->store, &spec);
 	api->d = httpd_new(d->server_g);
+	httpd_route(api->d, "GET", "/node/join", 0, on_join_script, api);
 	apiserver_routes(api->api, api->d);
 	http_mem_serve(d->net, origin, api->d);
 	api->admin = http_peer_new(d->admin, &peer, &e);

@@ -47,6 +47,8 @@ struct bench_api {
 	/* Whose path has this in it is denied as well, and counted; NULL: nobody is. */
 	const char *denied_at;
 	unsigned denials;
+	/* What GET /node/join is answered with; 0: 404, as an API server does. */
+	int join_script;
 };
 
 struct bench;

@@ -39,10 +39,16 @@ static struct leftovers *start(struct bench *d)
 
 	busy = false;
 	freed = 0;
-	if (!d->c.clock_jumps)
-		d->c.clock_jumps = clock_jumps_new(&d->c);
+	d->c.clock_jumps = clock_jumps_new(&d->c);
 	bench_fleet(d);
 	return leftovers_new(&s);
+}
+
+static void stop(struct bench *d, struct leftovers *ls)
+{
+	leftovers_free(ls);
+	clock_jumps_free(d->c.clock_jumps);
+	d->c.clock_jumps = NULL;
 }
 
 static const struct virtual_cluster *team_a(struct bench *d)
@@ -75,7 +81,7 @@ static void one_made_again_under_its_name_gets_an_entry_of_its_own(void **state)
 	assert_null(leftover_cluster(first));
 	assert_false(leftovers_of(ls, team_a(d))->told);
 	assert_int_equal(freed, 1);
-	leftovers_free(ls);
+	stop(d, ls);
 }
 
 /* The answer comes to the first one: it stays until then. */
@@ -94,7 +100,7 @@ static void an_entry_whose_call_is_under_way_stays(void **state)
 	leftovers_sweep(ls);
 	assert_null(leftovers_find(ls, "team-a"));
 	assert_int_equal(freed, 1);
-	leftovers_free(ls);
+	stop(d, ls);
 }
 
 static void what_is_owed_is_given_up_after_ten_minutes_and_said_once(void **state)
@@ -116,7 +122,7 @@ static void what_is_owed_is_given_up_after_ten_minutes_and_said_once(void **stat
 	assert_true(leftover_given_up(l, &vc, "WayLeft", "it may be left"));
 	bench_run(d, 5000);
 	assert_int_equal(bench_events(&d->host, "WayLeft"), 1);
-	leftovers_free(ls);
+	stop(d, ls);
 }
 
 int main(void)

@@ -110,6 +110,40 @@ static void a_cluster_without_either_config_map_takes_none(void **state)
 	assert_string_equal(condition(d), "True Kubeadm");
 }
 
+/* A vCluster with private nodes whose ConfigMaps are not there, or not to be read, is told apart. */
+static void one_that_serves_the_join_script_is_told_what_is_missing(void **state)
+{
+	static const struct {
+		int status;
+		bool denied;
+		const char *condition, *text;
+	} cases[] = {
+		{200, false, "False JoinScriptAlone",
+		 "neither ConfigMap kube-system/kubeadm-config"},
+		{400, false, "False JoinScriptAlone", "it serves /node/join"},
+		{404, false, "False NoPrivateNodes", "nodes cannot join it"},
+		{401, false, "False NoPrivateNodes", "nodes cannot join it"},
+		{403, false, "False NoPrivateNodes", "nodes cannot join it"},
+		{200, true, "False NotPermitted", "which serves /node/join: nodes can join it"},
+		{404, true, "False NotPermitted", "of the virtual cluster"},
+	};
+	struct bench *d = *state;
+
+	no_config(d);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		d->team.join_script = cases[i].status;
+		d->team.denied_at = cases[i].denied ? "/configmaps/" : NULL;
+		bench_run(d, AGAIN_MS);
+		assert_string_equal(condition(d), cases[i].condition);
+		assert_non_null(strstr(answer(d).text, cases[i].text));
+		assert_false(answer(d).takes);
+	}
+	d->team.denied_at = NULL;
+	put(d, CONFIGS, "kubeadm-config", "ClusterConfiguration", CLUSTER("10.20.0.10:6443"));
+	bench_run(d, AGAIN_MS);
+	assert_string_equal(condition(d), "True Kubeadm");
+}
+
 static void cluster_info_alone_says_where_nodes_join(void **state)
 {
 	struct bench *d = *state;
@@ -289,6 +323,7 @@ static void a_load_balancer_has_the_address_that_was_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(one_that_serves_the_join_script_is_told_what_is_missing),
 		T(a_cluster_that_kubeadm_made_takes_nodes),
 		T(what_an_admin_wrote_goes_before_what_the_tenant_says),
 		T(a_cluster_without_either_config_map_takes_none),
