@@ -74,8 +74,8 @@ static bool open_to(const struct world_pool *p, const struct world_tenant *t)
 	       supply_version(p, t->version);
 }
 
-static bool allowed(const struct plan_class *c, const struct supply_pool *pool,
-		    const struct supply_line *l)
+bool supply_allows(const struct plan_class *c, const struct supply_pool *pool,
+		   const struct supply_line *l)
 {
 	const struct resources *quota = &c->tenant->it->quota, *limits = &pool->it->limits;
 
@@ -162,7 +162,7 @@ static void find_news(struct supply *s, struct plan_class *c)
 				break;
 			l = &fp->pool->lines[k];
 			planning_charge(s->p, c->tenant, 2 * l->noptions);
-			if (!allowed(c, fp->pool, l))
+			if (!supply_allows(c, fp->pool, l))
 				continue;
 			for (size_t o = l->first; o < l->first + l->noptions; o++)
 				if (supply_has(fp->suits.options, o) &&
@@ -244,7 +244,7 @@ static struct supply_option *look_at_line(struct supply *s, struct plan_cell *c,
 	struct supply_line *l = &fp->pool->lines[at];
 	struct supply_option *o;
 
-	if (!allowed(c->class_, fp->pool, l))
+	if (!supply_allows(c->class_, fp->pool, l))
 		return NULL;
 	o = supply_best(s->p, fp->pool, l);
 	if (!o) {

@@ -39,6 +39,7 @@ struct labels supply_labels_of_claim(struct supply *s, const struct world_claim 
 struct supply_group {
 	struct world_stock **v; /* best first */
 	size_t n;
+	struct timeline_coming *coming; /* timeline.c; NULL: nobody asked yet */
 };
 struct supply_option { /* of one line, the machines with the same labels */
 	struct labels labels;
@@ -105,6 +106,10 @@ struct labels supply_node_labels(struct arena *a, const struct labels *type, con
 				 const char *pool_name);
 int supply_by_worth(const struct world_machine *a, const struct world_machine *b);
 bool supply_wiped_enough(const struct world_machine *m, const struct world_pool *p);
+
+/* Quota and limits leave room for one machine more of the line. */
+bool supply_allows(const struct plan_class *c, const struct supply_pool *pool,
+		   const struct supply_line *l);
 
 /* supply_choose.c: how many of those that wait a new machine would serve, and at what cost. */
 struct supply_rest { /* who may come along with a pod */
