@@ -178,7 +178,7 @@ static const struct way *find_machine(struct timeline *t, const struct plan_clas
 
 	while (w->n) {
 		struct way *way = &w->heap[0];
-		struct world_stock *m = supply_allows(c, way->from->pool, way->line)
+		struct world_stock *m = supply_allowed(c, way->from->pool, way->line)
 						? earliest(t, way, &steps)
 						: NULL;
 
@@ -330,7 +330,7 @@ struct timeline *timeline_new(struct planning *p, struct queued **q, size_t n, i
 	size_t left = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (waits(&p->plan->pods[q[i]->at]))
+		if (!q[i]->gang && waits(&p->plan->pods[q[i]->at]))
 			v[left++] = q[i];
 	t->p = p;
 	t->now = now_ms;
