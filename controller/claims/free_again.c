@@ -50,15 +50,12 @@ static bool of_serving(const struct context *c, const struct eta *e, const struc
 	return at > now && !m->status.hold && from(e, m, MACHINE_DRAINING, at, 0, out);
 }
 
-bool free_again(const struct context *c, const struct eta *e, const struct machine *m,
-		struct eta_span *out)
+static bool has_time(const struct context *c, const struct eta *e, const struct machine *m,
+		     struct eta_span *out)
 {
 	const enum machine_state s = machine_state_find(str_or(m->status.state, ""));
 	const int64_t now = loop_wall(c->loop), since = m->status.state_since;
 
-	if (m->meta.deletion_timestamp || m->spec.management_policy != MACHINE_MANAGE ||
-	    leave_then(m) != DRAIN_RELEASE || drains_take_out(c, m))
-		return false;
 	if (s == MACHINE_SERVING)
 		return of_serving(c, e, m, now, out);
 	if (s == MACHINE_DRAINING)
@@ -66,4 +63,12 @@ bool free_again(const struct context *c, const struct eta *e, const struct machi
 	return s > MACHINE_DRAINING && s <= MACHINE_QUARANTINED &&
 	       (s != MACHINE_QUARANTINED || quarantine_due(m)) &&
 	       from(e, m, s, since, now - since, out);
+}
+
+/* Drains are asked last, for that is a look at all of them. */
+bool free_again(const struct context *c, const struct eta *e, const struct machine *m,
+		struct eta_span *out)
+{
+	return !m->meta.deletion_timestamp && m->spec.management_policy == MACHINE_MANAGE &&
+	       leave_then(m) == DRAIN_RELEASE && has_time(c, e, m, out) && !drains_take_out(c, m);
 }
