@@ -31,11 +31,8 @@ struct aheads {
 
 /* Where a class may have a machine. */
 struct way {
-	struct fit_pool *from;
-	struct supply_line *line;
-	struct supply_option *option;
-	size_t order;		  /* of its pool */
-	struct world_stock *head; /* its earliest machine, or one that is gone by now */
+	uint32_t pool, line, option; /* of the class's fit, of that pool */
+	struct world_stock *head;    /* its earliest machine, or one that is gone by now */
 };
 struct waiter {
 	struct way *heap; /* the earliest head first */
@@ -85,15 +82,16 @@ static void coming_of(struct timeline *t, struct supply_group *g)
 	t->p->work += 4 * g->n;
 }
 
-static struct world_stock *earliest(const struct timeline *t, const struct way *w, uint64_t *steps)
+static struct world_stock *earliest(const struct timeline *t, const struct supply_pool *pool,
+				    const struct supply_option *o, uint64_t *steps)
 {
-	struct timeline_coming *c = w->option->group->coming;
+	struct timeline_coming *c = o->group->coming;
 
 	while (c->first < c->n && c->v[c->first]->promised == t->p->w->plan)
 		c->first++;
 	for (size_t i = c->first; i < c->n; i++, ++*steps)
 		if (c->v[i]->promised != t->p->w->plan &&
-		    supply_wiped_enough(&c->v[i]->m, w->from->pool->it))
+		    supply_wiped_enough(&c->v[i]->m, pool->it))
 			return c->v[i];
 	return NULL;
 }
@@ -104,7 +102,7 @@ static bool is_before(const struct way *a, const struct way *b)
 {
 	const int c = by_time(&a->head, &b->head);
 
-	return c ? c < 0 : a->order < b->order;
+	return c ? c < 0 : a->pool < b->pool;
 }
 
 static void sink(struct waiter *w, size_t at)
@@ -123,48 +121,51 @@ static void sink(struct waiter *w, size_t at)
 	w->heap[at] = sinks;
 }
 
-static void add_ways(struct timeline *t, const struct plan_class *c, size_t order, struct waiter *w)
+/* Those of one pool that have a machine; without a heap they are only counted. */
+static void add_ways(struct timeline *t, const struct plan_class *c, size_t at, struct waiter *w)
 {
-	struct fit_pool *fp = &c->fit->pools[order];
+	const struct fit_pool *fp = &c->fit->pools[at];
 	uint64_t steps = fp->pool->nlines;
 
-	for (size_t i = 0; i < fp->pool->nlines; i++) {
-		struct supply_line *l = &fp->pool->lines[i];
+	for (size_t i = 0; fp->n && i < fp->pool->nlines; i++) {
+		const struct supply_line *l = &fp->pool->lines[i];
 
 		if (!supply_has(fp->suits.lines, i) || !supply_fits(c, l))
 			continue;
-		for (size_t k = l->first; k < l->first + l->noptions; k++) {
-			struct way way = {.from = fp,
-					  .line = l,
-					  .option = &fp->pool->options[k],
-					  .order = order};
+		for (size_t k = l->first; k < l->first + l->noptions; k++, steps++) {
+			const struct supply_option *o = &fp->pool->options[k];
+			struct world_stock *m;
 
-			steps++;
-			if (!supply_has(fp->suits.options, k) || !way.option->group)
+			if (!supply_has(fp->suits.options, k) || !o->group)
 				continue;
-			coming_of(t, way.option->group);
-			way.head = earliest(t, &way, &steps);
-			if (way.head)
-				w->heap[w->n++] = way;
+			coming_of(t, o->group);
+			m = earliest(t, fp->pool, o, &steps);
+			if (m && w->heap)
+				w->heap[w->n] =
+					(struct way){(uint32_t)at, (uint32_t)i, (uint32_t)k, m};
+			w->n += m != NULL;
 		}
 	}
 	planning_charge(t->p, c->tenant, steps);
 }
 
+/* Each way is paid for as what it takes of the memory, too. */
+#define WAY_WORK 8
+
 static struct waiter *waiter_of(struct timeline *t, const struct plan_class *c)
 {
 	struct waiter *w = t->waiters[c->number];
-	size_t most = 0;
 
 	if (w)
 		return w;
 	w = t->waiters[c->number] = arena_new_obj(t->p->a, struct waiter);
 	for (size_t i = 0; i < c->fit->npools; i++)
-		most += c->fit->pools[i].n;
-	w->heap = arena_calloc(t->p->a, most + 1, sizeof(*w->heap));
+		add_ways(t, c, i, w);
+	planning_charge(t->p, c->tenant, WAY_WORK * w->n);
+	w->heap = arena_calloc(t->p->a, w->n + 1, sizeof(*w->heap));
+	w->n = 0;
 	for (size_t i = 0; i < c->fit->npools; i++)
-		if (c->fit->pools[i].n)
-			add_ways(t, c, i, w);
+		add_ways(t, c, i, w);
 	for (size_t i = w->n / 2; i-- > 0;)
 		sink(w, i);
 	return w;
@@ -178,9 +179,11 @@ static const struct way *find_machine(struct timeline *t, const struct plan_clas
 
 	while (w->n) {
 		struct way *way = &w->heap[0];
-		struct world_stock *m = supply_allowed(c, way->from->pool, way->line)
-						? earliest(t, way, &steps)
-						: NULL;
+		const struct supply_pool *pool = c->fit->pools[way->pool].pool;
+		struct world_stock *m =
+			supply_allowed(c, pool, &pool->lines[way->line])
+				? earliest(t, pool, &pool->options[way->option], &steps)
+				: NULL;
 
 		steps += 2;
 		if (m && m == way->head)
@@ -265,13 +268,14 @@ static struct ahead *find_room(struct timeline *t, const struct plan_class *c, s
 static struct ahead *open(struct timeline *t, struct plan_class *c, const struct way *way)
 {
 	struct ahead *x = arena_new_obj(t->p->a, struct ahead);
-	const struct resources *capacity = &way->line->type->capacity;
+	struct supply_pool *pool = c->fit->pools[way->pool].pool;
+	const struct resources *capacity = &pool->lines[way->line].type->capacity;
 
 	way->head->promised = t->p->w->plan;
 	tally_charge(&c->tenant->tally, capacity, t->p->a);
-	tally_charge(&way->from->pool->tally, capacity, t->p->a);
-	*x = (struct ahead){.pool = way->from->pool,
-			    .option = (size_t)(way->option - way->from->pool->options),
+	tally_charge(&pool->tally, capacity, t->p->a);
+	*x = (struct ahead){.pool = pool,
+			    .option = way->option,
 			    .m = &way->head->m,
 			    .row = arena_calloc(t->p->a, t->p->ncolumns, sizeof(int64_t))};
 	planning_room(t->p, capacity, x->row);
