@@ -504,8 +504,7 @@ static void of_a_pods_events_the_newest_of_drover_is_told(void **state)
 	buf_init(&out, 1 << 16);
 	explain_print(answer, now, &out);
 	assert_non_null(strstr(out.data, "drover said"));
-	assert_non_null(
-		strstr(out.data, "NoCapacity: place 4, expected 10:20 to 10:31 UTC (2m"));
+	assert_non_null(strstr(out.data, "NoCapacity: place 4, expected 10:20 to 10:31 UTC (2m"));
 	buf_done(&out);
 }
 
