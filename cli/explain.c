@@ -439,6 +439,29 @@ void explain_pod_seen(json_t *answer, const json_t *pod)
 	json_object_set_new(answer, "pod", o);
 }
 
+/* Times are texts of one form: the later is the greater. */
+static const char *event_time(const json_t *event)
+{
+	const char *again = json_str_at(event, "series", "lastObservedTime");
+
+	return again ? again : str_or(json_str_at(event, "eventTime"), "");
+}
+
+void explain_pod_event(json_t *answer, const json_t *event)
+{
+	const char *at = event_time(event);
+	json_t *told;
+
+	if (!str_eq(json_str_at(event, "reportingComponent"), "drover.dev/controller") ||
+	    strcmp(at, str_or(json_str_at(answer, "told", "time"), "")) < 0)
+		return;
+	told = json_object();
+	put(told, "reason", json_str_at(event, "reason"));
+	put(told, "message", json_str_at(event, "message"));
+	put(told, "time", at);
+	json_object_set_new(answer, "told", told);
+}
+
 void explain_pod_claim(json_t *answer, const struct node_claim *n)
 {
 	json_t *c = json_object();
@@ -447,6 +470,8 @@ void explain_pod_claim(json_t *answer, const struct node_claim *n)
 	put(c, "state", str_or(n->status.phase, "Pending"));
 	if (n->status.machine_ref)
 		put(c, "machine", n->status.machine_ref->name);
+	put_time(c, "p50", n->status.eta.p50);
+	put_time(c, "p90", n->status.eta.p90);
 	json_array_append_new(json_object_get(answer, "claims"), c);
 }
 

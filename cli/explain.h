@@ -42,6 +42,8 @@ void explain_ask(const struct explain_asker *with, const char *target,
 		 void (*done)(const json_t *answer, const struct err *e, void *arg), void *arg);
 /* It waits, or nobody knows whether it does: where its place and the reason stand. */
 void explain_pod_waits(json_t *answer, const char *ns, const char *pod);
+/* An event on it: what drover said last. */
+void explain_pod_event(json_t *answer, const json_t *event);
 /* Of a Pod as its tenant's API has it. */
 void explain_pod_seen(json_t *answer, const json_t *pod);
 

@@ -138,8 +138,12 @@ static void print_lists(const json_t *o, struct buf *out, struct arena *a)
 					 json_str_at(x, "message")));
 	json_array_foreach (json_object_get(o, "claims"), i, x)
 		row(out, "claim",
-		    arena_printf(a, "%s %s %s", json_str_at(x, "name"), json_str_at(x, "state"),
-				 str_or(json_str_at(x, "machine"), "")));
+		    arena_printf(a, "%s %s %s%s%s%s%s", json_str_at(x, "name"),
+				 json_str_at(x, "state"), str_or(json_str_at(x, "machine"), ""),
+				 json_str_at(x, "p50") ? ", expected " : "",
+				 str_or(json_str_at(x, "p50"), ""),
+				 json_str_at(x, "p90") ? " to " : "",
+				 str_or(json_str_at(x, "p90"), "")));
 	json_array_foreach (json_object_get(o, "helps"), i, x)
 		row(out, "what helps", json_string_value(x));
 }
@@ -149,7 +153,7 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 	OWN(arena) a = arena_new();
 	const char *since = age(json_str_at(o, "since"), now, a), *next = json_str_at(o, "nextTry");
 	int64_t attempt = json_int_at(o, "attempt");
-	const json_t *machine = json_object_get(o, "machine");
+	const json_t *machine = json_object_get(o, "machine"), *told = json_object_get(o, "told");
 
 	print_text(out, arena_printf(a, "%s %s", str_or(json_str_at(o, "kind"), ""),
 				     str_or(json_str_at(o, "name"), "")));
@@ -160,6 +164,11 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 				 since));
 	print_pod(out, json_object_get(o, "pod"), now, a);
 	row(out, "pod", json_str_at(o, "podUnknown"));
+	if (told)
+		row(out, "drover said",
+		    arena_printf(a, "%s: %s (%s)", str_or(json_str_at(told, "reason"), "-"),
+				 str_or(json_str_at(told, "message"), ""),
+				 span(str_or(json_str_at(told, "time"), ""), now, a)));
 	row(out, "claim", json_str_at(o, "claim"));
 	row(out, "warm for", json_str_at(o, "warmFor"));
 	row(out, "tenant", json_str_at(o, "tenant"));

@@ -207,6 +207,51 @@ static void pod_unknown(struct ask *q, const char *why)
 	finish(q, NULL);
 }
 
+/* Events as they are stored (core v1): those of events.k8s.io are the same objects. */
+static const struct kube_resource events = {"", "v1", "events", "Event", true};
+
+static void on_event(json_t *o, void *arg)
+{
+	struct ask *q = arg;
+
+	explain_pod_event(q->answer, o);
+}
+
+static void on_event_restart(void *arg)
+{
+	struct ask *q = arg;
+
+	json_object_del(q->answer, "told");
+}
+
+/* Whoever may not read events there is told where they are. */
+static void on_events(const char *rv, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+
+	(void)rv;
+	(void)e;
+	if (!json_object_get(q->answer, "told"))
+		explain_pod_waits(q->answer, q->ns, q->pod);
+	finish(q, NULL);
+}
+
+static void ask_events(struct ask *q)
+{
+	const struct kube_list_spec s = {
+		.resource = &events,
+		.ns = q->ns,
+		.field_selector = arena_printf(
+			q->a, "involvedObject.kind=Pod,involvedObject.name=%s", q->pod),
+		.on_item = on_event,
+		.on_restart = on_event_restart,
+		.done = on_events,
+		.arg = q,
+	};
+
+	(void)kube_list(q->tenant, &s);
+}
+
 static void on_pod(json_t *o, const struct err *e, void *arg)
 {
 	struct ask *q = arg;
@@ -220,9 +265,10 @@ static void on_pod(json_t *o, const struct err *e, void *arg)
 		pod_unknown(q, arena_printf(q->a, "the tenant's API: %s", e->text));
 	} else {
 		explain_pod_seen(q->answer, o);
-		if (!json_str_at(o, "spec", "nodeName"))
-			explain_pod_waits(q->answer, q->ns, q->pod);
-		finish(q, NULL);
+		if (json_str_at(o, "spec", "nodeName"))
+			finish(q, NULL);
+		else
+			ask_events(q);
 	}
 }
 

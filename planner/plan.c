@@ -18,6 +18,7 @@
 #include "planner/refusal.h"
 #include "planner/room.h"
 #include "planner/supply.h"
+#include "planner/timeline.h"
 
 /* Units of what is done once for each pod, and for each node or claim. */
 #define POD_WORK 20
@@ -197,6 +198,7 @@ enum phase {
 	SEATS,
 	PODS,
 	AGAIN,
+	TIMELINE,
 	READY
 };
 
@@ -216,6 +218,8 @@ struct plan_run {
 	struct map_iter it;	     /* the same, where that is a map */
 	const struct world_one *one; /* the same, of the pending */
 	struct map *by_claim;	     /* nodes that name one */
+	struct timeline *timeline;
+	int64_t now_ms;
 	bool more, asked;
 };
 
@@ -424,6 +428,7 @@ static void do_pods(struct plan_run *r)
 	for (; r->at < r->n && !slice_is_over(r); r->at++) {
 		struct queued *q = queue_next(r->queue);
 
+		q->at = r->at;
 		p->plan->pods[r->at] = (struct plan_pod){.tenant = q->pod->tenant,
 							 .ns = q->pod->ns,
 							 .name = q->pod->name,
@@ -482,7 +487,8 @@ static void do_again(struct plan_run *r)
 		return;
 	if (!r->placed) {
 		number(p->plan);
-		r->phase = READY;
+		r->timeline = timeline_new(p, r->q, r->n, r->now_ms);
+		enter(r, TIMELINE, NULL);
 		return;
 	}
 	r->nwaiting = r->kept;
@@ -491,11 +497,19 @@ static void do_again(struct plan_run *r)
 	enter(r, AGAIN, NULL);
 }
 
+static void do_timeline(struct plan_run *r)
+{
+	while (timeline_next(r->timeline))
+		if (slice_is_over(r))
+			return;
+	r->phase = READY;
+}
+
 struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
 {
 	struct plan_run *r = arena_new_obj(a, struct plan_run);
 
-	(void)now_ms;
+	r->now_ms = now_ms;
 	r->p = (struct planning){.w = w,
 				 .a = a,
 				 .tenants = map_new(NULL),
@@ -513,7 +527,7 @@ struct plan *plan_step(struct plan_run *r, uint64_t units)
 		[COUNT] = do_count,   [SHAPES] = do_shapes, [PENDING] = do_pending,
 		[SIDES] = do_sides,   [MEET] = do_meet,	    [NODES] = do_nodes,
 		[CLAIMS] = do_claims, [CELLS] = do_cells,   [SEATS] = do_seats,
-		[PODS] = do_pods,     [AGAIN] = do_again,
+		[PODS] = do_pods,     [AGAIN] = do_again,   [TIMELINE] = do_timeline,
 	};
 
 	r->until = units > UINT64_MAX - r->p.work ? UINT64_MAX : r->p.work + units;

@@ -72,6 +72,10 @@ struct plan_pod {
 	size_t place; /* in the queue, from 1; 0: no machine would do, so it is in no one's way */
 	struct plan_reason *reasons; /* PLAN_NOTHING: nearest miss first */
 	size_t nreasons;
+	struct plan_expected { /* PLAN_NOTHING: the machine that is to be its (timeline.h) */
+		const char *machine, *provider, *instance_type; /* NULL: none is known of */
+		int64_t p50, p90; /* Unix ms at which that machine is expected to be free */
+	} expected;
 };
 
 struct plan_claim {

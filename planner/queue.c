@@ -105,17 +105,23 @@ static void sort(struct keyed *k, size_t n, size_t piece)
 struct queue *queue_new(struct queued **q, size_t n, struct arena *a)
 {
 	struct keyed *k = arena_calloc(a, n + 1, sizeof(*k));
-	struct queue *queue = arena_new_obj(a, struct queue);
-	size_t tenants = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		k[i].q = q[i];
-		if (q[i]->class_->tenant->number > tenants)
-			tenants = q[i]->class_->tenant->number;
-	}
 	sort(k, n, TENANT_PRIORITY);
 	for (size_t i = 0; i < n; i++)
 		q[i] = k[i].q;
+	return queue_sorted(q, n, a);
+}
+
+struct queue *queue_sorted(struct queued **q, size_t n, struct arena *a)
+{
+	struct queue *queue = arena_new_obj(a, struct queue);
+	size_t tenants = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (q[i]->class_->tenant->number > tenants)
+			tenants = q[i]->class_->tenant->number;
 	*queue = (struct queue){
 		.at = q, .end = q + n, .heap = arena_calloc(a, tenants + 1, sizeof(struct run))};
 	return queue;

@@ -18,11 +18,14 @@ struct queued {
 	struct plan_class *class_;
 	struct plan_cell *cell; /* once all sides have met */
 	struct plan_gang *gang; /* NULL: of none */
+	size_t at;		/* of the plan's pods, once it was its turn */
 	size_t seat; /* of the claim that was made for it: the bin's number + 1; 0: none */
 };
 
 /* Sorts q, which stays the caller's; both live as long as the arena. */
 struct queue *queue_new(struct queued **q, size_t n, struct arena *a);
+/* The same of some that are sorted already. */
+struct queue *queue_sorted(struct queued **q, size_t n, struct arena *a);
 /* Whose turn it is, whoever was given machines since the last call; NULL: all were. */
 struct queued *queue_next(struct queue *q);
 

@@ -59,6 +59,7 @@ struct labels supply_labels_of_claim(struct supply *s, const struct world_claim 
 struct supply_group {
 	struct world_stock **v; /* best first */
 	size_t n;
+	struct timeline_coming *coming; /* timeline.c; NULL: nobody asked yet */
 };
 struct supply_option { /* of one line, the machines with the same labels */
 	struct labels labels;

@@ -387,8 +387,11 @@ bool world_put_machine(struct world *w, const struct world_machine *m)
 	TEXT(instance_type);
 	TEXT(not_offered);
 	c->labels = world_copy_labels(&m->labels, a);
-	if (old && same_machine(&old->m, c))
+	if (old && same_machine(&old->m, c)) {
+		old->m.free_p50_ms = m->free_p50_ms;
+		old->m.free_p90_ms = m->free_p90_ms;
 		return nothing_new(a);
+	}
 	if (old)
 		leave_group(w, old);
 	s = mem_new(struct world_stock);

@@ -103,6 +103,8 @@ struct world_machine {
 	bool warm;
 	int level_flash, level_hdd, trust; /* of its last wipe; -1: no such drives */
 	unsigned failures;		   /* in a row */
+	int64_t free_p50_ms,
+		free_p90_ms; /* not offered: when it is expected to be (Unix ms); 0: not known */
 };
 
 /* Every claim that has not ended; all count against limits and quota.  Not ready: supply on its way.
@@ -207,7 +209,8 @@ struct world_pod {
 		unsupported; /* a constraint that this planner cannot judge: the pod gets that as its reason */
 };
 
-/* False, of those that say it: nothing is another than before, so a plan would be the same. */
+/* False, of those that say it: nothing is another than before, so a plan would be the same, but for when pods that get
+ * nothing are expected to: that a machine is expected at another time is kept and makes no new plan. */
 bool world_put_tenant(struct world *w, const struct world_tenant *t);
 void world_put_provider(struct world *w, const struct world_provider *p);
 void world_put_pool(struct world *w, const struct world_pool *p);

@@ -124,8 +124,9 @@ struct world_stock {
 	struct world_machine m;
 	struct arena *arena;
 	struct world_group *group;
-	size_t at;     /* in its group */
-	uint64_t used; /* serial of the plan in which it is taken */
+	size_t at;	   /* in its group */
+	uint64_t used;	   /* serial of the plan in which it is taken */
+	uint64_t promised; /* ... in which it is to be somebody's once it is free (timeline.c) */
 };
 
 struct world {

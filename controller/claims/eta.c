@@ -306,3 +306,32 @@ const char *eta_text(int64_t ms, char *buf, size_t size)
 	str_format(buf, size, "about %lld h", (long long)((min + 59) / 60));
 	return buf;
 }
+
+#define MINUTE_MS 60000
+#define DAY_MS (24 * 60 * MINUTE_MS)
+
+static const char *day_time(int64_t at, int64_t now, char buf[static STR_TIME_SIZE])
+{
+	char t[STR_TIME_SIZE];
+
+	str_time(t, at); /* 2026-12-01T10:20:00Z */
+	if (at / DAY_MS == now / DAY_MS)
+		str_format(buf, STR_TIME_SIZE, "%.5s", t + 11);
+	else
+		str_format(buf, STR_TIME_SIZE, "%.10s %.5s", t, t + 11);
+	return buf;
+}
+
+const char *eta_between(const struct eta_span *at, int64_t now, char buf[static ETA_BETWEEN_SIZE])
+{
+	const int64_t left = at->p90 - now, step = left <= 30 * MINUTE_MS    ? MINUTE_MS
+						   : left <= 180 * MINUTE_MS ? 5 * MINUTE_MS
+						   : left <= DAY_MS / 2	     ? 15 * MINUTE_MS
+									     : 60 * MINUTE_MS;
+	char first[STR_TIME_SIZE], last[STR_TIME_SIZE];
+
+	str_format(buf, ETA_BETWEEN_SIZE, "%s to %s UTC",
+		   day_time(at->p50 / step * step, now, first),
+		   day_time((at->p90 + step - 1) / step * step, now, last));
+	return buf;
+}

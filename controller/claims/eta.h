@@ -52,4 +52,9 @@ bool eta_from(const struct eta *e, const char *provider, const char *type, enum 
 /* "about 4 min", of so many ms, in steps: 1 2 3 4 5 7 10 15 20 30 45 min, hours. */
 const char *eta_text(int64_t ms, char *buf, size_t size);
 
+/* "10:20 to 10:31 UTC", of two wall times: the first rounded down, the second up, to 1, 5, 15 or 60 min, the coarser the
+ * further the second is ahead of now; with its date where a time is not of today. */
+#define ETA_BETWEEN_SIZE 64
+const char *eta_between(const struct eta_span *at, int64_t now, char buf[static ETA_BETWEEN_SIZE]);
+
 #endif

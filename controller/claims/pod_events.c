@@ -30,6 +30,8 @@ struct told {
 	int64_t at; /* loop_now(); 0: nothing yet */
 	char news[256];
 	size_t bucket;	    /* of its place; 0: none was told */
+	int64_t expected;   /* wall ms, p50; 0: none was told */
+	int64_t slack;	    /* by how much it may be another and is no news */
 	int64_t room_since; /* loop_now(): there has been room for it on a node; 0: no */
 };
 
@@ -108,8 +110,17 @@ static size_t bucket_of(size_t place)
 /* What a pod is told.  news: what of it, when it is another, is told at once; text: all of it. */
 struct word {
 	const char *type, *reason, *news, *text;
-	bool placed; /* its place is told */
+	bool placed;	  /* its place is told */
+	int64_t expected; /* wall ms, p50; 0: none */
 };
+
+/* Another time is news when it is off by a fourth of what was left, and by POD_EVENTS_AGAIN_MS at least. */
+static bool is_moved(const struct told *last, int64_t expected)
+{
+	const int64_t by = expected - last->expected;
+
+	return !expected != !last->expected || by > last->slack || by < -last->slack;
+}
 
 static bool is_due(const struct reader *r, const struct word *w, size_t bucket, bool *another)
 {
@@ -118,7 +129,8 @@ static bool is_due(const struct reader *r, const struct word *w, size_t bucket, 
 
 	*another = !last->at || strncmp(last->news, w->news, sizeof(last->news) - 1) != 0;
 	return *another || age >= POD_EVENTS_KEEP_MS ||
-	       (bucket != last->bucket && age >= POD_EVENTS_AGAIN_MS);
+	       ((bucket != last->bucket || is_moved(last, w->expected)) &&
+		age >= POD_EVENTS_AGAIN_MS);
 }
 
 static void tell(const struct reader *r, const struct word *w)
@@ -135,6 +147,10 @@ static void tell(const struct reader *r, const struct word *w)
 		return;
 	last->at = loop_now(r->w->c->loop);
 	last->bucket = bucket;
+	last->expected = w->expected;
+	last->slack = (w->expected - loop_wall(r->w->c->loop)) / 4;
+	if (last->slack < POD_EVENTS_AGAIN_MS)
+		last->slack = POD_EVENTS_AGAIN_MS;
 	str_copy(last->news, sizeof(last->news), w->news);
 	kube_event(t->events, &ref, w->type, w->reason, "Provision", w->text);
 	if (another && tenant_may_log(t))
@@ -190,7 +206,7 @@ static void tell_stopped(const struct reader *r, const struct stopped_line *stop
 				  (long long)stop->machines,
 				  stop->next ? "one is tried at " : "one is being tried",
 				  stop->next ? str_time(t, stop->next) : ""),
-		     true});
+		     true, 0});
 }
 
 static void tell_new(const struct reader *r, const struct plan_claim *claim,
@@ -206,13 +222,13 @@ static void tell_new(const struct reader *r, const struct plan_claim *claim,
 		news = arena_printf(r->a, "backing off %s", claim->pool);
 		text = arena_printf(r->a, "place %zu: claims of pool %s failed %u times in a row",
 				    r->p->place, claim->pool, held->failures);
-		tell(r, &(struct word){"Warning", "BackingOff", news, text, true});
+		tell(r, &(struct word){"Warning", "BackingOff", news, text, true, 0});
 		return;
 	}
 	news = arena_printf(r->a, "machine %s of pool %s", claim->machine, claim->pool);
 	text = arena_printf(r->a, "place %zu: %s is being prepared%s", r->p->place, news,
 			    new_due(r->w, claim, r->a));
-	tell(r, &(struct word){"Normal", "Nominated", news, text, true});
+	tell(r, &(struct word){"Normal", "Nominated", news, text, true, 0});
 }
 
 /* Texts that count what any tenant moves: another number is no news. */
@@ -222,11 +238,29 @@ static bool is_count(enum plan_reason_code code)
 	       code == PLAN_POOL_LIMIT;
 }
 
+/* When the machine that is to be its serves: once it is free, and has come.  False: not known. */
+static bool is_expected(const struct reader *r, struct eta_span *out)
+{
+	const struct plan_expected *x = &r->p->expected;
+
+	if (!x->machine ||
+	    !eta_from(r->w->eta, x->provider, x->instance_type, MACHINE_CLAIMED, 0, out))
+		return false;
+	out->p50 += x->p50;
+	out->p90 += x->p90;
+	return true;
+}
+
 static void tell_nothing(const struct reader *r)
 {
 	const struct plan_pod *p = r->p;
-	const char *text = "", *news = "";
+	const char *text = "", *news = "", *when = "";
+	char between[ETA_BETWEEN_SIZE];
+	struct eta_span span = {0};
 
+	if (is_expected(r, &span))
+		when = arena_printf(r->a, ", expected %s",
+				    eta_between(&span, loop_wall(r->w->c->loop), between));
 	for (size_t k = 0; k < p->nreasons && k < REASONS_TOLD; k++) {
 		const struct plan_reason *why = &p->reasons[k];
 
@@ -237,10 +271,10 @@ static void tell_nothing(const struct reader *r)
 				    is_count(why->code) ? why->pool : why->text);
 	}
 	if (p->place)
-		text = arena_printf(r->a, "place %zu: %s", p->place, text);
+		text = arena_printf(r->a, "place %zu%s: %s", p->place, when, text);
 	tell(r, &(struct word){"Warning",
 			       p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed",
-			       news, text, true});
+			       news, text, true, span.p50});
 }
 
 /* That is kube-scheduler's business, unless it stays so.  Returns in how many ms it is drover's; 0: it was told. */
@@ -259,7 +293,7 @@ static int64_t tell_room(const struct reader *r)
 		"Node %s has room for it as drover counts, and kube-scheduler does not bind it: "
 		"see the Node's taints and the pod's FailedScheduling event",
 		r->p->target);
-	tell(r, &(struct word){"Warning", "RoomOnNode", text, text, false});
+	tell(r, &(struct word){"Warning", "RoomOnNode", text, text, false, 0});
 	return 0;
 }
 
@@ -271,7 +305,7 @@ static void tell_claim(const struct reader *r)
 	tell(r,
 	     &(struct word){"Normal", "Nominated", news,
 			    arena_printf(r->a, "%s%s", news, claim_due(r->w, r->p->target, r->a)),
-			    false});
+			    false, 0});
 }
 
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,

@@ -11,8 +11,9 @@
  *
  * An event goes out at once when the reason, its pool or key, or the claim is another.  A place is told roughly: another
  * one makes an event when it is in another bucket (1, 2, 3, to 5, 10, 20, 50 ...) and the last one is POD_EVENTS_AGAIN_MS
- * old, since any tenant can move all others' pods in the queue, as often as it likes.  Other numbers and another estimate
- * make none: they come with the next.  What goes on unchanged is said anew before the API server drops the event, which
+ * old, since any tenant can move all others' pods in the queue, as often as it likes.  So does the time at which who gets
+ * nothing is expected to be served, when it is off by a fourth of what was left of it and by POD_EVENTS_AGAIN_MS at least, or is known
+ * at last, or no more.  Other numbers and another estimate of what is on its way make none: they come with the next.  What goes on unchanged is said anew before the API server drops the event, which
  * kube-apiserver does after an hour (--event-ttl).
  * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_stop_line.c
  */

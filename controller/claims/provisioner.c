@@ -312,7 +312,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 {
 	struct provisioner *s = mem_new(struct provisioner);
 	struct world_sync_spec spec = {
-		.tenants = tenants, .changed = on_changed, .came = on_came, .arg = s};
+		.tenants = tenants, .eta = eta, .changed = on_changed, .came = on_came, .arg = s};
 
 	s->c = c;
 	s->tenants = tenants;

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "controller/claims/avoided.h"
 #include "controller/claims/failing.h"
+#include "controller/claims/free_again.h"
 #include "controller/claims/pod_events.h"
 #include "controller/claims/sending.h"
 #include "controller/drain/drains.h"
@@ -168,6 +169,7 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 {
 	OWN(arena) a = arena_new();
 	struct world_machine w = {.name = name, .level_flash = -1, .level_hdd = -1};
+	struct eta_span again;
 	const struct wipe_record *r;
 	char reach[80];
 	bool free_state;
@@ -186,6 +188,10 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 			: m->status.claim_ref ? "claimed"
 			: !m->status.clean    ? "not clean"
 					      : "not managed";
+	if (!w.offered && free_again(s->c, s->spec.eta, m, &again)) {
+		w.free_p50_ms = again.p50;
+		w.free_p90_ms = again.p90;
+	}
 	r = m->status.last_wipe.record
 		    ? CTX_GET(s->c, OBJECT_WIPE_RECORD, wipe_record, m->status.last_wipe.record)
 		    : NULL;

@@ -14,6 +14,7 @@
  * Tests: tests/unit/controller/claims/test_provisioner.c, tests/unit/controller/claims/test_world_sync.c
  */
 struct avoided;
+struct eta;
 struct failing;
 struct pod_events;
 struct sending;
@@ -25,6 +26,7 @@ struct world_pod;
 struct world_sync_spec {
 	const struct tenants *tenants;
 	struct avoided *avoided;
+	const struct eta *eta;
 	struct failing *failing;
 	struct pod_events *pod_events;
 	struct sending *sending;

@@ -6,6 +6,8 @@
  *	plan_50k_identical_ms                                   the same, pods all alike
  *	plan_20k_mixed_solve_ms                                 plan_make() alone
  *	plan_incremental_ms   one more pod in a fleet of 5,000 nodes with 10 pods each: put and plan
+ *	plan_timeline_ms      20,000 pods of the mix that get nothing, 2,000 machines that are to be free: what telling
+ *	                      them when takes of plan_make()
  *	plan_rss_mb           peak with 20,000 pending pods and 2,000 nodes, in a process of its own
  *
  * The mix is the distribution of Karpenter's scheduling benchmark: CPU uniform
@@ -135,6 +137,59 @@ static double incremental(void)
 	return best;
 }
 
+static double wait_for(bool timed, size_t *told)
+{
+	double best = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		OWN(arena) a = arena_new();
+		OWN(world) w = bench_world(0, 1);
+		uint64_t s = 42;
+		const struct plan *p;
+		double began, took;
+
+		for (unsigned k = 0; k < 2001; k++) {
+			char name[32], provider[16], type[16];
+			const int64_t at = timed ? (int64_t)(1 + k * 7919 % 2001) * 1000 : 0;
+
+			(void)str_format(name, sizeof(name), "machine-%u", k);
+			(void)str_format(provider, sizeof(provider), "provider-%u", k % 3);
+			(void)str_format(type, sizeof(type), "type-%u", k % BENCH_TYPES + 1);
+			world_put_machine(w, &(struct world_machine){.name = name,
+								     .provider = provider,
+								     .instance_type = type,
+								     .not_offered = "wiping",
+								     .free_p50_ms = at,
+								     .free_p90_ms = 2 * at,
+								     .level_flash = -1,
+								     .level_hdd = -1});
+		}
+		for (unsigned k = 0; k < 20000; k++)
+			put_pod(w, k, 20000, true, &s);
+		began = bench_ms();
+		p = plan_make(w, 0, a);
+		took = bench_ms() - began;
+		*told = 0;
+		for (size_t k = 0; k < p->npods; k++)
+			*told += p->pods[k].expected.machine != NULL;
+		if (!i || took < best)
+			best = took;
+	}
+	return best;
+}
+
+static double timeline(void)
+{
+	size_t told, none;
+	const double with = wait_for(true, &told), without = wait_for(false, &none);
+
+	if (told < 5000 || none)
+		bench_die("not all that wait are told when");
+	(void)fprintf(stderr, "%zu of 20000 pods are told when: %.1f ms, without %.1f ms\n", told,
+		      with, without);
+	return with - without;
+}
+
 static struct bench_figure peak(unsigned pods)
 {
 	struct world *w = make_world(pods, true);
@@ -170,6 +225,7 @@ int main(void)
 	t = measure(50000, false);
 	print("plan_50k_identical_ms", t.all, "ms", 25,
 	      "Cluster Autoscaler, 51,000 like pods, published", 41.4, 50000);
+	print("plan_timeline_ms", timeline(), "ms", 10, "goal", 10, 20000);
 	print("plan_incremental_ms", incremental(), "ms", 5, "goal", 5, 5000);
 	return 0;
 }

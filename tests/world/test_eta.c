@@ -101,11 +101,85 @@ static void a_restart_forgets_nothing(void **state)
 	world_stop(&w);
 }
 
+/* The range that a pod's event has, as minutes of the day; false: none has one. */
+struct range {
+	const char *pod;
+	int from, to;
+};
+
+static int minutes(const char *hhmm)
+{
+	return (hhmm[0] * 10 + hhmm[1] - '0' * 11) * 60 + hhmm[3] * 10 + hhmm[4] - '0' * 11;
+}
+
+static bool has_range(const json_t *o, void *arg)
+{
+	static const char word[] = ", expected ";
+	const char *text = str_or(json_str_at(o, "message"), ""), *at = strstr(text, word);
+	struct range *r = arg;
+
+	if (at && str_eq(json_str_at(o, "involvedObject", "name"), r->pod)) {
+		at += strlen(word);
+		assert_true(strlen(at) > 18 && str_starts(at + 5, " to ") &&
+			    str_starts(at + 14, " UTC: NoCapacity: "));
+		r->from = minutes(at);
+		r->to = minutes(at + 9);
+	}
+	return true;
+}
+
+static void all_serve(struct sim_world *w)
+{
+	static const char *const pods[] = {"a", "b", "c"};
+
+	for (int i = 0; i < 3; i++)
+		world_pod(w, &w->tenants[0], pods[i]);
+	for (int i = 0; i < 3; i++)
+		world_wait_running(w, &w->tenants[0], pods[i], 900);
+	world_run(w, 3000);
+}
+
+static void who_waits_for_a_machine_that_is_wiped_is_told_when_and_is_served_then(void **state)
+{
+	static const char *const pods[] = {"a", "b", "c"};
+	struct range r = {.pod = "d"};
+	struct sim_world w;
+	struct server *b;
+	int at;
+
+	(void)state;
+	world_start(&w, 733, 3);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	all_serve(&w);
+	for (int i = 0; i < 3; i++) {
+		world_delete_pod(&w, &w.tenants[0], pods[i]);
+		world_release(&w.servers[i]);
+	}
+	world_wait_all(&w, "free", 7200);
+	all_serve(&w);
+	b = world_box_of(&w, &w.tenants[0], "a");
+	assert_non_null(b);
+	world_delete_pod(&w, &w.tenants[0], "a");
+	world_release(b);
+	world_wait_state(b, "wiping", 3600);
+	world_pod(&w, &w.tenants[1], "d");
+	world_run(&w, 10000);
+	cluster_each(&w.tenants[1], "events/", has_range, &r);
+	assert_true(r.to);
+	world_wait_running(&w, &w.tenants[1], "d", 7200);
+	at = (int)(loop_wall(w.loop) / 60000 % 1440);
+	assert_in_range(at, r.from - 1, r.to + 1);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_fourth_claim_knows_when_it_will_serve),
 		cmocka_unit_test(a_restart_forgets_nothing),
+		cmocka_unit_test(
+			who_waits_for_a_machine_that_is_wiped_is_told_when_and_is_served_then),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

@@ -475,6 +475,39 @@ static void a_cluster_that_takes_no_nodes_is_told_with_what_helps(void **state)
 	assert_true(helps(answer, "switch private nodes on in it"));
 }
 
+static void an_event(json_t *answer, const char *by, const char *message, const char *time,
+		     const char *again)
+{
+	OWN_JSON e = json_pack("{s:s, s:s, s:s, s:s}", "reportingComponent", by, "reason",
+			       "NoCapacity", "message", message, "eventTime", time);
+
+	if (again)
+		json_object_set_new(e, "series", json_pack("{s:s}", "lastObservedTime", again));
+	explain_pod_event(answer, e);
+}
+
+static void of_a_pods_events_the_newest_of_drover_is_told(void **state)
+{
+	OWN_JSON answer = json_pack("{s:s, s:s}", "kind", "Pod", "name", "team-a/default/train");
+	struct buf out;
+	int64_t now;
+
+	(void)state;
+	an_event(answer, "default-scheduler", "0/3 nodes", "2026-12-01T10:30:00.000000Z", NULL);
+	assert_null(json_object_get(answer, "told"));
+	an_event(answer, "drover.dev/controller", "place 5", "2026-12-01T10:10:00.000000Z", NULL);
+	an_event(answer, "drover.dev/controller", "place 4, expected 10:20 to 10:31 UTC",
+		 "2026-12-01T10:00:00.000000Z", "2026-12-01T10:15:00.000000Z");
+	an_event(answer, "drover.dev/controller", "place 9", "2026-12-01T09:00:00.000000Z", NULL);
+	an_event(answer, "default-scheduler", "0/3 nodes", "2026-12-01T10:30:00.000000Z", NULL);
+	assert_true(str_to_time("2026-12-01T10:17:00Z", &now));
+	buf_init(&out, 1 << 16);
+	explain_print(answer, now, &out);
+	assert_non_null(strstr(out.data, "drover said"));
+	assert_non_null(strstr(out.data, "NoCapacity: place 4, expected 10:20 to 10:31 UTC (2m"));
+	buf_done(&out);
+}
+
 /* --- asked of an API server --------------------------------------------------------------------- */
 
 struct got {
@@ -541,8 +574,16 @@ static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(voi
 	assert_string_equal(json_str_at(json_array_get(json_object_get(x, "claims"), 0), "machine"),
 			    "gpu-1");
 	assert_false(helps(x, "kubectl describe pod")); /* it runs */
+	assert_null(json_object_get(x, "told"));
 	assert_string_equal(json_str_at(x, "pod", "node"), w.servers[0].claim);
 	assert_null(json_str_at(x, "lastContact")); /* it answers */
+	json_decref(x);
+	world_pod(&w, &w.tenants[0], "later"); /* nothing is free */
+	world_run(&w, 60000);
+	x = asked(&w, "team-a/default/later", &g);
+	assert_string_equal(json_str_at(x, "told", "reason"), "NoCapacity");
+	assert_true(str_starts(json_str_at(x, "told", "message"), "place 1: NoCapacity: "));
+	assert_false(helps(x, "kubectl describe pod"));
 	json_decref(x);
 	assert_null(asked(&w, "team-b/default/train", &g));
 	assert_int_equal(g.e.kind, ERR_NOT_FOUND);
@@ -567,6 +608,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_machine_that_is_wiped_says_how_far_it_is),
+		cmocka_unit_test(of_a_pods_events_the_newest_of_drover_is_told),
 		cmocka_unit_test(a_machine_under_way_says_since_when_for_what_and_when_next),
 		cmocka_unit_test(a_wait_names_what_is_waited_for),
 		cmocka_unit_test(a_machine_at_rest_says_nothing_of_what_is_long_done),

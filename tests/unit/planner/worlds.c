@@ -189,6 +189,9 @@ static const char *outcome(const struct plan *p, const struct plan_pod *d, struc
 	for (size_t i = 0; i < d->nreasons; i++)
 		text = arena_printf(a, "%s; %s: %s", text, plan_reason_names[d->reasons[i].code],
 				    d->reasons[i].text);
+	if (d->expected.machine)
+		text = arena_printf(a, "%s; expects %s at %lld to %lld", text, d->expected.machine,
+				    (long long)d->expected.p50, (long long)d->expected.p90);
 	return text;
 }
 

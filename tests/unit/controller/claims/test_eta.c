@@ -375,6 +375,38 @@ static void the_text_has_few_steps(void **state)
 		assert_string_equal(eta_text(cases[i].s * S, t, sizeof(t)), cases[i].text);
 }
 
+static void times_are_told_the_coarser_the_further_they_are(void **state)
+{
+	static const struct {
+		const char *now, *p50, *p90, *text;
+	} cases[] = {
+		{"2026-12-01T10:00:30Z", "2026-12-01T10:20:59Z", "2026-12-01T10:30:01Z",
+		 "10:20 to 10:31 UTC"},
+		{"2026-12-01T10:00:00Z", "2026-12-01T10:20:00Z", "2026-12-01T10:30:00Z",
+		 "10:20 to 10:30 UTC"},
+		{"2026-12-01T10:00:00Z", "2026-12-01T10:21:00Z", "2026-12-01T10:31:00Z",
+		 "10:20 to 10:35 UTC"},
+		{"2026-12-01T10:00:00Z", "2026-12-01T10:21:00Z", "2026-12-01T14:31:00Z",
+		 "10:15 to 14:45 UTC"},
+		{"2026-12-01T10:00:00Z", "2026-12-01T20:21:00Z", "2026-12-02T14:31:00Z",
+		 "20:00 to 2026-12-02 15:00 UTC"},
+		{"2026-12-01T23:50:00Z", "2026-12-02T00:05:00Z", "2026-12-02T00:06:00Z",
+		 "2026-12-02 00:05 to 2026-12-02 00:06 UTC"},
+	};
+	char t[ETA_BETWEEN_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct eta_span at;
+		int64_t now;
+
+		assert_true(str_to_time(cases[i].now, &now));
+		assert_true(str_to_time(cases[i].p50, &at.p50));
+		assert_true(str_to_time(cases[i].p90, &at.p90));
+		assert_string_equal(eta_between(&at, now, t), cases[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +425,7 @@ int main(void)
 		cmocka_unit_test(nonsense_in_the_status_does_no_harm),
 		cmocka_unit_test(a_state_that_a_type_does_not_have_takes_no_time),
 		cmocka_unit_test(the_text_has_few_steps),
+		cmocka_unit_test(times_are_told_the_coarser_the_further_they_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,6 +205,60 @@ static void another_bucket_of_places_is_news_after_five_minutes(void **state)
 }
 
 /* As with a Node whose taint drover does not know of, or a second scheduler that is down. */
+/* Its machine is wiped since then, which takes half an hour, and ten minutes more to serve. */
+static void wiped_since(struct bench *d, int64_t at)
+{
+	struct provider_object p = *CTX_GET(&d->c, OBJECT_PROVIDER, provider_object, "hall-a");
+	struct provider_object_instance_type hgx = p.spec.instance_types.v[0];
+	char t[STR_TIME_SIZE];
+
+	hgx.expected.free = INT64_C(30) * 60 * 1000;
+	hgx.expected.serving = INT64_C(10) * 60 * 1000;
+	p.spec.instance_types.v = &hgx;
+	eta_provider(d->eta, &p);
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     arena_printf(d->a, "{'state': 'wiping', 'clean': false, 'stateSince': '%s'}",
+				  str_time(t, at)));
+}
+
+static const char *expected_text(struct bench *d, int64_t now, int64_t since)
+{
+	const int64_t at = since + INT64_C(40) * 60 * 1000;
+	char between[ETA_BETWEEN_SIZE];
+
+	return arena_printf(
+		d->a,
+		"place 1, expected %s: NoCapacity: pool h100: 1 machine fits, all taken (1 wiping)",
+		eta_between(&(struct eta_span){at, at}, now, between));
+}
+
+static void who_waits_for_a_machine_is_told_when_and_again_when_that_has_moved_far(void **state)
+{
+	struct bench *d = *state;
+	const int64_t began = loop_wall(d->c.loop) / 60000 * 60000, min = 60000;
+	const char *text;
+
+	wiped_since(d, began);
+	bench_pod(d, "train", 8);
+	bench_run(d, 10000);
+	assert_int_equal(told(d, "train", &text), 1);
+	assert_string_equal(text, expected_text(d, began, began));
+	wiped_since(d, began + 9 * min); /* a fourth of 40 min is 10 */
+	bench_run(d, 11 * min);
+	assert_int_equal(told(d, "train", &text), 1);
+	wiped_since(d, began + 11 * min);
+	bench_run(d, 5 * min);
+	assert_int_equal(told(d, "train", &text), 2);
+	assert_string_equal(text, expected_text(d, loop_wall(d->c.loop), began + 11 * min));
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'serving'}");
+	bench_run(d, 4 * min);
+	assert_int_equal(told(d, "train", &text), 2);
+	bench_run(d, 7 * min);
+	assert_int_equal(told(d, "train", &text), 3);
+	assert_string_equal(
+		text, "place 1: NoCapacity: pool h100: 1 machine fits, all taken (1 serving)");
+}
+
 static void a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute(void **state)
 {
 	struct bench *d = *state;
@@ -674,6 +728,7 @@ int main(void)
 		T(another_place_in_the_queue_is_no_news),
 		T(another_number_is_no_news_and_another_reason_is),
 		T(another_bucket_of_places_is_news_after_five_minutes),
+		T(who_waits_for_a_machine_is_told_when_and_again_when_that_has_moved_far),
 		T(a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute),
 		T(what_is_nothing_new_for_the_planner_makes_no_plan),
 		T(what_changes_during_a_plan_makes_another_one),

@@ -1,0 +1,74 @@
+/*
+ * free_again: the way that lies ahead of a machine, from the time at which it is on it.
+ */
+#include "controller/claims/free_again.h"
+
+#include "base/str.h"
+#include "controller/drain/drains.h"
+#include "controller/rules/machine.h"
+
+static bool from(const struct eta *e, const struct machine *m, enum machine_state s, int64_t at,
+		 int64_t been_ms, struct eta_span *out)
+{
+	struct eta_span span;
+
+	if (!eta_from(e, m->spec.provider_ref.name, m->spec.instance_type, s, been_ms, &span))
+		return false;
+	*out = (struct eta_span){at + span.p50, at + span.p90};
+	return true;
+}
+
+/* Pods are not waited for beyond its deadline. */
+static bool of_draining(const struct eta *e, const struct machine *m, int64_t now,
+			struct eta_span *out)
+{
+	const int64_t since = m->status.state_since,
+		      deadline = m->status.leave ? m->status.leave->deadline : 0;
+	const bool measured = from(e, m, MACHINE_DRAINING, since, now - since, out);
+	struct eta_span latest;
+
+	if (deadline <= now || !from(e, m, MACHINE_STOPPING, deadline, 0, &latest))
+		return measured;
+	if (!measured || latest.p50 < out->p50)
+		out->p50 = latest.p50;
+	if (!measured || latest.p90 < out->p90)
+		out->p90 = latest.p90;
+	return true;
+}
+
+static bool of_serving(const struct context *c, const struct eta *e, const struct machine *m,
+		       int64_t now, struct eta_span *out)
+{
+	const struct node_claim *n = m->status.claim_ref ? CTX_GET(c, OBJECT_NODE_CLAIM, node_claim,
+								   m->status.claim_ref->name)
+							 : NULL;
+	const int64_t at = n && n->spec.expire_after > 0
+				   ? n->meta.creation_timestamp + n->spec.expire_after
+				   : 0;
+
+	/* One that is overdue waits for a budget. */
+	return at > now && !m->status.hold && from(e, m, MACHINE_DRAINING, at, 0, out);
+}
+
+static bool has_time(const struct context *c, const struct eta *e, const struct machine *m,
+		     struct eta_span *out)
+{
+	const enum machine_state s = machine_state_find(str_or(m->status.state, ""));
+	const int64_t now = loop_wall(c->loop), since = m->status.state_since;
+
+	if (s == MACHINE_SERVING)
+		return of_serving(c, e, m, now, out);
+	if (s == MACHINE_DRAINING)
+		return of_draining(e, m, now, out);
+	return s > MACHINE_DRAINING && s <= MACHINE_QUARANTINED &&
+	       (s != MACHINE_QUARANTINED || quarantine_due(m)) &&
+	       from(e, m, s, since, now - since, out);
+}
+
+/* Drains are asked last, for that is a look at all of them. */
+bool free_again(const struct context *c, const struct eta *e, const struct machine *m,
+		struct eta_span *out)
+{
+	return !m->meta.deletion_timestamp && m->spec.management_policy == MACHINE_MANAGE &&
+	       leave_then(m) == DRAIN_RELEASE && has_time(c, e, m, out) && !drains_take_out(c, m);
+}

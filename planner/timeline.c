@@ -1,0 +1,346 @@
+/*
+ * timeline: machines by the time at which they are free, given to those who wait.
+ *
+ * Machines only go and room only shrinks: what was too late for a class is never earlier, and what had too little room for it
+ * has too little for good.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/supply.h"
+#include "planner/timeline.h"
+
+/* Machines of a group that have a time, the earliest first. */
+struct timeline_coming {
+	struct world_stock **v;
+	size_t n, first; /* all before are promised */
+};
+
+/* A machine that is to be a node of a tenant, and what is left of it. */
+struct ahead {
+	const struct supply_pool *pool;
+	size_t option; /* of the pool */
+	const struct world_machine *m;
+	int64_t *row;
+	bool closed;
+};
+struct aheads {
+	struct ahead **v; /* in the order in which they were given away */
+	size_t n, cap;
+};
+
+/* Where a class may have a machine. */
+struct way {
+	uint32_t pool, line, option; /* of the class's fit, of that pool */
+	struct world_stock *head;    /* its earliest machine, or one that is gone by now */
+};
+struct waiter {
+	struct way *heap; /* the earliest head first */
+	size_t n;
+	struct aheads fitting; /* of its tenant's: those that may have room, the earliest first */
+	size_t seen;	       /* of its tenant's */
+};
+
+struct timeline {
+	struct planning *p;
+	int64_t now;
+	struct queue *queue;
+	struct waiter **waiters; /* by class */
+	struct aheads *tenants;	 /* by tenant */
+};
+
+/* --- machines ------------------------------------------------------------------------------------ */
+
+static int by_time(const void *x, const void *y)
+{
+	const struct world_machine *a = &(*(struct world_stock *const *)x)->m,
+				   *b = &(*(struct world_stock *const *)y)->m;
+
+	if (a->free_p50_ms != b->free_p50_ms)
+		return a->free_p50_ms < b->free_p50_ms ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+/* One whose time has passed is late, and nobody knows by how much. */
+static bool has_time(const struct timeline *t, const struct world_machine *m)
+{
+	return !m->offered && m->free_p50_ms > 0 && m->free_p90_ms > t->now;
+}
+
+static void coming_of(struct timeline *t, struct supply_group *g)
+{
+	struct timeline_coming *c;
+
+	if (g->coming)
+		return;
+	c = g->coming = arena_new_obj(t->p->a, struct timeline_coming);
+	c->v = arena_calloc(t->p->a, g->n + 1, sizeof(struct world_stock *));
+	for (size_t i = 0; i < g->n; i++)
+		if (has_time(t, &g->v[i]->m))
+			c->v[c->n++] = g->v[i];
+	qsort(c->v, c->n, sizeof(struct world_stock *), by_time);
+	t->p->work += 4 * g->n;
+}
+
+static struct world_stock *earliest(const struct timeline *t, const struct supply_pool *pool,
+				    const struct supply_option *o, uint64_t *steps)
+{
+	struct timeline_coming *c = o->group->coming;
+
+	while (c->first < c->n && c->v[c->first]->promised == t->p->w->plan)
+		c->first++;
+	for (size_t i = c->first; i < c->n; i++, ++*steps)
+		if (c->v[i]->promised != t->p->w->plan &&
+		    supply_wiped_enough(&c->v[i]->m, pool->it))
+			return c->v[i];
+	return NULL;
+}
+
+/* --- where a class may go ------------------------------------------------------------------------ */
+
+static bool is_before(const struct way *a, const struct way *b)
+{
+	const int c = by_time(&a->head, &b->head);
+
+	return c ? c < 0 : a->pool < b->pool;
+}
+
+static void sink(struct waiter *w, size_t at)
+{
+	const struct way sinks = w->heap[at];
+	size_t child;
+
+	while ((child = 2 * at + 1) < w->n) {
+		if (child + 1 < w->n && is_before(&w->heap[child + 1], &w->heap[child]))
+			child++;
+		if (!is_before(&w->heap[child], &sinks))
+			break;
+		w->heap[at] = w->heap[child];
+		at = child;
+	}
+	w->heap[at] = sinks;
+}
+
+/* Those of one pool that have a machine; without a heap they are only counted. */
+static void add_ways(struct timeline *t, const struct plan_class *c, size_t at, struct waiter *w)
+{
+	const struct fit_pool *fp = &c->fit->pools[at];
+	uint64_t steps = fp->pool->nlines;
+
+	for (size_t i = 0; fp->n && i < fp->pool->nlines; i++) {
+		const struct supply_line *l = &fp->pool->lines[i];
+
+		if (!supply_has(fp->suits.lines, i) || !supply_fits(c, l))
+			continue;
+		for (size_t k = l->first; k < l->first + l->noptions; k++, steps++) {
+			const struct supply_option *o = &fp->pool->options[k];
+			struct world_stock *m;
+
+			if (!supply_has(fp->suits.options, k) || !o->group)
+				continue;
+			coming_of(t, o->group);
+			m = earliest(t, fp->pool, o, &steps);
+			if (m && w->heap)
+				w->heap[w->n] =
+					(struct way){(uint32_t)at, (uint32_t)i, (uint32_t)k, m};
+			w->n += m != NULL;
+		}
+	}
+	planning_charge(t->p, c->tenant, steps);
+}
+
+/* Each way is paid for as what it takes of the memory, too. */
+#define WAY_WORK 8
+
+static struct waiter *waiter_of(struct timeline *t, const struct plan_class *c)
+{
+	struct waiter *w = t->waiters[c->number];
+
+	if (w)
+		return w;
+	w = t->waiters[c->number] = arena_new_obj(t->p->a, struct waiter);
+	for (size_t i = 0; i < c->fit->npools; i++)
+		add_ways(t, c, i, w);
+	planning_charge(t->p, c->tenant, WAY_WORK * w->n);
+	w->heap = arena_calloc(t->p->a, w->n + 1, sizeof(*w->heap));
+	w->n = 0;
+	for (size_t i = 0; i < c->fit->npools; i++)
+		add_ways(t, c, i, w);
+	for (size_t i = w->n / 2; i-- > 0;)
+		sink(w, i);
+	return w;
+}
+
+/* The earliest machine; of equals that of the first pool.  NULL: none.  Limits and quotas only fill up. */
+static const struct way *find_machine(struct timeline *t, const struct plan_class *c,
+				      struct waiter *w)
+{
+	uint64_t steps = 0;
+
+	while (w->n) {
+		struct way *way = &w->heap[0];
+		const struct supply_pool *pool = c->fit->pools[way->pool].pool;
+		struct world_stock *m =
+			supply_allowed(c, pool, &pool->lines[way->line])
+				? earliest(t, pool, &pool->options[way->option], &steps)
+				: NULL;
+
+		steps += 2;
+		if (m && m == way->head)
+			break;
+		if (m)
+			way->head = m;
+		else
+			*way = w->heap[--w->n];
+		if (w->n)
+			sink(w, 0);
+	}
+	planning_charge(t->p, c->tenant, steps);
+	return w->n ? &w->heap[0] : NULL;
+}
+
+/* --- room beside others -------------------------------------------------------------------------- */
+
+static struct ahead **more(struct aheads *v, struct arena *a)
+{
+	struct ahead **bigger;
+
+	if (v->n == v->cap) {
+		v->cap = v->cap ? 2 * v->cap : 8;
+		bigger = arena_calloc(a, v->cap, sizeof(struct ahead *));
+		if (v->n)
+			memcpy(bigger, v->v, v->n * sizeof(struct ahead *));
+		v->v = bigger;
+	}
+	return &v->v[v->n++];
+}
+
+static bool has_room(const struct ahead *x, struct asks asks)
+{
+	for (size_t i = 0; i < asks.n; i++)
+		if (asks.v[i].amount > x->row[asks.v[i].column])
+			return false;
+	return !x->closed;
+}
+
+static bool suits(const struct plan_class *c, const struct ahead *x)
+{
+	for (size_t i = 0; i < c->fit->npools; i++)
+		if (c->fit->pools[i].pool == x->pool)
+			return c->fit->pools[i].n &&
+			       supply_has(c->fit->pools[i].suits.options, x->option);
+	return false;
+}
+
+/* Those that were given away since, each put among its like. */
+static void look_ahead(struct timeline *t, const struct plan_class *c, struct waiter *w)
+{
+	const struct aheads *all = &t->tenants[c->tenant->number];
+
+	for (; w->seen < all->n; w->seen++) {
+		struct ahead *x = all->v[w->seen];
+		size_t at;
+
+		planning_charge(t->p, c->tenant, 2);
+		if (!has_room(x, c->asks) || !suits(c, x))
+			continue;
+		(void)more(&w->fitting, t->p->a);
+		/* The latest first, so that the earliest is taken off the end. */
+		for (at = w->fitting.n - 1;
+		     at && w->fitting.v[at - 1]->m->free_p50_ms <= x->m->free_p50_ms; at--)
+			w->fitting.v[at] = w->fitting.v[at - 1];
+		w->fitting.v[at] = x;
+	}
+}
+
+static struct ahead *find_room(struct timeline *t, const struct plan_class *c, struct waiter *w)
+{
+	look_ahead(t, c, w);
+	while (w->fitting.n && !has_room(w->fitting.v[w->fitting.n - 1], c->asks)) {
+		w->fitting.n--;
+		planning_charge(t->p, c->tenant, 1);
+	}
+	return w->fitting.n ? w->fitting.v[w->fitting.n - 1] : NULL;
+}
+
+/* --- one after the other ------------------------------------------------------------------------- */
+
+static struct ahead *open(struct timeline *t, struct plan_class *c, const struct way *way)
+{
+	struct ahead *x = arena_new_obj(t->p->a, struct ahead);
+	struct supply_pool *pool = c->fit->pools[way->pool].pool;
+	const struct resources *capacity = &pool->lines[way->line].type->capacity;
+
+	way->head->promised = t->p->w->plan;
+	tally_charge(&c->tenant->tally, capacity, t->p->a);
+	tally_charge(&pool->tally, capacity, t->p->a);
+	*x = (struct ahead){.pool = pool,
+			    .option = way->option,
+			    .m = &way->head->m,
+			    .row = arena_calloc(t->p->a, t->p->ncolumns, sizeof(int64_t))};
+	planning_room(t->p, capacity, x->row);
+	planning_take_overhead(t->p, c->tenant, NULL, x->row);
+	*more(&t->tenants[c->tenant->number], t->p->a) = x;
+	planning_charge(t->p, c->tenant, 20 + t->p->ncolumns);
+	return x;
+}
+
+static struct ahead *find(struct timeline *t, const struct plan_cell *cell)
+{
+	struct plan_class *c = cell->class_;
+	struct waiter *w = waiter_of(t, c);
+	struct ahead *x = cell->topology ? NULL : find_room(t, c, w);
+	const struct way *way;
+
+	way = find_machine(t, c, w);
+	if (way && (!x || way->head->m.free_p50_ms < x->m->free_p50_ms))
+		x = open(t, c, way);
+	if (x)
+		x->closed = cell->topology;
+	for (size_t i = 0; x && i < c->asks.n; i++)
+		x->row[c->asks.v[i].column] =
+			planning_sub(x->row[c->asks.v[i].column], c->asks.v[i].amount);
+	return x;
+}
+
+bool timeline_next(struct timeline *t)
+{
+	const struct queued *q = queue_next(t->queue);
+	const struct ahead *x;
+
+	if (!q)
+		return false;
+	planning_charge(t->p, q->class_->tenant, 2);
+	if (q->class_->tenant->over)
+		return true;
+	x = find(t, q->cell);
+	if (x)
+		t->p->plan->pods[q->at].expected = (struct plan_expected){
+			x->m->name, x->m->provider, x->m->instance_type,
+			x->m->free_p50_ms > t->now ? x->m->free_p50_ms : t->now, x->m->free_p90_ms};
+	return true;
+}
+
+/* Types fit, and all machines are taken. */
+static bool waits(const struct plan_pod *p)
+{
+	return p->outcome == PLAN_NOTHING && p->nreasons && p->reasons[0].code == PLAN_NO_MACHINE;
+}
+
+struct timeline *timeline_new(struct planning *p, struct queued **q, size_t n, int64_t now_ms)
+{
+	struct timeline *t = arena_new_obj(p->a, struct timeline);
+	struct queued **v = arena_calloc(p->a, n + 1, sizeof(struct queued *));
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!q[i]->gang && waits(&p->plan->pods[q[i]->at]))
+			v[left++] = q[i];
+	t->p = p;
+	t->now = now_ms;
+	t->queue = queue_sorted(v, left, p->a);
+	t->waiters = arena_calloc(p->a, p->nclasses + 1, sizeof(struct waiter *));
+	t->tenants = arena_calloc(p->a, map_size(p->tenants) + 1, sizeof(*t->tenants));
+	p->work += n;
+	return t;
+}

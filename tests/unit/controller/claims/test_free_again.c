@@ -1,0 +1,154 @@
+#include "tests/unit/controller/bench.h"
+
+#include "base/str.h"
+#include "controller/claims/free_again.h"
+
+#define S 1000
+
+static int setup(void **state)
+{
+	bench_setup(state);
+	bench_tenants(*state);
+	bench_fleet(*state);
+	return 0;
+}
+
+/* Three machines of the type went that way: 100 s in each of the states. */
+static void measure(struct bench *d, const struct machine *like)
+{
+	static const enum machine_state way[] = {MACHINE_SERVING,  MACHINE_DRAINING,
+						 MACHINE_STOPPING, MACHINE_LEAVING,
+						 MACHINE_WIPING,   MACHINE_FREE};
+	struct machine was = *like, is = *like;
+
+	for (int i = 0; i < 3; i++)
+		for (size_t k = 0; k < sizeof(way) / sizeof(way[0]); k++) {
+			was = is;
+			is.status.state = machine_state_info[way[k]].name;
+			is.status.state_since = (int64_t)(1000000 + 100 * k * S);
+			(void)eta_saw(d->eta, &was, &is);
+		}
+}
+
+static struct machine *machine(struct bench *d, const char *state, int64_t since)
+{
+	struct machine *m = arena_new_obj(d->a, struct machine);
+
+	*m = *CTX_GET(&d->c, OBJECT_MACHINE, machine, "m-1");
+	m->status.state = state;
+	m->status.state_since = since;
+	return m;
+}
+
+static void on_the_way_back_by_what_was_measured(void **state)
+{
+	struct bench *d = *state;
+	const int64_t now = loop_wall(d->c.loop);
+	struct eta_span out;
+	struct machine *m = machine(d, "wiping", now - 50 * S);
+
+	assert_false(free_again(&d->c, d->eta, m, &out));
+	measure(d, m);
+	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_int_equal(out.p50, now + 50 * S);
+	m->status.state_since = now - 101 * S; /* nobody took so long */
+	assert_false(free_again(&d->c, d->eta, m, &out));
+	m->status.state = "stopping";
+	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_int_equal(out.p90, now + 199 * S);
+	m->status.state = "free";
+	assert_false(free_again(&d->c, d->eta, m, &out));
+	m->status.state = "booting";
+	assert_false(free_again(&d->c, d->eta, m, &out));
+}
+
+static void who_does_not_come_back_has_no_time(void **state)
+{
+	struct bench *d = *state;
+	struct machine_quarantine q = {.exit = EXIT_OPERATOR};
+	struct machine_leave leave = {.reason = "Drain", .then = DRAIN_RETIRE};
+	struct eta_span out;
+	struct machine *m = machine(d, "wiping", loop_wall(d->c.loop));
+
+	measure(d, m);
+	assert_true(free_again(&d->c, d->eta, m, &out));
+	m->status.leave = &leave;
+	assert_false(free_again(&d->c, d->eta, m, &out));
+	leave.then = DRAIN_RELEASE;
+	assert_true(free_again(&d->c, d->eta, m, &out));
+	m->spec.management_policy = MACHINE_OBSERVE;
+	assert_false(free_again(&d->c, d->eta, m, &out));
+	m->spec.management_policy = MACHINE_MANAGE;
+	m->meta.deletion_timestamp = 1;
+	assert_false(free_again(&d->c, d->eta, m, &out));
+	m->meta.deletion_timestamp = 0;
+	m->status.state = "quarantined";
+	m->status.quarantine = &q;
+	assert_false(free_again(&d->c, d->eta, m, &out));
+}
+
+static void a_deadline_ends_what_drains(void **state)
+{
+	struct bench *d = *state;
+	const int64_t now = loop_wall(d->c.loop);
+	struct machine_leave leave = {.reason = "Drain", .deadline = now + 30 * S};
+	struct eta_span out;
+	struct machine *m = machine(d, "draining", now);
+
+	measure(d, m);
+	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_int_equal(out.p90, now + 400 * S);
+	m->status.leave = &leave;
+	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_int_equal(out.p90, now + 330 * S);
+	m->status.state_since = now - 5000 * S; /* longer than any other */
+	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_int_equal(out.p50, now + 330 * S);
+	leave.deadline = now - S;
+	assert_false(free_again(&d->c, d->eta, m, &out));
+}
+
+static void what_serves_comes_back_when_its_claim_expires(void **state)
+{
+	struct bench *d = *state;
+	struct object_ref claim = {"c-1", "u"};
+	struct machine_hold hold = {0};
+	struct eta_span out;
+	const struct node_claim *n;
+	struct machine *m;
+
+	bench_put(d, "{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, 'spec': {"
+		     "'virtualClusterRef': {'name': 'team-a', 'uid': 'u'},"
+		     "'nodePoolRef': {'name': 'h100', 'uid': 'u'}, 'expireAfter': '10m',"
+		     "'image': {'kubernetesVersion': '1.36', 'url': 'http://images/a',"
+		     "'format': 'raw', 'digest': 'sha256:"
+		     "0000000000000000000000000000000000000000000000000000000000000000'}}}");
+	n = CTX_GET(&d->c, OBJECT_NODE_CLAIM, node_claim, "c-1");
+	assert_non_null(n);
+	m = machine(d, "serving", loop_wall(d->c.loop));
+	measure(d, m);
+	assert_false(free_again(&d->c, d->eta, m, &out));
+	m->status.claim_ref = &claim;
+	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_int_equal(out.p50, n->meta.creation_timestamp + 1000 * S);
+	m->status.hold = &hold;
+	assert_false(free_again(&d->c, d->eta, m, &out));
+	m->status.hold = NULL;
+	bench_run(d, 700 * S); /* overdue: a budget keeps it */
+	assert_false(free_again(&d->c, d->eta, m, &out));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(on_the_way_back_by_what_was_measured, setup,
+						bench_teardown),
+		cmocka_unit_test_setup_teardown(who_does_not_come_back_has_no_time, setup,
+						bench_teardown),
+		cmocka_unit_test_setup_teardown(a_deadline_ends_what_drains, setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(what_serves_comes_back_when_its_claim_expires,
+						setup, bench_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
