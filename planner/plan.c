@@ -32,6 +32,7 @@ const char *const plan_reason_names[] = {
 	[PLAN_REQUIREMENTS] = "RequirementsNotMet",
 	[PLAN_TAINT] = "TaintNotTolerated",
 	[PLAN_RUNTIME_CLASS] = "RuntimeClassNotCarried",
+	[PLAN_PROOF] = "NetworkProofWeak",
 	[PLAN_TOO_BIG] = "TooBig",
 	[PLAN_NO_MACHINE] = "NoCapacity",
 	[PLAN_ERASE_BELOW_POLICY] = "EraseBelowPolicy",
@@ -445,7 +446,8 @@ static bool fits_nothing(const struct plan_pod *p)
 		[PLAN_NO_POOL] = true,	     [PLAN_REQUIREMENTS] = true, [PLAN_TAINT] = true,
 		[PLAN_RUNTIME_CLASS] = true, [PLAN_TOO_BIG] = true,	 [PLAN_NO_IMAGE] = true,
 		[PLAN_NOT_TAKEN] = true,     [PLAN_UNSUPPORTED] = true,	 [PLAN_OVER_BUDGET] = true,
-		[PLAN_VOLUME] = true,	     [PLAN_GANG_SHORT] = true,	 [PLAN_GANG_UNKNOWN] = true,
+		[PLAN_VOLUME] = true,	     [PLAN_PROOF] = true,	 [PLAN_GANG_SHORT] = true,
+		[PLAN_GANG_UNKNOWN] = true,
 	};
 	const size_t nearest = p->nreasons > 1 && p->reasons[0].code == PLAN_GANG;
 

@@ -35,9 +35,10 @@ enum plan_reason_code {
 	PLAN_POOL_LIMIT, /* LimitExceeded */
 	PLAN_NO_IMAGE,	 /* NoImageForVersion */
 	PLAN_NOT_TAKEN,	 /* NodesNotTaken: the tenant takes no machines of the pool as its Nodes */
-	PLAN_REQUIREMENTS,	 /* no instance type fits selector and affinity */
-	PLAN_TAINT,		 /* taint not tolerated */
-	PLAN_RUNTIME_CLASS,	 /* the pool's images have no such handler */
+	PLAN_REQUIREMENTS,  /* no instance type fits selector and affinity */
+	PLAN_TAINT,	    /* taint not tolerated */
+	PLAN_RUNTIME_CLASS, /* the pool's images have no such handler */
+	PLAN_PROOF, /* NetworkProofWeak: where its machines are cannot be proved as the tenant demands */
 	PLAN_TOO_BIG,		 /* no instance type has the resources */
 	PLAN_NO_MACHINE,	 /* NoCapacity: types fit, all machines are taken */
 	PLAN_ERASE_BELOW_POLICY, /* EraseBelowPolicy */

@@ -103,7 +103,8 @@ struct fit_pool {
 	enum plan_reason_code code; /* what keeps the other types out: the nearest miss */
 	const struct supply_option *missed; /* PLAN_REQUIREMENTS: of this one, the last */
 	const struct world_instance_type *missed_type;
-	bool missed_own; /* the pool's own requirements */
+	const struct world_provider *unproved; /* PLAN_PROOF: of this one, the last */
+	bool missed_own;		       /* the pool's own requirements */
 	const char *text;
 };
 /* A machine of the line has the resources. */

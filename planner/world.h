@@ -25,6 +25,9 @@ struct world *world_new(void);
 void world_free(struct world *w);
 DEFINE_OWN(world)
 
+/* In the order of enum fabric_proof (providers/fabric.h). */
+enum world_proof { WORLD_PROOF_NONE, WORLD_PROOF_WEAK, WORLD_PROOF_STRONG };
+
 struct world_tenant {
 	const char *name;
 	struct labels labels;	/* what pools select by */
@@ -35,6 +38,10 @@ struct world_tenant {
 	const char *paused_reason; /* TenantPaused, TenantUnreachable ... */
 	const char *no_nodes;	   /* why it takes no machines as its Nodes; NULL: it takes them */
 	bool on_host;		   /* they become Nodes of the host cluster */
+	/* The least proof of where a machine's ports are that it demands, and whether addresses are named that answer its
+	 * machines alone, so that packets can show it. */
+	enum world_proof proof;
+	bool probed;
 };
 
 struct world_taint {
@@ -54,6 +61,10 @@ struct world_provider {
 	const char *name;
 	bool paused;
 	const char *paused_reason;
+	/* The best proof of where its machines are that its network can ever show, and whether addresses are named by
+	 * which packets of theirs can show it, too, as far as its own segments go. */
+	enum world_proof proof;
+	bool probed;
 	struct {
 		struct world_instance_type *v;
 		size_t n;
