@@ -20,8 +20,8 @@ struct pod {
 };
 struct kind {
 	struct topology_cell *topology; /* of this try alone; NULL: they may be anywhere */
-	size_t block,
-		bin; /* none before has room, where neither topology nor preferences say more */
+	/* None before has room, where neither topology nor preferences say more. */
+	size_t block, bin, fresh;
 	bool out;
 };
 struct gang_try {
@@ -71,9 +71,10 @@ static bool find_bin(struct gang_try *t, const struct pod *x, size_t *bin)
 {
 	struct kind *k = &t->states[x->kind];
 	const bool plain = !k->topology && !t->kinds[x->kind].cell->class_->fit->nlevels;
-	size_t level = SIZE_MAX, from = 0, found;
+	size_t level = SIZE_MAX, from = plain ? k->fresh : 0, found;
 
 	*bin = look_in(t, x, t->fresh, &from, &level);
+	k->fresh = from;
 	if (*bin != ROOMS_NONE && !level)
 		return true;
 	for (size_t i = plain ? k->block : 0; i < t->norder && level; i++) {
