@@ -50,6 +50,15 @@
 #define CHECKPOINT_REQUESTED "drover.dev/checkpoint-requested" /* RFC 3339, by drover */
 #define CHECKPOINT_DONE "drover.dev/checkpoint-done"
 
+/* How many pods are of use together alone, and which these are (docs/pods.md). */
+#define GANG_SIZE "drover.dev/gang-size"
+#define GANG_NAME "drover.dev/gang"
+/* Others' names for the same. */
+#define GANG_VOLCANO_GROUP "scheduling.k8s.io/group-name"
+#define GANG_VOLCANO_GROUP_TOO "scheduling.volcano.sh/group-name"
+#define GANG_KAI_GROUP "pod-group-name"
+#define GANG_LWS_SIZE "leaderworkerset.sigs.k8s.io/size"
+
 /* --- on Nodes of a tenant --------------------------------------------------------------------------- */
 
 #define TENANT_LABEL_CLAIM "drover.dev/nodeclaim"

@@ -35,6 +35,7 @@
 #include "controller/agent/endpoint.h"
 #include "controller/controller.h"
 #include "controller/core/keys.h"
+#include "controller/rules/machine.h"
 
 #define NAMES_MAX 8
 #define PROGRAMS_MAX 16
@@ -61,6 +62,8 @@ struct run {
 	size_t nnetworks;
 	const char *hosts[PROGRAMS_MAX + 1]; /* of libvirt, that may be opened */
 	size_t nhosts;
+	const char *levels[CONTEXT_LEVELS + 1]; /* of gangs */
+	size_t nlevels;
 	char helper[PATH_MAX]; /* drover-libvirt; "": it is not installed */
 	bool json, debug;
 	int64_t per_address;
@@ -91,6 +94,7 @@ enum {
 	OPT_SETTLE,
 	OPT_BATCH_IDLE,
 	OPT_BATCH_MOST,
+	OPT_LEVEL,
 	OPT_IMAGE_CA,
 	OPT_EVIDENCE,
 	OPT_EXEC,
@@ -142,6 +146,11 @@ static const struct argp_option options[] = {
 	{"batch-idle-ms", OPT_BATCH_IDLE, "MS", 0,
 	 "A burst of pods is planned when no other pod came for so long (1000)", 0},
 	{"batch-max-ms", OPT_BATCH_MOST, "MS", 0, "... and after so long at the latest (10000)", 0},
+	{"gang-level", OPT_LEVEL, "KEY", 0,
+	 "Label of machines by which a gang of pods is kept together; repeatable, the narrowest first "
+	 "(nvidia.com/gpu.clique, topology.drover.dev/rack, topology.drover.dev/leaf, "
+	 "topology.drover.dev/spine)",
+	 0},
 	{"log-json", OPT_JSON, NULL, 0, "Log as JSON lines", 0},
 	{"debug", OPT_DEBUG, NULL, 0, "Log more", 0},
 	{0},
@@ -236,6 +245,15 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case OPT_BATCH_MOST:
 		if (!str_to_i64(arg, 1, 600000, &r->batch_most_ms))
 			argp_error(st, "--batch-max-ms: want 1 to 600000, got %s", arg);
+		return 0;
+	case OPT_LEVEL:
+		if (r->nlevels == CONTEXT_LEVELS || !machine_is_topology(arg))
+			argp_error(st,
+				   "--gang-level: want up to %d of topology.drover.dev/..., "
+				   "topology.kubernetes.io/... and nvidia.com/gpu.clique, got %s",
+				   CONTEXT_LEVELS, arg);
+		else
+			r->levels[r->nlevels++] = arg;
 		return 0;
 	case OPT_JSON:
 		r->json = true;
@@ -358,6 +376,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.context.management_networks = r->networks,
 		.context.libvirt_allowed = r->hosts,
 		.context.libvirt_helper = r->helper[0] ? r->helper : NULL,
+		.context.gang_levels = r->nlevels ? r->levels : NULL,
 		.context.poll_ms = r->poll_ms,
 		.context.settle_ms = r->settle_ms,
 		.context.batch_idle_ms = r->batch_idle_ms,

@@ -306,6 +306,12 @@ static bool suits(const struct plan_fit *f, size_t at)
 	return f->bins[at / 64] >> at % 64 & 1;
 }
 
+size_t bins_next(struct bins *b, const struct plan_cell *c, size_t from)
+{
+	return from < b->n && !c->class_->impossible ? next(b, c, c->class_->fit->bins, from)
+						     : b->n;
+}
+
 size_t bins_times(const struct bins *b, const struct plan_class *c, size_t at)
 {
 	return suits(c->fit, at) ? rooms_times(rooms_row(b->rooms, at), c->asks) : 0;

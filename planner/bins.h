@@ -37,6 +37,8 @@ void bins_take(struct bins *b, size_t at, const struct plan_class *c);
  * bins_give() for each that was taken, and bins_cut() back to the bins that there were.
  */
 size_t bins_count(const struct bins *b);
+/* The first from there on that suits the class and has room for one; as many as there are: none. */
+size_t bins_next(struct bins *b, const struct plan_cell *c, size_t from);
 /* How many of the class one bin has room for; 0 where it does not suit.  After bins_look(). */
 size_t bins_times(const struct bins *b, const struct plan_class *c, size_t at);
 /* The best of the levels of a fit that have that bin, from 0; false: it does not suit, or has no room. */

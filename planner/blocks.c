@@ -23,7 +23,7 @@ static struct block *block_of(struct blocks *b, struct map *by_text, const struc
 	x = map_get(by_text, w->text);
 	if (x)
 		return x;
-	x = arena_new_obj(b->p->a, struct block);
+	x = arena_new_obj(b->a, struct block);
 	memcpy(x->value, value, w->nlevels * sizeof(*value));
 	map_put(by_text, w->text, x);
 	return x;
@@ -31,22 +31,37 @@ static struct block *block_of(struct blocks *b, struct map *by_text, const struc
 
 static void add_bin(struct blocks *b, struct map *by_text, uint32_t at)
 {
-	struct block *x = NULL;
+	struct block *x = block_of(b, by_text, bins_at(b->tenant->bins, at)->labels);
 
-	for (size_t k = 0; k < b->nkinds; k++) {
+	for (size_t k = 0; k < b->nkinds && k < BLOCK_KINDS; k++) {
 		const size_t n = bins_times(b->tenant->bins, b->kinds[k].cell->class_, at);
 
-		if (!n)
-			continue;
-		if (!x)
-			x = block_of(b, by_text, bins_at(b->tenant->bins, at)->labels);
-		if (k < BLOCK_KINDS && x->room[k] < SIZE_MAX - n)
-			x->room[k] += n;
+		x->room[k] += n < SIZE_MAX / 4 - x->room[k] ? n : 0;
 	}
-	if (!x)
-		return;
-	x->bins = groups_wider(b->p->a, x->bins, &x->bins_cap, x->nbins + 1, sizeof(*x->bins));
+	planning_charge(b->p, b->tenant, b->nkinds);
+	x->bins = groups_wider(b->a, x->bins, &x->bins_cap, x->nbins + 1, sizeof(*x->bins));
 	x->bins[x->nbins++] = at;
+}
+
+/* Those that are full are not looked at. */
+static void add_bins(struct blocks *b, struct map *by_text)
+{
+	const size_t n = bins_count(b->tenant->bins);
+	size_t *next = arena_calloc(b->a, b->nkinds, sizeof(*next)), at = 0;
+
+	for (size_t k = 0; k < b->nkinds; k++)
+		next[k] = bins_next(b->tenant->bins, b->kinds[k].cell, 0);
+	for (;;) {
+		at = n;
+		for (size_t k = 0; k < b->nkinds; k++)
+			at = next[k] < at ? next[k] : at;
+		if (at == n)
+			return;
+		add_bin(b, by_text, (uint32_t)at);
+		for (size_t k = 0; k < b->nkinds; k++)
+			if (next[k] == at)
+				next[k] = bins_next(b->tenant->bins, b->kinds[k].cell, at + 1);
+	}
 }
 
 static size_t count_free(struct blocks *b, const struct supply_pool *pool,
@@ -82,7 +97,7 @@ static void add_option(struct blocks *b, struct map *by_text, size_t pool, struc
 			continue;
 		n = rooms_times(l->row, c->of_new);
 		if (n && !x) {
-			machines = count_free(b, sp, o);
+			machines = supply_free_machine(b->p, sp, o) ? count_free(b, sp, o) : 0;
 			if (!machines)
 				return;
 			x = block_of(b, by_text, &o->labels);
@@ -92,7 +107,7 @@ static void add_option(struct blocks *b, struct map *by_text, size_t pool, struc
 	}
 	if (!x)
 		return;
-	x->machines = groups_wider(b->p->a, x->machines, &x->machines_cap, x->nmachines + 1,
+	x->machines = groups_wider(b->a, x->machines, &x->machines_cap, x->nmachines + 1,
 				   sizeof(*x->machines));
 	x->machines[x->nmachines++] = (struct block_machines){pool, l, o, o->next};
 }
@@ -127,19 +142,17 @@ static int by_values(const void *x, const void *y)
 }
 
 struct blocks *blocks_new(struct planning *p, struct plan_tenant *t, const struct gang_kind *kinds,
-			  size_t nkinds, bool stock)
+			  size_t nkinds, bool stock, struct arena *a)
 {
-	struct blocks *b = arena_new_obj(p->a, struct blocks);
-	struct map *by_text = planning_map(p);
+	struct blocks *b = arena_new_obj(a, struct blocks);
+	OWN(map) by_text = map_new(NULL);
 	struct map_iter it;
 
-	*b = (struct blocks){.p = p, .tenant = t, .kinds = kinds, .nkinds = nkinds};
-	for (size_t i = 0; i < bins_count(t->bins); i++)
-		add_bin(b, by_text, (uint32_t)i);
-	planning_charge(p, t, bins_count(t->bins) * nkinds);
+	*b = (struct blocks){.p = p, .a = a, .tenant = t, .kinds = kinds, .nkinds = nkinds};
+	add_bins(b, by_text);
 	if (stock)
 		add_stock(b, by_text);
-	b->v = arena_calloc(p->a, map_size(by_text) + 1, sizeof(struct block *));
+	b->v = arena_calloc(a, map_size(by_text) + 1, sizeof(struct block *));
 	map_for_each (it, by_text)
 		b->v[b->n++] = it.value;
 	qsort(b->v, b->n, sizeof(struct block *), by_values);
@@ -189,9 +202,9 @@ static int by_value(const void *x, const void *y)
 
 struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t level, size_t *n)
 {
-	struct placed *v = arena_calloc(b->p->a, of->n + 1, sizeof(*v));
-	struct span *spans = arena_calloc(b->p->a, of->n + 1, sizeof(*spans)), *s = NULL;
-	struct block **all = arena_calloc(b->p->a, of->n + 1, sizeof(struct block *));
+	struct placed *v = arena_calloc(b->a, of->n + 1, sizeof(*v));
+	struct span *spans = arena_calloc(b->a, of->n + 1, sizeof(*spans)), *s = NULL;
+	struct block **all = arena_calloc(b->a, of->n + 1, sizeof(struct block *));
 
 	for (size_t i = 0; i < of->n; i++)
 		v[i] = (struct placed){of->v[i]->value[level], i, of->v[i]};
@@ -232,7 +245,7 @@ void blocks_order(const struct blocks *b, struct span *s, size_t levels, size_t 
 	if (!levels || s->n < 2)
 		return;
 	spans = blocks_spans(b, s, levels - 1, &n);
-	out = arena_calloc(b->p->a, s->n, sizeof(struct block *));
+	out = arena_calloc(b->a, s->n, sizeof(struct block *));
 	while (n) {
 		size_t best = 0;
 

@@ -34,6 +34,7 @@ struct block {
 };
 struct blocks {
 	struct planning *p;
+	struct arena *a; /* of all that it gives */
 	struct plan_tenant *tenant;
 	const struct gang_kind *kinds;
 	size_t nkinds;
@@ -51,7 +52,7 @@ struct span {
 
 /* stock: free machines among them.  After supply_ask() of each kind. */
 struct blocks *blocks_new(struct planning *p, struct plan_tenant *t, const struct gang_kind *kinds,
-			  size_t nkinds, bool stock);
+			  size_t nkinds, bool stock, struct arena *a);
 struct span blocks_all(const struct blocks *b);
 /* Spans of that level, by value. */
 struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t level, size_t *n);

@@ -20,12 +20,13 @@ struct pod {
 };
 struct kind {
 	struct topology_cell *topology; /* of this try alone; NULL: they may be anywhere */
-	size_t block,
-		bin; /* none before has room, where neither topology nor preferences say more */
+	/* None before has room, where neither topology nor preferences say more. */
+	size_t block, bin, fresh;
 	bool out;
 };
 struct gang_try {
 	struct planning *p;
+	struct arena *a; /* until all tries are over: the plan's keeps what it has */
 	struct plan_gang *g;
 	struct plan_tenant *tenant;
 	struct pod *v; /* who lacks a place */
@@ -70,9 +71,10 @@ static bool find_bin(struct gang_try *t, const struct pod *x, size_t *bin)
 {
 	struct kind *k = &t->states[x->kind];
 	const bool plain = !k->topology && !t->kinds[x->kind].cell->class_->fit->nlevels;
-	size_t level = SIZE_MAX, from = 0, found;
+	size_t level = SIZE_MAX, from = plain ? k->fresh : 0, found;
 
 	*bin = look_in(t, x, t->fresh, &from, &level);
+	k->fresh = from;
 	if (*bin != ROOMS_NONE && !level)
 		return true;
 	for (size_t i = plain ? k->block : 0; i < t->norder && level; i++) {
@@ -169,7 +171,7 @@ static bool open_one(struct gang_try *t, const struct pod *x, size_t *bin)
 	supply_take_this(t->p->supply, c, best.pool, best.from->line, best.from->option,
 			 best.machine, &offer);
 	*bin = opening_new(t->p, c, &offer);
-	t->fresh->bins = groups_wider(t->p->a, t->fresh->bins, &t->fresh->bins_cap,
+	t->fresh->bins = groups_wider(t->a, t->fresh->bins, &t->fresh->bins_cap,
 				      t->fresh->nbins + 1, sizeof(*t->fresh->bins));
 	t->fresh->bins[t->fresh->nbins++] = (uint32_t)*bin;
 	return true;
@@ -343,7 +345,7 @@ static bool stand(const struct gang_try *t, size_t level, const char **value)
 		if (!m->pod->node || m->pod->terminating)
 			continue;
 		h = world_find(t->p->w->nodes,
-			       arena_printf(t->p->a, "%s/%s", m->pod->tenant, m->pod->node));
+			       arena_printf(t->a, "%s/%s", m->pod->tenant, m->pod->node));
 		v = h ? labels_get(&h->node.labels, key) : NULL;
 		*value = any && !str_eq(*value, v) ? NULL : v;
 		any = true;
@@ -386,7 +388,7 @@ static bool try_all(struct gang_try *t, bool stock, struct gang_miss *miss)
 {
 	struct span all;
 
-	t->blocks = blocks_new(t->p, t->tenant, t->kinds, t->nkinds, stock);
+	t->blocks = blocks_new(t->p, t->tenant, t->kinds, t->nkinds, stock, t->a);
 	all = blocks_all(t->blocks);
 	if (!stock && all.room < t->g->need)
 		return false;
@@ -439,14 +441,16 @@ static bool remember(const struct gang_try *t, const struct gang_miss *miss)
 bool gang_try(struct planning *p, struct plan_gang *g, struct gang_miss *miss)
 {
 	const bool may = !refusal_is_of_tenant(g->tenant->it);
+	OWN(arena) a = arena_new();
 	struct gang_try t = {.p = p,
+			     .a = a,
 			     .g = g,
 			     .tenant = g->tenant,
-			     .v = arena_calloc(p->a, g->want + 1, sizeof(*t.v)),
-			     .kinds = arena_calloc(p->a, g->want + 1, sizeof(*t.kinds)),
-			     .states = arena_calloc(p->a, g->want + 1, sizeof(*t.states)),
-			     .marks = arena_calloc(p->a, g->want + 1, sizeof(*t.marks)),
-			     .fresh = arena_new_obj(p->a, struct block)};
+			     .v = arena_calloc(a, g->want + 1, sizeof(*t.v)),
+			     .kinds = arena_calloc(a, g->want + 1, sizeof(*t.kinds)),
+			     .states = arena_calloc(a, g->want + 1, sizeof(*t.states)),
+			     .marks = arena_calloc(a, g->want + 1, sizeof(*t.marks)),
+			     .fresh = arena_new_obj(a, struct block)};
 
 	*miss = (struct gang_miss){0};
 	for (size_t i = 0; i < g->n; i++)

@@ -23,6 +23,7 @@
 #include "controller/claims/sending.h"
 #include "controller/claims/stop_line.h"
 #include "controller/claims/unwanted.h"
+#include "controller/claims/whole.h"
 #include "controller/claims/world_sync.h"
 #include "controller/rules/claim.h"
 #include "controller/tenant/status.h"
@@ -127,13 +128,9 @@ static bool still_wanted(const struct provisioner *s, const struct plan_claim *p
 
 static void create(struct provisioner *s, const struct plan_claim *p)
 {
-	const char *name;
 	struct err e;
-	json_t *o;
-
-	if (!still_wanted(s, p)) /* the next plan, which is due, has another answer */
-		return;
-	o = claims_build(s->c, p, &e);
+	json_t *o = claims_build(s->c, p, &e);
+	const char *name;
 
 	if (!o) {
 		log_warn("claim not built", LOG_E(&e));
@@ -191,6 +188,27 @@ static void on_its_way(const struct node_claim *n, void *arg)
 	stop_line_claim(arg, n);
 }
 
+static void create_all(struct provisioner *s)
+{
+	const struct plan *plan = s->plan;
+	struct whole_claim *v = arena_calloc(s->arena, plan->nclaims + 1, sizeof(*v));
+
+	for (size_t i = 0; i < plan->nclaims; i++) {
+		const struct pod_events_hold *h = &s->held[i];
+
+		/* One that is not wanted any more: the next plan, which is due, has another answer. */
+		v[i].goes = !h->line && !h->backing_off && still_wanted(s, &plan->claims[i]);
+		v[i].probe = h->stop.scope && !h->line;
+	}
+	whole_gangs(plan, v, s->arena);
+	for (size_t i = 0; i < plan->nclaims; i++) {
+		if (v[i].goes)
+			create(s, &plan->claims[i]);
+		if (v[i].because)
+			s->held[i] = s->held[v[i].because - 1];
+	}
+}
+
 /* In the turn in which the plan is ready: claims first, nobody waits for words. */
 static void on_ready(struct provisioner *s)
 {
@@ -211,9 +229,7 @@ static void on_ready(struct provisioner *s)
 	}
 	if (s->first)
 		s->first -= loop_wall(s->c->loop);
-	for (size_t i = 0; i < plan->nclaims; i++)
-		if (!s->held[i].line && !s->held[i].backing_off)
-			create(s, &plan->claims[i]);
+	create_all(s);
 	unwanted_plan(s->unwanted, plan);
 	tell_budgets(s);
 }

@@ -493,12 +493,27 @@ struct world *world_sync_world(struct world_sync *s)
 	return s->world;
 }
 
+static void put_levels(struct world_sync *s)
+{
+	static const char *const usual[] = {"nvidia.com/gpu.clique", "topology.drover.dev/rack",
+					    "topology.drover.dev/leaf", "topology.drover.dev/spine",
+					    NULL};
+	const char *const *keys = s->c->o.gang_levels ? s->c->o.gang_levels : usual;
+	size_t n = 0;
+
+	_Static_assert(CONTEXT_LEVELS <= WORLD_LEVELS, "all levels are the world's");
+	while (keys[n])
+		n++;
+	world_put_levels(s->world, keys, n);
+}
+
 struct world_sync *world_sync_new(struct context *c, const struct world_sync_spec *spec)
 {
 	struct world_sync *s = mem_new(struct world_sync);
 
 	*s = (struct world_sync){
 		.c = c, .spec = *spec, .world = world_new(), .late = map_new(NULL)};
+	put_levels(s);
 	return s;
 }
 

@@ -28,6 +28,7 @@ struct reserved;
 struct secrets;
 struct ways;
 
+#define CONTEXT_LEVELS 8
 struct context_options {
 	const char *ns;	      /* drover's own namespace: Secrets, Lease */
 	const char *identity; /* of this replica, for the Lease and events */
@@ -42,7 +43,10 @@ struct context_options {
 	/* URIs of libvirt that Providers may name, NULL-terminated; NULL: none.  And the path of drover-libvirt. */
 	const char *const *libvirt_allowed;
 	const char *libvirt_helper;
-	bool plain_ok; /* http:// BMCs: simulations and tests */
+	/* Labels of machines by whose values a gang is kept together, the narrowest first, NULL-terminated; NULL: NVLink
+	 * domain, rack, leaf, spine (claims/world_sync.c). */
+	const char *const *gang_levels; /* CONTEXT_LEVELS at most */
+	bool plain_ok;			/* http:// BMCs: simulations and tests */
 	unsigned
 		lease_slower; /* times of the lease, and how old it may be: so many times as long; 0: 1 */
 	int64_t poll_ms;      /* between looks at a machine in transition; 0: 1000 */

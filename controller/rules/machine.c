@@ -54,15 +54,19 @@ bool machine_same_reach(const struct machine *a, const struct machine *b)
 	return json_equal(ra, rb);
 }
 
+bool machine_is_topology(const char *key)
+{
+	return str_starts(key, "topology.drover.dev/") ||
+	       str_starts(key, "topology.kubernetes.io/") || str_eq(key, "nvidia.com/gpu.clique");
+}
+
 struct labels machine_topology(const struct machine *m, struct arena *a)
 {
 	const struct labels *all = &m->meta.labels;
 	struct labels out = {.v = arena_calloc(a, all->n + 1, sizeof(*out.v))};
 
 	for (size_t i = 0; i < all->n; i++)
-		if (str_starts(all->v[i].key, "topology.drover.dev/") ||
-		    str_starts(all->v[i].key, "topology.kubernetes.io/") ||
-		    str_eq(all->v[i].key, "nvidia.com/gpu.clique"))
+		if (machine_is_topology(all->v[i].key))
 			out.v[out.n++] = all->v[i];
 	return out;
 }

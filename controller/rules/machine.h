@@ -29,6 +29,7 @@ bool warm_is_ending(const struct machine *m);
  * domain, as NVIDIA's GPU feature discovery names it).  The rest is the operator's own.  Sorted as they were; in the arena,
  * whose strings are m's. */
 struct arena;
+bool machine_is_topology(const char *key);
 struct labels machine_topology(const struct machine *m, struct arena *a);
 
 /* Are its BMC and its place reached as before?  All of spec but the drives and controllers that an inspection learns. */

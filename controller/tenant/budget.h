@@ -18,6 +18,7 @@
  *			it has gone
  *	volumes		PersistentVolumeClaims, PersistentVolumes, StorageClasses, CSINodes beyond TENANT_VOLUMES of
  *			a kind (tenant/volumes.h): not read.  Pods that need what is not there wait, and are told
+ *	PodGroups	beyond POD_GROUPS of a kind (tenant/pod_groups.h): the same
  *	a plan		work beyond PLAN_WORK (planner/plan.h): its pods are not placed by that plan
  *	log		lines about it beyond a few a minute are counted, not written
  *

@@ -12,6 +12,7 @@
 #include "api/annotations.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/tenant/gang_names.h"
 #include "controller/tenant/pod_topology.h"
 #include "controller/tenant/tenant.h"
 
@@ -37,11 +38,19 @@
 
 static const struct scan_want nothing[] = {SCAN_END};
 
-static const struct scan_want pod_notes[] = {
-	SCAN_PLAIN(CHECKPOINT_WANTED), SCAN_PLAIN(CHECKPOINT_REQUESTED),
-	SCAN_PLAIN(CHECKPOINT_DONE), SCAN_PLAIN(MIRROR), SCAN_END};
-static const struct scan_want pod_owner[] = {SCAN_PLAIN("controller"), SCAN_PLAIN("kind"),
+static const struct scan_want pod_notes[] = {SCAN_PLAIN(CHECKPOINT_WANTED),
+					     SCAN_PLAIN(CHECKPOINT_REQUESTED),
+					     SCAN_PLAIN(CHECKPOINT_DONE),
+					     SCAN_PLAIN(MIRROR),
+					     SCAN_PLAIN(GANG_SIZE),
+					     SCAN_PLAIN(GANG_NAME),
+					     SCAN_PLAIN(GANG_VOLCANO_GROUP),
+					     SCAN_PLAIN(GANG_VOLCANO_GROUP_TOO),
+					     SCAN_PLAIN(GANG_KAI_GROUP),
+					     SCAN_PLAIN(GANG_LWS_SIZE),
 					     SCAN_END};
+static const struct scan_want pod_owner[] = {SCAN_PLAIN("controller"), SCAN_PLAIN("kind"),
+					     SCAN_PLAIN("uid"), SCAN_END};
 static const struct scan_want pod_meta[] = {KUBE_WANT_META,
 					    SCAN_PLAIN("deletionTimestamp"),
 					    POD_TEXT("labels"),
@@ -61,7 +70,11 @@ static const struct scan_want pod_claim[] = {SCAN_PLAIN("claimName"), SCAN_END};
 static const struct scan_want pod_volume[] = {SCAN_PLAIN("name"),
 					      SCAN_SOME("persistentVolumeClaim", pod_claim),
 					      SCAN_PLAIN("ephemeral"), SCAN_END};
+static const struct scan_want pod_group[] = {SCAN_PLAIN("podGroupName"), SCAN_END};
+static const struct scan_want pod_workload[] = {SCAN_PLAIN("name"), SCAN_END};
 static const struct scan_want pod_spec[] = {SCAN_PLAIN("nodeName"),
+					    SCAN_SOME("schedulingGroup", pod_group),
+					    SCAN_SOME("workloadRef", pod_workload),
 					    SCAN_PLAIN("priority"),
 					    SCAN_PLAIN("runtimeClassName"),
 					    SCAN_PLAIN("terminationGracePeriodSeconds"),
@@ -531,6 +544,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->unsupported = "resource requests that cannot be read";
 	if (tp->large)
 		return tp;
+	tp->gang = p->daemon ? NULL : gang_name_of(o, a);
 	if (!claims_of(spec, tp, a))
 		p->unsupported = "volumes that cannot be read";
 	p->labels = labels_of(json_object_get(meta, "labels"), a);

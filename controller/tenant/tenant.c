@@ -24,6 +24,7 @@
 #include "controller/tenant/projection.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/status.h"
+#include "controller/tenant/pod_groups.h"
 #include "controller/tenant/volumes.h"
 
 #define PROBE_OK_MS 60000
@@ -85,6 +86,7 @@ static void take_down(struct tenant *t)
 	t->probe = NULL;
 	join_probe_forget(t->joins);
 	volumes_forget(t->volumes);
+	pod_groups_forget(t->groups);
 	kube_cache_free(t->pods);
 	kube_cache_free(t->nodes);
 	t->pods = t->nodes = NULL;
@@ -108,6 +110,7 @@ static void tenant_free(struct tenant *t)
 	tenant_sleep_free(t->asleep);
 	join_probe_free(t->joins);
 	volumes_free(t->volumes);
+	pod_groups_free(t->groups);
 	writer_stop(&t->status_write);
 	loop_timer_stop(&t->status_timer);
 	loop_defer_cancel(&t->refresh);
@@ -155,12 +158,18 @@ size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since)
 	return (load ? load->pods : 0) + (t->pods && kube_cache_over(t->pods));
 }
 
+static const struct world_pod *as_planned(const struct tenant *t, const struct tenant_pod *p,
+					  struct arena *a)
+{
+	return pod_groups_of_pod(t->groups, p, volumes_of_pod(t->volumes, p, a), a);
+}
+
 const struct world_pod *tenant_world_pod(const struct tenant *t, const char *ns, const char *name,
 					 struct arena *a)
 {
 	const struct tenant_pod *p = t->pods ? KUBE_CACHE_GET(t->pods, tenant_pod, ns, name) : NULL;
 
-	return p ? volumes_of_pod(t->volumes, p, a) : NULL;
+	return p ? as_planned(t, p, a) : NULL;
 }
 
 struct world_node tenant_world_node(const struct tenant *t, const struct tenant_node *n,
@@ -169,7 +178,7 @@ struct world_node tenant_world_node(const struct tenant *t, const struct tenant_
 	return volumes_of_node(t->volumes, &n->world, a);
 }
 
-static void on_volumes_of_pod(struct tenant *t, const char *ns, const char *name)
+static void tell_pod(struct tenant *t, const char *ns, const char *name)
 {
 	OWN(arena) a = arena_new();
 	const struct world_pod *p = tenant_world_pod(t, ns, name, a);
@@ -186,7 +195,7 @@ static void on_volumes_of_node(struct tenant *t, const char *name)
 		t->all->hooks.node(t, name, n, t->all->hooks.arg);
 }
 
-static const struct volumes_hooks volumes_hooks = {on_volumes_of_pod, on_volumes_of_node,
+static const struct volumes_hooks volumes_hooks = {tell_pod, on_volumes_of_node,
 						   tenant_status_write};
 
 /* Its machine may be empty by now, or no more. */
@@ -212,8 +221,8 @@ static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, 
 		tenant_status_write(t);
 	kick_machine_of(t, en);
 	volumes_pod(t->volumes, old ? old->object : NULL, new_ ? new_->object : NULL);
-	t->all->hooks.pod(t, en->ns, en->name,
-			  new_ ? volumes_of_pod(t->volumes, new_->object, a) : NULL,
+	pod_groups_pod(t->groups, old ? old->object : NULL, new_ ? new_->object : NULL);
+	t->all->hooks.pod(t, en->ns, en->name, new_ ? as_planned(t, new_->object, a) : NULL,
 			  t->all->hooks.arg);
 }
 
@@ -633,6 +642,7 @@ void tenants_update(struct tenants *ts, const char *name)
 		t->asleep = tenant_sleep_new(t, on_sleep);
 		t->joins = join_probe_new(t, on_joins);
 		t->volumes = volumes_new(t, &volumes_hooks);
+		t->groups = pod_groups_new(t, tell_pod);
 		tenant_budget_init(t);
 		loop_timer_init(&t->timer, c->group, probe, t);
 		writer_init(&t->status_write, c, t);

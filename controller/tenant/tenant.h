@@ -17,6 +17,8 @@ struct tenant;
 struct tenant_node;
 struct tenant_sleep;
 struct join_probe;
+struct gang_name;
+struct pod_groups;
 struct volumes;
 
 /* What happens to a tenant, told to whoever composed the parts.  Entries and names are valid during the
@@ -97,6 +99,7 @@ struct tenant {
 	struct tenant_sleep *asleep; /* tenant/sleep.h */
 	struct join_probe *joins;    /* tenant/join_probe.h */
 	struct volumes *volumes;     /* tenant/volumes.h */
+	struct pod_groups *groups;   /* tenant/pod_groups.h */
 	struct tenant_budget budget;
 	struct kube_call *probe;
 	struct loop_timer timer;
@@ -125,7 +128,7 @@ struct tenant_claim {
 	const char *name, *ephemeral;
 };
 
-/* A pod as the planner reads it but for its volumes, and what its going needs.  Entries of struct tenant.pods. */
+/* A pod as the planner reads it but for its volumes and gang, and what its going needs.  Entries of struct tenant.pods. */
 struct tenant_pod {
 	struct world_pod world; /* first: whoever wants no more may take it for one of these */
 	int64_t grace_s;	/* spec.terminationGracePeriodSeconds */
@@ -136,6 +139,7 @@ struct tenant_pod {
 		*checkpoint_done; /* annotations; NULL: none */
 	struct tenant_claim *claims;
 	size_t nclaims;
+	struct gang_name *gang; /* that it says it is of; NULL: none */
 };
 
 bool tenant_usable(const struct tenant *t);
@@ -148,7 +152,7 @@ const char *tenant_nodes_ca(const struct tenant *t);
 bool tenant_is_silent(const struct tenant *t);
 /* The Secret of its kubeconfig was taken away: whoever did that wants drover out. */
 bool tenant_secret_absent(const struct tenant *t);
-/* A pod and a Node as the planner is to see them, its volumes and their limits among it: the cache's, or in the arena.
+/* A pod and a Node as the planner is to see them, its volumes, their limits and its gang among it: the cache's, or in the arena.
  * NULL: there is no such pod. */
 const struct world_pod *tenant_world_pod(const struct tenant *t, const char *ns, const char *name,
 					 struct arena *a);

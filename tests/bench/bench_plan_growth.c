@@ -8,6 +8,8 @@
  *	plan_growth_shapes       pods, no two of which ask for the same
  *	plan_growth_pools        the same for 50 pools
  *	plan_growth_racks        racks of 8 machines, pods of jobs, spread over racks or apart on them
+ *	plan_growth_gangs        gangs of 8 pods, each with a machine of its own, in 250 racks of 10
+ *	                         machines
  *	plan_growth_identical    pods alike
  *	plan_50k_on_nodes_ms     50,000 pods of 500 shapes for 5,000 Nodes with room for them
  *	plan_incremental_topology_ms   one more pod that is spread over zones and hosts, beside 50,000 that are so on
@@ -125,11 +127,9 @@ static struct world *pools(unsigned n)
 	return shapes_for(n, POOLS);
 }
 
-static struct world *racks(unsigned n)
+static void put_racks(struct world *w, unsigned n, unsigned size)
 {
-	struct world *w = bench_world(0, 1);
-
-	for (unsigned i = 0; i < n * 8; i++) {
+	for (unsigned i = 0; i < n * size; i++) {
 		char name[32], rack[32];
 		struct label label = {RACK, rack};
 		struct world_machine m = {.name = name,
@@ -140,10 +140,17 @@ static struct world *racks(unsigned n)
 					  .level_flash = -1,
 					  .level_hdd = -1};
 
-		(void)str_format(rack, sizeof(rack), "rack-%u", i / 8);
+		(void)str_format(rack, sizeof(rack), "rack-%u", i / size);
 		(void)str_format(name, sizeof(name), "machine-%u", i);
 		world_put_machine(w, &m);
 	}
+}
+
+static struct world *racks(unsigned n)
+{
+	struct world *w = bench_world(0, 1);
+
+	put_racks(w, n, 8);
 	for (unsigned i = 0; i < n * 8; i++) {
 		char job[16];
 		const char *own = job;
@@ -155,6 +162,23 @@ static struct world *racks(unsigned n)
 
 		(void)str_format(job, sizeof(job), "job-%u", (i & 1) + i / 32 * 2);
 		put_pod(w, i, &like, 4000);
+	}
+	return w;
+}
+
+static struct world *gangs(unsigned n)
+{
+	struct world *w = bench_world(0, 1);
+	const char *const levels[] = {RACK};
+
+	world_put_levels(w, levels, 1);
+	put_racks(w, 250, 10); /* each gang looks at each */
+	for (unsigned i = 0; i < n * 8; i++) {
+		char key[16];
+		const struct world_pod like = {.gang = {key, 8}};
+
+		(void)str_format(key, sizeof(key), "job-%u", i / 8);
+		put_pod(w, i, &like, 15000);
 	}
 	return w;
 }
@@ -188,6 +212,7 @@ CASE(apps)
 CASE(shapes)
 CASE(pools)
 CASE(racks)
+CASE(gangs)
 CASE(identical)
 CASE(on_nodes)
 
@@ -269,6 +294,7 @@ int main(void)
 	grow("plan_growth_shapes", measure_shapes, 20000, 150);
 	grow("plan_growth_pools", measure_pools, 20000, 150);
 	grow("plan_growth_racks", measure_racks, 2000, 150);
+	grow("plan_growth_gangs", measure_gangs, 250, 100);
 	f = served("plan_50k_on_nodes", measure_on_nodes, 50000);
 	print("plan_50k_on_nodes", "ms", f.plan_ms, "ms", 150, 50000);
 	f = bench_apart(incremental, 5000);

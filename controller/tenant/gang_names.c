@@ -1,0 +1,151 @@
+#include "controller/tenant/gang_names.h"
+
+#include <string.h>
+
+#include "api/annotations.h"
+#include "base/data/json.h"
+#include "base/str.h"
+#include "kube/want.h"
+
+#define NAME_MAX_BYTES 253
+#define COSCHEDULING "scheduling.x-k8s.io/pod-group"
+#define JOBSET "jobset.sigs.k8s.io/jobset-name"
+#define LWS_NAME "leaderworkerset.sigs.k8s.io/name"
+#define LWS_GROUP "leaderworkerset.sigs.k8s.io/group-index"
+
+/* --- a pod ---------------------------------------------------------------------------------------- */
+
+static const char *note(const json_t *o, const char *key)
+{
+	return json_str_at(o, "metadata", "annotations", key);
+}
+
+static const char *label(const json_t *o, const char *key)
+{
+	return json_str_at(o, "metadata", "labels", key);
+}
+
+static const char *controller_of(const json_t *o)
+{
+	json_t *r;
+	size_t i;
+
+	json_array_foreach (json_at(o, "metadata", "ownerReferences"), i, r)
+		if (json_true_at(r, "controller"))
+			return json_str_at(r, "uid");
+	return NULL;
+}
+
+static struct gang_name *of_group(enum gang_kind kind, const char *plural, const char *ns,
+				  const char *name, struct arena *a)
+{
+	struct gang_name *g = arena_new_obj(a, struct gang_name);
+
+	g->kind = kind;
+	g->name = arena_strndup(a, name, strnlen(name, NAME_MAX_BYTES + 1));
+	g->key = arena_printf(a, "%s/%s/%s", ns, plural, g->name);
+	return g;
+}
+
+/* NULL: a gang of one is none. */
+static struct gang_name *of_size(const char *key, const char *size, const char *whose,
+				 struct arena *a)
+{
+	struct gang_name *g = arena_new_obj(a, struct gang_name);
+
+	g->kind = GANG_SAID;
+	g->key = key;
+	if (!size || !str_to_i64(size, 1, GANG_SIZE_MAX, &g->size))
+		g->wait = arena_printf(a, "%s is no number from 1 to %d", whose, GANG_SIZE_MAX);
+	return g->size == 1 ? NULL : g;
+}
+
+/* By our own annotations. */
+static struct gang_name *of_notes(const json_t *o, const char *ns, struct arena *a)
+{
+	const char *name = note(o, GANG_NAME), *jobset = label(o, JOBSET),
+		   *owner = controller_of(o),
+		   *kind = name	    ? "gangs"
+			   : jobset ? "jobsets"
+				    : "controllers";
+	struct gang_name *g;
+
+	name = name ? name : jobset ? jobset : owner;
+	g = of_size(arena_printf(a, "%s/%s/%.*s", ns, kind, NAME_MAX_BYTES, str_or(name, "")),
+		    note(o, GANG_SIZE), "annotation " GANG_SIZE, a);
+	if (g && str_empty(name))
+		g->wait = "annotation " GANG_SIZE " is there, but neither " GANG_NAME
+			  " nor a controller that the pods have in common";
+	return g;
+}
+
+static struct gang_name *of_lws(const json_t *o, const char *ns, const char *name, struct arena *a)
+{
+	return of_size(arena_printf(a, "%s/leaderworkersets/%.*s/%.*s", ns, NAME_MAX_BYTES, name,
+				    NAME_MAX_BYTES, str_or(label(o, LWS_GROUP), "")),
+		       note(o, GANG_LWS_SIZE), "annotation " GANG_LWS_SIZE, a);
+}
+
+/* Kubernetes 1.35 had its size in a Workload; 1.36 reads that field no more. */
+static struct gang_name *of_workload(const char *ns, const char *name, struct arena *a)
+{
+	struct gang_name *g = of_group(GANG_SAID, "workloads.scheduling.k8s.io", ns, name, a);
+
+	g->wait = "spec.workloadRef of Kubernetes 1.35 is not read; annotation " GANG_SIZE
+		  " says how many they are";
+	return g;
+}
+
+struct gang_name *gang_name_of(const json_t *o, struct arena *a)
+{
+	const char *ns = str_or(json_str_at(o, "metadata", "namespace"), ""), *name;
+
+	if (note(o, GANG_SIZE) || note(o, GANG_NAME))
+		return of_notes(o, ns, a);
+	name = json_str_at(o, "spec", "schedulingGroup", "podGroupName");
+	if (name)
+		return of_group(GANG_KUBERNETES, "podgroups.scheduling.k8s.io", ns, name, a);
+	name = json_str_at(o, "spec", "workloadRef", "name");
+	if (name)
+		return of_workload(ns, name, a);
+	name = label(o, COSCHEDULING);
+	if (name)
+		return of_group(GANG_COSCHEDULING, "podgroups.scheduling.x-k8s.io", ns, name, a);
+	name = str_or(note(o, GANG_VOLCANO_GROUP), note(o, GANG_VOLCANO_GROUP_TOO));
+	if (name)
+		return of_group(GANG_VOLCANO, "podgroups.scheduling.volcano.sh", ns, name, a);
+	name = note(o, GANG_KAI_GROUP);
+	if (name)
+		return of_group(GANG_KAI, "podgroups.scheduling.run.ai", ns, name, a);
+	name = label(o, LWS_NAME);
+	return name && note(o, GANG_LWS_SIZE) ? of_lws(o, ns, name, a) : NULL;
+}
+
+/* --- a PodGroup ----------------------------------------------------------------------------------- */
+
+static const struct scan_want group_meta[] = {KUBE_WANT_META, SCAN_END};
+static const struct scan_want group_gang[] = {SCAN_PLAIN("minCount"), SCAN_END};
+static const struct scan_want group_nothing[] = {SCAN_END};
+static const struct scan_want group_policy[] = {SCAN_SOME("gang", group_gang),
+						SCAN_SOME("basic", group_nothing), SCAN_END};
+static const struct scan_want group_spec[] = {
+	SCAN_PLAIN("minMember"), SCAN_SOME("schedulingPolicy", group_policy), SCAN_END};
+const struct scan_want gang_want_group[] = {SCAN_SOME("metadata", group_meta),
+					    SCAN_SOME("spec", group_spec), SCAN_END};
+
+void *gang_project_group(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	const json_t *spec = json_object_get(o, "spec"),
+		     *policy = json_object_get(spec, "schedulingPolicy");
+	struct gang_group *g = arena_new_obj(a, struct gang_group);
+
+	(void)arg;
+	(void)e;
+	if (json_object_get(policy, "gang"))
+		g->size = json_int_at(json_object_get(policy, "gang"), "minCount");
+	else
+		g->size = json_object_get(policy, "basic") ? 1 : json_int_at(spec, "minMember");
+	if (g->size < 0 || g->size > GANG_SIZE_MAX)
+		g->size = 0;
+	return g;
+}

@@ -1,0 +1,53 @@
+#ifndef CONTROLLER_TENANT_GANG_NAMES_H
+#define CONTROLLER_TENANT_GANG_NAMES_H
+
+#include <jansson.h>
+#include "base/arena.h"
+#include "base/data/labels.h"
+#include "base/data/scan.h"
+#include "base/err.h"
+
+/*
+ * gang_names: of which gang a pod says it is, and what a PodGroup says of its size.
+ *
+ * Of these the first that a pod has counts:
+ *
+ *	annotation drover.dev/gang-size		of drover.dev/gang; without it, of its JobSet, else of its controller
+ *	spec.schedulingGroup.podGroupName	PodGroup of scheduling.k8s.io (Kubernetes 1.36)
+ *	label scheduling.x-k8s.io/pod-group	PodGroup of the coscheduling plugin
+ *	annotation scheduling.k8s.io/group-name, scheduling.volcano.sh/group-name	PodGroup of Volcano
+ *	annotation pod-group-name		PodGroup of KAI
+ *	label leaderworkerset.sigs.k8s.io/name	a group of a LeaderWorkerSet, of the size in its annotation
+ *
+ * A size of 1 makes no gang.  All of it is a tenant's text: what cannot be read keeps the pod waiting, with that as the
+ * reason.
+ * Tests: tests/unit/controller/tenant/test_pod_groups.c
+ */
+#define GANG_SIZE_MAX 4096
+
+enum gang_kind {
+	GANG_KUBERNETES,
+	GANG_COSCHEDULING,
+	GANG_VOLCANO,
+	GANG_KAI,
+	GANG_KINDS, /* of PodGroups */
+	GANG_SAID = GANG_KINDS
+};
+struct gang_name {
+	enum gang_kind kind;
+	const char *key;  /* the same in all its pods, and in no other's */
+	const char *name; /* of the PodGroup */
+	int64_t size;	  /* GANG_SAID */
+	const char *wait; /* why that is not known; NULL: it is */
+};
+/* NULL: it says none.  o: a pod as tenant_want_pod has it. */
+struct gang_name *gang_name_of(const json_t *o, struct arena *a);
+
+struct gang_group {   /* a PodGroup */
+	int64_t size; /* 0: it says none */
+};
+extern const struct scan_want gang_want_group[];
+/* Of each of these kinds; the arg is not used. */
+void *gang_project_group(const json_t *o, struct arena *a, void *arg, struct err *e);
+
+#endif

@@ -1,0 +1,329 @@
+#include "controller/tenant/pod_groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/tenant/tenant.h"
+
+#define SETTLE_MS 100  /* changes come in bursts */
+#define ALL_MS 1000    /* what concerns all pods of gangs, at most once a second */
+#define SLICE_PODS 250 /* told in one turn */
+#define VERSIONS 2     /* in which one kind may be served */
+
+struct reading {
+	struct pod_groups *g;
+	enum gang_kind kind;
+	struct kube_cache *cache; /* NULL: not begun */
+	bool denied, absent;	  /* absent: not served */
+	char error[160];	  /* "": none */
+};
+
+struct pod_groups {
+	struct tenant *t;
+	void (*pod)(struct tenant *t, const char *ns, const char *name);
+	struct reading of[GANG_KINDS][VERSIONS];
+	struct index *users; /* key of a gang -> "NAMESPACE/POD" */
+	struct map *late;    /* those to be told again */
+	bool wanted[GANG_KINDS];
+	struct map *pods; /* "NAMESPACE/POD": those that name one */
+	struct loop_timer timer, all_timer;
+};
+
+/* Those versions that agree in what is read of them. */
+static const struct kind_of {
+	const char *plural;
+	struct kube_resource versions[VERSIONS];
+} kinds[GANG_KINDS] = {
+	[GANG_KUBERNETES] = {"podgroups.scheduling.k8s.io",
+			     {{"scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup", true},
+			      {"scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup", true}}},
+	[GANG_COSCHEDULING] = {"podgroups.scheduling.x-k8s.io",
+			       {{"scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup",
+				 true}}},
+	[GANG_VOLCANO] = {"podgroups.scheduling.volcano.sh",
+			  {{"scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", true}}},
+	[GANG_KAI] = {"podgroups.scheduling.run.ai",
+		      {{"scheduling.run.ai", "v2alpha2", "podgroups", "PodGroup", true}}},
+};
+
+/* --- who is told again --------------------------------------------------------------------------- */
+
+static bool mark(const char *pod, void *arg)
+{
+	struct pod_groups *g = arg;
+
+	if (!map_has(g->late, pod))
+		map_put(g->late, pod, g);
+	if (!loop_timer_active(&g->timer))
+		loop_timer_start(&g->timer, SETTLE_MS);
+	return true;
+}
+
+static void mark_all(struct pod_groups *g)
+{
+	if (!loop_timer_active(&g->all_timer))
+		loop_timer_start(&g->all_timer, ALL_MS);
+}
+
+static void on_all(void *arg)
+{
+	struct pod_groups *g = arg;
+	struct map_iter it;
+
+	map_for_each (it, g->pods)
+		(void)mark(it.key, g);
+}
+
+static void tell(struct pod_groups *g, const char *key)
+{
+	OWN(arena) a = arena_new();
+	char *ns = arena_strdup(a, key), *name = strchr(ns, '/');
+
+	*name++ = '\0';
+	g->pod(g->t, ns, name);
+}
+
+/* --- what is read -------------------------------------------------------------------------------- */
+
+static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
+{
+	const struct reading *r = arg;
+	const struct kube_entry *en = new_ ? new_ : old;
+	OWN(arena) a = arena_new();
+
+	index_each(r->g->users, 0,
+		   arena_printf(a, "%s/%s/%s", en->ns, kinds[r->kind].plural, en->name), mark,
+		   r->g);
+}
+
+static void on_sync(void *arg)
+{
+	mark_all(((struct reading *)arg)->g);
+}
+
+static void on_health(const struct err *e, void *arg)
+{
+	struct reading *r = arg;
+	const bool denied = e && e->kind == ERR_DENIED, absent = e && e->kind == ERR_NOT_FOUND;
+	const char *error = e && !denied && !absent ? e->text : "";
+
+	if (denied == r->denied && absent == r->absent &&
+	    strncmp(error, r->error, sizeof(r->error) - 1) == 0)
+		return;
+	r->denied = denied;
+	r->absent = absent;
+	str_copy(r->error, sizeof(r->error), error);
+	str_clean(r->error);
+	mark_all(r->g);
+}
+
+static void on_over(const json_t *object, void *arg)
+{
+	(void)object;
+	mark_all(((struct reading *)arg)->g);
+}
+
+static void read_kind(struct pod_groups *g, enum gang_kind kind)
+{
+	for (int i = 0; i < VERSIONS && kinds[kind].versions[i].version; i++) {
+		const struct kube_cache_spec s = {
+			.client = g->t->client,
+			.resource = &kinds[kind].versions[i],
+			.want = gang_want_group,
+			.same_untold = true,
+			.project = gang_project_group,
+			.on_change = on_change,
+			.on_sync = on_sync,
+			.on_health = on_health,
+			.on_over = on_over,
+			.max_objects = POD_GROUPS,
+			.max_bytes = POD_GROUPS_BYTES,
+			.arg = &g->of[kind][i],
+		};
+
+		g->of[kind][i].cache = kube_cache_new(g->t->c->group, &s);
+	}
+}
+
+static void on_timer(void *arg)
+{
+	struct pod_groups *g = arg;
+	struct map_iter it;
+	size_t n = 0;
+
+	for (int i = 0; i < GANG_KINDS; i++)
+		if (g->wanted[i] && !g->of[i][0].cache && g->t->client)
+			read_kind(g, (enum gang_kind)i);
+	map_for_each (it, g->late) {
+		if (n++ == SLICE_PODS) {
+			loop_timer_start(&g->timer, 0);
+			return;
+		}
+		tell(g, it.key);
+		map_del(g->late, it.key);
+	}
+}
+
+/* --- pods ---------------------------------------------------------------------------------------- */
+
+static bool names_one(const struct tenant_pod *p)
+{
+	return p && p->gang && p->gang->kind < GANG_KINDS;
+}
+
+void pod_groups_pod(struct pod_groups *g, const struct tenant_pod *old,
+		    const struct tenant_pod *new_)
+{
+	OWN(arena) a = arena_new();
+	const struct tenant_pod *p = new_ ? new_ : old;
+	const bool names = names_one(new_);
+	struct index_text text = {.text = names ? p->gang->key : NULL};
+	const char *key;
+
+	if (!names && !names_one(old))
+		return;
+	key = arena_printf(a, "%s/%s", p->world.ns, p->world.name);
+	index_put(g->users, key, &text, names);
+	if (names)
+		map_put(g->pods, key, g);
+	else
+		map_del(g->pods, key);
+	if (names && p->world.unschedulable && !g->wanted[p->gang->kind]) {
+		g->wanted[p->gang->kind] = true;
+		loop_timer_start(&g->timer, 0);
+	}
+}
+
+/* Why nothing is known of the kind; NULL: it is read.  *soon: it will be. */
+static const char *unread(const struct pod_groups *g, enum gang_kind kind, bool *soon,
+			  struct arena *a)
+{
+	const char *why = NULL;
+	bool absent = true;
+
+	*soon = false;
+	for (int i = 0; i < VERSIONS && kinds[kind].versions[i].version; i++) {
+		const struct reading *r = &g->of[kind][i];
+
+		if (r->cache && kube_cache_synced(r->cache) && !r->denied)
+			return NULL;
+		absent &= r->absent;
+		if (r->denied)
+			why = arena_printf(a,
+					   "drover may not get, list and watch %s in this cluster",
+					   kinds[kind].plural);
+		else if (r->error[0])
+			why = arena_printf(a, "%s cannot be read: %s", kinds[kind].plural,
+					   r->error);
+		else
+			*soon |= !r->absent;
+	}
+	if (absent)
+		why = arena_printf(a, "this cluster does not serve %s in a version that is read",
+				   kinds[kind].plural);
+	*soon &= !why;
+	return why;
+}
+
+/* NULL: *size is known. */
+static const char *look_up(const struct pod_groups *g, const struct tenant_pod *p, int64_t *size,
+			   bool *soon, struct arena *a)
+{
+	const struct gang_name *n = p->gang;
+	const char *why = unread(g, n->kind, soon, a);
+	bool over = false;
+
+	if (why || *soon)
+		return why;
+	for (int i = 0; i < VERSIONS && kinds[n->kind].versions[i].version; i++) {
+		struct kube_cache *cache = g->of[n->kind][i].cache;
+		const struct gang_group *o =
+			KUBE_CACHE_GET(cache, gang_group, p->world.ns, n->name);
+
+		over |= kube_cache_over(cache);
+		if (!o)
+			continue;
+		*size = o->size;
+		return o->size ? NULL
+			       : arena_printf(a, "PodGroup %s of %s says no size from 1 to %d",
+					      n->name, kinds[n->kind].plural, GANG_SIZE_MAX);
+	}
+	return arena_printf(a, "PodGroup %s of %s %s", n->name, kinds[n->kind].plural,
+			    over ? "is not among those that are read" : "does not exist");
+}
+
+const struct world_pod *pod_groups_of_pod(const struct pod_groups *g, const struct tenant_pod *p,
+					  const struct world_pod *w, struct arena *a)
+{
+	int64_t size = 0;
+	bool soon = false;
+	const char *why;
+	struct world_pod *c;
+
+	if (!p->gang)
+		return w;
+	why = names_one(p) ? look_up(g, p, &size, &soon, a) : p->gang->wait;
+	if (!names_one(p))
+		size = p->gang->size;
+	if (!why && size == 1)
+		return w;
+	c = arena_new_obj(a, struct world_pod);
+	*c = *w;
+	c->gang.key = p->gang->key;
+	c->gang.min = size;
+	if (w->node)
+		return c;
+	c->gang_wait = why;
+	if (soon)
+		c->unschedulable = false; /* it is demand when it is known how many they are */
+	return c;
+}
+
+/* --- life ---------------------------------------------------------------------------------------- */
+
+void pod_groups_forget(struct pod_groups *g)
+{
+	loop_timer_stop(&g->timer);
+	loop_timer_stop(&g->all_timer);
+	for (int i = 0; i < GANG_KINDS; i++) {
+		for (int k = 0; k < VERSIONS; k++) {
+			kube_cache_free(g->of[i][k].cache);
+			g->of[i][k] = (struct reading){.g = g, .kind = (enum gang_kind)i};
+		}
+		g->wanted[i] = false;
+	}
+	index_free(g->users);
+	g->users = index_new(1);
+	map_clear(g->pods);
+	map_clear(g->late);
+}
+
+struct pod_groups *pod_groups_new(struct tenant *t,
+				  void (*pod)(struct tenant *t, const char *ns, const char *name))
+{
+	struct pod_groups *g = mem_new(struct pod_groups);
+
+	g->t = t;
+	g->pod = pod;
+	g->pods = map_new(NULL);
+	g->late = map_new(NULL);
+	loop_timer_init(&g->timer, t->c->group, on_timer, g);
+	loop_timer_init(&g->all_timer, t->c->group, on_all, g);
+	pod_groups_forget(g);
+	return g;
+}
+
+void pod_groups_free(struct pod_groups *g)
+{
+	if (!g)
+		return;
+	pod_groups_forget(g);
+	index_free(g->users);
+	map_free(g->pods);
+	map_free(g->late);
+	free(g);
+}
