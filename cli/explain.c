@@ -319,6 +319,7 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 	leave(o, m, d);
 	hold(o, m);
 	operation(o, m);
+	explain_doing(o, m);
 	put_conditions(o, &m->status.conditions);
 	quarantine(o, m);
 	if (op)

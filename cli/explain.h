@@ -23,6 +23,12 @@ json_t *explain_pod(const struct virtual_cluster *vc, const char *ns,
 void explain_pod_claim(json_t *answer, const struct node_claim *n);
 /* To the answer for a machine or a claim: that this tenant sleeps, if it does, and what then.  m: may be NULL. */
 void explain_tenant(json_t *answer, const struct virtual_cluster *vc, const struct machine *m);
+/* To the answer for a machine: what its state means, and what it comes to where nothing else says so. */
+void explain_doing(json_t *answer, const struct machine *m);
+/* To the answer for a machine that serves: that its Node is no place for pods, until when that is waited for, and that a
+ * budget of 0 keeps empty Nodes.  p: the claim's pool; NULL: it could not be read. */
+void explain_serving(json_t *answer, const struct node_claim *n, const struct node_pool *p,
+		     int64_t now);
 void explain_print(const json_t *answer, int64_t now, struct buf *out);
 
 /* Whom explain_ask() asks with.  Tenants are asked for their pods with the kubeconfig that their VirtualCluster names, as

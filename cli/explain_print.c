@@ -162,6 +162,7 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 		row(out, "state",
 		    arena_printf(a, "%s%s%s", json_str_at(o, "state"), *since ? ", for " : "",
 				 since));
+	row(out, "meaning", json_str_at(o, "doing"));
 	print_pod(out, json_object_get(o, "pod"), now, a);
 	row(out, "pod", json_str_at(o, "podUnknown"));
 	if (told)
@@ -189,6 +190,8 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 				   (long long)attempt)
 		    : json_str_at(o, "step"));
 	row(out, "waits for", json_str_at(o, "waitingFor"));
+	row(out, "node", json_str_at(o, "node"));
+	row(out, "budget", json_str_at(o, "budget"));
 	print_progress(out, json_object_get(o, "progress"), now, a);
 	row(out, "next try", span(next, now, a));
 	if (json_str_at(o, "deadline"))

@@ -28,9 +28,9 @@ struct ask {
 	struct loop *loop;
 	struct arena *a;	     /* target and decoded objects */
 	const char *name, *ns, *pod; /* ns, pod: NULL unless it is a pod; then name is the tenant */
-	struct node_claim *claim;
-	struct machine *machine; /* NULL: none */
-	struct drain *drain;	 /* that its status.leave names; NULL: none, or it cannot be read */
+	struct node_claim *claim, *served; /* served: by the machine that was asked for */
+	struct machine *machine;	   /* NULL: none */
+	struct drain *drain; /* that its status.leave names; NULL: none, or it cannot be read */
 	struct virtual_cluster *vc; /* of the pod */
 	json_t *answer;
 	void (*done)(const json_t *answer, const struct err *e, void *arg);
@@ -83,6 +83,34 @@ static void ask_tenant(struct ask *q, const char *name)
 			       on_its_tenant, q);
 }
 
+static void on_served_pool(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct err bad;
+	void *out = NULL;
+
+	if (!e && object_decode(&object_kinds[OBJECT_NODE_POOL], o, q->a, &out, &bad) < 0)
+		out = NULL;
+	explain_serving(q->answer, q->served, out, loop_wall(q->loop));
+	ask_tenant(q, q->machine->status.tenant.name);
+}
+
+/* What its claim and pool say of it belongs to the answer, where they may be read. */
+static void on_served_claim(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct err bad;
+	void *out;
+
+	if (e || object_decode(&object_kinds[OBJECT_NODE_CLAIM], o, q->a, &out, &bad) < 0) {
+		ask_tenant(q, q->machine->status.tenant.name);
+		return;
+	}
+	q->served = out;
+	(void)kube_get(q->host, &object_resources[OBJECT_NODE_POOL], NULL,
+		       str_or(q->served->spec.node_pool_ref.name, "-"), on_served_pool, q);
+}
+
 /* All that there is to know of it is there. */
 static void answer(struct ask *q)
 {
@@ -93,7 +121,11 @@ static void answer(struct ask *q)
 		ask_tenant(q, q->claim->spec.virtual_cluster_ref.name);
 	} else {
 		q->answer = explain_machine(m, q->drain, loop_wall(q->loop));
-		ask_tenant(q, m->status.claim_ref ? m->status.tenant.name : NULL);
+		if (m->status.claim_ref && str_eq(m->status.state, "serving"))
+			(void)kube_get(q->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
+				       m->status.claim_ref->name, on_served_claim, q);
+		else
+			ask_tenant(q, m->status.claim_ref ? m->status.tenant.name : NULL);
 	}
 }
 

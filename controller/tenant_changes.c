@@ -5,8 +5,10 @@
  */
 #include "controller/parts.h"
 
+#include "controller/claims/claims.h"
 #include "controller/claims/world_sync.h"
 #include "controller/hardware/machine_index.h"
+#include "controller/rules/claim.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 
@@ -27,6 +29,8 @@ static void on_tenant_node(const struct tenant *t, const char *name, const struc
 
 	world_sync_node(c->sync, t->name, name, n);
 	object_changes_kick_machine_of_claim(c, claim);
+	if (claim && n && claim_is_ready(claim) != n->world.ready)
+		claims_kick(c->claims, name);
 	machine_index_each(c->machine_index, MACHINE_BY_UUID, n ? n->system_uuid : NULL,
 			   object_changes_kick_machine, c);
 	if (!claim)

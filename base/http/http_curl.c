@@ -7,8 +7,10 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include "base/http/http_address.h"
 #include "base/http/http_curl_impl.h"
+#include "base/http/http_curl_watch.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -47,16 +49,11 @@ struct curl_transport {
 	struct loop_group *group;
 	unsigned max_connections;
 	struct shard *shards[SHARDS]; /* made when needed: each has descriptors of its own */
+	struct watches watches;
 	struct loop_defer resume;
 	struct list wanting; /* flights that are paused and may go on */
 	CURL *spare[SPARE];
 	size_t nspare;
-};
-
-struct watch {
-	struct shard *s;
-	curl_socket_t fd;
-	struct loop_fd *loop_fd;
 };
 
 /* --- a flight's end --------------------------------------------------------------------------- */
@@ -174,42 +171,30 @@ static void on_timer(void *arg)
 	drain(s);
 }
 
-static void on_fd(int events, void *arg)
+static void on_fd(int fd, int events, void *arg)
 {
-	struct watch *w = arg;
-	struct shard *s = w->s;
+	struct shard *s = arg;
 	int running, flags = 0;
 
 	flags |= events & LOOP_READ ? CURL_CSELECT_IN : 0;
 	flags |= events & LOOP_WRITE ? CURL_CSELECT_OUT : 0;
 	flags |= events & LOOP_HANGUP ? CURL_CSELECT_ERR : 0;
-	curl_multi_socket_action(s->multi, w->fd, flags, &running); /* w may be gone now */
+	curl_multi_socket_action(s->multi, fd, flags, &running);
 	drain(s);
 }
 
 static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *sockp)
 {
 	struct shard *s = arg;
-	struct watch *w = sockp;
+	int events = 0;
 
 	(void)easy;
-	if (what == CURL_POLL_REMOVE) {
-		if (w) {
-			curl_multi_assign(s->multi, fd, NULL);
-			loop_fd_free(w->loop_fd);
-			free(w);
-		}
-		return 0;
+	(void)sockp;
+	if (what != CURL_POLL_REMOVE) {
+		events |= what & CURL_POLL_IN ? LOOP_READ : 0;
+		events |= what & CURL_POLL_OUT ? LOOP_WRITE : 0;
 	}
-	if (!w) {
-		w = mem_new(struct watch);
-		w->s = s;
-		w->fd = fd;
-		w->loop_fd = loop_fd(s->group, fd, on_fd, w);
-		curl_multi_assign(s->multi, fd, w);
-	}
-	loop_fd_want(w->loop_fd, (what & CURL_POLL_IN ? LOOP_READ : 0) |
-					 (what & CURL_POLL_OUT ? LOOP_WRITE : 0));
+	watch_want(&s->t->watches, fd, events, s);
 	return 0;
 }
 
@@ -280,7 +265,7 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
 	struct flight *f = arg;
 	char text[INET6_ADDRSTRLEN];
 	const char *why;
-	int port;
+	int port, fd;
 
 	(void)purpose;
 	(void)text_of(&a->addr, text, &port);
@@ -289,7 +274,18 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
 		f->barred = why;
 		return CURL_SOCKET_BAD;
 	}
-	return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+	fd = socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+	if (fd >= 0)
+		watch_opened(&f->s->t->watches, fd, f->s);
+	return fd;
+}
+
+static int on_close(void *arg, curl_socket_t fd)
+{
+	struct shard *s = arg;
+
+	watch_closed(&s->t->watches, fd);
+	return close(fd);
 }
 
 /* --- what arrives ------------------------------------------------------------------------------- */
@@ -507,6 +503,8 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, f);
 	curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, on_open);
 	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, f);
+	curl_easy_setopt(c, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+	curl_easy_setopt(c, CURLOPT_CLOSESOCKETDATA, f->s); /* the connection outlives f */
 	curl_easy_setopt(c, CURLOPT_PREREQFUNCTION, on_prerequest);
 	curl_easy_setopt(c, CURLOPT_PREREQDATA, f);
 }
@@ -606,6 +604,7 @@ static void curl_free_(struct http_transport *base)
 	loop_defer_cancel(&t->resume);
 	while (t->nspare)
 		curl_easy_cleanup(t->spare[--t->nspare]);
+	watches_done(&t->watches);
 	free(t);
 	curl_global_cleanup();
 }
@@ -624,6 +623,7 @@ struct http_transport *http_curl_new(struct loop_group *g, unsigned max_connecti
 	t->base.ops = &ops;
 	t->group = g;
 	t->max_connections = max_connections;
+	watches_init(&t->watches, g, on_fd);
 	list_init(&t->wanting);
 	loop_defer_init(&t->resume, g, on_resume, t);
 	return &t->base;

@@ -7,6 +7,7 @@
 
 #include "controller/claims/claim_status.h"
 #include "api/annotations.h"
+#include "api/reasons.h"
 #include "base/arena.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -14,6 +15,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/eta.h"
+#include "controller/core/clock_jumps.h"
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 #include "controller/tenant/tenant.h"
@@ -181,6 +183,31 @@ static bool node_is_gone(const struct claim_status_spec *in, const struct node_c
 	       kube_cache_synced(t->nodes) && !tenant_node_now(in->tenants, n);
 }
 
+/* What there is to say of a Node that is there and not Ready; NULL: nothing.  As is_dead() of steps/leave_reason.c
+ * judges it, which also looks whether it is held, and whether any Node of its tenant is Ready. */
+static const char *node_is_unready(const struct claim_status_spec *in, const struct node_claim *n,
+				   enum machine_state s, struct arena *a)
+{
+	const struct tenant_node *node =
+		s == MACHINE_SERVING ? tenant_node_now(in->tenants, n) : NULL;
+	char since[STR_TIME_SIZE], end[STR_TIME_SIZE];
+	int64_t after = n->spec.deadlines.not_ready;
+
+	if (!node || node->world.ready || !node->ready_since)
+		return NULL;
+	str_time(since, node->ready_since);
+	if (after < 0)
+		return arena_printf(
+			a, "Node %s is not Ready since %s, and deadlines.notReady is Never",
+			n->meta.name, since);
+	str_time(end, node->ready_since + after + clock_jumps_since(in->c, node->ready_since));
+	return arena_printf(
+		a,
+		"Node %s is not Ready since %s: unless it is held, its machine is taken back from %s on "
+		"(deadlines.notReady), without waiting for its pods",
+		n->meta.name, since, end);
+}
+
 json_t *claim_status_new(const struct claim_status_spec *in, const struct node_claim *n,
 			 char failing[static CLAIM_FAILING_SIZE])
 {
@@ -192,7 +219,7 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 	struct object_ref ref;
 	enum machine_state s =
 		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
-	const char *reason, *message, *phase;
+	const char *reason, *message, *phase, *unready = node_is_unready(in, n, s, a);
 	bool failed, changed = false, gone = node_is_gone(in, n, s), told_gone = claim_node_gone(n);
 	OWN_JSON whole = NULL;
 
@@ -230,14 +257,15 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 		  failed ? message : "", &changed);
 	if (gone && !told_gone)
 		ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", LEAVE_NODE_GONE, NODE_GONE);
-	condition(cs, a, c, n, "Ready", s == MACHINE_SERVING && !gone,
+	condition(cs, a, c, n, "Ready", s == MACHINE_SERVING && !gone && !unready,
 		  failed		 ? reason
 		  : gone		 ? LEAVE_NODE_GONE
+		  : unready		 ? reason_name(REASON_NodeNotReady)
 		  : s == MACHINE_SERVING ? "Ready"
 					 : "NotReady",
 		  failed ? message
 		  : gone ? NODE_GONE
-			 : "",
+			 : str_or(unready, ""),
 		  &changed);
 	leaving(cs, a, in, n, m, s, &changed);
 	owners(cs, a, c, n, &changed);

@@ -50,6 +50,13 @@ const char *claim_phase(const struct node_claim *n, const struct machine *m, boo
 	return m->status.state;
 }
 
+bool claim_is_ready(const struct node_claim *n)
+{
+	const struct condition *c = condition_get(&n->status.conditions, "Ready");
+
+	return c && c->status == CONDITION_TRUE;
+}
+
 bool claim_node_gone(const struct node_claim *n)
 {
 	const struct condition *c = condition_get(&n->status.conditions, "Ready");

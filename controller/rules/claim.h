@@ -19,6 +19,8 @@ const char *claim_phase(const struct node_claim *n, const struct machine *m, boo
 /* The instance type that it asks for by name; NULL: none. */
 const char *claim_instance_type(const struct node_claim *n);
 
+/* Its Ready says so: its machine serves, and its Node is Ready. */
+bool claim_is_ready(const struct node_claim *n);
 /* Its Ready says so: it is no place for pods. */
 bool claim_node_gone(const struct node_claim *n);
 

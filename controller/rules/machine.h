@@ -49,4 +49,7 @@ const char *machine_bmc_differs(const struct machine_bmc *b, const char *login,
 /* The value of that annotation (api/annotations.h) when it is not the one acted on last, or NULL. */
 const char *request_new(const struct machine *m, const char *key, const char *acted_on);
 
+/* A tenant that does not do its step in this time, from the machine's leaving on, is owed it and holds nothing up. */
+#define MACHINE_TENANT_PATIENCE_MS (2 * 60 * 1000)
+
 #endif

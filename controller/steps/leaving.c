@@ -20,12 +20,10 @@
 #include "controller/life/journal.h"
 #include "controller/life/node.h"
 #include "controller/life/power.h"
+#include "controller/rules/machine.h"
 #include "controller/steps/steps.h"
 #include "controller/steps/stopping.h"
 #include "controller/tenant/debts.h"
-
-/* A tenant that does not do its step in this time is owed it, and holds nothing up. */
-#define TENANT_PATIENCE_MS (2 * 60 * 1000)
 
 #define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
 
@@ -223,7 +221,7 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 	const struct tenant_node *node = node_of(l, x, t);
 	bool late = loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) -
 			    l->m->status.state_since >
-		    TENANT_PATIENCE_MS;
+		    MACHINE_TENANT_PATIENCE_MS;
 	struct kube_delete_opts o = {.grace_s = -1};
 	struct life_token token;
 	const char *uid;

@@ -3,10 +3,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include "api/machine_states.h"
+#include "api/reasons.h"
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/explain.h"
+#include "tests/world/leaving.h"
 #include "tests/world/world.h"
 
 #define NOW 1790000000000
@@ -105,6 +108,7 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 		text,
 		"Machine gpu-1\n"
 		"  state         stopping, for 2m5s\n"
+		"  meaning       it is switched off, and proved to be\n"
 		"  step          power-off, attempt 3\n"
 		"  waits for     the device\n"
 		"  next try      in 20s\n"
@@ -156,7 +160,8 @@ static void a_machine_at_rest_says_nothing_of_what_is_long_done(void **state)
 	char *text = printed(answer);
 
 	(void)state;
-	assert_string_equal(text, "Machine gpu-1\n  state         free, for 1s\n");
+	assert_string_equal(text, "Machine gpu-1\n  state         free, for 1s\n"
+				  "  meaning       clean, and there for the next claim\n");
 	free(text);
 }
 
@@ -169,6 +174,103 @@ static struct machine *quarantined(const char *reason, const char *exit_, int at
 				 attempts, "operation", "waitingFor", "Approval", "lastError",
 				 "reason", reason, "message", "m"),
 		       a);
+}
+
+static void each_state_says_what_it_means(void **state)
+{
+	(void)state;
+	for (int i = 0; i < MACHINE_STATES; i++) {
+		OWN(arena) a = arena_new();
+		OWN_JSON answer = explain_machine(
+			machine(json_pack("{s:s, s:s}", "state", machine_state_info[i].name,
+					  "stateSince", at(-1000)),
+				a),
+			NULL, NOW);
+		char *text = printed(answer);
+
+		assert_non_null(json_str_at(answer, "doing"));
+		assert_non_null(strstr(text, json_str_at(answer, "doing")));
+		free(text);
+	}
+}
+
+/* In a state that waits, and as the reason of a quarantine. */
+static void each_reason_says_what_helps(void **state)
+{
+	(void)state;
+	for (int i = REASON_NONE + 1; i < REASONS; i++) {
+		OWN(arena) a = arena_new();
+		const char *name = reason_info[i].name;
+		OWN_JSON waits = explain_machine(
+			machine(json_pack("{s:s, s:{s:s, s:{s:s, s:s}}}", "state", "stopping",
+					  "operation", "waitingFor", "Device", "lastError",
+					  "reason", name, "message", "what it is"),
+				a),
+			NULL, NOW);
+		OWN_JSON kept = explain_machine(quarantined(name, "operator", 1, a), NULL, NOW);
+		char *text = printed(waits);
+
+		assert_string_equal(json_str_at(waits, "lastError", "reason"), name);
+		assert_non_null(json_str_at(waits, "waitingFor"));
+		assert_true(helps(waits, ""));
+		assert_non_null(strstr(text, "what it is"));
+		assert_string_equal(json_str_at(kept, "quarantine", "reason"), name);
+		assert_true(helps(kept, ""));
+		free(text);
+	}
+}
+
+static void a_machine_that_leaves_says_until_when_its_tenant_is_waited_for(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON answer = explain_machine(
+		machine(json_pack("{s:s, s:s}", "state", "leaving", "stateSince", at(-30000)), a),
+		NULL, NOW);
+	OWN_JSON held_up = explain_machine(
+		machine(json_pack("{s:s, s:s, s:{s:s, s:{s:s, s:s}}}", "state", "leaving",
+				  "stateSince", at(-30000), "operation", "waitingFor", "Device",
+				  "lastError", "reason", "TenantUnreachable", "message", "m"),
+			a),
+		NULL, NOW);
+
+	(void)state;
+	assert_non_null(strstr(json_str_at(answer, "waitingFor"), at(90000)));
+	assert_non_null(strstr(json_str_at(answer, "waitingFor"), "owed"));
+	assert_string_equal(json_str_at(held_up, "waitingFor"), "its tenant");
+}
+
+static const char *kept_by(const char *nodes, const char *reason, const char *schedule,
+			   int64_t hours, struct arena *a)
+{
+	const struct node_claim n = {.meta.name = "gpus-1"};
+	const char *reasons[] = {reason};
+	struct node_pool_budget b = {.nodes = nodes,
+				     .reasons = {reasons, reason ? 1 : 0},
+				     .schedule = schedule,
+				     .duration = hours * 3600 * 1000};
+	const struct node_pool p = {
+		.meta.name = "gpus", .spec.disruption.budgets = {&b, 1}, .status.nodes = 4};
+	OWN_JSON answer = json_object();
+
+	explain_serving(answer, &n, &p, NOW);
+	return arena_strdup(a, str_or(json_str_at(answer, "budget"), ""));
+}
+
+static void a_budget_of_none_says_until_when_it_keeps_empty_nodes(void **state)
+{
+	OWN(arena) a = arena_new();
+	const char *text;
+
+	(void)state;
+	assert_string_equal(kept_by("1", NULL, NULL, 0, a), "");
+	assert_string_equal(kept_by("0", "Drifted", NULL, 0, a), "");
+	text = kept_by("0", NULL, NULL, 0, a);
+	assert_non_null(strstr(text, "no empty Node of pool gpus is given back for now"));
+	assert_non_null(strstr(text, "spec.disruption.budgets"));
+	/* NOW is 14:13:20, UTC. */
+	text = kept_by("0", "Empty", "0 9 * * *", 8, a);
+	assert_non_null(strstr(text, "given back before 2026-09-21T17:00:00Z"));
+	assert_string_equal(kept_by("0", NULL, "0 9 * * *", 4, a), "");
 }
 
 static void quarantine_says_who_ends_it_and_when(void **state)
@@ -562,6 +664,8 @@ static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(voi
 	assert_string_equal(json_str_at(x, "kind"), "Machine");
 	assert_string_equal(json_str_at(x, "state"), "serving");
 	assert_string_equal(json_str_at(x, "tenant"), "team-a");
+	assert_null(json_str_at(x, "node"));
+	assert_null(json_str_at(x, "budget"));
 	json_decref(x);
 	x = asked(&w, w.servers[0].claim, &g);
 	assert_string_equal(json_str_at(x, "kind"), "NodeClaim");
@@ -604,6 +708,39 @@ static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(voi
 	world_stop(&w);
 }
 
+static void a_serving_machine_says_what_its_claim_and_pool_say(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 43);
+	char since[STR_TIME_SIZE], end[STR_TIME_SIZE];
+	struct got g;
+	int64_t now = loop_wall(w.loop) / 1000 * 1000;
+	json_t *x;
+
+	(void)state;
+	leaving_set_pool(&w, json_pack("{s:{s:[{s:s}]}}", "disruption", "budgets", "nodes", "0"));
+	leaving_patch_node(b, "/status",
+			   json_pack("{s:{s:[{s:s,s:s,s:s}]}}", "status", "conditions", "type",
+				     "Ready", "status", "Unknown", "lastTransitionTime",
+				     str_time(since, now)));
+	world_run(&w, 5000);
+	x = asked(&w, "gpu-1", &g);
+	assert_non_null(strstr(json_str_at(x, "budget"), "pool gpus"));
+	assert_non_null(strstr(json_str_at(x, "node"), since));
+	assert_non_null(
+		strstr(json_str_at(x, "node"), str_time(end, now + INT64_C(30) * 60 * 1000)));
+	json_decref(x);
+	leaving_patch_node(b, "/status",
+			   json_pack("{s:{s:[{s:s,s:s,s:s}]}}", "status", "conditions", "type",
+				     "Ready", "status", "True", "lastTransitionTime",
+				     str_time(since, loop_wall(w.loop))));
+	world_run(&w, 5000);
+	x = asked(&w, "gpu-1", &g);
+	assert_null(json_str_at(x, "node"));
+	json_decref(x);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -612,6 +749,10 @@ int main(void)
 		cmocka_unit_test(a_machine_under_way_says_since_when_for_what_and_when_next),
 		cmocka_unit_test(a_wait_names_what_is_waited_for),
 		cmocka_unit_test(a_machine_at_rest_says_nothing_of_what_is_long_done),
+		cmocka_unit_test(each_state_says_what_it_means),
+		cmocka_unit_test(each_reason_says_what_helps),
+		cmocka_unit_test(a_machine_that_leaves_says_until_when_its_tenant_is_waited_for),
+		cmocka_unit_test(a_budget_of_none_says_until_when_it_keeps_empty_nodes),
 		cmocka_unit_test(quarantine_says_who_ends_it_and_when),
 		cmocka_unit_test(a_condition_that_is_false_brings_its_remedy_once),
 		cmocka_unit_test(a_tenant_that_sleeps_is_told_with_its_machine),
@@ -626,6 +767,7 @@ int main(void)
 		cmocka_unit_test(a_cluster_that_takes_no_nodes_is_told_with_what_helps),
 		cmocka_unit_test(a_format_in_a_name_is_only_text),
 		cmocka_unit_test(machines_claims_and_pods_are_found_and_what_is_not_there_is_said),
+		cmocka_unit_test(a_serving_machine_says_what_its_claim_and_pool_say),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

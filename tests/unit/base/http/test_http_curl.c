@@ -533,6 +533,37 @@ static void only_what_changes_nothing_is_sent_twice(void **state)
 	rig_stop(&r);
 }
 
+/* What nobody waits for is looked at once: neither the loop nor the next request suffers from it. */
+static void a_kept_connection_that_the_server_closes_does_not_keep_the_loop_busy(void **state)
+{
+	struct http_peer *old;
+	uint64_t turns;
+	struct raw s;
+	struct rig r;
+	struct got g;
+	struct err e;
+
+	(void)state;
+	rig_start(&r, true);
+	old = r.p;
+	raw_start(&s, &r, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", false);
+	r.p = http_peer_new(r.h, &(struct http_peer_spec){.base_url = s.url, .plain_ok = true}, &e);
+	rig_get(&r, &g, "/");
+	assert_string_equal(g.body, "ok");
+	shutdown(s.conn, SHUT_WR);
+	turns = loop_stats(r.loop).turns;
+	rig_run_ms(&r, 300);
+	/* rig_run_ms() itself looks each millisecond. */
+	assert_in_range(loop_stats(r.loop).turns - turns, 1, 600);
+	rig_get(&r, &g, "/");
+	assert_string_equal(g.body, "ok");
+	assert_int_equal(s.accepted, 2);
+	http_peer_free(r.p);
+	r.p = old;
+	raw_stop(&s);
+	rig_stop(&r);
+}
+
 int main(void)
 {
 #define ENTRY(name) cmocka_unit_test(over_tls_##name),
@@ -549,6 +580,8 @@ int main(void)
 		cmocka_unit_test(redirects_are_not_followed),
 		cmocka_unit_test(proxies_of_the_environment_are_ignored),
 		cmocka_unit_test(only_what_changes_nothing_is_sent_twice),
+		cmocka_unit_test(
+			a_kept_connection_that_the_server_closes_does_not_keep_the_loop_busy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

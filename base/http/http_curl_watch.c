@@ -1,0 +1,100 @@
+#include "base/http/http_curl_watch.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+
+struct watch {
+	struct watches *of;
+	void *arg;
+	int fd;
+	bool ours;   /* watch_closed() will come */
+	bool wanted; /* by libcurl */
+	struct loop_fd *loop_fd;
+};
+
+void watches_init(struct watches *ws, struct loop_group *group,
+		  void (*fn)(int fd, int events, void *arg))
+{
+	*ws = (struct watches){.group = group, .fn = fn};
+}
+
+static struct watch *watch_of(const struct watches *ws, int fd)
+{
+	assert(fd >= 0);
+	return (size_t)fd < ws->n ? ws->v[fd] : NULL;
+}
+
+static void watch_free(struct watch *w)
+{
+	if (!w)
+		return;
+	w->of->v[w->fd] = NULL;
+	loop_fd_free(w->loop_fd);
+	free(w);
+}
+
+void watches_done(struct watches *ws)
+{
+	for (size_t i = 0; i < ws->n; i++)
+		watch_free(ws->v[i]);
+	free(ws->v);
+	*ws = (struct watches){0};
+}
+
+static void on_fd(int events, void *arg)
+{
+	struct watch *w = arg;
+
+	if (w->wanted)
+		w->of->fn(w->fd, events, w->arg); /* w may be gone now */
+	else
+		/* Closed by the server, mostly: libcurl looks itself before it takes the connection again. */
+		loop_fd_want(w->loop_fd, 0);
+}
+
+static struct watch *watch_new(struct watches *ws, int fd, void *arg)
+{
+	struct watch *w = mem_new(struct watch);
+
+	if ((size_t)fd >= ws->n) {
+		size_t n = (size_t)fd + 64;
+
+		ws->v = mem_realloc_array(ws->v, n, sizeof(struct watch *));
+		memset(ws->v + ws->n, 0, (n - ws->n) * sizeof(struct watch *));
+		ws->n = n;
+	}
+	w->of = ws;
+	w->arg = arg;
+	w->fd = fd;
+	ws->v[fd] = w;
+	return w;
+}
+
+void watch_opened(struct watches *ws, int fd, void *arg)
+{
+	watch_free(watch_of(ws, fd)); /* of a descriptor that was closed unseen */
+	watch_new(ws, fd, arg)->ours = true;
+}
+
+void watch_closed(struct watches *ws, int fd)
+{
+	watch_free(watch_of(ws, fd));
+}
+
+void watch_want(struct watches *ws, int fd, int events, void *arg)
+{
+	struct watch *w = watch_of(ws, fd);
+
+	if (!events && (!w || !w->ours)) {
+		watch_free(w);
+		return;
+	}
+	if (!w)
+		w = watch_new(ws, fd, arg);
+	w->wanted = events;
+	if (!w->loop_fd)
+		w->loop_fd = loop_fd(ws->group, fd, on_fd, w);
+	loop_fd_want(w->loop_fd, events ? events : LOOP_READ);
+}
