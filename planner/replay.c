@@ -45,6 +45,13 @@ struct slot {
 	size_t wanted;		   /* the last plan that put a pod there */
 };
 
+/* Jobs of one tenant, as they came. */
+struct line {
+	uint32_t *v;
+	size_t n, cap, shown; /* shown: of them the planner knows */
+	size_t waiting;	      /* pods of those */
+};
+
 struct run {
 	const struct replay_spec *s;
 	struct replay *out;
@@ -53,6 +60,7 @@ struct run {
 	uint32_t nslots;
 	struct map *by_machine;		/* name -> struct slot */
 	struct map *by_claim, *by_node; /* of the beginning: name, "TENANT/NAME" -> struct slot */
+	struct map *lines;		/* tenant -> struct line */
 	uint32_t *order;		/* of jobs, by time */
 	uint32_t *first;		/* job -> its first pod; one more at the end */
 	uint32_t *owner, *place;	/* pod -> job; slot, or NOWHERE */
@@ -164,16 +172,46 @@ static void put_pod(struct run *r, uint32_t pod, const char *node)
 	(void)world_put_pod(r->w, &p);
 }
 
+static void show(struct run *r, struct line *l)
+{
+	while (l->shown < l->n && (!r->s->window || l->waiting < r->s->window)) {
+		const uint32_t job = l->v[l->shown++];
+
+		for (uint32_t p = r->first[job]; p < r->first[job + 1]; p++)
+			put_pod(r, p, NULL);
+		l->waiting += r->s->jobs[job].pods;
+		r->dirty = true;
+	}
+}
+
+static struct line *line_of(struct run *r, const char *tenant)
+{
+	struct line *l = map_get(r->lines, tenant);
+
+	if (!l) {
+		l = mem_new(struct line);
+		map_put(r->lines, tenant, l);
+	}
+	return l;
+}
+
+static void line_free(void *p)
+{
+	free(((struct line *)p)->v);
+	free(p);
+}
+
 static void job_comes(struct run *r, uint32_t job)
 {
 	const struct replay_job *j = &r->s->jobs[job];
+	struct line *l = line_of(r, j->tenant);
 
-	for (uint32_t p = r->first[job]; p < r->first[job + 1]; p++)
-		put_pod(r, p, NULL);
+	mem_grow(l->v, l->n, l->cap);
+	l->v[l->n++] = job;
 	r->left[job] = j->pods;
 	r->queue += j->pods;
 	r->waiting += gpus_of(&j->requests) * j->pods;
-	r->dirty = true;
+	show(r, l);
 }
 
 static void pod_starts(struct run *r, uint32_t pod)
@@ -187,6 +225,7 @@ static void pod_starts(struct run *r, uint32_t pod)
 	s->pods++;
 	s->gen++;
 	r->queue--;
+	line_of(r, j->tenant)->waiting--;
 	r->waiting -= gpus;
 	r->used += gpus;
 	if (--r->left[job] == 0) {
@@ -434,6 +473,8 @@ static void plan(struct run *r)
 	}
 	for (size_t i = 0; i < go.n; i++)
 		pod_starts(r, go.v[i]);
+	for (size_t i = 0; i < go.n; i++)
+		show(r, line_of(r, r->s->jobs[r->owner[go.v[i]]].tenant));
 	free(go.v);
 }
 
@@ -653,6 +694,7 @@ struct replay *replay_run(const struct replay_spec *s, struct arena *a)
 	r.by_machine = map_new(NULL);
 	r.by_claim = map_new(NULL);
 	r.by_node = map_new(NULL);
+	r.lines = map_new(line_free);
 	out->nsamples = s->samples;
 	out->samples = arena_calloc(a, s->samples, sizeof(*out->samples));
 	r.slots = arena_calloc(tmp, map_size(r.w->machines) + map_size(r.w->nodes) + 1,
@@ -669,6 +711,7 @@ struct replay *replay_run(const struct replay_spec *s, struct arena *a)
 	map_free(r.by_machine);
 	map_free(r.by_claim);
 	map_free(r.by_node);
+	map_free(r.lines);
 	free(r.heap);
 	return out;
 }

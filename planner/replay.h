@@ -13,6 +13,9 @@
  * boot_ms.  A Node that no pod is on or planned for, for idle_ms, is given back: drain_ms and wipe_ms later its machine
  * is free.  Not before settle_ms after one plan comes the next; with nobody waiting there is none.
  *
+ * A tenant's jobs are shown to the planner in the order in which they came: one more as long as fewer than window of its
+ * pods wait there.  Those behind could only fill gaps that the first ones leave, and cost time in each plan.
+ *
  * What the world has at the beginning stays: its pods run on without end, those that wait keep waiting and are planned as
  * well; its claims go on from where they are.  Machines do not fail, and pools' budgets do not count.
  * Tests: tests/unit/planner/test_replay.c
@@ -38,6 +41,7 @@ struct replay_spec {
 	struct replay_times times;
 	int64_t until_ms; /* from 0 on; what comes later does not count */
 	size_t samples;	  /* 1 or more, of equal length */
+	size_t window; /* of one tenant's pods that wait so many are shown to the planner; 0: all */
 };
 
 /* Means over one stretch of time. */

@@ -15,6 +15,8 @@
  *	burst    on for 1.5 days and off for 4.5 in the mean, exponential; jobs come while it is on
  *	load     GPU-hours are scaled together to LOAD of what the machines have in the 30 days
  *
+ * The planner sees 128 waiting pods of each tenant, the oldest.
+ *
  * Each cause draws from a stream of its own, so that changing one leaves the others.  Machines do not fail.  All jobs
  * wait as long as it takes; none is withdrawn.
  *
@@ -279,7 +281,8 @@ static double use(const struct trace *t, bool split, double *ms)
 						.idle_ms = split ? 2 * MONTH_MS : 10 * 60000,
 						.settle_ms = 3 * 60000},
 				      .until_ms = MONTH_MS,
-				      .samples = 720};
+				      .samples = 720,
+				      .window = 128};
 	const double began = bench_ms();
 	const struct replay *r = replay_run(&s, a);
 
