@@ -156,7 +156,7 @@ static void put_pod(struct run *r, uint32_t pod, const char *node)
 {
 	const struct replay_job *j = &r->s->jobs[r->owner[pod]];
 	struct world_toleration all = {.exists = true};
-	char name[NAME_SIZE];
+	char name[NAME_SIZE], gang[NAME_SIZE];
 	struct world_pod p = {.tenant = j->tenant,
 			      .ns = OURS,
 			      .name = name,
@@ -169,6 +169,11 @@ static void put_pod(struct run *r, uint32_t pod, const char *node)
 			      .tolerations = {&all, 1}};
 
 	(void)str_format(name, sizeof(name), OURS "%010u", pod);
+	(void)str_format(gang, sizeof(gang), OURS "%u", r->owner[pod]);
+	if (j->gang) {
+		p.gang.key = gang;
+		p.gang.min = j->pods;
+	}
 	(void)world_put_pod(r->w, &p);
 }
 

@@ -1,6 +1,7 @@
 /*
  * report_svg: two charts above each other over the same time: GPUs in use and in Nodes with all there are as a line, and GPUs
  * that are waited for.  One document without references; colours for light and dark by the reader's preference.
+ * Tests: tests/unit/cli/simulate/test_simulate.c
  */
 #include "base/str.h"
 #include "cli/simulate/report.h"

@@ -1,4 +1,7 @@
-/* report_table: the report for people. */
+/*
+ * report_table: the report for people.
+ * Tests: tests/unit/cli/simulate/test_simulate.c
+ */
 #include <string.h>
 
 #include "base/map.h"

@@ -4,6 +4,7 @@
  *
  * In two rounds, so that order means nothing: what others refer to (tenants, Providers, Machines, records) is decoded
  * first.
+ * Tests: tests/unit/cli/simulate/test_scenario.c
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "base/str.h"
 #include "cli/simulate/scenario.h"
 #include "controller/claims/world_objects.h"
+#include "controller/rules/proof.h"
 #include "controller/tenant/projection.h"
 #include "controller/tenant/tenant.h"
 
@@ -367,6 +369,7 @@ static int put_tenant(struct build *b, struct doc *x)
 		return complain(b, x, "metadata.name",
 				"neither status.version nor the Scenario's kubernetesVersion for",
 				vc->meta.name);
+	w.probed = w.proof != WORLD_PROOF_NONE && proof_is_probed(vc);
 	if (ready && ready->status != CONDITION_TRUE)
 		w.paused = true;
 	w.paused_reason = vc->meta.deletion_timestamp ? "TenantDeleted"

@@ -1,4 +1,7 @@
-/* scenario_csv: arrivals, a line a job. */
+/*
+ * scenario_csv: arrivals, a line a job.
+ * Tests: tests/unit/cli/simulate/test_scenario.c
+ */
 #include <string.h>
 
 #include "base/data/quantity.h"

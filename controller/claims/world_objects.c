@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/machine.h"
+#include "controller/rules/proof.h"
 #include "controller/rules/provider.h"
 #include "controller/rules/wipe_judge.h"
 
@@ -68,6 +69,8 @@ struct world_provider world_object_provider(const struct provider_object *p, str
 
 	w.paused = p->spec.paused || p->meta.deletion_timestamp;
 	w.paused_reason = "ProviderPaused";
+	w.proof = (enum world_proof)proof_of_network(p);
+	w.probed = proof_by_packets(p);
 	w.types.v = arena_calloc(a, p->spec.instance_types.n + 1, sizeof(*w.types.v));
 	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
 		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
@@ -148,6 +151,7 @@ struct world_tenant world_object_tenant(const struct virtual_cluster *vc)
 				     .quota = vc->spec.quota,
 				     .weight = vc->spec.weight,
 				     .priority = vc->spec.priority,
+				     .proof = (enum world_proof)vc->spec.network.require_proof,
 				     .on_host = vc->spec.nodes == VIRTUAL_CLUSTER_HOST,
 				     .paused = vc->spec.paused || vc->meta.deletion_timestamp};
 }

@@ -13,6 +13,8 @@
 #include "controller/claims/sending.h"
 #include "controller/claims/world_objects.h"
 #include "controller/drain/drains.h"
+#include "controller/hardware/segments.h"
+#include "controller/rules/proof.h"
 #include "controller/tenant/join_probe.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
@@ -185,6 +187,34 @@ static void del_tenant(struct world_sync *s, const char *name)
 	pod_events_forget_tenant(s->spec.pod_events, name);
 }
 
+struct probed {
+	const char *segment;
+	bool found;
+};
+
+static bool find_probed(const struct kube_entry *e, void *arg)
+{
+	const struct virtual_cluster *vc = e->object;
+	struct probed *p = arg;
+	char segment[TENANT_SEGMENT];
+
+	segment_of_tenant(vc, segment);
+	p->found = str_eq(segment, p->segment) && proof_is_probed(vc);
+	return !p->found;
+}
+
+/* An address of whoever shares its segment counts, too. */
+static bool is_probed(const struct world_sync *s, const struct virtual_cluster *vc)
+{
+	char segment[TENANT_SEGMENT];
+	struct probed p = {.segment = segment, .found = proof_is_probed(vc)};
+
+	segment_of_tenant(vc, segment);
+	if (!p.found)
+		kube_cache_each(s->c->cache[OBJECT_VIRTUAL_CLUSTER], find_probed, &p);
+	return p.found;
+}
+
 static bool put_tenant(struct world_sync *s, const char *name)
 {
 	const struct virtual_cluster *vc =
@@ -200,6 +230,7 @@ static bool put_tenant(struct world_sync *s, const char *name)
 	w = world_object_tenant(vc);
 	w.name = name;
 	w.version = t ? t->version : NULL;
+	w.probed = w.proof != WORLD_PROOF_NONE && is_probed(s, vc);
 	w.paused |= !t || !tenant_usable(t);
 	w.paused_reason = vc->meta.deletion_timestamp ? "TenantDeleted"
 			  : vc->spec.paused	      ? "TenantPaused"
