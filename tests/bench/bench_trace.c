@@ -15,13 +15,13 @@
  *	burst    on for 1.5 days and off for 4.5 in the mean, exponential; jobs come while it is on
  *	load     GPU-hours are scaled together to LOAD of what the machines have in the 30 days
  *
- * The planner sees 128 waiting pods of each tenant, the oldest.
+ * The planner sees 64 waiting pods of each tenant, the oldest.
  *
  * Each cause draws from a stream of its own, so that changing one leaves the others.  Machines do not fail.  All jobs
  * wait as long as it takes; none is withdrawn.
  *
  * Times of machines: 5 min to boot, 1 min to drain, 10 min to wipe, verify and pass the gate before the next offer, and 10 min of
- * idleness before a Node is given back.  A plan is made 3 min after the one before at the earliest.  Who has machines for good never gives one back, and so neither wipes nor boots again.
+ * idleness before a Node is given back.  A plan is made 5 min after the one before at the earliest.  Who has machines for good never gives one back, and so neither wipes nor boots again.
  */
 #include <math.h>
 #include "base/mem.h"
@@ -279,10 +279,10 @@ static double use(const struct trace *t, bool split, double *ms)
 						.drain_ms = 60000,
 						.wipe_ms = 10 * 60000,
 						.idle_ms = split ? 2 * MONTH_MS : 10 * 60000,
-						.settle_ms = 3 * 60000},
+						.settle_ms = 5 * 60000},
 				      .until_ms = MONTH_MS,
 				      .samples = 720,
-				      .window = 128};
+				      .window = 64};
 	const double began = bench_ms();
 	const struct replay *r = replay_run(&s, a);
 
