@@ -27,6 +27,8 @@ int cli_resume(int argc, char **argv);
 int cli_retire(int argc, char **argv);
 int cli_retry(int argc, char **argv);
 int cli_sim(int argc, char **argv);
+int cli_simulate(int argc, char **argv);
+int cli_snapshot(int argc, char **argv);
 int cli_up(int argc, char **argv);
 int cli_why(int argc, char **argv);
 int cli_wipe(int argc, char **argv);

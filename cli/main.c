@@ -34,6 +34,10 @@ static const struct cli_verb verbs[] = {
 	 "drover crds | kubectl apply -f -"},
 	{"up", cli_up, "run all of it on a laptop, simulated", "drover up --machines 4"},
 	{"sim", cli_sim, "simulated racks, for trying things", "drover sim rack --machines 8"},
+	{"snapshot", cli_snapshot, "a live fleet as a file for simulate",
+	 "drover snapshot --tenants -o now.yaml"},
+	{"simulate", cli_simulate, "plan a fleet from a file, over time",
+	 "drover simulate month.yaml --what-if machines+=10"},
 	{"version", cli_version, "print the version", "drover version"},
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/machine_states.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -13,13 +12,10 @@
 #include "controller/claims/free_again.h"
 #include "controller/claims/pod_events.h"
 #include "controller/claims/sending.h"
+#include "controller/claims/world_objects.h"
 #include "controller/drain/drains.h"
 #include "controller/hardware/segments.h"
-#include "controller/rules/claim.h"
-#include "controller/rules/machine.h"
 #include "controller/rules/proof.h"
-#include "controller/rules/provider.h"
-#include "controller/rules/wipe_judge.h"
 #include "controller/tenant/join_probe.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
@@ -66,63 +62,17 @@ static void tell(const struct world_sync *s, bool changed)
 		s->spec.changed(s->spec.arg);
 }
 
-static struct world_taints taints_of(const struct object_taints *t, struct arena *a)
-{
-	struct world_taints w = {.v = arena_calloc(a, t->n + 1, sizeof(*w.v)), .n = t->n};
-
-	for (size_t i = 0; i < t->n; i++)
-		w.v[i] = (struct world_taint){t->v[i].key, t->v[i].value,
-					      object_effect_names[t->v[i].effect]};
-	return w;
-}
-
-static struct selector requirements_of(const struct object_requirements *r, struct arena *a)
-{
-	const struct object_label_selector s = {.match_expressions = *r};
-
-	return object_selector(&s, a);
-}
-
-static bool allows(const struct node_pool_template_spec *t, enum virtual_cluster_nodes nodes)
-{
-	for (size_t i = 0; i < t->nodes.n; i++)
-		if (str_eq(t->nodes.v[i], virtual_cluster_nodes_names[nodes]))
-			return true;
-	return false;
-}
-
 static bool put_pool(struct world_sync *s, const char *name, const struct node_pool *p)
 {
 	OWN(arena) a = arena_new();
-	const struct node_pool_template_spec *t;
-	struct world_pool w = {.name = name};
+	struct world_pool w;
 
 	if (!p) {
 		world_del_pool(s->world, name);
 		return true;
 	}
-	t = &p->spec.template_.spec;
-	w.weight = p->spec.weight;
-	w.tenants = object_selector(&p->spec.virtual_cluster_selector, a);
-	w.providers = arena_calloc(a, t->provider_refs.n + 1, sizeof(*w.providers));
-	for (size_t i = 0; i < t->provider_refs.n; i++)
-		w.providers[w.nproviders++] = t->provider_refs.v[i].name;
-	w.requirements = requirements_of(&t->requirements, a);
-	w.labels = p->spec.template_.metadata.labels;
-	w.taints = taints_of(&t->taints, a);
-	w.limits = p->spec.limits;
-	w.versions = arena_calloc(a, t->images.n + 1, sizeof(*w.versions));
-	for (size_t i = 0; i < t->images.n; i++)
-		w.versions[w.nversions++] = t->images.v[i].kubernetes_version;
-	w.runtime_classes = t->runtime_classes.v;
-	w.nruntime_classes = t->runtime_classes.n;
-	w.not_private = !allows(t, VIRTUAL_CLUSTER_PRIVATE);
-	w.host = allows(t, VIRTUAL_CLUSTER_HOST);
-	w.minimum_level_flash = p->spec.wipe.minimum_level.flash;
-	w.minimum_level_hdd = p->spec.wipe.minimum_level.hdd;
-	w.minimum_trust = p->spec.wipe.minimum_trust;
-	w.paused = p->spec.paused || p->meta.deletion_timestamp;
-	w.paused_reason = p->meta.deletion_timestamp ? "PoolDeleted" : "PoolPaused";
+	w = world_object_pool(p, a);
+	w.name = name;
 	world_put_pool(s->world, &w);
 	return true;
 }
@@ -138,23 +88,14 @@ void world_sync_pool(struct world_sync *s, const char *name, const struct node_p
 static bool put_provider(struct world_sync *s, const char *name, const struct provider_object *p)
 {
 	OWN(arena) a = arena_new();
-	struct world_provider w = {.name = name};
+	struct world_provider w;
 
 	if (!p) {
 		world_del_provider(s->world, name);
 		return true;
 	}
-	w.paused = p->spec.paused || p->meta.deletion_timestamp;
-	w.paused_reason = "ProviderPaused";
-	w.proof = (enum world_proof)proof_of_network(p);
-	w.probed = proof_by_packets(p);
-	w.types.v = arena_calloc(a, p->spec.instance_types.n + 1, sizeof(*w.types.v));
-	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
-		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
-
-		w.types.v[w.types.n++] =
-			(struct world_instance_type){t->name, t->capacity, t->labels};
-	}
+	w = world_object_provider(p, a);
+	w.name = name;
 	world_put_provider(s->world, &w);
 	return true;
 }
@@ -168,51 +109,25 @@ void world_sync_provider(struct world_sync *s, const char *name, const struct pr
 static bool put_machine(struct world_sync *s, const char *name, const struct machine *m)
 {
 	OWN(arena) a = arena_new();
-	struct world_machine w = {.name = name, .level_flash = -1, .level_hdd = -1};
+	struct world_machine w;
 	struct eta_span again;
-	const struct wipe_record *r;
-	char reach[80];
-	bool free_state;
 
 	if (!m)
 		return world_del_machine(s->world, name);
-	free_state = str_eq(m->status.state, "free");
-	w.provider = m->spec.provider_ref.name;
-	w.instance_type = m->spec.instance_type;
-	w.labels = machine_topology(m, a);
-	w.failures = (unsigned)m->status.failures.n;
-	w.warm = warm_is_ready(m);
-	w.offered = free_state && m->status.clean && !m->status.claim_ref &&
-		    !m->meta.deletion_timestamp && m->spec.management_policy == MACHINE_MANAGE;
-	w.not_offered = !free_state	      ? str_or(m->status.state, "known")
-			: m->status.claim_ref ? "claimed"
-			: !m->status.clean    ? "not clean"
-					      : "not managed";
+	w = world_object_machine(
+		m,
+		m->status.last_wipe.record
+			? CTX_GET(s->c, OBJECT_WIPE_RECORD, wipe_record, m->status.last_wipe.record)
+			: NULL,
+		a);
+	w.name = name;
 	if (!w.offered && free_again(s->c, s->spec.eta, m, &again)) {
 		w.free_p50_ms = again.p50;
 		w.free_p90_ms = again.p90;
 	}
-	r = m->status.last_wipe.record
-		    ? CTX_GET(s->c, OBJECT_WIPE_RECORD, wipe_record, m->status.last_wipe.record)
-		    : NULL;
-	if (r) {
-		wipe_judge_levels(&r->spec.evidence, &w.level_flash, &w.level_hdd);
-		w.trust = r->spec.evidence.agent_trust;
-	}
 	if (w.offered && drains_take_out(s->c, m)) {
 		w.offered = false;
 		w.not_offered = "to be taken out of use";
-	}
-	if (w.offered && warm_is_ending(m)) {
-		w.offered = false;
-		w.not_offered = "being switched off";
-	}
-	if (w.offered && m->status.operation &&
-	    machine_is_out_of_reach(m->status.operation->last_error.reason)) {
-		w.offered = false;
-		str_format(reach, sizeof(reach), "out of reach: %s",
-			   m->status.operation->last_error.reason);
-		w.not_offered = reach;
 	}
 	if (w.offered && avoided_is(s->spec.avoided, name)) {
 		w.offered = false;
@@ -229,24 +144,13 @@ void world_sync_machine(struct world_sync *s, const char *name, const struct mac
 		avoided_forget(s->spec.avoided, name);
 }
 
-static bool has_failed(const struct node_claim *n)
-{
-	return str_eq(n->status.phase, "Failed");
-}
-
-static bool is_ready(const struct node_claim *n)
-{
-	return condition_is_true(&n->status.conditions, "Ready");
-}
-
 static bool put_claim(struct world_sync *s, const char *name, const struct node_claim *n)
 {
 	OWN(arena) a = arena_new();
-	struct world_claim w = {.name = name};
+	struct world_claim w;
 	const struct object_ref *r;
 	const struct machine *m;
 	const struct provider_object *p;
-	const struct provider_object_instance_type *t;
 
 	if (!n)
 		return world_del_claim(s->world, name);
@@ -255,33 +159,21 @@ static bool put_claim(struct world_sync *s, const char *name, const struct node_
 	p = m && m->spec.provider_ref.name
 		    ? CTX_GET(s->c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name)
 		    : NULL;
-	t = p ? provider_instance_type(p, claim_instance_type(n)) : NULL;
-	w.tenant = n->spec.virtual_cluster_ref.name;
-	w.pool = n->spec.node_pool_ref.name;
-	w.machine = r ? r->name : NULL;
-	w.instance_type = claim_instance_type(n);
-	w.provider = p ? p->meta.name : NULL;
-	w.labels = n->spec.labels;
-	w.taints = taints_of(&n->spec.taints, a);
-	if (t)
-		w.capacity = t->capacity;
-	w.failed = has_failed(n);
-	w.leaving = n->meta.deletion_timestamp != 0 || claim_node_gone(n) ||
-		    (m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) &&
-		     machine_state_find(str_or(m->status.state, "")) >= MACHINE_DRAINING);
-	w.ready = is_ready(n);
-	w.created_ms = n->meta.creation_timestamp;
-	w.pods = n->spec.pods.v;
-	w.npods = n->spec.pods.n;
+	w = world_object_claim(n, m, p, a);
+	w.name = name;
 	return world_put_claim(s->world, &w);
 }
 
 void world_sync_claim(struct world_sync *s, const char *name, const struct node_claim *n)
 {
-	if (n)
-		failing_claim(s->spec.failing, n, has_failed(n), is_ready(n) && !has_failed(n));
-	else
+	if (n) {
+		OWN(arena) a = arena_new();
+		const struct world_claim w = world_object_claim(n, NULL, NULL, a);
+
+		failing_claim(s->spec.failing, n, w.failed, w.ready && !w.failed);
+	} else {
 		failing_forget_claim(s->spec.failing, name);
+	}
 	sending_seen(s->spec.sending, name);
 	if (!is_late(s, LATE_CLAIM, "", "", name))
 		tell(s, put_claim(s, name, n));
@@ -334,22 +226,18 @@ static bool put_tenant(struct world_sync *s, const char *name)
 	const struct virtual_cluster *vc =
 		CTX_GET(s->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
 	struct tenant *t = tenant_get(s->spec.tenants, name);
-	struct world_tenant w = {.name = name};
+	struct world_tenant w;
 	struct join_answer joins;
 
 	if (!vc) {
 		del_tenant(s, name);
 		return true;
 	}
-	w.labels = vc->meta.labels;
-	w.quota = vc->spec.quota;
-	w.weight = vc->spec.weight;
-	w.priority = vc->spec.priority;
+	w = world_object_tenant(vc);
+	w.name = name;
 	w.version = t ? t->version : NULL;
-	w.on_host = vc->spec.nodes == VIRTUAL_CLUSTER_HOST;
-	w.proof = (enum world_proof)vc->spec.network.require_proof;
 	w.probed = w.proof != WORLD_PROOF_NONE && is_probed(s, vc);
-	w.paused = vc->spec.paused || vc->meta.deletion_timestamp || !t || !tenant_usable(t);
+	w.paused |= !t || !tenant_usable(t);
 	w.paused_reason = vc->meta.deletion_timestamp ? "TenantDeleted"
 			  : vc->spec.paused	      ? "TenantPaused"
 			  : t && tenant_sleep_now(t)  ? "Asleep"

@@ -1,0 +1,101 @@
+/*
+ * snapshot_verb: `drover snapshot`: options, and a file that is there whole or not at all.
+ * Tests: tests/unit/cli/simulate/test_snapshot.c
+ */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/args.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/simulate/snapshot.h"
+
+struct verb {
+	struct cli_options o;
+	const char *path, *ns;
+	bool tenants;
+};
+
+static const struct argp_option options[] = {
+	{"output", 'o', "FILE", 0, "Write to that file (standard output)", 0},
+	{"tenants", 't', NULL, 0, "Also the tenants' Pods and Nodes, asked with their kubeconfigs",
+	 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	CLI_CLUSTER_ROWS,
+	{0}};
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct verb *v = st->input;
+
+	switch (key) {
+	case 'o':
+		v->path = arg;
+		return 0;
+	case 't':
+		v->tenants = true;
+		return 0;
+	case 'n':
+		v->ns = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(st, "no argument wanted: %s", arg);
+		return 0;
+	default:
+		return cli_option(key, arg, st, &v->o);
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Write a live fleet down as a scenario for `drover simulate`, without Secrets.\v"
+	       "Examples:\n  drover snapshot -o fleet.yaml\n  drover snapshot --tenants -o now.yaml && drover simulate now.yaml\n"
+	       "It only reads: Providers, NodePools, VirtualClusters, Machines, NodeClaims and WipeRecords; with --tenants also the "
+	       "Secrets with the tenants' kubeconfigs, and with those Pods and Nodes. In the file stand the fields that plans are made "
+	       "of. Exit status 1: something could not be read; what is missing stands there as a comment.",
+};
+
+static int to_file(const struct verb *v, const struct snapshot_spec *s)
+{
+	char *part = mem_printf("%s.part", v->path);
+	const int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+	int rc;
+	bool bad;
+
+	if (!f) {
+		rc = cli_failed(s->c, "%s: %s", part, strerror(errno));
+		free(part);
+		return rc;
+	}
+	rc = snapshot_write(s, f);
+	bad = ferror(f) != 0;
+	bad |= fclose(f) != 0;
+	if (bad || rename(part, v->path) < 0)
+		rc = cli_failed(s->c, "%s: %s", v->path, strerror(errno));
+	free(part);
+	return rc;
+}
+
+int cli_snapshot(int argc, char **argv)
+{
+	struct verb v = {.ns = "drover-system"};
+	struct cli_client c;
+	struct snapshot_spec s = {.c = &c};
+	int rc;
+
+	args_parse(&argp, argc, argv, &v);
+	if (cli_open(&c, "drover snapshot", &v.o) < 0)
+		return 1;
+	s.tenants = v.tenants;
+	s.ns = v.ns;
+	rc = v.path ? to_file(&v, &s) : snapshot_write(&s, stdout);
+	cli_close(&c);
+	return rc;
+}

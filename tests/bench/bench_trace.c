@@ -1,0 +1,313 @@
+/*
+ * bench_trace: a month of a fleet, replayed: 100,000 jobs of 16 tenants on 2,000 machines of 8 GPUs in 30 days.
+ *
+ *	trace_gpu_use_pct   GPUs that running pods have, of all GPUs, over the 30 days; drain, wipe and boot are unused time
+ *	trace_gain_ratio    the same beside the same trace on the same machines, split evenly among the tenants for good
+ *	trace_replay_s      processor time of the first of these replays
+ *
+ * The shape of the trace is the model of demand of the fleet reference (section 6: Meta's RSC clusters, and the suggestions for
+ * simulators): sizes and times with heavy tails, gangs at powers of two, many small jobs while a few large ones own the GPU
+ * time, tenants with different habits, bursts that know nothing of one another.
+ *
+ *	size     2^k GPUs, k from 0 to 9, each a third as frequent as the one before; over 8: a gang of whole machines
+ *	time     log-normal with sigma 1.5, at most 5 days
+ *	tenant   its demand is 1/rank of the first one's
+ *	burst    on for 1.5 days and off for 4.5 in the mean, exponential; jobs come while it is on
+ *	load     GPU-hours are scaled together to LOAD of what the machines have in the 30 days
+ *
+ * The planner sees 64 waiting pods of each tenant, the oldest.
+ *
+ * Each cause draws from a stream of its own, so that changing one leaves the others.  Machines do not fail.  All jobs
+ * wait as long as it takes; none is withdrawn.
+ *
+ * Times of machines: 5 min to boot, 1 min to drain, 10 min to wipe, verify and pass the gate before the next offer, and 10 min of
+ * idleness before a Node is given back.  A plan is made 5 min after the one before at the earliest.  Who has machines for good never gives one back, and so neither wipes nor boots again.
+ */
+#include <math.h>
+#include "base/mem.h"
+#include "planner/replay.h"
+#include "tests/bench/entry.h"
+#include "tests/bench/plan_world.h"
+
+#define TENANTS 16
+#define MACHINES 2000
+#define JOBS 100000
+#define DAYS 30
+#define GPUS_EACH 8
+#define LOAD 0.85
+#define HOUR_MS INT64_C(3600000)
+#define MONTH_MS (DAYS * 24 * HOUR_MS)
+#define SIZES 10
+
+/* --- the trace ----------------------------------------------------------------------------------- */
+
+enum cause { SIZE, TIME, BURST, ARRIVAL, CAUSES };
+
+static double draw(uint64_t *s) /* in (0, 1) */
+{
+	return ((double)(bench_next(s) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double draw_exponential(uint64_t *s, double mean)
+{
+	return -mean * log(draw(s));
+}
+
+static double draw_normal(uint64_t *s)
+{
+	const double r = sqrt(-2 * log(draw(s)));
+
+	return r * cos(2 * 3.14159265358979 * draw(s));
+}
+
+static unsigned draw_size(uint64_t *s)
+{
+	unsigned k = 0;
+
+	while (k < SIZES - 1 && draw(s) < 1.0 / 3)
+		k++;
+	return 1U << k;
+}
+
+struct trace {
+	struct replay_job jobs[JOBS];
+	struct resource gpu[SIZES][1];
+	char tenants[TENANTS][16];
+	double gpu_ms;
+};
+
+static void add_job(struct trace *t, size_t i, unsigned tenant, int64_t at, uint64_t *s)
+{
+	const unsigned gpus = draw_size(&s[SIZE]);
+	const unsigned each = gpus < GPUS_EACH ? gpus : GPUS_EACH;
+	struct resource *r = t->gpu[each == 8 ? 3 : each == 4 ? 2 : each == 2 ? 1 : 0];
+
+	r[0] = (struct resource){"nvidia.com/gpu", quantity_of(each)};
+	t->jobs[i] = (struct replay_job){
+		.at_ms = at,
+		.takes_ms = (int64_t)(exp(1.5 * draw_normal(&s[TIME])) * (double)HOUR_MS),
+		.tenant = t->tenants[tenant],
+		.pods = gpus / each,
+		.gang = gpus > GPUS_EACH,
+		.requests = {r, 1}};
+}
+
+/* The times of n jobs of one tenant: a walk through time that counts while a burst is on, stretched to n of them. */
+static void add_tenant(struct trace *t, unsigned tenant, size_t first, size_t n)
+{
+	uint64_t s[CAUSES];
+	struct {
+		double from, to;
+	} on[256];
+	size_t bursts = 0;
+	double at = 0, all = 0;
+
+	for (unsigned c = 0; c < CAUSES; c++) {
+		s[c] = 0x9e3779b97f4a7c15 * (tenant * CAUSES + c + 1);
+		for (int i = 0; i < 8; i++)
+			(void)bench_next(&s[c]);
+	}
+	at = draw_exponential(&s[BURST], 2.25 * 24);
+	while (at < DAYS * 24 && bursts < 256) {
+		const double end = at + draw_exponential(&s[BURST], 1.5 * 24);
+
+		on[bursts].from = at;
+		on[bursts].to = end < DAYS * 24 ? end : DAYS * 24;
+		all += on[bursts].to - on[bursts].from;
+		bursts++;
+		at = end + draw_exponential(&s[BURST], 4.5 * 24);
+	}
+	for (size_t i = 0; i < n; i++) {
+		double x = draw(&s[ARRIVAL]) * all;
+		size_t b = 0;
+
+		while (b + 1 < bursts && x > on[b].to - on[b].from) {
+			x -= on[b].to - on[b].from;
+			b++;
+		}
+		add_job(t, first + i, tenant, (int64_t)((on[b].from + x) * (double)HOUR_MS), s);
+	}
+}
+
+static double gpus_of(const struct replay_job *j)
+{
+	return (double)j->pods * ((double)j->requests.v[0].q.nano / 1e9);
+}
+
+/* Stretches all times alike until the jobs ask for so much, the longest bound as they are. */
+static void scale(struct trace *t, double gpu_ms)
+{
+	const double most = 5 * 24 * (double)HOUR_MS;
+
+	for (int round = 0; round < 20; round++) {
+		double sum = 0;
+
+		for (size_t i = 0; i < JOBS; i++)
+			sum += (double)t->jobs[i].takes_ms * gpus_of(&t->jobs[i]);
+		t->gpu_ms = sum;
+		for (size_t i = 0; i < JOBS; i++) {
+			const double ms = (double)t->jobs[i].takes_ms * gpu_ms / sum;
+
+			t->jobs[i].takes_ms = ms > most	  ? (int64_t)most
+					      : ms < 1000 ? 1000
+							  : (int64_t)ms;
+		}
+	}
+}
+
+static struct trace *trace_new(void)
+{
+	struct trace *t = mem_new(struct trace);
+	double weights = 0;
+	size_t first = 0;
+
+	for (unsigned i = 0; i < TENANTS; i++) {
+		weights += 1.0 / (i + 1);
+		(void)str_format(t->tenants[i], sizeof(t->tenants[i]), "tenant-%02u", i);
+	}
+	for (unsigned i = 0; i < TENANTS; i++) {
+		const size_t n =
+			i + 1 == TENANTS ? JOBS - first : (size_t)(JOBS / weights / (i + 1));
+
+		add_tenant(t, i, first, n);
+		first += n;
+	}
+	scale(t, LOAD * (double)MACHINES * GPUS_EACH * (double)MONTH_MS);
+	return t;
+}
+
+/* --- the fleet ----------------------------------------------------------------------------------- */
+
+static void put_pool(struct world *w, const char *name, const char *provider, const char *tenant)
+{
+	const char *versions[] = {"1.36"};
+	struct requirement of = {"name", SELECTOR_IN, &tenant, 1};
+
+	world_put_pool(w, &(struct world_pool){.name = name,
+					       .providers = &provider,
+					       .nproviders = 1,
+					       .tenants = {&of, tenant ? 1 : 0},
+					       .versions = versions,
+					       .nversions = 1});
+}
+
+static void put_provider(struct world *w, const char *name)
+{
+	struct resource capacity[] = {{"cpu", quantity_of(192)},
+				      {"nvidia.com/gpu", quantity_of(GPUS_EACH)},
+				      {"pods", quantity_of(110)}};
+	struct world_instance_type type = {.name = "hgx", .capacity = {capacity, 3}};
+
+	world_put_provider(w, &(struct world_provider){.name = name, .types = {&type, 1}});
+}
+
+static struct world *fleet(const struct trace *t, bool split)
+{
+	struct world *w = world_new();
+
+	for (unsigned i = 0; i < TENANTS; i++) {
+		struct label name = {"name", t->tenants[i]};
+
+		world_put_tenant(w, &(struct world_tenant){.name = t->tenants[i],
+							   .labels = {&name, 1},
+							   .weight = 1,
+							   .version = "1.36"});
+		if (split) {
+			put_provider(w, t->tenants[i]);
+			put_pool(w, t->tenants[i], t->tenants[i], t->tenants[i]);
+		}
+	}
+	if (!split) {
+		put_provider(w, "all");
+		put_pool(w, "all", "all", NULL);
+	}
+	for (unsigned i = 0; i < MACHINES; i++) {
+		char name[16];
+
+		(void)str_format(name, sizeof(name), "gpu-%04u", i);
+		world_put_machine(w, &(struct world_machine){
+					     .name = name,
+					     .provider = split ? t->tenants[i % TENANTS] : "all",
+					     .instance_type = "hgx",
+					     .offered = true,
+					     .level_flash = -1,
+					     .level_hdd = -1});
+	}
+	return w;
+}
+
+/* --- measuring ----------------------------------------------------------------------------------- */
+
+static int by_value(const void *x, const void *y)
+{
+	const double a = *(const double *)x, b = *(const double *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+static void tell(const char *what, const struct trace *t, const struct replay *r, double ms)
+{
+	double *waits = mem_calloc(JOBS, sizeof(*waits));
+	size_t never = 0;
+
+	for (size_t i = 0; i < JOBS; i++) {
+		const bool ran = r->jobs[i].start_ms >= 0;
+
+		never += !ran;
+		waits[i] =
+			(double)((ran ? r->jobs[i].start_ms : MONTH_MS) - t->jobs[i].at_ms) / 60000;
+	}
+	qsort(waits, JOBS, sizeof(*waits), by_value);
+	(void)fprintf(
+		stderr,
+		"%s: %.1f %% of GPUs in use, %.1f %% in Nodes; %zu plans, %zu boots, %zu wipes; waits p50 %.1f min, "
+		"p90 %.0f, p99 %.0f, %zu not begun; %.1f s\n",
+		what, r->used_ms / r->gpus / (double)MONTH_MS * 100,
+		r->serving_ms / r->gpus / (double)MONTH_MS * 100, r->plans, r->boots, r->wipes,
+		waits[JOBS / 2], waits[JOBS * 9 / 10], waits[JOBS * 99 / 100], never, ms / 1000);
+	free(waits);
+}
+
+static double use(const struct trace *t, bool split, double *ms)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = fleet(t, split);
+	const struct replay_spec s = {.world = w,
+				      .jobs = t->jobs,
+				      .njobs = JOBS,
+				      .times = {.boot_ms = 5 * 60000,
+						.drain_ms = 60000,
+						.wipe_ms = 10 * 60000,
+						.idle_ms = split ? 2 * MONTH_MS : 10 * 60000,
+						.settle_ms = 5 * 60000},
+				      .until_ms = MONTH_MS,
+				      .samples = 720,
+				      .window = 64};
+	const double began = bench_ms();
+	const struct replay *r = replay_run(&s, a);
+
+	*ms = bench_ms() - began;
+	tell(split ? "split" : "shared", t, r, *ms);
+	return r->used_ms / r->gpus / (double)MONTH_MS * 100;
+}
+
+int main(void)
+{
+	struct trace *t;
+	double shared, split, ms, other;
+
+	mem_init();
+	t = trace_new();
+	(void)fprintf(stderr, "%d jobs ask for %.1f %% of the GPU-hours\n", JOBS,
+		      t->gpu_ms / MACHINES / GPUS_EACH / (double)MONTH_MS * 100);
+	shared = use(t, false, &ms);
+	split = use(t, true, &other);
+	entry_print(&(struct entry){"trace_gpu_use_pct", "%", "higher", shared, 70,
+				    "the same machines split by tenant", split, JOBS});
+	entry_print(&(struct entry){"trace_gain_ratio", "", "higher", shared / split, 2,
+				    "the same machines split by tenant", 1, JOBS});
+	entry_print(
+		&(struct entry){"trace_replay_s", "s", "lower", ms / 1000, 60, "goal", 60, JOBS});
+	free(t);
+	return 0;
+}

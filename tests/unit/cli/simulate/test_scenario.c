@@ -1,0 +1,278 @@
+#include "tests/unit/testing.h"
+
+#include <string.h>
+#include "base/str.h"
+#include "cli/simulate/what_if.h"
+#include "planner/plan.h"
+#include "planner/world_look.h"
+
+#define PROVIDER                                                                                   \
+	"apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: hall}\nspec:\n"         \
+	"  type: redfish\n  credentialsSecretRef: {name: bmc}\n  instanceTypes:\n"                 \
+	"  - name: hgx\n    match: {pci: [{id: \"10de:2330\", count: 8}]}\n"                       \
+	"    capacity: {cpu: \"192\", nvidia.com/gpu: \"8\", pods: \"110\"}\n"
+#define POOL                                                                                       \
+	"---\napiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: h.100}\nspec:\n"   \
+	"  virtualClusterSelector: {}\n  template:\n    spec:\n"                                   \
+	"      providerRefs: [{name: hall}]\n      images:\n      - kubernetesVersion: \"1.36\"\n" \
+	"        url: https://img.example/n.zst\n"                                                 \
+	"        digest: sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
+#define TENANT                                                                                     \
+	"---\napiVersion: drover.dev/v1alpha1\nkind: VirtualCluster\nmetadata: {name: acme}\n"     \
+	"spec: {kubeconfigSecretRef: {name: x}, quota: {nvidia.com/gpu: \"64\"}}\n"
+#define HEAD                                                                                       \
+	"---\napiVersion: drover.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nspec:\n"       \
+	"  kubernetesVersion: \"1.36\"\n"                                                          \
+	"  machines: [{providerRef: {name: hall}, instanceType: hgx, count: 2}]\n"
+#define FLEET PROVIDER POOL TENANT HEAD
+#define POD(n, rest)                                                                               \
+	"---\napiVersion: v1\nkind: Pod\ntenant: acme\nmetadata: {name: " n "}\nspec:\n"           \
+	"  containers:\n  - resources: {requests: {nvidia.com/gpu: \"8\"}}\n" rest
+
+struct rig {
+	struct arena *a;
+	struct scenario_file f;
+	struct scenario s;
+	struct err e;
+};
+
+static int setup(void **state)
+{
+	static struct rig r;
+
+	r = (struct rig){.a = arena_new()};
+	*state = &r;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct rig *r = *state;
+
+	scenario_file_done(&r->f);
+	world_free(r->s.world);
+	arena_free(r->a);
+	return 0;
+}
+
+static int build(struct rig *r, const char *text)
+{
+	scenario_file_done(&r->f);
+	world_free(r->s.world);
+	r->s.world = NULL;
+	if (scenario_parse(&r->f, "f.yaml", text, strlen(text), &r->e) < 0)
+		return -1;
+	return scenario_build(&r->f, &r->s, r->a, &r->e);
+}
+
+static void assert_refused(struct rig *r, const char *text, const char *want)
+{
+	assert_int_equal(build(r, text), -1);
+	if (!strstr(r->e.text, want))
+		fail_msg("want '%s' in: %s", want, r->e.text);
+}
+
+static size_t served(struct rig *r, enum plan_outcome how)
+{
+	const struct plan *p = plan_make(r->s.world, 0, r->a);
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->npods; i++)
+		n += p->pods[i].outcome == how;
+	return n;
+}
+
+static void a_scenario_is_the_world_that_the_planner_has(void **state)
+{
+	struct rig *r = *state;
+	size_t n;
+	struct world_use *u;
+
+	assert_ok(build(r, FLEET POD("a", "") POD("b", "") POD("c", "")), &r->e);
+	assert_string_equal(r->s.name, "s");
+	assert_int_equal(r->s.times.boot_ms, 300000);
+	u = world_uses(r->s.world, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(u[0].offered, 2);
+	free(u);
+	assert_int_equal(served(r, PLAN_ON_NEW), 2);
+	assert_int_equal(served(r, PLAN_NOTHING), 1);
+}
+
+static void machines_claims_nodes_and_bound_pods_count(void **state)
+{
+	struct rig *r = *state;
+
+	assert_ok(
+		build(r, FLEET
+		      "---\napiVersion: drover.dev/v1alpha1\nkind: Machine\nmetadata: {name: m}\n"
+		      "spec: {providerRef: {name: hall}, instanceType: hgx}\n"
+		      "status: {state: serving, claimRef: {name: c, uid: u}}\n"
+		      "---\napiVersion: drover.dev/v1alpha1\nkind: NodeClaim\nmetadata: {name: c, uid: u}\n"
+		      "spec:\n  virtualClusterRef: {name: acme}\n  nodePoolRef: {name: h.100}\n"
+		      "  machineRef: {name: m}\n"
+		      "  requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [hgx]}]\n"
+		      "status: {conditions: [{type: Ready, status: \"True\"}]}\n"
+		      "---\napiVersion: v1\nkind: Node\ntenant: acme\n"
+		      "metadata: {name: c, labels: {drover.dev/nodeclaim: c}}\n"
+		      "status:\n  allocatable: {nvidia.com/gpu: \"8\", pods: \"10\"}\n"
+		      "  conditions: [{type: Ready, status: \"True\"}]\n"
+		      "---\napiVersion: v1\nkind: Pod\ntenant: acme\nmetadata: {name: runs}\n"
+		      "spec:\n  nodeName: c\n  containers: [{resources: {requests: {nvidia.com/gpu: \"4\"}}}]\n"
+		      "---\napiVersion: v1\nkind: Pod\ntenant: acme\nmetadata: {name: half}\n"
+		      "spec: {containers: [{resources: {requests: {nvidia.com/gpu: \"4\"}}}]}\n"),
+		&r->e);
+	assert_int_equal(served(r, PLAN_ON_NODE), 1);
+}
+
+static void what_nothing_reads_is_refused_by_name_and_line(void **state)
+{
+	struct rig *r = *state;
+
+	assert_refused(r, PROVIDER "  racks: 3\n", "f.yaml:11: Provider hall: spec.racks: unknown field");
+	assert_refused(r, FLEET "  wipes: 3m\n", "Scenario s: spec.wipes:");
+	assert_refused(r, PROVIDER TENANT HEAD POD("a", "    image: x\n"),
+		       "f.yaml:31: spec.containers[0].image: not read");
+	assert_refused(r, FLEET POD("a", "  tolerationz: []\n"), "spec.tolerationz: not read");
+	assert_refused(r, PROVIDER "---\nkind: Secret\napiVersion: v1\n",
+		       "f.yaml:12: kind: nothing is made of 'Secret'");
+	assert_refused(r, "apiVersion: v2\nkind: Pod\n",
+		       "apiVersion: not the one of that kind: 'v2'");
+	assert_refused(r, PROVIDER "---\n- 1\n", "f.yaml:11: want an object");
+	assert_refused(r, PROVIDER "---\na: *b\n", "document at line 11");
+}
+
+static void what_refers_to_nothing_is_refused(void **state)
+{
+	struct rig *r = *state;
+
+	assert_refused(r, PROVIDER POOL HEAD POD("a", ""),
+		       "want the name of a VirtualCluster, got 'acme'");
+	assert_refused(r, TENANT HEAD, "Provider 'hall' has no type 'hgx'");
+	assert_refused(r, FLEET PROVIDER, "key apiVersion is there twice"); /* no marker before it: a duplicate key */
+	assert_refused(r, FLEET "---\n" PROVIDER, "there is one already of the name 'hall'");
+	assert_refused(r, FLEET HEAD, "a second 'Scenario'");
+	assert_refused(r, PROVIDER TENANT,
+		       "neither status.version nor the Scenario's kubernetesVersion for 'acme'");
+	assert_refused(r, FLEET "  until: 1000000h\n", "spec.until: want");
+	assert_refused(r, FLEET "  times: {idle: 0s}\n", "idle");
+}
+
+static int arrivals(struct rig *r, const char *text)
+{
+	return scenario_arrivals(&r->s, "a.csv", text, strlen(text), r->a, &r->e);
+}
+
+static void assert_no_arrivals(struct rig *r, const char *text, const char *want)
+{
+	assert_int_equal(arrivals(r, text), -1);
+	if (!strstr(r->e.text, want))
+		fail_msg("want '%s' in: %s", want, r->e.text);
+}
+
+static void arrivals_are_jobs(void **state)
+{
+	struct rig *r = *state;
+
+	assert_ok(build(r, FLEET), &r->e);
+	assert_ok(arrivals(r, "time,tenant,count,gpus,cpu,memory,duration_s,gang\n# a comment\n\n"
+			      "0, acme ,2,8,500m,1Gi,60,1\r\n90,acme,1,1,,,5,0"),
+		  &r->e);
+	assert_int_equal(r->s.njobs, 2);
+	assert_int_equal(r->s.jobs[0].pods, 2);
+	assert_true(r->s.jobs[0].gang);
+	assert_int_equal(r->s.jobs[0].requests.n, 3);
+	assert_int_equal(r->s.jobs[1].at_ms, 90000);
+	assert_int_equal(r->s.jobs[1].takes_ms, 5000);
+	assert_int_equal(r->s.jobs[1].requests.n, 1);
+#define HEADS "time,tenant,count,gpus,cpu,memory,duration_s\n"
+	assert_no_arrivals(r, "", "want a line with the columns' names");
+	assert_no_arrivals(r, "time,tenant\n", "a.csv:1: no column 'count'");
+	assert_no_arrivals(r, "time,time\n", "a second column 'time'");
+	assert_no_arrivals(r, "time,nodes\n", "unknown column 'nodes'");
+	assert_no_arrivals(r, HEADS "0,acme,1\n", "a.csv:2: want 7 cells, got 3");
+	assert_no_arrivals(r, HEADS "-1,acme,1,1,1,1,1\n", "a.csv:2: time: want 0 to");
+	assert_no_arrivals(r, HEADS "0,nobody,1,1,1,1,1\n",
+			   "tenant: want the name of a VirtualCluster, got 'nobody'");
+	assert_no_arrivals(r, HEADS "0,acme,5000,1,1,1,1\n", "count: want 1 to 4096");
+	assert_no_arrivals(r, HEADS "0,acme,1,500m,1,1,1\n", "gpus: want whole GPUs");
+	assert_no_arrivals(r, HEADS "0,acme,1,-1,1,1,1\n", "gpus: want 0 to 2^50");
+	assert_no_arrivals(r, HEADS "0,acme,1,1,x,1,1\n", "cpu: want a quantity, got 'x'");
+	assert_no_arrivals(r, HEADS "0,acme,1,1,1,1,0\n", "duration_s: want 1 to");
+	assert_no_arrivals(r, HEADS "0,acme,1,1,1,1,1,1,1\n", "more cells than columns");
+}
+
+/* The fleet with that change. */
+static int changed(struct rig *r, const char *change)
+{
+	static const char text[] = FLEET;
+
+	scenario_file_done(&r->f);
+	world_free(r->s.world);
+	r->s.world = NULL;
+	assert_ok(scenario_parse(&r->f, "f.yaml", text, strlen(text), &r->e), &r->e);
+	if (what_if_apply(&r->f, change, &r->e) < 0)
+		return -1;
+	return scenario_build(&r->f, &r->s, r->a, &r->e);
+}
+
+static void a_what_if_changes_the_scenario(void **state)
+{
+	struct rig *r = *state;
+	static const char *const good[] = {"pool.h.100.max=1",	     "pool.h.100.weight=7",
+					   "pool.h.100.paused=true", "tenant.acme.gpus=8",
+					   "tenant.acme.weight=3",   "tenant.acme.priority=2",
+					   "times.drain=2m",	     "times.wipe=2m",
+					   "times.idle=2m",	     "times.settle=2m"};
+	static const struct {
+		const char *change, *why;
+	} bad[] = {
+		{"machines+=0", "want 1 to 100000"},
+		{"machines+=x", "want 1 to 100000"},
+		{"machines.dgx+=1", "no Provider has that type"},
+		{"machines=3", "not supported; there are machines+=N"},
+		{"pool.x.max=1", "there is no NodePool 'x'"},
+		{"pool.h.100.colour=1", "not supported"},
+		{"pool.max=1", "not supported"},
+		{"price", "not supported"},
+		{"tenant.acme.weight=heavy", "spec.weight"},
+		{"pool.h.100.max=many", "spec.limits"},
+		{"times.boot=soon", "spec.times.boot"},
+	};
+	size_t n;
+	struct world_use *u;
+
+	assert_ok(changed(r, "machines+=3"), &r->e);
+	u = world_uses(r->s.world, &n);
+	assert_int_equal(u[0].offered, 5);
+	free(u);
+	assert_ok(changed(r, "machines.hgx+=3"), &r->e);
+	assert_ok(changed(r, "times.boot=2m"), &r->e);
+	assert_int_equal(r->s.times.boot_ms, 120000);
+	assert_ok(changed(r, "until=5h"), &r->e);
+	assert_int_equal(r->s.until_ms, 5 * 3600000);
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_ok(changed(r, good[i]), &r->e);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(changed(r, bad[i].change), -1);
+		if (!strstr(r->e.text, bad[i].why))
+			fail_msg("%s: want '%s' in: %s", bad[i].change, bad[i].why, r->e.text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_scenario_is_the_world_that_the_planner_has, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(machines_claims_nodes_and_bound_pods_count, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_nothing_reads_is_refused_by_name_and_line,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(what_refers_to_nothing_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(arrivals_are_jobs, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_what_if_changes_the_scenario, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
