@@ -166,6 +166,8 @@ struct world_pod {
 		struct selector *v;
 		size_t n;
 	} affinity;
+	struct selector
+		also; /* must hold, too: what was learnt of it (claims/refused.h); none: nothing */
 	struct {
 		struct world_preference *v;
 		size_t n;
