@@ -204,6 +204,9 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 static void add_selected(struct world *w, const struct world_topology *t, const char *ns)
 {
 	add_selector(w, &t->pods);
+	world_text_number(w, t->everywhere);
+	if (t->everywhere)
+		return;
 	world_text_number(w, t->nnamespaces);
 	for (size_t k = 0; k < t->nnamespaces; k++)
 		world_text_add(w, t->namespaces[k]);
@@ -241,6 +244,7 @@ static void make_side_key(struct world *w, const struct world_pod *p)
 		world_text_add(w, t->key);
 		world_text_number(w, (uint64_t)t->max_skew);
 		add_selector(w, &t->pods);
+		world_text_number(w, t->everywhere);
 		world_text_number(w, t->nnamespaces);
 		for (size_t k = 0; k < t->nnamespaces; k++)
 			world_text_add(w, t->namespaces[k]);

@@ -137,6 +137,7 @@ struct world_topology {
 	struct selector pods;	 /* of whose pods; no requirement: all */
 	const char **namespaces; /* none: the pod's own */
 	size_t nnamespaces;
+	bool everywhere; /* in every namespace, whatever they are */
 };
 /* Where a volume of a pod is, or may be made: on nodes that one of the terms matches (required node affinity of a
  * PersistentVolume; allowedTopologies of a StorageClass).  node: the one node that it is on, where it can be nowhere
