@@ -146,7 +146,7 @@ headers: ## each header compiles alone, with gcc and clang
 		'for c in gcc clang; do $$c $(CPPFLAGS) $(ALONE) -x c -include {} /dev/null || exit 1; done'
 	@echo "headers: $(words $(HEADERS)) compile alone"
 
-CLANG_SRC = $(MAINS) $(SRC) $(UNIT_SRC) $(HELP_SRC) $(FUZZ_SRC) $(wildcard tests/bench/*.c)
+CLANG_SRC = $(MAINS) $(SRC) $(UNIT_SRC) $(HELP_SRC) $(FUZZ_SRC) $(wildcard tests/bench/*.c tests/real/*.c)
 clang: ## all sources without a warning of clang; compiles nothing
 	$(Q)printf '%s\n' $(CLANG_SRC) | xargs -P $(CORES) -n 16 clang $(CPPFLAGS) -DDROVER_VERSION='""' -DDROVER_COMMIT='""' $(ALONE)
 	@echo "clang: $(words $(CLANG_SRC)) sources, no warning"
@@ -222,7 +222,7 @@ uninstall: ## what install put there
 dist: ## a source archive of HEAD
 	mkdir -p build && git archive --prefix=drover-$(VERSION)/ -o build/drover-$(VERSION).tar.gz HEAD
 
--include $(OBJ:.o=.d) $(UNIT:=.d) $(BENCH:=.d) $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
+-include $(OBJ:.o=.d) $(UNIT:=.d) $(BENCH:=.d) $(B)/tests/real/plan_objects.d $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
