@@ -71,10 +71,10 @@ static void put_pod(struct world *w, unsigned i, const struct world_pod *like, i
 
 static struct world *hosts(unsigned n)
 {
-	struct world *w = bench_world(n / 6 + BENCH_TYPES, 1);
+	struct world *w = bench_world(n / 6 + BENCH_TYPES, BENCH_TYPES, 1);
 	struct label label = {"app", "web"};
 	struct requirement of = {"app", SELECTOR_IN, (const char *[]){"web"}, 1};
-	struct world_topology t = {WORLD_SPREAD, BENCH_HOST, 3, {&of, 1}, NULL, 0};
+	struct world_topology t = {WORLD_SPREAD, BENCH_HOST, 3, {&of, 1}, NULL, 0, false};
 	const struct world_pod like = {.labels = {&label, 1}, .topology = {&t, 1}};
 
 	for (unsigned i = 0; i < n; i++)
@@ -84,7 +84,7 @@ static struct world *hosts(unsigned n)
 
 static struct world *apps(unsigned n)
 {
-	struct world *w = bench_world(n / 6 + BENCH_TYPES, 1);
+	struct world *w = bench_world(n / 6 + BENCH_TYPES, BENCH_TYPES, 1);
 
 	for (unsigned i = 0; i < n; i++) {
 		char app[16], other[16];
@@ -93,9 +93,9 @@ static struct world *apps(unsigned n)
 		struct requirement of = {"app", SELECTOR_IN, &own, 1},
 				   against = {"app", SELECTOR_IN, &enemy, 1};
 		struct world_topology t[] = {
-			{WORLD_SPREAD, BENCH_ZONE, 1, {&of, 1}, NULL, 0},
-			{WORLD_APART, BENCH_HOST, 0, {&of, 1}, NULL, 0},
-			{WORLD_APART, BENCH_HOST, 0, {&against, 1}, NULL, 0},
+			{WORLD_SPREAD, BENCH_ZONE, 1, {&of, 1}, NULL, 0, false},
+			{WORLD_APART, BENCH_HOST, 0, {&of, 1}, NULL, 0, false},
+			{WORLD_APART, BENCH_HOST, 0, {&against, 1}, NULL, 0, false},
 		};
 		const struct world_pod like = {.labels = {&label, 1}, .topology = {t, 3}};
 
@@ -108,7 +108,7 @@ static struct world *apps(unsigned n)
 
 static struct world *shapes_for(unsigned n, unsigned pools)
 {
-	struct world *w = bench_world(n / 50 + BENCH_TYPES, pools);
+	struct world *w = bench_world(n / 50 + BENCH_TYPES, BENCH_TYPES, pools);
 
 	for (unsigned i = 0; i < n; i++)
 		put_pod(w, i, &(struct world_pod){0}, 500 + i);
@@ -127,7 +127,7 @@ static struct world *pools(unsigned n)
 
 static struct world *racks(unsigned n)
 {
-	struct world *w = bench_world(0, 1);
+	struct world *w = bench_world(0, BENCH_TYPES, 1);
 
 	for (unsigned i = 0; i < n * 8; i++) {
 		char name[32], rack[32];
@@ -150,7 +150,7 @@ static struct world *racks(unsigned n)
 		struct label label = {"job", job};
 		struct requirement of = {"job", SELECTOR_IN, &own, 1};
 		struct world_topology t = {
-			i % 2 ? WORLD_APART : WORLD_SPREAD, RACK, 1, {&of, 1}, NULL, 0};
+			i % 2 ? WORLD_APART : WORLD_SPREAD, RACK, 1, {&of, 1}, NULL, 0, false};
 		const struct world_pod like = {.labels = {&label, 1}, .topology = {&t, 1}};
 
 		(void)str_format(job, sizeof(job), "job-%u", (i & 1) + i / 32 * 2);
@@ -161,7 +161,7 @@ static struct world *racks(unsigned n)
 
 static struct world *identical(unsigned n)
 {
-	struct world *w = bench_world(BENCH_TYPES * 4, 1);
+	struct world *w = bench_world(BENCH_TYPES * 4, BENCH_TYPES, 1);
 
 	for (unsigned i = 0; i < n; i++)
 		put_pod(w, i, &(struct world_pod){0}, 500);
@@ -170,7 +170,7 @@ static struct world *identical(unsigned n)
 
 static struct world *on_nodes(unsigned n)
 {
-	struct world *w = bench_world(BENCH_TYPES, 1);
+	struct world *w = bench_world(BENCH_TYPES, BENCH_TYPES, 1);
 
 	bench_put_nodes(w, n / 10, 0, NULL);
 	for (unsigned i = 0; i < n; i++)
@@ -195,11 +195,11 @@ CASE(on_nodes)
 
 static struct bench_figure incremental(unsigned n)
 {
-	OWN(world) w = bench_world(BENCH_TYPES, 1);
+	OWN(world) w = bench_world(BENCH_TYPES, BENCH_TYPES, 1);
 	struct label label = {"app", "web"};
 	struct requirement of = {"app", SELECTOR_IN, (const char *[]){"web"}, 1};
-	struct world_topology t[] = {{WORLD_SPREAD, BENCH_ZONE, 1, {&of, 1}, NULL, 0},
-				     {WORLD_SPREAD, BENCH_HOST, 20, {&of, 1}, NULL, 0}};
+	struct world_topology t[] = {{WORLD_SPREAD, BENCH_ZONE, 1, {&of, 1}, NULL, 0, false},
+				     {WORLD_SPREAD, BENCH_HOST, 20, {&of, 1}, NULL, 0, false}};
 	const struct world_pod like = {.labels = {&label, 1}, .topology = {t, 2}};
 	struct bench_figure best = {0};
 
