@@ -121,8 +121,8 @@ $(B)/tests/%: $(B)/tests/%.o $(HELP_OBJ) $(LIBS)
 		$(shell pkg-config --libs $(TEST_PKGS)) -lm -Wl,--as-needed $(shell pkg-config --libs $(VIRT_PKGS))
 
 # --- tests ----------------------------------------------------------------------------------------
-# `make unit T=unit/base/data/test_json` builds and runs one.
-unit: $(if $(T),$(filter %/$(T),$(UNIT)),$(UNIT)) | $(PROGRAMS) ## unit and contract tests of one VARIANT (T=unit/path/test_x: one)
+# `make unit T=unit/base/data/test_json` builds and runs one, T=unit all in tests/unit, T="contract world/test_way" both.
+unit: $(if $(T),$(foreach t,$(T),$(filter %/$(t) $(B)/tests/$(t)/%,$(UNIT))),$(UNIT)) | $(PROGRAMS) ## unit, contract and world tests of one VARIANT (T=unit/path/test_x: one)
 	$(Q)tests/tools/run-tests $^
 
 # STAGES: of which goal; FROM=stage goes on there, ONLY=stage,stage runs these.

@@ -223,6 +223,16 @@ static const struct field root_device_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field expected_fields[] = {
+	FIELD_IN(provider_object_instance_type, expected, serving, "serving", FIELD_DURATION,
+		 .min = SECOND, .max = DAY,
+		 .doc = "Nine of ten serve so long after they were claimed."),
+	FIELD_IN(provider_object_instance_type, expected, free, "free", FIELD_DURATION,
+		 .min = SECOND, .max = 7 * DAY,
+		 .doc = "Nine of ten are wiped and free so long after they began to leave."),
+	FIELDS_END,
+};
+
 static const struct field instance_type_fields[] = {
 	FIELD(provider_object_instance_type, name, "name", FIELD_STR, .required = true,
 	      .max_len = 128,
@@ -239,6 +249,8 @@ static const struct field instance_type_fields[] = {
 	FIELD(provider_object_instance_type, minimum_off_time, "minimumOffTime", FIELD_DURATION,
 	      .min = 0, .max = HOUR, .def = "\"0s\"",
 	      .doc = "How long it stays off between tenants: memory keeps its charge for seconds."),
+	FIELD_OBJ(provider_object_instance_type, expected, "expected", expected_fields,
+		  .doc = "How long its machines take, until three of them were measured."),
 	FIELDS_END,
 };
 
@@ -372,11 +384,33 @@ static const struct field found_fields[] = {
 	FIELDS_END,
 };
 
+static const char *const path_sources[] = {"Measured", "Declared", "TooFew", NULL};
+
+static const struct field path_fields[] = {
+	FIELD(provider_object_path, instance_type, "instanceType", FIELD_STR, .required = true,
+	      .max_len = 128, .doc = "Of machines of this type."),
+	FIELD(provider_object_path, from, "from", FIELD_STR, .required = true, .max_len = 32,
+	      .doc = "From the entry into this state: claimed to gating until they serve; draining to verifying, and quarantined, until they are free."),
+	FIELD(provider_object_path, source, "source", FIELD_ENUM, .enums = path_sources,
+	      .doc = "Where p50 and p90 are from: of recent; of spec.instanceTypes[].expected; or there are none, for fewer than three were seen."),
+	FIELD(provider_object_path, p50, "p50", FIELD_DURATION, .doc = "Half took no longer."),
+	FIELD(provider_object_path, p90, "p90", FIELD_DURATION,
+	      .doc = "Nine of ten took no longer."),
+	FIELD(provider_object_path, seen, "seen", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "How many were seen, ever."),
+	FIELD(provider_object_path, recent, "recent", FIELD_INTS, .max_items = 50,
+	      .doc = "Seconds that the last of them took, the newest last."),
+	FIELDS_END,
+};
+
 static const struct field status_fields[] = {
 	FIELD(provider_object_status, machines, "machines", FIELD_RESOURCES, .whole = true,
 	      .max_items = 64, .doc = "How many machines are in each state."),
 	FIELD_PTR(provider_object_status, bcm, "bcm", found_fields,
 		  .doc = "What was found at the head node of type bcm."),
+	FIELD_ITEMS(
+		provider_object_status, paths, "paths", path_fields, .max_items = 1024,
+		.doc = "How long machines took lately, for estimates; kept here over restarts."),
 	CONDITIONS_ROW(provider_object_status, "Ready, Isolating, Paused."),
 	FIELDS_END,
 };

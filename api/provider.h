@@ -83,6 +83,9 @@ struct provider_object_instance_type {
 		int64_t min_bytes, max_bytes;
 	} root_device;
 	int64_t minimum_off_time;
+	struct { /* how long nine of ten take, as the operator has it; 0: not said */
+		int64_t serving, free;
+	} expected;
 };
 struct provider_object_wipe {
 	struct object_wipe_floor floor; /* in place: wipe.minimumLevel, wipe.minimumTrust */
@@ -146,9 +149,22 @@ struct provider_object_found {
 	} refused;
 	const char *error;
 };
+enum provider_object_path_source { PATH_MEASURED, PATH_DECLARED, PATH_TOO_FEW };
+/* How long machines of a type took, from their entry into a state to the end of their way (controller/claims/eta.h). */
+struct provider_object_path {
+	const char *instance_type, *from;
+	int source;	    /* enum provider_object_path_source */
+	int64_t p50, p90;   /* ms; 0: not known */
+	int64_t seen;	    /* ways that ended, ever */
+	struct ints recent; /* seconds, the newest last */
+};
 struct provider_object_status {
 	struct provider_object_found *bcm;
 	struct resources machines; /* how many in each state */
+	struct {
+		struct provider_object_path *v;
+		size_t n;
+	} paths;
 	struct conditions conditions;
 };
 struct provider_object {

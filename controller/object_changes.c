@@ -168,6 +168,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	struct controller *c = w->c;
 	const char *name = new_ ? new_->name : old->name;
 	void *o = new_ ? new_->object : NULL;
+	struct eta_end end;
 
 	if (o)
 		validation_good(c->validation, w->kind, o);
@@ -193,7 +194,9 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 			machine_spec_changed(c, name, o);
 		kick_claim_of(c, old); /* one that it has just let go of ends now */
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
-		eta_saw(c->eta, old ? old->object : NULL, o);
+		end = eta_saw(c->eta, old ? old->object : NULL, o);
+		if (end.by != ETA_BY_NONE)
+			counters_way(c->ctx.counters, eta_way_names[end.way], eta_by_names[end.by]);
 		object_changes_machine(c, name, o);
 		made_machines_kick(c->made_machines);
 		if (!same_spec(old, new_))
@@ -202,6 +205,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	case OBJECT_PROVIDER:
 		provisioner_kick(c->provisioner);
 		provider_hold_kick(c->provider_hold);
+		if (o)
+			eta_provider(c->eta, o);
 		if (same_spec(old, new_))
 			break;
 		reserve_endpoints(c, name, o);

@@ -293,3 +293,79 @@ void bins_take(struct bins *b, size_t at, const struct plan_class *c)
 {
 	rooms_take(b->rooms, at, c->asks);
 }
+
+/* --- and back ------------------------------------------------------------------------------------- */
+
+size_t bins_count(const struct bins *b)
+{
+	return b->n;
+}
+
+static bool suits(const struct plan_fit *f, size_t at)
+{
+	return f->bins[at / 64] >> at % 64 & 1;
+}
+
+size_t bins_times(const struct bins *b, const struct plan_class *c, size_t at)
+{
+	return suits(c->fit, at) ? rooms_times(rooms_row(b->rooms, at), c->asks) : 0;
+}
+
+bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *level)
+{
+	const struct plan_fit *f = c->fit;
+
+	planning_charge(b->p, b->of, 1);
+	*level = 0;
+	if (!suits(f, at) || !rooms_fit(b->rooms, at, c->asks))
+		return false;
+	while (*level < f->nlevels && !(f->level[*level].bins[at / 64] >> at % 64 & 1))
+		++*level;
+	return true;
+}
+
+void bins_give(struct bins *b, size_t at, const struct plan_class *c)
+{
+	rooms_give(b->rooms, at, c->asks);
+}
+
+struct bins_mark bins_mark(const struct bins *b, struct plan_fit *f)
+{
+	const size_t keys = b->topology ? (size_t)groups_keys(b->p->groups) : 0;
+	struct bins_mark m = {f, f->seen, arena_calloc(b->a, keys + 1, sizeof(*m.domains))};
+
+	for (size_t k = 0; f->domains && k < keys; k++)
+		m.domains[k] = f->domains[k].n;
+	return m;
+}
+
+static void forget(uint64_t *bits, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		bits[i / 64] &= ~((uint64_t)1 << i % 64);
+}
+
+static void unlook(const struct bins *b, const struct bins_mark *m)
+{
+	const size_t keys = b->topology ? (size_t)groups_keys(b->p->groups) : 0;
+	struct plan_fit *f = m->fit;
+
+	forget(f->bins, m->seen, f->seen);
+	for (size_t i = 0; i < f->nlevels; i++)
+		forget(f->level[i].bins, m->seen, f->seen);
+	f->seen = m->seen;
+	for (size_t k = 0; f->domains && k < keys; k++)
+		topology_unsee(&f->domains[k], m->domains[k]);
+}
+
+void bins_cut(struct bins *b, size_t n, const struct bins_mark *m, size_t nmarks)
+{
+	for (size_t i = 0; i < nmarks; i++)
+		unlook(b, &m[i]);
+	while (b->n > n) {
+		b->n--;
+		if (b->topology)
+			groups_unbin(b->p->groups, b->of, b->n);
+	}
+	rooms_cut(b->rooms, n);
+}

@@ -32,4 +32,21 @@ bool bins_find(struct bins *b, struct plan_cell *c, size_t *at);
 bool bins_fits(struct bins *b, const struct plan_cell *c, size_t at);
 void bins_take(struct bins *b, size_t at, const struct plan_class *c);
 
+/*
+ * For gangs, whose pods are looked for without cursors, and may have to go again: bins_mark() for each of their fits, then
+ * bins_give() for each that was taken, and bins_cut() back to the bins that there were.
+ */
+size_t bins_count(const struct bins *b);
+/* How many of the class one bin has room for; 0 where it does not suit.  After bins_look(). */
+size_t bins_times(const struct bins *b, const struct plan_class *c, size_t at);
+/* The best of the levels of a fit that have that bin, from 0; false: it does not suit, or has no room. */
+bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *level);
+void bins_give(struct bins *b, size_t at, const struct plan_class *c);
+struct bins_mark {
+	struct plan_fit *fit;
+	size_t seen, *domains; /* by key */
+};
+struct bins_mark bins_mark(const struct bins *b, struct plan_fit *f);
+void bins_cut(struct bins *b, size_t n, const struct bins_mark *m, size_t nmarks);
+
 #endif

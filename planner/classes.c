@@ -131,7 +131,7 @@ struct plan_class *classes_of(struct planning *p, struct world_shape *s)
 	c->tenant = planning_tenant(p, s->pod.tenant);
 	c->fit = fit_of(p, s, c->tenant);
 	c->number = p->nclasses++;
-	c->refused = s->pod.unsupported || s->pod.volume_wait;
+	c->refused = s->pod.unsupported || s->pod.volume_wait || s->pod.gang_wait;
 	s->plan = p->w->plan;
 	s->class_ = c;
 	for (size_t i = 0; i < s->pod.requests.n; i++)

@@ -99,6 +99,11 @@ bool fit_runtime(const struct world_pod *p, const struct world_pool *pool)
 	return false;
 }
 
+bool fit_proof(const struct world_tenant *t, const struct world_provider *p)
+{
+	return p->proof >= t->proof || (p->probed && t->probed);
+}
+
 static bool tolerates(const struct world_toleration *t, const struct world_taint *taint)
 {
 	if (!str_empty(t->effect) && !str_eq(t->effect, taint->effect))

@@ -20,6 +20,8 @@ const char *fit_selector_miss(const struct selector *s, const struct labels *nod
 			      struct arena *a);
 /* The handler of the pod's RuntimeClass is on the pool's nodes; pool NULL: nobody knows of one that it is not. */
 bool fit_runtime(const struct world_pod *p, const struct world_pool *pool);
+/* The tenant's demand of a proof can be met by the provider's machines: by its network, or by packets. */
+bool fit_proof(const struct world_tenant *t, const struct world_provider *p);
 /* NULL: every NoSchedule and NoExecute taint is tolerated; else the first that is not. */
 const struct world_taint *fit_taints(const struct world_pod *p, const struct world_taints *taints);
 /* PreferNoSchedule: keeps nobody out, but is avoided. */

@@ -50,6 +50,12 @@ struct groups {
 	size_t nsides, sides_cap;
 	struct topology_group **found; /* scratch */
 	size_t nfound, found_cap;
+	struct before { /* a group before the try placed any pod */
+		struct topology_group *group, was;
+		struct before *next;
+	} * before;
+	uint64_t tries; /* so far */
+	bool trying;
 };
 
 void *groups_wider(struct arena *a, void *old, size_t *cap, size_t want, size_t size)
@@ -397,6 +403,53 @@ const struct domain_bins *groups_bins(const struct plan_tenant *of, int key, siz
 	return domain < d->cap ? &d->bins[domain] : &none;
 }
 
+void groups_unbin(struct groups *g, struct plan_tenant *of, size_t bin)
+{
+	for (int k = 0; of->topology && k < g->nkeys; k++) {
+		struct domains *d = &of->topology->domains[k];
+
+		if (d->of[bin] >= 0)
+			d->bins[d->of[bin]].n--;
+	}
+}
+
+void groups_try(struct groups *g)
+{
+	g->trying = true;
+	g->before = NULL;
+	g->tries++;
+}
+
+void groups_keep(struct groups *g)
+{
+	g->trying = false;
+}
+
+void groups_undo(struct groups *g)
+{
+	for (const struct before *b = g->before; b; b = b->next)
+		*b->group = b->was;
+	g->trying = false;
+}
+
+/* Its table is another one from now on: the old one is what it was. */
+static void remember(struct groups *g, const struct plan_side *s, struct topology_group *x)
+{
+	struct before *b;
+
+	if (!g->trying || x->tried == g->tries)
+		return;
+	b = arena_new_obj(g->a, struct before);
+	*b = (struct before){x, *x, g->before};
+	g->before = b;
+	x->tried = g->tries;
+	planning_charge(g->p, s->tenant, 4 + x->count.cap / 4);
+	if (!x->count.cap)
+		return;
+	x->count.v = arena_calloc(g->a, x->count.cap, sizeof(*x->count.v));
+	memcpy(x->count.v, b->was.count.v, x->count.cap * sizeof(*x->count.v));
+}
+
 void groups_place(struct groups *g, const struct plan_side *s, size_t bin, size_t n,
 		  size_t terminating)
 {
@@ -408,6 +461,7 @@ void groups_place(struct groups *g, const struct plan_side *s, size_t bin, size_
 
 		if (domain < 0)
 			continue;
+		remember(g, s, x);
 		counts_add(&x->count, (uint32_t)domain, (uint32_t)count, g->a);
 		x->total += count;
 	}

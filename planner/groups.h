@@ -26,6 +26,7 @@ struct topology_group {
 	int key;	      /* GROUP_HOST: hostname */
 	struct counts count;  /* by domain, or by bin */
 	uint64_t total, cost; /* cost: of one look at a pod */
+	uint64_t tried;	      /* number of the last try that placed a pod of it */
 };
 struct topology_rule {
 	struct topology_group *group;
@@ -73,6 +74,13 @@ const struct domain_bins *groups_bins(const struct plan_tenant *of, int key, siz
  * (PodTopologySpread's countPodsMatchSelector). */
 void groups_place(struct groups *g, const struct plan_side *s, size_t bin, size_t n,
 		  size_t terminating);
+
+/* What is placed from groups_try() on is as if it had never been after groups_undo(), and stays after groups_keep(). */
+void groups_try(struct groups *g);
+void groups_undo(struct groups *g);
+void groups_keep(struct groups *g);
+/* The last bin of the tenant goes again. */
+void groups_unbin(struct groups *g, struct plan_tenant *of, size_t bin);
 
 /* v with room for so many, in the arena. */
 void *groups_wider(struct arena *a, void *v, size_t *cap, size_t want, size_t size);

@@ -11,8 +11,11 @@
 #include "base/str.h"
 #include "planner/cells.h"
 #include "planner/classes.h"
+#include "planner/gangs.h"
+#include "planner/opening.h"
 #include "planner/plan.h"
 #include "planner/queue.h"
+#include "planner/refusal.h"
 #include "planner/room.h"
 #include "planner/supply.h"
 
@@ -29,6 +32,7 @@ const char *const plan_reason_names[] = {
 	[PLAN_REQUIREMENTS] = "RequirementsNotMet",
 	[PLAN_TAINT] = "TaintNotTolerated",
 	[PLAN_RUNTIME_CLASS] = "RuntimeClassNotCarried",
+	[PLAN_PROOF] = "NetworkProofWeak",
 	[PLAN_TOO_BIG] = "TooBig",
 	[PLAN_NO_MACHINE] = "NoCapacity",
 	[PLAN_ERASE_BELOW_POLICY] = "EraseBelowPolicy",
@@ -38,48 +42,13 @@ const char *const plan_reason_names[] = {
 	[PLAN_TOPOLOGY] = "TopologyNotMet",
 	[PLAN_OVER_BUDGET] = "OverBudget",
 	[PLAN_VOLUME] = "VolumeNotReady",
+	[PLAN_GANG] = "GangNotWhole",
+	[PLAN_GANG_SHORT] = "GangIncomplete",
+	[PLAN_GANG_UNKNOWN] = "GangUnknown",
 	[PLAN_REASONS] = NULL,
 };
 
-/* --- places --------------------------------------------------------------------------------------- */
-
-static size_t open_new(struct planning *p, const struct plan_class *c, const struct supply_offer *o)
-{
-	struct plan_claim *more;
-
-	if (p->plan->nclaims == p->claims_cap) {
-		p->claims_cap = p->claims_cap ? p->claims_cap * 2 : 16;
-		more = arena_calloc(p->a, p->claims_cap, sizeof(*more));
-		if (p->plan->nclaims)
-			memcpy(more, p->plan->claims, p->plan->nclaims * sizeof(*more));
-		p->plan->claims = more;
-	}
-	p->plan->claims[p->plan->nclaims] = (struct plan_claim){
-		.tenant = c->tenant->it->name,
-		.pool = o->pool->name,
-		.provider = o->machine->provider,
-		.machine = o->machine->name,
-		.instance_type = o->type->name,
-		.version = o->version,
-		.requirements = o->pool->requirements,
-		.labels = *o->labels,
-	};
-	planning_room(p, &o->type->capacity, p->scratch);
-	planning_take_overhead(p, c->tenant, NULL, p->scratch);
-	return bins_add(c->tenant->bins,
-			&(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels,
-				      &o->pool->taints, o->pool},
-			p->scratch);
-}
-
 /* --- one pod ------------------------------------------------------------------------------------- */
-
-static void take(struct planning *p, size_t at, const struct plan_cell *c)
-{
-	bins_take(c->class_->tenant->bins, at, c->class_);
-	if (c->side)
-		groups_place(p->groups, c->side, at, 1, 0);
-}
 
 /* Room for twice as many whenever their number is a power of two. */
 static void add_uid(struct plan_claim *claim, const char *uid, struct arena *a)
@@ -111,25 +80,16 @@ static void tell(struct planning *p, size_t at, const struct plan_class *c, stru
 
 static void place(struct planning *p, size_t at, const struct plan_cell *c, struct plan_pod *out)
 {
-	take(p, at, c);
+	opening_take(p, at, c);
 	tell(p, at, c->class_, out);
-}
-
-static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_code code,
-		   const char *text)
-{
-	c->reasons = arena_new_obj(p->a, struct plan_reason);
-	c->reasons[0] = (struct plan_reason){"", code, text};
-	c->nreasons = 1;
 }
 
 /* A place among the room that is there or a new machine; false: reasons, and whether one may come with another pod. */
 static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *out, bool *waits)
 {
 	struct plan_class *c = cell->class_;
-	const struct world_tenant *t = c->tenant->it;
 	struct bins *bins = room_of(p, c->tenant);
-	const bool may = !t->paused && t->version;
+	const bool may = !refusal_is_of_tenant(c->tenant->it);
 	struct supply_offer o;
 	size_t at;
 
@@ -143,18 +103,13 @@ static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *ou
 			return true;
 		}
 		if (may && supply_take(p->supply, cell, &o, &out->reasons, &out->nreasons)) {
-			place(p, open_new(p, c, &o), cell, out);
+			place(p, opening_new(p, c, &o), cell, out);
 			return true;
 		}
 	} while (may && supply_ask_again(p->supply, cell));
 	*waits = cell->topology && topology_waits(cell->topology);
 	if (!may) {
-		if (!c->nreasons)
-			refuse(p, c, PLAN_TENANT,
-			       arena_printf(
-				       p->a, "tenant %s: %s", t->name,
-				       str_or(t->paused_reason,
-					      t->paused ? "paused" : "its version is not known")));
+		refusal_of_tenant(p, c);
 		out->reasons = c->reasons;
 		out->nreasons = c->nreasons;
 	}
@@ -169,19 +124,19 @@ static void seat(struct planning *p, struct queued *q)
 		c->tenant->seats && q->pod->uid ? map_get(c->tenant->seats, q->pod->uid) : NULL;
 
 	planning_charge(p, c->tenant, POD_WORK / 4);
-	if (!s || c->refused || c->tenant->over)
+	if (!s || (s->ready && !q->gang) || c->refused || c->tenant->over)
 		return;
 	bins_look(c->tenant->bins, c->fit);
 	if ((q->cell->topology && !topology_begin(q->cell->topology)) ||
 	    !bins_fits(c->tenant->bins, q->cell, s->bin))
 		return;
-	take(p, s->bin, q->cell);
+	opening_take(p, s->bin, q->cell);
 	cells_leave(q->cell);
 	q->seat = s->bin + 1;
 }
 
 /* True: it is to be tried again when others have been placed. */
-static bool serve(struct planning *p, const struct queued *q, struct plan_pod *out)
+static bool serve(struct planning *p, struct queued *q, struct plan_pod *out)
 {
 	struct plan_class *c = q->class_;
 	bool waits = false;
@@ -189,25 +144,27 @@ static bool serve(struct planning *p, const struct queued *q, struct plan_pod *o
 	planning_charge(p, c->tenant, POD_WORK);
 	if (q->seat) {
 		tell(p, q->seat - 1, c, out);
+		out->gang = q->gang ? q->gang->number : 0;
+		return false;
+	}
+	if (q->gang && !c->refused && !c->tenant->over)
+		gangs_serve(p, q);
+	if (q->seat) {
+		tell(p, q->seat - 1, c, out);
+		out->gang = q->gang->number;
 		return false;
 	}
 	if (c->refused) {
-		if (!c->nreasons && c->pod->unsupported)
-			refuse(p, c, PLAN_UNSUPPORTED,
-			       arena_printf(p->a, "%s is not judged", c->pod->unsupported));
-		else if (!c->nreasons)
-			refuse(p, c, PLAN_VOLUME, c->pod->volume_wait);
+		refusal_of_pod(p, c);
 		out->reasons = c->reasons;
 		out->nreasons = c->nreasons;
 	} else if (c->tenant->over) {
-		if (!c->nreasons || c->reasons[0].code != PLAN_OVER_BUDGET)
-			refuse(p, c, PLAN_OVER_BUDGET,
-			       arena_printf(p->a,
-					    "tenant %s: placing its pods takes more work than one "
-					    "tenant has; fewer different constraints help",
-					    c->tenant->it->name));
+		refusal_over_budget(p, c);
 		out->reasons = c->reasons;
 		out->nreasons = c->nreasons;
+	} else if (q->gang && q->gang->reasons) {
+		out->reasons = q->gang->reasons;
+		out->nreasons = q->gang->nreasons;
 	} else if (find(p, q->cell, out, &waits)) {
 		out->reasons = NULL;
 		out->nreasons = 0;
@@ -324,7 +281,8 @@ static void do_queue(struct plan_run *r)
 		p->work += POD_WORK;
 		if (!c || !c->tenant->it)
 			continue;
-		r->all[r->n] = (struct queued){.pod = pod, .class_ = c};
+		r->all[r->n] = (struct queued){
+			.pod = pod, .class_ = c, .gang = gangs_of(p, pod, c->tenant)};
 		r->q[r->n] = &r->all[r->n];
 		r->n++;
 	}
@@ -450,8 +408,11 @@ static void do_cells(struct plan_run *r)
 
 static void do_seats(struct plan_run *r)
 {
-	for (; r->at < r->n && !slice_is_over(r); r->at++)
+	for (; r->at < r->n && !slice_is_over(r); r->at++) {
 		seat(&r->p, r->q[r->at]);
+		if (r->q[r->at]->gang)
+			gangs_add(&r->p, r->q[r->at]);
+	}
 	if (r->at == r->n)
 		enter(r, PODS, NULL);
 }
@@ -485,11 +446,13 @@ static bool fits_nothing(const struct plan_pod *p)
 		[PLAN_NO_POOL] = true,	     [PLAN_REQUIREMENTS] = true, [PLAN_TAINT] = true,
 		[PLAN_RUNTIME_CLASS] = true, [PLAN_TOO_BIG] = true,	 [PLAN_NO_IMAGE] = true,
 		[PLAN_NOT_TAKEN] = true,     [PLAN_UNSUPPORTED] = true,	 [PLAN_OVER_BUDGET] = true,
-		[PLAN_VOLUME] = true,
+		[PLAN_VOLUME] = true,	     [PLAN_PROOF] = true,	 [PLAN_GANG_SHORT] = true,
+		[PLAN_GANG_UNKNOWN] = true,
 	};
+	const size_t nearest = p->nreasons > 1 && p->reasons[0].code == PLAN_GANG;
 
 	/* The first is the nearest miss. */
-	return p->outcome == PLAN_NOTHING && p->nreasons && never[p->reasons[0].code];
+	return p->outcome == PLAN_NOTHING && p->nreasons && never[p->reasons[nearest].code];
 }
 
 static void number(struct plan *p)

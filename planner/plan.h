@@ -22,6 +22,9 @@
  * that of the pool's first provider, warm before cold, fewer failures first.  Several pods share a claim when they fit
  * together.
  *
+ * The pods of a gang are one entry, where the first of them stands: all that it needs of them get places, or none
+ * (planner/gangs.h).
+ *
  * Preferences choose among the room that is there, as kube-scheduler scores it (the sum of the
  * weights that hold; a PreferNoSchedule taint last), and where there is none, among new machines
  * before pools and types do.  They never cost a machine that is not needed without them.
@@ -32,9 +35,10 @@ enum plan_reason_code {
 	PLAN_POOL_LIMIT, /* LimitExceeded */
 	PLAN_NO_IMAGE,	 /* NoImageForVersion */
 	PLAN_NOT_TAKEN,	 /* NodesNotTaken: the tenant takes no machines of the pool as its Nodes */
-	PLAN_REQUIREMENTS,	 /* no instance type fits selector and affinity */
-	PLAN_TAINT,		 /* taint not tolerated */
-	PLAN_RUNTIME_CLASS,	 /* the pool's images have no such handler */
+	PLAN_REQUIREMENTS,  /* no instance type fits selector and affinity */
+	PLAN_TAINT,	    /* taint not tolerated */
+	PLAN_RUNTIME_CLASS, /* the pool's images have no such handler */
+	PLAN_PROOF, /* NetworkProofWeak: where its machines are cannot be proved as the tenant demands */
 	PLAN_TOO_BIG,		 /* no instance type has the resources */
 	PLAN_NO_MACHINE,	 /* NoCapacity: types fit, all machines are taken */
 	PLAN_ERASE_BELOW_POLICY, /* EraseBelowPolicy */
@@ -44,6 +48,9 @@ enum plan_reason_code {
 	PLAN_TOPOLOGY,		 /* spread and (anti)affinity to other pods leave no place */
 	PLAN_OVER_BUDGET,	 /* its tenant's pods take more work than one tenant has */
 	PLAN_VOLUME,		 /* VolumeNotReady: no node will do until its volumes are others */
+	PLAN_GANG, /* GangNotWhole: there are places for some of its gang; why not for more follows */
+	PLAN_GANG_SHORT, /* GangIncomplete: fewer of its pods are there than the gang has at least */
+	PLAN_GANG_UNKNOWN, /* GangUnknown: nobody says how many they are */
 	PLAN_REASONS
 };
 extern const char
@@ -61,6 +68,7 @@ struct plan_pod {
 	enum plan_outcome outcome;
 	const char *target; /* node or claim name; NULL otherwise */
 	size_t new_claim;   /* PLAN_ON_NEW: index into plan.claims */
+	size_t gang;	    /* placed as one of it, from 1; 0: alone */
 	size_t place; /* in the queue, from 1; 0: no machine would do, so it is in no one's way */
 	struct plan_reason *reasons; /* PLAN_NOTHING: nearest miss first */
 	size_t nreasons;
@@ -73,6 +81,7 @@ struct plan_claim {
 	struct labels labels;	      /* the node's: pool's and type's */
 	const char **pods;	      /* UIDs */
 	size_t npods;
+	size_t gang; /* opened for it: with all others of it, or not at all; 0: for none */
 };
 
 struct plan {
@@ -80,6 +89,7 @@ struct plan {
 	size_t npods;
 	struct plan_claim *claims;
 	size_t nclaims;
+	size_t ngangs; /* that this plan placed */
 };
 
 struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);

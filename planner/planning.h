@@ -20,6 +20,7 @@ struct tally {
 	struct resources held;
 	size_t cap;
 	int64_t nodes;
+	uint64_t tried; /* the last try that charged it (supply.c) */
 };
 void tally_add(struct resources *held, size_t *cap, const struct resources *more, struct arena *a);
 void tally_charge(struct tally *t, const struct resources *capacity, struct arena *a);
@@ -30,6 +31,7 @@ const char *tally_passes(const struct tally *t, const struct resources *bounds,
 /* On a claim that was made for the pod. */
 struct plan_seat {
 	size_t bin;
+	bool ready; /* its node serves: kept for a gang alone, which may not begin before all of it is there */
 };
 
 struct bins;
@@ -114,6 +116,9 @@ struct plan_cell {
 	struct party *party;
 	struct cursor *cursors; /* bins.c, by score */
 	size_t ncursors;
+	const struct gang_miss
+		*missed; /* what a gang of such pods, which lacked so many, was told */
+	size_t missed_need;
 	struct { /* supply.c: of this line, all options before are out in this epoch */
 		const struct supply_line *line;
 		size_t option;

@@ -17,6 +17,7 @@ struct queued {
 	const struct world_one *pod;
 	struct plan_class *class_;
 	struct plan_cell *cell; /* once all sides have met */
+	struct plan_gang *gang; /* NULL: of none */
 	size_t seat; /* of the claim that was made for it: the bin's number + 1; 0: none */
 };
 

@@ -93,12 +93,27 @@ static void place_bound(struct planning *p, const struct world_load *l, size_t b
 			     l->spots[i].pods, l->spots[i].terminating);
 }
 
+static void seat(struct planning *p, const struct world_claim *c, size_t bin, bool ready)
+{
+	struct plan_tenant *t = planning_tenant(p, c->tenant);
+	struct plan_seat *s = c->npods ? arena_new_obj(p->a, struct plan_seat) : NULL;
+
+	if (s && !t->seats)
+		t->seats = planning_map(p);
+	for (size_t i = 0; i < c->npods; i++) {
+		*s = (struct plan_seat){bin, ready};
+		if (!map_has(t->seats, c->pods[i])) /* the older claim has it */
+			map_put(t->seats, c->pods[i], s);
+	}
+}
+
 /* A claim that serves or is to serve speaks for its node until it is Ready; one that leaves or failed is no
  * room, and neither is its node. */
 void room_open_node(struct planning *p, struct world_host *h, struct map *by_claim)
 {
 	const struct world_node *n = &h->node;
 	const struct world_claim *c = n->claim ? world_find(p->w->claims, n->claim) : NULL;
+	size_t at;
 	struct bin bin = {PLAN_ON_NODE, n->name,    0,
 			  &n->labels,	&n->taints, c ? world_find(p->w->pools, c->pool) : NULL};
 
@@ -114,22 +129,10 @@ void room_open_node(struct planning *p, struct world_host *h, struct map *by_cla
 		bin.kind = PLAN_NOTHING;
 	if (bin.kind == PLAN_NOTHING && !p->groups)
 		return;
-	place_bound(p, h->load,
-		    bins_add(room_of(p, planning_tenant(p, n->tenant)), &bin, node_row(p, h)));
-}
-
-static void seat(struct planning *p, const struct world_claim *c, size_t bin)
-{
-	struct plan_tenant *t = planning_tenant(p, c->tenant);
-	struct plan_seat *s = c->npods ? arena_new_obj(p->a, struct plan_seat) : NULL;
-
-	if (s && !t->seats)
-		t->seats = planning_map(p);
-	for (size_t i = 0; i < c->npods; i++) {
-		s->bin = bin;
-		if (!map_has(t->seats, c->pods[i])) /* the older claim has it */
-			map_put(t->seats, c->pods[i], s);
-	}
+	at = bins_add(room_of(p, planning_tenant(p, n->tenant)), &bin, node_row(p, h));
+	place_bound(p, h->load, at);
+	if (c && c->ready && bin.kind == PLAN_ON_NODE && str_eq(c->tenant, n->tenant))
+		seat(p, c, at, true);
 }
 
 void room_open_claim(struct planning *p, const struct world_claim *c, const struct map *by_claim)
@@ -153,5 +156,5 @@ void room_open_claim(struct planning *p, const struct world_claim *c, const stru
 		       p->scratch);
 	if (h)
 		place_bound(p, h->load, bin);
-	seat(p, c, bin);
+	seat(p, c, bin, false);
 }

@@ -128,6 +128,46 @@ void rooms_take(struct rooms *r, size_t at, struct asks asks)
 	tell_above(r, at);
 }
 
+void rooms_give(struct rooms *r, size_t at, struct asks asks)
+{
+	int64_t *row = row_of(r, 0, at);
+
+	for (size_t i = 0; i < asks.n; i++)
+		row[asks.v[i].column] += asks.v[i].amount;
+	tell_above(r, at);
+}
+
+void rooms_cut(struct rooms *r, size_t n)
+{
+	for (size_t l = 0; l < r->nlevels; l++) {
+		const size_t fan = (size_t)1 << (l * FAN_BITS);
+
+		r->level[l].n = (n + fan - 1) / fan;
+		if (l && r->level[l].n)
+			(void)sum_up(r, l, r->level[l].n - 1);
+	}
+}
+
+const int64_t *rooms_row(const struct rooms *r, size_t at)
+{
+	return row_of(r, 0, at);
+}
+
+size_t rooms_times(const int64_t *row, struct asks asks)
+{
+	int64_t n = INT64_MAX;
+
+	for (size_t i = 0; i < asks.n; i++) {
+		const int64_t room = row[asks.v[i].column], amount = asks.v[i].amount;
+
+		if (room < amount)
+			return 0;
+		if (amount > 0 && room / amount < n)
+			n = room / amount;
+	}
+	return (size_t)n;
+}
+
 void rooms_close(struct rooms *r, size_t at)
 {
 	row_of(r, 0, at)[0] = INT64_MIN;

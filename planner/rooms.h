@@ -31,6 +31,12 @@ struct rooms *rooms_new(struct arena *a, size_t columns);
 size_t rooms_add(struct rooms *r, const int64_t *row); /* its number, from 0 */
 bool rooms_fit(const struct rooms *r, size_t at, struct asks asks);
 void rooms_take(struct rooms *r, size_t at, struct asks asks);
+/* What was taken, and places that were added: as if it had never been. */
+void rooms_give(struct rooms *r, size_t at, struct asks asks);
+void rooms_cut(struct rooms *r, size_t n); /* to so many places */
+/* How many that ask so have room in such a row together. */
+size_t rooms_times(const int64_t *row, struct asks asks);
+const int64_t *rooms_row(const struct rooms *r, size_t at);
 /* Nothing goes there any more that asks for any of column 0. */
 void rooms_close(struct rooms *r, size_t at);
 /* The first from there on with room; ROOMS_NONE.  steps grows by what was looked at. */

@@ -113,6 +113,7 @@ static void make_fit_key(struct world *w, const struct world_pod *p)
 	world_text_add(w, p->tenant);
 	world_text_add(w, p->unsupported);
 	world_text_add(w, p->volume_wait);
+	world_text_add(w, p->gang_wait);
 	world_text_add(w, p->runtime_class);
 	add_labels(w, &p->node_selector);
 	world_text_number(w, p->affinity.n);
@@ -170,6 +171,7 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	c->tenant = arena_strdup(a, p->tenant);
 	c->unsupported = arena_strdup(a, p->unsupported);
 	c->volume_wait = arena_strdup(a, p->volume_wait);
+	c->gang_wait = arena_strdup(a, p->gang_wait);
 	c->runtime_class = arena_strdup(a, p->runtime_class);
 	c->requests = world_copy_resources(&p->requests, a);
 	c->node_selector = world_copy_labels(&p->node_selector, a);

@@ -11,6 +11,13 @@ struct supply {
 	struct map *by_name; /* the same */
 	size_t taken;	     /* machines, by this plan */
 	struct ask *asks;    /* scratch */
+	struct undo {	     /* before the try; the last first */
+		struct tally *tally, was;
+		struct world_stock *machine;
+		struct undo *next;
+	} * undo;
+	uint64_t tries; /* so far */
+	bool trying;
 };
 
 static int by_weight(const void *x, const void *y)
@@ -74,7 +81,7 @@ static bool open_to(const struct world_pool *p, const struct world_tenant *t)
 	       supply_version(p, t->version);
 }
 
-static bool allowed(const struct plan_class *c, const struct supply_pool *pool,
+bool supply_allowed(const struct plan_class *c, const struct supply_pool *pool,
 		    const struct supply_line *l)
 {
 	const struct resources *quota = &c->tenant->it->quota, *limits = &pool->it->limits;
@@ -162,7 +169,7 @@ static void find_news(struct supply *s, struct plan_class *c)
 				break;
 			l = &fp->pool->lines[k];
 			planning_charge(s->p, c->tenant, 2 * l->noptions);
-			if (!allowed(c, fp->pool, l))
+			if (!supply_allowed(c, fp->pool, l))
 				continue;
 			for (size_t o = l->first; o < l->first + l->noptions; o++)
 				if (supply_has(fp->suits.options, o) &&
@@ -244,7 +251,7 @@ static struct supply_option *look_at_line(struct supply *s, struct plan_cell *c,
 	struct supply_line *l = &fp->pool->lines[at];
 	struct supply_option *o;
 
-	if (!allowed(c->class_, fp->pool, l))
+	if (!supply_allowed(c->class_, fp->pool, l))
 		return NULL;
 	o = supply_best(s->p, fp->pool, l);
 	if (!o) {
@@ -349,9 +356,7 @@ static void tell_nothing(struct supply *s, const struct plan_cell *cell,
 bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out,
 		 struct plan_reason **reasons, size_t *nreasons)
 {
-	const struct resources *capacity;
 	struct pick pick = {0};
-	struct world_stock *m;
 
 	if (!s->asks)
 		s->asks = arena_calloc(s->p->a, s->p->ncolumns, sizeof(*s->asks));
@@ -362,17 +367,90 @@ bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out
 		tell_nothing(s, c, reasons, nreasons);
 		return false;
 	}
-	m = pick.option->group->v[pick.option->next];
+	supply_take_this(s, c->class_, pick.from->pool, pick.line, pick.option,
+			 pick.option->group->v[pick.option->next], out);
+	return true;
+}
+
+/* --- tries --------------------------------------------------------------------------------------- */
+
+static void remember(struct supply *s, struct tally *t)
+{
+	struct undo *u = arena_new_obj(s->p->a, struct undo);
+
+	*u = (struct undo){.tally = t, .was = *t, .next = s->undo};
+	if (t->held.n) {
+		u->was.held.v = arena_calloc(s->p->a, t->held.n, sizeof(*u->was.held.v));
+		memcpy(u->was.held.v, t->held.v, t->held.n * sizeof(*u->was.held.v));
+	}
+	u->was.cap = t->held.n;
+	t->tried = s->tries;
+	s->undo = u;
+}
+
+static void charge(struct supply *s, struct tally *t, const struct resources *capacity)
+{
+	if (s->trying && t->tried != s->tries)
+		remember(s, t);
+	tally_charge(t, capacity, s->p->a);
+}
+
+void supply_take_this(struct supply *s, struct plan_class *c, struct supply_pool *pool,
+		      const struct supply_line *l, const struct supply_option *o,
+		      struct world_stock *m, struct supply_offer *out)
+{
+	struct undo *u;
+
 	m->used = s->p->w->plan;
 	s->taken++;
-	capacity = &pick.line->type->capacity;
-	tally_charge(&c->class_->tenant->tally, capacity, s->p->a);
-	tally_charge(&pick.from->pool->tally, capacity, s->p->a);
-	*out = (struct supply_offer){
-		pick.from->pool->it, pick.line->type, &m->m,
-		supply_version(pick.from->pool->it, c->class_->tenant->it->version),
-		&pick.option->labels};
-	return true;
+	charge(s, &c->tenant->tally, &l->type->capacity);
+	charge(s, &pool->tally, &l->type->capacity);
+	*out = (struct supply_offer){pool->it, l->type, &m->m,
+				     supply_version(pool->it, c->tenant->it->version), &o->labels};
+	if (!s->trying)
+		return;
+	u = arena_new_obj(s->p->a, struct undo);
+	*u = (struct undo){.machine = m, .next = s->undo};
+	s->undo = u;
+}
+
+void supply_try(struct supply *s)
+{
+	s->undo = NULL;
+	s->trying = true;
+	s->tries++;
+}
+
+void supply_keep(struct supply *s)
+{
+	s->undo = NULL;
+	s->trying = false;
+}
+
+void supply_undo(struct supply *s)
+{
+	for (const struct undo *u = s->undo; u; u = u->next) {
+		if (u->tally) {
+			*u->tally = u->was;
+			continue;
+		}
+		u->machine->used = 0;
+		s->taken--;
+	}
+	supply_keep(s);
+}
+
+void supply_tell_try(struct supply *s, const struct plan_cell *cell, struct plan_reason **reasons,
+		     size_t *nreasons)
+{
+	struct plan_class *c = cell->class_;
+	const struct plan_class was = *c;
+
+	c->nreasons = 0;
+	tell_nothing(s, cell, reasons, nreasons);
+	c->reasons = was.reasons;
+	c->nreasons = was.nreasons;
+	c->told_blocked = was.told_blocked;
 }
 
 /* --- without a pod ------------------------------------------------------------------------------- */

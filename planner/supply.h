@@ -30,6 +30,26 @@ bool supply_ask_again(struct supply *s, struct plan_cell *c);
 bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out,
 		 struct plan_reason **reasons, size_t *nreasons);
 
+/*
+ * For gangs (planner/gang_try.c), who choose their machines by where they stand.  From supply_try() on what is taken
+ * by supply_take_this() is given back by supply_undo(), or stays by supply_keep(); nothing else is asked for meanwhile.
+ */
+struct supply_line;
+struct supply_option;
+struct supply_pool;
+void supply_try(struct supply *s);
+void supply_undo(struct supply *s);
+void supply_keep(struct supply *s);
+/* Quota and limits let the tenant have one more machine of the line. */
+bool supply_allowed(const struct plan_class *c, const struct supply_pool *pool,
+		    const struct supply_line *l);
+void supply_take_this(struct supply *s, struct plan_class *c, struct supply_pool *pool,
+		      const struct supply_line *l, const struct supply_option *o,
+		      struct world_stock *m, struct supply_offer *out);
+/* Why the class gets no more, as things stand within the try. */
+void supply_tell_try(struct supply *s, const struct plan_cell *c, struct plan_reason **reasons,
+		     size_t *nreasons);
+
 /* plan_stock() of that pool; what it lists is taken from now on. */
 void supply_list(struct supply *s, const char *pool, struct plan_stock *out);
 
@@ -83,7 +103,8 @@ struct fit_pool {
 	enum plan_reason_code code; /* what keeps the other types out: the nearest miss */
 	const struct supply_option *missed; /* PLAN_REQUIREMENTS: of this one, the last */
 	const struct world_instance_type *missed_type;
-	bool missed_own; /* the pool's own requirements */
+	const struct world_provider *unproved; /* PLAN_PROOF: of this one, the last */
+	bool missed_own;		       /* the pool's own requirements */
 	const char *text;
 };
 /* A machine of the line has the resources. */

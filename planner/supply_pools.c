@@ -284,8 +284,10 @@ void supply_lines(struct planning *p, struct supply_pool *pool)
 /* How near each miss is; of equals the later, which is the larger type. */
 static void miss(struct fit_pool *fp, enum plan_reason_code code, const char *text)
 {
-	static const int nearness[PLAN_REASONS] = {
-		[PLAN_REQUIREMENTS] = 1, [PLAN_TAINT] = 2, [PLAN_RUNTIME_CLASS] = 3};
+	static const int nearness[PLAN_REASONS] = {[PLAN_REQUIREMENTS] = 1,
+						   [PLAN_TAINT] = 2,
+						   [PLAN_RUNTIME_CLASS] = 3,
+						   [PLAN_PROOF] = 4};
 
 	if (!fp->text || nearness[code] >= nearness[fp->code]) {
 		fp->code = code;
@@ -300,6 +302,12 @@ static void miss_label(struct fit_pool *fp, const struct supply_line *l,
 	miss(fp, PLAN_REQUIREMENTS, "");
 	fp->missed = o;
 	fp->missed_type = l->type;
+}
+
+static void miss_proof(struct fit_pool *fp, const struct world_provider *p)
+{
+	miss(fp, PLAN_PROOF, "");
+	fp->unproved = p;
 }
 
 static struct suits suits_new(struct planning *p, const struct supply_pool *pool)
@@ -350,6 +358,8 @@ static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool 
 		miss(fp, PLAN_RUNTIME_CLASS,
 		     arena_printf(p->a, "its images do not carry RuntimeClass %s",
 				  f->pod->runtime_class));
+	else if (!fit_proof(f->tenant->it, l->provider))
+		miss_proof(fp, l->provider);
 	else
 		return true;
 	return false;

@@ -295,6 +295,23 @@ static const char *missed_text(struct planning *p, const struct plan_class *c,
 				   str_or(labels_get(has, key), "none"));
 }
 
+static const char *unproved_text(struct planning *p, const struct world_tenant *t,
+				 const struct world_provider *pr)
+{
+	static const char *const names[] = {"None", "Weak", "Strong"};
+
+	return arena_printf(
+		p->a, "tenant %s demands the proof %s, and the network of provider %s shows %s%s%s",
+		t->name, names[t->proof], pr->name, names[pr->proof],
+		pr->proof == WORLD_PROOF_NONE ? ""
+		: t->probed
+			? ": its spec.network.probe.provisioning names no address, to show it by packets"
+			: ": the tenant's spec.network.probe names no address, to show it by packets",
+		pr->proof == WORLD_PROOF_NONE || t->probed || pr->probed
+			? ""
+			: ", nor does the provider's own for provisioning");
+}
+
 static struct plan_reason why_not(struct planning *p, const struct plan_class *c,
 				  const struct fit_pool *fp)
 {
@@ -319,7 +336,10 @@ static struct plan_reason why_not(struct planning *p, const struct plan_class *c
 		return reason(p, it, PLAN_NO_MACHINE, no_provider(p, it));
 	if (!fp->n)
 		return reason(p, it, fp->code,
-			      fp->code == PLAN_REQUIREMENTS ? missed_text(p, c, fp) : fp->text);
+			      fp->code == PLAN_REQUIREMENTS ? missed_text(p, c, fp)
+			      : fp->code == PLAN_PROOF
+				      ? unproved_text(p, c->tenant->it, fp->unproved)
+				      : fp->text);
 	planning_charge(p, c->tenant, fp->pool->nlines);
 	small = too_small(c, fp);
 	return small ? reason(p, it, PLAN_TOO_BIG, too_little(p, c, fp, small))
@@ -330,12 +350,11 @@ static struct plan_reason why_not(struct planning *p, const struct plan_class *c
 static int nearness(enum plan_reason_code code)
 {
 	static const int near[PLAN_REASONS] = {
-		[PLAN_REQUIREMENTS] = 1,  [PLAN_TAINT] = 2,
-		[PLAN_RUNTIME_CLASS] = 3, [PLAN_TOO_BIG] = 4,
-		[PLAN_NOT_TAKEN] = 5,	  [PLAN_NO_IMAGE] = 6,
-		[PLAN_POOL_PAUSED] = 7,	  [PLAN_ERASE_BELOW_POLICY] = 8,
-		[PLAN_QUOTA] = 9,	  [PLAN_POOL_LIMIT] = 10,
-		[PLAN_NO_MACHINE] = 11,	  [PLAN_TOPOLOGY] = 12,
+		[PLAN_REQUIREMENTS] = 1, [PLAN_TAINT] = 2,	 [PLAN_RUNTIME_CLASS] = 3,
+		[PLAN_TOO_BIG] = 4,	 [PLAN_NOT_TAKEN] = 5,	 [PLAN_NO_IMAGE] = 6,
+		[PLAN_PROOF] = 7,	 [PLAN_POOL_PAUSED] = 8, [PLAN_ERASE_BELOW_POLICY] = 9,
+		[PLAN_QUOTA] = 10,	 [PLAN_POOL_LIMIT] = 11, [PLAN_NO_MACHINE] = 12,
+		[PLAN_TOPOLOGY] = 13,
 	};
 
 	return near[code];

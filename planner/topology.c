@@ -333,6 +333,12 @@ void topology_admits_bin(struct planning *p, struct plan_fit *f, size_t bin)
 	}
 }
 
+void topology_unsee(struct domains_seen *s, size_t n)
+{
+	while (s->n > n)
+		s->v[s->order[--s->n]] = 0;
+}
+
 bool topology_asks_for_news(const struct topology_cell *t)
 {
 	for (size_t i = 0; i < t->side->nrules; i++)
@@ -348,8 +354,7 @@ void topology_news(struct planning *p, struct plan_class *c)
 	if (!c->news)
 		c->news = arena_calloc(p->a, (size_t)n + 1, sizeof(*c->news));
 	for (int k = 0; k < n; k++)
-		while (c->news[k].n)
-			c->news[k].v[c->news[k].order[--c->news[k].n]] = 0;
+		topology_unsee(&c->news[k], 0);
 	c->news_known++;
 }
 

@@ -47,6 +47,8 @@ size_t topology_parts(const struct topology_cell *t);
 
 /* For spreads: pods of the fit may use this bin. */
 void topology_admits_bin(struct planning *p, struct plan_fit *f, size_t bin);
+/* The last that were seen are not any more. */
+void topology_unsee(struct domains_seen *s, size_t n);
 /* Does it matter in which domains there is a machine for the class? */
 bool topology_asks_for_news(const struct topology_cell *t);
 /* There are machines for the class in these domains, of those of a search that began with topology_news(). */

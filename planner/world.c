@@ -55,6 +55,7 @@ static void drop_pod(void *it)
 		if (p->after)
 			p->after->before = p->before;
 	}
+	gang_leave(w, p);
 	shape_release(p->shape);
 	shape_release(p->side);
 	free(p);
@@ -74,6 +75,7 @@ struct world *world_new(void)
 	w->groups = map_new(group_free);
 	w->pods = map_new(drop_pod);
 	w->loads = map_new(NULL);
+	w->gangs = map_new(NULL);
 	w->shapes = map_new(NULL);
 	w->fits = map_new(NULL);
 	w->columns_serial = 1;
@@ -91,6 +93,8 @@ void world_free(struct world *w)
 		load_forget_node(
 			w, ((struct world_host *)((struct world_object *)it.value)->it)->load);
 	map_free(w->loads);
+	map_free(w->gangs);
+	world_put_levels(w, NULL, 0);
 	map_free(w->shapes);
 	map_free(w->fits);
 	world_columns(w, NULL, 0);
@@ -244,8 +248,9 @@ static bool same_tenant(const struct world_tenant *a, const struct world_tenant 
 {
 	return a->weight == b->weight && a->priority == b->priority && a->paused == b->paused &&
 	       str_eq(a->version, b->version) && str_eq(a->paused_reason, b->paused_reason) &&
-	       a->on_host == b->on_host && str_eq(a->no_nodes, b->no_nodes) &&
-	       same_labels(&a->labels, &b->labels) && resources_equal(&a->quota, &b->quota);
+	       a->on_host == b->on_host && a->proof == b->proof && a->probed == b->probed &&
+	       str_eq(a->no_nodes, b->no_nodes) && same_labels(&a->labels, &b->labels) &&
+	       resources_equal(&a->quota, &b->quota);
 }
 
 bool world_put_tenant(struct world *w, const struct world_tenant *t)
@@ -512,7 +517,9 @@ static bool same_pod(const struct world_one *a, const struct world_one *b)
 	return a->shape == b->shape && a->side == b->side && a->since == b->since &&
 	       a->priority == b->priority && a->daemon == b->daemon &&
 	       a->unschedulable == b->unschedulable && str_eq(a->uid, b->uid) &&
-	       a->terminating == b->terminating && str_eq(a->node, b->node);
+	       a->terminating == b->terminating && str_eq(a->node, b->node) &&
+	       (a->member ? a->member->gang : NULL) == (b->member ? b->member->gang : NULL) &&
+	       (!a->member || a->member->min == b->member->min);
 }
 
 bool world_put_pod(struct world *w, const struct world_pod *p)
@@ -539,9 +546,13 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	c->terminating = p->terminating;
 	c->shape = shape_of(w, p);
 	c->side = shape_side(w, p);
+	c->member = NULL;
+	if (p->gang.key)
+		gang_join(w, c, p->gang.key, p->gang.min);
 	slot = map_slot(w->pods, pod_key(tenant, ns, name, w));
 	old = *slot;
 	if (old && same_pod(old, c)) {
+		gang_leave(w, c);
 		shape_release(c->shape);
 		shape_release(c->side);
 		free(c);

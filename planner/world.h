@@ -17,13 +17,16 @@
  * What the world caches never changes a result: plan_make() of a world that was
  * built delta by delta equals that of one built anew from the same objects.
  * Keys: tenants, pools, providers, machines and claims by name; pods by
- * "TENANT/NAMESPACE/NAME"; nodes by "TENANT/NAME".
+ * "TENANT/NAMESPACE/NAME"; nodes by "TENANT/NAME".  Gangs have none: they are what their pods say.
  */
 struct world;
 
 struct world *world_new(void);
 void world_free(struct world *w);
 DEFINE_OWN(world)
+
+/* In the order of enum fabric_proof (providers/fabric.h). */
+enum world_proof { WORLD_PROOF_NONE, WORLD_PROOF_WEAK, WORLD_PROOF_STRONG };
 
 struct world_tenant {
 	const char *name;
@@ -35,6 +38,10 @@ struct world_tenant {
 	const char *paused_reason; /* TenantPaused, TenantUnreachable ... */
 	const char *no_nodes;	   /* why it takes no machines as its Nodes; NULL: it takes them */
 	bool on_host;		   /* they become Nodes of the host cluster */
+	/* The least proof of where a machine's ports are that it demands, and whether addresses are named that answer its
+	 * machines alone, so that packets can show it. */
+	enum world_proof proof;
+	bool probed;
 };
 
 struct world_taint {
@@ -54,6 +61,10 @@ struct world_provider {
 	const char *name;
 	bool paused;
 	const char *paused_reason;
+	/* The best proof of where its machines are that its network can ever show, and whether addresses are named by
+	 * which packets of theirs can show it, too, as far as its own segments go. */
+	enum world_proof proof;
+	bool probed;
 	struct {
 		struct world_instance_type *v;
 		size_t n;
@@ -188,6 +199,13 @@ struct world_pod {
 	} volumes;
 	const char *
 		volume_wait; /* why no node will do for its volumes until they are others: its reason; NULL: they do */
+	/* All of it or none (planner/gangs.h).  key: the same text in all its pods; NULL: of none.  min: so many of them at
+	 * least; where they differ, the most that one of them says. */
+	struct {
+		const char *key;
+		int64_t min;
+	} gang;
+	const char *gang_wait; /* why the size of its gang is not known; NULL: it is */
 	const char *
 		unsupported; /* a constraint that this planner cannot judge: the pod gets that as its reason */
 };
@@ -207,5 +225,10 @@ bool world_del_machine(struct world *w, const char *name);
 bool world_del_claim(struct world *w, const char *name);
 bool world_del_node(struct world *w, const char *tenant, const char *name);
 bool world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name);
+
+/* Keys of labels by whose values a gang is kept together, the narrowest first: NVLink domain, rack, leaf, spine.  None
+ * at first. */
+#define WORLD_LEVELS 8
+void world_put_levels(struct world *w, const char *const *keys, size_t n); /* n <= WORLD_LEVELS */
 
 #endif

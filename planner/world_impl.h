@@ -49,9 +49,24 @@ struct world_one {
 	int64_t since, priority;
 	bool daemon, unschedulable, terminating;
 	struct world_load *load;	  /* of its node; NULL: pending */
+	struct world_member *member;	  /* of a gang; NULL: of none */
 	struct world_one *before, *after; /* among the pending, in no order */
 	size_t order; /* bytes of text, "TENANT\0NAMESPACE\0NAME\0", that order pods */
 	char text[];
+};
+
+/* Pods of one gang, bound or not. */
+struct world_gang {
+	char *key; /* "TENANT/KEY" */
+	struct world_member *first;
+	uint64_t plan;
+	struct plan_gang *gang;
+};
+struct world_member {
+	struct world_gang *gang;
+	const struct world_one *pod;
+	int64_t min;
+	struct world_member *before, *after; /* in no order */
 };
 
 /* The pods that are bound to one node, whether that is known or not. */
@@ -120,6 +135,9 @@ struct world {
 	struct map *groups; /* world_group.key -> struct world_group */
 	struct map *pods;   /* key -> struct world_one */
 	struct map *loads;  /* world_load.key -> struct world_load */
+	struct map *gangs;  /* world_gang.key -> struct world_gang */
+	char *levels[WORLD_LEVELS];
+	size_t nlevels;
 	struct world_one *pending;
 	struct world_list sorted_nodes, sorted_claims;
 	struct map *shapes;	     /* world_shape.key -> struct world_shape */
@@ -164,6 +182,11 @@ struct world_load *load_of_node(struct world *w, const char *tenant, const char 
 void load_forget_node(struct world *w, struct world_load *l);
 void load_join(struct world *w, struct world_one *p);
 void load_leave(struct world *w, struct world_one *p);
+
+/* world_gangs.c: the gang is made when its first pod joins, dropped when the last leaves. */
+void gang_join(struct world *w, struct world_one *p, const char *key, int64_t min);
+void gang_leave(struct world *w, struct world_one *p);
+const char *gang_key(const struct world_gang *g); /* as its pods say it */
 
 /* w->text as a key builder: each part prefixed by its length, so that parts never run together. */
 void world_text_clear(struct world *w);

@@ -17,7 +17,7 @@ struct child {
 	bool pings, greeted;
 	uint64_t next_id, hello_id;
 	uint64_t ping_id; /* under way; 0: none */
-	struct loop_timer ping_limit;
+	struct loop_timer ping_limit, hello_limit;
 	uint64_t stuck[CHILD_STUCK]; /* requests whose time is over and whose answers are owed */
 	unsigned nstuck;
 	struct backoff backoff;
@@ -88,6 +88,7 @@ static void process_lost(struct child *c, const struct err *e)
 	c->nstuck = 0;
 	c->ping_id = 0;
 	loop_timer_stop(&c->ping_limit);
+	loop_timer_stop(&c->hello_limit);
 	c->not_before = loop_now(l) + backoff_next(&c->backoff, loop_random(l));
 	list_for_each (call, &c->calls, struct child_call, link)
 		if (call->sent)
@@ -111,26 +112,36 @@ static void write_line(struct child *c, json_t *j /* taken */)
 	json_decref(j);
 }
 
-static void hangs(struct child *c, const char *how)
+/* It is killed, with these last words; what: as people are told. */
+static void silent(struct child *c, const char *what, const char *words)
 {
 	struct err e;
 
-	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s hangs (%s) and was killed", c->argv[0], how);
+	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s %s and was killed", c->argv[0], what);
 	e.scope = ERR_PROVIDER;
-	str_copy(c->last_words, sizeof(c->last_words), "it hung");
+	str_copy(c->last_words, sizeof(c->last_words), words);
 	process_unfit(c, &e);
+}
+
+static void on_no_hello(void *arg)
+{
+	char what[80];
+
+	str_format(what, sizeof(what), "did not answer the hello within %d s",
+		   CHILD_HELLO_MS / 1000);
+	silent(arg, what, "it did not answer the hello");
 }
 
 static void on_no_pong(void *arg)
 {
-	hangs(arg, "no answer to a ping");
+	silent(arg, "hangs (no answer to a ping)", "it hung");
 }
 
 /* Its time is over: is it this answer alone that does not come, or any? */
 static void owes(struct child *c, uint64_t id)
 {
 	if (c->nstuck == CHILD_STUCK) {
-		hangs(c, "too many requests without an answer");
+		silent(c, "hangs (too many requests without an answer)", "it hung");
 		return;
 	}
 	c->stuck[c->nstuck++] = id;
@@ -187,6 +198,7 @@ static void on_hello(struct child *c, const json_t *j)
 
 	if (json_int_at(j, "protocol") == 1) {
 		c->greeted = true;
+		loop_timer_stop(&c->hello_limit);
 		return;
 	}
 	(void)!err_set(&e, ERR_UNSUPPORTED, 0, "%s does not speak protocol 1", c->argv[0]);
@@ -303,6 +315,7 @@ static int process_start(struct child *c, struct err *e)
 			  1);
 	json_object_update(hello, c->hello);
 	write_line(c, hello);
+	loop_timer_start(&c->hello_limit, CHILD_HELLO_MS);
 	return 0;
 }
 
@@ -376,6 +389,7 @@ struct child *child_new(const struct child_spec *s)
 	c->not_before = INT64_MIN;
 	list_init(&c->calls);
 	loop_timer_init(&c->ping_limit, s->group, on_no_pong, c);
+	loop_timer_init(&c->hello_limit, s->group, on_no_hello, c);
 	return c;
 }
 
@@ -385,6 +399,7 @@ void child_free(struct child *c)
 		return;
 	loop_child_free(c->process);
 	loop_timer_stop(&c->ping_limit);
+	loop_timer_stop(&c->hello_limit);
 	list_for_each (call, &c->calls, struct child_call, link)
 		child_call_drop(call);
 	free_list(c->argv);

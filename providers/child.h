@@ -16,11 +16,14 @@
  * may come in any order; a line that is none kills the process, since what it has begun must not happen beside its
  * successor.  Asynchronous on the loop thread; done exactly once, never inside the call.
  *
+ * A process that has not answered the hello within CHILD_HELLO_MS is killed: it may be a program that knows nothing of this.
+ *
  * With `pings` a request that ran out of time is followed by a ping; a process that does not answer that within
  * CHILD_PING_MS, or owes CHILD_STUCK answers, hangs: it is killed.  Without, a request that ran out of time is just that.
  * Tests: tests/contract/test_fabric.c, tests/unit/providers/test_child.c
  */
 #define CHILD_MAX_LINE (64u << 10)
+#define CHILD_HELLO_MS 15000
 #define CHILD_PING_MS 5000
 #define CHILD_STUCK 8
 

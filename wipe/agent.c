@@ -15,7 +15,9 @@
 #define PROGRESS_MS 1000
 #define DENIED_MS (10 * 60 * 1000)
 #define LAST_WORD_MS 3000 /* for the report of a poweroff to get through */
-#define SOON_MS 1000	  /* least time between two polls that brought nothing new */
+#define SILENT_MS (60 * 1000)
+#define SILENT_MAX_MS (60 * 60 * 1000)
+#define SOON_MS 1000 /* least time between two polls that brought nothing new */
 
 /* A result that was given, for the day the order comes again. */
 struct result {
@@ -36,8 +38,8 @@ struct agent {
 	struct loop_timer session_timer, report_timer, progress_timer, last_word;
 	struct backoff session_backoff, report_backoff;
 	bool welcome, ending;
-	int64_t denied_since; /* -1: not */
-	int64_t asked_at;
+	int64_t denied_since;		       /* -1: not */
+	int64_t asked_at, heard_at, silent_ms; /* its network begins anew so long after heard_at */
 
 	int64_t after, fence;
 	struct arena *order_arena, *next_arena;
@@ -97,6 +99,22 @@ static struct http_req *request(struct agent *a, const char *method, const char 
 	return q;
 }
 
+static void heard(struct agent *a)
+{
+	a->heard_at = loop_now(loop_of(a->c.group));
+	a->silent_ms = SILENT_MS;
+}
+
+static void heard_nothing(struct agent *a)
+{
+	if (loop_now(loop_of(a->c.group)) - a->heard_at < a->silent_ms)
+		return;
+	say(a, "nothing heard, the network begins anew", NULL, NULL);
+	a->c.renew_network(a->c.arg);
+	a->heard_at = loop_now(loop_of(a->c.group));
+	a->silent_ms = a->silent_ms * 2 < SILENT_MAX_MS ? a->silent_ms * 2 : SILENT_MAX_MS;
+}
+
 /* What the reply says about the session; true: it was good. */
 static bool judge(struct agent *a, const struct http_reply *r, const struct err *e,
 		  const char *what)
@@ -104,6 +122,10 @@ static bool judge(struct agent *a, const struct http_reply *r, const struct err 
 	int64_t now = loop_now(loop_of(a->c.group));
 	struct err why;
 
+	if (e)
+		heard_nothing(a);
+	else
+		heard(a);
 	if (!e && r->status < 300) {
 		a->denied_since = -1;
 		return true;
@@ -455,6 +477,7 @@ struct agent *agent_new(const struct agent_config *c, struct err *e)
 
 void agent_start(struct agent *a)
 {
+	heard(a);
 	session(a);
 }
 

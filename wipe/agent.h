@@ -13,6 +13,10 @@
  * invents work by itself.  It ends in one of two ways: the order `poweroff`, or ten
  * minutes in which drover answered nothing but 401 and 403.
  *
+ * Where it hears nothing from drover for a minute, it lets its network begin anew: a card that stands still and a
+ * lease that ran out look like that.  It does so after a minute, two, four, up to an hour apart, as a controller that is
+ * away looks no different.
+ *
  * Orders: the same id gets the same result, without being carried out twice; a fence lower than
  * the highest seen is refused (StaleFence); an order that comes while another runs waits, the
  * newest one only.  Results are delivered in order and kept until drover took them; progress is
@@ -29,6 +33,7 @@ struct agent_config {
 	int trust;		       /* enum wipe_trust */
 	void (*power_off)(void *arg);  /* may return (tests): nothing is done after it */
 	void (*set_clock)(int64_t wall_ms, void *arg); /* drover's clock, from its welcome */
+	void (*renew_network)(void *arg);	       /* may block for some seconds */
 	void (*say)(const char *what, const char *detail, const struct err *e,
 		    void *arg); /* for the log; detail, e: may be NULL */
 	void *arg;

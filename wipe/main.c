@@ -29,6 +29,7 @@
 
 struct program {
 	struct loop *loop;
+	const struct proto_boot *boot;
 	bool init; /* process 1 */
 };
 
@@ -68,6 +69,15 @@ static void power_off(void *arg)
 	loop_stop(p->loop);
 }
 
+static void renew_network(void *arg)
+{
+	const struct program *p = arg;
+	struct err e;
+
+	if (p->init && net_renew(p->boot, &e) < 0)
+		log_warn("no network", LOG_E(&e));
+}
+
 static int read_boot(const char *path, struct arena *a, struct proto_boot *out, struct err *e)
 {
 	char *block = arena_alloc(a, PROTO_BOOT_BLOCK + 1);
@@ -93,12 +103,14 @@ static int run(struct program *p, const struct host *h, const struct proto_boot 
 		.trust = WIPE_BOOT_NETWORK,
 		.power_off = power_off,
 		.set_clock = on_welcome,
+		.renew_network = renew_network,
 		.say = say,
 		.arg = p,
 	};
 
 	if (!c.boot_id)
 		return err_set(e, ERR_NOT_FOUND, 0, "the kernel has no boot id");
+	p->boot = boot;
 	p->loop = loop_uv_new();
 	g = loop_group_new(p->loop, "agent");
 	http = http_new(g, http_curl_new(g, 16), 32);

@@ -39,14 +39,17 @@ bool net_parse_cidr(const char *text, uint32_t *address, uint32_t *mask)
 	return true;
 }
 
-static int set_up(int fd, const char *name)
+static int set_flag(int fd, const char *name, bool up)
 {
 	struct ifreq r = {0};
 
 	str_copy(r.ifr_name, sizeof(r.ifr_name), name);
 	if (ioctl(fd, SIOCGIFFLAGS, &r) < 0)
 		return -1;
-	r.ifr_flags |= IFF_UP;
+	if (up)
+		r.ifr_flags |= IFF_UP;
+	else
+		r.ifr_flags &= (short)~IFF_UP;
 	return ioctl(fd, SIOCSIFFLAGS, &r);
 }
 
@@ -145,7 +148,7 @@ static int try_all(int fd, const struct proto_boot *b, struct err *e)
 	size_t n = host_names(a, "/sys/class/net", &names), found = 0, linked = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (wanted(a, names[i], b->mac) && !set_up(fd, names[i]))
+		if (wanted(a, names[i], b->mac) && !set_flag(fd, names[i], true))
 			found++;
 	for (int waited = 0; found && !linked && waited < LINK_WAIT_MS; waited += 10) {
 		struct timespec t = {.tv_nsec = waited ? 10000000 : 0};
@@ -172,8 +175,30 @@ int net_up(const struct proto_boot *b, struct err *e)
 
 	if (fd < 0)
 		return err_errno(e, errno, "socket");
-	(void)!set_up(fd, "lo");
+	(void)!set_flag(fd, "lo", true);
 	rc = try_all(fd, b, e);
 	close(fd);
 	return rc;
+}
+
+static void take_down(int fd, const struct proto_boot *b)
+{
+	OWN(arena) a = arena_new();
+	const char **names;
+	size_t n = host_names(a, "/sys/class/net", &names);
+
+	for (size_t i = 0; i < n; i++)
+		if (wanted(a, names[i], b->mac))
+			(void)!set_flag(fd, names[i], false);
+}
+
+int net_renew(const struct proto_boot *b, struct err *e)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return err_errno(e, errno, "socket");
+	take_down(fd, b);
+	close(fd);
+	return net_up(b, e);
 }

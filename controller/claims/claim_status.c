@@ -163,7 +163,9 @@ static void expect(const struct claim_status_spec *in, const struct machine *m,
 	struct eta_span span;
 
 	out->eta.p50 = out->eta.p90 = 0;
-	if (!m || !eta_from(in->eta, m->spec.instance_type, s, &span))
+	if (!m || s > MACHINE_GATING ||
+	    !eta_from(in->eta, m->spec.provider_ref.name, m->spec.instance_type, s,
+		      loop_wall(in->c->loop) - m->status.state_since, &span))
 		return;
 	out->eta.p50 = m->status.state_since + span.p50;
 	out->eta.p90 = m->status.state_since + span.p90;

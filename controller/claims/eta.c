@@ -1,36 +1,51 @@
 /*
- * eta: for each instance type and state the last durations, and sums of their percentiles.
+ * eta: for each instance type of a Provider and each state the last times from there to the end of the way; and for each
+ * machine on its way when it entered which state.
  */
 #include "controller/claims/eta.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/kinds.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 
-#define KEPT 50
-#define ENOUGH 3
+#define LONGEST_S (400 * 86400)
 
-struct eta {
-	struct map *types; /* instance type -> struct type */
-};
+const char *const eta_way_names[] = {"serving", "free", NULL};
+const char *const eta_by_names[] = {"", "p50", "p90", "later", NULL};
 
 struct ring {
-	int64_t ms[KEPT];
+	int64_t s[ETA_RECENT];
 	size_t n, next;
+	int64_t seen; /* ever */
 };
-struct type {
-	struct ring states[MACHINE_STATES];
+struct class
+{
+	struct ring from[MACHINE_STATES];
+	int64_t declared[ETA_WAYS]; /* ms; 0: not said */
+};
+/* A machine on its way. */
+struct trip {
+	enum eta_way way;
+	int64_t at
+		[MACHINE_STATES]; /* wall ms at which it first entered that state; 0: it did not */
+	int64_t began;
+	struct eta_span expected; /* from then on; p90 0: nothing was known */
+};
+
+struct eta {
+	struct map *classes; /* "PROVIDER/TYPE" -> struct class */
+	struct map *trips;   /* name of a Machine -> struct trip */
 };
 
 struct eta *eta_new(void)
 {
 	struct eta *e = mem_new(struct eta);
 
-	e->types = map_new(free);
+	e->classes = map_new(free);
+	e->trips = map_new(free);
 	return e;
 }
 
@@ -38,36 +53,44 @@ void eta_free(struct eta *e)
 {
 	if (!e)
 		return;
-	map_free(e->types);
+	map_free(e->classes);
+	map_free(e->trips);
 	free(e);
 }
 
-void eta_saw(struct eta *e, const struct machine *was, const struct machine *is)
+static struct class *class_of(const struct eta *e, const char *provider, const char *type,
+			      bool make)
 {
-	enum machine_state from, to;
-	struct type *t;
-	struct ring *r;
-	int64_t ms;
+	char *key = mem_printf("%s/%s", str_or(provider, ""), str_or(type, ""));
+	struct class *c = map_get(e->classes, key);
 
-	if (!e || !was || !is || !is->spec.instance_type || !was->status.state_since)
-		return;
-	from = machine_state_find(str_or(was->status.state, ""));
-	to = machine_state_find(str_or(is->status.state, ""));
-	ms = is->status.state_since - was->status.state_since;
-	/* On the way to serving, and further on it. */
-	if (from < MACHINE_CLAIMED || from > MACHINE_GATING || to <= from || to > MACHINE_SERVING ||
-	    ms < 0)
-		return;
-	t = map_get(e->types, is->spec.instance_type);
-	if (!t) {
-		t = mem_new(struct type);
-		map_put(e->types, is->spec.instance_type, t);
+	if (!c && make) {
+		c = mem_new(struct class);
+		map_put(e->classes, key, c);
 	}
-	r = &t->states[from];
-	r->ms[r->next] = ms;
-	r->next = (r->next + 1) % KEPT;
-	r->n += r->n < KEPT;
+	free(key);
+	return c;
 }
+
+static void add(struct ring *r, int64_t s)
+{
+	r->s[r->next] = s < 0 ? 0 : s > LONGEST_S ? LONGEST_S : s;
+	r->next = (r->next + 1) % ETA_RECENT;
+	r->n += r->n < ETA_RECENT;
+}
+
+static bool way_of(enum machine_state s, enum eta_way *way)
+{
+	if (s >= MACHINE_CLAIMED && s <= MACHINE_GATING)
+		*way = ETA_SERVING;
+	else if (s >= MACHINE_DRAINING && s <= MACHINE_QUARANTINED)
+		*way = ETA_FREE;
+	else
+		return false;
+	return true;
+}
+
+/* --- estimates ---------------------------------------------------------------------------------- */
 
 static int by_size(const void *x, const void *y)
 {
@@ -76,33 +99,198 @@ static int by_size(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-static int64_t percentile(const struct ring *r, size_t percent)
+static int64_t percentile(const int64_t *sorted, size_t n, size_t percent)
 {
-	int64_t sorted[KEPT];
-
-	memcpy(sorted, r->ms, r->n * sizeof(*sorted));
-	qsort(sorted, r->n, sizeof(*sorted), by_size);
-	return sorted[(r->n * percent + 99) / 100 - 1];
+	return sorted[(n * percent + 99) / 100 - 1] * 1000;
 }
 
-bool eta_from(const struct eta *e, const char *type, enum machine_state state, struct eta_span *out)
+static bool of_ring(const struct ring *r, int64_t been_ms, struct eta_span *out)
 {
-	const struct type *t = e && type ? map_get(e->types, type) : NULL;
+	int64_t sorted[ETA_RECENT];
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->s[i] * 1000 >= been_ms)
+			sorted[n++] = r->s[i];
+	if (!n)
+		return false;
+	qsort(sorted, n, sizeof(*sorted), by_size);
+	*out = (struct eta_span){percentile(sorted, n, 50), percentile(sorted, n, 90)};
+	return true;
+}
+
+bool eta_from(const struct eta *e, const char *provider, const char *type, enum machine_state state,
+	      int64_t been_ms, struct eta_span *out)
+{
+	const struct class *c = e && provider && type ? class_of(e, provider, type, false) : NULL;
+	enum eta_way way;
 
 	*out = (struct eta_span){0};
-	if (!t || state < MACHINE_CLAIMED || state > MACHINE_GATING || !t->states[state].n)
+	if (!c || !way_of(state, &way))
 		return false;
-	for (int s = state; s <= (int)MACHINE_GATING; s++) {
-		const struct ring *r = &t->states[s];
-
-		if (!r->n) /* this type has no such state */
-			continue;
-		if (r->n < ENOUGH)
-			return false;
-		out->p50 += percentile(r, 50);
-		out->p90 += percentile(r, 90);
-	}
+	if (c->from[state].n >= ETA_ENOUGH)
+		return of_ring(&c->from[state], been_ms, out);
+	/* How long one is in quarantine, nobody declares. */
+	if (!c->declared[way] || c->declared[way] < been_ms || state == MACHINE_QUARANTINED)
+		return false;
+	*out = (struct eta_span){c->declared[way], c->declared[way]};
 	return true;
+}
+
+/* --- measuring ---------------------------------------------------------------------------------- */
+
+static struct trip *begin(struct eta *e, const struct machine *m, enum eta_way way)
+{
+	struct trip *t = mem_new(struct trip);
+
+	t->way = way;
+	t->began = m->status.state_since;
+	map_put(e->trips, str_or(m->meta.name, ""), t);
+	return t;
+}
+
+static struct eta_end arrive(struct eta *e, const struct trip *t, const struct machine *m)
+{
+	struct class *c = class_of(e, m->spec.provider_ref.name, m->spec.instance_type, true);
+	const int64_t end = m->status.state_since, took = end - t->began;
+
+	for (int s = 0; s < MACHINE_STATES; s++)
+		if (t->at[s] && end >= t->at[s]) {
+			add(&c->from[s], (end - t->at[s] + 999) / 1000);
+			c->from[s].seen += c->from[s].seen < INT64_MAX;
+		}
+	return (struct eta_end){t->way, !t->expected.p90	  ? ETA_BY_NONE
+					: took <= t->expected.p50 ? ETA_BY_P50
+					: took <= t->expected.p90 ? ETA_BY_P90
+								  : ETA_LATER};
+}
+
+static bool leaves_quarantine_by_itself(const struct machine *m)
+{
+	return m->status.quarantine && m->status.quarantine->exit == EXIT_AUTO;
+}
+
+/* It is in that state of a way from now on; live: the entry was seen. */
+static void go_on(struct eta *e, const struct machine *m, enum machine_state to, enum eta_way way,
+		  bool live)
+{
+	struct trip *t = map_get(e->trips, str_or(m->meta.name, ""));
+
+	if (to == MACHINE_QUARANTINED && !leaves_quarantine_by_itself(m)) {
+		map_del(e->trips, str_or(m->meta.name, ""));
+		return;
+	}
+	if (!t || t->way != way || to == MACHINE_QUARANTINED) {
+		t = begin(e, m, way);
+		if (live)
+			(void)eta_from(e, m->spec.provider_ref.name, m->spec.instance_type, to, 0,
+				       &t->expected);
+	}
+	if (!t->at[to])
+		t->at[to] = m->status.state_since;
+}
+
+struct eta_end eta_saw(struct eta *e, const struct machine *was, const struct machine *is)
+{
+	const struct machine *m = is ? is : was;
+	struct eta_end end = {0};
+	enum machine_state from, to;
+	struct trip *t;
+	enum eta_way way;
+
+	if (!e || !m)
+		return end;
+	from = machine_state_find(str_or(was ? was->status.state : NULL, ""));
+	to = machine_state_find(str_or(is ? is->status.state : NULL, ""));
+	if (from == to)
+		return end;
+	if (way_of(to, &way) && is->status.state_since && is->spec.instance_type) {
+		go_on(e, is, to, way, was);
+		return end;
+	}
+	t = map_get(e->trips, str_or(m->meta.name, ""));
+	if (t && ((t->way == ETA_SERVING && to == MACHINE_SERVING) ||
+		  (t->way == ETA_FREE && to == MACHINE_FREE)))
+		end = arrive(e, t, is);
+	map_del(e->trips, str_or(m->meta.name, ""));
+	return end;
+}
+
+/* --- kept in the API ---------------------------------------------------------------------------- */
+
+static void take_over(struct class *c, const struct provider_object_path *row)
+{
+	const enum machine_state s = machine_state_find(str_or(row->from, ""));
+	enum eta_way way;
+	struct ring *r;
+
+	if (!way_of(s, &way) || row->seen <= c->from[s].seen)
+		return;
+	r = &c->from[s];
+	*r = (struct ring){.seen = row->seen};
+	for (size_t i = 0; i < row->recent.n; i++)
+		add(r, row->recent.v[i]);
+}
+
+void eta_provider(struct eta *e, const struct provider_object *p)
+{
+	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
+		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
+		struct class *c = class_of(e, p->meta.name, t->name, true);
+
+		c->declared[ETA_SERVING] = t->expected.serving;
+		c->declared[ETA_FREE] = t->expected.free;
+		for (size_t k = 0; k < p->status.paths.n; k++)
+			if (str_eq(p->status.paths.v[k].instance_type, t->name))
+				take_over(c, &p->status.paths.v[k]);
+	}
+}
+
+static bool is_told(const struct class *c, enum machine_state s)
+{
+	return c->from[s].seen || (s == MACHINE_CLAIMED && c->declared[ETA_SERVING]) ||
+	       (s == MACHINE_DRAINING && c->declared[ETA_FREE]);
+}
+
+static struct provider_object_path row_of(const struct eta *e, const char *provider,
+					  const char *type, const struct class *c,
+					  enum machine_state s, struct arena *a)
+{
+	const struct ring *r = &c->from[s];
+	struct eta_span span;
+	const bool known = eta_from(e, provider, type, s, 0, &span);
+	struct provider_object_path row = {
+		.instance_type = type,
+		.from = machine_state_info[s].name,
+		.source = r->n >= ETA_ENOUGH ? PATH_MEASURED
+			  : known	     ? PATH_DECLARED
+					     : PATH_TOO_FEW,
+		.p50 = span.p50,
+		.p90 = span.p90,
+		.seen = r->seen,
+		.recent = {arena_calloc(a, r->n + 1, sizeof(int64_t)), r->n},
+	};
+
+	for (size_t i = 0; i < r->n; i++)
+		row.recent.v[i] = r->s[(r->next + ETA_RECENT - r->n + i) % ETA_RECENT];
+	return row;
+}
+
+void eta_paths(const struct eta *e, const struct provider_object *p, struct arena *a,
+	       struct provider_object_status *out)
+{
+	out->paths.v = arena_calloc(a, p->spec.instance_types.n * MACHINE_STATES + 1,
+				    sizeof(*out->paths.v));
+	out->paths.n = 0;
+	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
+		const char *type = p->spec.instance_types.v[i].name;
+		const struct class *c = class_of(e, p->meta.name, type, false);
+
+		for (int s = 0; c && s < MACHINE_STATES; s++)
+			if (is_told(c, (enum machine_state)s))
+				out->paths.v[out->paths.n++] =
+					row_of(e, p->meta.name, type, c, (enum machine_state)s, a);
+	}
 }
 
 const char *eta_text(int64_t ms, char *buf, size_t size)

@@ -158,12 +158,16 @@ static const char *in_about(int64_t ms, struct arena *a)
 static const char *claim_due(const struct pod_events *w, const char *claim, struct arena *a)
 {
 	const struct node_claim *n = CTX_GET(w->c, OBJECT_NODE_CLAIM, node_claim, claim);
+	const struct machine *m = n && n->spec.machine_ref ? CTX_GET(w->c, OBJECT_MACHINE, machine,
+								     n->spec.machine_ref->name)
+							   : NULL;
 	struct eta_span span;
 
 	if (n && n->status.eta.p50)
 		return in_about(n->status.eta.p50 - loop_wall(w->c->loop), a);
-	if (n && !n->status.machine_ref &&
-	    eta_from(w->eta, claim_instance_type(n), MACHINE_CLAIMED, &span))
+	if (m && !n->status.machine_ref &&
+	    eta_from(w->eta, m->spec.provider_ref.name, claim_instance_type(n), MACHINE_CLAIMED, 0,
+		     &span))
 		return in_about(span.p50, a);
 	return "";
 }
@@ -172,8 +176,9 @@ static const char *new_due(const struct pod_events *w, const struct plan_claim *
 {
 	struct eta_span span;
 
-	return eta_from(w->eta, p->instance_type, MACHINE_CLAIMED, &span) ? in_about(span.p50, a)
-									  : "";
+	return eta_from(w->eta, p->provider, p->instance_type, MACHINE_CLAIMED, 0, &span)
+		       ? in_about(span.p50, a)
+		       : "";
 }
 
 static void tell_stopped(const struct reader *r, const struct stopped_line *stop)

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/claims/eta.h"
 #include "controller/claims/stop_line.h"
 #include "controller/claims/warm_pool.h"
 #include "controller/core/finalizer.h"
@@ -36,6 +37,7 @@ struct supply_status {
 	struct context *c;
 	const struct drivers *drivers;
 	const struct warm_pool *warm_pool;
+	const struct eta *eta;
 	struct loop_timer timer;
 	int64_t passed_at; /* loop_now() at which the last pass began */
 	/* The pass that is under way; NULL: none. */
@@ -195,6 +197,7 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 			r->v[r->n++] = (struct resource){machine_state_info[i].name,
 							 quantity_of(n->by_state[i])};
 	qsort(r->v, r->n, sizeof(*r->v), by_name);
+	eta_paths(s->eta, p, a, out);
 	out->conditions = copy(&p->status.conditions, a);
 	say(c, &out->conditions, a, generation, "Ready", !reason, reason ? reason : "DriverRunning",
 	    message);
@@ -496,13 +499,14 @@ void supply_status_kick(struct supply_status *s)
 /* --- start -------------------------------------------------------------------------------------- */
 
 struct supply_status *supply_status_new(struct context *c, const struct drivers *drivers,
-					const struct warm_pool *warm_pool)
+					const struct warm_pool *warm_pool, const struct eta *eta)
 {
 	struct supply_status *s = mem_new(struct supply_status);
 
 	s->c = c;
 	s->drivers = drivers;
 	s->warm_pool = warm_pool;
+	s->eta = eta;
 	s->entries = map_new(entry_free);
 	loop_timer_init(&s->timer, c->group, pass, s);
 	return s;

@@ -12,10 +12,11 @@
  * server refused to have written is not tried again.  Conditions of other writers stay.
  */
 struct drivers;
+struct eta;
 struct supply_status;
 struct warm_pool;
 struct supply_status *supply_status_new(struct context *c, const struct drivers *drivers,
-					const struct warm_pool *warm_pool);
+					const struct warm_pool *warm_pool, const struct eta *eta);
 void supply_status_free(struct supply_status *s);
 void supply_status_kick(struct supply_status *s);
 

@@ -14,8 +14,10 @@
 #include "controller/claims/refused.h"
 #include "controller/claims/sending.h"
 #include "controller/drain/drains.h"
+#include "controller/hardware/segments.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/machine.h"
+#include "controller/rules/proof.h"
 #include "controller/rules/provider.h"
 #include "controller/rules/wipe_judge.h"
 #include "controller/tenant/join_probe.h"
@@ -144,6 +146,8 @@ static bool put_provider(struct world_sync *s, const char *name, const struct pr
 	}
 	w.paused = p->spec.paused || p->meta.deletion_timestamp;
 	w.paused_reason = "ProviderPaused";
+	w.proof = (enum world_proof)proof_of_network(p);
+	w.probed = proof_by_packets(p);
 	w.types.v = arena_calloc(a, p->spec.instance_types.n + 1, sizeof(*w.types.v));
 	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
 		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
@@ -293,6 +297,34 @@ static void del_tenant(struct world_sync *s, const char *name)
 	refused_forget_tenant(s->spec.refused, name);
 }
 
+struct probed {
+	const char *segment;
+	bool found;
+};
+
+static bool find_probed(const struct kube_entry *e, void *arg)
+{
+	const struct virtual_cluster *vc = e->object;
+	struct probed *p = arg;
+	char segment[TENANT_SEGMENT];
+
+	segment_of_tenant(vc, segment);
+	p->found = str_eq(segment, p->segment) && proof_is_probed(vc);
+	return !p->found;
+}
+
+/* An address of whoever shares its segment counts, too. */
+static bool is_probed(const struct world_sync *s, const struct virtual_cluster *vc)
+{
+	char segment[TENANT_SEGMENT];
+	struct probed p = {.segment = segment, .found = proof_is_probed(vc)};
+
+	segment_of_tenant(vc, segment);
+	if (!p.found)
+		kube_cache_each(s->c->cache[OBJECT_VIRTUAL_CLUSTER], find_probed, &p);
+	return p.found;
+}
+
 static bool put_tenant(struct world_sync *s, const char *name)
 {
 	const struct virtual_cluster *vc =
@@ -311,6 +343,8 @@ static bool put_tenant(struct world_sync *s, const char *name)
 	w.priority = vc->spec.priority;
 	w.version = t ? t->version : NULL;
 	w.on_host = vc->spec.nodes == VIRTUAL_CLUSTER_HOST;
+	w.proof = (enum world_proof)vc->spec.network.require_proof;
+	w.probed = w.proof != WORLD_PROOF_NONE && is_probed(s, vc);
 	w.paused = vc->spec.paused || vc->meta.deletion_timestamp || !t || !tenant_usable(t);
 	w.paused_reason = vc->meta.deletion_timestamp ? "TenantDeleted"
 			  : vc->spec.paused	      ? "TenantPaused"

@@ -15,7 +15,7 @@
 struct counters {
 	struct context *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
-		*wipes, *revoked, *turns;
+		*wipes, *revoked, *turns, *ways;
 	struct map *since; /* machine that was taken back -> struct began */
 	int64_t recycle_ms;
 };
@@ -107,6 +107,12 @@ void counters_wipe_revoked(struct counters *f)
 		metric_add(f->revoked, NULL, 1);
 }
 
+void counters_way(struct counters *f, const char *way, const char *by)
+{
+	if (f && f->c->leading)
+		metric_add(f->ways, LABELS(way, by), 1);
+}
+
 void counters_turn(struct counters *f)
 {
 	if (f)
@@ -144,6 +150,10 @@ struct counters *counters_new(struct context *c)
 	f->revoked =
 		metrics_counter(m, "drover_wipes_revoked_total",
 				"Records that a later look at the drives did not bear out.", NULL);
+	f->ways = metrics_counter(
+		m, "drover_eta_ways_total",
+		"Ways of machines that ended, by the expected time by which they did.",
+		LABELS("way", "by"));
 	return f;
 }
 

@@ -26,6 +26,9 @@ void counters_claimed_warm(struct counters *f, bool answered);
 /* A record turned out not to be true: a drive held something again. */
 void counters_wipe_revoked(struct counters *f);
 void counters_wipe(struct counters *f, const char *verdict);
+/* A machine's way ended, and by which of the times that were expected when it began: eta_way_names, eta_by_names of
+ * claims/eta.h. */
+void counters_way(struct counters *f, const char *way, const char *by);
 /* A machine was looked at: what a whole rack costs when news of one of it came. */
 void counters_turn(struct counters *f);
 /* How long a machine takes from leaving its tenant to being free again: the mean of those that this

@@ -6,28 +6,27 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/hardware/leftovers.h"
 
 #define AGAIN_MS 30000
 #define LOST_MS                                                                                    \
 	90000 /* the call of a driver that was freed is never answered; any other is within 60 s */
-#define LAST_TRY_MS (10 * 60 * 1000)
 
 struct segments {
 	struct context *c;
 	const struct drivers *drivers;
 	void (*changed)(const char *tenant, void *arg);
 	void *arg;
-	struct map *entries; /* of tenants that are being deleted, by name */
+	struct leftovers *entries; /* of tenants that are being deleted */
 };
 
 struct entry {
+	struct leftover of;
 	struct segments *all;
-	char *tenant;
-	char uid[64], segment[TENANT_SEGMENT];
+	char segment[TENANT_SEGMENT];
 	struct map *done; /* Providers that have nothing left */
 	char asked[254];  /* the one that is being asked; "": none */
 	struct loop_timer again;
-	bool told; /* given up */
 };
 
 void segment_of_tenant(const struct virtual_cluster *vc, char out[static TENANT_SEGMENT])
@@ -42,7 +41,6 @@ static void entry_free(void *p)
 
 	loop_timer_stop(&en->again);
 	map_free(en->done);
-	free(en->tenant);
 	free(en);
 }
 
@@ -106,7 +104,7 @@ static void on_again(void *arg)
 	struct entry *en = arg;
 
 	en->asked[0] = '\0';
-	en->all->changed(en->tenant, en->all->arg);
+	en->all->changed(en->of.tenant, en->all->arg);
 }
 
 static void on_dropped(const struct fabric_place *p, const struct err *e, void *arg)
@@ -115,7 +113,7 @@ static void on_dropped(const struct fabric_place *p, const struct err *e, void *
 
 	(void)p;
 	if (e) {
-		log_warn("segment not removed", LOG_S("tenant", en->tenant),
+		log_warn("segment not removed", LOG_S("tenant", en->of.tenant),
 			 LOG_S("provider", en->asked), LOG_E(e));
 		loop_timer_start(&en->again, AGAIN_MS);
 		return;
@@ -150,40 +148,40 @@ static bool give_up(struct entry *en, const struct virtual_cluster *vc)
 {
 	char note[400];
 
-	if (loop_wall(en->all->c->loop) - vc->meta.deletion_timestamp <= LAST_TRY_MS)
-		return false;
 	str_format(
 		note, sizeof(note),
 		"what its network driver made for segment %.100s may be left: it could not be removed in 10 min",
 		en->segment);
-	if (!en->told)
-		ctx_event(en->all->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning", "SegmentLeft",
-			  note);
-	en->told = true;
-	return true;
+	return leftover_given_up(&en->of, vc, "SegmentLeft", note);
+}
+
+static struct leftover *make_entry(const struct virtual_cluster *vc, void *arg)
+{
+	struct entry *en = mem_new(struct entry);
+
+	en->all = arg;
+	segment_of_tenant(vc, en->segment);
+	en->done = map_new(NULL);
+	loop_timer_init(&en->again, en->all->c->group, on_again, en);
+	return &en->of;
+}
+
+static bool under_way(const struct leftover *l)
+{
+	return ((const struct entry *)l)->asked[0] != '\0';
 }
 
 bool segments_hold(struct segments *s, const struct virtual_cluster *vc, bool gone)
 {
 	const struct provider_object *p = next_of(s, NULL);
-	struct entry *en = map_get(s->entries, vc->meta.name);
+	struct entry *en;
 
 	if (!gone)
 		return p != NULL;
-	if (en && !str_eq(en->uid, vc->meta.uid) && !en->asked[0]) {
-		entry_free(map_take(s->entries, vc->meta.name));
-		en = NULL;
-	}
-	if (!en) {
-		en = mem_new(struct entry);
-		en->all = s;
-		en->tenant = mem_strdup(vc->meta.name);
-		str_copy(en->uid, sizeof(en->uid), vc->meta.uid);
-		segment_of_tenant(vc, en->segment);
-		en->done = map_new(NULL);
-		loop_timer_init(&en->again, s->c->group, on_again, en);
-		map_put(s->entries, vc->meta.name, en);
-	}
+	leftovers_sweep(s->entries);
+	en = (struct entry *)leftovers_of(s->entries, vc);
+	if (!en) /* on_again() says when */
+		return true;
 	p = next_of(s, en);
 	if (!p || is_shared(s, vc) || give_up(en, vc))
 		return false;
@@ -200,11 +198,9 @@ struct segments *segments_new(struct context *c, const struct drivers *ds,
 {
 	struct segments *s = mem_new(struct segments);
 
-	*s = (struct segments){.c = c,
-			       .drivers = ds,
-			       .changed = changed,
-			       .arg = arg,
-			       .entries = map_new(entry_free)};
+	*s = (struct segments){.c = c, .drivers = ds, .changed = changed, .arg = arg};
+	s->entries = leftovers_new(&(struct leftovers_spec){
+		.c = c, .make = make_entry, .under_way = under_way, .free = entry_free, .arg = s});
 	return s;
 }
 
@@ -212,6 +208,6 @@ void segments_free(struct segments *s)
 {
 	if (!s)
 		return;
-	map_free(s->entries);
+	leftovers_free(s->entries);
 	free(s);
 }

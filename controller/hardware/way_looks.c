@@ -11,41 +11,34 @@
 
 #include "api/annotations.h"
 #include "base/log.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/finalizer.h"
 #include "controller/core/status_writer.h"
+#include "controller/hardware/leftovers.h"
 #include "controller/hardware/segments.h"
 #include "controller/rules/way.h"
 
 #define LOST_MS                                                                                    \
 	90000 /* the call of a driver that was freed is never answered; any other is within 60 s */
 #define SOON_MS 500
-#define LAST_TRY_MS (10 * 60 * 1000)
 
 struct way_looks {
 	struct context *c;
 	const struct drivers *drivers;
 	void (*changed)(const char *tenant, void *arg);
 	void *arg;
-	struct map *entries; /* by name of the VirtualCluster */
+	struct leftovers *entries;
 };
 
 struct entry {
+	struct leftover of;
 	struct way_looks *all;
-	char *tenant;
 	char *asked; /* way_key() of the question under way; NULL: none.  "": it is being removed */
 	int64_t silent_at; /* loop_now() since when there is no answer; 0: there was one */
 	struct loop_timer timer;
 	struct status_writer write;
-	bool told; /* given up */
 };
-
-static const struct virtual_cluster *cluster_of(const struct entry *en)
-{
-	return CTX_GET(en->all->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, en->tenant);
-}
 
 static void entry_free(void *p)
 {
@@ -53,7 +46,6 @@ static void entry_free(void *p)
 
 	loop_timer_stop(&en->timer);
 	writer_stop(&en->write);
-	free(en->tenant);
 	free(en->asked);
 	free(en);
 }
@@ -68,7 +60,7 @@ static void answered(struct entry *en)
 static bool may_act(void *arg)
 {
 	const struct entry *en = arg;
-	const struct virtual_cluster *vc = cluster_of(en);
+	const struct virtual_cluster *vc = leftover_cluster(&en->of);
 
 	return vc && !vc->spec.paused && ctx_may_destroy(en->all->c);
 }
@@ -103,11 +95,11 @@ static void know(struct entry *en, const struct virtual_cluster *vc, const struc
 	struct context *c = en->all->c;
 	OWN(arena) a = arena_new();
 
-	if (!ways_put(c->ways, en->tenant, way_key(vc, a), seen))
+	if (!ways_put(c->ways, en->of.tenant, way_key(vc, a), seen))
 		return;
-	log_info("way to an API server", LOG_S("tenant", en->tenant), LOG_S("reason", seen->reason),
-		 LOG_S("why", seen->why));
-	en->all->changed(en->tenant, en->all->arg);
+	log_info("way to an API server", LOG_S("tenant", en->of.tenant),
+		 LOG_S("reason", seen->reason), LOG_S("why", seen->why));
+	en->all->changed(en->of.tenant, en->all->arg);
 }
 
 static void know_not(struct entry *en, const struct virtual_cluster *vc, const char *reason,
@@ -125,7 +117,7 @@ static void know_not(struct entry *en, const struct virtual_cluster *vc, const c
 static void on_way(const struct fabric_way_seen *s, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
-	const struct virtual_cluster *vc = cluster_of(en);
+	const struct virtual_cluster *vc = leftover_cluster(&en->of);
 	struct way_seen seen = {0};
 	int64_t now = loop_now(en->all->c->loop);
 	OWN(arena) a = arena_new();
@@ -138,11 +130,11 @@ static void on_way(const struct fabric_way_seen *s, const struct err *e, void *a
 		return;
 	}
 	if (e) {
-		log_warn("way to an API server not looked at", LOG_S("tenant", en->tenant),
+		log_warn("way to an API server not looked at", LOG_S("tenant", en->of.tenant),
 			 LOG_E(e));
 		if (!en->silent_at)
 			en->silent_at = now;
-		if (!ways_get(en->all->c->ways, en->tenant, way_key(vc, a)) ||
+		if (!ways_get(en->all->c->ways, en->of.tenant, way_key(vc, a)) ||
 		    now - en->silent_at >= WAY_HOLD_MS)
 			know_not(en, vc, "NotAnswered", e->text);
 		return;
@@ -165,12 +157,14 @@ static void on_way(const struct fabric_way_seen *s, const struct err *e, void *a
 static void on_unway(const struct fabric_way_seen *s, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
-	const struct virtual_cluster *vc = cluster_of(en);
+	const struct virtual_cluster *vc = leftover_cluster(&en->of);
 
 	(void)s;
 	answered(en);
+	if (!vc)
+		loop_timer_start(&en->timer, 0);
 	if (e) {
-		log_warn("load balancer not removed", LOG_S("tenant", en->tenant), LOG_E(e));
+		log_warn("load balancer not removed", LOG_S("tenant", en->of.tenant), LOG_E(e));
 		return;
 	}
 	if (vc && !writer_busy(&en->write) && write_down(en, vc, NULL, NULL))
@@ -191,6 +185,8 @@ static struct fabric *fabric_of(const struct entry *en, const char *provider, ch
 			   d ? d->error.text : "it is not read yet");
 	return NULL;
 }
+
+static void kick(struct way_looks *w, const char *tenant);
 
 static void begin(struct entry *en, const char *key)
 {
@@ -276,24 +272,35 @@ static void look(struct entry *en, const struct virtual_cluster *vc)
 	fabric_way(f, &want, &call);
 }
 
+/* Its VirtualCluster is gone.  One that has its name by now begins anew. */
+static void forget(struct entry *en)
+{
+	struct way_looks *w = en->all;
+	char tenant[sizeof(en->of.tenant)];
+
+	str_copy(tenant, sizeof(tenant), en->of.tenant);
+	ways_forget(w->c->ways, tenant);
+	leftovers_drop(w->entries, &en->of);
+	kick(w, tenant);
+}
+
 static void on_timer(void *arg)
 {
 	struct entry *en = arg;
 	struct context *c = en->all->c;
-	const struct virtual_cluster *vc = cluster_of(en);
+	const struct virtual_cluster *vc = leftover_cluster(&en->of);
 	const struct virtual_cluster_api_server *w = vc ? vc->spec.network.api_server : NULL;
 
 	free(en->asked); /* it was lost with its driver */
 	en->asked = NULL;
 	if (!vc) {
-		ways_forget(c->ways, en->tenant);
-		map_del(en->all->entries, en->tenant);
+		forget(en);
 		return;
 	}
 	if (!c->leading)
-		ways_forget(c->ways, en->tenant);
+		ways_forget(c->ways, en->of.tenant);
 	if (vc->meta.deletion_timestamp) { /* way_looks_hold() says when */
-		en->all->changed(en->tenant, en->all->arg);
+		en->all->changed(en->of.tenant, en->all->arg);
 		return;
 	}
 	if (!c->leading || !c->ready || writer_busy(&en->write) || vc->spec.paused) {
@@ -308,24 +315,32 @@ static void on_timer(void *arg)
 		(void)write_down(en, vc, NULL, NULL);
 }
 
+static struct leftover *make_entry(const struct virtual_cluster *vc, void *arg)
+{
+	struct entry *en = mem_new(struct entry);
+
+	(void)vc;
+	en->all = arg;
+	writer_init(&en->write, en->all->c, en);
+	loop_timer_init(&en->timer, en->all->c->group, on_timer, en);
+	return &en->of;
+}
+
+static bool under_way(const struct leftover *l)
+{
+	return ((const struct entry *)l)->asked != NULL;
+}
+
 static void kick(struct way_looks *w, const char *tenant)
 {
-	struct entry *en = map_get(w->entries, tenant);
+	struct entry *en = (struct entry *)leftovers_find(w->entries, tenant);
 	const struct virtual_cluster *vc =
 		CTX_GET(w->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, tenant);
 	OWN(arena) a = arena_new();
 
-	if (!en) {
-		if (!vc || (!vc->spec.network.api_server && !vc->status.api_server))
-			return;
-		en = mem_new(struct entry);
-		en->all = w;
-		en->tenant = mem_strdup(tenant);
-		writer_init(&en->write, w->c, en);
-		loop_timer_init(&en->timer, w->c->group, on_timer, en);
-		map_put(w->entries, tenant, en);
-	}
-	if (!vc || (!en->asked && !ways_get(w->c->ways, tenant, way_key(vc, a))))
+	if (vc && (en || vc->spec.network.api_server || vc->status.api_server))
+		en = (struct entry *)leftovers_of(w->entries, vc);
+	if (en && !en->asked && (!vc || !ways_get(w->c->ways, tenant, way_key(vc, a))))
 		loop_timer_start(&en->timer, 0);
 }
 
@@ -347,17 +362,11 @@ static bool give_up(struct entry *en, const struct virtual_cluster *vc)
 {
 	char note[400];
 
-	if (loop_wall(en->all->c->loop) - vc->meta.deletion_timestamp <= LAST_TRY_MS)
-		return false;
 	str_format(
 		note, sizeof(note),
 		"a load balancer of Provider %.100s may be left: it could not be removed in 10 min",
 		vc->status.api_server->provider);
-	if (!en->told)
-		ctx_event(en->all->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning", "WayLeft",
-			  note);
-	en->told = true;
-	return true;
+	return leftover_given_up(&en->of, vc, "WayLeft", note);
 }
 
 bool way_looks_hold(struct way_looks *w, const struct virtual_cluster *vc, bool gone)
@@ -370,7 +379,9 @@ bool way_looks_hold(struct way_looks *w, const struct virtual_cluster *vc, bool 
 	if (!left || !left->provider)
 		return false;
 	kick(w, vc->meta.name);
-	en = map_get(w->entries, vc->meta.name);
+	en = (struct entry *)leftovers_of(w->entries, vc);
+	if (!en) /* on_timer() says when */
+		return true;
 	if (give_up(en, vc))
 		return false;
 	if (!en->asked && !writer_busy(&en->write))
@@ -383,11 +394,9 @@ struct way_looks *way_looks_new(struct context *c, const struct drivers *ds,
 {
 	struct way_looks *w = mem_new(struct way_looks);
 
-	*w = (struct way_looks){.c = c,
-				.drivers = ds,
-				.changed = changed,
-				.arg = arg,
-				.entries = map_new(entry_free)};
+	*w = (struct way_looks){.c = c, .drivers = ds, .changed = changed, .arg = arg};
+	w->entries = leftovers_new(&(struct leftovers_spec){
+		.c = c, .make = make_entry, .under_way = under_way, .free = entry_free, .arg = w});
 	return w;
 }
 
@@ -395,6 +404,6 @@ void way_looks_free(struct way_looks *w)
 {
 	if (!w)
 		return;
-	map_free(w->entries);
+	leftovers_free(w->entries);
 	free(w);
 }

@@ -260,11 +260,24 @@ class Fleet:
         self.until(f"machines {state}", done, limit_s)
 
     def last_words(self):
-        """What to look at first when it did not work."""
+        """What to look at first when it did not work: what drover said, what each machine is at, and the last
+        that it said itself."""
         self.view.done()
         for log in sorted(self.folder.glob("drover*.log")):
             print(f"\nIt did not work; the end of {log}:", flush=True)
             print("\n".join(log.read_text(errors="replace").splitlines()[-25:]), flush=True)
+        try:
+            now = self.states()
+        except Exception as failed:  # pylint: disable=broad-except  # the plane may be what did not work
+            print(f"machines: {failed}", flush=True)
+            now = {}
+        for vm in self.rack.machines:
+            status = now.get(vm.name, {})
+            waits = {k: status.get("operation", {}).get(k) for k in ("waitingFor", "lastError")}
+            print(f"\n{vm.name}: {status.get('state')} since {status.get('stateSince')}, {vm.power()}, {doing(status)}, "
+                  f"{json.dumps({k: v for k, v in waits.items() if v})}, {vm.processor()}; "
+                  f"the end of {vm.console}:", flush=True)
+            print("\n".join(vm.console_text().splitlines()[-6:]), flush=True)
 
     def pod_running(self, tenant, name):
         pod = self.tenants[tenant].get(f"/api/v1/namespaces/default/pods/{name}")

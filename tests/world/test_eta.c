@@ -70,10 +70,42 @@ static void the_fourth_claim_knows_when_it_will_serve(void **state)
 	world_stop(&w);
 }
 
+static void a_restart_forgets_nothing(void **state)
+{
+	static const char *const pods[] = {"a", "b", "c"};
+	struct sim_world w;
+	struct server *b = NULL;
+
+	(void)state;
+	world_start(&w, 732, 4);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	for (int i = 0; i < 3; i++)
+		world_pod(&w, &w.tenants[0], pods[i]);
+	for (int i = 0; i < 3; i++)
+		world_wait_running(&w, &w.tenants[0], pods[i], 900);
+	world_run(&w, 5000);
+	world_kill(&w.replicas[0]);
+	world_run(&w, 60000);
+	world_replica(&w);
+	for (int i = 0; i < 4; i++)
+		if (str_eq(w.servers[i].state, "free"))
+			b = &w.servers[i];
+	assert_non_null(b);
+	world_pod(&w, &w.tenants[1], "d");
+	world_wait_state(b, "claimed", 120);
+	world_wait_state(b, "imaging", 120);
+	world_run(&w, 3000);
+	assert_true(expected(&w, b) > loop_wall(w.loop));
+	assert_true(told(&w.tenants[1]) >= 1);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_fourth_claim_knows_when_it_will_serve),
+		cmocka_unit_test(a_restart_forgets_nothing),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

@@ -230,7 +230,8 @@ static void a_tenant_that_demands_a_proof_gets_it(void **state)
 	world_netris_stop(&n);
 }
 
-/* Neither where its agent cannot be asked, nor where nothing could be asked later: nothing is written for the tenant. */
+/* Neither where its agent cannot be asked, nor where nothing could be asked later (and that is demanded when the claim is
+ * there): nothing is written for the tenant. */
 static void what_cannot_be_proved_is_not_begun(void **state)
 {
 	(void)state;
@@ -247,10 +248,12 @@ static void what_cannot_be_proved_is_not_begun(void **state)
 		} else {
 			name_gates(&w);
 			b->probes_not = true;
+			demand(&w, "team-a", "Strong");
 		}
-		demand(&w, "team-a", "Strong");
 		world_replica(&w);
 		world_pod(&w, &w.tenants[0], "train");
+		world_wait_state(b, "claimed", 1800);
+		demand(&w, "team-a", "Strong");
 		world_wait_reason(b, "NetworkProofWeak", 1800);
 		assert_string_equal(b->state, "claimed");
 		world_run(&w, 300000);
@@ -259,6 +262,51 @@ static void what_cannot_be_proved_is_not_begun(void **state)
 		world_wait_running(&w, &w.tenants[0], "train", 6 * 3600);
 		world_netris_stop(&n);
 	}
+}
+
+static bool count_claim(const json_t *o, void *arg)
+{
+	(void)o;
+	++*(unsigned *)arg;
+	return true;
+}
+
+/* The pod is told whose network shows too little, and no machine is spent on it. */
+static void refused_to(struct sim_world *w, const char *text)
+{
+	struct server *b = &w->servers[0];
+	unsigned claims = 0;
+	int64_t tenancy;
+
+	world_wait_state(b, "free", 1800);
+	tenancy = b->tenancy;
+	world_pod(w, &w->tenants[0], "train");
+	leaving_wait_event(w, &w->tenants[0], "NetworkProofWeak", text);
+	world_run(w, 3600000);
+	cluster_each(&w->host, "nodeclaims.drover.dev/", count_claim, &claims);
+	assert_int_equal(claims, 0);
+	assert_string_equal(b->state, "free");
+	assert_int_equal(b->tenancy, tenancy);
+}
+
+static void no_claim_is_opened_where_too_little_can_ever_be_proved(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+
+	(void)state;
+	world_start(&w, 313, 1);
+	world_netris_start(&n, &w, 20, false);
+	name_ours(&w, SERVER_QUARANTINE_GATE, SERVER_PROVISIONING_GATE);
+	name_tenant(&w, "team-b", SERVER_TEAM_B_GATE);
+	demand(&w, "team-a", "Strong");
+	world_replica(&w);
+	refused_to(&w,
+		   "pool gpus: tenant team-a demands the proof Strong, and the network of "
+		   "provider rack shows Weak: the tenant's spec.network.probe names no address");
+	name_tenant(&w, "team-a", SERVER_TEAM_A_GATE);
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_netris_stop(&n);
 }
 
 /* Its Node says nothing that proves it: it never gets pods. */
@@ -290,7 +338,6 @@ static void a_node_proved_less_than_demanded_never_serves(void **state)
 static void no_fabric_is_no_proof(void **state)
 {
 	struct sim_world w;
-	struct server *b = &w.servers[0];
 
 	(void)state;
 	world_start(&w, 312, 1);
@@ -301,9 +348,9 @@ static void no_fabric_is_no_proof(void **state)
 			   "isolation", "NotRequired"));
 	demand(&w, "team-a", "Weak");
 	world_replica(&w);
-	world_pod(&w, &w.tenants[0], "train");
-	world_wait_reason(b, "NetworkProofWeak", 3600);
-	assert_string_equal(b->state, "claimed");
+	refused_to(&w, "the network of provider rack shows None");
+	demand(&w, "team-a", "None");
+	world_wait_state(&w.servers[0], "claimed", 1800);
 	world_stop(&w);
 }
 
@@ -319,6 +366,7 @@ int main(void)
 		cmocka_unit_test(an_agent_of_before_is_not_asked),
 		cmocka_unit_test(a_tenant_that_demands_a_proof_gets_it),
 		cmocka_unit_test(what_cannot_be_proved_is_not_begun),
+		cmocka_unit_test(no_claim_is_opened_where_too_little_can_ever_be_proved),
 		cmocka_unit_test(a_node_proved_less_than_demanded_never_serves),
 		cmocka_unit_test(no_fabric_is_no_proof),
 	};

@@ -380,6 +380,76 @@ static void a_controller_that_is_gone_keeps_no_tenant(void **state)
 	world_netris_stop(&n);
 }
 
+/* team-a as it was at first, under another UID. */
+static void make_again(struct sim_world *w, const json_t *was)
+{
+	OWN_JSON spec = json_deep_copy(json_at(was, "spec"));
+	OWN_JSON o = json_pack("{s:s, s:s, s:{s:s}, s:O}", "apiVersion", OBJECT_API_VERSION, "kind",
+			       "VirtualCluster", "metadata", "name", "team-a", "spec", spec);
+
+	world_do(w, &w->host, "POST", GROUP "/virtualclusters", json_incref(o));
+}
+
+/* The second of that name owes for itself: what is given up with the first is said again of the second. */
+static void one_made_again_under_its_name_begins_anew(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	json_t *was;
+
+	(void)state;
+	world_start(&w, 413, 1);
+	world_netris_start(&n, &w, 20, false);
+	balance(&w);
+	world_replica(&w);
+	wait_said(&w, "True Healthy", 120);
+	was = cluster_get(&w.host, "virtualclusters.drover.dev/team-a");
+	sim_netris_fault(n.sim, "Status", "DELETE ", NULL, 503, 0);
+	world_do(&w, &w.host, "DELETE", TEAM_A, NULL);
+	w.refused = "virtualclusters/team-a";
+	world_run(&w, 900000);
+	assert_int_equal(leaving_events(&w, "WayLeft"), 1);
+	w.refused = NULL;
+	cluster_ask(&w.host, "PATCH", TEAM_A, json_pack("{s:{s:n}}", "metadata", "finalizers"),
+		    NULL, NULL);
+	make_again(&w, was);
+	wait_said(&w, "True Healthy", 120);
+	world_do(&w, &w.host, "DELETE", TEAM_A, NULL);
+	world_wait(&w, vc_is_gone, &w, 1800, "team-a is gone");
+	assert_int_equal(leaving_events(&w, "WayLeft"), 2);
+	json_decref(was);
+	world_netris_stop(&n);
+}
+
+/* Its finalizer was taken off by hand while its network was asked: the answer comes to nobody, and the next of its name waits
+ * for that. */
+static void one_that_goes_while_its_network_is_asked_is_forgotten(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	json_t *was;
+
+	(void)state;
+	world_start(&w, 414, 1);
+	world_netris_start(&n, &w, 20, false);
+	balance(&w);
+	world_replica(&w);
+	wait_said(&w, "True Healthy", 120);
+	was = cluster_get(&w.host, "virtualclusters.drover.dev/team-a");
+	sim_netris_fault(n.sim, "Slow", "GET /api/v2/l4lb", NULL, 20000, 0);
+	world_run(&w, 35000);
+	world_do(&w, &w.host, "DELETE", TEAM_A, NULL);
+	world_do(&w, &w.host, "PATCH", TEAM_A, json_pack("{s:{s:n}}", "metadata", "finalizers"));
+	assert_true(vc_is_gone(&w));
+	world_run(&w, 1000);
+	make_again(&w, was);
+	world_run(&w, 30000);
+	sim_netris_well(n.sim);
+	wait_said(&w, "True Healthy", 300);
+	json_decref(was);
+	world_netris_stop(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -395,6 +465,8 @@ int main(void)
 		cmocka_unit_test(another_network_makes_no_load_balancer),
 		cmocka_unit_test(one_that_only_a_dead_leader_asked_for_is_removed),
 		cmocka_unit_test(a_controller_that_is_gone_keeps_no_tenant),
+		cmocka_unit_test(one_made_again_under_its_name_begins_anew),
+		cmocka_unit_test(one_that_goes_while_its_network_is_asked_is_forgotten),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

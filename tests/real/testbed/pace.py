@@ -2,7 +2,7 @@
 
 A wait is given for a quiet machine with 2 cores and without KVM.  What takes a known time there is
 measured in passing: above all the first boot of the agent, and before it the start of what the test
-stands on.  The slowest of them, against its time on a quiet machine, is the factor: 1 at least, and
+stands on; and later, how long the kernel of each further boot needed.  The slowest of them, against its time on a quiet machine, is the factor: 1 at least, and
 no more than MOST, so that a test that hangs still ends.  It is looked at anew while a wait lasts.
 DROVER_PACE is a factor to begin with; children inherit what was learnt in it.
 """
@@ -14,7 +14,8 @@ PROBE_EVERY_S = 1
 
 _factor = min(MOST, max(1.0, float(os.environ.get("DROVER_PACE", "1"))))
 _because = "DROVER_PACE" if _factor > 1 else "nothing was slower than on a quiet machine"
-_probes = {}  # what -> (its seconds on a quiet machine, called for the seconds here: None as yet)
+_probes = {}  # what -> (its seconds on a quiet machine, called for the seconds here: None as yet, again)
+_learnt = {}  # what -> its seconds here, the most so far
 _probed_at = 0.0
 
 
@@ -29,10 +30,11 @@ def learn(what, took_s, quiet_s):
     print(f"   pace: {because}: waits × {_factor:.1f}", flush=True)
 
 
-def watch(what, quiet_s, probe):
+def watch(what, quiet_s, probe, again=False):
     """learn() it once probe() gives the seconds that it took; probe is called from waits, at most
-    once a second."""
-    _probes[what] = (quiet_s, probe)
+    once a second.  again: it happens more than once, and a machine may become slow in the middle: each
+    time that it takes longer counts."""
+    _probes[what] = (quiet_s, probe, again)
 
 
 def _look():
@@ -41,11 +43,13 @@ def _look():
     if not _probes or now - _probed_at < PROBE_EVERY_S:
         return
     _probed_at = now
-    for what, (quiet_s, probe) in list(_probes.items()):
+    for what, (quiet_s, probe, again) in list(_probes.items()):
         took_s = probe()
-        if took_s:
-            del _probes[what]
+        if took_s and took_s > _learnt.get(what, 0):
+            _learnt[what] = took_s
             learn(what, took_s, quiet_s)
+        if took_s and not again:
+            del _probes[what]
 
 
 def limit(quiet_s):

@@ -27,6 +27,8 @@ URI = f"qemu:///system?socket={HOME}/run/libvirt-sock"
 LOG = HOME / "libvirt.log"
 FIRST_BOOT = "the agent's first boot, from its kernel to its first answer,"
 QUIET_BOOT_S = {1: 4.5, 2: 6.0, 3: 7.5}  # of so many machines at once
+KERNEL = "the start of an agent's kernel"
+QUIET_KERNEL_S = {1: 3.5, 2: 4.7, 3: 6.0}
 POOL = pathlib.Path("/var/lib/libvirt/images")  # as libvirtd sees it
 MIB = 1 << 20
 
@@ -169,6 +171,12 @@ class Vm:
         virsh("qemu-monitor-command", self.name, "--hmp",
               f"set_link card0 {'on' if up else 'off'}")
 
+    def processor(self):
+        """What the emulated processor is at: of a guest that hangs, whether it waits for a timer that never comes."""
+        asked = "".join(virsh("qemu-monitor-command", self.name, "--hmp", f"info {what}", check=False)
+                        for what in ("registers", "lapic"))
+        return " ".join(re.findall(r"RIP=\w+|HLT=\d|current_count = \d+|(?:ISR|IRR)\s+\S+", asked))
+
     def console_text(self):
         """What the serial console has said so far.  virtlogd writes it, as root."""
         try:
@@ -194,6 +202,11 @@ class Vm:
                 took.append((now - began).total_seconds())
                 began = None
         return took
+
+    def agent_kernels(self):
+        """Seconds that its kernel needed up to the agent, for each boot of it."""
+        return [int(ms) / 1000 for ms in re.findall(r"^time=\S+ level=info msg=drover-agent .*up_ms=(\d+)",
+                                                    self.console_text(), re.M)]
 
     def undefine(self):
         self.power_off()
@@ -273,11 +286,15 @@ class Rack:
             env=environment)
         pace.wait_for("the BMC emulator", self._answers, limit_s)
         pace.watch(FIRST_BOOT, QUIET_BOOT_S[min(self.count, 3)], self._first_boot)
+        pace.watch(KERNEL, QUIET_KERNEL_S[min(self.count, 3)], self._slowest_kernel, again=True)
         return self
 
     def _first_boot(self):
         """Seconds; None as long as no machine has had one."""
         return max((homes[0] for homes in (vm.agent_homes() for vm in self.machines) if homes), default=None)
+
+    def _slowest_kernel(self):
+        return max((s for vm in self.machines for s in vm.agent_kernels()), default=None)
 
     def stop(self):
         """Logs and consoles stay."""

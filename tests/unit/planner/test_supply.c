@@ -160,6 +160,88 @@ static void a_pool_says_whose_nodes_its_machines_may_become(void **state)
 		       "Private nodes");
 }
 
+static void a_machine_whose_place_cannot_be_proved_is_not_offered(void **state)
+{
+	static const struct {
+		enum world_proof demanded, shown;
+		bool tenant, provider; /* name addresses */
+		const char *text;
+	} cases[] = {
+		{WORLD_PROOF_NONE, WORLD_PROOF_NONE, false, false, "new 0 on m1"},
+		{WORLD_PROOF_WEAK, WORLD_PROOF_WEAK, false, false, "new 0 on m1"},
+		{WORLD_PROOF_STRONG, WORLD_PROOF_STRONG, false, false, "new 0 on m1"},
+		{WORLD_PROOF_STRONG, WORLD_PROOF_WEAK, true, true, "new 0 on m1"},
+		{WORLD_PROOF_WEAK, WORLD_PROOF_NONE, true, false,
+		 "nothing; NetworkProofWeak: pool main: tenant acme demands the proof Weak, and the "
+		 "network of provider metal shows None"},
+		{WORLD_PROOF_STRONG, WORLD_PROOF_WEAK, false, true,
+		 "nothing; NetworkProofWeak: pool main: tenant acme demands the proof Strong, and the "
+		 "network of provider metal shows Weak: the tenant's spec.network.probe names no "
+		 "address, to show it by packets"},
+		{WORLD_PROOF_STRONG, WORLD_PROOF_WEAK, true, false,
+		 "nothing; NetworkProofWeak: pool main: tenant acme demands the proof Strong, and the "
+		 "network of provider metal shows Weak: its spec.network.probe.provisioning names no "
+		 "address, to show it by packets"},
+		{WORLD_PROOF_STRONG, WORLD_PROOF_WEAK, false, false,
+		 "nothing; NetworkProofWeak: pool main: tenant acme demands the proof Strong, and the "
+		 "network of provider metal shows Weak: the tenant's spec.network.probe names no "
+		 "address, to show it by packets, nor does the provider's own for provisioning"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		OWN(arena) a = arena_new();
+		OWN(world) w = worlds_new(a);
+		struct world_tenant t = worlds_tenant(a);
+		struct world_provider p = worlds_provider(a);
+
+		add_machine(w, "m1", "small");
+		add_pod(w, a, "p", "cpu=3");
+		p.proof = cases[i].shown;
+		p.probed = cases[i].provider;
+		world_put_provider(w, &p);
+		t.proof = cases[i].demanded;
+		t.probed = cases[i].tenant;
+		(void)world_put_tenant(w, &t);
+		assert_false(world_put_tenant(w, &t));
+		assert_said(w, cases[i].text);
+	}
+}
+
+/* One pool of two providers: the other one's machine it is, though it costs more. */
+static void a_provider_that_proves_enough_serves_beside_one_that_does_not(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+	struct world_provider p = worlds_provider(a);
+	struct world_pool pool = worlds_pool(a);
+	const char *providers[] = {"metal", "proved"};
+	struct world_machine m = {.name = "m2",
+				  .provider = "proved",
+				  .instance_type = "small",
+				  .offered = true,
+				  .level_flash = -1,
+				  .level_hdd = -1};
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "p", "cpu=3");
+	p.name = "proved";
+	p.proof = WORLD_PROOF_WEAK;
+	world_put_provider(w, &p);
+	pool.providers = providers;
+	pool.nproviders = 2;
+	world_put_pool(w, &pool);
+	assert_said(w, "new 0 on m1");
+	t.proof = WORLD_PROOF_WEAK;
+	assert_true(world_put_tenant(w, &t));
+	assert_said(
+		w, "nothing; NoCapacity: pool main: there is no machine of type small, big or gpu");
+	assert_true(world_put_machine(w, &m));
+	assert_said(w, "new 0 on m2");
+}
+
 static void an_image_must_be_no_newer_than_the_server_and_three_minors_old_at_most(void **state)
 {
 	static const struct {
@@ -745,6 +827,8 @@ int main(void)
 		cmocka_unit_test(
 			a_cluster_that_takes_no_nodes_gets_none_and_its_pods_wait_for_nobody),
 		cmocka_unit_test(a_pool_says_whose_nodes_its_machines_may_become),
+		cmocka_unit_test(a_machine_whose_place_cannot_be_proved_is_not_offered),
+		cmocka_unit_test(a_provider_that_proves_enough_serves_beside_one_that_does_not),
 		cmocka_unit_test(
 			an_image_must_be_no_newer_than_the_server_and_three_minors_old_at_most),
 		cmocka_unit_test(the_newest_image_that_suits_is_taken),

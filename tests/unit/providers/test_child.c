@@ -40,10 +40,10 @@ static bool hangs(const char *domain, void *arg)
 	return ((struct bench *)arg)->hangs;
 }
 
-static void start(struct bench *b)
+static void start_child(struct bench *b, bool pings)
 {
 	static const char *const argv[] = {FAKE_LIBVIRT, NULL};
-	struct child_spec s = {.argv = argv, .pings = true};
+	struct child_spec s = {.argv = argv, .pings = pings};
 
 	*b = (struct bench){.loop = loop_sim_new(3, 1764000000000)};
 	b->hardware = loop_group_new(b->loop, "hardware");
@@ -55,6 +55,11 @@ static void start(struct bench *b)
 	b->fake.arg = b;
 	s.hello = json_pack("{s:s}", "uri", "qemu:///system");
 	b->child = child_new(&s);
+}
+
+static void start(struct bench *b)
+{
+	start_child(b, true);
 }
 
 static void stop(struct bench *b)
@@ -167,6 +172,42 @@ static void one_that_answers_nothing_is_killed_and_named(void **state)
 	stop(&b);
 }
 
+/* Any program may be named: one that does nothing must not stay for ever, nor be started again and again. */
+static void one_that_never_says_hello_is_killed_and_named(void **state)
+{
+	struct bench b;
+	struct answer a, next;
+
+	(void)state;
+	for (int pings = 0; pings <= 1; pings++) {
+		start_child(&b, pings);
+		b.fake.deaf = true;
+		ask(&b, "vm-0", &a);
+		pass(&b, CHILD_HELLO_MS - 100);
+		assert_int_equal(a.count, 0);
+		pass(&b, 200);
+		assert_int_equal(a.count, 1);
+		assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
+		assert_int_equal(a.err.scope, ERR_PROVIDER);
+		assert_non_null(strstr(a.err.text, FAKE_LIBVIRT " did not answer the hello"));
+		assert_int_equal(b.fake.ends, 1);
+		ask(&b, "vm-0", &next);
+		pass(&b, 1);
+		assert_non_null(strstr(next.err.text, "it did not answer the hello"));
+		assert_true(next.err.retry_after_ms > 0);
+		assert_int_equal(b.fake.starts, 1);
+		b.fake.deaf = false;
+		pass(&b, 61000);
+		ask(&b, "vm-0", &next);
+		pass(&b, CHILD_HELLO_MS + 1000);
+		assert_string_equal(next.power, "Off");
+		assert_int_equal(b.fake.starts, 2);
+		pass(&b, 60000);
+		assert_int_equal(b.fake.ends, 1);
+		stop(&b);
+	}
+}
+
 /* Each domain that hangs holds a thread of it: before none is left it is started anew. */
 static void one_that_owes_too_much_is_killed(void **state)
 {
@@ -215,6 +256,7 @@ int main(void)
 		cmocka_unit_test(a_slow_answer_is_an_answer),
 		cmocka_unit_test(one_that_answers_pings_lives_on),
 		cmocka_unit_test(one_that_answers_nothing_is_killed_and_named),
+		cmocka_unit_test(one_that_never_says_hello_is_killed_and_named),
 		cmocka_unit_test(one_that_owes_too_much_is_killed),
 		cmocka_unit_test(a_dropped_request_is_heard_no_more),
 	};

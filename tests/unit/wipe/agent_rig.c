@@ -99,6 +99,12 @@ static void power_off(void *arg)
 	agent_rig.off_at = loop_now(agent_rig.loop);
 }
 
+static void renew_network(void *arg)
+{
+	(void)arg;
+	agent_rig.renewals++;
+}
+
 static void set_clock(int64_t wall_ms, void *arg)
 {
 	(void)arg;
@@ -141,7 +147,8 @@ int agent_rig_setup(void **state)
 				 .boot_id = "boot-a",
 				 .version = "test",
 				 .power_off = power_off,
-				 .set_clock = set_clock};
+				 .set_clock = set_clock,
+				 .renew_network = renew_network};
 
 	agent_rig.agent = agent_new(&c, &e);
 	assert_non_null(agent_rig.agent);

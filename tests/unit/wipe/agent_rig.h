@@ -34,7 +34,7 @@ struct agent_rig {
 	struct agent *agent;
 	struct arena *arena;
 
-	unsigned hellos, polls, off;
+	unsigned hellos, polls, off, renewals;
 	int64_t off_at, clock;
 	int hello_status, poll_status, report_status; /* 0: as it should be */
 	unsigned fail_reports;			      /* how many to answer with 503 */

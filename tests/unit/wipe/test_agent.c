@@ -53,6 +53,36 @@ static void a_lost_connection_is_tried_again_for_ever(void **state)
 	assert_int_equal(agent_rig.hellos, 1);
 }
 
+static void where_it_hears_nothing_its_network_begins_anew(void **state)
+{
+	(void)state;
+	agent_rig_run_for(2000);
+	http_mem_serve(agent_rig.net, ORIGIN, NULL);
+	agent_rig_run_for(50 * 1000);
+	assert_int_equal(agent_rig.renewals, 0);
+	agent_rig_run_for(40 * 1000);
+	assert_int_equal(agent_rig.renewals, 1);
+	agent_rig_run_for(24 * 3600 * 1000); /* 1, 2, 4 ... 32 min apart, then each hour */
+	assert_in_range(agent_rig.renewals, 25, 31);
+}
+
+static void any_answer_is_heard(void **state)
+{
+	(void)state;
+	agent_rig_run_for(2000);
+	agent_rig.poll_status = 503;
+	agent_rig_run_for(3600 * 1000);
+	assert_int_equal(agent_rig.renewals, 0);
+	http_mem_serve(agent_rig.net, ORIGIN, NULL);
+	agent_rig_run_for(90 * 1000);
+	assert_int_equal(agent_rig.renewals, 1);
+	http_mem_serve(agent_rig.net, ORIGIN, agent_rig.httpd);
+	agent_rig_run_for(60 * 1000);
+	http_mem_serve(agent_rig.net, ORIGIN, NULL);
+	agent_rig_run_for(90 * 1000); /* the next silence is a first one */
+	assert_int_equal(agent_rig.renewals, 2);
+}
+
 static void ten_minutes_of_denial_power_it_off(void **state)
 {
 	(void)state;
@@ -249,6 +279,8 @@ int main(void)
 		T(hello_is_repeated_until_it_is_answered),
 		T(empty_answers_do_not_make_it_hurry),
 		T(a_lost_connection_is_tried_again_for_ever),
+		T(where_it_hears_nothing_its_network_begins_anew),
+		T(any_answer_is_heard),
 		T(ten_minutes_of_denial_power_it_off),
 		T(a_denial_that_ends_in_time_is_forgotten),
 		T(inspect_reports_the_inventory),

@@ -181,6 +181,34 @@ static void with_dhcp(void *arg)
 	say_all(&(struct proto_boot){0});
 }
 
+/* A route by hand goes with the card that is taken down; what net_up() makes is there again. */
+static void with_a_card_that_stands_still(void *arg)
+{
+	int fd = apart_nic("eth7", MAC, 1);
+	int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in to = {.sin_family = AF_INET,
+				 .sin_addr.s_addr = inet_addr("198.51.100.0")};
+	struct sockaddr_in mask = {.sin_family = AF_INET,
+				   .sin_addr.s_addr = inet_addr("255.255.255.0")};
+	struct rtentry r = {.rt_flags = RTF_UP, .rt_dev = (char[]){"eth7"}};
+	struct proto_boot b = {0};
+	struct err e;
+
+	(void)arg;
+	apart_file("/etc/resolv.conf", "", 0);
+	start_server(&fd);
+	say_all(&b);
+	memcpy(&r.rt_dst, &to, sizeof(to));
+	memcpy(&r.rt_genmask, &mask, sizeof(mask));
+	printf("by hand %s\n", ioctl(s, SIOCADDRT, &r) ? "refused" : "added");
+	printf("renewed %d\n", net_renew(&b, &e));
+	printf("by hand %s\n", ioctl(s, SIOCDELRT, &r) ? "gone" : "still there");
+	say_address(s, SIOCGIFADDR, "eth7", "has again");
+	printf("again ");
+	say_route();
+	close(s);
+}
+
 static void *plug_in(void *arg)
 {
 	struct timespec t = {.tv_nsec = 50000000};
@@ -249,6 +277,15 @@ static void without_an_address_it_asks_by_dhcp(void **state)
 	apart_assert_said("resolver nameserver 10.9.0.53\n");
 }
 
+static void a_card_is_taken_down_and_begins_anew(void **state)
+{
+	(void)state;
+	apart_run(with_a_card_that_stands_still, NULL);
+	apart_assert_said("by hand added\nrenewed 0\nby hand gone\n");
+	apart_assert_said("eth7 has again 10.9.1.2\n");
+	apart_assert_said("again route out\n");
+}
+
 static void a_link_that_comes_up_late_is_waited_for(void **state)
 {
 	(void)state;
@@ -288,6 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_nic_with_the_boot_block_s_mac_gets_its_address),
 		cmocka_unit_test(without_an_address_it_asks_by_dhcp),
+		cmocka_unit_test(a_card_is_taken_down_and_begins_anew),
 		cmocka_unit_test(a_link_that_comes_up_late_is_waited_for),
 		cmocka_unit_test(interfaces_without_hardware_are_left_alone),
 		cmocka_unit_test(a_mac_that_is_not_there_is_named),

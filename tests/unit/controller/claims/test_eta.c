@@ -4,108 +4,358 @@
 #include "controller/claims/eta.h"
 
 #define S 1000
+#define BEGAN 1000000
 
-/* It was in that state for so many seconds, and went on to the next. */
-static void took(struct eta *e, enum machine_state from, enum machine_state to, int s)
+struct clock {
+	struct eta *e;
+	int64_t now;
+	struct machine m;
+	struct eta_end end; /* what the last change said */
+};
+
+static void enter(struct clock *c, enum machine_state s)
 {
-	struct machine was = {.spec.instance_type = "hgx"}, is = was;
+	struct machine was = c->m;
 
-	was.status.state = machine_state_info[from].name;
-	was.status.state_since = 1000000;
-	is.status.state = machine_state_info[to].name;
-	is.status.state_since = 1000000 + s * S;
-	eta_saw(e, &was, &is);
+	c->m.status.state = machine_state_info[s].name;
+	c->m.status.state_since = c->now;
+	c->end = eta_saw(c->e, was.status.state ? &was : NULL, &c->m);
 }
 
-static void came(struct eta *e, int s)
+/* One after the other, so many seconds in each but the last. */
+static void goes(struct clock *c, int s, const enum machine_state *states)
 {
-	for (int k = MACHINE_CLAIMED; k <= (int)MACHINE_GATING; k++)
-		took(e, (enum machine_state)k, (enum machine_state)(k + 1), s);
+	for (; *states != MACHINE_GONE; states++) {
+		enter(c, *states);
+		c->now += states[1] == MACHINE_GONE ? 0 : s * S;
+	}
+}
+
+#define GOES(c, s, ...) goes(c, s, (const enum machine_state[]){__VA_ARGS__, MACHINE_GONE})
+#define COMES(c, s)                                                                                \
+	GOES(c, s, MACHINE_FREE, MACHINE_CLAIMED, MACHINE_IMAGING, MACHINE_ATTACHING,              \
+	     MACHINE_BOOTING, MACHINE_JOINING, MACHINE_GATING, MACHINE_SERVING)
+
+static struct clock clock_new(void)
+{
+	return (struct clock){.e = eta_new(),
+			      .now = BEGAN,
+			      .m = {.meta.name = "m",
+				    .spec = {.provider_ref.name = "hall", .instance_type = "hgx"}}};
+}
+
+static bool expected(struct clock *c, enum machine_state s, struct eta_span *out)
+{
+	return eta_from(c->e, "hall", "hgx", s, 0, out);
 }
 
 static void three_have_to_come_before_anything_is_said(void **state)
 {
-	struct eta *e = eta_new();
+	struct clock c = clock_new();
 	struct eta_span span;
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		assert_false(eta_from(e, "hgx", MACHINE_CLAIMED, &span));
-		came(e, 10);
+		assert_false(expected(&c, MACHINE_CLAIMED, &span));
+		COMES(&c, 10);
 	}
-	assert_true(eta_from(e, "hgx", MACHINE_CLAIMED, &span));
+	assert_true(expected(&c, MACHINE_CLAIMED, &span));
 	assert_int_equal(span.p50, 60 * S);
-	assert_true(eta_from(e, "hgx", MACHINE_JOINING, &span));
+	assert_true(expected(&c, MACHINE_JOINING, &span));
 	assert_int_equal(span.p50, 20 * S);
-	assert_false(eta_from(e, "old", MACHINE_CLAIMED, &span));
-	assert_false(eta_from(e, "hgx", MACHINE_SERVING, &span));
-	assert_false(eta_from(e, "hgx", MACHINE_WIPING, &span));
-	assert_false(eta_from(NULL, "hgx", MACHINE_CLAIMED, &span));
-	eta_free(e);
+	assert_false(eta_from(c.e, "hall", "old", MACHINE_CLAIMED, 0, &span));
+	assert_false(eta_from(c.e, "other", "hgx", MACHINE_CLAIMED, 0, &span));
+	assert_false(expected(&c, MACHINE_SERVING, &span));
+	assert_false(expected(&c, MACHINE_WIPING, &span));
+	assert_false(eta_from(NULL, "hall", "hgx", MACHINE_CLAIMED, 0, &span));
+	eta_free(c.e);
 }
 
 static void half_are_ready_by_p50_and_nine_of_ten_by_p90(void **state)
 {
-	struct eta *e = eta_new();
+	struct clock c = clock_new();
 	struct eta_span span;
 
 	(void)state;
 	for (int i = 0; i < 10; i++)
-		took(e, MACHINE_GATING, MACHINE_SERVING, (i * 7 % 10 + 1) * 10); /* 10 to 100 */
-	assert_true(eta_from(e, "hgx", MACHINE_GATING, &span));
+		GOES(&c, (i * 7 % 10 + 1) * 10, MACHINE_FREE, MACHINE_GATING, MACHINE_SERVING);
+	assert_true(expected(&c, MACHINE_GATING, &span));
 	assert_int_equal(span.p50, 50 * S);
 	assert_int_equal(span.p90, 90 * S);
-	eta_free(e);
+	eta_free(c.e);
+}
+
+/* Of two states of which one of five is slow, only one of five ways is slow if it is the same ones. */
+static void a_whole_way_is_measured_and_not_its_states(void **state)
+{
+	struct clock c = clock_new();
+	struct eta_span span;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		enter(&c, MACHINE_JOINING);
+		c.now += (i % 5 == 0 ? 100 : 10) * S;
+		enter(&c, MACHINE_GATING);
+		c.now += (i % 5 == 1 ? 100 : 10) * S;
+		enter(&c, MACHINE_SERVING);
+	}
+	assert_true(expected(&c, MACHINE_JOINING, &span));
+	assert_int_equal(span.p50, 20 * S);
+	assert_int_equal(span.p90, 110 * S); /* sums of states: 200 */
+	eta_free(c.e);
+}
+
+static void who_has_waited_is_told_of_those_that_took_longer(void **state)
+{
+	struct clock c = clock_new();
+	struct eta_span span;
+
+	(void)state;
+	for (int i = 1; i <= 10; i++)
+		GOES(&c, i * 10, MACHINE_FREE, MACHINE_GATING, MACHINE_SERVING);
+	assert_true(eta_from(c.e, "hall", "hgx", MACHINE_GATING, 65 * S, &span));
+	assert_int_equal(span.p50, 80 * S);
+	assert_int_equal(span.p90, 100 * S);
+	assert_true(eta_from(c.e, "hall", "hgx", MACHINE_GATING, 100 * S, &span));
+	assert_false(eta_from(c.e, "hall", "hgx", MACHINE_GATING, 100 * S + 1, &span));
+	eta_free(c.e);
+}
+
+static void a_machine_that_leaves_is_measured_until_it_is_free(void **state)
+{
+	struct clock c = clock_new();
+	struct eta_span span;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		GOES(&c, 10, MACHINE_SERVING, MACHINE_DRAINING, MACHINE_STOPPING, MACHINE_ISOLATING,
+		     MACHINE_LEAVING, MACHINE_DIRTY, MACHINE_INSPECTING, MACHINE_WIPING,
+		     MACHINE_DIRTY, MACHINE_INSPECTING, MACHINE_WIPING, MACHINE_VERIFYING,
+		     MACHINE_FREE);
+	assert_true(expected(&c, MACHINE_DRAINING, &span));
+	assert_int_equal(span.p50, 110 * S);
+	assert_true(expected(&c, MACHINE_DIRTY, &span)); /* from the first time on */
+	assert_int_equal(span.p50, 70 * S);
+	assert_true(expected(&c, MACHINE_VERIFYING, &span));
+	assert_int_equal(span.p50, 10 * S);
+	eta_free(c.e);
+}
+
+static void quarantine_counts_from_there_on_and_only_where_drover_ends_it(void **state)
+{
+	struct machine_quarantine q = {.exit = EXIT_AUTO};
+	struct clock c = clock_new();
+	struct eta_span span;
+
+	(void)state;
+	c.m.status.quarantine = &q;
+	for (int i = 0; i < 3; i++)
+		GOES(&c, 10, MACHINE_SERVING, MACHINE_DRAINING, MACHINE_QUARANTINED,
+		     MACHINE_STOPPING, MACHINE_FREE);
+	assert_false(expected(&c, MACHINE_DRAINING, &span));
+	assert_true(expected(&c, MACHINE_QUARANTINED, &span));
+	assert_int_equal(span.p50, 20 * S);
+	q.exit = EXIT_OPERATOR;
+	for (int i = 0; i < ETA_RECENT; i++)
+		GOES(&c, 1000, MACHINE_SERVING, MACHINE_QUARANTINED, MACHINE_STOPPING,
+		     MACHINE_FREE);
+	assert_true(expected(&c, MACHINE_QUARANTINED, &span));
+	assert_int_equal(span.p90, 20 * S);
+	eta_free(c.e);
 }
 
 static void the_last_fifty_count(void **state)
 {
-	struct eta *e = eta_new();
+	struct clock c = clock_new();
 	struct eta_span span;
 
 	(void)state;
 	for (int i = 0; i < 70; i++)
-		came(e, 1000);
-	for (int i = 0; i < 50; i++)
-		came(e, 10);
-	assert_true(eta_from(e, "hgx", MACHINE_GATING, &span));
+		COMES(&c, 1000);
+	for (int i = 0; i < ETA_RECENT; i++)
+		COMES(&c, 10);
+	assert_true(expected(&c, MACHINE_GATING, &span));
 	assert_int_equal(span.p90, 10 * S);
-	eta_free(e);
+	eta_free(c.e);
 }
 
-static void what_failed_on_the_way_does_not_count(void **state)
+static void what_was_given_up_on_the_way_does_not_count(void **state)
 {
-	struct eta *e = eta_new();
+	struct clock c = clock_new();
 	struct eta_span span;
 
 	(void)state;
 	for (int i = 0; i < 5; i++) {
-		took(e, MACHINE_BOOTING, MACHINE_STOPPING, 1800);
-		took(e, MACHINE_CLAIMED, MACHINE_FREE, 5);
-		took(e, MACHINE_WIPING, MACHINE_VERIFYING, 5);
+		GOES(&c, 1800, MACHINE_FREE, MACHINE_BOOTING, MACHINE_STOPPING);
+		GOES(&c, 5, MACHINE_FREE, MACHINE_CLAIMED, MACHINE_FREE);
+		GOES(&c, 5, MACHINE_SERVING, MACHINE_DRAINING, MACHINE_SERVING);
 	}
-	assert_false(eta_from(e, "hgx", MACHINE_BOOTING, &span));
-	assert_false(eta_from(e, "hgx", MACHINE_CLAIMED, &span));
-	eta_saw(e, NULL, NULL);
-	eta_free(e);
+	assert_false(expected(&c, MACHINE_BOOTING, &span));
+	assert_false(expected(&c, MACHINE_CLAIMED, &span));
+	assert_false(expected(&c, MACHINE_DRAINING, &span));
+	assert_int_equal(eta_saw(c.e, NULL, NULL).by, ETA_BY_NONE);
+	eta_free(c.e);
+}
+
+/* The Machine's first sight is none of its entry. */
+static void a_machine_seen_on_its_way_is_measured_from_the_state_it_was_in(void **state)
+{
+	struct clock c = clock_new();
+	struct eta_span span;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		c.m.status.state = NULL;
+		GOES(&c, 10, MACHINE_BOOTING, MACHINE_JOINING, MACHINE_SERVING);
+		assert_int_equal(c.end.by, ETA_BY_NONE);
+	}
+	assert_true(expected(&c, MACHINE_BOOTING, &span));
+	assert_int_equal(span.p50, 20 * S);
+	assert_false(expected(&c, MACHINE_CLAIMED, &span));
+	eta_saw(c.e, &c.m, NULL);
+	eta_free(c.e);
+}
+
+static void a_way_that_ends_says_by_when_it_was_expected(void **state)
+{
+	static const struct {
+		int s;
+		enum eta_by by;
+	} cases[] = {{40, ETA_BY_P50}, {50, ETA_BY_P50}, {51, ETA_BY_P90},
+		     {90, ETA_BY_P90}, {91, ETA_LATER},	 {5000, ETA_LATER}};
+	struct clock c;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		c = clock_new();
+		for (int k = 1; k <= 10; k++) {
+			GOES(&c, k * 10, MACHINE_FREE, MACHINE_GATING, MACHINE_SERVING);
+			assert_int_equal(c.end.by == ETA_BY_NONE, k <= 3);
+		}
+		GOES(&c, cases[i].s, MACHINE_FREE, MACHINE_GATING, MACHINE_SERVING);
+		assert_int_equal(c.end.by, cases[i].by);
+		assert_int_equal(c.end.way, ETA_SERVING);
+		eta_free(c.e);
+	}
+}
+
+static struct provider_object_instance_type hgx = {
+	.name = "hgx", .expected = {.serving = 900 * S, .free = 3600 * S}};
+static const struct provider_object hall = {.meta.name = "hall", .spec.instance_types = {&hgx, 1}};
+
+static const struct provider_object_path *row(const struct provider_object_status *s,
+					      const char *from)
+{
+	for (size_t i = 0; i < s->paths.n; i++)
+		if (str_eq(s->paths.v[i].from, from))
+			return &s->paths.v[i];
+	return NULL;
+}
+
+static void what_is_declared_stands_in_until_three_were_measured(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct clock c = clock_new();
+	struct provider_object_status s = {0};
+	struct eta_span span;
+
+	(void)state;
+	eta_provider(c.e, &hall);
+	assert_true(expected(&c, MACHINE_CLAIMED, &span));
+	assert_int_equal(span.p90, 900 * S);
+	assert_true(expected(&c, MACHINE_WIPING, &span));
+	assert_int_equal(span.p90, 3600 * S);
+	assert_false(eta_from(c.e, "hall", "hgx", MACHINE_WIPING, 3601 * S, &span));
+	assert_false(expected(&c, MACHINE_QUARANTINED, &span));
+	COMES(&c, 10);
+	eta_paths(c.e, &hall, a, &s);
+	assert_int_equal(row(&s, "claimed")->source, PATH_DECLARED);
+	assert_int_equal(row(&s, "claimed")->seen, 1);
+	assert_int_equal(row(&s, "draining")->source, PATH_DECLARED);
+	assert_null(row(&s, "wiping"));
+	COMES(&c, 10);
+	COMES(&c, 20);
+	eta_paths(c.e, &hall, a, &s);
+	assert_int_equal(row(&s, "claimed")->source, PATH_MEASURED);
+	assert_int_equal(row(&s, "claimed")->p90, 120 * S);
+	assert_int_equal(row(&s, "gating")->recent.v[2], 20);
+	eta_free(c.e);
+}
+
+static void a_restart_forgets_nothing(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct clock c = clock_new(), d = clock_new();
+	struct provider_object p = hall;
+	struct provider_object_status again = {0};
+	struct eta_span x, y;
+
+	(void)state;
+	eta_provider(c.e, &hall);
+	for (int i = 1; i <= 70; i++)
+		COMES(&c, i);
+	eta_paths(c.e, &hall, a, &p.status);
+	assert_int_equal(row(&p.status, "claimed")->recent.n, ETA_RECENT);
+	COMES(&d, 9999); /* seen here, before the Provider was read */
+	eta_provider(d.e, &p);
+	eta_paths(d.e, &hall, a, &again);
+	assert_int_equal(again.paths.n, p.status.paths.n);
+	for (int s = MACHINE_CLAIMED; s <= (int)MACHINE_GATING; s++) {
+		assert_true(expected(&c, (enum machine_state)s, &x));
+		assert_true(expected(&d, (enum machine_state)s, &y));
+		assert_int_equal(x.p50, y.p50);
+		assert_int_equal(x.p90, y.p90);
+	}
+	for (size_t i = 0; i < again.paths.n; i++)
+		assert_memory_equal(again.paths.v[i].recent.v, p.status.paths.v[i].recent.v,
+				    again.paths.v[i].recent.n * sizeof(int64_t));
+	COMES(&d, 1); /* what is newer here is not taken back */
+	eta_provider(d.e, &p);
+	eta_paths(d.e, &hall, a, &again);
+	assert_int_equal(row(&again, "claimed")->seen, 71);
+	eta_free(c.e);
+	eta_free(d.e);
+}
+
+/* Whoever may write the status. */
+static void nonsense_in_the_status_does_no_harm(void **state)
+{
+	static int64_t wild[] = {-5, INT64_MAX, INT64_MIN};
+	static struct provider_object_path rows[] = {
+		{.instance_type = "hgx", .from = "serving", .seen = 9, .recent = {wild, 3}},
+		{.instance_type = "hgx", .from = "no such", .seen = 9, .recent = {wild, 3}},
+		{.instance_type = "hgx", .seen = 9},
+		{.from = "claimed", .seen = 9},
+		{.instance_type = "hgx", .from = "gating", .seen = INT64_MAX, .recent = {wild, 3}},
+	};
+	struct provider_object p = hall;
+	struct clock c = clock_new();
+	struct eta_span span;
+
+	(void)state;
+	p.status.paths.v = rows;
+	p.status.paths.n = 5;
+	eta_provider(c.e, &p);
+	assert_true(expected(&c, MACHINE_GATING, &span));
+	assert_in_range(span.p90, 0, INT64_C(400) * 86400 * S);
+	COMES(&c, 10);
+	eta_free(c.e);
 }
 
 /* Elastic machines are booted from claimed. */
 static void a_state_that_a_type_does_not_have_takes_no_time(void **state)
 {
-	struct eta *e = eta_new();
+	struct clock c = clock_new();
 	struct eta_span span;
 
 	(void)state;
-	for (int i = 0; i < 3; i++) {
-		took(e, MACHINE_CLAIMED, MACHINE_BOOTING, 10);
-		took(e, MACHINE_BOOTING, MACHINE_JOINING, 20);
-		took(e, MACHINE_JOINING, MACHINE_GATING, 30);
-		took(e, MACHINE_GATING, MACHINE_SERVING, 40);
-	}
-	assert_true(eta_from(e, "hgx", MACHINE_CLAIMED, &span));
+	for (int i = 0; i < 3; i++)
+		GOES(&c, 25, MACHINE_FREE, MACHINE_CLAIMED, MACHINE_BOOTING, MACHINE_JOINING,
+		     MACHINE_GATING, MACHINE_SERVING);
+	assert_true(expected(&c, MACHINE_CLAIMED, &span));
 	assert_int_equal(span.p50, 100 * S);
-	eta_free(e);
+	assert_false(expected(&c, MACHINE_IMAGING, &span));
+	eta_free(c.e);
 }
 
 static void the_text_has_few_steps(void **state)
@@ -130,8 +380,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(three_have_to_come_before_anything_is_said),
 		cmocka_unit_test(half_are_ready_by_p50_and_nine_of_ten_by_p90),
+		cmocka_unit_test(a_whole_way_is_measured_and_not_its_states),
+		cmocka_unit_test(who_has_waited_is_told_of_those_that_took_longer),
+		cmocka_unit_test(a_machine_that_leaves_is_measured_until_it_is_free),
+		cmocka_unit_test(quarantine_counts_from_there_on_and_only_where_drover_ends_it),
 		cmocka_unit_test(the_last_fifty_count),
-		cmocka_unit_test(what_failed_on_the_way_does_not_count),
+		cmocka_unit_test(what_was_given_up_on_the_way_does_not_count),
+		cmocka_unit_test(a_machine_seen_on_its_way_is_measured_from_the_state_it_was_in),
+		cmocka_unit_test(a_way_that_ends_says_by_when_it_was_expected),
+		cmocka_unit_test(what_is_declared_stands_in_until_three_were_measured),
+		cmocka_unit_test(a_restart_forgets_nothing),
+		cmocka_unit_test(nonsense_in_the_status_does_no_harm),
 		cmocka_unit_test(a_state_that_a_type_does_not_have_takes_no_time),
 		cmocka_unit_test(the_text_has_few_steps),
 	};

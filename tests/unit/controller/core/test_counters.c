@@ -169,6 +169,23 @@ static void a_place_is_counted_without_the_name_of_the_segment(void **state)
 	counters_free(f);
 }
 
+static void ways_are_counted_by_the_leader_alone(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct context c = {.metrics = m};
+	struct counters *f = counters_new(&c);
+	static const char *const way_by[] = {"way", "by", NULL};
+	struct metric *ways = metrics_counter(m, "drover_eta_ways_total", "", way_by);
+
+	(void)state;
+	counters_way(f, "free", "p90");
+	assert_true(metric_get(ways, (const char *const[]){"free", "p90"}) == 0);
+	c.leading = true;
+	counters_way(f, "free", "p90");
+	assert_true(metric_get(ways, (const char *const[]){"free", "p90"}) == 1);
+	counters_free(f);
+}
+
 static void only_a_leader_counts_times_and_only_of_states_that_were_left(void **state)
 {
 	OWN(metrics) m = metrics_new();
@@ -206,6 +223,7 @@ int main(void)
 		cmocka_unit_test(a_tenancy_is_counted_from_claim_to_wipe),
 		cmocka_unit_test(a_claim_that_fails_is_counted_once_with_its_reason),
 		cmocka_unit_test(a_place_is_counted_without_the_name_of_the_segment),
+		cmocka_unit_test(ways_are_counted_by_the_leader_alone),
 		cmocka_unit_test(only_a_leader_counts_times_and_only_of_states_that_were_left),
 	};
 

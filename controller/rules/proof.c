@@ -1,0 +1,28 @@
+#include "controller/rules/proof.h"
+
+#include "controller/rules/way.h"
+
+/* Tests: tests/unit/controller/rules/test_proof.c */
+
+int proof_of_network(const struct provider_object *p)
+{
+	switch ((enum provider_object_fabric)p->spec.network.type) {
+	case FABRIC_NONE:
+		return VIRTUAL_CLUSTER_PROOF_NONE;
+	case FABRIC_NETRIS: /* what its controller told the switches, and that these are alive */
+		return VIRTUAL_CLUSTER_PROOF_WEAK;
+	case FABRIC_EXEC: /* its program may say so */
+		return VIRTUAL_CLUSTER_PROOF_STRONG;
+	}
+	return VIRTUAL_CLUSTER_PROOF_NONE;
+}
+
+bool proof_by_packets(const struct provider_object *p)
+{
+	return p->spec.network.type != FABRIC_NONE && p->spec.network.probe.provisioning.n;
+}
+
+bool proof_is_probed(const struct virtual_cluster *vc)
+{
+	return vc->spec.network.probe.n || way_address(vc);
+}

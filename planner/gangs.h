@@ -1,0 +1,36 @@
+#ifndef PLANNER_GANGS_H
+#define PLANNER_GANGS_H
+
+#include "planner/queue.h"
+
+/*
+ * gangs: pods that are of use together alone.
+ *
+ * Of a gang's pods those count that have a node and those that a claim on its way was made for.  What it lacks of its size
+ * gets places in one transaction (planner/gang_try.h), when the first of its pods has its turn, or nothing is opened and
+ * each of its pods is told how far it went.  A gang of which fewer pods are there than its size waits for the others; one that
+ * has begun (a pod has a node) does not: pods that have ended are not made again.  What it has beyond its size is served pod by
+ * pod, like any other.
+ * Tests: tests/unit/planner/test_gangs.c, tests/unit/planner/test_oracle.c
+ */
+struct plan_gang {
+	const struct world_gang *it;
+	struct plan_tenant *tenant;
+	struct queued **v; /* who waits, in the order of the queue, those with seats among them */
+	size_t n, cap;
+	size_t begun, seated;
+	const struct queued *turn;   /* whose turn it was taken in */
+	size_t want, need;	     /* who have no place yet; so many of them at least */
+	size_t number;		     /* from 1, once it has its places */
+	struct plan_reason *reasons; /* NULL: it has its places, or needs none */
+	size_t nreasons;
+};
+
+/* The gang of a pod; NULL: it is of none. */
+struct plan_gang *gangs_of(struct planning *p, const struct world_one *pod, struct plan_tenant *t);
+/* Each of its pods that waits, in the order of the queue, once seats are taken. */
+void gangs_add(struct planning *p, struct queued *q);
+/* The turn of q, of a gang, has come.  Those that got a place have a seat afterwards. */
+void gangs_serve(struct planning *p, struct queued *q);
+
+#endif

@@ -1,0 +1,52 @@
+#include "planner/refusal.h"
+
+#include "base/str.h"
+
+static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_code code,
+		   const char *text)
+{
+	c->reasons = arena_new_obj(p->a, struct plan_reason);
+	c->reasons[0] = (struct plan_reason){"", code, text};
+	c->nreasons = 1;
+}
+
+bool refusal_is_of_tenant(const struct world_tenant *t)
+{
+	return t->paused || !t->version;
+}
+
+void refusal_of_tenant(struct planning *p, struct plan_class *c)
+{
+	const struct world_tenant *t = c->tenant->it;
+
+	if (!c->nreasons)
+		refuse(p, c, PLAN_TENANT,
+		       arena_printf(p->a, "tenant %s: %s", t->name,
+				    str_or(t->paused_reason,
+					   t->paused ? "paused" : "its version is not known")));
+}
+
+void refusal_of_pod(struct planning *p, struct plan_class *c)
+{
+	const struct world_pod *pod = c->pod;
+
+	if (c->nreasons)
+		return;
+	if (pod->unsupported)
+		refuse(p, c, PLAN_UNSUPPORTED,
+		       arena_printf(p->a, "%s is not judged", pod->unsupported));
+	else if (pod->gang_wait)
+		refuse(p, c, PLAN_GANG_UNKNOWN, pod->gang_wait);
+	else
+		refuse(p, c, PLAN_VOLUME, pod->volume_wait);
+}
+
+void refusal_over_budget(struct planning *p, struct plan_class *c)
+{
+	if (!c->nreasons || c->reasons[0].code != PLAN_OVER_BUDGET)
+		refuse(p, c, PLAN_OVER_BUDGET,
+		       arena_printf(p->a,
+				    "tenant %s: placing its pods takes more work than one "
+				    "tenant has; fewer different constraints help",
+				    c->tenant->it->name));
+}
