@@ -170,6 +170,8 @@ class Run:
                 return self.once(make())
             except Stale:
                 self.sum["begun again"] += 1
+            except testbed.plane.ApiError as e:
+                return f"the case is none: {e}"
         return "kube-scheduler does not hear which Nodes are there"
 
     def once(self, case):
@@ -278,6 +280,8 @@ def main():
             if wrong:
                 run.wrong.append(f"case {n} (again: --seed {args.seed} --only {n}): {wrong}")
                 print(run.wrong[-1], flush=True)
+            if n % 50 == 49:
+                timer.phase(f"{n + 1} cases")
         timer.phase(f"{len(numbers)} cases")
     finally:
         planner.close()

@@ -10,7 +10,6 @@ MODEL = "nvidia.com/gpu.product"
 NAMESPACES = {"one": {"team": "x"}, "two": {"team": "y"}, "three": {"team": "x", "kind": "batch"}}
 OVERHEAD = {"kata": {"cpu": "250m", "memory": "160Mi"}}
 APPS = ("web", "train", "db")
-NEVER = "Never"
 
 CATALOGUE = (
     ("small", {"cpu": "4", "memory": "8Gi", "pods": "8"}, {"gen": "1", "disk": "ssd"}),
@@ -27,9 +26,10 @@ def fixed_objects():
     """What all cases share: (path, object)."""
     for name, labels in NAMESPACES.items():
         yield "/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}}
-    for name, value in (("high", 1000), ("low", -10)):
+    for name, value in (("high", 1000), ("plain", 0), ("low", -10)):
         yield "/apis/scheduling.k8s.io/v1/priorityclasses", {
-            "metadata": {"name": name}, "value": value, "preemptionPolicy": NEVER}
+            "metadata": {"name": name}, "value": value, "globalDefault": name == "plain",
+            "preemptionPolicy": "Never"}
     for name, overhead in OVERHEAD.items():
         yield "/apis/node.k8s.io/v1/runtimeclasses", {
             "metadata": {"name": name}, "handler": name, "overhead": {"podFixed": overhead}}
@@ -134,9 +134,10 @@ class Case:
         if self.chance(4):
             requests["ephemeral-storage"] = "1Gi"
         out = {"name": name, "image": "drover.test/pause:1", "resources": {"requests": requests, "limits": limits}}
-        if self.chance(8):
-            out["ports"] = [{"containerPort": 80, "hostPort": self.r.choice((8080, 8081)),
-                             "protocol": self.r.choice(("TCP", "TCP", "UDP"))}]
+        ports = {"c0": (8080, 8081), "side": (8081, 8082)}.get(name)  # one port twice in a pod is refused
+        if ports and self.chance(8):
+            out["ports"] = [{"containerPort": 80, "hostPort": self.r.choice(ports),
+                             "protocol": "TCP" if name == "c0" else "UDP"}]
         return out
 
     def expression(self):
