@@ -146,7 +146,7 @@ headers: ## each header compiles alone, with gcc and clang
 		'for c in gcc clang; do $$c $(CPPFLAGS) $(ALONE) -x c -include {} /dev/null || exit 1; done'
 	@echo "headers: $(words $(HEADERS)) compile alone"
 
-CLANG_SRC = $(MAINS) $(SRC) $(UNIT_SRC) $(HELP_SRC) $(FUZZ_SRC) $(wildcard tests/bench/*.c)
+CLANG_SRC = $(MAINS) $(SRC) $(UNIT_SRC) $(HELP_SRC) $(FUZZ_SRC) $(wildcard tests/bench/*.c tests/real/*.c)
 clang: ## all sources without a warning of clang; compiles nothing
 	$(Q)printf '%s\n' $(CLANG_SRC) | xargs -P $(CORES) -n 16 clang $(CPPFLAGS) -DDROVER_VERSION='""' -DDROVER_COMMIT='""' $(ALONE)
 	@echo "clang: $(words $(CLANG_SRC)) sources, no warning"
@@ -195,6 +195,10 @@ bench: all $(BENCH) build/rel/tests/bench/load_apiserver ## measure; build/bench
 	$(Q)tests/real/parts/build
 	$(Q)tests/tools/bench $(BENCH) tests/bench/bench_embedded.py
 
+bench-peers: build/rel/tests/bench/plan_peer build/rel/tests/bench/bench_plan ## the planner beside Karpenter's, on the same pods
+	$(Q)build/rel/tests/bench/bench_plan >/dev/null
+	$(Q)tests/peers/run
+
 cover: ## line coverage of the unit tests, build/cover.txt
 	$(Q)tests/tools/deps build cover
 	$(Q)$(MAKE) --no-print-directory VARIANT=cov unit
@@ -222,7 +226,7 @@ uninstall: ## what install put there
 dist: ## a source archive of HEAD
 	mkdir -p build && git archive --prefix=drover-$(VERSION)/ -o build/drover-$(VERSION).tar.gz HEAD
 
--include $(OBJ:.o=.d) $(UNIT:=.d) $(BENCH:=.d) $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
+-include $(OBJ:.o=.d) $(UNIT:=.d) $(BENCH:=.d) $(B)/tests/bench/plan_peer.d $(B)/tests/real/plan_objects.d $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -230,5 +234,5 @@ help: ## this list
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: FORCE all unit check test test-long layers headers clang conformance demo demo-real image fuzz fuzz-targets bench \
+.PHONY: FORCE all unit check test test-long layers headers clang conformance demo demo-real image fuzz fuzz-targets bench bench-peers \
 	cover lint install uninstall dist help clean

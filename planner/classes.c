@@ -94,6 +94,7 @@ static uint64_t cost_of(const struct world_pod *p)
 
 	for (size_t i = 0; i < p->affinity.n; i++)
 		n += selector_cost(&p->affinity.v[i]);
+	n += selector_cost(&p->also);
 	for (size_t i = 0; i < p->preferences.n; i++)
 		n += selector_cost(&p->preferences.v[i].term);
 	for (size_t i = 0; i < p->volumes.n; i++)
@@ -113,7 +114,8 @@ static struct plan_fit *fit_of(struct planning *p, const struct world_shape *s,
 	f->fit = arena_new_obj(p->a, struct plan_fit);
 	f->fit->pod = &s->pod;
 	f->fit->tenant = tenant;
-	f->fit->any_label = !s->pod.node_selector.n && !s->pod.affinity.n && !s->pod.volumes.n;
+	f->fit->any_label = !s->pod.node_selector.n && !s->pod.affinity.n && !s->pod.also.n &&
+			    !s->pod.volumes.n;
 	f->fit->cost = cost_of(&s->pod);
 	return f->fit;
 }

@@ -150,7 +150,8 @@ static void index_key(struct world *w, const char *ns, const char *key, const ch
 static void put_into_index(struct groups *g, struct tenant_topology *of, struct topology_group *x)
 {
 	const struct requirement *r = one_value(x->it);
-	const char *ns = !x->it->nnamespaces	   ? x->pod->ns
+	const char *ns = x->it->everywhere	   ? ANY_NAMESPACE
+			 : !x->it->nnamespaces	   ? x->pod->ns
 			 : x->it->nnamespaces == 1 ? x->it->namespaces[0]
 						   : ANY_NAMESPACE;
 	struct bucket *b;
@@ -200,7 +201,7 @@ static struct topology_group *group_of(struct groups *g, const struct plan_side 
 
 static bool term_selects(const struct world_topology *it, const char *ns, const struct world_pod *p)
 {
-	bool in = !it->nnamespaces && str_eq(ns, p->ns);
+	bool in = it->everywhere || (!it->nnamespaces && str_eq(ns, p->ns));
 
 	for (size_t i = 0; !in && i < it->nnamespaces; i++)
 		in = str_eq(it->namespaces[i], p->ns);

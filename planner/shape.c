@@ -119,6 +119,7 @@ static void make_fit_key(struct world *w, const struct world_pod *p)
 	world_text_number(w, p->affinity.n);
 	for (size_t i = 0; i < p->affinity.n; i++)
 		add_selector(w, &p->affinity.v[i]);
+	add_selector(w, &p->also);
 	world_text_number(w, p->volumes.n);
 	for (size_t i = 0; i < p->volumes.n; i++)
 		add_volume(w, &p->volumes.v[i]);
@@ -178,6 +179,7 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	c->affinity.v = arena_calloc(a, p->affinity.n + 1, sizeof(*c->affinity.v));
 	for (size_t i = 0; i < p->affinity.n; i++)
 		c->affinity.v[i] = world_copy_selector(&p->affinity.v[i], a);
+	c->also = world_copy_selector(&p->also, a);
 	c->volumes.n = p->volumes.n;
 	c->volumes.v = arena_calloc(a, p->volumes.n + 1, sizeof(*c->volumes.v));
 	for (size_t i = 0; i < p->volumes.n; i++)
@@ -204,6 +206,9 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 static void add_selected(struct world *w, const struct world_topology *t, const char *ns)
 {
 	add_selector(w, &t->pods);
+	world_text_number(w, t->everywhere);
+	if (t->everywhere)
+		return;
 	world_text_number(w, t->nnamespaces);
 	for (size_t k = 0; k < t->nnamespaces; k++)
 		world_text_add(w, t->namespaces[k]);
@@ -241,6 +246,7 @@ static void make_side_key(struct world *w, const struct world_pod *p)
 		world_text_add(w, t->key);
 		world_text_number(w, (uint64_t)t->max_skew);
 		add_selector(w, &t->pods);
+		world_text_number(w, t->everywhere);
 		world_text_number(w, t->nnamespaces);
 		for (size_t k = 0; k < t->nnamespaces; k++)
 			world_text_add(w, t->namespaces[k]);

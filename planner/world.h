@@ -150,6 +150,7 @@ struct world_topology {
 	struct selector pods;	 /* of whose pods; no requirement: all */
 	const char **namespaces; /* none: the pod's own */
 	size_t nnamespaces;
+	bool everywhere; /* in every namespace, whatever they are */
 };
 /* Where a volume of a pod is, or may be made: on nodes that one of the terms matches (required node affinity of a
  * PersistentVolume; allowedTopologies of a StorageClass).  node: the one node that it is on, where it can be nowhere
@@ -179,6 +180,8 @@ struct world_pod {
 		struct selector *v;
 		size_t n;
 	} affinity;
+	struct selector
+		also; /* must hold, too: what was learnt of it (claims/refused.h); none: nothing */
 	struct {
 		struct world_preference *v;
 		size_t n;

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/eta.h"
+#include "controller/claims/refused.h"
 #include "controller/rules/claim.h"
 #include "controller/tenant/tenant.h"
 
@@ -23,6 +24,7 @@ struct pod_events {
 	struct context *c;
 	const struct tenants *tenants;
 	const struct eta *eta;
+	const struct refused *refused;
 	struct map *told; /* "tenant/ns/name" -> struct told */
 };
 
@@ -36,13 +38,14 @@ struct told {
 };
 
 struct pod_events *pod_events_new(struct context *c, const struct tenants *tenants,
-				  const struct eta *eta)
+				  const struct eta *eta, const struct refused *refused)
 {
 	struct pod_events *w = mem_new(struct pod_events);
 
 	w->c = c;
 	w->tenants = tenants;
 	w->eta = eta;
+	w->refused = refused;
 	w->told = map_new(free);
 	return w;
 }
@@ -136,6 +139,8 @@ static bool is_due(const struct reader *r, const struct word *w, size_t bucket, 
 static void tell(const struct reader *r, const struct word *w)
 {
 	const struct plan_pod *p = r->p;
+	const char *left = refused_words(r->w->refused, p->tenant, p->ns, p->name, r->a),
+		   *text = left ? arena_printf(r->a, "%s; %s", w->text, left) : w->text;
 	const size_t bucket = w->placed ? bucket_of(p->place) : 0;
 	struct told *last = r->last;
 	struct tenant *t = tenant_get(r->w->tenants, p->tenant);
@@ -152,10 +157,10 @@ static void tell(const struct reader *r, const struct word *w)
 	if (last->slack < POD_EVENTS_AGAIN_MS)
 		last->slack = POD_EVENTS_AGAIN_MS;
 	str_copy(last->news, sizeof(last->news), w->news);
-	kube_event(t->events, &ref, w->type, w->reason, "Provision", w->text);
+	kube_event(t->events, &ref, w->type, w->reason, "Provision", text);
 	if (another && tenant_may_log(t))
 		log_info("pod waits", LOG_S("tenant", p->tenant), LOG_S("ns", p->ns),
-			 LOG_S("pod", p->name), LOG_S("reason", w->reason), LOG_S("text", w->text));
+			 LOG_S("pod", p->name), LOG_S("reason", w->reason), LOG_S("text", text));
 }
 
 /* ", about 4 min", or "" where nothing is known. */

@@ -22,9 +22,10 @@
 
 struct eta;
 struct pod_events;
+struct refused;
 struct tenants;
 struct pod_events *pod_events_new(struct context *c, const struct tenants *tenants,
-				  const struct eta *eta);
+				  const struct eta *eta, const struct refused *refused);
 void pod_events_free(struct pod_events *w);
 
 /* What holds up a claim that a plan wants. */

@@ -20,6 +20,7 @@
 #include "controller/claims/claim_build.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/pod_events.h"
+#include "controller/claims/refused.h"
 #include "controller/claims/sending.h"
 #include "controller/claims/stop_line.h"
 #include "controller/claims/unwanted.h"
@@ -43,6 +44,7 @@ struct provisioner {
 	struct world_sync *sync;
 	struct avoided *avoided;
 	struct failing *failing;
+	struct refused *refused;
 	struct unwanted *unwanted;
 	struct batch batch;
 	struct loop_timer timer;
@@ -52,9 +54,10 @@ struct provisioner {
 	struct arena *arena;
 	struct plan *plan; /* ready */
 	struct pod_events_hold *held;
-	size_t told;   /* pods of it */
-	int64_t first; /* ms until there is more to do if nothing changes; 0: never */
-	bool again;    /* something changed meanwhile */
+	size_t told;	/* pods of it */
+	int64_t first;	/* ms until there is more to do if nothing changes; 0: never */
+	int64_t learns; /* the same, until a pod is taken for refused */
+	bool again;	/* something changed meanwhile */
 	struct loop_timer slice;
 	int64_t rests; /* loop_now() until which no other begins */
 	struct sending *sending;
@@ -222,6 +225,7 @@ static void on_ready(struct provisioner *s)
 	s->held = arena_calloc(s->arena, plan->nclaims + 1, sizeof(*s->held));
 	s->told = 0;
 	s->first = 0;
+	s->learns = refused_plan(s->refused, plan);
 	for (size_t i = 0; i < plan->nclaims; i++) {
 		s->held[i] = hold_of(s, l, &plan->claims[i]);
 		if (s->held[i].until && (!s->first || s->held[i].until < s->first))
@@ -260,6 +264,8 @@ static void on_slice(void *arg)
 	/* Who waits is told again, though nothing changes. */
 	if (s->plan->npods && (!s->first || s->first > POD_EVENTS_AGAIN_MS))
 		s->first = POD_EVENTS_AGAIN_MS;
+	if (s->learns && (!s->first || s->learns < s->first))
+		s->first = s->learns;
 	if (s->first)
 		loop_timer_start(&s->later, s->first);
 	plan_over(s);
@@ -315,6 +321,13 @@ static void on_changed(void *arg)
 	provisioner_kick(arg);
 }
 
+static void on_refused(const char *tenant, const char *ns, const char *name, void *arg)
+{
+	const struct provisioner *s = arg;
+
+	world_sync_refused(s->sync, tenant, ns, name);
+}
+
 /* It is in the cache, or nowhere. */
 static void on_sent(const char *name, void *arg)
 {
@@ -333,7 +346,8 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->c = c;
 	s->tenants = tenants;
 	s->batch = (struct batch){.idle_ms = c->o.batch_idle_ms, .most_ms = c->o.batch_most_ms};
-	s->pod_events = spec.pod_events = pod_events_new(c, tenants, eta);
+	s->refused = spec.refused = refused_new(c, tenants, on_refused, s);
+	s->pod_events = spec.pod_events = pod_events_new(c, tenants, eta, s->refused);
 	s->avoided = spec.avoided = avoided_new(c);
 	s->failing = spec.failing = failing_new(c);
 	s->unwanted = unwanted_new(c, tenants);
@@ -362,6 +376,7 @@ void provisioner_free(struct provisioner *s)
 	sending_free(s->sending);
 	avoided_free(s->avoided);
 	failing_free(s->failing);
+	refused_free(s->refused);
 	unwanted_free(s->unwanted);
 	pod_events_free(s->pod_events);
 	free(s);

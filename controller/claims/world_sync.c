@@ -11,6 +11,7 @@
 #include "controller/claims/failing.h"
 #include "controller/claims/free_again.h"
 #include "controller/claims/pod_events.h"
+#include "controller/claims/refused.h"
 #include "controller/claims/sending.h"
 #include "controller/claims/world_objects.h"
 #include "controller/drain/drains.h"
@@ -191,6 +192,7 @@ static void del_tenant(struct world_sync *s, const char *name)
 {
 	world_del_tenant(s->world, name);
 	pod_events_forget_tenant(s->spec.pod_events, name);
+	refused_forget_tenant(s->spec.refused, name);
 }
 
 struct probed {
@@ -269,22 +271,47 @@ void world_sync_tenant_reset(struct world_sync *s, const char *name)
 static bool put_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p)
 {
+	OWN(arena) a = arena_new();
+
 	if (!p)
 		return world_del_pod(s->world, tenant, ns, name);
-	if (!world_put_pod(s->world, p))
+	if (!world_put_pod(s->world, refused_apply(s->spec.refused, p, a)))
 		return false;
 	if (p->unschedulable && !p->node)
 		s->spec.came(s->spec.arg);
 	return true;
 }
 
+static void has_its_place(struct world_sync *s, const char *tenant, const char *ns,
+			  const char *name)
+{
+	pod_events_forget(s->spec.pod_events, tenant, ns, name);
+	refused_forget(s->spec.refused, tenant, ns, name);
+}
+
 void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p)
 {
-	if (!is_late(s, LATE_POD, tenant, ns, name))
-		tell(s, put_pod(s, tenant, ns, name, p));
+	bool changed = false;
+
+	if (!is_late(s, LATE_POD, tenant, ns, name)) {
+		changed = put_pod(s, tenant, ns, name, p);
+		tell(s, changed);
+	}
+	if (p && (p->unschedulable || (changed && p->node && !p->daemon)))
+		refused_sign(s->spec.refused, tenant);
 	if (!p || p->node)
-		pod_events_forget(s->spec.pod_events, tenant, ns, name);
+		has_its_place(s, tenant, ns, name);
+}
+
+void world_sync_refused(struct world_sync *s, const char *tenant, const char *ns, const char *name)
+{
+	OWN(arena) a = arena_new();
+	struct tenant *t = tenant_get(s->spec.tenants, tenant);
+	const struct world_pod *p = t ? tenant_world_pod(t, ns, name, a) : NULL;
+
+	if (p && !is_late(s, LATE_POD, tenant, ns, name))
+		tell(s, put_pod(s, tenant, ns, name, p));
 }
 
 static bool put_node(struct world_sync *s, const char *tenant, const char *name,
@@ -353,7 +380,7 @@ static bool catch_up(struct world_sync *s, const char *late)
 	case LATE_POD:
 		p = t ? tenant_world_pod(t, ns, name, a) : NULL;
 		if (!p || p->node) /* the plan may have told it something meanwhile */
-			pod_events_forget(s->spec.pod_events, tenant, ns, name);
+			has_its_place(s, tenant, ns, name);
 		return put_pod(s, tenant, ns, name, p);
 	case LATE_NODE:
 		return put_node(s, tenant, name, t ? tenant_node_get(t, name) : NULL);

@@ -17,6 +17,7 @@ struct avoided;
 struct eta;
 struct failing;
 struct pod_events;
+struct refused;
 struct sending;
 struct tenant_node;
 struct tenants;
@@ -29,6 +30,7 @@ struct world_sync_spec {
 	const struct eta *eta;
 	struct failing *failing;
 	struct pod_events *pod_events;
+	struct refused *refused;
 	struct sending *sending;
 	void (*changed)(void *arg);
 	void (*came)(
@@ -58,6 +60,8 @@ void world_sync_tenant(struct world_sync *s,
 		       const char *name); /* reads the object and the struct tenant */
 void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p);
+/* What kube-scheduler refused it is another (claims/refused.h). */
+void world_sync_refused(struct world_sync *s, const char *tenant, const char *ns, const char *name);
 void world_sync_node(struct world_sync *s, const char *tenant, const char *name,
 		     const struct tenant_node *n);
 /* The tenant's cluster is read anew: forget its pods and nodes. */

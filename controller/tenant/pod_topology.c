@@ -124,20 +124,30 @@ static const char *spread_of(const json_t *c, struct world_pod *p, struct arena 
 	return NULL;
 }
 
+/* An empty selector. */
+static bool selects_all(const json_t *selector)
+{
+	return !json_object_size(json_object_get(selector, "matchLabels")) &&
+	       !json_array_size(json_object_get(selector, "matchExpressions"));
+}
+
 static const char *term_of(const json_t *term, enum world_topology_kind kind, struct world_pod *p,
 			   struct arena *a)
 {
 	struct world_topology *t = &p->topology.v[p->topology.n];
-	const json_t *names = json_object_get(term, "namespaces");
+	const json_t *names = json_object_get(term, "namespaces"),
+		     *where = json_object_get(term, "namespaceSelector");
 	json_t *v;
 	size_t i;
 
-	/* Namespaces are not read, so what their labels select is not known. */
-	if (json_is_object(json_object_get(term, "namespaceSelector")))
+	/* Namespaces are not read: which of them labels select is not known.  Of one that runs, and keeps others away, all are
+	 * taken for selected: nobody is promised a place that he may not have. */
+	if (json_is_object(where) && !selects_all(where) && !p->node)
 		return kind == WORLD_APART ? "required pod anti-affinity with a namespaceSelector"
 					   : "required pod affinity with a namespaceSelector";
 	*t = (struct world_topology){.kind = kind,
-				     .key = copy(a, json_object_get(term, "topologyKey"))};
+				     .key = copy(a, json_object_get(term, "topologyKey")),
+				     .everywhere = json_is_object(where)};
 	if (!t->key || json_array_size(names) > ITEMS_MAX || !pods_of(term, &t->pods, p, a))
 		return kind == WORLD_APART ? "a required pod anti-affinity that cannot be read"
 					   : "a required pod affinity that cannot be read";

@@ -2,7 +2,7 @@
  * bench_plan: one thread builds a world from nothing (400 instance types, each
  * in three zones, every machine and every pod put one by one) and plans it.
  *
- *	plan_1k_mixed_ms, plan_5k_mixed_ms, plan_20k_mixed_ms   world and plan, the mix below
+ *	plan_1k_mixed_ms, plan_5k_mixed_ms, plan_20k_mixed_ms   world and plan, the mix
  *	plan_50k_identical_ms                                   the same, pods all alike
  *	plan_20k_mixed_solve_ms                                 plan_make() alone
  *	plan_incremental_ms   one more pod in a fleet of 5,000 nodes with 10 pods each: put and plan
@@ -10,13 +10,7 @@
  *	                      them when takes of plan_make()
  *	plan_rss_mb           peak with 20,000 pending pods and 2,000 nodes, in a process of its own
  *
- * The mix is the distribution of Karpenter's scheduling benchmark: CPU uniform
- * over 100, 250, 500, 1000 and 1500m, memory over 100, 256, 512, 1024, 2048 and
- * 4096Mi, labels over 7 letters; type i has i CPUs, 2i GiB and room for 10i
- * pods, less 100m and 10Mi.
- *
- * Five equal classes: plain, spread over zones, spread over hosts, together in a
- * zone (with their own label), apart on hosts (one label, so one node each).
+ * The mix: tests/bench/plan_mix.h.
  *
  * What differs from the reference: machines are finite and named, and each is
  * put, too; there is no price, so the type that wastes least is taken; spot and
@@ -27,56 +21,16 @@
 #include <string.h>
 #include "base/mem.h"
 #include "tests/bench/entry.h"
-#include "tests/bench/plan_world.h"
+#include "tests/bench/plan_mix.h"
 
 #define ROUNDS 5
 
-/* --- the world ----------------------------------------------------------------------------------- */
-
-enum kind { PLAIN, ZONE_SPREAD, HOST_SPREAD, ZONE_TOGETHER, HOST_APART, KINDS };
-
-static const char *const letters[] = {"a", "b", "c", "d", "e", "f", "g"};
-
-static void put_pod(struct world *w, unsigned i, unsigned total, bool mixed, uint64_t *s)
-{
-	static const int64_t cpu[] = {100, 250, 500, 1000, 1500},
-			     mib[] = {100, 256, 512, 1024, 2048, 4096};
-	const enum kind kind =
-		!mixed || i / (total / KINDS) >= KINDS ? PLAIN : (enum kind)(i / (total / KINDS));
-	const char *own = mixed ? letters[bench_next(s) % 7] : "a",
-		   *other = letters[bench_next(s) % 7];
-	struct resource requests[2] = {
-		{"cpu", bench_milli(mixed ? cpu[bench_next(s) % 5] : 500)},
-		{"memory", quantity_of((mixed ? mib[bench_next(s) % 6] : 512) * BENCH_MIB)}};
-	struct label label = {"my-label", kind == HOST_APART ? "nginx" : own};
-	const char *value = kind == ZONE_TOGETHER ? own : kind == HOST_APART ? "nginx" : other;
-	struct requirement of = {"my-label", SELECTOR_IN, &value, 1};
-	struct world_topology t = {.max_skew = 1, .pods = {&of, 1}};
-	struct world_pod p = {.tenant = "t",
-			      .ns = "default",
-			      .unschedulable = true,
-			      .requests = {requests, 2},
-			      .labels = {&label, 1}};
-	char name[32];
-
-	(void)str_format(name, sizeof(name), "pod-%06u", i);
-	p.name = p.uid = name;
-	t.kind = kind == ZONE_TOGETHER ? WORLD_TOGETHER
-		 : kind == HOST_APART  ? WORLD_APART
-				       : WORLD_SPREAD;
-	t.key = kind == ZONE_SPREAD || kind == ZONE_TOGETHER ? BENCH_ZONE : BENCH_HOST;
-	p.topology.v = &t;
-	p.topology.n = kind == PLAIN ? 0 : 1;
-	world_put_pod(w, &p);
-}
-
 static struct world *make_world(unsigned pods, bool mixed)
 {
-	struct world *w = bench_world(mixed ? pods / 8 + BENCH_TYPES : BENCH_TYPES * 4, 1);
-	uint64_t s = 42;
+	struct world *w =
+		bench_world(mixed ? pods / 8 + BENCH_TYPES : BENCH_TYPES * 4, BENCH_TYPES, 1);
 
-	for (unsigned i = 0; i < pods; i++)
-		put_pod(w, i, pods, mixed, &s);
+	mix_put_pods(w, pods, mixed, NULL);
 	return w;
 }
 
@@ -126,7 +80,7 @@ static double incremental(void)
 		const struct plan *p;
 		double took;
 
-		put_pod(w, i, 1, false, &s);
+		mix_put_pod(w, i, 1, false, &s, NULL);
 		p = plan_make(w, 0, a);
 		took = bench_ms() - began;
 		if (p->npods != i + 1)
@@ -143,7 +97,7 @@ static double wait_for(bool timed, size_t *told)
 
 	for (int i = 0; i < ROUNDS; i++) {
 		OWN(arena) a = arena_new();
-		OWN(world) w = bench_world(0, 1);
+		OWN(world) w = bench_world(0, BENCH_TYPES, 1);
 		uint64_t s = 42;
 		const struct plan *p;
 		double began, took;

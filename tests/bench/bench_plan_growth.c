@@ -73,10 +73,10 @@ static void put_pod(struct world *w, unsigned i, const struct world_pod *like, i
 
 static struct world *hosts(unsigned n)
 {
-	struct world *w = bench_world(n / 6 + BENCH_TYPES, 1);
+	struct world *w = bench_world(n / 6 + BENCH_TYPES, BENCH_TYPES, 1);
 	struct label label = {"app", "web"};
 	struct requirement of = {"app", SELECTOR_IN, (const char *[]){"web"}, 1};
-	struct world_topology t = {WORLD_SPREAD, BENCH_HOST, 3, {&of, 1}, NULL, 0};
+	struct world_topology t = {WORLD_SPREAD, BENCH_HOST, 3, {&of, 1}, NULL, 0, false};
 	const struct world_pod like = {.labels = {&label, 1}, .topology = {&t, 1}};
 
 	for (unsigned i = 0; i < n; i++)
@@ -86,7 +86,7 @@ static struct world *hosts(unsigned n)
 
 static struct world *apps(unsigned n)
 {
-	struct world *w = bench_world(n / 6 + BENCH_TYPES, 1);
+	struct world *w = bench_world(n / 6 + BENCH_TYPES, BENCH_TYPES, 1);
 
 	for (unsigned i = 0; i < n; i++) {
 		char app[16], other[16];
@@ -95,9 +95,9 @@ static struct world *apps(unsigned n)
 		struct requirement of = {"app", SELECTOR_IN, &own, 1},
 				   against = {"app", SELECTOR_IN, &enemy, 1};
 		struct world_topology t[] = {
-			{WORLD_SPREAD, BENCH_ZONE, 1, {&of, 1}, NULL, 0},
-			{WORLD_APART, BENCH_HOST, 0, {&of, 1}, NULL, 0},
-			{WORLD_APART, BENCH_HOST, 0, {&against, 1}, NULL, 0},
+			{WORLD_SPREAD, BENCH_ZONE, 1, {&of, 1}, NULL, 0, false},
+			{WORLD_APART, BENCH_HOST, 0, {&of, 1}, NULL, 0, false},
+			{WORLD_APART, BENCH_HOST, 0, {&against, 1}, NULL, 0, false},
 		};
 		const struct world_pod like = {.labels = {&label, 1}, .topology = {t, 3}};
 
@@ -110,7 +110,7 @@ static struct world *apps(unsigned n)
 
 static struct world *shapes_for(unsigned n, unsigned pools)
 {
-	struct world *w = bench_world(n / 50 + BENCH_TYPES, pools);
+	struct world *w = bench_world(n / 50 + BENCH_TYPES, BENCH_TYPES, pools);
 
 	for (unsigned i = 0; i < n; i++)
 		put_pod(w, i, &(struct world_pod){0}, 500 + i);
@@ -148,7 +148,7 @@ static void put_racks(struct world *w, unsigned n, unsigned size)
 
 static struct world *racks(unsigned n)
 {
-	struct world *w = bench_world(0, 1);
+	struct world *w = bench_world(0, BENCH_TYPES, 1);
 
 	put_racks(w, n, 8);
 	for (unsigned i = 0; i < n * 8; i++) {
@@ -157,7 +157,7 @@ static struct world *racks(unsigned n)
 		struct label label = {"job", job};
 		struct requirement of = {"job", SELECTOR_IN, &own, 1};
 		struct world_topology t = {
-			i % 2 ? WORLD_APART : WORLD_SPREAD, RACK, 1, {&of, 1}, NULL, 0};
+			i % 2 ? WORLD_APART : WORLD_SPREAD, RACK, 1, {&of, 1}, NULL, 0, false};
 		const struct world_pod like = {.labels = {&label, 1}, .topology = {&t, 1}};
 
 		(void)str_format(job, sizeof(job), "job-%u", (i & 1) + i / 32 * 2);
@@ -168,7 +168,7 @@ static struct world *racks(unsigned n)
 
 static struct world *gangs(unsigned n)
 {
-	struct world *w = bench_world(0, 1);
+	struct world *w = bench_world(0, BENCH_TYPES, 1);
 	const char *const levels[] = {RACK};
 
 	world_put_levels(w, levels, 1);
@@ -185,7 +185,7 @@ static struct world *gangs(unsigned n)
 
 static struct world *identical(unsigned n)
 {
-	struct world *w = bench_world(BENCH_TYPES * 4, 1);
+	struct world *w = bench_world(BENCH_TYPES * 4, BENCH_TYPES, 1);
 
 	for (unsigned i = 0; i < n; i++)
 		put_pod(w, i, &(struct world_pod){0}, 500);
@@ -194,7 +194,7 @@ static struct world *identical(unsigned n)
 
 static struct world *on_nodes(unsigned n)
 {
-	struct world *w = bench_world(BENCH_TYPES, 1);
+	struct world *w = bench_world(BENCH_TYPES, BENCH_TYPES, 1);
 
 	bench_put_nodes(w, n / 10, 0, NULL);
 	for (unsigned i = 0; i < n; i++)
@@ -220,11 +220,11 @@ CASE(on_nodes)
 
 static struct bench_figure incremental(unsigned n)
 {
-	OWN(world) w = bench_world(BENCH_TYPES, 1);
+	OWN(world) w = bench_world(BENCH_TYPES, BENCH_TYPES, 1);
 	struct label label = {"app", "web"};
 	struct requirement of = {"app", SELECTOR_IN, (const char *[]){"web"}, 1};
-	struct world_topology t[] = {{WORLD_SPREAD, BENCH_ZONE, 1, {&of, 1}, NULL, 0},
-				     {WORLD_SPREAD, BENCH_HOST, 20, {&of, 1}, NULL, 0}};
+	struct world_topology t[] = {{WORLD_SPREAD, BENCH_ZONE, 1, {&of, 1}, NULL, 0, false},
+				     {WORLD_SPREAD, BENCH_HOST, 20, {&of, 1}, NULL, 0, false}};
 	const struct world_pod like = {.labels = {&label, 1}, .topology = {t, 2}};
 	struct bench_figure best = {0};
 

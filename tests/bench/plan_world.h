@@ -51,7 +51,9 @@ static inline struct quantity bench_milli(int64_t n)
 	return (struct quantity){(__int128)n * 1000000};
 }
 
-static inline void bench_put_provider(struct world *w, unsigned zone, unsigned machines)
+/* One machine of each type, then of the first so many types in turn. */
+static inline void bench_put_provider(struct world *w, unsigned zone, unsigned machines,
+				      unsigned of_types)
 {
 	static struct world_instance_type types[BENCH_TYPES];
 	static struct resource capacity[BENCH_TYPES][3];
@@ -77,7 +79,8 @@ static inline void bench_put_provider(struct world *w, unsigned zone, unsigned m
 		char name[32];
 		struct world_machine m = {.name = name,
 					  .provider = provider,
-					  .instance_type = names[i % BENCH_TYPES],
+					  .instance_type =
+						  names[i < BENCH_TYPES ? i : i % of_types],
 					  .offered = true,
 					  .level_flash = -1,
 					  .level_hdd = -1};
@@ -88,7 +91,7 @@ static inline void bench_put_provider(struct world *w, unsigned zone, unsigned m
 }
 
 /* So many machines in each zone, for so many pools alike. */
-static inline struct world *bench_world(unsigned machines, unsigned pools)
+static inline struct world *bench_world(unsigned machines, unsigned of_types, unsigned pools)
 {
 	struct world *w = world_new();
 	const char *providers[BENCH_ZONES] = {"provider-0", "provider-1", "provider-2"},
@@ -96,7 +99,7 @@ static inline struct world *bench_world(unsigned machines, unsigned pools)
 
 	world_put_tenant(w, &(struct world_tenant){.name = "t", .weight = 1, .version = "1.36"});
 	for (unsigned z = 0; z < BENCH_ZONES; z++)
-		bench_put_provider(w, z, machines);
+		bench_put_provider(w, z, machines, of_types);
 	for (unsigned i = 0; i < pools; i++) {
 		char name[16];
 

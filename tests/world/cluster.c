@@ -92,9 +92,10 @@ void cluster_each(const struct cluster *p, const char *prefix,
 /* --- scheduler ------------------------------------------------------------------------------------ */
 
 struct fit {
-	const struct cluster *p;
+	struct cluster *p;
 	const json_t *pod;
 	char node[256];
+	bool refused; /* just now */
 	int64_t used;
 	const char *name; /* of the node looked at */
 };
@@ -148,6 +149,18 @@ static bool is_ready(const json_t *node)
 	return false;
 }
 
+/* The first that is looked at, once and for all. */
+static bool is_refused(struct fit *f)
+{
+	struct cluster *p = f->p;
+
+	if (!p->picky || (p->refused[0] && !str_eq(p->refused, f->name)))
+		return false;
+	f->refused = !p->refused[0];
+	str_copy(p->refused, sizeof(p->refused), f->name);
+	return true;
+}
+
 static bool try_node(const json_t *node, void *arg)
 {
 	struct fit *f = arg;
@@ -163,6 +176,8 @@ static bool try_node(const json_t *node, void *arg)
 			return true;
 	cluster_each(f->p, "pods/", count_used, f);
 	if (f->used + pod_gpus(f->pod) > gpus_at(json_at(node, "status", "allocatable")))
+		return true;
+	if (is_refused(f))
 		return true;
 	str_copy(f->node, sizeof(f->node), f->name);
 	return false;
@@ -210,12 +225,13 @@ static bool try_pod(const json_t *pod, void *arg)
 			    on_bound, p);
 		return false; /* room is counted again when this one is there */
 	}
-	if (is_marked(pod))
+	if (is_marked(pod) && !f.refused)
 		return true;
 	cluster_ask(p, "PATCH", arena_printf(a, "/api/v1/namespaces/%s/pods/%s/status", ns, name),
-		    json_pack("{s:{s:s,s:[{s:s,s:s,s:s,s:s}]}}", "status", "phase", "Pending",
+		    json_pack("{s:{s:s,s:[{s:s,s:s,s:s,s:s?,s:s}]}}", "status", "phase", "Pending",
 			      "conditions", "type", "PodScheduled", "status", "False", "reason",
-			      "Unschedulable", "lastTransitionTime",
+			      "Unschedulable", "message",
+			      f.refused ? "0/1 nodes are available" : NULL, "lastTransitionTime",
 			      str_time(now, loop_wall(p->loop))),
 		    NULL, NULL);
 	return true;

@@ -39,6 +39,8 @@ struct cluster {
 	struct loop_timer scheduler;
 	uint64_t scheduled; /* revision of the last look */
 	bool binding;
+	bool picky; /* it binds no pod to the first Node that would do, for a reason of its own */
+	char refused[256]; /* that Node; "": none yet */
 };
 
 void cluster_init(struct cluster *p, struct loop *l, struct http_mem_net *net, const char *name);

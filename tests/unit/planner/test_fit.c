@@ -221,6 +221,27 @@ static const char *lacks_beside(const char *requests, const char *room, const ch
 					: "other";
 }
 
+static void what_was_learnt_of_a_pod_must_hold_beside_its_own_terms(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct selector own = worlds_term(a, "zone in (x)");
+	struct world_pod p = {.affinity = {&own, 1}, .also = worlds_term(a, "host notin (n1)")};
+	const struct labels good = worlds_labels(a, "host=n2,zone=x"),
+			    coming = worlds_labels(a, "zone=x"),
+			    refused = worlds_labels(a, "host=n1,zone=x"),
+			    elsewhere = worlds_labels(a, "host=n2,zone=y");
+	const char *key = NULL;
+
+	(void)state;
+	assert_true(fit_labels(&p, &good));
+	assert_true(fit_labels(&p, &coming));
+	assert_false(fit_labels(&p, &elsewhere));
+	assert_false(fit_labels(&p, &refused));
+	assert_string_equal(fit_labels_miss(&p, &refused, &key, a),
+			    "what kube-scheduler refused: host NotIn (n1)");
+	assert_string_equal(key, "host");
+}
+
 static const char *lacks(const char *requests, const char *room)
 {
 	return lacks_beside(requests, room, "");
@@ -255,6 +276,7 @@ int main(void)
 		cmocka_unit_test(the_taint_that_is_in_the_way_is_named),
 		cmocka_unit_test(every_label_of_the_node_selector_must_be_there),
 		cmocka_unit_test(one_affinity_term_is_enough_and_all_its_parts_must_hold),
+		cmocka_unit_test(what_was_learnt_of_a_pod_must_hold_beside_its_own_terms),
 		cmocka_unit_test(a_node_has_to_suit_one_term_of_each_volume),
 		cmocka_unit_test(what_does_not_fit_is_named_with_its_key),
 		cmocka_unit_test(an_empty_term_matches_nothing),

@@ -43,7 +43,8 @@ static struct world_topology *constraint(struct world_pod *p, struct arena *a,
 
 	if (p->topology.n)
 		memcpy(v, p->topology.v, p->topology.n * sizeof(*v));
-	v[p->topology.n] = (struct world_topology){kind, key, 1, worlds_term(a, pods), NULL, 0};
+	v[p->topology.n] = (struct world_topology){
+		.kind = kind, .key = key, .max_skew = 1, .pods = worlds_term(a, pods)};
 	p->topology.v = v;
 	return &v[p->topology.n++];
 }
@@ -434,6 +435,26 @@ static void only_the_pool_that_has_machines_in_the_wrong_place_says_so(void **st
 		BLOCKED("zone") "; NoCapacity: pool empty: there is no machine of type small, big or gpu");
 }
 
+static void a_term_of_every_namespace_counts_pods_of_others(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = zones(a, 1);
+	struct world_pod p = app(a, "p", "app=y"), q = app(a, "q", "app=x");
+
+	(void)state;
+	run(w, a, "a", "na", "app=w");
+	q.ns = "elsewhere";
+	q.node = "na";
+	constraint(&q, a, WORLD_APART, ZONE, "app in (z)")->everywhere = true;
+	world_put_pod(w, &q);
+	constraint(&p, a, WORLD_APART, ZONE, "app in (x)")->everywhere = true;
+	world_put_pod(w, &p); /* keeps away from one in another namespace */
+	assert_string_equal(said(w, a, "p"), "new 0 on b0");
+	p = app(a, "p", "app=z"); /* is kept away by one in another */
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), "new 0 on b0");
+}
+
 /* --- a crowd, checked by counting --------------------------------------------------------------- */
 
 enum { CROWD = 240 };
@@ -560,6 +581,7 @@ int main(void)
 		cmocka_unit_test(pods_of_other_namespaces_and_tenants_do_not_count_unless_named),
 		cmocka_unit_test(a_pod_on_a_cordoned_node_counts),
 		cmocka_unit_test(a_pod_on_a_node_that_its_claim_still_speaks_for_counts),
+		cmocka_unit_test(a_term_of_every_namespace_counts_pods_of_others),
 		cmocka_unit_test(only_the_pool_that_has_machines_in_the_wrong_place_says_so),
 		cmocka_unit_test(in_a_crowd_every_constraint_holds_when_its_pod_is_placed),
 	};

@@ -587,7 +587,7 @@ static void constraints_that_the_planner_does_not_judge_are_named(void **state)
 		{"{'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
 		 "a required pod anti-affinity that cannot be read"},
 		{"{'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
-		 "{'topologyKey': 'zone', 'namespaceSelector': {}}]}}}",
+		 "{'topologyKey': 'zone', 'namespaceSelector': {'matchLabels': {'team': 'x'}}}]}}}",
 		 "required pod anti-affinity with a namespaceSelector"},
 		{SPREAD "}]}", NULL},
 		{SPREAD ", 'minDomains': 1}]}", NULL},
@@ -698,6 +698,30 @@ static void where_other_pods_let_it_be_is_read(void **state)
 	assert_int_equal(t[2].kind, WORLD_SPREAD);
 	assert_int_equal(t[2].max_skew, 2);
 	assert_true(picks(&t[2], "a", "7") && !picks(&t[2], "a", "8") && !picks(&t[2], "b", "7"));
+}
+
+#define APART_BY(where)                                                                            \
+	"'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["     \
+	"{'topologyKey': 'zone', 'labelSelector': {}, 'namespaceSelector': " where "}]}}}"
+
+static void an_empty_namespace_selector_is_every_namespace(void **state)
+{
+	const struct world_pod *p = labelled(*state, "{" APART_BY("{}"));
+
+	assert_null(p->unsupported);
+	assert_true(p->topology.v[0].everywhere);
+	p = labelled(*state, "{" APART_BY("null"));
+	assert_false(p->topology.v[0].everywhere);
+}
+
+/* Namespaces are not read: it may keep away whoever is in any of them. */
+static void a_pod_that_runs_keeps_others_away_by_any_namespace_selector(void **state)
+{
+	const struct world_pod *p =
+		labelled(*state, "{'nodeName': 'n-1', " APART_BY("{'matchLabels': {'team': 'x'}}"));
+
+	assert_int_equal(p->topology.n, 1);
+	assert_true(p->topology.v[0].everywhere);
 }
 
 static void a_selector_that_is_absent_selects_nobody(void **state)
@@ -1193,6 +1217,8 @@ int main(void)
 		T(a_bound_pod_keeps_its_labels_and_whom_it_bans),
 		T(an_affinity_that_cannot_be_judged_is_not_taken_for_none),
 		T(constraints_that_the_planner_does_not_judge_are_named),
+		T(an_empty_namespace_selector_is_every_namespace),
+		T(a_pod_that_runs_keeps_others_away_by_any_namespace_selector),
 		T(a_node_says_who_it_is_and_what_it_holds),
 		T(a_heartbeat_is_no_news_of_a_node),
 		T(a_node_with_our_taint_is_not_registered_yet),

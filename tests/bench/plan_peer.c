@@ -1,0 +1,83 @@
+/*
+ * plan_peer: drover's side of `make bench-peers`: plans so many pods of the mix, and writes them for the other side.
+ *
+ *	plan_peer PODS ROUNDS LIST
+ *
+ * Prints one line of JSON: the best time of the rounds, with all that it takes to know the pods and machines and without,
+ * the peak of memory, how many nodes, what they cost.  The price of a type is that of Karpenter's fake cloud: 0.1 for a CPU
+ * and 0.1 for 10^9 bytes.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "tests/bench/plan_mix.h"
+
+/* A cloud never runs out; here there are as many machines in each zone as pods, of the types that a handful of pods needs. */
+#define SMALL_TYPES 16
+
+static struct world *make_world(unsigned pods, FILE *list)
+{
+	struct world *w = bench_world(pods + BENCH_TYPES, SMALL_TYPES, 1);
+
+	mix_put_pods(w, pods, true, list);
+	return w;
+}
+
+static double price_of(const char *type)
+{
+	const double cpus = (double)strtol(type + strlen("type-"), NULL, 10);
+
+	return 0.1 * cpus + 0.1 * cpus * 2048 * (double)BENCH_MIB / 1e9;
+}
+
+static double price(const struct plan *p)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < p->nclaims; i++)
+		sum += price_of(p->claims[i].instance_type);
+	return sum;
+}
+
+int main(int argc, char **argv)
+{
+	const unsigned pods = argc == 4 ? (unsigned)strtoul(argv[1], NULL, 10) : 0,
+		       rounds = argc == 4 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
+	double all = 0, solve = 0, cost = 0;
+	struct rusage u;
+	size_t nodes = 0;
+	FILE *list;
+
+	mem_init();
+	if (!pods || !rounds)
+		bench_die("usage: plan_peer PODS ROUNDS LIST");
+	for (unsigned i = 0; i < rounds; i++) {
+		OWN(arena) a = arena_new();
+		const double began = bench_ms();
+		OWN(world) w = make_world(pods, NULL);
+		const double built = bench_ms();
+		const struct plan *p = plan_make(w, 0, a);
+		const double done = bench_ms();
+
+		for (size_t k = 0; k < p->npods; k++)
+			if (p->pods[k].outcome != PLAN_ON_NEW)
+				bench_die("not all pods are served");
+		if (!i || done - began < all) {
+			all = done - began;
+			solve = done - built;
+		}
+		nodes = p->nclaims;
+		cost = price(p);
+	}
+	if (getrusage(RUSAGE_SELF, &u) < 0)
+		bench_die("getrusage");
+	list = fopen(argv[3], "we");
+	if (!list)
+		bench_die(argv[3]);
+	world_free(make_world(pods, list));
+	if (fclose(list))
+		bench_die(argv[3]);
+	printf("{\"pods\": %u, \"ms\": %.3f, \"plan_ms\": %.3f, \"mb\": %.1f, \"nodes\": %zu, \"price\": %.2f}\n",
+	       pods, all, solve, (double)u.ru_maxrss / 1024, nodes, cost);
+	return 0;
+}

@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""What drover promises, held against the real kube-scheduler.
+
+    tests/real/scheduler.py [--cases 40] [--seed 1] [--only CASE] [--folder DIR] [--verbose]
+
+Cases are made by chance: Nodes that are there with pods on them, pods that wait, machines that could come.  For each:
+
+    1  kube-scheduler gets the Nodes and the pods, and marks those that have no place Unschedulable
+    2  drover plans for what the API server now says (tests/real/plan_objects.c)
+    3  the Nodes that drover would bring are made, with the labels, taints and room that it predicts
+    4  kube-scheduler has to bind each pod that was promised a place, and gets no more Nodes for it
+    5  it has to leave each pod unbound that drover says no machine would do for, though one Node of every type is offered
+
+kube-scheduler chooses among Nodes with room by scores of its own, so it may fill them in another way than drover did, until
+one pod is left over that had a place.  A case in which that happens is tried again with the Node of the plan as each pod's
+nominatedNodeName, which kube-scheduler takes if its own filters admit it: then all have to be bound.  How many pods that were
+is printed.  No kubelet and no virtual machine: kube-scheduler binds to Node objects.
+"""
+import argparse
+import collections
+import http.client
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import scheduler_cases as cases
+import testbed
+from testbed import pace, parts
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PLANNER = ROOT / "build/rel/tests/real/plan_objects"
+LOOK_S = 0.02
+TRIES = 5
+UNBOUND = "?fieldSelector=spec.nodeName="
+QUIET_S = 1.5  # nothing was bound for so long: nothing will be
+SCHEDULER = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: {{kubeconfig: {folder}/scheduler.conf, qps: 5000, burst: 5000}}
+leaderElection: {{leaderElect: false}}
+podInitialBackoffSeconds: 1
+podMaxBackoffSeconds: 1
+"""
+# What drover says of a pod that no machine would do for, as things are.
+NEVER = ("TooBig", "RequirementsNotMet", "TaintNotTolerated")
+# Objects come and go without the controllers that would look after them.
+OFF = "ServiceAccount,TaintNodesByCondition"
+
+
+class Plane(testbed.ControlPlane):
+    """etcd, kube-apiserver and kube-scheduler alone: no controller changes what a case has made."""
+
+    def __init__(self, folder):
+        super().__init__("scheduler", folder, apiserver_args=[f"--disable-admission-plugins={OFF}"])
+        self.connection = None
+
+    def wait_ready(self, limit_s=60):
+        pace.wait_for("the API server", self._answers, limit_s)
+        config = self.folder / "scheduler.yaml"
+        config.write_text(SCHEDULER.format(folder=self.folder))
+        self._spawn("kube-scheduler", [
+            parts.paths()["kube"] / "kube-scheduler", f"--config={config}", "--secure-port=0"])
+        return self
+
+    def api(self, method, path, body=None, content_type=None):
+        """Over one connection that is kept."""
+        kind = content_type or ("application/merge-patch+json" if method == "PATCH" else "application/json")
+        if not self.connection:
+            self.connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=pace.limit(30),
+                                                          context=self._context())
+        self.connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": kind})
+        reply = self.connection.getresponse()
+        text = reply.read()
+        if reply.status >= 300:
+            raise testbed.plane.ApiError(reply.status, text.decode(errors="replace"))
+        return json.loads(text or b"null")
+
+
+class Planner:
+    """drover's planner, one world after the other."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([PLANNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def plan(self, world):
+        self.process.stdin.write(json.dumps(world) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError("plan_objects has ended")
+        return json.loads(line)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def key(pod):
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def path_of(pod):
+    return f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+
+
+def is_told(pod):
+    """kube-scheduler has said something of it."""
+    return "nodeName" in pod["spec"] or any(c["type"] == "PodScheduled" for c in pod["status"].get("conditions", []))
+
+
+class Stale(Exception):
+    """kube-scheduler has bound a pod to a Node of an earlier case: it had not heard yet that it is gone."""
+
+
+class Run:
+    def __init__(self, plane, planner, verbose):
+        self.plane, self.planner, self.verbose = plane, planner, verbose
+        self.sum = collections.Counter()
+        self.wrong = []
+
+    # -- the cluster
+
+    def clean(self):
+        at_once = {"gracePeriodSeconds": 0}
+        for ns in cases.NAMESPACES:
+            self.plane.api("DELETE", f"/api/v1/namespaces/{ns}/pods", at_once)
+        self.plane.api("DELETE", "/api/v1/nodes", at_once)
+
+    def pods(self, which=""):
+        return {key(p): p for p in self.plane.api("GET", f"/api/v1/pods{which}")["items"]}
+
+    def make_pods(self, pods):
+        for p in pods:
+            self.plane.api("POST", path_of(p).rpartition("/")[0], p)
+
+    def make_nodes(self, nodes):
+        for n in nodes:
+            self.plane.api("POST", "/api/v1/nodes", n)
+
+    def settled(self, case):
+        """The pods, once kube-scheduler has said something of each."""
+        pace.wait_for("kube-scheduler to look at each pod",
+                      lambda: all(map(is_told, self.pods(UNBOUND).values())), 20, LOOK_S)
+        pods = self.pods()
+        if not all(case.owns(p["spec"].get("nodeName")) for p in pods.values()):
+            raise Stale
+        return pods
+
+    def bound(self, wanted):
+        """Those of wanted that are left unbound when nothing more happens."""
+        last, since = None, time.monotonic()
+        while True:
+            unbound = self.pods(UNBOUND)
+            left = [w for w in wanted if w in unbound]
+            now = time.monotonic()
+            if left != last:
+                last, since = left, now
+            if not left or now - since > pace.limit(QUIET_S):
+                return left
+            time.sleep(LOOK_S)
+
+    # -- one case
+
+    def confirm(self, make):
+        for _ in range(TRIES):
+            try:
+                return self.once(make())
+            except Stale:
+                self.sum["begun again"] += 1
+            except testbed.plane.ApiError as e:
+                return f"the case is none: {e}"
+        return "kube-scheduler does not hear which Nodes are there"
+
+    def once(self, case):
+        """None, or what was wrong."""
+        self.clean()
+        self.make_nodes(case.nodes)
+        self.make_pods(case.bound)
+        self.make_pods(case.waiting)
+        pods = self.settled(case)
+        world = {**case.supply, "nodes": case.nodes, "pods": list(pods.values())}
+        plan = self.planner.plan(world)
+        new = [case.node_of(f"new-{i}", c) for i, c in enumerate(plan["claims"])]
+        promised, never = {}, []
+        for p in plan["pods"]:
+            name = f"{p['namespace']}/{p['name']}"
+            self.sum["pods"] += 1
+            if p["outcome"] == "nothing":
+                self.sum[p["reasons"][0][0]] += 1
+                if p["reasons"][0][0] in NEVER:
+                    never.append((name, p["reasons"][0]))
+            else:
+                promised[name] = case.name(f"new-{p['claim']}") if p["outcome"] == "new" else p["target"]
+        if self.verbose:
+            print(json.dumps({"plan": plan}, indent=1))
+        self.sum["nodes opened"] += len(new)
+        self.sum["promises"] += len(promised)
+        self.make_nodes(new)
+        left = self.bound(promised)
+        if left:
+            self.sum["packed another way"] += 1
+            self.sum["of them left over"] += len(left)
+            wrong = self.as_planned(case, pods, promised)
+            if wrong:
+                return f"{wrong}\nat first {left}"
+        return self.never_fit(case, never) if never else None
+
+    def as_planned(self, case, before, promised):
+        """Anew, one after the other as the plan has them, each with its Node nominated; those that were bound before
+        stay.  Who waits for another to be placed has its turn again."""
+        again = {key(p): p for p in case.waiting}
+        self.drop(p for name, p in again.items() if "nodeName" not in before[name]["spec"])
+        left = [name for name in promised if "nodeName" not in before[name]["spec"]]
+        while left:
+            last, left = left, [name for name in left if not self.nominated(again[name], promised[name])]
+            if left == last:
+                break
+            self.drop(again[name] for name in left)
+        pods = self.pods() if left else {}
+        return "; ".join(f"{name} was promised {promised[name]}, and: {said(pods[name])}" for name in left)
+
+    def drop(self, pods):
+        for p in pods:
+            self.plane.api("DELETE", path_of(p), {"gracePeriodSeconds": 0})
+
+    def nominated(self, pod, node):
+        """It is bound: a pod is nominated while a gate keeps kube-scheduler off."""
+        gated = {**pod["spec"], "schedulingGates": [{"name": "drover.test/wait"}]}
+        self.make_pods([{**pod, "spec": gated}])
+        self.plane.api("PATCH", f"{path_of(pod)}/status", {"status": {"nominatedNodeName": node}})
+        self.plane.api("PATCH", path_of(pod), {"spec": {"schedulingGates": []}})
+        return not self.bound([key(pod)])
+
+    def never_fit(self, case, never):
+        """One empty Node of each type: none of them is bound."""
+        waiting = {key(p): p for p in case.waiting}
+        self.clean()
+        self.make_nodes(case.one_of_each())
+        self.make_pods([waiting[name] for name, _ in never])
+        pods = self.settled(case)
+        self.sum["told never"] += len(never)
+        return "; ".join(f"{name} is on {pods[name]['spec']['nodeName']}, and drover said {why}"
+                         for name, why in never if "nodeName" in pods[name]["spec"])
+
+
+def said(pod):
+    return next((c.get("message", c["reason"]) for c in pod["status"].get("conditions", [])
+                 if c["type"] == "PodScheduled"), "nothing")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--cases", type=int, default=40)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--only", type=int, help="one case")
+    p.add_argument("--folder", type=pathlib.Path)
+    p.add_argument("--verbose", action="store_true", help="print the worlds and plans")
+    args = p.parse_args()
+    folder = args.folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-scheduler-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    testbed.process.sweep(folder)
+    timer = testbed.Timer()
+    plane, planner = Plane(folder).start(), Planner()
+    run = Run(plane, planner, args.verbose)
+    numbers = range(args.cases) if args.only is None else [args.only]
+    try:
+        plane.wait_ready()
+        for o in cases.fixed_objects():
+            plane.api("POST", *o)
+        timer.phase("a control plane")
+        for n in numbers:
+            if args.verbose:
+                case = cases.Case(args.seed, n)
+                print(json.dumps({**case.supply, "nodes": case.nodes, "bound": case.bound,
+                                  "waiting": case.waiting}, indent=1))
+            wrong = run.confirm(lambda n=n: cases.Case(args.seed, n))
+            if wrong:
+                run.wrong.append(f"case {n} (again: --seed {args.seed} --only {n}): {wrong}")
+                print(run.wrong[-1], flush=True)
+            if n % 50 == 49:
+                timer.phase(f"{n + 1} cases")
+        timer.phase(f"{len(numbers)} cases")
+    finally:
+        planner.close()
+        plane.stop()
+    print(", ".join(f"{n} {what}" for what, n in run.sum.items()))
+    print(f"scheduler: {len(numbers) - len(run.wrong)} of {len(numbers)} cases confirmed by kube-scheduler")
+    return 1 if run.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

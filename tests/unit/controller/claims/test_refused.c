@@ -1,0 +1,163 @@
+#include "tests/unit/controller/bench.h"
+
+#include <stdlib.h>
+#include "base/str.h"
+
+#define PODS "/api/v1/namespaces/default/pods"
+#define MINUTE_MS 60000
+
+static int setup(void **state)
+{
+	struct bench *d;
+
+	bench_setup(state);
+	d = *state;
+	bench_tenants(d);
+	bench_fleet(d);
+	bench_run(d, 5000);
+	return 0;
+}
+
+/* With room for a pod of 8 GPUs, of the type of machine m-1. */
+static void add_node(struct bench *d, const char *name)
+{
+	bench_must(
+		d, &d->team, "POST", "/api/v1/nodes",
+		arena_printf(
+			d->a,
+			"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': '%s', 'labels': {"
+			"'kubernetes.io/hostname': '%s', 'node.kubernetes.io/instance-type': 'hgx'}},"
+			" 'spec': {'providerID': 'x://1'}, 'status': {"
+			"'allocatable': {'nvidia.com/gpu': '8', 'cpu': '64', 'memory': '512Gi', 'pods': '110'},"
+			"'conditions': [{'type': 'Ready', 'status': 'True'}]}}",
+			name, name));
+	bench_run(d, 1000);
+}
+
+static bool on_claim(const struct kube_entry *en, void *arg)
+{
+	(void)en;
+	++*(size_t *)arg;
+	return true;
+}
+
+static size_t claims(struct bench *d)
+{
+	size_t n = 0;
+
+	kube_cache_each(d->c.cache[OBJECT_NODE_CLAIM], on_claim, &n);
+	return n;
+}
+
+/* Of the last event for this reason. */
+static const char *note(struct bench *d, const char *reason)
+{
+	const char *text = "";
+	struct err e;
+	json_t *o;
+	size_t i;
+
+	bench_must(d, &d->team, "GET", "/api/v1/namespaces/default/events", NULL);
+	OWN_JSON list = json_parse(d->text, strlen(d->text), &e);
+	json_array_foreach (json_object_get(list, "items"), i, o)
+		if (str_eq(json_str_at(o, "reason"), reason))
+			text = arena_strdup(d->a, str_or(json_str_at(o, "message"),
+							 str_or(json_str_at(o, "note"), "")));
+	return text;
+}
+
+static void says(struct bench *d, const char *reason, const char *part)
+{
+	const char *text = note(d, reason);
+
+	if (!strstr(text, part))
+		fail_msg("%s: %s; wanted: %s", reason, text, part);
+}
+
+static void a_pod_left_unbound_for_a_minute_gets_another_machine(void **state)
+{
+	struct bench *d = *state;
+
+	add_node(d, "left");
+	bench_pod(d, "train", 8);
+	bench_run(d, 50000);
+	assert_int_equal(claims(d), 0);
+	bench_run(d, 20000);
+	assert_int_equal(claims(d), 1);
+	says(d, "Nominated", "machine m-1 of pool h100");
+	says(d, "Nominated", "kube-scheduler left it unbound for a minute on Node left");
+}
+
+static void after_two_nodes_of_a_type_it_gets_none_of_that_type(void **state)
+{
+	struct bench *d = *state;
+
+	add_node(d, "left-1");
+	add_node(d, "left-2");
+	bench_pod(d, "train", 8);
+	bench_run(d, 3 * MINUTE_MS);
+	assert_int_equal(claims(d), 0);
+	says(d, "RequirementsNotMet",
+	     "Node left-1, Node left-2: it gets no more machines of type hgx");
+	bench_pod(d, "other", 8); /* what one pod was refused is not held against another */
+	bench_run(d, 10000);
+	says(d, "RequirementsNotMet", "Node left-2");
+	assert_int_equal(claims(d), 0); /* it has room on a Node */
+}
+
+static void what_was_learnt_is_forgotten_with_the_pod_and_after_a_day(void **state)
+{
+	struct bench *d = *state;
+
+	add_node(d, "left-1");
+	add_node(d, "left-2");
+	bench_pod(d, "train", 8);
+	bench_run(d, 3 * MINUTE_MS);
+	assert_int_equal(bench_events(&d->team, "RequirementsNotMet"), 1);
+	bench_must(d, &d->team, "DELETE", PODS "/train", NULL);
+	bench_run(d, 1000);
+	bench_pod(d, "train", 8);
+	bench_run(d, 10000);
+	assert_int_equal(bench_events(&d->team, "RequirementsNotMet"), 1);
+	bench_run(d, 3 * MINUTE_MS);
+	assert_int_equal(bench_events(&d->team, "RequirementsNotMet"), 2);
+	bench_must(d, &d->team, "DELETE", "/api/v1/nodes/left-1", NULL);
+	bench_must(d, &d->team, "DELETE", "/api/v1/nodes/left-2", NULL);
+	bench_run(d, 23 * 60 * MINUTE_MS);
+	assert_int_equal(claims(d), 0);
+	bench_run(d, 2 * 60 * MINUTE_MS);
+	assert_int_equal(claims(d), 1);
+}
+
+/* It says nothing of any pod: it is down, not of another opinion. */
+static void a_scheduler_that_stands_still_refuses_nothing(void **state)
+{
+	struct bench *d = *state;
+
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'wiping'}");
+	bench_pod(d, "train", 8);
+	bench_run(d, 20000);
+	add_node(d, "left");
+	bench_run(d, MINUTE_MS);
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'free'}");
+	bench_run(d, 10 * MINUTE_MS);
+	assert_int_equal(claims(d), 0);
+	assert_true(bench_events(&d->team, "RoomOnNode") >= 1);
+	bench_pod(d, "huge", 9); /* it works again */
+	bench_run(d, 2 * MINUTE_MS);
+	assert_int_equal(claims(d), 1);
+}
+
+int main(void)
+{
+#define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, bench_teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(a_pod_left_unbound_for_a_minute_gets_another_machine),
+		CASE(after_two_nodes_of_a_type_it_gets_none_of_that_type),
+		CASE(what_was_learnt_is_forgotten_with_the_pod_and_after_a_day),
+		CASE(a_scheduler_that_stands_still_refuses_nothing),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
