@@ -119,7 +119,7 @@ static double wait_for(bool timed, size_t *told)
 								     .level_hdd = -1});
 		}
 		for (unsigned k = 0; k < 20000; k++)
-			put_pod(w, k, 20000, true, &s);
+			mix_put_pod(w, k, 20000, true, &s, NULL);
 		began = bench_ms();
 		p = plan_make(w, 0, a);
 		took = bench_ms() - began;
