@@ -257,7 +257,9 @@ void blocks_order(const struct blocks *b, struct span *s, size_t levels, size_t 
 		memcpy(out + at, spans[best].v, spans[best].n * sizeof(struct block *));
 		at += spans[best].n;
 		pods -= spans[best].all < pods ? spans[best].all : pods;
-		memmove(spans + best, spans + best + 1, (--n - best) * sizeof(*spans));
+		n--;
+		for (size_t i = best; i < n; i++)
+			spans[i] = spans[i + 1];
 	}
 	s->v = out;
 }

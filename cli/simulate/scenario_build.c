@@ -228,7 +228,6 @@ static const char *unread(const json_t *j, const json_t *some, const char *path,
 {
 	const char *key, *found;
 	json_t *v;
-	size_t i;
 
 	json_object_foreach ((json_t *)j, key, v) {
 		const char *at = arena_printf(a, "%s%s%.128s", path, *path ? "." : "", key);
@@ -239,16 +238,15 @@ static const char *unread(const json_t *j, const json_t *some, const char *path,
 		if (found)
 			return found;
 	}
-	if (json_is_array(j))
-		json_array_foreach (j, i, v) {
-			const char *at = arena_printf(a, "%s[%zu]", path, i);
+	for (size_t i = 0; i < json_array_size(j); i++) {
+		const char *at = arena_printf(a, "%s[%zu]", path, i);
 
-			if (!json_array_get(some, i))
-				return at;
-			found = unread(v, json_array_get(some, i), at, a);
-			if (found)
-				return found;
-		}
+		if (!json_array_get(some, i))
+			return at;
+		found = unread(json_array_get(j, i), json_array_get(some, i), at, a);
+		if (found)
+			return found;
+	}
 	return NULL;
 }
 

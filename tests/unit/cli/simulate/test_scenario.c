@@ -129,7 +129,8 @@ static void what_nothing_reads_is_refused_by_name_and_line(void **state)
 {
 	struct rig *r = *state;
 
-	assert_refused(r, PROVIDER "  racks: 3\n", "f.yaml:11: Provider hall: spec.racks: unknown field");
+	assert_refused(r, PROVIDER "  racks: 3\n",
+		       "f.yaml:11: Provider hall: spec.racks: unknown field");
 	assert_refused(r, FLEET "  wipes: 3m\n", "Scenario s: spec.wipes:");
 	assert_refused(r, PROVIDER TENANT HEAD POD("a", "    image: x\n"),
 		       "f.yaml:31: spec.containers[0].image: not read");
@@ -149,7 +150,8 @@ static void what_refers_to_nothing_is_refused(void **state)
 	assert_refused(r, PROVIDER POOL HEAD POD("a", ""),
 		       "want the name of a VirtualCluster, got 'acme'");
 	assert_refused(r, TENANT HEAD, "Provider 'hall' has no type 'hgx'");
-	assert_refused(r, FLEET PROVIDER, "key apiVersion is there twice"); /* no marker before it: a duplicate key */
+	assert_refused(r, FLEET PROVIDER,
+		       "key apiVersion is there twice"); /* no marker before it: a duplicate key */
 	assert_refused(r, FLEET "---\n" PROVIDER, "there is one already of the name 'hall'");
 	assert_refused(r, FLEET HEAD, "a second 'Scenario'");
 	assert_refused(r, PROVIDER TENANT,
