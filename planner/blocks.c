@@ -254,8 +254,8 @@ void blocks_order(const struct blocks *b, struct span *s, size_t levels, size_t 
 			if (is_before(&spans[i], &spans[best], pods))
 				best = i;
 		blocks_order(b, &spans[best], levels - 1, pods);
-		memcpy(out + at, spans[best].v, spans[best].n * sizeof(struct block *));
-		at += spans[best].n;
+		for (size_t i = 0; i < spans[best].n; i++)
+			out[at++] = spans[best].v[i];
 		pods -= spans[best].all < pods ? spans[best].all : pods;
 		n--;
 		for (size_t i = best; i < n; i++)
