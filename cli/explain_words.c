@@ -97,6 +97,6 @@ void explain_serving(json_t *answer, const struct node_claim *n, const struct no
 		    a,
 		    "no empty Node of pool %s is given back%s%s: spec.disruption.budgets allow none; change "
 		    "them, or drover drain what is to go",
-		    p->meta.name, opens ? " before " : " for now",
+		    p->meta.name, opens ? " before " : " as things are",
 		    opens ? str_time(t, opens) : ""));
 }

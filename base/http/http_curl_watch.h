@@ -35,7 +35,7 @@ void watches_done(struct watches *ws);
 void watch_opened(struct watches *ws, int fd, void *arg);
 void watch_closed(struct watches *ws, int fd);
 
-/* events: LOOP_READ, LOOP_WRITE; 0: libcurl wants no more of it for now. */
+/* events: LOOP_READ, LOOP_WRITE; 0: libcurl wants no more of it, until its next request. */
 void watch_want(struct watches *ws, int fd, int events, void *arg);
 
 #endif

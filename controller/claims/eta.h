@@ -12,8 +12,8 @@
  * counts for nothing; one that led through quarantine counts from there on.
  *
  * The samples stand in Provider.status.paths.  Each replica sees all Machines and keeps its own; what the status has more
- * of is taken from there, so that a restart forgets no sample; of a way that is not over it forgets how it began.  Before ETA_ENOUGH were measured,
- * Provider.spec.instanceTypes[].expected stands in for them, if it is there.
+ * of is taken from there, so that a restart forgets no sample; of a way that is not over it forgets how it began.  Before
+ * ETA_ENOUGH were measured, Provider.spec.instanceTypes[].expected stands in for them, if it is there.
  * Tests: tests/unit/controller/claims/test_eta.c, tests/world/test_eta.c
  */
 #define ETA_RECENT 50

@@ -265,7 +265,7 @@ static void a_budget_of_none_says_until_when_it_keeps_empty_nodes(void **state)
 	assert_string_equal(kept_by("1", NULL, NULL, 0, a), "");
 	assert_string_equal(kept_by("0", "Drifted", NULL, 0, a), "");
 	text = kept_by("0", NULL, NULL, 0, a);
-	assert_non_null(strstr(text, "no empty Node of pool gpus is given back for now"));
+	assert_non_null(strstr(text, "no empty Node of pool gpus is given back as things are"));
 	assert_non_null(strstr(text, "spec.disruption.budgets"));
 	/* NOW is 14:13:20, UTC. */
 	text = kept_by("0", "Empty", "0 9 * * *", 8, a);
