@@ -709,3 +709,16 @@ void bench_pod(struct bench *d, const char *name, int gpus)
 		"{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
 		" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
 }
+
+int bench_setup_fleet(void **state)
+{
+	struct bench *d;
+
+	bench_setup(state);
+	d = *state;
+	bench_tenants(d);
+	bench_fleet(d);
+	bench_run(d, 5000);
+	assert_true(tenant_usable(tenant_get(d->tenants, "team-a")));
+	return 0;
+}

@@ -132,6 +132,8 @@ void bench_to_provisioner(struct bench *d, enum object_kind_id kind, const char 
 			  void *object);
 /* From now on objects and Secrets reach tenants and the provisioner as in the controller; team-a's Secret is there. */
 void bench_tenants(struct bench *d);
+/* bench_setup() with the tenants, usable, and the fleet. */
+int bench_setup_fleet(void **state);
 /* A pod of team-a that asks for GPUs and is marked unschedulable. */
 void bench_pod(struct bench *d, const char *name, int gpus);
 json_t *bench_json(const char *text);

@@ -7,19 +7,6 @@
 
 #define PODS "/api/v1/namespaces/default/pods"
 
-static int setup(void **state)
-{
-	struct bench *d;
-
-	bench_setup(state);
-	d = *state;
-	bench_tenants(d);
-	bench_fleet(d);
-	bench_run(d, 5000);
-	assert_true(tenant_usable(tenant_get(d->tenants, "team-a")));
-	return 0;
-}
-
 struct names {
 	struct bench *d;
 	const char *v[16];
@@ -718,7 +705,7 @@ static void a_pod_that_is_gone_or_bound_is_no_demand_any_more(void **state)
 	assert_int_equal(claims(d).n, 0);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, bench_setup_fleet, bench_teardown)
 
 int main(void)
 {

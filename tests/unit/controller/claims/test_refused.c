@@ -6,18 +6,6 @@
 #define PODS "/api/v1/namespaces/default/pods"
 #define MINUTE_MS 60000
 
-static int setup(void **state)
-{
-	struct bench *d;
-
-	bench_setup(state);
-	d = *state;
-	bench_tenants(d);
-	bench_fleet(d);
-	bench_run(d, 5000);
-	return 0;
-}
-
 /* With room for a pod of 8 GPUs, of the type of machine m-1. */
 static void add_node(struct bench *d, const char *name)
 {
@@ -150,7 +138,7 @@ static void a_scheduler_that_stands_still_refuses_nothing(void **state)
 
 int main(void)
 {
-#define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, bench_teardown)
+#define CASE(fn) cmocka_unit_test_setup_teardown(fn, bench_setup_fleet, bench_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_pod_left_unbound_for_a_minute_gets_another_machine),
 		CASE(after_two_nodes_of_a_type_it_gets_none_of_that_type),

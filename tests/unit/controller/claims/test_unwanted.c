@@ -43,11 +43,8 @@ static int setup(void **state)
 {
 	struct bench *d;
 
-	bench_setup(state);
+	bench_setup_fleet(state);
 	d = *state;
-	bench_tenants(d);
-	bench_fleet(d);
-	bench_run(d, 5000);
 	d->c.on_notice = on_notice;
 	told = 0;
 	unwanted = unwanted_new(&d->c, d->tenants);

@@ -111,18 +111,6 @@ static void a_group_says_its_size(void **state)
 
 /* --- in a cluster --------------------------------------------------------------------------------- */
 
-static int setup(void **state)
-{
-	struct bench *d;
-
-	bench_setup(state);
-	d = *state;
-	bench_tenants(d);
-	bench_fleet(d);
-	bench_run(d, 5000);
-	return 0;
-}
-
 static struct tenant *team(struct bench *d)
 {
 	return tenant_get(d->tenants, "team-a");
@@ -229,7 +217,7 @@ static void a_pod_follows_its_group(void **state)
 	assert_non_null(strstr(seen(d, "train"), "does not exist"));
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, setup, bench_teardown)
+#define T(test) cmocka_unit_test_setup_teardown(test, bench_setup_fleet, bench_teardown)
 
 int main(void)
 {

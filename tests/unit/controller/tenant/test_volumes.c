@@ -13,18 +13,6 @@
 #define LIMITS "/apis/storage.k8s.io/v1/csinodes"
 #define SOON_MS 3000
 
-static int setup(void **state)
-{
-	struct bench *d;
-
-	bench_setup(state);
-	d = *state;
-	bench_tenants(d);
-	bench_fleet(d);
-	bench_run(d, 5000);
-	return 0;
-}
-
 static struct tenant *team(struct bench *d)
 {
 	return tenant_get(d->tenants, "team-a");
@@ -187,7 +175,7 @@ static void a_right_that_is_missing_is_named(void **state)
 
 	for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++) {
 		bench_teardown(state);
-		setup(state);
+		bench_setup_fleet(state);
 		d = *state;
 		d->team.denied_at = rights[i].path;
 		add_pod(d, "train", DATA, NULL);
@@ -230,7 +218,7 @@ static void the_limits_of_a_node_are_its_csinodes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, bench_setup_fleet, bench_teardown)
 		T(nobody_asks_for_volumes_where_no_pod_has_any),
 		T(a_pod_follows_its_claim_and_its_volume),
 		T(a_class_that_comes_is_seen_by_who_waits_for_it),
