@@ -9,11 +9,12 @@
 
 /*
  * fake_libvirt: drover-libvirt for the simulated loop, found as FAKE_LIBVIRT: it speaks the protocol of
- * docs/providers/libvirt.md, and what it switches are fakes of a BMC's machine.
+ * docs/provider-protocol.md, and what it switches are fakes of a BMC's machine.
  *
  * A domain about which a request hangs is busy, as in the real one; hanging requests never end.
  */
 #define FAKE_LIBVIRT "/fake/drover-libvirt"
+#define FAKE_EXEC "/fake/machines" /* the same as a program of type exec */
 #define FAKE_LIBVIRT_URI "qemu:///system"
 
 struct fake_libvirt {
