@@ -133,7 +133,7 @@ static void change(struct process *p, struct fake_bmc *b, const json_t *j, const
 	char text[24];
 
 	assert(json_str_at(j, "operation") && json_int_at(j, "limitMs") > 0);
-	if (fence < fence_of(f, domain)) {
+	if (!f->no_fences && fence < fence_of(f, domain)) {
 		fail(p, id, "conflict", "another leader has changed it since");
 		return;
 	}
@@ -155,6 +155,17 @@ static void change(struct process *p, struct fake_bmc *b, const json_t *j, const
 		say(p, json_pack("{s:I}", "id", id));
 }
 
+static bool is_known(const char *op)
+{
+	static const char *const ops[] = {"observe", "power",  "boot",
+					  "media",   "define", "undefine"};
+
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
+		if (str_eq(op, ops[i]))
+			return true;
+	return false;
+}
+
 static void act(struct process *p, const json_t *j)
 {
 	struct fake_libvirt *f = p->f;
@@ -163,7 +174,9 @@ static void act(struct process *p, const json_t *j)
 	struct fake_bmc *b = f->find(domain, &address, f->arg);
 	json_t *told;
 
-	if (str_eq(op, "define") || str_eq(op, "undefine")) {
+	if (!is_known(op)) {
+		fail(p, id, "unsupported", "no such operation");
+	} else if (str_eq(op, "define") || str_eq(op, "undefine")) {
 		define(p, j, op, id);
 	} else if (!b) {
 		fail(p, id, "not-found",

@@ -29,6 +29,7 @@ struct fake_libvirt {
 	bool deaf;				      /* answers nothing at all, pings neither */
 	bool dies;				      /* ends with status 3 instead of answering */
 	bool dies_after;			      /* ... after the effect */
+	bool no_fences;				      /* takes what an older leader asks for */
 	bool garbage, huge, wrong_protocol;
 	const char *error; /* kind of the error that it answers with */
 	/* what happened */
