@@ -10,6 +10,8 @@
 /* What is kept of a reply: a hostile server's may be a million values, and freeing them takes time as well. */
 #define MAX_REPLY_WEIGHT ((size_t)4 << 20)
 #define TOKEN_EVERY_MS 60000
+/* Of an empty bucket several tokens are waited for: one turn of the loop for each call costs more than the call. */
+#define BUNCH_MS 50
 
 static void on_call_timer(void *arg);
 static void on_want(void *arg);
@@ -379,6 +381,17 @@ static void send_call(struct kube_call *call)
 }
 
 /* Send what may be sent now, in order; a call that only lacks a place holds up no other kind. */
+/* As many as the bucket holds, at most. */
+static void hold(struct kube_client *c, int64_t now, int64_t wait)
+{
+	double full_ms = c->bucket.burst * 1000 / c->bucket.per_s;
+
+	if (wait < BUNCH_MS)
+		wait = full_ms < BUNCH_MS ? (int64_t)full_ms : BUNCH_MS;
+	c->held_until = now + wait;
+	loop_timer_start(&c->pump_timer, wait);
+}
+
 void kube_client_pump(void *arg)
 {
 	struct kube_client *c = arg;
@@ -390,6 +403,8 @@ void kube_client_pump(void *arg)
 		if (!call->urgent) {
 			int64_t wait;
 
+			if (now < c->held_until)
+				return;
 			if (call->counted && c->in_flight >= c->max_in_flight) {
 				if (!c->placeless) /* a thousand writes are not walked past for each answer */
 					return;
@@ -403,7 +418,7 @@ void kube_client_pump(void *arg)
 			}
 			wait = bucket_take(&c->bucket, now);
 			if (wait) {
-				loop_timer_start(&c->pump_timer, wait);
+				hold(c, now, wait);
 				return;
 			}
 		}

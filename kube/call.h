@@ -46,6 +46,7 @@ struct kube_client {
 	bool (*may_reach)(const char *address, int port, void *arg);
 	void *may_reach_arg;
 	struct bucket bucket;
+	int64_t held_until; /* loop_now(): the bucket was empty, and fills for the next bunch */
 	unsigned max_in_flight, in_flight;
 	uint32_t timeout_ms, line_ms;
 	int (*may_change)(void *arg, struct err *e); /* NULL: not asked */

@@ -19,11 +19,12 @@
  * never inside the starting function; kube_call_cancel() before that means done() is not
  * called.  The json_t given to done() is borrowed: json_incref to keep it.
  * A token bucket and a cap of requests in flight belong to each client, so one slow
- * cluster never delays another.  429 and 503 with Retry-After are waited for
- * inside the deadline, but for evictions, where 429 is a budget's answer; nothing else
- * is repeated here.  A call that found no place in time ends as ERR_UNAVAILABLE, unsent, and so does one
- * that finds KUBE_LINE_MAX others in line.  Deletions and evictions wait within timeout_ms whatever line_ms says: what
- * they were decided on grows old.  Watches and leases do not stand in line.
+ * cluster never delays another; while the bucket is empty, calls go out in bunches.
+ * 429 and 503 with Retry-After are waited for inside the deadline, but for evictions, where 429 is a
+ * budget's answer; nothing else is repeated here.  A call that found no place in time ends as
+ * ERR_UNAVAILABLE, unsent, and so does one that finds KUBE_LINE_MAX others in line.  Deletions and
+ * evictions wait within timeout_ms whatever line_ms says: what they were decided on grows old.  Watches
+ * and leases do not stand in line.
  *
  * Errors: the kind follows the HTTP status (409: ERR_CONFLICT, 404:
  * ERR_NOT_FOUND, 422 and 400: ERR_INVALID, 401 and 403: ERR_DENIED), code is the status, the text

@@ -397,6 +397,7 @@ bool invariants_look(struct sim_world *w)
 {
 	uint64_t rev = store_rev(w->host.store);
 	bool moved = false;
+	char why[200];
 
 	look_at_leaders(w);
 
@@ -414,6 +415,8 @@ bool invariants_look(struct sim_world *w)
 	}
 	if (moved)
 		look_at_nodes(w);
+	if (!gang_rule_look(w, why))
+		complain(w, "S5: %s", why);
 	look_at_rest(w);
 	return !w->complaint[0];
 }

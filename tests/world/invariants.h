@@ -22,11 +22,12 @@
  *	    agent's place only while our medium is in and the port is no tenant's
  *	    fences never fall
  *	S4  what is done to a machine stands in its journal first (invariants_act_is_owned())
+ *	S5  no gang that has not begun is held in part for long (gang_rule.h)
  *	S7  nothing of a tenant's is changed on an old lease (invariants_change_is_fresh())
  *	S9  once faults have stopped everything comes to rest within the sum of all deadlines, without a person
  *	    (world_settle())
  *
- * S5 (gangs) and S6 (spending) have no predicate: nothing here places a gang or spends.
+ * S6 (spending) has no predicate: nothing here spends.
  */
 struct sim_world;
 struct server;

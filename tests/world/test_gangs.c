@@ -5,6 +5,7 @@
 #include <string.h>
 #include "api/kinds.h"
 #include "base/str.h"
+#include "tests/world/invariants.h"
 #include "tests/world/world.h"
 
 #define RACK "topology.drover.dev/rack"
@@ -176,6 +177,35 @@ static void a_gang_whose_size_is_not_known_brings_no_machine(void **state)
 	world_stop(&w);
 }
 
+/* S5 itself: a part of a gang is complained of, unless it ends or becomes the whole in time. */
+static void a_gang_that_is_held_in_part_is_complained_of(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	world_start(&w, 825, 1);
+	add_pod(&w, "train", 0, "2");
+	add_pod(&w, "train", 1, "2");
+	world_run(&w, 2000);
+	OWN_JSON pod = cluster_get(&w.tenants[0], "pods/default/train-0");
+	json_t *claim =
+		json_pack("{s:s,s:s,s:{s:s},s:{s:{s:s},s:{s:s},s:[],s:[s]}}", "apiVersion",
+			  OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name", "part",
+			  "spec", "virtualClusterRef", "name", "team-a", "nodePoolRef", "name",
+			  "gpus", "requirements", "pods", json_str_at(pod, "metadata", "uid"));
+	world_do(&w, &w.host, "POST", CLAIMS, claim);
+	world_run(&w, GANG_RULE_LIMIT_MS - 5000);
+	w.gangs.v[0].in_part_since -= 10000;
+	w.gangs.looked_at = 0;
+	assert_false(invariants_look(&w));
+	assert_true(
+		str_starts(w.complaint, "S5: gang team-a/train holds machines for 1 of 2 pods"));
+	w.complaint[0] = '\0';
+	world_do(&w, &w.host, "DELETE", CLAIMS "/part", NULL);
+	world_run(&w, GANG_RULE_LIMIT_MS);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +213,7 @@ int main(void)
 		cmocka_unit_test(a_gang_stands_in_one_rack),
 		cmocka_unit_test(a_gang_that_loses_a_machine_keeps_the_others),
 		cmocka_unit_test(a_gang_whose_size_is_not_known_brings_no_machine),
+		cmocka_unit_test(a_gang_that_is_held_in_part_is_complained_of),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

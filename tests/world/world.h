@@ -7,6 +7,7 @@
 #include "tests/world/server.h"
 #include "tests/contract/fake_libvirt.h"
 #include "tests/world/cluster.h"
+#include "tests/world/gang_rule.h"
 
 /*
  * world: the whole of drover in one process on one simulated clock.
@@ -80,7 +81,8 @@ struct sim_world {
 	int64_t calm_at; /* loop_now() since when nothing goes wrong any more (S9); 0: something may */
 	char complaint[512]; /* of the invariants; "": none so far */
 	uint64_t host_rev, tenant_rev[2];
-	char *log; /* all that was logged */
+	struct gang_rule gangs; /* S5 */
+	char *log;		/* all that was logged */
 	size_t log_len, log_cap;
 };
 

@@ -23,6 +23,26 @@ static void a_reason_is_found_by_its_name_and_by_no_other(void **state)
 	assert_int_equal(reason_find("BmcBusyToo"), REASON_NONE);
 }
 
+/* To forget a drive that nobody wiped is the last advice, never the first. */
+static void a_drive_is_found_or_replaced_before_it_is_forgotten(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	for (int r = REASON_NONE + 1; r < REASONS; r++) {
+		const char *helps = reason_info[r].helps;
+		const char *forget = strstr(helps, "--drives"), *before = strstr(helps, "replace");
+
+		if (!forget || !before)
+			continue;
+		n++;
+		assert_true(before < forget);
+		assert_non_null(strstr(helps, "did not wipe it and forgets it"));
+	}
+	assert_true(n);
+	assert_non_null(strstr(reason_info[REASON_DriveMissing].helps, "replace"));
+}
+
 static char *text_of(const char *path, struct arena *a)
 {
 	FILE *f = fopen(path, "r");
@@ -62,6 +82,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_reason_is_found_by_its_name_and_by_no_other),
+		cmocka_unit_test(a_drive_is_found_or_replaced_before_it_is_forgotten),
 		cmocka_unit_test(the_manual_has_each_reason_and_no_other),
 	};
 

@@ -463,6 +463,30 @@ static void calls_keep_to_the_rate(void **state)
 	fake_api_stop(&f);
 }
 
+/* A write of a thousand objects keeps to its rate, and the loop turns once for ten of them. */
+static void what_waits_for_the_rate_goes_out_in_bunches(void **state)
+{
+	struct fake_api f;
+	struct got g[30] = {0};
+
+	(void)state;
+	fake_api_start(&f,
+		       &(struct kube_client_spec){
+			       .qps = 200, .burst = 10, .timeout_ms = 5000, .max_in_flight = 100});
+	for (int i = 0; i < 30; i++) {
+		g[i].f = &f;
+		kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g[i]);
+	}
+	for (unsigned n = 10; n <= 30; n += 10) {
+		fake_api_run(&f, 25);
+		assert_int_equal(f.requests, n);
+		fake_api_run(&f, 24);
+		assert_int_equal(f.requests, n);
+		fake_api_run(&f, 1);
+	}
+	fake_api_stop(&f);
+}
+
 static void a_call_in_line_is_sent_however_many_are_before_it(void **state)
 {
 	struct fake_api f;
@@ -849,6 +873,7 @@ int main(void)
 		cmocka_unit_test(an_answer_that_is_known_is_not_built_as_a_whole),
 		cmocka_unit_test(objects_are_made_and_deleted_with_preconditions),
 		cmocka_unit_test(calls_keep_to_the_rate),
+		cmocka_unit_test(what_waits_for_the_rate_goes_out_in_bunches),
 		cmocka_unit_test(a_call_in_line_is_sent_however_many_are_before_it),
 		cmocka_unit_test(what_was_in_line_has_its_whole_time_once_it_is_sent),
 		cmocka_unit_test(what_changes_something_is_asked_about_when_it_leaves_the_line),
