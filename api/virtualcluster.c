@@ -74,6 +74,12 @@ static const struct field network_fields[] = {
 };
 
 const char *const virtual_cluster_nodes_names[] = {"Private", "Host", NULL};
+const char *const virtual_cluster_join_names[] = {"Kubeadm", "Script", "Auto", NULL};
+static const struct field_rule spec_rules[] = {
+	{"self.nodes == 'Private' || self.join == 'Kubeadm'",
+	 "nodes of the host cluster join by kubeadm alone"},
+	{NULL, NULL},
+};
 
 static const struct field spec_fields[] = {
 	FIELD_OBJ(virtual_cluster_spec, kubeconfig_secret_ref, "kubeconfigSecretRef",
@@ -87,6 +93,9 @@ static const struct field spec_fields[] = {
 	FIELD(virtual_cluster_spec, nodes, "nodes", FIELD_ENUM,
 	      .enums = virtual_cluster_nodes_names, .def = "\"Private\"", .immutable = true,
 	      .doc = "Whose Nodes its machines become: Private: its own; Host: those of the host cluster, whose nodes it shares, under label and NoExecute taint drover.dev/virtual-cluster=NAME."),
+	FIELD(virtual_cluster_spec, join, "join", FIELD_ENUM, .enums = virtual_cluster_join_names,
+	      .def = "\"Kubeadm\"",
+	      .doc = "How its machines join: Kubeadm: by kubeadm of their image; Script: they run as root what its API server serves as /node/join, as a vCluster does; Auto: by kubeadm where ConfigMap kube-system/kubeadm-config can be read, else by the script."),
 	FIELD_PTR(
 		virtual_cluster_spec, control_plane, "controlPlane", control_plane_fields,
 		.doc = "What its API server runs as: a tenant sleeps while that is scaled to 0. Absent: it never counts as asleep."),
@@ -152,7 +161,7 @@ static const struct field status_fields[] = {
 
 const struct field virtual_cluster_fields[] = {
 	META_ROW(virtual_cluster),
-	FIELD_OBJ(virtual_cluster, spec, "spec", spec_fields, .required = true,
+	FIELD_OBJ(virtual_cluster, spec, "spec", spec_fields, .required = true, .rules = spec_rules,
 		  .doc = "What is wanted."),
 	FIELD_OBJ(virtual_cluster, status, "status", status_fields, .doc = "What is."),
 	FIELDS_END,
@@ -222,6 +231,9 @@ int virtual_cluster_check(const void *object, const void *old, struct err *e)
 		return err_set(e, ERR_INVALID, 0, "spec.nodes: is immutable, was %s, got %s",
 			       virtual_cluster_nodes_names[o->spec.nodes],
 			       virtual_cluster_nodes_names[v->spec.nodes]);
+	if (v->spec.nodes == VIRTUAL_CLUSTER_HOST && v->spec.join != VIRTUAL_CLUSTER_BY_KUBEADM)
+		return err_set(e, ERR_INVALID, 0, "spec.join: %s: only with spec.nodes Private",
+			       virtual_cluster_join_names[v->spec.join]);
 	return object_name_check(&v->meta, 63, e) < 0 || api_server_check(&v->spec, e) < 0
 		       ? -1
 		       : object_probes_check(&v->spec.network.probe, "spec.network.probe", e);

@@ -23,6 +23,13 @@ struct virtual_cluster_control_plane {
 };
 enum virtual_cluster_nodes { VIRTUAL_CLUSTER_PRIVATE, VIRTUAL_CLUSTER_HOST };
 extern const char *const virtual_cluster_nodes_names[];
+/* How its machines join: kubeadm of their image, or what its API server serves as /node/join, run as root. */
+enum virtual_cluster_join {
+	VIRTUAL_CLUSTER_BY_KUBEADM,
+	VIRTUAL_CLUSTER_BY_SCRIPT,
+	VIRTUAL_CLUSTER_BY_EITHER
+};
+extern const char *const virtual_cluster_join_names[];
 /* In the order of enum fabric_proof (providers/fabric.h). */
 enum virtual_cluster_proof {
 	VIRTUAL_CLUSTER_PROOF_NONE,
@@ -50,6 +57,7 @@ struct virtual_cluster_spec {
 		*control_plane; /* in the host cluster; NULL: nobody can say whether it sleeps */
 	const char *server, *join_endpoint;
 	int nodes; /* enum virtual_cluster_nodes */
+	int join;  /* enum virtual_cluster_join */
 	struct resources quota;
 	int64_t weight, priority;
 	struct {

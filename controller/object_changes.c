@@ -226,6 +226,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		way_looks_kick(c->way_looks, name);
 		debts_kick(c->debts, name);
 		owners_kick(c->owners, name);
+		world_sync_segment(c->sync, name);
 		break;
 	case OBJECT_WIPE_RECORD:
 		record_export_kick(c->record_export, name);

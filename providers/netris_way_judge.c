@@ -92,6 +92,8 @@ static void name_unhealthy(const struct netris_l4lb *b, char *out, size_t size)
 		str_format(out + strlen(out), size - strlen(out), ", and %zu more", n - 1);
 }
 
+/* One healthy backend is enough: the load balancer leads to those alone, and a machine serves only when its own packets
+ * reached the API server through it.  More would keep machines from a tenant whose API server answers. */
 void netris_judge_lb(const struct netris_l4lb *b, int64_t vpc, const struct fabric_way *w,
 		     struct fabric_way_seen *out, char *why)
 {
@@ -118,7 +120,9 @@ void netris_judge_lb(const struct netris_l4lb *b, int64_t vpc, const struct fabr
 	else if (!healthy)
 		say(out, why, false, "BackendUnhealthy", "load balancer %.60s: %s", b->name, bad);
 	else if (*bad)
-		say(out, why, true, "Degraded", "load balancer %.60s: %s", b->name, bad);
+		say(out, why, true, "Degraded",
+		    "load balancer %.60s: %zu of %zu backends healthy; %s", b->name, healthy,
+		    b->backends.n, bad);
 	else
 		say(out, why, true, "Healthy", "load balancer %.80s: all %zu backends are healthy",
 		    b->name, healthy);

@@ -433,6 +433,9 @@ static int read_settings(struct sim_node *n, const char *cfg, struct err *e)
 			return err_set(e, ERR_INVALID, 0, "drover-join.cfg: %s is missing or bad",
 				       all[i].key);
 	}
+	if (!str_empty(setting(n->arena, cfg, "JOIN_METHOD")))
+		return err_set(e, ERR_UNSUPPORTED, 0,
+			       "drover-join.cfg: JOIN_METHOD: no script is run here");
 	n->max_pods = str_or(n->max_pods, "110");
 	if (!str_is_dns_subdomain(n->name))
 		return err_set(e, ERR_INVALID, 0, "drover-join.cfg: NODE_NAME is no name");

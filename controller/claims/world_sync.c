@@ -28,7 +28,8 @@ struct world_sync {
 	struct world_sync_spec spec;
 	struct world *world;
 	bool held;
-	struct map *late; /* what changed while it is held: a letter for the kind, then its key */
+	struct map *late;   /* what changed while it is held: a letter for the kind, then its key */
+	struct map *probed; /* VirtualCluster -> its segment, of which it names addresses */
 };
 
 enum late {
@@ -260,6 +261,49 @@ void world_sync_tenant(struct world_sync *s, const char *name)
 		tell(s, put_tenant(s, name));
 }
 
+struct sharers {
+	struct world_sync *s;
+	const char *of, *segment;
+};
+
+static bool put_sharer(const struct kube_entry *e, void *arg)
+{
+	const struct virtual_cluster *vc = e->object;
+	const struct sharers *h = arg;
+	char segment[TENANT_SEGMENT];
+
+	segment_of_tenant(vc, segment);
+	if (str_eq(segment, h->segment) && !str_eq(vc->meta.name, h->of))
+		world_sync_tenant(h->s, vc->meta.name);
+	return true;
+}
+
+static void put_sharers(struct world_sync *s, const char *of, const char *segment)
+{
+	struct sharers h = {s, of, segment};
+
+	if (segment)
+		kube_cache_each(s->c->cache[OBJECT_VIRTUAL_CLUSTER], put_sharer, &h);
+}
+
+void world_sync_segment(struct world_sync *s, const char *name)
+{
+	const struct virtual_cluster *vc =
+		CTX_GET(s->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
+	char *was = map_take(s->probed, name), segment[TENANT_SEGMENT], *now = NULL;
+
+	if (vc && proof_is_probed(vc)) {
+		segment_of_tenant(vc, segment);
+		now = mem_strdup(segment);
+		map_put(s->probed, name, now);
+	}
+	if (!str_eq(was, now)) {
+		put_sharers(s, name, was);
+		put_sharers(s, name, now);
+	}
+	free(was);
+}
+
 void world_sync_tenant_reset(struct world_sync *s, const char *name)
 {
 	if (is_late(s, LATE_RESET, "", "", name))
@@ -426,8 +470,11 @@ struct world_sync *world_sync_new(struct context *c, const struct world_sync_spe
 {
 	struct world_sync *s = mem_new(struct world_sync);
 
-	*s = (struct world_sync){
-		.c = c, .spec = *spec, .world = world_new(), .late = map_new(NULL)};
+	*s = (struct world_sync){.c = c,
+				 .spec = *spec,
+				 .world = world_new(),
+				 .late = map_new(NULL),
+				 .probed = map_new(free)};
 	put_levels(s);
 	return s;
 }
@@ -438,5 +485,6 @@ void world_sync_free(struct world_sync *s)
 		return;
 	world_free(s->world);
 	map_free(s->late);
+	map_free(s->probed);
 	free(s);
 }

@@ -47,10 +47,10 @@ json_t *life_token_secret(const struct life_token *t, const char *claim, int64_t
 	str_format(name, sizeof(name), "bootstrap-token-%s", t->id);
 	str_format(what, sizeof(what), "drover: %s", claim);
 	return json_pack(
-		"{s:s, s:s, s:{s:s, s:s, s:{s:s, s:s}}, s:s, s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s}}",
+		"{s:s, s:s, s:{s:s, s:s, s:{s:s, s:s, s:s}}, s:s, s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s}}",
 		"apiVersion", "v1", "kind", "Secret", "metadata", "name", name, "namespace",
-		"kube-system", "labels", TENANT_LABEL_CLAIM, claim,
-		"vcluster.loft.sh/token-node-type", "worker", "type",
+		"kube-system", "labels", TENANT_LABEL_CLAIM, claim, "vcluster.loft.sh/token",
+		"true", "vcluster.loft.sh/token-node-type", "worker", "type",
 		"bootstrap.kubernetes.io/token", "stringData", "token-id", t->id, "token-secret",
 		t->secret, "usage-bootstrap-signing", "true", "usage-bootstrap-authentication",
 		"true", "auth-extra-groups", "system:bootstrappers:kubeadm:default-node-token",
@@ -133,11 +133,12 @@ int life_config_files(struct life *l, const struct node_claim *n, const struct l
 	    put(&b, "MAX_PODS", max_pods, e) < 0 ||
 	    put(&b, "SYSTEM_RESERVED", reserved_text(&k->system_reserved, a), e) < 0 ||
 	    put(&b, "KUBE_RESERVED", reserved_text(&k->kube_reserved, a), e) < 0 ||
+	    (at->script_ca && put(&b, "JOIN_METHOD", "Script", e) < 0) ||
 	    (probe &&
 	     (put(&b, "PROBE_KEY", probe->key, e) < 0 || put(&b, "PROBE_OWN", probe->own, e) < 0 ||
 	      put(&b, "PROBE_OTHERS", probe->others, e) < 0)))
 		goto out;
-	o->files.v = arena_calloc(a, 4, sizeof(*o->files.v));
+	o->files.v = arena_calloc(a, 5, sizeof(*o->files.v));
 	add_file(o, "meta-data",
 		 arena_printf(a, "instance-id: %s\nlocal-hostname: %s\n", n->meta.uid,
 			      n->meta.name));
@@ -145,6 +146,8 @@ int life_config_files(struct life *l, const struct node_claim *n, const struct l
 	add_file(o, "network-config",
 		 "version: 2\nethernets:\n  all:\n    match: {name: \"e*\"}\n    dhcp4: true\n");
 	add_file(o, "drover-join.cfg", arena_strndup(a, b.data, b.len));
+	if (at->script_ca)
+		add_file(o, "cluster-ca.crt", at->script_ca);
 	rc = 0;
 out:
 	secret_wipe(b.data, b.len);

@@ -26,6 +26,8 @@ struct life_join_at {
 	const char *endpoint; /* HOST:PORT */
 	const char *ca_hash;  /* "sha256:..." of its CA */
 	bool on_host; /* the host cluster: the Node is for the claim's tenant alone, by label and taint */
+	const char *
+		script_ca; /* its CA, where the machine runs the script that it serves; NULL: kubeadm joins */
 };
 
 /* The config drive's files, in the arena; secret text in it: wipe the arena's order after use.

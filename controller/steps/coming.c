@@ -455,6 +455,7 @@ static bool ensure_configured(struct life *l, const struct node_claim *n, const 
 		return false;
 	}
 	at.endpoint = joins.endpoint;
+	at.script_ca = joins.by_script ? tenant_nodes_ca(t) : NULL;
 	return ensure_minted(l, n, t) && ensure_ended(l, write_config(l, n, t, &at, &o, d),
 						      "the config drive was not written", d);
 }

@@ -1,7 +1,7 @@
 /*
  * joining: booting, joining, gating: what was written boots, its Node is proved to be this machine, and has
  * what its pool promises before pods are let on it.
- * Tests: tests/world/test_join.c, tests/world/test_thread.c
+ * Tests: tests/world/test_join.c, tests/world/test_join_script.c, tests/world/test_thread.c
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,27 @@
 #include "controller/life/power_turn.h"
 #include "controller/life/probe.h"
 #include "controller/rules/provider.h"
+#include "controller/tenant/join_probe.h"
 #include "controller/steps/coming.h"
 #include "controller/steps/steps.h"
+
+/* What the machine finds wrong with a script it says on its console alone: drover names what is waited for. */
+static enum life_decision waits_for_script(struct life *l, const struct node_claim *n)
+{
+	const char *cluster = n->spec.virtual_cluster_ref.name;
+	const struct tenant *t = tenant_get(l->parts->tenants, cluster);
+	const struct virtual_cluster *vc =
+		CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, cluster);
+	struct join_answer joins = {0};
+
+	if (t && vc)
+		join_probe_answer(t->joins, vc, &joins);
+	if (!joins.by_script || !joins.takes)
+		return LIFE_STAY;
+	return life_wait(l, WAITING_DEVICE, REASON_NoNodeByScript,
+			 "it is on, and joins by the script of https://%s/node/join",
+			 joins.endpoint);
+}
 
 enum life_decision step_booting(struct life *l)
 {
@@ -42,7 +61,9 @@ enum life_decision step_booting(struct life *l)
 		return life_fail(l, REASON_BootOverrideNotCleared,
 				 "the BMC shows a medium or a boot override again");
 	}
-	if (l->look.power == PROVIDER_POWER_OFF && coming_ensure_taken(l, n))
+	if (l->look.power != PROVIDER_POWER_OFF)
+		return waits_for_script(l, n);
+	if (coming_ensure_taken(l, n))
 		life_power(l, true);
 	return d;
 }

@@ -150,6 +150,19 @@ static void end_round(struct join_probe *p, const struct err *e)
 		p->changed(p->t);
 }
 
+/* By spec.join; nobody runs a script for the host cluster. */
+static enum virtual_cluster_join join_of(const struct join_probe *p,
+					 const struct virtual_cluster *vc)
+{
+	return vc && !p->t->on_host ? (enum virtual_cluster_join)vc->spec.join
+				    : VIRTUAL_CLUSTER_BY_KUBEADM;
+}
+
+static const struct virtual_cluster *cluster_of(const struct join_probe *p)
+{
+	return CTX_GET(p->t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, p->t->name);
+}
+
 /* A script is no JSON, and asked for without a token it may be refused as a bad request: both say that somebody is
  * there.  An API server that knows nothing of it says that it is not there, or, to whom it does not trust, nothing. */
 static void on_script(json_t *o, const struct err *e, void *arg)
@@ -158,11 +171,30 @@ static void on_script(json_t *o, const struct err *e, void *arg)
 
 	(void)o;
 	p->call = NULL;
+	if (e && err_is_transient(e) && join_of(p, cluster_of(p)) != VIRTUAL_CLUSTER_BY_KUBEADM) {
+		end_round(p, e);
+		return;
+	}
 	if (!e || e->kind == ERR_PROTOCOL || e->kind == ERR_INVALID)
 		p->now.script = SCRIPT_SERVED;
 	else
 		p->now.script = e->kind == ERR_NOT_FOUND ? SCRIPT_NONE : SCRIPT_UNKNOWN;
 	end_round(p, NULL);
+}
+
+/* The ConfigMaps were asked for: is there anything else to ask? */
+static void ask_script(struct join_probe *p)
+{
+	enum found found = p->now.found;
+	enum virtual_cluster_join by = join_of(p, cluster_of(p));
+	bool wanted = by == VIRTUAL_CLUSTER_BY_SCRIPT ||
+		      (found != FOUND_KUBEADM &&
+		       (by == VIRTUAL_CLUSTER_BY_EITHER || found != FOUND_INFO));
+
+	if (wanted && !p->t->on_host)
+		p->call = kube_get_path(tenant_nodes_client(p->t), JOIN_SCRIPT, on_script, p);
+	else
+		end_round(p, NULL);
 }
 
 static void on_info(json_t *map, const struct err *e, void *arg)
@@ -188,11 +220,8 @@ static void on_info(json_t *map, const struct err *e, void *arg)
 		else if (conf)
 			str_format(p->now.refused, sizeof(p->now.refused),
 				   CLUSTER_INFO " names no https server");
-	} else if (p->now.found != FOUND_KUBEADM && !p->t->on_host) {
-		p->call = kube_get_path(tenant_nodes_client(p->t), JOIN_SCRIPT, on_script, p);
-		return;
 	}
-	end_round(p, NULL);
+	ask_script(p);
 }
 
 static void on_config(json_t *map, const struct err *e, void *arg)
@@ -213,7 +242,7 @@ static void on_config(json_t *map, const struct err *e, void *arg)
 		if (!str_empty(endpoint))
 			take_endpoint(p, endpoint, "controlPlaneEndpoint of " KUBEADM_CONFIG);
 		if (p->now.endpoint[0] || p->now.refused[0]) {
-			end_round(p, NULL);
+			ask_script(p);
 			return;
 		}
 	}
@@ -244,10 +273,12 @@ static void on_version(json_t *o, const struct err *e, void *arg)
 
 void join_probe_ask(struct join_probe *p)
 {
-	bool joins = p->facts.found == FOUND_KUBEADM || p->facts.found == FOUND_INFO;
+	const struct virtual_cluster *vc = cluster_of(p);
+	struct join_answer answer = {0};
 
-	if (p->call ||
-	    (joins && !p->facts.refused[0] && loop_now(p->t->c->loop) - p->asked_at < AGAIN_MS))
+	if (vc)
+		join_probe_answer(p, vc, &answer);
+	if (p->call || (answer.takes && loop_now(p->t->c->loop) - p->asked_at < AGAIN_MS))
 		return;
 	p->now = (struct facts){0};
 	if (p->t->on_host)
@@ -359,43 +390,71 @@ static void answer_by_way(const struct join_probe *p, const struct virtual_clust
 		none(out, "WayNotUp", "the address of its load balancer is not written down yet");
 }
 
-void join_probe_answer(const struct join_probe *p, const struct virtual_cluster *vc,
-		       struct join_answer *out)
+/* Kubeadm on the machine reads what the cluster has.  False: it cannot, and why is said. */
+static bool takes_kubeadm(const struct join_probe *p, struct join_answer *out)
 {
 	const char *whose = p->t->on_host ? "the host cluster" : "the virtual cluster";
 	const struct facts *f = &p->facts;
 
-	*out = (struct join_answer){.known = f->found != FOUND_UNASKED,
-				    .version = f->version[0] ? f->version : NULL};
-	switch (f->found) {
-	case FOUND_UNASKED:
-		if (p->error[0])
-			none(out, "NotAnswered", "%s", p->error);
-		else
-			none(out, "NotAsked", "it was not asked yet");
-		return;
-	case FOUND_NOTHING:
-		if (f->script == SCRIPT_SERVED) {
-			none(out, "JoinScriptAlone",
-			     "it serves " JOIN_SCRIPT
-			     ", and nodes join by kubeadm here: there is neither " KUBEADM_CONFIG
-			     " nor " CLUSTER_INFO);
-			return;
-		}
+	if (f->found == FOUND_NOTHING && f->script == SCRIPT_SERVED)
+		none(out, "JoinScriptAlone",
+		     "it serves " JOIN_SCRIPT
+		     ", which spec.join does not allow, and has neither " KUBEADM_CONFIG
+		     " nor " CLUSTER_INFO " for kubeadm");
+	else if (f->found == FOUND_NOTHING)
 		none(out, p->t->on_host ? "HostNotJoinable" : "NoPrivateNodes",
 		     "%s has neither " KUBEADM_CONFIG " nor " CLUSTER_INFO ": nodes cannot join it",
 		     whose);
-		return;
-	case FOUND_DENIED:
+	else if (f->found == FOUND_DENIED)
 		none(out, "NotPermitted", "drover may not read " KUBEADM_CONFIG " of %s%s", whose,
 		     f->script == SCRIPT_SERVED ? ", which serves " JOIN_SCRIPT
 						  ": nodes can join it"
 						: "");
-		return;
-	case FOUND_KUBEADM:
-	case FOUND_INFO:
-		break;
+	return !out->reason;
+}
+
+/* The machine runs what the cluster serves.  False: it cannot, and why is said. */
+static bool takes_script(const struct join_probe *p, struct join_answer *out)
+{
+	out->by_script = true;
+	if (p->facts.script == SCRIPT_UNASKED) { /* the way was another one until now */
+		out->known = false;
+		none(out, "NotAsked", "it was not asked for " JOIN_SCRIPT " yet");
+	} else if (p->facts.script == SCRIPT_NONE) {
+		none(out, "JoinScriptNotServed",
+		     "machines are to join by its " JOIN_SCRIPT
+		     ", and its API server says that there is none");
 	}
+	return !out->reason;
+}
+
+static const char *reason_of(const struct join_probe *p, const struct join_answer *answer)
+{
+	return p->t->on_host			 ? "HostNodes"
+	       : answer->by_script		 ? "JoinScript"
+	       : p->facts.found == FOUND_KUBEADM ? "Kubeadm"
+						 : "ClusterInfo";
+}
+
+void join_probe_answer(const struct join_probe *p, const struct virtual_cluster *vc,
+		       struct join_answer *out)
+{
+	const struct facts *f = &p->facts;
+	enum virtual_cluster_join by = join_of(p, vc);
+
+	*out = (struct join_answer){.known = f->found != FOUND_UNASKED,
+				    .version = f->version[0] ? f->version : NULL};
+	if (!out->known) {
+		none(out, p->error[0] ? "NotAnswered" : "NotAsked", "%s",
+		     p->error[0] ? p->error : "it was not asked yet");
+		return;
+	}
+	if (by == VIRTUAL_CLUSTER_BY_EITHER)
+		by = f->found != FOUND_KUBEADM && f->script == SCRIPT_SERVED
+			     ? VIRTUAL_CLUSTER_BY_SCRIPT
+			     : VIRTUAL_CLUSTER_BY_KUBEADM;
+	if (by == VIRTUAL_CLUSTER_BY_SCRIPT ? !takes_script(p, out) : !takes_kubeadm(p, out))
+		return;
 	if (vc->spec.network.api_server)
 		answer_by_way(p, vc, out);
 	else if (!str_empty(vc->spec.join_endpoint))
@@ -404,9 +463,7 @@ void join_probe_answer(const struct join_probe *p, const struct virtual_cluster 
 		out->endpoint = f->endpoint;
 	if (out->endpoint) {
 		out->takes = true;
-		out->reason = p->t->on_host		  ? "HostNodes"
-			      : f->found == FOUND_KUBEADM ? "Kubeadm"
-							  : "ClusterInfo";
+		out->reason = reason_of(p, out);
 	} else if (!out->reason) {
 		none(out, "NoJoinEndpoint", "spec.joinEndpoint is absent, and %s",
 		     f->refused[0] ? f->refused : "no ConfigMap says where nodes join");
@@ -425,9 +482,14 @@ bool join_probe_status(const struct join_probe *p, const struct virtual_cluster 
 		      : answer.known ? CONDITION_FALSE
 				     : CONDITION_UNKNOWN;
 	want.reason = answer.reason;
-	want.message = answer.takes ? arena_printf(a, "nodes join %sat %s",
+	want.message = answer.takes ? arena_printf(a, "nodes join %sat %s%s",
 						   p->t->on_host ? "the host cluster " : "",
-						   answer.endpoint)
+						   answer.endpoint,
+						   !answer.by_script ? ""
+						   : p->facts.script == SCRIPT_SERVED
+							   ? " by the script of " JOIN_SCRIPT
+							   : " by the script of " JOIN_SCRIPT
+							     ", of which it tells drover nothing")
 				    : answer.text;
 	return condition_set(cs, a, &want, loop_wall(p->t->c->loop));
 }

@@ -10,8 +10,9 @@
  * kube-system/kubeadm-config, which `kubeadm init` and a vCluster with private nodes write, or at least in
  * kube-public/cluster-info, by which a node finds the CA.  A vCluster that shares its host's nodes has neither.
  * Of one that has neither, or does not let drover look, GET /node/join says whether it is a vCluster with private nodes after
- * all, over the connection that its kubeconfig's CA verifies.  That is said, and no more: the script takes no provider ID, runs
- * as root, and brings a kubelet of its own, so drover never runs it.
+ * all, over the connection that its kubeconfig's CA verifies.  The script behind it runs as root on the machine, so it is the
+ * way only where spec.join of the VirtualCluster says Script or Auto.  It was asked without a token here: of a server that
+ * refuses to say, an administrator's Script is believed, and Auto is not enough.
  * Where nodes join is spec.joinEndpoint of the VirtualCluster, or else what the ConfigMap says: a tenant's word, so it
  * is HOST:PORT and neither local nor an address that no tenant may name (core/reserved.h).
  *
@@ -24,7 +25,8 @@
  *
  * It is asked when its API server answers: each minute while it takes none, each 10 min when it does.  An error changes
  * nothing that was known before.  The condition TakesNodes says what came out.
- * Tests: tests/unit/controller/tenant/test_join_probe.c, tests/world/test_join.c, tests/world/test_host_nodes.c
+ * Tests: tests/unit/controller/tenant/test_join_probe.c, tests/world/test_join.c, tests/world/test_join_script.c,
+ * tests/world/test_host_nodes.c
  */
 #define JOIN_PROBE_ENDPOINT 262
 
@@ -42,6 +44,7 @@ struct join_answer {
 	bool takes;
 	const char *reason;   /* CamelCase, static */
 	char text[256];	      /* why it takes none; "": it takes them */
+	bool by_script;	      /* the machine runs what it serves as /node/join; false: kubeadm */
 	const char *endpoint; /* HOST:PORT; of vc, its way or the probe; NULL: it takes none */
 	const char
 		*version; /* of the host cluster, "1.36", with spec.nodes Host; NULL: not known */

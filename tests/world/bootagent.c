@@ -463,12 +463,18 @@ static void write_image(struct bootagent *a)
 static void write_config(struct bootagent *a)
 {
 	struct proto_report r = {.state = PROTO_DONE, .drive = a->order->drive};
+	char *at = a->server->drives[0].data + SERVER_CONFIG_AT;
+	const char *cfg = "", *ca = "";
 
-	for (size_t i = 0; i < a->order->files.n; i++)
-		if (str_eq(a->order->files.v[i].name, "drover-join.cfg"))
-			str_copy(a->server->drives[0].data + SERVER_CONFIG_AT,
-				 SERVER_DRIVE_BYTES - SERVER_CONFIG_AT,
-				 a->order->files.v[i].content);
+	for (size_t i = 0; i < a->order->files.n; i++) {
+		const struct proto_file *f = &a->order->files.v[i];
+
+		if (str_eq(f->name, "drover-join.cfg"))
+			cfg = f->content;
+		else if (str_eq(f->name, "cluster-ca.crt"))
+			ca = f->content;
+	}
+	str_format(at, SERVER_DRIVE_BYTES - SERVER_CONFIG_AT, "%s%s", cfg, ca);
 	finish(a, &r);
 }
 

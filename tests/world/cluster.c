@@ -283,6 +283,49 @@ char *cluster_kubeconfig(const struct cluster *p, const char *server, const char
 	return text;
 }
 
+bool cluster_knows_token(const struct cluster *p, const char *token)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON s = NULL;
+	int64_t expires;
+	struct err e;
+	size_t n;
+	const char *dot = strchr(token, '.'), *shown;
+	char *secret;
+	bool good;
+
+	if (!dot)
+		return false;
+	s = cluster_get(p, arena_printf(a, "secrets/kube-system/bootstrap-token-%.*s",
+					(int)(dot - token), token));
+	shown = json_str_at(s, "data", "token-secret");
+	secret = shown ? crypto_base64_decode(shown, strlen(shown), &n, &e) : NULL;
+	good = str_eq(secret, dot + 1);
+	free(secret);
+	shown = json_str_at(s, "data", "expiration");
+	secret = shown ? crypto_base64_decode(shown, strlen(shown), &n, &e) : NULL;
+	good = good && secret && str_to_time(secret, &expires) && expires > loop_wall(p->loop);
+	free(secret);
+	return good;
+}
+
+static void on_join_script(struct httpd_req *q, void *arg)
+{
+	struct cluster *p = arg;
+	OWN(arena) a = arena_new();
+	const char *token = httpd_query(q, "token");
+	char *text;
+
+	if (!p->script.bytes || !token || !cluster_knows_token(p, token)) {
+		httpd_reply(q, !p->script.bytes ? 404 : token ? 401 : 400, "text/plain", "", 0);
+		return;
+	}
+	text = arena_alloc(a, p->script.bytes);
+	memset(text, '#', p->script.bytes);
+	p->script.served++;
+	httpd_reply(q, 200, "text/plain", text, p->script.bytes);
+}
+
 void cluster_init(struct cluster *p, struct loop *l, struct http_mem_net *net, const char *name)
 {
 	struct apiserver_spec spec = {.version = "v1.36.0", .user_of = user_of, .arg = p};
@@ -301,6 +344,7 @@ void cluster_init(struct cluster *p, struct loop *l, struct http_mem_net *net, c
 	p->store = store_mem_new(p->group, HISTORY);
 	p->api = apiserver_new(p->group, p->store, &spec);
 	p->httpd = httpd_new(p->group);
+	httpd_route(p->httpd, "GET", "/node/join", 0, on_join_script, p);
 	apiserver_routes(p->api, p->httpd);
 	http_mem_serve(net, p->origin, p->httpd);
 	str_format(inside, sizeof(inside), "https://%s" CLUSTER_INSIDE, name);

@@ -36,6 +36,14 @@ struct cluster {
 	bool away;
 	bool owed; /* it may keep Nodes that drover could not delete */
 
+	/* GET /node/join, as a vCluster with private nodes serves it; bytes 0: it does not. */
+	struct {
+		size_t bytes; /* of the script */
+		const char *
+			ca_pem; /* what signed the certificate that nodes see; NULL: what the kubeconfig says */
+		unsigned served;
+	} script;
+
 	struct loop_timer scheduler;
 	uint64_t scheduled; /* revision of the last look */
 	bool binding;
@@ -60,6 +68,8 @@ void cluster_ask(struct cluster *p, const char *method, const char *path, json_t
 
 /* The object under a key such as "pods/default/train" or "machines.drover.dev/gpu-1"; gives, NULL: none. */
 json_t *cluster_get(const struct cluster *p, const char *key);
+/* A bootstrap token that it knows, and that has not expired. */
+bool cluster_knows_token(const struct cluster *p, const char *token);
 /* Each object under the prefix; false from fn stops. */
 void cluster_each(const struct cluster *p, const char *prefix,
 		  bool (*fn)(const json_t *o, void *arg), void *arg);

@@ -8,6 +8,7 @@
 #include "sim/head.h"
 #include "tests/unit/testing.h"
 #include "tests/world/bootagent.h"
+#include "tests/world/scripted.h"
 #include "tests/world/world.h"
 #include "wipe/proto.h"
 
@@ -92,34 +93,6 @@ static const char *setting(struct server *b, const char *key)
 static void kubelet_later(struct server *b, int64_t ms)
 {
 	loop_timer_start(&b->timer, ms);
-}
-
-/* TOKEN is one that the tenant's cluster knows and that has not expired. */
-static bool token_is_good(const struct server *b)
-{
-	OWN(arena) a = arena_new();
-	OWN_JSON s = NULL;
-	int64_t expires;
-	struct err e;
-	size_t n;
-	const char *dot = strchr(b->token, '.'), *shown;
-	char *secret;
-	bool good;
-
-	if (!dot)
-		return false;
-	s = cluster_get(b->tenant, arena_printf(a, "secrets/kube-system/bootstrap-token-%.*s",
-						(int)(dot - b->token), b->token));
-	shown = json_str_at(s, "data", "token-secret");
-	secret = shown ? crypto_base64_decode(shown, strlen(shown), &n, &e) : NULL;
-	good = str_eq(secret, dot + 1);
-	free(secret);
-	shown = json_str_at(s, "data", "expiration");
-	secret = shown ? crypto_base64_decode(shown, strlen(shown), &n, &e) : NULL;
-	good = good && secret && str_to_time(secret, &expires) &&
-	       expires > loop_wall(b->world->loop);
-	free(secret);
-	return good;
 }
 
 static json_t *taints_json(const struct server *b)
@@ -311,6 +284,12 @@ static void beat(struct server *b)
 		    on_beat, b);
 }
 
+static void on_scripted(struct server *b)
+{
+	b->busy = false;
+	kubelet_later(b, b->script.ran ? KUBELET_MS : KUBELET_AGAIN_MS);
+}
+
 static void run_kubelet(struct server *b)
 {
 	char want[160], path[300];
@@ -321,7 +300,11 @@ static void run_kubelet(struct server *b)
 	if (!b->tenant || b->no_kubelet || b->tenant->away || !str_eq(b->segment, want)) {
 		kubelet_later(b, KUBELET_AGAIN_MS);
 	} else if (!b->registered) {
-		if (token_is_good(b))
+		busy(b);
+		if (!scripted_ready(b, on_scripted))
+			return;
+		b->busy = false;
+		if (cluster_knows_token(b->tenant, b->token))
 			register_node(b);
 		else
 			kubelet_later(b, KUBELET_AGAIN_MS);
@@ -436,6 +419,7 @@ static void stop_all(struct server *b)
 	b->media = NULL;
 	bootagent_free(b->agent);
 	b->agent = NULL;
+	scripted_stop(b);
 	if (b->doing == SERVER_OS)
 		b->switched_off++;
 	b->doing = SERVER_OFF;

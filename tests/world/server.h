@@ -70,7 +70,14 @@ struct server {
 	bool registered, ready, busy;
 	bool beats; /* kubelet renews its Lease every 10 s */
 	int64_t beat_at;
-	unsigned asked_in; /* the boot that a call to the API server belongs to */
+	struct {
+		struct http_peer *peer;
+		struct http_req *call;
+		void (*done)(struct server *b);
+		bool ran;	  /* in this boot */
+		char console[96]; /* what went wrong last; "": nothing */
+	} script;		  /* scripted.h */
+	unsigned asked_in;	  /* the boot that a call to the API server belongs to */
 
 	/* misdeeds */
 	int64_t firmware_ms; /* from power to the medium or the disk; 0: a few seconds */

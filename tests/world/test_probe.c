@@ -264,6 +264,41 @@ static void what_cannot_be_proved_is_not_begun(void **state)
 	}
 }
 
+static void put_team_b(struct sim_world *w, const char *segment)
+{
+	world_do(w, &w->host, "PATCH", GROUP "/virtualclusters/team-b",
+		 json_pack("{s:{s:{s:s, s:[s]}}}", "spec", "network", "segment", segment, "probe",
+			   SERVER_TEAM_A_GATE));
+}
+
+/* Who comes into a segment, and names an address of it, names it for all who are there, until it leaves. */
+static void an_address_counts_at_once_for_whoever_shares_the_segment(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 316, 1);
+	world_netris_start(&n, &w, 20, false);
+	name_ours(&w, SERVER_QUARANTINE_GATE, SERVER_PROVISIONING_GATE);
+	demand(&w, "team-a", "Strong");
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	world_pod(&w, &w.tenants[0], "train");
+	leaving_wait_event(&w, &w.tenants[0], "NetworkProofWeak", "names no address");
+	put_team_b(&w, "team-a");
+	world_wait_state(b, "claimed", 20);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 900);
+	put_team_b(&w, "elsewhere");
+	world_pod(&w, &w.tenants[0], "next");
+	world_run(&w, 60000);
+	assert_string_equal(b->state, "free");
+	world_netris_stop(&n);
+}
+
 static bool count_claim(const json_t *o, void *arg)
 {
 	(void)o;
@@ -367,6 +402,7 @@ int main(void)
 		cmocka_unit_test(a_tenant_that_demands_a_proof_gets_it),
 		cmocka_unit_test(what_cannot_be_proved_is_not_begun),
 		cmocka_unit_test(no_claim_is_opened_where_too_little_can_ever_be_proved),
+		cmocka_unit_test(an_address_counts_at_once_for_whoever_shares_the_segment),
 		cmocka_unit_test(a_node_proved_less_than_demanded_never_serves),
 		cmocka_unit_test(no_fabric_is_no_proof),
 	};

@@ -144,6 +144,27 @@ static void no_machine_joins_while_no_backend_is_healthy(void **state)
 	world_netris_stop(&n);
 }
 
+/* One backend is enough: the load balancer leads to it, and the machine proves that it does. */
+static void a_machine_joins_while_one_backend_of_two_is_healthy(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+
+	(void)state;
+	world_start(&w, 414, 1);
+	world_netris_start(&n, &w, 20, false);
+	set_way(&w, "team-a",
+		json_pack("{s:s, s:[s,s], s:{s:s}}", "via", "l4lb", "backends", BACKEND,
+			  "10.20.0.12:6443", "providerRef", "name", "rack"));
+	sim_netris_fault(n.sim, "BackendDown", NULL, "10.20.0.12", 0, 0);
+	world_replica(&w);
+	wait_said(&w, "True Degraded", 120);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	assert_true(json_true_at(w.servers[0].object, "status", "network", "probe", "apiServer"));
+	world_netris_stop(&n);
+}
+
 static void a_machine_on_its_way_waits_for_the_way(void **state)
 {
 	struct sim_world w;
@@ -455,6 +476,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(machines_join_by_a_load_balancer_that_drover_makes),
 		cmocka_unit_test(no_machine_joins_while_no_backend_is_healthy),
+		cmocka_unit_test(a_machine_joins_while_one_backend_of_two_is_healthy),
 		cmocka_unit_test(a_machine_on_its_way_waits_for_the_way),
 		cmocka_unit_test(what_was_seen_of_a_way_holds_for_a_while),
 		cmocka_unit_test(a_machine_that_the_way_does_not_answer_never_serves),

@@ -1,14 +1,17 @@
 #include "tests/unit/testing.h"
 
+#include <stdio.h>
 #include <string.h>
 #include "providers/netris_way_judge.h"
 
 /* What objects of Netris say of a way to an API server. */
 #define VPC 7
 
-static struct netris_backend backends[2];
+static struct netris_backend backends[3];
 static struct netris_l4lb lb;
 static const char *const wanted[] = {"10.20.0.11:6443", "10.20.0.12:6443", NULL};
+static const char *const wanted_3[] = {"10.20.0.11:6443", "10.20.0.12:6443", "10.20.0.13:6443",
+				       NULL};
 static struct fabric_way way;
 static char why[NETRIS_WAY_WHY];
 
@@ -78,6 +81,36 @@ static void a_load_balancer_is_up_while_a_backend_is_healthy(void **state)
 	assert_lb(true, "Degraded", "10.20.0.11:6443 is \"down\": refused");
 	backends[1].maintenance = NETRIS_YES;
 	assert_lb(false, "BackendUnhealthy", "and 1 more");
+}
+
+/* The rule: one is enough, whatever the others are, for a load balancer carries to those alone that it finds healthy. */
+static void one_healthy_backend_of_three_is_enough_and_none_is_not(void **state)
+{
+	static const char *const bad[] = {"down", "", "blue"};
+
+	(void)state;
+	way.backends = wanted_3;
+	lb.backends.n = 3;
+	for (unsigned ill = 0; ill < 1u << 3; ill++) {
+		unsigned healthy = 3 - (unsigned)__builtin_popcount(ill);
+		char text[64];
+
+		for (unsigned i = 0; i < 3; i++)
+			backends[i] = (struct netris_backend){.ip = i == 0   ? "10.20.0.11"
+								    : i == 1 ? "10.20.0.12"
+									     : "10.20.0.13",
+							      .port = 6443,
+							      .status = ill & 1u << i ? bad[i]
+										      : "Healthy",
+							      .response = ""};
+		(void)snprintf(text, sizeof(text), "%u of 3 backends healthy", healthy);
+		if (healthy == 0)
+			assert_lb(false, "BackendUnhealthy", "and 2 more");
+		else if (healthy < 3)
+			assert_lb(true, "Degraded", text);
+		else
+			assert_lb(true, "Healthy", "all 3 backends");
+	}
 }
 
 static void a_word_that_is_not_known_is_not_health(void **state)
@@ -161,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_load_balancer_is_up_while_a_backend_is_healthy),
+		TEST(one_healthy_backend_of_three_is_enough_and_none_is_not),
 		TEST(a_word_that_is_not_known_is_not_health),
 		TEST(one_that_every_tenant_may_reach_is_not_used),
 		TEST(one_that_is_another_than_wanted_is_not_used),

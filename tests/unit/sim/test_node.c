@@ -99,6 +99,17 @@ static void a_ca_with_another_hash_is_not_believed(void **state)
 	assert_non_null(strstr(t->f->m.console, "cluster-info"));
 }
 
+static void a_machine_of_the_rack_runs_no_script(void **state)
+{
+	struct town *t = *state;
+
+	write_drive(t, "JOIN_METHOD=Script\n");
+	sim_machine_power(&t->f->m, true);
+	aisle_run(t->f, 60000);
+	assert_string_equal(ready(t), "absent");
+	assert_non_null(strstr(t->f->m.console, "JOIN_METHOD: no script is run here"));
+}
+
 static void the_ca_is_found_in_cluster_info_as_kubeadm_does(void **state)
 {
 	struct town *t = *state;
@@ -278,6 +289,7 @@ int main(void)
 		T(a_token_that_is_not_good_joins_nothing),
 		T(a_node_in_another_segment_reaches_nothing),
 		T(a_ca_with_another_hash_is_not_believed),
+		T(a_machine_of_the_rack_runs_no_script),
 		T(the_ca_is_found_in_cluster_info_as_kubeadm_does),
 		T(a_drive_without_image_or_config_boots_nothing),
 		T(a_kubelet_that_does_not_start_and_one_on_a_wrong_board),

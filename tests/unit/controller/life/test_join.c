@@ -81,6 +81,7 @@ static void the_tokens_secret_is_what_kubeadm_join_needs_and_expires(void **stat
 	assert_string_equal(json_str_at(o, "metadata", "namespace"), "kube-system");
 	assert_string_equal(json_str_at(o, "metadata", "labels", "drover.dev/nodeclaim"),
 			    "h100-x7k2p");
+	assert_string_equal(json_str_at(o, "metadata", "labels", "vcluster.loft.sh/token"), "true");
 	assert_string_equal(json_str_at(o, "type"), "bootstrap.kubernetes.io/token");
 	assert_string_equal(json_str_at(data, "token-id"), "abc123");
 	assert_string_equal(json_str_at(data, "token-secret"), "0123456789abcdef");
@@ -107,8 +108,9 @@ static int files(struct bench *d, struct life *l, const struct node_claim *n, co
 {
 	*o = (struct proto_order){0};
 	d->e = (struct err){0};
-	return life_config_files(l, n, &(struct life_join_at){endpoint, hash, false}, &token, NULL,
-				 d->a, o, &d->e);
+	return life_config_files(l, n,
+				 &(struct life_join_at){.endpoint = endpoint, .ca_hash = hash},
+				 &token, NULL, d->a, o, &d->e);
 }
 
 static void the_config_drive_says_how_to_join(void **state)
@@ -155,7 +157,7 @@ static void a_node_of_the_host_cluster_says_whom_it_is_for(void **state)
 	struct bench *d = *state;
 	struct life *l = bench_life(d, "m-1");
 	const struct node_claim n = claim_of("uid-1");
-	const struct life_join_at at = {BENCH_JOIN, HASH, true};
+	const struct life_join_at at = {.endpoint = BENCH_JOIN, .ca_hash = HASH, .on_host = true};
 	struct proto_order o = {0};
 	OWN_JSON host = life_node_labels(l, &n, true);
 	OWN_JSON own = life_node_labels(l, &n, false);
@@ -172,6 +174,26 @@ static void a_node_of_the_host_cluster_says_whom_it_is_for(void **state)
 	bench_life_done(l);
 }
 
+static void a_machine_that_joins_by_script_gets_the_ca_and_is_told_so(void **state)
+{
+	struct bench *d = *state;
+	struct life *l = bench_life(d, "m-1");
+	const struct node_claim n = claim_of("uid-1");
+	struct life_join_at at = {.endpoint = BENCH_JOIN, .ca_hash = HASH, .script_ca = "a PEM\n"};
+	struct proto_order o = {0};
+
+	assert_ok(life_config_files(l, &n, &at, &token, NULL, d->a, &o, &d->e), &d->e);
+	assert_int_equal(o.files.n, 5);
+	assert_non_null(strstr(file(&o, "drover-join.cfg"), "\nJOIN_METHOD=Script\n"));
+	assert_string_equal(file(&o, "cluster-ca.crt"), "a PEM\n");
+	at.script_ca = NULL;
+	o = (struct proto_order){0};
+	assert_ok(life_config_files(l, &n, &at, &token, NULL, d->a, &o, &d->e), &d->e);
+	assert_int_equal(o.files.n, 4);
+	assert_null(strstr(file(&o, "drover-join.cfg"), "JOIN_METHOD"));
+	bench_life_done(l);
+}
+
 static void what_a_claim_leaves_out_has_defaults_and_user_data_goes_through(void **state)
 {
 	struct bench *d = *state;
@@ -179,8 +201,9 @@ static void what_a_claim_leaves_out_has_defaults_and_user_data_goes_through(void
 	const struct node_claim n = claim_of("uid-1");
 	struct proto_order o = {0};
 
-	assert_ok(life_config_files(l, &n, &(struct life_join_at){BENCH_JOIN, HASH, false}, &token,
-				    "#cloud-config\npackages: [x]\n", d->a, &o, &d->e),
+	assert_ok(life_config_files(l, &n,
+				    &(struct life_join_at){.endpoint = BENCH_JOIN, .ca_hash = HASH},
+				    &token, "#cloud-config\npackages: [x]\n", d->a, &o, &d->e),
 		  &d->e);
 	assert_non_null(strstr(file(&o, "drover-join.cfg"),
 			       "\nMAX_PODS=110\nSYSTEM_RESERVED=\nKUBE_RESERVED=\n"));
@@ -353,6 +376,7 @@ int main(void)
 		T(the_tokens_secret_is_what_kubeadm_join_needs_and_expires),
 		T(the_config_drive_says_how_to_join),
 		T(a_node_of_the_host_cluster_says_whom_it_is_for),
+		T(a_machine_that_joins_by_script_gets_the_ca_and_is_told_so),
 		T(what_a_claim_leaves_out_has_defaults_and_user_data_goes_through),
 		T(nothing_that_a_script_could_take_for_more_reaches_the_drive),
 		T(addresses_of_both_families_may_be_endpoints),

@@ -118,8 +118,7 @@ static void one_that_serves_the_join_script_is_told_what_is_missing(void **state
 		bool denied;
 		const char *condition, *text;
 	} cases[] = {
-		{200, false, "False JoinScriptAlone",
-		 "neither ConfigMap kube-system/kubeadm-config"},
+		{200, false, "False JoinScriptAlone", "which spec.join does not allow"},
 		{400, false, "False JoinScriptAlone", "it serves /node/join"},
 		{404, false, "False NoPrivateNodes", "nodes cannot join it"},
 		{401, false, "False NoPrivateNodes", "nodes cannot join it"},
@@ -142,6 +141,69 @@ static void one_that_serves_the_join_script_is_told_what_is_missing(void **state
 	put(d, CONFIGS, "kubeadm-config", "ClusterConfiguration", CLUSTER("10.20.0.10:6443"));
 	bench_run(d, AGAIN_MS);
 	assert_string_equal(condition(d), "True Kubeadm");
+}
+
+/* Who may run it an administrator says; whether it is there, its API server. */
+static void the_join_script_is_a_way_where_an_administrator_says_so(void **state)
+{
+	static const struct {
+		const char *join;
+		int status;
+		bool denied;
+		const char *condition, *text;
+		bool by_script;
+	} cases[] = {
+		{"Script", 200, false, "True JoinScript", "by the script of /node/join", true},
+		{"Script", 400, true, "True JoinScript", "by the script of /node/join", true},
+		{"Script", 403, false, "True JoinScript", "of which it tells drover nothing", true},
+		{"Script", 404, false, "False JoinScriptNotServed", "says that there is none",
+		 true},
+		{"Script", 503, false, "False JoinScriptNotServed", "", true}, /* as it was */
+		{"Kubeadm", 200, false, "False JoinScriptAlone", "spec.join does not allow", false},
+		{"Auto", 200, false, "True JoinScript", "by the script of /node/join", true},
+		{"Auto", 200, true, "True JoinScript", "by the script of /node/join", true},
+		{"Auto", 403, false, "False NoPrivateNodes", "nodes cannot join it", false},
+		{"Auto", 404, true, "False NotPermitted", "may not read ConfigMap", false},
+	};
+	struct bench *d = *state;
+
+	no_config(d);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+			    arena_printf(d->a, "{'spec': {'join': '%s'}}", cases[i].join));
+		d->team.join_script = cases[i].status;
+		d->team.denied_at = cases[i].denied ? "/configmaps/" : NULL;
+		bench_run(d, i ? 10 * AGAIN_MS : AGAIN_MS); /* what was found holds for 10 min */
+		OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+		char *text = json_text(vc);
+		assert_string_equal(condition(d), cases[i].condition);
+		assert_non_null(strstr(text, cases[i].text));
+		free(text);
+		assert_int_equal(answer(d).by_script, cases[i].by_script);
+		assert_int_equal(answer(d).takes, cases[i].condition[0] == 'T');
+	}
+}
+
+/* The ConfigMaps still say where, and with Auto how. */
+static void a_cluster_that_has_both_ways_is_joined_as_is_wanted(void **state)
+{
+	struct bench *d = *state;
+
+	no_endpoint(d);
+	put(d, CONFIGS, "kubeadm-config", "ClusterConfiguration", CLUSTER("10.20.0.9:6443"));
+	d->team.join_script = 200;
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'join': 'Auto'}}");
+	bench_run(d, AGAIN_MS);
+	assert_string_equal(condition(d), "True Kubeadm");
+	assert_false(answer(d).by_script);
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'join': 'Script'}}");
+	assert_false(answer(d).takes); /* it was not asked for that yet */
+	bench_run(d, AGAIN_MS);
+	assert_string_equal(condition(d), "True JoinScript");
+	assert_string_equal(answer(d).endpoint, "10.20.0.9:6443");
+	no_config(d);
+	bench_run(d, 10 * AGAIN_MS);
+	assert_string_equal(condition(d), "False NoJoinEndpoint");
 }
 
 static void cluster_info_alone_says_where_nodes_join(void **state)
@@ -327,6 +389,8 @@ int main(void)
 		T(a_cluster_that_kubeadm_made_takes_nodes),
 		T(what_an_admin_wrote_goes_before_what_the_tenant_says),
 		T(a_cluster_without_either_config_map_takes_none),
+		T(the_join_script_is_a_way_where_an_administrator_says_so),
+		T(a_cluster_that_has_both_ways_is_joined_as_is_wanted),
 		T(cluster_info_alone_says_where_nodes_join),
 		T(a_configuration_without_an_endpoint_leaves_it_to_cluster_info),
 		T(an_endpoint_that_a_tenant_may_not_name_is_refused_with_the_field),
