@@ -49,7 +49,8 @@ static struct times times_of(struct planning *p, const struct plan_gang *g, int6
 	for (size_t i = 0; i < g->n; i++)
 		if (!i || g->v[i]->class_->fit != g->v[i - 1]->class_->fit)
 			add_times(p, g->v[i]->class_->fit, before, &t);
-	qsort(t.v, t.n, sizeof(*t.v), by_value);
+	if (t.n)
+		qsort(t.v, t.n, sizeof(*t.v), by_value);
 	for (size_t i = 0; i < t.n; i++)
 		if (!n || t.v[i] != t.v[n - 1])
 			t.v[n++] = t.v[i];
@@ -185,7 +186,7 @@ static void say_rest(struct planning *p, struct plan_gang *g)
 	g->nreasons++;
 }
 
-static void tell(struct planning *p, const struct plan_gang *g, int64_t ends)
+static void tell(struct planning *p, const struct plan_gang *g)
 {
 	struct plan *out = p->plan;
 
@@ -194,7 +195,7 @@ static void tell(struct planning *p, const struct plan_gang *g, int64_t ends)
 	out->holds[out->nholds++] = (struct plan_hold){.tenant = g->tenant->it->name,
 						       .gang = gang_key(g->it),
 						       .free = g->held,
-						       .ends = ends};
+						       .rests = g->it->rests > p->now_ms};
 }
 
 /* Whoever is before it has what comes first. */
@@ -224,6 +225,7 @@ void holds_reserve(struct planning *p, struct plan_gang *g)
 		x.anywhere = true;
 		if (is_whole_at(p, g, SUPPLY_SOMETIME, &x))
 			unsettle(p, g);
+		tell(p, g);
 		return;
 	}
 	known = find_time(p, g, &x, &at);
@@ -244,5 +246,5 @@ void holds_reserve(struct planning *p, struct plan_gang *g)
 		say(p, g,
 		    arena_printf(p->a, "%zu machine%s held for it", g->held,
 				 g->held == 1 ? " is" : "s are"));
-	tell(p, g, ends);
+	tell(p, g);
 }

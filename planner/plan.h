@@ -92,8 +92,8 @@ struct plan_claim {
 
 struct plan_hold { /* of machines for a gang that is not whole (holds.h) */
 	const char *tenant, *gang;
-	size_t free;  /* machines that stand idle for it */
-	int64_t ends; /* Unix ms */
+	size_t free; /* machines that stand idle for it */
+	bool rests;  /* it had some as long as it may, and has none now */
 };
 
 struct plan {

@@ -118,7 +118,7 @@ static void what_is_free_is_held_until_the_last_comes(void **state)
 	assert_string_equal(p->holds[0].gang, "train");
 	assert_string_equal(p->holds[0].tenant, "acme");
 	assert_int_equal(p->holds[0].free, 2);
-	assert_int_equal(p->holds[0].ends, NOW + HOLD_MS);
+	assert_false(p->holds[0].rests);
 	put(w, "m-3", "small", 0);
 	p = plan_make(w, NOW + 600000, a);
 	assert_int_equal(p->nclaims, 3);
@@ -315,14 +315,15 @@ static void a_hold_ends_and_rests(void **state)
 	p = plan_make(w, NOW, a);
 	says(p, "train-0", "1 machine is held for it", a);
 	assert_null(find(p, "train-0")->expected.machine);
-	assert_int_equal(p->holds[0].ends, NOW + 700000);
 	assert_true(world_put_gang_hold(w, "acme", "train", NOW + 800000, 0));
 	p = plan_make(w, NOW + 700000, a);
 	says(p, "train-0", "nothing; GangHoldOver: machines stood idle for it", a);
 	says(p, "train-0",
 	     "until 1970-01-01T00:30:00Z; GangNotWhole: gang train: places for 1 of 2", a);
 	assert_true(find(p, "train-0")->place);
-	assert_int_equal(p->nholds, 0);
+	assert_int_equal(p->nholds, 1);
+	assert_true(p->holds[0].rests);
+	assert_int_equal(p->holds[0].free, 0);
 	says(p, "lone", "new 0 on m-1", a);
 	p = plan_make(w, NOW + 800000, a);
 	says(p, "lone", "HeldForGang", a);
