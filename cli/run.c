@@ -40,6 +40,7 @@
 #define NAMES_MAX 8
 #define PROGRAMS_MAX 16
 #define NETWORKS_MAX 32
+#define GANG_HOLD_MAX_MS ((int64_t)168 * 3600 * 1000)
 #define IMAGE_CA "/etc/ssl/certs/ca-certificates.crt"
 #define IMAGE_CA_MAX (512 << 10)
 #define CERT_DAYS 365
@@ -68,7 +69,7 @@ struct run {
 	bool json, debug;
 	int64_t per_address;
 	const char *image_key;
-	int64_t poll_ms, settle_ms, batch_idle_ms, batch_most_ms;
+	int64_t poll_ms, settle_ms, batch_idle_ms, batch_most_ms, gang_hold_ms;
 
 	struct loop *loop;
 	struct loop_group *group;
@@ -95,6 +96,7 @@ enum {
 	OPT_BATCH_IDLE,
 	OPT_BATCH_MOST,
 	OPT_LEVEL,
+	OPT_GANG_HOLD,
 	OPT_IMAGE_CA,
 	OPT_EVIDENCE,
 	OPT_EXEC,
@@ -150,6 +152,9 @@ static const struct argp_option options[] = {
 	 "Label of machines by which a gang of pods is kept together; repeatable, the narrowest first "
 	 "(nvidia.com/gpu.clique, topology.drover.dev/rack, topology.drover.dev/leaf, "
 	 "topology.drover.dev/spine)",
+	 0},
+	{"gang-hold", OPT_GANG_HOLD, "DURATION", 0,
+	 "How long machines may stand idle for a gang that is not whole yet (30m); 0s: not at all",
 	 0},
 	{"log-json", OPT_JSON, NULL, 0, "Log as JSON lines", 0},
 	{"debug", OPT_DEBUG, NULL, 0, "Log more", 0},
@@ -245,6 +250,13 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case OPT_BATCH_MOST:
 		if (!str_to_i64(arg, 1, 600000, &r->batch_most_ms))
 			argp_error(st, "--batch-max-ms: want 1 to 600000, got %s", arg);
+		return 0;
+	case OPT_GANG_HOLD:
+		if (!str_to_duration(arg, &r->gang_hold_ms) || r->gang_hold_ms < 0 ||
+		    r->gang_hold_ms > GANG_HOLD_MAX_MS)
+			argp_error(st, "--gang-hold: want 0s to 168h, got %s", arg);
+		if (!r->gang_hold_ms)
+			r->gang_hold_ms = -1;
 		return 0;
 	case OPT_LEVEL:
 		if (r->nlevels == CONTEXT_LEVELS || !machine_is_topology(arg))
@@ -381,6 +393,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.context.settle_ms = r->settle_ms,
 		.context.batch_idle_ms = r->batch_idle_ms,
 		.context.batch_most_ms = r->batch_most_ms,
+		.context.gang_hold_ms = r->gang_hold_ms,
 		.on_ready = on_ready,
 		.on_ready_arg = r,
 	};

@@ -67,14 +67,14 @@ static void add_bins(struct blocks *b, struct map *by_text)
 static size_t count_free(struct blocks *b, const struct supply_pool *pool,
 			 const struct supply_option *o)
 {
+	const size_t first = b->until ? 0 : o->next;
 	size_t n = 0;
 
-	planning_charge(b->p, b->tenant, o->group->n - o->next);
-	for (size_t i = o->next; i < o->group->n; i++) {
+	planning_charge(b->p, b->tenant, o->group->n - first);
+	for (size_t i = first; i < o->group->n; i++) {
 		const struct world_stock *m = o->group->v[i];
 
-		n += m->m.offered && m->used != b->p->w->plan &&
-		     supply_wiped_enough(&m->m, pool->it);
+		n += supply_is_there(b->p, m, b->until) && supply_wiped_enough(&m->m, pool->it);
 	}
 	return n;
 }
@@ -97,7 +97,9 @@ static void add_option(struct blocks *b, struct map *by_text, size_t pool, struc
 			continue;
 		n = rooms_times(l->row, c->of_new);
 		if (n && !x) {
-			machines = supply_free_machine(b->p, sp, o) ? count_free(b, sp, o) : 0;
+			machines = b->until || supply_free_machine(b->p, sp, o)
+					   ? count_free(b, sp, o)
+					   : 0;
 			if (!machines)
 				return;
 			x = block_of(b, by_text, &o->labels);
@@ -142,13 +144,14 @@ static int by_values(const void *x, const void *y)
 }
 
 struct blocks *blocks_new(struct planning *p, struct plan_tenant *t, const struct gang_kind *kinds,
-			  size_t nkinds, bool stock, struct arena *a)
+			  size_t nkinds, bool stock, int64_t until, struct arena *a)
 {
 	struct blocks *b = arena_new_obj(a, struct blocks);
 	OWN(map) by_text = map_new(NULL);
 	struct map_iter it;
 
-	*b = (struct blocks){.p = p, .a = a, .tenant = t, .kinds = kinds, .nkinds = nkinds};
+	*b = (struct blocks){
+		.p = p, .a = a, .tenant = t, .kinds = kinds, .nkinds = nkinds, .until = until};
 	add_bins(b, by_text);
 	if (stock)
 		add_stock(b, by_text);

@@ -38,6 +38,7 @@ struct blocks {
 	struct plan_tenant *tenant;
 	const struct gang_kind *kinds;
 	size_t nkinds;
+	int64_t until; /* machines that are free by then count as free; 0: none but those that are */
 	struct block **v; /* by their values */
 	size_t n;
 };
@@ -50,9 +51,9 @@ struct span {
 	size_t size; /* how many it would have room for, whoever came */
 };
 
-/* stock: free machines among them.  After supply_ask() of each kind. */
+/* stock: machines among them, as until has it.  After supply_ask() of each kind. */
 struct blocks *blocks_new(struct planning *p, struct plan_tenant *t, const struct gang_kind *kinds,
-			  size_t nkinds, bool stock, struct arena *a);
+			  size_t nkinds, bool stock, int64_t until, struct arena *a);
 struct span blocks_all(const struct blocks *b);
 /* Spans of that level, by value. */
 struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t level, size_t *n);

@@ -37,8 +37,9 @@ struct gang_try {
 	struct blocks *blocks;
 	struct block **order; /* of this try */
 	size_t norder;
-	struct block *fresh; /* bins of the claims that this try opened */
-	bool stock;	     /* it may open some */
+	struct block *fresh;	  /* bins of the claims that this try opened */
+	bool stock;		  /* it may open some */
+	struct gang_ahead *ahead; /* NULL: it is for now */
 	/* As things were before: */
 	struct bins_mark *marks;
 	size_t nbins, nclaims;
@@ -75,8 +76,8 @@ static bool find_bin(struct gang_try *t, const struct pod *x, size_t *bin)
 
 	*bin = look_in(t, x, t->fresh, &from, &level);
 	k->fresh = from;
-	if (*bin != ROOMS_NONE && !level)
-		return true;
+	if ((*bin != ROOMS_NONE && !level) || (t->ahead && t->ahead->anywhere))
+		return *bin != ROOMS_NONE;
 	for (size_t i = plain ? k->block : 0; i < t->norder && level; i++) {
 		from = plain && i == k->block ? k->bin : 0;
 		found = look_in(t, x, t->order[i], &from, &level);
@@ -98,22 +99,51 @@ struct choice {
 	size_t serves;
 };
 
+/* Its room is counted where it serves the tenant, so it is not counted once more as a machine that comes back. */
+static bool serves_us(const struct gang_try *t, const struct world_stock *s)
+{
+	return !s->m.offered && s->used == t->p->w->plan && str_eq(s->serves, t->tenant->it->name);
+}
+
+static int64_t until_of(const struct gang_try *t, bool first)
+{
+	const int64_t until = t->ahead ? t->ahead->until : 0;
+
+	return first && until == SUPPLY_SOMETIME ? SUPPLY_SOMETIME - 1 : until;
+}
+
 /* The next free machine; NULL: none is left. */
 static struct world_stock *free_machine(const struct gang_try *t, const struct supply_pool *pool,
 					struct block_machines *m)
 {
-	for (; m->next < m->option->group->n; m->next++) {
-		struct world_stock *s = m->option->group->v[m->next];
+	struct world_stock **v = t->ahead ? m->option->group->ahead : m->option->group->v;
+	const size_t n = t->ahead ? m->option->group->nahead : m->option->group->n;
 
-		if (s->m.offered && s->used != t->p->w->plan &&
+	/* Ahead twice: who is another's by now is still where its own time puts it. */
+	for (; m->next < (t->ahead ? 2 * n : n); m->next++) {
+		struct world_stock *s = v[m->next % n];
+
+		if (supply_is_there(t->p, s, until_of(t, m->next < n)) &&
+		    (!t->ahead ||
+		     (s->tried != t->p->w->tries && (t->ahead->anywhere || !serves_us(t, s)))) &&
 		    supply_wiped_enough(&s->m, pool->it))
 			return s;
 	}
 	return NULL;
 }
 
-static bool is_better(const struct choice *a, const struct choice *b)
+/* When its machine is free, where that matters. */
+static int64_t time_of(const struct gang_try *t, const struct choice *c)
 {
+	return t->ahead && c->from ? supply_free_at(t->p, c->machine) : 0;
+}
+
+static bool is_better(const struct gang_try *t, const struct choice *a, const struct choice *b)
+{
+	const int64_t at = time_of(t, a), other = time_of(t, b);
+
+	if (b->from && t->ahead && t->ahead->anywhere && at != other)
+		return at < other;
 	if (!b->from || a->score != b->score)
 		return !b->from || a->score > b->score;
 	if (a->from->pool != b->from->pool)
@@ -122,6 +152,8 @@ static bool is_better(const struct choice *a, const struct choice *b)
 		return supply_is_cheaper(a->from->line, a->serves, b->from->line, b->serves) ||
 		       (!supply_is_cheaper(b->from->line, b->serves, a->from->line, a->serves) &&
 			a->from->line < b->from->line);
+	if (at != other)
+		return at < other;
 	return supply_by_worth(&a->machine->m, &b->machine->m) < 0;
 }
 
@@ -150,8 +182,17 @@ static void weigh(struct gang_try *t, const struct pod *x, struct block_machines
 	now.serves = rooms_times(m->line->row, c->of_new);
 	now.serves = now.serves < t->kinds[x->kind].left ? now.serves : t->kinds[x->kind].left;
 	now.serves = now.serves < most ? now.serves : most;
-	if (is_better(&now, best))
+	if (is_better(t, &now, best))
 		*best = now;
+}
+
+static void note(struct gang_try *t, const struct choice *c)
+{
+	struct gang_ahead *x = t->ahead;
+
+	x->v = groups_wider(t->p->a, x->v, &x->cap, x->n + 1, sizeof(*x->v));
+	c->machine->tried = t->p->w->tries;
+	x->v[x->n++] = (struct gang_machine){c->pool, c->from->line, c->machine};
 }
 
 /* Of the first block that has one. */
@@ -163,13 +204,15 @@ static bool open_one(struct gang_try *t, const struct pod *x, size_t *bin)
 
 	for (size_t i = 0; i < c->fit->npools; i++)
 		c->fit->pools[i].blocked = false;
-	for (size_t i = 0; i < t->norder && !best.from; i++)
+	for (size_t i = 0; i < t->norder && (!best.from || (t->ahead && t->ahead->anywhere)); i++)
 		for (size_t k = 0; k < t->order[i]->nmachines; k++)
 			weigh(t, x, &t->order[i]->machines[k], &best);
 	if (!best.from)
 		return false;
 	supply_take_this(t->p->supply, c, best.pool, best.from->line, best.from->option,
 			 best.machine, &offer);
+	if (t->ahead)
+		note(t, &best);
 	*bin = opening_new(t->p, c, &offer);
 	t->fresh->bins = groups_wider(t->a, t->fresh->bins, &t->fresh->bins_cap,
 				      t->fresh->nbins + 1, sizeof(*t->fresh->bins));
@@ -210,22 +253,29 @@ static void begin(struct gang_try *t)
 	}
 	for (size_t i = 0; i < t->norder; i++)
 		for (size_t k = 0; k < t->order[i]->nmachines; k++)
-			t->order[i]->machines[k].next = t->order[i]->machines[k].option->next;
+			t->order[i]->machines[k].next =
+				t->ahead ? 0 : t->order[i]->machines[k].option->next;
+	if (t->ahead) {
+		t->ahead->n = 0;
+		t->p->w->tries++;
+	}
 	t->fresh->nbins = 0;
 	t->placed = 0;
 	t->nbins = bins_count(t->tenant->bins);
 	t->nclaims = t->p->plan->nclaims;
-	supply_try(t->p->supply);
+	supply_try(t->p->supply, !t->ahead);
 	if (t->p->groups)
 		groups_try(t->p->groups);
 }
 
-static void undo(struct gang_try *t)
+/* keeps: room on claims. */
+static void undo(struct gang_try *t, bool keeps)
 {
 	for (size_t i = t->n; i-- > 0;) {
 		struct pod *x = &t->v[i];
 
-		if (x->bin && x->bin - 1 < t->nbins)
+		if (x->bin && x->bin - 1 < t->nbins &&
+		    !(keeps && bins_at(t->tenant->bins, x->bin - 1)->kind != PLAN_ON_NODE))
 			bins_give(t->tenant->bins, x->bin - 1, t->kinds[x->kind].cell->class_);
 		t->kinds[x->kind].left += x->bin != 0;
 		x->bin = 0;
@@ -255,11 +305,12 @@ static void keep(struct gang_try *t)
 /* One may have to wait for another one that it wants to be with: rounds, until none in one of them is placed. */
 static void place_all(struct gang_try *t)
 {
+	const size_t enough = t->ahead ? t->g->need : SIZE_MAX;
 	bool more = true;
 
 	while (more && !t->tenant->over) {
 		more = false;
-		for (size_t i = 0; i < t->n && !t->tenant->over; i++) {
+		for (size_t i = 0; i < t->n && t->placed < enough && !t->tenant->over; i++) {
 			struct kind *k = &t->states[t->v[i].kind];
 
 			if (t->v[i].bin || k->out)
@@ -308,12 +359,15 @@ static bool run(struct gang_try *t, struct span *s, bool stock, size_t levels,
 	begin(t);
 	place_all(t);
 	if (t->placed >= t->g->need && !t->tenant->over) {
-		keep(t);
+		if (t->ahead)
+			undo(t, t->ahead->keeps);
+		else
+			keep(t);
 		return true;
 	}
 	if (miss)
 		tell(t, miss);
-	undo(t);
+	undo(t, false);
 	return false;
 }
 
@@ -388,11 +442,13 @@ static bool try_all(struct gang_try *t, bool stock, struct gang_miss *miss)
 {
 	struct span all;
 
-	t->blocks = blocks_new(t->p, t->tenant, t->kinds, t->nkinds, stock, t->a);
+	t->blocks = blocks_new(t->p, t->tenant, t->kinds, t->nkinds, stock,
+			       t->ahead ? t->ahead->until : 0, t->a);
 	all = blocks_all(t->blocks);
-	if (!stock && all.room < t->g->need)
+	if ((!stock && all.room < t->g->need) || (t->ahead && all.all < t->g->need))
 		return false;
-	for (size_t l = 0; l < t->p->w->nlevels && !t->tenant->over; l++)
+	for (size_t l = t->ahead && t->ahead->anywhere ? t->p->w->nlevels : 0;
+	     l < t->p->w->nlevels && !t->tenant->over; l++)
 		if (try_level(t, &all, l, stock))
 			return true;
 	return run(t, &all, stock, t->p->w->nlevels, miss);
@@ -438,10 +494,9 @@ static bool remember(const struct gang_try *t, const struct gang_miss *miss)
 	return true;
 }
 
-bool gang_try(struct planning *p, struct plan_gang *g, struct gang_miss *miss)
+static struct gang_try try_new(struct planning *p, struct plan_gang *g, struct arena *a)
 {
 	const bool may = !refusal_is_of_tenant(g->tenant->it);
-	OWN(arena) a = arena_new();
 	struct gang_try t = {.p = p,
 			     .a = a,
 			     .g = g,
@@ -452,7 +507,6 @@ bool gang_try(struct planning *p, struct plan_gang *g, struct gang_miss *miss)
 			     .marks = arena_calloc(a, g->want + 1, sizeof(*t.marks)),
 			     .fresh = arena_new_obj(a, struct block)};
 
-	*miss = (struct gang_miss){0};
 	for (size_t i = 0; i < g->n; i++)
 		if (!g->v[i]->seat)
 			t.v[t.n++] = (struct pod){.q = g->v[i], .kind = kind_of(&t, g->v[i]->cell)};
@@ -463,7 +517,58 @@ bool gang_try(struct planning *p, struct plan_gang *g, struct gang_miss *miss)
 		supply_ask(p->supply, t.kinds[i].cell);
 		(void)supply_ask_again(p->supply, t.kinds[i].cell);
 	}
+	return t;
+}
+
+bool gang_try(struct planning *p, struct plan_gang *g, struct gang_miss *miss)
+{
+	OWN(arena) a = arena_new();
+	struct gang_try t = try_new(p, g, a);
+
+	*miss = (struct gang_miss){0};
 	if (try_all(&t, false, miss))
 		return true;
-	return may && !is_known(&t, miss) && (try_all(&t, true, miss) || !remember(&t, miss));
+	return !refusal_is_of_tenant(g->tenant->it) && !is_known(&t, miss) &&
+	       (try_all(&t, true, miss) || !remember(&t, miss));
+}
+
+/* Room only shrinks, and so do machines that will be there. */
+static bool is_hopeless(const struct gang_try *t)
+{
+	const struct plan_cell *c = t->kinds[0].cell;
+
+	return t->nkinds == 1 && !c->topology && c->never_need && t->g->need >= c->never_need;
+}
+
+static bool despair(const struct gang_try *t)
+{
+	if (t->nkinds == 1 && !t->kinds[0].cell->topology && t->ahead->until == SUPPLY_SOMETIME &&
+	    !t->ahead->anywhere)
+		t->kinds[0].cell->never_need = t->g->need;
+	return false;
+}
+
+/* Of all that its pods may have. */
+static void look_ahead(const struct gang_try *t)
+{
+	for (size_t k = 0; k < t->nkinds; k++) {
+		const struct plan_fit *f = t->kinds[k].cell->class_->fit;
+
+		for (size_t i = 0; i < f->npools; i++)
+			for (size_t o = 0; f->pools[i].n && o < f->pools[i].pool->noptions; o++)
+				if (f->pools[i].pool->options[o].group)
+					supply_look_ahead(t->p, f->pools[i].pool->options[o].group);
+	}
+}
+
+bool gang_try_ahead(struct planning *p, struct plan_gang *g, struct gang_ahead *out)
+{
+	OWN(arena) a = arena_new();
+	struct gang_try t = try_new(p, g, a);
+
+	if (is_hopeless(&t))
+		return false;
+	t.ahead = out;
+	look_ahead(&t);
+	return try_all(&t, true, NULL) || despair(&t);
 }

@@ -2,6 +2,7 @@
 #define PLANNER_GANG_TRY_H
 
 #include "planner/gangs.h"
+#include "planner/supply.h"
 
 /*
  * gang_try: places for what a gang lacks, all of them or none.
@@ -22,5 +23,23 @@ struct gang_miss {
 };
 /* Those that got a place have a seat; false: none has. */
 bool gang_try(struct planning *p, struct plan_gang *g, struct gang_miss *miss);
+
+/*
+ * The same as if it were that time (planner/holds.h): machines count that are free by then.  No pod gets a place; what is given
+ * out are the machines that all the pods that are needed would have, and, with keeps, the room on claims that they would take stays theirs.
+ */
+struct gang_ahead {
+	int64_t until; /* Unix ms; SUPPLY_SOMETIME: those of which nobody knows when, too */
+	bool keeps;    /* that room */
+	/* Whatever level: what is free first, then what is free soonest, also what serves the tenant; but no room that is there. */
+	bool anywhere;
+	struct gang_machine {
+		struct supply_pool *pool;
+		const struct supply_line *line;
+		struct world_stock *machine;
+	} * v;
+	size_t n, cap;
+};
+bool gang_try_ahead(struct planning *p, struct plan_gang *g, struct gang_ahead *out);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "planner/bins.h"
 #include "planner/gang_try.h"
+#include "planner/holds.h"
 #include "planner/refusal.h"
 #include "planner/room.h"
 
@@ -108,4 +109,5 @@ void gangs_serve(struct planning *p, struct queued *q)
 		return;
 	q->gang->turn = q;
 	settle(p, q->gang);
+	holds_reserve(p, q->gang);
 }

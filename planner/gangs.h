@@ -24,6 +24,10 @@ struct plan_gang {
 	size_t number;		     /* from 1, once it has its places */
 	struct plan_reason *reasons; /* NULL: it has its places, or needs none */
 	size_t nreasons;
+	size_t held; /* machines that are free (holds.h) */
+	const struct world_machine
+		*last; /* that it waits for; NULL: nobody knows when it is whole */
+	int64_t p50, p90;
 };
 
 /* The gang of a pod; NULL: it is of none. */

@@ -46,6 +46,8 @@ const char *const plan_reason_names[] = {
 	[PLAN_GANG] = "GangNotWhole",
 	[PLAN_GANG_SHORT] = "GangIncomplete",
 	[PLAN_GANG_UNKNOWN] = "GangUnknown",
+	[PLAN_GANG_OVER] = "GangHoldOver",
+	[PLAN_HELD] = "HeldForGang",
 	[PLAN_REASONS] = NULL,
 };
 
@@ -218,8 +220,6 @@ struct plan_run {
 	struct map_iter it;	     /* the same, where that is a map */
 	const struct world_one *one; /* the same, of the pending */
 	struct map *by_claim;	     /* nodes that name one */
-	struct timeline *timeline;
-	int64_t now_ms;
 	bool more, asked;
 };
 
@@ -388,6 +388,7 @@ static void do_claims(struct plan_run *r)
 	if (r->at < claims->n)
 		return;
 	p->plan->pods = arena_calloc(p->a, r->n + 1, sizeof(*p->plan->pods));
+	p->turns = arena_calloc(p->a, r->n + 1, sizeof(struct queued *));
 	p->requests_cap = arena_calloc(p->a, r->n + 1, sizeof(*p->requests_cap));
 	r->waiting = arena_calloc(p->a, p->groups ? r->n + 1 : 1, sizeof(*r->waiting));
 	enter(r, CELLS, NULL);
@@ -437,6 +438,7 @@ static void do_pods(struct plan_run *r)
 			cells_leave(q->cell);
 		if (serve(p, q, &p->plan->pods[r->at]))
 			r->waiting[r->nwaiting++] = (struct waiting){q, r->at};
+		p->turns[p->nturns++] = q;
 	}
 	if (r->at < r->n)
 		return;
@@ -454,9 +456,12 @@ static bool fits_nothing(const struct plan_pod *p)
 		[PLAN_VOLUME] = true,	     [PLAN_PROOF] = true,	 [PLAN_GANG_SHORT] = true,
 		[PLAN_GANG_UNKNOWN] = true,
 	};
-	const size_t nearest = p->nreasons > 1 && p->reasons[0].code == PLAN_GANG;
+	size_t nearest = 0;
 
-	/* The first is the nearest miss. */
+	/* The first is the nearest miss, but for what is said of a gang. */
+	while (nearest + 1 < p->nreasons && (p->reasons[nearest].code == PLAN_GANG ||
+					     p->reasons[nearest].code == PLAN_GANG_OVER))
+		nearest++;
 	return p->outcome == PLAN_NOTHING && p->nreasons && never[p->reasons[nearest].code];
 }
 
@@ -487,7 +492,9 @@ static void do_again(struct plan_run *r)
 		return;
 	if (!r->placed) {
 		number(p->plan);
-		r->timeline = timeline_new(p, r->q, r->n, r->now_ms);
+		if (!p->timeline)
+			p->timeline = timeline_new(p);
+		timeline_start(p->timeline, r->q, r->n);
 		enter(r, TIMELINE, NULL);
 		return;
 	}
@@ -499,7 +506,7 @@ static void do_again(struct plan_run *r)
 
 static void do_timeline(struct plan_run *r)
 {
-	while (timeline_next(r->timeline))
+	while (timeline_next(r->p.timeline))
 		if (slice_is_over(r))
 			return;
 	r->phase = READY;
@@ -509,9 +516,9 @@ struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
 {
 	struct plan_run *r = arena_new_obj(a, struct plan_run);
 
-	r->now_ms = now_ms;
 	r->p = (struct planning){.w = w,
 				 .a = a,
+				 .now_ms = now_ms,
 				 .tenants = map_new(NULL),
 				 .columns = map_new(NULL),
 				 .plan = arena_new_obj(a, struct plan)};

@@ -51,6 +51,8 @@ enum plan_reason_code {
 	PLAN_GANG, /* GangNotWhole: there are places for some of its gang; why not for more follows */
 	PLAN_GANG_SHORT, /* GangIncomplete: fewer of its pods are there than the gang has at least */
 	PLAN_GANG_UNKNOWN, /* GangUnknown: nobody says how many they are */
+	PLAN_GANG_OVER, /* GangHoldOver: machines are not held for it any more; what it lacks follows */
+	PLAN_HELD, /* HeldForGang: of the machines that fit some are free, and held for a gang before it */
 	PLAN_REASONS
 };
 extern const char
@@ -88,12 +90,20 @@ struct plan_claim {
 	size_t gang; /* opened for it: with all others of it, or not at all; 0: for none */
 };
 
+struct plan_hold { /* of machines for a gang that is not whole (holds.h) */
+	const char *tenant, *gang;
+	size_t free; /* machines that stand idle for it */
+	bool rests;  /* it had some as long as it may, and has none now */
+};
+
 struct plan {
 	struct plan_pod *pods; /* in queue order */
 	size_t npods;
 	struct plan_claim *claims;
 	size_t nclaims;
 	size_t ngangs; /* that this plan placed */
+	struct plan_hold *holds;
+	size_t nholds;
 };
 
 struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);

@@ -119,6 +119,7 @@ struct plan_cell {
 	const struct gang_miss
 		*missed; /* what a gang of such pods, which lacked so many, was told */
 	size_t missed_need;
+	size_t never_need; /* no machine that there will be makes so many of them whole; 0: not known (gang_try.c) */
 	struct { /* supply.c: of this line, all options before are out in this epoch */
 		const struct supply_line *line;
 		size_t option;
@@ -127,6 +128,8 @@ struct plan_cell {
 	} at;
 };
 
+struct queued;
+struct timeline;
 struct planning {
 	struct world *w;
 	struct arena *a;
@@ -142,8 +145,13 @@ struct planning {
 	struct planning_map *maps; /* dropped with the plan */
 	int64_t *scratch;	   /* a row of columns */
 	struct plan *plan;
-	size_t claims_cap, *requests_cap;
+	size_t claims_cap, *requests_cap, holds_cap;
 	uint64_t work; /* done for all */
+	int64_t now_ms;
+	/* Who had their turn, in that order; so many of them the timeline knows, once there is one. */
+	struct queued **turns;
+	size_t nturns, waiting;
+	struct timeline *timeline;
 };
 
 /* So much more work for this tenant. */

@@ -16,8 +16,8 @@ struct supply {
 		struct world_stock *machine;
 		struct undo *next;
 	} * undo;
-	uint64_t tries; /* so far */
-	bool trying;
+	uint64_t tries;	    /* so far */
+	bool trying, takes; /* takes: machines */
 };
 
 static int by_weight(const void *x, const void *y)
@@ -56,8 +56,10 @@ void supply_charge(struct supply *s, const struct world_claim *c)
 	tally_charge(&planning_tenant(s->p, c->tenant)->tally, &c->capacity, s->p->a);
 	if (pool)
 		tally_charge(&pool->tally, &c->capacity, s->p->a);
-	if (m)
-		m->used = s->p->w->plan;
+	if (!m)
+		return;
+	m->used = s->p->w->plan;
+	m->serves = c->leaving || c->failed ? NULL : c->tenant;
 }
 
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c)
@@ -401,21 +403,24 @@ void supply_take_this(struct supply *s, struct plan_class *c, struct supply_pool
 {
 	struct undo *u;
 
-	m->used = s->p->w->plan;
-	s->taken++;
+	if (!s->trying || s->takes) {
+		m->used = s->p->w->plan;
+		s->taken++;
+	}
 	charge(s, &c->tenant->tally, &l->type->capacity);
 	charge(s, &pool->tally, &l->type->capacity);
 	*out = (struct supply_offer){pool->it, l->type, &m->m,
 				     supply_version(pool->it, c->tenant->it->version), &o->labels};
-	if (!s->trying)
+	if (!s->trying || !s->takes)
 		return;
 	u = arena_new_obj(s->p->a, struct undo);
 	*u = (struct undo){.machine = m, .next = s->undo};
 	s->undo = u;
 }
 
-void supply_try(struct supply *s)
+void supply_try(struct supply *s, bool takes)
 {
+	s->takes = takes;
 	s->undo = NULL;
 	s->trying = true;
 	s->tries++;
@@ -438,6 +443,19 @@ void supply_undo(struct supply *s)
 		s->taken--;
 	}
 	supply_keep(s);
+}
+
+void supply_hold(struct supply *s, struct plan_tenant *t, struct supply_pool *pool,
+		 const struct supply_line *l, struct world_stock *m, const struct world_gang *of)
+{
+	m->promised = s->p->w->plan;
+	tally_charge(&t->tally, &l->type->capacity, s->p->a);
+	tally_charge(&pool->tally, &l->type->capacity, s->p->a);
+	if (!m->m.offered)
+		return;
+	m->used = m->held = s->p->w->plan;
+	m->held_for = of;
+	s->taken++;
 }
 
 void supply_tell_try(struct supply *s, const struct plan_cell *cell, struct plan_reason **reasons,

@@ -37,7 +37,7 @@ bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out
 struct supply_line;
 struct supply_option;
 struct supply_pool;
-void supply_try(struct supply *s);
+void supply_try(struct supply *s, bool takes); /* takes: machines that it is given are gone */
 void supply_undo(struct supply *s);
 void supply_keep(struct supply *s);
 /* Quota and limits let the tenant have one more machine of the line. */
@@ -46,6 +46,9 @@ bool supply_allowed(const struct plan_class *c, const struct supply_pool *pool,
 void supply_take_this(struct supply *s, struct plan_class *c, struct supply_pool *pool,
 		      const struct supply_line *l, const struct supply_option *o,
 		      struct world_stock *m, struct supply_offer *out);
+/* The machine is the gang's from now on, free or not, and counts as the tenant's. */
+void supply_hold(struct supply *s, struct plan_tenant *t, struct supply_pool *pool,
+		 const struct supply_line *l, struct world_stock *m, const struct world_gang *of);
 /* Why the class gets no more, as things stand within the try. */
 void supply_tell_try(struct supply *s, const struct plan_cell *c, struct plan_reason **reasons,
 		     size_t *nreasons);
@@ -60,6 +63,9 @@ struct supply_group {
 	struct world_stock **v; /* best first */
 	size_t n;
 	struct timeline_coming *coming; /* timeline.c; NULL: nobody asked yet */
+	struct world_stock *
+		*ahead; /* by supply_time_of(), then best first; NULL: nobody asked yet */
+	size_t nahead;
 };
 struct supply_option { /* of one line, the machines with the same labels */
 	struct labels labels;
@@ -125,6 +131,22 @@ static inline bool supply_has(const uint64_t *bits, size_t at)
 struct labels supply_node_labels(struct arena *a, const struct labels *type, const char *type_name,
 				 const struct labels *machine, const struct labels *pool,
 				 const char *pool_name);
+/* When it is free: 0: it is; else Unix ms, p50. */
+#define SUPPLY_SOMETIME (INT64_MAX - 1) /* nobody knows when */
+#define SUPPLY_NEVER INT64_MAX
+int64_t supply_time_of(const struct planning *p, const struct world_machine *m);
+/* Somebody has it, or is to have it, by now. */
+bool supply_is_anothers(const struct planning *p, const struct world_stock *m);
+/* The same for who comes now: one that somebody before him has or is to have is free sometime. */
+int64_t supply_free_at(const struct planning *p, const struct world_stock *m);
+/* By then; 0: now. */
+static inline bool supply_is_there(const struct planning *p, const struct world_stock *m,
+				   int64_t until)
+{
+	return until ? supply_free_at(p, m) <= until : m->m.offered && m->used != p->w->plan;
+}
+/* Fills g->ahead with those that will be free. */
+void supply_look_ahead(struct planning *p, struct supply_group *g);
 int supply_by_worth(const struct world_machine *a, const struct world_machine *b);
 bool supply_wiped_enough(const struct world_machine *m, const struct world_pool *p);
 

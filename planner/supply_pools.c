@@ -97,6 +97,62 @@ static int by_worth(const void *x, const void *y)
 			       &(*(struct world_stock *const *)y)->m);
 }
 
+/* One whose time has passed is late, and nobody knows by how much. */
+int64_t supply_time_of(const struct planning *p, const struct world_machine *m)
+{
+	if (m->offered)
+		return 0;
+	if (m->free_p50_ms > 0 && m->free_p90_ms > p->now_ms)
+		return m->free_p50_ms;
+	return m->returns ? SUPPLY_SOMETIME : SUPPLY_NEVER;
+}
+
+bool supply_is_anothers(const struct planning *p, const struct world_stock *m)
+{
+	const uint64_t plan = p->w->plan;
+
+	return m->m.offered ? m->used == plan : m->promised == plan || m->hoped == plan;
+}
+
+int64_t supply_free_at(const struct planning *p, const struct world_stock *m)
+{
+	const int64_t at = supply_time_of(p, &m->m);
+
+	return at < SUPPLY_SOMETIME && supply_is_anothers(p, m) ? SUPPLY_SOMETIME : at;
+}
+
+struct by_free_at {
+	int64_t at;
+	struct world_stock *m;
+};
+
+static int by_free_at(const void *x, const void *y)
+{
+	const struct by_free_at *a = x, *b = y;
+
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return supply_by_worth(&a->m->m, &b->m->m);
+}
+
+void supply_look_ahead(struct planning *p, struct supply_group *g)
+{
+	struct by_free_at *v;
+
+	if (g->ahead)
+		return;
+	v = arena_calloc(p->a, g->n + 1, sizeof(*v));
+	for (size_t i = 0; i < g->n; i++) {
+		v[g->nahead] = (struct by_free_at){supply_time_of(p, &g->v[i]->m), g->v[i]};
+		g->nahead += v[g->nahead].at != SUPPLY_NEVER;
+	}
+	qsort(v, g->nahead, sizeof(*v), by_free_at);
+	g->ahead = arena_calloc(p->a, g->nahead + 1, sizeof(struct world_stock *));
+	for (size_t i = 0; i < g->nahead; i++)
+		g->ahead[i] = v[i].m;
+	p->work += 4 * g->n;
+}
+
 static struct supply_group *group_of(struct planning *p, struct world_group *g)
 {
 	if (g->plan != p->w->plan) {

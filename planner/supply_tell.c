@@ -10,6 +10,7 @@
 #include "planner/fit.h"
 #include "planner/supply.h"
 
+#define KEY_SHOWN 200  /* bytes of a gang's key */
 #define KUBELET_SKEW 3 /* minors that a kubelet may be older than its API server */
 
 static bool minor_of(const char *version, int64_t *minor)
@@ -40,7 +41,9 @@ struct doing {
 		const char *what;
 		size_t n;
 	} v[32];
-	size_t n, machines, below;
+	size_t n, machines, below, held;
+	const struct world_gang *of; /* the last that one was held for */
+	const char *of_text;
 };
 
 static void count(struct doing *d, const char *what)
@@ -58,8 +61,22 @@ static void count(struct doing *d, const char *what)
 	d->v[i].n++;
 }
 
+/* Whose it is only its own tenant is told. */
+static void count_held(const struct planning *p, const struct world_gang *g,
+		       const struct plan_tenant *t, struct doing *d)
+{
+	if (d->of != g)
+		d->of_text =
+			str_eq(g->first->pod->tenant, t->it->name)
+				? arena_printf(p->a, "held for gang %.*s", KEY_SHOWN, gang_key(g))
+				: "held for a gang";
+	d->of = g;
+	d->held++;
+	count(d, d->of_text);
+}
+
 static void count_group(const struct planning *p, const struct supply_pool *pool,
-			const struct supply_group *g, struct doing *d)
+			const struct supply_group *g, const struct plan_tenant *t, struct doing *d)
 {
 	for (size_t i = 0; i < g->n; i++) {
 		const struct world_machine *m = &g->v[i]->m;
@@ -67,6 +84,8 @@ static void count_group(const struct planning *p, const struct supply_pool *pool
 		d->machines++;
 		if (!m->offered)
 			count(d, str_or(m->not_offered, "not offered"));
+		else if (g->v[i]->held == p->w->plan)
+			count_held(p, g->v[i]->held_for, t, d);
 		else if (g->v[i]->used == p->w->plan)
 			count(d, "claimed");
 		else if (!supply_wiped_enough(m, pool->it))
@@ -130,7 +149,7 @@ static void count_line(struct planning *p, const struct plan_class *c, const str
 		if (!supply_has(fp->suits.options, k) || !g)
 			continue;
 		planning_charge(p, c->tenant, 2 * g->n);
-		count_group(p, fp->pool, g, d);
+		count_group(p, fp->pool, g, c->tenant, d);
 	}
 }
 
@@ -198,7 +217,7 @@ static struct plan_reason short_of(struct planning *p, const struct plan_class *
 			      arena_printf(p->a,
 					   "%zu free machine%s wiped below what the pool wants",
 					   d.below, d.below == 1 ? " was" : "s were"));
-	return reason(p, it, PLAN_NO_MACHINE,
+	return reason(p, it, d.held ? PLAN_HELD : PLAN_NO_MACHINE,
 		      d.machines ? taken_text(&d, p->a) : none_text(c, fp, p->a));
 }
 
@@ -354,7 +373,7 @@ static int nearness(enum plan_reason_code code)
 		[PLAN_TOO_BIG] = 4,	 [PLAN_NOT_TAKEN] = 5,	 [PLAN_NO_IMAGE] = 6,
 		[PLAN_PROOF] = 7,	 [PLAN_POOL_PAUSED] = 8, [PLAN_ERASE_BELOW_POLICY] = 9,
 		[PLAN_QUOTA] = 10,	 [PLAN_POOL_LIMIT] = 11, [PLAN_NO_MACHINE] = 12,
-		[PLAN_TOPOLOGY] = 13,
+		[PLAN_HELD] = 13,	 [PLAN_TOPOLOGY] = 14,
 	};
 
 	return near[code];

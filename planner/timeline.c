@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/gangs.h"
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
@@ -14,6 +15,7 @@
 struct timeline_coming {
 	struct world_stock **v;
 	size_t n, first; /* all before are promised */
+	struct timeline_coming *next;
 };
 
 /* A machine that is to be a node of a tenant, and what is left of it. */
@@ -43,10 +45,10 @@ struct waiter {
 
 struct timeline {
 	struct planning *p;
-	int64_t now;
-	struct queue *queue;
+	struct queue *queue;	 /* NULL: until timeline_start() */
 	struct waiter **waiters; /* by class */
 	struct aheads *tenants;	 /* by tenant */
+	struct timeline_coming *coming;
 };
 
 /* --- machines ------------------------------------------------------------------------------------ */
@@ -61,10 +63,9 @@ static int by_time(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
-/* One whose time has passed is late, and nobody knows by how much. */
 static bool has_time(const struct timeline *t, const struct world_machine *m)
 {
-	return !m->offered && m->free_p50_ms > 0 && m->free_p90_ms > t->now;
+	return !m->offered && supply_time_of(t->p, m) < SUPPLY_SOMETIME;
 }
 
 static void coming_of(struct timeline *t, struct supply_group *g)
@@ -79,7 +80,14 @@ static void coming_of(struct timeline *t, struct supply_group *g)
 		if (has_time(t, &g->v[i]->m))
 			c->v[c->n++] = g->v[i];
 	qsort(c->v, c->n, sizeof(struct world_stock *), by_time);
+	c->next = t->coming;
+	t->coming = c;
 	t->p->work += 4 * g->n;
+}
+
+static bool is_gone(const struct timeline *t, const struct world_stock *m)
+{
+	return m->promised == t->p->w->plan || (!t->queue && m->hoped == t->p->w->plan);
 }
 
 static struct world_stock *earliest(const struct timeline *t, const struct supply_pool *pool,
@@ -87,11 +95,10 @@ static struct world_stock *earliest(const struct timeline *t, const struct suppl
 {
 	struct timeline_coming *c = o->group->coming;
 
-	while (c->first < c->n && c->v[c->first]->promised == t->p->w->plan)
+	while (c->first < c->n && is_gone(t, c->v[c->first]))
 		c->first++;
 	for (size_t i = c->first; i < c->n; i++, ++*steps)
-		if (c->v[i]->promised != t->p->w->plan &&
-		    supply_wiped_enough(&c->v[i]->m, pool->it))
+		if (!is_gone(t, c->v[i]) && supply_wiped_enough(&c->v[i]->m, pool->it))
 			return c->v[i];
 	return NULL;
 }
@@ -271,9 +278,13 @@ static struct ahead *open(struct timeline *t, struct plan_class *c, const struct
 	struct supply_pool *pool = c->fit->pools[way->pool].pool;
 	const struct resources *capacity = &pool->lines[way->line].type->capacity;
 
-	way->head->promised = t->p->w->plan;
-	tally_charge(&c->tenant->tally, capacity, t->p->a);
-	tally_charge(&pool->tally, capacity, t->p->a);
+	if (!t->queue) {
+		way->head->hoped = t->p->w->plan;
+	} else {
+		way->head->promised = t->p->w->plan;
+		tally_charge(&c->tenant->tally, capacity, t->p->a);
+		tally_charge(&pool->tally, capacity, t->p->a);
+	}
 	*x = (struct ahead){.pool = pool,
 			    .option = way->option,
 			    .m = &way->head->m,
@@ -317,30 +328,77 @@ bool timeline_next(struct timeline *t)
 	if (x)
 		t->p->plan->pods[q->at].expected = (struct plan_expected){
 			x->m->name, x->m->provider, x->m->instance_type,
-			x->m->free_p50_ms > t->now ? x->m->free_p50_ms : t->now, x->m->free_p90_ms};
+			x->m->free_p50_ms > t->p->now_ms ? x->m->free_p50_ms : t->p->now_ms,
+			x->m->free_p90_ms};
 	return true;
 }
 
-/* Types fit, and all machines are taken. */
-static bool waits(const struct plan_pod *p)
+/* Types fit, and all machines are taken.  Of gangs those beyond the size of one that has its places. */
+static bool waits(const struct planning *p, const struct queued *q)
 {
-	return p->outcome == PLAN_NOTHING && p->nreasons && p->reasons[0].code == PLAN_NO_MACHINE;
+	const struct plan_pod *x = &p->plan->pods[q->at];
+
+	return !(q->gang && q->gang->reasons) && x->outcome == PLAN_NOTHING && x->nreasons &&
+	       (x->reasons[0].code == PLAN_NO_MACHINE || x->reasons[0].code == PLAN_HELD);
 }
 
-struct timeline *timeline_new(struct planning *p, struct queued **q, size_t n, int64_t now_ms)
+static void begin(struct timeline *t)
+{
+	t->waiters = arena_calloc(t->p->a, t->p->nclasses + 1, sizeof(struct waiter *));
+	t->tenants = arena_calloc(t->p->a, map_size(t->p->tenants) + 1, sizeof(*t->tenants));
+}
+
+struct timeline *timeline_new(struct planning *p)
 {
 	struct timeline *t = arena_new_obj(p->a, struct timeline);
-	struct queued **v = arena_calloc(p->a, n + 1, sizeof(struct queued *));
+
+	t->p = p;
+	begin(t);
+	return t;
+}
+
+void timeline_wait(struct timeline *t, const struct queued *q)
+{
+	planning_charge(t->p, q->class_->tenant, 2);
+	if (waits(t->p, q))
+		timeline_hope(t, q);
+}
+
+void timeline_hope(struct timeline *t, const struct queued *q)
+{
+	if (!q->class_->tenant->over)
+		(void)find(t, q->cell);
+}
+
+/* What was given out for gangs' sake alone is anybody's again. */
+static void forget(struct timeline *t)
+{
+	for (struct timeline_coming *c = t->coming; c; c = c->next)
+		c->first = 0;
+}
+
+static void tell_gang(const struct timeline *t, const struct queued *q)
+{
+	const struct plan_gang *g = q->gang;
+	struct plan_pod *out = &t->p->plan->pods[q->at];
+
+	if (g && g->last && out->outcome == PLAN_NOTHING)
+		out->expected = (struct plan_expected){g->last->name, g->last->provider,
+						       g->last->instance_type, g->p50, g->p90};
+}
+
+void timeline_start(struct timeline *t, struct queued **q, size_t n)
+{
+	struct queued **v = arena_calloc(t->p->a, n + 1, sizeof(struct queued *));
 	size_t left = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (!q[i]->gang && waits(&p->plan->pods[q[i]->at]))
+	forget(t);
+	begin(t);
+	for (size_t i = 0; i < n; i++) {
+		tell_gang(t, q[i]);
+		if (waits(t->p, q[i]))
 			v[left++] = q[i];
-	t->p = p;
-	t->now = now_ms;
-	t->queue = queue_sorted(v, left, p->a);
-	t->waiters = arena_calloc(p->a, p->nclasses + 1, sizeof(struct waiter *));
-	t->tenants = arena_calloc(p->a, map_size(p->tenants) + 1, sizeof(*t->tenants));
-	p->work += n;
-	return t;
+	}
+	t->queue = queue_sorted(v, left, t->p->a);
+	t->p->work += n;
 }

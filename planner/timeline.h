@@ -23,8 +23,14 @@
  * Tests: tests/unit/planner/test_timeline.c, tests/bench/bench_plan.c
  */
 struct timeline;
+struct timeline *timeline_new(struct planning *p);
+/* While the plan is being made, for gangs that come later in the queue: q had its turn.  If it waits, it has the earliest machine
+ * until timeline_start(); quotas and limits are not counted for that. */
+void timeline_wait(struct timeline *t, const struct queued *q);
+/* The same of one that is to wait alone. */
+void timeline_hope(struct timeline *t, const struct queued *q);
 /* All pods of the plan, as queue_new() sorted them, with what each got. */
-struct timeline *timeline_new(struct planning *p, struct queued **q, size_t n, int64_t now_ms);
+void timeline_start(struct timeline *t, struct queued **q, size_t n);
 /* The next who waits; false: all have their times. */
 bool timeline_next(struct timeline *t);
 

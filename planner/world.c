@@ -370,9 +370,10 @@ static void leave_group(struct world *w, struct world_stock *m)
 static bool same_machine(const struct world_machine *a, const struct world_machine *b)
 {
 	return str_eq(a->provider, b->provider) && str_eq(a->instance_type, b->instance_type) &&
-	       a->offered == b->offered && str_eq(a->not_offered, b->not_offered) &&
-	       a->warm == b->warm && a->level_flash == b->level_flash &&
-	       a->level_hdd == b->level_hdd && a->trust == b->trust && a->failures == b->failures &&
+	       a->offered == b->offered && a->returns == b->returns &&
+	       str_eq(a->not_offered, b->not_offered) && a->warm == b->warm &&
+	       a->level_flash == b->level_flash && a->level_hdd == b->level_hdd &&
+	       a->trust == b->trust && a->failures == b->failures &&
 	       same_labels(&a->labels, &b->labels);
 }
 

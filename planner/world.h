@@ -105,6 +105,7 @@ struct world_machine {
 	unsigned failures;		   /* in a row */
 	int64_t free_p50_ms,
 		free_p90_ms; /* not offered: when it is expected to be (Unix ms); 0: not known */
+	bool returns; /* not offered: it serves or is on its way, and will be free some day without anybody's doing */
 };
 
 /* Every claim that has not ended; all count against limits and quota.  Not ready: supply on its way.
@@ -233,5 +234,13 @@ bool world_del_pod(struct world *w, const char *tenant, const char *ns, const ch
  * at first. */
 #define WORLD_LEVELS 8
 void world_put_levels(struct world *w, const char *const *keys, size_t n); /* n <= WORLD_LEVELS */
+
+/* For how long machines are held for a gang that is not whole (planner/holds.h).  0, as at first: none are. */
+void world_put_hold(struct world *w, int64_t ms);
+/* How far one gang is with that, Unix ms: until rests nothing is held for it, from then on until ends; 0: it is held for
+ * from now on, as long as world_put_hold() says.  Forgotten when its last pod goes; false: there is no such gang, or nothing is
+ * another. */
+bool world_put_gang_hold(struct world *w, const char *tenant, const char *key, int64_t rests,
+			 int64_t ends);
 
 #endif

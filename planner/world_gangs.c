@@ -62,6 +62,25 @@ const char *gang_key(const struct world_gang *g)
 	return strchr(g->key, '/') + 1;
 }
 
+void world_put_hold(struct world *w, int64_t ms)
+{
+	w->hold_ms = ms;
+}
+
+bool world_put_gang_hold(struct world *w, const char *tenant, const char *key, int64_t rests,
+			 int64_t ends)
+{
+	char *text = mem_printf("%s/%s", tenant, key);
+	struct world_gang *g = map_get(w->gangs, text);
+
+	free(text);
+	if (!g || (g->rests == rests && g->ends == ends))
+		return false;
+	g->rests = rests;
+	g->ends = ends;
+	return true;
+}
+
 void world_put_levels(struct world *w, const char *const *keys, size_t n)
 {
 	while (w->nlevels)

@@ -59,6 +59,7 @@ struct world_one {
 struct world_gang {
 	char *key; /* "TENANT/KEY" */
 	struct world_member *first;
+	int64_t rests, ends; /* world_put_gang_hold() */
 	uint64_t plan;
 	struct plan_gang *gang;
 };
@@ -124,9 +125,19 @@ struct world_stock {
 	struct world_machine m;
 	struct arena *arena;
 	struct world_group *group;
-	size_t at;	   /* in its group */
-	uint64_t used;	   /* serial of the plan in which it is taken */
-	uint64_t promised; /* ... in which it is to be somebody's once it is free (timeline.c) */
+	size_t at;     /* in its group */
+	uint64_t used; /* serial of the plan in which it is taken */
+	const char *
+		serves; /* the tenant whose claim has it, where used is this plan's; NULL: a claim that goes */
+	uint64_t
+		promised; /* ... in which it is to be somebody's once it is free (timeline.c, holds.c) */
+	uint64_t
+		hoped; /* ... in which who is before a gang may have it once it is free (timeline_wait()) */
+	uint64_t tried; /* the last look ahead that gave it to a gang (gang_try.c): world.tries */
+	uint64_t
+		unsure; /* ... in which a gang may have it of which nobody knows when it is whole (holds.c) */
+	uint64_t held; /* ... in which it is free and held for a gang (holds.c): taken as well */
+	const struct world_gang *held_for;
 };
 
 struct world {
@@ -139,11 +150,13 @@ struct world {
 	struct map *gangs;  /* world_gang.key -> struct world_gang */
 	char *levels[WORLD_LEVELS];
 	size_t nlevels;
+	int64_t hold_ms; /* world_put_hold() */
 	struct world_one *pending;
 	struct world_list sorted_nodes, sorted_claims;
 	struct map *shapes;	     /* world_shape.key -> struct world_shape */
 	struct map *fits;	     /* world_fit.key -> struct world_fit */
 	struct world_shape *last[2]; /* that were put, of each kind: the next pod is often alike */
+	uint64_t tries;		     /* looks ahead, ever */
 	uint64_t plan;		     /* serial of the last plan */
 	char **columns;		     /* of the last plan, as in struct planning */
 	size_t ncolumns;

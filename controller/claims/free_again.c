@@ -65,6 +65,24 @@ static bool has_time(const struct context *c, const struct eta *e, const struct 
 	       from(e, m, s, since, now - since, out);
 }
 
+static bool goes_by_itself(const struct machine *m)
+{
+	const enum machine_state s = machine_state_find(str_or(m->status.state, ""));
+
+	if (s == MACHINE_FREE)
+		return m->status.claim_ref || warm_is_ending(m);
+	if (s == MACHINE_SERVING)
+		return !m->status.hold;
+	return s == MACHINE_QUARANTINED ? quarantine_due(m)
+					: s >= MACHINE_CLAIMED && s <= MACHINE_VERIFYING;
+}
+
+bool free_again_ever(const struct context *c, const struct machine *m)
+{
+	return !m->meta.deletion_timestamp && m->spec.management_policy == MACHINE_MANAGE &&
+	       leave_then(m) == DRAIN_RELEASE && goes_by_itself(m) && !drains_take_out(c, m);
+}
+
 /* Drains are asked last, for that is a look at all of them. */
 bool free_again(const struct context *c, const struct eta *e, const struct machine *m,
 		struct eta_span *out)

@@ -16,5 +16,7 @@
 /* Wall ms; false: not known. */
 bool free_again(const struct context *c, const struct eta *e, const struct machine *m,
 		struct eta_span *out);
+/* It serves or is on its way, there or back, and will be free some day without a person's doing, whoever knows when. */
+bool free_again_ever(const struct context *c, const struct machine *m);
 
 #endif

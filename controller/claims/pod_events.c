@@ -239,8 +239,8 @@ static void tell_new(const struct reader *r, const struct plan_claim *claim,
 /* Texts that count what any tenant moves: another number is no news. */
 static bool is_count(enum plan_reason_code code)
 {
-	return code == PLAN_NO_MACHINE || code == PLAN_ERASE_BELOW_POLICY || code == PLAN_QUOTA ||
-	       code == PLAN_POOL_LIMIT;
+	return code == PLAN_NO_MACHINE || code == PLAN_HELD || code == PLAN_ERASE_BELOW_POLICY ||
+	       code == PLAN_QUOTA || code == PLAN_POOL_LIMIT;
 }
 
 /* When the machine that is to be its serves: once it is free, and has come.  False: not known. */

@@ -19,6 +19,7 @@
 #include "controller/claims/batch.h"
 #include "controller/claims/claim_build.h"
 #include "controller/claims/failing.h"
+#include "controller/claims/gang_holds.h"
 #include "controller/claims/pod_events.h"
 #include "controller/claims/refused.h"
 #include "controller/claims/sending.h"
@@ -44,6 +45,7 @@ struct provisioner {
 	struct world_sync *sync;
 	struct avoided *avoided;
 	struct failing *failing;
+	struct gang_holds *gang_holds;
 	struct refused *refused;
 	struct unwanted *unwanted;
 	struct batch batch;
@@ -217,6 +219,7 @@ static void on_ready(struct provisioner *s)
 {
 	const struct plan *plan = s->plan;
 	struct stop_line *l = plan->nclaims ? stop_line_read(s->c, s->arena) : NULL;
+	int64_t held;
 
 	if (l)
 		sending_each(s->sending, on_its_way, l);
@@ -231,8 +234,13 @@ static void on_ready(struct provisioner *s)
 		if (s->held[i].until && (!s->first || s->held[i].until < s->first))
 			s->first = s->held[i].until;
 	}
-	if (s->first)
+	held = gang_holds_after(s->gang_holds, plan, loop_wall(s->c->loop));
+	if (held && (!s->first || held < s->first))
+		s->first = held;
+	if (s->first) {
 		s->first -= loop_wall(s->c->loop);
+		s->first = s->first > 0 ? s->first : 1;
+	}
 	create_all(s);
 	unwanted_plan(s->unwanted, plan);
 	tell_budgets(s);
@@ -288,6 +296,7 @@ static void on_plan(void *arg)
 		return;
 	}
 	batch_planned(&s->batch);
+	gang_holds_before(s->gang_holds, world_sync_world(s->sync), loop_wall(c->loop));
 	world_sync_hold(s->sync);
 	s->arena = arena_new();
 	s->run = plan_begin(world_sync_world(s->sync), loop_wall(c->loop), s->arena);
@@ -350,6 +359,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->pod_events = spec.pod_events = pod_events_new(c, tenants, eta, s->refused);
 	s->avoided = spec.avoided = avoided_new(c);
 	s->failing = spec.failing = failing_new(c);
+	s->gang_holds = gang_holds_new(gang_holds_ms(c));
 	s->unwanted = unwanted_new(c, tenants);
 	s->sending = spec.sending = sending_new(c, on_sent, s);
 	s->sync = world_sync_new(c, &spec);
@@ -376,6 +386,7 @@ void provisioner_free(struct provisioner *s)
 	sending_free(s->sending);
 	avoided_free(s->avoided);
 	failing_free(s->failing);
+	gang_holds_free(s->gang_holds);
 	refused_free(s->refused);
 	unwanted_free(s->unwanted);
 	pod_events_free(s->pod_events);

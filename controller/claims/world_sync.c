@@ -10,6 +10,7 @@
 #include "controller/claims/avoided.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/free_again.h"
+#include "controller/claims/gang_holds.h"
 #include "controller/claims/pod_events.h"
 #include "controller/claims/refused.h"
 #include "controller/claims/sending.h"
@@ -127,6 +128,7 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 		w.free_p50_ms = again.p50;
 		w.free_p90_ms = again.p90;
 	}
+	w.returns = !w.offered && free_again_ever(s->c, m);
 	if (w.offered && drains_take_out(s->c, m)) {
 		w.offered = false;
 		w.not_offered = "to be taken out of use";
@@ -464,6 +466,7 @@ static void put_levels(struct world_sync *s)
 	while (keys[n])
 		n++;
 	world_put_levels(s->world, keys, n);
+	world_put_hold(s->world, gang_holds_ms(s->c));
 }
 
 struct world_sync *world_sync_new(struct context *c, const struct world_sync_spec *spec)

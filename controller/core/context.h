@@ -54,6 +54,7 @@ struct context_options {
 	int64_t settle_ms;    /* between the two reads that prove off; 0: 5000 */
 	/* Of a burst of pods, claims/batch.h; 0: 1000 and 10000. */
 	int64_t batch_idle_ms, batch_most_ms;
+	int64_t gang_hold_ms; /* how long machines stand idle for a gang (claims/gang_holds.h); 0: 1800000; below: not at all */
 };
 
 struct context {

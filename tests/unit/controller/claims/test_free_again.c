@@ -138,6 +138,30 @@ static void what_serves_comes_back_when_its_claim_expires(void **state)
 	assert_false(free_again(&d->c, d->eta, m, &out));
 }
 
+static void what_will_be_free_some_day_is_known_without_a_time(void **state)
+{
+	static const struct {
+		const char *state;
+		bool ever;
+	} rows[] = {{"free", false},	 {"known", false},	 {"claimed", true},
+		    {"gating", true},	 {"serving", true},	 {"draining", true},
+		    {"verifying", true}, {"quarantined", false}, {"retired", false}};
+	struct bench *d = *state;
+	struct machine_hold hold = {0};
+	struct machine *m;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		m = machine(d, rows[i].state, loop_wall(d->c.loop));
+		assert_int_equal(free_again_ever(&d->c, m), rows[i].ever);
+	}
+	m = machine(d, "serving", loop_wall(d->c.loop));
+	m->status.hold = &hold;
+	assert_false(free_again_ever(&d->c, m));
+	m->status.hold = NULL;
+	m->spec.management_policy = MACHINE_RETIRE;
+	assert_false(free_again_ever(&d->c, m));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +171,8 @@ int main(void)
 						bench_teardown),
 		cmocka_unit_test_setup_teardown(a_deadline_ends_what_drains, setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(what_serves_comes_back_when_its_claim_expires,
+						setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(what_will_be_free_some_day_is_known_without_a_time,
 						setup, bench_teardown),
 	};
 

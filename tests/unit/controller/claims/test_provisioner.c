@@ -597,6 +597,57 @@ static void backing_off_for_one_demand_holds_up_no_other(void **state)
 	assert_string_equal(json_str_at(o, "spec", "nodePoolRef", "name"), "spare");
 }
 
+static void gang_pod(struct bench *d, const char *name)
+{
+	bench_must(
+		d, &d->team, "POST", "/api/v1/namespaces/default/pods",
+		arena_printf(
+			d->a,
+			"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': '%s', 'annotations':"
+			" {'drover.dev/gang': 'train', 'drover.dev/gang-size': '2'}}, 'spec': {"
+			" 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists'}],"
+			" 'containers': [{'name': 'c', 'resources': {'limits': {'nvidia.com/gpu': '8'}}}]}}",
+			name));
+	bench_must(
+		d, &d->team, "PATCH",
+		arena_printf(d->a, "/api/v1/namespaces/default/pods/%s/status", name),
+		"{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+		" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+}
+
+/* One machine from each of two pools, of which one backs off. */
+static void of_a_gang_no_claim_is_created_while_another_one_is_held(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON pool = bench_get(d, OBJECT_NODE_POOL, "h100");
+	json_t *spec = json_object_get(pool, "spec");
+
+	bench_pod(d, "lone", 8);
+	bench_run(d, 5000);
+	for (int i = 0; i < 3; i++)
+		fail_claim(d);
+	bench_must(d, &d->team, "DELETE", PODS "/lone", NULL);
+	json_object_set_new(pool, "metadata", json_pack("{s:s}", "name", "spare"));
+	json_object_set_new(spec, "weight", json_integer(90));
+	json_object_set_new(spec, "limits", json_pack("{s:s}", "nodes", "1"));
+	json_object_del(pool, "status");
+	char *text = json_text(pool);
+	bench_put(d, text);
+	free(text);
+	bench_put(
+		d,
+		"{'kind': 'Machine', 'metadata': {'name': 'm-2'}, 'spec': {'providerRef': {'name': 'hall-a'},"
+		" 'instanceType': 'hgx', 'managementPolicy': 'Manage'},"
+		" 'status': {'state': 'free', 'clean': true}}");
+	gang_pod(d, "train-0");
+	gang_pod(d, "train-1");
+	bench_run(d, 20000);
+	assert_int_equal(claims(d).n, 0);
+	assert_true(bench_events(&d->team, "BackingOff") >= 2);
+	bench_run(d, 30 * 60 * 1000);
+	assert_int_equal(claims(d).n, 2);
+}
+
 static void a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time(void **state)
 {
 	struct bench *d = *state;
@@ -732,6 +783,7 @@ int main(void)
 		T(a_changed_pool_is_tried_at_once),
 		T(a_claim_that_became_ready_ends_the_row),
 		T(backing_off_for_one_demand_holds_up_no_other),
+		T(of_a_gang_no_claim_is_created_while_another_one_is_held),
 		T(a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time),
 		T(a_claim_that_was_not_taken_is_not_made_for_the_same_machine_at_once),
 		T(a_machine_that_is_gone_is_avoided_no_more),
