@@ -9,7 +9,6 @@
 
 /*
  * counts: how many of something at each of few of many numbers: a table that grows with what is in it, not with the numbers.
- * Nothing is ever taken out.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_oracle.c
  */
 struct counts {
@@ -52,6 +51,27 @@ static inline void counts_add(struct counts *c, uint32_t at, uint32_t n, struct 
 	c->n += !it->n;
 	it->at = at;
 	it->n += n;
+}
+
+/* At most as many as are there.  A number without a count goes out of the table: those behind it move up. */
+static inline void counts_take(struct counts *c, uint32_t at, uint32_t n)
+{
+	struct count *it = c->cap ? counts_find(c, at) : NULL;
+	size_t hole;
+
+	if (!it || !it->n || !n)
+		return;
+	it->n -= n < it->n ? n : it->n;
+	if (it->n)
+		return;
+	c->n--;
+	hole = (size_t)(it - c->v);
+	for (size_t i = (hole + 1) & (c->cap - 1); c->v[i].n; i = (i + 1) & (c->cap - 1)) {
+		const struct count x = c->v[i];
+
+		c->v[i].n = 0;
+		*counts_find(c, x.at) = x;
+	}
 }
 
 #endif

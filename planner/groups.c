@@ -466,3 +466,18 @@ void groups_place(struct groups *g, const struct plan_side *s, size_t bin, size_
 		x->total += count;
 	}
 }
+
+void groups_leave(struct groups *g, const struct plan_side *s, size_t bin)
+{
+	planning_charge(g->p, s->tenant, 4 + s->ncounted);
+	for (size_t i = 0; i < s->ncounted && !s->tenant->over; i++) {
+		struct topology_group *x = s->counted[i];
+		const int domain = x->key < 0 ? (int)bin : groups_domain(s->tenant, x->key, bin);
+
+		if (domain < 0)
+			continue;
+		remember(g, s, x);
+		counts_take(&x->count, (uint32_t)domain, 1);
+		x->total--;
+	}
+}

@@ -75,6 +75,9 @@ const struct domain_bins *groups_bins(const struct plan_tenant *of, int key, siz
 void groups_place(struct groups *g, const struct plan_side *s, size_t bin, size_t n,
 		  size_t terminating);
 
+/* One pod of the side, that is not being deleted, leaves the bin. */
+void groups_leave(struct groups *g, const struct plan_side *s, size_t bin);
+
 /* What is placed from groups_try() on is as if it had never been after groups_undo(), and stays after groups_keep(). */
 void groups_try(struct groups *g);
 void groups_undo(struct groups *g);

@@ -92,6 +92,7 @@ struct world_pool {
 	int minimum_trust;
 	bool paused;
 	const char *paused_reason; /* PoolPaused, StopTheLine ... */
+	bool underused; /* Nodes whose pods have room elsewhere are given back, too (consolidate.h) */
 };
 
 /* A machine that could serve.  Only state free and clean is offered; the others count for limits and reasons. */
@@ -162,6 +163,16 @@ struct world_volume {
 	struct selector *v;
 	size_t n;
 };
+/* Why a pod that is bound may not be moved. */
+enum world_keep {
+	WORLD_KEEP_NOT,	    /* it may */
+	WORLD_KEEP_ASKED,   /* an annotation of it says so */
+	WORLD_KEEP_ALONE,   /* no controller would make it anew */
+	WORLD_KEEP_LOCAL,   /* what it keeps on its node's disks would be lost */
+	WORLD_KEEP_VOLUMES, /* where its volumes could follow it is not judged */
+	WORLD_KEEP_UNKNOWN, /* what it asks of a node is not known */
+	WORLD_KEEPS
+};
 struct world_pod {
 	const char *tenant, *ns, *name, *uid;
 	const char *node; /* bound to; NULL: pending */
@@ -170,6 +181,9 @@ struct world_pod {
 	bool unschedulable; /* PodScheduled=False, reason Unschedulable: demand */
 	int64_t since;	    /* Unix ms when it became so */
 	int64_t priority;
+	enum world_keep keep;  /* of one that is bound */
+	int64_t keep_until;    /* Unix ms; 0: for good */
+	int64_t deletion_cost; /* controller.kubernetes.io/pod-deletion-cost */
 	/* Of the whole pod: init containers and overhead counted; "pods": 1 is added.  A host port is one of them, as
 	 * ":TCP/8080": each node has one of each, whatever host address is asked for with it.  So are the volumes that a
 	 * CSI driver has to attach, as "@ebs.csi.aws.com": a node has as many as its allocatable says under that name,

@@ -46,7 +46,9 @@ struct world_fit {
 struct world_one {
 	struct world_shape *shape, *side;
 	const char *tenant, *ns, *name, *uid, *node; /* into text */
-	int64_t since, priority;
+	int64_t since, priority, keep_until;
+	int32_t deletion_cost;
+	uint8_t keep; /* enum world_keep */
 	bool daemon, unschedulable, terminating;
 	struct world_load *load;	  /* of its node; NULL: pending */
 	struct world_member *member;	  /* of a gang; NULL: of none */
