@@ -7,29 +7,27 @@
 #include "base/mem.h"
 
 /*
- * uthash with a keyed hash: whoever chooses the keys cannot choose the
- * buckets.  uthash keeps entries in order of insertion,
- * so the key never shows in what the program does.
+ * Open addressing: a slot has the whole hash of its entry, so that a search reads
+ * no other entry than the one it finds, and growing reads none.  What is removed leaves
+ * no mark: those behind it in its chain move up.  The hash is keyed: whoever chooses the
+ * keys cannot choose the slots.  Entries are kept in order of insertion, so the
+ * key never shows in what the program does.
  */
-static unsigned map_hash(const void *key, size_t len)
-{
-	uint64_t h = hash_keyed(key, len, 0);
-
-	return (unsigned)(h ^ h >> 32);
-}
-
-#define HASH_FUNCTION(keyptr, keylen, hashv) ((hashv) = map_hash((keyptr), (keylen)))
-#define uthash_malloc(size) mem_realloc_array(NULL, 1, (size))
-#include <uthash.h>
+#define SLOTS_MIN 8 /* a power of two */
 
 struct entry {
-	UT_hash_handle hh;
+	struct entry *before, *after; /* in order of insertion */
 	void *value;
 	char key[];
 };
 
 struct map {
-	struct entry *head;
+	struct slot {
+		uint64_t hash;
+		struct entry *x; /* NULL: free */
+	} * slots;
+	size_t nslots, n; /* nslots: a power of two, or 0; a quarter of them is free at least */
+	struct entry *first, *last;
 	void (*free_value)(void *);
 };
 
@@ -46,32 +44,71 @@ void map_free(struct map *m)
 	if (!m)
 		return;
 	map_clear(m);
+	free(m->slots);
 	free(m);
+}
+
+static uint64_t hash_of(const char *key)
+{
+	return hash_keyed(key, strlen(key), 0);
+}
+
+/* Where the key is, or is to be.  There are slots. */
+static struct slot *slot_of(const struct map *m, const char *key, uint64_t hash)
+{
+	size_t i = hash & (m->nslots - 1);
+
+	while (m->slots[i].x && (m->slots[i].hash != hash || strcmp(m->slots[i].x->key, key) != 0))
+		i = (i + 1) & (m->nslots - 1);
+	return &m->slots[i];
 }
 
 static struct entry *find(const struct map *m, const char *key)
 {
-	struct entry *x;
+	return m->n ? slot_of(m, key, hash_of(key))->x : NULL;
+}
 
-	HASH_FIND(hh, m->head, key, strlen(key), x);
-	return x;
+static void grow(struct map *m)
+{
+	struct slot *old = m->slots;
+	const size_t nold = m->nslots;
+
+	m->nslots = nold ? 2 * nold : SLOTS_MIN;
+	m->slots = mem_calloc(m->nslots, sizeof(*m->slots));
+	for (size_t i = 0; i < nold; i++) {
+		size_t k = old[i].hash & (m->nslots - 1);
+
+		if (!old[i].x)
+			continue;
+		while (m->slots[k].x)
+			k = (k + 1) & (m->nslots - 1);
+		m->slots[k] = old[i];
+	}
+	free(old);
 }
 
 /* It is made where there is none, with the value NULL. */
 static struct entry *at(struct map *m, const char *key)
 {
-	size_t len = strlen(key);
-	unsigned hash = map_hash(key, len);
-	struct entry *x;
+	const size_t len = strlen(key);
+	const uint64_t hash = hash_keyed(key, len, 0);
+	struct slot *s;
 
-	HASH_FIND_BYHASHVALUE(hh, m->head, key, len, hash, x);
-	if (x)
-		return x;
-	x = mem_alloc(sizeof(*x) + len + 1);
-	x->value = NULL;
-	memcpy(x->key, key, len + 1);
-	HASH_ADD_BYHASHVALUE(hh, m->head, key[0], len, hash, x);
-	return x;
+	if (4 * (m->n + 1) > 3 * m->nslots)
+		grow(m);
+	s = slot_of(m, key, hash);
+	if (s->x)
+		return s->x;
+	*s = (struct slot){hash, mem_alloc(sizeof(*s->x) + len + 1)};
+	memcpy(s->x->key, key, len + 1);
+	s->x->before = m->last;
+	if (m->last)
+		m->last->after = s->x;
+	else
+		m->first = s->x;
+	m->last = s->x;
+	m->n++;
+	return s->x;
 }
 
 void *map_get(const struct map *m, const char *key)
@@ -107,20 +144,42 @@ void **map_slot(struct map *m, const char *key)
 	return &at(m, key)->value;
 }
 
-static void *take(struct map *m, struct entry *x)
+/* Those behind it that a search would not find any more move up. */
+static void vacate(struct map *m, struct slot *s)
 {
-	void *value = x->value;
+	const size_t mask = m->nslots - 1;
+	size_t gap = (size_t)(s - m->slots);
 
-	HASH_DEL(m->head, x);
-	free(x);
-	return value;
+	for (size_t i = (gap + 1) & mask; m->slots[i].x; i = (i + 1) & mask) {
+		if (((i - m->slots[i].hash) & mask) < ((i - gap) & mask))
+			continue;
+		m->slots[gap] = m->slots[i];
+		gap = i;
+	}
+	m->slots[gap].x = NULL;
 }
 
 void *map_take(struct map *m, const char *key)
 {
-	struct entry *x = find(m, key);
+	struct slot *s = m->n ? slot_of(m, key, hash_of(key)) : NULL;
+	struct entry *x = s ? s->x : NULL;
+	void *value;
 
-	return x ? take(m, x) : NULL;
+	if (!x)
+		return NULL;
+	vacate(m, s);
+	if (x->before)
+		x->before->after = x->after;
+	else
+		m->first = x->after;
+	if (x->after)
+		x->after->before = x->before;
+	else
+		m->last = x->before;
+	m->n--;
+	value = x->value;
+	free(x);
+	return value;
 }
 
 /* The entry is gone before its value is freed: free_value may look at the map, and key may be the
@@ -132,13 +191,13 @@ void map_del(struct map *m, const char *key)
 
 void map_clear(struct map *m)
 {
-	while (m->head)
-		drop_value(m, take(m, m->head));
+	while (m->first)
+		drop_value(m, map_take(m, m->first->key));
 }
 
 size_t map_size(const struct map *m)
 {
-	return HASH_COUNT(m->head);
+	return m->n;
 }
 
 static bool point(const struct entry *x, struct map_iter *it)
@@ -146,13 +205,13 @@ static bool point(const struct entry *x, struct map_iter *it)
 	*it = (struct map_iter){0};
 	if (!x)
 		return false;
-	*it = (struct map_iter){.key = x->key, .value = x->value, .next_ = x->hh.next};
+	*it = (struct map_iter){.key = x->key, .value = x->value, .next_ = x->after};
 	return true;
 }
 
 bool map_first(const struct map *m, struct map_iter *it)
 {
-	return point(m->head, it);
+	return point(m->first, it);
 }
 
 bool map_next(const struct map *m, struct map_iter *it)

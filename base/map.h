@@ -8,7 +8,7 @@
 /*
  * map: string keys to pointers, in order of insertion, with a keyed hash (keys
  * come from tenants and BMCs).  The map copies keys; values belong to the
- * caller unless free_value was given.  Built on uthash, seen only in map.c.
+ * caller unless free_value was given.
  */
 struct map;
 

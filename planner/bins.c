@@ -38,11 +38,11 @@ struct bins *bins_new(struct planning *p, struct plan_tenant *of)
 
 size_t bins_add(struct bins *b, const struct bin *bin, const int64_t *room)
 {
-	b->v = groups_wider(b->a, b->v, &b->cap, b->n + 1, sizeof(*b->v));
+	b->v = planning_wider(b->a, b->v, &b->cap, b->n + 1, sizeof(*b->v));
 	b->v[b->n] = *bin;
 	(void)rooms_add(b->rooms, room);
 	if (b->topology)
-		groups_bin(b->p->groups, b->of, b->n, bin->labels);
+		groups_bin(b->p->groups, b->of, b->n, bin->labels, bin->taints);
 	return b->n++;
 }
 
@@ -107,8 +107,6 @@ void bins_look(struct bins *b, struct plan_fit *f)
 		if ((!f->any_label && !fit_labels(f->pod, bin->labels)) ||
 		    !fit_runtime(f->pod, bin->pool))
 			continue;
-		if (b->topology)
-			topology_admits_bin(b->p, f, f->seen);
 		if (bin->kind == PLAN_NOTHING || (tainted && fit_taints(f->pod, bin->taints)))
 			continue;
 		f->bins[f->seen / 64] |= bit;
@@ -218,7 +216,7 @@ static bool find_in_few(struct bins *b, const struct plan_cell *c, const uint64_
 		i = next(b, c, bits, i);
 		if (i == b->n)
 			break;
-		d = groups_domain(b->of, key, i);
+		d = domains_of_bin(b->of, key, i);
 		if (d < 0 || !(admitted >> d & 1) || i < cur->few[d])
 			continue;
 		answer = topology_bin(c->topology, i);
@@ -335,14 +333,9 @@ void bins_give(struct bins *b, size_t at, const struct plan_class *c)
 	rooms_give(b->rooms, at, c->asks);
 }
 
-struct bins_mark bins_mark(const struct bins *b, struct plan_fit *f)
+struct bins_mark bins_mark(struct plan_fit *f)
 {
-	const size_t keys = b->topology ? (size_t)groups_keys(b->p->groups) : 0;
-	struct bins_mark m = {f, f->seen, arena_calloc(b->a, keys + 1, sizeof(*m.domains))};
-
-	for (size_t k = 0; f->domains && k < keys; k++)
-		m.domains[k] = f->domains[k].n;
-	return m;
+	return (struct bins_mark){f, f->seen};
 }
 
 static void forget(uint64_t *bits, size_t from, size_t to)
@@ -351,27 +344,24 @@ static void forget(uint64_t *bits, size_t from, size_t to)
 		bits[i / 64] &= ~((uint64_t)1 << i % 64);
 }
 
-static void unlook(const struct bins *b, const struct bins_mark *m)
+static void unlook(const struct bins_mark *m)
 {
-	const size_t keys = b->topology ? (size_t)groups_keys(b->p->groups) : 0;
 	struct plan_fit *f = m->fit;
 
 	forget(f->bins, m->seen, f->seen);
 	for (size_t i = 0; i < f->nlevels; i++)
 		forget(f->level[i].bins, m->seen, f->seen);
 	f->seen = m->seen;
-	for (size_t k = 0; f->domains && k < keys; k++)
-		topology_unsee(&f->domains[k], m->domains[k]);
 }
 
 void bins_cut(struct bins *b, size_t n, const struct bins_mark *m, size_t nmarks)
 {
 	for (size_t i = 0; i < nmarks; i++)
-		unlook(b, &m[i]);
+		unlook(&m[i]);
 	while (b->n > n) {
 		b->n--;
 		if (b->topology)
-			groups_unbin(b->p->groups, b->of, b->n);
+			groups_unbin(b->of, b->n);
 	}
 	rooms_cut(b->rooms, n);
 }

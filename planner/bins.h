@@ -46,9 +46,9 @@ bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *l
 void bins_give(struct bins *b, size_t at, const struct plan_class *c);
 struct bins_mark {
 	struct plan_fit *fit;
-	size_t seen, *domains; /* by key */
+	size_t seen;
 };
-struct bins_mark bins_mark(const struct bins *b, struct plan_fit *f);
+struct bins_mark bins_mark(struct plan_fit *f);
 void bins_cut(struct bins *b, size_t n, const struct bins_mark *m, size_t nmarks);
 
 #endif

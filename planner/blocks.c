@@ -39,7 +39,7 @@ static void add_bin(struct blocks *b, struct map *by_text, uint32_t at)
 		x->room[k] += n < SIZE_MAX / 4 - x->room[k] ? n : 0;
 	}
 	planning_charge(b->p, b->tenant, b->nkinds);
-	x->bins = groups_wider(b->a, x->bins, &x->bins_cap, x->nbins + 1, sizeof(*x->bins));
+	x->bins = planning_wider(b->a, x->bins, &x->bins_cap, x->nbins + 1, sizeof(*x->bins));
 	x->bins[x->nbins++] = at;
 }
 
@@ -109,8 +109,8 @@ static void add_option(struct blocks *b, struct map *by_text, size_t pool, struc
 	}
 	if (!x)
 		return;
-	x->machines = groups_wider(b->a, x->machines, &x->machines_cap, x->nmachines + 1,
-				   sizeof(*x->machines));
+	x->machines = planning_wider(b->a, x->machines, &x->machines_cap, x->nmachines + 1,
+				     sizeof(*x->machines));
 	x->machines[x->nmachines++] = (struct block_machines){pool, l, o, o->next};
 }
 

@@ -214,8 +214,8 @@ static bool open_one(struct gang_try *t, const struct pod *x, size_t *bin)
 	if (t->ahead)
 		note(t, &best);
 	*bin = opening_new(t->p, c, &offer);
-	t->fresh->bins = groups_wider(t->a, t->fresh->bins, &t->fresh->bins_cap,
-				      t->fresh->nbins + 1, sizeof(*t->fresh->bins));
+	t->fresh->bins = planning_wider(t->a, t->fresh->bins, &t->fresh->bins_cap,
+					t->fresh->nbins + 1, sizeof(*t->fresh->bins));
 	t->fresh->bins[t->fresh->nbins++] = (uint32_t)*bin;
 	return true;
 }
@@ -246,7 +246,7 @@ static void begin(struct gang_try *t)
 	for (size_t i = 0; i < t->nkinds; i++) {
 		const struct plan_cell *c = t->kinds[i].cell;
 
-		t->marks[i] = bins_mark(t->tenant->bins, c->class_->fit);
+		t->marks[i] = bins_mark(c->class_->fit);
 		t->states[i] = (struct kind){.out = c->class_->impossible || c->class_->refused};
 		if (c->topology)
 			t->states[i].topology = topology_cell(t->p, c->class_, c->side);

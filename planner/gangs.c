@@ -32,7 +32,7 @@ void gangs_add(struct planning *p, struct queued *q)
 {
 	struct plan_gang *g = q->gang;
 
-	g->v = groups_wider(p->a, g->v, &g->cap, g->n + 1, sizeof(struct queued *));
+	g->v = planning_wider(p->a, g->v, &g->cap, g->n + 1, sizeof(struct queued *));
 	g->v[g->n++] = q;
 	g->seated += q->seat != 0;
 }

@@ -2,7 +2,6 @@
 
 #include "base/str.h"
 
-#define HOSTNAME "kubernetes.io/hostname"
 /* Each key costs each node of all tenants a look: a tenant that names more is beyond its work. */
 #define KEYS_MAX 16
 #define GROUP_COST 500 /* of a new one, its memory among it */
@@ -32,12 +31,7 @@ struct tenant_topology {
 	uint64_t *named; /* keys, by bit */
 	size_t named_cap;
 	unsigned nkeys;
-	struct domains { /* one for each key */
-		struct domain_bins *bins;
-		size_t cap;
-		int *of; /* by bin */
-		size_t nof;
-	} * domains;
+	struct inclusions inclusions;
 };
 
 struct groups {
@@ -58,22 +52,6 @@ struct groups {
 	bool trying;
 };
 
-void *groups_wider(struct arena *a, void *old, size_t *cap, size_t want, size_t size)
-{
-	size_t to = *cap ? *cap : 4;
-	void *v;
-
-	if (want <= *cap)
-		return old;
-	while (to < want)
-		to *= 2;
-	v = arena_calloc(a, to, size);
-	if (*cap)
-		memcpy(v, old, *cap * size);
-	*cap = to;
-	return v;
-}
-
 struct groups *groups_new(struct planning *p)
 {
 	struct groups *g = arena_new_obj(p->a, struct groups);
@@ -87,12 +65,13 @@ struct groups *groups_new(struct planning *p)
 
 static int key_of(struct groups *g, const char *name)
 {
-	if (str_eq(name, HOSTNAME))
+	if (str_eq(name, WORLD_HOSTNAME))
 		return GROUP_HOST;
 	for (int i = 0; i < g->nkeys; i++)
 		if (str_eq(g->keys[i].name, name))
 			return i;
-	g->keys = groups_wider(g->a, g->keys, &g->keys_cap, (size_t)g->nkeys + 1, sizeof(*g->keys));
+	g->keys =
+		planning_wider(g->a, g->keys, &g->keys_cap, (size_t)g->nkeys + 1, sizeof(*g->keys));
 	g->keys[g->nkeys] = (struct key){.name = name, .ids = planning_map(g->p)};
 	return g->nkeys++;
 }
@@ -103,6 +82,8 @@ static struct tenant_topology *tenant_of(struct groups *g, struct plan_tenant *o
 		of->topology = arena_new_obj(g->a, struct tenant_topology);
 		of->topology->by_text = planning_map(g->p);
 		of->topology->index = planning_map(g->p);
+		of->topology->inclusions.by_text = planning_map(g->p);
+		of->topology->inclusions.tenant = of;
 	}
 	return of->topology;
 }
@@ -114,7 +95,7 @@ static void name_key(struct groups *g, struct plan_tenant *of, int key)
 
 	if (key < 0 || (word < tt->named_cap && tt->named[word] >> key % 64 & 1))
 		return;
-	tt->named = groups_wider(g->a, tt->named, &tt->named_cap, word + 1, sizeof(*tt->named));
+	tt->named = planning_wider(g->a, tt->named, &tt->named_cap, word + 1, sizeof(*tt->named));
 	tt->named[word] |= (uint64_t)1 << key % 64;
 	if (++tt->nkeys > KEYS_MAX)
 		planning_charge(g->p, of, PLAN_WORK + 1);
@@ -163,14 +144,14 @@ static void put_into_index(struct groups *g, struct tenant_topology *of, struct 
 		b = arena_new_obj(g->a, struct bucket);
 		map_put(of->index, g->p->w->text, b);
 	}
-	b->v = groups_wider(g->a, b->v, &b->cap, b->n + 1, sizeof(struct topology_group *));
+	b->v = planning_wider(g->a, b->v, &b->cap, b->n + 1, sizeof(struct topology_group *));
 	b->v[b->n++] = x;
 	while (r && i < of->nindexed && !str_eq(of->indexed[i].key, r->key))
 		i++;
 	if (!r || i < of->nindexed)
 		return;
-	of->indexed = groups_wider(g->a, of->indexed, &of->indexed_cap, of->nindexed + 1,
-				   sizeof(*of->indexed));
+	of->indexed = planning_wider(g->a, of->indexed, &of->indexed_cap, of->nindexed + 1,
+				     sizeof(*of->indexed));
 	of->indexed[of->nindexed++].key = r->key;
 }
 
@@ -191,6 +172,8 @@ static struct topology_group *group_of(struct groups *g, const struct plan_side 
 	*x = (struct topology_group){
 		.of = of, .it = it, .pod = s->pod, .what = what, .key = key_of(g, it->key)};
 	name_key(g, s->tenant, x->key);
+	if (what == GROUP_SPREAD && x->key >= 0)
+		x->nodes = inclusion_of(g->p, &of->inclusions, it, s->pod, x->key);
 	if (what != GROUP_ALL_TERMS)
 		x->cost = cost_of(it);
 	for (size_t i = 0; what == GROUP_ALL_TERMS && i < s->pod->topology.n; i++)
@@ -258,8 +241,8 @@ struct plan_side *groups_side(struct groups *g, struct world_shape *shape, bool 
 	planning_charge(g->p, s->tenant, 20);
 	if (shape->pod.topology.n)
 		make_rules(g, s);
-	g->sides = groups_wider(g->a, g->sides, &g->sides_cap, g->nsides + 1,
-				sizeof(struct plan_side *));
+	g->sides = planning_wider(g->a, g->sides, &g->sides_cap, g->nsides + 1,
+				  sizeof(struct plan_side *));
 	g->sides[g->nsides++] = s;
 	return s;
 }
@@ -276,8 +259,8 @@ static void look_in_bucket(struct groups *g, struct plan_side *s, const char *ns
 		planning_charge(g->p, s->tenant, b->v[i]->cost);
 		if (!selects(b->v[i], s->pod) || (!s->pending && b->v[i]->what == GROUP_CARRIERS))
 			continue;
-		g->found = groups_wider(g->a, g->found, &g->found_cap, g->nfound + 1,
-					sizeof(struct topology_group *));
+		g->found = planning_wider(g->a, g->found, &g->found_cap, g->nfound + 1,
+					  sizeof(struct topology_group *));
 		g->found[g->nfound++] = b->v[i];
 	}
 }
@@ -325,9 +308,8 @@ bool groups_meet(struct groups *g, size_t side)
 	planning_charge(g->p, of, 20);
 	if (!of->topology)
 		return true;
-	if (!of->topology->domains)
-		of->topology->domains =
-			arena_calloc(g->a, (size_t)g->nkeys + 1, sizeof(*of->topology->domains));
+	if (!of->domains)
+		domains_new(g->a, of, g->nkeys);
 	if (!of->over)
 		meet(g, g->sides[side]);
 	return true;
@@ -370,47 +352,22 @@ const int *groups_domains_of(struct groups *g, const struct labels *labels)
 	return d;
 }
 
-void groups_bin(struct groups *g, struct plan_tenant *of, size_t bin, const struct labels *labels)
+void groups_bin(struct groups *g, struct plan_tenant *of, size_t bin, const struct labels *labels,
+		const struct world_taints *taints)
 {
 	if (!of->topology)
 		return;
-	for (int k = 0; k < g->nkeys; k++) {
-		struct domains *d = &of->topology->domains[k];
-		const int id = domain_of(g, k, labels);
-		struct domain_bins *b;
-
-		d->of = groups_wider(g->a, d->of, &d->nof, bin + 1, sizeof(*d->of));
-		d->of[bin] = id;
-		if (id < 0)
-			continue;
-		d->bins = groups_wider(g->a, d->bins, &d->cap, (size_t)id + 1, sizeof(*d->bins));
-		b = &d->bins[id];
-		b->v = groups_wider(g->a, b->v, &b->cap, b->n + 1, sizeof(*b->v));
-		b->v[b->n++] = (uint32_t)bin;
-	}
+	for (int k = 0; k < g->nkeys; k++)
+		domains_put(g->a, of, k, bin, domain_of(g, k, labels));
+	inclusion_add(g->p, &of->topology->inclusions, labels, taints);
 }
 
-int groups_domain(const struct plan_tenant *of, int key, size_t bin)
+void groups_unbin(struct plan_tenant *of, size_t bin)
 {
-	return of->topology->domains[key].of[bin];
-}
-
-const struct domain_bins *groups_bins(const struct plan_tenant *of, int key, size_t domain)
-{
-	static const struct domain_bins none;
-	const struct domains *d = &of->topology->domains[key];
-
-	return domain < d->cap ? &d->bins[domain] : &none;
-}
-
-void groups_unbin(struct groups *g, struct plan_tenant *of, size_t bin)
-{
-	for (int k = 0; of->topology && k < g->nkeys; k++) {
-		struct domains *d = &of->topology->domains[k];
-
-		if (d->of[bin] >= 0)
-			d->bins[d->of[bin]].n--;
-	}
+	if (!of->topology)
+		return;
+	inclusion_cut(&of->topology->inclusions);
+	domains_drop(of, bin);
 }
 
 void groups_try(struct groups *g)
@@ -456,10 +413,10 @@ void groups_place(struct groups *g, const struct plan_side *s, size_t bin, size_
 	planning_charge(g->p, s->tenant, 4 + s->ncounted);
 	for (size_t i = 0; i < s->ncounted && !s->tenant->over; i++) {
 		struct topology_group *x = s->counted[i];
-		const int domain = x->key < 0 ? (int)bin : groups_domain(s->tenant, x->key, bin);
+		const int domain = x->key < 0 ? (int)bin : domains_of_bin(s->tenant, x->key, bin);
 		const size_t count = n - (x->what == GROUP_SPREAD ? terminating : 0);
 
-		if (domain < 0)
+		if (domain < 0 || (x->nodes && !inclusion_has(g->p, x->nodes, bin)))
 			continue;
 		remember(g, s, x);
 		counts_add(&x->count, (uint32_t)domain, (uint32_t)count, g->a);

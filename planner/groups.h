@@ -2,7 +2,7 @@
 #define PLANNER_GROUPS_H
 
 #include "planner/counts.h"
-#include "planner/planning.h"
+#include "planner/inclusion.h"
 
 /*
  * groups: pods that constraints count, over the domains of one key, as they are placed.  Equal constraints share a group.
@@ -23,10 +23,11 @@ struct topology_group {
 	const struct world_topology *it;
 	const struct world_pod *pod; /* one that has it: its namespace, its other terms */
 	enum group_what what;
-	int key;	      /* GROUP_HOST: hostname */
-	struct counts count;  /* by domain, or by bin */
-	uint64_t total, cost; /* cost: of one look at a pod */
-	uint64_t tried;	      /* number of the last try that placed a pod of it */
+	int key;		 /* GROUP_HOST: hostname */
+	struct inclusion *nodes; /* on which they are counted; NULL: on all */
+	struct counts count;	 /* by domain, or by bin */
+	uint64_t total, cost;	 /* cost: of one look at a pod */
+	uint64_t tried;		 /* number of the last try that placed a pod of it */
 };
 struct topology_rule {
 	struct topology_group *group;
@@ -61,14 +62,8 @@ bool groups_meet(struct groups *g, size_t side);
 int groups_keys(const struct groups *g);
 size_t groups_domains(const struct groups *g, int key); /* so far */
 const int *groups_domains_of(struct groups *g, const struct labels *labels);
-void groups_bin(struct groups *g, struct plan_tenant *of, size_t bin, const struct labels *labels);
-int groups_domain(const struct plan_tenant *of, int key, size_t bin); /* -1: none */
-/* Its bins, in their order. */
-struct domain_bins {
-	uint32_t *v;
-	size_t n, cap;
-};
-const struct domain_bins *groups_bins(const struct plan_tenant *of, int key, size_t domain);
+void groups_bin(struct groups *g, struct plan_tenant *of, size_t bin, const struct labels *labels,
+		const struct world_taints *taints);
 
 /* So many pods of the side, of them so many that are being deleted: these count for affinity, and not for spread
  * (PodTopologySpread's countPodsMatchSelector). */
@@ -83,9 +78,6 @@ void groups_try(struct groups *g);
 void groups_undo(struct groups *g);
 void groups_keep(struct groups *g);
 /* The last bin of the tenant goes again. */
-void groups_unbin(struct groups *g, struct plan_tenant *of, size_t bin);
-
-/* v with room for so many, in the arena. */
-void *groups_wider(struct arena *a, void *v, size_t *cap, size_t want, size_t size);
+void groups_unbin(struct plan_tenant *of, size_t bin);
 
 #endif

@@ -137,3 +137,19 @@ void planning_take_overhead(const struct planning *p, const struct plan_tenant *
 					room[c], planning_request(name, (struct quantity){more}));
 	}
 }
+
+void *planning_wider(struct arena *a, void *old, size_t *cap, size_t want, size_t size)
+{
+	size_t to = *cap ? *cap : 4;
+	void *v;
+
+	if (want <= *cap)
+		return old;
+	while (to < want)
+		to *= 2;
+	v = arena_calloc(a, to, size);
+	if (*cap)
+		memcpy(v, old, *cap * size);
+	*cap = to;
+	return v;
+}

@@ -45,10 +45,11 @@ struct plan_tenant {
 		struct resources of;
 		size_t cap, pods;
 	} overhead;
-	struct map *seats; /* UID of a pod -> struct plan_seat; NULL: none */
-	struct tenant_topology *topology;
-	size_t number; /* from 0, in no order */
-	uint64_t work; /* done for it; beyond PLAN_WORK there is no more */
+	struct map *seats;		  /* UID of a pod -> struct plan_seat; NULL: none */
+	struct tenant_topology *topology; /* NULL: nobody of it asks for any */
+	struct tenant_domains *domains;	  /* of its bins, where there is topology */
+	size_t number;			  /* from 0, in no order */
+	uint64_t work;			  /* done for it; beyond PLAN_WORK there is no more */
 	bool over;
 };
 
@@ -75,12 +76,6 @@ struct plan_fit {
 		uint64_t *bins;
 	} * level;
 	size_t nlevels, words, seen;
-	struct domains_seen {
-		uint8_t *v;
-		size_t cap;
-		uint32_t *order; /* as they were seen */
-		size_t n, order_cap;
-	} * domains;		/* by key: those of bins whose labels suit (topology.c) */
 	struct fit_pool *pools; /* once asked (supply.c) */
 	size_t npools;
 	bool asked;
@@ -205,6 +200,8 @@ int64_t planning_request(const char *resource, struct quantity q);
 /* What its tenant's DaemonSets will take of a new machine, or of one whose node has so much of them. */
 void planning_take_overhead(const struct planning *p, const struct plan_tenant *t,
 			    const struct world_load *has, int64_t *room);
+/* v with room for so many, in the arena. */
+void *planning_wider(struct arena *a, void *v, size_t *cap, size_t want, size_t size);
 /* Room by column. */
 void planning_room(const struct planning *p, const struct resources *r, int64_t *room);
 

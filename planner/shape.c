@@ -106,6 +106,25 @@ static bool resources_sorted(const struct resources *r)
 	return true;
 }
 
+static void add_affinity(struct world *w, const struct world_pod *p)
+{
+	add_labels(w, &p->node_selector);
+	world_text_number(w, p->affinity.n);
+	for (size_t i = 0; i < p->affinity.n; i++)
+		add_selector(w, &p->affinity.v[i]);
+}
+
+static void add_tolerations(struct world *w, const struct world_pod *p)
+{
+	world_text_number(w, p->tolerations.n);
+	for (size_t i = 0; i < p->tolerations.n; i++) {
+		world_text_add(w, p->tolerations.v[i].key);
+		world_text_add(w, p->tolerations.v[i].value);
+		world_text_add(w, p->tolerations.v[i].effect);
+		world_text_number(w, p->tolerations.v[i].exists);
+	}
+}
+
 static void make_fit_key(struct world *w, const struct world_pod *p)
 {
 	world_text_clear(w);
@@ -115,10 +134,7 @@ static void make_fit_key(struct world *w, const struct world_pod *p)
 	world_text_add(w, p->volume_wait);
 	world_text_add(w, p->gang_wait);
 	world_text_add(w, p->runtime_class);
-	add_labels(w, &p->node_selector);
-	world_text_number(w, p->affinity.n);
-	for (size_t i = 0; i < p->affinity.n; i++)
-		add_selector(w, &p->affinity.v[i]);
+	add_affinity(w, p);
 	add_selector(w, &p->also);
 	world_text_number(w, p->volumes.n);
 	for (size_t i = 0; i < p->volumes.n; i++)
@@ -128,13 +144,7 @@ static void make_fit_key(struct world *w, const struct world_pod *p)
 		world_text_number(w, (uint64_t)p->preferences.v[i].weight);
 		add_selector(w, &p->preferences.v[i].term);
 	}
-	world_text_number(w, p->tolerations.n);
-	for (size_t i = 0; i < p->tolerations.n; i++) {
-		world_text_add(w, p->tolerations.v[i].key);
-		world_text_add(w, p->tolerations.v[i].value);
-		world_text_add(w, p->tolerations.v[i].effect);
-		world_text_number(w, p->tolerations.v[i].exists);
-	}
+	add_tolerations(w, p);
 }
 
 static void make_key(struct world *w, const struct world_pod *p)
@@ -163,6 +173,28 @@ static int by_weight(const void *x, const void *y)
 	return *a < *b ? -1 : *a > *b;
 }
 
+static void copy_affinity(struct world_pod *c, const struct world_pod *p, struct arena *a)
+{
+	c->node_selector = world_copy_labels(&p->node_selector, a);
+	c->affinity.n = p->affinity.n;
+	c->affinity.v = arena_calloc(a, p->affinity.n + 1, sizeof(*c->affinity.v));
+	for (size_t i = 0; i < p->affinity.n; i++)
+		c->affinity.v[i] = world_copy_selector(&p->affinity.v[i], a);
+}
+
+static void copy_tolerations(struct world_pod *c, const struct world_pod *p, struct arena *a)
+{
+	c->tolerations.n = p->tolerations.n;
+	c->tolerations.v = arena_calloc(a, p->tolerations.n + 1, sizeof(*c->tolerations.v));
+	for (size_t i = 0; i < p->tolerations.n; i++) {
+		const struct world_toleration *t = &p->tolerations.v[i];
+
+		c->tolerations.v[i] = (struct world_toleration){
+			arena_strdup(a, t->key), arena_strdup(a, t->value),
+			arena_strdup(a, t->effect), t->exists};
+	}
+}
+
 static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a)
 {
 	const struct world_preference **order =
@@ -174,11 +206,7 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	c->gang_wait = arena_strdup(a, p->gang_wait);
 	c->runtime_class = arena_strdup(a, p->runtime_class);
 	c->requests = world_copy_resources(&p->requests, a);
-	c->node_selector = world_copy_labels(&p->node_selector, a);
-	c->affinity.n = p->affinity.n;
-	c->affinity.v = arena_calloc(a, p->affinity.n + 1, sizeof(*c->affinity.v));
-	for (size_t i = 0; i < p->affinity.n; i++)
-		c->affinity.v[i] = world_copy_selector(&p->affinity.v[i], a);
+	copy_affinity(c, p, a);
 	c->also = world_copy_selector(&p->also, a);
 	c->volumes.n = p->volumes.n;
 	c->volumes.v = arena_calloc(a, p->volumes.n + 1, sizeof(*c->volumes.v));
@@ -192,15 +220,7 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	for (size_t i = 0; i < p->preferences.n; i++)
 		c->preferences.v[i] = (struct world_preference){
 			order[i]->weight, world_copy_selector(&order[i]->term, a)};
-	c->tolerations.n = p->tolerations.n;
-	c->tolerations.v = arena_calloc(a, p->tolerations.n + 1, sizeof(*c->tolerations.v));
-	for (size_t i = 0; i < p->tolerations.n; i++) {
-		const struct world_toleration *t = &p->tolerations.v[i];
-
-		c->tolerations.v[i] = (struct world_toleration){
-			arena_strdup(a, t->key), arena_strdup(a, t->value),
-			arena_strdup(a, t->effect), t->exists};
-	}
+	copy_tolerations(c, p, a);
 }
 
 static void add_selected(struct world *w, const struct world_topology *t, const char *ns)
@@ -216,6 +236,26 @@ static void add_selected(struct world *w, const struct world_topology *t, const 
 		world_text_add(w, ns);
 }
 
+bool shape_is_wide_spread(const struct world_topology *t)
+{
+	return t->kind == WORLD_SPREAD && !str_eq(t->key, WORLD_HOSTNAME);
+}
+
+void shape_nodes_key(struct world *w, const struct world_topology *t, const struct world_pod *of)
+{
+	world_text_add(w, t->key);
+	for (size_t i = 0; i < of->topology.n; i++)
+		if (shape_is_wide_spread(&of->topology.v[i]))
+			world_text_add(w, of->topology.v[i].key);
+	world_text_add(w, NULL);
+	world_text_number(w, t->nodes.ignore_affinity);
+	if (!t->nodes.ignore_affinity)
+		add_affinity(w, of);
+	world_text_number(w, t->nodes.honor_taints);
+	if (t->nodes.honor_taints)
+		add_tolerations(w, of);
+}
+
 void shape_group_key(struct world *w, const struct world_topology *t, const struct world_pod *of,
 		     unsigned what)
 {
@@ -224,6 +264,8 @@ void shape_group_key(struct world *w, const struct world_topology *t, const stru
 	world_text_add(w, t->key);
 	if (t->kind != WORLD_TOGETHER) {
 		add_selected(w, t, of->ns);
+		if (shape_is_wide_spread(t))
+			shape_nodes_key(w, t, of);
 		return;
 	}
 	for (size_t i = 0; i < of->topology.n; i++)
@@ -231,8 +273,21 @@ void shape_group_key(struct world *w, const struct world_topology *t, const stru
 			add_selected(w, &of->topology.v[i], of->ns);
 }
 
+/* Which of what decides the nodes that suit a pod decides, too, which nodes its spreads count. */
+static void nodes_asked(const struct world_pod *p, bool *affinity, bool *taints)
+{
+	*affinity = *taints = false;
+	for (size_t i = 0; i < p->topology.n; i++)
+		if (shape_is_wide_spread(&p->topology.v[i])) {
+			*affinity |= !p->topology.v[i].nodes.ignore_affinity;
+			*taints |= p->topology.v[i].nodes.honor_taints;
+		}
+}
+
 static void make_side_key(struct world *w, const struct world_pod *p)
 {
+	bool affinity, taints;
+
 	world_text_clear(w);
 	world_text_number(w, 1);
 	world_text_add(w, p->tenant);
@@ -245,16 +300,26 @@ static void make_side_key(struct world *w, const struct world_pod *p)
 		world_text_number(w, t->kind);
 		world_text_add(w, t->key);
 		world_text_number(w, (uint64_t)t->max_skew);
+		world_text_number(w, (uint64_t)t->min_domains);
+		world_text_number(w, t->nodes.ignore_affinity);
+		world_text_number(w, t->nodes.honor_taints);
 		add_selector(w, &t->pods);
 		world_text_number(w, t->everywhere);
 		world_text_number(w, t->nnamespaces);
 		for (size_t k = 0; k < t->nnamespaces; k++)
 			world_text_add(w, t->namespaces[k]);
 	}
+	nodes_asked(p, &affinity, &taints);
+	if (affinity)
+		add_affinity(w, p);
+	if (taints)
+		add_tolerations(w, p);
 }
 
 static void copy_side(struct world_pod *c, const struct world_pod *p, struct arena *a)
 {
+	bool affinity, taints;
+
 	c->tenant = arena_strdup(a, p->tenant);
 	c->ns = arena_strdup(a, p->ns);
 	c->labels = world_copy_labels(&p->labels, a);
@@ -268,6 +333,11 @@ static void copy_side(struct world_pod *c, const struct world_pod *p, struct are
 		t->pods = world_copy_selector(&t->pods, a);
 		t->namespaces = world_copy_strings(t->namespaces, t->nnamespaces, a);
 	}
+	nodes_asked(p, &affinity, &taints);
+	if (affinity)
+		copy_affinity(c, p, a);
+	if (taints)
+		copy_tolerations(c, p, a);
 }
 
 /* The shape under the key in w->text. */
@@ -330,9 +400,10 @@ struct world_shape *shape_side(struct world *w, const struct world_pod *p)
 	struct world_pod sorted = *p;
 	struct world_shape *s;
 
-	if (!labels_sorted(&p->labels)) {
+	if (!labels_sorted(&p->labels) || !labels_sorted(&p->node_selector)) {
 		tmp = arena_new();
 		sorted.labels = world_copy_labels(&p->labels, tmp);
+		sorted.node_selector = world_copy_labels(&p->node_selector, tmp);
 	}
 	make_side_key(w, &sorted);
 	s = keep(w, &sorted, &w->last[1], copy_side);

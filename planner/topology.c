@@ -2,10 +2,11 @@
 
 struct spread {
 	int64_t min;	/* of the domains that count; INT64_MAX: there is none */
+	int64_t floor;	/* what a domain is compared with: min, or 0 where there are too few */
 	size_t witness; /* one that has no more */
 	size_t domains; /* that count */
 	uint64_t known; /* class's number then */
-	size_t seen;	/* of the fit's domains */
+	size_t seen;	/* of the domains with nodes that count */
 };
 
 struct topology_cell {
@@ -42,15 +43,10 @@ struct topology_cell *topology_cell(struct planning *p, struct plan_class *c,
 
 /* --- how things are ------------------------------------------------------------------------------ */
 
-static bool is_in(const struct domains_seen *s, size_t domain)
+static bool counts_for(const struct plan_class *c, const struct topology_group *g, size_t domain)
 {
-	return domain < s->cap && s->v[domain];
-}
-
-static bool counts_for(const struct plan_class *c, int key, size_t domain)
-{
-	return (c->fit->domains && is_in(&c->fit->domains[key], domain)) ||
-	       (c->news && is_in(&c->news[key], domain));
+	return domains_has(&g->nodes->domains, domain) ||
+	       (c->news && domains_has(&c->news[g->key], domain));
 }
 
 static uint32_t count_in(const struct topology_group *g, size_t domain)
@@ -60,12 +56,12 @@ static uint32_t count_in(const struct topology_group *g, size_t domain)
 
 /* Those of bins that came since. */
 static void see_bins(const struct topology_cell *t, const struct topology_group *g,
-		     struct spread *s, const struct domains_seen *fit)
+		     struct spread *s, const struct domains_seen *there)
 {
-	for (; fit && s->seen < fit->n; s->seen++) {
-		const uint32_t d = fit->order[s->seen];
+	for (; s->seen < there->n; s->seen++) {
+		const uint32_t d = there->order[s->seen];
 
-		if (t->c->news && is_in(&t->c->news[g->key], d))
+		if (t->c->news && domains_has(&t->c->news[g->key], d))
 			continue;
 		s->domains++;
 		if (count_in(g, d) < s->min) {
@@ -77,31 +73,28 @@ static void see_bins(const struct topology_cell *t, const struct topology_group 
 
 /* The emptiest domain is kept in mind; only when it has more is another one looked for, onwards from it: those before
  * have more already.  When there is none, all have more. */
-static void refresh(struct topology_cell *t, const struct topology_rule *r, struct spread *s)
+static void find_emptiest(struct topology_cell *t, const struct topology_group *g, struct spread *s)
 {
-	const struct topology_group *g = r->group;
-	const struct domains_seen *fit = t->c->fit->domains ? &t->c->fit->domains[g->key] : NULL;
+	const struct domains_seen *there = inclusion_domains(t->p, g->nodes);
 	const uint64_t known = 1 + t->c->news_known;
 	const size_t n = groups_domains(t->p->groups, g->key);
-	const int64_t before = s->min;
 
 	if (s->known == known) {
-		see_bins(t, g, s, fit);
-		t->epoch += s->min != before;
+		see_bins(t, g, s, there);
 		if (s->min == INT64_MAX || count_in(g, s->witness) == s->min)
 			return;
 		for (size_t d = s->witness + 1; d < n; d++) {
 			planning_charge(t->p, t->side->tenant, 1);
-			if (count_in(g, d) == s->min && counts_for(t->c, g->key, d)) {
+			if (count_in(g, d) == s->min && counts_for(t->c, g, d)) {
 				s->witness = d;
 				return;
 			}
 		}
 	}
 	planning_charge(t->p, t->side->tenant, n);
-	*s = (struct spread){.min = INT64_MAX, .known = known, .seen = fit ? fit->n : 0};
+	*s = (struct spread){.min = INT64_MAX, .floor = s->floor, .known = known, .seen = there->n};
 	for (size_t d = 0; d < n; d++) {
-		if (!counts_for(t->c, g->key, d))
+		if (!counts_for(t->c, g, d))
 			continue;
 		s->domains++;
 		if (count_in(g, d) < s->min) {
@@ -109,13 +102,21 @@ static void refresh(struct topology_cell *t, const struct topology_rule *r, stru
 			s->witness = d;
 		}
 	}
-	t->epoch += s->min != before;
+}
+
+static void refresh(struct topology_cell *t, const struct topology_rule *r, struct spread *s)
+{
+	const int64_t before = s->floor;
+
+	find_emptiest(t, r->group, s);
+	s->floor = (int64_t)s->domains < r->it->min_domains ? 0 : s->min;
+	t->epoch += s->floor != before;
 }
 
 static bool spread_admits(const struct topology_rule *r, const struct spread *s, size_t domain)
 {
 	return s->min != INT64_MAX &&
-	       (int64_t)count_in(r->group, domain) + r->self - s->min <= r->it->max_skew;
+	       (int64_t)count_in(r->group, domain) + r->self - s->floor <= r->it->max_skew;
 }
 
 static void begin_together(struct topology_cell *t, const struct topology_rule *r, size_t *hits)
@@ -207,7 +208,7 @@ static enum topology_answer answer(const struct topology_rule *r, const struct s
 
 static int domain_of_bin(const struct topology_cell *t, const struct topology_group *g, size_t bin)
 {
-	return g->key < 0 ? (int)bin : groups_domain(t->side->tenant, g->key, bin);
+	return g->key < 0 ? (int)bin : domains_of_bin(t->side->tenant, g->key, bin);
 }
 
 enum topology_answer topology_bin(const struct topology_cell *t, size_t bin)
@@ -271,7 +272,7 @@ bool topology_list(const struct topology_cell *t, size_t *i, size_t *k, size_t *
 			*bin = c->v[(*i)++].at;
 			return true;
 		}
-		b = groups_bins(t->side->tenant, t->listed->group->key, c->v[*i].at);
+		b = domains_bins(t->side->tenant, t->listed->group->key, c->v[*i].at);
 		if (*k < b->n) {
 			*bin = b->v[(*k)++];
 			return true;
@@ -309,36 +310,6 @@ size_t topology_parts(const struct topology_cell *t)
 
 /* --- which domains count ------------------------------------------------------------------------- */
 
-static void see(struct arena *a, struct domains_seen *s, int domain)
-{
-	s->v = groups_wider(a, s->v, &s->cap, (size_t)domain + 1, 1);
-	if (s->v[domain])
-		return;
-	s->v[domain] = 1;
-	s->order = groups_wider(a, s->order, &s->order_cap, s->n + 1, sizeof(*s->order));
-	s->order[s->n++] = (uint32_t)domain;
-}
-
-void topology_admits_bin(struct planning *p, struct plan_fit *f, size_t bin)
-{
-	const int n = groups_keys(p->groups);
-
-	if (!f->domains)
-		f->domains = arena_calloc(p->a, (size_t)n + 1, sizeof(*f->domains));
-	for (int k = 0; k < n; k++) {
-		const int d = groups_domain(f->tenant, k, bin);
-
-		if (d >= 0)
-			see(p->a, &f->domains[k], d);
-	}
-}
-
-void topology_unsee(struct domains_seen *s, size_t n)
-{
-	while (s->n > n)
-		s->v[s->order[--s->n]] = 0;
-}
-
 bool topology_asks_for_news(const struct topology_cell *t)
 {
 	for (size_t i = 0; i < t->side->nrules; i++)
@@ -354,7 +325,7 @@ void topology_news(struct planning *p, struct plan_class *c)
 	if (!c->news)
 		c->news = arena_calloc(p->a, (size_t)n + 1, sizeof(*c->news));
 	for (int k = 0; k < n; k++)
-		topology_unsee(&c->news[k], 0);
+		domains_unsee(&c->news[k], 0);
 	c->news_known++;
 }
 
@@ -362,5 +333,5 @@ void topology_admits_new(struct planning *p, struct plan_class *c, const int *do
 {
 	for (int k = 0; k < groups_keys(p->groups); k++)
 		if (domains[k] >= 0)
-			see(p->a, &c->news[k], domains[k]);
+			domains_see(p->a, &c->news[k], domains[k]);
 }

@@ -9,8 +9,8 @@
  * InterPodAffinity).
  *
  * For kubernetes.io/hostname a new machine is always one more domain, so nothing is ever required to be even there.
- * The domains of any other spread are those of the nodes and claims that selector and
- * affinity admit, and those in which there is still a machine to be had.
+ * The domains of any other spread are those of the nodes and claims that its policies count (inclusion.h), and those in
+ * which there is still a machine to be had.  Where these are fewer than minDomains, each is compared with an empty one.
  *
  * Counts only grow while a plan is made.  So a bin that has too many on it, or somebody whom the pod keeps away from,
  * is out for good; one whose domain is full is out until the emptiest domain has more.  Who looks for a bin is told which, and
@@ -45,10 +45,6 @@ bool topology_list(const struct topology_cell *t, size_t *i, size_t *k, size_t *
 size_t topology_on_one(const struct topology_cell *t);
 size_t topology_parts(const struct topology_cell *t);
 
-/* For spreads: pods of the fit may use this bin. */
-void topology_admits_bin(struct planning *p, struct plan_fit *f, size_t bin);
-/* The last that were seen are not any more. */
-void topology_unsee(struct domains_seen *s, size_t n);
 /* Does it matter in which domains there is a machine for the class? */
 bool topology_asks_for_news(const struct topology_cell *t);
 /* There are machines for the class in these domains, of those of a search that began with topology_news(). */

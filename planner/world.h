@@ -144,11 +144,18 @@ struct world_preference {
 /* Where a pod may be for the sake of others: required topology spread (DoNotSchedule) and required
  * pod affinity and anti-affinity.  The pods that count are its tenant's, pending ones that the plan places
  * among them: those that are bound must be put with their labels and their own anti-affinity. */
+#define WORLD_HOSTNAME "kubernetes.io/hostname"
 enum world_topology_kind { WORLD_SPREAD, WORLD_TOGETHER, WORLD_APART };
 struct world_topology {
 	enum world_topology_kind kind;
-	const char *key;	 /* topologyKey; kubernetes.io/hostname: each node for itself */
-	int64_t max_skew;	 /* WORLD_SPREAD; 1 or more */
+	const char *key;  /* topologyKey; kubernetes.io/hostname: each node for itself */
+	int64_t max_skew; /* WORLD_SPREAD; 1 or more */
+	int64_t min_domains; /* WORLD_SPREAD: where there are fewer, one without any pods is taken to be there */
+	struct {
+		/* WORLD_SPREAD: nodes count that the pod's nodeSelector and affinity do not admit (nodeAffinityPolicy
+		 * Ignore); those do not whose taints it does not tolerate (nodeTaintsPolicy Honor) */
+		bool ignore_affinity, honor_taints;
+	} nodes;
 	struct selector pods;	 /* of whose pods; no requirement: all */
 	const char **namespaces; /* none: the pod's own */
 	size_t nnamespaces;

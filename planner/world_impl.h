@@ -188,6 +188,10 @@ struct world_shape *shape_side(struct world *w, const struct world_pod *p);
 /* In w->text: what constraints that count the same pods have in common. */
 void shape_group_key(struct world *w, const struct world_topology *t, const struct world_pod *of,
 		     unsigned what);
+/* Added to it: what spreads that count the same nodes have in common. */
+void shape_nodes_key(struct world *w, const struct world_topology *t, const struct world_pod *of);
+/* A spread over other domains than nodes: not all nodes count for it. */
+bool shape_is_wide_spread(const struct world_topology *t);
 void shape_release(struct world_shape *s);
 
 /* What the last plan had columns for; a new serial where these are others. */

@@ -101,24 +101,29 @@ static bool pods_of(const json_t *term, struct selector *out, const struct world
 	return true;
 }
 
+/* False: it is neither of the two. */
+static bool policy_of(const json_t *c, const char *member, const char *usual, const char *other,
+		      bool *is_other)
+{
+	const char *policy = str_or(json_str_at(c, member), usual);
+
+	*is_other = str_eq(policy, other);
+	return *is_other || str_eq(policy, usual);
+}
+
 static const char *spread_of(const json_t *c, struct world_pod *p, struct arena *a)
 {
 	struct world_topology *t = &p->topology.v[p->topology.n];
-	const json_t *min = json_object_get(c, "minDomains");
 
 	if (!str_eq(json_str_at(c, "whenUnsatisfiable"), "DoNotSchedule"))
 		return NULL;
-	/* What the planner takes for granted: the defaults. */
-	if (min && json_integer_value(min) != 1)
-		return "topologySpreadConstraints with minDomains";
-	if (str_eq(json_str_at(c, "nodeAffinityPolicy"), "Ignore"))
-		return "topologySpreadConstraints with nodeAffinityPolicy Ignore";
-	if (str_eq(json_str_at(c, "nodeTaintsPolicy"), "Honor"))
-		return "topologySpreadConstraints with nodeTaintsPolicy Honor";
 	*t = (struct world_topology){.kind = WORLD_SPREAD,
 				     .key = copy(a, json_object_get(c, "topologyKey")),
-				     .max_skew = json_int_at(c, "maxSkew")};
-	if (!t->key || t->max_skew < 1 || !pods_of(c, &t->pods, p, a))
+				     .max_skew = json_int_at(c, "maxSkew"),
+				     .min_domains = json_int_at(c, "minDomains")};
+	if (!t->key || t->max_skew < 1 || !pods_of(c, &t->pods, p, a) ||
+	    !policy_of(c, "nodeAffinityPolicy", "Honor", "Ignore", &t->nodes.ignore_affinity) ||
+	    !policy_of(c, "nodeTaintsPolicy", "Ignore", "Honor", &t->nodes.honor_taints))
 		return "topologySpreadConstraints that cannot be read";
 	p->topology.n++;
 	return NULL;

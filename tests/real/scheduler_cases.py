@@ -74,7 +74,7 @@ class Case:
 
     def place(self):
         rack = self.r.randrange(self.racks)
-        labels = {RACK: f"r{rack}"}
+        labels = {} if self.chance(6) else {RACK: f"r{rack}"}
         if self.zones > 1 or self.chance(50):
             labels[ZONE] = f"z{rack % self.zones}"
         return labels
@@ -177,12 +177,12 @@ class Case:
         out = {"maxSkew": self.r.choice((1, 1, 2, 3)), "topologyKey": self.r.choice((ZONE, RACK, HOST)),
                "whenUnsatisfiable": "DoNotSchedule" if self.chance(75) else "ScheduleAnyway",
                "labelSelector": self.selector()}
-        if self.chance(8) and out["whenUnsatisfiable"] == "DoNotSchedule":
-            out["minDomains"] = self.r.randint(1, 3)
-        if self.chance(8):
-            out["nodeAffinityPolicy"] = self.r.choice(("Honor", "Ignore"))
-        if self.chance(8):
-            out["nodeTaintsPolicy"] = self.r.choice(("Honor", "Ignore"))
+        if self.chance(25) and out["whenUnsatisfiable"] == "DoNotSchedule":
+            out["minDomains"] = self.r.randint(1, 4)
+        if self.chance(25):
+            out["nodeAffinityPolicy"] = self.r.choice(("Honor", "Ignore", "Ignore"))
+        if self.chance(25):
+            out["nodeTaintsPolicy"] = self.r.choice(("Honor", "Honor", "Ignore"))
         if self.chance(8):
             out["matchLabelKeys"] = ["rev"]
         return out

@@ -167,6 +167,35 @@ static void the_order_outlives_removal_and_growth(void **state)
 	assert_int_equal(want, 1001);
 }
 
+/* Keys leave and come again at random, at every load: what is behind a gap is found. */
+static void who_stays_is_found_whoever_leaves(void **state)
+{
+	enum { KEYS = 300 };
+	OWN(map) m = map_new(NULL);
+	bool there[KEYS] = {0};
+	char key[16];
+	size_t n = 0;
+
+	(void)state;
+	srand(7);
+	for (int round = 0; round < 20000; round++) {
+		const int k = rand() % (1 + round % KEYS);
+
+		snprintf(key, sizeof(key), "%d", k);
+		assert_ptr_equal(map_take(m, key), there[k] ? &there[k] : NULL);
+		n -= there[k];
+		there[k] = rand() % 2;
+		if (there[k])
+			map_put(m, key, &there[k]);
+		n += there[k];
+		assert_int_equal(map_size(m), n);
+	}
+	for (int k = 0; k < KEYS; k++) {
+		snprintf(key, sizeof(key), "%d", k);
+		assert_ptr_equal(map_get(m, key), there[k] ? &there[k] : NULL);
+	}
+}
+
 static void a_slot_is_there_from_the_first_look(void **state)
 {
 	OWN(map) m = map_new(NULL);
@@ -195,6 +224,7 @@ int main(void)
 		cmocka_unit_test(values_are_freed_once),
 		cmocka_unit_test(a_null_value_is_still_there),
 		cmocka_unit_test(the_order_outlives_removal_and_growth),
+		cmocka_unit_test(who_stays_is_found_whoever_leaves),
 		cmocka_unit_test(a_slot_is_there_from_the_first_look),
 	};
 

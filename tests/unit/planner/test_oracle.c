@@ -9,8 +9,10 @@
 #define ZONE "topology.kubernetes.io/zone"
 #define RACK "topology.drover.dev/rack"
 #define HOST "kubernetes.io/hostname"
+#define NONE (SIZE_MAX - 1) /* a domain that a node has no label of */
+#define ANY SIZE_MAX
 
-enum { NODES = 90, PODS = 220, WORLDS = 60, RULES = 2, LIKES = 7, APPS = 3 };
+enum { NODES = 90, PODS = 220, WORLDS = 45, RULES = 2, LIKES = 7, APPS = 3 };
 
 static uint64_t next(uint64_t *s)
 {
@@ -27,10 +29,12 @@ struct fleet {
 		const char *name;
 		size_t domain[3]; /* by key: zone, rack, host */
 		int64_t cpus;
+		bool ssd, tainted;
 	} node[NODES];
 	struct pod {
 		struct world_pod it;
 		int64_t cpus;
+		bool ssd, tolerates;
 		size_t at; /* node + 1; 0: nowhere */
 	} pod[PODS];
 	size_t placed; /* in the order in which they were */
@@ -54,18 +58,30 @@ static void make_nodes(struct fleet *f, struct world *w, struct arena *a)
 	f->racks = 2 + next(&f->seed) % 88; /* few, or more than few */
 	for (size_t i = 0; i < f->nodes; i++) {
 		struct world_node n;
+		const char *labels;
 
 		f->node[i] = (struct node){
 			.name = arena_printf(a, "n%02zu", i),
 			.domain = {next(&f->seed) % 3, i % f->racks, i},
 			.cpus = 1 + (int64_t)(next(&f->seed) % 6),
+			.ssd = next(&f->seed) % 3 != 0,
+			.tainted = next(&f->seed) % 5 == 0,
 		};
+		for (size_t k = 0; k < 2; k++)
+			if (next(&f->seed) % 12 == 0)
+				f->node[i].domain[k] = NONE;
 		n = worlds_node(a, f->node[i].name);
 		n.allocatable = worlds_resources(
 			a, arena_printf(a, "cpu=%lld,pods=1000", (long long)f->node[i].cpus));
-		n.labels = worlds_labels(a, arena_printf(a, ZONE "=z%zu," RACK "=r%zu," HOST "=%s",
-							 f->node[i].domain[0], f->node[i].domain[1],
-							 n.name));
+		labels =
+			arena_printf(a, HOST "=%s,disk=%s", n.name, f->node[i].ssd ? "ssd" : "hdd");
+		for (size_t k = 0; k < 2; k++)
+			if (f->node[i].domain[k] != NONE)
+				labels = arena_printf(a, "%s,%s=%zu", labels, keys[k],
+						      f->node[i].domain[k]);
+		n.labels = worlds_labels(a, labels);
+		if (f->node[i].tainted)
+			n.taints = worlds_taints(a, "dedicated=a:NoSchedule");
 		world_put_node(w, &n);
 	}
 }
@@ -85,6 +101,19 @@ static void make_pods(struct fleet *f, struct world *w, struct arena *a)
 		p->it = worlds_pod(a, "p", arena_printf(a, "cpu=%lld", (long long)p->cpus));
 		p->it.labels =
 			worlds_labels(a, arena_printf(a, "app=%s", apps[next(&f->seed) % APPS]));
+		p->ssd = next(&f->seed) % 3 == 0;
+		if (p->ssd && next(&f->seed) % 2) {
+			p->it.node_selector = worlds_labels(a, "disk=ssd");
+		} else if (p->ssd) {
+			p->it.affinity.v = arena_calloc(a, 1, sizeof(*p->it.affinity.v));
+			p->it.affinity.v[p->it.affinity.n++] = worlds_term(a, "disk notin (hdd)");
+		}
+		p->tolerates = next(&f->seed) % 2;
+		if (p->tolerates) {
+			p->it.tolerations.v = arena_new_obj(a, struct world_toleration);
+			p->it.tolerations.v[p->it.tolerations.n++] = (struct world_toleration){
+				.key = "dedicated", .value = "a", .effect = "NoSchedule"};
+		}
 		p->it.topology.v = t;
 		p->it.topology.n = next(&f->seed) % (RULES + 1);
 		for (size_t k = 0; k < p->it.topology.n; k++)
@@ -92,6 +121,8 @@ static void make_pods(struct fleet *f, struct world *w, struct arena *a)
 				.kind = kinds[next(&f->seed) % 4],
 				.key = keys[next(&f->seed) % 3],
 				.max_skew = 1 + (int64_t)(next(&f->seed) % 3),
+				.min_domains = (int64_t)(next(&f->seed) % 6),
+				.nodes = {next(&f->seed) % 3 == 0, next(&f->seed) % 3 == 0},
 				.pods = worlds_term(
 					a, arena_printf(a, "app %s (%s)",
 							next(&f->seed) % 4 ? "in" : "notin",
@@ -123,30 +154,57 @@ static bool counts(const struct pod *of, const struct world_topology *t, const s
 					 : selector_matches(&t->pods, &p->it.labels);
 }
 
+static bool suits(const struct pod *p, const struct node *n)
+{
+	return (n->ssd || !p->ssd) && (!n->tainted || p->tolerates);
+}
+
+/* kube-scheduler's matchNodeInclusionPolicies, and a label of each key by which the pod spreads. */
+static bool is_included(const struct pod *of, const struct world_topology *t, const struct node *n)
+{
+	for (size_t i = 0; i < of->it.topology.n; i++)
+		if (of->it.topology.v[i].kind == WORLD_SPREAD &&
+		    n->domain[key_of(&of->it.topology.v[i])] == NONE)
+			return false;
+	return (t->nodes.ignore_affinity || n->ssd || !of->ssd) &&
+	       (!t->nodes.honor_taints || !n->tainted || of->tolerates);
+}
+
 static int64_t count(const struct fleet *f, const struct pod *of, const struct world_topology *t,
 		     size_t domain)
 {
 	int64_t n = 0;
 
-	for (size_t i = 0; i < f->placed; i++)
-		n += (domain == SIZE_MAX ||
-		      f->node[f->order[i]->at - 1].domain[key_of(t)] == domain) &&
+	for (size_t i = 0; i < f->placed; i++) {
+		const struct node *on = &f->node[f->order[i]->at - 1];
+
+		n += on->domain[key_of(t)] != NONE &&
+		     (domain == ANY || on->domain[key_of(t)] == domain) &&
+		     (t->kind != WORLD_SPREAD || is_included(of, t, on)) &&
 		     counts(of, t, f->order[i]);
+	}
 	return n;
 }
 
 static int64_t least(const struct fleet *f, const struct pod *p, const struct world_topology *t)
 {
-	int64_t min = INT64_MAX;
+	int64_t min = INT64_MAX, domains = 0;
+	bool seen[NODES] = {0};
 
-	if (key_of(t) == 2) /* a new node is always one more */
+	if (t->kind != WORLD_SPREAD || key_of(t) == 2) /* a new node is always one more */
 		return 0;
 	for (size_t i = 0; i < f->nodes; i++) {
-		const int64_t n = count(f, p, t, f->node[i].domain[key_of(t)]);
+		const size_t domain = f->node[i].domain[key_of(t)];
+		int64_t n;
 
+		if (!is_included(p, t, &f->node[i]) || seen[domain])
+			continue;
+		seen[domain] = true;
+		domains++;
+		n = count(f, p, t, domain);
 		min = n < min ? n : min;
 	}
-	return min;
+	return domains < t->min_domains ? 0 : min;
 }
 
 static bool waits(const struct fleet *f, const struct pod *p)
@@ -154,7 +212,7 @@ static bool waits(const struct fleet *f, const struct pod *p)
 	for (size_t i = 0; i < p->it.topology.n; i++) {
 		const struct world_topology *t = &p->it.topology.v[i];
 
-		if (t->kind == WORLD_TOGETHER && !count(f, p, t, SIZE_MAX) && !counts(p, t, p))
+		if (t->kind == WORLD_TOGETHER && !count(f, p, t, ANY) && !counts(p, t, p))
 			return true;
 	}
 	return false;
@@ -163,19 +221,23 @@ static bool waits(const struct fleet *f, const struct pod *p)
 static bool rule_admits(const struct fleet *f, const struct pod *p, const struct world_topology *t,
 			int64_t min, size_t domain)
 {
-	const int64_t here = count(f, p, t, domain);
+	const int64_t here = domain == NONE ? 0 : count(f, p, t, domain);
 
+	if (domain == NONE && t->kind != WORLD_APART)
+		return false;
 	if (t->kind == WORLD_SPREAD)
 		return here + counts(p, t, p) - min <= t->max_skew;
 	if (t->kind == WORLD_APART)
 		return !here;
-	return here || !count(f, p, t, SIZE_MAX);
+	return here || !count(f, p, t, ANY);
 }
 
 static bool admits(const struct fleet *f, const struct pod *p, const int64_t *min, size_t node)
 {
 	int64_t left = f->node[node].cpus;
 
+	if (!suits(p, &f->node[node]))
+		return false;
 	for (size_t i = 0; i < f->placed; i++)
 		left -= f->order[i]->at == node + 1 ? f->order[i]->cpus : 0;
 	if (p->cpus && left < p->cpus)
@@ -189,6 +251,7 @@ static bool admits(const struct fleet *f, const struct pod *p, const int64_t *mi
 			const struct world_topology *t = &f->order[i]->it.topology.v[k];
 
 			if (t->kind == WORLD_APART && counts(f->order[i], t, p) &&
+			    f->node[node].domain[key_of(t)] != NONE &&
 			    f->node[f->order[i]->at - 1].domain[key_of(t)] ==
 				    f->node[node].domain[key_of(t)])
 				return false;

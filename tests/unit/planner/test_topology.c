@@ -1,4 +1,5 @@
 /* topology: spread, affinity and anti-affinity between pods. */
+#include <stdio.h>
 #include "planner/topology.h"
 #include "base/str.h"
 #include "tests/unit/planner/worlds.h"
@@ -332,6 +333,169 @@ static void affinity_of_two_terms_wants_pods_that_both_select(void **state)
 	assert_string_equal(said(w, a, "p"), "node n-c");
 }
 
+/* Nodes "NAME LABELS TAINTS PODS": so many of app x run there. */
+static void put_nodes(struct world *w, struct arena *a, const char *const *nodes)
+{
+	for (size_t i = 0; nodes[i]; i++) {
+		char name[16], labels[64], taints[64];
+		int pods;
+		struct world_node n;
+
+		assert_int_equal(sscanf(nodes[i], "%15s %63s %63s %d", name, labels, taints, &pods),
+				 4);
+		n = worlds_node(a, arena_strdup(a, name));
+		n.labels = worlds_labels(a, arena_strdup(a, labels));
+		if (!str_eq(taints, "-"))
+			n.taints = worlds_taints(a, arena_strdup(a, taints));
+		world_put_node(w, &n);
+		for (int k = 0; k < pods; k++) {
+			struct world_pod p = app(a, arena_printf(a, "%s-%d", name, k), "app=x");
+
+			p.node = n.name;
+			p.unschedulable = false;
+			world_put_pod(w, &p);
+		}
+	}
+}
+
+static void which_nodes_a_spread_counts(void **state)
+{
+	static const struct {
+		const char *nodes[4], *want;
+		const char *selector; /* "+": as node affinity; "@zone": of a volume */
+		bool tolerates, ignore_affinity, honor_taints;
+		int min_domains;
+		const char *key; /* of one more spread, that leaves room everywhere */
+	} cases[] = {
+		{.nodes = {"a zone=a,disk=ssd - 1", "b zone=b,disk=hdd - 0"},
+		 .selector = "disk=ssd",
+		 .want = "node a"},
+		{.nodes = {"a zone=a,disk=ssd - 1", "b zone=b,disk=hdd - 0"},
+		 .selector = "+disk=ssd",
+		 .want = "node a"},
+		{.nodes = {"a zone=a,disk=ssd - 1", "b zone=b,disk=hdd - 0"},
+		 .selector = "disk=ssd",
+		 .ignore_affinity = true},
+		{.nodes = {"a zone=a,disk=ssd - 0", "a2 zone=a,disk=hdd - 2",
+			   "b zone=b,disk=ssd - 0"},
+		 .selector = "disk=ssd",
+		 .want = "node a"},
+		{.nodes = {"a zone=a,disk=ssd - 0", "a2 zone=a,disk=hdd - 2",
+			   "b zone=b,disk=ssd - 0"},
+		 .selector = "disk=ssd",
+		 .ignore_affinity = true,
+		 .want = "node b"},
+		{.nodes = {"a zone=a - 1", "b zone=b own=x:NoSchedule 0"}},
+		{.nodes = {"a zone=a - 1", "b zone=b own=x:NoSchedule 0"},
+		 .honor_taints = true,
+		 .want = "node a"},
+		{.nodes = {"a zone=a - 1", "b zone=b own=x:PreferNoSchedule 0"},
+		 .honor_taints = true,
+		 .want = "node b"},
+		{.nodes = {"a zone=a - 1", "b zone=b own=x:NoExecute 0"},
+		 .honor_taints = true,
+		 .tolerates = true,
+		 .want = "node b"},
+		{.nodes = {"a zone=a - 0", "a2 zone=a own=x:NoSchedule 2", "b zone=b - 1"},
+		 .want = "node b"},
+		{.nodes = {"a zone=a - 0", "a2 zone=a own=x:NoSchedule 2", "b zone=b - 1"},
+		 .honor_taints = true,
+		 .want = "node a"},
+		{.nodes = {"a zone=a - 1", "b zone=b - 1"}, .min_domains = 2, .want = "node a"},
+		{.nodes = {"a zone=a - 1", "b zone=b - 1"}, .min_domains = 3},
+		{.nodes = {"a zone=a - 1", "b zone=b - 0"}, .min_domains = 3, .want = "node b"},
+		{.nodes = {"a zone=a - 1", "b zone=b own=x:NoSchedule 1"},
+		 .min_domains = 2,
+		 .want = "node a"},
+		{.nodes = {"a zone=a - 1", "b zone=b own=x:NoSchedule 1"},
+		 .min_domains = 2,
+		 .honor_taints = true},
+		{.nodes = {"a zone=a,rack=r - 1", "b zone=b - 0"}, .key = "rack", .want = "node a"},
+		{.nodes = {"a zone=a - 1", "b zone=b - 0"}, .key = HOST, .want = "node b"},
+		{.nodes = {"a zone=a - 1", "b zone=b - 0"}, .selector = "@a"},
+		{.nodes = {"a zone=a - 1", "b zone=b - 0"}, .selector = "@b", .want = "node b"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		OWN(arena) a = arena_new();
+		OWN(world) w = worlds_new(a);
+		struct world_pod p = app(a, "new", "app=x");
+		const char *selector = cases[i].selector, *said_of;
+		struct world_toleration all = {.exists = true};
+		struct world_topology *t;
+
+		put_nodes(w, a, cases[i].nodes);
+		if (cases[i].key)
+			constraint(&p, a, WORLD_SPREAD, cases[i].key, "app in (x)")->max_skew = 9;
+		t = constraint(&p, a, WORLD_SPREAD, ZONE, "app in (x)");
+		t->min_domains = cases[i].min_domains;
+		t->nodes.ignore_affinity = cases[i].ignore_affinity;
+		t->nodes.honor_taints = cases[i].honor_taints;
+		p.tolerations.v = &all;
+		p.tolerations.n = cases[i].tolerates;
+		if (selector && *selector == '+') {
+			p.affinity.v = arena_new_obj(a, struct selector);
+			p.affinity.v[p.affinity.n++] = worlds_term(a, selector + 1);
+		} else if (selector && *selector == '@') {
+			p.volumes.v = arena_new_obj(a, struct world_volume);
+			p.volumes.v[p.volumes.n].v = arena_new_obj(a, struct selector);
+			p.volumes.v[p.volumes.n].v[0] =
+				worlds_term(a, arena_printf(a, ZONE " in (%s)", selector + 1));
+			p.volumes.v[p.volumes.n++].n = 1;
+		} else if (selector) {
+			p.node_selector = worlds_labels(a, selector);
+		}
+		world_put_pod(w, &p);
+		said_of = said(w, a, "new");
+		if (cases[i].want ? !str_eq(said_of, cases[i].want)
+				  : strncmp(said_of, "nothing", 7) != 0)
+			fail_msg("case %zu: %s, not %s", i, said_of,
+				 str_or(cases[i].want, "nothing"));
+	}
+}
+
+static void pods_that_spread_alike_over_other_nodes_are_counted_apart(void **state)
+{
+	static const char *const nodes[] = {"a zone=a,disk=ssd - 0", "a2 zone=a,disk=hdd - 3",
+					    "b zone=b,disk=ssd - 1", "b2 zone=b,disk=hdd - 0",
+					    NULL};
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+
+	(void)state;
+	put_nodes(w, a, nodes);
+	for (int i = 0; i < 3; i++) {
+		struct world_pod p = app(a, (const char *[]){"all", "hdd", "ssd"}[i], "app=x");
+
+		(void)constraint(&p, a, WORLD_SPREAD, ZONE, "app in (x)");
+		p.node_selector =
+			i ? worlds_labels(a, i == 1 ? "disk=hdd" : "disk=ssd") : p.node_selector;
+		world_put_pod(w, &p);
+	}
+	assert_string_equal(said(w, a, "all"), "node b");  /* 3 and 1 */
+	assert_string_equal(said(w, a, "hdd"), "node b2"); /* 3 and 0 */
+	assert_string_equal(said(w, a, "ssd"), "node a");  /* 0 and 2 */
+}
+
+static void a_spread_that_wants_more_domains_gets_machines_in_them(void **state)
+{
+	static const char *const nodes[] = {"a zone=a - 1", "b zone=b - 1", NULL};
+	OWN(arena) a = arena_new();
+	OWN(world) w = zones(a, 0);
+	struct world_machine m = worlds_machine("c0", "small");
+	struct world_pod p = app(a, "new", "app=x");
+
+	(void)state;
+	put_nodes(w, a, nodes);
+	constraint(&p, a, WORLD_SPREAD, ZONE, "app in (x)")->min_domains = 4;
+	world_put_pod(w, &p);
+	assert_true(strncmp(said(w, a, "new"), "nothing", 7) == 0);
+	m.provider = "pc";
+	world_put_machine(w, &m);
+	assert_string_equal(said(w, a, "new"), "new 0 on c0");
+}
+
 static void a_spread_does_not_count_who_is_being_deleted_and_affinity_does(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -577,6 +741,9 @@ int main(void)
 		cmocka_unit_test(anti_affinity_by_host_gives_each_its_own),
 		cmocka_unit_test(a_pod_waits_in_the_plan_for_one_that_comes_later_in_the_queue),
 		cmocka_unit_test(affinity_of_two_terms_wants_pods_that_both_select),
+		cmocka_unit_test(which_nodes_a_spread_counts),
+		cmocka_unit_test(pods_that_spread_alike_over_other_nodes_are_counted_apart),
+		cmocka_unit_test(a_spread_that_wants_more_domains_gets_machines_in_them),
 		cmocka_unit_test(a_spread_does_not_count_who_is_being_deleted_and_affinity_does),
 		cmocka_unit_test(pods_of_other_namespaces_and_tenants_do_not_count_unless_named),
 		cmocka_unit_test(a_pod_on_a_cordoned_node_counts),

@@ -577,6 +577,32 @@ static void an_affinity_that_cannot_be_judged_is_not_taken_for_none(void **state
 #define SPREAD                                                                                     \
 	"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone', 'maxSkew': 1"
 
+static void which_nodes_a_spread_counts_is_read(void **state)
+{
+	static const struct {
+		const char *spec;
+		int min_domains;
+		bool ignore_affinity, honor_taints;
+	} cases[] = {
+		{SPREAD "}]}", 0, false, false},
+		{SPREAD ", 'minDomains': 3}]}", 3, false, false},
+		{SPREAD ", 'nodeAffinityPolicy': 'Honor', 'nodeTaintsPolicy': 'Ignore'}]}", 0,
+		 false, false},
+		{SPREAD ", 'nodeAffinityPolicy': 'Ignore'}]}", 0, true, false},
+		{SPREAD ", 'nodeTaintsPolicy': 'Honor'}]}", 0, false, true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct world_pod *p = pod(*state, cases[i].spec);
+
+		assert_null(p->unsupported);
+		assert_int_equal(p->topology.n, 1);
+		assert_int_equal(p->topology.v[0].min_domains, cases[i].min_domains);
+		assert_int_equal(p->topology.v[0].nodes.ignore_affinity, cases[i].ignore_affinity);
+		assert_int_equal(p->topology.v[0].nodes.honor_taints, cases[i].honor_taints);
+	}
+}
+
 static void constraints_that_the_planner_does_not_judge_are_named(void **state)
 {
 	static const struct {
@@ -590,13 +616,10 @@ static void constraints_that_the_planner_does_not_judge_are_named(void **state)
 		 "{'topologyKey': 'zone', 'namespaceSelector': {'matchLabels': {'team': 'x'}}}]}}}",
 		 "required pod anti-affinity with a namespaceSelector"},
 		{SPREAD "}]}", NULL},
-		{SPREAD ", 'minDomains': 1}]}", NULL},
-		{SPREAD ", 'minDomains': 2}]}", "topologySpreadConstraints with minDomains"},
-		{SPREAD ", 'nodeAffinityPolicy': 'Honor', 'nodeTaintsPolicy': 'Ignore'}]}", NULL},
-		{SPREAD ", 'nodeAffinityPolicy': 'Ignore'}]}",
-		 "topologySpreadConstraints with nodeAffinityPolicy Ignore"},
-		{SPREAD ", 'nodeTaintsPolicy': 'Honor'}]}",
-		 "topologySpreadConstraints with nodeTaintsPolicy Honor"},
+		{SPREAD ", 'nodeAffinityPolicy': 'Sometimes'}]}",
+		 "topologySpreadConstraints that cannot be read"},
+		{SPREAD ", 'nodeTaintsPolicy': 'Sometimes'}]}",
+		 "topologySpreadConstraints that cannot be read"},
 		{SPREAD
 		 ", 'labelSelector': {'matchExpressions': [{'key': 'a', 'operator': 'Odd'}]}}]}",
 		 "topologySpreadConstraints that cannot be read"},
@@ -895,7 +918,8 @@ static void tell_selector(struct buf *b, const struct selector *s)
 
 static void tell_topology(struct buf *b, const struct world_topology *t)
 {
-	buf_printf(b, " topology %d %s %lld", t->kind, t->key, (long long)t->max_skew);
+	buf_printf(b, " topology %d %s %lld %lld %d %d", t->kind, t->key, (long long)t->max_skew,
+		   (long long)t->min_domains, t->nodes.ignore_affinity, t->nodes.honor_taints);
 	tell_selector(b, &t->pods);
 	for (size_t i = 0; i < t->nnamespaces; i++)
 		buf_printf(b, " in %s", t->namespaces[i]);
@@ -1216,6 +1240,7 @@ int main(void)
 		T(a_selector_that_is_absent_selects_nobody),
 		T(a_bound_pod_keeps_its_labels_and_whom_it_bans),
 		T(an_affinity_that_cannot_be_judged_is_not_taken_for_none),
+		T(which_nodes_a_spread_counts_is_read),
 		T(constraints_that_the_planner_does_not_judge_are_named),
 		T(an_empty_namespace_selector_is_every_namespace),
 		T(a_pod_that_runs_keeps_others_away_by_any_namespace_selector),
