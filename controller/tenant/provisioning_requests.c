@@ -26,8 +26,6 @@
 #define NEVER_MS 60000	  /* pools and types may be on their way */
 #define TEXT_MS 300000	  /* other numbers alone are no news */
 
-const struct kube_resource KUBE_PROVISIONING_REQUESTS = {
-	"autoscaling.x-k8s.io", "v1", "provisioningrequests", "ProvisioningRequest", true};
 static const struct kube_resource templates = {"", "v1", "podtemplates", "PodTemplate", true};
 
 struct request {
@@ -569,7 +567,7 @@ static void start_caches(struct provisioning_requests *r)
 {
 	struct kube_cache_spec s = {
 		.client = r->t->client,
-		.resource = &KUBE_PROVISIONING_REQUESTS,
+		.resource = &request_resource,
 		.want = request_want,
 		.project = request_project,
 		.on_change = on_object,

@@ -20,9 +20,6 @@
 #define REQUESTS_BYTES ((size_t)4 << 20)
 #define REQUESTS_PODS 8192 /* of all that live in a tenant's cluster */
 
-struct kube_resource;
-extern const struct kube_resource KUBE_PROVISIONING_REQUESTS;
-
 struct tenant;
 struct tenant_pod;
 struct provisioning_requests;

@@ -2,11 +2,13 @@
 
 #include "base/log.h"
 #include "base/str.h"
-#include "controller/tenant/provisioning_requests.h"
 #include "controller/tenant/tenant.h"
 
 #define AGAIN_MS 5000
 #define DENIED_MS 60000
+
+const struct kube_resource request_resource = {"autoscaling.x-k8s.io", "v1", "provisioningrequests",
+					       "ProvisioningRequest", true};
 
 void request_writer_init(struct request_writer *w, struct tenant *t, struct kube_cache *cache)
 {
@@ -67,6 +69,6 @@ void request_writer_look(struct request_writer *w, const struct kube_entry *en,
 	OWN_JSON patch = json_pack("{s:{s:s},s:{s:o}}", "metadata", "resourceVersion", en->rv,
 				   "status", "conditions", list_of(&cs));
 
-	w->call = kube_patch(w->t->client, &KUBE_PROVISIONING_REQUESTS, en->ns, en->name, "status",
+	w->call = kube_patch(w->t->client, &request_resource, en->ns, en->name, "status",
 			     KUBE_PATCH_MERGE, patch, on_written, w);
 }

@@ -12,6 +12,7 @@
  * Tests: tests/unit/controller/tenant/test_request_objects.c
  */
 struct tenant;
+extern const struct kube_resource request_resource;
 struct request_writer {
 	struct tenant *t;
 	struct kube_cache *cache;

@@ -157,6 +157,26 @@ static void an_atomic_request_brings_all_its_machines_and_its_pods_take_them(voi
 	world_stop(&w);
 }
 
+/* Empty Nodes go after a minute, and these have no pods yet. */
+static void its_nodes_stay_until_the_booking_ends(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 906, 2);
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
+		 json_pack("{s:{s:{s:s}}}", "spec", "disruption", "consolidateAfter", "60s"));
+	ask(&w, "train", QUEUED, 2, NULL);
+	wait_for(&w, "train", "Provisioned", "True CapacityIsProvisioned", 1800);
+	world_run(&w, 500000);
+	assert_int_equal(claims(&w), 2);
+	wait_for(&w, "train", "BookingExpired", "True CapacityReservationTimeExpired", 120);
+	world_run(&w, 30000);
+	assert_int_equal(claims(&w), 2); /* as long as after a pod */
+	world_wait_all(&w, "free", 7200);
+	world_stop(&w);
+}
+
 static void a_deleted_request_gives_its_machines_back(void **state)
 {
 	struct sim_world w;
@@ -250,6 +270,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_atomic_request_brings_all_its_machines_and_its_pods_take_them),
+		cmocka_unit_test(its_nodes_stay_until_the_booking_ends),
 		cmocka_unit_test(a_deleted_request_gives_its_machines_back),
 		cmocka_unit_test(what_is_too_large_waits_with_numbers_or_fails),
 		cmocka_unit_test(a_check_opens_nothing_and_keeps_room_for_a_while),
