@@ -28,12 +28,17 @@ static void serve(struct sim_world *w)
 			   "x-kubernetes-preserve-unknown-fields", 1));
 }
 
-/* A whole machine. */
-static json_t *spec_of_pod(void)
+static json_t *spec_of_pods(const char *gpus)
 {
 	return json_pack("{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}", "tolerations", "key",
 			 "nvidia.com/gpu", "operator", "Exists", "containers", "name", "main",
-			 "image", "train:1", "resources", "limits", "nvidia.com/gpu", "8");
+			 "image", "train:1", "resources", "limits", "nvidia.com/gpu", gpus);
+}
+
+/* A whole machine. */
+static json_t *spec_of_pod(void)
+{
+	return spec_of_pods("8");
 }
 
 static void begin(struct sim_world *w, uint64_t seed, unsigned servers)
@@ -68,13 +73,22 @@ static void drop(struct sim_world *w, const char *name)
 	world_do(w, &w->tenants[0], "DELETE", path, NULL);
 }
 
+/* request NULL: it consumes none.  spec: taken. */
+static void add_pod(struct sim_world *w, const char *request, const char *name, json_t *spec)
+{
+	json_t *notes = json_object();
+
+	if (request)
+		json_object_set_new(notes, "autoscaling.x-k8s.io/consume-provisioning-request",
+				    json_string(request));
+	world_do(w, &w->tenants[0], "POST", "/api/v1" NS "pods",
+		 json_pack("{s:s,s:s,s:{s:s,s:o},s:o}", "apiVersion", "v1", "kind", "Pod",
+			   "metadata", "name", name, "annotations", notes, "spec", spec));
+}
+
 static void consume(struct sim_world *w, const char *request, const char *name)
 {
-	world_do(w, &w->tenants[0], "POST", "/api/v1" NS "pods",
-		 json_pack("{s:s,s:s,s:{s:s,s:{s:s}},s:o}", "apiVersion", "v1", "kind", "Pod",
-			   "metadata", "name", name, "annotations",
-			   "autoscaling.x-k8s.io/consume-provisioning-request", request, "spec",
-			   spec_of_pod()));
+	add_pod(w, request, name, spec_of_pod());
 }
 
 struct look {
@@ -168,6 +182,7 @@ static void its_nodes_stay_until_the_booking_ends(void **state)
 		 json_pack("{s:{s:{s:s}}}", "spec", "disruption", "consolidateAfter", "60s"));
 	ask(&w, "train", QUEUED, 2, NULL);
 	wait_for(&w, "train", "Provisioned", "True CapacityIsProvisioned", 1800);
+	add_pod(&w, NULL, "too-big", spec_of_pods("64")); /* kube-scheduler goes on judging pods */
 	world_run(&w, 500000);
 	assert_int_equal(claims(&w), 2);
 	wait_for(&w, "train", "BookingExpired", "True CapacityReservationTimeExpired", 120);
@@ -177,21 +192,43 @@ static void its_nodes_stay_until_the_booking_ends(void **state)
 	world_stop(&w);
 }
 
-static void a_deleted_request_gives_its_machines_back(void **state)
+static void a_deleted_request_gives_its_machines_back_at_once(void **state)
 {
 	struct sim_world w;
 
 	(void)state;
-	begin(&w, 902, 2);
+	begin(&w, 902, 3);
+	ask(&w, "booked", QUEUED, 1, NULL);
+	wait_for(&w, "booked", "Provisioned", "True", 1800);
 	ask(&w, "train", QUEUED, 2, NULL);
 	wait_for(&w, "train", "Provisioned", "False Nominated: ", 60);
-	world_run(&w, 20000);
-	assert_int_equal(claims(&w), 2);
+	world_run(&w, 5000);
+	assert_int_equal(claims(&w), 3);
 	drop(&w, "train");
+	world_run(&w, 120000);
+	assert_int_equal(claims(&w), 1);
+	world_stop(&w);
+}
+
+static void what_is_booked_buys_nothing(void **state)
+{
+	struct sim_world w;
+	struct server *b = NULL;
+
+	(void)state;
+	begin(&w, 907, 2);
+	ask(&w, "train", ATOMIC, 1, NULL);
+	wait_for(&w, "train", "Provisioned", "True", 1800);
+	for (unsigned i = 0; i < 2; i++)
+		if (str_eq(w.servers[i].state, "serving"))
+			b = &w.servers[i];
+	assert_non_null(b);
+	world_release(b);
 	world_run(&w, 60000);
-	world_wait_all(&w, "free", 7200);
-	world_run(&w, 60000);
-	assert_int_equal(claims(&w), 0);
+	assert_true(claims(&w) <= 1);
+	assert_string_equal(w.servers[b == &w.servers[0]].state, "free");
+	consume(&w, "train", "a"); /* and whoever comes is served */
+	world_wait_running(&w, &w.tenants[0], "a", 1800);
 	world_stop(&w);
 }
 
@@ -271,7 +308,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_atomic_request_brings_all_its_machines_and_its_pods_take_them),
 		cmocka_unit_test(its_nodes_stay_until_the_booking_ends),
-		cmocka_unit_test(a_deleted_request_gives_its_machines_back),
+		cmocka_unit_test(a_deleted_request_gives_its_machines_back_at_once),
+		cmocka_unit_test(what_is_booked_buys_nothing),
 		cmocka_unit_test(what_is_too_large_waits_with_numbers_or_fails),
 		cmocka_unit_test(a_check_opens_nothing_and_keeps_room_for_a_while),
 		cmocka_unit_test(another_leader_repeats_nothing),
