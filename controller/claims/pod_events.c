@@ -14,6 +14,7 @@
 #include "controller/claims/eta.h"
 #include "controller/claims/refused.h"
 #include "controller/rules/claim.h"
+#include "controller/tenant/provisioning_requests.h"
 #include "controller/tenant/tenant.h"
 
 /* kube-scheduler binds a pod that fits in milliseconds; a queue's longest back-off is 10 s. */
@@ -60,6 +61,11 @@ void pod_events_free(struct pod_events *w)
 
 static const char *key_of(const char *tenant, const char *ns, const char *pod, struct arena *a)
 {
+	const char *request;
+
+	/* Of all pods to come of a request one is told. */
+	if (request_of_pod(pod, &request, a))
+		return arena_printf(a, "%s/%s/%s:", tenant, ns, request);
 	return arena_printf(a, "%s/%s/%s", tenant, ns, pod);
 }
 
@@ -146,6 +152,7 @@ static void tell(const struct reader *r, const struct word *w)
 	struct tenant *t = tenant_get(r->w->tenants, p->tenant);
 	struct kube_ref ref = {
 		.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
+	const char *request;
 	bool another;
 
 	if (!t || !t->events || !is_due(r, w, bucket, &another))
@@ -157,6 +164,10 @@ static void tell(const struct reader *r, const struct word *w)
 	if (last->slack < POD_EVENTS_AGAIN_MS)
 		last->slack = POD_EVENTS_AGAIN_MS;
 	str_copy(last->news, sizeof(last->news), w->news);
+	if (request_of_pod(p->name, &request, r->a)) {
+		provisioning_requests_wait(t->requests, p->ns, request, w->reason, text);
+		return;
+	}
 	kube_event(t->events, &ref, w->type, w->reason, "Provision", text);
 	if (another && tenant_may_log(t))
 		log_info("pod waits", LOG_S("tenant", p->tenant), LOG_S("ns", p->ns),
@@ -314,13 +325,19 @@ static void tell_claim(const struct reader *r)
 }
 
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
-			   const struct pod_events_hold *held, size_t from, size_t n)
+			   const struct pod_events_hold *held, const bool *speaks, size_t from,
+			   size_t n)
 {
 	OWN(arena) a = arena_new();
 	int64_t first = 0, left;
 
 	for (size_t i = from; i < plan->npods && i - from < n; i++) {
 		const struct plan_pod *p = &plan->pods[i];
+
+		if (request_of_pod(p->name, NULL, NULL) &&
+		    !(speaks && speaks[i] && p->outcome != PLAN_ON_NODE))
+			continue;
+
 		const struct reader r = reader_of(w, p, a);
 
 		if (p->outcome != PLAN_ON_NODE)

@@ -37,10 +37,12 @@ struct pod_events_hold {
 	int64_t until;		  /* wall ms; 0: unknown */
 };
 
-/* Pods of one plan, n at most, from the given one on, with a hold for each of its claims.  Returns after how many ms
+/* Pods of one plan, n at most, from the given one on, with a hold for each of its claims.  Of pods to come those that
+ * speak for their ProvisioningRequest, which is told instead (claims/requests.h).  Returns after how many ms
  * there is more to tell of them if nothing changes; 0: never. */
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
-			   const struct pod_events_hold *held, size_t from, size_t n);
+			   const struct pod_events_hold *held, const bool *speaks, size_t from,
+			   size_t n);
 
 /* The pod has gone, or has its place. */
 void pod_events_forget(struct pod_events *w, const char *tenant, const char *ns, const char *pod);

@@ -22,6 +22,7 @@
 #include "controller/claims/gang_holds.h"
 #include "controller/claims/pod_events.h"
 #include "controller/claims/refused.h"
+#include "controller/claims/requests.h"
 #include "controller/claims/sending.h"
 #include "controller/claims/stop_line.h"
 #include "controller/claims/unwanted.h"
@@ -56,6 +57,7 @@ struct provisioner {
 	struct arena *arena;
 	struct plan *plan; /* ready */
 	struct pod_events_hold *held;
+	bool *speaks;	/* of its pods (requests.h) */
 	size_t told;	/* pods of it */
 	int64_t first;	/* ms until there is more to do if nothing changes; 0: never */
 	int64_t learns; /* the same, until a pod is taken for refused */
@@ -206,6 +208,7 @@ static void create_all(struct provisioner *s)
 		v[i].probe = h->stop.scope && !h->line;
 	}
 	whole_gangs(plan, v, s->arena);
+	requests_only_ask(s->tenants, plan, v, s->arena);
 	for (size_t i = 0; i < plan->nclaims; i++) {
 		if (v[i].goes)
 			create(s, &plan->claims[i]);
@@ -242,6 +245,7 @@ static void on_ready(struct provisioner *s)
 		s->first = s->first > 0 ? s->first : 1;
 	}
 	create_all(s);
+	s->speaks = requests_plan(s->tenants, plan, s->arena);
 	unwanted_plan(s->unwanted, plan);
 	tell_budgets(s);
 }
@@ -260,7 +264,8 @@ static void on_slice(void *arg)
 		if (s->plan)
 			on_ready(s);
 	} else {
-		more = pod_events_of_plan(s->pod_events, s->plan, s->held, s->told, SLICE_PODS);
+		more = pod_events_of_plan(s->pod_events, s->plan, s->held, s->speaks, s->told,
+					  SLICE_PODS);
 		s->told += SLICE_PODS;
 		if (more && (!s->first || more < s->first))
 			s->first = more;

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/tenant/request_objects.h"
 #include "controller/tenant/tenant.h"
 
 #define HOST "kubernetes.io/hostname"
@@ -256,6 +257,8 @@ int64_t refused_plan(struct refused *r, const struct plan *plan)
 
 	forget_old(r);
 	for (size_t i = 0; i < plan->npods; i++) {
+		if (request_of_pod(plan->pods[i].name, NULL, NULL)) /* nobody is to bind it */
+			continue;
 		if (plan->pods[i].outcome != PLAN_ON_NODE) {
 			leave(r, &plan->pods[i]);
 			continue;

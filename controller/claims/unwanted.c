@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/lookup.h"
+#include "controller/tenant/request_objects.h"
 #include "controller/tenant/tenant.h"
 
 struct unwanted {
@@ -68,7 +69,7 @@ struct said {
 
 static bool is_unclear(const struct plan_pod *p)
 {
-	return p->outcome == PLAN_ON_NODE ||
+	return (p->outcome == PLAN_ON_NODE && !request_of_pod(p->name, NULL, NULL)) ||
 	       (p->outcome == PLAN_NOTHING &&
 		(!p->nreasons || p->reasons[0].code == PLAN_OVER_BUDGET ||
 		 p->reasons[0].code == PLAN_TENANT));

@@ -19,6 +19,7 @@
 #include "controller/hardware/segments.h"
 #include "controller/rules/proof.h"
 #include "controller/tenant/join_probe.h"
+#include "controller/tenant/request_objects.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
 #include "planner/world.h"
@@ -344,7 +345,8 @@ void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, co
 		changed = put_pod(s, tenant, ns, name, p);
 		tell(s, changed);
 	}
-	if (p && (p->unschedulable || (changed && p->node && !p->daemon)))
+	if (p && !request_of_pod(name, NULL, NULL) &&
+	    (p->unschedulable || (changed && p->node && !p->daemon)))
 		refused_sign(s->spec.refused, tenant);
 	if (!p || p->node)
 		has_its_place(s, tenant, ns, name);

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "controller/tenant/gang_names.h"
 #include "controller/tenant/pod_topology.h"
+#include "controller/tenant/request_objects.h"
 #include "controller/tenant/tenant.h"
 
 #define ITEMS_MAX 256 /* of one list in one object that is looked at */
@@ -38,17 +39,13 @@
 
 static const struct scan_want nothing[] = {SCAN_END};
 
-static const struct scan_want pod_notes[] = {SCAN_PLAIN(CHECKPOINT_WANTED),
-					     SCAN_PLAIN(CHECKPOINT_REQUESTED),
-					     SCAN_PLAIN(CHECKPOINT_DONE),
-					     SCAN_PLAIN(MIRROR),
-					     SCAN_PLAIN(GANG_SIZE),
-					     SCAN_PLAIN(GANG_NAME),
-					     SCAN_PLAIN(GANG_VOLCANO_GROUP),
-					     SCAN_PLAIN(GANG_VOLCANO_GROUP_TOO),
-					     SCAN_PLAIN(GANG_KAI_GROUP),
-					     SCAN_PLAIN(GANG_LWS_SIZE),
-					     SCAN_END};
+static const struct scan_want pod_notes[] = {
+	SCAN_PLAIN(CHECKPOINT_WANTED),	SCAN_PLAIN(CHECKPOINT_REQUESTED),
+	SCAN_PLAIN(CHECKPOINT_DONE),	SCAN_PLAIN(MIRROR),
+	SCAN_PLAIN(GANG_SIZE),		SCAN_PLAIN(GANG_NAME),
+	SCAN_PLAIN(GANG_VOLCANO_GROUP), SCAN_PLAIN(GANG_VOLCANO_GROUP_TOO),
+	SCAN_PLAIN(GANG_KAI_GROUP),	SCAN_PLAIN(GANG_LWS_SIZE),
+	SCAN_PLAIN(REQUEST_CONSUME),	SCAN_END};
 static const struct scan_want pod_owner[] = {SCAN_PLAIN("controller"), SCAN_PLAIN("kind"),
 					     SCAN_PLAIN("uid"), SCAN_END};
 static const struct scan_want pod_meta[] = {KUBE_WANT_META,
@@ -99,6 +96,13 @@ const struct scan_want tenant_want_pod[] = {SCAN_SOME("metadata", pod_meta),
 					    SCAN_SOME("spec", pod_spec),
 					    SCAN_SOME("status", pod_status), SCAN_END};
 
+static const struct scan_want template_meta[] = {POD_TEXT("labels"), SCAN_END};
+static const struct scan_want template_pod[] = {SCAN_SOME("metadata", template_meta),
+						SCAN_SOME("spec", pod_spec), SCAN_END};
+static const struct scan_want template_own[] = {KUBE_WANT_META, SCAN_END};
+const struct scan_want tenant_want_template[] = {SCAN_SOME("metadata", template_own),
+						 SCAN_SOME("template", template_pod), SCAN_END};
+
 static const struct scan_want node_meta[] = {KUBE_WANT_META, SCAN_PLAIN("creationTimestamp"),
 					     NODE_TEXT("labels"), SCAN_END};
 static const struct scan_want node_spec[] = {SCAN_PLAIN("providerID"), SCAN_PLAIN("unschedulable"),
@@ -126,6 +130,13 @@ static const char *copy_short(struct arena *a, const json_t *s)
 	const char *text = json_string_value(s);
 
 	return text ? arena_strndup(a, text, strnlen(text, SHORT_MAX)) : NULL;
+}
+
+static const char *copy_name(struct arena *a, const json_t *s)
+{
+	const char *text = json_string_value(s);
+
+	return text && strlen(text) <= NODE_NAME_MAX ? arena_strdup(a, text) : NULL;
 }
 
 static int by_key(const void *x, const void *y)
@@ -518,6 +529,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	tp->checkpoint = copy_short(a, json_object_get(notes, CHECKPOINT_WANTED));
 	tp->checkpoint_requested = copy_short(a, json_object_get(notes, CHECKPOINT_REQUESTED));
 	tp->checkpoint_done = copy_short(a, json_object_get(notes, CHECKPOINT_DONE));
+	tp->request = copy_name(a, json_object_get(notes, REQUEST_CONSUME));
 	p = &tp->world;
 	p->tenant = arena_strdup(a, t->name);
 	p->ns = copy(a, json_object_get(meta, "namespace"));
@@ -562,6 +574,43 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	if (!p->unsupported)
 		p->unsupported = unjudged(spec, a);
 	return tp;
+}
+
+/* Its ephemeral volumes are made with each pod. */
+static void without_ephemeral(struct tenant_pod *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->nclaims; i++)
+		if (!p->claims[i].ephemeral)
+			p->claims[n++] = p->claims[i];
+	p->nclaims = n;
+}
+
+void *tenant_project_template(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	const json_t *meta = json_object_get(o, "metadata"), *t = json_object_get(o, "template");
+	OWN(arena) tmp = arena_new();
+	/* No pod has such a name, so its volumes are asked about apart from any pod's. */
+	OWN_JSON pod =
+		json_pack("{s:{s:s,s:O?,s:O?,s:O?},s:O?}", "metadata", "name",
+			  arena_printf(tmp, "%s:template", str_or(json_str_at(meta, "name"), "")),
+			  "namespace", json_object_get(meta, "namespace"), "uid",
+			  json_object_get(meta, "uid"), "labels", json_at(t, "metadata", "labels"),
+			  "spec", json_object_get(t, "spec"));
+	struct tenant_pod *p = pod ? tenant_project_pod(pod, a, arg, e) : NULL;
+
+	if (!p)
+		return NULL;
+	p->gang = NULL;
+	p->request = NULL;
+	p->world.unschedulable = true;
+	without_ephemeral(p);
+	if (p->world.node) {
+		p->world.node = NULL;
+		p->world.unsupported = "spec.nodeName in its PodTemplate";
+	}
+	return p;
 }
 
 static struct resources resources_of(const json_t *list, struct arena *a)

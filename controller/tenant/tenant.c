@@ -25,6 +25,7 @@
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/status.h"
 #include "controller/tenant/pod_groups.h"
+#include "controller/tenant/provisioning_requests.h"
 #include "controller/tenant/volumes.h"
 
 #define PROBE_OK_MS 60000
@@ -87,6 +88,7 @@ static void take_down(struct tenant *t)
 	join_probe_forget(t->joins);
 	volumes_forget(t->volumes);
 	pod_groups_forget(t->groups);
+	provisioning_requests_forget(t->requests);
 	kube_cache_free(t->pods);
 	kube_cache_free(t->nodes);
 	t->pods = t->nodes = NULL;
@@ -111,6 +113,7 @@ static void tenant_free(struct tenant *t)
 	join_probe_free(t->joins);
 	volumes_free(t->volumes);
 	pod_groups_free(t->groups);
+	provisioning_requests_free(t->requests);
 	writer_stop(&t->status_write);
 	loop_timer_stop(&t->status_timer);
 	loop_defer_cancel(&t->refresh);
@@ -153,15 +156,22 @@ static void count(struct tenant *t, const struct kube_entry *en, int by)
 size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since)
 {
 	const struct load *load = t->loads ? map_get(t->loads, node) : NULL;
+	int64_t given_up;
+	bool kept;
 
 	*since = load ? load->since : t->counted_since;
-	return (load ? load->pods : 0) + (t->pods && kube_cache_over(t->pods));
+	kept = provisioning_requests_keeps(t->requests, node, &given_up);
+	if (given_up > *since)
+		*since = given_up;
+	return (load ? load->pods : 0) + (t->pods && kube_cache_over(t->pods)) + kept;
 }
 
 static const struct world_pod *as_planned(const struct tenant *t, const struct tenant_pod *p,
 					  struct arena *a)
 {
-	return pod_groups_of_pod(t->groups, p, volumes_of_pod(t->volumes, p, a), a);
+	return provisioning_requests_of_pod(
+		t->requests, p,
+		pod_groups_of_pod(t->groups, p, volumes_of_pod(t->volumes, p, a), a), a);
 }
 
 const struct world_pod *tenant_world_pod(const struct tenant *t, const char *ns, const char *name,
@@ -169,6 +179,8 @@ const struct world_pod *tenant_world_pod(const struct tenant *t, const char *ns,
 {
 	const struct tenant_pod *p = t->pods ? KUBE_CACHE_GET(t->pods, tenant_pod, ns, name) : NULL;
 
+	if (request_of_pod(name, NULL, NULL))
+		return provisioning_requests_to_come(t->requests, ns, name, a);
 	return p ? as_planned(t, p, a) : NULL;
 }
 
@@ -187,6 +199,22 @@ static void tell_pod(struct tenant *t, const char *ns, const char *name)
 		t->all->hooks.pod(t, ns, name, p, t->all->hooks.arg);
 }
 
+static void on_volumes_of_pod(struct tenant *t, const char *ns, const char *name)
+{
+	if (request_of_pod(name, NULL, NULL)) /* a template */
+		provisioning_requests_kick(t->requests);
+	else
+		tell_pod(t, ns, name);
+}
+
+static void tell_to_come(struct tenant *t, const char *ns, const char *name,
+			 const struct world_pod *p)
+{
+	t->all->hooks.pod(t, ns, name, p, t->all->hooks.arg);
+}
+
+static const struct provisioning_requests_hooks requests_hooks = {tell_to_come, tell_pod};
+
 static void on_volumes_of_node(struct tenant *t, const char *name)
 {
 	const struct tenant_node *n = tenant_node_get(t, name);
@@ -195,7 +223,7 @@ static void on_volumes_of_node(struct tenant *t, const char *name)
 		t->all->hooks.node(t, name, n, t->all->hooks.arg);
 }
 
-static const struct volumes_hooks volumes_hooks = {tell_pod, on_volumes_of_node,
+static const struct volumes_hooks volumes_hooks = {on_volumes_of_pod, on_volumes_of_node,
 						   tenant_status_write};
 
 /* Its machine may be empty by now, or no more. */
@@ -224,6 +252,8 @@ static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, 
 	pod_groups_pod(t->groups, old ? old->object : NULL, new_ ? new_->object : NULL);
 	t->all->hooks.pod(t, en->ns, en->name, new_ ? as_planned(t, new_->object, a) : NULL,
 			  t->all->hooks.arg);
+	provisioning_requests_pod(t->requests, old ? old->object : NULL,
+				  new_ ? new_->object : NULL);
 }
 
 /* Times that a tenant writes are by its clock, whatever that says. */
@@ -431,8 +461,10 @@ static void on_cluster_uid(json_t *o, const struct err *e, void *arg)
 	t->unanswered_at = 0;
 	tenant_status_write(t);
 	join_probe_ask(t->joins);
-	if (!t->pods)
+	if (!t->pods) {
 		start_caches(t);
+		provisioning_requests_start(t->requests);
+	}
 	judge(t);
 	loop_timer_start(&t->timer, PROBE_OK_MS);
 }
@@ -643,6 +675,7 @@ void tenants_update(struct tenants *ts, const char *name)
 		t->joins = join_probe_new(t, on_joins);
 		t->volumes = volumes_new(t, &volumes_hooks);
 		t->groups = pod_groups_new(t, tell_pod);
+		t->requests = provisioning_requests_new(t, &requests_hooks);
 		tenant_budget_init(t);
 		loop_timer_init(&t->timer, c->group, probe, t);
 		writer_init(&t->status_write, c, t);

@@ -19,6 +19,7 @@ struct tenant_sleep;
 struct join_probe;
 struct gang_name;
 struct pod_groups;
+struct provisioning_requests;
 struct volumes;
 
 /* What happens to a tenant, told to whoever composed the parts.  Entries and names are valid during the
@@ -96,10 +97,11 @@ struct tenant {
 	char message[256];
 	int64_t unanswered_at; /* loop_now() when its API did not answer last; 0: it did, or was not asked */
 	bool on_host;	       /* its machines are Nodes of the host cluster, under its label */
-	struct tenant_sleep *asleep; /* tenant/sleep.h */
-	struct join_probe *joins;    /* tenant/join_probe.h */
-	struct volumes *volumes;     /* tenant/volumes.h */
-	struct pod_groups *groups;   /* tenant/pod_groups.h */
+	struct tenant_sleep *asleep;		/* tenant/sleep.h */
+	struct join_probe *joins;		/* tenant/join_probe.h */
+	struct volumes *volumes;		/* tenant/volumes.h */
+	struct pod_groups *groups;		/* tenant/pod_groups.h */
+	struct provisioning_requests *requests; /* tenant/provisioning_requests.h */
 	struct tenant_budget budget;
 	struct kube_call *probe;
 	struct loop_timer timer;
@@ -140,6 +142,7 @@ struct tenant_pod {
 	struct tenant_claim *claims;
 	size_t nclaims;
 	struct gang_name *gang; /* that it says it is of; NULL: none */
+	const char *request;	/* ProvisioningRequest whose room it takes; NULL: none */
 };
 
 bool tenant_usable(const struct tenant *t);

@@ -57,6 +57,7 @@ static const struct resource builtin[] = {
 	CORE("persistentvolumeclaims", "persistentvolumeclaim", "PersistentVolumeClaim", "pvc", NS,
 	     STATUS),
 	CORE("persistentvolumes", "persistentvolume", "PersistentVolume", "pv", STATUS),
+	CORE("podtemplates", "podtemplate", "PodTemplate", "", NS, .has_generation = true),
 	CORE("resourcequotas", "resourcequota", "ResourceQuota", "quota", NS, STATUS),
 	REVIEW("authentication.k8s.io", "selfsubjectreviews", "selfsubjectreview",
 	       "SelfSubjectReview"),

@@ -275,6 +275,53 @@ def event(name, reporter="drover.dev/controller", kind="Pod", namespace="default
             "regarding": {"apiVersion": "v1", "kind": kind, "name": "train", "namespace": namespace}}
 
 
+def made(plane, path, body):
+    """A kind is served a moment after its definition is Established."""
+    try:
+        return plane.api("POST", path, body)
+    except testbed.plane.ApiError as e:
+        if e.code != 404:
+            raise
+        return None
+
+
+REQUESTS = "/apis/autoscaling.x-k8s.io/v1/namespaces/default/provisioningrequests"
+
+
+def provisioning_requests(plane, drover, judge):
+    """controller/tenant/provisioning_requests.c, request_writer.c."""
+    group, plural = "autoscaling.x-k8s.io", "provisioningrequests"
+    plane.apply({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+                 "metadata": {"name": f"{plural}.{group}"},
+                 "spec": {"group": group, "scope": "Namespaced",
+                          "names": {"plural": plural, "singular": "provisioningrequest",
+                                    "kind": "ProvisioningRequest"},
+                          "versions": [{"name": "v1", "served": True, "storage": True,
+                                        "subresources": {"status": {}},
+                                        "schema": {"openAPIV3Schema": {
+                                            "type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}})
+    plane.kubectl("wait", "--for=condition=Established", f"crd/{plural}.{group}",
+                  f"--timeout={testbed.pace.limit(30):.0f}s")
+    for name, kind in (("ours", "queued.drover.dev"), ("theirs", "queued.example")):
+        request = {"apiVersion": f"{group}/v1", "kind": "ProvisioningRequest",
+                   "metadata": {"name": name}, "spec": {"provisioningClassName": kind}}
+        testbed.wait_for(f"{plural} to be served", lambda r=request: made(plane, REQUESTS, r), 30)
+    for path in (REQUESTS.replace("/namespaces/default", ""), f"{REQUESTS}/ours", "/api/v1/podtemplates",
+                 f"/apis/{group}/v1"):
+        judge.may(drover, "GET", path)
+    status = {"status": {"conditions": [{
+        "type": "Accepted", "status": "True", "reason": "Accepted", "message": "",
+        "lastTransitionTime": "2026-12-01T10:00:00Z"}]}}
+    in_force("the policy on them", drover, "PATCH", f"{REQUESTS}/theirs/status?dryRun=All", status)
+    judge.may(drover, "PATCH", f"{REQUESTS}/ours/status", status)
+    judge.may_not(drover, "PATCH", f"{REQUESTS}/theirs/status", status)
+    judge.may_not(drover, "PATCH", f"{REQUESTS}/ours", {"metadata": {"labels": {"a": "b"}}})
+    judge.may_not(drover, "DELETE", f"{REQUESTS}/ours")
+    judge.may_not(drover, "POST", REQUESTS, {"apiVersion": f"{group}/v1", "kind": "ProvisioningRequest",
+                                             "metadata": {"name": "mine"}})
+    judge.may_not(drover, "POST", "/api/v1/namespaces/default/podtemplates", {"metadata": {"name": "mine"}})
+
+
 def in_a_tenant(plane, judge):
     drover = Caller(plane, token_of(plane, TENANT, "drover"))
     for name, more in (("h100-x7k2p", {"spec": {"providerID": "drover://hall-a/gpu-r1-07"}}),
@@ -310,6 +357,7 @@ def in_a_tenant(plane, judge):
 
     nodes(drover, judge)
     pods(drover, judge)
+    provisioning_requests(plane, drover, judge)
 
     # Bootstrap tokens: controller/steps/coming.c, joining.c.
     judge.may(drover, "POST", SECRETS, token("bootstrap-token-abc123"))

@@ -1,0 +1,119 @@
+#include "controller/claims/requests.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "controller/tenant/provisioning_requests.h"
+#include "controller/tenant/tenant.h"
+
+struct sum {
+	const char *tenant, *ns, *name;
+	struct request_outcome is;
+	size_t speaks; /* of the plan's pods */
+};
+
+static size_t rank(const struct plan_pod *p)
+{
+	static const size_t ranks[] = {
+		[PLAN_NOTHING] = 3, [PLAN_ON_NEW] = 2, [PLAN_ON_CLAIM] = 1, [PLAN_ON_NODE] = 0};
+
+	return ranks[p->outcome];
+}
+
+static void add(struct map *sums, const struct plan *plan, size_t i, struct arena *a)
+{
+	const struct plan_pod *p = &plan->pods[i];
+	const char *name, *key;
+	struct sum *s;
+
+	if (!request_of_pod(p->name, &name, a))
+		return;
+	key = arena_printf(a, "%s/%s/%s", p->tenant, p->ns, name);
+	s = map_get(sums, key);
+	if (!s) {
+		s = arena_new_obj(a, struct sum);
+		*s = (struct sum){.tenant = p->tenant, .ns = p->ns, .name = name, .speaks = i};
+		map_put(sums, key, s);
+	}
+	if (rank(p) > rank(&plan->pods[s->speaks]))
+		s->speaks = i;
+	s->is.pods++;
+	s->is.on_node += p->outcome == PLAN_ON_NODE;
+	s->is.coming += p->outcome == PLAN_ON_CLAIM || p->outcome == PLAN_ON_NEW;
+	if (p->outcome != PLAN_NOTHING)
+		return;
+	s->is.never |= !p->place;
+	if (!s->is.missing && p->nreasons)
+		s->is.missing = p->reasons[0].text;
+}
+
+static void keep(const struct tenants *ts, const struct plan_pod *p)
+{
+	const struct tenant *t = tenant_get(ts, p->tenant);
+
+	if (t && p->outcome == PLAN_ON_NODE && request_of_pod(p->name, NULL, NULL))
+		provisioning_requests_keep(t->requests, p->target);
+}
+
+static void keep_nodes(const struct tenants *ts, const struct plan *p)
+{
+	struct map_iter it;
+
+	map_for_each (it, ts->map)
+		provisioning_requests_keep_begin(((struct tenant *)it.value)->requests);
+	for (size_t i = 0; i < p->npods; i++)
+		keep(ts, &p->pods[i]);
+	map_for_each (it, ts->map)
+		provisioning_requests_keep_end(((struct tenant *)it.value)->requests);
+}
+
+bool *requests_plan(const struct tenants *ts, const struct plan *p, struct arena *a)
+{
+	OWN(map) sums = map_new(NULL);
+	struct map_iter it;
+	bool *speaks;
+
+	keep_nodes(ts, p);
+	for (size_t i = 0; i < p->npods; i++)
+		add(sums, p, i, a);
+	if (!map_size(sums))
+		return NULL;
+	speaks = arena_calloc(a, p->npods, sizeof(*speaks));
+	map_for_each (it, sums) {
+		const struct sum *s = it.value;
+		const struct tenant *t = tenant_get(ts, s->tenant);
+
+		if (!t)
+			continue;
+		provisioning_requests_plan(t->requests, s->ns, s->name, &s->is);
+		/* Of what is there now is told what is missing, not what may come. */
+		speaks[s->speaks] =
+			!provisioning_requests_is(t->requests, s->ns, s->name, REQUEST_CHECK);
+	}
+	return speaks;
+}
+
+static bool only_asks(const struct tenants *ts, const struct plan_pod *p, struct arena *a)
+{
+	const struct tenant *t = tenant_get(ts, p->tenant);
+	const char *name;
+
+	return t && request_of_pod(p->name, &name, a) &&
+	       provisioning_requests_is(t->requests, p->ns, name, REQUEST_CHECK);
+}
+
+void requests_only_ask(const struct tenants *ts, const struct plan *p, struct whole_claim *v,
+		       struct arena *a)
+{
+	bool *wanted = arena_calloc(a, p->nclaims + 1, sizeof(*wanted)),
+	     *asked = arena_calloc(a, p->nclaims + 1, sizeof(*asked));
+
+	for (size_t i = 0; i < p->npods && p->nclaims; i++)
+		if (p->pods[i].outcome == PLAN_ON_NEW) {
+			bool *const of = only_asks(ts, &p->pods[i], a) ? asked : wanted;
+
+			of[p->pods[i].new_claim] = true;
+		}
+	for (size_t i = 0; i < p->nclaims; i++)
+		v[i].goes = v[i].goes && (!asked[i] || wanted[i]);
+}

@@ -1,0 +1,725 @@
+/*
+ * provisioning_requests: discovery and caches, and for each request that lives its seats (request_seats.h) and its writer
+ * (request_writer.h).  What changed is marked, and looked at in slices.
+ */
+#include "controller/tenant/provisioning_requests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/tenant/projection.h"
+#include "controller/tenant/request_seats.h"
+#include "controller/tenant/request_writer.h"
+#include "controller/tenant/tenant.h"
+#include "controller/tenant/volumes.h"
+
+#define ASK_MS 300000
+#define TICK_MS 10000
+#define SETTLE_MS 100
+#define SLICE_SEATS 250
+#define TEMPLATE_MS 10000 /* whoever makes a request makes its templates after it */
+#define NEVER_MS 60000	  /* pools and types may be on their way */
+#define TEXT_MS 300000	  /* other numbers alone are no news */
+
+static const struct kube_resource templates = {"", "v1", "podtemplates", "PodTemplate", true};
+
+struct request {
+	struct request_seats *seats;
+	struct request_writer writer;
+	enum request_phase phase; /* that the planner knows */
+	bool counted;		  /* its pods are within REQUESTS_PODS */
+	bool ready;		  /* the planner has them */
+	size_t next;		  /* the seat to be looked at; seats->n: none */
+	struct request_said said;
+	char *reason, *text;	      /* of said */
+	int64_t said_at, never_since; /* loop_now(); 0: not */
+};
+
+struct kept {
+	bool now;
+	uint64_t round;
+	int64_t since;
+};
+
+struct provisioning_requests {
+	struct tenant *t;
+	struct provisioning_requests_hooks hooks;
+	struct kube_call *ask;
+	bool asked, served, denied, gone; /* gone: not served any more */
+	struct kube_cache *objects, *templates;
+	struct map *all;     /* "NS/NAME" -> struct request */
+	struct map *late;    /* those to be looked at */
+	struct index *users; /* "NS/REQUEST" -> "NS/POD" */
+	size_t pods;	     /* of those that count */
+	struct map *kept;    /* name of a Node -> struct kept */
+	uint64_t round;
+	struct loop_timer timer, tick, again;
+};
+
+static const char *key_of(const char *ns, const char *name, struct arena *a)
+{
+	return arena_printf(a, "%s/%s", ns, name);
+}
+
+static struct request *find(const struct provisioning_requests *r, const char *ns, const char *name)
+{
+	OWN(arena) a = arena_new();
+
+	return map_size(r->all) ? map_get(r->all, key_of(ns, name, a)) : NULL;
+}
+
+static void mark(struct provisioning_requests *r, const char *key)
+{
+	map_put(r->late, key, r); /* r: from its first seat on */
+	if (!loop_timer_active(&r->timer))
+		loop_timer_start(&r->timer, SETTLE_MS);
+}
+
+void provisioning_requests_kick(struct provisioning_requests *r)
+{
+	struct map_iter it;
+
+	map_for_each (it, r->all)
+		mark(r, it.key);
+}
+
+/* --- pods to come ---------------------------------------------------------------------------------- */
+
+/* The pods of each set; false: a template is not there, *missing. */
+static bool templates_of(const struct provisioning_requests *r, const struct request_seats *s,
+			 const struct world_pod **like, const char **missing, struct arena *a)
+{
+	for (size_t i = 0; i < s->nsets; i++) {
+		const struct tenant_pod *p = r->templates
+						     ? KUBE_CACHE_GET(r->templates, tenant_pod,
+								      s->ns, s->set[i].template_)
+						     : NULL;
+
+		*missing = s->set[i].template_;
+		if (!p)
+			return false;
+		like[i] = volumes_of_pod(r->t->volumes, p, a);
+	}
+	return true;
+}
+
+static const struct world_pod *pod_of(const struct request *q, const struct request_object *o,
+				      size_t seat, const struct world_pod *const *like,
+				      struct arena *a)
+{
+	struct world_pod *p = arena_new_obj(a, struct world_pod);
+
+	*p = request_seats_pod(q->seats, o, q->phase, seat, like[request_seats_set(q->seats, seat)],
+			       a);
+	return p;
+}
+
+const struct world_pod *provisioning_requests_to_come(const struct provisioning_requests *r,
+						      const char *ns, const char *name,
+						      struct arena *a)
+{
+	const char *request, *missing;
+	const struct world_pod *like[REQUEST_SETS];
+	const struct request_object *o;
+	const struct request *q;
+	size_t seat;
+
+	if (!request_of_pod(name, &request, a) || !(q = find(r, ns, request)))
+		return NULL;
+	o = r->objects ? KUBE_CACHE_GET(r->objects, request_object, ns, request) : NULL;
+	seat = request_seats_find(q->seats, name);
+	if (!o || seat == SIZE_MAX || !q->seats->put[seat] ||
+	    !templates_of(r, q->seats, like, &missing, a))
+		return NULL;
+	return pod_of(q, o, seat, like, a);
+}
+
+/* o NULL: it is not to be there. */
+static void put_seat(const struct provisioning_requests *r, const struct request *q,
+		     const struct request_object *o, size_t seat,
+		     const struct world_pod *const *like)
+{
+	OWN(arena) a = arena_new();
+	const bool want = o && !q->seats->taken[seat];
+
+	if (want) {
+		q->seats->put[seat] = true;
+		r->hooks.to_come(r->t, q->seats->ns, request_seats_pod_name(q->seats, seat, a),
+				 pod_of(q, o, seat, like, a));
+	} else if (q->seats->put[seat]) {
+		q->seats->put[seat] = false;
+		r->hooks.to_come(r->t, q->seats->ns, request_seats_pod_name(q->seats, seat, a),
+				 NULL);
+	}
+}
+
+static void drop_seats(const struct provisioning_requests *r, const struct request *q)
+{
+	for (size_t i = 0; i < q->seats->n; i++)
+		put_seat(r, q, NULL, i, NULL);
+}
+
+/* --- pods that consume one ------------------------------------------------------------------------- */
+
+static bool tell_user(const char *pod, void *arg)
+{
+	const struct provisioning_requests *r = arg;
+	OWN(arena) a = arena_new();
+	char *ns = arena_strdup(a, pod), *name = strchr(ns, '/');
+
+	*name++ = '\0';
+	r->hooks.pod(r->t, ns, name);
+	return true;
+}
+
+static void tell_users(struct provisioning_requests *r, const char *key)
+{
+	index_each(r->users, 0, key, tell_user, r);
+}
+
+static bool takes(const struct request *q, const struct tenant_pod *p)
+{
+	return p->world.node || (p->world.unschedulable && q->phase == REQUEST_BOOKED);
+}
+
+static void seat_pod(struct provisioning_requests *r, const char *key, struct request *q,
+		     const struct tenant_pod *p)
+{
+	OWN(arena) a = arena_new();
+	const struct world_pod *like[REQUEST_SETS];
+	const char *missing;
+	size_t seat;
+
+	if (q->phase == REQUEST_OVER || !takes(q, p))
+		return;
+	seat = request_seats_take(q->seats, p,
+				  templates_of(r, q->seats, like, &missing, a) ? like : NULL);
+	if (seat == SIZE_MAX)
+		return;
+	put_seat(r, q, NULL, seat, NULL);
+	mark(r, key);
+}
+
+struct seating {
+	struct provisioning_requests *r;
+	const char *key;
+	struct request *q;
+};
+
+static bool seat_user(const char *pod, void *arg)
+{
+	const struct seating *s = arg;
+	const char *slash = strchr(pod, '/');
+	OWN(arena) a = arena_new();
+	const struct tenant_pod *p =
+		s->r->t->pods
+			? KUBE_CACHE_GET(s->r->t->pods, tenant_pod,
+					 arena_strndup(a, pod, (size_t)(slash - pod)), slash + 1)
+			: NULL;
+
+	if (p)
+		seat_pod(s->r, s->key, s->q, p);
+	return true;
+}
+
+static void seat_users(struct provisioning_requests *r, const char *key, struct request *q)
+{
+	index_each(r->users, 0, key, seat_user, &(struct seating){r, key, q});
+}
+
+void provisioning_requests_pod(struct provisioning_requests *r, const struct tenant_pod *old,
+			       const struct tenant_pod *new_)
+{
+	const struct tenant_pod *p = new_ ? new_ : old;
+	OWN(arena) a = arena_new();
+	struct index_text text = {.text = NULL};
+	const char *key;
+	struct request *q;
+
+	if (!p->request && !(old && old->request))
+		return;
+	if (new_ && new_->request)
+		text.text = key_of(p->world.ns, new_->request, a);
+	index_put(r->users, key_of(p->world.ns, p->world.name, a), &text, text.text != NULL);
+	if (!p->request)
+		return;
+	key = key_of(p->world.ns, p->request, a);
+	q = map_get(r->all, key);
+	if (q && new_)
+		seat_pod(r, key, q, new_);
+	else if (q && request_seats_leave(q->seats, p) != SIZE_MAX)
+		mark(r, key);
+}
+
+const struct world_pod *provisioning_requests_of_pod(const struct provisioning_requests *r,
+						     const struct tenant_pod *p,
+						     const struct world_pod *w, struct arena *a)
+{
+	const struct request_object *o;
+	struct world_pod *c;
+
+	if (!p->request || w->node || !w->unschedulable || r->denied || (r->asked && !r->served))
+		return w;
+	if (r->objects && kube_cache_synced(r->objects)) {
+		o = KUBE_CACHE_GET(r->objects, request_object, w->ns, p->request);
+		if (!o || request_phase(o, loop_wall(r->t->c->loop)) != REQUEST_WAITS)
+			return w;
+	}
+	c = arena_new_obj(a, struct world_pod);
+	*c = *w;
+	c->unschedulable = false; /* the request is the demand */
+	return c;
+}
+
+/* --- what is said ---------------------------------------------------------------------------------- */
+
+static void write_now(struct provisioning_requests *r, struct request *q)
+{
+	const struct kube_entry *en =
+		r->objects ? kube_cache_get(r->objects, q->seats->ns, q->seats->name) : NULL;
+
+	if (en && r->t->c->leading && str_eq(en->uid, q->seats->uid))
+		request_writer_look(&q->writer, en, &q->said);
+}
+
+static void say(struct provisioning_requests *r, struct request *q, const char *reason,
+		const char *text)
+{
+	const int64_t now = loop_now(r->t->c->loop);
+
+	if (str_eq(q->reason, reason) && q->said_at && now - q->said_at < TEXT_MS)
+		return;
+	q->said_at = now;
+	free(q->reason);
+	free(q->text);
+	q->said.reason = q->reason = mem_strdup(reason);
+	q->said.text = q->text = mem_strdup(text);
+	str_clean(q->text);
+	write_now(r, q);
+}
+
+void provisioning_requests_wait(struct provisioning_requests *r, const char *ns, const char *name,
+				const char *reason, const char *text)
+{
+	struct request *q = find(r, ns, name);
+
+	if (!q || q->phase != REQUEST_WAITS)
+		return;
+	q->said_at = 0; /* whoever says it keeps others from hearing it too often */
+	say(r, q, reason, text);
+}
+
+bool provisioning_requests_is(const struct provisioning_requests *r, const char *ns,
+			      const char *name, enum request_class class_)
+{
+	const struct request_object *o =
+		r->objects ? KUBE_CACHE_GET(r->objects, request_object, ns, name) : NULL;
+
+	return o && o->class_ == class_;
+}
+
+void provisioning_requests_plan(struct provisioning_requests *r, const char *ns, const char *name,
+				const struct request_outcome *is)
+{
+	const struct request_object *o =
+		r->objects ? KUBE_CACHE_GET(r->objects, request_object, ns, name) : NULL;
+	struct request *q = find(r, ns, name);
+	const int64_t now = loop_now(r->t->c->loop);
+	size_t room;
+
+	if (!o || !q || q->phase != REQUEST_WAITS || is->pods != q->seats->n - q->seats->ntaken)
+		return;
+	room = is->on_node + (o->class_ == REQUEST_CHECK && o->machines ? is->coming : 0);
+	q->said.served = room == is->pods;
+	if (!is->never)
+		q->never_since = 0;
+	else if (!q->never_since)
+		q->never_since = now;
+	q->said.never = q->never_since && now - q->never_since >= NEVER_MS;
+	if (o->class_ == REQUEST_CHECK && !q->said.served)
+		say(r, q, "CapacityIsNotFound", str_or(is->missing, "no room on Nodes now"));
+	write_now(r, q);
+}
+
+/* --- looking at one -------------------------------------------------------------------------------- */
+
+static void request_free(void *arg)
+{
+	struct request *q = arg;
+
+	request_writer_stop(&q->writer);
+	request_seats_free(q->seats);
+	free(q->reason);
+	free(q->text);
+	free(q);
+}
+
+static void end_request(struct provisioning_requests *r, const char *key, const struct request *q)
+{
+	drop_seats(r, q);
+	if (q->counted)
+		r->pods -= q->seats->n;
+	map_del(r->all, key);
+	tell_users(r, key);
+}
+
+static struct request *begin_request(struct provisioning_requests *r, const char *key,
+				     const struct kube_entry *en)
+{
+	struct request *q = mem_new(struct request);
+
+	q->seats = request_seats_new(en->ns, en->name, en->object);
+	q->phase = REQUEST_OVER;
+	request_writer_init(&q->writer, r->t, r->objects);
+	map_put(r->all, key, q);
+	if (!loop_timer_active(&r->tick))
+		loop_timer_start(&r->tick, TICK_MS);
+	return q;
+}
+
+static bool has_room(struct provisioning_requests *r, struct request *q)
+{
+	if (!q->counted && r->pods + q->seats->n > REQUESTS_PODS) {
+		say(r, q, "OverBudget",
+		    "the ProvisioningRequests of this cluster want more than "
+		    "8192 pods in all");
+		return false;
+	}
+	if (!q->counted)
+		r->pods += q->seats->n;
+	return q->counted = true;
+}
+
+/* False: its pods are not to be there, for now. */
+static bool is_ready(struct provisioning_requests *r, struct request *q,
+		     const struct request_object *o, const struct world_pod **like, struct arena *a)
+{
+	const char *missing;
+
+	if (q->phase == REQUEST_OVER || !has_room(r, q))
+		return false;
+	if (templates_of(r, q->seats, like, &missing, a))
+		return true;
+	if (r->templates && kube_cache_synced(r->templates) &&
+	    loop_wall(r->t->c->loop) - o->created >= TEMPLATE_MS)
+		say(r, q, "PodTemplateNotFound",
+		    arena_printf(a, "PodTemplate %s does not exist, or is not read", missing));
+	return false;
+}
+
+/* True: there is more to do. */
+static bool look(struct provisioning_requests *r, const char *key)
+{
+	OWN(arena) a = arena_new();
+	const char *slash = strchr(key, '/');
+	const struct kube_entry *en =
+		r->objects ? kube_cache_get(r->objects,
+					    arena_strndup(a, key, (size_t)(slash - key)), slash + 1)
+			   : NULL;
+	const struct request_object *o = en ? en->object : NULL;
+	const struct world_pod *like[REQUEST_SETS];
+	struct request *q = map_get(r->all, key);
+	enum request_phase phase;
+
+	if (q && (!o || !request_seats_are_of(q->seats, o))) {
+		end_request(r, key, q);
+		q = NULL;
+	}
+	if (!o)
+		return false;
+	if (!q)
+		q = begin_request(r, key, en);
+	phase = request_phase(o, loop_wall(r->t->c->loop));
+	if (phase != q->phase) {
+		q->phase = phase;
+		seat_users(r, key, q);
+		tell_users(r, key);
+	}
+	if (phase == REQUEST_WAITS && q->seats->n && q->seats->ntaken == q->seats->n)
+		q->said.served = true; /* all of them run */
+	q->ready = is_ready(r, q, o, like, a);
+	for (size_t i = 0; q->next < q->seats->n && i < SLICE_SEATS; i++)
+		put_seat(r, q, q->ready ? o : NULL, q->next++, like);
+	if (q->next < q->seats->n)
+		return true;
+	write_now(r, q);
+	return false;
+}
+
+static void on_timer(void *arg)
+{
+	struct provisioning_requests *r = arg;
+	struct map_iter it;
+	size_t n = 0;
+
+	map_for_each (it, r->late) {
+		struct request *q = map_get(r->all, it.key);
+
+		if (n++ == 20) {
+			loop_timer_start(&r->timer, 0);
+			return;
+		}
+		if (q && map_get(r->late, it.key) == r)
+			q->next = 0;
+		if (look(r, it.key)) {
+			*map_slot(r->late, it.key) = q;
+			loop_timer_start(&r->timer, 0);
+			return;
+		}
+		map_del(r->late, it.key);
+	}
+}
+
+/* Bookings end, and what was not written is tried again. */
+static void on_tick(void *arg)
+{
+	struct provisioning_requests *r = arg;
+	struct map_iter it;
+
+	map_for_each (it, r->all) {
+		struct request *q = it.value;
+		const struct request_object *o =
+			KUBE_CACHE_GET(r->objects, request_object, q->seats->ns, q->seats->name);
+
+		if (!o || request_phase(o, loop_wall(r->t->c->loop)) != q->phase ||
+		    (q->phase != REQUEST_OVER && !q->ready))
+			mark(r, it.key);
+		else
+			write_now(r, q);
+	}
+	if (map_size(r->all))
+		loop_timer_start(&r->tick, TICK_MS);
+}
+
+/* --- what is read ---------------------------------------------------------------------------------- */
+
+static void on_object(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
+{
+	struct provisioning_requests *r = arg;
+	const struct kube_entry *en = new_ ? new_ : old;
+	OWN(arena) a = arena_new();
+
+	mark(r, key_of(en->ns, en->name, a));
+}
+
+static void on_template(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
+{
+	struct provisioning_requests *r = arg;
+
+	volumes_pod(r->t->volumes, old ? old->object : NULL, new_ ? new_->object : NULL);
+	provisioning_requests_kick(r);
+}
+
+static bool tell_any(const struct kube_entry *en, void *arg)
+{
+	const struct tenant_pod *p = en->object;
+	struct provisioning_requests *r = arg;
+
+	if (p->request)
+		r->hooks.pod(r->t, en->ns, en->name);
+	return true;
+}
+
+/* Whether they are demand by themselves. */
+static void tell_all_users(struct provisioning_requests *r)
+{
+	if (r->t->pods)
+		kube_cache_each(r->t->pods, tell_any, r);
+}
+
+static void on_sync(void *arg)
+{
+	struct provisioning_requests *r = arg;
+
+	tell_all_users(r);
+	provisioning_requests_kick(r);
+}
+
+static void on_health(const struct err *e, void *arg)
+{
+	struct provisioning_requests *r = arg;
+	const bool denied = e && e->kind == ERR_DENIED;
+
+	if (denied && !r->denied && tenant_may_log(r->t))
+		log_warn("drover may not read ProvisioningRequests and PodTemplates",
+			 LOG_S("tenant", r->t->name), LOG_E(e));
+	if (denied != r->denied) {
+		r->denied = denied;
+		tell_all_users(r);
+	}
+	if (e && e->kind == ERR_NOT_FOUND) {
+		r->gone = true;
+		loop_timer_start(&r->again, 0);
+	}
+}
+
+static void *project_template(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	return tenant_project_template(o, a, ((const struct provisioning_requests *)arg)->t, e);
+}
+
+static void start_caches(struct provisioning_requests *r)
+{
+	struct kube_cache_spec s = {
+		.client = r->t->client,
+		.resource = &request_resource,
+		.want = request_want,
+		.project = request_project,
+		.on_change = on_object,
+		.on_sync = on_sync,
+		.on_health = on_health,
+		.max_objects = REQUESTS,
+		.max_bytes = REQUESTS_BYTES,
+		.arg = r,
+	};
+
+	r->objects = kube_cache_new(r->t->c->group, &s);
+	s.resource = &templates;
+	s.want = tenant_want_template;
+	s.project = project_template;
+	s.same_untold = true;
+	s.on_change = on_template;
+	r->templates = kube_cache_new(r->t->c->group, &s);
+}
+
+static void on_served(json_t *o, const struct err *e, void *arg)
+{
+	struct provisioning_requests *r = arg;
+	json_t *one;
+	size_t i;
+
+	r->ask = NULL;
+	r->asked = true;
+	json_array_foreach (e ? NULL : json_object_get(o, "resources"), i, one)
+		r->served |= str_eq(json_str_at(one, "name"), "provisioningrequests");
+	if (r->served)
+		start_caches(r);
+	else
+		loop_timer_start(&r->again, ASK_MS);
+	tell_all_users(r);
+}
+
+static void close_caches(struct provisioning_requests *r)
+{
+	map_clear(r->all);
+	map_clear(r->late);
+	kube_cache_free(r->objects);
+	kube_cache_free(r->templates);
+	r->objects = r->templates = NULL;
+	r->served = r->denied = r->gone = false;
+	r->pods = 0;
+}
+
+static void on_again(void *arg)
+{
+	struct provisioning_requests *r = arg;
+	struct map_iter it;
+
+	if (r->gone) {
+		map_for_each (it, r->all)
+			drop_seats(r, it.value);
+		close_caches(r);
+		tell_all_users(r);
+		loop_timer_start(&r->again, ASK_MS);
+	} else if (!r->ask && !r->served && r->t->client) {
+		r->ask = kube_get_path(r->t->client, "/apis/autoscaling.x-k8s.io/v1", on_served, r);
+	}
+}
+
+void provisioning_requests_start(struct provisioning_requests *r)
+{
+	loop_timer_start(&r->again, 0);
+}
+
+/* --- Nodes that are kept --------------------------------------------------------------------------- */
+
+void provisioning_requests_keep_begin(struct provisioning_requests *r)
+{
+	r->round++;
+}
+
+void provisioning_requests_keep(struct provisioning_requests *r, const char *node)
+{
+	struct kept *k = map_get(r->kept, node);
+
+	if (!k) {
+		k = mem_new(struct kept);
+		map_put(r->kept, node, k);
+	}
+	*k = (struct kept){.now = true, .round = r->round};
+}
+
+void provisioning_requests_keep_end(struct provisioning_requests *r)
+{
+	struct map_iter it;
+
+	map_for_each (it, r->kept) {
+		struct kept *k = it.value;
+
+		if (k->round == r->round)
+			continue;
+		if (k->now)
+			*k = (struct kept){.since = loop_wall(r->t->c->loop)};
+		if (!tenant_node_get(r->t, it.key))
+			map_del(r->kept, it.key);
+	}
+}
+
+bool provisioning_requests_keeps(const struct provisioning_requests *r, const char *node,
+				 int64_t *since)
+{
+	const struct kept *k = map_size(r->kept) ? map_get(r->kept, node) : NULL;
+
+	*since = k && !k->now ? k->since : 0;
+	return k && k->now;
+}
+
+/* --- life ------------------------------------------------------------------------------------------ */
+
+void provisioning_requests_forget(struct provisioning_requests *r)
+{
+	loop_timer_stop(&r->timer);
+	loop_timer_stop(&r->tick);
+	loop_timer_stop(&r->again);
+	kube_call_cancel(r->ask);
+	r->ask = NULL;
+	r->asked = false;
+	close_caches(r);
+	index_free(r->users);
+	r->users = index_new(1);
+	map_clear(r->kept);
+}
+
+struct provisioning_requests *provisioning_requests_new(
+	struct tenant *t, const struct provisioning_requests_hooks *hooks)
+{
+	struct provisioning_requests *r = mem_new(struct provisioning_requests);
+
+	r->t = t;
+	r->hooks = *hooks;
+	r->all = map_new(request_free);
+	r->late = map_new(NULL);
+	r->kept = map_new(free);
+	loop_timer_init(&r->timer, t->c->group, on_timer, r);
+	loop_timer_init(&r->tick, t->c->group, on_tick, r);
+	loop_timer_init(&r->again, t->c->group, on_again, r);
+	provisioning_requests_forget(r);
+	return r;
+}
+
+void provisioning_requests_free(struct provisioning_requests *r)
+{
+	if (!r)
+		return;
+	provisioning_requests_forget(r);
+	map_free(r->all);
+	map_free(r->late);
+	map_free(r->kept);
+	index_free(r->users);
+	free(r);
+}

@@ -1,0 +1,30 @@
+#ifndef CONTROLLER_TENANT_REQUEST_WRITER_H
+#define CONTROLLER_TENANT_REQUEST_WRITER_H
+
+#include "controller/tenant/request_objects.h"
+#include "kube/cache.h"
+
+/*
+ * request_writer: writes the conditions of one ProvisioningRequest, when they have to be others.
+ *
+ * A merge patch replaces the whole list, so it repeats the conditions of others and goes with the version that was seen.
+ * One write at a time; what fails is tried again when the owner asks, some seconds later at the earliest.
+ * Tests: tests/unit/controller/tenant/test_request_objects.c
+ */
+struct tenant;
+extern const struct kube_resource request_resource;
+struct request_writer {
+	struct tenant *t;
+	struct kube_cache *cache;
+	struct kube_call *call;
+	int64_t not_before; /* loop_now() */
+	bool denied;
+};
+
+void request_writer_init(struct request_writer *w, struct tenant *t, struct kube_cache *cache);
+void request_writer_stop(struct request_writer *w); /* before it is freed */
+/* The replica leads.  Nothing goes out where nothing is another, or a write is on its way. */
+void request_writer_look(struct request_writer *w, const struct kube_entry *en,
+			 const struct request_said *said);
+
+#endif

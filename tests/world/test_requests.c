@@ -1,0 +1,320 @@
+/* A ProvisioningRequest brings machines for pods that do not exist yet, and says how far it is. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "api/kinds.h"
+#include "base/str.h"
+#include "tests/world/world.h"
+
+#define NS "/namespaces/default/"
+#define REQUESTS "/apis/autoscaling.x-k8s.io/v1" NS "provisioningrequests"
+#define ATOMIC "best-effort-atomic-scale-up.autoscaling.x-k8s.io"
+#define CHECK "check-capacity.autoscaling.x-k8s.io"
+#define QUEUED "queued.drover.dev"
+
+static void serve(struct sim_world *w)
+{
+	world_do(w, &w->tenants[0], "POST",
+		 "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+		 json_pack("{s:{s:s},s:{s:s,s:s,s:{s:s,s:s,s:s,s:s},s:[{s:s,s:b,s:b,s:{s:{}},s:{s:{"
+			   "s:s,s:b}}}]}}",
+			   "metadata", "name", "provisioningrequests.autoscaling.x-k8s.io", "spec",
+			   "group", "autoscaling.x-k8s.io", "scope", "Namespaced", "names",
+			   "plural", "provisioningrequests", "singular", "provisioningrequest",
+			   "kind", "ProvisioningRequest", "listKind", "ProvisioningRequestList",
+			   "versions", "name", "v1", "served", 1, "storage", 1, "subresources",
+			   "status", "schema", "openAPIV3Schema", "type", "object",
+			   "x-kubernetes-preserve-unknown-fields", 1));
+}
+
+static json_t *spec_of_pods(const char *gpus)
+{
+	return json_pack("{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}", "tolerations", "key",
+			 "nvidia.com/gpu", "operator", "Exists", "containers", "name", "main",
+			 "image", "train:1", "resources", "limits", "nvidia.com/gpu", gpus);
+}
+
+/* A whole machine. */
+static json_t *spec_of_pod(void)
+{
+	return spec_of_pods("8");
+}
+
+static void begin(struct sim_world *w, uint64_t seed, unsigned servers)
+{
+	world_start(w, seed, servers);
+	serve(w);
+	world_do(w, &w->tenants[0], "POST", "/api/v1" NS "podtemplates",
+		 json_pack("{s:s,s:s,s:{s:s},s:{s:{s:{s:s}},s:o}}", "apiVersion", "v1", "kind",
+			   "PodTemplate", "metadata", "name", "eight", "template", "metadata",
+			   "labels", "app", "train", "spec", spec_of_pod()));
+	world_replica(w);
+	world_wait_all(w, "free", 1800);
+}
+
+/* parameters: taken. */
+static void ask(struct sim_world *w, const char *name, const char *class_, int count,
+		json_t *parameters)
+{
+	world_do(w, &w->tenants[0], "POST", REQUESTS,
+		 json_pack("{s:s,s:s,s:{s:s},s:{s:s,s:[{s:{s:s},s:i}],s:o}}", "apiVersion",
+			   "autoscaling.x-k8s.io/v1", "kind", "ProvisioningRequest", "metadata",
+			   "name", name, "spec", "provisioningClassName", class_, "podSets",
+			   "podTemplateRef", "name", "eight", "count", count, "parameters",
+			   parameters ? parameters : json_object()));
+}
+
+static void drop(struct sim_world *w, const char *name)
+{
+	char path[160];
+
+	str_format(path, sizeof(path), REQUESTS "/%s", name);
+	world_do(w, &w->tenants[0], "DELETE", path, NULL);
+}
+
+/* request NULL: it consumes none.  spec: taken. */
+static void add_pod(struct sim_world *w, const char *request, const char *name, json_t *spec)
+{
+	json_t *notes = json_object();
+
+	if (request)
+		json_object_set_new(notes, "autoscaling.x-k8s.io/consume-provisioning-request",
+				    json_string(request));
+	world_do(w, &w->tenants[0], "POST", "/api/v1" NS "pods",
+		 json_pack("{s:s,s:s,s:{s:s,s:o},s:o}", "apiVersion", "v1", "kind", "Pod",
+			   "metadata", "name", name, "annotations", notes, "spec", spec));
+}
+
+static void consume(struct sim_world *w, const char *request, const char *name)
+{
+	add_pod(w, request, name, spec_of_pod());
+}
+
+struct look {
+	struct sim_world *w;
+	const char *name, *type, *has;
+	char text[400];
+};
+
+/* "True Accepted: ..."; "": there is no such condition. */
+static bool has(void *arg)
+{
+	struct look *l = arg;
+	char key[160];
+	OWN_JSON o = NULL;
+	json_t *c;
+	size_t i;
+
+	str_format(key, sizeof(key), "provisioningrequests.autoscaling.x-k8s.io/default/%s",
+		   l->name);
+	o = cluster_get(&l->w->tenants[0], key);
+	l->text[0] = '\0';
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), l->type))
+			str_format(l->text, sizeof(l->text), "%s %s: %s", json_str_at(c, "status"),
+				   json_str_at(c, "reason"), json_str_at(c, "message"));
+	return l->has ? strstr(l->text, l->has) != NULL : l->text[0] != '\0';
+}
+
+static void wait_for(struct sim_world *w, const char *name, const char *type, const char *text,
+		     int64_t limit_s)
+{
+	struct look l = {.w = w, .name = name, .type = type, .has = text};
+	char what[600];
+
+	str_format(what, sizeof(what), "%s of %s to have \"%s\"", type, name, text);
+	world_wait(w, has, &l, limit_s, what);
+}
+
+static bool is_said(struct sim_world *w, const char *name, const char *type, const char *text)
+{
+	struct look l = {.w = w, .name = name, .type = type, .has = text};
+
+	return has(&l);
+}
+
+static bool count_one(const json_t *o, void *arg)
+{
+	(void)o;
+	++*(unsigned *)arg;
+	return true;
+}
+
+static unsigned claims(struct sim_world *w)
+{
+	unsigned n = 0;
+
+	cluster_each(&w->host, "nodeclaims.drover.dev/", count_one, &n);
+	return n;
+}
+
+static void an_atomic_request_brings_all_its_machines_and_its_pods_take_them(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 901, 3);
+	ask(&w, "train", ATOMIC, 2, NULL);
+	wait_for(&w, "train", "Accepted", "True Accepted", 60);
+	wait_for(&w, "train", "Provisioned", "False Nominated", 60);
+	world_run(&w, 5000);
+	assert_int_equal(claims(&w), 2);
+	consume(&w, "train", "early"); /* the request is the demand */
+	wait_for(&w, "train", "Provisioned", "True CapacityIsProvisioned", 1800);
+	assert_int_equal(claims(&w), 2);
+	consume(&w, "train", "late");
+	world_wait_running(&w, &w.tenants[0], "early", 60);
+	world_wait_running(&w, &w.tenants[0], "late", 60);
+	world_run(&w, 60000);
+	assert_int_equal(claims(&w), 2);
+	world_stop(&w);
+}
+
+/* Empty Nodes go after a minute, and these have no pods yet. */
+static void its_nodes_stay_until_the_booking_ends(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 906, 2);
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
+		 json_pack("{s:{s:{s:s}}}", "spec", "disruption", "consolidateAfter", "60s"));
+	ask(&w, "train", QUEUED, 2, NULL);
+	wait_for(&w, "train", "Provisioned", "True CapacityIsProvisioned", 1800);
+	add_pod(&w, NULL, "too-big", spec_of_pods("64")); /* kube-scheduler goes on judging pods */
+	world_run(&w, 500000);
+	assert_int_equal(claims(&w), 2);
+	wait_for(&w, "train", "BookingExpired", "True CapacityReservationTimeExpired", 120);
+	world_run(&w, 30000);
+	assert_int_equal(claims(&w), 2); /* as long as after a pod */
+	world_wait_all(&w, "free", 7200);
+	world_stop(&w);
+}
+
+static void a_deleted_request_gives_its_machines_back_at_once(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 902, 3);
+	ask(&w, "booked", QUEUED, 1, NULL);
+	wait_for(&w, "booked", "Provisioned", "True", 1800);
+	ask(&w, "train", QUEUED, 2, NULL);
+	wait_for(&w, "train", "Provisioned", "False Nominated: ", 60);
+	world_run(&w, 5000);
+	assert_int_equal(claims(&w), 3);
+	drop(&w, "train");
+	world_run(&w, 120000);
+	assert_int_equal(claims(&w), 1);
+	world_stop(&w);
+}
+
+static void what_is_booked_buys_nothing(void **state)
+{
+	struct sim_world w;
+	struct server *b = NULL;
+
+	(void)state;
+	begin(&w, 907, 2);
+	ask(&w, "train", ATOMIC, 1, NULL);
+	wait_for(&w, "train", "Provisioned", "True", 1800);
+	for (unsigned i = 0; i < 2; i++)
+		if (str_eq(w.servers[i].state, "serving"))
+			b = &w.servers[i];
+	assert_non_null(b);
+	world_release(b);
+	world_run(&w, 60000);
+	assert_true(claims(&w) <= 1);
+	assert_string_equal(w.servers[b == &w.servers[0]].state, "free");
+	consume(&w, "train", "a"); /* and whoever comes is served */
+	world_wait_running(&w, &w.tenants[0], "a", 1800);
+	world_stop(&w);
+}
+
+static void what_is_too_large_waits_with_numbers_or_fails(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 903, 2);
+	ask(&w, "queued", QUEUED, 3, NULL);
+	ask(&w, "atomic", ATOMIC, 4, json_pack("{s:s}", "ValidUntilSeconds", "120"));
+	ask(&w, "huge", QUEUED, 5000, NULL);
+	ask(&w, "strange", ATOMIC, 1, json_pack("{s:s}", "maxRunDuration", "5"));
+	wait_for(&w, "queued", "Provisioned", "False GangNotWhole: place ", 60);
+	assert_true(is_said(&w, "queued", "Provisioned", "places for 2 of 3 pods"));
+	wait_for(&w, "huge", "Failed", "True TooBig: podSets[0] wants 5000 pods", 60);
+	wait_for(&w, "strange", "Failed", "True ParameterNotSupported: parameter maxRunDuration",
+		 60);
+	wait_for(&w, "atomic", "Failed", "True GangNotWhole: not served within 120 s", 150);
+	assert_true(is_said(&w, "atomic", "Failed", "of 4 pods"));
+	assert_false(is_said(&w, "queued", "Failed", NULL));
+	assert_int_equal(claims(&w), 0);
+	world_stop(&w);
+}
+
+static void a_check_opens_nothing_and_keeps_room_for_a_while(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 904, 2);
+	ask(&w, "nodes", CHECK, 1, NULL);
+	ask(&w, "once", CHECK, 1, json_pack("{s:s}", "noRetry", "true"));
+	wait_for(&w, "nodes", "Provisioned", "False CapacityIsNotFound: gang default/", 60);
+	assert_true(is_said(&w, "nodes", "Provisioned", "places for 0 of 1 pods"));
+	wait_for(&w, "once", "Failed", "True CapacityIsNotFound", 60);
+	ask(&w, "machines", CHECK, 2, json_pack("{s:s}", "drover.dev/free-machines", "true"));
+	wait_for(&w, "machines", "Provisioned", "True CapacityIsFound", 60);
+	world_run(&w, 30000);
+	assert_int_equal(claims(&w), 0);
+	consume(&w, "machines", "train"); /* that is what opens one */
+	world_wait_running(&w, &w.tenants[0], "train", 1200);
+	assert_int_equal(claims(&w), 1);
+	wait_for(&w, "machines", "BookingExpired", "True CapacityReservationTimeExpired", 660);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	wait_for(&w, "nodes", "Provisioned", "True CapacityIsFound", 120);
+	wait_for(&w, "nodes", "BookingExpired", "True CapacityReservationTimeExpired", 660);
+	world_stop(&w);
+}
+
+static void another_leader_repeats_nothing(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 905, 3);
+	ask(&w, "train", QUEUED, 2, NULL);
+	wait_for(&w, "train", "Provisioned", "False Nominated", 60);
+	world_replica(&w);
+	world_run(&w, 5000);
+	world_kill(world_leader(&w));
+	wait_for(&w, "train", "Provisioned", "True CapacityIsProvisioned", 1800);
+	assert_int_equal(claims(&w), 2);
+	world_kill(world_leader(&w));
+	world_replica(&w);
+	consume(&w, "train", "a");
+	consume(&w, "train", "b");
+	world_wait_running(&w, &w.tenants[0], "a", 120);
+	world_wait_running(&w, &w.tenants[0], "b", 120);
+	world_run(&w, 60000);
+	assert_int_equal(claims(&w), 2);
+	world_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_atomic_request_brings_all_its_machines_and_its_pods_take_them),
+		cmocka_unit_test(its_nodes_stay_until_the_booking_ends),
+		cmocka_unit_test(a_deleted_request_gives_its_machines_back_at_once),
+		cmocka_unit_test(what_is_booked_buys_nothing),
+		cmocka_unit_test(what_is_too_large_waits_with_numbers_or_fails),
+		cmocka_unit_test(a_check_opens_nothing_and_keeps_room_for_a_while),
+		cmocka_unit_test(another_leader_repeats_nothing),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
