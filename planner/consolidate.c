@@ -298,7 +298,7 @@ static void open_host(struct consolidate_run *r, struct host *h)
 	h->has_bin = bins_count(b) > h->bin;
 	if (!h->has_bin)
 		return;
-	of->v = groups_wider(p->a, of->v, &of->cap, h->bin + 1, sizeof(struct host *));
+	of->v = planning_wider(p->a, of->v, &of->cap, h->bin + 1, sizeof(struct host *));
 	of->v[h->bin] = h;
 }
 

@@ -190,7 +190,7 @@ static void note(struct gang_try *t, const struct choice *c)
 {
 	struct gang_ahead *x = t->ahead;
 
-	x->v = groups_wider(t->p->a, x->v, &x->cap, x->n + 1, sizeof(*x->v));
+	x->v = planning_wider(t->p->a, x->v, &x->cap, x->n + 1, sizeof(*x->v));
 	c->machine->tried = t->p->w->tries;
 	x->v[x->n++] = (struct gang_machine){c->pool, c->from->line, c->machine};
 }

@@ -429,9 +429,9 @@ void groups_leave(struct groups *g, const struct plan_side *s, size_t bin)
 	planning_charge(g->p, s->tenant, 4 + s->ncounted);
 	for (size_t i = 0; i < s->ncounted && !s->tenant->over; i++) {
 		struct topology_group *x = s->counted[i];
-		const int domain = x->key < 0 ? (int)bin : groups_domain(s->tenant, x->key, bin);
+		const int domain = x->key < 0 ? (int)bin : domains_of_bin(s->tenant, x->key, bin);
 
-		if (domain < 0)
+		if (domain < 0 || (x->nodes && !inclusion_has(g->p, x->nodes, bin)))
 			continue;
 		remember(g, s, x);
 		counts_take(&x->count, (uint32_t)domain, 1);

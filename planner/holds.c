@@ -34,7 +34,7 @@ static void add_times(struct planning *p, const struct plan_fit *f, int64_t befo
 
 				if (!at || at >= before)
 					continue;
-				t->v = groups_wider(p->a, t->v, &t->cap, t->n + 1, sizeof(*t->v));
+				t->v = planning_wider(p->a, t->v, &t->cap, t->n + 1, sizeof(*t->v));
 				t->v[t->n++] = at;
 			}
 		}
@@ -191,7 +191,7 @@ static void tell(struct planning *p, const struct plan_gang *g)
 	struct plan *out = p->plan;
 
 	out->holds =
-		groups_wider(p->a, out->holds, &p->holds_cap, out->nholds + 1, sizeof(*out->holds));
+		planning_wider(p->a, out->holds, &p->holds_cap, out->nholds + 1, sizeof(*out->holds));
 	out->holds[out->nholds++] = (struct plan_hold){.tenant = g->tenant->it->name,
 						       .gang = gang_key(g->it),
 						       .free = g->held,
