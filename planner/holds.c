@@ -9,6 +9,9 @@
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
+/* Gangs that reserve in one plan: the first of the queue.  What it takes to look ahead is their tenants' work. */
+#define HOLDS_MOST 64
+
 /* --- the soonest time ---------------------------------------------------------------------------- */
 
 static int by_value(const void *x, const void *y)
@@ -215,8 +218,8 @@ void holds_reserve(struct planning *p, struct plan_gang *g)
 	int64_t at = 0;
 	bool known;
 
-	if (!p->w->hold_ms || !g->reasons || !g->need || g->tenant->over ||
-	    refusal_is_of_tenant(g->tenant->it))
+	if (!p->w->hold_ms || p->plan->nholds == HOLDS_MOST || !g->reasons || !g->need ||
+	    g->tenant->over || refusal_is_of_tenant(g->tenant->it))
 		return;
 	look_at_those_before(p);
 	if (it->rests > p->now_ms || ends <= p->now_ms) {

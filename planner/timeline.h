@@ -19,7 +19,7 @@
  * A promise is of the world as it is: who comes with a higher priority moves all others.  Limits and quotas count as
  * they stand, so who waits for those has no time; and what of them is left is kept for the first of the queue here, while a
  * plan gives it to whom it has a machine for.  A pod that topology restricts is given a machine of its own, for where others are by
- * then is not known.  A gang has no time: it takes what is free at once, or nothing.  Who is beyond his tenant's work (PLAN_WORK) has no time.
+ * then is not known.  Gangs have their reservations before (planner/holds.h): nobody else has these machines.  Who is beyond his tenant's work (PLAN_WORK) has no time.
  * Tests: tests/unit/planner/test_timeline.c, tests/bench/bench_plan.c
  */
 struct timeline;
