@@ -35,6 +35,8 @@
 #define LEAVE_DRAIN "Drain"
 /* Nothing ran on it for consolidateAfter. */
 #define LEAVE_EMPTY "Empty"
+/* All its pods have room on other Nodes of its tenant (claims/underused.h). */
+#define LEAVE_UNDERUSED "Underutilized"
 /* Older than expireAfter. */
 #define LEAVE_EXPIRED "Expired"
 /* Not Ready for longer than deadlines.notReady: no pods are waited for. */
@@ -58,6 +60,13 @@
 #define GANG_VOLCANO_GROUP_TOO "scheduling.volcano.sh/group-name"
 #define GANG_KAI_GROUP "pod-group-name"
 #define GANG_LWS_SIZE "leaderworkerset.sigs.k8s.io/size"
+
+/* A pod is not moved for the sake of its Node: "true", or a duration such as "2h" from its creation on (docs/drain.md). */
+#define KEEP_DO_NOT_DISRUPT "drover.dev/do-not-disrupt"
+/* Others' names for the same, and for the opposite; and what ending it costs, beside others of its owner. */
+#define KEEP_KARPENTER_DO_NOT_DISRUPT "karpenter.sh/do-not-disrupt"
+#define KEEP_SAFE_TO_EVICT "cluster-autoscaler.kubernetes.io/safe-to-evict"
+#define KEEP_DELETION_COST "controller.kubernetes.io/pod-deletion-cost"
 
 /* --- on Nodes of a tenant --------------------------------------------------------------------------- */
 

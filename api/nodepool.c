@@ -54,7 +54,6 @@ static const struct field template_fields[] = {
 static const char *const budget_reasons[] = {"Underutilized", "Empty", "Drifted", "TenantAsleep",
 					     NULL};
 static const char *const consolidation_names[] = {"WhenEmpty", "WhenEmptyOrUnderutilized", NULL};
-static const char *const consolidation_acted_upon[] = {"WhenEmpty", NULL};
 static const char *const drift_names[] = {"Never", "WhenEmpty", "WithinBudgets", NULL};
 static const char *const drift_acted_upon[] = {"Never", NULL};
 
@@ -77,9 +76,9 @@ static const struct field_rule budget_rules[] = {
 };
 
 static const struct field disruption_fields[] = {
-	FIELD_UNKEPT("consolidationPolicy", FIELD_ENUM, .enums = consolidation_names,
-		     .only = consolidation_acted_upon, .def = "\"WhenEmpty\"",
-		     .doc = "Which nodes may be given back to save machines."),
+	FIELD(node_pool_disruption, consolidation_policy, "consolidationPolicy", FIELD_ENUM,
+	      .enums = consolidation_names, .def = "\"WhenEmpty\"",
+	      .doc = "Which nodes may be given back to save machines: empty ones alone, or also those whose pods have room on other nodes of their tenant."),
 	FIELD(node_pool_disruption, consolidate_after, "consolidateAfter", FIELD_DURATION,
 	      .never = true, .min = SECOND,
 	      .doc = "Quiet time before that; absent: the greater of 10 min and twice the measured recycle time."),

@@ -44,7 +44,9 @@ struct node_pool_budget {
 	const char *schedule;	/* cron, UTC; with duration or not at all */
 	int64_t duration;
 };
+enum consolidation_policy { CONSOLIDATION_WHEN_EMPTY, CONSOLIDATION_WHEN_UNDERUSED };
 struct node_pool_disruption {
+	int consolidation_policy;  /* enum consolidation_policy */
 	int64_t consolidate_after; /* 0: max(10 min, 2 x the measured recycle time) */
 	struct {
 		struct node_pool_budget *v;

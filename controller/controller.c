@@ -16,6 +16,7 @@
 #include "controller/claims/owners.h"
 #include "controller/claims/provisioner.h"
 #include "controller/claims/supply_status.h"
+#include "controller/claims/underused.h"
 #include "controller/claims/unwanted.h"
 #include "controller/claims/warm_pool.h"
 #include "controller/claims/world_sync.h"
@@ -278,6 +279,7 @@ static void on_following(void *arg)
 	kube_client_clear_line(c->ctx.host);
 	tenants_clear_lines(c->tenants);
 	unwanted_clear(provisioner_unwanted(c->provisioner));
+	underused_clear(provisioner_underused(c->provisioner));
 	warm_pool_kick(c->warm_pool);
 	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity),
 		 LOG_S("holder", kube_lease_holder(c->ctx.lease)));
@@ -373,10 +375,12 @@ static void make_parts(struct controller *c)
 	cs.status.eta = c->eta;
 	cs.avoided = provisioner_avoided(c->provisioner);
 	cs.unwanted = provisioner_unwanted(c->provisioner);
+	cs.status.underused = provisioner_underused(c->provisioner);
 	c->claims = claims_new(&cs);
 	ls.parts.drivers = c->drivers;
 	ls.warm_pool = c->warm_pool;
 	ls.unwanted = provisioner_unwanted(c->provisioner);
+	ls.underused = provisioner_underused(c->provisioner);
 	c->lives = lives_new(&ls);
 }
 

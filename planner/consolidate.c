@@ -543,12 +543,3 @@ void consolidate_end(struct consolidate_run *r)
 	map_free(r->p.tenants);
 	map_free(r->p.columns);
 }
-
-struct consolidate *consolidate_make(struct world *w, int64_t now_ms, struct arena *a)
-{
-	struct consolidate_run *r = consolidate_begin(w, now_ms, a);
-	struct consolidate *out = consolidate_step(r, UINT64_MAX);
-
-	consolidate_end(r);
-	return out;
-}

@@ -18,7 +18,7 @@
  *
  * All that kube-scheduler requires of a place holds there (planner/fit.h, planner/topology.h); preferences are not looked at.
  * A Node whose domain it is alone counts for spread until it is gone.
- * Tests: tests/unit/planner/test_consolidate.c, tests/bench/bench_plan.c
+ * Tests: tests/unit/planner/test_consolidate.c, tests/bench/bench_consolidate.c
  */
 enum consolidate_verdict {
 	CONSOLIDATE_GIVE,     /* all its pods have room elsewhere */
@@ -47,9 +47,7 @@ struct consolidate {
 	struct consolidate_node *v;
 	size_t n, given;
 };
-struct consolidate *consolidate_make(struct world *w, int64_t now_ms, struct arena *a);
-
-/* The same in slices, as plan_begin() and its like (planner/plan.h): no plan is made of the world meanwhile. */
+/* In slices, as plan_begin() and its like (planner/plan.h): no plan is made of the world meanwhile. */
 struct consolidate_run;
 struct consolidate_run *consolidate_begin(struct world *w, int64_t now_ms, struct arena *a);
 /* NULL: not yet. */

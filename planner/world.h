@@ -177,6 +177,7 @@ enum world_keep {
 	WORLD_KEEP_ALONE,   /* no controller would make it anew */
 	WORLD_KEEP_LOCAL,   /* what it keeps on its node's disks would be lost */
 	WORLD_KEEP_VOLUMES, /* where its volumes could follow it is not judged */
+	WORLD_KEEP_OTHERS,  /* where it may be hangs on where other pods are */
 	WORLD_KEEP_UNKNOWN, /* what it asks of a node is not known */
 	WORLD_KEEPS
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "controller/claims/claim_status.h"
+#include "controller/claims/underused.h"
 #include "api/annotations.h"
 #include "api/reasons.h"
 #include "base/arena.h"
@@ -21,7 +22,7 @@
 #include "controller/tenant/tenant.h"
 #include "kube/call.h"
 
-#define CONDITIONS 9 /* that are derived here */
+#define CONDITIONS 10 /* that are derived here */
 #define NODE_GONE                                                                                  \
 	"its Node is not in the tenant's cluster any more; the machine is given back after deadlines.notReady"
 
@@ -158,6 +159,22 @@ static void owners(struct conditions *cs, struct arena *a, struct context *c,
 		  kind ? "OwnerReplaced" : "OwnersMatch", text, changed);
 }
 
+/* Whether its pods could be elsewhere: while it serves, and where its pool wants to know. */
+static void consolidatable(struct conditions *cs, struct arena *a,
+			   const struct claim_status_spec *in, const struct node_claim *n,
+			   enum machine_state s, bool *changed)
+{
+	struct underused_words w = {
+		.reason = "NotJudged",
+		.text = "its pool gives back empty Nodes alone, or its Node does not serve"};
+	const bool said =
+		s == MACHINE_SERVING && in->underused && underused_say(in->underused, n, &w);
+
+	if (said || condition_get(cs, "Consolidatable"))
+		condition(cs, a, in->c, n, "Consolidatable",
+			  w.goes ? CONDITION_TRUE : CONDITION_FALSE, w.reason, w.text, changed);
+}
+
 /* Written with each new phase; where it is not known, or it serves or failed, there is none. */
 static void expect(const struct claim_status_spec *in, const struct machine *m,
 		   enum machine_state s, struct node_claim_status *out)
@@ -269,6 +286,7 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 		  &changed);
 	leaving(cs, a, in, n, m, s, &changed);
 	owners(cs, a, c, n, &changed);
+	consolidatable(cs, a, in, n, s, &changed);
 	if (!changed && str_eq(n->status.phase, phase) &&
 	    str_eq(n->status.node_uid, out.status.node_uid) && (!m || n->status.machine_ref) &&
 	    n->status.tenancy == out.status.tenancy)

@@ -10,11 +10,13 @@
  */
 struct eta;
 struct tenants;
+struct underused;
 
 struct claim_status_spec {
 	struct context *c;
 	const struct tenants *tenants;
 	const struct eta *eta;
+	const struct underused *underused; /* NULL: no Node is */
 	/* VolumeAttachments that name the Node of this machine; -1: nobody has looked. */
 	int (*volumes_left)(const char *machine, void *arg);
 	void *arg;

@@ -25,6 +25,7 @@
 #include "controller/claims/requests.h"
 #include "controller/claims/sending.h"
 #include "controller/claims/stop_line.h"
+#include "controller/claims/underused.h"
 #include "controller/claims/unwanted.h"
 #include "controller/claims/whole.h"
 #include "controller/claims/world_sync.h"
@@ -49,6 +50,7 @@ struct provisioner {
 	struct gang_holds *gang_holds;
 	struct refused *refused;
 	struct unwanted *unwanted;
+	struct underused *underused;
 	struct batch batch;
 	struct loop_timer timer;
 	struct loop_timer later; /* the first back-off ends, or there is more to tell */
@@ -161,6 +163,7 @@ static void plan_over(struct provisioner *s)
 	rest_ms = plan_work(s->run) / PLAN_MS * REST;
 	s->rests = loop_now(s->c->loop) + (int64_t)(rest_ms < REST_MAX_MS ? rest_ms : REST_MAX_MS);
 	loop_timer_stop(&s->slice);
+	underused_stop(s->underused);
 	plan_end(s->run);
 	s->run = NULL;
 	s->plan = NULL;
@@ -247,6 +250,7 @@ static void on_ready(struct provisioner *s)
 	create_all(s);
 	s->speaks = requests_plan(s->tenants, plan, s->arena);
 	unwanted_plan(s->unwanted, plan);
+	underused_plan(s->underused, plan);
 	tell_budgets(s);
 }
 
@@ -263,14 +267,15 @@ static void on_slice(void *arg)
 		s->plan = plan_step(s->run, PLAN_SLICE);
 		if (s->plan)
 			on_ready(s);
-	} else {
+	} else if (!underused_runs(s->underused)) {
 		more = pod_events_of_plan(s->pod_events, s->plan, s->held, s->speaks, s->told,
 					  SLICE_PODS);
 		s->told += SLICE_PODS;
 		if (more && (!s->first || more < s->first))
 			s->first = more;
 	}
-	if (!s->plan || s->told < s->plan->npods) {
+	if (!s->plan || s->told < s->plan->npods ||
+	    underused_step(s->underused, world_sync_world(s->sync))) {
 		loop_timer_start(&s->slice, 0);
 		return;
 	}
@@ -279,6 +284,9 @@ static void on_slice(void *arg)
 		s->first = POD_EVENTS_AGAIN_MS;
 	if (s->learns && (!s->first || s->learns < s->first))
 		s->first = s->learns;
+	more = underused_next_ms(s->underused);
+	if (more && (!s->first || more < s->first))
+		s->first = more;
 	if (s->first)
 		loop_timer_start(&s->later, s->first);
 	plan_over(s);
@@ -323,6 +331,11 @@ struct unwanted *provisioner_unwanted(struct provisioner *s)
 	return s->unwanted;
 }
 
+struct underused *provisioner_underused(struct provisioner *s)
+{
+	return s->underused;
+}
+
 static void on_came(void *arg)
 {
 	struct provisioner *s = arg;
@@ -331,6 +344,14 @@ static void on_came(void *arg)
 }
 
 static void on_changed(void *arg)
+{
+	struct provisioner *s = arg;
+
+	underused_changed(s->underused);
+	provisioner_kick(s);
+}
+
+static void on_later(void *arg)
 {
 	provisioner_kick(arg);
 }
@@ -366,13 +387,14 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->failing = spec.failing = failing_new(c);
 	s->gang_holds = gang_holds_new(gang_holds_ms(c));
 	s->unwanted = unwanted_new(c, tenants);
+	s->underused = underused_new(c, tenants);
 	s->sending = spec.sending = sending_new(c, on_sent, s);
 	s->sync = world_sync_new(c, &spec);
 	s->plans = metrics_counter(c->metrics, "drover_plans_total", "Plans made.", NULL);
 	s->pending = metrics_gauge(c->metrics, "drover_pending_pods",
 				   "Pods marked unschedulable in all tenants.", NULL);
 	loop_timer_init(&s->timer, c->group, on_plan, s);
-	loop_timer_init(&s->later, c->group, on_changed, s);
+	loop_timer_init(&s->later, c->group, on_later, s);
 	loop_timer_init(&s->slice, c->group, on_slice, s);
 	return s;
 }
@@ -394,6 +416,7 @@ void provisioner_free(struct provisioner *s)
 	gang_holds_free(s->gang_holds);
 	refused_free(s->refused);
 	unwanted_free(s->unwanted);
+	underused_free(s->underused);
 	pod_events_free(s->pod_events);
 	free(s);
 }

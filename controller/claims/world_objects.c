@@ -60,6 +60,8 @@ struct world_pool world_object_pool(const struct node_pool *p, struct arena *a)
 	w.minimum_trust = p->spec.wipe.minimum_trust;
 	w.paused = p->spec.paused || p->meta.deletion_timestamp;
 	w.paused_reason = p->meta.deletion_timestamp ? "PoolDeleted" : "PoolPaused";
+	w.underused = p->spec.disruption.consolidation_policy == CONSOLIDATION_WHEN_UNDERUSED &&
+		      p->spec.disruption.consolidate_after >= 0;
 	return w;
 }
 

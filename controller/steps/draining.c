@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/claims/underused.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/drain/checkpoint.h"
 #include "controller/drain/evict.h"
@@ -24,6 +25,7 @@
 #include "controller/steps/hold.h"
 #include "controller/steps/leave_reason.h"
 #include "controller/steps/leave_words.h"
+#include "controller/steps/lives.h"
 #include "controller/steps/steps.h"
 
 #define TELL_MS 5000 /* status.leave is written at most so often */
@@ -138,6 +140,9 @@ static enum life_decision serve_on(struct life *l, const struct node_claim *n)
 {
 	char text[600];
 
+	if (l->m->status.leave && str_eq(l->m->status.leave->reason, LEAVE_UNDERUSED) &&
+	    l->all->spec.underused)
+		underused_withdrawn(l->all->spec.underused, n);
 	leave_tell(l, n, "Normal", "DrainWithdrawn", leave_withdrawn(l, text, sizeof(text)));
 	return life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), REASON_NONE, NULL);
 }

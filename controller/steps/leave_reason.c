@@ -6,12 +6,14 @@
 #include "api/annotations.h"
 #include "base/str.h"
 #include "controller/claims/budget.h"
+#include "controller/claims/underused.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
 #include "controller/drain/drains.h"
 #include "controller/drain/targets.h"
 #include "controller/rules/disruption_budget.h"
+#include "controller/steps/lives.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
 
@@ -174,6 +176,25 @@ static bool is_empty(struct life *l, const struct tenant *t, const struct node_c
 	return is_due(l, since, quiet_for(l, p));
 }
 
+/* All its pods have room elsewhere, for so long that it is worth a wipe and a boot: for as long as these take, unless
+ * somebody else waits for a machine. */
+static bool is_underused(struct life *l, const struct node_claim *n, const struct node_pool *p)
+{
+	const struct underused *u = l->all->spec.underused;
+	const int64_t ms = u ? underused_ms(u, n) : -1, set = p->spec.disruption.consolidate_after;
+	int64_t after = set ? set : EMPTY_MIN_MS,
+		quiet = later(l->leave.quiet_since, l->m->status.state_since);
+
+	if (ms < 0 || set < 0 ||
+	    p->spec.disruption.consolidation_policy != CONSOLIDATION_WHEN_UNDERUSED)
+		return false;
+	if (!underused_others_wait(u, n->spec.virtual_cluster_ref.name))
+		after = later(quiet_for(l, p), counters_recycle_ms(l->c->counters));
+	if (ms < after)
+		look_in(l, after - ms);
+	return ms >= after && is_due(l, quiet, after);
+}
+
 struct health {
 	size_t nodes, ready;
 };
@@ -309,6 +330,10 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 				      .deadline = now + n->spec.termination_grace_period};
 	if (is_empty(l, t, n, p) && budget_left(l, n, LEAVE_EMPTY))
 		return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
+	if (is_underused(l, n, p) && budget_left(l, n, LEAVE_UNDERUSED))
+		return (struct leave){.reason = LEAVE_UNDERUSED,
+				      .deadline = now + n->spec.termination_grace_period,
+				      .stop = true};
 	return (struct leave){0};
 }
 
@@ -326,6 +351,17 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 			.reason = LEAVE_EXPIRED,
 			.deadline = l->m->status.state_since + n->spec.termination_grace_period +
 				    clock_jumps_since(l->c, l->m->status.state_since)};
+	/* What kept its pods off other Nodes came up since: it is needed after all. */
+	if (str_eq(was->reason, LEAVE_UNDERUSED))
+		return l->all->spec.underused && underused_needs(l->all->spec.underused,
+								 n->spec.virtual_cluster_ref.name)
+			       ? (struct leave){0}
+			       : (struct leave){.reason = LEAVE_UNDERUSED,
+						.deadline = l->m->status.state_since +
+							    n->spec.termination_grace_period +
+							    clock_jumps_since(
+								    l->c, l->m->status.state_since),
+						.stop = true};
 	if (t && tenant_usable(t) && tenant_pods_on(t, n->meta.name, &since))
 		return (struct leave){0};
 	return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};

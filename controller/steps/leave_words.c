@@ -81,11 +81,17 @@ static void drain_withdrew(const struct life *l, const struct machine_leave *was
 const char *leave_withdrawn(const struct life *l, char *out, size_t size)
 {
 	const struct machine_leave *was = l->m->status.leave;
+	char left[350];
 
 	if (was && str_eq(was->reason, LEAVE_DRAIN) && was->drain)
 		drain_withdrew(l, was, out, size);
 	else if (was && str_eq(was->reason, LEAVE_EMPTY))
 		str_copy(out, size, "it is not empty any more: a pod came");
+	else if (was && str_eq(was->reason, LEAVE_UNDERUSED))
+		str_format(
+			out, size,
+			"its pods did not all go within terminationGracePeriod, or its tenant needs a machine; %s",
+			leave_left(was->pods_left, was->blocked_by, left, sizeof(left)));
 	else if (was && str_eq(was->reason, LEAVE_ASLEEP))
 		str_copy(out, size, "its tenant does not sleep any more");
 	else

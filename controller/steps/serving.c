@@ -14,6 +14,7 @@
 #include "controller/life/bmc.h"
 #include "controller/life/consent.h"
 #include "controller/life/journal.h"
+#include "controller/rules/disruption_budget.h"
 #include "controller/steps/adopt.h"
 #include "controller/steps/hold.h"
 #include "controller/steps/leave_reason.h"
@@ -32,7 +33,7 @@ static enum life_decision begin(struct life *l, const struct node_claim *n, cons
 			       json_pack("{s:i, s:n}", "podsLeft", 0, "blockedBy"));
 	if (n->meta.deletion_timestamp) /* that cannot be called back, so there is nothing to hold */
 		json_object_set_new(extra, "hold", json_null());
-	l->leave.giving_back = str_eq(lv->reason, LEAVE_EMPTY) || str_eq(lv->reason, LEAVE_EXPIRED);
+	l->leave.giving_back = disruption_is_ours(lv->reason);
 	return life_goto(l, MACHINE_DRAINING, extra, REASON_NONE, NULL);
 }
 

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/tenant/gang_names.h"
+#include "controller/tenant/pod_keep.h"
 #include "controller/tenant/pod_topology.h"
 #include "controller/tenant/request_objects.h"
 #include "controller/tenant/tenant.h"
@@ -39,16 +40,26 @@
 
 static const struct scan_want nothing[] = {SCAN_END};
 
-static const struct scan_want pod_notes[] = {
-	SCAN_PLAIN(CHECKPOINT_WANTED),	SCAN_PLAIN(CHECKPOINT_REQUESTED),
-	SCAN_PLAIN(CHECKPOINT_DONE),	SCAN_PLAIN(MIRROR),
-	SCAN_PLAIN(GANG_SIZE),		SCAN_PLAIN(GANG_NAME),
-	SCAN_PLAIN(GANG_VOLCANO_GROUP), SCAN_PLAIN(GANG_VOLCANO_GROUP_TOO),
-	SCAN_PLAIN(GANG_KAI_GROUP),	SCAN_PLAIN(GANG_LWS_SIZE),
-	SCAN_PLAIN(REQUEST_CONSUME),	SCAN_END};
+static const struct scan_want pod_notes[] = {SCAN_PLAIN(CHECKPOINT_WANTED),
+					     SCAN_PLAIN(CHECKPOINT_REQUESTED),
+					     SCAN_PLAIN(CHECKPOINT_DONE),
+					     SCAN_PLAIN(MIRROR),
+					     SCAN_PLAIN(GANG_SIZE),
+					     SCAN_PLAIN(GANG_NAME),
+					     SCAN_PLAIN(GANG_VOLCANO_GROUP),
+					     SCAN_PLAIN(GANG_VOLCANO_GROUP_TOO),
+					     SCAN_PLAIN(GANG_KAI_GROUP),
+					     SCAN_PLAIN(GANG_LWS_SIZE),
+					     SCAN_PLAIN(REQUEST_CONSUME),
+					     SCAN_PLAIN(KEEP_DO_NOT_DISRUPT),
+					     SCAN_PLAIN(KEEP_KARPENTER_DO_NOT_DISRUPT),
+					     SCAN_PLAIN(KEEP_SAFE_TO_EVICT),
+					     SCAN_PLAIN(KEEP_DELETION_COST),
+					     SCAN_END};
 static const struct scan_want pod_owner[] = {SCAN_PLAIN("controller"), SCAN_PLAIN("kind"),
 					     SCAN_PLAIN("uid"), SCAN_END};
 static const struct scan_want pod_meta[] = {KUBE_WANT_META,
+					    SCAN_PLAIN("creationTimestamp"),
 					    SCAN_PLAIN("deletionTimestamp"),
 					    POD_TEXT("labels"),
 					    SCAN_SOME("annotations", pod_notes),
@@ -64,9 +75,13 @@ static const struct scan_want pod_container[] = {SCAN_SOME("resources", pod_amou
 static const struct scan_want pod_device[] = {SCAN_PLAIN("name"), SCAN_PLAIN("resourceClaimName"),
 					      SCAN_PLAIN("resourceClaimTemplateName"), SCAN_END};
 static const struct scan_want pod_claim[] = {SCAN_PLAIN("claimName"), SCAN_END};
+static const struct scan_want pod_empty_dir[] = {SCAN_PLAIN("medium"), SCAN_END};
 static const struct scan_want pod_volume[] = {SCAN_PLAIN("name"),
+					      SCAN_SOME("emptyDir", pod_empty_dir),
+					      SCAN_SOME("hostPath", nothing),
 					      SCAN_SOME("persistentVolumeClaim", pod_claim),
-					      SCAN_PLAIN("ephemeral"), SCAN_END};
+					      SCAN_PLAIN("ephemeral"),
+					      SCAN_END};
 static const struct scan_want pod_group[] = {SCAN_PLAIN("podGroupName"), SCAN_END};
 static const struct scan_want pod_workload[] = {SCAN_PLAIN("name"), SCAN_END};
 static const struct scan_want pod_spec[] = {SCAN_PLAIN("nodeName"),
@@ -391,13 +406,17 @@ static void tolerations_of(const json_t *spec, struct world_pod *p, struct arena
 	size_t i;
 
 	p->tolerations.v = arena_calloc(a, json_array_size(list) + 1, sizeof(*p->tolerations.v));
-	json_array_foreach (list, i, t)
+	json_array_foreach (list, i, t) {
+		/* Of one that is bound: a Node with these is not Ready, and nothing is moved there. */
+		if (p->node && str_starts(str_or(json_str_at(t, "key"), ""), "node.kubernetes.io/"))
+			continue;
 		p->tolerations.v[p->tolerations.n++] = (struct world_toleration){
 			.key = copy(a, json_object_get(t, "key")),
 			.value = copy(a, json_object_get(t, "value")),
 			.effect = copy(a, json_object_get(t, "effect")),
 			.exists = str_eq(json_str_at(t, "operator"), "Exists"),
 		};
+	}
 }
 
 /* Hard constraints that this planner does not judge: serving such a pod could be in vain, so it is told. */
@@ -471,6 +490,23 @@ static bool is_long(const json_t *meta, const json_t *spec, const json_t *status
 			return true;
 	return scan_weight(json_object_get(meta, "ownerReferences")) > POD_LIST_BYTES ||
 	       scan_weight(json_object_get(status, "conditions")) > POD_LIST_BYTES;
+}
+
+/* Which of other Nodes would do for one that is bound.  Its preferences are not kept. */
+static void where_else(const json_t *o, struct tenant_pod *tp, struct arena *a)
+{
+	const json_t *spec = json_object_get(o, "spec");
+	struct world_pod *p = &tp->world;
+
+	pod_keep_read(o, tp);
+	if (p->keep && !p->keep_until)
+		return;
+	p->runtime_class = copy(a, json_object_get(spec, "runtimeClassName"));
+	p->node_selector = labels_of(json_object_get(spec, "nodeSelector"), a);
+	tolerations_of(spec, p, a);
+	if (!affinity_of(spec, p, a))
+		p->keep = WORLD_KEEP_UNKNOWN;
+	p->preferences.n = 0;
 }
 
 /* --- projections --------------------------------------------------------------------------------- */
@@ -552,6 +588,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	else if (is_long(meta, spec, json_object_get(o, "status")))
 		p->unsupported = "longer lists of containers, volumes or the like than are read";
 	tp->large = p->unsupported;
+	p->keep = tp->large ? WORLD_KEEP_UNKNOWN : WORLD_KEEP_NOT;
 	if (!finished && !effective(spec, &p->requests, a) && !tp->large)
 		p->unsupported = "resource requests that cannot be read";
 	if (tp->large)
@@ -560,8 +597,10 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	if (!claims_of(spec, tp, a))
 		p->unsupported = "volumes that cannot be read";
 	p->labels = labels_of(json_object_get(meta, "labels"), a);
-	if (p->node) { /* its size, and what it is to others: keep the projection small */
+	if (p->node) { /* what it is to others, and where else it might be: keep the projection small */
 		(void)demand_topology(spec, p, a);
+		if (!p->daemon)
+			where_else(o, tp, a);
 		return tp;
 	}
 	p->runtime_class = copy(a, json_object_get(spec, "runtimeClassName"));

@@ -70,12 +70,23 @@ static void run(const struct set *s, const char *node, const char *name, const c
 	world_put_pod(s->w, &p);
 }
 
+static const struct consolidate *sweep(const struct set *s, uint64_t units)
+{
+	struct consolidate_run *r = consolidate_begin(s->w, 1000000, s->a);
+	const struct consolidate *c;
+
+	while (!(c = consolidate_step(r, units)))
+		;
+	consolidate_end(r);
+	return c;
+}
+
 /* "n1: gives a>n2 b>n3; n2: receives; n3: no room for c" */
 static const char *text_of(const struct set *s)
 {
 	static const char *const says[] = {"gives",	  "empty",    "kept for", "gang of",
 					   "no room for", "receives", "over"};
-	const struct consolidate *c = consolidate_make(s->w, 1000000, s->a);
+	const struct consolidate *c = sweep(s, UINT64_MAX);
 	const char *out = "";
 
 	for (size_t i = 0; i < c->n; i++) {
@@ -612,7 +623,7 @@ static void what_is_given_back_leaves_all_pods_with_a_place(void **state)
 		put_fleet(&s, &f, false);
 		put_fleet(&t, &f, true);
 		assert_string_equal(text_of(&s), text_of(&t));
-		c = consolidate_make(s.w, 1000000, s.a);
+		c = sweep(&s, UINT64_MAX);
 		check(&f, c);
 		check_left(&f, c);
 		given += c->given;
@@ -634,15 +645,11 @@ static void a_sweep_in_slices_says_the_same(void **state)
 		struct set s = start();
 		struct fleet f = make(&seed);
 		const struct consolidate *whole, *sliced;
-		struct consolidate_run *r;
 
 		put_fleet(&s, &f, false);
-		whole = consolidate_make(s.w, 1000000, s.a);
+		whole = sweep(&s, UINT64_MAX);
 		(void)plan_make(s.w, 0, s.a);
-		r = consolidate_begin(s.w, 1000000, s.a);
-		while (!(sliced = consolidate_step(r, 1)))
-			;
-		consolidate_end(r);
+		sliced = sweep(&s, 1);
 		assert_int_equal(sliced->n, whole->n);
 		for (size_t k = 0; k < whole->n; k++) {
 			assert_string_equal(sliced->v[k].node, whole->v[k].node);

@@ -1209,10 +1209,112 @@ static void a_node_with_more_than_is_read_has_no_room(void **state)
 	}
 }
 
+/* --- where else a pod may be ------------------------------------------------------------------------ */
+
+#define BOUND(notes, spec)                                                                         \
+	"{'metadata': {'creationTimestamp': '2026-12-01T10:00:00Z', 'annotations': {" notes        \
+	"}, 'ownerReferences': [{'controller': true, 'kind': 'ReplicaSet', 'name': 'r', 'uid': "   \
+	"'r'}]}, 'spec': {'nodeName': 'n-1'" spec "}, 'status': {'phase': 'Running'}}"
+
+static void what_keeps_a_pod_on_its_node_is_read_from_it(void **state)
+{
+	static const struct {
+		const char *pod;
+		enum world_keep keep;
+		int64_t until;
+	} cases[] = {
+		{BOUND("", ""), WORLD_KEEP_NOT, 0},
+		{BOUND("'drover.dev/do-not-disrupt': 'true'", ""), WORLD_KEEP_ASKED, 0},
+		{BOUND("'drover.dev/do-not-disrupt': 'false'", ""), WORLD_KEEP_NOT, 0},
+		{BOUND("'drover.dev/do-not-disrupt': 'soon'", ""), WORLD_KEEP_ASKED, 0},
+		{BOUND("'drover.dev/do-not-disrupt': '2h'", ""), WORLD_KEEP_ASKED, 1796126400000},
+		{BOUND("'karpenter.sh/do-not-disrupt': 'true'", ""), WORLD_KEEP_ASKED, 0},
+		{BOUND("'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false'", ""),
+		 WORLD_KEEP_ASKED, 0},
+		{BOUND("", ", 'volumes': [{'name': 'x', 'emptyDir': {}}]"), WORLD_KEEP_LOCAL, 0},
+		{BOUND("", ", 'volumes': [{'name': 'x', 'emptyDir': {'medium': 'Memory'}}]"),
+		 WORLD_KEEP_NOT, 0},
+		{BOUND("", ", 'volumes': [{'name': 'x', 'hostPath': {'path': '/x'}}]"),
+		 WORLD_KEEP_LOCAL, 0},
+		{BOUND("'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true'",
+		       ", 'volumes': [{'name': 'x', 'emptyDir': {}}]"),
+		 WORLD_KEEP_NOT, 0},
+		{BOUND("", ", 'volumes': [{'name': 'x', 'configMap': {'name': 'c'}}]"),
+		 WORLD_KEEP_NOT, 0},
+		{BOUND("",
+		       ", 'volumes': [{'name': 'x', 'persistentVolumeClaim': {'claimName': 'c'}}]"),
+		 WORLD_KEEP_VOLUMES, 0},
+		{BOUND("",
+		       ", 'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule'}]"),
+		 WORLD_KEEP_OTHERS, 0},
+		{BOUND("",
+		       ", 'topologySpreadConstraints': [{'whenUnsatisfiable': 'ScheduleAnyway'}]"),
+		 WORLD_KEEP_NOT, 0},
+		{BOUND("",
+		       ", 'affinity': {'podAffinity': "
+		       "{'requiredDuringSchedulingIgnoredDuringExecution': [{'topologyKey': 'z'}]}}"),
+		 WORLD_KEEP_OTHERS, 0},
+		{BOUND("", ", 'resourceClaims': [{'name': 'gpu', 'resourceClaimName': 'c'}]"),
+		 WORLD_KEEP_UNKNOWN, 0},
+		{BOUND("",
+		       ", 'affinity': {'nodeAffinity': "
+		       "{'requiredDuringSchedulingIgnoredDuringExecution': "
+		       "{'nodeSelectorTerms': [{'matchFields': [{'key': 'metadata.name'}]}]}}}"),
+		 WORLD_KEEP_UNKNOWN, 0},
+		{"{'spec': {'nodeName': 'n-1'}, 'status': {'phase': 'Running'}}", WORLD_KEEP_ALONE,
+		 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct world_pod *p = whole_pod(*state, cases[i].pod);
+
+		if ((int)p->keep != (int)cases[i].keep || p->keep_until != cases[i].until)
+			fail_msg("%s: %d until %lld", cases[i].pod, (int)p->keep,
+				 (long long)p->keep_until);
+	}
+}
+
+static void what_ending_a_pod_costs_is_read_from_it(void **state)
+{
+	static const struct {
+		const char *pod;
+		int64_t cost;
+	} cases[] = {
+		{BOUND("'controller.kubernetes.io/pod-deletion-cost': '-7'", ""), -7},
+		{BOUND("'controller.kubernetes.io/pod-deletion-cost': 'much'", ""), 0},
+		{BOUND("'controller.kubernetes.io/pod-deletion-cost': '99999999999'", ""),
+		 INT32_MAX},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(whole_pod(*state, cases[i].pod)->deletion_cost, cases[i].cost);
+}
+
+/* What keeps it to its Node for good needs no more; what a Node that is Ready never has is not kept either. */
+static void what_a_bound_pod_asks_of_a_node_is_kept_as_far_as_it_may_be_moved(void **state)
+{
+#define ASKS                                                                                       \
+	", 'nodeSelector': {'disk': 'ssd'}, 'tolerations': [{'key': 'a', 'operator': 'Exists'}, "  \
+	"{'key': 'node.kubernetes.io/not-ready', 'operator': 'Exists'}]"
+	const struct world_pod *p = whole_pod(*state, BOUND("", ASKS));
+
+	assert_int_equal(p->node_selector.n, 1);
+	assert_int_equal(p->tolerations.n, 1);
+	assert_string_equal(p->tolerations.v[0].key, "a");
+	p = whole_pod(*state, BOUND("'drover.dev/do-not-disrupt': 'true'", ASKS));
+	assert_int_equal(p->node_selector.n, 0);
+	assert_int_equal(p->tolerations.n, 0);
+	p = whole_pod(*state, BOUND("'drover.dev/do-not-disrupt': '1h'", ASKS));
+	assert_int_equal(p->node_selector.n, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(how_a_pod_goes_is_read_from_it),
+		T(what_keeps_a_pod_on_its_node_is_read_from_it),
+		T(what_ending_a_pod_costs_is_read_from_it),
+		T(what_a_bound_pod_asks_of_a_node_is_kept_as_far_as_it_may_be_moved),
 		T(of_a_long_annotation_only_the_beginning_is_kept),
 		T(a_node_says_who_cordoned_it_and_since_when_it_is_not_ready),
 		T(containers_are_summed_and_sorted_by_name),
