@@ -340,6 +340,49 @@ static void copy_side(struct world_pod *c, const struct world_pod *p, struct are
 		copy_tolerations(c, p, a);
 }
 
+static bool same_labels(const struct labels *a, const struct labels *b)
+{
+	for (size_t i = 0; i < a->n && i < b->n; i++)
+		if (!str_eq(a->v[i].key, b->v[i].key) || !str_eq(a->v[i].value, b->v[i].value))
+			return false;
+	return a->n == b->n;
+}
+
+static bool same_tolerations(const struct world_pod *a, const struct world_pod *b)
+{
+	for (size_t i = 0; i < a->tolerations.n && i < b->tolerations.n; i++) {
+		const struct world_toleration *x = &a->tolerations.v[i], *y = &b->tolerations.v[i];
+
+		if (!str_eq(x->key, y->key) || !str_eq(x->value, y->value) ||
+		    !str_eq(x->effect, y->effect) || x->exists != y->exists)
+			return false;
+	}
+	return a->tolerations.n == b->tolerations.n;
+}
+
+/* What has terms is told by its key alone. */
+static bool has_terms(const struct world_pod *p)
+{
+	return p->affinity.n || p->also.n || p->volumes.n || p->preferences.n;
+}
+
+/* The pod that was put last is often like the next: where one look shows it, no key is made.  False: perhaps. */
+static bool is_like(const struct world_pod *last, const struct world_pod *p)
+{
+	return !has_terms(last) && !has_terms(p) && str_eq(last->tenant, p->tenant) &&
+	       str_eq(last->unsupported, p->unsupported) &&
+	       str_eq(last->volume_wait, p->volume_wait) && str_eq(last->gang_wait, p->gang_wait) &&
+	       str_eq(last->runtime_class, p->runtime_class) &&
+	       same_labels(&last->node_selector, &p->node_selector) && same_tolerations(last, p) &&
+	       resources_equal(&last->requests, &p->requests);
+}
+
+static bool is_like_to_others(const struct world_pod *last, const struct world_pod *p)
+{
+	return !last->topology.n && !p->topology.n && str_eq(last->tenant, p->tenant) &&
+	       str_eq(last->ns, p->ns) && same_labels(&last->labels, &p->labels);
+}
+
 /* The shape under the key in w->text. */
 static struct world_shape *keep(struct world *w, const struct world_pod *p,
 				struct world_shape **last,
@@ -380,8 +423,12 @@ struct world_shape *shape_of(struct world *w, const struct world_pod *p)
 {
 	OWN(arena) tmp = NULL;
 	struct world_pod sorted = *p;
-	struct world_shape *s;
+	struct world_shape *s = w->last[0];
 
+	if (s && is_like(&s->pod, p)) {
+		s->pods++;
+		return s;
+	}
 	if (!labels_sorted(&p->node_selector) || !resources_sorted(&p->requests)) {
 		tmp = arena_new();
 		sorted.node_selector = world_copy_labels(&p->node_selector, tmp);
@@ -398,8 +445,12 @@ struct world_shape *shape_side(struct world *w, const struct world_pod *p)
 {
 	OWN(arena) tmp = NULL;
 	struct world_pod sorted = *p;
-	struct world_shape *s;
+	struct world_shape *s = w->last[1];
 
+	if (s && is_like_to_others(&s->pod, p)) {
+		s->pods++;
+		return s;
+	}
 	if (!labels_sorted(&p->labels) || !labels_sorted(&p->node_selector)) {
 		tmp = arena_new();
 		sorted.labels = world_copy_labels(&p->labels, tmp);
