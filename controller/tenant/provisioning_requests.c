@@ -654,6 +654,16 @@ void provisioning_requests_keep(struct provisioning_requests *r, const char *nod
 	*k = (struct kept){.now = true, .round = r->round};
 }
 
+/* It may go from now on. */
+static void let_go(const struct provisioning_requests *r, const char *node, struct kept *k)
+{
+	const struct node_claim *n = CTX_GET(r->t->c, OBJECT_NODE_CLAIM, node_claim, node);
+
+	*k = (struct kept){.since = loop_wall(r->t->c->loop)};
+	if (n && n->spec.machine_ref)
+		notify(r->t->c, NOTICE_MACHINE, n->spec.machine_ref->name);
+}
+
 void provisioning_requests_keep_end(struct provisioning_requests *r)
 {
 	struct map_iter it;
@@ -664,7 +674,7 @@ void provisioning_requests_keep_end(struct provisioning_requests *r)
 		if (k->round == r->round)
 			continue;
 		if (k->now)
-			*k = (struct kept){.since = loop_wall(r->t->c->loop)};
+			let_go(r, it.key, k);
 		if (!tenant_node_get(r->t, it.key))
 			map_del(r->kept, it.key);
 	}
