@@ -19,6 +19,8 @@
  *	volumes		PersistentVolumeClaims, PersistentVolumes, StorageClasses, CSINodes beyond TENANT_VOLUMES of
  *			a kind (tenant/volumes.h): not read.  Pods that need what is not there wait, and are told
  *	PodGroups	beyond POD_GROUPS of a kind (tenant/pod_groups.h): the same
+ *	requests	ProvisioningRequests and PodTemplates beyond REQUESTS (tenant/provisioning_requests.h): not read.
+ *			Requests beyond REQUESTS_PODS in all: they wait, and their conditions say so
  *	a plan		work beyond PLAN_WORK (planner/plan.h): its pods are not placed by that plan
  *	log		lines about it beyond a few a minute are counted, not written
  *

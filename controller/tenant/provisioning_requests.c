@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/tenant/projection.h"
+#include "controller/tenant/request_nodes.h"
 #include "controller/tenant/request_seats.h"
 #include "controller/tenant/request_writer.h"
 #include "controller/tenant/tenant.h"
@@ -40,12 +41,6 @@ struct request {
 	int64_t said_at, never_since; /* loop_now(); 0: not */
 };
 
-struct kept {
-	bool now;
-	uint64_t round;
-	int64_t since;
-};
-
 struct provisioning_requests {
 	struct tenant *t;
 	struct provisioning_requests_hooks hooks;
@@ -56,8 +51,7 @@ struct provisioning_requests {
 	struct map *late;    /* those to be looked at */
 	struct index *users; /* "NS/REQUEST" -> "NS/POD" */
 	size_t pods;	     /* of those that count */
-	struct map *kept;    /* name of a Node -> struct kept */
-	uint64_t round;
+	struct request_nodes *nodes;
 	struct loop_timer timer, tick, again;
 };
 
@@ -640,43 +634,23 @@ void provisioning_requests_start(struct provisioning_requests *r)
 
 void provisioning_requests_keep_begin(struct provisioning_requests *r)
 {
-	r->round++;
+	request_nodes_begin(r->nodes);
 }
 
 void provisioning_requests_keep(struct provisioning_requests *r, const char *node)
 {
-	struct kept *k = map_get(r->kept, node);
-
-	if (!k) {
-		k = mem_new(struct kept);
-		map_put(r->kept, node, k);
-	}
-	*k = (struct kept){.now = true, .round = r->round};
+	request_nodes_keep(r->nodes, node);
 }
 
 void provisioning_requests_keep_end(struct provisioning_requests *r)
 {
-	struct map_iter it;
-
-	map_for_each (it, r->kept) {
-		struct kept *k = it.value;
-
-		if (k->round == r->round)
-			continue;
-		if (k->now)
-			*k = (struct kept){.since = loop_wall(r->t->c->loop)};
-		if (!tenant_node_get(r->t, it.key))
-			map_del(r->kept, it.key);
-	}
+	request_nodes_end(r->nodes);
 }
 
 bool provisioning_requests_keeps(const struct provisioning_requests *r, const char *node,
 				 int64_t *since)
 {
-	const struct kept *k = map_size(r->kept) ? map_get(r->kept, node) : NULL;
-
-	*since = k && !k->now ? k->since : 0;
-	return k && k->now;
+	return request_nodes_keeps(r->nodes, node, since);
 }
 
 /* --- life ------------------------------------------------------------------------------------------ */
@@ -692,7 +666,7 @@ void provisioning_requests_forget(struct provisioning_requests *r)
 	close_caches(r);
 	index_free(r->users);
 	r->users = index_new(1);
-	map_clear(r->kept);
+	request_nodes_clear(r->nodes);
 }
 
 struct provisioning_requests *provisioning_requests_new(
@@ -704,7 +678,7 @@ struct provisioning_requests *provisioning_requests_new(
 	r->hooks = *hooks;
 	r->all = map_new(request_free);
 	r->late = map_new(NULL);
-	r->kept = map_new(free);
+	r->nodes = request_nodes_new(t);
 	loop_timer_init(&r->timer, t->c->group, on_timer, r);
 	loop_timer_init(&r->tick, t->c->group, on_tick, r);
 	loop_timer_init(&r->again, t->c->group, on_again, r);
@@ -719,7 +693,7 @@ void provisioning_requests_free(struct provisioning_requests *r)
 	provisioning_requests_forget(r);
 	map_free(r->all);
 	map_free(r->late);
-	map_free(r->kept);
+	request_nodes_free(r->nodes);
 	index_free(r->users);
 	free(r);
 }

@@ -14,7 +14,7 @@
  * its seats are kept on Nodes, each for itself, until a pod takes it or the booking expires.
  *
  * Part of a struct tenant.  All on the loop thread.  Leaders alone write.
- * Tests: tests/unit/controller/tenant/test_request_objects.c, tests/world/test_requests.c
+ * Tests: tests/unit/controller/tenant/test_provisioning_requests.c, tests/world/test_requests.c
  */
 #define REQUESTS 2000 /* objects of each kind */
 #define REQUESTS_BYTES ((size_t)4 << 20)

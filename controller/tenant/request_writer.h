@@ -9,7 +9,7 @@
  *
  * A merge patch replaces the whole list, so it repeats the conditions of others and goes with the version that was seen.
  * One write at a time; what fails is tried again when the owner asks, some seconds later at the earliest.
- * Tests: tests/unit/controller/tenant/test_request_objects.c
+ * Tests: tests/unit/controller/tenant/test_provisioning_requests.c, tests/world/test_requests.c
  */
 struct tenant;
 extern const struct kube_resource request_resource;

@@ -186,8 +186,9 @@ static void its_nodes_stay_until_the_booking_ends(void **state)
 	world_run(&w, 500000);
 	assert_int_equal(claims(&w), 2);
 	wait_for(&w, "train", "BookingExpired", "True CapacityReservationTimeExpired", 120);
-	world_run(&w, 30000);
-	assert_int_equal(claims(&w), 2); /* as long as after a pod */
+	world_run(&w, 40000);
+	for (unsigned i = 0; i < 2; i++)
+		assert_string_equal(w.servers[i].state, "serving"); /* as long as after a pod */
 	world_wait_all(&w, "free", 7200);
 	world_stop(&w);
 }
