@@ -127,6 +127,15 @@ static const struct field way_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field usage_fields[] = {
+	FIELD(virtual_cluster_usage, gpu_seconds, "gpuSeconds", FIELD_I64, .min = 0,
+	      .max = INT64_MAX,
+	      .doc = "GPUs times seconds; what is older by a half-life (drover run --usage-half-life) counts half."),
+	FIELD(virtual_cluster_usage, time, "time", FIELD_TIME,
+	      .doc = "At this time: when allocated became what it is. It holds that since."),
+	FIELDS_END,
+};
+
 static const struct field status_fields[] = {
 	FIELD(virtual_cluster_status, cluster_uid, "clusterUID", FIELD_STR, .max_len = 64,
 	      .doc = "UID of its kube-system; a change stops everything."),
@@ -140,6 +149,8 @@ static const struct field status_fields[] = {
 	      .doc = "UID and generation of its control plane's object then: another one shows that it was changed since, and asleepSince begins anew."),
 	FIELD(virtual_cluster_status, allocated, "allocated", FIELD_RESOURCES, .max_items = 64,
 	      .doc = "What its nodes have in all, those on their way included."),
+	FIELD_PTR(virtual_cluster_status, usage, "usage", usage_fields,
+		  .doc = "What it has had of GPUs, for its share in the queue."),
 	FIELD_PTR(virtual_cluster_status, api_server, "apiServer", way_fields,
 		  .doc = "What is known of spec.network.apiServer, and made for it."),
 	FIELD_ITEMS(virtual_cluster_status, debts, "debts", debt_fields, .max_items = 256,

@@ -68,7 +68,7 @@ struct run {
 	bool json, debug;
 	int64_t per_address;
 	const char *image_key;
-	int64_t poll_ms, settle_ms, batch_idle_ms, batch_most_ms;
+	int64_t poll_ms, settle_ms, batch_idle_ms, batch_most_ms, half_life_ms;
 
 	struct loop *loop;
 	struct loop_group *group;
@@ -94,6 +94,7 @@ enum {
 	OPT_SETTLE,
 	OPT_BATCH_IDLE,
 	OPT_BATCH_MOST,
+	OPT_HALF_LIFE,
 	OPT_LEVEL,
 	OPT_IMAGE_CA,
 	OPT_EVIDENCE,
@@ -146,6 +147,8 @@ static const struct argp_option options[] = {
 	{"batch-idle-ms", OPT_BATCH_IDLE, "MS", 0,
 	 "A burst of pods is planned when no other pod came for so long (1000)", 0},
 	{"batch-max-ms", OPT_BATCH_MOST, "MS", 0, "... and after so long at the latest (10000)", 0},
+	{"usage-half-life", OPT_HALF_LIFE, "DURATION", 0,
+	 "What a tenant has had of GPUs counts half in the queue when it is so old (168h)", 0},
 	{"gang-level", OPT_LEVEL, "KEY", 0,
 	 "Label of machines by which a gang of pods is kept together; repeatable, the narrowest first "
 	 "(nvidia.com/gpu.clique, topology.drover.dev/rack, topology.drover.dev/leaf, "
@@ -245,6 +248,11 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case OPT_BATCH_MOST:
 		if (!str_to_i64(arg, 1, 600000, &r->batch_most_ms))
 			argp_error(st, "--batch-max-ms: want 1 to 600000, got %s", arg);
+		return 0;
+	case OPT_HALF_LIFE:
+		if (!str_to_duration(arg, &r->half_life_ms) || r->half_life_ms < 60000 ||
+		    r->half_life_ms > (int64_t)366 * 24 * 3600 * 1000)
+			argp_error(st, "--usage-half-life: want 1m to 8784h, got %s", arg);
 		return 0;
 	case OPT_LEVEL:
 		if (r->nlevels == CONTEXT_LEVELS || !machine_is_topology(arg))
@@ -381,6 +389,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.context.settle_ms = r->settle_ms,
 		.context.batch_idle_ms = r->batch_idle_ms,
 		.context.batch_most_ms = r->batch_most_ms,
+		.context.usage_half_life_ms = r->half_life_ms,
 		.on_ready = on_ready,
 		.on_ready_arg = r,
 	};

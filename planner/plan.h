@@ -12,7 +12,7 @@
  * the arena; names in it are the world's, so read it before the world changes.
  *
  * Demand: pods marked unschedulable, all tenants in one queue: priority (tenant's, then pod's),
- * then the tenant with the smaller share of GPUs for its weight, what this plan gives it counted, then age,
+ * then the tenant with the smaller share of GPUs for its weight, used and held, what this plan gives it counted, then age,
  * then key.
  * Pods for which a claim was made, and that fit it still, keep their seats on it as long as it is on its way; so
  * what was planned once is not bought again because names or ages sort otherwise.

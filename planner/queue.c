@@ -131,8 +131,9 @@ static __int128 share_of(const struct plan_tenant *t)
 {
 	const struct quantity *held = resources_get(&t->tally.held, PLANNING_GPU);
 	const int64_t weight = t->it->weight > 0 ? t->it->weight : 1;
+	const __int128 used = (__int128)(t->it->used_milli > 0 ? t->it->used_milli : 0) * 1000000;
 
-	return held && held->nano > 0 ? held->nano / weight : 0;
+	return (used + (held && held->nano > 0 ? held->nano : 0)) / weight;
 }
 
 /* Texts hold their ends: none is the beginning of another one. */

@@ -4,9 +4,9 @@
 #include "planner/planning.h"
 
 /*
- * queue: who is served next: the tenant's priority, the pod's, then the tenant that holds
- * the smallest share of GPUs for its weight just then, then age, then tenant,
- * namespace and name.  A tenant's share grows with each machine that the plan
+ * queue: who is served next: the tenant's priority, the pod's, then the tenant that has
+ * the smallest share of GPUs for its weight just then: what it holds and what it has used (usage.h) together; then age,
+ * then tenant, namespace and name.  A tenant's share grows with each machine that the plan
  * gives it, so equal tenants take turns (progressive filling, as in dominant
  * resource fairness: Ghodsi et al., NSDI 2011, for one resource).
  *

@@ -264,10 +264,20 @@ bool world_put_tenant(struct world *w, const struct world_tenant *t)
 	TEXT(no_nodes);
 	c->labels = world_copy_labels(&t->labels, a);
 	c->quota = world_copy_resources(&t->quota, a);
-	if (old && same_tenant(old, c))
+	if (old && same_tenant(old, c)) {
+		old->used_milli = c->used_milli;
 		return nothing_new(a);
+	}
 	put(w->tenants, c->name, c, a);
 	return true;
+}
+
+void world_put_used(struct world *w, const char *tenant, int64_t milli)
+{
+	struct world_tenant *t = world_find(w->tenants, tenant);
+
+	if (t)
+		t->used_milli = milli;
 }
 
 void world_put_provider(struct world *w, const struct world_provider *p)

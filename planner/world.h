@@ -33,6 +33,7 @@ struct world_tenant {
 	struct labels labels;	/* what pools select by */
 	struct resources quota; /* of all its machines together */
 	int64_t weight, priority;
+	int64_t used_milli;  /* thousandths of a GPU that it held on average: usage_average() */
 	const char *version; /* its API server's "1.36"; NULL: unknown, nothing is planned for it */
 	bool paused;	     /* paused, not reachable, not permitted: no new claims */
 	const char *paused_reason; /* TenantPaused, TenantUnreachable ... */
@@ -213,8 +214,11 @@ struct world_pod {
 };
 
 /* False, of those that say it: nothing is another than before, so a plan would be the same, but for when pods that get
- * nothing are expected to: that a machine is expected at another time is kept and makes no new plan. */
+ * nothing are expected to, and for the order among tenants: that a machine is expected at another time, or that what a
+ * tenant has used has changed, is kept and makes no new plan. */
 bool world_put_tenant(struct world *w, const struct world_tenant *t);
+void world_put_used(struct world *w, const char *tenant,
+		    int64_t milli); /* used_milli of one that is there */
 void world_put_provider(struct world *w, const struct world_provider *p);
 void world_put_pool(struct world *w, const struct world_pool *p);
 bool world_put_machine(struct world *w, const struct world_machine *m);

@@ -13,6 +13,7 @@
 #include "controller/claims/pod_events.h"
 #include "controller/claims/refused.h"
 #include "controller/claims/sending.h"
+#include "controller/claims/used.h"
 #include "controller/claims/world_objects.h"
 #include "controller/drain/drains.h"
 #include "controller/hardware/segments.h"
@@ -23,11 +24,15 @@
 #include "planner/world.h"
 #include "planner/world_impl.h"
 
+/* It changes by a part of a thousand of a half-life meanwhile. */
+#define USED_MS 60000
+
 struct world_sync {
 	struct context *c;
 	struct world_sync_spec spec;
 	struct world *world;
 	bool held;
+	int64_t used_at;  /* loop_now() when what tenants have used was put */
 	struct map *late; /* what changed while it is held: a letter for the kind, then its key */
 };
 
@@ -238,6 +243,7 @@ static bool put_tenant(struct world_sync *s, const char *name)
 	w = world_object_tenant(vc);
 	w.name = name;
 	w.version = t ? t->version : NULL;
+	w.used_milli = used_average(s->c, vc);
 	w.probed = w.proof != WORLD_PROOF_NONE && is_probed(s, vc);
 	w.paused |= !t || !tenant_usable(t);
 	w.paused_reason = vc->meta.deletion_timestamp ? "TenantDeleted"
@@ -337,8 +343,23 @@ void world_sync_node(struct world_sync *s, const char *tenant, const char *name,
 
 /* --- while a plan is made of it ------------------------------------------------------------------ */
 
+static bool put_used(const struct kube_entry *e, void *arg)
+{
+	const struct virtual_cluster *vc = e->object;
+	const struct world_sync *s = arg;
+
+	world_put_used(s->world, vc->meta.name, used_average(s->c, vc));
+	return true;
+}
+
 void world_sync_hold(struct world_sync *s)
 {
+	const int64_t now = loop_now(s->c->loop);
+
+	if (!s->used_at || now - s->used_at >= USED_MS) {
+		s->used_at = now;
+		kube_cache_each(s->c->cache[OBJECT_VIRTUAL_CLUSTER], put_used, s);
+	}
 	s->held = true;
 }
 

@@ -146,6 +146,33 @@ static void tenants_take_turns_by_their_weights(void **state)
 	assert_int_equal(got[1], 4);
 }
 
+static void who_has_used_less_comes_first(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+	struct world_pod p;
+
+	(void)state;
+	t.name = "idle-so-far";
+	world_put_tenant(w, &t);
+	t.name = "heavy";
+	t.weight = 10;
+	t.used_milli = 30000; /* 30 GPUs on average for weight 10 */
+	world_put_tenant(w, &t);
+	world_put_used(w, "acme", 4000);
+	add_pod(w, a, "of-acme", "cpu=1");
+	for (unsigned i = 0; i < 2; i++) {
+		p = worlds_pod(a, i ? "of-heavy" : "of-idle", "cpu=1");
+		p.tenant = i ? "heavy" : "idle-so-far";
+		p.since = 5000; /* waits less long */
+		world_put_pod(w, &p);
+	}
+	assert_string_equal(order(plan_make(w, 0, a), a), "of-idle of-heavy of-acme");
+	world_put_used(w, "acme", 2000);
+	assert_string_equal(order(plan_make(w, 0, a), a), "of-idle of-acme of-heavy");
+}
+
 static void names_are_compared_part_by_part(void **state)
 {
 	static const char *const names[][2] = {{"ns", "a-very-long-name-1"},
@@ -954,6 +981,7 @@ int main(void)
 		cmocka_unit_test(only_pending_pods_marked_unschedulable_are_demand),
 		cmocka_unit_test(the_queue_goes_by_priority_share_age_and_name),
 		cmocka_unit_test(tenants_take_turns_by_their_weights),
+		cmocka_unit_test(who_has_used_less_comes_first),
 		cmocka_unit_test(names_are_compared_part_by_part),
 		cmocka_unit_test(a_node_that_does_not_suit_keeps_nobody_from_sharing_a_new_machine),
 		cmocka_unit_test(pods_keep_the_seats_that_were_bought_for_them),
