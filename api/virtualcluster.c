@@ -93,10 +93,18 @@ static const struct field spec_fields[] = {
 	FIELD(virtual_cluster_spec, quota, "quota", FIELD_RESOURCES, .required = true,
 	      .max_items = 32,
 	      .doc = "Most of each resource that its nodes may have; a resource that is not named has no limit."),
+	FIELD(virtual_cluster_spec, cohort, "cohort", FIELD_STR, AS_NAME,
+	      .doc = "Tenants that name the same one may use what others of them do not use of their quotas."),
+	FIELD(virtual_cluster_spec, borrowing_limit, "borrowingLimit", FIELD_RESOURCES,
+	      .max_items = 32,
+	      .doc = "Most of each resource that it may have beyond its quota, of what its cohort does not use; a resource that is not named has no limit. Needs cohort."),
+	FIELD(virtual_cluster_spec, lending_limit, "lendingLimit", FIELD_RESOURCES, .max_items = 32,
+	      .doc = "Most of each resource of its quota that others of its cohort may have while it does not use it; a resource that is not named has no limit. Needs cohort."),
 	FIELD(virtual_cluster_spec, weight, "weight", FIELD_I64, .min = 1, .max = 1000, .def = "1",
 	      .doc = "Its part of a fair share."),
 	FIELD(virtual_cluster_spec, priority, "priority", FIELD_I64, .min = -1000000000,
-	      .max = 1000000000, .doc = "Added to the priority of its pods."),
+	      .max = 1000000000,
+	      .doc = "Its pods stand before those of all tenants with a lower one, whatever the priorities of the pods."),
 	FIELD_OBJ(virtual_cluster_spec, network, "network", network_fields, .def = "{}",
 		  .doc = "The tenant's network."),
 	FIELD(virtual_cluster_spec, sleep_grace, "sleepGrace", FIELD_DURATION, .never = true,
@@ -225,6 +233,19 @@ static int api_server_check(const struct virtual_cluster_spec *s, struct err *e)
 	return w->address ? service_check(w->address, field, e) : 0;
 }
 
+/* Only what a quota names is lent and borrowed. */
+static int limit_check(const struct virtual_cluster_spec *s, const struct resources *limit,
+		       const char *field, struct err *e)
+{
+	if (limit->n && !s->cohort)
+		return err_set(e, ERR_INVALID, 0, "%s: only with spec.cohort", field);
+	for (size_t i = 0; i < limit->n; i++)
+		if (!resources_get(&s->quota, limit->v[i].name))
+			return err_set(e, ERR_INVALID, 0, "%s: spec.quota has no %s", field,
+				       limit->v[i].name);
+	return 0;
+}
+
 int virtual_cluster_check(const void *object, const void *old, struct err *e)
 {
 	const struct virtual_cluster *v = object, *o = old;
@@ -233,7 +254,11 @@ int virtual_cluster_check(const void *object, const void *old, struct err *e)
 		return err_set(e, ERR_INVALID, 0, "spec.nodes: is immutable, was %s, got %s",
 			       virtual_cluster_nodes_names[o->spec.nodes],
 			       virtual_cluster_nodes_names[v->spec.nodes]);
-	return object_name_check(&v->meta, 63, e) < 0 || api_server_check(&v->spec, e) < 0
+	return object_name_check(&v->meta, 63, e) < 0 || api_server_check(&v->spec, e) < 0 ||
+			       limit_check(&v->spec, &v->spec.borrowing_limit,
+					   "spec.borrowingLimit", e) < 0 ||
+			       limit_check(&v->spec, &v->spec.lending_limit, "spec.lendingLimit",
+					   e) < 0
 		       ? -1
 		       : object_probes_check(&v->spec.network.probe, "spec.network.probe", e);
 }

@@ -55,6 +55,8 @@ struct virtual_cluster_spec {
 	const char *server, *join_endpoint;
 	int nodes; /* enum virtual_cluster_nodes */
 	struct resources quota;
+	const char *cohort; /* NULL: of none */
+	struct resources borrowing_limit, lending_limit;
 	int64_t weight, priority;
 	struct {
 		const char *segment;

@@ -15,6 +15,7 @@
 #include "planner/opening.h"
 #include "planner/plan.h"
 #include "planner/queue.h"
+#include "planner/quota.h"
 #include "planner/refusal.h"
 #include "planner/room.h"
 #include "planner/supply.h"
@@ -253,6 +254,7 @@ static void start(struct plan_run *r)
 		return;
 	}
 	p->supply = supply_new(p);
+	quota_begin(p);
 	p->cells = cells_new(p);
 	classes_want(p, "pods");
 	r->all = arena_calloc(p->a, n + 1, sizeof(*r->all));

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/quota.h"
+
 /*
  * Most pods agree in most of what orders them.  So the order is taken apart
  * into 64-bit pieces: those that agree in one piece are sorted by the next, and
@@ -24,6 +26,7 @@ struct keyed {
 struct run {
 	struct queued **at, **end;
 	const struct plan_tenant *tenant;
+	bool borrows; /* the next machine would be one beyond its quota */
 	__int128 share;
 };
 
@@ -136,11 +139,19 @@ static __int128 share_of(const struct plan_tenant *t)
 	return (used + (held && held->nano > 0 ? held->nano : 0)) / weight;
 }
 
+static void measure(struct run *r)
+{
+	r->borrows = quota_borrows(r->tenant);
+	r->share = share_of(r->tenant);
+}
+
 /* Texts hold their ends: none is the beginning of another one. */
 static bool is_before(const struct run *x, const struct run *y)
 {
 	const struct world_one *a = (*x->at)->pod, *b = (*y->at)->pod;
 
+	if (x->borrows != y->borrows)
+		return y->borrows;
 	if (x->share != y->share)
 		return x->share < y->share;
 	if (a->since != b->since)
@@ -178,7 +189,7 @@ static void open_band(struct queue *q)
 		struct run *r = &q->heap[q->n++];
 
 		*r = (struct run){.at = q->at, .tenant = (*q->at)->class_->tenant};
-		r->share = share_of(r->tenant);
+		measure(r);
 		while (q->at < q->end && of_one_band(*q->at, first) &&
 		       (*q->at)->class_->tenant == r->tenant)
 			q->at++;
@@ -194,7 +205,7 @@ struct queued *queue_next(struct queue *q)
 		struct run *first = &q->heap[0];
 
 		q->taken = false;
-		first->share = share_of(first->tenant);
+		measure(first);
 		if (++first->at == first->end)
 			*first = q->heap[--q->n];
 		if (q->n)

@@ -4,7 +4,8 @@
 #include "planner/planning.h"
 
 /*
- * queue: who is served next: the tenant's priority, the pod's, then the tenant that has
+ * queue: who is served next: the tenant's priority, the pod's, then tenants within their quota before those of a cohort
+ * that would borrow (quota.h), then the tenant that has
  * the smallest share of GPUs for its weight just then: what it holds and what it has used (usage.h) together; then age,
  * then tenant, namespace and name.  A tenant's share grows with each machine that the plan
  * gives it, so equal tenants take turns (progressive filling, as in dominant

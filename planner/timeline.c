@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/quota.h"
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
@@ -273,6 +274,7 @@ static struct ahead *open(struct timeline *t, struct plan_class *c, const struct
 
 	way->head->promised = t->p->w->plan;
 	tally_charge(&c->tenant->tally, capacity, t->p->a);
+	quota_changed(t->p);
 	tally_charge(&pool->tally, capacity, t->p->a);
 	*x = (struct ahead){.pool = pool,
 			    .option = way->option,

@@ -250,7 +250,9 @@ static bool same_tenant(const struct world_tenant *a, const struct world_tenant 
 	       str_eq(a->version, b->version) && str_eq(a->paused_reason, b->paused_reason) &&
 	       a->on_host == b->on_host && a->proof == b->proof && a->probed == b->probed &&
 	       str_eq(a->no_nodes, b->no_nodes) && same_labels(&a->labels, &b->labels) &&
-	       resources_equal(&a->quota, &b->quota);
+	       resources_equal(&a->quota, &b->quota) && str_eq(a->cohort, b->cohort) &&
+	       resources_equal(&a->borrowing, &b->borrowing) &&
+	       resources_equal(&a->lending, &b->lending);
 }
 
 bool world_put_tenant(struct world *w, const struct world_tenant *t)
@@ -263,7 +265,10 @@ bool world_put_tenant(struct world *w, const struct world_tenant *t)
 	TEXT(paused_reason);
 	TEXT(no_nodes);
 	c->labels = world_copy_labels(&t->labels, a);
+	TEXT(cohort);
 	c->quota = world_copy_resources(&t->quota, a);
+	c->borrowing = world_copy_resources(&t->borrowing, a);
+	c->lending = world_copy_resources(&t->lending, a);
 	if (old && same_tenant(old, c)) {
 		old->used_milli = c->used_milli;
 		return nothing_new(a);

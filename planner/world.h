@@ -32,6 +32,10 @@ struct world_tenant {
 	const char *name;
 	struct labels labels;	/* what pools select by */
 	struct resources quota; /* of all its machines together */
+	/* Of one cohort: what others of it do not use of their quotas may be borrowed (planner/quota.h). */
+	const char *cohort;	    /* NULL: of none */
+	struct resources borrowing; /* beyond its quota, at most; what is not named has no limit */
+	struct resources lending;   /* of its quota, at most; likewise */
 	int64_t weight, priority;
 	int64_t used_milli;  /* thousandths of a GPU that it held on average: usage_average() */
 	const char *version; /* its API server's "1.36"; NULL: unknown, nothing is planned for it */
