@@ -11,6 +11,10 @@
  * gives it, so equal tenants take turns (progressive filling, as in dominant
  * resource fairness: Ghodsi et al., NSDI 2011, for one resource).
  *
+ * Who waits long rises (struct world_aging): it joins the band of the highest priority within its reach that somebody has
+ * who waits.  There shares decide, and among its tenant's pods its age: it comes before no other tenant for its age
+ * alone, and equals stay equals.
+ *
  * A total order: equal worlds give equal queues.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_world.c
  */
@@ -19,12 +23,14 @@ struct queued {
 	struct plan_class *class_;
 	struct plan_cell *cell; /* once all sides have met */
 	struct plan_gang *gang; /* NULL: of none */
+	int64_t priority;	/* the pod's, with its age (queue_new()) */
 	size_t at;		/* of the plan's pods, once it was its turn */
 	size_t seat; /* of the claim that was made for it: the bin's number + 1; 0: none */
 };
 
 /* Sorts q, which stays the caller's; both live as long as the arena. */
-struct queue *queue_new(struct queued **q, size_t n, struct arena *a);
+struct queue *queue_new(struct queued **q, size_t n, const struct world_aging *g, int64_t now_ms,
+			struct arena *a);
 /* The same of some that are sorted already. */
 struct queue *queue_sorted(struct queued **q, size_t n, struct arena *a);
 /* Whose turn it is, whoever was given machines since the last call; NULL: all were. */

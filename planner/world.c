@@ -113,6 +113,11 @@ void world_free(struct world *w)
 	free(w);
 }
 
+void world_put_aging(struct world *w, const struct world_aging *g)
+{
+	w->aging = *g;
+}
+
 void *world_find(const struct map *m, const char *key)
 {
 	struct world_object *o = key ? map_get(m, key) : NULL;

@@ -237,6 +237,13 @@ bool world_del_claim(struct world *w, const char *name);
 bool world_del_node(struct world *w, const char *tenant, const char *name);
 bool world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name);
 
+/* Who waits long rises: so many points of a pod's priority for each hour, and so many at most, but never between others:
+ * only to a priority that somebody has who waits, too, and whose tenant has the same (planner/queue.h).  None at first. */
+struct world_aging {
+	int64_t points, most;
+};
+void world_put_aging(struct world *w, const struct world_aging *g);
+
 /* Keys of labels by whose values a gang is kept together, the narrowest first: NVLink domain, rack, leaf, spine.  None
  * at first. */
 #define WORLD_LEVELS 8

@@ -137,6 +137,7 @@ struct world {
 	struct map *pods;   /* key -> struct world_one */
 	struct map *loads;  /* world_load.key -> struct world_load */
 	struct map *gangs;  /* world_gang.key -> struct world_gang */
+	struct world_aging aging;
 	char *levels[WORLD_LEVELS];
 	size_t nlevels;
 	struct world_one *pending;

@@ -429,7 +429,7 @@ struct world *world_sync_world(struct world_sync *s)
 	return s->world;
 }
 
-static void put_levels(struct world_sync *s)
+static void put_settings(struct world_sync *s)
 {
 	static const char *const usual[] = {"nvidia.com/gpu.clique", "topology.drover.dev/rack",
 					    "topology.drover.dev/leaf", "topology.drover.dev/spine",
@@ -441,6 +441,7 @@ static void put_levels(struct world_sync *s)
 	while (keys[n])
 		n++;
 	world_put_levels(s->world, keys, n);
+	world_put_aging(s->world, &(struct world_aging){s->c->o.aging_points, s->c->o.aging_most});
 }
 
 struct world_sync *world_sync_new(struct context *c, const struct world_sync_spec *spec)
@@ -449,7 +450,7 @@ struct world_sync *world_sync_new(struct context *c, const struct world_sync_spe
 
 	*s = (struct world_sync){
 		.c = c, .spec = *spec, .world = world_new(), .late = map_new(NULL)};
-	put_levels(s);
+	put_settings(s);
 	return s;
 }
 

@@ -54,6 +54,8 @@ struct context_options {
 	int64_t settle_ms;    /* between the two reads that prove off; 0: 5000 */
 	/* Of a burst of pods, claims/batch.h; 0: 1000 and 10000. */
 	int64_t batch_idle_ms, batch_most_ms;
+	/* Points of priority for each hour that a pod waits, and at most (planner/queue.h); 0: who waits does not rise. */
+	int64_t aging_points, aging_most;
 	int64_t usage_half_life_ms; /* of what tenants have used; 0: a week (planner/usage.h) */
 };
 
