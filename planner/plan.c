@@ -16,6 +16,7 @@
 #include "planner/plan.h"
 #include "planner/queue.h"
 #include "planner/quota.h"
+#include "planner/reclaim.h"
 #include "planner/refusal.h"
 #include "planner/room.h"
 #include "planner/supply.h"
@@ -200,6 +201,7 @@ enum phase {
 	PODS,
 	AGAIN,
 	TIMELINE,
+	RECLAIM,
 	READY
 };
 
@@ -220,6 +222,7 @@ struct plan_run {
 	const struct world_one *one; /* the same, of the pending */
 	struct map *by_claim;	     /* nodes that name one */
 	struct timeline *timeline;
+	struct reclaim *reclaim;
 	int64_t now_ms;
 	bool more, asked;
 };
@@ -504,6 +507,15 @@ static void do_timeline(struct plan_run *r)
 	while (timeline_next(r->timeline))
 		if (slice_is_over(r))
 			return;
+	r->reclaim = reclaim_new(&r->p, r->q, r->n, r->now_ms);
+	enter(r, RECLAIM, NULL);
+}
+
+static void do_reclaim(struct plan_run *r)
+{
+	while (reclaim_next(r->reclaim))
+		if (slice_is_over(r))
+			return;
 	r->phase = READY;
 }
 
@@ -525,11 +537,12 @@ struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
 struct plan *plan_step(struct plan_run *r, uint64_t units)
 {
 	static void (*const does[])(struct plan_run * r) = {
-		[CHARGE] = do_charge, [QUEUE] = do_queue,   [SORT] = do_sort,
-		[COUNT] = do_count,   [SHAPES] = do_shapes, [PENDING] = do_pending,
-		[SIDES] = do_sides,   [MEET] = do_meet,	    [NODES] = do_nodes,
-		[CLAIMS] = do_claims, [CELLS] = do_cells,   [SEATS] = do_seats,
-		[PODS] = do_pods,     [AGAIN] = do_again,   [TIMELINE] = do_timeline,
+		[CHARGE] = do_charge,	[QUEUE] = do_queue,   [SORT] = do_sort,
+		[COUNT] = do_count,	[SHAPES] = do_shapes, [PENDING] = do_pending,
+		[SIDES] = do_sides,	[MEET] = do_meet,     [NODES] = do_nodes,
+		[CLAIMS] = do_claims,	[CELLS] = do_cells,   [SEATS] = do_seats,
+		[PODS] = do_pods,	[AGAIN] = do_again,   [TIMELINE] = do_timeline,
+		[RECLAIM] = do_reclaim,
 	};
 
 	r->until = units > UINT64_MAX - r->p.work ? UINT64_MAX : r->p.work + units;

@@ -88,12 +88,21 @@ struct plan_claim {
 	size_t gang; /* opened for it: with all others of it, or not at all; 0: for none */
 };
 
+/* A machine to be taken back for somebody who waits (reclaim.h). */
+struct plan_take {
+	const char *claim, *machine, *tenant, *pool; /* whose it is */
+	const char *to, *ns, *name; /* the first pod that it is for, of that tenant */
+	bool borrowed; /* it is of the cohort of who has it; else of a higher priority */
+};
+
 struct plan {
 	struct plan_pod *pods; /* in queue order */
 	size_t npods;
 	struct plan_claim *claims;
 	size_t nclaims;
-	size_t ngangs; /* that this plan placed */
+	size_t ngangs;		 /* that this plan placed */
+	struct plan_take *takes; /* all of one pod's, or of one gang's, or none of them */
+	size_t ntakes;
 };
 
 struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);

@@ -157,6 +157,53 @@ const char *quota_passes(const struct plan_tenant *t, const struct resources *mo
 	return NULL;
 }
 
+bool quota_has_own(const struct plan_tenant *t, const struct resources *more)
+{
+	const struct resources *quota = &t->it->quota;
+
+	for (size_t i = 0; i < quota->n; i++) {
+		const char *name = quota->v[i].name;
+
+		if (held_of(t, name) + (str_eq(name, NODES) ? ONE : amount(more, name)) >
+		    quota->v[i].q.nano)
+			return false;
+	}
+	return true;
+}
+
+bool quota_is_bound(const struct plan_tenant *t, const struct resources *more)
+{
+	const struct resources *quota = &t->it->quota;
+
+	if (!t->cohort)
+		return quota->n && tally_passes(&t->tally, quota, more);
+	for (size_t i = 0; i < quota->n; i++) {
+		const char *name = quota->v[i].name;
+
+		if (passes_own(t, name,
+			       held_of(t, name) + (str_eq(name, NODES) ? ONE : amount(more, name))))
+			return true;
+	}
+	return false;
+}
+
+void quota_moves(struct planning *p, struct plan_tenant *from, struct plan_tenant *to,
+		 const struct resources *capacity)
+{
+	for (size_t i = 0; from && i < capacity->n; i++) {
+		struct quantity *q =
+			(struct quantity *)resources_get(&from->tally.held, capacity->v[i].name);
+
+		if (q)
+			*q = quantity_sub(*q, capacity->v[i].q);
+	}
+	if (from)
+		from->tally.nodes--;
+	if (to)
+		tally_charge(&to->tally, capacity, p->a);
+	quota_changed(p);
+}
+
 bool quota_borrows(const struct plan_tenant *t)
 {
 	const struct resources *quota = &t->it->quota;

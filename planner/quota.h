@@ -26,6 +26,13 @@ const char *quota_passes(const struct plan_tenant *t, const struct resources *mo
 /* Why, for that resource: "the tenant's quota of nvidia.com/gpu is used up: 72 of 64 used, 8 borrowed, ..." */
 const char *quota_text(struct planning *p, const struct plan_tenant *t, const char *resource,
 		       const struct supply_line *l);
+/* It has room for so much more within its own quota, without borrowing; and: its own bounds are in the way, whatever
+ * others have. */
+bool quota_has_own(const struct plan_tenant *t, const struct resources *more);
+bool quota_is_bound(const struct plan_tenant *t, const struct resources *more);
+/* A machine goes from one to the other; NULL: from or to nobody. */
+void quota_moves(struct planning *p, struct plan_tenant *from, struct plan_tenant *to,
+		 const struct resources *capacity);
 /* Of a cohort, and has its whole quota: another machine would be borrowed. */
 bool quota_borrows(const struct plan_tenant *t);
 /* What it has of that resource beyond its quota, in billionths; 0: nothing, or it is not bounded. */

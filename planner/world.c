@@ -302,7 +302,7 @@ void world_put_provider(struct world *w, const struct world_provider *p)
 		c->types.v[i] = (struct world_instance_type){
 			arena_strdup(a, p->types.v[i].name),
 			world_copy_resources(&p->types.v[i].capacity, a),
-			world_copy_labels(&p->types.v[i].labels, a)};
+			world_copy_labels(&p->types.v[i].labels, a), p->types.v[i].way_ms};
 	put(w->providers, c->name, c, a);
 }
 
@@ -391,7 +391,7 @@ static bool same_machine(const struct world_machine *a, const struct world_machi
 {
 	return str_eq(a->provider, b->provider) && str_eq(a->instance_type, b->instance_type) &&
 	       a->offered == b->offered && str_eq(a->not_offered, b->not_offered) &&
-	       a->warm == b->warm && a->level_flash == b->level_flash &&
+	       a->warm == b->warm && a->coming == b->coming && a->level_flash == b->level_flash &&
 	       a->level_hdd == b->level_hdd && a->trust == b->trust && a->failures == b->failures &&
 	       same_labels(&a->labels, &b->labels);
 }
@@ -437,7 +437,7 @@ static bool same_claim(const struct world_claim *a, const struct world_claim *b)
 	return str_eq(a->tenant, b->tenant) && str_eq(a->pool, b->pool) &&
 	       str_eq(a->machine, b->machine) && str_eq(a->instance_type, b->instance_type) &&
 	       str_eq(a->provider, b->provider) && a->ready == b->ready && a->failed == b->failed &&
-	       a->leaving == b->leaving && a->created_ms == b->created_ms &&
+	       a->leaving == b->leaving && a->saves == b->saves && a->created_ms == b->created_ms &&
 	       same_strings(a->pods, a->npods, b->pods, b->npods) &&
 	       same_labels(&a->labels, &b->labels) && same_taints(&a->taints, &b->taints) &&
 	       resources_equal(&a->capacity, &b->capacity);
@@ -540,7 +540,8 @@ static bool same_pod(const struct world_one *a, const struct world_one *b)
 	return a->shape == b->shape && a->side == b->side && a->since == b->since &&
 	       a->priority == b->priority && a->daemon == b->daemon &&
 	       a->unschedulable == b->unschedulable && str_eq(a->uid, b->uid) &&
-	       a->terminating == b->terminating && str_eq(a->node, b->node) &&
+	       a->terminating == b->terminating && a->saves == b->saves &&
+	       str_eq(a->node, b->node) &&
 	       (a->member ? a->member->gang : NULL) == (b->member ? b->member->gang : NULL) &&
 	       (!a->member || a->member->min == b->member->min);
 }
@@ -567,6 +568,7 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	c->daemon = p->daemon;
 	c->unschedulable = p->unschedulable;
 	c->terminating = p->terminating;
+	c->saves = p->saves;
 	c->shape = shape_of(w, p);
 	c->side = shape_side(w, p);
 	c->member = NULL;

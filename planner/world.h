@@ -61,6 +61,7 @@ struct world_instance_type {
 	const char *name;
 	struct resources capacity; /* allocatable, predicted */
 	struct labels labels;
+	int64_t way_ms; /* from one tenant to the next: drained, wiped, booted; 0: not known */
 };
 struct world_provider {
 	const char *name;
@@ -75,6 +76,9 @@ struct world_provider {
 		size_t n;
 	} types;
 };
+
+/* Whose machines of a pool may be taken back for others (planner/reclaim.h). */
+enum world_reclaim { WORLD_RECLAIM_NEVER, WORLD_RECLAIM_BORROWED, WORLD_RECLAIM_LOWER_PRIORITY };
 
 struct world_pool {
 	const char *name;
@@ -95,6 +99,7 @@ struct world_pool {
 	int minimum_level_flash,
 		minimum_level_hdd; /* enum wipe_level, compared with the machine's last record */
 	int minimum_trust;
+	enum world_reclaim reclaim;
 	bool paused;
 	const char *paused_reason; /* PoolPaused, StopTheLine ... */
 };
@@ -106,6 +111,7 @@ struct world_machine {
 	bool offered;		 /* free, clean, nothing against it */
 	const char *not_offered; /* reason when not: its state or "Quarantined", "Held" ... */
 	bool warm;
+	bool coming;			   /* not offered: on its way back from its tenant */
 	int level_flash, level_hdd, trust; /* of its last wipe; -1: no such drives */
 	unsigned failures;		   /* in a row */
 	int64_t free_p50_ms,
@@ -123,6 +129,7 @@ struct world_claim {
 	bool ready;
 	bool failed; /* no supply any more, but counts while it holds its machine */
 	bool leaving;
+	bool saves;	    /* what runs on it saves its work when it is asked to */
 	int64_t created_ms; /* Unix ms: the older claim is filled first */
 	const char **pods;  /* UIDs of the pods that it was made for: they are seated first */
 	size_t npods;
@@ -172,7 +179,8 @@ struct world_pod {
 	bool daemon; /* of a DaemonSet, or static: never demand, and never a reason to keep a node */
 	bool terminating;   /* has a deletionTimestamp */
 	bool unschedulable; /* PodScheduled=False, reason Unschedulable: demand */
-	int64_t since;	    /* Unix ms when it became so */
+	int64_t since; /* Unix ms when it became so; of one that has a node: when it got it; 0: not known */
+	bool saves; /* it saves its work when it is asked to */
 	int64_t priority;
 	/* Of the whole pod: init containers and overhead counted; "pods": 1 is added.  A host port is one of them, as
 	 * ":TCP/8080": each node has one of each, whatever host address is asked for with it.  So are the volumes that a

@@ -47,7 +47,7 @@ struct world_one {
 	struct world_shape *shape, *side;
 	const char *tenant, *ns, *name, *uid, *node; /* into text */
 	int64_t since, priority;
-	bool daemon, unschedulable, terminating;
+	bool daemon, unschedulable, terminating, saves;
 	struct world_load *load;	  /* of its node; NULL: pending */
 	struct world_member *member;	  /* of a gang; NULL: of none */
 	struct world_one *before, *after; /* among the pending, in no order */
@@ -124,9 +124,10 @@ struct world_stock {
 	struct world_machine m;
 	struct arena *arena;
 	struct world_group *group;
-	size_t at;	   /* in its group */
-	uint64_t used;	   /* serial of the plan in which it is taken */
-	uint64_t promised; /* ... in which it is to be somebody's once it is free (timeline.c) */
+	size_t at;	    /* in its group */
+	uint64_t used;	    /* serial of the plan in which it is taken */
+	uint64_t reclaimed; /* ... in which somebody counts on it (reclaim.c) */
+	uint64_t promised;  /* ... in which it is to be somebody's once it is free (timeline.c) */
 };
 
 struct world {

@@ -63,6 +63,16 @@ struct world_pool world_object_pool(const struct node_pool *p, struct arena *a)
 	return w;
 }
 
+/* Half of the machines of a type are through from that state in so many ms; 0: not known. */
+static int64_t path_of(const struct provider_object *p, const char *type, const char *from)
+{
+	for (size_t i = 0; i < p->status.paths.n; i++)
+		if (str_eq(p->status.paths.v[i].instance_type, type) &&
+		    str_eq(p->status.paths.v[i].from, from))
+			return p->status.paths.v[i].p50;
+	return 0;
+}
+
 struct world_provider world_object_provider(const struct provider_object *p, struct arena *a)
 {
 	struct world_provider w = {.name = p->meta.name};
@@ -76,7 +86,9 @@ struct world_provider world_object_provider(const struct provider_object *p, str
 		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
 
 		w.types.v[w.types.n++] =
-			(struct world_instance_type){t->name, t->capacity, t->labels};
+			(struct world_instance_type){t->name, t->capacity, t->labels,
+						     path_of(p, t->name, "draining") +
+							     path_of(p, t->name, "claimed")};
 	}
 	return w;
 }
