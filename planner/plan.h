@@ -103,6 +103,7 @@ struct plan {
 	size_t ngangs;		 /* that this plan placed */
 	struct plan_take *takes; /* all of one pod's, or of one gang's, or none of them */
 	size_t ntakes;
+	bool waits_for_more; /* somebody would get one later, though nothing changes: when it has waited longer */
 };
 
 struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);

@@ -26,12 +26,14 @@ struct candidate {
 	const struct world_pool *pool;
 	const struct world_stock *m;
 	__int128 lost;	  /* thousandths of a GPU times ms */
+	int64_t age;	  /* of the longest of its pods, ms */
 	int64_t priority; /* the highest of its pods */
 	size_t root;
 	/* Of a unit's root. */
 	struct {
 		size_t n, fits, next_order;
 		__int128 cost;
+		int64_t age;
 		bool barred;
 	} unit;
 	size_t next; /* of its unit; SIZE_MAX: none */
@@ -68,7 +70,7 @@ static __int128 weight_of(const struct resources *r)
 	const struct quantity *gpus = resources_get(r, PLANNING_GPU),
 			      *cpus = resources_get(r, "cpu");
 
-	return (gpus ? gpus->nano / MILLI : 0) + (cpus ? cpus->nano / MILLI / CPUS : 0);
+	return gpus && gpus->nano > 0 ? gpus->nano / MILLI : cpus ? cpus->nano / MILLI / CPUS : 0;
 }
 
 static int64_t way_of(const struct world_provider *p, const char *type)
@@ -148,6 +150,8 @@ static void add_pod(struct reclaim *r, struct candidate *c, const struct world_o
 	if (pod->daemon || pod->terminating)
 		return;
 	c->priority = pod->priority > c->priority ? pod->priority : c->priority;
+	if (r->now - began > c->age)
+		c->age = r->now - began;
 	if (!pod->saves && !c->claim->saves && r->now > began)
 		c->lost += weight_of(&pod->shape->pod.requests) * (r->now - began);
 }
@@ -220,6 +224,7 @@ static void make_units(struct reclaim *r)
 
 		root->unit.n++;
 		root->unit.barred |= c->barred;
+		root->unit.age = c->age > root->unit.age ? c->age : root->unit.age;
 		root->unit.cost +=
 			c->lost + weight_of(&c->claim->capacity) * way_of_machine(r, &c->m->m);
 	}
@@ -323,11 +328,11 @@ static bool may_take(const struct candidate *c, const struct queued *q)
 
 struct wish {
 	const struct queued *q;
-	size_t pods;	 /* that get a place together, or none does */
-	size_t machines; /* that it lacks for them */
-	size_t each;	 /* pods that one of them serves */
-	__int128 saved;
-	size_t *roots, n; /* of the units that it takes */
+	size_t pods;		 /* that get a place together, or none does */
+	size_t machines;	 /* that it lacks for them */
+	size_t each;		 /* pods that one of them serves */
+	__int128 waited, weight; /* of the pods that come along */
+	size_t *roots, n;	 /* of the units that it takes */
 };
 
 static bool waits(const struct plan_pod *d)
@@ -446,11 +451,11 @@ static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods
 	return pods;
 }
 
-/* What it and those like it that come along have waited for. */
-static __int128 saved_by(struct reclaim *r, const struct queued *q, size_t room)
+/* What it and those like it that come along have waited for, and how much of them there is. */
+static void measure(struct reclaim *r, struct wish *w, size_t room)
 {
+	const struct queued *q = w->q;
 	const __int128 weight = weight_of(&q->class_->pod->requests);
-	__int128 saved = 0;
 
 	for (size_t i = r->at, n = 0; i < r->n && n < room; i++) {
 		const struct queued *x = r->q[i];
@@ -459,21 +464,27 @@ static __int128 saved_by(struct reclaim *r, const struct queued *q, size_t room)
 		if (x->class_ != q->class_ || x->gang != q->gang || x->pod->since <= 0 ||
 		    r->p->plan->pods[i].outcome != PLAN_NOTHING || r->now < x->pod->since)
 			continue;
-		saved += weight * (r->now - x->pod->since);
+		w->waited += weight * (r->now - x->pod->since);
+		w->weight += weight;
 		n++;
 	}
-	return saved;
 }
 
-/* A machine that is known to come soon enough leaves less to save. */
-static __int128 at_most_until(const struct reclaim *r, const struct queued *q,
-			      const struct candidate *c, __int128 saved, size_t pods)
+/* What its waiting would come to: what is still to come, where a machine is known to come; else what was, and as much again as
+ * what is in the way has run. */
+static __int128 saved_by(const struct reclaim *r, const struct wish *w)
 {
-	const struct plan_expected *e = &r->p->plan->pods[q->at].expected;
-	const __int128 gain = (__int128)(e->p50 - r->now - way_of_machine(r, &c->m->m)) *
-			      weight_of(&q->class_->pod->requests) * (__int128)pods;
+	const struct plan_expected *e = &r->p->plan->pods[w->q->at].expected;
+	int64_t left = INT64_MAX;
 
-	return e->machine && gain < saved ? gain : saved;
+	for (size_t i = 0; i < w->n; i++) {
+		const struct candidate *c = &r->v[w->roots[i]];
+		const int64_t after =
+			e->machine ? e->p50 - r->now - way_of_machine(r, &c->m->m) : c->unit.age;
+
+		left = after < left ? after : left;
+	}
+	return w->weight * left + (e->machine ? 0 : w->waited);
 }
 
 /* --- the set ------------------------------------------------------------------------------------- */
@@ -576,7 +587,7 @@ static bool seek(struct reclaim *r, struct wish *w)
 	}
 	if (has >= w->machines) {
 		prune(r, w, has);
-		if (cost_of(r, w) <= at_most_until(r, w->q, &r->v[w->roots[0]], w->saved, w->pods))
+		if (cost_of(r, w) <= saved_by(r, w))
 			return true;
 	}
 	while (w->n)
@@ -665,7 +676,7 @@ static bool serve(struct reclaim *r, const struct queued *q)
 	w.machines = machines_for(r, &w);
 	if (!w.machines)
 		return false;
-	w.saved = saved_by(r, q, q->gang ? q->gang->need : w.each);
+	measure(r, &w, q->gang ? q->gang->need : w.each);
 	if (!seek(r, &w))
 		return false;
 	say(r, &w);
@@ -699,8 +710,10 @@ static void try_one(struct reclaim *r, const struct queued *q)
 
 	if (is_before(r, q->class_) || (may && is_bound(r, q)))
 		return;
-	if (!may || !serve(r, q))
-		stays_before(r, q->class_);
+	if (may && serve(r, q))
+		return;
+	r->p->plan->waits_for_more |= may && r->nv;
+	stays_before(r, q->class_);
 }
 
 bool reclaim_next(struct reclaim *r)

@@ -15,9 +15,10 @@
  *
  * A gang's machines go together or not at all.  Of the sets that serve, that with the least loss is taken, one after the other, and
  * none of it is more than is needed.  Loss is GPUs times the time since each pod began (0 for those that save their work when
- * they are asked to), and the machines times their way to the next tenant.  It has to be less than what is saved: GPUs that
- * are waited for, times how long they were waited for.  Who has waited is not known to wait on; but whoever acts when both
- * are equal loses at most twice what it would, had it known (ski rental: Karlin et al., 1988).
+ * they are asked to), and the machines times their way to the next tenant: drained, wiped, booted.  It may not be more than
+ * what is saved: GPUs that are waited for, times how long: until a machine is known to come;
+ * where none is, for as long as they were, and as long again as what is in the way has run.  So of equal GPUs who waits has waited as long as
+ * the way takes, and a small pod takes no large machine whose work would be lost.
  *
  * A claim younger than RECLAIM_KEEP_MS is left alone, so nobody is a victim twice in a row within that time.
  * Tests: tests/unit/planner/test_reclaim.c, tests/world/test_fair_share.c

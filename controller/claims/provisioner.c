@@ -20,6 +20,7 @@
 #include "controller/claims/claim_build.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/pod_events.h"
+#include "controller/claims/reclaims.h"
 #include "controller/claims/refused.h"
 #include "controller/claims/sending.h"
 #include "controller/claims/stop_line.h"
@@ -36,6 +37,7 @@
 /* After a plan there is none for four times as long as it worked: changes that never end take a fifth of a processor. */
 #define REST 4
 #define REST_MAX_MS 1000
+#define RECLAIM_AGAIN_MS (5 * 60 * 1000) /* whether somebody has waited long enough by now */
 #define SLICE_PODS 250 /* told in one turn */
 
 struct provisioner {
@@ -46,6 +48,7 @@ struct provisioner {
 	struct failing *failing;
 	struct refused *refused;
 	struct unwanted *unwanted;
+	struct reclaims *reclaims;
 	struct batch batch;
 	struct loop_timer timer;
 	struct loop_timer later; /* the first back-off ends, or there is more to tell */
@@ -235,6 +238,7 @@ static void on_ready(struct provisioner *s)
 		s->first -= loop_wall(s->c->loop);
 	create_all(s);
 	unwanted_plan(s->unwanted, plan);
+	reclaims_plan(s->reclaims, plan);
 	tell_budgets(s);
 }
 
@@ -264,6 +268,8 @@ static void on_slice(void *arg)
 	/* Who waits is told again, though nothing changes. */
 	if (s->plan->npods && (!s->first || s->first > POD_EVENTS_AGAIN_MS))
 		s->first = POD_EVENTS_AGAIN_MS;
+	if (s->plan->waits_for_more && (!s->first || s->first > RECLAIM_AGAIN_MS))
+		s->first = RECLAIM_AGAIN_MS;
 	if (s->learns && (!s->first || s->learns < s->first))
 		s->first = s->learns;
 	if (s->first)
@@ -309,6 +315,11 @@ struct unwanted *provisioner_unwanted(struct provisioner *s)
 	return s->unwanted;
 }
 
+struct reclaims *provisioner_reclaims(struct provisioner *s)
+{
+	return s->reclaims;
+}
+
 static void on_came(void *arg)
 {
 	struct provisioner *s = arg;
@@ -351,6 +362,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->avoided = spec.avoided = avoided_new(c);
 	s->failing = spec.failing = failing_new(c);
 	s->unwanted = unwanted_new(c, tenants);
+	s->reclaims = reclaims_new(c, tenants);
 	s->sending = spec.sending = sending_new(c, on_sent, s);
 	s->sync = world_sync_new(c, &spec);
 	s->plans = metrics_counter(c->metrics, "drover_plans_total", "Plans made.", NULL);
@@ -378,6 +390,7 @@ void provisioner_free(struct provisioner *s)
 	failing_free(s->failing);
 	refused_free(s->refused);
 	unwanted_free(s->unwanted);
+	reclaims_free(s->reclaims);
 	pod_events_free(s->pod_events);
 	free(s);
 }

@@ -17,6 +17,7 @@ struct avoided;
 struct eta;
 struct provisioner;
 struct tenants;
+struct reclaims;
 struct unwanted;
 struct world_sync;
 struct provisioner *provisioner_new(struct context *c, const struct tenants *tenants,
@@ -28,5 +29,6 @@ void provisioner_kick(struct provisioner *s); /* plan soon */
 struct world_sync *provisioner_sync(struct provisioner *s);
 struct avoided *provisioner_avoided(struct provisioner *s);
 struct unwanted *provisioner_unwanted(struct provisioner *s);
+struct reclaims *provisioner_reclaims(struct provisioner *s);
 
 #endif

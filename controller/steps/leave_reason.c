@@ -6,12 +6,14 @@
 #include "api/annotations.h"
 #include "base/str.h"
 #include "controller/claims/budget.h"
+#include "controller/claims/reclaims.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
 #include "controller/drain/drains.h"
 #include "controller/drain/targets.h"
 #include "controller/rules/disruption_budget.h"
+#include "controller/steps/lives.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
 
@@ -307,6 +309,10 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	    budget_left(l, n, LEAVE_EXPIRED))
 		return (struct leave){.reason = LEAVE_EXPIRED,
 				      .deadline = now + n->spec.termination_grace_period};
+	/* Its budget was asked when the set was made, of which it is a part. */
+	if (reclaims_wants(l->all->spec.reclaims, n))
+		return (struct leave){.reason = LEAVE_RECLAIMED,
+				      .deadline = now + n->spec.termination_grace_period};
 	if (is_empty(l, t, n, p) && budget_left(l, n, LEAVE_EMPTY))
 		return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
 	return (struct leave){0};
@@ -321,9 +327,10 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 
 	if (!was || !disruption_is_ours(was->reason) || str_eq(was->reason, LEAVE_ASLEEP))
 		return (struct leave){0};
-	if (str_eq(was->reason, LEAVE_EXPIRED))
+	if (str_eq(was->reason, LEAVE_EXPIRED) || str_eq(was->reason, LEAVE_RECLAIMED))
 		return (struct leave){
-			.reason = LEAVE_EXPIRED,
+			.reason = str_eq(was->reason, LEAVE_EXPIRED) ? LEAVE_EXPIRED
+								     : LEAVE_RECLAIMED,
 			.deadline = l->m->status.state_since + n->spec.termination_grace_period +
 				    clock_jumps_since(l->c, l->m->status.state_since)};
 	if (t && tenant_usable(t) && tenant_pods_on(t, n->meta.name, &since))

@@ -11,6 +11,7 @@
  * its calls is under way.
  * Tests: tests/world/test_review.c, tests/world/test_boot.c
  */
+struct reclaims;
 struct unwanted;
 struct warm_pool;
 
@@ -18,6 +19,7 @@ struct lives_spec {
 	struct life_parts parts;
 	const struct warm_pool *warm_pool; /* NULL: none is kept warm */
 	const struct unwanted *unwanted;   /* NULL: each claim is wanted */
+	const struct reclaims *reclaims;   /* NULL: nothing is taken back */
 };
 
 struct lives {

@@ -32,7 +32,9 @@ static enum life_decision begin(struct life *l, const struct node_claim *n, cons
 			       json_pack("{s:i, s:n}", "podsLeft", 0, "blockedBy"));
 	if (n->meta.deletion_timestamp) /* that cannot be called back, so there is nothing to hold */
 		json_object_set_new(extra, "hold", json_null());
-	l->leave.giving_back = str_eq(lv->reason, LEAVE_EMPTY) || str_eq(lv->reason, LEAVE_EXPIRED);
+	l->leave.giving_back = str_eq(lv->reason, LEAVE_EMPTY) ||
+			       str_eq(lv->reason, LEAVE_EXPIRED) ||
+			       str_eq(lv->reason, LEAVE_RECLAIMED);
 	return life_goto(l, MACHINE_DRAINING, extra, REASON_NONE, NULL);
 }
 

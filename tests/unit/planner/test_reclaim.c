@@ -109,26 +109,31 @@ static void nothing_is_taken_back_where_no_pool_allows_it(void **state)
 static void what_is_lost_is_never_more_than_what_is_saved(void **state)
 {
 	OWN(arena) a = arena_new();
-	OWN(world) w = lent(a, 3);
+	OWN(world) w = lent(a, 1);
 	struct world_provider p = worlds_provider(a);
 	struct world_pod pod = worlds_pod(a, "on-c2", GPU "=8");
 
 	(void)state;
-	/* 8 GPUs for 3 h, and the way. */
-	assert_string_equal(takes(w, a), "");
-	wait_for(w, a, "acme", "train", GPU "=8", 4, 0);
+	/* 8 GPUs for 3 h and the way of 1/2 h are lost; without that it would wait for 1 h and 3 h more. */
 	assert_string_equal(takes(w, a), "c2 of other for train");
-	p.types.v[0].way_ms = 2 * HOUR;
+	p.types.v[0].way_ms = HOUR;
 	world_put_provider(w, &p);
+	assert_string_equal(takes(w, a), "c2 of other for train");
+	p.types.v[0].way_ms = HOUR + 1;
+	world_put_provider(w, &p);
+	assert_string_equal(takes(w, a), "");
+	/* A small one saves less than it costs, however long it waits. */
+	world_del_pod(w, "acme", "default", "train");
+	wait_for(w, a, "acme", "small", GPU "=1", 20, 0);
 	assert_string_equal(takes(w, a), "");
 	/* Who saves its work when it is asked to loses none. */
 	pod.tenant = "other";
 	pod.node = "c2";
 	pod.unschedulable = false;
-	pod.since = NOW - 400 * HOUR;
+	pod.since = NOW - 3 * HOUR;
 	pod.saves = true;
 	world_put_pod(w, &pod);
-	assert_string_equal(takes(w, a), "c2 of other for train");
+	assert_string_equal(takes(w, a), "c2 of other for small");
 }
 
 static void who_has_its_quota_or_less_keeps_it(void **state)
