@@ -1,6 +1,9 @@
 /* reclaim: machines that are taken back from one tenant for another one. */
+#include <stdlib.h>
+
 #include "base/str.h"
 #include "planner/reclaim.h"
+#include "planner/usage.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
 
@@ -353,6 +356,189 @@ static void a_young_claim_is_left_alone(void **state)
 	assert_string_equal(takes(w, a), "c2 of other for train");
 }
 
+/* --- fleets at random ---------------------------------------------------------------------------- */
+
+#define TENANTS 3
+#define MACHINES 8
+
+static uint64_t below(uint64_t *s, uint64_t n)
+{
+	*s ^= *s << 13; /* source: xorshift64, Marsaglia 2003 */
+	*s ^= *s >> 7;
+	*s ^= *s << 17;
+	return *s % n;
+}
+
+struct fleet {
+	size_t owner[MACHINES], gang[MACHINES]; /* gang: 0: none */
+	size_t has[TENANTS], quota[TENANTS];	/* machines */
+	int64_t priority[TENANTS];
+	bool lower;
+};
+
+static const char *const names[TENANTS] = {"ta", "tb", "tc"};
+
+static struct world *make_fleet(struct arena *a, struct fleet *f, uint64_t *s)
+{
+	struct world *w = worlds_new(a);
+
+	world_del_tenant(w, "acme");
+	f->lower = below(s, 3) == 0;
+	allow(w, a, f->lower ? WORLD_RECLAIM_LOWER_PRIORITY : WORLD_RECLAIM_BORROWED);
+	for (size_t i = 0; i < TENANTS; i++) {
+		f->quota[i] = below(s, 5);
+		f->priority[i] = (int64_t)below(s, 2);
+		put_tenant(w, a, names[i], (unsigned)(8 * f->quota[i]), f->priority[i]);
+	}
+	for (size_t i = 0; i < MACHINES; i++) {
+		f->owner[i] = below(s, TENANTS);
+		f->gang[i] = below(s, 3) ? 0 : 1 + below(s, 2);
+		f->has[f->owner[i]]++;
+		serve(w, a, names[f->owner[i]], arena_printf(a, "c%zu", i),
+		      1 + (int64_t)below(s, 9),
+		      f->gang[i] ? arena_printf(a, "job-%zu", f->gang[i]) : NULL);
+	}
+	for (size_t i = 0; i < 6; i++) {
+		const bool gang = below(s, 4) == 0;
+		const char *tenant = names[below(s, TENANTS)];
+
+		for (size_t k = 0; k < (gang ? 2 : 1); k++) {
+			struct world_pod p = worlds_pod(a, arena_printf(a, "p%zu-%zu", i, k),
+							gang || below(s, 2) ? GPU "=8" : GPU "=4");
+
+			p.tenant = tenant;
+			p.since = NOW - (int64_t)below(s, 30) * HOUR - 1;
+			p.priority = (int64_t)below(s, 2);
+			p.gang.key = gang ? arena_printf(a, "waits-%zu", i) : NULL;
+			p.gang.min = 2;
+			world_put_pod(w, &p);
+		}
+	}
+	return w;
+}
+
+static size_t tenant_of(const char *name)
+{
+	return (size_t)(name[1] - 'a');
+}
+
+/* Counted anew from what the plan says, in whole machines. */
+static void check_fleet(const struct fleet *f, const struct plan *p, uint64_t seed)
+{
+	size_t gives[TENANTS] = {0}, gets[TENANTS] = {0}, parts[TENANTS][3] = {{0}};
+	bool goes[MACHINES] = {0};
+
+	for (size_t i = 0; i < p->ntakes; i++) {
+		const struct plan_take *k = &p->takes[i];
+		const size_t at = (size_t)(k->claim[1] - '0'), from = tenant_of(k->tenant),
+			     to = tenant_of(k->to);
+
+		if (goes[at] || f->owner[at] != from || from == to)
+			fail_msg("seed %llu: %s", (unsigned long long)seed, k->claim);
+		goes[at] = true;
+		gives[from]++;
+		gets[to]++;
+		if (f->priority[from] > f->priority[to])
+			fail_msg("seed %llu: from a higher priority", (unsigned long long)seed);
+	}
+	for (size_t i = 0; i < MACHINES; i++)
+		if (goes[i])
+			parts[f->owner[i]][f->gang[i]]++;
+	for (size_t i = 0; i < MACHINES; i++)
+		if (f->gang[i] && !goes[i] && parts[f->owner[i]][f->gang[i]])
+			fail_msg("seed %llu: a gang goes in parts", (unsigned long long)seed);
+	for (size_t i = 0; i < TENANTS && !f->lower; i++) {
+		if (gives[i] && f->has[i] - gives[i] < f->quota[i])
+			fail_msg("seed %llu: %s gives of its quota", (unsigned long long)seed,
+				 names[i]);
+		if (gets[i] && f->has[i] + gets[i] > f->quota[i])
+			fail_msg("seed %llu: %s gets beyond its quota", (unsigned long long)seed,
+				 names[i]);
+	}
+}
+
+static void nobody_gives_of_its_quota_and_no_gang_in_parts(void **state)
+{
+	size_t takes_seen = 0, gangs_seen = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 600; seed++) {
+		OWN(arena) a = arena_new();
+		uint64_t s = seed * 0x9e3779b97f4a7c15u;
+		struct fleet f = {0};
+		OWN(world) w = make_fleet(a, &f, &s);
+		const struct plan *p = plan_make(w, NOW, a);
+
+		check_fleet(&f, p, seed);
+		takes_seen += p->ntakes;
+		gangs_seen += p->ntakes > 0 && f.gang[p->takes[0].claim[1] - '0'];
+	}
+	assert_true(takes_seen > 100 && gangs_seen > 10);
+}
+
+/* --- over a long time ---------------------------------------------------------------------------- */
+
+/* All want more than there is, and each machine that is free goes to the first of the queue for some hours. */
+static void shares_come_to_the_weights(void **state)
+{
+	enum { FLEET = 40, HOURS = 300 };
+	static const int64_t weights[TENANTS] = {1, 2, 5};
+	const int64_t half_life = 24 * HOUR;
+	int64_t used[TENANTS] = {0}, got[TENANTS] = {0}, until[FLEET] = {0};
+	size_t owner[FLEET] = {0};
+	uint64_t s = 7;
+
+	(void)state;
+	for (int64_t h = 0; h < HOURS; h++) {
+		OWN(arena) a = arena_new();
+		OWN(world) w = worlds_new(a);
+		size_t has[TENANTS] = {0};
+		const struct plan *p;
+
+		for (size_t i = 0; i < FLEET; i++) {
+			struct world_machine m = worlds_machine(arena_printf(a, "m%zu", i), "gpu");
+			struct world_claim c = worlds_claim(a, arena_printf(a, "c%zu", i), m.name);
+
+			m.offered = until[i] <= h;
+			world_put_machine(w, &m);
+			if (m.offered)
+				continue;
+			c.tenant = names[owner[i]];
+			c.capacity = worlds_resources(a, GPU "=8");
+			c.taints = worlds_taints(a, "full=yes:NoSchedule");
+			world_put_claim(w, &c);
+			has[owner[i]]++;
+		}
+		for (size_t i = 0; i < TENANTS; i++) {
+			struct world_tenant t = worlds_tenant(a);
+
+			t.name = names[i];
+			t.weight = weights[i];
+			t.used_milli = usage_average(used[i], half_life);
+			world_put_tenant(w, &t);
+			for (unsigned k = 0; k < FLEET; k++)
+				wait_for(w, a, names[i], arena_printf(a, "%zu-%u", i, k), GPU "=8",
+					 1, 0);
+		}
+		p = plan_make(w, NOW, a);
+		for (size_t i = 0; i < p->nclaims; i++) {
+			const size_t at = (size_t)atoi(p->claims[i].machine + 1);
+
+			owner[at] = tenant_of(p->claims[i].tenant);
+			/* Jobs of the first tenant are five times as long. */
+			until[at] = h + (owner[at] ? 1 : 5) * (1 + (int64_t)below(&s, 5));
+			has[owner[at]]++;
+		}
+		for (size_t i = 0; i < TENANTS; i++) {
+			used[i] = usage_after(used[i], (int64_t)has[i] * 8000, HOUR, half_life);
+			got[i] += (int64_t)has[i];
+		}
+	}
+	for (size_t i = 0; i < TENANTS; i++)
+		assert_in_range(got[i], FLEET * HOURS * weights[i] / 8 * 93 / 100,
+				FLEET * HOURS * weights[i] / 8 * 107 / 100);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -371,6 +557,8 @@ int main(void)
 		cmocka_unit_test(who_would_come_back_before_it_is_left_alone),
 		cmocka_unit_test(a_higher_priority_takes_where_the_pool_names_it),
 		cmocka_unit_test(a_young_claim_is_left_alone),
+		cmocka_unit_test(nobody_gives_of_its_quota_and_no_gang_in_parts),
+		cmocka_unit_test(shares_come_to_the_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
