@@ -326,7 +326,9 @@ static const struct field spec_fields[] = {
 	FIELD_PTR(provider_object_spec, bcm, "bcm", bcm_fields, .rules = bcm_rules,
 		  .doc = "Type bcm: NVIDIA Base Command Manager's head node."),
 	FIELD_REFUSED("tls", .doc = "How the endpoint's certificate is known."),
-	FIELD_REFUSED("exec", .doc = "Type exec: the program."),
+	FIELD_PTR(
+		provider_object_spec, exec, "exec", exec_fields,
+		.doc = "Type exec: the program that switches the machines; drover run --allow-exec names it too."),
 	FIELD_REFUSED("ec2", .doc = "Type ec2: what instances are made of."),
 	FIELD_OBJ(provider_object_spec, boot, "boot", boot_fields,
 		  .doc = "How the agent is booted."),
@@ -351,8 +353,9 @@ static const struct field_rule spec_rules[] = {
 	{"(self.type == 'bcm') == has(self.bcm)", "bcm is for type bcm, which needs it"},
 	{"(self.type == 'libvirt') == has(self.libvirt)",
 	 "libvirt is needed by type libvirt, and by no other"},
-	{"self.type != 'libvirt' || !has(self.credentialsSecretRef)",
-	 "type libvirt has no credentialsSecretRef"},
+	{"(self.type == 'exec') == has(self.exec)", "exec is needed by type exec, and by no other"},
+	{"!(self.type in ['libvirt', 'exec']) || !has(self.credentialsSecretRef)",
+	 "types libvirt and exec have no credentialsSecretRef"},
 	{"self.type != 'libvirt' || !has(self.boot) || !has(self.boot.methods) || !('UefiHttp' in self.boot.methods)",
 	 "type libvirt boots by VirtualMedia alone"},
 	{NULL, NULL},
@@ -495,6 +498,18 @@ static int check_libvirt(const struct provider_object_spec *s, struct err *e)
 	return 0;
 }
 
+static int check_exec(const struct provider_object_spec *s, struct err *e)
+{
+	if ((s->type == PROVIDER_TYPE_EXEC) != !!s->exec)
+		return err_set(e, ERR_INVALID, 0, "spec.exec: %s type exec",
+			       s->exec ? "is for" : "required by");
+	if (s->exec && s->credentials_secret_ref)
+		return err_set(
+			e, ERR_INVALID, 0,
+			"spec.credentialsSecretRef: type exec has none; its program has its own");
+	return 0;
+}
+
 int provider_object_check(const void *object, const void *old, struct err *e)
 {
 	const struct provider_object *p = object, *o = old;
@@ -517,7 +532,7 @@ int provider_object_check(const void *object, const void *old, struct err *e)
 		return err_set(
 			e, ERR_INVALID, 0,
 			"spec.bcm.tls.trustOnFirstUse: is not for head nodes, want fingerprint or caSecretRef");
-	if (check_libvirt(s, e) < 0)
+	if (check_libvirt(s, e) < 0 || check_exec(s, e) < 0)
 		return -1;
 	if (n->type == FABRIC_EXEC && !n->exec)
 		return err_set(e, ERR_INVALID, 0, "spec.network.exec: required by type exec");

@@ -128,6 +128,7 @@ struct provider_object_spec {
 	struct provider_object_network network;
 	struct provider_object_bcm *bcm;
 	struct provider_object_libvirt *libvirt; /* of type libvirt alone */
+	struct provider_object_exec *exec;	 /* of type exec alone */
 	struct provider_object_limits limits;
 	struct {
 		struct provider_object_instance_type *v;

@@ -21,6 +21,7 @@ int cli_console(int argc, char **argv);
 int cli_crds(int argc, char **argv);
 int cli_drain(int argc, char **argv);
 int cli_network(int argc, char **argv);
+int cli_provider(int argc, char **argv);
 int cli_quarantine(int argc, char **argv);
 int cli_release(int argc, char **argv);
 int cli_resume(int argc, char **argv);

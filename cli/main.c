@@ -27,6 +27,8 @@ static const struct cli_verb verbs[] = {
 	{"why", cli_why, "say what is stuck, and what helps", "drover why gpu-r1-07"},
 	{"console", cli_console, "a machine's serial console, by IPMI", "drover console old-7"},
 	{"network", cli_network, "check what moves machines' ports", "drover network check hall-a"},
+	{"provider", cli_provider, "check a program for type exec",
+	 "drover provider test --machine gpu-7 -- /etc/drover/machines"},
 	{"wipe", cli_wipe, "check the records of wipes", "drover wipe verify records/"},
 	{"apiserver", cli_apiserver, "a Kubernetes API to try things on",
 	 "drover apiserver --data ~/.drover/api"},

@@ -6,10 +6,8 @@
 #include "providers/registry.h"
 
 static const struct provider_ops *const providers[] = {
-	&redfish_provider_ops,
-	&ipmi_provider_ops,
-	&libvirt_provider_ops,
-	&bcm_provider_ops,
+	&redfish_provider_ops, &ipmi_provider_ops, &libvirt_provider_ops,
+	&bcm_provider_ops,     &exec_provider_ops,
 };
 
 struct provider *provider_new(const struct provider_spec *s, struct err *e)

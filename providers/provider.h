@@ -57,6 +57,13 @@ struct provider_libvirt {
 		allowed; /* URIs that may be opened, letter for letter, NULL-terminated; NULL: none */
 };
 
+/* Type exec: a program of the operator's own. */
+struct provider_exec {
+	const char *const *command; /* NULL-terminated, no shell; [0] an absolute path */
+	const char *const *
+		allowed; /* paths that may be run, letter for letter, NULL-terminated; NULL: none */
+};
+
 /* What manages the machines for their provider: BCM's head node. */
 struct provider_manager {
 	const char *endpoint;		 /* https://head:8081 */
@@ -71,6 +78,7 @@ struct provider_spec {
 	const char *name, *type;
 	const char *media_url; /* what boot media are fetched from; NULL: not known */
 	const struct provider_libvirt *libvirt; /* NULL: of another type */
+	const struct provider_exec *exec;	/* NULL: of another type */
 	const struct provider_manager *manager; /* of type bcm; NULL: none.  Copied */
 	double requests_per_s; /* calls begun, all machines together; 0: as the type has it */
 	unsigned concurrent;   /* 0: as the type has it */

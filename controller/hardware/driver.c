@@ -53,6 +53,28 @@ static void driver_free(struct driver *s)
 	free(s);
 }
 
+static const char *command_digest(const struct provider_object_exec *x, const char *text,
+				  struct arena *a)
+{
+	for (size_t i = 0; x && i < x->command.n; i++)
+		text = arena_printf(a, "%s|%s", text, x->command.v[i]);
+	return text;
+}
+
+/* NULL-terminated, in a; NULL: none. */
+static const char *const *command_of(const struct provider_object_exec *x, struct arena *a)
+{
+	const char **argv;
+
+	if (!x)
+		return NULL;
+	argv = arena_alloc(a, (x->command.n + 1) * sizeof(*argv));
+	for (size_t i = 0; i < x->command.n; i++)
+		argv[i] = x->command.v[i];
+	argv[x->command.n] = NULL;
+	return argv;
+}
+
 /* What a new driver is needed for; limits, types and floors are read from the object each time. */
 static const char *digest(const struct context *c, const struct provider_object *p, struct arena *a)
 {
@@ -61,8 +83,11 @@ static const char *digest(const struct context *c, const struct provider_object 
 					(long long)p->spec.limits.requests_per_second,
 					(long long)p->spec.limits.concurrent_operations);
 
-	for (size_t i = 0; n->exec && i < n->exec->command.n; i++)
-		text = arena_printf(a, "%s|%s", text, n->exec->command.v[i]);
+	text = command_digest(n->exec, text, a);
+	if (p->spec.exec)
+		text = command_digest(
+			p->spec.exec,
+			arena_printf(a, "%s|%s", text, str_or(p->spec.boot.media_url, "")), a);
 	if (p->spec.libvirt)
 		text = arena_printf(a, "%s|%s|%s|%s", text, p->spec.libvirt->uri,
 				    p->spec.libvirt->storage_pool,
@@ -79,11 +104,15 @@ static void put_up(struct driver *s, const struct provider_object *p)
 		.helper = s->c->o.libvirt_helper,
 		.allowed = s->c->o.libvirt_allowed,
 	};
+	OWN(arena) a = arena_new();
+	struct provider_exec program = {.command = command_of(p->spec.exec, a),
+					.allowed = s->c->o.exec_allowed};
 	struct provider_spec ps = {
 		.name = p->meta.name,
 		.type = provider_object_type_names[p->spec.type],
 		.media_url = p->spec.boot.media_url,
 		.libvirt = &libvirt,
+		.exec = &program,
 		.requests_per_s = (double)p->spec.limits.requests_per_second,
 		.concurrent = (unsigned)p->spec.limits.concurrent_operations,
 		.group = s->c->group,
@@ -91,10 +120,10 @@ static void put_up(struct driver *s, const struct provider_object *p)
 		.plain_ok = s->c->o.plain_ok,
 	};
 	struct fabric_spec fs = {.type = provider_object_fabric_names[n->type],
+				 .command = command_of(n->exec, a),
 				 .allowed = s->c->o.exec_allowed,
 				 .group = s->c->group};
 	struct provider_manager manager;
-	const char **argv = NULL;
 
 	err_clear(&s->error);
 	if (p->spec.bcm) {
@@ -106,16 +135,10 @@ static void put_up(struct driver *s, const struct provider_object *p)
 		}
 		ps.manager = &manager;
 	}
-	if (n->exec) {
-		argv = mem_calloc(n->exec->command.n + 1, sizeof(*argv));
-		memcpy(argv, n->exec->command.v, n->exec->command.n * sizeof(*argv));
-		fs.command = argv;
-	}
 	s->provider = provider_new(&ps, &s->error);
 	if (s->provider)
 		s->fabric = n->type == FABRIC_NETRIS ? driver_netris_fabric(s, n->netris, &fs)
 						     : fabric_new(&fs, &s->error);
-	free(argv);
 	if (!s->fabric) {
 		provider_free(s->provider);
 		s->provider = NULL;
@@ -226,7 +249,8 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 	enum secret_state st;
 
 	*secret_version = "";
-	if (type_of(s) == PROVIDER_TYPE_LIBVIRT) { /* nothing is logged in to */
+	if (type_of(s) == PROVIDER_TYPE_LIBVIRT ||
+	    type_of(s) == PROVIDER_TYPE_EXEC) { /* nothing is logged in to */
 		ms = (struct provider_machine_spec){.name = m->meta.name,
 						    .bmc_address = b->address};
 		return provider_attach(s->provider, &ms, e);

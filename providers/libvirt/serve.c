@@ -110,7 +110,7 @@ static int do_change(struct serve *s, const struct request *q, const char *op, s
 	if (str_eq(op, "power"))
 		return host_power(s->host, &c, json_true_at(q->j, "on"), e);
 	if (str_eq(op, "boot"))
-		return host_boot(s->host, &c, json_true_at(q->j, "media"), e);
+		return host_boot(s->host, &c, str_eq(json_str_at(q->j, "how"), "media"), e);
 	return host_media(s->host, &c, json_str_at(q->j, "url"), e);
 }
 

@@ -58,6 +58,12 @@ static void fail(struct process *p, json_int_t id, const char *kind, const char 
 	say(p, json_pack("{s:I,s:{s:s,s:s}}", "id", id, "error", "kind", kind, "message", message));
 }
 
+/* The machine of a request: drover-libvirt's domain, or what a program of type exec calls so. */
+static const char *thing_of(const json_t *j)
+{
+	return str_or(json_str_at(j, "domain"), json_str_at(j, "machine"));
+}
+
 static json_int_t fence_of(struct fake_libvirt *f, const char *domain)
 {
 	const char *text = map_get(f->fences, domain);
@@ -75,13 +81,14 @@ static json_t *state_of(struct fake_libvirt *f, const char *domain, struct fake_
 	str_copy(uuid, sizeof(uuid), str_or(b->uuid, ""));
 	for (char *c = uuid; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	return json_pack("{s:s,s:s,s:s?,s:s,s:b,s:s?,s:s?,s:I}", "power", b->on ? "On" : "Off",
+	return json_pack("{s:s,s:s,s:s?,s:s,s:b,s:s?,s:s?,s:s?,s:I}", "power", b->on ? "On" : "Off",
 			 "uuid", uuid, "serial", b->serial, "boot",
-			 str_eq(b->boot_enabled, "Disabled") ? "disk"
-			 : str_eq(b->boot_target, "Cd")	     ? "media"
-							     : "other",
-			 "inserted", b->image != NULL, "mediaURL", b->image, "address", address,
-			 "fence", fence_of(f, domain));
+			 str_eq(b->boot_enabled, "Disabled")  ? "disk"
+			 : str_eq(b->boot_target, "Cd")	      ? "media"
+			 : str_eq(b->boot_target, "UefiHttp") ? "http"
+							      : "other",
+			 "inserted", b->image != NULL, "mediaURL", b->image, "httpURL", b->http_uri,
+			 "address", address, "fence", fence_of(f, domain));
 }
 
 static bool uuid_fits(const struct fake_bmc *b, const char *uuid)
@@ -92,7 +99,7 @@ static bool uuid_fits(const struct fake_bmc *b, const char *uuid)
 static void define(struct process *p, const json_t *j, const char *op, json_int_t id)
 {
 	struct fake_libvirt *f = p->f;
-	const char *domain = json_str_at(j, "domain");
+	const char *domain = thing_of(j);
 
 	assert(json_str_at(j, "uuid") && json_str_at(j, "owner") && json_str_at(j, "machine"));
 	if (str_eq(op, "define"))
@@ -104,16 +111,29 @@ static void define(struct process *p, const json_t *j, const char *op, json_int_
 	say(p, json_pack("{s:I}", "id", id));
 }
 
+static void put_boot(struct fake_bmc *b, const char *how, const char *url)
+{
+	if (b->write_lie)
+		return;
+	fake_bmc_put_target(b, str_eq(how, "media")  ? "Cd"
+			       : str_eq(how, "http") ? "UefiHttp"
+						     : "None");
+	if (!url && (b->http_sticks || b->http_refused))
+		return;
+	free(b->http_uri);
+	b->http_uri = mem_strdup(url);
+}
+
 static void change(struct process *p, struct fake_bmc *b, const json_t *j, const char *op)
 {
 	struct fake_libvirt *f = p->f;
-	const char *domain = json_str_at(j, "domain"), *url = json_str_at(j, "url");
+	const char *domain = thing_of(j), *url = json_str_at(j, "url");
 	json_int_t id = json_int_at(j, "id"), fence = json_int_at(j, "fence");
 	bool on = json_true_at(j, "on");
 	char text[24];
 
 	assert(json_str_at(j, "operation") && json_int_at(j, "limitMs") > 0);
-	if (fence < fence_of(f, domain)) {
+	if (!f->no_fences && fence < fence_of(f, domain)) {
 		fail(p, id, "conflict", "another leader has changed it since");
 		return;
 	}
@@ -126,7 +146,7 @@ static void change(struct process *p, struct fake_bmc *b, const json_t *j, const
 	if (str_eq(op, "power") && on != b->on)
 		fake_bmc_switch(b, on);
 	else if (str_eq(op, "boot"))
-		fake_bmc_put_target(b, json_true_at(j, "media") ? "Cd" : "None");
+		put_boot(b, json_str_at(j, "how"), url);
 	else if (str_eq(op, "media"))
 		fake_bmc_put_image(b, url);
 	if (f->dies_after)
@@ -135,15 +155,28 @@ static void change(struct process *p, struct fake_bmc *b, const json_t *j, const
 		say(p, json_pack("{s:I}", "id", id));
 }
 
+static bool is_known(const char *op)
+{
+	static const char *const ops[] = {"observe", "power",  "boot",
+					  "media",   "define", "undefine"};
+
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
+		if (str_eq(op, ops[i]))
+			return true;
+	return false;
+}
+
 static void act(struct process *p, const json_t *j)
 {
 	struct fake_libvirt *f = p->f;
-	const char *op = json_str_at(j, "op"), *domain = json_str_at(j, "domain"), *address = NULL;
+	const char *op = json_str_at(j, "op"), *domain = thing_of(j), *address = NULL;
 	json_int_t id = json_int_at(j, "id");
 	struct fake_bmc *b = f->find(domain, &address, f->arg);
 	json_t *told;
 
-	if (str_eq(op, "define") || str_eq(op, "undefine")) {
+	if (!is_known(op)) {
+		fail(p, id, "unsupported", "no such operation");
+	} else if (str_eq(op, "define") || str_eq(op, "undefine")) {
 		define(p, j, op, id);
 	} else if (!b) {
 		fail(p, id, "not-found",
@@ -185,7 +218,7 @@ static void hello(struct process *p, const json_t *j)
 static bool is_busy(const struct process *p, const char *domain)
 {
 	list_for_each (q, &p->requests, struct request, link)
-		if (q->hangs && str_eq(json_str_at(q->j, "domain"), domain))
+		if (q->hangs && str_eq(thing_of(q->j), domain))
 			return true;
 	return false;
 }
@@ -193,7 +226,7 @@ static bool is_busy(const struct process *p, const char *domain)
 static void take(struct process *p, json_t *j /* taken */)
 {
 	struct fake_libvirt *f = p->f;
-	const char *domain = json_str_at(j, "domain"), *address;
+	const char *domain = thing_of(j), *address;
 	struct fake_bmc *b = f->find(domain, &address, f->arg);
 	struct request *q;
 	char line[400];
@@ -297,6 +330,7 @@ void fake_libvirt_init(struct fake_libvirt *f, struct loop_group *g)
 	f->loop = loop_of(g);
 	list_init(&f->processes);
 	loop_sim_program(f->loop, FAKE_LIBVIRT, &p);
+	loop_sim_program(f->loop, FAKE_EXEC, &p);
 }
 
 void fake_libvirt_done(struct fake_libvirt *f)

@@ -9,11 +9,12 @@
 
 /*
  * fake_libvirt: drover-libvirt for the simulated loop, found as FAKE_LIBVIRT: it speaks the protocol of
- * docs/providers/libvirt.md, and what it switches are fakes of a BMC's machine.
+ * docs/provider-protocol.md, and what it switches are fakes of a BMC's machine.
  *
  * A domain about which a request hangs is busy, as in the real one; hanging requests never end.
  */
 #define FAKE_LIBVIRT "/fake/drover-libvirt"
+#define FAKE_EXEC "/fake/machines" /* the same as a program of type exec */
 #define FAKE_LIBVIRT_URI "qemu:///system"
 
 struct fake_libvirt {
@@ -28,6 +29,7 @@ struct fake_libvirt {
 	bool deaf;				      /* answers nothing at all, pings neither */
 	bool dies;				      /* ends with status 3 instead of answering */
 	bool dies_after;			      /* ... after the effect */
+	bool no_fences;				      /* takes what an older leader asks for */
 	bool garbage, huge, wrong_protocol;
 	const char *error; /* kind of the error that it answers with */
 	/* what happened */

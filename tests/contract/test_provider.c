@@ -78,6 +78,8 @@ static void address_of(const struct world *w, char out[static 32], int i)
 {
 	if (str_eq(w->backend->type, "libvirt"))
 		str_format(out, 32, "libvirt://hall-a/vm-%d", i);
+	else if (str_eq(w->backend->type, "exec"))
+		str_format(out, 32, "exec://hall-a/vm-%d", i);
 	else if (str_eq(w->backend->type, "ipmi"))
 		str_format(out, 32, "ipmi://10.0.8.%d", 17 + i);
 	else
@@ -118,6 +120,11 @@ static const struct provider_libvirt libvirt_spec = {
 	.pool = "default",
 	.helper = FAKE_LIBVIRT,
 	.allowed = (const char *const[]){"test:///default", FAKE_LIBVIRT_URI, NULL},
+};
+
+static const struct provider_exec exec_spec = {
+	.command = (const char *const[]){FAKE_EXEC, NULL},
+	.allowed = (const char *const[]){"/fake/other", FAKE_EXEC, NULL},
 };
 
 /* --- IPMI's side --------------------------------------------------------------------------------------- */
@@ -229,6 +236,8 @@ static const struct backend backends[] = {
 	{"redfish, slots to be enabled", "redfish", ami, .no_media = false},
 	{"libvirt", "libvirt", plain, .no_http = true, .no_login = true, .no_sessions = true,
 	 .no_tls = true, .child = true},
+	{"exec", "exec", plain, .no_login = true, .no_sessions = true, .no_tls = true,
+	 .child = true},
 	{"ipmi", "ipmi", plain, .no_media = true, .no_http = true, .no_sessions = true,
 	 .no_tls = true, .no_boot = true},
 	{"bcm, power by its head node", "bcm", plain, .no_media = false},
@@ -267,6 +276,7 @@ static struct world *world_new(const struct backend *backend)
 					 .type = backend->type,
 					 .media_url = "http://10.0.8.2:8080",
 					 .libvirt = &libvirt_spec,
+					 .exec = &exec_spec,
 					 .group = w->group,
 					 .http = w->http};
 	fake_head_start(&w->head, w->net, w->hardware);

@@ -83,7 +83,7 @@ static void a_machine_is_asked_and_switched(void **state)
 		    "\",\"on\":false,\"fence\":3,\"operation\":\"01JD\",\"limitMs\":20000}");
 	assert_null(json_at(r, "error"));
 	r = ask(&b,
-		"{\"id\":4,\"op\":\"boot\",\"domain\":\"test\",\"media\":true,\"fence\":3,\"limitMs\":20000}");
+		"{\"id\":4,\"op\":\"boot\",\"domain\":\"test\",\"how\":\"media\",\"fence\":3,\"limitMs\":20000}");
 	assert_null(json_at(r, "error"));
 	r = ask(&b, "{\"id\":5,\"op\":\"observe\",\"domain\":\"test\",\"limitMs\":20000}");
 	assert_string_equal(json_str_at(r, "power"), "Off");

@@ -1,0 +1,130 @@
+/*
+ * provider: `drover provider test -- COMMAND`: whether a program keeps to docs/provider-protocol.md, before a Provider of type
+ * exec names it.  Needs no cluster.
+ * Tests: tests/contract/test_exec_check.c, tests/unit/cli/test_provider.c
+ */
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/args.h"
+#include "base/loop/loop_uv.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "providers/exec_check.h"
+
+enum { MACHINE = 0x7001, CHANGE };
+
+struct test {
+	const char *what, *machine;
+	char **command; /* NULL-terminated */
+	bool changes, json;
+	struct loop *loop;
+	unsigned wrong;
+};
+
+static void print(const json_t *findings, unsigned wrong)
+{
+	size_t i;
+	json_t *f;
+
+	json_array_foreach (findings, i, f) {
+		const char *mend = json_str_at(f, "mend");
+
+		printf("  %-5s  %s: %s\n", json_str_at(f, "result"), json_str_at(f, "of"),
+		       json_str_at(f, "says"));
+		if (mend)
+			printf("         %s\n", mend);
+	}
+	printf(wrong ? "%u wrong\n" : "nothing wrong\n", wrong);
+}
+
+static void on_done(const json_t *findings, unsigned wrong, void *arg)
+{
+	struct test *t = arg;
+
+	t->wrong = wrong;
+	if (t->json) {
+		json_dumpf(findings, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else {
+		print(findings, wrong);
+	}
+	loop_stop(t->loop);
+}
+
+static const struct argp_option options[] = {
+	{"machine", MACHINE, "NAME", 0, "What the program calls the machine that is asked about",
+	 0},
+	{"change", CHANGE, NULL, 0,
+	 "Switch that machine off and on, and change what it boots: use one that nobody needs", 0},
+	{"output", 'o', "FORMAT", 0, "text or json (text)", 0},
+	{0}};
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct test *t = st->input;
+
+	switch (key) {
+	case MACHINE:
+		t->machine = arg;
+		return 0;
+	case CHANGE:
+		t->changes = true;
+		return 0;
+	case 'o':
+		if (!str_eq(arg, "json") && !str_eq(arg, "text"))
+			argp_error(st, "-o: want text or json, got '%s'", arg);
+		t->json = str_eq(arg, "json");
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!t->what && !str_eq(arg, "test"))
+			argp_error(st, "want test, got '%s'", arg);
+		if (!t->what) {
+			t->what = arg;
+			return 0;
+		}
+		t->command = &st->argv[st->next - 1];
+		st->next = st->argc;
+		return 0;
+	case ARGP_KEY_END:
+		if (!t->machine)
+			argp_error(st, "which machine? want --machine NAME");
+		else if (!t->command || t->command[0][0] != '/')
+			argp_error(
+				st,
+				"which program? want test --machine NAME -- /path/to/program [ARGUMENT...]");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "test --machine NAME [--change] -- /PATH [ARGUMENT...]",
+	.doc = "Is a program fit to be a Provider of type exec?  It is asked as drover asks, and what it does otherwise than docs/provider-protocol.md says is named, with how to mend it.  Status 1: something is wrong."
+	       "\vExample:\n  drover provider test --machine gpu-7 -- /etc/drover/machines /var/lib/machines.json\n",
+};
+
+int cli_provider(int argc, char **argv)
+{
+	struct test t = {0};
+	struct exec_check_spec s = {.done = on_done, .arg = &t};
+	struct exec_check *c;
+
+	args_parse(&argp, argc, argv, &t);
+	t.loop = loop_uv_new();
+	s.group = loop_group_new(t.loop, "check");
+	s.command = (const char *const *)t.command;
+	s.machine = t.machine;
+	s.changes = t.changes;
+	s.fence = loop_wall(t.loop) / 1000;
+	c = exec_check_new(&s);
+	loop_run(t.loop);
+	exec_check_free(c);
+	loop_group_free(s.group);
+	loop_free(t.loop);
+	return t.wrong ? 1 : 0;
+}

@@ -1,0 +1,476 @@
+#include "providers/exec_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "providers/child.h"
+#include "providers/provider.h"
+
+/*
+ * exec_check: a table of steps, one request each.  A step that waits for an effect is asked again each second.
+ */
+#define LIMIT_MS 20000
+#define ERR_TEXT sizeof(((struct err *)0)->text)
+#define AGAIN_MS 1000
+#define EFFECT_MS 60000
+#define NOBODY "drover-no-such-machine"
+#define MEDIUM "http://192.0.2.1:8080/boot/check/agent.iso" /* RFC 5737: nowhere */
+#define FOREIGN "6a1f5b1e-0000-4000-8000-000000000000"
+
+struct exec_check;
+enum verdict { FINE, NOTE, WRONG, AGAIN };
+
+struct step {
+	const char *of, *mend;
+	bool changes;
+	const char *request; /* JSON, without machine, operation and fence */
+	const char *machine; /* NULL: the one that is checked */
+	int64_t fence;	     /* beside the first one; 0: none is sent */
+	bool as_seen;	     /* with the UUID that was observed */
+	bool restarts;	     /* another process answers this and what follows */
+	enum verdict (*judge)(struct exec_check *c, const json_t *reply, const struct err *e,
+			      char says[static ERR_TEXT]);
+};
+
+struct exec_check {
+	struct exec_check_spec s;
+	struct child *child;
+	struct child_call *call;
+	struct loop_timer timer;
+	const struct step *step;
+	json_t *findings;
+	char uuid[UUID_TEXT]; /* "": none was told */
+	int64_t since;	      /* when the step was begun */
+	unsigned wrong;
+	bool restart;
+};
+
+/* --- judges ------------------------------------------------------------------------------------------ */
+
+static enum verdict say(char says[static ERR_TEXT], enum verdict v, const char *text)
+{
+	str_copy(says, ERR_TEXT, text);
+	return v;
+}
+
+static enum verdict done_fine(struct exec_check *c, const json_t *reply, const struct err *e,
+			      char says[static ERR_TEXT])
+{
+	(void)c;
+	(void)reply;
+	return e ? say(says, WRONG, e->text) : say(says, FINE, "done");
+}
+
+static enum verdict unsupported_is_fine(struct exec_check *c, const json_t *reply,
+					const struct err *e, char says[static ERR_TEXT])
+{
+	if (e && e->kind == ERR_UNSUPPORTED)
+		return say(says, NOTE,
+			   "not supported: drover takes another way to boot, if there is one");
+	return done_fine(c, reply, e, says);
+}
+
+static enum verdict refused_as(enum err_kind want, const struct err *e, char says[static ERR_TEXT])
+{
+	if (!e)
+		return say(says, WRONG, "it was done");
+	if (e->kind == want)
+		return say(says, FINE, "refused");
+	str_format(says, ERR_TEXT, "refused as %s, want %s: %.150s", err_kind_name(e->kind),
+		   err_kind_name(want), e->text);
+	return WRONG;
+}
+
+static enum verdict not_found(struct exec_check *c, const json_t *reply, const struct err *e,
+			      char says[static ERR_TEXT])
+{
+	(void)c;
+	(void)reply;
+	return refused_as(ERR_NOT_FOUND, e, says);
+}
+
+static enum verdict unsupported(struct exec_check *c, const json_t *reply, const struct err *e,
+				char says[static ERR_TEXT])
+{
+	(void)c;
+	(void)reply;
+	return refused_as(ERR_UNSUPPORTED, e, says);
+}
+
+static enum verdict conflict(struct exec_check *c, const json_t *reply, const struct err *e,
+			     char says[static ERR_TEXT])
+{
+	(void)c;
+	(void)reply;
+	return refused_as(ERR_CONFLICT, e, says);
+}
+
+static enum verdict any_refusal(struct exec_check *c, const json_t *reply, const struct err *e,
+				char says[static ERR_TEXT])
+{
+	if (!c->uuid[0])
+		return say(says, NOTE, "not asked: the program tells no uuid");
+	return e ? say(says, FINE, "refused") : not_found(c, reply, e, says);
+}
+
+static bool is_one_of(const char *v, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(v, names[i]))
+			return true;
+	return false;
+}
+
+static bool is_text(const json_t *reply, const char *name)
+{
+	const json_t *v = json_object_get(reply, name);
+
+	return !v || json_is_null(v) || json_is_string(v);
+}
+
+static enum verdict a_state(struct exec_check *c, const json_t *reply, const struct err *e,
+			    char says[static ERR_TEXT])
+{
+	static const char *const boots[] = {"disk", "media", "http", "other"};
+	static const char *const texts[] = {"uuid", "serial", "mediaURL", "httpURL", "address"};
+
+	if (e)
+		return say(says, WRONG, e->text);
+	if (!is_one_of(json_str_at(reply, "power"), provider_power_names,
+		       PROVIDER_POWER_CHANGING + 1))
+		return say(says, WRONG, "power: want On, Off, Changing or Unknown");
+	if (!is_one_of(json_str_at(reply, "boot"), boots, 4))
+		return say(says, WRONG, "boot: want disk, media, http or other");
+	if (!json_is_boolean(json_object_get(reply, "inserted")))
+		return say(says, WRONG, "inserted: want true or false");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (!is_text(reply, texts[i])) {
+			str_format(says, ERR_TEXT, "%s: want text or null", texts[i]);
+			return WRONG;
+		}
+	if (uuid_read(json_str_at(reply, "uuid"), c->uuid) != UUID_IS) {
+		c->uuid[0] = '\0';
+		return say(says, NOTE,
+			   "no uuid: drover cannot see that another machine answers in its place");
+	}
+	str_format(says, ERR_TEXT, "%s, power %s, boots from %s", c->uuid,
+		   json_str_at(reply, "power"), json_str_at(reply, "boot"));
+	return FINE;
+}
+
+static enum verdict until(bool so, const struct err *e, const char *fine, const char *wrong,
+			  char says[static ERR_TEXT])
+{
+	if (e)
+		return say(says, WRONG, e->text);
+	return so ? say(says, FINE, fine) : say(says, AGAIN, wrong);
+}
+
+static enum verdict is_on(struct exec_check *c, const json_t *reply, const struct err *e,
+			  char says[static ERR_TEXT])
+{
+	(void)c;
+	return until(str_eq(json_str_at(reply, "power"), "On"), e, "observed On",
+		     "never observed On", says);
+}
+
+static enum verdict is_off(struct exec_check *c, const json_t *reply, const struct err *e,
+			   char says[static ERR_TEXT])
+{
+	(void)c;
+	return until(str_eq(json_str_at(reply, "power"), "Off"), e, "observed Off",
+		     "never observed Off", says);
+}
+
+static enum verdict has_medium(struct exec_check *c, const json_t *reply, const struct err *e,
+			       char says[static ERR_TEXT])
+{
+	(void)c;
+	if (!e && json_true_at(reply, "inserted") && !json_str_at(reply, "mediaURL"))
+		return say(says, WRONG,
+			   "inserted, and mediaURL is null: drover could not know whose it is");
+	return until(json_true_at(reply, "inserted") &&
+			     str_eq(json_str_at(reply, "mediaURL"), MEDIUM),
+		     e, "observed", "the medium's address was never observed", says);
+}
+
+static enum verdict no_medium(struct exec_check *c, const json_t *reply, const struct err *e,
+			      char says[static ERR_TEXT])
+{
+	(void)c;
+	return until(!json_true_at(reply, "inserted"), e, "observed", "the medium stays inserted",
+		     says);
+}
+
+static enum verdict boots_media(struct exec_check *c, const json_t *reply, const struct err *e,
+				char says[static ERR_TEXT])
+{
+	(void)c;
+	return until(str_eq(json_str_at(reply, "boot"), "media"), e, "observed",
+		     "boot media was never observed", says);
+}
+
+static enum verdict boots_disk(struct exec_check *c, const json_t *reply, const struct err *e,
+			       char says[static ERR_TEXT])
+{
+	(void)c;
+	return until(str_eq(json_str_at(reply, "boot"), "disk"), e, "observed",
+		     "boot disk was never observed", says);
+}
+
+/* --- steps -------------------------------------------------------------------------------------------- */
+
+#define LOOK "{\"op\":\"observe\"}"
+#define SWITCH(on) "{\"op\":\"power\",\"on\":" on "}"
+#define MEND_FENCE                                                                                 \
+	"keep the highest fence of each machine where a restart does not lose it, and refuse a lower one with the kind conflict"
+static const struct step steps[] = {
+	{.of = "ping",
+	 .request = "{\"op\":\"ping\"}",
+	 .judge = done_fine,
+	 .mend = "answer hello with protocol 1, and ping at once, also while a machine hangs"},
+	{.of = "another operation",
+	 .request = "{\"op\":\"drover-check\"}",
+	 .judge = unsupported,
+	 .mend = "answer what you do not know with the kind unsupported, and go on"},
+	{.of = "another machine",
+	 .request = LOOK,
+	 .machine = NOBODY,
+	 .fence = 1,
+	 .judge = not_found,
+	 .mend = "answer a machine that you do not have with the kind not-found"},
+	{.of = "observe",
+	 .request = LOOK,
+	 .fence = 1,
+	 .judge = a_state,
+	 .mend = "answer power, boot, inserted, and uuid, serial, mediaURL, httpURL, address where you know them"},
+	{.of = "power Off",
+	 .changes = true,
+	 .request = SWITCH("false"),
+	 .fence = 2,
+	 .as_seen = true,
+	 .judge = done_fine,
+	 .mend = "switch it, and answer when the request was taken"},
+	{.of = "power Off",
+	 .changes = true,
+	 .request = LOOK,
+	 .fence = 2,
+	 .judge = is_off,
+	 .mend = "tell what is so now, not what was asked for"},
+	{.of = "power Off again",
+	 .changes = true,
+	 .request = SWITCH("false"),
+	 .fence = 2,
+	 .as_seen = true,
+	 .judge = done_fine,
+	 .mend = "what is so already is done"},
+	{.of = "medium in",
+	 .changes = true,
+	 .request = "{\"op\":\"media\",\"url\":\"" MEDIUM "\"}",
+	 .fence = 3,
+	 .as_seen = true,
+	 .judge = unsupported_is_fine,
+	 .mend = "take the address; a BMC need not fetch it at once"},
+	{.of = "medium in",
+	 .changes = true,
+	 .request = LOOK,
+	 .fence = 3,
+	 .judge = has_medium,
+	 .mend = "tell inserted and mediaURL as the machine has them"},
+	{.of = "boot from the medium",
+	 .changes = true,
+	 .request = "{\"op\":\"boot\",\"how\":\"media\",\"url\":null}",
+	 .fence = 3,
+	 .as_seen = true,
+	 .judge = unsupported_is_fine,
+	 .mend = "it is to hold until it is changed, or for the next start"},
+	{.of = "boot from the medium",
+	 .changes = true,
+	 .request = LOOK,
+	 .fence = 3,
+	 .judge = boots_media,
+	 .mend = "tell what boots next"},
+	{.of = "an older leader",
+	 .changes = true,
+	 .request = SWITCH("true"),
+	 .fence = 1,
+	 .as_seen = true,
+	 .judge = conflict,
+	 .mend = MEND_FENCE},
+	{.of = "another machine of that name",
+	 .changes = true,
+	 .request = "{\"op\":\"power\",\"on\":true,\"uuid\":\"" FOREIGN "\"}",
+	 .fence = 3,
+	 .judge = any_refusal,
+	 .mend = "change nothing where the machine's uuid is not the one that is named"},
+	{.of = "power On",
+	 .changes = true,
+	 .request = SWITCH("true"),
+	 .fence = 4,
+	 .as_seen = true,
+	 .judge = done_fine,
+	 .mend = "switch it, and answer when the request was taken"},
+	{.of = "power On",
+	 .changes = true,
+	 .request = LOOK,
+	 .fence = 4,
+	 .judge = is_on,
+	 .mend = "tell what is so now, not what was asked for"},
+	{.of = "an older leader, after a restart",
+	 .changes = true,
+	 .request = SWITCH("false"),
+	 .fence = 3,
+	 .as_seen = true,
+	 .restarts = true,
+	 .judge = conflict,
+	 .mend = MEND_FENCE},
+	{.of = "power Off",
+	 .changes = true,
+	 .request = SWITCH("false"),
+	 .fence = 4,
+	 .as_seen = true,
+	 .judge = done_fine,
+	 .mend = "switch it, and answer when the request was taken"},
+	{.of = "power Off",
+	 .changes = true,
+	 .request = LOOK,
+	 .fence = 4,
+	 .judge = is_off,
+	 .mend = "tell what is so now, not what was asked for"},
+	{.of = "boot from the disk",
+	 .changes = true,
+	 .request = "{\"op\":\"boot\",\"how\":\"disk\",\"url\":null}",
+	 .fence = 4,
+	 .as_seen = true,
+	 .judge = unsupported_is_fine,
+	 .mend = "end whatever else was to boot next"},
+	{.of = "boot from the disk",
+	 .changes = true,
+	 .request = LOOK,
+	 .fence = 4,
+	 .judge = boots_disk,
+	 .mend = "tell what boots next"},
+	{.of = "medium out",
+	 .changes = true,
+	 .request = "{\"op\":\"media\",\"url\":null}",
+	 .fence = 4,
+	 .as_seen = true,
+	 .judge = unsupported_is_fine,
+	 .mend = "what is out already is done"},
+	{.of = "medium out",
+	 .changes = true,
+	 .request = LOOK,
+	 .fence = 4,
+	 .judge = no_medium,
+	 .mend = "tell inserted as the machine has it"},
+	{.of = NULL},
+};
+
+/* --- one after the other ------------------------------------------------------------------------------ */
+
+static void start(struct exec_check *c)
+{
+	struct child_spec s = {.group = c->s.group, .argv = c->s.command, .pings = true};
+
+	child_free(c->child);
+	s.hello = json_pack("{s:s,s:n}", "provider", "drover-check", "mediaURL");
+	c->child = child_new(&s);
+}
+
+static void found(struct exec_check *c, enum verdict v, const char *says)
+{
+	static const char *const results[] = {"ok", "note", "wrong", "wrong"};
+	const struct step *s = c->step;
+
+	c->wrong += v >= WRONG;
+	json_array_append_new(c->findings,
+			      json_pack("{s:s,s:s,s:s,s:s*}", "of", s->of, "result", results[v],
+					"says", says, "mend", v >= WRONG ? s->mend : NULL));
+}
+
+/* The request after one that is not supported looks at what that did not do. */
+static const struct step *after(const struct step *s, enum verdict v)
+{
+	const struct step *next = s + 1;
+
+	return v == NOTE && s->judge == unsupported_is_fine && str_eq(next->of, s->of) ? next + 1
+										       : next;
+}
+
+/* By the timer: what is under way in the child's own call ends first, and an old process has a moment to end. */
+static void begin(struct exec_check *c)
+{
+	c->since = loop_now(loop_of(c->s.group));
+	c->restart = c->step->restarts;
+	loop_timer_start(&c->timer, c->restart ? AGAIN_MS : 0);
+}
+
+static void on_reply(const json_t *reply, int64_t sent_at, const struct err *e, void *arg)
+{
+	struct exec_check *c = arg;
+	char says[ERR_TEXT] = "";
+	enum verdict v;
+
+	(void)sent_at;
+	c->call = NULL;
+	v = c->step->judge(c, reply, e, says);
+	if (v == AGAIN && loop_now(loop_of(c->s.group)) - c->since < EFFECT_MS) {
+		loop_timer_start(&c->timer, AGAIN_MS);
+		return;
+	}
+	found(c, v, says);
+	c->step = after(c->step, v);
+	while (c->step->of && c->step->changes && !c->s.changes)
+		c->step++;
+	if (!c->step->of) {
+		c->s.done(c->findings, c->wrong, c->s.arg);
+		return;
+	}
+	begin(c);
+}
+
+static void ask(void *arg)
+{
+	struct exec_check *c = arg;
+	const struct step *s = c->step;
+	json_t *q = json_loads(s->request, 0, NULL);
+
+	if (c->restart)
+		start(c);
+	c->restart = false;
+	if (s->fence) {
+		json_object_set_new(q, "machine", json_string(str_or(s->machine, c->s.machine)));
+		json_object_set_new(q, "operation", json_string("drover-check"));
+		json_object_set_new(q, "fence", json_integer((json_int_t)(c->s.fence + s->fence)));
+		if (s->as_seen)
+			json_object_set_new(q, "uuid",
+					    c->uuid[0] ? json_string(c->uuid) : json_null());
+	}
+	c->call = child_ask(c->child, q, LIMIT_MS, on_reply, c);
+}
+
+struct exec_check *exec_check_new(const struct exec_check_spec *s)
+{
+	struct exec_check *c = mem_new(struct exec_check);
+
+	c->s = *s;
+	c->step = steps;
+	c->findings = json_array();
+	loop_timer_init(&c->timer, s->group, ask, c);
+	start(c);
+	begin(c);
+	return c;
+}
+
+void exec_check_free(struct exec_check *c)
+{
+	if (!c)
+		return;
+	child_call_drop(c->call);
+	loop_timer_stop(&c->timer);
+	child_free(c->child);
+	json_decref(c->findings);
+	free(c);
+}

@@ -1,0 +1,54 @@
+#include "base/data/json.h"
+#include "base/str.h"
+#include "providers/helper.h"
+#include "providers/registry.h"
+
+/*
+ * Machines that a program of the operator's own switches (docs/provider-protocol.md): what has a power switch and a
+ * management interface that drover does not speak.  It has its own credentials; drover gives it none.
+ * Tests: tests/contract/test_provider.c, tests/world/test_exec.c
+ */
+#define RATE 50
+#define CONCURRENT 64
+
+static const struct helper_words words = {
+	.type = "exec", .self = "the program", .thing = "machine", .http = true};
+
+/* Whoever may write Providers may not choose what runs with drover's rights: whoever starts drover does. */
+static bool is_allowed(const struct provider_exec *x)
+{
+	for (size_t i = 0; x->allowed && x->allowed[i]; i++)
+		if (str_eq(x->allowed[i], x->command[0]))
+			return true;
+	return false;
+}
+
+static int exec_open(struct provider *p, const struct provider_spec *s, struct err *e)
+{
+	const struct provider_exec *x = s->exec;
+	struct child_spec child = {.group = s->group, .pings = true};
+
+	if (!x || !x->command || !x->command[0] || x->command[0][0] != '/')
+		return err_set(e, ERR_INVALID, 0, "exec.command: want an absolute path, got %.100s",
+			       x && x->command ? str_or(x->command[0], "nothing") : "nothing");
+	if (!is_allowed(x))
+		return err_set(e, ERR_DENIED, 0,
+			       "exec.command: %.200s may not be run: no --allow-exec names it",
+			       x->command[0]);
+	child.argv = x->command;
+	child.hello = json_pack("{s:s,s:s?}", "provider", s->name, "mediaURL", s->media_url);
+	p->state = helper_new(&words, s, child_new(&child), RATE, CONCURRENT);
+	return 0;
+}
+
+const struct provider_ops exec_provider_ops = {
+	.type = "exec",
+	.open = exec_open,
+	.close = helper_close,
+	.attach = helper_attach,
+	.detach = helper_detach,
+	.observe = helper_observe,
+	.power = helper_power,
+	.boot = helper_boot,
+	.media = helper_media,
+};
