@@ -39,6 +39,8 @@
 #define LEAVE_UNDERUSED "Underutilized"
 /* Older than expireAfter. */
 #define LEAVE_EXPIRED "Expired"
+/* A tenant that comes before it waits, and the pool allows it (planner/reclaim.h). */
+#define LEAVE_RECLAIMED "Reclaimed"
 /* Not Ready for longer than deadlines.notReady: no pods are waited for. */
 #define LEAVE_NODE_DEAD "NodeDead"
 /* Its Node was gone from its tenant's cluster for longer than deadlines.notReady: nothing can run on it any more. */

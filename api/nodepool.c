@@ -51,8 +51,8 @@ static const struct field template_fields[] = {
 	FIELDS_END,
 };
 
-static const char *const budget_reasons[] = {"Underutilized", "Empty", "Drifted", "TenantAsleep",
-					     NULL};
+static const char *const budget_reasons[] = {"Underutilized", "Empty",	   "Drifted",
+					     "TenantAsleep",  "Reclaimed", NULL};
 static const char *const consolidation_names[] = {"WhenEmpty", "WhenEmptyOrUnderutilized", NULL};
 static const char *const drift_names[] = {"Never", "WhenEmpty", "WithinBudgets", NULL};
 static const char *const drift_acted_upon[] = {"Never", NULL};
@@ -63,7 +63,7 @@ static const struct field budget_fields[] = {
 	      .want = "a count or a percentage such as \"10%\"",
 	      .doc = "Most nodes of the pool that may leave at once; percentages round up."),
 	FIELD(node_pool_budget, reasons, "reasons", FIELD_STRINGS, .enums = budget_reasons,
-	      .max_items = 4, .doc = "For which reasons; absent: for all."),
+	      .max_items = 5, .doc = "For which reasons; absent: for all."),
 	FIELD(node_pool_budget, schedule, "schedule", FIELD_STR, AS_CRON,
 	      .doc = "When it begins to count, in UTC."),
 	FIELD(node_pool_budget, duration, "duration", FIELD_DURATION, .min = MINUTE,
@@ -75,6 +75,8 @@ static const struct field_rule budget_rules[] = {
 	{NULL, NULL},
 };
 
+const char *const node_pool_reclaim_names[] = {"Never", "Borrowed", "LowerPriority", NULL};
+
 static const struct field disruption_fields[] = {
 	FIELD(node_pool_disruption, consolidation_policy, "consolidationPolicy", FIELD_ENUM,
 	      .enums = consolidation_names, .def = "\"WhenEmpty\"",
@@ -85,6 +87,9 @@ static const struct field disruption_fields[] = {
 	FIELD_UNKEPT("drift", FIELD_ENUM, .enums = drift_names, .only = drift_acted_upon,
 		     .def = "\"Never\"",
 		     .doc = "When a node that no longer fits the pool is replaced."),
+	FIELD(node_pool_disruption, reclaim, "reclaim", FIELD_ENUM,
+	      .enums = node_pool_reclaim_names, .def = "\"Never\"",
+	      .doc = "Whose nodes may be taken back for a tenant that waits. Borrowed: of who is beyond its quota, for who is within its own, in one cohort. LowerPriority: also of a tenant with a lower spec.priority."),
 	FIELD_ITEMS(node_pool_disruption, budgets, "budgets", budget_fields, .max_items = 50,
 		    .rules = budget_rules, .def = "[{\"nodes\":\"10%\"}]",
 		    .doc = "How many may leave at once; the smallest that counts now wins."),

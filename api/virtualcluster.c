@@ -102,10 +102,18 @@ static const struct field spec_fields[] = {
 	FIELD(virtual_cluster_spec, quota, "quota", FIELD_RESOURCES, .required = true,
 	      .max_items = 32,
 	      .doc = "Most of each resource that its nodes may have; a resource that is not named has no limit."),
+	FIELD(virtual_cluster_spec, cohort, "cohort", FIELD_STR, AS_NAME,
+	      .doc = "Tenants that name the same one may use what others of them do not use of their quotas."),
+	FIELD(virtual_cluster_spec, borrowing_limit, "borrowingLimit", FIELD_RESOURCES,
+	      .max_items = 32,
+	      .doc = "Most of each resource that it may have beyond its quota, of what its cohort does not use; a resource that is not named has no limit. Needs cohort."),
+	FIELD(virtual_cluster_spec, lending_limit, "lendingLimit", FIELD_RESOURCES, .max_items = 32,
+	      .doc = "Most of each resource of its quota that others of its cohort may have while it does not use it; a resource that is not named has no limit. Needs cohort."),
 	FIELD(virtual_cluster_spec, weight, "weight", FIELD_I64, .min = 1, .max = 1000, .def = "1",
 	      .doc = "Its part of a fair share."),
 	FIELD(virtual_cluster_spec, priority, "priority", FIELD_I64, .min = -1000000000,
-	      .max = 1000000000, .doc = "Added to the priority of its pods."),
+	      .max = 1000000000,
+	      .doc = "Its pods stand before those of all tenants with a lower one, whatever the priorities of the pods."),
 	FIELD_OBJ(virtual_cluster_spec, network, "network", network_fields, .def = "{}",
 		  .doc = "The tenant's network."),
 	FIELD(virtual_cluster_spec, sleep_grace, "sleepGrace", FIELD_DURATION, .never = true,
@@ -136,6 +144,15 @@ static const struct field way_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field usage_fields[] = {
+	FIELD(virtual_cluster_usage, gpu_seconds, "gpuSeconds", FIELD_I64, .min = 0,
+	      .max = INT64_MAX,
+	      .doc = "GPUs times seconds; what is older by a half-life (drover run --usage-half-life) counts half."),
+	FIELD(virtual_cluster_usage, time, "time", FIELD_TIME,
+	      .doc = "At this time: when allocated became what it is. It holds that since."),
+	FIELDS_END,
+};
+
 static const struct field status_fields[] = {
 	FIELD(virtual_cluster_status, cluster_uid, "clusterUID", FIELD_STR, .max_len = 64,
 	      .doc = "UID of its kube-system; a change stops everything."),
@@ -149,6 +166,8 @@ static const struct field status_fields[] = {
 	      .doc = "UID and generation of its control plane's object then: another one shows that it was changed since, and asleepSince begins anew."),
 	FIELD(virtual_cluster_status, allocated, "allocated", FIELD_RESOURCES, .max_items = 64,
 	      .doc = "What its nodes have in all, those on their way included."),
+	FIELD_PTR(virtual_cluster_status, usage, "usage", usage_fields,
+		  .doc = "What it has had of GPUs, for its share in the queue."),
 	FIELD_PTR(virtual_cluster_status, api_server, "apiServer", way_fields,
 		  .doc = "What is known of spec.network.apiServer, and made for it."),
 	FIELD_ITEMS(virtual_cluster_status, debts, "debts", debt_fields, .max_items = 256,
@@ -223,6 +242,19 @@ static int api_server_check(const struct virtual_cluster_spec *s, struct err *e)
 	return w->address ? service_check(w->address, field, e) : 0;
 }
 
+/* Only what a quota names is lent and borrowed. */
+static int limit_check(const struct virtual_cluster_spec *s, const struct resources *limit,
+		       const char *field, struct err *e)
+{
+	if (limit->n && !s->cohort)
+		return err_set(e, ERR_INVALID, 0, "%s: only with spec.cohort", field);
+	for (size_t i = 0; i < limit->n; i++)
+		if (!resources_get(&s->quota, limit->v[i].name))
+			return err_set(e, ERR_INVALID, 0, "%s: spec.quota has no %s", field,
+				       limit->v[i].name);
+	return 0;
+}
+
 int virtual_cluster_check(const void *object, const void *old, struct err *e)
 {
 	const struct virtual_cluster *v = object, *o = old;
@@ -234,7 +266,11 @@ int virtual_cluster_check(const void *object, const void *old, struct err *e)
 	if (v->spec.nodes == VIRTUAL_CLUSTER_HOST && v->spec.join != VIRTUAL_CLUSTER_BY_KUBEADM)
 		return err_set(e, ERR_INVALID, 0, "spec.join: %s: only with spec.nodes Private",
 			       virtual_cluster_join_names[v->spec.join]);
-	return object_name_check(&v->meta, 63, e) < 0 || api_server_check(&v->spec, e) < 0
+	return object_name_check(&v->meta, 63, e) < 0 || api_server_check(&v->spec, e) < 0 ||
+			       limit_check(&v->spec, &v->spec.borrowing_limit,
+					   "spec.borrowingLimit", e) < 0 ||
+			       limit_check(&v->spec, &v->spec.lending_limit, "spec.lendingLimit",
+					   e) < 0
 		       ? -1
 		       : object_probes_check(&v->spec.network.probe, "spec.network.probe", e);
 }

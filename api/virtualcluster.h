@@ -15,6 +15,10 @@ struct virtual_cluster_debt {
 	const char *node_name, *node_uid, *token_id;
 	int64_t since;
 };
+/* GPU seconds, the older, the less. */
+struct virtual_cluster_usage {
+	int64_t gpu_seconds, time;
+};
 enum control_plane_kind { CONTROL_PLANE_STATEFUL_SET, CONTROL_PLANE_DEPLOYMENT };
 extern const char *const control_plane_kind_names[];
 struct virtual_cluster_control_plane {
@@ -59,6 +63,8 @@ struct virtual_cluster_spec {
 	int nodes; /* enum virtual_cluster_nodes */
 	int join;  /* enum virtual_cluster_join */
 	struct resources quota;
+	const char *cohort; /* NULL: of none */
+	struct resources borrowing_limit, lending_limit;
 	int64_t weight, priority;
 	struct {
 		const char *segment;
@@ -75,6 +81,7 @@ struct virtual_cluster_status {
 	int64_t last_contact_time, asleep_since;
 	const char *asleep_object; /* "UID/GENERATION" of its control plane then */
 	struct resources allocated;
+	struct virtual_cluster_usage *usage;
 	struct virtual_cluster_way *api_server;
 	struct {
 		struct virtual_cluster_debt *v;

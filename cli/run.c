@@ -69,7 +69,8 @@ struct run {
 	bool json, debug;
 	int64_t per_address;
 	const char *image_key;
-	int64_t poll_ms, settle_ms, batch_idle_ms, batch_most_ms, gang_hold_ms;
+	int64_t poll_ms, settle_ms, batch_idle_ms, batch_most_ms, gang_hold_ms, half_life_ms,
+		aging_points, aging_most;
 
 	struct loop *loop;
 	struct loop_group *group;
@@ -95,6 +96,9 @@ enum {
 	OPT_SETTLE,
 	OPT_BATCH_IDLE,
 	OPT_BATCH_MOST,
+	OPT_HALF_LIFE,
+	OPT_AGING_POINTS,
+	OPT_AGING_MOST,
 	OPT_LEVEL,
 	OPT_GANG_HOLD,
 	OPT_IMAGE_CA,
@@ -148,6 +152,11 @@ static const struct argp_option options[] = {
 	{"batch-idle-ms", OPT_BATCH_IDLE, "MS", 0,
 	 "A burst of pods is planned when no other pod came for so long (1000)", 0},
 	{"batch-max-ms", OPT_BATCH_MOST, "MS", 0, "... and after so long at the latest (10000)", 0},
+	{"usage-half-life", OPT_HALF_LIFE, "DURATION", 0,
+	 "What a tenant has had of GPUs counts half in the queue when it is so old (168h)", 0},
+	{"aging-points", OPT_AGING_POINTS, "N", 0,
+	 "For each hour that a pod waits its priority reaches so much further (10); 0: never", 0},
+	{"aging-max", OPT_AGING_MOST, "N", 0, "... and so much at most (1000)", 0},
 	{"gang-level", OPT_LEVEL, "KEY", 0,
 	 "Label of machines by which a gang of pods is kept together; repeatable, the narrowest first "
 	 "(nvidia.com/gpu.clique, topology.drover.dev/rack, topology.drover.dev/leaf, "
@@ -257,6 +266,19 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 			argp_error(st, "--gang-hold: want 0s to 168h, got %s", arg);
 		if (!r->gang_hold_ms)
 			r->gang_hold_ms = -1;
+		return 0;
+	case OPT_HALF_LIFE:
+		if (!str_to_duration(arg, &r->half_life_ms) || r->half_life_ms < 60000 ||
+		    r->half_life_ms > (int64_t)366 * 24 * 3600 * 1000)
+			argp_error(st, "--usage-half-life: want 1m to 8784h, got %s", arg);
+		return 0;
+	case OPT_AGING_POINTS:
+		if (!str_to_i64(arg, 0, 1000000000, &r->aging_points))
+			argp_error(st, "--aging-points: want 0 to 1000000000, got %s", arg);
+		return 0;
+	case OPT_AGING_MOST:
+		if (!str_to_i64(arg, 0, 2000000000, &r->aging_most))
+			argp_error(st, "--aging-max: want 0 to 2000000000, got %s", arg);
 		return 0;
 	case OPT_LEVEL:
 		if (r->nlevels == CONTEXT_LEVELS || !machine_is_topology(arg))
@@ -394,6 +416,9 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.context.batch_idle_ms = r->batch_idle_ms,
 		.context.batch_most_ms = r->batch_most_ms,
 		.context.gang_hold_ms = r->gang_hold_ms,
+		.context.aging_points = r->aging_points,
+		.context.aging_most = r->aging_most,
+		.context.usage_half_life_ms = r->half_life_ms,
 		.on_ready = on_ready,
 		.on_ready_arg = r,
 	};
@@ -460,6 +485,8 @@ int cli_run(int argc, char **argv)
 		.media_listen = "0.0.0.0:8080",
 		.ops_listen = "127.0.0.1:9090",
 		.per_address = 64,
+		.aging_points = 10,
+		.aging_most = 1000,
 	};
 	struct rlimit files;
 	char host[256] = "drover";

@@ -17,6 +17,7 @@
 #include "controller/claims/provisioner.h"
 #include "controller/claims/supply_status.h"
 #include "controller/claims/underused.h"
+#include "controller/claims/reclaims.h"
 #include "controller/claims/unwanted.h"
 #include "controller/claims/warm_pool.h"
 #include "controller/claims/world_sync.h"
@@ -110,7 +111,8 @@ static bool is_decided(const struct machine *m, const struct node_claim *n, void
 {
 	const struct controller *c = arg;
 
-	return lives_giving_back(c->lives, m->meta.name) || owners_deletes(c->owners, n);
+	return lives_giving_back(c->lives, m->meta.name) || owners_deletes(c->owners, n) ||
+	       reclaims_wants(provisioner_reclaims(c->provisioner), n);
 }
 
 static void on_driver_closing(struct driver *s, void *arg)
@@ -280,6 +282,7 @@ static void on_following(void *arg)
 	tenants_clear_lines(c->tenants);
 	unwanted_clear(provisioner_unwanted(c->provisioner));
 	underused_clear(provisioner_underused(c->provisioner));
+	reclaims_clear(provisioner_reclaims(c->provisioner));
 	warm_pool_kick(c->warm_pool);
 	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity),
 		 LOG_S("holder", kube_lease_holder(c->ctx.lease)));
@@ -381,6 +384,7 @@ static void make_parts(struct controller *c)
 	ls.warm_pool = c->warm_pool;
 	ls.unwanted = provisioner_unwanted(c->provisioner);
 	ls.underused = provisioner_underused(c->provisioner);
+	ls.reclaims = provisioner_reclaims(c->provisioner);
 	c->lives = lives_new(&ls);
 }
 

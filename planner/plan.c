@@ -15,6 +15,8 @@
 #include "planner/opening.h"
 #include "planner/plan.h"
 #include "planner/queue.h"
+#include "planner/quota.h"
+#include "planner/reclaim.h"
 #include "planner/refusal.h"
 #include "planner/room.h"
 #include "planner/supply.h"
@@ -201,6 +203,7 @@ enum phase {
 	PODS,
 	AGAIN,
 	TIMELINE,
+	RECLAIM,
 	READY
 };
 
@@ -220,6 +223,7 @@ struct plan_run {
 	struct map_iter it;	     /* the same, where that is a map */
 	const struct world_one *one; /* the same, of the pending */
 	struct map *by_claim;	     /* nodes that name one */
+	struct reclaim *reclaim;
 	bool more, asked;
 };
 
@@ -253,6 +257,7 @@ static void start(struct plan_run *r)
 		return;
 	}
 	p->supply = supply_new(p);
+	quota_begin(p);
 	p->cells = cells_new(p);
 	classes_want(p, "pods");
 	r->all = arena_calloc(p->a, n + 1, sizeof(*r->all));
@@ -299,7 +304,7 @@ static void do_sort(struct plan_run *r)
 	struct planning *p = &r->p;
 	const struct world_list *nodes = world_nodes(p->w), *claims = world_claims(p->w);
 
-	r->queue = queue_new(r->q, r->n, p->a);
+	r->queue = queue_new(r->q, r->n, &p->w->aging, r->p.now_ms, p->a);
 	classes_columns(p, nodes, claims);
 	classes_soft(p, nodes, claims);
 	p->work += POD_WORK * r->n;
@@ -509,6 +514,15 @@ static void do_timeline(struct plan_run *r)
 	while (timeline_next(r->p.timeline))
 		if (slice_is_over(r))
 			return;
+	r->reclaim = reclaim_new(&r->p, r->q, r->n, r->p.now_ms);
+	enter(r, RECLAIM, NULL);
+}
+
+static void do_reclaim(struct plan_run *r)
+{
+	while (reclaim_next(r->reclaim))
+		if (slice_is_over(r))
+			return;
 	r->phase = READY;
 }
 
@@ -530,11 +544,12 @@ struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
 struct plan *plan_step(struct plan_run *r, uint64_t units)
 {
 	static void (*const does[])(struct plan_run * r) = {
-		[CHARGE] = do_charge, [QUEUE] = do_queue,   [SORT] = do_sort,
-		[COUNT] = do_count,   [SHAPES] = do_shapes, [PENDING] = do_pending,
-		[SIDES] = do_sides,   [MEET] = do_meet,	    [NODES] = do_nodes,
-		[CLAIMS] = do_claims, [CELLS] = do_cells,   [SEATS] = do_seats,
-		[PODS] = do_pods,     [AGAIN] = do_again,   [TIMELINE] = do_timeline,
+		[CHARGE] = do_charge,	[QUEUE] = do_queue,   [SORT] = do_sort,
+		[COUNT] = do_count,	[SHAPES] = do_shapes, [PENDING] = do_pending,
+		[SIDES] = do_sides,	[MEET] = do_meet,     [NODES] = do_nodes,
+		[CLAIMS] = do_claims,	[CELLS] = do_cells,   [SEATS] = do_seats,
+		[PODS] = do_pods,	[AGAIN] = do_again,   [TIMELINE] = do_timeline,
+		[RECLAIM] = do_reclaim,
 	};
 
 	r->until = units > UINT64_MAX - r->p.work ? UINT64_MAX : r->p.work + units;

@@ -12,7 +12,7 @@
  * the arena; names in it are the world's, so read it before the world changes.
  *
  * Demand: pods marked unschedulable, all tenants in one queue: priority (tenant's, then pod's),
- * then the tenant with the smaller share of GPUs for its weight, what this plan gives it counted, then age,
+ * then the tenant with the smaller share of GPUs for its weight, used and held, what this plan gives it counted, then age,
  * then key.
  * Pods for which a claim was made, and that fit it still, keep their seats on it as long as it is on its way; so
  * what was planned once is not bought again because names or ages sort otherwise.
@@ -96,14 +96,24 @@ struct plan_hold { /* of machines for a gang that is not whole (holds.h) */
 	bool rests;  /* it had some as long as it may, and has none now */
 };
 
+/* A machine to be taken back for somebody who waits (reclaim.h). */
+struct plan_take {
+	const char *claim, *machine, *tenant, *pool; /* whose it is */
+	const char *to, *ns, *name; /* the first pod that it is for, of that tenant */
+	bool borrowed; /* it is of the cohort of who has it; else of a higher priority */
+};
+
 struct plan {
 	struct plan_pod *pods; /* in queue order */
 	size_t npods;
 	struct plan_claim *claims;
 	size_t nclaims;
-	size_t ngangs; /* that this plan placed */
 	struct plan_hold *holds;
 	size_t nholds;
+	size_t ngangs;		 /* that this plan placed */
+	struct plan_take *takes; /* all of one pod's, or of one gang's, or none of them */
+	size_t ntakes;
+	bool waits_for_more; /* somebody would get one later, though nothing changes: when it has waited longer */
 };
 
 struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);

@@ -38,6 +38,7 @@ struct bins;
 struct plan_tenant {
 	const struct world_tenant *it; /* NULL: not in the world */
 	struct tally tally;
+	struct plan_cohort *cohort; /* quota.c; NULL: of none */
 	struct bins *bins;
 	/* What its DaemonSets take of a node: the most that one of its nodes that are Ready has of each.  And what a
 	 * new node has less than PLANNING_ATTACHMENTS of each CSI driver's volumes. */
@@ -141,7 +142,8 @@ struct planning {
 	int64_t *scratch;	   /* a row of columns */
 	struct plan *plan;
 	size_t claims_cap, *requests_cap, holds_cap;
-	uint64_t work; /* done for all */
+	uint64_t charged; /* another number whenever a tenant has more or less (quota.c) */
+	uint64_t work;	  /* done for all */
 	int64_t now_ms;
 	/* Who had their turn, in that order; so many of them the timeline knows, once there is one. */
 	struct queued **turns;

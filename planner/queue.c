@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/quota.h"
+
 /*
  * Most pods agree in most of what orders them.  So the order is taken apart
  * into 64-bit pieces: those that agree in one piece are sorted by the next, and
@@ -24,6 +26,7 @@ struct keyed {
 struct run {
 	struct queued **at, **end;
 	const struct plan_tenant *tenant;
+	bool borrows; /* the next machine would be one beyond its quota */
 	__int128 share;
 };
 
@@ -53,7 +56,7 @@ static uint64_t piece_of(const struct queued *q, size_t piece)
 	case TENANT_PRIORITY:
 		return ~signed_key(q->class_->tenant->it->priority);
 	case PRIORITY:
-		return ~signed_key(q->pod->priority);
+		return ~signed_key(q->priority);
 	case TENANT:
 		return q->class_->tenant->number;
 	case AGE:
@@ -102,10 +105,107 @@ static void sort(struct keyed *k, size_t n, size_t piece)
 	}
 }
 
-struct queue *queue_new(struct queued **q, size_t n, struct arena *a)
+/* --- who waited long ----------------------------------------------------------------------------- */
+
+#define HOUR_MS ((int64_t)3600 * 1000)
+#define RECENT 8 /* levels that are looked at before one is noted again */
+
+struct level {
+	int64_t tenant, priority;
+};
+
+static struct level level_of(const struct queued *q)
+{
+	return (struct level){q->class_->tenant->it->priority, q->pod->priority};
+}
+
+static int by_level(const void *x, const void *y)
+{
+	const struct level *a = x, *b = y;
+
+	if (a->tenant != b->tenant)
+		return a->tenant < b->tenant ? -1 : 1;
+	return a->priority < b->priority ? -1 : a->priority > b->priority;
+}
+
+static bool is_recent(const struct level *v, size_t n, const struct level *l)
+{
+	for (size_t i = n > RECENT ? n - RECENT : 0; i < n; i++)
+		if (by_level(&v[i], l) == 0)
+			return true;
+	return false;
+}
+
+/* Those that somebody has who waits, in order; some more than once. */
+static size_t levels_of(struct queued *const *q, size_t n, struct level *v)
+{
+	size_t levels = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct level l = level_of(q[i]);
+
+		if (!is_recent(v, levels, &l))
+			v[levels++] = l;
+	}
+	qsort(v, levels, sizeof(*v), by_level);
+	return levels;
+}
+
+static int64_t points_of(const struct queued *q, const struct world_aging *g, int64_t now_ms)
+{
+	const int64_t waited = planning_sub(now_ms, q->pod->since);
+	const __int128 points = waited > 0 ? (__int128)(waited / HOUR_MS) * g->points : 0;
+
+	return points < g->most ? (int64_t)points : g->most;
+}
+
+/* The highest of them that it reaches. */
+static int64_t reached(const struct level *v, size_t n, const struct queued *q, int64_t points)
+{
+	const struct level most = {q->class_->tenant->it->priority,
+				   planning_add(q->pod->priority, points)};
+	size_t from = 0, to = n;
+
+	while (to - from > 1) {
+		const size_t mid = from + (to - from) / 2;
+
+		if (by_level(&v[mid], &most) <= 0)
+			from = mid;
+		else
+			to = mid;
+	}
+	return v[from].priority;
+}
+
+static void raise(struct queued **q, size_t n, const struct world_aging *g, int64_t now_ms,
+		  struct arena *a)
+{
+	struct level *v;
+	size_t levels;
+	bool same = true;
+
+	for (size_t i = 0; i < n; i++) {
+		q[i]->priority = q[i]->pod->priority;
+		same = same && q[i]->priority == q[0]->priority;
+	}
+	if (same || g->points <= 0 || g->most <= 0)
+		return;
+	v = arena_calloc(a, n, sizeof(*v));
+	levels = levels_of(q, n, v);
+	for (size_t i = 0; i < n; i++) {
+		const int64_t points = points_of(q[i], g, now_ms);
+
+		if (points > 0)
+			q[i]->priority = reached(v, levels, q[i], points);
+	}
+}
+
+struct queue *queue_new(struct queued **q, size_t n, const struct world_aging *g, int64_t now_ms,
+			struct arena *a)
 {
 	struct keyed *k = arena_calloc(a, n + 1, sizeof(*k));
 
+	raise(q, n, g, now_ms, a);
 	for (size_t i = 0; i < n; i++)
 		k[i].q = q[i];
 	sort(k, n, TENANT_PRIORITY);
@@ -131,8 +231,15 @@ static __int128 share_of(const struct plan_tenant *t)
 {
 	const struct quantity *held = resources_get(&t->tally.held, PLANNING_GPU);
 	const int64_t weight = t->it->weight > 0 ? t->it->weight : 1;
+	const __int128 used = (__int128)(t->it->used_milli > 0 ? t->it->used_milli : 0) * 1000000;
 
-	return held && held->nano > 0 ? held->nano / weight : 0;
+	return (used + (held && held->nano > 0 ? held->nano : 0)) / weight;
+}
+
+static void measure(struct run *r)
+{
+	r->borrows = quota_borrows(r->tenant);
+	r->share = share_of(r->tenant);
 }
 
 /* Texts hold their ends: none is the beginning of another one. */
@@ -140,6 +247,8 @@ static bool is_before(const struct run *x, const struct run *y)
 {
 	const struct world_one *a = (*x->at)->pod, *b = (*y->at)->pod;
 
+	if (x->borrows != y->borrows)
+		return y->borrows;
 	if (x->share != y->share)
 		return x->share < y->share;
 	if (a->since != b->since)
@@ -165,7 +274,7 @@ static void sink(struct queue *q, size_t at)
 
 static bool of_one_band(const struct queued *a, const struct queued *b)
 {
-	return a->pod->priority == b->pod->priority &&
+	return a->priority == b->priority &&
 	       a->class_->tenant->it->priority == b->class_->tenant->it->priority;
 }
 
@@ -177,7 +286,7 @@ static void open_band(struct queue *q)
 		struct run *r = &q->heap[q->n++];
 
 		*r = (struct run){.at = q->at, .tenant = (*q->at)->class_->tenant};
-		r->share = share_of(r->tenant);
+		measure(r);
 		while (q->at < q->end && of_one_band(*q->at, first) &&
 		       (*q->at)->class_->tenant == r->tenant)
 			q->at++;
@@ -193,7 +302,7 @@ struct queued *queue_next(struct queue *q)
 		struct run *first = &q->heap[0];
 
 		q->taken = false;
-		first->share = share_of(first->tenant);
+		measure(first);
 		if (++first->at == first->end)
 			*first = q->heap[--q->n];
 		if (q->n)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "planner/quota.h"
 #include "planner/supply.h"
 
 struct supply {
@@ -54,6 +55,7 @@ void supply_charge(struct supply *s, const struct world_claim *c)
 	if (c->failed && !c->machine)
 		return;
 	tally_charge(&planning_tenant(s->p, c->tenant)->tally, &c->capacity, s->p->a);
+	quota_changed(s->p);
 	if (pool)
 		tally_charge(&pool->tally, &c->capacity, s->p->a);
 	if (!m)
@@ -86,9 +88,9 @@ static bool open_to(const struct world_pool *p, const struct world_tenant *t)
 bool supply_allowed(const struct plan_class *c, const struct supply_pool *pool,
 		    const struct supply_line *l)
 {
-	const struct resources *quota = &c->tenant->it->quota, *limits = &pool->it->limits;
+	const struct resources *limits = &pool->it->limits;
 
-	return !(quota->n && tally_passes(&c->tenant->tally, quota, &l->type->capacity)) &&
+	return !quota_passes(c->tenant, &l->type->capacity) &&
 	       !(limits->n && tally_passes(&pool->tally, limits, &l->type->capacity));
 }
 
@@ -408,6 +410,7 @@ void supply_take_this(struct supply *s, struct plan_class *c, struct supply_pool
 		s->taken++;
 	}
 	charge(s, &c->tenant->tally, &l->type->capacity);
+	quota_changed(s->p);
 	charge(s, &pool->tally, &l->type->capacity);
 	*out = (struct supply_offer){pool->it, l->type, &m->m,
 				     supply_version(pool->it, c->tenant->it->version), &o->labels};
@@ -442,6 +445,7 @@ void supply_undo(struct supply *s)
 		u->machine->used = 0;
 		s->taken--;
 	}
+	quota_changed(s->p);
 	supply_keep(s);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "planner/fit.h"
+#include "planner/quota.h"
 #include "planner/supply.h"
 
 #define KEY_SHOWN 200  /* bytes of a gang's key */
@@ -189,8 +190,7 @@ static struct plan_reason short_of(struct planning *p, const struct plan_class *
 
 		if (!supply_has(fp->suits.lines, i) || !supply_fits(c, l))
 			continue;
-		if ((name = tally_passes(&c->tenant->tally, &c->tenant->it->quota,
-					 &l->type->capacity))) {
+		if ((name = quota_passes(c->tenant, &l->type->capacity))) {
 			quota = quota ? quota : name;
 			of_quota = of_quota ? of_quota : l;
 		} else if ((name = tally_passes(&fp->pool->tally, &it->limits,
@@ -208,10 +208,7 @@ static struct plan_reason short_of(struct planning *p, const struct plan_class *
 			arena_printf(p->a, "the pool's limit of %s is reached: %s", limit,
 				     used_text(p, &fp->pool->tally, &it->limits, limit, of_limit)));
 	if (!may)
-		return reason(p, it, PLAN_QUOTA,
-			      arena_printf(p->a, "the tenant's quota of %s is used up: %s", quota,
-					   used_text(p, &c->tenant->tally, &c->tenant->it->quota,
-						     quota, of_quota)));
+		return reason(p, it, PLAN_QUOTA, quota_text(p, c->tenant, quota, of_quota));
 	if (d.below)
 		return reason(p, it, PLAN_ERASE_BELOW_POLICY,
 			      arena_printf(p->a,

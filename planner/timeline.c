@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "planner/gangs.h"
+#include "planner/quota.h"
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
@@ -283,6 +284,7 @@ static struct ahead *open(struct timeline *t, struct plan_class *c, const struct
 	} else {
 		way->head->promised = t->p->w->plan;
 		tally_charge(&c->tenant->tally, capacity, t->p->a);
+		quota_changed(t->p);
 		tally_charge(&pool->tally, capacity, t->p->a);
 	}
 	*x = (struct ahead){.pool = pool,

@@ -113,6 +113,11 @@ void world_free(struct world *w)
 	free(w);
 }
 
+void world_put_aging(struct world *w, const struct world_aging *g)
+{
+	w->aging = *g;
+}
+
 void *world_find(const struct map *m, const char *key)
 {
 	struct world_object *o = key ? map_get(m, key) : NULL;
@@ -250,7 +255,9 @@ static bool same_tenant(const struct world_tenant *a, const struct world_tenant 
 	       str_eq(a->version, b->version) && str_eq(a->paused_reason, b->paused_reason) &&
 	       a->on_host == b->on_host && a->proof == b->proof && a->probed == b->probed &&
 	       str_eq(a->no_nodes, b->no_nodes) && same_labels(&a->labels, &b->labels) &&
-	       resources_equal(&a->quota, &b->quota);
+	       resources_equal(&a->quota, &b->quota) && str_eq(a->cohort, b->cohort) &&
+	       resources_equal(&a->borrowing, &b->borrowing) &&
+	       resources_equal(&a->lending, &b->lending);
 }
 
 bool world_put_tenant(struct world *w, const struct world_tenant *t)
@@ -263,11 +270,24 @@ bool world_put_tenant(struct world *w, const struct world_tenant *t)
 	TEXT(paused_reason);
 	TEXT(no_nodes);
 	c->labels = world_copy_labels(&t->labels, a);
+	TEXT(cohort);
 	c->quota = world_copy_resources(&t->quota, a);
-	if (old && same_tenant(old, c))
+	c->borrowing = world_copy_resources(&t->borrowing, a);
+	c->lending = world_copy_resources(&t->lending, a);
+	if (old && same_tenant(old, c)) {
+		old->used_milli = c->used_milli;
 		return nothing_new(a);
+	}
 	put(w->tenants, c->name, c, a);
 	return true;
+}
+
+void world_put_used(struct world *w, const char *tenant, int64_t milli)
+{
+	struct world_tenant *t = world_find(w->tenants, tenant);
+
+	if (t)
+		t->used_milli = milli;
 }
 
 void world_put_provider(struct world *w, const struct world_provider *p)
@@ -282,7 +302,7 @@ void world_put_provider(struct world *w, const struct world_provider *p)
 		c->types.v[i] = (struct world_instance_type){
 			arena_strdup(a, p->types.v[i].name),
 			world_copy_resources(&p->types.v[i].capacity, a),
-			world_copy_labels(&p->types.v[i].labels, a)};
+			world_copy_labels(&p->types.v[i].labels, a), p->types.v[i].way_ms};
 	put(w->providers, c->name, c, a);
 }
 
@@ -373,7 +393,7 @@ static bool same_machine(const struct world_machine *a, const struct world_machi
 	       a->offered == b->offered && a->returns == b->returns &&
 	       str_eq(a->not_offered, b->not_offered) && a->warm == b->warm &&
 	       a->level_flash == b->level_flash && a->level_hdd == b->level_hdd &&
-	       a->trust == b->trust && a->failures == b->failures &&
+	       a->coming == b->coming && a->trust == b->trust && a->failures == b->failures &&
 	       same_labels(&a->labels, &b->labels);
 }
 
@@ -418,7 +438,7 @@ static bool same_claim(const struct world_claim *a, const struct world_claim *b)
 	return str_eq(a->tenant, b->tenant) && str_eq(a->pool, b->pool) &&
 	       str_eq(a->machine, b->machine) && str_eq(a->instance_type, b->instance_type) &&
 	       str_eq(a->provider, b->provider) && a->ready == b->ready && a->failed == b->failed &&
-	       a->leaving == b->leaving && a->created_ms == b->created_ms &&
+	       a->leaving == b->leaving && a->saves == b->saves && a->created_ms == b->created_ms &&
 	       same_strings(a->pods, a->npods, b->pods, b->npods) &&
 	       same_labels(&a->labels, &b->labels) && same_taints(&a->taints, &b->taints) &&
 	       resources_equal(&a->capacity, &b->capacity);
@@ -521,8 +541,9 @@ static bool same_pod(const struct world_one *a, const struct world_one *b)
 	return a->shape == b->shape && a->side == b->side && a->since == b->since &&
 	       a->priority == b->priority && a->daemon == b->daemon &&
 	       a->unschedulable == b->unschedulable && str_eq(a->uid, b->uid) &&
-	       a->terminating == b->terminating && str_eq(a->node, b->node) && a->keep == b->keep &&
-	       a->keep_until == b->keep_until && a->deletion_cost == b->deletion_cost &&
+	       a->terminating == b->terminating && a->saves == b->saves &&
+	       str_eq(a->node, b->node) && a->keep == b->keep && a->keep_until == b->keep_until &&
+	       a->deletion_cost == b->deletion_cost &&
 	       (a->member ? a->member->gang : NULL) == (b->member ? b->member->gang : NULL) &&
 	       (!a->member || a->member->min == b->member->min);
 }
@@ -552,6 +573,7 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	c->keep = (uint8_t)p->keep;
 	c->keep_until = p->keep_until;
 	c->deletion_cost = (int32_t)p->deletion_cost;
+	c->saves = p->saves;
 	c->shape = shape_of(w, p);
 	c->side = shape_side(w, p);
 	c->member = NULL;

@@ -32,7 +32,12 @@ struct world_tenant {
 	const char *name;
 	struct labels labels;	/* what pools select by */
 	struct resources quota; /* of all its machines together */
+	/* Of one cohort: what others of it do not use of their quotas may be borrowed (planner/quota.h). */
+	const char *cohort;	    /* NULL: of none */
+	struct resources borrowing; /* beyond its quota, at most; what is not named has no limit */
+	struct resources lending;   /* of its quota, at most; likewise */
 	int64_t weight, priority;
+	int64_t used_milli;  /* thousandths of a GPU that it held on average: usage_average() */
 	const char *version; /* its API server's "1.36"; NULL: unknown, nothing is planned for it */
 	bool paused;	     /* paused, not reachable, not permitted: no new claims */
 	const char *paused_reason; /* TenantPaused, TenantUnreachable ... */
@@ -56,6 +61,7 @@ struct world_instance_type {
 	const char *name;
 	struct resources capacity; /* allocatable, predicted */
 	struct labels labels;
+	int64_t way_ms; /* from one tenant to the next: drained, wiped, booted; 0: not known */
 };
 struct world_provider {
 	const char *name;
@@ -70,6 +76,9 @@ struct world_provider {
 		size_t n;
 	} types;
 };
+
+/* Whose machines of a pool may be taken back for others (planner/reclaim.h). */
+enum world_reclaim { WORLD_RECLAIM_NEVER, WORLD_RECLAIM_BORROWED, WORLD_RECLAIM_LOWER_PRIORITY };
 
 struct world_pool {
 	const char *name;
@@ -90,6 +99,7 @@ struct world_pool {
 	int minimum_level_flash,
 		minimum_level_hdd; /* enum wipe_level, compared with the machine's last record */
 	int minimum_trust;
+	enum world_reclaim reclaim;
 	bool paused;
 	const char *paused_reason; /* PoolPaused, StopTheLine ... */
 	bool underused; /* Nodes whose pods have room elsewhere are given back, too (consolidate.h) */
@@ -102,6 +112,7 @@ struct world_machine {
 	bool offered;		 /* free, clean, nothing against it */
 	const char *not_offered; /* reason when not: its state or "Quarantined", "Held" ... */
 	bool warm;
+	bool coming;			   /* not offered: on its way back from its tenant */
 	int level_flash, level_hdd, trust; /* of its last wipe; -1: no such drives */
 	unsigned failures;		   /* in a row */
 	int64_t free_p50_ms,
@@ -120,6 +131,7 @@ struct world_claim {
 	bool ready;
 	bool failed; /* no supply any more, but counts while it holds its machine */
 	bool leaving;
+	bool saves;	    /* what runs on it saves its work when it is asked to */
 	int64_t created_ms; /* Unix ms: the older claim is filled first */
 	const char **pods;  /* UIDs of the pods that it was made for: they are seated first */
 	size_t npods;
@@ -187,7 +199,8 @@ struct world_pod {
 	bool daemon; /* of a DaemonSet, or static: never demand, and never a reason to keep a node */
 	bool terminating;   /* has a deletionTimestamp */
 	bool unschedulable; /* PodScheduled=False, reason Unschedulable: demand */
-	int64_t since;	    /* Unix ms when it became so */
+	int64_t since; /* Unix ms when it became so; of one that has a node: when it got it; 0: not known */
+	bool saves; /* it saves its work when it is asked to */
 	int64_t priority;
 	enum world_keep keep;  /* of one that is bound */
 	int64_t keep_until;    /* Unix ms; 0: for good */
@@ -236,8 +249,11 @@ struct world_pod {
 };
 
 /* False, of those that say it: nothing is another than before, so a plan would be the same, but for when pods that get
- * nothing are expected to: that a machine is expected at another time is kept and makes no new plan. */
+ * nothing are expected to, and for the order among tenants: that a machine is expected at another time, or that what a
+ * tenant has used has changed, is kept and makes no new plan. */
 bool world_put_tenant(struct world *w, const struct world_tenant *t);
+void world_put_used(struct world *w, const char *tenant,
+		    int64_t milli); /* used_milli of one that is there */
 void world_put_provider(struct world *w, const struct world_provider *p);
 void world_put_pool(struct world *w, const struct world_pool *p);
 bool world_put_machine(struct world *w, const struct world_machine *m);
@@ -251,6 +267,13 @@ bool world_del_machine(struct world *w, const char *name);
 bool world_del_claim(struct world *w, const char *name);
 bool world_del_node(struct world *w, const char *tenant, const char *name);
 bool world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name);
+
+/* Who waits long rises: so many points of a pod's priority for each hour, and so many at most, but never between others:
+ * only to a priority that somebody has who waits, too, and whose tenant has the same (planner/queue.h).  None at first. */
+struct world_aging {
+	int64_t points, most;
+};
+void world_put_aging(struct world *w, const struct world_aging *g);
 
 /* Keys of labels by whose values a gang is kept together, the narrowest first: NVLink domain, rack, leaf, spine.  None
  * at first. */

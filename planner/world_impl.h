@@ -49,7 +49,7 @@ struct world_one {
 	int64_t since, priority, keep_until;
 	int32_t deletion_cost;
 	uint8_t keep; /* enum world_keep */
-	bool daemon, unschedulable, terminating;
+	bool daemon, unschedulable, terminating, saves;
 	struct world_load *load;	  /* of its node; NULL: pending */
 	struct world_member *member;	  /* of a gang; NULL: of none */
 	struct world_one *before, *after; /* among the pending, in no order */
@@ -140,6 +140,7 @@ struct world_stock {
 		unsure; /* ... in which a gang may have it of which nobody knows when it is whole (holds.c) */
 	uint64_t held; /* ... in which it is free and held for a gang (holds.c): taken as well */
 	const struct world_gang *held_for;
+	uint64_t reclaimed; /* ... in which somebody counts on it (reclaim.c) */
 };
 
 struct world {
@@ -150,6 +151,7 @@ struct world {
 	struct map *pods;   /* key -> struct world_one */
 	struct map *loads;  /* world_load.key -> struct world_load */
 	struct map *gangs;  /* world_gang.key -> struct world_gang */
+	struct world_aging aging;
 	char *levels[WORLD_LEVELS];
 	size_t nlevels;
 	int64_t hold_ms; /* world_put_hold() */

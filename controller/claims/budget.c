@@ -27,6 +27,18 @@ static bool count(const struct kube_entry *en, void *arg)
 	return true;
 }
 
+int64_t budget_room(const struct context *c, const struct node_claim *n, const char *reason)
+{
+	struct crowd cr = {.c = c, .asks = n};
+	const struct node_pool *p =
+		CTX_GET(c, OBJECT_NODE_POOL, node_pool, n->spec.node_pool_ref.name);
+
+	kube_cache_each(c->cache[OBJECT_MACHINE], count, &cr);
+	return p ? disruption_budget_allow(p, reason, cr.sum.nodes, loop_wall(c->loop)) -
+			       cr.sum.leaving
+		 : 0;
+}
+
 bool budget_allows(const struct context *c, const struct node_claim *n, const char *reason)
 {
 	struct crowd cr = {.c = c, .asks = n};

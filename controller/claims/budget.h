@@ -17,6 +17,9 @@
  * anybody: true. */
 bool budget_allows(const struct context *c, const struct node_claim *n, const char *reason);
 
+/* How many more of its pool may begin to leave for that reason, its own among them; INT64_MAX: no budget counts. */
+int64_t budget_room(const struct context *c, const struct node_claim *n, const char *reason);
+
 /* The pool is deleted: no budget of it counts for less than one, and a pool that is gone has one of one. */
 #define BUDGET_POOL_DELETED "Deleted"
 

@@ -21,6 +21,7 @@
 #include "controller/claims/failing.h"
 #include "controller/claims/gang_holds.h"
 #include "controller/claims/pod_events.h"
+#include "controller/claims/reclaims.h"
 #include "controller/claims/refused.h"
 #include "controller/claims/requests.h"
 #include "controller/claims/sending.h"
@@ -39,7 +40,8 @@
 /* After a plan there is none for four times as long as it worked: changes that never end take a fifth of a processor. */
 #define REST 4
 #define REST_MAX_MS 1000
-#define SLICE_PODS 250 /* told in one turn */
+#define RECLAIM_AGAIN_MS (5 * 60 * 1000) /* whether somebody has waited long enough by now */
+#define SLICE_PODS 250			 /* told in one turn */
 
 struct provisioner {
 	struct context *c;
@@ -51,6 +53,7 @@ struct provisioner {
 	struct refused *refused;
 	struct unwanted *unwanted;
 	struct underused *underused;
+	struct reclaims *reclaims;
 	struct batch batch;
 	struct loop_timer timer;
 	struct loop_timer later; /* the first back-off ends, or there is more to tell */
@@ -251,6 +254,7 @@ static void on_ready(struct provisioner *s)
 	s->speaks = requests_plan(s->tenants, plan, s->arena);
 	unwanted_plan(s->unwanted, plan);
 	underused_plan(s->underused, plan);
+	reclaims_plan(s->reclaims, plan);
 	tell_budgets(s);
 }
 
@@ -282,6 +286,8 @@ static void on_slice(void *arg)
 	/* Who waits is told again, though nothing changes. */
 	if (s->plan->npods && (!s->first || s->first > POD_EVENTS_AGAIN_MS))
 		s->first = POD_EVENTS_AGAIN_MS;
+	if (s->plan->waits_for_more && (!s->first || s->first > RECLAIM_AGAIN_MS))
+		s->first = RECLAIM_AGAIN_MS;
 	if (s->learns && (!s->first || s->learns < s->first))
 		s->first = s->learns;
 	more = underused_next_ms(s->underused);
@@ -336,6 +342,11 @@ struct underused *provisioner_underused(struct provisioner *s)
 	return s->underused;
 }
 
+struct reclaims *provisioner_reclaims(struct provisioner *s)
+{
+	return s->reclaims;
+}
+
 static void on_came(void *arg)
 {
 	struct provisioner *s = arg;
@@ -388,6 +399,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->gang_holds = gang_holds_new(gang_holds_ms(c));
 	s->unwanted = unwanted_new(c, tenants);
 	s->underused = underused_new(c, tenants);
+	s->reclaims = reclaims_new(c, tenants);
 	s->sending = spec.sending = sending_new(c, on_sent, s);
 	s->sync = world_sync_new(c, &spec);
 	s->plans = metrics_counter(c->metrics, "drover_plans_total", "Plans made.", NULL);
@@ -419,6 +431,7 @@ void provisioner_free(struct provisioner *s)
 	refused_free(s->refused);
 	unwanted_free(s->unwanted);
 	underused_free(s->underused);
+	reclaims_free(s->reclaims);
 	pod_events_free(s->pod_events);
 	free(s);
 }

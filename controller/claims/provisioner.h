@@ -18,6 +18,7 @@ struct eta;
 struct provisioner;
 struct tenants;
 struct underused;
+struct reclaims;
 struct unwanted;
 struct world_sync;
 struct provisioner *provisioner_new(struct context *c, const struct tenants *tenants,
@@ -30,5 +31,6 @@ struct world_sync *provisioner_sync(struct provisioner *s);
 struct avoided *provisioner_avoided(struct provisioner *s);
 struct unwanted *provisioner_unwanted(struct provisioner *s);
 struct underused *provisioner_underused(struct provisioner *s);
+struct reclaims *provisioner_reclaims(struct provisioner *s);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "controller/claims/eta.h"
 #include "controller/claims/stop_line.h"
+#include "controller/claims/used.h"
 #include "controller/claims/warm_pool.h"
 #include "controller/core/finalizer.h"
 #include "controller/core/lookup.h"
@@ -416,7 +417,9 @@ static bool pass_tenant(const struct kube_entry *e, void *arg)
 	const struct virtual_cluster *vc = e->object;
 	const struct sum *sum = map_get(s->by_tenant, vc->meta.name);
 	struct virtual_cluster out = *vc;
+	struct virtual_cluster_usage used = used_now(s->c, vc);
 
+	out.status.usage = &used;
 	out.status.allocated = sum ? sum->resources : (struct resources){0};
 	if (!resources_equal(&out.status.allocated, &vc->status.allocated) &&
 	    (!sum || vc->meta.deletion_timestamp ||

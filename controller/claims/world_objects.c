@@ -58,11 +58,22 @@ struct world_pool world_object_pool(const struct node_pool *p, struct arena *a)
 	w.minimum_level_flash = p->spec.wipe.minimum_level.flash;
 	w.minimum_level_hdd = p->spec.wipe.minimum_level.hdd;
 	w.minimum_trust = p->spec.wipe.minimum_trust;
+	w.reclaim = (enum world_reclaim)p->spec.disruption.reclaim;
 	w.paused = p->spec.paused || p->meta.deletion_timestamp;
 	w.paused_reason = p->meta.deletion_timestamp ? "PoolDeleted" : "PoolPaused";
 	w.underused = p->spec.disruption.consolidation_policy == CONSOLIDATION_WHEN_UNDERUSED &&
 		      p->spec.disruption.consolidate_after >= 0;
 	return w;
+}
+
+/* Half of the machines of a type are through from that state in so many ms; 0: not known. */
+static int64_t path_of(const struct provider_object *p, const char *type, const char *from)
+{
+	for (size_t i = 0; i < p->status.paths.n; i++)
+		if (str_eq(p->status.paths.v[i].instance_type, type) &&
+		    str_eq(p->status.paths.v[i].from, from))
+			return p->status.paths.v[i].p50;
+	return 0;
 }
 
 struct world_provider world_object_provider(const struct provider_object *p, struct arena *a)
@@ -77,10 +88,20 @@ struct world_provider world_object_provider(const struct provider_object *p, str
 	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
 		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
 
-		w.types.v[w.types.n++] =
-			(struct world_instance_type){t->name, t->capacity, t->labels};
+		w.types.v[w.types.n++] = (struct world_instance_type){
+			t->name, t->capacity, t->labels,
+			path_of(p, t->name, "draining") + path_of(p, t->name, "claimed")};
 	}
 	return w;
+}
+
+/* Who had it goes, or is gone, and nobody wants it for anything else. */
+static bool is_coming(const struct machine *m)
+{
+	const enum machine_state s = machine_state_find(str_or(m->status.state, ""));
+
+	return s >= MACHINE_DRAINING && s < MACHINE_QUARANTINED && !m->meta.deletion_timestamp &&
+	       m->spec.management_policy == MACHINE_MANAGE && leave_then(m) == DRAIN_RELEASE;
 }
 
 struct world_machine world_object_machine(const struct machine *m, const struct wipe_record *r,
@@ -96,6 +117,7 @@ struct world_machine world_object_machine(const struct machine *m, const struct 
 	w.warm = warm_is_ready(m);
 	w.offered = free_state && m->status.clean && !m->status.claim_ref &&
 		    !m->meta.deletion_timestamp && m->spec.management_policy == MACHINE_MANAGE;
+	w.coming = is_coming(m);
 	w.not_offered = !free_state	      ? str_or(m->status.state, "known")
 			: m->status.claim_ref ? "claimed"
 			: !m->status.clean    ? "not clean"
@@ -136,6 +158,7 @@ struct world_claim world_object_claim(const struct node_claim *n, const struct m
 	if (t)
 		w.capacity = t->capacity;
 	w.failed = str_eq(n->status.phase, "Failed");
+	w.saves = n->spec.checkpoint;
 	w.leaving = n->meta.deletion_timestamp != 0 || claim_node_gone(n) ||
 		    (m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) &&
 		     machine_state_find(str_or(m->status.state, "")) >= MACHINE_DRAINING);
@@ -151,6 +174,9 @@ struct world_tenant world_object_tenant(const struct virtual_cluster *vc)
 	return (struct world_tenant){.name = vc->meta.name,
 				     .labels = vc->meta.labels,
 				     .quota = vc->spec.quota,
+				     .cohort = vc->spec.cohort,
+				     .borrowing = vc->spec.borrowing_limit,
+				     .lending = vc->spec.lending_limit,
 				     .weight = vc->spec.weight,
 				     .priority = vc->spec.priority,
 				     .proof = (enum world_proof)vc->spec.network.require_proof,

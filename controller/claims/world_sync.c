@@ -14,6 +14,7 @@
 #include "controller/claims/pod_events.h"
 #include "controller/claims/refused.h"
 #include "controller/claims/sending.h"
+#include "controller/claims/used.h"
 #include "controller/claims/world_objects.h"
 #include "controller/drain/drains.h"
 #include "controller/hardware/segments.h"
@@ -25,13 +26,17 @@
 #include "planner/world.h"
 #include "planner/world_impl.h"
 
+/* It changes by a part of a thousand of a half-life meanwhile. */
+#define USED_MS 60000
+
 struct world_sync {
 	struct context *c;
 	struct world_sync_spec spec;
 	struct world *world;
 	bool held;
-	struct map *late;   /* what changed while it is held: a letter for the kind, then its key */
 	struct map *probed; /* VirtualCluster -> its segment, of which it names addresses */
+	int64_t used_at;    /* loop_now() when what tenants have used was put */
+	struct map *late;   /* what changed while it is held: a letter for the kind, then its key */
 };
 
 enum late {
@@ -242,6 +247,7 @@ static bool put_tenant(struct world_sync *s, const char *name)
 	w = world_object_tenant(vc);
 	w.name = name;
 	w.version = t ? t->version : NULL;
+	w.used_milli = used_average(s->c, vc);
 	w.probed = w.proof != WORLD_PROOF_NONE && is_probed(s, vc);
 	w.paused |= !t || !tenant_usable(t);
 	w.paused_reason = vc->meta.deletion_timestamp ? "TenantDeleted"
@@ -385,8 +391,23 @@ void world_sync_node(struct world_sync *s, const char *tenant, const char *name,
 
 /* --- while a plan is made of it ------------------------------------------------------------------ */
 
+static bool put_used(const struct kube_entry *e, void *arg)
+{
+	const struct virtual_cluster *vc = e->object;
+	const struct world_sync *s = arg;
+
+	world_put_used(s->world, vc->meta.name, used_average(s->c, vc));
+	return true;
+}
+
 void world_sync_hold(struct world_sync *s)
 {
+	const int64_t now = loop_now(s->c->loop);
+
+	if (!s->used_at || now - s->used_at >= USED_MS) {
+		s->used_at = now;
+		kube_cache_each(s->c->cache[OBJECT_VIRTUAL_CLUSTER], put_used, s);
+	}
 	s->held = true;
 }
 
@@ -456,7 +477,7 @@ struct world *world_sync_world(struct world_sync *s)
 	return s->world;
 }
 
-static void put_levels(struct world_sync *s)
+static void put_settings(struct world_sync *s)
 {
 	static const char *const usual[] = {"nvidia.com/gpu.clique", "topology.drover.dev/rack",
 					    "topology.drover.dev/leaf", "topology.drover.dev/spine",
@@ -469,6 +490,7 @@ static void put_levels(struct world_sync *s)
 		n++;
 	world_put_levels(s->world, keys, n);
 	world_put_hold(s->world, gang_holds_ms(s->c));
+	world_put_aging(s->world, &(struct world_aging){s->c->o.aging_points, s->c->o.aging_most});
 }
 
 struct world_sync *world_sync_new(struct context *c, const struct world_sync_spec *spec)
@@ -480,7 +502,7 @@ struct world_sync *world_sync_new(struct context *c, const struct world_sync_spe
 				 .world = world_new(),
 				 .late = map_new(NULL),
 				 .probed = map_new(free)};
-	put_levels(s);
+	put_settings(s);
 	return s;
 }
 

@@ -55,6 +55,9 @@ struct context_options {
 	/* Of a burst of pods, claims/batch.h; 0: 1000 and 10000. */
 	int64_t batch_idle_ms, batch_most_ms;
 	int64_t gang_hold_ms; /* how long machines stand idle for a gang (claims/gang_holds.h); 0: 1800000; below: not at all */
+	/* Points of priority for each hour that a pod waits, and at most (planner/queue.h); 0: who waits does not rise. */
+	int64_t aging_points, aging_most;
+	int64_t usage_half_life_ms; /* of what tenants have used; 0: a week (planner/usage.h) */
 };
 
 struct context {

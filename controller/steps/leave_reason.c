@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "controller/claims/budget.h"
 #include "controller/claims/underused.h"
+#include "controller/claims/reclaims.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
@@ -328,6 +329,10 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	    budget_left(l, n, LEAVE_EXPIRED))
 		return (struct leave){.reason = LEAVE_EXPIRED,
 				      .deadline = now + n->spec.termination_grace_period};
+	/* Its budget was asked when the set was made, of which it is a part. */
+	if (reclaims_wants(l->all->spec.reclaims, n))
+		return (struct leave){.reason = LEAVE_RECLAIMED,
+				      .deadline = now + n->spec.termination_grace_period};
 	if (is_empty(l, t, n, p) && budget_left(l, n, LEAVE_EMPTY))
 		return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
 	if (is_underused(l, n, p) && budget_left(l, n, LEAVE_UNDERUSED))
@@ -346,9 +351,10 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 
 	if (!was || !disruption_is_ours(was->reason) || str_eq(was->reason, LEAVE_ASLEEP))
 		return (struct leave){0};
-	if (str_eq(was->reason, LEAVE_EXPIRED))
+	if (str_eq(was->reason, LEAVE_EXPIRED) || str_eq(was->reason, LEAVE_RECLAIMED))
 		return (struct leave){
-			.reason = LEAVE_EXPIRED,
+			.reason = str_eq(was->reason, LEAVE_EXPIRED) ? LEAVE_EXPIRED
+								     : LEAVE_RECLAIMED,
 			.deadline = l->m->status.state_since + n->spec.termination_grace_period +
 				    clock_jumps_since(l->c, l->m->status.state_since)};
 	/* What kept its pods off other Nodes came up since: it is needed after all. */

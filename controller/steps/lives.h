@@ -12,6 +12,7 @@
  * Tests: tests/world/test_review.c, tests/world/test_boot.c
  */
 struct underused;
+struct reclaims;
 struct unwanted;
 struct warm_pool;
 
@@ -20,6 +21,7 @@ struct lives_spec {
 	const struct warm_pool *warm_pool; /* NULL: none is kept warm */
 	const struct unwanted *unwanted;   /* NULL: each claim is wanted */
 	struct underused *underused;	   /* NULL: no Node is */
+	const struct reclaims *reclaims;   /* NULL: nothing is taken back */
 };
 
 struct lives {

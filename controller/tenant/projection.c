@@ -527,6 +527,28 @@ static bool is_unschedulable(const json_t *o, int64_t *since)
 	return false;
 }
 
+/* 0: not known. */
+static int64_t bound_since(const json_t *o)
+{
+	json_t *c;
+	int64_t since;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), "PodScheduled") &&
+		    str_eq(json_str_at(c, "status"), "True") &&
+		    str_to_time(str_or(json_str_at(c, "lastTransitionTime"), ""), &since))
+			return since;
+	return 0;
+}
+
+static bool wants_checkpoint(const char *text)
+{
+	int64_t ms;
+
+	return text && (str_eq(text, "true") || (str_to_duration(text, &ms) && ms > 0));
+}
+
 static bool is_daemon(const json_t *o)
 {
 	json_t *r;
@@ -583,6 +605,10 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 			   !json_array_size(json_object_get(spec, "schedulingGates")) &&
 			   str_empty(json_str_at(o, "status", "nominatedNodeName")) &&
 			   is_unschedulable(o, &p->since);
+	if (p->node) {
+		p->since = bound_since(o);
+		p->saves = wants_checkpoint(tp->checkpoint);
+	}
 	if (is_large(meta, spec))
 		p->unsupported = "more than 16 KiB of labels, tolerations and constraints";
 	else if (is_long(meta, spec, json_object_get(o, "status")))

@@ -74,7 +74,7 @@ static void put_supply(struct world *w, const json_t *in, struct arena *a)
 	json_array_foreach (types, i, o) {
 		n = node_of(o, a);
 		p.types.v[p.types.n++] = (struct world_instance_type){
-			n->world.name, n->world.allocatable, n->world.labels};
+			n->world.name, n->world.allocatable, n->world.labels, 0};
 	}
 	world_put_provider(w, &p);
 	world_put_pool(w, &(struct world_pool){.name = pool->world.name,

@@ -71,6 +71,12 @@ static void run_says_which_option_is_wrong_and_what_is_allowed(void **state)
 	verb_assert_said("--poll-ms: want 50 to 60000, got 5");
 	assert_int_equal(VERB(cli_run, "--settle-ms", "soon"), 2);
 	verb_assert_said("--settle-ms: want 1000 to 60000, got soon");
+	assert_int_equal(VERB(cli_run, "--usage-half-life", "1s"), 2);
+	verb_assert_said("--usage-half-life: want 1m to 8784h, got 1s");
+	assert_int_equal(VERB(cli_run, "--aging-points", "-1"), 2);
+	verb_assert_said("--aging-points: want 0 to 1000000000, got -1");
+	assert_int_equal(VERB(cli_run, "--aging-max", "much"), 2);
+	verb_assert_said("--aging-max: want 0 to 2000000000, got much");
 	assert_int_equal(VERB(cli_run, "--gang-level", "example.com/rack"), 2);
 	verb_assert_said("--gang-level: want up to 8 of topology.drover.dev/...");
 	assert_int_equal(VERB(cli_run, "--batch-idle-ms", "0"), 2);

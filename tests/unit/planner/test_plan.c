@@ -1,4 +1,6 @@
 /* plan: the queue, sharing, and room that is there or on its way. */
+#include <stdlib.h>
+
 #include "base/str.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -144,6 +146,141 @@ static void tenants_take_turns_by_their_weights(void **state)
 	share_out(a, 1, 9, got); /* who waits longer begins */
 	assert_int_equal(got[0], 5);
 	assert_int_equal(got[1], 4);
+}
+
+static void who_has_used_less_comes_first(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+	struct world_pod p;
+
+	(void)state;
+	t.name = "idle-so-far";
+	world_put_tenant(w, &t);
+	t.name = "heavy";
+	t.weight = 10;
+	t.used_milli = 30000; /* 30 GPUs on average for weight 10 */
+	world_put_tenant(w, &t);
+	world_put_used(w, "acme", 4000);
+	add_pod(w, a, "of-acme", "cpu=1");
+	for (unsigned i = 0; i < 2; i++) {
+		p = worlds_pod(a, i ? "of-heavy" : "of-idle", "cpu=1");
+		p.tenant = i ? "heavy" : "idle-so-far";
+		p.since = 5000; /* waits less long */
+		world_put_pod(w, &p);
+	}
+	assert_string_equal(order(plan_make(w, 0, a), a), "of-idle of-heavy of-acme");
+	world_put_used(w, "acme", 2000);
+	assert_string_equal(order(plan_make(w, 0, a), a), "of-idle of-acme of-heavy");
+}
+
+#define HOUR ((int64_t)3600 * 1000)
+
+static void who_waits_long_rises_to_who_waits_with_more(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+	struct world_pod p;
+
+	(void)state;
+	t.name = "other";
+	t.used_milli = 1;
+	world_put_tenant(w, &t);
+	t.name = "first";
+	t.priority = 1;
+	world_put_tenant(w, &t);
+	world_put_aging(w, &(struct world_aging){.points = 10, .most = 50});
+	p = worlds_pod(a, "low", "cpu=1");
+	p.since = 0;
+	world_put_pod(w, &p);
+	p = worlds_pod(a, "high", "cpu=1");
+	p.since = 2 * HOUR;
+	p.priority = 30;
+	world_put_pod(w, &p);
+	p = worlds_pod(a, "too-high", "cpu=1");
+	p.since = 2 * HOUR;
+	p.priority = 90;
+	world_put_pod(w, &p);
+	p = worlds_pod(a, "of-the-first", "cpu=1");
+	p.tenant = "first";
+	p.priority = -5;
+	world_put_pod(w, &p);
+	p = worlds_pod(a, "older-but-has-more", "cpu=1");
+	p.tenant = "other";
+	p.priority = 30;
+	p.since = 0;
+	world_put_pod(w, &p);
+	assert_string_equal(order(plan_make(w, 2 * HOUR, a), a),
+			    "of-the-first too-high high older-but-has-more low");
+	assert_string_equal(order(plan_make(w, 3 * HOUR, a), a),
+			    "of-the-first too-high low high older-but-has-more");
+	/* Never further than that. */
+	assert_string_equal(order(plan_make(w, 1000 * HOUR, a), a),
+			    "of-the-first too-high low high older-but-has-more");
+	world_put_aging(w, &(struct world_aging){0});
+	assert_string_equal(order(plan_make(w, 1000 * HOUR, a), a),
+			    "of-the-first too-high high older-but-has-more low");
+}
+
+/* An hour with one machine serves one pod, and brings one or none: with whatever priority, to whomever. */
+static int64_t longest_wait(struct arena *a, uint64_t seed, const struct world_aging *g)
+{
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+	int64_t since[200] = {0}, longest = 0;
+	bool waits[200] = {0};
+
+	t.name = "other";
+	world_put_tenant(w, &t);
+	world_put_aging(w, g);
+	add_machine(w, "m", "gpu");
+	for (int64_t h = 0; h < 199; h++) {
+		struct world_pod p =
+			worlds_pod(a, arena_printf(a, "%03lld", (long long)h), "nvidia.com/gpu=8");
+		const struct plan *plan;
+
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		p.priority = h ? (int64_t)(seed >> 33) % 100 : -1;
+		p.tenant = seed >> 60 & 1 ? "acme" : "other";
+		p.since = since[h] = h * HOUR;
+		waits[h] = true;
+		world_put_pod(w, &p);
+		if (!h) { /* so that one always waits */
+			p.name = "199";
+			waits[199] = true;
+			world_put_pod(w, &p);
+		}
+		plan = plan_make(w, h * HOUR, a);
+		assert_int_equal(plan->nclaims, 1);
+		for (size_t i = 0; i < plan->npods; i++)
+			if (plan->pods[i].outcome == PLAN_ON_NEW) {
+				waits[atoi(plan->pods[i].name)] = false;
+				assert_true(world_del_pod(w, plan->pods[i].tenant, "default",
+							  plan->pods[i].name));
+				break;
+			}
+		for (int64_t i = 0; i < 200; i++)
+			if (waits[i] && h - since[i] > longest)
+				longest = h - since[i];
+	}
+	return longest;
+}
+
+static void nobody_starves_behind_higher_priorities(void **state)
+{
+	bool starved = false;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		OWN(arena) a = arena_new();
+
+		/* 10 hours until any priority is reached, then those that were there before. */
+		assert_true(longest_wait(a, seed, &(struct world_aging){10, 100}) <= 14);
+		starved |= longest_wait(a, seed, &(struct world_aging){0}) > 60;
+	}
+	assert_true(starved);
 }
 
 static void names_are_compared_part_by_part(void **state)
@@ -954,6 +1091,9 @@ int main(void)
 		cmocka_unit_test(only_pending_pods_marked_unschedulable_are_demand),
 		cmocka_unit_test(the_queue_goes_by_priority_share_age_and_name),
 		cmocka_unit_test(tenants_take_turns_by_their_weights),
+		cmocka_unit_test(who_has_used_less_comes_first),
+		cmocka_unit_test(who_waits_long_rises_to_who_waits_with_more),
+		cmocka_unit_test(nobody_starves_behind_higher_priorities),
 		cmocka_unit_test(names_are_compared_part_by_part),
 		cmocka_unit_test(a_node_that_does_not_suit_keeps_nobody_from_sharing_a_new_machine),
 		cmocka_unit_test(pods_keep_the_seats_that_were_bought_for_them),

@@ -713,7 +713,7 @@ static void gpus_are_not_left_over_where_they_need_not_be(void **state)
 	(void)state;
 	p.types.v[2] = (struct world_instance_type){
 		"one", worlds_resources(a, "cpu=8,memory=64Gi,nvidia.com/gpu=1,pods=110"),
-		worlds_labels(a, "gpu=h100")};
+		worlds_labels(a, "gpu=h100"), 0};
 	world_put_provider(w, &p);
 	for (int i = 0; i < 9; i++)
 		add_machine(w, arena_printf(a, "o%d", i), "one");

@@ -98,13 +98,13 @@ struct world_provider worlds_provider(struct arena *a)
 	p.types.v = arena_calloc(a, 3, sizeof(*p.types.v));
 	p.types.v[p.types.n++] = (struct world_instance_type){
 		"gpu", worlds_resources(a, "cpu=64,memory=512Gi,nvidia.com/gpu=8,pods=110"),
-		worlds_labels(a, "gpu=h100")};
+		worlds_labels(a, "gpu=h100"), 0};
 	p.types.v[p.types.n++] = (struct world_instance_type){
 		"small", worlds_resources(a, "cpu=4,memory=8Gi,pods=10"),
-		worlds_labels(a, "disk=ssd")};
+		worlds_labels(a, "disk=ssd"), 0};
 	p.types.v[p.types.n++] = (struct world_instance_type){
 		"big", worlds_resources(a, "cpu=16,memory=64Gi,pods=110"),
-		worlds_labels(a, "cores=16")};
+		worlds_labels(a, "cores=16"), 0};
 	return p;
 }
 

@@ -1,0 +1,768 @@
+/*
+ * reclaim: a look at each machine that may be taken back, once; then who waits, one after the other.
+ *
+ * Machines that hold pods of one gang are one unit, whose root is the first of them (union-find).
+ */
+#include "planner/reclaim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "planner/gangs.h"
+#include "planner/groups.h"
+#include "planner/quota.h"
+#include "planner/supply.h"
+
+#define MILLI ((__int128)1000000)
+#define CPUS 100 /* as much as a GPU */
+#define BEFORE 64
+
+/* A machine that serves somebody, in a pool that allows it to be taken back. */
+struct candidate {
+	const struct world_claim *claim;
+	const struct world_load *load;
+	struct plan_tenant *tenant;
+	const struct world_pool *pool;
+	const struct world_stock *m;
+	__int128 lost;	  /* thousandths of a GPU times ms */
+	int64_t age;	  /* of the longest of its pods, ms */
+	int64_t priority; /* the highest of its pods */
+	size_t root;
+	/* Of a unit's root. */
+	struct {
+		size_t n, fits, next_order;
+		__int128 cost;
+		int64_t age;
+		bool barred;
+	} unit;
+	size_t next; /* of its unit; SIZE_MAX: none */
+	bool barred, taken;
+};
+
+/* A machine that comes to a tenant, and what is left of it. */
+struct coming {
+	const struct plan_tenant *tenant;
+	const struct world_stock *m;
+	int64_t *row;
+};
+
+struct reclaim {
+	struct planning *p;
+	struct queued **q; /* by place in the plan */
+	size_t n, at;
+	int64_t now;
+	struct candidate *v;
+	size_t nv;
+	struct coming *coming;
+	size_t ncoming, coming_cap;
+	const struct plan_class **before; /* who waits, is not served, and would take what comes */
+	size_t nbefore, before_cap;
+	size_t takes_cap;
+	bool looked;
+};
+
+/* --- what there is to take ----------------------------------------------------------------------- */
+
+/* Thousandths of a GPU; of who wants none, some for its CPUs. */
+static __int128 weight_of(const struct resources *r)
+{
+	const struct quantity *gpus = resources_get(r, PLANNING_GPU),
+			      *cpus = resources_get(r, "cpu");
+
+	return gpus && gpus->nano > 0 ? gpus->nano / MILLI : cpus ? cpus->nano / MILLI / CPUS : 0;
+}
+
+static int64_t way_of(const struct world_provider *p, const char *type)
+{
+	for (size_t i = 0; p && i < p->types.n; i++)
+		if (str_eq(p->types.v[i].name, type) && p->types.v[i].way_ms > 0)
+			return p->types.v[i].way_ms;
+	return RECLAIM_WAY_MS;
+}
+
+static int64_t way_of_machine(const struct reclaim *r, const struct world_machine *m)
+{
+	return way_of(world_find(r->p->w->providers, m->provider), m->instance_type);
+}
+
+static bool may_go(const struct world_claim *c, const struct world_pool *pool,
+		   const struct plan_tenant *t)
+{
+	return c->ready && !c->failed && !c->leaving && c->machine && pool && !pool->paused &&
+	       pool->reclaim != WORLD_RECLAIM_NEVER && t->it && !t->it->paused;
+}
+
+static int by_name(const void *x, const void *y)
+{
+	return strcmp(((const struct candidate *)x)->claim->name,
+		      ((const struct candidate *)y)->claim->name);
+}
+
+static void add_candidate(struct reclaim *r, const struct world_claim *c)
+{
+	struct plan_tenant *t = planning_tenant(r->p, c->tenant);
+	const struct world_pool *pool = world_find(r->p->w->pools, c->pool);
+	struct world_stock *m = c->machine ? map_get(r->p->w->machines, c->machine) : NULL;
+	struct world_host *h;
+
+	if (!m || !may_go(c, pool, t))
+		return;
+	h = world_find(r->p->w->nodes, arena_printf(r->p->a, "%s/%s", c->tenant, c->name));
+	r->v[r->nv++] = (struct candidate){.claim = c,
+					   .load = h ? h->load : NULL,
+					   .tenant = t,
+					   .pool = pool,
+					   .m = m,
+					   .priority = INT64_MIN,
+					   .barred = !h || h->node.unschedulable ||
+						     r->now - c->created_ms < RECLAIM_KEEP_MS};
+}
+
+static struct candidate *of_load(struct candidate *const *by, size_t n, const struct world_load *l)
+{
+	size_t from = 0, to = n;
+
+	while (from < to) {
+		const size_t mid = from + (to - from) / 2;
+
+		if (by[mid]->load == l)
+			return by[mid];
+		if (by[mid]->load < l)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return NULL;
+}
+
+static size_t root_of(struct reclaim *r, size_t i)
+{
+	while (r->v[i].root != i)
+		i = r->v[i].root = r->v[r->v[i].root].root;
+	return i;
+}
+
+static void add_pod(struct reclaim *r, struct candidate *c, const struct world_one *pod)
+{
+	const int64_t began = pod->since > 0 ? pod->since : c->claim->created_ms;
+
+	if (pod->daemon || pod->terminating)
+		return;
+	c->priority = pod->priority > c->priority ? pod->priority : c->priority;
+	if (r->now - began > c->age)
+		c->age = r->now - began;
+	if (!pod->saves && !c->claim->saves && r->now > began)
+		c->lost += weight_of(&pod->shape->pod.requests) * (r->now - began);
+}
+
+/* All that hold one of its pods are one unit; what holds one and may not go keeps all of them. */
+static void join_gang(struct reclaim *r, struct candidate *const *by, size_t n,
+		      const struct world_gang *g)
+{
+	struct candidate *first = NULL;
+	bool barred = false;
+
+	for (const struct world_member *m = g->first; m; m = m->after) {
+		struct candidate *c = m->pod->load ? of_load(by, n, m->pod->load) : NULL;
+		size_t a, b;
+
+		r->p->work += 2;
+		barred |= m->pod->load && !c;
+		if (!c)
+			continue;
+		first = first ? first : c;
+		a = root_of(r, (size_t)(first - r->v));
+		b = root_of(r, (size_t)(c - r->v));
+		r->v[a < b ? b : a].root = a < b ? a : b;
+	}
+	if (first && barred)
+		first->barred = true;
+}
+
+static int by_load_at(const void *x, const void *y)
+{
+	const struct candidate *a = *(struct candidate *const *)x,
+			       *b = *(struct candidate *const *)y;
+
+	return a->load < b->load ? -1 : a->load > b->load;
+}
+
+static void look_at_pods(struct reclaim *r)
+{
+	struct candidate **by = arena_calloc(r->p->a, r->nv + 1, sizeof(struct candidate *));
+	struct map_iter it;
+
+	for (size_t i = 0; i < r->nv; i++)
+		by[i] = &r->v[i];
+	qsort(by, r->nv, sizeof(struct candidate *), by_load_at);
+	map_for_each (it, r->p->w->pods) {
+		const struct world_one *pod = it.value;
+		struct candidate *c = pod->load ? of_load(by, r->nv, pod->load) : NULL;
+
+		r->p->work++;
+		if (c)
+			add_pod(r, c, pod);
+	}
+	map_for_each (it, r->p->w->gangs)
+		join_gang(r, by, r->nv, it.value);
+}
+
+/* A root is the first of its unit, so chains are in order. */
+static void make_units(struct reclaim *r)
+{
+	for (size_t i = r->nv; i-- > 0;) {
+		struct candidate *c = &r->v[i], *root = &r->v[root_of(r, i)];
+
+		if (c != root) {
+			c->next = root->next;
+			root->next = i;
+		}
+	}
+	for (size_t i = 0; i < r->nv; i++) {
+		struct candidate *c = &r->v[i], *root = &r->v[root_of(r, i)];
+
+		root->unit.n++;
+		root->unit.barred |= c->barred;
+		root->unit.age = c->age > root->unit.age ? c->age : root->unit.age;
+		root->unit.cost +=
+			c->lost + weight_of(&c->claim->capacity) * way_of_machine(r, &c->m->m);
+	}
+}
+
+static void look(struct reclaim *r)
+{
+	const struct world_list *claims = world_claims(r->p->w);
+
+	r->looked = true;
+	r->v = arena_calloc(r->p->a, claims->n + 1, sizeof(*r->v));
+	for (size_t i = 0; i < claims->n; i++)
+		add_candidate(r, claims->v[i]);
+	r->p->work += 10 * claims->n;
+	qsort(r->v, r->nv, sizeof(*r->v), by_name);
+	for (size_t i = 0; i < r->nv; i++) {
+		r->v[i].root = i;
+		r->v[i].next = SIZE_MAX;
+	}
+	if (!r->nv)
+		return;
+	look_at_pods(r);
+	make_units(r);
+}
+
+/* --- what would do ------------------------------------------------------------------------------- */
+
+/* The line of one of its pools by which the class would get that machine; NULL: none. */
+static const struct supply_line *line_of(const struct reclaim *r, const struct plan_class *c,
+					 const struct world_stock *m, const struct world_pool *from)
+{
+	const uint64_t plan = r->p->w->plan;
+
+	for (size_t i = 0; m->group->plan == plan && i < c->fit->npools; i++) {
+		const struct fit_pool *fp = &c->fit->pools[i];
+
+		for (size_t k = 0; fp->n && k < fp->pool->nlines; k++) {
+			const struct supply_line *l = &fp->pool->lines[k];
+
+			if (!str_eq(l->type->name, m->m.instance_type) ||
+			    !str_eq(l->provider->name, m->m.provider) ||
+			    !supply_has(fp->suits.lines, k) || !supply_fits(c, l) ||
+			    !supply_wiped_enough(&m->m, fp->pool->it))
+				continue;
+			if (fp->pool->it != from &&
+			    tally_passes(&fp->pool->tally, &fp->pool->it->limits,
+					 &l->type->capacity))
+				continue;
+			for (size_t o = l->first; o < l->first + l->noptions; o++)
+				if (supply_has(fp->suits.options, o) &&
+				    fp->pool->options[o].group &&
+				    fp->pool->options[o].group == m->group->supply)
+					return l;
+		}
+	}
+	return NULL;
+}
+
+static bool would_take(struct reclaim *r, const struct world_stock *m,
+		       const struct world_pool *pool)
+{
+	for (size_t i = 0; i < r->nbefore; i++) {
+		r->p->work += 4;
+		if (line_of(r, r->before[i], m, pool))
+			return true;
+	}
+	return false;
+}
+
+/* Whoever gives keeps its whole quota. */
+static bool is_borrowed(const struct plan_tenant *t, const struct resources *less)
+{
+	const struct quantity *of = resources_get(less, PLANNING_GPU);
+	const __int128 borrowed = quota_borrowed(t, PLANNING_GPU);
+
+	return of && of->nano > 0 && borrowed >= of->nano;
+}
+
+static bool stands_behind(const struct candidate *c, const struct queued *q)
+{
+	const int64_t gives = c->tenant->it->priority, waits = q->class_->tenant->it->priority;
+
+	return gives < waits || (gives == waits && c->priority <= q->priority);
+}
+
+static bool may_take(const struct candidate *c, const struct queued *q)
+{
+	const struct plan_tenant *t = q->class_->tenant;
+	const struct resources *capacity = &c->claim->capacity;
+
+	if (c->taken || c->tenant == t || !stands_behind(c, q))
+		return false;
+	if (t->cohort && c->tenant->cohort == t->cohort && is_borrowed(c->tenant, capacity) &&
+	    quota_has_own(t, capacity))
+		return true;
+	return c->pool->reclaim == WORLD_RECLAIM_LOWER_PRIORITY &&
+	       c->tenant->it->priority < t->it->priority && !quota_passes(t, capacity);
+}
+
+/* --- who waits ----------------------------------------------------------------------------------- */
+
+struct wish {
+	const struct queued *q;
+	size_t pods;		 /* that get a place together, or none does */
+	size_t machines;	 /* that it lacks for them */
+	size_t each;		 /* pods that one of them serves */
+	__int128 waited, weight; /* of the pods that come along */
+	size_t *roots, n;	 /* of the units that it takes */
+};
+
+static bool waits(const struct plan_pod *d)
+{
+	const size_t at = d->nreasons > 1 && d->reasons[0].code == PLAN_GANG;
+	const enum plan_reason_code code = d->nreasons ? d->reasons[at].code : PLAN_REASONS;
+
+	return code == PLAN_NO_MACHINE || code == PLAN_QUOTA;
+}
+
+/* Another tenant's going makes no room for it: its own bound is in the way. */
+static bool is_bound(struct reclaim *r, const struct queued *q)
+{
+	const struct plan_class *c = q->class_;
+
+	r->p->work += c->fit->npools;
+	for (size_t i = 0; i < c->fit->npools; i++)
+		for (size_t k = 0; c->fit->pools[i].n && k < c->fit->pools[i].pool->nlines; k++)
+			if (supply_has(c->fit->pools[i].suits.lines, k) &&
+			    supply_fits(c, &c->fit->pools[i].pool->lines[k]) &&
+			    !quota_is_bound(c->tenant,
+					    &c->fit->pools[i].pool->lines[k].type->capacity))
+				return false;
+	return true;
+}
+
+static size_t fits_in(const struct plan_class *c, const int64_t *row)
+{
+	int64_t n = INT64_MAX;
+
+	for (size_t i = 0; i < c->asks.n; i++)
+		if (c->asks.v[i].amount > 0) {
+			const int64_t left = row[c->asks.v[i].column];
+			const int64_t k = left > 0 ? left / c->asks.v[i].amount : 0;
+
+			n = k < n ? k : n;
+		}
+	return (size_t)(n < 1024 ? n : 1024);
+}
+
+static void fill(struct coming *x, const struct plan_class *c, size_t pods)
+{
+	for (size_t i = 0; i < c->asks.n; i++)
+		x->row[c->asks.v[i].column] = planning_sub(x->row[c->asks.v[i].column],
+							   c->asks.v[i].amount * (int64_t)pods);
+}
+
+static struct coming *add_coming(struct reclaim *r, const struct plan_tenant *t,
+				 const struct world_stock *m, const struct supply_line *l)
+{
+	struct coming *x;
+
+	r->coming = planning_wider(r->p->a, r->coming, &r->coming_cap, r->ncoming + 1,
+				 sizeof(*r->coming));
+	x = &r->coming[r->ncoming++];
+	*x = (struct coming){t, m, arena_calloc(r->p->a, r->p->ncolumns, sizeof(int64_t))};
+	planning_room(r->p, &l->type->capacity, x->row);
+	planning_take_overhead(r->p, t, NULL, x->row);
+	return x;
+}
+
+/* Pods that find room on what comes to their tenant anyway. */
+static size_t seat_on_coming(struct reclaim *r, const struct queued *q, size_t pods)
+{
+	for (size_t i = 0; i < r->ncoming && pods; i++) {
+		struct coming *x = &r->coming[i];
+		size_t n;
+
+		r->p->work += 2;
+		if (x->tenant != q->class_->tenant || q->cell->topology ||
+		    !line_of(r, q->class_, x->m, NULL))
+			continue;
+		n = fits_in(q->class_, x->row);
+		n = n < pods ? n : pods;
+		fill(x, q->class_, n);
+		pods -= n;
+	}
+	return pods;
+}
+
+/* Machines that are free, or on their way back, and would do: the first of the queue has the first of them. */
+static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods)
+{
+	struct plan_class *c = q->class_;
+
+	for (size_t i = 0; i < c->fit->npools; i++) {
+		const struct fit_pool *fp = &c->fit->pools[i];
+
+		for (size_t o = 0; fp->n && o < fp->pool->noptions && pods; o++) {
+			const struct supply_group *g = fp->pool->options[o].group;
+
+			for (size_t k = 0;
+			     g && supply_has(fp->suits.options, o) && k < g->n && pods; k++) {
+				struct world_stock *m = g->v[k];
+				const struct supply_line *l;
+				size_t n;
+
+				r->p->work++;
+				if ((!m->m.coming && !(m->m.offered && m->used != r->p->w->plan)) ||
+				    m->reclaimed == r->p->w->plan ||
+				    !(l = line_of(r, c, m, NULL)) ||
+				    quota_passes(c->tenant, &l->type->capacity))
+					continue;
+				m->reclaimed = r->p->w->plan;
+				quota_moves(r->p, NULL, c->tenant, &l->type->capacity);
+				n = q->cell->topology
+					    ? 1
+					    : fits_in(c, add_coming(r, c->tenant, m, l)->row);
+				n = n < pods ? n : pods;
+				if (!q->cell->topology)
+					fill(&r->coming[r->ncoming - 1], c, n);
+				pods -= n ? n : pods;
+			}
+		}
+	}
+	return pods;
+}
+
+/* What it and those like it that come along have waited for, and how much of them there is. */
+static void measure(struct reclaim *r, struct wish *w, size_t room)
+{
+	const struct queued *q = w->q;
+	const __int128 weight = weight_of(&q->class_->pod->requests);
+
+	for (size_t i = r->at, n = 0; i < r->n && n < room; i++) {
+		const struct queued *x = r->q[i];
+
+		r->p->work++;
+		if (x->class_ != q->class_ || x->gang != q->gang || x->pod->since <= 0 ||
+		    r->p->plan->pods[i].outcome != PLAN_NOTHING || r->now < x->pod->since)
+			continue;
+		w->waited += weight * (r->now - x->pod->since);
+		w->weight += weight;
+		n++;
+	}
+}
+
+/* What its waiting would come to: what is still to come, where a machine is known to come; else what was, and as much again as
+ * what is in the way has run. */
+static __int128 saved_by(const struct reclaim *r, const struct wish *w)
+{
+	const struct plan_expected *e = &r->p->plan->pods[w->q->at].expected;
+	int64_t left = INT64_MAX;
+
+	for (size_t i = 0; i < w->n; i++) {
+		const struct candidate *c = &r->v[w->roots[i]];
+		const int64_t after =
+			e->machine ? e->p50 - r->now - way_of_machine(r, &c->m->m) : c->unit.age;
+
+		left = after < left ? after : left;
+	}
+	return w->weight * left + (e->machine ? 0 : w->waited);
+}
+
+/* --- the set ------------------------------------------------------------------------------------- */
+
+/* From who has it, or from who waits back to there. */
+static void move(struct reclaim *r, const struct wish *w, struct candidate *c, bool take)
+{
+	struct plan_tenant *to = w->q->class_->tenant;
+
+	c->taken = take;
+	quota_moves(r->p, take ? c->tenant : to, take ? to : c->tenant, &c->claim->capacity);
+}
+
+static void give_back(struct reclaim *r, const struct wish *w, size_t root)
+{
+	for (size_t i = root; i != SIZE_MAX; i = r->v[i].next)
+		if (r->v[i].taken)
+			move(r, w, &r->v[i], false);
+}
+
+/* All of it is taken, so that nobody gives more than it may, or nothing. */
+static bool take_unit(struct reclaim *r, const struct wish *w, size_t root)
+{
+	struct candidate *u = &r->v[root];
+
+	if (u->root != root || u->unit.barred || u->taken)
+		return false;
+	u->unit.fits = 0;
+	for (size_t i = root; i != SIZE_MAX; i = r->v[i].next) {
+		struct candidate *c = &r->v[i];
+
+		planning_charge(r->p, w->q->class_->tenant, 4);
+		if (!may_take(c, w->q) || would_take(r, c->m, c->pool)) {
+			give_back(r, w, root);
+			return false;
+		}
+		u->unit.fits += line_of(r, w->q->class_, c->m, c->pool) != NULL;
+		move(r, w, c, true);
+	}
+	if (!u->unit.fits)
+		give_back(r, w, root);
+	return u->unit.fits > 0;
+}
+
+/* What a unit costs for each machine of it that would do. */
+static bool is_cheaper(const struct candidate *a, const struct candidate *b)
+{
+	const __int128 x = a->unit.cost * (__int128)b->unit.fits,
+		       y = b->unit.cost * (__int128)a->unit.fits;
+
+	return x != y ? x < y : strcmp(a->claim->name, b->claim->name) < 0;
+}
+
+static size_t cheapest(struct reclaim *r, const struct wish *w)
+{
+	size_t best = SIZE_MAX;
+
+	for (size_t i = 0; i < r->nv; i++) {
+		if (!take_unit(r, w, i))
+			continue;
+		give_back(r, w, i);
+		if (best == SIZE_MAX || is_cheaper(&r->v[i], &r->v[best]))
+			best = i;
+	}
+	return best;
+}
+
+static __int128 cost_of(const struct reclaim *r, const struct wish *w)
+{
+	__int128 sum = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		sum += r->v[w->roots[i]].unit.cost;
+	return sum;
+}
+
+/* Without the dearest that are not needed. */
+static void prune(struct reclaim *r, struct wish *w, size_t has)
+{
+	for (size_t i = w->n; i-- > 0;) {
+		const size_t fits = r->v[w->roots[i]].unit.fits;
+
+		if (has - fits < w->machines)
+			continue;
+		has -= fits;
+		give_back(r, w, w->roots[i]);
+		memmove(&w->roots[i], &w->roots[i + 1], (--w->n - i) * sizeof(*w->roots));
+	}
+}
+
+static bool seek(struct reclaim *r, struct wish *w)
+{
+	size_t has = 0, root;
+
+	w->roots = arena_calloc(r->p->a, w->machines + 1, sizeof(*w->roots));
+	while (has < w->machines && (root = cheapest(r, w)) != SIZE_MAX) {
+		w->roots[w->n++] = root;
+		(void)take_unit(r, w, root);
+		has += r->v[root].unit.fits;
+	}
+	if (has >= w->machines) {
+		prune(r, w, has);
+		if (cost_of(r, w) <= saved_by(r, w))
+			return true;
+	}
+	while (w->n)
+		give_back(r, w, w->roots[--w->n]);
+	return false;
+}
+
+static void say(struct reclaim *r, const struct wish *w)
+{
+	struct plan *plan = r->p->plan;
+	size_t pods = w->pods;
+
+	for (size_t k = 0; k < w->n; k++)
+		for (size_t i = w->roots[k]; i != SIZE_MAX; i = r->v[i].next) {
+			const struct candidate *c = &r->v[i];
+			const struct supply_line *l = line_of(r, w->q->class_, c->m, c->pool);
+
+			plan->takes = planning_wider(r->p->a, plan->takes, &r->takes_cap,
+						   plan->ntakes + 1, sizeof(*plan->takes));
+			plan->takes[plan->ntakes++] = (struct plan_take){
+				.claim = c->claim->name,
+				.machine = c->m->m.name,
+				.tenant = c->tenant->it->name,
+				.pool = c->pool->name,
+				.to = w->q->pod->tenant,
+				.ns = w->q->pod->ns,
+				.name = w->q->pod->name,
+				.borrowed = c->tenant->cohort == w->q->class_->tenant->cohort &&
+					    c->tenant->cohort};
+			if (l && !w->q->cell->topology) {
+				struct coming *x = add_coming(r, w->q->class_->tenant, c->m, l);
+				size_t n = fits_in(w->q->class_, x->row);
+
+				n = n < pods ? n : pods;
+				fill(x, w->q->class_, n);
+				pods -= n;
+			}
+		}
+}
+
+/* How many machines of the kind that it needs most, at least. */
+static size_t machines_for(struct reclaim *r, struct wish *w)
+{
+	size_t most = 0;
+
+	w->each = 1;
+	if (w->q->cell->topology)
+		return w->pods;
+	for (size_t i = 0; i < r->nv; i++) {
+		const struct supply_line *l = line_of(r, w->q->class_, r->v[i].m, r->v[i].pool);
+		size_t n;
+
+		if (!l)
+			continue;
+		planning_room(r->p, &l->type->capacity, r->p->scratch);
+		planning_take_overhead(r->p, w->q->class_->tenant, NULL, r->p->scratch);
+		n = fits_in(w->q->class_, r->p->scratch);
+		/* Of kinds that differ the smallest counts: none too few are taken. */
+		most = !most || (n && n < most) ? n : most;
+	}
+	w->each = most;
+	return most ? (w->pods + most - 1) / most : 0;
+}
+
+/* Pods of a gang that differ are not counted out: they wait for what comes free. */
+static bool is_alike(const struct plan_gang *g)
+{
+	for (size_t i = 1; i < g->n; i++)
+		if (g->v[i]->class_ != g->v[0]->class_)
+			return false;
+	return true;
+}
+
+static bool serve(struct reclaim *r, const struct queued *q)
+{
+	struct wish w = {.q = q, .pods = q->gang ? q->gang->need : 1};
+
+	w.pods = seat_on_coming(r, q, w.pods);
+	w.pods = give_coming(r, q, w.pods);
+	if (!w.pods)
+		return true;
+	if (!r->looked)
+		look(r);
+	if (!r->nv || (q->gang && !is_alike(q->gang)))
+		return false;
+	w.machines = machines_for(r, &w);
+	if (!w.machines)
+		return false;
+	measure(r, &w, q->gang ? q->gang->need : w.each);
+	if (!seek(r, &w))
+		return false;
+	say(r, &w);
+	return true;
+}
+
+static bool is_before(const struct reclaim *r, const struct plan_class *c)
+{
+	for (size_t i = 0; i < r->nbefore; i++)
+		if (r->before[i] == c)
+			return true;
+	return false;
+}
+
+/* Where too many wait in vain there is nothing for who comes after them. */
+static void stays_before(struct reclaim *r, const struct plan_class *c)
+{
+	if (r->nbefore == BEFORE) {
+		r->n = r->at;
+		return;
+	}
+	r->before = planning_wider(r->p->a, r->before, &r->before_cap, r->nbefore + 1,
+				 sizeof(struct plan_class *));
+	r->before[r->nbefore++] = c;
+}
+
+/* Served by somebody who goes; those that it is not, and that would take what comes, are before all that follow. */
+static void try_one(struct reclaim *r, const struct queued *q)
+{
+	const bool may = waits(&r->p->plan->pods[r->at]);
+
+	if (is_before(r, q->class_) || (may && is_bound(r, q)))
+		return;
+	if (may && serve(r, q))
+		return;
+	r->p->plan->waits_for_more |= may && r->nv;
+	stays_before(r, q->class_);
+}
+
+bool reclaim_next(struct reclaim *r)
+{
+	const struct queued *q;
+
+	if (r->at >= r->n)
+		return false;
+	q = r->q[r->at];
+	planning_charge(r->p, q->class_->tenant, 2);
+	if (r->p->plan->pods[r->at].outcome == PLAN_NOTHING && q->class_->of_new.v &&
+	    !q->class_->refused && !q->class_->tenant->over && (!q->gang || q->gang->turn == q))
+		try_one(r, q);
+	r->at++;
+	return true;
+}
+
+static bool is_allowed(const struct planning *p)
+{
+	struct map_iter it;
+
+	map_for_each (it, p->w->pools) {
+		const struct world_pool *pool = ((struct world_object *)it.value)->it;
+
+		if (pool->reclaim != WORLD_RECLAIM_NEVER && !pool->paused)
+			return true;
+	}
+	return false;
+}
+
+struct reclaim *reclaim_new(struct planning *p, struct queued **q, size_t n, int64_t now_ms)
+{
+	struct reclaim *r = arena_new_obj(p->a, struct reclaim);
+	const struct world_list *claims = world_claims(p->w);
+
+	*r = (struct reclaim){.p = p, .now = now_ms};
+	if (!is_allowed(p))
+		return r;
+	/* What leaves is given back already: it is on its way. */
+	for (size_t i = 0; i < claims->n; i++) {
+		const struct world_claim *c = claims->v[i];
+
+		if (c->leaving && c->machine)
+			quota_moves(p, planning_tenant(p, c->tenant), NULL, &c->capacity);
+	}
+	p->work += claims->n;
+	r->n = n;
+	r->q = arena_calloc(p->a, n + 1, sizeof(struct queued *));
+	for (size_t i = 0; i < n; i++)
+		r->q[q[i]->at] = q[i];
+	return r;
+}
