@@ -4,10 +4,12 @@
     tests/real/netris_job.py [--folder FOLDER]
 
 `drover sim netris` stands for the controller and its switches: each port that a switch really moves moves the bridge that the
-virtual machine's tap is in, by examples/exec-fabric/bridge-move.  Two tenants' pods get a machine each: it reaches its own
-tenant's API server and not the other's.  Then it is taken back, and in quarantine it reaches the agent endpoint alone.  Last a
-switch lies: it says that it moves ports, and does not.  What the controller tells cannot show that, which is why its proof
-is Weak; the machine reaches nothing of the tenant that it was to go to, and its pod does not run.
+virtual machine's tap is in, by examples/exec-fabric/bridge-move.  Two tenants' pods get a machine each, one by an L4 load
+balancer, which carries only while the controller lists it as drover made it, one by a VIP in the tenant's V-net.  Each segment
+has an address that answers there alone, so the machines prove by packets where they are, and both tenants want no less than
+Strong.  Then one is taken back, and in quarantine it reaches the agent endpoint alone.  Last a switch lies: it says that it
+moves ports, and does not.  What the controller tells cannot show that, and is Weak by itself; the machine reaches nothing of
+the tenant that it was to go to, and its pod does not run.
 """
 import argparse
 import json
@@ -16,6 +18,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -26,21 +29,64 @@ from testbed import pace, process  # noqa: E402
 
 CLUSTERS = {"quarantine": "br-q", "provisioning": "br-p", "tenant/team-a": "br-a", "tenant/team-b": "br-b", "none": "br-n"}
 PREFIX = "drover-netris"
+ANSWERS = {"quarantine": "10.77.0.1", "provisioning": "10.77.0.2", "tenant/team-a": "10.77.0.3", "tenant/team-b": "10.77.0.4"}
+BALANCER = "10.77.1.10"
+VIP = "10.20.0.10"  # of the V-net that the controller makes first
+LOOK_S = 1
+
+
+class Balancers:
+    """The load balancers that the controller lists are there, and no others."""
+
+    def __init__(self, f):
+        self.f, self.there, self.looked, self.opener = f, {}, 0.0, None
+
+    def login(self):
+        f = self.f
+        tls = ssl.create_default_context(cafile=f.folder / "netris/ca.crt")
+        self.opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=tls), urllib.request.HTTPCookieProcessor())
+        body = {"user": "drover", "password": (f.folder / "netris/password").read_text(), "auth_scheme_id": 1}
+        self.opener.open(urllib.request.Request(f"{f.url}/api/auth", data=json.dumps(body).encode(),
+                                                headers={"Content-Type": "application/json"}), timeout=30).close()
+
+    def listed(self):
+        """(address, port) -> the port of its first backend."""
+        if not self.opener:
+            self.login()
+        with self.opener.open(f"{self.f.url}/api/v2/l4lb", timeout=30) as reply:
+            return {(b["ip"], int(b["port"])): int(b["backendIps"][0]["port"]) for b in json.load(reply)["data"]
+                    if b["status"] == "enable"}
+
+    def look(self):
+        if time.monotonic() - self.looked < LOOK_S:
+            return
+        now = self.listed()
+        for at in [at for at in self.there if at not in now]:
+            self.there.pop(at).stop()
+        for (address, port), backend in now.items():
+            if (address, port) not in self.there:
+                self.there[address, port] = self.f.network.allow("tenant/team-a", port, backend, address)
+        self.looked = time.monotonic()
 
 
 class Switched(fleet.Fleet):
-    proof = "Weak"
+    later = ("team-a",)  # so that the first V-net is of team-b
 
     def __init__(self, folder, machines):
         super().__init__(folder, machines=machines, prefix=PREFIX, isolated=True)
         self.network.segments = dict(CLUSTERS)
         self.sim = self.url = None
         self.count = machines
+        for name, guest in (("team-a", BALANCER), ("team-b", VIP)):
+            self.tenants[name] = testbed.ControlPlane(name, self.folder / name, guest=guest)
+        self.balancers = Balancers(self)
 
     def may_reach(self):
-        agent = self.ports["agent"]
-        return {"quarantine": [agent], "provisioning": [agent, self.files.port],
-                **{f"tenant/{name}": [plane.port] for name, plane in self.tenants.items()}}
+        """Segment -> the (host, port) that it reaches."""
+        agent, gate = self.ports["agent"], testbed.network.GATEWAY
+        return {"quarantine": [(gate, agent)], "provisioning": [(gate, agent), (gate, self.files.port)],
+                "tenant/team-a": [(BALANCER, self.tenants["team-a"].port)],
+                "tenant/team-b": [(VIP, self.tenants["team-b"].port)]}
 
     def write_driver_config(self, provider, names=None):
         names = [f"{PREFIX}-{n}" for n in range(self.count)]
@@ -53,7 +99,14 @@ class Switched(fleet.Fleet):
         return path
 
     def start_network(self):
-        super().start_network()
+        self.network.start()
+        for segment, address in ANSWERS.items():
+            self.network.answers(segment, address)
+        self.network.answers("tenant/team-a", BALANCER)  # which leads nowhere before there is a load balancer
+        self.network.answers("tenant/team-b", VIP)
+        for segment, places in self.may_reach().items():
+            for address, port in places if segment != "tenant/team-a" else ():
+                self.network.allow(segment, port, address=address)
         port = process.free_port()
         self.url = f"https://127.0.0.1:{port}"
         self.sim = process.Process("netris", self.folder, [
@@ -64,9 +117,25 @@ class Switched(fleet.Fleet):
 
     def provider_network(self):
         return {"type": "netris", "segments": {"quarantine": "quarantine", "provisioning": "provisioning"},
+                "probe": {name: [ANSWERS[name]] for name in ("quarantine", "provisioning")},
                 "netris": {"endpoint": self.url, "credentialsSecretRef": {"name": "netris"},
                            "tls": {"caSecretRef": {"name": "netris-ca"}}, "site": "hall", "template": "gpu-tenant",
                            "hostServers": ["host-1"]}}
+
+    def virtual_cluster(self, name):
+        vc, port = super().virtual_cluster(name), self.tenants[name].port
+        del vc["spec"]["joinEndpoint"]
+        way = {"team-a": {"via": "l4lb", "address": f"{BALANCER}:{port}", "backends": [f"10.77.2.10:{port}"]},
+               "team-b": {"via": "vip", "address": f"{VIP}:{port}"}}[name]
+        vc["spec"]["network"] = {"probe": [ANSWERS[f"tenant/{name}"]], "requireProof": "Strong",
+                                 "apiServer": {**way, "providerRef": {"name": "rack"}}}
+        return vc
+
+    def way(self, name):
+        """What is said of the way to its API server."""
+        conditions = self.get("virtualclusters", name).get("status", {}).get("conditions", [])
+        return next((c["status"], c["reason"]) for c in [*conditions, {"type": "APIServerWay", "status": "", "reason": ""}]
+                    if c["type"] == "APIServerWay")
 
     def apply_objects(self):
         made = self.folder / "netris"
@@ -78,6 +147,7 @@ class Switched(fleet.Fleet):
     def check(self):
         super().check()
         self.sim.check()
+        self.balancers.look()
 
     def stop(self):
         super().stop()
@@ -92,14 +162,24 @@ class Switched(fleet.Fleet):
 
     def reaches(self, segment):
         """What of all there is on this machine a guest of that segment reaches."""
-        all_ports = sorted({port for ports in self.may_reach().values() for port in ports})
-        found = self.network.reaches(segment, [(testbed.network.GATEWAY, port) for port in all_ports])
-        return sorted(port for _, port in found)
+        return sorted(self.network.reaches(segment, sorted({at for places in self.may_reach().values() for at in places})))
 
 
 def segments_reach_what_they_may(f):
     for segment, ports in f.may_reach().items():
         assert f.reaches(segment) == sorted(ports), (segment, f.reaches(segment), ports)
+
+
+def proved_by_packets(f, tenants):
+    """Each machine was asked in the segment that it is in, and the API server is part of that."""
+    for name, status in f.states().items():
+        tenant = (status.get("tenant") or {}).get("name")
+        if tenant in tenants and status["state"] == "serving":
+            probe = status["network"]["probe"]
+            assert (probe.get("apiServer"), probe.get("leak"), probe.get("message")) == (True, None, None), (name, probe)
+            assert (status["network"]["segment"], status["network"]["proof"]) == (f"tenant/{tenant}", "Strong"), (name, status)
+            tenants = [t for t in tenants if t != tenant]
+    assert not tenants, tenants
 
 
 def network_check(f):
@@ -112,12 +192,18 @@ def network_check(f):
 def run(f, pods):
     f.start()
     f.wait_state("free", limit_s=400)
+    f.until("a VIP", lambda: f.way("team-b") == ("True", "VIP"), 120)
+    assert not f.balancers.listed(), f.balancers.listed()
+    f.host.apply(f.virtual_cluster("team-a"))
+    f.until("a load balancer", lambda: f.way("team-a") == ("True", "Healthy"), 120)
     f.view.done()
+    assert f.balancers.listed() == {(BALANCER, f.tenants["team-a"].port): f.tenants["team-a"].port}, f.balancers.listed()
     network_check(f)
     took = main_job.run_pods(f, pods)
     f.view.done()
     main_job.check(f, pods)
     main_job.secrets_kept(f)
+    proved_by_packets(f, [tenant for tenant, _ in pods])
     assert (f.folder / "netris/password").read_text() not in (f.folder / "drover.log").read_text(errors="replace")
     segments_reach_what_they_may(f)
     print("pods Running after " + ", ".join(f"{s:.0f} s" for s in took.values()), flush=True)

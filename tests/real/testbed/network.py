@@ -111,10 +111,10 @@ class Place:
 
 
 class Forwarder:
-    """GATEWAY:port in a namespace, carried on to 127.0.0.1:target of this process' own."""
+    """address:port in a namespace, carried on to 127.0.0.1:target of this process' own."""
 
-    def __init__(self, netns, port, target):
-        self.netns, self.port, self.target = netns, port, target
+    def __init__(self, netns, port, target, address=GATEWAY):
+        self.netns, self.port, self.target, self.address = netns, port, target, address
         self.listener = None
         self.error = None
         ready = threading.Event()
@@ -126,7 +126,7 @@ class Forwarder:
     def _run(self, ready):
         try:
             _enter(NETNS / self.netns)
-            self.listener = socket.create_server((GATEWAY, self.port), backlog=64)
+            self.listener = socket.create_server((self.address, self.port), backlog=64)
             _enter("/proc/self/ns/net")  # threads and connections from here on: outside again
         except OSError as e:
             self.error = e
@@ -254,9 +254,14 @@ class Network:
 
     # -- use
 
-    def allow(self, segment, port, target=None):
-        """The segment reaches GATEWAY:port, which is this machine's 127.0.0.1:target."""
-        self.forwarders.append(Forwarder(self._side(self.segments[segment]), port, target or port))
+    def allow(self, segment, port, target=None, address=GATEWAY):
+        """The segment reaches address:port, which is this machine's 127.0.0.1:target."""
+        self.forwarders.append(Forwarder(self._side(self.segments[segment]), port, target or port, address))
+        return self.forwarders[-1]
+
+    def answers(self, segment, address):
+        """That address answers in the segment, and in no other: its side has it, to which GATEWAY leads."""
+        ip("address", "add", f"{address}/32", "dev", "eth0", netns=self._side(self.segments[segment]))
 
     def port(self, machine):
         """The interface that is this machine's port: in no segment yet."""

@@ -54,8 +54,10 @@ class ControlPlane:
     the first is waited for.  folder holds data, keys and logs."""
 
     def __init__(self, name, folder, algorithm="ECDSA-P256", apiserver_args=(),
-                 durable=False):
+                 durable=False, guest=GUEST_SEES_HOST):
+        """guest: the address at which virtual machines see it."""
         self.name = name
+        self.guest = guest
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.algorithm = algorithm
@@ -68,7 +70,7 @@ class ControlPlane:
         self.kubeconfig = self.folder / "admin.conf"         # server as this machine sees it
         self.guest_kubeconfig = self.folder / "guest.conf"   # as a virtual machine sees it
         self.server = f"https://127.0.0.1:{self.port}"
-        self.guest_endpoint = f"{GUEST_SEES_HOST}:{self.port}"
+        self.guest_endpoint = f"{guest}:{self.port}"
         self.processes = []
         self._tls = None
 
@@ -93,7 +95,7 @@ class ControlPlane:
         self._spawn("kube-apiserver", [
             kube / "kube-apiserver", f"--etcd-servers=http://127.0.0.1:{self.etcd_port}",
             "--bind-address=127.0.0.1", f"--secure-port={self.port}",
-            f"--advertise-address={GUEST_SEES_HOST}",
+            f"--advertise-address={self.guest}",
             f"--tls-cert-file={pki}/apiserver.crt",
             f"--tls-private-key-file={pki}/apiserver.key",
             f"--client-ca-file={pki}/ca.crt",
@@ -275,7 +277,7 @@ class ControlPlane:
     def _write_config(self, name, pki):
         path = self.folder / name
         path.write_text(KUBEADM_CONFIG.format(name=self.name, port=self.port, pki=pki,
-                                              guest=GUEST_SEES_HOST, algorithm=self.algorithm))
+                                              guest=self.guest, algorithm=self.algorithm))
         return path
 
     def _make_pki(self):
