@@ -3,13 +3,15 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/mem.h"
 
 struct watch {
 	struct watches *of;
 	void *arg;
 	int fd;
-	bool ours;   /* watch_closed() will come */
+	bool ours;   /* opened here */
+	ino_t inode; /* of ours: which socket it is */
 	bool wanted; /* by libcurl */
 	struct loop_fd *loop_fd;
 };
@@ -24,6 +26,19 @@ static struct watch *watch_of(const struct watches *ws, int fd)
 {
 	assert(fd >= 0);
 	return (size_t)fd < ws->n ? ws->v[fd] : NULL;
+}
+
+static ino_t inode_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+/* Still the socket that was opened here: libcurl closes one whose connection never stood without a word. */
+static bool is_ours(const struct watch *w)
+{
+	return w->ours && w->inode && inode_of(w->fd) == w->inode;
 }
 
 static void watch_free(struct watch *w)
@@ -74,8 +89,12 @@ static struct watch *watch_new(struct watches *ws, int fd, void *arg)
 
 void watch_opened(struct watches *ws, int fd, void *arg)
 {
+	struct watch *w;
+
 	watch_free(watch_of(ws, fd)); /* of a descriptor that was closed unseen */
-	watch_new(ws, fd, arg)->ours = true;
+	w = watch_new(ws, fd, arg);
+	w->ours = true;
+	w->inode = inode_of(fd);
 }
 
 void watch_closed(struct watches *ws, int fd)
@@ -87,10 +106,12 @@ void watch_want(struct watches *ws, int fd, int events, void *arg)
 {
 	struct watch *w = watch_of(ws, fd);
 
-	if (!events && (!w || !w->ours)) {
+	if (w && !(w->wanted && events) && !is_ours(w)) {
 		watch_free(w);
-		return;
+		w = NULL;
 	}
+	if (!w && !events)
+		return;
 	if (!w)
 		w = watch_new(ws, fd, arg);
 	w->wanted = events;

@@ -564,6 +564,62 @@ static void a_kept_connection_that_the_server_closes_does_not_keep_the_loop_busy
 	rig_stop(&r);
 }
 
+/* Nobody answers the connection: a machine without power, a network that drops.  libcurl closes such a socket unseen. */
+static void a_connection_that_never_stands_leaves_nothing_watched(void **state)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t n = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM, 0), full[4], pair[8][2];
+	struct http_peer *old;
+	char url[64];
+	struct rig r;
+	struct got g;
+	struct err e;
+
+	(void)state;
+	rig_start(&r, true);
+	old = r.p;
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(listen(fd, 0), 0); /* and nobody accepts */
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &n), 0);
+	for (size_t i = 0; i < 4; i++) {
+		full[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		(void)!connect(full[i], (struct sockaddr *)&a, sizeof(a));
+	}
+	str_format(url, sizeof(url), "http://127.0.0.1:%u/", ntohs(a.sin_port));
+	r.p = http_peer_new(r.h, &(struct http_peer_spec){.base_url = url, .plain_ok = true}, &e);
+	for (int i = 0; i < 3; i++) {
+		struct loop_group *others = loop_group_new(r.loop, "others");
+		struct loop_fd *watched[8];
+
+		rig_call(&r, &g, (struct http_call){.path = "/", .timeout_ms = 50});
+		rig_done(&r, &g);
+		assert_true(g.failed);
+		assert_int_equal(g.err.kind, ERR_TIMEOUT);
+		/* Its number is somebody else's now. */
+		for (size_t k = 0; k < 8; k++) {
+			assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair[k]), 0);
+			watched[k] = loop_fd(others, pair[k][0], on_raw, NULL);
+			loop_fd_want(watched[k], LOOP_READ);
+		}
+		rig_run_ms(&r, 20);
+		for (size_t k = 0; k < 8; k++) {
+			loop_fd_free(watched[k]);
+			close(pair[k][0]);
+			close(pair[k][1]);
+		}
+		loop_group_free(others);
+	}
+	for (size_t i = 0; i < 4; i++)
+		close(full[i]);
+	close(fd);
+	http_peer_free(r.p);
+	r.p = old;
+	rig_get(&r, &g, "/hello/x");
+	assert_int_equal(g.status, 200);
+	rig_stop(&r);
+}
+
 int main(void)
 {
 #define ENTRY(name) cmocka_unit_test(over_tls_##name),
@@ -582,6 +638,7 @@ int main(void)
 		cmocka_unit_test(only_what_changes_nothing_is_sent_twice),
 		cmocka_unit_test(
 			a_kept_connection_that_the_server_closes_does_not_keep_the_loop_busy),
+		cmocka_unit_test(a_connection_that_never_stands_leaves_nothing_watched),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
