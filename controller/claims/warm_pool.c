@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "controller/claims/stop_line.h"
 #include "controller/claims/world_sync.h"
+#include "controller/core/claim_index.h"
 #include "controller/rules/machine.h"
 #include "planner/plan.h"
 
@@ -258,7 +259,9 @@ static bool kick_if_other(const struct kube_entry *en, void *arg)
 	struct object_ref want;
 	bool on = warm_pool_wish(w, m->meta.name, &want) == WARM_POOL_ON;
 
-	if (str_eq(m->status.state, "free"))
+	/* One that a claim names is the claim's, or was until now: nothing is wished of it yet. */
+	if (str_eq(m->status.state, "free") &&
+	    !claim_index_count(w->c, CLAIM_BY_MACHINE, m->meta.name))
 		map_put(w->looked, m->meta.name, w);
 	if (on != (is != NULL) ||
 	    (on && !(str_eq(is->name, want.name) && str_eq(is->uid, want.uid))))

@@ -433,6 +433,7 @@ static void one_made_again_under_its_name_begins_anew(void **state)
 	w.refused = NULL;
 	cluster_ask(&w.host, "PATCH", TEAM_A, json_pack("{s:{s:n}}", "metadata", "finalizers"),
 		    NULL, NULL);
+	world_wait(&w, vc_is_gone, &w, 10, "the first team-a is gone");
 	make_again(&w, was);
 	wait_said(&w, "True Healthy", 120);
 	world_do(&w, &w.host, "DELETE", TEAM_A, NULL);
