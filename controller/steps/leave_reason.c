@@ -347,27 +347,23 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 {
 	const struct machine_leave *was = l->m->status.leave;
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
-	int64_t since;
+	int64_t since, ends;
 
 	if (!was || !disruption_is_ours(was->reason) || str_eq(was->reason, LEAVE_ASLEEP))
 		return (struct leave){0};
-	if (str_eq(was->reason, LEAVE_EXPIRED) || str_eq(was->reason, LEAVE_RECLAIMED))
-		return (struct leave){
-			.reason = str_eq(was->reason, LEAVE_EXPIRED) ? LEAVE_EXPIRED
-								     : LEAVE_RECLAIMED,
-			.deadline = l->m->status.state_since + n->spec.termination_grace_period +
-				    clock_jumps_since(l->c, l->m->status.state_since)};
+	ends = l->m->status.state_since + n->spec.termination_grace_period +
+	       clock_jumps_since(l->c, l->m->status.state_since);
+	if (str_eq(was->reason, LEAVE_EXPIRED))
+		return (struct leave){.reason = LEAVE_EXPIRED, .deadline = ends};
+	if (str_eq(was->reason, LEAVE_RECLAIMED))
+		return (struct leave){.reason = LEAVE_RECLAIMED, .deadline = ends};
 	/* What kept its pods off other Nodes came up since: it is needed after all. */
-	if (str_eq(was->reason, LEAVE_UNDERUSED))
-		return l->all->spec.underused && underused_needs(l->all->spec.underused,
-								 n->spec.virtual_cluster_ref.name)
-			       ? (struct leave){0}
-			       : (struct leave){.reason = LEAVE_UNDERUSED,
-						.deadline = l->m->status.state_since +
-							    n->spec.termination_grace_period +
-							    clock_jumps_since(
-								    l->c, l->m->status.state_since),
-						.stop = true};
+	if (str_eq(was->reason, LEAVE_UNDERUSED)) {
+		if (l->all->spec.underused &&
+		    underused_needs(l->all->spec.underused, n->spec.virtual_cluster_ref.name))
+			return (struct leave){0};
+		return (struct leave){.reason = LEAVE_UNDERUSED, .deadline = ends, .stop = true};
+	}
 	if (t && tenant_usable(t) && tenant_pods_on(t, n->meta.name, &since))
 		return (struct leave){0};
 	return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};

@@ -76,7 +76,8 @@ static struct world *hosts(unsigned n)
 	struct world *w = bench_world(n / 6 + BENCH_TYPES, BENCH_TYPES, 1);
 	struct label label = {"app", "web"};
 	struct requirement of = {"app", SELECTOR_IN, (const char *[]){"web"}, 1};
-	struct world_topology t = {WORLD_SPREAD, BENCH_HOST, 3, {&of, 1}, NULL, 0, false};
+	struct world_topology t = {
+		.kind = WORLD_SPREAD, .key = BENCH_HOST, .max_skew = 3, .pods = {&of, 1}};
 	const struct world_pod like = {.labels = {&label, 1}, .topology = {&t, 1}};
 
 	for (unsigned i = 0; i < n; i++)
@@ -95,9 +96,9 @@ static struct world *apps(unsigned n)
 		struct requirement of = {"app", SELECTOR_IN, &own, 1},
 				   against = {"app", SELECTOR_IN, &enemy, 1};
 		struct world_topology t[] = {
-			{WORLD_SPREAD, BENCH_ZONE, 1, {&of, 1}, NULL, 0, false},
-			{WORLD_APART, BENCH_HOST, 0, {&of, 1}, NULL, 0, false},
-			{WORLD_APART, BENCH_HOST, 0, {&against, 1}, NULL, 0, false},
+			{.kind = WORLD_SPREAD, .key = BENCH_ZONE, .max_skew = 1, .pods = {&of, 1}},
+			{.kind = WORLD_APART, .key = BENCH_HOST, .pods = {&of, 1}},
+			{.kind = WORLD_APART, .key = BENCH_HOST, .pods = {&against, 1}},
 		};
 		const struct world_pod like = {.labels = {&label, 1}, .topology = {t, 3}};
 
@@ -156,8 +157,10 @@ static struct world *racks(unsigned n)
 		const char *own = job;
 		struct label label = {"job", job};
 		struct requirement of = {"job", SELECTOR_IN, &own, 1};
-		struct world_topology t = {
-			i % 2 ? WORLD_APART : WORLD_SPREAD, RACK, 1, {&of, 1}, NULL, 0, false};
+		struct world_topology t = {.kind = i % 2 ? WORLD_APART : WORLD_SPREAD,
+					   .key = RACK,
+					   .max_skew = 1,
+					   .pods = {&of, 1}};
 		const struct world_pod like = {.labels = {&label, 1}, .topology = {&t, 1}};
 
 		(void)str_format(job, sizeof(job), "job-%u", (i & 1) + i / 32 * 2);
@@ -223,8 +226,9 @@ static struct bench_figure incremental(unsigned n)
 	OWN(world) w = bench_world(BENCH_TYPES, BENCH_TYPES, 1);
 	struct label label = {"app", "web"};
 	struct requirement of = {"app", SELECTOR_IN, (const char *[]){"web"}, 1};
-	struct world_topology t[] = {{WORLD_SPREAD, BENCH_ZONE, 1, {&of, 1}, NULL, 0, false},
-				     {WORLD_SPREAD, BENCH_HOST, 20, {&of, 1}, NULL, 0, false}};
+	struct world_topology t[] = {
+		{.kind = WORLD_SPREAD, .key = BENCH_ZONE, .max_skew = 1, .pods = {&of, 1}},
+		{.kind = WORLD_SPREAD, .key = BENCH_HOST, .max_skew = 20, .pods = {&of, 1}}};
 	const struct world_pod like = {.labels = {&label, 1}, .topology = {t, 2}};
 	struct bench_figure best = {0};
 

@@ -71,7 +71,8 @@ static inline void bench_put_provider(struct world *w, unsigned zone, unsigned m
 			"memory",
 			quantity_of((int64_t)(i + 1) * 2048 * BENCH_MIB - 10 * BENCH_MIB)};
 		capacity[i][2] = (struct resource){"pods", quantity_of((int64_t)(i + 1) * 10)};
-		types[i] = (struct world_instance_type){names[i], {capacity[i], 3}, {&label, 1}};
+		types[i] = (struct world_instance_type){
+			.name = names[i], .capacity = {capacity[i], 3}, .labels = {&label, 1}};
 	}
 	world_put_provider(
 		w, &(struct world_provider){.name = provider, .types = {types, BENCH_TYPES}});

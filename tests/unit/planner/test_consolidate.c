@@ -154,7 +154,7 @@ static void several_nodes_go_at_once_and_share_what_room_there_is(void **state)
 	stop(&s);
 }
 
-/* Else a fleet that shrinks would only move what is left to and fro. */
+/* Else a fleet that shrinks would only move what is left about. */
 static void an_empty_node_takes_nothing(void **state)
 {
 	struct set s = start();
