@@ -193,8 +193,8 @@ static void tell(struct planning *p, const struct plan_gang *g)
 {
 	struct plan *out = p->plan;
 
-	out->holds =
-		planning_wider(p->a, out->holds, &p->holds_cap, out->nholds + 1, sizeof(*out->holds));
+	out->holds = planning_wider(p->a, out->holds, &p->holds_cap, out->nholds + 1,
+				    sizeof(*out->holds));
 	out->holds[out->nholds++] = (struct plan_hold){.tenant = g->tenant->it->name,
 						       .gang = gang_key(g->it),
 						       .free = g->held,

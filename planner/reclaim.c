@@ -386,7 +386,7 @@ static struct coming *add_coming(struct reclaim *r, const struct plan_tenant *t,
 	struct coming *x;
 
 	r->coming = planning_wider(r->p->a, r->coming, &r->coming_cap, r->ncoming + 1,
-				 sizeof(*r->coming));
+				   sizeof(*r->coming));
 	x = &r->coming[r->ncoming++];
 	*x = (struct coming){t, m, arena_calloc(r->p->a, r->p->ncolumns, sizeof(int64_t))};
 	planning_room(r->p, &l->type->capacity, x->row);
@@ -606,7 +606,7 @@ static void say(struct reclaim *r, const struct wish *w)
 			const struct supply_line *l = line_of(r, w->q->class_, c->m, c->pool);
 
 			plan->takes = planning_wider(r->p->a, plan->takes, &r->takes_cap,
-						   plan->ntakes + 1, sizeof(*plan->takes));
+						     plan->ntakes + 1, sizeof(*plan->takes));
 			plan->takes[plan->ntakes++] = (struct plan_take){
 				.claim = c->claim->name,
 				.machine = c->m->m.name,
@@ -699,7 +699,7 @@ static void stays_before(struct reclaim *r, const struct plan_class *c)
 		return;
 	}
 	r->before = planning_wider(r->p->a, r->before, &r->before_cap, r->nbefore + 1,
-				 sizeof(struct plan_class *));
+				   sizeof(struct plan_class *));
 	r->before[r->nbefore++] = c;
 }
 
