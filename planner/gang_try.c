@@ -39,7 +39,7 @@ struct gang_try {
 	size_t norder;
 	struct block *fresh;	  /* bins of the claims that this try opened */
 	bool stock;		  /* it may open some */
-	struct gang_ahead *ahead; /* NULL: it is for now */
+	struct gang_ahead *ahead; /* NULL: it looks at what there is, not ahead */
 	/* As things were before: */
 	struct bins_mark *marks;
 	size_t nbins, nclaims;

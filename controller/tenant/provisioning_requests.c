@@ -389,7 +389,7 @@ static bool has_room(struct provisioning_requests *r, struct request *q)
 	return q->counted = true;
 }
 
-/* False: its pods are not to be there, for now. */
+/* False: its pods are not to be there yet. */
 static bool is_ready(struct provisioning_requests *r, struct request *q,
 		     const struct request_object *o, const struct world_pod **like, struct arena *a)
 {
