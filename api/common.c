@@ -101,6 +101,11 @@ bool object_is_host_port(const char *s)
 	return colon && colon > s && is_digits(colon + 1, 5) && !s[strspn(s, of_host)];
 }
 
+bool object_is_currency(const char *s)
+{
+	return strlen(s) == 3 && strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 3;
+}
+
 static const struct field owner_fields[] = {
 	FIELD(object_owner, api_version, "apiVersion", FIELD_STR, .required = true),
 	FIELD(object_owner, kind, "kind", FIELD_STR, .required = true),

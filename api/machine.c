@@ -466,6 +466,8 @@ static const struct field status_fields[] = {
 	FIELD_PTR(machine_status, operation, "operation", operation_fields, .doc = "The journal."),
 	FIELD_OBJ(machine_status, tenant, "tenant", object_ref_fields,
 		  .doc = "The virtual cluster that it serves or served last."),
+	FIELD(machine_status, pool, "pool", FIELD_STR, .max_len = 253,
+	      .doc = "The NodePool by which it came to that virtual cluster: whose bill its wipe is on."),
 	FIELD_PTR(machine_status, warm_for, "warmFor", object_ref_fields,
 		  .doc = "The pool that keeps it on while it is free."),
 	FIELD_PTR(machine_status, agent, "agent", agent_fields, .doc = "The agent's session."),

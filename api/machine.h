@@ -223,7 +223,8 @@ struct machine_status {
 		*trusted_bmc; /* the only one that the password goes to; NULL: none was seen yet */
 	struct machine_operation *operation;
 	struct object_ref
-		tenant; /* the virtual cluster that is served, or was last; name NULL: none yet */
+		tenant;	  /* the virtual cluster that is served, or was last; name NULL: none yet */
+	const char *pool; /* NodePool of the claim by which it is, or was, that tenant's */
 	struct object_ref *warm_for;
 	struct machine_agent *agent;
 	struct machine_inventory *inventory;

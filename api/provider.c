@@ -251,6 +251,10 @@ static const struct field instance_type_fields[] = {
 	      .doc = "How long it stays off between tenants: memory keeps its charge for seconds."),
 	FIELD_OBJ(provider_object_instance_type, expected, "expected", expected_fields,
 		  .doc = "How long its machines take, until three of them were measured."),
+	FIELD(provider_object_instance_type, price_per_hour, "pricePerHour", FIELD_STR, AS_MONEY,
+	      .doc = "What one machine of it costs in an hour, owned ones too; absent: its hours are counted and cost nothing that is known. Needs currency."),
+	FIELD(provider_object_instance_type, currency, "currency", FIELD_STR, AS_CURRENCY,
+	      .doc = "Of pricePerHour: a code of ISO 4217 that is in use."),
 	FIELDS_END,
 };
 
@@ -510,6 +514,25 @@ static int check_exec(const struct provider_object_spec *s, struct err *e)
 	return 0;
 }
 
+static int check_prices(const struct provider_object_spec *s, struct err *e)
+{
+	for (size_t i = 0; i < s->instance_types.n; i++) {
+		const struct provider_object_instance_type *t = &s->instance_types.v[i];
+
+		if (!t->price_per_hour != !t->currency)
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.instanceTypes[%zu].%s: required by %s", i,
+				       t->currency ? "pricePerHour" : "currency",
+				       t->currency ? "currency" : "pricePerHour");
+		if (t->currency && !money_is_currency(t->currency))
+			return err_set(
+				e, ERR_INVALID, 0,
+				"spec.instanceTypes[%zu].currency: want a code of ISO 4217, got \"%s\"",
+				i, t->currency);
+	}
+	return 0;
+}
+
 int provider_object_check(const void *object, const void *old, struct err *e)
 {
 	const struct provider_object *p = object, *o = old;
@@ -532,7 +555,7 @@ int provider_object_check(const void *object, const void *old, struct err *e)
 		return err_set(
 			e, ERR_INVALID, 0,
 			"spec.bcm.tls.trustOnFirstUse: is not for head nodes, want fingerprint or caSecretRef");
-	if (check_libvirt(s, e) < 0 || check_exec(s, e) < 0)
+	if (check_libvirt(s, e) < 0 || check_exec(s, e) < 0 || check_prices(s, e) < 0)
 		return -1;
 	if (n->type == FABRIC_EXEC && !n->exec)
 		return err_set(e, ERR_INVALID, 0, "spec.network.exec: required by type exec");

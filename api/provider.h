@@ -86,6 +86,9 @@ struct provider_object_instance_type {
 	struct { /* how long nine of ten take, as the operator has it; 0: not said */
 		int64_t serving, free;
 	} expected;
+	const char
+		*price_per_hour; /* of a machine of it, as base/money.h reads it; NULL: not known */
+	const char *currency;
 };
 struct provider_object_wipe {
 	struct object_wipe_floor floor; /* in place: wipe.minimumLevel, wipe.minimumTrust */

@@ -2,6 +2,7 @@
 #define API_TABLES_H
 
 #include "api/kinds.h"
+#include "base/money.h"
 #include "base/str.h"
 
 /*
@@ -36,8 +37,11 @@
 	.max_len = 2048, .pattern = "^https?://[^[:space:]]+$", .valid = object_is_http,           \
 	.want = "an http or https URL"
 #define AS_MONEY                                                                                   \
-	.max_len = 24, .pattern = "^[0-9]{1,12}([.][0-9]{1,6})?$",                                 \
+	.max_len = 24, .pattern = "^[0-9]{1,12}([.][0-9]{1,6})?$", .valid = money_is_amount,       \
 	.want = "an amount such as \"6.50\""
+#define AS_CURRENCY                                                                                \
+	.max_len = 3, .pattern = "^[A-Z]{3}$", .valid = object_is_currency,                        \
+	.want = "a currency such as EUR"
 #define AS_CRON                                                                                    \
 	.max_len = 128, .pattern = "^(@(yearly|monthly|weekly|daily|hourly)|([^ ]+ ){4}[^ ]+)$",   \
 	.want = "five fields of cron or @daily"
@@ -59,6 +63,7 @@ bool object_is_address(const char *s); /* by its characters alone */
 bool object_is_network(const char *s); /* the same, a slash and up to three digits */
 bool object_is_probe(const char *s);   /* an address, by its characters, that may have brackets */
 bool object_is_host_port(const char *s);
+bool object_is_currency(const char *s); /* by its letters alone */
 
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)

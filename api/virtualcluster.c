@@ -153,6 +153,42 @@ static const struct field usage_fields[] = {
 	FIELDS_END,
 };
 
+const char *const virtual_cluster_phase_names[] = {"Allocated", "Ready", "Draining", "Wiping",
+						   NULL};
+
+static const struct field charge_fields[] = {
+	FIELD(virtual_cluster_charge, month, "month", FIELD_STR, .required = true, .max_len = 7,
+	      .doc = "The calendar month, UTC, such as 2026-11."),
+	FIELD(virtual_cluster_charge, pool, "pool", FIELD_STR, .max_len = 253,
+	      .doc = "NodePool by which the machines came."),
+	FIELD(virtual_cluster_charge, provider, "provider", FIELD_STR, .max_len = 253,
+	      .doc = "Their Provider."),
+	FIELD(virtual_cluster_charge, instance_type, "instanceType", FIELD_STR, .max_len = 128,
+	      .doc = "Their instance type."),
+	FIELD(virtual_cluster_charge, phase, "phase", FIELD_ENUM, .required = true,
+	      .enums = virtual_cluster_phase_names,
+	      .doc = "Allocated: claimed to gating; Ready: serving; Draining: draining to leaving; Wiping: dirty to verifying."),
+	FIELD(virtual_cluster_charge, price_per_hour, "pricePerHour", FIELD_STR, AS_MONEY,
+	      .doc = "What one machine cost in an hour then; absent: that was not known."),
+	FIELD(virtual_cluster_charge, currency, "currency", FIELD_STR, AS_CURRENCY,
+	      .doc = "Of pricePerHour."),
+	FIELD(virtual_cluster_charge, gpus, "gpus", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "GPUs of one machine."),
+	FIELD(virtual_cluster_charge, seconds, "seconds", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Machine time, of all such machines together."),
+	FIELD(virtual_cluster_charge, machines, "machines", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "How many are at it since cost.time: what came of that is reckoned."),
+	FIELDS_END,
+};
+
+static const struct field cost_fields[] = {
+	FIELD(virtual_cluster_cost, time, "time", FIELD_TIME,
+	      .doc = "Up to this time all is in the sums."),
+	FIELD_ITEMS(virtual_cluster_cost, charges, "charges", charge_fields, .max_items = 1024,
+		    .doc = "By month, pool, machine class, phase and price; 14 months."),
+	FIELDS_END,
+};
+
 static const struct field status_fields[] = {
 	FIELD(virtual_cluster_status, cluster_uid, "clusterUID", FIELD_STR, .max_len = 64,
 	      .doc = "UID of its kube-system; a change stops everything."),
@@ -168,6 +204,8 @@ static const struct field status_fields[] = {
 	      .doc = "What its nodes have in all, those on their way included."),
 	FIELD_PTR(virtual_cluster_status, usage, "usage", usage_fields,
 		  .doc = "What it has had of GPUs, for its share in the queue."),
+	FIELD_PTR(virtual_cluster_status, cost, "cost", cost_fields,
+		  .doc = "What its machines have cost, month by month: drover cost."),
 	FIELD_PTR(virtual_cluster_status, api_server, "apiServer", way_fields,
 		  .doc = "What is known of spec.network.apiServer, and made for it."),
 	FIELD_ITEMS(virtual_cluster_status, debts, "debts", debt_fields, .max_items = 256,

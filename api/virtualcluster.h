@@ -19,6 +19,27 @@ struct virtual_cluster_debt {
 struct virtual_cluster_usage {
 	int64_t gpu_seconds, time;
 };
+/* What a tenant's machines are at: in coming, serving, in going, and until they are clean again. */
+enum virtual_cluster_phase { PHASE_ALLOCATED, PHASE_READY, PHASE_DRAINING, PHASE_WIPING };
+extern const char *const virtual_cluster_phase_names[];
+/* Machine time of one month (UTC) that is alike, and how many machines it goes on for (controller/rules/ledger.h). */
+struct virtual_cluster_charge {
+	const char *month; /* "2026-11" */
+	const char *pool, *provider, *instance_type;
+	int phase;			       /* enum virtual_cluster_phase */
+	const char *price_per_hour, *currency; /* of one machine; NULL: not known */
+	int64_t gpus;			       /* of one machine */
+	int64_t seconds;  /* of all its machines, up to virtual_cluster_cost.time */
+	int64_t machines; /* that it goes on for since then */
+};
+struct virtual_cluster_charges {
+	struct virtual_cluster_charge *v;
+	size_t n;
+};
+struct virtual_cluster_cost {
+	int64_t time;
+	struct virtual_cluster_charges charges;
+};
 enum control_plane_kind { CONTROL_PLANE_STATEFUL_SET, CONTROL_PLANE_DEPLOYMENT };
 extern const char *const control_plane_kind_names[];
 struct virtual_cluster_control_plane {
@@ -82,6 +103,7 @@ struct virtual_cluster_status {
 	const char *asleep_object; /* "UID/GENERATION" of its control plane then */
 	struct resources allocated;
 	struct virtual_cluster_usage *usage;
+	struct virtual_cluster_cost *cost; /* NULL: it never had a machine */
 	struct virtual_cluster_way *api_server;
 	struct {
 		struct virtual_cluster_debt *v;

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/claims/bill.h"
 #include "controller/claims/eta.h"
 #include "controller/claims/stop_line.h"
 #include "controller/claims/used.h"
@@ -23,6 +24,7 @@
 #include "controller/core/sweep.h"
 #include "controller/hardware/driver.h"
 #include "controller/rules/claim.h"
+#include "controller/rules/ledger.h"
 #include "controller/rules/provider.h"
 
 #define PASS_MS 2000
@@ -32,6 +34,7 @@ struct sum {
 	struct resources resources; /* names are the pass's */
 	int64_t nodes;
 	int64_t by_state[MACHINE_STATES];
+	struct virtual_cluster_charges held; /* of a tenant: what its bill goes on for */
 };
 
 struct supply_status {
@@ -134,9 +137,14 @@ static bool count_machine(const struct kube_entry *en, void *arg)
 	const struct machine *m = en->object;
 	struct supply_status *s = arg;
 	enum machine_state state = machine_state_find(str_or(m->status.state, "known"));
+	struct virtual_cluster_charge like;
+	const char *tenant;
 
 	if (state != MACHINE_STATE_NONE)
 		sum_of(s, s->by_provider, m->spec.provider_ref.name)->by_state[state]++;
+	if (state != MACHINE_STATE_NONE &&
+	    bill_of_machine(s->c, m, state, s->arena, &tenant, &like))
+		ledger_count(&sum_of(s, s->by_tenant, tenant)->held, &like, s->arena);
 	return true;
 }
 
@@ -414,16 +422,23 @@ static bool pass_provider(const struct kube_entry *e, void *arg)
 static bool pass_tenant(const struct kube_entry *e, void *arg)
 {
 	struct supply_status *s = arg;
+	OWN(arena) a = arena_new();
 	const struct virtual_cluster *vc = e->object;
 	const struct sum *sum = map_get(s->by_tenant, vc->meta.name);
 	struct virtual_cluster out = *vc;
 	struct virtual_cluster_usage used = used_now(s->c, vc);
+	struct virtual_cluster_cost cost;
+	const bool charged = bill_changed(s->c, vc, sum ? &sum->held : NULL, a, &cost);
 
-	out.status.usage = &used;
 	out.status.allocated = sum ? sum->resources : (struct resources){0};
-	if (!resources_equal(&out.status.allocated, &vc->status.allocated) &&
-	    (!sum || vc->meta.deletion_timestamp ||
-	     finalizer_is_on(&vc->meta.finalizers, FINALIZER_VIRTUAL_CLUSTER)))
+	if (!resources_equal(&out.status.allocated, &vc->status.allocated))
+		out.status.usage = &used;
+	else if (!charged)
+		return true;
+	if (charged)
+		out.status.cost = &cost;
+	if (!sum || !sum->nodes || vc->meta.deletion_timestamp ||
+	    finalizer_is_on(&vc->meta.finalizers, FINALIZER_VIRTUAL_CLUSTER))
 		write_status(s, OBJECT_VIRTUAL_CLUSTER, vc, &out);
 	return true;
 }

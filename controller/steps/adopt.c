@@ -119,20 +119,21 @@ enum life_decision adopt(struct life *l)
 	if (!node || !ensure_in_its_segment(l, n))
 		return LIFE_STAY;
 	if (l->state != MACHINE_KNOWN) { /* the same tenancy, by other UIDs */
-		x = json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s}}", "approvalID",
+		x = json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s}, s:s, s:s}", "approvalID",
 			      l->m->spec.approval->id, "claimRef", "name", n->meta.name, "uid",
 			      n->meta.uid, "tenant", "name", n->spec.virtual_cluster_ref.name,
-			      "uid", str_or(n->spec.virtual_cluster_ref.uid, ""), "bootID",
-			      node->boot_id);
+			      "uid", str_or(n->spec.virtual_cluster_ref.uid, ""), "pool",
+			      n->spec.node_pool_ref.name, "bootID", node->boot_id);
 		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Adopted", n->meta.name);
 		life_write(l, x, NULL);
 		return LIFE_STAY;
 	}
-	x = json_pack("{s:s, s:{s:s, s:s}, s:I, s:b, s:{s:s, s:s}, s:s}", "approvalID",
+	x = json_pack("{s:s, s:{s:s, s:s}, s:I, s:b, s:{s:s, s:s}, s:s, s:s}", "approvalID",
 		      l->m->spec.approval->id, "claimRef", "name", n->meta.name, "uid", n->meta.uid,
 		      "tenancy", (json_int_t)(l->m->status.tenancy + 1), "clean", 0, "tenant",
 		      "name", n->spec.virtual_cluster_ref.name, "uid",
-		      str_or(n->spec.virtual_cluster_ref.uid, ""), "bootID", node->boot_id);
+		      str_or(n->spec.virtual_cluster_ref.uid, ""), "pool",
+		      n->spec.node_pool_ref.name, "bootID", node->boot_id);
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Adopted", n->meta.name);
 	return life_goto(l, MACHINE_SERVING, x, REASON_NONE, NULL);
 }

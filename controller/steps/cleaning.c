@@ -416,11 +416,11 @@ static enum life_decision stamp(struct life *l, const struct wipe_record *rec, s
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_released(l) || !ensure_not_worn(l, &d))
 		return d;
-	x = json_pack("{s:b, s:{s:s, s:I, s:s, s:I}, s:n, s:n, s:n, s:n}", "clean", 1, "lastWipe",
-		      "record", rec->meta.name, "tenancy", (json_int_t)l->m->status.tenancy,
-		      "operation", l->m->status.operation->id, "bootNumber",
-		      (json_int_t)l->m->status.operation->boot_number, "agent", "quarantine",
-		      "tenant", "wipeAttempt");
+	x = json_pack("{s:b, s:{s:s, s:I, s:s, s:I}, s:n, s:n, s:n, s:n, s:n}", "clean", 1,
+		      "lastWipe", "record", rec->meta.name, "tenancy",
+		      (json_int_t)l->m->status.tenancy, "operation", l->m->status.operation->id,
+		      "bootNumber", (json_int_t)l->m->status.operation->boot_number, "agent",
+		      "quarantine", "tenant", "pool", "wipeAttempt");
 	return life_goto(l, MACHINE_FREE, x, REASON_NONE, NULL);
 }
 

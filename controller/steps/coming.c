@@ -269,9 +269,10 @@ enum life_decision step_claimed(struct life *l)
 	}
 	if (!ctx_may_destroy(l->c))
 		return d;
-	x = json_pack("{s:I, s:b, s:{s:s, s:s}}", "tenancy", (json_int_t)(l->m->status.tenancy + 1),
-		      "clean", 0, "tenant", "name", n->spec.virtual_cluster_ref.name, "uid",
-		      str_or(n->spec.virtual_cluster_ref.uid, ""));
+	x = json_pack(
+		"{s:I, s:b, s:{s:s, s:s}, s:s}", "tenancy", (json_int_t)(l->m->status.tenancy + 1),
+		"clean", 0, "tenant", "name", n->spec.virtual_cluster_ref.name, "uid",
+		str_or(n->spec.virtual_cluster_ref.uid, ""), "pool", n->spec.node_pool_ref.name);
 	return life_goto(l, MACHINE_IMAGING, x, REASON_NONE, NULL);
 }
 

@@ -119,9 +119,9 @@ static void begin(struct life *l, const char *why)
 	/* Backends remember the fence of a Machine that was lost: seconds are more than its leaders were. */
 	int64_t fence = l->m->status.operation ? life_fence(l) : loop_wall(l->c->loop) / 1000;
 	json_t *s = json_pack(
-		"{s:s, s:I, s:b, s:{s:I}, s:{s:n, s:n}, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
+		"{s:s, s:I, s:b, s:{s:I}, s:{s:n, s:n}, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
 		"state", "known", "tenancy", (json_int_t)tenancy, "clean", 0, "operation", "fence",
-		(json_int_t)fence, "power", "httpBoot", "agentBoot", "claimRef", "tenant",
+		(json_int_t)fence, "power", "httpBoot", "agentBoot", "claimRef", "tenant", "pool",
 		"warmFor", "agent", "quarantine", "leave", "hold", "wipeAttempt");
 	json_t *trust = life_bmc_first_trust(l);
 

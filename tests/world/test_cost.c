@@ -1,0 +1,126 @@
+/* The bill: what machines were at and how long is on it once, whatever leaders have died meanwhile. */
+#include "tests/unit/testing.h"
+
+#include "base/str.h"
+#include "controller/rules/ledger.h"
+#include "tests/world/leaving.h"
+#include "tests/world/world.h"
+
+static void with_price(struct sim_world *w, const char *price)
+{
+	OWN_JSON o = cluster_get(&w->host, "providers.drover.dev/rack");
+	json_t *types = json_deep_copy(json_at(o, "spec", "instanceTypes"));
+
+	json_object_set_new(json_array_get(types, 0), "pricePerHour", json_string(price));
+	json_object_set_new(json_array_get(types, 0), "currency", json_string("EUR"));
+	world_do(w, &w->host, "PATCH", "/apis/drover.dev/v1alpha1/providers/rack",
+		 json_pack("{s:{s:o}}", "spec", "instanceTypes", types));
+}
+
+/* Seconds in that phase, as they are now; phase -1: in all. */
+static int64_t billed(const struct sim_world *w, int phase)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON o = cluster_get(&w->host, "virtualclusters.drover.dev/team-a");
+	struct err e;
+	void *object = NULL;
+	const struct virtual_cluster *vc;
+	struct virtual_cluster_cost c;
+	int64_t sum = 0;
+
+	assert_int_equal(object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, a, &object, &e),
+			 0);
+	vc = object;
+	c = ledger_at(vc->status.cost, loop_wall(w->loop), a);
+	for (size_t i = 0; i < c.charges.n; i++) {
+		const struct virtual_cluster_charge *x = &c.charges.v[i];
+
+		assert_string_equal(x->pool, "gpus");
+		assert_string_equal(x->provider, "rack");
+		assert_string_equal(x->instance_type, "gpu-8");
+		assert_string_equal(x->price_per_hour, "6.50");
+		assert_string_equal(x->currency, "EUR");
+		assert_int_equal(x->gpus, 8);
+		sum += phase < 0 || x->phase == phase ? x->seconds : 0;
+	}
+	return sum;
+}
+
+static int64_t now_s(const struct sim_world *w)
+{
+	return loop_wall(w->loop) / 1000;
+}
+
+static void leader_dies(struct sim_world *w, bool really)
+{
+	if (!really)
+		return;
+	world_kill(&w->replicas[w->nreplicas - 1]);
+	world_run(w, 40000);
+	world_replica(w);
+}
+
+/* One machine's whole trip; each pass of the ledger sees a change at most 3 s late. */
+static void trip(uint64_t seed, bool crashes)
+{
+	const int64_t late = 6;
+	struct sim_world w;
+	int64_t claimed, serving, leaves, freed, total;
+
+	world_start(&w, seed, 1);
+	world_replica(&w);
+	world_wait_all(&w, "free", 900);
+	with_price(&w, "6.50");
+	world_run(&w, 5000);
+	assert_int_equal(billed(&w, -1), 0);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(&w.servers[0], "claimed", 60);
+	claimed = now_s(&w);
+	world_wait_state(&w.servers[0], "imaging", 900);
+	leader_dies(&w, crashes);
+	world_wait_state(&w.servers[0], "serving", 1800);
+	serving = now_s(&w);
+	world_run(&w, 600 * 1000);
+	leader_dies(&w, crashes);
+	world_run(&w, 3000 * 1000);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(&w.servers[0]);
+	leaves = now_s(&w);
+	world_wait_state(&w.servers[0], "wiping", 1800);
+	leader_dies(&w, crashes);
+	world_wait_all(&w, "free", 1800);
+	freed = now_s(&w);
+	world_run(&w, 5000);
+	total = billed(&w, -1);
+	assert_in_range(total, freed - claimed - late, freed - claimed + late);
+	assert_in_range(billed(&w, PHASE_ALLOCATED), serving - claimed - late,
+			serving - claimed + late);
+	assert_in_range(billed(&w, PHASE_READY), leaves - serving - late, freed - serving - late);
+	assert_true(billed(&w, PHASE_DRAINING) > 0);
+	assert_true(billed(&w, PHASE_WIPING) > 0);
+	world_run(&w, 7200 * 1000);
+	assert_int_equal(billed(&w, -1), total);
+	world_stop(&w);
+}
+
+static void a_machine_is_on_the_bill_from_its_claim_until_it_is_clean(void **state)
+{
+	(void)state;
+	trip(861, false);
+}
+
+static void leaders_that_die_leave_no_gap_and_count_nothing_twice(void **state)
+{
+	(void)state;
+	trip(862, true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_machine_is_on_the_bill_from_its_claim_until_it_is_clean),
+		cmocka_unit_test(leaders_that_die_leave_no_gap_and_count_nothing_twice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
