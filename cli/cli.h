@@ -18,6 +18,7 @@ int cli_approve(int argc, char **argv);
 int cli_cancel(int argc, char **argv);
 int cli_confirm_off(int argc, char **argv);
 int cli_console(int argc, char **argv);
+int cli_cost(int argc, char **argv);
 int cli_crds(int argc, char **argv);
 int cli_drain(int argc, char **argv);
 int cli_network(int argc, char **argv);

@@ -25,6 +25,7 @@ static const struct cli_verb verbs[] = {
 	{"retire", cli_retire, "give a machine up", "drover retire gpu-r1-07"},
 	{"resume", cli_resume, "let a stopped line go on", "drover resume nodepool/h100"},
 	{"why", cli_why, "say what is stuck, and what helps", "drover why gpu-r1-07"},
+	{"cost", cli_cost, "what tenants' machines cost, by month", "drover cost --month 2026-11"},
 	{"console", cli_console, "a machine's serial console, by IPMI", "drover console old-7"},
 	{"network", cli_network, "check what moves machines' ports", "drover network check hall-a"},
 	{"provider", cli_provider, "check a program for type exec",

@@ -1,0 +1,234 @@
+/*
+ * cost: `drover cost`: what tenants' machines cost, month by month, up to now.
+ * Tests: tests/unit/cli/test_cost.c
+ */
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/args.h"
+#include "base/arena.h"
+#include "base/loop/loop.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/client.h"
+#include "cli/cost_print.h"
+#include "controller/rules/ledger.h"
+
+#define OUT_MAX (64u << 20)
+
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_FOCUS, FORMAT_OPENCOST, FORMATS };
+static const char *const formats[FORMATS] = {"table", "json", "csv", "focus", "opencost"};
+
+struct cost {
+	struct cli_options o;
+	const char *month, *tenant, *type;
+	enum format format;
+	struct cli_client c;
+	struct arena *a;
+	struct cost_rows rows;
+	size_t room;
+	bool known; /* the tenant that was named */
+	struct err e;
+	bool failed;
+	/* opencost */
+	const char *provider;
+	const struct provider_object_instance_type *priced;
+	size_t prices;
+};
+
+enum { MONTH = 0x6101, TENANT, TYPE };
+
+static const struct argp_option options[] = {
+	CLI_CLUSTER_ROWS,
+	{"output", 'o', "FORMAT", 0, "table, json, csv, focus or opencost (table)", 0},
+	{"month", MONTH, "YYYY-MM", 0, "That month alone, UTC (all that are kept)", 0},
+	{"tenant", TENANT, "NAME", 0, "That VirtualCluster alone", 0},
+	{"instance-type", TYPE, "NAME", 0, "That machine class alone", 0},
+	{0}};
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct cost *w = st->input;
+	int64_t begin, end;
+
+	switch (key) {
+	case 'o':
+		for (int f = 0; f < FORMATS; f++)
+			if (str_eq(arg, formats[f])) {
+				w->format = (enum format)f;
+				return 0;
+			}
+		argp_error(st, "--output: want table, json, csv, focus or opencost, got '%s'", arg);
+		return 0;
+	case MONTH:
+		if (!ledger_month_times(arg, &begin, &end))
+			argp_error(st, "--month: want a month such as 2026-11, got '%s'", arg);
+		w->month = arg;
+		return 0;
+	case TENANT:
+		w->tenant = arg;
+		return 0;
+	case TYPE:
+		w->type = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(st, "want no '%s'; a tenant is named by --tenant", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (w->format == FORMAT_OPENCOST && (w->month || w->tenant))
+			argp_error(
+				st,
+				"--output opencost tells prices as they are now, of no month and no tenant");
+		return 0;
+	default:
+		return cli_option(key, arg, st, &w->o);
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Say what tenants' machines cost, month by month, up to now.\v"
+	       "Examples:\n  drover cost --month 2026-11\n  drover cost --tenant team-a -o csv > team-a.csv\n"
+	       "  drover cost --month 2026-11 -o focus > focus.csv\n  drover cost -o opencost --instance-type hgx-h100-8\n"
+	       "focus: CSV in columns of FOCUS 1.0; what has no price is left out.  opencost: the price of one machine class, "
+	       "put on its GPUs, as OpenCost's custom pricing.  It only reads: VirtualClusters; Providers for opencost.",
+};
+
+static void add_row(struct cost *w, const struct cost_row *r)
+{
+	if (w->rows.n == w->room) {
+		struct cost_row *v;
+
+		w->room = w->room ? 2 * w->room : 64;
+		v = arena_calloc(w->a, w->room, sizeof(*v));
+		if (w->rows.n)
+			memcpy(v, w->rows.v, w->rows.n * sizeof(*v));
+		w->rows.v = v;
+	}
+	w->rows.v[w->rows.n++] = *r;
+}
+
+static void on_tenant(json_t *o, void *arg)
+{
+	struct cost *w = arg;
+	const struct virtual_cluster *vc;
+	struct virtual_cluster_cost c;
+	void *object;
+
+	if (w->failed || (w->tenant && !str_eq(w->tenant, json_str_at(o, "metadata", "name"))))
+		return;
+	w->known = true;
+	if (object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, w->a, &object, &w->e) < 0) {
+		w->failed = true;
+		return;
+	}
+	vc = object;
+	c = ledger_at(vc->status.cost, w->rows.now, w->a);
+	for (size_t i = 0; i < c.charges.n; i++) {
+		const struct virtual_cluster_charge *x = &c.charges.v[i];
+
+		if (x->seconds && (!w->month || str_eq(w->month, x->month)) &&
+		    (!w->type || str_eq(w->type, x->instance_type)))
+			add_row(w, &(struct cost_row){vc->meta.name, vc->meta.uid, *x});
+	}
+}
+
+static void on_provider(json_t *o, void *arg)
+{
+	struct cost *w = arg;
+	const struct provider_object *p;
+	void *object;
+
+	if (w->failed)
+		return;
+	if (object_decode(&object_kinds[OBJECT_PROVIDER], o, w->a, &object, &w->e) < 0) {
+		w->failed = true;
+		return;
+	}
+	p = object;
+	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
+		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
+
+		if (w->type ? !str_eq(t->name, w->type) : !t->price_per_hour)
+			continue;
+		w->prices++;
+		w->provider = p->meta.name;
+		w->priced = t;
+	}
+}
+
+static int print_json(const struct cost *w, json_t *j)
+{
+	if (!j)
+		return cli_failed(&w->c, "%s", w->e.text);
+	json_dumpf(j, w->c.out, JSON_INDENT(2));
+	fputc('\n', w->c.out);
+	json_decref(j);
+	return 0;
+}
+
+static int show_prices(struct cost *w)
+{
+	if (cli_list(&w->c, OBJECT_PROVIDER, on_provider, w, &w->e) < 0 || w->failed)
+		return cli_failed(&w->c, "%s", w->e.text);
+	if (w->prices != 1)
+		return cli_failed(&w->c,
+				  "%zu machine classes %s; want one, named by --instance-type",
+				  w->prices, w->type ? "have that name" : "have a price");
+	return print_json(w, cost_opencost(w->provider, w->priced, &w->e));
+}
+
+static int print_text(struct cost *w, struct buf *b)
+{
+	size_t left_out = 0;
+	int rc = w->format == FORMAT_CSV     ? cost_csv(&w->rows, b, &w->e)
+		 : w->format == FORMAT_FOCUS ? cost_focus(&w->rows, b, &left_out, &w->e)
+					     : cost_table(&w->rows, b, &w->e);
+
+	if (rc < 0)
+		return cli_failed(&w->c, "%s", w->e.text);
+	if (b->over)
+		return cli_failed(&w->c, "more than %u MiB: name a --month or a --tenant",
+				  OUT_MAX >> 20);
+	if (left_out)
+		fprintf(stderr, "%s: %zu sums without a price are left out\n", w->c.verb, left_out);
+	fwrite(b->data, 1, b->len, w->c.out);
+	return 0;
+}
+
+static int show(struct cost *w)
+{
+	struct buf b;
+	int status;
+
+	if (w->format == FORMAT_OPENCOST)
+		return show_prices(w);
+	w->rows.now = loop_wall(w->c.loop);
+	if (cli_list(&w->c, OBJECT_VIRTUAL_CLUSTER, on_tenant, w, &w->e) < 0 || w->failed)
+		return cli_failed(&w->c, "%s", w->e.text);
+	if (w->tenant && !w->known)
+		return cli_failed(&w->c, "there is no VirtualCluster %s", w->tenant);
+	cost_sort(&w->rows);
+	if (w->format == FORMAT_JSON)
+		return print_json(w, cost_json(&w->rows, &w->e));
+	buf_init(&b, OUT_MAX);
+	status = print_text(w, &b);
+	buf_done(&b);
+	return status;
+}
+
+int cli_cost(int argc, char **argv)
+{
+	OWN(arena) a = arena_new();
+	struct cost w = {.a = a};
+	int status;
+
+	args_parse(&argp, argc, argv, &w);
+	if (cli_open(&w.c, "drover cost", &w.o) < 0)
+		return 1;
+	status = show(&w);
+	cli_close(&w.c);
+	return status;
+}
