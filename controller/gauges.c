@@ -2,12 +2,16 @@
 #include "controller/gauges.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/machine_states.h"
+#include "base/arena.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/money.h"
 #include "base/str.h"
 #include "controller/core/host_clock.h"
+#include "controller/rules/ledger.h"
 #include "controller/rules/machine.h"
 #include "controller/tenant/tenant.h"
 
@@ -21,12 +25,14 @@ struct gauges {
 	const struct context *c;
 	const struct tenants *tenants_of;
 	struct metric *machines, *quarantined, *warm, *tenants, *asleep, *leading, *turn, *turn_cpu,
-		*slowest, *ahead;
+		*slowest, *ahead, *gpu_seconds, *amount;
 	struct map *reasons; /* of quarantine, that were ever shown -> struct count */
 	struct map *pools;   /* with warm machines, that were ever shown -> struct count */
+	struct map *phases;  /* "tenant/phase" of bills, that were ever shown -> struct count */
+	struct map *money;   /* "tenant/currency", the same */
 };
 
-static void add(struct map *counts, const char *what)
+static void add_so_much(struct map *counts, const char *what, double n)
 {
 	struct count *c = map_get(counts, what);
 
@@ -34,7 +40,12 @@ static void add(struct map *counts, const char *what)
 		c = mem_new(struct count);
 		map_put(counts, what, c);
 	}
-	c->n++;
+	c->n += n;
+}
+
+static void add(struct map *counts, const char *what)
+{
+	add_so_much(counts, what, 1);
 }
 
 static void reset(struct map *counts)
@@ -51,6 +62,20 @@ static void show(struct metric *gauge, const struct map *counts)
 
 	map_for_each (it, counts)
 		metric_set(gauge, LABELS(it.key), ((struct count *)it.value)->n);
+}
+
+/* What stands before the slash is one label, what is behind it the other. */
+static void show_pairs(struct metric *gauge, const struct map *counts)
+{
+	struct map_iter it;
+	char first[256];
+
+	map_for_each (it, counts) {
+		const char *slash = strrchr(it.key, '/');
+
+		str_format(first, sizeof(first), "%.*s", (int)(slash - it.key), it.key);
+		metric_set(gauge, LABELS(first, slash + 1), ((struct count *)it.value)->n);
+	}
 }
 
 struct machine_tally {
@@ -96,6 +121,43 @@ static bool count_asleep(const struct kube_entry *en, void *arg)
 	return true;
 }
 
+static bool count_bill(const struct kube_entry *en, void *arg)
+{
+	const struct virtual_cluster *vc = en->object;
+	struct gauges *f = arg;
+	const int64_t now = loop_wall(f->c->loop);
+	OWN(arena) a = arena_new();
+	const struct virtual_cluster_cost c = ledger_at(vc->status.cost, now, a);
+	char month[LEDGER_MONTH_SIZE];
+
+	ledger_month(now, month);
+	for (size_t i = 0; i < c.charges.n; i++) {
+		const struct virtual_cluster_charge *x = &c.charges.v[i];
+		int64_t n;
+
+		if (!str_eq(x->month, month))
+			continue;
+		if (ledger_gpu_seconds(x, &n))
+			add_so_much(f->phases,
+				    arena_printf(a, "%s/%s", vc->meta.name,
+						 virtual_cluster_phase_names[x->phase]),
+				    (double)n);
+		if (x->currency && ledger_amount(x, &n))
+			add_so_much(f->money, arena_printf(a, "%s/%s", vc->meta.name, x->currency),
+				    (double)n / MONEY_UNIT);
+	}
+	return true;
+}
+
+static void read_bills(struct gauges *f)
+{
+	reset(f->phases);
+	reset(f->money);
+	kube_cache_each(f->c->cache[OBJECT_VIRTUAL_CLUSTER], count_bill, f);
+	show_pairs(f->gpu_seconds, f->phases);
+	show_pairs(f->amount, f->money);
+}
+
 void gauges_read(struct gauges *f)
 {
 	const struct loop_stats stats = loop_stats(f->c->loop);
@@ -103,6 +165,7 @@ void gauges_read(struct gauges *f)
 	struct map_iter it;
 
 	read_machines(f);
+	read_bills(f);
 	map_for_each (it, f->tenants_of->map)
 		usable += tenant_usable(it.value);
 	metric_set(f->tenants, NULL, usable);
@@ -125,6 +188,15 @@ struct gauges *gauges_new(const struct context *c, const struct tenants *tenants
 	f->tenants_of = tenants;
 	f->reasons = map_new(free);
 	f->pools = map_new(free);
+	f->phases = map_new(free);
+	f->money = map_new(free);
+	f->gpu_seconds =
+		metrics_gauge(m, "drover_cost_month_gpu_seconds",
+			      "GPU seconds on a tenant's bill since this month (UTC) began.",
+			      LABELS("tenant", "phase"));
+	f->amount = metrics_gauge(m, "drover_cost_month_amount",
+				  "Money on a tenant's bill since this month (UTC) began.",
+				  LABELS("tenant", "currency"));
 	f->machines = metrics_gauge(m, "drover_machines", "Machines by state.", LABELS("state"));
 	f->quarantined = metrics_gauge(m, "drover_machines_quarantined",
 				       "Machines in quarantine by reason.", LABELS("reason"));
@@ -156,5 +228,7 @@ void gauges_free(struct gauges *f)
 		return;
 	map_free(f->reasons);
 	map_free(f->pools);
+	map_free(f->phases);
+	map_free(f->money);
 	free(f);
 }

@@ -1,6 +1,9 @@
 /* The bill: what machines were at and how long is on it once, whatever leaders have died meanwhile. */
 #include "tests/unit/testing.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include "base/money.h"
 #include "base/str.h"
 #include "controller/rules/ledger.h"
 #include "tests/world/leaving.h"
@@ -44,6 +47,34 @@ static int64_t billed(const struct sim_world *w, int phase)
 		sum += phase < 0 || x->phase == phase ? x->seconds : 0;
 	}
 	return sum;
+}
+
+/* /metrics says what the bill says; of this month. */
+static void shown(struct sim_world *w)
+{
+	const struct replica *r = world_leader(w);
+	OWN(arena) a = arena_new();
+	int64_t micro = 0;
+	struct buf b;
+
+	controller_read_gauges(r->controller);
+	buf_init(&b, 4u << 20);
+	metrics_write(controller_context(r->controller)->metrics, &b);
+	assert_non_null(strstr(
+		b.data,
+		arena_printf(
+			a,
+			"drover_cost_month_gpu_seconds{tenant=\"team-a\",phase=\"Ready\"} %lld\n",
+			(long long)billed(w, PHASE_READY) * 8)));
+	assert_true(money_for_seconds(6500000, billed(w, -1), &micro));
+	assert_in_range(
+		strtod(strstr(b.data,
+			      "drover_cost_month_amount{tenant=\"team-a\",currency=\"EUR\"} ") +
+			       strlen("drover_cost_month_amount{tenant=\"team-a\",currency=\"EUR\"} "),
+		       NULL) *
+			MONEY_UNIT,
+		micro - 1, micro + 5);
+	buf_done(&b);
 }
 
 static int64_t now_s(const struct sim_world *w)
@@ -100,6 +131,7 @@ static void trip(uint64_t seed, bool crashes)
 	assert_true(billed(&w, PHASE_WIPING) > 0);
 	world_run(&w, 7200 * 1000);
 	assert_int_equal(billed(&w, -1), total);
+	shown(&w);
 	world_stop(&w);
 }
 
