@@ -132,6 +132,15 @@ static void each_name_that_is_not_there_is_wrong(void **state)
 	assert_wrong(w, "segment quarantine", "q-9");
 }
 
+static void a_template_whose_nics_a_machine_has_not_is_wrong(void **state)
+{
+	struct world *w = *state;
+
+	w->fake.config.template_ = "other-nics";
+	check(w);
+	assert_wrong(w, "machine gpu-1", "wants NIC eth8");
+}
+
 static void a_quarantine_from_the_tenants_template_is_wrong(void **state)
 {
 	struct world *w = *state;
@@ -308,6 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		check_test(a_good_installation_has_nothing_wrong),
 		check_test(each_name_that_is_not_there_is_wrong),
+		check_test(a_template_whose_nics_a_machine_has_not_is_wrong),
 		check_test(a_quarantine_from_the_tenants_template_is_wrong),
 		check_test(an_address_that_another_segment_has_is_wrong),
 		check_test(a_switch_that_is_silent_is_wrong),
