@@ -267,6 +267,19 @@ static json_t *ports_json(const struct sim_netris *s)
 	return all;
 }
 
+static json_t *subnets_json(const struct sim_netris *s)
+{
+	json_t *all = json_pack("[{s:o, s:s, s:s, s:s}]", "id", nt_number(s, 501), "name",
+				"servers", "prefix", "10.20.0.0/16", "purpose", "common");
+
+	if (!nt_stands(s, "NoLbSubnet", NULL))
+		json_array_append_new(all, json_pack("{s:o, s:s, s:s, s:s}", "id",
+						     nt_number(s, 502), "name", "balancers",
+						     "prefix", SIM_NETRIS_FREE "0/24", "purpose",
+						     "load-balancer"));
+	return all;
+}
+
 /* --- answers -------------------------------------------------------------------------------------- */
 
 struct late {
@@ -594,7 +607,7 @@ static void on_fixed(struct httpd_req *q, void *arg)
 	else if (str_eq(path, "/api/v2/ports"))
 		all = ports_json(s);
 	else
-		all = json_array();
+		all = subnets_json(s);
 	nt_reply(s, q, 200, all, NULL);
 }
 

@@ -295,6 +295,33 @@ static void ways_to_api_servers_are_checked(void **state)
 	assert_wrong(w, "API server of tenant team-b", "VIPInDHCPRange");
 }
 
+static void a_site_without_addresses_for_load_balancers_is_wrong(void **state)
+{
+	static const char *const tenants[] = {"team-a", NULL};
+	struct netris_check_way way = {"team-a",
+				       {.via = FABRIC_VIA_L4LB,
+					.segment = "tenant/team-a",
+					.uid = "5d1c",
+					.backends = backends}};
+	struct world *w = *state;
+
+	w->s.tenants = tenants;
+	w->s.ways = &way;
+	w->s.nways = 1;
+	assert_int_equal(check(w), 0);
+	way.way.address = "10.99.0.7:6443";
+	assert_int_equal(check(w), 1);
+	assert_wrong(w, "API server of tenant team-a", "10.99.0.7 is of no subnet");
+	way.way.address = SIM_NETRIS_FREE "7:6443";
+	assert_int_equal(check(w), 0);
+	sim_netris_fault(w->fake.sim, "NoLbSubnet", NULL, NULL, 0, 0);
+	assert_int_equal(check(w), 1);
+	assert_wrong(w, "API server of tenant team-a", "none of 1 subnets");
+	/* Who may not read it is not told that anything is wrong. */
+	sim_netris_fault(w->fake.sim, "Status", "GET /api/v2/ipam", NULL, 403, 0);
+	assert_int_equal(check(w), 0);
+}
+
 static void a_login_that_is_refused_names_the_secret(void **state)
 {
 	struct world *w = *state;
@@ -324,6 +351,7 @@ int main(void)
 		check_test(its_release_is_told_and_one_that_is_too_old_is_wrong),
 		check_test(a_release_that_does_not_say_who_is_shared_is_wrong),
 		check_test(ways_to_api_servers_are_checked),
+		check_test(a_site_without_addresses_for_load_balancers_is_wrong),
 		check_test(a_login_that_is_refused_names_the_secret),
 	};
 
