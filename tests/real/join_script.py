@@ -129,10 +129,6 @@ class Scripted(fleet.Fleet):
         vc["spec"].update(join="Script", joinEndpoint=self.front.endpoint)
         return vc
 
-    def takes_nodes(self):
-        conditions = self.get("virtualclusters", TENANT).get("status", {}).get("conditions", [])
-        return next((f"{c['status']} {c['reason']}" for c in conditions if c["type"] == "TakesNodes"), "")
-
     def stop(self):
         self.front.stop()
         super().stop()
@@ -164,7 +160,7 @@ def main():
     try:
         f.start()
         f.wait_state("free", limit_s=300)
-        f.until("the tenant takes nodes", lambda: f.takes_nodes() == "True JoinScript", 60)
+        f.until("the tenant takes nodes", lambda: f.condition(TENANT, "TakesNodes") == "True JoinScript", 60)
         f.view.done()
         timer.phase("a tenant whose nodes join by its script, a machine: free and off")
         pods = [(TENANT, POD)]
