@@ -169,9 +169,14 @@ static int read_objects(const struct netris_request *q, const json_t *j, struct 
 /* A body that is no JSON: NULL with *e.  None is a null where something was changed. */
 static json_t *parse(const struct netris_request *q, const struct http_reply *r, struct err *e)
 {
+	json_t *j;
+
 	if (!r->body_len && q->changes)
 		return json_null();
-	return json_parse(r->body, r->body_len, e);
+	j = json_parse(r->body, r->body_len, e);
+	if (!j)
+		(void)!err_wrap(e, "it answers no JSON");
+	return j;
 }
 
 static void on_reply(const struct http_reply *r, const struct err *e, void *arg)

@@ -20,8 +20,8 @@
 #define VNETS_MAX 16 /* of a tenant */
 
 static const enum netris_kind looked_at[] = {
-	NETRIS_SITE, NETRIS_TENANT, NETRIS_TEMPLATE, NETRIS_VPC,    NETRIS_CLUSTER,
-	NETRIS_VNET, NETRIS_SERVER, NETRIS_LINK,     NETRIS_SWITCH, NETRIS_L4LB};
+	NETRIS_SITE,   NETRIS_TENANT, NETRIS_TEMPLATE, NETRIS_VPC,  NETRIS_CLUSTER, NETRIS_VNET,
+	NETRIS_SERVER, NETRIS_LINK,   NETRIS_SWITCH,   NETRIS_L4LB, NETRIS_SUBNET};
 #define LISTS (sizeof(looked_at) / sizeof(*looked_at))
 
 /* A switch that serves a machine. */
@@ -365,7 +365,7 @@ static void check_balancer(struct netris_check *c, const char *of, const char *c
 {
 	const struct netris_cluster *k = cluster_of(c, cluster);
 	const struct netris_objects *o = &c->o[NETRIS_L4LB];
-	char name[NETRIS_WAY_NAME], why[NETRIS_WAY_WHY];
+	char name[NETRIS_WAY_NAME], why[NETRIS_WAY_WHY], host[ADDRESS_TEXT];
 	struct fabric_way_seen seen;
 
 	netris_way_name(name, cluster, w->way.uid);
@@ -375,7 +375,15 @@ static void check_balancer(struct netris_check *c, const char *of, const char *c
 			tell_way(c, of, &seen);
 			return;
 		}
-	note(c, of, "load balancer %.120s is made by drover", name);
+	if (w->way.address)
+		(void)address_host(w->way.address, host);
+	if (!netris_judge_lb_subnets(c->o[NETRIS_SUBNET].subnet, c->o[NETRIS_SUBNET].n,
+				     w->way.address ? host : NULL, why))
+		wrong(c, of,
+		      "make a subnet of purpose load-balancer in IPAM, at this site and in the tenant's VPC, or name another address in spec.network.apiServer",
+		      "%.250s", why);
+	else
+		note(c, of, "load balancer %.120s is made by drover", name);
 }
 
 /* Of its cluster, as far as lists say what is in it. */
@@ -653,12 +661,26 @@ static void on_release(struct netris_objects *o, const struct err *e, void *arg)
 	judge(c);
 }
 
+/* ... or not yet. */
+static void on_all_read(struct netris_check *c)
+{
+	for (size_t i = 0; i < LISTS; i++)
+		if (c->reads[i].q)
+			return;
+	c->asked = netris_read(c->n, NETRIS_VERSION,
+			       &(struct netris_call){.done = on_release, .arg = c});
+}
+
 static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct read *r = arg;
 	struct netris_check *c = r->c;
 
 	r->q = NULL;
+	if (e && r->kind == NETRIS_SUBNET) { /* a right that nothing else needs */
+		on_all_read(c);
+		return;
+	}
 	if (e) {
 		stop_reads(c);
 		wrong(c, "controller", mend_of(e), "%s", e->text);
@@ -667,11 +689,7 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 	}
 	c->o[r->kind] = *o;
 	o->arena = NULL;
-	for (size_t i = 0; i < LISTS; i++)
-		if (c->reads[i].q)
-			return;
-	c->asked = netris_read(c->n, NETRIS_VERSION,
-			       &(struct netris_call){.done = on_release, .arg = c});
+	on_all_read(c);
 }
 
 struct netris_check *netris_check_new(const struct netris_check_spec *s, struct err *e)

@@ -128,6 +128,31 @@ void netris_judge_lb(const struct netris_l4lb *b, int64_t vpc, const struct fabr
 		    b->name, healthy);
 }
 
+bool netris_judge_lb_subnets(const struct netris_subnet *v, size_t n, const char *wanted, char *why)
+{
+	const struct netris_subnet *one = NULL;
+	bool said = false;
+
+	for (size_t i = 0; i < n; i++) {
+		said = said || *v[i].purpose;
+		if (strcasecmp(v[i].purpose, "load-balancer") != 0)
+			continue;
+		one = &v[i];
+		if (!wanted || !*one->prefix || address_in(wanted, &one->prefix, 1))
+			return true;
+	}
+	if (!said)
+		return true;
+	if (one)
+		(void)snprintf(why, NETRIS_WAY_WHY,
+			       "%.48s is of no subnet of purpose load-balancer, as %.48s is",
+			       wanted, one->prefix);
+	else
+		(void)snprintf(why, NETRIS_WAY_WHY,
+			       "none of %zu subnets is of purpose load-balancer", n);
+	return false;
+}
+
 /* --- VIPs ------------------------------------------------------------------------------------------- */
 
 /* 0: it is in none of its subnets; 1: in one; -1: it does not say which it has.  *in: the one. */

@@ -26,6 +26,11 @@ void netris_judge_lb(const struct netris_l4lb *b, int64_t vpc, const struct fabr
 /* Is the load balancer another one than is wanted, but for its health and its VPC? */
 bool netris_lb_differs(const struct netris_l4lb *b, const struct fabric_way *w);
 
+/* May the site's IPAM give a load balancer its address?  wanted: that address alone; NULL: any.  false: why says what is
+ * missing.  A release whose subnets do not say what they are for is taken at its word only when it makes one. */
+bool netris_judge_lb_subnets(const struct netris_subnet *v, size_t n, const char *wanted,
+			     char *why);
+
 /* c: the tenant's server cluster, with its members.  vnets: those of it. */
 void netris_judge_vip(const struct netris_cluster *c, const struct netris_vnet *vnets, size_t n,
 		      const char *vip, struct fabric_way_seen *out, char *why);

@@ -18,7 +18,8 @@
 #define FIRST_ID 20000000
 #define MEMBERS_MAX 16384
 
-const char *const nt_template_names[NT_TEMPLATES] = {"gpu-tenant", "isolated", "gpu-fabrics"};
+const char *const nt_template_names[NT_TEMPLATES] = {"gpu-tenant", "isolated", "gpu-fabrics",
+						     "other-nics"};
 const struct nt_fabric nt_fabrics[NT_FABRICS] = {
 	{"ib1", "ufm-1", "ib", "netris-ufm"},
 	{"nvl1", "nmx-1", "nvl", "netris-nvlink"},
@@ -143,7 +144,9 @@ static int64_t wanted_in(const struct nt_server *v, unsigned lane)
 {
 	const struct nt_cluster *c = v->cluster;
 
-	return c && (lane < NT_NICS || c->fabric[lane - NT_NICS]) ? c->id : 0;
+	if (!c || (lane < NT_NICS ? c->template_ == NT_OTHER_NICS : !c->fabric[lane - NT_NICS]))
+		return 0;
+	return c->id;
 }
 
 bool nt_is_active(const struct sim_netris *s, const struct nt_cluster *c)

@@ -71,6 +71,7 @@ void sim_netris_routes(struct sim_netris *s, struct httpd *d);
  *	BackendDown	a backend of that address, `name`, is said to be down; name NULL: each
  *	NoHealth	load balancers do not say how their backends are
  *	NoLbVPC		... in which VPC they are
+ *	NoLbSubnet	IPAM has no subnet of purpose load-balancer
  *
  * count: how often; 0: for ever.  Those from SwitchDead on are as long as they stand.  -1: there is no such fault.
  */

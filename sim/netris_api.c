@@ -77,10 +77,11 @@ static json_t *vpc_json(const struct sim_netris *s, const struct nt_vpc *v)
 
 static json_t *template_json(const struct sim_netris *s, unsigned i)
 {
-	json_t *t =
-		json_pack("{s:o, s:s, s:[{s:s, s:s, s:[s, s]}]}", "id",
-			  nt_number(s, NT_TEMPLATE_ID + i), "name", nt_template_names[i], "vnets",
-			  "postfix", "ns", "type", "l2vpn", "serverNics", "eth1", "eth2");
+	json_t *t = json_pack("{s:o, s:s, s:[{s:s, s:s, s:[s, s]}]}", "id",
+			      nt_number(s, NT_TEMPLATE_ID + i), "name", nt_template_names[i],
+			      "vnets", "postfix", "ns", "type", "l2vpn", "serverNics",
+			      i == NT_OTHER_NICS ? "eth8" : "eth1",
+			      i == NT_OTHER_NICS ? "eth9" : "eth2");
 
 	for (int f = 0; f < NT_FABRICS && i == NT_WITH_FABRICS; f++)
 		json_array_append_new(json_object_get(t, "vnets"),
@@ -88,6 +89,15 @@ static json_t *template_json(const struct sim_netris *s, unsigned i)
 						nt_fabrics[f].postfix, "type", nt_fabrics[f].type,
 						"serverNics"));
 	return t;
+}
+
+static json_t *templates_json(const struct sim_netris *s)
+{
+	json_t *all = json_array();
+
+	for (unsigned i = 0; i < NT_TEMPLATES; i++)
+		json_array_append_new(all, template_json(s, i));
+	return all;
 }
 
 static json_t *cluster_json(struct sim_netris *s, const struct nt_cluster *c, bool stale,
@@ -170,13 +180,14 @@ static json_t *gateway_json(struct sim_netris *s, const struct nt_cluster *c)
 /* Ports of a server that is shared in a cluster stay where they are: tagged. */
 static json_t *vnet_json(struct sim_netris *s, const struct nt_cluster *c, bool short_)
 {
+	unsigned nics = c->template_ == NT_OTHER_NICS ? 0 : NT_NICS;
 	json_t *ports = json_array(), *j;
 	char name[300];
 
 	for (size_t i = 0; i < s->nservers; i++) {
 		const struct nt_server *v = &s->servers[i];
 
-		for (unsigned k = 0; k < NT_NICS && nt_is_shown(s, v, c); k++) {
+		for (unsigned k = 0; k < nics && nt_is_shown(s, v, c); k++) {
 			port_name(s, v, k, name);
 			json_array_append_new(ports,
 					      json_pack("{s:o, s:s, s:o, s:o}", "id",
@@ -253,6 +264,19 @@ static json_t *ports_json(const struct sim_netris *s)
 					  nt_ref(s, s->switches[v->leaf + k].id, leaf_of(s, v, k)),
 					  "adminDown", nt_truth(s, false), "status", label("Up")));
 		}
+	return all;
+}
+
+static json_t *subnets_json(const struct sim_netris *s)
+{
+	json_t *all = json_pack("[{s:o, s:s, s:s, s:s}]", "id", nt_number(s, 501), "name",
+				"servers", "prefix", "10.20.0.0/16", "purpose", "common");
+
+	if (!nt_stands(s, "NoLbSubnet", NULL))
+		json_array_append_new(all, json_pack("{s:o, s:s, s:s, s:s}", "id",
+						     nt_number(s, 502), "name", "balancers",
+						     "prefix", SIM_NETRIS_FREE "0/24", "purpose",
+						     "load-balancer"));
 	return all;
 }
 
@@ -577,14 +601,13 @@ static void on_fixed(struct httpd_req *q, void *arg)
 	else if (str_eq(path, "/api/v2/sites"))
 		all = json_pack("[o]", nt_ref(s, NT_SITE_ID, "hall"));
 	else if (str_eq(path, "/api/v2/server-cluster-template"))
-		all = json_pack("[o, o, o]", template_json(s, 0), template_json(s, 1),
-				template_json(s, 2));
+		all = templates_json(s);
 	else if (str_eq(path, "/api/v2/link"))
 		all = links_json(s);
 	else if (str_eq(path, "/api/v2/ports"))
 		all = ports_json(s);
 	else
-		all = json_array();
+		all = subnets_json(s);
 	nt_reply(s, q, 200, all, NULL);
 }
 

@@ -5,11 +5,11 @@
 #include "sim/netris_impl.h"
 
 /* Tests: tests/unit/sim/test_netris.c */
-static const char *const kinds[] = {"Status",	  "NotSuccess",	 "LostReply", "Silent",
-				    "Ignored",	  "Garbage",	 "Slow",      "Expire",
-				    "StaleRead",  "Forget",	 "OtherAdds", "OtherRemoves",
-				    "SwitchDead", "PortLie",	 "NoShared",  "NoServers",
-				    "NoGateways", "BackendDown", "NoHealth",  "NoLbVPC"};
+static const char *const kinds[] = {
+	"Status",     "NotSuccess", "LostReply", "Silent",    "Ignored",    "Garbage",
+	"Slow",	      "Expire",	    "StaleRead", "Forget",    "OtherAdds",  "OtherRemoves",
+	"SwitchDead", "PortLie",    "NoShared",	 "NoServers", "NoGateways", "BackendDown",
+	"NoHealth",   "NoLbVPC",    "NoLbSubnet"};
 
 int sim_netris_fault(struct sim_netris *s, const char *what, const char *on, const char *name,
 		     int64_t value, int64_t count)

@@ -16,8 +16,9 @@
 #define NT_LANES (NT_NICS + NT_FABRICS)
 #define NT_SITE_ID 1
 #define NT_TENANT_ID 1
-#define NT_TEMPLATES 3
+#define NT_TEMPLATES 4
 #define NT_WITH_FABRICS 2 /* the template that has them */
+#define NT_OTHER_NICS 3	  /* ... whose NICs no server has */
 #define NT_TEMPLATE_ID 11
 #define NT_PER_LEAF 32
 

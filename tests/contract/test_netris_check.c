@@ -132,6 +132,15 @@ static void each_name_that_is_not_there_is_wrong(void **state)
 	assert_wrong(w, "segment quarantine", "q-9");
 }
 
+static void a_template_whose_nics_a_machine_has_not_is_wrong(void **state)
+{
+	struct world *w = *state;
+
+	w->fake.config.template_ = "other-nics";
+	check(w);
+	assert_wrong(w, "machine gpu-1", "wants NIC eth8");
+}
+
 static void a_quarantine_from_the_tenants_template_is_wrong(void **state)
 {
 	struct world *w = *state;
@@ -286,6 +295,33 @@ static void ways_to_api_servers_are_checked(void **state)
 	assert_wrong(w, "API server of tenant team-b", "VIPInDHCPRange");
 }
 
+static void a_site_without_addresses_for_load_balancers_is_wrong(void **state)
+{
+	static const char *const tenants[] = {"team-a", NULL};
+	struct netris_check_way way = {"team-a",
+				       {.via = FABRIC_VIA_L4LB,
+					.segment = "tenant/team-a",
+					.uid = "5d1c",
+					.backends = backends}};
+	struct world *w = *state;
+
+	w->s.tenants = tenants;
+	w->s.ways = &way;
+	w->s.nways = 1;
+	assert_int_equal(check(w), 0);
+	way.way.address = "10.99.0.7:6443";
+	assert_int_equal(check(w), 1);
+	assert_wrong(w, "API server of tenant team-a", "10.99.0.7 is of no subnet");
+	way.way.address = SIM_NETRIS_FREE "7:6443";
+	assert_int_equal(check(w), 0);
+	sim_netris_fault(w->fake.sim, "NoLbSubnet", NULL, NULL, 0, 0);
+	assert_int_equal(check(w), 1);
+	assert_wrong(w, "API server of tenant team-a", "none of 1 subnets");
+	/* Who may not read it is not told that anything is wrong. */
+	sim_netris_fault(w->fake.sim, "Status", "GET /api/v2/ipam", NULL, 403, 0);
+	assert_int_equal(check(w), 0);
+}
+
 static void a_login_that_is_refused_names_the_secret(void **state)
 {
 	struct world *w = *state;
@@ -308,12 +344,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		check_test(a_good_installation_has_nothing_wrong),
 		check_test(each_name_that_is_not_there_is_wrong),
+		check_test(a_template_whose_nics_a_machine_has_not_is_wrong),
 		check_test(a_quarantine_from_the_tenants_template_is_wrong),
 		check_test(an_address_that_another_segment_has_is_wrong),
 		check_test(a_switch_that_is_silent_is_wrong),
 		check_test(its_release_is_told_and_one_that_is_too_old_is_wrong),
 		check_test(a_release_that_does_not_say_who_is_shared_is_wrong),
 		check_test(ways_to_api_servers_are_checked),
+		check_test(a_site_without_addresses_for_load_balancers_is_wrong),
 		check_test(a_login_that_is_refused_names_the_secret),
 	};
 

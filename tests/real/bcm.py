@@ -200,15 +200,13 @@ def serves(f, name):
 
 
 def given_back(f, tenant, pod, name, before):
-    claim, tenancy = f.pod_running(tenant, pod)["spec"]["nodeName"], f.states()[name]["tenancy"]
-    f.tenants[tenant].kubectl("delete", "pod", pod, "--wait=false")
-    f.host.kubectl("delete", "nodeclaim", claim, "--wait=false")
-    f.until(f"{name} free", lambda: f.states()[name]["state"] == "free", 300)
-    f.view.done()
-    assert f.states()[name]["lastWipe"]["tenancy"] == tenancy, f.states()[name]["lastWipe"]
-    assert not f.tenants[tenant].node(claim), "the Node is still there"
+    assert f.give_back(tenant, pod, f.pod_running(tenant, pod)["spec"]["nodeName"]) == name
     assert f.rack.node(name) == before, (f.rack.node(name), before)
     assert not f.rack.machine(name)["on"]
+    is_blank(f, name)
+
+
+def is_blank(f, name):
     for needle in TENANTS_BYTES:
         assert not f.rack.left_on(name, needle), f"{needle} is still on a drive of {name}"
 

@@ -260,6 +260,24 @@ class Fleet:
             return wanted and all(now.get(n, {}).get("state") == state for n in wanted)
         self.until(f"machines {state}", done, limit_s)
 
+    def condition(self, name, kind):
+        """"STATUS REASON" of a VirtualCluster's condition; "": it has none."""
+        conditions = self.get("virtualclusters", name).get("status", {}).get("conditions", [])
+        return next((f"{c['status']} {c['reason']}" for c in conditions if c["type"] == kind), "")
+
+    def give_back(self, tenant, pod, claim, limit_s=300):
+        """The pod goes, and the claim, whose machine is free then: wiped after this tenancy, and a Node of nobody.  Its name."""
+        name = self.get("nodeclaims", claim)["spec"]["machineRef"]["name"]
+        tenancy = self.states()[name]["tenancy"]
+        self.tenants[tenant].kubectl("delete", "pod", pod, "--wait=false")
+        self.host.kubectl("delete", "nodeclaim", claim, "--wait=false")
+        self.until(f"{name} free", lambda: self.states()[name]["state"] == "free", limit_s)
+        self.view.done()
+        assert self.states()[name]["lastWipe"]["tenancy"] == tenancy, self.states()[name]["lastWipe"]
+        for plane in (self.host, *self.tenants.values()):
+            assert not plane.node(claim), f"the Node is still in {plane.name}"
+        return name
+
     def last_words(self):
         """What to look at first when it did not work: what drover said, what each machine is at, and the last
         that it said itself."""

@@ -40,10 +40,6 @@ class Shared(bcm.Bcm):
         vc["spec"].update(nodes="Host", joinEndpoint=f"127.0.0.1:{self.host.port}", network={"segment": "host"})
         return vc
 
-    def takes_nodes(self):
-        conditions = self.get("virtualclusters", TENANT).get("status", {}).get("conditions", [])
-        return next((f"{c['status']} {c['reason']}" for c in conditions if c["type"] == "TakesNodes"), "")
-
 
 def host_pod(name, *tolerated):
     """One that wants this virtual cluster's nodes and no GPU."""
@@ -79,7 +75,7 @@ def run(f, timer):
     f.start()
     timer.phase("a host cluster, a virtual cluster, a head node with machines, drover")
     f.wait_state("free", limit_s=300)
-    f.until("the virtual cluster takes nodes", lambda: f.takes_nodes() == "True HostNodes", 60)
+    f.until("the virtual cluster takes nodes", lambda: f.condition(TENANT, "TakesNodes") == "True HostNodes", 60)
     f.view.done()
     timer.phase("machines inspected, wiped, proved: free and off")
 
@@ -90,17 +86,8 @@ def run(f, timer):
     node_is_for_it_alone(f, claim)
     timer.phase("a Node of the host cluster, for one virtual cluster alone")
 
-    name = f.get("nodeclaims", claim)["spec"]["machineRef"]["name"]
-    tenancy = f.states()[name]["tenancy"]
-    f.tenants[TENANT].kubectl("delete", "pod", "train", "--wait=false")
     f.host.kubectl("delete", "pod", "synced", "anybody", "--wait=false")
-    f.host.kubectl("delete", "nodeclaim", claim, "--wait=false")
-    f.until(f"{name} free", lambda: f.states()[name]["state"] == "free", 300)
-    f.view.done()
-    assert f.states()[name]["lastWipe"]["tenancy"] == tenancy, f.states()[name]["lastWipe"]
-    assert not f.host.node(claim), "the Node is still there"
-    for needle in bcm.TENANTS_BYTES:
-        assert not f.rack.left_on(name, needle), f"{needle} is still on a drive of {name}"
+    bcm.is_blank(f, f.give_back(TENANT, "train", claim))
     timer.phase("given back: its Node is gone, it is wiped and free")
     main_job.secrets_kept(f)
 

@@ -133,9 +133,7 @@ class Switched(fleet.Fleet):
 
     def way(self, name):
         """What is said of the way to its API server."""
-        conditions = self.get("virtualclusters", name).get("status", {}).get("conditions", [])
-        return next((c["status"], c["reason"]) for c in [*conditions, {"type": "APIServerWay", "status": "", "reason": ""}]
-                    if c["type"] == "APIServerWay")
+        return self.condition(name, "APIServerWay")
 
     def apply_objects(self):
         made = self.folder / "netris"
@@ -192,10 +190,10 @@ def network_check(f):
 def run(f, pods):
     f.start()
     f.wait_state("free", limit_s=400)
-    f.until("a VIP", lambda: f.way("team-b") == ("True", "VIP"), 120)
+    f.until("a VIP", lambda: f.way("team-b") == "True VIP", 120)
     assert not f.balancers.listed(), f.balancers.listed()
     f.host.apply(f.virtual_cluster("team-a"))
-    f.until("a load balancer", lambda: f.way("team-a") == ("True", "Healthy"), 120)
+    f.until("a load balancer", lambda: f.way("team-a") == "True Healthy", 120)
     f.view.done()
     assert f.balancers.listed() == {(BALANCER, f.tenants["team-a"].port): f.tenants["team-a"].port}, f.balancers.listed()
     network_check(f)

@@ -331,3 +331,20 @@ void leaving_set_pool(struct sim_world *w, json_t *spec)
 	world_do(w, &w->host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
 		 json_pack("{s:o}", "spec", spec));
 }
+
+void leaving_go_round(struct server *b)
+{
+	struct sim_world *w = b->world;
+
+	world_wait_state(b, "free", 1800);
+	world_pod(w, &w->tenants[0], "train");
+	world_wait_running(w, &w->tenants[0], "train", 1200);
+	world_check_serving(w, &w->tenants[0], "train");
+	world_delete_pod(w, &w->tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "stopping", 1200);
+	world_wait_state(b, "free", 1800);
+	assert_true(server_is_blank(b));
+	assert_false(b->bmc.on);
+	assert_null(b->bmc.image);
+}

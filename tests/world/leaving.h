@@ -52,6 +52,8 @@ struct server *leaving_serving(struct sim_world *w, uint64_t seed);
 void leaving_alive(struct sim_world *w, uint64_t seed);
 /* The pod is deleted, and the claim of the first machine. */
 void leaving_begin(struct sim_world *w);
+/* From free to free: a pod of team-a runs on it, and nothing of anybody's is left. */
+void leaving_go_round(struct server *b);
 bool leaving_runs_still(const struct sim_world *w);
 
 #endif

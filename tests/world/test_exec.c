@@ -10,53 +10,27 @@
 #define PROVIDER(program, methods)                                                                 \
 	"apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: lab}\n"                 \
 	"spec:\n  type: exec\n  exec: {command: [" program "]}\n"                                  \
-	"  boot: {methods: [" methods "], mediaURL: \"" WORLD_MEDIA "\"}\n"                        \
-	"  agent: {endpoint: \"" WORLD_AGENT "\"}\n"                                               \
-	"  network:\n    type: exec\n    exec: {command: [" WORLD_FABRIC "]}\n"                    \
-	"    segments: {quarantine: quarantine, provisioning: provisioning}\n"                     \
-	"  instanceTypes:\n  - name: gpu-8\n"                                                      \
-	"    capacity: {cpu: \"4\", memory: 8Gi, nvidia.com/gpu: \"8\", pods: \"110\"}\n"          \
-	"    rootDevice: {model: ROOT}\n"                                                          \
-	"  wipe: {minimumLevel: {flash: Clear, hdd: Clear}, minimumTrust: BootNetwork}\n"
+	"  boot: {methods: [" methods "], mediaURL: \"" WORLD_MEDIA "\"}\n" WORLD_LAB_REST
 
 static void start(struct sim_world *w, uint64_t seed, const char *provider)
 {
 	struct server *b = &w->servers[0];
 
 	world_start(w, seed, 0);
-	world_apply(w, provider);
-	world_do(w, &w->host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
-		 json_pack("{s:{s:{s:{s:[{s:s}]}}}}", "spec", "template", "spec", "providerRefs",
-			   "name", "lab"));
+	world_lab(w, provider);
 	server_init(b, w, 1);
 	str_copy(b->name, sizeof(b->name), "u-7");
 	w->nboxes = 1;
-	world_do(w, &w->host, "POST", "/apis/drover.dev/v1alpha1/machines",
-		 json_pack("{s:s,s:s,s:{s:s},s:{s:{s:s},s:s,s:s,s:{s:s},s:{s:s},s:s}}",
-			   "apiVersion", "drover.dev/v1alpha1", "kind", "Machine", "metadata",
-			   "name", b->name, "spec", "providerRef", "name", "lab", "instanceType",
-			   "gpu-8", "managementPolicy", "Manage", "identity", "systemUUID", b->uuid,
-			   "bmc", "address", "exec://lab/u-7", "bootMACAddress", b->mac));
+	world_lab_machine(w, b, "exec");
 	world_replica(w);
 }
 
 static void go_round(const char *provider, uint64_t seed)
 {
 	struct sim_world w;
-	struct server *b = &w.servers[0];
 
 	start(&w, seed, provider);
-	world_wait_state(b, "free", 1800);
-	world_pod(&w, &w.tenants[0], "train");
-	world_wait_running(&w, &w.tenants[0], "train", 1200);
-	world_check_serving(&w, &w.tenants[0], "train");
-	world_delete_pod(&w, &w.tenants[0], "train");
-	world_release(b);
-	world_wait_state(b, "stopping", 1200);
-	world_wait_state(b, "free", 1800);
-	assert_true(server_is_blank(b));
-	assert_false(b->bmc.on);
-	assert_null(b->bmc.image);
+	leaving_go_round(&w.servers[0]);
 	world_stop(&w);
 }
 

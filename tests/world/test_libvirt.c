@@ -14,14 +14,7 @@
 #define PROVIDER(machines)                                                                         \
 	"apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: lab}\n"                 \
 	"spec:\n  type: libvirt\n  libvirt:\n    uri: " FAKE_LIBVIRT_URI "\n" machines             \
-	"  boot: {mediaURL: \"" WORLD_MEDIA "\"}\n"                                                \
-	"  agent: {endpoint: \"" WORLD_AGENT "\"}\n"                                               \
-	"  network:\n    type: exec\n    exec: {command: [" WORLD_FABRIC "]}\n"                    \
-	"    segments: {quarantine: quarantine, provisioning: provisioning}\n"                     \
-	"  instanceTypes:\n  - name: gpu-8\n"                                                      \
-	"    capacity: {cpu: \"4\", memory: 8Gi, nvidia.com/gpu: \"8\", pods: \"110\"}\n"          \
-	"    rootDevice: {model: ROOT}\n"                                                          \
-	"  wipe: {minimumLevel: {flash: Clear, hdd: Clear}, minimumTrust: BootNetwork}\n"
+	"  boot: {mediaURL: \"" WORLD_MEDIA "\"}\n" WORLD_LAB_REST
 #define MACHINES(n)                                                                                \
 	"    machines: {count: " n ", instanceType: gpu-8, memory: 8Gi, drives: [{size: 16Gi}]}\n"
 
@@ -37,30 +30,14 @@ static void add_server(struct sim_world *w, const char *name)
 static void start(struct sim_world *w, uint64_t seed, const char *provider)
 {
 	world_start(w, seed, 0);
-	world_apply(w, provider);
-	world_do(w, &w->host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
-		 json_pack("{s:{s:{s:{s:[{s:s}]}}}}", "spec", "template", "spec", "providerRefs",
-			   "name", "lab"));
-}
-
-static void add_machine(struct sim_world *w, const struct server *b)
-{
-	char address[128];
-
-	str_format(address, sizeof(address), "libvirt://lab/%s", b->name);
-	world_do(w, &w->host, "POST", "/apis/drover.dev/v1alpha1/machines",
-		 json_pack("{s:s,s:s,s:{s:s},s:{s:{s:s},s:s,s:s,s:{s:s},s:{s:s},s:s}}",
-			   "apiVersion", "drover.dev/v1alpha1", "kind", "Machine", "metadata",
-			   "name", b->name, "spec", "providerRef", "name", "lab", "instanceType",
-			   "gpu-8", "managementPolicy", "Manage", "identity", "systemUUID", b->uuid,
-			   "bmc", "address", address, "bootMACAddress", b->mac));
+	world_lab(w, provider);
 }
 
 static void one_domain(struct sim_world *w, uint64_t seed)
 {
 	start(w, seed, PROVIDER(""));
 	add_server(w, "vm-1");
-	add_machine(w, &w->servers[0]);
+	world_lab_machine(w, &w->servers[0], "libvirt");
 	world_replica(w);
 }
 
@@ -68,24 +45,13 @@ static void one_domain(struct sim_world *w, uint64_t seed)
 static void a_domain_goes_round(void **state)
 {
 	struct sim_world w;
-	struct server *b = &w.servers[0];
 
 	(void)state;
 	one_domain(&w, 4101);
-	world_wait_state(b, "free", 1800);
+	leaving_go_round(&w.servers[0]);
 	assert_string_equal(w.libvirt.uri, FAKE_LIBVIRT_URI);
 	assert_string_equal(w.libvirt.pool, "default");
 	assert_string_equal(w.libvirt.media_url, WORLD_MEDIA);
-	world_pod(&w, &w.tenants[0], "train");
-	world_wait_running(&w, &w.tenants[0], "train", 1200);
-	world_check_serving(&w, &w.tenants[0], "train");
-	world_delete_pod(&w, &w.tenants[0], "train");
-	world_release(b);
-	world_wait_state(b, "stopping", 1200);
-	world_wait_state(b, "free", 1800);
-	assert_true(server_is_blank(b));
-	assert_false(b->bmc.on);
-	assert_null(b->bmc.image);
 	world_stop(&w);
 }
 
@@ -258,7 +224,7 @@ static void a_host_that_is_not_allowed_is_not_opened(void **state)
 		 json_pack("{s:{s:{s:s}}}", "spec", "libvirt", "uri",
 			   "qemu+ssh://elsewhere/system"));
 	add_server(&w, "vm-1");
-	add_machine(&w, &w.servers[0]);
+	world_lab_machine(&w, &w.servers[0], "libvirt");
 	world_replica(&w);
 	world_wait_reason(&w.servers[0], "ProviderNotReady", 600);
 	assert_non_null(strstr(world_at(&w.servers[0], "status.operation.lastError.message"),

@@ -104,6 +104,18 @@ void world_do(struct sim_world *w, struct cluster *p, const char *method, const 
 	      json_t *body);
 void world_apply(struct sim_world *w, const char *yaml);	 /* objects of the host cluster */
 void world_machine(struct sim_world *w, const struct server *b); /* its Machine object */
+/* The Provider "lab" of a helper program, which ends in WORLD_LAB_REST, in the place of the rack in the pool; and a Machine of
+ * its, whose address is TYPE://lab/NAME. */
+#define WORLD_LAB_REST                                                                             \
+	"  agent: {endpoint: \"" WORLD_AGENT "\"}\n"                                               \
+	"  network:\n    type: exec\n    exec: {command: [" WORLD_FABRIC "]}\n"                    \
+	"    segments: {quarantine: quarantine, provisioning: provisioning}\n"                     \
+	"  instanceTypes:\n  - name: gpu-8\n"                                                      \
+	"    capacity: {cpu: \"4\", memory: 8Gi, nvidia.com/gpu: \"8\", pods: \"110\"}\n"          \
+	"    rootDevice: {model: ROOT}\n"                                                          \
+	"  wipe: {minimumLevel: {flash: Clear, hdd: Clear}, minimumTrust: BootNetwork}\n"
+void world_lab(struct sim_world *w, const char *provider);
+void world_lab_machine(struct sim_world *w, const struct server *b, const char *type);
 void world_pod(struct sim_world *w, struct cluster *p, const char *name);
 void world_delete_pod(struct sim_world *w, struct cluster *p, const char *name);
 void world_release(struct server *b);			  /* delete the claim that holds it */

@@ -150,6 +150,27 @@ void world_machine(struct sim_world *w, const struct server *b)
 	world_do(w, &w->host, "POST", "/apis/" OBJECT_API_VERSION "/machines", o);
 }
 
+void world_lab(struct sim_world *w, const char *provider)
+{
+	world_apply(w, provider);
+	world_do(w, &w->host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+		 json_pack("{s:{s:{s:{s:[{s:s}]}}}}", "spec", "template", "spec", "providerRefs",
+			   "name", "lab"));
+}
+
+void world_lab_machine(struct sim_world *w, const struct server *b, const char *type)
+{
+	char address[128];
+
+	str_format(address, sizeof(address), "%s://lab/%s", type, b->name);
+	world_do(w, &w->host, "POST", "/apis/drover.dev/v1alpha1/machines",
+		 json_pack("{s:s,s:s,s:{s:s},s:{s:{s:s},s:s,s:s,s:{s:s},s:{s:s},s:s}}",
+			   "apiVersion", "drover.dev/v1alpha1", "kind", "Machine", "metadata",
+			   "name", b->name, "spec", "providerRef", "name", "lab", "instanceType",
+			   "gpu-8", "managementPolicy", "Manage", "identity", "systemUUID", b->uuid,
+			   "bmc", "address", address, "bootMACAddress", b->mac));
+}
+
 void world_pod(struct sim_world *w, struct cluster *p, const char *name)
 {
 	world_do(w, p, "POST", "/api/v1/namespaces/default/pods",
