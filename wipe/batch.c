@@ -7,6 +7,7 @@
 #include "wipe/dio.h"
 #include "wipe/drives.h"
 #include "wipe/marks.h"
+#include "wipe/rungs.h"
 
 #define GUARD_MS 1000 /* at most */
 
@@ -164,18 +165,41 @@ static int look(struct batch_unit *u)
 	return rc;
 }
 
-static void run_unit(void *arg)
+static void wipe_all(struct batch_unit *first)
 {
-	struct batch_unit *u = arg;
+	size_t n = 0, i = 0;
+	struct erase **x;
+	struct err *e;
+	int *rc;
+
+	for (struct batch_unit *u = first; u; u = u->next)
+		n++;
+	x = mem_calloc(n, sizeof(struct erase *));
+	e = mem_calloc(n, sizeof(*e));
+	rc = mem_calloc(n, sizeof(*rc));
+	for (struct batch_unit *u = first; u; u = u->next)
+		x[i++] = &u->erase;
+	erase_run_all(x, n, rc, e);
+	i = 0;
+	for (struct batch_unit *u = first; u; u = u->next, i++) {
+		u->own.rc = rc[i];
+		u->own.err = e[i];
+	}
+	free(x);
+	free(e);
+	free(rc);
+}
+
+static void run_unit(struct batch_unit *u, enum batch_act act)
+{
 	struct batch *b = u->batch;
 
-	atomic_store(&u->begun, true);
-	switch (b->act) {
+	switch (act) {
 	case BATCH_LOOK:
 		u->own.rc = look(u);
 		break;
 	case BATCH_WIPE:
-		u->own.rc = erase_run(&u->erase, &u->own.err);
+		wipe_all(u);
 		break;
 	case BATCH_VERIFY:
 		u->own.rc = erase_verify(&u->erase, u->erase.samples, &u->own.err);
@@ -194,33 +218,39 @@ static void run_unit(void *arg)
 	}
 }
 
+/* What was given up while it hung begins with nothing more: the batch may be at something else by then. */
+static void run_drive(void *arg)
+{
+	struct batch_unit *first = arg;
+	const enum batch_act act = first->act;
+
+	atomic_store(&first->begun, true);
+	run_unit(first, act);
+	for (struct batch_unit *u = first->next; u; u = u->next) {
+		if (atomic_load(&first->given_up))
+			return;
+		atomic_store(&u->begun, true);
+		if (act != BATCH_WIPE)
+			run_unit(u, act);
+	}
+}
+
 static int64_t guard_ms(const struct batch *b)
 {
-	int64_t quarter = erase_patience_ms(b->host) / 4;
+	int64_t quarter = rungs_patience_ms(b->host) / 4;
 
 	return quarter < GUARD_MS ? quarter : GUARD_MS;
 }
 
-static void begin_unit(struct batch *b, struct batch_unit *u);
-
-/* Two paths to one drive, or firmware that gives two drives one name: drives.c tells them apart by "#2". */
+/* Two paths to one drive, or firmware that gives two drives one name (drives.c tells them apart by "#2"); or two
+ * namespaces of one NVMe subsystem. */
 static bool same_drive(const struct batch_unit *a, const struct batch_unit *b)
 {
 	size_t n = strcspn(a->drive->wwn, "#");
 
+	if (a->drive->subsystem && str_eq(a->drive->subsystem, b->drive->subsystem))
+		return true;
 	return n == strcspn(b->drive->wwn, "#") && !strncmp(a->drive->wwn, b->drive->wwn, n);
-}
-
-/* This one has ended, or was given up: the next path to its drive. */
-static void begin_next(struct batch_unit *u)
-{
-	struct batch *b = u->batch;
-
-	for (size_t i = 0; i < b->n; i++)
-		if (b->units[i].waits && same_drive(&b->units[i], u)) {
-			begin_unit(b, &b->units[i]);
-			return;
-		}
 }
 
 static void one_less(struct batch *b)
@@ -241,12 +271,10 @@ static void take_look(struct batch_unit *u)
 	u->drive->again.dirty = n->dirty + n->unreadable;
 }
 
-static void done_unit(void *arg)
+static void take_result(struct batch_unit *u)
 {
-	struct batch_unit *u = arg;
 	struct batch *b = u->batch;
 
-	u->work = NULL;
 	u->rc = u->own.rc;
 	u->err = u->own.err;
 	if (b->act == BATCH_WIPE || b->act == BATCH_VERIFY)
@@ -255,28 +283,49 @@ static void done_unit(void *arg)
 		u->verified = !u->rc;
 	if (b->act == BATCH_LOOK && !u->rc)
 		take_look(u);
-	begin_next(u);
+}
+
+static void done_drive(void *arg)
+{
+	struct batch_unit *first = arg;
+	struct batch *b = first->batch;
+
+	first->work = NULL;
+	for (struct batch_unit *u = first; u; u = u->next)
+		take_result(u);
 	one_less(b);
 	batch_unref(b);
 }
 
-static void drop_unit(void *arg)
+static void drop_drive(void *arg)
 {
 	batch_unref(((struct batch_unit *)arg)->batch);
 }
 
-static void begin_unit(struct batch *b, struct batch_unit *u)
+static void reset_unit(struct batch *b, struct batch_unit *u)
 {
-	u->waits = false;
+	u->next = NULL;
+	u->had_begun = false;
 	u->phase = NULL;
 	u->done_bytes = 0;
-	u->moved_at = loop_now(loop_of(b->group));
 	u->own.rc = 0;
 	atomic_store(&u->begun, false);
 	if (b->act == BATCH_LOOK && !u->own.first_block)
 		u->own.first_block = dio_buffer(PROTO_STAMP_SIZE);
-	batch_ref(b);
-	u->work = loop_work(b->group, run_unit, done_unit, drop_unit, u);
+}
+
+/* Behind the others of its drive; false: it is the first of them. */
+static bool join_drive(struct batch *b, struct batch_unit *u)
+{
+	for (struct batch_unit *k = b->units; k < u; k++) {
+		if (k->lost || !same_drive(k, u))
+			continue;
+		while (k->next)
+			k = k->next;
+		k->next = u;
+		return true;
+	}
+	return false;
 }
 
 void batch_act(struct batch *b, enum batch_act what, void (*done)(void *arg), void *arg)
@@ -285,35 +334,42 @@ void batch_act(struct batch *b, enum batch_act what, void (*done)(void *arg), vo
 	b->done = done;
 	b->arg = arg;
 	b->running = 0;
-	for (size_t i = 0; i < b->n; i++)
-		b->running += !b->units[i].lost;
+	for (size_t i = 0; i < b->n; i++) {
+		struct batch_unit *u = &b->units[i];
+
+		u->begins = false;
+		/* A drive whose thread hangs gets no second one: what it says stays said. */
+		if (u->lost) {
+			u->verified = false;
+			continue;
+		}
+		reset_unit(b, u);
+		u->begins = !join_drive(b, u);
+		b->running += u->begins;
+	}
 	loop_timer_start(&b->guard, b->running ? guard_ms(b) : 0);
 	for (size_t i = 0; i < b->n; i++) {
 		struct batch_unit *u = &b->units[i];
 
-		u->waits = false;
-		for (size_t k = 0; k < i; k++)
-			u->waits |= !u->lost && !b->units[k].lost && same_drive(&b->units[k], u);
-		/* A drive whose thread hangs gets no second one: what it says stays said. */
-		if (u->lost)
-			u->verified = false;
-		else if (!u->waits)
-			begin_unit(b, u);
+		if (!u->begins)
+			continue;
+		u->act = what;
+		u->moved_at = loop_now(loop_of(b->group));
+		batch_ref(b);
+		u->work = loop_work(b->group, run_drive, done_drive, drop_drive, u);
 	}
 }
 
 /* --- the guard ------------------------------------------------------------------------------- */
 
-static void give_up(struct batch_unit *u, int64_t silent_ms)
+static void lose(struct batch_unit *u, const char *phase, int64_t silent_ms)
 {
 	struct batch *b = u->batch;
-	struct loop_work *w = u->work;
 
-	u->work = NULL;
 	u->lost = true;
 	u->verified = false;
 	u->rc = err_set(&u->err, ERR_TIMEOUT, 0, "%s: %s: stands still for %d s", u->drive->path,
-			str_or(u->phase, "busy"), (int)(silent_ms / 1000));
+			str_or(phase, "busy"), (int)(silent_ms / 1000));
 	u->result = (struct evidence_device){
 		.type = u->drive->type,
 		.model = u->drive->model,
@@ -325,30 +381,61 @@ static void give_up(struct batch_unit *u, int64_t silent_ms)
 		.level = WIPE_FAIL,
 		.reason = dio_gone(b->host, drive_name(u->drive)) ? "DriveMissing" : "DriveFailed",
 	};
+}
+
+static void give_up(struct batch_unit *first, int64_t silent_ms)
+{
+	struct batch *b = first->batch;
+	struct loop_work *w = first->work;
+
+	first->work = NULL;
+	atomic_store(&first->given_up, true);
+	for (struct batch_unit *u = first; u; u = u->next)
+		lose(u, u->phase, silent_ms);
 	batch_ref(b);
 	loop_work_abandon(w);
-	begin_next(u);
 	one_less(b);
 	batch_unref(b);
 }
 
-static void look_after(struct batch_unit *u, int64_t now)
+static bool erases(const struct batch *b)
+{
+	return b->act == BATCH_WIPE || b->act == BATCH_VERIFY;
+}
+
+/* Since it was looked after last; notes what it is at. */
+static bool has_moved(struct batch_unit *u)
 {
 	struct batch *b = u->batch;
-	bool erases = b->act == BATCH_WIPE || b->act == BATCH_VERIFY;
-	const char *phase = erases ? atomic_load(&u->erase.progress.phase) : NULL;
-	int64_t done = erases ? atomic_load(&u->erase.progress.done_bytes) : 0;
-	int64_t patience =
-		erases ? atomic_load(&u->erase.progress.patience_ms) : erase_patience_ms(b->host);
+	const char *phase = erases(b) ? atomic_load(&u->erase.progress.phase) : NULL;
+	int64_t done = erases(b) ? atomic_load(&u->erase.progress.done_bytes) : 0;
+	bool begun = atomic_load(&u->begun);
+	bool moved = begun != u->had_begun || phase != u->phase || done != u->done_bytes;
 
+	u->had_begun = begun;
+	u->phase = phase;
+	u->done_bytes = done;
+	return moved;
+}
+
+static void look_after(struct batch_unit *first, int64_t now)
+{
+	struct batch *b = first->batch;
+	int64_t patience = rungs_patience_ms(b->host);
 	/* There may be more drives than threads: who waits for one is not silent. */
-	if (!atomic_load(&u->begun) || phase != u->phase || done != u->done_bytes) {
-		u->phase = phase;
-		u->done_bytes = done;
-		u->moved_at = now;
-	} else if (now - u->moved_at > patience) {
-		give_up(u, now - u->moved_at);
+	bool moved = !atomic_load(&first->begun);
+
+	for (struct batch_unit *u = first; u; u = u->next) {
+		int64_t own = erases(b) ? atomic_load(&u->erase.progress.patience_ms) : 0;
+
+		moved |= has_moved(u);
+		if (own > patience)
+			patience = own;
 	}
+	if (moved)
+		first->moved_at = now;
+	else if (now - first->moved_at > patience)
+		give_up(first, now - first->moved_at);
 }
 
 static void on_guard(void *arg)

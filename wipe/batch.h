@@ -8,7 +8,8 @@
 
 /*
  * batch: the machine's drives, and something done to each of them at the same time, in a
- * loop_work() of its own.  One drive never holds up the others, nor the end: a guard on the loop
+ * loop_work() of its own; what are parts of one drive, namespaces of an NVMe subsystem or paths to it, share one and take
+ * turns in it (erase_run_all()).  One drive never holds up the others, nor the end: a guard on the loop
  * gives up a drive of which nothing was heard for as long as it said it might be silent.  What
  * its thread does after that changes nothing any more; it holds the batch until it ends.
  *
@@ -28,7 +29,9 @@ struct batch_unit {
 	struct batch *batch;
 	struct proto_drive *drive;
 	struct loop_work *work;
-	_Atomic bool begun; /* it has a thread */
+	enum batch_act act; /* of its drive; constant while the thread runs */
+	_Atomic bool given_up;
+	_Atomic bool begun; /* its turn has come on that thread */
 	struct {	    /* the thread's while it runs */
 		int rc;
 		struct err err;
@@ -41,9 +44,11 @@ struct batch_unit {
 	int rc;
 	struct err err;
 	bool verified;
-	bool waits; /* for another unit, which is the same drive by another path */
-	bool lost;  /* given up: its thread may run still */
+	bool begins;		 /* it has the work of its drive */
+	struct batch_unit *next; /* of the same drive, behind it */
+	bool lost;		 /* given up: its thread may run still */
 	/* the guard's */
+	bool had_begun;
 	const char *phase;
 	int64_t done_bytes, moved_at;
 };

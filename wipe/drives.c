@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/str.h"
+#include "wipe/nvme.h"
 #include "wipe/slot.h"
 
 const char *drive_name(const struct proto_drive *d)
@@ -186,6 +187,8 @@ void drives_scan(const struct host *h, struct arena *a, struct drive_list *out)
 		d->removable = host_number(0, "%s/block/%s/removable", h->sys, names[i]) == 1;
 		d->read_only = host_number(0, "%s/block/%s/ro", h->sys, names[i]) == 1;
 		read_identity(h, a, names[i], d);
+		if (str_eq(d->type, "NVMe"))
+			d->subsystem = nvme_subsystem(h, a, names[i]);
 		d->slot = slot_of(h, a, names[i]);
 		out->n++;
 	}

@@ -20,6 +20,9 @@
  * end.  Where writing the canaries fails, one is sent, which proves nothing and earns nothing; then
  * the canaries are written anew and the ladder begins at its top.
  *
+ * A Sanitize erases all namespaces of an NVMe subsystem.  It is sent once for all of them (erase_run_all()), and only
+ * where each of them is to be wiped.
+ *
  * Levels as in IEEE 2883-2022: Sanitize earns Purge; Format earns Clear in either mode (Purge only
  * where a vendor says that its implementation meets the standard, which a drive
  * cannot tell us); an overwrite by the host earns Clear.
@@ -64,14 +67,15 @@ void erase_init(struct erase *x, const struct host *h, const struct proto_drive 
 		int64_t samples /* 0: VERIFY_SAMPLES */);
 void erase_done(struct erase *x);
 
-/* How long something that tells no progress may take. */
-int64_t erase_patience_ms(const struct host *h);
-
-/* Fills in x->device; a failure is in its level and reason, with *e saying more (-1).  Reasons:
+/* Wipes n that are one drive: namespaces of one NVMe subsystem, or paths to it; or one alone.  Each gets its canaries first.
+ * Where these are all that the subsystem holds, it gets one Sanitize, which counts for each of them whose canaries it
+ * took; what it left of one is left of all.  Else one after the other.
+ *
+ * Fills in device of each; rc[i] -1: it failed, which is in its level and reason, with e[i] saying more.  Reasons:
  * ReadOnly, DriveMissing (it is not there any more), DriveFailed, CanaryLost, EraseUnverified,
  * EraseBelowPolicy, NamespaceHidden (the drive holds one that cannot be reached from here), SectorsHidden (ata.h). */
-int erase_run(struct erase *x, struct err *e) __attribute__((warn_unused_result));
-/* After erase_run: samples reads; adds what they say to x->device. */
+void erase_run_all(struct erase *const *x, size_t n, int *rc, struct err *e);
+/* After erase_run_all(): samples reads; adds what they say to x->device. */
 int erase_verify(struct erase *x, int64_t samples, struct err *e)
 	__attribute__((warn_unused_result));
 

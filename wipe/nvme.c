@@ -117,6 +117,51 @@ int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 	return 0;
 }
 
+const char *nvme_subsystem(const struct host *h, struct arena *a, const char *name)
+{
+	const char *nqn = host_line(a, "%s/block/%s/device/subsysnqn", h->sys, name);
+	const char *end = strrchr(name, 'n');
+
+	return nqn ? nqn : arena_strndup(a, name, end ? (size_t)(end - name) : strlen(name));
+}
+
+static bool has_name(const struct nvme_set *set, const char *name)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (str_eq(set->names[i], name))
+			return true;
+	return false;
+}
+
+static bool has_nsid(const struct nvme_set *set, uint32_t nsid)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (set->nsids[i] == nsid)
+			return true;
+	return false;
+}
+
+bool nvme_only(const struct host *h, int fd, void *page, const struct nvme_set *set)
+{
+	OWN(arena) a = arena_new();
+	const char *subsystem = nvme_subsystem(h, a, set->names[0]);
+	const char **names;
+	size_t n = host_names(a, arena_printf(a, "%s/block", h->sys), &names);
+	struct err e;
+
+	for (size_t i = 0; i < n; i++)
+		if (str_starts(names[i], "nvme") && !has_name(set, names[i]) &&
+		    !host_number(0, "%s/block/%s/hidden", h->sys, names[i]) &&
+		    str_eq(nvme_subsystem(h, a, names[i]), subsystem))
+			return false;
+	if (identify(h, fd, 0, CNS_ACTIVE, page, &e) < 0)
+		return false;
+	for (size_t i = 0; i < NSIDS && nsid_at(page, i); i++)
+		if (!has_nsid(set, nsid_at(page, i)))
+			return false;
+	return true;
+}
+
 void nvme_cache_off(const struct host *h, int fd)
 {
 	struct nvme_passthru_cmd c = {.opcode = 0x09, .cdw10 = 0x06, .timeout_ms = 60000};

@@ -11,7 +11,7 @@
  * attached to nobody and so have no block device.
  *
  * Blocking: only from loop_work().
- * Tests: tests/unit/wipe/test_erase_nvme.c
+ * Tests: tests/unit/wipe/test_erase_nvme.c, tests/unit/wipe/test_subsystem.c
  */
 #define NVME_PAGE 4096
 
@@ -30,6 +30,17 @@ struct nvme_abilities {
  * what it holds. */
 int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 		   struct nvme_abilities *out, struct err *e) __attribute__((warn_unused_result));
+
+/* Which subsystem the block device is of: its NQN, or its controller's name. */
+const char *nvme_subsystem(const struct host *h, struct arena *a, const char *name);
+
+struct nvme_set {
+	const char *const *names; /* of block devices of one subsystem */
+	const uint32_t *nsids;
+	size_t n;
+};
+/* Neither the controller open as fd nor sysfs tells of a namespace of that subsystem that is not among them. */
+bool nvme_only(const struct host *h, int fd, void *page, const struct nvme_set *set);
 
 /* Every namespace that the controller open as fd holds has a block device here, those that were attached to
  * nobody after they were attached to it (Namespace Attachment, 15h).  -1 names one that cannot be shown, or says that

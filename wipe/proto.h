@@ -145,6 +145,8 @@ struct proto_drive {
 	const char *path; /* /dev/nvme0n1 */
 	const char *type, *model, *serial, *wwn;
 	const char *slot; /* where it is, for people (wipe/slot.h); NULL: nothing tells */
+	const char
+		*subsystem; /* the agent's alone: of an NVMe namespace (wipe/nvme.h); else NULL */
 	int64_t bytes, block_size;
 	bool rotational, removable, read_only;
 	const char *stamp; /* digest text of a clean stamp found on it; NULL: none */

@@ -2,7 +2,7 @@
  * bench_wipe: a drive is overwritten, beside fio on the same file, with the same bytes, piece
  * size and depth, and the same flush at the end.
  *
- *	wipe_overwrite_ratio   bytes a second of erase_run(), canaries included, against fio's
+ *	wipe_overwrite_ratio   bytes a second of erase_run_all(), canaries included, against fio's
  *
  * The sides take turns and the figure is the median of the rounds, since disks of virtual
  * machines are noisy.  An argument gives another size in MiB.  The file stands in build/, which
@@ -72,10 +72,12 @@ static double overwrite(int64_t bytes)
 	struct erase x;
 	struct err e;
 	double began, took;
+	int rc;
 
 	erase_init(&x, &h, &d, nonce, WIPE_CLEAR, 0);
 	began = seconds();
-	if (erase_run(&x, &e) < 0)
+	erase_run_all(&(struct erase *){&x}, 1, &rc, &e);
+	if (rc < 0)
 		die(e.text);
 	took = seconds() - began;
 	erase_done(&x);

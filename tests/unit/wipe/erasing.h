@@ -42,6 +42,8 @@ extern struct erasing {
 	struct secret *nonce;
 } erasing;
 
+/* That one alone. */
+int erasing_run(struct erase *x, struct err *e) __attribute__((warn_unused_result));
 int erasing_setup(void **state);
 int erasing_teardown(void **state);
 /* Every byte of it, as far as the drive does what it says. */

@@ -271,6 +271,14 @@ static void a_drive_that_was_changed_is_found_anew(void **state)
 	assert_string_equal(host_line(arena, "%s/class/scsi_host/host2/scan", m.sys), "- - -");
 }
 
+static int wipe(struct erase *x, struct err *e)
+{
+	int rc;
+
+	erase_run_all(&x, 1, &rc, e);
+	return rc;
+}
+
 static void a_drive_that_hides_its_sectors_again_is_not_wiped(void **state)
 {
 	OWN(secret) nonce = secret_from_str("a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6");
@@ -285,7 +293,7 @@ static void a_drive_that_hides_its_sectors_again_is_not_wiped(void **state)
 	assert_int_equal(l.n, 1);
 	assert_string_equal(l.v[0].fault, "it hides sectors again");
 	erase_init(&x, &m.host, &l.v[0], nonce, WIPE_CLEAR, 100);
-	assert_int_equal(erase_run(&x, &e), -1);
+	assert_int_equal(wipe(&x, &e), -1);
 	assert_string_equal(x.device.reason, "SectorsHidden");
 	assert_int_equal(x.device.level, WIPE_FAIL);
 	assert_true(machine_residue(&m, "sda") > 0);
@@ -302,7 +310,7 @@ static void its_volatile_cache_is_off_while_it_is_wiped(void **state)
 	(void)state;
 	ata_scan(&m.host, arena, &l);
 	erase_init(&x, &m.host, &l.v[0], nonce, WIPE_CLEAR, 100);
-	assert_ok(erase_run(&x, &e), &e);
+	assert_ok(wipe(&x, &e), &e);
 	assert_int_equal(ata.cache_offs, 1);
 	assert_int_equal(machine_residue(&m, "sda"), 0);
 	erase_done(&x);

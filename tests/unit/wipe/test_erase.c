@@ -31,7 +31,7 @@ static void overwritten_to_its_last_byte(const char *name, const char *type)
 	erase_init(&erasing.erase, &erasing.machine.host, &erasing.info, erasing.nonce, WIPE_FAIL,
 		   500);
 	assert_int_equal(machine_residue(&erasing.machine, name), ERASING_BYTES >> 20);
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_string_equal(erasing.erase.device.type, type);
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
 	assert_int_equal(erasing.erase.device.level, WIPE_CLEAR);
@@ -75,7 +75,7 @@ static void another_drive_under_the_same_name_is_neither_wiped_nor_verified(void
 	struct err e;
 
 	(void)state;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	machine_file(&erasing.machine, "sys/block/" ERASING_NAME "/wwid", "eui.0002\n");
 	assert_int_equal(erase_verify(&erasing.erase, 100, &e), -1);
 	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
@@ -85,7 +85,7 @@ static void another_drive_under_the_same_name_is_neither_wiped_nor_verified(void
 	erase_done(&erasing.erase);
 	erase_init(&erasing.erase, &erasing.machine.host, &erasing.info, erasing.nonce, WIPE_FAIL,
 		   500);
-	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 	machine_file(&erasing.machine, "sys/block/" ERASING_NAME "/wwid", "eui.0001\n");
 	char four[4];
@@ -100,7 +100,7 @@ static void a_level_below_the_minimum_is_told_and_never_confirmed(void **state)
 
 	(void)state;
 	erasing.erase.minimum_level = WIPE_PURGE;
-	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_int_equal(erasing.erase.device.level, WIPE_CLEAR);
 	assert_string_equal(erasing.erase.device.reason, "EraseBelowPolicy");
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
@@ -114,7 +114,7 @@ static void a_read_only_drive_is_a_failure_and_stays_untouched(void **state)
 
 	(void)state;
 	erasing.info.read_only = true;
-	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_string_equal(erasing.erase.device.reason, "ReadOnly");
 	assert_int_equal(machine_residue(&erasing.machine, ERASING_NAME), ERASING_BYTES >> 20);
 }
@@ -126,7 +126,7 @@ static void a_missing_node_never_becomes_a_file(void **state)
 
 	(void)state;
 	erasing.info.path = "/dev/nvme9n1";
-	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_string_equal(erasing.erase.device.reason, "DriveMissing");
 	assert_int_equal(dio_open(&d, &erasing.machine.host, "nvme9n1", false, &e), -1);
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
@@ -138,7 +138,7 @@ static void a_drive_that_changed_its_size_is_not_touched(void **state)
 
 	(void)state;
 	erasing.info.bytes = ERASING_BYTES / 2;
-	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_int_equal(machine_residue(&erasing.machine, ERASING_NAME), ERASING_BYTES >> 20);
 }
 
@@ -148,7 +148,7 @@ static void without_permission_a_regular_file_is_no_drive(void **state)
 
 	(void)state;
 	erasing.machine.host.files_are_drives = false;
-	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_int_equal(machine_residue(&erasing.machine, ERASING_NAME), ERASING_BYTES >> 20);
 }
 
@@ -161,7 +161,7 @@ static void a_place_that_cannot_be_written_fails_the_drive_and_is_named(void **s
 	(void)state;
 	erasing.machine.host.ring = &flaky_ops;
 	flaky.bad_at = (5 << 20) + 4096 * 3;
-	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 	assert_string_equal(erasing.erase.device.reason, "DriveFailed");
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
@@ -178,7 +178,7 @@ static void a_short_write_is_finished(void **state)
 	(void)state;
 	erasing.machine.host.ring = &flaky_ops;
 	flaky.half_at = ERASING_BYTES - 1 - 4096;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	machine_peek(&erasing.machine, ERASING_NAME, all, ERASING_BYTES, 0);
 	assert_true(dio_all(all, ERASING_BYTES, 0));
 	free(all);
@@ -196,7 +196,7 @@ static void a_drive_that_was_pulled_out_is_missing(void **state)
 	snprintf(node, sizeof(node), "%s/" ERASING_NAME, erasing.machine.dev);
 	/* With the first write that fails the node goes as well. */
 	flaky.unlink = node;
-	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_string_equal(erasing.erase.device.reason, "DriveMissing");
 	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 	assert_int_equal(erase_verify(&erasing.erase, 100, &e), -1);
@@ -211,7 +211,7 @@ static void a_drive_that_stands_still_fails(void **state)
 	erasing.machine.host.ring = &flaky_ops;
 	erasing.machine.host.stall_ms = 20;
 	flaky.hang_at = 3 << 20;
-	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_string_equal(erasing.erase.device.reason, "DriveFailed");
 	assert_int_equal(e.kind, ERR_TIMEOUT);
 	assert_non_null(strstr(e.text, "/dev/" ERASING_NAME));

@@ -15,7 +15,7 @@ static void format_is_chosen_by_capability_and_keeps_the_format(void **state)
 
 	(void)state;
 	erasing.drive.format = true;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_string_equal(erasing.erase.device.technique, "FormatUserData");
 	assert_int_equal(erasing.drive.last_ses, 1);
 	/* LBA format 2, extended metadata, protection type 1 in the first bytes */
@@ -30,7 +30,7 @@ static void a_refused_format_falls_to_the_next_rung(void **state)
 	(void)state;
 	erasing.drive.format = erasing.drive.crypto = true;
 	erasing.drive.status = 0x2002; /* Invalid Field */
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erasing.drive.formats, 2);
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
 	assert_int_equal(machine_residue(&erasing.machine, ERASING_NAME), 0);
@@ -50,7 +50,7 @@ static void a_namespace_that_takes_no_io_is_formatted_and_then_wiped(void **stat
 	erasing.machine.host.ring = &flaky_ops;
 	flaky.bad_at = 0;
 	erasing.drive.format = erasing.drive.crypto = erasing.drive.mends = true;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erasing.drive.formats, 2); /* the first proves nothing: no canary stood */
 	assert_string_equal(erasing.erase.device.technique, "FormatCrypto");
 	assert_int_equal(erasing.erase.device.canaries.planted, VERIFY_CANARIES);
@@ -64,7 +64,7 @@ static void a_namespace_that_takes_no_io_is_formatted_and_then_wiped(void **stat
 	erasing.drive.sanicap = 7;
 	erasing.drive.trail = erasing_trail;
 	erasing.drive.format = erasing.drive.mends = true;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erasing.drive.formats, 1);
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
 }
@@ -80,7 +80,7 @@ static void what_no_format_mends_has_failed(void **state)
 		flaky.bad_at = 0;
 		erasing.drive.format = erasing.drive.crypto = true;
 		erasing.drive.status = status ? 0x2002 : 0;
-		assert_int_equal(erase_run(&erasing.erase, &e), -1);
+		assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 		assert_int_equal(erasing.drive.formats, 1 + status); /* refused: the other one */
 		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
@@ -95,7 +95,7 @@ static void a_drive_that_lies_is_found_out_and_overwritten(void **state)
 
 	(void)state;
 	erasing.drive.format = erasing.drive.lies = true;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
 	assert_int_equal(machine_residue(&erasing.machine, ERASING_NAME), 0);
 }
@@ -108,7 +108,7 @@ static void sanitize_comes_first_and_earns_purge(void **state)
 	erasing.drive.sanicap = 7;
 	erasing.drive.format = erasing.drive.crypto = erasing.drive.noise = true;
 	erasing.drive.trail = erasing_trail;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_string_equal(erasing.erase.device.technique, "SanitizeCryptoErase");
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
@@ -125,12 +125,12 @@ static void a_volatile_cache_is_switched_off_where_there_is_one(void **state)
 	struct err e;
 
 	(void)state;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erasing.drive.cache_offs, 0);
 	erasing_teardown(state);
 	erasing_setup(state);
 	erasing.drive.cache = true;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erasing.drive.cache_offs, 1);
 }
 
@@ -141,7 +141,7 @@ static void sanitize_overwrite_asks_for_one_pass(void **state)
 	(void)state;
 	erasing.drive.sanicap = 4;
 	erasing.drive.trail = erasing_trail;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_string_equal(erasing.erase.device.technique, "SanitizeOverwrite");
 	assert_int_equal(erasing.drive.last_action, 0x13);
 }
@@ -153,7 +153,7 @@ static void a_refused_sanitize_falls_to_the_next_rung(void **state)
 	(void)state;
 	erasing.drive.sanicap = 3;
 	erasing.drive.sanitize_status = 0x2001;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erasing.drive.sanitizes, 2);
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
 	assert_int_equal(erasing.erase.device.level, WIPE_CLEAR);
@@ -174,7 +174,7 @@ static void a_sanitize_that_began_and_failed_is_replaced_by_nothing(void **state
 		erasing.drive.sanicap = 7;
 		erasing.drive.format = true;
 		erasing.drive.trail = trails[i];
-		assert_int_equal(erase_run(&erasing.erase, &e), -1);
+		assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 		assert_string_equal(erasing.erase.device.technique, "SanitizeCryptoErase");
 		assert_int_equal(erasing.drive.sanitizes, 1);
@@ -193,7 +193,7 @@ static void a_sanitize_that_still_runs_is_waited_for(void **state)
 	erasing.drive.sanicap = 7;
 	erasing.drive.trail = erasing_trail;
 	erasing.drive.earlier = ends;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erasing.drive.waits, 2);
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
@@ -203,7 +203,7 @@ static void a_sanitize_that_still_runs_is_waited_for(void **state)
 	erasing.drive.sanicap = 7;
 	erasing.drive.trail = erasing_trail;
 	erasing.drive.earlier = fails;
-	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_string_equal(erasing.erase.device.reason, "DriveFailed");
 	assert_non_null(strstr(e.text, "Sanitize failed"));
 	assert_int_equal(erasing.drive.sanitizes, 0);
@@ -217,7 +217,7 @@ static void a_sanitize_that_left_everything_is_a_failure(void **state)
 	erasing.drive.sanicap = 2;
 	erasing.drive.lies = true;
 	erasing.drive.trail = erasing_trail;
-	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_string_equal(erasing.erase.device.reason, "EraseUnverified");
 }
 
@@ -235,7 +235,7 @@ static void sanitize_is_not_used_where_it_would_hit_another_namespace(void **sta
 	(void)state;
 	erasing.drive.sanicap = 7;
 	second_namespace();
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erasing.drive.sanitizes, 0);
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
 }
@@ -245,14 +245,14 @@ static void format_names_one_namespace_or_all_as_the_drive_says(void **state)
 	struct err e;
 
 	erasing.drive.format = true;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erasing.drive.last_nsid, 1);
 	for (int i = 0; i < 2; i++) {
 		erasing_teardown(state);
 		erasing_setup(state);
 		erasing.drive.format = erasing.drive.format_all = true;
 		erasing.drive.no_broadcast = i;
-		assert_ok(erase_run(&erasing.erase, &e), &e);
+		assert_ok(erasing_run(&erasing.erase, &e), &e);
 		assert_true(erasing.drive.last_nsid == (i ? 1 : 0xffffffff));
 	}
 }
@@ -264,7 +264,7 @@ static void format_is_not_used_where_it_would_hit_another_namespace(void **state
 	(void)state;
 	erasing.drive.format = erasing.drive.crypto = erasing.drive.format_all = true;
 	second_namespace();
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erasing.drive.formats, 0);
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
 	/* Where it does not, each namespace has a Format of its own. */
@@ -272,7 +272,7 @@ static void format_is_not_used_where_it_would_hit_another_namespace(void **state
 	erasing_setup(state);
 	erasing.drive.format = true;
 	second_namespace();
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_string_equal(erasing.erase.device.technique, "FormatUserData");
 	assert_int_equal(erasing.drive.last_nsid, 1);
 }
@@ -281,7 +281,7 @@ static void assert_namespace_hidden(void)
 {
 	struct err e;
 
-	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 	assert_string_equal(erasing.erase.device.reason, "NamespaceHidden");
 	assert_non_null(strstr(e.text, "/dev/" ERASING_NAME));
@@ -326,7 +326,7 @@ static void a_drive_that_does_not_say_what_it_holds_fails(void **state)
 		erasing_setup(state);
 		erasing.drive.managed = erasing.drive.format = true;
 		erasing.drive.deaf = deaf[i];
-		assert_int_equal(erase_run(&erasing.erase, &e), -1);
+		assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
 		assert_int_equal(erasing.drive.formats, 0);

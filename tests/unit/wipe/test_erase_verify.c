@@ -13,7 +13,7 @@ static void a_cryptographic_erase_may_leave_noise(void **state)
 
 	(void)state;
 	erasing.drive.format = erasing.drive.crypto = erasing.drive.noise = true;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_string_equal(erasing.erase.device.technique, "FormatCrypto");
 	assert_int_equal(erasing.drive.last_ses, 2);
 	assert_ok(erase_verify(&erasing.erase, 500, &e), &e);
@@ -25,7 +25,7 @@ static void noise_after_a_user_data_erase_is_dirty(void **state)
 
 	(void)state;
 	erasing.drive.format = erasing.drive.noise = true;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_int_equal(erase_verify(&erasing.erase, 500, &e), -1);
 	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 	assert_string_equal(erasing.erase.device.reason, "EraseUnverified");
@@ -42,7 +42,7 @@ static void what_is_neither_noise_nor_constant_is_dirty(void **state)
 		erasing_teardown(state);
 		erasing_setup(state);
 		erasing.drive.format = erasing.drive.crypto = true;
-		assert_ok(erase_run(&erasing.erase, &e), &e);
+		assert_ok(erasing_run(&erasing.erase, &e), &e);
 		for (size_t k = 0; k < ERASING_BYTES; k++)
 			all[k] = i < 2 ? (uint8_t)left[i][k % strlen(left[i])] : (uint8_t)k;
 		machine_poke(&erasing.machine, ERASING_NAME, all, ERASING_BYTES - (4 << 20),
@@ -63,7 +63,7 @@ static void an_edge_that_could_be_read_only_afterwards_is_not_clean(void **state
 	erasing.drive.format = erasing.drive.crypto = erasing.drive.noise = true;
 	erasing.machine.host.ring = &flaky_ops;
 	flaky.bad_at = 7 * 4096;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	flaky.bad_at = -1;
 	assert_int_equal(erase_verify(&erasing.erase, 0, &e), -1);
 	assert_int_equal(erasing.erase.device.reads.unreadable, 1);
@@ -85,7 +85,7 @@ static void edges_that_survive_a_cryptographic_erase_are_found(void **state)
 		erasing_fill(0);
 		machine_peek(&erasing.machine, ERASING_NAME, was, ERASING_BYTES, 0);
 		erasing.drive.format = erasing.drive.crypto = true;
-		assert_ok(erase_run(&erasing.erase, &e), &e);
+		assert_ok(erasing_run(&erasing.erase, &e), &e);
 		machine_poke(&erasing.machine, ERASING_NAME, was + at, VERIFY_EDGE - VERIFY_BLOCK,
 			     at);
 		assert_int_equal(erase_verify(&erasing.erase, 0, &e), -1);
@@ -107,7 +107,7 @@ static void blocks_that_survive_a_cryptographic_erase_are_found(void **state)
 	machine_peek(&erasing.machine, ERASING_NAME, was, ERASING_BYTES, 0);
 	erasing.drive.noise = false;
 	erasing.drive.format = erasing.drive.crypto = true;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	machine_poke(&erasing.machine, ERASING_NAME, was + (2 << 20), 3 << 20, 2 << 20);
 	assert_int_equal(erase_verify(&erasing.erase, 500, &e), -1);
 	assert_string_equal(erasing.erase.device.reason, "EraseUnverified");
@@ -126,7 +126,7 @@ static void a_block_that_could_be_read_only_afterwards_is_not_clean(void **state
 		erasing.machine.host.ring = &flaky_ops;
 		erasing.drive.format = erasing.drive.crypto = true;
 		flaky.bad_at = at;
-		if (!erase_run(&erasing.erase, &e)) {
+		if (!erasing_run(&erasing.erase, &e)) {
 			flaky.bad_at = -1;
 			machine_poke(&erasing.machine, ERASING_NAME, old, sizeof(old), at);
 			if (erase_verify(&erasing.erase, 500, &e) < 0) {
@@ -148,7 +148,7 @@ static void a_format_that_leaves_the_middle_is_found_by_canaries(void **state)
 
 	(void)state;
 	erasing.drive.format = erasing.drive.keeps_middle = true;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
 }
 
@@ -159,7 +159,7 @@ static void a_canary_left_behind_fails_the_verification(void **state)
 	struct ring *ring = ring_new(&erasing.machine.host, RING_DEPTH, VERIFY_BLOCK, false);
 
 	(void)state;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_ok(dio_open(&d, &erasing.machine.host, ERASING_NAME, true, &e), &e);
 	struct verify v = {
 		.drive = &d, .nonce = erasing.nonce, .wwn = erasing.info.wwn, .ring = ring};
@@ -182,7 +182,7 @@ static void canaries_left_by_a_cryptographic_erase_fail_the_verification(void **
 
 	(void)state;
 	erasing.drive.format = erasing.drive.crypto = erasing.drive.noise = true;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_ok(dio_open(&d, &erasing.machine.host, ERASING_NAME, true, &e), &e);
 	struct verify v = {
 		.drive = &d, .nonce = erasing.nonce, .wwn = erasing.info.wwn, .ring = ring};
@@ -202,7 +202,7 @@ static void one_sector_of_a_canary_is_enough(void **state)
 	struct ring *ring = ring_new(&erasing.machine.host, RING_DEPTH, VERIFY_BLOCK, false);
 
 	(void)state;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_ok(dio_open(&d, &erasing.machine.host, ERASING_NAME, true, &e), &e);
 	struct verify v = {
 		.drive = &d, .nonce = erasing.nonce, .wwn = erasing.info.wwn, .ring = ring};
@@ -224,7 +224,7 @@ static void a_drive_whose_counts_are_short_is_not_confirmed(void **state)
 	struct err e;
 
 	(void)state;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	erasing.erase.device.canaries.planted = 63;
 	assert_int_equal(erase_verify(&erasing.erase, 0, &e), -1);
 	assert_string_equal(erasing.erase.device.reason, "EraseUnverified");
@@ -237,7 +237,7 @@ static void residue_at_the_edge_fails_the_verification(void **state)
 	struct err e;
 
 	(void)state;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	machine_poke(&erasing.machine, ERASING_NAME, "x", 1, ERASING_BYTES - 1);
 	assert_int_equal(erase_verify(&erasing.erase, 0, &e), -1);
 	assert_int_equal(erasing.erase.device.reads.dirty, 1);
@@ -260,7 +260,7 @@ static void what_cannot_be_read_is_never_clean(void **state)
 	for (int i = 0; i < 2; i++) {
 		erasing_teardown(state);
 		erasing_setup(state);
-		assert_ok(erase_run(&erasing.erase, &e), &e);
+		assert_ok(erasing_run(&erasing.erase, &e), &e);
 		erasing.machine.host.ring = &flaky_ops;
 		erasing.machine.host.stall_ms = 20;
 		flaky.bad_at = i ? -1 : ERASING_BYTES - 4096 * 9;
@@ -282,7 +282,7 @@ static void verification_keeps_many_reads_in_flight(void **state)
 	struct err e;
 
 	(void)state;
-	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	erasing.machine.host.ring = &flaky_ops;
 	assert_ok(erase_verify(&erasing.erase, 1000, &e), &e);
 	assert_int_equal(flaky.most_at_once, RING_DEPTH);

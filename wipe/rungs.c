@@ -1,0 +1,221 @@
+#include "wipe/rungs.h"
+
+#include <errno.h>
+#include <linux/nvme_ioctl.h>
+#include "base/str.h"
+#include "wipe/drives.h"
+#include "wipe/ring.h"
+#include "wipe/sanitize.h"
+
+/* Longer than any drive takes; a command that a drive never ends must not hold the machine for
+ * ever. */
+#define FORMAT_TIMEOUT_MS (4u * 3600 * 1000)
+
+/* The guard is the second to lose patience: I/O that can be given up says why. */
+int64_t rungs_patience_ms(const struct host *h)
+{
+	int64_t stall = h->stall_ms ? h->stall_ms : RING_STALL_MS;
+
+	return stall + stall / 2;
+}
+
+void rungs_phase(struct erase *x, const char *phase, int64_t total, int64_t patience_ms)
+{
+	struct erase_progress *g = &x->progress;
+
+	atomic_store(&g->patience_ms, patience_ms ? patience_ms : rungs_patience_ms(x->host));
+	atomic_store(&g->done_bytes, 0);
+	atomic_store(&g->total_bytes, total);
+	atomic_store(&g->phase, phase);
+}
+
+/* A drive that is not NVMe has none and is overwritten. */
+int rungs_abilities(struct pass *p, struct err *e)
+{
+	const struct host *h = p->x->host;
+
+	if (!str_eq(p->x->drive->type, "NVMe") || !h->nvme_admin)
+		return 0;
+	return nvme_abilities(h, drive_name(p->x->drive), p->dio.fd, p->identify, &p->nvme, e);
+}
+
+static int format(struct pass *p, uint32_t ses, struct err *e)
+{
+	struct nvme_passthru_cmd c = {
+		.opcode = 0x80,
+		/* What hits all of them says so, so that no firmware stops after one. */
+		.nsid = p->nvme.format_all && p->nvme.broadcast ? 0xffffffff : p->nvme.nsid,
+		.cdw10 = p->nvme.lbaf | ses << 9,
+		.timeout_ms = FORMAT_TIMEOUT_MS,
+	};
+	int rc;
+
+	rungs_phase(p->x, "format", 0, FORMAT_TIMEOUT_MS + RUNGS_FLUSH_MS);
+	rc = p->x->host->nvme_admin(p->dio.fd, &c);
+	*p->status = rc < 0 ? errno : rc;
+	if (rc < 0)
+		return err_errno(e, errno, "Format NVM");
+	if (rc > 0)
+		return err_set(e, ERR_UNSUPPORTED, rc, "Format NVM: status %xh", (unsigned)rc);
+	return 0;
+}
+
+static bool has_sanitize_crypto(const struct pass *p)
+{
+	return p->nvme.sanicap & 1;
+}
+
+static bool has_sanitize_block(const struct pass *p)
+{
+	return p->nvme.sanicap & 2;
+}
+
+static bool has_sanitize_overwrite(const struct pass *p)
+{
+	return p->nvme.sanicap & 4;
+}
+
+/* With some controllers Format hits all namespaces: only where there is no other. */
+static bool can_format(const struct pass *p)
+{
+	return p->nvme.format && (p->nvme.alone || !p->nvme.format_all);
+}
+
+static int sanitize(struct pass *p, enum sanitize_action action, struct err *e)
+{
+	struct erase_progress *g = &p->x->progress;
+
+	rungs_phase(p->x, "sanitize", p->dio.bytes, SANITIZE_STALL_MS + RUNGS_FLUSH_MS);
+	return sanitize_run(p->x->host, p->dio.fd, action, p->identify, &g->done_bytes,
+			    p->dio.bytes, p->status, &p->final, e);
+}
+
+static int run_sanitize_block(struct pass *p, struct err *e)
+{
+	return sanitize(p, SANITIZE_BLOCK, e);
+}
+
+static int run_sanitize_overwrite(struct pass *p, struct err *e)
+{
+	return sanitize(p, SANITIZE_OVERWRITE, e);
+}
+
+static bool has_crypto(const struct pass *p)
+{
+	return can_format(p) && p->nvme.format_crypto;
+}
+
+static int run_crypto(struct pass *p, struct err *e)
+{
+	return format(p, 2, e);
+}
+
+static int run_sanitize_crypto(struct pass *p, struct err *e)
+{
+	return sanitize(p, SANITIZE_CRYPTO, e);
+}
+
+static bool has_format(const struct pass *p)
+{
+	return can_format(p);
+}
+
+static int run_user_data(struct pass *p, struct err *e)
+{
+	return format(p, 1, e);
+}
+
+/* --- overwrite ------------------------------------------------------------------------------- */
+
+struct sweep {
+	struct erase_progress *progress;
+	int64_t at, end;
+};
+
+static bool next_zeros(struct ring_piece *p, void *arg)
+{
+	struct sweep *s = arg;
+
+	if (s->at == s->end)
+		return false;
+	p->off = s->at;
+	p->len = s->end - s->at < RUNGS_PIECE ? (size_t)(s->end - s->at) : RUNGS_PIECE;
+	s->at += (int64_t)p->len;
+	return true;
+}
+
+static int zeros_written(const struct ring_piece *p, struct err *e, void *arg)
+{
+	struct sweep *s = arg;
+
+	if (e)
+		return -1;
+	atomic_fetch_add(&s->progress->done_bytes, (int64_t)p->len);
+	atomic_fetch_add(&s->progress->erased_bytes, (int64_t)p->len);
+	return 0;
+}
+
+static bool always(const struct pass *p)
+{
+	(void)p;
+	return true;
+}
+
+static int run_overwrite(struct pass *p, struct err *e)
+{
+	struct erase_progress *g = &p->x->progress;
+	struct sweep s = {.progress = g, .end = p->dio.bytes};
+	struct ring_job j = {.write = true, .next = next_zeros, .done = zeros_written, .arg = &s};
+	int rc;
+
+	rungs_phase(p->x, "overwrite", p->dio.bytes, 0);
+	rc = ring_run(p->zeros, &p->dio, &j, e);
+	atomic_store(&g->patience_ms, RUNGS_FLUSH_MS);
+	return rc ? rc : dio_flush(&p->dio, e);
+}
+
+/* A new technique, for another kind of drive too, is a row; what it can be asked for is read before
+ * (rungs_abilities()). */
+const struct rung rungs[ERASE_RUNGS] = {
+	{"SanitizeCryptoErase", VERIFY_CHANGED, true, has_sanitize_crypto, run_sanitize_crypto},
+	{"SanitizeBlockErase", VERIFY_CONSTANT, true, has_sanitize_block, run_sanitize_block},
+	{"SanitizeOverwrite", VERIFY_ZEROS, true, has_sanitize_overwrite, run_sanitize_overwrite},
+	{"FormatCrypto", VERIFY_CHANGED, false, has_crypto, run_crypto},
+	{"FormatUserData", VERIFY_CONSTANT, false, has_format, run_user_data},
+	{"Overwrite", VERIFY_ZEROS, false, always, run_overwrite},
+};
+
+void rungs_note(struct pass *p, const char *technique)
+{
+	struct erase *x = p->x;
+
+	x->device.technique = technique;
+	atomic_store(&x->progress.technique, technique);
+	p->status = &x->status[x->device.raw_status.n++];
+	*p->status = 0;
+}
+
+int rungs_await_sanitize(struct pass *p, struct err *e)
+{
+	struct erase_progress *g = &p->x->progress;
+
+	if (!p->nvme.sanicap)
+		return 0;
+	rungs_phase(p->x, "sanitize", p->dio.bytes, SANITIZE_STALL_MS + RUNGS_FLUSH_MS);
+	return sanitize_wait(p->x->host, p->dio.fd, p->identify, &g->done_bytes, p->dio.bytes, e);
+}
+
+int rungs_mend(struct pass *p)
+{
+	static const char *const techniques[] = {NULL, "FormatUserData", "FormatCrypto"};
+	struct err refused;
+
+	if (!can_format(p))
+		return -1;
+	for (uint32_t ses = has_crypto(p) ? 2 : 1; ses; ses--) {
+		rungs_note(p, techniques[ses]);
+		if (!format(p, ses, &refused))
+			return 0;
+	}
+	return -1;
+}

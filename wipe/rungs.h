@@ -1,0 +1,56 @@
+#ifndef WIPE_RUNGS_H
+#define WIPE_RUNGS_H
+
+#include "wipe/dio.h"
+#include "wipe/erase.h"
+#include "wipe/nvme.h"
+#include "wipe/verify.h"
+
+/*
+ * rungs: the techniques that a drive may have, best first, and how each is begun.  erase.c goes down.
+ *
+ * Blocking: only from loop_work().
+ * Tests: tests/unit/wipe/test_erase.c, tests/unit/wipe/test_erase_nvme.c, tests/unit/wipe/test_subsystem.c
+ */
+#define RUNGS_PIECE (ERASE_PIECE_KIB << 10)
+#define RUNGS_FLUSH_MS (10 * 60 * 1000) /* a large cache on a slow medium */
+
+/* One pass down the ladder. */
+struct pass {
+	struct erase *x;
+	struct dio dio;
+	struct ring *zeros; /* for overwriting */
+	bool borrows;	    /* its rings are another's */
+	uint8_t *identify;  /* 4096 bytes */
+	struct verify verify;
+	struct err unreadable;	    /* why, of the first block that could not be read */
+	struct nvme_abilities nvme; /* all false for what is no NVMe */
+	bool lost;		    /* it did not come as far as the ladder */
+	bool final;		    /* what was begun may not be replaced by something weaker */
+	int64_t *status;	    /* what the drive answers to this rung */
+};
+
+struct rung {
+	const char *technique; /* what it earns: evidence_highest_level() */
+	enum verify_accept accept;
+	bool subsystem; /* hits all that the NVMe subsystem holds */
+	bool (*applies)(const struct pass *p);
+	int (*run)(struct pass *p, struct err *e);
+};
+extern const struct rung rungs[ERASE_RUNGS];
+
+/* How long something that tells no progress may take. */
+int64_t rungs_patience_ms(const struct host *h);
+/* What runs now, of how many bytes, and how long it may show no progress; 0: as I/O may. */
+void rungs_phase(struct erase *x, const char *phase, int64_t total, int64_t patience_ms);
+
+/* What the drive says that it can do.  One that is not NVMe says nothing and is overwritten. */
+int rungs_abilities(struct pass *p, struct err *e) __attribute__((warn_unused_result));
+/* A Sanitize that was begun before this boot, by an agent that was lost, has come to its end. */
+int rungs_await_sanitize(struct pass *p, struct err *e) __attribute__((warn_unused_result));
+/* Formats, for a drive that takes no canaries; the answers are noted.  -1: none came to its end. */
+int rungs_mend(struct pass *p) __attribute__((warn_unused_result));
+/* The next entry of what the drive answers, a success until it says other. */
+void rungs_note(struct pass *p, const char *technique);
+
+#endif
