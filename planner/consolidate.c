@@ -11,6 +11,7 @@
 #include "planner/classes.h"
 #include "planner/opening.h"
 #include "planner/room.h"
+#include "planner/sides.h"
 
 #define POD_WORK 20
 #define HOST_WORK 50
@@ -43,7 +44,7 @@ struct tenant_hosts { /* by bin */
 	size_t cap;
 };
 
-enum phase { PODS, HOSTS, JOIN, SHAPES, MOVING, SIDES, MEET, ROOM, CELLS, FIRST, TRY, READY };
+enum phase { PODS, HOSTS, JOIN, SIDES, ROOM, CELLS, FIRST, TRY, READY };
 
 struct consolidate_run {
 	struct planning p;
@@ -51,7 +52,8 @@ struct consolidate_run {
 	uint64_t until;
 	int64_t now;
 	struct map_iter it;
-	bool more, asked;
+	bool more;
+	struct sides_run sides;
 	size_t at;
 	struct mover *movers, **first; /* first: who has room before any Node is tried */
 	size_t nmovers, nfirst;
@@ -240,51 +242,18 @@ static void do_join(struct consolidate_run *r)
 	if (r->at < r->nmovers)
 		return;
 	put_in_order(r);
-	enter(r, SHAPES, p->w->shapes);
+	enter(r, SIDES, NULL);
 }
 
-static void do_shapes(struct consolidate_run *r)
+static struct world_shape *side_of(const void *run, size_t at)
 {
-	struct planning *p = &r->p;
-
-	for (; r->more && !r->asked && !slice_is_over(r);
-	     r->more = map_next(p->w->shapes, &r->it)) {
-		r->asked = ((struct world_shape *)r->it.value)->pod.topology.n != 0;
-		p->work += POD_WORK / 2;
-	}
-	if (r->asked)
-		p->groups = groups_new(p);
-	if (r->asked || !r->more)
-		enter(r, r->asked ? MOVING : ROOM, NULL);
-}
-
-static void do_moving(struct consolidate_run *r)
-{
-	for (; r->at < r->nmovers && !slice_is_over(r); r->at++) {
-		(void)groups_side(r->p.groups, r->movers[r->at].pod->side, true);
-		r->p.work += POD_WORK / 4;
-	}
-	if (r->at == r->nmovers)
-		enter(r, SIDES, r->p.w->shapes);
+	return ((const struct consolidate_run *)run)->movers[at].pod->side;
 }
 
 static void do_sides(struct consolidate_run *r)
 {
-	for (; r->more && !slice_is_over(r); r->more = map_next(r->p.w->shapes, &r->it))
-		if (((struct world_shape *)r->it.value)->is_side)
-			(void)groups_side(r->p.groups, r->it.value, false);
-	if (!r->more)
-		enter(r, MEET, NULL);
-}
-
-static void do_meet(struct consolidate_run *r)
-{
-	while (groups_meet(r->p.groups, r->at)) {
-		r->at++;
-		if (slice_is_over(r))
-			return;
-	}
-	enter(r, ROOM, NULL);
+	if (!sides_next(&r->sides, &r->p, r->until, r->nmovers, side_of, r))
+		enter(r, ROOM, NULL);
 }
 
 static void open_host(struct consolidate_run *r, struct host *h)
@@ -526,9 +495,8 @@ struct consolidate_run *consolidate_begin(struct world *w, int64_t now_ms, struc
 struct consolidate *consolidate_step(struct consolidate_run *r, uint64_t units)
 {
 	static void (*const does[])(struct consolidate_run * r) = {
-		[PODS] = do_pods,     [HOSTS] = do_hosts, [JOIN] = do_join, [SHAPES] = do_shapes,
-		[MOVING] = do_moving, [SIDES] = do_sides, [MEET] = do_meet, [ROOM] = do_room,
-		[CELLS] = do_cells,   [FIRST] = do_first, [TRY] = do_try,
+		[PODS] = do_pods, [HOSTS] = do_hosts, [JOIN] = do_join,	  [SIDES] = do_sides,
+		[ROOM] = do_room, [CELLS] = do_cells, [FIRST] = do_first, [TRY] = do_try,
 	};
 
 	r->until = units > UINT64_MAX - r->p.work ? UINT64_MAX : r->p.work + units;

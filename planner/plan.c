@@ -19,6 +19,7 @@
 #include "planner/reclaim.h"
 #include "planner/refusal.h"
 #include "planner/room.h"
+#include "planner/sides.h"
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
@@ -192,10 +193,7 @@ enum phase {
 	QUEUE,
 	SORT,
 	COUNT,
-	SHAPES,
-	PENDING,
 	SIDES,
-	MEET,
 	NODES,
 	CLAIMS,
 	CELLS,
@@ -218,13 +216,11 @@ struct plan_run {
 		size_t at; /* of plan->pods */
 	} * waiting;	   /* for pods that come later in the queue */
 	size_t nwaiting, kept;
-	bool placed;		     /* one of them, since this round began */
-	size_t n, at;		     /* of q; of what the phase goes through */
-	struct map_iter it;	     /* the same, where that is a map */
-	const struct world_one *one; /* the same, of the pending */
-	struct map *by_claim;	     /* nodes that name one */
+	bool placed;  /* one of them, since this round began */
+	size_t n, at; /* of q; of what the phase goes through */
+	struct sides_run sides;
+	struct map *by_claim; /* nodes that name one */
 	struct reclaim *reclaim;
-	bool more, asked;
 };
 
 static bool slice_is_over(const struct plan_run *r)
@@ -232,27 +228,18 @@ static bool slice_is_over(const struct plan_run *r)
 	return r->p.work >= r->until;
 }
 
-static void enter(struct plan_run *r, enum phase phase, const struct map *all)
+static void enter(struct plan_run *r, enum phase phase)
 {
 	r->phase = phase;
 	r->at = 0;
-	r->more = all && map_first(all, &r->it);
-}
-
-/* Nobody waits: there is nothing to look at. */
-static bool is_demand(const struct world_one *pod)
-{
-	return pod->unschedulable && !pod->daemon;
 }
 
 static void start(struct plan_run *r)
 {
 	struct planning *p = &r->p;
-	size_t n = 0;
+	const size_t n = p->w->ndemand;
 
-	for (const struct world_one *pod = p->w->pending; pod; pod = pod->after)
-		n += is_demand(pod);
-	if (!n) {
+	if (!n) { /* nobody waits: there is nothing to look at */
 		r->phase = READY;
 		return;
 	}
@@ -262,7 +249,7 @@ static void start(struct plan_run *r)
 	classes_want(p, "pods");
 	r->all = arena_calloc(p->a, n + 1, sizeof(*r->all));
 	r->q = arena_calloc(p->a, n + 1, sizeof(struct queued *));
-	enter(r, CHARGE, NULL);
+	enter(r, CHARGE);
 }
 
 static void do_charge(struct plan_run *r)
@@ -274,18 +261,17 @@ static void do_charge(struct plan_run *r)
 		supply_charge(p->supply, claims->v[r->at]);
 		p->work += HOST_WORK;
 	}
-	r->one = p->w->pending;
 	if (r->at == claims->n)
-		enter(r, QUEUE, NULL);
+		enter(r, QUEUE);
 }
 
 static void do_queue(struct plan_run *r)
 {
 	struct planning *p = &r->p;
 
-	for (; r->one && !slice_is_over(r); r->one = r->one->after) {
-		const struct world_one *pod = r->one;
-		struct plan_class *c = is_demand(pod) ? classes_of(p, pod->shape) : NULL;
+	for (; r->at < p->w->npending && !slice_is_over(r); r->at++) {
+		const struct world_one *pod = p->w->pending[r->at];
+		struct plan_class *c = world_is_demand(pod) ? classes_of(p, pod->shape) : NULL;
 
 		p->work += POD_WORK;
 		if (!c || !c->tenant->it)
@@ -295,8 +281,8 @@ static void do_queue(struct plan_run *r)
 		r->q[r->n] = &r->all[r->n];
 		r->n++;
 	}
-	if (!r->one)
-		enter(r, SORT, NULL);
+	if (r->at == p->w->npending)
+		enter(r, SORT);
 }
 
 static void do_sort(struct plan_run *r)
@@ -308,7 +294,7 @@ static void do_sort(struct plan_run *r)
 	classes_columns(p, nodes, claims);
 	classes_soft(p, nodes, claims);
 	p->work += POD_WORK * r->n;
-	enter(r, COUNT, NULL);
+	enter(r, COUNT);
 }
 
 static void do_count(struct plan_run *r)
@@ -318,52 +304,18 @@ static void do_count(struct plan_run *r)
 		r->p.work += POD_WORK;
 	}
 	if (r->at == r->n)
-		enter(r, SHAPES, r->p.w->shapes);
+		enter(r, SIDES);
 }
 
-/* Does any pod ask for a place for the sake of others? */
-static void do_shapes(struct plan_run *r)
+static struct world_shape *side_of(const void *run, size_t at)
 {
-	struct planning *p = &r->p;
-
-	for (; r->more && !r->asked && !slice_is_over(r);
-	     r->more = map_next(p->w->shapes, &r->it)) {
-		r->asked = ((struct world_shape *)r->it.value)->pod.topology.n != 0;
-		p->work += POD_WORK / 2;
-	}
-	if (r->asked)
-		p->groups = groups_new(p);
-	if (r->asked || !r->more)
-		enter(r, r->asked ? PENDING : NODES, NULL);
-}
-
-static void do_pending(struct plan_run *r)
-{
-	for (; r->at < r->n && !slice_is_over(r); r->at++) {
-		(void)groups_side(r->p.groups, r->q[r->at]->pod->side, true);
-		r->p.work += POD_WORK / 4;
-	}
-	if (r->at == r->n)
-		enter(r, SIDES, r->p.w->shapes);
+	return ((const struct plan_run *)run)->q[at]->pod->side;
 }
 
 static void do_sides(struct plan_run *r)
 {
-	for (; r->more && !slice_is_over(r); r->more = map_next(r->p.w->shapes, &r->it))
-		if (((struct world_shape *)r->it.value)->is_side)
-			(void)groups_side(r->p.groups, r->it.value, false);
-	if (!r->more)
-		enter(r, MEET, NULL);
-}
-
-static void do_meet(struct plan_run *r)
-{
-	while (groups_meet(r->p.groups, r->at)) {
-		r->at++;
-		if (slice_is_over(r))
-			return;
-	}
-	enter(r, NODES, NULL);
+	if (!sides_next(&r->sides, &r->p, r->until, r->n, side_of, r))
+		enter(r, NODES);
 }
 
 static void do_nodes(struct plan_run *r)
@@ -378,7 +330,7 @@ static void do_nodes(struct plan_run *r)
 		p->work += HOST_WORK;
 	}
 	if (r->at == nodes->n)
-		enter(r, CLAIMS, NULL);
+		enter(r, CLAIMS);
 }
 
 static void do_claims(struct plan_run *r)
@@ -396,7 +348,7 @@ static void do_claims(struct plan_run *r)
 	p->turns = arena_calloc(p->a, r->n + 1, sizeof(struct queued *));
 	p->requests_cap = arena_calloc(p->a, r->n + 1, sizeof(*p->requests_cap));
 	r->waiting = arena_calloc(p->a, p->groups ? r->n + 1 : 1, sizeof(*r->waiting));
-	enter(r, CELLS, NULL);
+	enter(r, CELLS);
 }
 
 static void do_cells(struct plan_run *r)
@@ -413,7 +365,7 @@ static void do_cells(struct plan_run *r)
 		p->work += POD_WORK / 2;
 	}
 	if (r->at == r->n)
-		enter(r, SEATS, NULL);
+		enter(r, SEATS);
 }
 
 static void do_seats(struct plan_run *r)
@@ -424,7 +376,7 @@ static void do_seats(struct plan_run *r)
 			gangs_add(&r->p, r->q[r->at]);
 	}
 	if (r->at == r->n)
-		enter(r, PODS, NULL);
+		enter(r, PODS);
 }
 
 static void do_pods(struct plan_run *r)
@@ -448,7 +400,7 @@ static void do_pods(struct plan_run *r)
 	if (r->at < r->n)
 		return;
 	p->plan->npods = r->n;
-	enter(r, AGAIN, NULL);
+	enter(r, AGAIN);
 }
 
 /* As things are it can only be served when pools, machines or the pod become others: nobody waits behind it. */
@@ -500,13 +452,13 @@ static void do_again(struct plan_run *r)
 		if (!p->timeline)
 			p->timeline = timeline_new(p);
 		timeline_start(p->timeline, r->q, r->n);
-		enter(r, TIMELINE, NULL);
+		enter(r, TIMELINE);
 		return;
 	}
 	r->nwaiting = r->kept;
 	r->kept = 0;
 	r->placed = false;
-	enter(r, AGAIN, NULL);
+	enter(r, AGAIN);
 }
 
 static void do_timeline(struct plan_run *r)
@@ -515,7 +467,7 @@ static void do_timeline(struct plan_run *r)
 		if (slice_is_over(r))
 			return;
 	r->reclaim = reclaim_new(&r->p, r->q, r->n, r->p.now_ms);
-	enter(r, RECLAIM, NULL);
+	enter(r, RECLAIM);
 }
 
 static void do_reclaim(struct plan_run *r)
@@ -544,11 +496,10 @@ struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
 struct plan *plan_step(struct plan_run *r, uint64_t units)
 {
 	static void (*const does[])(struct plan_run * r) = {
-		[CHARGE] = do_charge,	[QUEUE] = do_queue,   [SORT] = do_sort,
-		[COUNT] = do_count,	[SHAPES] = do_shapes, [PENDING] = do_pending,
-		[SIDES] = do_sides,	[MEET] = do_meet,     [NODES] = do_nodes,
-		[CLAIMS] = do_claims,	[CELLS] = do_cells,   [SEATS] = do_seats,
-		[PODS] = do_pods,	[AGAIN] = do_again,   [TIMELINE] = do_timeline,
+		[CHARGE] = do_charge,	[QUEUE] = do_queue, [SORT] = do_sort,
+		[COUNT] = do_count,	[SIDES] = do_sides, [NODES] = do_nodes,
+		[CLAIMS] = do_claims,	[CELLS] = do_cells, [SEATS] = do_seats,
+		[PODS] = do_pods,	[AGAIN] = do_again, [TIMELINE] = do_timeline,
 		[RECLAIM] = do_reclaim,
 	};
 

@@ -302,7 +302,8 @@ struct queued *queue_next(struct queue *q)
 		struct run *first = &q->heap[0];
 
 		q->taken = false;
-		measure(first);
+		if (q->n > 1) /* else nobody is compared with it */
+			measure(first);
 		if (++first->at == first->end)
 			*first = q->heap[--q->n];
 		if (q->n)

@@ -454,6 +454,7 @@ void supply_hold(struct supply *s, struct plan_tenant *t, struct supply_pool *po
 {
 	m->promised = s->p->w->plan;
 	tally_charge(&t->tally, &l->type->capacity, s->p->a);
+	quota_changed(s->p);
 	tally_charge(&pool->tally, &l->type->capacity, s->p->a);
 	if (!m->m.offered)
 		return;

@@ -11,6 +11,7 @@
  * Order of insertion means nothing: who needs an order sorts by key.  Pods are many and alike: what is the same in all replicas is
  * kept once, as a shape, so that memory and most work go by shapes, not pods.
  * "plan" fields are scratch of the plan whose serial they carry.
+ * Tests: tests/unit/planner/test_world.c
  */
 struct world_object {
 	struct arena *arena;
@@ -50,12 +51,18 @@ struct world_one {
 	int32_t deletion_cost;
 	uint8_t keep; /* enum world_keep */
 	bool daemon, unschedulable, terminating, saves;
-	struct world_load *load;	  /* of its node; NULL: pending */
-	struct world_member *member;	  /* of a gang; NULL: of none */
-	struct world_one *before, *after; /* among the pending, in no order */
+	struct world_load *load;     /* of its node; NULL: pending */
+	struct world_member *member; /* of a gang; NULL: of none */
+	size_t at;		     /* of w->pending */
 	size_t order; /* bytes of text, "TENANT\0NAMESPACE\0NAME\0", that order pods */
 	char text[];
 };
+
+/* It waits for a place. */
+static inline bool world_is_demand(const struct world_one *pod)
+{
+	return !pod->node && pod->unschedulable && !pod->daemon;
+}
 
 /* Pods of one gang, bound or not. */
 struct world_gang {
@@ -154,8 +161,9 @@ struct world {
 	struct world_aging aging;
 	char *levels[WORLD_LEVELS];
 	size_t nlevels;
-	int64_t hold_ms; /* world_put_hold() */
-	struct world_one *pending;
+	int64_t hold_ms;		       /* world_put_hold() */
+	struct world_one **pending;	       /* in no order */
+	size_t npending, pending_cap, ndemand; /* ndemand: of them, world_is_demand() */
 	struct world_list sorted_nodes, sorted_claims;
 	struct map *shapes;	     /* world_shape.key -> struct world_shape */
 	struct map *fits;	     /* world_fit.key -> struct world_fit */
@@ -213,5 +221,8 @@ const char *gang_key(const struct world_gang *g); /* as its pods say it */
 /* w->text as a key builder: each part prefixed by its length, so that parts never run together. */
 void world_text_clear(struct world *w);
 void world_text_add(struct world *w, const char *s);
+
+/* world_pods.c: one that is no more in w->pods. */
+void world_drop_pod(void *pod);
 
 #endif
