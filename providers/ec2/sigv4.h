@@ -39,7 +39,7 @@ struct sigv4_request {
 
 /* The value of X-Amz-Date. */
 const char *sigv4_date(char out[static SIGV4_DATE], int64_t unix_ms);
-/* The canonical request; holds the session token.  */
+/* The canonical request; holds the session token. */
 void sigv4_canonical(const struct sigv4_request *r, const struct sigv4_credentials *c,
 		     struct buf *out);
 /* The value of Authorization; malloc'd. */
