@@ -7,7 +7,7 @@
 
 static const struct provider_ops *const providers[] = {
 	&redfish_provider_ops, &ipmi_provider_ops, &libvirt_provider_ops,
-	&bcm_provider_ops,     &exec_provider_ops,
+	&bcm_provider_ops,     &exec_provider_ops, &ec2_provider_ops,
 };
 
 struct provider *provider_new(const struct provider_spec *s, struct err *e)

@@ -83,8 +83,10 @@ static int64_t distance(int64_t ms)
 	return ms < 0 ? -ms : ms;
 }
 
-static bool is_of_clock(const struct ec2_failure *f, const struct row *r)
+bool ec2_is_of_clock(const struct ec2_failure *f)
 {
+	const struct row *r = row_of(f->code);
+
 	return distance(f->skew_ms) > EC2_SKEW_MS &&
 	       (r ? r->clock : f->status == 401 || f->status == 403);
 }
@@ -108,7 +110,7 @@ int ec2_error(const struct ec2_failure *f, struct err *e)
 	const struct row *known = row_of(f->code);
 	struct row r = known ? *known : guess(f);
 
-	if (is_of_clock(f, known)) {
+	if (ec2_is_of_clock(f)) {
 		(void)!err_set(
 			e, ERR_UNAVAILABLE, f->status,
 			"this host's clock is %lld s %s the cloud's, and requests are refused for it (%s): set it right",

@@ -27,6 +27,9 @@ struct ec2_failure {
 };
 int ec2_error(const struct ec2_failure *f, struct err *e) __attribute__((warn_unused_result));
 
+/* It is the clock that this is of. */
+bool ec2_is_of_clock(const struct ec2_failure *f);
+
 /* The credentials themselves have ended: others are to be got. */
 bool ec2_is_expired(const char *code);
 
