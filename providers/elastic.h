@@ -33,7 +33,7 @@ struct elastic_offer {
 	int64_t micros_per_hour; /* millionths of the currency, for one instance; -1: not known */
 	const char *currency;	 /* ISO 4217; NULL: not known */
 	int64_t available;	 /* instances that the cloud says are there; -1: it does not say */
-	int64_t ends_at; /* Reserved: loop_now() at which the cloud ends its instances; 0: never */
+	int64_t ends_at; /* Reserved: Unix ms at which the cloud ends its instances; 0: never */
 };
 
 enum elastic_state {
