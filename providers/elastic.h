@@ -35,7 +35,7 @@ struct elastic_offer {
 	int64_t micros_per_hour; /* millionths of the currency, for one instance; -1: not known */
 	const char *currency;	 /* ISO 4217; NULL: not known */
 	int64_t available;	 /* instances that the cloud says are there; -1: it does not say */
-	int64_t ends_at; /* Reserved: loop_now() at which the cloud ends its instances; 0: never */
+	int64_t ends_at; /* Reserved: Unix ms at which the cloud ends its instances; 0: never */
 };
 
 enum elastic_state {
@@ -104,9 +104,9 @@ struct provider_elastic_ops {
 	void (*launch)(struct provider *p, const struct elastic_launch *l,
 		       elastic_instances_done *done, void *arg);
 	/* All that carry ELASTIC_TAG_CLUSTER with that value, in every region and account of the provider, gone ones too while
-	 * the cloud tells of them.  An error: nothing is known of what is not listed.  What this provider launched or saw and
-	 * the cloud does not list is Unknown, and Gone when that has lasted ELASTIC_UNLISTED_MS: clouds show late what they
-	 * launched. */
+	 * the cloud tells of them.  An error: nothing is known of what is not listed.  What the provider
+	 * launched or saw itself and the cloud does not list may be told as Unknown, and as Gone once that has lasted
+	 * ELASTIC_UNLISTED_MS: clouds show late what they launched. */
 	void (*list_owned)(struct provider *p, const char *cluster, elastic_instances_done *done,
 			   void *arg);
 	/* Target state Gone for that one.  Not there any more: fine.  done() has it alone, with id, region and the state that
@@ -114,19 +114,5 @@ struct provider_elastic_ops {
 	void (*terminate)(struct provider *p, const char *region, const char *id,
 			  bool (*may_act)(void *arg), elastic_instances_done *done, void *arg);
 };
-
-/* Of a type that launches nothing: ERR_UNSUPPORTED. */
-bool provider_is_elastic(const struct provider *p);
-void provider_offers(struct provider *p, elastic_offers_done *done, void *arg);
-void provider_launch(struct provider *p, const struct elastic_launch *l,
-		     elastic_instances_done *done, void *arg);
-void provider_list_owned(struct provider *p, const char *cluster, elastic_instances_done *done,
-			 void *arg);
-/* may_act: asked with arg; NULL: yes. */
-void provider_terminate(struct provider *p, const char *region, const char *id,
-			bool (*may_act)(void *arg), elastic_instances_done *done, void *arg);
-/* The answer of those, for wrappers. */
-void provider_refuse_elastic(struct provider *p, elastic_offers_done *offers,
-			     elastic_instances_done *instances, void *arg);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "base/loop/loop.h"
 #include "base/secret.h"
+#include "providers/elastic.h"
 
 /*
  * provider: where machines come from and how they are switched: one interface
@@ -275,11 +276,8 @@ struct provider_template {
 	} drives[PROVIDER_DRIVES];
 };
 
-struct provider_elastic_ops; /* elastic.h */
-
 struct provider_ops {
 	const char *type;
-	const struct provider_elastic_ops *elastic; /* NULL: it launches nothing */
 	int (*open)(struct provider *p, const struct provider_spec *s, struct err *e);
 	void (*close)(struct provider *p);
 	struct provider_machine *(*attach)(struct provider *p,
@@ -319,6 +317,8 @@ struct provider_ops {
 			const struct provider_call *c);
 	/* A login has been accepted and is open, also while the call that it is for still runs. */
 	bool (*logged_in)(const struct provider_machine *m);
+	/* It makes machines for money (elastic.h); NULL: there are those alone that a person put up. */
+	const struct provider_elastic_ops *elastic;
 };
 
 struct provider {
@@ -366,5 +366,14 @@ void provider_drives(struct provider *p, struct provider_machine *m, const struc
 bool provider_logged_in(const struct provider *p, const struct provider_machine *m);
 void provider_log_out(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
+
+/* As elastic.h says.  False: this type makes no machines, and done() does not come. */
+bool provider_offers(struct provider *p, elastic_offers_done *done, void *arg);
+bool provider_launch(struct provider *p, const struct elastic_launch *l,
+		     elastic_instances_done *done, void *arg);
+bool provider_list_owned(struct provider *p, const char *cluster, elastic_instances_done *done,
+			 void *arg);
+bool provider_terminate(struct provider *p, const char *region, const char *id,
+			bool (*may_act)(void *arg), elastic_instances_done *done, void *arg);
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 #include "base/mem.h"
-#include "providers/elastic.h"
 #include "providers/provider.h"
 
 const char *const provider_power_names[] = {"Unknown", "Off", "On", "Changing"};
@@ -16,9 +15,6 @@ struct refusal {
 	struct list link;
 	struct loop_defer defer;
 	struct provider_call call;
-	/* of a call of elastic.h: one of them, and call.arg */
-	elastic_offers_done *offers;
-	elastic_instances_done *instances;
 	struct err err;
 };
 
@@ -27,40 +23,20 @@ static void on_refusal(void *arg)
 	struct refusal *f = arg;
 
 	list_remove(&f->link);
-	if (f->offers)
-		f->offers(NULL, 0, &f->err, f->call.arg);
-	else if (f->instances)
-		f->instances(NULL, 0, &f->err, f->call.arg);
-	else
-		f->call.done(NULL, NULL, &f->err, f->call.arg);
+	f->call.done(NULL, NULL, &f->err, f->call.arg);
 	free(f);
 }
 
-static struct refusal *refuse(struct provider *p, const char *what)
+void provider_refuse(struct provider *p, const struct provider_call *c, const char *what)
 {
 	struct refusal *f = mem_new(struct refusal);
 
+	f->call = *c;
 	(void)!err_set(&f->err, ERR_UNSUPPORTED, 0, "provider type %s: no %s", p->ops->type, what);
 	f->err.scope = ERR_PROVIDER;
 	loop_defer_init(&f->defer, p->group, on_refusal, f);
 	loop_defer(&f->defer);
 	list_push_back(&p->refusals, &f->link);
-	return f;
-}
-
-void provider_refuse(struct provider *p, const struct provider_call *c, const char *what)
-{
-	refuse(p, what)->call = *c;
-}
-
-void provider_refuse_elastic(struct provider *p, elastic_offers_done *offers,
-			     elastic_instances_done *instances, void *arg)
-{
-	struct refusal *f = refuse(p, "launches");
-
-	f->offers = offers;
-	f->instances = instances;
-	f->call.arg = arg;
 }
 
 void provider_refusals_drop(struct provider *p)

@@ -20,7 +20,7 @@
  * signed by the cloud's clock, as the Date of its answer told it; no call is repeated here.  Errors are of errors.h; a
  * call that changes something and is not answered ends with ERR_TIMEOUT, however the connection ended.
  * All on the loop thread; done() comes exactly once, never inside the starting function.
- * Tests: tests/contract/test_elastic.c
+ * Tests: tests/contract/test_ec2.c
  */
 #define EC2_VERSION "2016-11-15"
 

@@ -7,7 +7,7 @@
 
 /*
  * cloud: what a provider of a cloud was told of it: checked, copied, and looked up.  Pure.
- * Tests: tests/contract/test_elastic.c
+ * Tests: tests/contract/test_ec2.c
  */
 int ec2_cloud_check(const struct provider_cloud *c, struct err *e)
 	__attribute__((warn_unused_result));

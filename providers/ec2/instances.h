@@ -12,7 +12,7 @@
  *
  * All that are asked for or none (MinCount = MaxCount); instances and their volumes carry the tags from their first
  * moment; their metadata service takes version 2 alone.
- * Tests: tests/contract/test_elastic.c
+ * Tests: tests/contract/test_ec2.c
  */
 struct ec2_place {
 	const struct provider_cloud *cloud;

@@ -7,7 +7,7 @@
  *	terminate	TerminateInstances
  *
  * A call is an op: one ask for each region that it goes to, told when the last has answered.
- * Tests: tests/contract/test_elastic.c
+ * Tests: tests/contract/test_ec2.c
  */
 #include <stdlib.h>
 #include <string.h>
@@ -430,16 +430,13 @@ static void add_given(struct op *o)
 		}
 }
 
-/* loop_now() at which its instances are ended; 0: never. */
+/* Unix ms at which its instances are ended; 0: never. */
 static int64_t reservation_end(struct ask *k, struct ec2_reply_node item, bool block)
 {
 	const char *end = ec2_reply_text(item, "endDate", k->op->a);
 	int64_t at;
 
-	if (!end || !str_to_time(end, &at))
-		return 0;
-	at += now(k->op->ep) - ec2_client_wall(k->client) - (block ? BLOCK_ENDS : 0);
-	return at > 1 ? at : 1;
+	return end && str_to_time(end, &at) ? at - (block ? BLOCK_ENDS : 0) : 0;
 }
 
 static void add_reservation(struct ask *k, struct ec2_reply_node item)

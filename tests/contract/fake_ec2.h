@@ -4,7 +4,7 @@
 #include "base/httpd/httpd.h"
 
 /*
- * fake_ec2: one region of EC2, as small as the cases of test_elastic.c need it: instances with tags and tokens, pages of
+ * fake_ec2: one region of EC2, as small as the cases of test_ec2.c need it: instances with tags and tokens, pages of
  * two, and one answer in place of the next one of an action.
  */
 #define FAKE_EC2_INSTANCES 64
