@@ -34,7 +34,7 @@ struct answer {
 	bool allowed;
 	struct err err;
 	struct elastic_instance v[16];
-	char ids[16][40], reasons[16][60], tags[16][64];
+	char ids[16][40], reasons[16][60], tags[16][64], node[80]; /* node: of the first */
 	struct elastic_offer offers[16];
 	size_t n;
 };
@@ -140,6 +140,7 @@ static void on_instances(const struct elastic_instance *v, size_t n, const struc
 	a->err = e ? *e : (struct err){0};
 	a->n = n;
 	assert_true(n <= 16);
+	str_copy(a->node, sizeof(a->node), n ? str_or(v[0].provider_id, "") : "");
 	for (size_t i = 0; i < n; i++) {
 		a->v[i] = v[i];
 		str_copy(a->ids[i], sizeof(a->ids[i]), v[i].id);
@@ -178,7 +179,7 @@ static bool may(void *arg)
 
 static const struct elastic_tag own_tags[] = {
 	{ELASTIC_TAG_CLUSTER, CLUSTER},
-	{ELASTIC_TAG_MACHINE, "burst-1"},
+	{ELASTIC_TAG_MACHINE, "burst 1+1=2'"},
 	{ELASTIC_TAG_CLAIM, "claim-uid"},
 };
 
@@ -276,6 +277,7 @@ static void the_same_token_launches_once(void **state)
 	assert_int_equal(a.err.kind, ERR_NONE);
 	assert_int_equal(a.n, 2);
 	assert_int_equal(a.v[0].state, ELASTIC_PENDING);
+	assert_string_equal(a.node, "aws:///eu-west-1a/i-eu-west-1-0");
 	b = launch_as(w, "t-1", 2);
 	assert_int_equal(b.n, 2);
 	assert_string_equal(a.ids[1], b.ids[1]);
@@ -372,6 +374,7 @@ static void a_launch_says_all_that_matters(void **state)
 	has(f, "InstanceMarketOptions.MarketType", NULL);
 	has(f, "TagSpecification.1.ResourceType", "instance");
 	has(f, "TagSpecification.2.ResourceType", "volume");
+	has(f, "TagSpecification.2.Tag.2.Value", "burst 1+1=2'");
 	has(f, "TagSpecification.2.Tag.3.Value", "claim-uid");
 	has(f, "BlockDeviceMapping.1.Ebs.VolumeSize", "200");
 	has(f, "KeyName", "people");

@@ -17,7 +17,7 @@ static void a_form_is_encoded_and_leaves_out_what_is_not_there(void **state)
 	query_add(&b, NULL, "KeyName");
 	assert_string_equal(b.data,
 			    "Action=RunInstances&Version=2016-11-15&MinCount=3"
-			    "&TagSpecification.1.Tag.2.Key=drover.dev%2Fclaim&X=a%20b%2Bc%26d%3De");
+			    "&TagSpecification.1.Tag.2.Key=drover.dev%2Fclaim&X=a+b%2Bc%26d%3De");
 	buf_done(&b);
 }
 
