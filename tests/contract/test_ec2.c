@@ -643,6 +643,34 @@ static void a_thousand_launches_end(void **state)
 	world_free(w);
 }
 
+static bool counted(void *arg)
+{
+	(*(unsigned *)arg)++;
+	return true;
+}
+
+static void a_launch_is_asked_for_its_right_when_it_goes_and_not_while_it_waits(void **state)
+{
+	struct world *w = world_new();
+	struct elastic_launch l = launch_of("t-1", 1);
+	struct answer a = {.w = w};
+	unsigned asked = 0;
+
+	(void)state;
+	l.may_act = counted;
+	l.may_act_arg = &asked;
+	http_mem_hang(w->net, "https://ec2.eu-west-1.test", true);
+	for (int i = 0; i < 100; i++)
+		assert_true(provider_launch(w->provider, &l, on_instances, &a));
+	pass(w, 25000);
+	assert_int_equal(a.count, 0);
+	assert_int_equal(asked, 64);
+	while (a.count < 100)
+		loop_run(w->loop);
+	assert_int_equal(asked, 100);
+	world_free(w);
+}
+
 static void other_types_launch_nothing_and_say_so(void **state)
 {
 	struct world *w = world_new();
@@ -679,6 +707,8 @@ int main(void)
 		cmocka_unit_test(a_reservation_is_offered_until_it_ends_and_launched_into),
 		cmocka_unit_test(a_provider_that_is_freed_says_nothing_more),
 		cmocka_unit_test(a_thousand_launches_end),
+		cmocka_unit_test(
+			a_launch_is_asked_for_its_right_when_it_goes_and_not_while_it_waits),
 		cmocka_unit_test(other_types_launch_nothing_and_say_so),
 	};
 

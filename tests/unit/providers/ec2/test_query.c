@@ -45,7 +45,7 @@ static void sets_are_walked_and_texts_read(void **state)
 	n = ec2_reply_first(root, "set");
 	assert_string_equal(ec2_reply_text(n, "id", a), "i-1");
 	assert_string_equal(ec2_reply_text(n, "s/name", a), "a&b");
-	assert_null(ec2_reply_text(n, "s/nam", a));
+	assert_null(ec2_reply_text(n, "s/names", a));
 	n = ec2_reply_next(n);
 	assert_non_null(n.at);
 	assert_null(ec2_reply_text(n, "id", a));
