@@ -71,7 +71,8 @@ static void request_end(struct ec2_request *q, const struct ec2_reply *r, const 
 	request_free(q);
 }
 
-int64_t ec2_client_wall(const struct ec2_client *c)
+/* The cloud's clock, as far as it is known. */
+static int64_t cloud_wall(const struct ec2_client *c)
 {
 	return loop_wall(loop_of(c->group)) + c->skew_ms;
 }
@@ -153,7 +154,7 @@ static void send(struct ec2_request *q, const struct sigv4_credentials *keys)
 				  .body_len = q->body.len,
 				  .region = c->region,
 				  .service = "ec2",
-				  .at = q->signed_at = ec2_client_wall(c)};
+				  .at = q->signed_at = cloud_wall(c)};
 	struct http_call call = {.method = "POST",
 				 .path = "/",
 				 .headers = headers,
