@@ -16,9 +16,9 @@ VERSION := $(shell git describe --tags --dirty 2>/dev/null || echo 0.1.0+g$(COMM
 B := build/$(VARIANT)$(if $(findstring clang,$(CC)),-clang)
 
 ROOMS := base base/data base/loop base/http base/httpd base/store kube kube/apiserver redfish netris planner \
-	providers providers/bcm providers/libvirt wipe sim api controller/rules controller/core controller/agent controller/hardware controller/tenant \
+	providers providers/bcm providers/ec2 providers/libvirt wipe sim api controller/rules controller/core controller/agent controller/hardware controller/tenant \
 	controller/drain controller/claims controller/life controller/steps controller cli cli/simulate cli/up
-PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libcrypto libssl libzstd sqlite3
+PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libcrypto libssl libzstd sqlite3 libxml-2.0
 # libvirt and its libcurl are drover-libvirt's alone.
 VIRT_PKGS := libvirt libxml-2.0
 TEST_PKGS := cmocka
@@ -226,7 +226,7 @@ uninstall: ## what install put there
 dist: ## a source archive of HEAD
 	mkdir -p build && git archive --prefix=drover-$(VERSION)/ -o build/drover-$(VERSION).tar.gz HEAD
 
--include $(OBJ:.o=.d) $(UNIT:=.d) $(BENCH:=.d) $(B)/tests/bench/plan_peer.d $(B)/tests/real/plan_objects.d $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
+-include $(OBJ:.o=.d) $(UNIT:=.d) $(BENCH:=.d) $(B)/tests/bench/plan_peer.d $(B)/tests/real/plan_objects.d $(B)/tests/real/elastic.d $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
