@@ -15,6 +15,7 @@
 #define ENDING_MS 30000
 #define GONE_MS (3600 * (int64_t)1000)
 #define TOKEN_MS (24 * GONE_MS)
+#define FORGET_MS 60000
 #define BILLED_S 60
 #define BLOCK_WHY "Server.ScheduledStop: Stopped due to the end of its Capacity Block"
 
@@ -300,6 +301,9 @@ void ec2_forget(struct sim_ec2 *s)
 	int64_t now = loop_now(s->loop);
 	struct map_iter it;
 
+	if (now < s->forgot + FORGET_MS)
+		return;
+	s->forgot = now;
 	list_for_each (i, &s->instances, struct ec2_instance, link) {
 		if (i->gone == EC2_NEVER || now < i->gone + s->spec.gone_ms + TOKEN_MS)
 			continue;

@@ -79,6 +79,7 @@ struct sim_ec2 {
 	uint64_t next;
 	size_t launched;
 	int64_t past_micros; /* of instances that are forgotten */
+	int64_t forgot;	     /* when it was looked last what to forget */
 	struct loop_timer change;
 };
 
