@@ -19,30 +19,30 @@
 #define BILLED_S 60
 #define BLOCK_WHY "Server.ScheduledStop: Stopped due to the end of its Capacity Block"
 
-const char *const ec2_state_names[] = {"pending", "running", "shutting-down", "terminated"};
-const int ec2_state_codes[] = {0, 16, 32, 48};
+const char *const e2_state_names[] = {"pending", "running", "shutting-down", "terminated"};
+const int e2_state_codes[] = {0, 16, 32, 48};
 
-int64_t ec2_wall(const struct sim_ec2 *s)
+int64_t e2_wall(const struct sim_ec2 *s)
 {
-	const struct ec2_fault *f = ec2_stands(s, "Skew", NULL, NULL, NULL);
+	const struct e2_fault *f = e2_stands(s, "Skew", NULL, NULL, NULL);
 
 	return loop_wall(s->loop) + (f ? f->value : 0);
 }
 
 /* --- instances ------------------------------------------------------------------------------------ */
 
-enum ec2_state ec2_state_at(const struct ec2_instance *i, int64_t now)
+enum e2_state e2_state_at(const struct e2_instance *i, int64_t now)
 {
-	return now >= i->gone	   ? EC2_TERMINATED
-	       : now >= i->ending  ? EC2_ENDING
-	       : now >= i->running ? EC2_RUNNING
-				   : EC2_PENDING;
+	return now >= i->gone	   ? E2_TERMINATED
+	       : now >= i->ending  ? E2_ENDING
+	       : now >= i->running ? E2_RUNNING
+				   : E2_PENDING;
 }
 
-struct ec2_instance *ec2_instance_new(struct sim_ec2 *s, const struct ec2_type *t, const char *zone,
-				      const char *account)
+struct e2_instance *e2_instance_new(struct sim_ec2 *s, const struct e2_type *t, const char *zone,
+				    const char *account)
 {
-	struct ec2_instance *i = mem_new(struct ec2_instance);
+	struct e2_instance *i = mem_new(struct e2_instance);
 
 	i->seq = ++s->next;
 	str_format(i->id, sizeof(i->id), "i-0%016llx", (unsigned long long)loop_random(s->loop));
@@ -50,17 +50,17 @@ struct ec2_instance *ec2_instance_new(struct sim_ec2 *s, const struct ec2_type *
 	i->zone = zone;
 	i->account = account;
 	i->launched = loop_now(s->loop);
-	i->launched_wall = ec2_wall(s);
+	i->launched_wall = e2_wall(s);
 	i->running = i->launched + s->spec.pending_ms;
-	i->ending = i->gone = i->noticed = EC2_NEVER;
-	i->told = EC2_PENDING;
+	i->ending = i->gone = i->noticed = E2_NEVER;
+	i->told = E2_PENDING;
 	list_push_back(&s->instances, &i->link);
 	map_put(s->by_id, i->id, i);
 	s->launched++;
 	return i;
 }
 
-static void instance_free(struct ec2_instance *i)
+static void instance_free(struct e2_instance *i)
 {
 	list_remove(&i->link);
 	for (size_t k = 0; k < i->ntags; k++) {
@@ -77,7 +77,7 @@ static void instance_free(struct ec2_instance *i)
 	free(i);
 }
 
-void ec2_tag(struct ec2_instance *i, const char *key, const char *value)
+void e2_tag(struct e2_instance *i, const char *key, const char *value)
 {
 	for (size_t k = 0; k < i->ntags; k++)
 		if (str_eq(i->tags[k].key, key)) {
@@ -86,11 +86,11 @@ void ec2_tag(struct ec2_instance *i, const char *key, const char *value)
 			return;
 		}
 	mem_grow(i->tags, i->ntags, i->tags_cap);
-	i->tags[i->ntags++] = (struct ec2_tag){mem_strdup(key), mem_strdup(value)};
+	i->tags[i->ntags++] = (struct e2_tag){mem_strdup(key), mem_strdup(value)};
 }
 
 /* The earliest end holds. */
-void ec2_end(struct sim_ec2 *s, struct ec2_instance *i, int64_t at, const char *why)
+void e2_end(struct sim_ec2 *s, struct e2_instance *i, int64_t at, const char *why)
 {
 	if (at >= i->ending)
 		return;
@@ -108,7 +108,7 @@ static int64_t micros_of(int64_t per_hour, int64_t seconds)
 	return (int64_t)(((__int128)per_hour * seconds + 3599) / 3600);
 }
 
-int64_t ec2_cost(const struct ec2_instance *i, int64_t now)
+int64_t e2_cost(const struct e2_instance *i, int64_t now)
 {
 	int64_t until = now < i->ending ? now : i->ending;
 	int64_t seconds = until > i->running ? (until - i->running + 999) / 1000 : 0;
@@ -119,7 +119,7 @@ int64_t ec2_cost(const struct ec2_instance *i, int64_t now)
 			 seconds < BILLED_S ? BILLED_S : seconds);
 }
 
-int64_t ec2_reserved_cost(const struct ec2_reserved *r, int64_t now)
+int64_t e2_reserved_cost(const struct e2_reserved *r, int64_t now)
 {
 	int64_t from = r->past_until > r->starts ? r->past_until : r->starts;
 	int64_t until = now < r->ends ? now : r->ends;
@@ -135,64 +135,64 @@ int64_t sim_ec2_micros(const struct sim_ec2 *s)
 {
 	int64_t sum = s->past_micros, now = loop_now(s->loop);
 
-	list_for_each (i, &s->instances, struct ec2_instance, link)
-		sum += ec2_cost(i, now);
-	list_for_each (r, &s->reserved, struct ec2_reserved, link)
-		sum += ec2_reserved_cost(r, now);
+	list_for_each (i, &s->instances, struct e2_instance, link)
+		sum += e2_cost(i, now);
+	list_for_each (r, &s->reserved, struct e2_reserved, link)
+		sum += e2_reserved_cost(r, now);
 	return sum;
 }
 
 /* --- reservations --------------------------------------------------------------------------------- */
 
-struct ec2_reserved *ec2_reserved_of(const struct sim_ec2 *s, const char *id, const char *account)
+struct e2_reserved *e2_reserved_of(const struct sim_ec2 *s, const char *id, const char *account)
 {
-	list_for_each (r, &s->reserved, struct ec2_reserved, link)
+	list_for_each (r, &s->reserved, struct e2_reserved, link)
 		if (str_eq(r->id, id) && (!account || str_eq(r->account, account)))
 			return r;
 	return NULL;
 }
 
-int64_t ec2_reserved_used(const struct sim_ec2 *s, const struct ec2_reserved *r, int64_t now)
+int64_t e2_reserved_used(const struct sim_ec2 *s, const struct e2_reserved *r, int64_t now)
 {
 	int64_t n = 0;
 
-	list_for_each (i, &s->instances, struct ec2_instance, link)
+	list_for_each (i, &s->instances, struct e2_instance, link)
 		n += i->reserved == r && now < i->ending;
 	return n;
 }
 
 /* What runs in a block ends before it does, also when its end has moved. */
-static void end_block(struct sim_ec2 *s, struct ec2_reserved *r)
+static void end_block(struct sim_ec2 *s, struct e2_reserved *r)
 {
 	int64_t now = loop_now(s->loop), at = r->ends - SIM_EC2_BLOCK_ENDS_MS;
 
-	list_for_each (i, &s->instances, struct ec2_instance, link) {
+	list_for_each (i, &s->instances, struct e2_instance, link) {
 		if (i->reserved != r || now >= i->ending || r->upfront < 0)
 			continue;
 		if (str_eq(i->why, BLOCK_WHY))
-			i->ending = i->gone = EC2_NEVER;
-		if (r->ends != EC2_NEVER)
-			ec2_end(s, i, at > now ? at : now, BLOCK_WHY);
+			i->ending = i->gone = E2_NEVER;
+		if (r->ends != E2_NEVER)
+			e2_end(s, i, at > now ? at : now, BLOCK_WHY);
 	}
-	ec2_watch(s);
+	e2_watch(s);
 }
 
 int sim_ec2_reserve(struct sim_ec2 *s, const struct sim_ec2_reservation *in, struct err *e)
 {
-	const struct ec2_type *t = ec2_type_of(s, in->type);
-	const char *zone = ec2_zone_of(s, str_or(in->zone, ""));
-	struct ec2_reserved *r = in->id ? ec2_reserved_of(s, in->id, NULL) : NULL;
-	int64_t now = loop_now(s->loop), ends = in->ends ? in->ends : EC2_NEVER;
+	const struct e2_type *t = e2_type_of(s, in->type);
+	const char *zone = e2_zone_of(s, str_or(in->zone, ""));
+	struct e2_reserved *r = in->id ? e2_reserved_of(s, in->id, NULL) : NULL;
+	int64_t now = loop_now(s->loop), ends = in->ends ? in->ends : E2_NEVER;
 
 	if (!in->id || in->count < 0 || (!r && (!t || !zone)) || ends < in->starts)
 		return err_set(e, ERR_INVALID, 0,
 			       "want id, type and zone that there are, count and ends");
 	if (r && r->upfront < 0) {
-		r->past_micros = ec2_reserved_cost(r, now);
+		r->past_micros = e2_reserved_cost(r, now);
 		r->past_until = now;
 	}
 	if (!r) {
-		r = mem_new(struct ec2_reserved);
+		r = mem_new(struct e2_reserved);
 		r->id = mem_strdup(in->id);
 		r->account = mem_strdup(str_or(in->account, SIM_EC2_ACCOUNT));
 		r->type = t;
@@ -209,7 +209,7 @@ int sim_ec2_reserve(struct sim_ec2 *s, const struct sim_ec2_reservation *in, str
 
 /* --- what is told, and forgotten ------------------------------------------------------------------ */
 
-static struct sim_ec2_instance as_told(const struct sim_ec2 *s, const struct ec2_instance *i)
+static struct sim_ec2_instance as_told(const struct sim_ec2 *s, const struct e2_instance *i)
 {
 	int64_t now = loop_now(s->loop);
 
@@ -217,16 +217,16 @@ static struct sim_ec2_instance as_told(const struct sim_ec2 *s, const struct ec2
 					 .type = i->type->name,
 					 .zone = i->zone,
 					 .account = i->account,
-					 .state = ec2_state_names[ec2_state_at(i, now)],
+					 .state = e2_state_names[e2_state_at(i, now)],
 					 .spot = i->spot,
 					 .user_data = i->user_data,
 					 .user_data_len = i->user_data_len,
-					 .micros = ec2_cost(i, now)};
+					 .micros = e2_cost(i, now)};
 }
 
 bool sim_ec2_find(struct sim_ec2 *s, const char *id, struct sim_ec2_instance *out)
 {
-	const struct ec2_instance *i = map_get(s->by_id, id);
+	const struct e2_instance *i = map_get(s->by_id, id);
 
 	if (i)
 		*out = as_told(s, i);
@@ -237,7 +237,7 @@ size_t sim_ec2_live(const struct sim_ec2 *s)
 {
 	size_t n = 0;
 
-	list_for_each (i, &s->instances, struct ec2_instance, link)
+	list_for_each (i, &s->instances, struct e2_instance, link)
 		n += loop_now(s->loop) < i->ending;
 	return n;
 }
@@ -266,37 +266,37 @@ static void on_moment(void *arg)
 	struct sim_ec2 *s = arg;
 	int64_t now = loop_now(s->loop);
 
-	list_for_each (i, &s->instances, struct ec2_instance, link) {
+	list_for_each (i, &s->instances, struct e2_instance, link) {
 		struct sim_ec2_instance t;
 
-		if (ec2_state_at(i, now) == i->told)
+		if (e2_state_at(i, now) == i->told)
 			continue;
-		i->told = ec2_state_at(i, now);
+		i->told = e2_state_at(i, now);
 		t = as_told(s, i);
 		s->spec.on_change(&t, s->spec.arg);
 	}
-	ec2_watch(s);
+	e2_watch(s);
 }
 
-void ec2_watch(struct sim_ec2 *s)
+void e2_watch(struct sim_ec2 *s)
 {
-	int64_t now = loop_now(s->loop), next = EC2_NEVER;
+	int64_t now = loop_now(s->loop), next = E2_NEVER;
 
 	if (!s->spec.on_change)
 		return;
-	list_for_each (i, &s->instances, struct ec2_instance, link) {
-		if (i->told != ec2_state_at(i, now))
+	list_for_each (i, &s->instances, struct e2_instance, link) {
+		if (i->told != e2_state_at(i, now))
 			next = now;
 		earlier(i->running, now, &next);
 		earlier(i->ending, now, &next);
 		earlier(i->gone, now, &next);
 	}
 	loop_timer_stop(&s->change);
-	if (next != EC2_NEVER)
+	if (next != E2_NEVER)
 		loop_timer_start(&s->change, next - now);
 }
 
-void ec2_forget(struct sim_ec2 *s)
+void e2_forget(struct sim_ec2 *s)
 {
 	int64_t now = loop_now(s->loop);
 	struct map_iter it;
@@ -304,15 +304,15 @@ void ec2_forget(struct sim_ec2 *s)
 	if (now < s->forgot + FORGET_MS)
 		return;
 	s->forgot = now;
-	list_for_each (i, &s->instances, struct ec2_instance, link) {
-		if (i->gone == EC2_NEVER || now < i->gone + s->spec.gone_ms + TOKEN_MS)
+	list_for_each (i, &s->instances, struct e2_instance, link) {
+		if (i->gone == E2_NEVER || now < i->gone + s->spec.gone_ms + TOKEN_MS)
 			continue;
-		s->past_micros += ec2_cost(i, now);
+		s->past_micros += e2_cost(i, now);
 		map_del(s->by_id, i->id);
 		instance_free(i);
 	}
 	map_for_each (it, s->tokens) {
-		const struct ec2_token *t = it.value;
+		const struct e2_token *t = it.value;
 
 		if (now >= t->since + TOKEN_MS)
 			map_del(s->tokens, it.key);
@@ -341,7 +341,7 @@ struct sim_ec2 *sim_ec2_new(const struct sim_ec2_spec *spec, struct err *e)
 	s->tokens = map_new(free);
 	s->calls = map_new(free);
 	loop_timer_init(&s->change, spec->group, on_moment, s);
-	if (ec2_types_read(s, spec->prices, e) < 0) {
+	if (e2_types_read(s, spec->prices, e) < 0) {
 		sim_ec2_free(s);
 		return NULL;
 	}
@@ -354,9 +354,9 @@ void sim_ec2_free(struct sim_ec2 *s)
 		return;
 	loop_timer_stop(&s->change);
 	sim_ec2_well(s);
-	list_for_each (i, &s->instances, struct ec2_instance, link)
+	list_for_each (i, &s->instances, struct e2_instance, link)
 		instance_free(i);
-	list_for_each (r, &s->reserved, struct ec2_reserved, link) {
+	list_for_each (r, &s->reserved, struct e2_reserved, link) {
 		list_remove(&r->link);
 		free(r->id);
 		free(r->account);

@@ -22,11 +22,11 @@
 
 static const struct action {
 	const char *name;
-	void (*run)(struct ec2_call *c);
+	void (*run)(struct e2_call *c);
 	const char *params[PARAMS];
 } actions[] = {
 	{"RunInstances",
-	 ec2_run_instances,
+	 e2_run_instances,
 	 {"ImageId",
 	  "InstanceType",
 	  "MinCount",
@@ -51,32 +51,32 @@ static const struct action {
 	  "TagSpecification.#.Tag.#.Value",
 	  "ClientToken"}},
 	{"DescribeInstances",
-	 ec2_describe_instances,
+	 e2_describe_instances,
 	 {FILTERS, "InstanceId.#", "MaxResults", "NextToken"}},
-	{"TerminateInstances", ec2_terminate_instances, {"InstanceId.#"}},
-	{"CreateTags", ec2_create_tags, {"ResourceId.#", "Tag.#.Key", "Tag.#.Value"}},
-	{"DescribeTags", ec2_describe_tags, {FILTERS, "MaxResults", "NextToken"}},
+	{"TerminateInstances", e2_terminate_instances, {"InstanceId.#"}},
+	{"CreateTags", e2_create_tags, {"ResourceId.#", "Tag.#.Key", "Tag.#.Value"}},
+	{"DescribeTags", e2_describe_tags, {FILTERS, "MaxResults", "NextToken"}},
 	{"DescribeSpotInstanceRequests",
-	 ec2_describe_spot_requests,
+	 e2_describe_spot_requests,
 	 {FILTERS, "MaxResults", "NextToken"}},
-	{"DescribeRegions", ec2_describe_regions, {"RegionName.#", "AllRegions"}},
-	{"DescribeAvailabilityZones", ec2_describe_zones, {"ZoneName.#", "AllAvailabilityZones"}},
+	{"DescribeRegions", e2_describe_regions, {"RegionName.#", "AllRegions"}},
+	{"DescribeAvailabilityZones", e2_describe_zones, {"ZoneName.#", "AllAvailabilityZones"}},
 	{"DescribeInstanceTypes",
-	 ec2_describe_types,
+	 e2_describe_types,
 	 {FILTERS, "InstanceType.#", "MaxResults", "NextToken"}},
 	{"DescribeInstanceTypeOfferings",
-	 ec2_describe_offerings,
+	 e2_describe_offerings,
 	 {FILTERS, "LocationType", "MaxResults", "NextToken"}},
 	{"DescribeSpotPriceHistory",
-	 ec2_describe_spot_prices,
+	 e2_describe_spot_prices,
 	 {FILTERS, "InstanceType.#", "ProductDescription.#", "AvailabilityZone", "StartTime",
 	  "EndTime", "MaxResults", "NextToken"}},
 	{"DescribeCapacityReservations",
-	 ec2_describe_reservations,
+	 e2_describe_reservations,
 	 {FILTERS, "CapacityReservationId.#", "MaxResults", "NextToken"}},
 };
 
-void ec2_fail(struct ec2_call *c, int status, const char *code, const char *fmt, ...)
+void e2_fail(struct e2_call *c, int status, const char *code, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -121,14 +121,14 @@ static void on_late(void *arg)
 	late_free(l);
 }
 
-static void send_later(struct ec2_call *c, int status, const char *text, int64_t ms)
+static void send_later(struct e2_call *c, int status, const char *text, int64_t ms)
 {
 	struct late *l = mem_new(struct late);
 
 	*l = (struct late){.q = c->q, .text = mem_strdup(text), .status = status};
 	loop_timer_init(&l->timer, c->s->spec.group, on_late, l);
 	httpd_on_gone(c->q, late_free, l);
-	if (ms < EC2_NEVER)
+	if (ms < E2_NEVER)
 		loop_timer_start(&l->timer, ms);
 }
 
@@ -146,12 +146,12 @@ static void done_nothing(void *arg)
 	(void)arg;
 }
 
-static void put_date(struct ec2_call *c)
+static void put_date(struct e2_call *c)
 {
 	static const char *const days[] = {"Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"};
 	static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
 					     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-	int64_t wall = ec2_wall(c->s), month = 0;
+	int64_t wall = e2_wall(c->s), month = 0;
 	char t[STR_TIME_SIZE], date[64];
 
 	str_time(t, wall);
@@ -162,34 +162,34 @@ static void put_date(struct ec2_call *c)
 	httpd_reply_header(c->q, "Date", date);
 }
 
-static void answer(struct ec2_call *c, int status, const char *text)
+static void answer(struct e2_call *c, int status, const char *text)
 {
 	const struct httpd_reader broken = {.read = breaks, .done = done_nothing, .size = -1};
-	struct ec2_fault *f;
+	struct e2_fault *f;
 
 	httpd_reply_header(c->q, "x-amzn-RequestId", c->id);
-	if (ec2_stands(c->s, "Skew", NULL, NULL, NULL))
+	if (e2_stands(c->s, "Skew", NULL, NULL, NULL))
 		put_date(c);
-	if (ec2_strikes(c->s, "LostReply", c->action)) {
+	if (e2_strikes(c->s, "LostReply", c->action)) {
 		httpd_reply_stream(c->q, status, "text/xml", &broken);
 		return;
 	}
-	if (ec2_strikes(c->s, "Garbage", c->action))
+	if (e2_strikes(c->s, "Garbage", c->action))
 		text = "<html><body>Bad Gateway";
-	f = ec2_strikes(c->s, "StatusAfter", c->action);
+	f = e2_strikes(c->s, "StatusAfter", c->action);
 	if (f) {
 		status = (int)f->value;
 		text = "";
 	}
-	if (ec2_strikes(c->s, "Silent", c->action))
-		send_later(c, status, text, EC2_NEVER);
-	else if ((f = ec2_strikes(c->s, "Slow", c->action)))
+	if (e2_strikes(c->s, "Silent", c->action))
+		send_later(c, status, text, E2_NEVER);
+	else if ((f = e2_strikes(c->s, "Slow", c->action)))
 		send_later(c, status, text, f->value);
 	else
 		send_now(c->q, status, text);
 }
 
-static void answer_error(struct ec2_call *c)
+static void answer_error(struct e2_call *c)
 {
 	struct buf b;
 	char after[24];
@@ -200,16 +200,16 @@ static void answer_error(struct ec2_call *c)
 	}
 	buf_init(&b, ANSWER_MAX);
 	buf_puts(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Response><Errors><Error>");
-	ec2_text(&b, "Code", c->code);
-	ec2_text(&b, "Message", c->message);
+	e2_text(&b, "Code", c->code);
+	e2_text(&b, "Message", c->message);
 	buf_puts(&b, "</Error></Errors>");
-	ec2_text(&b, "RequestID", c->id);
+	e2_text(&b, "RequestID", c->id);
 	buf_puts(&b, "</Response>\n");
 	answer(c, c->status, b.data);
 	buf_done(&b);
 }
 
-static void answer_well(struct ec2_call *c)
+static void answer_well(struct e2_call *c)
 {
 	struct buf b;
 
@@ -217,7 +217,7 @@ static void answer_well(struct ec2_call *c)
 	buf_printf(&b,
 		   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<%sResponse xmlns=\"" XMLNS "\">",
 		   c->action);
-	ec2_text(&b, "requestId", c->id);
+	e2_text(&b, "requestId", c->id);
 	buf_put(&b, c->out.data, c->out.len);
 	buf_printf(&b, "</%sResponse>\n", c->action);
 	answer(c, 200, b.data);
@@ -231,12 +231,12 @@ static bool has_param(const struct action *a, const char *name)
 	if (str_eq(name, "Action") || str_eq(name, "Version") || str_eq(name, "DryRun"))
 		return true;
 	for (size_t i = 0; i < PARAMS && a->params[i]; i++)
-		if (ec2_is_param(a->params[i], name))
+		if (e2_is_param(a->params[i], name))
 			return true;
 	return false;
 }
 
-static void act(struct ec2_call *c)
+static void act(struct e2_call *c)
 {
 	const struct action *a = NULL;
 
@@ -244,18 +244,18 @@ static void act(struct ec2_call *c)
 		if (str_eq(actions[i].name, c->action))
 			a = &actions[i];
 	if (!a) {
-		ec2_fail(c, 400, "InvalidAction",
-			 "The action %s is not valid for this web service.", c->action);
+		e2_fail(c, 400, "InvalidAction", "The action %s is not valid for this web service.",
+			c->action);
 		return;
 	}
-	if (!str_eq(ec2_param(c, "Version"), VERSION)) {
-		ec2_fail(c, 400, "NoSuchVersion", "The requested version is not available.");
+	if (!str_eq(e2_param(c, "Version"), VERSION)) {
+		e2_fail(c, 400, "NoSuchVersion", "The requested version is not available.");
 		return;
 	}
 	for (size_t i = 0; i < c->form.n; i++)
 		if (!has_param(a, c->form.v[i].name)) {
-			ec2_fail(c, 400, "UnknownParameter", "The parameter %s is not recognized",
-				 c->form.v[i].name);
+			e2_fail(c, 400, "UnknownParameter", "The parameter %s is not recognized",
+				c->form.v[i].name);
 			return;
 		}
 	a->run(c);
@@ -273,18 +273,18 @@ static void count(struct sim_ec2 *s, const char *action)
 }
 
 /* Before anything is done.  True: that was it. */
-static bool is_struck(struct ec2_call *c)
+static bool is_struck(struct e2_call *c)
 {
-	struct ec2_fault *f = ec2_strikes(c->s, "Status", c->action);
+	struct e2_fault *f = e2_strikes(c->s, "Status", c->action);
 
 	if (f) {
 		send_now(c->q, (int)f->value, "");
 		return true;
 	}
-	f = ec2_strikes(c->s, "Throttle", c->action);
+	f = e2_strikes(c->s, "Throttle", c->action);
 	if (f) {
 		c->retry_after_s = f->value;
-		ec2_fail(c, 503, "RequestLimitExceeded", "Request limit exceeded.");
+		e2_fail(c, 503, "RequestLimitExceeded", "Request limit exceeded.");
 	}
 	return false;
 }
@@ -292,27 +292,27 @@ static bool is_struck(struct ec2_call *c)
 static void on_post(struct httpd_req *q, void *arg)
 {
 	struct sim_ec2 *s = arg;
-	struct ec2_call c = {.s = s, .q = q, .now = loop_now(s->loop)};
-	struct ec2_fault *f;
+	struct e2_call c = {.s = s, .q = q, .now = loop_now(s->loop)};
+	struct e2_fault *f;
 	size_t len;
 	const char *body = httpd_body(q, &len);
 
 	buf_init(&c.out, ANSWER_MAX);
 	str_format(c.id, sizeof(c.id), "00000000-0000-4000-8000-%012llx",
 		   (unsigned long long)++s->next);
-	if (!ec2_form_parse(&c.form, body, len))
-		ec2_fail(&c, 400, "MalformedQueryString", "The body is no form.");
-	c.action = str_or(ec2_param(&c, "Action"), "");
+	if (!e2_form_parse(&c.form, body, len))
+		e2_fail(&c, 400, "MalformedQueryString", "The body is no form.");
+	c.action = str_or(e2_param(&c, "Action"), "");
 	if (*c.action)
 		count(s, c.action);
 	count(s, "");
-	ec2_forget(s);
+	e2_forget(s);
 	if (!is_struck(&c)) {
-		if (!c.code && ec2_is_signed(&c)) {
-			f = ec2_strikes(s, "Error", c.action);
+		if (!c.code && e2_is_signed(&c)) {
+			f = e2_strikes(s, "Error", c.action);
 			if (f)
-				ec2_fail(&c, f->value ? (int)f->value : 400,
-					 str_or(f->name, "InternalError"), "As it was asked for.");
+				e2_fail(&c, f->value ? (int)f->value : 400,
+					str_or(f->name, "InternalError"), "As it was asked for.");
 			else
 				act(&c);
 		}
@@ -323,11 +323,11 @@ static void on_post(struct httpd_req *q, void *arg)
 	}
 	free(c.next);
 	buf_done(&c.out);
-	ec2_form_done(&c.form);
+	e2_form_done(&c.form);
 }
 
 void sim_ec2_routes(struct sim_ec2 *s, struct httpd *d)
 {
 	httpd_route(d, "POST", "/", BODY_MAX, on_post, s);
-	ec2_control_routes(s, d);
+	e2_control_routes(s, d);
 }

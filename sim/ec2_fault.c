@@ -25,15 +25,15 @@ static int notice(struct sim_ec2 *s, const struct sim_ec2_fault *f)
 {
 	int64_t now = loop_now(s->loop);
 
-	list_for_each (i, &s->instances, struct ec2_instance, link) {
-		if (!i->spot || ec2_state_at(i, now) != EC2_RUNNING || !is_of(f->name, i->id) ||
+	list_for_each (i, &s->instances, struct e2_instance, link) {
+		if (!i->spot || e2_state_at(i, now) != E2_RUNNING || !is_of(f->name, i->id) ||
 		    !is_of(f->type, i->type->name) || !is_of(f->zone, i->zone))
 			continue;
 		i->noticed = now;
-		ec2_end(s, i, now + (f->value ? f->value : NOTICE_MS),
-			"Server.SpotInstanceTermination: Spot instance termination");
+		e2_end(s, i, now + (f->value ? f->value : NOTICE_MS),
+		       "Server.SpotInstanceTermination: Spot instance termination");
 	}
-	ec2_watch(s);
+	e2_watch(s);
 	return 0;
 }
 
@@ -44,29 +44,29 @@ int sim_ec2_fault(struct sim_ec2 *s, const struct sim_ec2_fault *in, struct err 
 	if (str_eq(in->what, "SpotNotice"))
 		return notice(s, in);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		struct ec2_fault *f;
+		struct e2_fault *f;
 
 		if (!str_eq(kinds[i], in->what))
 			continue;
-		f = mem_new(struct ec2_fault);
-		*f = (struct ec2_fault){.what = kinds[i],
-					.on = mem_strdup(in->on),
-					.type = mem_strdup(in->type),
-					.zone = mem_strdup(in->zone),
-					.name = mem_strdup(in->name),
-					.value = in->value,
-					.count = in->count,
-					.for_ever = in->count <= 0,
-					.from = now + in->after_ms,
-					.until = in->for_ms > 0 ? now + in->after_ms + in->for_ms
-								: EC2_NEVER};
+		f = mem_new(struct e2_fault);
+		*f = (struct e2_fault){.what = kinds[i],
+				       .on = mem_strdup(in->on),
+				       .type = mem_strdup(in->type),
+				       .zone = mem_strdup(in->zone),
+				       .name = mem_strdup(in->name),
+				       .value = in->value,
+				       .count = in->count,
+				       .for_ever = in->count <= 0,
+				       .from = now + in->after_ms,
+				       .until = in->for_ms > 0 ? now + in->after_ms + in->for_ms
+							       : E2_NEVER};
 		list_push_back(&s->faults, &f->link);
 		return 0;
 	}
 	return err_set(e, ERR_INVALID, 0, "what: there is no such fault");
 }
 
-static void fault_free(struct ec2_fault *f)
+static void fault_free(struct e2_fault *f)
 {
 	list_remove(&f->link);
 	free(f->on);
@@ -78,18 +78,18 @@ static void fault_free(struct ec2_fault *f)
 
 void sim_ec2_well(struct sim_ec2 *s)
 {
-	list_for_each (f, &s->faults, struct ec2_fault, link)
+	list_for_each (f, &s->faults, struct e2_fault, link)
 		fault_free(f);
 }
 
 /* Of several the newest. */
-struct ec2_fault *ec2_stands(const struct sim_ec2 *s, const char *what, const char *on,
-			     const char *type, const char *zone)
+struct e2_fault *e2_stands(const struct sim_ec2 *s, const char *what, const char *on,
+			   const char *type, const char *zone)
 {
 	int64_t now = loop_now(s->loop);
-	struct ec2_fault *found = NULL;
+	struct e2_fault *found = NULL;
 
-	list_for_each (f, &s->faults, struct ec2_fault, link)
+	list_for_each (f, &s->faults, struct e2_fault, link)
 		if (str_eq(f->what, what) && is_of(f->on, on) && is_of(f->type, type) &&
 		    is_of(f->zone, zone) && now >= f->from && now < f->until &&
 		    (f->for_ever || f->count > 0))
@@ -97,17 +97,17 @@ struct ec2_fault *ec2_stands(const struct sim_ec2 *s, const char *what, const ch
 	return found;
 }
 
-void ec2_struck(struct ec2_fault *f)
+void e2_struck(struct e2_fault *f)
 {
 	if (f)
 		f->count--;
 }
 
-struct ec2_fault *ec2_strikes(struct sim_ec2 *s, const char *what, const char *on)
+struct e2_fault *e2_strikes(struct sim_ec2 *s, const char *what, const char *on)
 {
-	struct ec2_fault *f = ec2_stands(s, what, on, NULL, NULL);
+	struct e2_fault *f = e2_stands(s, what, on, NULL, NULL);
 
-	ec2_struck(f);
+	e2_struck(f);
 	return f;
 }
 
@@ -122,7 +122,7 @@ static void reply(struct httpd_req *q, json_t *j /* taken */)
 	json_decref(j);
 }
 
-static json_t *tags_of(const struct ec2_instance *i)
+static json_t *tags_of(const struct e2_instance *i)
 {
 	json_t *t = json_object();
 
@@ -137,13 +137,13 @@ static void on_instances(struct httpd_req *q, void *arg)
 	int64_t now = loop_now(s->loop);
 	json_t *all = json_array();
 
-	list_for_each (i, &s->instances, struct ec2_instance, link)
+	list_for_each (i, &s->instances, struct e2_instance, link)
 		json_array_append_new(
 			all, json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s?, s:I, s:o}", "id",
 				       i->id, "type", i->type->name, "zone", i->zone, "account",
-				       i->account, "state", ec2_state_names[ec2_state_at(i, now)],
+				       i->account, "state", e2_state_names[e2_state_at(i, now)],
 				       "spot", i->spot, "token", i->token, "micros",
-				       (json_int_t)ec2_cost(i, now), "tags", tags_of(i)));
+				       (json_int_t)e2_cost(i, now), "tags", tags_of(i)));
 	reply(q, all);
 }
 
@@ -154,12 +154,12 @@ static void on_bill(struct httpd_req *q, void *arg)
 	int64_t now = loop_now(s->loop), rate = 0;
 	json_t *reserved = json_array();
 
-	list_for_each (i, &s->instances, struct ec2_instance, link)
-		if (ec2_state_at(i, now) == EC2_RUNNING && !i->reserved)
+	list_for_each (i, &s->instances, struct e2_instance, link)
+		if (e2_state_at(i, now) == E2_RUNNING && !i->reserved)
 			rate += i->spot ? i->type->spot_micros : i->type->micros;
-	list_for_each (r, &s->reserved, struct ec2_reserved, link) {
+	list_for_each (r, &s->reserved, struct e2_reserved, link) {
 		json_array_append_new(reserved, json_pack("{s:s, s:I}", "id", r->id, "micros",
-							  (json_int_t)ec2_reserved_cost(r, now)));
+							  (json_int_t)e2_reserved_cost(r, now)));
 		if (r->upfront < 0 && now >= r->starts && now < r->ends)
 			rate += r->type->micros * r->count;
 	}
@@ -237,7 +237,7 @@ static void on_reserve(struct httpd_req *q, void *arg)
 		httpd_reply_json(q, 200, "{}");
 }
 
-void ec2_control_routes(struct sim_ec2 *s, struct httpd *d)
+void e2_control_routes(struct sim_ec2 *s, struct httpd *d)
 {
 	httpd_route(d, "GET", "/sim/instances", 0, on_instances, s);
 	httpd_route(d, "GET", "/sim/bill", 0, on_bill, s);

@@ -48,17 +48,17 @@ static char *decoded(const char *s, size_t n)
 	return out;
 }
 
-bool ec2_form_parse(struct ec2_form *f, const char *body, size_t len)
+bool e2_form_parse(struct e2_form *f, const char *body, size_t len)
 {
 	size_t cap = 0;
 
-	*f = (struct ec2_form){0};
+	*f = (struct e2_form){0};
 	for (size_t at = 0; at < len;) {
 		const char *end = memchr(body + at, '&', len - at);
 		size_t n = (end ? (size_t)(end - body) : len) - at;
 		const char *is = memchr(body + at, '=', n);
 		size_t name = is ? (size_t)(is - body) - at : n;
-		struct ec2_pair p = {0};
+		struct e2_pair p = {0};
 
 		if (n && f->n < PARAMS_MAX) {
 			p.name = decoded(body + at, name);
@@ -78,17 +78,17 @@ bool ec2_form_parse(struct ec2_form *f, const char *body, size_t len)
 	return true;
 }
 
-void ec2_form_done(struct ec2_form *f)
+void e2_form_done(struct e2_form *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		free(f->v[i].name);
 		free(f->v[i].value);
 	}
 	free(f->v);
-	*f = (struct ec2_form){0};
+	*f = (struct e2_form){0};
 }
 
-const char *ec2_param(const struct ec2_call *c, const char *fmt, ...)
+const char *e2_param(const struct e2_call *c, const char *fmt, ...)
 {
 	char name[200];
 	va_list ap;
@@ -102,21 +102,21 @@ const char *ec2_param(const struct ec2_call *c, const char *fmt, ...)
 	return NULL;
 }
 
-bool ec2_number(struct ec2_call *c, const char *name, int64_t min, int64_t max, int64_t otherwise,
-		int64_t *out)
+bool e2_number(struct e2_call *c, const char *name, int64_t min, int64_t max, int64_t otherwise,
+	       int64_t *out)
 {
-	const char *text = ec2_param(c, "%s", name);
+	const char *text = e2_param(c, "%s", name);
 
 	*out = otherwise;
 	if (!text || str_to_i64(text, min, max, out))
 		return true;
-	ec2_fail(c, 400, "InvalidParameterValue",
-		 "Value ( %s ) for parameter %s is invalid. Expecting a number from %lld to %lld.",
-		 text, name, (long long)min, (long long)max);
+	e2_fail(c, 400, "InvalidParameterValue",
+		"Value ( %s ) for parameter %s is invalid. Expecting a number from %lld to %lld.",
+		text, name, (long long)min, (long long)max);
 	return false;
 }
 
-bool ec2_is_param(const char *pattern, const char *name)
+bool e2_is_param(const char *pattern, const char *name)
 {
 	for (; *pattern; pattern++) {
 		if (*pattern == '*')
@@ -134,7 +134,7 @@ bool ec2_is_param(const char *pattern, const char *name)
 	return !*name;
 }
 
-bool ec2_glob(const char *pattern, const char *text)
+bool e2_glob(const char *pattern, const char *text)
 {
 	const char *star = NULL, *from = NULL;
 
@@ -159,12 +159,12 @@ bool ec2_glob(const char *pattern, const char *text)
 
 /* --- XML ------------------------------------------------------------------------------------------ */
 
-void ec2_open(struct buf *b, const char *element)
+void e2_open(struct buf *b, const char *element)
 {
 	buf_printf(b, "<%s>", element);
 }
 
-void ec2_close(struct buf *b, const char *element)
+void e2_close(struct buf *b, const char *element)
 {
 	buf_printf(b, "</%s>", element);
 }
@@ -190,23 +190,23 @@ static void put_escaped(struct buf *b, const char *text)
 	free(clean);
 }
 
-void ec2_text(struct buf *b, const char *element, const char *text)
+void e2_text(struct buf *b, const char *element, const char *text)
 {
 	if (!text)
 		return;
-	ec2_open(b, element);
+	e2_open(b, element);
 	put_escaped(b, text);
-	ec2_close(b, element);
+	e2_close(b, element);
 }
 
-void ec2_int(struct buf *b, const char *element, int64_t n)
+void e2_int(struct buf *b, const char *element, int64_t n)
 {
 	buf_printf(b, "<%s>%lld</%s>", element, (long long)n, element);
 }
 
-void ec2_time(struct buf *b, const char *element, int64_t wall_ms)
+void e2_time(struct buf *b, const char *element, int64_t wall_ms)
 {
 	char text[STR_TIME_SIZE];
 
-	ec2_text(b, element, str_time(text, wall_ms));
+	e2_text(b, element, str_time(text, wall_ms));
 }

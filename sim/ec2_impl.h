@@ -9,55 +9,55 @@
 #include "sim/ec2.h"
 
 /* ec2_impl: what the files of sim/ec2 share; nobody else includes it. */
-#define EC2_NEVER INT64_MAX
-#define EC2_ID 24
-#define EC2_PAGE 1000
-#define EC2_TAGS_MAX 50
+#define E2_NEVER INT64_MAX
+#define E2_ID 24
+#define E2_PAGE 1000
+#define E2_TAGS_MAX 50
 
-enum ec2_state { EC2_PENDING, EC2_RUNNING, EC2_ENDING, EC2_TERMINATED };
+enum e2_state { E2_PENDING, E2_RUNNING, E2_ENDING, E2_TERMINATED };
 
-struct ec2_type {
+struct e2_type {
 	const char *name, *gpu;
 	int64_t vcpus, gpus, memory_mib;
 	int64_t micros, spot_micros; /* an hour; spot 0: not to be had */
 	struct strings zones;	     /* none: every one */
 };
-struct ec2_tag {
+struct e2_tag {
 	char *key, *value;
 };
-struct ec2_reserved {
+struct e2_reserved {
 	struct list link;
 	char *id, *account;
-	const struct ec2_type *type;
+	const struct e2_type *type;
 	const char *zone;
 	int64_t count, starts, ends, upfront;
 	int64_t past_micros, past_until; /* what it cost until its size was changed */
 };
-struct ec2_instance {
+struct e2_instance {
 	struct list link;
 	uint64_t seq;
-	char id[EC2_ID], reservation[EC2_ID], spot_request[EC2_ID];
-	const struct ec2_type *type;
+	char id[E2_ID], reservation[E2_ID], spot_request[E2_ID];
+	const struct e2_type *type;
 	const char *zone;
 	const char *account;
 	char *image, *subnet, *token, *user_data, *why, *profile;
 	size_t user_data_len;
 	bool spot;
-	struct ec2_reserved *reserved;
-	int64_t launched, running, ending, gone; /* moments by the loop; EC2_NEVER */
-	int64_t noticed;			 /* spot: when it was told; EC2_NEVER */
+	struct e2_reserved *reserved;
+	int64_t launched, running, ending, gone; /* moments by the loop; E2_NEVER */
+	int64_t noticed;			 /* spot: when it was told; E2_NEVER */
 	int64_t launched_wall;
-	enum ec2_state told; /* to on_change */
-	struct ec2_tag *tags;
+	enum e2_state told; /* to on_change */
+	struct e2_tag *tags;
 	size_t ntags, tags_cap;
 	unsigned index; /* in its launch */
 };
-struct ec2_token {
-	char reservation[EC2_ID];
+struct e2_token {
+	char reservation[E2_ID];
 	uint8_t hash[32];
 	int64_t since;
 };
-struct ec2_fault {
+struct e2_fault {
 	struct list link;
 	const char *what; /* of the table */
 	char *on, *type, *zone, *name;
@@ -68,13 +68,13 @@ struct sim_ec2 {
 	struct sim_ec2_spec spec;
 	struct loop *loop;
 	struct arena *arena; /* types, zones */
-	const struct ec2_type *types;
+	const struct e2_type *types;
 	size_t ntypes;
 	const char *currency;
 	const char *const *zones;
 	struct list instances, reserved, faults;
-	struct map *by_id;  /* id -> struct ec2_instance */
-	struct map *tokens; /* account, zone and token -> struct ec2_token */
+	struct map *by_id;  /* id -> struct e2_instance */
+	struct map *tokens; /* account, zone and token -> struct e2_token */
 	struct map *calls;  /* action -> unsigned */
 	uint64_t next;
 	size_t launched;
@@ -84,17 +84,17 @@ struct sim_ec2 {
 };
 
 /* --- a request */
-struct ec2_pair {
+struct e2_pair {
 	char *name, *value;
 };
-struct ec2_form {
-	struct ec2_pair *v;
+struct e2_form {
+	struct e2_pair *v;
 	size_t n;
 };
-struct ec2_call {
+struct e2_call {
 	struct sim_ec2 *s;
 	struct httpd_req *q;
-	struct ec2_form form;
+	struct e2_form form;
 	const char *action, *account;
 	char region[32], id[40];
 	int64_t now;
@@ -106,92 +106,92 @@ struct ec2_call {
 	char *next; /* token of the next page */
 };
 /* An error; the first one counts. */
-void ec2_fail(struct ec2_call *c, int status, const char *code, const char *fmt, ...)
+void e2_fail(struct e2_call *c, int status, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* ec2_form.c: false: it is no form. */
-bool ec2_form_parse(struct ec2_form *f, const char *body, size_t len);
-void ec2_form_done(struct ec2_form *f);
+bool e2_form_parse(struct e2_form *f, const char *body, size_t len);
+void e2_form_done(struct e2_form *f);
 /* NULL: absent.  fmt: the parameter's name. */
-const char *ec2_param(const struct ec2_call *c, const char *fmt, ...)
+const char *e2_param(const struct e2_call *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-bool ec2_number(struct ec2_call *c, const char *name, int64_t min, int64_t max, int64_t otherwise,
-		int64_t *out); /* false: it has failed */
+bool e2_number(struct e2_call *c, const char *name, int64_t min, int64_t max, int64_t otherwise,
+	       int64_t *out); /* false: it has failed */
 /* '#' of a pattern is a number, '*' any end. */
-bool ec2_is_param(const char *pattern, const char *name);
-bool ec2_glob(const char *pattern, const char *text); /* * and ? as filters have them */
-void ec2_open(struct buf *b, const char *element);
-void ec2_close(struct buf *b, const char *element);
-void ec2_text(struct buf *b, const char *element, const char *text); /* NULL: nothing */
-void ec2_int(struct buf *b, const char *element, int64_t n);
-void ec2_time(struct buf *b, const char *element, int64_t wall_ms);
+bool e2_is_param(const char *pattern, const char *name);
+bool e2_glob(const char *pattern, const char *text); /* * and ? as filters have them */
+void e2_open(struct buf *b, const char *element);
+void e2_close(struct buf *b, const char *element);
+void e2_text(struct buf *b, const char *element, const char *text); /* NULL: nothing */
+void e2_int(struct buf *b, const char *element, int64_t n);
+void e2_time(struct buf *b, const char *element, int64_t wall_ms);
 
 /* ec2_types.c */
-int ec2_types_read(struct sim_ec2 *s, const json_t *prices, struct err *e);
-const struct ec2_type *ec2_type_of(const struct sim_ec2 *s, const char *name);
-bool ec2_is_offered(const struct sim_ec2 *s, const struct ec2_type *t, const char *zone);
+int e2_types_read(struct sim_ec2 *s, const json_t *prices, struct err *e);
+const struct e2_type *e2_type_of(const struct sim_ec2 *s, const char *name);
+bool e2_is_offered(const struct sim_ec2 *s, const struct e2_type *t, const char *zone);
 /* That zone as the simulator has it; NULL: none such. */
-const char *ec2_zone_of(const struct sim_ec2 *s, const char *name);
-bool ec2_in_region(const char *zone, const char *region);
+const char *e2_zone_of(const struct sim_ec2 *s, const char *name);
+bool e2_in_region(const char *zone, const char *region);
 
 /* ec2.c */
-struct ec2_instance *ec2_instance_new(struct sim_ec2 *s, const struct ec2_type *t, const char *zone,
-				      const char *account);
-enum ec2_state ec2_state_at(const struct ec2_instance *i, int64_t now);
-extern const char *const ec2_state_names[];
-extern const int ec2_state_codes[];
-int64_t ec2_cost(const struct ec2_instance *i, int64_t now);
-int64_t ec2_reserved_cost(const struct ec2_reserved *r, int64_t now);
-void ec2_end(struct sim_ec2 *s, struct ec2_instance *i, int64_t at, const char *why);
-void ec2_tag(struct ec2_instance *i, const char *key, const char *value);
-struct ec2_reserved *ec2_reserved_of(const struct sim_ec2 *s, const char *id, const char *account);
-int64_t ec2_reserved_used(const struct sim_ec2 *s, const struct ec2_reserved *r, int64_t now);
-void ec2_forget(struct sim_ec2 *s); /* what nobody asks for any more */
-void ec2_watch(struct sim_ec2 *s);  /* on_change() at its moments */
-int64_t ec2_wall(const struct sim_ec2 *s);
+struct e2_instance *e2_instance_new(struct sim_ec2 *s, const struct e2_type *t, const char *zone,
+				    const char *account);
+enum e2_state e2_state_at(const struct e2_instance *i, int64_t now);
+extern const char *const e2_state_names[];
+extern const int e2_state_codes[];
+int64_t e2_cost(const struct e2_instance *i, int64_t now);
+int64_t e2_reserved_cost(const struct e2_reserved *r, int64_t now);
+void e2_end(struct sim_ec2 *s, struct e2_instance *i, int64_t at, const char *why);
+void e2_tag(struct e2_instance *i, const char *key, const char *value);
+struct e2_reserved *e2_reserved_of(const struct sim_ec2 *s, const char *id, const char *account);
+int64_t e2_reserved_used(const struct sim_ec2 *s, const struct e2_reserved *r, int64_t now);
+void e2_forget(struct sim_ec2 *s); /* what nobody asks for any more */
+void e2_watch(struct sim_ec2 *s);  /* on_change() at its moments */
+int64_t e2_wall(const struct sim_ec2 *s);
 
 /* ec2_sign.c: who asks, and of which region; false: it has failed. */
-bool ec2_is_signed(struct ec2_call *c);
+bool e2_is_signed(struct e2_call *c);
 /* What is signed, in the order of the client's SignedHeaders (names in lower case). */
-struct ec2_signed {
+struct e2_signed {
 	const char *method, *path;
-	const struct ec2_pair *query, *headers; /* decoded; values as they came */
+	const struct e2_pair *query, *headers; /* decoded; values as they came */
 	size_t nquery, nheaders;
 	const void *body;
 	size_t len;
 	const char *date, *region, *service; /* date: 20150830T123600Z */
 };
-void ec2_signature(const struct ec2_signed *r, const char *secret, char out[static 65]);
+void e2_signature(const struct e2_signed *r, const char *secret, char out[static 65]);
 
 /* ec2_launch.c, ec2_list.c, ec2_offers.c: actions */
-void ec2_run_instances(struct ec2_call *c);
-void ec2_terminate_instances(struct ec2_call *c);
-void ec2_create_tags(struct ec2_call *c);
-void ec2_reservation_xml(struct ec2_call *c, const struct ec2_instance *first);
-void ec2_describe_instances(struct ec2_call *c);
-void ec2_describe_tags(struct ec2_call *c);
-void ec2_describe_spot_requests(struct ec2_call *c);
-void ec2_describe_regions(struct ec2_call *c);
-void ec2_describe_zones(struct ec2_call *c);
-void ec2_describe_types(struct ec2_call *c);
-void ec2_describe_offerings(struct ec2_call *c);
-void ec2_describe_spot_prices(struct ec2_call *c);
-void ec2_describe_reservations(struct ec2_call *c);
+void e2_run_instances(struct e2_call *c);
+void e2_terminate_instances(struct e2_call *c);
+void e2_create_tags(struct e2_call *c);
+void e2_reservation_xml(struct e2_call *c, const struct e2_instance *first);
+void e2_describe_instances(struct e2_call *c);
+void e2_describe_tags(struct e2_call *c);
+void e2_describe_spot_requests(struct e2_call *c);
+void e2_describe_regions(struct e2_call *c);
+void e2_describe_zones(struct e2_call *c);
+void e2_describe_types(struct e2_call *c);
+void e2_describe_offerings(struct e2_call *c);
+void e2_describe_spot_prices(struct e2_call *c);
+void e2_describe_reservations(struct e2_call *c);
 /* Is it told of to this action, account and region, and still or already? */
-bool ec2_is_known(struct ec2_call *c, const struct ec2_instance *i);
+bool e2_is_known(struct e2_call *c, const struct e2_instance *i);
 /* Do the filters of this request let it through?  has: does the item have a value of that name that the pattern fits;
  * -1: no such filter.  Fails then. */
-bool ec2_filters(struct ec2_call *c,
-		 int (*has)(const void *item, const char *name, const char *pattern),
-		 const void *item);
+bool e2_filters(struct e2_call *c,
+		int (*has)(const void *item, const char *name, const char *pattern),
+		const void *item);
 
 /* ec2_fault.c */
 /* The first of these faults that stands now and strikes, counted; NULL: none. */
-struct ec2_fault *ec2_strikes(struct sim_ec2 *s, const char *what, const char *on);
-/* ... that stands, of this type and zone (NULL: not of one), not counted: ec2_struck() when it had an effect. */
-struct ec2_fault *ec2_stands(const struct sim_ec2 *s, const char *what, const char *on,
-			     const char *type, const char *zone);
-void ec2_struck(struct ec2_fault *f);
-void ec2_control_routes(struct sim_ec2 *s, struct httpd *d);
+struct e2_fault *e2_strikes(struct sim_ec2 *s, const char *what, const char *on);
+/* ... that stands, of this type and zone (NULL: not of one), not counted: e2_struck() when it had an effect. */
+struct e2_fault *e2_stands(const struct sim_ec2 *s, const char *what, const char *on,
+			   const char *type, const char *zone);
+void e2_struck(struct e2_fault *f);
+void e2_control_routes(struct sim_ec2 *s, struct httpd *d);
 
 #endif

@@ -13,41 +13,41 @@
 #define NEXT "drover-" /* of a NextToken; behind it stands the number of the last that was told */
 
 /* The moment as of which it is told. */
-static int64_t told_at(struct ec2_call *c)
+static int64_t told_at(struct e2_call *c)
 {
-	const struct ec2_fault *f = ec2_stands(c->s, "Stale", c->action, NULL, NULL);
+	const struct e2_fault *f = e2_stands(c->s, "Stale", c->action, NULL, NULL);
 
 	return c->now - (f ? f->value : 0);
 }
 
-bool ec2_is_known(struct ec2_call *c, const struct ec2_instance *i)
+bool e2_is_known(struct e2_call *c, const struct e2_instance *i)
 {
-	const struct ec2_fault *late = ec2_stands(c->s, "Late", c->action, i->type->name, i->zone);
+	const struct e2_fault *late = e2_stands(c->s, "Late", c->action, i->type->name, i->zone);
 
-	if (!str_eq(i->account, c->account) || !ec2_in_region(i->zone, c->region))
+	if (!str_eq(i->account, c->account) || !e2_in_region(i->zone, c->region))
 		return false;
-	if (i->gone != EC2_NEVER && c->now >= i->gone + c->s->spec.gone_ms)
+	if (i->gone != E2_NEVER && c->now >= i->gone + c->s->spec.gone_ms)
 		return false;
 	return !late || c->now >= i->launched + late->value;
 }
 
 /* --- filters -------------------------------------------------------------------------------------- */
 
-bool ec2_filters(struct ec2_call *c,
-		 int (*has)(const void *item, const char *name, const char *pattern),
-		 const void *item)
+bool e2_filters(struct e2_call *c,
+		int (*has)(const void *item, const char *name, const char *pattern),
+		const void *item)
 {
 	const char *name, *pattern;
 
-	for (int n = 1; (name = ec2_param(c, "Filter.%d.Name", n)); n++) {
+	for (int n = 1; (name = e2_param(c, "Filter.%d.Name", n)); n++) {
 		bool any = false;
 
-		for (int k = 1; (pattern = ec2_param(c, "Filter.%d.Value.%d", n, k)); k++) {
+		for (int k = 1; (pattern = e2_param(c, "Filter.%d.Value.%d", n, k)); k++) {
 			int is = has(item, name, pattern);
 
 			if (is < 0) {
-				ec2_fail(c, 400, "InvalidParameterValue",
-					 "The filter '%s' is invalid", name);
+				e2_fail(c, 400, "InvalidParameterValue",
+					"The filter '%s' is invalid", name);
 				return false;
 			}
 			any = any || is;
@@ -59,15 +59,15 @@ bool ec2_filters(struct ec2_call *c,
 }
 
 struct listed {
-	const struct ec2_instance *i;
+	const struct e2_instance *i;
 	int64_t at;
 };
 
-static int has_tag(const struct ec2_instance *i, const char *key, const char *pattern)
+static int has_tag(const struct e2_instance *i, const char *key, const char *pattern)
 {
 	for (size_t k = 0; k < i->ntags; k++)
-		if (key ? str_eq(i->tags[k].key, key) && ec2_glob(pattern, i->tags[k].value)
-			: ec2_glob(pattern, i->tags[k].key))
+		if (key ? str_eq(i->tags[k].key, key) && e2_glob(pattern, i->tags[k].value)
+			: e2_glob(pattern, i->tags[k].key))
 			return 1;
 	return 0;
 }
@@ -75,13 +75,13 @@ static int has_tag(const struct ec2_instance *i, const char *key, const char *pa
 static int instance_has(const void *item, const char *name, const char *pattern)
 {
 	const struct listed *l = item;
-	const struct ec2_instance *i = l->i;
-	enum ec2_state state = ec2_state_at(i, l->at);
+	const struct e2_instance *i = l->i;
+	enum e2_state state = e2_state_at(i, l->at);
 	char code[8];
 	const struct {
 		const char *name, *value;
 	} plain[] = {
-		{"instance-state-name", ec2_state_names[state]},
+		{"instance-state-name", e2_state_names[state]},
 		{"instance-state-code", code},
 		{"instance-id", i->id},
 		{"instance-type", i->type->name},
@@ -96,56 +96,56 @@ static int instance_has(const void *item, const char *name, const char *pattern)
 		{"capacity-reservation-id", i->reserved ? i->reserved->id : NULL},
 	};
 
-	str_format(code, sizeof(code), "%d", ec2_state_codes[state]);
+	str_format(code, sizeof(code), "%d", e2_state_codes[state]);
 	if (str_starts(name, "tag:"))
 		return has_tag(i, name + strlen("tag:"), pattern);
 	if (str_eq(name, "tag-key"))
 		return has_tag(i, NULL, pattern);
 	for (size_t k = 0; k < sizeof(plain) / sizeof(*plain); k++)
 		if (str_eq(plain[k].name, name))
-			return plain[k].value && ec2_glob(pattern, plain[k].value);
+			return plain[k].value && e2_glob(pattern, plain[k].value);
 	return -1;
 }
 
 /* --- as XML --------------------------------------------------------------------------------------- */
 
-static void state_xml(struct buf *b, enum ec2_state state)
+static void state_xml(struct buf *b, enum e2_state state)
 {
-	ec2_open(b, "instanceState");
-	ec2_int(b, "code", ec2_state_codes[state]);
-	ec2_text(b, "name", ec2_state_names[state]);
-	ec2_close(b, "instanceState");
+	e2_open(b, "instanceState");
+	e2_int(b, "code", e2_state_codes[state]);
+	e2_text(b, "name", e2_state_names[state]);
+	e2_close(b, "instanceState");
 }
 
 /* "Server.InternalError: Internal error on launch": code and message. */
-static void reason_xml(struct buf *b, const struct ec2_instance *i, int64_t at)
+static void reason_xml(struct buf *b, const struct e2_instance *i, int64_t at)
 {
 	const char *colon = at >= i->ending && i->why ? strchr(i->why, ':') : NULL;
 	char code[64];
 
-	ec2_text(b, "reason", colon ? i->why : "");
+	e2_text(b, "reason", colon ? i->why : "");
 	if (!colon)
 		return;
 	str_format(code, sizeof(code), "%.*s", (int)(colon - i->why), i->why);
-	ec2_open(b, "stateReason");
-	ec2_text(b, "code", code);
-	ec2_text(b, "message", i->why);
-	ec2_close(b, "stateReason");
+	e2_open(b, "stateReason");
+	e2_text(b, "code", code);
+	e2_text(b, "message", i->why);
+	e2_close(b, "stateReason");
 }
 
-static void tags_xml(struct buf *b, const struct ec2_instance *i)
+static void tags_xml(struct buf *b, const struct e2_instance *i)
 {
-	ec2_open(b, "tagSet");
+	e2_open(b, "tagSet");
 	for (size_t k = 0; k < i->ntags; k++) {
-		ec2_open(b, "item");
-		ec2_text(b, "key", i->tags[k].key);
-		ec2_text(b, "value", i->tags[k].value);
-		ec2_close(b, "item");
+		e2_open(b, "item");
+		e2_text(b, "key", i->tags[k].key);
+		e2_text(b, "value", i->tags[k].value);
+		e2_close(b, "item");
 	}
-	ec2_close(b, "tagSet");
+	e2_close(b, "tagSet");
 }
 
-static void address_xml(struct ec2_call *c, const struct ec2_instance *i)
+static void address_xml(struct e2_call *c, const struct e2_instance *i)
 {
 	unsigned net = 0;
 	char ip[20], name[64];
@@ -157,64 +157,64 @@ static void address_xml(struct ec2_call *c, const struct ec2_instance *i)
 	str_format(name, sizeof(name), "ip-%s.%s.compute.internal", ip, c->region);
 	for (char *p = name; p < name + 3 + strlen(ip); p++)
 		*p = *p == '.' ? '-' : *p;
-	ec2_text(&c->out, "privateDnsName", name);
-	ec2_text(&c->out, "privateIpAddress", ip);
+	e2_text(&c->out, "privateDnsName", name);
+	e2_text(&c->out, "privateIpAddress", ip);
 }
 
-static void instance_xml(struct ec2_call *c, const struct ec2_instance *i, int64_t at)
+static void instance_xml(struct e2_call *c, const struct e2_instance *i, int64_t at)
 {
 	struct buf *b = &c->out;
-	enum ec2_state state = ec2_state_at(i, at);
+	enum e2_state state = e2_state_at(i, at);
 
-	ec2_open(b, "item");
-	ec2_text(b, "instanceId", i->id);
-	ec2_text(b, "imageId", i->image);
+	e2_open(b, "item");
+	e2_text(b, "instanceId", i->id);
+	e2_text(b, "imageId", i->image);
 	state_xml(b, state);
-	if (state < EC2_ENDING)
+	if (state < E2_ENDING)
 		address_xml(c, i);
 	reason_xml(b, i, at);
-	ec2_int(b, "amiLaunchIndex", i->index);
-	ec2_text(b, "instanceType", i->type->name);
-	ec2_time(b, "launchTime", i->launched_wall);
-	ec2_open(b, "placement");
-	ec2_text(b, "availabilityZone", i->zone);
-	ec2_text(b, "tenancy", "default");
-	ec2_close(b, "placement");
-	ec2_text(b, "subnetId", state < EC2_ENDING ? i->subnet : NULL);
+	e2_int(b, "amiLaunchIndex", i->index);
+	e2_text(b, "instanceType", i->type->name);
+	e2_time(b, "launchTime", i->launched_wall);
+	e2_open(b, "placement");
+	e2_text(b, "availabilityZone", i->zone);
+	e2_text(b, "tenancy", "default");
+	e2_close(b, "placement");
+	e2_text(b, "subnetId", state < E2_ENDING ? i->subnet : NULL);
 	if (i->spot) {
-		ec2_text(b, "instanceLifecycle", "spot");
-		ec2_text(b, "spotInstanceRequestId", i->spot_request);
+		e2_text(b, "instanceLifecycle", "spot");
+		e2_text(b, "spotInstanceRequestId", i->spot_request);
 	}
 	if (i->reserved) {
 		if (i->reserved->upfront >= 0)
-			ec2_text(b, "instanceLifecycle", "capacity-block");
-		ec2_text(b, "capacityReservationId", i->reserved->id);
+			e2_text(b, "instanceLifecycle", "capacity-block");
+		e2_text(b, "capacityReservationId", i->reserved->id);
 	}
 	if (i->profile) {
-		ec2_open(b, "iamInstanceProfile");
-		ec2_text(b, "arn", i->profile);
-		ec2_close(b, "iamInstanceProfile");
+		e2_open(b, "iamInstanceProfile");
+		e2_text(b, "arn", i->profile);
+		e2_close(b, "iamInstanceProfile");
 	}
-	ec2_text(b, "clientToken", i->token);
+	e2_text(b, "clientToken", i->token);
 	tags_xml(b, i);
-	ec2_close(b, "item");
+	e2_close(b, "item");
 }
 
-static void open_reservation(struct ec2_call *c, const struct ec2_instance *i)
+static void open_reservation(struct e2_call *c, const struct e2_instance *i)
 {
-	ec2_text(&c->out, "reservationId", i->reservation);
-	ec2_text(&c->out, "ownerId", i->account);
-	ec2_text(&c->out, "groupSet", "");
-	ec2_open(&c->out, "instancesSet");
+	e2_text(&c->out, "reservationId", i->reservation);
+	e2_text(&c->out, "ownerId", i->account);
+	e2_text(&c->out, "groupSet", "");
+	e2_open(&c->out, "instancesSet");
 }
 
-void ec2_reservation_xml(struct ec2_call *c, const struct ec2_instance *first)
+void e2_reservation_xml(struct e2_call *c, const struct e2_instance *first)
 {
 	open_reservation(c, first);
-	list_for_each (i, &c->s->instances, struct ec2_instance, link)
+	list_for_each (i, &c->s->instances, struct e2_instance, link)
 		if (str_eq(i->reservation, first->reservation))
 			instance_xml(c, i, c->now);
-	ec2_close(&c->out, "instancesSet");
+	e2_close(&c->out, "instancesSet");
 }
 
 /* --- pages ---------------------------------------------------------------------------------------- */
@@ -224,19 +224,19 @@ struct page {
 	bool ids;
 };
 
-static bool read_page(struct ec2_call *c, struct page *p)
+static bool read_page(struct e2_call *c, struct page *p)
 {
-	const struct ec2_fault *small = ec2_stands(c->s, "Pages", c->action, NULL, NULL);
-	const char *next = ec2_param(c, "NextToken");
+	const struct e2_fault *small = e2_stands(c->s, "Pages", c->action, NULL, NULL);
+	const char *next = e2_param(c, "NextToken");
 
-	*p = (struct page){.ids = ec2_param(c, "InstanceId.1") != NULL};
-	if (p->ids && ec2_param(c, "MaxResults"))
-		ec2_fail(c, 400, "InvalidParameterCombination",
-			 "The parameter instancesSet cannot be used with the parameter maxResults");
+	*p = (struct page){.ids = e2_param(c, "InstanceId.1") != NULL};
+	if (p->ids && e2_param(c, "MaxResults"))
+		e2_fail(c, 400, "InvalidParameterCombination",
+			"The parameter instancesSet cannot be used with the parameter maxResults");
 	else if (next && (!str_starts(next, NEXT) ||
 			  !str_to_i64(next + strlen(NEXT), 0, INT64_MAX - 1, &p->after)))
-		ec2_fail(c, 400, "InvalidParameterValue", "Unable to parse pagination token");
-	if (c->code || !ec2_number(c, "MaxResults", PAGE_MIN, EC2_PAGE, EC2_PAGE, &p->most))
+		e2_fail(c, 400, "InvalidParameterValue", "Unable to parse pagination token");
+	if (c->code || !e2_number(c, "MaxResults", PAGE_MIN, E2_PAGE, E2_PAGE, &p->most))
 		return false;
 	if (small && small->value > 0 && small->value < p->most && !p->ids)
 		p->most = small->value;
@@ -244,45 +244,44 @@ static bool read_page(struct ec2_call *c, struct page *p)
 }
 
 /* False: not one that there is. */
-static bool asked_ids_exist(struct ec2_call *c)
+static bool asked_ids_exist(struct e2_call *c)
 {
 	const char *id;
 
-	for (int n = 1; (id = ec2_param(c, "InstanceId.%d", n)); n++) {
-		const struct ec2_instance *i = map_get(c->s->by_id, id);
+	for (int n = 1; (id = e2_param(c, "InstanceId.%d", n)); n++) {
+		const struct e2_instance *i = map_get(c->s->by_id, id);
 
-		if (i && ec2_is_known(c, i))
+		if (i && e2_is_known(c, i))
 			continue;
-		ec2_fail(c, 400, "InvalidInstanceID.NotFound",
-			 "The instance ID '%s' does not exist", id);
+		e2_fail(c, 400, "InvalidInstanceID.NotFound", "The instance ID '%s' does not exist",
+			id);
 		return false;
 	}
 	return true;
 }
 
-static bool is_asked(const struct ec2_call *c, const struct page *p, const char *id)
+static bool is_asked(const struct e2_call *c, const struct page *p, const char *id)
 {
 	const char *asked;
 
-	for (int n = 1; p->ids && (asked = ec2_param(c, "InstanceId.%d", n)); n++)
+	for (int n = 1; p->ids && (asked = e2_param(c, "InstanceId.%d", n)); n++)
 		if (str_eq(asked, id))
 			return true;
 	return !p->ids;
 }
 
 /* Those of this page in their order; false ends the page. */
-static void each_listed(struct ec2_call *c, struct page *p,
-			void (*fn)(struct ec2_call *c, const struct listed *l, void *arg),
-			void *arg)
+static void each_listed(struct e2_call *c, struct page *p,
+			void (*fn)(struct e2_call *c, const struct listed *l, void *arg), void *arg)
 {
 	struct listed l = {.at = told_at(c)};
 	uint64_t last = 0;
 	char next[40];
 
-	list_for_each (i, &c->s->instances, struct ec2_instance, link) {
+	list_for_each (i, &c->s->instances, struct e2_instance, link) {
 		l.i = i;
-		if ((int64_t)i->seq <= p->after || l.at < i->launched || !ec2_is_known(c, i) ||
-		    !is_asked(c, p, i->id) || !ec2_filters(c, instance_has, &l))
+		if ((int64_t)i->seq <= p->after || l.at < i->launched || !e2_is_known(c, i) ||
+		    !is_asked(c, p, i->id) || !e2_filters(c, instance_has, &l))
 			continue;
 		if (p->n == p->most) {
 			str_format(next, sizeof(next), NEXT "%llu", (unsigned long long)last);
@@ -295,40 +294,40 @@ static void each_listed(struct ec2_call *c, struct page *p,
 	}
 }
 
-static void put_listed(struct ec2_call *c, const struct listed *l, void *arg)
+static void put_listed(struct e2_call *c, const struct listed *l, void *arg)
 {
 	const char **open = arg;
 
 	if (!str_eq(*open, l->i->reservation)) {
 		if (*open)
 			buf_puts(&c->out, "</instancesSet></item>");
-		ec2_open(&c->out, "item");
+		e2_open(&c->out, "item");
 		open_reservation(c, l->i);
 		*open = l->i->reservation;
 	}
 	instance_xml(c, l->i, l->at);
 }
 
-void ec2_describe_instances(struct ec2_call *c)
+void e2_describe_instances(struct e2_call *c)
 {
 	const char *open = NULL;
 	struct page p;
 
 	if (!read_page(c, &p) || !asked_ids_exist(c))
 		return;
-	ec2_open(&c->out, "reservationSet");
+	e2_open(&c->out, "reservationSet");
 	each_listed(c, &p, put_listed, &open);
 	if (open)
 		buf_puts(&c->out, "</instancesSet></item>");
-	ec2_close(&c->out, "reservationSet");
-	ec2_text(&c->out, "nextToken", c->next);
+	e2_close(&c->out, "reservationSet");
+	e2_text(&c->out, "nextToken", c->next);
 }
 
 /* --- spot requests -------------------------------------------------------------------------------- */
 
-static void put_request(struct ec2_call *c, const struct listed *l, void *arg)
+static void put_request(struct e2_call *c, const struct listed *l, void *arg)
 {
-	const struct ec2_instance *i = l->i;
+	const struct e2_instance *i = l->i;
 	struct buf *b = &c->out;
 	bool over = l->at >= i->ending, noticed = l->at >= i->noticed;
 	int64_t since = noticed ? i->noticed : over ? i->ending : i->launched;
@@ -336,40 +335,40 @@ static void put_request(struct ec2_call *c, const struct listed *l, void *arg)
 	(void)arg;
 	if (!i->spot)
 		return;
-	ec2_open(b, "item");
-	ec2_text(b, "spotInstanceRequestId", i->spot_request);
-	ec2_text(b, "instanceId", i->id);
-	ec2_text(b, "state", over ? "closed" : "active");
-	ec2_text(b, "type", "one-time");
-	ec2_open(b, "status");
-	ec2_text(b, "code",
-		 over && noticed ? "instance-terminated-no-capacity"
-		 : over		 ? "instance-terminated-by-user"
-		 : noticed	 ? "marked-for-termination"
-				 : "fulfilled");
-	ec2_time(b, "updateTime", i->launched_wall + since - i->launched);
-	ec2_close(b, "status");
-	ec2_text(b, "launchedAvailabilityZone", i->zone);
-	ec2_close(b, "item");
+	e2_open(b, "item");
+	e2_text(b, "spotInstanceRequestId", i->spot_request);
+	e2_text(b, "instanceId", i->id);
+	e2_text(b, "state", over ? "closed" : "active");
+	e2_text(b, "type", "one-time");
+	e2_open(b, "status");
+	e2_text(b, "code",
+		over && noticed ? "instance-terminated-no-capacity"
+		: over		? "instance-terminated-by-user"
+		: noticed	? "marked-for-termination"
+				: "fulfilled");
+	e2_time(b, "updateTime", i->launched_wall + since - i->launched);
+	e2_close(b, "status");
+	e2_text(b, "launchedAvailabilityZone", i->zone);
+	e2_close(b, "item");
 }
 
-void ec2_describe_spot_requests(struct ec2_call *c)
+void e2_describe_spot_requests(struct e2_call *c)
 {
 	struct page p;
 
 	if (!read_page(c, &p))
 		return;
-	ec2_open(&c->out, "spotInstanceRequestSet");
+	e2_open(&c->out, "spotInstanceRequestSet");
 	each_listed(c, &p, put_request, NULL);
-	ec2_close(&c->out, "spotInstanceRequestSet");
-	ec2_text(&c->out, "nextToken", c->next);
+	e2_close(&c->out, "spotInstanceRequestSet");
+	e2_text(&c->out, "nextToken", c->next);
 }
 
 /* --- tags ----------------------------------------------------------------------------------------- */
 
 struct told_tag {
-	const struct ec2_instance *i;
-	const struct ec2_tag *t;
+	const struct e2_instance *i;
+	const struct e2_tag *t;
 };
 
 static int tag_has(const void *item, const char *name, const char *pattern)
@@ -378,30 +377,30 @@ static int tag_has(const void *item, const char *name, const char *pattern)
 
 	if (str_starts(name, "tag:"))
 		return has_tag(t->i, name + strlen("tag:"), pattern);
-	return str_eq(name, "key")	       ? ec2_glob(pattern, t->t->key)
-	       : str_eq(name, "value")	       ? ec2_glob(pattern, t->t->value)
-	       : str_eq(name, "resource-id")   ? ec2_glob(pattern, t->i->id)
-	       : str_eq(name, "resource-type") ? ec2_glob(pattern, "instance")
+	return str_eq(name, "key")	       ? e2_glob(pattern, t->t->key)
+	       : str_eq(name, "value")	       ? e2_glob(pattern, t->t->value)
+	       : str_eq(name, "resource-id")   ? e2_glob(pattern, t->i->id)
+	       : str_eq(name, "resource-type") ? e2_glob(pattern, "instance")
 					       : -1;
 }
 
-void ec2_describe_tags(struct ec2_call *c)
+void e2_describe_tags(struct e2_call *c)
 {
 	struct buf *b = &c->out;
 
-	ec2_open(b, "tagSet");
-	list_for_each (i, &c->s->instances, struct ec2_instance, link)
+	e2_open(b, "tagSet");
+	list_for_each (i, &c->s->instances, struct e2_instance, link)
 		for (size_t k = 0; k < i->ntags && !c->code; k++) {
 			struct told_tag t = {i, &i->tags[k]};
 
-			if (!ec2_is_known(c, i) || !ec2_filters(c, tag_has, &t))
+			if (!e2_is_known(c, i) || !e2_filters(c, tag_has, &t))
 				continue;
-			ec2_open(b, "item");
-			ec2_text(b, "resourceId", i->id);
-			ec2_text(b, "resourceType", "instance");
-			ec2_text(b, "key", t.t->key);
-			ec2_text(b, "value", t.t->value);
-			ec2_close(b, "item");
+			e2_open(b, "item");
+			e2_text(b, "resourceId", i->id);
+			e2_text(b, "resourceType", "instance");
+			e2_text(b, "key", t.t->key);
+			e2_text(b, "value", t.t->value);
+			e2_close(b, "item");
 		}
-	ec2_close(b, "tagSet");
+	e2_close(b, "tagSet");
 }

@@ -57,7 +57,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /* The in-process transport names the default port as well, which no client on a network does. */
-static void without_default_port(struct ec2_pair *v, int n, char host[static HOST_MAX])
+static void without_default_port(struct e2_pair *v, int n, char host[static HOST_MAX])
 {
 	for (int i = 0; i < n; i++) {
 		size_t len = strlen(v[i].value);
@@ -69,7 +69,7 @@ static void without_default_port(struct ec2_pair *v, int n, char host[static HOS
 	}
 }
 
-static void put_query(struct buf *b, const struct ec2_pair *v, size_t n)
+static void put_query(struct buf *b, const struct e2_pair *v, size_t n)
 {
 	char **rows = mem_calloc(n + 1, sizeof(*rows));
 
@@ -108,7 +108,7 @@ static void sign_with(uint8_t key[static CRYPTO_SHA256], const char *text, size_
 	crypto_hmac_sha256(k, text, len, key);
 }
 
-void ec2_signature(const struct ec2_signed *r, const char *secret, char out[static 65])
+void e2_signature(const struct e2_signed *r, const char *secret, char out[static 65])
 {
 	uint8_t key[CRYPTO_SHA256];
 	char day[9];
@@ -203,7 +203,7 @@ static bool time_of(const char *date, int64_t *ms)
 }
 
 /* Those that are signed, sorted as they have to be; -1: not, or one that has to be is not. */
-static int headers_of(const struct httpd_req *q, char *names, struct ec2_pair *v)
+static int headers_of(const struct httpd_req *q, char *names, struct e2_pair *v)
 {
 	static const char *const wanted[] = {"host", "x-amz-date", "x-amz-security-token",
 					     "x-amz-content-sha256"};
@@ -218,7 +218,7 @@ static int headers_of(const struct httpd_req *q, char *names, struct ec2_pair *v
 			return -1;
 		for (unsigned i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 			seen |= str_eq(wanted[i], t) ? 1u << i : 0;
-		v[n++] = (struct ec2_pair){t, (char *)value};
+		v[n++] = (struct e2_pair){t, (char *)value};
 	}
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		if (!(seen & 1u << i) && (i < 2 || httpd_header(q, wanted[i])))
@@ -237,54 +237,54 @@ static const struct sim_ec2_key *key_of(const struct sim_ec2 *s, const char *id)
 static bool is_region(const struct sim_ec2 *s, const char *region)
 {
 	for (size_t i = 0; s->zones[i]; i++)
-		if (ec2_in_region(s->zones[i], region))
+		if (e2_in_region(s->zones[i], region))
 			return true;
 	return false;
 }
 
-static bool check(struct ec2_call *c, const struct said *a, const struct sim_ec2_key *k)
+static bool check(struct e2_call *c, const struct said *a, const struct sim_ec2_key *k)
 {
-	struct ec2_pair headers[HEADERS_MAX], *query = NULL;
+	struct e2_pair headers[HEADERS_MAX], *query = NULL;
 	size_t n = 0, cap = 0;
-	struct ec2_signed r = {.method = httpd_method(c->q),
-			       .path = httpd_path(c->q),
-			       .headers = headers,
-			       .date = httpd_header(c->q, "x-amz-date"),
-			       .region = a->region,
-			       .service = a->service};
-	int64_t at, now = ec2_wall(c->s);
+	struct e2_signed r = {.method = httpd_method(c->q),
+			      .path = httpd_path(c->q),
+			      .headers = headers,
+			      .date = httpd_header(c->q, "x-amz-date"),
+			      .region = a->region,
+			      .service = a->service};
+	int64_t at, now = e2_wall(c->s);
 	int nheaders = headers_of(c->q, a->headers, headers);
 	char want[65], host[HOST_MAX];
 
 	if (!time_of(r.date, &at) || nheaders < 0 || strncmp(r.date, a->day, 8) != 0) {
-		ec2_fail(c, 400, "IncompleteSignature",
-			 "X-Amz-Date, the credential's day and SignedHeaders do not fit together.");
+		e2_fail(c, 400, "IncompleteSignature",
+			"X-Amz-Date, the credential's day and SignedHeaders do not fit together.");
 		return false;
 	}
 	if (at < now - SKEW_MS || at > now + SKEW_MS) {
-		ec2_fail(c, 400, "RequestExpired", "Request has expired.");
+		e2_fail(c, 400, "RequestExpired", "Request has expired.");
 		return false;
 	}
 	for (const char *name; (name = httpd_query_name(c->q, n)); n++) {
 		mem_grow(query, n, cap);
-		query[n] = (struct ec2_pair){(char *)name, (char *)httpd_query(c->q, name)};
+		query[n] = (struct e2_pair){(char *)name, (char *)httpd_query(c->q, name)};
 	}
 	without_default_port(headers, nheaders, host);
 	r.query = query;
 	r.nquery = n;
 	r.nheaders = (size_t)nheaders;
 	r.body = httpd_body(c->q, &r.len);
-	ec2_signature(&r, k->secret, want);
+	e2_signature(&r, k->secret, want);
 	free(query);
 	if (str_eq(want, a->signature) &&
 	    str_eq(httpd_header(c->q, "x-amz-security-token"), k->session))
 		return true;
-	ec2_fail(c, 401, "AuthFailure",
-		 "AWS was not able to validate the provided access credentials");
+	e2_fail(c, 401, "AuthFailure",
+		"AWS was not able to validate the provided access credentials");
 	return false;
 }
 
-bool ec2_is_signed(struct ec2_call *c)
+bool e2_is_signed(struct e2_call *c)
 {
 	const char *header = httpd_header(c->q, "Authorization");
 	char *text;
@@ -299,17 +299,17 @@ bool ec2_is_signed(struct ec2_call *c)
 		return true;
 	}
 	if (!header) {
-		ec2_fail(c, 403, "MissingAuthenticationToken", "The request is not signed.");
+		e2_fail(c, 403, "MissingAuthenticationToken", "The request is not signed.");
 		return false;
 	}
 	text = mem_strdup(header);
 	if (!take_apart(text, &a)) {
-		ec2_fail(c, 400, "IncompleteSignature",
-			 "Authorization is not as %s for the service %s has it.", ALGORITHM,
-			 SERVICE);
+		e2_fail(c, 400, "IncompleteSignature",
+			"Authorization is not as %s for the service %s has it.", ALGORITHM,
+			SERVICE);
 	} else if (!(k = key_of(c->s, a.key)) || !is_region(c->s, a.region)) {
-		ec2_fail(c, 401, "AuthFailure",
-			 "AWS was not able to validate the provided access credentials");
+		e2_fail(c, 401, "AuthFailure",
+			"AWS was not able to validate the provided access credentials");
 	} else if (check(c, &a, k)) {
 		c->account = str_or(k->account, SIM_EC2_ACCOUNT);
 		good = str_copy(c->region, sizeof(c->region), a.region);

@@ -11,23 +11,23 @@
 struct prices {
 	const char *currency;
 	struct {
-		struct ec2_type *v;
+		struct e2_type *v;
 		size_t n;
 	} types;
 };
 #define MICROS_MAX ((int64_t)1000000000000) /* a million an hour */
 
 static const struct field type_fields[] = {
-	FIELD(ec2_type, name, "name", FIELD_STR, .required = true),
-	FIELD(ec2_type, vcpus, "vcpus", FIELD_I64, .required = true, .min = 1, .max = 10000),
-	FIELD(ec2_type, memory_mib, "memoryMiB", FIELD_I64, .def = "8192", .min = 1,
+	FIELD(e2_type, name, "name", FIELD_STR, .required = true),
+	FIELD(e2_type, vcpus, "vcpus", FIELD_I64, .required = true, .min = 1, .max = 10000),
+	FIELD(e2_type, memory_mib, "memoryMiB", FIELD_I64, .def = "8192", .min = 1,
 	      .max = 100000000),
-	FIELD(ec2_type, gpus, "gpus", FIELD_I64, .min = 0, .max = 1024),
-	FIELD(ec2_type, gpu, "gpu", FIELD_STR),
-	FIELD(ec2_type, micros, "microsPerHour", FIELD_I64, .required = true, .min = 1,
+	FIELD(e2_type, gpus, "gpus", FIELD_I64, .min = 0, .max = 1024),
+	FIELD(e2_type, gpu, "gpu", FIELD_STR),
+	FIELD(e2_type, micros, "microsPerHour", FIELD_I64, .required = true, .min = 1,
 	      .max = MICROS_MAX),
-	FIELD(ec2_type, spot_micros, "spotMicrosPerHour", FIELD_I64, .min = 0, .max = MICROS_MAX),
-	FIELD(ec2_type, zones, "zones", FIELD_STRINGS),
+	FIELD(e2_type, spot_micros, "spotMicrosPerHour", FIELD_I64, .min = 0, .max = MICROS_MAX),
+	FIELD(e2_type, zones, "zones", FIELD_STRINGS),
 	FIELDS_END,
 };
 static const struct field prices_fields[] = {
@@ -37,7 +37,7 @@ static const struct field prices_fields[] = {
 };
 
 /* Figures to count with, near those that were public. */
-static const struct ec2_type own[] = {
+static const struct e2_type own[] = {
 	{.name = "p5.48xlarge",
 	 .gpu = "H100",
 	 .vcpus = 192,
@@ -62,7 +62,7 @@ static const struct ec2_type own[] = {
 	{.name = "m7i.large", .vcpus = 2, .memory_mib = 8192, .micros = 100800},
 };
 
-int ec2_types_read(struct sim_ec2 *s, const json_t *prices, struct err *e)
+int e2_types_read(struct sim_ec2 *s, const json_t *prices, struct err *e)
 {
 	struct prices p = {0};
 
@@ -75,7 +75,7 @@ int ec2_types_read(struct sim_ec2 *s, const json_t *prices, struct err *e)
 		return -1;
 	for (size_t i = 0; i < p.types.n; i++)
 		for (size_t k = 0; k < p.types.v[i].zones.n; k++)
-			if (!ec2_zone_of(s, p.types.v[i].zones.v[k]))
+			if (!e2_zone_of(s, p.types.v[i].zones.v[k]))
 				return err_set(e, ERR_INVALID, 0,
 					       "types[%zu].zones: there is no zone %s", i,
 					       p.types.v[i].zones.v[k]);
@@ -85,7 +85,7 @@ int ec2_types_read(struct sim_ec2 *s, const json_t *prices, struct err *e)
 	return 0;
 }
 
-const struct ec2_type *ec2_type_of(const struct sim_ec2 *s, const char *name)
+const struct e2_type *e2_type_of(const struct sim_ec2 *s, const char *name)
 {
 	for (size_t i = 0; i < s->ntypes; i++)
 		if (str_eq(s->types[i].name, name))
@@ -93,16 +93,16 @@ const struct ec2_type *ec2_type_of(const struct sim_ec2 *s, const char *name)
 	return NULL;
 }
 
-bool ec2_is_offered(const struct sim_ec2 *s, const struct ec2_type *t, const char *zone)
+bool e2_is_offered(const struct sim_ec2 *s, const struct e2_type *t, const char *zone)
 {
 	bool listed = !t->zones.n;
 
 	for (size_t i = 0; i < t->zones.n; i++)
 		listed = listed || str_eq(t->zones.v[i], zone);
-	return listed && !ec2_stands(s, "Unsupported", NULL, t->name, zone);
+	return listed && !e2_stands(s, "Unsupported", NULL, t->name, zone);
 }
 
-const char *ec2_zone_of(const struct sim_ec2 *s, const char *name)
+const char *e2_zone_of(const struct sim_ec2 *s, const char *name)
 {
 	for (size_t i = 0; s->zones[i]; i++)
 		if (str_eq(s->zones[i], name))
@@ -110,7 +110,7 @@ const char *ec2_zone_of(const struct sim_ec2 *s, const char *name)
 	return NULL;
 }
 
-bool ec2_in_region(const char *zone, const char *region)
+bool e2_in_region(const char *zone, const char *region)
 {
 	size_t n = strlen(region);
 

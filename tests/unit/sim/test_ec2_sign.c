@@ -10,41 +10,41 @@
 
 static void it_signs_as_the_published_examples_do(void **state)
 {
-	static const struct ec2_pair plain[] = {{(char *)"host", (char *)"example.amazonaws.com"},
-						{(char *)"x-amz-date", (char *)DATE}};
-	static const struct ec2_pair form[] = {
+	static const struct e2_pair plain[] = {{(char *)"host", (char *)"example.amazonaws.com"},
+					       {(char *)"x-amz-date", (char *)DATE}};
+	static const struct e2_pair form[] = {
 		{(char *)"content-type", (char *)"application/x-www-form-urlencoded"},
 		{(char *)"host", (char *)"example.amazonaws.com"},
 		{(char *)"x-amz-date", (char *)DATE}};
-	static const struct ec2_pair spaces[] = {{(char *)"host", (char *)"example.amazonaws.com"},
-						 {(char *)"my-header1", (char *)" value1"},
-						 {(char *)"my-header2", (char *)" \"a   b   c\""},
-						 {(char *)"x-amz-date", (char *)DATE}};
-	static const struct ec2_pair query[] = {{(char *)"Param2", (char *)"value2"},
-						{(char *)"Param1", (char *)"value1"}};
-	struct ec2_signed r = {.method = "GET",
-			       .path = "/",
-			       .headers = plain,
-			       .nheaders = 2,
-			       .body = "",
-			       .date = DATE,
-			       .region = "us-east-1",
-			       .service = "service"};
+	static const struct e2_pair spaces[] = {{(char *)"host", (char *)"example.amazonaws.com"},
+						{(char *)"my-header1", (char *)" value1"},
+						{(char *)"my-header2", (char *)" \"a   b   c\""},
+						{(char *)"x-amz-date", (char *)DATE}};
+	static const struct e2_pair query[] = {{(char *)"Param2", (char *)"value2"},
+					       {(char *)"Param1", (char *)"value1"}};
+	struct e2_signed r = {.method = "GET",
+			      .path = "/",
+			      .headers = plain,
+			      .nheaders = 2,
+			      .body = "",
+			      .date = DATE,
+			      .region = "us-east-1",
+			      .service = "service"};
 	char out[65];
 
 	(void)state;
-	ec2_signature(&r, SECRET, out); /* get-vanilla */
+	e2_signature(&r, SECRET, out); /* get-vanilla */
 	assert_string_equal(out,
 			    "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31");
 	r.query = query; /* get-vanilla-query-order-key-case */
 	r.nquery = 2;
-	ec2_signature(&r, SECRET, out);
+	e2_signature(&r, SECRET, out);
 	assert_string_equal(out,
 			    "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500");
 	r.nquery = 0;
 	r.headers = spaces; /* get-header-value-trim */
 	r.nheaders = 4;
-	ec2_signature(&r, SECRET, out);
+	e2_signature(&r, SECRET, out);
 	assert_string_equal(out,
 			    "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736");
 	r.method = "POST"; /* post-x-www-form-urlencoded */
@@ -52,7 +52,7 @@ static void it_signs_as_the_published_examples_do(void **state)
 	r.nheaders = 3;
 	r.body = "Param1=value1";
 	r.len = strlen("Param1=value1");
-	ec2_signature(&r, SECRET, out);
+	e2_signature(&r, SECRET, out);
 	assert_string_equal(out,
 			    "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a");
 }
@@ -77,18 +77,18 @@ static const char *ask(struct ec2_rig *r, const struct asked *a)
 	const char *names = str_or(a->headers, a->session ? "host;x-amz-date;x-amz-security-token"
 							  : "host;x-amz-date");
 	char time[STR_TIME_SIZE], date[20], signature[65], line[400];
-	struct ec2_pair v[] = {{(char *)"host", (char *)"ec2.example"},
-			       {(char *)"x-amz-date", date},
-			       {(char *)"x-amz-security-token", (char *)a->session}};
-	struct ec2_signed what = {.method = "POST",
-				  .path = "/",
-				  .headers = v,
-				  .nheaders = a->session ? 3 : 2,
-				  .body = body,
-				  .len = strlen(body),
-				  .date = date,
-				  .region = str_or(a->region, "us-east-1"),
-				  .service = "ec2"};
+	struct e2_pair v[] = {{(char *)"host", (char *)"ec2.example"},
+			      {(char *)"x-amz-date", date},
+			      {(char *)"x-amz-security-token", (char *)a->session}};
+	struct e2_signed what = {.method = "POST",
+				 .path = "/",
+				 .headers = v,
+				 .nheaders = a->session ? 3 : 2,
+				 .body = body,
+				 .len = strlen(body),
+				 .date = date,
+				 .region = str_or(a->region, "us-east-1"),
+				 .service = "ec2"};
 	struct http_header headers[3] = {{"X-Amz-Date", date},
 					 {"Authorization", line},
 					 {"X-Amz-Security-Token", str_or(a->session, "")}};
@@ -96,7 +96,7 @@ static const char *ask(struct ec2_rig *r, const struct asked *a)
 	str_time(time, loop_wall(r->loop) + a->ahead_ms);
 	str_format(date, sizeof(date), "%.4s%.2s%.2sT%.2s%.2s%.2sZ", time, time + 5, time + 8,
 		   time + 11, time + 14, time + 17);
-	ec2_signature(&what, a->secret, signature);
+	e2_signature(&what, a->secret, signature);
 	str_format(line, sizeof(line),
 		   "AWS4-HMAC-SHA256 Credential=%s/%.8s/%s/ec2/aws4_request, SignedHeaders=%s, "
 		   "Signature=%s",
