@@ -14,9 +14,11 @@
  * is no done() after provider_free().  Nothing here decides or repeats: which offer, how many attempts and what it may cost is
  * the controller's.  Strings given to done() are valid during the call; strings given to a call are read inside it.
  *
- * Errors are of enum err_kind, and of a scope: ERR_CAPACITY (zone), ERR_QUOTA (account), ERR_PRICE (offer), ERR_DENIED
- * (account), ERR_INVALID (request: the same request never helps), ERR_UNAVAILABLE with retry-after (throttled, 5xx),
- * ERR_TIMEOUT (sent, and whether it happened is not known), ERR_CONFLICT (the token was used with other parameters).
+ * Errors are of enum err_kind, and of a scope: ERR_CAPACITY (zone), ERR_QUOTA (account), ERR_PRICE (zone), ERR_UNSUPPORTED
+ * (zone: it does not have the type), ERR_DENIED (account), ERR_INVALID (request: the same request never helps),
+ * ERR_UNAVAILABLE with retry-after (throttled, or not asked: nothing happened), ERR_TIMEOUT (sent, and whether it happened
+ * is not known: no answer, a broken connection, a 5xx that does not say), ERR_CONFLICT (the token was used with other
+ * parameters, or for what has ended; or may_act() said no).
  * Tests: tests/contract/test_elastic.c
  */
 struct provider;
@@ -33,7 +35,7 @@ struct elastic_offer {
 	int64_t micros_per_hour; /* millionths of the currency, for one instance; -1: not known */
 	const char *currency;	 /* ISO 4217; NULL: not known */
 	int64_t available;	 /* instances that the cloud says are there; -1: it does not say */
-	int64_t ends_at; /* Reserved: loop_now() at which the cloud ends its instances; 0: never */
+	int64_t ends_at; /* Reserved: Unix ms at which the cloud ends its instances; 0: never */
 };
 
 enum elastic_state {
@@ -88,22 +90,27 @@ struct elastic_launch {
 	void *may_act_arg;
 };
 
+/* With an error o may still hold what is known. */
 typedef void elastic_offers_done(const struct elastic_offer *o, size_t n, const struct err *e,
 				 void *arg);
 /* With an error v may still hold what is known to run: partial success is told. */
 typedef void elastic_instances_done(const struct elastic_instance *v, size_t n, const struct err *e,
 				    void *arg);
 
+#define ELASTIC_UNLISTED_MS 300000
+
 struct provider_elastic_ops {
 	void (*offers)(struct provider *p, elastic_offers_done *done, void *arg);
 	void (*launch)(struct provider *p, const struct elastic_launch *l,
 		       elastic_instances_done *done, void *arg);
 	/* All that carry ELASTIC_TAG_CLUSTER with that value, in every region and account of the provider, gone ones too while
-	 * the cloud tells of them.  An error: nothing is known of what is not listed. */
+	 * the cloud tells of them.  An error: nothing is known of what is not listed.  What the provider
+	 * launched or saw itself and the cloud does not list may be told as Unknown, and as Gone once that has lasted
+	 * ELASTIC_UNLISTED_MS: clouds show late what they launched. */
 	void (*list_owned)(struct provider *p, const char *cluster, elastic_instances_done *done,
 			   void *arg);
-	/* Target state Gone for that one.  Not there any more: fine.  done() has its state as the answer told it: only
-	 * list_owned() says Gone for sure. */
+	/* Target state Gone for that one.  Not there any more: fine.  done() has it alone, with id, region and the state that
+	 * the answer told, Unknown where it is not there: only list_owned() says Gone for sure. */
 	void (*terminate)(struct provider *p, const char *region, const char *id,
 			  bool (*may_act)(void *arg), elastic_instances_done *done, void *arg);
 };

@@ -1,11 +1,13 @@
 #include "base/data/json.h"
 #include "base/str.h"
+#include "providers/exec_elastic.h"
 #include "providers/helper.h"
 #include "providers/registry.h"
 
 /*
  * Machines that a program of the operator's own switches (docs/provider-protocol.md): what has a power switch and a
- * management interface that drover does not speak.  It has its own credentials; drover gives it none.
+ * management interface that drover does not speak; or that makes them, of a cloud (exec_elastic.h).  It has its own
+ * credentials; drover gives it none.
  * Tests: tests/contract/test_provider.c, tests/world/test_exec.c
  */
 #define RATE 50
@@ -41,14 +43,21 @@ static int exec_open(struct provider *p, const struct provider_spec *s, struct e
 	return 0;
 }
 
+static void exec_close(struct provider *p)
+{
+	exec_elastic_drop(p);
+	helper_close(p);
+}
+
 const struct provider_ops exec_provider_ops = {
 	.type = "exec",
 	.open = exec_open,
-	.close = helper_close,
+	.close = exec_close,
 	.attach = helper_attach,
 	.detach = helper_detach,
 	.observe = helper_observe,
 	.power = helper_power,
 	.boot = helper_boot,
 	.media = helper_media,
+	.elastic = &exec_elastic_ops,
 };

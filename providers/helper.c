@@ -197,6 +197,7 @@ struct helper *helper_new(const struct helper_words *words, const struct provide
 	g->words = words;
 	g->name = mem_strdup(s->name);
 	g->child = child;
+	list_init(&g->elastic);
 	job_line_init(&g->line, s, rate, concurrent, run);
 	return g;
 }

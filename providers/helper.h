@@ -26,6 +26,7 @@ struct helper {
 	char *name; /* of the Provider */
 	struct job_line line;
 	struct child *child;
+	struct list elastic; /* calls of exec_elastic.c under way */
 };
 
 struct provider_machine {

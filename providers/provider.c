@@ -7,7 +7,7 @@
 
 static const struct provider_ops *const providers[] = {
 	&redfish_provider_ops, &ipmi_provider_ops, &libvirt_provider_ops,
-	&bcm_provider_ops,     &exec_provider_ops,
+	&bcm_provider_ops,     &exec_provider_ops, &ec2_provider_ops,
 };
 
 struct provider *provider_new(const struct provider_spec *s, struct err *e)
@@ -163,4 +163,35 @@ void provider_log_out(struct provider *p, struct provider_machine *m, const stru
 		p->ops->log_out(p, m, c);
 	else
 		provider_refuse(p, c, "logins");
+}
+
+bool provider_offers(struct provider *p, elastic_offers_done *done, void *arg)
+{
+	if (p->ops->elastic)
+		p->ops->elastic->offers(p, done, arg);
+	return p->ops->elastic;
+}
+
+bool provider_launch(struct provider *p, const struct elastic_launch *l,
+		     elastic_instances_done *done, void *arg)
+{
+	if (p->ops->elastic)
+		p->ops->elastic->launch(p, l, done, arg);
+	return p->ops->elastic;
+}
+
+bool provider_list_owned(struct provider *p, const char *cluster, elastic_instances_done *done,
+			 void *arg)
+{
+	if (p->ops->elastic)
+		p->ops->elastic->list_owned(p, cluster, done, arg);
+	return p->ops->elastic;
+}
+
+bool provider_terminate(struct provider *p, const char *region, const char *id,
+			bool (*may_act)(void *arg), elastic_instances_done *done, void *arg)
+{
+	if (p->ops->elastic)
+		p->ops->elastic->terminate(p, region, id, may_act, done, arg);
+	return p->ops->elastic;
 }

@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "base/loop/loop.h"
 #include "base/secret.h"
+#include "providers/elastic.h"
 
 /*
  * provider: where machines come from and how they are switched: one interface
@@ -74,12 +75,71 @@ struct provider_manager {
 	const struct secret *password;
 };
 
+/* Type ec2: what may be launched, where, and as whom. */
+enum provider_cloud_login {
+	PROVIDER_LOGIN_KEYS,	    /* the keys given here */
+	PROVIDER_LOGIN_ENVIRONMENT, /* AWS_ACCESS_KEY_ID and its like, of this process */
+	PROVIDER_LOGIN_FILE,	    /* a shared credentials file */
+	PROVIDER_LOGIN_INSTANCE, /* the role of the instance that drover runs on: its metadata service, version 2 */
+	PROVIDER_LOGIN_WEB_IDENTITY, /* a role, by a token in a file: STS */
+};
+struct provider_cloud_zone {
+	const char *region, *zone, *subnet;
+	const char *const *security_groups; /* NULL-terminated; NULL: the subnet's default */
+	const char *image;		    /* of that region; NULL: the provider's */
+};
+struct provider_cloud_type {
+	const char *name; /* p5.48xlarge */
+	unsigned
+		efa_interfaces; /* of kind EFA, one on each network card; 0: one ordinary interface */
+	bool on_demand, spot;	/* offered so */
+};
+struct provider_cloud_price {
+	const char *type;
+	const char *region;	 /* NULL: in each */
+	const char *market;	 /* elastic_market_names; NULL: OnDemand */
+	int64_t micros_per_hour; /* millionths of the currency */
+};
+struct provider_cloud {
+	const char *
+		endpoint; /* {region} in it is replaced; NULL: https://ec2.{region}.amazonaws.com */
+	const char *ca_pem;
+	struct {
+		const struct provider_cloud_zone *v;
+		size_t n;
+	} zones;
+	struct {
+		const struct provider_cloud_type *v;
+		size_t n;
+	} types;
+	struct {
+		const struct provider_cloud_price *v;
+		size_t n;
+	} prices;
+	const char *currency;	      /* of the prices; NULL: USD */
+	bool reservations;	      /* what the account has reserved is offered too */
+	const char *image;	      /* NULL: every zone has its own */
+	const char *key_name;	      /* for people's SSH; NULL: none */
+	const char *instance_profile; /* by name; NULL: none */
+	const char *placement_group;  /* by name; NULL: none */
+	const char *root_device;      /* /dev/sda1; NULL: the volume is as the image has it */
+	int64_t root_gib;
+	enum provider_cloud_login login;
+	const char *access_key_id; /* KEYS */
+	const struct secret *secret_access_key, *session_token;
+	const char *file, *profile;	   /* FILE; NULL: as AWS's own tools have it */
+	const char *role_arn, *token_file; /* WEB_IDENTITY; NULL: from the environment */
+	const char *sts_endpoint;	   /* NULL: https://sts.{region}.amazonaws.com */
+	const char *metadata_endpoint;	   /* NULL: http://169.254.169.254 */
+};
+
 struct provider_spec {
 	const char *name, *type;
 	const char *media_url; /* what boot media are fetched from; NULL: not known */
 	const struct provider_libvirt *libvirt; /* NULL: of another type */
 	const struct provider_exec *exec;	/* NULL: of another type */
 	const struct provider_manager *manager; /* of type bcm; NULL: none.  Copied */
+	const struct provider_cloud *cloud;	/* of type ec2; NULL: of another type.  Copied */
 	double requests_per_s; /* calls begun, all machines together; 0: as the type has it */
 	unsigned concurrent;   /* 0: as the type has it */
 	struct loop_group *group;
@@ -257,6 +317,8 @@ struct provider_ops {
 			const struct provider_call *c);
 	/* A login has been accepted and is open, also while the call that it is for still runs. */
 	bool (*logged_in)(const struct provider_machine *m);
+	/* It makes machines for money (elastic.h); NULL: there are those alone that a person put up. */
+	const struct provider_elastic_ops *elastic;
 };
 
 struct provider {
@@ -304,5 +366,14 @@ void provider_drives(struct provider *p, struct provider_machine *m, const struc
 bool provider_logged_in(const struct provider *p, const struct provider_machine *m);
 void provider_log_out(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
+
+/* As elastic.h says.  False: this type makes no machines, and done() does not come. */
+bool provider_offers(struct provider *p, elastic_offers_done *done, void *arg);
+bool provider_launch(struct provider *p, const struct elastic_launch *l,
+		     elastic_instances_done *done, void *arg);
+bool provider_list_owned(struct provider *p, const char *cluster, elastic_instances_done *done,
+			 void *arg);
+bool provider_terminate(struct provider *p, const char *region, const char *id,
+			bool (*may_act)(void *arg), elastic_instances_done *done, void *arg);
 
 #endif

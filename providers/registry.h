@@ -10,6 +10,7 @@ extern const struct provider_ops ipmi_provider_ops;
 extern const struct provider_ops libvirt_provider_ops;
 extern const struct provider_ops bcm_provider_ops;
 extern const struct provider_ops exec_provider_ops;
+extern const struct provider_ops ec2_provider_ops;
 
 extern const struct fabric_ops none_fabric_ops;
 extern const struct fabric_ops exec_fabric_ops;

@@ -1,0 +1,57 @@
+#ifndef PROVIDERS_EC2_CLIENT_H
+#define PROVIDERS_EC2_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/http/http.h"
+#include "base/loop/loop.h"
+#include "base/own.h"
+#include "providers/ec2/login.h"
+#include "providers/ec2/query.h"
+
+/*
+ * client: calls of EC2's Query API (2016-11-15) in one region.
+ *
+ *	waiting --credentials, pace--> may_act() --> signed, sent --> done()
+ *
+ * Calls are sent in order, no faster than the pace.  What is denied for a clock that is wrong makes the next calls be
+ * signed by the cloud's clock, as the Date of its answer told it; no call is repeated here.  Errors are of errors.h; a
+ * call that changes something and is not answered ends with ERR_TIMEOUT, however the connection ended.
+ * All on the loop thread; done() comes exactly once, never inside the starting function.
+ * Tests: tests/contract/test_ec2.c
+ */
+#define EC2_VERSION "2016-11-15"
+
+struct ec2_client;
+struct ec2_client_spec {
+	struct loop_group *group;
+	struct http *http;
+	struct ec2_login *login; /* borrowed */
+	const char *region, *endpoint, *ca_pem;
+	double requests_per_s; /* 0: 5 */
+	bool plain_ok;
+};
+struct ec2_client *ec2_client_new(const struct ec2_client_spec *s, struct err *e);
+void ec2_client_free(struct ec2_client *c); /* its calls end without done() */
+DEFINE_OWN(ec2_client)
+
+const char *ec2_client_region(const struct ec2_client *c);
+/* The cloud's clock, as far as it is known: Unix ms. */
+int64_t ec2_client_wall(const struct ec2_client *c);
+
+struct ec2_call {
+	const char *action;
+	struct buf *body; /* of query_begin(); taken, and wiped */
+	bool changes;	  /* something, if it is obeyed */
+	bool (*may_act)(void *arg);
+	void *may_act_arg;
+	void (*done)(const struct ec2_reply *r, const struct err *e, void *arg);
+	void *arg;
+};
+struct ec2_request;
+struct ec2_request *ec2_call(struct ec2_client *c, const struct ec2_call *call);
+void ec2_cancel(struct ec2_request *q); /* no done(); NULL is fine */
+
+#endif

@@ -1,0 +1,31 @@
+#ifndef PROVIDERS_EC2_INSTANCES_H
+#define PROVIDERS_EC2_INSTANCES_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "providers/ec2/query.h"
+#include "providers/elastic.h"
+#include "providers/provider.h"
+
+/*
+ * instances: a launch as the form of RunInstances, and items of instancesSet as instances.  Pure.
+ *
+ * All that are asked for or none (MinCount = MaxCount); instances and their volumes carry the tags from their first
+ * moment; their metadata service takes version 2 alone.
+ * Tests: tests/contract/test_ec2.c
+ */
+struct ec2_place {
+	const struct provider_cloud *cloud;
+	const struct provider_cloud_zone *zone;
+	const struct provider_cloud_type *type;
+	bool block; /* the reservation is a capacity block */
+};
+void ec2_launch_form(struct buf *b, const struct ec2_place *at, const struct elastic_launch *l);
+
+/* Strings are in a.  False: it has no id. */
+bool ec2_instance_read(struct ec2_reply_node item, const char *region, struct arena *a,
+		       struct elastic_instance *out);
+struct elastic_instance ec2_instance_copy(const struct elastic_instance *i, struct arena *a);
+const char *ec2_instance_tag(const struct elastic_instance *i, const char *key);
+
+#endif

@@ -1,0 +1,162 @@
+#include "providers/ec2/keys.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/data/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "providers/ec2/query.h"
+
+#define FILE_MAX 65536
+
+void ec2_keys_done(struct ec2_keys *k)
+{
+	free(k->id);
+	secret_free(k->secret);
+	secret_free(k->token);
+	*k = (struct ec2_keys){0};
+}
+
+static int fill(struct ec2_keys *k, const char *id, const char *secret, const char *token,
+		int64_t ends_at, const char *from, struct err *e)
+{
+	if (str_empty(id) || str_empty(secret))
+		return err_set(e, ERR_DENIED, 0, "no access key and its secret in %.150s", from);
+	ec2_keys_done(k);
+	k->id = mem_strdup(id);
+	k->secret = secret_from_str(secret);
+	k->token = str_empty(token) ? NULL : secret_from_str(token);
+	k->ends_at = ends_at;
+	return 0;
+}
+
+int ec2_keys_from_environment(struct ec2_keys *k, struct err *e)
+{
+	return fill(k, getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"),
+		    getenv("AWS_SESSION_TOKEN"), 0, "the environment", e);
+}
+
+/* --- the shared file ------------------------------------------------------------------------------------ */
+
+static char *stripped(char *s)
+{
+	size_t n;
+
+	s += strspn(s, " \t\r");
+	for (n = strlen(s); n && strchr(" \t\r", s[n - 1]); n--)
+		;
+	s[n] = '\0';
+	return s;
+}
+
+struct found {
+	const char *id, *secret, *token;
+};
+
+static void take(struct found *f, char *line)
+{
+	char *value = strchr(line, '=');
+	const char *name;
+
+	if (!value)
+		return;
+	*value++ = '\0';
+	name = stripped(line);
+	value = stripped(value);
+	if (str_eq(name, "aws_access_key_id"))
+		f->id = value;
+	else if (str_eq(name, "aws_secret_access_key"))
+		f->secret = value;
+	else if (str_eq(name, "aws_session_token"))
+		f->token = value;
+}
+
+static struct found find(char *text, const char *profile)
+{
+	struct found f = {0};
+	bool inside = false;
+	char *rest = text, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		line = stripped(line);
+		if (*line == '#' || *line == ';')
+			continue;
+		if (*line == '[') {
+			line[strcspn(line, "]")] = '\0';
+			inside = str_eq(stripped(line + 1), profile);
+		} else if (inside) {
+			take(&f, line);
+		}
+	}
+	return f;
+}
+
+int ec2_keys_from_file(struct ec2_keys *k, const char *path, const char *profile, struct err *e)
+{
+	OWN(arena) a = arena_new();
+	char text[FILE_MAX + 1];
+	struct found f;
+	FILE *file;
+	size_t n;
+	int rc;
+
+	if (!path)
+		path = getenv("AWS_SHARED_CREDENTIALS_FILE");
+	if (!path)
+		path = arena_printf(a, "%s/.aws/credentials", str_or(getenv("HOME"), ""));
+	profile = str_or(profile, str_or(getenv("AWS_PROFILE"), "default"));
+	file = fopen(path, "re");
+	if (!file)
+		return err_errno(e, errno, "%.150s", path);
+	setvbuf(file, NULL, _IONBF, 0); /* no copy of it stays behind */
+	n = fread(text, 1, FILE_MAX, file);
+	(void)fclose(file);
+	text[n] = '\0';
+	f = find(text, profile);
+	rc = fill(k, f.id, f.secret, f.token, 0, arena_printf(a, "%s, profile %s", path, profile),
+		  e);
+	secret_wipe(text, sizeof(text));
+	return rc;
+}
+
+/* --- what services answer -------------------------------------------------------------------------------- */
+
+int ec2_keys_from_metadata(struct ec2_keys *k, const char *json, size_t len, struct err *e)
+{
+	OWN_JSON o = json_loadb(json, len, JSON_REJECT_DUPLICATES, NULL);
+	const char *id, *secret, *token, *end;
+	int64_t ends_at;
+
+	if (!json_is_object(o))
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "the metadata service's credentials are no JSON object");
+	id = json_string_value(json_object_get(o, "AccessKeyId"));
+	secret = json_string_value(json_object_get(o, "SecretAccessKey"));
+	token = json_string_value(json_object_get(o, "Token"));
+	end = json_string_value(json_object_get(o, "Expiration"));
+	if (!end || !str_to_time(end, &ends_at))
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "the metadata service does not say when its credentials end");
+	return fill(k, id, secret, token, ends_at, "the metadata service's answer", e);
+}
+
+int ec2_keys_from_sts(struct ec2_keys *k, const char *xml, size_t len, struct err *e)
+{
+	OWN(ec2_reply) r = ec2_reply_parse(xml, len, e);
+	OWN(arena) a = arena_new();
+	struct ec2_reply_node n;
+	const char *end;
+	int64_t ends_at;
+
+	if (!r)
+		return -1;
+	n = ec2_reply_at(ec2_reply_root(r), "AssumeRoleWithWebIdentityResult/Credentials");
+	end = ec2_reply_text(n, "Expiration", a);
+	if (!end || !str_to_time(end, &ends_at))
+		return err_set(e, ERR_PROTOCOL, 0, "STS does not say when its credentials end");
+	return fill(k, ec2_reply_text(n, "AccessKeyId", a), ec2_reply_text(n, "SecretAccessKey", a),
+		    ec2_reply_text(n, "SessionToken", a), ends_at, "the answer of STS", e);
+}

@@ -1,0 +1,368 @@
+#include "providers/ec2/login.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "providers/ec2/errors.h"
+#include "providers/ec2/keys.h"
+#include "providers/ec2/query.h"
+
+#define METADATA "http://169.254.169.254"
+#define METADATA_ROLE "/latest/meta-data/iam/security-credentials/"
+#define AGAIN_MS 60000
+#define LAST_MS 30000 /* not signed by any more: a call takes its time */
+#define CALL_MS 10000
+#define TOKEN_MAX 65536
+
+struct ec2_login {
+	struct loop_group *group;
+	struct http_peer *peer; /* of the metadata service, or of STS; NULL: neither is asked */
+	struct http_req *asked;
+	struct loop_defer tell; /* who waits */
+	struct list waiters;
+	struct ec2_keys keys;
+	struct err failed;  /* kind ERR_NONE: it did not */
+	int64_t not_before; /* loop_now(): not tried again before */
+	bool ended;	    /* the cloud says so */
+	enum provider_cloud_login from;
+	char *file, *profile, *role_arn, *token_file;
+	struct secret *session; /* of the metadata service */
+};
+
+static int64_t left(const struct ec2_login *l)
+{
+	if (!l->keys.id || l->ended)
+		return 0;
+	return l->keys.ends_at ? l->keys.ends_at - loop_wall(loop_of(l->group)) : INT64_MAX;
+}
+
+bool ec2_login_ready(struct ec2_login *l, struct sigv4_credentials *out)
+{
+	int64_t ms = left(l);
+
+	if (ms < LAST_MS || (ms < LOGIN_EARLY_MS && loop_now(loop_of(l->group)) >= l->not_before))
+		return false;
+	*out = (struct sigv4_credentials){l->keys.id, l->keys.secret, l->keys.token};
+	return true;
+}
+
+void ec2_login_ended(struct ec2_login *l)
+{
+	l->ended = true;
+}
+
+/* --- told to who waits ---------------------------------------------------------------------------------- */
+
+static void tell(void *arg)
+{
+	struct ec2_login *l = arg;
+	struct ec2_login_waiter *w = list_first(&l->waiters, struct ec2_login_waiter, link);
+	const struct err failed = l->failed;
+
+	if (!w)
+		return;
+	list_remove(&w->link);
+	if (!list_empty(&l->waiters))
+		loop_defer(&l->tell);
+	/* it may free the login */
+	w->fn(failed.kind == ERR_NONE ? NULL : &failed, w->arg);
+}
+
+/* e NULL: there are new keys. */
+static void end(struct ec2_login *l, const struct err *e)
+{
+	err_clear(&l->failed);
+	if (!e) {
+		l->ended = false;
+		l->not_before = 0;
+	} else {
+		l->not_before = loop_now(loop_of(l->group)) + AGAIN_MS;
+		if (left(l) < LAST_MS)
+			l->failed = *e;
+	}
+	loop_defer(&l->tell);
+}
+
+static void end_after(struct ec2_login *l, int rc, const struct err *e)
+{
+	end(l, rc < 0 ? e : NULL);
+}
+
+/* --- the metadata service, version 2 ---------------------------------------------------------------------- */
+
+static bool failed(struct ec2_login *l, const struct http_reply *r, const struct err *of_transport,
+		   const char *what)
+{
+	struct err e;
+
+	l->asked = NULL;
+	if (of_transport)
+		e = *of_transport;
+	else if (http_err(r, &e) == 0)
+		return false;
+	(void)!err_wrap(&e, "%s", what);
+	e.scope = ERR_PROVIDER;
+	end(l, &e);
+	return true;
+}
+
+static void ask_metadata(struct ec2_login *l, const char *path,
+			 void (*done)(const struct http_reply *r, const struct err *e, void *arg))
+{
+	struct http_call c = {.path = path,
+			      .secret_header = "X-aws-ec2-metadata-token",
+			      .secret_value = l->session,
+			      .timeout_ms = CALL_MS,
+			      .max_body = TOKEN_MAX,
+			      .done = done,
+			      .arg = l};
+
+	l->asked = http_start(l->peer, &c);
+}
+
+static void on_metadata_keys(const struct http_reply *r, const struct err *of_transport, void *arg)
+{
+	struct ec2_login *l = arg;
+	struct err e;
+
+	if (!failed(l, r, of_transport, "credentials of this instance's role"))
+		end_after(l, ec2_keys_from_metadata(&l->keys, r->body, r->body_len, &e), &e);
+}
+
+static void on_role(const struct http_reply *r, const struct err *of_transport, void *arg)
+{
+	struct ec2_login *l = arg;
+	struct buf path;
+	char *role;
+
+	if (failed(l, r, of_transport, "the role of this instance"))
+		return;
+	role = mem_strndup(r->body, strcspn(r->body, "\r\n"));
+	buf_init(&path, 1024);
+	buf_puts(&path, METADATA_ROLE);
+	http_escape(&path, role);
+	free(role);
+	ask_metadata(l, path.data, on_metadata_keys);
+	buf_done(&path);
+}
+
+static void on_session(const struct http_reply *r, const struct err *of_transport, void *arg)
+{
+	struct ec2_login *l = arg;
+
+	if (failed(l, r, of_transport, "the instance metadata service"))
+		return;
+	secret_free(l->session);
+	l->session = secret_new(r->body, r->body_len);
+	ask_metadata(l, METADATA_ROLE, on_role);
+}
+
+static void ask_for_session(struct ec2_login *l)
+{
+	static const struct http_header ttl = {"X-aws-ec2-metadata-token-ttl-seconds", "600"};
+	struct http_call c = {.method = "PUT",
+			      .path = "/latest/api/token",
+			      .headers = &ttl,
+			      .nheaders = 1,
+			      .timeout_ms = CALL_MS,
+			      .max_body = TOKEN_MAX,
+			      .done = on_session,
+			      .arg = l};
+
+	l->asked = http_start(l->peer, &c);
+}
+
+/* --- STS ---------------------------------------------------------------------------------------------------- */
+
+static void on_sts(const struct http_reply *r, const struct err *of_transport, void *arg)
+{
+	struct ec2_login *l = arg;
+	OWN(arena) a = arena_new();
+	OWN(ec2_reply) doc = NULL;
+	struct ec2_failure f = {0};
+	struct err e;
+
+	l->asked = NULL;
+	if (of_transport) {
+		end(l, of_transport);
+		return;
+	}
+	if (r->status / 100 == 2) {
+		end_after(l, ec2_keys_from_sts(&l->keys, r->body, r->body_len, &e), &e);
+		return;
+	}
+	f.status = r->status;
+	f.retry_after_ms = r->retry_after_ms;
+	doc = ec2_reply_parse(r->body, r->body_len, &e);
+	if (doc)
+		(void)ec2_reply_error(doc, a, &f.code, &f.message);
+	(void)!ec2_error(&f, &e);
+	(void)!err_wrap(&e, "AssumeRoleWithWebIdentity");
+	end(l, &e);
+}
+
+static int read_token(const char *path, struct secret **out, struct err *e)
+{
+	char text[TOKEN_MAX];
+	FILE *f = fopen(path, "re");
+	size_t n;
+
+	if (!f)
+		return err_errno(e, errno, "%.150s", path);
+	setvbuf(f, NULL, _IONBF, 0);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	(void)fclose(f);
+	text[n] = '\0';
+	text[strcspn(text, "\r\n")] = '\0';
+	*out = secret_from_str(text);
+	secret_wipe(text, sizeof(text));
+	return secret_len(*out) ? 0 : err_set(e, ERR_INVALID, 0, "%.150s: empty", path);
+}
+
+/* No signature: the token is what proves who asks. */
+static void ask_sts(struct ec2_login *l)
+{
+	const char *path = str_or(l->token_file, getenv("AWS_WEB_IDENTITY_TOKEN_FILE"));
+	const char *role = str_or(l->role_arn, getenv("AWS_ROLE_ARN"));
+	struct http_call c = {.method = "POST",
+			      .path = "/",
+			      .content_type = "application/x-www-form-urlencoded; charset=utf-8",
+			      .timeout_ms = CALL_MS,
+			      .max_body = TOKEN_MAX,
+			      .done = on_sts,
+			      .arg = l};
+	OWN(secret) token = NULL;
+	struct buf b;
+	struct err e;
+
+	if (!path || !role)
+		(void)!err_set(&e, ERR_INVALID, 0,
+			       "web identity: there is no role or no token file");
+	if (!path || !role || read_token(path, &token, &e) < 0) {
+		end(l, &e);
+		return;
+	}
+	query_begin(&b, "AssumeRoleWithWebIdentity", "2011-06-15");
+	query_add(&b, role, "RoleArn");
+	query_add(&b, "drover", "RoleSessionName");
+	query_add(&b, secret_expose(token), "WebIdentityToken");
+	c.body = b.data;
+	c.body_len = b.len;
+	l->asked = http_start(l->peer, &c);
+	secret_wipe(b.data, b.len);
+	buf_done(&b);
+}
+
+/* --- all sources --------------------------------------------------------------------------------------------- */
+
+static void get(struct ec2_login *l)
+{
+	struct err e;
+
+	switch (l->from) {
+	case PROVIDER_LOGIN_KEYS:
+		(void)!err_set(&e, ERR_DENIED, 401, "the keys that were given have ended");
+		e.scope = ERR_ACCOUNT;
+		end(l, l->ended ? &e : NULL);
+		return;
+	case PROVIDER_LOGIN_ENVIRONMENT:
+		end_after(l, ec2_keys_from_environment(&l->keys, &e), &e);
+		return;
+	case PROVIDER_LOGIN_FILE:
+		end_after(l, ec2_keys_from_file(&l->keys, l->file, l->profile, &e), &e);
+		return;
+	case PROVIDER_LOGIN_INSTANCE:
+		ask_for_session(l);
+		return;
+	case PROVIDER_LOGIN_WEB_IDENTITY:
+		ask_sts(l);
+		return;
+	}
+}
+
+void ec2_login_wait(struct ec2_login *l, struct ec2_login_waiter *w)
+{
+	bool asking = l->asked || !list_empty(&l->waiters);
+
+	list_push_back(&l->waiters, &w->link);
+	if (!asking)
+		get(l);
+}
+
+void ec2_login_leave(struct ec2_login_waiter *w)
+{
+	list_remove(&w->link);
+}
+
+static int open_peer(struct ec2_login *l, const struct ec2_login_spec *s, struct err *e)
+{
+	bool metadata = l->from == PROVIDER_LOGIN_INSTANCE;
+	OWN(arena) a = arena_new();
+	struct http_peer_spec p = {.ca_pem = s->cloud->ca_pem,
+				   .max_in_flight = 1,
+				   .plain_ok = metadata || s->plain_ok,
+				   .local_ok = metadata};
+
+	if (metadata)
+		p.base_url = str_or(s->cloud->metadata_endpoint, METADATA);
+	else if (l->from == PROVIDER_LOGIN_WEB_IDENTITY)
+		p.base_url = s->cloud->sts_endpoint
+				     ? s->cloud->sts_endpoint
+				     : arena_printf(a, "https://sts.%s.amazonaws.com", s->region);
+	else
+		return 0;
+	l->peer = http_peer_new(s->http, &p, e);
+	return l->peer ? 0 : -1;
+}
+
+struct ec2_login *ec2_login_new(const struct ec2_login_spec *s, struct err *e)
+{
+	const struct provider_cloud *c = s->cloud;
+	struct ec2_login *l;
+
+	if (c->login == PROVIDER_LOGIN_KEYS &&
+	    (str_empty(c->access_key_id) || !c->secret_access_key)) {
+		(void)!err_set(e, ERR_INVALID, 0, "no access key, or not its secret");
+		return NULL;
+	}
+	l = mem_new(struct ec2_login);
+	l->group = s->group;
+	l->from = c->login;
+	list_init(&l->waiters);
+	loop_defer_init(&l->tell, s->group, tell, l);
+	if (c->login == PROVIDER_LOGIN_KEYS) {
+		l->keys.id = mem_strdup(c->access_key_id);
+		l->keys.secret = secret_copy(c->secret_access_key);
+		l->keys.token = secret_copy(c->session_token);
+	}
+	l->file = mem_strdup(c->file);
+	l->profile = mem_strdup(c->profile);
+	l->role_arn = mem_strdup(c->role_arn);
+	l->token_file = mem_strdup(c->token_file);
+	if (open_peer(l, s, e) == 0)
+		return l;
+	ec2_login_free(l);
+	return NULL;
+}
+
+void ec2_login_free(struct ec2_login *l)
+{
+	if (!l)
+		return;
+	list_for_each (w, &l->waiters, struct ec2_login_waiter, link)
+		list_remove(&w->link);
+	loop_defer_cancel(&l->tell);
+	http_cancel(l->asked);
+	http_peer_free(l->peer);
+	ec2_keys_done(&l->keys);
+	secret_free(l->session);
+	free(l->file);
+	free(l->profile);
+	free(l->role_arn);
+	free(l->token_file);
+	free(l);
+}
