@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The simulated EC2 before clients that others wrote: botocore and the AWS CLI, over TLS, with signatures checked.
+"""The simulated EC2 before clients that others wrote, and drover before a server that others wrote.
 
-No VM, no network.  What the clients' own models, paginators and waiters make of its answers is what counts here; what it
-does, tests/unit/sim/test_ec2*.c have in detail.  Moto below is the other way round: a server that others wrote, for drover's
-own provider, which checks signatures and policies.
+botocore and the AWS CLI ask `drover sim ec2` over TLS, with signatures checked. What the clients' own models, paginators and waiters make of its answers is what counts here; what it
+does, tests/unit/sim/test_ec2*.c have in detail.  Moto is the other way round: a server that checks signatures and policies,
+for drover's own provider, which ec2_drive.c drives.  No VM, and nothing beyond the loopback.
 
     tests/real/ec2.py            # the judges; runs itself again with the Python of parts/build
 """
@@ -24,6 +24,7 @@ from testbed import free_port, pace  # noqa: E402  (beside this file)
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DROVER = ROOT / "build/rel/drover"
+DRIVE = ROOT / "build/rel/tests/real/ec2_drive"
 REGION = "eu-west-1"
 ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "AWS_EC2_METADATA_DISABLED": "true", "AWS_DEFAULT_REGION": REGION,
        "AWS_MAX_ATTEMPTS": "1", "AWS_RETRY_MODE": "standard", "AWS_PAGER": ""}
@@ -288,6 +289,42 @@ def moto_checks(python, folder):
         same(code_of(wrong.describe_instances), ("AuthFailure", 401))
 
 
+def drive(where, **more):
+    """What drover's own provider makes of that endpoint."""
+    asked = {"EC2_ENDPOINT": where.url, "EC2_ZONE": "eu-west-1a", "EC2_IMAGE": "ami-1", "EC2_TYPE": "g6.xlarge", "EC2_CA": "", **more}
+    done = subprocess.run([DRIVE], env={**where.env, **asked}, capture_output=True, text=True, check=False, timeout=pace.limit(60))
+    if not done.stdout:
+        raise AssertionError(done.stderr)
+    return json.loads(done.stdout)
+
+
+def drives_sim(sim):
+    key = ec2_key(sim)
+    sim.env.update(AWS_ACCESS_KEY_ID=key[0], AWS_SECRET_ACCESS_KEY=key[1])
+    said = drive(sim, EC2_SUBNET="subnet-eu-west-1a", EC2_GROUP="sg-1", EC2_CA=str(sim.data / "ca.crt"))
+    same((len(said["launched"]), sorted(said["owned"]), said["again"], said["gone"]),
+         (2, sorted(said["launched"]), said["launched"], 2))
+
+
+def drives_moto(python, folder):
+    """Moto knows no token: the second launch is two more instances there.  It checks the signature of a body that it has encoded
+    anew, with + for a blank: a body with a blank in it is refused."""
+    with Moto(python, folder, ["ec2:RunInstances", "ec2:DescribeInstances", "ec2:TerminateInstances", "ec2:CreateTags",
+                               "ec2:DescribeSubnets", "ec2:DescribeSecurityGroups", "ec2:DescribeImages"]) as moto:
+        ec2 = client(moto)
+        at = {"EC2_SUBNET": ec2.describe_subnets(Filters=[{"Name": "availability-zone", "Values": ["eu-west-1a"]}])["Subnets"][0]["SubnetId"],
+              "EC2_GROUP": ec2.describe_security_groups()["SecurityGroups"][0]["GroupId"],
+              "EC2_IMAGE": ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"], "EC2_TYPE": "m5.large"}
+        said = drive(moto, **at)
+        assert "error" not in said, said
+        same((len(said["launched"]), sorted(said["owned"])), (2, sorted(said["launched"])))
+        told = ec2.describe_instances(InstanceIds=said["launched"])["Reservations"]
+        same({i["State"]["Name"] for r in told for i in r["Instances"]}, {"terminated"})
+        same({t["Value"] for r in told for i in r["Instances"] for t in i["Tags"]}, {"ec2-drive", "uid-<&>-ü"})
+        moto.env["AWS_SECRET_ACCESS_KEY"] = "wrong"
+        same(drive(moto, **at)["at"], "launch")
+
+
 def judge():
     python = sys.executable
     with contextlib.ExitStack() as stack:
@@ -296,11 +333,13 @@ def judge():
         for what, check in (("every way", lambda: every_way(client(sim), sim)), ("tokens", lambda: tokens(client(sim))),
                             ("errors", lambda: errors(client(sim), sim)), ("signatures", lambda: signatures(sim)),
                             ("offers", lambda: offers(client(sim), sim)), ("the AWS CLI", lambda: command_line(sim, python)),
-                            ("moto", lambda: moto_checks(python, folder))):
+                            ("moto", lambda: moto_checks(python, folder)),
+                            ("drover before the simulated EC2", lambda: drives_sim(sim)),
+                            ("drover before moto", lambda: drives_moto(python, folder))):
             began = time.monotonic()
             check()
             print(f"   {what}: {time.monotonic() - began:.1f} s", flush=True)
-    print("ec2: botocore and the AWS CLI find the simulated EC2 as they expect EC2")
+    print("ec2: botocore and the AWS CLI find the simulated EC2 as they expect EC2, and moto finds drover so")
 
 
 def main():
