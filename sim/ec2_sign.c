@@ -197,8 +197,10 @@ static bool time_of(const char *date, int64_t *ms)
 
 	if (!date || strlen(date) != 16)
 		return false;
-	str_format(text, sizeof(text), "%.4s-%.2s-%.2sT%.2s:%.2s:%.2sZ", date, date + 4, date + 6,
-		   date + 9, date + 11, date + 13);
+	str_format(text, sizeof(text),
+		   "%.4s-%.2s-%.2s"
+		   "T%.2s:%.2s:%.2sZ",
+		   date, date + 4, date + 6, date + 9, date + 11, date + 13);
 	return date[8] == 'T' && date[15] == 'Z' && str_to_time(text, ms);
 }
 

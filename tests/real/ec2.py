@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The simulated EC2 before clients that others wrote, and drover before a server that others wrote.
 
-botocore and the AWS CLI ask `drover sim ec2` over TLS, with signatures checked. What the clients' own models, paginators and waiters make of its answers is what counts here; what it
-does, tests/unit/sim/test_ec2*.c have in detail.  Moto is the other way round: a server that checks signatures and policies,
+botocore and the AWS CLI ask `drover sim ec2` over TLS, with signatures checked.  What the clients' own
+models, paginators and waiters make of its answers is what counts here; what it does, tests/unit/sim/test_ec2*.c have in detail.  Moto is the other way round: a server that checks signatures and policies,
 for drover's own provider, which ec2_drive.c drives.  No VM, and nothing beyond the loopback.
 
     tests/real/ec2.py            # the judges; runs itself again with the Python of parts/build
@@ -301,7 +301,12 @@ def drive(where, **more):
 def drives_sim(sim):
     key = ec2_key(sim)
     sim.env.update(AWS_ACCESS_KEY_ID=key[0], AWS_SECRET_ACCESS_KEY=key[1])
-    said = drive(sim, EC2_SUBNET="subnet-eu-west-1a", EC2_GROUP="sg-1", EC2_CA=str(sim.data / "ca.crt"))
+    at = {"EC2_SUBNET": "subnet-eu-west-1a", "EC2_GROUP": "sg-1", "EC2_CA": str(sim.data / "ca.crt")}
+    before = sim.control("/sim/bill")["launched"]
+    sim.fault("LostReply", on="RunInstances", count=1)
+    same(drive(sim, **at)["at"], "launch")
+    said = drive(sim, **at)
+    same(sim.control("/sim/bill")["launched"], before + 2)
     same((len(said["launched"]), sorted(said["owned"]), said["again"], said["gone"]),
          (2, sorted(said["launched"]), said["launched"], 2))
 

@@ -94,8 +94,10 @@ static const char *ask(struct ec2_rig *r, const struct asked *a)
 					 {"X-Amz-Security-Token", str_or(a->session, "")}};
 
 	str_time(time, loop_wall(r->loop) + a->ahead_ms);
-	str_format(date, sizeof(date), "%.4s%.2s%.2sT%.2s%.2s%.2sZ", time, time + 5, time + 8,
-		   time + 11, time + 14, time + 17);
+	str_format(date, sizeof(date),
+		   "%.4s%.2s%.2s"
+		   "T%.2s%.2s%.2sZ",
+		   time, time + 5, time + 8, time + 11, time + 14, time + 17);
 	e2_signature(&what, a->secret, signature);
 	str_format(line, sizeof(line),
 		   "AWS4-HMAC-SHA256 Credential=%s/%.8s/%s/ec2/aws4_request, SignedHeaders=%s, "
