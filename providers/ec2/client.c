@@ -12,6 +12,7 @@
 #define PER_S 5.0
 #define BURST 10.0
 #define FORM "application/x-www-form-urlencoded; charset=utf-8"
+/* A call beyond waits here and not below, where nobody would ask it once more whether it may act. */
 #define IN_FLIGHT 64
 
 struct ec2_client {
@@ -20,6 +21,7 @@ struct ec2_client {
 	struct ec2_login *login;
 	char *region, *host;
 	struct list waiting, sent;
+	unsigned in_flight; /* of sent */
 	struct bucket bucket;
 	struct loop_timer pump;
 	struct ec2_login_waiter waiter;
@@ -32,12 +34,29 @@ struct ec2_request {
 	struct http_req *http;
 	struct ec2_call call;
 	struct buf body;
+	bool sent;
 	int64_t signed_at; /* Unix ms */
 };
 
-static void request_free(struct ec2_request *q)
+static void wake(struct ec2_client *c)
+{
+	if (!loop_timer_active(&c->pump))
+		loop_timer_start(&c->pump, 0);
+}
+
+/* Out of the lists; the next may go. */
+static void land(struct ec2_request *q)
 {
 	list_remove(&q->link);
+	if (!q->sent)
+		return;
+	q->sent = false;
+	q->client->in_flight--;
+	wake(q->client);
+}
+
+static void request_free(struct ec2_request *q)
+{
 	http_cancel(q->http);
 	secret_wipe(q->body.data, q->body.len);
 	buf_done(&q->body);
@@ -47,12 +66,13 @@ static void request_free(struct ec2_request *q)
 /* Out of every list, then tell, then free: done() may free the client. */
 static void request_end(struct ec2_request *q, const struct ec2_reply *r, const struct err *e)
 {
-	list_remove(&q->link);
+	land(q);
 	q->call.done(r, e, q->call.arg);
 	request_free(q);
 }
 
-int64_t ec2_client_wall(const struct ec2_client *c)
+/* The cloud's clock, as far as it is known. */
+static int64_t cloud_wall(const struct ec2_client *c)
 {
 	return loop_wall(loop_of(c->group)) + c->skew_ms;
 }
@@ -134,7 +154,7 @@ static void send(struct ec2_request *q, const struct sigv4_credentials *keys)
 				  .body_len = q->body.len,
 				  .region = c->region,
 				  .service = "ec2",
-				  .at = q->signed_at = ec2_client_wall(c)};
+				  .at = q->signed_at = cloud_wall(c)};
 	struct http_call call = {.method = "POST",
 				 .path = "/",
 				 .headers = headers,
@@ -156,6 +176,8 @@ static void send(struct ec2_request *q, const struct sigv4_credentials *keys)
 	}
 	list_remove(&q->link);
 	list_push_back(&c->sent, &q->link);
+	q->sent = true;
+	c->in_flight++;
 	q->http = http_start(c->peer, &call);
 	secret_wipe(q->body.data, q->body.len);
 	free(authorization);
@@ -172,7 +194,7 @@ static void pump(void *arg)
 	struct err e;
 	int64_t ms;
 
-	if (!q || list_linked(&c->waiter.link))
+	if (!q || c->in_flight >= IN_FLIGHT || list_linked(&c->waiter.link))
 		return;
 	if (!ec2_login_ready(c->login, &keys)) {
 		ec2_login_wait(c->login, &c->waiter);
@@ -214,24 +236,23 @@ struct ec2_request *ec2_call(struct ec2_client *c, const struct ec2_call *call)
 	q->body = *call->body;
 	buf_init(call->body, QUERY_MAX_BODY);
 	list_push_back(&c->waiting, &q->link);
-	if (!loop_timer_active(&c->pump))
-		loop_timer_start(&c->pump, 0);
+	wake(c);
 	return q;
 }
 
 void ec2_cancel(struct ec2_request *q)
 {
-	if (q)
-		request_free(q);
+	if (!q)
+		return;
+	land(q);
+	request_free(q);
 }
 
 struct ec2_client *ec2_client_new(const struct ec2_client_spec *s, struct err *e)
 {
 	struct ec2_client *c = mem_new(struct ec2_client);
-	struct http_peer_spec peer = {.base_url = s->endpoint,
-				      .ca_pem = s->ca_pem,
-				      .max_in_flight = IN_FLIGHT,
-				      .plain_ok = s->plain_ok};
+	struct http_peer_spec peer = {
+		.base_url = s->endpoint, .ca_pem = s->ca_pem, .plain_ok = s->plain_ok};
 	double per_s = s->requests_per_s > 0 ? s->requests_per_s : PER_S;
 
 	c->group = s->group;
@@ -258,9 +279,9 @@ void ec2_client_free(struct ec2_client *c)
 	if (!c)
 		return;
 	list_for_each (q, &c->waiting, struct ec2_request, link)
-		request_free(q);
+		ec2_cancel(q);
 	list_for_each (q, &c->sent, struct ec2_request, link)
-		request_free(q);
+		ec2_cancel(q);
 	ec2_login_leave(&c->waiter);
 	loop_timer_stop(&c->pump);
 	http_peer_free(c->peer);

@@ -38,8 +38,6 @@ void ec2_client_free(struct ec2_client *c); /* its calls end without done() */
 DEFINE_OWN(ec2_client)
 
 const char *ec2_client_region(const struct ec2_client *c);
-/* The cloud's clock, as far as it is known: Unix ms. */
-int64_t ec2_client_wall(const struct ec2_client *c);
 
 struct ec2_call {
 	const char *action;

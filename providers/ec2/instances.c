@@ -166,7 +166,8 @@ bool ec2_instance_read(struct ec2_reply_node item, const char *region, struct ar
 		return false;
 	i.state = state_of(state ? state : ec2_reply_text(item, "instanceState/name", a));
 	i.zone = ec2_reply_text(item, "placement/availabilityZone", a);
-	i.provider_id = arena_printf(a, "aws:///%s/%s", str_or(i.zone, ""), i.id);
+	if (i.zone)
+		i.provider_id = arena_printf(a, "aws:///%s/%s", i.zone, i.id);
 	i.type = ec2_reply_text(item, "instanceType", a);
 	i.token = ec2_reply_text(item, "clientToken", a);
 	i.address = ec2_reply_text(item, "privateIpAddress", a);

@@ -19,6 +19,19 @@ void query_begin(struct buf *b, const char *action, const char *version)
 	buf_printf(b, "Action=%s&Version=%s", action, version);
 }
 
+/* As of a form: a space is a plus.  There are servers that check the signature of what they encode again. */
+static void put(struct buf *b, const char *value)
+{
+	size_t from = b->len;
+
+	http_escape(b, value);
+	for (char *at = b->data + from; (at = strstr(at, "%20"));) {
+		*at = '+';
+		memmove(at + 1, at + 3, strlen(at + 3) + 1);
+		b->len -= 2;
+	}
+}
+
 void query_add(struct buf *b, const char *value, const char *name, ...)
 {
 	char text[200];
@@ -32,7 +45,7 @@ void query_add(struct buf *b, const char *value, const char *name, ...)
 	buf_puts(b, "&");
 	http_escape(b, text);
 	buf_puts(b, "=");
-	http_escape(b, value);
+	put(b, value);
 }
 
 void query_add_i64(struct buf *b, int64_t value, const char *name)

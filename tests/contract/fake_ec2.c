@@ -18,7 +18,7 @@ static void decode(const char *body, char *out, size_t size)
 			out[n++] = (char)(hex(body[1]) * 16 + hex(body[2]));
 			body += 2;
 		} else {
-			out[n++] = *body == '&' ? '\n' : *body;
+			out[n++] = *body == '&' ? '\n' : *body == '+' ? ' ' : *body;
 		}
 	}
 	out[n] = '\0';

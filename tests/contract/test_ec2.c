@@ -34,7 +34,7 @@ struct answer {
 	bool allowed;
 	struct err err;
 	struct elastic_instance v[16];
-	char ids[16][40], reasons[16][60], tags[16][64];
+	char ids[16][40], reasons[16][60], tags[16][64], node[80]; /* node: of the first */
 	struct elastic_offer offers[16];
 	size_t n;
 };
@@ -140,6 +140,7 @@ static void on_instances(const struct elastic_instance *v, size_t n, const struc
 	a->err = e ? *e : (struct err){0};
 	a->n = n;
 	assert_true(n <= 16);
+	str_copy(a->node, sizeof(a->node), n ? str_or(v[0].provider_id, "") : "");
 	for (size_t i = 0; i < n; i++) {
 		a->v[i] = v[i];
 		str_copy(a->ids[i], sizeof(a->ids[i]), v[i].id);
@@ -178,7 +179,7 @@ static bool may(void *arg)
 
 static const struct elastic_tag own_tags[] = {
 	{ELASTIC_TAG_CLUSTER, CLUSTER},
-	{ELASTIC_TAG_MACHINE, "burst-1"},
+	{ELASTIC_TAG_MACHINE, "burst 1+1=2'"},
 	{ELASTIC_TAG_CLAIM, "claim-uid"},
 };
 
@@ -276,6 +277,7 @@ static void the_same_token_launches_once(void **state)
 	assert_int_equal(a.err.kind, ERR_NONE);
 	assert_int_equal(a.n, 2);
 	assert_int_equal(a.v[0].state, ELASTIC_PENDING);
+	assert_string_equal(a.node, "aws:///eu-west-1a/i-eu-west-1-0");
 	b = launch_as(w, "t-1", 2);
 	assert_int_equal(b.n, 2);
 	assert_string_equal(a.ids[1], b.ids[1]);
@@ -372,6 +374,7 @@ static void a_launch_says_all_that_matters(void **state)
 	has(f, "InstanceMarketOptions.MarketType", NULL);
 	has(f, "TagSpecification.1.ResourceType", "instance");
 	has(f, "TagSpecification.2.ResourceType", "volume");
+	has(f, "TagSpecification.2.Tag.2.Value", "burst 1+1=2'");
 	has(f, "TagSpecification.2.Tag.3.Value", "claim-uid");
 	has(f, "BlockDeviceMapping.1.Ebs.VolumeSize", "200");
 	has(f, "KeyName", "people");
@@ -640,6 +643,34 @@ static void a_thousand_launches_end(void **state)
 	world_free(w);
 }
 
+static bool counted(void *arg)
+{
+	(*(unsigned *)arg)++;
+	return true;
+}
+
+static void a_launch_is_asked_for_its_right_when_it_goes_and_not_while_it_waits(void **state)
+{
+	struct world *w = world_new();
+	struct elastic_launch l = launch_of("t-1", 1);
+	struct answer a = {.w = w};
+	unsigned asked = 0;
+
+	(void)state;
+	l.may_act = counted;
+	l.may_act_arg = &asked;
+	http_mem_hang(w->net, "https://ec2.eu-west-1.test", true);
+	for (int i = 0; i < 100; i++)
+		assert_true(provider_launch(w->provider, &l, on_instances, &a));
+	pass(w, 25000);
+	assert_int_equal(a.count, 0);
+	assert_int_equal(asked, 64);
+	while (a.count < 100)
+		loop_run(w->loop);
+	assert_int_equal(asked, 100);
+	world_free(w);
+}
+
 static void other_types_launch_nothing_and_say_so(void **state)
 {
 	struct world *w = world_new();
@@ -676,6 +707,8 @@ int main(void)
 		cmocka_unit_test(a_reservation_is_offered_until_it_ends_and_launched_into),
 		cmocka_unit_test(a_provider_that_is_freed_says_nothing_more),
 		cmocka_unit_test(a_thousand_launches_end),
+		cmocka_unit_test(
+			a_launch_is_asked_for_its_right_when_it_goes_and_not_while_it_waits),
 		cmocka_unit_test(other_types_launch_nothing_and_say_so),
 	};
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/str.h"
 #include "providers/ec2/errors.h"
+#include "providers/ec2/instances.h"
 #include "providers/ec2/query.h"
 
 /* What a cloud might answer: read as XML, as an error, and as sets of instances; a form that is made of it has no more
@@ -25,9 +26,9 @@ static void walk(const struct ec2_reply *r, struct arena *a)
 	{
 		ec2_for_each(i, group, "instancesSet")
 		{
-			const char *id = ec2_reply_text(i, "instanceId", a);
+			struct elastic_instance v;
 
-			if (id && !*id)
+			if (ec2_instance_read(i, "r", a, &v) && (!*v.id || v.state > ELASTIC_GONE))
 				abort();
 		}
 	}

@@ -17,7 +17,7 @@ static void a_form_is_encoded_and_leaves_out_what_is_not_there(void **state)
 	query_add(&b, NULL, "KeyName");
 	assert_string_equal(b.data,
 			    "Action=RunInstances&Version=2016-11-15&MinCount=3"
-			    "&TagSpecification.1.Tag.2.Key=drover.dev%2Fclaim&X=a%20b%2Bc%26d%3De");
+			    "&TagSpecification.1.Tag.2.Key=drover.dev%2Fclaim&X=a+b%2Bc%26d%3De");
 	buf_done(&b);
 }
 
@@ -45,7 +45,7 @@ static void sets_are_walked_and_texts_read(void **state)
 	n = ec2_reply_first(root, "set");
 	assert_string_equal(ec2_reply_text(n, "id", a), "i-1");
 	assert_string_equal(ec2_reply_text(n, "s/name", a), "a&b");
-	assert_null(ec2_reply_text(n, "s/nam", a));
+	assert_null(ec2_reply_text(n, "s/names", a));
 	n = ec2_reply_next(n);
 	assert_non_null(n.at);
 	assert_null(ec2_reply_text(n, "id", a));
