@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/dialect.h"
+#include "sim/ec2_cli.h"
 #include "sim/folder.h"
 #include "sim/head_rack.h"
 #include "sim/medium.h"
@@ -556,7 +557,8 @@ int sim_cli(int argc, char **argv)
 	} verbs[] = {{"rack", cli_rack},
 		     {"bcm", cli_bcm},
 		     {"port-move", cli_port_move},
-		     {"netris", sim_netris_cli}};
+		     {"netris", sim_netris_cli},
+		     {"ec2", sim_ec2_cli}};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		char title[32];
@@ -577,10 +579,11 @@ int sim_cli(int argc, char **argv)
 		puts("drover sim rack         a rack of simulated servers behind Redfish BMCs\n"
 		     "drover sim bcm          the same, managed by a BCM head node\n"
 		     "drover sim port-move    the network driver of its switch\n"
-		     "drover sim netris       a Netris controller with its switches");
+		     "drover sim netris       a Netris controller with its switches\n"
+		     "drover sim ec2          an Amazon EC2 that counts what instances cost");
 		return 0;
 	}
-	fputs("drover sim: want rack, bcm, port-move or netris; `drover sim rack --help` says more\n",
+	fputs("drover sim: want rack, bcm, port-move, netris or ec2; `drover sim rack --help` says more\n",
 	      stderr);
 	return 2;
 }

@@ -1,0 +1,249 @@
+#include "sim/ec2_cli.h"
+
+#include <argp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/args.h"
+#include "base/data/yaml.h"
+#include "base/httpd/httpd_mhd.h"
+#include "base/loop/loop_uv.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "sim/ec2.h"
+#include "sim/folder.h"
+
+/*
+ * `drover sim ec2` keeps its secret key, its certificates and `credentials`, a file as the AWS tools read it, in one folder.
+ * Instances are not kept.
+ *
+ * Tests: tests/real/ec2.py
+ */
+#define ACCESS_KEY "AKIADROVERSIMULATED1"
+#define CONNECTIONS 2048
+#define ZONES_MAX 32
+
+enum { PLAIN = 0x7001, PRICES, PENDING, ENDING, GONE, ZONE, UNSIGNED };
+
+struct options {
+	int64_t pending_ms, ending_ms, gone_s;
+	const char *listen, *data, *prices;
+	const char *zones[ZONES_MAX + 1];
+	size_t nzones;
+	bool plain, unsigned_;
+};
+
+struct run {
+	struct options o;
+	struct loop *loop;
+	struct loop_group *group;
+	struct loop_signal *term, *intr;
+	struct sim_folder folder;
+	struct sim_certificates tls;
+	struct secret *password;
+	struct sim_ec2_key key;
+	struct sim_ec2 *sim;
+	struct httpd *httpd;
+	struct httpd_mhd *mhd;
+};
+
+static void on_signal(int signum, void *arg)
+{
+	struct run *r = arg;
+
+	(void)signum;
+	loop_stop(r->loop);
+}
+
+static int write_credentials(struct run *r, struct err *e)
+{
+	char *text = mem_printf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s\n",
+				ACCESS_KEY, secret_expose(r->password));
+	int status = sim_folder_write(&r->folder, "credentials", text, e);
+
+	secret_wipe(text, strlen(text));
+	free(text);
+	return status;
+}
+
+static json_t *read_prices(const struct run *r, struct err *e)
+{
+	char *text = sim_file_read(r->o.prices, e);
+	json_t *j = text ? yaml_parse(text, strlen(text), e) : NULL;
+
+	if (text && !j)
+		(void)!err_wrap(e, "%s", r->o.prices);
+	free(text);
+	return j;
+}
+
+static int make_sim(struct run *r, struct err *e)
+{
+	struct sim_ec2_spec s = {.group = r->group,
+				 .keys = &r->key,
+				 .nkeys = r->o.unsigned_ ? 0 : 1,
+				 .zones = r->o.nzones ? r->o.zones : NULL,
+				 .pending_ms = r->o.pending_ms,
+				 .ending_ms = r->o.ending_ms,
+				 .gone_ms = r->o.gone_s * 1000};
+	OWN_JSON prices = r->o.prices ? read_prices(r, e) : NULL;
+
+	if (r->o.prices && !prices)
+		return -1;
+	s.prices = prices;
+	r->key = (struct sim_ec2_key){.id = ACCESS_KEY, .secret = secret_expose(r->password)};
+	r->sim = sim_ec2_new(&s, e);
+	return r->sim ? 0 : r->o.prices ? err_wrap(e, "%s", r->o.prices) : -1;
+}
+
+static int begin(struct run *r, struct err *e)
+{
+	static const char *const names[] = {"localhost", "127.0.0.1", NULL};
+	struct httpd_mhd_spec m = {.address = r->o.listen, .max_connections = CONNECTIONS};
+
+	r->loop = loop_uv_new();
+	r->group = loop_group_new(r->loop, "ec2");
+	if (sim_folder_open(&r->folder, r->o.data, "drover sim ec2", e) < 0 ||
+	    !(r->password = sim_folder_password(&r->folder, r->loop, e)) ||
+	    write_credentials(r, e) < 0 ||
+	    (!r->o.plain && sim_folder_certificates(&r->folder, r->loop, "ec2", "drover sim EC2",
+						    names, &r->tls, e) < 0) ||
+	    make_sim(r, e) < 0)
+		return -1;
+	r->httpd = httpd_new(r->group);
+	sim_ec2_routes(r->sim, r->httpd);
+	m.cert_pem = r->tls.cert;
+	m.key_pem = r->tls.key;
+	r->mhd = httpd_mhd_new(r->httpd, &m, e);
+	if (!r->mhd)
+		return -1;
+	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
+	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
+	printf("EC2 on %s://127.0.0.1:%u\ncredentials in %s/credentials%s%s%s\n"
+	       "/sim/instances shows what there is, /sim/bill what it has cost\n",
+	       r->o.plain ? "http" : "https", httpd_mhd_port(r->mhd), r->o.data,
+	       r->o.plain ? "" : ", CA in ", r->o.plain ? "" : r->o.data,
+	       r->o.plain ? "" : "/ca.crt");
+	fflush(stdout);
+	return 0;
+}
+
+static void finish(struct run *r)
+{
+	loop_signal_free(r->term);
+	loop_signal_free(r->intr);
+	httpd_mhd_free(r->mhd);
+	httpd_free(r->httpd);
+	sim_ec2_free(r->sim);
+	secret_free(r->password);
+	sim_certificates_done(&r->tls);
+	loop_group_free(r->group);
+	loop_free(r->loop);
+	sim_folder_close(&r->folder);
+}
+
+/* --- the command line ----------------------------------------------------------------------------- */
+
+static int64_t number(const char *text, int64_t min, int64_t max, const char *name,
+		      struct argp_state *st)
+{
+	int64_t n = 0;
+
+	if (!str_to_i64(text, min, max, &n))
+		argp_error(st, "--%s: want %lld to %lld, got '%s'", name, (long long)min,
+			   (long long)max, text);
+	return n;
+}
+
+static void add_zone(struct options *o, const char *zone, struct argp_state *st)
+{
+	size_t n = strlen(zone);
+
+	if (n < 3 || n > 30 || zone[n - 1] < 'a' || zone[n - 1] > 'z' || !str_is_dns_label(zone))
+		argp_error(st, "--zone: want a region and a letter, as eu-west-1a, got '%s'", zone);
+	if (o->nzones == ZONES_MAX)
+		argp_error(st, "--zone: at most %d", ZONES_MAX);
+	o->zones[o->nzones++] = zone;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct options *o = st->input;
+
+	switch (key) {
+	case 'l':
+		o->listen = arg;
+		return 0;
+	case 'd':
+		o->data = arg;
+		return 0;
+	case PRICES:
+		o->prices = arg;
+		return 0;
+	case ZONE:
+		add_zone(o, arg, st);
+		return 0;
+	case PENDING:
+		o->pending_ms = number(arg, 1, 3600000, "pending-ms", st);
+		return 0;
+	case ENDING:
+		o->ending_ms = number(arg, 1, 3600000, "ending-ms", st);
+		return 0;
+	case GONE:
+		o->gone_s = number(arg, 1, 86400, "gone", st);
+		return 0;
+	case UNSIGNED:
+		o->unsigned_ = true;
+		return 0;
+	case PLAIN:
+		o->plain = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(st, "what is '%s'?", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{"listen", 'l', "ADDRESS:PORT", 0, "Where it listens (127.0.0.1:8445)", 0},
+	{"data", 'd', "DIR", 0, "Where everything is kept (drover-ec2)", 0},
+	{"prices", PRICES, "FILE", 0, "Instance types and what they cost (a few of its own)", 0},
+	{"zone", ZONE, "NAME", 0,
+	 "A zone that there is; again for each (eu-west-1a, 1b, 1c, us-east-1a)", 0},
+	{"pending-ms", PENDING, "N", 0, "From a launch until the instance runs (20000)", 0},
+	{"ending-ms", ENDING, "N", 0, "From its end until it is terminated (30000)", 0},
+	{"gone", GONE, "SECONDS", 0, "How long a terminated instance is listed (3600)", 0},
+	{"unsigned", UNSIGNED, NULL, 0, "No signature is checked", 0},
+	{"plain", PLAIN, NULL, 0, "HTTP without TLS", 0},
+	{0}};
+
+int sim_ec2_cli(int argc, char **argv)
+{
+	static const struct argp a = {
+		options,
+		parse,
+		NULL,
+		"A simulated Amazon EC2: instances that cost money, and do not run.  Faults go to POST /sim/faults (docs/sim.md).\v"
+		"Examples:\n  drover sim ec2 --pending-ms 2000\n"
+		"  drover sim ec2 --data /var/tmp/ec2 --prices prices.yaml --zone eu-west-1a --zone eu-west-1b\n",
+		NULL,
+		NULL,
+		NULL};
+	struct run r = {.o = {.listen = "127.0.0.1:8445", .data = "drover-ec2"},
+			.folder = {.lock = -1}};
+	struct err e;
+	int status = 0;
+
+	args_parse(&a, argc, argv, &r.o);
+	if (begin(&r, &e) < 0) {
+		fprintf(stderr, "drover sim ec2: %s\n", e.text);
+		status = 1;
+	} else {
+		loop_run(r.loop);
+	}
+	finish(&r);
+	return status;
+}
