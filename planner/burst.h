@@ -33,6 +33,10 @@ enum burst_scope {
 enum burst_period { BURST_HOUR, BURST_DAY, BURST_WEEK, BURST_MONTH, BURST_QUARTER, BURST_TOTAL };
 enum burst_link { BURST_NO_LINK, BURST_INFINIBAND, BURST_EFA };
 
+/* Shadow ...; Reserved ...; Policy ...; Hour ... */
+extern const char *const burst_mode_names[],
+	*const burst_market_names[], *const burst_scope_names[], *const burst_period_names[];
+
 #define BURST_NEVER INT64_C(-1) /* of a wait: not by waiting */
 
 /* --- policies ------------------------------------------------------------------------------------ */

@@ -12,6 +12,11 @@ const char *const burst_code_names[] = {
 #undef BURST_CODE
 	NULL,
 };
+const char *const burst_mode_names[] = {"Shadow", "Recommend", "Enforce", NULL};
+const char *const burst_market_names[] = {"Reserved", "Spot", "OnDemand", NULL};
+const char *const burst_scope_names[] = {"Policy",   "Tenant", "Workload",
+					 "Provider", "Global", NULL};
+const char *const burst_period_names[] = {"Hour", "Day", "Week", "Month", "Quarter", "Total", NULL};
 static const char *const code_words[] = {
 #define BURST_CODE(id, name, words) [BURST_##id] = (words),
 #include "planner/burst_codes.def"
