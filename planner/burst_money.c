@@ -1,6 +1,7 @@
 /*
  * burst_money: budgets.  A launch is charged to the period in which it was made; what running instances may still cost counts in
  * every period until they have ended (reserve).
+ * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c
  */
 #include <string.h>
 #include <time.h>

@@ -1,6 +1,7 @@
 /*
  * burst_offers: whether an offer will do.  First by the policy alone, then for work of one shape, both once; and at last by what
  * is left, which burst_why() asks again later of what the decision kept.
+ * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /*
  * burst_text: a code and its numbers in words, by the table of planner/burst_codes.def.
+ * Tests: tests/unit/planner/test_burst.c
  */
 #include "base/buf.h"
 #include "base/money.h"

@@ -478,6 +478,20 @@ static void limits_of_size_and_rate_hold(void **state)
 	end(&s);
 }
 
+static void work_is_never_launched_twice(void **state)
+{
+	struct set s;
+
+	(void)state;
+	begin(&s);
+	s.in.nwork = 2;
+	s.work[1].name = s.work[0].name;
+	go(&s);
+	assert_int_equal(s.b->chosen, 1);
+	assert_int_equal(s.b->v[1].code, BURST_ALREADY);
+	end(&s);
+}
+
 static void periods_begin_by_the_calendar(void **state)
 {
 	static const struct {
@@ -514,6 +528,7 @@ int main(void)
 		cmocka_unit_test(run_times_are_known_and_worth_it),
 		cmocka_unit_test(a_cooldown_follows_the_scope_of_the_error),
 		cmocka_unit_test(limits_of_size_and_rate_hold),
+		cmocka_unit_test(work_is_never_launched_twice),
 		cmocka_unit_test(periods_begin_by_the_calendar),
 	};
 
