@@ -6,16 +6,144 @@
 #include "api/common.h"
 
 /*
- * burstpolicy: the kind BurstPolicy: when to go to a cloud.  No field of it is supported by this version; it is refused by name.
+ * burstpolicy: the kind BurstPolicy: for which work, when, where and for how much money to go to a cloud.
+ *
+ * `drover burst plan` decides by it (planner/burst.h); the controller checks one and launches nothing by it, so spec.mode Enforce
+ * is refused.  Money and fractions are decimal texts, exact to six digits after the point.
  * Field tables and checks: api/burstpolicy.c.
- * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
+ * Tests: tests/unit/api/test_burstpolicy.c, tests/unit/api/test_kinds.c
  */
 
+/* In the orders of enum burst_mode, burst_market, burst_scope, burst_period and burst_link (planner/burst.h). */
+extern const char *const burst_policy_mode_names[];
+extern const char *const burst_policy_market_names[];
+extern const char *const burst_policy_scope_names[];
+extern const char *const burst_policy_per_names[];
+extern const char *const burst_policy_interconnect_names[];
+
+struct burst_policy_range { /* 0: no bound */
+	int64_t min, max;
+};
+struct burst_policy_match {
+	struct strings tenants, gpu_products;
+	struct burst_policy_range gang_size;
+	struct burst_policy_range *priority;
+};
+struct burst_policy_priority_wait {
+	int64_t at_least, wait; /* wait -1: never */
+};
+struct burst_policy_queue_wait {
+	int64_t def; /* -1: never */
+	struct {
+		struct burst_policy_priority_wait *v;
+		size_t n;
+	} by_priority;
+};
+struct burst_policy_trigger {
+	struct burst_policy_queue_wait *max_queue_wait;
+	int64_t predicted_wait_over, deadline_slack_under, queued_gpus_over;
+	bool on_prem_impossible;
+	struct {
+		const char *on_prem_utilisation_over;
+		int64_t not_if_on_prem_frees_within;
+		int approval; /* index: None, Manual */
+	} guards;
+};
+struct burst_policy_tier {
+	int market;
+	struct strings offers; /* none: all */
+};
+struct burst_policy_offer {
+	const char *name, *provider;
+	struct strings regions, zones, instance_types; /* zones none: all */
+	const char *jurisdiction;
+	struct labels gpu_equivalence;
+	struct {
+		int required;
+	} interconnect;
+};
+struct burst_policy_price {
+	const char *offer, *instance_type, *region, *per_hour; /* region NULL: all */
+	int market;
+	int64_t as_of;
+};
+struct burst_policy_cost {
+	const char *currency;
+	struct {
+		struct burst_policy_price *v;
+		size_t n;
+	} prices;
+	int64_t max_age;
+	const char *max_per_gpu_hour, *max_per_node_hour;
+	struct {
+		int64_t increment, minimum;
+	} minimum_billing;
+	int64_t boot_and_stage_time;
+};
+struct burst_policy_budget {
+	int scope, per;
+	const char *amount;
+	int mode; /* index: Hard, Soft */
+	bool reserve_for_running;
+	struct strings alert_at;
+};
+struct burst_policy_window {
+	const char *cron;
+	int64_t duration;
+};
+struct burst_policy_windows {
+	struct {
+		struct burst_policy_window *v;
+		size_t n;
+	} allow, deny;
+	struct strings freeze_dates;
+};
+struct burst_policy_spec {
+	int mode;
+	struct burst_policy_match match;
+	struct burst_policy_trigger trigger;
+	struct {
+		struct burst_policy_tier *v;
+		size_t n;
+	} tiers;
+	struct {
+		struct burst_policy_offer *v;
+		size_t n;
+	} offers;
+	struct burst_policy_cost cost;
+	struct {
+		struct burst_policy_budget *v;
+		size_t n;
+	} budget;
+	struct burst_policy_windows windows;
+	struct {
+		struct strings jurisdictions_allowed, jurisdictions_denied, data_classes_allowed;
+	} compliance;
+	struct {
+		int64_t min_expected_runtime, max_runtime;
+		const char *max_overhead_fraction;
+		struct {
+			bool checkpointable;
+		} spot_needs;
+		int64_t max_restarts; /* -1: no bound */
+	} runtime;
+	struct {
+		int64_t nodes, gpus, launches_per_minute, concurrent_launches; /* 0: no bound */
+		const char *per_tenant_share;
+	} limits;
+	struct {
+		struct {
+			int64_t zone, region;
+		} capacity_cooldown;
+		int64_t quota_cooldown;
+	} failover;
+};
 struct burst_policy_status {
 	struct conditions conditions;
 };
 struct burst_policy {
 	struct object_meta meta;
+	struct burst_policy_spec spec;
 	struct burst_policy_status status;
 };
 

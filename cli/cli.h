@@ -30,6 +30,7 @@ int cli_retire(int argc, char **argv);
 int cli_retry(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_simulate(int argc, char **argv);
+int cli_burst(int argc, char **argv);
 int cli_snapshot(int argc, char **argv);
 int cli_up(int argc, char **argv);
 int cli_why(int argc, char **argv);

@@ -41,6 +41,8 @@ static const struct cli_verb verbs[] = {
 	 "drover snapshot --tenants -o now.yaml"},
 	{"simulate", cli_simulate, "plan a fleet from a file, over time",
 	 "drover simulate month.yaml --what-if machines+=10"},
+	{"burst", cli_burst, "what would go to a cloud now, and why not",
+	 "drover burst plan -f examples/burst/research.yaml"},
 	{"version", cli_version, "print the version", "drover version"},
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))

@@ -93,7 +93,7 @@ static void a_bad_spec_is_told_by_a_condition_that_names_field_and_value(void **
 	world_stop(&w);
 }
 
-static void a_kind_that_nothing_acts_on_is_told_too(void **state)
+static void a_value_that_nothing_acts_on_is_told_too(void **state)
 {
 	struct sim_world w;
 
@@ -101,11 +101,13 @@ static void a_kind_that_nothing_acts_on_is_told_too(void **state)
 	start(&w, 0);
 	world_apply(&w,
 		    "apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: cloud}\n"
-		    "spec: {mode: enforce}\n");
+		    "spec: {mode: Enforce}\n");
 	world_run(&w, 5000);
 	OWN_JSON c = condition_of(&w, "burstpolicies.drover.dev/cloud", "Valid");
 	assert_string_equal(json_str_at(c, "status"), "False");
-	assert_string_equal(json_str_at(c, "message"), "spec: not supported by this version");
+	assert_string_equal(
+		json_str_at(c, "message"),
+		"spec.mode: not supported by this version: want Shadow or Recommend, got \"Enforce\"");
 	assert_int_equal(events_about(&w, "cloud"), 1);
 	world_stop(&w);
 }
@@ -229,7 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_bad_spec_is_told_by_a_condition_that_names_field_and_value),
-		cmocka_unit_test(a_kind_that_nothing_acts_on_is_told_too),
+		cmocka_unit_test(a_value_that_nothing_acts_on_is_told_too),
 		cmocka_unit_test(nothing_is_written_again_and_one_event_tells_of_each_generation),
 		cmocka_unit_test(
 			a_repaired_object_is_valid_again_and_one_that_was_always_good_is_left_alone),

@@ -1,0 +1,263 @@
+/*
+ * burst: `drover burst plan`: what BurstPolicies would do now, and why not.
+ * Tests: tests/unit/cli/test_burst.c
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/args.h"
+#include "base/buf.h"
+#include "base/money.h"
+#include "base/str.h"
+#include "cli/burst_file.h"
+#include "cli/cli.h"
+
+#define FILES 16
+
+struct verb {
+	const char *paths[FILES];
+	size_t n;
+	bool json, asked;
+};
+
+static const struct argp_option options[] = {
+	{"filename", 'f', "FILE", 0,
+	 "BurstPolicies and a BurstState, in YAML; several count together", 0},
+	{"output", 'o', "FORMAT", 0, "table (the default) or json", 0},
+	{0}};
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct verb *v = st->input;
+
+	switch (key) {
+	case 'f':
+		if (v->n == FILES)
+			argp_error(st, "--filename: at most %d", FILES);
+		v->paths[v->n++] = arg;
+		return 0;
+	case 'o':
+		if (!str_eq(arg, "table") && !str_eq(arg, "json"))
+			argp_error(st, "--output: want table or json, got '%s'", arg);
+		v->json = str_eq(arg, "json");
+		return 0;
+	case ARGP_KEY_ARG:
+		if (v->asked || !str_eq(arg, "plan"))
+			argp_error(st, "want plan, got '%s'", arg);
+		v->asked = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (!v->asked || !v->n)
+			argp_error(st, "want plan -f FILE");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "plan -f FILE",
+	.doc = "Say which waiting work BurstPolicies would send to a cloud now, to which offer, for how much money, and of each other offer why not. Nothing is asked or launched anywhere.\v"
+	       "Example:\n  drover burst plan -f examples/burst/research.yaml\n"
+	       "docs/burst.md has the file's form.",
+};
+
+static const char *of(const char *x)
+{
+	return str_or(x, "-");
+}
+
+/* --- JSON ---------------------------------------------------------------------------------------- */
+
+static json_t *offer_json(const struct burst_decision *d, const struct burst_offer *o, size_t i,
+			  struct arena *a)
+{
+	const struct burst_why y = burst_why(d, i);
+	char money[MONEY_TEXT];
+	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "provider", o->provider,
+			      "region", o->region, "zone", of(o->zone), "instanceType", o->type,
+			      "market", burst_market_names[o->market], "reason",
+			      burst_code_names[y.code], "message", burst_why_text(&y, a));
+
+	if (y.cost >= 0)
+		json_object_set_new(j, "cost", json_string(money_format(y.cost, money)));
+	return j;
+}
+
+static json_t *decision_json(const struct burst *b, const struct burst_decision *d, struct arena *a)
+{
+	char money[MONEY_TEXT];
+	json_t *offers = json_array();
+	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "tenant", d->work->tenant, "work",
+			      d->work->name, "policy", d->policy ? d->policy->name : "", "mode",
+			      d->policy ? burst_mode_names[d->policy->mode] : "", "reason",
+			      burst_code_names[d->code], "message", burst_text(d, a));
+
+	if (d->offer) {
+		json_object_set_new(j, "nodes", json_integer(d->nodes));
+		json_object_set_new(j, "cost", json_string(money_format(d->cost, money)));
+		json_object_set_new(j, "currency", json_string(d->policy->cost.currency));
+	}
+	for (size_t i = 0; d->shape && i < b->in->noffers; i++)
+		json_array_append_new(offers, offer_json(d, b->offers[i], i, a));
+	json_object_set_new(j, "offers", offers);
+	return j;
+}
+
+static json_t *account_json(const struct burst_account *x)
+{
+	char amount[MONEY_TEXT], before[MONEY_TEXT], after[MONEY_TEXT], alert[MONEY_TEXT];
+	json_t *j = json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "policy", x->policy->name, "scope",
+		burst_scope_names[x->budget->scope], "per", burst_period_names[x->budget->per],
+		"of", x->of, "amount", money_format(x->budget->amount, amount), "before",
+		money_format(x->before, before), "after", money_format(x->after, after));
+
+	if (x->alert >= 0)
+		json_object_set_new(j, "alert", json_string(money_format(x->alert, alert)));
+	return j;
+}
+
+static void print_json(const struct burst *b, struct arena *a)
+{
+	json_t *decisions = json_array(), *accounts = json_array(), *errors = json_array();
+	OWN_JSON all = json_pack("{s:o, s:o, s:o}", "decisions", decisions, "budgets", accounts,
+				 "errors", errors);
+
+	for (size_t i = 0; i < b->n; i++)
+		json_array_append_new(decisions, decision_json(b, &b->v[i], a));
+	for (size_t i = 0; i < b->naccounts; i++)
+		json_array_append_new(accounts, account_json(&b->accounts[i]));
+	for (size_t i = 0; i < b->in->npolicies; i++)
+		if (b->errors[i])
+			json_array_append_new(errors, json_pack("{s:s, s:s}", "policy",
+								b->policies[i]->name, "message",
+								b->errors[i]));
+	(void)json_dumpf(all, stdout, JSON_INDENT(2));
+	(void)putchar('\n');
+}
+
+/* --- table --------------------------------------------------------------------------------------- */
+
+static void print_decision(const struct burst *b, const struct burst_decision *d, struct arena *a)
+{
+	char money[MONEY_TEXT];
+
+	(void)printf("%s %s", d->work->tenant, d->work->name);
+	if (d->policy)
+		(void)printf(" (policy %s, %s)", d->policy->name,
+			     burst_mode_names[d->policy->mode]);
+	if (d->offer)
+		(void)printf(": %lld x %s %s in %s, at most %s %s\n", (long long)d->nodes,
+			     burst_market_names[d->offer->market], d->offer->type,
+			     of(str_or(d->offer->zone, d->offer->region)),
+			     money_format(d->cost, money), d->policy->cost.currency);
+	else
+		(void)printf(": %s: %s\n", burst_code_names[d->code], burst_text(d, a));
+	for (size_t i = 0; d->shape && i < b->in->noffers; i++) {
+		const struct burst_offer *o = b->offers[i];
+		const struct burst_why y = burst_why(d, i);
+
+		(void)printf("  %-12s %-12s %-14s %-9s %10s  %s: %s\n", o->provider,
+			     of(str_or(o->zone, o->region)), o->type, burst_market_names[o->market],
+			     y.cost < 0 ? "-" : money_format(y.cost, money),
+			     burst_code_names[y.code], burst_why_text(&y, a));
+	}
+}
+
+static void print_table(const struct burst *b, struct arena *a)
+{
+	char amount[MONEY_TEXT], before[MONEY_TEXT], after[MONEY_TEXT];
+
+	for (size_t i = 0; i < b->n; i++)
+		print_decision(b, &b->v[i], a);
+	(void)printf("%zu of %zu would be launched.\n", b->chosen, b->n);
+	for (size_t i = 0; i < b->naccounts; i++) {
+		const struct burst_account *x = &b->accounts[i];
+
+		(void)printf("budget of %s, %s%s%s per %s: %s of %s, then %s%s\n", x->policy->name,
+			     burst_scope_names[x->budget->scope], *x->of ? " " : "", x->of,
+			     burst_period_names[x->budget->per], money_format(x->before, before),
+			     money_format(x->budget->amount, amount), money_format(x->after, after),
+			     x->alert >= 0 ? " (alert)" : "");
+	}
+	for (size_t i = 0; i < b->in->npolicies; i++)
+		if (b->errors[i])
+			(void)printf("error: policy %s: %s\n", b->policies[i]->name, b->errors[i]);
+}
+
+/* --- the verb ------------------------------------------------------------------------------------ */
+
+/* malloc'd; NULL with e. */
+static char *read_file(const char *path, size_t *len, struct err *e)
+{
+	FILE *f = fopen(path, "re");
+	struct buf b;
+	char part[65536];
+	size_t n;
+
+	if (!f) {
+		(void)!err_set(e, ERR_NOT_FOUND, errno, "%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	buf_init(&b, SCENARIO_BYTES);
+	while ((n = fread(part, 1, sizeof(part), f)) > 0 && !b.over)
+		buf_put(&b, part, n);
+	if (ferror(f) || b.over) {
+		(void)!err_set(e, ERR_INVALID, errno, "%s: %s", path,
+			       b.over ? "more than 512 MiB" : strerror(errno));
+		(void)fclose(f);
+		buf_done(&b);
+		return NULL;
+	}
+	(void)fclose(f);
+	*len = b.len;
+	return buf_give(&b);
+}
+
+static int plan(const struct verb *v, struct scenario_file *files, char **texts, struct arena *a,
+		struct err *e)
+{
+	struct burst_input in;
+	const struct burst *b;
+	size_t len;
+
+	for (size_t i = 0; i < v->n; i++) {
+		texts[i] = read_file(v->paths[i], &len, e);
+		if (!texts[i] || scenario_parse(&files[i], v->paths[i], texts[i], len, e) < 0)
+			return -1;
+	}
+	if (burst_file_read(files, v->n, &in, a, e) < 0)
+		return -1;
+	b = burst_decide(&in, a);
+	if (v->json)
+		print_json(b, a);
+	else
+		print_table(b, a);
+	return 0;
+}
+
+int cli_burst(int argc, char **argv)
+{
+	OWN(arena) a = arena_new();
+	struct scenario_file files[FILES] = {0};
+	char *texts[FILES] = {0};
+	struct verb v = {0};
+	struct err e;
+	int rc;
+
+	args_parse(&argp, argc, argv, &v);
+	rc = plan(&v, files, texts, a, &e);
+	if (rc < 0)
+		(void)fprintf(stderr, "drover burst: %s\n", e.text);
+	for (size_t i = 0; i < v.n; i++) {
+		scenario_file_done(&files[i]);
+		free(texts[i]);
+	}
+	return rc < 0;
+}

@@ -1,0 +1,178 @@
+#include "controller/claims/burst_objects.h"
+#include "base/money.h"
+
+/* Checked before, so a text is an amount. */
+static int64_t amount(const char *text, int64_t otherwise)
+{
+	struct err e;
+	int64_t micro;
+
+	return text && money_parse(text, &micro, &e) == 0 ? micro : otherwise;
+}
+
+static struct burst_names names(const struct strings *s)
+{
+	return (struct burst_names){s->v, s->n};
+}
+
+static void take_trigger(const struct burst_policy_spec *s, struct burst_policy_in *out,
+			 struct arena *a)
+{
+	const struct burst_policy_trigger *t = &s->trigger;
+
+	if (t->max_queue_wait) {
+		const struct burst_policy_queue_wait *w = t->max_queue_wait;
+
+		out->trigger.by_wait = true;
+		out->trigger.wait_ms = w->def;
+		out->trigger.nwaits = w->by_priority.n;
+		out->trigger.waits =
+			arena_calloc(a, w->by_priority.n + 1, sizeof(*out->trigger.waits));
+		for (size_t i = 0; i < w->by_priority.n; i++)
+			out->trigger.waits[i] = (struct burst_wait){w->by_priority.v[i].at_least,
+								    w->by_priority.v[i].wait};
+	}
+	out->trigger.predicted_ms = t->predicted_wait_over;
+	out->trigger.slack_ms = t->deadline_slack_under;
+	out->trigger.queued_gpus = t->queued_gpus_over;
+	out->trigger.impossible = t->on_prem_impossible;
+	out->trigger.utilisation = amount(t->guards.on_prem_utilisation_over, -1);
+	out->trigger.frees_ms = t->guards.not_if_on_prem_frees_within;
+	out->trigger.approval = t->guards.approval != 0;
+}
+
+static void take_offers(const struct burst_policy_spec *s, struct burst_policy_in *out,
+			struct arena *a)
+{
+	out->ntiers = s->tiers.n;
+	out->tiers = arena_calloc(a, s->tiers.n + 1, sizeof(*out->tiers));
+	for (size_t i = 0; i < s->tiers.n; i++)
+		out->tiers[i] = (struct burst_tier){(enum burst_market)s->tiers.v[i].market,
+						    names(&s->tiers.v[i].offers)};
+	out->nentries = s->offers.n;
+	out->entries = arena_calloc(a, s->offers.n + 1, sizeof(*out->entries));
+	for (size_t i = 0; i < s->offers.n; i++) {
+		const struct burst_policy_offer *o = &s->offers.v[i];
+		struct burst_entry *n = &out->entries[i];
+
+		*n = (struct burst_entry){
+			.name = o->name,
+			.provider = o->provider,
+			.jurisdiction = o->jurisdiction,
+			.regions = names(&o->regions),
+			.zones = names(&o->zones),
+			.types = names(&o->instance_types),
+			.nfactors = o->gpu_equivalence.n,
+			.link = (enum burst_link)o->interconnect.required,
+		};
+		n->factors = arena_calloc(a, n->nfactors + 1, sizeof(*n->factors));
+		for (size_t k = 0; k < n->nfactors; k++)
+			n->factors[k] =
+				(struct burst_factor){o->gpu_equivalence.v[k].key,
+						      amount(o->gpu_equivalence.v[k].value, 1)};
+	}
+}
+
+static void take_cost(const struct burst_policy_spec *s, struct burst_policy_in *out,
+		      struct arena *a)
+{
+	const struct burst_policy_cost *c = &s->cost;
+
+	out->cost.currency = c->currency;
+	out->cost.max_age_ms = c->max_age;
+	out->cost.max_gpu_hour = amount(c->max_per_gpu_hour, -1);
+	out->cost.max_node_hour = amount(c->max_per_node_hour, -1);
+	out->cost.increment_ms = c->minimum_billing.increment;
+	out->cost.minimum_ms = c->minimum_billing.minimum;
+	out->cost.boot_ms = c->boot_and_stage_time;
+	out->cost.nprices = c->prices.n;
+	out->cost.prices = arena_calloc(a, c->prices.n + 1, sizeof(*out->cost.prices));
+	for (size_t i = 0; i < c->prices.n; i++) {
+		const struct burst_policy_price *p = &c->prices.v[i];
+
+		out->cost.prices[i] = (struct burst_price){p->offer,
+							   p->instance_type,
+							   p->region,
+							   (enum burst_market)p->market,
+							   amount(p->per_hour, -1),
+							   p->as_of};
+	}
+}
+
+static void take_budgets(const struct burst_policy_spec *s, struct burst_policy_in *out,
+			 struct arena *a)
+{
+	out->nbudgets = s->budget.n;
+	out->budgets = arena_calloc(a, s->budget.n + 1, sizeof(*out->budgets));
+	for (size_t i = 0; i < s->budget.n; i++) {
+		const struct burst_policy_budget *b = &s->budget.v[i];
+		int64_t *alerts = arena_calloc(a, b->alert_at.n + 1, sizeof(*alerts));
+
+		for (size_t k = 0; k < b->alert_at.n; k++)
+			alerts[k] = amount(b->alert_at.v[k], MONEY_UNIT);
+		out->budgets[i] = (struct burst_budget){(enum burst_scope)b->scope,
+							(enum burst_period)b->per,
+							amount(b->amount, 0),
+							b->mode != 0,
+							b->reserve_for_running,
+							alerts,
+							b->alert_at.n};
+	}
+}
+
+static struct burst_window *windows(const struct burst_policy_window *v, size_t n, struct arena *a)
+{
+	struct burst_window *out = arena_calloc(a, n + 1, sizeof(*out));
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = (struct burst_window){v[i].cron, v[i].duration};
+	return out;
+}
+
+static void take_rest(const struct burst_policy_spec *s, struct burst_policy_in *out,
+		      struct arena *a)
+{
+	out->windows.nallow = s->windows.allow.n;
+	out->windows.allow = windows(s->windows.allow.v, s->windows.allow.n, a);
+	out->windows.ndeny = s->windows.deny.n;
+	out->windows.deny = windows(s->windows.deny.v, s->windows.deny.n, a);
+	out->windows.freeze = names(&s->windows.freeze_dates);
+	out->compliance.allowed = names(&s->compliance.jurisdictions_allowed);
+	out->compliance.denied = names(&s->compliance.jurisdictions_denied);
+	out->compliance.classes = names(&s->compliance.data_classes_allowed);
+	out->runtime.min_ms = s->runtime.min_expected_runtime;
+	out->runtime.max_ms = s->runtime.max_runtime;
+	out->runtime.overhead = amount(s->runtime.max_overhead_fraction, -1);
+	out->runtime.restarts = s->runtime.max_restarts;
+	out->runtime.spot_saves = s->runtime.spot_needs.checkpointable;
+	out->limits.nodes = s->limits.nodes;
+	out->limits.gpus = s->limits.gpus;
+	out->limits.per_minute = s->limits.launches_per_minute;
+	out->limits.at_once = s->limits.concurrent_launches;
+	out->limits.share = amount(s->limits.per_tenant_share, -1);
+	out->cooldown.zone_ms = s->failover.capacity_cooldown.zone;
+	out->cooldown.region_ms = s->failover.capacity_cooldown.region;
+	out->cooldown.quota_ms = s->failover.quota_cooldown;
+}
+
+struct burst_policy_in burst_object_policy(const struct burst_policy *p, struct arena *a)
+{
+	const struct burst_policy_spec *s = &p->spec;
+	struct burst_policy_in out = {.name = p->meta.name, .mode = (enum burst_mode)s->mode};
+
+	out.match.tenants = names(&s->match.tenants);
+	out.match.products = names(&s->match.gpu_products);
+	out.match.gang_min = s->match.gang_size.min;
+	out.match.gang_max = s->match.gang_size.max;
+	if (s->match.priority) {
+		out.match.priorities = true;
+		out.match.priority_min = s->match.priority->min;
+		out.match.priority_max = s->match.priority->max;
+	}
+	take_trigger(s, &out, a);
+	take_offers(s, &out, a);
+	take_cost(s, &out, a);
+	take_budgets(s, &out, a);
+	take_rest(s, &out, a);
+	return out;
+}

@@ -1,0 +1,272 @@
+#ifndef PLANNER_BURST_H
+#define PLANNER_BURST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/data/labels.h"
+
+/*
+ * burst: which waiting work goes to a cloud now, by which policy, to which offer, for how much money; and why not.
+ *
+ * burst_decide() is a pure, deterministic function of its input, in whatever order that is: no clock, no I/O.  Production,
+ * `drover burst plan` and the tests call the same.  Work is decided by priority, then by how long it waits, then by tenant
+ * and name; tiers in strict order, in one tier the cheapest by total cost for its throughput.
+ *
+ * Money is whole millionths of one currency (base/money.h); what overflows is refused.  A launch is charged by what it may cost
+ * at most, at once: minimum billing and whole increments of boot, staging and expected run time, or the longest run time that the
+ * policy allows.  No launch takes a hard budget beyond its amount.  Budgets of scope Tenant, Provider and Global bind every
+ * launch, whichever policy asks.  A gang is launched whole in one zone or not at all.  Work that two policies match is not launched.
+ * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c, tests/bench/bench_burst.c
+ */
+
+enum burst_mode { BURST_SHADOW, BURST_RECOMMEND, BURST_ENFORCE };
+enum burst_market { BURST_RESERVED, BURST_SPOT, BURST_ON_DEMAND, BURST_MARKETS };
+enum burst_scope {
+	BURST_OF_POLICY,
+	BURST_OF_TENANT,
+	BURST_OF_WORKLOAD,
+	BURST_OF_PROVIDER,
+	BURST_OF_ALL
+};
+enum burst_period { BURST_HOUR, BURST_DAY, BURST_WEEK, BURST_MONTH, BURST_QUARTER, BURST_TOTAL };
+enum burst_link { BURST_NO_LINK, BURST_INFINIBAND, BURST_EFA };
+
+/* Shadow ...; Reserved ...; Policy ...; Hour ... */
+extern const char *const burst_mode_names[],
+	*const burst_market_names[], *const burst_scope_names[], *const burst_period_names[];
+
+#define BURST_NEVER INT64_C(-1) /* of a wait: not by waiting */
+
+/* --- policies ------------------------------------------------------------------------------------ */
+
+struct burst_names {
+	const char **v;
+	size_t n;
+};
+struct burst_wait {
+	int64_t at_least, wait_ms;
+};
+struct burst_tier {
+	enum burst_market market;
+	struct burst_names entries; /* of offers; none: all */
+};
+struct burst_factor {
+	const char *product;
+	int64_t micro;
+};
+struct burst_entry { /* of spec.offers */
+	const char *name, *provider, *jurisdiction;
+	struct burst_names regions, zones, types; /* zones none: all */
+	struct burst_factor *factors;
+	size_t nfactors;
+	enum burst_link link;
+};
+struct burst_price { /* that a person wrote */
+	const char *entry, *type, *region;
+	enum burst_market market;
+	int64_t micro, as_of;
+};
+struct burst_budget {
+	enum burst_scope scope;
+	enum burst_period per;
+	int64_t amount;
+	bool soft, reserve;
+	int64_t *alerts; /* parts of a million */
+	size_t nalerts;
+};
+struct burst_window {
+	const char *cron;
+	int64_t duration_ms;
+};
+struct burst_policy_in {
+	const char *name;
+	enum burst_mode mode;
+	struct { /* which work */
+		struct burst_names tenants, products;
+		int64_t gang_min, gang_max; /* 0: no bound */
+		bool priorities;
+		int64_t priority_min, priority_max;
+	} match;
+	struct { /* 0: not asked for */
+		bool by_wait;
+		int64_t wait_ms;
+		struct burst_wait *waits;
+		size_t nwaits;
+		int64_t predicted_ms, slack_ms, queued_gpus;
+		bool impossible;
+		int64_t utilisation; /* guard; parts of a million, -1: none */
+		int64_t frees_ms;
+		bool approval;
+	} trigger;
+	struct burst_tier *tiers;
+	size_t ntiers;
+	struct burst_entry *entries;
+	size_t nentries;
+	struct { /* -1: no bound */
+		const char *currency;
+		struct burst_price *prices;
+		size_t nprices;
+		int64_t max_age_ms, max_gpu_hour, max_node_hour, increment_ms, minimum_ms, boot_ms;
+	} cost;
+	struct burst_budget *budgets;
+	size_t nbudgets;
+	struct {
+		struct burst_window *allow, *deny;
+		size_t nallow, ndeny;
+		struct burst_names freeze;
+	} windows;
+	struct {
+		struct burst_names allowed, denied, classes;
+	} compliance;
+	struct { /* 0: no bound; overhead, restarts -1: none */
+		int64_t min_ms, max_ms, overhead, restarts;
+		bool spot_saves;
+	} runtime;
+	struct { /* 0: no bound; share in parts of a million, -1: none */
+		int64_t nodes, gpus, per_minute, at_once, share;
+	} limits;
+	struct {
+		int64_t zone_ms, region_ms, quota_ms;
+	} cooldown;
+};
+
+/* --- state --------------------------------------------------------------------------------------- */
+
+/* What a cloud has. */
+struct burst_offer {
+	const char *provider, *region, *zone, *type;
+	const char *reservation; /* NULL */
+	enum burst_market market;
+	int64_t micros_per_hour; /* -1: not known */
+	const char *currency;	 /* NULL: not known */
+	int64_t priced_at;	 /* Unix ms; 0: not known */
+	int64_t available;	 /* instances; -1: the cloud does not say */
+	int64_t ends_at;	 /* Unix ms at which the cloud ends its instances; 0: never */
+	int64_t gpus;		 /* of one instance */
+	const char *product;	 /* of its GPUs */
+	enum burst_link link;
+};
+
+/* What a cloud refused. */
+struct burst_failure {
+	const char *provider, *region, *zone, *type; /* region, zone NULL: all of it */
+	bool quota;				     /* else capacity */
+	int64_t at;
+};
+
+/* A launch that was made: charged at its time. */
+struct burst_launch {
+	const char *policy, *tenant, *workload, *provider, *currency;
+	int64_t at;
+	int64_t spent;	     /* so far */
+	int64_t committed;   /* what it may cost beyond that; 0: it has ended */
+	int64_t nodes, gpus; /* that it has now */
+	bool starting;
+};
+
+struct burst_work {
+	const char *tenant, *name;
+	int64_t pods;	     /* 1: a pod alone; more: a gang */
+	int64_t gpus;	     /* of one pod */
+	const char *product; /* that it asks for; NULL: any */
+	int64_t priority;
+	int64_t since; /* Unix ms */
+	int64_t p50,
+		p90; /* when its owned machine is expected (planner/timeline.h), Unix ms; 0: not known */
+	bool impossible; /* no owned machine is of such a kind */
+	bool saves;	 /* at a checkpoint */
+	bool approved;
+	int64_t runs_ms;	/* expected; 0: not said */
+	int64_t start_by;	/* Unix ms; 0: no deadline */
+	const char *data_class; /* NULL: not said */
+	int64_t restarts;
+};
+
+struct burst_input {
+	int64_t now;
+	const struct burst_policy_in *policies;
+	size_t npolicies;
+	const struct burst_offer *offers;
+	size_t noffers;
+	const struct burst_work *work;
+	size_t nwork;
+	const struct burst_failure *failures;
+	size_t nfailures;
+	const struct burst_launch *launches;
+	size_t nlaunches;
+	int64_t gpus_used, gpus_owned;
+};
+
+/* --- decisions ----------------------------------------------------------------------------------- */
+
+enum burst_code {
+#define BURST_CODE(id, name, words) BURST_##id,
+#include "planner/burst_codes.def"
+#undef BURST_CODE
+	BURST_CODES
+};
+extern const char *const burst_code_names[];
+
+/* One offer for one piece of work: a code and its numbers; burst_why_text() has the words. */
+struct burst_why {
+	enum burst_code code;
+	int64_t is, limit; /* what the code compares */
+	int64_t cost;	   /* committed, if it were launched; -1: not known */
+};
+
+/* The tightest hard budget that binds a decision. */
+struct burst_bound {
+	int64_t left; /* INT64_MAX: none binds */
+	bool mixed;   /* in another currency */
+	const struct burst_policy_in *policy;
+	const struct burst_budget *budget;
+};
+
+struct burst_shape; /* what work that is alike has in common */
+struct burst_decision {
+	const struct burst_work *work;
+	const struct burst_policy_in *policy; /* NULL: none matches, or several do */
+	enum burst_code code;		      /* BURST_CHOSEN, or why none */
+	int64_t is, limit;
+	const char *about;		 /* what else the words name; NULL */
+	const struct burst_offer *offer; /* NULL: none */
+	size_t tier;			 /* from 0 */
+	int64_t nodes, cost;
+	/* What was left when it was made, for burst_why(). */
+	const struct burst_shape *shape; /* NULL: no offer was looked at */
+	size_t seq;
+	int64_t nodes_left, gpus_left, share_left;
+	struct burst_bound bound, *of_provider; /* of_provider: for each provider */
+};
+
+struct burst_account { /* of a budget after all decisions */
+	const struct burst_policy_in *policy;
+	const struct burst_budget *budget;
+	const char *of; /* tenant, workload or provider; "" else */
+	int64_t before, after;
+	int64_t alert; /* the highest of its alerts that is reached; -1: none */
+};
+
+struct burst {
+	const struct burst_input *in;
+	struct burst_decision *v; /* in the order in which they were made */
+	size_t n, chosen;
+	const struct burst_offer **offers; /* sorted */
+	struct burst_account *accounts;
+	size_t naccounts;
+	const struct burst_policy_in **policies; /* sorted by name; in->npolicies of them */
+	const char **errors;			 /* for each of these; NULL: none */
+};
+
+/* The input must live as long as the result, which is in the arena. */
+const struct burst *burst_decide(const struct burst_input *in, struct arena *a);
+
+/* Offer i of offers for one decision: BURST_CHOSEN for the one that was taken, BURST_DEARER for those that would have done. */
+struct burst_why burst_why(const struct burst_decision *d, size_t i);
+/* One sentence with numbers. */
+const char *burst_why_text(const struct burst_why *y, struct arena *a);
+const char *burst_text(const struct burst_decision *d, struct arena *a);
+
+#endif

@@ -1,0 +1,72 @@
+#include "tests/unit/testing.h"
+
+#include <string.h>
+#include "api/kinds.h"
+#include "base/data/yaml.h"
+
+/* Rules of a BurstPolicy that cross fields; tests/data/objects/ has those of single ones. */
+static const char good[] =
+	"{apiVersion: drover.dev/v1alpha1, kind: BurstPolicy, metadata: {name: b}, spec: {trigger: {onPremImpossible: true}, "
+	"tiers: [{market: OnDemand}], offers: [{name: a, provider: aws, regions: [r], instanceTypes: [t]}], "
+	"cost: {currency: EUR}, budget: [{scope: Global, amount: '5', per: Day}]}}";
+
+static void refused(const char *patch, const char *want)
+{
+	OWN(arena) a = arena_new();
+	const struct object_kind *k = &object_kinds[OBJECT_BURST_POLICY];
+	struct err e = {0};
+	OWN_JSON j = yaml_parse(good, strlen(good), &e);
+	OWN_JSON p = yaml_parse(patch, strlen(patch), &e);
+	OWN_JSON both = NULL;
+	void *o;
+
+	assert_non_null(j);
+	assert_non_null(p);
+	both = json_merge_apply(j, p);
+	if (object_decode(k, both, a, &o, &e) == 0 && object_check(k, o, NULL, &e) == 0)
+		e.text[0] = '\0';
+	assert_string_equal(e.text, want);
+}
+
+static void what_names_no_trigger_or_something_that_is_not_there_is_refused(void **state)
+{
+	(void)state;
+	refused("{}", "");
+	refused("{spec: {trigger: {onPremImpossible: null}}}",
+		"spec.trigger: want maxQueueWait, predictedWaitOver, deadlineSlackUnder, queuedGPUsOver or onPremImpossible");
+	refused("{spec: {tiers: [{market: Spot, offers: [b]}]}}",
+		"spec.tiers[0].offers[0]: want a name among spec.offers, got \"b\"");
+	refused("{spec: {cost: {prices: [{offer: b, instanceType: t, market: Spot, perHour: '1', asOf: '2026-11-20T00:00:00Z'}]}}}",
+		"spec.cost.prices[0].offer: want a name among spec.offers, got \"b\"");
+	refused("{spec: {limits: {perTenantShare: '0.5'}}}",
+		"spec.limits.perTenantShare: want limits.nodes, too");
+	refused("{spec: {match: {gangSize: {min: 3, max: 2}}}}",
+		"spec.match.gangSize: want min up to max");
+	refused("{spec: {match: {priority: {min: 3, max: 2}}}}",
+		"spec.match.priority: want min up to max");
+}
+
+static void a_part_is_at_most_one_and_a_factor_is_not_zero(void **state)
+{
+	(void)state;
+	refused("{spec: {trigger: {guards: {onPremUtilisationOver: '1.1'}}}}",
+		"spec.trigger.guards.onPremUtilisationOver: want a part from 0 to 1, got \"1.1\"");
+	refused("{spec: {runtime: {maxOverheadFraction: '2'}}}",
+		"spec.runtime.maxOverheadFraction: want a part from 0 to 1, got \"2\"");
+	refused("{spec: {budget: [{scope: Global, amount: '5', per: Day, alertAt: ['0.5', '1.5']}]}}",
+		"spec.budget[0].alertAt[1]: want a part from 0 to 1, got \"1.5\"");
+	refused("{spec: {offers: [{name: a, provider: aws, regions: [r], instanceTypes: [t], gpuEquivalence: {H100: '0'}}]}}",
+		"spec.offers[0].gpuEquivalence.H100: want more than 0 and at most 1000, got \"0\"");
+	refused("{spec: {cost: {currency: XXX}}}",
+		"spec.cost.currency: want a code of ISO 4217, got \"XXX\"");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_names_no_trigger_or_something_that_is_not_there_is_refused),
+		cmocka_unit_test(a_part_is_at_most_one_and_a_factor_is_not_zero),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+#include "tests/unit/testing.h"
+
+#include <string.h>
+#include "base/data/json.h"
+#include "cli/cli.h"
+#include "tests/unit/cli/verb.h"
+
+/* Also for cli/burst_file.c, controller/claims/burst_objects.c, and the files of examples/burst/. */
+#define PLAN(...)                                                                                  \
+	verb_run("drover burst", cli_burst, NULL, (const char *const[]){"plan", __VA_ARGS__, NULL})
+#define EXAMPLE(name) "examples/burst/" name ".yaml"
+
+static void each_example_shows_what_its_policy_is_for(void **state)
+{
+	static const struct {
+		const char *path, *says[6];
+	} rows[] = {
+		{EXAMPLE("research"),
+		 {"research train-a (policy research, Recommend): 4 x Spot p5.48xlarge in eu-west-1a, at most 304.00 EUR",
+		  "research eval-b (policy research, Recommend): 1 x OnDemand p5.48xlarge in eu-west-1b, at most 130.00 EUR",
+		  "NotCheckpointable", "JurisdictionNotAllowed",
+		  "notebook (policy research, Recommend): RuntimeTooShort: it runs for 20m, the policy wants at least 45m",
+		  "budget of research, Tenant research per Month: 0.00 of 20000.00, then 434.00"}},
+		{EXAMPLE("deadline"),
+		 {"report (policy production-deadlines, Shadow): 1 x Reserved",
+		  "nightly (policy production-deadlines, Shadow): NotTriggered",
+		  "EndsTooSoon: the cloud ends it in 6h, it takes 12h10m",
+		  "long (policy production-deadlines, Shadow): 1 x OnDemand p5.48xlarge in eu-west-1b, at most 730.00 EUR"}},
+		{EXAMPLE("night-spot"),
+		 {"sweep (policy batch-at-night, Recommend): 2 x Spot a3-highgpu-8g in europe-west4-b, at most 375.666668 EUR",
+		  "CoolingDown: it had no capacity; left alone for 3m more", "b urgent: NoPolicy",
+		  "1 of 3 would be launched."}},
+		{EXAMPLE("sovereign"),
+		 {"approved (policy clinic, Recommend): 1 x OnDemand gpu8 in de-1, at most 302.083334 EUR",
+		  "patients (policy clinic, Recommend): DataClassNotAllowed",
+		  "asked (policy clinic, Recommend): ApprovalNeeded", "JurisdictionNotAllowed"}},
+		{EXAMPLE("overflow"),
+		 {"pair (policy overflow, Shadow): 2 x OnDemand gpu_8x_b200 in eu, at most 400.00 USD",
+		  "third (policy overflow, Shadow): TenantShare",
+		  "BudgetExhausted: it may cost 840.00, the budget leaves 400.00",
+		  "b plain: NoPolicy",
+		  "budget of overflow, Provider lambda per Day: 400.00 of 1200.00, then 800.00"}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(PLAN("-f", rows[i].path), 0);
+		for (size_t k = 0; k < 6 && rows[i].says[k]; k++)
+			verb_assert_said(rows[i].says[k]);
+	}
+}
+
+static void json_has_each_offer_with_its_reason_and_cost(void **state)
+{
+	json_t *j, *d;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(PLAN("-o", "json", "-f", EXAMPLE("overflow")), 0);
+	j = json_parse(verb_said, strlen(verb_said), &e);
+	assert_non_null(j);
+	assert_int_equal(json_array_size(json_at(j, "decisions")), 4);
+	d = json_array_get(json_at(j, "decisions"), 2);
+	assert_string_equal(json_str_at(d, "work"), "long");
+	assert_string_equal(json_str_at(d, "reason"), "NoOffer");
+	d = json_array_get(json_at(d, "offers"), 0);
+	assert_string_equal(json_str_at(d, "reason"), "BudgetExhausted");
+	assert_string_equal(json_str_at(d, "cost"), "840.00");
+	d = json_array_get(json_at(j, "budgets"), 0);
+	assert_string_equal(json_str_at(d, "before"), "400.00");
+	assert_string_equal(json_str_at(d, "after"), "800.00");
+	json_decref(j);
+}
+
+static void policies_of_several_files_that_match_the_same_work_are_an_error(void **state)
+{
+	static const char other[] = "tests/data/burst/everyone.yaml";
+
+	(void)state;
+	assert_int_equal(PLAN("-f", EXAMPLE("deadline"), "-f", other), 0);
+	verb_assert_said(
+		"report: PoliciesOverlap: policies everyone, production-deadlines match it");
+	verb_assert_said("error: policy everyone: ");
+	verb_assert_said("error: policy production-deadlines: ");
+	verb_assert_said("0 of 3 would be launched.");
+}
+
+static void what_nothing_reads_is_refused_with_its_file(void **state)
+{
+	(void)state;
+	assert_int_equal(PLAN("-f", "tests/data/burst/everyone.yaml"), 1);
+	verb_assert_said("want a BurstPolicy and a BurstState");
+	assert_int_equal(PLAN("-f", "tests/data/burst/wrong.yaml"), 1);
+	verb_assert_said("tests/data/burst/wrong.yaml:1: BurstState: spec.spent: unknown field");
+	assert_int_equal(PLAN("-f", "examples/simulate/two-tenants.yaml"), 1);
+	verb_assert_said("kind: want BurstPolicy or BurstState, got 'Scenario'");
+	assert_int_equal(PLAN("-f", "/no/such/file"), 1);
+	verb_assert_said("/no/such/file: No such file or directory");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_example_shows_what_its_policy_is_for),
+		cmocka_unit_test(json_has_each_offer_with_its_reason_and_cost),
+		cmocka_unit_test(policies_of_several_files_that_match_the_same_work_are_an_error),
+		cmocka_unit_test(what_nothing_reads_is_refused_with_its_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,318 @@
+#include "tests/unit/testing.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/str.h"
+#include "planner/burst.h"
+
+/*
+ * Random inputs of planner/burst.h against a checker that knows numbers alone: what was launched is added up anew, in the order
+ * of the decisions, and what was refused for want of money or instances is looked at again.  And the same input in another order.
+ */
+#define MICRO INT64_C(1000000)
+#define HOUR_MS INT64_C(3600000)
+#define NOW INT64_C(1795435200000)
+enum {
+	ROUNDS = 400,
+	POLICIES = 3,
+	OFFERS = 12,
+	WORK = 24,
+	LAUNCHES = 6,
+	TENANTS = 3,
+	PROVIDERS = 2
+};
+
+static const char *const tenants[] = {"t0", "t1", "t2"}, *const providers[] = {"p0", "p1"},
+			 *const zones[] = {"a", "b", "c"}, *const names[] = {"x0", "x1", "x2"};
+
+struct set {
+	struct burst_policy_in p[POLICIES];
+	struct burst_tier tiers[POLICIES][3];
+	struct burst_entry entries[POLICIES][PROVIDERS];
+	struct burst_budget budgets[POLICIES][2];
+	const char *tenant[POLICIES], *types[1];
+	struct burst_offer offers[OFFERS];
+	struct burst_work work[WORK];
+	char work_names[WORK][8];
+	struct burst_launch launches[LAUNCHES];
+	struct burst_input in;
+};
+
+static uint64_t seed;
+static int64_t pick(int64_t n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (int64_t)((seed >> 33) % (uint64_t)n);
+}
+
+static void make_policy(struct set *s, int i)
+{
+	struct burst_policy_in *p = &s->p[i];
+
+	*p = (struct burst_policy_in){.name = names[i]};
+	s->tenant[i] = tenants[i];
+	p->match.tenants = (struct burst_names){&s->tenant[i], pick(8) ? 1 : 0};
+	p->trigger.by_wait = true;
+	p->trigger.utilisation = -1;
+	for (int k = 0; k < 3; k++)
+		s->tiers[i][k].market = (enum burst_market)((k + i) % 3);
+	p->tiers = s->tiers[i];
+	p->ntiers = (size_t)pick(3) + 1;
+	for (int k = 0; k < PROVIDERS; k++)
+		s->entries[i][k] = (struct burst_entry){
+			.name = "e", .provider = providers[k], .types = {s->types, 1}};
+	p->entries = s->entries[i];
+	p->nentries = PROVIDERS;
+	p->cost.currency = pick(10) ? "EUR" : "USD";
+	p->cost.max_age_ms = HOUR_MS;
+	p->cost.max_gpu_hour = p->cost.max_node_hour = -1;
+	p->cost.increment_ms = HOUR_MS;
+	for (int k = 0; k < 2; k++)
+		s->budgets[i][k] = (struct burst_budget){(enum burst_scope)pick(5),
+							 BURST_TOTAL,
+							 (20 + pick(200)) * MICRO,
+							 !pick(6),
+							 true,
+							 NULL,
+							 0};
+	p->budgets = s->budgets[i];
+	p->nbudgets = 2;
+	p->runtime.overhead = p->runtime.restarts = p->limits.share = -1;
+	p->limits.nodes = pick(2) ? 4 + pick(10) : 0;
+	if (p->limits.nodes)
+		p->limits.share = pick(2) ? MICRO / 2 : -1;
+}
+
+static void make(struct set *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->types[0] = "big";
+	for (int i = 0; i < POLICIES; i++)
+		make_policy(s, i);
+	for (int i = 0; i < OFFERS; i++)
+		s->offers[i] = (struct burst_offer){
+			.provider = providers[i % PROVIDERS],
+			.region = "r",
+			.zone = zones[i / PROVIDERS % 3],
+			.type = "big",
+			.market = (enum burst_market)(i / 6),
+			.reservation = i % 4 ? NULL : "r1",
+			.micros_per_hour = pick(8) ? (1 + pick(20)) * MICRO : -1,
+			.currency = pick(8) ? "EUR" : NULL,
+			.priced_at = pick(8) ? NOW - 1000 : NOW - 2 * HOUR_MS,
+			.available = pick(3) ? pick(6) : -1,
+			.gpus = 8,
+			.product = "h"};
+	for (int i = 0; i < WORK; i++) {
+		(void)str_format(s->work_names[i], 8, "w%d", i);
+		s->work[i] = (struct burst_work){.tenant = tenants[pick(TENANTS)],
+						 .name = s->work_names[i],
+						 .pods = 1 + pick(5),
+						 .gpus = 1 + pick(9),
+						 .priority = pick(3),
+						 .since = NOW - pick(4),
+						 .saves = true,
+						 .runs_ms = (1 + pick(4)) * HOUR_MS};
+	}
+	for (int i = 0; i < LAUNCHES; i++)
+		s->launches[i] = (struct burst_launch){names[pick(3)],
+						       tenants[pick(3)],
+						       "before",
+						       providers[pick(2)],
+						       "EUR",
+						       NOW - pick(HOUR_MS),
+						       pick(9) * MICRO,
+						       pick(9) * MICRO,
+						       pick(2),
+						       8,
+						       false};
+	s->in = (struct burst_input){.now = NOW,
+				     .policies = s->p,
+				     .npolicies = POLICIES,
+				     .offers = s->offers,
+				     .noffers = OFFERS,
+				     .work = s->work,
+				     .nwork = WORK,
+				     .launches = s->launches,
+				     .nlaunches = LAUNCHES};
+}
+
+/* --- the checker --------------------------------------------------------------------------------- */
+
+static bool counts(const struct burst_policy_in *p, const struct burst_budget *b,
+		   const char *policy, const char *tenant, const char *work, const char *provider,
+		   const struct burst_decision *d)
+{
+	switch (b->scope) {
+	case BURST_OF_POLICY:
+		return str_eq(policy, p->name);
+	case BURST_OF_TENANT:
+		return str_eq(tenant, d->work->tenant);
+	case BURST_OF_WORKLOAD:
+		return str_eq(policy, p->name) && str_eq(tenant, d->work->tenant) &&
+		       str_eq(work, d->work->name);
+	case BURST_OF_PROVIDER:
+		return str_eq(provider, d->offer->provider);
+	case BURST_OF_ALL:
+		return true;
+	}
+	return false;
+}
+
+/* All that counts against it up to this decision. */
+static int64_t total(const struct burst *b, const struct burst_policy_in *p,
+		     const struct burst_budget *g, const struct burst_decision *d)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < b->in->nlaunches; i++) {
+		const struct burst_launch *l = &b->in->launches[i];
+
+		if (counts(p, g, l->policy, l->tenant, l->workload, l->provider, d))
+			sum += l->spent + l->committed;
+	}
+	for (const struct burst_decision *x = b->v; x <= d; x++)
+		if (x->offer && counts(p, g, x->policy->name, x->work->tenant, x->work->name,
+				       x->offer->provider, d))
+			sum += x->cost;
+	return sum;
+}
+
+static void check_money(const struct burst *b, const struct burst_decision *d)
+{
+	for (size_t i = 0; i < b->in->npolicies; i++) {
+		const struct burst_policy_in *p = &b->in->policies[i];
+		const bool for_him =
+			!p->match.tenants.n || str_eq(p->match.tenants.v[0], d->work->tenant);
+
+		for (size_t k = 0; k < p->nbudgets; k++) {
+			const struct burst_budget *g = &p->budgets[k];
+			const bool own =
+				g->scope == BURST_OF_POLICY || g->scope == BURST_OF_WORKLOAD;
+
+			if (g->soft || (own && p != d->policy) ||
+			    (g->scope == BURST_OF_TENANT && !for_him))
+				continue;
+			assert_string_equal(p->cost.currency, d->policy->cost.currency);
+			assert_true(total(b, p, g, d) <= g->amount);
+		}
+	}
+}
+
+static void check_launch(const struct burst *b, const struct burst_decision *d)
+{
+	const struct burst_offer *o = d->offer;
+	const int64_t each = o->gpus / d->work->gpus, hours = d->work->runs_ms / HOUR_MS;
+	int64_t taken = 0, nodes = 0, mine = 0;
+
+	assert_true(o->micros_per_hour >= 0 && NOW - o->priced_at <= HOUR_MS);
+	assert_string_equal(o->currency, d->policy->cost.currency);
+	assert_true(each > 0 && d->nodes == (d->work->pods + each - 1) / each);
+	assert_true(d->cost == o->micros_per_hour * hours * d->nodes);
+	for (const struct burst_decision *x = b->v; x <= d; x++) {
+		taken += x->offer == o ? x->nodes : 0;
+		nodes += x->offer && x->policy == d->policy ? x->nodes : 0;
+		mine += x->offer && x->policy == d->policy &&
+					str_eq(x->work->tenant, d->work->tenant)
+				? x->nodes
+				: 0;
+	}
+	for (size_t i = 0; i < b->in->nlaunches; i++) {
+		const struct burst_launch *l = &b->in->launches[i];
+
+		nodes += str_eq(l->policy, d->policy->name) ? l->nodes : 0;
+		mine += str_eq(l->policy, d->policy->name) && str_eq(l->tenant, d->work->tenant)
+				? l->nodes
+				: 0;
+	}
+	assert_true(o->available < 0 || taken <= o->available);
+	assert_true(!d->policy->limits.nodes || nodes <= d->policy->limits.nodes);
+	assert_true(d->policy->limits.share < 0 || mine <= d->policy->limits.nodes / 2);
+	check_money(b, d);
+}
+
+/* None that would have done is of an earlier tier, or of the same and cheaper; where none was taken, none would have done. */
+static void check_best(const struct burst *b, const struct burst_decision *d)
+{
+	for (size_t i = 0; d->shape && i < b->in->noffers; i++) {
+		const struct burst_why y = burst_why(d, i);
+		size_t tier = 0;
+
+		if (d->offer == b->offers[i])
+			assert_int_equal(y.code, BURST_CHOSEN);
+		if (y.code != BURST_DEARER)
+			continue;
+		assert_non_null(d->offer);
+		while (d->policy->tiers[tier].market != b->offers[i]->market)
+			tier++;
+		assert_true(tier > d->tier || (tier == d->tier && y.cost >= d->cost));
+	}
+}
+
+static void print(const struct burst *b, char *out, size_t size)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct burst_decision *d = &b->v[i];
+
+		at += (size_t)snprintf(out + at, size - at, "%s %s %d %lld %s %s %s %d\n",
+				       d->work->name, d->policy ? d->policy->name : "-", d->code,
+				       (long long)d->cost, d->offer ? d->offer->provider : "-",
+				       d->offer ? d->offer->zone : "-",
+				       d->offer ? str_or(d->offer->reservation, "") : "",
+				       d->offer ? (int)d->offer->market : -1);
+		assert_true(at < size);
+	}
+}
+
+#define TURN(v, n)                                                                                 \
+	do {                                                                                       \
+		for (size_t i_ = 0; i_ < (n) / 2; i_++) {                                          \
+			__typeof__((v)[0]) x_ = (v)[i_];                                           \
+			(v)[i_] = (v)[(n)-1 - i_];                                                 \
+			(v)[(n)-1 - i_] = x_;                                                      \
+		}                                                                                  \
+	} while (0)
+
+static void no_input_breaks_a_budget_a_gang_or_the_order(void **state)
+{
+	static struct set s;
+	static char one[8192], two[8192];
+	size_t launched = 0, refused = 0;
+
+	(void)state;
+	for (seed = 1; seed <= ROUNDS; seed++) {
+		const uint64_t keep = seed;
+		OWN(arena) a = arena_new();
+		const struct burst *b;
+
+		make(&s);
+		b = burst_decide(&s.in, a);
+		for (size_t i = 0; i < b->n; i++) {
+			if (b->v[i].offer)
+				check_launch(b, &b->v[i]);
+			check_best(b, &b->v[i]);
+			launched += b->v[i].offer != NULL;
+			refused += b->v[i].code == BURST_BUDGET || b->v[i].code == BURST_NO_OFFER;
+		}
+		print(b, one, sizeof(one));
+		TURN(s.p, POLICIES);
+		TURN(s.offers, OFFERS);
+		TURN(s.work, WORK);
+		TURN(s.launches, LAUNCHES);
+		print(burst_decide(&s.in, a), two, sizeof(two));
+		assert_string_equal(one, two);
+		seed = keep;
+	}
+	assert_true(launched > ROUNDS && refused > ROUNDS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_input_breaks_a_budget_a_gang_or_the_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
