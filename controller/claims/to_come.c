@@ -30,15 +30,17 @@ bool to_come_is(const struct context *c, const char *provider, const char *machi
 	return machine && strchr(machine, '/') && elastic_of(c, provider);
 }
 
-void to_come_bound(const struct context *c, struct world_pool *p)
+void to_come_bound(const struct context *c, struct world_pool *p, struct arena *a)
 {
+	const bool bounded = resources_get(&p->limits, "nodes");
+	const char **v = arena_calloc(a, p->nproviders + 1, sizeof(*v));
 	size_t n = 0;
 
-	if (resources_get(&p->limits, "nodes"))
-		return;
-	for (size_t i = 0; i < p->nproviders; i++)
-		if (!elastic_of(c, p->providers[i]))
-			p->providers[n++] = p->providers[i];
+	for (int elastic = 0; elastic <= (bounded ? 1 : 0); elastic++)
+		for (size_t i = 0; i < p->nproviders; i++)
+			if (!elastic_of(c, p->providers[i]) == !elastic)
+				v[n++] = p->providers[i];
+	p->providers = v;
 	p->nproviders = n;
 }
 

@@ -1,6 +1,7 @@
 #ifndef CONTROLLER_CLAIMS_TO_COME_H
 #define CONTROLLER_CLAIMS_TO_COME_H
 
+#include "base/arena.h"
 #include "controller/core/context.h"
 #include "planner/world.h"
 
@@ -18,8 +19,8 @@ void to_come_free(struct to_come *t);
 
 /* Puts those that the pools and Providers in the caches allow into the world, and takes away those that they do not. */
 void to_come_put(struct to_come *t, struct world *w);
-/* Takes elastic Providers from a pool that has no limit of nodes. */
-void to_come_bound(const struct context *c, struct world_pool *p);
+/* Puts elastic Providers last in a pool, and takes them from one that has no limit of nodes. */
+void to_come_bound(const struct context *c, struct world_pool *p, struct arena *a);
 /* This machine of a plan is one of them. */
 bool to_come_is(const struct context *c, const char *provider, const char *machine);
 

@@ -86,7 +86,7 @@ static bool put_pool(struct world_sync *s, const char *name, const struct node_p
 	}
 	w = world_object_pool(p, a);
 	w.name = name;
-	to_come_bound(s->c, &w);
+	to_come_bound(s->c, &w, a);
 	world_put_pool(s->world, &w);
 	to_come_put(s->to_come, s->world);
 	return true;

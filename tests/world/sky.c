@@ -113,35 +113,42 @@ static bool is_owner(const json_t *o, void *arg)
 	return !w->found;
 }
 
+static bool orphaned(struct sky *s, unsigned k, const char *claim_uid)
+{
+	struct owner w = {.uid = claim_uid};
+	int64_t now = loop_now(s->world->loop);
+
+	cluster_each(&s->world->host, "nodeclaims.drover.dev/", is_owner, &w);
+	cluster_each(&s->world->host, "machines.drover.dev/", is_owner, &w);
+	if (w.found)
+		s->orphan_since[k] = 0;
+	else if (!s->orphan_since[k])
+		s->orphan_since[k] = now;
+	return s->orphan_since[k] && now - s->orphan_since[k] > SKY_ORPHAN_MS;
+}
+
 bool sky_wrong(struct sky *s, char *why, size_t size)
 {
 	int64_t now = loop_now(s->world->loop);
+	bool due = now - s->looked_at >= 5000;
 	unsigned k = 0;
 
 	list_for_each (i, &s->cloud.instances, struct fake_instance, link) {
-		struct owner w = {.uid = json_str_at(i->tags, "drover.dev/claim")};
+		const char *claim = json_str_at(i->tags, "drover.dev/claim");
 
 		if (k == SKY_INSTANCES)
 			break;
-		if (i->gone) {
-			k++;
-			continue;
-		}
-		if (!s->two_allowed && fake_cloud_alive_of(&s->cloud, w.uid) > 1) {
-			str_format(why, size, "two instances are billed for claim %s", w.uid);
+		if (!i->gone && fake_cloud_alive_of(&s->cloud, claim) > 1) {
+			str_format(why, size, "two instances are billed for claim %s", claim);
 			return true;
 		}
-		cluster_each(&s->world->host, "nodeclaims.drover.dev/", is_owner, &w);
-		cluster_each(&s->world->host, "machines.drover.dev/", is_owner, &w);
-		if (w.found)
-			s->orphan_since[k] = 0;
-		else if (!s->orphan_since[k])
-			s->orphan_since[k] = now;
-		else if (now - s->orphan_since[k] > SKY_ORPHAN_MS) {
+		if (!i->gone && due && orphaned(s, k, claim)) {
 			str_format(why, size, "S4: instance %s is nobody's, and is billed", i->id);
 			return true;
 		}
 		k++;
 	}
+	if (due)
+		s->looked_at = now;
 	return false;
 }

@@ -20,7 +20,7 @@ struct sky {
 	struct fake_instance *of[SKY_INSTANCES];
 	int64_t orphan_since[SKY_INSTANCES];
 	unsigned n;
-	bool two_allowed; /* the cloud knows no tokens: the reaper ends what is too much */
+	int64_t looked_at; /* for orphans: seldom, for it reads all claims and Machines */
 };
 
 /* After world_start(): Provider sky, which offers gpu-8 in zones a and b, is the pool's second, and nodes are limited. */

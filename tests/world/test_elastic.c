@@ -80,6 +80,19 @@ static void a_lost_reply_launches_nothing_twice(void **state)
 	free(s);
 }
 
+static void a_cloud_without_tokens_is_listed_before_it_is_asked_again(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7111, "3");
+	s->sky.cloud.no_tokens = true;
+	s->sky.cloud.lose_launches = 1;
+	go_round(s, 1);
+	stop(s);
+	free(s);
+}
+
 static void without_capacity_another_zone_is_asked(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -117,6 +130,30 @@ static void a_pool_without_a_limit_of_nodes_launches_nothing(void **state)
 	world_run(&s->w, 300000);
 	assert_int_equal(s->sky.cloud.asked, 0);
 	assert_int_equal(store_count(s->w.host.store, "nodeclaims.drover.dev/"), 0);
+	stop(s);
+	free(s);
+}
+
+static void a_free_machine_comes_before_any_instance(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+	OWN_JSON refs = NULL;
+
+	(void)state;
+	world_start(&s->w, 7112, 1);
+	sky_start(&s->sky, &s->w, "3");
+	refs = json_pack("{s:{s:{s:{s:[{s:s}, {s:s}]}}}}", "spec", "template", "spec",
+			 "providerRefs", "name", "sky", "name", "rack");
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+		 json_incref(refs));
+	world_replica(&s->w);
+	world_wait_state(&s->w.servers[0], "free", 1800);
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 1200);
+	assert_int_equal(s->sky.cloud.asked, 0);
+	world_pod(&s->w, &s->w.tenants[0], "second");
+	world_wait_running(&s->w, &s->w.tenants[0], "second", 1200);
+	assert_int_equal(s->sky.cloud.launched, 1);
 	stop(s);
 	free(s);
 }
@@ -205,12 +242,14 @@ static void what_was_lost_is_found_by_tag_and_ended(void **state)
 {
 	static const char *const kinds[] = {"machines", "nodeclaims"};
 	struct scene *s = mem_new(struct scene);
+	char node[300];
 
 	(void)state;
 	start(s, 7109, "3");
 	world_pod(&s->w, &s->w.tenants[0], "train");
 	world_wait_running(&s->w, &s->w.tenants[0], "train", 1200);
 	world_kill(&s->w.replicas[s->w.nreplicas - 1]);
+	str_format(node, sizeof(node), "/api/v1/nodes/%s", sky_name(&s->sky));
 	for (size_t i = 0; i < 2; i++) {
 		OWN(arena) a = arena_new();
 		const char *name = sky_name(&s->sky), *path;
@@ -224,6 +263,8 @@ static void what_was_lost_is_found_by_tag_and_ended(void **state)
 	assert_int_equal(fake_cloud_alive(&s->sky.cloud), 1);
 	world_replica(&s->w);
 	world_wait(&s->w, nothing_alive, s, SKY_ORPHAN_MS / 1000, "the orphan is ended");
+	/* Nothing is known any more of whose Node it was: a person's to delete. */
+	world_do(&s->w, &s->w.tenants[0], "DELETE", node, NULL);
 	stop(s);
 	free(s);
 }
@@ -233,9 +274,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pod_is_served_by_an_instance_that_goes_when_it_has_gone),
 		cmocka_unit_test(a_lost_reply_launches_nothing_twice),
+		cmocka_unit_test(a_cloud_without_tokens_is_listed_before_it_is_asked_again),
 		cmocka_unit_test(without_capacity_another_zone_is_asked),
 		cmocka_unit_test(what_dies_before_it_runs_is_launched_anew_for_another_claim),
 		cmocka_unit_test(a_pool_without_a_limit_of_nodes_launches_nothing),
+		cmocka_unit_test(a_free_machine_comes_before_any_instance),
 		cmocka_unit_test(an_instance_that_the_cloud_ends_gives_its_claim_up),
 		cmocka_unit_test(leaders_that_die_in_each_state_lose_and_double_nothing),
 		cmocka_unit_test(what_was_lost_is_found_by_tag_and_ended),
