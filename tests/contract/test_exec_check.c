@@ -272,12 +272,51 @@ static void a_cloud_that_launches_twice_for_one_token_is_told_so(void **state)
 	hall_stop(&s.h);
 }
 
+/* Against a fake of the API that it speaks; what is launched is launched there once, and ended. */
+static void the_shipped_lambda_passes(void **state)
+{
+	char folder[] = "/tmp/drover-lambda-XXXXXX", table[64], fake[PATH_MAX], program[PATH_MAX];
+	const char *argv[] = {fake, program, table, NULL};
+	struct hall h = {.loop = loop_uv_new()};
+	struct exec_check_spec s = {.command = argv,
+				    .machine = "gpu_8x",
+				    .cloud = true,
+				    .changes = true,
+				    .fence = 1000,
+				    .done = on_done,
+				    .arg = &h};
+	struct exec_check *c;
+
+	(void)state;
+	s.group = h.group = loop_group_new(h.loop, "check");
+	assert_non_null(mkdtemp(folder));
+	assert_non_null(realpath("tests/contract/fake_lambda", fake));
+	assert_non_null(realpath("examples/exec-provider/lambda", program));
+	str_format(table, sizeof(table), "%s/instances.json", folder);
+	c = exec_check_new(&s);
+	while (!h.answered)
+		loop_run(h.loop);
+	if (h.wrong)
+		fail_msg("%s", json_dumps(h.findings, JSON_INDENT(1)));
+	assert_int_equal(json_array_size(h.findings), 12);
+	assert_non_null(says(&h, "offers", "ok"));
+	exec_check_free(c);
+	loop_group_free(h.group);
+	loop_free(h.loop);
+	json_decref(h.findings);
+	unlink(table);
+	str_format(table, sizeof(table), "%s/instances.json.key", folder);
+	unlink(table);
+	rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_that_keeps_to_it_passes),
 		cmocka_unit_test(without_leave_nothing_is_changed),
 		cmocka_unit_test(what_it_does_wrong_is_named),
+		cmocka_unit_test(the_shipped_lambda_passes),
 		cmocka_unit_test(a_cloud_that_keeps_to_it_passes_and_nothing_is_left),
 		cmocka_unit_test(a_cloud_that_launches_twice_for_one_token_is_told_so),
 		cmocka_unit_test(a_program_that_answers_nothing_is_given_up),
