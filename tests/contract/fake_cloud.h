@@ -43,6 +43,7 @@ struct fake_cloud {
 	unsigned lose_ends;
 	unsigned dying;	   /* what is launched ends by itself before it runs */
 	bool no_tokens;	   /* the token is not looked at: what is asked twice is there twice */
+	bool deaf;	   /* does nothing and answers nothing but pings */
 	const char *error; /* kind that launches are refused with; NULL: none */
 	/* what happened */
 	unsigned asked, launched, terminations, lists;

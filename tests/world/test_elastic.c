@@ -202,6 +202,27 @@ static void wait_state(struct scene *s, const char *state)
 	world_wait(&s->w, reached, &a, 3600, state);
 }
 
+/* What cannot be ended now is tried again, and its claim is not let go of. */
+static void a_cloud_that_is_away_quarantines_and_is_asked_again(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7113, "3");
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 1200);
+	release(s);
+	wait_state(s, "draining");
+	s->sky.cloud.deaf = true;
+	wait_state(s, "quarantined");
+	assert_int_equal(store_count(s->w.host.store, "nodeclaims.drover.dev/"), 1);
+	assert_int_equal(fake_cloud_alive(&s->sky.cloud), 1);
+	s->sky.cloud.deaf = false;
+	world_wait(&s->w, nothing_alive, s, 7200, "instance, Machine and claim are gone");
+	stop(s);
+	free(s);
+}
+
 /* Leaders that die in each state, the moment it is entered and a little later, when something is on its way. */
 static void kills(uint64_t seed, int64_t later_ms)
 {
@@ -235,6 +256,39 @@ static void leaders_that_die_in_each_state_lose_and_double_nothing(void **state)
 	(void)state;
 	kills(7107, 0);
 	kills(7108, 60);
+}
+
+static bool was_launched(void *arg)
+{
+	return ((struct scene *)arg)->sky.cloud.launched > 0;
+}
+
+static bool was_ended(void *arg)
+{
+	return ((struct scene *)arg)->sky.cloud.terminations > 0;
+}
+
+/* Between the effect and its reply: of the launch, which no list shows yet, and of the end. */
+static void a_leader_that_dies_before_it_hears_launches_nothing_twice(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7114, "3");
+	s->sky.cloud.visible_ms = 40000;
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait(&s->w, was_launched, s, 1200, "the launch");
+	world_kill(&s->w.replicas[0]);
+	world_replica(&s->w);
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 3600);
+	release(s);
+	world_wait(&s->w, was_ended, s, 3600, "the end");
+	world_kill(&s->w.replicas[1]);
+	world_replica(&s->w);
+	world_wait(&s->w, nothing_alive, s, 7200, "instance, Machine and claim are gone");
+	assert_int_equal(s->sky.cloud.launched, 1);
+	stop(s);
+	free(s);
 }
 
 /* Claim, Machine and all that was written are gone, by force; what is billed is found by its tag. */
@@ -280,7 +334,9 @@ int main(void)
 		cmocka_unit_test(a_pool_without_a_limit_of_nodes_launches_nothing),
 		cmocka_unit_test(a_free_machine_comes_before_any_instance),
 		cmocka_unit_test(an_instance_that_the_cloud_ends_gives_its_claim_up),
+		cmocka_unit_test(a_cloud_that_is_away_quarantines_and_is_asked_again),
 		cmocka_unit_test(leaders_that_die_in_each_state_lose_and_double_nothing),
+		cmocka_unit_test(a_leader_that_dies_before_it_hears_launches_nothing_twice),
 		cmocka_unit_test(what_was_lost_is_found_by_tag_and_ended),
 	};
 
