@@ -95,7 +95,15 @@ static const struct field controller_fields[] = {
 	FIELD_ITEMS(type_, controllers, "controllers", controller_fields, .max_items = 64,         \
 		    .list_key = "id", .doc = (doc_))
 
+static const struct field elastic_fields[] = {
+	FIELD_OBJ(machine_elastic, claim, "claim", object_ref_fields, .required = true,
+		  .doc = "The NodeClaim that it was made for, and goes with."),
+	FIELDS_END,
+};
+
 static const struct field spec_fields[] = {
+	FIELD_PTR(machine_spec, elastic, "elastic", elastic_fields,
+		  .doc = "Of an instance that drover launches and ends; written by drover."),
 	FIELD_OBJ(machine_spec, provider_ref, "providerRef", object_name_ref_fields,
 		  .required = true, .doc = "The Provider that it belongs to."),
 	FIELD(machine_spec, instance_type, "instanceType", FIELD_STR, .max_len = 128,
@@ -127,6 +135,31 @@ static const struct field spec_fields[] = {
 	      .doc = "NIC in the provisioning network."),
 	FIELD_PTR(machine_spec, provisioning, "provisioning", provisioning_fields,
 		  .doc = "Its address in the provisioning network; absent: DHCP."),
+	FIELDS_END,
+};
+
+static const struct field instance_fields[] = {
+	FIELD(machine_instance, token, "token", FIELD_STR, .max_len = 64,
+	      .doc = "With it the instance was asked for: the same again launches nothing new; empty: nothing is asked for."),
+	FIELD(machine_instance, attempt, "attempt", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Counts offers that were tried, from 1."),
+	FIELD(machine_instance, region, "region", FIELD_STR, .max_len = 128, .doc = "Where."),
+	FIELD(machine_instance, zone, "zone", FIELD_STR, .max_len = 128,
+	      .doc = "Where in the region; absent: the cloud has no zones."),
+	FIELD(machine_instance, type, "type", FIELD_STR, .max_len = 128,
+	      .doc = "Instance type, as the cloud names it."),
+	FIELD(machine_instance, market, "market", FIELD_STR, .max_len = 16,
+	      .doc = "OnDemand, Spot or Reserved."),
+	FIELD(machine_instance, micros_per_hour, "microsPerHour", FIELD_I64, .min = 0,
+	      .max = INT64_MAX, .doc = "Price at the launch, in millionths of the currency."),
+	FIELD(machine_instance, currency, "currency", FIELD_STR, .max_len = 3, .doc = "ISO 4217."),
+	FIELD(machine_instance, refused_time, "refusedTime", FIELD_TIME,
+	      .doc = "When the cloud refused this token."),
+	FIELD(machine_instance, refusal, "refusal", FIELD_STR, .doc = "In its words."),
+	FIELD(machine_instance, id, "id", FIELD_STR, .max_len = 128,
+	      .doc = "The instance, as the cloud names it."),
+	FIELD(machine_instance, provider_id, "providerID", FIELD_STR, .max_len = 2048,
+	      .doc = "As the cloud's own controller would name its Node."),
 	FIELDS_END,
 };
 
@@ -453,6 +486,8 @@ static const struct field status_fields[] = {
 		  .doc = "The newest record that passed."),
 	FIELD_PTR(machine_status, wipe_attempt, "wipeAttempt", attempt_fields,
 		  .doc = "A wipe that was begun and has no WipeRecord yet."),
+	FIELD_PTR(machine_status, instance, "instance", instance_fields,
+		  .doc = "What was launched for it, or is being."),
 	FIELD_PTR(machine_status, install, "install", install_fields,
 		  .doc = "What BCM installs or has installed; it ends when BCM has the node back."),
 	FIELD_OBJ(machine_status, power, "power", power_fields, .doc = "What the BMC said last."),

@@ -40,7 +40,12 @@ struct machine_bmc {
 struct machine_provisioning {
 	const char *address, *gateway; /* "10.1.0.17/24", "10.1.0.1" */
 };
+/* Made by drover for one claim, of an elastic Provider. */
+struct machine_elastic {
+	struct object_ref claim;
+};
 struct machine_spec {
+	struct machine_elastic *elastic; /* NULL: of class H or M */
 	struct object_name_ref provider_ref;
 	const char *instance_type;
 	int management_policy; /* enum machine_policy */
@@ -156,6 +161,17 @@ struct machine_install {
 	int64_t back_time; /* the manager was away while it was on, and answered again; 0: it was not */
 	int64_t restart_time; /* it was begun to be switched off and on for that; 0: it was not */
 };
+/* What an elastic Provider launched for it: written before it is asked for. */
+struct machine_instance {
+	const char *token; /* that it was asked for with; empty: nothing is */
+	int64_t attempt;   /* counts offers, from 1: each has a token of its own */
+	const char *region, *zone, *type, *market;
+	int64_t micros_per_hour;
+	const char *currency;
+	int64_t refused_time; /* the cloud refused this token; 0: it did not */
+	const char *refusal;
+	const char *id, *provider_id; /* as the cloud names it; empty: not known yet */
+};
 /* A wipe that was begun: written before the agent is told, gone when its record stands. */
 struct machine_reached { /* what the agent said last; no proof */
 	const char *wwn, *technique;
@@ -193,6 +209,7 @@ struct machine_status {
 		int64_t boot_number;
 	} last_wipe;
 	struct machine_attempt *wipe_attempt; /* NULL: none without a record */
+	struct machine_instance *instance;    /* NULL: not elastic, or nothing was asked for */
 	struct machine_install *install;      /* NULL: its manager was asked for nothing */
 	struct {
 		const char *state; /* "On", "Off", "Unknown" */

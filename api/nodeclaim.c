@@ -32,6 +32,9 @@ static const struct field claim_spec_fields[] = {
 		  .required = true, .doc = "The pool that this was copied from."),
 	FIELD_PTR(node_claim_spec, machine_ref, "machineRef", object_ref_fields,
 		  .doc = "The machine that the plan chose."),
+	FIELD_PTR(
+		node_claim_spec, provider_ref, "providerRef", object_name_ref_fields,
+		.doc = "The Provider that launches an instance for it, whose Machine has the claim's name; absent: machineRef is of a machine that there is."),
 	FIELD_OBJ(node_claim_spec, resources, "resources", requests_fields,
 		  .doc = "What is needed."),
 	FIELD(node_claim_spec, pods, "pods", FIELD_STRINGS, .max_items = 256, .max_len = 128,

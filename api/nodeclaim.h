@@ -18,6 +18,8 @@ struct node_claim_gang {
 struct node_claim_spec {
 	struct object_ref virtual_cluster_ref, node_pool_ref;
 	struct object_ref *machine_ref; /* the plan's choice; NULL: the controller chooses */
+	struct object_name_ref
+		*provider_ref; /* elastic: its Machine is made; NULL: machine_ref is there */
 	struct object_requirements requirements;
 	struct {
 		struct resources requests;

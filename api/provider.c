@@ -22,6 +22,14 @@ static const struct field exec_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field machine_exec_fields[] = {
+	FIELD(provider_object_exec, command, "command", FIELD_STRINGS, .required = true,
+	      .max_items = 32, .doc = "Program and arguments; no shell."),
+	FIELD(provider_object_exec, elastic, "elastic", FIELD_BOOL,
+	      .doc = "The program launches instances of a cloud and ends them; it switches no machines."),
+	FIELDS_END,
+};
+
 static const struct field netris_tls_fields[] = {
 	FIELD_IN(provider_object_netris, tls, fingerprint, "fingerprint", FIELD_STR, AS_DIGEST,
 		 .doc = "SHA-256 of the certificate."),
@@ -331,7 +339,7 @@ static const struct field spec_fields[] = {
 		  .doc = "Type bcm: NVIDIA Base Command Manager's head node."),
 	FIELD_REFUSED("tls", .doc = "How the endpoint's certificate is known."),
 	FIELD_PTR(
-		provider_object_spec, exec, "exec", exec_fields,
+		provider_object_spec, exec, "exec", machine_exec_fields,
 		.doc = "Type exec: the program that switches the machines; drover run --allow-exec names it too."),
 	FIELD_REFUSED("ec2", .doc = "Type ec2: what instances are made of."),
 	FIELD_OBJ(provider_object_spec, boot, "boot", boot_fields,

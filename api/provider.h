@@ -25,6 +25,7 @@ enum provider_object_fabric { FABRIC_NONE, FABRIC_EXEC, FABRIC_NETRIS };
 extern const char *const provider_object_fabric_names[];
 struct provider_object_exec {
 	struct strings command;
+	bool elastic; /* it launches instances and ends them: no Machine of it is a person's */
 };
 /* A Netris controller: providers/fabric.h has the same. */
 struct provider_object_netris {

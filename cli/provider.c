@@ -13,12 +13,12 @@
 #include "cli/cli.h"
 #include "providers/exec_check.h"
 
-enum { MACHINE = 0x7001, CHANGE };
+enum { MACHINE = 0x7001, CHANGE, CLOUD };
 
 struct test {
 	const char *what, *machine;
 	char **command; /* NULL-terminated */
-	bool changes, json;
+	bool changes, cloud, json;
 	struct loop *loop;
 	unsigned wrong;
 };
@@ -56,6 +56,9 @@ static void on_done(const json_t *findings, unsigned wrong, void *arg)
 static const struct argp_option options[] = {
 	{"machine", MACHINE, "NAME", 0, "What the program calls the machine that is asked about",
 	 0},
+	{"cloud", CLOUD, "TYPE", 0,
+	 "The program launches instances: which instance type is asked for; with --change one is launched, paid for, and ended",
+	 0},
 	{"change", CHANGE, NULL, 0,
 	 "Switch that machine off and on, and change what it boots: use one that nobody needs", 0},
 	{"output", 'o', "FORMAT", 0, "text or json (text)", 0},
@@ -68,6 +71,10 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	switch (key) {
 	case MACHINE:
 		t->machine = arg;
+		return 0;
+	case CLOUD:
+		t->machine = arg;
+		t->cloud = true;
 		return 0;
 	case CHANGE:
 		t->changes = true;
@@ -89,7 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_END:
 		if (!t->machine)
-			argp_error(st, "which machine? want --machine NAME");
+			argp_error(st, "which machine? want --machine NAME, or --cloud TYPE");
 		else if (!t->command || t->command[0][0] != '/')
 			argp_error(
 				st,
@@ -103,7 +110,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "test --machine NAME [--change] -- /PATH [ARGUMENT...]",
+	.args_doc = "test --machine NAME|--cloud TYPE [--change] -- /PATH [ARGUMENT...]",
 	.doc = "Is a program fit to be a Provider of type exec?  It is asked as drover asks, and what it does otherwise than docs/provider-protocol.md says is named, with how to mend it.  Status 1: something is wrong."
 	       "\vExample:\n  drover provider test --machine gpu-7 -- /etc/drover/machines /var/lib/machines.json\n",
 };
@@ -120,6 +127,7 @@ int cli_provider(int argc, char **argv)
 	s.command = (const char *const *)t.command;
 	s.machine = t.machine;
 	s.changes = t.changes;
+	s.cloud = t.cloud;
 	s.fence = loop_wall(t.loop) / 1000;
 	c = exec_check_new(&s);
 	loop_run(t.loop);

@@ -37,6 +37,7 @@
 #include "controller/gauges.h"
 #include "controller/hardware/discovery.h"
 #include "controller/hardware/driver.h"
+#include "controller/hardware/fleet.h"
 #include "controller/hardware/login_guard.h"
 #include "controller/hardware/machine_index.h"
 #include "controller/hardware/power_pacing.h"
@@ -122,6 +123,7 @@ static void on_driver_closing(struct driver *s, void *arg)
 	lives_detach(c->lives, s);
 	made_machines_closing(c->made_machines, s);
 	discovery_forget(c->discovery, s);
+	fleet_closing(c->fleet, s);
 }
 
 static int volumes_left(const char *machine, void *arg)
@@ -218,6 +220,7 @@ static void kick_all(struct controller *c)
 	provisioner_kick(c->provisioner);
 	provider_hold_kick(c->provider_hold);
 	made_machines_kick(c->made_machines);
+	fleet_kick(c->fleet);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
 }
@@ -369,6 +372,7 @@ static void make_parts(struct controller *c)
 	c->provider_hold = provider_hold_new(x);
 	c->made_machines = made_machines_new(x, c->drivers);
 	c->discovery = discovery_new(x, c->drivers);
+	c->fleet = ls.parts.fleet = fleet_new(x, c->drivers);
 	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool, c->eta);
 	c->record_export = record_export_new(x);
 	c->validation = validation_new(x);
@@ -474,6 +478,7 @@ void controller_free(struct controller *c)
 	made_machines_free(c->made_machines);
 	c->made_machines = NULL;
 	drivers_free(c->drivers);
+	fleet_free(c->fleet);
 	discovery_free(c->discovery);
 	tenants_free(c->tenants);
 	record_export_free(c->record_export);

@@ -21,6 +21,7 @@
 #include "controller/core/validation.h"
 #include "controller/drain/drains.h"
 #include "controller/hardware/driver.h"
+#include "controller/hardware/fleet.h"
 #include "controller/hardware/machine_index.h"
 #include "controller/hardware/made_machines.h"
 #include "controller/hardware/provider_hold.h"
@@ -192,6 +193,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		claim_index_put(c->ctx.claim_index, name, o);
 		object_changes_kick_machine_of_claim(c, old ? old->object : NULL);
 		claim_changed(c, name, o);
+		fleet_kick(c->fleet);
 		break;
 	case OBJECT_MACHINE:
 		if (!same_spec(old, new_) || !same_logins(old, new_))
@@ -218,6 +220,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		reserve_endpoints(c, name, o);
 		drivers_update(c->drivers, name);
 		made_machines_kick(c->made_machines);
+		fleet_kick(c->fleet);
 		debts_kick(c->debts, NULL); /* its network may be one that holds tenants */
 		world_sync_provider(c->sync, name, o);
 		break;

@@ -30,6 +30,8 @@ struct step {
 	int64_t fence;	     /* beside the first one; 0: none is sent */
 	bool as_seen;	     /* with the UUID that was observed */
 	bool restarts;	     /* another process answers this and what follows */
+	bool launches;	     /* with token, tags and the first offer of the type */
+	bool ends;	     /* with the name of what was launched */
 	enum verdict (*judge)(struct exec_check *c, const json_t *reply, const struct err *e,
 			      char says[static ERR_TEXT]);
 };
@@ -43,6 +45,8 @@ struct exec_check {
 	json_t *findings;
 	char uuid[UUID_TEXT]; /* "": none was told */
 	int64_t since;	      /* when the step was begun */
+	json_t *offer;	      /* of a cloud: the first of the type that is asked for; NULL: none */
+	char instance[256], region[128], token[40];
 	unsigned wrong;
 	bool restart;
 };
@@ -219,6 +223,177 @@ static enum verdict boots_disk(struct exec_check *c, const json_t *reply, const 
 	return until(str_eq(json_str_at(reply, "boot"), "disk"), e, "observed",
 		     "boot disk was never observed", says);
 }
+
+/* --- clouds ------------------------------------------------------------------------------------------ */
+
+#define CLUSTER "drover-check"
+
+static enum verdict the_offers(struct exec_check *c, const json_t *reply, const struct err *e,
+			       char says[static ERR_TEXT])
+{
+	const json_t *list = json_object_get(reply, "offers");
+	bool priced = false;
+	size_t i;
+	json_t *o;
+
+	if (e)
+		return say(says, WRONG, e->text);
+	if (!json_is_array(list))
+		return say(says, WRONG, "offers: want a list");
+	json_array_foreach (list, i, o) {
+		if (!json_str_at(o, "region") || !json_str_at(o, "type"))
+			return say(says, WRONG, "an offer has no region or no type");
+		if (!str_eq(json_str_at(o, "type"), c->s.machine))
+			continue;
+		if (!c->offer)
+			c->offer = json_deep_copy(o);
+		priced |= json_is_integer(json_object_get(o, "microsPerHour")) &&
+			  json_str_at(o, "currency");
+	}
+	if (!c->offer && !json_str_at(reply, "next"))
+		return say(says, NOTE, "none of that type");
+	return priced ? say(says, FINE, "offered, with a price")
+		      : say(says, NOTE, "no price: drover launches none");
+}
+
+/* Which of a list is what was launched. */
+static const json_t *ours(const struct exec_check *c, const json_t *reply)
+{
+	size_t i;
+	json_t *x;
+
+	json_array_foreach (json_object_get(reply, "instances"), i, x)
+		if (str_eq(json_str_at(x, "instance"), c->instance))
+			return x;
+	return NULL;
+}
+
+static enum verdict a_list(struct exec_check *c, const json_t *reply, const struct err *e,
+			   char says[static ERR_TEXT])
+{
+	(void)c;
+	if (e)
+		return say(says, WRONG, e->text);
+	return json_is_array(json_object_get(reply, "instances"))
+		       ? say(says, FINE, "a list")
+		       : say(says, WRONG, "instances: want a list");
+}
+
+static enum verdict one_launched(struct exec_check *c, const json_t *reply, const struct err *e,
+				 char says[static ERR_TEXT])
+{
+	const json_t *v = json_object_get(reply, "instances");
+	const char *id = json_str_at(json_array_get(v, 0), "instance"),
+		   *region = json_str_at(json_array_get(v, 0), "region");
+
+	if (e)
+		return say(says, WRONG, e->text);
+	if (json_array_size(v) != 1 || !id || !region)
+		return say(says, WRONG, "instances: want one, with instance and region");
+	if (c->instance[0] && !str_eq(id, c->instance))
+		return say(says, WRONG, "another instance was launched");
+	str_copy(c->instance, sizeof(c->instance), id);
+	str_copy(c->region, sizeof(c->region), region);
+	return say(says, FINE, c->instance);
+}
+
+static enum verdict is_listed(struct exec_check *c, const json_t *reply, const struct err *e,
+			      char says[static ERR_TEXT])
+{
+	const json_t *x = ours(c, reply);
+
+	return until(str_eq(json_str_at(x, "tags", "drover.dev/cluster"), CLUSTER), e,
+		     "listed, with its tags", "it is never listed with its tags", says);
+}
+
+static enum verdict not_listed(struct exec_check *c, const json_t *reply, const struct err *e,
+			       char says[static ERR_TEXT])
+{
+	if (e)
+		return say(says, WRONG, e->text);
+	return ours(c, reply) ? say(says, WRONG, "it is listed for another cluster")
+			      : say(says, FINE, "not listed");
+}
+
+static enum verdict is_gone(struct exec_check *c, const json_t *reply, const struct err *e,
+			    char says[static ERR_TEXT])
+{
+	const json_t *x = ours(c, reply);
+
+	return until(!x || str_eq(json_str_at(x, "state"), "Gone"), e, "gone",
+		     "it is not Gone, and is listed", says);
+}
+
+#define LIST(cluster) "{\"op\":\"list-owned\",\"cluster\":\"" cluster "\"}"
+#define END "{\"op\":\"terminate\"}"
+#define LAUNCH                                                                                     \
+	"{\"op\":\"launch\",\"image\":null,\"userData\":\"IyEvYmluL3RydWUK\",\"count\":1,"         \
+	"\"maxMicrosPerHour\":-1}"
+static const struct step cloud_steps[] = {
+	{.of = "ping",
+	 .request = "{\"op\":\"ping\"}",
+	 .judge = done_fine,
+	 .mend = "answer hello with protocol 1, and ping at once, also while the cloud hangs"},
+	{.of = "another operation",
+	 .request = "{\"op\":\"drover-check\"}",
+	 .judge = unsupported,
+	 .mend = "answer what you do not know with the kind unsupported, and go on"},
+	{.of = "offers",
+	 .request = "{\"op\":\"offers\"}",
+	 .judge = the_offers,
+	 .mend = "answer offers, each with region and type"},
+	{.of = "list-owned",
+	 .request = LIST(CLUSTER),
+	 .judge = a_list,
+	 .mend = "answer instances, each with instance, region and state"},
+	{.of = "launch",
+	 .changes = true,
+	 .launches = true,
+	 .request = LAUNCH,
+	 .judge = one_launched,
+	 .mend = "answer instances with the one that was launched"},
+	{.of = "launch with the same token",
+	 .changes = true,
+	 .launches = true,
+	 .request = LAUNCH,
+	 .judge = one_launched,
+	 .mend = "the same token is the same launch: list by it before you launch"},
+	{.of = "launch with the same token, after a restart",
+	 .changes = true,
+	 .launches = true,
+	 .restarts = true,
+	 .request = LAUNCH,
+	 .judge = one_launched,
+	 .mend = "know a token by the cloud, not by what the program remembers"},
+	{.of = "list-owned, after a launch",
+	 .changes = true,
+	 .request = LIST(CLUSTER),
+	 .judge = is_listed,
+	 .mend = "list all that has the tag drover.dev/cluster of that value, with its tags"},
+	{.of = "list-owned of another cluster",
+	 .changes = true,
+	 .request = LIST("drover-check-another"),
+	 .judge = not_listed,
+	 .mend = "list what has that value of the tag alone"},
+	{.of = "terminate",
+	 .changes = true,
+	 .ends = true,
+	 .request = END,
+	 .judge = done_fine,
+	 .mend = "end it, and answer when the order was taken"},
+	{.of = "terminate again",
+	 .changes = true,
+	 .ends = true,
+	 .request = END,
+	 .judge = done_fine,
+	 .mend = "what ends, or is gone, is done"},
+	{.of = "list-owned, after the end",
+	 .changes = true,
+	 .request = LIST(CLUSTER),
+	 .judge = is_gone,
+	 .mend = "say Gone when nothing is billed any more, or list it no more"},
+	{.of = NULL},
+};
 
 /* --- steps -------------------------------------------------------------------------------------------- */
 
@@ -422,7 +597,8 @@ static void on_reply(const json_t *reply, int64_t sent_at, const struct err *e, 
 	}
 	found(c, v, says);
 	c->step = after(c->step, v);
-	while (c->step->of && c->step->changes && !c->s.changes)
+	while (c->step->of && ((c->step->changes && !c->s.changes) ||
+			       (c->step->changes && c->s.cloud && !c->offer)))
 		c->step++;
 	if (!c->step->of) {
 		c->s.done(c->findings, c->wrong, c->s.arg);
@@ -448,6 +624,18 @@ static void ask(void *arg)
 			json_object_set_new(q, "uuid",
 					    c->uuid[0] ? json_string(c->uuid) : json_null());
 	}
+	if (s->launches) {
+		json_object_set_new(q, "token", json_string(c->token));
+		json_object_set(q, "offer", c->offer);
+		json_object_set_new(q, "tags",
+				    json_pack("{s:s, s:s, s:s}", "drover.dev/cluster", CLUSTER,
+					      "drover.dev/machine", "drover-check",
+					      "drover.dev/claim", c->token));
+	}
+	if (s->ends) {
+		json_object_set_new(q, "instance", json_string(c->instance));
+		json_object_set_new(q, "region", json_string(c->region));
+	}
 	c->call = child_ask(c->child, q, LIMIT_MS, on_reply, c);
 }
 
@@ -456,7 +644,8 @@ struct exec_check *exec_check_new(const struct exec_check_spec *s)
 	struct exec_check *c = mem_new(struct exec_check);
 
 	c->s = *s;
-	c->step = steps;
+	c->step = s->cloud ? cloud_steps : steps;
+	str_format(c->token, sizeof(c->token), "drover-check-%lld", (long long)s->fence);
 	c->findings = json_array();
 	loop_timer_init(&c->timer, s->group, ask, c);
 	start(c);
@@ -472,5 +661,6 @@ void exec_check_free(struct exec_check *c)
 	loop_timer_stop(&c->timer);
 	child_free(c->child);
 	json_decref(c->findings);
+	json_decref(c->offer);
 	free(c);
 }

@@ -16,7 +16,8 @@
 struct exec_check_spec {
 	struct loop_group *group;
 	const char *const *command; /* NULL-terminated, no shell */
-	const char *machine;	    /* what the program calls it */
+	const char *machine;	    /* what the program calls it; of a cloud the instance type */
+	bool cloud; /* it launches instances and ends them; with `changes` one is, and is paid for */
 	bool changes;
 	int64_t fence; /* of the first change; higher than what the program has seen: the time in seconds */
 	/* findings: [{"of": "power On", "result": "ok" | "note" | "wrong", "says": "...", "mend": "..."}], borrowed. */

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/claims/to_come.h"
 #include "controller/core/context.h"
 #include "controller/rules/claim.h"
 #include "kube/call.h"
@@ -43,16 +44,19 @@ json_t *claims_build(struct context *c, const struct plan_claim *p, struct err *
 	const struct virtual_cluster *vc =
 		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, p->tenant);
 	const struct machine *m = CTX_GET(c, OBJECT_MACHINE, machine, p->machine);
+	const bool elastic = to_come_is(c, p->provider, p->machine);
 	const struct object_image *image = pool ? claim_image(pool, p->version) : NULL;
 	const struct node_pool_template_spec *t = pool ? &pool->spec.template_.spec : NULL;
 	OWN(arena) a = arena_new();
 	struct node_claim n = {0};
 	struct object_ref machine;
+	struct object_name_ref provider = {p->provider};
+	const char *name;
 	json_t *o, *spec;
 	char tail[9];
 	uint8_t raw[4];
 
-	if (!pool || !vc || !m || !image) {
+	if (!pool || !vc || (!m && !elastic) || !image) {
 		(void)!err_set(e, ERR_CONFLICT, 0,
 			       "pool %s, tenant %s or machine %s changed under the plan", p->pool,
 			       p->tenant, p->machine);
@@ -60,11 +64,14 @@ json_t *claims_build(struct context *c, const struct plan_claim *p, struct err *
 	}
 	loop_random_bytes(c->loop, raw, sizeof(raw));
 	str_hex(tail, raw, sizeof(raw));
-	machine = (struct object_ref){m->meta.name, m->meta.uid};
+	name = arena_printf(a, "%.50s-%s", pool->meta.name, tail);
+	machine = elastic ? (struct object_ref){name, NULL}
+			  : (struct object_ref){m->meta.name, m->meta.uid};
 	n.spec = (struct node_claim_spec){
 		.virtual_cluster_ref = {vc->meta.name, vc->meta.uid},
 		.node_pool_ref = {pool->meta.name, pool->meta.uid},
 		.machine_ref = &machine,
+		.provider_ref = elastic ? &provider : NULL,
 		.requirements = with_type(pool, p->instance_type, a),
 		.image = *image,
 		.labels = pool->spec.template_.metadata.labels,
@@ -86,10 +93,9 @@ json_t *claims_build(struct context *c, const struct plan_claim *p, struct err *
 	spec = json_incref(json_object_get(o, "spec"));
 	json_decref(o);
 	return json_pack("{s:s, s:s, s:{s:s, s:{s:s, s:s}, s:{s:s}, s:[s]}, s:o}", "apiVersion",
-			 OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name",
-			 arena_printf(a, "%.50s-%s", pool->meta.name, tail), "labels",
-			 "drover.dev/nodepool", pool->meta.name, "drover.dev/virtual-cluster",
-			 vc->meta.name, "annotations", CLAIM_FOR_PODS,
+			 OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name", name,
+			 "labels", "drover.dev/nodepool", pool->meta.name,
+			 "drover.dev/virtual-cluster", vc->meta.name, "annotations", CLAIM_FOR_PODS,
 			 arena_printf(a, "%zu", p->npods), "finalizers", FINALIZER_CLAIM, "spec",
 			 spec);
 }

@@ -26,6 +26,7 @@
 #include "controller/claims/requests.h"
 #include "controller/claims/sending.h"
 #include "controller/claims/stop_line.h"
+#include "controller/claims/to_come.h"
 #include "controller/claims/underused.h"
 #include "controller/claims/unwanted.h"
 #include "controller/claims/whole.h"
@@ -124,6 +125,12 @@ static struct pod_events_hold hold_of(const struct provisioner *s, struct stop_l
 	return h;
 }
 
+static bool is_offered(const struct machine *m)
+{
+	return m && str_eq(m->status.state, "free") && m->status.clean && !m->status.claim_ref &&
+	       !m->meta.deletion_timestamp;
+}
+
 /* The world waited for the plan, the objects did not. */
 static bool still_wanted(const struct provisioner *s, const struct plan_claim *p)
 {
@@ -133,9 +140,8 @@ static bool still_wanted(const struct provisioner *s, const struct plan_claim *p
 	const struct machine *m = CTX_GET(s->c, OBJECT_MACHINE, machine, p->machine);
 
 	return pool && !pool->spec.paused && !pool->meta.deletion_timestamp && vc &&
-	       !vc->spec.paused && !vc->meta.deletion_timestamp && m &&
-	       str_eq(m->status.state, "free") && m->status.clean && !m->status.claim_ref &&
-	       !m->meta.deletion_timestamp;
+	       !vc->spec.paused && !vc->meta.deletion_timestamp &&
+	       (to_come_is(s->c, p->provider, p->machine) || is_offered(m));
 }
 
 static void create(struct provisioner *s, const struct plan_claim *p)

@@ -14,11 +14,13 @@
 #include "controller/claims/pod_events.h"
 #include "controller/claims/refused.h"
 #include "controller/claims/sending.h"
+#include "controller/claims/to_come.h"
 #include "controller/claims/used.h"
 #include "controller/claims/world_objects.h"
 #include "controller/drain/drains.h"
 #include "controller/hardware/segments.h"
 #include "controller/rules/proof.h"
+#include "controller/rules/provider.h"
 #include "controller/tenant/join_probe.h"
 #include "controller/tenant/request_objects.h"
 #include "controller/tenant/sleep.h"
@@ -33,6 +35,7 @@ struct world_sync {
 	struct context *c;
 	struct world_sync_spec spec;
 	struct world *world;
+	struct to_come *to_come;
 	bool held;
 	struct map *probed; /* VirtualCluster -> its segment, of which it names addresses */
 	int64_t used_at;    /* loop_now() when what tenants have used was put */
@@ -78,11 +81,14 @@ static bool put_pool(struct world_sync *s, const char *name, const struct node_p
 
 	if (!p) {
 		world_del_pool(s->world, name);
+		to_come_put(s->to_come, s->world);
 		return true;
 	}
 	w = world_object_pool(p, a);
 	w.name = name;
+	to_come_bound(s->c, &w, a);
 	world_put_pool(s->world, &w);
+	to_come_put(s->to_come, s->world);
 	return true;
 }
 
@@ -94,6 +100,18 @@ void world_sync_pool(struct world_sync *s, const char *name, const struct node_p
 		tell(s, put_pool(s, name, p));
 }
 
+static bool pool_again(const struct kube_entry *e, void *arg)
+{
+	(void)put_pool(arg, e->name, e->object);
+	return true;
+}
+
+/* Which of its providers a pool may use hangs on what these are. */
+static void put_pools(struct world_sync *s)
+{
+	kube_cache_each(s->c->cache[OBJECT_NODE_POOL], pool_again, s);
+}
+
 static bool put_provider(struct world_sync *s, const char *name, const struct provider_object *p)
 {
 	OWN(arena) a = arena_new();
@@ -101,11 +119,15 @@ static bool put_provider(struct world_sync *s, const char *name, const struct pr
 
 	if (!p) {
 		world_del_provider(s->world, name);
+		to_come_put(s->to_come, s->world);
 		return true;
 	}
 	w = world_object_provider(p, a);
 	w.name = name;
 	world_put_provider(s->world, &w);
+	if (provider_is_elastic(p))
+		put_pools(s);
+	to_come_put(s->to_come, s->world);
 	return true;
 }
 
@@ -168,6 +190,8 @@ static bool put_claim(struct world_sync *s, const char *name, const struct node_
 	m = r ? CTX_GET(s->c, OBJECT_MACHINE, machine, r->name) : NULL;
 	p = m && m->spec.provider_ref.name
 		    ? CTX_GET(s->c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name)
+	    : n->spec.provider_ref
+		    ? CTX_GET(s->c, OBJECT_PROVIDER, provider_object, n->spec.provider_ref->name)
 		    : NULL;
 	w = world_object_claim(n, m, p, a);
 	w.name = name;
@@ -501,6 +525,7 @@ struct world_sync *world_sync_new(struct context *c, const struct world_sync_spe
 				 .spec = *spec,
 				 .world = world_new(),
 				 .late = map_new(NULL),
+				 .to_come = to_come_new(c),
 				 .probed = map_new(free)};
 	put_settings(s);
 	return s;
@@ -510,6 +535,7 @@ void world_sync_free(struct world_sync *s)
 {
 	if (!s)
 		return;
+	to_come_free(s->to_come);
 	world_free(s->world);
 	map_free(s->late);
 	map_free(s->probed);

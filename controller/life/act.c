@@ -119,6 +119,7 @@ void life_acted(struct life *l, const struct err *e)
 		l->act.began_at = 0;
 		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 		reason = str_starts(l->act.step, "place ") ? REASON_NetworkNotConfirmed
+			 : l->m && l->m->spec.elastic	   ? REASON_CloudUnreachable
 							   : life_bmc_reason(e);
 		counters_act_failed(l->c->counters, l->act.step, reason_name(reason));
 		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act.step),

@@ -142,11 +142,12 @@ bool life_bmc_trusted(const struct life *l, struct err *e)
 json_t *life_bmc_first_trust(const struct life *l)
 {
 	struct driver *s = driver_of(l);
-	struct offered o = offered_by(l);
+	struct offered o;
 
-	return s && s->provider && l->m->spec.bmc && !l->m->status.trusted_bmc && !is_approved(l)
-		       ? trust_of(l->m->spec.bmc, &o)
-		       : NULL;
+	if (!s || !s->provider || !l->m->spec.bmc || l->m->status.trusted_bmc || is_approved(l))
+		return NULL;
+	o = offered_by(l);
+	return trust_of(l->m->spec.bmc, &o);
 }
 
 /* Something of it is named for the first time: what drover wrote before it knew of that, or a CA that could not be read. */

@@ -94,6 +94,12 @@ bool life_ensure_finalizer(struct life *l, bool on)
 				 on, on_spec_written);
 }
 
+void life_delete(struct life *l)
+{
+	if (!writer_busy(&l->journal.write) && l->c->leading)
+		writer_delete(&l->journal.write, OBJECT_MACHINE, &l->m->meta, on_spec_written);
+}
+
 void life_annotate(struct life *l, const char *key, const char *value)
 {
 	if (writer_busy(&l->journal.write) || !l->c->leading)

@@ -52,6 +52,9 @@ void life_write(struct life *l, json_t *status, json_t *spec);
 /* Our finalizer is on the Machine, or off it.  False: that is being written. */
 bool life_ensure_finalizer(struct life *l, bool on);
 
+/* The Machine itself goes: what it was for is over. */
+void life_delete(struct life *l);
+
 /* Write an annotation, or take it away (value NULL). */
 void life_annotate(struct life *l, const char *key, const char *value);
 

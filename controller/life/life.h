@@ -34,6 +34,7 @@
  */
 struct agent_endpoint;
 struct drivers;
+struct fleet;
 struct life;
 struct lives;
 struct login_guard;
@@ -47,6 +48,7 @@ struct life_parts {
 	struct context *c;
 	const struct tenants *tenants;
 	const struct drivers *drivers;
+	struct fleet *fleet;
 	struct agent_endpoint *agent_endpoint;
 	const struct machine_index *machine_index;
 	struct power_pacing *power_pacing;
@@ -240,6 +242,21 @@ struct life_leave {
 	bool giving_back; /* it is being written down that it leaves for a budget's sake; set by steps/serving.c */
 };
 
+/* Its instance at an elastic Provider (steps/elastic.c). */
+struct life_elastic {
+	bool busy; /* a launch or an end is on its way */
+	int64_t since; /* loop_now(): only a list that was asked for since then counts; 0: none was wanted */
+	int64_t gone_from; /* ... since when no list shows it; 0: one does */
+	int64_t ended_at;  /* ... when the cloud took the order to end it; 0: it has not */
+	enum {
+		ELASTIC_NO_ANSWER,
+		ELASTIC_LAUNCHED,
+		ELASTIC_REFUSED
+	} answer; /* of the launch, to be written */
+	char id[130], provider_id[512];
+	struct err err;
+};
+
 struct life {
 	struct context *c;
 	const struct life_parts *parts;
@@ -265,6 +282,7 @@ struct life {
 	struct life_follow follow;
 	struct life_question question;
 	struct life_journal journal;
+	struct life_elastic elastic;
 	struct life_work work;
 	struct life_beat beat;
 	struct life_leave leave;

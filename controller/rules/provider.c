@@ -13,3 +13,8 @@ const struct provider_object_instance_type *provider_instance_type(const struct 
 			return &p->spec.instance_types.v[i];
 	return NULL;
 }
+
+bool provider_is_elastic(const struct provider_object *p)
+{
+	return p && p->spec.exec && p->spec.exec->elastic;
+}

@@ -12,4 +12,7 @@
 const struct provider_object_instance_type *provider_instance_type(const struct provider_object *p,
 								   const char *name);
 
+/* It launches instances for claims, and ends them; NULL: no. */
+bool provider_is_elastic(const struct provider_object *p);
+
 #endif

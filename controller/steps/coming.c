@@ -343,6 +343,8 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 	s = life_token_secret(
 		&token, n->meta.name,
 		loop_wall(l->c->loop) +
+			/* what is launched waits for capacity first */
+			(l->m->spec.elastic ? life_limit_ms(l, MACHINE_CLAIMED) : 0) +
 			(n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
 			(n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) +
 			TOKEN_SLACK_MS);
@@ -374,37 +376,35 @@ static const char *user_data(struct life *l, const struct node_claim *n, bool *r
 	return s ? secret_expose(s) : NULL;
 }
 
-static const struct proto_report *write_config(struct life *l, const struct node_claim *n,
-					       struct tenant *t, struct life_join_at *at,
-					       struct proto_order *o, enum life_decision *d)
+/* o's files, in a; false: not yet, or not at all (*d). */
+static bool config_files(struct life *l, const struct node_claim *n, struct tenant *t,
+			 struct life_join_at *at, struct arena *a, struct proto_order *o,
+			 enum life_decision *d)
 {
-	OWN(arena) a = arena_new();
-	const struct proto_report *r;
 	struct life_token token;
 	uint8_t spki[CRYPTO_SHA256];
 	char hash[CRYPTO_DIGEST_TEXT];
 	struct err e;
 	const char *extra;
 	bool ready;
+	int rc;
 
 	extra = user_data(l, n, &ready);
 	if (!ready)
-		return NULL;
+		return false;
 	if (crypto_cert_spki_sha256(str_or(tenant_nodes_ca(t), ""), spki, &e) < 0) {
 		*d = life_fail(l, REASON_TenantCAInvalid, "%s", e.text);
-		return NULL;
+		return false;
 	}
 	crypto_digest_text(spki, hash);
 	at->ca_hash = hash;
 	at->on_host = t->on_host;
 	life_token(l, n->meta.uid, &token);
-	if (life_config_files(l, n, at, &token, extra, a, o, &e) < 0) {
-		*d = life_fail(l, REASON_ConfigInvalid, "%s", e.text);
-		return NULL;
-	}
-	r = life_order(l, o, "config");
+	rc = life_config_files(l, n, at, &token, extra, a, o, &e);
 	secret_wipe(&token, sizeof(token));
-	return r;
+	if (rc < 0)
+		*d = life_fail(l, REASON_ConfigInvalid, "%s", e.text);
+	return rc == 0;
 }
 
 static bool ensure_unstamped(struct life *l, enum life_decision *d)
@@ -433,11 +433,9 @@ static bool ensure_imaged(struct life *l, const struct node_claim *n, const char
 	return ensure_ended(l, life_order(l, &o, "image"), "the image was not written", d);
 }
 
-/* The last write: with it goes the token of this very node. */
-static bool ensure_configured(struct life *l, const struct node_claim *n, const char *drive,
-			      enum life_decision *d)
+bool coming_ensure_config(struct life *l, const struct node_claim *n, struct arena *a,
+			  struct proto_order *o, enum life_decision *d)
 {
-	struct proto_order o = {.kind = PROTO_WRITE, .what = PROTO_WRITE_CONFIG, .drive = drive};
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 						   n->spec.virtual_cluster_ref.name);
@@ -457,8 +455,18 @@ static bool ensure_configured(struct life *l, const struct node_claim *n, const 
 	}
 	at.endpoint = joins.endpoint;
 	at.script_ca = joins.by_script ? tenant_nodes_ca(t) : NULL;
-	return ensure_minted(l, n, t) && ensure_ended(l, write_config(l, n, t, &at, &o, d),
-						      "the config drive was not written", d);
+	return ensure_minted(l, n, t) && config_files(l, n, t, &at, a, o, d);
+}
+
+/* The last write: with it goes the token of this very node. */
+static bool ensure_configured(struct life *l, const struct node_claim *n, const char *drive,
+			      enum life_decision *d)
+{
+	struct proto_order o = {.kind = PROTO_WRITE, .what = PROTO_WRITE_CONFIG, .drive = drive};
+	OWN(arena) a = arena_new();
+
+	return coming_ensure_config(l, n, a, &o, d) &&
+	       ensure_ended(l, life_order(l, &o, "config"), "the config drive was not written", d);
 }
 
 /* Its manager installs it between two boots of the agent: the first one looks and takes the stamps away, the second

@@ -129,6 +129,15 @@ static void begin(struct life *l, const char *why)
 		json_object_set_new(s, "trustedBMC", trust);
 	l->state = MACHINE_KNOWN;
 	life_set_time(s, "stateSince", loop_wall(l->c->loop));
+	if (l->m->spec.elastic) { /* whatever there is of it is found by its tag */
+		l->state = MACHINE_CLAIMED;
+		json_object_set_new(s, "state", json_string("claimed"));
+		json_object_set_new(s, "claimRef",
+				    json_pack("{s:s, s:s*}", "name", l->m->spec.elastic->claim.name,
+					      "uid", l->m->spec.elastic->claim.uid));
+		life_set_time(json_object_get(s, "operation"), "deadline",
+			      loop_wall(l->c->loop) + life_limit_ms(l, MACHINE_CLAIMED));
+	}
 	log_info(why, LOG_S("machine", l->name), LOG_I("tenancy", tenancy));
 	life_write(l, s, NULL);
 }

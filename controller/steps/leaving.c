@@ -299,12 +299,15 @@ enum life_decision step_leaving(struct life *l)
 	const struct node_claim *n = life_claim(l);
 	struct left x;
 
-	if (!ensure_off(l))
+	/* What is launched is gone, seen by steps/elastic.c: it has neither power nor port of ours. */
+	bool elastic = l->m->spec.elastic;
+
+	if (!elastic && !ensure_off(l))
 		return LIFE_STAY;
 	/* Also what a claim had that somebody took away: its Node and token are nobody's then. */
 	if (l->m->status.claim_ref && (n || l->work.progress != LEFT_ALL)) {
 		x = what_is_left(l, n);
-		if (!life_ensure_cut(l) || !ensure_tenant_left(l, &x))
+		if ((!elastic && !life_ensure_cut(l)) || !ensure_tenant_left(l, &x))
 			return LIFE_STAY;
 	}
 	if (n && finalizer_is_on(&n->meta.finalizers, FINALIZER_CLAIM)) {
@@ -313,6 +316,6 @@ enum life_decision step_leaving(struct life *l)
 	}
 	if (!n && !life_ensure_claim_proved_gone(l))
 		return LIFE_STAY;
-	return life_goto(l, MACHINE_DIRTY, json_pack("{s:n, s:n}", "claimRef", "agent"),
-			 REASON_NONE, NULL);
+	return life_goto(l, elastic ? MACHINE_GONE : MACHINE_DIRTY,
+			 json_pack("{s:n, s:n}", "claimRef", "agent"), REASON_NONE, NULL);
 }

@@ -114,6 +114,7 @@ enum life_decision step_serving(struct life *l)
 		loop_timer_start(&l->timer, l->c->o.poll_ms);
 		return d;
 	}
-	(void)life_ensure_looked(l, l->c->o.idle_poll_ms);
+	if (!l->m->spec.elastic)
+		(void)life_ensure_looked(l, l->c->o.idle_poll_ms);
 	return d;
 }

@@ -40,6 +40,7 @@
 #include "controller/life/tenancy.h"
 #include "controller/life/told.h"
 #include "controller/life/wipe_attempt.h"
+#include "controller/steps/elastic.h"
 #include "controller/steps/enter.h"
 #include "controller/steps/lives.h"
 #include "controller/steps/requests.h"
@@ -83,7 +84,9 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 			 : l->state == MACHINE_CLAIMED || l->state == MACHINE_DIRTY
 				 ? REASON_AgentSilent
 				 : REASON_DeadlineExceeded;
-	if (info->on_limit == MACHINE_QUARANTINED)
+	/* What is launched has no port to be cut off by. */
+	if (info->on_limit == MACHINE_QUARANTINED ||
+	    (l->m->spec.elastic && info->on_limit == MACHINE_ISOLATING))
 		*d = life_quarantine(l,
 				     odd || l->state == MACHINE_WIPING ||
 						     (l->state == MACHINE_VERIFYING && !managers)
@@ -212,6 +215,11 @@ static void life_detach(struct life *l)
 	detach_bmc(l);
 	l->driver = NULL;
 	life_place_drop(l);
+	if (l->elastic.busy) { /* its answer does not come */
+		l->elastic.busy = false;
+		life_act_unanswered(l);
+		elastic_forget(l);
+	}
 }
 
 /* What hangs on its driver goes.  False: its fabric will answer yet (within 60 s), to this life: of another Provider that
@@ -293,6 +301,7 @@ static void forget(struct life *l)
 	life_look_forget(l);
 	life_place_forget(l);
 	life_boot_forget(l);
+	elastic_forget(l);
 	if (l->agent)
 		agent_session_close(l->agent);
 }
@@ -334,6 +343,23 @@ static bool goes_without_provider(struct life *l)
 	       (l->m->meta.deletion_timestamp || l->m->spec.management_policy == MACHINE_RETIRE);
 }
 
+static enum life_decision elastic_turn(struct life *l)
+{
+	enum life_decision d = LIFE_STAY;
+	struct driver *s = driver_get(l->parts->drivers, str_or(l->m->spec.provider_ref.name, ""));
+
+	l->driver = s;
+	if (!life_ensure_times_near(l) || !request_ensure_retried(l, &d) ||
+	    !ensure_in_time(l, &d) || !ensure_conditions_written(l) || !life_ensure_told(l))
+		return d;
+	if (!s || !s->provider)
+		return life_wait(l, WAITING_APPROVAL, REASON_ProviderNotReady,
+				 "spec.providerRef: provider %s %s",
+				 str_or(l->m->spec.provider_ref.name, "(none)"),
+				 s ? s->error.text : "does not exist");
+	return elastic_step(l);
+}
+
 /* One turn of a machine that this process leads. */
 static enum life_decision turn(struct life *l)
 {
@@ -352,6 +378,8 @@ static enum life_decision turn(struct life *l)
 		take_over(l);
 		return LIFE_STAY;
 	}
+	if (l->m->spec.elastic)
+		return elastic_turn(l);
 	/* Held until retired: from before the first act on. */
 	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
 	    !life_ensure_finalizer(l, true))
@@ -378,7 +406,8 @@ static void on_tick(void *arg)
 
 	l->m = CTX_GET(c, OBJECT_MACHINE, machine, l->name);
 	if (!l->m) {
-		if (!writer_busy(&l->journal.write) && !l->question.call && !l->place.busy) {
+		if (!writer_busy(&l->journal.write) && !l->question.call && !l->place.busy &&
+		    !l->elastic.busy) {
 			map_del(l->all->map, l->name);
 			life_free(l);
 		}

@@ -252,6 +252,11 @@ static void on_time(void *arg)
 	const char *op = json_str_at(j, "op");
 	json_int_t id = json_int_at(j, "id");
 
+	if (p->f->deaf) {
+		json_decref(j);
+		request_free(q);
+		return;
+	}
 	request_free(q);
 	if (str_eq(op, "offers"))
 		tell_offers(p, id);

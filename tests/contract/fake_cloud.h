@@ -41,9 +41,10 @@ struct fake_cloud {
 	/* misdeeds, for so many requests that follow */
 	unsigned lose_launches; /* launched, and the reply never comes */
 	unsigned lose_ends;
-	unsigned dying;	    /* what is launched ends by itself before it runs */
-	unsigned no_tokens; /* the token is not looked at: what is asked twice is there twice */
-	const char *error;  /* kind that launches are refused with; NULL: none */
+	unsigned dying;	   /* what is launched ends by itself before it runs */
+	bool no_tokens;	   /* the token is not looked at: what is asked twice is there twice */
+	bool deaf;	   /* does nothing and answers nothing but pings */
+	const char *error; /* kind that launches are refused with; NULL: none */
 	/* what happened */
 	unsigned asked, launched, terminations, lists;
 	/* May be NULL. */

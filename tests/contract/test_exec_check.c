@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "providers/exec_check.h"
 #include "tests/contract/fake_bmc.h"
+#include "tests/contract/fake_cloud.h"
 #include "tests/contract/fake_libvirt.h"
 
 /* The check of a program: one that keeps to the protocol, each thing that one may do wrong, and the shipped example. */
@@ -213,12 +214,111 @@ static void the_example_passes(void **state)
 	rmdir(folder);
 }
 
+struct sky {
+	struct hall h;
+	struct fake_cloud cloud;
+};
+
+static void check_cloud(struct sky *s, bool no_tokens)
+{
+	static const char *const argv[] = {FAKE_CLOUD, NULL};
+	struct exec_check_spec x = {.command = argv,
+				    .machine = "big",
+				    .cloud = true,
+				    .changes = true,
+				    .fence = 1000,
+				    .done = on_done,
+				    .arg = &s->h};
+	struct exec_check *c;
+
+	hall_start(&s->h);
+	x.group = s->h.group;
+	fake_cloud_init(&s->cloud, s->h.group);
+	s->cloud.zones[0].zone = "a";
+	s->cloud.zones[0].type = "big";
+	s->cloud.zones[0].capacity = -1;
+	s->cloud.no_tokens = no_tokens;
+	s->cloud.visible_ms = 3000;
+	c = exec_check_new(&x);
+	loop_sim_run_until(s->h.loop, loop_now(s->h.loop) + 900000);
+	exec_check_free(c);
+	loop_sim_run_until(s->h.loop, loop_now(s->h.loop) + 1000);
+}
+
+static void a_cloud_that_keeps_to_it_passes_and_nothing_is_left(void **state)
+{
+	struct sky s;
+
+	(void)state;
+	check_cloud(&s, false);
+	assert_int_equal(s.h.wrong, 0);
+	assert_int_equal(json_array_size(s.h.findings), 12);
+	assert_int_equal(s.cloud.launched, 1);
+	assert_int_equal(fake_cloud_alive(&s.cloud), 0);
+	fake_cloud_done(&s.cloud);
+	hall_stop(&s.h);
+}
+
+static void a_cloud_that_launches_twice_for_one_token_is_told_so(void **state)
+{
+	struct sky s;
+
+	(void)state;
+	check_cloud(&s, true);
+	assert_int_equal(s.h.wrong, 2);
+	assert_string_equal(says(&s.h, "launch with the same token", "wrong"),
+			    "another instance was launched");
+	fake_cloud_done(&s.cloud);
+	hall_stop(&s.h);
+}
+
+/* Against a fake of the API that it speaks; what is launched is launched there once, and ended. */
+static void the_shipped_lambda_passes(void **state)
+{
+	char folder[] = "/tmp/drover-lambda-XXXXXX", table[64], fake[PATH_MAX], program[PATH_MAX];
+	const char *argv[] = {fake, program, table, NULL};
+	struct hall h = {.loop = loop_uv_new()};
+	struct exec_check_spec s = {.command = argv,
+				    .machine = "gpu_8x",
+				    .cloud = true,
+				    .changes = true,
+				    .fence = 1000,
+				    .done = on_done,
+				    .arg = &h};
+	struct exec_check *c;
+
+	(void)state;
+	s.group = h.group = loop_group_new(h.loop, "check");
+	assert_non_null(mkdtemp(folder));
+	assert_non_null(realpath("tests/contract/fake_lambda", fake));
+	assert_non_null(realpath("examples/exec-provider/lambda", program));
+	str_format(table, sizeof(table), "%s/instances.json", folder);
+	c = exec_check_new(&s);
+	while (!h.answered)
+		loop_run(h.loop);
+	if (h.wrong)
+		fail_msg("%s", json_dumps(h.findings, JSON_INDENT(1)));
+	assert_int_equal(json_array_size(h.findings), 12);
+	assert_non_null(says(&h, "offers", "ok"));
+	exec_check_free(c);
+	loop_group_free(h.group);
+	loop_free(h.loop);
+	json_decref(h.findings);
+	unlink(table);
+	str_format(table, sizeof(table), "%s/instances.json.key", folder);
+	unlink(table);
+	rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_that_keeps_to_it_passes),
 		cmocka_unit_test(without_leave_nothing_is_changed),
 		cmocka_unit_test(what_it_does_wrong_is_named),
+		cmocka_unit_test(the_shipped_lambda_passes),
+		cmocka_unit_test(a_cloud_that_keeps_to_it_passes_and_nothing_is_left),
+		cmocka_unit_test(a_cloud_that_launches_twice_for_one_token_is_told_so),
 		cmocka_unit_test(a_program_that_answers_nothing_is_given_up),
 		cmocka_unit_test(the_example_passes),
 	};

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "api/kinds.h"
 #include "api/machine_states.h"
+#include "tests/world/sky.h"
 #include "tests/world/world.h"
 #include "wipe/evidence.h"
 #include "wipe/proto.h"
@@ -400,6 +401,8 @@ bool invariants_look(struct sim_world *w)
 	char why[200];
 
 	look_at_leaders(w);
+	if (w->sky && sky_wrong(w->sky, why, sizeof(why)))
+		complain(w, "%s", why);
 
 	if (rev != w->host_rev) {
 		w->host_rev = rev;

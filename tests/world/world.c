@@ -320,7 +320,7 @@ struct replica *world_replica(struct sim_world *w)
 	struct err e;
 	OWN(kube_config) cfg = NULL;
 	char *text;
-	static const char *const allowed[] = {WORLD_FABRIC, FAKE_EXEC, NULL};
+	static const char *const allowed[] = {WORLD_FABRIC, FAKE_EXEC, FAKE_CLOUD, NULL};
 	static const char *const hosts[] = {FAKE_LIBVIRT_URI, NULL};
 	struct controller_options o = {
 		.context.exec_allowed = allowed,

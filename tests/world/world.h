@@ -5,6 +5,7 @@
 #include "base/loop/loop_sim.h"
 #include "controller/controller.h"
 #include "tests/world/server.h"
+#include "tests/contract/fake_cloud.h"
 #include "tests/contract/fake_libvirt.h"
 #include "tests/world/cluster.h"
 #include "tests/world/gang_rule.h"
@@ -50,6 +51,7 @@ struct sim_world {
 	struct server servers[WORLD_BOXES];
 	unsigned nboxes;
 	struct fake_libvirt libvirt; /* a host whose domains are the servers, by their names */
+	struct sky *sky;	     /* sky.h; NULL: there is none */
 	struct httpd *images;
 	unsigned image_gets, bad_images; /* bad_images: how many to answer with something else */
 	char image_digest[80], iso[64];

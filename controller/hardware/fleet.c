@@ -1,0 +1,603 @@
+/* fleet: lists of elastic Providers, the Machines that claims on them need, and what nobody owns any more. */
+#include "controller/hardware/fleet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/annotations.h"
+#include "api/resources.h"
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/rules/claim.h"
+#include "controller/rules/provider.h"
+
+#define LOOK_MS 5000
+#define LIST_MS 60000 /* for orphans alone */
+#define LIST_GAP_MS 2000
+#define OFFERS_MS 60000
+#define ORPHAN_MS                                                                                  \
+	60000 /* nobody's for so long: a claim or a Machine may be on its way into the cache */
+#define COOLS 64
+#define COOL_MS (3 * 60 * 1000)
+
+/* An offer that was refused, or all of a zone and type, or all of an account's type. */
+struct cool {
+	char *region, *zone, *type; /* NULL: any */
+	int64_t until;
+	char text[160];
+};
+
+struct cloud {
+	struct fleet *f;
+	char *name;
+	struct arena *arena; /* of v */
+	struct elastic_instance *v;
+	size_t n;
+	int64_t asked_at,
+		listed_at; /* loop_now(): the last list was asked for; the last that came was */
+	bool listing, wanted;
+	struct arena *offers_arena;
+	struct elastic_offer *offers;
+	size_t noffers;
+	int64_t offers_at; /* loop_now(); 0: never */
+	bool offering;
+	struct err error; /* of the last list or offers; kind ERR_NONE: fine */
+	struct cool cools[COOLS];
+	size_t ncools;
+	struct map *orphans; /* id -> loop_now() since when it is nobody's, decimal */
+};
+
+struct fleet {
+	struct context *c;
+	struct drivers *drivers;
+	struct map *clouds;
+	struct loop_timer timer;
+	struct kube_call *call;
+	char cluster[65];
+	/* The orphan that is being proved. */
+	struct {
+		char *provider, *region, *id, *machine, *claim_uid;
+	} orphan;
+};
+
+static struct cloud *cloud_of(struct fleet *f, const char *provider)
+{
+	struct cloud *k = map_get(f->clouds, provider);
+
+	if (!k) {
+		k = mem_new(struct cloud);
+		k->f = f;
+		k->name = mem_strdup(provider);
+		k->orphans = map_new(free);
+		k->asked_at = k->listed_at = -1;
+		map_put(f->clouds, provider, k);
+	}
+	return k;
+}
+
+static void cloud_free(struct cloud *k)
+{
+	for (size_t i = 0; i < k->ncools; i++) {
+		free(k->cools[i].region);
+		free(k->cools[i].zone);
+		free(k->cools[i].type);
+	}
+	arena_free(k->arena);
+	arena_free(k->offers_arena);
+	map_free(k->orphans);
+	free(k->name);
+	free(k);
+}
+
+static struct provider *provider_of(const struct fleet *f, const char *name)
+{
+	struct driver *s = driver_get(f->drivers, name);
+
+	return s ? s->provider : NULL;
+}
+
+void fleet_kick(struct fleet *f)
+{
+	if (!loop_timer_active(&f->timer) || f->timer.at > loop_now(f->c->loop) + 50)
+		loop_timer_start(&f->timer, 50);
+}
+
+const char *fleet_cluster(const struct fleet *f)
+{
+	return f->cluster[0] ? f->cluster : NULL;
+}
+
+/* --- lists ------------------------------------------------------------------------------------------ */
+
+static bool tell_machine(const struct kube_entry *en, void *arg)
+{
+	const struct machine *m = en->object;
+	const struct cloud *k = arg;
+
+	if (m->spec.elastic && str_eq(m->spec.provider_ref.name, k->name))
+		notify(k->f->c, NOTICE_MACHINE, en->name);
+	return true;
+}
+
+static void tell_machines(struct cloud *k)
+{
+	kube_cache_each(k->f->c->cache[OBJECT_MACHINE], tell_machine, k);
+}
+
+static const char *tag_of(const struct elastic_instance *i, const char *key)
+{
+	for (size_t k = 0; k < i->ntags; k++)
+		if (str_eq(i->tags[k].key, key))
+			return i->tags[k].value;
+	return NULL;
+}
+
+static void keep(struct arena *a, struct elastic_instance *to, const struct elastic_instance *from)
+{
+	struct elastic_tag *tags = arena_calloc(a, from->ntags + 1, sizeof(*tags));
+
+	*to = *from;
+	to->id = arena_strdup(a, from->id);
+	to->provider_id = arena_strdup(a, from->provider_id);
+	to->region = arena_strdup(a, from->region);
+	to->zone = arena_strdup(a, from->zone);
+	to->type = arena_strdup(a, from->type);
+	to->token = arena_strdup(a, from->token);
+	to->reason = arena_strdup(a, from->reason);
+	to->address = arena_strdup(a, from->address);
+	for (size_t i = 0; i < from->ntags; i++)
+		tags[i] = (struct elastic_tag){arena_strdup(a, from->tags[i].key),
+					       arena_strdup(a, from->tags[i].value)};
+	to->tags = tags;
+}
+
+static void on_listed(const struct elastic_instance *v, size_t n, const struct err *e, void *arg)
+{
+	struct cloud *k = arg;
+
+	k->listing = false;
+	if (e) {
+		k->error = *e;
+		log_warn("instances not listed", LOG_S("provider", k->name), LOG_E(e));
+	} else {
+		err_clear(&k->error);
+		arena_free(k->arena);
+		k->arena = arena_new();
+		k->v = arena_calloc(k->arena, n + 1, sizeof(*k->v));
+		k->n = n;
+		for (size_t i = 0; i < n; i++)
+			keep(k->arena, &k->v[i], &v[i]);
+		k->listed_at = k->asked_at;
+		k->wanted = false;
+	}
+	tell_machines(k);
+	fleet_kick(k->f);
+}
+
+static void list(struct cloud *k)
+{
+	struct provider *p = provider_of(k->f, k->name);
+
+	if (!p || k->listing || !k->f->cluster[0])
+		return;
+	k->asked_at = loop_now(k->f->c->loop);
+	k->listing = provider_list_owned(p, k->f->cluster, on_listed, k);
+}
+
+bool fleet_ensure_listed(struct fleet *f, const char *provider, int64_t since)
+{
+	struct cloud *k = cloud_of(f, provider);
+
+	if (k->listed_at >= since)
+		return true;
+	k->wanted = true;
+	fleet_kick(f);
+	return false;
+}
+
+static bool is_ending(const struct elastic_instance *i)
+{
+	return i->state == ELASTIC_ENDING || i->state == ELASTIC_GONE;
+}
+
+const struct elastic_instance *fleet_find(const struct fleet *f, const char *provider,
+					  const char *claim_uid, const char *id)
+{
+	const struct cloud *k = map_get(f->clouds, provider);
+
+	for (size_t i = 0; k && i < k->n; i++)
+		if (!str_empty(id) ? str_eq(k->v[i].id, id)
+				   : str_eq(tag_of(&k->v[i], ELASTIC_TAG_CLAIM), claim_uid) &&
+					     !is_ending(&k->v[i]))
+			return &k->v[i];
+	return NULL;
+}
+
+/* --- offers ----------------------------------------------------------------------------------------- */
+
+static void on_offers(const struct elastic_offer *o, size_t n, const struct err *e, void *arg)
+{
+	struct cloud *k = arg;
+	struct arena *a;
+
+	k->offering = false;
+	k->offers_at = loop_now(k->f->c->loop);
+	if (e) {
+		k->error = *e;
+		log_warn("offers not read", LOG_S("provider", k->name), LOG_E(e));
+		tell_machines(k);
+		return;
+	}
+	a = arena_new();
+	arena_free(k->offers_arena);
+	k->offers_arena = a;
+	k->offers = arena_calloc(a, n + 1, sizeof(*k->offers));
+	k->noffers = n;
+	for (size_t i = 0; i < n; i++) {
+		k->offers[i] = o[i];
+		k->offers[i].region = arena_strdup(a, o[i].region);
+		k->offers[i].zone = arena_strdup(a, o[i].zone);
+		k->offers[i].type = arena_strdup(a, o[i].type);
+		k->offers[i].reservation = arena_strdup(a, o[i].reservation);
+		k->offers[i].currency = arena_strdup(a, o[i].currency);
+	}
+	tell_machines(k);
+}
+
+static bool may_be(const char *want, const char *is)
+{
+	return !want || str_eq(want, is);
+}
+
+static const struct cool *cool_for(const struct cloud *k, const struct elastic_offer *o)
+{
+	int64_t now = loop_now(k->f->c->loop);
+
+	for (size_t i = 0; i < k->ncools; i++)
+		if (k->cools[i].until > now && may_be(k->cools[i].region, o->region) &&
+		    may_be(k->cools[i].zone, o->zone) && may_be(k->cools[i].type, o->type))
+			return &k->cools[i];
+	return NULL;
+}
+
+const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, const char *type,
+					char *why, size_t size)
+{
+	struct cloud *k = cloud_of(f, provider);
+	struct provider *p = provider_of(f, provider);
+	const struct elastic_offer *best = NULL;
+	const struct cool *cool = NULL;
+	bool priceless = false;
+
+	str_format(why, size, "%s",
+		   k->error.kind == ERR_NONE ? "its offers are being read" : k->error.text);
+	if (p && !k->offering && (!k->offers_at || loop_now(f->c->loop) - k->offers_at > OFFERS_MS))
+		k->offering = provider_offers(p, on_offers, k);
+	if (!k->offers_arena)
+		return NULL;
+	str_format(why, size, "it offers no %s", str_or(type, "(none)"));
+	for (size_t i = 0; i < k->noffers; i++) {
+		const struct elastic_offer *o = &k->offers[i];
+
+		if (!str_eq(o->type, type) || o->market != ELASTIC_ON_DEMAND || !o->available)
+			continue;
+		if (o->micros_per_hour < 0 || !o->currency)
+			priceless = true;
+		else if (cool_for(k, o))
+			cool = cool_for(k, o);
+		else if (!best || o->micros_per_hour < best->micros_per_hour)
+			best = o;
+	}
+	if (cool)
+		str_copy(why, size, cool->text);
+	else if (priceless)
+		str_format(why, size, "the price of %s is not known", type);
+	return best;
+}
+
+void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offer *o,
+		const struct err *e)
+{
+	struct cloud *k = cloud_of(f, provider);
+	int64_t now = loop_now(f->c->loop), ms = COOL_MS;
+	struct cool *x = NULL;
+
+	for (size_t i = 0; i < k->ncools && !x; i++)
+		if (k->cools[i].until <= now)
+			x = &k->cools[i];
+	if (!x)
+		x = k->ncools < COOLS ? &k->cools[k->ncools++] : &k->cools[0];
+	free(x->region);
+	free(x->zone);
+	free(x->type);
+	/* A zone without capacity says nothing of its region; an account's quota is the type's everywhere. */
+	x->region = e->scope == ERR_ACCOUNT ? NULL : mem_strdup(o->region);
+	x->zone = e->scope == ERR_ACCOUNT ? NULL : mem_strdup(o->zone);
+	x->type = e->kind == ERR_DENIED ? NULL : mem_strdup(o->type);
+	if (ms < (int64_t)e->retry_after_ms)
+		ms = e->retry_after_ms;
+	x->until = now + ms;
+	str_copy(x->text, sizeof(x->text), e->text);
+	log_warn("offer cools down", LOG_S("provider", k->name), LOG_S("region", o->region),
+		 LOG_S("zone", str_or(o->zone, "")), LOG_S("type", o->type), LOG_I("ms", ms),
+		 LOG_E(e));
+}
+
+/* --- orphans ---------------------------------------------------------------------------------------- */
+
+static void orphan_over(struct fleet *f)
+{
+	free(f->orphan.provider);
+	free(f->orphan.region);
+	free(f->orphan.id);
+	free(f->orphan.machine);
+	free(f->orphan.claim_uid);
+	memset(&f->orphan, 0, sizeof(f->orphan));
+	fleet_kick(f);
+}
+
+static void on_ended(const struct elastic_instance *v, size_t n, const struct err *e, void *arg)
+{
+	struct cloud *k = arg;
+
+	(void)v;
+	(void)n;
+	if (e)
+		log_warn("orphan not ended", LOG_S("provider", k->name), LOG_E(e));
+}
+
+static bool may_end(void *arg)
+{
+	return ctx_may_destroy(((struct cloud *)arg)->f->c);
+}
+
+static void end_orphan(struct fleet *f)
+{
+	struct cloud *k = map_get(f->clouds, f->orphan.provider);
+	struct provider *p = provider_of(f, f->orphan.provider);
+
+	log_warn("instance of nobody is ended", LOG_S("provider", f->orphan.provider),
+		 LOG_S("instance", f->orphan.id), LOG_S("claim", f->orphan.claim_uid));
+	if (k && p)
+		(void)provider_terminate(p, f->orphan.region, f->orphan.id, may_end, on_ended, k);
+	if (k)
+		map_del(k->orphans, f->orphan.id);
+	orphan_over(f);
+}
+
+static void on_claim_read(json_t *o, const struct err *e, void *arg)
+{
+	struct fleet *f = arg;
+
+	f->call = NULL;
+	if ((e && e->kind == ERR_NOT_FOUND) ||
+	    (!e && !str_eq(json_str_at(o, "metadata", "uid"), f->orphan.claim_uid)))
+		end_orphan(f);
+	else
+		orphan_over(f);
+}
+
+/* Its Machine is there: another instance of the same claim that it does not call its own is one too many. */
+static bool is_another(const struct fleet *f, const json_t *o)
+{
+	const char *id = json_str_at(o, "status", "instance", "id");
+
+	return !str_empty(id) && !str_eq(id, f->orphan.id);
+}
+
+static void on_machine_read(json_t *o, const struct err *e, void *arg)
+{
+	struct fleet *f = arg;
+	bool same = !e &&
+		    str_eq(json_str_at(o, "spec", "elastic", "claim", "uid"), f->orphan.claim_uid);
+
+	f->call = NULL;
+	if (e && e->kind != ERR_NOT_FOUND)
+		orphan_over(f);
+	else if (same && is_another(f, o))
+		end_orphan(f);
+	else if (same)
+		orphan_over(f);
+	else
+		f->call = kube_get(f->c->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
+				   f->orphan.machine, on_claim_read, f);
+}
+
+/* As far as the caches know. */
+static bool is_owned(const struct fleet *f, const struct elastic_instance *i)
+{
+	const char *name = tag_of(i, ELASTIC_TAG_MACHINE), *uid = tag_of(i, ELASTIC_TAG_CLAIM);
+	const struct machine *m = name ? CTX_GET(f->c, OBJECT_MACHINE, machine, name) : NULL;
+	const struct node_claim *n =
+		name ? CTX_GET(f->c, OBJECT_NODE_CLAIM, node_claim, name) : NULL;
+
+	if (m && m->spec.elastic && str_eq(m->spec.elastic->claim.uid, uid))
+		return !m->status.instance || str_empty(m->status.instance->id) ||
+		       str_eq(m->status.instance->id, i->id);
+	return n && str_eq(n->meta.uid, uid);
+}
+
+/* Nobody's for long enough. */
+static bool is_due(struct cloud *k, const struct elastic_instance *i)
+{
+	int64_t now = loop_now(k->f->c->loop), since;
+	const char *text = map_get(k->orphans, i->id);
+
+	if (!text) {
+		map_put(k->orphans, i->id, mem_printf("%lld", (long long)now));
+		return false;
+	}
+	return str_to_i64(text, 0, INT64_MAX, &since) && now - since >= ORPHAN_MS &&
+	       k->listed_at >= since + ORPHAN_MS;
+}
+
+static void look_for_orphans(struct fleet *f, struct cloud *k)
+{
+	for (size_t i = 0; i < k->n && !f->call; i++) {
+		const struct elastic_instance *x = &k->v[i];
+		const char *name = tag_of(x, ELASTIC_TAG_MACHINE);
+
+		if (is_ending(x) || is_owned(f, x)) {
+			map_del(k->orphans, x->id);
+			continue;
+		}
+		if (!is_due(k, x) || !ctx_may_destroy(f->c))
+			continue;
+		f->orphan.provider = mem_strdup(k->name);
+		f->orphan.region = mem_strdup(x->region);
+		f->orphan.id = mem_strdup(x->id);
+		f->orphan.machine = mem_strdup(str_or(name, "none"));
+		f->orphan.claim_uid = mem_strdup(str_or(tag_of(x, ELASTIC_TAG_CLAIM), ""));
+		f->call = kube_get(f->c->host, &object_resources[OBJECT_MACHINE], NULL,
+				   f->orphan.machine, on_machine_read, f);
+	}
+}
+
+/* --- Machines --------------------------------------------------------------------------------------- */
+
+static void on_created(json_t *o, const struct err *e, void *arg)
+{
+	struct fleet *f = arg;
+
+	(void)o;
+	f->call = NULL;
+	if (e)
+		log_warn("machine of a claim not made", LOG_E(e));
+	else
+		fleet_kick(f);
+}
+
+static bool make_machine(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct fleet *f = arg;
+	OWN_JSON o = NULL;
+
+	if (!n->spec.provider_ref || n->meta.deletion_timestamp ||
+	    CTX_GET(f->c, OBJECT_MACHINE, machine, n->meta.name))
+		return true;
+	o = json_pack(
+		"{s:s, s:s, s:{s:s, s:[s], s:[{s:s, s:s, s:s, s:s}]}, s:{s:{s:{s:s, s:s}}, s:{s:s}, s:s*, s:s}}",
+		"apiVersion", OBJECT_API_VERSION, "kind", "Machine", "metadata", "name",
+		n->meta.name, "finalizers", FINALIZER_MACHINE, "ownerReferences", "apiVersion",
+		OBJECT_API_VERSION, "kind", "NodeClaim", "name", n->meta.name, "uid", n->meta.uid,
+		"spec", "elastic", "claim", "name", n->meta.name, "uid", n->meta.uid, "providerRef",
+		"name", n->spec.provider_ref->name, "instanceType", claim_instance_type(n),
+		"managementPolicy", "Manage");
+	f->call =
+		kube_create(f->c->host, &object_resources[OBJECT_MACHINE], NULL, o, on_created, f);
+	return false;
+}
+
+static void on_cluster(json_t *o, const struct err *e, void *arg)
+{
+	struct fleet *f = arg;
+	const char *uid = json_str_at(o, "metadata", "uid");
+
+	f->call = NULL;
+	if (e || str_empty(uid) || strlen(uid) >= sizeof(f->cluster)) {
+		log_warn("no UID of the host's kube-system: nothing is launched",
+			 LOG_S("error", e ? e->text : "none"));
+		return;
+	}
+	str_copy(f->cluster, sizeof(f->cluster), uid);
+	fleet_kick(f);
+}
+
+/* --- the look --------------------------------------------------------------------------------------- */
+
+static bool look_at_provider(const struct kube_entry *en, void *arg)
+{
+	struct fleet *f = arg;
+	struct cloud *k;
+	int64_t since;
+
+	if (!provider_is_elastic(en->object))
+		return true;
+	k = cloud_of(f, en->name);
+	since = k->asked_at < 0 ? INT64_MAX : loop_now(f->c->loop) - k->asked_at;
+	if (since >= (k->wanted ? LIST_GAP_MS : LIST_MS))
+		list(k);
+	look_for_orphans(f, k);
+	return true;
+}
+
+static bool any_elastic(const struct kube_entry *en, void *arg)
+{
+	*(bool *)arg |= provider_is_elastic(en->object);
+	return !*(bool *)arg;
+}
+
+static void look(void *arg)
+{
+	struct fleet *f = arg;
+	struct context *c = f->c;
+	struct map_iter it;
+	bool any = false;
+
+	if (!c->leading || !c->ready)
+		return;
+	kube_cache_each(c->cache[OBJECT_PROVIDER], any_elastic, &any);
+	if (!any)
+		return;
+	loop_timer_start(&f->timer, LOOK_MS);
+	if (!f->cluster[0]) {
+		if (!f->call)
+			f->call = kube_get(c->host, &KUBE_NAMESPACES, NULL, "kube-system",
+					   on_cluster, f);
+		return;
+	}
+	if (!f->call)
+		kube_cache_each(c->cache[OBJECT_NODE_CLAIM], make_machine, f);
+	kube_cache_each(c->cache[OBJECT_PROVIDER], look_at_provider, f);
+	map_for_each (it, f->clouds) {
+		const struct cloud *k = it.value;
+
+		if (k->wanted && !k->listing)
+			loop_timer_start(&f->timer, LIST_GAP_MS);
+	}
+}
+
+void fleet_closing(struct fleet *f, const struct driver *s)
+{
+	struct cloud *k = f ? map_get(f->clouds, s->name) : NULL;
+
+	if (!k)
+		return;
+	k->listing = k->offering = false; /* no answer comes */
+	fleet_kick(f);
+}
+
+struct fleet *fleet_new(struct context *c, struct drivers *ds)
+{
+	struct fleet *f = mem_new(struct fleet);
+
+	f->c = c;
+	f->drivers = ds;
+	f->clouds = map_new(NULL);
+	loop_timer_init(&f->timer, c->group, look, f);
+	return f;
+}
+
+void fleet_free(struct fleet *f)
+{
+	struct map_iter it;
+
+	if (!f)
+		return;
+	kube_call_cancel(f->call);
+	f->call = NULL;
+	loop_timer_stop(&f->timer);
+	map_for_each (it, f->clouds)
+		cloud_free(it.value);
+	map_free(f->clouds);
+	free(f->orphan.provider);
+	free(f->orphan.region);
+	free(f->orphan.id);
+	free(f->orphan.machine);
+	free(f->orphan.claim_uid);
+	free(f);
+}

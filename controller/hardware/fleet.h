@@ -1,0 +1,43 @@
+#ifndef CONTROLLER_HARDWARE_FLEET_H
+#define CONTROLLER_HARDWARE_FLEET_H
+
+#include "controller/hardware/driver.h"
+
+/*
+ * fleet: what the elastic Providers have: offers, and the instances that carry this cluster's tag; one list for all
+ * Machines of a Provider, each of which says how young it has to be.
+ *
+ *	NodeClaim with spec.providerRef --> Machine of the claim's name, whose life launches and ends (steps/elastic.c)
+ *	listed, and neither its Machine nor its claim is there, as the API itself says --> ended here (S4)
+ *
+ * What is not listed is not known to be gone: clouds show late what they launched.  On the loop thread.
+ * Tests: tests/world/test_elastic.c
+ */
+/* From the first list that shows an instance as nobody's until it is ended, at most. */
+#define FLEET_REAP_MS (5 * 60 * 1000)
+
+struct fleet;
+struct fleet *fleet_new(struct context *c, struct drivers *ds);
+void fleet_free(struct fleet *f);
+void fleet_kick(struct fleet *f); /* a claim, a Machine or a Provider changed */
+void fleet_closing(struct fleet *f, const struct driver *s);
+
+/* UID of the host cluster's kube-system, by which what is owned is tagged; NULL: not read yet. */
+const char *fleet_cluster(const struct fleet *f);
+
+/* There is a list that was asked for at or after `since` (loop_now()).  False: it is asked for, and the Machines of the
+ * Provider are told when it is there. */
+bool fleet_ensure_listed(struct fleet *f, const char *provider, int64_t since);
+/* In the newest list: by its id where that is known, else one of that claim that is not ending; NULL: none. */
+const struct elastic_instance *fleet_find(const struct fleet *f, const char *provider,
+					  const char *claim_uid, const char *id);
+
+/* The cheapest offer of the type whose price is known and that nothing speaks against now.  NULL: why says what does;
+ * it is looked at again. */
+const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, const char *type,
+					char *why, size_t size);
+/* It was refused: for a while not asked for again, nor what the error's scope takes in. */
+void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offer *o,
+		const struct err *e);
+
+#endif

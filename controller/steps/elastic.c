@@ -1,0 +1,498 @@
+/* elastic: launch, look and end; what all machines have in common is in the neighbouring files. */
+#include "controller/steps/elastic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crypto.h"
+#include "base/data/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/hardware/fleet.h"
+#include "controller/life/act.h"
+#include "controller/life/consent.h"
+#include "controller/life/life.h"
+#include "controller/rules/machine.h"
+#include "controller/steps/coming.h"
+#include "controller/steps/steps.h"
+
+#define LIST_AGE_MS 15000 /* of an instance in transition */
+#define IDLE_AGE_MS 60000
+/* Clouds show what they launched within seconds; what no list shows for so long is not there. */
+#define SETTLE_MS 60000
+#define ABSENT_MS (5 * 60 * 1000) /* while somebody works on it */
+#define PATIENCE_MS 90000	  /* of one launch or end */
+
+void elastic_forget(struct life *l)
+{
+	bool busy = l->elastic.busy;
+
+	memset(&l->elastic, 0, sizeof(l->elastic));
+	l->elastic.busy = busy;
+}
+
+static const char *provider_name(const struct life *l)
+{
+	return str_or(l->m->spec.provider_ref.name, "");
+}
+
+static const char *claim_uid(const struct life *l)
+{
+	return str_or(l->m->spec.elastic->claim.uid, "");
+}
+
+static const struct machine_instance *instance_of(const struct life *l)
+{
+	static const struct machine_instance none;
+
+	return l->m->status.instance ? l->m->status.instance : &none;
+}
+
+static const struct elastic_instance *find(const struct life *l)
+{
+	return fleet_find(l->parts->fleet, provider_name(l), claim_uid(l), instance_of(l)->id);
+}
+
+/* A list that was asked for since then. */
+static bool ensure_listed(struct life *l, int64_t since)
+{
+	return fleet_ensure_listed(l->parts->fleet, provider_name(l), since);
+}
+
+/* ... since this process first wanted one in this matter. */
+static bool ensure_listed_anew(struct life *l)
+{
+	if (!l->elastic.since)
+		l->elastic.since = loop_now(l->c->loop);
+	return ensure_listed(l, l->elastic.since);
+}
+
+/* --- launching -------------------------------------------------------------------------------------- */
+
+static void token_of(const struct life *l, const struct elastic_offer *o, int64_t attempt,
+		     char out[static 65])
+{
+	OWN(arena) a = arena_new();
+	const char *text = arena_printf(a, "%s\n%s\n%s\n%s\n%s\n%lld", claim_uid(l), o->region,
+					str_or(o->zone, ""), o->type,
+					elastic_market_names[o->market], (long long)attempt);
+	uint8_t d[CRYPTO_SHA256];
+
+	crypto_sha256(text, strlen(text), d);
+	str_hex(out, d, sizeof(d));
+}
+
+/* Of an instance that was found: it is the one. */
+static enum life_decision launched(struct life *l, const char *id, const char *provider_id)
+{
+	elastic_forget(l);
+	return life_goto(l, MACHINE_BOOTING,
+			 json_pack("{s:{s:s, s:s*, s:n, s:n}}", "instance", "id", id, "providerID",
+				   provider_id, "refusedTime", "refusal"),
+			 REASON_NONE, NULL);
+}
+
+/* What the next launch will be, and whose it is, written before it goes out. */
+static enum life_decision choose(struct life *l, const struct node_claim *n)
+{
+	char why[300], token[65];
+	const struct elastic_offer *o = fleet_offer(l->parts->fleet, provider_name(l),
+						    l->m->spec.instance_type, why, sizeof(why));
+	int64_t attempt = instance_of(l)->attempt + 1;
+
+	if (!o) {
+		loop_timer_start(&l->timer, l->c->o.poll_ms * 5);
+		return life_wait(l, WAITING_DEVICE, REASON_NoOffer, "provider %s: %s",
+				 provider_name(l), why);
+	}
+	token_of(l, o, attempt, token);
+	life_write(
+		l,
+		json_pack(
+			"{s:{s:s, s:s}, s:{s:s, s:I, s:s, s:s?, s:s, s:s, s:I, s:s, s:n, s:n}, s:{s:n}}",
+			"tenant", "name", n->spec.virtual_cluster_ref.name, "uid",
+			str_or(n->spec.virtual_cluster_ref.uid, ""), "instance", "token", token,
+			"attempt", (json_int_t)attempt, "region", o->region, "zone", o->zone,
+			"type", o->type, "market", elastic_market_names[o->market], "microsPerHour",
+			(json_int_t)o->micros_per_hour, "currency", o->currency, "refusedTime",
+			"refusal", "operation", "step"),
+		NULL);
+	return LIFE_STAY;
+}
+
+static struct elastic_offer offer_of(const struct machine_instance *i)
+{
+	struct elastic_offer o = {.region = i->region,
+				  .zone = str_empty(i->zone) ? NULL : i->zone,
+				  .type = i->type,
+				  .micros_per_hour = i->micros_per_hour,
+				  .currency = i->currency,
+				  .available = -1};
+
+	for (int k = ELASTIC_ON_DEMAND; k <= ELASTIC_RESERVED; k++)
+		if (str_eq(i->market, elastic_market_names[k]))
+			o.market = (enum elastic_market)k;
+	return o;
+}
+
+/* Cloud-init's, with the files that a machine of ours has on its config drive. */
+static char *user_data(const struct proto_order *o)
+{
+	json_t *files = json_array(), *config;
+	char *text, *whole;
+
+	for (size_t i = 0; i < o->files.n; i++) {
+		const struct proto_file *f = &o->files.v[i];
+		char *content;
+
+		if (!str_eq(f->name, "drover-join.cfg") && !str_eq(f->name, "cluster-ca.crt"))
+			continue;
+		content = crypto_base64(f->content, strlen(f->content));
+		json_array_append_new(files,
+				      json_pack("{s:s+, s:s, s:s, s:s}", "path", "/run/drover/",
+						f->name, "permissions", "0600", "encoding", "b64",
+						"content", content));
+		secret_wipe(content, strlen(content));
+		free(content);
+	}
+	config = json_pack("{s:o, s:[[s, s, s]]}", "write_files", files, "runcmd", "systemctl",
+			   "start", "drover-join.service");
+	text = json_text(config);
+	json_decref(config);
+	whole = mem_printf("#cloud-config\n%s\n", text);
+	secret_wipe(text, strlen(text));
+	free(text);
+	return whole;
+}
+
+static bool may_act(void *arg)
+{
+	const struct life *l = arg;
+
+	return ctx_may_destroy(l->c);
+}
+
+/* The same request will never help: another offer may. */
+static bool is_refusal(const struct err *e)
+{
+	static const bool refusals[ERR_KINDS] = {
+		[ERR_CAPACITY] = true,	[ERR_QUOTA] = true,   [ERR_PRICE] = true,
+		[ERR_DENIED] = true,	[ERR_INVALID] = true, [ERR_UNSUPPORTED] = true,
+		[ERR_NOT_FOUND] = true,
+	};
+
+	return refusals[e->kind];
+}
+
+static void on_launched(const struct elastic_instance *v, size_t n, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	l->elastic.busy = false;
+	l->elastic.since = 0; /* before the next one another list */
+	if (n) {
+		l->elastic.answer = ELASTIC_LAUNCHED;
+		str_copy(l->elastic.id, sizeof(l->elastic.id), v[0].id);
+		str_copy(l->elastic.provider_id, sizeof(l->elastic.provider_id),
+			 str_or(v[0].provider_id, ""));
+	} else if (e && is_refusal(e)) {
+		l->elastic.answer = ELASTIC_REFUSED;
+		l->elastic.err = *e;
+	}
+	life_acted(l, n || (e && is_refusal(e)) ? NULL : e);
+}
+
+static void launch(struct life *l, const char *data)
+{
+	const struct machine_instance *i = instance_of(l);
+	const struct node_claim *n = life_claim(l);
+	const struct elastic_tag tags[] = {
+		{ELASTIC_TAG_CLUSTER, fleet_cluster(l->parts->fleet)},
+		{ELASTIC_TAG_MACHINE, l->name},
+		{ELASTIC_TAG_CLAIM, claim_uid(l)},
+		{ELASTIC_TAG_TENANT, n->spec.virtual_cluster_ref.name},
+	};
+	struct elastic_launch x = {
+		.token = i->token,
+		.offer = offer_of(i),
+		.user_data = data,
+		.user_data_len = strlen(data),
+		.count = 1,
+		.max_micros_per_hour = -1,
+		.tags = tags,
+		.ntags = sizeof(tags) / sizeof(*tags),
+		.may_act = may_act,
+		.may_act_arg = l,
+	};
+
+	l->elastic.busy = true;
+	log_info("instance is launched", LOG_S("machine", l->name),
+		 LOG_S("provider", provider_name(l)), LOG_S("region", i->region),
+		 LOG_S("zone", str_or(i->zone, "")), LOG_S("type", i->type),
+		 LOG_I("micros_per_hour", i->micros_per_hour), LOG_I("attempt", i->attempt));
+	(void)provider_launch(l->driver->provider, &x, on_launched, l);
+}
+
+static enum life_decision ask_for(struct life *l, const struct node_claim *n)
+{
+	enum life_decision d = LIFE_STAY;
+	struct proto_order o = {0};
+	OWN(arena) a = arena_new();
+	char *data;
+
+	if (!coming_ensure_taken(l, n) || !coming_ensure_config(l, n, a, &o, &d))
+		return d;
+	if (life_act(l, "launch", LIFE_IDEMPOTENT, PATIENCE_MS) != LIFE_GO)
+		return d;
+	data = user_data(&o);
+	launch(l, data);
+	secret_wipe(data, strlen(data));
+	free(data);
+	return d;
+}
+
+/* What the cloud answered is written down: it launched, or refused. */
+static enum life_decision take_answer(struct life *l)
+{
+	const struct elastic_offer o = offer_of(instance_of(l));
+	char when[STR_TIME_SIZE];
+
+	if (l->elastic.answer == ELASTIC_LAUNCHED)
+		return launched(l, l->elastic.id, l->elastic.provider_id);
+	fleet_cool(l->parts->fleet, provider_name(l), &o, &l->elastic.err);
+	life_write(l,
+		   json_pack("{s:{s:s, s:s}}", "instance", "refusedTime",
+			     str_time(when, loop_wall(l->c->loop)), "refusal", l->elastic.err.text),
+		   NULL);
+	l->elastic.answer = ELASTIC_NO_ANSWER;
+	return LIFE_STAY;
+}
+
+/* One of its launches may have happened though nobody heard so: until no list can show it any more. */
+static bool ensure_nothing_launched(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	int64_t now = loop_now(l->c->loop);
+
+	if (op->attempt <= 1)
+		return true;
+	if (!l->elastic.gone_from)
+		l->elastic.gone_from = now;
+	if (!ensure_listed(l, l->elastic.gone_from + SETTLE_MS)) {
+		loop_timer_start(&l->timer, l->c->o.poll_ms * 5);
+		return false;
+	}
+	return true;
+}
+
+static enum life_decision claimed(struct life *l)
+{
+	const struct machine_instance *i = instance_of(l);
+	enum life_decision d = LIFE_STAY;
+	const struct node_claim *n;
+	const struct elastic_instance *x;
+
+	if (l->elastic.busy)
+		return d;
+	if (l->elastic.answer != ELASTIC_NO_ANSWER)
+		return take_answer(l);
+	n = coming_claim(l, &d);
+	if (!n)
+		return d;
+	if (n->spec.user_data_secret_ref)
+		return life_fail(l, REASON_ConfigInvalid,
+				 "spec.userDataSecretRef is not for instances of a cloud");
+	if (!ensure_listed_anew(l))
+		return d;
+	x = find(l);
+	if (x && x->state != ELASTIC_ENDING && x->state != ELASTIC_GONE)
+		return launched(l, x->id, x->provider_id);
+	if (str_empty(i->token))
+		return choose(l, n);
+	if (i->refused_time)
+		return ensure_nothing_launched(l) ? choose(l, n) : d;
+	return ask_for(l, n);
+}
+
+/* --- looking ---------------------------------------------------------------------------------------- */
+
+/* Its instance is there, as far as the last list says.  False: it is not, and where that is sure it goes (*d). */
+static bool ensure_there(struct life *l, int64_t age_ms, enum life_decision *d)
+{
+	int64_t now = loop_now(l->c->loop);
+	const struct elastic_instance *x;
+	json_t *leave = NULL;
+
+	if (!ensure_listed(l, now - age_ms)) /* an older one, or none: it goes on meanwhile */
+		return true;
+	x = find(l);
+	if (!x && !l->elastic.gone_from)
+		l->elastic.gone_from = now;
+	if (x)
+		l->elastic.gone_from = 0;
+	if (x ? x->state != ELASTIC_ENDING && x->state != ELASTIC_GONE
+	      : now - l->elastic.gone_from < ABSENT_MS)
+		return true;
+	if (!life_ensure_unpaused(l))
+		return false;
+	if (l->state == MACHINE_SERVING || l->state == MACHINE_DRAINING)
+		leave = json_pack("{s:n}", "hold");
+	*d = life_goto(l, MACHINE_STOPPING, leave, REASON_InstanceGone, "instance %s: %s",
+		       str_or(instance_of(l)->id, "(none)"),
+		       x ? str_or(x->reason, "the cloud ended it") : "no list shows it any more");
+	return false;
+}
+
+static enum life_decision booting(struct life *l)
+{
+	enum life_decision d = LIFE_STAY;
+	const struct node_claim *n = coming_claim(l, &d);
+	const struct elastic_instance *x;
+
+	if (!n || !ensure_there(l, LIST_AGE_MS, &d))
+		return d;
+	x = find(l);
+	if (x && x->state == ELASTIC_RUNNING)
+		return life_goto(l, MACHINE_JOINING, NULL, REASON_NONE, NULL);
+	return d;
+}
+
+/* --- ending ----------------------------------------------------------------------------------------- */
+
+static void on_ended(const struct elastic_instance *v, size_t n, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	(void)v;
+	(void)n;
+	l->elastic.busy = false;
+	if (!e)
+		l->elastic.ended_at = loop_now(l->c->loop);
+	life_acted(l, e);
+}
+
+static void end(struct life *l, const char *region, const char *id)
+{
+	if (life_act(l, "terminate", LIFE_IDEMPOTENT, PATIENCE_MS) != LIFE_GO)
+		return;
+	l->elastic.busy = true;
+	log_info("instance is ended", LOG_S("machine", l->name),
+		 LOG_S("provider", provider_name(l)), LOG_S("instance", id));
+	(void)provider_terminate(l->driver->provider, region, id, may_act, on_ended, l);
+}
+
+static bool ensure_ended(struct life *l)
+{
+	const struct machine_instance *i = instance_of(l);
+	int64_t now = loop_now(l->c->loop);
+	const struct elastic_instance *x;
+
+	if (l->elastic.busy)
+		return false;
+	if (str_empty(i->token) && str_empty(i->id) && !i->attempt)
+		return ensure_listed_anew(l) && !find(l);
+	if (!ensure_listed_anew(l) || !ensure_listed(l, now - l->c->o.poll_ms * 5))
+		return false;
+	x = find(l);
+	if (x && x->state == ELASTIC_GONE)
+		return true;
+	if (x && x->state != ELASTIC_ENDING) {
+		l->elastic.gone_from = 0;
+		end(l, x->region, x->id);
+		return false;
+	}
+	if (x)
+		return false; /* it ends */
+	/* Not listed: not yet, or not any more. */
+	if (!str_empty(i->id) && !l->elastic.ended_at) {
+		end(l, i->region, i->id);
+		return false;
+	}
+	if (!l->elastic.gone_from)
+		l->elastic.gone_from = now;
+	return ensure_listed(l, l->elastic.gone_from + SETTLE_MS);
+}
+
+static enum life_decision stopping(struct life *l)
+{
+	if (!l->work.progress) { /* what was seen before counts for nothing */
+		l->work.progress = 1;
+		elastic_forget(l);
+		l->volumes = -1;
+	}
+	loop_timer_start(&l->timer, l->c->o.poll_ms * 2);
+	if (!life_ensure_unpaused(l) || !ensure_ended(l))
+		return LIFE_STAY;
+	return life_goto(l, MACHINE_LEAVING, NULL, REASON_NONE, NULL);
+}
+
+static enum life_decision quarantined(struct life *l)
+{
+	int64_t now = loop_wall(l->c->loop), due = quarantine_due(l->m);
+	const struct machine_quarantine *q = l->m->status.quarantine;
+
+	if (due && now < due) {
+		loop_timer_start(&l->timer, due - now);
+		return LIFE_STAY;
+	}
+	if (!life_ensure_unpaused(l))
+		return LIFE_STAY;
+	return life_goto(l, MACHINE_STOPPING,
+			 json_pack("{s:{s:n, s:I, s:s, s:s, s:s}}", "quarantine", "nextAttempt",
+				   "attempts", (json_int_t)(q ? q->attempts + 1 : 1), "reason",
+				   str_or(q ? q->reason : NULL, "Unknown"), "message",
+				   str_or(q ? q->message : NULL, ""), "exit", "auto"),
+			 REASON_NONE, NULL);
+}
+
+static enum life_decision gone(struct life *l)
+{
+	if (l->m->meta.deletion_timestamp)
+		(void)life_ensure_finalizer(l, false);
+	else if (!writer_busy(&l->journal.write) && ctx_may_destroy(l->c))
+		life_delete(l);
+	return LIFE_STAY;
+}
+
+/* Joining to draining are as every machine's, as long as the instance is there. */
+static enum life_decision joining(struct life *l)
+{
+	enum life_decision d = LIFE_STAY;
+
+	return ensure_there(l, LIST_AGE_MS, &d) ? step_joining(l) : d;
+}
+
+static enum life_decision gating(struct life *l)
+{
+	enum life_decision d = LIFE_STAY;
+
+	return ensure_there(l, LIST_AGE_MS, &d) ? step_gating(l) : d;
+}
+
+static enum life_decision serving(struct life *l)
+{
+	enum life_decision d = LIFE_STAY;
+
+	return ensure_there(l, IDLE_AGE_MS, &d) ? step_serving(l) : d;
+}
+
+static enum life_decision draining(struct life *l)
+{
+	enum life_decision d = LIFE_STAY;
+
+	return ensure_there(l, LIST_AGE_MS, &d) ? step_draining(l) : d;
+}
+
+static enum life_decision (*const steps[MACHINE_STATES])(struct life *l) = {
+	[MACHINE_CLAIMED] = claimed,	     [MACHINE_BOOTING] = booting,
+	[MACHINE_JOINING] = joining,	     [MACHINE_GATING] = gating,
+	[MACHINE_SERVING] = serving,	     [MACHINE_DRAINING] = draining,
+	[MACHINE_STOPPING] = stopping,	     [MACHINE_LEAVING] = step_leaving,
+	[MACHINE_QUARANTINED] = quarantined, [MACHINE_GONE] = gone,
+};
+
+enum life_decision elastic_step(struct life *l)
+{
+	return steps[l->state] ? steps[l->state](l) : LIFE_STAY;
+}

@@ -1,0 +1,32 @@
+#ifndef TESTS_WORLD_SKY_H
+#define TESTS_WORLD_SKY_H
+
+#include "tests/contract/fake_cloud.h"
+#include "tests/world/server.h"
+
+/*
+ * sky: a cloud in the simulated world: the fake of the contract tests, whose instances boot a system that joins a tenant by
+ * what their user data say.  Looked at after each event: never two instances that are billed for one claim, and none for
+ * longer than SKY_ORPHAN_MS whose claim and Machine are gone (S4).
+ */
+#define SKY_INSTANCES 24
+#define SKY_ORPHAN_MS (6 * 60 * 1000)
+
+struct sim_world;
+struct sky {
+	struct sim_world *world;
+	struct fake_cloud cloud;
+	struct server servers[SKY_INSTANCES];
+	struct fake_instance *of[SKY_INSTANCES];
+	int64_t orphan_since[SKY_INSTANCES];
+	unsigned n;
+	int64_t looked_at; /* for orphans: seldom, for it reads all claims and Machines */
+};
+
+/* After world_start(): Provider sky, which offers gpu-8 in zones a and b, is the pool's second, and nodes are limited. */
+void sky_start(struct sky *s, struct sim_world *w, const char *nodes);
+void sky_stop(struct sky *s);		   /* before world_stop() */
+const char *sky_name(const struct sky *s); /* of the newest instance's Machine and claim */
+bool sky_wrong(struct sky *s, char *why, size_t size);
+
+#endif

@@ -1,0 +1,345 @@
+#include "tests/unit/testing.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "tests/world/sky.h"
+#include "tests/world/world.h"
+
+/* Machines of class E: launched for a claim, and ended with it, whatever is lost on the way. */
+struct scene {
+	struct sim_world w;
+	struct sky sky;
+};
+
+static void start(struct scene *s, uint64_t seed, const char *nodes)
+{
+	world_start(&s->w, seed, 0);
+	sky_start(&s->sky, &s->w, nodes);
+	world_replica(&s->w);
+}
+
+static void stop(struct scene *s)
+{
+	sky_stop(&s->sky);
+	world_stop(&s->w);
+}
+
+static bool nothing_alive(void *arg)
+{
+	struct scene *s = arg;
+
+	return !fake_cloud_alive(&s->sky.cloud) &&
+	       !store_count(s->w.host.store, "machines.drover.dev/") &&
+	       !store_count(s->w.host.store, "nodeclaims.drover.dev/");
+}
+
+static void release(struct scene *s)
+{
+	world_delete_pod(&s->w, &s->w.tenants[0], "train");
+}
+
+static void a_pod_is_served_by_an_instance_that_goes_when_it_has_gone(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7101, "3");
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 1200);
+	assert_int_equal(s->sky.cloud.launched, 1);
+	assert_int_equal(store_count(s->w.host.store, "machines.drover.dev/"), 1);
+	release(s);
+	world_wait(&s->w, nothing_alive, s, 3600, "instance, Machine and claim are gone");
+	assert_int_equal(s->sky.cloud.launched, 1);
+	assert_int_equal(store_count(s->w.tenants[0].store, "nodes/"), 0);
+	stop(s);
+	free(s);
+}
+
+/* Served and gone again, and never two at a time: sky_wrong() looks after each event. */
+static void go_round(struct scene *s, unsigned launched)
+{
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 3600);
+	release(s);
+	world_wait(&s->w, nothing_alive, s, 7200, "instance, Machine and claim are gone");
+	assert_int_equal(s->sky.cloud.launched, launched);
+}
+
+static void a_lost_reply_launches_nothing_twice(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7102, "3");
+	s->sky.cloud.lose_launches = 1;
+	s->sky.cloud.lose_ends = 1;
+	s->sky.cloud.visible_ms = 8000;
+	go_round(s, 1);
+	stop(s);
+	free(s);
+}
+
+static void a_cloud_without_tokens_is_listed_before_it_is_asked_again(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7111, "3");
+	s->sky.cloud.no_tokens = true;
+	s->sky.cloud.lose_launches = 1;
+	go_round(s, 1);
+	stop(s);
+	free(s);
+}
+
+static void without_capacity_another_zone_is_asked(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7103, "3");
+	s->sky.cloud.zones[0].capacity = 0;
+	go_round(s, 1);
+	assert_string_equal(
+		list_entry(s->sky.cloud.instances.next, struct fake_instance, link)->zone, "b");
+	assert_int_equal(s->sky.cloud.asked, 2);
+	stop(s);
+	free(s);
+}
+
+static void what_dies_before_it_runs_is_launched_anew_for_another_claim(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7104, "3");
+	s->sky.cloud.dying = 1;
+	go_round(s, 2);
+	stop(s);
+	free(s);
+}
+
+static void a_pool_without_a_limit_of_nodes_launches_nothing(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7105, NULL);
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_run(&s->w, 300000);
+	assert_int_equal(s->sky.cloud.asked, 0);
+	assert_int_equal(store_count(s->w.host.store, "nodeclaims.drover.dev/"), 0);
+	stop(s);
+	free(s);
+}
+
+static void a_free_machine_comes_before_any_instance(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+	OWN_JSON refs = NULL;
+
+	(void)state;
+	world_start(&s->w, 7112, 1);
+	sky_start(&s->sky, &s->w, "3");
+	refs = json_pack("{s:{s:{s:{s:[{s:s}, {s:s}]}}}}", "spec", "template", "spec",
+			 "providerRefs", "name", "sky", "name", "rack");
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+		 json_incref(refs));
+	world_replica(&s->w);
+	world_wait_state(&s->w.servers[0], "free", 1800);
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 1200);
+	assert_int_equal(s->sky.cloud.asked, 0);
+	world_pod(&s->w, &s->w.tenants[0], "second");
+	world_wait_running(&s->w, &s->w.tenants[0], "second", 1200);
+	assert_int_equal(s->sky.cloud.launched, 1);
+	stop(s);
+	free(s);
+}
+
+static void an_instance_that_the_cloud_ends_gives_its_claim_up(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7106, "3");
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 1200);
+	fake_cloud_kill(list_entry(s->sky.cloud.instances.next, struct fake_instance, link));
+	world_wait(&s->w, nothing_alive, s, 1200, "Machine and claim are gone");
+	stop(s);
+	free(s);
+}
+
+struct at {
+	struct scene *s;
+	const char *state;
+	bool there;
+};
+
+static bool is_in_state(const json_t *o, void *arg)
+{
+	struct at *a = arg;
+
+	a->there |= str_eq(json_str_at(o, "status", "state"), a->state);
+	return !a->there;
+}
+
+static bool reached(void *arg)
+{
+	struct at *a = arg;
+
+	a->there = false;
+	cluster_each(&a->s->w.host, "machines.drover.dev/", is_in_state, a);
+	return a->there;
+}
+
+static void wait_state(struct scene *s, const char *state)
+{
+	struct at a = {.s = s, .state = state};
+
+	world_wait(&s->w, reached, &a, 3600, state);
+}
+
+/* What cannot be ended now is tried again, and its claim is not let go of. */
+static void a_cloud_that_is_away_quarantines_and_is_asked_again(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7113, "3");
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 1200);
+	release(s);
+	wait_state(s, "draining");
+	s->sky.cloud.deaf = true;
+	wait_state(s, "quarantined");
+	assert_int_equal(store_count(s->w.host.store, "nodeclaims.drover.dev/"), 1);
+	assert_int_equal(fake_cloud_alive(&s->sky.cloud), 1);
+	s->sky.cloud.deaf = false;
+	world_wait(&s->w, nothing_alive, s, 7200, "instance, Machine and claim are gone");
+	stop(s);
+	free(s);
+}
+
+/* Leaders that die in each state, the moment it is entered and a little later, when something is on its way. */
+static void kills(uint64_t seed, int64_t later_ms)
+{
+	static const char *const coming[] = {"claimed", "booting", "joining", "gating", "serving"};
+	static const char *const going[] = {"draining", "stopping", "leaving"};
+	struct scene *s = mem_new(struct scene);
+
+	start(s, seed, "3");
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	for (size_t i = 0; i < sizeof(coming) / sizeof(*coming); i++) {
+		wait_state(s, coming[i]);
+		world_run(&s->w, later_ms);
+		world_kill(&s->w.replicas[s->w.nreplicas - 1]);
+		world_replica(&s->w);
+	}
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 3600);
+	release(s);
+	for (size_t i = 0; i < sizeof(going) / sizeof(*going); i++) {
+		wait_state(s, going[i]);
+		world_kill(&s->w.replicas[s->w.nreplicas - 1]);
+		world_replica(&s->w);
+	}
+	world_wait(&s->w, nothing_alive, s, 7200, "instance, Machine and claim are gone");
+	assert_int_equal(s->sky.cloud.launched, 1);
+	stop(s);
+	free(s);
+}
+
+static void leaders_that_die_in_each_state_lose_and_double_nothing(void **state)
+{
+	(void)state;
+	kills(7107, 0);
+	kills(7108, 60);
+}
+
+static bool was_launched(void *arg)
+{
+	return ((struct scene *)arg)->sky.cloud.launched > 0;
+}
+
+static bool was_ended(void *arg)
+{
+	return ((struct scene *)arg)->sky.cloud.terminations > 0;
+}
+
+/* Between the effect and its reply: of the launch, which no list shows yet, and of the end. */
+static void a_leader_that_dies_before_it_hears_launches_nothing_twice(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7114, "3");
+	s->sky.cloud.visible_ms = 40000;
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait(&s->w, was_launched, s, 1200, "the launch");
+	world_kill(&s->w.replicas[0]);
+	world_replica(&s->w);
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 3600);
+	release(s);
+	world_wait(&s->w, was_ended, s, 3600, "the end");
+	world_kill(&s->w.replicas[1]);
+	world_replica(&s->w);
+	world_wait(&s->w, nothing_alive, s, 7200, "instance, Machine and claim are gone");
+	assert_int_equal(s->sky.cloud.launched, 1);
+	stop(s);
+	free(s);
+}
+
+/* Claim, Machine and all that was written are gone, by force; what is billed is found by its tag. */
+static void what_was_lost_is_found_by_tag_and_ended(void **state)
+{
+	static const char *const kinds[] = {"machines", "nodeclaims"};
+	struct scene *s = mem_new(struct scene);
+	char node[300];
+
+	(void)state;
+	start(s, 7109, "3");
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 1200);
+	world_kill(&s->w.replicas[s->w.nreplicas - 1]);
+	str_format(node, sizeof(node), "/api/v1/nodes/%s", sky_name(&s->sky));
+	for (size_t i = 0; i < 2; i++) {
+		OWN(arena) a = arena_new();
+		const char *name = sky_name(&s->sky), *path;
+
+		path = arena_printf(a, "/apis/drover.dev/v1alpha1/%s/%s", kinds[i], name);
+		world_do(&s->w, &s->w.host, "PATCH", path,
+			 json_pack("{s:{s:n}}", "metadata", "finalizers"));
+		world_do(&s->w, &s->w.host, "DELETE", path, NULL);
+	}
+	world_delete_pod(&s->w, &s->w.tenants[0], "train");
+	assert_int_equal(fake_cloud_alive(&s->sky.cloud), 1);
+	world_replica(&s->w);
+	world_wait(&s->w, nothing_alive, s, SKY_ORPHAN_MS / 1000, "the orphan is ended");
+	/* Nothing is known any more of whose Node it was: a person's to delete. */
+	world_do(&s->w, &s->w.tenants[0], "DELETE", node, NULL);
+	stop(s);
+	free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pod_is_served_by_an_instance_that_goes_when_it_has_gone),
+		cmocka_unit_test(a_lost_reply_launches_nothing_twice),
+		cmocka_unit_test(a_cloud_without_tokens_is_listed_before_it_is_asked_again),
+		cmocka_unit_test(without_capacity_another_zone_is_asked),
+		cmocka_unit_test(what_dies_before_it_runs_is_launched_anew_for_another_claim),
+		cmocka_unit_test(a_pool_without_a_limit_of_nodes_launches_nothing),
+		cmocka_unit_test(a_free_machine_comes_before_any_instance),
+		cmocka_unit_test(an_instance_that_the_cloud_ends_gives_its_claim_up),
+		cmocka_unit_test(a_cloud_that_is_away_quarantines_and_is_asked_again),
+		cmocka_unit_test(leaders_that_die_in_each_state_lose_and_double_nothing),
+		cmocka_unit_test(a_leader_that_dies_before_it_hears_launches_nothing_twice),
+		cmocka_unit_test(what_was_lost_is_found_by_tag_and_ended),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
