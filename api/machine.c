@@ -526,9 +526,16 @@ static const struct field status_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field_rule spec_rules[] = {
+	{"!has(self.elastic) || !(has(self.bmc) || has(self.identity) || has(self.node))",
+	 "elastic stands not beside bmc, identity or node"},
+	{"has(self.elastic) == has(oldSelf.elastic)", "elastic is immutable"},
+	{NULL, NULL},
+};
 const struct field machine_fields[] = {
 	META_ROW(machine),
-	FIELD_OBJ(machine, spec, "spec", spec_fields, .required = true, .doc = "What is wanted."),
+	FIELD_OBJ(machine, spec, "spec", spec_fields, .required = true, .rules = spec_rules,
+		  .doc = "What is wanted."),
 	FIELD_OBJ(machine, status, "status", status_fields, .doc = "What is."),
 	FIELDS_END,
 };
@@ -556,6 +563,11 @@ int machine_check(const void *object, const void *old, struct err *e)
 
 	if (object_name_check(&m->meta, 63, e) < 0)
 		return -1;
+	/* What is launched is neither proved off nor cut nor wiped: no machine of one's own may become that. */
+	if (s->elastic && (s->bmc || s->identity || s->node))
+		return err_set(e, ERR_INVALID, 0, "spec.elastic: not beside bmc, identity or node");
+	if (o && !o->spec.elastic != !s->elastic)
+		return err_set(e, ERR_INVALID, 0, "spec.elastic: is immutable");
 	if (s->approval && s->approval->action == APPROVE_ADOPT && !s->approval->claim)
 		return err_set(e, ERR_INVALID, 0, "spec.approval.claim: required by action Adopt");
 	if (s->approval && s->approval->action == APPROVE_TRUST_BMC && !s->approval->bmc)
