@@ -226,7 +226,7 @@ uninstall: ## what install put there
 dist: ## a source archive of HEAD
 	mkdir -p build && git archive --prefix=drover-$(VERSION)/ -o build/drover-$(VERSION).tar.gz HEAD
 
--include $(OBJ:.o=.d) $(UNIT:=.d) $(BENCH:=.d) $(B)/tests/bench/plan_peer.d $(B)/tests/real/plan_objects.d $(B)/tests/real/ec2_drive.d $(B)/tests/real/elastic.d $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
+-include $(OBJ:.o=.d) $(UNIT:=.d) $(BENCH:=.d) $(B)/tests/bench/plan_peer.d $(B)/tests/real/plan_objects.d $(B)/tests/real/ec2_drive.d $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -365,7 +365,7 @@ static void check_balancer(struct netris_check *c, const char *of, const char *c
 {
 	const struct netris_cluster *k = cluster_of(c, cluster);
 	const struct netris_objects *o = &c->o[NETRIS_L4LB];
-	char name[NETRIS_WAY_NAME], why[NETRIS_WAY_WHY], host[ADDRESS_TEXT];
+	char name[NETRIS_WAY_NAME], why[NETRIS_WAY_WHY], host[ADDRESS_TEXT] = "";
 	struct fabric_way_seen seen;
 
 	netris_way_name(name, cluster, w->way.uid);
