@@ -307,6 +307,7 @@ struct sim_netris *sim_netris_new(const struct sim_netris_spec *spec)
 	int64_t vpc;
 
 	s->spec = *spec;
+	str_copy(s->version, sizeof(s->version), str_or(spec->version, "4.14.0"));
 	s->spec.beat_ms = spec->beat_ms ? spec->beat_ms : BEAT_MS;
 	s->spec.session_ms = spec->session_ms ? spec->session_ms : 1800000;
 	s->loop = loop_of(spec->group);

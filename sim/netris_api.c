@@ -597,7 +597,7 @@ static void on_fixed(struct httpd_req *q, void *arg)
 		return;
 	}
 	if (str_eq(path, "/api/users/permissions"))
-		all = json_pack("{s:s}", "buildVersion", str_or(s->spec.version, "4.14.0"));
+		all = json_pack("{s:s}", "buildVersion", s->version);
 	else if (str_eq(path, "/api/v2/sites"))
 		all = json_pack("[o]", nt_ref(s, NT_SITE_ID, "hall"));
 	else if (str_eq(path, "/api/v2/server-cluster-template"))
@@ -789,6 +789,24 @@ static void on_fault(struct httpd_req *q, void *arg)
 	httpd_reply_json(q, 200, "{}");
 }
 
+/* What it says of itself from now on. */
+static void on_set_version(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	size_t len;
+	struct err e;
+	const char *text = httpd_body(q, &len);
+	OWN_JSON j = json_parse(text, len, &e);
+	const char *version = json_str_at(j, "version");
+
+	if (str_empty(version) || strlen(version) >= sizeof(s->version)) {
+		httpd_reply_json(q, 400, "{\"error\":\"version: want a text such as 4.14.0\"}");
+		return;
+	}
+	str_copy(s->version, sizeof(s->version), version);
+	httpd_reply_json(q, 200, "{}");
+}
+
 void sim_netris_routes(struct sim_netris *s, struct httpd *d)
 {
 	static const char *const fixed[] = {
@@ -815,4 +833,5 @@ void sim_netris_routes(struct sim_netris *s, struct httpd *d)
 	httpd_route(d, "GET", "/sim/servers", 0, on_truth, s);
 	httpd_route(d, "POST", "/sim/faults", 65536, on_fault, s);
 	httpd_route(d, "DELETE", "/sim/faults", 65536, on_fault, s);
+	httpd_route(d, "PUT", "/sim/version", 4096, on_set_version, s);
 }

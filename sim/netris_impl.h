@@ -74,6 +74,7 @@ struct nt_fault {
 };
 struct sim_netris {
 	struct sim_netris_spec spec;
+	char version[32];
 	struct loop *loop;
 	struct nt_server *servers;
 	size_t nservers; /* hosts included */

@@ -272,6 +272,63 @@ static void sessions_end(void **state)
 	rig_free(r);
 }
 
+static void on_version(struct netris_objects *o, const struct err *e, void *arg)
+{
+	struct rig *r = arg;
+
+	on_done(o, e, arg);
+	str_copy(r->text, sizeof(r->text), o ? str_or(o->version->build, "untold") : "no answer");
+}
+
+static void on_put(const struct http_reply *reply, const struct err *e, void *arg)
+{
+	*(int *)arg = e ? -1 : reply->status;
+}
+
+static int put_version(struct rig *r, const char *body)
+{
+	struct err e;
+	struct http_peer *peer =
+		http_peer_new(r->http, &(struct http_peer_spec){.base_url = ORIGIN}, &e);
+	int status = 0;
+	struct http_call c = {.method = "PUT",
+			      .path = "/sim/version",
+			      .body = body,
+			      .body_len = strlen(body),
+			      .content_type = "application/json",
+			      .done = on_put,
+			      .arg = &status};
+
+	assert_non_null(peer);
+	http_start(peer, &c);
+	pass(r, 1000);
+	http_peer_free(peer);
+	return status;
+}
+
+static const char *version(struct rig *r)
+{
+	struct netris_call c = {.done = on_version, .arg = r};
+
+	(void)netris_read(r->n, NETRIS_VERSION, &c);
+	pass(r, 1000);
+	return r->text;
+}
+
+static void its_release_is_what_was_asked_for(void **state)
+{
+	struct rig *r = rig_new(false);
+
+	(void)state;
+	assert_string_equal(version(r), "4.14.0");
+	assert_int_equal(put_version(r, "{\"version\": \"4.5.2\"}"), 200);
+	assert_string_equal(version(r), "4.5.2");
+	assert_int_equal(put_version(r, "{\"version\": \"\"}"), 400);
+	assert_int_equal(put_version(r, "nonsense"), 400);
+	assert_string_equal(version(r), "4.5.2");
+	rig_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +337,7 @@ int main(void)
 		cmocka_unit_test(what_depends_on_another_holds_it),
 		cmocka_unit_test(every_form_says_the_same),
 		cmocka_unit_test(sessions_end),
+		cmocka_unit_test(its_release_is_what_was_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
