@@ -327,7 +327,7 @@ static const struct field failover_fields[] = {
 static const struct field spec_fields[] = {
 	FIELD(burst_policy_spec, mode, "mode", FIELD_ENUM, .enums = burst_policy_mode_names,
 	      .only = modes_acted_upon, .def = "\"Shadow\"",
-	      .doc = "Shadow and Recommend decide and launch nothing. This version only plans with a policy (drover burst plan)."),
+	      .doc = "Shadow and Recommend decide and launch nothing. The controller writes to status.decisions what it would launch."),
 	FIELD_OBJ(burst_policy_spec, match, "match", match_fields, .def = "{}",
 		  .doc = "Which work it governs. Where two policies match, neither bursts."),
 	FIELD_OBJ(burst_policy_spec, trigger, "trigger", trigger_fields, .required = true,
@@ -359,8 +359,55 @@ static const struct field spec_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field decision_fields[] = {
+	FIELD(burst_policy_decision, time, "time", FIELD_TIME, .doc = "Since when it is so."),
+	FIELD(burst_policy_decision, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253,
+	      .doc = "Whose work."),
+	FIELD(burst_policy_decision, work, "work", FIELD_STR, .required = true, .max_len = 512,
+	      .doc = "NAMESPACE/NAME of a pod, or the gang."),
+	FIELD(burst_policy_decision, reason, "reason", FIELD_STR, .max_len = 64,
+	      .doc = "Chosen, or why nothing is launched."),
+	FIELD(burst_policy_decision, message, "message", FIELD_STR, .doc = "The same in words."),
+	FIELD(burst_policy_decision, provider, "provider", FIELD_STR, .max_len = 253,
+	      .doc = "Chosen: the Provider."),
+	FIELD(burst_policy_decision, region, "region", FIELD_STR, .max_len = 128, .doc = "Where."),
+	FIELD(burst_policy_decision, zone, "zone", FIELD_STR, .max_len = 128,
+	      .doc = "Where in it; empty: the Provider has no zones."),
+	FIELD(burst_policy_decision, instance_type, "instanceType", FIELD_STR, .max_len = 128,
+	      .doc = "As the cloud names it."),
+	FIELD(burst_policy_decision, market, "market", FIELD_STR, .max_len = 16,
+	      .doc = "OnDemand, Spot or Reserved."),
+	FIELD(burst_policy_decision, nodes, "nodes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "How many instances."),
+	FIELD(burst_policy_decision, cost, "cost", FIELD_STR, .max_len = 24,
+	      .doc = "What they may cost at most, in spec.cost.currency."),
+	FIELDS_END,
+};
+static const struct field spend_fields[] = {
+	FIELD(burst_policy_spend, scope, "scope", FIELD_ENUM, .required = true,
+	      .enums = burst_policy_scope_names, .doc = "As spec.budget has it."),
+	FIELD(burst_policy_spend, per, "per", FIELD_ENUM, .required = true,
+	      .enums = burst_policy_per_names, .doc = "As spec.budget has it; the period of now."),
+	FIELD(burst_policy_spend, of, "of", FIELD_STR, .max_len = 768,
+	      .doc = "The tenant, workload or Provider; empty: all."),
+	FIELD(burst_policy_spend, amount, "amount", FIELD_STR, .max_len = 24,
+	      .doc = "The budget, in spec.cost.currency."),
+	FIELD(burst_policy_spend, spent, "spent", FIELD_STR, .max_len = 24,
+	      .doc = "Spent, and with reserveForRunning what running instances may still cost."),
+	FIELD(burst_policy_spend, alert, "alert", FIELD_STR, .max_len = 24,
+	      .doc = "The highest of its alertAt that is reached."),
+	FIELDS_END,
+};
+
 static const struct field status_fields[] = {
-	CONDITIONS_ROW(burst_policy_status, "Valid."),
+	FIELD_ITEMS(
+		burst_policy_status, decisions, "decisions", decision_fields,
+		.max_items = BURST_POLICY_DECISIONS,
+		.doc = "What it last decided on which work, newest first; what goes on unchanged is said once."),
+	FIELD_ITEMS(burst_policy_status, spend, "spend", spend_fields,
+		    .max_items = BURST_POLICY_SPENDS,
+		    .doc = "What counts against its budgets now."),
+	CONDITIONS_ROW(burst_policy_status, "Valid, Active."),
 	FIELDS_END,
 };
 
@@ -374,6 +421,7 @@ const struct field burst_policy_fields[] = {
 
 const struct object_column burst_policy_columns[] = {
 	{"Mode", "string", ".spec.mode", 0},
+	{"Active", "string", ".status.conditions[?(@.type==\"Active\")].reason", 0},
 	{"Valid", "string", ".status.conditions[?(@.type==\"Valid\")].status", 0},
 	{NULL, NULL, NULL, 0},
 };

@@ -5,11 +5,15 @@
 #include <stdint.h>
 #include "api/common.h"
 
+/* Most rows of its status. */
+#define BURST_POLICY_DECISIONS 20
+#define BURST_POLICY_SPENDS 64
+
 /*
  * burstpolicy: the kind BurstPolicy: for which work, when, where and for how much money to go to a cloud.
  *
- * `drover burst plan` decides by it (planner/burst.h); the controller checks one and launches nothing by it, so spec.mode Enforce
- * is refused.  Money and fractions are decimal texts, exact to six digits after the point.
+ * `drover burst plan` and the controller (controller/claims/bursts.h) decide by it (planner/burst.h); neither launches by it, so
+ * spec.mode Enforce is refused.  Money and fractions are decimal texts, exact to six digits after the point.
  * Field tables and checks: api/burstpolicy.c.
  * Tests: tests/unit/api/test_burstpolicy.c, tests/unit/api/test_kinds.c
  */
@@ -138,7 +142,25 @@ struct burst_policy_spec {
 		int64_t quota_cooldown;
 	} failover;
 };
+struct burst_policy_decision {
+	int64_t time;
+	const char *tenant, *work, *reason, *message;
+	const char *provider, *region, *zone, *instance_type, *market, *cost; /* NULL: none */
+	int64_t nodes;
+};
+struct burst_policy_spend { /* of a budget, now */
+	int scope, per;
+	const char *of, *amount, *spent, *alert;
+};
 struct burst_policy_status {
+	struct {
+		struct burst_policy_decision *v; /* newest first */
+		size_t n;
+	} decisions;
+	struct {
+		struct burst_policy_spend *v;
+		size_t n;
+	} spend;
 	struct conditions conditions;
 };
 struct burst_policy {

@@ -366,13 +366,13 @@ static void make_parts(struct controller *c)
 	c->owners = owners_new(x);
 	c->drains = drains_new(x);
 	c->eta = eta_new();
-	c->provisioner = provisioner_new(x, c->tenants, c->eta);
+	c->fleet = ls.parts.fleet = fleet_new(x, c->drivers);
+	c->provisioner = provisioner_new(x, c->tenants, c->eta, c->fleet);
 	c->sync = provisioner_sync(c->provisioner);
 	c->warm_pool = warm_pool_new(x, c->sync);
 	c->provider_hold = provider_hold_new(x);
 	c->made_machines = made_machines_new(x, c->drivers);
 	c->discovery = discovery_new(x, c->drivers);
-	c->fleet = ls.parts.fleet = fleet_new(x, c->drivers);
 	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool, c->eta);
 	c->record_export = record_export_new(x);
 	c->validation = validation_new(x);

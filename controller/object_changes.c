@@ -239,6 +239,11 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		drains_kick(c->drains, name);
 		break;
 	case OBJECT_BURST_POLICY:
+		if (!same_spec(old, new_)) {
+			world_sync_tenants(c->sync);
+			provisioner_kick(c->provisioner);
+		}
+		break;
 	case OBJECT_KINDS:
 		break;
 	}

@@ -51,6 +51,7 @@ const char *const plan_reason_names[] = {
 	[PLAN_GANG_UNKNOWN] = "GangUnknown",
 	[PLAN_GANG_OVER] = "GangHoldOver",
 	[PLAN_HELD] = "HeldForGang",
+	[PLAN_BY_POLICY] = "BurstPolicyDecides",
 	[PLAN_REASONS] = NULL,
 };
 

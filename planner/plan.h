@@ -53,6 +53,7 @@ enum plan_reason_code {
 	PLAN_GANG_UNKNOWN, /* GangUnknown: nobody says how many they are */
 	PLAN_GANG_OVER, /* GangHoldOver: machines are not held for it any more; what it lacks follows */
 	PLAN_HELD, /* HeldForGang: of the machines that fit some are free, and held for a gang before it */
+	PLAN_BY_POLICY, /* BurstPolicyDecides: what would do is bought, and not by a plan */
 	PLAN_REASONS
 };
 extern const char

@@ -366,6 +366,14 @@ static void miss_proof(struct fit_pool *fp, const struct world_provider *p)
 	fp->unproved = p;
 }
 
+static void miss_bought(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
+			const struct world_provider *pr)
+{
+	miss(fp, PLAN_BY_POLICY,
+	     arena_printf(p->a, "provider %s launches for tenant %s what a BurstPolicy decides",
+			  pr->name, f->tenant->it->name));
+}
+
 static struct suits suits_new(struct planning *p, const struct supply_pool *pool)
 {
 	return (struct suits){
@@ -433,6 +441,11 @@ void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool
 	for (size_t i = 0; i < pool->nlines; i++) {
 		const struct supply_line *l = &pool->lines[i];
 
+		if (l->provider->elastic && f->tenant->it->owned_only) {
+			miss_bought(p, f, fp, l->provider);
+			own = true;
+			continue;
+		}
 		for (size_t k = l->first; k < l->first + l->noptions; k++) {
 			const struct supply_option *o = &pool->options[k];
 

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "controller/claims/avoided.h"
 #include "controller/claims/batch.h"
+#include "controller/claims/bursts.h"
 #include "controller/claims/claim_build.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/gang_holds.h"
@@ -55,6 +56,7 @@ struct provisioner {
 	struct unwanted *unwanted;
 	struct underused *underused;
 	struct reclaims *reclaims;
+	struct bursts *bursts;
 	struct batch batch;
 	struct loop_timer timer;
 	struct loop_timer later; /* the first back-off ends, or there is more to tell */
@@ -261,6 +263,7 @@ static void on_ready(struct provisioner *s)
 	unwanted_plan(s->unwanted, plan);
 	underused_plan(s->underused, plan);
 	reclaims_plan(s->reclaims, plan);
+	bursts_plan(s->bursts, plan);
 	tell_budgets(s);
 }
 
@@ -389,7 +392,7 @@ static void on_sent(const char *name, void *arg)
 }
 
 struct provisioner *provisioner_new(struct context *c, const struct tenants *tenants,
-				    const struct eta *eta)
+				    const struct eta *eta, struct fleet *fleet)
 {
 	struct provisioner *s = mem_new(struct provisioner);
 	struct world_sync_spec spec = {
@@ -406,6 +409,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->unwanted = unwanted_new(c, tenants);
 	s->underused = underused_new(c, tenants);
 	s->reclaims = reclaims_new(c, tenants);
+	s->bursts = bursts_new(c, tenants, eta, fleet);
 	s->sending = spec.sending = sending_new(c, on_sent, s);
 	s->sync = world_sync_new(c, &spec);
 	s->plans = metrics_counter(c->metrics, "drover_plans_total", "Plans made.", NULL);
@@ -438,6 +442,7 @@ void provisioner_free(struct provisioner *s)
 	unwanted_free(s->unwanted);
 	underused_free(s->underused);
 	reclaims_free(s->reclaims);
+	bursts_free(s->bursts);
 	pod_events_free(s->pod_events);
 	free(s);
 }

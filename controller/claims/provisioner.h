@@ -15,6 +15,7 @@
  */
 struct avoided;
 struct eta;
+struct fleet;
 struct provisioner;
 struct tenants;
 struct underused;
@@ -22,7 +23,7 @@ struct reclaims;
 struct unwanted;
 struct world_sync;
 struct provisioner *provisioner_new(struct context *c, const struct tenants *tenants,
-				    const struct eta *eta);
+				    const struct eta *eta, struct fleet *fleet);
 void provisioner_free(struct provisioner *s);
 void provisioner_kick(struct provisioner *s); /* plan soon */
 

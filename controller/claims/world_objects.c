@@ -81,6 +81,7 @@ struct world_provider world_object_provider(const struct provider_object *p, str
 	struct world_provider w = {.name = p->meta.name};
 
 	w.paused = p->spec.paused || p->meta.deletion_timestamp;
+	w.elastic = provider_is_elastic(p);
 	w.paused_reason = "ProviderPaused";
 	w.proof = (enum world_proof)proof_of_network(p);
 	w.probed = proof_by_packets(p);

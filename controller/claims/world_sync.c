@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/avoided.h"
+#include "controller/claims/burst_input.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/free_again.h"
 #include "controller/claims/gang_holds.h"
@@ -271,6 +272,7 @@ static bool put_tenant(struct world_sync *s, const char *name)
 	w = world_object_tenant(vc);
 	w.name = name;
 	w.version = t ? t->version : NULL;
+	w.owned_only = burst_governs(s->c, name);
 	w.used_milli = used_average(s->c, vc);
 	w.probed = w.proof != WORLD_PROOF_NONE && is_probed(s, vc);
 	w.paused |= !t || !tenant_usable(t);
@@ -292,6 +294,17 @@ void world_sync_tenant(struct world_sync *s, const char *name)
 {
 	if (!is_late(s, LATE_TENANT, "", "", name))
 		tell(s, put_tenant(s, name));
+}
+
+static bool tenant_again(const struct kube_entry *e, void *arg)
+{
+	world_sync_tenant(arg, e->name);
+	return true;
+}
+
+void world_sync_tenants(struct world_sync *s)
+{
+	kube_cache_each(s->c->cache[OBJECT_VIRTUAL_CLUSTER], tenant_again, s);
 }
 
 struct sharers {

@@ -27,6 +27,8 @@
 struct cool {
 	char *region, *zone, *type; /* NULL: any */
 	int64_t until;
+	int64_t at; /* wall ms */
+	bool quota;
 	char text[160];
 };
 
@@ -42,7 +44,8 @@ struct cloud {
 	struct arena *offers_arena;
 	struct elastic_offer *offers;
 	size_t noffers;
-	int64_t offers_at; /* loop_now(); 0: never */
+	int64_t offers_at; /* loop_now(), of the last answer; 0: never */
+	int64_t priced_at; /* wall ms, of `offers` */
 	bool offering;
 	struct err error; /* of the last list or offers; kind ERR_NONE: fine */
 	struct cool cools[COOLS];
@@ -236,6 +239,7 @@ static void on_offers(const struct elastic_offer *o, size_t n, const struct err 
 	k->offers_arena = a;
 	k->offers = arena_calloc(a, n + 1, sizeof(*k->offers));
 	k->noffers = n;
+	k->priced_at = loop_wall(k->f->c->loop);
 	for (size_t i = 0; i < n; i++) {
 		k->offers[i] = o[i];
 		k->offers[i].region = arena_strdup(a, o[i].region);
@@ -245,6 +249,43 @@ static void on_offers(const struct elastic_offer *o, size_t n, const struct err 
 		k->offers[i].currency = arena_strdup(a, o[i].currency);
 	}
 	tell_machines(k);
+}
+
+static void ask_offers(struct cloud *k)
+{
+	struct provider *p = provider_of(k->f, k->name);
+
+	if (p && !k->offering &&
+	    (!k->offers_at || loop_now(k->f->c->loop) - k->offers_at > OFFERS_MS))
+		k->offering = provider_offers(p, on_offers, k);
+}
+
+const struct elastic_offer *fleet_offers(struct fleet *f, const char *provider, size_t *n,
+					 int64_t *at, bool *answered)
+{
+	struct cloud *k = cloud_of(f, provider);
+
+	ask_offers(k);
+	*n = k->noffers;
+	*at = k->priced_at;
+	*answered = k->offers_at;
+	return k->offers;
+}
+
+void fleet_refusals(const struct fleet *f, void (*fn)(const struct fleet_refusal *x, void *arg),
+		    void *arg)
+{
+	struct map_iter it;
+
+	map_for_each (it, f->clouds) {
+		const struct cloud *k = it.value;
+
+		for (size_t i = 0; i < k->ncools; i++)
+			fn(&(struct fleet_refusal){k->name, k->cools[i].region, k->cools[i].zone,
+						   k->cools[i].type, k->cools[i].quota,
+						   k->cools[i].at},
+			   arg);
+	}
 }
 
 static bool may_be(const char *want, const char *is)
@@ -267,15 +308,13 @@ const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, c
 					char *why, size_t size)
 {
 	struct cloud *k = cloud_of(f, provider);
-	struct provider *p = provider_of(f, provider);
 	const struct elastic_offer *best = NULL;
 	const struct cool *cool = NULL;
 	bool priceless = false;
 
 	str_format(why, size, "%s",
 		   k->error.kind == ERR_NONE ? "its offers are being read" : k->error.text);
-	if (p && !k->offering && (!k->offers_at || loop_now(f->c->loop) - k->offers_at > OFFERS_MS))
-		k->offering = provider_offers(p, on_offers, k);
+	ask_offers(k);
 	if (!k->offers_arena)
 		return NULL;
 	str_format(why, size, "it offers no %s", str_or(type, "(none)"));
@@ -305,11 +344,12 @@ void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offe
 	int64_t now = loop_now(f->c->loop), ms = COOL_MS;
 	struct cool *x = NULL;
 
-	for (size_t i = 0; i < k->ncools && !x; i++)
-		if (k->cools[i].until <= now)
+	/* Policies leave it alone for longer (planner/burst.h): the oldest goes first. */
+	if (k->ncools < COOLS)
+		x = &k->cools[k->ncools++];
+	for (size_t i = 0; i < k->ncools && k->ncools == COOLS; i++)
+		if (!x || k->cools[i].at < x->at)
 			x = &k->cools[i];
-	if (!x)
-		x = k->ncools < COOLS ? &k->cools[k->ncools++] : &k->cools[0];
 	free(x->region);
 	free(x->zone);
 	free(x->type);
@@ -320,6 +360,8 @@ void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offe
 	if (ms < (int64_t)e->retry_after_ms)
 		ms = e->retry_after_ms;
 	x->until = now + ms;
+	x->at = loop_wall(f->c->loop);
+	x->quota = e->kind == ERR_QUOTA;
 	str_copy(x->text, sizeof(x->text), e->text);
 	log_warn("offer cools down", LOG_S("provider", k->name), LOG_S("region", o->region),
 		 LOG_S("zone", str_or(o->zone, "")), LOG_S("type", o->type), LOG_I("ms", ms),

@@ -36,8 +36,22 @@ const struct elastic_instance *fleet_find(const struct fleet *f, const char *pro
  * it is looked at again. */
 const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, const char *type,
 					char *why, size_t size);
+/* All that it offers, as it said last, at that wall time; 0: it has not said yet; answered: it was asked, and did
+ * or failed.  Older ones than a minute are asked for
+ * anew; valid until the loop's next turn. */
+const struct elastic_offer *fleet_offers(struct fleet *f, const char *provider, size_t *n,
+					 int64_t *at, bool *answered);
 /* It was refused: for a while not asked for again, nor what the error's scope takes in. */
 void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offer *o,
 		const struct err *e);
+
+/* What was refused since this replica began, the last 64 of each Provider. */
+struct fleet_refusal {
+	const char *provider, *region, *zone, *type; /* region, zone, type NULL: any */
+	bool quota;
+	int64_t at; /* wall ms */
+};
+void fleet_refusals(const struct fleet *f, void (*fn)(const struct fleet_refusal *x, void *arg),
+		    void *arg);
 
 #endif

@@ -1,0 +1,392 @@
+/* burst_input: one function for each list of struct burst_input. */
+#include "controller/claims/burst_input.h"
+
+#include <string.h>
+
+#include "base/map.h"
+#include "base/money.h"
+#include "base/str.h"
+#include "controller/claims/burst_objects.h"
+#include "controller/claims/eta.h"
+#include "controller/hardware/fleet.h"
+#include "controller/rules/claim.h"
+#include "controller/rules/ledger.h"
+#include "controller/rules/provider.h"
+#include "controller/tenant/provisioning_requests.h"
+#include "controller/tenant/tenant.h"
+#include "planner/planning.h"
+
+#define PRODUCT "nvidia.com/gpu.product"
+#define STEP_MS (10 * 60 * 1000) /* in which running costs are counted */
+
+/* --- policies ------------------------------------------------------------------------------------ */
+
+struct governs {
+	const char *tenant; /* NULL: anybody */
+	bool found;
+};
+
+static bool find_policy(const struct kube_entry *en, void *arg)
+{
+	const struct burst_policy *p = en->object;
+	const struct strings *of = &p->spec.match.tenants;
+	struct governs *g = arg;
+
+	g->found = !of->n || !g->tenant;
+	for (size_t i = 0; i < of->n && !g->found; i++)
+		g->found = str_eq(of->v[i], g->tenant);
+	return !g->found;
+}
+
+bool burst_governs(const struct context *c, const char *tenant)
+{
+	struct governs g = {.tenant = tenant};
+
+	if (c->cache[OBJECT_BURST_POLICY])
+		kube_cache_each(c->cache[OBJECT_BURST_POLICY], find_policy, &g);
+	return g.found;
+}
+
+bool burst_any(const struct context *c)
+{
+	return burst_governs(c, NULL);
+}
+
+/* A list that grows in the arena. */
+struct taking {
+	struct context *c;
+	struct fleet *f;
+	struct arena *a;
+	struct burst_policy_in *policies;
+	struct burst_offer *offers;
+	struct burst_failure *failures;
+	struct burst_launch *launches;
+	size_t npolicies, noffers, nfailures, nlaunches;
+	struct map *providers; /* whose offers are in */
+	struct map *known;     /* "tenant/provider/currency/month" -> int64_t: of launches */
+	int64_t used, owned;
+	bool reading; /* offers of some Provider */
+};
+
+#define ADD(t, list)                                                                               \
+	((t)->list = grow((t)->list, (t)->n##list, sizeof(*(t)->list), (t)->a),                    \
+	 &(t)->list[(t)->n##list++])
+
+/* Twice as long whenever its length is a power of two. */
+static void *grow(void *v, size_t n, size_t size, struct arena *a)
+{
+	void *more;
+
+	if (n & (n - 1))
+		return v;
+	more = arena_calloc(a, n ? 2 * n : 1, size);
+	if (n)
+		memcpy(more, v, n * size);
+	return more;
+}
+
+/* --- offers -------------------------------------------------------------------------------------- */
+
+static void take_offer(struct taking *t, const struct provider_object *p,
+		       const struct elastic_offer *o, int64_t at)
+{
+	static const enum burst_market markets[] = {[ELASTIC_ON_DEMAND] = BURST_ON_DEMAND,
+						    [ELASTIC_SPOT] = BURST_SPOT,
+						    [ELASTIC_RESERVED] = BURST_RESERVED};
+	const struct provider_object_instance_type *type = provider_instance_type(p, o->type);
+	const struct quantity *gpus = type ? resources_get(&type->capacity, PLANNING_GPU) : NULL;
+
+	if (!type) /* nothing can be planned on it */
+		return;
+	*ADD(t, offers) = (struct burst_offer){
+		.provider = arena_strdup(t->a, p->meta.name),
+		.region = arena_strdup(t->a, o->region),
+		.zone = arena_strdup(t->a, o->zone),
+		.type = arena_strdup(t->a, o->type),
+		.reservation = arena_strdup(t->a, o->reservation),
+		.market = markets[o->market],
+		.micros_per_hour = o->micros_per_hour,
+		.currency = arena_strdup(t->a, o->currency),
+		.priced_at = at,
+		.available = o->available,
+		.ends_at = o->ends_at,
+		.gpus = gpus ? quantity_floor(*gpus) : 0,
+		.product = arena_strdup(t->a, str_or(labels_get(&type->labels, PRODUCT), "")),
+	};
+}
+
+static void take_provider(struct taking *t, const char *name)
+{
+	const struct provider_object *p = CTX_GET(t->c, OBJECT_PROVIDER, provider_object, name);
+	const struct elastic_offer *v;
+	size_t n;
+	int64_t at;
+	bool answered;
+
+	if (map_has(t->providers, name) || !provider_is_elastic(p) || p->spec.paused ||
+	    p->meta.deletion_timestamp)
+		return;
+	map_put(t->providers, name, t);
+	v = fleet_offers(t->f, name, &n, &at, &answered);
+	t->reading |= !answered;
+	for (size_t i = 0; i < n; i++)
+		take_offer(t, p, &v[i], at);
+}
+
+static bool take_policy(const struct kube_entry *en, void *arg)
+{
+	const struct burst_policy *p = en->object;
+	struct taking *t = arg;
+
+	if (p->meta.deletion_timestamp)
+		return true;
+	*ADD(t, policies) = burst_object_policy(p, t->a);
+	for (size_t i = 0; i < p->spec.offers.n; i++)
+		take_provider(t, p->spec.offers.v[i].provider);
+	return true;
+}
+
+static void take_refusal(const struct fleet_refusal *x, void *arg)
+{
+	struct taking *t = arg;
+
+	*ADD(t, failures) = (struct burst_failure){.provider = arena_strdup(t->a, x->provider),
+						   .region = arena_strdup(t->a, x->region),
+						   .zone = arena_strdup(t->a, x->zone),
+						   .type = arena_strdup(t->a, x->type),
+						   .quota = x->quota,
+						   .at = x->at};
+}
+
+/* --- money --------------------------------------------------------------------------------------- */
+
+static int64_t *known_of(struct taking *t, const struct burst_launch *l, const char *month)
+{
+	const char *key = arena_printf(t->a, "%s/%s/%s/%s", l->tenant, l->provider,
+				       str_or(l->currency, ""), month);
+	int64_t *sum = map_get(t->known, key);
+
+	if (!sum) {
+		sum = arena_new_obj(t->a, int64_t);
+		*sum = 0;
+		map_put(t->known, key, sum);
+	}
+	return sum;
+}
+
+static void add(int64_t *sum, int64_t more)
+{
+	if (!money_add(sum, more))
+		*sum = INT64_MAX;
+}
+
+static bool take_claim(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct taking *t = arg;
+	const int64_t now = loop_wall(t->c->loop), began = n->meta.creation_timestamp,
+		      ran = now > began ? now - began : 0;
+	const struct machine *m = CTX_GET(t->c, OBJECT_MACHINE, machine, en->name);
+	const struct machine_instance *i = m ? m->status.instance : NULL;
+	char month[LEDGER_MONTH_SIZE];
+	struct burst_launch *l;
+
+	if (!n->spec.provider_ref || !i || str_empty(i->token))
+		return true;
+	l = ADD(t, launches);
+	*l = (struct burst_launch){.policy = "",
+				   .tenant = n->spec.virtual_cluster_ref.name,
+				   .workload = en->name,
+				   .provider = n->spec.provider_ref->name,
+				   .currency = i->currency,
+				   .at = began,
+				   .nodes = 1,
+				   .starting = !claim_is_ready(n)};
+	if (!money_for_ms(i->micros_per_hour, (ran + STEP_MS - 1) / STEP_MS * STEP_MS, &l->spent))
+		l->spent = INT64_MAX;
+	ledger_month(began, month);
+	add(known_of(t, l, month), l->spent);
+	return true;
+}
+
+/* What is on a tenant's bill of elastic Providers, by month. */
+static bool take_bill(const struct kube_entry *en, void *arg)
+{
+	const struct virtual_cluster *vc = en->object;
+	struct taking *t = arg;
+	const struct virtual_cluster_cost c =
+		ledger_at(vc->status.cost, loop_wall(t->c->loop), t->a);
+	OWN(map) sums = map_new(NULL);
+	struct map_iter it;
+
+	for (size_t i = 0; i < c.charges.n; i++) {
+		const struct virtual_cluster_charge *x = &c.charges.v[i];
+		struct burst_launch *l;
+		int64_t begin, end, micro;
+		const char *key;
+
+		if (!x->provider ||
+		    !provider_is_elastic(
+			    CTX_GET(t->c, OBJECT_PROVIDER, provider_object, x->provider)) ||
+		    !ledger_month_times(x->month, &begin, &end) || !ledger_amount(x, &micro))
+			continue;
+		key = arena_printf(t->a, "%s/%s/%s", x->provider, x->currency, x->month);
+		l = map_get(sums, key);
+		if (!l) {
+			l = arena_new_obj(t->a, struct burst_launch);
+			*l = (struct burst_launch){.policy = "",
+						   .tenant = vc->meta.name,
+						   .workload = "",
+						   .provider = x->provider,
+						   .currency = x->currency,
+						   .at = begin};
+			map_put(sums, key, l);
+		}
+		add(&l->spent, micro);
+	}
+	map_for_each (it, sums) {
+		struct burst_launch *l = it.value;
+		char month[LEDGER_MONTH_SIZE];
+
+		ledger_month(l->at, month);
+		l->spent -= *known_of(t, l, month);
+		if (l->spent > 0)
+			*ADD(t, launches) = *l;
+	}
+	return true;
+}
+
+static bool count_gpus(const struct kube_entry *en, void *arg)
+{
+	const struct machine *m = en->object;
+	struct taking *t = arg;
+	const struct provider_object *p =
+		CTX_GET(t->c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name);
+	const struct provider_object_instance_type *type =
+		p && m->spec.instance_type ? provider_instance_type(p, m->spec.instance_type)
+					   : NULL;
+	const struct quantity *gpus = type ? resources_get(&type->capacity, PLANNING_GPU) : NULL;
+
+	if (m->spec.elastic || !gpus)
+		return true;
+	t->owned += quantity_floor(*gpus);
+	t->used += m->status.claim_ref ? quantity_floor(*gpus) : 0;
+	return true;
+}
+
+struct burst_input burst_input_of(struct context *c, struct fleet *f, struct arena *a,
+				  bool *reading)
+{
+	OWN(map) providers = map_new(NULL);
+	OWN(map) known = map_new(NULL);
+	struct taking t = {.c = c, .f = f, .a = a, .providers = providers, .known = known};
+
+	kube_cache_each(c->cache[OBJECT_BURST_POLICY], take_policy, &t);
+	fleet_refusals(f, take_refusal, &t);
+	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], take_claim, &t);
+	kube_cache_each(c->cache[OBJECT_VIRTUAL_CLUSTER], take_bill, &t);
+	kube_cache_each(c->cache[OBJECT_MACHINE], count_gpus, &t);
+	*reading = t.reading;
+	return (struct burst_input){.now = loop_wall(c->loop),
+				    .policies = t.policies,
+				    .npolicies = t.npolicies,
+				    .offers = t.offers,
+				    .noffers = t.noffers,
+				    .failures = t.failures,
+				    .nfailures = t.nfailures,
+				    .launches = t.launches,
+				    .nlaunches = t.nlaunches,
+				    .gpus_used = t.used,
+				    .gpus_owned = t.owned};
+}
+
+/* --- who waits ----------------------------------------------------------------------------------- */
+
+/* That it asks for by a label alone. */
+static const char *product_of(const struct world_pod *p)
+{
+	const char *name = labels_get(&p->node_selector, PRODUCT);
+	const struct selector *s = p->affinity.n == 1 ? &p->affinity.v[0] : NULL;
+
+	for (size_t i = 0; s && i < s->n && !name; i++)
+		if (str_eq(s->v[i].key, PRODUCT) && s->v[i].op == SELECTOR_IN &&
+		    s->v[i].nvalues == 1)
+			name = s->v[i].values[0];
+	return name;
+}
+
+/* When the machine that is to be its serves. */
+static void expect(struct burst_work *w, const struct eta *eta, const struct plan_expected *x)
+{
+	struct eta_span span;
+
+	if (!x->machine || !eta_from(eta, x->provider, x->instance_type, MACHINE_CLAIMED, 0, &span))
+		return;
+	if (x->p50 + span.p50 > w->p50)
+		w->p50 = x->p50 + span.p50;
+	if (x->p90 + span.p90 > w->p90)
+		w->p90 = x->p90 + span.p90;
+}
+
+/* One more pod of the work. */
+static void join(struct burst_work *w, const struct world_pod *p, const struct plan_pod *d,
+		 const struct eta *eta)
+{
+	const struct quantity *gpus = resources_get(&p->requests, PLANNING_GPU);
+	const int64_t n = gpus ? quantity_ceil(*gpus) : 0;
+
+	w->saves = p->saves && (w->saves || !w->pods);
+	w->impossible |= !d->place || (d->nreasons && d->reasons[0].code == PLAN_BY_POLICY);
+	w->pods++;
+	if (n > w->gpus)
+		w->gpus = n;
+	if (w->pods == 1 || p->priority > w->priority)
+		w->priority = p->priority;
+	if (w->pods == 1 || p->since < w->since)
+		w->since = p->since;
+	expect(w, eta, &d->expected);
+}
+
+struct burst_waits burst_waits_of(const struct tenants *ts, const struct context *c,
+				  const struct eta *eta, const struct plan *p, struct arena *a)
+{
+	struct burst_waits out = {.v = arena_calloc(a, p->npods + 1, sizeof(*out.v)),
+				  .pods = arena_calloc(a, p->npods + 1, sizeof(*out.pods))};
+	OWN(arena) of = arena_new();
+	OWN(map) gangs = map_new(NULL);
+	const char *last = NULL;
+	bool governed = false;
+
+	for (size_t i = 0; i < p->npods; i++) {
+		const struct plan_pod *d = &p->pods[i];
+		const struct tenant *t = tenant_get(ts, d->tenant);
+		const struct world_pod *pod;
+		struct burst_work *w;
+		const char *key;
+
+		if (d->outcome != PLAN_NOTHING || !t || request_of_pod(d->name, NULL, NULL))
+			continue;
+		if (!str_eq(last, d->tenant))
+			governed = burst_governs(c, d->tenant);
+		last = d->tenant;
+		pod = governed ? tenant_world_pod(t, d->ns, d->name, of) : NULL;
+		if (!pod || pod->node)
+			continue;
+		key = pod->gang.key ? arena_printf(of, "%s/%s", d->tenant, pod->gang.key) : NULL;
+		w = key ? map_get(gangs, key) : NULL;
+		if (!w) {
+			out.pods[out.n] = (struct burst_waiting){arena_strdup(a, d->ns),
+								 arena_strdup(a, d->name),
+								 arena_strdup(a, d->uid)};
+			w = &out.v[out.n++];
+			w->tenant = arena_strdup(a, d->tenant);
+			w->name = pod->gang.key ? arena_strdup(a, pod->gang.key)
+						: arena_printf(a, "%s/%s", d->ns, d->name);
+			w->product = arena_strdup(a, product_of(pod));
+			if (key)
+				map_put(gangs, key, w);
+		}
+		join(w, pod, d, eta);
+	}
+	return out;
+}

@@ -1,0 +1,419 @@
+/* bursts: who waits is copied from the plan; what is decided on them is compared with what was told. */
+#include "controller/claims/bursts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/money.h"
+#include "base/str.h"
+#include "controller/claims/burst_input.h"
+#include "controller/core/status_writer.h"
+#include "controller/tenant/tenant.h"
+
+#define ACTIVE "Active"
+#define READ_MS 60000 /* a new leader waits so long for the offers of all Providers */
+#define AGAIN_MS 2000 /* after a write that failed */
+
+/* One policy's status, as it is to be. */
+struct account {
+	struct bursts *owner;
+	char *name;
+	struct arena *arena; /* of rows */
+	struct burst_policy_decision rows[BURST_POLICY_DECISIONS];
+	size_t n;
+	int64_t would; /* instances that it would launch now */
+	int64_t cost;
+	struct status_writer write;
+	char *refused, *tried; /* resourceVersion */
+};
+
+struct bursts {
+	struct context *c;
+	const struct tenants *tenants;
+	const struct eta *eta;
+	struct fleet *fleet;
+	struct arena *arena; /* of waits */
+	struct burst_waits waits;
+	struct map *told;     /* "tenant/work" -> the decision's text by which it is another */
+	struct map *accounts; /* policy -> struct account */
+	struct loop_timer timer;
+	int64_t leads_since; /* loop_now() of the first look; 0: none */
+};
+
+/* --- rows ---------------------------------------------------------------------------------------- */
+
+static struct burst_policy_decision copy_row(const struct burst_policy_decision *r, struct arena *a)
+{
+	struct burst_policy_decision out = *r;
+	const char **texts[] = {&out.tenant,   &out.work,   &out.reason, &out.message,
+				&out.provider, &out.region, &out.zone,	 &out.instance_type,
+				&out.market,   &out.cost};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		*texts[i] = arena_strdup(a, *texts[i]);
+	return out;
+}
+
+static bool same_work(const struct burst_policy_decision *x, const struct burst_policy_decision *y)
+{
+	return str_eq(x->tenant, y->tenant) && str_eq(x->work, y->work);
+}
+
+static bool same_row(const struct burst_policy_decision *x, const struct burst_policy_decision *y)
+{
+	return same_work(x, y) && str_eq(x->reason, y->reason) &&
+	       str_eq(str_or(x->provider, ""), str_or(y->provider, "")) &&
+	       str_eq(str_or(x->zone, ""), str_or(y->zone, "")) &&
+	       str_eq(str_or(x->instance_type, ""), str_or(y->instance_type, "")) &&
+	       str_eq(str_or(x->market, ""), str_or(y->market, "")) && x->nodes == y->nodes;
+}
+
+/* NULL first: as it stands in the status. */
+static void set_rows(struct account *k, const struct burst_policy_decision *first,
+		     const struct burst_policy_decision *v, size_t n)
+{
+	struct burst_policy_decision rows[BURST_POLICY_DECISIONS];
+	struct arena *a = arena_new();
+	size_t at = 0;
+
+	if (first)
+		rows[at++] = copy_row(first, a);
+	for (size_t i = 0; i < n && at < BURST_POLICY_DECISIONS; i++)
+		if (!first || !same_work(&v[i], first))
+			rows[at++] = copy_row(&v[i], a);
+	memcpy(k->rows, rows, at * sizeof(*rows));
+	k->n = at;
+	arena_free(k->arena);
+	k->arena = a;
+}
+
+/* False: it stands there. */
+static bool put_row(struct account *k, const struct burst_policy_decision *r)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (same_row(&k->rows[i], r))
+			return false;
+	set_rows(k, r, k->rows, k->n);
+	return true;
+}
+
+static void account_free(void *p)
+{
+	struct account *k = p;
+
+	writer_stop(&k->write);
+	arena_free(k->arena);
+	free(k->refused);
+	free(k->tried);
+	free(k->name);
+	free(k);
+}
+
+static struct account *account_of(struct bursts *s, const char *policy)
+{
+	const struct burst_policy *p = CTX_GET(s->c, OBJECT_BURST_POLICY, burst_policy, policy);
+	struct account *k = map_get(s->accounts, policy);
+
+	if (k || !p)
+		return k;
+	k = mem_new(struct account);
+	k->owner = s;
+	k->name = mem_strdup(policy);
+	writer_init(&k->write, s->c, k);
+	set_rows(k, NULL, p->status.decisions.v, p->status.decisions.n);
+	map_put(s->accounts, policy, k);
+	return k;
+}
+
+/* --- decisions ----------------------------------------------------------------------------------- */
+
+static const char *words_of(const struct burst_decision *d, const char *mode, struct arena *a)
+{
+	char money[MONEY_TEXT];
+
+	if (!d->offer)
+		return burst_text(d, a);
+	return arena_printf(a, "%s: would launch %lld x %s %s in %s for at most %s %s", mode,
+			    (long long)d->nodes, burst_market_names[d->offer->market],
+			    d->offer->type, str_or(d->offer->zone, d->offer->region),
+			    money_format(d->cost, money), d->policy->cost.currency);
+}
+
+static struct burst_policy_decision row_of(const struct bursts *s, const struct burst_decision *d,
+					   const char *words, struct arena *a)
+{
+	struct burst_policy_decision r = {.time = loop_wall(s->c->loop),
+					  .tenant = d->work->tenant,
+					  .work = d->work->name,
+					  .reason = burst_code_names[d->code],
+					  .message = words};
+	char money[MONEY_TEXT];
+
+	if (!d->offer)
+		return r;
+	r.provider = d->offer->provider;
+	r.region = d->offer->region;
+	r.zone = d->offer->zone;
+	r.instance_type = d->offer->type;
+	r.market = burst_market_names[d->offer->market];
+	r.nodes = d->nodes;
+	r.cost = arena_strdup(a, money_format(d->cost, money));
+	return r;
+}
+
+static void tell_pod(const struct bursts *s, const struct burst_decision *d, const char *words)
+{
+	const struct burst_waiting *p = &s->waits.pods[d->work - s->waits.v];
+	const struct tenant *t = tenant_get(s->tenants, d->work->tenant);
+	const struct kube_ref ref = {
+		.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
+	OWN(arena) a = arena_new();
+
+	if (t && t->events)
+		kube_event(t->events, &ref, "Normal", d->offer ? "BurstChosen" : "NoBurst", "Burst",
+			   arena_printf(a, "%s: %s",
+					d->policy
+						? arena_printf(a, "BurstPolicy %s", d->policy->name)
+						: "BurstPolicies",
+					words));
+}
+
+/* Of each policy that has something to do with it.  False: all of them say so already. */
+static bool put_rows(struct bursts *s, const struct burst *b, const struct burst_decision *d,
+		     const struct burst_policy_decision *r)
+{
+	struct account *k = d->policy ? account_of(s, d->policy->name) : NULL;
+	bool news = k && put_row(k, r);
+
+	for (size_t i = 0; d->code == BURST_TWO_POLICIES && i < b->in->npolicies; i++) {
+		k = b->errors[i] ? account_of(s, b->policies[i]->name) : NULL;
+		news |= k && put_row(k, r);
+	}
+	return news;
+}
+
+/* now: what is told from now on, of those who wait still. */
+static void tell(struct bursts *s, const struct burst *b, const struct burst_decision *d,
+		 struct map *now, struct arena *a)
+{
+	const char *mode = d->policy ? burst_mode_names[d->policy->mode] : "";
+	const char *key = arena_printf(a, "%s/%s", d->work->tenant, d->work->name);
+	const struct burst_offer *o = d->offer;
+	const char *is =
+		arena_printf(a, "%s %d %s/%s/%s/%d %lld", d->policy ? d->policy->name : "",
+			     (int)d->code, o ? o->provider : "", o ? str_or(o->zone, "") : "",
+			     o ? o->type : "", o ? (int)o->market : 0, (long long)d->nodes);
+	struct burst_policy_decision r;
+	const char *words;
+
+	map_put(now, key, mem_strdup(is));
+	if (d->code == BURST_NO_POLICY || str_eq(map_get(s->told, key), is))
+		return;
+	words = words_of(d, mode, a);
+	r = row_of(s, d, words, a);
+	if (put_rows(s, b, d, &r)) {
+		tell_pod(s, d, words);
+		log_info("burst decided", LOG_S("tenant", d->work->tenant),
+			 LOG_S("work", d->work->name), LOG_S("reason", r.reason),
+			 LOG_S("text", words));
+	}
+}
+
+/* --- status -------------------------------------------------------------------------------------- */
+
+static void spend_of(const struct burst *b, const char *policy, struct burst_policy_status *out,
+		     struct arena *a)
+{
+	char money[MONEY_TEXT];
+
+	out->spend.v = arena_calloc(a, BURST_POLICY_SPENDS, sizeof(*out->spend.v));
+	out->spend.n = 0;
+	for (size_t i = 0; i < b->naccounts && out->spend.n < BURST_POLICY_SPENDS; i++) {
+		const struct burst_account *x = &b->accounts[i];
+
+		if (!str_eq(x->policy->name, policy))
+			continue;
+		out->spend.v[out->spend.n++] = (struct burst_policy_spend){
+			.scope = (int)x->budget->scope,
+			.per = (int)x->budget->per,
+			.of = *x->of ? arena_strdup(a, x->of) : NULL,
+			.amount = arena_strdup(a, money_format(x->budget->amount, money)),
+			.spent = arena_strdup(a, money_format(x->before, money)),
+			.alert = x->alert >= 0 ? arena_strdup(a, money_format(x->alert, money))
+					       : NULL};
+	}
+}
+
+static void say_active(const struct bursts *s, const struct account *k,
+		       const struct burst_policy *p, const char *error,
+		       struct burst_policy_status *out, struct arena *a)
+{
+	char money[MONEY_TEXT];
+	struct condition want = {.type = ACTIVE,
+				 .status = error ? CONDITION_FALSE : CONDITION_TRUE,
+				 .reason = error ? "PoliciesOverlap"
+						 : burst_policy_mode_names[p->spec.mode],
+				 .message = error,
+				 .observed_generation = p->meta.generation};
+
+	if (!error)
+		want.message =
+			!k->would ? "It would launch nothing now."
+				  : arena_printf(
+					    a,
+					    "It would launch %lld instances now for at most %s %s.",
+					    (long long)k->would, money_format(k->cost, money),
+					    p->spec.cost.currency);
+	out->conditions.v = arena_calloc(a, p->status.conditions.n + 1, sizeof(*out->conditions.v));
+	out->conditions.n = p->status.conditions.n;
+	for (size_t i = 0; i < out->conditions.n; i++)
+		out->conditions.v[i] = p->status.conditions.v[i];
+	(void)condition_set(&out->conditions, a, &want, loop_wall(s->c->loop));
+}
+
+static void on_written(json_t *o, const struct err *e, void *arg)
+{
+	struct account *k = arg;
+
+	(void)o;
+	free(k->refused);
+	k->refused = e && !err_is_transient(e) && e->kind != ERR_CONFLICT ? give(k->tried) : NULL;
+	if (e && !k->refused)
+		loop_timer_start(&k->owner->timer, AGAIN_MS);
+}
+
+static void send(struct account *k, const struct burst_policy *p, const struct burst_policy *out)
+{
+	const struct field *f = object_kinds[OBJECT_BURST_POLICY].fields;
+	OWN_JSON was = fields_encode(f, p);
+	OWN_JSON will = fields_encode(f, out);
+	OWN_JSON diff = NULL;
+
+	if (!json_object_get(was, "status"))
+		json_object_set_new(was, "status", json_object());
+	diff = json_merge_diff(json_object_get(was, "status"), json_object_get(will, "status"));
+	if (!json_object_size(diff))
+		return;
+	free(k->tried);
+	k->tried = mem_strdup(str_or(p->meta.resource_version, ""));
+	writer_status(&k->write, OBJECT_BURST_POLICY, &p->meta, give(diff), on_written);
+}
+
+static void write_policy(struct bursts *s, const struct burst *b, size_t i, struct arena *a)
+{
+	const char *name = b->policies[i]->name;
+	const struct burst_policy *p = CTX_GET(s->c, OBJECT_BURST_POLICY, burst_policy, name);
+	struct account *k = account_of(s, name);
+	struct burst_policy out;
+
+	if (!p || !k || writer_busy(&k->write) || str_eq(k->refused, p->meta.resource_version))
+		return;
+	out = *p;
+	out.status.decisions.v = k->rows;
+	out.status.decisions.n = k->n;
+	spend_of(b, name, &out.status, a);
+	say_active(s, k, p, b->errors[i], &out.status, a);
+	send(k, p, &out);
+}
+
+static void forget_policies(struct bursts *s)
+{
+	struct map_iter it;
+
+	map_for_each (it, s->accounts) {
+		struct account *k = it.value;
+
+		k->would = k->cost = 0;
+		if (!CTX_GET(s->c, OBJECT_BURST_POLICY, burst_policy, it.key))
+			map_del(s->accounts, it.key);
+	}
+}
+
+/* --- the look ------------------------------------------------------------------------------------ */
+
+static void count(struct bursts *s, const struct burst_decision *d)
+{
+	struct account *k = d->offer ? account_of(s, d->policy->name) : NULL;
+
+	if (!k)
+		return;
+	k->would += d->nodes;
+	if (!money_add(&k->cost, d->cost))
+		k->cost = INT64_MAX;
+}
+
+static void look(void *arg)
+{
+	struct bursts *s = arg;
+	OWN(arena) a = arena_new();
+	struct burst_input in;
+	const struct burst *b;
+	struct map *now;
+	bool reading;
+
+	if (!s->c->leading)
+		s->leads_since = 0;
+	if (!s->c->leading || !s->c->ready || !s->fleet || !burst_any(s->c))
+		return;
+	if (!s->leads_since)
+		s->leads_since = loop_now(s->c->loop);
+	in = burst_input_of(s->c, s->fleet, a, &reading);
+	if (reading && loop_now(s->c->loop) - s->leads_since < READ_MS) {
+		loop_timer_start(&s->timer, AGAIN_MS);
+		return;
+	}
+	loop_timer_start(&s->timer, BURSTS_LOOK_MS);
+	in.work = s->waits.v;
+	in.nwork = s->waits.n;
+	b = burst_decide(&in, a);
+	forget_policies(s);
+	now = map_new(free);
+	for (size_t i = 0; i < b->n; i++) {
+		count(s, &b->v[i]);
+		tell(s, b, &b->v[i], now, a);
+	}
+	map_free(s->told);
+	s->told = now;
+	for (size_t i = 0; i < in.npolicies; i++)
+		write_policy(s, b, i, a);
+}
+
+void bursts_plan(struct bursts *s, const struct plan *p)
+{
+	arena_free(s->arena);
+	s->arena = arena_new();
+	s->waits = (struct burst_waits){0};
+	if (!s->fleet || !burst_any(s->c))
+		return;
+	s->waits = burst_waits_of(s->tenants, s->c, s->eta, p, s->arena);
+	loop_timer_start(&s->timer, 0);
+}
+
+struct bursts *bursts_new(struct context *c, const struct tenants *tenants, const struct eta *eta,
+			  struct fleet *fleet)
+{
+	struct bursts *s = mem_new(struct bursts);
+
+	s->c = c;
+	s->tenants = tenants;
+	s->eta = eta;
+	s->fleet = fleet;
+	s->told = map_new(free);
+	s->accounts = map_new(account_free);
+	loop_timer_init(&s->timer, c->group, look, s);
+	return s;
+}
+
+void bursts_free(struct bursts *s)
+{
+	if (!s)
+		return;
+	loop_timer_stop(&s->timer);
+	map_free(s->told);
+	map_free(s->accounts);
+	arena_free(s->arena);
+	free(s);
+}
