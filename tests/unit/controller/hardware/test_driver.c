@@ -79,7 +79,7 @@ static void a_provider_has_a_driver_and_a_fabric(void **state)
 	assert_null(driver_get(d->drivers, "hall-b"));
 }
 
-static void a_type_without_a_driver_says_so_and_harms_no_other(void **state)
+static void a_type_without_its_own_fields_says_so_and_harms_no_other(void **state)
 {
 	struct bench *d = *state;
 
@@ -90,8 +90,8 @@ static void a_type_without_a_driver_says_so_and_harms_no_other(void **state)
 	assert_non_null(driver_get(d->drivers, "old"));
 	assert_null(driver_get(d->drivers, "old")->provider);
 	assert_null(driver_get(d->drivers, "old")->fabric);
-	assert_int_equal(driver_get(d->drivers, "old")->error.kind, ERR_UNSUPPORTED);
-	assert_non_null(strstr(driver_get(d->drivers, "old")->error.text, "ec2"));
+	assert_int_equal(driver_get(d->drivers, "old")->error.kind, ERR_INVALID);
+	assert_non_null(strstr(driver_get(d->drivers, "old")->error.text, "may be launched"));
 	assert_non_null(hall(d)->provider);
 }
 
@@ -274,7 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_provider_has_a_driver_and_a_fabric),
-		T(a_type_without_a_driver_says_so_and_harms_no_other),
+		T(a_type_without_its_own_fields_says_so_and_harms_no_other),
 		T(only_what_concerns_the_driver_takes_it_down),
 		T(a_provider_that_is_gone_takes_its_driver_along),
 		T(an_instance_type_is_found_by_its_name),
