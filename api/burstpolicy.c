@@ -13,9 +13,6 @@ const char *const burst_policy_per_names[] = {"Hour",	 "Day",	  "Week", "Month",
 					      "Quarter", "Total", NULL};
 const char *const burst_policy_interconnect_names[] = {"None", "Infiniband", "Efa", NULL};
 
-/* Enforce joins these when the controller launches by a policy: there is no other place to open. */
-static const char *const modes_acted_upon[] = {"Shadow", "Recommend", NULL};
-
 #define YEAR (366 * DAY)
 #define ANY_COUNT .min = 1, .max = 1000000
 #define AS_TEXT .max_len = 63
@@ -326,8 +323,8 @@ static const struct field failover_fields[] = {
 
 static const struct field spec_fields[] = {
 	FIELD(burst_policy_spec, mode, "mode", FIELD_ENUM, .enums = burst_policy_mode_names,
-	      .only = modes_acted_upon, .def = "\"Shadow\"",
-	      .doc = "Shadow and Recommend decide and launch nothing. The controller writes to status.decisions what it would launch."),
+	      .def = "\"Shadow\"",
+	      .doc = "Enforce launches what it decides. Shadow and Recommend launch nothing: the controller writes to status.decisions what it would launch."),
 	FIELD_OBJ(burst_policy_spec, match, "match", match_fields, .def = "{}",
 		  .doc = "Which work it governs. Where two policies match, neither bursts."),
 	FIELD_OBJ(burst_policy_spec, trigger, "trigger", trigger_fields, .required = true,

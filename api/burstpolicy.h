@@ -12,8 +12,8 @@
 /*
  * burstpolicy: the kind BurstPolicy: for which work, when, where and for how much money to go to a cloud.
  *
- * `drover burst plan` and the controller (controller/claims/bursts.h) decide by it (planner/burst.h); neither launches by it, so
- * spec.mode Enforce is refused.  Money and fractions are decimal texts, exact to six digits after the point.
+ * `drover burst plan` and the controller (controller/claims/bursts.h) decide by it (planner/burst.h), and in mode Enforce
+ * the controller launches by it.  Money and fractions are decimal texts, exact to six digits after the point.
  * Field tables and checks: api/burstpolicy.c.
  * Tests: tests/unit/api/test_burstpolicy.c, tests/unit/api/test_kinds.c
  */

@@ -234,6 +234,7 @@ struct burst_decision {
 	const struct burst_offer *offer; /* NULL: none */
 	size_t tier;			 /* from 0 */
 	int64_t nodes, cost;
+	int64_t per_hour; /* of one instance */
 	/* What was left when it was made, for burst_why(). */
 	const struct burst_shape *shape; /* NULL: no offer was looked at */
 	size_t seq;

@@ -198,6 +198,25 @@ static bool take_back(struct entry *en, const struct node_claim *n)
 	return true;
 }
 
+/* What was decided on is not to be had: the next decision takes another offer. */
+static bool give_up(struct entry *en, const struct node_claim *n)
+{
+	struct context *c = en->owner->c;
+	const struct machine *m = n->spec.burst ? machine_of_claim(c, n) : NULL;
+	const struct machine_instance *i = m ? m->status.instance : NULL;
+
+	if (!i || !i->refused_time || n->meta.deletion_timestamp || !ctx_may_destroy(c) ||
+	    ctx_crds_terminating(c) ||
+	    !str_eq(m->status.state, machine_state_info[MACHINE_CLAIMED].name))
+		return false;
+	log_info("claim withdrawn: its launch was refused", LOG_S("claim", en->name),
+		 LOG_S("refusal", i->refusal));
+	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "LaunchRefused",
+		  str_or(i->refusal, "refused"));
+	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
+	return true;
+}
+
 /* A machine is held by it: it must not vanish under that, whoever made it or took the finalizer away. */
 static bool finalizer(struct entry *en, const struct node_claim *n)
 {
@@ -231,7 +250,7 @@ static void look(void *arg)
 	}
 	if (!c->leading || writer_busy(&en->write) || !c->ready)
 		return;
-	if (!withdraw(en, n) && !take_back(en, n) && !finalizer(en, n))
+	if (!withdraw(en, n) && !take_back(en, n) && !give_up(en, n) && !finalizer(en, n))
 		derive(en, n);
 }
 
