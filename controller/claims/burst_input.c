@@ -65,6 +65,7 @@ struct taking {
 	struct burst_launch *launches;
 	size_t npolicies, noffers, nfailures, nlaunches;
 	struct map *providers; /* whose offers are in */
+	struct map *there;     /* UIDs of claims with spec.burst */
 	struct map *known;     /* "tenant/provider/currency/month" -> int64_t: of launches */
 	int64_t used, owned;
 	bool reading; /* offers of some Provider */
@@ -262,8 +263,10 @@ static bool take_claim(const struct kube_entry *en, void *arg)
 	char month[LEDGER_MONTH_SIZE];
 	struct burst_launch *l;
 
-	if (n->spec.burst)
+	if (n->spec.burst) {
+		map_put(t->there, n->meta.uid, t);
 		take_burst(n, t);
+	}
 	if (n->spec.burst || !n->spec.provider_ref || !i || str_empty(i->token))
 		return true;
 	l = ADD(t, launches);
@@ -279,6 +282,33 @@ static bool take_claim(const struct kube_entry *en, void *arg)
 		l->spent = INT64_MAX;
 	ledger_month(began, month);
 	add(known_of(t, l, month), l->spent);
+	return true;
+}
+
+/* Of claims that are gone: one that is there counts itself, and by more. */
+static bool take_settled(const struct kube_entry *en, void *arg)
+{
+	const struct burst_policy *p = en->object;
+	struct taking *t = arg;
+
+	for (size_t i = 0; i < p->status.settled.n; i++) {
+		const struct burst_policy_settled *x = &p->status.settled.v[i];
+		char month[LEDGER_MONTH_SIZE];
+		struct burst_launch *l;
+
+		if (x->claim && map_has(t->there, x->claim))
+			continue;
+		l = ADD(t, launches);
+		*l = (struct burst_launch){.policy = p->meta.name,
+					   .tenant = x->tenant,
+					   .workload = str_or(x->work, ""),
+					   .provider = x->provider,
+					   .currency = x->currency,
+					   .at = x->time,
+					   .spent = amount_of(x->amount)};
+		ledger_month(x->time, month);
+		add(known_of(t, l, month), l->spent);
+	}
 	return true;
 }
 
@@ -348,12 +378,18 @@ struct burst_input burst_input_of(const struct burst_input_spec *spec, struct ar
 	struct context *c = spec->c;
 	OWN(map) providers = map_new(NULL);
 	OWN(map) known = map_new(NULL);
-	struct taking t = {
-		.c = c, .f = spec->fleet, .a = a, .providers = providers, .known = known};
+	OWN(map) there = map_new(NULL);
+	struct taking t = {.c = c,
+			   .f = spec->fleet,
+			   .a = a,
+			   .providers = providers,
+			   .there = there,
+			   .known = known};
 
 	kube_cache_each(c->cache[OBJECT_BURST_POLICY], take_policy, &t);
 	fleet_refusals(t.f, take_refusal, &t);
 	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], take_claim, &t);
+	kube_cache_each(c->cache[OBJECT_BURST_POLICY], take_settled, &t);
 	sending_each(spec->sending, take_burst, &t);
 	permits_each(spec->permits, take_permit, &t);
 	kube_cache_each(c->cache[OBJECT_VIRTUAL_CLUSTER], take_bill, &t);

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/avoided.h"
+#include "controller/claims/settle.h"
 #include "controller/claims/unwanted.h"
 #include "controller/core/counters.h"
 #include "controller/core/lookup.h"
@@ -168,8 +169,9 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 		return false;
 	if (n->meta.deletion_timestamp)
 		return !ctx_crds_terminating(c) &&
-		       writer_finalizer(&en->write, OBJECT_NODE_CLAIM, &n->meta, FINALIZER_CLAIM,
-					false, on_written);
+		       (!settle_ensure(c, &en->write, n, m, on_written) ||
+			writer_finalizer(&en->write, OBJECT_NODE_CLAIM, &n->meta, FINALIZER_CLAIM,
+					 false, on_written));
 	if (age < UNTAKEN_MS || may_be_adopted(en->owner->spec.status.tenants, n, s)) {
 		loop_timer_start(&en->timer, age < UNTAKEN_MS ? UNTAKEN_MS - age : UNTAKEN_MS);
 		return false;

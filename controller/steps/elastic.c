@@ -17,6 +17,7 @@
 #include "controller/life/life.h"
 #include "controller/rules/machine.h"
 #include "controller/steps/coming.h"
+#include "controller/steps/lives.h"
 #include "controller/steps/steps.h"
 
 #define LIST_AGE_MS 15000 /* of an instance in transition */
@@ -366,6 +367,9 @@ static enum life_decision claimed(struct life *l)
 	x = find(l);
 	if (x && x->state != ELASTIC_ENDING && x->state != ELASTIC_GONE)
 		return launched(l, x->id, x->provider_id);
+	/* It is withdrawn soon, or a pod comes after all: nothing is launched for one that has gone. */
+	if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
+		return d;
 	if (str_empty(i->token))
 		return choose(l, n);
 	if (i->refused_time)

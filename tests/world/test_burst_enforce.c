@@ -34,10 +34,12 @@ static void policy(struct scene *s, const char *more, const char *amount)
 static struct scene *start(uint64_t seed, const char *amount)
 {
 	struct scene *s = mem_new(struct scene);
+	struct err e;
 
 	world_start(&s->w, seed, 0);
 	sky_start(&s->sky, &s->w, NULL);
 	policy(s, "", amount);
+	assert_ok(money_parse(amount, &s->sky.bursts.budget, &e), &e);
 	world_replica(&s->w);
 	return s;
 }
@@ -134,6 +136,45 @@ static void a_spent_budget_refuses(void **state)
 	stop(s);
 }
 
+static int64_t settled(struct scene *s)
+{
+	OWN_JSON o = cluster_get(&s->w.host, "burstpolicies.drover.dev/research");
+	const json_t *row;
+	int64_t sum = 0, one;
+	struct err e;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "settled"), i, row) {
+		assert_ok(money_parse(json_str_at(row, "amount"), &one, &e), &e);
+		sum += one;
+	}
+	return sum;
+}
+
+/* What the first has cost is known when it has gone: 20 USD an hour, by what the cloud had it for and a little more.  With
+ * that and the next in the budget there is none for a third. */
+static void what_has_ended_counts_by_what_it_cost(void **state)
+{
+	struct scene *s = start(7309, "46");
+	int64_t ran;
+
+	(void)state;
+	pod(s, "one");
+	running(s, "one");
+	world_run(&s->w, 1800 * 1000);
+	gone(s, "one");
+	nothing_left(s);
+	ran = newest(s)->ended_at - newest(s)->launched_at;
+	assert_in_range(settled(s), 20 * ran / 3600 * 1000, 20 * (ran + 300 * 1000) / 3600 * 1000);
+	pod(s, "two");
+	running(s, "two");
+	pod(s, "three");
+	another_leads(s);
+	world_run(&s->w, 600 * 1000);
+	assert_int_equal(s->sky.cloud.launched, 2);
+	stop(s);
+}
+
 static void a_leader_that_dies_launches_nothing_twice(void **state)
 {
 	static bool (*const when[])(void *) = {is_claimed, was_launched};
@@ -206,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_decided_is_launched_and_comes_home),
 		cmocka_unit_test(a_spent_budget_refuses),
+		cmocka_unit_test(what_has_ended_counts_by_what_it_cost),
 		cmocka_unit_test(a_leader_that_dies_launches_nothing_twice),
 		cmocka_unit_test(a_lost_reply_launches_nothing_twice),
 		cmocka_unit_test(nothing_is_launched_for_a_pod_that_has_gone),
