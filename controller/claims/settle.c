@@ -23,7 +23,7 @@ static int64_t amount_of(const char *text)
 enum coarse { EXACT, NO_WORK, NO_MONTH, NO_TENANT, COARSEST };
 
 struct fold {
-	int64_t now;
+	int64_t starts[BURST_TOTAL];
 	enum coarse coarse;
 	bool by_work;
 };
@@ -31,12 +31,9 @@ struct fold {
 /* No period tells the two times apart, now or later. */
 static bool same_time(const struct fold *f, int64_t a, int64_t b)
 {
-	for (enum burst_period p = BURST_HOUR; p < BURST_TOTAL; p++) {
-		const int64_t start = burst_period_start(p, f->now);
-
-		if ((a >= start) != (b >= start))
+	for (enum burst_period p = BURST_HOUR; p < BURST_TOTAL; p++)
+		if ((a >= f->starts[p]) != (b >= f->starts[p]))
 			return false;
-	}
 	return f->coarse >= NO_MONTH ||
 	       burst_period_start(BURST_MONTH, a) == burst_period_start(BURST_MONTH, b);
 }
@@ -98,8 +95,10 @@ struct settle_list settle_add(const struct burst_policy *p, const struct burst_p
 			      struct arena *a)
 {
 	struct settle_list l = {arena_calloc(a, p->status.settled.n + 1, sizeof(*l.v)), 0};
-	struct fold f = {.now = now, .by_work = by_work(p)};
+	struct fold f = {.by_work = by_work(p)};
 
+	for (enum burst_period per = BURST_HOUR; per < BURST_TOTAL; per++)
+		f.starts[per] = burst_period_start(per, now);
 	for (size_t i = 0; i < p->status.settled.n; i++) {
 		l.v[l.n] = p->status.settled.v[i];
 		if (l.v[l.n].claim && !there(l.v[l.n].claim, arg))

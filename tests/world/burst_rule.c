@@ -136,7 +136,6 @@ static int64_t billed(const struct sky *s)
 	return sum;
 }
 
-/* Of one gang: its claims' names begin alike no more than others' do, so the claims say it. */
 static bool in_two_zones(const struct sky *s, char *why, size_t size)
 {
 	list_for_each (i, &s->cloud.instances, struct fake_instance, link)
@@ -162,7 +161,7 @@ bool burst_rule_wrong(struct sky *s, char *why, size_t size)
 	list_for_each (i, &s->cloud.instances, struct fake_instance, link)
 		if (launched_wrongly(s, r, i, why, size))
 			return true;
-	if (r->looked_at && now - r->looked_at < 1000)
+	if (r->looked_at && now - r->looked_at < 2000)
 		return false;
 	r->looked_at = now;
 	cluster_each(&s->world->host, "nodeclaims.drover.dev/", look_at_claim, &k);
