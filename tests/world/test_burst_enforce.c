@@ -317,6 +317,55 @@ static void a_part_of_a_gang_is_given_back(void **state)
 	stop(s);
 }
 
+/* Its pod would run for ever. */
+static void what_runs_too_long_is_ended_within_what_was_committed(void **state)
+{
+	struct scene *s = start(7313, "23.5");
+
+	(void)state;
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+		 json_pack("{s:{s:b}}", "spec", "paused", 0));
+	pod(s, "train");
+	running(s, "train");
+	nothing_left(s);
+	assert_in_range(newest(s)->ended_at - newest(s)->launched_at, 3900 * 1000, 4200 * 1000);
+	stop(s);
+}
+
+/* Billed by the hour: what is empty stays until the hour is nearly over. */
+static void what_is_paid_for_is_kept(void **state)
+{
+	struct scene *s = start(7314, "1000");
+
+	(void)state;
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/burstpolicies/research",
+		 json_pack("{s:{s:{s:{s:s}}, s:{s:s, s:b}}}", "spec", "cost", "minimumBilling",
+			   "increment", "1h", "scaleBack", "idleTimeout", "1m", "alignToBilling",
+			   1));
+	pod(s, "train");
+	running(s, "train");
+	gone(s, "train");
+	nothing_left(s);
+	assert_in_range(newest(s)->ended_at - newest(s)->launched_at, 3300 * 1000, 3600 * 1000);
+	stop(s);
+}
+
+static void what_is_young_is_kept(void **state)
+{
+	struct scene *s = start(7315, "1000");
+
+	(void)state;
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/burstpolicies/research",
+		 json_pack("{s:{s:{s:s, s:s}}}", "spec", "scaleBack", "idleTimeout", "1m",
+			   "minNodeLifetime", "20m"));
+	pod(s, "train");
+	running(s, "train");
+	gone(s, "train");
+	nothing_left(s);
+	assert_in_range(newest(s)->ended_at - newest(s)->launched_at, 1140 * 1000, 1320 * 1000);
+	stop(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +378,9 @@ int main(void)
 		cmocka_unit_test(what_is_refused_is_decided_anew),
 		cmocka_unit_test(a_gang_comes_whole_from_one_zone),
 		cmocka_unit_test(a_part_of_a_gang_is_given_back),
+		cmocka_unit_test(what_runs_too_long_is_ended_within_what_was_committed),
+		cmocka_unit_test(what_is_paid_for_is_kept),
+		cmocka_unit_test(what_is_young_is_kept),
 		cmocka_unit_test(only_the_work_that_was_decided_on_has_the_instance),
 	};
 
