@@ -610,6 +610,14 @@ void fleet_closing(struct fleet *f, const struct driver *s)
 	if (!k)
 		return;
 	k->listing = k->offering = false; /* no answer comes */
+	/* Prices, zones and the login may be others. */
+	arena_free(k->offers_arena);
+	k->offers_arena = NULL;
+	k->noffers = 0;
+	k->offers_at = 0;
+	for (size_t i = 0; i < k->ncools; i++)
+		if (!k->cools[i].type)
+			k->cools[i].until = 0;
 	fleet_kick(f);
 }
 
