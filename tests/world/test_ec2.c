@@ -105,18 +105,11 @@ static void serve(struct scene *s)
 	world_wait_running(&s->w, &s->w.tenants[0], "train", 1800);
 }
 
-/* Given back: ended, and from then on nothing is billed. */
 static void give_back(struct scene *s)
 {
-	int64_t micros;
-
 	world_delete_pod(&s->w, &s->w.tenants[0], "train");
 	world_wait(&s->w, nothing_alive, s, 7200, "instance, Machine and claim are gone");
 	assert_int_equal(store_count(s->w.tenants[0].store, "nodes/"), 0);
-	micros = sim_ec2_micros(s->sim);
-	assert_true(micros > 0);
-	world_run(&s->w, 3600000);
-	assert_int_equal(sim_ec2_micros(s->sim), micros);
 }
 
 /* The only Machine, or the namespace kube-system; a copy. */
@@ -218,6 +211,7 @@ static void a_pod_is_served_by_an_instance_of_ec2(void **state)
 	struct scene *s = mem_new(struct scene);
 	struct sim_ec2_instance i;
 	OWN_JSON m = NULL;
+	int64_t micros;
 
 	(void)state;
 	start(s, 7201);
@@ -233,6 +227,10 @@ static void a_pod_is_served_by_an_instance_of_ec2(void **state)
 	assert_true(str_starts(i.zone, "eu-west-1"));
 	check_tags(s, m);
 	give_back(s);
+	micros = sim_ec2_micros(s->sim);
+	assert_true(micros > 0);
+	world_run(&s->w, 600000);
+	assert_int_equal(sim_ec2_micros(s->sim), micros); /* nothing is billed any more */
 	stop(s);
 }
 
@@ -271,21 +269,48 @@ static void without_capacity_in_one_zone_the_other_is_asked(void **state)
 	stop(s);
 }
 
-/* The Secret is read anew, and what the cloud refused is asked for again. */
-static void keys_that_are_replaced_are_used_at_once(void **state)
+static const char *ready(struct scene *s)
+{
+	static char text[400];
+	OWN_JSON p = cluster_get(&s->w.host, "providers.drover.dev/aws");
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(p, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), "Ready"))
+			str_format(text, sizeof(text), "%s %s %s", json_str_at(c, "status"),
+				   json_str_at(c, "reason"), json_str_at(c, "message"));
+	return text;
+}
+
+static bool is_refused(void *arg)
+{
+	return str_starts(ready(arg),
+			  "False NotAllowed DescribeInstances in eu-west-1: AuthFailure: ");
+}
+
+static bool is_ready(void *arg)
+{
+	return str_starts(ready(arg), "True ");
+}
+
+/* The Provider says what the cloud says; the Secret is read anew, and what was refused is asked for again. */
+static void keys_that_are_wrong_are_told_and_new_ones_used_at_once(void **state)
 {
 	struct scene *s = mem_new(struct scene);
 
 	(void)state;
 	start(s, 7204);
+	world_wait(&s->w, is_ready, s, 60, "the Provider is ready");
 	world_do(&s->w, &s->w.host, "PATCH", "/api/v1/namespaces/drover-system/secrets/aws",
 		 json_pack("{s:{s:s}}", "data", "secretAccessKey", "d3Jvbmc="));
+	world_wait(&s->w, is_refused, s, 120, "the Provider says what the cloud says");
 	world_pod(&s->w, &s->w.tenants[0], "train");
-	world_run(&s->w, 120000);
+	world_run(&s->w, 30000);
 	assert_int_equal(sim_ec2_launched(s->sim), 0);
 	world_secret(&s->w, "drover-system", "aws", "secretAccessKey", SECRET, NULL, NULL);
+	world_wait(&s->w, is_ready, s, 60, "the Provider is ready again");
 	world_wait_running(&s->w, &s->w.tenants[0], "train", 1800);
-	give_back(s);
 	stop(s);
 }
 
@@ -325,7 +350,7 @@ int main(void)
 		cmocka_unit_test(a_pod_is_served_by_an_instance_of_ec2),
 		cmocka_unit_test(a_launch_whose_answer_is_lost_makes_one_instance),
 		cmocka_unit_test(without_capacity_in_one_zone_the_other_is_asked),
-		cmocka_unit_test(keys_that_are_replaced_are_used_at_once),
+		cmocka_unit_test(keys_that_are_wrong_are_told_and_new_ones_used_at_once),
 		cmocka_unit_test(what_was_lost_is_found_by_its_tags_and_ended),
 	};
 
