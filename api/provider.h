@@ -136,6 +136,7 @@ struct provider_object_ec2 {
 	} zones;
 	const char *image, *instance_profile, *key_name, *placement_group;
 	struct provider_object_volume *root_device; /* NULL: as the image has it */
+	bool reservations;
 };
 struct provider_object_spec {
 	int type; /* enum provider_object_type; immutable */

@@ -51,6 +51,8 @@ const struct field provider_object_ec2_fields[] = {
 	      .doc = "Name of the placement group; absent: none."),
 	FIELD_PTR(provider_object_ec2, root_device, "rootDevice", volume_fields,
 		  .doc = "The root volume; absent: as the AMI has it."),
+	FIELD(provider_object_ec2, reservations, "reservations", FIELD_BOOL,
+	      .doc = "Capacity that the account has reserved is an offer to BurstPolicies; needs the right to DescribeCapacityReservations."),
 	FIELDS_END,
 };
 

@@ -47,8 +47,9 @@ const char *driver_cloud_digest(const struct driver *s, const struct provider_ob
 	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
 		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
 
-		text = arena_printf(a, "%s|%s %s %s", text, t->name, str_or(t->price_per_hour, ""),
-				    str_or(t->currency, ""));
+		text = arena_printf(a, "%s|%s %s %s %lld", text, t->name,
+				    str_or(t->price_per_hour, ""), str_or(t->currency, ""),
+				    (long long)t->efa_interfaces);
 	}
 	return add_secret(s, ca_name(p), add_secret(s, login_name(p), text, a), a);
 }
@@ -184,6 +185,7 @@ int driver_cloud_of(const struct driver *s, const struct provider_object *p, str
 		.key_name = c->key_name,
 		.instance_profile = c->instance_profile,
 		.placement_group = c->placement_group,
+		.reservations = c->reservations,
 	};
 	if (c->root_device) {
 		out->root_device = c->root_device->name;

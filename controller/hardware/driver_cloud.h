@@ -10,7 +10,7 @@
  * Tests: tests/unit/controller/hardware/test_driver.c, tests/world/test_ec2.c
  */
 
-/* What a new driver is needed for: spec.ec2, prices, and what is known of each Secret.  "" for another type. */
+/* What a new driver is needed for: spec.ec2, types with their prices, and what is known of each Secret.  "" for another type. */
 const char *driver_cloud_digest(const struct driver *s, const struct provider_object *p,
 				struct arena *a);
 

@@ -164,7 +164,7 @@ static void a_provider_that_is_gone_takes_its_driver_along(void **state)
 
 static const char aws[] =
 	"{'kind': 'Provider', 'metadata': {'name': 'aws'}, 'spec': {'type': 'ec2', 'ec2': {'image': 'ami-1',"
-	" 'keyName': 'people', 'instanceProfile': 'worker', 'placementGroup': 'gpus',"
+	" 'keyName': 'people', 'instanceProfile': 'worker', 'placementGroup': 'gpus', 'reservations': true,"
 	" 'rootDevice': {'name': '/dev/sda1', 'sizeGiB': 200}, 'zones': ["
 	"{'region': 'eu-west-1', 'zone': 'eu-west-1a', 'subnet': 'subnet-1', 'securityGroups': ['sg-1', 'sg-2']},"
 	"{'region': 'us-east-1', 'zone': 'us-east-1b', 'image': 'ami-2'}]}, 'instanceTypes': ["
@@ -195,6 +195,7 @@ static void an_ec2_provider_has_what_its_object_says(void **state)
 	assert_string_equal(c.placement_group, "gpus");
 	assert_string_equal(c.root_device, "/dev/sda1");
 	assert_int_equal(c.root_gib, 200);
+	assert_true(c.reservations);
 	assert_int_equal(c.zones.n, 2);
 	assert_string_equal(c.zones.v[0].region, "eu-west-1");
 	assert_string_equal(c.zones.v[0].zone, "eu-west-1a");
@@ -235,6 +236,12 @@ static void what_may_be_launched_and_its_price_need_a_new_driver(void **state)
 	assert_true(is_rebuilt(d, "{'spec': {'ec2': {'image': 'ami-3'}}}"));
 	assert_true(is_rebuilt(
 		d, "{'spec': {'instanceTypes': [{'name': 'p5', 'capacity': {'cpu': '1'}}]}}"));
+	assert_true(is_rebuilt(
+		d,
+		"{'spec': {'instanceTypes': [{'name': 'p5', 'capacity': {'cpu': '1'}, 'efaInterfaces': 4}]}}"));
+	assert_false(is_rebuilt(
+		d,
+		"{'spec': {'instanceTypes': [{'name': 'p5', 'capacity': {'cpu': '2'}, 'efaInterfaces': 4}]}}"));
 }
 
 static void ec2_says(struct bench *d, enum err_kind kind, const char *says)
