@@ -314,6 +314,31 @@ static void keys_that_are_wrong_are_told_and_new_ones_used_at_once(void **state)
 	stop(s);
 }
 
+static bool is_away(void *arg)
+{
+	return str_starts(ready(arg), "False CloudFailed DescribeInstances in eu-west-1: ");
+}
+
+/* One list that fails says nothing; none for minutes does. */
+static void a_cloud_that_is_away_is_told_after_minutes(void **state)
+{
+	struct sim_ec2_fault away = {.what = "Status", .on = "DescribeInstances", .value = 503};
+	struct scene *s = mem_new(struct scene);
+	struct err e;
+
+	(void)state;
+	start(s, 7206);
+	world_run(&s->w, 10000);
+	assert_true(is_ready(s));
+	assert_int_equal(sim_ec2_fault(s->sim, &away, &e), 0);
+	world_run(&s->w, 200000);
+	assert_true(is_ready(s));
+	world_wait(&s->w, is_away, s, 300, "the Provider says that its cloud is away");
+	sim_ec2_well(s->sim);
+	world_wait(&s->w, is_ready, s, 120, "it is there again");
+	stop(s);
+}
+
 /* Claim and Machine are gone by force; what is billed carries the tags that say so. */
 static void what_was_lost_is_found_by_its_tags_and_ended(void **state)
 {
@@ -351,6 +376,7 @@ int main(void)
 		cmocka_unit_test(a_launch_whose_answer_is_lost_makes_one_instance),
 		cmocka_unit_test(without_capacity_in_one_zone_the_other_is_asked),
 		cmocka_unit_test(keys_that_are_wrong_are_told_and_new_ones_used_at_once),
+		cmocka_unit_test(a_cloud_that_is_away_is_told_after_minutes),
 		cmocka_unit_test(what_was_lost_is_found_by_its_tags_and_ended),
 	};
 
