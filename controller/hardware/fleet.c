@@ -206,7 +206,7 @@ bool fleet_ensure_listed(struct fleet *f, const char *provider, int64_t since)
 
 const struct err *fleet_trouble(const struct fleet *f, const char *provider)
 {
-	const struct cloud *k = map_get(f->clouds, provider);
+	const struct cloud *k = f ? map_get(f->clouds, provider) : NULL;
 	enum err_kind kind = k ? k->error.kind : ERR_NONE;
 	bool passes = kind == ERR_TIMEOUT || kind == ERR_UNAVAILABLE;
 
