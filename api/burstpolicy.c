@@ -13,9 +13,6 @@ const char *const burst_policy_per_names[] = {"Hour",	 "Day",	  "Week", "Month",
 					      "Quarter", "Total", NULL};
 const char *const burst_policy_interconnect_names[] = {"None", "Infiniband", "Efa", NULL};
 
-/* Enforce joins these when the controller launches by a policy: there is no other place to open. */
-static const char *const modes_acted_upon[] = {"Shadow", "Recommend", NULL};
-
 #define YEAR (366 * DAY)
 #define ANY_COUNT .min = 1, .max = 1000000
 #define AS_TEXT .max_len = 63
@@ -326,8 +323,8 @@ static const struct field failover_fields[] = {
 
 static const struct field spec_fields[] = {
 	FIELD(burst_policy_spec, mode, "mode", FIELD_ENUM, .enums = burst_policy_mode_names,
-	      .only = modes_acted_upon, .def = "\"Shadow\"",
-	      .doc = "Shadow and Recommend decide and launch nothing. The controller writes to status.decisions what it would launch."),
+	      .def = "\"Shadow\"",
+	      .doc = "Enforce launches what it decides. Shadow and Recommend launch nothing: the controller writes to status.decisions what it would launch."),
 	FIELD_OBJ(burst_policy_spec, match, "match", match_fields, .def = "{}",
 		  .doc = "Which work it governs. Where two policies match, neither bursts."),
 	FIELD_OBJ(burst_policy_spec, trigger, "trigger", trigger_fields, .required = true,
@@ -399,6 +396,24 @@ static const struct field spend_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field settled_fields[] = {
+	FIELD(burst_policy_settled, time, "time", FIELD_TIME, .required = true,
+	      .doc = "When it was decided; of several the last."),
+	FIELD(burst_policy_settled, claim, "claim", FIELD_STR, .max_len = 64,
+	      .doc = "UID of its NodeClaim, as long as that may be there."),
+	FIELD(burst_policy_settled, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253,
+	      .doc = "For whom."),
+	FIELD(burst_policy_settled, work, "work", FIELD_STR, .max_len = 512,
+	      .doc = "For which work, where a budget is for each Workload."),
+	FIELD(burst_policy_settled, provider, "provider", FIELD_STR, .required = true,
+	      .max_len = 253, .doc = "The Provider."),
+	FIELD(burst_policy_settled, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
+	      .doc = "Of the amount."),
+	FIELD(burst_policy_settled, amount, "amount", FIELD_STR, .required = true, .max_len = 24,
+	      .doc = "What it has cost."),
+	FIELDS_END,
+};
+
 static const struct field status_fields[] = {
 	FIELD_ITEMS(
 		burst_policy_status, decisions, "decisions", decision_fields,
@@ -407,6 +422,10 @@ static const struct field status_fields[] = {
 	FIELD_ITEMS(burst_policy_status, spend, "spend", spend_fields,
 		    .max_items = BURST_POLICY_SPENDS,
 		    .doc = "What counts against its budgets now."),
+	FIELD_ITEMS(
+		burst_policy_status, settled, "settled", settled_fields,
+		.max_items = BURST_POLICY_SETTLED,
+		.doc = "What launches by it have cost that have ended; summed where no period tells them apart any more."),
 	CONDITIONS_ROW(burst_policy_status, "Valid, Active."),
 	FIELDS_END,
 };

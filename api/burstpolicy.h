@@ -8,12 +8,13 @@
 /* Most rows of its status. */
 #define BURST_POLICY_DECISIONS 20
 #define BURST_POLICY_SPENDS 64
+#define BURST_POLICY_SETTLED 500
 
 /*
  * burstpolicy: the kind BurstPolicy: for which work, when, where and for how much money to go to a cloud.
  *
- * `drover burst plan` and the controller (controller/claims/bursts.h) decide by it (planner/burst.h); neither launches by it, so
- * spec.mode Enforce is refused.  Money and fractions are decimal texts, exact to six digits after the point.
+ * `drover burst plan` and the controller (controller/claims/bursts.h) decide by it (planner/burst.h), and in mode Enforce
+ * the controller launches by it.  Money and fractions are decimal texts, exact to six digits after the point.
  * Field tables and checks: api/burstpolicy.c.
  * Tests: tests/unit/api/test_burstpolicy.c, tests/unit/api/test_kinds.c
  */
@@ -152,6 +153,12 @@ struct burst_policy_spend { /* of a budget, now */
 	int scope, per;
 	const char *of, *amount, *spent, *alert;
 };
+struct burst_policy_settled {		      /* what launches by it have cost that have ended */
+	int64_t time;			      /* of the decision; of several the last */
+	const char *claim;		      /* UID; NULL: it is gone, or they are several */
+	const char *tenant, *work, *provider; /* work NULL: of several */
+	const char *currency, *amount;
+};
 struct burst_policy_status {
 	struct {
 		struct burst_policy_decision *v; /* newest first */
@@ -161,6 +168,10 @@ struct burst_policy_status {
 		struct burst_policy_spend *v;
 		size_t n;
 	} spend;
+	struct {
+		struct burst_policy_settled *v;
+		size_t n;
+	} settled;
 	struct conditions conditions;
 };
 struct burst_policy {

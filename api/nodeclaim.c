@@ -1,4 +1,6 @@
+#include "api/burstpolicy.h"
 #include "api/node_rows.h"
+#include "base/money.h"
 
 /*
  * nodeclaim: field table and checks of the kind NodeClaim: one node for one virtual cluster.
@@ -17,6 +19,30 @@ static const struct field gang_fields[] = {
 	FIELD_UNKEPT("size", FIELD_I64, .refused = true, .doc = "How many claims the gang has."),
 	FIELD_UNKEPT("holdUntil", FIELD_TIME, .refused = true,
 		     .doc = "Until then a machine waits for the others; then all are given back."),
+	FIELDS_END,
+};
+
+static const struct field burst_fields[] = {
+	FIELD_OBJ(node_claim_burst, policy_ref, "policyRef", object_ref_fields, .required = true,
+		  .doc = "The BurstPolicy that decided."),
+	FIELD(node_claim_burst, work, "work", FIELD_STR, .required = true, .max_len = 512,
+	      .doc = "For which work: NAMESPACE/NAME of a pod, or the gang."),
+	FIELD(node_claim_burst, region, "region", FIELD_STR, .required = true, .max_len = 128,
+	      .doc = "Where it is launched, and nowhere else."),
+	FIELD(node_claim_burst, zone, "zone", FIELD_STR, .max_len = 128,
+	      .doc = "Where in the region; absent: the Provider has no zones."),
+	FIELD(node_claim_burst, market, "market", FIELD_ENUM, .required = true,
+	      .enums = burst_policy_market_names, .doc = "How it is paid for."),
+	FIELD(node_claim_burst, price, "pricePerHour", FIELD_STR, .required = true, AS_MONEY,
+	      .doc = "By which it was decided, for an hour."),
+	FIELD(node_claim_burst, offered, "offeredPerHour", FIELD_STR, AS_MONEY,
+	      .doc = "What the Provider told for an hour when it was decided: nothing dearer is launched."),
+	FIELD(node_claim_burst, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
+	      .pattern = "^[A-Z]{3}$", .doc = "Of both amounts."),
+	FIELD(node_claim_burst, committed, "committed", FIELD_STR, .required = true, AS_MONEY,
+	      .doc = "What it may cost at most: charged from decidedTime on, until it has ended."),
+	FIELD(node_claim_burst, decided_time, "decidedTime", FIELD_TIME, .required = true,
+	      .doc = "When it was decided."),
 	FIELDS_END,
 };
 
@@ -52,6 +78,9 @@ static const struct field claim_spec_fields[] = {
 		  .doc = "What the machine's last wipe must have reached."),
 	FIELD_PTR(node_claim_spec, gang, "gang", gang_fields,
 		  .doc = "The gang that it belongs to."),
+	FIELD_PTR(
+		node_claim_spec, burst, "burst", burst_fields,
+		.doc = "The decision of a BurstPolicy that it carries out; absent: it was made within NodePool limits."),
 	FIELDS_END,
 };
 static const struct field_rule claim_spec_rules[] = {

@@ -15,6 +15,17 @@
 struct node_claim_gang {
 	const char *uid;
 };
+/* The decision of a BurstPolicy that it carries out: exactly that offer, and no dearer. */
+struct node_claim_burst {
+	struct object_ref policy_ref;
+	const char *work;	      /* NAMESPACE/NAME of the pod, or the gang */
+	const char *region, *zone;    /* zone NULL: the Provider has none */
+	int market;		      /* index of burst_policy_market_names */
+	const char *price, *currency; /* for an hour */
+	const char *offered;	      /* that the Provider told then; NULL: it told none */
+	const char *committed;	      /* what it may cost at most */
+	int64_t decided_time;
+};
 struct node_claim_spec {
 	struct object_ref virtual_cluster_ref, node_pool_ref;
 	struct object_ref *machine_ref; /* the plan's choice; NULL: the controller chooses */
@@ -35,6 +46,7 @@ struct node_claim_spec {
 	struct object_deadlines deadlines;
 	struct object_wipe_floor wipe;
 	struct node_claim_gang *gang;
+	const struct node_claim_burst *burst; /* NULL: nobody's decision but the plan's */
 	int64_t expire_after, termination_grace_period;
 };
 struct node_claim_status {

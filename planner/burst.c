@@ -335,6 +335,7 @@ static void take(struct decide *d, struct burst_side *s, struct burst_decision *
 	x->tier = v->tier;
 	x->nodes = v->nodes;
 	x->cost = v->cost;
+	x->per_hour = v->per_hour;
 	*t = (struct burst_take){x->seq, v->nodes, stock->takes};
 	stock->takes = t;
 	if (stock->left >= 0)

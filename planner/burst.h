@@ -234,6 +234,7 @@ struct burst_decision {
 	const struct burst_offer *offer; /* NULL: none */
 	size_t tier;			 /* from 0 */
 	int64_t nodes, cost;
+	int64_t per_hour; /* of one instance */
 	/* What was left when it was made, for burst_why(). */
 	const struct burst_shape *shape; /* NULL: no offer was looked at */
 	size_t seq;
@@ -260,6 +261,8 @@ struct burst {
 	const char **errors;			 /* for each of these; NULL: none */
 };
 
+/* When the period of that time began, Unix ms; INT64_MIN: BURST_TOTAL. */
+int64_t burst_period_start(enum burst_period per, int64_t now);
 /* The input must live as long as the result, which is in the arena. */
 const struct burst *burst_decide(const struct burst_input *in, struct arena *a);
 

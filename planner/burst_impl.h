@@ -81,7 +81,6 @@ struct burst_shape *burst_shape_new(const struct burst_side *s, const struct bur
 struct burst_why burst_judge(const struct burst_decision *d, size_t i, int64_t left);
 
 /* burst_money.c */
-int64_t burst_period_start(enum burst_period per, int64_t now);
 struct burst_purses *burst_purses_new(const struct burst_input *in, const struct burst_side *sides,
 				      const struct burst_key *keys,
 				      const char *const *const names[3], const size_t n[3],

@@ -1,6 +1,6 @@
 /*
- * burst_money: budgets.  A launch is charged to the period in which it was made; what running instances may still cost counts in
- * every period until they have ended (reserve).
+ * burst_money: budgets.  A launch is charged to the period in which it was made, by what it may cost as long as it runs; with reserve what
+ * it may still cost counts in every period until it has ended.
  * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c
  */
 #include <string.h>
@@ -81,15 +81,15 @@ static void count_launch(struct burst_purse *u, const struct burst_launch *l,
 {
 	const size_t i = key_of(u->budget, k);
 	const bool spent = l->at >= start && l->spent,
-		   reserved = u->budget->reserve && l->committed;
+		   committed = (l->at >= start || u->budget->reserve) && l->committed;
 
-	if (!counts(u, l->policy) || (!spent && !reserved))
+	if (!counts(u, l->policy) || (!spent && !committed))
 		return;
 	if (!str_eq(l->currency, u->policy->cost.currency))
 		u->mixed[i] = true;
 	if (spent)
 		add(&u->before[i], l->spent);
-	if (reserved)
+	if (committed)
 		add(&u->before[i], l->committed);
 	u->touched[i] = true;
 }

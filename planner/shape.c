@@ -134,6 +134,7 @@ static void make_fit_key(struct world *w, const struct world_pod *p)
 	world_text_add(w, p->volume_wait);
 	world_text_add(w, p->gang_wait);
 	world_text_add(w, p->runtime_class);
+	world_text_add(w, p->permit);
 	add_affinity(w, p);
 	add_selector(w, &p->also);
 	world_text_number(w, p->volumes.n);
@@ -205,6 +206,7 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	c->volume_wait = arena_strdup(a, p->volume_wait);
 	c->gang_wait = arena_strdup(a, p->gang_wait);
 	c->runtime_class = arena_strdup(a, p->runtime_class);
+	c->permit = arena_strdup(a, p->permit);
 	c->requests = world_copy_resources(&p->requests, a);
 	copy_affinity(c, p, a);
 	c->also = world_copy_selector(&p->also, a);
@@ -372,7 +374,7 @@ static bool is_like(const struct world_pod *last, const struct world_pod *p)
 	return !has_terms(last) && !has_terms(p) && str_eq(last->tenant, p->tenant) &&
 	       str_eq(last->unsupported, p->unsupported) &&
 	       str_eq(last->volume_wait, p->volume_wait) && str_eq(last->gang_wait, p->gang_wait) &&
-	       str_eq(last->runtime_class, p->runtime_class) &&
+	       str_eq(last->runtime_class, p->runtime_class) && str_eq(last->permit, p->permit) &&
 	       same_labels(&last->node_selector, &p->node_selector) && same_tolerations(last, p) &&
 	       resources_equal(&last->requests, &p->requests);
 }

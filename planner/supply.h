@@ -67,8 +67,9 @@ struct supply_group {
 		*ahead; /* by supply_time_of(), then best first; NULL: nobody asked yet */
 	size_t nahead;
 };
-struct supply_option { /* of one line, the machines with the same labels */
+struct supply_option { /* of one line, the machines with the same labels and permit */
 	struct labels labels;
+	const char *permit;
 	const int *domains;	    /* NULL: no pod asks for topology */
 	struct supply_group *group; /* NULL: no machine */
 	size_t next;		    /* of the group: all before are taken or below the floor */

@@ -249,6 +249,7 @@ static void add_option(struct planning *p, struct supply_pool *pool, const struc
 		.labels = supply_node_labels(p->a, &l->type->labels, l->type->name,
 					     g ? &g->labels : NULL, &pool->it->labels,
 					     pool->it->name),
+		.permit = g ? g->permit : NULL,
 		.group = g ? group_of(p, g) : NULL,
 	};
 	if (p->groups)
@@ -429,6 +430,15 @@ static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool 
 	return false;
 }
 
+/* It may have it as far as permits go: what is bought for a tenant by policy has one. */
+static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
+		    const struct supply_line *l, const struct supply_option *o)
+{
+	if (o->permit)
+		return str_eq(o->permit, f->pod->permit);
+	return !l->provider->elastic || (!f->tenant->it->owned_only && !pool->it->permits_only);
+}
+
 void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool *fp)
 {
 	const struct supply_pool *pool = fp->pool;
@@ -441,14 +451,15 @@ void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool
 	for (size_t i = 0; i < pool->nlines; i++) {
 		const struct supply_line *l = &pool->lines[i];
 
-		if (l->provider->elastic && f->tenant->it->owned_only) {
-			miss_bought(p, f, fp, l->provider);
-			own = true;
-			continue;
-		}
 		for (size_t k = l->first; k < l->first + l->noptions; k++) {
 			const struct supply_option *o = &pool->options[k];
 
+			if (!permits(f, pool, l, o)) {
+				if (f->tenant->it->owned_only)
+					miss_bought(p, f, fp, l->provider);
+				own |= f->tenant->it->owned_only;
+				continue;
+			}
 			if (!selector_matches(&it->requirements, &o->labels)) {
 				if (!own)
 					miss_label(fp, l, o);

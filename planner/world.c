@@ -326,6 +326,8 @@ static struct world_group *group_of(struct world *w, const struct world_machine 
 		world_text_add(w, m->labels.v[i].key);
 		world_text_add(w, m->labels.v[i].value);
 	}
+	if (m->permit) /* labels come in pairs */
+		world_text_add(w, m->permit);
 	g = map_get(w->groups, w->text);
 	if (g)
 		return g;
@@ -333,6 +335,7 @@ static struct world_group *group_of(struct world *w, const struct world_machine 
 	g->key = mem_strdup(w->text);
 	g->arena = arena_new();
 	g->labels = world_copy_labels(&m->labels, g->arena);
+	g->permit = arena_strdup(g->arena, m->permit);
 	map_put(w->groups, g->key, g);
 	mem_grow(k->v, k->n, k->cap);
 	g->kind = k;
@@ -373,8 +376,8 @@ static bool same_machine(const struct world_machine *a, const struct world_machi
 	       a->offered == b->offered && a->returns == b->returns &&
 	       str_eq(a->not_offered, b->not_offered) && a->warm == b->warm &&
 	       a->level_flash == b->level_flash && a->level_hdd == b->level_hdd &&
-	       a->coming == b->coming && a->trust == b->trust && a->failures == b->failures &&
-	       same_labels(&a->labels, &b->labels);
+	       str_eq(a->permit, b->permit) && a->coming == b->coming && a->trust == b->trust &&
+	       a->failures == b->failures && same_labels(&a->labels, &b->labels);
 }
 
 bool world_put_machine(struct world *w, const struct world_machine *m)
@@ -386,6 +389,7 @@ bool world_put_machine(struct world *w, const struct world_machine *m)
 	TEXT(name);
 	TEXT(provider);
 	TEXT(instance_type);
+	TEXT(permit);
 	TEXT(not_offered);
 	c->labels = world_copy_labels(&m->labels, a);
 	if (old && same_machine(&old->m, c)) {

@@ -43,7 +43,7 @@ struct world_tenant {
 	const char *paused_reason; /* TenantPaused, TenantUnreachable ... */
 	const char *no_nodes;	   /* why it takes no machines as its Nodes; NULL: it takes them */
 	bool on_host;		   /* they become Nodes of the host cluster */
-	bool owned_only;	   /* a plan buys nothing for it: elastic Providers are none */
+	bool owned_only;	   /* a plan buys for it only what a permit is for */
 	/* The least proof of where a machine's ports are that it demands, and whether addresses are named that answer its
 	 * machines alone, so that packets can show it. */
 	enum world_proof proof;
@@ -102,6 +102,7 @@ struct world_pool {
 		minimum_level_hdd; /* enum wipe_level, compared with the machine's last record */
 	int minimum_trust;
 	enum world_reclaim reclaim;
+	bool permits_only; /* of elastic Providers it has only machines with a permit */
 	bool paused;
 	const char *paused_reason; /* PoolPaused, StopTheLine ... */
 	bool underused; /* Nodes whose pods have room elsewhere are given back, too (consolidate.h) */
@@ -111,6 +112,7 @@ struct world_pool {
 struct world_machine {
 	const char *name, *provider, *instance_type;
 	struct labels labels;	 /* that its node will carry: rack, zone, NVLink domain */
+	const char *permit;	 /* only pods with the same have it; NULL: all may */
 	bool offered;		 /* free, clean, nothing against it */
 	const char *not_offered; /* reason when not: its state or "Quarantined", "Held" ... */
 	bool warm;
@@ -213,6 +215,8 @@ struct world_pod {
 	 * any number where it says nothing, and a new one as many as the least of the tenant's nodes from claims. */
 	struct resources requests;
 	const char *runtime_class; /* NULL: none */
+	const char
+		*permit; /* of machines that have one, those with this are for it; NULL: none is */
 	struct labels node_selector;
 	struct { /* required node affinity: one of the terms; n 0: none */
 		struct selector *v;

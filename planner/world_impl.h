@@ -118,13 +118,14 @@ struct world_kind {
 	struct world_group **v; /* in no order */
 	size_t n, cap;
 };
-/* Those with the same labels. */
+/* Those with the same labels and the same permit. */
 struct world_group {
 	char *key;
 	struct world_kind *kind;
 	size_t at; /* in its kind */
 	struct arena *arena;
 	struct labels labels;
+	const char *permit;
 	struct world_stock **v; /* in no order */
 	size_t n, cap;
 	uint64_t plan;

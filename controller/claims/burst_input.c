@@ -8,6 +8,8 @@
 #include "base/str.h"
 #include "controller/claims/burst_objects.h"
 #include "controller/claims/eta.h"
+#include "controller/claims/permits.h"
+#include "controller/claims/sending.h"
 #include "controller/hardware/fleet.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/ledger.h"
@@ -63,6 +65,7 @@ struct taking {
 	struct burst_launch *launches;
 	size_t npolicies, noffers, nfailures, nlaunches;
 	struct map *providers; /* whose offers are in */
+	struct map *there;     /* UIDs of claims with spec.burst */
 	struct map *known;     /* "tenant/provider/currency/month" -> int64_t: of launches */
 	int64_t used, owned;
 	bool reading; /* offers of some Provider */
@@ -180,6 +183,75 @@ static void add(int64_t *sum, int64_t more)
 		*sum = INT64_MAX;
 }
 
+static int64_t gpus_of(const struct taking *t, const char *provider, const char *name)
+{
+	const struct provider_object *p =
+		CTX_GET(t->c, OBJECT_PROVIDER, provider_object, str_or(provider, ""));
+	const struct provider_object_instance_type *type =
+		p && name ? provider_instance_type(p, name) : NULL;
+	const struct quantity *gpus = type ? resources_get(&type->capacity, PLANNING_GPU) : NULL;
+
+	return gpus ? quantity_floor(*gpus) : 0;
+}
+
+static int64_t amount_of(const char *text)
+{
+	int64_t micro;
+	struct err e;
+
+	return money_parse(str_or(text, ""), &micro, &e) < 0 ? INT64_MAX : micro;
+}
+
+/* By the larger of what it may cost and what it has. */
+static void take_burst(const struct node_claim *n, void *arg)
+{
+	const struct node_claim_burst *b = n->spec.burst;
+	struct taking *t = arg;
+	const int64_t now = loop_wall(t->c->loop), began = b ? b->decided_time : 0,
+		      ran = now > began ? now - began : 0;
+	char month[LEDGER_MONTH_SIZE];
+	struct burst_launch *l;
+	int64_t most;
+
+	if (!b || !n->spec.provider_ref)
+		return;
+	l = ADD(t, launches);
+	*l = (struct burst_launch){
+		.policy = b->policy_ref.name,
+		.tenant = n->spec.virtual_cluster_ref.name,
+		.workload = b->work,
+		.provider = n->spec.provider_ref->name,
+		.currency = b->currency,
+		.at = began,
+		.nodes = 1,
+		.gpus = gpus_of(t, n->spec.provider_ref->name, claim_instance_type(n)),
+		.starting = !claim_is_ready(n)};
+	if (!money_for_ms(amount_of(b->price), (ran + STEP_MS - 1) / STEP_MS * STEP_MS, &l->spent))
+		l->spent = INT64_MAX;
+	most = amount_of(b->committed);
+	l->committed = most > l->spent ? most - l->spent : 0;
+	ledger_month(began, month);
+	add(known_of(t, l, month), l->spent);
+}
+
+static void take_permit(const struct permit *p, void *arg)
+{
+	struct taking *t = arg;
+
+	for (int64_t i = 0; i < p->nodes; i++)
+		*ADD(t, launches) = (struct burst_launch){
+			.policy = arena_strdup(t->a, p->burst.policy_ref.name),
+			.tenant = arena_strdup(t->a, p->tenant),
+			.workload = arena_strdup(t->a, p->work),
+			.provider = arena_strdup(t->a, p->provider),
+			.currency = arena_strdup(t->a, p->burst.currency),
+			.at = p->burst.decided_time,
+			.committed = p->committed,
+			.nodes = 1,
+			.gpus = p->gpus,
+			.starting = true};
+}
+
 static bool take_claim(const struct kube_entry *en, void *arg)
 {
 	const struct node_claim *n = en->object;
@@ -191,7 +263,11 @@ static bool take_claim(const struct kube_entry *en, void *arg)
 	char month[LEDGER_MONTH_SIZE];
 	struct burst_launch *l;
 
-	if (!n->spec.provider_ref || !i || str_empty(i->token))
+	if (n->spec.burst) {
+		map_put(t->there, n->meta.uid, t);
+		take_burst(n, t);
+	}
+	if (n->spec.burst || !n->spec.provider_ref || !i || str_empty(i->token))
 		return true;
 	l = ADD(t, launches);
 	*l = (struct burst_launch){.policy = "",
@@ -206,6 +282,33 @@ static bool take_claim(const struct kube_entry *en, void *arg)
 		l->spent = INT64_MAX;
 	ledger_month(began, month);
 	add(known_of(t, l, month), l->spent);
+	return true;
+}
+
+/* Of claims that are gone: one that is there counts itself, and by more. */
+static bool take_settled(const struct kube_entry *en, void *arg)
+{
+	const struct burst_policy *p = en->object;
+	struct taking *t = arg;
+
+	for (size_t i = 0; i < p->status.settled.n; i++) {
+		const struct burst_policy_settled *x = &p->status.settled.v[i];
+		char month[LEDGER_MONTH_SIZE];
+		struct burst_launch *l;
+
+		if (x->claim && map_has(t->there, x->claim))
+			continue;
+		l = ADD(t, launches);
+		*l = (struct burst_launch){.policy = p->meta.name,
+					   .tenant = x->tenant,
+					   .workload = str_or(x->work, ""),
+					   .provider = x->provider,
+					   .currency = x->currency,
+					   .at = x->time,
+					   .spent = amount_of(x->amount)};
+		ledger_month(x->time, month);
+		add(known_of(t, l, month), l->spent);
+	}
 	return true;
 }
 
@@ -260,30 +363,35 @@ static bool count_gpus(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;
 	struct taking *t = arg;
-	const struct provider_object *p =
-		CTX_GET(t->c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name);
-	const struct provider_object_instance_type *type =
-		p && m->spec.instance_type ? provider_instance_type(p, m->spec.instance_type)
-					   : NULL;
-	const struct quantity *gpus = type ? resources_get(&type->capacity, PLANNING_GPU) : NULL;
+	const int64_t gpus = gpus_of(t, m->spec.provider_ref.name, m->spec.instance_type);
 
-	if (m->spec.elastic || !gpus)
+	if (m->spec.elastic)
 		return true;
-	t->owned += quantity_floor(*gpus);
-	t->used += m->status.claim_ref ? quantity_floor(*gpus) : 0;
+	t->owned += gpus;
+	t->used += m->status.claim_ref ? gpus : 0;
 	return true;
 }
 
-struct burst_input burst_input_of(struct context *c, struct fleet *f, struct arena *a,
+struct burst_input burst_input_of(const struct burst_input_spec *spec, struct arena *a,
 				  bool *reading)
 {
+	struct context *c = spec->c;
 	OWN(map) providers = map_new(NULL);
 	OWN(map) known = map_new(NULL);
-	struct taking t = {.c = c, .f = f, .a = a, .providers = providers, .known = known};
+	OWN(map) there = map_new(NULL);
+	struct taking t = {.c = c,
+			   .f = spec->fleet,
+			   .a = a,
+			   .providers = providers,
+			   .there = there,
+			   .known = known};
 
 	kube_cache_each(c->cache[OBJECT_BURST_POLICY], take_policy, &t);
-	fleet_refusals(f, take_refusal, &t);
+	fleet_refusals(t.f, take_refusal, &t);
 	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], take_claim, &t);
+	kube_cache_each(c->cache[OBJECT_BURST_POLICY], take_settled, &t);
+	sending_each(spec->sending, take_burst, &t);
+	permits_each(spec->permits, take_permit, &t);
 	kube_cache_each(c->cache[OBJECT_VIRTUAL_CLUSTER], take_bill, &t);
 	kube_cache_each(c->cache[OBJECT_MACHINE], count_gpus, &t);
 	*reading = t.reading;
@@ -351,7 +459,9 @@ struct burst_waits burst_waits_of(const struct tenants *ts, const struct context
 				  const struct eta *eta, const struct plan *p, struct arena *a)
 {
 	struct burst_waits out = {.v = arena_calloc(a, p->npods + 1, sizeof(*out.v)),
-				  .pods = arena_calloc(a, p->npods + 1, sizeof(*out.pods))};
+				  .pods = arena_calloc(a, p->npods + 1, sizeof(*out.pods)),
+				  .gangs = arena_calloc(a, p->npods + 1, sizeof(*out.gangs)),
+				  .members = arena_calloc(a, p->npods + 1, sizeof(*out.members))};
 	OWN(arena) of = arena_new();
 	OWN(map) gangs = map_new(NULL);
 	const char *last = NULL;
@@ -378,6 +488,7 @@ struct burst_waits burst_waits_of(const struct tenants *ts, const struct context
 			out.pods[out.n] = (struct burst_waiting){arena_strdup(a, d->ns),
 								 arena_strdup(a, d->name),
 								 arena_strdup(a, d->uid)};
+			out.gangs[out.n] = key;
 			w = &out.v[out.n++];
 			w->tenant = arena_strdup(a, d->tenant);
 			w->name = pod->gang.key ? arena_strdup(a, pod->gang.key)
@@ -386,6 +497,8 @@ struct burst_waits burst_waits_of(const struct tenants *ts, const struct context
 			if (key)
 				map_put(gangs, key, w);
 		}
+		out.members[out.nmembers++] = (struct burst_member){
+			(size_t)(w - out.v), arena_strdup(a, d->ns), arena_strdup(a, d->name)};
 		join(w, pod, d, eta);
 	}
 	return out;

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/money.h"
 #include "base/str.h"
-#include "controller/claims/burst_input.h"
+#include "controller/claims/permits.h"
 #include "controller/core/status_writer.h"
 #include "controller/tenant/tenant.h"
 
@@ -31,14 +31,16 @@ struct account {
 };
 
 struct bursts {
+	struct bursts_spec spec;
 	struct context *c;
-	const struct tenants *tenants;
-	const struct eta *eta;
-	struct fleet *fleet;
 	struct arena *arena; /* of waits */
 	struct burst_waits waits;
 	struct map *told;     /* "tenant/work" -> the decision's text by which it is another */
 	struct map *accounts; /* policy -> struct account */
+	/* Of the look that goes on: those of waits that are decided on. */
+	const struct burst_work *work;
+	size_t *left;
+	struct map *unfit; /* "tenant/work" -> loop_now() until which it is left alone, decimal */
 	struct loop_timer timer;
 	int64_t leads_since; /* loop_now() of the first look; 0: none */
 };
@@ -128,6 +130,47 @@ static struct account *account_of(struct bursts *s, const char *policy)
 	return k;
 }
 
+/* --- work ---------------------------------------------------------------------------------------- */
+
+static bool is_left_alone(struct bursts *s, const char *key)
+{
+	const char *text = map_get(s->unfit, key);
+	int64_t until;
+
+	if (!text)
+		return false;
+	if (str_to_i64(text, 0, INT64_MAX, &until) && loop_now(s->c->loop) < until)
+		return true;
+	map_del(s->unfit, key);
+	return false;
+}
+
+/* Of those who wait, whom nothing was decided on that is to be carried out still. */
+static struct burst_work *work_left(struct bursts *s, struct arena *a, size_t *n)
+{
+	struct burst_work *v = arena_calloc(a, s->waits.n + 1, sizeof(*v));
+
+	s->left = arena_calloc(a, s->waits.n + 1, sizeof(*s->left));
+	*n = 0;
+	for (size_t i = 0; i < s->waits.n; i++) {
+		const struct burst_work *w = &s->waits.v[i];
+
+		if (permits_has(s->spec.permits, w->tenant, w->name, s->waits.gangs[i]) ||
+		    is_left_alone(s, arena_printf(a, "%s/%s", w->tenant, w->name)))
+			continue;
+		s->left[*n] = i;
+		v[(*n)++] = *w;
+	}
+	s->work = v;
+	return v;
+}
+
+/* Where it stands in s->waits. */
+static size_t waits_at(const struct bursts *s, const struct burst_work *w)
+{
+	return s->left[w - s->work];
+}
+
 /* --- decisions ----------------------------------------------------------------------------------- */
 
 static const char *words_of(const struct burst_decision *d, const char *mode, struct arena *a)
@@ -136,7 +179,8 @@ static const char *words_of(const struct burst_decision *d, const char *mode, st
 
 	if (!d->offer)
 		return burst_text(d, a);
-	return arena_printf(a, "%s: would launch %lld x %s %s in %s for at most %s %s", mode,
+	return arena_printf(a, "%s: %s %lld x %s %s in %s for at most %s %s", mode,
+			    d->policy->mode == BURST_ENFORCE ? "launches" : "would launch",
 			    (long long)d->nodes, burst_market_names[d->offer->market],
 			    d->offer->type, str_or(d->offer->zone, d->offer->region),
 			    money_format(d->cost, money), d->policy->cost.currency);
@@ -166,8 +210,8 @@ static struct burst_policy_decision row_of(const struct bursts *s, const struct 
 
 static void tell_pod(const struct bursts *s, const struct burst_decision *d, const char *words)
 {
-	const struct burst_waiting *p = &s->waits.pods[d->work - s->waits.v];
-	const struct tenant *t = tenant_get(s->tenants, d->work->tenant);
+	const struct burst_waiting *p = &s->waits.pods[waits_at(s, d->work)];
+	const struct tenant *t = tenant_get(s->spec.tenants, d->work->tenant);
 	const struct kube_ref ref = {
 		.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
 	OWN(arena) a = arena_new();
@@ -251,6 +295,7 @@ static void say_active(const struct bursts *s, const struct account *k,
 		       const struct burst_policy *p, const char *error,
 		       struct burst_policy_status *out, struct arena *a)
 {
+	const char *does = p->spec.mode == BURST_ENFORCE ? "It launches" : "It would launch";
 	char money[MONEY_TEXT];
 	struct condition want = {.type = ACTIVE,
 				 .status = error ? CONDITION_FALSE : CONDITION_TRUE,
@@ -261,12 +306,11 @@ static void say_active(const struct bursts *s, const struct account *k,
 
 	if (!error)
 		want.message =
-			!k->would ? "It would launch nothing now."
-				  : arena_printf(
-					    a,
-					    "It would launch %lld instances now for at most %s %s.",
-					    (long long)k->would, money_format(k->cost, money),
-					    p->spec.cost.currency);
+			!k->would
+				? arena_printf(a, "%s nothing now.", does)
+				: arena_printf(a, "%s %lld instances now for at most %s %s.", does,
+					       (long long)k->would, money_format(k->cost, money),
+					       p->spec.cost.currency);
 	out->conditions.v = arena_calloc(a, p->status.conditions.n + 1, sizeof(*out->conditions.v));
 	out->conditions.n = p->status.conditions.n;
 	for (size_t i = 0; i < out->conditions.n; i++)
@@ -332,6 +376,68 @@ static void forget_policies(struct bursts *s)
 	}
 }
 
+/* --- permits ------------------------------------------------------------------------------------- */
+
+static void permit(struct bursts *s, const struct burst_decision *d)
+{
+	const struct burst_policy *p =
+		CTX_GET(s->c, OBJECT_BURST_POLICY, burst_policy, d->policy->name);
+	const size_t at = waits_at(s, d->work);
+	const struct burst_offer *o = d->offer;
+	const int64_t each = d->cost / d->nodes + (d->cost % d->nodes != 0);
+	OWN(arena) a = arena_new();
+	char price[MONEY_TEXT], committed[MONEY_TEXT], offered[MONEY_TEXT];
+	struct permit_pod *pods = arena_calloc(a, s->waits.nmembers + 1, sizeof(*pods));
+	struct permit x = {
+		.tenant = d->work->tenant,
+		.work = d->work->name,
+		.provider = o->provider,
+		.type = o->type,
+		.burst = {.policy_ref = {p->meta.name, p->meta.uid},
+			  .work = d->work->name,
+			  .region = o->region,
+			  .zone = str_empty(o->zone) ? NULL : o->zone,
+			  .market = (int)o->market,
+			  .price = money_format(d->per_hour, price),
+			  .offered = o->micros_per_hour < 0
+					     ? NULL
+					     : money_format(o->micros_per_hour, offered),
+			  .currency = d->policy->cost.currency,
+			  .committed = money_format(each, committed),
+			  .decided_time = loop_wall(s->c->loop) / 1000 * 1000},
+		.committed = each,
+		.nodes = d->nodes,
+		.gpus = o->gpus,
+		.expire_after = d->policy->runtime.max_ms
+					? d->policy->cost.boot_ms + d->policy->runtime.max_ms
+					: 0,
+		.pods = pods,
+	};
+
+	for (size_t i = 0; i < s->waits.nmembers; i++)
+		if (s->waits.members[i].work == at)
+			pods[x.npods++] = (struct permit_pod){s->waits.members[i].ns,
+							      s->waits.members[i].name};
+	permits_add(s->spec.permits, &x, s->waits.gangs[at]);
+}
+
+static void leave_alone(struct bursts *s, const struct permit *p)
+{
+	OWN(arena) a = arena_new();
+
+	map_put(s->unfit, arena_printf(a, "%s/%s", p->tenant, p->work),
+		mem_printf("%lld", (long long)(loop_now(s->c->loop) + BURSTS_UNFIT_MS)));
+	log_warn("burst not carried out: the plan gave its work nothing",
+		 LOG_S("tenant", p->tenant), LOG_S("work", p->work),
+		 LOG_S("policy", p->burst.policy_ref.name));
+}
+
+static void on_planned(const struct permit *p, bool used, void *arg)
+{
+	if (!used)
+		leave_alone(arg, p);
+}
+
 /* --- the look ------------------------------------------------------------------------------------ */
 
 static void count(struct bursts *s, const struct burst_decision *d)
@@ -356,24 +462,25 @@ static void look(void *arg)
 
 	if (!s->c->leading)
 		s->leads_since = 0;
-	if (!s->c->leading || !s->c->ready || !s->fleet || !burst_any(s->c))
+	if (!s->c->leading || !s->c->ready || !s->spec.in.fleet || !burst_any(s->c))
 		return;
 	if (!s->leads_since)
 		s->leads_since = loop_now(s->c->loop);
-	in = burst_input_of(s->c, s->fleet, a, &reading);
+	in = burst_input_of(&s->spec.in, a, &reading);
 	if (reading && loop_now(s->c->loop) - s->leads_since < READ_MS) {
 		loop_timer_start(&s->timer, AGAIN_MS);
 		return;
 	}
 	loop_timer_start(&s->timer, BURSTS_LOOK_MS);
-	in.work = s->waits.v;
-	in.nwork = s->waits.n;
+	in.work = work_left(s, a, &in.nwork);
 	b = burst_decide(&in, a);
 	forget_policies(s);
 	now = map_new(free);
 	for (size_t i = 0; i < b->n; i++) {
 		count(s, &b->v[i]);
 		tell(s, b, &b->v[i], now, a);
+		if (b->v[i].offer && b->v[i].policy->mode == BURST_ENFORCE)
+			permit(s, &b->v[i]);
 	}
 	map_free(s->told);
 	s->told = now;
@@ -386,24 +493,23 @@ void bursts_plan(struct bursts *s, const struct plan *p)
 	arena_free(s->arena);
 	s->arena = arena_new();
 	s->waits = (struct burst_waits){0};
-	if (!s->fleet || !burst_any(s->c))
+	permits_end(s->spec.permits, on_planned, s);
+	if (!s->spec.in.fleet || !burst_any(s->c))
 		return;
-	s->waits = burst_waits_of(s->tenants, s->c, s->eta, p, s->arena);
+	s->waits = burst_waits_of(s->spec.tenants, s->c, s->spec.eta, p, s->arena);
 	loop_timer_start(&s->timer, 0);
 }
 
-struct bursts *bursts_new(struct context *c, const struct tenants *tenants, const struct eta *eta,
-			  struct fleet *fleet)
+struct bursts *bursts_new(const struct bursts_spec *spec)
 {
 	struct bursts *s = mem_new(struct bursts);
 
-	s->c = c;
-	s->tenants = tenants;
-	s->eta = eta;
-	s->fleet = fleet;
+	s->spec = *spec;
+	s->c = spec->in.c;
 	s->told = map_new(free);
 	s->accounts = map_new(account_free);
-	loop_timer_init(&s->timer, c->group, look, s);
+	s->unfit = map_new(free);
+	loop_timer_init(&s->timer, s->c->group, look, s);
 	return s;
 }
 
@@ -414,6 +520,7 @@ void bursts_free(struct bursts *s)
 	loop_timer_stop(&s->timer);
 	map_free(s->told);
 	map_free(s->accounts);
+	map_free(s->unfit);
 	arena_free(s->arena);
 	free(s);
 }

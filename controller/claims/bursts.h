@@ -1,24 +1,31 @@
 #ifndef CONTROLLER_CLAIMS_BURSTS_H
 #define CONTROLLER_CLAIMS_BURSTS_H
 
-#include "controller/core/context.h"
+#include "controller/claims/burst_input.h"
 #include "planner/plan.h"
 
 /*
- * bursts: what BurstPolicies decide on those who get nothing in a plan (planner/burst.h), told and not acted on: rows in
+ * bursts: what BurstPolicies decide on those who get nothing in a plan (planner/burst.h), told: rows in
  * status.decisions, status.spend, the condition Active, and an event on the pod.  After each plan, and every 10 s as long as
  * somebody waits; the leader alone.  A row and an event come when the decision's code or offer is another.
- * Tests: tests/world/test_burst.c
+ *
+ * What a policy of mode Enforce chose has a permit (permits.h), until a plan was made with it.  Work that such a plan gave
+ * nothing is left alone for BURSTS_UNFIT_MS.
+ * Tests: tests/world/test_burst.c, tests/world/test_burst_enforce.c
  */
 #define BURSTS_LOOK_MS 10000
+#define BURSTS_UNFIT_MS ((int64_t)5 * 60 * 1000)
 
 struct bursts;
 struct eta;
-struct fleet;
 struct tenants;
-/* fleet: NULL: nothing is decided. */
-struct bursts *bursts_new(struct context *c, const struct tenants *tenants, const struct eta *eta,
-			  struct fleet *fleet);
+struct bursts_spec {
+	struct burst_input_spec in; /* fleet NULL: nothing is decided */
+	const struct tenants *tenants;
+	const struct eta *eta;
+	struct permits *permits;
+};
+struct bursts *bursts_new(const struct bursts_spec *spec);
 void bursts_free(struct bursts *s);
 void bursts_plan(struct bursts *s, const struct plan *p);
 

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/claims/permits.h"
 #include "controller/claims/to_come.h"
 #include "controller/core/context.h"
 #include "controller/rules/claim.h"
@@ -38,7 +39,16 @@ static struct object_requirements with_type(const struct node_pool *pool, const 
 	return out;
 }
 
-json_t *claims_build(struct context *c, const struct plan_claim *p, struct err *e)
+/* What is carried out of a decision, and for how long. */
+static void set_burst(struct node_claim_spec *s, const struct permit *p)
+{
+	s->burst = &p->burst;
+	if (p->expire_after && (!s->expire_after || p->expire_after < s->expire_after))
+		s->expire_after = p->expire_after;
+}
+
+json_t *claims_build(struct context *c, const struct plan_claim *p, const struct permit *permit,
+		     struct err *e)
 {
 	const struct node_pool *pool = CTX_GET(c, OBJECT_NODE_POOL, node_pool, p->pool);
 	const struct virtual_cluster *vc =
@@ -87,6 +97,8 @@ json_t *claims_build(struct context *c, const struct plan_claim *p, struct err *
 		.expire_after = t->expire_after,
 		.termination_grace_period = t->termination_grace_period,
 	};
+	if (permit)
+		set_burst(&n.spec, permit);
 	n.spec.resources.requests = p->requests;
 	n.spec.pods = (struct strings){p->pods, p->npods < PODS_MAX ? p->npods : PODS_MAX};
 	o = fields_encode(object_kinds[OBJECT_NODE_CLAIM].fields, &n);

@@ -10,7 +10,9 @@
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 
-/* The object to create; gives.  NULL with *e set when pool, tenant or machine changed under the plan. */
-json_t *claims_build(struct context *c, const struct plan_claim *p, struct err *e);
+struct permit;
+/* The object to create; gives.  permit: that its machine is of; NULL: of none.  NULL with *e set when pool, tenant or machine changed under the plan. */
+json_t *claims_build(struct context *c, const struct plan_claim *p, const struct permit *permit,
+		     struct err *e);
 
 #endif

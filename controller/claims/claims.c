@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/avoided.h"
+#include "controller/claims/settle.h"
 #include "controller/claims/unwanted.h"
 #include "controller/core/counters.h"
 #include "controller/core/lookup.h"
@@ -168,8 +169,9 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 		return false;
 	if (n->meta.deletion_timestamp)
 		return !ctx_crds_terminating(c) &&
-		       writer_finalizer(&en->write, OBJECT_NODE_CLAIM, &n->meta, FINALIZER_CLAIM,
-					false, on_written);
+		       (!settle_ensure(c, &en->write, n, m, on_written) ||
+			writer_finalizer(&en->write, OBJECT_NODE_CLAIM, &n->meta, FINALIZER_CLAIM,
+					 false, on_written));
 	if (age < UNTAKEN_MS || may_be_adopted(en->owner->spec.status.tenants, n, s)) {
 		loop_timer_start(&en->timer, age < UNTAKEN_MS ? UNTAKEN_MS - age : UNTAKEN_MS);
 		return false;
@@ -194,6 +196,25 @@ static bool take_back(struct entry *en, const struct node_claim *n)
 	log_info("claim withdrawn: no pod waits for it any more", LOG_S("claim", en->name));
 	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "NoPodWaits",
 		  "no pod waits for it any more: withdrawn before anything was written");
+	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
+	return true;
+}
+
+/* What was decided on is not to be had: the next decision takes another offer. */
+static bool give_up(struct entry *en, const struct node_claim *n)
+{
+	struct context *c = en->owner->c;
+	const struct machine *m = n->spec.burst ? machine_of_claim(c, n) : NULL;
+	const struct machine_instance *i = m ? m->status.instance : NULL;
+
+	if (!i || !i->refused_time || n->meta.deletion_timestamp || !ctx_may_destroy(c) ||
+	    ctx_crds_terminating(c) ||
+	    !str_eq(m->status.state, machine_state_info[MACHINE_CLAIMED].name))
+		return false;
+	log_info("claim withdrawn: its launch was refused", LOG_S("claim", en->name),
+		 LOG_S("refusal", i->refusal));
+	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "LaunchRefused",
+		  str_or(i->refusal, "refused"));
 	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
 	return true;
 }
@@ -231,7 +252,7 @@ static void look(void *arg)
 	}
 	if (!c->leading || writer_busy(&en->write) || !c->ready)
 		return;
-	if (!withdraw(en, n) && !take_back(en, n) && !finalizer(en, n))
+	if (!withdraw(en, n) && !take_back(en, n) && !give_up(en, n) && !finalizer(en, n))
 		derive(en, n);
 }
 

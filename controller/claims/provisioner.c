@@ -21,6 +21,7 @@
 #include "controller/claims/claim_build.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/gang_holds.h"
+#include "controller/claims/permits.h"
 #include "controller/claims/pod_events.h"
 #include "controller/claims/reclaims.h"
 #include "controller/claims/refused.h"
@@ -56,6 +57,7 @@ struct provisioner {
 	struct unwanted *unwanted;
 	struct underused *underused;
 	struct reclaims *reclaims;
+	struct permits *permits;
 	struct bursts *bursts;
 	struct batch batch;
 	struct loop_timer timer;
@@ -143,13 +145,15 @@ static bool still_wanted(const struct provisioner *s, const struct plan_claim *p
 
 	return pool && !pool->spec.paused && !pool->meta.deletion_timestamp && vc &&
 	       !vc->spec.paused && !vc->meta.deletion_timestamp &&
-	       (to_come_is(s->c, p->provider, p->machine) || is_offered(m));
+	       (to_come_is(s->c, p->provider, p->machine)
+			? !permits_is(p->machine) || permits_of_machine(s->permits, p->machine)
+			: is_offered(m));
 }
 
 static void create(struct provisioner *s, const struct plan_claim *p)
 {
 	struct err e;
-	json_t *o = claims_build(s->c, p, &e);
+	json_t *o = claims_build(s->c, p, permits_of_machine(s->permits, p->machine), &e);
 	const char *name;
 
 	if (!o) {
@@ -158,6 +162,7 @@ static void create(struct provisioner *s, const struct plan_claim *p)
 	}
 	name = sending_claim(s->sending, o, &e);
 	json_decref(o);
+	permits_used(s->permits, p->machine);
 	if (name)
 		world_sync_sent(s->sync, name);
 	else
@@ -273,6 +278,7 @@ static void on_slice(void *arg)
 	int64_t more;
 
 	if (!s->c->leading) {
+		permits_clear(s->permits);
 		plan_over(s);
 		return;
 	}
@@ -317,6 +323,8 @@ static void on_plan(void *arg)
 		s->again = true;
 		return;
 	}
+	if (!c->leading)
+		permits_clear(s->permits);
 	if (!c->leading || !c->ready)
 		return;
 	if (left) {
@@ -324,6 +332,7 @@ static void on_plan(void *arg)
 		return;
 	}
 	batch_planned(&s->batch);
+	permits_begin(s->permits);
 	gang_holds_before(s->gang_holds, world_sync_world(s->sync), loop_wall(c->loop));
 	world_sync_hold(s->sync);
 	s->arena = arena_new();
@@ -383,6 +392,13 @@ static void on_refused(const char *tenant, const char *ns, const char *name, voi
 	world_sync_refused(s->sync, tenant, ns, name);
 }
 
+static void on_permit(const struct permit *p, void *arg)
+{
+	const struct provisioner *s = arg;
+
+	world_sync_permit(s->sync, p);
+}
+
 /* It is in the cache, or nowhere. */
 static void on_sent(const char *name, void *arg)
 {
@@ -409,8 +425,11 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->unwanted = unwanted_new(c, tenants);
 	s->underused = underused_new(c, tenants);
 	s->reclaims = reclaims_new(c, tenants);
-	s->bursts = bursts_new(c, tenants, eta, fleet);
 	s->sending = spec.sending = sending_new(c, on_sent, s);
+	s->permits = permits_new(on_permit, s);
+	spec.permits = s->permits;
+	s->bursts = bursts_new(&(struct bursts_spec){
+		{c, fleet, s->permits, s->sending}, tenants, eta, s->permits});
 	s->sync = world_sync_new(c, &spec);
 	s->plans = metrics_counter(c->metrics, "drover_plans_total", "Plans made.", NULL);
 	s->pending = metrics_gauge(c->metrics, "drover_pending_pods",
@@ -434,6 +453,7 @@ void provisioner_free(struct provisioner *s)
 		plan_end(s->run);
 	arena_free(s->arena);
 	world_sync_free(s->sync);
+	permits_free(s->permits);
 	sending_free(s->sending);
 	avoided_free(s->avoided);
 	failing_free(s->failing);

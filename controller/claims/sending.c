@@ -46,9 +46,26 @@ static void end(struct sent *x)
 	sent_free(x);
 }
 
+/* Whether it was created though nobody heard so is asked before it is given up: what it is for is never sent twice. */
+static void on_read(json_t *o, const struct err *e, void *arg)
+{
+	struct sent *x = arg;
+
+	if (e && e->kind != ERR_NOT_FOUND) {
+		loop_timer_start(&x->give, SENDING_RETRY_MS);
+		return;
+	}
+	if (!e)
+		kube_cache_learn(x->of->c->cache[OBJECT_NODE_CLAIM], o);
+	end(x);
+}
+
 static void on_give(void *arg)
 {
-	end(arg);
+	struct sent *x = arg;
+
+	(void)kube_get(x->of->c->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
+		       x->claim->meta.name, on_read, x);
 }
 
 static void on_created(json_t *o, const struct err *e, void *arg)

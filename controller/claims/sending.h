@@ -9,8 +9,8 @@
  *
  * To a plan such a claim is on its way like any other (claims/world_sync.h): its machine is taken and its pods have
  * their seats, so planning goes on for everybody else and nothing is claimed twice, however slow the server is.
- * One that could not be created, or of which that is not known, holds its machine for another 2 s; by then the
- * cache has it, or its pods are planned anew.
+ * One that could not be created, or of which that is not known, holds its machine for another 2 s; then the server says
+ * whether it is there, or its pods are planned anew.
  * Tests: tests/unit/controller/claims/test_provisioner.c
  */
 #define SENDING_RETRY_MS 2000

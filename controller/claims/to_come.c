@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/claims/permits.h"
 #include "controller/rules/provider.h"
 
 #define MOST 1000	/* of a type */
@@ -14,6 +15,7 @@
 
 struct to_come {
 	const struct context *c;
+	const struct permits *permits;
 	struct map *there; /* "PROVIDER/TYPE/N" */
 };
 
@@ -30,18 +32,37 @@ bool to_come_is(const struct context *c, const char *provider, const char *machi
 	return machine && strchr(machine, '/') && elastic_of(c, provider);
 }
 
+static bool is_enforced(const struct kube_entry *en, void *arg)
+{
+	const struct burst_policy *p = en->object;
+
+	*(bool *)arg |= p->spec.mode == BURST_ENFORCE && !p->meta.deletion_timestamp;
+	return !*(bool *)arg;
+}
+
+static bool any_enforced(const struct context *c)
+{
+	bool any = false;
+
+	if (c->cache[OBJECT_BURST_POLICY])
+		kube_cache_each(c->cache[OBJECT_BURST_POLICY], is_enforced, &any);
+	return any;
+}
+
 void to_come_bound(const struct context *c, struct world_pool *p, struct arena *a)
 {
-	const bool bounded = resources_get(&p->limits, "nodes");
+	const bool bounded = resources_get(&p->limits, "nodes"),
+		   bought = bounded || any_enforced(c);
 	const char **v = arena_calloc(a, p->nproviders + 1, sizeof(*v));
 	size_t n = 0;
 
-	for (int elastic = 0; elastic <= (bounded ? 1 : 0); elastic++)
+	for (int elastic = 0; elastic <= (bought ? 1 : 0); elastic++)
 		for (size_t i = 0; i < p->nproviders; i++)
 			if (!elastic_of(c, p->providers[i]) == !elastic)
 				v[n++] = p->providers[i];
 	p->providers = v;
 	p->nproviders = n;
+	p->permits_only = !bounded;
 }
 
 struct count {
@@ -67,6 +88,26 @@ struct put {
 	struct map *wanted;
 };
 
+static void put_machine(struct put *x, const char *name, const char *provider, const char *type,
+			const char *permit)
+{
+	const struct world_machine m = {.name = name,
+					.provider = provider,
+					.instance_type = type,
+					.permit = permit,
+					.offered = true,
+					.level_flash = -1,
+					.level_hdd = -1,
+					.trust = INT32_MAX,
+					.failures = WORTH_LESS};
+
+	map_put(x->wanted, name, x);
+	if (map_has(x->t->there, name))
+		return;
+	map_put(x->t->there, name, x->t);
+	(void)world_put_machine(x->w, &m);
+}
+
 static bool put_provider(const struct kube_entry *en, void *arg)
 {
 	const struct provider_object *p = en->object;
@@ -79,24 +120,20 @@ static bool put_provider(const struct kube_entry *en, void *arg)
 	kube_cache_each(x->t->c->cache[OBJECT_NODE_POOL], count_pool, &k);
 	for (size_t i = 0; i < p->spec.instance_types.n; i++)
 		for (int64_t n = 0; n < k.n && n < MOST; n++) {
-			struct world_machine m = {.name = name,
-						  .provider = en->name,
-						  .instance_type = p->spec.instance_types.v[i].name,
-						  .offered = true,
-						  .level_flash = -1,
-						  .level_hdd = -1,
-						  .trust = INT32_MAX,
-						  .failures = WORTH_LESS};
+			const char *type = p->spec.instance_types.v[i].name;
 
-			str_format(name, sizeof(name), "%s/%s/%lld", en->name, m.instance_type,
-				   (long long)n);
-			map_put(x->wanted, name, x);
-			if (map_has(x->t->there, name))
-				continue;
-			map_put(x->t->there, name, x->t);
-			(void)world_put_machine(x->w, &m);
+			str_format(name, sizeof(name), "%s/%s/%lld", en->name, type, (long long)n);
+			put_machine(x, name, en->name, type, NULL);
 		}
 	return true;
+}
+
+static void put_permit(const struct permit *p, void *arg)
+{
+	OWN(arena) a = arena_new();
+
+	for (int64_t i = 0; i < p->nodes; i++)
+		put_machine(arg, permits_machine(p, i, a), p->provider, p->type, p->id);
 }
 
 void to_come_put(struct to_come *t, struct world *w)
@@ -105,6 +142,7 @@ void to_come_put(struct to_come *t, struct world *w)
 	struct map_iter it;
 
 	kube_cache_each(t->c->cache[OBJECT_PROVIDER], put_provider, &x);
+	permits_each(t->permits, put_permit, &x);
 	map_for_each (it, t->there)
 		if (!map_has(x.wanted, it.key)) {
 			(void)world_del_machine(w, it.key);
@@ -113,11 +151,12 @@ void to_come_put(struct to_come *t, struct world *w)
 	map_free(x.wanted);
 }
 
-struct to_come *to_come_new(const struct context *c)
+struct to_come *to_come_new(const struct context *c, const struct permits *permits)
 {
 	struct to_come *t = mem_new(struct to_come);
 
 	t->c = c;
+	t->permits = permits;
 	t->there = map_new(NULL);
 	return t;
 }

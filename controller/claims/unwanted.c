@@ -120,6 +120,17 @@ static void forget_gone(struct unwanted *u)
 		map_del(u->claims, it.key);
 }
 
+/* What a policy decided for one piece of work is not launched for another. */
+static bool may_want(const struct unwanted *u, const struct plan_pod *p)
+{
+	const struct node_claim *n = CTX_GET(u->c, OBJECT_NODE_CLAIM, node_claim, p->target);
+
+	for (size_t i = 0; n && n->spec.burst && i < n->spec.pods.n; i++)
+		if (str_eq(n->spec.pods.v[i], p->uid))
+			return true;
+	return !n || !n->spec.burst;
+}
+
 void unwanted_plan(struct unwanted *u, const struct plan *p)
 {
 	OWN(map) wanted = map_new(NULL);
@@ -129,7 +140,8 @@ void unwanted_plan(struct unwanted *u, const struct plan *p)
 	for (size_t i = 0; i < p->npods; i++) {
 		const struct plan_pod *pod = &p->pods[i];
 
-		if (pod->outcome == PLAN_ON_CLAIM && !map_has(wanted, pod->target))
+		if (pod->outcome == PLAN_ON_CLAIM && !map_has(wanted, pod->target) &&
+		    may_want(u, pod))
 			map_put(wanted, pod->target, u);
 		if (is_unclear(pod) && !map_has(unclear, pod->tenant))
 			map_put(unclear, pod->tenant, u);

@@ -12,6 +12,7 @@
 #include "controller/claims/failing.h"
 #include "controller/claims/free_again.h"
 #include "controller/claims/gang_holds.h"
+#include "controller/claims/permits.h"
 #include "controller/claims/pod_events.h"
 #include "controller/claims/refused.h"
 #include "controller/claims/sending.h"
@@ -362,10 +363,15 @@ static bool put_pod(struct world_sync *s, const char *tenant, const char *ns, co
 		    const struct world_pod *p)
 {
 	OWN(arena) a = arena_new();
+	const struct permit *permit;
+	struct world_pod w;
 
 	if (!p)
 		return world_del_pod(s->world, tenant, ns, name);
-	if (!world_put_pod(s->world, refused_apply(s->spec.refused, p, a)))
+	w = *refused_apply(s->spec.refused, p, a);
+	permit = p->node ? NULL : permits_of_pod(s->spec.permits, p);
+	w.permit = permit ? permit->id : NULL;
+	if (!world_put_pod(s->world, &w))
 		return false;
 	if (p->unschedulable && !p->node)
 		s->spec.came(s->spec.arg);
@@ -403,6 +409,14 @@ void world_sync_refused(struct world_sync *s, const char *tenant, const char *ns
 
 	if (p && !is_late(s, LATE_POD, tenant, ns, name))
 		tell(s, put_pod(s, tenant, ns, name, p));
+}
+
+void world_sync_permit(struct world_sync *s, const struct permit *p)
+{
+	world_sync_provider(s, p->provider,
+			    CTX_GET(s->c, OBJECT_PROVIDER, provider_object, p->provider));
+	for (size_t i = 0; i < p->npods; i++)
+		world_sync_refused(s, p->tenant, p->pods[i].ns, p->pods[i].name);
 }
 
 static bool put_node(struct world_sync *s, const char *tenant, const char *name,
@@ -538,7 +552,7 @@ struct world_sync *world_sync_new(struct context *c, const struct world_sync_spe
 				 .spec = *spec,
 				 .world = world_new(),
 				 .late = map_new(NULL),
-				 .to_come = to_come_new(c),
+				 .to_come = to_come_new(c, spec->permits),
 				 .probed = map_new(free)};
 	put_settings(s);
 	return s;

@@ -16,6 +16,8 @@
 struct avoided;
 struct eta;
 struct failing;
+struct permit;
+struct permits;
 struct pod_events;
 struct refused;
 struct sending;
@@ -29,6 +31,7 @@ struct world_sync_spec {
 	struct avoided *avoided;
 	const struct eta *eta;
 	struct failing *failing;
+	const struct permits *permits;
 	struct pod_events *pod_events;
 	struct refused *refused;
 	struct sending *sending;
@@ -65,6 +68,8 @@ void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, co
 		    const struct world_pod *p);
 /* What kube-scheduler refused it is another (claims/refused.h). */
 void world_sync_refused(struct world_sync *s, const char *tenant, const char *ns, const char *name);
+/* It has come, or gone. */
+void world_sync_permit(struct world_sync *s, const struct permit *p);
 void world_sync_node(struct world_sync *s, const char *tenant, const char *name,
 		     const struct tenant_node *n);
 /* The tenant's cluster is read anew: forget its pods and nodes. */

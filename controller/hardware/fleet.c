@@ -352,6 +352,43 @@ const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, c
 	return best;
 }
 
+static bool is_wanted(const struct elastic_offer *o, const struct fleet_want *w)
+{
+	return str_eq(o->region, w->region) && str_eq(str_or(o->zone, ""), str_or(w->zone, "")) &&
+	       str_eq(o->type, w->type) && o->market == w->market;
+}
+
+const struct elastic_offer *fleet_offer_of(struct fleet *f, const char *provider,
+					   const struct fleet_want *w, bool *no_offer, char *why,
+					   size_t size)
+{
+	struct cloud *k = cloud_of(f, provider);
+	const struct elastic_offer *o = NULL;
+
+	ask_offers(k);
+	*no_offer = k->offers_arena;
+	str_format(why, size, "%s",
+		   k->offers_arena	       ? "it is not offered any more"
+		   : k->error.kind == ERR_NONE ? "its offers are being read"
+					       : k->error.text);
+	for (size_t i = 0; i < k->noffers && !o; i++)
+		if (is_wanted(&k->offers[i], w))
+			o = &k->offers[i];
+	if (!o)
+		return NULL;
+	if (!o->available)
+		str_copy(why, size, "the cloud has none left");
+	else if (cool_for(k, o))
+		str_copy(why, size, cool_for(k, o)->text);
+	else if (w->micros_per_hour >= 0 &&
+		 (o->micros_per_hour < 0 || o->micros_per_hour > w->micros_per_hour ||
+		  !str_eq(o->currency, w->currency)))
+		str_copy(why, size, "it is dearer than it was when it was decided on");
+	else
+		return o;
+	return NULL;
+}
+
 void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offer *o,
 		const struct err *e)
 {

@@ -39,6 +39,16 @@ const struct elastic_instance *fleet_find(const struct fleet *f, const char *pro
  * it is looked at again. */
 const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, const char *type,
 					char *why, size_t size);
+/* That very offer, where nothing speaks against it now and it costs at most so much; no_offer: it is known that there is
+ * none.  NULL: why says what does. */
+struct fleet_want {
+	const char *region, *zone, *type, *currency;
+	enum elastic_market market;
+	int64_t micros_per_hour; /* -1: whatever it costs */
+};
+const struct elastic_offer *fleet_offer_of(struct fleet *f, const char *provider,
+					   const struct fleet_want *w, bool *no_offer, char *why,
+					   size_t size);
 /* All that it offers, as it said last, at that wall time; 0: it has not said yet; answered: it was asked, and did
  * or failed.  Older ones than a minute are asked for
  * anew; valid until the loop's next turn. */

@@ -8,13 +8,16 @@
 #include "base/data/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/money.h"
 #include "base/str.h"
+#include "controller/claims/unwanted.h"
 #include "controller/hardware/fleet.h"
 #include "controller/life/act.h"
 #include "controller/life/consent.h"
 #include "controller/life/life.h"
 #include "controller/rules/machine.h"
 #include "controller/steps/coming.h"
+#include "controller/steps/lives.h"
 #include "controller/steps/steps.h"
 
 #define LIST_AGE_MS 15000 /* of an instance in transition */
@@ -93,14 +96,63 @@ static enum life_decision launched(struct life *l, const char *id, const char *p
 	return life_goto(l, MACHINE_BOOTING, leave, REASON_NONE, NULL);
 }
 
+static enum elastic_market market_of(const struct node_claim_burst *b)
+{
+	const char *name = burst_policy_market_names[b->market];
+
+	for (int k = ELASTIC_ON_DEMAND; k <= ELASTIC_RESERVED; k++)
+		if (str_eq(name, elastic_market_names[k]))
+			return (enum elastic_market)k;
+	return ELASTIC_ON_DEMAND;
+}
+
+static int64_t amount_of(const char *text)
+{
+	int64_t micro;
+	struct err e;
+
+	return text && !money_parse(text, &micro, &e) ? micro : -1;
+}
+
+/* The one that was decided on, or none. */
+static const struct elastic_offer *decided(const struct life *l, const struct node_claim_burst *b,
+					   bool *no_offer, char *why, size_t size)
+{
+	const struct fleet_want w = {.region = b->region,
+				     .zone = b->zone,
+				     .type = l->m->spec.instance_type,
+				     .currency = b->currency,
+				     .market = market_of(b),
+				     .micros_per_hour = amount_of(b->offered)};
+
+	return fleet_offer_of(l->parts->fleet, provider_name(l), &w, no_offer, why, size);
+}
+
+/* Another offer is another decision: its claim goes (claims/claims.c). */
+static enum life_decision refuse(struct life *l, const char *why)
+{
+	char when[STR_TIME_SIZE];
+
+	life_write(l,
+		   json_pack("{s:{s:s, s:s}}", "instance", "refusedTime",
+			     str_time(when, loop_wall(l->c->loop)), "refusal", why),
+		   NULL);
+	return LIFE_STAY;
+}
+
 /* What the next launch will be, and whose it is, written before it goes out. */
 static enum life_decision choose(struct life *l, const struct node_claim *n)
 {
 	char why[300], token[65];
-	const struct elastic_offer *o = fleet_offer(l->parts->fleet, provider_name(l),
-						    l->m->spec.instance_type, why, sizeof(why));
+	bool no_offer = false;
+	const struct elastic_offer *o =
+		n->spec.burst ? decided(l, n->spec.burst, &no_offer, why, sizeof(why))
+			      : fleet_offer(l->parts->fleet, provider_name(l),
+					    l->m->spec.instance_type, why, sizeof(why));
 	int64_t attempt = instance_of(l)->attempt + 1;
 
+	if (no_offer && !o)
+		return refuse(l, why);
 	if (!o) {
 		loop_timer_start(&l->timer, l->c->o.poll_ms * 5);
 		return life_wait(l, WAITING_DEVICE, REASON_NoOffer, "provider %s: %s",
@@ -212,6 +264,7 @@ static void launch(struct life *l, const char *data)
 		{ELASTIC_TAG_MACHINE, l->name},
 		{ELASTIC_TAG_CLAIM, claim_uid(l)},
 		{ELASTIC_TAG_TENANT, n->spec.virtual_cluster_ref.name},
+		{ELASTIC_TAG_POLICY, n->spec.burst ? n->spec.burst->policy_ref.name : NULL},
 	};
 	struct elastic_launch x = {
 		.token = i->token,
@@ -219,9 +272,12 @@ static void launch(struct life *l, const char *data)
 		.user_data = data,
 		.user_data_len = strlen(data),
 		.count = 1,
-		.max_micros_per_hour = -1,
+		.max_micros_per_hour =
+			n->spec.burst && str_eq(i->market, elastic_market_names[ELASTIC_SPOT])
+				? amount_of(n->spec.burst->offered)
+				: -1,
 		.tags = tags,
-		.ntags = sizeof(tags) / sizeof(*tags),
+		.ntags = sizeof(tags) / sizeof(*tags) - (n->spec.burst ? 0 : 1),
 		.may_act = may_act,
 		.may_act_arg = l,
 	};
@@ -303,11 +359,17 @@ static enum life_decision claimed(struct life *l)
 	if (n->spec.user_data_secret_ref)
 		return life_fail(l, REASON_ConfigInvalid,
 				 "spec.userDataSecretRef is not for instances of a cloud");
+	if (n->spec.burst && i->refused_time) /* it is about to be withdrawn */
+		return life_wait(l, WAITING_DEVICE, REASON_NoOffer, "provider %s: %s",
+				 provider_name(l), str_or(i->refusal, "refused"));
 	if (!ensure_listed_anew(l))
 		return d;
 	x = find(l);
 	if (x && x->state != ELASTIC_ENDING && x->state != ELASTIC_GONE)
 		return launched(l, x->id, x->provider_id);
+	/* It is withdrawn soon, or a pod comes after all: nothing is launched for one that has gone. */
+	if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
+		return d;
 	if (str_empty(i->token))
 		return choose(l, n);
 	if (i->refused_time)

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/claims/settle.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/finalizer.h"
 #include "controller/life/ask.h"
@@ -311,7 +312,9 @@ enum life_decision step_leaving(struct life *l)
 			return LIFE_STAY;
 	}
 	if (n && finalizer_is_on(&n->meta.finalizers, FINALIZER_CLAIM)) {
-		end_claim(l, n);
+		if (!n->meta.deletion_timestamp ||
+		    settle_ensure(l->c, &l->journal.write, n, l->m, on_step))
+			end_claim(l, n);
 		return LIFE_STAY;
 	}
 	if (!n && !life_ensure_claim_proved_gone(l))

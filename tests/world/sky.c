@@ -147,5 +147,5 @@ bool sky_wrong(struct sky *s, char *why, size_t size)
 	}
 	if (due)
 		s->looked_at = now;
-	return false;
+	return burst_rule_wrong(s, why, size);
 }

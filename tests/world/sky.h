@@ -2,12 +2,13 @@
 #define TESTS_WORLD_SKY_H
 
 #include "tests/contract/fake_cloud.h"
+#include "tests/world/burst_rule.h"
 #include "tests/world/server.h"
 
 /*
  * sky: a cloud in the simulated world: the fake of the contract tests, whose instances boot a system that joins a tenant by
  * what their user data say.  Looked at after each event: never two instances that are billed for one claim, and none for
- * longer than SKY_ORPHAN_MS whose claim and Machine are gone (S4).
+ * longer than SKY_ORPHAN_MS whose claim and Machine are gone (S4); S6 (burst_rule.h).
  */
 #define SKY_INSTANCES 24
 #define SKY_FIRST 60 /* number of the first; machines of a rack have those below */
@@ -21,7 +22,8 @@ struct sky {
 	struct fake_instance *of[SKY_INSTANCES];
 	int64_t orphan_since[SKY_INSTANCES];
 	unsigned n;
-	int64_t looked_at; /* for orphans: seldom, for it reads all claims and Machines */
+	struct burst_rule bursts; /* S6 */
+	int64_t looked_at;	  /* for orphans: seldom, for it reads all claims and Machines */
 };
 
 /* After world_start(): Provider sky, which offers gpu-8 in zones a and b, is the pool's second, and nodes are limited. */

@@ -44,7 +44,7 @@ static const struct plan_claim planned = {.tenant = "team-a",
 /* Build and create it; its name, in the bench's arena. */
 static const char *created(struct bench *d)
 {
-	OWN_JSON o = claims_build(&d->c, &planned, &d->e);
+	OWN_JSON o = claims_build(&d->c, &planned, NULL, &d->e);
 	char *text;
 	const char *name;
 
@@ -94,7 +94,7 @@ static const char *status(struct bench *d, const char *claim, const char *field)
 static void a_claim_is_a_frozen_copy_of_what_was_promised(void **state)
 {
 	struct bench *d = *state;
-	OWN_JSON o = claims_build(&d->c, &planned, &d->e);
+	OWN_JSON o = claims_build(&d->c, &planned, NULL, &d->e);
 	const json_t *spec = json_object_get(o, "spec"),
 		     *requirements = json_object_get(spec, "requirements");
 	const struct machine *m = CTX_GET(&d->c, OBJECT_MACHINE, machine, "m-1");
@@ -126,8 +126,8 @@ static void a_claim_is_a_frozen_copy_of_what_was_promised(void **state)
 static void no_two_claims_have_one_name(void **state)
 {
 	struct bench *d = *state;
-	OWN_JSON one = claims_build(&d->c, &planned, &d->e);
-	OWN_JSON two = claims_build(&d->c, &planned, &d->e);
+	OWN_JSON one = claims_build(&d->c, &planned, NULL, &d->e);
+	OWN_JSON two = claims_build(&d->c, &planned, NULL, &d->e);
 
 	assert_string_not_equal(json_str_at(one, "metadata", "name"),
 				json_str_at(two, "metadata", "name"));
@@ -139,17 +139,17 @@ static void what_changed_under_the_plan_makes_no_claim(void **state)
 	struct plan_claim p = planned;
 
 	p.pool = "gone";
-	assert_null(claims_build(&d->c, &p, &d->e));
+	assert_null(claims_build(&d->c, &p, NULL, &d->e));
 	assert_int_equal(d->e.kind, ERR_CONFLICT);
 	p = planned;
 	p.tenant = "gone";
-	assert_null(claims_build(&d->c, &p, &d->e));
+	assert_null(claims_build(&d->c, &p, NULL, &d->e));
 	p = planned;
 	p.machine = "gone";
-	assert_null(claims_build(&d->c, &p, &d->e));
+	assert_null(claims_build(&d->c, &p, NULL, &d->e));
 	p = planned;
 	p.version = "1.35"; /* no image */
-	assert_null(claims_build(&d->c, &p, &d->e));
+	assert_null(claims_build(&d->c, &p, NULL, &d->e));
 	assert_non_null(strstr(d->e.text, "changed under the plan"));
 }
 

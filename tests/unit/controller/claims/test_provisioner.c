@@ -499,6 +499,36 @@ static void a_claim_is_created_once_though_the_answer_is_lost(void **state)
 	}
 }
 
+/* Claims are created, and their list and watch do not come. */
+static enum http_mem_fate lags(const char *origin, const char *method, const char *target,
+			       void *arg)
+{
+	(void)origin;
+	(void)arg;
+	if (!strstr(target, "/nodeclaims"))
+		return HTTP_MEM_WELL;
+	if (str_eq(method, "POST"))
+		return HTTP_MEM_REPLY_LOST;
+	return strstr(target, "/nodeclaims/") ? HTTP_MEM_WELL : HTTP_MEM_SILENT;
+}
+
+static void a_claim_that_no_cache_shows_yet_is_asked_for_and_not_made_anew(void **state)
+{
+	struct bench *d = *state;
+
+	second_machine(d);
+	bench_away(d, &d->host, true); /* the watch ends */
+	bench_away(d, &d->host, false);
+	http_mem_fault(d->net, lags, NULL);
+	bench_pod(d, "train", 8);
+	for (int k = 0; k < 40; k++) {
+		provisioner_kick(d->provisioner);
+		bench_run(d, 1000);
+	}
+	assert_int_equal(claims(d).n, 1);
+	http_mem_fault(d->net, NULL, NULL);
+}
+
 static void what_is_not_offered_gets_no_claim(void **state)
 {
 	static const char *const patches[] = {
@@ -777,6 +807,7 @@ int main(void)
 		T(a_claim_that_could_not_be_created_is_tried_again),
 		T(a_claim_that_is_being_created_is_planned_with),
 		T(a_claim_is_created_once_though_the_answer_is_lost),
+		T(a_claim_that_no_cache_shows_yet_is_asked_for_and_not_made_anew),
 		T(pods_that_must_be_apart_get_a_machine_each),
 		T(what_is_not_offered_gets_no_claim),
 		T(after_three_failures_in_a_row_it_backs_off_and_says_so),

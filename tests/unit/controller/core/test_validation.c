@@ -99,15 +99,17 @@ static void a_value_that_nothing_acts_on_is_told_too(void **state)
 
 	(void)state;
 	start(&w, 0);
-	world_apply(&w,
-		    "apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: cloud}\n"
-		    "spec: {mode: Enforce}\n");
+	world_apply(
+		&w,
+		"apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: cloud}\n"
+		"spec:\n  trigger: {onPremImpossible: true}\n  tiers: [{market: Spot}]\n"
+		"  offers: [{name: a, provider: p, regions: [r], instanceTypes: [t], gang: {mode: AtLeast}}]\n");
 	world_run(&w, 5000);
 	OWN_JSON c = condition_of(&w, "burstpolicies.drover.dev/cloud", "Valid");
 	assert_string_equal(json_str_at(c, "status"), "False");
 	assert_string_equal(
 		json_str_at(c, "message"),
-		"spec.mode: not supported by this version: want Shadow or Recommend, got \"Enforce\"");
+		"spec.offers[0].gang.mode: not supported by this version: want AllOrNothing, got \"AtLeast\"");
 	assert_int_equal(events_about(&w, "cloud"), 1);
 	world_stop(&w);
 }

@@ -171,7 +171,7 @@ static const char *put_claim(struct bench *d)
 						  .machine = "m-1",
 						  .instance_type = "hgx",
 						  .version = "1.36"};
-	OWN_JSON o = claims_build(&d->c, &planned, &d->e);
+	OWN_JSON o = claims_build(&d->c, &planned, NULL, &d->e);
 	char *text = json_text(o);
 
 	bench_put(d, text);

@@ -1,0 +1,200 @@
+/* permits: by work, of which each has one at most. */
+#include "controller/claims/permits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#define MARK "/permit/" /* in names of machines to come */
+
+struct kept {
+	struct permit it;
+	struct arena *arena;
+	bool planned, used;
+};
+
+struct permits {
+	struct map *map; /* id -> struct kept */
+	void (*changed)(const struct permit *p, void *arg);
+	void *arg;
+};
+
+static const char *id_of(const char *tenant, const char *work, bool gang, struct arena *a)
+{
+	return arena_printf(a, "%s/%s/%s", tenant, gang ? "gang" : "pod", work);
+}
+
+static void kept_free(void *p)
+{
+	struct kept *k = p;
+
+	arena_free(k->arena);
+	free(k);
+}
+
+static void copy(struct permit *to, const struct permit *p, struct arena *a)
+{
+	const char **texts[] = {&to->tenant,
+				&to->work,
+				&to->provider,
+				&to->type,
+				&to->burst.policy_ref.name,
+				&to->burst.policy_ref.uid,
+				&to->burst.work,
+				&to->burst.region,
+				&to->burst.zone,
+				&to->burst.price,
+				&to->burst.offered,
+				&to->burst.currency,
+				&to->burst.committed};
+	struct permit_pod *pods = arena_calloc(a, p->npods + 1, sizeof(*pods));
+
+	*to = *p;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		*texts[i] = arena_strdup(a, *texts[i]);
+	for (size_t i = 0; i < p->npods; i++)
+		pods[i] = (struct permit_pod){arena_strdup(a, p->pods[i].ns),
+					      arena_strdup(a, p->pods[i].name)};
+	to->pods = pods;
+}
+
+void permits_add(struct permits *s, const struct permit *p, bool gang)
+{
+	struct kept *k = mem_new(struct kept);
+
+	k->arena = arena_new();
+	copy(&k->it, p, k->arena);
+	k->it.id = id_of(p->tenant, p->work, gang, k->arena);
+	map_put(s->map, k->it.id, k);
+	s->changed(&k->it, s->arg);
+}
+
+static const struct permit *find(const struct permits *s, const char *tenant, const char *work,
+				 bool gang)
+{
+	OWN(arena) a = arena_new();
+	const struct kept *k = map_get(s->map, id_of(tenant, work, gang, a));
+
+	return k ? &k->it : NULL;
+}
+
+bool permits_has(const struct permits *s, const char *tenant, const char *work, bool gang)
+{
+	return find(s, tenant, work, gang);
+}
+
+const struct permit *permits_of_pod(const struct permits *s, const struct world_pod *p)
+{
+	OWN(arena) a = NULL;
+
+	if (!map_size(s->map))
+		return NULL;
+	if (p->gang.key)
+		return find(s, p->tenant, p->gang.key, true);
+	a = arena_new();
+	return find(s, p->tenant, arena_printf(a, "%s/%s", p->ns, p->name), false);
+}
+
+static struct kept *of_machine(const struct permits *s, const char *machine)
+{
+	OWN(arena) a = arena_new();
+	const char *mark = machine ? strstr(machine, MARK) : NULL;
+	char *id = mark ? arena_strdup(a, mark + strlen(MARK)) : NULL,
+	     *number = id ? strrchr(id, '/') : NULL;
+
+	if (!number)
+		return NULL;
+	*number = '\0';
+	return map_get(s->map, id);
+}
+
+const struct permit *permits_of_machine(const struct permits *s, const char *machine)
+{
+	const struct kept *k = of_machine(s, machine);
+
+	return k ? &k->it : NULL;
+}
+
+bool permits_is(const char *machine)
+{
+	return machine && strstr(machine, MARK);
+}
+
+const char *permits_machine(const struct permit *p, int64_t i, struct arena *a)
+{
+	return arena_printf(a, "%s/%s" MARK "%s/%lld", p->provider, p->type, p->id, (long long)i);
+}
+
+void permits_each(const struct permits *s, void (*fn)(const struct permit *p, void *arg), void *arg)
+{
+	struct map_iter it;
+
+	map_for_each (it, s->map)
+		fn(&((struct kept *)it.value)->it, arg);
+}
+
+void permits_used(struct permits *s, const char *machine)
+{
+	struct kept *k = of_machine(s, machine);
+
+	if (k)
+		k->used = true;
+}
+
+void permits_begin(struct permits *s)
+{
+	struct map_iter it;
+
+	map_for_each (it, s->map)
+		((struct kept *)it.value)->planned = true;
+}
+
+/* Out of the map first: who is told asks who has one. */
+static void drop(struct permits *s, struct kept *k)
+{
+	(void)map_take(s->map, k->it.id);
+	s->changed(&k->it, s->arg);
+	kept_free(k);
+}
+
+void permits_end(struct permits *s, void (*over)(const struct permit *p, bool used, void *arg),
+		 void *arg)
+{
+	struct map_iter it;
+
+	map_for_each (it, s->map) {
+		struct kept *k = it.value;
+
+		if (!k->planned)
+			continue;
+		over(&k->it, k->used, arg);
+		drop(s, k);
+	}
+}
+
+void permits_clear(struct permits *s)
+{
+	struct map_iter it;
+
+	map_for_each (it, s->map)
+		drop(s, it.value);
+}
+
+struct permits *permits_new(void (*changed)(const struct permit *p, void *arg), void *arg)
+{
+	struct permits *s = mem_new(struct permits);
+
+	*s = (struct permits){.map = map_new(kept_free), .changed = changed, .arg = arg};
+	return s;
+}
+
+void permits_free(struct permits *s)
+{
+	if (!s)
+		return;
+	map_free(s->map);
+	free(s);
+}

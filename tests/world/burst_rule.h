@@ -1,0 +1,31 @@
+#ifndef TESTS_WORLD_BURST_RULE_H
+#define TESTS_WORLD_BURST_RULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * burst_rule: S6 in the simulated world: what policies may cost never goes beyond their budget, and neither does what the
+ * cloud bills for them; nothing is launched for a pod that has gone; a gang is launched in one zone.
+ *
+ * What they may cost is what their NodeClaims say, and what the policies settled of claims that are gone.
+ */
+#define BURST_RULE_CLAIMS 64
+#define BURST_RULE_GONE_MS 10000 /* from a pod's end until drover has heard of it */
+
+struct burst_rule {
+	int64_t budget; /* of all policies together, in millionths; 0: not looked at */
+	struct burst_seen {
+		char uid[64];
+		int64_t wanted_at; /* loop_now() when a pod of it was there last */
+		bool launched;
+	} v[BURST_RULE_CLAIMS];
+	unsigned n;
+	int64_t looked_at; /* loop_now() */
+};
+struct sky;
+/* Looks every two seconds, and at each launch at once. */
+bool burst_rule_wrong(struct sky *s, char *why, size_t size);
+
+#endif
