@@ -140,8 +140,8 @@ static void count_running(struct decide *d, const struct burst_key *keys)
 				continue;
 			s->nodes += l->nodes;
 			s->gpus += l->gpus;
-			s->starting += l->starting;
-			s->minute += l->at > in->now - MINUTE_MS;
+			s->starting += l->starting && !l->part;
+			s->minute += l->at > in->now - MINUTE_MS && !l->part;
 			s->tenant_nodes[keys[i].tenant] += l->nodes;
 		}
 	}

@@ -164,6 +164,7 @@ struct burst_launch {
 	int64_t committed;   /* what it may cost beyond that; 0: it has ended */
 	int64_t nodes, gpus; /* that it has now */
 	bool starting;
+	bool part; /* of a launch that another one stands for: its gang's */
 };
 
 struct burst_work {

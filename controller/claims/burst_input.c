@@ -66,6 +66,7 @@ struct taking {
 	size_t npolicies, noffers, nfailures, nlaunches;
 	struct map *providers; /* whose offers are in */
 	struct map *there;     /* UIDs of claims with spec.burst */
+	struct map *gangs;     /* UIDs of gangs of these */
 	struct map *known;     /* "tenant/provider/currency/month" -> int64_t: of launches */
 	int64_t used, owned;
 	bool reading; /* offers of some Provider */
@@ -225,7 +226,10 @@ static void take_burst(const struct node_claim *n, void *arg)
 		.at = began,
 		.nodes = 1,
 		.gpus = gpus_of(t, n->spec.provider_ref->name, claim_instance_type(n)),
-		.starting = !claim_is_ready(n)};
+		.starting = !claim_is_ready(n),
+		.part = n->spec.gang && map_has(t->gangs, n->spec.gang->uid)};
+	if (n->spec.gang && !l->part)
+		map_put(t->gangs, n->spec.gang->uid, t);
 	if (!money_for_ms(amount_of(b->price), (ran + STEP_MS - 1) / STEP_MS * STEP_MS, &l->spent))
 		l->spent = INT64_MAX;
 	most = amount_of(b->committed);
@@ -249,7 +253,8 @@ static void take_permit(const struct permit *p, void *arg)
 			.committed = p->committed,
 			.nodes = 1,
 			.gpus = p->gpus,
-			.starting = true};
+			.starting = true,
+			.part = i > 0};
 }
 
 static bool take_claim(const struct kube_entry *en, void *arg)
@@ -379,11 +384,13 @@ struct burst_input burst_input_of(const struct burst_input_spec *spec, struct ar
 	OWN(map) providers = map_new(NULL);
 	OWN(map) known = map_new(NULL);
 	OWN(map) there = map_new(NULL);
+	OWN(map) gangs = map_new(NULL);
 	struct taking t = {.c = c,
 			   .f = spec->fleet,
 			   .a = a,
 			   .providers = providers,
 			   .there = there,
+			   .gangs = gangs,
 			   .known = known};
 
 	kube_cache_each(c->cache[OBJECT_BURST_POLICY], take_policy, &t);

@@ -255,7 +255,7 @@ static void on_launched(const struct elastic_instance *v, size_t n, const struct
 	life_acted(l, n || (e && is_refusal(e)) ? NULL : e);
 }
 
-static void launch(struct life *l, const char *data)
+static void launch(struct life *l, const struct elastic_offer *o, const char *data)
 {
 	const struct machine_instance *i = instance_of(l);
 	const struct node_claim *n = life_claim(l);
@@ -268,7 +268,7 @@ static void launch(struct life *l, const char *data)
 	};
 	struct elastic_launch x = {
 		.token = i->token,
-		.offer = offer_of(i),
+		.offer = *o,
 		.user_data = data,
 		.user_data_len = strlen(data),
 		.count = 1,
@@ -290,19 +290,44 @@ static void launch(struct life *l, const char *data)
 	(void)provider_launch(l->driver->provider, &x, on_launched, l);
 }
 
+/* A reservation's name is not written down: the list of offers has it. */
+static bool find_reservation(struct life *l, struct elastic_offer *o)
+{
+	const struct fleet_want w = {.region = o->region,
+				     .zone = o->zone,
+				     .type = o->type,
+				     .market = o->market,
+				     .micros_per_hour = -1};
+	const struct elastic_offer *x;
+	bool no_offer;
+	char why[300];
+
+	if (o->market != ELASTIC_RESERVED)
+		return true;
+	x = fleet_offer_of(l->parts->fleet, provider_name(l), &w, &no_offer, why, sizeof(why));
+	o->reservation = x ? x->reservation : NULL;
+	if (!x && no_offer)
+		(void)refuse(l, why);
+	else if (!x)
+		loop_timer_start(&l->timer, l->c->o.poll_ms * 5);
+	return x;
+}
+
 static enum life_decision ask_for(struct life *l, const struct node_claim *n)
 {
 	enum life_decision d = LIFE_STAY;
 	struct proto_order o = {0};
 	OWN(arena) a = arena_new();
+	struct elastic_offer offer = offer_of(instance_of(l));
 	char *data;
 
 	if (!coming_ensure_taken(l, n) || !coming_ensure_config(l, n, a, &o, &d))
 		return d;
-	if (life_act(l, "launch", LIFE_IDEMPOTENT, PATIENCE_MS) != LIFE_GO)
+	if (!find_reservation(l, &offer) ||
+	    life_act(l, "launch", LIFE_IDEMPOTENT, PATIENCE_MS) != LIFE_GO)
 		return d;
 	data = user_data(&o);
-	launch(l, data);
+	launch(l, &offer, data);
 	secret_wipe(data, strlen(data));
 	free(data);
 	return d;

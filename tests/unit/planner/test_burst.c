@@ -209,18 +209,32 @@ static void no_launch_takes_a_hard_budget_beyond_its_amount(void **state)
 	begin(&s); /* what runs counts with what it may still cost */
 	s.in.nlaunches = 1;
 	s.launch = (struct burst_launch){"p",	   "t",	     "other", "aws", "EUR", noon(),
-					 EUR(100), EUR(800), 1,	      8,     false};
+					 EUR(100), EUR(800), 1,	      8,     false, false};
+	expect(&s, "it may cost 150.00, the budget leaves 100.00", NULL, NULL);
+	begin(&s); /* ... in its own period in any case, in later ones where the budget reserves */
+	s.budgets[0].reserve = false;
+	s.in.nlaunches = 1;
+	s.launch = (struct burst_launch){"p",	   "t",	     "other", "aws", "EUR", noon(),
+					 EUR(100), EUR(800), 1,	      8,     false, false};
 	expect(&s, "it may cost 150.00, the budget leaves 100.00", NULL, NULL);
 	begin(&s);
+	s.budgets[0].reserve = false;
 	s.in.nlaunches = 1;
-	s.launch =
-		(struct burst_launch){"p", "t", "other", "aws", "USD", noon(), 1, 0, 1, 8, false};
+	s.launch = (struct burst_launch){
+		"p",	  "t",	    "other", "aws", "EUR", noon() - 13 * HOUR_MS,
+		EUR(100), EUR(800), 1,	     8,	    false, false};
+	expect(&s, LAUNCHED, NULL, NULL);
+	begin(&s);
+	s.in.nlaunches = 1;
+	s.launch = (struct burst_launch){"p", "t", "other", "aws", "USD", noon(),
+					 1,   0,   1,	    8,	   false, false};
 	expect(&s, "a budget that counts is in another currency, or has charges in one", NULL,
 	       NULL);
 	begin(&s); /* yesterday's is another period's */
 	s.in.nlaunches = 1;
-	s.launch = (struct burst_launch){
-		"p", "t", "other", "aws", "EUR", noon() - 13 * HOUR_MS, EUR(999), 0, 0, 0, false};
+	s.launch =
+		(struct burst_launch){"p",	"t", "other", "aws", "EUR", noon() - 13 * HOUR_MS,
+				      EUR(999), 0,   0,	      0,     false, false};
 	expect(&s, LAUNCHED, NULL, NULL);
 }
 
@@ -473,8 +487,18 @@ static void limits_of_size_and_rate_hold(void **state)
 	go(&s);
 	assert_int_equal(s.b->v[1].code, BURST_CHOSEN);
 	s.in.nlaunches = 1;
-	s.launch = (struct burst_launch){"p", "t", "w0", "aws", "EUR", noon(), 0, 0, 0, 0, true};
+	s.launch = (struct burst_launch){"p", "t", "w0", "aws", "EUR", noon(),
+					 0,   0,   0,	 0,	true,  false};
 	assert_int_equal(go(&s)->code, BURST_ALREADY);
+	/* Of a gang one claim counts as its launch. */
+	s.p[0].limits.per_minute = s.p[0].limits.at_once = 1;
+	s.launch = (struct burst_launch){"p", "t", "w9", "aws", "EUR", noon(),
+					 0,   0,   0,	 0,	true,  .part = true};
+	assert_int_equal(go(&s)->code, BURST_CHOSEN);
+	s.launch.part = false;
+	assert_int_equal(go(&s)->code, BURST_RATE);
+	s.p[0].limits.per_minute = 0;
+	assert_int_equal(go(&s)->code, BURST_AT_ONCE);
 	end(&s);
 }
 

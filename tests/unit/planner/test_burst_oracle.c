@@ -115,17 +115,12 @@ static void make(struct set *s)
 						 .runs_ms = (1 + pick(4)) * HOUR_MS};
 	}
 	for (int i = 0; i < LAUNCHES; i++)
-		s->launches[i] = (struct burst_launch){names[pick(3)],
-						       tenants[pick(3)],
-						       "before",
-						       providers[pick(2)],
-						       "EUR",
-						       NOW - pick(HOUR_MS),
-						       pick(9) * MICRO,
-						       pick(9) * MICRO,
-						       pick(2),
-						       8,
-						       false};
+		s->launches[i] = (struct burst_launch){names[pick(3)],	tenants[pick(3)],
+						       "before",	providers[pick(2)],
+						       "EUR",		NOW - pick(HOUR_MS),
+						       pick(9) * MICRO, pick(9) * MICRO,
+						       pick(2),		8,
+						       false,		false};
 	s->in = (struct burst_input){.now = NOW,
 				     .policies = s->p,
 				     .npolicies = POLICIES,
