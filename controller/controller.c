@@ -14,6 +14,7 @@
 #include "controller/claims/claims.h"
 #include "controller/claims/eta.h"
 #include "controller/claims/owners.h"
+#include "controller/claims/permits.h"
 #include "controller/claims/provisioner.h"
 #include "controller/claims/supply_status.h"
 #include "controller/claims/underused.h"
@@ -286,6 +287,7 @@ static void on_following(void *arg)
 	unwanted_clear(provisioner_unwanted(c->provisioner));
 	underused_clear(provisioner_underused(c->provisioner));
 	reclaims_clear(provisioner_reclaims(c->provisioner));
+	permits_clear(provisioner_permits(c->provisioner));
 	warm_pool_kick(c->warm_pool);
 	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity),
 		 LOG_S("holder", kube_lease_holder(c->ctx.lease)));

@@ -15,7 +15,7 @@
  * Whether the work fits such an instance the plan judges and nobody else.  Between the decision and the claims its money is
  * charged here: never is it decided on twice.  In memory alone: a leader that dies before the claims are written has spent
  * nothing.
- * Tests: tests/world/test_burst_enforce.c
+ * Tests: tests/unit/controller/claims/test_permits.c, tests/world/test_burst_enforce.c
  */
 struct permit_pod {
 	const char *ns, *name;

@@ -281,7 +281,6 @@ static void on_slice(void *arg)
 	int64_t more;
 
 	if (!s->c->leading) {
-		permits_clear(s->permits);
 		plan_over(s);
 		return;
 	}
@@ -326,8 +325,6 @@ static void on_plan(void *arg)
 		s->again = true;
 		return;
 	}
-	if (!c->leading)
-		permits_clear(s->permits);
 	if (!c->leading || !c->ready)
 		return;
 	if (left) {
@@ -366,6 +363,11 @@ struct underused *provisioner_underused(struct provisioner *s)
 struct reclaims *provisioner_reclaims(struct provisioner *s)
 {
 	return s->reclaims;
+}
+
+struct permits *provisioner_permits(struct provisioner *s)
+{
+	return s->permits;
 }
 
 static void on_came(void *arg)

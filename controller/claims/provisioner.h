@@ -16,6 +16,7 @@
 struct avoided;
 struct eta;
 struct fleet;
+struct permits;
 struct provisioner;
 struct tenants;
 struct underused;
@@ -33,5 +34,6 @@ struct avoided *provisioner_avoided(struct provisioner *s);
 struct unwanted *provisioner_unwanted(struct provisioner *s);
 struct underused *provisioner_underused(struct provisioner *s);
 struct reclaims *provisioner_reclaims(struct provisioner *s);
+struct permits *provisioner_permits(struct provisioner *s);
 
 #endif

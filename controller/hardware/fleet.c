@@ -364,14 +364,16 @@ const struct elastic_offer *fleet_offer_of(struct fleet *f, const char *provider
 {
 	struct cloud *k = cloud_of(f, provider);
 	const struct elastic_offer *o = NULL;
+	bool fresh;
 
 	ask_offers(k);
-	*no_offer = k->offers_arena;
+	fresh = k->offers_arena && loop_wall(f->c->loop) - k->priced_at <= OFFERS_MS;
+	*no_offer = fresh;
 	str_format(why, size, "%s",
-		   k->offers_arena	       ? "it is not offered any more"
+		   fresh		       ? "it is not offered any more"
 		   : k->error.kind == ERR_NONE ? "its offers are being read"
 					       : k->error.text);
-	for (size_t i = 0; i < k->noffers && !o; i++)
+	for (size_t i = 0; fresh && i < k->noffers && !o; i++)
 		if (is_wanted(&k->offers[i], w))
 			o = &k->offers[i];
 	if (!o)

@@ -39,7 +39,7 @@ const struct elastic_instance *fleet_find(const struct fleet *f, const char *pro
  * it is looked at again. */
 const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, const char *type,
 					char *why, size_t size);
-/* That very offer, where nothing speaks against it now and it costs at most so much; no_offer: it is known that there is
+/* That very offer, as it was told less than a minute ago, where nothing speaks against it now and it costs at most so much; no_offer: it is known that there is
  * none.  NULL: why says what does. */
 struct fleet_want {
 	const char *region, *zone, *type, *currency;

@@ -115,8 +115,10 @@ static void tell_offers(struct process *p, json_int_t id)
 
 	for (size_t k = 0; k < FAKE_CLOUD_ZONES && f->zones[k].zone; k++)
 		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:s, s:I, s:s}", "region", "r1", "zone",
-					f->zones[k].zone, "type", f->zones[k].type, "microsPerHour",
+			list, json_pack("{s:s, s:s, s:s, s:s, s:s*, s:I, s:s}", "region", "r1",
+					"zone", f->zones[k].zone, "type", f->zones[k].type,
+					"market", f->zones[k].reservation ? "Reserved" : "OnDemand",
+					"reservation", f->zones[k].reservation, "microsPerHour",
 					(json_int_t)f->zones[k].micros, "currency", "USD"));
 	say(p, json_pack("{s:I, s:o}", "id", id, "offers", list));
 }
@@ -176,7 +178,8 @@ static void launch(struct process *p, const json_t *j, json_int_t id)
 		fail(p, id, "conflict", "that token was for something else");
 		return;
 	}
-	if (!i && (k == FAKE_CLOUD_ZONES || !f->zones[k].zone)) {
+	if (!i && (k == FAKE_CLOUD_ZONES || !f->zones[k].zone ||
+		   !str_eq(f->zones[k].reservation, json_str_at(j, "offer", "reservation")))) {
 		fail(p, id, "invalid", "there is no such offer");
 		return;
 	}

@@ -29,6 +29,7 @@ struct fake_instance {
 struct fake_cloud {
 	struct {
 		const char *zone, *type;
+		const char *reservation; /* of market Reserved; NULL: OnDemand */
 		int64_t micros;
 		int64_t capacity; /* what it can launch; -1: as many as are asked for */
 	} zones[FAKE_CLOUD_ZONES];

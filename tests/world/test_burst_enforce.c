@@ -125,6 +125,39 @@ static void only_the_work_that_was_decided_on_has_the_instance(void **state)
 	burst_stop(s);
 }
 
+/* Its price rises between the decision and the launch: what it would cost then is beyond the budget. */
+static void nothing_dearer_is_launched(void **state)
+{
+	struct burst_scene *s = burst_start_in(7316, "[a]", "24");
+
+	(void)state;
+	burst_pod(s, "train");
+	world_wait(&s->w, burst_is_claimed, s, 1200, "the claim");
+	s->sky.cloud.deaf = true;
+	s->sky.cloud.zones[0].micros = 21000000;
+	world_run(&s->w, 70 * 1000);
+	s->sky.cloud.deaf = false;
+	burst_nothing_left(s);
+	world_run(&s->w, 120 * 1000);
+	assert_int_equal(s->sky.cloud.asked, 0);
+	burst_stop(s);
+}
+
+static void a_reservation_is_launched_by_its_name(void **state)
+{
+	struct burst_scene *s = burst_start(7317, "30");
+
+	(void)state;
+	s->sky.cloud.zones[0].reservation = "cr-1";
+	s->sky.cloud.zones[0].micros = 25000000;
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/burstpolicies/research",
+		 json_pack("{s:{s:[{s:s}]}}", "spec", "tiers", "market", "Reserved"));
+	burst_pod(s, "train");
+	burst_running(s, "train");
+	assert_string_equal(burst_newest(s)->zone, "a");
+	burst_stop(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +167,8 @@ int main(void)
 		cmocka_unit_test(a_lost_reply_launches_nothing_twice),
 		cmocka_unit_test(nothing_is_launched_for_a_pod_that_has_gone),
 		cmocka_unit_test(what_is_refused_is_decided_anew),
+		cmocka_unit_test(nothing_dearer_is_launched),
+		cmocka_unit_test(a_reservation_is_launched_by_its_name),
 		cmocka_unit_test(only_the_work_that_was_decided_on_has_the_instance),
 	};
 
