@@ -7,12 +7,12 @@
 #include "tests/unit/testing.h"
 
 /* 20 USD an hour, ten minutes of boot and an hour of work: 23.333334 for each instance. */
-static void policy(struct burst_scene *s, const char *zones, const char *amount)
+void burst_policy(struct sim_world *w, const char *zones, const char *amount)
 {
 	OWN(arena) a = arena_new();
 
 	world_apply(
-		&s->w,
+		w,
 		arena_printf(
 			a,
 			"apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: research}\n"
@@ -31,7 +31,7 @@ struct burst_scene *burst_start_in(uint64_t seed, const char *zones, const char 
 
 	world_start(&s->w, seed, 0);
 	sky_start(&s->sky, &s->w, NULL);
-	policy(s, zones, amount);
+	burst_policy(&s->w, zones, amount);
 	assert_ok(money_parse(amount, &s->sky.bursts.budget, &e), &e);
 	world_replica(&s->w);
 	return s;
@@ -97,4 +97,19 @@ void burst_another_leads(struct burst_scene *s)
 {
 	world_kill(&s->w.replicas[s->w.nreplicas - 1]);
 	world_replica(&s->w);
+}
+
+int64_t burst_settled(struct sim_world *w)
+{
+	OWN_JSON o = cluster_get(&w->host, "burstpolicies.drover.dev/research");
+	const json_t *row;
+	int64_t sum = 0, one;
+	struct err e;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "settled"), i, row) {
+		assert_ok(money_parse(json_str_at(row, "amount"), &one, &e), &e);
+		sum += one;
+	}
+	return sum;
 }

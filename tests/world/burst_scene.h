@@ -13,6 +13,7 @@ struct burst_scene {
 	struct sky sky;
 };
 
+void burst_policy(struct sim_world *w, const char *zones, const char *amount);
 /* amount: of the policy for a day, in USD; S6 looks at it. */
 struct burst_scene *burst_start(uint64_t seed, const char *amount);
 struct burst_scene *burst_start_in(uint64_t seed, const char *zones, const char *amount);
@@ -27,6 +28,8 @@ void burst_nothing_left(
 	struct burst_scene *s); /* waits for the end of instances, Machines and claims */
 void burst_another_leads(struct burst_scene *s);
 const struct fake_instance *burst_newest(const struct burst_scene *s);
+int64_t burst_settled(
+	struct sim_world *w); /* what its policy says that ended launches cost, in millionths */
 /* For world_wait(). */
 bool burst_is_claimed(void *arg);
 bool burst_was_launched(void *arg);

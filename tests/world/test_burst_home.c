@@ -6,21 +6,6 @@
 #include "base/str.h"
 #include "tests/world/burst_scene.h"
 
-static int64_t settled(struct burst_scene *s)
-{
-	OWN_JSON o = cluster_get(&s->w.host, "burstpolicies.drover.dev/research");
-	const json_t *row;
-	int64_t sum = 0, one;
-	struct err e;
-	size_t i;
-
-	json_array_foreach (json_at(o, "status", "settled"), i, row) {
-		assert_ok(money_parse(json_str_at(row, "amount"), &one, &e), &e);
-		sum += one;
-	}
-	return sum;
-}
-
 /* What the first has cost is known when it has gone: 20 USD an hour, by what the cloud had it for and a little more.  With
  * that and the next in the budget there is none for a third. */
 static void what_has_ended_counts_by_what_it_cost(void **state)
@@ -35,7 +20,8 @@ static void what_has_ended_counts_by_what_it_cost(void **state)
 	burst_gone(s, "one");
 	burst_nothing_left(s);
 	ran = burst_newest(s)->ended_at - burst_newest(s)->launched_at;
-	assert_in_range(settled(s), 20 * ran / 3600 * 1000, 20 * (ran + 300 * 1000) / 3600 * 1000);
+	assert_in_range(burst_settled(&s->w), 20 * ran / 3600 * 1000,
+			20 * (ran + 300 * 1000) / 3600 * 1000);
 	burst_pod(s, "two");
 	burst_running(s, "two");
 	burst_pod(s, "three");
