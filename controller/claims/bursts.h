@@ -11,7 +11,7 @@
  *
  * What a policy of mode Enforce chose has a permit (permits.h), until a plan was made with it.  Work that such a plan gave
  * nothing is left alone for BURSTS_UNFIT_MS.
- * Tests: tests/world/test_burst.c, tests/world/test_burst_enforce.c
+ * Tests: tests/world/test_burst.c, tests/world/test_burst_enforce.c, tests/world/test_burst_sweep.c
  */
 #define BURSTS_LOOK_MS 10000
 #define BURSTS_UNFIT_MS ((int64_t)5 * 60 * 1000)

@@ -19,7 +19,7 @@ void burst_policy(struct sim_world *w, const char *zones, const char *amount)
 			"spec:\n  mode: Enforce\n  match: {tenants: [team-a]}\n"
 			"  trigger: {maxQueueWait: {default: 1m}}\n  tiers: [{market: OnDemand}]\n"
 			"  offers: [{name: sky, provider: sky, regions: [r1], zones: %s, instanceTypes: [gpu-8]}]\n"
-			"  cost: {currency: USD}\n  runtime: {maxRuntime: 1h}\n"
+			"  cost: {currency: USD}\n  runtime: {maxRuntime: 1h}\n  scaleBack: {idleTimeout: 2m}\n"
 			"  budget: [{scope: Policy, amount: '%s', per: Day}]\n",
 			zones, amount));
 }

@@ -33,14 +33,14 @@ static struct burst_policy settle(const struct burst_policy *p, int64_t at, int6
 				  const char *tenant, const char *amount, struct arena *a)
 {
 	struct burst_policy out = *p;
-	const struct burst_policy_settled row = {.time = at,
-						 .claim = "last",
-						 .tenant = tenant,
-						 .work = arena_printf(a, "default/%s-%lld", tenant,
-								      (long long)at),
-						 .provider = "sky",
-						 .currency = "USD",
-						 .amount = amount};
+	const struct burst_policy_settled row = {
+		.time = at,
+		.claim = "last",
+		.tenant = tenant,
+		.work = arena_printf(a, "default/%s-%lld", tenant, (long long)at),
+		.provider = "sky",
+		.currency = "USD",
+		.amount = amount};
 	struct names there = {.there = NULL};
 	struct settle_list l = settle_add(p, &row, now, is_there, &there, a);
 
@@ -67,11 +67,11 @@ static void no_period_ever_loses_or_gains(void **state)
 	int64_t want[BURST_TOTAL + 1];
 
 	(void)state;
-	for (int64_t at = NOW - 100 * DAY; at <= NOW; at += 7 * HOUR + 11 * 60000) {
+	for (int64_t at = NOW - 95 * DAY; at <= NOW; at += 17 * HOUR + 11 * 60000) {
 		p = settle(&p, at, at + HOUR, "team-a", "1.5", a);
 		for (enum burst_period per = BURST_HOUR; per <= BURST_TOTAL; per++) {
 			want[per] = 0;
-			for (int64_t x = NOW - 100 * DAY; x <= at; x += 7 * HOUR + 11 * 60000)
+			for (int64_t x = NOW - 95 * DAY; x <= at; x += 17 * HOUR + 11 * 60000)
 				if (x >= burst_period_start(per, at + HOUR))
 					want[per] += 1500000;
 			assert_int_equal(sum(&p, burst_period_start(per, at + HOUR)), want[per]);
@@ -90,8 +90,8 @@ static void what_is_there_keeps_its_row(void **state)
 		{NOW, NULL, "team-a", NULL, "sky", "EUR", "4.00"},
 	};
 	struct burst_policy p = {.status.settled = {v, 4}};
-	const struct burst_policy_settled row = {NOW, "three", "team-b", "default/z", "sky",
-						 "USD", "5.00"};
+	const struct burst_policy_settled row = {NOW,	"three", "team-b", "default/z",
+						 "sky", "USD",	 "5.00"};
 	struct names there = {.there = "one"};
 	struct settle_list l = settle_add(&p, &row, NOW, is_there, &there, a);
 
@@ -113,8 +113,16 @@ static void more_than_the_list_holds_is_summed(void **state)
 	struct burst_policy p = {.spec.budget = {&b, 1}};
 
 	(void)state;
-	for (int64_t i = 0; i < BURST_POLICY_SETTLED; i++)
-		p = settle(&p, NOW - i, NOW, "team-a", "1", a);
+	p.status.settled.v = arena_calloc(a, BURST_POLICY_SETTLED, sizeof(*p.status.settled.v));
+	for (int64_t i = 0; i + 1 < BURST_POLICY_SETTLED; i++)
+		p.status.settled.v[p.status.settled.n++] = (struct burst_policy_settled){
+			.time = NOW - i,
+			.tenant = "team-a",
+			.work = arena_printf(a, "default/%lld", (long long)i),
+			.provider = "sky",
+			.currency = "USD",
+			.amount = "1"};
+	p = settle(&p, NOW, NOW, "team-a", "1", a);
 	assert_int_equal(p.status.settled.n, BURST_POLICY_SETTLED);
 	p = settle(&p, NOW - HOUR / 1000 * BURST_POLICY_SETTLED, NOW, "team-a", "1", a);
 	assert_in_range(p.status.settled.n, 1, 3);
