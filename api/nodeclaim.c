@@ -16,9 +16,10 @@ static const struct field requests_fields[] = {
 static const struct field gang_fields[] = {
 	FIELD(node_claim_gang, uid, "uid", FIELD_STR, .required = true, .max_len = 64,
 	      .doc = "Same for all claims of the gang."),
-	FIELD_UNKEPT("size", FIELD_I64, .refused = true, .doc = "How many claims the gang has."),
-	FIELD_UNKEPT("holdUntil", FIELD_TIME, .refused = true,
-		     .doc = "Until then a machine waits for the others; then all are given back."),
+	FIELD(node_claim_gang, size, "size", FIELD_I64, .min = 0, .max = 100000,
+	      .doc = "Of spec.burst: how many claims the gang has."),
+	FIELD(node_claim_gang, hold_until, "holdUntil", FIELD_TIME,
+	      .doc = "Of spec.burst: until then an instance waits for the others; then all are given back."),
 	FIELDS_END,
 };
 

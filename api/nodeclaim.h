@@ -14,6 +14,8 @@
 
 struct node_claim_gang {
 	const char *uid;
+	int64_t size;	    /* 0: nobody counts them */
+	int64_t hold_until; /* 0: none */
 };
 /* The decision of a BurstPolicy that it carries out: exactly that offer, and no dearer. */
 struct node_claim_burst {
@@ -45,7 +47,7 @@ struct node_claim_spec {
 	struct object_checkpoint *checkpoint;
 	struct object_deadlines deadlines;
 	struct object_wipe_floor wipe;
-	struct node_claim_gang *gang;
+	const struct node_claim_gang *gang;
 	const struct node_claim_burst *burst; /* NULL: nobody's decision but the plan's */
 	int64_t expire_after, termination_grace_period;
 };

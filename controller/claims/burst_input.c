@@ -455,6 +455,17 @@ static void join(struct burst_work *w, const struct world_pod *p, const struct p
 	expect(w, eta, &d->expected);
 }
 
+/* No machine would help it, whoever has it. */
+static bool is_hopeless(const struct plan_pod *d)
+{
+	static const bool codes[PLAN_REASONS] = {
+		[PLAN_GANG_SHORT] = true, [PLAN_GANG_UNKNOWN] = true, [PLAN_UNSUPPORTED] = true,
+		[PLAN_VOLUME] = true,	  [PLAN_TENANT] = true,
+	};
+
+	return d->nreasons && codes[d->reasons[0].code];
+}
+
 struct burst_waits burst_waits_of(const struct tenants *ts, const struct context *c,
 				  const struct eta *eta, const struct plan *p, struct arena *a)
 {
@@ -474,7 +485,8 @@ struct burst_waits burst_waits_of(const struct tenants *ts, const struct context
 		struct burst_work *w;
 		const char *key;
 
-		if (d->outcome != PLAN_NOTHING || !t || request_of_pod(d->name, NULL, NULL))
+		if (d->outcome != PLAN_NOTHING || !t || is_hopeless(d) ||
+		    request_of_pod(d->name, NULL, NULL))
 			continue;
 		if (!str_eq(last, d->tenant))
 			governed = burst_governs(c, d->tenant);

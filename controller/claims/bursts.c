@@ -14,6 +14,7 @@
 #include "controller/tenant/tenant.h"
 
 #define ACTIVE "Active"
+#define GANG_MS ((int64_t)10 * 60 * 1000) /* beyond boot and staging: until a gang is whole */
 #define READ_MS 60000 /* a new leader waits so long for the offers of all Providers */
 #define AGAIN_MS 2000 /* after a write that failed */
 
@@ -411,6 +412,7 @@ static void permit(struct bursts *s, const struct burst_decision *d)
 		.expire_after = d->policy->runtime.max_ms
 					? d->policy->cost.boot_ms + d->policy->runtime.max_ms
 					: 0,
+		.gang.hold_until = loop_wall(s->c->loop) + d->policy->cost.boot_ms + GANG_MS,
 		.pods = pods,
 	};
 

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/avoided.h"
+#include "controller/claims/burst_gangs.h"
 #include "controller/claims/settle.h"
 #include "controller/claims/unwanted.h"
 #include "controller/core/counters.h"
@@ -204,17 +205,25 @@ static bool take_back(struct entry *en, const struct node_claim *n)
 static bool give_up(struct entry *en, const struct node_claim *n)
 {
 	struct context *c = en->owner->c;
-	const struct machine *m = n->spec.burst ? machine_of_claim(c, n) : NULL;
+	const struct machine *m = machine_of_claim(c, n);
 	const struct machine_instance *i = m ? m->status.instance : NULL;
+	char why[160];
+	int64_t next_ms;
 
-	if (!i || !i->refused_time || n->meta.deletion_timestamp || !ctx_may_destroy(c) ||
-	    ctx_crds_terminating(c) ||
-	    !str_eq(m->status.state, machine_state_info[MACHINE_CLAIMED].name))
+	if (!n->spec.burst || n->meta.deletion_timestamp || !ctx_may_destroy(c) ||
+	    ctx_crds_terminating(c))
 		return false;
-	log_info("claim withdrawn: its launch was refused", LOG_S("claim", en->name),
-		 LOG_S("refusal", i->refusal));
-	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "LaunchRefused",
-		  str_or(i->refusal, "refused"));
+	if (i && i->refused_time &&
+	    str_eq(m->status.state, machine_state_info[MACHINE_CLAIMED].name)) {
+		str_copy(why, sizeof(why), str_or(i->refusal, "refused"));
+	} else if (!burst_gang_broken(c, en->owner->spec.status.tenants, n, &next_ms, why)) {
+		if (next_ms)
+			loop_timer_start(&en->timer, next_ms);
+		return false;
+	}
+	log_info("claim withdrawn: it was decided on and is not to be had",
+		 LOG_S("claim", en->name), LOG_S("why", why));
+	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "LaunchRefused", why);
 	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
 	return true;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crypto.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -61,6 +62,18 @@ static void copy(struct permit *to, const struct permit *p, struct arena *a)
 	to->pods = pods;
 }
 
+/* Of each decision another. */
+static const char *gang_uid(const struct permit *p, struct arena *a)
+{
+	const char *text = arena_printf(a, "%s\n%lld", p->id, (long long)p->burst.decided_time);
+	char *out = arena_alloc(a, 33);
+	uint8_t d[CRYPTO_SHA256];
+
+	crypto_sha256(text, strlen(text), d);
+	str_hex(out, d, 16);
+	return out;
+}
+
 void permits_add(struct permits *s, const struct permit *p, bool gang)
 {
 	struct kept *k = mem_new(struct kept);
@@ -68,6 +81,7 @@ void permits_add(struct permits *s, const struct permit *p, bool gang)
 	k->arena = arena_new();
 	copy(&k->it, p, k->arena);
 	k->it.id = id_of(p->tenant, p->work, gang, k->arena);
+	k->it.gang.uid = gang ? gang_uid(&k->it, k->arena) : NULL;
 	map_put(s->map, k->it.id, k);
 	s->changed(&k->it, s->arg);
 }
@@ -142,6 +156,14 @@ void permits_used(struct permits *s, const char *machine)
 
 	if (k)
 		k->used = true;
+}
+
+void permits_count(struct permits *s, const char *machine)
+{
+	struct kept *k = of_machine(s, machine);
+
+	if (k)
+		k->it.gang.size++;
 }
 
 void permits_begin(struct permits *s)

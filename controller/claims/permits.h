@@ -28,6 +28,8 @@ struct permit {
 	int64_t committed;	       /* by each */
 	int64_t nodes, gpus;	       /* gpus: of one instance */
 	int64_t expire_after;	       /* 0: never */
+	struct node_claim_gang
+		gang; /* uid NULL: it is none; size: claims that the plan makes of it */
 	const struct permit_pod *pods; /* those of the work when it was decided */
 	size_t npods;
 };
@@ -54,7 +56,9 @@ void permits_begin(struct permits *s);
 /* It is ready, and its claims are sent: those have ended.  used(): for each, whether a claim of it was sent. */
 void permits_end(struct permits *s, void (*over)(const struct permit *p, bool used, void *arg),
 		 void *arg);
-void permits_used(struct permits *s, const char *machine); /* a claim is sent for that machine */
-void permits_clear(struct permits *s);			   /* another leads */
+/* A claim will be, or is, sent for that machine. */
+void permits_count(struct permits *s, const char *machine);
+void permits_used(struct permits *s, const char *machine);
+void permits_clear(struct permits *s); /* another leads */
 
 #endif

@@ -228,6 +228,9 @@ static void create_all(struct provisioner *s)
 	}
 	whole_gangs(plan, v, s->arena);
 	requests_only_ask(s->tenants, plan, v, s->arena);
+	for (size_t i = 0; i < plan->nclaims; i++)
+		if (v[i].goes)
+			permits_count(s->permits, plan->claims[i].machine);
 	for (size_t i = 0; i < plan->nclaims; i++) {
 		if (v[i].goes)
 			create(s, &plan->claims[i]);

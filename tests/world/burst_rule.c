@@ -73,6 +73,8 @@ static bool look_at_claim(const json_t *o, void *arg)
 		x = &k->r->v[k->r->n++];
 		*x = (struct burst_seen){.wanted_at = now};
 		str_copy(x->uid, sizeof(x->uid), uid);
+		str_copy(x->gang, sizeof(x->gang),
+			 str_or(json_str_at(o, "spec", "gang", "uid"), ""));
 	}
 	if (x && !x->launched && has_pod(k, o))
 		x->wanted_at = now;
@@ -136,14 +138,21 @@ static int64_t billed(const struct sky *s)
 	return sum;
 }
 
-static bool in_two_zones(const struct sky *s, char *why, size_t size)
+static const char *gang_of(struct burst_rule *r, const struct fake_instance *i)
+{
+	const struct burst_seen *x = seen_of(r, json_str_at(i->tags, "drover.dev/claim"));
+
+	return x && x->gang[0] && !i->gone ? x->gang : NULL;
+}
+
+static bool in_two_zones(struct sky *s, char *why, size_t size)
 {
 	list_for_each (i, &s->cloud.instances, struct fake_instance, link)
 		list_for_each (k, &s->cloud.instances, struct fake_instance, link) {
-			const char *gang = json_str_at(i->tags, "drover.dev/gang");
+			const char *gang = gang_of(&s->bursts, i);
 
-			if (i->gone || k->gone || !gang || str_eq(i->zone, k->zone) ||
-			    !str_eq(gang, json_str_at(k->tags, "drover.dev/gang")))
+			if (!gang || !str_eq(gang, gang_of(&s->bursts, k)) ||
+			    str_eq(i->zone, k->zone))
 				continue;
 			str_format(why, size, "S6: gang %s is in zones %s and %s", gang, i->zone,
 				   k->zone);

@@ -17,8 +17,8 @@
 struct burst_rule {
 	int64_t budget; /* of all policies together, in millionths; 0: not looked at */
 	struct burst_seen {
-		char uid[64];
-		int64_t wanted_at; /* loop_now() when a pod of it was there last */
+		char uid[64], gang[40]; /* gang: "": of none */
+		int64_t wanted_at;	/* loop_now() when a pod of it was there last */
 		bool launched;
 	} v[BURST_RULE_CLAIMS];
 	unsigned n;

@@ -265,6 +265,58 @@ static void only_the_work_that_was_decided_on_has_the_instance(void **state)
 	stop(s);
 }
 
+static void gang(struct scene *s, unsigned size)
+{
+	char name[20], text[12];
+
+	str_format(text, sizeof(text), "%u", size);
+	for (unsigned i = 0; i < size; i++) {
+		str_format(name, sizeof(name), "ring-%u", i);
+		world_do(
+			&s->w, &s->w.tenants[0], "POST", "/api/v1/namespaces/default/pods",
+			json_pack(
+				"{s:s,s:s,s:{s:s,s:s,s:{s:s,s:s}},s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
+				"apiVersion", "v1", "kind", "Pod", "metadata", "name", name,
+				"namespace", "default", "annotations", "drover.dev/gang", "ring",
+				"drover.dev/gang-size", text, "spec", "tolerations", "key",
+				"nvidia.com/gpu", "operator", "Exists", "containers", "name",
+				"main", "image", "train:1", "resources", "limits", "nvidia.com/gpu",
+				"8"));
+	}
+}
+
+/* Zone a has two of three: none of it is kept, and all three come from zone b. */
+static void a_gang_comes_whole_from_one_zone(void **state)
+{
+	struct scene *s = start(7311, "150");
+
+	(void)state;
+	s->sky.cloud.zones[0].capacity = 2;
+	gang(s, 3);
+	running(s, "ring-0");
+	running(s, "ring-1");
+	running(s, "ring-2");
+	assert_int_equal(fake_cloud_alive(&s->sky.cloud), 3);
+	assert_int_equal(s->sky.cloud.launched, 5);
+	list_for_each (i, &s->sky.cloud.instances, struct fake_instance, link)
+		assert_true(i->gone || str_eq(i->zone, "b"));
+	stop(s);
+}
+
+/* One of them dies before it runs: the other, on whose Node a pod runs by then, is given back, too. */
+static void a_part_of_a_gang_is_given_back(void **state)
+{
+	struct scene *s = start(7312, "150");
+
+	(void)state;
+	s->sky.cloud.dying = 1;
+	gang(s, 2);
+	running(s, "ring-0");
+	nothing_left(s);
+	assert_int_equal(s->sky.cloud.launched, 2);
+	stop(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +327,8 @@ int main(void)
 		cmocka_unit_test(a_lost_reply_launches_nothing_twice),
 		cmocka_unit_test(nothing_is_launched_for_a_pod_that_has_gone),
 		cmocka_unit_test(what_is_refused_is_decided_anew),
+		cmocka_unit_test(a_gang_comes_whole_from_one_zone),
+		cmocka_unit_test(a_part_of_a_gang_is_given_back),
 		cmocka_unit_test(only_the_work_that_was_decided_on_has_the_instance),
 	};
 

@@ -1,0 +1,65 @@
+/* burst_gangs: one look at all claims for each of a gang. */
+#include "controller/claims/burst_gangs.h"
+
+#include "api/kinds.h"
+#include "base/str.h"
+#include "controller/core/lookup.h"
+#include "controller/rules/claim.h"
+#include "controller/tenant/tenant.h"
+
+#define LOOK_MS 5000
+
+struct others {
+	const struct context *c;
+	const char *gang, *self;
+	int64_t there, ready;
+	char *why; /* 160 bytes */
+};
+
+static bool look_at(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct others *o = arg;
+	const struct machine *m;
+
+	if (!n->spec.gang || !str_eq(n->spec.gang->uid, o->gang))
+		return true;
+	m = machine_of_claim(o->c, n);
+	if (str_eq(en->name, o->self)) {
+		o->there++;
+		o->ready += claim_is_ready(n);
+	} else if (n->meta.deletion_timestamp || str_eq(n->status.phase, "Failed")) {
+		str_format(o->why, 160, "%s of the same gang goes", n->meta.name);
+	} else if (m && m->status.instance && m->status.instance->refused_time) {
+		str_format(o->why, 160, "%s of the same gang was refused: %.60s", n->meta.name,
+			   str_or(m->status.instance->refusal, ""));
+	} else {
+		o->there++;
+		o->ready += claim_is_ready(n);
+	}
+	return true;
+}
+
+bool burst_gang_broken(const struct context *c, const struct tenants *ts,
+		       const struct node_claim *n, int64_t *next_ms, char why[static 160])
+{
+	const int64_t left = n->spec.gang ? n->spec.gang->hold_until - loop_wall(c->loop) : 0;
+	struct tenant *t = tenant_get(ts, str_or(n->spec.virtual_cluster_ref.name, ""));
+	struct others o = {.c = c, .self = n->meta.name, .why = why};
+	int64_t since;
+
+	*next_ms = 0;
+	if (!n->spec.burst || !n->spec.gang || !n->spec.gang->hold_until)
+		return false;
+	o.gang = n->spec.gang->uid;
+	str_copy(why, 160, "another one of the same gang has gone");
+	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], look_at, &o);
+	if (left > 0) {
+		*next_ms = left < LOOK_MS ? left : LOOK_MS;
+		return o.there < n->spec.gang->size;
+	}
+	if (o.there == n->spec.gang->size)
+		str_copy(why, 160, "others of the same gang did not come in time");
+	return o.ready < n->spec.gang->size && t && tenant_usable(t) &&
+	       !tenant_pods_on(t, n->meta.name, &since);
+}
