@@ -319,6 +319,29 @@ static const struct field failover_fields[] = {
 	FIELDS_END,
 };
 
+/* Work is moved by nobody yet: it stays until it has ended, or runtime.maxRuntime ends it. */
+static const char *const home_names[] = {"Never", "AtCompletion", "AtCheckpoint", "Immediate",
+					 NULL};
+static const char *const home_acted_upon[] = {"AtCompletion", NULL};
+static const struct field scale_back_fields[] = {
+	FIELD_UNKEPT("toOnPrem", FIELD_ENUM, .enums = home_names, .only = home_acted_upon,
+		     .def = "\"AtCompletion\"",
+		     .doc = "AtCompletion: an instance goes when its work has ended."),
+	FIELD(burst_policy_scale_back, idle_timeout, "idleTimeout", FIELD_DURATION, .min = SECOND,
+	      .max = YEAR,
+	      .doc = "How long it is without pods first; absent: as the NodePool's consolidateAfter."),
+	FIELD(burst_policy_scale_back, min_node_lifetime, "minNodeLifetime", FIELD_DURATION,
+	      .max = YEAR,
+	      .doc = "Without pods it goes no earlier, counted from its NodeClaim's creation."),
+	FIELD(burst_policy_scale_back, align_to_billing, "alignToBilling", FIELD_BOOL,
+	      .doc = "Without pods it goes in the last five minutes of a step of cost.minimumBilling.increment, counted from its launch."),
+	FIELD_REFUSED("migrateGainOver", .doc = "What moving work must gain."),
+	FIELD_REFUSED("maxMigrationsPerJob", .doc = "How often work is moved."),
+	FIELD_REFUSED("hysteresis", .doc = "How long owned machines have been free."),
+	FIELD_REFUSED("drain", .doc = "How work is moved."),
+	FIELDS_END,
+};
+
 /* --- the kind ------------------------------------------------------------------------------------ */
 
 static const struct field spec_fields[] = {
@@ -350,7 +373,9 @@ static const struct field spec_fields[] = {
 	FIELD_OBJ(burst_policy_spec, failover, "failover", failover_fields, .def = "{}",
 		  .doc = "How long to leave alone what failed, by the error's scope."),
 	FIELD_REFUSED("data", .doc = "Where the data is."),
-	FIELD_REFUSED("scaleBack", .doc = "How work comes home."),
+	FIELD_PTR(
+		burst_policy_spec, scale_back, "scaleBack", scale_back_fields,
+		.doc = "When its instances go. What is billed for longer than cost.bootAndStageTime and runtime.maxRuntime goes in any case."),
 	FIELD_REFUSED("gate", .doc = "Checks before a node counts."),
 	FIELD_REFUSED("chargeback", .doc = "Who pays."),
 	FIELDS_END,

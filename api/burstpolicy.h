@@ -103,6 +103,10 @@ struct burst_policy_windows {
 	} allow, deny;
 	struct strings freeze_dates;
 };
+struct burst_policy_scale_back {
+	int64_t idle_timeout, min_node_lifetime; /* 0: as the pool has it; none */
+	bool align_to_billing;
+};
 struct burst_policy_spec {
 	int mode;
 	struct burst_policy_match match;
@@ -142,6 +146,7 @@ struct burst_policy_spec {
 		} capacity_cooldown;
 		int64_t quota_cooldown;
 	} failover;
+	struct burst_policy_scale_back *scale_back; /* NULL: as the pool has it */
 };
 struct burst_policy_decision {
 	int64_t time;

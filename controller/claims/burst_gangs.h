@@ -9,7 +9,7 @@
  * Until spec.gang.holdUntil a claim goes as soon as one of the others is refused, has failed or has gone.  From then on it goes
  * where one of them is missing or not Ready, unless a pod runs on its own Node: the gang has begun, and what it loses later
  * is another matter.
- * Tests: tests/world/test_burst_enforce.c
+ * Tests: tests/world/test_burst_enforce.c, tests/world/test_burst_home.c
  */
 struct tenants;
 /* The claim is to go: why says of which other one.  *next_ms: when to look again; 0: not for this. */

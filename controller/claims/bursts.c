@@ -15,6 +15,8 @@
 
 #define ACTIVE "Active"
 #define GANG_MS ((int64_t)10 * 60 * 1000) /* beyond boot and staging: until a gang is whole */
+#define LEAVING_MS ((int64_t)5 * 60 * 1000)
+#define LEAST_MS ((int64_t)5 * 60 * 1000) /* that a claim may last */
 #define READ_MS 60000 /* a new leader waits so long for the offers of all Providers */
 #define AGAIN_MS 2000 /* after a write that failed */
 
@@ -379,6 +381,16 @@ static void forget_policies(struct bursts *s)
 
 /* --- permits ------------------------------------------------------------------------------------- */
 
+/* When it has to begin to leave so that it costs no more than was committed: of the time to boot some is left for that. */
+static int64_t ends_after(const struct burst_policy_in *p)
+{
+	const int64_t half = p->cost.boot_ms / 2, leaving = half < LEAVING_MS ? half : LEAVING_MS;
+
+	const int64_t ms = p->cost.boot_ms + p->runtime.max_ms - leaving;
+
+	return !p->runtime.max_ms ? 0 : ms < LEAST_MS ? LEAST_MS : ms;
+}
+
 static void permit(struct bursts *s, const struct burst_decision *d)
 {
 	const struct burst_policy *p =
@@ -409,9 +421,7 @@ static void permit(struct bursts *s, const struct burst_decision *d)
 		.committed = each,
 		.nodes = d->nodes,
 		.gpus = o->gpus,
-		.expire_after = d->policy->runtime.max_ms
-					? d->policy->cost.boot_ms + d->policy->runtime.max_ms
-					: 0,
+		.expire_after = ends_after(d->policy),
 		.gang.hold_until = loop_wall(s->c->loop) + d->policy->cost.boot_ms + GANG_MS,
 		.pods = pods,
 	};

@@ -44,7 +44,7 @@ static void set_burst(struct node_claim_spec *s, const struct permit *p)
 {
 	s->burst = &p->burst;
 	s->gang = p->gang.uid && p->gang.size > 1 ? &p->gang : NULL;
-	if (p->expire_after && (!s->expire_after || p->expire_after < s->expire_after))
+	if (p->expire_after && (s->expire_after <= 0 || p->expire_after < s->expire_after))
 		s->expire_after = p->expire_after;
 }
 

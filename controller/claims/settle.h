@@ -18,7 +18,7 @@
  * Rows of claims that are gone are summed where no period tells them apart: equal in month, tenant, Provider and currency,
  * and in being in the current hour, day, week, month and quarter; by work only where a budget is for each Workload.  With
  * more than BURST_POLICY_SETTLED rows the work, then the month, then the tenant is let go of; no amount ever is.
- * Tests: tests/unit/controller/claims/test_settle.c, tests/world/test_burst_enforce.c
+ * Tests: tests/unit/controller/claims/test_settle.c, tests/world/test_burst_enforce.c, tests/world/test_burst_home.c
  */
 
 /* The list as it is to be with one more row; there(): a claim with that UID is there. */

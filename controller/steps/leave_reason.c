@@ -11,6 +11,7 @@
 #include "controller/core/claim_index.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
+#include "controller/hardware/fleet.h"
 #include "controller/drain/drains.h"
 #include "controller/drain/targets.h"
 #include "controller/rules/disruption_budget.h"
@@ -120,6 +121,10 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 
 #define OUTAGE_NODES 3
 
+#define BURST_GRACE_MS ((int64_t)3 * 60 * 1000)
+/* Before another step of billing begins: for leaving and ending. */
+#define BILLING_LEAD_MS ((int64_t)5 * 60 * 1000)
+
 /* Counting a pool takes a look at all machines. */
 #define BUDGET_AGAIN_MS 10000
 
@@ -166,15 +171,59 @@ static bool is_due(struct life *l, int64_t since, int64_t after)
 	return left <= 0;
 }
 
+static bool is_expired(struct life *l, const struct node_claim *n)
+{
+	return n->spec.expire_after > 0 &&
+	       is_due(l, n->meta.creation_timestamp, n->spec.expire_after);
+}
+
+/* For leaving because its time is over: of an instance that a policy decided on no more than is paid for. */
+static int64_t grace_of(const struct node_claim *n)
+{
+	const int64_t set = n->spec.termination_grace_period;
+
+	return n->spec.burst && set > BURST_GRACE_MS ? BURST_GRACE_MS : set;
+}
+
+/* Its policy's say, beside how long it has been empty. */
+static bool may_scale_back(struct life *l, const struct node_claim *n, const struct burst_policy *p)
+{
+	const struct burst_policy_scale_back *s = p ? p->spec.scale_back : NULL;
+	const struct elastic_instance *x =
+		s ? fleet_find(l->parts->fleet, str_or(l->m->spec.provider_ref.name, ""),
+			       n->meta.uid,
+			       l->m->status.instance ? l->m->status.instance->id : NULL)
+		  : NULL;
+	const int64_t step = s ? p->spec.cost.minimum_billing.increment : 0,
+		      from = x && x->launched_at ? x->launched_at : n->meta.creation_timestamp,
+		      at = loop_wall(l->c->loop) - from;
+
+	if (!s)
+		return true;
+	if (s->min_node_lifetime && !is_due(l, n->meta.creation_timestamp, s->min_node_lifetime))
+		return false;
+	if (!s->align_to_billing || step <= 2 * BILLING_LEAD_MS || at < 0 ||
+	    step - at % step <= BILLING_LEAD_MS)
+		return true;
+	look_in(l, step - at % step - BILLING_LEAD_MS);
+	return false;
+}
+
 static bool is_empty(struct life *l, const struct tenant *t, const struct node_claim *n,
 		     const struct node_pool *p)
 {
+	const struct burst_policy *b = n->spec.burst
+					       ? CTX_GET(l->c, OBJECT_BURST_POLICY, burst_policy,
+							 n->spec.burst->policy_ref.name)
+					       : NULL;
+	const bool own = b && b->spec.scale_back && b->spec.scale_back->idle_timeout;
 	int64_t since;
 
 	if (tenant_pods_on(t, n->meta.name, &since))
 		return false;
 	since = later(later(since, l->leave.quiet_since), l->m->status.state_since);
-	return is_due(l, since, quiet_for(l, p));
+	return is_due(l, since, own ? b->spec.scale_back->idle_timeout : quiet_for(l, p)) &&
+	       may_scale_back(l, n, b);
 }
 
 /* All its pods have room elsewhere, for so long that it is worth a wipe and a boot: for as long as these take, unless
@@ -322,13 +371,13 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 		return (struct leave){0};
 	if (is_dead(l, t, n, node))
 		return (struct leave){.reason = LEAVE_NODE_DEAD, .now = true};
+	/* What it may cost was decided: no budget of Nodes, nor a pool that is paused, spends more. */
+	if (n->spec.burst && is_expired(l, n))
+		return (struct leave){.reason = LEAVE_EXPIRED, .deadline = now + grace_of(n)};
 	if (!p || p->spec.paused || p->meta.deletion_timestamp)
 		return (struct leave){0};
-	if (n->spec.expire_after > 0 &&
-	    is_due(l, n->meta.creation_timestamp, n->spec.expire_after) &&
-	    budget_left(l, n, LEAVE_EXPIRED))
-		return (struct leave){.reason = LEAVE_EXPIRED,
-				      .deadline = now + n->spec.termination_grace_period};
+	if (is_expired(l, n) && budget_left(l, n, LEAVE_EXPIRED))
+		return (struct leave){.reason = LEAVE_EXPIRED, .deadline = now + grace_of(n)};
 	/* Its budget was asked when the set was made, of which it is a part. */
 	if (reclaims_wants(l->all->spec.reclaims, n))
 		return (struct leave){.reason = LEAVE_RECLAIMED,
@@ -351,7 +400,9 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 
 	if (!was || !disruption_is_ours(was->reason) || str_eq(was->reason, LEAVE_ASLEEP))
 		return (struct leave){0};
-	ends = l->m->status.state_since + n->spec.termination_grace_period +
+	ends = l->m->status.state_since +
+	       (str_eq(was->reason, LEAVE_EXPIRED) ? grace_of(n)
+						   : n->spec.termination_grace_period) +
 	       clock_jumps_since(l->c, l->m->status.state_since);
 	if (str_eq(was->reason, LEAVE_EXPIRED))
 		return (struct leave){.reason = LEAVE_EXPIRED, .deadline = ends};

@@ -170,7 +170,7 @@ bool burst_rule_wrong(struct sky *s, char *why, size_t size)
 	list_for_each (i, &s->cloud.instances, struct fake_instance, link)
 		if (launched_wrongly(s, r, i, why, size))
 			return true;
-	if (r->looked_at && now - r->looked_at < 2000)
+	if (r->looked_at && now - r->looked_at < 5000)
 		return false;
 	r->looked_at = now;
 	cluster_each(&s->world->host, "nodeclaims.drover.dev/", look_at_claim, &k);

@@ -25,7 +25,7 @@ struct burst_rule {
 	int64_t looked_at; /* loop_now() */
 };
 struct sky;
-/* Looks every two seconds, and at each launch at once. */
+/* Looks every five seconds, and at each launch at once. */
 bool burst_rule_wrong(struct sky *s, char *why, size_t size);
 
 #endif

@@ -1,0 +1,100 @@
+#include "tests/world/burst_scene.h"
+
+#include <stdlib.h>
+#include "base/mem.h"
+#include "base/money.h"
+#include "base/str.h"
+#include "tests/unit/testing.h"
+
+/* 20 USD an hour, ten minutes of boot and an hour of work: 23.333334 for each instance. */
+static void policy(struct burst_scene *s, const char *zones, const char *amount)
+{
+	OWN(arena) a = arena_new();
+
+	world_apply(
+		&s->w,
+		arena_printf(
+			a,
+			"apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: research}\n"
+			"spec:\n  mode: Enforce\n  match: {tenants: [team-a]}\n"
+			"  trigger: {maxQueueWait: {default: 1m}}\n  tiers: [{market: OnDemand}]\n"
+			"  offers: [{name: sky, provider: sky, regions: [r1], zones: %s, instanceTypes: [gpu-8]}]\n"
+			"  cost: {currency: USD}\n  runtime: {maxRuntime: 1h}\n"
+			"  budget: [{scope: Policy, amount: '%s', per: Day}]\n",
+			zones, amount));
+}
+
+struct burst_scene *burst_start_in(uint64_t seed, const char *zones, const char *amount)
+{
+	struct burst_scene *s = mem_new(struct burst_scene);
+	struct err e;
+
+	world_start(&s->w, seed, 0);
+	sky_start(&s->sky, &s->w, NULL);
+	policy(s, zones, amount);
+	assert_ok(money_parse(amount, &s->sky.bursts.budget, &e), &e);
+	world_replica(&s->w);
+	return s;
+}
+
+struct burst_scene *burst_start(uint64_t seed, const char *amount)
+{
+	return burst_start_in(seed, "[a, b]", amount);
+}
+
+void burst_stop(struct burst_scene *s)
+{
+	sky_stop(&s->sky);
+	world_stop(&s->w);
+	free(s);
+}
+
+static bool nothing_alive(void *arg)
+{
+	struct burst_scene *s = arg;
+
+	return !fake_cloud_alive(&s->sky.cloud) &&
+	       !store_count(s->w.host.store, "machines.drover.dev/") &&
+	       !store_count(s->w.host.store, "nodeclaims.drover.dev/");
+}
+
+bool burst_is_claimed(void *arg)
+{
+	return store_count(((struct burst_scene *)arg)->w.host.store, "nodeclaims.drover.dev/") > 0;
+}
+
+bool burst_was_launched(void *arg)
+{
+	return ((struct burst_scene *)arg)->sky.cloud.launched > 0;
+}
+
+const struct fake_instance *burst_newest(const struct burst_scene *s)
+{
+	return list_entry(s->sky.cloud.instances.prev, struct fake_instance, link);
+}
+
+void burst_pod(struct burst_scene *s, const char *name)
+{
+	world_pod(&s->w, &s->w.tenants[0], name);
+}
+
+void burst_running(struct burst_scene *s, const char *name)
+{
+	world_wait_running(&s->w, &s->w.tenants[0], name, 1800);
+}
+
+void burst_gone(struct burst_scene *s, const char *name)
+{
+	world_delete_pod(&s->w, &s->w.tenants[0], name);
+}
+
+void burst_nothing_left(struct burst_scene *s)
+{
+	world_wait(&s->w, nothing_alive, s, 7200, "instance, Machine and claim are gone");
+}
+
+void burst_another_leads(struct burst_scene *s)
+{
+	world_kill(&s->w.replicas[s->w.nreplicas - 1]);
+	world_replica(&s->w);
+}

@@ -1,0 +1,168 @@
+/* What a burst costs in the end, gangs, and how instances go. */
+#include "tests/unit/testing.h"
+
+#include "base/mem.h"
+#include "base/money.h"
+#include "base/str.h"
+#include "tests/world/burst_scene.h"
+
+static int64_t settled(struct burst_scene *s)
+{
+	OWN_JSON o = cluster_get(&s->w.host, "burstpolicies.drover.dev/research");
+	const json_t *row;
+	int64_t sum = 0, one;
+	struct err e;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "settled"), i, row) {
+		assert_ok(money_parse(json_str_at(row, "amount"), &one, &e), &e);
+		sum += one;
+	}
+	return sum;
+}
+
+/* What the first has cost is known when it has gone: 20 USD an hour, by what the cloud had it for and a little more.  With
+ * that and the next in the budget there is none for a third. */
+static void what_has_ended_counts_by_what_it_cost(void **state)
+{
+	struct burst_scene *s = burst_start(7309, "50");
+	int64_t ran;
+
+	(void)state;
+	burst_pod(s, "one");
+	burst_running(s, "one");
+	world_run(&s->w, 600 * 1000);
+	burst_gone(s, "one");
+	burst_nothing_left(s);
+	ran = burst_newest(s)->ended_at - burst_newest(s)->launched_at;
+	assert_in_range(settled(s), 20 * ran / 3600 * 1000, 20 * (ran + 300 * 1000) / 3600 * 1000);
+	burst_pod(s, "two");
+	burst_running(s, "two");
+	burst_pod(s, "three");
+	burst_another_leads(s);
+	world_run(&s->w, 200 * 1000);
+	assert_int_equal(s->sky.cloud.launched, 2);
+	burst_stop(s);
+}
+
+static void gang(struct burst_scene *s, unsigned size)
+{
+	char name[20], text[12];
+
+	str_format(text, sizeof(text), "%u", size);
+	for (unsigned i = 0; i < size; i++) {
+		str_format(name, sizeof(name), "ring-%u", i);
+		world_do(
+			&s->w, &s->w.tenants[0], "POST", "/api/v1/namespaces/default/pods",
+			json_pack(
+				"{s:s,s:s,s:{s:s,s:s,s:{s:s,s:s}},s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
+				"apiVersion", "v1", "kind", "Pod", "metadata", "name", name,
+				"namespace", "default", "annotations", "drover.dev/gang", "ring",
+				"drover.dev/gang-size", text, "spec", "tolerations", "key",
+				"nvidia.com/gpu", "operator", "Exists", "containers", "name",
+				"main", "image", "train:1", "resources", "limits", "nvidia.com/gpu",
+				"8"));
+	}
+}
+
+/* Zone a has two of three: none of it is kept, and all three come from zone b. */
+static void a_gang_comes_whole_from_one_zone(void **state)
+{
+	struct burst_scene *s = burst_start(7311, "150");
+
+	(void)state;
+	s->sky.cloud.zones[0].capacity = 2;
+	gang(s, 3);
+	burst_running(s, "ring-0");
+	burst_running(s, "ring-1");
+	burst_running(s, "ring-2");
+	assert_int_equal(fake_cloud_alive(&s->sky.cloud), 3);
+	assert_int_equal(s->sky.cloud.launched, 5);
+	list_for_each (i, &s->sky.cloud.instances, struct fake_instance, link)
+		assert_true(i->gone || str_eq(i->zone, "b"));
+	burst_stop(s);
+}
+
+/* One of them dies before it runs: the other is given back, too, and then the gang comes whole. */
+static void a_part_of_a_gang_is_given_back(void **state)
+{
+	struct burst_scene *s = burst_start(7312, "150");
+
+	(void)state;
+	s->sky.cloud.dying = 1;
+	gang(s, 2);
+	burst_running(s, "ring-0");
+	burst_running(s, "ring-1");
+	assert_int_equal(s->sky.cloud.launched, 4);
+	assert_int_equal(fake_cloud_alive(&s->sky.cloud), 2);
+	burst_stop(s);
+}
+
+/* Its pod would run for ever, and its pool is paused. */
+static void what_runs_too_long_is_ended_within_what_was_committed(void **state)
+{
+	struct burst_scene *s = burst_start(7313, "8.5");
+
+	(void)state;
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/burstpolicies/research",
+		 json_pack("{s:{s:{s:s}}}", "spec", "runtime", "maxRuntime", "15m"));
+	burst_pod(s, "train");
+	burst_running(s, "train");
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+		 json_pack("{s:{s:b}}", "spec", "paused", 1));
+	burst_nothing_left(s);
+	assert_in_range(burst_newest(s)->ended_at - burst_newest(s)->launched_at, 1100 * 1000,
+			1500 * 1000);
+	burst_stop(s);
+}
+
+/* Billed by half hours: what is empty stays until one is nearly over. */
+static void what_is_paid_for_is_kept(void **state)
+{
+	struct burst_scene *s = burst_start(7314, "1000");
+
+	(void)state;
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/burstpolicies/research",
+		 json_pack("{s:{s:{s:{s:s}}, s:{s:s, s:b}}}", "spec", "cost", "minimumBilling",
+			   "increment", "30m", "scaleBack", "idleTimeout", "1m", "alignToBilling",
+			   1));
+	burst_pod(s, "train");
+	burst_running(s, "train");
+	burst_gone(s, "train");
+	burst_nothing_left(s);
+	assert_in_range(burst_newest(s)->ended_at - burst_newest(s)->launched_at, 1500 * 1000,
+			1800 * 1000);
+	burst_stop(s);
+}
+
+static void what_is_young_is_kept(void **state)
+{
+	struct burst_scene *s = burst_start(7315, "1000");
+
+	(void)state;
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/burstpolicies/research",
+		 json_pack("{s:{s:{s:s, s:s}}}", "spec", "scaleBack", "idleTimeout", "1m",
+			   "minNodeLifetime", "8m"));
+	burst_pod(s, "train");
+	burst_running(s, "train");
+	burst_gone(s, "train");
+	burst_nothing_left(s);
+	assert_in_range(burst_newest(s)->ended_at - burst_newest(s)->launched_at, 420 * 1000,
+			600 * 1000);
+	burst_stop(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_has_ended_counts_by_what_it_cost),
+		cmocka_unit_test(a_gang_comes_whole_from_one_zone),
+		cmocka_unit_test(a_part_of_a_gang_is_given_back),
+		cmocka_unit_test(what_runs_too_long_is_ended_within_what_was_committed),
+		cmocka_unit_test(what_is_paid_for_is_kept),
+		cmocka_unit_test(what_is_young_is_kept),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
