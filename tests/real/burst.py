@@ -203,7 +203,7 @@ def tagged(f, instance):
                     "drover.dev/claim": claim["metadata"]["uid"], "drover.dev/virtual-cluster": TENANT,
                     "drover.dev/policy": "research"}, tags
     burst = claim["spec"]["burst"]
-    assert (burst["policyRef"], burst["committed"]) == ({"name": "research"}, COMMITTED), burst
+    assert (burst["policyRef"]["name"], burst["committed"]) == ("research", COMMITTED), burst
 
 
 def told(f):
@@ -263,7 +263,7 @@ def orphan(f):
             name = o["metadata"]["name"]
             if plural == "nodeclaims" and o["spec"].get("burst") or "instance" in o.get("status", {}) or "elastic" in o["spec"]:
                 f.host.api("PATCH", f"/apis/{fleet.API}/{plural}/{name}", {"metadata": {"finalizers": None}})
-                f.host.kubectl("delete", plural, name, "--wait=false")
+                f.host.kubectl("delete", plural, name, "--wait=false", "--ignore-not-found")
     f.start_drover()
     f.until(f"the orphan {lost['InstanceId']} ended", lambda: not f.instances(), ORPHAN_S)
 
