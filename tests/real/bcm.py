@@ -35,6 +35,7 @@ TENANTS_BYTES = (b"TENANT-DATA of pod", b"PRIVATE KEY", b"BEGIN CERTIFICATE")  #
 class Rack:
     """`drover sim bcm`: BMCs with machines behind them, their switch, and the head node."""
     user = "admin"
+    count = 2
 
     def __init__(self, folder):
         self.folder, self.data = folder, folder / "bcm"
@@ -46,7 +47,7 @@ class Rack:
         shutil.rmtree(self.data, ignore_errors=True)
         (self.folder / "sim.log").unlink(missing_ok=True)
         self.sim = process.Process("sim", self.folder, [
-            fleet.DROVER, "sim", "bcm", "--machines", 2, "--listen", f"0.0.0.0:{self.bmcs}", "--head",
+            fleet.DROVER, "sim", "bcm", "--machines", self.count, "--listen", f"0.0.0.0:{self.bmcs}", "--head",
             f"127.0.0.1:{self.head}", "--data", self.data, "--drive-gib", 1, "--speed", SPEED])
         testbed.wait_for("the rack", lambda: "head node is" in self.sim.log.read_text(), 60)
         self.password = (self.data / "password").read_text()

@@ -83,12 +83,20 @@ class Moto:
     """moto's server with an account of its own, which may do what `actions` says and nothing else; from then on signatures and
     policies are checked.  The access key is in `env`."""
 
-    def __init__(self, python, folder, actions=("ec2:*",)):
+    def __init__(self, python, folder, actions=("ec2:*",), tls=False):
+        """tls: by a certificate of its own, `ca`."""
         self.port, self.actions = free_port(), list(actions)
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}"
+        self.ca, key, options = pathlib.Path(folder) / "moto.crt", pathlib.Path(folder) / "moto.key", []
+        if tls:
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+                            "2", "-subj", "/CN=moto", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", self.ca],
+                           check=True, capture_output=True)
+            options = ["-s", "-c", self.ca, "-k", key]
+            os.environ["AWS_CA_BUNDLE"] = str(self.ca)
         self.log = open(pathlib.Path(folder) / "moto.log", "w", encoding="utf-8")
         # CreateUser, CreateAccessKey and PutUserPolicy are the three that need no signature.
-        self.process = subprocess.Popen([python, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)],
+        self.process = subprocess.Popen([python, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port), *options],
                                         env={**ENV, "INITIAL_NO_AUTH_ACTION_COUNT": "3", "PYTHONUNBUFFERED": "1"},
                                         stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         self.env = {}
@@ -113,7 +121,8 @@ class Moto:
     def answers(self):
         assert self.process.poll() is None, "moto has ended; see moto.log"
         try:
-            urllib.request.urlopen(f"{self.url}/moto-api/", timeout=5).close()
+            tls = ssl.create_default_context(cafile=self.ca) if self.url.startswith("https") else None
+            urllib.request.urlopen(f"{self.url}/moto-api/", timeout=5, context=tls).close()
             return True
         except OSError:
             return False

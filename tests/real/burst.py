@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+"""Cloud burst on a real Kubernetes: the second of two pods goes to EC2 by a BurstPolicy, and its node comes home.
+
+    tests/real/burst.py [--folder FOLDER]      # runs itself again with the Python of parts/build
+
+One owned machine (simulated, behind the head node of `drover sim bcm`) serves the first pod.  The second one waits as long as
+its policy says, and then has an instance of moto's server, which checks signatures and rights.  Moto boots nothing: the AMI is
+played here, by the user data that moto got.  It joins as kubeadm does, with the bootstrap token and a certificate that the
+cluster signs.  Then the pod ends, and so does the instance.  At last drover is killed with a launch just made, and everything it
+knew of that instance is deleted: it finds it by its tag and ends it.  No VM.
+"""
+import argparse
+import base64
+import json
+import os
+import pathlib
+import re
+import signal
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+import uuid
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import bcm  # noqa: E402  (beside this file)
+import ec2  # noqa: E402
+import fleet  # noqa: E402
+import main_job  # noqa: E402
+import testbed  # noqa: E402
+
+TENANT = "team-a"
+TYPE, ZONE = "m5.large", "eu-west-1a"
+WAIT_S = 20
+PRICE = "30"
+# An hour and ten minutes of boot, paid at most.
+COMMITTED = "35.00"
+ACTIONS = ["ec2:RunInstances", "ec2:DescribeInstances", "ec2:TerminateInstances", "ec2:CreateTags", "ec2:DescribeInstanceAttribute",
+           "ec2:DescribeSubnets", "ec2:DescribeSecurityGroups", "ec2:DescribeImages"]
+ORPHAN_S = 600
+
+
+class Ami:
+    """What an instance's image does: joins by the user data, heartbeats, says of its pods that they run."""
+
+    def __init__(self, folder, user_data):
+        head, _, text = user_data.partition("\n")
+        assert head == "#cloud-config", head
+        files = {f["path"]: base64.b64decode(f["content"]).decode() for f in json.loads(text)["write_files"]}
+        self.said = dict(line.split("=", 1) for line in files["/run/drover/drover-join.cfg"].splitlines()
+                         if line and not line.startswith("#"))
+        self.name, self.folder = self.said["NODE_NAME"], pathlib.Path(folder)
+        self.url = "https://" + self.said["JOIN_ENDPOINT"]
+        self.tls, self.error, self.over = None, None, threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def join(self, ca):
+        """ca: of the tenant; its key is the one that the user data has the hash of."""
+        key = subprocess.run(["openssl", "x509", "-in", ca, "-noout", "-pubkey"], check=True, capture_output=True).stdout
+        der = subprocess.run(["openssl", "pkey", "-pubin", "-outform", "der"], input=key, check=True, capture_output=True).stdout
+        digest = subprocess.run(["openssl", "dgst", "-sha256", "-r"], input=der, check=True, capture_output=True).stdout
+        assert self.said["CA_CERT_HASH"] == "sha256:" + digest.split()[0].decode(), self.said
+        stem = self.folder / self.name
+        subprocess.run(["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+                        f"/O=system:nodes/CN=system:node:{self.name}", "-keyout", f"{stem}.key", "-out", f"{stem}.csr"],
+                       check=True, capture_output=True)
+        self.tls = ssl.create_default_context(cafile=ca)
+        token = {"Authorization": "Bearer " + self.said["TOKEN"]}
+        path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+        request = base64.b64encode(pathlib.Path(f"{stem}.csr").read_bytes()).decode()
+        name = self.ask("POST", path, {"metadata": {"generateName": "csr-"}, "spec": {
+            "request": request, "signerName": "kubernetes.io/kube-apiserver-client-kubelet",
+            "usages": ["digital signature", "client auth"]}}, token)["metadata"]["name"]
+        signed = testbed.wait_for("a certificate for the node", lambda: self.ask("GET", f"{path}/{name}", None, token)
+                                  .get("status", {}).get("certificate"), 60)
+        pathlib.Path(f"{stem}.crt").write_bytes(base64.b64decode(signed))
+        self.tls = ssl.create_default_context(cafile=ca)
+        self.tls.load_cert_chain(f"{stem}.crt", f"{stem}.key")
+        self.register()
+        self.thread.start()
+
+    def ask(self, method, path, body=None, headers=None):
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        request = urllib.request.Request(self.url + path, data=None if body is None else json.dumps(body).encode(), method=method,
+                                         headers={"Content-Type": kind, **(headers or {})})
+        with urllib.request.urlopen(request, context=self.tls, timeout=testbed.pace.limit(30)) as reply:
+            return json.loads(reply.read() or b"null")
+
+    def ready(self):
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        return [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "", "lastHeartbeatTime": now,
+                 "lastTransitionTime": now}]
+
+    def register(self):
+        def taint(text):
+            pair, effect = text.rsplit(":", 1)
+            key, _, value = pair.partition("=")
+            return {"key": key, "effect": effect, **({"value": value} if value else {})}
+        has = {"cpu": "2", "memory": "8Gi", "pods": "110", "nvidia.com/gpu": str(fleet.GPUS)}
+        labels = dict(pair.split("=", 1) for pair in self.said["NODE_LABELS"].split(",") if pair)
+        self.ask("POST", "/api/v1/nodes", {
+            "kind": "Node", "apiVersion": "v1",
+            "metadata": {"name": self.name, "labels": {"kubernetes.io/hostname": self.name, "kubernetes.io/os": "linux", **labels}},
+            "spec": {"providerID": self.said["PROVIDER_ID"], "taints": [taint(t) for t in self.said["TAINTS"].split(",") if t]},
+            "status": {"capacity": has, "allocatable": has, "conditions": self.ready(), "nodeInfo": {
+                "machineID": uuid.uuid4().hex, "systemUUID": str(uuid.uuid4()), "bootID": str(uuid.uuid4()), "kernelVersion": "6",
+                "osImage": "ami", "containerRuntimeVersion": "containerd://2", "kubeletVersion": "v1.36.0", "kubeProxyVersion": "",
+                "operatingSystem": "linux", "architecture": "amd64"}}})
+
+    def _run(self):
+        try:
+            while not self.over.wait(1):
+                self.beat()
+        except urllib.error.HTTPError as e:
+            if e.code != 404:  # the Node is gone: so is the instance
+                self.error = e
+        except Exception as e:  # pylint: disable=broad-except  # told by whoever waits
+            self.error = e
+
+    def beat(self):
+        self.ask("PATCH", f"/api/v1/nodes/{self.name}/status", {"status": {"conditions": self.ready()}})
+        for pod in self.ask("GET", f"/api/v1/pods?fieldSelector=spec.nodeName%3D{self.name}")["items"]:
+            path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+            if pod["metadata"].get("deletionTimestamp"):
+                self.ask("DELETE", path, {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
+            elif pod.get("status", {}).get("phase") != "Running":
+                began = {"startedAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+                self.ask("PATCH", path + "/status", {"status": {"phase": "Running", "conditions": [
+                    {"type": "Ready", "status": "True"}], "containerStatuses": [
+                        {"name": c["name"], "image": c["image"], "imageID": "", "ready": True, "restartCount": 0,
+                         "state": {"running": began}} for c in pod["spec"]["containers"]]}})
+
+    def stop(self):
+        self.over.set()
+        if self.thread.is_alive():
+            self.thread.join()
+
+
+class Bursting(bcm.Bcm):
+    """A fleet of one owned machine, and a cloud."""
+
+    def __init__(self, folder, moto):
+        super().__init__(folder)
+        self.rack.count = 1
+        self.tenants = {TENANT: self.tenants[TENANT]}
+        self.moto, self.cloud, self.ami = moto, ec2.client(moto), None
+
+    def apply_objects(self):
+        where = self.cloud.describe_subnets(Filters=[{"Name": "availability-zone", "Values": [ZONE]}])["Subnets"][0]["SubnetId"]
+        group = self.cloud.describe_security_groups()["SecurityGroups"][0]["GroupId"]
+        image = self.cloud.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+        super().apply_objects()
+        self.host.apply(
+            fleet.secret("drover-system", "aws", accessKeyID=self.moto.env["AWS_ACCESS_KEY_ID"], endpoint=self.moto.url,
+                         secretAccessKey=self.moto.env["AWS_SECRET_ACCESS_KEY"]),
+            fleet.secret("drover-system", "aws-ca", ca__crt=self.moto.ca.read_text()),
+            {"apiVersion": fleet.API, "kind": "Provider", "metadata": {"name": "aws"}, "spec": {
+                "type": "ec2", "credentialsSecretRef": {"name": "aws"},
+                "ec2": {"endpoint": self.moto.url, "caSecretRef": {"name": "aws-ca"}, "image": image,
+                        "zones": [{"region": ec2.REGION, "zone": ZONE, "subnet": where, "securityGroups": [group]}]},
+                "instanceTypes": [{"name": TYPE, "pricePerHour": PRICE, "currency": "USD", "capacity": {
+                    "cpu": "2", "memory": "8Gi", "pods": "110", "nvidia.com/gpu": str(fleet.GPUS)}}]}},
+            {"apiVersion": fleet.API, "kind": "NodePool", "metadata": {"name": "aws"}, "spec": {
+                "virtualClusterSelector": {},
+                "template": {"spec": {
+                    "providerRefs": [{"name": "aws"}],
+                    "requirements": [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": [TYPE]}],
+                    "taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}],
+                    "images": [{"kubernetesVersion": "1.36", "category": "ami"}],
+                    "network": {"isolation": "NotRequired"}}},
+                "disruption": {"consolidateAfter": "5s"}}},
+            {"apiVersion": fleet.API, "kind": "BurstPolicy", "metadata": {"name": "research"}, "spec": {
+                "mode": "Enforce", "match": {"tenants": [TENANT]}, "trigger": {"maxQueueWait": {"default": f"{WAIT_S}s"}},
+                "tiers": [{"market": "OnDemand"}],
+                "offers": [{"name": "aws", "provider": "aws", "regions": [ec2.REGION], "instanceTypes": [TYPE]}],
+                "cost": {"currency": "USD", "bootAndStageTime": "10m"}, "runtime": {"maxRuntime": "1h"},
+                "budget": [{"scope": "Policy", "amount": "80", "per": "Total"}]}})
+
+    def check(self):
+        super().check()
+        assert not (self.ami and self.ami.error), self.ami.error
+
+    def instances(self, *states):
+        told = self.cloud.describe_instances()["Reservations"]
+        return [i for r in told for i in r["Instances"] if i["State"]["Name"] in (states or ("pending", "running"))]
+
+    def launched(self):
+        return self.until("an instance", lambda: next(iter(self.instances()), None), 120)
+
+    def policy(self):
+        return self.get("burstpolicies", "research")["status"]
+
+
+def tagged(f, instance):
+    tags = {t["Key"]: t["Value"] for t in instance["Tags"]}
+    claim = f.get("nodeclaims", f.ami.name)
+    space = f.host.get("/api/v1/namespaces/kube-system")
+    assert tags == {"drover.dev/cluster": space["metadata"]["uid"], "drover.dev/machine": claim["spec"]["machineRef"]["name"],
+                    "drover.dev/claim": claim["metadata"]["uid"], "drover.dev/virtual-cluster": TENANT,
+                    "drover.dev/policy": "research"}, tags
+    burst = claim["spec"]["burst"]
+    assert (burst["policyRef"]["name"], burst["committed"]) == ("research", COMMITTED), burst
+
+
+def told(f):
+    """In the policy's status, and in the ledger."""
+    status = f.policy()
+    assert status["decisions"][0]["reason"] == "Chosen", status["decisions"]
+    assert [(x["scope"], x["amount"]) for x in status["spend"]] == [("Policy", "80.00")], status["spend"]
+    cost = json.loads(subprocess.run([fleet.DROVER, "cost", "-k", f.host.kubeconfig, "-o", "json"], check=True,
+                                     capture_output=True, text=True).stdout)
+    assert any(TYPE in json.dumps(row) for row in (cost if isinstance(cost, list) else cost["charges"])), cost
+
+
+def burst(f):
+    """The pod is served by an instance, not before it has waited."""
+    before = time.time()
+    f.tenants[TENANT].apply(fleet.gpu_pod("more", fleet.GPUS))
+    instance = f.launched()
+    assert instance["LaunchTime"].timestamp() - before >= WAIT_S - 2, (before, instance["LaunchTime"])
+    got = f.cloud.describe_instance_attribute(InstanceId=instance["InstanceId"], Attribute="userData")["UserData"]["Value"]
+    f.ami = Ami(f.folder, base64.b64decode(got).decode())
+    f.ami.join(f.tenants[TENANT].pki / "ca.crt")
+    f.until("the pod Running", lambda: f.pod_running(TENANT, "more"), 120)
+    assert f.pod_running(TENANT, "more")["spec"]["nodeName"] == f.ami.name
+    tagged(f, instance)
+    f.until("its cost in the ledger", lambda: has_cost(f), 120)
+    told(f)
+    return instance
+
+
+def has_cost(f):
+    return any(x.get("instanceType") == TYPE for x in
+               f.get("virtualclusters", TENANT).get("status", {}).get("cost", {}).get("charges", []))
+
+
+def home(f, instance):
+    f.tenants[TENANT].kubectl("delete", "pod", "more", "--wait=false")
+    f.until("the instance's end", lambda: not f.instances(), 300)
+    f.until("its claim's end", lambda: not f.get("nodeclaims", f.ami.name), 120)
+    assert not f.tenants[TENANT].node(f.ami.name), "the Node is still there"
+    f.ami.stop()
+    f.ami = None
+    assert [i["InstanceId"] for i in f.instances("terminated")] == [instance["InstanceId"]]
+    spent = f.until("what it cost settled", lambda: [
+        x["spent"] for x in f.policy()["spend"] if 0 < float(x["spent"]) < float(COMMITTED)], 120)
+    return spent[0]
+
+
+def orphan(f):
+    """Killed with the launch just made, and all that was known of it is deleted."""
+    f.tenants[TENANT].apply(fleet.gpu_pod("again", fleet.GPUS))
+    lost = testbed.wait_for("another instance", lambda: next(iter(f.instances()), None), 180, 0.05)
+    os.kill(f.drover.pid, signal.SIGKILL)
+    f.drover.popen.wait()
+    f.tenants[TENANT].kubectl("delete", "pod", "again", "--wait=false", "--force")
+    for plural in ("nodeclaims", "machines"):
+        for o in f.get(plural):
+            name = o["metadata"]["name"]
+            if plural == "nodeclaims" and o["spec"].get("burst") or "instance" in o.get("status", {}) or "elastic" in o["spec"]:
+                f.host.api("PATCH", f"/apis/{fleet.API}/{plural}/{name}", {"metadata": {"finalizers": None}})
+                f.host.kubectl("delete", plural, name, "--wait=false", "--ignore-not-found")
+    f.start_drover()
+    f.until(f"the orphan {lost['InstanceId']} ended", lambda: not f.instances(), ORPHAN_S)
+
+
+def run(f, timer):
+    f.start()
+    timer.phase("a host cluster, a tenant, one machine, moto, drover")
+    f.wait_state("free", limit_s=300)
+    main_job.run_pods(f, [(TENANT, "train")])
+    f.view.done()
+    timer.phase("the owned machine serves the first pod")
+    assert not f.instances(), "an instance that nobody waits for"
+    instance = burst(f)
+    f.view.done()
+    timer.phase("the second one runs on an instance, with its tags and its cost")
+    spent = home(f, instance)
+    f.view.done()
+    timer.phase(f"its instance is ended; it has cost {spent} USD of {COMMITTED} committed")
+    orphan(f)
+    f.view.done()
+    timer.phase("a crash in between: the orphan is ended")
+    main_job.secrets_kept(f)
+    log = (f.folder / "drover.log").read_text(errors="replace")
+    assert f.moto.env["AWS_SECRET_ACCESS_KEY"] not in log and not re.search(r"token=\w{6}\.\w{16}", log)
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    args.add_argument("--folder", type=pathlib.Path)
+    python = ec2.parts()
+    if pathlib.Path(sys.prefix) != python:
+        os.execv(python / "bin/python", [str(python / "bin/python"), __file__, *sys.argv[1:]])
+    folder = args.parse_args().folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-burst-"))
+    print(f"Logs and keys: {folder}", flush=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    testbed.parts.paths()
+    with ec2.Moto(sys.executable, folder, ACTIONS, tls=True) as moto:
+        f = Bursting(folder, moto)
+        try:
+            run(f, testbed.Timer())
+        except BaseException:
+            f.last_words()
+            raise
+        finally:
+            if f.ami:
+                f.ami.stop()
+            f.stop()
+    print("\nburst: a pod served by an instance by policy, brought home, and an orphan ended\n1 passed, 0 failed")
+
+
+if __name__ == "__main__":
+    main()
