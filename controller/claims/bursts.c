@@ -435,10 +435,22 @@ static void permit(struct bursts *s, const struct burst_decision *d)
 
 static void leave_alone(struct bursts *s, const struct permit *p)
 {
+	struct account *k = account_of(s, p->burst.policy_ref.name);
 	OWN(arena) a = arena_new();
+	const struct burst_policy_decision r = {
+		.time = loop_wall(s->c->loop),
+		.tenant = p->tenant,
+		.work = p->work,
+		.reason = "NotPlaced",
+		.message = arena_printf(
+			a,
+			"a plan gave it no place on %s of %s: why not is told at its pods; left alone for %lld minutes",
+			p->type, p->provider, (long long)BURSTS_UNFIT_MS / 60000)};
 
 	map_put(s->unfit, arena_printf(a, "%s/%s", p->tenant, p->work),
 		mem_printf("%lld", (long long)(loop_now(s->c->loop) + BURSTS_UNFIT_MS)));
+	if (k)
+		(void)put_row(k, &r);
 	log_warn("burst not carried out: the plan gave its work nothing",
 		 LOG_S("tenant", p->tenant), LOG_S("work", p->work),
 		 LOG_S("policy", p->burst.policy_ref.name));

@@ -158,6 +158,33 @@ static void a_reservation_is_launched_by_its_name(void **state)
 	burst_stop(s);
 }
 
+/* Its labels are what the decision does not judge: the plan does. */
+static void what_fits_no_instance_has_none(void **state)
+{
+	struct burst_scene *s = burst_start(7319, "30");
+	OWN_JSON o = NULL;
+	const json_t *row;
+
+	(void)state;
+	world_do(
+		&s->w, &s->w.tenants[0], "POST", "/api/v1/namespaces/default/pods",
+		json_pack(
+			"{s:s,s:s,s:{s:s,s:s},s:{s:{s:s},s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
+			"apiVersion", "v1", "kind", "Pod", "metadata", "name", "arm", "namespace",
+			"default", "spec", "nodeSelector", "kubernetes.io/arch", "arm64",
+			"tolerations", "key", "nvidia.com/gpu", "operator", "Exists", "containers",
+			"name", "main", "image", "train:1", "resources", "limits", "nvidia.com/gpu",
+			"8"));
+	world_run(&s->w, 200 * 1000);
+	o = cluster_get(&s->w.host, "burstpolicies.drover.dev/research");
+	row = json_array_get(json_at(o, "status", "decisions"), 0);
+	assert_string_equal(json_str_at(row, "reason"), "NotPlaced");
+	assert_string_equal(json_str_at(json_array_get(json_at(o, "status", "spend"), 0), "spent"),
+			    "0.00");
+	assert_int_equal(store_count(s->w.host.store, "nodeclaims.drover.dev/"), 0);
+	burst_stop(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +196,7 @@ int main(void)
 		cmocka_unit_test(what_is_refused_is_decided_anew),
 		cmocka_unit_test(nothing_dearer_is_launched),
 		cmocka_unit_test(a_reservation_is_launched_by_its_name),
+		cmocka_unit_test(what_fits_no_instance_has_none),
 		cmocka_unit_test(only_the_work_that_was_decided_on_has_the_instance),
 	};
 
