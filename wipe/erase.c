@@ -335,13 +335,29 @@ static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc,
 		distrust(p, n, r, rc, e);
 }
 
+/* A Sanitize that began and failed is followed by one other, of the next kind that there is or else of the same; by
+ * nothing that is less. */
 static void run_subsystem(struct pass *p, size_t n, int *rc, struct err *e)
 {
-	if (!is_whole(p, n))
-		return;
-	for (size_t i = 0; i < ERASE_RUNGS && !p[0].final; i++)
-		if (rungs[i].subsystem && all_can(p, n, &rungs[i]))
-			run_for_all(p, n, &rungs[i], rc, e);
+	const struct rung *failed = NULL;
+	bool over = !is_whole(p, n), again = true;
+
+	for (size_t i = 0; !over && i < ERASE_RUNGS; i++) {
+		const struct rung *r = &rungs[i];
+
+		if (!r->subsystem || !all_can(p, n, r))
+			continue;
+		run_for_all(p, n, r, rc, e);
+		if (!p[0].final)
+			continue;
+		again = !failed;
+		over = !p[0].broken || !again || !rungs_recover(p);
+		failed = r;
+	}
+	if (!over && failed && again)
+		run_for_all(p, n, failed, rc, e);
+	for (size_t i = 0; failed && i < n; i++)
+		p[i].final = true;
 }
 
 /* The rungs that one namespace has for itself. */

@@ -81,13 +81,25 @@ static bool can_format(const struct pass *p)
 	return p->nvme.format && (p->nvme.alone || !p->nvme.format_all);
 }
 
+static struct sanitize watched(struct pass *p)
+{
+	rungs_phase(p->x, "sanitize", p->dio.bytes, SANITIZE_STALL_MS + RUNGS_FLUSH_MS);
+	return (struct sanitize){.host = p->x->host,
+				 .fd = p->dio.fd,
+				 .log = p->identify,
+				 .done = &p->x->progress.done_bytes,
+				 .total = p->dio.bytes};
+}
+
 static int sanitize(struct pass *p, enum sanitize_action action, struct err *e)
 {
-	struct erase_progress *g = &p->x->progress;
+	struct sanitize s = watched(p);
+	enum sanitize_end end = sanitize_run(&s, action, e);
 
-	rungs_phase(p->x, "sanitize", p->dio.bytes, SANITIZE_STALL_MS + RUNGS_FLUSH_MS);
-	return sanitize_run(p->x->host, p->dio.fd, action, p->identify, &g->done_bytes,
-			    p->dio.bytes, p->status, &p->final, e);
+	*p->status = s.status;
+	p->final = end != SANITIZE_REFUSED;
+	p->broken = end == SANITIZE_FAILED;
+	return end == SANITIZE_DONE ? 0 : -1;
 }
 
 static int run_sanitize_block(struct pass *p, struct err *e)
@@ -195,14 +207,63 @@ void rungs_note(struct pass *p, const char *technique)
 	*p->status = 0;
 }
 
+/* Another kind than the one that failed, where there is one. */
+static const char *other_kind(const struct pass *p, unsigned failed, unsigned *action)
+{
+	static const struct {
+		enum sanitize_action action;
+		uint32_t bit;
+		const char *technique;
+	} kinds[] = {{SANITIZE_BLOCK, 2, "SanitizeBlockErase"},
+		     {SANITIZE_CRYPTO, 1, "SanitizeCryptoErase"},
+		     {SANITIZE_OVERWRITE, 4, "SanitizeOverwrite"}};
+	const char *technique = NULL;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (p->nvme.sanicap & kinds[i].bit && (!technique || *action == failed)) {
+			*action = kinds[i].action;
+			technique = kinds[i].technique;
+		}
+	return technique;
+}
+
+/* What is left of it is for the canaries to find out. */
+static void recover_earlier(struct pass *p, struct sanitize *s)
+{
+	unsigned action = 0;
+	const char *technique = other_kind(p, sanitize_failed_action(s), &action);
+	struct err refused;
+
+	if (!p->nvme.alone)
+		action = 0;
+	s->status = 0;
+	(void)!sanitize_recover(s, action, &refused);
+	if (action && s->status) {
+		rungs_note(p, technique);
+		*p->status = s->status;
+	}
+}
+
 int rungs_await_sanitize(struct pass *p, struct err *e)
 {
-	struct erase_progress *g = &p->x->progress;
+	struct sanitize s;
+	enum sanitize_end end;
 
 	if (!p->nvme.sanicap)
 		return 0;
-	rungs_phase(p->x, "sanitize", p->dio.bytes, SANITIZE_STALL_MS + RUNGS_FLUSH_MS);
-	return sanitize_wait(p->x->host, p->dio.fd, p->identify, &g->done_bytes, p->dio.bytes, e);
+	s = watched(p);
+	end = sanitize_wait(&s, e);
+	if (end == SANITIZE_FAILED)
+		recover_earlier(p, &s);
+	return end == SANITIZE_LOST ? -1 : 0;
+}
+
+bool rungs_recover(struct pass *p)
+{
+	struct sanitize s = watched(p);
+	struct err refused;
+
+	return !sanitize_recover(&s, 0, &refused);
 }
 
 int rungs_mend(struct pass *p)

@@ -27,6 +27,7 @@ struct pass {
 	struct nvme_abilities nvme; /* all false for what is no NVMe */
 	bool lost;		    /* it did not come as far as the ladder */
 	bool final;		    /* what was begun may not be replaced by something weaker */
+	bool broken;		    /* a Sanitize failed, and the drive takes no I/O */
 	int64_t *status;	    /* what the drive answers to this rung */
 };
 
@@ -46,8 +47,11 @@ void rungs_phase(struct erase *x, const char *phase, int64_t total, int64_t pati
 
 /* What the drive says that it can do.  One that is not NVMe says nothing and is overwritten. */
 int rungs_abilities(struct pass *p, struct err *e) __attribute__((warn_unused_result));
-/* A Sanitize that was begun before this boot, by an agent that was lost, has come to its end. */
+/* A Sanitize that was begun before this boot, by an agent that was lost, has come to its end; of one that failed the
+ * drive was told to recover.  -1: it does not end. */
 int rungs_await_sanitize(struct pass *p, struct err *e) __attribute__((warn_unused_result));
+/* After a Sanitize that failed the drive takes commands again.  False: it does not. */
+bool rungs_recover(struct pass *p);
 /* Formats, for a drive that takes no canaries; the answers are noted.  -1: none came to its end. */
 int rungs_mend(struct pass *p) __attribute__((warn_unused_result));
 /* The next entry of what the drive answers, a success until it says other. */

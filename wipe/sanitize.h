@@ -19,18 +19,48 @@
 /* No progress for so long: drives are known that never end. */
 #define SANITIZE_STALL_MS (60 * 60 * 1000)
 
-enum sanitize_action { SANITIZE_BLOCK = 2, SANITIZE_OVERWRITE = 3, SANITIZE_CRYPTO = 4 };
+enum sanitize_action {
+	SANITIZE_EXIT_FAILURE = 1,
+	SANITIZE_BLOCK = 2,
+	SANITIZE_OVERWRITE = 3,
+	SANITIZE_CRYPTO = 4,
+};
 
-/* log: 512 bytes of dio_buffer().  *status: what the device answered, 0 for success.
- * *started: the drive accepted it, so that no weaker technique may stand in for it.  *done
- * rises to total. */
-int sanitize_run(const struct host *h, int fd, enum sanitize_action action, uint8_t *log,
-		 _Atomic int64_t *done, int64_t total, int64_t *status, bool *started,
-		 struct err *e) __attribute__((warn_unused_result));
+/* How far one came. */
+enum sanitize_end {
+	SANITIZE_REFUSED, /* the drive did not take it: nothing was begun */
+	SANITIZE_DONE,
+	SANITIZE_FAILED, /* the log says so: sanitize_recover() */
+	SANITIZE_LOST,	 /* begun, and nobody knows what became of it */
+};
 
-/* One that was begun before this boot may still run, and the drive takes no I/O until it ends; -1: it ended badly.
- * At once where there is none. */
-int sanitize_wait(const struct host *h, int fd, uint8_t *log, _Atomic int64_t *done, int64_t total,
-		  struct err *e) __attribute__((warn_unused_result));
+struct sanitize {
+	const struct host *host;
+	int fd;
+	uint8_t *log;	       /* 512 bytes of dio_buffer() */
+	_Atomic int64_t *done; /* rises to total */
+	int64_t total;
+	int64_t status; /* what the drive answered last, 0 for success */
+};
+
+/* Any end but SANITIZE_DONE says why in e. */
+enum sanitize_end sanitize_run(struct sanitize *s, enum sanitize_action action, struct err *e)
+	__attribute__((warn_unused_result));
+
+/* One that was begun before this boot may still run, and the drive takes no I/O until it ends.  At once, and DONE, where
+ * there is none. */
+enum sanitize_end sanitize_wait(struct sanitize *s, struct err *e)
+	__attribute__((warn_unused_result));
+
+/*
+ * After SANITIZE_FAILED the drive refuses all I/O.  One whose Sanitize may be left without another (bit 3 of its dword
+ * 10, AUSE) is told to leave that state (Exit Failure Mode).  One whose may not be left so takes nothing but another
+ * Sanitize without that bit: `action` is begun and followed; 0: there is none to send.  Either proves nothing.  -1: the
+ * drive is as it was.
+ */
+int sanitize_recover(struct sanitize *s, unsigned action, struct err *e)
+	__attribute__((warn_unused_result));
+/* Which kind failed, as the log has it, after SANITIZE_FAILED. */
+unsigned sanitize_failed_action(const struct sanitize *s);
 
 #endif

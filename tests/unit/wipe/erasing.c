@@ -85,8 +85,21 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 	}
 	if (c->opcode == 0x84) {
 		assert_int_equal(c->nsid, 0);
+		if (c->cdw10 == 1) {
+			drive->exits++;
+			/* A Sanitize that failed and may not be left without another. */
+			return drive->exit_status	   ? drive->exit_status
+			       : drive->earlier_restricted ? 0x201c
+							   : 0;
+		}
 		drive->sanitizes++;
+		if (drive->trails && drive->trails[drive->sanitizes - 1]) {
+			drive->trail = drive->trails[drive->sanitizes - 1];
+			drive->polls = 0;
+		}
 		drive->last_action = c->cdw10;
+		if (drive->sanitizes == 1)
+			drive->first_action = c->cdw10;
 		if (!drive->sanitize_status && !drive->lies)
 			erasing_fill(0);
 		return drive->sanitize_status;
@@ -94,6 +107,7 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 	if (c->opcode == 0x02) {
 		assert_int_equal(c->cdw10, 0x007f0081);
 		assert_int_equal(c->data_len, 512);
+		out[4] = (uint8_t)(drive->earlier_restricted && !drive->sanitizes ? 4 : 4 | 8);
 		if (!drive->sanitizes) {
 			if (drive->earlier) {
 				memcpy(out, drive->earlier[drive->waits], 4);

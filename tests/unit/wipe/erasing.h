@@ -33,7 +33,12 @@ extern struct erasing {
 		uint32_t deaf;		       /* Identify with this CNS fails; 0: none */
 		uint32_t last_nsid;	       /* of Format */
 		const uint16_t (*trail)[2];    /* SPROG, SSTAT of each poll; the last one stays */
-		unsigned sanitizes, last_action, polls;
+		const uint16_t (*const *trails)
+			[2]; /* of the first Sanitize, the next; NULL: of each trail */
+		unsigned sanitizes, first_action, last_action, polls;
+		unsigned exits; /* Exit Failure Mode */
+		int exit_status;
+		bool earlier_restricted;      /* the earlier one was sent without AUSE */
 		const uint16_t (*earlier)[2]; /* the same of one that runs already; NULL: none */
 		unsigned waits;
 	} drive;

@@ -113,8 +113,8 @@ static void sanitize_comes_first_and_earns_purge(void **state)
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
 	assert_int_equal(erasing.erase.device.raw_status.v[0], 0);
-	assert_int_equal(erasing.drive.last_action, 4);
-	assert_int_equal(erasing.drive.polls, 3); /* accepted is not done */
+	assert_int_equal(erasing.drive.last_action, 4 | 8); /* with AUSE */
+	assert_int_equal(erasing.drive.polls, 3);	    /* accepted is not done */
 	assert_int_equal(erasing.drive.formats, 0);
 	assert_ok(erase_verify(&erasing.erase, 100, &e), &e);
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
@@ -143,7 +143,7 @@ static void sanitize_overwrite_asks_for_one_pass(void **state)
 	erasing.drive.trail = erasing_trail;
 	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_string_equal(erasing.erase.device.technique, "SanitizeOverwrite");
-	assert_int_equal(erasing.drive.last_action, 0x13);
+	assert_int_equal(erasing.drive.last_action, 0x13 | 8);
 }
 
 static void a_refused_sanitize_falls_to_the_next_rung(void **state)
@@ -159,16 +159,18 @@ static void a_refused_sanitize_falls_to_the_next_rung(void **state)
 	assert_int_equal(erasing.erase.device.level, WIPE_CLEAR);
 }
 
-static void a_sanitize_that_began_and_failed_is_replaced_by_nothing(void **state)
+static const uint16_t failing[][2] = {{100, 2}, {200, 3}, {0, 3}};
+
+/* Nobody knows what such a drive does. */
+static void a_sanitize_that_is_lost_is_replaced_by_nothing(void **state)
 {
-	static const uint16_t failed[][2] = {{100, 2}, {200, 3}, {0, 1}};
 	static const uint16_t back[][2] = {{30000, 2}, {100, 2}, {0, 1}};
 	static const uint16_t unknown[][2] = {{100, 2}, {200, 5}, {0, 1}};
 	/* Each ends well for one who does not look. */
-	static const uint16_t(*const trails[])[2] = {failed, back, unknown};
+	static const uint16_t(*const trails[])[2] = {back, unknown};
 	struct err e;
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		erasing_teardown(state);
 		erasing_setup(state);
 		erasing.drive.sanicap = 7;
@@ -178,7 +180,63 @@ static void a_sanitize_that_began_and_failed_is_replaced_by_nothing(void **state
 		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 		assert_string_equal(erasing.erase.device.technique, "SanitizeCryptoErase");
 		assert_int_equal(erasing.drive.sanitizes, 1);
+		assert_int_equal(erasing.drive.exits, 0);
 		assert_int_equal(erasing.drive.formats, 0);
+	}
+}
+
+/* It leaves its failure mode, and is given one other Sanitize. */
+static void a_sanitize_that_failed_is_followed_by_one_of_another_kind(void **state)
+{
+	static const uint16_t(*const trails[])[2] = {failing, erasing_trail};
+	static const struct {
+		uint32_t sanicap;
+		const char *technique;
+		unsigned action;
+	} kinds[] = {{7, "SanitizeBlockErase", 2 | 8},
+		     {5, "SanitizeOverwrite", 0x13 | 8},
+		     {2, "SanitizeBlockErase", 2 | 8}}; /* there is no other */
+	struct err e;
+
+	for (size_t i = 0; i < 3; i++) {
+		erasing_teardown(state);
+		erasing_setup(state);
+		erasing.drive.sanicap = kinds[i].sanicap;
+		erasing.drive.format = true;
+		erasing.drive.trails = trails;
+		assert_ok(erasing_run(&erasing.erase, &e), &e);
+		assert_int_equal(erasing.drive.exits, 1);
+		assert_int_equal(erasing.drive.sanitizes, 2);
+		assert_int_equal(erasing.drive.last_action, kinds[i].action);
+		assert_int_equal(erasing.drive.formats, 0);
+		assert_string_equal(erasing.erase.device.technique, kinds[i].technique);
+		assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
+		assert_int_equal(erasing.erase.device.raw_status.n, 2);
+		assert_int_equal(erasing.erase.device.raw_status.v[0], 3);
+		assert_int_equal(erasing.erase.device.raw_status.v[1], 0);
+		assert_ok(erase_verify(&erasing.erase, 100, &e), &e);
+	}
+}
+
+static void a_sanitize_that_failed_is_followed_by_nothing_less(void **state)
+{
+	static const uint16_t(*const twice[])[2] = {failing, failing, erasing_trail};
+	struct err e;
+
+	for (size_t i = 0; i < 3; i++) {
+		erasing_teardown(state);
+		erasing_setup(state);
+		erasing.drive.sanicap = i < 2 ? 7 : 2;
+		erasing.drive.format = true;
+		erasing.drive.trails = twice;
+		erasing.drive.exit_status = i == 1 ? 0x2006 : 0;
+		assert_int_equal(erasing_run(&erasing.erase, &e), -1);
+		assert_int_equal(erasing.drive.sanitizes,
+				 i == 1 ? 1 : 2); /* of each kind one, two at most */
+		assert_int_equal(erasing.drive.formats, 0);
+		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
+		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
+		assert_non_null(strstr(e.text, "Sanitize failed"));
 	}
 }
 
@@ -198,15 +256,29 @@ static void a_sanitize_that_still_runs_is_waited_for(void **state)
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
 
+	/* One that fails is left, and the ladder begins at its top. */
 	erasing_teardown(state);
 	erasing_setup(state);
 	erasing.drive.sanicap = 7;
 	erasing.drive.trail = erasing_trail;
 	erasing.drive.earlier = fails;
-	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
-	assert_string_equal(erasing.erase.device.reason, "DriveFailed");
-	assert_non_null(strstr(e.text, "Sanitize failed"));
-	assert_int_equal(erasing.drive.sanitizes, 0);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.exits, 1);
+	assert_int_equal(erasing.drive.sanitizes, 1);
+	assert_int_equal(erasing.erase.device.raw_status.n, 1);
+	/* One that may not be left so is followed by another kind without AUSE, which proves nothing. */
+	erasing_teardown(state);
+	erasing_setup(state);
+	erasing.drive.sanicap = 7;
+	erasing.drive.trail = erasing_trail;
+	erasing.drive.earlier = fails;
+	erasing.drive.earlier_restricted = true;
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.exits, 0);
+	assert_int_equal(erasing.drive.sanitizes, 2);
+	assert_int_equal(erasing.drive.first_action, 2);
+	assert_int_equal(erasing.drive.last_action, 4 | 8);
+	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
 }
 
 static void a_sanitize_that_left_everything_is_a_failure(void **state)
@@ -346,7 +418,9 @@ int main(void)
 		T(a_volatile_cache_is_switched_off_where_there_is_one),
 		T(sanitize_overwrite_asks_for_one_pass),
 		T(a_refused_sanitize_falls_to_the_next_rung),
-		T(a_sanitize_that_began_and_failed_is_replaced_by_nothing),
+		T(a_sanitize_that_is_lost_is_replaced_by_nothing),
+		T(a_sanitize_that_failed_is_followed_by_one_of_another_kind),
+		T(a_sanitize_that_failed_is_followed_by_nothing_less),
 		T(a_sanitize_that_still_runs_is_waited_for),
 		T(a_sanitize_that_left_everything_is_a_failure),
 		T(sanitize_is_not_used_where_it_would_hit_another_namespace),
