@@ -70,6 +70,20 @@ static int fail_drive(struct erase *x)
 	return fail(x, dio_gone(x->host, drive_name(x->drive)) ? "DriveMissing" : "DriveFailed");
 }
 
+/* What went wrong first is what is told. */
+static int explain(struct erase *x, int rc, struct err *e)
+{
+	if (!rc)
+		return 0;
+	(void)!err_wrap(e, "%s", x->drive->path);
+	if (!x->device.message) {
+		(void)str_copy(x->why, sizeof(x->why), e->text);
+		str_clean(x->why);
+		x->device.message = x->why;
+	}
+	return -1;
+}
+
 /* first: its rings are used, by one after the other; itself, where there is no other. */
 static void init_pass(struct pass *p, struct erase *x, struct pass *first, bool write)
 {
@@ -386,7 +400,7 @@ static int end_pass(const struct pass *p, int rc, struct err *e)
 		rc = err_set(e, ERR_UNSUPPORTED, 0, "%s earns less than %s", x->device.technique,
 			     wipe_level_names[x->minimum_level]);
 	}
-	return rc < 0 ? err_wrap(e, "%s", x->drive->path) : 0;
+	return explain(x, rc, e);
 }
 
 void erase_run_all(struct erase *const *x, size_t n, int *rc, struct err *e)
@@ -414,7 +428,7 @@ void erase_run_all(struct erase *const *x, size_t n, int *rc, struct err *e)
 	free(p);
 }
 
-int erase_verify(struct erase *x, int64_t samples, struct err *e)
+static int verify_drive(struct erase *x, int64_t samples, struct err *e)
 {
 	struct pass p;
 	struct verify_counts n = {0};
@@ -439,34 +453,32 @@ int erase_verify(struct erase *x, int64_t samples, struct err *e)
 			      print ? EVIDENCE_EDGE_READS + (size_t)x->nprints : 0, &n);
 	}
 	close_pass(&p);
-	if (rc < 0) {
-		(void)fail_drive(x);
-		return err_wrap(e, "%s", x->drive->path);
-	}
+	if (rc < 0)
+		return fail_drive(x);
 	x->device.reads.clean = n.clean;
 	x->device.reads.dirty = n.dirty;
 	x->device.reads.unreadable = n.unreadable + unreadable;
 	/* Only a wipe that succeeded can be confirmed; its own failure stands. */
 	if (x->device.level == WIPE_FAIL)
-		return err_set(e, ERR_INVALID, 0, "%s: was not wiped: %s", x->drive->path,
-			       x->device.reason);
+		return err_set(e, ERR_INVALID, 0, "was not wiped: %s", x->device.reason);
 	if (x->device.canaries.found || n.dirty) {
 		(void)fail(x, "EraseUnverified");
-		return err_set(e, ERR_PROTOCOL, 0, "%s: %d canaries and %d dirty blocks found",
-			       x->drive->path, (int)x->device.canaries.found, (int)n.dirty);
+		return err_set(e, ERR_PROTOCOL, 0, "%d canaries and %d dirty blocks found",
+			       (int)x->device.canaries.found, (int)n.dirty);
 	}
 	if (x->device.reads.unreadable) {
 		(void)fail_drive(x);
 		*e = p.unreadable;
-		return err_wrap(e, "%s: %d blocks cannot be read", x->drive->path,
-				(int)x->device.reads.unreadable);
+		return err_wrap(e, "%d blocks cannot be read", (int)x->device.reads.unreadable);
 	}
-	if (evidence_bears_out(&x->device, samples, now_ms() - x->begun, e) < 0) {
-		(void)fail(x, "EraseUnverified");
-		return err_wrap(e, "%s", x->drive->path);
-	}
+	if (evidence_bears_out(&x->device, samples, now_ms() - x->begun, e) < 0)
+		return fail(x, "EraseUnverified");
 	if (x->device.level < x->minimum_level)
-		return err_set(e, ERR_UNSUPPORTED, 0, "%s: erased, below the policy's level",
-			       x->drive->path);
+		return err_set(e, ERR_UNSUPPORTED, 0, "erased, below the policy's level");
 	return 0;
+}
+
+int erase_verify(struct erase *x, int64_t samples, struct err *e)
+{
+	return explain(x, verify_drive(x, samples, e), e);
 }

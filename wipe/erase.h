@@ -59,6 +59,7 @@ struct erase {
 
 	struct evidence_device device;				 /* the result so far */
 	int64_t status[ERASE_RUNGS + ERASE_MENDS + ERASE_AGAIN]; /* device.raw_status */
+	char why[256];		   /* device.message, once it failed */
 	enum verify_accept accept; /* what the technique used leaves behind */
 	uint8_t (*prints)[16];	   /* of edges and samples before a cryptographic erase, or NULL */
 	int64_t nprints;	   /* of the samples */

@@ -237,6 +237,9 @@ static void a_sanitize_that_failed_is_followed_by_nothing_less(void **state)
 		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
 		assert_non_null(strstr(e.text, "Sanitize failed"));
+		/* What went wrong first stands in the record, also when nothing could be verified. */
+		assert_int_equal(erase_verify(&erasing.erase, 100, &e), -1);
+		assert_non_null(strstr(erasing.erase.device.message, "Sanitize failed"));
 	}
 }
 
