@@ -1,15 +1,11 @@
 #include "wipe/rungs.h"
 
 #include <errno.h>
-#include <linux/nvme_ioctl.h>
 #include "base/str.h"
 #include "wipe/drives.h"
+#include "wipe/format.h"
 #include "wipe/ring.h"
 #include "wipe/sanitize.h"
-
-/* Longer than any drive takes; a command that a drive never ends must not hold the machine for
- * ever. */
-#define FORMAT_TIMEOUT_MS (4u * 3600 * 1000)
 
 /* The guard is the second to lose patience: I/O that can be given up says why. */
 int64_t rungs_patience_ms(const struct host *h)
@@ -39,25 +35,21 @@ int rungs_abilities(struct pass *p, struct err *e)
 	return nvme_abilities(h, drive_name(p->x->drive), p->dio.fd, p->identify, &p->nvme, e);
 }
 
-static int format(struct pass *p, uint32_t ses, struct err *e)
+static int format(struct pass *p, enum format_erase erase, struct err *e)
 {
-	struct nvme_passthru_cmd c = {
-		.opcode = 0x80,
-		/* What hits all of them says so, so that no firmware stops after one. */
-		.nsid = p->nvme.format_all && p->nvme.broadcast ? 0xffffffff : p->nvme.nsid,
-		.cdw10 = p->nvme.lbaf | ses << 9,
-		.timeout_ms = FORMAT_TIMEOUT_MS,
-	};
+	struct erase_progress *g = &p->x->progress;
+	struct format f = {.host = p->x->host,
+			   .fd = p->dio.fd,
+			   .nvme = &p->nvme,
+			   .bytes = p->dio.bytes,
+			   .done = &g->done_bytes,
+			   .patience_ms = &g->patience_ms};
 	int rc;
 
-	rungs_phase(p->x, "format", 0, FORMAT_TIMEOUT_MS + RUNGS_FLUSH_MS);
-	rc = p->x->host->nvme_admin(p->dio.fd, &c);
-	*p->status = rc < 0 ? errno : rc;
-	if (rc < 0)
-		return err_errno(e, errno, "Format NVM");
-	if (rc > 0)
-		return err_set(e, ERR_UNSUPPORTED, rc, "Format NVM: status %xh", (unsigned)rc);
-	return 0;
+	rungs_phase(p->x, "format", p->dio.bytes, format_limit_ms(erase, p->dio.bytes));
+	rc = format_run(&f, erase, e);
+	*p->status = f.status;
+	return rc;
 }
 
 static bool has_sanitize_crypto(const struct pass *p)
@@ -83,8 +75,9 @@ static bool can_format(const struct pass *p)
 
 static struct sanitize watched(struct pass *p)
 {
-	rungs_phase(p->x, "sanitize", p->dio.bytes, SANITIZE_STALL_MS + RUNGS_FLUSH_MS);
+	rungs_phase(p->x, "sanitize", p->dio.bytes, SANITIZE_SILENT_MS + RUNGS_FLUSH_MS);
 	return (struct sanitize){.host = p->x->host,
+				 .patience_ms = &p->x->progress.patience_ms,
 				 .fd = p->dio.fd,
 				 .log = p->identify,
 				 .done = &p->x->progress.done_bytes,
@@ -119,7 +112,7 @@ static bool has_crypto(const struct pass *p)
 
 static int run_crypto(struct pass *p, struct err *e)
 {
-	return format(p, 2, e);
+	return format(p, FORMAT_CRYPTO, e);
 }
 
 static int run_sanitize_crypto(struct pass *p, struct err *e)
@@ -134,7 +127,7 @@ static bool has_format(const struct pass *p)
 
 static int run_user_data(struct pass *p, struct err *e)
 {
-	return format(p, 1, e);
+	return format(p, FORMAT_USER_DATA, e);
 }
 
 /* --- overwrite ------------------------------------------------------------------------------- */
@@ -268,12 +261,13 @@ bool rungs_recover(struct pass *p)
 
 int rungs_mend(struct pass *p)
 {
-	static const char *const techniques[] = {NULL, "FormatUserData", "FormatCrypto"};
+	static const char *const techniques[] = {
+		[FORMAT_USER_DATA] = "FormatUserData", [FORMAT_CRYPTO] = "FormatCrypto"};
 	struct err refused;
 
 	if (!can_format(p))
 		return -1;
-	for (uint32_t ses = has_crypto(p) ? 2 : 1; ses; ses--) {
+	for (unsigned ses = has_crypto(p) ? FORMAT_CRYPTO : FORMAT_USER_DATA; ses; ses--) {
 		rungs_note(p, techniques[ses]);
 		if (!format(p, ses, &refused))
 			return 0;

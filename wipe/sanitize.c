@@ -9,6 +9,8 @@
 #define POLL_FIRST_MS 10 /* a key is thrown away in no time */
 #define POLL_MS 500
 #define UNREADABLE_MS 60000 /* a drive may be deaf for a moment */
+#define MINUTE_MS INT64_C(60000)
+#define EXPECTED_MOST_S (24 * 3600)
 
 enum state { NEVER, DONE, RUNNING, FAILED, DONE_DEALLOCATED };
 
@@ -54,30 +56,85 @@ static enum state state_of(const uint8_t *log)
 	return log[2] & 7u;
 }
 
+/* Seconds that the drive expects for the whole; 0: it does not say. */
+static int64_t expected_s(enum sanitize_action action, const uint8_t *log)
+{
+	size_t at = action == SANITIZE_OVERWRITE ? 8 : action == SANITIZE_BLOCK ? 12 : 16;
+	uint32_t s = log[at] | (uint32_t)log[at + 1] << 8 | (uint32_t)log[at + 2] << 16 |
+		     (uint32_t)log[at + 3] << 24;
+
+	return s > EXPECTED_MOST_S ? 0 : s;
+}
+
+int64_t sanitize_stall_ms(enum sanitize_action action, const uint8_t *log, int64_t longest_ms)
+{
+	int64_t least = (longest_ms ? 5 : 10) * MINUTE_MS, ms = 8 * longest_ms;
+
+	if (!longest_ms) {
+		ms = 2000 * expected_s(action, log);
+		if (!ms && action != SANITIZE_CRYPTO)
+			ms = 30 * MINUTE_MS;
+	} else if (ms > SANITIZE_SILENT_MS) {
+		ms = SANITIZE_SILENT_MS;
+	}
+	return ms < least ? least : ms;
+}
+
 /* Until the one that runs is done. */
+/* How it moves. */
+struct pace {
+	int64_t moved, heard, longest; /* ms */
+	unsigned last;
+};
+
+/* Where it stands, and whether that is still progress. */
+static int take_step(struct sanitize *s, struct pace *p, struct err *e)
+{
+	unsigned progress = s->log[0] | (unsigned)s->log[1] << 8;
+	/* The command's own word of what runs (byte 4). */
+	int64_t limit = sanitize_stall_ms(s->log[4] & 7u, s->log, p->longest);
+
+	if (s->host->stall_ms)
+		limit = s->host->stall_ms;
+	atomic_store(s->patience_ms, limit + limit / 2 + 2 * UNREADABLE_MS);
+	if (progress < p->last)
+		return err_set(e, ERR_PROTOCOL, (int)s->status,
+			       "Sanitize: progress went back from %u to %u", p->last, progress);
+	if (progress > p->last) {
+		if (p->heard - p->moved > p->longest)
+			p->longest = p->heard - p->moved;
+		p->moved = p->heard;
+	}
+	p->last = progress;
+	atomic_store(s->done, s->total / 65536 * progress);
+	if (p->heard - p->moved > limit)
+		return err_set(e, ERR_TIMEOUT, (int)s->status,
+			       "Sanitize: stuck at %u of 65536 for %d s", progress,
+			       (int)((p->heard - p->moved) / 1000));
+	return 0;
+}
+
 static enum sanitize_end follow(struct sanitize *s, struct err *e)
 {
-	int64_t moved = now_ms(), heard = moved;
-	unsigned last = 0;
+	struct pace pace = {.moved = now_ms()};
 	long poll_ms = POLL_FIRST_MS;
 
+	pace.heard = pace.moved;
 	for (;;) {
 		struct timespec nap = {.tv_nsec = poll_ms * 1000000};
-		unsigned progress;
 		enum state state;
 
 		nanosleep(&nap, NULL);
 		poll_ms = 2 * poll_ms < POLL_MS ? 2 * poll_ms : POLL_MS;
 		if (read_log(s) != 0) {
-			if (now_ms() - heard < UNREADABLE_MS)
+			if (now_ms() - pace.heard < UNREADABLE_MS)
 				continue;
 			s->status = EIO;
 			(void)!err_set(e, ERR_TIMEOUT, 0,
 				       "Sanitize: the drive does not say how far it is");
 			return SANITIZE_LOST;
 		}
-		heard = now_ms();
-		progress = s->log[0] | (unsigned)s->log[1] << 8;
+		pace.heard = now_ms();
 		state = state_of(s->log);
 		s->status = s->log[2] | s->log[3] << 8;
 		if (state == DONE || state == DONE_DEALLOCATED) {
@@ -89,21 +146,8 @@ static enum sanitize_end follow(struct sanitize *s, struct err *e)
 				       "Sanitize failed: status log %xh", (unsigned)s->status);
 			return state == FAILED ? SANITIZE_FAILED : SANITIZE_LOST;
 		}
-		if (progress < last) {
-			(void)!err_set(e, ERR_PROTOCOL, (int)s->status,
-				       "Sanitize: progress went back from %u to %u", last,
-				       progress);
+		if (take_step(s, &pace, e) < 0)
 			return SANITIZE_LOST;
-		}
-		if (progress > last)
-			moved = heard;
-		if (heard - moved > SANITIZE_STALL_MS) {
-			(void)!err_set(e, ERR_TIMEOUT, (int)s->status,
-				       "Sanitize: stuck at %u of 65536", progress);
-			return SANITIZE_LOST;
-		}
-		last = progress;
-		atomic_store(s->done, s->total / 65536 * progress);
 	}
 }
 

@@ -16,8 +16,8 @@
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_erase_nvme.c
  */
-/* No progress for so long: drives are known that never end. */
-#define SANITIZE_STALL_MS (60 * 60 * 1000)
+/* At most: drives are known that never end. */
+#define SANITIZE_SILENT_MS (60 * 60 * 1000) /* without progress, of one that made some */
 
 enum sanitize_action {
 	SANITIZE_EXIT_FAILURE = 1,
@@ -37,11 +37,16 @@ enum sanitize_end {
 struct sanitize {
 	const struct host *host;
 	int fd;
-	uint8_t *log;	       /* 512 bytes of dio_buffer() */
-	_Atomic int64_t *done; /* rises to total */
+	uint8_t *log;		      /* 512 bytes of dio_buffer() */
+	_Atomic int64_t *done;	      /* rises to total */
+	_Atomic int64_t *patience_ms; /* how long it may be silent, and a bit */
 	int64_t total;
 	int64_t status; /* what the drive answered last, 0 for success */
 };
+
+/* How long one may make no progress.  log: page 81h.  longest_ms: between two steps that it made; 0: it made none, and has
+ * twice the time that the drive expects for the whole, where it says so. */
+int64_t sanitize_stall_ms(enum sanitize_action action, const uint8_t *log, int64_t longest_ms);
 
 /* Any end but SANITIZE_DONE says why in e. */
 enum sanitize_end sanitize_run(struct sanitize *s, enum sanitize_action action, struct err *e)

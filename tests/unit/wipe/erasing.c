@@ -72,6 +72,8 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 			assert_int_equal(c->cdw10, 0);
 			assert_int_equal(c->nsid, 1);
 			out[26] = 0x12; /* format 2, metadata at the end of the data */
+			if (drive->formatting)
+				out[32] = drive->formatting();
 			out[29] = 0x09; /* protection type 1, first bytes */
 		}
 		return 0;
@@ -116,7 +118,9 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 			return 0;
 		}
 		memcpy(out, drive->trail[drive->polls], 4);
-		drive->polls += drive->trail[drive->polls][0] || drive->trail[drive->polls][1] == 2;
+		if (!drive->stays)
+			drive->polls +=
+				drive->trail[drive->polls][0] || drive->trail[drive->polls][1] == 2;
 		return 0;
 	}
 	assert_int_equal(c->opcode, 0x80);
@@ -126,6 +130,8 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 	drive->last_lbaf = c->cdw10 & 0x1ff;
 	/* SES 0 erases nothing: it must never be sent. */
 	assert_int_not_equal(drive->last_ses, 0);
+	if (drive->format_hook)
+		drive->format_hook();
 	if (drive->status < 0) {
 		errno = EIO;
 		return -1;

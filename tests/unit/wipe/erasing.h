@@ -22,6 +22,8 @@ extern struct erasing {
 		bool noise;	     /* leaves noise instead of zeros */
 		bool keeps_middle;   /* leaves the middle as it was */
 		bool mends;	     /* after Format the flaky drive has no bad place any more */
+		uint8_t (*formatting)(void); /* FPI of Identify Namespace; NULL: 0 */
+		void (*format_hook)(void);   /* while Format runs */
 		unsigned formats, last_ses, last_lbaf;
 		bool cache; /* has a volatile write cache */
 		unsigned cache_offs;
@@ -36,6 +38,7 @@ extern struct erasing {
 		const uint16_t (*const *trails)
 			[2]; /* of the first Sanitize, the next; NULL: of each trail */
 		unsigned sanitizes, first_action, last_action, polls;
+		bool stays;	/* the trail's first */
 		unsigned exits; /* Exit Failure Mode */
 		int exit_status;
 		bool earlier_restricted;      /* the earlier one was sent without AUSE */

@@ -6,6 +6,7 @@
 #include "tests/unit/testing.h"
 #include "tests/unit/wipe/erasing.h"
 #include "tests/unit/wipe/flaky.h"
+#include "wipe/sanitize.h"
 
 static const uint16_t erasing_trail[][2] = {{100, 2}, {30000, 2}, {65535, 0x101}, {0, 1}};
 
@@ -182,6 +183,49 @@ static void a_sanitize_that_is_lost_is_replaced_by_nothing(void **state)
 		assert_int_equal(erasing.drive.sanitizes, 1);
 		assert_int_equal(erasing.drive.exits, 0);
 		assert_int_equal(erasing.drive.formats, 0);
+	}
+}
+
+/* Progress decides, not patience: it is given up once it takes far longer than it did before. */
+static void a_sanitize_that_stands_still_is_given_up(void **state)
+{
+	static const uint16_t still[][2] = {{300, 2}};
+	struct err e;
+
+	(void)state;
+	erasing.machine.host.stall_ms = 60;
+	erasing.drive.sanicap = 2;
+	erasing.drive.trail = still;
+	erasing.drive.stays = true;
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
+	assert_non_null(strstr(e.text, "stuck at 300 of 65536"));
+	assert_int_equal(erasing.drive.sanitizes, 1);
+}
+
+static void how_long_a_sanitize_may_stand_still_is_what_it_makes_likely(void **state)
+{
+	static const struct {
+		unsigned action;
+		uint32_t overwrite_s, block_s, crypto_s;
+		int longest_s, stall_min;
+	} rows[] = {
+		{2, 0, 0, 0, 0, 30},	   /* nothing is known */
+		{4, 0, 0, 0, 0, 10},	   /* a key needs no time */
+		{2, ~0u, ~0u, ~0u, 0, 30}, /* none given */
+		{2, 1, 3600, 1, 0, 120},   {3, 36000, 1, 1, 0, 1200},  {4, 1, 1, 1200, 0, 40},
+		{2, 0, 3600, 0, 1, 5}, /* it moved each second until now */
+		{2, 0, 3600, 0, 120, 16},  {3, 36000, 0, 0, 1000, 60},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		uint8_t log[512] = {0};
+
+		memcpy(log + 8, &rows[i].overwrite_s, 4);
+		memcpy(log + 12, &rows[i].block_s, 4);
+		memcpy(log + 16, &rows[i].crypto_s, 4);
+		assert_int_equal(sanitize_stall_ms(rows[i].action, log, rows[i].longest_s * 1000),
+				 rows[i].stall_min * 60000);
 	}
 }
 
@@ -422,6 +466,8 @@ int main(void)
 		T(sanitize_overwrite_asks_for_one_pass),
 		T(a_refused_sanitize_falls_to_the_next_rung),
 		T(a_sanitize_that_is_lost_is_replaced_by_nothing),
+		T(a_sanitize_that_stands_still_is_given_up),
+		T(how_long_a_sanitize_may_stand_still_is_what_it_makes_likely),
 		T(a_sanitize_that_failed_is_followed_by_one_of_another_kind),
 		T(a_sanitize_that_failed_is_followed_by_nothing_less),
 		T(a_sanitize_that_still_runs_is_waited_for),
