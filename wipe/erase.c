@@ -288,7 +288,8 @@ static bool is_whole(const struct pass *p, size_t n)
 	struct nvme_set set = {.n = n};
 	const char **names = mem_calloc(n, sizeof(*names));
 	uint32_t *nsids = mem_calloc(n, sizeof(*nsids));
-	bool whole = true;
+	/* What is no NVMe has one path and no parts, as far as it tells. */
+	bool whole = p[0].nvme.nsid || n == 1;
 
 	for (size_t i = 0; i < n; i++) {
 		names[i] = drive_name(p[i].x->drive);
@@ -297,8 +298,8 @@ static bool is_whole(const struct pass *p, size_t n)
 	set.names = names;
 	set.nsids = nsids;
 	for (size_t i = 0; whole && i < n; i++)
-		whole = p[i].nvme.sanicap &&
-			nvme_only(p[i].x->host, p[i].dio.fd, p[i].identify, &set);
+		whole = p[i].sanitizes && (!p[i].nvme.nsid || nvme_only(p[i].x->host, p[i].dio.fd,
+									p[i].identify, &set));
 	free(names);
 	free(nsids);
 	return whole;
@@ -397,8 +398,11 @@ static int end_pass(const struct pass *p, int rc, struct err *e)
 	rest(x);
 	if (!rc && x->device.level < x->minimum_level) {
 		x->device.reason = "EraseBelowPolicy";
-		rc = err_set(e, ERR_UNSUPPORTED, 0, "%s earns less than %s", x->device.technique,
-			     wipe_level_names[x->minimum_level]);
+		rc = err_set(e, ERR_UNSUPPORTED, 0, "%s earns less than %s%s", x->device.technique,
+			     wipe_level_names[x->minimum_level],
+			     p->ata.erase_frozen || p->ata.sanitize_frozen
+				     ? "; its firmware froze what earns more: take its power away"
+				     : "");
 	}
 	return explain(x, rc, e);
 }
@@ -416,8 +420,12 @@ void erase_run_all(struct erase *const *x, size_t n, int *rc, struct err *e)
 		ready &= !rc[i];
 		rest(x[i]);
 	}
-	if (ready)
+	if (ready && p[0].nvme.nsid)
 		run_subsystem(p, n, rc, e);
+	/* Of paths to a drive, or drives that say that they are one: each for itself. */
+	for (size_t i = 0; i < n && !p[0].nvme.nsid; i++)
+		if (!p[i].lost)
+			run_subsystem(&p[i], 1, &rc[i], &e[i]);
 	for (size_t i = 0; i < n; i++) {
 		if (!p[i].lost && !p[i].final)
 			rc[i] = run_ladder(&p[i], &e[i]);

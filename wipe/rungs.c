@@ -25,14 +25,31 @@ void rungs_phase(struct erase *x, const char *phase, int64_t total, int64_t pati
 	atomic_store(&g->phase, phase);
 }
 
-/* A drive that is not NVMe has none and is overwritten. */
-int rungs_abilities(struct pass *p, struct err *e)
+static int nvme_can(struct pass *p, struct err *e)
 {
 	const struct host *h = p->x->host;
 
-	if (!str_eq(p->x->drive->type, "NVMe") || !h->nvme_admin)
-		return 0;
-	return nvme_abilities(h, drive_name(p->x->drive), p->dio.fd, p->identify, &p->nvme, e);
+	if (nvme_abilities(h, drive_name(p->x->drive), p->dio.fd, p->identify, &p->nvme, e) < 0)
+		return -1;
+	p->sanitizes = p->nvme.sanicap;
+	p->how = &nvme_sanitize;
+	return 0;
+}
+
+/* What does not say has no rung but the last. */
+int rungs_abilities(struct pass *p, struct err *e)
+{
+	const struct host *h = p->x->host;
+	const char *type = p->x->drive->type;
+
+	if (str_eq(type, "NVMe") && h->nvme_admin)
+		return nvme_can(p, e);
+	if (str_eq(type, "SATA") && h->ata) {
+		ata_abilities(h, p->dio.fd, &p->ata);
+		p->sanitizes = p->ata.sanitizes;
+		p->how = &ata_sanitize;
+	}
+	return 0;
 }
 
 static int format(struct pass *p, enum format_erase erase, struct err *e)
@@ -54,17 +71,17 @@ static int format(struct pass *p, enum format_erase erase, struct err *e)
 
 static bool has_sanitize_crypto(const struct pass *p)
 {
-	return p->nvme.sanicap & 1;
+	return p->sanitizes & SANITIZES_CRYPTO;
 }
 
 static bool has_sanitize_block(const struct pass *p)
 {
-	return p->nvme.sanicap & 2;
+	return p->sanitizes & SANITIZES_BLOCK;
 }
 
 static bool has_sanitize_overwrite(const struct pass *p)
 {
-	return p->nvme.sanicap & 4;
+	return p->sanitizes & SANITIZES_OVERWRITE;
 }
 
 /* With some controllers Format hits all namespaces: only where there is no other. */
@@ -79,7 +96,7 @@ static struct sanitize watched(struct pass *p)
 	return (struct sanitize){.host = p->x->host,
 				 .patience_ms = &p->x->progress.patience_ms,
 				 .fd = p->dio.fd,
-				 .log = p->identify,
+				 .page = p->identify,
 				 .done = &p->x->progress.done_bytes,
 				 .total = p->dio.bytes};
 }
@@ -87,7 +104,7 @@ static struct sanitize watched(struct pass *p)
 static int sanitize(struct pass *p, enum sanitize_action action, struct err *e)
 {
 	struct sanitize s = watched(p);
-	enum sanitize_end end = sanitize_run(&s, action, e);
+	enum sanitize_end end = p->how->run(&s, action, e);
 
 	*p->status = s.status;
 	p->final = end != SANITIZE_REFUSED;
@@ -128,6 +145,36 @@ static bool has_format(const struct pass *p)
 static int run_user_data(struct pass *p, struct err *e)
 {
 	return format(p, FORMAT_USER_DATA, e);
+}
+
+/* --- ATA ------------------------------------------------------------------------------------- */
+
+static bool has_erase(const struct pass *p)
+{
+	return p->ata.erase && !p->ata.erase_frozen;
+}
+
+static bool has_erase_enhanced(const struct pass *p)
+{
+	return has_erase(p) && p->ata.erase_enhanced;
+}
+
+static int security_erase(struct pass *p, bool enhanced, struct err *e)
+{
+	int64_t limit = ata_erase_limit_ms(&p->ata, enhanced);
+
+	rungs_phase(p->x, "security erase", 0, limit + RUNGS_FLUSH_MS);
+	return ata_erase(p->x->host, p->dio.fd, enhanced, limit, p->status, e);
+}
+
+static int run_erase_enhanced(struct pass *p, struct err *e)
+{
+	return security_erase(p, true, e);
+}
+
+static int run_erase(struct pass *p, struct err *e)
+{
+	return security_erase(p, false, e);
 }
 
 /* --- overwrite ------------------------------------------------------------------------------- */
@@ -185,6 +232,8 @@ const struct rung rungs[ERASE_RUNGS] = {
 	{"SanitizeCryptoErase", VERIFY_CHANGED, true, has_sanitize_crypto, run_sanitize_crypto},
 	{"SanitizeBlockErase", VERIFY_CONSTANT, true, has_sanitize_block, run_sanitize_block},
 	{"SanitizeOverwrite", VERIFY_ZEROS, true, has_sanitize_overwrite, run_sanitize_overwrite},
+	{"SecurityEraseEnhanced", VERIFY_CHANGED, false, has_erase_enhanced, run_erase_enhanced},
+	{"SecurityErase", VERIFY_CONSTANT, false, has_erase, run_erase},
 	{"FormatCrypto", VERIFY_CHANGED, false, has_crypto, run_crypto},
 	{"FormatUserData", VERIFY_CONSTANT, false, has_format, run_user_data},
 	{"Overwrite", VERIFY_ZEROS, false, always, run_overwrite},
@@ -205,15 +254,15 @@ static const char *other_kind(const struct pass *p, unsigned failed, unsigned *a
 {
 	static const struct {
 		enum sanitize_action action;
-		uint32_t bit;
+		unsigned bit;
 		const char *technique;
-	} kinds[] = {{SANITIZE_BLOCK, 2, "SanitizeBlockErase"},
-		     {SANITIZE_CRYPTO, 1, "SanitizeCryptoErase"},
-		     {SANITIZE_OVERWRITE, 4, "SanitizeOverwrite"}};
+	} kinds[] = {{SANITIZE_BLOCK, SANITIZES_BLOCK, "SanitizeBlockErase"},
+		     {SANITIZE_CRYPTO, SANITIZES_CRYPTO, "SanitizeCryptoErase"},
+		     {SANITIZE_OVERWRITE, SANITIZES_OVERWRITE, "SanitizeOverwrite"}};
 	const char *technique = NULL;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (p->nvme.sanicap & kinds[i].bit && (!technique || *action == failed)) {
+		if (p->sanitizes & kinds[i].bit && (!technique || *action == failed)) {
 			*action = kinds[i].action;
 			technique = kinds[i].technique;
 		}
@@ -224,13 +273,13 @@ static const char *other_kind(const struct pass *p, unsigned failed, unsigned *a
 static void recover_earlier(struct pass *p, struct sanitize *s)
 {
 	unsigned action = 0;
-	const char *technique = other_kind(p, sanitize_failed_action(s), &action);
+	const char *technique = other_kind(p, s->failed, &action);
 	struct err refused;
 
-	if (!p->nvme.alone)
+	if (p->nvme.nsid && !p->nvme.alone)
 		action = 0;
 	s->status = 0;
-	(void)!sanitize_recover(s, action, &refused);
+	(void)!p->how->recover(s, action, &refused);
 	if (action && s->status) {
 		rungs_note(p, technique);
 		*p->status = s->status;
@@ -242,10 +291,10 @@ int rungs_await_sanitize(struct pass *p, struct err *e)
 	struct sanitize s;
 	enum sanitize_end end;
 
-	if (!p->nvme.sanicap)
+	if (!p->sanitizes)
 		return 0;
 	s = watched(p);
-	end = sanitize_wait(&s, e);
+	end = p->how->wait(&s, e);
 	if (end == SANITIZE_FAILED)
 		recover_earlier(p, &s);
 	return end == SANITIZE_LOST ? -1 : 0;
@@ -256,7 +305,7 @@ bool rungs_recover(struct pass *p)
 	struct sanitize s = watched(p);
 	struct err refused;
 
-	return !sanitize_recover(&s, 0, &refused);
+	return !p->how->recover(&s, 0, &refused);
 }
 
 int rungs_mend(struct pass *p)

@@ -6,18 +6,18 @@
 #include "wipe/host.h"
 
 /*
- * sanitize: NVMe Sanitize (NVM Express Base 2.0: opcode 84h, log page 81h).
+ * sanitize: what a drive is told to erase by itself, and says how far it is: Sanitize of NVMe (nvme_sanitize.c), ATA
+ * (ata_erase.c) and SCSI (scsi_erase.c), and FORMAT UNIT of SCSI.
  *
- * It covers the whole subsystem, cannot be aborted, and goes on over reset and power loss.
- * The command's success means "accepted"; only the log says that it is done.  What the
- * log does not clearly call done is a failure: an unknown state, progress
+ * A Sanitize covers all that the drive holds, cannot be aborted, and goes on over reset and power loss.
+ * The command's success means "accepted"; only what the drive says afterwards tells that it is done.  What it
+ * does not clearly call done is a failure: an unknown state, progress
  * that goes backwards or stands still.
  *
  * Blocking: only from loop_work().
- * Tests: tests/unit/wipe/test_erase_nvme.c
+ * Tests: tests/unit/wipe/test_erase_nvme.c, tests/unit/wipe/test_erase_ata.c, tests/unit/wipe/test_erase_scsi.c
  */
-/* At most: drives are known that never end. */
-#define SANITIZE_SILENT_MS (60 * 60 * 1000) /* without progress, of one that made some */
+#define SANITIZE_SILENT_MS (60 * 60 * 1000) /* without progress, at most, of one that made some */
 
 enum sanitize_action {
 	SANITIZE_EXIT_FAILURE = 1,
@@ -25,47 +25,52 @@ enum sanitize_action {
 	SANITIZE_OVERWRITE = 3,
 	SANITIZE_CRYPTO = 4,
 };
+/* What a drive offers. */
+enum { SANITIZES_CRYPTO = 1, SANITIZES_BLOCK = 2, SANITIZES_OVERWRITE = 4 };
 
 /* How far one came. */
 enum sanitize_end {
 	SANITIZE_REFUSED, /* the drive did not take it: nothing was begun */
 	SANITIZE_DONE,
-	SANITIZE_FAILED, /* the log says so: sanitize_recover() */
+	SANITIZE_FAILED, /* the drive says so: recover() */
 	SANITIZE_LOST,	 /* begun, and nobody knows what became of it */
 };
 
 struct sanitize {
 	const struct host *host;
 	int fd;
-	uint8_t *log;		      /* 512 bytes of dio_buffer() */
+	uint8_t *page;		      /* 4096 bytes of dio_buffer() */
 	_Atomic int64_t *done;	      /* rises to total */
 	_Atomic int64_t *patience_ms; /* how long it may be silent, and a bit */
 	int64_t total;
-	int64_t status; /* what the drive answered last, 0 for success */
+	int64_t status;	     /* what the drive answered last, 0 for success */
+	int64_t expected_ms; /* what the drive makes of the whole; 0: it does not say */
+	unsigned failed; /* enum sanitize_action, after SANITIZE_FAILED of wait(); 0: not known */
 };
 
-/* How long one may make no progress.  log: page 81h.  longest_ms: between two steps that it made; 0: it made none, and has
- * twice the time that the drive expects for the whole, where it says so. */
-int64_t sanitize_stall_ms(enum sanitize_action action, const uint8_t *log, int64_t longest_ms);
+/* How drives of one kind are told.  Any end but SANITIZE_DONE says why in e. */
+struct sanitize_ops {
+	enum sanitize_end (*run)(struct sanitize *s, enum sanitize_action action, struct err *e);
+	/* One that was begun before this boot may still run, and the drive takes no I/O until it ends.  At once, and DONE,
+	 * where there is none. */
+	enum sanitize_end (*wait)(struct sanitize *s, struct err *e);
+	/*
+	 * After SANITIZE_FAILED the drive refuses all I/O.  One whose Sanitize may be left without another is told to leave
+	 * that state.  One whose may not be left so takes nothing but another Sanitize: `action` is begun and
+	 * followed; 0: there is none to send.  Either proves nothing.  -1: the drive is as it was.
+	 */
+	int (*recover)(struct sanitize *s, unsigned action, struct err *e);
+};
+extern const struct sanitize_ops nvme_sanitize;
 
-/* Any end but SANITIZE_DONE says why in e. */
-enum sanitize_end sanitize_run(struct sanitize *s, enum sanitize_action action, struct err *e)
-	__attribute__((warn_unused_result));
+/* How long one may make no progress.  longest_ms: between two steps that it made; 0: it made none, and has twice
+ * the time that the drive expects for the whole, where it says so. */
+int64_t sanitize_stall_ms(enum sanitize_action action, int64_t expected_ms, int64_t longest_ms);
 
-/* One that was begun before this boot may still run, and the drive takes no I/O until it ends.  At once, and DONE, where
- * there is none. */
-enum sanitize_end sanitize_wait(struct sanitize *s, struct err *e)
-	__attribute__((warn_unused_result));
-
-/*
- * After SANITIZE_FAILED the drive refuses all I/O.  One whose Sanitize may be left without another (bit 3 of its dword
- * 10, AUSE) is told to leave that state (Exit Failure Mode).  One whose may not be left so takes nothing but another
- * Sanitize without that bit: `action` is begun and followed; 0: there is none to send.  Either proves nothing.  -1: the
- * drive is as it was.
- */
-int sanitize_recover(struct sanitize *s, unsigned action, struct err *e)
-	__attribute__((warn_unused_result));
-/* Which kind failed, as the log has it, after SANITIZE_FAILED. */
-unsigned sanitize_failed_action(const struct sanitize *s);
+enum sanitize_said { SAID_NOTHING, SAID_RUNNING, SAID_DONE, SAID_FAILED, SAID_NONSENSE };
+/* Until the one that runs is done.  ask: how far it is, of 65536; sets s->status. */
+enum sanitize_end sanitize_follow(struct sanitize *s, enum sanitize_action action, const char *what,
+				  enum sanitize_said (*ask)(struct sanitize *s, unsigned *progress),
+				  struct err *e) __attribute__((warn_unused_result));
 
 #endif

@@ -32,6 +32,9 @@ static const struct technique {
 	{"SanitizeCryptoErase", WIPE_PURGE, PACE_KEY, true},
 	{"SanitizeBlockErase", WIPE_PURGE, PACE_BLOCKS, false},
 	{"SanitizeOverwrite", WIPE_PURGE, PACE_WRITES, false},
+	{"SecurityEraseEnhanced", WIPE_PURGE, PACE_KEY, true},
+	/* Disks that encrypt do it by a key too. */
+	{"SecurityErase", WIPE_CLEAR, PACE_KEY, false},
 	{"FormatCrypto", WIPE_CLEAR, PACE_KEY, true},
 	/* Firmware may do it by a key. */
 	{"FormatUserData", WIPE_CLEAR, PACE_KEY, false},

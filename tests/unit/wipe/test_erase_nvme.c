@@ -205,28 +205,22 @@ static void a_sanitize_that_stands_still_is_given_up(void **state)
 static void how_long_a_sanitize_may_stand_still_is_what_it_makes_likely(void **state)
 {
 	static const struct {
-		unsigned action;
-		uint32_t overwrite_s, block_s, crypto_s;
-		int longest_s, stall_min;
+		enum sanitize_action action;
+		int expected_s, longest_s, stall_min;
 	} rows[] = {
-		{2, 0, 0, 0, 0, 30},	   /* nothing is known */
-		{4, 0, 0, 0, 0, 10},	   /* a key needs no time */
-		{2, ~0u, ~0u, ~0u, 0, 30}, /* none given */
-		{2, 1, 3600, 1, 0, 120},   {3, 36000, 1, 1, 0, 1200},  {4, 1, 1, 1200, 0, 40},
-		{2, 0, 3600, 0, 1, 5}, /* it moved each second until now */
-		{2, 0, 3600, 0, 120, 16},  {3, 36000, 0, 0, 1000, 60},
+		{SANITIZE_BLOCK, 0, 0, 30},  /* nothing is known */
+		{SANITIZE_CRYPTO, 0, 0, 10}, /* a key needs no time */
+		{SANITIZE_BLOCK, 3600, 0, 120},	 {SANITIZE_OVERWRITE, 36000, 0, 1200},
+		{SANITIZE_CRYPTO, 1200, 0, 40},	 {SANITIZE_BLOCK, 100000, 0, 30}, /* nonsense */
+		{SANITIZE_BLOCK, 3600, 1, 5}, /* it moved each second until now */
+		{SANITIZE_BLOCK, 3600, 120, 16}, {SANITIZE_OVERWRITE, 36000, 1000, 60},
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		uint8_t log[512] = {0};
-
-		memcpy(log + 8, &rows[i].overwrite_s, 4);
-		memcpy(log + 12, &rows[i].block_s, 4);
-		memcpy(log + 16, &rows[i].crypto_s, 4);
-		assert_int_equal(sanitize_stall_ms(rows[i].action, log, rows[i].longest_s * 1000),
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(sanitize_stall_ms(rows[i].action, rows[i].expected_s * 1000,
+						   rows[i].longest_s * 1000),
 				 rows[i].stall_min * 60000);
-	}
 }
 
 /* It leaves its failure mode, and is given one other Sanitize. */
