@@ -178,6 +178,13 @@ static int look_for_canaries(struct pass *p, const struct rung *r, int64_t since
 	int64_t unreadable = 0;
 	int found;
 
+	/* It was not written: a map says that it is zeros. */
+	if (r->accept == VERIFY_ZEROS && r != &rungs[ERASE_RUNGS - 1] &&
+	    now_ms() - since < evidence_least_ms(&x->device)) {
+		(void)fail(x, "EraseUnverified");
+		return err_set(e, ERR_PROTOCOL, 0, "%s ended sooner than so much can be written",
+			       r->technique);
+	}
 	let_it_end(p, r->accept, since);
 	atomic_store(&x->progress.erased_bytes, x->device.bytes);
 	rungs_phase(x, "canaries", VERIFY_CANARIES * VERIFY_BLOCK, 0);

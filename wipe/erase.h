@@ -34,7 +34,7 @@
  * nothing is gained; drives cut what is larger than they take. */
 #define ERASE_PIECE_KIB 1024
 #define ERASE_DEPTH 16
-#define ERASE_RUNGS 8
+#define ERASE_RUNGS 10
 #define ERASE_MENDS 2 /* Formats, at most, of a namespace that takes no canaries */
 #define ERASE_AGAIN                                                                                \
 	2 /* Sanitizes, at most, after one that failed: before the canaries, and after */

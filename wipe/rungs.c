@@ -49,6 +49,11 @@ int rungs_abilities(struct pass *p, struct err *e)
 		p->sanitizes = p->ata.sanitizes;
 		p->how = &ata_sanitize;
 	}
+	if (str_eq(type, "SAS") && h->scsi) {
+		scsi_abilities(h, p->dio.fd, p->identify, &p->scsi);
+		p->sanitizes = p->scsi.sanitizes;
+		p->how = &scsi_sanitize;
+	}
 	return 0;
 }
 
@@ -177,6 +182,41 @@ static int run_erase(struct pass *p, struct err *e)
 	return security_erase(p, false, e);
 }
 
+/* --- SCSI ------------------------------------------------------------------------------------ */
+
+static bool has_format_unit(const struct pass *p)
+{
+	return p->scsi.format;
+}
+
+static int run_format_unit(struct pass *p, struct err *e)
+{
+	struct sanitize s = watched(p);
+	enum sanitize_end end;
+
+	atomic_store(&p->x->progress.phase, "format unit");
+	end = scsi_format(&s, e);
+	*p->status = s.status;
+	return end == SANITIZE_DONE ? 0 : -1;
+}
+
+static bool has_write_same(const struct pass *p)
+{
+	return p->scsi.same;
+}
+
+static int run_write_same(struct pass *p, struct err *e)
+{
+	struct erase_progress *g = &p->x->progress;
+	struct sanitize s = watched(p);
+	int rc;
+
+	rungs_phase(p->x, "write same", p->dio.bytes, RUNGS_FLUSH_MS);
+	rc = scsi_write_same(&s, &p->scsi, &g->erased_bytes, e);
+	*p->status = s.status;
+	return rc ? rc : dio_flush(&p->dio, e);
+}
+
 /* --- overwrite ------------------------------------------------------------------------------- */
 
 struct sweep {
@@ -236,6 +276,8 @@ const struct rung rungs[ERASE_RUNGS] = {
 	{"SecurityErase", VERIFY_CONSTANT, false, has_erase, run_erase},
 	{"FormatCrypto", VERIFY_CHANGED, false, has_crypto, run_crypto},
 	{"FormatUserData", VERIFY_CONSTANT, false, has_format, run_user_data},
+	{"FormatUnit", VERIFY_CONSTANT, false, has_format_unit, run_format_unit},
+	{"WriteSame", VERIFY_ZEROS, false, has_write_same, run_write_same},
 	{"Overwrite", VERIFY_ZEROS, false, always, run_overwrite},
 };
 
@@ -314,6 +356,10 @@ int rungs_mend(struct pass *p)
 		[FORMAT_USER_DATA] = "FormatUserData", [FORMAT_CRYPTO] = "FormatCrypto"};
 	struct err refused;
 
+	if (has_format_unit(p)) {
+		rungs_note(p, "FormatUnit");
+		return run_format_unit(p, &refused);
+	}
 	if (!can_format(p))
 		return -1;
 	for (unsigned ses = has_crypto(p) ? FORMAT_CRYPTO : FORMAT_USER_DATA; ses; ses--) {

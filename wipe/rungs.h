@@ -6,6 +6,7 @@
 #include "wipe/erase.h"
 #include "wipe/nvme.h"
 #include "wipe/sanitize.h"
+#include "wipe/scsi_erase.h"
 #include "wipe/verify.h"
 
 /*
@@ -29,6 +30,7 @@ struct pass {
 	struct err unreadable;	    /* why, of the first block that could not be read */
 	struct nvme_abilities nvme; /* all false for what is no NVMe */
 	struct ata_abilities ata;   /* the same for what is no ATA */
+	struct scsi_abilities scsi; /* the same for what is no SCSI */
 	unsigned sanitizes;	    /* SANITIZES_... */
 	const struct sanitize_ops *how;
 	bool lost;	 /* it did not come as far as the ladder */

@@ -38,6 +38,8 @@ static const struct technique {
 	{"FormatCrypto", WIPE_CLEAR, PACE_KEY, true},
 	/* Firmware may do it by a key. */
 	{"FormatUserData", WIPE_CLEAR, PACE_KEY, false},
+	{"FormatUnit", WIPE_CLEAR, PACE_BLOCKS, false},
+	{"WriteSame", WIPE_CLEAR, PACE_WRITES, false},
 	{"Overwrite", WIPE_CLEAR, PACE_WRITES, false},
 };
 
