@@ -76,6 +76,7 @@ void ata_abilities(const struct host *h, int fd, struct ata_abilities *out)
 				 (sanitize & 1 << 14 ? SANITIZES_OVERWRITE : 0);
 	out->erase = word(page, 82) & 1 << 1 && security & 1 << 0;
 	out->erase_enhanced = out->erase && security & 1 << 5;
+	out->trusted = (word(page, 48) & 0xc001) == 0x4001;
 	out->enabled = security & 1 << 1;
 	out->locked = security & 1 << 2;
 	out->erase_frozen = security & 1 << 3;

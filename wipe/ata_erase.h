@@ -22,6 +22,7 @@
 struct ata_abilities {
 	unsigned sanitizes; /* SANITIZES_..., 0 while it is sanitize frozen */
 	bool erase, erase_enhanced;
+	bool trusted; /* it knows TRUSTED RECEIVE */
 	bool enabled, locked;
 	bool erase_frozen, sanitize_frozen;
 	int64_t erase_ms, enhanced_ms; /* as the drive says; 0: it does not */

@@ -12,6 +12,7 @@
 #include "wipe/nvme.h"
 #include "wipe/ring.h"
 #include "wipe/rungs.h"
+#include "wipe/tcg.h"
 
 static int64_t now_ms(void)
 {
@@ -228,6 +229,14 @@ static void cache_off(const struct pass *p)
 		ata_cache_off(h, p->dio.fd);
 }
 
+static bool keeps_locked(const struct pass *p)
+{
+	const char *type = p->x->drive->type;
+	bool knows = p->nvme.security || p->ata.trusted || str_eq(type, "SAS");
+
+	return knows && tcg_locked(p->x->host, p->dio.fd, type, p->identify);
+}
+
 static int plant(struct pass *p, struct err *e)
 {
 	struct erase *x = p->x;
@@ -241,11 +250,21 @@ static int plant(struct pass *p, struct err *e)
 		rungs_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
 		planted = verify_plant(&p->verify, e);
 	}
+	if (planted == VERIFY_CANARIES) {
+		x->device.canaries.planted = planted;
+		return 0;
+	}
+	/* Of one that hangs nobody asks anything more. */
+	if ((planted >= 0 || e->code != ETIMEDOUT) && keeps_locked(p)) {
+		(void)fail(x, "DriveLocked");
+		return err_set(
+			e, ERR_DENIED, 0,
+			"it encrypts itself, and its owner's lock is on: it takes a revert by the "
+			"PSID on its label");
+	}
 	if (planted < 0)
 		return fail_drive(x);
 	x->device.canaries.planted = planted;
-	if (planted == VERIFY_CANARIES)
-		return 0;
 	(void)fail(x, "CanaryLost");
 	return err_set(e, ERR_PROTOCOL, 0, "of %d canaries written %d can be read", VERIFY_CANARIES,
 		       planted);
@@ -270,6 +289,14 @@ static int prepare(struct pass *p, struct err *e)
 	return plant(p, e);
 }
 
+static bool is_zoned(const struct erase *x)
+{
+	OWN(arena) a = arena_new();
+
+	return str_eq(host_line(a, "%s/block/%s/queue/zoned", x->host->sys, drive_name(x->drive)),
+		      "host-managed");
+}
+
 static int begin_pass(struct pass *p, struct err *e)
 {
 	struct erase *x = p->x;
@@ -277,6 +304,12 @@ static int begin_pass(struct pass *p, struct err *e)
 	if (x->drive->read_only) {
 		(void)fail(x, "ReadOnly");
 		return err_set(e, ERR_DENIED, 0, "%s is read-only", x->drive->path);
+	}
+	/* Nothing can be written to it at a place that nobody expects. */
+	if (is_zoned(x)) {
+		(void)fail(x, "DriveZoned");
+		return err_set(e, ERR_UNSUPPORTED, 0,
+			       "it has zones that are written in order alone");
 	}
 	if (x->drive->fault) {
 		(void)fail(x, "SectorsHidden");

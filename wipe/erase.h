@@ -77,7 +77,8 @@ void erase_done(struct erase *x);
  *
  * Fills in device of each; rc[i] -1: it failed, which is in its level and reason, with e[i] saying more.  Reasons:
  * ReadOnly, DriveMissing (it is not there any more), DriveFailed, CanaryLost, EraseUnverified,
- * EraseBelowPolicy, NamespaceHidden (the drive holds one that cannot be reached from here), SectorsHidden (ata.h). */
+ * EraseBelowPolicy, NamespaceHidden (the drive holds one that cannot be reached from here), SectorsHidden (ata.h),
+ * DriveLocked (tcg.h), DriveZoned. */
 void erase_run_all(struct erase *const *x, size_t n, int *rc, struct err *e);
 /* After erase_run_all(): samples reads; adds what they say to x->device. */
 int erase_verify(struct erase *x, int64_t samples, struct err *e)

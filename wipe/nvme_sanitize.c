@@ -1,4 +1,7 @@
-/* nvme_sanitize: NVMe Sanitize (NVM Express Base 2.0: opcode 84h, log page 81h), of a whole subsystem. */
+/*
+ * nvme_sanitize: NVMe Sanitize (NVM Express Base 2.0: opcode 84h, log page 81h), of a whole subsystem.
+ * Tests: tests/unit/wipe/test_erase_nvme.c, tests/unit/wipe/test_subsystem.c
+ */
 #include "wipe/sanitize.h"
 
 #include <errno.h>

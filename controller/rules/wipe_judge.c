@@ -146,10 +146,10 @@ int wipe_judge(const struct machine *m, const struct provider_object *p, const s
 enum reason wipe_judge_reason(const struct machine *m, const struct evidence *ev)
 {
 	/* What one can go and do something about comes first. */
-	static const enum reason told[] = {REASON_DriveMissing,	   REASON_ReadOnly,
-					   REASON_NamespaceHidden, REASON_SectorsHidden,
-					   REASON_CanaryLost,	   REASON_DriveFailed,
-					   REASON_EraseBelowPolicy};
+	static const enum reason told[] = {
+		REASON_DriveMissing,  REASON_ReadOnly,	  REASON_NamespaceHidden,
+		REASON_SectorsHidden, REASON_DriveLocked, REASON_DriveZoned,
+		REASON_CanaryLost,    REASON_DriveFailed, REASON_EraseBelowPolicy};
 	struct err e;
 
 	if (ev->inventory.missing.n)

@@ -137,6 +137,8 @@ static void the_reason_of_a_drive_is_the_reason(void **state)
 	} rows[] = {{"ReadOnly", REASON_ReadOnly},
 		    {"NamespaceHidden", REASON_NamespaceHidden},
 		    {"SectorsHidden", REASON_SectorsHidden},
+		    {"DriveLocked", REASON_DriveLocked},
+		    {"DriveZoned", REASON_DriveZoned},
 		    {"CanaryLost", REASON_CanaryLost},
 		    {"DriveFailed", REASON_DriveFailed},
 		    {"EraseUnverified", REASON_EraseUnverified},
