@@ -324,7 +324,9 @@ static const struct field wipe_fields[] = {
 	      .enums = wipe_trust_names, .def = "\"BootNetwork\"",
 	      .doc = "How far the agent that wipes must be believed."),
 	FIELD(provider_object_wipe, deadline, "deadline", FIELD_DURATION, .min = 10 * MINUTE,
-	      .max = 7 * DAY, .def = "\"6h\"", .doc = "Longest wipe."),
+	      .max = 7 * DAY,
+	      .doc = "Longest wipe.  Default: 6h, or what the machine's largest drive takes at 500 MB/s "
+		     "(NVMe) or 100 MB/s, up to 168h."),
 	FIELDS_END,
 };
 

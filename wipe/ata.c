@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/str.h"
+#include "wipe/ata_erase.h"
 #include "wipe/dio.h"
 
 #define NAP_MS 100
@@ -214,7 +215,7 @@ static bool show(const struct host *h, struct arena *a, struct proto_drive *d)
 		d->fault = arena_strdup(a, e.text);
 		return false;
 	}
-	if (ata_show(h, dio.fd, dio.bytes, &changed, &e) < 0)
+	if (ata_unlock(h, dio.fd, &e) < 0 || ata_show(h, dio.fd, dio.bytes, &changed, &e) < 0)
 		d->fault = arena_strdup(a, e.text);
 	dio_close(&dio);
 	return changed && !d->fault;

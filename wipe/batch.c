@@ -380,6 +380,7 @@ static void lose(struct batch_unit *u, const char *phase, int64_t silent_ms)
 		.technique = "None",
 		.level = WIPE_FAIL,
 		.reason = dio_gone(b->host, drive_name(u->drive)) ? "DriveMissing" : "DriveFailed",
+		.message = u->err.text,
 	};
 }
 

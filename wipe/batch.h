@@ -59,7 +59,8 @@ struct batch {
 	const struct host *host;
 	struct arena *arena;
 	struct proto_inventory inventory;
-	struct strings parts; /* beside the drives (drives.h) */
+	struct strings parts;	  /* beside the drives (drives.h) */
+	struct strings uncovered; /* uncovered.h */
 
 	struct batch_unit *units; /* the drives that are meant */
 	size_t n, running;

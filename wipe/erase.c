@@ -12,6 +12,7 @@
 #include "wipe/nvme.h"
 #include "wipe/ring.h"
 #include "wipe/rungs.h"
+#include "wipe/tcg.h"
 
 static int64_t now_ms(void)
 {
@@ -68,6 +69,20 @@ static int fail(struct erase *x, const char *reason)
 static int fail_drive(struct erase *x)
 {
 	return fail(x, dio_gone(x->host, drive_name(x->drive)) ? "DriveMissing" : "DriveFailed");
+}
+
+/* What went wrong first is what is told. */
+static int explain(struct erase *x, int rc, struct err *e)
+{
+	if (!rc)
+		return 0;
+	(void)!err_wrap(e, "%s", x->drive->path);
+	if (!x->device.message) {
+		(void)str_copy(x->why, sizeof(x->why), e->text);
+		str_clean(x->why);
+		x->device.message = x->why;
+	}
+	return -1;
 }
 
 /* first: its rings are used, by one after the other; itself, where there is no other. */
@@ -164,6 +179,13 @@ static int look_for_canaries(struct pass *p, const struct rung *r, int64_t since
 	int64_t unreadable = 0;
 	int found;
 
+	/* It was not written: a map says that it is zeros. */
+	if (r->accept == VERIFY_ZEROS && r != &rungs[ERASE_RUNGS - 1] &&
+	    now_ms() - since < evidence_least_ms(&x->device)) {
+		(void)fail(x, "EraseUnverified");
+		return err_set(e, ERR_PROTOCOL, 0, "%s ended sooner than so much can be written",
+			       r->technique);
+	}
 	let_it_end(p, r->accept, since);
 	atomic_store(&x->progress.erased_bytes, x->device.bytes);
 	rungs_phase(x, "canaries", VERIFY_CANARIES * VERIFY_BLOCK, 0);
@@ -207,6 +229,14 @@ static void cache_off(const struct pass *p)
 		ata_cache_off(h, p->dio.fd);
 }
 
+static bool keeps_locked(const struct pass *p)
+{
+	const char *type = p->x->drive->type;
+	bool knows = p->nvme.security || p->ata.trusted || str_eq(type, "SAS");
+
+	return knows && tcg_locked(p->x->host, p->dio.fd, type, p->identify);
+}
+
 static int plant(struct pass *p, struct err *e)
 {
 	struct erase *x = p->x;
@@ -220,11 +250,21 @@ static int plant(struct pass *p, struct err *e)
 		rungs_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
 		planted = verify_plant(&p->verify, e);
 	}
+	if (planted == VERIFY_CANARIES) {
+		x->device.canaries.planted = planted;
+		return 0;
+	}
+	/* Of one that hangs nobody asks anything more. */
+	if ((planted >= 0 || e->code != ETIMEDOUT) && keeps_locked(p)) {
+		(void)fail(x, "DriveLocked");
+		return err_set(
+			e, ERR_DENIED, 0,
+			"it encrypts itself, and its owner's lock is on: it takes a revert by the "
+			"PSID on its label");
+	}
 	if (planted < 0)
 		return fail_drive(x);
 	x->device.canaries.planted = planted;
-	if (planted == VERIFY_CANARIES)
-		return 0;
 	(void)fail(x, "CanaryLost");
 	return err_set(e, ERR_PROTOCOL, 0, "of %d canaries written %d can be read", VERIFY_CANARIES,
 		       planted);
@@ -249,6 +289,14 @@ static int prepare(struct pass *p, struct err *e)
 	return plant(p, e);
 }
 
+static bool is_zoned(const struct erase *x)
+{
+	OWN(arena) a = arena_new();
+
+	return str_eq(host_line(a, "%s/block/%s/queue/zoned", x->host->sys, drive_name(x->drive)),
+		      "host-managed");
+}
+
 static int begin_pass(struct pass *p, struct err *e)
 {
 	struct erase *x = p->x;
@@ -256,6 +304,12 @@ static int begin_pass(struct pass *p, struct err *e)
 	if (x->drive->read_only) {
 		(void)fail(x, "ReadOnly");
 		return err_set(e, ERR_DENIED, 0, "%s is read-only", x->drive->path);
+	}
+	/* Nothing can be written to it at a place that nobody expects. */
+	if (is_zoned(x)) {
+		(void)fail(x, "DriveZoned");
+		return err_set(e, ERR_UNSUPPORTED, 0,
+			       "it has zones that are written in order alone");
 	}
 	if (x->drive->fault) {
 		(void)fail(x, "SectorsHidden");
@@ -274,7 +328,8 @@ static bool is_whole(const struct pass *p, size_t n)
 	struct nvme_set set = {.n = n};
 	const char **names = mem_calloc(n, sizeof(*names));
 	uint32_t *nsids = mem_calloc(n, sizeof(*nsids));
-	bool whole = true;
+	/* What is no NVMe has one path and no parts, as far as it tells. */
+	bool whole = p[0].nvme.nsid || n == 1;
 
 	for (size_t i = 0; i < n; i++) {
 		names[i] = drive_name(p[i].x->drive);
@@ -283,8 +338,8 @@ static bool is_whole(const struct pass *p, size_t n)
 	set.names = names;
 	set.nsids = nsids;
 	for (size_t i = 0; whole && i < n; i++)
-		whole = p[i].nvme.sanicap &&
-			nvme_only(p[i].x->host, p[i].dio.fd, p[i].identify, &set);
+		whole = p[i].sanitizes && (!p[i].nvme.nsid || nvme_only(p[i].x->host, p[i].dio.fd,
+									p[i].identify, &set));
 	free(names);
 	free(nsids);
 	return whole;
@@ -335,13 +390,29 @@ static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc,
 		distrust(p, n, r, rc, e);
 }
 
+/* A Sanitize that began and failed is followed by one other, of the next kind that there is or else of the same; by
+ * nothing that is less. */
 static void run_subsystem(struct pass *p, size_t n, int *rc, struct err *e)
 {
-	if (!is_whole(p, n))
-		return;
-	for (size_t i = 0; i < ERASE_RUNGS && !p[0].final; i++)
-		if (rungs[i].subsystem && all_can(p, n, &rungs[i]))
-			run_for_all(p, n, &rungs[i], rc, e);
+	const struct rung *failed = NULL;
+	bool over = !is_whole(p, n), again = true;
+
+	for (size_t i = 0; !over && i < ERASE_RUNGS; i++) {
+		const struct rung *r = &rungs[i];
+
+		if (!r->subsystem || !all_can(p, n, r))
+			continue;
+		run_for_all(p, n, r, rc, e);
+		if (!p[0].final)
+			continue;
+		again = !failed;
+		over = !p[0].broken || !again || !rungs_recover(p);
+		failed = r;
+	}
+	if (!over && failed && again)
+		run_for_all(p, n, failed, rc, e);
+	for (size_t i = 0; failed && i < n; i++)
+		p[i].final = true;
 }
 
 /* The rungs that one namespace has for itself. */
@@ -367,10 +438,13 @@ static int end_pass(const struct pass *p, int rc, struct err *e)
 	rest(x);
 	if (!rc && x->device.level < x->minimum_level) {
 		x->device.reason = "EraseBelowPolicy";
-		rc = err_set(e, ERR_UNSUPPORTED, 0, "%s earns less than %s", x->device.technique,
-			     wipe_level_names[x->minimum_level]);
+		rc = err_set(e, ERR_UNSUPPORTED, 0, "%s earns less than %s%s", x->device.technique,
+			     wipe_level_names[x->minimum_level],
+			     p->ata.erase_frozen || p->ata.sanitize_frozen
+				     ? "; its firmware froze what earns more: take its power away"
+				     : "");
 	}
-	return rc < 0 ? err_wrap(e, "%s", x->drive->path) : 0;
+	return explain(x, rc, e);
 }
 
 void erase_run_all(struct erase *const *x, size_t n, int *rc, struct err *e)
@@ -386,8 +460,12 @@ void erase_run_all(struct erase *const *x, size_t n, int *rc, struct err *e)
 		ready &= !rc[i];
 		rest(x[i]);
 	}
-	if (ready)
+	if (ready && p[0].nvme.nsid)
 		run_subsystem(p, n, rc, e);
+	/* Of paths to a drive, or drives that say that they are one: each for itself. */
+	for (size_t i = 0; i < n && !p[0].nvme.nsid; i++)
+		if (!p[i].lost)
+			run_subsystem(&p[i], 1, &rc[i], &e[i]);
 	for (size_t i = 0; i < n; i++) {
 		if (!p[i].lost && !p[i].final)
 			rc[i] = run_ladder(&p[i], &e[i]);
@@ -398,7 +476,7 @@ void erase_run_all(struct erase *const *x, size_t n, int *rc, struct err *e)
 	free(p);
 }
 
-int erase_verify(struct erase *x, int64_t samples, struct err *e)
+static int verify_drive(struct erase *x, int64_t samples, struct err *e)
 {
 	struct pass p;
 	struct verify_counts n = {0};
@@ -423,34 +501,32 @@ int erase_verify(struct erase *x, int64_t samples, struct err *e)
 			      print ? EVIDENCE_EDGE_READS + (size_t)x->nprints : 0, &n);
 	}
 	close_pass(&p);
-	if (rc < 0) {
-		(void)fail_drive(x);
-		return err_wrap(e, "%s", x->drive->path);
-	}
+	if (rc < 0)
+		return fail_drive(x);
 	x->device.reads.clean = n.clean;
 	x->device.reads.dirty = n.dirty;
 	x->device.reads.unreadable = n.unreadable + unreadable;
 	/* Only a wipe that succeeded can be confirmed; its own failure stands. */
 	if (x->device.level == WIPE_FAIL)
-		return err_set(e, ERR_INVALID, 0, "%s: was not wiped: %s", x->drive->path,
-			       x->device.reason);
+		return err_set(e, ERR_INVALID, 0, "was not wiped: %s", x->device.reason);
 	if (x->device.canaries.found || n.dirty) {
 		(void)fail(x, "EraseUnverified");
-		return err_set(e, ERR_PROTOCOL, 0, "%s: %d canaries and %d dirty blocks found",
-			       x->drive->path, (int)x->device.canaries.found, (int)n.dirty);
+		return err_set(e, ERR_PROTOCOL, 0, "%d canaries and %d dirty blocks found",
+			       (int)x->device.canaries.found, (int)n.dirty);
 	}
 	if (x->device.reads.unreadable) {
 		(void)fail_drive(x);
 		*e = p.unreadable;
-		return err_wrap(e, "%s: %d blocks cannot be read", x->drive->path,
-				(int)x->device.reads.unreadable);
+		return err_wrap(e, "%d blocks cannot be read", (int)x->device.reads.unreadable);
 	}
-	if (evidence_bears_out(&x->device, samples, now_ms() - x->begun, e) < 0) {
-		(void)fail(x, "EraseUnverified");
-		return err_wrap(e, "%s", x->drive->path);
-	}
+	if (evidence_bears_out(&x->device, samples, now_ms() - x->begun, e) < 0)
+		return fail(x, "EraseUnverified");
 	if (x->device.level < x->minimum_level)
-		return err_set(e, ERR_UNSUPPORTED, 0, "%s: erased, below the policy's level",
-			       x->drive->path);
+		return err_set(e, ERR_UNSUPPORTED, 0, "erased, below the policy's level");
 	return 0;
+}
+
+int erase_verify(struct erase *x, int64_t samples, struct err *e)
+{
+	return explain(x, verify_drive(x, samples, e), e);
 }

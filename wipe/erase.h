@@ -12,7 +12,8 @@
  *
  * Which rungs a drive has is asked of the drive, never told from its name.  A rung
  * that is refused, fails, or leaves a canary behind gives way to the next, but a Sanitize
- * that began and failed does not: the drive is not to be trusted with less.  What earns
+ * that began and failed gives way to one other Sanitize alone, after the drive was told to leave its failure mode: it is
+ * not to be trusted with less.  What earns
  * no level (Format without erase, discard, Write Zeroes) is no rung.  Success
  * is only ever a positive observation: a drive starts at Fail.
  *
@@ -33,8 +34,10 @@
  * nothing is gained; drives cut what is larger than they take. */
 #define ERASE_PIECE_KIB 1024
 #define ERASE_DEPTH 16
-#define ERASE_RUNGS 6
+#define ERASE_RUNGS 10
 #define ERASE_MENDS 2 /* Formats, at most, of a namespace that takes no canaries */
+#define ERASE_AGAIN                                                                                \
+	2 /* Sanitizes, at most, after one that failed: before the canaries, and after */
 
 struct erase_progress {
 	_Atomic(const char *) phase; /* "canaries", "format", "overwrite", "verify" ... */
@@ -54,11 +57,12 @@ struct erase {
 	struct erase_progress progress;
 	int64_t begun; /* on the monotonic clock */
 
-	struct evidence_device device;		   /* the result so far */
-	int64_t status[ERASE_RUNGS + ERASE_MENDS]; /* what device.raw_status points to */
-	enum verify_accept accept;		   /* what the technique used leaves behind */
-	uint8_t (*prints)[16]; /* of edges and samples before a cryptographic erase, or NULL */
-	int64_t nprints;       /* of the samples */
+	struct evidence_device device;				 /* the result so far */
+	int64_t status[ERASE_RUNGS + ERASE_MENDS + ERASE_AGAIN]; /* device.raw_status */
+	char why[256];		   /* device.message, once it failed */
+	enum verify_accept accept; /* what the technique used leaves behind */
+	uint8_t (*prints)[16];	   /* of edges and samples before a cryptographic erase, or NULL */
+	int64_t nprints;	   /* of the samples */
 };
 /* How many that are, of an order that asks for so many: 0 is not none. */
 int64_t erase_samples(int64_t asked);
@@ -73,7 +77,8 @@ void erase_done(struct erase *x);
  *
  * Fills in device of each; rc[i] -1: it failed, which is in its level and reason, with e[i] saying more.  Reasons:
  * ReadOnly, DriveMissing (it is not there any more), DriveFailed, CanaryLost, EraseUnverified,
- * EraseBelowPolicy, NamespaceHidden (the drive holds one that cannot be reached from here), SectorsHidden (ata.h). */
+ * EraseBelowPolicy, NamespaceHidden (the drive holds one that cannot be reached from here), SectorsHidden (ata.h),
+ * DriveLocked (tcg.h), DriveZoned. */
 void erase_run_all(struct erase *const *x, size_t n, int *rc, struct err *e);
 /* After erase_run_all(): samples reads; adds what they say to x->device. */
 int erase_verify(struct erase *x, int64_t samples, struct err *e)

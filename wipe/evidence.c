@@ -65,6 +65,8 @@ const struct field evidence_device_fields[] = {
 	      .required = true, .doc = "The level that was reached and verified."),
 	FIELD(evidence_device, reason, "reason", FIELD_STR, .max_len = 256,
 	      .doc = "Why the level is Fail."),
+	FIELD(evidence_device, message, "message", FIELD_STR, .max_len = 256,
+	      .doc = "The same for people: what the drive answered, and to what."),
 	FIELD_OBJ(evidence_device, canaries, "canaries", canary_fields, .required = true,
 		  .doc = "Marks derived from the nonce."),
 	FIELD_OBJ(evidence_device, reads, "reads", read_fields, .required = true,

@@ -68,6 +68,7 @@ struct evidence_device {
 			       * was when it was heard of last; says nothing of what is left */
 	int level;	      /* enum wipe_level */
 	const char *reason;   /* when level is Fail: EraseUnverified, DriveFailed, ... */
+	const char *message;  /* the same for people: what it answered, and to what */
 	struct {
 		int64_t planted, found;
 	} canaries;

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "wipe/sat.h"
+#include "wipe/scsi.h"
 
 static int admin_ioctl(int fd, struct nvme_passthru_cmd *c)
 {
@@ -30,7 +31,8 @@ const struct host host_real = {.sys = "/sys",
 			       .proc = "/proc",
 			       .nvme_admin = admin_ioctl,
 			       .nvme_rescan = rescan_ioctl,
-			       .ata = sat_command};
+			       .ata = sat_command,
+			       .scsi = scsi_command};
 
 size_t host_bytes(void *out, size_t max, const char *path)
 {

@@ -10,6 +10,7 @@
 struct ata_command;
 struct nvme_passthru_cmd;
 struct ring_ops;
+struct scsi_command;
 
 /*
  * host: where the machine under the agent is, so that tests can give it another:
@@ -26,6 +27,8 @@ struct host {
 	int (*nvme_rescan)(int fd);
 	/* ATA command on the drive open as fd (sat.h): 0, or -1 with errno.  NULL: there is no ATA drive. */
 	int (*ata)(int fd, struct ata_command *c);
+	/* SCSI command on the drive open as fd (scsi.h): 0, or -1 with errno.  NULL: there is no SCSI drive. */
+	int (*scsi)(int fd, struct scsi_command *c);
 	/* Blocks until the drives that are going to appear have appeared; NULL: they are there. */
 	void (*settle)(void);
 	const struct ring_ops *ring; /* NULL: io_uring where it is allowed */

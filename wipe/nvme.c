@@ -92,6 +92,7 @@ int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 	memcpy(&sanicap, p + 328, 4);
 	out->sanicap = le32toh(sanicap) & 7;
 	out->cache = p[525] & 1;
+	out->security = p[256] & 1;
 	out->format = p[256] & 2;
 	out->format_crypto = out->format && (fna & 4);
 	out->format_all = fna & 3;

@@ -20,6 +20,7 @@ struct nvme_abilities {
 	bool format_all; /* Format or its erase hits every namespace */
 	bool broadcast;	 /* Format may name them all, FFFFFFFFh */
 	bool alone;	 /* no other active namespace: what hits all hits this one */
+	bool security;	 /* it knows Security Receive */
 	bool cache;	 /* it has a volatile write cache */
 	uint32_t sanicap;
 	uint32_t nsid, lbaf; /* lbaf: cdw10 of Format that keeps the format as it is */

@@ -16,6 +16,7 @@
 #include "wipe/iso9660.h"
 #include "wipe/probe.h"
 #include "wipe/target.h"
+#include "wipe/uncovered.h"
 #include "wipe/writer.h"
 
 /* The look at the machine that an order begins with. */
@@ -186,8 +187,8 @@ static const char *nonce_digest(struct batch *b)
 	return arena_strdup(b->arena, crypto_digest_text(d, text));
 }
 
-/* What no technique touches, what hangs on a controller that no driver has taken, and parts of
- * devices that are beside their drives. */
+/* What no technique touches, what hangs on a controller that no driver has taken, parts of
+ * devices that are beside their drives, and what is no drive and keeps bytes all the same. */
 static void name_not_covered(struct batch *b, struct evidence *ev)
 {
 	static const char *const always[] = {EVIDENCE_NOT_COVERED};
@@ -208,6 +209,8 @@ static void name_not_covered(struct batch *b, struct evidence *ev)
 	}
 	for (size_t i = 0; i < b->parts.n && n < EVIDENCE_NOT_COVERED_MAX; i++)
 		v[n++] = arena_printf(b->arena, "BootPartition %s", b->parts.v[i]);
+	for (size_t i = 0; i < b->uncovered.n && n < EVIDENCE_NOT_COVERED_MAX; i++)
+		v[n++] = b->uncovered.v[i];
 	ev->not_covered = (struct strings){v, n};
 }
 
@@ -423,6 +426,7 @@ static void run_scan(void *arg)
 		b->inventory.drives.v = l.v;
 		b->inventory.drives.n = l.n;
 		b->parts = l.parts;
+		uncovered_list(b->host, b->arena, &b->inventory, &b->uncovered);
 	}
 }
 

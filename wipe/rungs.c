@@ -1,15 +1,11 @@
 #include "wipe/rungs.h"
 
 #include <errno.h>
-#include <linux/nvme_ioctl.h>
 #include "base/str.h"
 #include "wipe/drives.h"
+#include "wipe/format.h"
 #include "wipe/ring.h"
 #include "wipe/sanitize.h"
-
-/* Longer than any drive takes; a command that a drive never ends must not hold the machine for
- * ever. */
-#define FORMAT_TIMEOUT_MS (4u * 3600 * 1000)
 
 /* The guard is the second to lose patience: I/O that can be given up says why. */
 int64_t rungs_patience_ms(const struct host *h)
@@ -29,50 +25,68 @@ void rungs_phase(struct erase *x, const char *phase, int64_t total, int64_t pati
 	atomic_store(&g->phase, phase);
 }
 
-/* A drive that is not NVMe has none and is overwritten. */
-int rungs_abilities(struct pass *p, struct err *e)
+static int nvme_can(struct pass *p, struct err *e)
 {
 	const struct host *h = p->x->host;
 
-	if (!str_eq(p->x->drive->type, "NVMe") || !h->nvme_admin)
-		return 0;
-	return nvme_abilities(h, drive_name(p->x->drive), p->dio.fd, p->identify, &p->nvme, e);
+	if (nvme_abilities(h, drive_name(p->x->drive), p->dio.fd, p->identify, &p->nvme, e) < 0)
+		return -1;
+	p->sanitizes = p->nvme.sanicap;
+	p->how = &nvme_sanitize;
+	return 0;
 }
 
-static int format(struct pass *p, uint32_t ses, struct err *e)
+/* What does not say has no rung but the last. */
+int rungs_abilities(struct pass *p, struct err *e)
 {
-	struct nvme_passthru_cmd c = {
-		.opcode = 0x80,
-		/* What hits all of them says so, so that no firmware stops after one. */
-		.nsid = p->nvme.format_all && p->nvme.broadcast ? 0xffffffff : p->nvme.nsid,
-		.cdw10 = p->nvme.lbaf | ses << 9,
-		.timeout_ms = FORMAT_TIMEOUT_MS,
-	};
+	const struct host *h = p->x->host;
+	const char *type = p->x->drive->type;
+
+	if (str_eq(type, "NVMe") && h->nvme_admin)
+		return nvme_can(p, e);
+	if (str_eq(type, "SATA") && h->ata) {
+		ata_abilities(h, p->dio.fd, &p->ata);
+		p->sanitizes = p->ata.sanitizes;
+		p->how = &ata_sanitize;
+	}
+	if (str_eq(type, "SAS") && h->scsi) {
+		scsi_abilities(h, p->dio.fd, p->identify, &p->scsi);
+		p->sanitizes = p->scsi.sanitizes;
+		p->how = &scsi_sanitize;
+	}
+	return 0;
+}
+
+static int format(struct pass *p, enum format_erase erase, struct err *e)
+{
+	struct erase_progress *g = &p->x->progress;
+	struct format f = {.host = p->x->host,
+			   .fd = p->dio.fd,
+			   .nvme = &p->nvme,
+			   .bytes = p->dio.bytes,
+			   .done = &g->done_bytes,
+			   .patience_ms = &g->patience_ms};
 	int rc;
 
-	rungs_phase(p->x, "format", 0, FORMAT_TIMEOUT_MS + RUNGS_FLUSH_MS);
-	rc = p->x->host->nvme_admin(p->dio.fd, &c);
-	*p->status = rc < 0 ? errno : rc;
-	if (rc < 0)
-		return err_errno(e, errno, "Format NVM");
-	if (rc > 0)
-		return err_set(e, ERR_UNSUPPORTED, rc, "Format NVM: status %xh", (unsigned)rc);
-	return 0;
+	rungs_phase(p->x, "format", p->dio.bytes, format_limit_ms(erase, p->dio.bytes));
+	rc = format_run(&f, erase, e);
+	*p->status = f.status;
+	return rc;
 }
 
 static bool has_sanitize_crypto(const struct pass *p)
 {
-	return p->nvme.sanicap & 1;
+	return p->sanitizes & SANITIZES_CRYPTO;
 }
 
 static bool has_sanitize_block(const struct pass *p)
 {
-	return p->nvme.sanicap & 2;
+	return p->sanitizes & SANITIZES_BLOCK;
 }
 
 static bool has_sanitize_overwrite(const struct pass *p)
 {
-	return p->nvme.sanicap & 4;
+	return p->sanitizes & SANITIZES_OVERWRITE;
 }
 
 /* With some controllers Format hits all namespaces: only where there is no other. */
@@ -81,13 +95,26 @@ static bool can_format(const struct pass *p)
 	return p->nvme.format && (p->nvme.alone || !p->nvme.format_all);
 }
 
+static struct sanitize watched(struct pass *p)
+{
+	rungs_phase(p->x, "sanitize", p->dio.bytes, SANITIZE_SILENT_MS + RUNGS_FLUSH_MS);
+	return (struct sanitize){.host = p->x->host,
+				 .patience_ms = &p->x->progress.patience_ms,
+				 .fd = p->dio.fd,
+				 .page = p->identify,
+				 .done = &p->x->progress.done_bytes,
+				 .total = p->dio.bytes};
+}
+
 static int sanitize(struct pass *p, enum sanitize_action action, struct err *e)
 {
-	struct erase_progress *g = &p->x->progress;
+	struct sanitize s = watched(p);
+	enum sanitize_end end = p->how->run(&s, action, e);
 
-	rungs_phase(p->x, "sanitize", p->dio.bytes, SANITIZE_STALL_MS + RUNGS_FLUSH_MS);
-	return sanitize_run(p->x->host, p->dio.fd, action, p->identify, &g->done_bytes,
-			    p->dio.bytes, p->status, &p->final, e);
+	*p->status = s.status;
+	p->final = end != SANITIZE_REFUSED;
+	p->broken = end == SANITIZE_FAILED;
+	return end == SANITIZE_DONE ? 0 : -1;
 }
 
 static int run_sanitize_block(struct pass *p, struct err *e)
@@ -107,7 +134,7 @@ static bool has_crypto(const struct pass *p)
 
 static int run_crypto(struct pass *p, struct err *e)
 {
-	return format(p, 2, e);
+	return format(p, FORMAT_CRYPTO, e);
 }
 
 static int run_sanitize_crypto(struct pass *p, struct err *e)
@@ -122,7 +149,72 @@ static bool has_format(const struct pass *p)
 
 static int run_user_data(struct pass *p, struct err *e)
 {
-	return format(p, 1, e);
+	return format(p, FORMAT_USER_DATA, e);
+}
+
+/* --- ATA ------------------------------------------------------------------------------------- */
+
+static bool has_erase(const struct pass *p)
+{
+	return p->ata.erase && !p->ata.erase_frozen;
+}
+
+static bool has_erase_enhanced(const struct pass *p)
+{
+	return has_erase(p) && p->ata.erase_enhanced;
+}
+
+static int security_erase(struct pass *p, bool enhanced, struct err *e)
+{
+	int64_t limit = ata_erase_limit_ms(&p->ata, enhanced);
+
+	rungs_phase(p->x, "security erase", 0, limit + RUNGS_FLUSH_MS);
+	return ata_erase(p->x->host, p->dio.fd, enhanced, limit, p->status, e);
+}
+
+static int run_erase_enhanced(struct pass *p, struct err *e)
+{
+	return security_erase(p, true, e);
+}
+
+static int run_erase(struct pass *p, struct err *e)
+{
+	return security_erase(p, false, e);
+}
+
+/* --- SCSI ------------------------------------------------------------------------------------ */
+
+static bool has_format_unit(const struct pass *p)
+{
+	return p->scsi.format;
+}
+
+static int run_format_unit(struct pass *p, struct err *e)
+{
+	struct sanitize s = watched(p);
+	enum sanitize_end end;
+
+	atomic_store(&p->x->progress.phase, "format unit");
+	end = scsi_format(&s, e);
+	*p->status = s.status;
+	return end == SANITIZE_DONE ? 0 : -1;
+}
+
+static bool has_write_same(const struct pass *p)
+{
+	return p->scsi.same;
+}
+
+static int run_write_same(struct pass *p, struct err *e)
+{
+	struct erase_progress *g = &p->x->progress;
+	struct sanitize s = watched(p);
+	int rc;
+
+	rungs_phase(p->x, "write same", p->dio.bytes, RUNGS_FLUSH_MS);
+	rc = scsi_write_same(&s, &p->scsi, &g->erased_bytes, e);
+	*p->status = s.status;
+	return rc ? rc : dio_flush(&p->dio, e);
 }
 
 /* --- overwrite ------------------------------------------------------------------------------- */
@@ -180,8 +272,12 @@ const struct rung rungs[ERASE_RUNGS] = {
 	{"SanitizeCryptoErase", VERIFY_CHANGED, true, has_sanitize_crypto, run_sanitize_crypto},
 	{"SanitizeBlockErase", VERIFY_CONSTANT, true, has_sanitize_block, run_sanitize_block},
 	{"SanitizeOverwrite", VERIFY_ZEROS, true, has_sanitize_overwrite, run_sanitize_overwrite},
+	{"SecurityEraseEnhanced", VERIFY_CHANGED, false, has_erase_enhanced, run_erase_enhanced},
+	{"SecurityErase", VERIFY_CONSTANT, false, has_erase, run_erase},
 	{"FormatCrypto", VERIFY_CHANGED, false, has_crypto, run_crypto},
 	{"FormatUserData", VERIFY_CONSTANT, false, has_format, run_user_data},
+	{"FormatUnit", VERIFY_CONSTANT, false, has_format_unit, run_format_unit},
+	{"WriteSame", VERIFY_ZEROS, false, has_write_same, run_write_same},
 	{"Overwrite", VERIFY_ZEROS, false, always, run_overwrite},
 };
 
@@ -195,24 +291,78 @@ void rungs_note(struct pass *p, const char *technique)
 	*p->status = 0;
 }
 
+/* Another kind than the one that failed, where there is one. */
+static const char *other_kind(const struct pass *p, unsigned failed, unsigned *action)
+{
+	static const struct {
+		enum sanitize_action action;
+		unsigned bit;
+		const char *technique;
+	} kinds[] = {{SANITIZE_BLOCK, SANITIZES_BLOCK, "SanitizeBlockErase"},
+		     {SANITIZE_CRYPTO, SANITIZES_CRYPTO, "SanitizeCryptoErase"},
+		     {SANITIZE_OVERWRITE, SANITIZES_OVERWRITE, "SanitizeOverwrite"}};
+	const char *technique = NULL;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (p->sanitizes & kinds[i].bit && (!technique || *action == failed)) {
+			*action = kinds[i].action;
+			technique = kinds[i].technique;
+		}
+	return technique;
+}
+
+/* What is left of it is for the canaries to find out. */
+static void recover_earlier(struct pass *p, struct sanitize *s)
+{
+	unsigned action = 0;
+	const char *technique = other_kind(p, s->failed, &action);
+	struct err refused;
+
+	if (p->nvme.nsid && !p->nvme.alone)
+		action = 0;
+	s->status = 0;
+	(void)!p->how->recover(s, action, &refused);
+	if (action && s->status) {
+		rungs_note(p, technique);
+		*p->status = s->status;
+	}
+}
+
 int rungs_await_sanitize(struct pass *p, struct err *e)
 {
-	struct erase_progress *g = &p->x->progress;
+	struct sanitize s;
+	enum sanitize_end end;
 
-	if (!p->nvme.sanicap)
+	if (!p->sanitizes)
 		return 0;
-	rungs_phase(p->x, "sanitize", p->dio.bytes, SANITIZE_STALL_MS + RUNGS_FLUSH_MS);
-	return sanitize_wait(p->x->host, p->dio.fd, p->identify, &g->done_bytes, p->dio.bytes, e);
+	s = watched(p);
+	end = p->how->wait(&s, e);
+	if (end == SANITIZE_FAILED)
+		recover_earlier(p, &s);
+	return end == SANITIZE_LOST ? -1 : 0;
+}
+
+bool rungs_recover(struct pass *p)
+{
+	struct sanitize s = watched(p);
+	struct err refused;
+
+	return !p->how->recover(&s, 0, &refused);
 }
 
 int rungs_mend(struct pass *p)
 {
-	static const char *const techniques[] = {NULL, "FormatUserData", "FormatCrypto"};
+	static const char *const techniques[] = {
+		[FORMAT_USER_DATA] = "FormatUserData", [FORMAT_CRYPTO] = "FormatCrypto"};
 	struct err refused;
 
+	if (has_format_unit(p)) {
+		rungs_note(p, "FormatUnit");
+		return run_format_unit(p, &refused);
+	}
 	if (!can_format(p))
 		return -1;
-	for (uint32_t ses = has_crypto(p) ? 2 : 1; ses; ses--) {
+	for (unsigned ses = has_crypto(p) ? FORMAT_CRYPTO : FORMAT_USER_DATA; ses; ses--) {
 		rungs_note(p, techniques[ses]);
 		if (!format(p, ses, &refused))
 			return 0;

@@ -1,15 +1,13 @@
 #include "wipe/sanitize.h"
 
 #include <errno.h>
-#include <linux/nvme_ioctl.h>
-#include <string.h>
 #include <time.h>
 
-#define LOG_BYTES 512
-#define POLL_MS 100
+#define POLL_FIRST_MS 10 /* a key is thrown away in no time */
+#define POLL_MS 500
 #define UNREADABLE_MS 60000 /* a drive may be deaf for a moment */
-
-enum state { NEVER, DONE, RUNNING, FAILED, DONE_DEALLOCATED };
+#define MINUTE_MS INT64_C(60000)
+#define EXPECTED_MOST_MS (24 * 60 * MINUTE_MS)
 
 static int64_t now_ms(void)
 {
@@ -19,97 +17,87 @@ static int64_t now_ms(void)
 	return t.tv_sec * (int64_t)1000 + t.tv_nsec / 1000000;
 }
 
-static int start(const struct host *h, int fd, enum sanitize_action action)
+int64_t sanitize_stall_ms(enum sanitize_action action, int64_t expected_ms, int64_t longest_ms)
 {
-	struct nvme_passthru_cmd c = {
-		.opcode = 0x84, .cdw10 = (uint32_t)action, .timeout_ms = 60000};
+	int64_t least = (longest_ms ? 5 : 10) * MINUTE_MS, ms = 8 * longest_ms;
 
-	/* One pass of zeros; 0 would mean sixteen. */
-	if (action == SANITIZE_OVERWRITE)
-		c.cdw10 |= 1u << 4;
-	return h->nvme_admin(fd, &c);
+	if (!longest_ms) {
+		ms = expected_ms > EXPECTED_MOST_MS ? 0 : 2 * expected_ms;
+		if (!ms && action != SANITIZE_CRYPTO)
+			ms = 30 * MINUTE_MS;
+	} else if (ms > SANITIZE_SILENT_MS) {
+		ms = SANITIZE_SILENT_MS;
+	}
+	return ms < least ? least : ms;
 }
 
-static int read_log(const struct host *h, int fd, uint8_t *log)
-{
-	struct nvme_passthru_cmd c = {
-		.opcode = 0x02,
-		.nsid = 0xffffffff,
-		.addr = (uintptr_t)log,
-		.data_len = LOG_BYTES,
-		.cdw10 = 0x81u | (LOG_BYTES / 4 - 1) << 16,
-		.timeout_ms = 10000,
-	};
+/* How it moves. */
+struct pace {
+	enum sanitize_action action;
+	const char *what;
+	int64_t moved, heard, longest; /* ms */
+	unsigned last;
+};
 
-	memset(log, 0, LOG_BYTES);
-	return h->nvme_admin(fd, &c);
+/* Whether it still moves, and forwards. */
+static int take_step(struct sanitize *s, struct pace *p, unsigned progress, struct err *e)
+{
+	int64_t limit = sanitize_stall_ms(p->action, s->expected_ms, p->longest);
+
+	if (s->host->stall_ms)
+		limit = s->host->stall_ms;
+	atomic_store(s->patience_ms, limit + limit / 2 + 2 * UNREADABLE_MS);
+	if (progress < p->last)
+		return err_set(e, ERR_PROTOCOL, (int)s->status,
+			       "%s: progress went back from %u to %u", p->what, p->last, progress);
+	if (progress > p->last) {
+		if (p->heard - p->moved > p->longest)
+			p->longest = p->heard - p->moved;
+		p->moved = p->heard;
+	}
+	p->last = progress;
+	atomic_store(s->done, s->total / 65536 * progress);
+	if (p->heard - p->moved > limit)
+		return err_set(e, ERR_TIMEOUT, (int)s->status, "%s: stuck at %u of 65536 for %d s",
+			       p->what, progress, (int)((p->heard - p->moved) / 1000));
+	return 0;
 }
 
-/* Until the one that runs is done. */
-static int follow(const struct host *h, int fd, uint8_t *log, _Atomic int64_t *done, int64_t total,
-		  int64_t *status, struct err *e)
+enum sanitize_end sanitize_follow(struct sanitize *s, enum sanitize_action action, const char *what,
+				  enum sanitize_said (*ask)(struct sanitize *s, unsigned *progress),
+				  struct err *e)
 {
-	int64_t moved = now_ms(), heard = moved;
-	unsigned last = 0;
+	struct pace pace = {.action = action, .what = what, .moved = now_ms()};
+	long poll_ms = POLL_FIRST_MS;
 
+	pace.heard = pace.moved;
 	for (;;) {
-		struct timespec nap = {.tv_nsec = POLL_MS * 1000000};
-		unsigned progress, state;
+		struct timespec nap = {.tv_nsec = poll_ms * 1000000};
+		unsigned progress = 0;
+		enum sanitize_said said;
 
 		nanosleep(&nap, NULL);
-		if (read_log(h, fd, log) != 0) {
-			if (now_ms() - heard < UNREADABLE_MS)
+		poll_ms = 2 * poll_ms < POLL_MS ? 2 * poll_ms : POLL_MS;
+		said = ask(s, &progress);
+		if (said == SAID_NOTHING) {
+			if (now_ms() - pace.heard < UNREADABLE_MS)
 				continue;
-			*status = EIO;
-			return err_set(e, ERR_TIMEOUT, 0,
-				       "Sanitize: the drive does not say how far it is");
+			s->status = EIO;
+			(void)!err_set(e, ERR_TIMEOUT, 0,
+				       "%s: the drive does not say how far it is", what);
+			return SANITIZE_LOST;
 		}
-		heard = now_ms();
-		progress = log[0] | (unsigned)log[1] << 8;
-		state = log[2] & 7u;
-		*status = log[2] | log[3] << 8;
-		if (state == DONE || state == DONE_DEALLOCATED) {
-			*status = 0;
-			return 0;
+		pace.heard = now_ms();
+		if (said == SAID_DONE) {
+			s->status = 0;
+			return SANITIZE_DONE;
 		}
-		if (state != RUNNING)
-			return err_set(e, ERR_PROTOCOL, (int)*status,
-				       "Sanitize failed: status log %xh", (unsigned)*status);
-		if (progress < last)
-			return err_set(e, ERR_PROTOCOL, (int)*status,
-				       "Sanitize: progress went back from %u to %u", last,
-				       progress);
-		if (progress > last)
-			moved = heard;
-		if (heard - moved > SANITIZE_STALL_MS)
-			return err_set(e, ERR_TIMEOUT, (int)*status,
-				       "Sanitize: stuck at %u of 65536", progress);
-		last = progress;
-		atomic_store(done, total / 65536 * progress);
+		if (said != SAID_RUNNING) {
+			(void)!err_set(e, ERR_PROTOCOL, (int)s->status, "%s failed: status %xh",
+				       what, (unsigned)s->status);
+			return said == SAID_FAILED ? SANITIZE_FAILED : SANITIZE_LOST;
+		}
+		if (take_step(s, &pace, progress, e) < 0)
+			return SANITIZE_LOST;
 	}
-}
-
-int sanitize_run(const struct host *h, int fd, enum sanitize_action action, uint8_t *log,
-		 _Atomic int64_t *done, int64_t total, int64_t *status, bool *started,
-		 struct err *e)
-{
-	int rc = start(h, fd, action);
-
-	*status = rc < 0 ? errno : rc;
-	if (rc < 0)
-		return err_errno(e, errno, "Sanitize");
-	if (rc > 0)
-		return err_set(e, ERR_UNSUPPORTED, rc, "Sanitize: status %xh", (unsigned)rc);
-	*started = true;
-	return follow(h, fd, log, done, total, status, e);
-}
-
-int sanitize_wait(const struct host *h, int fd, uint8_t *log, _Atomic int64_t *done, int64_t total,
-		  struct err *e)
-{
-	int64_t status;
-
-	if (read_log(h, fd, log) != 0 || (log[2] & 7u) != RUNNING)
-		return 0;
-	return follow(h, fd, log, done, total, &status, e);
 }

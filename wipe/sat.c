@@ -12,19 +12,22 @@ int sat_command(int fd, struct ata_command *c)
 	uint8_t sense[32] = {0}, cdb[16] = {0x85};
 	struct sg_io_hdr io = {
 		.interface_id = 'S',
-		.dxfer_direction = c->data ? SG_DXFER_FROM_DEV : SG_DXFER_NONE,
+		.dxfer_direction = !c->data   ? SG_DXFER_NONE
+				   : c->write ? SG_DXFER_TO_DEV
+					      : SG_DXFER_FROM_DEV,
 		.cmd_len = sizeof(cdb),
 		.mx_sb_len = sizeof(sense),
 		.dxfer_len = c->data ? ATA_SECTOR : 0,
 		.dxferp = c->data,
 		.cmdp = cdb,
 		.sbp = sense,
-		.timeout = TIMEOUT_MS,
+		.timeout = c->timeout_ms ? (unsigned)c->timeout_ms : TIMEOUT_MS,
 	};
 
-	/* PIO data-in, of which the data tell; or non-data with 48 bits, and the registers are asked for (CK_COND). */
-	cdb[1] = (uint8_t)(c->data ? 4 << 1 : 3 << 1 | 1);
-	cdb[2] = c->data ? 0x0e : 0x20;
+	/* PIO data-in, of which the data tell; else the registers are asked for (CK_COND): PIO data-out, or non-data with
+	 * 48 bits. */
+	cdb[1] = (uint8_t)(!c->data ? 3 << 1 | 1 : c->write ? 5 << 1 : 4 << 1);
+	cdb[2] = !c->data ? 0x20 : c->write ? 0x26 : 0x0e;
 	cdb[3] = (uint8_t)(c->feature >> 8);
 	cdb[4] = (uint8_t)c->feature;
 	cdb[5] = (uint8_t)(c->count >> 8);
@@ -39,7 +42,8 @@ int sat_command(int fd, struct ata_command *c)
 	cdb[14] = c->command;
 	if (ioctl(fd, SG_IO, &io) < 0)
 		return -1;
-	if (c->data && !io.status && !io.host_status && !io.driver_status && !io.resid) {
+	if (c->data && !c->write && !io.status && !io.host_status && !io.driver_status &&
+	    !io.resid) {
 		c->status = 0x50;
 		return 0;
 	}
@@ -49,6 +53,7 @@ int sat_command(int fd, struct ata_command *c)
 		return -1;
 	}
 	c->error = sense[11];
+	c->count = (uint16_t)(sense[12] << 8 | sense[13]);
 	c->lba = sense[15] | (uint64_t)sense[17] << 8 | (uint64_t)sense[19] << 16 |
 		 (uint64_t)sense[14] << 24 | (uint64_t)sense[16] << 32 | (uint64_t)sense[18] << 40;
 	c->status = sense[21];

@@ -1,6 +1,7 @@
 #ifndef WIPE_SAT_H
 #define WIPE_SAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -14,8 +15,10 @@
 struct ata_command {
 	uint8_t command;
 	uint16_t feature, count;
-	uint64_t lba;  /* 48 bits; after it what the drive answered */
-	uint8_t *data; /* ATA_SECTOR bytes that it reads, or NULL */
+	uint64_t lba;	    /* 48 bits; after it, as count, what the drive answered */
+	uint8_t *data;	    /* ATA_SECTOR bytes that it reads, or NULL */
+	bool write;	    /* that it is given, instead */
+	int64_t timeout_ms; /* 0: 30 s */
 	uint8_t status, error;
 };
 /* By SG_IO.  0: the drive answered; -1 with errno: nothing is known of what it

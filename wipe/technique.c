@@ -32,9 +32,14 @@ static const struct technique {
 	{"SanitizeCryptoErase", WIPE_PURGE, PACE_KEY, true},
 	{"SanitizeBlockErase", WIPE_PURGE, PACE_BLOCKS, false},
 	{"SanitizeOverwrite", WIPE_PURGE, PACE_WRITES, false},
+	{"SecurityEraseEnhanced", WIPE_PURGE, PACE_KEY, true},
+	/* Disks that encrypt do it by a key too. */
+	{"SecurityErase", WIPE_CLEAR, PACE_KEY, false},
 	{"FormatCrypto", WIPE_CLEAR, PACE_KEY, true},
 	/* Firmware may do it by a key. */
 	{"FormatUserData", WIPE_CLEAR, PACE_KEY, false},
+	{"FormatUnit", WIPE_CLEAR, PACE_BLOCKS, false},
+	{"WriteSame", WIPE_CLEAR, PACE_WRITES, false},
 	{"Overwrite", WIPE_CLEAR, PACE_WRITES, false},
 };
 

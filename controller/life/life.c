@@ -95,6 +95,36 @@ void life_operation_id(struct life *l, char out[static 33])
 	str_hex(out, b, sizeof(b));
 }
 
+/* Bytes of what is wiped by one command after the other: a drive, or the namespaces of one. */
+static int64_t bytes_in_turn(const struct object_drives *v, size_t of)
+{
+	int64_t bytes = 0;
+
+	for (size_t i = 0; i < v->n; i++)
+		if (i == of || (!str_empty(v->v[i].serial_number) &&
+				str_eq(v->v[i].serial_number, v->v[of].serial_number)))
+			if (__builtin_add_overflow(bytes, v->v[i].bytes, &bytes))
+				return INT64_MAX;
+	return bytes;
+}
+
+/* As long as the largest drive takes to be overwritten at a rate that none is below for long: a disk at the inside of
+ * its platters, flash of four bits in a cell without its cache.  One that stands still the agent gives up long before. */
+static int64_t wipe_limit_ms(const struct machine *m)
+{
+	const struct object_drives *v = &m->spec.drives;
+	int64_t most = machine_state_info[MACHINE_WIPING].limit_s * 1000;
+
+	for (size_t i = 0; i < v->n; i++) {
+		int64_t per_ms = str_eq(v->v[i].type, "NVMe") ? 500000 : 100000;
+		int64_t ms = bytes_in_turn(v, i) / per_ms;
+
+		if (ms > most)
+			most = ms;
+	}
+	return most < LIFE_WIPE_MOST_MS ? most : LIFE_WIPE_MOST_MS;
+}
+
 int64_t life_limit_ms(const struct life *l, enum machine_state s)
 {
 	const struct node_claim *n = life_claim(l);
@@ -109,8 +139,8 @@ int64_t life_limit_ms(const struct life *l, enum machine_state s)
 		ms = n->spec.deadlines.joining;
 	else if (n && s == MACHINE_GATING && n->spec.deadlines.gating > 0)
 		ms = n->spec.deadlines.gating;
-	else if (p && s == MACHINE_WIPING && p->spec.wipe.deadline > 0)
-		ms = p->spec.wipe.deadline;
+	else if (s == MACHINE_WIPING)
+		ms = p && p->spec.wipe.deadline > 0 ? p->spec.wipe.deadline : wipe_limit_ms(l->m);
 	else if (n && s == MACHINE_DRAINING && n->spec.termination_grace_period)
 		ms = n->spec.termination_grace_period > 0 ? n->spec.termination_grace_period : 0;
 	return ms;

@@ -317,6 +317,7 @@ const struct provider_object *life_provider(const struct life *l);
 int64_t life_deadline(const struct life *l); /* wall ms; 0: none */
 
 /* How long this machine may be in that state, by its claim, its Provider or the table; 0: for ever. */
+#define LIFE_WIPE_MOST_MS (7 * 24 * 3600 * INT64_C(1000)) /* however large its drives are */
 int64_t life_limit_ms(const struct life *l, enum machine_state s);
 
 #endif

@@ -15,6 +15,7 @@
 
 #define EVERY_MS 5000
 #define PHASE_MS 1000		     /* also an agent that changes its mind all the time */
+#define STILL_MS 60000		     /* what stands still has no expected end */
 #define FAR_S (10 * 365 * 24 * 3600) /* nobody waits for longer: no end is expected */
 
 static int64_t expected_end(const struct life *l, const struct proto_report *r)
@@ -53,6 +54,7 @@ void life_progress(struct life *l, const char *order)
 	const struct machine_progress *was = l->m->status.operation->progress;
 	int64_t now = loop_now(l->c->loop), end;
 	char phase[65], time[STR_TIME_SIZE];
+	bool still;
 	json_t *p;
 
 	/* What is being written, and a journal that is not ours yet, come first. */
@@ -63,10 +65,13 @@ void life_progress(struct life *l, const char *order)
 	if (was && l->progress_at &&
 	    now - l->progress_at < (str_eq(was->phase, phase) ? EVERY_MS : PHASE_MS))
 		return;
-	if (was && str_eq(was->phase, phase) && was->done_bytes == r->done_bytes &&
-	    was->total_bytes == r->total_bytes)
+	still = was && str_eq(was->phase, phase) && was->done_bytes == r->done_bytes &&
+		was->total_bytes == r->total_bytes;
+	if (still && !l->progress_at)
+		l->progress_at = now; /* another leader told it */
+	if (still && (!was->expected_end || now - l->progress_at < STILL_MS))
 		return;
-	end = expected_end(l, r);
+	end = still ? 0 : expected_end(l, r);
 	p = json_pack("{s:s, s:I, s:I, s:I, s:o}", "phase", phase, "doneBytes",
 		      (json_int_t)r->done_bytes, "totalBytes", (json_int_t)r->total_bytes,
 		      "bytesPerSecond", (json_int_t)r->bytes_per_s, "expectedEnd",

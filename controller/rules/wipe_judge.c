@@ -68,9 +68,11 @@ static int refuse_failed(const struct machine *m, const struct evidence *ev, str
 			       ev->inventory.missing.n, m->spec.drives.n);
 	for (size_t i = 0; i < ev->devices.n; i++)
 		if (ev->devices.v[i].level < WIPE_CLEAR)
-			return err_set(e, ERR_DENIED, 0, "the wipe failed: drive %s: %s",
+			return err_set(e, ERR_DENIED, 0, "the wipe failed: drive %s: %s%s%s",
 				       inventory_drive_text(m, ev->devices.v[i].wwn, drive),
-				       str_or(ev->devices.v[i].reason, "no reason given"));
+				       str_or(ev->devices.v[i].reason, "no reason given"),
+				       ev->devices.v[i].message ? ": " : "",
+				       str_or(ev->devices.v[i].message, ""));
 	return err_set(e, ERR_DENIED, 0, "the wipe failed");
 }
 
@@ -143,16 +145,19 @@ int wipe_judge(const struct machine *m, const struct provider_object *p, const s
 
 enum reason wipe_judge_reason(const struct machine *m, const struct evidence *ev)
 {
-	static const enum reason told[] = {REASON_DriveMissing, REASON_DriveFailed,
-					   REASON_EraseBelowPolicy};
+	/* What one can go and do something about comes first. */
+	static const enum reason told[] = {
+		REASON_DriveMissing,  REASON_ReadOnly,	  REASON_NamespaceHidden,
+		REASON_SectorsHidden, REASON_DriveLocked, REASON_DriveZoned,
+		REASON_CanaryLost,    REASON_DriveFailed, REASON_EraseBelowPolicy};
 	struct err e;
 
 	if (ev->inventory.missing.n)
 		return REASON_DriveMissing;
 	if (ev->inventory.extra.n)
 		return REASON_DriveUnknown;
-	for (size_t i = 0; i < ev->devices.n; i++)
-		for (size_t k = 0; k < sizeof(told) / sizeof(*told); k++)
+	for (size_t k = 0; k < sizeof(told) / sizeof(*told); k++)
+		for (size_t i = 0; i < ev->devices.n; i++)
 			if (reason_find(ev->devices.v[i].reason) == told[k])
 				return told[k];
 	return judge_wipe(m, ev, &e) < 0 ? REASON_EraseUnverified : REASON_EraseBelowPolicy;

@@ -325,11 +325,12 @@ static void on_progress(const struct http_reply *r, const struct err *e, void *a
 static void go_on_wiping(struct bootagent *a)
 {
 	int64_t took = loop_now(loop_here(a)) - a->wipe_since, all = a->server->wipe_ms;
+	int64_t still = a->server->wipe_still_ms, done = still && took > still ? still : took;
 	struct proto_report r = {.id = a->order->id,
 				 .seq = a->order->seq,
 				 .fence = a->order->fence,
 				 .phase = took < all / 2 ? "canaries" : "overwrite",
-				 .done_bytes = took << 20,
+				 .done_bytes = done << 20,
 				 .total_bytes = all << 20,
 				 .bytes_per_s = took < all / 2 ? 0 : 1000 << 20};
 

@@ -85,6 +85,7 @@ struct server {
 	bool no_kubelet;     /* the image comes up, kubelet does not */
 	const char *says_uuid, *says_provider_id; /* kubelet's word for it; NULL: the truth */
 	const char *calls_uuid; /* its agent's, when it says hello; NULL: the truth */
+	int64_t wipe_still_ms; /* from when on it tells of no more progress; 0: it does to its end */
 	int64_t wipe_ms; /* how long a wipe takes, with a word on it each second; 0: at once */
 	bool wipe_fails; /* the second drive cannot be erased */
 	bool drive_gone; /* the second drive was pulled out */

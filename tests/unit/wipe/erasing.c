@@ -72,6 +72,8 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 			assert_int_equal(c->cdw10, 0);
 			assert_int_equal(c->nsid, 1);
 			out[26] = 0x12; /* format 2, metadata at the end of the data */
+			if (drive->formatting)
+				out[32] = drive->formatting();
 			out[29] = 0x09; /* protection type 1, first bytes */
 		}
 		return 0;
@@ -85,8 +87,21 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 	}
 	if (c->opcode == 0x84) {
 		assert_int_equal(c->nsid, 0);
+		if (c->cdw10 == 1) {
+			drive->exits++;
+			/* A Sanitize that failed and may not be left without another. */
+			return drive->exit_status	   ? drive->exit_status
+			       : drive->earlier_restricted ? 0x201c
+							   : 0;
+		}
 		drive->sanitizes++;
+		if (drive->trails && drive->trails[drive->sanitizes - 1]) {
+			drive->trail = drive->trails[drive->sanitizes - 1];
+			drive->polls = 0;
+		}
 		drive->last_action = c->cdw10;
+		if (drive->sanitizes == 1)
+			drive->first_action = c->cdw10;
 		if (!drive->sanitize_status && !drive->lies)
 			erasing_fill(0);
 		return drive->sanitize_status;
@@ -94,6 +109,7 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 	if (c->opcode == 0x02) {
 		assert_int_equal(c->cdw10, 0x007f0081);
 		assert_int_equal(c->data_len, 512);
+		out[4] = (uint8_t)(drive->earlier_restricted && !drive->sanitizes ? 4 : 4 | 8);
 		if (!drive->sanitizes) {
 			if (drive->earlier) {
 				memcpy(out, drive->earlier[drive->waits], 4);
@@ -102,7 +118,9 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 			return 0;
 		}
 		memcpy(out, drive->trail[drive->polls], 4);
-		drive->polls += drive->trail[drive->polls][0] || drive->trail[drive->polls][1] == 2;
+		if (!drive->stays)
+			drive->polls +=
+				drive->trail[drive->polls][0] || drive->trail[drive->polls][1] == 2;
 		return 0;
 	}
 	assert_int_equal(c->opcode, 0x80);
@@ -112,6 +130,8 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 	drive->last_lbaf = c->cdw10 & 0x1ff;
 	/* SES 0 erases nothing: it must never be sent. */
 	assert_int_not_equal(drive->last_ses, 0);
+	if (drive->format_hook)
+		drive->format_hook();
 	if (drive->status < 0) {
 		errno = EIO;
 		return -1;

@@ -22,6 +22,8 @@ extern struct erasing {
 		bool noise;	     /* leaves noise instead of zeros */
 		bool keeps_middle;   /* leaves the middle as it was */
 		bool mends;	     /* after Format the flaky drive has no bad place any more */
+		uint8_t (*formatting)(void); /* FPI of Identify Namespace; NULL: 0 */
+		void (*format_hook)(void);   /* while Format runs */
 		unsigned formats, last_ses, last_lbaf;
 		bool cache; /* has a volatile write cache */
 		unsigned cache_offs;
@@ -33,7 +35,13 @@ extern struct erasing {
 		uint32_t deaf;		       /* Identify with this CNS fails; 0: none */
 		uint32_t last_nsid;	       /* of Format */
 		const uint16_t (*trail)[2];    /* SPROG, SSTAT of each poll; the last one stays */
-		unsigned sanitizes, last_action, polls;
+		const uint16_t (*const *trails)
+			[2]; /* of the first Sanitize, the next; NULL: of each trail */
+		unsigned sanitizes, first_action, last_action, polls;
+		bool stays;	/* the trail's first */
+		unsigned exits; /* Exit Failure Mode */
+		int exit_status;
+		bool earlier_restricted;      /* the earlier one was sent without AUSE */
 		const uint16_t (*earlier)[2]; /* the same of one that runs already; NULL: none */
 		unsigned waits;
 	} drive;

@@ -6,6 +6,7 @@
 #include "tests/unit/testing.h"
 #include "tests/unit/wipe/erasing.h"
 #include "tests/unit/wipe/flaky.h"
+#include "wipe/sanitize.h"
 
 static const uint16_t erasing_trail[][2] = {{100, 2}, {30000, 2}, {65535, 0x101}, {0, 1}};
 
@@ -113,8 +114,8 @@ static void sanitize_comes_first_and_earns_purge(void **state)
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
 	assert_int_equal(erasing.erase.device.raw_status.v[0], 0);
-	assert_int_equal(erasing.drive.last_action, 4);
-	assert_int_equal(erasing.drive.polls, 3); /* accepted is not done */
+	assert_int_equal(erasing.drive.last_action, 4 | 8); /* with AUSE */
+	assert_int_equal(erasing.drive.polls, 3);	    /* accepted is not done */
 	assert_int_equal(erasing.drive.formats, 0);
 	assert_ok(erase_verify(&erasing.erase, 100, &e), &e);
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
@@ -143,7 +144,7 @@ static void sanitize_overwrite_asks_for_one_pass(void **state)
 	erasing.drive.trail = erasing_trail;
 	assert_ok(erasing_run(&erasing.erase, &e), &e);
 	assert_string_equal(erasing.erase.device.technique, "SanitizeOverwrite");
-	assert_int_equal(erasing.drive.last_action, 0x13);
+	assert_int_equal(erasing.drive.last_action, 0x13 | 8);
 }
 
 static void a_refused_sanitize_falls_to_the_next_rung(void **state)
@@ -159,16 +160,18 @@ static void a_refused_sanitize_falls_to_the_next_rung(void **state)
 	assert_int_equal(erasing.erase.device.level, WIPE_CLEAR);
 }
 
-static void a_sanitize_that_began_and_failed_is_replaced_by_nothing(void **state)
+static const uint16_t failing[][2] = {{100, 2}, {200, 3}, {0, 3}};
+
+/* Nobody knows what such a drive does. */
+static void a_sanitize_that_is_lost_is_replaced_by_nothing(void **state)
 {
-	static const uint16_t failed[][2] = {{100, 2}, {200, 3}, {0, 1}};
 	static const uint16_t back[][2] = {{30000, 2}, {100, 2}, {0, 1}};
 	static const uint16_t unknown[][2] = {{100, 2}, {200, 5}, {0, 1}};
 	/* Each ends well for one who does not look. */
-	static const uint16_t(*const trails[])[2] = {failed, back, unknown};
+	static const uint16_t(*const trails[])[2] = {back, unknown};
 	struct err e;
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		erasing_teardown(state);
 		erasing_setup(state);
 		erasing.drive.sanicap = 7;
@@ -178,7 +181,103 @@ static void a_sanitize_that_began_and_failed_is_replaced_by_nothing(void **state
 		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 		assert_string_equal(erasing.erase.device.technique, "SanitizeCryptoErase");
 		assert_int_equal(erasing.drive.sanitizes, 1);
+		assert_int_equal(erasing.drive.exits, 0);
 		assert_int_equal(erasing.drive.formats, 0);
+	}
+}
+
+/* Progress decides, not patience: it is given up once it takes far longer than it did before. */
+static void a_sanitize_that_stands_still_is_given_up(void **state)
+{
+	static const uint16_t still[][2] = {{300, 2}};
+	struct err e;
+
+	(void)state;
+	erasing.machine.host.stall_ms = 60;
+	erasing.drive.sanicap = 2;
+	erasing.drive.trail = still;
+	erasing.drive.stays = true;
+	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
+	assert_non_null(strstr(e.text, "stuck at 300 of 65536"));
+	assert_int_equal(erasing.drive.sanitizes, 1);
+}
+
+static void how_long_a_sanitize_may_stand_still_is_what_it_makes_likely(void **state)
+{
+	static const struct {
+		enum sanitize_action action;
+		int expected_s, longest_s, stall_min;
+	} rows[] = {
+		{SANITIZE_BLOCK, 0, 0, 30},  /* nothing is known */
+		{SANITIZE_CRYPTO, 0, 0, 10}, /* a key needs no time */
+		{SANITIZE_BLOCK, 3600, 0, 120},	 {SANITIZE_OVERWRITE, 36000, 0, 1200},
+		{SANITIZE_CRYPTO, 1200, 0, 40},	 {SANITIZE_BLOCK, 100000, 0, 30}, /* nonsense */
+		{SANITIZE_BLOCK, 3600, 1, 5}, /* it moved each second until now */
+		{SANITIZE_BLOCK, 3600, 120, 16}, {SANITIZE_OVERWRITE, 36000, 1000, 60},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(sanitize_stall_ms(rows[i].action, rows[i].expected_s * 1000,
+						   rows[i].longest_s * 1000),
+				 rows[i].stall_min * 60000);
+}
+
+/* It leaves its failure mode, and is given one other Sanitize. */
+static void a_sanitize_that_failed_is_followed_by_one_of_another_kind(void **state)
+{
+	static const uint16_t(*const trails[])[2] = {failing, erasing_trail};
+	static const struct {
+		uint32_t sanicap;
+		const char *technique;
+		unsigned action;
+	} kinds[] = {{7, "SanitizeBlockErase", 2 | 8},
+		     {5, "SanitizeOverwrite", 0x13 | 8},
+		     {2, "SanitizeBlockErase", 2 | 8}}; /* there is no other */
+	struct err e;
+
+	for (size_t i = 0; i < 3; i++) {
+		erasing_teardown(state);
+		erasing_setup(state);
+		erasing.drive.sanicap = kinds[i].sanicap;
+		erasing.drive.format = true;
+		erasing.drive.trails = trails;
+		assert_ok(erasing_run(&erasing.erase, &e), &e);
+		assert_int_equal(erasing.drive.exits, 1);
+		assert_int_equal(erasing.drive.sanitizes, 2);
+		assert_int_equal(erasing.drive.last_action, kinds[i].action);
+		assert_int_equal(erasing.drive.formats, 0);
+		assert_string_equal(erasing.erase.device.technique, kinds[i].technique);
+		assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
+		assert_int_equal(erasing.erase.device.raw_status.n, 2);
+		assert_int_equal(erasing.erase.device.raw_status.v[0], 3);
+		assert_int_equal(erasing.erase.device.raw_status.v[1], 0);
+		assert_ok(erase_verify(&erasing.erase, 100, &e), &e);
+	}
+}
+
+static void a_sanitize_that_failed_is_followed_by_nothing_less(void **state)
+{
+	static const uint16_t(*const twice[])[2] = {failing, failing, erasing_trail};
+	struct err e;
+
+	for (size_t i = 0; i < 3; i++) {
+		erasing_teardown(state);
+		erasing_setup(state);
+		erasing.drive.sanicap = i < 2 ? 7 : 2;
+		erasing.drive.format = true;
+		erasing.drive.trails = twice;
+		erasing.drive.exit_status = i == 1 ? 0x2006 : 0;
+		assert_int_equal(erasing_run(&erasing.erase, &e), -1);
+		assert_int_equal(erasing.drive.sanitizes,
+				 i == 1 ? 1 : 2); /* of each kind one, two at most */
+		assert_int_equal(erasing.drive.formats, 0);
+		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
+		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
+		assert_non_null(strstr(e.text, "Sanitize failed"));
+		/* What went wrong first stands in the record, also when nothing could be verified. */
+		assert_int_equal(erase_verify(&erasing.erase, 100, &e), -1);
+		assert_non_null(strstr(erasing.erase.device.message, "Sanitize failed"));
 	}
 }
 
@@ -198,15 +297,29 @@ static void a_sanitize_that_still_runs_is_waited_for(void **state)
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
 
+	/* One that fails is left, and the ladder begins at its top. */
 	erasing_teardown(state);
 	erasing_setup(state);
 	erasing.drive.sanicap = 7;
 	erasing.drive.trail = erasing_trail;
 	erasing.drive.earlier = fails;
-	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
-	assert_string_equal(erasing.erase.device.reason, "DriveFailed");
-	assert_non_null(strstr(e.text, "Sanitize failed"));
-	assert_int_equal(erasing.drive.sanitizes, 0);
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.exits, 1);
+	assert_int_equal(erasing.drive.sanitizes, 1);
+	assert_int_equal(erasing.erase.device.raw_status.n, 1);
+	/* One that may not be left so is followed by another kind without AUSE, which proves nothing. */
+	erasing_teardown(state);
+	erasing_setup(state);
+	erasing.drive.sanicap = 7;
+	erasing.drive.trail = erasing_trail;
+	erasing.drive.earlier = fails;
+	erasing.drive.earlier_restricted = true;
+	assert_ok(erasing_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.exits, 0);
+	assert_int_equal(erasing.drive.sanitizes, 2);
+	assert_int_equal(erasing.drive.first_action, 2);
+	assert_int_equal(erasing.drive.last_action, 4 | 8);
+	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
 }
 
 static void a_sanitize_that_left_everything_is_a_failure(void **state)
@@ -346,7 +459,11 @@ int main(void)
 		T(a_volatile_cache_is_switched_off_where_there_is_one),
 		T(sanitize_overwrite_asks_for_one_pass),
 		T(a_refused_sanitize_falls_to_the_next_rung),
-		T(a_sanitize_that_began_and_failed_is_replaced_by_nothing),
+		T(a_sanitize_that_is_lost_is_replaced_by_nothing),
+		T(a_sanitize_that_stands_still_is_given_up),
+		T(how_long_a_sanitize_may_stand_still_is_what_it_makes_likely),
+		T(a_sanitize_that_failed_is_followed_by_one_of_another_kind),
+		T(a_sanitize_that_failed_is_followed_by_nothing_less),
 		T(a_sanitize_that_still_runs_is_waited_for),
 		T(a_sanitize_that_left_everything_is_a_failure),
 		T(sanitize_is_not_used_where_it_would_hit_another_namespace),

@@ -61,6 +61,7 @@ static struct evidence sample(void)
 					      .raw_status = {statuses, 2},
 					      .level = WIPE_FAIL,
 					      .reason = "DriveFailed",
+					      .message = "Format NVM: status 2002h",
 					      .reads = {1, 2, 3}};
 	return (struct evidence){
 		.machine = {"gpu-1", "31b0", "4c4c4544-0001", "J7XK2T3"},
@@ -541,6 +542,7 @@ static void every_field_that_differs_is_named(void **state)
 	DIFFERS(d[1].raw_status.v = others, "spec.devices[1].rawStatus[0]");
 	DIFFERS(d[1].level = WIPE_PURGE, "spec.devices[1].level");
 	DIFFERS(d[1].reason = NULL, "spec.devices[1].reason");
+	DIFFERS(d[1].message = "another", "spec.devices[1].message");
 	DIFFERS(d[0].canaries.planted = 63, "spec.devices[0].canaries.planted");
 	DIFFERS(d[0].canaries.found = 1, "spec.devices[0].canaries.found");
 	DIFFERS(d[0].reads.clean = 1, "spec.devices[0].reads.clean");

@@ -71,7 +71,8 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 	assert_int_equal(got.inventory.seen, 2);
 	assert_int_equal(got.start_time % 1000, 0);
 	assert_true(got.end_time >= got.start_time);
-	assert_int_equal(got.not_covered.n, 10);
+	assert_int_equal(got.not_covered.n, 11);
+	assert_string_equal(got.not_covered.v[10], "FixedUSB");
 	assert_string_equal(got.not_covered.v[9], "BootPartition mmcblk0boot0");
 	assert_string_equal(got.not_covered.v[0], "GPUMemory");
 	assert_string_equal(got.not_covered.v[8], "StorageController 8086:201d 0000:00:0e.0");

@@ -87,6 +87,10 @@ static void no_drive_is_done_sooner_than_it_can_be(void **state)
 		{"NVMe", "FormatCrypto", false, 30 * TB, 2000},
 		{"NVMe", "FormatUserData", false, 30 * TB, 2000},
 		{"NVMe", "SanitizeBlockErase", false, 30 * TB, 15000},
+		{"SATA", "SecurityEraseEnhanced", false, 2 * TB, 2000},
+		{"SATA", "SecurityErase", true, 20 * TB, 2000}, /* by a key, where it encrypts */
+		{"SAS", "FormatUnit", true, 20 * TB, 10000},
+		{"SAS", "WriteSame", true, 20 * TB, 20000000},
 		{"NVMe", "SanitizeBlockErase", false, TB, 2000},
 		{"NVMe", "SanitizeOverwrite", false, 32 * TB, 1000000},
 		{"NVMe", "Overwrite", false, 32 * TB, 1000000},

@@ -85,6 +85,27 @@ static void the_end_is_expected_by_the_rate_and_not_without_one(void **state)
 	world_stop(&w);
 }
 
+/* A drive may take its time before its agent gives it up; meanwhile nobody is promised an end that has passed. */
+static void what_stands_still_has_no_expected_end(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 44, 1);
+	b->wipe_ms = 10 * WIPE_MS;
+	b->wipe_still_ms = 6 * WIPE_MS;
+	world_replica(&w);
+	world_wait_state(b, "wiping", 900);
+	world_run(&w, 6 * WIPE_MS + 10000);
+	assert_non_null(json_str_at(progress(b), "expectedEnd"));
+	world_run(&w, WIPE_MS + 20000);
+	assert_string_equal(b->state, "wiping");
+	assert_int_equal(json_int_at(progress(b), "doneBytes"), (int64_t)6 * WIPE_MS << 20);
+	assert_null(json_str_at(progress(b), "expectedEnd"));
+	world_stop(&w);
+}
+
 static void the_journal_is_as_it_was(void **state)
 {
 	struct sim_world w;
@@ -112,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(progress_is_told_every_five_seconds_and_at_a_new_phase),
 		cmocka_unit_test(the_end_is_expected_by_the_rate_and_not_without_one),
+		cmocka_unit_test(what_stands_still_has_no_expected_end),
 		cmocka_unit_test(the_journal_is_as_it_was),
 	};
 

@@ -118,10 +118,40 @@ static void a_failed_wipe_names_the_drive(void **state)
 	ev.verdict = drives[1].level = WIPE_FAIL;
 	drives[1].reason = "DriveFailed";
 	refused(l, &ev, NULL, "the wipe failed: drive eui.2 (serial S2, bay 5): DriveFailed");
+	drives[1].message = "Format NVM: status 2002h";
+	refused(l, &ev, NULL, "(serial S2, bay 5): DriveFailed: Format NVM: status 2002h");
+	drives[1].message = NULL;
 	ev.inventory.missing = (struct strings){wwns, 1};
 	refused(l, &ev, NULL, "the wipe failed: drive eui.2 (serial S2, bay 5) is missing (1 of 2");
 	ev.verdict = WIPE_PURGE;
 	refused(l, &ev, NULL, "1 missing, 0 extra: eui.2 (serial S2, bay 5)");
+	bench_life_done(l);
+}
+
+/* What the drive said is what the machine is quarantined for. */
+static void the_reason_of_a_drive_is_the_reason(void **state)
+{
+	static const struct {
+		const char *of_drive;
+		enum reason reason;
+	} rows[] = {{"ReadOnly", REASON_ReadOnly},
+		    {"NamespaceHidden", REASON_NamespaceHidden},
+		    {"SectorsHidden", REASON_SectorsHidden},
+		    {"DriveLocked", REASON_DriveLocked},
+		    {"DriveZoned", REASON_DriveZoned},
+		    {"CanaryLost", REASON_CanaryLost},
+		    {"DriveFailed", REASON_DriveFailed},
+		    {"EraseUnverified", REASON_EraseUnverified},
+		    {"something new", REASON_EraseUnverified}};
+	struct life *l = bench_life(*state, "m-1");
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct evidence ev = good(l);
+
+		ev.verdict = drives[1].level = WIPE_FAIL;
+		drives[1].reason = rows[i].of_drive;
+		assert_int_equal(wipe_judge_reason(l->m, &ev), rows[i].reason);
+	}
 	bench_life_done(l);
 }
 
@@ -495,6 +525,7 @@ int main(void)
 		T(evidence_of_another_machine_or_tenancy_is_none),
 		T(a_failed_wipe_is_none),
 		T(a_failed_wipe_names_the_drive),
+		T(the_reason_of_a_drive_is_the_reason),
 		T(every_expected_drive_must_be_there_and_no_other),
 		T(where_no_drive_is_expected_nothing_is_clean),
 		T(one_bad_sign_on_one_drive_is_enough),

@@ -61,6 +61,37 @@ static void what_is_decided_is_not_done_before_it_is_enacted(void **state)
 	done_with(l);
 }
 
+/* Without a deadline of its Provider's a wipe has the time that its largest drive takes. */
+static void the_limit_of_a_wipe_grows_with_the_drives(void **state)
+{
+	static const struct {
+		const char *drives;
+		int64_t hours;
+	} rows[] = {
+		{"[]", 6},
+		{"[{'wwn': 'a', 'type': 'NVMe', 'bytes': 7680000000000}]", 6},
+		{"[{'wwn': 'a', 'type': 'NVMe', 'bytes': 36000000000000}]", 20},
+		{"[{'wwn': 'a', 'type': 'SATA', 'bytes': 18000000000000}, {'wwn': 'b', 'bytes': 1}]",
+		 50},
+		/* two namespaces of one drive, one after the other */
+		{"[{'wwn': 'a', 'type': 'NVMe', 'bytes': 18000000000000, 'serialNumber': 'S'},"
+		 " {'wwn': 'b', 'type': 'NVMe', 'bytes': 18000000000000, 'serialNumber': 'S'}]",
+		 20},
+		{"[{'wwn': 'a', 'bytes': 9223372036854775807}]", 168},
+	};
+	struct bench *d = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct life *l;
+
+		bench_patch(d, OBJECT_MACHINE, "m-1",
+			    arena_printf(d->a, "{'spec': {'drives': %s}}", rows[i].drives));
+		l = bench_life(d, "m-1");
+		assert_int_equal(life_limit_ms(l, MACHINE_WIPING), rows[i].hours * 3600000);
+		bench_life_done(l);
+	}
+}
+
 static void a_turn_that_decides_nothing_changes_nothing(void **state)
 {
 	struct bench *d = *state;
@@ -124,6 +155,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_decided_is_not_done_before_it_is_enacted,
 						setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(the_limit_of_a_wipe_grows_with_the_drives, setup,
+						bench_teardown),
 		cmocka_unit_test_setup_teardown(a_turn_that_decides_nothing_changes_nothing, setup,
 						bench_teardown),
 		cmocka_unit_test_setup_teardown(a_quarantine_says_why_without_the_boot_secret,

@@ -1,0 +1,39 @@
+#ifndef WIPE_SCSI_H
+#define WIPE_SCSI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * scsi: a SCSI command to a drive.  Blocking: only from loop_work().
+ * Tests: tests/unit/wipe/test_erase_scsi.c
+ */
+enum { SCSI_GOOD = 0, SCSI_CHECK = 2 };
+
+/* Sense key, additional sense code, its qualifier; and how far something is, of 65536. */
+struct scsi_sense {
+	uint8_t key, asc, ascq;
+	bool tells;
+	uint16_t progress;
+};
+
+struct scsi_command {
+	uint8_t cdb[16];
+	uint8_t cdb_len;
+	bool write; /* data go to the drive */
+	uint8_t *data;
+	size_t len;
+	int64_t timeout_ms; /* 0: 30 s */
+	/* after it */
+	uint8_t status;
+	struct scsi_sense sense; /* with SCSI_CHECK */
+	size_t got;
+};
+/* By SG_IO.  0: the drive answered; -1 with errno: nothing is known of what it did. */
+int scsi_command(int fd, struct scsi_command *c);
+
+/* Of fixed and of descriptor format; false: it is neither. */
+bool scsi_sense_read(const uint8_t *sense, size_t n, struct scsi_sense *out);
+
+#endif
