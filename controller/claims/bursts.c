@@ -67,9 +67,18 @@ static bool same_work(const struct burst_policy_decision *x, const struct burst_
 	return str_eq(x->tenant, y->tenant) && str_eq(x->work, y->work);
 }
 
+/* Of one that was chosen the text begins with the policy's mode. */
+static bool same_mode(const struct burst_policy_decision *x, const struct burst_policy_decision *y)
+{
+	const char *a = str_or(x->message, ""), *b = str_or(y->message, "");
+	const size_t n = strcspn(a, ":");
+
+	return str_empty(x->provider) || strncmp(a, b, n) == 0;
+}
+
 static bool same_row(const struct burst_policy_decision *x, const struct burst_policy_decision *y)
 {
-	return same_work(x, y) && str_eq(x->reason, y->reason) &&
+	return same_work(x, y) && str_eq(x->reason, y->reason) && same_mode(x, y) &&
 	       str_eq(str_or(x->provider, ""), str_or(y->provider, "")) &&
 	       str_eq(str_or(x->zone, ""), str_or(y->zone, "")) &&
 	       str_eq(str_or(x->instance_type, ""), str_or(y->instance_type, "")) &&
@@ -250,7 +259,7 @@ static void tell(struct bursts *s, const struct burst *b, const struct burst_dec
 	const char *key = arena_printf(a, "%s/%s", d->work->tenant, d->work->name);
 	const struct burst_offer *o = d->offer;
 	const char *is =
-		arena_printf(a, "%s %d %s/%s/%s/%d %lld", d->policy ? d->policy->name : "",
+		arena_printf(a, "%s %s %d %s/%s/%s/%d %lld", mode, d->policy ? d->policy->name : "",
 			     (int)d->code, o ? o->provider : "", o ? str_or(o->zone, "") : "",
 			     o ? o->type : "", o ? (int)o->market : 0, (long long)d->nodes);
 	struct burst_policy_decision r;

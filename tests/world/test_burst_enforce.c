@@ -1,6 +1,7 @@
 /* BurstPolicies of mode Enforce: what is decided is launched, once, and never beyond the budget. */
 #include "tests/unit/testing.h"
 
+#include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/world/burst_scene.h"
@@ -158,6 +159,35 @@ static void a_reservation_is_launched_by_its_name(void **state)
 	burst_stop(s);
 }
 
+/* What it would have launched it launches from then on, and says so. */
+static void a_shadow_becomes_the_policy(void **state)
+{
+	static const char *const modes[] = {"Shadow", "Enforce"};
+	static const char *const says[] = {"Shadow: would launch 1 x OnDemand gpu-8 in a",
+					   "Enforce: launches 1 x OnDemand gpu-8 in a"};
+	struct burst_scene *s = burst_start(7320, "30");
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		OWN_JSON o = NULL;
+		const char *text;
+
+		assert_int_equal(s->sky.cloud.asked, 0);
+		world_do(&s->w, &s->w.host, "PATCH",
+			 "/apis/drover.dev/v1alpha1/burstpolicies/research",
+			 json_pack("{s:{s:s}}", "spec", "mode", modes[i]));
+		if (!i)
+			burst_pod(s, "train");
+		world_run(&s->w, 120 * 1000);
+		o = cluster_get(&s->w.host, "burstpolicies.drover.dev/research");
+		text = json_str_at(json_array_get(json_at(o, "status", "decisions"), 0), "message");
+		assert_non_null(strstr(str_or(text, ""), says[i]));
+	}
+	burst_running(s, "train");
+	assert_int_equal(s->sky.cloud.launched, 1);
+	burst_stop(s);
+}
+
 /* Its labels are what the decision does not judge: the plan does. */
 static void what_fits_no_instance_has_none(void **state)
 {
@@ -196,6 +226,7 @@ int main(void)
 		cmocka_unit_test(what_is_refused_is_decided_anew),
 		cmocka_unit_test(nothing_dearer_is_launched),
 		cmocka_unit_test(a_reservation_is_launched_by_its_name),
+		cmocka_unit_test(a_shadow_becomes_the_policy),
 		cmocka_unit_test(what_fits_no_instance_has_none),
 		cmocka_unit_test(only_the_work_that_was_decided_on_has_the_instance),
 	};
