@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/str.h"
 #include "planner/bins.h"
 #include "planner/fit.h"
 
@@ -106,6 +107,8 @@ void bins_look(struct bins *b, struct plan_fit *f)
 
 		if ((!f->any_label && !fit_labels(f->pod, bin->labels)) ||
 		    !fit_runtime(f->pod, bin->pool))
+			continue;
+		if (bin->permit && !str_eq(bin->permit, f->pod->permit))
 			continue;
 		if (bin->kind == PLAN_NOTHING || (tainted && fit_taints(f->pod, bin->taints)))
 			continue;

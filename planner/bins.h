@@ -18,6 +18,7 @@ struct bin {
 	const struct labels *labels;
 	const struct world_taints *taints;
 	const struct world_pool *pool; /* NULL: none */
+	const char *permit;	       /* PLAN_ON_NEW: its machine's (world.h) */
 };
 
 struct bins *bins_new(struct planning *p, struct plan_tenant *of);

@@ -27,7 +27,7 @@ size_t opening_new(struct planning *p, const struct plan_class *c, const struct 
 	planning_take_overhead(p, c->tenant, NULL, p->scratch);
 	return bins_add(c->tenant->bins,
 			&(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels,
-				      &o->pool->taints, o->pool},
+				      &o->pool->taints, o->pool, o->machine->permit},
 			p->scratch);
 }
 

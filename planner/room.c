@@ -115,7 +115,8 @@ void room_open_node(struct planning *p, struct world_host *h, struct map *by_cla
 	const struct world_claim *c = n->claim ? world_find(p->w->claims, n->claim) : NULL;
 	size_t at;
 	struct bin bin = {PLAN_ON_NODE, n->name,    0,
-			  &n->labels,	&n->taints, c ? world_find(p->w->pools, c->pool) : NULL};
+			  &n->labels,	&n->taints, c ? world_find(p->w->pools, c->pool) : NULL,
+			  NULL};
 
 	measure(p, h);
 	if (c && str_eq(c->tenant, n->tenant)) {
@@ -152,7 +153,7 @@ void room_open_claim(struct planning *p, const struct world_claim *c, const stru
 	planning_take_overhead(p, t, h ? h->load : NULL, p->scratch);
 	bin = bins_add(room_of(p, t),
 		       &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints,
-				     world_find(p->w->pools, c->pool)},
+				     world_find(p->w->pools, c->pool), NULL},
 		       p->scratch);
 	if (h)
 		place_bound(p, h->load, bin);
