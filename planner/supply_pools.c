@@ -370,9 +370,15 @@ static void miss_proof(struct fit_pool *fp, const struct world_provider *p)
 static void miss_bought(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
 			const struct world_provider *pr)
 {
-	miss(fp, PLAN_BY_POLICY,
-	     arena_printf(p->a, "provider %s launches for tenant %s what a BurstPolicy decides",
-			  pr->name, f->tenant->it->name));
+	if (f->tenant->it->owned_only)
+		miss(fp, PLAN_BY_POLICY,
+		     arena_printf(p->a,
+				  "provider %s launches for tenant %s what a BurstPolicy decides",
+				  pr->name, f->tenant->it->name));
+	else
+		miss(fp, PLAN_NO_MACHINE,
+		     arena_printf(p->a, "without limits.nodes provider %s launches nothing for it",
+				  pr->name));
 }
 
 static struct suits suits_new(struct planning *p, const struct supply_pool *pool)
@@ -455,9 +461,8 @@ void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool
 			const struct supply_option *o = &pool->options[k];
 
 			if (!permits(f, pool, l, o)) {
-				if (f->tenant->it->owned_only)
-					miss_bought(p, f, fp, l->provider);
-				own |= f->tenant->it->owned_only;
+				miss_bought(p, f, fp, l->provider);
+				own = true;
 				continue;
 			}
 			if (!selector_matches(&it->requirements, &o->labels)) {

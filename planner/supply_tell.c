@@ -289,6 +289,11 @@ static const char *no_provider(struct planning *p, const struct world_pool *it)
 		if (!pr || pr->paused)
 			return arena_printf(p->a, "provider %s is %s", it->providers[i],
 					    pr ? str_or(pr->paused_reason, "paused") : "not there");
+		if (pr->elastic && it->permits_only)
+			return arena_printf(
+				p->a,
+				"provider %s launches what a BurstPolicy decides, which is nothing now",
+				it->providers[i]);
 	}
 	return "it has no provider with instance types";
 }

@@ -557,6 +557,29 @@ static void a_provider_that_is_paused_or_missing_is_named(void **state)
 	assert_said(w, "nothing; NoCapacity: pool main: provider metal is not there");
 }
 
+static void a_pool_without_a_limit_buys_nothing_and_says_so(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_provider p = worlds_provider(a);
+	struct world_pool pool = worlds_pool(a);
+
+	(void)state;
+	add_pod(w, a, "p", "cpu=1");
+	p.elastic = true;
+	pool.permits_only = true;
+	world_put_provider(w, &p);
+	world_put_pool(w, &pool);
+	assert_said(
+		w,
+		"nothing; NoCapacity: pool main: without limits.nodes provider metal launches nothing for it");
+	p.types.n = 0;
+	world_put_provider(w, &p);
+	assert_said(
+		w,
+		"nothing; NoCapacity: pool main: provider metal launches what a BurstPolicy decides, which is nothing now");
+}
+
 static void a_heavier_pool_comes_first_and_the_nearest_miss_is_told_first(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -845,6 +868,7 @@ int main(void)
 		cmocka_unit_test(a_tenant_that_is_not_ready_gets_no_machine),
 		cmocka_unit_test(a_constraint_that_cannot_be_judged_is_named),
 		cmocka_unit_test(a_provider_that_is_paused_or_missing_is_named),
+		cmocka_unit_test(a_pool_without_a_limit_buys_nothing_and_says_so),
 		cmocka_unit_test(a_heavier_pool_comes_first_and_the_nearest_miss_is_told_first),
 		cmocka_unit_test(the_type_that_wastes_least_is_taken_gpus_before_all_else),
 		cmocka_unit_test(of_equal_types_the_one_of_the_pools_first_provider_is_taken),
