@@ -26,7 +26,7 @@ ROOT = HERE.parent.parent
 DROVER = ROOT / "build/rel/drover"
 DRIVE = ROOT / "build/rel/tests/real/ec2_drive"
 REGION = "eu-west-1"
-ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "AWS_EC2_METADATA_DISABLED": "true", "AWS_DEFAULT_REGION": REGION,
+ENV = {"PATH": os.environ["PATH"], "HOME": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true", "AWS_DEFAULT_REGION": REGION,
        "AWS_MAX_ATTEMPTS": "1", "AWS_RETRY_MODE": "standard", "AWS_PAGER": ""}
 
 
@@ -132,7 +132,7 @@ def client(where, **more):
     """botocore's EC2; more: other credentials."""
     import botocore.config
     import botocore.session
-    os.environ.update(where.env)
+    os.environ.update({name: value for name, value in where.env.items() if name.startswith("AWS_")})
     retries = botocore.config.Config(retries={"total_max_attempts": 1}, read_timeout=5)
     if not more:
         return botocore.session.Session().create_client("ec2", REGION, endpoint_url=where.url, config=retries)
