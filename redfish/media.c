@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -13,7 +14,7 @@
  *	Managers -> Manager -> VirtualMedia -> slots
  *
  * The first CD slot with InsertMedia wins; without one, the first CD slot, whose
- * Image is then patched.  Its actions are read again before each use, because
+ * Image is then patched, or the first that does not say what it takes.  Its actions are read again before each use, because
  * some BMCs show EjectMedia only while something is in.  A slot that takes no
  * medium, as internal ones do, is passed over for the next.
  *
@@ -89,15 +90,35 @@ static void push_members(struct redfish *r, enum node node, const json_t *collec
 		push(r->op->scan, node, rf_link(r, json_array_get(members, i - 1), &ignored));
 }
 
-static bool takes_cds(const json_t *slot)
+static bool is_named(const json_t *slot, const char *const *starts, size_t n)
 {
+	const char *id = str_or(json_str_at(slot, "Id"), "");
+
+	for (size_t i = 0; i < n; i++)
+		if (!strncasecmp(id, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
+/* A slot that names no types, as Gigabyte's, is judged by its own name: unknown is one that may. */
+static enum rf_known takes_cds(const struct redfish *r, const json_t *slot)
+{
+	/* Its files are uploaded, or come from a person's browser (XCC): an address is none of theirs. */
+	static const char *const uploads[] = {"RDOC", "Remote"};
+	static const char *const cds[] = {"CD", "DVD"}, *const others[] = {"FD", "Floppy", "HD",
+									   "USB"};
+	const json_t *types = json_object_get(slot, "MediaTypes");
 	json_t *type;
 	size_t i;
 
-	json_array_foreach (json_at(slot, "MediaTypes"), i, type)
+	if (r->quirks & QUIRK_MEDIA_UPLOADS && is_named(slot, uploads, 2))
+		return RF_NO;
+	json_array_foreach (types, i, type)
 		if (str_eq(json_string_value(type), "CD") || str_eq(json_string_value(type), "DVD"))
-			return true;
-	return false;
+			return RF_YES;
+	if (json_array_size(types) > 0 || is_named(slot, others, 4))
+		return RF_NO;
+	return is_named(slot, cds, 2) ? RF_YES : RF_UNKNOWN;
 }
 
 static void no_slot(struct redfish *r)
@@ -130,18 +151,22 @@ static bool looked_at_slot(struct redfish *r, const struct rf_reply *p)
 {
 	struct rf_scan *s = r->op->scan;
 	const char *path = s->seen[s->nseen - 1];
+	enum rf_known takes;
+	bool action;
 
-	if (!takes_cds(p->json))
+	takes = takes_cds(r, p->json);
+	if (takes == RF_NO)
 		return false;
 	for (size_t i = 0; i < r->op->nbad; i++)
 		if (str_eq(r->op->bad_slots[i], path))
 			return false;
-	if (json_at(p->json, "Actions", "#VirtualMedia.InsertMedia", "target") ||
-	    (r->quirks & QUIRK_MEDIA_PATCH && json_object_get(p->json, "Image"))) {
+	action = json_at(p->json, "Actions", "#VirtualMedia.InsertMedia", "target");
+	if (takes == RF_YES &&
+	    (action || (r->quirks & QUIRK_MEDIA_PATCH && json_object_get(p->json, "Image")))) {
 		found(r, mem_strdup(path), p);
 		return true;
 	}
-	if (!s->second_best && json_object_get(p->json, "Image"))
+	if (!s->second_best && (action || json_object_get(p->json, "Image")))
 		s->second_best = mem_strdup(path);
 	return false;
 }

@@ -212,17 +212,48 @@ static void begin_ways(struct life *l)
 		return;
 	str_copy(l->boot.way_for, sizeof(l->boot.way_for), now);
 	l->boot.way = 0;
+	l->boot.refused[0] = '\0';
+}
+
+static const char *way_name(const struct life *l)
+{
+	return by_http(l) ? "UefiHttp" : "VirtualMedia";
+}
+
+/* This way's error, with what was said to those before it. */
+static void tell_all(const struct life *l, struct err *e)
+{
+	char last[sizeof(e->text)];
+
+	str_copy(last, sizeof(last), e->text);
+	str_format(e->text, sizeof(e->text), "%.*s%s: %s", (int)sizeof(e->text) / 2,
+		   l->boot.refused, way_name(l), last);
+}
+
+static void next_way(struct life *l, const struct err *e)
+{
+	size_t at = strlen(l->boot.refused);
+
+	log_info("BMC boots no agent in this way", LOG_S("machine", l->name),
+		 LOG_S("way", way_name(l)), LOG_E(e));
+	str_format(l->boot.refused + at, sizeof(l->boot.refused) - at, "%s: %.100s; ", way_name(l),
+		   e->text);
+	l->boot.way++;
 }
 
 static void on_way(const struct provider_observation *o, const char *handle, const struct err *e,
 		   void *arg)
 {
 	struct life *l = arg;
+	struct err all;
 
-	if (e && e->kind == ERR_UNSUPPORTED && l->boot.way + 1 < ways(l)) {
-		log_info("BMC boots no agent in this way", LOG_S("machine", l->name),
-			 LOG_S("way", by_http(l) ? "UefiHttp" : "VirtualMedia"));
-		l->boot.way++;
+	if (e) {
+		all = *e;
+		if (l->boot.refused[0])
+			tell_all(l, &all);
+		if (e->kind == ERR_UNSUPPORTED && l->boot.way + 1 < ways(l))
+			next_way(l, e);
+		e = &all;
 	}
 	life_bmc_acted(o, handle, e, arg);
 }

@@ -162,9 +162,10 @@ struct life_powered {
 
 /* How its agent is booted (life/agent_boot.c); an off that life/bmc.c reads ends all but the ways. */
 struct life_boot {
-	unsigned way;	  /* which of the ways to boot the agent is tried */
-	char way_for[96]; /* ... of which operation and boot */
-	bool by_http;	  /* what is on was switched on for an agent by HTTP */
+	unsigned way;	   /* which of the ways to boot the agent is tried */
+	char way_for[96];  /* ... of which operation and boot */
+	char refused[256]; /* what the BMC said to those before it; "": it is the first */
+	bool by_http;	   /* what is on was switched on for an agent by HTTP */
 	/* Where it is, asked for a boot that this process did not order. */
 	enum { LIFE_NOT_ASKED, LIFE_ASKED, LIFE_ANSWERED } whereabouts;
 	int64_t due_at; /* loop_now() since when it is on and its agent is to call; 0: it is not */

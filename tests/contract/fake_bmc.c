@@ -166,7 +166,8 @@ static json_t *root(const struct fake_bmc *b)
 
 static json_t *boot(const struct fake_bmc *b, bool pending)
 {
-	bool shown = pending == (b->pending_boot ||
+	bool shown = !b->pending_short &&
+		     pending == (b->pending_boot ||
 				 b->boot_moved); /* the System would show it after a reset */
 	json_t *j = json_pack("{s:s,s:s,s:o}", "BootSourceOverrideEnabled",
 			      shown ? b->boot_enabled : "Disabled", "BootSourceOverrideTarget",
@@ -183,6 +184,10 @@ static json_t *boot(const struct fake_bmc *b, bool pending)
 		json_array_append_new(targets, json_string("None"));
 	if (b->vendor && str_eq(b->vendor, "Supermicro"))
 		json_array_append_new(targets, json_string("UsbCd"));
+	if (b->pending_short && pending) {
+		json_array_clear(targets);
+		json_array_append_new(targets, json_string("Hdd"));
+	}
 	if (!b->pending_boot || pending)
 		json_object_set(j, "BootSourceOverrideTarget@Redfish.AllowableValues", targets);
 	json_decref(targets);
@@ -243,7 +248,7 @@ static json_t *system_json(const struct fake_bmc *b)
 		json_object_set_new(
 			j, b->simple_storage ? "SimpleStorage" : "Storage",
 			link_to(b->simple_storage ? SYSTEM "/SimpleStorage" : SYSTEM "/Storage"));
-	if (b->pending_boot || b->boot_moved || b->boot_shy)
+	if (b->pending_boot || b->boot_moved || b->boot_shy || b->pending_short)
 		json_object_set_new(j, "@Redfish.Settings",
 				    json_pack("{s:o}", "SettingsObject", link_to(SYSTEM "/SD")));
 	return j;
@@ -275,11 +280,14 @@ static void add_protocols(const struct fake_bmc *b, json_t *slot)
 static json_t *slot_json(const struct fake_bmc *b, const char *self)
 {
 	char insert[160], eject[160];
-	json_t *j = json_pack("{s:s,s:[s,s],s:s?,s:b,s:s}", "@odata.id", self, "MediaTypes",
-			      b->no_cd ? "Floppy" : "CD", b->no_cd ? "USBStick" : "DVD", "Image",
-			      b->image, "Inserted", b->image || b->eject_keeps_flag, "ConnectedVia",
+	json_t *j = json_pack("{s:s,s:s,s:[s,s],s:s?,s:b,s:s}", "@odata.id", self, "Id",
+			      str_or(b->slot_id, "Cd"), "MediaTypes", b->no_cd ? "Floppy" : "CD",
+			      b->no_cd ? "USBStick" : "DVD", "Image", b->image, "Inserted",
+			      b->image || b->eject_keeps_flag, "ConnectedVia",
 			      b->image ? "URI" : "NotConnected");
 
+	if (b->no_media_types)
+		json_object_del(j, "MediaTypes");
 	if (b->patch_media) {
 		add_protocols(b, j);
 		return j;
@@ -302,11 +310,11 @@ static json_t *insert_info(const struct fake_bmc *b)
 	return json_pack("{s:[{s:s},o]}", "Parameters", "Name", "Image", type);
 }
 
-static json_t *inner_json(void)
+static json_t *inner_json(const struct fake_bmc *b)
 {
-	return json_pack("{s:s,s:[s,s],s:n,s:b,s:{s:{s:s}}}", "@odata.id", SYSTEM INNER,
-			 "MediaTypes", "CD", "DVD", "Image", "Inserted", 0, "Actions",
-			 "#VirtualMedia.InsertMedia", "target",
+	return json_pack("{s:s,s:s,s:[s,s],s:n,s:b,s:{s:{s:s}}}", "@odata.id", SYSTEM INNER, "Id",
+			 str_or(b->inner_id, "Inner"), "MediaTypes", "CD", "DVD", "Image",
+			 "Inserted", 0, "Actions", "#VirtualMedia.InsertMedia", "target",
 			 SYSTEM INNER "/Actions/VirtualMedia.InsertMedia");
 }
 
@@ -317,9 +325,11 @@ static json_t *manager_json(const struct fake_bmc *b)
 	if (b->managers_media)
 		json_object_set_new(j, "VirtualMedia", link_to(MANAGER "/VirtualMedia"));
 	if (b->media_off)
-		json_object_set_new(j, "Actions",
-				    json_pack("{s:{s:{s:s}}}", "Oem",
-					      "#AMIVirtualMedia.EnableRMedia", "target", ENABLE));
+		json_object_set_new(
+			j, "Actions",
+			json_pack("{s:{s:{s:s}}}", "Oem",
+				  str_or(b->enable_action, "#AMIVirtualMedia.EnableRMedia"),
+				  "target", ENABLE));
 	if (b->dell_attributes)
 		json_object_set_new(j, "Links",
 				    json_pack("{s:{s:{s:[o,o]}}}", "Oem", "Dell", "DellAttributes",
@@ -419,7 +429,7 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 	if (str_eq(path, SYSTEM "/ResetActionInfo") && b->action_info)
 		return json_pack("{s:[{s:s,s:o}]}", "Parameters", "Name", "ResetType",
 				 "AllowableValues", reset_values(b));
-	if (str_eq(path, SYSTEM "/SD") && (b->pending_boot || b->boot_shy))
+	if (str_eq(path, SYSTEM "/SD") && (b->pending_boot || b->boot_shy || b->pending_short))
 		return json_pack("{s:o}", "Boot", boot(b, true));
 	if (str_eq(path, SYSTEM "/SD") && b->boot_moved)
 		return str_eq(b->boot_target, "None") ? json_pack("{s:{s:[]}}", "Boot", "BootOrder")
@@ -439,7 +449,7 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 	if (str_eq(path, media) && b->inner_slot)
 		return json_pack("{s:[o,o]}", "Members", link_to(SYSTEM INNER), link_to(slot));
 	if (str_eq(path, SYSTEM INNER) && b->inner_slot)
-		return inner_json();
+		return inner_json(b);
 	if (str_eq(path, media) && !b->no_media)
 		return collection(path, slot, b->next_loop);
 	if (str_eq(path, slot) && !b->no_media)

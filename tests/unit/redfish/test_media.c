@@ -185,6 +185,44 @@ static void a_slot_that_takes_no_medium_is_passed_over(void **state)
 			 1);
 }
 
+static void a_slot_for_uploads_is_none_of_ours(void **state)
+{
+	static const char *const ids[] = {"RDOC1", "Remote4"};
+	struct bmc_rig *f = *state;
+
+	f->bmc.inner_slot = f->bmc.patch_media = true;
+	f->bmc.vendor = "Lenovo";
+	for (size_t i = 0; i < 2; i++) {
+		f->bmc.inner_id = ids[i];
+		media_go_round(f);
+		bmc_drop_client(f);
+	}
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia/Inner"),
+			 0);
+	f->bmc.vendor = "Contoso"; /* whose slots may be called what they like */
+	assert_done(bmc_insert(f, MEDIA));
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia/Inner"),
+			 1);
+}
+
+/* As Gigabyte's. */
+static void a_slot_that_says_no_types_is_taken_by_its_name(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.no_media_types = f->bmc.managers_media = f->bmc.media_off = true;
+	f->bmc.enable_action = "#AMIManager.EnableRMedia";
+	f->bmc.slot_id = "CD1";
+	assert_done(bmc_insert(f, MEDIA));
+	assert_done(bmc_eject(f));
+	bmc_drop_client(f);
+	f->bmc.slot_id = "Instance0";
+	media_go_round(f);
+	bmc_drop_client(f);
+	f->bmc.slot_id = "HD1";
+	assert_int_equal(bmc_read_media(f), ERR_UNSUPPORTED);
+}
+
 static void where_no_slot_takes_it_the_refusal_is_the_answer(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -323,6 +361,8 @@ int main(void)
 		bmc_test(slots_that_have_to_be_enabled_are_enabled_for_an_insert),
 		bmc_test(slots_that_do_not_appear_are_asked_for_again_later),
 		bmc_test(a_slot_that_takes_no_medium_is_passed_over),
+		bmc_test(a_slot_for_uploads_is_none_of_ours),
+		bmc_test(a_slot_that_says_no_types_is_taken_by_its_name),
 		bmc_test(where_no_slot_takes_it_the_refusal_is_the_answer),
 		bmc_test(media_that_want_a_name_get_none),
 		bmc_test(the_table_says_which_form_a_bmc_wants),
