@@ -315,8 +315,11 @@ struct provider_ops {
 	/* Whatever login is open is ended; a call after it opens one anew. */
 	void (*log_out)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
-	/* A login has been accepted and is open, also while the call that it is for still runs. */
-	bool (*logged_in)(const struct provider_machine *m);
+	/* The login that has been accepted and is open, also while the call that it is for still runs, or failed; NULL: none.
+	 * only: no older one of ours is known to be open. */
+	const char *(*session)(const struct provider_machine *m, bool *only);
+	/* A login that is still open and that no journal names, so that the next one ends it. */
+	void (*inherit)(struct provider_machine *m, const char *session);
 	/* It makes machines for money (elastic.h); NULL: there are those alone that a person put up. */
 	const struct provider_elastic_ops *elastic;
 };
@@ -363,7 +366,9 @@ bool provider_discover(struct provider *p,
 		       void *arg);
 bool provider_is_managed(const struct provider *p); /* it has acquire() */
 void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c);
-bool provider_logged_in(const struct provider *p, const struct provider_machine *m);
+const char *provider_session(const struct provider *p, const struct provider_machine *m,
+			     bool *only);
+void provider_inherit(const struct provider *p, struct provider_machine *m, const char *session);
 void provider_log_out(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
 

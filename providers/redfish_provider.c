@@ -338,9 +338,15 @@ static void redfish_drives_of(struct provider *p, struct provider_machine *m,
 	(void)job_ask(&m->seat, JOB_DRIVES, c);
 }
 
-static bool redfish_logged_in(const struct provider_machine *m)
+static const char *redfish_session(const struct provider_machine *m, bool *only)
 {
+	*only = redfish_session_is_only(m->bmc);
 	return redfish_session_uri(m->bmc);
+}
+
+static void redfish_take_session(struct provider_machine *m, const char *session)
+{
+	redfish_inherit(m->bmc, session);
 }
 
 static void redfish_leave(struct provider *p, struct provider_machine *m,
@@ -362,5 +368,6 @@ const struct provider_ops redfish_provider_ops = {
 	.media = redfish_put_media,
 	.drives = redfish_drives_of,
 	.log_out = redfish_leave,
-	.logged_in = redfish_logged_in,
+	.session = redfish_session,
+	.inherit = redfish_take_session,
 };

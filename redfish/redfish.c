@@ -415,6 +415,17 @@ const char *redfish_session_uri(const struct redfish *r)
 	return r->session_uri;
 }
 
+bool redfish_session_is_only(const struct redfish *r)
+{
+	return !r->old_session && !r->stale_session;
+}
+
+void redfish_inherit(struct redfish *r, const char *session)
+{
+	if (!r->stale_session)
+		r->stale_session = mem_strdup(session);
+}
+
 const char *redfish_address(const struct redfish *r)
 {
 	return http_peer_reached(r->peer);

@@ -174,12 +174,15 @@ static void no_session_left(struct redfish *r, const struct err *e)
 	delete_old(r);
 }
 
-/* Only for a BMC whose root names no sessions at all: one that has them and fails is not talked to with less. */
+/* Only for a BMC that names no sessions at all, or names some and says that they are not there: one that has them and
+ * fails is not talked to with less. */
 static void use_basic(struct redfish *r)
 {
 	if (r->session_worked) {
-		rf_fail_as(r, ERR_PROTOCOL,
-			   "the BMC had sessions and names none now: not falling back to Basic");
+		rf_fail_as(
+			r, ERR_PROTOCOL,
+			"the BMC had sessions, and says now that it has none: not falling back to "
+			"Basic");
 		return;
 	}
 	r->basic = true;
@@ -192,7 +195,13 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 	char *path;
 
 	if (p->status == 404 || p->status == 405 || p->status == 501) {
-		rf_fail_as(r, ERR_PROTOCOL, "the BMC names a session service that is not there");
+		if (r->old_session)
+			rf_fail_as(
+				r, ERR_PROTOCOL,
+				"the BMC had sessions, and says now that it has none: not falling "
+				"back to Basic");
+		else
+			use_basic(r);
 		return;
 	}
 	/* No free session says nothing about the password, whatever status it comes with. */
@@ -283,8 +292,9 @@ static void on_service(struct redfish *r, const struct rf_reply *p)
 {
 	struct err e;
 
-	/* 401 is common, although the address is needed for the login. */
-	if (p->err.kind != ERR_NONE && p->status != 401 && p->status != 403) {
+	/* 401 is common, although the address is needed for the login.  What is not there may be so at that address alone. */
+	if (p->err.kind != ERR_NONE && p->status != 401 && p->status != 403 && p->status != 404 &&
+	    p->status != 405 && p->status != 501) {
 		rf_fail(r, &p->err);
 		return;
 	}

@@ -258,6 +258,22 @@ static void on_way(const struct provider_observation *o, const char *handle, con
 	life_bmc_acted(o, handle, e, arg);
 }
 
+/* An act was taken, and its patience has passed without effect: a failure like any other, told and put off further
+ * each time. */
+static bool was_in_vain(struct life *l, const char *step, const char *seen)
+{
+	struct err e;
+
+	if (!str_eq(l->act.step, step) || l->act.under_way || l->act.journaled ||
+	    !l->act.began_at || l->look.read_at < l->act.ended_at ||
+	    loop_now(l->c->loop) - l->act.began_at < BOOT_PATIENCE_MS)
+		return false;
+	(void)!err_set(&e, ERR_INVALID, 0, "the BMC took the request, and %s after %d s", seen,
+		       BOOT_PATIENCE_MS / 1000);
+	on_way(NULL, NULL, &e, l);
+	return true;
+}
+
 /* --- the agent ---------------------------------------------------------------------------------- */
 
 /* Until it was seen on, as far as the journal knows. */
@@ -301,6 +317,8 @@ static void boot_http(struct life *l, const char *url)
 		start(l, true);
 		return;
 	}
+	if (was_in_vain(l, "boot-http", "it shows no override for that address"))
+		return;
 	if (life_bmc_act(l, "boot-http", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 		return;
 	call = life_bmc_call(l);
@@ -451,12 +469,18 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 		return false;
 	}
 	if (!l->look.media || !str_eq(l->look.media_url, url)) {
+		if (was_in_vain(l, "insert-media",
+				l->look.media ? "its slot shows another medium"
+					      : "its slot is empty"))
+			return false;
 		if (life_bmc_act(l, "insert-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = life_bmc_call(l);
 		call.done = on_way;
 		provider_media(l->driver->provider, l->bmc, url, &call);
 	} else if (l->look.override != PROVIDER_OVERRIDE_MEDIA) { /* none, or another's */
+		if (was_in_vain(l, "boot-media", "it shows no override for the CD"))
+			return false;
 		if (life_bmc_act(l, "boot-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = life_bmc_call(l);

@@ -64,6 +64,8 @@ struct life_attached {
 	char *seat;	      /* what the agent's session was made of */
 	bool again;	      /* spec or Secret changed: attach anew; set by steps/requests.c too */
 	enum { LIFE_LOGGED_IN, LIFE_LOGGING_OUT, LIFE_LOGGED_OUT } login; /* life/log_out.c */
+	char *address; /* of the BMC that it is, or was, attached to */
+	char *left;    /* the session that was open there when it was detached (life/login.c) */
 	struct err
 		error; /* why it is not attached to its BMC; kind ERR_NONE: it is, or there is none */
 };
