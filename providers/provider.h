@@ -219,6 +219,7 @@ struct provider_observation {
 	bool media_inserted;
 	const char *media_url; /* NULL: none or unknown */
 	bool media_https;      /* the slot lists HTTPS among what it fetches by */
+	bool media_verified;   /* it checks the certificate of what it fetches so */
 	const char *http_url;  /* what HTTP boot would fetch, or did last; NULL: none or unknown */
 	const char *address;   /* that the BMC answers from; NULL: unknown */
 	const char *session_uri; /* to journal; NULL: none */
@@ -240,6 +241,8 @@ struct provider_call {
 	const char *op_id; /* journal id; idempotency key where the backend has one */
 	int64_t fence;
 	const char *handle; /* observe: what an earlier call started; NULL: none */
+	/* media, of https: CA of the server, PEM, for a slot that checks; read inside the call.  NULL: not known. */
+	const char *media_ca;
 	/* Asked just before each request that changes the machine goes out (waiting for pace and login
 	 * takes time): lease, fence and view still good?  False: nothing is sent, ERR_CONFLICT.  NULL: yes. */
 	bool (*may_act)(void *arg);

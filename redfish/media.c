@@ -26,6 +26,7 @@
 #define ENABLE_MS 5000 /* until slots that were just enabled are looked for, so many times */
 #define ENABLE_LOOKS 3
 #define NO_SLOT_MS 600000 /* a search in vain is not repeated for so long */
+#define FORMS_MS 600000	  /* ... nor are all forms of a body that were refused */
 
 enum node { COLLECTION, MANAGERS, MANAGER, SLOT };
 
@@ -373,6 +374,7 @@ static void read_done(struct redfish *r)
 	parse(op->slot, &m);
 	m.read_at = op->slot_at;
 	m.takes_https = r->slot_https == RF_YES;
+	m.verifies = json_true_at(op->slot, "VerifyCertificate");
 	rf_end(r, &m);
 }
 
@@ -493,25 +495,29 @@ static bool climb(struct redfish *r, const struct rf_reply *p, void (*again)(str
 	return true;
 }
 
-/* The forms of a body, the one that this BMC is known to want first. */
-static const char *insert_form(const struct redfish *r)
+static const char *const forms[] = {"full", "bare", "wordy", "named"};
+#define FORMS (sizeof(forms) / sizeof(*forms))
+
+/* The forms of a body, the one that this BMC took last, or is known to want, first.  FORMS: there are no more. */
+static size_t insert_form(const struct redfish *r)
 {
-	static const char *const forms[] = {"full", "bare", "wordy", "named"};
-	size_t first = r->quirks & QUIRK_MEDIA_BARE    ? 1
+	size_t first = r->form			       ? r->form - 1
+		       : r->quirks & QUIRK_MEDIA_BARE  ? 1
 		       : r->quirks & QUIRK_MEDIA_WORDY ? 2
 		       : r->quirks & QUIRK_MEDIA_NAMED ? 3
 						       : 0;
 	unsigned rung = r->op->rung;
 
-	if (rung >= sizeof(forms) / sizeof(*forms))
-		return NULL;
-	return rung == 0 ? forms[first] : forms[rung <= first ? rung - 1 : rung];
+	if (rung >= FORMS || (rung > 0 && loop_now(loop_of(r->group)) < r->forms_until))
+		return FORMS;
+	return rung == 0 ? first : rung <= first ? rung - 1 : rung;
 }
 
 static char *insert_body(const struct redfish *r)
 {
 	const struct rf_op *op = r->op;
-	const char *form = insert_form(r);
+	size_t n = insert_form(r);
+	const char *form = n < FORMS ? forms[n] : NULL;
 	OWN_JSON o = NULL;
 
 	if (!form)
@@ -552,10 +558,14 @@ static void on_inserted(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->err.kind == ERR_NONE) {
 		rf_tag_worked(r);
+		r->form = (unsigned)insert_form(r) + 1;
+		r->forms_until = INT64_MIN;
 		rf_end(r, NULL);
 		return;
 	}
-	r->kept_err = p->err;
+	/* What is said to the form that this BMC should want tells most. */
+	if (r->op->rung == 0)
+		r->kept_err = p->err;
 	if (p->by_task)
 		rf_get(r, mem_strdup(r->slot), after_insert);
 	else if (p->status == 404 || p->status == 405 || p->status == 501)
@@ -568,17 +578,20 @@ static void insert_send(struct redfish *r)
 {
 	char *body = insert_body(r);
 
-	if (body)
+	if (body) {
 		write_slot(r, body, on_inserted);
-	else
-		next_slot(r);
+		return;
+	}
+	if (r->op->rung >= FORMS)
+		r->forms_until = loop_now(loop_of(r->group)) + FORMS_MS;
+	next_slot(r);
 }
 
 static void insert_start(struct redfish *r, const struct rf_reply *p)
 {
 	aim(r, p, "#VirtualMedia.InsertMedia");
 	(void)!err_set(&r->kept_err, ERR_INVALID, 0, "this media address cannot be sent");
-	insert_send(r);
+	rf_media_trust(r, p->json, insert_send);
 }
 
 /* The eject was refused or is done: what is in now? */

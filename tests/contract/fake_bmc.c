@@ -13,6 +13,7 @@
 #define SLOT "/VirtualMedia/Cd"
 #define INNER "/VirtualMedia/Inner"
 #define INSERT_INFO SYSTEM "/InsertMediaActionInfo"
+#define CERTIFICATES "/redfish/v1/SlotCertificates"
 #define ENABLE MANAGER "/Actions/Oem/AMIVirtualMedia.EnableRMedia"
 #define ATTRIBUTES MANAGER "/Oem/Dell/DellAttributes"
 #define MAX_SESSIONS                                                                               \
@@ -286,6 +287,10 @@ static json_t *slot_json(const struct fake_bmc *b, const char *self)
 			      b->image || b->eject_keeps_flag, "ConnectedVia",
 			      b->image ? "URI" : "NotConnected");
 
+	if (b->verifies) {
+		json_object_set_new(j, "VerifyCertificate", json_boolean(!b->unverified));
+		json_object_set_new(j, "Certificates", link_to(CERTIFICATES));
+	}
 	if (b->no_media_types)
 		json_object_del(j, "MediaTypes");
 	if (b->patch_media) {
@@ -448,6 +453,11 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 		return json_pack("{s:[]}", "Members");
 	if (str_eq(path, media) && b->inner_slot)
 		return json_pack("{s:[o,o]}", "Members", link_to(SYSTEM INNER), link_to(slot));
+	if (str_eq(path, CERTIFICATES) && b->verifies)
+		return b->slot_ca ? collection(path, CERTIFICATES "/1", false)
+				  : json_pack("{s:[]}", "Members");
+	if (str_eq(path, CERTIFICATES "/1") && b->slot_ca)
+		return json_pack("{s:s}", "CertificateString", b->slot_ca);
 	if (str_eq(path, SYSTEM INNER) && b->inner_slot)
 		return inner_json(b);
 	if (str_eq(path, media) && !b->no_media)
@@ -658,6 +668,10 @@ static void do_media(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 		refuse(q, 400, "Base.1.8.GeneralError");
 	} else if (insert && b->bare_media && json_object_size(body) != 1) {
 		refuse(q, 400, "Base.1.8.PropertyUnknown");
+	} else if (insert && b->https_only && !str_starts(json_str_at(body, "Image"), "https:")) {
+		refuse(q, 400, "Base.1.8.ActionParameterValueFormatError");
+	} else if (insert && b->verifies && !b->unverified && !b->slot_ca) {
+		refuse(q, 400, "Base.1.8.ResourceAtUriUnauthorized");
 	} else if (insert && b->image) {
 		refuse(q, 500, "Base.1.8.InternalError");
 	} else if (!insert && !b->image) {
@@ -672,6 +686,23 @@ static void do_media(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 	}
 }
 
+static void do_certificate(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
+{
+	if (!str_eq(json_str_at(body, "CertificateType"), "PEM") ||
+	    !json_str_at(body, "CertificateString")) {
+		refuse(q, 400, "Base.1.8.PropertyMissing");
+		return;
+	}
+	set(&b->slot_ca, json_str_at(body, "CertificateString"));
+	taken(b, q, 201);
+}
+
+static void do_verify(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
+{
+	b->unverified = !json_true_at(body, "VerifyCertificate");
+	taken(b, q, 200);
+}
+
 static void write_to(struct fake_bmc *b, struct httpd_req *q, const char *path, const json_t *body)
 {
 	const char *method = httpd_method(q);
@@ -679,6 +710,10 @@ static void write_to(struct fake_bmc *b, struct httpd_req *q, const char *path, 
 
 	if (post && str_ends(path, "/ComputerSystem.Reset"))
 		do_reset(b, q, body);
+	else if (post && str_eq(path, CERTIFICATES) && b->verifies == 1)
+		do_certificate(b, q, body);
+	else if (patch && b->verifies && json_object_get(body, "VerifyCertificate"))
+		do_verify(b, q, body);
 	else if (post && b->media_off && str_eq(path, ENABLE))
 		do_enable(b, q, body);
 	else if (post && str_eq(path, SYSTEM INNER "/Actions/VirtualMedia.InsertMedia"))
@@ -919,6 +954,7 @@ void fake_bmc_done(struct fake_bmc *b)
 	for (unsigned i = 0; i < b->njournal; i++)
 		free(b->journal[i]);
 	free(b->image);
+	free(b->slot_ca);
 	free(b->boot_target);
 	free(b->boot_enabled);
 	free(b->http_uri);

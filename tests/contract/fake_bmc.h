@@ -33,6 +33,8 @@ struct fake_bmc {
 	bool storage_fails;  /* 500 for whatever is below Storage */
 	bool simple_storage; /* ... as SimpleStorage alone, which knows models and sizes */
 	int lists_https; /* its slot says HTTPS: 1 in the slot, 2 at InsertMedia, 3 in ActionInfo */
+	bool https_only; /* media over plain HTTP are refused, and nothing lists that */
+	int verifies; /* its slot checks certificates: 1 and takes one, 2 and stops when it is told to */
 	bool insert_info; /* there is an ActionInfo, which says no protocols unless lists_https is 3 */
 	bool managers_media;  /* slots under the Manager alone */
 	bool media_off;	      /* no slots until the action AMIVirtualMedia.EnableRMedia */
@@ -113,6 +115,8 @@ struct fake_bmc {
 	/* state */
 	bool on;
 	const char *first_device; /* of the attribute; NULL: Normal */
+	char *slot_ca;		  /* that its slot was given; NULL: none */
+	bool unverified;	  /* it was told to check none */
 	char *image, *boot_target, *boot_enabled, *http_uri, *uuid, *serial;
 	unsigned wrong_passwords;
 	bool locked;
