@@ -267,6 +267,9 @@ static const struct field bmc_status_fields[] = {
 	FIELD_IN(
 		machine_status, bmc, kept_address, "keptAddress", FIELD_STR, .max_len = 128,
 		.doc = "SHA-256 of an HTTP boot address of drover that the BMC does not let go; it boots nothing."),
+	FIELD_IN(
+		machine_status, bmc, media_over, "mediaOver", FIELD_STR, .max_len = 16,
+		.doc = "HTTPS: the BMC refused a medium over plain HTTP, and gets spec.boot.httpsMediaURL since; `drover retry` forgets it."),
 	FIELDS_END,
 };
 

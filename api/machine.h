@@ -232,7 +232,8 @@ struct machine_status {
 	} network;
 	struct {
 		const char *session_uri, *secret_version, *refused_secret_version,
-			*fingerprint; /* pinned at first use */
+			*fingerprint;	/* pinned at first use */
+		const char *media_over; /* "HTTPS": it refused a medium over plain HTTP */
 		const char *
 			kept_address; /* digest of an HTTP boot address of ours that it does not let go */
 	} bmc;

@@ -126,7 +126,7 @@ static const struct field boot_fields[] = {
 		.doc = "Where BMCs, and firmware that boots by HTTP, reach drover; of https: what is served over TLS alone."),
 	FIELD_IN(
 		provider_object_spec, boot, https_media_url, "httpsMediaURL", FIELD_STR, AS_HTTPS,
-		.doc = "The same over TLS, for BMCs that list HTTPS for virtual media; all others, and HTTP boot, take mediaURL."),
+		.doc = "The same over TLS, for BMCs that list HTTPS for virtual media, or refuse them over plain HTTP; all others, and HTTP boot, take mediaURL."),
 	FIELD_IN(
 		provider_object_spec, boot, proxies, "proxies", FIELD_STRINGS, AS_NETWORKS,
 		.doc = "Networks from which boot media are fetched for BMCs and machines: NAT, HTTP proxies, another port of the BMC."),

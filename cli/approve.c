@@ -261,6 +261,24 @@ static int approve_bmc(struct cli_client *c, const struct cli_approve *a, const 
 				      a->machine, login, address));
 }
 
+/* A controller that wrote why the BMC could not be read is running. */
+static int no_identity(struct cli_client *c, const char *machine, const json_t *m)
+{
+	const json_t *why = json_at(m, "status", "operation", "lastError");
+
+	if (json_at(m, "status", "identity"))
+		return cli_failed(
+			c,
+			"machine %s: its BMC tells neither a system UUID of its own nor a serial number",
+			machine);
+	if (json_str_at(why, "reason"))
+		return cli_failed(c, "machine %s: its BMC was not read yet: %s: %s", machine,
+				  json_str_at(why, "reason"),
+				  str_or(json_str_at(why, "message"), ""));
+	return cli_failed(c, "machine %s: its BMC was not read yet; is the controller running?",
+			  machine);
+}
+
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 {
 	struct err e;
@@ -275,12 +293,7 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 	if (a->bmc)
 		return approve_bmc(c, a, m);
 	if (!json_at(m, "spec", "identity") && !json_object_size(seen))
-		return cli_failed(
-			c,
-			json_at(m, "status", "identity")
-				? "machine %s: its BMC tells neither a system UUID of its own nor a serial number"
-				: "machine %s: its BMC was not read yet; is the controller running?",
-			a->machine);
+		return no_identity(c, a->machine, m);
 	if (a->adopt && check_claim(c, a))
 		return 1;
 	spec = json_pack("{s:s}", "managementPolicy", "Manage");

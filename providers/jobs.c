@@ -20,6 +20,7 @@ static void job_free(struct job *j)
 	loop_timer_stop(&j->slowly);
 	arena_free(j->strings);
 	free(j->url);
+	free(j->media_ca);
 	free(j->op_id);
 	free(j->handle);
 	free(j->session);

@@ -66,7 +66,7 @@ struct job {
 	enum job_kind kind;
 	bool on, running, slow, abandoned;
 	enum provider_boot how;
-	char *url;
+	char *url, *media_ca;
 	char *op_id, *handle, *session; /* of the call, kept */
 	struct provider_call call;
 	struct loop_timer limit, slowly;

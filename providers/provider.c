@@ -152,9 +152,16 @@ void provider_drives(struct provider *p, struct provider_machine *m, const struc
 		provider_refuse(p, c, "a list of drives");
 }
 
-bool provider_logged_in(const struct provider *p, const struct provider_machine *m)
+const char *provider_session(const struct provider *p, const struct provider_machine *m, bool *only)
 {
-	return p->ops->logged_in && p->ops->logged_in(m);
+	*only = true;
+	return p->ops->session ? p->ops->session(m, only) : NULL;
+}
+
+void provider_inherit(const struct provider *p, struct provider_machine *m, const char *session)
+{
+	if (p->ops->inherit)
+		p->ops->inherit(m, session);
 }
 
 void provider_log_out(struct provider *p, struct provider_machine *m, const struct provider_call *c)

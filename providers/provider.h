@@ -221,6 +221,7 @@ struct provider_observation {
 	bool media_inserted;
 	const char *media_url; /* NULL: none or unknown */
 	bool media_https;      /* the slot lists HTTPS among what it fetches by */
+	bool media_verified;   /* it checks the certificate of what it fetches so */
 	const char *http_url;  /* what HTTP boot would fetch, or did last; NULL: none or unknown */
 	const char *address;   /* that the BMC answers from; NULL: unknown */
 	const char *session_uri; /* to journal; NULL: none */
@@ -242,6 +243,8 @@ struct provider_call {
 	const char *op_id; /* journal id; idempotency key where the backend has one */
 	int64_t fence;
 	const char *handle; /* observe: what an earlier call started; NULL: none */
+	/* media, of https: CA of the server, PEM, for a slot that checks; read inside the call.  NULL: not known. */
+	const char *media_ca;
 	/* Asked just before each request that changes the machine goes out (waiting for pace and login
 	 * takes time): lease, fence and view still good?  False: nothing is sent, ERR_CONFLICT.  NULL: yes. */
 	bool (*may_act)(void *arg);
@@ -317,8 +320,11 @@ struct provider_ops {
 	/* Whatever login is open is ended; a call after it opens one anew. */
 	void (*log_out)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
-	/* A login has been accepted and is open, also while the call that it is for still runs. */
-	bool (*logged_in)(const struct provider_machine *m);
+	/* The login that has been accepted and is open, also while the call that it is for still runs, or failed; NULL: none.
+	 * only: no older one of ours is known to be open. */
+	const char *(*session)(const struct provider_machine *m, bool *only);
+	/* A login that is still open and that no journal names, so that the next one ends it. */
+	void (*inherit)(struct provider_machine *m, const char *session);
 	/* It makes machines for money (elastic.h); NULL: there are those alone that a person put up. */
 	const struct provider_elastic_ops *elastic;
 };
@@ -365,7 +371,9 @@ bool provider_discover(struct provider *p,
 		       void *arg);
 bool provider_is_managed(const struct provider *p); /* it has acquire() */
 void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c);
-bool provider_logged_in(const struct provider *p, const struct provider_machine *m);
+const char *provider_session(const struct provider *p, const struct provider_machine *m,
+			     bool *only);
+void provider_inherit(const struct provider *p, struct provider_machine *m, const char *session);
 void provider_log_out(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
 

@@ -129,6 +129,7 @@ static void on_media(const struct redfish_media *m, const struct err *e, void *a
 		j->seen.media_inserted = m->inserted;
 		j->seen.media_url = m->image;
 		j->seen.media_https = m->takes_https;
+		j->seen.media_verified = m->verifies;
 	}
 	j->seen.address = redfish_address(bmc);
 	j->seen.session_uri = redfish_session_uri(bmc);
@@ -219,7 +220,7 @@ static void run(struct job *j)
 		break;
 	case JOB_MEDIA:
 		if (j->url)
-			redfish_insert(bmc, j->url, on_plain, j);
+			redfish_insert(bmc, j->url, j->media_ca, on_plain, j);
 		else
 			redfish_eject(bmc, on_plain, j);
 		break;
@@ -327,8 +328,11 @@ static void redfish_boot_from(struct provider *p, struct provider_machine *m,
 static void redfish_put_media(struct provider *p, struct provider_machine *m, const char *url,
 			      const struct provider_call *c)
 {
+	struct job *j = job_ask(&m->seat, JOB_MEDIA, c);
+
 	(void)p;
-	job_ask(&m->seat, JOB_MEDIA, c)->url = mem_strdup(url);
+	j->url = mem_strdup(url);
+	j->media_ca = mem_strdup(c->media_ca);
 }
 
 static void redfish_drives_of(struct provider *p, struct provider_machine *m,
@@ -338,9 +342,15 @@ static void redfish_drives_of(struct provider *p, struct provider_machine *m,
 	(void)job_ask(&m->seat, JOB_DRIVES, c);
 }
 
-static bool redfish_logged_in(const struct provider_machine *m)
+static const char *redfish_session(const struct provider_machine *m, bool *only)
 {
+	*only = redfish_session_is_only(m->bmc);
 	return redfish_session_uri(m->bmc);
+}
+
+static void redfish_take_session(struct provider_machine *m, const char *session)
+{
+	redfish_inherit(m->bmc, session);
 }
 
 static void redfish_leave(struct provider *p, struct provider_machine *m,
@@ -362,5 +372,6 @@ const struct provider_ops redfish_provider_ops = {
 	.media = redfish_put_media,
 	.drives = redfish_drives_of,
 	.log_out = redfish_leave,
-	.logged_in = redfish_logged_in,
+	.session = redfish_session,
+	.inherit = redfish_take_session,
 };

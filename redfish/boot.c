@@ -23,8 +23,8 @@ static const json_t *boot_of(const struct rf_op *op)
 	return json_at(op->pending ? op->pending : op->system, "Boot");
 }
 
-/* Tri-state: the BMC lists its values, and this is (1) or is not (0) among them; or it lists none (-1). */
-static int listed(const struct rf_op *op, const char *property, const char *value)
+/* Tri-state: this Boot lists the values, and this is (1) or is not (0) among them; or it lists none (-1). */
+static int lists(const json_t *boot, const char *property, const char *value)
 {
 	char name[80];
 	const json_t *values;
@@ -32,15 +32,21 @@ static int listed(const struct rf_op *op, const char *property, const char *valu
 	size_t i;
 
 	str_format(name, sizeof(name), "%s@Redfish.AllowableValues", property);
-	values = json_object_get(boot_of(op), name);
-	if (!values)
-		values = json_object_get(json_at(op->system, "Boot"), name);
+	values = json_object_get(boot, name);
 	if (json_array_size(values) == 0)
 		return -1;
 	json_array_foreach (values, i, v)
 		if (str_eq(json_string_value(v), value))
 			return 1;
 	return 0;
+}
+
+/* ... of where it is written, and of the System where that lists none. */
+static int listed(const struct rf_op *op, const char *property, const char *value)
+{
+	int there = lists(boot_of(op), property, value);
+
+	return there < 0 ? lists(json_at(op->system, "Boot"), property, value) : there;
 }
 
 static const char *enabled_for(const struct rf_op *op)
@@ -216,7 +222,7 @@ static void boot_write(struct redfish *r)
 
 	if (op->boot != REDFISH_BOOT_NONE && listed(op, "BootSourceOverrideTarget", target) == 0) {
 		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "this System does not boot from %s", target);
-		rf_fail(r, &e);
+		rf_fail(r, op->moved ? &r->kept_err : &e);
 		return;
 	}
 	boot = op->boot == REDFISH_BOOT_NONE ? clear_body(r) : override_body(r, target);
@@ -249,13 +255,32 @@ static void boot_checked(struct redfish *r)
 	boot_write(r);
 }
 
+/* A pending object may list fewer targets than the System, which then takes the others itself (BlueField). */
+static void place(struct redfish *r)
+{
+	struct rf_op *op = r->op;
+	const json_t *system = json_at(op->system, "Boot");
+	const char *target = target_name(r);
+
+	if (op->boot == REDFISH_BOOT_NONE || !op->pending ||
+	    lists(json_at(op->pending, "Boot"), "BootSourceOverrideTarget", target) != 0 ||
+	    lists(system, "BootSourceOverrideTarget", target) != 1)
+		return;
+	json_decref(op->pending);
+	op->pending = NULL;
+	rf_set(&op->target, mem_strdup(r->system_path));
+	rf_tag_read(r, RF_TAG_SYSTEM, op->system_etag);
+}
+
 /* The pending object counts only if it has the property; elsewhere it holds boot order or nothing. */
 static void on_pending(struct redfish *r, const struct rf_reply *p)
 {
-	if (rf_pending_read(r, p))
+	if (rf_pending_read(r, p)) {
+		place(r);
 		boot_checked(r);
-	else
+	} else {
 		rf_fail(r, &p->err);
+	}
 }
 
 static void boot_where(struct redfish *r)

@@ -107,6 +107,9 @@ struct rf_op {
 	bool on;
 	enum redfish_boot boot;
 	char *url;
+	char *ca_pem;	    /* of the server of url; NULL: not known */
+	char *certificates; /* the slot's collection, while the CA is looked for there */
+	unsigned looks;	    /* ... at so many of its members */
 	bool logged_in_again;
 	bool proved; /* the System was read in this operation and session, and is the one that is meant */
 	bool freeing, freed; /* old sessions are being deleted, were, to make room for a new one */
@@ -166,6 +169,7 @@ struct redfish {
 	char *session_uri, *old_session, *stale_session;
 	struct secret *token;
 	bool session_worked, basic, refused;
+	bool no_service; /* what the root names for sessions is not there */
 	bool lent,
 		no_basic; /* basic for want of a free session, until then; Basic is not taken here */
 	int64_t lent_until;
@@ -186,10 +190,12 @@ struct redfish {
 	bool no_attributes;
 	enum rf_known cd_first; /* it says that the virtual CD boots */
 	char *slot;
-	enum rf_known slot_https;  /* it lists HTTPS among its protocols */
-	struct rf_drives *drives;  /* a list that is being read; NULL: none */
-	char *media_enable;	   /* the action that makes slots appear */
-	int64_t no_slot_until;	   /* looked for in vain; not again before */
+	enum rf_known slot_https; /* it lists HTTPS among its protocols */
+	struct rf_drives *drives; /* a list that is being read; NULL: none */
+	char *media_enable;	  /* the action that makes slots appear */
+	int64_t no_slot_until;	  /* looked for in vain; not again before */
+	unsigned form;	     /* of InsertMedia's body that was taken last, from 1; 0: not known */
+	int64_t forms_until; /* all were refused: one alone is sent before */
 	char *managers[4], *media; /* what the System links to: where slots are */
 	unsigned quirks;
 
@@ -286,6 +292,9 @@ void rf_media_read(struct redfish *r);
 void rf_media_insert(struct redfish *r);
 void rf_media_eject(struct redfish *r);
 void rf_scan_free(struct rf_scan *s);
+
+/* media_trust.c: then(r) when this slot, read just now, checks nothing, or has the CA of what it shall fetch. */
+void rf_media_trust(struct redfish *r, const json_t *slot, void (*then)(struct redfish *r));
 
 /* drives.c */
 void rf_drives_read(struct redfish *r);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -13,7 +14,7 @@
  *	Managers -> Manager -> VirtualMedia -> slots
  *
  * The first CD slot with InsertMedia wins; without one, the first CD slot, whose
- * Image is then patched.  Its actions are read again before each use, because
+ * Image is then patched, or the first that does not say what it takes.  Its actions are read again before each use, because
  * some BMCs show EjectMedia only while something is in.  A slot that takes no
  * medium, as internal ones do, is passed over for the next.
  *
@@ -25,6 +26,7 @@
 #define ENABLE_MS 5000 /* until slots that were just enabled are looked for, so many times */
 #define ENABLE_LOOKS 3
 #define NO_SLOT_MS 600000 /* a search in vain is not repeated for so long */
+#define FORMS_MS 600000	  /* ... nor are all forms of a body that were refused */
 
 enum node { COLLECTION, MANAGERS, MANAGER, SLOT };
 
@@ -89,15 +91,35 @@ static void push_members(struct redfish *r, enum node node, const json_t *collec
 		push(r->op->scan, node, rf_link(r, json_array_get(members, i - 1), &ignored));
 }
 
-static bool takes_cds(const json_t *slot)
+static bool is_named(const json_t *slot, const char *const *starts, size_t n)
 {
+	const char *id = str_or(json_str_at(slot, "Id"), "");
+
+	for (size_t i = 0; i < n; i++)
+		if (!strncasecmp(id, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
+/* A slot that names no types, as Gigabyte's, is judged by its own name: unknown is one that may. */
+static enum rf_known takes_cds(const struct redfish *r, const json_t *slot)
+{
+	/* Its files are uploaded, or come from a person's browser (XCC): an address is none of theirs. */
+	static const char *const uploads[] = {"RDOC", "Remote"};
+	static const char *const cds[] = {"CD", "DVD"}, *const others[] = {"FD", "Floppy", "HD",
+									   "USB"};
+	const json_t *types = json_object_get(slot, "MediaTypes");
 	json_t *type;
 	size_t i;
 
-	json_array_foreach (json_at(slot, "MediaTypes"), i, type)
+	if (r->quirks & QUIRK_MEDIA_UPLOADS && is_named(slot, uploads, 2))
+		return RF_NO;
+	json_array_foreach (types, i, type)
 		if (str_eq(json_string_value(type), "CD") || str_eq(json_string_value(type), "DVD"))
-			return true;
-	return false;
+			return RF_YES;
+	if (json_array_size(types) > 0 || is_named(slot, others, 4))
+		return RF_NO;
+	return is_named(slot, cds, 2) ? RF_YES : RF_UNKNOWN;
 }
 
 static void no_slot(struct redfish *r)
@@ -130,18 +152,22 @@ static bool looked_at_slot(struct redfish *r, const struct rf_reply *p)
 {
 	struct rf_scan *s = r->op->scan;
 	const char *path = s->seen[s->nseen - 1];
+	enum rf_known takes;
+	bool action;
 
-	if (!takes_cds(p->json))
+	takes = takes_cds(r, p->json);
+	if (takes == RF_NO)
 		return false;
 	for (size_t i = 0; i < r->op->nbad; i++)
 		if (str_eq(r->op->bad_slots[i], path))
 			return false;
-	if (json_at(p->json, "Actions", "#VirtualMedia.InsertMedia", "target") ||
-	    (r->quirks & QUIRK_MEDIA_PATCH && json_object_get(p->json, "Image"))) {
+	action = json_at(p->json, "Actions", "#VirtualMedia.InsertMedia", "target");
+	if (takes == RF_YES &&
+	    (action || (r->quirks & QUIRK_MEDIA_PATCH && json_object_get(p->json, "Image")))) {
 		found(r, mem_strdup(path), p);
 		return true;
 	}
-	if (!s->second_best && json_object_get(p->json, "Image"))
+	if (!s->second_best && (action || json_object_get(p->json, "Image")))
 		s->second_best = mem_strdup(path);
 	return false;
 }
@@ -348,6 +374,7 @@ static void read_done(struct redfish *r)
 	parse(op->slot, &m);
 	m.read_at = op->slot_at;
 	m.takes_https = r->slot_https == RF_YES;
+	m.verifies = json_true_at(op->slot, "VerifyCertificate");
 	rf_end(r, &m);
 }
 
@@ -468,25 +495,29 @@ static bool climb(struct redfish *r, const struct rf_reply *p, void (*again)(str
 	return true;
 }
 
-/* The forms of a body, the one that this BMC is known to want first. */
-static const char *insert_form(const struct redfish *r)
+static const char *const forms[] = {"full", "bare", "wordy", "named"};
+#define FORMS (sizeof(forms) / sizeof(*forms))
+
+/* The forms of a body, the one that this BMC took last, or is known to want, first.  FORMS: there are no more. */
+static size_t insert_form(const struct redfish *r)
 {
-	static const char *const forms[] = {"full", "bare", "wordy", "named"};
-	size_t first = r->quirks & QUIRK_MEDIA_BARE    ? 1
+	size_t first = r->form			       ? r->form - 1
+		       : r->quirks & QUIRK_MEDIA_BARE  ? 1
 		       : r->quirks & QUIRK_MEDIA_WORDY ? 2
 		       : r->quirks & QUIRK_MEDIA_NAMED ? 3
 						       : 0;
 	unsigned rung = r->op->rung;
 
-	if (rung >= sizeof(forms) / sizeof(*forms))
-		return NULL;
-	return rung == 0 ? forms[first] : forms[rung <= first ? rung - 1 : rung];
+	if (rung >= FORMS || (rung > 0 && loop_now(loop_of(r->group)) < r->forms_until))
+		return FORMS;
+	return rung == 0 ? first : rung <= first ? rung - 1 : rung;
 }
 
 static char *insert_body(const struct redfish *r)
 {
 	const struct rf_op *op = r->op;
-	const char *form = insert_form(r);
+	size_t n = insert_form(r);
+	const char *form = n < FORMS ? forms[n] : NULL;
 	OWN_JSON o = NULL;
 
 	if (!form)
@@ -527,10 +558,14 @@ static void on_inserted(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->err.kind == ERR_NONE) {
 		rf_tag_worked(r);
+		r->form = (unsigned)insert_form(r) + 1;
+		r->forms_until = INT64_MIN;
 		rf_end(r, NULL);
 		return;
 	}
-	r->kept_err = p->err;
+	/* What is said to the form that this BMC should want tells most. */
+	if (r->op->rung == 0)
+		r->kept_err = p->err;
 	if (p->by_task)
 		rf_get(r, mem_strdup(r->slot), after_insert);
 	else if (p->status == 404 || p->status == 405 || p->status == 501)
@@ -543,17 +578,20 @@ static void insert_send(struct redfish *r)
 {
 	char *body = insert_body(r);
 
-	if (body)
+	if (body) {
 		write_slot(r, body, on_inserted);
-	else
-		next_slot(r);
+		return;
+	}
+	if (r->op->rung >= FORMS)
+		r->forms_until = loop_now(loop_of(r->group)) + FORMS_MS;
+	next_slot(r);
 }
 
 static void insert_start(struct redfish *r, const struct rf_reply *p)
 {
 	aim(r, p, "#VirtualMedia.InsertMedia");
 	(void)!err_set(&r->kept_err, ERR_INVALID, 0, "this media address cannot be sent");
-	insert_send(r);
+	rf_media_trust(r, p->json, insert_send);
 }
 
 /* The eject was refused or is done: what is in now? */

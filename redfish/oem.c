@@ -136,15 +136,19 @@ static void on_attributes(struct redfish *r, const struct rf_reply *p)
 
 /*
  * AMI: media slots are there only when remote media are enabled, by an action of the
- * Manager (capture of a DGX H100: its ActionInfo names the parameter).
+ * Manager (capture of a DGX H100: its ActionInfo names the parameter).  Older firmware, as of
+ * Gigabyte's, calls it by another schema's name.
  */
 char *rf_oem_media(const struct redfish *r, const json_t *manager)
 {
 	struct err ignored;
+	const char *name;
+	json_t *action;
 
-	return rf_link(
-		r, json_at(manager, "Actions", "Oem", "#AMIVirtualMedia.EnableRMedia", "target"),
-		&ignored);
+	json_object_foreach (json_at(manager, "Actions", "Oem"), name, action)
+		if (str_ends(name, ".EnableRMedia"))
+			return rf_link(r, json_object_get(action, "target"), &ignored);
+	return NULL;
 }
 
 bool rf_oem_has_cd(const struct redfish *r)

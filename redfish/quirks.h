@@ -20,6 +20,7 @@ enum quirk {
 	QUIRK_MEDIA_WORDY = 1 << 6,	  /* InsertMedia wants the transfer protocol */
 	QUIRK_MEDIA_NAMED = 1 << 7,	  /* ... a user name and password, also for nobody */
 	QUIRK_CD_BY_ATTRIBUTE = 1 << 8,	  /* virtual CDs boot by an attribute; Cd is a drive */
+	QUIRK_MEDIA_UPLOADS = 1 << 9, /* slots RDOC*, Remote* take files of a browser, no address */
 };
 
 /* All may be NULL: not given. */

@@ -57,7 +57,8 @@ void rf_forget(struct redfish *r)
 	r->reset_types = r->quirks = 0;
 	r->reset_asked = false;
 	memset(r->tag_form, 0, sizeof(r->tag_form));
-	r->no_slot_until = INT64_MIN;
+	r->no_slot_until = r->forms_until = INT64_MIN;
+	r->form = 0;
 	forget_candidates(r);
 	rf_drives_free(r->drives);
 	r->drives = NULL;
@@ -92,7 +93,7 @@ struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct r
 	r->origin = origin;
 	list_init(&r->queue);
 	r->group = g;
-	r->no_slot_until = r->not_before = INT64_MIN;
+	r->no_slot_until = r->forms_until = r->not_before = INT64_MIN;
 	r->pause = (struct backoff){.base_ms = BREAKER_BASE_MS, .cap_ms = BREAKER_CAP_MS};
 	r->call_ms = s->call_ms ? s->call_ms : CALL_MS;
 	r->may_act = s->may_act;
@@ -118,6 +119,8 @@ static void op_free(struct rf_op *op)
 	loop_timer_stop(&op->wait);
 	free(op->task.path);
 	free(op->url);
+	free(op->ca_pem);
+	free(op->certificates);
 	free(op->system_etag);
 	free(op->target);
 	free(op->tag);
@@ -383,13 +386,14 @@ void redfish_read_media(struct redfish *r,
 	ask(r, RF_READ_MEDIA, arg)->done.media = done;
 }
 
-void redfish_insert(struct redfish *r, const char *url,
+void redfish_insert(struct redfish *r, const char *url, const char *ca_pem,
 		    void (*done)(const struct err *e, void *arg), void *arg)
 {
 	struct rf_op *op = ask(r, RF_INSERT, arg);
 
 	op->done.plain = done;
 	op->url = mem_strdup(url);
+	op->ca_pem = mem_strdup(ca_pem);
 }
 
 void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg)
@@ -413,6 +417,17 @@ void redfish_log_out(struct redfish *r, void (*done)(const struct err *e, void *
 const char *redfish_session_uri(const struct redfish *r)
 {
 	return r->session_uri;
+}
+
+bool redfish_session_is_only(const struct redfish *r)
+{
+	return !r->old_session && !r->stale_session;
+}
+
+void redfish_inherit(struct redfish *r, const char *session)
+{
+	if (!r->stale_session)
+		r->stale_session = mem_strdup(session);
 }
 
 const char *redfish_address(const struct redfish *r)

@@ -21,7 +21,7 @@
  * (schemas); what real BMCs do instead is in quirks.def.
  *
  * Login: POST to the Sessions collection named by the service root; Basic only
- * where there is no session service, or no session is free (for 10 min, then a session is tried for
+ * where there is no session service (none is named; or 404, 405, 501: as below), or no session is free (for 10 min, then a session is tried for
  * again), and never after a session once worked.  Of sessions only those are deleted that drover opened.
  * 401 in the middle of use:
  * one new login, then ERR_DENIED.  A refused login (400, 401, 403) is remembered for this credential:
@@ -74,6 +74,10 @@ void redfish_free(
 		r); /* ends what is in flight without done(); the session is left for the successor to delete */
 DEFINE_OWN(redfish)
 const char *redfish_session_uri(const struct redfish *r); /* NULL: none */
+/* No older session of ours is known to be there beside it. */
+bool redfish_session_is_only(const struct redfish *r);
+/* A session of a client before this one that spec.old_session is not: deleted at the next login too. */
+void redfish_inherit(struct redfish *r, const char *session);
 const char *redfish_address(
 	const struct redfish *r); /* that it answers from, by its newest reply; NULL: none came */
 const char *redfish_learned_pin(const struct redfish *r); /* NULL: none */
@@ -133,12 +137,17 @@ struct redfish_media {
 	const char *image; /* as given; NULL or "": none */
 	bool takes_https; /* it lists HTTPS: TransferProtocolType of the slot, of InsertMedia, or of its ActionInfo
 			   * (AllowableValues, DSP0266).  False: it does not, or lists nothing */
+	bool verifies; /* it checks the certificate of what it fetches over TLS (VerifyCertificate); false: it does
+			* not, or does not say */
 };
 void redfish_read_media(struct redfish *r,
 			void (*done)(const struct redfish_media *m, const struct err *e, void *arg),
 			void *arg);
-/* Enables the slots where that is an action of their own.  Ejects what is there first, then inserts (nothing to do when it is this very image); ERR_UNSUPPORTED when the BMC has no slot for a CD. */
-void redfish_insert(struct redfish *r, const char *url,
+/* Enables the slots where that is an action of their own.  Ejects what is there first, then inserts (nothing to do when
+ * it is this very image); ERR_UNSUPPORTED when the BMC has no slot for a CD, ERR_INVALID when it refuses every form.
+ * ca_pem: by which the server of an https url can be checked; a slot that checks is given it, or else stops checking.
+ * NULL: not known. */
+void redfish_insert(struct redfish *r, const char *url, const char *ca_pem,
 		    void (*done)(const struct err *e, void *arg), void *arg);
 void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg),
 		   void *arg); /* nothing there: fine */

@@ -107,7 +107,13 @@ static void basic_not_taken(struct redfish *r)
 {
 	r->basic = r->lent = false;
 	r->no_basic = true;
-	rf_fail_as(r, ERR_CAPACITY, "the BMC has no session free, and takes no Basic login");
+	if (r->no_service)
+		rf_fail_as(
+			r, ERR_PROTOCOL,
+			"the BMC names a session service that is not there, and takes no Basic login");
+	else
+		rf_fail_as(r, ERR_CAPACITY,
+			   "the BMC has no session free, and takes no Basic login");
 }
 
 static void delete_old(struct redfish *r);
@@ -178,11 +184,34 @@ static void no_session_left(struct redfish *r, const struct err *e)
 static void use_basic(struct redfish *r)
 {
 	if (r->session_worked) {
-		rf_fail_as(r, ERR_PROTOCOL,
-			   "the BMC had sessions and names none now: not falling back to Basic");
+		rf_fail_as(
+			r, ERR_PROTOCOL,
+			"the BMC had sessions, and says now that it has none: not falling back to "
+			"Basic");
 		return;
 	}
 	r->basic = true;
+	delete_old(r);
+}
+
+/* The root names a service that is not there: for good, or for a moment.  So Basic serves for a while, and where it is not
+ * taken that is no judgement of the password. */
+static void no_service(struct redfish *r)
+{
+	if (r->session_worked || r->old_session) {
+		rf_fail_as(
+			r, ERR_PROTOCOL,
+			"the BMC had sessions, and says now that it has none: not falling back to "
+			"Basic");
+		return;
+	}
+	r->no_service = true;
+	if (r->no_basic) {
+		basic_not_taken(r);
+		return;
+	}
+	r->basic = r->lent = true;
+	r->lent_until = loop_now(loop_of(r->group)) + LENT_MS;
 	delete_old(r);
 }
 
@@ -192,7 +221,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 	char *path;
 
 	if (p->status == 404 || p->status == 405 || p->status == 501) {
-		rf_fail_as(r, ERR_PROTOCOL, "the BMC names a session service that is not there");
+		no_service(r);
 		return;
 	}
 	/* No free session says nothing about the password, whatever status it comes with. */
@@ -230,6 +259,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 	rf_set(&r->session_uri, path);
 	r->used_at = p->sent_at;
 	r->session_worked = true;
+	r->no_service = false;
 	r->op->proved = false;
 	r->cd_first = RF_UNKNOWN;
 	delete_old(r);
@@ -283,8 +313,9 @@ static void on_service(struct redfish *r, const struct rf_reply *p)
 {
 	struct err e;
 
-	/* 401 is common, although the address is needed for the login. */
-	if (p->err.kind != ERR_NONE && p->status != 401 && p->status != 403) {
+	/* 401 is common, although the address is needed for the login.  What is not there may be so at that address alone. */
+	if (p->err.kind != ERR_NONE && p->status != 401 && p->status != 403 && p->status != 404 &&
+	    p->status != 405 && p->status != 501) {
 		rf_fail(r, &p->err);
 		return;
 	}

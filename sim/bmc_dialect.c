@@ -271,6 +271,22 @@ static bool body_fits(struct bmc_call *c)
 }
 
 /* False: answered. */
+static bool server_fits(struct bmc_call *c)
+{
+	const char *image = str_or(json_str_at(c->body, "Image"), "");
+
+	if (quirks(c)->media.tls_only && !str_starts(image, "https://"))
+		bmc_error_as(c, 400, "Base.1.13.ActionParameterValueFormatError",
+			     "The image has to be of https or smb.");
+	else if (quirks(c)->media.verifies && !c->b->unverified)
+		bmc_error_as(c, 400, "Base.1.13.ResourceAtUriUnauthorized",
+			     "The certificate of the server is not trusted.");
+	else
+		return true;
+	return false;
+}
+
+/* False: answered. */
 static bool slot_takes(struct bmc_call *c, bool replaces)
 {
 	const struct sim_slot *s = bmc_tree_slot(c->b, c->at);
@@ -308,7 +324,7 @@ static void insert(struct bmc_call *c, bool replaces)
 {
 	const char *image = json_str_at(c->body, "Image");
 
-	if (slot_takes(c, replaces) && body_fits(c) &&
+	if (slot_takes(c, replaces) && body_fits(c) && server_fits(c) &&
 	    taken(c, quirks(c)->media.answer, "Insert Media", false, false))
 		put(c->b, c->at, image);
 }
@@ -346,7 +362,10 @@ void bmc_dialect_slot(struct bmc_call *c)
 	const struct sim_slot *s = bmc_tree_slot(c->b, c->at);
 	const json_t *image = json_object_get(c->body, "Image");
 
-	if (!s || s->insert)
+	if (s && quirks(c)->media.verifies && json_object_get(c->body, "VerifyCertificate")) {
+		c->b->unverified = !json_true_at(c->body, "VerifyCertificate");
+		(void)taken(c, SIM_ANSWER_NO_CONTENT, "Slot", false, false);
+	} else if (!s || s->insert)
 		bmc_error(c, 405, "OperationNotAllowed");
 	else if (!image)
 		bmc_error(c, 400, "PropertyMissing", "Image");

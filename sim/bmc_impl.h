@@ -83,6 +83,7 @@ struct sim_bmc {
 
 	/* of a dialect */
 	size_t slot;		       /* that the medium is in */
+	bool unverified;	       /* its slots were told to check no certificate */
 	bool was_in;		       /* something was, in this slot */
 	char *last_name;	       /* of what was */
 	int64_t enabled_at;	       /* slots were asked for; -1: not */

@@ -333,6 +333,8 @@ static json_t *get_slot(struct bmc_call *c)
 	} else if (was_in && b->dialect->quirks.media.name_stays) {
 		lay(j, "ImageName", json_string(str_or(b->last_name, "")));
 	}
+	if (b->dialect->quirks.media.verifies)
+		json_object_set_new(j, "VerifyCertificate", json_boolean(!b->unverified));
 	lay(j, "Inserted", json_boolean(image || (was_in && b->dialect->quirks.media.flag_stays)));
 	if (s && s->insert && b->dialect->quirks.media.eject_when_in && image)
 		json_object_set_new(actions, "#VirtualMedia.EjectMedia",

@@ -77,6 +77,8 @@ struct sim_quirks {
 	} boot;
 	struct {
 		int answer, body, eject_body;
+		bool tls_only;	     /* plain HTTP is refused, and nothing lists that */
+		bool verifies;	     /* ... and nothing is fetched until VerifyCertificate is off */
 		int64_t empty_eject; /* status when nothing is in; 0: it is taken (Q28) */
 		int64_t busy;	     /* so many inserts are answered 500 (Q28) */
 		bool flag_stays;     /* Inserted stays true after an eject (Q28) */

@@ -39,6 +39,11 @@ void agent_endpoint_free(struct agent_endpoint *a)
 	free(a);
 }
 
+const char *agent_endpoint_ca(const struct agent_endpoint *a)
+{
+	return a->ca_pem;
+}
+
 int agent_endpoint_configure(struct agent_endpoint *a, const struct agent_endpoint_spec *s,
 			     struct err *e)
 {

@@ -47,6 +47,7 @@ bool agent_endpoint_ready(const struct agent_endpoint *a);
 /* Names key and CA that media are made with now, and tells nothing of them. */
 #define AGENT_KEY_ID 17
 void agent_endpoint_key_id(const struct agent_endpoint *a, char out[static AGENT_KEY_ID]);
+const char *agent_endpoint_ca(const struct agent_endpoint *a); /* PEM; NULL: no keys yet */
 void agent_endpoint_api_routes(struct agent_endpoint *a, struct httpd *d); /* TLS listener */
 /* tls: d is a TLS listener.  What is offered as https:// is served by such alone. */
 void agent_endpoint_media_routes(struct agent_endpoint *a, struct httpd *d, bool tls);

@@ -120,7 +120,7 @@ void life_acted(struct life *l, const struct err *e)
 		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 		reason = str_starts(l->act.step, "place ") ? REASON_NetworkNotConfirmed
 			 : l->m && l->m->spec.elastic	   ? REASON_CloudUnreachable
-							   : life_bmc_reason(e);
+							   : life_act_reason(l->act.step, e);
 		counters_act_failed(l->c->counters, l->act.step, reason_name(reason));
 		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act.step),
 			 LOG_I("again_in_ms", delay), LOG_E(e));

@@ -23,6 +23,7 @@
 #include "controller/life/act.h"
 #include "controller/life/bmc.h"
 #include "controller/life/boot_marks.h"
+#include "controller/life/boot_way.h"
 #include "controller/life/consent.h"
 #include "controller/life/identity.h"
 #include "controller/life/journal.h"
@@ -33,8 +34,6 @@
 #include "controller/life/progress.h"
 #include "controller/rules/identity.h"
 #include "controller/tenant/tenant.h"
-
-#define BOOT_PATIENCE_MS 20000
 
 /* An agent that was told to power off is switched off from outside after this. */
 #define POWEROFF_GRACE_MS 30000
@@ -47,8 +46,6 @@ static const int64_t call_limits_ms[] = {10 * 60 * 1000, 15 * 60 * 1000};
 
 /* So often an address is asked to go, before it counts as one that stays. */
 #define CLEAR_TRIES 2
-
-#define BOOT_TEXT 96
 
 /* An operation has a few boots; what is on is of the newest as a rule. */
 #define BOOTS_BACK 8
@@ -115,36 +112,28 @@ bool life_ensure_boot_followed(struct life *l)
 	return true;
 }
 
-/* What status.power.httpBoot says of the boot of now. */
-static void boot_of_now(const struct life *l, char out[static BOOT_TEXT])
-{
-	const struct machine_operation *op = l->m->status.operation;
-
-	str_format(out, BOOT_TEXT, "%s/%lld", str_or(op->id, ""), (long long)op->boot_number);
-}
-
 static bool is_boot_of_now(const struct life *l)
 {
-	char now[BOOT_TEXT];
+	char now[LIFE_BOOT_TEXT];
 
-	boot_of_now(l, now);
+	life_boot_of_now(l, now);
 	return str_eq(l->m->status.power.http_boot, now);
 }
 
 /* What status.power.agentBoot says of a boot of now, with the keys of now: a medium of others is worth nothing. */
-static void start_of_now(const struct life *l, char out[static BOOT_TEXT + AGENT_KEY_ID])
+static void start_of_now(const struct life *l, char out[static LIFE_BOOT_TEXT + AGENT_KEY_ID])
 {
-	char boot[BOOT_TEXT], key[AGENT_KEY_ID];
+	char boot[LIFE_BOOT_TEXT], key[AGENT_KEY_ID];
 
-	boot_of_now(l, boot);
+	life_boot_of_now(l, boot);
 	agent_endpoint_key_id(l->parts->agent_endpoint, key);
-	str_format(out, BOOT_TEXT + AGENT_KEY_ID, "%s/%s", boot, key);
+	str_format(out, LIFE_BOOT_TEXT + AGENT_KEY_ID, "%s/%s", boot, key);
 }
 
 /* It was seen off for this boot before drover switched it on: an agent may call with its secret. */
 static bool is_started(const struct life *l)
 {
-	char now[BOOT_TEXT + AGENT_KEY_ID];
+	char now[LIFE_BOOT_TEXT + AGENT_KEY_ID];
 
 	start_of_now(l, now);
 	return str_eq(l->m->status.power.agent_boot, now);
@@ -163,9 +152,9 @@ static bool ensure_marked(struct life *l, const char *http_boot)
  * leads when the agent calls. */
 static void start(struct life *l, bool http)
 {
-	char now[BOOT_TEXT], started[BOOT_TEXT + AGENT_KEY_ID];
+	char now[LIFE_BOOT_TEXT], started[LIFE_BOOT_TEXT + AGENT_KEY_ID];
 
-	boot_of_now(l, now);
+	life_boot_of_now(l, now);
 	start_of_now(l, started);
 	if (is_started(l) && str_eq(l->m->status.power.http_boot, http ? now : NULL)) {
 		l->boot.by_http = http;
@@ -184,47 +173,6 @@ bool life_ensure_boot_ended(struct life *l)
 
 	return !l->m->status.power.http_boot || !l->look.known || life_identity(l, &e) < 0 ||
 	       l->look.power != PROVIDER_POWER_OFF || is_boot_of_now(l) || ensure_marked(l, NULL);
-}
-
-static unsigned ways(const struct life *l)
-{
-	size_t n = life_provider(l)->spec.boot.methods.n;
-
-	return n ? (unsigned)n : 2;
-}
-
-/* In the order of the Provider; where it says nothing, what the BMC offers, media first. */
-static bool by_http(const struct life *l)
-{
-	const struct strings *m = &life_provider(l)->spec.boot.methods;
-
-	return m->n ? str_eq(m->v[l->boot.way < m->n ? l->boot.way : m->n - 1], "UefiHttp")
-		    : l->boot.way > 0;
-}
-
-/* Each boot begins with the first way. */
-static void begin_ways(struct life *l)
-{
-	char now[BOOT_TEXT];
-
-	boot_of_now(l, now);
-	if (str_eq(l->boot.way_for, now))
-		return;
-	str_copy(l->boot.way_for, sizeof(l->boot.way_for), now);
-	l->boot.way = 0;
-}
-
-static void on_way(const struct provider_observation *o, const char *handle, const struct err *e,
-		   void *arg)
-{
-	struct life *l = arg;
-
-	if (e && e->kind == ERR_UNSUPPORTED && l->boot.way + 1 < ways(l)) {
-		log_info("BMC boots no agent in this way", LOG_S("machine", l->name),
-			 LOG_S("way", by_http(l) ? "UefiHttp" : "VirtualMedia"));
-		l->boot.way++;
-	}
-	life_bmc_acted(o, handle, e, arg);
 }
 
 /* --- the agent ---------------------------------------------------------------------------------- */
@@ -270,10 +218,12 @@ static void boot_http(struct life *l, const char *url)
 		start(l, true);
 		return;
 	}
-	if (life_bmc_act(l, "boot-http", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+	if (life_way_in_vain(l, "boot-http", "it shows no override for that address"))
+		return;
+	if (life_bmc_act(l, "boot-http", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) != LIFE_GO)
 		return;
 	call = life_bmc_call(l);
-	call.done = on_way;
+	call.done = life_way_acted;
 	provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_HTTP, url, &call);
 }
 
@@ -354,19 +304,6 @@ static void wait_for_call(struct life *l, const char *url)
 	}
 }
 
-/* By TLS where its slot says that it takes that.  A medium of this boot that is in stays as it is: another address
- * would switch off what runs from it. */
-static void choose_address(struct life *l)
-{
-	const struct machine_operation *op = l->m->status.operation;
-	bool https = l->look.media_https;
-
-	if (l->look.media &&
-	    agent_session_makes(l->agent, op->id, op->boot_number, l->look.media_url))
-		https = str_starts(l->look.media_url, "https:");
-	agent_session_media_over(l->agent, https && !by_http(l) && !is_boot_of_now(l));
-}
-
 bool life_ensure_agent(struct life *l, enum life_decision *d)
 {
 	const struct agent_session_info *s;
@@ -400,12 +337,13 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 			  agent_session_refusal(l->agent));
 		return false;
 	}
-	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 3) ||
+	if (!life_ensure_way_written(l) || life_waits_for_power(l) ||
+	    !life_ensure_looked(l, l->c->o.poll_ms * 3) ||
 	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
-	begin_ways(l);
+	life_way_begin(l);
 	if (l->look.media_known) /* else it was not read this time: nothing is concluded */
-		choose_address(l);
+		life_way_choose_address(l, is_boot_of_now(l));
 	url = agent_session_media_url(l->agent);
 	if (l->look.power == PROVIDER_POWER_ON) {
 		if (l->look.media_known)
@@ -415,21 +353,30 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 	agent_session_await(l->agent, awaited(l));
 	if (l->look.power != PROVIDER_POWER_OFF)
 		return false;
-	if (by_http(l)) {
+	if (life_way_is_http(l)) {
 		boot_http(l, url);
 		return false;
 	}
 	if (!l->look.media || !str_eq(l->look.media_url, url)) {
-		if (life_bmc_act(l, "insert-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+		if (life_way_in_vain(l, "insert-media",
+				     l->look.media ? "its slot shows another medium"
+						   : "its slot is empty"))
+			return false;
+		if (life_bmc_act(l, "insert-media", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) !=
+		    LIFE_GO)
 			return false;
 		call = life_bmc_call(l);
-		call.done = on_way;
+		call.done = life_way_acted;
+		call.media_ca = agent_endpoint_ca(l->parts->agent_endpoint);
 		provider_media(l->driver->provider, l->bmc, url, &call);
 	} else if (l->look.override != PROVIDER_OVERRIDE_MEDIA) { /* none, or another's */
-		if (life_bmc_act(l, "boot-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+		if (life_way_in_vain(l, "boot-media", "it shows no override for the CD"))
+			return false;
+		if (life_bmc_act(l, "boot-media", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) !=
+		    LIFE_GO)
 			return false;
 		call = life_bmc_call(l);
-		call.done = on_way;
+		call.done = life_way_acted;
 		provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_MEDIA, NULL, &call);
 	} else {
 		start(l, false);
@@ -573,7 +520,8 @@ bool life_ensure_agent_gone(struct life *l)
 		return false;
 	}
 	if (l->look.media) {
-		if (life_bmc_act(l, "eject-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+		if (life_bmc_act(l, "eject-media", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) !=
+		    LIFE_GO)
 			return false;
 		call = life_bmc_call(l);
 		provider_media(l->driver->provider, l->bmc, NULL, &call);
@@ -582,7 +530,7 @@ bool life_ensure_agent_gone(struct life *l)
 	if (l->look.override != PROVIDER_OVERRIDE_NONE || life_has_our_address(l)) {
 		if (l->look.override == PROVIDER_OVERRIDE_NONE && address_stays(l))
 			keep_address(l);
-		else if (life_bmc_act(l, "clear-boot", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) ==
+		else if (life_bmc_act(l, "clear-boot", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) ==
 			 LIFE_GO) {
 			call = life_bmc_call(l);
 			provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_DISK, NULL, &call);

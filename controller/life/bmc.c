@@ -83,6 +83,7 @@ static void remember(struct life *l, const struct provider_observation *o)
 	l->look.media = o->media_inserted;
 	l->look.media_known = o->media_known;
 	l->look.media_https = o->media_https;
+	l->look.media_verified = o->media_verified;
 	str_copy(l->look.uuid, sizeof(l->look.uuid), str_or(o->system_uuid, ""));
 	str_copy(l->look.serial, sizeof(l->look.serial), str_or(o->serial, ""));
 	str_copy(l->look.media_url, sizeof(l->look.media_url), str_or(o->media_url, ""));

@@ -11,6 +11,13 @@
 #include "controller/rules/identity.h"
 #include "providers/provider.h"
 
+enum reason life_act_reason(const char *step, const struct err *e)
+{
+	if (str_eq(step, "insert-media") && (e->kind == ERR_INVALID || e->kind == ERR_NOT_FOUND))
+		return REASON_MediaNotMounted;
+	return life_bmc_reason(e);
+}
+
 enum reason life_bmc_reason(const struct err *e)
 {
 	if (e->code == PROVIDER_OF_MANAGER)
@@ -25,7 +32,9 @@ enum reason life_bmc_reason(const struct err *e)
 		return REASON_BmcAuthFailed;
 	case ERR_CONFLICT:
 		return REASON_DuplicateIdentity;
-	case ERR_PROTOCOL:
+	case ERR_PROTOCOL: /* it answered, so it is within reach */
+	case ERR_INVALID:
+	case ERR_NOT_FOUND:
 		return REASON_BmcProtocolError;
 	case ERR_UNSUPPORTED:
 		return REASON_BmcUnsupported;
@@ -33,8 +42,6 @@ enum reason life_bmc_reason(const struct err *e)
 	case ERR_QUOTA:
 		return REASON_BmcBusy;
 	case ERR_NONE:
-	case ERR_INVALID:
-	case ERR_NOT_FOUND:
 	case ERR_TIMEOUT:
 	case ERR_UNAVAILABLE:
 	case ERR_PRICE:

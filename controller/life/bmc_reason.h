@@ -11,5 +11,7 @@
 
 /* The closed list's name for a BMC's error. */
 enum reason life_bmc_reason(const struct err *e);
+/* ... of this act: what was refused to a medium is told as such. */
+enum reason life_act_reason(const char *step, const struct err *e);
 
 #endif

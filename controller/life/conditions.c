@@ -16,6 +16,9 @@
 
 #define CONDITIONS 5
 
+/* Of a medium over TLS: nobody reads it, and who stands between BMC and drover may give another one. */
+#define UNCHECKED "its BMC does not check the certificate of what it fetches"
+
 /* Nobody is given one that could not be booted: it is not ready for anybody. */
 static void out_of_reach(const struct life *l, const json_t *status, struct condition *c,
 			 struct arena *a)
@@ -135,7 +138,8 @@ static const char *plain_medium(const struct life *l, struct arena *a)
 	const struct provider_object *p = life_provider(l);
 
 	if (str_starts(p->spec.boot.media_url, "https:") ||
-	    (p->spec.boot.https_media_url && l->look.media_https && !l->m->status.power.http_boot))
+	    (p->spec.boot.https_media_url && !l->m->status.power.http_boot &&
+	     (l->look.media_https || l->m->status.bmc.media_over)))
 		return NULL;
 	return arena_printf(
 		a, "its boot medium goes over plain HTTP (%s)",
@@ -170,8 +174,11 @@ static bool boot_protected(const struct life *l, struct condition *c, struct are
 		.reason = plain ? "PlainMedium"
 			  : any ? "AnyAddress"
 				: "Bound",
-		.message = arena_printf(a, "%s%s%s", plain ? plain : "", plain && any ? "; " : "",
-					any ? any : ""),
+		.message = arena_printf(
+			a, "%s%s%s%s", plain ? plain : "", plain && any ? "; " : "", any ? any : "",
+			plain || l->look.media_verified || l->m->status.power.http_boot ? ""
+			: any ? "; " UNCHECKED
+			      : UNCHECKED),
 	};
 	return true;
 }

@@ -64,6 +64,8 @@ struct life_attached {
 	char *seat;	      /* what the agent's session was made of */
 	bool again;	      /* spec or Secret changed: attach anew; set by steps/requests.c too */
 	enum { LIFE_LOGGED_IN, LIFE_LOGGING_OUT, LIFE_LOGGED_OUT } login; /* life/log_out.c */
+	char *address; /* of the BMC that it is, or was, attached to */
+	char *left;    /* the session that was open there when it was detached (life/login.c) */
 	struct err
 		error; /* why it is not attached to its BMC; kind ERR_NONE: it is, or there is none */
 };
@@ -78,7 +80,7 @@ struct life_look {
 	enum provider_power power;
 	char uuid[64], serial[128];
 	enum provider_override override;
-	bool media, media_known, media_https;
+	bool media, media_known, media_https, media_verified;
 	char media_url[512], http_url[512];
 	char address[64]; /* of the BMC; "": not known */
 	char unsensed
@@ -162,9 +164,11 @@ struct life_powered {
 
 /* How its agent is booted (life/agent_boot.c); an off that life/bmc.c reads ends all but the ways. */
 struct life_boot {
-	unsigned way;	  /* which of the ways to boot the agent is tried */
-	char way_for[96]; /* ... of which operation and boot */
-	bool by_http;	  /* what is on was switched on for an agent by HTTP */
+	unsigned way;	   /* which of the ways to boot the agent is tried */
+	char way_for[96];  /* ... of which operation and boot */
+	char refused[256]; /* what the BMC said to those before it; "": it is the first */
+	bool over_tls; /* plain media were refused, and those over TLS are tried (life/boot_way.c) */
+	bool by_http;  /* what is on was switched on for an agent by HTTP */
 	/* Where it is, asked for a boot that this process did not order. */
 	enum { LIFE_NOT_ASKED, LIFE_ASKED, LIFE_ANSWERED } whereabouts;
 	int64_t due_at; /* loop_now() since when it is on and its agent is to call; 0: it is not */

@@ -37,8 +37,9 @@ bool request_ensure_retried(struct life *l, enum life_decision *d)
 		return true;
 	log_info("a person wants it tried again", LOG_S("machine", l->name), LOG_S("request", v));
 	forget_backoffs(l);
-	s = json_pack("{s:{s:s}, s:{s:n}, s:{s:n}}", "requests", "retry", v, "bmc",
-		      "refusedSecretVersion", "operation", "nextAttempt");
+	l->boot.over_tls = false;
+	s = json_pack("{s:{s:s}, s:{s:n, s:n}, s:{s:n}}", "requests", "retry", v, "bmc",
+		      "refusedSecretVersion", "mediaOver", "operation", "nextAttempt");
 	if (again) {
 		json_object_set_new(s, "quarantine", json_pack("{s:n}", "nextAttempt"));
 		*d = life_goto(l, MACHINE_STOPPING, s, REASON_NONE, NULL);

@@ -32,6 +32,7 @@
 #include "controller/life/life.h"
 #include "controller/life/line.h"
 #include "controller/life/listing.h"
+#include "controller/life/login.h"
 #include "controller/life/port.h"
 #include "controller/life/power.h"
 #include "controller/life/power_turn.h"
@@ -199,6 +200,7 @@ static bool ensure_seated(struct life *l, const struct provider_object *p)
 static void detach_bmc(struct life *l)
 {
 	if (l->bmc) {
+		life_session_left(l);
 		provider_detach(l->driver->provider, l->bmc);
 		l->bmc = NULL;
 		if (!l->place.moving[0]) /* a move goes on without the BMC */
@@ -257,6 +259,7 @@ static bool ensure_bmc_attached(struct life *l)
 		str_copy(digest, sizeof(digest), str_or(version, ""));
 		free(l->attached.secret_version);
 		l->attached.secret_version = mem_strdup(digest);
+		life_session_inherited(l);
 	}
 	if (!str_empty(refused) && str_eq(refused, l->attached.secret_version))
 		driver_expect_login(l->driver, l->m);
@@ -390,13 +393,24 @@ static enum life_decision turn(struct life *l)
 		return steps[l->state](l);
 	}
 	if (!life_ensure_times_near(l) || !life_ensure_line_settled(l) ||
-	    !request_ensure_retried(l, &d) || !ensure_seen_written(l) ||
-	    !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) || !ensure_in_time(l, &d) ||
-	    !ensure_conditions_written(l) || !life_ensure_attempt_settled(l) ||
-	    !ensure_attached(l) || !life_ensure_alone(l, &d) || !life_ensure_boot_followed(l) ||
-	    !life_ensure_told(l))
+	    !request_ensure_retried(l, &d) || !life_ensure_session_written(l) ||
+	    !ensure_seen_written(l) || !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) ||
+	    !ensure_in_time(l, &d) || !ensure_conditions_written(l) ||
+	    !life_ensure_attempt_settled(l) || !ensure_attached(l) || !life_ensure_alone(l, &d) ||
+	    !life_ensure_boot_followed(l) || !life_ensure_told(l))
 		return d;
 	return steps[l->state](l);
+}
+
+/* A look that failed is repeated when its backoff says, however seldom an idle machine is looked at. */
+static int64_t next_turn_ms(const struct life *l)
+{
+	bool idle = l->state == MACHINE_FREE || l->state == MACHINE_SERVING ||
+		    l->state == MACHINE_KNOWN;
+	int64_t ms = idle ? l->c->o.idle_poll_ms : l->c->o.poll_ms,
+		again = l->look.after - loop_now(l->c->loop);
+
+	return l->look.error.kind != ERR_NONE && again > 0 && again < ms ? again : ms;
 }
 
 static void on_tick(void *arg)
@@ -426,10 +440,7 @@ static void on_tick(void *arg)
 			  LOG_S("machine", l->name), LOG_S("state", l->m->status.state));
 		return;
 	}
-	loop_timer_start(&l->timer, l->state == MACHINE_FREE || l->state == MACHINE_SERVING ||
-						    l->state == MACHINE_KNOWN
-					    ? c->o.idle_poll_ms
-					    : c->o.poll_ms);
+	loop_timer_start(&l->timer, next_turn_ms(l));
 	counters_turn(c->counters);
 	decision_enact(l, turn(l));
 }
@@ -452,6 +463,7 @@ static void life_free(struct life *l)
 	life_detach(l);
 	life_listing_forget(l);
 	agent_session_free(l->agent);
+	life_session_drop(l);
 	free(l->attached.seat);
 	free(l->attached.secret_version);
 	free(l->tenant);
@@ -578,20 +590,14 @@ bool lives_giving_back(const struct lives *ls, const char *machine)
 	return l && l->leave.giving_back;
 }
 
-/* Before the look that it logged in for has ended. */
-static bool is_logged_in(const struct life *l)
-{
-	return l->bmc && l->driver && l->driver->provider &&
-	       provider_logged_in(l->driver->provider, l->bmc);
-}
-
 bool lives_login(const struct lives *ls, const char *machine, struct login_try *out)
 {
 	const struct life *l = map_get(ls->map, machine);
+	bool only; /* also before the look that it logged in for has ended */
 
 	if (l)
 		*out = (struct login_try){.version = l->attached.secret_version,
-					  .accepted = l->look.known || is_logged_in(l),
+					  .accepted = l->look.known || life_session(l, &only),
 					  .failed = l->look.error.kind != ERR_NONE};
 	return l != NULL;
 }

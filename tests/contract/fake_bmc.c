@@ -13,6 +13,7 @@
 #define SLOT "/VirtualMedia/Cd"
 #define INNER "/VirtualMedia/Inner"
 #define INSERT_INFO SYSTEM "/InsertMediaActionInfo"
+#define CERTIFICATES "/redfish/v1/SlotCertificates"
 #define ENABLE MANAGER "/Actions/Oem/AMIVirtualMedia.EnableRMedia"
 #define ATTRIBUTES MANAGER "/Oem/Dell/DellAttributes"
 #define MAX_SESSIONS                                                                               \
@@ -166,7 +167,8 @@ static json_t *root(const struct fake_bmc *b)
 
 static json_t *boot(const struct fake_bmc *b, bool pending)
 {
-	bool shown = pending == (b->pending_boot ||
+	bool shown = !b->pending_short &&
+		     pending == (b->pending_boot ||
 				 b->boot_moved); /* the System would show it after a reset */
 	json_t *j = json_pack("{s:s,s:s,s:o}", "BootSourceOverrideEnabled",
 			      shown ? b->boot_enabled : "Disabled", "BootSourceOverrideTarget",
@@ -183,6 +185,10 @@ static json_t *boot(const struct fake_bmc *b, bool pending)
 		json_array_append_new(targets, json_string("None"));
 	if (b->vendor && str_eq(b->vendor, "Supermicro"))
 		json_array_append_new(targets, json_string("UsbCd"));
+	if (b->pending_short && pending) {
+		json_array_clear(targets);
+		json_array_append_new(targets, json_string("Hdd"));
+	}
 	if (!b->pending_boot || pending)
 		json_object_set(j, "BootSourceOverrideTarget@Redfish.AllowableValues", targets);
 	json_decref(targets);
@@ -243,7 +249,7 @@ static json_t *system_json(const struct fake_bmc *b)
 		json_object_set_new(
 			j, b->simple_storage ? "SimpleStorage" : "Storage",
 			link_to(b->simple_storage ? SYSTEM "/SimpleStorage" : SYSTEM "/Storage"));
-	if (b->pending_boot || b->boot_moved || b->boot_shy)
+	if (b->pending_boot || b->boot_moved || b->boot_shy || b->pending_short)
 		json_object_set_new(j, "@Redfish.Settings",
 				    json_pack("{s:o}", "SettingsObject", link_to(SYSTEM "/SD")));
 	return j;
@@ -275,11 +281,18 @@ static void add_protocols(const struct fake_bmc *b, json_t *slot)
 static json_t *slot_json(const struct fake_bmc *b, const char *self)
 {
 	char insert[160], eject[160];
-	json_t *j = json_pack("{s:s,s:[s,s],s:s?,s:b,s:s}", "@odata.id", self, "MediaTypes",
-			      b->no_cd ? "Floppy" : "CD", b->no_cd ? "USBStick" : "DVD", "Image",
-			      b->image, "Inserted", b->image || b->eject_keeps_flag, "ConnectedVia",
+	json_t *j = json_pack("{s:s,s:s,s:[s,s],s:s?,s:b,s:s}", "@odata.id", self, "Id",
+			      str_or(b->slot_id, "Cd"), "MediaTypes", b->no_cd ? "Floppy" : "CD",
+			      b->no_cd ? "USBStick" : "DVD", "Image", b->image, "Inserted",
+			      b->image || b->eject_keeps_flag, "ConnectedVia",
 			      b->image ? "URI" : "NotConnected");
 
+	if (b->verifies) {
+		json_object_set_new(j, "VerifyCertificate", json_boolean(!b->unverified));
+		json_object_set_new(j, "Certificates", link_to(CERTIFICATES));
+	}
+	if (b->no_media_types)
+		json_object_del(j, "MediaTypes");
 	if (b->patch_media) {
 		add_protocols(b, j);
 		return j;
@@ -302,11 +315,11 @@ static json_t *insert_info(const struct fake_bmc *b)
 	return json_pack("{s:[{s:s},o]}", "Parameters", "Name", "Image", type);
 }
 
-static json_t *inner_json(void)
+static json_t *inner_json(const struct fake_bmc *b)
 {
-	return json_pack("{s:s,s:[s,s],s:n,s:b,s:{s:{s:s}}}", "@odata.id", SYSTEM INNER,
-			 "MediaTypes", "CD", "DVD", "Image", "Inserted", 0, "Actions",
-			 "#VirtualMedia.InsertMedia", "target",
+	return json_pack("{s:s,s:s,s:[s,s],s:n,s:b,s:{s:{s:s}}}", "@odata.id", SYSTEM INNER, "Id",
+			 str_or(b->inner_id, "Inner"), "MediaTypes", "CD", "DVD", "Image",
+			 "Inserted", 0, "Actions", "#VirtualMedia.InsertMedia", "target",
 			 SYSTEM INNER "/Actions/VirtualMedia.InsertMedia");
 }
 
@@ -317,9 +330,11 @@ static json_t *manager_json(const struct fake_bmc *b)
 	if (b->managers_media)
 		json_object_set_new(j, "VirtualMedia", link_to(MANAGER "/VirtualMedia"));
 	if (b->media_off)
-		json_object_set_new(j, "Actions",
-				    json_pack("{s:{s:{s:s}}}", "Oem",
-					      "#AMIVirtualMedia.EnableRMedia", "target", ENABLE));
+		json_object_set_new(
+			j, "Actions",
+			json_pack("{s:{s:{s:s}}}", "Oem",
+				  str_or(b->enable_action, "#AMIVirtualMedia.EnableRMedia"),
+				  "target", ENABLE));
 	if (b->dell_attributes)
 		json_object_set_new(j, "Links",
 				    json_pack("{s:{s:{s:[o,o]}}}", "Oem", "Dell", "DellAttributes",
@@ -419,7 +434,7 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 	if (str_eq(path, SYSTEM "/ResetActionInfo") && b->action_info)
 		return json_pack("{s:[{s:s,s:o}]}", "Parameters", "Name", "ResetType",
 				 "AllowableValues", reset_values(b));
-	if (str_eq(path, SYSTEM "/SD") && (b->pending_boot || b->boot_shy))
+	if (str_eq(path, SYSTEM "/SD") && (b->pending_boot || b->boot_shy || b->pending_short))
 		return json_pack("{s:o}", "Boot", boot(b, true));
 	if (str_eq(path, SYSTEM "/SD") && b->boot_moved)
 		return str_eq(b->boot_target, "None") ? json_pack("{s:{s:[]}}", "Boot", "BootOrder")
@@ -438,8 +453,13 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 		return json_pack("{s:[]}", "Members");
 	if (str_eq(path, media) && b->inner_slot)
 		return json_pack("{s:[o,o]}", "Members", link_to(SYSTEM INNER), link_to(slot));
+	if (str_eq(path, CERTIFICATES) && b->verifies)
+		return b->slot_ca ? collection(path, CERTIFICATES "/1", false)
+				  : json_pack("{s:[]}", "Members");
+	if (str_eq(path, CERTIFICATES "/1") && b->slot_ca)
+		return json_pack("{s:s}", "CertificateString", b->slot_ca);
 	if (str_eq(path, SYSTEM INNER) && b->inner_slot)
-		return inner_json();
+		return inner_json(b);
 	if (str_eq(path, media) && !b->no_media)
 		return collection(path, slot, b->next_loop);
 	if (str_eq(path, slot) && !b->no_media)
@@ -648,6 +668,10 @@ static void do_media(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 		refuse(q, 400, "Base.1.8.GeneralError");
 	} else if (insert && b->bare_media && json_object_size(body) != 1) {
 		refuse(q, 400, "Base.1.8.PropertyUnknown");
+	} else if (insert && b->https_only && !str_starts(json_str_at(body, "Image"), "https:")) {
+		refuse(q, 400, "Base.1.8.ActionParameterValueFormatError");
+	} else if (insert && b->verifies && !b->unverified && !b->slot_ca) {
+		refuse(q, 400, "Base.1.8.ResourceAtUriUnauthorized");
 	} else if (insert && b->image) {
 		refuse(q, 500, "Base.1.8.InternalError");
 	} else if (!insert && !b->image) {
@@ -662,6 +686,23 @@ static void do_media(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 	}
 }
 
+static void do_certificate(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
+{
+	if (!str_eq(json_str_at(body, "CertificateType"), "PEM") ||
+	    !json_str_at(body, "CertificateString")) {
+		refuse(q, 400, "Base.1.8.PropertyMissing");
+		return;
+	}
+	set(&b->slot_ca, json_str_at(body, "CertificateString"));
+	taken(b, q, 201);
+}
+
+static void do_verify(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
+{
+	b->unverified = !json_true_at(body, "VerifyCertificate");
+	taken(b, q, 200);
+}
+
 static void write_to(struct fake_bmc *b, struct httpd_req *q, const char *path, const json_t *body)
 {
 	const char *method = httpd_method(q);
@@ -669,6 +710,10 @@ static void write_to(struct fake_bmc *b, struct httpd_req *q, const char *path, 
 
 	if (post && str_ends(path, "/ComputerSystem.Reset"))
 		do_reset(b, q, body);
+	else if (post && str_eq(path, CERTIFICATES) && b->verifies == 1)
+		do_certificate(b, q, body);
+	else if (patch && b->verifies && json_object_get(body, "VerifyCertificate"))
+		do_verify(b, q, body);
 	else if (post && b->media_off && str_eq(path, ENABLE))
 		do_enable(b, q, body);
 	else if (post && str_eq(path, SYSTEM INNER "/Actions/VirtualMedia.InsertMedia"))
@@ -909,6 +954,7 @@ void fake_bmc_done(struct fake_bmc *b)
 	for (unsigned i = 0; i < b->njournal; i++)
 		free(b->journal[i]);
 	free(b->image);
+	free(b->slot_ca);
 	free(b->boot_target);
 	free(b->boot_enabled);
 	free(b->http_uri);

@@ -33,18 +33,25 @@ struct fake_bmc {
 	bool storage_fails;  /* 500 for whatever is below Storage */
 	bool simple_storage; /* ... as SimpleStorage alone, which knows models and sizes */
 	int lists_https; /* its slot says HTTPS: 1 in the slot, 2 at InsertMedia, 3 in ActionInfo */
+	bool https_only; /* media over plain HTTP are refused, and nothing lists that */
+	int verifies; /* its slot checks certificates: 1 and takes one, 2 and stops when it is told to */
 	bool insert_info; /* there is an ActionInfo, which says no protocols unless lists_https is 3 */
-	bool managers_media;   /* slots under the Manager alone */
-	bool media_off;	       /* no slots until the action AMIVirtualMedia.EnableRMedia */
-	int64_t media_ms;      /* ... and so long after it */
-	bool inner_slot;       /* a CD slot comes first whose InsertMedia is refused */
-	bool named_media;      /* InsertMedia wants UserName and Password */
-	bool no_media, no_cd;  /* no_cd: the slots take floppies */
-	bool patch_media;      /* no InsertMedia */
-	bool bare_media;       /* InsertMedia takes Image alone */
-	bool eject_no_body;    /* EjectMedia with a body: 415 */
-	bool eject_keeps_flag; /* Inserted stays true after an eject */
-	bool action_info;      /* reset values only in ActionInfo */
+	bool managers_media;  /* slots under the Manager alone */
+	bool media_off;	      /* no slots until the action AMIVirtualMedia.EnableRMedia */
+	int64_t media_ms;     /* ... and so long after it */
+	bool inner_slot;      /* a CD slot comes first whose InsertMedia is refused */
+	const char *inner_id; /* its Id */
+	const char *slot_id;  /* of the slot that takes media; NULL: Cd */
+	bool no_media_types;  /* it does not say what it takes */
+	const char
+		*enable_action; /* what media_off calls it; NULL: #AMIVirtualMedia.EnableRMedia */
+	bool named_media;	/* InsertMedia wants UserName and Password */
+	bool no_media, no_cd;	/* no_cd: the slots take floppies */
+	bool patch_media;	/* no InsertMedia */
+	bool bare_media;	/* InsertMedia takes Image alone */
+	bool eject_no_body;	/* EjectMedia with a body: 415 */
+	bool eject_keeps_flag;	/* Inserted stays true after an eject */
+	bool action_info;	/* reset values only in ActionInfo */
 	bool no_force_off;
 	bool force_on, power_cycle; /* Reset takes these too */
 	bool on_ignored;	    /* On is taken and does nothing */
@@ -56,6 +63,7 @@ struct fake_bmc {
 	bool http_refused;	    /* ... 400 */
 	bool http_null;		    /* ... but by null */
 	bool http_forgotten; /* a boot that used HttpBootUri empties it (the tests' machines do the boot) */
+	bool pending_short; /* the settings object lists Hdd alone, the System lists and takes all */
 	bool boot_moved; /* the System refuses overrides, the pending object takes and then shows them */
 	bool boot_shy; /* the pending object shows overrides and refuses them, the System takes them */
 	bool refuse_mode; /* 400 when the boot mode comes with the target */
@@ -107,6 +115,8 @@ struct fake_bmc {
 	/* state */
 	bool on;
 	const char *first_device; /* of the attribute; NULL: Normal */
+	char *slot_ca;		  /* that its slot was given; NULL: none */
+	bool unverified;	  /* it was told to check none */
 	char *image, *boot_target, *boot_enabled, *http_uri, *uuid, *serial;
 	unsigned wrong_passwords;
 	bool locked;

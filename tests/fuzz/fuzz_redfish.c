@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	redfish_read_system(r, on_system, &answers);
 	redfish_power(r, true, on_plain, &answers);
 	redfish_boot(r, REDFISH_BOOT_CD, NULL, on_plain, &answers);
-	redfish_insert(r, "http://10.0.8.2/a.iso", on_plain, &answers);
+	redfish_insert(r, "http://10.0.8.2/a.iso", NULL, on_plain, &answers);
 	redfish_read_media(r, on_media, &answers);
 	redfish_eject(r, on_plain, &answers);
 	redfish_boot(r, REDFISH_BOOT_NONE, NULL, on_plain, &answers);

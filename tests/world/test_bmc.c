@@ -393,6 +393,72 @@ static void what_its_bmc_calls_critical_is_named(void **state)
 	world_stop(&w);
 }
 
+static void a_medium_that_is_taken_and_not_there_is_told(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	unsigned inserts;
+
+	(void)state;
+	world_start(&w, 416, 1);
+	b->bmc.write_lie = true;
+	world_replica(&w);
+	world_wait_reason(b, "MediaNotMounted", 120);
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+			       "the BMC took the request, and its slot is empty after 20 s"));
+	inserts = fake_bmc_count(&b->bmc, "POST /redfish/v1/Systems/1/VirtualMedia");
+	world_run(&w, 600000); /* less and less often */
+	assert_in_range(
+		fake_bmc_count(&b->bmc, "POST /redfish/v1/Systems/1/VirtualMedia") - inserts, 2, 9);
+	b->bmc.write_lie = false;
+	world_wait_state(b, "free", 7200);
+	world_stop(&w);
+}
+
+static void one_failed_look_is_soon_repeated(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 417, 1);
+	b->bmc.garbage = true;
+	world_replica(&w);
+	world_wait_reason(b, "BmcProtocolError", 60);
+	b->bmc.garbage = false;
+	world_run(&w, 20000);
+	assert_string_not_equal(world_at(b, "status.identity.systemUUID"), "");
+	world_stop(&w);
+}
+
+/* Each has logged in, and none has seen the System: what would name its session did not come. */
+static void logins_whose_looks_fail_leave_no_sessions(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	struct replica *r;
+
+	(void)state;
+	world_start(&w, 418, 1);
+	b->bmc.garbage = true;
+	for (unsigned i = 0; i < 5; i++) {
+		r = world_replica(&w);
+		world_run(&w, 60000);
+		assert_int_equal(fake_bmc_sessions(&b->bmc), 1);
+		world_kill(r);
+	}
+	world_replica(&w);
+	for (unsigned i = 0; i < 5; i++) { /* attached anew */
+		world_run(&w, 60000);
+		assert_int_equal(fake_bmc_sessions(&b->bmc), 1);
+		world_secret(&w, "drover-system", "bmc", "username", "drover", "password",
+			     WORLD_PASSWORD);
+	}
+	b->bmc.garbage = false;
+	world_wait_state(b, "free", 1800);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,6 +473,9 @@ int main(void)
 		cmocka_unit_test(a_free_machine_that_is_on_serves_nobody),
 		cmocka_unit_test(two_machines_with_one_bmc_both_wait),
 		cmocka_unit_test(a_bmc_that_only_says_yes_is_found_out),
+		cmocka_unit_test(a_medium_that_is_taken_and_not_there_is_told),
+		cmocka_unit_test(one_failed_look_is_soon_repeated),
+		cmocka_unit_test(logins_whose_looks_fail_leave_no_sessions),
 		cmocka_unit_test(what_a_bmc_quotes_opens_nothing),
 		cmocka_unit_test(a_bmc_that_says_off_for_a_moment_is_not_believed),
 	};

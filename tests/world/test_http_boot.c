@@ -94,6 +94,26 @@ static void a_provider_that_says_nothing_takes_what_the_bmc_offers(void **state)
 	once_round(&w);
 }
 
+static bool says_both(void *arg)
+{
+	const char *text = str_or(world_at(arg, "status.operation.lastError.message"), "");
+
+	return strstr(text, "VirtualMedia: the BMC has no virtual media slot") &&
+	       strstr(text, "UefiHttp: this System has no HttpBootUri");
+}
+
+static void what_was_said_to_each_way_is_told(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	start(&w, 185, json_null());
+	w.servers[0].bmc.no_media = w.servers[0].bmc.no_http_boot = true;
+	world_replica(&w);
+	world_wait(&w, says_both, &w.servers[0], 600, "both answers are told");
+	world_stop(&w);
+}
+
 static bool is_booting(void *arg)
 {
 	const struct server *b = arg;
@@ -460,6 +480,7 @@ int main(void)
 		cmocka_unit_test(with_http_first_no_medium_is_put_in),
 		cmocka_unit_test(a_bmc_that_forgets_the_address_is_known_to_boot_our_agent),
 		cmocka_unit_test(a_bmc_without_http_boot_gets_a_medium),
+		cmocka_unit_test(what_was_said_to_each_way_is_told),
 		cmocka_unit_test(a_provider_that_says_nothing_takes_what_the_bmc_offers),
 		cmocka_unit_test(a_new_leader_goes_on_with_a_boot_by_http),
 		cmocka_unit_test(an_agent_that_fell_silent_is_switched_off),

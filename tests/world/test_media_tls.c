@@ -2,6 +2,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "base/str.h"
 #include "tests/contract/slow_bmc.h"
 #include "tests/world/world.h"
@@ -70,9 +71,56 @@ static void each_bmc_gets_the_address_that_it_takes(void **state)
 	world_stop(&w);
 }
 
+static bool is_told(void *arg)
+{
+	return str_eq(world_at(arg, "status.operation.lastError.reason"), "MediaNotMounted");
+}
+
+/* As OpenBMC of GB200, GB300 and GH200: it lists nothing, and refuses plain HTTP. */
+static void a_bmc_that_refuses_plain_media_gets_them_over_tls(void **state)
+{
+	static const char insert[] = "POST /redfish/v1/Systems/1/VirtualMedia";
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	unsigned plain;
+
+	(void)state;
+	world_start(&w, 419, 2);
+	w.servers[0].bmc.https_only = w.servers[1].bmc.https_only = true;
+	w.servers[0].bmc.verifies = 1;
+	w.servers[1].bmc.verifies = 2;
+	world_replica(&w);
+	world_wait(&w, is_told, b, 300, "MediaNotMounted");
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+			       "ActionParameterValueFormatError"));
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+			       "spec.boot.httpsMediaURL of provider rack"));
+	world_run(&w, 600000);
+	assert_true(fake_bmc_count(&b->bmc, insert) < 20);
+	offer_both(&w);
+	world_wait_all(&w, "free", 7200);
+	assert_string_equal(world_at(b, "status.bmc.mediaOver"), "HTTPS");
+	assert_string_equal(json_str_at(protected(b), "reason"), "Bound");
+	assert_string_equal(str_or(json_str_at(protected(b), "message"), ""), "");
+	assert_true(w.servers[1].bmc.unverified);
+	assert_string_equal(json_str_at(protected(&w.servers[1]), "message"),
+			    "its BMC does not check the certificate of what it fetches");
+	/* Another leader tries nothing else. */
+	plain = fake_bmc_count(&b->bmc, insert) + fake_bmc_count(&w.servers[1].bmc, insert);
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	plain = fake_bmc_count(&b->bmc, insert) + fake_bmc_count(&w.servers[1].bmc, insert) - plain;
+	assert_in_range(plain, 2,
+			4); /* one InsertMedia and one EjectMedia of the machine that serves */
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_bmc_that_refuses_plain_media_gets_them_over_tls),
 		cmocka_unit_test(each_bmc_gets_the_address_that_it_takes),
 	};
 

@@ -336,7 +336,16 @@ static void approve_takes_from_the_bmc_what_tells_the_machine_apart(void **state
 
 	bench_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
 		   "{'spec': {'identity': null}}");
+	errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a), 1); /* not read yet */
+	errors_end("is the controller running?");
+	/* Who says why is running. */
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'known', 'operation': {'lastError': {'reason': 'BmcAuthFailed', "
+		     "'message': 'GET /redfish/v1/Systems/1: 403 InsufficientPrivilege'}}}");
+	errors_begin();
+	assert_int_equal(cli_do_approve(&c, &a), 1);
+	errors_end("BmcAuthFailed: GET /redfish/v1/Systems/1: 403 InsufficientPrivilege");
 	bench_status(d, OBJECT_MACHINE, "m-1",
 		     "{'identity': {'systemUUID': '', 'serialNumber': ''}}");
 	assert_int_equal(cli_do_approve(&c, &a), 1);

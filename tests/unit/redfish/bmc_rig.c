@@ -104,6 +104,7 @@ void bmc_on_media(const struct redfish_media *m, const struct err *e, void *arg)
 	if (!m)
 		return;
 	f->inserted = m->inserted;
+	f->verifies = m && m->verifies;
 	f->takes_https = m->takes_https;
 	str_copy(f->image, sizeof(f->image), str_or(m->image, ""));
 }
@@ -142,7 +143,7 @@ enum err_kind bmc_boot(struct bmc_rig *f, enum redfish_boot how, const char *uri
 
 enum err_kind bmc_insert(struct bmc_rig *f, const char *url)
 {
-	redfish_insert(bmc_client(f), url, bmc_on_plain, f);
+	redfish_insert(bmc_client(f), url, BMC_CA, bmc_on_plain, f);
 	return bmc_wait_answer(f);
 }
 

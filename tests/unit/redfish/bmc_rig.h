@@ -11,6 +11,7 @@
 /* bmc_rig: a client and a fake BMC in one simulated loop.  The operations wait for their answer,
  * check that it comes once and never inside the call, and return its kind. */
 #define ORIGIN "https://10.0.8.17"
+#define BMC_CA "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n" /* of its server */
 #define MEDIA "http://10.0.8.2:8080/media/5f1c.iso"
 
 struct bmc_rig {
@@ -32,7 +33,7 @@ struct bmc_rig {
 	bool health_told;
 	char fault[256];
 	char uuid[64], serial[64], target[64], enabled[64], image[256];
-	bool inserted, takes_https;
+	bool inserted, takes_https, verifies;
 	int64_t read_at;
 };
 

@@ -258,7 +258,7 @@ static void check(struct replay *p, struct redfish *r, const struct fake_bmc *bm
 	assert_int_equal(wait_answer(p), ERR_NONE);
 	if (x)
 		assert_string_equal(fake_bmc_last(bmc, "PATCH"), x->clear);
-	redfish_insert(r, MEDIA, on_plain, p);
+	redfish_insert(r, MEDIA, NULL, on_plain, p);
 	if (x && !x->insert) {
 		assert_int_equal(wait_answer(p), x->enable ? ERR_UNAVAILABLE : ERR_UNSUPPORTED);
 		assert_string_equal(fake_bmc_last(bmc, "POST"), str_or(x->enable, x->off));

@@ -65,7 +65,7 @@ static void media_where_insert_takes_the_image_alone(void **state)
 		fake_bmc_count(
 			&f->bmc,
 			"POST /redfish/v1/Systems/1/VirtualMedia/Cd/Actions/VirtualMedia.Ins") ==
-		4);
+		3); /* the second knows the form */
 }
 
 static void the_table_saves_supermicro_the_refused_try(void **state)
@@ -185,6 +185,44 @@ static void a_slot_that_takes_no_medium_is_passed_over(void **state)
 			 1);
 }
 
+static void a_slot_for_uploads_is_none_of_ours(void **state)
+{
+	static const char *const ids[] = {"RDOC1", "Remote4"};
+	struct bmc_rig *f = *state;
+
+	f->bmc.inner_slot = f->bmc.patch_media = true;
+	f->bmc.vendor = "Lenovo";
+	for (size_t i = 0; i < 2; i++) {
+		f->bmc.inner_id = ids[i];
+		media_go_round(f);
+		bmc_drop_client(f);
+	}
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia/Inner"),
+			 0);
+	f->bmc.vendor = "Contoso"; /* whose slots may be called what they like */
+	assert_done(bmc_insert(f, MEDIA));
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia/Inner"),
+			 1);
+}
+
+/* As Gigabyte's. */
+static void a_slot_that_says_no_types_is_taken_by_its_name(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.no_media_types = f->bmc.managers_media = f->bmc.media_off = true;
+	f->bmc.enable_action = "#AMIManager.EnableRMedia";
+	f->bmc.slot_id = "CD1";
+	assert_done(bmc_insert(f, MEDIA));
+	assert_done(bmc_eject(f));
+	bmc_drop_client(f);
+	f->bmc.slot_id = "Instance0";
+	media_go_round(f);
+	bmc_drop_client(f);
+	f->bmc.slot_id = "HD1";
+	assert_int_equal(bmc_read_media(f), ERR_UNSUPPORTED);
+}
+
 static void where_no_slot_takes_it_the_refusal_is_the_answer(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -253,6 +291,80 @@ static void a_medium_that_nothing_helps_is_sent_in_every_form(void **state)
 	f->bmc.tamper_arg = NULL;
 }
 
+/* What was taken last goes first; what was refused in every form is not sent in each of them again. */
+static void the_form_that_was_taken_is_remembered(void **state)
+{
+	struct bmc_rig *f = *state;
+	static const char insert[] =
+		"POST /redfish/v1/Systems/1/VirtualMedia/Cd/Actions/VirtualMedia.Ins";
+
+	f->bmc.named_media = true;
+	assert_done(bmc_insert(f, MEDIA));
+	assert_int_equal(fake_bmc_count(&f->bmc, insert), 4);
+	assert_done(bmc_eject(f));
+	assert_done(bmc_insert(f, MEDIA));
+	assert_int_equal(fake_bmc_count(&f->bmc, insert), 5);
+	assert_done(bmc_eject(f));
+	f->bmc.https_only = true;
+	assert_int_equal(bmc_insert(f, MEDIA), ERR_INVALID);
+	assert_int_equal(fake_bmc_count(&f->bmc, insert), 9);
+	for (unsigned i = 1; i < 4; i++) {
+		assert_int_equal(bmc_insert(f, MEDIA), ERR_INVALID);
+		assert_int_equal(fake_bmc_count(&f->bmc, insert), 9 + i);
+	}
+	assert_non_null(strstr(f->err.text, "ActionParameterValueFormatError"));
+	f->bmc.https_only = false;
+	f->bmc.named_media = false;
+	f->bmc.bare_media = true; /* another form now, which is found later */
+	loop_sim_run_until(f->loop, loop_now(f->loop) + 600000);
+	assert_done(bmc_insert(f, MEDIA));
+}
+
+#define TLS_MEDIA "https://10.0.8.2:8443/media/5f1c.iso"
+
+static void a_slot_that_checks_gets_the_ca_once(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.verifies = 1;
+	f->bmc.https_only = true;
+	assert_done(bmc_insert(f, TLS_MEDIA));
+	assert_string_equal(f->bmc.slot_ca, BMC_CA);
+	assert_false(f->bmc.unverified);
+	assert_done(bmc_eject(f));
+	bmc_drop_client(f);
+	assert_done(bmc_insert(f, TLS_MEDIA));
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/SlotCertificates"), 1);
+	assert_done(bmc_read_media(f));
+	assert_true(f->verifies);
+}
+
+static void a_slot_that_takes_no_ca_stops_checking(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.verifies = 2;
+	assert_done(bmc_insert(f, TLS_MEDIA));
+	assert_true(f->bmc.unverified);
+	assert_done(bmc_read_media(f));
+	assert_false(f->verifies);
+	assert_done(bmc_eject(f));
+	assert_done(bmc_insert(f, TLS_MEDIA));
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/SlotCertificates"), 1);
+}
+
+/* Nothing is checked there. */
+static void plain_media_change_nothing_of_what_a_slot_checks(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.verifies = 2;
+	f->bmc.unverified = false;
+	assert_int_equal(bmc_insert(f, MEDIA), ERR_INVALID);
+	assert_false(f->bmc.unverified);
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/SlotCertificates"), 0);
+}
+
 /* In whichever of the places the standard names; what says nothing takes no HTTPS. */
 static void a_slot_that_lists_https_is_known_for_it(void **state)
 {
@@ -308,6 +420,10 @@ int main(void)
 		bmc_test(a_slot_that_lists_https_is_known_for_it),
 		bmc_test(what_insert_takes_is_read_once),
 		bmc_test(an_action_info_without_protocols_says_none),
+		bmc_test(the_form_that_was_taken_is_remembered),
+		bmc_test(a_slot_that_checks_gets_the_ca_once),
+		bmc_test(a_slot_that_takes_no_ca_stops_checking),
+		bmc_test(plain_media_change_nothing_of_what_a_slot_checks),
 		bmc_test(media_under_the_system),
 		bmc_test(media_under_the_manager),
 		bmc_test(media_that_are_patched_in),
@@ -323,6 +439,8 @@ int main(void)
 		bmc_test(slots_that_have_to_be_enabled_are_enabled_for_an_insert),
 		bmc_test(slots_that_do_not_appear_are_asked_for_again_later),
 		bmc_test(a_slot_that_takes_no_medium_is_passed_over),
+		bmc_test(a_slot_for_uploads_is_none_of_ours),
+		bmc_test(a_slot_that_says_no_types_is_taken_by_its_name),
 		bmc_test(where_no_slot_takes_it_the_refusal_is_the_answer),
 		bmc_test(media_that_want_a_name_get_none),
 		bmc_test(the_table_says_which_form_a_bmc_wants),

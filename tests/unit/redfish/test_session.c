@@ -17,6 +17,66 @@ static void without_a_session_service_basic_is_used(void **state)
 	assert_null(redfish_session_uri(f->r));
 }
 
+/* The root names one all the same. */
+static void where_the_session_service_is_not_there_basic_is_used(void **state)
+{
+	static const int statuses[] = {404, 405, 501};
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "POST /redfish/v1/SessionService/Sessions", 0, NULL};
+
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	for (size_t i = 0; i < 3; i++) {
+		s.status = statuses[i];
+		f->bmc.basic_too = true;
+		assert_done(bmc_read_system(f));
+		assert_done(bmc_power(f, i % 2));
+		assert_null(redfish_session_uri(f->r));
+		bmc_drop_client(f);
+		f->bmc.basic_too = false; /* which says nothing of the password */
+		assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
+		assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
+		s.start = "none"; /* it was not there for a moment alone */
+		assert_done(bmc_read_system(f));
+		s.start = "POST /redfish/v1/SessionService/Sessions";
+		bmc_drop_client(f);
+		f->spec.old_session = NULL;
+	}
+	f->bmc.tamper = NULL;
+}
+
+static void a_session_that_once_worked_is_not_replaced_by_basic(void **state)
+{
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "POST /redfish/v1/SessionService/Sessions", 404, NULL};
+
+	f->bmc.basic_too = true;
+	assert_done(bmc_read_system(f));
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	fake_bmc_expire(&f->bmc);
+	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
+	bmc_drop_client(f); /* its successor knows of it by the journal */
+	f->spec.old_session = "/redfish/v1/SessionService/Sessions/41";
+	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
+	f->bmc.tamper = NULL;
+}
+
+static void a_session_of_a_client_before_is_deleted_beside_the_journals(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	assert_done(bmc_read_system(f));
+	assert_true(redfish_session_is_only(f->r));
+	bmc_drop_client(f);
+	f->bmc.sessions[5].id = 77;
+	redfish_inherit(bmc_client(f), "/redfish/v1/SessionService/Sessions/77");
+	assert_false(redfish_session_is_only(f->r));
+	assert_done(bmc_read_system(f));
+	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
+	assert_true(redfish_session_is_only(f->r));
+}
+
 static void a_closed_root_that_wants_basic_gets_it(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -383,6 +443,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		bmc_test(without_a_session_service_basic_is_used),
+		bmc_test(where_the_session_service_is_not_there_basic_is_used),
+		bmc_test(a_session_that_once_worked_is_not_replaced_by_basic),
+		bmc_test(a_session_of_a_client_before_is_deleted_beside_the_journals),
 		bmc_test(a_closed_root_that_wants_basic_gets_it),
 		bmc_test(a_wrong_password_reaches_the_bmc_once),
 		bmc_test(a_wrong_password_reaches_a_basic_bmc_once),

@@ -334,6 +334,20 @@ static void overrides_go_to_the_pending_object_that_has_them(void **state)
 		strstr(fake_bmc_last(&f->bmc, "PATCH"), "\"BootSourceOverrideMode\":\"UEFI\""));
 }
 
+/* As BlueField's: the pending object knows of fewer targets. */
+static void a_target_that_the_system_alone_lists_goes_there(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.pending_short = f->bmc.etags = true;
+	assert_done(bmc_boot(f, REDFISH_BOOT_HTTP, "https://10.1.0.5:8443/boot/x"));
+	assert_string_equal(f->bmc.boot_target, "UefiHttp");
+	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH /redfish/v1/Systems/1/SD"), 0);
+	f->bmc.no_http_boot = true;
+	assert_int_equal(bmc_boot(f, REDFISH_BOOT_HTTP, "https://10.1.0.5:8443/boot/x"),
+			 ERR_UNSUPPORTED);
+}
+
 static void an_override_that_the_system_refuses_goes_to_the_pending_object(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -431,6 +445,7 @@ int main(void)
 		bmc_test(a_boot_override_is_set_once_and_cleared),
 		bmc_test(http_boot_takes_its_address_along),
 		bmc_test(overrides_go_to_the_pending_object_that_has_them),
+		bmc_test(a_target_that_the_system_alone_lists_goes_there),
 		bmc_test(an_override_that_the_system_refuses_goes_to_the_pending_object),
 		bmc_test(an_override_that_the_pending_object_refuses_goes_to_the_system),
 		bmc_test(a_tag_is_sent_with_a_patch),

@@ -106,7 +106,7 @@ static void walk(struct bench *b)
 	assert_string_equal(o.uuid, b->m->uuid);
 	assert_string_equal(o.serial, b->m->serial);
 
-	redfish_insert(r, IMAGE, on_plain, &o);
+	redfish_insert(r, IMAGE, NULL, on_plain, &o);
 	wait_seen(b, &o);
 	redfish_read_media(r, on_media, &o);
 	wait_seen(b, &o);

@@ -1,0 +1,171 @@
+/*
+ * boot_way: goes from one way to the next, and from plain media to those over TLS, never back: who refuses one over
+ * TLS gets none over plain HTTP, or whoever stands on the way could ask for that.
+ * Tests: tests/world/test_http_boot.c, tests/world/test_media_tls.c
+ */
+#include <string.h>
+
+#include "controller/life/boot_way.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/agent/endpoint.h"
+#include "controller/life/act.h"
+#include "controller/life/life.h"
+#include "controller/life/power.h"
+
+#define INSERT "insert-media"
+#define OVER_TLS "HTTPS"
+
+void life_boot_of_now(const struct life *l, char out[static LIFE_BOOT_TEXT])
+{
+	const struct machine_operation *op = l->m->status.operation;
+
+	str_format(out, LIFE_BOOT_TEXT, "%s/%lld", str_or(op->id, ""), (long long)op->boot_number);
+}
+
+/* --- the way ------------------------------------------------------------------------------------- */
+
+static unsigned ways(const struct life *l)
+{
+	size_t n = life_provider(l)->spec.boot.methods.n;
+
+	return n ? (unsigned)n : 2;
+}
+
+/* In the order of the Provider; where it says nothing, what the BMC offers, media first. */
+bool life_way_is_http(const struct life *l)
+{
+	const struct strings *m = &life_provider(l)->spec.boot.methods;
+
+	return m->n ? str_eq(m->v[l->boot.way < m->n ? l->boot.way : m->n - 1], "UefiHttp")
+		    : l->boot.way > 0;
+}
+
+void life_way_begin(struct life *l)
+{
+	char now[LIFE_BOOT_TEXT];
+
+	life_boot_of_now(l, now);
+	if (str_eq(l->boot.way_for, now))
+		return;
+	str_copy(l->boot.way_for, sizeof(l->boot.way_for), now);
+	l->boot.way = 0;
+	l->boot.refused[0] = '\0';
+}
+
+static const char *way_name(const struct life *l)
+{
+	return life_way_is_http(l) ? "UefiHttp" : "VirtualMedia";
+}
+
+/* --- the address --------------------------------------------------------------------------------- */
+
+static bool wants_tls(const struct life *l)
+{
+	return l->look.media_https || l->boot.over_tls ||
+	       str_eq(l->m->status.bmc.media_over, OVER_TLS);
+}
+
+/* By TLS where its slot says that it takes that, or it took nothing else.  A medium of this boot that is in stays as it
+ * is: another address would switch off what runs from it. */
+void life_way_choose_address(struct life *l, bool is_on)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	bool https = wants_tls(l);
+
+	if (l->look.media &&
+	    agent_session_makes(l->agent, op->id, op->boot_number, l->look.media_url))
+		https = str_starts(l->look.media_url, "https:");
+	agent_session_media_over(l->agent, https && !life_way_is_http(l) && !is_on);
+}
+
+bool life_ensure_way_written(struct life *l)
+{
+	if (!l->boot.over_tls || str_eq(l->m->status.bmc.media_over, OVER_TLS))
+		return true;
+	life_write(l, json_pack("{s:{s:s}}", "bmc", "mediaOver", OVER_TLS), NULL);
+	return false;
+}
+
+/* --- answers ------------------------------------------------------------------------------------- */
+
+/* This way's error, with what was said to those before it. */
+static void tell_all(const struct life *l, struct err *e)
+{
+	char last[sizeof(e->text)];
+
+	str_copy(last, sizeof(last), e->text);
+	str_format(e->text, sizeof(e->text), "%.*s%s: %s", (int)sizeof(e->text) / 2,
+		   l->boot.refused, way_name(l), last);
+}
+
+static void next_way(struct life *l, const struct err *e)
+{
+	size_t at = strlen(l->boot.refused);
+
+	log_info("BMC boots no agent in this way", LOG_S("machine", l->name),
+		 LOG_S("way", way_name(l)), LOG_E(e));
+	str_format(l->boot.refused + at, sizeof(l->boot.refused) - at, "%s: %.100s; ", way_name(l),
+		   e->text);
+	l->boot.way++;
+}
+
+/* The BMC refused every form of a medium over plain HTTP, as OpenBMC does, which lists nothing. */
+static void plain_refused(struct life *l, struct err *e)
+{
+	const struct provider_object *p = life_provider(l);
+	size_t n = strlen(e->text);
+
+	if (wants_tls(l) || str_starts(p->spec.boot.media_url, "https:"))
+		return;
+	if (p->spec.boot.https_media_url) {
+		log_info("BMC refuses media over plain HTTP: it gets them over TLS",
+			 LOG_S("machine", l->name), LOG_E(e));
+		l->boot.over_tls = true;
+		return;
+	}
+	str_format(e->text + n, sizeof(e->text) - n,
+		   " (where it takes HTTPS alone: spec.boot.httpsMediaURL of provider %s)",
+		   p->meta.name);
+}
+
+static void failed(struct life *l, const struct err *e, bool refused)
+{
+	struct err all = *e;
+
+	l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	if (!l->m || !life_provider(l)) {
+		life_bmc_acted(NULL, NULL, e, l);
+		return;
+	}
+	if (refused && e->kind == ERR_INVALID && str_eq(l->act.step, INSERT))
+		plain_refused(l, &all);
+	if (l->boot.refused[0])
+		tell_all(l, &all);
+	if (e->kind == ERR_UNSUPPORTED && l->boot.way + 1 < ways(l))
+		next_way(l, e);
+	life_bmc_acted(NULL, NULL, &all, l);
+}
+
+void life_way_acted(const struct provider_observation *o, const char *handle, const struct err *e,
+		    void *life)
+{
+	if (e)
+		failed(life, e, true);
+	else
+		life_bmc_acted(o, handle, e, life);
+}
+
+bool life_way_in_vain(struct life *l, const char *step, const char *seen)
+{
+	struct err e;
+
+	if (!str_eq(l->act.step, step) || l->act.under_way || l->act.journaled ||
+	    !l->act.began_at || l->look.read_at < l->act.ended_at ||
+	    loop_now(l->c->loop) - l->act.began_at < LIFE_BOOT_PATIENCE_MS)
+		return false;
+	(void)!err_set(&e, ERR_INVALID, 0, "the BMC took the request, and %s after %d s", seen,
+		       LIFE_BOOT_PATIENCE_MS / 1000);
+	failed(l, &e, false);
+	return true;
+}

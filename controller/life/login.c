@@ -1,0 +1,64 @@
+/*
+ * login: no session with a BMC is forgotten.  A look that succeeds brings its session into the journal, from which
+ * the next login ends it.  One of a look that failed after its login is written down as well; and what is in no
+ * journal when the machine is attached anew is kept here, for the next login of this process.
+ * Tests: tests/world/test_bmc.c
+ */
+#include <stdlib.h>
+
+#include "controller/life/login.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/life/journal.h"
+
+const char *life_session(const struct life *l, bool *only)
+{
+	*only = true;
+	return l->bmc && l->driver && l->driver->provider
+		       ? provider_session(l->driver->provider, l->bmc, only)
+		       : NULL;
+}
+
+bool life_ensure_session_written(struct life *l)
+{
+	bool only;
+	const char *uri = life_session(l, &only);
+
+	/* An older one that is still there stands in the journal until it has gone. */
+	if (!uri || !only || l->look.busy || l->look.error.kind == ERR_NONE ||
+	    str_eq(uri, l->m->status.bmc.session_uri))
+		return true;
+	str_copy(l->look.session_uri, sizeof(l->look.session_uri), uri);
+	life_write(l, json_pack("{s:{s:s}}", "bmc", "sessionURI", uri), NULL);
+	return false;
+}
+
+void life_session_left(struct life *l)
+{
+	bool only;
+	const char *uri = life_session(l, &only);
+
+	if (!uri)
+		return;
+	free(l->attached.left);
+	l->attached.left = mem_strdup(uri);
+}
+
+/* At another address the same path may be another's session. */
+void life_session_inherited(struct life *l)
+{
+	const char *address = l->m->spec.bmc->address;
+
+	if (l->attached.left && str_eq(l->attached.address, address) &&
+	    !str_eq(l->attached.left, l->m->status.bmc.session_uri))
+		provider_inherit(l->driver->provider, l->bmc, l->attached.left);
+	life_session_drop(l);
+	l->attached.address = mem_strdup(address);
+}
+
+void life_session_drop(struct life *l)
+{
+	free(l->attached.left);
+	free(l->attached.address);
+	l->attached.left = l->attached.address = NULL;
+}
