@@ -107,7 +107,7 @@ static void a_domain_deleted_by_hand_is_named(void **state)
 	world_wait_state(b, "free", 1800);
 	b->undefined = true;
 	world_pod(&w, &w.tenants[0], "train");
-	world_wait_reason(b, "BmcUnreachable", 1800);
+	world_wait_reason(b, "BmcProtocolError", 1800);
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 			       "define it again, or retire the machine"));
 	b->undefined = false;
