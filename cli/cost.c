@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/cost_print.h"
+#include "controller/rules/kept_bills.h"
 #include "controller/rules/ledger.h"
 
 #define OUT_MAX (64u << 20)
@@ -22,13 +23,14 @@ static const char *const formats[FORMATS] = {"table", "json", "csv", "focus", "o
 
 struct cost {
 	struct cli_options o;
-	const char *month, *tenant, *type;
+	const char *month, *tenant, *type, *ns;
 	enum format format;
 	struct cli_client c;
 	struct arena *a;
 	struct cost_rows rows;
 	size_t room;
-	bool known; /* the tenant that was named */
+	bool known;	  /* the tenant that was named */
+	json_t *standing; /* UIDs of the VirtualClusters that there are */
 	struct err e;
 	bool failed;
 	/* opencost */
@@ -44,6 +46,7 @@ static const struct argp_option options[] = {
 	{"output", 'o', "FORMAT", 0, "table, json, csv, focus or opencost (table)", 0},
 	{"month", MONTH, "YYYY-MM", 0, "That month alone, UTC (all that are kept)", 0},
 	{"tenant", TENANT, "NAME", 0, "That VirtualCluster alone", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	{"instance-type", TYPE, "NAME", 0, "That machine class alone", 0},
 	{0}};
 
@@ -69,6 +72,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case TENANT:
 		w->tenant = arg;
 		return 0;
+	case 'n':
+		w->ns = arg;
+		return 0;
 	case TYPE:
 		w->type = arg;
 		return 0;
@@ -93,7 +99,7 @@ static const struct argp argp = {
 	       "Examples:\n  drover cost --month 2026-11\n  drover cost --tenant team-a -o csv > team-a.csv\n"
 	       "  drover cost --month 2026-11 -o focus > focus.csv\n  drover cost -o opencost --instance-type hgx-h100-8\n"
 	       "focus: CSV in columns of FOCUS 1.0; what has no price is left out.  opencost: the price of one machine class, "
-	       "put on its GPUs, as OpenCost's custom pricing.  It only reads: VirtualClusters; Providers for opencost.",
+	       "put on its GPUs, as OpenCost's custom pricing.  It only reads: VirtualClusters, and ConfigMaps drover-bills-* for tenants that are gone; Providers for opencost.",
 };
 
 static void add_row(struct cost *w, const struct cost_row *r)
@@ -110,9 +116,8 @@ static void add_row(struct cost *w, const struct cost_row *r)
 	w->rows.v[w->rows.n++] = *r;
 }
 
-static void on_tenant(json_t *o, void *arg)
+static void add_bill(struct cost *w, const json_t *o)
 {
-	struct cost *w = arg;
 	const struct virtual_cluster *vc;
 	struct virtual_cluster_cost c;
 	void *object;
@@ -133,6 +138,49 @@ static void on_tenant(json_t *o, void *arg)
 		    (!w->type || str_eq(w->type, x->instance_type)))
 			add_row(w, &(struct cost_row){vc->meta.name, vc->meta.uid, *x});
 	}
+}
+
+static void on_tenant(json_t *o, void *arg)
+{
+	struct cost *w = arg;
+
+	json_object_set_new(w->standing, str_or(json_str_at(o, "metadata", "uid"), ""),
+			    json_true());
+	add_bill(w, o);
+}
+
+/* Of VirtualClusters that are gone.  A bill is kept before its VirtualCluster goes: those that stand are read first, so that none is
+ * missed, and what stands counts alone, so that none is counted twice. */
+static int add_kept(struct cost *w)
+{
+	for (int i = 0; i < KEPT_BILLS && !w->failed; i++) {
+		char name[KEPT_BILLS_NAME];
+		const char *path, *uid;
+		OWN_JSON map = NULL;
+		struct err e;
+		json_t *v;
+
+		kept_bills_name(i, name);
+		path = arena_printf(w->a, "/api/v1/namespaces/%s/configmaps/%s", w->ns, name);
+		map = cli_path(&w->c, path, &e);
+		if (!map && e.kind == ERR_DENIED) {
+			fprintf(stderr,
+				"%s: bills of deleted tenants are left out, ConfigMaps drover-bills-* may not be read: %s\n",
+				w->c.verb, e.text);
+			return 0;
+		}
+		if (!map && e.kind != ERR_NOT_FOUND)
+			return cli_failed(&w->c, "%s", e.text);
+		json_object_foreach (json_at(map, "data"), uid, v) {
+			OWN_JSON o = json_loads(str_or(json_string_value(v), ""), 0, NULL);
+
+			if (!o)
+				return cli_failed(&w->c, "ConfigMap %s: %s is no bill", name, uid);
+			if (!json_object_get(w->standing, uid))
+				add_bill(w, o);
+		}
+	}
+	return 0;
 }
 
 static void on_provider(json_t *o, void *arg)
@@ -208,8 +256,11 @@ static int show(struct cost *w)
 	w->rows.now = loop_wall(w->c.loop);
 	if (cli_list(&w->c, OBJECT_VIRTUAL_CLUSTER, on_tenant, w, &w->e) < 0 || w->failed)
 		return cli_failed(&w->c, "%s", w->e.text);
+	if (add_kept(w) || w->failed)
+		return w->failed ? cli_failed(&w->c, "%s", w->e.text) : 1;
 	if (w->tenant && !w->known)
-		return cli_failed(&w->c, "there is no VirtualCluster %s", w->tenant);
+		return cli_failed(&w->c, "there is no VirtualCluster %s, and no bill of one",
+				  w->tenant);
 	cost_sort(&w->rows);
 	if (w->format == FORMAT_JSON)
 		return print_json(w, cost_json(&w->rows, &w->e));
@@ -222,13 +273,15 @@ static int show(struct cost *w)
 int cli_cost(int argc, char **argv)
 {
 	OWN(arena) a = arena_new();
-	struct cost w = {.a = a};
+	struct cost w = {.a = a, .ns = "drover-system"};
 	int status;
 
 	args_parse(&argp, argc, argv, &w);
 	if (cli_open(&w.c, "drover cost", &w.o) < 0)
 		return 1;
+	w.standing = json_object();
 	status = show(&w);
+	json_decref(w.standing);
 	cli_close(&w.c);
 	return status;
 }

@@ -1,7 +1,7 @@
 /*
  * debts: one debtor for each tenant that has claims or debts, one call of it at a time.
  *
- *	look --> finalizer on or off
+ *	look --> a deleted tenant's bill kept (rules/kept_bills.h) --> finalizer on or off
  *	     '-> oldest debts written off
  *	     '-> the debt at hand: Node --> token --> struck off
  */
@@ -19,6 +19,7 @@
 #include "controller/core/clock_jumps.h"
 #include "controller/core/host_clock.h"
 #include "controller/core/status_writer.h"
+#include "controller/rules/kept_bills.h"
 #include "controller/rules/sleep.h"
 #include "controller/tenant/tenant.h"
 #include "kube/call.h"
@@ -51,6 +52,8 @@ struct debtor {
 	enum paying paying;
 	struct backoff backoff;
 	int64_t pay_after; /* loop_now(): backing off until */
+	char *kept;	   /* version of the VirtualCluster whose bill is kept, or is being kept */
+	bool bill_kept;
 };
 
 json_t *debts_without(const struct virtual_cluster *vc, const char *node)
@@ -95,6 +98,89 @@ static void on_cluster_written(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	later(d, e ? SOON_MS : 0);
 }
+
+/* --- the bill of a tenant that goes ------------------------------------------------------------------ */
+
+static bool has_bill(const struct virtual_cluster *vc)
+{
+	return vc->status.cost && vc->status.cost->charges.n;
+}
+
+/* Of this very version: the finalizer is taken off that one, or not at all. */
+static bool is_bill_kept(const struct debtor *d, const struct virtual_cluster *vc)
+{
+	return !has_bill(vc) || (d->bill_kept && str_eq(d->kept, vc->meta.resource_version));
+}
+
+static void on_bill_kept(json_t *o, const struct err *e, void *arg)
+{
+	struct debtor *d = arg;
+
+	(void)o;
+	d->call = NULL;
+	d->bill_kept = !e;
+	if (e)
+		log_warn("bill of a deleted tenant not kept", LOG_S("tenant", d->tenant), LOG_E(e));
+	later(d, e ? backoff_next(&d->backoff, loop_random(d->owner->c->loop)) : 0);
+}
+
+/* The ConfigMap as it is; it is written at the version that was read. */
+static void on_bills(json_t *o, const struct err *e, void *arg)
+{
+	struct debtor *d = arg;
+	struct context *c = d->owner->c;
+	const struct virtual_cluster *vc = cluster_of(d);
+	OWN(arena) a = arena_new();
+	OWN_JSON write = NULL;
+	char name[KEPT_BILLS_NAME];
+	size_t dropped;
+	json_t *data;
+
+	d->call = NULL;
+	if (e && e->kind != ERR_NOT_FOUND) {
+		on_bill_kept(NULL, e, d);
+		return;
+	}
+	if (!vc || !has_bill(vc) || !str_eq(vc->meta.resource_version, d->kept) || !c->leading) {
+		later(d, 0);
+		return;
+	}
+	kept_bills_name(kept_bills_of(vc->meta.uid), name);
+	data = kept_bills_patch(json_at(o, "data"), vc, loop_wall(c->loop), a, &dropped);
+	if (dropped)
+		log_warn("old bills of deleted tenants are not kept", LOG_S("configmap", name),
+			 LOG_I("bills", (int64_t)dropped));
+	if (e) {
+		write = json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:o}", "apiVersion", "v1",
+				  "kind", "ConfigMap", "metadata", "name", name, "namespace",
+				  c->o.ns, "labels", "app.kubernetes.io/managed-by", "drover",
+				  "data", data);
+		d->call = kube_create(c->host, &KUBE_CONFIGMAPS, c->o.ns, write, on_bill_kept, d);
+		return;
+	}
+	write = json_pack("{s:{s:s*}, s:o}", "metadata", "resourceVersion",
+			  json_str_at(o, "metadata", "resourceVersion"), "data", data);
+	d->call = kube_patch(c->host, &KUBE_CONFIGMAPS, c->o.ns, name, NULL, KUBE_PATCH_MERGE,
+			     write, on_bill_kept, d);
+}
+
+/* True: it is under way.  Before the finalizer goes, and with it the only other place where the bill stands. */
+static bool keep_bill(struct debtor *d, const struct virtual_cluster *vc)
+{
+	char name[KEPT_BILLS_NAME];
+
+	if (!vc->meta.deletion_timestamp || is_bill_kept(d, vc))
+		return false;
+	free(d->kept);
+	d->kept = mem_strdup(str_or(vc->meta.resource_version, ""));
+	d->bill_kept = false;
+	kept_bills_name(kept_bills_of(vc->meta.uid), name);
+	d->call =
+		kube_get(d->owner->c->host, &KUBE_CONFIGMAPS, d->owner->c->o.ns, name, on_bills, d);
+	return true;
+}
+
+/* --- the finalizer, on and off ----------------------------------------------------------------------- */
 
 /* True: a write is under way. */
 static bool finalizer(struct debtor *d, const struct virtual_cluster *vc, bool needed)
@@ -245,6 +331,7 @@ static void debtor_free(void *p)
 	kube_call_cancel(d->call);
 	loop_timer_stop(&d->timer);
 	free(d->tenant);
+	free(d->kept);
 	free(d);
 }
 
@@ -268,6 +355,7 @@ static void look(void *arg)
 	struct context *c = d->owner->c;
 	const struct virtual_cluster *vc = cluster_of(d);
 	struct tenant *t = tenant_get(d->owner->tenants, d->tenant);
+	bool kept;
 
 	if (busy(d) || !c->leading || !c->ready) /* kicked when it leads and is ready */
 		return;
@@ -278,7 +366,10 @@ static void look(void *arg)
 		map_del(d->owner->debtors, d->tenant);
 		return;
 	}
-	if (finalizer(d, vc, is_kept(d, vc, claim_index_count(c, CLAIM_BY_TENANT, d->tenant))) ||
+	kept = is_kept(d, vc, claim_index_count(c, CLAIM_BY_TENANT, d->tenant));
+	if (!kept && keep_bill(d, vc))
+		return;
+	if (finalizer(d, vc, kept || !is_bill_kept(d, vc)) ||
 	    (host_clock_agrees(d->owner->c) && write_off(d, vc)))
 		return;
 	if (!vc->status.debts.n) {

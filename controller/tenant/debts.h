@@ -15,9 +15,10 @@
  * when its providerID is one of drover's and no claim has the name: drover never saw its UID, or its kubelet
  * registered it again.
  *
- * Also the finalizer drover.dev/virtual-cluster: put on while claims or debts exist, or something else keeps it (held); a
+ * Also the finalizer drover.dev/virtual-cluster: put on while claims, debts or a bill exist, or something else keeps it (held); a
  * VirtualCluster that is being deleted has its claims deleted (claims/owners.h), its debts tried for 10 min, what was made
- * for its network removed (hardware/segments.h), and then the finalizer taken off.
+ * for its network removed (hardware/segments.h), its bill kept (controller/rules/kept_bills.h), and then
+ * the finalizer taken off.
  *
  * None of this happens while one of our CustomResourceDefinitions is being deleted; nothing is
  * deleted while the VirtualCluster is paused.

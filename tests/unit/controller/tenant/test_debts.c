@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/claim_build.h"
+#include "controller/rules/kept_bills.h"
 #include "controller/tenant/debts.h"
 #include "planner/plan.h"
 
@@ -251,6 +252,67 @@ static void a_tenant_is_finalized_while_it_has_claims_or_debts(void **state)
 	assert_false(finalized(d));
 }
 
+#define CONFIG_MAPS "/api/v1/namespaces/" BENCH_NS "/configmaps"
+
+/* Its bill as it is kept; NULL: it is not. */
+static json_t *kept_bill(struct bench *d, const char *uid)
+{
+	char name[KEPT_BILLS_NAME];
+
+	kept_bills_name(kept_bills_of(uid), name);
+	OWN_JSON o = bench_stored(&d->host, arena_printf(d->a, "configmaps/" BENCH_NS "/%s", name));
+	return json_loads(str_or(json_str_at(o, "data", uid), ""), 0, NULL);
+}
+
+/* A leader that died after it kept the bill and before the finalizer went has written what the next one writes again. */
+static void a_deleted_tenants_bill_is_kept_once(struct bench *d, bool written_before)
+{
+	OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	const char *uid = arena_strdup(d->a, json_str_at(vc, "metadata", "uid"));
+	char name[KEPT_BILLS_NAME];
+
+	kept_bills_name(kept_bills_of(uid), name);
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		     "{'cost': {'time': '" WHEN
+		     "', 'charges': [{'month': '2025-11', 'pool': 'gpus',"
+		     " 'phase': 'Ready', 'pricePerHour': '6.50', 'currency': 'EUR', 'gpus': 8,"
+		     " 'seconds': 1000}]}}");
+	bench_run(d, 15000);
+	assert_true(finalized(d)); /* or it could go without a look */
+	if (written_before)
+		bench_must(
+			d, &d->host, "POST", CONFIG_MAPS,
+			arena_printf(d->a,
+				     "{'metadata': {'name': '%s'}, 'data': {'%s': '{}', 'other': "
+				     "'{\\\"status\\\":{\\\"cost\\\":{\\\"time\\\":\\\"" WHEN
+				     "\\\"}}}'}}",
+				     name, uid));
+	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a",
+		   NULL);
+	bench_run(d, 15000);
+	OWN_JSON gone = bench_stored(&d->host, "virtualclusters.drover.dev/team-a");
+	OWN_JSON bill = kept_bill(d, uid);
+	const json_t *charges = json_at(bill, "status", "cost", "charges");
+
+	assert_null(gone);
+	assert_string_equal(json_str_at(bill, "metadata", "name"), "team-a");
+	assert_int_equal(json_array_size(charges), 1);
+	assert_int_equal(json_int_at(json_array_get(charges, 0), "seconds"), 1000);
+	OWN_JSON map =
+		bench_stored(&d->host, arena_printf(d->a, "configmaps/" BENCH_NS "/%s", name));
+	assert_int_equal(json_object_size(json_at(map, "data")), written_before ? 2 : 1);
+}
+
+static void the_bill_of_a_deleted_tenant_is_kept(void **state)
+{
+	a_deleted_tenants_bill_is_kept_once(*state, false);
+}
+
+static void a_bill_that_a_dead_leader_kept_is_written_over(void **state)
+{
+	a_deleted_tenants_bill_is_kept_once(*state, true);
+}
+
 static void a_list_without_one_keeps_the_others_as_they_are(void **state)
 {
 	struct bench *d = *state;
@@ -282,6 +344,8 @@ int main(void)
 		T(a_node_that_its_kubelet_registered_again_goes_too),
 		T(nothing_is_deleted_for_a_paused_tenant_or_by_who_does_not_lead),
 		T(a_tenant_is_finalized_while_it_has_claims_or_debts),
+		T(the_bill_of_a_deleted_tenant_is_kept),
+		T(a_bill_that_a_dead_leader_kept_is_written_over),
 		T(a_list_without_one_keeps_the_others_as_they_are),
 	};
 

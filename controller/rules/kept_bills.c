@@ -1,0 +1,93 @@
+#include "controller/rules/kept_bills.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "api/kinds.h"
+#include "base/data/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/rules/ledger.h"
+
+#define DAY_MS (INT64_C(24) * 3600 * 1000)
+
+void kept_bills_name(int i, char out[static KEPT_BILLS_NAME])
+{
+	str_format(out, KEPT_BILLS_NAME, "drover-bills-%x", (unsigned)i % KEPT_BILLS);
+}
+
+int kept_bills_of(const char *uid)
+{
+	unsigned sum = 0;
+
+	for (; *uid; uid++)
+		sum += (unsigned char)*uid;
+	return (int)(sum % KEPT_BILLS);
+}
+
+/* Up to when it counts; what cannot be read is oldest. */
+static int64_t time_of(const char *bill)
+{
+	OWN_JSON o = json_loads(bill, 0, NULL);
+	const char *text = json_str_at(o, "status", "cost", "time");
+	int64_t t;
+
+	return text && str_to_time(text, &t) ? t : 0;
+}
+
+static char *bill_of(const struct virtual_cluster *vc, int64_t now, struct arena *a)
+{
+	const struct virtual_cluster_charges none = {0};
+	struct virtual_cluster_cost cost = ledger_at(vc->status.cost, now, a);
+	struct virtual_cluster out = {.meta = {.name = vc->meta.name, .uid = vc->meta.uid}};
+	OWN_JSON all = NULL, *bill = NULL;
+	char *text, *copy;
+
+	(void)ledger_hold(&cost, &none, a);
+	out.status.cost = &cost;
+	all = fields_encode(object_kinds[OBJECT_VIRTUAL_CLUSTER].fields, &out);
+	bill = json_pack("{s:{s:s, s:s}, s:O}", "metadata", "name", vc->meta.name, "uid",
+			 vc->meta.uid, "status", json_object_get(all, "status"));
+	text = json_dumps(bill, JSON_COMPACT | JSON_SORT_KEYS);
+	copy = arena_strdup(a, text);
+	free(text);
+	return copy;
+}
+
+json_t *kept_bills_patch(const json_t *data, const struct virtual_cluster *vc, int64_t now,
+			 struct arena *a, size_t *dropped)
+{
+	const char *bill = bill_of(vc, now, a), *uid;
+	OWN_JSON left = data ? json_deep_copy(data) : json_object();
+	json_t *patch = json_object(), *v;
+	size_t size = strlen(bill);
+	void *next;
+
+	*dropped = 0;
+	json_object_del(left, vc->meta.uid);
+	json_object_foreach_safe(left, next, uid, v)
+	{
+		if (time_of(str_or(json_string_value(v), "")) < now - LEDGER_MONTHS * 31 * DAY_MS) {
+			json_object_set_new(patch, uid, json_null());
+			json_object_del(left, uid);
+		} else {
+			size += json_string_length(v);
+		}
+	}
+	while (size > KEPT_BILLS_MAX && json_object_size(left)) {
+		int64_t oldest = INT64_MAX;
+		const char *which = NULL;
+
+		json_object_foreach (left, uid, v) {
+			const int64_t t = time_of(str_or(json_string_value(v), ""));
+
+			which = !which || t < oldest ? uid : which;
+			oldest = t < oldest ? t : oldest;
+		}
+		size -= json_string_length(json_object_get(left, which));
+		json_object_set_new(patch, which, json_null());
+		json_object_del(left, which);
+		++*dropped;
+	}
+	json_object_set_new(patch, vc->meta.uid, json_string(bill));
+	return patch;
+}

@@ -1,0 +1,29 @@
+#ifndef CONTROLLER_RULES_KEPT_BILLS_H
+#define CONTROLLER_RULES_KEPT_BILLS_H
+
+#include <jansson.h>
+
+#include "api/virtualcluster.h"
+#include "base/arena.h"
+
+/*
+ * kept_bills: bills of VirtualClusters that are gone, as ConfigMaps in drover's own namespace keep them.  Pure.
+ *
+ * There are KEPT_BILLS of them; a bill is under the UID of its VirtualCluster in the one that the UID chooses, so that
+ * writing it again counts nothing twice.  A bill is a VirtualCluster with metadata and status.cost alone.
+ * Tests: tests/unit/controller/rules/test_kept_bills.c, tests/unit/controller/tenant/test_debts.c
+ */
+#define KEPT_BILLS 16
+#define KEPT_BILLS_NAME 16
+#define KEPT_BILLS_MAX                                                                             \
+	(900 * 1024) /* bytes of one ConfigMap's data; beyond that the oldest bills go */
+
+void kept_bills_name(int i, char out[static KEPT_BILLS_NAME]);
+/* In which one. */
+int kept_bills_of(const char *uid);
+/* Its `data` as a merge patch: this bill up to now, and null for those that go.  data: what it has; NULL: nothing.  *dropped: bills
+ * younger than LEDGER_MONTHS that go. */
+json_t *kept_bills_patch(const json_t *data, const struct virtual_cluster *vc, int64_t now,
+			 struct arena *a, size_t *dropped);
+
+#endif
