@@ -263,6 +263,9 @@ static const struct field instance_type_fields[] = {
 	      .doc = "What one machine of it costs in an hour, owned ones too; absent: its hours are counted and cost nothing that is known. Needs currency."),
 	FIELD(provider_object_instance_type, currency, "currency", FIELD_STR, AS_CURRENCY,
 	      .doc = "Of pricePerHour: a code of ISO 4217 that is in use."),
+	FIELD(provider_object_instance_type, efa_interfaces, "efaInterfaces", FIELD_I64, .min = 1,
+	      .max = 64,
+	      .doc = "Type ec2: interfaces of kind EFA, one on each network card; absent: one ordinary interface."),
 	FIELDS_END,
 };
 
@@ -343,7 +346,9 @@ static const struct field spec_fields[] = {
 	FIELD_PTR(
 		provider_object_spec, exec, "exec", machine_exec_fields,
 		.doc = "Type exec: the program that switches the machines; drover run --allow-exec names it too."),
-	FIELD_REFUSED("ec2", .doc = "Type ec2: what instances are made of."),
+	FIELD_PTR(provider_object_spec, ec2, "ec2", provider_object_ec2_fields,
+		  .rules = provider_object_ec2_rules,
+		  .doc = "Type ec2: where instances are launched, and as what."),
 	FIELD_OBJ(provider_object_spec, boot, "boot", boot_fields,
 		  .doc = "How the agent is booted."),
 	FIELD_OBJ(provider_object_spec, agent, "agent", agent_fields,
@@ -368,6 +373,15 @@ static const struct field_rule spec_rules[] = {
 	{"(self.type == 'libvirt') == has(self.libvirt)",
 	 "libvirt is needed by type libvirt, and by no other"},
 	{"(self.type == 'exec') == has(self.exec)", "exec is needed by type exec, and by no other"},
+	{"(self.type == 'ec2') == has(self.ec2)", "ec2 is for type ec2, which needs it"},
+	{"!has(self.ec2) || !has(self.ec2.endpoint) || has(self.credentialsSecretRef)",
+	 "ec2.endpoint needs credentialsSecretRef"},
+	{"self.type != 'ec2' || (!has(self.boot) && !has(self.agent) && (!has(self.network) || self.network.type == 'none'))",
+	 "type ec2 has neither boot nor agent nor network"},
+	{"self.type == 'ec2' || !has(self.instanceTypes) || self.instanceTypes.all(t, !has(t.efaInterfaces))",
+	 "efaInterfaces is for type ec2"},
+	{"self.type != 'ec2' || !has(self.instanceTypes) || self.instanceTypes.all(t, !has(t.currency) || self.instanceTypes.all(u, !has(u.currency) || u.currency == t.currency))",
+	 "type ec2 has one currency"},
 	{"!(self.type in ['libvirt', 'exec']) || !has(self.credentialsSecretRef)",
 	 "types libvirt and exec have no credentialsSecretRef"},
 	{"self.type != 'libvirt' || !has(self.boot) || !has(self.boot.methods) || !('UefiHttp' in self.boot.methods)",
@@ -565,7 +579,8 @@ int provider_object_check(const void *object, const void *old, struct err *e)
 		return err_set(
 			e, ERR_INVALID, 0,
 			"spec.bcm.tls.trustOnFirstUse: is not for head nodes, want fingerprint or caSecretRef");
-	if (check_libvirt(s, e) < 0 || check_exec(s, e) < 0 || check_prices(s, e) < 0)
+	if (check_libvirt(s, e) < 0 || check_exec(s, e) < 0 || check_prices(s, e) < 0 ||
+	    provider_object_ec2_check(s, e) < 0)
 		return -1;
 	if (n->type == FABRIC_EXEC && !n->exec)
 		return err_set(e, ERR_INVALID, 0, "spec.network.exec: required by type exec");

@@ -90,6 +90,7 @@ struct provider_object_instance_type {
 	const char
 		*price_per_hour; /* of a machine of it, as base/money.h reads it; NULL: not known */
 	const char *currency;
+	int64_t efa_interfaces; /* type ec2: 0: one ordinary interface */
 };
 struct provider_object_wipe {
 	struct object_wipe_floor floor; /* in place: wipe.minimumLevel, wipe.minimumTrust */
@@ -116,6 +117,27 @@ struct provider_object_libvirt {
 	const char *uri, *storage_pool;
 	struct provider_object_machines *machines; /* NULL: none are made */
 };
+/* Type ec2: where instances are launched, and as what. */
+struct provider_object_zone {
+	const char *region, *zone, *subnet;
+	struct strings security_groups;
+	const char *image; /* NULL: the Provider's */
+};
+struct provider_object_volume {
+	const char *name;
+	int64_t size_gib;
+};
+struct provider_object_ec2 {
+	const char *endpoint; /* NULL: of AWS */
+	struct object_secret_ref *ca_secret_ref;
+	struct {
+		struct provider_object_zone *v;
+		size_t n;
+	} zones;
+	const char *image, *instance_profile, *key_name, *placement_group;
+	struct provider_object_volume *root_device; /* NULL: as the image has it */
+	bool reservations;
+};
 struct provider_object_spec {
 	int type; /* enum provider_object_type; immutable */
 	bool paused;
@@ -133,6 +155,7 @@ struct provider_object_spec {
 	struct provider_object_bcm *bcm;
 	struct provider_object_libvirt *libvirt; /* of type libvirt alone */
 	struct provider_object_exec *exec;	 /* of type exec alone */
+	struct provider_object_ec2 *ec2;	 /* of type ec2 alone */
 	struct provider_object_limits limits;
 	struct {
 		struct provider_object_instance_type *v;

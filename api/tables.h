@@ -75,8 +75,9 @@ extern const struct field object_name_ref_fields[], object_ref_fields[], object_
 	object_selector_fields[], object_image_fields[], object_kubelet_fields[],
 	object_node_network_fields[], object_deadlines_fields[], object_minimum_level_fields[],
 	object_wipe_floor_fields[], object_tls_fields[], object_drive_fields[],
-	object_checkpoint_fields[];
-extern const struct field_rule object_requirement_rules[], object_tls_rules[];
+	object_checkpoint_fields[], provider_object_ec2_fields[];
+extern const struct field_rule object_requirement_rules[], object_tls_rules[],
+	provider_object_ec2_rules[];
 extern const char *const object_minimum_level_names[];
 
 /* The whole object of each kind. */
@@ -100,6 +101,7 @@ int burst_policy_check(const void *object, const void *old, struct err *e);
 /* Parts of them.  path: "spec.template.spec.requirements". */
 int object_requirements_check(const struct object_requirements *r, const char *path, struct err *e);
 int object_tls_check(const struct object_tls *t, bool needed, const char *path, struct err *e);
+int provider_object_ec2_check(const struct provider_object_spec *s, struct err *e);
 /* Each is one address, with a port or without; field: for the error. */
 int object_probes_check(const struct strings *s, const char *field, struct err *e);
 int object_name_check(const struct object_meta *m, size_t max, struct err *e); /* a DNS label */

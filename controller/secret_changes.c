@@ -9,6 +9,7 @@
 #include "controller/core/keys.h"
 #include "controller/core/secrets.h"
 #include "controller/hardware/driver.h"
+#include "controller/hardware/driver_cloud.h"
 #include "controller/hardware/machine_index.h"
 #include "controller/steps/lives.h"
 
@@ -57,7 +58,7 @@ static bool is_providers(const struct kube_entry *en, void *arg)
 	const struct provider_object *p = en->object;
 	struct secret_change *s = arg;
 
-	if (provider_hangs_on(p, s->name))
+	if (provider_hangs_on(p, s->name) || driver_cloud_needs(p, s->name))
 		drivers_update(s->c->drivers, en->name);
 	if (!p->spec.credentials_secret_ref ||
 	    !str_eq(p->spec.credentials_secret_ref->name, s->name))

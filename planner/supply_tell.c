@@ -370,8 +370,7 @@ static int nearness(enum plan_reason_code code)
 		[PLAN_TOO_BIG] = 4,	 [PLAN_NOT_TAKEN] = 5,	 [PLAN_NO_IMAGE] = 6,
 		[PLAN_PROOF] = 7,	 [PLAN_POOL_PAUSED] = 8, [PLAN_ERASE_BELOW_POLICY] = 9,
 		[PLAN_QUOTA] = 10,	 [PLAN_POOL_LIMIT] = 11, [PLAN_NO_MACHINE] = 12,
-		[PLAN_HELD] = 13,	 [PLAN_TOPOLOGY] = 14,
-		[PLAN_BY_POLICY] = 8,
+		[PLAN_HELD] = 13,	 [PLAN_TOPOLOGY] = 14,	 [PLAN_BY_POLICY] = 8,
 	};
 
 	return near[code];

@@ -43,7 +43,7 @@ struct world_tenant {
 	const char *paused_reason; /* TenantPaused, TenantUnreachable ... */
 	const char *no_nodes;	   /* why it takes no machines as its Nodes; NULL: it takes them */
 	bool on_host;		   /* they become Nodes of the host cluster */
-	bool owned_only; /* a plan buys nothing for it: elastic Providers are none */
+	bool owned_only;	   /* a plan buys nothing for it: elastic Providers are none */
 	/* The least proof of where a machine's ports are that it demands, and whether addresses are named that answer its
 	 * machines alone, so that packets can show it. */
 	enum world_proof proof;

@@ -82,6 +82,8 @@ enum provider_cloud_login {
 	PROVIDER_LOGIN_FILE,	    /* a shared credentials file */
 	PROVIDER_LOGIN_INSTANCE, /* the role of the instance that drover runs on: its metadata service, version 2 */
 	PROVIDER_LOGIN_WEB_IDENTITY, /* a role, by a token in a file: STS */
+	/* The first of ENVIRONMENT, WEB_IDENTITY and FILE that the environment names; else INSTANCE. */
+	PROVIDER_LOGIN_FOUND
 };
 struct provider_cloud_zone {
 	const char *region, *zone, *subnet;

@@ -23,6 +23,7 @@
 #include "controller/core/status_writer.h"
 #include "controller/core/sweep.h"
 #include "controller/hardware/driver.h"
+#include "controller/hardware/fleet.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/ledger.h"
 #include "controller/rules/provider.h"
@@ -42,6 +43,7 @@ struct supply_status {
 	const struct drivers *drivers;
 	const struct warm_pool *warm_pool;
 	const struct eta *eta;
+	const struct fleet *fleet;
 	struct loop_timer timer;
 	int64_t passed_at; /* loop_now() at which the last pass began */
 	/* The pass that is under way; NULL: none. */
@@ -167,6 +169,7 @@ static const char *unusable(const struct supply_status *st, const char *provider
 {
 	const struct context *c = st->c;
 	const struct driver *s = driver_get(st->drivers, provider);
+	const struct err *e;
 
 	*message = "";
 	if (!CTX_GET(c, OBJECT_PROVIDER, provider_object, provider)) {
@@ -175,13 +178,15 @@ static const char *unusable(const struct supply_status *st, const char *provider
 	}
 	if (!s)
 		return "Starting";
-	if (s->provider)
+	e = s->provider ? fleet_trouble(st->fleet, provider) : &s->error;
+	if (!e)
 		return NULL;
-	*message = s->error.text;
-	return s->error.kind == ERR_UNSUPPORTED ? "Unsupported"
-	       : s->error.kind == ERR_INVALID	? "InvalidSpec"
-	       : s->error.kind == ERR_DENIED	? "NotAllowed"
-						: "DriverFailed";
+	*message = e->text;
+	return e->kind == ERR_DENIED	    ? "NotAllowed"
+	       : s->provider		    ? "CloudFailed"
+	       : e->kind == ERR_UNSUPPORTED ? "Unsupported"
+	       : e->kind == ERR_INVALID	    ? "InvalidSpec"
+					    : "DriverFailed";
 }
 
 static void provider_status(struct supply_status *s, const struct provider_object *p,
@@ -517,7 +522,8 @@ void supply_status_kick(struct supply_status *s)
 /* --- start -------------------------------------------------------------------------------------- */
 
 struct supply_status *supply_status_new(struct context *c, const struct drivers *drivers,
-					const struct warm_pool *warm_pool, const struct eta *eta)
+					const struct warm_pool *warm_pool, const struct eta *eta,
+					const struct fleet *fleet)
 {
 	struct supply_status *s = mem_new(struct supply_status);
 
@@ -525,6 +531,7 @@ struct supply_status *supply_status_new(struct context *c, const struct drivers 
 	s->drivers = drivers;
 	s->warm_pool = warm_pool;
 	s->eta = eta;
+	s->fleet = fleet;
 	s->entries = map_new(entry_free);
 	loop_timer_init(&s->timer, c->group, pass, s);
 	return s;

@@ -57,7 +57,7 @@ void world_sync_claim(struct world_sync *s, const char *name, const struct node_
 /* A plan had it sent: it is in the world from now on, or from its release on; that is nothing new, so no changed(). */
 void world_sync_sent(struct world_sync *s, const char *name);
 void world_sync_tenant(struct world_sync *s,
-		       const char *name); /* reads the object and the struct tenant */
+		       const char *name);      /* reads the object and the struct tenant */
 void world_sync_tenants(struct world_sync *s); /* each of them: a BurstPolicy is another */
 /* The VirtualCluster is another, or gone: those that share its segment are proved by its addresses, too. */
 void world_sync_segment(struct world_sync *s, const char *name);

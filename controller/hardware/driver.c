@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/secrets.h"
+#include "controller/hardware/driver_cloud.h"
 #include "controller/hardware/driver_manager.h"
 #include "controller/hardware/driver_netris.h"
 
@@ -124,17 +125,18 @@ static void put_up(struct driver *s, const struct provider_object *p)
 				 .allowed = s->c->o.exec_allowed,
 				 .group = s->c->group};
 	struct provider_manager manager;
+	struct provider_cloud cloud;
 
 	err_clear(&s->error);
-	if (p->spec.bcm) {
-		if (driver_manager_of(s, p, &manager, &s->error) < 0) {
-			if (s->error.kind != ERR_UNAVAILABLE)
-				log_warn("provider is not usable", LOG_S("provider", s->name),
-					 LOG_E(&s->error));
-			return;
-		}
-		ps.manager = &manager;
+	if ((p->spec.bcm && driver_manager_of(s, p, &manager, &s->error) < 0) ||
+	    (p->spec.ec2 && driver_cloud_of(s, p, a, &cloud, &s->error) < 0)) {
+		if (s->error.kind != ERR_UNAVAILABLE)
+			log_warn("provider is not usable", LOG_S("provider", s->name),
+				 LOG_E(&s->error));
+		return;
 	}
+	ps.manager = p->spec.bcm ? &manager : NULL;
+	ps.cloud = p->spec.ec2 ? &cloud : NULL;
 	s->provider = provider_new(&ps, &s->error);
 	if (s->provider)
 		s->fabric = n->type == FABRIC_NETRIS ? driver_netris_fabric(s, n->netris, &fs)
@@ -167,7 +169,8 @@ void drivers_update(struct drivers *ds, const char *name)
 		s->name = mem_strdup(name);
 		map_put(ds->map, name, s);
 	}
-	d = arena_printf(a, "%s%s", digest(c, p, a), driver_manager_digest(s, p, a));
+	d = arena_printf(a, "%s%s%s", digest(c, p, a), driver_manager_digest(s, p, a),
+			 driver_cloud_digest(s, p, a));
 	if (!str_eq(d, s->spec_digest)) {
 		take_down(s);
 		free(s->spec_digest);
@@ -249,8 +252,8 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 	enum secret_state st;
 
 	*secret_version = "";
-	if (type_of(s) == PROVIDER_TYPE_LIBVIRT ||
-	    type_of(s) == PROVIDER_TYPE_EXEC) { /* nothing is logged in to */
+	if (type_of(s) == PROVIDER_TYPE_LIBVIRT || type_of(s) == PROVIDER_TYPE_EXEC ||
+	    type_of(s) == PROVIDER_TYPE_EC2) { /* nothing is logged in to */
 		ms = (struct provider_machine_spec){.name = m->meta.name,
 						    .bmc_address = b->address};
 		return provider_attach(s->provider, &ms, e);

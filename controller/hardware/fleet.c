@@ -17,6 +17,7 @@
 #define LOOK_MS 5000
 #define LIST_MS 60000 /* for orphans alone */
 #define LIST_GAP_MS 2000
+#define AWAY_MS (5 * 60 * 1000) /* a cloud that gives no answer for so long is away */
 #define OFFERS_MS 60000
 #define ORPHAN_MS                                                                                  \
 	60000 /* nobody's for so long: a claim or a Machine may be on its way into the cache */
@@ -162,6 +163,8 @@ static void on_listed(const struct elastic_instance *v, size_t n, const struct e
 	struct cloud *k = arg;
 
 	k->listing = false;
+	if (e || k->error.kind != ERR_NONE)
+		notify(k->f->c, NOTICE_POOL, NULL);
 	if (e) {
 		k->error = *e;
 		log_warn("instances not listed", LOG_S("provider", k->name), LOG_E(e));
@@ -199,6 +202,18 @@ bool fleet_ensure_listed(struct fleet *f, const char *provider, int64_t since)
 	k->wanted = true;
 	fleet_kick(f);
 	return false;
+}
+
+const struct err *fleet_trouble(const struct fleet *f, const char *provider)
+{
+	const struct cloud *k = f ? map_get(f->clouds, provider) : NULL;
+	enum err_kind kind = k ? k->error.kind : ERR_NONE;
+	bool passes = kind == ERR_TIMEOUT || kind == ERR_UNAVAILABLE;
+
+	if (kind == ERR_NONE ||
+	    (passes && k->listed_at >= 0 && loop_now(f->c->loop) - k->listed_at < AWAY_MS))
+		return NULL;
+	return &k->error;
 }
 
 static bool is_ending(const struct elastic_instance *i)
@@ -610,6 +625,16 @@ void fleet_closing(struct fleet *f, const struct driver *s)
 	if (!k)
 		return;
 	k->listing = k->offering = false; /* no answer comes */
+	err_clear(&k->error);
+	k->asked_at = k->listed_at = -1;
+	/* Prices, zones and the login may be others. */
+	arena_free(k->offers_arena);
+	k->offers_arena = NULL;
+	k->noffers = 0;
+	k->offers_at = 0;
+	for (size_t i = 0; i < k->ncools; i++)
+		if (!k->cools[i].type)
+			k->cools[i].until = 0;
 	fleet_kick(f);
 }
 

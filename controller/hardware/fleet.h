@@ -28,6 +28,9 @@ const char *fleet_cluster(const struct fleet *f);
 /* There is a list that was asked for at or after `since` (loop_now()).  False: it is asked for, and the Machines of the
  * Provider are told when it is there. */
 bool fleet_ensure_listed(struct fleet *f, const char *provider, int64_t since);
+/* Why the Provider launches nothing, as its cloud said or did not say; NULL: nothing speaks against it.  Gone with its
+ * driver.  f NULL: there are no clouds. */
+const struct err *fleet_trouble(const struct fleet *f, const char *provider);
 /* In the newest list: by its id where that is known, else one of that claim that is not ending; NULL: none. */
 const struct elastic_instance *fleet_find(const struct fleet *f, const char *provider,
 					  const char *claim_uid, const char *id);

@@ -16,5 +16,5 @@ const struct provider_object_instance_type *provider_instance_type(const struct 
 
 bool provider_is_elastic(const struct provider_object *p)
 {
-	return p && p->spec.exec && p->spec.exec->elastic;
+	return p && (p->spec.type == PROVIDER_TYPE_EC2 || (p->spec.exec && p->spec.exec->elastic));
 }

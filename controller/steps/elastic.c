@@ -83,14 +83,14 @@ static void token_of(const struct life *l, const struct elastic_offer *o, int64_
 	str_hex(out, d, sizeof(d));
 }
 
-/* Of an instance that was found: it is the one. */
+/* Of an instance that was found: it is the one.  id may be of what is forgotten here. */
 static enum life_decision launched(struct life *l, const char *id, const char *provider_id)
 {
+	json_t *leave = json_pack("{s:{s:s, s:s*, s:n, s:n}}", "instance", "id", id, "providerID",
+				  provider_id, "refusedTime", "refusal");
+
 	elastic_forget(l);
-	return life_goto(l, MACHINE_BOOTING,
-			 json_pack("{s:{s:s, s:s*, s:n, s:n}}", "instance", "id", id, "providerID",
-				   provider_id, "refusedTime", "refusal"),
-			 REASON_NONE, NULL);
+	return life_goto(l, MACHINE_BOOTING, leave, REASON_NONE, NULL);
 }
 
 /* What the next launch will be, and whose it is, written before it goes out. */

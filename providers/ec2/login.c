@@ -275,6 +275,7 @@ static void get(struct ec2_login *l)
 	case PROVIDER_LOGIN_FILE:
 		end_after(l, ec2_keys_from_file(&l->keys, l->file, l->profile, &e), &e);
 		return;
+	case PROVIDER_LOGIN_FOUND: /* source_of() gives it not */
 	case PROVIDER_LOGIN_INSTANCE:
 		ask_for_session(l);
 		return;
@@ -319,6 +320,19 @@ static int open_peer(struct ec2_login *l, const struct ec2_login_spec *s, struct
 	return l->peer ? 0 : -1;
 }
 
+static enum provider_cloud_login source_of(enum provider_cloud_login given)
+{
+	if (given != PROVIDER_LOGIN_FOUND)
+		return given;
+	if (getenv("AWS_ACCESS_KEY_ID"))
+		return PROVIDER_LOGIN_ENVIRONMENT;
+	if (getenv("AWS_WEB_IDENTITY_TOKEN_FILE"))
+		return PROVIDER_LOGIN_WEB_IDENTITY;
+	if (getenv("AWS_SHARED_CREDENTIALS_FILE") || getenv("AWS_PROFILE"))
+		return PROVIDER_LOGIN_FILE;
+	return PROVIDER_LOGIN_INSTANCE;
+}
+
 struct ec2_login *ec2_login_new(const struct ec2_login_spec *s, struct err *e)
 {
 	const struct provider_cloud *c = s->cloud;
@@ -331,7 +345,7 @@ struct ec2_login *ec2_login_new(const struct ec2_login_spec *s, struct err *e)
 	}
 	l = mem_new(struct ec2_login);
 	l->group = s->group;
-	l->from = c->login;
+	l->from = source_of(c->login);
 	list_init(&l->waiters);
 	loop_defer_init(&l->tell, s->group, tell, l);
 	if (c->login == PROVIDER_LOGIN_KEYS) {

@@ -7,10 +7,7 @@
 #include "base/str.h"
 #include "tests/world/world.h"
 
-/* Machines of a rack have numbers below. */
-#define FIRST 60
-
-static void put_config(struct server *b, const char *user_data)
+void sky_put_config(struct server *b, const char *user_data)
 {
 	const char *at = user_data ? strchr(user_data, '\n') : NULL;
 	json_t *config = at ? json_loads(at, 0, NULL) : NULL, *f;
@@ -39,9 +36,9 @@ static void on_running(struct fake_instance *i, void *arg)
 
 	if (s->n == SKY_INSTANCES)
 		return;
-	server_init(b, s->world, FIRST + s->n);
+	server_init(b, s->world, SKY_FIRST + s->n);
 	s->of[s->n++] = i;
-	put_config(b, i->user_data);
+	sky_put_config(b, i->user_data);
 	str_format(b->segment, sizeof(b->segment), "tenant/%s",
 		   str_or(json_str_at(i->tags, "drover.dev/virtual-cluster"), ""));
 	server_power(b, true);

@@ -10,6 +10,7 @@
  * longer than SKY_ORPHAN_MS whose claim and Machine are gone (S4).
  */
 #define SKY_INSTANCES 24
+#define SKY_FIRST 60 /* number of the first; machines of a rack have those below */
 #define SKY_ORPHAN_MS (6 * 60 * 1000)
 
 struct sim_world;
@@ -27,6 +28,8 @@ struct sky {
 void sky_start(struct sky *s, struct sim_world *w, const char *nodes);
 void sky_stop(struct sky *s);		   /* before world_stop() */
 const char *sky_name(const struct sky *s); /* of the newest instance's Machine and claim */
+/* What the image of an instance finds on its disk at the first boot: the system, and the files of its user data. */
+void sky_put_config(struct server *b, const char *user_data);
 bool sky_wrong(struct sky *s, char *why, size_t size);
 
 #endif

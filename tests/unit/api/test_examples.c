@@ -24,6 +24,12 @@ static char *read_all(const char *path, size_t *len)
 	return data;
 }
 
+static void find_all(glob_t *g)
+{
+	assert_int_equal(glob("examples/*.yaml", 0, NULL, g), 0);
+	assert_int_equal(glob("examples/ec2/*.yaml", GLOB_APPEND, NULL, g), 0);
+}
+
 static void check_document(const char *path, const json_t *doc)
 {
 	OWN(arena) a = arena_new();
@@ -43,7 +49,7 @@ static void every_example_is_accepted(void **state)
 	size_t kinds = 0;
 
 	(void)state;
-	assert_int_equal(glob("examples/*.yaml", 0, NULL, &g), 0);
+	find_all(&g);
 	for (size_t i = 0; i < g.gl_pathc; i++) {
 		size_t len, k;
 		char *text = read_all(g.gl_pathv[i], &len);
@@ -109,7 +115,7 @@ static void every_example_can_be_applied_to_a_server(void **state)
 	buf_done(&crds);
 	json_array_foreach (definitions, k, o)
 		post(&r, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", o);
-	assert_int_equal(glob("examples/*.yaml", 0, NULL, &g), 0);
+	find_all(&g);
 	for (size_t i = 0; i < g.gl_pathc; i++) {
 		size_t len;
 		char *text = read_all(g.gl_pathv[i], &len), path[100];

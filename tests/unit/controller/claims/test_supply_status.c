@@ -158,14 +158,14 @@ static void what_is_ready_says_so_and_what_is_not_says_why(void **state)
 	world_stop(&w);
 }
 
-static void a_provider_without_its_own_fields_or_a_network_says_it_aloud(void **state)
+static void a_provider_without_a_driver_or_a_network_says_it_aloud(void **state)
 {
 	struct sim_world w;
 
 	(void)state;
 	start(&w, 0);
 	world_apply(&w, "apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: cloud}\n"
-			"spec: {type: ec2}\n");
+			"spec: {type: libvirt, libvirt: {uri: \"qemu+ssh://elsewhere/system\"}}\n");
 	world_apply(
 		&w,
 		"apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: clouds}\n"
@@ -175,8 +175,8 @@ static void a_provider_without_its_own_fields_or_a_network_says_it_aloud(void **
 	world_run(&w, 60000);
 	assert_string_equal(says(&w, "providers.drover.dev/cloud", "Isolating"),
 			    "False NoNetworkDriver");
-	assert_string_equal(says(&w, "providers.drover.dev/cloud", "Ready"), "False InvalidSpec");
-	assert_string_equal(says(&w, "nodepools.drover.dev/clouds", "Ready"), "False InvalidSpec");
+	assert_string_equal(says(&w, "providers.drover.dev/cloud", "Ready"), "False NotAllowed");
+	assert_string_equal(says(&w, "nodepools.drover.dev/clouds", "Ready"), "False NotAllowed");
 	world_stop(&w);
 }
 
@@ -229,7 +229,7 @@ int main(void)
 		cmocka_unit_test(a_pool_counts_its_nodes_and_what_they_have),
 		cmocka_unit_test(a_tenant_is_told_what_its_nodes_have_and_when_it_answered_last),
 		cmocka_unit_test(what_is_ready_says_so_and_what_is_not_says_why),
-		cmocka_unit_test(a_provider_without_its_own_fields_or_a_network_says_it_aloud),
+		cmocka_unit_test(a_provider_without_a_driver_or_a_network_says_it_aloud),
 		cmocka_unit_test(nothing_is_written_while_nothing_changes),
 		cmocka_unit_test(the_verdict_of_a_bad_spec_stands_beside_the_summary),
 	};

@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/hardware/driver_cloud.h"
 #include "controller/rules/provider.h"
 
 static void on_change(struct bench *d, enum object_kind_id kind, const char *name, void *object)
@@ -79,19 +80,19 @@ static void a_provider_has_a_driver_and_a_fabric(void **state)
 	assert_null(driver_get(d->drivers, "hall-b"));
 }
 
-static void a_type_without_its_own_fields_says_so_and_harms_no_other(void **state)
+static void a_provider_that_cannot_be_used_says_so_and_harms_no_other(void **state)
 {
 	struct bench *d = *state;
 
 	bench_put(
 		d,
-		"{'kind': 'Provider', 'metadata': {'name': 'old'}, 'spec': {'type': 'ec2', 'network': {'type': 'none'},"
-		" 'credentialsSecretRef': {'name': 'x'}}}");
+		"{'kind': 'Provider', 'metadata': {'name': 'old'}, 'spec': {'type': 'libvirt', 'libvirt': {'uri': 'qemu:///system'},"
+		" 'network': {'type': 'none'}}}");
 	assert_non_null(driver_get(d->drivers, "old"));
 	assert_null(driver_get(d->drivers, "old")->provider);
 	assert_null(driver_get(d->drivers, "old")->fabric);
-	assert_int_equal(driver_get(d->drivers, "old")->error.kind, ERR_INVALID);
-	assert_non_null(strstr(driver_get(d->drivers, "old")->error.text, "may be launched"));
+	assert_int_equal(driver_get(d->drivers, "old")->error.kind, ERR_DENIED);
+	assert_non_null(strstr(driver_get(d->drivers, "old")->error.text, "qemu:///system"));
 	assert_non_null(hall(d)->provider);
 }
 
@@ -157,6 +158,140 @@ static void a_provider_that_is_gone_takes_its_driver_along(void **state)
 	assert_null(l->driver);
 	drivers_update(d->drivers, "hall-a"); /* told twice */
 	unhang(d, l);
+}
+
+/* --- type ec2 ---------------------------------------------------------------------------------------- */
+
+static const char aws[] =
+	"{'kind': 'Provider', 'metadata': {'name': 'aws'}, 'spec': {'type': 'ec2', 'ec2': {'image': 'ami-1',"
+	" 'keyName': 'people', 'instanceProfile': 'worker', 'placementGroup': 'gpus', 'reservations': true,"
+	" 'rootDevice': {'name': '/dev/sda1', 'sizeGiB': 200}, 'zones': ["
+	"{'region': 'eu-west-1', 'zone': 'eu-west-1a', 'subnet': 'subnet-1', 'securityGroups': ['sg-1', 'sg-2']},"
+	"{'region': 'us-east-1', 'zone': 'us-east-1b', 'image': 'ami-2'}]}, 'instanceTypes': ["
+	"{'name': 'p5', 'capacity': {'cpu': '1'}, 'efaInterfaces': 32, 'pricePerHour': '55.040001', 'currency': 'EUR'},"
+	"{'name': 'g5', 'capacity': {'cpu': '1'}}]}}";
+
+static const struct provider_object *aws_of(struct bench *d)
+{
+	return CTX_GET(&d->c, OBJECT_PROVIDER, provider_object, "aws");
+}
+
+static void an_ec2_provider_has_what_its_object_says(void **state)
+{
+	struct bench *d = *state;
+	struct provider_cloud c;
+
+	bench_put(d, aws);
+	assert_non_null(driver_get(d->drivers, "aws")->provider);
+	assert_true(provider_is_elastic(aws_of(d)));
+	assert_ok(driver_cloud_of(driver_get(d->drivers, "aws"), aws_of(d), d->a, &c, &d->e),
+		  &d->e);
+	assert_null(c.endpoint);
+	assert_null(c.ca_pem);
+	assert_int_equal(c.login, PROVIDER_LOGIN_FOUND);
+	assert_string_equal(c.image, "ami-1");
+	assert_string_equal(c.key_name, "people");
+	assert_string_equal(c.instance_profile, "worker");
+	assert_string_equal(c.placement_group, "gpus");
+	assert_string_equal(c.root_device, "/dev/sda1");
+	assert_int_equal(c.root_gib, 200);
+	assert_true(c.reservations);
+	assert_int_equal(c.zones.n, 2);
+	assert_string_equal(c.zones.v[0].region, "eu-west-1");
+	assert_string_equal(c.zones.v[0].zone, "eu-west-1a");
+	assert_string_equal(c.zones.v[0].subnet, "subnet-1");
+	assert_string_equal(c.zones.v[0].security_groups[1], "sg-2");
+	assert_null(c.zones.v[0].security_groups[2]);
+	assert_null(c.zones.v[1].security_groups);
+	assert_string_equal(c.zones.v[1].image, "ami-2");
+	assert_int_equal(c.types.n, 2);
+	assert_int_equal(c.types.v[0].efa_interfaces, 32);
+	assert_int_equal(c.types.v[1].efa_interfaces, 0);
+	assert_true(c.types.v[1].on_demand);
+	assert_false(c.types.v[1].spot);
+	assert_int_equal(c.prices.n, 1);
+	assert_string_equal(c.prices.v[0].type, "p5");
+	assert_int_equal(c.prices.v[0].micros_per_hour, 55040001);
+	assert_string_equal(c.currency, "EUR");
+}
+
+static bool is_rebuilt(struct bench *d, const char *patch)
+{
+	struct driver *s = driver_get(d->drivers, "aws");
+	char *before = mem_strdup(s->spec_digest);
+	bool same;
+
+	bench_patch(d, OBJECT_PROVIDER, "aws", patch);
+	same = str_eq(before, s->spec_digest);
+	free(before);
+	return !same;
+}
+
+static void what_may_be_launched_and_its_price_need_a_new_driver(void **state)
+{
+	struct bench *d = *state;
+
+	bench_put(d, aws);
+	assert_false(is_rebuilt(d, "{'spec': {'paused': true}}"));
+	assert_true(is_rebuilt(d, "{'spec': {'ec2': {'image': 'ami-3'}}}"));
+	assert_true(is_rebuilt(
+		d, "{'spec': {'instanceTypes': [{'name': 'p5', 'capacity': {'cpu': '1'}}]}}"));
+	assert_true(is_rebuilt(
+		d,
+		"{'spec': {'instanceTypes': [{'name': 'p5', 'capacity': {'cpu': '1'}, 'efaInterfaces': 4}]}}"));
+	assert_false(is_rebuilt(
+		d,
+		"{'spec': {'instanceTypes': [{'name': 'p5', 'capacity': {'cpu': '2'}, 'efaInterfaces': 4}]}}"));
+}
+
+static void ec2_says(struct bench *d, enum err_kind kind, const char *says)
+{
+	struct provider_cloud c;
+
+	drivers_update(d->drivers, "aws");
+	if (driver_cloud_of(driver_get(d->drivers, "aws"), aws_of(d), d->a, &c, &d->e) == 0) {
+		assert_int_equal(kind, ERR_NONE);
+		assert_non_null(driver_get(d->drivers, "aws")->provider);
+		assert_int_equal(c.login, PROVIDER_LOGIN_KEYS);
+		return;
+	}
+	if (d->e.kind != kind || !strstr(d->e.text, says))
+		fail_msg("%s, want: %s", d->e.text, says);
+	assert_null(driver_get(d->drivers, "aws")->provider);
+	assert_int_equal(driver_get(d->drivers, "aws")->error.kind, kind);
+}
+
+static void ec2_keys_go_only_where_their_secret_says(void **state)
+{
+	struct bench *d = *state;
+
+	bench_put(d, aws);
+	bench_patch(d, OBJECT_PROVIDER, "aws",
+		    "{'spec': {'credentialsSecretRef': {'name': 'aws'}}}");
+	ec2_says(d, ERR_UNAVAILABLE, "being read");
+	bench_run(d, 3000);
+	ec2_says(d, ERR_NOT_FOUND, "spec.credentialsSecretRef: Secret aws: does not exist");
+	bench_secret(d, "aws", "accessKeyID", "AKID", NULL, NULL);
+	bench_run(d, 5000);
+	ec2_says(d, ERR_NOT_FOUND, "keys accessKeyID and secretAccessKey are needed");
+	bench_secret(d, "aws", "accessKeyID", "AKID", "secretAccessKey", "PLANTED");
+	bench_run(d, 35000);
+	ec2_says(d, ERR_NONE, "");
+	bench_patch(d, OBJECT_PROVIDER, "aws",
+		    "{'spec': {'ec2': {'endpoint': 'https://evil.example'}}}");
+	ec2_says(d, ERR_NOT_FOUND, "Secret aws has no key endpoint");
+	bench_secret(d, "aws", "endpoint", "https://ec2.example", NULL, NULL);
+	bench_run(d, 35000);
+	ec2_says(d, ERR_DENIED, "may not be sent there");
+	bench_patch(d, OBJECT_PROVIDER, "aws",
+		    "{'spec': {'ec2': {'endpoint': 'https://ec2.example'}}}");
+	ec2_says(d, ERR_NONE, "");
+	bench_patch(d, OBJECT_PROVIDER, "aws",
+		    "{'spec': {'ec2': {'caSecretRef': {'name': 'aws-ca'}}}}");
+	ec2_says(d, ERR_UNAVAILABLE, "Secret aws-ca is being read");
+	bench_secret(d, "aws-ca", "other", "x", NULL, NULL);
+	bench_run(d, 3000);
+	ec2_says(d, ERR_NOT_FOUND, "spec.ec2.caSecretRef: Secret aws-ca has no ca.crt");
 }
 
 static void an_instance_type_is_found_by_its_name(void **state)
@@ -274,9 +409,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_provider_has_a_driver_and_a_fabric),
-		T(a_type_without_its_own_fields_says_so_and_harms_no_other),
+		T(a_provider_that_cannot_be_used_says_so_and_harms_no_other),
 		T(only_what_concerns_the_driver_takes_it_down),
 		T(a_provider_that_is_gone_takes_its_driver_along),
+		T(an_ec2_provider_has_what_its_object_says),
+		T(what_may_be_launched_and_its_price_need_a_new_driver),
+		T(ec2_keys_go_only_where_their_secret_says),
 		T(an_instance_type_is_found_by_its_name),
 		T(a_machine_is_attached_with_its_own_credentials),
 		T(without_its_own_it_takes_the_providers),

@@ -247,6 +247,53 @@ static void a_role_is_assumed_by_the_token_in_a_file(void **state)
 	rig_done(&r);
 }
 
+/* What a role's webhook and a shell set counts before the instance's own role. */
+static void the_source_is_what_the_environment_names(void **state)
+{
+	const struct provider_cloud c = {.login = PROVIDER_LOGIN_FOUND};
+	char path[] = "/tmp/ec2_found_XXXXXX";
+	int fd = mkstemp(path);
+	struct rig r;
+
+	(void)state;
+	unsetenv("AWS_ACCESS_KEY_ID");
+	unsetenv("AWS_WEB_IDENTITY_TOKEN_FILE");
+	unsetenv("AWS_SHARED_CREDENTIALS_FILE");
+	unsetenv("AWS_PROFILE");
+	rig_init(&r, &c);
+	wait_for(&r);
+	ready(&r, "ASIA1"); /* of the metadata service */
+	rig_done(&r);
+
+	assert_true(write(fd, "[default]\naws_access_key_id=FILE\naws_secret_access_key=s\n", 57) >
+		    0);
+	close(fd);
+	setenv("AWS_SHARED_CREDENTIALS_FILE", path, 1);
+	rig_init(&r, &c);
+	wait_for(&r);
+	ready(&r, "FILE");
+	rig_done(&r);
+
+	setenv("AWS_WEB_IDENTITY_TOKEN_FILE", "/nonexistent", 1);
+	rig_init(&r, &c);
+	wait_for(&r);
+	assert_int_equal(r.err.kind, ERR_INVALID); /* a role is needed too */
+	assert_non_null(strstr(r.err.text, "web identity"));
+	rig_done(&r);
+
+	setenv("AWS_ACCESS_KEY_ID", "ENV", 1);
+	setenv("AWS_SECRET_ACCESS_KEY", "s", 1);
+	rig_init(&r, &c);
+	wait_for(&r);
+	ready(&r, "ENV");
+	rig_done(&r);
+	unlink(path);
+	unsetenv("AWS_ACCESS_KEY_ID");
+	unsetenv("AWS_SECRET_ACCESS_KEY");
+	unsetenv("AWS_WEB_IDENTITY_TOKEN_FILE");
+	unsetenv("AWS_SHARED_CREDENTIALS_FILE");
+}
+
 static void given_keys_that_ended_are_not_used_again(void **state)
 {
 	OWN(secret) s = secret_from_str("s");
@@ -270,6 +317,7 @@ int main(void)
 		cmocka_unit_test(keys_of_an_instance_are_renewed_before_they_end),
 		cmocka_unit_test(what_holds_is_used_on_while_the_service_is_down),
 		cmocka_unit_test(a_role_is_assumed_by_the_token_in_a_file),
+		cmocka_unit_test(the_source_is_what_the_environment_names),
 		cmocka_unit_test(given_keys_that_ended_are_not_used_again),
 	};
 

@@ -1,0 +1,114 @@
+/*
+ * provider_ec2: field table and checks of Provider.spec.ec2.
+ * Tests: tests/unit/api/test_kinds.c
+ */
+#include "api/tables.h"
+
+static const struct field zone_fields[] = {
+	FIELD(provider_object_zone, region, "region", FIELD_STR, .required = true, AS_LABEL,
+	      .doc = "Region, such as eu-west-1."),
+	FIELD(provider_object_zone, zone, "zone", FIELD_STR, .required = true, AS_LABEL,
+	      .doc = "Availability zone in it, such as eu-west-1a."),
+	FIELD(provider_object_zone, subnet, "subnet", FIELD_STR, .max_len = 63,
+	      .doc = "Id of the subnet in that zone; absent: the zone's default subnet."),
+	FIELD(provider_object_zone, security_groups, "securityGroups", FIELD_STRINGS,
+	      .max_items = 16, .max_len = 63,
+	      .doc = "Ids of security groups; absent: the VPC's default group."),
+	FIELD(provider_object_zone, image, "image", FIELD_STR, .max_len = 63,
+	      .doc = "AMI in that region; absent: ec2.image."),
+	FIELDS_END,
+};
+
+static const struct field volume_fields[] = {
+	FIELD(provider_object_volume, name, "name", FIELD_STR, .required = true, .max_len = 63,
+	      .doc = "Device name of the AMI's root volume, such as /dev/sda1."),
+	FIELD(provider_object_volume, size_gib, "sizeGiB", FIELD_I64, .required = true, .min = 1,
+	      .max = 65536, .doc = "Its size; it is encrypted."),
+	FIELDS_END,
+};
+
+const struct field_rule provider_object_ec2_rules[] = {
+	{"size(self.zones) > 0 && (has(self.image) || self.zones.all(z, has(z.image)))",
+	 "want zones, and an image for each"},
+	{NULL, NULL},
+};
+
+const struct field provider_object_ec2_fields[] = {
+	FIELD(provider_object_ec2, endpoint, "endpoint", FIELD_STR, AS_HTTPS,
+	      .doc = "EC2's API where it is not AWS's own: {region} in it is replaced. The Secret of credentialsSecretRef names it too, under endpoint."),
+	FIELD_PTR(
+		provider_object_ec2, ca_secret_ref, "caSecretRef", object_local_secret_fields,
+		.doc = "Secret with the CA of the endpoint's certificate under ca.crt; absent: the system's CAs."),
+	FIELD_ITEMS(provider_object_ec2, zones, "zones", zone_fields, .required = true,
+		    .max_items = 64, .list_key = "zone", .doc = "Where instances are launched."),
+	FIELD(provider_object_ec2, image, "image", FIELD_STR, .max_len = 63,
+	      .doc = "AMI of zones that name none."),
+	FIELD(provider_object_ec2, instance_profile, "instanceProfile", FIELD_STR, .max_len = 128,
+	      .doc = "Name of the instance profile; absent: instances have no role."),
+	FIELD(provider_object_ec2, key_name, "keyName", FIELD_STR, .max_len = 255,
+	      .doc = "Name of the key pair for people's SSH; absent: none."),
+	FIELD(provider_object_ec2, placement_group, "placementGroup", FIELD_STR, .max_len = 255,
+	      .doc = "Name of the placement group; absent: none."),
+	FIELD_PTR(provider_object_ec2, root_device, "rootDevice", volume_fields,
+		  .doc = "The root volume; absent: as the AMI has it."),
+	FIELD(provider_object_ec2, reservations, "reservations", FIELD_BOOL,
+	      .doc = "Capacity that the account has reserved is an offer to BurstPolicies; needs the right to DescribeCapacityReservations."),
+	FIELDS_END,
+};
+
+static int check_currency(const struct provider_object_spec *s, struct err *e)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < s->instance_types.n; i++) {
+		const char *currency = s->instance_types.v[i].currency;
+
+		if (first && currency && !str_eq(first, currency))
+			return err_set(
+				e, ERR_INVALID, 0,
+				"spec.instanceTypes[%zu].currency: type ec2 has one for all, got %s beside %s",
+				i, currency, first);
+		first = first ? first : currency;
+	}
+	return 0;
+}
+
+static int check_parts(const struct provider_object_spec *s, struct err *e)
+{
+	const struct provider_object_ec2 *c = s->ec2;
+
+	if (!c->zones.n)
+		return err_set(e, ERR_INVALID, 0, "spec.ec2.zones: required");
+	for (size_t i = 0; i < c->zones.n; i++)
+		if (str_empty(c->zones.v[i].image) && str_empty(c->image))
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.ec2.zones[%zu].image: required where ec2 has none", i);
+	return check_currency(s, e);
+}
+
+int provider_object_ec2_check(const struct provider_object_spec *s, struct err *e)
+{
+	if ((s->type == PROVIDER_TYPE_EC2) != !!s->ec2)
+		return err_set(e, ERR_INVALID, 0, "spec.ec2: %s type ec2",
+			       s->ec2 ? "is for" : "required by");
+	for (size_t i = 0; !s->ec2 && i < s->instance_types.n; i++)
+		if (s->instance_types.v[i].efa_interfaces)
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.instanceTypes[%zu].efaInterfaces: is for type ec2", i);
+	if (!s->ec2)
+		return 0;
+	if (s->ec2->endpoint && !s->credentials_secret_ref)
+		return err_set(
+			e, ERR_INVALID, 0,
+			"spec.credentialsSecretRef: required by ec2.endpoint; its Secret says where the login may be sent");
+	if (s->boot.methods.n || s->boot.media_url || s->boot.https_media_url || s->boot.proxies.n)
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.boot: type ec2 has none; instances boot their AMI");
+	if (s->agent.endpoint || s->agent.networks.n || s->agent.proxies.n)
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.agent: type ec2 has none; no agent runs on instances");
+	if (s->network.type != FABRIC_NONE)
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.network.type: type ec2 has none; want security groups");
+	return check_parts(s, e);
+}
