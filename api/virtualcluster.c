@@ -181,7 +181,7 @@ static const struct field charge_fields[] = {
 	FIELDS_END,
 };
 
-static const struct field cost_fields[] = {
+const struct field virtual_cluster_cost_fields[] = {
 	FIELD(virtual_cluster_cost, time, "time", FIELD_TIME,
 	      .doc = "Up to this time all is in the sums."),
 	FIELD_ITEMS(virtual_cluster_cost, charges, "charges", charge_fields, .max_items = 1024,
@@ -204,7 +204,7 @@ static const struct field status_fields[] = {
 	      .doc = "What its nodes have in all, those on their way included."),
 	FIELD_PTR(virtual_cluster_status, usage, "usage", usage_fields,
 		  .doc = "What it has had of GPUs, for its share in the queue."),
-	FIELD_PTR(virtual_cluster_status, cost, "cost", cost_fields,
+	FIELD_PTR(virtual_cluster_status, cost, "cost", virtual_cluster_cost_fields,
 		  .doc = "What its machines have cost, month by month: drover cost."),
 	FIELD_PTR(virtual_cluster_status, api_server, "apiServer", way_fields,
 		  .doc = "What is known of spec.network.apiServer, and made for it."),

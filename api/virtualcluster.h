@@ -40,6 +40,7 @@ struct virtual_cluster_cost {
 	int64_t time;
 	struct virtual_cluster_charges charges;
 };
+extern const struct field virtual_cluster_cost_fields[]; /* of one alone: what a bill is kept as */
 enum control_plane_kind { CONTROL_PLANE_STATEFUL_SET, CONTROL_PLANE_DEPLOYMENT };
 extern const char *const control_plane_kind_names[];
 struct virtual_cluster_control_plane {

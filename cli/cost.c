@@ -1,6 +1,6 @@
 /*
  * cost: `drover cost`: what tenants' machines cost, month by month, up to now.
- * Tests: tests/unit/cli/test_cost.c
+ * Tests: tests/unit/cli/test_cost.c, tests/unit/cli/test_cost_kept.c
  */
 #include <argp.h>
 #include <stdio.h>
@@ -116,44 +116,49 @@ static void add_row(struct cost *w, const struct cost_row *r)
 	w->rows.v[w->rows.n++] = *r;
 }
 
-static void add_bill(struct cost *w, const json_t *o)
+static void add_bill(struct cost *w, const char *name, const char *uid,
+		     const struct virtual_cluster_cost *cost)
 {
-	const struct virtual_cluster *vc;
-	struct virtual_cluster_cost c;
-	void *object;
+	struct virtual_cluster_cost c = ledger_at(cost, w->rows.now, w->a);
 
-	if (w->failed || (w->tenant && !str_eq(w->tenant, json_str_at(o, "metadata", "name"))))
-		return;
 	w->known = true;
-	if (object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, w->a, &object, &w->e) < 0) {
-		w->failed = true;
-		return;
-	}
-	vc = object;
-	c = ledger_at(vc->status.cost, w->rows.now, w->a);
 	for (size_t i = 0; i < c.charges.n; i++) {
 		const struct virtual_cluster_charge *x = &c.charges.v[i];
 
 		if (x->seconds && (!w->month || str_eq(w->month, x->month)) &&
 		    (!w->type || str_eq(w->type, x->instance_type)))
-			add_row(w, &(struct cost_row){vc->meta.name, vc->meta.uid, *x});
+			add_row(w, &(struct cost_row){name, uid, *x});
 	}
+}
+
+static bool is_wanted(const struct cost *w, const char *tenant)
+{
+	return !w->tenant || str_eq(w->tenant, tenant);
 }
 
 static void on_tenant(json_t *o, void *arg)
 {
 	struct cost *w = arg;
+	const struct virtual_cluster *vc;
+	void *object;
 
 	json_object_set_new(w->standing, str_or(json_str_at(o, "metadata", "uid"), ""),
 			    json_true());
-	add_bill(w, o);
+	if (w->failed || !is_wanted(w, json_str_at(o, "metadata", "name")))
+		return;
+	if (object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, w->a, &object, &w->e) < 0) {
+		w->failed = true;
+		return;
+	}
+	vc = object;
+	add_bill(w, vc->meta.name, vc->meta.uid, vc->status.cost);
 }
 
 /* Of VirtualClusters that are gone.  A bill is kept before its VirtualCluster goes: those that stand are read first, so that none is
  * missed, and what stands counts alone, so that none is counted twice. */
 static int add_kept(struct cost *w)
 {
-	for (int i = 0; i < KEPT_BILLS && !w->failed; i++) {
+	for (int i = 0; i < KEPT_BILLS; i++) {
 		char name[KEPT_BILLS_NAME];
 		const char *path, *uid;
 		OWN_JSON map = NULL;
@@ -172,12 +177,14 @@ static int add_kept(struct cost *w)
 		if (!map && e.kind != ERR_NOT_FOUND)
 			return cli_failed(&w->c, "%s", e.text);
 		json_object_foreach (json_at(map, "data"), uid, v) {
-			OWN_JSON o = json_loads(str_or(json_string_value(v), ""), 0, NULL);
+			struct kept_bill b;
 
-			if (!o)
-				return cli_failed(&w->c, "ConfigMap %s: %s is no bill", name, uid);
-			if (!json_object_get(w->standing, uid))
-				add_bill(w, o);
+			if (json_object_get(w->standing, uid))
+				continue;
+			if (kept_bill_read(str_or(json_string_value(v), ""), w->a, &b, &e) < 0)
+				return cli_failed(&w->c, "ConfigMap %s: %s: %s", name, uid, e.text);
+			if (is_wanted(w, b.name))
+				add_bill(w, b.name, arena_strdup(w->a, uid), &b.cost);
 		}
 	}
 	return 0;
@@ -256,8 +263,8 @@ static int show(struct cost *w)
 	w->rows.now = loop_wall(w->c.loop);
 	if (cli_list(&w->c, OBJECT_VIRTUAL_CLUSTER, on_tenant, w, &w->e) < 0 || w->failed)
 		return cli_failed(&w->c, "%s", w->e.text);
-	if (add_kept(w) || w->failed)
-		return w->failed ? cli_failed(&w->c, "%s", w->e.text) : 1;
+	if (add_kept(w))
+		return 1;
 	if (w->tenant && !w->known)
 		return cli_failed(&w->c, "there is no VirtualCluster %s, and no bill of one",
 				  w->tenant);

@@ -91,3 +91,15 @@ json_t *kept_bills_patch(const json_t *data, const struct virtual_cluster *vc, i
 	json_object_set_new(patch, vc->meta.uid, json_string(bill));
 	return patch;
 }
+
+int kept_bill_read(const char *text, struct arena *a, struct kept_bill *out, struct err *e)
+{
+	OWN_JSON o = json_loads(text, 0, NULL);
+	const char *name = json_str_at(o, "metadata", "name");
+
+	*out = (struct kept_bill){.name = arena_strdup(a, name)};
+	if (!name)
+		return err_set(e, ERR_INVALID, 0, "it is no bill");
+	return fields_decode(virtual_cluster_cost_fields, json_at(o, "status", "cost"),
+			     "status.cost", &out->cost, a, e);
+}

@@ -26,4 +26,11 @@ int kept_bills_of(const char *uid);
 json_t *kept_bills_patch(const json_t *data, const struct virtual_cluster *vc, int64_t now,
 			 struct arena *a, size_t *dropped);
 
+/* A member of a ConfigMap's `data`, as it stands there; texts are the arena's. */
+struct kept_bill {
+	const char *name; /* of the VirtualCluster that is gone */
+	struct virtual_cluster_cost cost;
+};
+int kept_bill_read(const char *text, struct arena *a, struct kept_bill *out, struct err *e);
+
 #endif

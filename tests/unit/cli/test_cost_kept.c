@@ -1,0 +1,150 @@
+/* `drover cost` beside an embedded API server: bills of tenants that are gone. */
+#include "tests/unit/testing.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/data/yaml.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "controller/rules/kept_bills.h"
+#include "kube/config.h"
+#include "tests/unit/cli/program.h"
+#include "tests/unit/cli/verb.h"
+
+#define NS "/api/v1/namespaces/drover-system"
+#define TENANTS "/apis/drover.dev/v1alpha1/virtualclusters"
+#define COST(r, ...)                                                                               \
+	verb_run("drover cost", cli_cost, NULL,                                                    \
+		 (const char *const[]){"-k", (r)->kubeconfig, "-o", "csv", __VA_ARGS__, NULL})
+
+struct rig {
+	struct program api;
+	struct kube_config *host;
+	char folder[64], kubeconfig[96];
+};
+
+static void post(struct rig *r, const char *path, json_t *body)
+{
+	char *text = json_text(body);
+	struct program_call call = {.url = r->host->server,
+				    .ca_pem = r->host->ca_pem,
+				    .bearer = secret_expose(r->host->token),
+				    .method = "POST",
+				    .path = path,
+				    .body = text};
+
+	if (program_ask(&call) != 201)
+		fail_msg("%s: %s", path, program_text);
+	json_decref(body);
+	free(text);
+}
+
+static int setup(void **state)
+{
+	struct rig *r = mem_new(struct rig);
+	OWN_JSON crds = NULL;
+	struct err e;
+	json_t *crd;
+	size_t i;
+
+	*state = r;
+	program_folder(r->folder);
+	str_format(r->kubeconfig, sizeof(r->kubeconfig), "%s/host.conf", r->folder);
+	program_start(&r->api, "drover apiserver", cli_apiserver,
+		      (const char *const[]){"--listen", "127.0.0.1:0", "--kubeconfig-out",
+					    r->kubeconfig, NULL});
+	program_await(&r->api, "kubectl ");
+	r->host = kube_config_load(r->kubeconfig, NULL, &e);
+	assert_non_null(r->host);
+	post(r, "/api/v1/namespaces", json_pack("{s:{s:s}}", "metadata", "name", "drover-system"));
+	assert_int_equal(verb_run("drover crds", cli_crds, NULL, (const char *const[]){NULL}), 0);
+	crds = yaml_parse_all(verb_said, strlen(verb_said), &e);
+	json_array_foreach (crds, i, crd)
+		post(r, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+		     json_incref(crd));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct rig *r = *state;
+
+	program_end(&r->api, SIGTERM);
+	kube_config_free(r->host);
+	program_folder_done(r->folder);
+	free(r);
+	return 0;
+}
+
+/* Its UID: as the API server made it. */
+static char *standing(struct rig *r, const char *name)
+{
+	OWN_JSON got = NULL;
+	struct err e;
+
+	post(r, TENANTS,
+	     json_pack("{s:s, s:s, s:{s:s}, s:{s:{s:s, s:s, s:s}, s:s, s:s, s:{s:s}}}",
+		       "apiVersion", "drover.dev/v1alpha1", "kind", "VirtualCluster", "metadata",
+		       "name", name, "spec", "kubeconfigSecretRef", "namespace", "vc", "name", "vc",
+		       "key", "config", "server", "https://1.2.3.4:443", "joinEndpoint",
+		       "1.2.3.4:443", "quota", "nvidia.com/gpu", "8"));
+	got = yaml_parse(program_text, strlen(program_text), &e);
+	return mem_strdup(json_str_at(got, "metadata", "uid"));
+}
+
+static void keep(struct rig *r, const char *uid, const char *name, int64_t seconds)
+{
+	OWN(arena) a = arena_new();
+	struct virtual_cluster_charge x = {.month = "2026-11",
+					   .pool = "gpus",
+					   .provider = "rack",
+					   .instance_type = "h100",
+					   .phase = PHASE_READY,
+					   .gpus = 8,
+					   .seconds = seconds};
+	struct virtual_cluster_cost cost = {.charges = {.v = &x, .n = 1}};
+	struct virtual_cluster vc = {.meta = {.name = (char *)name, .uid = (char *)uid},
+				     .status.cost = &cost};
+	char map[KEPT_BILLS_NAME];
+	size_t dropped;
+
+	assert_true(str_to_time("2026-11-20T12:00:00Z", &cost.time));
+	kept_bills_name(kept_bills_of(uid), map);
+	post(r, NS "/configmaps",
+	     json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", "v1", "kind", "ConfigMap",
+		       "metadata", "name", map, "data",
+		       kept_bills_patch(NULL, &vc, cost.time, a, &dropped)));
+}
+
+/* What stands counts alone, though its bill is kept already: a leader has died before the finalizer went. */
+static void a_tenant_that_is_gone_is_on_the_bill_once(void **state)
+{
+	struct rig *r = *state;
+	char *uid = standing(r, "team-b");
+	const char *gone = "00000000-0000-4000-8000-000000000001";
+
+	keep(r, gone, "team-a", 7200);
+	if (kept_bills_of(uid) != kept_bills_of(gone))
+		keep(r, uid, "team-b", 3600);
+	if (COST(r, "--month", "2026-11"))
+		fail_msg("%s", verb_said);
+	verb_assert_said("team-a,2026-11,gpus,rack,h100,Ready,2.00,16.00,,,\r\n");
+	assert_null(strstr(verb_said, "team-b"));
+	assert_int_equal(COST(r, "--tenant", "team-a"), 0);
+	verb_assert_said("team-a,2026-11,gpus,rack,h100,Ready,2.00,");
+	assert_int_equal(COST(r, "--tenant", "team-c"), 1);
+	verb_assert_said("there is no VirtualCluster team-c, and no bill of one");
+	free(uid);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_tenant_that_is_gone_is_on_the_bill_once, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
