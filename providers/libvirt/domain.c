@@ -223,6 +223,21 @@ static const xmlNode *first_of_order(const xmlNode *devices, struct arena *a)
 	return first;
 }
 
+/* libvirt's are from 1: what has another is no domain of its. */
+static bool orders_are_numbers(const xmlNode *devices, struct arena *a)
+{
+	int64_t order;
+
+	for (const xmlNode *n = devices ? devices->children : NULL; n; n = n->next) {
+		const xmlNode *boot = n->type == XML_ELEMENT_NODE ? child_of(n, "boot") : NULL;
+		const char *text = attribute_of(boot, "order", a);
+
+		if (text && !str_to_i64(text, 1, INT32_MAX, &order))
+			return false;
+	}
+	return true;
+}
+
 static enum domain_boot boot_of(const struct domain *d, struct arena *a)
 {
 	const xmlNode *os = child_of(child_of(root_of(d), "os"), "boot");
@@ -274,6 +289,10 @@ int domain_read(const struct domain *d, struct arena *a, struct domain_facts *f,
 	if (fence && !str_to_i64(fence, 0, INT64_MAX, &found.fence))
 		return err_set(e, ERR_PROTOCOL, 0,
 			       "domain %.100s: the fence in its metadata is no number", found.name);
+	if (!orders_are_numbers(child_of(root, "devices"), a))
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "domain %.100s: a boot order of its devices is no number from 1",
+			       found.name);
 	if (found.inserted && str_eq(found.volume, domain_media_volume(a, found.uuid)))
 		found.media_url = attribute_of(own, "media", a);
 	*f = found;

@@ -196,9 +196,13 @@ static void what_is_no_domain_is_refused(void **state)
 		OWN(domain)
 		fence = parsed(HEAD "<metadata><d:machine xmlns:d='" DOMAIN_NS
 				    "' fence='many'/></metadata></domain>");
+		OWN(domain)
+		order = parsed(HEAD "<devices><disk type='file' device='cdrom'><boot order='1('/>"
+				    "</disk></devices></domain>");
 
 		assert_int_equal(domain_read(nameless, a, &f, &e), -1);
 		assert_int_equal(domain_read(fence, a, &f, &e), -1);
+		assert_int_equal(domain_read(order, a, &f, &e), -1);
 	}
 }
 
