@@ -91,6 +91,53 @@ static void without_a_verb_or_with_an_unknown_one_it_says_what_there_is(void **s
 	verb_assert_said("drover drain: "); /* its full name in its errors */
 }
 
+static void as_a_plug_in_of_kubectl_it_is_called_so(void **state)
+{
+	static const char *const names[] = {"kubectl-drover", "/usr/local/bin/kubectl-drover"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_int_equal(
+			verb_run(names[i], drover, NULL, (const char *const[]){"help", NULL}), 0);
+		verb_assert_said("Usage: kubectl drover VERB");
+		assert_int_equal(
+			verb_run(names[i], drover, NULL, (const char *const[]){"why", "-h", NULL}),
+			0);
+		verb_assert_said("Usage: kubectl drover why ");
+	}
+	assert_int_equal(
+		verb_run("kubectl-drover", drover, NULL, (const char *const[]){"dance", NULL}), 2);
+	verb_assert_said("kubectl drover: there is no verb 'dance'; `kubectl drover help` lists");
+}
+
+static void a_reason_is_explained_without_a_cluster(void **state)
+{
+	(void)state;
+	assert_int_equal(DROVER("explain", "drivemissing"), 0);
+	verb_assert_said("DriveMissing\n  meaning       a drive that is expected");
+	verb_assert_said("drover approve MACHINE --drives");
+	assert_int_equal(DROVER("explain", "KubeconfigAbsent"), 0);
+	verb_assert_said("create the Secret");
+	assert_int_equal(DROVER("explain"), 0);
+	verb_assert_said("\nEraseUnverified          the wipe was not proved\n");
+	assert_int_equal(DROVER("explain", "-o", "json", "NotApproved"), 0);
+	verb_assert_said("\"means\": \"spec.identity is empty\"");
+	assert_int_equal(DROVER("explain", "NoSuchReason"), 1);
+	verb_assert_said("`drover explain` lists them");
+}
+
+static void completion_is_for_shells_that_it_knows(void **state)
+{
+	(void)state;
+	assert_int_equal(DROVER("completion", "bash"), 0);
+	verb_assert_said("complete -o filenames -F _drover drover\n");
+	assert_int_equal(DROVER("completion", "zsh"), 0);
+	verb_assert_said("compdef _drover_zsh drover\n");
+	assert_int_equal(DROVER("completion", "fish"), 2);
+	verb_assert_said("want bash or zsh, got 'fish'");
+	assert_int_equal(DROVER("completion"), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +145,9 @@ int main(void)
 		cmocka_unit_test(what_is_below_a_verb_has_help_too),
 		cmocka_unit_test(the_version_names_the_commit),
 		cmocka_unit_test(without_a_verb_or_with_an_unknown_one_it_says_what_there_is),
+		cmocka_unit_test(as_a_plug_in_of_kubectl_it_is_called_so),
+		cmocka_unit_test(a_reason_is_explained_without_a_cluster),
+		cmocka_unit_test(completion_is_for_shells_that_it_knows),
 	};
 
 	mem_init();
