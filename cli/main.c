@@ -47,7 +47,7 @@ static const struct cli_verb verbs[] = {
 	 "drover crds | kubectl apply -f -"},
 	{"up", cli_up, "run all of it on a laptop, simulated", "drover up --machines 4"},
 	{"sim", cli_sim, "simulated racks, for trying things", "drover sim rack --machines 8"},
-	{"tenant", cli_tenant, "find vClusters, and print their objects",
+	{"tenant", cli_tenant, "find vClusters, print their objects",
 	 "drover tenant import team-a | less"},
 	{"snapshot", cli_snapshot, "a live fleet as a file for simulate",
 	 "drover snapshot --tenants -o now.yaml"},

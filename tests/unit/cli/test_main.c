@@ -8,6 +8,7 @@
 #include "tests/unit/cli/verb.h"
 
 #define DROVER(...) verb_run("drover", drover, NULL, (const char *const[]){__VA_ARGS__, NULL})
+#define HELP_EXAMPLE 54 /* column of the example, counted from the verb's first letter */
 
 static int drover(int argc, char **argv)
 {
@@ -30,6 +31,9 @@ static void help_lists_verbs_and_each_of_them_has_help_of_its_own(void **state)
 		bool plain = str_eq(verb, "crds") || str_eq(verb, "version");
 
 		verbs++;
+		if (strncmp(p + strspn(p, "\n ") + HELP_EXAMPLE - 2, "  ", 2) != 0)
+			fail_msg("drover help: what %s does leaves no gap before its example",
+				 verb);
 		assert_int_equal(DROVER(verb, "-h"), 0);
 		if (!plain && !strstr(verb_said, verb))
 			fail_msg("drover %s -h: %s", verb, verb_said);
