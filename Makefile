@@ -175,6 +175,18 @@ image: $(B)/drover-agent ## the agent's boot image, build/image/drover-agent.iso
 	$(Q)tests/tools/deps image
 	$(Q)wipe/image/build --release '$(VERSION)'
 
+# Of the agent that was built last; `make image` builds it anew.
+build/image/drover-agent.iso: $(B)/drover-agent $(wildcard wipe/image/*)
+	$(Q)$(MAKE) --no-print-directory image
+
+container: all build/image/drover-agent.iso ## the container image, build/container/drover.tar
+	$(Q)tests/tools/deps container
+	$(Q)deploy/container/build --release '$(VERSION)'
+
+deb: all man build/image/drover-agent.iso ## the Debian package, with a systemd unit: build/debian
+	$(Q)tests/tools/deps package
+	$(Q)deploy/debian/build --release '$(VERSION)'
+
 # --- fuzz, bench, coverage, lint ------------------------------------------------------------------
 FUZZ_S ?= 4
 fuzz: ## run each fuzz target for FUZZ_S seconds
@@ -211,16 +223,27 @@ lint: all ## clang-format, cppcheck, codespell, shellcheck, banned functions
 
 IMAGE := drover-agent.iso drover-agent.iso.sha256 drover-agent.iso.sig drover-agent.pub drover-agent.spdx.json
 
+man: all ## manual pages of drover and its verbs, from their --help: build/man
+	$(Q)tests/tools/deps man
+	$(Q)tests/tools/man $(B)/drover build/man
+
 # --- install --------------------------------------------------------------------------------------
 install: all ## DESTDIR and PREFIX
 	install -D -m 755 $(B)/drover $(DESTDIR)$(PREFIX)/bin/drover
+	ln -sf drover $(DESTDIR)$(PREFIX)/bin/kubectl-drover
 	install -D -m 755 $(B)/drover-agent $(DESTDIR)$(PREFIX)/lib/drover/drover-agent
 	install -D -m 755 $(B)/drover-libvirt $(DESTDIR)$(PREFIX)/lib/drover/drover-libvirt
+	$(B)/drover completion bash | install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/bash-completion/completions/drover
+	if [ -d build/man ]; then install -d $(DESTDIR)$(PREFIX)/share/man/man1 && \
+		install -m 644 build/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1; fi
 	if [ -f build/image/drover-agent.iso ]; then for f in $(IMAGE); do \
 		install -D -m 644 build/image/$$f $(DESTDIR)$(PREFIX)/share/drover/$$f; done; fi
 
 uninstall: ## what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/drover $(DESTDIR)$(PREFIX)/lib/drover/drover-agent \
+	rm -f $(DESTDIR)$(PREFIX)/bin/drover $(DESTDIR)$(PREFIX)/bin/kubectl-drover \
+		$(DESTDIR)$(PREFIX)/lib/drover/drover-agent \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/drover \
+		$(DESTDIR)$(PREFIX)/share/man/man1/drover.1 $(DESTDIR)$(PREFIX)/share/man/man1/drover-*.1 \
 		$(DESTDIR)$(PREFIX)/lib/drover/drover-libvirt $(IMAGE:%=$(DESTDIR)$(PREFIX)/share/drover/%)
 
 dist: ## a source archive of HEAD
@@ -234,5 +257,5 @@ help: ## this list
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: FORCE all unit check test test-long layers headers clang conformance demo demo-real image fuzz fuzz-targets bench bench-peers \
+.PHONY: FORCE all man unit check test test-long layers headers clang conformance demo demo-real image container deb fuzz fuzz-targets bench bench-peers \
 	cover lint install uninstall dist help clean

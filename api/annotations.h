@@ -37,8 +37,12 @@
 #define LEAVE_EMPTY "Empty"
 /* All its pods have room on other Nodes of its tenant (claims/underused.h). */
 #define LEAVE_UNDERUSED "Underutilized"
+/* It is not any more what its pool's template says (claims/drift.h). */
+#define LEAVE_DRIFTED "Drifted"
 /* Older than expireAfter. */
 #define LEAVE_EXPIRED "Expired"
+/* Its cloud ends the instance soon: it said so, or its reservation ends. */
+#define LEAVE_INTERRUPTED "Interrupted"
 /* A tenant that comes before it waits, and the pool allows it (planner/reclaim.h). */
 #define LEAVE_RECLAIMED "Reclaimed"
 /* Not Ready for longer than deadlines.notReady: no pods are waited for. */
@@ -89,6 +93,9 @@
  * waits any more and nothing was written for it (controller/claims/unwanted.h); one without it is a person's. */
 #define CLAIM_FOR_PODS "drover.dev/for-pods"
 
+/* By drover, on a claim that it makes before the claim of that name is given back (controller/claims/stand_ins.h). */
+#define CLAIM_REPLACES "drover.dev/replaces"
+
 /* --- finalizers ------------------------------------------------------------------------------------- */
 
 #define FINALIZER_CLAIM "drover.dev/termination"
@@ -98,7 +105,7 @@
 #define FINALIZER_VIRTUAL_CLUSTER "drover.dev/virtual-cluster"
 #define FINALIZER_WIPE_RECORD "drover.dev/export"
 
-/* --- conditions, and a ConfigMap -------------------------------------------------------------------- */
+/* --- conditions, and objects of drover's own -------------------------------------------------------------------- */
 
 #define TENANT_SLEEP_CONDITION "Asleep"
 #define TENANT_BUDGET_CONDITION "WithinBudget"
@@ -106,5 +113,13 @@
 #define TENANT_WAY_CONDITION "APIServerWay"
 /* The ConfigMap in drover's namespace with the public evidence keys, for auditors.  Nothing is ever taken from it. */
 #define KEYS_PUBLISHED "drover-evidence-keys"
+/* The Secrets that drover itself needs (controller/core/keys.h), and the Lease of whoever leads, in the same namespace. */
+#define KEYS_BOOT "drover-boot-key"
+#define KEYS_EVIDENCE "drover-evidence-key"
+#define KEYS_AGENT_CA "drover-agent-ca"
+#define CONTROLLER_LEASE "drover-controller"
+
+/* Of a NodePool or Provider: claims fail there for a common cause, and none is made (controller/claims/stop_line.h). */
+#define STOP_LINE_CONDITION "LineStopped"
 
 #endif

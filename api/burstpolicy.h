@@ -165,6 +165,7 @@ struct burst_policy_settled {		      /* what launches by it have cost that have 
 	const char *currency, *amount;
 };
 struct burst_policy_status {
+	int64_t observed_generation;
 	struct {
 		struct burst_policy_decision *v; /* newest first */
 		size_t n;

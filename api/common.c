@@ -422,6 +422,9 @@ const struct field object_wipe_floor_fields[] = {
 	FIELD(object_wipe_floor, minimum_trust, "minimumTrust", FIELD_ENUM,
 	      .enums = wipe_trust_names, .def = "\"BootNetwork\"",
 	      .doc = "How far the agent that wiped must be believed."),
+	FIELD(object_wipe_floor, must_cover, "mustCover", FIELD_STRINGS,
+	      .enums = statement_part_names, .max_items = STATEMENT_PARTS,
+	      .doc = "Parts beside the drives that the last wipe must have covered."),
 	FIELDS_END,
 };
 

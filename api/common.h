@@ -138,7 +138,8 @@ struct object_wipe_floor {
 	struct {
 		int flash, hdd; /* enum wipe_level: WIPE_CLEAR or WIPE_PURGE */
 	} minimum_level;
-	int minimum_trust; /* enum wipe_trust */
+	int minimum_trust;	   /* enum wipe_trust */
+	struct strings must_cover; /* of statement_part_names */
 };
 struct object_tls {
 	const char *fingerprint; /* "sha256:" and 64 hex digits, of the certificate */

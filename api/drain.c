@@ -8,8 +8,8 @@
 static const char *const on_deadline_names[] = {"Escalate", "Stop", NULL};
 static const char *const gangs_names[] = {"Whole", "Split", NULL};
 const char *const drain_then_names[] = {"Release", "Hold", "Quarantine", "Retire", NULL};
-static const char *const phase_names[] = {"Pending", "Draining",  "Succeeded",
-					  "Partial", "Cancelled", NULL};
+const char *const drain_phase_names[] = {"Pending", "Draining",	 "Succeeded",
+					 "Partial", "Cancelled", NULL};
 
 static const struct field_rule cancelled_rules[] = {
 	{"self || !oldSelf", "a cancelled Drain stays cancelled: make a new one"},
@@ -76,7 +76,7 @@ static const struct field target_fields[] = {
 };
 
 static const struct field status_fields[] = {
-	FIELD(drain_status, phase, "phase", FIELD_ENUM, .enums = phase_names,
+	FIELD(drain_status, phase, "phase", FIELD_ENUM, .enums = drain_phase_names,
 	      .doc = "How far it is."),
 	FIELD(drain_status, start_time, "startTime", FIELD_TIME,
 	      .doc = "When targets were resolved."),

@@ -16,6 +16,7 @@ enum drain_gangs { DRAIN_WHOLE, DRAIN_SPLIT };
 enum drain_then { DRAIN_RELEASE, DRAIN_HOLD, DRAIN_QUARANTINE, DRAIN_RETIRE };
 extern const char *const drain_then_names[];
 enum drain_phase { DRAIN_PENDING, DRAIN_DRAINING, DRAIN_SUCCEEDED, DRAIN_PARTIAL, DRAIN_CANCELLED };
+extern const char *const drain_phase_names[];
 struct drain_spec {
 	const char *reason;
 	struct object_label_selector *machine_selector; /* exactly one of these three */
@@ -34,6 +35,7 @@ struct drain_target {
 	const char *blocked_by;
 };
 struct drain_status {
+	int64_t observed_generation;
 	int phase; /* enum drain_phase */
 	int64_t start_time, completion_time;
 	struct {

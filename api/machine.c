@@ -254,25 +254,6 @@ static const struct field network_fields[] = {
 	FIELDS_END,
 };
 
-static const struct field bmc_status_fields[] = {
-	FIELD_IN(machine_status, bmc, session_uri, "sessionURI", FIELD_STR, .max_len = 2048,
-		 .doc = "The open session; a new leader deletes it first."),
-	FIELD_IN(machine_status, bmc, secret_version, "secretVersion", FIELD_STR, .max_len = 64,
-		 .doc = "resourceVersion of the Secret that the BMC last accepted."),
-	FIELD_IN(machine_status, bmc, refused_secret_version, "refusedSecretVersion", FIELD_STR,
-		 .max_len = 64,
-		 .doc = "resourceVersion of the Secret whose login was refused: not tried again."),
-	FIELD_IN(machine_status, bmc, fingerprint, "fingerprint", FIELD_STR, .max_len = 128,
-		 .doc = "Certificate pinned at first use."),
-	FIELD_IN(
-		machine_status, bmc, kept_address, "keptAddress", FIELD_STR, .max_len = 128,
-		.doc = "SHA-256 of an HTTP boot address of drover that the BMC does not let go; it boots nothing."),
-	FIELD_IN(
-		machine_status, bmc, media_over, "mediaOver", FIELD_STR, .max_len = 16,
-		.doc = "HTTPS: the BMC refused a medium over plain HTTP, and gets spec.boot.httpsMediaURL since; `drover retry` forgets it."),
-	FIELDS_END,
-};
-
 static const struct field error_fields[] = {
 	FIELD(machine_error, reason, "reason", FIELD_STR, .max_len = 128,
 	      .doc = "One of a closed list."),
@@ -390,6 +371,8 @@ static const struct field failure_fields[] = {
 	      .doc = "Its image, by digest."),
 	FIELD(machine_failure, tenant, "tenant", FIELD_STR, .max_len = 253,
 	      .doc = "Its VirtualCluster."),
+	FIELD(machine_failure, template_, "template", FIELD_STR, .max_len = 16,
+	      .doc = "Of what its pool's template said then, the name: for drift."),
 	FIELDS_END,
 };
 
@@ -496,7 +479,7 @@ static const struct field status_fields[] = {
 	FIELD_OBJ(machine_status, power, "power", power_fields, .doc = "What the BMC said last."),
 	FIELD_OBJ(machine_status, network, "network", network_fields,
 		  .doc = "Where its network is."),
-	FIELD_OBJ(machine_status, bmc, "bmc", bmc_status_fields,
+	FIELD_OBJ(machine_status, bmc, "bmc", machine_bmc_status_fields,
 		  .doc = "What is remembered about its BMC."),
 	FIELD_PTR(
 		machine_status, trusted_bmc, "trustedBMC", bmc_trust_fields,

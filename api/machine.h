@@ -125,6 +125,7 @@ struct machine_failure {
 	const char *pool,
 		*image, /* the claim's, image by its digest: for stopping the line (claims/stop_line.h) */
 		*tenant;
+	const char *template_; /* what it was promised, by name (rules/promise.h) */
 };
 /* Why it leaves its tenant, and what comes after the wipe: from serving until free, quarantined or
  * retired (steps/leave_reason.h). */
@@ -196,6 +197,7 @@ struct machine_quarantine {
 	int64_t since, next_attempt, attempts;
 };
 struct machine_status {
+	int64_t observed_generation;
 	const char *state; /* api/machine_states.def */
 	int64_t state_since;
 	int64_t tenancy;
@@ -236,6 +238,14 @@ struct machine_status {
 		const char *media_over; /* "HTTPS": it refused a medium over plain HTTP */
 		const char *
 			kept_address; /* digest of an HTTP boot address of ours that it does not let go */
+		/* what is known of it (life/bmc_facts.h) */
+		const char *vendor, *product, *firmware_version, *redfish_version;
+		struct strings quirks; /* ids of redfish/quirks.def */
+		const char *media;     /* HTTP, HTTPS, Disabled, None */
+		const char *media_slot;
+		const char *login;  /* Session, Basic */
+		int64_t latency_ms; /* 0: not known */
+		int64_t trip_calls; /* 0: not known */
 	} bmc;
 	struct machine_bmc_trust
 		*trusted_bmc; /* the only one that the password goes to; NULL: none was seen yet */

@@ -114,7 +114,7 @@ static const struct field claim_status_fields[] = {
 		  .doc = "When the node is expected to be ready."),
 	CONDITIONS_ROW(
 		node_claim_status,
-		"Launched, Registered, Initialized, Ready, Drained, VolumesDetached, PoweredOff, Isolated."),
+		"Launched, Registered, Initialized, Ready, Drifted, Drained, VolumesDetached, PoweredOff, Isolated."),
 	FIELDS_END,
 };
 

@@ -52,6 +52,7 @@ struct node_claim_spec {
 	int64_t expire_after, termination_grace_period;
 };
 struct node_claim_status {
+	int64_t observed_generation;
 	struct object_ref *machine_ref;
 	int64_t tenancy;
 	const char *phase; /* a machine state, Pending, Failed or Ended; for people */

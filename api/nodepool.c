@@ -55,7 +55,6 @@ static const char *const budget_reasons[] = {"Underutilized", "Empty",	   "Drift
 					     "TenantAsleep",  "Reclaimed", NULL};
 static const char *const consolidation_names[] = {"WhenEmpty", "WhenEmptyOrUnderutilized", NULL};
 static const char *const drift_names[] = {"Never", "WhenEmpty", "WithinBudgets", NULL};
-static const char *const drift_acted_upon[] = {"Never", NULL};
 
 static const struct field budget_fields[] = {
 	FIELD(node_pool_budget, nodes, "nodes", FIELD_STR, .required = true, .max_len = 7,
@@ -84,9 +83,9 @@ static const struct field disruption_fields[] = {
 	FIELD(node_pool_disruption, consolidate_after, "consolidateAfter", FIELD_DURATION,
 	      .never = true, .min = SECOND,
 	      .doc = "Quiet time before that; absent: the greater of 10 min and twice the measured recycle time."),
-	FIELD_UNKEPT("drift", FIELD_ENUM, .enums = drift_names, .only = drift_acted_upon,
-		     .def = "\"Never\"",
-		     .doc = "When a node that no longer fits the pool is replaced."),
+	FIELD(node_pool_disruption, drift, "drift", FIELD_ENUM, .enums = drift_names,
+	      .def = "\"Never\"",
+	      .doc = "When a node that is not any more what the template says is given back: when no pod is on it, or drained, as budgets allow."),
 	FIELD(node_pool_disruption, reclaim, "reclaim", FIELD_ENUM,
 	      .enums = node_pool_reclaim_names, .def = "\"Never\"",
 	      .doc = "Whose nodes may be taken back for a tenant that waits. Borrowed: of who is beyond its quota, for who is within its own, in one cohort. LowerPriority: also of a tenant with a lower spec.priority."),
@@ -99,6 +98,9 @@ static const struct field disruption_fields[] = {
 static const struct field warm_fields[] = {
 	FIELD_IN(node_pool_spec, warm, nodes, "nodes", FIELD_I64, .min = 0, .max = 10000,
 		 .doc = "How many free machines are kept on with the agent running."),
+	FIELD_IN(
+		node_pool_spec, warm, percent, "percent", FIELD_I64, .min = 0, .max = 100,
+		.doc = "The same as a part of the nodes that the pool has, rounded up; of both the greater counts."),
 	FIELDS_END,
 };
 

@@ -39,17 +39,18 @@ struct node_pool_template {
 	struct node_pool_template_spec spec;
 };
 struct node_pool_budget {
-	const char *nodes; /* "3" or "10%" */
-	struct strings
-		reasons; /* Underutilized, Empty, Drifted, TenantAsleep, Reclaimed; none: all */
-	const char *schedule; /* cron, UTC; with duration or not at all */
+	const char *nodes;	/* "3" or "10%" */
+	struct strings reasons; /* Underutilized, Empty, Drifted ...; none: all */
+	const char *schedule;	/* cron, UTC; with duration or not at all */
 	int64_t duration;
 };
 enum consolidation_policy { CONSOLIDATION_WHEN_EMPTY, CONSOLIDATION_WHEN_UNDERUSED };
+enum drift_policy { DRIFT_NEVER, DRIFT_WHEN_EMPTY, DRIFT_WITHIN_BUDGETS };
 /* In the order of enum world_reclaim (planner/world.h). */
 extern const char *const node_pool_reclaim_names[];
 struct node_pool_disruption {
 	int consolidation_policy;  /* enum consolidation_policy */
+	int drift;		   /* enum drift_policy */
 	int reclaim;		   /* index into node_pool_reclaim_names */
 	int64_t consolidate_after; /* 0: max(10 min, 2 x the measured recycle time) */
 	struct {
@@ -66,11 +67,13 @@ struct node_pool_spec {
 	struct node_pool_disruption disruption;
 	struct object_wipe_floor wipe;
 	struct {
-		int64_t nodes;
+		int64_t nodes,
+			percent; /* percent: of the pool's nodes; the greater of both counts */
 	} warm;
 	struct object_deadlines deadlines;
 };
 struct node_pool_status {
+	int64_t observed_generation;
 	struct resources resources;
 	int64_t nodes;
 	struct conditions conditions;

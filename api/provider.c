@@ -263,6 +263,12 @@ static const struct field instance_type_fields[] = {
 	      .doc = "What one machine of it costs in an hour, owned ones too; absent: its hours are counted and cost nothing that is known. Needs currency."),
 	FIELD(provider_object_instance_type, currency, "currency", FIELD_STR, AS_CURRENCY,
 	      .doc = "Of pricePerHour: a code of ISO 4217 that is in use."),
+	FIELD(provider_object_instance_type, spot_price_per_hour, "spotPricePerHour", FIELD_STR,
+	      AS_MONEY,
+	      .doc = "Type ec2: offered to BurstPolicies as Spot, for at most this; it is the bid, and what is charged. Needs currency. Absent: not offered so."),
+	FIELD(provider_object_instance_type, reserved_price_per_hour, "reservedPricePerHour",
+	      FIELD_STR, AS_MONEY,
+	      .doc = "Type ec2: what an hour in a reservation is charged at, such as its fee spread over its hours. Needs currency. Absent: not known, and BurstPolicies refuse it."),
 	FIELD(provider_object_instance_type, efa_interfaces, "efaInterfaces", FIELD_I64, .min = 1,
 	      .max = 64,
 	      .doc = "Type ec2: interfaces of kind EFA, one on each network card; absent: one ordinary interface."),
@@ -323,6 +329,9 @@ static const struct field wipe_fields[] = {
 	FIELD(provider_object_wipe, floor.minimum_trust, "minimumTrust", FIELD_ENUM,
 	      .enums = wipe_trust_names, .def = "\"BootNetwork\"",
 	      .doc = "How far the agent that wipes must be believed."),
+	FIELD(provider_object_wipe, floor.must_cover, "mustCover", FIELD_STRINGS,
+	      .enums = statement_part_names, .max_items = STATEMENT_PARTS,
+	      .doc = "Parts beside the drives that each wipe must cover for a machine to be free."),
 	FIELD(provider_object_wipe, deadline, "deadline", FIELD_DURATION, .min = 10 * MINUTE,
 	      .max = 7 * DAY,
 	      .doc = "Longest wipe.  Default: 6h, or what the machine's largest drive takes at 500 MB/s "
@@ -548,6 +557,11 @@ static int check_prices(const struct provider_object_spec *s, struct err *e)
 				       "spec.instanceTypes[%zu].%s: required by %s", i,
 				       t->currency ? "pricePerHour" : "currency",
 				       t->currency ? "currency" : "pricePerHour");
+		if ((t->spot_price_per_hour || t->reserved_price_per_hour) && !t->currency)
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.instanceTypes[%zu].currency: required by %s", i,
+				       t->spot_price_per_hour ? "spotPricePerHour"
+							      : "reservedPricePerHour");
 		if (t->currency && !money_is_currency(t->currency))
 			return err_set(
 				e, ERR_INVALID, 0,

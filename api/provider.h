@@ -89,6 +89,7 @@ struct provider_object_instance_type {
 	} expected;
 	const char
 		*price_per_hour; /* of a machine of it, as base/money.h reads it; NULL: not known */
+	const char *spot_price_per_hour, *reserved_price_per_hour; /* type ec2; NULL: not so */
 	const char *currency;
 	int64_t efa_interfaces; /* type ec2: 0: one ordinary interface */
 };
@@ -137,6 +138,7 @@ struct provider_object_ec2 {
 	const char *image, *instance_profile, *key_name, *placement_group;
 	struct provider_object_volume *root_device; /* NULL: as the image has it */
 	bool reservations;
+	int64_t drain_before_end; /* ms */
 };
 struct provider_object_spec {
 	int type; /* enum provider_object_type; immutable */
@@ -187,6 +189,7 @@ struct provider_object_path {
 	struct ints recent; /* seconds, the newest last */
 };
 struct provider_object_status {
+	int64_t observed_generation;
 	struct provider_object_found *bcm;
 	struct resources machines; /* how many in each state */
 	struct {

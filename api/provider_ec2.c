@@ -53,6 +53,9 @@ const struct field provider_object_ec2_fields[] = {
 		  .doc = "The root volume; absent: as the AMI has it."),
 	FIELD(provider_object_ec2, reservations, "reservations", FIELD_BOOL,
 	      .doc = "Capacity that the account has reserved is an offer to BurstPolicies; needs the right to DescribeCapacityReservations."),
+	FIELD(provider_object_ec2, drain_before_end, "drainBeforeEnd", FIELD_DURATION, .min = 0,
+	      .max = INT64_C(86400000), .def = "\"15m\"",
+	      .doc = "So long before EC2 ends what runs in a reservation or capacity block it is drained."),
 	FIELDS_END,
 };
 
@@ -91,6 +94,14 @@ int provider_object_ec2_check(const struct provider_object_spec *s, struct err *
 	if ((s->type == PROVIDER_TYPE_EC2) != !!s->ec2)
 		return err_set(e, ERR_INVALID, 0, "spec.ec2: %s type ec2",
 			       s->ec2 ? "is for" : "required by");
+	for (size_t i = 0; !s->ec2 && i < s->instance_types.n; i++)
+		if (s->instance_types.v[i].spot_price_per_hour ||
+		    s->instance_types.v[i].reserved_price_per_hour)
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.instanceTypes[%zu].%s: is for type ec2", i,
+				       s->instance_types.v[i].spot_price_per_hour
+					       ? "spotPricePerHour"
+					       : "reservedPricePerHour");
 	for (size_t i = 0; !s->ec2 && i < s->instance_types.n; i++)
 		if (s->instance_types.v[i].efa_interfaces)
 			return err_set(e, ERR_INVALID, 0,

@@ -75,7 +75,7 @@ extern const struct field object_name_ref_fields[], object_ref_fields[], object_
 	object_selector_fields[], object_image_fields[], object_kubelet_fields[],
 	object_node_network_fields[], object_deadlines_fields[], object_minimum_level_fields[],
 	object_wipe_floor_fields[], object_tls_fields[], object_drive_fields[],
-	object_checkpoint_fields[], provider_object_ec2_fields[];
+	object_checkpoint_fields[], provider_object_ec2_fields[], machine_bmc_status_fields[];
 extern const struct field_rule object_requirement_rules[], object_tls_rules[],
 	provider_object_ec2_rules[];
 extern const char *const object_minimum_level_names[];
@@ -111,8 +111,11 @@ int object_same(const struct field *f, const void *a, const void *b, const char 
 
 /* object_meta_of() and object_decode() take the address of an object for that of its metadata. */
 #define META_ROW(type_) FIELD_OBJ(type_, meta, "metadata", object_meta_fields, .required = true)
+/* observedGeneration is of the whole status, as kstatus reads it: what a client waits for after it changed spec. */
 #define CONDITIONS_ROW(type_, doc_)                                                                \
-	FIELD_ITEMS(type_, conditions, "conditions", condition_fields, .max_items = 32,            \
-		    .list_key = "type", .doc = (doc_))
+	FIELD(type_, observed_generation, "observedGeneration", FIELD_I64, .min = 0,               \
+	      .max = INT64_MAX, .doc = "The generation of spec that the conditions speak of."),    \
+		FIELD_ITEMS(type_, conditions, "conditions", condition_fields, .max_items = 32,    \
+			    .list_key = "type", .doc = (doc_))
 
 #endif

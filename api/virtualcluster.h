@@ -99,6 +99,7 @@ struct virtual_cluster_spec {
 	bool paused;
 };
 struct virtual_cluster_status {
+	int64_t observed_generation;
 	const char *cluster_uid, *version;
 	int64_t last_contact_time, asleep_since;
 	const char *asleep_object; /* "UID/GENERATION" of its control plane then */

@@ -38,7 +38,7 @@ static inline bool money_for_seconds(int64_t per_hour, int64_t seconds, int64_t 
 	return money_times(seconds, 1000, &ms) && money_for_ms(per_hour, ms, micro);
 }
 
-/* A code of ISO 4217 that is money in use somewhere: "EUR"; not XAU, XXX and their like. */
+/* A code of ISO 4217 that is money in use somewhere: "EUR"; not metals such as XAU, nor codes for tests. */
 bool money_is_currency(const char *code);
 
 #endif

@@ -468,6 +468,21 @@ bool str_unhex(void *out, const char *hex, size_t n)
 	return true;
 }
 
+void str_printable(char *s)
+{
+	char *to = s;
+
+	str_clean(s);
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
+		bool c1 = c == 0xc2 && next >= 0x80 && next < 0xa0; /* U+0080 to U+009F */
+
+		*to++ = c1 || c < 0x20 || c == 0x7f ? '?' : *s;
+		s += c1;
+	}
+	*to = '\0';
+}
+
 void str_clean(char *s)
 {
 	size_t left = strlen(s), used;

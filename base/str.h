@@ -41,6 +41,8 @@ bool str_is_qualified_name(const char *s);
 /* Every byte that is no valid UTF-8, a sequence cut at the end among them, becomes '?': for
  * foreign text that goes into JSON. */
 void str_clean(char *s);
+/* The same, and no control character is left (C0, DEL, C1): for foreign text that reaches a terminal. */
+void str_printable(char *s);
 /* The code point at s (n > 0 bytes left) and its length; -1 and 1 for what is not UTF-8. */
 int32_t str_utf8(const char *s, size_t n, size_t *used);
 

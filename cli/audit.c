@@ -35,6 +35,7 @@ struct audit_row {
 	const char *record, *machine, *verdict, *trust, *unfinished;
 	int64_t tenancy, attempt;
 	size_t drives;
+	const char *covered; /* parts beside the drives, by a comma; NULL: none */
 	enum audit_result result;
 	enum audit_chain chain;
 	struct err err;
@@ -293,6 +294,18 @@ static int open_item(struct audit *a, struct item *it, struct err *e)
 	return 0;
 }
 
+static const char *covered_parts(const struct evidence *ev, struct arena *a)
+{
+	const unsigned bits = statement_covered(ev->statements.v, ev->statements.n);
+	const char *text = NULL;
+
+	for (unsigned k = 0; k < STATEMENT_PARTS; k++)
+		if (bits & 1u << k)
+			text = arena_printf(a, "%s%s%s", str_or(text, ""), text ? "," : "",
+					    statement_part_names[k]);
+	return text;
+}
+
 static void check(struct audit *a, struct item *it)
 {
 	struct audit_row *r = &it->row;
@@ -320,6 +333,7 @@ static void check(struct audit *a, struct item *it)
 	r->trust = wipe_trust_names[ev->agent_trust];
 	r->unfinished = ev->unfinished;
 	r->drives = ev->devices.n;
+	r->covered = covered_parts(ev, a->arena);
 	if (check_names(ev, &r->err) < 0 || check_drives(ev, &r->err) < 0 ||
 	    (it->object && check_object(it, a->arena, &r->err) < 0))
 		r->result = AUDIT_BAD;
@@ -484,17 +498,11 @@ static const char *harmless(struct arena *a, const char *text)
 {
 	char *copy = arena_strdup(a, text);
 
-	str_clean(copy);
-	for (unsigned char *c = (unsigned char *)copy; *c; c++) {
-		if (*c < 0x20 || *c == 0x7f)
-			*c = '?';
-		else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) /* U+0080 to U+009F */
-			c[0] = c[1] = '?';
-	}
+	str_printable(copy);
 	return copy;
 }
 
-#define COLUMNS 8
+#define COLUMNS 9
 
 static void cells(const struct audit_row *r, const char *out[COLUMNS], struct arena *a)
 {
@@ -507,7 +515,8 @@ static void cells(const struct audit_row *r, const char *out[COLUMNS], struct ar
 	out[4] = str_or(r->verdict, "-");
 	out[5] = r->result == AUDIT_UNFINISHED ? "-" : str_or(r->trust, "-");
 	out[6] = known ? arena_printf(a, "%zu", r->drives) : "-";
-	out[7] = known ? chain_names[r->chain] : "-";
+	out[7] = str_or(r->covered, "-");
+	out[8] = known ? chain_names[r->chain] : "-";
 	for (int k = 0; k < COLUMNS; k++)
 		out[k] = harmless(a, out[k]);
 }
@@ -520,8 +529,9 @@ static void print_row(const char *const v[COLUMNS], const size_t *width, struct 
 
 void audit_print(const struct audit *a, struct buf *out)
 {
-	static const char *const head[COLUMNS] = {"RECORD",  "MACHINE", "TENANCY", "ATTEMPT",
-						  "VERDICT", "TRUST",	"DRIVES",  "CHAIN"};
+	static const char *const head[COLUMNS] = {"RECORD",  "MACHINE", "TENANCY",
+						  "ATTEMPT", "VERDICT", "TRUST",
+						  "DRIVES",  "COVERED", "CHAIN"};
 	OWN(arena) tmp = arena_new();
 	size_t width[COLUMNS], bad = audit_count(a, AUDIT_BAD), gaps = audit_gaps(a);
 	const char *v[COLUMNS];
@@ -577,10 +587,11 @@ json_t *audit_json(const struct audit *a)
 		if (r->verdict)
 			json_object_update_new(
 				o,
-				json_pack("{s:I, s:I, s:s, s:s, s:I, s:s}", "tenancy",
+				json_pack("{s:I, s:I, s:s, s:s, s:I, s:s*, s:s}", "tenancy",
 					  (json_int_t)r->tenancy, "attempt", (json_int_t)r->attempt,
 					  "verdict", r->verdict, "agentTrust", r->trust, "drives",
-					  (json_int_t)r->drives, "chain", chain_names[r->chain]));
+					  (json_int_t)r->drives, "covered", r->covered, "chain",
+					  chain_names[r->chain]));
 		json_array_append_new(list, o);
 	}
 	return json_pack("{s:o, s:I, s:b}", "records", list, "gaps", (json_int_t)audit_gaps(a),

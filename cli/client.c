@@ -164,6 +164,32 @@ json_t *cli_path(struct cli_client *c, const char *path, struct err *e)
 	return answered(&a, e);
 }
 
+json_t *cli_text(struct cli_client *c, const char *path, struct err *e)
+{
+	struct answer a = {.loop = c->loop};
+
+	(void)kube_get_text(c->host, path, on_answer, &a);
+	return answered(&a, e);
+}
+
+json_t *cli_review(struct cli_client *c, const struct kube_resource *kind, const json_t *review,
+		   struct err *e)
+{
+	struct answer a = {.loop = c->loop};
+
+	(void)kube_create(c->host, kind, NULL, review, on_answer, &a);
+	return answered(&a, e);
+}
+
+json_t *cli_metadata(struct cli_client *c, const struct kube_resource *kind, const char *ns,
+		     const char *name, struct err *e)
+{
+	struct answer a = {.loop = c->loop};
+
+	(void)kube_get_metadata(c->host, kind, ns, name, on_answer, &a);
+	return answered(&a, e);
+}
+
 json_t *cli_secret(struct cli_client *c, const char *ns, const char *name, struct err *e)
 {
 	struct answer a = {.loop = c->loop};
@@ -224,8 +250,17 @@ static void on_items(const char *rv, const struct err *e, void *arg)
 int cli_list(struct cli_client *c, enum object_kind_id kind, void (*on_item)(json_t *o, void *arg),
 	     void *arg, struct err *e)
 {
+	return cli_list_selected(c, kind, NULL, on_item, arg, e);
+}
+
+int cli_list_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
+		const char *selector, void (*on_item)(json_t *o, void *arg), void *arg,
+		struct err *e)
+{
 	struct items i = {.a = {.loop = c->loop}, .on_item = on_item, .arg = arg};
-	const struct kube_list_spec s = {.resource = &object_resources[kind],
+	const struct kube_list_spec s = {.resource = resource,
+					 .ns = ns,
+					 .label_selector = selector,
 					 .on_item = on_one,
 					 .on_restart = on_anew,
 					 .done = on_items,
@@ -235,8 +270,50 @@ int cli_list(struct cli_client *c, enum object_kind_id kind, void (*on_item)(jso
 	if (!answered(&i.a, e))
 		return -1;
 	return i.again ? err_set(e, ERR_UNAVAILABLE, 0, "the list of %s changed: ask again",
-				 object_kinds[kind].plural)
+				 resource->plural)
 		       : 0;
+}
+
+int cli_list_selected(struct cli_client *c, enum object_kind_id kind, const char *selector,
+		      void (*on_item)(json_t *o, void *arg), void *arg, struct err *e)
+{
+	return cli_list_of(c, &object_resources[kind], NULL, selector, on_item, arg, e);
+}
+
+/* Does the cluster know this type? */
+static bool is_served(struct cli_client *c, enum object_kind_id kind)
+{
+	struct err e;
+	size_t i;
+	json_t *v;
+	OWN_JSON group = cli_path(c, "/apis/" OBJECT_API_VERSION, &e);
+
+	json_array_foreach (json_object_get(group, "resources"), i, v)
+		if (str_eq(json_str_at(v, "name"), object_kinds[kind].plural))
+			return true;
+	return false;
+}
+
+int cli_unread(struct cli_client *c, enum object_kind_id kind, const char *name,
+	       const struct err *e)
+{
+	const struct object_kind *k = &object_kinds[kind];
+
+	if (e->kind == ERR_DENIED)
+		return cli_failed(
+			c, "%s; %s", e->text,
+			e->code == 401
+				? "the cluster does not know this user: log in again, or give another --kubeconfig or --context"
+				: "reading takes the ClusterRole drover-view (deploy/rbac.yaml)");
+	if (e->kind != ERR_NOT_FOUND)
+		return cli_failed(c, "%s", e->text);
+	if (name && is_served(c, kind))
+		return cli_failed(c, "there is no %s %s; `drover get %s` lists them", k->singular,
+				  name, k->plural);
+	return cli_failed(
+		c,
+		"this cluster knows no %s.%s: is it the one (--context)?  `drover crds | kubectl apply -f -` installs them",
+		k->plural, OBJECT_GROUP);
 }
 
 static json_t *cli_create(struct cli_client *c, enum object_kind_id kind, const json_t *object,

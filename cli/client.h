@@ -6,6 +6,7 @@
 
 #include "api/kinds.h"
 #include "base/secret.h"
+#include "kube/client.h"
 
 /*
  * client: what the verbs share: options, a connection to the host cluster,
@@ -70,8 +71,27 @@ json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name
 /* Of each object of a kind; -1 with e.  o is borrowed during the call. */
 int cli_list(struct cli_client *c, enum object_kind_id kind, void (*on_item)(json_t *o, void *arg),
 	     void *arg, struct err *e);
+/* Those with these labels, as kubectl's -l has them; NULL: all. */
+int cli_list_selected(struct cli_client *c, enum object_kind_id kind, const char *selector,
+		      void (*on_item)(json_t *o, void *arg), void *arg, struct err *e);
+/* The same of what is none of drover's kinds; ns: NULL: all. */
+int cli_list_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
+		const char *selector, void (*on_item)(json_t *o, void *arg), void *arg,
+		struct err *e);
+/* Says why objects of a kind, or that one (name), could not be read, and what to do: rights, another cluster, no CRDs.
+ * Always 1. */
+int cli_unread(struct cli_client *c, enum object_kind_id kind, const char *name,
+	       const struct err *e);
 /* Whatever that path answers, or NULL with e. */
 json_t *cli_path(struct cli_client *c, const char *path, struct err *e);
+/* Make an object that the server answers and does not keep (a review), or NULL with e. */
+json_t *cli_review(struct cli_client *c, const struct kube_resource *kind, const json_t *review,
+		   struct err *e);
+/* Only the metadata of an object, or NULL with e: nothing secret is sent.  ns: NULL for cluster-scoped. */
+json_t *cli_metadata(struct cli_client *c, const struct kube_resource *kind, const char *ns,
+		     const char *name, struct err *e);
+/* The same of a text: a JSON string, or NULL with e. */
+json_t *cli_text(struct cli_client *c, const char *path, struct err *e);
 /* A Secret whole, or NULL with e; cli_decoded(): a value of its data, or NULL with e. */
 json_t *cli_secret(struct cli_client *c, const char *ns, const char *name, struct err *e);
 struct secret *cli_decoded(const char *base64, struct err *e);

@@ -11,102 +11,46 @@
 #include "base/args.h"
 #include "base/arena.h"
 #include "base/str.h"
+#include "cli/bmc_login.h"
 #include "cli/cli.h"
-#include "controller/rules/machine.h"
 #include "providers/ipmi.h"
 
 struct console {
 	struct cli_client *c;
 	const struct cli_console *o;
 	struct arena *a;
-	const struct machine *m;
-	const struct provider_object *p;
-	const char *login; /* name of the Secret */
+	struct cli_bmc b;
 };
-
-static const void *read_object(struct console *w, enum object_kind_id kind, const char *name,
-			       struct err *e)
-{
-	OWN_JSON o = cli_get(w->c, kind, name, e);
-	void *out;
-
-	if (!o || object_decode(&object_kinds[kind], o, w->a, &out, e) < 0)
-		return NULL;
-	return out;
-}
 
 /* Of the types that have no console here: what has one. */
 static int elsewhere(const struct console *w, struct err *e)
 {
-	const char *address = w->m->spec.bmc ? str_or(w->m->spec.bmc->address, "") : "",
+	const struct machine *m = w->b.m;
+	const char *address = m->spec.bmc ? str_or(m->spec.bmc->address, "") : "",
 		   *slash = strrchr(address, '/');
 
-	if (w->p->spec.libvirt)
+	if (w->b.p->spec.libvirt)
 		return err_set(
 			e, ERR_UNSUPPORTED, 0,
 			"it is a virtual machine: on its host, `virsh -c %s console %s` (Ctrl-] ends it)",
-			str_or(w->p->spec.libvirt->uri, "qemu:///system"),
+			str_or(w->b.p->spec.libvirt->uri, "qemu:///system"),
 			slash ? slash + 1 : w->o->machine);
 	return err_set(e, ERR_UNSUPPORTED, 0,
 		       "provider type %s: no console: drover opens one by IPMI alone (type ipmi); "
 		       "the pages of its BMC, or of what manages it, may have one",
-		       provider_object_type_names[w->p->spec.type]);
+		       provider_object_type_names[w->b.p->spec.type]);
 }
 
 /* Is it one that has a console, and may the password go to its BMC? */
 static int find(struct console *w, struct err *e)
 {
-	const struct object_secret_ref *ref;
-	const char *differs;
-
-	w->m = read_object(w, OBJECT_MACHINE, w->o->machine, e);
-	w->p = w->m ? read_object(w, OBJECT_PROVIDER, w->m->spec.provider_ref.name, e) : NULL;
-	if (!w->p)
+	if (cli_bmc_read(w->c, w->a, w->o->machine, &w->b, e) < 0)
 		return -1;
-	if (!str_eq(provider_object_type_names[w->p->spec.type], "ipmi"))
+	if (!str_eq(provider_object_type_names[w->b.p->spec.type], "ipmi"))
 		return elsewhere(w, e);
-	if (!w->m->spec.bmc)
-		return err_set(e, ERR_INVALID, 0, "it has no spec.bmc");
-	ref = w->m->spec.bmc->credentials_secret_ref ? w->m->spec.bmc->credentials_secret_ref
-						     : w->p->spec.credentials_secret_ref;
-	if (!ref)
-		return err_set(e, ERR_INVALID, 0,
-			       "neither the machine nor provider %s has a credentialsSecretRef",
-			       w->p->meta.name);
-	w->login = ref->name;
-	differs = machine_bmc_differs(w->m->spec.bmc, w->login, NULL, w->m->status.trusted_bmc);
-	if (differs)
-		return err_set(
-			e, ERR_DENIED, 0,
-			"%s is not what was approved, so the password is not sent there: `drover approve %s --bmc`",
-			differs, w->o->machine);
-	return 0;
-}
-
-/* NULL with e. */
-static struct secret *value_of(const struct console *w, const json_t *secret, const char *key,
-			       struct err *e)
-{
-	const char *coded = json_str_at(secret, "data", key);
-
-	if (coded)
-		return cli_decoded(coded, e);
-	(void)!err_set(e, ERR_NOT_FOUND, 0, "Secret %s has no key %s", w->login, key);
-	return NULL;
-}
-
-static int read_login(const struct console *w, struct secret **user, struct secret **password,
-		      struct err *e)
-{
-	OWN_JSON o = cli_secret(w->c, w->o->ns, w->login, e);
-
-	if (!o)
-		return err_wrap(
-			e, "a console is for who may read the password, Secret %s in namespace %s",
-			w->login, w->o->ns);
-	*user = value_of(w, o, "username", e);
-	*password = *user ? value_of(w, o, "password", e) : NULL;
-	return *password ? ipmi_login_fits(secret_expose(*user), *password, e) : -1;
+	if (cli_bmc_login(w->c, w->o->ns, &w->b, e) < 0)
+		return -1;
+	return ipmi_login_fits(secret_expose(w->b.user), w->b.password, e);
 }
 
 /* --- ipmitool ----------------------------------------------------------------------------------------- */
@@ -169,19 +113,16 @@ static int become(const struct console *w, const struct command *t, int fd, stru
 
 static int open_console(struct console *w, struct err *e)
 {
-	OWN(secret) user = NULL;
-	OWN(secret) password = NULL;
 	struct command t = {.program = w->o->program};
 	char *host = NULL, *port = NULL;
 	int fd, rc;
 
-	if (find(w, e) < 0 || read_login(w, &user, &password, e) < 0 ||
-	    ipmi_place(w->m->spec.bmc->address, &host, &port, e) < 0)
+	if (find(w, e) < 0 || ipmi_place(w->b.m->spec.bmc->address, &host, &port, e) < 0)
 		return -1;
 	t.host = host;
 	t.port = port;
-	t.user = secret_expose(user);
-	fd = secret_file(password, e);
+	t.user = secret_expose(w->b.user);
+	fd = secret_file(w->b.password, e);
 	rc = fd;
 	if (fd >= 0) {
 		str_format(t.file, sizeof(t.file), "/proc/self/fd/%d", fd);
@@ -200,7 +141,8 @@ int cli_do_console(struct cli_client *c, const struct cli_console *o)
 	struct err e;
 
 	if (open_console(&w, &e) < 0)
-		return cli_failed(c, "machine %s: %s", o->machine, e.text);
+		(void)cli_failed(c, "machine %s: %s", o->machine, e.text);
+	cli_bmc_done(&w.b);
 	return 1;
 }
 

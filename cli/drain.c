@@ -210,9 +210,6 @@ struct follow {
 	char message[300]; /* of its condition Ready: how it ended */
 };
 
-static const char *const drain_phase_names[] = {"Pending", "Draining", "Succeeded", "Partial",
-						"Cancelled"};
-
 static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
 {
 	const struct follow *f = arg;

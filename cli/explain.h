@@ -7,7 +7,7 @@
 
 /*
  * explain: what is stuck, since when, waiting for what, when it is tried next, the
- * last error, and the one verb that helps; for a Machine, a claim or a
+ * last error, and the one verb that helps; for any object of drover's or a
  * tenant's pod, from the host cluster's objects and that pod.
  *
  * Answers are JSON (drover why -o json); explain_print() makes the text for people
@@ -25,10 +25,18 @@ void explain_pod_claim(json_t *answer, const struct node_claim *n);
 void explain_tenant(json_t *answer, const struct virtual_cluster *vc, const struct machine *m);
 /* To the answer for a machine: what its state means, and what it comes to where nothing else says so. */
 void explain_doing(json_t *answer, const struct machine *m);
+/* To the answer for a machine: that it takes longer than most, and what to look at, though nothing has failed. */
+void explain_slow(json_t *answer, const struct machine *m, int64_t now);
 /* To the answer for a machine that serves: that its Node is no place for pods, until when that is waited for, and that a
  * budget of 0 keeps empty Nodes.  p: the claim's pool; NULL: it could not be read. */
 void explain_serving(json_t *answer, const struct node_claim *n, const struct node_pool *p,
 		     int64_t now);
+/* What helps a tenant with this reason in a condition; NULL: nothing that is known. */
+const char *explain_tenant_remedy(const char *reason);
+json_t *explain_virtual_cluster(const struct virtual_cluster *vc);
+/* The same of any kind by itself, as decoded; of a machine or claim what others say of it is not in it.  NULL: a
+ * WipeRecord waits for nothing. */
+json_t *explain_object(enum object_kind_id kind, const void *object, int64_t now);
 void explain_print(const json_t *answer, int64_t now, struct buf *out);
 
 /* Whom explain_ask() asks with.  Tenants are asked for their pods with the kubeconfig that their VirtualCluster names, as
@@ -41,7 +49,7 @@ struct explain_asker {
 	const char *ns; /* drover's own namespace */
 	bool plain_ok;	/* tenants by http:// (tests) */
 };
-/* target: a machine, a claim, or TENANT/NAMESPACE/POD.  done comes once, never from inside; the answer is borrowed.  A pod
+/* target: TYPE/NAME (of cli/target.h), TENANT/NAMESPACE/POD, or a name: of a machine, else of a claim, else of any kind.  done comes once, never from inside; the answer is borrowed.  A pod
  * that its tenant does not have is ERR_NOT_FOUND; of one that cannot be asked for the answer has `podUnknown`, which says
  * why. */
 void explain_ask(const struct explain_asker *with, const char *target,

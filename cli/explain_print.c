@@ -124,6 +124,28 @@ static void print_pod(struct buf *out, const json_t *pod, int64_t now, struct ar
 	row(out, "unscheduled", json_str_at(pod, "unscheduled"));
 }
 
+enum { TARGETS_MAX = 12 };
+
+static void print_targets(struct buf *out, const json_t *targets, struct arena *a)
+{
+	size_t n = json_array_size(targets);
+	long long pods;
+	const json_t *t;
+
+	for (size_t i = 0; i < n && i < TARGETS_MAX; i++) {
+		t = json_array_get(targets, i);
+		pods = json_int_at(t, "podsLeft");
+		row(out, "not done",
+		    arena_printf(a, "%s %s%s%s%s", str_or(json_str_at(t, "machine"), "-"),
+				 str_or(json_str_at(t, "phase"), "Pending"),
+				 pods ? arena_printf(a, ", pods left: %lld", pods) : "",
+				 json_str_at(t, "blockedBy") ? ", kept by " : "",
+				 str_or(json_str_at(t, "blockedBy"), "")));
+	}
+	if (n > TARGETS_MAX)
+		row(out, "not done", arena_printf(a, "and %zu more", n - TARGETS_MAX));
+}
+
 static void print_lists(const json_t *o, struct buf *out, struct arena *a)
 {
 	json_t *x;
@@ -179,6 +201,8 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 				 age(json_str_at(o, "tenantAsleep", "since"), now, a),
 				 str_or(json_str_at(o, "tenantAsleep", "message"), "")));
 	row(out, "pool", json_str_at(o, "pool"));
+	row(out, "asked for", json_str_at(o, "asked"));
+	row(out, "owed", json_str_at(o, "owed"));
 	if (json_str_at(o, "deletingSince"))
 		row(out, "being deleted",
 		    arena_printf(a, "asked for %s", span(json_str_at(o, "deletingSince"), now, a)));
@@ -198,6 +222,8 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 		row(out, "deadline",
 		    arena_printf(a, "%s, then %s", span(json_str_at(o, "deadline"), now, a),
 				 json_str_at(o, "then")));
+	print_error(out, "line stopped", json_object_get(o, "lineStopped"), now, a);
+	print_targets(out, json_object_get(o, "targets"), a);
 	print_error(out, "quarantine", json_object_get(o, "quarantine"), now, a);
 	print_error(out, "last error", json_object_get(o, "lastError"), now, a);
 	print_error(out, "last failure", json_object_get(o, "lastFailure"), now, a);

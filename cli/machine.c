@@ -167,27 +167,3 @@ int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
 			 arena_printf(a, "machine %s: taken for off in this operation (%s)",
 				      name_of(m), id));
 }
-
-/* --- resume --------------------------------------------------------------------------------------- */
-
-int cli_do_resume(struct cli_client *c, const char *what)
-{
-	OWN(arena) a = arena_new();
-	const char *name = strchr(what, '/');
-	const struct object_kind *k =
-		name ? object_kind_find(arena_printf(a, "%.*s", (int)(name - what), what)) : NULL;
-	enum object_kind_id kind = k ? (enum object_kind_id)(k - object_kinds) : OBJECT_KINDS;
-	char now[STR_TIME_SIZE];
-
-	if (kind != OBJECT_NODE_POOL && kind != OBJECT_PROVIDER && kind != OBJECT_VIRTUAL_CLUSTER)
-		return cli_failed(
-			c, "want nodepool/NAME, provider/NAME or virtualcluster/NAME, got %s",
-			what);
-	return cli_write(
-		c, kind, name + 1,
-		cli_annotation(c, REQUEST_RESUME, str_time(now, loop_wall(c->loop))),
-		arena_printf(a, "%s %s: %s", k->singular, name + 1,
-			     kind == OBJECT_VIRTUAL_CLUSTER
-				     ? "the Nodes that its API lists now are all that there are"
-				     : "new claims go on; failures before now do not count"));
-}

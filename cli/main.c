@@ -23,9 +23,19 @@ static const struct cli_verb verbs[] = {
 	{"confirm-off", cli_confirm_off, "say that you saw it without power",
 	 "drover confirm-off gpu-r1-07"},
 	{"retire", cli_retire, "give a machine up", "drover retire gpu-r1-07"},
-	{"resume", cli_resume, "let a stopped line go on", "drover resume nodepool/h100"},
-	{"why", cli_why, "say what is stuck, and what helps", "drover why gpu-r1-07"},
+	{"pause", cli_pause, "make no new claims there", "drover pause pool/h100"},
+	{"resume", cli_resume, "end a pause, or open a stopped line", "drover resume pool/h100"},
+	{"get", cli_get_objects, "show objects in columns", "drover get machines -o wide"},
+	{"top", cli_top, "the fleet, live, on a terminal", "drover top"},
+	{"why", cli_why, "say what is stuck, and what helps", "drover why; drover why gpu-r1-07"},
+	{"check", cli_check, "is all there that drover needs?", "drover check"},
+	{"support-bundle", cli_support_bundle, "what a supporter asks for, no secrets",
+	 "drover support-bundle -o night.tar.zst"},
+	{"explain", cli_explain, "what a reason means, and what helps",
+	 "drover explain DriveMissing"},
 	{"cost", cli_cost, "what tenants' machines cost, by month", "drover cost --month 2026-11"},
+	{"bmc", cli_bmc, "what drover would do with a BMC",
+	 "drover bmc probe https://10.0.8.17 --user drover --password-file pw"},
 	{"console", cli_console, "a machine's serial console, by IPMI", "drover console old-7"},
 	{"network", cli_network, "check what moves machines' ports", "drover network check hall-a"},
 	{"provider", cli_provider, "check a program for type exec",
@@ -37,26 +47,34 @@ static const struct cli_verb verbs[] = {
 	 "drover crds | kubectl apply -f -"},
 	{"up", cli_up, "run all of it on a laptop, simulated", "drover up --machines 4"},
 	{"sim", cli_sim, "simulated racks, for trying things", "drover sim rack --machines 8"},
+	{"tenant", cli_tenant, "find vClusters, print their objects",
+	 "drover tenant import team-a | less"},
 	{"snapshot", cli_snapshot, "a live fleet as a file for simulate",
 	 "drover snapshot --tenants -o now.yaml"},
 	{"simulate", cli_simulate, "plan a fleet from a file, over time",
 	 "drover simulate month.yaml --what-if machines+=10"},
-	{"burst", cli_burst, "what would go to a cloud now, and why not",
+	{"burst", cli_burst, "what would go to a cloud, and why not",
 	 "drover burst plan -f examples/burst/research.yaml"},
+	{"completion", cli_completion, "for bash and zsh", "source <(drover completion bash)"},
 	{"version", cli_version, "print the version", "drover version"},
 };
+static const char *program = "drover"; /* as a person calls it */
+
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
 static void help(FILE *f)
 {
 	fputs("drover turns racks of GPU servers into Kubernetes nodes for whichever tenant needs them now,\n"
-	      "and takes them back clean.\n\nUsage: drover VERB [OPTION...]\n"
-	      "To try it on this machine, without hardware: drover up\n\n",
+	      "and takes them back clean.\n\n",
 	      f);
+	fprintf(f,
+		"Usage: %s VERB [OPTION...]\nTo try it on this machine, without hardware: %s up\n\n",
+		program, program);
 	for (size_t i = 0; i < VERBS; i++)
-		fprintf(f, "  %-11s %-38s %s\n", verbs[i].name, verbs[i].what, verbs[i].example);
-	fputs("\n`drover VERB --help` says more, as `drover help VERB` does; `drover --version` prints the version.\n",
-	      f);
+		fprintf(f, "  %-14s %-38s %s\n", verbs[i].name, verbs[i].what, verbs[i].example);
+	fprintf(f,
+		"\n`%s VERB --help` says more, as `%s help VERB` does; `%s --version` prints the version.\n",
+		program, program, program);
 }
 
 static const struct cli_verb *find(const char *name)
@@ -64,7 +82,8 @@ static const struct cli_verb *find(const char *name)
 	for (size_t i = 0; i < VERBS; i++)
 		if (str_eq(name, verbs[i].name))
 			return &verbs[i];
-	fprintf(stderr, "drover: there is no verb '%s'; `drover help` lists them\n", name);
+	fprintf(stderr, "%s: there is no verb '%s'; `%s help` lists them\n", program, name,
+		program);
 	return NULL;
 }
 
@@ -76,7 +95,7 @@ static int run(int argc, char **argv)
 
 	if (!v)
 		return 2;
-	str_format(title, sizeof(title), "drover %s", v->name); /* how help calls it */
+	str_format(title, sizeof(title), "%s %s", program, v->name); /* how help calls it */
 	argv[0] = title;
 	return v->run(argc, argv);
 }
@@ -98,11 +117,22 @@ static bool is_one(const char *arg, const char *a, const char *b, const char *c)
 	return str_eq(arg, a) || str_eq(arg, b) || str_eq(arg, c);
 }
 
+/* kubectl runs kubectl-NAME from PATH for `kubectl NAME`. */
+static void called(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (str_eq(slash ? slash + 1 : path, "kubectl-drover"))
+		program = "kubectl drover";
+}
+
 int main(int argc, char **argv)
 {
 	char version[] = "version", *told[] = {version, NULL};
 
 	mem_init();
+	if (argc > 0)
+		called(argv[0]);
 	if (argc > 2 && str_eq(argv[1], "help"))
 		return help_with(argc - 2, argv + 2);
 	if (argc < 2 || is_one(argv[1], "help", "--help", "-h")) {

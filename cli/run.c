@@ -32,6 +32,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/run_config.h"
 #include "controller/agent/endpoint.h"
 #include "controller/controller.h"
 #include "controller/core/keys.h"
@@ -69,6 +70,10 @@ struct run {
 	bool json, debug;
 	int64_t per_address;
 	const char *image_key;
+	char *image_key_line; /* of the file that --agent-image-key names */
+	const char *config;   /* --config */
+	json_t *config_texts; /* keeps what that file gave */
+	struct argp_state *parsing;
 	int64_t poll_ms, settle_ms, batch_idle_ms, batch_most_ms, gang_hold_ms, half_life_ms,
 		aging_points, aging_most;
 
@@ -106,16 +111,22 @@ enum {
 	OPT_EXEC,
 	OPT_NETWORK,
 	OPT_LIBVIRT,
-	OPT_IMAGE_KEY
+	OPT_IMAGE_KEY,
+	OPT_CONFIG
 };
 
 static const struct argp_option options[] = {
+	{"config", OPT_CONFIG, "FILE", 0,
+	 "Options from a YAML file, agent-name: 10.1.0.5 for --agent-name=10.1.0.5; what comes later on the command "
+	 "line wins.  --agent-name is then needed",
+	 0},
 	{"kubeconfig", 'k', "FILE", 0, "The host cluster; default: in-cluster", 0},
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	{"identity", 'i', "NAME", 0, "Name of this replica (the host name)", 0},
 	{"agent-image", 'a', "ISO", 0, "The boot image of drover-agent", 0},
 	{"agent-image-key", OPT_IMAGE_KEY, "ed25519:BASE64", 0,
-	 "Who signed it: drover-agent.pub beside it has the key of its builder.  Needed with --agent-image",
+	 "Who signed it: drover-agent.pub beside it has the key of its builder.  Needed with --agent-image.  An "
+	 "absolute path: the key is in that file, which has to be as well kept as this program",
 	 0},
 	{"image-ca", OPT_IMAGE_CA, "FILE", 0,
 	 "CAs that machines trust when they fetch an https image (/etc/ssl/certs/ca-certificates.crt)",
@@ -170,11 +181,58 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+static error_t parse(int key, char *arg, struct argp_state *st);
+
+static void set_option(int key, char *arg, void *to)
+{
+	struct run *r = to;
+
+	(void)parse(key, arg, r->parsing);
+}
+
+static void read_config(struct run *r, char *path, struct argp_state *st)
+{
+	struct err e;
+
+	if (r->config) {
+		argp_error(st, "--config: one file only");
+		return;
+	}
+	r->config = path;
+	r->parsing = st;
+	r->config_texts = run_config_read(path, options, set_option, r, &e);
+	if (!r->config_texts)
+		argp_error(st, "--config %s", e.text);
+}
+
+/* What has to be said, and by which options. */
+static void check_options(struct run *r, struct argp_state *st)
+{
+	struct err e;
+
+	if (r->image && !r->image_key)
+		argp_error(st, "--agent-image: --agent-image-key has to say who signed it");
+	if (r->config && !r->nnames)
+		argp_error(
+			st,
+			"%s: agent-name is missing: host or address at which machines reach drover",
+			r->config);
+	if (!r->image_key || r->image_key[0] != '/')
+		return;
+	r->image_key_line = run_config_line(r->image_key, &e);
+	if (!r->image_key_line)
+		argp_error(st, "--agent-image-key %s", e.text);
+	r->image_key = r->image_key_line;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
 	struct run *r = st->input;
 
 	switch (key) {
+	case OPT_CONFIG:
+		read_config(r, arg, st);
+		return 0;
 	case 'k':
 		r->kubeconfig = arg;
 		return 0;
@@ -191,8 +249,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		r->image_key = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (r->image && !r->image_key)
-			argp_error(st, "--agent-image: --agent-image-key has to say who signed it");
+		check_options(r, st);
 		return 0;
 	case OPT_IMAGE_CA:
 		r->image_ca = arg;
@@ -531,5 +588,7 @@ int cli_run(int argc, char **argv)
 	loop_group_free(r.group);
 	loop_free(r.loop);
 	buf_done(&image_ca);
+	json_decref(r.config_texts);
+	free(r.image_key_line);
 	return r.status;
 }

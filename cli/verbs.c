@@ -253,15 +253,28 @@ int cli_confirm_off(int argc, char **argv)
 	return RUN_ONE(v, "drover confirm-off", cli_do_confirm_off(&c, v.name, v.yes));
 }
 
-int cli_resume(int argc, char **argv)
+int cli_pause(int argc, char **argv)
 {
-	struct one v = {.what = "nodepool/NAME, provider/NAME or virtualcluster/NAME"};
+	struct one v = {.what = "pool/NAME, provider/NAME or tenant/NAME"};
 
 	read_one(
-		&v, plain_options, "nodepool/NAME|provider/NAME|virtualcluster/NAME",
-		"Let new claims go on where failures stopped them: what failed before now does not count any more. Of a tenant that lost more than a fifth of its Nodes at once (NodesLost): they are gone.\v"
-		"Examples:\n  drover resume nodepool/h100\n  drover resume provider/hall-a\n  drover resume virtualcluster/team-a\n"
-		"The same with kubectl: annotate it with drover.dev/resume=NOW, as 2026-12-01T10:00:00Z.",
+		&v, plain_options, "pool/NAME|provider/NAME|tenant/NAME",
+		"Pause: of a pool or a tenant, no Node is made and none taken away; of a provider, none of its machines is touched. What serves goes on serving.\v"
+		"Examples:\n  drover pause pool/h100\n  drover pause provider/hall-a\n  drover pause tenant/team-a\n"
+		"The same with kubectl: patch spec.paused to true. `drover resume` ends it.",
+		argc, argv);
+	return RUN_ONE(v, "drover pause", cli_do_pause(&c, v.name));
+}
+
+int cli_resume(int argc, char **argv)
+{
+	struct one v = {.what = "pool/NAME, provider/NAME or tenant/NAME"};
+
+	read_one(
+		&v, plain_options, "pool/NAME|provider/NAME|tenant/NAME",
+		"End a pause. Of what is not paused: let new claims go on where failures stopped them: what failed before now does not count any more. Of a tenant that lost more than a fifth of its Nodes at once (NodesLost): they are gone.\v"
+		"Examples:\n  drover resume pool/h100\n  drover resume provider/hall-a\n  drover resume tenant/team-a\n"
+		"The same with kubectl: patch spec.paused to false; or annotate it with drover.dev/resume=NOW, as 2026-12-01T10:00:00Z.",
 		argc, argv);
 	return RUN_ONE(v, "drover resume", cli_do_resume(&c, v.name));
 }

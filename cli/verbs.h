@@ -25,12 +25,24 @@ int cli_do_drain(struct cli_client *c, const struct cli_drain *d);
 int cli_do_follow(struct cli_client *c, const char *drain);
 int cli_do_cancel(struct cli_client *c, const char *drain);
 
+/* target: as explain_ask() takes it (cli/explain.h); ns: drover's own. */
+int cli_do_why(struct cli_client *c, const char *target, const char *ns);
+/* The fleet, once: as text, or as JSON. */
+int cli_do_top(struct cli_client *c);
+/* All that is stuck, the worst first.  Nothing stuck is no failure: 0. */
+int cli_do_stuck(struct cli_client *c);
+
+/* Whether all is there that an installation needs; 1: something is wrong.  ns: drover's own. */
+int cli_do_check(struct cli_client *c, const char *ns);
+
 int cli_do_release(struct cli_client *c, const char *node_or_machine);
 int cli_do_retry(struct cli_client *c, const char *machine);
 int cli_do_quarantine(struct cli_client *c, const char *machine, const char *reason);
 int cli_do_retire(struct cli_client *c, const char *machine, const char *reason);
 int cli_do_confirm_off(struct cli_client *c, const char *machine, bool yes);
-int cli_do_resume(struct cli_client *c, const char *kind_slash_name);
+/* what: TYPE/NAME of a pool, a provider or a tenant.  Resume ends a pause, else lets a stopped line go on. */
+int cli_do_pause(struct cli_client *c, const char *what);
+int cli_do_resume(struct cli_client *c, const char *what);
 
 struct cli_approve {
 	const char *machine;
@@ -39,5 +51,30 @@ struct cli_approve {
 	const char *adopt;	/* the claim; NULL: no */
 };
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a);
+
+struct cli_import {
+	const char *of;	   /* NAME or NAMESPACE/NAME; NULL: all that are found */
+	const char *quota; /* GPUs of each; NULL: 0, until a person says more */
+	const char *ns;	   /* drover's own */
+};
+/* Print the VirtualCluster, Role and RoleBinding of each vCluster that none names yet, to apply.  1: there is none. */
+int cli_do_import(struct cli_client *c, const struct cli_import *i);
+
+/* All that a supporter asks for, without what may be a secret, as one archive into `to`; ns: drover's own.  What could not be
+ * had is said in it, and is no failure. */
+int cli_do_bundle(struct cli_client *c, const char *ns, FILE *to);
+
+enum cli_form { CLI_TABLE, CLI_WIDE, CLI_JSON, CLI_YAML, CLI_NAME };
+struct cli_look {
+	const char **
+		targets; /* TYPE[,TYPE...], or TYPE NAME..., or TYPE/NAME...; types that target_kind() knows */
+	size_t n;
+	const char *selector; /* of labels; NULL: all */
+	enum cli_form form;
+	bool headless, watch; /* watch: of one type, and one name or all of them */
+	size_t width; /* of the terminal, in columns: what does not fit is left out, and said; 0: nothing is */
+};
+/* Show objects.  What is not there is said, and the rest shown: 1. */
+int cli_do_get(struct cli_client *c, const struct cli_look *look);
 
 #endif

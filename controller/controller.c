@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "api/annotations.h"
 #include "api/resources.h"
 #include "base/arena.h"
 #include "base/log.h"
@@ -17,6 +18,8 @@
 #include "controller/claims/permits.h"
 #include "controller/claims/provisioner.h"
 #include "controller/claims/supply_status.h"
+#include "controller/claims/drift.h"
+#include "controller/claims/stand_ins.h"
 #include "controller/claims/underused.h"
 #include "controller/claims/reclaims.h"
 #include "controller/claims/unwanted.h"
@@ -286,6 +289,8 @@ static void on_following(void *arg)
 	tenants_clear_lines(c->tenants);
 	unwanted_clear(provisioner_unwanted(c->provisioner));
 	underused_clear(provisioner_underused(c->provisioner));
+	drift_clear(c->drift);
+	stand_ins_clear(provisioner_stand_ins(c->provisioner));
 	reclaims_clear(provisioner_reclaims(c->provisioner));
 	permits_clear(provisioner_permits(c->provisioner));
 	warm_pool_kick(c->warm_pool);
@@ -317,6 +322,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->on_notice = on_notice;
 	x->decided = is_decided;
 	x->on_notice_arg = c;
+	x->began = loop_wall(x->loop);
 	x->metrics = metrics_new();
 	x->reserved = reserved_new(o->management_networks);
 	x->ways = ways_new();
@@ -366,12 +372,13 @@ static void make_parts(struct controller *c)
 	c->way_looks = way_looks_new(x, c->drivers, on_way, c);
 	c->debts = debts_new(x, c->tenants, holds_segment, c);
 	c->owners = owners_new(x);
-	c->drains = drains_new(x);
+	c->drains = drains_new(x, c->tenants);
 	c->eta = eta_new();
 	c->fleet = ls.parts.fleet = fleet_new(x, c->drivers);
 	c->provisioner = provisioner_new(x, c->tenants, c->eta, c->fleet);
 	c->sync = provisioner_sync(c->provisioner);
 	c->warm_pool = warm_pool_new(x, c->sync);
+	c->drift = drift_new(x, c->tenants, provisioner_stand_ins(c->provisioner));
 	c->provider_hold = provider_hold_new(x);
 	c->made_machines = made_machines_new(x, c->drivers);
 	c->discovery = discovery_new(x, c->drivers);
@@ -385,13 +392,20 @@ static void make_parts(struct controller *c)
 	cs.avoided = provisioner_avoided(c->provisioner);
 	cs.unwanted = provisioner_unwanted(c->provisioner);
 	cs.status.underused = provisioner_underused(c->provisioner);
+	cs.status.drift = c->drift;
 	c->claims = claims_new(&cs);
 	ls.parts.drivers = c->drivers;
 	ls.warm_pool = c->warm_pool;
 	ls.unwanted = provisioner_unwanted(c->provisioner);
 	ls.underused = provisioner_underused(c->provisioner);
+	ls.drift = c->drift;
 	ls.reclaims = provisioner_reclaims(c->provisioner);
 	c->lives = lives_new(&ls);
+}
+
+static void count_request(const char *method, int status, void *arg)
+{
+	counters_request(arg, "host", method, status);
 }
 
 struct controller *controller_new(struct loop_group *g, struct http *h,
@@ -405,10 +419,11 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 				      .burst = HOST_BURST,
 				      .max_in_flight = 64,
 				      .line_ms = HOST_LINE_MS,
+				      .counted = count_request,
 				      .plain_ok = o->context.plain_ok};
 	struct kube_lease_spec ls = {
 		.ns = o->context.ns,
-		.name = CTX_LEASE,
+		.name = CONTROLLER_LEASE,
 		.identity = o->context.identity,
 		.slower = o->context.lease_slower,
 		.on_started = on_leading,
@@ -425,6 +440,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	loop_timer_init(&c->rederive.timer, g, rederive_on, c);
 	make_context(c, g, h, &o->context);
 	make_parts(c);
+	cs.counted_arg = c->ctx.counters;
 	c->ctx.host = kube_client_new(g, h, &cs, e);
 	if (!c->ctx.host) {
 		controller_free(c);
@@ -492,6 +508,7 @@ void controller_free(struct controller *c)
 	claims_free(c->claims);
 	validation_free(c->validation);
 	supply_status_free(c->supply_status);
+	drift_free(c->drift);
 	provider_hold_free(c->provider_hold);
 	warm_pool_free(c->warm_pool);
 	gauges_free(c->gauges);

@@ -87,6 +87,8 @@ static void on_leadz(struct httpd_req *q, void *arg)
 
 void endpoints_remote_routes(struct endpoints *ep, struct httpd *d)
 {
+	httpd_route(d, "GET", "/healthz", 0, on_healthz, ep);
+	httpd_route(d, "GET", "/readyz", 0, on_readyz, ep);
 	httpd_route(d, "GET", "/leadz", 0, on_leadz, ep);
 	httpd_route(d, "GET", "/metrics", 0, on_remote_metrics, ep);
 }

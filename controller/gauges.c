@@ -11,72 +11,24 @@
 #include "base/money.h"
 #include "base/str.h"
 #include "controller/core/host_clock.h"
+#include "controller/gauge_counts.h"
+#include "controller/gauges_use.h"
 #include "controller/rules/ledger.h"
 #include "controller/rules/machine.h"
 #include "controller/tenant/tenant.h"
 
-#define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-struct count {
-	double n;
-};
-
 struct gauges {
 	const struct context *c;
 	const struct tenants *tenants_of;
-	struct metric *machines, *quarantined, *warm, *tenants, *asleep, *leading, *turn, *turn_cpu,
-		*slowest, *ahead, *gpu_seconds, *amount;
-	struct map *reasons; /* of quarantine, that were ever shown -> struct count */
-	struct map *pools;   /* with warm machines, that were ever shown -> struct count */
-	struct map *phases;  /* "tenant/phase" of bills, that were ever shown -> struct count */
-	struct map *money;   /* "tenant/currency", the same */
+	struct gauges_use *use;
+	struct metric *machines, *quarantined, *warm, *drifted, *tenants, *asleep, *leading, *turn,
+		*turn_cpu, *slowest, *ahead, *gpu_seconds, *amount;
+	struct map *reasons;  /* of quarantine, that were ever shown -> struct count */
+	struct map *pools;    /* with warm machines, that were ever shown -> struct count */
+	struct map *drifting; /* pools with drifted claims, that were ever shown -> struct count */
+	struct map *phases;   /* "tenant/phase" of bills, that were ever shown -> struct count */
+	struct map *money;    /* "tenant/currency", the same */
 };
-
-static void add_so_much(struct map *counts, const char *what, double n)
-{
-	struct count *c = map_get(counts, what);
-
-	if (!c) {
-		c = mem_new(struct count);
-		map_put(counts, what, c);
-	}
-	c->n += n;
-}
-
-static void add(struct map *counts, const char *what)
-{
-	add_so_much(counts, what, 1);
-}
-
-static void reset(struct map *counts)
-{
-	struct map_iter it;
-
-	map_for_each (it, counts)
-		((struct count *)it.value)->n = 0;
-}
-
-static void show(struct metric *gauge, const struct map *counts)
-{
-	struct map_iter it;
-
-	map_for_each (it, counts)
-		metric_set(gauge, LABELS(it.key), ((struct count *)it.value)->n);
-}
-
-/* What stands before the slash is one label, what is behind it the other. */
-static void show_pairs(struct metric *gauge, const struct map *counts)
-{
-	struct map_iter it;
-	char first[256];
-
-	map_for_each (it, counts) {
-		const char *slash = strrchr(it.key, '/');
-
-		str_format(first, sizeof(first), "%.*s", (int)(slash - it.key), it.key);
-		metric_set(gauge, LABELS(first, slash + 1), ((struct count *)it.value)->n);
-	}
-}
 
 struct machine_tally {
 	struct gauges *f;
@@ -93,10 +45,12 @@ static bool count_machine(const struct kube_entry *en, void *arg)
 		return true;
 	y->n[s]++;
 	if (s == MACHINE_QUARANTINED)
-		add(y->f->reasons,
-		    str_or(m->status.quarantine ? m->status.quarantine->reason : NULL, "Unknown"));
+		gauge_counts_add(y->f->reasons,
+				 str_or(m->status.quarantine ? m->status.quarantine->reason : NULL,
+					"Unknown"),
+				 1);
 	if (warm_is_ready(m))
-		add(y->f->pools, m->status.warm_for->name);
+		gauge_counts_add(y->f->pools, m->status.warm_for->name, 1);
 	return true;
 }
 
@@ -104,13 +58,30 @@ static void read_machines(struct gauges *f)
 {
 	struct machine_tally y = {.f = f};
 
-	reset(f->reasons);
-	reset(f->pools);
+	gauge_counts_reset(f->reasons);
+	gauge_counts_reset(f->pools);
 	kube_cache_each(f->c->cache[OBJECT_MACHINE], count_machine, &y);
 	for (int i = 0; i < MACHINE_STATES; i++)
 		metric_set(f->machines, LABELS(machine_state_info[i].name), y.n[i]);
-	show(f->quarantined, f->reasons);
-	show(f->warm, f->pools);
+	gauge_counts_show(f->quarantined, f->reasons);
+	gauge_counts_show(f->warm, f->pools);
+}
+
+static bool count_drifted(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct gauges *f = arg;
+
+	if (condition_is_true(&n->status.conditions, "Drifted"))
+		gauge_counts_add(f->drifting, str_or(n->spec.node_pool_ref.name, ""), 1);
+	return true;
+}
+
+static void read_claims(struct gauges *f)
+{
+	gauge_counts_reset(f->drifting);
+	kube_cache_each(f->c->cache[OBJECT_NODE_CLAIM], count_drifted, f);
+	gauge_counts_show(f->drifted, f->drifting);
 }
 
 static bool count_asleep(const struct kube_entry *en, void *arg)
@@ -138,24 +109,25 @@ static bool count_bill(const struct kube_entry *en, void *arg)
 		if (!str_eq(x->month, month))
 			continue;
 		if (ledger_gpu_seconds(x, &n))
-			add_so_much(f->phases,
-				    arena_printf(a, "%s/%s", vc->meta.name,
-						 virtual_cluster_phase_names[x->phase]),
-				    (double)n);
+			gauge_counts_add(f->phases,
+					 arena_printf(a, "%s/%s", vc->meta.name,
+						      virtual_cluster_phase_names[x->phase]),
+					 (double)n);
 		if (x->currency && ledger_amount(x, &n))
-			add_so_much(f->money, arena_printf(a, "%s/%s", vc->meta.name, x->currency),
-				    (double)n / MONEY_UNIT);
+			gauge_counts_add(f->money,
+					 arena_printf(a, "%s/%s", vc->meta.name, x->currency),
+					 (double)n / MONEY_UNIT);
 	}
 	return true;
 }
 
 static void read_bills(struct gauges *f)
 {
-	reset(f->phases);
-	reset(f->money);
+	gauge_counts_reset(f->phases);
+	gauge_counts_reset(f->money);
 	kube_cache_each(f->c->cache[OBJECT_VIRTUAL_CLUSTER], count_bill, f);
-	show_pairs(f->gpu_seconds, f->phases);
-	show_pairs(f->amount, f->money);
+	gauge_counts_show_pairs(f->gpu_seconds, f->phases);
+	gauge_counts_show_pairs(f->amount, f->money);
 }
 
 void gauges_read(struct gauges *f)
@@ -165,7 +137,9 @@ void gauges_read(struct gauges *f)
 	struct map_iter it;
 
 	read_machines(f);
+	read_claims(f);
 	read_bills(f);
+	gauges_use_read(f->use);
 	map_for_each (it, f->tenants_of->map)
 		usable += tenant_usable(it.value);
 	metric_set(f->tenants, NULL, usable);
@@ -186,10 +160,12 @@ struct gauges *gauges_new(const struct context *c, const struct tenants *tenants
 
 	f->c = c;
 	f->tenants_of = tenants;
-	f->reasons = map_new(free);
-	f->pools = map_new(free);
-	f->phases = map_new(free);
-	f->money = map_new(free);
+	f->use = gauges_use_new(c, tenants);
+	f->reasons = gauge_counts_new();
+	f->pools = gauge_counts_new();
+	f->drifting = gauge_counts_new();
+	f->phases = gauge_counts_new();
+	f->money = gauge_counts_new();
 	f->gpu_seconds =
 		metrics_gauge(m, "drover_cost_month_gpu_seconds",
 			      "GPU seconds on a tenant's bill since this month (UTC) began.",
@@ -203,6 +179,10 @@ struct gauges *gauges_new(const struct context *c, const struct tenants *tenants
 	f->warm = metrics_gauge(m, "drover_machines_warm",
 				"Free machines that a pool keeps on with their agent there.",
 				LABELS("pool"));
+	f->drifted =
+		metrics_gauge(m, "drover_claims_drifted",
+			      "NodeClaims that are not any more what their pool's template says.",
+			      LABELS("pool"));
 	f->tenants = metrics_gauge(m, "drover_tenants_usable", "Tenants whose API answers.", NULL);
 	f->asleep = metrics_gauge(m, "drover_tenants_asleep",
 				  "Tenants whose control plane is paused or scaled to 0.", NULL);
@@ -226,8 +206,10 @@ void gauges_free(struct gauges *f)
 {
 	if (!f)
 		return;
+	gauges_use_free(f->use);
 	map_free(f->reasons);
 	map_free(f->pools);
+	map_free(f->drifting);
 	map_free(f->phases);
 	map_free(f->money);
 	free(f);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/claims/claims.h"
+#include "controller/claims/drift.h"
 #include "controller/claims/eta.h"
 #include "controller/claims/owners.h"
 #include "controller/claims/provisioner.h"
@@ -183,8 +184,10 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	warm_pool_kick(c->warm_pool);
 	switch (w->kind) {
 	case OBJECT_NODE_POOL:
-		if (!same_spec(old, new_))
+		if (!same_spec(old, new_)) {
 			world_sync_pool(c->sync, name, o);
+			drift_pool(c->drift, name);
+		}
 		provisioner_kick(
 			c->provisioner); /* its line may have been opened (claims/stop_line.h) */
 		owners_kick(c->owners, NULL);
@@ -193,6 +196,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		claim_index_put(c->ctx.claim_index, name, o);
 		object_changes_kick_machine_of_claim(c, old ? old->object : NULL);
 		claim_changed(c, name, o);
+		if (!o)
+			drift_claim_gone(c->drift, name);
 		fleet_kick(c->fleet);
 		break;
 	case OBJECT_MACHINE:

@@ -44,6 +44,7 @@ struct controller {
 	struct claims *claims;
 	struct owners *owners;
 	struct warm_pool *warm_pool;
+	struct drift *drift;
 	struct supply_status *supply_status;
 	struct provider_hold *provider_hold;
 	struct made_machines *made_machines;

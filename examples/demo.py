@@ -47,7 +47,8 @@ class Cluster:
         request = urllib.request.Request(
             self.server + path, method=method,
             data=json.dumps(body).encode() if body is not None else None,
-            headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"})
+            headers={"Authorization": f"Bearer {self.token}",
+                     "Content-Type": f"application/{'merge-patch+' if method == 'PATCH' else ''}json"})
         try:
             with urllib.request.urlopen(request, timeout=10, context=self.tls) as reply:
                 return json.load(reply)

@@ -23,6 +23,7 @@ struct kube_call *kube_call_new(struct kube_client *c, const char *method, char 
 
 	call->c = c;
 	call->method = method;
+	call->accept = "application/json";
 	call->path = path;
 	call->counted = true;
 	call->timeout_ms = c->timeout_ms;
@@ -260,9 +261,9 @@ static int on_http_data(const char *data, size_t len, void *arg, struct err *e)
 	call->c->last_contact =
 		loop_wall(loop_of(call->c->group)); /* a watch stays open for minutes */
 	call->feeding = true;
-	rc = scan_feed(call->scan, data, len, e);
+	rc = call->plain ? 0 : scan_feed(call->scan, data, len, e);
 	call->feeding = false;
-	if (rc == 0 && call->knows)
+	if (rc == 0 && (call->knows || call->plain))
 		rc = buf_add(&call->text, data, len, e);
 	if (call->cancelled)
 		return drop_cancelled(call, e);
@@ -338,7 +339,7 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 
 static void send_call(struct kube_call *call)
 {
-	static const struct http_header accept[] = {{"Accept", "application/json"}};
+	const struct http_header accept[] = {{"Accept", call->accept}};
 	struct kube_client *c = call->c;
 	int64_t now = loop_now(loop_of(c->group)), left;
 	struct http_call h = {
@@ -502,11 +503,25 @@ static int read_whole(struct kube_call *call, struct err *e)
 	return scan_end(call->scan, e);
 }
 
+/* The text that came, as a JSON string: 0; -1 with *e. */
+static int read_plain(struct kube_call *call, struct err *e)
+{
+	buf_puts(&call->text, "");
+	if (call->text.over)
+		return err_set(e, ERR_CAPACITY, 0, "%s: more than %zu bytes", call->path,
+			       MAX_REPLY);
+	str_clean(call->text.data);
+	call->reply = json_string(call->text.data);
+	return 0;
+}
+
 static void on_http_done(const struct http_reply *r, const struct err *e, void *arg)
 {
 	struct kube_call *call = arg;
 	struct err mine;
 
+	if (call->c->counted)
+		call->c->counted(call->method, r && !e ? r->status : 0, call->c->counted_arg);
 	if (r && rest(call, r))
 		return;
 	if (r && r->status == 401)
@@ -514,6 +529,9 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 	if (r && (r->status < 200 || r->status > 299)) {
 		status_err(r, &mine);
 		e = &mine;
+	} else if (r && call->plain) {
+		if (read_plain(call, &mine) < 0)
+			e = &mine;
 	} else if (r && (scan_end(call->scan, &mine) < 0 || read_whole(call, &mine) < 0)) {
 		e = &mine;
 	} else if (r && !call->on_item && !json_is_object(call->reply)) {

@@ -51,6 +51,8 @@ struct kube_client {
 	uint32_t timeout_ms, line_ms;
 	int (*may_change)(void *arg, struct err *e); /* NULL: not asked */
 	void *may_change_arg;
+	void (*counted)(const char *method, int status, void *arg); /* as in the spec */
+	void *counted_arg;
 	size_t in_line;	       /* calls in queued */
 	size_t placeless;      /* ... of them that need no place: watches, and the lease's */
 	int64_t last_contact;  /* wall */
@@ -76,10 +78,11 @@ struct kube_call {
 	bool no_wait; /* give a 429 back at once */
 	bool prompt;  /* waiting in line counts as well: what was decided on grows old */
 	bool tells;   /* an event: it changes nothing that anybody acts on */
+	bool plain;   /* the reply is text, and no JSON */
 	bool in_line;
 	bool was_sent; /* since it was started */
 
-	const char *method, *content_type; /* constants */
+	const char *method, *content_type, *accept; /* constants */
 	char *path;
 	char *body;
 	size_t body_len;

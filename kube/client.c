@@ -68,6 +68,8 @@ struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 	c->line_ms = s->line_ms;
 	c->may_change = s->may_change;
 	c->may_change_arg = s->may_change_arg;
+	c->counted = s->counted;
+	c->counted_arg = s->counted_arg;
 	bucket_init(&c->bucket, s->qps > 0 ? s->qps : 20, s->burst > 0 ? s->burst : 40,
 		    loop_now(loop_of(g)));
 	list_init(&c->peers);
@@ -176,11 +178,34 @@ struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r,
 	return call;
 }
 
+struct kube_call *kube_get_metadata(struct kube_client *c, const struct kube_resource *r,
+				    const char *ns, const char *name, kube_done *done, void *arg)
+{
+	struct err e;
+	char *path = kube_path(r, ns, str_or(name, ""), NULL, &e);
+	struct kube_call *call = kube_call_json(c, "GET", path, NULL, NULL, &e, done, arg);
+
+	call->accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+	kube_call_start(call);
+	return call;
+}
+
 struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done, void *arg)
 {
 	struct kube_call *call =
 		kube_call_json(c, "GET", mem_strdup(path), NULL, NULL, NULL, done, arg);
 
+	kube_call_start(call);
+	return call;
+}
+
+struct kube_call *kube_get_text(struct kube_client *c, const char *path, kube_done *done, void *arg)
+{
+	struct kube_call *call =
+		kube_call_json(c, "GET", mem_strdup(path), NULL, NULL, NULL, done, arg);
+
+	call->accept = "*/*";
+	call->plain = true;
 	kube_call_start(call);
 	return call;
 }

@@ -55,6 +55,10 @@ struct kube_client_spec {
 	 * Events and leases are not asked about.  NULL: all may leave. */
 	int (*may_change)(void *arg, struct err *e);
 	void *may_change_arg;
+	/* A request is over, for those who count: its method, and the status; 0: no reply came, or was cut off.  NULL: nobody
+	 * counts. */
+	void (*counted)(const char *method, int status, void *arg);
+	void *counted_arg;
 };
 struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 				    const struct kube_client_spec *s, struct err *e);
@@ -94,6 +98,10 @@ typedef void kube_done(json_t *object, const struct err *e, void *arg);
 /* ns: NULL for cluster-scoped. */
 struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r, const char *ns,
 			   const char *name, kube_done *done, void *arg);
+/* Of an object only its metadata, as PartialObjectMetadata: what is secret about it is never sent.
+ * https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches */
+struct kube_call *kube_get_metadata(struct kube_client *c, const struct kube_resource *r,
+				    const char *ns, const char *name, kube_done *done, void *arg);
 struct kube_call *kube_create(struct kube_client *c, const struct kube_resource *r, const char *ns,
 			      const json_t *object, kube_done *done, void *arg);
 
@@ -116,6 +124,11 @@ struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *
 			     const char *uid, int64_t grace_s, kube_done *done, void *arg);
 /* GET of a path that is not a resource ("/version"). */
 struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done,
+				void *arg);
+
+/* The same where the answer is text (a pod's log): a JSON string, at most 4 MiB; '?' stands for what is no UTF-8, and a
+ * NUL ends it. */
+struct kube_call *kube_get_text(struct kube_client *c, const char *path, kube_done *done,
 				void *arg);
 
 /* Paged (500), items one at a time as bytes arrive.  A 410 in the middle starts again: on_restart

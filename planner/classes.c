@@ -94,7 +94,7 @@ static uint64_t cost_of(const struct world_pod *p)
 
 	for (size_t i = 0; i < p->affinity.n; i++)
 		n += selector_cost(&p->affinity.v[i]);
-	n += selector_cost(&p->also);
+	n += selector_cost(&p->devices) + selector_cost(&p->also);
 	for (size_t i = 0; i < p->preferences.n; i++)
 		n += selector_cost(&p->preferences.v[i].term);
 	for (size_t i = 0; i < p->volumes.n; i++)
@@ -114,8 +114,8 @@ static struct plan_fit *fit_of(struct planning *p, const struct world_shape *s,
 	f->fit = arena_new_obj(p->a, struct plan_fit);
 	f->fit->pod = &s->pod;
 	f->fit->tenant = tenant;
-	f->fit->any_label = !s->pod.node_selector.n && !s->pod.affinity.n && !s->pod.also.n &&
-			    !s->pod.volumes.n;
+	f->fit->any_label = !s->pod.node_selector.n && !s->pod.affinity.n && !s->pod.devices.n &&
+			    !s->pod.also.n && !s->pod.volumes.n;
 	f->fit->cost = cost_of(&s->pod);
 	return f->fit;
 }
@@ -131,7 +131,8 @@ struct plan_class *classes_of(struct planning *p, struct world_shape *s)
 	c->tenant = planning_tenant(p, s->pod.tenant);
 	c->fit = fit_of(p, s, c->tenant);
 	c->number = p->nclasses++;
-	c->refused = s->pod.unsupported || s->pod.volume_wait || s->pod.gang_wait;
+	c->refused =
+		s->pod.unsupported || s->pod.volume_wait || s->pod.device_wait || s->pod.gang_wait;
 	s->plan = p->w->plan;
 	s->class_ = c;
 	for (size_t i = 0; i < s->pod.requests.n; i++)

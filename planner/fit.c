@@ -24,7 +24,7 @@ bool fit_labels(const struct world_pod *p, const struct labels *node)
 	for (size_t i = 0; i < p->volumes.n; i++)
 		if (!fit_volume(&p->volumes.v[i], node))
 			return false;
-	if (!selector_matches(&p->also, node))
+	if (!selector_matches(&p->devices, node) || !selector_matches(&p->also, node))
 		return false;
 	return !p->affinity.n || one_matches(p->affinity.v, p->affinity.n, node);
 }
@@ -84,6 +84,8 @@ const char *fit_labels_miss(const struct world_pod *p, const struct labels *node
 		if (!fit_volume(&p->volumes.v[i], node))
 			return terms_miss("the topology of a volume", p->volumes.v[i].v,
 					  p->volumes.v[i].n, node, key, a);
+	if (!selector_matches(&p->devices, node))
+		return terms_miss("resource claims:", &p->devices, 1, node, key, a);
 	if (!selector_matches(&p->also, node))
 		return terms_miss("what kube-scheduler refused:", &p->also, 1, node, key, a);
 	return terms_miss("node affinity", p->affinity.v, p->affinity.n, node, key, a);

@@ -46,6 +46,7 @@ const char *const plan_reason_names[] = {
 	[PLAN_TOPOLOGY] = "TopologyNotMet",
 	[PLAN_OVER_BUDGET] = "OverBudget",
 	[PLAN_VOLUME] = "VolumeNotReady",
+	[PLAN_DEVICE] = "DeviceNotReady",
 	[PLAN_GANG] = "GangNotWhole",
 	[PLAN_GANG_SHORT] = "GangIncomplete",
 	[PLAN_GANG_UNKNOWN] = "GangUnknown",
@@ -412,7 +413,7 @@ static bool fits_nothing(const struct plan_pod *p)
 		[PLAN_RUNTIME_CLASS] = true, [PLAN_TOO_BIG] = true,	 [PLAN_NO_IMAGE] = true,
 		[PLAN_NOT_TAKEN] = true,     [PLAN_UNSUPPORTED] = true,	 [PLAN_OVER_BUDGET] = true,
 		[PLAN_VOLUME] = true,	     [PLAN_PROOF] = true,	 [PLAN_GANG_SHORT] = true,
-		[PLAN_GANG_UNKNOWN] = true,
+		[PLAN_GANG_UNKNOWN] = true,  [PLAN_DEVICE] = true,
 	};
 	size_t nearest = 0;
 

@@ -48,6 +48,7 @@ enum plan_reason_code {
 	PLAN_TOPOLOGY,		 /* spread and (anti)affinity to other pods leave no place */
 	PLAN_OVER_BUDGET,	 /* its tenant's pods take more work than one tenant has */
 	PLAN_VOLUME,		 /* VolumeNotReady: no node will do until its volumes are others */
+	PLAN_DEVICE, /* DeviceNotReady: no node will do until its resource claims are others */
 	PLAN_GANG, /* GangNotWhole: there are places for some of its gang; why not for more follows */
 	PLAN_GANG_SHORT, /* GangIncomplete: fewer of its pods are there than the gang has at least */
 	PLAN_GANG_UNKNOWN, /* GangUnknown: nobody says how many they are */

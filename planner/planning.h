@@ -179,7 +179,7 @@ static inline int64_t planning_sub(int64_t a, int64_t b)
 
 	return !__builtin_sub_overflow(a, b, &rest) ? rest : a < 0 ? INT64_MIN : INT64_MAX;
 }
-/* A host port, as a pod's requests have it: ":TCP/8080".  No resource has such a name. */
+/* A host port, or what else a node has one of, as a pod's requests have it: ":TCP/8080".  No resource has such a name. */
 static inline bool planning_is_port(const char *resource)
 {
 	return resource[0] == ':';

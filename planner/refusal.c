@@ -37,6 +37,8 @@ void refusal_of_pod(struct planning *p, struct plan_class *c)
 		       arena_printf(p->a, "%s is not judged", pod->unsupported));
 	else if (pod->gang_wait)
 		refuse(p, c, PLAN_GANG_UNKNOWN, pod->gang_wait);
+	else if (pod->device_wait)
+		refuse(p, c, PLAN_DEVICE, pod->device_wait);
 	else
 		refuse(p, c, PLAN_VOLUME, pod->volume_wait);
 }

@@ -132,10 +132,12 @@ static void make_fit_key(struct world *w, const struct world_pod *p)
 	world_text_add(w, p->tenant);
 	world_text_add(w, p->unsupported);
 	world_text_add(w, p->volume_wait);
+	world_text_add(w, p->device_wait);
 	world_text_add(w, p->gang_wait);
 	world_text_add(w, p->runtime_class);
 	world_text_add(w, p->permit);
 	add_affinity(w, p);
+	add_selector(w, &p->devices);
 	add_selector(w, &p->also);
 	world_text_number(w, p->volumes.n);
 	for (size_t i = 0; i < p->volumes.n; i++)
@@ -204,11 +206,13 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	c->tenant = arena_strdup(a, p->tenant);
 	c->unsupported = arena_strdup(a, p->unsupported);
 	c->volume_wait = arena_strdup(a, p->volume_wait);
+	c->device_wait = arena_strdup(a, p->device_wait);
 	c->gang_wait = arena_strdup(a, p->gang_wait);
 	c->runtime_class = arena_strdup(a, p->runtime_class);
 	c->permit = arena_strdup(a, p->permit);
 	c->requests = world_copy_resources(&p->requests, a);
 	copy_affinity(c, p, a);
+	c->devices = world_copy_selector(&p->devices, a);
 	c->also = world_copy_selector(&p->also, a);
 	c->volumes.n = p->volumes.n;
 	c->volumes.v = arena_calloc(a, p->volumes.n + 1, sizeof(*c->volumes.v));
@@ -365,7 +369,7 @@ static bool same_tolerations(const struct world_pod *a, const struct world_pod *
 /* What has terms is told by its key alone. */
 static bool has_terms(const struct world_pod *p)
 {
-	return p->affinity.n || p->also.n || p->volumes.n || p->preferences.n;
+	return p->affinity.n || p->devices.n || p->also.n || p->volumes.n || p->preferences.n;
 }
 
 /* The pod that was put last is often like the next: where one look shows it, no key is made.  False: perhaps. */
@@ -373,7 +377,8 @@ static bool is_like(const struct world_pod *last, const struct world_pod *p)
 {
 	return !has_terms(last) && !has_terms(p) && str_eq(last->tenant, p->tenant) &&
 	       str_eq(last->unsupported, p->unsupported) &&
-	       str_eq(last->volume_wait, p->volume_wait) && str_eq(last->gang_wait, p->gang_wait) &&
+	       str_eq(last->volume_wait, p->volume_wait) &&
+	       str_eq(last->device_wait, p->device_wait) && str_eq(last->gang_wait, p->gang_wait) &&
 	       str_eq(last->runtime_class, p->runtime_class) && str_eq(last->permit, p->permit) &&
 	       same_labels(&last->node_selector, &p->node_selector) && same_tolerations(last, p) &&
 	       resources_equal(&last->requests, &p->requests);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "planner/fit.h"
 #include "planner/quota.h"
 #include "planner/supply.h"
 
@@ -528,4 +529,42 @@ void supply_list(struct supply *s, const char *pool, struct plan_stock *out)
 	out->v = arena_calloc(s->p->a, most + 1, sizeof(*out->v));
 	for (size_t i = 0; i < sp->nlines; i++)
 		list_line(s, sp, &sp->lines[i], out);
+}
+
+static bool serves_as_second(const struct plan_class *c, const struct supply_pool *pool,
+			     const struct supply_line *l, const char *type)
+{
+	return str_eq(l->type->name, type) && !l->provider->elastic && !l->provider->paused &&
+	       fit_proof(c->tenant->it, l->provider) && supply_allowed(c, pool, l);
+}
+
+bool supply_second(struct supply *s, const struct world_claim *c, struct supply_offer *out)
+{
+	struct supply_pool *pool = map_get(s->by_name, c->pool);
+	const struct plan_class of = {.tenant = planning_tenant(s->p, c->tenant)};
+	const struct world_tenant *t = of.tenant->it;
+
+	*out = (struct supply_offer){0};
+	if (!pool || !t || t->paused || !open_to(pool->it, t) ||
+	    !selector_matches(&pool->it->tenants, &t->labels))
+		return false;
+	supply_lines(s->p, pool);
+	for (size_t i = 0; i < pool->nlines && !out->machine; i++) {
+		const struct supply_line *l = &pool->lines[i];
+
+		if (!serves_as_second(&of, pool, l, c->instance_type))
+			continue;
+		for (size_t k = l->first; k < l->first + l->noptions; k++) {
+			struct supply_option *o = &pool->options[k];
+			const struct world_stock *m = supply_free_machine(s->p, pool, o);
+
+			if (m && !o->permit &&
+			    selector_matches(&pool->it->requirements, &o->labels) &&
+			    (!out->machine || supply_by_worth(&m->m, out->machine) < 0))
+				*out = (struct supply_offer){pool->it, l->type, &m->m,
+							     supply_version(pool->it, t->version),
+							     &o->labels};
+		}
+	}
+	return out->machine;
 }

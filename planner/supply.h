@@ -56,6 +56,10 @@ void supply_tell_try(struct supply *s, const struct plan_cell *c, struct plan_re
 /* plan_stock() of that pool; what it lists is taken from now on. */
 void supply_list(struct supply *s, const char *pool, struct plan_stock *out);
 
+/* The best free machine of the claim's pool and type that its tenant may have beside it, of no elastic Provider; it is not
+ * taken.  False: none. */
+bool supply_second(struct supply *s, const struct world_claim *c, struct supply_offer *out);
+
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c);
 
 /* supply_pools.c: a pool's lines, the cheapest first, and what suits a fit of them. */

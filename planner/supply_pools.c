@@ -44,7 +44,7 @@ bool supply_wiped_enough(const struct world_machine *m, const struct world_pool 
 {
 	return (m->level_flash < 0 || m->level_flash >= p->minimum_level_flash) &&
 	       (m->level_hdd < 0 || m->level_hdd >= p->minimum_level_hdd) &&
-	       m->trust >= p->minimum_trust;
+	       m->trust >= p->minimum_trust && !(p->must_cover & ~m->covered);
 }
 
 /* --- what a pool has ----------------------------------------------------------------------------- */

@@ -377,7 +377,8 @@ static bool same_machine(const struct world_machine *a, const struct world_machi
 	       str_eq(a->not_offered, b->not_offered) && a->warm == b->warm &&
 	       a->level_flash == b->level_flash && a->level_hdd == b->level_hdd &&
 	       str_eq(a->permit, b->permit) && a->coming == b->coming && a->trust == b->trust &&
-	       a->failures == b->failures && same_labels(&a->labels, &b->labels);
+	       a->covered == b->covered && a->failures == b->failures &&
+	       same_labels(&a->labels, &b->labels);
 }
 
 bool world_put_machine(struct world *w, const struct world_machine *m)

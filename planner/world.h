@@ -101,6 +101,7 @@ struct world_pool {
 	int minimum_level_flash,
 		minimum_level_hdd; /* enum wipe_level, compared with the machine's last record */
 	int minimum_trust;
+	unsigned must_cover; /* bits of enum statement_part, in the machine's last record */
 	enum world_reclaim reclaim;
 	bool permits_only; /* of elastic Providers it has only machines with a permit */
 	bool paused;
@@ -118,6 +119,7 @@ struct world_machine {
 	bool warm;
 	bool coming;			   /* not offered: on its way back from its tenant */
 	int level_flash, level_hdd, trust; /* of its last wipe; -1: no such drives */
+	unsigned covered;		   /* of its last wipe, beside the drives */
 	unsigned failures;		   /* in a row */
 	int64_t free_p50_ms,
 		free_p90_ms; /* not offered: when it is expected to be (Unix ms); 0: not known */
@@ -210,7 +212,8 @@ struct world_pod {
 	int64_t keep_until;    /* Unix ms; 0: for good */
 	int64_t deletion_cost; /* controller.kubernetes.io/pod-deletion-cost */
 	/* Of the whole pod: init containers and overhead counted; "pods": 1 is added.  A host port is one of them, as
-	 * ":TCP/8080": each node has one of each, whatever host address is asked for with it.  So are the volumes that a
+	 * ":TCP/8080": each node has one of each, whatever host address is asked for with it.  So is whatever else a node
+	 * has one of, under a name that begins with a colon.  So are the volumes that a
 	 * CSI driver has to attach, as "@ebs.csi.aws.com": a node has as many as its allocatable says under that name,
 	 * any number where it says nothing, and a new one as many as the least of the tenant's nodes from claims. */
 	struct resources requests;
@@ -249,6 +252,10 @@ struct world_pod {
 		const char *key;
 		int64_t min;
 	} gang;
+	/* What its resource claims ask of a node, but for how many GPUs, which are in requests; none: nothing. */
+	struct selector devices;
+	const char *
+		device_wait; /* why no node will do until its claims are others: its reason; NULL: they do */
 	const char *gang_wait; /* why the size of its gang is not known; NULL: it is */
 	const char *
 		unsupported; /* a constraint that this planner cannot judge: the pod gets that as its reason */

@@ -67,8 +67,10 @@ struct elastic_instance {
 	const char *address; /* private; NULL: none yet */
 	enum elastic_state state;
 	enum elastic_market market;
-	int64_t launched_at; /* Unix ms by the cloud's clock; 0: not told */
-	int64_t ends_at;     /* Unix ms: notice of interruption; 0: none */
+	int64_t launched_at;	 /* Unix ms by the cloud's clock; 0: not told */
+	const char *reservation; /* that it runs in; NULL: none */
+	/* Unix ms at which the cloud ends it: a notice of interruption, or the end of its reservation; 0: not known to. */
+	int64_t ends_at;
 	const struct elastic_tag *tags;
 	size_t ntags;
 };

@@ -43,6 +43,7 @@ struct drop {
 };
 
 struct machine {
+	int64_t id; /* of its server, when it was looked for last; 0: never */
 	int64_t fence;
 	struct netris_seen seen;
 };
@@ -157,6 +158,17 @@ static char *segment_of(const struct fabric_state *f, const char *cluster)
 	return strchr(cluster, '/') ? mem_printf("cluster:%s", cluster) : mem_strdup(cluster);
 }
 
+static bool is_ours(int64_t server, void *arg)
+{
+	const struct fabric_state *f = arg;
+	struct map_iter it;
+
+	map_for_each (it, f->machines)
+		if (((const struct machine *)it.value)->id == server)
+			return true;
+	return false;
+}
+
 static struct netris_lane *lane_of(struct fabric_state *f, const struct netris_cluster *c)
 {
 	struct netris_lane *l = map_get(f->lanes, c->name);
@@ -166,7 +178,7 @@ static struct netris_lane *lane_of(struct fabric_state *f, const struct netris_c
 	/* Another cluster of this name.  Whoever waits at the old one runs into the limit. */
 	if (l)
 		netris_lane_free(map_take(f->lanes, c->name));
-	l = netris_lane_new(f->group, f->n, c->id, c->name);
+	l = netris_lane_new(f->group, f->n, c->id, c->name, is_ours, f);
 	map_put(f->lanes, c->name, l);
 	return l;
 }
@@ -414,6 +426,8 @@ static void on_look(const struct netris_look *l, const struct err *e, void *arg)
 	map_for_each (it, f->lanes)
 		netris_lane_saw(it.value, l);
 	m = map_get(l->machines, j->name);
+	if (m && !m->twice)
+		machine_of(f, j->name)->id = m->id;
 	if (!m && !j->look.fresh) {
 		j->look.fresh = true;
 		ask_look(j);

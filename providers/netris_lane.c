@@ -20,6 +20,8 @@ struct netris_lane {
 	struct netris *n;
 	int64_t id;
 	char *name;
+	bool (*ours)(int64_t server, void *arg);
+	void *arg;
 	struct list edits;
 	struct loop_defer begin;
 	struct loop_timer again;
@@ -30,6 +32,7 @@ struct netris_lane {
 	struct ids
 		known; /* who was in it when it was last read after a change, less who was taken out since */
 	struct ids sent;    /* the list of the PUT */
+	struct ids shared;  /* who ever was in it as a shared server */
 	struct ids missing; /* an incident, unless it is empty */
 	char missing_names[160];
 };
@@ -118,7 +121,7 @@ static void fail_incident(struct netris_lane *l)
 
 /* --- looking at the list --------------------------------------------------------------------------- */
 
-/* Those of `want` who are not in it and whom no edit takes out. */
+/* Those of `want` who are not in it and whom no edit takes out.  Another installation's come and go as it moves them. */
 static void find_missing(struct netris_lane *l, const struct ids *want,
 			 const struct netris_cluster *c)
 {
@@ -127,11 +130,12 @@ static void find_missing(struct netris_lane *l, const struct ids *want,
 	l->missing.n = 0;
 	l->missing_names[0] = '\0';
 	for (size_t i = 0; i < want->n; i++) {
-		bool ours = netris_has_member(c, want->v[i]);
+		bool fine = netris_has_member(c, want->v[i]) ||
+			    (!ids_has(&l->shared, want->v[i]) && !l->ours(want->v[i], l->arg));
 
 		list_for_each (ed, &l->edits, struct netris_edit, link)
-			ours = ours || (ed->merged && ed->server == want->v[i]);
-		if (ours)
+			fine = fine || (ed->merged && ed->server == want->v[i]);
+		if (fine)
 			continue;
 		ids_add(&l->missing, want->v[i]);
 		if (l->missing.n <= MISSING_MAX) {
@@ -280,6 +284,9 @@ static void change(struct netris_lane *l, const struct netris_cluster *c)
 			e.scope = ERR_PROVIDER;
 			end_all(l, true, &e);
 			return;
+		} else if (c->servers.v[i].shared == NETRIS_YES &&
+			   !ids_has(&l->shared, c->servers.v[i].id)) {
+			ids_add(&l->shared, c->servers.v[i].id);
 		}
 	find_missing(l, &l->known, c);
 	if (l->missing.n && once_more(l)) {
@@ -364,6 +371,20 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 		change(l, c);
 }
 
+/* Is each server that is missing to be put in here?  Until the list shows it, `known` has it still. */
+static bool mends(const struct netris_lane *l)
+{
+	for (size_t i = 0; i < l->missing.n; i++) {
+		bool asked = false;
+
+		list_for_each (ed, &l->edits, struct netris_edit, link)
+			asked = asked || (ed->add && ed->server == l->missing.v[i]);
+		if (!asked)
+			return false;
+	}
+	return true;
+}
+
 static void on_begin(void *arg)
 {
 	struct netris_lane *l = arg;
@@ -373,10 +394,11 @@ static void on_begin(void *arg)
 
 	if (l->request || loop_timer_active(&l->again))
 		return;
-	if (l->missing.n) {
+	if (!mends(l)) {
 		fail_incident(l);
 		return;
 	}
+	l->missing.n = 0;
 	list_init(&out);
 	merge(l, &out);
 	if (!list_empty(&l->edits)) {
@@ -442,7 +464,8 @@ int64_t netris_lane_id(const struct netris_lane *l)
 }
 
 struct netris_lane *netris_lane_new(struct loop_group *g, struct netris *n, int64_t id,
-				    const char *name)
+				    const char *name, bool (*ours)(int64_t server, void *arg),
+				    void *arg)
 {
 	struct netris_lane *l = mem_new(struct netris_lane);
 
@@ -450,6 +473,8 @@ struct netris_lane *netris_lane_new(struct loop_group *g, struct netris *n, int6
 	l->n = n;
 	l->id = id;
 	l->name = mem_strdup(name);
+	l->ours = ours;
+	l->arg = arg;
 	list_init(&l->edits);
 	loop_defer_init(&l->begin, g, on_begin, l);
 	loop_timer_init(&l->again, g, on_again, l);
@@ -467,6 +492,7 @@ void netris_lane_free(struct netris_lane *l)
 		list_remove(&ed->link);
 	free(l->known.v);
 	free(l->sent.v);
+	free(l->shared.v);
 	free(l->missing.v);
 	free(l->name);
 	free(l);

@@ -21,9 +21,10 @@
  * Unchanged stay every other server, `shared`, and tags.  A list that does not say who is shared is not written.  What an
  * answer says proves nothing, and one that was lost neither: the list that is read afterwards does.
  *
- * An incident is a server that nobody took out through here and that is gone: after our own PUT, or since the list that was
+ * An incident is a server of ours, or a shared one, that nobody took out through here and that is gone: after our own PUT, or since the list that was
  * read after the last one.  A read may be stale, so it is asked for three times.  Then nothing more is written to this
  * cluster until a look shows the server in some cluster again, or that the site has none of its id: each call says so.
+ * But a change that puts all who are missing back is made, or nobody but a person could ever do that.
  *
  * Not closed: between the read and the PUT, some milliseconds, another writer's change is undone unseen by drover.
  *
@@ -44,8 +45,10 @@ struct netris_edit {
 	void *arg;
 };
 
+/* ours: is it a machine that only we move? */
 struct netris_lane *netris_lane_new(struct loop_group *g, struct netris *n, int64_t id,
-				    const char *name);
+				    const char *name, bool (*ours)(int64_t server, void *arg),
+				    void *arg);
 void netris_lane_free(struct netris_lane *l); /* edits end without done() */
 void netris_lane_edit(struct netris_lane *l, struct netris_edit *ed);
 /* It is not waited for any more; what was sent may have its effect. */

@@ -158,6 +158,13 @@ const char *provider_session(const struct provider *p, const struct provider_mac
 	return p->ops->session ? p->ops->session(m, only) : NULL;
 }
 
+bool provider_bmc(const struct provider *p, const struct provider_machine *m,
+		  struct provider_bmc *out)
+{
+	*out = (struct provider_bmc){.latency_ms = -1};
+	return p->ops->bmc && p->ops->bmc(m, out);
+}
+
 void provider_inherit(const struct provider *p, struct provider_machine *m, const char *session)
 {
 	if (p->ops->inherit)

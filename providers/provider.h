@@ -239,6 +239,21 @@ struct provider_observation {
 	bool drives_more;
 };
 
+/* What is known of a machine's BMC, for people.  Texts are the provider's, until its next call. */
+#define PROVIDER_QUIRKS 16
+struct provider_bmc {
+	const char *vendor, *product, *firmware; /* NULL: not said, or not read yet */
+	const char *service_version;		 /* of its protocol */
+	const char *quirks[PROVIDER_QUIRKS];	 /* ids of what is done otherwise with it */
+	size_t nquirks;
+	const char
+		*media; /* how boot media go in: HTTP, HTTPS, Disabled, None; NULL: not known yet */
+	const char *slot;   /* where; NULL: there is none, or none is known */
+	const char *login;  /* Session, Basic; NULL: neither is open */
+	int64_t latency_ms; /* of an answer, smoothed; -1: none came */
+	uint64_t calls;	    /* requests, since the machine was attached */
+};
+
 struct provider_call {
 	const char *op_id; /* journal id; idempotency key where the backend has one */
 	int64_t fence;
@@ -323,6 +338,8 @@ struct provider_ops {
 	/* The login that has been accepted and is open, also while the call that it is for still runs, or failed; NULL: none.
 	 * only: no older one of ours is known to be open. */
 	const char *(*session)(const struct provider_machine *m, bool *only);
+	/* What is known of its BMC.  False: nothing yet; calls and latency_ms are told all the same. */
+	bool (*bmc)(const struct provider_machine *m, struct provider_bmc *out);
 	/* A login that is still open and that no journal names, so that the next one ends it. */
 	void (*inherit)(struct provider_machine *m, const char *session);
 	/* It makes machines for money (elastic.h); NULL: there are those alone that a person put up. */
@@ -373,6 +390,8 @@ bool provider_is_managed(const struct provider *p); /* it has acquire() */
 void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c);
 const char *provider_session(const struct provider *p, const struct provider_machine *m,
 			     bool *only);
+bool provider_bmc(const struct provider *p, const struct provider_machine *m,
+		  struct provider_bmc *out);
 void provider_inherit(const struct provider *p, struct provider_machine *m, const char *session);
 void provider_log_out(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);

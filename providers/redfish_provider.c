@@ -348,6 +348,30 @@ static const char *redfish_session(const struct provider_machine *m, bool *only)
 	return redfish_session_uri(m->bmc);
 }
 
+static bool redfish_known(const struct provider_machine *m, struct provider_bmc *out)
+{
+	static const char *const ways[] = {[REDFISH_WAY_NONE] = "None",
+					   [REDFISH_WAY_DISABLED] = "Disabled",
+					   [REDFISH_WAY_HTTP] = "HTTP",
+					   [REDFISH_WAY_HTTPS] = "HTTPS"};
+	static const char *const logins[] = {
+		[REDFISH_LOGIN_SESSION] = "Session", [REDFISH_LOGIN_BASIC] = "Basic"};
+	struct redfish_facts k = redfish_facts(m->bmc);
+
+	*out = (struct provider_bmc){.vendor = k.vendor,
+				     .product = k.product,
+				     .firmware = k.firmware,
+				     .service_version = k.redfish_version,
+				     .media = ways[k.way],
+				     .slot = k.slot,
+				     .login = logins[k.login],
+				     .latency_ms = k.latency_ms,
+				     .calls = k.calls};
+	for (size_t i = 0; i < k.nquirks && i < PROVIDER_QUIRKS; i++)
+		out->quirks[out->nquirks++] = k.quirks[i].id;
+	return k.system;
+}
+
 static void redfish_take_session(struct provider_machine *m, const char *session)
 {
 	redfish_inherit(m->bmc, session);
@@ -373,5 +397,6 @@ const struct provider_ops redfish_provider_ops = {
 	.drives = redfish_drives_of,
 	.log_out = redfish_leave,
 	.session = redfish_session,
+	.bmc = redfish_known,
 	.inherit = redfish_take_session,
 };

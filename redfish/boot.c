@@ -256,15 +256,36 @@ static void boot_checked(struct redfish *r)
 }
 
 /* A pending object may list fewer targets than the System, which then takes the others itself (BlueField). */
+static bool is_systems_alone(const struct rf_op *op, const char *target)
+{
+	return op->boot != REDFISH_BOOT_NONE && op->pending &&
+	       lists(json_at(op->pending, "Boot"), "BootSourceOverrideTarget", target) == 0 &&
+	       lists(json_at(op->system, "Boot"), "BootSourceOverrideTarget", target) == 1;
+}
+
+bool rf_boots_from(struct redfish *r, enum redfish_boot how)
+{
+	struct rf_op *op = r->op;
+	const json_t *boot;
+	const char *target;
+	bool alone;
+
+	op->boot = how;
+	if (how == REDFISH_BOOT_CD && rf_oem_has_cd(r))
+		return true;
+	target = target_name(r);
+	alone = is_systems_alone(op, target);
+	boot = alone ? json_at(op->system, "Boot") : boot_of(op);
+	return json_is_object(boot) &&
+	       (how != REDFISH_BOOT_HTTP || json_object_get(boot, "HttpBootUri")) &&
+	       (alone || listed(op, "BootSourceOverrideTarget", target) != 0);
+}
+
 static void place(struct redfish *r)
 {
 	struct rf_op *op = r->op;
-	const json_t *system = json_at(op->system, "Boot");
-	const char *target = target_name(r);
 
-	if (op->boot == REDFISH_BOOT_NONE || !op->pending ||
-	    lists(json_at(op->pending, "Boot"), "BootSourceOverrideTarget", target) != 0 ||
-	    lists(system, "BootSourceOverrideTarget", target) != 1)
+	if (!is_systems_alone(op, target_name(r)))
 		return;
 	json_decref(op->pending);
 	op->pending = NULL;

@@ -12,6 +12,8 @@
  *	System -> Storage -> each Storage -> Drives -> each Drive -> the Volumes that it is part of
  *	System -> SimpleStorage -> each, if there was no Drive: models and sizes, no serial numbers
  *
+ * Its Manager comes first: which firmware it has now, as the list is read once for each tenancy.
+ *
  * Some BMCs need forty requests for that, at seconds each: an operation makes a few of them and ends with `more`, and
  * the next one goes on.  A resource that is not served (4xx, 501, nonsense) is passed over; what is not answered is
  * asked for again by the next operation.
@@ -23,7 +25,7 @@
 #define MAX_TODO 512
 #define MAX_DRIVES 256
 
-enum node { COLLECTION, STORAGE, DRIVE, VOLUME, SIMPLES, SIMPLE };
+enum node { COLLECTION, STORAGE, DRIVE, VOLUME, SIMPLES, SIMPLE, MANAGER };
 
 struct volume {
 	char *path;
@@ -218,11 +220,12 @@ static void on_look(struct redfish *r, const struct rf_reply *p)
 		rf_fail_as(r, ERR_UNAVAILABLE, "the list of drives has to be read again");
 		return;
 	}
-	if (p->status == 0 || (p->status >= 500 && p->status != 501)) {
+	node = s->todo[s->n - 1].node;
+	if (p->status == 0 || (p->status >= 500 && p->status != 501 && node != MANAGER)) {
 		rf_fail(r, &p->err); /* it stays to be looked at */
 		return;
 	}
-	node = s->todo[--s->n].node;
+	s->n--;
 	path = s->todo[s->n].path;
 	s->looks++;
 	if (p->err.kind == ERR_NONE) {
@@ -246,6 +249,9 @@ static void on_look(struct redfish *r, const struct rf_reply *p)
 			break;
 		case SIMPLE:
 			on_a_simple(r, j);
+			break;
+		case MANAGER:
+			rf_learn_manager(r, j);
 			break;
 		}
 	}
@@ -296,6 +302,7 @@ static void on_system(struct redfish *r, const struct rf_reply *p)
 	r->drives->strings = arena_new();
 	push(r->drives, COLLECTION, rf_link(r, json_at(p->json, "Storage"), &ignored));
 	r->drives->simples = rf_link(r, json_at(p->json, "SimpleStorage"), &ignored);
+	push(r->drives, MANAGER, mem_strdup(r->managers[0]));
 	next(r);
 }
 

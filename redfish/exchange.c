@@ -208,6 +208,7 @@ static void transmit(struct redfish *r, struct rf_request *q)
 		c.secret_value = r->token;
 	}
 	r->sent_at = loop_now(loop_of(r->group));
+	r->calls++;
 	r->http = http_start(r->peer, &c);
 }
 
@@ -310,6 +311,8 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 
 	r->http = NULL;
 	r->silent = is_silent(r, http);
+	if (http)
+		rf_latency(r, loop_now(loop_of(r->group)) - r->sent_at);
 	if (!http) {
 		p.err = *e;
 		p.err.scope = ERR_MACHINE;

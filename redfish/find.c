@@ -95,10 +95,15 @@ bool rf_learn_system(struct redfish *r, const struct rf_reply *p)
 		.arg = json_at(r->root, "Oem"),
 	};
 	unsigned types = rf_reset_types(json_at(reset, "ResetType@Redfish.AllowableValues"));
+	struct quirks quirks;
 
 	if (!is_meant(r, p))
 		return false;
-	r->quirks = quirks_of(&facts);
+	quirks = quirks_of(&facts);
+	r->quirks = quirks.flags;
+	r->quirk_rows = quirks.rows;
+	rf_set(&r->vendor, rf_text_of(facts.vendor));
+	rf_set(&r->product, rf_text_of(facts.product));
 	rf_set(&r->settings, link_in(r, json_at(p->json, "@Redfish.Settings", "SettingsObject")));
 	rf_set(&r->reset_target, link_in(r, json_at(reset, "target")));
 	rf_set(&r->reset_info, link_in(r, json_at(reset, "@Redfish.ActionInfo")));

@@ -22,6 +22,8 @@
  *	drives.c    the drives that it lists
  *	tag.c       If-Match: what BMCs make of it
  *	task.c      work that a BMC does after its reply (202)
+ *	facts.c     what is known of the BMC, for people
+ *	abilities.c what it can do, by what it lists
  *
  * An operation is a chain of steps.  A step gets the reply to the request before
  * it and either sends the next one (rf_send), or ends the operation (rf_end,
@@ -87,6 +89,7 @@ enum rf_kind {
 	RF_INSERT,
 	RF_EJECT,
 	RF_DRIVES,
+	RF_ABILITIES,
 	RF_LOG_OUT
 };
 
@@ -102,6 +105,7 @@ struct rf_op {
 		void (*seen)(const struct redfish_system *s, const struct err *e, void *arg);
 		void (*media)(const struct redfish_media *m, const struct err *e, void *arg);
 		void (*drives)(const struct redfish_drives *d, const struct err *e, void *arg);
+		void (*able)(const struct redfish_abilities *a, const struct err *e, void *arg);
 	} done;
 	void *arg;
 	bool on;
@@ -157,6 +161,8 @@ struct redfish {
 	rf_step *ready;		 /* what the operation does once there are a session and a System */
 	bool logging_in, resuming; /* resuming: send req again after the login */
 	int64_t sent_at, used_at;  /* used_at: last time that the session worked */
+	int64_t latency_us;	   /* smoothed; -1: nothing was answered yet */
+	uint64_t calls;		   /* requests that were sent */
 
 	/* the breaker */
 	bool silent;	   /* the last exchange of the operation brought no useful answer */
@@ -189,6 +195,7 @@ struct redfish {
 	char *attributes;		    /* where the maker's own override is */
 	bool no_attributes;
 	enum rf_known cd_first; /* it says that the virtual CD boots */
+	struct rf_scan *scan;	/* a search for the slot that time cut off; NULL: none */
 	char *slot;
 	enum rf_known slot_https; /* it lists HTTPS among its protocols */
 	struct rf_drives *drives; /* a list that is being read; NULL: none */
@@ -198,6 +205,9 @@ struct redfish {
 	int64_t forms_until; /* all were refused: one alone is sent before */
 	char *managers[4], *media; /* what the System links to: where slots are */
 	unsigned quirks;
+	uint64_t quirk_rows;
+	char *vendor, *product, *firmware; /* for redfish_facts(); NULL: not said, or not read */
+	bool updates;			   /* the root names an UpdateService */
 
 	/* Systems to look at */
 	char *candidates[16];
@@ -267,6 +277,10 @@ void rf_parse(const json_t *system, int64_t read_at, struct redfish_system *s,
 	      const struct rf_identity *id);
 
 void rf_parse_boot(const json_t *boot, struct redfish_system *s);
+/* The type of Reset that switches it so; NULL: it lists none. */
+const char *rf_reset_type(const struct redfish *r, bool on);
+/* The types that its ActionInfo lists. */
+void rf_learn_resets(struct redfish *r, const json_t *info);
 /* health.c: health_told and fault of s. */
 void rf_health_read(const json_t *system, struct redfish_system *s);
 /* True: next() gets the pending object, which goes through rf_pending_read(). */
@@ -276,6 +290,8 @@ bool rf_pending_read(struct redfish *r, const struct rf_reply *p);
 
 /* boot.c */
 void rf_boot(struct redfish *r);
+/* By what System and pending object list, which the operation has read. */
+bool rf_boots_from(struct redfish *r, enum redfish_boot how);
 
 /* oem.c: the override where virtual CDs have another one; else it is then(r) at once */
 bool rf_oem_has_cd(const struct redfish *r); /* the standard's Cd is the drive in the box here */
@@ -292,9 +308,21 @@ void rf_media_read(struct redfish *r);
 void rf_media_insert(struct redfish *r);
 void rf_media_eject(struct redfish *r);
 void rf_scan_free(struct rf_scan *s);
+/* The operation has no time left: its search goes on in the next one. */
+void rf_scan_keep(struct redfish *r);
 
 /* media_trust.c: then(r) when this slot, read just now, checks nothing, or has the CA of what it shall fetch. */
 void rf_media_trust(struct redfish *r, const json_t *slot, void (*then)(struct redfish *r));
+
+/* abilities.c */
+void rf_abilities_read(struct redfish *r);
+
+/* facts.c */
+void rf_latency(struct redfish *r, int64_t ms); /* so long did an answer take */
+/* json: of a Manager of the System. */
+void rf_learn_manager(struct redfish *r, const json_t *manager);
+/* A text of the BMC that is fit to be shown; NULL else.  malloc'd. */
+char *rf_text_of(const char *s);
 
 /* drives.c */
 void rf_drives_read(struct redfish *r);

@@ -17,6 +17,7 @@
  * Image is then patched, or the first that does not say what it takes.  Its actions are read again before each use, because
  * some BMCs show EjectMedia only while something is in.  A slot that takes no
  * medium, as internal ones do, is passed over for the next.
+ * A search that time cuts off goes on in the next operation: at 3 s a reply it needs longer than one has.
  *
  * Which protocols a slot takes stands in one of three places, or nowhere; what
  * InsertMedia's ActionInfo says is read once for each slot.
@@ -38,6 +39,7 @@ struct rf_scan {
 	size_t n;
 	char *seen[MAX_LOOKS];
 	size_t nseen;
+	enum node asked; /* what the newest of seen is */
 	char *second_best;
 	void (*found)(struct redfish *r,
 		      const struct rf_reply *p); /* p: the slot, read just now; NULL: read it */
@@ -193,6 +195,7 @@ static void on_look(struct redfish *r, const struct rf_reply *p, enum node node)
 		push_members(r, MANAGER, p->json);
 		break;
 	case MANAGER:
+		rf_learn_manager(r, p->json);
 		if (!r->media_enable)
 			r->media_enable = rf_oem_media(r, p->json);
 		push(r->op->scan, COLLECTION,
@@ -236,6 +239,7 @@ static void scan_next(struct redfish *r)
 		char *path = s->todo[s->n].path;
 
 		s->seen[s->nseen++] = path;
+		s->asked = node;
 		rf_get(r, mem_strdup(path), steps[node]);
 	} else if (s->second_best) {
 		found(r, give(s->second_best), NULL);
@@ -303,8 +307,30 @@ static void scan(struct redfish *r)
 	scan_next(r);
 }
 
+/* Of slots that this operation has tried or enabled, the next one knows nothing: then it begins anew. */
+void rf_scan_keep(struct redfish *r)
+{
+	struct rf_scan *s = r->op->scan;
+
+	if (!s || s->nseen == 0 || r->op->nbad > 0 || r->op->enabled)
+		return;
+	rf_scan_free(r->scan);
+	r->scan = s;
+	r->op->scan = NULL;
+	/* Its newest look has no answer yet, and is asked for again. */
+	s->todo[s->n].node = s->asked;
+	s->todo[s->n++].path = s->seen[--s->nseen];
+}
+
 static void search(struct redfish *r, rf_step *next)
 {
+	if (r->scan && r->op->nbad == 0) {
+		r->op->scan = r->scan;
+		r->scan = NULL;
+		r->op->scan->found = next;
+		scan_next(r);
+		return;
+	}
 	r->op->scan = mem_new(struct rf_scan);
 	r->op->scan->found = next;
 	scan(r);

@@ -47,6 +47,7 @@ static void on_manager(struct redfish *r, const struct rf_reply *p)
 		rf_fail(r, &p->err);
 		return;
 	}
+	rf_learn_manager(r, p->json);
 	json_array_foreach (json_at(p->json, "Links", "Oem", "Dell", "DellAttributes"), i, v) {
 		char *path = rf_link(r, v, &ignored);
 

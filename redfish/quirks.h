@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * quirks: what a BMC does otherwise than the schemas say, as data.  The rows
@@ -34,10 +35,15 @@ struct quirk_facts {
 	const void *arg;
 };
 
-unsigned quirks_of(const struct quirk_facts *f);
+struct quirks {
+	unsigned flags; /* of enum quirk */
+	uint64_t rows;	/* bits: quirk_rows[] in force, without those that a later one corrects */
+};
+struct quirks quirks_of(const struct quirk_facts *f);
 
 struct quirk_row {
-	const char *id;					       /* as in docs: Q26 */
+	const char *id;	  /* Q26-nokia: unique, for ever */
+	const char *name; /* what is done otherwise, for people */
 	const char *vendor, *product, *redfish_version, *bios; /* globs, any case; NULL: any */
 	const char *member;				       /* NULL: any */
 	unsigned set, clear;

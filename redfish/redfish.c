@@ -55,6 +55,10 @@ void rf_forget(struct redfish *r)
 	json_decref(r->root);
 	r->root = NULL;
 	r->reset_types = r->quirks = 0;
+	r->quirk_rows = 0;
+	rf_set(&r->vendor, NULL);
+	rf_set(&r->product, NULL);
+	rf_set(&r->firmware, NULL);
 	r->reset_asked = false;
 	memset(r->tag_form, 0, sizeof(r->tag_form));
 	r->no_slot_until = r->forms_until = INT64_MIN;
@@ -62,6 +66,8 @@ void rf_forget(struct redfish *r)
 	forget_candidates(r);
 	rf_drives_free(r->drives);
 	r->drives = NULL;
+	rf_scan_free(r->scan);
+	r->scan = NULL;
 }
 
 static void forget_session(struct redfish *r)
@@ -94,6 +100,7 @@ struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct r
 	list_init(&r->queue);
 	r->group = g;
 	r->no_slot_until = r->forms_until = r->not_before = INT64_MIN;
+	r->latency_us = -1;
 	r->pause = (struct backoff){.base_ms = BREAKER_BASE_MS, .cap_ms = BREAKER_CAP_MS};
 	r->call_ms = s->call_ms ? s->call_ms : CALL_MS;
 	r->may_act = s->may_act;
@@ -214,6 +221,9 @@ static void finish(struct rf_op *op, const void *result, const struct err *e)
 	case RF_DRIVES:
 		op->done.drives(result, e, op->arg);
 		break;
+	case RF_ABILITIES:
+		op->done.able(result, e, op->arg);
+		break;
 	case RF_POWER:
 	case RF_BOOT:
 	case RF_INSERT:
@@ -263,8 +273,10 @@ static void on_limit(void *arg)
 
 	(void)!err_set(&e, ERR_TIMEOUT, 0, "the BMC took longer than %d s", REDFISH_OP_MS / 1000);
 	e.scope = ERR_MACHINE;
-	if (r->op == op)
+	if (r->op == op) {
 		r->silent = r->silent || r->http;
+		rf_scan_keep(r);
+	}
 	finish(op, NULL, &e);
 }
 
@@ -305,6 +317,9 @@ static void begin(struct redfish *r, const struct rf_reply *p)
 		break;
 	case RF_DRIVES:
 		rf_drives_read(r);
+		break;
+	case RF_ABILITIES:
+		rf_abilities_read(r);
 		break;
 	case RF_LOG_OUT:
 		rf_log_out(r);
@@ -407,6 +422,14 @@ void redfish_read_drives(struct redfish *r,
 			 void *arg)
 {
 	ask(r, RF_DRIVES, arg)->done.drives = done;
+}
+
+void redfish_read_abilities(struct redfish *r,
+			    void (*done)(const struct redfish_abilities *a, const struct err *e,
+					 void *arg),
+			    void *arg)
+{
+	ask(r, RF_ABILITIES, arg)->done.able = done;
 }
 
 void redfish_log_out(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg)

@@ -152,6 +152,50 @@ void redfish_insert(struct redfish *r, const char *url, const char *ca_pem,
 void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg),
 		   void *arg); /* nothing there: fine */
 
+/* What this client has learnt of its BMC, for people; it asks for nothing. */
+enum redfish_login { REDFISH_LOGIN_NONE, REDFISH_LOGIN_SESSION, REDFISH_LOGIN_BASIC };
+enum redfish_way {
+	REDFISH_WAY_UNKNOWN,  /* the slot was not looked for yet */
+	REDFISH_WAY_NONE,     /* there is no slot for a CD */
+	REDFISH_WAY_DISABLED, /* ... before remote media are enabled, which redfish_insert() does */
+	REDFISH_WAY_HTTP,     /* the slot lists no HTTPS */
+	REDFISH_WAY_HTTPS     /* takes_https of redfish_media */
+};
+#define REDFISH_QUIRKS 16
+struct redfish_facts {
+	const char *system; /* its path; NULL: it was not read, and all of it may be missing */
+	const char *vendor, *product, *redfish_version; /* NULL: not said, or no System was read */
+	const char *firmware; /* of its Manager; NULL: not said, or no Manager was read */
+	struct {
+		const char *id, *name; /* of quirks.def; static */
+	} quirks[REDFISH_QUIRKS];
+	size_t nquirks;
+	enum redfish_way way;
+	const char *slot; /* path of the slot for a CD; NULL: none is known */
+	enum redfish_login login;
+	int64_t latency_ms; /* of an answer, smoothed over some ten; -1: none came */
+	uint64_t calls;	    /* requests that this client has sent */
+};
+/* Texts are the client's, until its next operation. */
+struct redfish_facts redfish_facts(const struct redfish *r);
+
+/* What a BMC can do for drover, by what it lists; nothing is tried. */
+struct redfish_abilities {
+	bool on, off;		   /* it takes a Reset for that */
+	bool forced_off;	   /* ... ForceOff; else what runs there is asked to go */
+	bool boots_cd, boots_http; /* redfish_boot() */
+	bool updates;		   /* it names an UpdateService */
+	const char
+		*tpm; /* InterfaceType of the System's first TrustedModule; NULL: it names none */
+};
+void redfish_read_abilities(struct redfish *r,
+			    void (*done)(const struct redfish_abilities *a, const struct err *e,
+					 void *arg),
+			    void *arg);
+/* After a read failed with ERR_UNSUPPORTED: the paths of the Systems that the address has to choose among; 0: that was
+ * not why. */
+size_t redfish_systems(const struct redfish *r, const char **v, size_t max);
+
 /* Several drives that the controller shows as one. */
 struct redfish_volume {
 	const char *name, *durable; /* durable: as of a drive */

@@ -374,6 +374,7 @@ static void learn_root(struct redfish *r, const json_t *j)
 	r->service_path = rf_link(r, json_at(j, "SessionService"), &ignored);
 	r->systems_path = rf_link(r, json_at(j, "Systems"), &ignored);
 	r->managers_path = rf_link(r, json_at(j, "Managers"), &ignored);
+	r->updates = json_str_at(j, "UpdateService", "@odata.id");
 	r->root_known = true;
 }
 

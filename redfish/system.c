@@ -256,7 +256,7 @@ static void on_reset(struct redfish *r, const struct rf_reply *p)
 	}
 }
 
-static const char *reset_type(const struct redfish *r, bool on)
+const char *rf_reset_type(const struct redfish *r, bool on)
 {
 	unsigned have = r->reset_types;
 
@@ -270,7 +270,7 @@ static const char *reset_type(const struct redfish *r, bool on)
 /* Always asked for, whatever the BMC shows now: PowerState may be minutes old. */
 static void reset(struct redfish *r)
 {
-	const char *type = reset_type(r, r->op->on);
+	const char *type = rf_reset_type(r, r->op->on);
 	struct err e;
 
 	if (!type || !r->reset_target) {
@@ -290,19 +290,24 @@ static void reset(struct redfish *r)
 }
 
 /* ActionInfo: {"Parameters": [{"Name": "ResetType", "AllowableValues": [...]}]}. */
-static void on_action_info(struct redfish *r, const struct rf_reply *p)
+void rf_learn_resets(struct redfish *r, const json_t *info)
 {
 	json_t *parameter;
 	size_t i;
 
+	json_array_foreach (json_at(info, "Parameters"), i, parameter)
+		if (str_eq(json_str_at(parameter, "Name"), "ResetType"))
+			r->reset_types = rf_reset_types(json_at(parameter, "AllowableValues"));
+	r->reset_asked = true;
+}
+
+static void on_action_info(struct redfish *r, const struct rf_reply *p)
+{
 	if (p->status == 0) {
 		rf_fail(r, &p->err);
 		return;
 	}
-	json_array_foreach (json_at(p->json, "Parameters"), i, parameter)
-		if (str_eq(json_str_at(parameter, "Name"), "ResetType"))
-			r->reset_types = rf_reset_types(json_at(parameter, "AllowableValues"));
-	r->reset_asked = true;
+	rf_learn_resets(r, p->json);
 	reset(r);
 }
 

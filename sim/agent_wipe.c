@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "sim/agent_impl.h"
 
+#define MEMORY_BYTES (INT64_C(2) << 40)
 #define TICK_MS 250
 #define LOOK_MS 200	/* what an inspection takes */
 #define SLICE_MS 20	/* of verification: so much at a time, */
@@ -121,7 +122,7 @@ static void list_gpus(struct arena *tmp, struct proto_inventory *inv)
 static void inspect(struct sim_agent *a)
 {
 	OWN(arena) tmp = arena_new();
-	struct proto_inventory inv = {.dmi = a->dmi, .cpus = 192, .memory_bytes = 2ll << 40};
+	struct proto_inventory inv = {.dmi = a->dmi, .cpus = 192, .memory_bytes = MEMORY_BYTES};
 	struct proto_report r = {.state = PROTO_DONE, .inventory = &inv};
 
 	list_drives(a, tmp, &inv);
@@ -474,9 +475,36 @@ static const char *nonce_digest(struct sim_agent *a)
 	return arena_strdup(a->wiped_arena, crypto_digest_text(d, text));
 }
 
+/* A 128th stays with the kernel. */
+static struct statement *say_memory(struct sim_agent *a)
+{
+	struct statement *s = arena_calloc(a->wiped_arena, 1, sizeof(*s));
+
+	*s = (struct statement){.part = STATEMENT_SYSTEM_MEMORY,
+				.outcome = STATEMENT_COVERED,
+				.technique = "Overwritten",
+				.total_bytes = MEMORY_BYTES,
+				.covered_bytes = MEMORY_BYTES - MEMORY_BYTES / 128};
+	return s;
+}
+
+/* All of them but what a statement covers. */
+static void name_not_covered(struct sim_agent *a, struct evidence *ev)
+{
+	static const char *always[] = {EVIDENCE_NOT_COVERED};
+	const struct strings all =
+		ev->not_covered.n ? ev->not_covered
+				  : (struct strings){always, sizeof(always) / sizeof(*always)};
+	const char **v = arena_calloc(a->wiped_arena, all.n, sizeof(*v));
+
+	ev->not_covered = (struct strings){v, 0};
+	for (size_t i = 0; i < all.n; i++)
+		if (!evidence_covers(ev, all.v[i]))
+			v[ev->not_covered.n++] = all.v[i];
+}
+
 static void end_verify(struct sim_agent *a)
 {
-	static const char *not_covered[] = {EVIDENCE_NOT_COVERED};
 	struct evidence ev = *a->order->evidence;
 	struct evidence_device *v = arena_calloc(a->wiped_arena, a->nunits + 1, sizeof(*v));
 	struct proto_report r = {.state = PROTO_DONE};
@@ -500,9 +528,11 @@ static void end_verify(struct sim_agent *a)
 	ev.inventory.extra = a->extra;
 	if (!ev.nonce_digest)
 		ev.nonce_digest = nonce_digest(a);
-	if (!ev.not_covered.n)
-		ev.not_covered =
-			(struct strings){not_covered, sizeof(not_covered) / sizeof(*not_covered)};
+	if (statement_parts(&a->order->cover) & 1u << STATEMENT_SYSTEM_MEMORY) {
+		ev.statements.v = say_memory(a);
+		ev.statements.n = 1;
+	}
+	name_not_covered(a, &ev);
 	envelope = evidence_sign(&ev, a->key);
 	r.envelope = envelope;
 	r.devices.v = v;

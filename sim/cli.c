@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "sim/dialect.h"
 #include "sim/ec2_cli.h"
+#include "sim/fault_cli.h"
 #include "sim/folder.h"
 #include "sim/head_rack.h"
 #include "sim/medium.h"
@@ -103,6 +104,15 @@ static int write_image(const struct run *r, const char *image, struct err *e)
 }
 
 /* --- beginning ------------------------------------------------------------------------------------ */
+
+/* For `drover sim fault`. */
+static int write_url(const struct run *r, unsigned port, struct err *e)
+{
+	char url[64];
+
+	str_format(url, sizeof(url), "%s://127.0.0.1:%u\n", r->o.plain ? "http" : "https", port);
+	return sim_folder_write(&r->folder, "url", url, e);
+}
 
 static int make_certificates(struct run *r, struct err *e)
 {
@@ -275,6 +285,8 @@ static int begin(struct run *r, struct err *e)
 	objects = sim_rack_objects(r->rack, PROVIDER);
 	status = sim_folder_write(&r->folder, "objects.yaml", objects, e);
 	free(objects);
+	if (status == 0)
+		status = write_url(r, port, e);
 	sim_agent_image(image);
 	if (status == 0)
 		status = write_image(r, image, e);
@@ -554,11 +566,9 @@ int sim_cli(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(int argc, char **argv);
-	} verbs[] = {{"rack", cli_rack},
-		     {"bcm", cli_bcm},
-		     {"port-move", cli_port_move},
-		     {"netris", sim_netris_cli},
-		     {"ec2", sim_ec2_cli}};
+	} verbs[] = {{"rack", cli_rack},	   {"bcm", cli_bcm},
+		     {"port-move", cli_port_move}, {"fault", sim_fault_cli},
+		     {"netris", sim_netris_cli},   {"ec2", sim_ec2_cli}};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		char title[32];
@@ -579,11 +589,12 @@ int sim_cli(int argc, char **argv)
 		puts("drover sim rack         a rack of simulated servers behind Redfish BMCs\n"
 		     "drover sim bcm          the same, managed by a BCM head node\n"
 		     "drover sim port-move    the network driver of its switch\n"
+		     "drover sim fault        something goes wrong in a rack that is running\n"
 		     "drover sim netris       a Netris controller with its switches\n"
 		     "drover sim ec2          an Amazon EC2 that counts what instances cost");
 		return 0;
 	}
-	fputs("drover sim: want rack, bcm, port-move, netris or ec2; `drover sim rack --help` says more\n",
+	fputs("drover sim: want rack, bcm, port-move, fault, netris or ec2; `drover sim rack --help` says more\n",
 	      stderr);
 	return 2;
 }

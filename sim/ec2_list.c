@@ -272,6 +272,7 @@ static bool is_asked(const struct e2_call *c, const struct page *p, const char *
 
 /* Those of this page in their order; false ends the page. */
 static void each_listed(struct e2_call *c, struct page *p,
+			int (*has)(const void *item, const char *name, const char *pattern),
 			void (*fn)(struct e2_call *c, const struct listed *l, void *arg), void *arg)
 {
 	struct listed l = {.at = told_at(c)};
@@ -281,7 +282,7 @@ static void each_listed(struct e2_call *c, struct page *p,
 	list_for_each (i, &c->s->instances, struct e2_instance, link) {
 		l.i = i;
 		if ((int64_t)i->seq <= p->after || l.at < i->launched || !e2_is_known(c, i) ||
-		    !is_asked(c, p, i->id) || !e2_filters(c, instance_has, &l))
+		    !is_asked(c, p, i->id) || !e2_filters(c, has, &l))
 			continue;
 		if (p->n == p->most) {
 			str_format(next, sizeof(next), NEXT "%llu", (unsigned long long)last);
@@ -316,7 +317,7 @@ void e2_describe_instances(struct e2_call *c)
 	if (!read_page(c, &p) || !asked_ids_exist(c))
 		return;
 	e2_open(&c->out, "reservationSet");
-	each_listed(c, &p, put_listed, &open);
+	each_listed(c, &p, instance_has, put_listed, &open);
 	if (open)
 		buf_puts(&c->out, "</instancesSet></item>");
 	e2_close(&c->out, "reservationSet");
@@ -324,6 +325,27 @@ void e2_describe_instances(struct e2_call *c)
 }
 
 /* --- spot requests -------------------------------------------------------------------------------- */
+
+static const char *request_code(const struct listed *l)
+{
+	const bool over = l->at >= l->i->ending, noticed = l->at >= l->i->noticed;
+
+	return over && noticed ? "instance-terminated-no-capacity"
+	       : over	       ? "instance-terminated-by-user"
+	       : noticed       ? "marked-for-termination"
+			       : "fulfilled";
+}
+
+static int request_has(const void *item, const char *name, const char *pattern)
+{
+	const struct listed *l = item;
+
+	if (str_eq(name, "status-code"))
+		return l->i->spot && e2_glob(pattern, request_code(l));
+	if (str_eq(name, "state"))
+		return l->i->spot && e2_glob(pattern, l->at >= l->i->ending ? "closed" : "active");
+	return instance_has(item, name, pattern);
+}
 
 static void put_request(struct e2_call *c, const struct listed *l, void *arg)
 {
@@ -341,11 +363,7 @@ static void put_request(struct e2_call *c, const struct listed *l, void *arg)
 	e2_text(b, "state", over ? "closed" : "active");
 	e2_text(b, "type", "one-time");
 	e2_open(b, "status");
-	e2_text(b, "code",
-		over && noticed ? "instance-terminated-no-capacity"
-		: over		? "instance-terminated-by-user"
-		: noticed	? "marked-for-termination"
-				: "fulfilled");
+	e2_text(b, "code", request_code(l));
 	e2_time(b, "updateTime", i->launched_wall + since - i->launched);
 	e2_close(b, "status");
 	e2_text(b, "launchedAvailabilityZone", i->zone);
@@ -359,7 +377,7 @@ void e2_describe_spot_requests(struct e2_call *c)
 	if (!read_page(c, &p))
 		return;
 	e2_open(&c->out, "spotInstanceRequestSet");
-	each_listed(c, &p, put_request, NULL);
+	each_listed(c, &p, request_has, put_request, NULL);
 	e2_close(&c->out, "spotInstanceRequestSet");
 	e2_text(&c->out, "nextToken", c->next);
 }

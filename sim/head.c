@@ -45,9 +45,9 @@ struct head_fault *head_fault(struct sim_head *h, const char *what, const char *
 int sim_head_fault(struct sim_head *h, const char *json, struct err *e)
 {
 	static const char *const known[] = {
-		"ErrorMessage", "Null",	     "Denied",	"NoCall",	"Status",
-		"Slow",		"LostReply", "Hang",	"Stale",	"Overwrite",
-		"Moved",	"Invalid",   "Ignored", "InstallFails", "InstallHangs"};
+		"ErrorMessage", "Null",		"Denied",	"NoCall",    "Status", "Slow",
+		"LostReply",	"Hang",		"Stale",	"Overwrite", "Moved",  "Invalid",
+		"Ignored",	"InstallFails", "InstallHangs", "Expire"};
 	OWN_JSON o = json_parse(json, strlen(json), e);
 	const char *what = json_str_at(o, "what");
 	struct head_fault *f;
@@ -449,6 +449,8 @@ static void on_json(struct httpd_req *q, void *arg)
 		httpd_reply(q, 503, "text/plain", "cmd is not running", 18);
 		return;
 	}
+	if (head_fault(h, "Expire", name))
+		h->cookie[0] = '\0';
 	if (!by_certificate(h, q) && !by_cookie(h, q) &&
 	    !str_eq(exact_str_at(body, "service", a), "login")) {
 		httpd_reply(q, 401, "text/plain", "log in", 6);

@@ -36,6 +36,7 @@
  *	Overwrite	somebody who read before writes the device after: the write is lost
  *	Moved		somebody else's notes are written into the device meanwhile
  *	Invalid		the write is refused by validation	Ignored	the write succeeds and is not done
+ *	Expire		every login is over before it
  *	InstallFails, InstallHangs	at the next install (no call)
  *
  * Sources: as of providers/bcm/client.h; it is no copy of that client, and knows nothing of it.

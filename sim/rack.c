@@ -15,6 +15,7 @@
 #include "base/data/yaml.h"
 #include "sim/bmc.h"
 #include "sim/dialect.h"
+#include "sim/fault_list.h"
 
 /*
  * Segments stand in one file, written whole beside the old one and renamed, so that a killed
@@ -37,8 +38,8 @@ struct sim_rack {
 	struct loop_group *group;
 	struct sim_rack_spec spec;
 	struct slot *slots;
-	unsigned n;	 /* begun */
-	int64_t *struck; /* how often each fault has */
+	unsigned n; /* begun */
+	struct fault_list *faults;
 	char *ports_path;
 };
 
@@ -173,32 +174,16 @@ static int load_ports(struct sim_rack *r, struct err *e)
 
 /* --- faults --------------------------------------------------------------------------------------- */
 
-static bool row_fits(const struct sim_fault *f, const struct sim_machine *m, const char *when,
-		     const char *what)
+static uint64_t chance(void *arg)
 {
-	return str_eq(f->what, what) && (!f->when || str_eq(f->when, when)) &&
-	       (str_eq(f->machine, "*") || str_eq(f->machine, m->name));
+	return loop_random_below(loop_of(((struct sim_rack *)arg)->group), 1000000);
 }
 
 bool sim_rack_fault(const struct sim_machine *m, const char *when, const char *what, int64_t *value)
 {
 	struct sim_rack *r = m->rack;
-	const struct sim_faults *all = r ? r->spec.faults : NULL;
 
-	for (size_t i = 0; all && i < all->n; i++) {
-		const struct sim_fault *f = &all->v[i];
-
-		if (!row_fits(f, m, when, what) || (f->count > 0 && r->struck[i] >= f->count))
-			continue;
-		if (f->probability < 1 &&
-		    (double)loop_random_below(loop_of(r->group), 1000000) >= f->probability * 1e6)
-			continue;
-		r->struck[i]++;
-		if (value)
-			*value = f->value;
-		return true;
-	}
-	return false;
+	return r && fault_list_strikes(r->faults, m->name, when, what, chance, r, value);
 }
 
 /* --- for people and the switch -------------------------------------------------------------------- */
@@ -333,6 +318,63 @@ static void touch(struct httpd_req *q, void *arg)
 	}
 }
 
+static void list_faults(struct httpd_req *q, void *arg)
+{
+	struct sim_rack *r = arg;
+
+	if (welcome(r, q))
+		reply(q, fault_list_json(r->faults));
+}
+
+/* A machine that is not here is not taken: its fault would never strike. */
+static int add_faults(struct sim_rack *r, const char *text, size_t len, struct err *e)
+{
+	OWN(arena) a = arena_new();
+	struct sim_faults more = {0};
+
+	if (sim_faults_read(text, len, a, &more, e) < 0)
+		return -1;
+	for (size_t i = 0; i < more.n; i++)
+		if (!str_eq(more.v[i].machine, "*") && !find_slot(r, more.v[i].machine, false))
+			return err_set(e, ERR_NOT_FOUND, 0, "%.64s: no such machine in this rack",
+				       more.v[i].machine);
+	return fault_list_add(r->faults, text, len, e);
+}
+
+static void post_faults(struct httpd_req *q, void *arg)
+{
+	struct sim_rack *r = arg;
+	size_t len;
+	const char *text;
+	struct err e;
+
+	if (!welcome(r, q))
+		return;
+	text = httpd_body(q, &len);
+	if (add_faults(r, text, len, &e) == 0) {
+		reply(q, fault_list_json(r->faults));
+		return;
+	}
+	if (e.kind != ERR_NOT_FOUND)
+		e.kind = ERR_INVALID;
+	httpd_reply_err(q, &e);
+}
+
+static void delete_faults(struct httpd_req *q, void *arg)
+{
+	struct sim_rack *r = arg;
+	const char *machine = httpd_segment(q, 0);
+
+	if (!welcome(r, q))
+		return;
+	if (machine && !find_slot(r, machine, false)) {
+		refuse(q, ERR_NOT_FOUND, "no such machine in this rack");
+		return;
+	}
+	fault_list_clear(r->faults, machine);
+	reply(q, fault_list_json(r->faults));
+}
+
 static void get_port(struct httpd_req *q, void *arg)
 {
 	struct sim_rack *r = arg;
@@ -422,6 +464,10 @@ void sim_rack_routes(struct sim_rack *r, struct httpd *d)
 	httpd_route(d, "*", "/redfish/**", SIM_BMC_BODY_MAX, serve_bmc, r);
 	httpd_route(d, "GET", "/sim/machines", 0, list_machines, r);
 	httpd_route(d, "POST", "/sim/machines/{}/{}", BODY_MAX, touch, r);
+	httpd_route(d, "GET", "/sim/faults", 0, list_faults, r);
+	httpd_route(d, "POST", "/sim/faults", BODY_MAX, post_faults, r);
+	httpd_route(d, "DELETE", "/sim/faults", 0, delete_faults, r);
+	httpd_route(d, "DELETE", "/sim/faults/{}", 0, delete_faults, r);
 	httpd_route(d, "GET", "/sim/ports/{}", 0, get_port, r);
 	httpd_route(d, "PUT", "/sim/ports/{}", BODY_MAX, put_port, r);
 }
@@ -563,7 +609,7 @@ struct sim_rack *sim_rack_new(struct loop_group *g, const struct sim_rack_spec *
 	r->group = g;
 	r->spec = *s;
 	defaults(&r->spec);
-	r->struck = mem_calloc(s->faults && s->faults->n ? s->faults->n : 1, sizeof(*r->struck));
+	r->faults = fault_list_new(s->faults);
 	r->slots = mem_calloc(s->machines, sizeof(*r->slots));
 	if (s->data)
 		r->ports_path = mem_printf("%s/ports.json", s->data);
@@ -599,6 +645,6 @@ void sim_rack_free(struct sim_rack *r)
 	}
 	free(r->ports_path);
 	free(r->slots);
-	free(r->struck);
+	fault_list_free(r->faults);
 	free(r);
 }

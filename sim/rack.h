@@ -17,6 +17,7 @@
  *	POST /sim/machines/NAME/pull-drive   {"drive": 0, "pulled": true}: what a person does in the aisle
  *	POST /sim/machines/NAME/plug         {"in": false}
  *	POST /sim/machines/NAME/press        the power button
+ *	GET, POST, DELETE /sim/faults   what goes wrong: rows as in faults.h; DELETE /sim/faults/NAME of one machine
  *	GET, PUT /sim/ports/MAC         {"segment": "...", "fence": 3}; a lower fence than the highest seen: 409
  *
  * State (power, drives, ports, boot counts, sessions not) is kept under `data` and survives the process.
@@ -39,7 +40,7 @@ struct sim_rack_spec {
 	const char *
 		endpoint_format; /* of a BMC, for what the rack says of itself: "https://127.10.%u.%u:8443" */
 	struct sim_times times;		 /* 0: of a fast laptop demo */
-	const struct sim_faults *faults; /* borrowed; NULL: none */
+	const struct sim_faults *faults; /* that it begins with, copied; NULL: none */
 	const char *const *
 		segments_to_drover; /* NULL-terminated: from where the agent endpoint is reached; NULL: quarantine, provisioning */
 	const char *const *

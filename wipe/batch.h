@@ -61,6 +61,7 @@ struct batch {
 	struct proto_inventory inventory;
 	struct strings parts;	  /* beside the drives (drives.h) */
 	struct strings uncovered; /* uncovered.h */
+	struct statement memory;  /* memory.h */
 
 	struct batch_unit *units; /* the drives that are meant */
 	size_t n, running;

@@ -172,8 +172,31 @@ static int send_rung(struct pass *p, const struct rung *r, struct err *e)
 	return rc;
 }
 
+/* The samples that erase_verify() reads: what they find now, another rung may still mend.  Whether a block can be read at
+ * all is judged there. */
+static int look_at_samples(struct pass *p, const struct rung *r, struct err *e)
+{
+	struct erase *x = p->x;
+	const bool print = r->accept == VERIFY_CHANGED;
+	struct verify_counts n = {0};
+
+	p->dirty = 0;
+	if (r == &rungs[ERASE_RUNGS - 1]) /* nothing comes after it */
+		return 0;
+	rungs_phase(x, "samples", 2 * VERIFY_EDGE + x->samples * (int64_t)VERIFY_BLOCK, 0);
+	verify_sample(&p->verify, r->accept, x->samples,
+		      print ? (const uint8_t(*)[16])x->prints : NULL,
+		      print ? EVIDENCE_EDGE_READS + (size_t)x->nprints : 0, &n);
+	p->dirty = n.dirty;
+	if (!n.dirty)
+		return 0;
+	(void)fail(x, "EraseUnverified");
+	return err_set(e, ERR_PROTOCOL, 0, "%s reported success and left %d dirty blocks",
+		       r->technique, (int)n.dirty);
+}
+
 /* It reported success. */
-static int look_for_canaries(struct pass *p, const struct rung *r, int64_t since, struct err *e)
+static int look_for_residue(struct pass *p, const struct rung *r, int64_t since, struct err *e)
 {
 	struct erase *x = p->x;
 	int64_t unreadable = 0;
@@ -203,6 +226,8 @@ static int look_for_canaries(struct pass *p, const struct rung *r, int64_t since
 		*e = p->unreadable;
 		return err_wrap(e, "%d places cannot be read", (int)unreadable);
 	}
+	if (look_at_samples(p, r, e) < 0)
+		return -1;
 	x->device.level = evidence_highest_level(r->technique);
 	x->device.reason = NULL;
 	return 0;
@@ -215,7 +240,7 @@ static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 	begin_rung(p, r);
 	if (send_rung(p, r, e) < 0)
 		return fail_drive(p->x);
-	return look_for_canaries(p, r, since, e);
+	return look_for_residue(p, r, since, e);
 }
 
 /* What is written is to be on the medium: not every drive keeps at a power loss what it said it flushed. */
@@ -359,14 +384,15 @@ static void distrust(struct pass *p, size_t n, const struct rung *r, int *rc, st
 	int64_t left = 0;
 
 	for (size_t i = 0; i < n; i++)
-		left += p[i].x->device.canaries.found;
+		left += p[i].x->device.canaries.found + p[i].dirty;
 	for (size_t i = 0; left && i < n; i++)
 		if (!rc[i]) {
 			rc[i] = fail(p[i].x, "EraseUnverified");
-			(void)!err_set(&e[i], ERR_PROTOCOL, 0,
-				       "%s reported success and left %d canaries in other "
-				       "namespaces of this drive",
-				       r->technique, (int)left);
+			(void)!err_set(
+				&e[i], ERR_PROTOCOL, 0,
+				"%s reported success and left %d canaries or dirty blocks in "
+				"other namespaces of this drive",
+				r->technique, (int)left);
 		}
 }
 
@@ -384,7 +410,7 @@ static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc,
 		p[i].final = p[0].final;
 		if (i && sent < 0)
 			e[i] = e[0];
-		rc[i] = sent < 0 ? fail_drive(p[i].x) : look_for_canaries(&p[i], r, since, &e[i]);
+		rc[i] = sent < 0 ? fail_drive(p[i].x) : look_for_residue(&p[i], r, since, &e[i]);
 	}
 	if (!sent)
 		distrust(p, n, r, rc, e);

@@ -413,6 +413,26 @@ static int check_verdict(const struct evidence *ev, bool unfinished, struct err 
 	return 0;
 }
 
+bool evidence_covers(const struct evidence *ev, const char *part)
+{
+	const struct strings one = {&part, 1};
+
+	return statement_parts(&one) & statement_covered(ev->statements.v, ev->statements.n);
+}
+
+/* What is covered is not named as what is not, and the counts are as good as the words. */
+static int check_statements(const struct evidence *ev, struct err *e)
+{
+	if (statement_check(ev->statements.v, ev->statements.n, e) < 0)
+		return err_wrap(e, "predicate");
+	for (size_t i = 0; i < ev->not_covered.n; i++)
+		if (evidence_covers(ev, ev->not_covered.v[i]))
+			return err_set(e, ERR_PROTOCOL, 0,
+				       "predicate.notCovered[%zu]: %s, which a statement covers", i,
+				       ev->not_covered.v[i]);
+	return 0;
+}
+
 /* Strict: a member that this version does not know could not be compared with what is shown. */
 static int decode_statement(const struct opened *o, bool unfinished, struct arena *a,
 			    struct evidence *out, struct err *e)
@@ -443,7 +463,7 @@ static int decode_statement(const struct opened *o, bool unfinished, struct aren
 	want = subjects(predicate);
 	if (!json_equal(json_at(j, "subject"), want))
 		return err_set(e, ERR_PROTOCOL, 0, "statement: subjects are not the devices");
-	if (check_verdict(&ev, unfinished, e) < 0)
+	if (check_verdict(&ev, unfinished, e) < 0 || check_statements(&ev, e) < 0)
 		return -1;
 	*out = ev;
 	return 0;

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/data/fields.h"
 #include "base/data/json.h"
+#include "wipe/statement.h"
 
 /*
  * evidence: what one wipe attempt did and found, signed by the agent that did
@@ -38,7 +39,7 @@ extern const char *const wipe_level_names[]; /* "Fail", "Clear", "Purge", NULL *
 enum wipe_trust { WIPE_BOOT_NETWORK, WIPE_SECURE_BOOT, WIPE_QUOTE };
 extern const char *const wipe_trust_names[]; /* "BootNetwork", "SecureBoot", "Quote", NULL */
 
-/* What no technique here touches, named in every record; see docs/wipe.md. */
+/* What no drive's technique touches, named in every record but for what a statement of it covers; see docs/wipe.md. */
 #define EVIDENCE_NOT_COVERED                                                                       \
 	"GPUMemory", "SystemMemory", "Firmware", "BMC", "TPM", "NIC", "UEFIVariables",             \
 		"RemovableUSB"
@@ -114,7 +115,11 @@ struct evidence {
 		size_t n;
 	} devices;
 	struct strings not_covered; /* GPUMemory, BMC, ... */
-	const char *unfinished;	    /* why there is no agent's signature; NULL: there is one */
+	struct {
+		struct statement *v;
+		size_t n;
+	} statements; /* of parts that are no drives; none in records of agents that make none */
+	const char *unfinished; /* why there is no agent's signature; NULL: there is one */
 };
 /* Rows for a table whose struct holds a struct evidence as `member_` (WipeRecord.spec does). */
 extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
@@ -151,9 +156,15 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 		FIELD(type_, member_.not_covered, "notCovered", FIELD_STRINGS,                     \
 		      .max_items = EVIDENCE_NOT_COVERED_MAX,                                       \
 		      .doc = "What this wipe says nothing about."),                                \
+		FIELD_ITEMS(type_, member_.statements, "statements", statement_fields,             \
+			    .max_items = STATEMENT_PARTS,                                          \
+			    .doc = "What was done to parts of the machine that are no drives."),   \
 		FIELD(type_, member_.unfinished, "unfinished", FIELD_STR,                          \
 		      .doc = "Why the attempt did not come to its end: no agent signed, drover alone did.")
 extern const struct field evidence_fields[];
+
+/* A name of EVIDENCE_NOT_COVERED that a statement covers all the same. */
+bool evidence_covers(const struct evidence *ev, const char *part);
 
 /* The longest that the attempt took: its times are cut to whole seconds. */
 int64_t evidence_took_ms(const struct evidence *ev);

@@ -31,6 +31,8 @@ struct host {
 	int (*scsi)(int fd, struct scsi_command *c);
 	/* Blocks until the drives that are going to appear have appeared; NULL: they are there. */
 	void (*settle)(void);
+	/* Tests: called with memory that was written, before it is read back; NULL: nothing. */
+	void (*spoil_memory)(uint64_t *words, size_t n);
 	const struct ring_ops *ring; /* NULL: io_uring where it is allowed */
 	int stall_ms;		     /* no I/O may stand still for longer; 0: RING_STALL_MS */
 };

@@ -14,6 +14,7 @@
 #include "wipe/drives.h"
 #include "wipe/inventory.h"
 #include "wipe/iso9660.h"
+#include "wipe/memory.h"
 #include "wipe/probe.h"
 #include "wipe/target.h"
 #include "wipe/uncovered.h"
@@ -24,6 +25,7 @@ struct scan {
 	struct orders *owner;
 	struct batch *batch;
 	bool everything; /* not the drives alone */
+	bool scrub;	 /* and then the memory, when nothing of a drive is read any more */
 };
 
 struct orders {
@@ -187,19 +189,20 @@ static const char *nonce_digest(struct batch *b)
 	return arena_strdup(b->arena, crypto_digest_text(d, text));
 }
 
-/* What no technique touches, what hangs on a controller that no driver has taken, parts of
+/* What neither a technique nor a statement covers, what hangs on a controller that no driver has taken, parts of
  * devices that are beside their drives, and what is no drive and keeps bytes all the same. */
 static void name_not_covered(struct batch *b, struct evidence *ev)
 {
-	static const char *const always[] = {EVIDENCE_NOT_COVERED};
+	static const char *always[] = {EVIDENCE_NOT_COVERED};
 	const size_t nalways = sizeof(always) / sizeof(*always);
 	const char **v = arena_calloc(b->arena, EVIDENCE_NOT_COVERED_MAX, sizeof(*v));
 	size_t n = 0;
 
+	if (!ev->not_covered.n)
+		ev->not_covered = (struct strings){always, nalways};
 	for (size_t i = 0; i < ev->not_covered.n && n < EVIDENCE_NOT_COVERED_MAX; i++)
-		v[n++] = ev->not_covered.v[i];
-	for (size_t i = 0; !ev->not_covered.n && i < nalways; i++)
-		v[n++] = always[i];
+		if (!evidence_covers(ev, ev->not_covered.v[i]))
+			v[n++] = ev->not_covered.v[i];
 	for (size_t i = 0; i < b->inventory.controllers.n && n < EVIDENCE_NOT_COVERED_MAX; i++) {
 		const struct proto_controller *c = &b->inventory.controllers.v[i];
 
@@ -253,7 +256,12 @@ static void note_new(struct batch *b, const struct proto_inventory *now)
 	b->extra = (struct strings){v, n};
 }
 
-static void end_verify(struct orders *o)
+static bool is_to_cover(const struct proto_order *o, enum statement_part part)
+{
+	return statement_parts(&o->cover) & 1u << part;
+}
+
+static void end_verify(struct orders *o, struct statement *memory)
 {
 	struct batch *b = o->batch;
 	struct evidence ev = *o->order->evidence;
@@ -274,6 +282,8 @@ static void end_verify(struct orders *o)
 	ev.inventory.extra = b->extra;
 	if (!ev.nonce_digest)
 		ev.nonce_digest = nonce_digest(b);
+	ev.statements.v = memory;
+	ev.statements.n = is_to_cover(o->order, STATEMENT_SYSTEM_MEMORY);
 	name_not_covered(b, &ev);
 	envelope = evidence_sign(&ev, o->key);
 	r.envelope = envelope;
@@ -428,6 +438,8 @@ static void run_scan(void *arg)
 		b->parts = l.parts;
 		uncovered_list(b->host, b->arena, &b->inventory, &b->uncovered);
 	}
+	if (s->scrub)
+		memory_scrub(b->host, b->arena, b->nonce_text, &b->memory);
 }
 
 static void drop_scan(void *arg)
@@ -461,13 +473,14 @@ static void done_scan(void *arg)
 		start_look(o);
 }
 
-static void begin_scan(struct orders *o, struct batch *b, void (*done)(void *arg))
+static void begin_scan(struct orders *o, struct batch *b, bool scrub, void (*done)(void *arg))
 {
 	struct scan *s = mem_new(struct scan);
 
 	s->owner = o;
 	s->batch = batch_ref(b);
 	s->everything = o->order->kind == PROTO_INSPECT;
+	s->scrub = scrub;
 	o->scan = loop_work(o->group, run_scan, done, drop_scan, s);
 }
 
@@ -478,8 +491,8 @@ static void done_second_scan(void *arg)
 
 	o->scan = NULL;
 	note_new(o->batch, &s->batch->inventory);
+	end_verify(o, &s->batch->memory);
 	drop_scan(s);
-	end_verify(o);
 }
 
 /* All was read; last of all, is it all that is there? */
@@ -487,7 +500,8 @@ static void look_again(struct orders *o)
 {
 	struct batch *fresh = batch_new(o->group, o->host);
 
-	begin_scan(o, fresh, done_second_scan);
+	fresh->nonce_text = mem_strdup(o->batch->nonce_text);
+	begin_scan(o, fresh, is_to_cover(o->order, STATEMENT_SYSTEM_MEMORY), done_second_scan);
 	batch_unref(fresh);
 }
 
@@ -501,7 +515,7 @@ static void scan(struct orders *o)
 		b->nonce = secret_from_str(nonce);
 		b->nonce_text = mem_strdup(nonce);
 	}
-	begin_scan(o, b, done_scan);
+	begin_scan(o, b, false, done_scan);
 }
 
 static void end_inspect(struct orders *o)

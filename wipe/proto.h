@@ -117,6 +117,8 @@ struct proto_order {
 		noise; /* inspect: WWNs of drives that may hold noise, and not zeros or ones alone */
 	struct strings expected; /* WWNs; empty at the first inspection: all that is seen */
 	int64_t samples;	 /* reads per drive in verify */
+	struct strings
+		cover; /* verify: parts beside the drives (statement_part_names) that are overwritten as well, which takes its time */
 	struct evidence *
 		evidence; /* verify: what the controller knows (machine, tenancy, attempt, previous, digests,
 					 * tenant); the agent fills in the rest and signs.  NULL otherwise */

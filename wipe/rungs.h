@@ -37,6 +37,7 @@ struct pass {
 	bool final;	 /* what was begun may not be replaced by something weaker */
 	bool broken;	 /* a Sanitize failed, and the drive takes no I/O */
 	int64_t *status; /* what the drive answers to this rung */
+	int64_t dirty;	 /* samples that it left */
 };
 
 struct rung {

@@ -1,5 +1,6 @@
 #include "base/data/selector.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 #include "base/arena.h"
@@ -10,6 +11,27 @@ static bool has_value(const struct requirement *r, const char *value)
 	for (size_t i = 0; i < r->nvalues; i++)
 		if (strcmp(r->values[i], value) == 0)
 			return true;
+	return false;
+}
+
+/* One of the values is in it. */
+static bool contains(const struct requirement *r, const char *value, bool lower)
+{
+	for (size_t i = 0; i < r->nvalues; i++) {
+		const size_t n = strlen(r->values[i]);
+
+		for (const char *at = value; strlen(at) >= n; at++) {
+			size_t k = 0;
+
+			while (k < n &&
+			       (lower ? tolower((unsigned char)at[k]) : at[k]) == r->values[i][k])
+				k++;
+			if (k == n)
+				return true;
+			if (!*at)
+				break;
+		}
+	}
 	return false;
 }
 
@@ -53,6 +75,10 @@ bool requirement_matches(const struct requirement *r, const struct labels *l)
 		return compare(r, value, &c) && c >= 0;
 	case SELECTOR_LTE:
 		return compare(r, value, &c) && c <= 0;
+	case SELECTOR_CONTAINS:
+		return value && contains(r, value, false);
+	case SELECTOR_CONTAINS_LOWER:
+		return value && contains(r, value, true);
 	}
 	return false;
 }
@@ -66,15 +92,21 @@ bool selector_matches(const struct selector *s, const struct labels *l)
 }
 
 static const char *const op_names[] = {
-	[SELECTOR_IN] = "In",	      [SELECTOR_NOT_IN] = "NotIn",
-	[SELECTOR_EXISTS] = "Exists", [SELECTOR_DOES_NOT_EXIST] = "DoesNotExist",
-	[SELECTOR_GT] = "Gt",	      [SELECTOR_LT] = "Lt",
-	[SELECTOR_GTE] = "Gte",	      [SELECTOR_LTE] = "Lte",
+	[SELECTOR_IN] = "In",
+	[SELECTOR_NOT_IN] = "NotIn",
+	[SELECTOR_EXISTS] = "Exists",
+	[SELECTOR_DOES_NOT_EXIST] = "DoesNotExist",
+	[SELECTOR_GT] = "Gt",
+	[SELECTOR_LT] = "Lt",
+	[SELECTOR_GTE] = "Gte",
+	[SELECTOR_LTE] = "Lte",
+	[SELECTOR_CONTAINS] = "contains",
+	[SELECTOR_CONTAINS_LOWER] = "contains in lower case",
 };
 
 bool selector_op_parse(const char *s, enum selector_op *op)
 {
-	for (unsigned i = 0; i < sizeof(op_names) / sizeof(op_names[0]); i++) {
+	for (unsigned i = 0; i <= SELECTOR_LTE; i++) {
 		if (str_eq(s, op_names[i])) {
 			*op = (enum selector_op)i;
 			return true;

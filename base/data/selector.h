@@ -13,6 +13,8 @@
  * affinity of kube-scheduler: NotIn and DoesNotExist match when the key is
  * absent; Gt, Lt, Gte and Lte compare decimal integers and never match otherwise.
  * Gte and Lte are Karpenter's (karpenter.sh/v1 requirements): no pod has them.
+ * What contains a text is asked by CEL selectors of devices alone (controller/tenant/device_cel.h): no name is read as one of
+ * these operators.
  * A selector without requirements matches everything.
  */
 enum selector_op {
@@ -23,7 +25,9 @@ enum selector_op {
 	SELECTOR_GT,
 	SELECTOR_LT,
 	SELECTOR_GTE,
-	SELECTOR_LTE
+	SELECTOR_LTE,
+	SELECTOR_CONTAINS,	/* one of the values is in it */
+	SELECTOR_CONTAINS_LOWER /* the same of the value in lower case (ASCII) */
 };
 
 struct requirement {

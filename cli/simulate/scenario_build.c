@@ -489,6 +489,7 @@ static int put_head_machines(struct build *b)
 						  .offered = true,
 						  .level_flash = WIPE_PURGE,
 						  .level_hdd = WIPE_PURGE,
+						  .covered = UINT32_MAX,
 						  .trust = WIPE_QUOTE};
 
 			(void)str_format(name, sizeof(name), "%s.%zu-%05lld", h->instance_type, i,

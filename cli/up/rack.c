@@ -163,6 +163,22 @@ static int listen_bmcs(struct up_rack *r, struct err *e)
 	return r->people ? 0 : -1;
 }
 
+/* For `drover sim fault`, which is given the rack's folder. */
+static int write_way(const struct up_rack *r, struct err *e)
+{
+	const char *ca = up_server_ca_pem(r->up->host.server);
+	char *path = mem_printf("%s/url", r->folder);
+	int rc = up_write(path, r->people_url, strlen(r->people_url), e);
+
+	free(path);
+	if (rc < 0)
+		return -1;
+	path = mem_printf("%s/ca.crt", r->folder);
+	rc = up_write(path, ca, strlen(ca), e);
+	free(path);
+	return rc;
+}
+
 struct up_rack *up_rack_new(struct up *u, struct err *e)
 {
 	struct up_rack *r = mem_new(struct up_rack);
@@ -188,6 +204,8 @@ struct up_rack *up_rack_new(struct up *u, struct err *e)
 		sim_rack_routes(r->rack, r->httpd);
 		rc = listen_bmcs(r, e);
 	}
+	if (rc == 0)
+		rc = write_way(r, e);
 	if (rc == 0)
 		rc = serve_image(r, e);
 	if (rc < 0) {

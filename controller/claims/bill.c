@@ -1,6 +1,7 @@
 #include "controller/claims/bill.h"
 
 #include "base/log.h"
+#include "base/money.h"
 #include "base/str.h"
 #include "controller/rules/provider.h"
 #include "planner/planning.h"
@@ -22,6 +23,18 @@ static bool owner_of(const struct context *c, const struct machine *m, const cha
 		*pool = m->status.pool;
 	}
 	return *tenant != NULL;
+}
+
+/* Spot and reserved instances have another price than their type. */
+static const char *price_of(const struct machine *m, const struct provider_object_instance_type *t,
+			    struct arena *a)
+{
+	const struct machine_instance *i = m->status.instance;
+	char text[MONEY_TEXT];
+
+	if (!i || str_empty(i->market) || !i->currency || str_eq(i->market, "OnDemand"))
+		return arena_strdup(a, t->price_per_hour);
+	return arena_strdup(a, money_format(i->micros_per_hour, text));
 }
 
 bool bill_of_machine(const struct context *c, const struct machine *m, enum machine_state state,
@@ -46,7 +59,7 @@ bool bill_of_machine(const struct context *c, const struct machine *m, enum mach
 	like->pool = arena_strdup(a, pool);
 	like->provider = arena_strdup(a, m->spec.provider_ref.name);
 	like->instance_type = arena_strdup(a, m->spec.instance_type);
-	like->price_per_hour = t ? arena_strdup(a, t->price_per_hour) : NULL;
+	like->price_per_hour = t ? price_of(m, t, a) : NULL;
 	like->currency = t ? arena_strdup(a, t->currency) : NULL;
 	like->gpus = gpus ? quantity_floor(*gpus) : 0;
 	return true;

@@ -368,6 +368,7 @@ static void write_policy(struct bursts *s, const struct burst *b, size_t i, stru
 	if (!p || !k || writer_busy(&k->write) || str_eq(k->refused, p->meta.resource_version))
 		return;
 	out = *p;
+	out.status.observed_generation = p->meta.generation;
 	out.status.decisions.v = k->rows;
 	out.status.decisions.n = k->n;
 	spend_of(b, name, &out.status, a);

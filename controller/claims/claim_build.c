@@ -17,6 +17,7 @@
 #include "controller/claims/to_come.h"
 #include "controller/core/context.h"
 #include "controller/rules/claim.h"
+#include "controller/rules/promise.h"
 #include "kube/call.h"
 #include "planner/plan.h"
 
@@ -57,7 +58,6 @@ json_t *claims_build(struct context *c, const struct plan_claim *p, const struct
 	const struct machine *m = CTX_GET(c, OBJECT_MACHINE, machine, p->machine);
 	const bool elastic = to_come_is(c, p->provider, p->machine);
 	const struct object_image *image = pool ? claim_image(pool, p->version) : NULL;
-	const struct node_pool_template_spec *t = pool ? &pool->spec.template_.spec : NULL;
 	OWN(arena) a = arena_new();
 	struct node_claim n = {0};
 	struct object_ref machine;
@@ -78,26 +78,12 @@ json_t *claims_build(struct context *c, const struct plan_claim *p, const struct
 	name = arena_printf(a, "%.50s-%s", pool->meta.name, tail);
 	machine = elastic ? (struct object_ref){name, NULL}
 			  : (struct object_ref){m->meta.name, m->meta.uid};
-	n.spec = (struct node_claim_spec){
-		.virtual_cluster_ref = {vc->meta.name, vc->meta.uid},
-		.node_pool_ref = {pool->meta.name, pool->meta.uid},
-		.machine_ref = &machine,
-		.provider_ref = elastic ? &provider : NULL,
-		.requirements = with_type(pool, p->instance_type, a),
-		.image = *image,
-		.labels = pool->spec.template_.metadata.labels,
-		.annotations = pool->spec.template_.metadata.annotations,
-		.taints = t->taints,
-		.startup_taints = t->startup_taints,
-		.user_data_secret_ref = t->user_data_secret_ref,
-		.kubelet = t->kubelet,
-		.network = t->network,
-		.checkpoint = t->checkpoint,
-		.deadlines = pool->spec.deadlines,
-		.wipe = pool->spec.wipe,
-		.expire_after = t->expire_after,
-		.termination_grace_period = t->termination_grace_period,
-	};
+	n.spec = promise_of(pool, image);
+	n.spec.virtual_cluster_ref = (struct object_ref){vc->meta.name, vc->meta.uid};
+	n.spec.node_pool_ref = (struct object_ref){pool->meta.name, pool->meta.uid};
+	n.spec.machine_ref = &machine;
+	n.spec.provider_ref = elastic ? &provider : NULL;
+	n.spec.requirements = with_type(pool, p->instance_type, a);
 	if (permit)
 		set_burst(&n.spec, permit);
 	n.spec.resources.requests = p->requests;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "controller/claims/claim_status.h"
+#include "controller/claims/drift.h"
 #include "controller/claims/underused.h"
 #include "api/annotations.h"
 #include "api/reasons.h"
@@ -22,7 +23,7 @@
 #include "controller/tenant/tenant.h"
 #include "kube/call.h"
 
-#define CONDITIONS 10 /* that are derived here */
+#define CONDITIONS 11 /* that are derived here */
 #define NODE_GONE                                                                                  \
 	"its Node is not in the tenant's cluster any more; the machine is given back after deadlines.notReady"
 
@@ -175,6 +176,19 @@ static void consolidatable(struct conditions *cs, struct arena *a,
 			  w.goes ? CONDITION_TRUE : CONDITION_FALSE, w.reason, w.text, changed);
 }
 
+/* Whether it is what its pool's template says: while it serves, and where its pool wants to know. */
+static void drifted(struct conditions *cs, struct arena *a, const struct claim_status_spec *in,
+		    const struct node_claim *n, enum machine_state s, bool *changed)
+{
+	struct drift_words w = {.reason = "NotJudged",
+				.text = "its pool lets no Node go for drift, or it does not serve"};
+	const bool said = s == MACHINE_SERVING && in->drift && drift_say(in->drift, n, a, &w);
+
+	if (said || (s != MACHINE_DRAINING && condition_get(cs, "Drifted")))
+		condition(cs, a, in->c, n, "Drifted", w.drifted ? CONDITION_TRUE : CONDITION_FALSE,
+			  w.reason, w.text, changed);
+}
+
 /* Written with each new phase; where it is not known, or it serves or failed, there is none. */
 static void expect(const struct claim_status_spec *in, const struct machine *m,
 		   enum machine_state s, struct node_claim_status *out)
@@ -287,9 +301,11 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 	leaving(cs, a, in, n, m, s, &changed);
 	owners(cs, a, c, n, &changed);
 	consolidatable(cs, a, in, n, s, &changed);
-	if (!changed && str_eq(n->status.phase, phase) &&
-	    str_eq(n->status.node_uid, out.status.node_uid) && (!m || n->status.machine_ref) &&
-	    n->status.tenancy == out.status.tenancy)
+	drifted(cs, a, in, n, s, &changed);
+	out.status.observed_generation = n->meta.generation;
+	if (!changed && n->status.observed_generation == n->meta.generation &&
+	    str_eq(n->status.phase, phase) && str_eq(n->status.node_uid, out.status.node_uid) &&
+	    (!m || n->status.machine_ref) && n->status.tenancy == out.status.tenancy)
 		return NULL;
 	whole = fields_encode(object_kinds[OBJECT_NODE_CLAIM].fields, &out);
 	if (n->status.eta.p50 && !out.status.eta.p50)

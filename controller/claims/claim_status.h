@@ -8,6 +8,7 @@
  * claim_status: the status of a NodeClaim, derived from the machine that holds it.
  * Tests: tests/unit/controller/claims/test_claims.c
  */
+struct drift;
 struct eta;
 struct tenants;
 struct underused;
@@ -17,6 +18,7 @@ struct claim_status_spec {
 	const struct tenants *tenants;
 	const struct eta *eta;
 	const struct underused *underused; /* NULL: no Node is */
+	struct drift *drift;		   /* NULL: no Node does */
 	/* VolumeAttachments that name the Node of this machine; -1: nobody has looked. */
 	int (*volumes_left)(const char *machine, void *arg);
 	void *arg;

@@ -4,8 +4,10 @@
 #include "controller/claims/free_again.h"
 
 #include "base/str.h"
+#include "controller/core/counters.h"
 #include "controller/drain/drains.h"
 #include "controller/rules/machine.h"
+#include "controller/tenant/tenant.h"
 
 static bool from(const struct eta *e, const struct machine *m, enum machine_state s, int64_t at,
 		 int64_t been_ms, struct eta_span *out)
@@ -36,28 +38,56 @@ static bool of_draining(const struct eta *e, const struct machine *m, int64_t no
 	return true;
 }
 
-static bool of_serving(const struct context *c, const struct eta *e, const struct machine *m,
-		       int64_t now, struct eta_span *out)
+int64_t free_again_quiet_ms(const struct context *c, const struct node_pool *p)
+{
+	const int64_t set = p->spec.disruption.consolidate_after,
+		      twice = 2 * counters_recycle_ms(c->counters);
+
+	return set ? set : twice > EMPTY_MIN_MS ? twice : EMPTY_MIN_MS;
+}
+
+/* When it is given back because nothing has run on it for long enough; 0: not known, or never. */
+static int64_t empty_at(const struct context *c, const struct tenants *ts, const struct machine *m,
+			const struct node_claim *n, int64_t now)
+{
+	const struct node_pool *p =
+		CTX_GET(c, OBJECT_NODE_POOL, node_pool, n->spec.node_pool_ref.name);
+	const struct tenant *t = tenant_get(ts, n->spec.virtual_cluster_ref.name);
+	const int64_t quiet = p && !n->spec.burst ? free_again_quiet_ms(c, p) : -1;
+	int64_t at;
+
+	if (quiet < 0 || !t || !tenant_usable(t) || !tenant_pods_end(t, n->meta.name, &at))
+		return 0;
+	if (at < m->status.state_since)
+		at = m->status.state_since;
+	return at + quiet > now ? at + quiet : 0;
+}
+
+static bool of_serving(const struct context *c, const struct tenants *ts, const struct eta *e,
+		       const struct machine *m, int64_t now, struct eta_span *out)
 {
 	const struct node_claim *n = m->status.claim_ref ? CTX_GET(c, OBJECT_NODE_CLAIM, node_claim,
 								   m->status.claim_ref->name)
 							 : NULL;
-	const int64_t at = n && n->spec.expire_after > 0
-				   ? n->meta.creation_timestamp + n->spec.expire_after
-				   : 0;
+	const int64_t empty = n ? empty_at(c, ts, m, n, now) : 0;
+	int64_t at = n && n->spec.expire_after > 0
+			     ? n->meta.creation_timestamp + n->spec.expire_after
+			     : 0;
 
 	/* One that is overdue waits for a budget. */
+	if (empty && (at <= now || empty < at))
+		at = empty;
 	return at > now && !m->status.hold && from(e, m, MACHINE_DRAINING, at, 0, out);
 }
 
-static bool has_time(const struct context *c, const struct eta *e, const struct machine *m,
-		     struct eta_span *out)
+static bool has_time(const struct context *c, const struct tenants *ts, const struct eta *e,
+		     const struct machine *m, struct eta_span *out)
 {
 	const enum machine_state s = machine_state_find(str_or(m->status.state, ""));
 	const int64_t now = loop_wall(c->loop), since = m->status.state_since;
 
 	if (s == MACHINE_SERVING)
-		return of_serving(c, e, m, now, out);
+		return of_serving(c, ts, e, m, now, out);
 	if (s == MACHINE_DRAINING)
 		return of_draining(e, m, now, out);
 	return s > MACHINE_DRAINING && s <= MACHINE_QUARANTINED &&
@@ -84,9 +114,10 @@ bool free_again_ever(const struct context *c, const struct machine *m)
 }
 
 /* Drains are asked last, for that is a look at all of them. */
-bool free_again(const struct context *c, const struct eta *e, const struct machine *m,
-		struct eta_span *out)
+bool free_again(const struct context *c, const struct tenants *ts, const struct eta *e,
+		const struct machine *m, struct eta_span *out)
 {
 	return !m->meta.deletion_timestamp && m->spec.management_policy == MACHINE_MANAGE &&
-	       leave_then(m) == DRAIN_RELEASE && has_time(c, e, m, out) && !drains_take_out(c, m);
+	       leave_then(m) == DRAIN_RELEASE && has_time(c, ts, e, m, out) &&
+	       !drains_take_out(c, m);
 }

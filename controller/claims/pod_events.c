@@ -267,6 +267,22 @@ static bool is_expected(const struct reader *r, struct eta_span *out)
 	return true;
 }
 
+/* Beyond those that are told in full: "; and NoCapacity of 2 other pools", for each code. */
+static const char *others(const struct plan_pod *p, struct arena *a)
+{
+	size_t n[PLAN_REASONS] = {0};
+	const char *text = "";
+
+	for (size_t k = REASONS_TOLD; k < p->nreasons; k++)
+		n[p->reasons[k].code]++;
+	for (size_t c = 0; c < PLAN_REASONS; c++)
+		if (n[c])
+			text = arena_printf(a, "%s%s%s of %zu other pool%s", text,
+					    *text ? ", " : "; and ", plan_reason_names[c], n[c],
+					    n[c] == 1 ? "" : "s");
+	return text;
+}
+
 static void tell_nothing(const struct reader *r)
 {
 	const struct plan_pod *p = r->p;
@@ -286,6 +302,7 @@ static void tell_nothing(const struct reader *r)
 				    plan_reason_names[why->code],
 				    is_count(why->code) ? why->pool : why->text);
 	}
+	text = arena_printf(r->a, "%s%s", text, others(p, r->a));
 	if (p->place)
 		text = arena_printf(r->a, "place %zu%s: %s", p->place, when, text);
 	tell(r, &(struct word){"Warning",

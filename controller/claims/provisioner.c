@@ -29,6 +29,7 @@
 #include "controller/claims/sending.h"
 #include "controller/claims/stop_line.h"
 #include "controller/claims/to_come.h"
+#include "controller/claims/stand_ins.h"
 #include "controller/claims/underused.h"
 #include "controller/claims/unwanted.h"
 #include "controller/claims/whole.h"
@@ -56,6 +57,7 @@ struct provisioner {
 	struct refused *refused;
 	struct unwanted *unwanted;
 	struct underused *underused;
+	struct stand_ins *stand_ins;
 	struct reclaims *reclaims;
 	struct permits *permits;
 	struct bursts *bursts;
@@ -150,7 +152,8 @@ static bool still_wanted(const struct provisioner *s, const struct plan_claim *p
 			: is_offered(m));
 }
 
-static void create(struct provisioner *s, const struct plan_claim *p)
+/* replaces: the claim that it stands in for; NULL: none. */
+static void create(struct provisioner *s, const struct plan_claim *p, const char *replaces)
 {
 	struct err e;
 	json_t *o = claims_build(s->c, p, permits_of_machine(s->permits, p->machine), &e);
@@ -160,6 +163,9 @@ static void create(struct provisioner *s, const struct plan_claim *p)
 		log_warn("claim not built", LOG_E(&e));
 		return;
 	}
+	if (replaces) /* no pods are waited for */
+		json_object_set_new(json_at(o, "metadata"), "annotations",
+				    json_pack("{s:s}", CLAIM_REPLACES, replaces));
 	name = sending_claim(s->sending, o, &e);
 	json_decref(o);
 	permits_used(s->permits, p->machine);
@@ -233,7 +239,7 @@ static void create_all(struct provisioner *s)
 			permits_count(s->permits, plan->claims[i].machine);
 	for (size_t i = 0; i < plan->nclaims; i++) {
 		if (v[i].goes)
-			create(s, &plan->claims[i]);
+			create(s, &plan->claims[i], NULL);
 		if (v[i].because)
 			s->held[i] = s->held[v[i].because - 1];
 	}
@@ -275,6 +281,23 @@ static void on_ready(struct provisioner *s)
 	tell_budgets(s);
 }
 
+/* Nobody else gets a machine by this plan, or waits for one: a claim that is made before another one goes. */
+static void stand_in(struct provisioner *s)
+{
+	struct plan_claim p;
+	struct stop_line *l;
+	const struct node_claim *of =
+		stand_ins_plan(s->stand_ins, s->plan, world_sync_world(s->sync),
+			       underused_others_wait(s->underused, NULL), s->arena, &p);
+
+	if (!of)
+		return;
+	l = stop_line_read(s->c, s->arena);
+	sending_each(s->sending, on_its_way, l);
+	if (!hold_of(s, l, &p).line && still_wanted(s, &p))
+		create(s, &p, of->meta.name);
+}
+
 static void on_slice(void *arg)
 {
 	struct provisioner *s = arg;
@@ -300,6 +323,7 @@ static void on_slice(void *arg)
 		loop_timer_start(&s->slice, 0);
 		return;
 	}
+	stand_in(s);
 	/* Who waits is told again, though nothing changes. */
 	if (s->plan->npods && (!s->first || s->first > POD_EVENTS_AGAIN_MS))
 		s->first = POD_EVENTS_AGAIN_MS;
@@ -358,6 +382,11 @@ struct unwanted *provisioner_unwanted(struct provisioner *s)
 struct underused *provisioner_underused(struct provisioner *s)
 {
 	return s->underused;
+}
+
+struct stand_ins *provisioner_stand_ins(struct provisioner *s)
+{
+	return s->stand_ins;
 }
 
 struct reclaims *provisioner_reclaims(struct provisioner *s)
@@ -430,6 +459,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->unwanted = unwanted_new(c, tenants);
 	s->underused = underused_new(c, tenants);
 	s->reclaims = reclaims_new(c, tenants);
+	s->stand_ins = stand_ins_new(c, on_later, s);
 	s->sending = spec.sending = sending_new(c, on_sent, s);
 	s->permits = permits_new(on_permit, s);
 	spec.permits = s->permits;
@@ -467,6 +497,7 @@ void provisioner_free(struct provisioner *s)
 	unwanted_free(s->unwanted);
 	underused_free(s->underused);
 	reclaims_free(s->reclaims);
+	stand_ins_free(s->stand_ins);
 	bursts_free(s->bursts);
 	pod_events_free(s->pod_events);
 	free(s);

@@ -19,6 +19,7 @@ struct fleet;
 struct permits;
 struct provisioner;
 struct tenants;
+struct stand_ins;
 struct underused;
 struct reclaims;
 struct unwanted;
@@ -33,6 +34,7 @@ struct world_sync *provisioner_sync(struct provisioner *s);
 struct avoided *provisioner_avoided(struct provisioner *s);
 struct unwanted *provisioner_unwanted(struct provisioner *s);
 struct underused *provisioner_underused(struct provisioner *s);
+struct stand_ins *provisioner_stand_ins(struct provisioner *s);
 struct reclaims *provisioner_reclaims(struct provisioner *s);
 struct permits *provisioner_permits(struct provisioner *s);
 

@@ -70,7 +70,7 @@ static bool is_one_of(const char *reason, const char *const *list, size_t n)
 	return false;
 }
 
-static bool is_tenants(const char *reason)
+bool stop_line_is_tenants(const char *reason)
 {
 	static const char *const list[] = {"TenantGone", "TenantCAInvalid", "TenantUnreachable"};
 
@@ -112,7 +112,7 @@ static bool read_machine(const struct kube_entry *en, void *arg)
 		const struct machine_failure *f = &m->status.failures.v[i];
 
 		/* What comes to light in a wipe is no claim's. */
-		if (!f->claim || !f->reason || is_tenants(f->reason))
+		if (!f->claim || !f->reason || stop_line_is_tenants(f->reason))
 			continue;
 		l->failures = room(l->a, l->failures, l->nfailures, &l->failures_cap,
 				   sizeof(*l->failures));
@@ -525,7 +525,7 @@ static bool blames(struct stop_line *l, const struct machine *m, const struct ma
 	const struct stop_line_place p = {f->pool, f->image, m->spec.provider_ref.name,
 					  stop_line_rack(l->c, m), f->tenant};
 
-	if (!f->reason || is_tenants(f->reason) ||
+	if (!f->reason || stop_line_is_tenants(f->reason) ||
 	    is_one_of(f->reason, never, sizeof(never) / sizeof(never[0])) ||
 	    f->time <= stop_line_since(l, f->pool, p.provider))
 		return true;

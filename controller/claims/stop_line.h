@@ -1,6 +1,7 @@
 #ifndef CONTROLLER_CLAIMS_STOP_LINE_H
 #define CONTROLLER_CLAIMS_STOP_LINE_H
 
+#include "api/annotations.h"
 #include "controller/core/context.h"
 
 /*
@@ -27,7 +28,6 @@
  * claims/supply_status.c writes, so any leader comes to the same answer.  Failures from before it became False are
  * over: they stop nothing and count against no machine.
  */
-#define STOP_LINE_CONDITION "LineStopped"
 /* Of failures and quarantine: three claims in a row failed on this machine, for reasons of its own. */
 #define STOP_LINE_WORN "FailsRepeatedly"
 
@@ -60,6 +60,8 @@ bool stop_line_stops_pool(struct stop_line *l, const struct node_pool *p, struct
 bool stop_line_stops_provider(struct stop_line *l, const struct provider_object *p,
 			      struct stopped_line *why);
 
+/* A failure that its tenant alone has made: it says nothing of pool, image or machine. */
+bool stop_line_is_tenants(const char *reason);
 /* The rack of a machine, or NULL. */
 const char *stop_line_rack(const struct context *c, const struct machine *m);
 /* Three failures in a row that are its own: the machine is due for quarantine.  Of a claim its first failure

@@ -112,9 +112,9 @@ static void say_warm(const struct supply_status *s, struct conditions *cs, struc
 	struct warm_pool_tally t;
 
 	if (warm_pool_tally(s->warm_pool, p, a, &t))
-		say(s->c, cs, a, p->meta.generation, "WarmReady", t.ready >= p->spec.warm.nodes,
-		    t.reason, t.message);
-	for (size_t i = 0; i < cs->n && p->spec.warm.nodes <= 0; i++)
+		say(s->c, cs, a, p->meta.generation, "WarmReady", t.ready >= t.wanted, t.reason,
+		    t.message);
+	for (size_t i = 0; i < cs->n && !warm_pool_asked(p); i++)
 		if (str_eq(cs->v[i].type, "WarmReady")) {
 			memmove(&cs->v[i], &cs->v[i + 1], (--cs->n - i) * sizeof(*cs->v));
 			break;
@@ -205,6 +205,7 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 	struct stopped_line stop = {0};
 
 	*out = p->status;
+	out->observed_generation = generation;
 	*r = (struct resources){.v = arena_calloc(a, MACHINE_STATES, sizeof(*r->v))};
 	for (int i = 0; i < MACHINE_STATES; i++)
 		if (n->by_state[i] || always[i])
@@ -308,6 +309,7 @@ static void pool_status(struct supply_status *s, const struct node_pool *p, stru
 	bool ready;
 
 	*out = p->status;
+	out->observed_generation = generation;
 	out->nodes = sum->nodes;
 	out->resources = sum->resources;
 	for (size_t i = 0; i < p->spec.template_.spec.provider_refs.n; i++) {

@@ -99,6 +99,7 @@ static void put_machine(struct put *x, const char *name, const char *provider, c
 					.level_flash = -1,
 					.level_hdd = -1,
 					.trust = INT32_MAX,
+					.covered = UINT32_MAX,
 					.failures = WORTH_LESS};
 
 	map_put(x->wanted, name, x);

@@ -33,7 +33,7 @@ struct wish {
 
 /* Of one pool, at the last pass. */
 struct found {
-	int64_t kept;
+	int64_t wanted, kept;
 	bool limited; /* its limits leave no room for more */
 };
 
@@ -59,7 +59,41 @@ static bool kept_for(const struct machine *m, const struct node_pool *p)
 
 static bool wants(const struct node_pool *p)
 {
-	return p->spec.warm.nodes > 0 && !p->meta.deletion_timestamp;
+	return warm_pool_asked(p) && !p->meta.deletion_timestamp;
+}
+
+bool warm_pool_asked(const struct node_pool *p)
+{
+	return p->spec.warm.nodes > 0 || p->spec.warm.percent > 0;
+}
+
+struct having {
+	const struct node_pool *pool;
+	int64_t n;
+};
+
+/* What is on its way counts as well: where many come, more will. */
+static bool count_claim(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct having *h = arg;
+
+	h->n += str_eq(n->spec.node_pool_ref.name, h->pool->meta.name) &&
+		!n->meta.deletion_timestamp && !str_eq(n->status.phase, "Failed");
+	return true;
+}
+
+/* By count or by percentage, whichever is more. */
+static int64_t wanted(const struct warm_pool *w, const struct node_pool *p)
+{
+	struct having h = {p, 0};
+	int64_t part;
+
+	if (p->spec.warm.percent <= 0)
+		return p->spec.warm.nodes;
+	kube_cache_each(w->c->cache[OBJECT_NODE_CLAIM], count_claim, &h);
+	part = (h.n * p->spec.warm.percent + 99) / 100;
+	return part > p->spec.warm.nodes ? part : p->spec.warm.nodes;
 }
 
 /* Off as it should be, and nothing that happened to it lately speaks against it. */
@@ -207,11 +241,12 @@ static void look_at(struct warm_pool *w, const struct node_pool *p)
 	struct plan_stock stock = plan_stock(world_sync_world(w->sync), p->meta.name, a);
 	struct choosing ch = {.w = w, .pool = p, .a = a, .racks = racks};
 	struct found *f = mem_new(struct found);
-	int64_t want = p->spec.warm.nodes;
+	int64_t want = wanted(w, p);
 	struct choice *c;
 
 	if (stock.n)
 		qsort(stock.v, stock.n, sizeof(*stock.v), by_health);
+	f->wanted = want;
 	ch.v = arena_calloc(a, stock.n + 1, sizeof(*ch.v));
 	for (size_t i = 0; i < stock.n; i++)
 		consider(&ch, stock.v[i]->name);
@@ -275,6 +310,7 @@ static void pass(void *arg)
 	struct context *c = w->c;
 	OWN(arena) a = arena_new();
 	struct wanting g = {.a = a};
+	const struct found *f;
 	bool few = false;
 
 	w->known = c->leading && c->ready;
@@ -299,8 +335,8 @@ static void pass(void *arg)
 	qsort(g.v, g.n, sizeof(*g.v), by_weight);
 	for (size_t i = 0; i < g.n; i++) {
 		look_at(w, g.v[i]);
-		few |= ((struct found *)map_get(w->pools, g.v[i]->meta.name))->kept <
-		       g.v[i]->spec.warm.nodes;
+		f = map_get(w->pools, g.v[i]->meta.name);
+		few |= f->kept < f->wanted;
 	}
 	kube_cache_each(c->cache[OBJECT_MACHINE], kick_if_other, w);
 	notify(c, NOTICE_POOL, NULL);
@@ -370,13 +406,14 @@ bool warm_pool_tally(const struct warm_pool *w, const struct node_pool *p, struc
 	if (!f || !wants(p))
 		return false;
 	kube_cache_each(w->c->cache[OBJECT_MACHINE], count, &k);
-	if (out->ready >= p->spec.warm.nodes) {
+	out->wanted = f->wanted;
+	if (out->ready >= f->wanted) {
 		out->reason = "Warm";
 		why = "";
 	} else if (p->spec.paused) {
 		out->reason = "PoolPaused";
 		why = ": the pool is paused";
-	} else if (f->kept >= p->spec.warm.nodes) {
+	} else if (f->kept >= f->wanted) {
 		out->reason = "Warming";
 		why = ": the others are coming up";
 	} else if (f->limited) {
@@ -386,8 +423,8 @@ bool warm_pool_tally(const struct warm_pool *w, const struct node_pool *p, struc
 		out->reason = "NoCapacity";
 		why = ": no other free machine of its kinds can be warmed now";
 	}
-	out->message = arena_printf(a, "%lld of %lld%s", (long long)out->ready,
-				    (long long)p->spec.warm.nodes, why);
+	out->message =
+		arena_printf(a, "%lld of %lld%s", (long long)out->ready, (long long)f->wanted, why);
 	return true;
 }
 

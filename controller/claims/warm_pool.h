@@ -5,7 +5,7 @@
 
 /*
  * warm_pool: which free machines are kept on with the agent running, and for which pool
- * (NodePool.spec.warm.nodes); steps/warm.h is how.
+ * (NodePool.spec.warm: nodes, or a percentage of what it has, whichever is more); steps/warm.h is how.
  *
  * A pool keeps machines that the planner would let it claim now (plan_stock), no more than its limits leave room for, spread
  * over racks.  Pools by weight, then name; a machine is kept for one.  What is warm stays: nothing is switched off
@@ -29,8 +29,12 @@ enum warm_pool_wish { WARM_POOL_UNKNOWN, WARM_POOL_OFF, WARM_POOL_ON };
 enum warm_pool_wish warm_pool_wish(const struct warm_pool *w, const char *machine,
 				   struct object_ref *pool);
 
+/* The pool asks for any. */
+bool warm_pool_asked(const struct node_pool *p);
+
 /* How a pool stands. */
 struct warm_pool_tally {
+	int64_t wanted;
 	int64_t ready, kept; /* with their agent there; with those that are coming */
 	const char *reason;  /* of WarmReady */
 	const char *message; /* in the arena */

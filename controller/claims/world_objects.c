@@ -58,6 +58,7 @@ struct world_pool world_object_pool(const struct node_pool *p, struct arena *a)
 	w.minimum_level_flash = p->spec.wipe.minimum_level.flash;
 	w.minimum_level_hdd = p->spec.wipe.minimum_level.hdd;
 	w.minimum_trust = p->spec.wipe.minimum_trust;
+	w.must_cover = statement_parts(&p->spec.wipe.must_cover);
 	w.reclaim = (enum world_reclaim)p->spec.disruption.reclaim;
 	w.paused = p->spec.paused || p->meta.deletion_timestamp;
 	w.paused_reason = p->meta.deletion_timestamp ? "PoolDeleted" : "PoolPaused";
@@ -126,6 +127,8 @@ struct world_machine world_object_machine(const struct machine *m, const struct 
 	if (r) {
 		wipe_judge_levels(&r->spec.evidence, &w.level_flash, &w.level_hdd);
 		w.trust = r->spec.evidence.agent_trust;
+		w.covered = statement_covered(r->spec.evidence.statements.v,
+					      r->spec.evidence.statements.n);
 	}
 	if (w.offered && warm_is_ending(m)) {
 		w.offered = false;

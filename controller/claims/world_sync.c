@@ -154,7 +154,7 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 			: NULL,
 		a);
 	w.name = name;
-	if (!w.offered && free_again(s->c, s->spec.eta, m, &again)) {
+	if (!w.offered && free_again(s->c, s->spec.tenants, s->spec.eta, m, &again)) {
 		w.free_p50_ms = again.p50;
 		w.free_p90_ms = again.p90;
 	}

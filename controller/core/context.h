@@ -71,6 +71,7 @@ struct context {
 	struct kube_cache *cache[OBJECT_KINDS]; /* of the host cluster; NULL where not watched */
 	struct claim_index *claim_index;
 	struct kube_lease *lease;
+	int64_t began; /* wall ms when this process did */
 	bool leading;
 	bool ready;	     /* all host caches are in and the agent endpoint has its keys */
 	bool records_unread; /* there is a WipeRecord that this version cannot read */
@@ -88,8 +89,6 @@ struct context {
 	void *on_notice_arg; /* of both */
 	struct context_options o;
 };
-
-#define CTX_LEASE "drover-controller" /* in drover's own namespace */
 
 #define CTX_GET(c, kind_id, type, name) KUBE_CACHE_GET((c)->cache[kind_id], type, "", (name))
 

@@ -15,7 +15,8 @@
 struct counters {
 	struct context *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
-		*wipes, *revoked, *turns, *ways;
+		*leaves, *wipes, *revoked, *turns, *ways, *requests, *looks, *pod_waits,
+		*first_pods;
 	struct map *since; /* machine that was taken back -> struct began */
 	int64_t recycle_ms;
 };
@@ -64,6 +65,8 @@ void counters_machine(struct counters *f, const struct machine *was, const struc
 	    machine_state_find(was->status.state) == MACHINE_STATE_NONE)
 		return;
 	recycle(f, was, is);
+	if (str_eq(was->status.state, "serving") && is->status.leave)
+		metric_add(f->leaves, LABELS(str_or(is->status.leave->reason, "")), 1);
 	ms = is->status.state_since - was->status.state_since;
 	if (was->status.state_since && ms >= 0)
 		metric_observe(f->state_seconds, LABELS(was->status.state), (double)ms / 1000);
@@ -113,6 +116,34 @@ void counters_way(struct counters *f, const char *way, const char *by)
 		metric_add(f->ways, LABELS(way, by), 1);
 }
 
+void counters_request(struct counters *f, const char *client, const char *method, int status)
+{
+	char code[16];
+
+	if (!f)
+		return;
+	str_format(code, sizeof(code), "%d", status);
+	metric_add(f->requests, LABELS(client, method, status ? code : "<error>"), 1);
+}
+
+void counters_look(struct counters *f, const char *provider, bool answered)
+{
+	if (f)
+		metric_add(f->looks, LABELS(provider, answered ? "answered" : "failed"), 1);
+}
+
+void counters_pod_placed(struct counters *f, const char *tenant, int64_t ms)
+{
+	if (f && f->c->leading && ms >= 0)
+		metric_observe(f->pod_waits, LABELS(tenant), (double)ms / 1000);
+}
+
+void counters_first_pod(struct counters *f, int64_t ms)
+{
+	if (f && f->c->leading && ms >= 0)
+		metric_observe(f->first_pods, NULL, (double)ms / 1000);
+}
+
 void counters_turn(struct counters *f)
 {
 	if (f)
@@ -144,6 +175,9 @@ struct counters *counters_new(struct context *c)
 				"Claims of warm machines, by whether the agent answered or was "
 				"booted after all.",
 				LABELS("agent"));
+	f->leaves = metrics_counter(m, "drover_leaves_total",
+				    "Machines that began to leave their tenant, by why.",
+				    LABELS("reason"));
 	f->wipes = metrics_counter(m, "drover_wipes_total",
 				   "Wipes that ended with a record, by its verdict.",
 				   LABELS("verdict"));
@@ -154,6 +188,21 @@ struct counters *counters_new(struct context *c)
 		m, "drover_eta_ways_total",
 		"Ways of machines that ended, by the expected time by which they did.",
 		LABELS("way", "by"));
+	f->requests = metrics_counter(
+		m, "rest_client_requests_total",
+		"Requests to API servers that are over, by client (host, tenant), method and status.",
+		LABELS("client", "method", "code"));
+	f->looks = metrics_counter(m, "drover_machine_looks_total",
+				   "Looks at machines' power at their BMC or manager, by outcome.",
+				   LABELS("provider", "outcome"));
+	f->pod_waits = metrics_histogram(
+		m, "drover_pod_wait_seconds",
+		"How long pods waited, from being marked unschedulable until they had a Node.",
+		LABELS("tenant"), seconds, sizeof(seconds) / sizeof(seconds[0]));
+	f->first_pods = metrics_histogram(
+		m, "drover_tenant_first_pod_seconds",
+		"From a VirtualCluster's creation until its first pod ran on a machine.", NULL,
+		seconds, sizeof(seconds) / sizeof(seconds[0]));
 	return f;
 }
 

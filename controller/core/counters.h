@@ -29,6 +29,14 @@ void counters_wipe(struct counters *f, const char *verdict);
 /* A machine's way ended, and by which of the times that were expected when it began: eta_way_names, eta_by_names of
  * claims/eta.h. */
 void counters_way(struct counters *f, const char *way, const char *by);
+/* A request to an API server is over: client "host" or "tenant"; status 0: no reply came. */
+void counters_request(struct counters *f, const char *client, const char *method, int status);
+/* A look at a machine's power, at its BMC or manager. */
+void counters_look(struct counters *f, const char *provider, bool answered);
+/* A pod of the tenant that was marked unschedulable has a Node, after so many ms. */
+void counters_pod_placed(struct counters *f, const char *tenant, int64_t ms);
+/* The first pod of a VirtualCluster runs on a machine of drover, so many ms after that was made. */
+void counters_first_pod(struct counters *f, int64_t ms);
 /* A machine was looked at: what a whole rack costs when news of one of it came. */
 void counters_turn(struct counters *f);
 /* How long a machine takes from leaving its tenant to being free again: the mean of those that this

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "api/annotations.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -41,7 +42,7 @@ static void tell(struct host_clock *h, int64_t ahead)
 	struct kube_ref lease = {.api_version = "coordination.k8s.io/v1",
 				 .kind = "Lease",
 				 .ns = h->c->o.ns,
-				 .name = CTX_LEASE};
+				 .name = CONTROLLER_LEASE};
 	char note[200];
 
 	str_format(

@@ -14,9 +14,6 @@
 #include "controller/core/secrets.h"
 #include "kube/call.h"
 
-#define BOOT "drover-boot-key"
-#define EVIDENCE "drover-evidence-key"
-#define AGENT_CA "drover-agent-ca"
 #define METRICS "drover-metrics-token"
 #define CA_DAYS 3650
 #define BOOT_LEAST 32 /* bytes of its text */
@@ -95,7 +92,7 @@ static void make_random(struct keys *k, const char *name, const char *key)
 
 static void make_boot(struct keys *k)
 {
-	make_random(k, BOOT, "key");
+	make_random(k, KEYS_BOOT, "key");
 }
 
 static void make_metrics_token(struct keys *k)
@@ -110,7 +107,7 @@ static void make_evidence(struct keys *k)
 	const char *names[] = {"private.pem"};
 	const struct secret *values[] = {pem};
 
-	secrets_ensure(k->c->secrets, EVIDENCE, names, values, 1);
+	secrets_ensure(k->c->secrets, KEYS_EVIDENCE, names, values, 1);
 }
 
 static void make_ca(struct keys *k)
@@ -126,7 +123,7 @@ static void make_ca(struct keys *k)
 		OWN(secret) cert = secret_from_str(pem);
 		const struct secret *values[] = {cert, key};
 
-		secrets_ensure(k->c->secrets, AGENT_CA, names, values, 2);
+		secrets_ensure(k->c->secrets, KEYS_AGENT_CA, names, values, 2);
 	}
 	secret_free(key);
 	free(pem);
@@ -151,8 +148,8 @@ static bool loaded(struct keys *k, const char *name, int64_t *ensured, void (*ma
 
 static bool take_evidence(struct keys *k, const char **why)
 {
-	const char *version = secrets_version(k->c->secrets, NULL, EVIDENCE);
-	const struct secret *pem = secrets_value(k->c->secrets, NULL, EVIDENCE, "private.pem"),
+	const char *version = secrets_version(k->c->secrets, NULL, KEYS_EVIDENCE);
+	const struct secret *pem = secrets_value(k->c->secrets, NULL, KEYS_EVIDENCE, "private.pem"),
 			    *old;
 	char name[16];
 	struct err e;
@@ -165,14 +162,14 @@ static bool take_evidence(struct keys *k, const char **why)
 	k->evidence_version = mem_strdup(k->evidence ? version : "");
 	if (!k->evidence) {
 		if (why)
-			*why = EVIDENCE " (private.pem is not an Ed25519 key)";
+			*why = KEYS_EVIDENCE " (private.pem is not an Ed25519 key)";
 		return false;
 	}
 	crypto_key_public(k->evidence, k->publics[0]);
 	k->npublics = 1;
 	for (int i = 1; i < PUBLICS_MAX; i++) {
 		str_format(name, sizeof(name), "public-%d", i);
-		old = secrets_value(k->c->secrets, NULL, EVIDENCE, name);
+		old = secrets_value(k->c->secrets, NULL, KEYS_EVIDENCE, name);
 		if (old &&
 		    str_copy(k->publics[k->npublics], CRYPTO_PUBLIC_TEXT, secret_expose(old)))
 			k->npublics++;
@@ -187,13 +184,13 @@ static bool evidence_known(struct keys *k, const char **why)
 {
 	if (kube_cache_synced(k->c->cache[OBJECT_WIPE_RECORD]) &&
 	    (kube_cache_size(k->c->cache[OBJECT_WIPE_RECORD]) > 0 || k->c->records_unread)) {
-		if (secrets_want(k->c->secrets, NULL, EVIDENCE) != SECRET_LOADING)
+		if (secrets_want(k->c->secrets, NULL, KEYS_EVIDENCE) != SECRET_LOADING)
 			return true;
 		if (why)
-			*why = EVIDENCE;
+			*why = KEYS_EVIDENCE;
 		return false;
 	}
-	return loaded(k, EVIDENCE, &k->ensured_evidence,
+	return loaded(k, KEYS_EVIDENCE, &k->ensured_evidence,
 		      kube_cache_synced(k->c->cache[OBJECT_WIPE_RECORD]) ? make_evidence : NULL,
 		      why) &&
 	       take_evidence(k, why);
@@ -201,32 +198,32 @@ static bool evidence_known(struct keys *k, const char **why)
 
 bool keys_hang_on(const char *secret)
 {
-	return str_eq(secret, BOOT) || str_eq(secret, EVIDENCE) || str_eq(secret, AGENT_CA) ||
-	       str_eq(secret, METRICS);
+	return str_eq(secret, KEYS_BOOT) || str_eq(secret, KEYS_EVIDENCE) ||
+	       str_eq(secret, KEYS_AGENT_CA) || str_eq(secret, METRICS);
 }
 
 bool keys_ready(struct keys *k, const char **why)
 {
-	if (!loaded(k, BOOT, &k->ensured_boot, make_boot, why))
+	if (!loaded(k, KEYS_BOOT, &k->ensured_boot, make_boot, why))
 		return false;
 	if (!keys_boot(k)) {
 		if (why)
-			*why = BOOT " (key has less than 32 characters)";
+			*why = KEYS_BOOT " (key has less than 32 characters)";
 		return false;
 	}
-	return loaded(k, AGENT_CA, &k->ensured_ca, make_ca, why) && evidence_known(k, why);
+	return loaded(k, KEYS_AGENT_CA, &k->ensured_ca, make_ca, why) && evidence_known(k, why);
 }
 
 const struct secret *keys_boot(struct keys *k)
 {
-	const struct secret *now = secrets_value(k->c->secrets, NULL, BOOT, "key");
+	const struct secret *now = secrets_value(k->c->secrets, NULL, KEYS_BOOT, "key");
 
 	if (now && secret_len(now) < BOOT_LEAST) { /* anybody could make media of it */
-		if (!str_eq(k->refused, secrets_version(k->c->secrets, NULL, BOOT)))
+		if (!str_eq(k->refused, secrets_version(k->c->secrets, NULL, KEYS_BOOT)))
 			log_error("the boot key is not taken: it is too short",
-				  LOG_S("secret", BOOT));
+				  LOG_S("secret", KEYS_BOOT));
 		free(k->refused);
-		k->refused = mem_strdup(secrets_version(k->c->secrets, NULL, BOOT));
+		k->refused = mem_strdup(secrets_version(k->c->secrets, NULL, KEYS_BOOT));
 	} else if (now && (!k->boot || !secret_equal(now, k->boot))) {
 		secret_free(k->boot);
 		k->boot = secret_copy(now);
@@ -236,7 +233,8 @@ const struct secret *keys_boot(struct keys *k)
 
 const struct crypto_key *keys_evidence(struct keys *k)
 {
-	if (secrets_want(k->c->secrets, NULL, EVIDENCE) != SECRET_LOADED || !take_evidence(k, NULL))
+	if (secrets_want(k->c->secrets, NULL, KEYS_EVIDENCE) != SECRET_LOADED ||
+	    !take_evidence(k, NULL))
 		return NULL;
 	return k->evidence;
 }
@@ -300,9 +298,9 @@ static void on_published(json_t *o, const struct err *e, void *arg)
 
 void keys_follow(struct keys *k)
 {
-	secrets_expect(k->c->secrets, NULL, BOOT);
-	secrets_expect(k->c->secrets, NULL, EVIDENCE);
-	secrets_expect(k->c->secrets, NULL, AGENT_CA);
+	secrets_expect(k->c->secrets, NULL, KEYS_BOOT);
+	secrets_expect(k->c->secrets, NULL, KEYS_EVIDENCE);
+	secrets_expect(k->c->secrets, NULL, KEYS_AGENT_CA);
 	if (k->wants_metrics) {
 		(void)loaded(k, METRICS, &k->ensured_metrics, make_metrics_token, NULL);
 		secrets_expect(k->c->secrets, NULL, METRICS);
@@ -325,14 +323,14 @@ void keys_publish(struct keys *k)
 
 const char *keys_ca_pem(struct keys *k)
 {
-	const struct secret *s = secrets_value(k->c->secrets, NULL, AGENT_CA, "ca.crt");
+	const struct secret *s = secrets_value(k->c->secrets, NULL, KEYS_AGENT_CA, "ca.crt");
 
 	return s ? secret_expose(s) : NULL;
 }
 
 const struct secret *keys_ca_key(struct keys *k)
 {
-	return secrets_value(k->c->secrets, NULL, AGENT_CA, "ca.key");
+	return secrets_value(k->c->secrets, NULL, KEYS_AGENT_CA, "ca.key");
 }
 
 bool keys_agent_ca(void *keys, const char **cert_pem, const struct secret **key_pem)

@@ -25,6 +25,7 @@
 
 struct drains {
 	struct context *c;
+	const struct tenants *tenants;
 	struct map *entries; /* Drain -> struct entry */
 };
 
@@ -358,7 +359,7 @@ static void go_on(struct entry *en, const struct drain *d, int64_t now)
 	int64_t left = d->spec.deadline +
 		       clock_jumps_since(en->owner->c, d->meta.creation_timestamp) - now;
 
-	drains_advance(en->owner->c, d, &s, a, now);
+	drains_advance(en->owner->c, en->owner->tenants, d, &s, a, now);
 	if (d->spec.deadline && left > 0)
 		loop_timer_start(&en->timer, left);
 	write_status(en, d, &s);
@@ -440,11 +441,12 @@ static void entry_free(void *p)
 	free(en);
 }
 
-struct drains *drains_new(struct context *c)
+struct drains *drains_new(struct context *c, const struct tenants *tenants)
 {
 	struct drains *d = mem_new(struct drains);
 
 	d->c = c;
+	d->tenants = tenants;
 	d->entries = map_new(entry_free);
 	return d;
 }

@@ -8,7 +8,7 @@
  * time leave; follows them; says how it ended; deletes itself after its ttl.
  *
  * spec.concurrent counts machines that a tenant has not lost yet (Evicting, Escalating, Leaving). Those
- * of one gang begin together, even above it; past a deadline with Escalate all begin.
+ * of one gang begin together, even above it (drain/gangs.h), unless spec.gangs is Split; past a deadline with Escalate all begin.
  *
  * It never touches a machine.  A machine asks drains_wants() and does what is said (steps/leave_reason.h);
  * how far it is stands in its own status, from which the target's phase is derived:
@@ -32,7 +32,8 @@
  * The Drain is the journal: a phase is written before a machine acts on it, so a new leader goes on.
  */
 struct drains;
-struct drains *drains_new(struct context *c);
+struct tenants;
+struct drains *drains_new(struct context *c, const struct tenants *tenants);
 void drains_free(struct drains *d);
 void drains_kick(struct drains *d, const char *name); /* this Drain changed; NULL: look at all */
 void drains_machine(struct drains *d, const char *machine); /* this Machine changed */

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/drain/gangs.h"
 
 const char *const drain_step_names[DRAIN_STEPS] = {"Pending", "Evicting", "Escalating",
 						   "Leaving", "Wiping",	  "Done",
@@ -57,6 +58,7 @@ void drain_condition(const struct drain *d, struct drain_status *s, struct arena
 	};
 
 	(void)condition_set(&s->conditions, a, &want, now);
+	s->observed_generation = d->meta.generation;
 }
 
 /* --- going on -------------------------------------------------------------------------------------- */
@@ -64,6 +66,7 @@ void drain_condition(const struct drain *d, struct drain_status *s, struct arena
 /* What one look at a Drain goes by. */
 struct look {
 	const struct context *c;
+	const struct tenants *tenants;
 	const struct drain *d;
 	struct arena *a;
 	int64_t now;
@@ -167,12 +170,15 @@ static enum drain_step derive(const struct look *k, struct drain_target *t)
 	return DRAIN_STEP_EVICTING; /* it disturbs nobody: no need to wait for a turn */
 }
 
-static const char *gang_of(const struct look *k, const struct drain_target *t)
+/* Those that leave together; NULL: nobody waits for a turn, or each leaves alone. */
+static const struct drain_gang *gangs_of(const struct look *k, const struct drain_status *s)
 {
-	const struct node_claim *n =
-		t->claim ? CTX_GET(k->c, OBJECT_NODE_CLAIM, node_claim, t->claim) : NULL;
+	bool waits = false;
 
-	return k->d->spec.gangs == DRAIN_WHOLE && n && n->spec.gang ? n->spec.gang->uid : NULL;
+	for (size_t i = 0; i < s->targets.n; i++)
+		waits |= drain_step_of(&s->targets.v[i]) == DRAIN_STEP_PENDING;
+	return waits && k->d->spec.gangs == DRAIN_WHOLE ? drain_gangs(k->c, k->tenants, s, k->a)
+							: NULL;
 }
 
 /* Its tenant is not rid of it yet. */
@@ -185,8 +191,8 @@ static bool takes_a_turn(const struct drain_target *t)
 }
 
 /* The next ones, in their order; those of one gang together, even if that is more than spec.concurrent, and
- * all that are left when the deadline is past. */
-static void start_next(const struct look *k, struct drain_status *s)
+ * all that are left when the deadline is past.  One whose gang is on its way out goes at once. */
+static void start_next(const struct look *k, struct drain_status *s, const struct drain_gang *gangs)
 {
 	bool hurry = drain_late(k->c, k->d);
 	int64_t turns = 0;
@@ -195,22 +201,35 @@ static void start_next(const struct look *k, struct drain_status *s)
 		turns += takes_a_turn(&s->targets.v[i]);
 	for (size_t i = 0; i < s->targets.n; i++) {
 		struct drain_target *t = &s->targets.v[i];
-		const char *gang = gang_of(k, t);
+		bool begun = hurry || turns < k->d->spec.concurrent;
 
 		if (drain_step_of(t) != DRAIN_STEP_PENDING)
 			continue;
-		if (turns >= k->d->spec.concurrent && !hurry)
-			break;
-		for (size_t j = i; j < s->targets.n; j++) {
-			struct drain_target *o = &s->targets.v[j];
+		for (size_t j = 0; gangs && j < i; j++)
+			begun |= gangs[j].first == gangs[i].first && takes_a_turn(&s->targets.v[j]);
+		for (size_t j = i + 1; gangs && j < s->targets.n; j++)
+			begun |= gangs[j].first == gangs[i].first && takes_a_turn(&s->targets.v[j]);
+		if (!begun)
+			continue;
+		t->phase = drain_step_names[hurry ? DRAIN_STEP_ESCALATING : DRAIN_STEP_EVICTING];
+		turns++;
+	}
+}
 
-			if (drain_step_of(o) != DRAIN_STEP_PENDING ||
-			    (j != i && !(gang && str_eq(gang, gang_of(k, o)))))
-				continue;
-			o->phase = drain_step_names[hurry ? DRAIN_STEP_ESCALATING
-							  : DRAIN_STEP_EVICTING];
-			turns++;
-		}
+/* With whom a target goes that waits for its turn. */
+static void name_gangs(const struct look *k, struct drain_status *s, const struct drain_gang *gangs)
+{
+	for (size_t i = 0; gangs && i < s->targets.n; i++) {
+		size_t others = 0;
+
+		if (drain_step_of(&s->targets.v[i]) != DRAIN_STEP_PENDING)
+			continue;
+		for (size_t j = 0; j < s->targets.n; j++)
+			others += j != i && gangs[j].first == gangs[i].first;
+		if (others)
+			s->targets.v[i].blocked_by = arena_printf(
+				k->a, "its turn, together with %zu other %s of gang %.200s", others,
+				others == 1 ? "machine" : "machines", str_or(gangs[i].name, ""));
 	}
 }
 
@@ -322,10 +341,11 @@ static void judge(const struct look *k, struct drain_status *s)
 			names[s->phase], sum_up(k, s, done));
 }
 
-void drains_advance(const struct context *c, const struct drain *d, struct drain_status *s,
-		    struct arena *a, int64_t now)
+void drains_advance(const struct context *c, const struct tenants *tenants, const struct drain *d,
+		    struct drain_status *s, struct arena *a, int64_t now)
 {
-	struct look k = {c, d, a, now};
+	struct look k = {c, tenants, d, a, now};
+	const struct drain_gang *gangs;
 
 	for (size_t i = 0; i < s->targets.n; i++) {
 		struct drain_target *t = &s->targets.v[i];
@@ -333,8 +353,10 @@ void drains_advance(const struct context *c, const struct drain *d, struct drain
 		copy_machine(&k, t);
 		t->phase = drain_step_names[derive(&k, t)];
 	}
-	start_next(&k, s);
+	gangs = gangs_of(&k, s);
+	start_next(&k, s, gangs);
 	for (size_t i = 0; i < s->targets.n; i++)
 		copy_machine(&k, &s->targets.v[i]);
+	name_gangs(&k, s, gangs);
 	judge(&k, s);
 }

@@ -4,10 +4,12 @@
 #include "controller/core/context.h"
 
 /*
- * targets: the phase of each target of one Drain, from the status of its Machines.  Reads the caches, and
+ * targets: the phase of each target of one Drain, from the status of its Machines, and who leaves together
+ * (drain/gangs.h).  Reads the caches, and
  * does nothing else.  For drain/drains.c; drain_holds() for steps/leave_reason.c as well.
  * Tests: tests/unit/controller/drain/test_drains.c, tests/world/test_drain.c
  */
+struct tenants;
 enum drain_step {
 	DRAIN_STEP_PENDING,
 	DRAIN_STEP_EVICTING,
@@ -33,7 +35,7 @@ bool drain_holds(const struct drain *d, const struct machine *m);
 void drain_condition(const struct drain *d, struct drain_status *s, struct arena *a, int64_t now,
 		     const char *type, int status, const char *reason, const char *message);
 /* One look: *s (its lists may be changed) becomes what it is by now, the next targets have their turn. */
-void drains_advance(const struct context *c, const struct drain *d, struct drain_status *s,
-		    struct arena *a, int64_t now);
+void drains_advance(const struct context *c, const struct tenants *tenants, const struct drain *d,
+		    struct drain_status *s, struct arena *a, int64_t now);
 
 #endif

@@ -47,9 +47,11 @@ const char *driver_cloud_digest(const struct driver *s, const struct provider_ob
 	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
 		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
 
-		text = arena_printf(a, "%s|%s %s %s %lld", text, t->name,
-				    str_or(t->price_per_hour, ""), str_or(t->currency, ""),
-				    (long long)t->efa_interfaces);
+		text = arena_printf(a, "%s|%s %s %s %s %s %lld", text, t->name,
+				    str_or(t->price_per_hour, "-"),
+				    str_or(t->spot_price_per_hour, "-"),
+				    str_or(t->reserved_price_per_hour, "-"),
+				    str_or(t->currency, ""), (long long)t->efa_interfaces);
 	}
 	return add_secret(s, ca_name(p), add_secret(s, login_name(p), text, a), a);
 }
@@ -87,29 +89,45 @@ static void put_zones(const struct provider_object_ec2 *c, struct arena *a,
 	out->zones.n = c->zones.n;
 }
 
+static int put_price(struct provider_cloud *out, struct provider_cloud_price *v, size_t at,
+		     const struct provider_object_instance_type *t, const char *text,
+		     enum elastic_market market, struct err *e)
+{
+	struct provider_cloud_price *price = &v[out->prices.n];
+
+	if (!text)
+		return 0;
+	if (money_parse(text, &price->micros_per_hour, e) < 0)
+		return err_wrap(e, "spec.instanceTypes[%zu]: price of %s", at,
+				elastic_market_names[market]);
+	price->type = t->name;
+	price->market = elastic_market_names[market];
+	out->prices.n++;
+	out->currency = t->currency;
+	return 0;
+}
+
 /* All are offered; those without a price are launched by nobody. */
 static int put_types(const struct provider_object *p, struct arena *a, struct provider_cloud *out,
 		     struct err *e)
 {
 	size_t n = p->spec.instance_types.n;
 	struct provider_cloud_type *types = arena_calloc(a, n + 1, sizeof(*types));
-	struct provider_cloud_price *prices = arena_calloc(a, n + 1, sizeof(*prices));
+	struct provider_cloud_price *prices = arena_calloc(a, 3 * n + 1, sizeof(*prices));
 
 	for (size_t i = 0; i < n; i++) {
 		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
-		struct provider_cloud_price *price = &prices[out->prices.n];
 
 		types[i] =
 			(struct provider_cloud_type){.name = t->name,
 						     .efa_interfaces = (unsigned)t->efa_interfaces,
-						     .on_demand = true};
-		if (!t->price_per_hour)
-			continue;
-		if (money_parse(t->price_per_hour, &price->micros_per_hour, e) < 0)
-			return err_wrap(e, "spec.instanceTypes[%zu].pricePerHour", i);
-		price->type = t->name;
-		out->prices.n++;
-		out->currency = t->currency;
+						     .on_demand = true,
+						     .spot = t->spot_price_per_hour != NULL};
+		if (put_price(out, prices, i, t, t->price_per_hour, ELASTIC_ON_DEMAND, e) < 0 ||
+		    put_price(out, prices, i, t, t->spot_price_per_hour, ELASTIC_SPOT, e) < 0 ||
+		    put_price(out, prices, i, t, t->reserved_price_per_hour, ELASTIC_RESERVED, e) <
+			    0)
+			return -1;
 	}
 	out->types.v = types;
 	out->types.n = n;

@@ -152,6 +152,7 @@ static void keep(struct arena *a, struct elastic_instance *to, const struct elas
 	to->token = arena_strdup(a, from->token);
 	to->reason = arena_strdup(a, from->reason);
 	to->address = arena_strdup(a, from->address);
+	to->reservation = arena_strdup(a, from->reservation);
 	for (size_t i = 0; i < from->ntags; i++)
 		tags[i] = (struct elastic_tag){arena_strdup(a, from->tags[i].key),
 					       arena_strdup(a, from->tags[i].value)};

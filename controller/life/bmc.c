@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/core/counters.h"
 #include "controller/core/reserved.h"
 #include "controller/life/bmc_open.h"
 #include "controller/life/bmc_reason.h"
@@ -115,6 +116,7 @@ static void on_observed(const struct provider_observation *o, const char *handle
 	(void)handle;
 	life_line_left(l);
 	l->look.busy = false;
+	counters_look(l->c->counters, l->driver->name, !e);
 	if (!e) {
 		backoff_reset(&l->look.backoff);
 		err_clear(&l->look.error);

@@ -199,7 +199,7 @@ json_t *life_conditions(const struct life *l, const json_t *status)
 	struct condition want[CONDITIONS];
 	struct conditions cs = {.n = old->n};
 	size_t n = 0;
-	bool same = true;
+	bool same = l->m->status.observed_generation == l->m->meta.generation;
 	json_t *list;
 
 	ready(l, status, &want[n++], a);

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "controller/hardware/driver.h"
 #include "controller/hardware/machine_index.h"
+#include "controller/life/bmc_facts.h"
 #include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
@@ -162,7 +163,7 @@ bool life_ensure_bmc_trust_written(struct life *l)
 	const struct machine_status *st = &l->m->status;
 	struct offered o = offered_by(l);
 	bool approved = is_approved(l);
-	json_t *s;
+	json_t *s, *bmc;
 
 	if (!approved && st->trusted_bmc &&
 	    (differs(l, st->trusted_bmc) || !is_incomplete(st->trusted_bmc, &o)))
@@ -172,9 +173,10 @@ bool life_ensure_bmc_trust_written(struct life *l)
 		log_info("a person trusts its BMC", LOG_S("machine", l->name),
 			 LOG_S("address", b->address));
 		json_object_set_new(s, "approvalID", json_string(l->m->spec.approval->id));
-		json_object_set_new(s, "bmc",
-				    json_pack("{s:n, s:n, s:n}", "sessionURI", "fingerprint",
-					      "refusedSecretVersion"));
+		bmc = json_pack("{s:n, s:n, s:n}", "sessionURI", "fingerprint",
+				"refusedSecretVersion");
+		life_bmc_unknown(bmc);
+		json_object_set_new(s, "bmc", bmc);
 	}
 	life_write(l, s, NULL);
 	return false;

@@ -80,8 +80,11 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 	} else {
 		raise_fence(l, status);
 		conditions = life_conditions(l, status);
-		if (conditions)
+		if (conditions) {
 			json_object_set_new(status, "conditions", conditions);
+			json_object_set_new(status, "observedGeneration",
+					    json_integer(l->m->meta.generation));
+		}
 		writer_status(&l->journal.write, OBJECT_MACHINE, &l->m->meta, status, on_written);
 	}
 }

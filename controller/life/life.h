@@ -97,6 +97,16 @@ struct life_look {
 		error; /* of the last one; kind ERR_NONE: it was answered, or there was none yet */
 };
 
+/* What is told of its BMC (life/bmc_facts.c). */
+struct life_facts {
+	uint64_t calls; /* requests of its attachments that are over */
+	bool on_trip;
+	uint64_t trip_from;    /* calls when that began */
+	int64_t latency_after; /* loop_now(): not written for itself before */
+	char *told;	       /* news that were given last; NULL: none */
+	int64_t told_after;    /* loop_now(): the same are not given before */
+};
+
 /* Its calls in the Provider's line (life/line.c). */
 struct life_line {
 	int64_t since;	   /* loop_now() since when a call waits there; 0: none */
@@ -276,6 +286,7 @@ struct life {
 
 	struct life_attached attached;
 	struct life_look look;
+	struct life_facts facts;
 	struct life_line line;
 	struct life_listing listing;
 	struct life_place place;

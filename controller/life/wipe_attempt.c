@@ -96,6 +96,37 @@ static const struct wipe_record *record_named(const struct life *l, const char *
 	return CTX_GET(l->c, OBJECT_WIPE_RECORD, wipe_record, name);
 }
 
+struct wanted {
+	const char *provider;
+	unsigned parts; /* bits of enum statement_part */
+};
+
+static bool want_of_pool(const struct kube_entry *en, void *arg)
+{
+	const struct node_pool *p = en->object;
+	struct wanted *w = arg;
+
+	for (size_t i = 0; i < p->spec.template_.spec.provider_refs.n; i++)
+		if (str_eq(p->spec.template_.spec.provider_refs.v[i].name, w->provider))
+			w->parts |= statement_parts(&p->spec.wipe.must_cover);
+	return true;
+}
+
+struct strings life_attempt_parts(const struct life *l, struct arena *a)
+{
+	const struct provider_object *p = life_provider(l);
+	struct wanted w = {.provider = l->m->spec.provider_ref.name,
+			   .parts = p ? statement_parts(&p->spec.wipe.floor.must_cover) : 0};
+	const char **v = arena_calloc(a, STATEMENT_PARTS, sizeof(*v));
+	size_t n = 0;
+
+	kube_cache_each(l->c->cache[OBJECT_NODE_POOL], want_of_pool, &w);
+	for (int part = 0; part < STATEMENT_PARTS; part++)
+		if (w.parts & 1u << part)
+			v[n++] = statement_part_names[part];
+	return (struct strings){v, n};
+}
+
 /* What the drives were to reach, in a word that can be compared. */
 static const char *policy_digest(const struct life *l, struct arena *a)
 {
@@ -106,6 +137,8 @@ static const char *policy_digest(const struct life *l, struct arena *a)
 					      p->spec.wipe.floor.minimum_trust)
 			       : "";
 
+	for (size_t i = 0; p && i < p->spec.wipe.floor.must_cover.n; i++)
+		policy = arena_printf(a, "%s cover=%s", policy, p->spec.wipe.floor.must_cover.v[i]);
 	return life_digest(a, policy, strlen(policy));
 }
 
@@ -180,7 +213,7 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 
 #define UNSEEN_NAMED 12 /* the agent needs room for its own */
 
-/* What no wipe touches, and the drives that its BMC alone knows. */
+/* What no technique of a drive touches (the agent takes out what it covers by a statement), and the drives that its BMC alone knows. */
 static struct strings not_covered(const struct life *l, struct arena *a)
 {
 	static const char *const always[] = {EVIDENCE_NOT_COVERED};
@@ -330,9 +363,16 @@ static bool could_be_done(const struct life *l, const struct evidence *ev)
 /* It speaks of this machine, this tenancy, this attempt and this run, as it was briefed. */
 static bool as_briefed(const struct evidence *ev, const struct evidence *want)
 {
-	for (size_t i = 0; i < want->not_covered.n; i++)
-		if (i >= ev->not_covered.n || !str_eq(ev->not_covered.v[i], want->not_covered.v[i]))
+	size_t named = 0;
+
+	for (size_t i = 0; i < want->not_covered.n; i++) {
+		const char *part = want->not_covered.v[i];
+
+		if (named < ev->not_covered.n && str_eq(ev->not_covered.v[named], part))
+			named++;
+		else if (!evidence_covers(ev, part))
 			return false;
+	}
 	return str_eq(ev->machine.name, want->machine.name) &&
 	       str_eq(ev->machine.uid, want->machine.uid) &&
 	       same(ev->machine.system_uuid, want->machine.system_uuid) &&

@@ -19,6 +19,9 @@ void life_wipe_nonce(const struct life *l, const char *operation, int64_t boot,
 json_t *life_attempt_begin(struct life *l, const char *nonce_digest);
 /* What drover knows of the attempt and the agent signs with the rest. */
 void life_attempt_brief(const struct life *l, struct evidence *ev, struct arena *a);
+/* The parts beside the drives that a policy wants covered: of its Provider, or of a NodePool that takes machines of it.
+ * No other is done, as they take their time. */
+struct strings life_attempt_parts(const struct life *l, struct arena *a);
 /* The record of the attempt that is under way; NULL: there is none yet. */
 const struct wipe_record *life_attempt_record(const struct life *l);
 /* Countersign what the agent signed, and keep it whatever the verdict; it must be as it was briefed. */

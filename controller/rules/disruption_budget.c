@@ -47,8 +47,8 @@ bool disruption_serves(const struct machine *m)
 bool disruption_is_ours(const char *reason)
 {
 	return str_eq(reason, LEAVE_EMPTY) || str_eq(reason, LEAVE_UNDERUSED) ||
-	       str_eq(reason, LEAVE_EXPIRED) || str_eq(reason, LEAVE_ASLEEP) ||
-	       str_eq(reason, LEAVE_RECLAIMED);
+	       str_eq(reason, LEAVE_DRIFTED) || str_eq(reason, LEAVE_EXPIRED) ||
+	       str_eq(reason, LEAVE_ASLEEP) || str_eq(reason, LEAVE_RECLAIMED);
 }
 
 /* What drover took out itself counts until it is out: whether it is off is not known of a quarantined one. */

@@ -33,10 +33,20 @@ static const struct evidence_device *device_of(const struct evidence *ev, const 
 	return NULL;
 }
 
+static const char *why_not_covered(const struct evidence *ev, const char *part)
+{
+	for (size_t i = 0; i < ev->statements.n; i++)
+		if (str_eq(statement_part_names[ev->statements.v[i].part], part))
+			return str_or(ev->statements.v[i].message, "no reason given");
+	return "the record says nothing of it";
+}
+
 static int judge_floor(const struct machine *m, const struct evidence *ev,
 		       const struct object_wipe_floor *f, const char *whose, struct err *e)
 {
+	const unsigned covered = statement_covered(ev->statements.v, ev->statements.n);
 	char drive[INVENTORY_DRIVE_TEXT];
+	const char *lacks;
 
 	for (size_t i = 0; i < ev->devices.n; i++) {
 		const struct evidence_device *d = &ev->devices.v[i];
@@ -53,6 +63,10 @@ static int judge_floor(const struct machine *m, const struct evidence *ev,
 		return err_set(e, ERR_DENIED, 0, "agent trust is %s, %s wants %s",
 			       wipe_trust_names[ev->agent_trust], whose,
 			       wipe_trust_names[f->minimum_trust]);
+	lacks = statement_lacks(covered, statement_parts(&f->must_cover));
+	if (lacks)
+		return err_set(e, ERR_DENIED, 0, "%s was not covered, %s wants it: %s", lacks,
+			       whose, why_not_covered(ev, lacks));
 	return 0;
 }
 
@@ -127,6 +141,11 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 		if (evidence_bears_out(d, EVIDENCE_SAMPLES, evidence_took_ms(ev), e) < 0)
 			return err_wrap(e, "drive %s", inventory_drive_text(m, d->wwn, drive));
 	}
+	for (size_t i = 0; i < ev->statements.n; i++) /* it was tried, and something was left */
+		if (ev->statements.v[i].outcome == STATEMENT_FAILED)
+			return err_set(e, ERR_DENIED, 0, "%s: %s",
+				       statement_part_names[ev->statements.v[i].part],
+				       str_or(ev->statements.v[i].message, "no reason given"));
 	return 0;
 }
 

@@ -447,6 +447,7 @@ enum life_decision step_verifying(struct life *l)
 			return d;
 		life_attempt_brief(l, &ev, a);
 		o.nonce = hex;
+		o.cover = life_attempt_parts(l, a);
 		o.evidence = &ev;
 		set_floor(l, &o);
 		r = life_order(l, &o, "verify");

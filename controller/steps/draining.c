@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/claims/drift.h"
 #include "controller/claims/underused.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/drain/checkpoint.h"
@@ -143,6 +144,9 @@ static enum life_decision serve_on(struct life *l, const struct node_claim *n)
 	if (l->m->status.leave && str_eq(l->m->status.leave->reason, LEAVE_UNDERUSED) &&
 	    l->all->spec.underused)
 		underused_withdrawn(l->all->spec.underused, n);
+	if (l->m->status.leave && str_eq(l->m->status.leave->reason, LEAVE_DRIFTED) &&
+	    l->all->spec.drift)
+		drift_withdrawn(l->all->spec.drift, n);
 	leave_tell(l, n, "Normal", "DrainWithdrawn", leave_withdrawn(l, text, sizeof(text)));
 	return life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), REASON_NONE, NULL);
 }

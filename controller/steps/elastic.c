@@ -22,6 +22,7 @@
 
 #define LIST_AGE_MS 15000 /* of an instance in transition */
 #define IDLE_AGE_MS 60000
+#define SPOT_AGE_MS 20000 /* of one that may get a notice of two minutes */
 /* Clouds show what they launched within seconds; what no list shows for so long is not there. */
 #define SETTLE_MS 60000
 #define ABSENT_MS (5 * 60 * 1000) /* while somebody works on it */
@@ -559,9 +560,13 @@ static enum life_decision gating(struct life *l)
 
 static enum life_decision serving(struct life *l)
 {
+	const bool spot = str_eq(instance_of(l)->market, elastic_market_names[ELASTIC_SPOT]);
 	enum life_decision d = LIFE_STAY;
 
-	return ensure_there(l, IDLE_AGE_MS, &d) ? step_serving(l) : d;
+	if (spot &&
+	    (!loop_timer_active(&l->timer) || l->timer.at > loop_now(l->c->loop) + SPOT_AGE_MS))
+		loop_timer_start(&l->timer, SPOT_AGE_MS);
+	return ensure_there(l, spot ? SPOT_AGE_MS : IDLE_AGE_MS, &d) ? step_serving(l) : d;
 }
 
 static enum life_decision draining(struct life *l)

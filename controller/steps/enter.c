@@ -10,12 +10,14 @@
 #include "controller/life/act.h"
 #include "controller/life/ask.h"
 #include "controller/life/bmc.h"
+#include "controller/life/bmc_facts.h"
 #include "controller/life/consent.h"
 #include "controller/life/journal.h"
 #include "controller/life/port.h"
 #include "controller/life/tenancy.h"
 #include "controller/life/told.h"
 #include "controller/rules/claim.h"
+#include "controller/rules/promise.h"
 
 #define FAILURES_KEPT 20
 
@@ -25,6 +27,7 @@ static json_t *failures_with(const struct life *l, enum reason reason, const cha
 	size_t n = l->m->status.failures.n;
 	const struct object_ref *r = l->m->status.claim_ref;
 	const struct node_claim *n_claim = life_claim(l);
+	char name[PROMISE_NAME_SIZE];
 
 	for (size_t i = n >= FAILURES_KEPT ? n - FAILURES_KEPT + 1 : 0; i < n; i++) {
 		const struct machine_failure *old = &l->m->status.failures.v[i];
@@ -41,6 +44,8 @@ static json_t *failures_with(const struct life *l, enum reason reason, const cha
 			json_object_set_new(o, "image", json_string(old->image));
 		if (old->tenant)
 			json_object_set_new(o, "tenant", json_string(old->tenant));
+		if (old->template_)
+			json_object_set_new(o, "template", json_string(old->template_));
 		json_array_append_new(list, o);
 	}
 	life_set_time(f, "time", loop_wall(l->c->loop));
@@ -54,6 +59,7 @@ static json_t *failures_with(const struct life *l, enum reason reason, const cha
 		json_object_set_new(f, "image", json_string(claim_image_id(&n_claim->spec.image)));
 		json_object_set_new(f, "tenant",
 				    json_string(n_claim->spec.virtual_cluster_ref.name));
+		json_object_set_new(f, "template", json_string(promise_name(&n_claim->spec, name)));
 	}
 	json_array_append_new(list, f);
 	return list;
@@ -91,6 +97,7 @@ static void enter(struct life *l, const struct life_decided *d)
 		json_object_set_new(status, "warmFor", json_null());
 	json_object_set_new(status, "state", json_string(machine_state_info[d->to].name));
 	life_set_time(status, "stateSince", now);
+	life_bmc_trip(l, d->to, status);
 	if (d->reason) {
 		json_object_set_new(status, "failures", failures_with(l, d->reason, d->message));
 		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason_name(d->reason),

@@ -169,19 +169,23 @@ static bool schedulable(const struct tenant_node *node)
 	return node->world.ready && !node->world.unschedulable;
 }
 
+/* A device plugin registers its devices within that. */
+#define PLUGIN_MS 60000
+
 /* Every extended resource that the instance type promises is registered in full. */
-static const char *resource_missing(const struct life *l, const struct tenant_node *node)
+static const char *resource_missing(const struct life *l, const struct tenant *of,
+				    const struct tenant_node *node)
 {
 	const struct provider_object *p = life_provider(l);
 	const struct provider_object_instance_type *t =
 		p ? provider_instance_type(p, l->m->spec.instance_type) : NULL;
 
 	for (size_t i = 0; t && i < t->capacity.n; i++) {
-		const struct quantity *has = resources_get(&node->capacity, t->capacity.v[i].name);
+		const char *name = t->capacity.v[i].name;
 
-		if (strchr(t->capacity.v[i].name, '/') &&
-		    (!has || quantity_cmp(*has, t->capacity.v[i].q) < 0))
-			return t->capacity.v[i].name;
+		if (strchr(name, '/') &&
+		    quantity_cmp(tenant_node_has(of, node, name), t->capacity.v[i].q) < 0)
+			return name;
 	}
 	return NULL;
 }
@@ -226,12 +230,14 @@ enum life_decision step_gating(struct life *l)
 				 schedulable(node) ? REASON_StartupTaintsExist
 						   : REASON_NodeNotReady,
 				 "Node %s", n->meta.name);
-	missing = resource_missing(l, node);
+	t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
+	missing = resource_missing(l, t, node);
+	if (missing && loop_wall(l->c->loop) - l->m->status.state_since > PLUGIN_MS)
+		tenant_look_for_devices(t);
 	if (missing)
 		return life_wait(l, WAITING_DEVICE, REASON_ResourceNotRegistered,
 				 "Node %s does not offer all of %s", n->meta.name, missing);
 	if (node->unregistered) {
-		t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 		if (life_asked(l, "taint") == ASK_OK) /* done; the cache will show it */
 			return d;
 		if (life_asked(l, "taint") == ASK_FAILED) {

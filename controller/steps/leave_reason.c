@@ -6,6 +6,9 @@
 #include "api/annotations.h"
 #include "base/str.h"
 #include "controller/claims/budget.h"
+#include "controller/claims/drift.h"
+#include "controller/claims/free_again.h"
+#include "controller/claims/stand_ins.h"
 #include "controller/claims/underused.h"
 #include "controller/claims/reclaims.h"
 #include "controller/core/claim_index.h"
@@ -114,14 +117,16 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 
 /* --- for drover's own sake ---------------------------------------------------------------------------- */
 
-#define EMPTY_MIN_MS (10 * 60 * 1000)
-
 /* A tenant that just came back may not have heard of its Nodes yet. */
 #define DEAD_SEEN_MS 60000
 
 #define OUTAGE_NODES 3
 
 #define BURST_GRACE_MS ((int64_t)3 * 60 * 1000)
+/* Where the Provider does not say: type exec. */
+#define RESERVED_LEAD_MS ((int64_t)15 * 60 * 1000)
+/* Before the cloud ends it, pods are not waited for any more: they still have their grace. */
+#define END_GRACE_MS ((int64_t)30 * 1000)
 /* Before another step of billing begins: for leaving and ending. */
 #define BILLING_LEAD_MS ((int64_t)5 * 60 * 1000)
 
@@ -153,13 +158,6 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static int64_t quiet_for(const struct life *l, const struct node_pool *p)
-{
-	int64_t set = p->spec.disruption.consolidate_after;
-
-	return set ? set : later(EMPTY_MIN_MS, 2 * counters_recycle_ms(l->c->counters));
-}
-
 static bool is_due(struct life *l, int64_t since, int64_t after)
 {
 	int64_t left = since + after + clock_jumps_since(l->c, since) - loop_wall(l->c->loop);
@@ -185,15 +183,20 @@ static int64_t grace_of(const struct node_claim *n)
 	return n->spec.burst && set > BURST_GRACE_MS ? BURST_GRACE_MS : set;
 }
 
+static const struct elastic_instance *instance_of(const struct life *l, const struct node_claim *n)
+{
+	return l->m->spec.elastic
+		       ? fleet_find(l->parts->fleet, str_or(l->m->spec.provider_ref.name, ""),
+				    n->meta.uid,
+				    l->m->status.instance ? l->m->status.instance->id : NULL)
+		       : NULL;
+}
+
 /* Its policy's say, beside how long it has been empty. */
 static bool may_scale_back(struct life *l, const struct node_claim *n, const struct burst_policy *p)
 {
 	const struct burst_policy_scale_back *s = p ? p->spec.scale_back : NULL;
-	const struct elastic_instance *x =
-		s ? fleet_find(l->parts->fleet, str_or(l->m->spec.provider_ref.name, ""),
-			       n->meta.uid,
-			       l->m->status.instance ? l->m->status.instance->id : NULL)
-		  : NULL;
+	const struct elastic_instance *x = s ? instance_of(l, n) : NULL;
 	const int64_t step = s ? p->spec.cost.minimum_billing.increment : 0,
 		      from = x && x->launched_at ? x->launched_at : n->meta.creation_timestamp,
 		      at = loop_wall(l->c->loop) - from;
@@ -219,10 +222,12 @@ static bool is_empty(struct life *l, const struct tenant *t, const struct node_c
 	const bool own = b && b->spec.scale_back && b->spec.scale_back->idle_timeout;
 	int64_t since;
 
-	if (tenant_pods_on(t, n->meta.name, &since))
+	if (tenant_pods_on(t, n->meta.name, &since) ||
+	    (stand_ins_is_one(l->c, n) && !is_due(l, l->m->status.state_since, STAND_IN_IDLE_MS)))
 		return false;
 	since = later(later(since, l->leave.quiet_since), l->m->status.state_since);
-	return is_due(l, since, own ? b->spec.scale_back->idle_timeout : quiet_for(l, p)) &&
+	return is_due(l, since,
+		      own ? b->spec.scale_back->idle_timeout : free_again_quiet_ms(l->c, p)) &&
 	       may_scale_back(l, n, b);
 }
 
@@ -239,10 +244,39 @@ static bool is_underused(struct life *l, const struct node_claim *n, const struc
 	    p->spec.disruption.consolidation_policy != CONSOLIDATION_WHEN_UNDERUSED)
 		return false;
 	if (!underused_others_wait(u, n->spec.virtual_cluster_ref.name))
-		after = later(quiet_for(l, p), counters_recycle_ms(l->c->counters));
+		after = later(free_again_quiet_ms(l->c, p), counters_recycle_ms(l->c->counters));
 	if (ms < after)
 		look_in(l, after - ms);
 	return ms >= after && is_due(l, quiet, after);
+}
+
+/* It is not any more what its pool's template says, and may be replaced. */
+static struct leave for_drift(struct life *l, const struct node_claim *n)
+{
+	struct drift *d = l->all->spec.drift;
+	int64_t again = 0;
+	const enum drift_way way =
+		d ? drift_begins(d, n, later(l->leave.quiet_since, l->m->status.state_since),
+				 &again)
+		  : DRIFT_STAYS;
+
+	if (again)
+		look_in(l, again);
+	if (way == DRIFT_STAYS)
+		return (struct leave){0};
+	if (!budget_left(l, n, LEAVE_DRIFTED)) {
+		drift_waits(d, n, "the budgets of its pool allow no more now");
+		return (struct leave){0};
+	}
+	if (way == DRIFT_EVICTS && drift_awaits(d, n)) {
+		look_in(l, DRIFT_AGAIN_MS);
+		return (struct leave){0};
+	}
+	return way == DRIFT_QUIETLY ? (struct leave){.reason = LEAVE_DRIFTED, .quietly = true}
+				    : (struct leave){.reason = LEAVE_DRIFTED,
+						     .deadline = loop_wall(l->c->loop) +
+								 n->spec.termination_grace_period,
+						     .stop = true};
 }
 
 struct health {
@@ -353,6 +387,33 @@ static struct leave for_sleep(struct life *l, const struct node_claim *n, const 
 	return lv;
 }
 
+/* --- for the cloud's sake ------------------------------------------------------------------------------ */
+
+/* How long before the end of a reservation what runs in it has to begin to leave. */
+static int64_t lead_of(const struct life *l)
+{
+	const struct provider_object *p = CTX_GET(l->c, OBJECT_PROVIDER, provider_object,
+						  str_or(l->m->spec.provider_ref.name, ""));
+
+	return p && p->spec.ec2 ? p->spec.ec2->drain_before_end : RESERVED_LEAD_MS;
+}
+
+/* Its instance ends whatever anybody wants: no budget, no pause of a pool and no cordon puts that off. */
+static struct leave for_interruption(struct life *l, const struct node_claim *n)
+{
+	const struct elastic_instance *x = instance_of(l, n);
+	int64_t left;
+
+	if (!x || !x->ends_at)
+		return (struct leave){0};
+	left = x->ends_at - loop_wall(l->c->loop);
+	if (x->market == ELASTIC_RESERVED && left > lead_of(l)) {
+		look_in(l, left - lead_of(l));
+		return (struct leave){0};
+	}
+	return (struct leave){.reason = LEAVE_INTERRUPTED, .deadline = x->ends_at - END_GRACE_MS};
+}
+
 /* What drover itself begins: only where nobody has stopped it, and never on a Node that is held. */
 static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 {
@@ -363,6 +424,7 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	const struct tenant_node *node = tenant_node_now(l->parts->tenants, n);
 	int64_t now = loop_wall(l->c->loop);
+	struct leave drift;
 
 	if (is_gone(l, t, n) && vc && !vc->spec.paused && !is_held(l, n))
 		return (struct leave){.reason = LEAVE_NODE_GONE, .now = true};
@@ -384,6 +446,9 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 				      .deadline = now + n->spec.termination_grace_period};
 	if (is_empty(l, t, n, p) && budget_left(l, n, LEAVE_EMPTY))
 		return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
+	drift = for_drift(l, n);
+	if (drift.reason)
+		return drift;
 	if (is_underused(l, n, p) && budget_left(l, n, LEAVE_UNDERUSED))
 		return (struct leave){.reason = LEAVE_UNDERUSED,
 				      .deadline = now + n->spec.termination_grace_period,
@@ -398,6 +463,8 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	int64_t since, ends;
 
+	if (was && str_eq(was->reason, LEAVE_INTERRUPTED))
+		return (struct leave){.reason = LEAVE_INTERRUPTED, .deadline = was->deadline};
 	if (!was || !disruption_is_ours(was->reason) || str_eq(was->reason, LEAVE_ASLEEP))
 		return (struct leave){0};
 	ends = l->m->status.state_since +
@@ -408,6 +475,17 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 		return (struct leave){.reason = LEAVE_EXPIRED, .deadline = ends};
 	if (str_eq(was->reason, LEAVE_RECLAIMED))
 		return (struct leave){.reason = LEAVE_RECLAIMED, .deadline = ends};
+	if (str_eq(was->reason, LEAVE_DRIFTED)) {
+		switch (l->all->spec.drift ? drift_goes_on(l->all->spec.drift, n) : DRIFT_STAYS) {
+		case DRIFT_STAYS:
+			return (struct leave){0};
+		case DRIFT_QUIETLY:
+			return (struct leave){.reason = LEAVE_DRIFTED, .quietly = true};
+		case DRIFT_EVICTS:
+			return (struct leave){
+				.reason = LEAVE_DRIFTED, .deadline = ends, .stop = true};
+		}
+	}
 	/* What kept its pods off other Nodes came up since: it is needed after all. */
 	if (str_eq(was->reason, LEAVE_UNDERUSED)) {
 		if (l->all->spec.underused &&
@@ -432,6 +510,9 @@ struct leave leave_reason(struct life *l)
 	asleep = for_sleep(l, n, &lv);
 	if (asleep.reason)
 		return asleep;
+	if (lv.reason)
+		return lv;
+	lv = for_interruption(l, n);
 	if (lv.reason)
 		return lv;
 	return l->state == MACHINE_DRAINING ? still_ourselves(l, n) : for_ourselves(l, n);

@@ -10,7 +10,7 @@
  *
  * While serving, the answer starts a drain and is written to status.leave.  While draining it is asked again:
  * when the reason is gone the machine serves on, unless its claim is deleted, which cannot be undone.
- * The reasons of drover itself (Empty, Expired, Reclaimed, TenantAsleep) wait for the budgets of the pool, and while the
+ * The reasons of drover itself (Empty, Drifted, Expired, Reclaimed, TenantAsleep) wait for the budgets of the pool, and while the
  * machine is paused or held.  A drain that has begun for one of them goes on, as the journal says.
  */
 /* In serving and draining. */

@@ -92,6 +92,11 @@ const char *leave_withdrawn(const struct life *l, char *out, size_t size)
 			out, size,
 			"its pods did not all go within terminationGracePeriod, or its tenant needs a machine; %s",
 			leave_left(was->pods_left, was->blocked_by, left, sizeof(left)));
+	else if (was && str_eq(was->reason, LEAVE_DRIFTED))
+		str_format(
+			out, size,
+			"its pods did not all go within terminationGracePeriod, one of them may not, or it is what its pool's template says; %s",
+			leave_left(was->pods_left, was->blocked_by, left, sizeof(left)));
 	else if (was && str_eq(was->reason, LEAVE_ASLEEP))
 		str_copy(out, size, "its tenant does not sleep any more");
 	else

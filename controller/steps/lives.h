@@ -11,6 +11,7 @@
  * its calls is under way.
  * Tests: tests/world/test_review.c, tests/world/test_boot.c
  */
+struct drift;
 struct underused;
 struct reclaims;
 struct unwanted;
@@ -21,6 +22,7 @@ struct lives_spec {
 	const struct warm_pool *warm_pool; /* NULL: none is kept warm */
 	const struct unwanted *unwanted;   /* NULL: each claim is wanted */
 	struct underused *underused;	   /* NULL: no Node is */
+	struct drift *drift;		   /* NULL: no Node does */
 	const struct reclaims *reclaims;   /* NULL: nothing is taken back */
 };
 

@@ -27,6 +27,9 @@ static enum life_decision begin(struct life *l, const struct node_claim *n, cons
 		json_pack("{s:o, s:{s:n}}", "leave", leave_json(lv), "operation", "deadline");
 	char text[500];
 
+	if (str_eq(lv->reason, LEAVE_INTERRUPTED))
+		leave_tell(l, n, "Warning", lv->reason,
+			   "its cloud ends the instance soon: work is moved off it at once");
 	leave_tell(l, n, "Normal", "Draining", leave_why(l, lv, text, sizeof(text)));
 	/* Numbers of an earlier leave are not this one's. */
 	json_object_update_new(json_object_get(extra, "leave"),

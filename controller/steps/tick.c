@@ -24,6 +24,7 @@
 #include "controller/life/agent_boot.h"
 #include "controller/life/ask.h"
 #include "controller/life/bmc.h"
+#include "controller/life/bmc_facts.h"
 #include "controller/life/boot_marks.h"
 #include "controller/life/conditions.h"
 #include "controller/life/consent.h"
@@ -106,16 +107,18 @@ static bool ensure_seen_written(struct life *l)
 	const struct machine_status *st = &l->m->status;
 	const char *power = provider_power_names[l->look.power];
 	const char *uuid = l->look.uuid, *serial = l->look.serial;
+	OWN_JSON news = NULL;
 	json_t *s;
 
 	if (!l->look.known)
 		return true;
+	news = life_bmc_news(l);
 	/* What it withholds for a while stands, as long as it says nothing else. */
 	if (!uuid[0] && (!serial[0] || str_eq(serial, st->identity.serial_number)))
 		uuid = str_or(st->identity.system_uuid, "");
 	if (!serial[0] && str_eq(uuid, st->identity.system_uuid))
 		serial = str_or(st->identity.serial_number, "");
-	if (str_eq(st->power.state, power) &&
+	if (!news && str_eq(st->power.state, power) &&
 	    str_eq(str_or(st->bmc.session_uri, ""), l->look.session_uri) &&
 	    str_eq(st->bmc.secret_version, l->attached.secret_version) &&
 	    str_eq(str_or(st->identity.system_uuid, ""), uuid) &&
@@ -127,6 +130,8 @@ static bool ensure_seen_written(struct life *l)
 		      l->attached.secret_version, "identity", "systemUUID", uuid, "serialNumber",
 		      serial);
 	life_set_time(json_object_get(s, "power"), "observedTime", loop_wall(l->c->loop));
+	if (news)
+		json_object_update(json_object_get(s, "bmc"), news);
 	if (l->look.learned_pin[0])
 		json_object_set_new(json_object_get(s, "bmc"), "fingerprint",
 				    json_string(l->look.learned_pin));
@@ -201,6 +206,7 @@ static void detach_bmc(struct life *l)
 {
 	if (l->bmc) {
 		life_session_left(l);
+		life_bmc_left(l);
 		provider_detach(l->driver->provider, l->bmc);
 		l->bmc = NULL;
 		if (!l->place.moving[0]) /* a move goes on without the BMC */
@@ -294,6 +300,7 @@ static bool ensure_attached(struct life *l)
 static void forget(struct life *l)
 {
 	l->journal.took_over = false;
+	life_bmc_trip_lost(l);
 	l->work.progress = 0;
 	l->work.knocked_at = 0;
 	life_drop_work(l);
@@ -466,6 +473,7 @@ static void life_free(struct life *l)
 	life_session_drop(l);
 	free(l->attached.seat);
 	free(l->attached.secret_version);
+	life_bmc_facts_done(l);
 	free(l->tenant);
 	free(l->name);
 	free(l);

@@ -18,6 +18,8 @@
  *			it has gone
  *	volumes		PersistentVolumeClaims, PersistentVolumes, StorageClasses, CSINodes beyond TENANT_VOLUMES of
  *			a kind (tenant/volumes.h): not read.  Pods that need what is not there wait, and are told
+ *	devices		ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices beyond TENANT_DEVICES of a kind
+ *			(tenant/devices.h): not read.  Pods that need what is not there wait, and are told
  *	PodGroups	beyond POD_GROUPS of a kind (tenant/pod_groups.h): the same
  *	requests	ProvisioningRequests and PodTemplates beyond REQUESTS (tenant/provisioning_requests.h): not read.
  *			Requests beyond REQUESTS_PODS in all: they wait, and their conditions say so

@@ -86,13 +86,16 @@ static struct gang_name *of_lws(const json_t *o, const char *ns, const char *nam
 		       note(o, GANG_LWS_SIZE), "annotation " GANG_LWS_SIZE, a);
 }
 
-/* Kubernetes 1.35 had its size in a Workload; 1.36 reads that field no more. */
-static struct gang_name *of_workload(const char *ns, const char *name, struct arena *a)
+/* scheduling.k8s.io/v1alpha1 of Kubernetes 1.35: each replica key has a gang of its own; 1.36 reads that field no more. */
+static struct gang_name *of_workload(const char *ns, const json_t *ref, struct arena *a)
 {
-	struct gang_name *g = of_group(GANG_SAID, "workloads.scheduling.k8s.io", ns, name, a);
+	struct gang_name *g = of_group(GANG_WORKLOAD, "workloads.scheduling.k8s.io", ns,
+				       json_str_at(ref, "name"), a);
+	const char *part = str_or(json_str_at(ref, "podGroup"), "");
 
-	g->wait = "spec.workloadRef of Kubernetes 1.35 is not read; annotation " GANG_SIZE
-		  " says how many they are";
+	g->part = arena_strndup(a, part, strnlen(part, NAME_MAX_BYTES + 1));
+	g->key = arena_printf(a, "%s/%s/%.*s", g->key, g->part, NAME_MAX_BYTES,
+			      str_or(json_str_at(ref, "podGroupReplicaKey"), ""));
 	return g;
 }
 
@@ -105,9 +108,8 @@ struct gang_name *gang_name_of(const json_t *o, struct arena *a)
 	name = json_str_at(o, "spec", "schedulingGroup", "podGroupName");
 	if (name)
 		return of_group(GANG_KUBERNETES, "podgroups.scheduling.k8s.io", ns, name, a);
-	name = json_str_at(o, "spec", "workloadRef", "name");
-	if (name)
-		return of_workload(ns, name, a);
+	if (json_str_at(o, "spec", "workloadRef", "name"))
+		return of_workload(ns, json_at(o, "spec", "workloadRef"), a);
 	name = label(o, COSCHEDULING);
 	if (name)
 		return of_group(GANG_COSCHEDULING, "podgroups.scheduling.x-k8s.io", ns, name, a);
@@ -128,10 +130,37 @@ static const struct scan_want group_gang[] = {SCAN_PLAIN("minCount"), SCAN_END};
 static const struct scan_want group_nothing[] = {SCAN_END};
 static const struct scan_want group_policy[] = {SCAN_SOME("gang", group_gang),
 						SCAN_SOME("basic", group_nothing), SCAN_END};
+static const struct scan_want group_part[] = {SCAN_PLAIN("name"), SCAN_SOME("policy", group_policy),
+					      SCAN_END};
 static const struct scan_want group_spec[] = {
-	SCAN_PLAIN("minMember"), SCAN_SOME("schedulingPolicy", group_policy), SCAN_END};
+	SCAN_PLAIN("minMember"), SCAN_SOME("schedulingPolicy", group_policy),
+	SCAN_SOME_OF("podGroups", group_part, GANG_PARTS_BYTES + 1), SCAN_END};
 const struct scan_want gang_want_group[] = {SCAN_SOME("metadata", group_meta),
 					    SCAN_SOME("spec", group_spec), SCAN_END};
+
+/* minCount of its gang; one where its pods are scheduled one by one; 0: it says none. */
+static int64_t size_by(const json_t *policy)
+{
+	const json_t *gang = json_object_get(policy, "gang");
+	const int64_t size =
+		gang ? json_int_at(gang, "minCount") : json_object_get(policy, "basic") != NULL;
+
+	return size < 0 || size > GANG_SIZE_MAX ? 0 : size;
+}
+
+static void read_parts(struct gang_group *g, const json_t *list, struct arena *a)
+{
+	json_t *p;
+	size_t i;
+
+	if (scan_weight(list) > GANG_PARTS_BYTES)
+		return;
+	g->parts = arena_calloc(a, json_array_size(list) + 1, sizeof(*g->parts));
+	json_array_foreach (list, i, p)
+		g->parts[g->nparts++] =
+			(struct gang_part){arena_strdup(a, str_or(json_str_at(p, "name"), "")),
+					   size_by(json_object_get(p, "policy"))};
+}
 
 void *gang_project_group(const json_t *o, struct arena *a, void *arg, struct err *e)
 {
@@ -141,11 +170,25 @@ void *gang_project_group(const json_t *o, struct arena *a, void *arg, struct err
 
 	(void)arg;
 	(void)e;
-	if (json_object_get(policy, "gang"))
-		g->size = json_int_at(json_object_get(policy, "gang"), "minCount");
-	else
-		g->size = json_object_get(policy, "basic") ? 1 : json_int_at(spec, "minMember");
+	g->size = policy ? size_by(policy) : json_int_at(spec, "minMember");
 	if (g->size < 0 || g->size > GANG_SIZE_MAX)
 		g->size = 0;
+	read_parts(g, json_object_get(spec, "podGroups"), a);
 	return g;
+}
+
+const char *gang_size_in(const struct gang_group *o, const struct gang_name *n, const char *plural,
+			 int64_t *size, struct arena *a)
+{
+	const char *whose =
+		n->part ? arena_printf(a, "pod group %s of Workload %s", n->part, n->name)
+			: arena_printf(a, "PodGroup %s of %s", n->name, plural);
+	size_t i = 0;
+
+	while (n->part && i < o->nparts && !str_eq(o->parts[i].name, n->part))
+		i++;
+	if (n->part && i == o->nparts)
+		return arena_printf(a, "%s is not in it", whose);
+	*size = n->part ? o->parts[i].size : o->size;
+	return *size ? NULL : arena_printf(a, "%s says no size from 1 to %d", whose, GANG_SIZE_MAX);
 }

@@ -7,12 +7,11 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/tenant/retold.h"
 #include "controller/tenant/tenant.h"
 
-#define SETTLE_MS 100  /* changes come in bursts */
-#define ALL_MS 1000    /* what concerns all pods of gangs, at most once a second */
-#define SLICE_PODS 250 /* told in one turn */
-#define VERSIONS 2     /* in which one kind may be served */
+#define ALL_MS 1000 /* what concerns all pods of gangs, at most once a second */
+#define VERSIONS 2  /* in which one kind may be served */
 
 struct reading {
 	struct pod_groups *g;
@@ -26,11 +25,11 @@ struct pod_groups {
 	struct tenant *t;
 	void (*pod)(struct tenant *t, const char *ns, const char *name);
 	struct reading of[GANG_KINDS][VERSIONS];
-	struct index *users; /* key of a gang -> "NAMESPACE/POD" */
-	struct map *late;    /* those to be told again */
+	struct index *users; /* text_of() an object -> "NAMESPACE/POD" */
+	struct retold *retold;
 	bool wanted[GANG_KINDS];
 	struct map *pods; /* "NAMESPACE/POD": those that name one */
-	struct loop_timer timer, all_timer;
+	struct loop_timer all_timer;
 };
 
 /* Those versions that agree in what is read of them. */
@@ -48,6 +47,8 @@ static const struct kind_of {
 			  {{"scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", true}}},
 	[GANG_KAI] = {"podgroups.scheduling.run.ai",
 		      {{"scheduling.run.ai", "v2alpha2", "podgroups", "PodGroup", true}}},
+	[GANG_WORKLOAD] = {"workloads.scheduling.k8s.io",
+			   {{"scheduling.k8s.io", "v1alpha1", "workloads", "Workload", true}}},
 };
 
 /* --- who is told again --------------------------------------------------------------------------- */
@@ -56,10 +57,7 @@ static bool mark(const char *pod, void *arg)
 {
 	struct pod_groups *g = arg;
 
-	if (!map_has(g->late, pod))
-		map_put(g->late, pod, g);
-	if (!loop_timer_active(&g->timer))
-		loop_timer_start(&g->timer, SETTLE_MS);
+	retold_pod(g->retold, pod);
 	return true;
 }
 
@@ -78,13 +76,10 @@ static void on_all(void *arg)
 		(void)mark(it.key, g);
 }
 
-static void tell(struct pod_groups *g, const char *key)
+/* The object that says the size. */
+static const char *text_of(enum gang_kind kind, const char *ns, const char *name, struct arena *a)
 {
-	OWN(arena) a = arena_new();
-	char *ns = arena_strdup(a, key), *name = strchr(ns, '/');
-
-	*name++ = '\0';
-	g->pod(g->t, ns, name);
+	return arena_printf(a, "%d/%s/%s", (int)kind, ns, name);
 }
 
 /* --- what is read -------------------------------------------------------------------------------- */
@@ -95,9 +90,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	const struct kube_entry *en = new_ ? new_ : old;
 	OWN(arena) a = arena_new();
 
-	index_each(r->g->users, 0,
-		   arena_printf(a, "%s/%s/%s", en->ns, kinds[r->kind].plural, en->name), mark,
-		   r->g);
+	index_each(r->g->users, 0, text_of(r->kind, en->ns, en->name, a), mark, r->g);
 }
 
 static void on_sync(void *arg)
@@ -149,23 +142,20 @@ static void read_kind(struct pod_groups *g, enum gang_kind kind)
 	}
 }
 
-static void on_timer(void *arg)
+static void on_turn(void *arg)
 {
 	struct pod_groups *g = arg;
-	struct map_iter it;
-	size_t n = 0;
 
 	for (int i = 0; i < GANG_KINDS; i++)
 		if (g->wanted[i] && !g->of[i][0].cache && g->t->client)
 			read_kind(g, (enum gang_kind)i);
-	map_for_each (it, g->late) {
-		if (n++ == SLICE_PODS) {
-			loop_timer_start(&g->timer, 0);
-			return;
-		}
-		tell(g, it.key);
-		map_del(g->late, it.key);
-	}
+}
+
+static void on_pod(const char *ns, const char *name, void *arg)
+{
+	const struct pod_groups *g = arg;
+
+	g->pod(g->t, ns, name);
 }
 
 /* --- pods ---------------------------------------------------------------------------------------- */
@@ -181,12 +171,14 @@ void pod_groups_pod(struct pod_groups *g, const struct tenant_pod *old,
 	OWN(arena) a = arena_new();
 	const struct tenant_pod *p = new_ ? new_ : old;
 	const bool names = names_one(new_);
-	struct index_text text = {.text = names ? p->gang->key : NULL};
+	struct index_text text = {.key = 0};
 	const char *key;
 
 	if (!names && !names_one(old))
 		return;
 	key = arena_printf(a, "%s/%s", p->world.ns, p->world.name);
+	if (names)
+		text.text = text_of(p->gang->kind, p->world.ns, p->gang->name, a);
 	index_put(g->users, key, &text, names);
 	if (names)
 		map_put(g->pods, key, g);
@@ -194,7 +186,7 @@ void pod_groups_pod(struct pod_groups *g, const struct tenant_pod *old,
 		map_del(g->pods, key);
 	if (names && p->world.unschedulable && !g->wanted[p->gang->kind]) {
 		g->wanted[p->gang->kind] = true;
-		loop_timer_start(&g->timer, 0);
+		retold_soon(g->retold);
 	}
 }
 
@@ -245,14 +237,11 @@ static const char *look_up(const struct pod_groups *g, const struct tenant_pod *
 			KUBE_CACHE_GET(cache, gang_group, p->world.ns, n->name);
 
 		over |= kube_cache_over(cache);
-		if (!o)
-			continue;
-		*size = o->size;
-		return o->size ? NULL
-			       : arena_printf(a, "PodGroup %s of %s says no size from 1 to %d",
-					      n->name, kinds[n->kind].plural, GANG_SIZE_MAX);
+		if (o)
+			return gang_size_in(o, n, kinds[n->kind].plural, size, a);
 	}
-	return arena_printf(a, "PodGroup %s of %s %s", n->name, kinds[n->kind].plural,
+	return arena_printf(a, "%s %s of %s %s", kinds[n->kind].versions[0].kind, n->name,
+			    kinds[n->kind].plural,
 			    over ? "is not among those that are read" : "does not exist");
 }
 
@@ -287,7 +276,6 @@ const struct world_pod *pod_groups_of_pod(const struct pod_groups *g, const stru
 
 void pod_groups_forget(struct pod_groups *g)
 {
-	loop_timer_stop(&g->timer);
 	loop_timer_stop(&g->all_timer);
 	for (int i = 0; i < GANG_KINDS; i++) {
 		for (int k = 0; k < VERSIONS; k++) {
@@ -299,7 +287,7 @@ void pod_groups_forget(struct pod_groups *g)
 	index_free(g->users);
 	g->users = index_new(1);
 	map_clear(g->pods);
-	map_clear(g->late);
+	retold_clear(g->retold);
 }
 
 struct pod_groups *pod_groups_new(struct tenant *t,
@@ -310,8 +298,8 @@ struct pod_groups *pod_groups_new(struct tenant *t,
 	g->t = t;
 	g->pod = pod;
 	g->pods = map_new(NULL);
-	g->late = map_new(NULL);
-	loop_timer_init(&g->timer, t->c->group, on_timer, g);
+	g->retold = retold_new(t->c->group,
+			       &(struct retold_hooks){.turn = on_turn, .pod = on_pod, .arg = g});
 	loop_timer_init(&g->all_timer, t->c->group, on_all, g);
 	pod_groups_forget(g);
 	return g;
@@ -324,6 +312,6 @@ void pod_groups_free(struct pod_groups *g)
 	pod_groups_forget(g);
 	index_free(g->users);
 	map_free(g->pods);
-	map_free(g->late);
+	retold_free(g->retold);
 	free(g);
 }

@@ -8,7 +8,7 @@
 /*
  * pod_groups: how large the gangs of a tenant's pods are.
  *
- * PodGroups of a kind are watched in the tenant's cluster from the first pod on that waits for a machine and names one;
+ * PodGroups, or Workloads, of a kind are watched in the tenant's cluster from the first pod on that waits for a machine and names one;
  * elsewhere nobody asks for them.  What cannot be read (not served, no right, no room, no answer) keeps the pods that name
  * one waiting, and nobody else.
  *

@@ -88,11 +88,30 @@ static enum world_keep why(const json_t *pod, const struct tenant_pod *p, int64_
 										 : WORLD_KEEP_NOT;
 }
 
+/* INT64_MAX: for good; 0: nobody asks. */
+static int64_t asked_until(const json_t *pod)
+{
+	static const char *const keys[] = {KEEP_DO_NOT_DISRUPT, KEEP_KARPENTER_DO_NOT_DISRUPT};
+	int64_t until, latest = 0;
+
+	if (str_eq(json_string_value(note(pod, KEEP_SAFE_TO_EVICT)), "false"))
+		return INT64_MAX;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!is_asked(pod, keys[i], &until))
+			continue;
+		until = until ? until : INT64_MAX;
+		latest = until > latest ? until : latest;
+	}
+	return latest;
+}
+
 void pod_keep_read(const json_t *pod, struct tenant_pod *p)
 {
 	const char *cost = json_string_value(note(pod, KEEP_DELETION_COST));
 	const long long n = cost ? strtoll(cost, NULL, 10) : 0;
 
+	p->alone = !has_controller(pod);
+	p->asks_until = asked_until(pod);
 	p->world.keep = why(pod, p, &p->world.keep_until);
 	p->world.deletion_cost = n > INT32_MAX ? INT32_MAX : n < INT32_MIN ? INT32_MIN : n;
 }

@@ -13,7 +13,7 @@
  * hangs on other pods (a required spread or affinity).
  * Tests: tests/unit/controller/tenant/test_projection.c
  */
-/* Fills p->world.keep, keep_until and deletion_cost; p->claims must be there. */
+/* Fills p->alone, asks_until, world.keep, keep_until and deletion_cost; p->claims must be there. */
 void pod_keep_read(const json_t *pod, struct tenant_pod *p);
 
 #endif

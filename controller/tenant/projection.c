@@ -83,13 +83,15 @@ static const struct scan_want pod_volume[] = {SCAN_PLAIN("name"),
 					      SCAN_PLAIN("ephemeral"),
 					      SCAN_END};
 static const struct scan_want pod_group[] = {SCAN_PLAIN("podGroupName"), SCAN_END};
-static const struct scan_want pod_workload[] = {SCAN_PLAIN("name"), SCAN_END};
+static const struct scan_want pod_workload[] = {SCAN_PLAIN("name"), SCAN_PLAIN("podGroup"),
+						SCAN_PLAIN("podGroupReplicaKey"), SCAN_END};
 static const struct scan_want pod_spec[] = {SCAN_PLAIN("nodeName"),
 					    SCAN_SOME("schedulingGroup", pod_group),
 					    SCAN_SOME("workloadRef", pod_workload),
 					    SCAN_PLAIN("priority"),
 					    SCAN_PLAIN("runtimeClassName"),
 					    SCAN_PLAIN("terminationGracePeriodSeconds"),
+					    SCAN_PLAIN("activeDeadlineSeconds"),
 					    POD_LIST("containers", pod_container),
 					    POD_LIST("initContainers", pod_container),
 					    POD_LIST("resources", pod_amounts),
@@ -105,8 +107,14 @@ static const struct scan_want pod_spec[] = {SCAN_PLAIN("nodeName"),
 static const struct scan_want pod_condition[] = {SCAN_PLAIN("type"), SCAN_PLAIN("status"),
 						 SCAN_PLAIN("reason"),
 						 SCAN_PLAIN("lastTransitionTime"), SCAN_END};
-static const struct scan_want pod_status[] = {SCAN_PLAIN("phase"), SCAN_PLAIN("nominatedNodeName"),
-					      POD_LIST("conditions", pod_condition), SCAN_END};
+static const struct scan_want pod_device_made[] = {SCAN_PLAIN("name"),
+						   SCAN_PLAIN("resourceClaimName"), SCAN_END};
+static const struct scan_want pod_status[] = {SCAN_PLAIN("phase"),
+					      SCAN_PLAIN("nominatedNodeName"),
+					      SCAN_PLAIN("startTime"),
+					      POD_LIST("conditions", pod_condition),
+					      POD_LIST("resourceClaimStatuses", pod_device_made),
+					      SCAN_END};
 const struct scan_want tenant_want_pod[] = {SCAN_SOME("metadata", pod_meta),
 					    SCAN_SOME("spec", pod_spec),
 					    SCAN_SOME("status", pod_status), SCAN_END};
@@ -419,7 +427,7 @@ static void tolerations_of(const json_t *spec, struct world_pod *p, struct arena
 	}
 }
 
-/* Hard constraints that this planner does not judge: serving such a pod could be in vain, so it is told. */
+/* Who does not know its resource claims cannot judge them: serving such a pod could be in vain, so it is told. */
 static const char *unjudged(const json_t *spec, struct arena *a)
 {
 	const json_t *first = json_array_get(json_object_get(spec, "resourceClaims"), 0);
@@ -432,6 +440,42 @@ static const char *unjudged(const json_t *spec, struct arena *a)
 			    str_or(json_str_at(first, "name"), ""),
 			    claim ? "ResourceClaim" : "ResourceClaimTemplate", NODE_NAME_MAX,
 			    str_or(claim ? claim : template, ""));
+}
+
+/* The ResourceClaim that was made for the pod from a template; NULL: none was. */
+static const char *made_for(const json_t *pod, const char *name)
+{
+	json_t *s;
+	size_t i;
+
+	json_array_foreach (json_at(pod, "status", "resourceClaimStatuses"), i, s)
+		if (str_eq(json_str_at(s, "name"), name))
+			return json_str_at(s, "resourceClaimName");
+	return NULL;
+}
+
+static bool devices_of(const json_t *pod, struct tenant_pod *p, struct arena *a)
+{
+	const json_t *list = json_at(pod, "spec", "resourceClaims");
+	json_t *c;
+	size_t i;
+
+	if (json_array_size(list) > ITEMS_MAX)
+		return false;
+	p->devices = arena_calloc(a, json_array_size(list) + 1, sizeof(*p->devices));
+	json_array_foreach (list, i, c) {
+		const char *name = str_or(json_str_at(c, "name"), ""),
+			   *template = json_str_at(c, "resourceClaimTemplateName"),
+			   *claim = template ? made_for(pod, name)
+					     : json_str_at(c, "resourceClaimName");
+
+		if (strlen(name) > SHORT_MAX || (template && strlen(template) > CLAIM_NAME_MAX) ||
+		    (claim && strlen(claim) > CLAIM_NAME_MAX))
+			return false;
+		p->devices[p->ndevices++] = (struct tenant_device){
+			arena_strdup(a, name), arena_strdup(a, claim), arena_strdup(a, template)};
+	}
+	return true;
 }
 
 /* By core/v1 EphemeralVolumeSource its claim's name is the pod's and the volume's.  Several volumes may be one claim's. */
@@ -489,7 +533,8 @@ static bool is_long(const json_t *meta, const json_t *spec, const json_t *status
 		if (scan_weight(json_object_get(spec, lists[i])) > POD_LIST_BYTES)
 			return true;
 	return scan_weight(json_object_get(meta, "ownerReferences")) > POD_LIST_BYTES ||
-	       scan_weight(json_object_get(status, "conditions")) > POD_LIST_BYTES;
+	       scan_weight(json_object_get(status, "conditions")) > POD_LIST_BYTES ||
+	       scan_weight(json_object_get(status, "resourceClaimStatuses")) > POD_LIST_BYTES;
 }
 
 /* Which of other Nodes would do for one that is bound.  Its preferences are not kept. */
@@ -540,6 +585,17 @@ static int64_t bound_since(const json_t *o)
 		    str_to_time(str_or(json_str_at(c, "lastTransitionTime"), ""), &since))
 			return since;
 	return 0;
+}
+
+/* The kubelet ends it then, whatever it does (core/v1 PodSpec.activeDeadlineSeconds); 0: never, or it has not begun. */
+static int64_t ends_at(const json_t *o, int64_t bound)
+{
+	const int64_t s = json_int_at(o, "spec", "activeDeadlineSeconds");
+	int64_t from;
+
+	if (!str_to_time(str_or(json_str_at(o, "status", "startTime"), ""), &from))
+		from = bound;
+	return s > 0 && s <= INT32_MAX && from > 0 ? from + s * 1000 : 0;
 }
 
 static bool wants_checkpoint(const char *text)
@@ -607,8 +663,10 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 			   is_unschedulable(o, &p->since);
 	if (p->node) {
 		p->since = bound_since(o);
-		p->saves = wants_checkpoint(tp->checkpoint);
+		tp->ends = ends_at(o, p->since);
 	}
+	/* Of one that waits too: a burst takes spot instances for such pods alone. */
+	p->saves = wants_checkpoint(tp->checkpoint);
 	if (is_large(meta, spec))
 		p->unsupported = "more than 16 KiB of labels, tolerations and constraints";
 	else if (is_long(meta, spec, json_object_get(o, "status")))
@@ -622,6 +680,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	tp->gang = p->daemon ? NULL : gang_name_of(o, a);
 	if (!claims_of(spec, tp, a))
 		p->unsupported = "volumes that cannot be read";
+	if (!devices_of(o, tp, a))
+		p->unsupported = "resource claims that cannot be read";
 	p->labels = labels_of(json_object_get(meta, "labels"), a);
 	if (p->node) { /* what it is to others, and where else it might be: keep the projection small */
 		(void)demand_topology(spec, p, a);
@@ -637,7 +697,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	if (!p->unsupported)
 		p->unsupported = demand_topology(spec, p, a);
 	if (!p->unsupported)
-		p->unsupported = unjudged(spec, a);
+		p->unsupported = tp->undecided = unjudged(spec, a);
 	return tp;
 }
 

@@ -17,6 +17,7 @@
 #include "controller/tenant/request_seats.h"
 #include "controller/tenant/request_writer.h"
 #include "controller/tenant/tenant.h"
+#include "controller/tenant/devices.h"
 #include "controller/tenant/volumes.h"
 
 #define ASK_MS 300000
@@ -97,7 +98,7 @@ static bool templates_of(const struct provisioning_requests *r, const struct req
 		*missing = s->set[i].template_;
 		if (!p)
 			return false;
-		like[i] = volumes_of_pod(r->t->volumes, p, a);
+		like[i] = devices_of_pod(r->t->devices, p, volumes_of_pod(r->t->volumes, p, a), a);
 	}
 	return true;
 }
@@ -506,6 +507,7 @@ static void on_template(const struct kube_entry *old, const struct kube_entry *n
 	struct provisioning_requests *r = arg;
 
 	volumes_pod(r->t->volumes, old ? old->object : NULL, new_ ? new_->object : NULL);
+	devices_pod(r->t->devices, old ? old->object : NULL, new_ ? new_->object : NULL);
 	provisioning_requests_kick(r);
 }
 

@@ -100,11 +100,13 @@ void tenant_status_tick(void *arg)
 		changed |= condition_set(&cs, a, &want, loop_wall(t->c->loop));
 	}
 	contact = t->client ? kube_client_last_contact(t->client) : 0;
-	if (!changed && contact < vc->status.last_contact_time + CONTACT_MS &&
+	if (!changed && vc->status.observed_generation == vc->meta.generation &&
+	    contact < vc->status.last_contact_time + CONTACT_MS &&
 	    str_eq(str_or(vc->status.version, ""), str_or(t->version, "")) &&
 	    (!t->cluster_uid || str_eq(vc->status.cluster_uid, t->cluster_uid)))
 		return;
 	out.status.conditions = cs;
+	out.status.observed_generation = vc->meta.generation;
 	out.status.version = t->version;
 	out.status.cluster_uid =
 		str_empty(vc->status.cluster_uid) ? t->cluster_uid : vc->status.cluster_uid;

@@ -18,8 +18,10 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/counters.h"
 #include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
+#include "controller/tenant/devices.h"
 #include "controller/tenant/join_probe.h"
 #include "controller/tenant/projection.h"
 #include "controller/tenant/sleep.h"
@@ -87,6 +89,7 @@ static void take_down(struct tenant *t)
 	t->probe = NULL;
 	join_probe_forget(t->joins);
 	volumes_forget(t->volumes);
+	devices_forget(t->devices);
 	pod_groups_forget(t->groups);
 	provisioning_requests_forget(t->requests);
 	kube_cache_free(t->pods);
@@ -112,6 +115,7 @@ static void tenant_free(struct tenant *t)
 	tenant_sleep_free(t->asleep);
 	join_probe_free(t->joins);
 	volumes_free(t->volumes);
+	devices_free(t->devices);
 	pod_groups_free(t->groups);
 	provisioning_requests_free(t->requests);
 	writer_stop(&t->status_write);
@@ -130,13 +134,15 @@ static void tenant_free(struct tenant *t)
 /* --- caches -------------------------------------------------------------------------------------- */
 
 struct load {
-	size_t pods;
-	int64_t since; /* wall ms of the last change */
+	size_t pods, endless; /* endless: of which no end is known */
+	int64_t end;	      /* wall ms: the last that one of them says */
+	int64_t since;	      /* wall ms of the last change */
 };
 
 static void count(struct tenant *t, const struct kube_entry *en, int by)
 {
-	const struct world_pod *p = en ? en->object : NULL;
+	const struct tenant_pod *tp = en ? en->object : NULL;
+	const struct world_pod *p = tp ? &tp->world : NULL;
 	struct load *load;
 
 	if (!p || !p->node || p->daemon)
@@ -146,10 +152,17 @@ static void count(struct tenant *t, const struct kube_entry *en, int by)
 		load = mem_new(struct load);
 		map_put(t->loads, p->node, load);
 	}
-	if (by > 0)
+	if (by > 0) {
 		load->pods++;
-	else if (load->pods)
+		load->endless += !tp->ends;
+		if (tp->ends > load->end)
+			load->end = tp->ends;
+	} else if (load->pods) {
 		load->pods--;
+		load->endless -= load->endless && !tp->ends;
+	}
+	if (!load->pods)
+		load->end = 0;
 	load->since = loop_wall(t->c->loop);
 }
 
@@ -166,12 +179,25 @@ size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since)
 	return (load ? load->pods : 0) + (t->pods && kube_cache_over(t->pods)) + kept;
 }
 
+bool tenant_pods_end(const struct tenant *t, const char *node, int64_t *at)
+{
+	const struct load *load = t->loads ? map_get(t->loads, node) : NULL;
+	const size_t kept =
+		tenant_pods_on(t, node, at); /* more than its pods: by what is not read */
+
+	if (load && load->pods)
+		*at = load->end;
+	return t->loads && kept == (load ? load->pods : 0) && !(load && load->endless);
+}
+
 static const struct world_pod *as_planned(const struct tenant *t, const struct tenant_pod *p,
 					  struct arena *a)
 {
-	return provisioning_requests_of_pod(
-		t->requests, p,
-		pod_groups_of_pod(t->groups, p, volumes_of_pod(t->volumes, p, a), a), a);
+	const struct world_pod *w =
+		devices_of_pod(t->devices, p, volumes_of_pod(t->volumes, p, a), a);
+
+	return provisioning_requests_of_pod(t->requests, p, pod_groups_of_pod(t->groups, p, w, a),
+					    a);
 }
 
 const struct world_pod *tenant_world_pod(const struct tenant *t, const char *ns, const char *name,
@@ -187,7 +213,24 @@ const struct world_pod *tenant_world_pod(const struct tenant *t, const char *ns,
 struct world_node tenant_world_node(const struct tenant *t, const struct tenant_node *n,
 				    struct arena *a)
 {
-	return volumes_of_node(t->volumes, &n->world, a);
+	const struct world_node with = volumes_of_node(t->volumes, &n->world, a);
+
+	return devices_of_node(t->devices, &with, a);
+}
+
+struct quantity tenant_node_has(const struct tenant *t, const struct tenant_node *n,
+				const char *resource)
+{
+	const struct quantity *has = resources_get(&n->capacity, resource);
+	const struct quantity whole = quantity_of(
+		str_eq(resource, DEVICES_GPU) ? (int64_t)devices_on(t->devices, n->world.name) : 0);
+
+	return has && quantity_cmp(*has, whole) > 0 ? *has : whole;
+}
+
+void tenant_look_for_devices(struct tenant *t)
+{
+	devices_want(t->devices);
 }
 
 static void tell_pod(struct tenant *t, const char *ns, const char *name)
@@ -199,7 +242,7 @@ static void tell_pod(struct tenant *t, const char *ns, const char *name)
 		t->all->hooks.pod(t, ns, name, p, t->all->hooks.arg);
 }
 
-static void on_volumes_of_pod(struct tenant *t, const char *ns, const char *name)
+static void on_claims_of_pod(struct tenant *t, const char *ns, const char *name)
 {
 	if (request_of_pod(name, NULL, NULL)) /* a template */
 		provisioning_requests_kick(t->requests);
@@ -215,7 +258,7 @@ static void tell_to_come(struct tenant *t, const char *ns, const char *name,
 
 static const struct provisioning_requests_hooks requests_hooks = {tell_to_come, tell_pod};
 
-static void on_volumes_of_node(struct tenant *t, const char *name)
+static void tell_node(struct tenant *t, const char *name)
 {
 	const struct tenant_node *n = tenant_node_get(t, name);
 
@@ -223,32 +266,72 @@ static void on_volumes_of_node(struct tenant *t, const char *name)
 		t->all->hooks.node(t, name, n, t->all->hooks.arg);
 }
 
-static const struct volumes_hooks volumes_hooks = {on_volumes_of_pod, on_volumes_of_node,
+static const struct volumes_hooks volumes_hooks = {on_claims_of_pod, tell_node,
 						   tenant_status_write};
+static const struct devices_hooks devices_hooks = {on_claims_of_pod, tell_node};
 
-/* Its machine may be empty by now, or no more. */
-static void kick_machine_of(struct tenant *t, const struct kube_entry *en)
+/* Its machine may be empty by now, or no more.  ends: at another time than before. */
+static void kick_machine_of(struct tenant *t, const struct kube_entry *en, bool ends)
 {
 	const struct world_pod *p = en ? en->object : NULL;
 	const struct node_claim *n =
 		p && p->node ? CTX_GET(t->c, OBJECT_NODE_CLAIM, node_claim, p->node) : NULL;
 
-	if (n && n->spec.machine_ref)
-		notify(t->c, NOTICE_MACHINE, n->spec.machine_ref->name);
+	if (!n || !n->spec.machine_ref)
+		return;
+	notify(t->c, NOTICE_MACHINE, n->spec.machine_ref->name);
+	if (ends)
+		notify(t->c, NOTICE_OFFER, n->spec.machine_ref->name);
+}
+
+/* When the Node of a pod is empty; 0: not known. */
+static int64_t end_of(const struct tenant *t, const struct kube_entry *en)
+{
+	const struct world_pod *p = en->object;
+	int64_t at;
+
+	return p->node && tenant_pods_end(t, p->node, &at) ? at : 0;
+}
+
+static bool runs_on_machine(const struct tenant *t, const struct tenant_pod *p)
+{
+	return p && p->running && !p->world.daemon && p->world.node &&
+	       CTX_GET(t->c, OBJECT_NODE_CLAIM, node_claim, p->world.node);
+}
+
+/* Of a pod that changed.  Its tenant's times are compared with one another alone. */
+static void count_waits(struct tenant *t, const struct tenant_pod *was, const struct tenant_pod *is)
+{
+	const struct virtual_cluster *vc;
+
+	if (was && is && !was->world.node && was->world.unschedulable && was->world.since &&
+	    is->world.node && is->world.since && !is->world.daemon)
+		counters_pod_placed(t->c->counters, t->name, is->world.since - was->world.since);
+	if (t->served || !runs_on_machine(t, is))
+		return;
+	t->served = true;
+	vc = CTX_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+	/* One that was made before this process began may have been served before. */
+	if (vc && was && vc->meta.creation_timestamp > t->c->began)
+		counters_first_pod(t->c->counters,
+				   loop_wall(t->c->loop) - vc->meta.creation_timestamp);
 }
 
 static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
 	struct tenant *t = arg;
 	const struct kube_entry *en = new_ ? new_ : old;
+	const int64_t end = end_of(t, en);
 	OWN(arena) a = arena_new();
 
 	count(t, old, -1);
 	count(t, new_, 1);
 	if (tenant_budget_pod(t, old, new_))
 		tenant_status_write(t);
-	kick_machine_of(t, en);
+	kick_machine_of(t, en, end_of(t, en) != end);
+	count_waits(t, old ? old->object : NULL, new_ ? new_->object : NULL);
 	volumes_pod(t->volumes, old ? old->object : NULL, new_ ? new_->object : NULL);
+	devices_pod(t->devices, old ? old->object : NULL, new_ ? new_->object : NULL);
 	pod_groups_pod(t->groups, old ? old->object : NULL, new_ ? new_->object : NULL);
 	t->all->hooks.pod(t, en->ns, en->name, new_ ? as_planned(t, new_->object, a) : NULL,
 			  t->all->hooks.arg);
@@ -518,13 +601,21 @@ static int may_change(void *arg, struct err *e)
 	return ctx_may_change(((const struct tenant *)arg)->c, e);
 }
 
+static void count_request(const char *method, int status, void *arg)
+{
+	counters_request(arg, "tenant", method, status);
+}
+
 static void build(struct tenant *t, const struct virtual_cluster *vc)
 {
 	const struct object_secret_ref *r = &vc->spec.kubeconfig_secret_ref;
 	const struct secret *text =
 		secrets_value(t->c->secrets, r->namespace, r->name, str_or(r->key, "config"));
-	struct kube_client_spec cs = {
-		.name = t->name, .may_change = may_change, .may_change_arg = t};
+	struct kube_client_spec cs = {.name = t->name,
+				      .may_change = may_change,
+				      .may_change_arg = t,
+				      .counted = count_request,
+				      .counted_arg = t->c->counters};
 	const char *whose;
 	struct err e;
 
@@ -674,6 +765,7 @@ void tenants_update(struct tenants *ts, const char *name)
 		t->asleep = tenant_sleep_new(t, on_sleep);
 		t->joins = join_probe_new(t, on_joins);
 		t->volumes = volumes_new(t, &volumes_hooks);
+		t->devices = devices_new(t, &devices_hooks);
 		t->groups = pod_groups_new(t, tell_pod);
 		t->requests = provisioning_requests_new(t, &requests_hooks);
 		tenant_budget_init(t);

@@ -21,6 +21,7 @@ struct gang_name;
 struct pod_groups;
 struct provisioning_requests;
 struct volumes;
+struct devices;
 
 /* What happens to a tenant, told to whoever composed the parts.  Entries and names are valid during the
  * call alone; none of these may free or rebuild the tenant. */
@@ -81,6 +82,7 @@ struct tenant {
 	struct kube_events *events;
 	struct kube_cache *pods, *nodes;
 	struct map *loads;     /* node -> how many pods keep it, for tenant_pods_on() */
+	bool served;	       /* a pod of it ran on a machine, as far as this process saw */
 	int64_t counted_since; /* wall ms when counting began */
 	int64_t usable_since;  /* wall ms; 0: not usable */
 	char *version;	       /* "1.36"; NULL: unknown */
@@ -100,6 +102,7 @@ struct tenant {
 	struct tenant_sleep *asleep;		/* tenant/sleep.h */
 	struct join_probe *joins;		/* tenant/join_probe.h */
 	struct volumes *volumes;		/* tenant/volumes.h */
+	struct devices *devices;		/* tenant/devices.h */
 	struct pod_groups *groups;		/* tenant/pod_groups.h */
 	struct provisioning_requests *requests; /* tenant/provisioning_requests.h */
 	struct tenant_budget budget;
@@ -130,17 +133,30 @@ struct tenant_claim {
 	const char *name, *ephemeral;
 };
 
-/* A pod as the planner reads it but for its volumes and gang, and what its going needs.  Entries of struct tenant.pods. */
+/* A resource claim of a pod, by the name that it has there: the ResourceClaim, its own or one that others may name as well,
+ * and the template that its own is made from; NULL: not known, none. */
+struct tenant_device {
+	const char *name, *claim, *template_;
+};
+
+/* A pod as the planner reads it but for its volumes, devices and gang, and what its going needs.  Entries of struct tenant.pods. */
 struct tenant_pod {
 	struct world_pod world; /* first: whoever wants no more may take it for one of these */
 	int64_t grace_s;	/* spec.terminationGracePeriodSeconds */
 	bool running;
-	bool large;	     /* kept without labels and constraints (tenant/budget.h) */
+	int64_t ends; /* Unix ms when its activeDeadlineSeconds are over, once it has a Node; 0: never */
+	bool large;	    /* kept without labels and constraints (tenant/budget.h) */
+	bool alone;	    /* of one that is bound: it has no controller */
+	int64_t asks_until; /* ... it may not be disrupted before (Unix ms), INT64_MAX: ever; 0: it may */
 	int64_t going_until; /* Unix ms when its grace is over; 0: it was not deleted */
 	const char *checkpoint, *checkpoint_requested,
 		*checkpoint_done; /* annotations; NULL: none */
 	struct tenant_claim *claims;
 	size_t nclaims;
+	struct tenant_device *devices;
+	size_t ndevices;
+	const char *
+		undecided; /* world.unsupported for its resource claims alone, for who does not know them; or NULL */
 	struct gang_name *gang; /* that it says it is of; NULL: none */
 	const char *request;	/* ProvisioningRequest whose room it takes; NULL: none */
 };
@@ -155,12 +171,17 @@ const char *tenant_nodes_ca(const struct tenant *t);
 bool tenant_is_silent(const struct tenant *t);
 /* The Secret of its kubeconfig was taken away: whoever did that wants drover out. */
 bool tenant_secret_absent(const struct tenant *t);
-/* A pod and a Node as the planner is to see them, its volumes, their limits and its gang among it: the cache's, or in the arena.
+/* A pod and a Node as the planner is to see them, volumes, devices, their limits and the gang among it: the cache's, or in the arena.
  * NULL: there is no such pod. */
 const struct world_pod *tenant_world_pod(const struct tenant *t, const char *ns, const char *name,
 					 struct arena *a);
 struct world_node tenant_world_node(const struct tenant *t, const struct tenant_node *n,
 				    struct arena *a);
+/* How much the Node registers of it: by a device plugin, or whole GPUs by its ResourceSlices. */
+struct quantity tenant_node_has(const struct tenant *t, const struct tenant_node *n,
+				const char *resource);
+/* No device plugin registers what a Node should have: ResourceSlices may say that it does. */
+void tenant_look_for_devices(struct tenant *t);
 const struct tenant_node *tenant_node_get(struct tenant *t,
 					  const char *name); /* NULL: none, or not known */
 /* The Node of this claim, as its tenant said last; NULL: none, or not known. */
@@ -171,5 +192,8 @@ const struct tenant_node *tenant_node_now(const struct tenants *ts, const struct
  * which on it had none, as far as this process saw.  While pods are not read for want of room there is one more, since it
  * may be there. */
 size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since);
+/* When that node is empty by what those pods say of themselves, wall ms: the last of their ends, or since when it is; what one
+ * that has gone said may count until all have.  False: one of them says nothing, or not all are read. */
+bool tenant_pods_end(const struct tenant *t, const char *node, int64_t *at);
 
 #endif

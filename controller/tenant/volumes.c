@@ -7,12 +7,11 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/tenant/retold.h"
 #include "controller/tenant/tenant.h"
 #include "controller/tenant/volume_objects.h"
 
-#define SETTLE_MS 100  /* changes come in bursts */
-#define ALL_MS 1000    /* what concerns all pods with claims, at most once a second */
-#define SLICE_PODS 250 /* told in one turn */
+#define ALL_MS 1000 /* what concerns all pods with claims, at most once a second */
 
 enum kind { CLAIMS, VOLUMES, CLASSES, LIMITS, KINDS };
 
@@ -30,10 +29,9 @@ struct volumes {
 	struct reading of[KINDS];
 	struct index *users; /* "NAMESPACE/CLAIM" -> "NAMESPACE/POD" of pods that have it */
 	struct map *pods;    /* "NAMESPACE/POD": those with claims */
-	struct map *late;    /* those to be told again */
-	struct map *late_nodes;
+	struct retold *retold;
 	bool wanted; /* the kinds are to be read */
-	struct loop_timer timer, all_timer;
+	struct loop_timer all_timer;
 };
 
 static const struct kind_of {
@@ -54,19 +52,11 @@ static const struct kind_of {
 
 /* --- who is told again --------------------------------------------------------------------------- */
 
-static void mark(struct volumes *v, struct map *late, const char *name)
-{
-	if (!map_has(late, name))
-		map_put(late, name, v);
-	if (!loop_timer_active(&v->timer))
-		loop_timer_start(&v->timer, SETTLE_MS);
-}
-
 static bool mark_pod(const char *name, void *arg)
 {
 	struct volumes *v = arg;
 
-	mark(v, v->late, name);
+	retold_pod(v->retold, name);
 	return true;
 }
 
@@ -90,36 +80,7 @@ static void on_all(void *arg)
 	struct map_iter it;
 
 	map_for_each (it, v->pods)
-		mark(v, v->late, it.key);
-}
-
-static void tell_pod(struct volumes *v, const char *key)
-{
-	OWN(arena) a = arena_new();
-	char *ns = arena_strdup(a, key), *name = strchr(ns, '/');
-
-	*name++ = '\0';
-	v->hooks.pod(v->t, ns, name);
-}
-
-static void tell_node(struct volumes *v, const char *name)
-{
-	v->hooks.node(v->t, name);
-}
-
-static bool tell_some(struct volumes *v, struct map *late,
-		      void (*tell)(struct volumes *, const char *))
-{
-	struct map_iter it;
-	size_t n = 0;
-
-	map_for_each (it, late) {
-		if (n++ == SLICE_PODS)
-			return true;
-		tell(v, it.key);
-		map_del(late, it.key);
-	}
-	return false;
+		retold_pod(v->retold, it.key);
 }
 
 /* --- what is read -------------------------------------------------------------------------------- */
@@ -143,7 +104,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		}
 		break;
 	case LIMITS:
-		mark(v, v->late_nodes, en->name);
+		retold_node(v->retold, en->name);
 		break;
 	case CLASSES:
 	case KINDS:
@@ -202,17 +163,26 @@ static void read_kinds(struct volumes *v)
 	}
 }
 
-static void on_timer(void *arg)
+static void on_turn(void *arg)
 {
 	struct volumes *v = arg;
-	bool more;
 
 	if (v->wanted && !v->of[0].cache && v->t->client)
 		read_kinds(v);
-	more = tell_some(v, v->late, tell_pod);
-	more |= tell_some(v, v->late_nodes, tell_node);
-	if (more)
-		loop_timer_start(&v->timer, 0);
+}
+
+static void on_pod(const char *ns, const char *name, void *arg)
+{
+	const struct volumes *v = arg;
+
+	v->hooks.pod(v->t, ns, name);
+}
+
+static void on_node(const char *name, void *arg)
+{
+	const struct volumes *v = arg;
+
+	v->hooks.node(v->t, name);
 }
 
 const char *volumes_over(const struct volumes *v)
@@ -265,7 +235,7 @@ void volumes_pod(struct volumes *v, const struct tenant_pod *old, const struct t
 		mark_sharers(v, p);
 	if (n && new_->world.unschedulable && !v->wanted) {
 		v->wanted = true;
-		loop_timer_start(&v->timer, 0);
+		retold_soon(v->retold);
 	}
 }
 
@@ -443,7 +413,6 @@ struct world_node volumes_of_node(const struct volumes *v, const struct world_no
 
 void volumes_forget(struct volumes *v)
 {
-	loop_timer_stop(&v->timer);
 	loop_timer_stop(&v->all_timer);
 	for (int i = 0; i < KINDS; i++) {
 		kube_cache_free(v->of[i].cache);
@@ -453,8 +422,7 @@ void volumes_forget(struct volumes *v)
 	index_free(v->users);
 	v->users = index_new(1);
 	map_clear(v->pods);
-	map_clear(v->late);
-	map_clear(v->late_nodes);
+	retold_clear(v->retold);
 }
 
 struct volumes *volumes_new(struct tenant *t, const struct volumes_hooks *hooks)
@@ -465,11 +433,9 @@ struct volumes *volumes_new(struct tenant *t, const struct volumes_hooks *hooks)
 	v->hooks = *hooks;
 	v->users = index_new(1);
 	v->pods = map_new(NULL);
-	v->late = map_new(NULL);
-	v->late_nodes = map_new(NULL);
 	for (int i = 0; i < KINDS; i++)
 		v->of[i] = (struct reading){.v = v, .kind = (enum kind)i};
-	loop_timer_init(&v->timer, t->c->group, on_timer, v);
+	v->retold = retold_new(t->c->group, &(struct retold_hooks){on_turn, on_pod, on_node, v});
 	loop_timer_init(&v->all_timer, t->c->group, on_all, v);
 	return v;
 }
@@ -481,7 +447,6 @@ void volumes_free(struct volumes *v)
 	volumes_forget(v);
 	index_free(v->users);
 	map_free(v->pods);
-	map_free(v->late);
-	map_free(v->late_nodes);
+	retold_free(v->retold);
 	free(v);
 }

@@ -30,10 +30,4 @@ struct column {
 /* Ends at a column without name. */
 const struct column *table_columns(const struct resource *r);
 
-/* "5m10s": how long ago, as kubectl writes it; <unknown> when the text is no time. */
-json_t *table_age(const char *time, int64_t wall_ms);
-/* JSONPath as kubectl and CustomResourceDefinitions use it: .a.b, ['a'], [0], [*], [?(@.a=="b")], "\."
- * for a dot in a name.  The first that it finds, NULL: nothing, or it is not such a path. */
-const json_t *table_find(const json_t *obj, const char *path);
-
 #endif

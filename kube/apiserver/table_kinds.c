@@ -4,12 +4,13 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "kube/apiserver/table.h"
+#include "base/data/age.h"
 
 /* The columns of built-in kinds, as in pkg/printers/internalversion of Kubernetes 1.36. */
 
 static json_t *age(const json_t *obj, int64_t now)
 {
-	return table_age(json_str_at(obj, "metadata", "creationTimestamp"), now);
+	return age_json(json_str_at(obj, "metadata", "creationTimestamp"), now);
 }
 
 /* What a buf holds; "" is `otherwise`. */
@@ -278,12 +279,12 @@ static json_t *event_last(const json_t *obj, int64_t now)
 {
 	const char *series = json_str_at(obj, "series", "lastObservedTime");
 
-	return table_age(series ? series : when(obj, "lastTimestamp", "eventTime"), now);
+	return age_json(series ? series : when(obj, "lastTimestamp", "eventTime"), now);
 }
 
 static json_t *event_first(const json_t *obj, int64_t now)
 {
-	return table_age(when(obj, "firstTimestamp", "eventTime"), now);
+	return age_json(when(obj, "firstTimestamp", "eventTime"), now);
 }
 
 static json_t *event_object(const json_t *obj, int64_t now)
@@ -537,10 +538,10 @@ static json_t *job_duration(const json_t *obj, int64_t now)
 
 	if (!start)
 		return json_string("");
-	return table_age(start,
-			 str_to_time(str_or(json_str_at(obj, "status", "completionTime"), ""), &end)
-				 ? end
-				 : now);
+	return age_json(start,
+			str_to_time(str_or(json_str_at(obj, "status", "completionTime"), ""), &end)
+				? end
+				: now);
 }
 
 static json_t *limit_text(const json_t *obj, const char *member)

@@ -32,6 +32,7 @@ struct bcm {
 	struct http_peer *peer;
 	char *user;
 	struct secret *password, *cookie;
+	unsigned logins; /* that bought a cookie: the number of the last one */
 	bool by_certificate;
 	char version[32];   /* "": not read */
 	struct err refused; /* of the login, for good; kind ERR_NONE: not */
@@ -48,6 +49,7 @@ struct bcm_request {
 	char *resource; /* of a GET; NULL: a call */
 	char *body;
 	bool null_is_none, again; /* again: the login was renewed for it */
+	unsigned login;		  /* whose cookie it was sent with; 0: none */
 	void (*done)(struct exact result, const struct err *e, void *arg);
 	void *arg;
 	struct http_req *http;
@@ -198,12 +200,13 @@ static void on_reply(const struct http_reply *r, const struct err *net, void *ar
 		return;
 	}
 	if (read_result(r, q->what, q->null_is_none, &result, &e) < 0) {
-		/* A cookie runs out; what a profile forbids it forbids again. */
-		if (e.kind == ERR_DENIED && b->cookie && !q->again) {
+		/* A cookie runs out, under all that were sent with it; what a profile forbids it forbids again. */
+		if (e.kind == ERR_DENIED && q->login && !q->again) {
 			q->again = true;
 			list_remove(&q->link);
 			list_push_back(&b->waiting, &q->link);
-			forget_login(b);
+			if (q->login == b->logins)
+				forget_login(b);
 			make_ready(b);
 			return;
 		}
@@ -231,6 +234,7 @@ static void send_one(struct bcm_request *q)
 	} else if (b->cookie) {
 		c.secret_header = "Cookie";
 		c.secret_value = b->cookie;
+		q->login = b->logins;
 	}
 	list_remove(&q->link);
 	list_push_back(&b->sent, &q->link);
@@ -413,6 +417,7 @@ static void on_login(const struct http_reply *r, const struct err *net, void *ar
 	if (exact_kind(result) == EXACT_TRUE)
 		b->cookie = cookie_of(r);
 	if (b->cookie) {
+		b->logins++;
 		make_ready(b);
 		return;
 	}

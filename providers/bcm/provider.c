@@ -552,6 +552,11 @@ static void bcm_discover_slot(struct provider *p,
 	bp->discovery = bcm_discover(bp->bcm, on_found, bp);
 }
 
+static bool bcm_bmc(const struct provider_machine *m, struct provider_bmc *out)
+{
+	return m->bmc && m->bp->bmcs.ops->bmc(m->bmc, out);
+}
+
 const struct provider_ops bcm_provider_ops = {
 	.type = "bcm",
 	.open = bcm_open,
@@ -567,4 +572,5 @@ const struct provider_ops bcm_provider_ops = {
 	.release = bcm_release_slot,
 	.discover = bcm_discover_slot,
 	.log_out = bcm_log_out,
+	.bmc = bcm_bmc,
 };

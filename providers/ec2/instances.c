@@ -174,9 +174,10 @@ bool ec2_instance_read(struct ec2_reply_node item, const char *region, struct ar
 	i.reason = ec2_reply_text(item, "stateReason/message", a);
 	if (!i.reason)
 		i.reason = ec2_reply_text(item, "reason", a);
+	i.reservation = ec2_reply_text(item, "capacityReservationId", a);
 	if (str_eq(ec2_reply_text(item, "instanceLifecycle", a), "spot"))
 		i.market = ELASTIC_SPOT;
-	else if (ec2_reply_text(item, "capacityReservationId", a))
+	else if (i.reservation)
 		i.market = ELASTIC_RESERVED;
 	if (!launched || !str_to_time(launched, &i.launched_at))
 		i.launched_at = 0;
@@ -198,6 +199,7 @@ struct elastic_instance ec2_instance_copy(const struct elastic_instance *i, stru
 	c.token = arena_strdup(a, i->token);
 	c.reason = arena_strdup(a, i->reason);
 	c.address = arena_strdup(a, i->address);
+	c.reservation = arena_strdup(a, i->reservation);
 	for (size_t n = 0; n < i->ntags; n++)
 		tags[n] = (struct elastic_tag){arena_strdup(a, i->tags[n].key),
 					       arena_strdup(a, i->tags[n].value)};

@@ -325,7 +325,8 @@ static json_t *inner_json(const struct fake_bmc *b)
 
 static json_t *manager_json(const struct fake_bmc *b)
 {
-	json_t *j = json_pack("{s:s,s:s}", "@odata.id", MANAGER, "Id", "BMC");
+	json_t *j = json_pack("{s:s,s:s,s:s}", "@odata.id", MANAGER, "Id", "BMC", "FirmwareVersion",
+			      str_or(b->firmware, "7.10.30"));
 
 	if (b->managers_media)
 		json_object_set_new(j, "VirtualMedia", link_to(MANAGER "/VirtualMedia"));
@@ -415,6 +416,25 @@ static json_t *storage(const struct fake_bmc *b, const char *path)
 	return NULL;
 }
 
+#define FLOPPY SYSTEM "/VirtualMedia/Floppy"
+
+static json_t *floppies(const struct fake_bmc *b, const char *path)
+{
+	json_t *members = json_array();
+	char one[80];
+
+	if (!str_eq(path, SYSTEM "/VirtualMedia")) {
+		json_decref(members);
+		return json_pack("{s:s,s:[s]}", "@odata.id", path, "MediaTypes", "Floppy");
+	}
+	for (unsigned i = 0; i < b->floppies; i++) {
+		str_format(one, sizeof(one), FLOPPY "%u", i);
+		json_array_append_new(members, link_to(one));
+	}
+	json_array_append_new(members, link_to(SYSTEM SLOT));
+	return json_pack("{s:o}", "Members", members);
+}
+
 static json_t *resource(const struct fake_bmc *b, const char *path)
 {
 	const char *home = b->managers_media ? MANAGER : SYSTEM;
@@ -441,6 +461,8 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 						      : json_pack("{s:o}", "Boot", boot(b, true));
 	if (b->ndrives && (str_starts(path, STORAGE) || str_starts(path, SYSTEM "/SimpleStorage")))
 		return storage(b, path);
+	if (b->floppies && (str_eq(path, SYSTEM "/VirtualMedia") || str_starts(path, FLOPPY)))
+		return floppies(b, path);
 	if (str_eq(path, "/redfish/v1/Managers"))
 		return collection(path, MANAGER, false);
 	if (str_eq(path, MANAGER))

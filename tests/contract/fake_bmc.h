@@ -66,7 +66,8 @@ struct fake_bmc {
 	bool pending_short; /* the settings object lists Hdd alone, the System lists and takes all */
 	bool boot_moved; /* the System refuses overrides, the pending object takes and then shows them */
 	bool boot_shy; /* the pending object shows overrides and refuses them, the System takes them */
-	bool refuse_mode; /* 400 when the boot mode comes with the target */
+	bool refuse_mode;  /* 400 when the boot mode comes with the target */
+	unsigned floppies; /* slots for floppies, listed before the one for CDs */
 	bool only_once;
 	bool etags, etags_lie;	/* If-Match is checked; always 412 */
 	bool etags_hidden;	/* ... and required, although no tag is given out */
@@ -91,7 +92,8 @@ struct fake_bmc {
 	bool attributes_refused;  /* ... which cannot be written */
 	bool redirect;		  /* Systems answers 308 to itself with a slash */
 	const char *vendor, *model;
-	const char *health; /* further members of the System, as JSON with ' for "; NULL: none */
+	const char *firmware; /* of its Manager; NULL: 7.10.30 */
+	const char *health;   /* further members of the System, as JSON with ' for "; NULL: none */
 	const char *capture;
 	/* misdeeds */
 	bool power_lie; /* takes the Reset and does nothing */

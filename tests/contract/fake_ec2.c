@@ -52,9 +52,11 @@ static void item(struct buf *b, const struct fake_ec2_instance *i)
 		   "<item><instanceId>%s</instanceId><instanceState><code>0</code><name>%s</name>"
 		   "</instanceState><instanceType>%s</instanceType><placement><availabilityZone>%s"
 		   "</availabilityZone></placement><clientToken>%s</clientToken>"
-		   "<launchTime>2025-11-24T16:00:00.000Z</launchTime><tagSet>%s</tagSet>%s</item>",
+		   "<launchTime>2025-11-24T16:00:00.000Z</launchTime><tagSet>%s</tagSet>%s"
+		   "<capacityReservationId>%s</capacityReservationId></item>",
 		   i->id, i->state, i->type, i->zone, i->token, i->tags,
-		   i->spot ? "<instanceLifecycle>spot</instanceLifecycle>" : "");
+		   i->spot ? "<instanceLifecycle>spot</instanceLifecycle>" : "",
+		   str_or(i->reservation, ""));
 }
 
 static void make(struct fake_ec2 *f)
@@ -157,6 +159,9 @@ static int obey(struct fake_ec2 *f, struct buf *b)
 		run(f, b);
 	else if (is(f, "Action", "DescribeInstances"))
 		describe(f, b);
+	else if (is(f, "Action", "DescribeSpotInstanceRequests"))
+		buf_printf(b, "<R><spotInstanceRequestSet>%s</spotInstanceRequestSet></R>",
+			   str_or(f->spot_requests, ""));
 	else
 		buf_printf(b, "<R><capacityReservationSet>%s</capacityReservationSet></R>",
 			   str_or(f->reservations, ""));

@@ -14,7 +14,8 @@ struct fake_ec2_instance {
 	char id[24], type[32], zone[32], token[72], state[16],
 		tags[1000]; /* tags: as items of a tagSet */
 	char cluster[64];
-	bool spot, hidden; /* hidden: not shown yet */
+	bool spot, hidden;	 /* hidden: not shown yet */
+	const char *reservation; /* NULL: none */
 };
 struct fake_ec2 {
 	const char *region;
@@ -24,9 +25,10 @@ struct fake_ec2 {
 	/* in place of the next answer to that action; NULL: none */
 	const char *fault_action, *fault_body;
 	int fault_status;
-	bool fault_after;	  /* it is obeyed first */
-	const char *reservations; /* items of capacityReservationSet */
-	unsigned calls;		  /* all */
+	bool fault_after;	   /* it is obeyed first */
+	const char *reservations;  /* items of capacityReservationSet */
+	const char *spot_requests; /* items of spotInstanceRequestSet */
+	unsigned calls;		   /* all */
 	char authorization[600], token[200],
 		form[8192]; /* of the last call; form decoded, a parameter on each line */
 };

@@ -315,6 +315,10 @@ static void what_goes_wrong_is_told_as_what_it_is(void **state)
 		{"{\"what\":\"Hang\",\"call\":\"cmdevice.powerOperation\"}", ERR_TIMEOUT, false,
 		 ""},
 		{"{\"what\":\"Slow\",\"value\":3000}", ERR_NONE, true, ""},
+		{"{\"what\":\"Expire\",\"call\":\"cmdevice.powerOperation\",\"count\":1}", ERR_NONE,
+		 true, ""},
+		{"{\"what\":\"Expire\",\"call\":\"cmdevice.powerOperation\"}", ERR_DENIED, false,
+		 "401"},
 	};
 
 	(void)state;

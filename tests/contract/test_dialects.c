@@ -10,6 +10,7 @@
 #include "base/loop/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/bmc_check.h"
 #include "providers/provider.h"
 #include "redfish/redfish.h"
 #include "sim/dialect.h"
@@ -375,6 +376,45 @@ static void tells_of_its_hardware(struct world *w)
 	redfish_free(r);
 }
 
+/* What `drover bmc probe` says of it; the findings but those that are ok are printed. */
+static void on_checked(const json_t *told, unsigned wrong, void *arg)
+{
+	struct world *w = arg;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (json_at(told, "findings"), i, v)
+		if (!str_eq(json_str_at(v, "result"), "ok"))
+			print_message("      %s, %s: %s\n", json_str_at(v, "result"),
+				      json_str_at(v, "of"), json_str_at(v, "says"));
+	assert_non_null(json_str_at(told, "bmc", "vendor"));
+	assert_non_null(json_str_at(told, "bmc", "firmwareVersion"));
+	assert_string_equal(json_str_at(told, "bmc", "serialNumber"), w->m->serial);
+	assert_int_equal(wrong, 0);
+	w->answers++;
+}
+
+static void a_probe_finds_nothing_wrong(struct world *w)
+{
+	struct bmc_check_spec spec = {.group = w->group,
+				      .http = w->http,
+				      .address = ORIGIN,
+				      .user = "admin",
+				      .learn_pin = true,
+				      .done = on_checked,
+				      .arg = w};
+	struct bmc_check *c;
+	struct err e;
+
+	spec.password = w->password;
+	c = bmc_check_new(&spec, &e);
+	assert_non_null(c);
+	w->answers = 0;
+	loop_sim_run_cond(w->loop, is_answered, w, loop_now(w->loop) + 600000);
+	assert_int_equal(w->answers, 1);
+	bmc_check_free(c);
+}
+
 /* Those that the machine has, where this make lists any. */
 static void lists_its_drives(struct world *w)
 {
@@ -478,6 +518,7 @@ static void goes_the_whole_way(void **state)
 	begin(&w, *state);
 	is_found_and_identified(&w);
 	tells_of_its_hardware(&w);
+	a_probe_finds_nothing_wrong(&w);
 	lists_its_drives(&w);
 	power(&w, true);
 	power(&w, false);

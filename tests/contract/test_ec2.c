@@ -607,6 +607,67 @@ static void a_reservation_is_offered_until_it_ends_and_launched_into(void **stat
 	world_free(w);
 }
 
+/* --- what the cloud ends ---------------------------------------------------------------------------------------- */
+
+static void a_spot_notice_is_told_by_the_list(void **state)
+{
+	struct world *w = world_new();
+	struct answer a = launch_as(w, "t-1", 2);
+	char text[400];
+
+	(void)state;
+	assert_int_equal(list(w).v[0].ends_at, 0);
+	w->near.v[0].spot = true;
+	str_format(
+		text, sizeof(text),
+		"<item><instanceId>%s</instanceId><status><code>instance-terminated-no-capacity</code>"
+		"<updateTime>2025-11-24T15:59:30.000Z</updateTime></status></item>",
+		w->near.v[0].id);
+	w->near.spot_requests = text;
+	a = list(w);
+	assert_int_equal(a.err.kind, ERR_NONE);
+	assert_int_equal(a.n, 2);
+	assert_int_equal(a.v[0].ends_at, START + 90000);
+	assert_int_equal(a.v[1].ends_at, 0);
+	has(&w->near, "Filter.1.Name", "status-code");
+	/* who may not ask lists all the same */
+	fault(&w->near, "DescribeSpotInstanceRequests", 403, ERROR_XML("UnauthorizedOperation"),
+	      false);
+	a = list(w);
+	assert_int_equal(a.err.kind, ERR_NONE);
+	assert_int_equal(a.n, 2);
+	assert_int_equal(a.v[0].ends_at, 0);
+	/* what ends already has no notice */
+	str_copy(w->near.v[0].state, sizeof(w->near.v[0].state), "shutting-down");
+	assert_int_equal(list(w).v[0].ends_at, 0);
+	world_free(w);
+}
+
+static void what_runs_in_a_block_ends_half_an_hour_before_it(void **state)
+{
+	struct world *w = world_new();
+	struct answer a = launch_as(w, "t-1", 1);
+
+	(void)state;
+	w->near.v[0].reservation = "cr-1";
+	w->near.reservations =
+		"<item><capacityReservationId>cr-1</capacityReservationId><state>active</state>"
+		"<instanceType>p5.48xlarge</instanceType><availabilityZone>eu-west-1a</availabilityZone>"
+		"<reservationType>capacity-block</reservationType>"
+		"<endDate>2025-11-24T17:00:00.000Z</endDate></item>";
+	a = list(w);
+	assert_int_equal(a.err.kind, ERR_NONE);
+	assert_int_equal(a.v[0].market, ELASTIC_RESERVED);
+	assert_int_equal(a.v[0].ends_at, START + 1800000);
+	/* the account may not ask: what was read before still counts */
+	fault(&w->near, "DescribeCapacityReservations", 403, ERROR_XML("UnauthorizedOperation"),
+	      false);
+	a = list(w);
+	assert_int_equal(a.err.kind, ERR_NONE);
+	assert_int_equal(a.v[0].ends_at, START + 1800000);
+	world_free(w);
+}
+
 /* --- all ---------------------------------------------------------------------------------------------------------- */
 
 static void a_provider_that_is_freed_says_nothing_more(void **state)
@@ -705,6 +766,8 @@ int main(void)
 		cmocka_unit_test(a_wrong_clock_is_named_and_no_credential_blamed),
 		cmocka_unit_test(offers_are_what_was_given_with_its_price),
 		cmocka_unit_test(a_reservation_is_offered_until_it_ends_and_launched_into),
+		cmocka_unit_test(a_spot_notice_is_told_by_the_list),
+		cmocka_unit_test(what_runs_in_a_block_ends_half_an_hour_before_it),
 		cmocka_unit_test(a_provider_that_is_freed_says_nothing_more),
 		cmocka_unit_test(a_thousand_launches_end),
 		cmocka_unit_test(

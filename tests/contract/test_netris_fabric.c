@@ -501,6 +501,69 @@ static void a_server_that_another_writer_dropped_stops_further_writes(void **sta
 	assert_in(w, "gpu-4", "drover-team-a");
 }
 
+/* Its own controller may have it on the way from one cluster to another. */
+static void another_installation_s_server_that_goes_is_no_loss(void **state)
+{
+	struct world *w = *state;
+	char text[256];
+	struct answer a;
+
+	second_controller(w);
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	begin(w, w->other, 9, "tenant/team-a", &a);
+	pass(w, 10000);
+	assert_in(w, "gpu-9", "drover-team-a");
+	sim_netris_fault(w->fake.sim, "OtherRemoves", GET_ONE, "gpu-9", 0, 2);
+	assert_int_equal(place(w, 2, "tenant/team-a", &a), ERR_NONE);
+	assert_in(w, "gpu-9", NULL);
+	assert_int_equal(place(w, 3, "tenant/team-a", &a), ERR_NONE);
+	assert_false(fabric_trouble(w->fabric, text, sizeof(text)));
+}
+
+static void a_shared_server_that_another_writer_dropped_stops_further_writes(void **state)
+{
+	struct world *w = *state;
+	char text[256];
+	struct answer a;
+
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	sim_netris_fault(w->fake.sim, "OtherRemoves", GET_ONE, "host-1", 0, 2);
+	assert_int_equal(place(w, 2, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(place(w, 3, "tenant/team-a", &a), ERR_UNAVAILABLE);
+	assert_true(fabric_trouble(w->fabric, text, sizeof(text)));
+}
+
+/* Whoever is missing is put back by whoever wants it there; half of that is no end of it. */
+static void who_is_missing_is_put_back_where_it_belongs(void **state)
+{
+	struct world *w = *state;
+	char text[256];
+	struct answer a, b;
+
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(place(w, 2, "tenant/team-a", &a), ERR_NONE);
+	sim_netris_fault(w->fake.sim, "OtherRemoves", GET_ONE, "gpu-1", 0, 2);
+	assert_int_equal(place(w, 3, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(place(w, 4, "tenant/team-a", &a), ERR_UNAVAILABLE);
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	assert_false(fabric_trouble(w->fabric, text, sizeof(text)));
+	assert_in(w, "gpu-1", "drover-team-a");
+	assert_in(w, "gpu-2", "drover-team-a");
+	assert_in(w, "gpu-3", "drover-team-a");
+	sim_netris_fault(w->fake.sim, "OtherRemoves", GET_ONE, "gpu-1", 0, 2);
+	sim_netris_fault(w->fake.sim, "OtherRemoves", GET_ONE, "gpu-2", 0, 2);
+	assert_int_equal(place(w, 4, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(place(w, 5, "tenant/team-a", &a), ERR_UNAVAILABLE);
+	assert_in(w, "gpu-1", NULL);
+	assert_in(w, "gpu-2", NULL);
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_UNAVAILABLE);
+	begin(w, w->fabric, 1, "tenant/team-a", &a);
+	assert_int_equal(place(w, 2, "tenant/team-a", &b), ERR_NONE);
+	assert_false(fabric_trouble(w->fabric, text, sizeof(text)));
+	assert_in(w, "gpu-1", "drover-team-a");
+	assert_in(w, "gpu-2", "drover-team-a");
+}
+
 static void an_old_list_is_not_written_back(void **state)
 {
 	struct world *w = *state;
@@ -688,6 +751,9 @@ int main(void)
 		netris_test(many_looks_cost_two_a_second),
 		netris_test(of_two_controllers_none_loses_a_machine_silently),
 		netris_test(a_server_that_another_writer_dropped_stops_further_writes),
+		netris_test(another_installation_s_server_that_goes_is_no_loss),
+		netris_test(a_shared_server_that_another_writer_dropped_stops_further_writes),
+		netris_test(who_is_missing_is_put_back_where_it_belongs),
 		netris_test(an_old_list_is_not_written_back),
 		netris_test(a_list_that_does_not_say_who_is_shared_is_not_written),
 		netris_test(a_machine_goes_on_where_another_controller_moved_it),

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
  *	an odd byte 1 the Location
  */
 #define ORIGIN "https://10.0.8.17"
-#define OPERATIONS 7
+#define OPERATIONS 8
 
 struct input {
 	unsigned at;
@@ -62,6 +62,13 @@ static void on_system(const struct redfish_system *s, const struct err *e, void 
 	++*(unsigned *)arg;
 }
 
+static void on_able(const struct redfish_abilities *a, const struct err *e, void *arg)
+{
+	assert((a == NULL) == (e != NULL));
+	assert(!a || !a->tpm || strlen(a->tpm) < 256);
+	++*(unsigned *)arg;
+}
+
 static void on_media(const struct redfish_media *m, const struct err *e, void *arg)
 {
 	assert((m == NULL) == (e != NULL));
@@ -91,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct http *h;
 	struct fake_bmc bmc;
 	struct redfish *r;
+	struct redfish_facts known;
 	struct err e;
 	unsigned answers = 0;
 
@@ -117,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			&e);
 	assert(r);
 	redfish_read_system(r, on_system, &answers);
+	redfish_read_abilities(r, on_able, &answers);
 	redfish_power(r, true, on_plain, &answers);
 	redfish_boot(r, REDFISH_BOOT_CD, NULL, on_plain, &answers);
 	redfish_insert(r, "http://10.0.8.2/a.iso", NULL, on_plain, &answers);
@@ -125,6 +134,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	redfish_boot(r, REDFISH_BOOT_NONE, NULL, on_plain, &answers);
 	loop_sim_run_until(l, 2 * REDFISH_OP_MS);
 	assert(answers == OPERATIONS);
+	known = redfish_facts(r);
+	assert(!known.firmware || strlen(known.firmware) < 256);
 	redfish_free(r);
 	http_free(h);
 	fake_bmc_done(&bmc);

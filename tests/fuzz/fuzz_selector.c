@@ -38,6 +38,8 @@ static void check(const struct requirement *r)
 		break;
 	case SELECTOR_GTE:
 	case SELECTOR_LTE:
+	case SELECTOR_CONTAINS:
+	case SELECTOR_CONTAINS_LOWER:
 		must(false); /* no text says so */
 		break;
 	}

@@ -25,6 +25,7 @@ DROVER = ROOT / "build/rel/drover"
 OURS = "/apis/drover.dev/v1alpha1"
 SYSTEM = "drover-system"
 TENANT = "drover-in-tenant"  # one control plane is host and tenant here: two accounts
+DEVICES = "/apis/resource.k8s.io/v1"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 POLICY = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/drover-tenant"
 MERGE, JSON, APPLY = ("application/merge-patch+json", "application/json-patch+json",
@@ -342,8 +343,13 @@ def in_a_tenant(plane, judge):
     for path in (PODS.replace("/namespaces/default", ""), NODES, f"{NODES}?watch=1&timeoutSeconds=1",
                  "/apis/storage.k8s.io/v1/volumeattachments", "/api/v1/namespaces/kube-system", "/version",
                  "/api/v1/persistentvolumeclaims", "/api/v1/persistentvolumes",
-                 "/apis/storage.k8s.io/v1/storageclasses", "/apis/storage.k8s.io/v1/csinodes"):
+                 "/apis/storage.k8s.io/v1/storageclasses", "/apis/storage.k8s.io/v1/csinodes",
+                 f"{DEVICES}/resourceclaims", f"{DEVICES}/resourceclaimtemplates", f"{DEVICES}/deviceclasses",
+                 f"{DEVICES}/resourceslices?watch=1&timeoutSeconds=1"):
         judge.may(drover, "GET", path)
+    for path in (f"{DEVICES}/namespaces/default/resourceclaims/theirs", f"{DEVICES}/resourceslices/theirs"):
+        judge.may_not(drover, "PATCH", path, {"metadata": {"labels": {"x": "y"}}})
+        judge.may_not(drover, "DELETE", path)
     plane.api("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
               {"metadata": {"name": "h100-x7k2p"}})
     judge.may(drover, "GET", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/h100-x7k2p")

@@ -20,10 +20,11 @@ KINDS = ("machines", "nodeclaims", "nodepools", "providers", "virtualclusters", 
          "wiperecords")
 # Names, identities and what hangs on them; what rises with each leader or write; what memory a kernel
 # finds differs by a page from boot to boot; how long ways took, of which a leader that dies forgets those that are not over;
-# for how many seconds a tenant had GPUs, and in which month.
-DIFFER = {"uid", "id", "resourceVersion", "generation", "managedFields", "fence", "sessionURI",
+# for how many seconds a tenant had GPUs, and in which month; how fast a BMC answered, and how many requests a trip took
+# that one leader saw whole.
+DIFFER = {"uid", "id", "resourceVersion", "generation", "observedGeneration", "managedFields", "fence", "sessionURI",
           "bootID", "nodeUID", "tenancy", "record", "previous", "nonceDigest", "envelope",
-          "agentBoot", "memory", "memoryBytes", "paths", "usage", "seconds", "month"}
+          "agentBoot", "memory", "memoryBytes", "paths", "usage", "seconds", "month", "latencyMilliseconds", "tripCalls"}
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 SETTLED_S = 3
 

@@ -40,6 +40,8 @@ struct bootagent {
 	struct map *results;	   /* order id -> report text */
 	char *out;		   /* report to be sent */
 	struct evidence_device devices[SERVER_DRIVES];
+	struct statement memory;
+	const char *left[64]; /* notCovered without it */
 	char wiped_with[160]; /* nonce of the wipe in this boot */
 	int below;	      /* drives that reached less than they had to */
 	int64_t wipe_since;
@@ -375,6 +377,30 @@ static void swear(const struct server *b, struct evidence *ev)
 		ev->agent_trust = str_eq(b->swears_trust, "Quote") ? WIPE_QUOTE : WIPE_SECURE_BOOT;
 }
 
+/* Of the parts beside the drives what it is told to. */
+static void cover(struct bootagent *a, struct evidence *ev)
+{
+	const struct strings all = ev->not_covered;
+
+	if (!a->order->cover.n)
+		return;
+	a->memory = (struct statement){.part = STATEMENT_SYSTEM_MEMORY,
+				       .total_bytes = INT64_C(1) << 40,
+				       .message = "the kernel gave none"};
+	if (!a->server->keeps_memory) {
+		a->memory.outcome = STATEMENT_COVERED;
+		a->memory.technique = "Overwritten";
+		a->memory.message = NULL;
+		a->memory.covered_bytes = a->memory.total_bytes;
+	}
+	ev->statements.v = &a->memory;
+	ev->statements.n = 1;
+	ev->not_covered = (struct strings){a->left, 0};
+	for (size_t i = 0; i < all.n && i < sizeof(a->left) / sizeof(a->left[0]); i++)
+		if (!evidence_covers(ev, all.v[i]))
+			a->left[ev->not_covered.n++] = all.v[i];
+}
+
 static void verify(struct bootagent *a)
 {
 	struct evidence ev;
@@ -408,6 +434,7 @@ static void verify(struct bootagent *a)
 	ev.inventory.expected =
 		(int64_t)(a->order->expected.n ? a->order->expected.n : SERVER_DRIVES);
 	ev.inventory.seen = drives_there(a->server);
+	cover(a, &ev);
 	swear(a->server, &ev);
 	envelope = evidence_sign(&ev, a->key);
 	r.envelope = envelope;

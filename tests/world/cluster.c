@@ -96,7 +96,7 @@ struct fit {
 	const json_t *pod;
 	char node[256];
 	bool refused; /* just now */
-	int64_t used;
+	int64_t used, published;
 	const char *name; /* of the node looked at */
 };
 
@@ -107,7 +107,18 @@ static int64_t gpus_at(const json_t *list)
 	return text ? atoll(text) : json_int_at(list, GPU);
 }
 
-static int64_t pod_gpus(const json_t *pod)
+/* Of a template in its namespace, with one request. */
+static int64_t template_gpus(const struct cluster *p, const json_t *pod, const char *name)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON t = cluster_get(p, arena_printf(a, "resourceclaimtemplates.resource.k8s.io/%s/%s",
+						 json_str_at(pod, "metadata", "namespace"), name));
+	const json_t *list = json_at(t, "spec", "spec", "devices", "requests");
+
+	return json_int_at(json_array_get(list, 0), "exactly", "count");
+}
+
+static int64_t pod_gpus(const struct cluster *p, const json_t *pod)
 {
 	int64_t n = 0;
 	json_t *c;
@@ -115,7 +126,18 @@ static int64_t pod_gpus(const json_t *pod)
 
 	json_array_foreach (json_at(pod, "spec", "containers"), i, c)
 		n += gpus_at(json_at(c, "resources", "limits"));
+	json_array_foreach (json_at(pod, "spec", "resourceClaims"), i, c)
+		n += template_gpus(p, pod, json_str_at(c, "resourceClaimTemplateName"));
 	return n;
+}
+
+static bool count_slice(const json_t *slice, void *arg)
+{
+	struct fit *f = arg;
+
+	if (str_eq(json_str_at(slice, "spec", "nodeName"), f->name))
+		f->published += (int64_t)json_array_size(json_at(slice, "spec", "devices"));
+	return true;
 }
 
 static bool count_used(const json_t *pod, void *arg)
@@ -123,7 +145,7 @@ static bool count_used(const json_t *pod, void *arg)
 	struct fit *f = arg;
 
 	if (str_eq(json_str_at(pod, "spec", "nodeName"), f->name))
-		f->used += pod_gpus(pod);
+		f->used += pod_gpus(f->p, pod);
 	return true;
 }
 
@@ -168,14 +190,16 @@ static bool try_node(const json_t *node, void *arg)
 	size_t i;
 
 	f->name = json_str_at(node, "metadata", "name");
-	f->used = 0;
+	f->used = f->published = 0;
 	if (!is_ready(node) || json_true_at(node, "spec", "unschedulable"))
 		return true;
 	json_array_foreach (json_at(node, "spec", "taints"), i, t)
 		if (!tolerated(f->pod, t))
 			return true;
 	cluster_each(f->p, "pods/", count_used, f);
-	if (f->used + pod_gpus(f->pod) > gpus_at(json_at(node, "status", "allocatable")))
+	cluster_each(f->p, "resourceslices.resource.k8s.io/", count_slice, f);
+	if (f->used + pod_gpus(f->p, f->pod) >
+	    f->published + gpus_at(json_at(node, "status", "allocatable")))
 		return true;
 	if (is_refused(f))
 		return true;

@@ -127,6 +127,8 @@ static json_t *node_status(const struct server *b)
 	json_t *room = json_pack("{s:s,s:s,s:s,s:s}", "cpu", "4", "memory", "8Gi", "pods", "110",
 				 "nvidia.com/gpu", "8");
 
+	if (b->by_claims)
+		json_object_del(room, "nvidia.com/gpu");
 	return json_pack("{s:{s:s,s:s},s:o,s:o,s:[{s:s,s:s}]}", "nodeInfo", "systemUUID",
 			 str_or(b->says_uuid, b->uuid), "bootID", b->boot_id, "capacity", room,
 			 "allocatable", b->ready ? json_incref(room) : json_object(), "conditions",

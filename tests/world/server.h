@@ -66,6 +66,7 @@ struct server {
 	struct arena *os; /* of this boot */
 	const char *node_name, *token, *provider_id, *taints;
 	struct cluster *tenant; /* whose cluster its config drive names */
+	bool by_claims; /* its GPUs are had by resource claims: no device plugin registers them */
 	const char *lingering; /* key of a NoSchedule taint that the Node has besides; NULL: none */
 	bool registered, ready, busy;
 	bool beats; /* kubelet renews its Lease every 10 s */
@@ -105,6 +106,7 @@ struct server {
 	/* What its evidence says in place of what the agent was told; NULL: that. */
 	const char *swears_uuid, *swears_serial, *swears_tenant, *swears_trust;
 	int64_t swears_later; /* its clock is wrong by so many ms */
+	bool keeps_memory;    /* its agent is given none of its memory to overwrite */
 	int64_t swears_took;  /* ms from the first byte to the last, of drives of 8 TB */
 	bool button;	      /* the next power cut is a person's */
 

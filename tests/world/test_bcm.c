@@ -47,6 +47,8 @@ static void a_bcm_machine_serves_and_comes_back_as_it_was(void **state)
 	world_delete_pod(&w, &w.tenants[0], "train");
 	world_release(b);
 	world_wait_state(b, "free", 900);
+	assert_string_equal(world_at(b, "status.bmc.redfishVersion"), "1.11.0");
+	assert_string_equal(world_at(b, "status.bmc.login"), "Session");
 	assert_true(server_is_blank(b));
 	assert_true(managed_is_back(&m, b));
 	assert_string_equal(world_at(b, "status.install.phase"), "");
@@ -118,6 +120,8 @@ static void lost_replies_and_slow_answers_are_lived_with(void **state)
 		"{\"what\":\"Slow\",\"value\":3000}",
 		"{\"what\":\"Moved\"}",
 		"{\"what\":\"NoCall\",\"call\":\"cmstatus.getStatusForDevices\"}",
+		"{\"what\":\"Expire\",\"call\":\"cmdevice.updateDevice\",\"count\":1}",
+		"{\"what\":\"Expire\",\"count\":12}",
 	};
 
 	(void)state;

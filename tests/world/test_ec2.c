@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/httpd/http_mem.h"
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/provider.h"
 #include "sim/ec2.h"
+#include "tests/world/leaving.h"
 #include "tests/world/sky.h"
 #include "tests/world/world.h"
 
@@ -49,8 +51,9 @@ static void start(struct scene *s, uint64_t seed)
 {
 	static const struct sim_ec2_key key = {.id = KEY, .secret = SECRET};
 	struct sim_ec2_spec spec = {.keys = &key, .nkeys = 1, .on_change = on_change, .arg = s};
-	OWN_JSON prices = json_pack("{s:[{s:s, s:i, s:i, s:i}]}", "types", "name", "gpu-8", "vcpus",
-				    4, "gpus", 8, "microsPerHour", 21960000);
+	OWN_JSON prices =
+		json_pack("{s:[{s:s, s:i, s:i, s:i, s:i}]}", "types", "name", "gpu-8", "vcpus", 4,
+			  "gpus", 8, "microsPerHour", 21960000, "spotMicrosPerHour", 8000000);
 	struct err e;
 
 	world_start(&s->w, seed, 0);
@@ -89,6 +92,32 @@ static void stop(struct scene *s)
 	sim_ec2_free(s->sim);
 	world_stop(&s->w);
 	free(s);
+}
+
+/* Work may go to the cheapest of that market alone; the price is the bid. */
+static void only_by(struct scene *s, const char *market, const char *field)
+{
+	OWN(arena) a = arena_new();
+
+	world_apply(
+		&s->w,
+		arena_printf(
+			a,
+			"apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: research}\n"
+			"spec:\n  mode: Enforce\n  match: {tenants: [team-a]}\n"
+			"  trigger: {maxQueueWait: {default: 1m}}\n  tiers: [{market: %s}]\n"
+			"  offers: [{name: aws, provider: aws, regions: [eu-west-1], instanceTypes: [gpu-8]}]\n"
+			"  cost: {currency: USD}\n"
+			"  runtime: {maxRuntime: 4h, spotNeeds: {checkpointable: false}}\n"
+			"  scaleBack: {idleTimeout: 2m}\n"
+			"  budget: [{scope: Policy, amount: '1000', per: Day}]\n",
+			market));
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/providers/aws",
+		 json_pack("{s:{s:{s:b}, s:[{s:s, s:{s:s, s:s, s:s, s:s}, s:s, s:s, s:s}]}}",
+			   "spec", "ec2", "reservations", str_eq(market, "Reserved"),
+			   "instanceTypes", "name", "gpu-8", "capacity", "cpu", "4", "memory",
+			   "8Gi", "nvidia.com/gpu", "8", "pods", "110", "pricePerHour", "21.96",
+			   "currency", "USD", field, "9"));
 }
 
 static bool nothing_alive(void *arg)
@@ -369,6 +398,106 @@ static void what_was_lost_is_found_by_its_tags_and_ended(void **state)
 	stop(s);
 }
 
+struct interrupted {
+	struct scene *s;
+	const char *id;
+};
+
+static bool is_interrupted(void *arg)
+{
+	OWN_JSON m = NULL;
+	struct scene *s = arg;
+
+	cluster_each(&s->w.host, "machines.drover.dev/", keep, &m);
+	return str_eq(json_str_at(m, "status", "leave", "reason"), "Interrupted");
+}
+
+static bool is_off(void *arg)
+{
+	struct interrupted *k = arg;
+	struct sim_ec2_instance i;
+
+	return !sim_ec2_find(k->s->sim, k->id, &i) ||
+	       (!str_eq(i.state, "running") && !str_eq(i.state, "pending"));
+}
+
+static bool is_evicted(void *arg)
+{
+	struct scene *s = arg;
+
+	return !store_count(s->w.tenants[0].store, "pods/default/train") && sim_ec2_live(s->sim);
+}
+
+/* The Node is drained in the two minutes that there are, and the pod that comes in place of its own has another. */
+static void a_spot_notice_drains_the_node_and_its_work_goes_on_elsewhere(void **state)
+{
+	struct sim_ec2_fault notice = {.what = "SpotNotice"};
+	struct scene *s = mem_new(struct scene);
+	struct sim_ec2_instance i;
+	struct err e;
+
+	(void)state;
+	start(s, 7207);
+	only_by(s, "Spot", "spotPricePerHour");
+	serve(s);
+	assert_true(sim_ec2_find(s->sim, s->ids[0], &i));
+	assert_string_equal(i.state, "running");
+	assert_int_equal(store_count(s->w.tenants[0].store, "pods/default/train"), 1);
+	assert_int_equal(sim_ec2_fault(s->sim, &notice, &e), 0);
+	world_wait(&s->w, is_interrupted, s, 40, "the notice is seen");
+	leaving_wait_event(&s->w, &s->w.host, "Interrupted", "its cloud ends the instance soon");
+	world_wait(&s->w, is_evicted, s, 70, "its pod was asked to go");
+	world_wait(&s->w, is_off, &(struct interrupted){s, s->ids[0]}, 120, "it has ended");
+	world_pod(&s->w, &s->w.tenants[0], "again");
+	world_wait_running(&s->w, &s->w.tenants[0], "again", 1800);
+	assert_int_equal(sim_ec2_launched(s->sim), 2);
+	world_delete_pod(&s->w, &s->w.tenants[0], "again");
+	world_wait(&s->w, nothing_alive, s, 7200, "instance, Machine and claim are gone");
+	stop(s);
+}
+
+/* Of a block that ends in two hours the instances go half an hour before that, and work 15 min earlier. */
+static void a_block_is_drained_ahead_of_its_end(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+	int64_t began;
+	struct err e;
+
+	(void)state;
+	start(s, 7208);
+	began = loop_now(s->w.loop);
+	assert_int_equal(
+		sim_ec2_reserve(s->sim,
+				&(struct sim_ec2_reservation){.id = "cr-1",
+							      .type = "gpu-8",
+							      .zone = "eu-west-1a",
+							      .count = 1,
+							      .starts = began,
+							      .ends = began + INT64_C(8) * 3600000,
+							      .upfront_micros = 1000000},
+				&e),
+		0);
+	only_by(s, "Reserved", "reservedPricePerHour");
+	serve(s);
+	assert_int_equal(sim_ec2_reserve(s->sim,
+					 &(struct sim_ec2_reservation){.id = "cr-1",
+								       .type = "gpu-8",
+								       .zone = "eu-west-1a",
+								       .count = 1,
+								       .starts = began,
+								       .ends = loop_now(s->w.loop) +
+									       INT64_C(3600000),
+								       .upfront_micros = 1000000},
+					 &e),
+			 0);
+	world_run(&s->w, 13 * 60000);
+	assert_false(is_interrupted(s));
+	world_wait(&s->w, is_interrupted, s, 240, "it is drained ahead of the end");
+	world_wait(&s->w, is_off, &(struct interrupted){s, s->ids[0]}, 900,
+		   "it has ended before the block does");
+	stop(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +506,8 @@ int main(void)
 		cmocka_unit_test(without_capacity_in_one_zone_the_other_is_asked),
 		cmocka_unit_test(keys_that_are_wrong_are_told_and_new_ones_used_at_once),
 		cmocka_unit_test(a_cloud_that_is_away_is_told_after_minutes),
+		cmocka_unit_test(a_spot_notice_drains_the_node_and_its_work_goes_on_elsewhere),
+		cmocka_unit_test(a_block_is_drained_ahead_of_its_end),
 		cmocka_unit_test(what_was_lost_is_found_by_its_tags_and_ended),
 	};
 

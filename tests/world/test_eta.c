@@ -173,6 +173,53 @@ static void who_waits_for_a_machine_that_is_wiped_is_told_when_and_is_served_the
 	world_stop(&w);
 }
 
+/* Its kubelet has begun it now, and will end it then. */
+static void end_in(struct sim_world *w, const char *pod, int seconds)
+{
+	char path[120], now[STR_TIME_SIZE];
+
+	str_format(path, sizeof(path), "/api/v1/namespaces/default/pods/%s", pod);
+	world_do(w, &w->tenants[0], "PATCH", path,
+		 json_pack("{s:{s:i}}", "spec", "activeDeadlineSeconds", seconds));
+	str_format(path, sizeof(path), "/api/v1/namespaces/default/pods/%s/status", pod);
+	world_do(w, &w->tenants[0], "PATCH", path,
+		 json_pack("{s:{s:s}}", "status", "startTime", str_time(now, loop_wall(w->loop))));
+}
+
+static void who_waits_for_a_machine_whose_pods_have_an_end_is_told_when(void **state)
+{
+	static const char *const pods[] = {"a", "b", "c"};
+	struct range r = {.pod = "d"};
+	struct sim_world w;
+	int at;
+
+	(void)state;
+	world_start(&w, 734, 3);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	all_serve(&w);
+	for (int i = 0; i < 3; i++) {
+		world_delete_pod(&w, &w.tenants[0], pods[i]);
+		world_release(&w.servers[i]);
+	}
+	world_wait_all(&w, "free", 7200);
+	all_serve(&w);
+	world_pod(&w, &w.tenants[1], "d");
+	world_run(&w, 10000);
+	cluster_each(&w.tenants[1], "events/", has_range, &r);
+	assert_int_equal(r.to, 0); /* nobody knows */
+	end_in(&w, "b", 3600);
+	world_run(&w, 600000);
+	cluster_each(&w.tenants[1], "events/", has_range, &r);
+	assert_true(r.to);
+	world_run(&w, 3000000);
+	world_delete_pod(&w, &w.tenants[0], "b"); /* what the kubelet does then */
+	world_wait_running(&w, &w.tenants[1], "d", 7200);
+	at = (int)(loop_wall(w.loop) / 60000 % 1440);
+	assert_in_range(at, r.from - 1, r.to + 1);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +227,7 @@ int main(void)
 		cmocka_unit_test(a_restart_forgets_nothing),
 		cmocka_unit_test(
 			who_waits_for_a_machine_that_is_wiped_is_told_when_and_is_served_then),
+		cmocka_unit_test(who_waits_for_a_machine_whose_pods_have_an_end_is_told_when),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

@@ -643,6 +643,59 @@ static void a_machine_below_the_pools_level_is_not_offered_to_it(void **state)
 	world_stop(&w);
 }
 
+static bool names_memory(const json_t *record)
+{
+	size_t i;
+	const json_t *v;
+
+	json_array_foreach (json_at(record, "spec", "notCovered"), i, v)
+		if (str_eq(json_string_value(v), "SystemMemory"))
+			return true;
+	return false;
+}
+
+/* Its memory is overwritten where a policy wants that, and nowhere else: it takes its time. */
+static void memory_is_covered_where_a_pool_wants_it(void **state)
+{
+	for (int wanted = 0; wanted < 2; wanted++) {
+		struct sim_world w;
+		OWN_JSON record = NULL;
+
+		(void)state;
+		world_start(&w, 87, 1);
+		if (wanted)
+			world_do(&w, &w.host, "PATCH",
+				 "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
+				 json_pack("{s:{s:{s:[s]}}}", "spec", "wipe", "mustCover",
+					   "SystemMemory"));
+		world_replica(&w);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_running(&w, &w.tenants[0], "train", 1200);
+		record = record_of(&w, "gpu-1-1-1");
+		assert_int_equal(json_array_size(json_at(record, "spec", "statements")), wanted);
+		assert_int_equal(names_memory(record), !wanted);
+		world_stop(&w);
+	}
+}
+
+static void memory_below_the_providers_floor_is_quarantined(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 88, 1);
+	b->keeps_memory = true;
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+		 json_pack("{s:{s:{s:[s]}}}", "spec", "wipe", "mustCover", "SystemMemory"));
+	world_replica(&w);
+	world_wait_state(b, "quarantined", 600);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "EraseBelowPolicy");
+	assert_non_null(
+		strstr(world_at(b, "status.quarantine.message"), "SystemMemory was not covered"));
+	world_stop(&w);
+}
+
 static void a_drive_that_fails_is_named(void **state)
 {
 	struct sim_world w;
@@ -825,6 +878,8 @@ int main(void)
 		cmocka_unit_test(what_spins_is_held_to_the_floor_of_what_spins),
 		cmocka_unit_test(a_wipe_has_as_long_as_the_provider_says),
 		cmocka_unit_test(a_machine_below_the_pools_level_is_not_offered_to_it),
+		cmocka_unit_test(memory_is_covered_where_a_pool_wants_it),
+		cmocka_unit_test(memory_below_the_providers_floor_is_quarantined),
 		cmocka_unit_test(a_drive_that_fails_is_named),
 		cmocka_unit_test(a_drive_that_is_pulled_out_amid_the_wipe_is_called_missing),
 		cmocka_unit_test(without_its_key_nothing_is_released),

@@ -74,6 +74,27 @@ static void a_host_that_restarts_harms_nothing(void **state)
 	world_stop(&w);
 }
 
+/* The pod waits for it, and nothing is given up. */
+static void a_host_that_stays_away_is_named(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	one_domain(&w, 4107);
+	world_wait_state(b, "free", 1800);
+	w.libvirt.error = "unavailable";
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "BmcUnreachable", 1800);
+	assert_non_null(
+		strstr(world_at(b, "status.operation.lastError.message"), "libvirt says no"));
+	assert_int_equal(b->doing, SERVER_OFF);
+	w.libvirt.error = NULL;
+	world_wait_running(&w, &w.tenants[0], "train", 3600);
+	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
+	world_stop(&w);
+}
+
 /* ... and the helper itself dies, at any moment. */
 static void a_helper_that_dies_is_started_again(void **state)
 {
@@ -238,6 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_domain_goes_round),
 		cmocka_unit_test(a_host_that_restarts_harms_nothing),
+		cmocka_unit_test(a_host_that_stays_away_is_named),
 		cmocka_unit_test(a_helper_that_dies_is_started_again),
 		cmocka_unit_test(a_domain_deleted_by_hand_is_named),
 		cmocka_unit_test(a_new_leader_has_a_higher_fence),

@@ -1,8 +1,10 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "base/httpd/http_mem.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/fabric.h"
 #include "tests/world/leaving.h"
 #include "tests/world/netris.h"
 
@@ -161,6 +163,137 @@ static void a_session_that_ends_in_the_middle_harms_nothing(void **state)
 	world_netris_stop(&n);
 }
 
+/*
+ * A second installation of drover: its servers are gpu-3 and gpu-4, and the clusters `quarantine` and `provisioning` are
+ * those of both.  It moves each of them from one to the other and back without a pause.
+ */
+struct second {
+	struct loop_group *group;
+	struct http *http;
+	struct secret *password;
+	struct fabric *fabric;
+	struct sim_netris *sim;
+	bool stops;
+	struct mover {
+		struct second *of;
+		const char *server;
+		bool back, resting;
+		unsigned moves;
+	} movers[2];
+};
+
+static void move(struct mover *m);
+
+static void on_moved(const struct fabric_place *p, const struct err *e, void *arg)
+{
+	struct mover *m = arg;
+
+	(void)p;
+	m->moves++;
+	if (!e) {
+		assert_string_equal(str_or(sim_netris_wanted(m->of->sim, m->server), "none"),
+				    m->back ? "quarantine" : "provisioning");
+		m->back = !m->back;
+	}
+	m->resting = !e && m->of->stops;
+	if (!m->resting)
+		move(m);
+}
+
+static bool is_at_rest(void *arg)
+{
+	const struct second *s = arg;
+
+	return s->movers[0].resting && s->movers[1].resting;
+}
+
+static void move(struct mover *m)
+{
+	const struct fabric_port p = {.machine = m->server};
+	const struct fabric_call c = {.op_id = "01JE", .fence = 1, .done = on_moved, .arg = m};
+
+	fabric_place(m->of->fabric, &p, m->back ? "quarantine" : "provisioning", &c);
+}
+
+static void second_start(struct second *s, struct sim_world *w, struct world_netris *with)
+{
+	static const char *const none[] = {NULL};
+	struct fabric_netris n = {.url = WORLD_NETRIS,
+				  .user = "drover",
+				  .site = "hall",
+				  .template_ = "gpu-tenant",
+				  .admin = "Admin",
+				  .prefix = "second",
+				  .host_servers = none};
+	struct err e;
+
+	*s = (struct second){.sim = with->sim, .group = loop_group_new(w->loop, "second")};
+	s->http = http_new(s->group, http_mem_transport(w->net, s->group, "second", NULL, NULL), 0);
+	s->password = secret_from_str(WORLD_PASSWORD);
+	n.http = s->http;
+	n.password = s->password;
+	n.ca_pem = w->ca_pem;
+	s->fabric = fabric_new(
+		&(struct fabric_spec){.type = "netris", .netris = &n, .group = s->group}, &e);
+	if (!s->fabric)
+		fail_msg("%s", e.text);
+	for (unsigned i = 0; i < 2; i++) {
+		s->movers[i] = (struct mover){.of = s, .server = i ? "gpu-4" : "gpu-3"};
+		move(&s->movers[i]);
+	}
+}
+
+static void second_stop(struct second *s)
+{
+	fabric_free(s->fabric);
+	http_free(s->http);
+	loop_group_free(s->group);
+	secret_free(s->password);
+}
+
+/* Lists are written whole, and at this latency what one of them read is old when the other one has written: nothing is told
+ * to be done that is not.  What the other one moves is no loss: each would wait for the other one for ever. */
+static void two_controllers_at_once_lose_nobody(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct second s;
+	struct server *b;
+
+	(void)state;
+	world_start(&w, 245, 2);
+	w.nboxes = 4; /* of which Netris knows */
+	world_netris_start(&n, &w, 400, false);
+	w.nboxes = 2;
+	second_start(&s, &w, &n);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	for (unsigned i = 0; i < 6; i++) {
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_running(&w, &w.tenants[0], "train", 4 * 3600);
+		b = world_box_of(&w, &w.tenants[0], "train");
+		assert_string_equal(sim_netris_where(n.sim, b->name), "drover-team-a");
+		world_delete_pod(&w, &w.tenants[0], "train");
+		world_release(b);
+		world_wait_all(&w, "free", 4 * 3600);
+	}
+	assert_null(strstr(w.log, "to another writer"));
+	s.stops = true;
+	world_wait(&w, is_at_rest, &s, 600, "the other one moves nothing");
+	for (unsigned i = 0; i < 2; i++) {
+		const struct mover *m = &s.movers[i];
+
+		assert_true(m->moves > 100);
+		assert_string_equal(sim_netris_wanted(n.sim, m->server),
+				    m->back ? "provisioning" : "quarantine");
+		assert_string_equal(sim_netris_wanted(n.sim, w.servers[i].name), "provisioning");
+		assert_int_equal(
+			json_array_size(json_at(w.servers[i].object, "status", "failures")), 0);
+	}
+	second_stop(&s);
+	world_netris_stop(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +302,7 @@ int main(void)
 		cmocka_unit_test(a_template_that_is_mistyped_is_named),
 		cmocka_unit_test(a_template_with_other_nics_keeps_the_machine_off),
 		cmocka_unit_test(a_session_that_ends_in_the_middle_harms_nothing),
+		cmocka_unit_test(two_controllers_at_once_lose_nobody),
 	};
 
 	mem_init();

@@ -47,6 +47,38 @@ static void as_many_as_the_pool_wants_are_on_with_their_agents(void **state)
 	world_stop(&w);
 }
 
+/* A part of what the pool has, rounded up; where the count is more, that. */
+static void a_pool_that_grows_keeps_its_part_warm(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	world_start(&w, 802, 5);
+	world_do(&w, &w.host, "PATCH", WARMING_POOLS "/gpus",
+		 json_pack("{s:{s:{s:i}}}", "spec", "warm", "percent", 50));
+	world_replica(&w);
+	world_wait_all(&w, "free", 900);
+	assert_int_equal(warming_count(&w), 0);
+	world_pod(&w, &w.tenants[0], "one");
+	world_wait_running(&w, &w.tenants[0], "one", 900);
+	warming_wait(&w, 1, 900);
+	world_pod(&w, &w.tenants[0], "two");
+	world_wait_running(&w, &w.tenants[0], "two", 900);
+	warming_wait(&w, 1, 900);
+	world_pod(&w, &w.tenants[0], "three");
+	world_wait_running(&w, &w.tenants[0], "three", 900);
+	warming_wait(&w, 2, 900);
+	assert_true(pool_is_warm(&w));
+	warming_want(&w, "gpus", 1);
+	world_run(&w, 600000);
+	assert_int_equal(warming_count(&w), 2);
+	world_do(&w, &w.host, "PATCH", WARMING_POOLS "/gpus",
+		 json_pack("{s:{s:{s:n}}}", "spec", "warm", "percent"));
+	warming_wait_off(&w, 1, 300);
+	assert_int_equal(warming_count(&w), 1);
+	world_stop(&w);
+}
+
 static void what_is_over_is_switched_off(void **state)
 {
 	struct sim_world w;
@@ -494,6 +526,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_many_as_the_pool_wants_are_on_with_their_agents),
+		cmocka_unit_test(a_pool_that_grows_keeps_its_part_warm),
 		cmocka_unit_test(what_is_over_is_switched_off),
 		cmocka_unit_test(nothing_stays_warm_for_a_pool_that_is_deleted),
 		cmocka_unit_test(an_agent_that_dies_is_booted_again_and_the_third_time_left_off),

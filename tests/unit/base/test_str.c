@@ -409,6 +409,16 @@ static void hex_goes_both_ways(void **state)
 	assert_true(str_unhex(back, "", 0));
 }
 
+static void what_reaches_a_terminal_has_no_control_characters(void **state)
+{
+	char text[] = "a\x1b[31mb\n\x7f\xc2\x9b"
+		      "c\xc3\xa4\xff\xc2";
+
+	(void)state;
+	str_printable(text);
+	assert_string_equal(text, "a?[31mb???c\xc3\xa4??");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -423,6 +433,7 @@ int main(void)
 		cmocka_unit_test(names_follow_kubernetes),
 		cmocka_unit_test(utf8_is_checked),
 		cmocka_unit_test(hex_goes_both_ways),
+		cmocka_unit_test(what_reaches_a_terminal_has_no_control_characters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

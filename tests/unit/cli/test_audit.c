@@ -467,10 +467,40 @@ static void a_record_that_was_taken_out_is_missed(void **state)
 	buf_init(&out, 1 << 20);
 	audit_print(a, &out);
 	assert_non_null(strstr(out.data, "INCOMPLETE: before 1 of them"));
+	assert_non_null(strstr(out.data, "COVERED"));
 	buf_done(&out);
 	audit_free(a);
 	for (int i = 0; i < 3; i++)
 		json_decref(list[i]);
+}
+
+/* What is covered beside the drives is shown, and is part of what is signed. */
+static void parts_that_are_covered_are_named(void **state)
+{
+	struct evidence ev = made_sample();
+	struct statement s = {.part = STATEMENT_SYSTEM_MEMORY,
+			      .outcome = STATEMENT_COVERED,
+			      .technique = "Overwritten",
+			      .total_bytes = 100,
+			      .covered_bytes = 99};
+	OWN_JSON good = NULL;
+	OWN_JSON bad = NULL;
+	OWN_JSON whole = NULL;
+	struct audit *a;
+	json_t *one[1];
+
+	(void)state;
+	ev.statements.v = &s;
+	ev.statements.n = 1;
+	one[0] = good = made_record(&ev);
+	a = audit_of(one, 1);
+	expect(records_of(a, &whole), 0, "covered", "SystemMemory");
+	assert_int_equal(audit_count(a, AUDIT_PROVED), 1);
+	audit_free(a);
+	bad = made_record(&ev);
+	json_object_set_new(json_array_get(json_at(bad, "spec", "statements"), 0), "coveredBytes",
+			    json_integer(100));
+	expect_bad(bad, "spec.statements[0].coveredBytes: not what was signed");
 }
 
 static void what_came_first_may_lie_elsewhere(void **state)
@@ -600,6 +630,7 @@ int main(void)
 			a_wipe_that_nobody_looked_at_is_no_proof_and_a_failed_one_stays_readable),
 		cmocka_unit_test(records_are_linked_to_the_one_before),
 		cmocka_unit_test(a_record_that_was_taken_out_is_missed),
+		cmocka_unit_test(parts_that_are_covered_are_named),
 		cmocka_unit_test(what_came_first_may_lie_elsewhere),
 		cmocka_unit_test(a_record_that_was_replaced_breaks_the_chain),
 		cmocka_unit_test(no_name_can_paint_over_the_result),

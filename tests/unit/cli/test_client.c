@@ -105,7 +105,8 @@ static void every_verb_has_help_with_an_example_and_kubectl(void **state)
 		{cli_quarantine, "drover quarantine gpu"},
 		{cli_retire, "drover retire gpu"},
 		{cli_confirm_off, "drover confirm-off gpu"},
-		{cli_resume, "drover resume nodepool/"},
+		{cli_resume, "drover resume pool/"},
+		{cli_pause, "drover pause pool/"},
 		{cli_approve, "drover approve gpu"},
 	};
 
@@ -147,12 +148,12 @@ static void a_drain_says_which_option_is_wrong(void **state)
 
 static void why_wants_a_name_or_a_whole_pod(void **state)
 {
-	static const char *const wrong[] = {"", "a/b", "a/b/c/d", "/b/c", "a//c", "a/b/"};
+	static const char *const wrong[] = {"", "a/", "a/b/c/d", "/b/c", "a//c", "a/b/"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_int_equal(VERB(cli_why, wrong[i]), 2);
-		verb_assert_said("want MACHINE, CLAIM or TENANT/NAMESPACE/POD, got '");
+		verb_assert_said("want NAME, TYPE/NAME or TENANT/NAMESPACE/POD, got '");
 	}
 	assert_int_equal(VERB(cli_why, "team-a/default/train"), 1);
 	verb_assert_said("which cluster?");
@@ -166,7 +167,7 @@ static void verbs_that_need_a_reason_say_so(void **state)
 	assert_int_equal(VERB(cli_approve, "m-1", "--wipe", "--adopt", "c"), 2);
 	verb_assert_said("one of them");
 	assert_int_equal(VERB(cli_resume, "a", "b"), 2);
-	verb_assert_said("one nodepool/NAME, provider/NAME or virtualcluster/NAME at a time");
+	verb_assert_said("one pool/NAME, provider/NAME or tenant/NAME at a time");
 }
 
 int main(void)

@@ -115,7 +115,7 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 		"  deadline      in 1m30s, then isolating\n"
 		"  last error    BmcUnreachable: connection refused, 5s ago\n"
 		"  power         On, read 1m1s ago\n"
-		"  what helps    look at its BMC, spec.bmc.address; it is asked again by itself\n");
+		"  what helps    look at its BMC, spec.bmc.address; it is asked again by itself, and at once by drover retry gpu-1\n");
 	free(text);
 }
 
@@ -264,7 +264,7 @@ static void a_budget_of_none_says_until_when_it_keeps_empty_nodes(void **state)
 
 	(void)state;
 	assert_string_equal(kept_by("1", NULL, NULL, 0, a), "");
-	assert_string_equal(kept_by("0", "Drifted", NULL, 0, a), "");
+	assert_string_equal(kept_by("0", "Underutilized", NULL, 0, a), "");
 	text = kept_by("0", NULL, NULL, 0, a);
 	assert_non_null(strstr(text, "no empty Node of pool gpus is given back as things are"));
 	assert_non_null(strstr(text, "spec.disruption.budgets"));

@@ -8,6 +8,7 @@
 #include "tests/unit/cli/verb.h"
 
 #define DROVER(...) verb_run("drover", drover, NULL, (const char *const[]){__VA_ARGS__, NULL})
+#define HELP_EXAMPLE 54 /* column of the example, counted from the verb's first letter */
 
 static int drover(int argc, char **argv)
 {
@@ -30,6 +31,9 @@ static void help_lists_verbs_and_each_of_them_has_help_of_its_own(void **state)
 		bool plain = str_eq(verb, "crds") || str_eq(verb, "version");
 
 		verbs++;
+		if (strncmp(p + strspn(p, "\n ") + HELP_EXAMPLE - 2, "  ", 2) != 0)
+			fail_msg("drover help: what %s does leaves no gap before its example",
+				 verb);
 		assert_int_equal(DROVER(verb, "-h"), 0);
 		if (!plain && !strstr(verb_said, verb))
 			fail_msg("drover %s -h: %s", verb, verb_said);
@@ -91,6 +95,53 @@ static void without_a_verb_or_with_an_unknown_one_it_says_what_there_is(void **s
 	verb_assert_said("drover drain: "); /* its full name in its errors */
 }
 
+static void as_a_plug_in_of_kubectl_it_is_called_so(void **state)
+{
+	static const char *const names[] = {"kubectl-drover", "/usr/local/bin/kubectl-drover"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_int_equal(
+			verb_run(names[i], drover, NULL, (const char *const[]){"help", NULL}), 0);
+		verb_assert_said("Usage: kubectl drover VERB");
+		assert_int_equal(
+			verb_run(names[i], drover, NULL, (const char *const[]){"why", "-h", NULL}),
+			0);
+		verb_assert_said("Usage: kubectl drover why ");
+	}
+	assert_int_equal(
+		verb_run("kubectl-drover", drover, NULL, (const char *const[]){"dance", NULL}), 2);
+	verb_assert_said("kubectl drover: there is no verb 'dance'; `kubectl drover help` lists");
+}
+
+static void a_reason_is_explained_without_a_cluster(void **state)
+{
+	(void)state;
+	assert_int_equal(DROVER("explain", "drivemissing"), 0);
+	verb_assert_said("DriveMissing\n  meaning       a drive that is expected");
+	verb_assert_said("drover approve MACHINE --drives");
+	assert_int_equal(DROVER("explain", "KubeconfigAbsent"), 0);
+	verb_assert_said("create the Secret");
+	assert_int_equal(DROVER("explain"), 0);
+	verb_assert_said("\nEraseUnverified          the wipe was not proved\n");
+	assert_int_equal(DROVER("explain", "-o", "json", "NotApproved"), 0);
+	verb_assert_said("\"means\": \"spec.identity is empty\"");
+	assert_int_equal(DROVER("explain", "NoSuchReason"), 1);
+	verb_assert_said("`drover explain` lists them");
+}
+
+static void completion_is_for_shells_that_it_knows(void **state)
+{
+	(void)state;
+	assert_int_equal(DROVER("completion", "bash"), 0);
+	verb_assert_said("complete -o filenames -F _drover drover\n");
+	assert_int_equal(DROVER("completion", "zsh"), 0);
+	verb_assert_said("compdef _drover_zsh drover\n");
+	assert_int_equal(DROVER("completion", "fish"), 2);
+	verb_assert_said("want bash or zsh, got 'fish'");
+	assert_int_equal(DROVER("completion"), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +149,9 @@ int main(void)
 		cmocka_unit_test(what_is_below_a_verb_has_help_too),
 		cmocka_unit_test(the_version_names_the_commit),
 		cmocka_unit_test(without_a_verb_or_with_an_unknown_one_it_says_what_there_is),
+		cmocka_unit_test(as_a_plug_in_of_kubectl_it_is_called_so),
+		cmocka_unit_test(a_reason_is_explained_without_a_cluster),
+		cmocka_unit_test(completion_is_for_shells_that_it_knows),
 	};
 
 	mem_init();

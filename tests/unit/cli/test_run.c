@@ -187,7 +187,8 @@ static void it_tells_others_its_metrics_for_a_token_alone(void **state)
 		usleep(50000);
 	assert_non_null(strstr(program_text, "# TYPE drover_"));
 	assert_int_equal(ask_tls(r, r->metrics, "/metrics", "guessed-by-somebody"), 401);
-	assert_int_equal(ask_tls(r, r->metrics, "/healthz", NULL), 404);
+	assert_int_equal(ask_tls(r, r->metrics, "/healthz", NULL), 200);
+	assert_int_equal(ask_tls(r, r->metrics, "/readyz", NULL), 200);
 	assert_int_equal(ask_tls(r, r->metrics, "/leadz", NULL), 200);
 	free(token);
 	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
@@ -361,9 +362,51 @@ static void an_agent_image_is_offered_only_with_a_signature_that_was_asked_for(v
 	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
 }
 
+/* What an operator has to give is asked for by name, before anything is started. */
+static void options_may_stand_in_a_file(void **state)
+{
+	struct rig *r = *state;
+	struct program_call ready = ops(r, "/readyz");
+	char path[96], *text;
+	FILE *f;
+
+	str_format(path, sizeof(path), "%s/drover.yaml", r->folder);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs("agent-name:\n", f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(VERB("-k", r->kubeconfig, "--config", path), 2);
+	verb_assert_said("drover.yaml: agent-name: has no value yet");
+	f = fopen(path, "we");
+	fputs("{}\n", f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(VERB("-k", r->kubeconfig, "--config", path), 2);
+	verb_assert_said("agent-name is missing");
+	assert_int_equal(
+		VERB("-k", r->kubeconfig, "-a", "x.iso", "--agent-image-key", "/nonexistent/x.pub"),
+		2);
+	verb_assert_said("--agent-image-key /nonexistent/x.pub");
+	f = fopen(path, "we");
+	fprintf(f,
+		"agent-name: [%s]\nkubeconfig: %s\nidentity: from-a-file\nagent-listen: \"%s\"\n"
+		"media-listen: \"%s\"\nops-listen: \"%s\"\nlog-json: true\n",
+		program_address(), r->kubeconfig, r->agent, r->media, r->ops);
+	assert_int_equal(fclose(f), 0);
+	define(r);
+	program_start(&r->drover, "drover run", cli_run,
+		      (const char *const[]){"--config", path, "--identity", "me", NULL});
+	program_await(&r->drover, "\"ready\"");
+	program_ask_until(&ready, 200);
+	text = holder(r);
+	assert_string_equal(text, "me"); /* what comes later wins */
+	free(text);
+	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(options_may_stand_in_a_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			it_is_ready_when_it_leads_and_gives_its_lease_back_at_the_end, setup,
 			teardown),

@@ -3,6 +3,7 @@
 #include "api/resources.h"
 #include "cli/cli.h"
 #include "controller/steps/adopt.h"
+#include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
 
 #include <stdio.h>
@@ -53,35 +54,6 @@ static void assert_said(const char *what)
 	fflush(c.out);
 	if (!strstr(said, what))
 		fail_msg("want '%s' in: %s", what, said);
-}
-
-/* What is written to standard error from here until errors_end(), which asserts that this is in it. */
-static int errors_to;
-static FILE *errors;
-
-static void errors_begin(void)
-{
-	fflush(stderr);
-	errors = tmpfile();
-	assert_non_null(errors);
-	errors_to = dup(STDERR_FILENO);
-	assert_true(dup2(fileno(errors), STDERR_FILENO) >= 0);
-}
-
-static void errors_end(const char *what)
-{
-	char text[2048];
-	size_t n;
-
-	fflush(stderr);
-	assert_true(dup2(errors_to, STDERR_FILENO) >= 0);
-	close(errors_to);
-	rewind(errors);
-	n = fread(text, 1, sizeof(text) - 1, errors);
-	fclose(errors);
-	text[n] = '\0';
-	if (what ? !strstr(text, what) : n)
-		fail_msg("want '%s' in: %s", str_or(what, "nothing"), text);
 }
 
 static const char *at(struct bench *d, enum object_kind_id kind, const char *name, const char *part,
@@ -242,6 +214,34 @@ static void resume_writes_the_time_on_a_pool_or_a_provider(void **state)
 	assert_int_equal(cli_do_resume(&c, "virtualcluster/team-a"), 0);
 	assert_int_equal(cli_do_resume(&c, "machine/m-1"), 1);
 	assert_int_equal(cli_do_resume(&c, "h100"), 1);
+	assert_int_equal(cli_do_resume(&c, "pool/no-such"), 1);
+}
+
+static void pause_stops_and_resume_ends_that_alone(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON o = NULL;
+
+	assert_int_equal(cli_do_pause(&c, "pool/h100"), 0);
+	assert_said(
+		"nodepool h100 is paused: no Node is made for it, and none taken away, until drover "
+		"resume nodepool/h100\n");
+	o = bench_get(d, OBJECT_NODE_POOL, "h100");
+	assert_true(json_true_at(o, "spec", "paused"));
+	json_decref(o);
+	assert_int_equal(cli_do_resume(&c, "pool/h100"), 0);
+	assert_said("is paused no more; what failures stopped stays stopped");
+	o = bench_get(d, OBJECT_NODE_POOL, "h100");
+	assert_false(json_true_at(o, "spec", "paused"));
+	assert_null(json_at(o, "metadata", "annotations", REQUEST_RESUME));
+	assert_int_equal(cli_do_pause(&c, "tenant/team-a"), 0);
+	assert_int_equal(cli_do_pause(&c, "provider/hall-a"), 0);
+	verb_errors_begin();
+	assert_int_equal(cli_do_pause(&c, "machine/m-1"), 1);
+	verb_errors_end("want pool/NAME, provider/NAME or tenant/NAME, got machine/m-1\n");
+	verb_errors_begin();
+	assert_int_equal(cli_do_pause(&c, "pool/no-such"), 1);
+	verb_errors_end("no-such");
 }
 
 static void approve_takes_over_the_drives_that_were_seen(void **state)
@@ -261,10 +261,10 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 		"'bytes': 2000, 'model': 'X', 'slot': 'slot 2'}], 'controllers': [{'id': '8086:201d', "
 		"'driven': 0, 'dark': 1}]}}");
 	quarantined(d, "InventoryMismatch", "operator");
-	errors_begin();
+	verb_errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a),
 			 1); /* eui.2 would be forgotten, and nobody can be asked */
-	errors_end("is no concern of machine m-1");
+	verb_errors_end("is no concern of machine m-1");
 	assert_said("- eui.2 1000 bytes, serial S2, slot 2");
 	assert_null(json_at(o = bench_get(d, OBJECT_MACHINE, "m-1"), "spec", "approval"));
 	json_decref(o);
@@ -293,9 +293,9 @@ static void approve_accounts_for_drives_that_the_bmc_alone_knows(void **state)
 		     "[{'id': 'WD-DEAD1', 'model': 'HDD', 'slot': 'bay 7', 'volume': 'DATA', "
 		     "'bytes': 4000}]}}");
 	quarantined(d, "DriveMissing", "operator");
-	errors_begin();
+	verb_errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a), 1);
-	errors_end("Each drive marked - or !");
+	verb_errors_end("Each drive marked - or !");
 	assert_said(
 		"! WD-DEAD1 4000 bytes, HDD, bay 7, part of virtual disk DATA: its BMC lists it");
 	assert_null(json_at(o = bench_get(d, OBJECT_MACHINE, "m-1"), "spec", "unseenDrives"));
@@ -336,16 +336,16 @@ static void approve_takes_from_the_bmc_what_tells_the_machine_apart(void **state
 
 	bench_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
 		   "{'spec': {'identity': null}}");
-	errors_begin();
+	verb_errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a), 1); /* not read yet */
-	errors_end("is the controller running?");
+	verb_errors_end("is the controller running?");
 	/* Who says why is running. */
 	bench_status(d, OBJECT_MACHINE, "m-1",
 		     "{'state': 'known', 'operation': {'lastError': {'reason': 'BmcAuthFailed', "
 		     "'message': 'GET /redfish/v1/Systems/1: 403 InsufficientPrivilege'}}}");
-	errors_begin();
+	verb_errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a), 1);
-	errors_end("BmcAuthFailed: GET /redfish/v1/Systems/1: 403 InsufficientPrivilege");
+	verb_errors_end("BmcAuthFailed: GET /redfish/v1/Systems/1: 403 InsufficientPrivilege");
 	bench_status(d, OBJECT_MACHINE, "m-1",
 		     "{'identity': {'systemUUID': '', 'serialNumber': ''}}");
 	assert_int_equal(cli_do_approve(&c, &a), 1);
@@ -413,20 +413,20 @@ static void approve_writes_nothing_for_a_claim_that_cannot_be_served(void **stat
 	OWN_JSON after = NULL;
 	struct cli_approve a = {.machine = "m-1", .adopt = "no-such"};
 
-	errors_begin();
+	verb_errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a), 1);
-	errors_end("there is no NodeClaim no-such: nothing was written.  Create it first");
+	verb_errors_end("there is no NodeClaim no-such: nothing was written.  Create it first");
 	put_claim(d, "h100-1", "m-2");
 	a.adopt = "h100-1";
-	errors_begin();
+	verb_errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a), 1);
-	errors_end("spec.machineRef.name is m-2, not m-1");
+	verb_errors_end("spec.machineRef.name is m-2, not m-1");
 	put_claim(d, "h100-2", "m-1");
 	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/nodeclaims/h100-2", NULL);
 	a.adopt = "h100-2";
-	errors_begin();
+	verb_errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a), 1);
-	errors_end("NodeClaim h100-2 is being deleted");
+	verb_errors_end("NodeClaim h100-2 is being deleted");
 	after = bench_get(d, OBJECT_MACHINE, "m-1");
 	assert_true(json_equal(before, after));
 }
@@ -498,21 +498,22 @@ static void a_drain_that_means_nobody_warns_and_is_not_waited_for(void **state)
 		.selector = "rack in (no-such)", .reason = "PSU", .concurrent = 1, .wait = true};
 	int64_t from = loop_now(d->l);
 
-	errors_begin();
+	verb_errors_begin();
 	assert_int_equal(cli_do_drain(&c, &want), 1);
-	errors_end("no machine matches rack in (no-such) now: the Drain ends at once as Partial");
+	verb_errors_end(
+		"no machine matches rack in (no-such) now: the Drain ends at once as Partial");
 	assert_said("Partial");
 	assert_true(loop_now(d->l) - from < 10000);
 	want.wait = false;
 	want.not_before = loop_wall(d->l) + 3600000;
-	errors_begin();
+	verb_errors_begin();
 	assert_int_equal(cli_do_drain(&c, &want), 0);
-	errors_end("is settled when it begins");
+	verb_errors_end("is settled when it begins");
 	bench_patch(d, OBJECT_MACHINE, "m-1", "{'metadata': {'labels': {'rack': 'r1'}}}");
 	want.selector = "rack=r1";
-	errors_begin();
+	verb_errors_begin();
 	assert_int_equal(cli_do_drain(&c, &want), 0);
-	errors_end(NULL);
+	verb_errors_end(NULL);
 }
 
 /* What becomes of a Drain, step by step, while somebody looks on. */
@@ -697,6 +698,7 @@ int main(void)
 		T(who_serves_nobody_is_retired_at_once),
 		T(confirm_off_names_the_operation_and_wants_a_yes),
 		T(resume_writes_the_time_on_a_pool_or_a_provider),
+		T(pause_stops_and_resume_ends_that_alone),
 		T(approve_takes_over_the_drives_that_were_seen),
 		T(approve_accounts_for_drives_that_the_bmc_alone_knows),
 		T(approve_takes_from_the_bmc_what_tells_the_machine_apart),

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/str.h"
 #include "tests/unit/cli/verb.h"
 
 char verb_said[1 << 20];
@@ -58,4 +59,32 @@ void verb_assert_said(const char *what)
 {
 	if (!strstr(verb_said, what))
 		fail_msg("want '%s' in: %.2000s", what, verb_said);
+}
+
+static int errors_to;
+static FILE *errors;
+
+void verb_errors_begin(void)
+{
+	fflush(stderr);
+	errors = tmpfile();
+	assert_non_null(errors);
+	errors_to = dup(STDERR_FILENO);
+	assert_true(dup2(fileno(errors), STDERR_FILENO) >= 0);
+}
+
+void verb_errors_end(const char *what)
+{
+	char text[2048];
+	size_t n;
+
+	fflush(stderr);
+	assert_true(dup2(errors_to, STDERR_FILENO) >= 0);
+	close(errors_to);
+	rewind(errors);
+	n = fread(text, 1, sizeof(text) - 1, errors);
+	fclose(errors);
+	text[n] = '\0';
+	if (what ? !strstr(text, what) : n)
+		fail_msg("want '%s' in: %s", str_or(what, "nothing"), text);
 }

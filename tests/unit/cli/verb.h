@@ -12,4 +12,8 @@ int verb_run(const char *name, int (*fn)(int argc, char **argv), const char *inp
 	     const char *const *args);
 void verb_assert_said(const char *what);
 
+/* What is written to standard error from here until the second, which asserts that this is in it; NULL: nothing is. */
+void verb_errors_begin(void);
+void verb_errors_end(const char *what);
+
 #endif

@@ -496,7 +496,7 @@ static void start_parts(struct bench *d)
 	d->agent_endpoint = agent_endpoint_new(d->g);
 	d->drivers = drivers_new(c, on_driver_closing, d);
 	d->tenants = tenants_new(c, &hooks);
-	d->drains = drains_new(c);
+	d->drains = drains_new(c, d->tenants);
 	d->eta = eta_new();
 	d->provisioner = provisioner_new(c, d->tenants, d->eta, NULL);
 	d->sync = provisioner_sync(d->provisioner);

@@ -456,8 +456,11 @@ static void a_machine_wiped_below_the_pools_floor_is_not_given(void **state)
 	static const struct {
 		int flash, hdd, trust;
 		bool good;
-	} cases[] = {{2, 2, 1, true},  {1, 2, 1, false}, {2, 1, 1, false},
-		     {2, 2, 0, false}, {-1, 2, 1, true}, {2, -1, 1, true}};
+		unsigned must_cover, covered;
+	} cases[] = {{2, 2, 1, true, 0, 0},  {1, 2, 1, false, 0, 0}, {2, 1, 1, false, 0, 0},
+		     {2, 2, 0, false, 0, 0}, {-1, 2, 1, true, 0, 0}, {2, -1, 1, true, 0, 0},
+		     {2, 2, 1, true, 1, 1},  {2, 2, 1, false, 1, 0}, {2, 2, 1, false, 3, 1},
+		     {2, 2, 1, true, 0, 1}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -468,10 +471,12 @@ static void a_machine_wiped_below_the_pools_floor_is_not_given(void **state)
 
 		p.minimum_level_flash = p.minimum_level_hdd = 2;
 		p.minimum_trust = 1;
+		p.must_cover = cases[i].must_cover;
 		world_put_pool(w, &p);
 		m.level_flash = cases[i].flash;
 		m.level_hdd = cases[i].hdd;
 		m.trust = cases[i].trust;
+		m.covered = cases[i].covered;
 		world_put_machine(w, &m);
 		add_pod(w, a, "p", "cpu=1");
 		assert_said(

@@ -72,6 +72,9 @@ static void put_pod(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 	p.volumes.v = volumes;
 	p.volumes.n = next(s) % 4 ? 0 : next(s) % 3;
 	p.volume_wait = next(s) % 10 ? NULL : ONE_OF(s, "a claim", "another");
+	p.device_wait = next(s) % 10 ? NULL : "a device";
+	if (next(s) % 4 == 0)
+		p.devices = terms[0];
 	world_put_pod(w, &p);
 }
 
@@ -418,7 +421,10 @@ static void what_is_put_again_as_it_was_is_no_change(void **state)
 	ASSERT_NEW(world_put_pod, p, p.runtime_class = "kata");
 	ASSERT_NEW(world_put_pod, p, p.unsupported = "x");
 	ASSERT_NEW(world_put_pod, p, p.volume_wait = "x");
+	ASSERT_NEW(world_put_pod, p, p.device_wait = "x");
 	ASSERT_NEW(world_put_pod, p, p.gang_wait = "x");
+	ASSERT_NEW(world_put_pod, p, p.devices = term);
+	ASSERT_NEW(world_put_pod, p, p.devices.n = 0);
 	ASSERT_NEW(world_put_pod, p, p.also = term);
 	ASSERT_NEW(world_put_pod, p, p.also.n = 0);
 	ASSERT_NEW(world_put_pod, p, (p.affinity.v = &term, p.affinity.n = 1));

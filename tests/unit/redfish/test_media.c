@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/loop/loop_sim.h"
 #include "base/str.h"
+#include "tests/contract/slow_bmc.h"
 #include "tests/unit/redfish/bmc_rig.h"
 
 /* --- media ---------------------------------------------------------------------------------------- */
@@ -140,6 +141,26 @@ static void a_search_that_was_cut_short_is_no_verdict(void **state)
 	assert_int_equal(bmc_insert(f, MEDIA), ERR_UNAVAILABLE);
 	f->bmc.tamper = NULL;
 	assert_done(bmc_insert(f, MEDIA));
+}
+
+/* Thirty slots at 3 s are more than an operation has time for. */
+static void a_search_goes_on_where_time_cut_it_off(void **state)
+{
+	struct bmc_rig *f = *state;
+	struct slow_bmc slow;
+	enum err_kind got = ERR_TIMEOUT;
+	unsigned tries = 0;
+
+	f->bmc.floppies = 30;
+	slow_bmc_init(&slow, &f->bmc, f->bmc_group, 3000);
+	while (got == ERR_TIMEOUT && tries++ < 5)
+		got = bmc_read_media(f);
+	assert_int_equal(got, ERR_NONE);
+	assert_in_range(tries, 2, 3);
+	/* The look that time cut off alone is repeated. */
+	assert_in_range(fake_bmc_count(&f->bmc, "GET /redfish/v1/Systems/1/VirtualMedia/Floppy"),
+			30, 32);
+	f->bmc.tamper = NULL;
 }
 
 static void slots_that_have_to_be_enabled_are_enabled_for_an_insert(void **state)
@@ -436,6 +457,7 @@ int main(void)
 		bmc_test(a_bmc_without_a_slot_says_unsupported),
 		bmc_test(the_search_reads_no_system_that_was_just_read),
 		bmc_test(a_search_that_was_cut_short_is_no_verdict),
+		bmc_test(a_search_goes_on_where_time_cut_it_off),
 		bmc_test(slots_that_have_to_be_enabled_are_enabled_for_an_insert),
 		bmc_test(slots_that_do_not_appear_are_asked_for_again_later),
 		bmc_test(a_slot_that_takes_no_medium_is_passed_over),

@@ -171,14 +171,18 @@ static const struct proto_report *wipe(struct office *o)
 
 static const struct proto_report *verify(struct office *o)
 {
+	static const char *cover[] = {"SystemMemory"};
 	static struct evidence ev;
 
 	ev = (struct evidence){.machine = {"gpu-1", "uid-1", o->f->m.uuid, o->f->m.serial},
 			       .tenancy = 3,
 			       .attempt = 1};
 	return obey(o, "op-1/verify",
-		    (struct proto_order){
-			    .kind = PROTO_VERIFY, .nonce = NONCE, .evidence = &ev, .samples = 500});
+		    (struct proto_order){.kind = PROTO_VERIFY,
+					 .nonce = NONCE,
+					 .evidence = &ev,
+					 .samples = 500,
+					 .cover = {cover, 1}});
 }
 
 /* --- session -------------------------------------------------------------------------------------- */
@@ -347,6 +351,7 @@ static void evidence_is_signed_by_the_key_of_the_session(void **state)
 	assert_int_equal(ev.inventory.expected, 2);
 	assert_int_equal(ev.inventory.seen, 2);
 	assert_true(ev.not_covered.n > 0);
+	assert_true(evidence_covers(&ev, "SystemMemory"));
 }
 
 static void what_is_written_after_the_wipe_is_found_by_verification(void **state)

@@ -249,7 +249,7 @@ static void assert_recovers(struct bench *b, struct redfish *r)
 {
 	struct seen o = {0};
 
-	b->faults.n = 0;
+	assert_int_equal(call(b, "DELETE", "/sim/faults", NULL, NULL), 200);
 	pass(b, 1000);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(read_kind(b, r, &o), ERR_NONE);
@@ -300,6 +300,7 @@ static void it_leaves_one_alone_for_as_long_as_that_asks(void **state)
 
 static void it_acts_on_no_machine_that_became_another(void **state)
 {
+	static const char wrong[] = "faults: [{machine: '*', what: WrongUUID}]";
 	struct seen o = {0};
 	const struct err *e;
 	struct redfish *r;
@@ -310,9 +311,7 @@ static void it_acts_on_no_machine_that_became_another(void **state)
 	r = client(&b);
 	redfish_read_system(r, on_system, &o);
 	wait_seen(&b, &o);
-	b.faults = (struct sim_faults){
-		.v = &(struct sim_fault){.machine = "*", .what = "WrongUUID", .probability = 1},
-		.n = 1};
+	assert_int_equal(call(&b, "POST", "/sim/faults", wrong, NULL), 200);
 	redfish_power(r, true, on_plain, &o);
 	e = failure_of(&b, &o);
 	assert_non_null(e);

@@ -174,6 +174,37 @@ static void a_folder_is_of_one_rack_at_a_time(void **state)
 	start(r, NULL);
 }
 
+static void something_goes_wrong_on_request_and_no_more(void **state)
+{
+	struct rack *r = *state;
+	char *ca;
+
+	start(r, NULL);
+	ca = program_file(r->data, "ca.crt");
+	assert_int_equal(SIM("fault", "--rack", r->data), 0);
+	verb_assert_said("nothing goes wrong");
+	assert_int_equal(SIM("fault", "--rack", r->data, "gpu-1", "BmcStatus", "--value", "503",
+			     "--count", "7"),
+			 0);
+	verb_assert_said("gpu-1  BmcStatus 503  7 more times");
+	assert_int_equal(ask_bmc(r, ca, NULL, "/redfish/v1/"), 503);
+	assert_int_equal(SIM("fault", "--rack", r->data, "--clear", "gpu-2"), 0);
+	verb_assert_said("6 more times");
+	assert_int_equal(SIM("fault", "--rack", r->data, "--clear"), 0);
+	verb_assert_said("nothing goes wrong");
+	assert_int_equal(ask_bmc(r, ca, NULL, "/redfish/v1/"), 200);
+	assert_int_equal(SIM("fault", "--rack", r->data, "gpu-9", "BmcHang"), 1);
+	verb_assert_said("gpu-9: no such machine");
+	assert_int_equal(SIM("fault", "--rack", r->data, "gpu-1", "Fire"), 1);
+	verb_assert_said("is none of PowerLie");
+	assert_int_equal(SIM("fault", "--rack", r->data, "gpu-1"), 2);
+	verb_assert_said("which fault?");
+	assert_int_equal(SIM("fault", "--rack", r->data, "--clear", "gpu-1", "BmcHang"), 2);
+	assert_int_equal(SIM("fault", "--rack", "/nonexistent"), 1);
+	verb_assert_said("no simulated rack keeps its files there");
+	free(ca);
+}
+
 static void a_plain_rack_has_no_certificates(void **state)
 {
 	struct rack *r = *state;
@@ -332,6 +363,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_rack_that_comes_again_is_the_same_one, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_folder_is_of_one_rack_at_a_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(something_goes_wrong_on_request_and_no_more, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_plain_rack_has_no_certificates, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			bmcs_of_a_make_have_its_addresses_and_the_objects_name_them, setup,

@@ -292,6 +292,77 @@ static void a_switch_may_say_done_and_do_nothing(void **state)
 	end(&b);
 }
 
+/* --- while it runs -------------------------------------------------------------------------------- */
+
+#define FAULTS "/sim/faults"
+
+static void faults_come_and_go_while_it_runs(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	begin(&b, ONCE("BmcGarbage"));
+	get(&b, FAULTS);
+	assert_int_equal(json_array_size(json_object_get(b.json, "faults")), 1);
+	assert_string_equal(
+		json_str_at(json_array_get(json_object_get(b.json, "faults"), 0), "what"),
+		"BmcGarbage");
+	/* Those that are over are not listed, those that have no number strike on. */
+	get(&b, "/redfish/v1/");
+	assert_int_equal(
+		call(&b, "POST", FAULTS,
+		     "{\"faults\": [{\"machine\": \"gpu-1\", \"what\": \"BmcStatus\", \"value\": 503}]}",
+		     NULL),
+		200);
+	assert_int_equal(json_array_size(json_object_get(b.json, "faults")), 1);
+	assert_int_equal(get(&b, "/redfish/v1/"), 503);
+	assert_int_equal(get(&b, "/redfish/v1/"), 503);
+	assert_int_equal(call(&b, "DELETE", FAULTS "/gpu-1", NULL, NULL), 200);
+	assert_int_equal(get(&b, "/redfish/v1/"), 200);
+	assert_int_equal(
+		call(&b, "POST", FAULTS,
+		     "{\"faults\": [{\"machine\": \"*\", \"what\": \"BmcStatus\", \"value\": 500, \"count\": 9}]}",
+		     NULL),
+		200);
+	assert_int_equal(call(&b, "DELETE", FAULTS "/gpu-1", NULL, NULL), 200);
+	assert_int_equal(get(&b, "/redfish/v1/"), 500);
+	get(&b, FAULTS);
+	assert_int_equal(json_int_at(json_array_get(json_object_get(b.json, "faults"), 0), "left"),
+			 8);
+	assert_int_equal(call(&b, "DELETE", FAULTS, NULL, NULL), 200);
+	assert_int_equal(get(&b, "/redfish/v1/"), 200);
+	end(&b);
+}
+
+static void a_fault_that_cannot_be_is_refused_and_none_of_its_rows_taken(void **state)
+{
+	static const struct {
+		const char *body, *says;
+		int status;
+	} cases[] = {
+		{"{\"faults\": [{\"machine\": \"gpu-99\", \"what\": \"BmcHang\"}]}",
+		 "gpu-99: no such machine", 404},
+		{"{\"faults\": [{\"machine\": \"gpu-1\", \"what\": \"BmcHang\"}, {\"machine\": \"*\", \"what\": \"Fire\"}]}",
+		 "Fire", 400},
+		{"{", "line", 400},
+		{"", "want one member", 400},
+	};
+	struct bench b;
+
+	(void)state;
+	begin(&b, NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int status = call(&b, "POST", FAULTS, cases[i].body, NULL);
+
+		if (status != cases[i].status)
+			fail_msg("%s: %d", cases[i].body, status);
+	}
+	assert_int_equal(call(&b, "DELETE", FAULTS "/gpu-99", NULL, NULL), 404);
+	get(&b, FAULTS);
+	assert_int_equal(json_array_size(json_object_get(b.json, "faults")), 0);
+	end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +377,8 @@ int main(void)
 		cmocka_unit_test(etags_may_lie_and_be_required),
 		cmocka_unit_test(a_medium_may_vanish_and_a_machine_be_another),
 		cmocka_unit_test(a_switch_may_say_done_and_do_nothing),
+		cmocka_unit_test(faults_come_and_go_while_it_runs),
+		cmocka_unit_test(a_fault_that_cannot_be_is_refused_and_none_of_its_rows_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

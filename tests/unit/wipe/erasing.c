@@ -39,7 +39,8 @@ void erasing_fill(uint8_t byte)
 		machine_poke(&erasing.machine, ERASING_NAME, all, half,
 			     ERASING_BYTES - (off_t)half);
 	} else {
-		machine_poke(&erasing.machine, ERASING_NAME, all, ERASING_BYTES, 0);
+		machine_poke(&erasing.machine, ERASING_NAME, all,
+			     ERASING_BYTES - (drive->keeps_end ? VERIFY_BLOCK : 0), 0);
 	}
 	free(all);
 }

@@ -21,6 +21,7 @@ extern struct erasing {
 		bool lies;	     /* reports success and leaves everything */
 		bool noise;	     /* leaves noise instead of zeros */
 		bool keeps_middle;   /* leaves the middle as it was */
+		bool keeps_end;	     /* leaves the last block as it was */
 		bool mends;	     /* after Format the flaky drive has no bad place any more */
 		uint8_t (*formatting)(void); /* FPI of Identify Namespace; NULL: 0 */
 		void (*format_hook)(void);   /* while Format runs */

@@ -43,6 +43,13 @@ static struct evidence_device devices[2];
 static int64_t statuses[] = {0x4002, 5}, others[] = {0, 5};
 static const char *missing[] = {"eui.0003"};
 static const char *not_covered[] = {"GPUMemory", "BMC"};
+static struct statement_node node = {0, 100, 99};
+static struct statement memory = {.part = STATEMENT_SYSTEM_MEMORY,
+				  .outcome = STATEMENT_COVERED,
+				  .technique = "Overwritten",
+				  .total_bytes = 100,
+				  .covered_bytes = 99,
+				  .nodes = {&node, 1}};
 
 static struct evidence sample(void)
 {
@@ -549,10 +556,46 @@ static void every_field_that_differs_is_named(void **state)
 	DIFFERS(d[1].reads.dirty = 0, "spec.devices[1].reads.dirty");
 	DIFFERS(d[1].reads.unreadable = 0, "spec.devices[1].reads.unreadable");
 	DIFFERS((ev.not_covered = (struct strings){short_list, 1}), "spec.notCovered[1]");
+	DIFFERS((ev.statements.v = &memory, ev.statements.n = 1), "spec.statements");
 #undef DIFFERS
 	ev = sample();
 	ev.inventory.extra = (struct strings){NULL, 0};
 	assert_ok(evidence_compare(&ev, &ev, &e), &e);
+}
+
+/* A part that is covered is not named as one that is not; and words without counts are no statement. */
+static void statements_bear_themselves_out(void **state)
+{
+	struct evidence ev = sample(), out;
+	struct statement s = memory;
+	const char *both[] = {"GPUMemory", "SystemMemory"};
+	OWN(arena) a = arena_new();
+	struct err e;
+	char *envelope;
+
+	(void)state;
+	ev.statements.v = &s;
+	ev.statements.n = 1;
+	envelope = evidence_sign(&ev, keys.agent);
+	assert_ok(evidence_open(envelope, keys.agent_text, NULL, 0, a, &out, &e), &e);
+	free(envelope);
+	assert_int_equal(out.statements.n, 1);
+	assert_int_equal(out.statements.v[0].nodes.v[0].covered_bytes, 99);
+	assert_ok(evidence_compare(&ev, &out, &e), &e);
+	assert_true(evidence_covers(&out, "SystemMemory"));
+	assert_false(evidence_covers(&out, "TPM"));
+
+	ev.not_covered = (struct strings){both, 2};
+	envelope = evidence_sign(&ev, keys.agent);
+	assert_int_equal(evidence_open(envelope, keys.agent_text, NULL, 0, a, &out, &e), -1);
+	assert_non_null(strstr(e.text, "notCovered[1]: SystemMemory, which a statement covers"));
+	free(envelope);
+	ev.not_covered.n = 1;
+	s.bad_bytes = 8;
+	envelope = evidence_sign(&ev, keys.agent);
+	assert_int_equal(evidence_open(envelope, keys.agent_text, NULL, 0, a, &out, &e), -1);
+	assert_non_null(strstr(e.text, "its counts do not say so"));
+	free(envelope);
 }
 
 /* Drover's word alone says that an attempt was made, and proves no wipe. */
@@ -672,6 +715,7 @@ int main(void)
 		cmocka_unit_test(another_payload_type_is_refused_though_signed),
 		cmocka_unit_test(nobody_countersigns_below_a_bad_signature),
 		cmocka_unit_test(every_field_that_differs_is_named),
+		cmocka_unit_test(statements_bear_themselves_out),
 		cmocka_unit_test(an_attempt_without_an_end_is_never_proof),
 		cmocka_unit_test(a_record_of_no_drive_proves_nothing),
 		cmocka_unit_test(odd_names_of_devices_still_open),

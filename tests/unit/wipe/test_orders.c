@@ -71,6 +71,7 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 	assert_int_equal(got.inventory.seen, 2);
 	assert_int_equal(got.start_time % 1000, 0);
 	assert_true(got.end_time >= got.start_time);
+	assert_int_equal(got.statements.n, 0); /* nobody asked for it */
 	assert_int_equal(got.not_covered.n, 11);
 	assert_string_equal(got.not_covered.v[10], "FixedUSB");
 	assert_string_equal(got.not_covered.v[9], "BootPartition mmcblk0boot0");
@@ -87,6 +88,39 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 	machine_peek(&agent_rig.m, "nvme1n1", block, sizeof(block), 0);
 	for (size_t i = 0; i < sizeof(block); i++)
 		assert_int_equal(block[i], 0);
+}
+
+/* What the agent covers it takes out of the list that drover gave it. */
+static void memory_that_is_covered_is_not_named_as_left(void **state)
+{
+	static const char *brief[] = {"GPUMemory", "SystemMemory", "BMC"},
+			  *cover[] = {"SystemMemory"};
+	struct proto_order wipe = {
+		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	struct proto_order verify = wipe;
+	struct evidence about = evidence, got;
+	const struct proto_report *r;
+	struct err e;
+
+	(void)state;
+	machine_file(&agent_rig.m, "proc/meminfo",
+		     "MemTotal:         131072 kB\nMemFree:          122880 kB\n");
+	about.not_covered = (struct strings){brief, 3};
+	verify.cover = (struct strings){cover, 1};
+	verify.seq = 2;
+	verify.id = "op/verify";
+	verify.kind = PROTO_VERIFY;
+	verify.evidence = &about;
+	assert_int_equal(agent_rig_order(&wipe)->state, PROTO_DONE);
+	r = agent_rig_order(&verify);
+	assert_int_equal(r->state, PROTO_DONE);
+	assert_ok(evidence_open(r->envelope, agent_rig.hello.public_key, NULL, 0, agent_rig.arena,
+				&got, &e),
+		  &e);
+	assert_true(evidence_covers(&got, "SystemMemory"));
+	assert_true(got.statements.v[0].covered_bytes > INT64_C(64) << 20);
+	assert_string_equal(got.not_covered.v[0], "GPUMemory");
+	assert_string_equal(got.not_covered.v[1], "BMC");
 }
 
 /* At the next claim: with the nonce of the wipe the inspection reads what was wiped, without one the stamps alone. */
@@ -510,6 +544,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, agent_rig_setup, agent_rig_teardown)
 	const struct CMUnitTest tests[] = {
 		T(wipe_verify_and_stamp_follow_one_another),
+		T(memory_that_is_covered_is_not_named_as_left),
 		T(an_inspection_with_a_nonce_reads_each_drive_again),
 		T(each_medium_has_its_own_minimum),
 		T(a_machine_with_a_drive_too_many_is_not_clean),

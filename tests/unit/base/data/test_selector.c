@@ -76,6 +76,16 @@ static void operators_match_as_in_kubernetes(void **state)
 		{SELECTOR_LTE, {"10"}, "k=10", true},
 		{SELECTOR_LTE, {"10"}, "k=11", false},
 		{SELECTOR_LTE, {"10"}, "x=9", false},
+		{SELECTOR_CONTAINS, {"H100"}, "k=NVIDIA-H100-80GB", true},
+		{SELECTOR_CONTAINS, {"L4", "80GB"}, "k=NVIDIA-H100-80GB", true},
+		{SELECTOR_CONTAINS, {"h100"}, "k=NVIDIA-H100-80GB", false},
+		{SELECTOR_CONTAINS, {"H100-80GB-"}, "k=H100-80GB", false},
+		{SELECTOR_CONTAINS, {"a"}, "k=", false},
+		{SELECTOR_CONTAINS, {""}, "k=", true},
+		{SELECTOR_CONTAINS, {"a"}, "x=a", false},
+		{SELECTOR_CONTAINS_LOWER, {"h100"}, "k=NVIDIA-H100-80GB", true},
+		{SELECTOR_CONTAINS_LOWER, {"H100"}, "k=NVIDIA-H100-80GB", false},
+		{SELECTOR_CONTAINS_LOWER, {"h100"}, "x=h100", false},
 	};
 	OWN(arena) a = arena_new();
 
@@ -256,6 +266,7 @@ static void operators_have_their_kubernetes_names(void **state)
 		assert_string_equal(selector_op_name(op), names[i]);
 	}
 	assert_false(selector_op_parse("in", &op));
+	assert_false(selector_op_parse(selector_op_name(SELECTOR_CONTAINS), &op));
 	assert_false(selector_op_parse("", &op));
 	assert_false(selector_op_parse(NULL, &op));
 	assert_int_equal(op, SELECTOR_LTE);

@@ -4,6 +4,7 @@
 #include "controller/claims/free_again.h"
 
 #define S 1000
+#define PODS "/api/v1/namespaces/default/pods"
 
 static int setup(void **state)
 {
@@ -47,19 +48,19 @@ static void on_the_way_back_by_what_was_measured(void **state)
 	struct eta_span out;
 	struct machine *m = machine(d, "wiping", now - 50 * S);
 
-	assert_false(free_again(&d->c, d->eta, m, &out));
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 	measure(d, m);
-	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	assert_int_equal(out.p50, now + 50 * S);
 	m->status.state_since = now - 101 * S; /* nobody took so long */
-	assert_false(free_again(&d->c, d->eta, m, &out));
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 	m->status.state = "stopping";
-	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	assert_int_equal(out.p90, now + 199 * S);
 	m->status.state = "free";
-	assert_false(free_again(&d->c, d->eta, m, &out));
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 	m->status.state = "booting";
-	assert_false(free_again(&d->c, d->eta, m, &out));
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 }
 
 static void who_does_not_come_back_has_no_time(void **state)
@@ -71,20 +72,20 @@ static void who_does_not_come_back_has_no_time(void **state)
 	struct machine *m = machine(d, "wiping", loop_wall(d->c.loop));
 
 	measure(d, m);
-	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	m->status.leave = &leave;
-	assert_false(free_again(&d->c, d->eta, m, &out));
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 	leave.then = DRAIN_RELEASE;
-	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	m->spec.management_policy = MACHINE_OBSERVE;
-	assert_false(free_again(&d->c, d->eta, m, &out));
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 	m->spec.management_policy = MACHINE_MANAGE;
 	m->meta.deletion_timestamp = 1;
-	assert_false(free_again(&d->c, d->eta, m, &out));
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 	m->meta.deletion_timestamp = 0;
 	m->status.state = "quarantined";
 	m->status.quarantine = &q;
-	assert_false(free_again(&d->c, d->eta, m, &out));
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 }
 
 static void a_deadline_ends_what_drains(void **state)
@@ -96,16 +97,16 @@ static void a_deadline_ends_what_drains(void **state)
 	struct machine *m = machine(d, "draining", now);
 
 	measure(d, m);
-	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	assert_int_equal(out.p90, now + 400 * S);
 	m->status.leave = &leave;
-	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	assert_int_equal(out.p90, now + 330 * S);
 	m->status.state_since = now - 5000 * S; /* longer than any other */
-	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	assert_int_equal(out.p50, now + 330 * S);
 	leave.deadline = now - S;
-	assert_false(free_again(&d->c, d->eta, m, &out));
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 }
 
 static void what_serves_comes_back_when_its_claim_expires(void **state)
@@ -127,15 +128,69 @@ static void what_serves_comes_back_when_its_claim_expires(void **state)
 	assert_non_null(n);
 	m = machine(d, "serving", loop_wall(d->c.loop));
 	measure(d, m);
-	assert_false(free_again(&d->c, d->eta, m, &out));
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 	m->status.claim_ref = &claim;
-	assert_true(free_again(&d->c, d->eta, m, &out));
+	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
 	assert_int_equal(out.p50, n->meta.creation_timestamp + 1000 * S);
 	m->status.hold = &hold;
-	assert_false(free_again(&d->c, d->eta, m, &out));
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 	m->status.hold = NULL;
 	bench_run(d, 700 * S); /* overdue: a budget keeps it */
-	assert_false(free_again(&d->c, d->eta, m, &out));
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
+}
+
+/* On the Node of c-1; seconds "": it has no end. */
+static void runs(struct bench *d, const char *name, const char *seconds)
+{
+	char now[STR_TIME_SIZE];
+
+	bench_must(d, &d->team, "POST", PODS,
+		   arena_printf(
+			   d->a,
+			   "{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': '%s'}, 'spec':"
+			   " {'nodeName': 'c-1', %s%s%s 'containers': [{'name': 'c'}]}}",
+			   name, *seconds ? "'activeDeadlineSeconds': " : "", seconds,
+			   *seconds ? "," : ""));
+	bench_must(d, &d->team, "PATCH", arena_printf(d->a, PODS "/%s/status", name),
+		   arena_printf(d->a, "{'status': {'phase': 'Running', 'startTime': '%s'}}",
+				str_time(now, loop_wall(d->c.loop))));
+	bench_run(d, 1000);
+}
+
+static void what_serves_comes_back_when_all_its_pods_have_ended(void **state)
+{
+	struct bench *d = *state;
+	struct object_ref claim = {"c-1", "u"};
+	struct eta_span out;
+	struct machine *m;
+	int64_t start;
+
+	bench_put(d, "{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, 'spec': {"
+		     "'virtualClusterRef': {'name': 'team-a', 'uid': 'u'},"
+		     "'nodePoolRef': {'name': 'h100', 'uid': 'u'},"
+		     "'image': {'kubernetesVersion': '1.36', 'url': 'http://images/a',"
+		     "'format': 'raw', 'digest': 'sha256:"
+		     "0000000000000000000000000000000000000000000000000000000000000000'}}}");
+	bench_run(d, 5000);
+	assert_true(tenant_usable(tenant_get(d->tenants, "team-a")));
+	m = machine(d, "serving", loop_wall(d->c.loop));
+	m->status.claim_ref = &claim;
+	measure(d, m);
+	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out)); /* empty, since now */
+	assert_int_equal(out.p50, m->status.state_since + (600 + 300 + 100) * S);
+	start = loop_wall(d->c.loop) / S * S;
+	runs(d, "short", "1800");
+	runs(d, "long", "3600");
+	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
+	assert_in_range(out.p50, start + (3600 + 1000) * S, start + (3600 + 1010) * S);
+	runs(d, "endless", "");
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
+	bench_must(d, &d->team, "DELETE", PODS "/endless?gracePeriodSeconds=0", NULL);
+	bench_run(d, 1000);
+	assert_true(free_again(&d->c, d->tenants, d->eta, m, &out));
+	bench_patch(d, OBJECT_NODE_POOL, "h100",
+		    "{'spec': {'disruption': {'consolidateAfter': 'Never'}}}");
+	assert_false(free_again(&d->c, d->tenants, d->eta, m, &out));
 }
 
 static void what_will_be_free_some_day_is_known_without_a_time(void **state)
@@ -171,6 +226,8 @@ int main(void)
 						bench_teardown),
 		cmocka_unit_test_setup_teardown(a_deadline_ends_what_drains, setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(what_serves_comes_back_when_its_claim_expires,
+						setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(what_serves_comes_back_when_all_its_pods_have_ended,
 						setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(what_will_be_free_some_day_is_known_without_a_time,
 						setup, bench_teardown),

@@ -124,6 +124,35 @@ static void a_pod_that_gets_nothing_is_told_why_and_told_again_before_the_event_
 	assert_string_equal(text, json_str_at(first, "message"));
 }
 
+static void of_many_pools_five_are_told_in_full_and_the_others_counted(void **state)
+{
+	struct bench *d = *state;
+	const char *text, *at;
+	size_t full = 0;
+
+	for (int i = 0; i < 7; i++)
+		bench_put(
+			d,
+			arena_printf(
+				d->a,
+				"{'kind': 'NodePool', 'metadata': {'name': 'p-%d'}, 'spec': {'virtualClusterSelector': {},"
+				" 'template': {'metadata': {'labels': {'example.com/pool': 'p'}}, 'spec': {"
+				"  'providerRefs': [{'name': 'hall-a'}], 'requirements': [%s],"
+				"  'images': [{'kubernetesVersion': '1.36', 'url': 'https://img.example/n.raw', 'format': 'raw',"
+				"   'digest': 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}],"
+				"  'network': {'isolation': 'NotRequired'}, 'gate': 'G0'}},"
+				" 'wipe': {'minimumLevel': {'flash': 'Purge', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}",
+				i, i < 5 ? "" : "{'key': 'x', 'operator': 'In', 'values': ['y']}"));
+	bench_pod(d, "huge", 9);
+	bench_run(d, 10000);
+	assert_int_equal(told(d, "huge", &text), 1);
+	for (at = text; (at = strstr(at, ": pool ")); at++)
+		full++;
+	assert_int_equal(full, 5);
+	assert_true(str_ends(text,
+			     "; and RequirementsNotMet of 2 other pools, TooBig of 1 other pool"));
+}
+
 static void another_place_in_the_queue_is_no_news(void **state)
 {
 	struct bench *d = *state;
@@ -793,6 +822,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_waiting_pod_gets_one_claim_and_is_told),
 		T(a_pod_that_gets_nothing_is_told_why_and_told_again_before_the_event_is_dropped),
+		T(of_many_pools_five_are_told_in_full_and_the_others_counted),
 		T(another_place_in_the_queue_is_no_news),
 		T(another_number_is_no_news_and_another_reason_is),
 		T(another_bucket_of_places_is_news_after_five_minutes),

@@ -86,7 +86,7 @@ static void the_manual_lists_each_family_with_its_help_and_no_other(void **state
 			fail_msg("%s: no row '| `%s` | TYPE | LABELS | %s |'", MANUAL, name,
 				 help + 1);
 	}
-	for (const char *p = text; (p = strstr(p, "\n| `drover_")); p++)
+	for (const char *p = text; (p = strstr(p, "\n| `")); p++)
 		rows += str_starts(p + 4 + strspn(p + 4, "abcdefghijklmnopqrstuvwxyz_"), "` |");
 	assert_true(families > 10);
 	assert_int_equal(rows, families);
@@ -114,6 +114,18 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 		    shows(page, "drover_wipes_total{verdict=\"Purge\"} 1"));
 	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"imaging\"} 1"));
 	assert_null(strstr(page, "drover_machine_state_seconds_count{state=\"serving\"}"));
+	assert_true(shows(page, "drover_gpus{state=\"serving\"} 8"));
+	assert_true(shows(page, "drover_gpus_allocated{pool=\"gpus\",tenant=\"team-a\"} 8"));
+	assert_true(shows(page, "drover_gpus_requested{pool=\"gpus\",tenant=\"team-a\"} 8"));
+	assert_non_null(strstr(page, "\ndrover_machine_oldest_seconds{state=\"serving\"} 36"));
+	assert_true(shows(page, "drover_pod_wait_seconds_count{tenant=\"team-a\"} 1"));
+	assert_non_null(strstr(
+		page, "\ndrover_machine_looks_total{provider=\"rack\",outcome=\"answered\"} "));
+	assert_non_null(strstr(
+		page,
+		"\nrest_client_requests_total{client=\"tenant\",method=\"POST\",code=\"201\"} "));
+	/* Its VirtualCluster is older than this process: it may have been served before. */
+	assert_true(shows(page, "drover_tenant_first_pod_seconds_count 0"));
 	free(page);
 	world_delete_pod(&w, &w.tenants[0], "train");
 	world_release(&w.servers[0]);
@@ -126,6 +138,54 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 	assert_true(shows(page,
 			  "drover_machine_state_seconds_bucket{state=\"serving\",le=\"7200\"} 1"));
 	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"wiping\"} 2"));
+	free(page);
+	world_stop(&w);
+}
+
+#define TEAM_A "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a"
+
+static bool team_a_is_gone(void *arg)
+{
+	OWN_JSON o =
+		cluster_get(&((struct sim_world *)arg)->host, "virtualclusters.drover.dev/team-a");
+
+	return !o;
+}
+
+static void a_new_tenant_is_timed_until_its_first_pod_runs(void **state)
+{
+	struct sim_world w;
+	json_t *spec;
+	char *page;
+
+	(void)state;
+	world_start(&w, 24, 1);
+	world_replica(&w);
+	world_wait_all(&w, "free", 900);
+	{
+		OWN_JSON was = cluster_get(&w.host, "virtualclusters.drover.dev/team-a");
+
+		spec = json_deep_copy(json_object_get(was, "spec"));
+	}
+	world_do(&w, &w.host, "DELETE", TEAM_A, NULL);
+	world_wait(&w, team_a_is_gone, &w, 900, "team-a is gone");
+	world_do(&w, &w.host, "POST", "/apis/" OBJECT_API_VERSION "/virtualclusters",
+		 json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", OBJECT_API_VERSION, "kind",
+			   "VirtualCluster", "metadata", "name", "team-a", "spec", spec));
+	world_run(&w, 20000);
+	world_pod(&w, &w.tenants[0], "waits");
+	world_pod(&w, &w.tenants[0], "train");
+	world_run(&w, 5000);
+	page = page_of(&w);
+	assert_true(shows(page, "drover_pods_waiting{tenant=\"team-a\"} 2"));
+	assert_non_null(strstr(page, "\ndrover_pod_longest_wait_seconds{tenant=\"team-a\"} "));
+	assert_false(shows(page, "drover_pod_longest_wait_seconds{tenant=\"team-a\"} 0"));
+	free(page);
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_run(&w, 1000);
+	page = page_of(&w);
+	assert_true(shows(page, "drover_tenant_first_pod_seconds_count 1"));
+	assert_true(shows(page, "drover_pods_waiting{tenant=\"team-a\"} 1"));
 	free(page);
 	world_stop(&w);
 }
@@ -221,6 +281,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_manual_lists_each_family_with_its_help_and_no_other),
 		cmocka_unit_test(a_tenancy_is_counted_from_claim_to_wipe),
+		cmocka_unit_test(a_new_tenant_is_timed_until_its_first_pod_runs),
 		cmocka_unit_test(a_claim_that_fails_is_counted_once_with_its_reason),
 		cmocka_unit_test(a_place_is_counted_without_the_name_of_the_segment),
 		cmocka_unit_test(ways_are_counted_by_the_leader_alone),

@@ -223,6 +223,56 @@ static void a_gang_leaves_together(void **state)
 	assert_string_equal(phases(d, "split"), "Evicting Pending Pending Pending ");
 }
 
+/* On the Node of c-N, of that gang of four. */
+static void runs_in(struct bench *d, int n, const char *pod, const char *gang)
+{
+	bench_must(
+		d, &d->team, "POST", "/api/v1/namespaces/default/pods",
+		arena_printf(
+			d->a,
+			"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': '%s',"
+			" 'annotations': {'drover.dev/gang': '%s', 'drover.dev/gang-size': '4'}},"
+			" 'spec': {'nodeName': 'c-%d', 'containers': [{'name': 'c'}]}}",
+			pod, gang, n));
+	bench_run(d, 2000);
+}
+
+static const char *blocked(struct bench *d, const char *name, size_t i)
+{
+	const struct drain *o = CTX_GET(&d->c, OBJECT_DRAIN, drain, name);
+
+	return i < o->status.targets.n ? str_or(o->status.targets.v[i].blocked_by, "") : "none";
+}
+
+/* What hangs together by a third machine does so, too. */
+static void machines_that_pods_of_one_gang_run_on_leave_together(void **state)
+{
+	struct bench *d = *state;
+
+	bench_tenants(d);
+	d->on_change = on_change;
+	tenants_update(d->tenants, "team-a");
+	bench_run(d, 5000);
+	assert_true(tenant_usable(tenant_get(d->tenants, "team-a")));
+	for (int n = 1; n <= 5; n++)
+		serving(d, n, "");
+	runs_in(d, 2, "a-0", "a");
+	runs_in(d, 3, "a-1", "a");
+	runs_in(d, 3, "b-0", "b");
+	runs_in(d, 5, "b-1", "b");
+	drain(d, "whole", "'machineNames': ['m-1', 'm-5', 'm-4', 'm-2', 'm-3']");
+	assert_string_equal(phases(d, "whole"), "Evicting Pending Pending Pending Pending ");
+	assert_non_null(strstr(blocked(d, "whole", 3),
+			       "its turn, together with 2 other machines of gang default/gangs/"));
+	assert_string_equal(blocked(d, "whole", 2), "");
+	is(d, 1, "{'state': 'stopping'}");
+	left(d, 1, "dirty");
+	assert_string_equal(phases(d, "whole"), "Wiping Evicting Pending Evicting Evicting ");
+	assert_string_equal(blocked(d, "whole", 3), "");
+	drain(d, "split", "'machineNames': ['m-2', 'm-3'], 'gangs': 'Split'");
+	assert_string_equal(phases(d, "split"), "Evicting Pending ");
+}
+
 static void a_machine_that_serves_nobody_is_done_at_once(void **state)
 {
 	struct bench *d = *state;
@@ -492,7 +542,7 @@ static void only_a_leader_writes_and_the_next_one_goes_on(void **state)
 	drain(d, "psu", "'machineNames': ['m-1']");
 	assert_string_equal(of_drain(d, "psu", "phase"), "");
 	drains_free(d->drains);
-	d->drains = drains_new(&d->c);
+	d->drains = drains_new(&d->c, d->tenants);
 	d->c.leading = true;
 	drains_kick(d->drains, NULL);
 	bench_run(d, 2000);
@@ -533,6 +583,7 @@ int main(void)
 		T(whom_it_means_is_settled_at_its_start),
 		T(machines_take_turns),
 		T(a_gang_leaves_together),
+		T(machines_that_pods_of_one_gang_run_on_leave_together),
 		T(a_machine_that_serves_nobody_is_done_at_once),
 		T(a_machine_that_serves_nobody_is_still_taken_out_of_use),
 		T(what_is_quarantined_for_another_reason_has_failed),

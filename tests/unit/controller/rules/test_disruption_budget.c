@@ -73,11 +73,11 @@ static void a_schedule_that_cannot_be_read_counts_always(void **state)
 
 static void the_smallest_budget_that_counts_wins(void **state)
 {
-	const char *empty[] = {"Empty"}, *drifted[] = {"Drifted", "Underutilized"};
+	const char *empty[] = {"Empty"}, *taken[] = {"Reclaimed", "Underutilized"};
 	struct node_pool_budget v[] = {
 		{.nodes = "10%"},
 		{.nodes = "2", .reasons = {empty, 1}},
-		{.nodes = "1", .reasons = {drifted, 2}},
+		{.nodes = "1", .reasons = {taken, 2}},
 		{.nodes = "0", .schedule = "0 9 * * *", .duration = HOURS(8)},
 	};
 	struct node_pool p = {.spec.disruption.budgets = {v, 4}};
@@ -85,7 +85,7 @@ static void the_smallest_budget_that_counts_wins(void **state)
 
 	(void)state;
 	assert_int_equal(disruption_budget_allow(&p, "Empty", 100, night), 2);
-	assert_int_equal(disruption_budget_allow(&p, "Drifted", 100, night), 1);
+	assert_int_equal(disruption_budget_allow(&p, "Reclaimed", 100, night), 1);
 	assert_int_equal(disruption_budget_allow(&p, "Expired", 100, night), 10);
 	assert_int_equal(disruption_budget_allow(&p, "Expired", 101, night), 11); /* rounds up */
 	assert_int_equal(disruption_budget_allow(&p, "Expired", 1, night), 1);

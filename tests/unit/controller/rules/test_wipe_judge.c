@@ -313,6 +313,57 @@ static void the_claims_floor_comes_on_top(void **state)
 	bench_life_done(l);
 }
 
+static struct statement memory(void)
+{
+	return (struct statement){.part = STATEMENT_SYSTEM_MEMORY,
+				  .outcome = STATEMENT_COVERED,
+				  .technique = "Overwritten",
+				  .total_bytes = 100,
+				  .covered_bytes = 99};
+}
+
+static void what_must_be_covered_is_asked_for(void **state)
+{
+	static const char *names[] = {"SystemMemory"};
+	struct bench *d = *state;
+	struct object_wipe_floor floor = {.minimum_level = {WIPE_CLEAR, WIPE_CLEAR},
+					  .must_cover = {names, 1}};
+	struct life *l = bench_life(d, "m-1");
+	struct evidence ev = good(l);
+	struct statement s = memory();
+
+	refused(l, &ev, &floor,
+		"SystemMemory was not covered, the claim wants it: the record says nothing of it");
+	ev.statements.v = &s;
+	ev.statements.n = 1;
+	assert_ok(wipe_judge(l->m, life_provider(l), &ev, &floor, &d->e), &d->e);
+	s.outcome = STATEMENT_NOT_COVERED;
+	s.message = "the kernel gave little";
+	refused(l, &ev, &floor, "the claim wants it: the kernel gave little");
+	assert_ok(wipe_judge(l->m, life_provider(l), &ev, NULL, &d->e), &d->e);
+	bench_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/hall-a",
+		   "{'spec': {'wipe': {'mustCover': ['SystemMemory']}}}");
+	refused(l, &ev, NULL, "SystemMemory was not covered, the provider wants it");
+	bench_life_done(l);
+}
+
+/* Whoever wants it covered or not: what was written was not what was there. */
+static void a_statement_that_failed_is_no_proof(void **state)
+{
+	struct bench *d = *state;
+	struct life *l = bench_life(d, "m-1");
+	struct evidence ev = good(l);
+	struct statement s = memory();
+
+	s.outcome = STATEMENT_FAILED;
+	s.message = "8 bytes did not read back";
+	ev.statements.v = &s;
+	ev.statements.n = 1;
+	refused(l, &ev, NULL, "SystemMemory: 8 bytes did not read back");
+	assert_int_equal(wipe_judge_reason(l->m, &ev), REASON_EraseUnverified);
+	bench_life_done(l);
+}
+
 static void the_providers_floor_of_trust_counts_and_it_must_be_known(void **state)
 {
 	struct bench *d = *state;
@@ -532,6 +583,8 @@ int main(void)
 		T(technique_last_answer_and_time_bear_the_level_out),
 		T(the_providers_floor_counts_for_each_medium),
 		T(the_claims_floor_comes_on_top),
+		T(what_must_be_covered_is_asked_for),
+		T(a_statement_that_failed_is_no_proof),
 		T(the_providers_floor_of_trust_counts_and_it_must_be_known),
 		T(the_worst_level_of_each_medium_is_what_the_planner_sees),
 		T(a_machine_with_a_record_of_its_tenancy_signed_twice_is_clean),

@@ -67,9 +67,13 @@ static void a_pod_says_of_which_gang_it_is(void **state)
 	assert_string_equal(named(a, "{\"metadata\": {\"namespace\": \"ns\"}, \"spec\": "
 				     "{\"schedulingGroup\": {\"podGroupName\": \"g\"}}}"),
 			    "ns/podgroups.scheduling.k8s.io/g 0");
-	assert_non_null(strstr(named(a, "{\"metadata\": {\"namespace\": \"ns\"}, \"spec\": "
-					"{\"workloadRef\": {\"name\": \"w\"}}}"),
-			       "waits: spec.workloadRef"));
+	assert_string_equal(named(a, "{\"metadata\": {\"namespace\": \"ns\"}, \"spec\": "
+				     "{\"workloadRef\": {\"name\": \"w\", \"podGroup\": \"g\","
+				     " \"podGroupReplicaKey\": \"2\"}}}"),
+			    "ns/workloads.scheduling.k8s.io/w/g/2 0");
+	assert_string_equal(named(a, "{\"metadata\": {\"namespace\": \"ns\"}, \"spec\": "
+				     "{\"workloadRef\": {\"name\": \"w\"}}}"),
+			    "ns/workloads.scheduling.k8s.io/w// 0");
 	assert_string_equal(
 		named(a, META(", \"labels\": {\"leaderworkerset.sigs.k8s.io/name\": \"l\","
 			      "\"leaderworkerset.sigs.k8s.io/group-index\": \"2\"},"
@@ -107,6 +111,36 @@ static void a_group_says_its_size(void **state)
 	assert_int_equal(size_of(a, "{\"spec\": {\"minMember\": -4}}"), 0);
 	assert_int_equal(size_of(a, "{\"spec\": {\"minMember\": 5000000}}"), 0);
 	assert_int_equal(size_of(a, "{}"), 0);
+}
+
+/* By a Workload of two pod groups, of which one is a gang. */
+static const char *part_of(struct arena *a, const char *part)
+{
+	static const char workload[] =
+		"{\"spec\": {\"podGroups\": [{\"name\": \"workers\", \"policy\": {\"gang\": {\"minCount\": 4}}},"
+		"{\"name\": \"head\", \"policy\": {\"basic\": {}}},"
+		"{\"name\": \"odd\", \"policy\": {\"gang\": {\"minCount\": -1}}}]}}";
+	const struct gang_name n = {.kind = GANG_WORKLOAD, .name = "w", .part = part};
+	struct err e;
+	OWN_JSON o = scan_parse(workload, strlen(workload), gang_want_group, &e);
+	const char *why;
+	int64_t size = 0;
+
+	assert_non_null(o);
+	why = gang_size_in(gang_project_group(o, a, NULL, NULL), &n, "workloads", &size, a);
+	return why ? why : arena_printf(a, "%d", (int)size);
+}
+
+static void a_workload_says_the_size_of_each_pod_group(void **state)
+{
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	assert_string_equal(part_of(a, "workers"), "4");
+	assert_string_equal(part_of(a, "head"), "1");
+	assert_string_equal(part_of(a, "none"), "pod group none of Workload w is not in it");
+	assert_string_equal(part_of(a, "odd"),
+			    "pod group odd of Workload w says no size from 1 to 4096");
 }
 
 /* --- in a cluster --------------------------------------------------------------------------------- */
@@ -217,6 +251,24 @@ static void a_pod_follows_its_group(void **state)
 	assert_non_null(strstr(seen(d, "train"), "does not exist"));
 }
 
+/* Its kind is of a group that the embedded API server has built in, and so cannot be served here. */
+static void a_pod_of_a_workload_is_told_that_it_is_not_served(void **state)
+{
+	struct bench *d = *state;
+
+	bench_must(
+		d, &d->team, "POST", PODS,
+		"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'one'}, 'spec':"
+		" {'workloadRef': {'name': 'w', 'podGroup': 'workers'}, 'containers': [{'name': 'c'}]}}");
+	bench_must(d, &d->team, "PATCH", PODS "/one/status",
+		   "{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled',"
+		   " 'status': 'False', 'reason': 'Unschedulable'}]}}");
+	bench_run(d, SOON_MS);
+	assert_string_equal(seen(d, "one"),
+			    "waits: this cluster does not serve workloads.scheduling.k8s.io in a "
+			    "version that is read");
+}
+
 #define T(test) cmocka_unit_test_setup_teardown(test, bench_setup_fleet, bench_teardown)
 
 int main(void)
@@ -224,9 +276,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pod_says_of_which_gang_it_is),
 		cmocka_unit_test(a_group_says_its_size),
+		cmocka_unit_test(a_workload_says_the_size_of_each_pod_group),
 		T(nobody_asks_for_groups_where_no_pod_waits_for_one),
 		T(a_kind_that_is_not_served_is_named),
 		T(a_pod_follows_its_group),
+		T(a_pod_of_a_workload_is_told_that_it_is_not_served),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

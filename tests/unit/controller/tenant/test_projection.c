@@ -143,6 +143,21 @@ static void how_a_pod_goes_is_read_from_it(void **state)
 	assert_null(p->checkpoint_done);
 }
 
+static void a_pod_that_waits_says_too_that_it_saves_its_work(void **state)
+{
+	assert_true(
+		whole_pod(*state, "{'metadata': {'annotations': {'drover.dev/checkpoint': '20m'}}}")
+			->saves);
+	assert_true(whole_pod(*state,
+			      "{'metadata': {'annotations': {'drover.dev/checkpoint': '20m'}},"
+			      " 'spec': {'nodeName': 'n-1'}}")
+			    ->saves);
+	assert_false(
+		whole_pod(*state, "{'metadata': {'annotations': {'drover.dev/checkpoint': 'no'}}}")
+			->saves);
+	assert_false(whole_pod(*state, "{}")->saves);
+}
+
 static void of_a_long_annotation_only_the_beginning_is_kept(void **state)
 {
 	struct fixture *f = *state;
@@ -1315,6 +1330,7 @@ int main(void)
 		T(what_keeps_a_pod_on_its_node_is_read_from_it),
 		T(what_ending_a_pod_costs_is_read_from_it),
 		T(what_a_bound_pod_asks_of_a_node_is_kept_as_far_as_it_may_be_moved),
+		T(a_pod_that_waits_says_too_that_it_saves_its_work),
 		T(of_a_long_annotation_only_the_beginning_is_kept),
 		T(a_node_says_who_cordoned_it_and_since_when_it_is_not_ready),
 		T(containers_are_summed_and_sorted_by_name),

@@ -115,74 +115,6 @@ static void a_definition_says_its_own_columns(void **state)
 	expect_cells(r, "[\"w\",3,\"True\",null,\"0s\"]");
 }
 
-static void ages_are_as_kubectl_writes_them(void **state)
-{
-	static const struct {
-		int64_t ago_s;
-		const char *text;
-	} ages[] = {
-		{0, "0s"},	     {119, "119s"},	 {120, "2m"},	    {130, "2m10s"},
-		{599, "9m59s"},	     {600, "10m"},	 {10799, "179m"},   {10800, "3h"},
-		{11460, "3h11m"},    {28800, "8h"},	 {172799, "47h"},   {172800, "2d"},
-		{180000, "2d2h"},    {691199, "7d23h"},	 {691200, "8d"},    {63071999, "729d"},
-		{63072000, "2y"},    {94694400, "3y1d"}, {252288000, "8y"}, {-1, "0s"},
-		{-100, "<invalid>"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(ages) / sizeof(*ages); i++) {
-		char time[STR_TIME_SIZE];
-		int64_t now = INT64_C(1800000000000);
-		OWN_JSON j = table_age(str_time(time, now - ages[i].ago_s * 1000), now);
-
-		assert_string_equal(json_string_value(j), ages[i].text);
-	}
-
-	OWN_JSON unknown = table_age("soon", 0);
-
-	assert_string_equal(json_string_value(unknown), "<unknown>");
-}
-
-static void a_path_finds_members_elements_and_names_with_dots(void **state)
-{
-	static const struct {
-		const char *path, *found; /* NULL: nothing */
-	} paths[] = {
-		{".a.b", "1"},
-		{"a.b", "1"},
-		{".l[0].v", "x"},
-		{".l[1]['v']", "y"},
-		{".l[*].v", "x"},
-		{".l[?(@.k==\"two\")].v", "y"},
-		{".l[?(@.k == 'two')].v", "y"},
-		{".l[?(@.k==\"three\")].v", NULL},
-		{".m.x\\.y/z", "2"},
-		{".m['x.y/z']", "2"},
-		{".l[9].v", NULL},
-		{".l[-1].v", NULL},
-		{".l[", NULL},
-		{".l[?(@.k==\"two", NULL},
-		{".l[?(@.k)].v", NULL},
-		{"..a", NULL},
-		{".m['x", NULL},
-	};
-	struct err e;
-	static const char text[] =
-		"{\"a\":{\"b\":\"1\"},\"l\":[{\"k\":\"one\",\"v\":\"x\"},{\"k\":\"two\",\"v\":\"y\"}],"
-		"\"m\":{\"x.y/z\":\"2\"}}";
-	OWN_JSON j = json_parse(text, sizeof(text) - 1, &e);
-
-	(void)state;
-	assert_non_null(j);
-	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
-		const json_t *v = table_find(j, paths[i].path);
-
-		if (!paths[i].found != !v || (v && !str_eq(json_string_value(v), paths[i].found)))
-			fail_msg("%s found %s", paths[i].path,
-				 str_or(json_string_value(v), "nothing"));
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,8 +126,6 @@ int main(void)
 						api_teardown),
 		cmocka_unit_test_setup_teardown(a_definition_says_its_own_columns, api_setup,
 						api_teardown),
-		cmocka_unit_test(ages_are_as_kubectl_writes_them),
-		cmocka_unit_test(a_path_finds_members_elements_and_names_with_dots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

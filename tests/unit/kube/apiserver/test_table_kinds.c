@@ -5,6 +5,7 @@
 #include "base/data/json.h"
 #include "base/str.h"
 #include "kube/apiserver/table.h"
+#include "base/data/json_path.h"
 
 /*
  * What `kubectl get` shows of each built-in kind.  The rows that are expected here were written down
@@ -31,7 +32,7 @@ static json_t *parse(const char *quoted)
 /* What the column finds; else what it says for that, "-" when it leaves it to table.c. */
 static void add_cell(struct buf *b, const struct column *c, const json_t *obj)
 {
-	OWN_JSON v = c->cell ? c->cell(obj, NOW) : json_incref((json_t *)table_find(obj, c->path));
+	OWN_JSON v = c->cell ? c->cell(obj, NOW) : json_incref((json_t *)json_path(obj, c->path));
 
 	buf_puts(b, !b->len ? "" : c->priority ? " ;" : " |");
 	if (json_is_integer(v))

@@ -28,6 +28,7 @@ struct rig {
 	unsigned at, asked;
 	char seen[16][400]; /* METHOD path cookie|basic body */
 	unsigned count;	    /* answers */
+	unsigned denied;    /* ... of them */
 	struct err err;
 	char result[300];
 	bool frees;
@@ -60,6 +61,7 @@ static void on_done(struct exact result, const struct err *e, void *arg)
 	err_clear(&r->err);
 	if (e)
 		r->err = *e;
+	r->denied += e && e->kind == ERR_DENIED;
 	str_format(r->result, sizeof(r->result), "%.*s", (int)result.len, str_or(result.at, ""));
 	if (r->frees) {
 		bcm_free(r->bcm);
@@ -193,6 +195,38 @@ static void a_login_buys_a_cookie_that_is_renewed_once(void **state)
 	assert_non_null(strstr(r.err.text, "cmdevice.updateDevice"));
 	assert_non_null(strstr(r.err.text, "profile"));
 	assert_int_equal(r.asked, 9);
+	rig_end(&r);
+}
+
+/* The first answer ends the cookie that all of them were sent with. */
+static void a_cookie_that_runs_out_under_several_is_renewed_for_each(void **state)
+{
+	static const struct line script[] = {VERSION,
+					     LOGIN,
+					     {200, "1", NULL},
+					     {401, "", NULL},
+					     {401, "", NULL},
+					     {401, "", NULL},
+					     LOGIN,
+					     {200, "2", NULL},
+					     {0}};
+	struct rig r;
+	const struct bcm_call c = {
+		.service = "cmdevice", .call = "getNode", .args = "[]", .done = on_done, .arg = &r};
+
+	(void)state;
+	rig_start(&r, false);
+	play(&r, script);
+	assert_int_equal(ask(&r, "cmdevice", "getNode", false), ERR_NONE);
+	r.count = 0;
+	for (int i = 0; i < 3; i++)
+		bcm_call(r.bcm, &c);
+	loop_sim_run_until(r.loop, loop_now(r.loop) + 60000);
+	assert_int_equal(r.count, 3);
+	assert_int_equal(r.err.kind, ERR_NONE);
+	assert_int_equal(r.denied, 0);
+	assert_string_equal(r.result, "2");
+	assert_int_equal(r.asked, 3 + 3 + 1 + 3);
 	rig_end(&r);
 }
 
@@ -357,6 +391,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_certificate_is_the_login),
 		cmocka_unit_test(a_login_buys_a_cookie_that_is_renewed_once),
+		cmocka_unit_test(a_cookie_that_runs_out_under_several_is_renewed_for_each),
 		cmocka_unit_test(a_wrong_password_is_tried_once),
 		cmocka_unit_test(what_is_no_result_is_an_error_of_its_kind),
 		cmocka_unit_test(versions_are_gated),

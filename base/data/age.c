@@ -1,11 +1,6 @@
-#include "base/str.h"
-#include "kube/apiserver/table.h"
+#include "base/data/age.h"
 
-/*
- * How long ago something was, as kubectl writes it.  Apart from table.c, which uses the columns of
- * table_kinds.c: both show ages.
- * Tests: tests/unit/kube/apiserver/test_table.c
- */
+#include "base/str.h"
 
 /* HumanDuration of k8s.io/apimachinery/pkg/util/duration. */
 static json_t *human(int64_t s)
@@ -37,7 +32,7 @@ static json_t *human(int64_t s)
 	return json_sprintf("%lldy", (long long)y);
 }
 
-json_t *table_age(const char *time, int64_t wall_ms)
+json_t *age_json(const char *time, int64_t wall_ms)
 {
 	int64_t ms;
 

@@ -1,0 +1,342 @@
+/*
+ * bundle: `drover support-bundle`: what somebody who has to find out from afar what is wrong asks for, in one archive, and
+ * nothing that may be a secret (cli/redact.h).
+ *
+ * Names in it are always the same.  Objects are written as they come, in files of about 1 MiB: 10,000 machines are no more
+ * at a time in memory.  No Secret is asked for.
+ * Tests: tests/unit/cli/test_bundle.c
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/annotations.h"
+#include "base/args.h"
+#include "base/arena.h"
+#include "base/loop/loop.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/redact.h"
+#include "cli/tarball.h"
+#include "cli/verbs.h"
+
+enum {
+	PART = 1 << 20,	     /* bytes after which the next file begins */
+	PART_MAX = 16 << 20, /* one object is never larger */
+	PARTS = 256,	     /* of one kind */
+	PODS = 16,	     /* whose logs are taken */
+	LOG_LINES = 2000,    /* of one container, the last ones */
+	TEXT_MAX = 64 << 20,
+};
+
+struct bundle {
+	struct cli_client *c;
+	const char *ns;
+	struct tarball *tar;
+	struct arena *a;
+	struct buf missing; /* what could not be had, and why */
+	/* The list under way. */
+	const char *folder;
+	struct buf part;
+	unsigned parts;
+	size_t left_out;
+	bool (*wanted)(const json_t *o);
+	struct {
+		const char *pod, *container;
+	} logs[PODS];
+	size_t nlogs;
+};
+
+static void lacks(struct bundle *b, const char *what, const char *why)
+{
+	buf_printf(&b->missing, "%s: ", what);
+	redact_text(why, &b->missing);
+	buf_puts(&b->missing, "\n");
+}
+
+static void add_text(struct bundle *b, const char *name, const char *text)
+{
+	struct buf out;
+
+	buf_init(&out, TEXT_MAX);
+	redact_text(text, &out);
+	if (out.over)
+		lacks(b, name, "too large");
+	else
+		tarball_add(b->tar, name, out.data, out.len);
+	buf_done(&out);
+}
+
+/* --- lists ---------------------------------------------------------------------------------------- */
+
+static void end_part(struct bundle *b)
+{
+	if (b->part.len)
+		tarball_add(b->tar, arena_printf(b->a, "%s/%04u.jsonl", b->folder, ++b->parts),
+			    b->part.data, b->part.len);
+	buf_clear(&b->part);
+}
+
+static void on_object(json_t *o, void *arg)
+{
+	struct bundle *b = arg;
+	OWN_JSON copy = NULL;
+	char *text;
+
+	if (b->wanted && !b->wanted(o))
+		return;
+	if (b->parts >= PARTS) {
+		b->left_out++;
+		return;
+	}
+	copy = json_deep_copy(o);
+	redact_object(copy);
+	text = json_text_sorted(copy);
+	buf_puts(&b->part, text);
+	buf_puts(&b->part, "\n");
+	free(text);
+	if (b->part.len >= PART)
+		end_part(b);
+}
+
+static void begin_list(struct bundle *b, const char *folder, bool (*wanted)(const json_t *o))
+{
+	b->folder = folder;
+	b->wanted = wanted;
+	b->parts = 0;
+	b->left_out = 0;
+	buf_clear(&b->part);
+}
+
+static void end_list(struct bundle *b, int rc, const struct err *e)
+{
+	end_part(b);
+	if (rc < 0)
+		lacks(b, b->folder, e->text);
+	if (b->left_out)
+		lacks(b, b->folder,
+		      arena_printf(b->a, "%zu more were left out: it was too much", b->left_out));
+}
+
+static void add_kinds(struct bundle *b)
+{
+	struct err e;
+
+	for (int kind = 0; kind < OBJECT_KINDS; kind++) {
+		begin_list(b, arena_printf(b->a, "objects/%s", object_kinds[kind].plural), NULL);
+		end_list(b, cli_list(b->c, (enum object_kind_id)kind, on_object, b, &e), &e);
+	}
+}
+
+static bool is_about_ours(const json_t *event)
+{
+	return str_starts(json_str_at(event, "regarding", "apiVersion"), OBJECT_GROUP "/");
+}
+
+/* Those about objects without a namespace are in this one. */
+static void add_events(struct bundle *b)
+{
+	struct err e;
+
+	begin_list(b, "events", is_about_ours);
+	end_list(b, cli_list_of(b->c, &KUBE_EVENTS, "default", NULL, on_object, b, &e), &e);
+}
+
+/* --- drover's own --------------------------------------------------------------------------------- */
+
+static void add_path(struct bundle *b, const char *name, const char *path)
+{
+	struct err e;
+	OWN_JSON o = cli_path(b->c, path, &e);
+	char *text;
+
+	if (!o) {
+		lacks(b, name, e.text);
+		return;
+	}
+	redact_object(o);
+	text = json_text_sorted(o);
+	tarball_add(b->tar, name, text, strlen(text));
+	free(text);
+}
+
+static void on_pod(json_t *o, void *arg)
+{
+	struct bundle *b = arg;
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "spec", "containers"), i, c)
+		if (b->nlogs < PODS) {
+			b->logs[b->nlogs].pod =
+				arena_strdup(b->a, json_str_at(o, "metadata", "name"));
+			b->logs[b->nlogs++].container = arena_strdup(b->a, json_str_at(c, "name"));
+		}
+	on_object(o, b);
+}
+
+static void add_log(struct bundle *b, const char *pod, const char *container)
+{
+	const char *name = arena_printf(b->a, "logs/%.60s/%.30s.log", pod, container);
+	struct err e;
+	OWN_JSON text = NULL;
+
+	if (!str_is_dns_subdomain(pod) || !str_is_dns_label(container))
+		return;
+	text = cli_text(b->c,
+			arena_printf(b->a,
+				     "/api/v1/namespaces/%s/pods/%s/log?container=%s"
+				     "&tailLines=%d",
+				     b->ns, pod, container, LOG_LINES),
+			&e);
+	if (text)
+		add_text(b, name, json_string_value(text));
+	else
+		lacks(b, name, e.text);
+}
+
+static void add_own(struct bundle *b)
+{
+	struct err e;
+
+	add_path(b, "cluster.json", "/version");
+	add_path(b, "lease.json",
+		 arena_printf(b->a,
+			      "/apis/coordination.k8s.io/v1/namespaces/%s/leases/" CONTROLLER_LEASE,
+			      b->ns));
+	add_path(b, "deployment.json",
+		 arena_printf(b->a, "/apis/apps/v1/namespaces/%s/deployments/drover", b->ns));
+	begin_list(b, "pods", NULL);
+	end_list(b, cli_list_of(b->c, &KUBE_PODS, b->ns, NULL, on_pod, b, &e), &e);
+	for (size_t i = 0; i < b->nlogs; i++)
+		add_log(b, b->logs[i].pod, b->logs[i].container);
+}
+
+/* What a verb says, as it says it. */
+static void add_verb(struct bundle *b, const char *name,
+		     int (*run)(struct cli_client *c, const char *ns))
+{
+	struct cli_client c = *b->c;
+	char *said = NULL;
+	size_t len;
+
+	c.out = open_memstream(&said, &len);
+	c.tty = c.json = false;
+	(void)run(&c, b->ns);
+	fclose(c.out);
+	add_text(b, name, said);
+	free(said);
+}
+
+static int stuck(struct cli_client *c, const char *ns)
+{
+	(void)ns;
+	return cli_do_stuck(c);
+}
+
+int cli_do_bundle(struct cli_client *c, const char *ns, FILE *to)
+{
+	OWN(arena) a = arena_new();
+	OWN(tarball) tar = tarball_new(to, loop_wall(c->loop) / 1000);
+	struct bundle b = {.c = c, .ns = ns, .tar = tar, .a = a};
+	struct err e;
+	int rc;
+
+	buf_init(&b.part, PART_MAX);
+	buf_init(&b.missing, PART_MAX);
+	add_text(&b, "version.txt", "drover " DROVER_VERSION " " DROVER_COMMIT "\n");
+	add_verb(&b, "check.txt", cli_do_check);
+	add_verb(&b, "why.txt", stuck);
+	add_own(&b);
+	add_kinds(&b);
+	add_events(&b);
+	lacks(&b, "metrics", "whoever reads them shows a token, which is not looked for");
+	tarball_add(b.tar, "missing.txt", b.missing.data, b.missing.len);
+	rc = tarball_end(b.tar, &e);
+	buf_done(&b.part);
+	buf_done(&b.missing);
+	return rc < 0 ? cli_failed(c, "%s", e.text) : 0;
+}
+
+/* --- the verb ------------------------------------------------------------------------------------- */
+
+struct line {
+	struct cli_options o;
+	const char *ns, *file;
+};
+
+static const struct argp_option options[] = {
+	CLI_CLUSTER_ROWS,
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	{"output", 'o', "FILE", 0, "Where to (drover-support.tar.zst)", 0},
+	{0}};
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct line *v = st->input;
+
+	switch (key) {
+	case 'n':
+		v->ns = arg;
+		return 0;
+	case 'o':
+		if (!str_ends(arg, ".tar.zst"))
+			argp_error(st, "--output: want a name that ends with .tar.zst, got '%s'",
+				   arg);
+		v->file = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(st, "it takes all of it: '%s' is too much", arg);
+		return 0;
+	default:
+		return cli_option(key, arg, st, &v->o);
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Write an archive with what somebody needs who has to find out from afar what is wrong: drover's objects and the "
+	       "events about them, its Lease, Deployment and pods with their logs, what `drover check` and `drover why` say, versions.\v"
+	       "Examples:\n  drover support-bundle\n  drover support-bundle -o night.tar.zst; tar --zstd -tvf night.tar.zst\n"
+	       "No Secret is asked for, and what may be a credential in the rest reads REDACTED: look at it before you give it "
+	       "away all the same. What you may not read is left out, and named in missing.txt. The file is readable by you alone.",
+};
+
+/* For who ran it alone; -1: there is one already, or it cannot be made. */
+static FILE *file_of(const char *name)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+int cli_support_bundle(int argc, char **argv)
+{
+	struct line v = {.ns = "drover-system", .file = "drover-support.tar.zst"};
+	struct cli_client c;
+	int status;
+	FILE *to;
+
+	args_parse(&argp, argc, argv, &v);
+	if (cli_open(&c, "drover support-bundle", &v.o) < 0)
+		return 1;
+	to = file_of(v.file);
+	if (!to) {
+		status = cli_failed(&c, "%s: %s", v.file, strerror(errno));
+		cli_close(&c);
+		return status;
+	}
+	status = cli_do_bundle(&c, v.ns, to);
+	if (fclose(to) != 0)
+		status = cli_failed(&c, "%s: %s", v.file, strerror(errno));
+	if (status)
+		unlink(v.file);
+	else
+		fprintf(c.out, "%s\n", v.file);
+	cli_close(&c);
+	return status;
+}

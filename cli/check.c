@@ -1,0 +1,305 @@
+/*
+ * check: `drover check`: whether all is there that an installation needs, the worst first, each with how to mend it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/annotations.h"
+#include "api/crd.h"
+#include "base/args.h"
+#include "base/arena.h"
+#include "base/data/yaml.h"
+#include "base/loop/loop.h"
+#include "base/str.h"
+#include "cli/check.h"
+#include "cli/cli.h"
+#include "cli/verbs.h"
+
+#define SKEW_MS INT64_C(5000) /* the server's clock is told in seconds, a call takes time */
+#define CRDS_MAX ((size_t)16 << 20)
+enum { MINOR_LEAST = 30 }; /* ValidatingAdmissionPolicy, which deploy/rbac.yaml has */
+
+/* --- the API server ------------------------------------------------------------------------------- */
+
+static void check_clock(struct check *k)
+{
+	int64_t server, at, ahead;
+	char t[STR_TIME_SIZE];
+
+	if (!kube_client_date(k->c->host, &server, &at)) {
+		findings_add(k->f, FINDING_UNKNOWN, "clock", NULL,
+			     "the API server does not say what time it has");
+		return;
+	}
+	ahead = server + loop_now(k->c->loop) - at - loop_wall(k->c->loop);
+	if (llabs(ahead) <= SKEW_MS)
+		findings_add(k->f, FINDING_OK, "clock", NULL, "that of the API server is as here");
+	else
+		findings_add(
+			k->f, FINDING_WRONG, "clock",
+			"set both by NTP: ages here, and times that drover compares, are wrong by that",
+			"that of the API server is %s %s of the one here",
+			str_duration(t, llabs(ahead) / 1000 * 1000),
+			ahead > 0 ? "ahead" : "behind");
+}
+
+/* False: it cannot be asked, and nothing else can. */
+static bool check_server(struct check *k)
+{
+	struct err e;
+	OWN_JSON v = cli_path(k->c, "/version", &e);
+	const char *version = json_str_at(v, "gitVersion"), *dot;
+
+	if (!v && e.code == 403) {
+		findings_add(k->f, FINDING_UNKNOWN, "API server", NULL, "%s", e.text);
+		return true;
+	}
+	if (!v) {
+		findings_add(
+			k->f, FINDING_WRONG, "API server",
+			"see whether it runs, and whether --kubeconfig and --context name it and a user that it knows",
+			"%s", e.text);
+		return false;
+	}
+	dot = version ? strchr(version, '.') : NULL;
+	if (!dot || !str_starts(version, "v1."))
+		findings_add(k->f, FINDING_UNKNOWN, "API server", NULL,
+			     "it says no version that is known: %s", str_or(version, "none"));
+	else if (atoi(dot + 1) < MINOR_LEAST)
+		findings_add(
+			k->f, FINDING_WRONG, "API server",
+			"take Kubernetes 1.30 or later: before it nothing holds drover-oncall to verbs",
+			"reachable, %s", version);
+	else
+		findings_add(k->f, FINDING_OK, "API server", NULL, "reachable, %s", version);
+	check_clock(k);
+	return true;
+}
+
+/* --- definitions ---------------------------------------------------------------------------------- */
+
+/* A server leaves such members out of what it keeps. */
+static bool is_empty(const json_t *v)
+{
+	return json_is_false(v) || (json_is_string(v) && !*json_string_value(v)) ||
+	       (json_is_array(v) && !json_array_size(v)) ||
+	       (json_is_object(v) && !json_object_size(v));
+}
+
+/* What is ours is theirs too; of properties they have no others.  What else a server adds is its own.  Gives where it
+ * differs, NULL: nowhere. */
+static const char *differs(const json_t *ours, const json_t *theirs, const char *at,
+			   struct arena *a)
+{
+	bool exact = str_ends(at, ".properties");
+	const char *key, *found = NULL;
+	json_t *v;
+	size_t i;
+
+	if (json_is_number(ours) && json_is_number(theirs))
+		return json_number_value(ours) < json_number_value(theirs) ||
+				       json_number_value(ours) > json_number_value(theirs)
+			       ? at
+			       : NULL;
+	if (!theirs || json_typeof(ours) != json_typeof(theirs))
+		return at;
+	if (json_is_array(ours)) {
+		if (json_array_size(ours) != json_array_size(theirs))
+			return at;
+		json_array_foreach (ours, i, v)
+			if ((found = differs(v, json_array_get(theirs, i),
+					     arena_printf(a, "%s[%zu]", at, i), a)))
+				return found;
+		return NULL;
+	}
+	if (!json_is_object(ours))
+		return json_equal(ours, theirs) ? NULL : at;
+	json_object_foreach ((json_t *)ours, key, v) {
+		const char *below = arena_printf(a, "%s.%s", at, key);
+		const json_t *other = json_object_get(theirs, key);
+
+		if (!other && !is_empty(v))
+			return below;
+		if (!other)
+			continue;
+		if ((found = differs(v, other, below, a)))
+			return found;
+	}
+	if (exact)
+		json_object_foreach ((json_t *)theirs, key, v)
+			if (!json_object_get(ours, key))
+				return arena_printf(a, "%s.%s", at, key);
+	return NULL;
+}
+
+static bool has_condition(const json_t *o, const char *type)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), type))
+			return str_eq(json_str_at(c, "status"), "True");
+	return false;
+}
+
+static void check_definition(struct check *k, const json_t *ours)
+{
+	static const char *const apply = "drover crds | kubectl apply -f -";
+	const char *name = json_str_at(ours, "metadata", "name"), *at;
+	OWN(arena) a = arena_new();
+	struct err e;
+	OWN_JSON theirs = cli_path(
+		k->c,
+		arena_printf(a, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/%s", name),
+		&e);
+
+	if (!theirs && e.kind == ERR_NOT_FOUND) {
+		findings_add(k->f, FINDING_WRONG, name, apply, "this type is not installed");
+		return;
+	}
+	if (!theirs) {
+		findings_add(k->f, FINDING_UNKNOWN, name,
+			     "reading definitions takes `get` of customresourcedefinitions", "%s",
+			     e.text);
+		return;
+	}
+	at = differs(json_object_get(ours, "spec"), json_object_get(theirs, "spec"), "spec", a);
+	if (!has_condition(theirs, "Established"))
+		findings_add(k->f, FINDING_WRONG, name,
+			     "kubectl describe crd: its conditions say what its names collide with",
+			     "it is not established: the server does not serve it");
+	else if (at)
+		findings_add(
+			k->f, FINDING_WRONG, name,
+			"drover crds | kubectl apply -f -, or take the drover that the cluster has",
+			"it is of another version than this drover (" DROVER_VERSION "), at %s",
+			at);
+	else
+		findings_add(k->f, FINDING_OK, name, NULL, "established, as of this drover");
+}
+
+static void check_definitions(struct check *k)
+{
+	struct buf text;
+	struct err e;
+	json_t *v;
+	size_t i;
+	OWN_JSON all = NULL;
+
+	buf_init(&text, CRDS_MAX);
+	crds_write(&text);
+	all = yaml_parse_all(text.data, text.len, &e);
+	buf_done(&text);
+	json_array_foreach (all, i, v)
+		check_definition(k, v);
+}
+
+/* --- who leads ------------------------------------------------------------------------------------ */
+
+static void check_lease(struct check *k)
+{
+	OWN(arena) a = arena_new();
+	const char *mend =
+		arena_printf(a, "kubectl -n %s get pods -l app=drover; their logs say why", k->ns);
+	char t[STR_TIME_SIZE];
+	int64_t renewed, at, now = loop_wall(k->c->loop);
+	struct err e;
+	OWN_JSON l = cli_path(
+		k->c,
+		arena_printf(a,
+			     "/apis/coordination.k8s.io/v1/namespaces/%s/leases/" CONTROLLER_LEASE,
+			     k->ns),
+		&e);
+	const char *holder = json_str_at(l, "spec", "holderIdentity"),
+		   *time = json_str_at(l, "spec", "renewTime");
+
+	if (kube_client_date(k->c->host, &renewed, &at))
+		now = renewed + loop_now(k->c->loop) - at;
+	if (!l && e.kind == ERR_NOT_FOUND)
+		findings_add(
+			k->f, FINDING_WRONG, "controller",
+			"kubectl apply -f deploy/controller.yaml; -n NAMESPACE if it runs elsewhere",
+			"none ever led: there is no Lease " CONTROLLER_LEASE " in %s", k->ns);
+	else if (!l)
+		findings_add(k->f, FINDING_UNKNOWN, "controller",
+			     "reading its Lease takes `get` of leases in drover's namespace", "%s",
+			     e.text);
+	else if (str_empty(holder) || !str_to_time(str_or(time, ""), &renewed))
+		findings_add(k->f, FINDING_WRONG, "controller", mend, "nobody leads");
+	else if (now - renewed > json_int_at(l, "spec", "leaseDurationSeconds") * 1000)
+		findings_add(k->f, FINDING_WRONG, "controller", mend,
+			     "%s led, and has not been heard of for %s", holder,
+			     str_duration(t, (now - renewed) / 1000 * 1000));
+	else
+		findings_add(k->f, FINDING_OK, "controller", NULL, "%s leads, heard of %s ago",
+			     holder,
+			     str_duration(t, now < renewed ? 0 : (now - renewed) / 1000 * 1000));
+}
+
+/* --- the verb ------------------------------------------------------------------------------------- */
+
+int cli_do_check(struct cli_client *c, const char *ns)
+{
+	OWN(findings) f = findings_new();
+	struct check k = {.c = c, .ns = ns, .f = f};
+
+	if (check_server(&k)) {
+		check_definitions(&k);
+		check_rights(&k);
+		check_lease(&k);
+		check_objects(&k);
+	}
+	findings_print(f, c->json, c->tty && !getenv("NO_COLOR"), c->out);
+	return findings_of(f, FINDING_WRONG) > 0;
+}
+
+struct line {
+	struct cli_options o;
+	const char *ns;
+};
+
+static const struct argp_option options[] = {
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	CLI_OPTION_ROWS};
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct line *v = st->input;
+
+	switch (key) {
+	case 'n':
+		v->ns = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(st, "it looks at all of it: '%s' is too much", arg);
+		return 0;
+	default:
+		return cli_option(key, arg, st, &v->o);
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Say of everything that an installation needs whether it is there, and how to mend it, the worst first: the API "
+	       "server and its clock, definitions, rights, who leads, Secrets, and what Providers, pools, tenants and machines "
+	       "name.\v"
+	       "Examples:\n  drover check\n  drover check -o json\n  drover check --context prod -n drover-system\n"
+	       "Of Secrets it asks for the metadata alone, and of 200 of them at most; it changes nothing. What you may not "
+	       "read cannot be told, and is no fault. Exit status 1: something is wrong.",
+};
+
+int cli_check(int argc, char **argv)
+{
+	struct line v = {.ns = "drover-system"};
+	struct cli_client c;
+	int status;
+
+	args_parse(&argp, argc, argv, &v);
+	if (cli_open(&c, "drover check", &v.o) < 0)
+		return 1;
+	status = cli_do_check(&c, v.ns);
+	cli_close(&c);
+	return status;
+}

@@ -1,0 +1,187 @@
+/*
+ * check_rights: who may what: the caller by SelfSubjectAccessReview, drover's ServiceAccount by SubjectAccessReview.
+ * https://kubernetes.io/docs/reference/access-authn-authz/authorization/
+ * Tests: tests/unit/cli/test_check.c
+ */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "cli/check.h"
+
+#define ACCOUNT "drover" /* the ServiceAccount of deploy/rbac.yaml */
+
+static const struct kube_resource self_reviews = {
+	"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", false};
+static const struct kube_resource reviews = {"authorization.k8s.io", "v1", "subjectaccessreviews",
+					     "SubjectAccessReview", false};
+
+enum allowed { ALLOWED_NO, ALLOWED_YES, ALLOWED_UNKNOWN };
+
+static void put(json_t *o, const char *key, const char *value)
+{
+	if (!str_empty(value))
+		json_object_set_new(o, key, json_string(value));
+}
+
+/* user: NULL: the caller. */
+static enum allowed may(struct check *k, const char *user, const struct check_right *r,
+			struct err *e)
+{
+	json_t *on = json_object(), *spec = json_pack("{s:o}", "resourceAttributes", on);
+	OWN_JSON asked = json_pack("{s:s, s:s, s:o}", "apiVersion", "authorization.k8s.io/v1",
+				   "kind", user ? reviews.kind : self_reviews.kind, "spec", spec);
+	OWN(arena) a = arena_new();
+	OWN_JSON answer = NULL;
+
+	put(on, "group", r->group);
+	put(on, "resource", r->resource);
+	put(on, "subresource", r->sub);
+	put(on, "verb", r->verb);
+	put(on, "namespace", r->ns);
+	put(on, "name", r->name);
+	if (user) {
+		put(spec, "user", user);
+		json_object_set_new(spec, "groups",
+				    json_pack("[s, s, s]", "system:authenticated",
+					      "system:serviceaccounts",
+					      arena_printf(a, "system:serviceaccounts:%s", k->ns)));
+	}
+	answer = cli_review(k->c, user ? &reviews : &self_reviews, asked, e);
+	return !answer					   ? ALLOWED_UNKNOWN
+	       : json_true_at(answer, "status", "allowed") ? ALLOWED_YES
+							   : ALLOWED_NO;
+}
+
+/* --- the caller ----------------------------------------------------------------------------------- */
+
+static void check_caller(struct check *k)
+{
+	static const struct check_right view = {OBJECT_GROUP, "machines", NULL, "list", NULL, NULL},
+					ask = {OBJECT_GROUP, "drains", NULL, "create", NULL, NULL},
+					admin = {OBJECT_GROUP, "machines", NULL,
+						 "administer", NULL,	   NULL};
+	struct err e;
+	enum allowed views = may(k, NULL, &view, &e);
+
+	if (views == ALLOWED_UNKNOWN)
+		findings_add(k->f, FINDING_UNKNOWN, "your rights", NULL, "%s", e.text);
+	else if (views == ALLOWED_NO)
+		findings_add(
+			k->f, FINDING_WRONG, "your rights",
+			"have yourself bound to the ClusterRole drover-view, -oncall or -admin "
+			"(deploy/rbac.yaml)",
+			"you may not read drover's objects");
+	else
+		findings_add(k->f, FINDING_OK, "your rights", NULL, "those of drover-%s",
+			     may(k, NULL, &admin, &e) == ALLOWED_YES ? "admin"
+			     : may(k, NULL, &ask, &e) == ALLOWED_YES ? "oncall"
+								     : "view");
+}
+
+/* --- drover's ------------------------------------------------------------------------------------- */
+
+static const char *account(const struct check *k, struct arena *a)
+{
+	return arena_printf(a, "system:serviceaccount:%s:" ACCOUNT, k->ns);
+}
+
+void check_right(struct check *k, const struct check_right *r, const char *mend)
+{
+	OWN(arena) a = arena_new();
+	struct err e;
+	enum allowed allowed = k->mute ? ALLOWED_YES : may(k, account(k, a), r, &e);
+
+	if (allowed == ALLOWED_UNKNOWN) {
+		k->mute = true;
+		findings_add(k->f, FINDING_UNKNOWN, "drover's rights",
+			     "asking for another's rights takes `create` of subjectaccessreviews",
+			     "%s", e.text);
+	}
+	if (allowed == ALLOWED_NO)
+		findings_add(k->f, FINDING_WRONG, "drover's rights", mend,
+			     "%s may not %s %s%s%s%s%s%s%s", account(k, a), r->verb, r->resource,
+			     r->sub ? "/" : "", str_or(r->sub, ""), r->name ? " " : "",
+			     str_or(r->name, ""), r->ns ? " in namespace " : "", str_or(r->ns, ""));
+}
+
+static const char rbac[] = "kubectl apply -f deploy/rbac.yaml";
+
+static void check_group(struct check *k)
+{
+	static const char *const verbs[] = {"list", "watch", "patch"};
+
+	for (int kind = 0; kind < OBJECT_KINDS; kind++) {
+		const struct object_kind *o = &object_kinds[kind];
+		struct check_right r = {.group = OBJECT_GROUP, .resource = o->plural};
+
+		for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+			r.verb = verbs[i];
+			check_right(k, &r, rbac);
+		}
+		r.sub = "status";
+		if (o->has_status)
+			check_right(k, &r, rbac);
+	}
+}
+
+/* As deploy/rbac.yaml has them. */
+static void check_rest(struct check *k)
+{
+	const struct check_right rights[] = {
+		{OBJECT_GROUP, "nodeclaims", NULL, "create", NULL, NULL},
+		{OBJECT_GROUP, "nodeclaims", NULL, "delete", NULL, NULL},
+		{OBJECT_GROUP, "wiperecords", NULL, "create", NULL, NULL},
+		{OBJECT_GROUP, "machines", NULL, "create", NULL, NULL},
+		{OBJECT_GROUP, "machines", NULL, "administer", NULL, NULL},
+		{"apiextensions.k8s.io", "customresourcedefinitions", NULL, "list", NULL, NULL},
+		{"", "namespaces", NULL, "get", NULL, "kube-system"},
+		{"events.k8s.io", "events", NULL, "create", NULL, NULL},
+		{"events.k8s.io", "events", NULL, "patch", NULL, NULL},
+		{"", "secrets", NULL, "get", k->ns, NULL},
+		{"", "secrets", NULL, "create", k->ns, NULL},
+		{"", "configmaps", NULL, "get", k->ns, NULL},
+		{"", "configmaps", NULL, "create", k->ns, NULL},
+		{"", "configmaps", NULL, "patch", k->ns, NULL},
+		{"coordination.k8s.io", "leases", NULL, "get", k->ns, NULL},
+		{"coordination.k8s.io", "leases", NULL, "create", k->ns, NULL},
+		{"coordination.k8s.io", "leases", NULL, "patch", k->ns, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)
+		check_right(k, &rights[i], rbac);
+}
+
+/* Outside the cluster drover logs in as somebody else, whom nobody names. */
+static bool has_account(struct check *k)
+{
+	static const struct kube_resource accounts = {"", "v1", "serviceaccounts", "ServiceAccount",
+						      true};
+	struct err e;
+	OWN_JSON o = cli_metadata(k->c, &accounts, k->ns, ACCOUNT, &e);
+
+	return o || e.kind != ERR_NOT_FOUND;
+}
+
+void check_rights(struct check *k)
+{
+	size_t wrong;
+
+	check_caller(k);
+	k->mute = !has_account(k);
+	if (k->mute) {
+		findings_add(
+			k->f, FINDING_UNKNOWN, "drover's rights",
+			"in a cluster: kubectl apply -f deploy/rbac.yaml; -n NAMESPACE if it is another",
+			"there is no ServiceAccount " ACCOUNT
+			" in namespace %s: who drover is cannot be told",
+			k->ns);
+		return;
+	}
+	wrong = findings_of(k->f, FINDING_WRONG);
+	check_group(k);
+	check_rest(k);
+	if (!k->mute && findings_of(k->f, FINDING_WRONG) == wrong)
+		findings_add(k->f, FINDING_OK, "drover's rights", NULL,
+			     "all that deploy/rbac.yaml gives");
+}

@@ -1,0 +1,472 @@
+/*
+ * explain_ask: asks the host cluster's API server, and a pod's tenant, for what cli/explain.c tells of.
+ * Tests: tests/unit/cli/test_explain.c, tests/unit/cli/test_why.c
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/resources.h"
+#include "base/arena.h"
+#include "base/loop/loop.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/client.h"
+#include "cli/explain.h"
+#include "cli/target.h"
+#include "kube/config.h"
+#include "kube/call.h"
+
+struct ask {
+	struct explain_asker with;
+	struct kube_client *host, *tenant; /* tenant: of the pod's; NULL: none */
+	struct loop *loop;
+	struct arena *a;	     /* target and decoded objects */
+	const char *name, *ns, *pod; /* ns, pod: NULL unless it is a pod; then name is the tenant */
+	size_t asked;		     /* which of kinds[] */
+	bool only;		     /* that one was named */
+	struct node_claim *claim, *served; /* served: by the machine that was asked for */
+	struct machine *machine;	   /* NULL: none */
+	struct drain *drain; /* that its status.leave names; NULL: none, or it cannot be read */
+	struct virtual_cluster *vc; /* of the pod */
+	json_t *answer;
+	void (*done)(const json_t *answer, const struct err *e, void *arg);
+	void *arg;
+};
+
+static void finish(struct ask *q, const struct err *e)
+{
+	q->done(e ? NULL : q->answer, e, q->arg);
+	json_decref(q->answer);
+	kube_client_free(q->tenant);
+	arena_free(q->a);
+	free(q);
+}
+
+/* NULL with the end of it all when the object is not one that this version reads. */
+static void *decode(struct ask *q, enum object_kind_id kind, const json_t *o)
+{
+	struct err e;
+	void *out;
+
+	if (object_decode(&object_kinds[kind], o, q->a, &out, &e) == 0)
+		return out;
+	(void)!err_wrap(&e, "%s %s", object_kinds[kind].kind, q->name);
+	finish(q, &e);
+	return NULL;
+}
+
+/* The answer stands; whether the tenant sleeps belongs to it, where that may be read. */
+static void on_its_tenant(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct virtual_cluster *vc;
+	struct err bad;
+	void *out;
+
+	if (!e && object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, q->a, &out, &bad) == 0) {
+		vc = out;
+		explain_tenant(q->answer, vc, q->machine);
+	}
+	finish(q, NULL);
+}
+
+static void ask_tenant(struct ask *q, const char *name)
+{
+	if (str_empty(name))
+		finish(q, NULL);
+	else
+		(void)kube_get(q->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, name,
+			       on_its_tenant, q);
+}
+
+static void on_served_pool(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct err bad;
+	void *out = NULL;
+
+	if (!e && object_decode(&object_kinds[OBJECT_NODE_POOL], o, q->a, &out, &bad) < 0)
+		out = NULL;
+	explain_serving(q->answer, q->served, out, loop_wall(q->loop));
+	ask_tenant(q, q->machine->status.tenant.name);
+}
+
+/* What its claim and pool say of it belongs to the answer, where they may be read. */
+static void on_served_claim(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct err bad;
+	void *out;
+
+	if (e || object_decode(&object_kinds[OBJECT_NODE_CLAIM], o, q->a, &out, &bad) < 0) {
+		ask_tenant(q, q->machine->status.tenant.name);
+		return;
+	}
+	q->served = out;
+	(void)kube_get(q->host, &object_resources[OBJECT_NODE_POOL], NULL,
+		       str_or(q->served->spec.node_pool_ref.name, "-"), on_served_pool, q);
+}
+
+/* All that there is to know of it is there. */
+static void answer(struct ask *q)
+{
+	const struct machine *m = q->machine;
+
+	if (q->claim) {
+		q->answer = explain_claim(q->claim, m, q->drain, loop_wall(q->loop));
+		ask_tenant(q, q->claim->spec.virtual_cluster_ref.name);
+	} else {
+		q->answer = explain_machine(m, q->drain, loop_wall(q->loop));
+		if (m->status.claim_ref && str_eq(m->status.state, "serving"))
+			(void)kube_get(q->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
+				       m->status.claim_ref->name, on_served_claim, q);
+		else
+			ask_tenant(q, m->status.claim_ref ? m->status.tenant.name : NULL);
+	}
+}
+
+static void on_drain(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct err bad;
+	void *out;
+
+	if (!e && object_decode(&object_kinds[OBJECT_DRAIN], o, q->a, &out, &bad) == 0)
+		q->drain = out;
+	answer(q);
+}
+
+static void ask_drain(struct ask *q)
+{
+	const struct machine_leave *lv = q->machine ? q->machine->status.leave : NULL;
+
+	if (lv && !str_empty(lv->drain))
+		(void)kube_get(q->host, &object_resources[OBJECT_DRAIN], NULL, lv->drain, on_drain,
+			       q);
+	else
+		answer(q);
+}
+
+static void on_claims_machine(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+
+	if (e && e->kind != ERR_NOT_FOUND) {
+		finish(q, e);
+		return;
+	}
+	if (!e && !(q->machine = decode(q, OBJECT_MACHINE, o)))
+		return;
+	ask_drain(q);
+}
+
+/* A bare name is looked for among them in this order. */
+static const enum object_kind_id kinds[] = {
+	OBJECT_MACHINE,	 OBJECT_NODE_CLAIM, OBJECT_VIRTUAL_CLUSTER, OBJECT_NODE_POOL,
+	OBJECT_PROVIDER, OBJECT_DRAIN,	    OBJECT_BURST_POLICY};
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+static void ask_kind(struct ask *q);
+
+/* Not among those: the next, or there is none. */
+static void none_here(struct ask *q)
+{
+	const struct object_kind *k = &object_kinds[kinds[q->asked]];
+	struct err none;
+
+	if (!q->only && ++q->asked < KINDS) {
+		ask_kind(q);
+		return;
+	}
+	if (q->only)
+		(void)!err_set(&none, ERR_NOT_FOUND, 0,
+			       "there is no %s %s; `drover get %s` lists them", k->kind, q->name,
+			       k->plural);
+	else
+		(void)!err_set(
+			&none, ERR_NOT_FOUND, 0,
+			"nothing of drover's is named %s; `drover get machines,claims` lists some, a pod is TENANT/NAMESPACE/POD",
+			q->name);
+	finish(q, &none);
+}
+
+static void on_other(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	void *object;
+
+	if (e && e->kind == ERR_NOT_FOUND) {
+		none_here(q);
+		return;
+	}
+	if (e) {
+		finish(q, e);
+		return;
+	}
+	object = decode(q, kinds[q->asked], o);
+	if (!object)
+		return;
+	q->answer = explain_object(kinds[q->asked], object, loop_wall(q->loop));
+	finish(q, NULL);
+}
+
+static void on_claim(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	const struct object_ref *r;
+
+	if (e && e->kind == ERR_NOT_FOUND) {
+		none_here(q);
+		return;
+	}
+	if (e) {
+		finish(q, e);
+		return;
+	}
+	q->claim = decode(q, OBJECT_NODE_CLAIM, o);
+	if (!q->claim)
+		return;
+	r = q->claim->status.machine_ref ? q->claim->status.machine_ref
+					 : q->claim->spec.machine_ref;
+	if (r && r->name) {
+		(void)kube_get(q->host, &object_resources[OBJECT_MACHINE], NULL, r->name,
+			       on_claims_machine, q);
+		return;
+	}
+	answer(q);
+}
+
+static void on_machine(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+
+	if (e && e->kind == ERR_NOT_FOUND) {
+		none_here(q);
+		return;
+	}
+	if (e) {
+		finish(q, e);
+		return;
+	}
+	q->machine = decode(q, OBJECT_MACHINE, o);
+	if (q->machine)
+		ask_drain(q);
+}
+
+static void ask_kind(struct ask *q)
+{
+	enum object_kind_id kind = kinds[q->asked];
+
+	(void)kube_get(q->host, &object_resources[kind], NULL, q->name,
+		       kind == OBJECT_MACHINE	   ? on_machine
+		       : kind == OBJECT_NODE_CLAIM ? on_claim
+						   : on_other,
+		       q);
+}
+
+static void on_item(json_t *o, void *arg)
+{
+	struct ask *q = arg;
+	struct err e;
+	void *n;
+
+	if (object_decode(&object_kinds[OBJECT_NODE_CLAIM], o, q->a, &n, &e) == 0)
+		explain_pod_claim(q->answer, n);
+}
+
+static void on_restart(void *arg)
+{
+	struct ask *q = arg;
+
+	json_array_clear(json_object_get(q->answer, "claims"));
+}
+
+/* --- the pod, where its tenant has it --- */
+
+/* What is known stands; that the pod was not looked for is said. */
+static void pod_unknown(struct ask *q, const char *why)
+{
+	json_object_set_new(q->answer, "podUnknown", json_string(why));
+	explain_pod_waits(q->answer, q->ns, q->pod);
+	finish(q, NULL);
+}
+
+/* Events as they are stored (core v1): those of events.k8s.io are the same objects. */
+static const struct kube_resource events = {"", "v1", "events", "Event", true};
+
+static void on_event(json_t *o, void *arg)
+{
+	struct ask *q = arg;
+
+	explain_pod_event(q->answer, o);
+}
+
+static void on_event_restart(void *arg)
+{
+	struct ask *q = arg;
+
+	json_object_del(q->answer, "told");
+}
+
+/* Whoever may not read events there is told where they are. */
+static void on_events(const char *rv, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+
+	(void)rv;
+	(void)e;
+	if (!json_object_get(q->answer, "told"))
+		explain_pod_waits(q->answer, q->ns, q->pod);
+	finish(q, NULL);
+}
+
+static void ask_events(struct ask *q)
+{
+	const struct kube_list_spec s = {
+		.resource = &events,
+		.ns = q->ns,
+		.field_selector = arena_printf(
+			q->a, "involvedObject.kind=Pod,involvedObject.name=%s", q->pod),
+		.on_item = on_event,
+		.on_restart = on_event_restart,
+		.done = on_events,
+		.arg = q,
+	};
+
+	(void)kube_list(q->tenant, &s);
+}
+
+static void on_pod(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct err none;
+
+	if (e && e->kind == ERR_NOT_FOUND) {
+		(void)!err_set(&none, ERR_NOT_FOUND, 0, "tenant %s has no pod %s/%s", q->name,
+			       q->ns, q->pod);
+		finish(q, &none);
+	} else if (e) {
+		pod_unknown(q, arena_printf(q->a, "the tenant's API: %s", e->text));
+	} else {
+		explain_pod_seen(q->answer, o);
+		if (json_str_at(o, "spec", "nodeName"))
+			finish(q, NULL);
+		else
+			ask_events(q);
+	}
+}
+
+static void on_kubeconfig(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	const struct object_secret_ref *r = &q->vc->spec.kubeconfig_secret_ref;
+	struct kube_client_spec cs = {
+		.name = q->name, .timeout_ms = 10000, .plain_ok = q->with.plain_ok};
+	const char *coded = json_str_at(o, "data", str_or(r->key, "config"));
+	struct err bad;
+
+	if (e || !coded) {
+		pod_unknown(q, e ? arena_printf(q->a, "its kubeconfig: %s", e->text)
+				 : arena_printf(q->a, "Secret %s has no key %s", r->name,
+						str_or(r->key, "config")));
+		return;
+	}
+	OWN(secret)
+	text = cli_decoded(coded, &bad);
+	OWN(kube_config)
+	cfg = text ? kube_config_parse(secret_expose(text), secret_len(text), KUBE_CONFIG_TENANT,
+				       q->vc->spec.server, NULL, &bad)
+		   : NULL;
+	cs.config = cfg;
+	if (cfg)
+		q->tenant = kube_client_new(q->with.group, q->with.http, &cs, &bad);
+	if (!q->tenant)
+		pod_unknown(q, arena_printf(q->a, "its kubeconfig: %s", bad.text));
+	else
+		(void)kube_get(q->tenant, &KUBE_PODS, q->ns, q->pod, on_pod, q);
+}
+
+static void on_listed(const char *rv, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	const struct object_secret_ref *r = &q->vc->spec.kubeconfig_secret_ref;
+
+	(void)rv;
+	if (e)
+		finish(q, e);
+	else
+		(void)kube_get(q->host, &KUBE_SECRETS, str_or(r->namespace, q->with.ns), r->name,
+			       on_kubeconfig, q);
+}
+
+static void on_tenant(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct kube_list_spec s = {
+		.resource = &object_resources[OBJECT_NODE_CLAIM],
+		.on_item = on_item,
+		.on_restart = on_restart,
+		.done = on_listed,
+		.arg = q,
+	};
+	struct err none;
+
+	if (e && e->kind == ERR_NOT_FOUND) {
+		(void)!err_set(&none, ERR_NOT_FOUND, 0, "there is no tenant (VirtualCluster) %s",
+			       q->name);
+		e = &none;
+	}
+	if (e) {
+		finish(q, e);
+		return;
+	}
+	q->vc = decode(q, OBJECT_VIRTUAL_CLUSTER, o);
+	if (!q->vc)
+		return;
+	q->answer = explain_pod(q->vc, q->ns, q->pod);
+	s.label_selector = arena_printf(q->a, "drover.dev/virtual-cluster=%s", q->vc->meta.name);
+	(void)kube_list(q->host, &s);
+}
+
+/* The parts of q->name, which is the whole target. */
+static void split(struct ask *q)
+{
+	char *first = arena_strdup(q->a, q->name), *slash = strchr(first, '/'),
+	     *second = slash ? strchr(slash + 1, '/') : NULL;
+	enum object_kind_id kind =
+		slash ? target_kind(first, (size_t)(slash - first)) : OBJECT_KINDS;
+
+	if (second) {
+		*slash = *second = '\0';
+		q->name = first;
+		q->ns = slash + 1;
+		q->pod = second + 1;
+		return;
+	}
+	for (size_t i = 0; i < KINDS; i++)
+		if (kinds[i] == kind) {
+			q->asked = i;
+			q->only = true;
+			q->name = slash + 1;
+		}
+}
+
+void explain_ask(const struct explain_asker *with, const char *target,
+		 void (*done)(const json_t *answer, const struct err *e, void *arg), void *arg)
+{
+	struct ask *q = mem_new(struct ask);
+
+	q->with = *with;
+	q->host = with->host;
+	q->loop = with->loop;
+	q->a = arena_new();
+	q->done = done;
+	q->arg = arg;
+	q->name = arena_strdup(q->a, target);
+	split(q);
+	if (q->pod)
+		(void)kube_get(q->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, q->name,
+			       on_tenant, q);
+	else
+		ask_kind(q);
+}

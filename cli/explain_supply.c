@@ -1,0 +1,168 @@
+/*
+ * explain_supply: why pools, providers, drains and burst policies do not do what they are for.
+ * Tests: tests/unit/cli/test_why.c
+ */
+#include "cli/answer.h"
+#include "cli/explain.h"
+#include "api/annotations.h"
+#include "base/arena.h"
+#include "base/str.h"
+
+static json_t *begin(enum object_kind_id kind, const struct object_meta *meta,
+		     const struct conditions *cs, bool paused)
+{
+	const struct condition *line = condition_get(cs, STOP_LINE_CONDITION),
+			       *ready = condition_get(cs, "Ready");
+	bool stopped = line && line->status == CONDITION_TRUE;
+	OWN(arena) a = arena_new();
+	json_t *o = json_object();
+
+	answer_put(o, "kind", object_kinds[kind].kind);
+	answer_put(o, "name", meta->name);
+	answer_put(o, "state", paused ? "Paused" : stopped ? "Stopped" : answer_ready(cs));
+	answer_time(o, "since",
+		    stopped ? line->last_transition_time
+		    : ready ? ready->last_transition_time
+			    : meta->creation_timestamp);
+	answer_time(o, "deletingSince", meta->deletion_timestamp);
+	answer_conditions(o, cs);
+	answer_help_valid(o, kind, cs, meta->name);
+	if (stopped) {
+		answer_error(o, "lineStopped", line->reason, line->message,
+			     line->last_transition_time);
+		answer_help_with(o, line->reason, "MACHINE");
+		answer_help(o,
+			    arena_printf(a, "drover resume %s/%%s, when that is mended",
+					 object_kinds[kind].singular),
+			    meta->name);
+	}
+	if (paused)
+		answer_help_unpause(o, kind, meta->name);
+	if (ready && ready->status == CONDITION_FALSE)
+		answer_help_with(o, ready->reason, meta->name);
+	return o;
+}
+
+static json_t *explain_pool(const struct node_pool *p)
+{
+	json_t *o = begin(OBJECT_NODE_POOL, &p->meta, &p->status.conditions, p->spec.paused);
+
+	json_object_set_new(o, "nodes", json_integer(p->status.nodes));
+	if (p->meta.deletion_timestamp)
+		answer_help(o,
+			    "waiting: its Nodes are given back first: drover get claims -l "
+			    "drover.dev/nodepool=%s",
+			    p->meta.name);
+	return o;
+}
+
+static json_t *explain_provider(const struct provider_object *p)
+{
+	json_t *o = begin(OBJECT_PROVIDER, &p->meta, &p->status.conditions, p->spec.paused);
+
+	if (p->status.bcm)
+		answer_error(o, "lastError", str_empty(p->status.bcm->error) ? NULL : "HeadNode",
+			     p->status.bcm->error, 0);
+	return o;
+}
+
+static bool is_over(const struct drain *d)
+{
+	return d->status.phase == DRAIN_SUCCEEDED || d->status.phase == DRAIN_PARTIAL ||
+	       d->status.phase == DRAIN_CANCELLED;
+}
+
+static void put_target(json_t *list, const struct drain_target *t)
+{
+	json_t *o = json_object();
+
+	answer_put(o, "machine", str_or(t->machine, t->claim));
+	answer_put(o, "phase", t->phase);
+	if (t->pods_left)
+		json_object_set_new(o, "podsLeft", json_integer(t->pods_left));
+	answer_put(o, "blockedBy", t->blocked_by);
+	json_array_append_new(list, o);
+}
+
+static json_t *explain_drain(const struct drain *d, int64_t now)
+{
+	json_t *o = begin(OBJECT_DRAIN, &d->meta, &d->status.conditions, false),
+	       *targets = json_array();
+	bool blocked = false;
+
+	answer_put(o, "state",
+		   drain_phase_names[d->status.phase < 0 ? DRAIN_PENDING : d->status.phase]);
+	answer_time(o, "since",
+		    is_over(d)		   ? d->status.completion_time
+		    : d->status.start_time ? d->status.start_time
+					   : d->meta.creation_timestamp);
+	answer_put(o, "asked", d->spec.reason);
+	json_object_set_new(o, "targets", targets);
+	for (size_t i = 0; i < d->status.targets.n; i++) {
+		const struct drain_target *t = &d->status.targets.v[i];
+
+		if (str_eq(t->phase, "Done"))
+			continue;
+		blocked |= !str_empty(t->blocked_by) && !str_eq(t->phase, "Pending");
+		put_target(targets, t);
+	}
+	if (is_over(d))
+		return o;
+	if (d->spec.not_before > now) {
+		answer_put(o, "waitingFor", "its time");
+		answer_time(o, "nextTry", d->spec.not_before);
+	}
+	if (d->spec.deadline) {
+		answer_time(o, "deadline", d->spec.deadline);
+		answer_put(o, "then",
+			   d->spec.on_deadline == DRAIN_STOP
+				   ? "what has not left serves on"
+				   : "the pods that are left are deleted");
+	} else if (blocked) {
+		answer_put(o, "waitingFor", "pods, without a deadline");
+		answer_help(o, "see who refuses the eviction, in the tenant", "");
+		answer_help(
+			o,
+			"kubectl patch drain %s --type merge -p '{\"spec\":{\"deadline\":\"TIME\"}}' "
+			"(RFC 3339), to bound it",
+			d->meta.name);
+	}
+	answer_help(o, "drover cancel %s, to have what has not left serve on", d->meta.name);
+	return o;
+}
+
+static json_t *explain_burst(const struct burst_policy *p)
+{
+	const struct condition *active = condition_get(&p->status.conditions, "Active");
+	json_t *o = begin(OBJECT_BURST_POLICY, &p->meta, &p->status.conditions, false);
+
+	if (active) {
+		answer_put(o, "state", active->reason);
+		answer_time(o, "since", active->last_transition_time);
+	}
+	return o;
+}
+
+json_t *explain_object(enum object_kind_id kind, const void *object, int64_t now)
+{
+	switch (kind) {
+	case OBJECT_NODE_POOL:
+		return explain_pool(object);
+	case OBJECT_PROVIDER:
+		return explain_provider(object);
+	case OBJECT_VIRTUAL_CLUSTER:
+		return explain_virtual_cluster(object);
+	case OBJECT_DRAIN:
+		return explain_drain(object, now);
+	case OBJECT_BURST_POLICY:
+		return explain_burst(object);
+	case OBJECT_MACHINE:
+		return explain_machine(object, NULL, now);
+	case OBJECT_NODE_CLAIM:
+		return explain_claim(object, NULL, NULL, now);
+	case OBJECT_WIPE_RECORD:
+	case OBJECT_KINDS:
+		break;
+	}
+	return NULL;
+}

@@ -1,0 +1,195 @@
+/*
+ * explain_tenant: what tenants and their pods wait for.
+ * Tests: tests/unit/cli/test_explain.c, tests/unit/cli/test_why.c
+ */
+#include <string.h>
+
+#include "cli/answer.h"
+#include "cli/explain.h"
+#include "api/annotations.h"
+#include "base/arena.h"
+#include "base/str.h"
+
+#define WAKE_HELPS                                                                                 \
+	"wake it: vcluster resume, or scale up what spec.controlPlane of the VirtualCluster names"
+static const char *const tenant_remedies[][2] = {
+	{"KubeconfigRefused", "correct the Secret that spec.kubeconfigSecretRef names"},
+	{"KubeconfigAbsent",
+	 "create the Secret that spec.kubeconfigSecretRef names, and let drover read it"},
+	{"NotPermitted",
+	 "apply the tenant's Role and binding, deploy/tenant-rbac.yaml, in its cluster"},
+	{"Unreachable", "see that drover reaches spec.server of the tenant"},
+	{"Asleep", WAKE_HELPS},
+	{"NodesLost", "see where they went; if they are gone: drover resume virtualcluster/NAME"},
+	{"ClusterChanged",
+	 "delete the VirtualCluster and make a new one, if another cluster is meant"},
+	{"NoPrivateNodes",
+	 "switch private nodes on in it, or make the VirtualCluster with spec.nodes: Host"},
+	{"NoJoinEndpoint", "write spec.joinEndpoint of the VirtualCluster"},
+};
+
+const char *explain_tenant_remedy(const char *reason)
+{
+	for (size_t i = 0; i < sizeof(tenant_remedies) / sizeof(tenant_remedies[0]); i++)
+		if (str_eq(tenant_remedies[i][0], reason))
+			return tenant_remedies[i][1];
+	return NULL;
+}
+
+static void help_tenant(json_t *o, const struct virtual_cluster *vc, const char *reason)
+{
+	const char *helps = explain_tenant_remedy(reason);
+
+	if (helps)
+		answer_help(o, helps, vc->meta.name);
+}
+
+/* What holds for all that a tenant asks for. */
+static void tell_tenant(json_t *o, const struct virtual_cluster *vc)
+{
+	const struct condition *ready = condition_get(&vc->status.conditions, "Ready");
+	const struct condition *reachable = condition_get(&vc->status.conditions, "Reachable");
+	const struct condition *takes =
+		condition_get(&vc->status.conditions, TENANT_NODES_CONDITION);
+
+	if (!reachable ||
+	    reachable->status != CONDITION_TRUE) /* else it is now, and written now and then */
+		answer_time(o, "lastContact", vc->status.last_contact_time);
+	answer_time(o, "deletingSince", vc->meta.deletion_timestamp);
+	answer_conditions(o, &vc->status.conditions);
+	if (vc->spec.paused)
+		answer_help_unpause(o, OBJECT_VIRTUAL_CLUSTER, vc->meta.name);
+	if (ready && ready->status != CONDITION_TRUE) {
+		answer_error(o, "lastError", ready->reason, ready->message,
+			     ready->last_transition_time);
+		help_tenant(o, vc, ready->reason);
+	}
+	if (takes && takes->status == CONDITION_FALSE)
+		help_tenant(o, vc, takes->reason);
+}
+
+json_t *explain_pod(const struct virtual_cluster *vc, const char *ns, const char *pod)
+{
+	OWN(arena) a = arena_new();
+	json_t *o = json_object();
+
+	answer_put(o, "kind", "Pod");
+	answer_put(o, "name", arena_printf(a, "%s/%s/%s", vc->meta.name, ns, pod));
+	answer_put(o, "tenant", vc->meta.name);
+	tell_tenant(o, vc);
+	json_object_set_new(o, "claims", json_array());
+	return o;
+}
+
+json_t *explain_virtual_cluster(const struct virtual_cluster *vc)
+{
+	OWN(arena) a = arena_new();
+	const struct condition *ready = condition_get(&vc->status.conditions, "Ready");
+	json_t *o = json_object();
+
+	answer_put(o, "kind", "VirtualCluster");
+	answer_put(o, "name", vc->meta.name);
+	answer_put(o, "state",
+		   vc->spec.paused	     ? "Paused"
+		   : vc->status.asleep_since ? "Asleep"
+					     : answer_ready(&vc->status.conditions));
+	answer_time(o, "since", ready ? ready->last_transition_time : vc->meta.creation_timestamp);
+	tell_tenant(o, vc);
+	answer_help_valid(o, OBJECT_VIRTUAL_CLUSTER, &vc->status.conditions, vc->meta.name);
+	if (vc->status.debts.n)
+		answer_put(
+			o, "owed",
+			arena_printf(
+				a,
+				"%zu Nodes of it are gone, and have to be taken down in its cluster",
+				vc->status.debts.n));
+	if (vc->meta.deletion_timestamp)
+		answer_help(o,
+			    "waiting: its machines leave it first: drover get claims -l "
+			    "drover.dev/virtual-cluster=%s",
+			    vc->meta.name);
+	explain_tenant(o, vc, NULL);
+	return o;
+}
+
+void explain_pod_waits(json_t *answer, const char *ns, const char *pod)
+{
+	OWN(arena) a = arena_new();
+
+	answer_help(
+		answer,
+		arena_printf(
+			a,
+			"kubectl describe pod -n %s %s in the tenant: drover's event there has place and reason",
+			ns, pod),
+		"");
+}
+
+void explain_pod_seen(json_t *answer, const json_t *pod)
+{
+	const json_t *conditions = json_at(pod, "status", "conditions");
+	json_t *o = json_object(), *c;
+	size_t i;
+
+	answer_put(o, "phase", json_str_at(pod, "status", "phase"));
+	answer_put(o, "node", json_str_at(pod, "spec", "nodeName"));
+	answer_put(o, "deletingSince", json_str_at(pod, "metadata", "deletionTimestamp"));
+	json_array_foreach (conditions, i, c)
+		if (str_eq(json_str_at(c, "type"), "PodScheduled") &&
+		    !str_eq(json_str_at(c, "status"), "True"))
+			answer_put(o, "unscheduled", json_str_at(c, "message"));
+	json_object_set_new(answer, "pod", o);
+}
+
+/* Times are texts of one form: the later is the greater. */
+static const char *event_time(const json_t *event)
+{
+	const char *again = json_str_at(event, "series", "lastObservedTime");
+
+	return again ? again : str_or(json_str_at(event, "eventTime"), "");
+}
+
+void explain_pod_event(json_t *answer, const json_t *event)
+{
+	const char *at = event_time(event);
+	json_t *told;
+
+	if (!str_eq(json_str_at(event, "reportingComponent"), "drover.dev/controller") ||
+	    strcmp(at, str_or(json_str_at(answer, "told", "time"), "")) < 0)
+		return;
+	told = json_object();
+	answer_put(told, "reason", json_str_at(event, "reason"));
+	answer_put(told, "message", json_str_at(event, "message"));
+	answer_put(told, "time", at);
+	json_object_set_new(answer, "told", told);
+}
+
+void explain_pod_claim(json_t *answer, const struct node_claim *n)
+{
+	json_t *c = json_object();
+
+	answer_put(c, "name", n->meta.name);
+	answer_put(c, "state", str_or(n->status.phase, "Pending"));
+	if (n->status.machine_ref)
+		answer_put(c, "machine", n->status.machine_ref->name);
+	answer_time(c, "p50", n->status.eta.p50);
+	answer_time(c, "p90", n->status.eta.p90);
+	json_array_append_new(json_object_get(answer, "claims"), c);
+}
+
+void explain_tenant(json_t *answer, const struct virtual_cluster *vc, const struct machine *m)
+{
+	const struct condition *c = condition_get(&vc->status.conditions, TENANT_SLEEP_CONDITION);
+	OWN(arena) a = arena_new();
+	json_t *o;
+
+	if (!vc->status.asleep_since)
+		return;
+	o = json_object();
+	answer_time(o, "since", vc->status.asleep_since);
+	answer_put(o, "message",
+		   arena_printf(a, "%s%s", c ? str_or(c->message, "") : "",
+				m && m->status.hold ? "; but this one is held, and stays" : ""));
+	json_object_set_new(answer, "tenantAsleep", o);
+	answer_help(answer, WAKE_HELPS, vc->meta.name);
+}

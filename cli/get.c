@@ -1,0 +1,404 @@
+/*
+ * get: `drover get`: objects in the columns of their CustomResourceDefinitions, which kubectl shows too, or as JSON, YAML
+ * or names.
+ * Tests: tests/unit/cli/test_get.c
+ */
+#include <argp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/verbs.h"
+#include "base/args.h"
+#include "base/buf.h"
+#include "base/data/age.h"
+#include "base/data/json_path.h"
+#include "base/data/yaml.h"
+#include "base/loop/loop.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/get_watch.h"
+#include "cli/grid.h"
+#include "cli/target.h"
+
+/* --- asking --------------------------------------------------------------------------------------- */
+
+struct get {
+	struct cli_client *c;
+	const struct cli_look *look;
+	json_t *found;		  /* objects with kind, in the order that they were asked for */
+	enum object_kind_id kind; /* of the list under way */
+};
+
+/* As kubectl shows it: kind first, and nobody reads managedFields. */
+static void add(struct get *g, json_t *o)
+{
+	json_t *s = json_pack("{s:s, s:s}", "apiVersion", OBJECT_API_VERSION, "kind",
+			      object_kinds[g->kind].kind);
+
+	json_object_update(s, o);
+	json_object_del(json_object_get(s, "metadata"), "managedFields");
+	json_array_append_new(g->found, s);
+}
+
+static int ask_one(struct get *g, enum object_kind_id kind, const char *name)
+{
+	struct err e;
+	OWN_JSON o = cli_get(g->c, kind, name, &e);
+
+	if (!o)
+		return cli_unread(g->c, kind, name, &e);
+	g->kind = kind;
+	add(g, o);
+	return 0;
+}
+
+static void on_item(json_t *o, void *arg)
+{
+	add(arg, o);
+}
+
+static int ask_all(struct get *g, enum object_kind_id kind)
+{
+	size_t before = json_array_size(g->found);
+	struct err e;
+
+	g->kind = kind;
+	if (cli_list_selected(g->c, kind, g->look->selector, on_item, g, &e) < 0)
+		return cli_unread(g->c, kind, NULL, &e);
+	if (json_array_size(g->found) == before && g->look->form <= CLI_WIDE)
+		fprintf(stderr, "no %s%s%s\n", object_kinds[kind].plural,
+			g->look->selector ? " with labels " : "", str_or(g->look->selector, ""));
+	return 0;
+}
+
+/* The type at the beginning of one or several with commas; *rest: behind it. */
+static enum object_kind_id type_at(const char *s, const char **rest)
+{
+	size_t len = strcspn(s, ",/");
+
+	*rest = s + len;
+	return target_kind(s, len);
+}
+
+static int ask(struct get *g)
+{
+	const struct cli_look *l = g->look;
+	const char *rest;
+	enum object_kind_id kind = type_at(l->targets[0], &rest);
+	int status = 0;
+
+	if (*rest == '/') {
+		for (size_t i = 0; i < l->n; i++) {
+			kind = type_at(l->targets[i], &rest);
+			status |= ask_one(g, kind, rest + 1);
+		}
+		return status;
+	}
+	for (size_t i = 1; i < l->n; i++)
+		status |= ask_one(g, kind, l->targets[i]);
+	for (rest = l->targets[0]; l->n == 1 && rest; rest = *rest ? rest + 1 : NULL)
+		status |= ask_all(g, type_at(rest, &rest));
+	return status;
+}
+
+/* --- showing -------------------------------------------------------------------------------------- */
+
+static const struct object_kind *kind_of(const json_t *o)
+{
+	return object_kind_find(json_str_at(o, "kind"));
+}
+
+static const char *name_of(const json_t *o)
+{
+	return str_or(json_str_at(o, "metadata", "name"), "");
+}
+
+static void add_cell(struct grid *t, const json_t *o, const struct object_column *c, int64_t now)
+{
+	const json_t *v = json_path(o, c->path);
+	OWN_JSON age = NULL;
+	char *text;
+
+	if (v && str_eq(c->type, "date"))
+		v = age = age_json(json_string_value(v), now);
+	if (!v || json_is_null(v) || json_is_string(v)) {
+		grid_cell(t, json_string_value(v));
+		return;
+	}
+	text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
+	grid_cell(t, text);
+	free(text);
+}
+
+static void add_row(struct get *g, struct grid *t, const json_t *o, bool mixed)
+{
+	static const struct object_column born = {"Age", "date", ".metadata.creationTimestamp", 0};
+	const struct object_kind *k = kind_of(o);
+	int64_t now = loop_wall(g->c->loop);
+	char *named = mem_printf("%s." OBJECT_GROUP "/%s", k->singular, name_of(o));
+
+	grid_cell(t, mixed ? named : name_of(o));
+	free(named);
+	for (const struct object_column *c = k->columns; c->name; c++)
+		if (!c->priority || g->look->form == CLI_WIDE)
+			add_cell(t, o, c, now);
+	add_cell(t, o, &born, now);
+}
+
+/* Those of one kind that follow one another; gives the first that does not. */
+static size_t print_table(struct get *g, size_t from, bool mixed)
+{
+	const struct object_kind *k = kind_of(json_array_get(g->found, from));
+	struct grid *t = grid_new();
+	size_t i = from;
+
+	grid_head(t, "Name");
+	for (const struct object_column *c = k->columns; c->name; c++)
+		if (!c->priority || g->look->form == CLI_WIDE)
+			grid_head(t, c->name);
+	grid_head(t, "Age");
+	for (; i < json_array_size(g->found) && kind_of(json_array_get(g->found, i)) == k; i++)
+		add_row(g, t, json_array_get(g->found, i), mixed);
+	grid_print(t,
+		   &(struct grid_look){.width = g->look->form == CLI_WIDE ? 0 : g->look->width,
+				       .colour = g->c->tty && !getenv("NO_COLOR"),
+				       .headless = g->look->headless},
+		   g->c->out);
+	grid_free(t);
+	return i;
+}
+
+static void print_tables(struct get *g)
+{
+	const struct object_kind *first = kind_of(json_array_get(g->found, 0));
+	bool mixed = false;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach (g->found, i, v)
+		mixed |= kind_of(v) != first;
+	for (i = 0; i < json_array_size(g->found);) {
+		if (i)
+			fputc('\n', g->c->out);
+		i = print_table(g, i, mixed);
+	}
+}
+
+static void print_names(const struct get *g)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach (g->found, i, v)
+		fprintf(g->c->out, "%s." OBJECT_GROUP "/%s\n", kind_of(v)->singular, name_of(v));
+}
+
+static int print_whole(struct get *g)
+{
+	const struct cli_look *l = g->look;
+	bool one = json_array_size(g->found) == 1 && (l->n == 2 || strchr(l->targets[0], '/'));
+	OWN_JSON all = one ? json_incref(json_array_get(g->found, 0))
+			   : json_pack("{s:s, s:s, s:O}", "apiVersion", "v1", "kind", "List",
+				       "items", g->found);
+	struct buf b;
+	bool over;
+
+	if (l->form == CLI_JSON) {
+		json_dumpf(all, g->c->out, JSON_INDENT(2));
+		fputc('\n', g->c->out);
+		return 0;
+	}
+	buf_init(&b, 1 << 30);
+	yaml_print(all, &b);
+	over = b.over;
+	if (!over)
+		fwrite(b.data, 1, b.len, g->c->out);
+	buf_done(&b);
+	return over ? cli_failed(g->c, "more than 1 GiB of YAML: -o json has no such bound") : 0;
+}
+
+struct watching {
+	struct loop *loop;
+	bool cut;
+};
+
+static void on_signal(int signum, void *arg)
+{
+	struct watching *w = arg;
+
+	(void)signum;
+	w->cut = true;
+	loop_stop(w->loop);
+}
+
+/* One type, and one name or all: check() saw to it.  Until SIGINT or SIGTERM. */
+static int watch(struct cli_client *c, const struct cli_look *look)
+{
+	struct watching s = {.loop = c->loop};
+	const char *rest;
+	enum object_kind_id kind = type_at(look->targets[0], &rest);
+	OWN(get_watch)
+	w = get_watch_new(c, look, kind,
+			  *rest == '/'	 ? rest + 1
+			  : look->n == 2 ? look->targets[1]
+					 : NULL);
+	struct loop_signal *in = loop_signal(c->group, SIGINT, on_signal, &s),
+			   *term = loop_signal(c->group, SIGTERM, on_signal, &s);
+
+	while (!s.cut && !get_watch_failed(w))
+		loop_run(c->loop);
+	loop_signal_free(in);
+	loop_signal_free(term);
+	return get_watch_failed(w) ? cli_unread(c, kind, NULL, get_watch_failed(w)) : 0;
+}
+
+int cli_do_get(struct cli_client *c, const struct cli_look *look)
+{
+	if (look->watch)
+		return watch(c, look);
+
+	OWN_JSON found = json_array();
+	struct get g = {.c = c, .look = look, .found = found};
+	int status = ask(&g);
+
+	if (status && !json_array_size(found))
+		return status;
+	if (look->form == CLI_NAME)
+		print_names(&g);
+	else if (look->form <= CLI_WIDE)
+		print_tables(&g);
+	else
+		status |= print_whole(&g);
+	return status;
+}
+
+/* --- the verb ------------------------------------------------------------------------------------- */
+
+enum { NO_HEADERS = 256 };
+
+struct line {
+	struct cli_options o;
+	struct cli_look look;
+	const char *targets[256];
+};
+
+static const struct argp_option options[] = {
+	CLI_CLUSTER_ROWS,
+	{"output", 'o', "FORMAT", 0, "wide: all columns; json, yaml, name: for programs", 0},
+	{"selector", 'l', "LABELS", 0, "Only those with these labels: rack=r1,gen in (a,b),!old",
+	 0},
+	{"watch", 'w', NULL, 0, "Go on, with a row for each change, until Ctrl-C", 0},
+	{"no-headers", NO_HEADERS, NULL, 0, "No line of headings", 0},
+	{0}};
+
+static enum cli_form form_of(const char *arg, struct argp_state *st)
+{
+	static const char *const forms[] = {
+		[CLI_WIDE] = "wide", [CLI_JSON] = "json", [CLI_YAML] = "yaml", [CLI_NAME] = "name"};
+
+	for (int i = CLI_WIDE; i <= CLI_NAME; i++)
+		if (str_eq(arg, forms[i]))
+			return (enum cli_form)i;
+	argp_error(st, "--output: want wide, json, yaml or name, got '%s'", arg);
+	return CLI_TABLE;
+}
+
+/* Types are known, and either TYPE/NAME throughout or TYPE[,TYPE] with names behind it. */
+static void check(const struct cli_look *l, struct argp_state *st)
+{
+	const char *rest = "";
+	bool with_names;
+
+	if (!l->n)
+		argp_error(st, "which type? " TARGET_KINDS);
+	with_names = strchr(l->targets[0], '/');
+	for (size_t i = 0; i < (with_names ? l->n : 1); i++) {
+		const char *s = l->targets[i];
+
+		do {
+			enum object_kind_id kind = type_at(s, &rest);
+
+			if (kind == OBJECT_KINDS)
+				argp_error(st, "there is no type '%.*s'; there are " TARGET_KINDS,
+					   (int)(rest - s), s);
+			s = rest + 1;
+		} while (*rest == ',');
+		if (with_names != (*rest == '/') || (with_names && str_empty(rest + 1)))
+			argp_error(st, "want TYPE/NAME, got '%s'", l->targets[i]);
+	}
+	if (!with_names && l->n > 1 && strchr(l->targets[0], ','))
+		argp_error(st, "names of several types: want TYPE/NAME of each");
+	if (l->selector && (with_names || l->n > 1))
+		argp_error(st, "names or --selector, not both");
+	if (!l->watch)
+		return;
+	if (l->form > CLI_WIDE)
+		argp_error(st, "--watch shows columns: it goes with -o wide alone");
+	if (l->n > (with_names ? 1 : 2) || strchr(l->targets[0], ','))
+		argp_error(st, "--watch: one type at a time, and one name or all of them");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct line *v = st->input;
+
+	switch (key) {
+	case 'o':
+		v->look.form = form_of(arg, st);
+		return 0;
+	case 'l':
+		v->look.selector = arg;
+		return 0;
+	case 'w':
+		v->look.watch = true;
+		return 0;
+	case NO_HEADERS:
+		v->look.headless = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (v->look.n == sizeof(v->targets) / sizeof(v->targets[0]))
+			argp_error(st, "at most %zu names at a time", v->look.n - 1);
+		v->targets[v->look.n++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check(&v->look, st);
+		return 0;
+	default:
+		return cli_option(key, arg, st, &v->o);
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "TYPE[,TYPE...]\nTYPE NAME...\nTYPE/NAME...",
+	.doc = "Show objects of the host cluster in columns; types: " TARGET_KINDS ".\v"
+	       "Examples:\n  drover get machines\n  drover get machines -l rack=r1 -o wide\n"
+	       "  drover get claim h100-x7k2p -o yaml\n  drover get machine/gpu-r1-07 pool/h100\n"
+	       "  drover get machines -o name | grep r1-\n  drover get claims -w\n"
+	       "With -w a row follows for each object that looks another way than before; one that is gone is shown once more, as deleted. "
+	       "On a narrow terminal the columns that do not fit are left out, and named below. Exit status 1: one is not there, "
+	       "or the cluster could not be asked.",
+};
+
+int cli_get_objects(int argc, char **argv)
+{
+	struct line v = {0};
+	struct winsize size;
+	struct cli_client c;
+	int status;
+
+	v.look.targets = v.targets;
+	args_parse(&argp, argc, argv, &v);
+	if (cli_open(&c, "drover get", &v.o) < 0)
+		return 1;
+	if (c.tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		v.look.width = size.ws_col;
+	status = cli_do_get(&c, &v.look);
+	cli_close(&c);
+	return status;
+}

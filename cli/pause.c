@@ -1,0 +1,87 @@
+/*
+ * pause: `drover pause` and `drover resume`: what makes new claims is stopped by a person, or goes on again.
+ * Tests: tests/unit/cli/test_verbs.c
+ */
+#include <string.h>
+
+#include "cli/verbs.h"
+#include "api/annotations.h"
+#include "base/arena.h"
+#include "base/loop/loop.h"
+#include "base/str.h"
+#include "cli/target.h"
+
+/* What can be paused, of "TYPE/NAME"; NULL, having said why. */
+static const char *named(const struct cli_client *c, const char *what, enum object_kind_id *kind)
+{
+	const char *slash = strchr(what, '/');
+
+	*kind = slash ? target_kind(what, (size_t)(slash - what)) : OBJECT_KINDS;
+	if (slash && slash[1] &&
+	    (*kind == OBJECT_NODE_POOL || *kind == OBJECT_PROVIDER ||
+	     *kind == OBJECT_VIRTUAL_CLUSTER))
+		return slash + 1;
+	(void)cli_failed(c, "want pool/NAME, provider/NAME or tenant/NAME, got %s", what);
+	return NULL;
+}
+
+static json_t *paused(bool is)
+{
+	return json_pack("{s:{s:b}}", "spec", "paused", is);
+}
+
+int cli_do_pause(struct cli_client *c, const char *what)
+{
+	static const char *const means[OBJECT_KINDS] = {
+		[OBJECT_NODE_POOL] = "no Node is made for it, and none taken away",
+		[OBJECT_PROVIDER] = "no machine of it is touched",
+		[OBJECT_VIRTUAL_CLUSTER] = "no Node is made for it, and none taken away",
+	};
+	OWN(arena) a = arena_new();
+	enum object_kind_id kind;
+	const char *name = named(c, what, &kind);
+
+	if (!name)
+		return 1;
+	return cli_write(c, kind, name, paused(true),
+			 arena_printf(a, "%s %s is paused: %s, until drover resume %s/%s",
+				      object_kinds[kind].singular, name, means[kind],
+				      object_kinds[kind].singular, name));
+}
+
+/* For new claims to go on, where failures or lost Nodes stopped them. */
+static int open_line(struct cli_client *c, enum object_kind_id kind, const char *name)
+{
+	OWN(arena) a = arena_new();
+	char now[STR_TIME_SIZE];
+
+	return cli_write(
+		c, kind, name, cli_annotation(c, REQUEST_RESUME, str_time(now, loop_wall(c->loop))),
+		arena_printf(a, "%s %s: %s", object_kinds[kind].singular, name,
+			     kind == OBJECT_VIRTUAL_CLUSTER
+				     ? "the Nodes that its API lists now are all that there are"
+				     : "new claims go on; failures before now do not count"));
+}
+
+int cli_do_resume(struct cli_client *c, const char *what)
+{
+	OWN(arena) a = arena_new();
+	enum object_kind_id kind;
+	const char *name = named(c, what, &kind);
+	struct err e;
+	OWN_JSON o = name ? cli_get(c, kind, name, &e) : NULL;
+
+	if (!name)
+		return 1;
+	if (!o)
+		return cli_unread(c, kind, name, &e);
+	if (!json_true_at(o, "spec", "paused"))
+		return open_line(c, kind, name);
+	return cli_write(
+		c, kind, name, paused(false),
+		arena_printf(
+			a,
+			"%s %s is paused no more; what failures stopped stays stopped until the same "
+			"is said again",
+			object_kinds[kind].singular, name));
+}

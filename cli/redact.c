@@ -1,0 +1,258 @@
+#include "cli/redact.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { TEXT_MAX = 16 << 20 };
+
+/* --- texts ---------------------------------------------------------------------------------------- */
+
+/* Bytes of s that are no space and no quote. */
+static size_t word_at(const char *s)
+{
+	return strcspn(s, " \t\r\n\"'`<>,;");
+}
+
+static bool begins(const char *s, const char *word)
+{
+	return strncasecmp(s, word, strlen(word)) == 0;
+}
+
+/* "https://user:pw@host/path?query", s behind "://": host and path stay.  Gives how much of s was taken. */
+static size_t redact_url(const char *s, struct buf *out)
+{
+	size_t len = word_at(s), host = strcspn(s, "/?# \t\r\n\"'`<>,;"), user = 0, query;
+
+	for (size_t i = 0; i < host; i++)
+		if (s[i] == '@')
+			user = i + 1;
+	if (user)
+		buf_puts(out, REDACTED "@");
+	for (query = user; query < len && s[query] != '?' && s[query] != '#'; query++)
+		;
+	buf_put(out, s + user, query - user);
+	if (query < len)
+		buf_puts(out, "?" REDACTED);
+	return len;
+}
+
+/* A word after which a credential follows; gives its length with what is between, 0: it is none. */
+static size_t leads(const char *s)
+{
+	static const char *const words[] = {
+		"password",	 "passwd", "passphrase", "pwd",	       "token",	     "secret",
+		"api-key",	 "apikey", "api_key",	 "access-key", "access_key", "accesskey",
+		"authorization", "cookie", "credential", "credentials"};
+	size_t n;
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *scheme = i ? "basic " : "bearer ";
+
+		if (begins(s, scheme))
+			return strlen(scheme);
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!begins(s, words[i]))
+			continue;
+		n = strlen(words[i]);
+		n += strspn(s + n, "\"'");
+		if (s[n] != '=' && s[n] != ':')
+			continue;
+		n++;
+		return n + strspn(s + n, " \t\"'");
+	}
+	return 0;
+}
+
+static size_t run_of(const char *s, const char *more)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)s[n]) || (s[n] && strchr(more, s[n])))
+		n++;
+	return n;
+}
+
+/* By their form: a JWT, a bootstrap token (6.16), an access key of AWS.  Gives the length; 0: none. */
+static size_t token_at(const char *s)
+{
+	size_t n = run_of(s, ""), m;
+
+	if (begins(s, "eyJ")) {
+		m = run_of(s, "-_.=");
+		if (m > 20 && memchr(s, '.', m))
+			return m;
+	}
+	if (n == 6 && s[6] == '.' && run_of(s + 7, "") == 16)
+		return 23;
+	if (n == 20 && (strncmp(s, "AKIA", 4) == 0 || strncmp(s, "ASIA", 4) == 0))
+		return 20;
+	return 0;
+}
+
+/* "-----BEGIN ... PRIVATE KEY-----" to its end, or to that of the text. */
+static size_t key_at(const char *s)
+{
+	static const char begin[] = "-----BEGIN ", end[] = "-----END ";
+	const char *line, *last;
+
+	if (!str_starts(s, begin))
+		return 0;
+	line = strstr(s + sizeof(begin) - 1, "-----");
+	last = strstr(s, "PRIVATE KEY");
+	if (!line || !last || last > line)
+		return 0;
+	last = strstr(line, end);
+	if (!last)
+		return strlen(s);
+	last += sizeof(end) - 1;
+	line = strstr(last, "-----");
+	return line ? (size_t)(line + 5 - s) : strlen(s);
+}
+
+static void redact_clean(const char *s, struct buf *out)
+{
+	bool inside = false; /* of a word */
+
+	while (*s) {
+		size_t n = inside ? 0 : key_at(s);
+
+		if (!n && !inside)
+			n = token_at(s);
+		if (n) {
+			buf_puts(out, REDACTED);
+			s += n;
+		} else if (str_starts(s, "://")) {
+			buf_put(out, s, 3);
+			s += 3;
+			s += redact_url(s, out);
+		} else if ((n = leads(s))) {
+			buf_put(out, s, n);
+			s += n;
+			if ((n = leads(s))) { /* Authorization: Bearer ... */
+				buf_put(out, s, n);
+				s += n;
+			}
+			n = word_at(s);
+			if (n)
+				buf_puts(out, REDACTED);
+			s += n;
+		} else {
+			inside = isalnum((unsigned char)*s);
+			buf_put(out, s++, 1);
+			continue;
+		}
+		inside = false;
+	}
+}
+
+void redact_text(const char *text, struct buf *out)
+{
+	char *copy = mem_strdup(text);
+
+	str_clean(copy);
+	redact_clean(copy, out);
+	free(copy);
+}
+
+/* --- objects -------------------------------------------------------------------------------------- */
+
+static bool ends(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && strcasecmp(s + n - m, end) == 0;
+}
+
+/* Members that hold a credential, if anything does; those that name a Secret end with Ref. */
+static bool is_named_so(const char *key)
+{
+	static const char *const names[] = {
+		"password", "passwd",	   "passphrase", "token",     "secret",
+		"apikey",   "privatekey",  "accesskey",	 "secretkey", "authorization",
+		"cookie",   "credentials", "kubeconfig", "userdata"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (ends(key, names[i]))
+			return true;
+	return false;
+}
+
+/* Of a pair such as a container's environment has. */
+static bool is_value_of(const json_t *o, const char *key)
+{
+	return str_eq(key, "value") && json_object_get(o, "name");
+}
+
+static json_t *redacted(const char *text)
+{
+	struct buf b;
+	json_t *s;
+
+	buf_init(&b, TEXT_MAX);
+	redact_text(text, &b);
+	s = json_string(b.over || !b.data ? (b.over ? REDACTED : "") : b.data);
+	buf_done(&b);
+	return s;
+}
+
+static void redact_annotations(json_t *all)
+{
+	const char *key;
+	json_t *v;
+	void *next;
+
+	json_object_foreach_safe(all, next, key, v)
+	{
+		if (str_eq(key, "kubectl.kubernetes.io/last-applied-configuration"))
+			json_object_del(all, key);
+		else if (!str_starts(key, "drover.dev/"))
+			json_object_set_new(all, key, json_string(REDACTED));
+	}
+}
+
+/* The program stays, what it is called with does not. */
+static void redact_command(json_t *list)
+{
+	for (size_t i = 1; i < json_array_size(list); i++)
+		json_array_set_new(list, i, json_string(REDACTED));
+}
+
+/* Depth is bounded by what was parsed. */
+void redact_object(json_t *o)
+{
+	const char *key;
+	json_t *v;
+	void *next;
+	size_t i;
+
+	json_object_del(json_object_get(o, "metadata"), "managedFields");
+	json_object_foreach_safe(o, next, key, v)
+	{
+		if (str_eq(key, "annotations") && json_is_object(v))
+			redact_annotations(v);
+		if ((str_eq(key, "command") || str_eq(key, "args")) && json_is_array(v))
+			redact_command(v);
+		if (json_is_string(v))
+			json_object_set_new(o, key,
+					    (is_named_so(key) || is_value_of(o, key)) &&
+							    *json_string_value(v)
+						    ? json_string(REDACTED)
+						    : redacted(json_string_value(v)));
+		else
+			redact_object(v);
+	}
+	if (!json_is_array(o))
+		return;
+	json_array_foreach (o, i, v) {
+		if (json_is_string(v))
+			json_array_set_new(o, i, redacted(json_string_value(v)));
+		else
+			redact_object(v);
+	}
+}

@@ -1,0 +1,141 @@
+/*
+ * run_config: a file of options, given to the parser of the command line one by one.
+ */
+#include "cli/run_config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/data/yaml.h"
+
+#define FILE_MAX (64 << 10)
+#define LINE_MAX_BYTES 255
+
+static int read_file(const char *path, size_t most, struct buf *into, struct err *e)
+{
+	FILE *f = fopen(path, "re");
+	char piece[4096];
+	size_t n;
+	int rc = 0;
+
+	buf_init(into, most);
+	if (!f)
+		return err_errno(e, errno, "%s", path);
+	while (!rc && (n = fread(piece, 1, sizeof(piece), f)) > 0)
+		rc = buf_add(into, piece, n, e);
+	if (!rc && ferror(f))
+		rc = err_set(e, ERR_INVALID, 0, "cannot be read");
+	fclose(f);
+	return rc < 0 ? err_wrap(e, "%s", path) : 0;
+}
+
+static const struct argp_option *option_of(const struct argp_option *options, const char *name)
+{
+	for (; options->name; options++)
+		if (str_eq(options->name, name))
+			return options;
+	return NULL;
+}
+
+/* As text, which stays where the tree keeps it.  NULL: neither text nor a number. */
+static json_t *text_of(json_t *v)
+{
+	char text[32];
+
+	if (json_is_string(v))
+		return json_incref(v);
+	if (!json_is_integer(v))
+		return NULL;
+	str_format(text, sizeof(text), "%lld", (long long)json_integer_value(v));
+	return json_string(text);
+}
+
+/* keep: an array that owns the texts that were given. */
+static int give(const struct argp_option *o, json_t *v, json_t *keep, run_config_set *set, void *to,
+		struct err *e)
+{
+	json_t *text;
+
+	if (!o->arg) {
+		if (!json_is_boolean(v))
+			return err_set(e, ERR_INVALID, 0, "want true or false");
+		if (json_is_true(v))
+			set(o->key, NULL, to);
+		return 0;
+	}
+	if (json_is_null(v) || (json_is_string(v) && str_empty(json_string_value(v))))
+		return err_set(e, ERR_INVALID, 0, "has no value yet: %s", o->doc);
+	text = text_of(v);
+	if (!text || json_array_append_new(keep, text) < 0)
+		return err_set(e, ERR_INVALID, 0, "want text or a number, in quotes if in doubt");
+	set(o->key, (char *)json_string_value(text), to);
+	return 0;
+}
+
+static int give_all(const struct argp_option *o, json_t *v, json_t *keep, run_config_set *set,
+		    void *to, struct err *e)
+{
+	json_t *one;
+	size_t i;
+
+	if (!json_is_array(v))
+		return give(o, v, keep, set, to, e);
+	json_array_foreach (v, i, one)
+		if (give(o, one, keep, set, to, e) < 0)
+			return -1;
+	return 0;
+}
+
+json_t *run_config_read(const char *path, const struct argp_option *options, run_config_set *set,
+			void *to, struct err *e)
+{
+	OWN_JSON tree = NULL;
+	OWN_JSON keep = json_array();
+	const struct argp_option *o;
+	const char *key;
+	struct buf text;
+	json_t *v;
+
+	if (read_file(path, FILE_MAX, &text, e) == 0) {
+		tree = yaml_parse(text.data, text.len, e);
+		if (!tree)
+			(void)!err_wrap(e, "%s", path);
+		else if (!json_is_object(tree))
+			(void)!err_set(e, ERR_INVALID, 0, "%s: want a mapping of options", path);
+	}
+	buf_done(&text);
+	if (!json_is_object(tree))
+		return NULL;
+	json_object_foreach (tree, key, v) {
+		o = option_of(options, key);
+		if (!o || str_eq(key, "config")) {
+			(void)!err_set(e, ERR_INVALID, 0, "%s: %.64s: %s", path, key,
+				       o ? "not in such a file itself"
+					 : "no such option; `drover run --help` lists them");
+			return NULL;
+		}
+		if (give_all(o, v, keep, set, to, e) < 0) {
+			(void)!err_wrap(e, "%s: %s", path, key);
+			return NULL;
+		}
+	}
+	return json_incref(keep);
+}
+
+char *run_config_line(const char *path, struct err *e)
+{
+	char *line = NULL;
+	struct buf text;
+
+	if (read_file(path, LINE_MAX_BYTES + 1, &text, e) == 0) {
+		line = mem_strdup(text.data);
+		line[strcspn(line, "\r\n")] = '\0';
+	}
+	buf_done(&text);
+	return line;
+}

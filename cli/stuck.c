@@ -1,0 +1,342 @@
+/*
+ * stuck: `drover why` without a name: everything that waits for a person, is late or waits, the worst first.
+ *
+ * It reads what cli/explain.h says of each object, so that one object and all of them are told of in the same words.
+ * Tests: tests/unit/cli/test_why.c
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/annotations.h"
+#include "base/arena.h"
+#include "base/data/age.h"
+#include "base/loop/loop.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/answer.h"
+#include "cli/explain.h"
+#include "cli/stuck.h"
+#include "cli/verbs.h"
+
+#define DELETION_MS INT64_C(600000) /* what takes longer to go is told of */
+#define CLAIM_MS INT64_C(60000)	    /* a machine takes a claim within 30 s, or it is withdrawn */
+
+static const struct {
+	const char *name, *title, *colour;
+} needs[NEEDS] = {
+	{"Person", "need a person", "\033[31m"},
+	{"Late", "are late, or out of reach", "\033[33m"},
+	{"Slow", "take longer than most, and nothing has failed yet", "\033[33m"},
+	{"Waits", "wait, and go on by themselves", ""},
+	{"Held", "are held or paused by a person", ""},
+};
+
+/* --- what each needs ------------------------------------------------------------------------------ */
+
+static const json_t *false_condition(const json_t *answer, const char *type)
+{
+	size_t i;
+	const json_t *c;
+
+	json_array_foreach (json_object_get(answer, "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), type) &&
+		    str_eq(json_str_at(c, "status"), "False"))
+			return c;
+	return NULL;
+}
+
+static bool is_older(const char *time, int64_t now, int64_t ms)
+{
+	int64_t t;
+
+	return time && str_to_time(time, &t) && now - t > ms;
+}
+
+/* A person wanted it so. */
+static bool is_wanted(const char *reason)
+{
+	return str_eq(reason, "NotApproved") || str_eq(reason, "Observed") ||
+	       str_eq(reason, "Paused");
+}
+
+/* why: what tells of it, with reason and message; stays NULL where the state does. */
+static enum need machine_needs(const json_t *a, int64_t now, const json_t **why)
+{
+	const char *waits = json_str_at(a, "waitingFor");
+	const json_t *error = json_object_get(a, "lastError"), *c;
+
+	*why = json_object_get(a, "quarantine");
+	if (*why)
+		return json_str_at(a, "nextTry") ? NEED_WAITS : NEED_PERSON;
+	*why = error;
+	if (str_eq(waits, "approval") || str_eq(waits, "an operator") ||
+	    str_eq(waits, "a Secret that is right"))
+		return is_wanted(json_str_at(error, "reason")) ? NEED_HELD : NEED_PERSON;
+	if (is_older(json_str_at(a, "deadline"), now, 0) ||
+	    is_older(json_str_at(a, "deletingSince"), now, DELETION_MS))
+		return NEED_LATE;
+	if ((c = false_condition(a, "Reachable")) || (c = false_condition(a, "Healthy"))) {
+		*why = error ? error : c;
+		return NEED_LATE;
+	}
+	if (error)
+		return is_wanted(json_str_at(error, "reason")) ? NEED_HELD : NEED_WAITS;
+	*why = false_condition(a, "Managed");
+	if (*why || json_object_get(a, "hold"))
+		return NEED_HELD;
+	return json_true_at(a, "slow") ? NEED_SLOW : NEED_NONE;
+}
+
+static enum need claim_needs(const json_t *a, int64_t now, const json_t **why)
+{
+	*why = json_object_get(a, "lastError");
+	if (*why)
+		return NEED_WAITS;
+	if (is_older(json_str_at(a, "deletingSince"), now, DELETION_MS))
+		return NEED_LATE;
+	return str_eq(json_str_at(a, "state"), "Pending") &&
+			       is_older(json_str_at(a, "since"), now, CLAIM_MS)
+		       ? NEED_WAITS
+		       : NEED_NONE;
+}
+
+static enum need other_needs(const json_t *a, int64_t now, const json_t **why)
+{
+	const char *state = json_str_at(a, "state");
+
+	*why = json_object_get(a, "lineStopped");
+	if (*why)
+		return NEED_PERSON;
+	*why = false_condition(a, "Ready");
+	if (str_eq(state, "Paused") || str_eq(state, "Asleep"))
+		return NEED_HELD;
+	if (str_eq(json_str_at(a, "kind"), "Drain"))
+		return json_object_get(a, "waitingFor") && !json_object_get(a, "nextTry")
+			       ? NEED_PERSON
+			       : NEED_NONE;
+	if (is_older(json_str_at(a, "deletingSince"), now, DELETION_MS))
+		return NEED_LATE;
+	return *why ? NEED_PERSON : NEED_NONE;
+}
+
+static enum need needs_of(const json_t *answer, int64_t now, const json_t **why)
+{
+	const char *kind = json_str_at(answer, "kind");
+
+	*why = false_condition(answer, "Valid");
+	if (*why)
+		return NEED_PERSON;
+	return str_eq(kind, "Machine")	   ? machine_needs(answer, now, why)
+	       : str_eq(kind, "NodeClaim") ? claim_needs(answer, now, why)
+					   : other_needs(answer, now, why);
+}
+
+/* --- one of them ---------------------------------------------------------------------------------- */
+
+static json_t *row_of(enum object_kind_id kind, const json_t *answer, const json_t *why)
+{
+	OWN(arena) a = arena_new();
+	json_t *o = json_object();
+
+	answer_put(o, "object",
+		   arena_printf(a, "%s/%s", object_kinds[kind].singular,
+				str_or(json_str_at(answer, "name"), "-")));
+	answer_put(o, "state", json_str_at(answer, "state"));
+	answer_put(o, "since", json_str_at(answer, "since"));
+	answer_put(o, "reason", json_str_at(why, "reason"));
+	answer_put(o, "message", json_str_at(why, "message"));
+	answer_put(o, "waitingFor", json_str_at(answer, "waitingFor"));
+	answer_put(o, "nextTry", json_str_at(answer, "nextTry"));
+	if (json_object_get(answer, "helps"))
+		json_object_set(o, "helps", json_object_get(answer, "helps"));
+	return o;
+}
+
+/* What this version cannot read, nothing acts on. */
+static json_t *unreadable(enum object_kind_id kind, const json_t *o, const struct err *e)
+{
+	OWN_JSON answer = json_object();
+	OWN_JSON why = json_pack("{s:s, s:s}", "reason", "Unreadable", "message", e->text);
+
+	answer_put(answer, "name", json_str_at(o, "metadata", "name"));
+	answer_put(answer, "since", json_str_at(o, "metadata", "creationTimestamp"));
+	answer_help(answer, "correct what it names, or take the drover of its version", "");
+	return row_of(kind, answer, why);
+}
+
+json_t *stuck_row(enum object_kind_id kind, const json_t *o, int64_t now, enum need *need)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON answer = NULL;
+	const json_t *why = NULL;
+	struct err e;
+	void *object;
+
+	*need = NEED_PERSON;
+	if (object_decode(&object_kinds[kind], o, a, &object, &e) < 0)
+		return unreadable(kind, o, &e);
+	/* What a machine has taken is told of with the machine. */
+	if (kind == OBJECT_NODE_CLAIM &&
+	    (((struct node_claim *)object)->status.machine_ref ||
+	     ((struct node_claim *)object)->spec.machine_ref) &&
+	    !str_eq(((struct node_claim *)object)->status.phase, "Failed"))
+		return NULL;
+	answer = explain_object(kind, object, now);
+	*need = needs_of(answer, now, &why);
+	return *need == NEED_NONE ? NULL : row_of(kind, answer, why);
+}
+
+/* --- all of them ---------------------------------------------------------------------------------- */
+
+struct stuck {
+	struct cli_client *c;
+	json_t *rows[NEEDS];
+	size_t seen;
+	enum object_kind_id kind; /* of the list under way */
+	int64_t now;
+};
+
+static void on_object(json_t *o, void *arg)
+{
+	struct stuck *s = arg;
+	enum need need;
+	json_t *row = stuck_row(s->kind, o, s->now, &need);
+
+	s->seen++;
+	if (row)
+		json_array_append_new(s->rows[need], row);
+}
+
+/* RFC 3339 texts of one form: the earlier is the smaller. */
+static int by_age(const void *a, const void *b)
+{
+	const char *x = str_or(json_str_at(*(json_t *const *)a, "since"), ""),
+		   *y = str_or(json_str_at(*(json_t *const *)b, "since"), "");
+
+	return strcmp(x, y);
+}
+
+static void sort(json_t **rows)
+{
+	size_t n = json_array_size(*rows);
+	OWN(arena) a = arena_new();
+	json_t **v = arena_calloc(a, n + 1, sizeof(json_t *)), *sorted = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = json_array_get(*rows, i);
+	qsort(v, n, sizeof(*v), by_age);
+	for (size_t i = 0; i < n; i++)
+		json_array_append(sorted, v[i]);
+	json_decref(*rows);
+	*rows = sorted;
+}
+
+/* --- telling -------------------------------------------------------------------------------------- */
+
+enum { ROWS_MAX = 10, HELPS_MAX = 2 }; /* of one need, on a terminal */
+
+static void print_line(FILE *out, struct arena *a, const char *text)
+{
+	char *line = arena_strdup(a, text);
+
+	str_printable(line);
+	fprintf(out, "%s\n", line);
+}
+
+static void print_row(const struct stuck *s, const json_t *r)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON age = age_json(json_str_at(r, "since"), s->now);
+	const char *reason = json_str_at(r, "reason"), *message = json_str_at(r, "message"),
+		   *waits = json_str_at(r, "waitingFor");
+	json_t *x;
+	size_t i;
+
+	print_line(s->c->out, a,
+		   arena_printf(a, "  %s  %s%sfor %s%s%s%s%s%s%s", json_str_at(r, "object"),
+				str_or(json_str_at(r, "state"), ""),
+				json_str_at(r, "state") ? " " : "",
+				json_str_at(r, "since") ? json_string_value(age) : "a time unknown",
+				reason ? ", " : "", str_or(reason, ""), message ? ": " : "",
+				str_or(message, ""), !reason && waits ? ", waits for " : "",
+				reason ? "" : str_or(waits, "")));
+	json_array_foreach (json_object_get(r, "helps"), i, x)
+		if (i < HELPS_MAX)
+			print_line(s->c->out, a,
+				   arena_printf(a, "      what helps: %s", json_string_value(x)));
+}
+
+static void print_need(const struct stuck *s, enum need need)
+{
+	bool colour = s->c->tty && !getenv("NO_COLOR") && *needs[need].colour;
+	size_t n = json_array_size(s->rows[need]), shown = s->c->tty && n > ROWS_MAX ? ROWS_MAX : n;
+
+	if (!n)
+		return;
+	fprintf(s->c->out, "%s%zu %s%s\n", colour ? needs[need].colour : "", n, needs[need].title,
+		colour ? "\033[0m" : "");
+	for (size_t i = 0; i < shown; i++)
+		print_row(s, json_array_get(s->rows[need], i));
+	if (shown < n)
+		fprintf(s->c->out, "  and %zu more: drover why | cat\n", n - shown);
+}
+
+static void print_json(const struct stuck *s)
+{
+	OWN_JSON all = json_pack("{s:I}", "seen", (json_int_t)s->seen);
+	OWN_JSON rows = json_array();
+	size_t i;
+	json_t *r;
+
+	for (int need = 0; need < NEEDS; need++)
+		json_array_foreach (s->rows[need], i, r) {
+			json_object_set_new(r, "need", json_string(needs[need].name));
+			json_array_append(rows, r);
+		}
+	json_object_set(all, "stuck", rows);
+	json_dumpf(all, s->c->out, JSON_INDENT(2));
+	fputc('\n', s->c->out);
+}
+
+static void tell(struct stuck *s)
+{
+	size_t stuck = 0;
+
+	for (int need = 0; need < NEEDS; need++) {
+		sort(&s->rows[need]);
+		stuck += json_array_size(s->rows[need]);
+	}
+	if (s->c->json) {
+		print_json(s);
+		return;
+	}
+	for (int need = 0; need < NEEDS; need++)
+		print_need(s, (enum need)need);
+	if (stuck)
+		fprintf(s->c->out, "of %zu objects; all of one: drover why TYPE/NAME\n", s->seen);
+	else
+		fprintf(s->c->out, "nothing is stuck, of %zu objects\n", s->seen);
+}
+
+int cli_do_stuck(struct cli_client *c)
+{
+	static const enum object_kind_id kinds[] = {
+		OBJECT_PROVIDER, OBJECT_NODE_POOL,  OBJECT_VIRTUAL_CLUSTER, OBJECT_MACHINE,
+		OBJECT_DRAIN,	 OBJECT_NODE_CLAIM, OBJECT_BURST_POLICY};
+	struct stuck s = {.c = c, .now = loop_wall(c->loop)};
+	int status = 0;
+	struct err e;
+
+	for (int need = 0; need < NEEDS; need++)
+		s.rows[need] = json_array();
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !status; i++) {
+		s.kind = kinds[i];
+		if (cli_list(c, s.kind, on_object, &s, &e) < 0)
+			status = cli_unread(c, s.kind, NULL, &e);
+	}
+	if (!status)
+		tell(&s);
+	for (int need = 0; need < NEEDS; need++)
+		json_decref(s.rows[need]);
+	return status;
+}

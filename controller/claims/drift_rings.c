@@ -1,0 +1,241 @@
+/* drift_rings: one look at all claims and machines for each question that is not answered by the last one. */
+#include "controller/claims/drift_rings.h"
+
+#include <stdlib.h>
+
+#include "api/annotations.h"
+#include "api/machine_states.h"
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/claims/stand_ins.h"
+#include "controller/claims/stop_line.h"
+#include "controller/core/lookup.h"
+#include "controller/rules/claim.h"
+
+/* Of one pool and template, at the last look. */
+struct ring {
+	int64_t begins_at;    /* loop_now() */
+	int64_t closed_until; /* loop_now() */
+	size_t leaving;
+	size_t gone; /* of those that left lately */
+	int64_t gone_until;
+	char text[200];
+};
+
+struct drift_rings {
+	struct context *c;
+	struct drift_ring_claim (*judge)(const struct node_claim *n, void *arg);
+	void *arg;
+	struct map *rings; /* "pool/template" -> struct ring */
+};
+
+struct look {
+	const struct drift_rings *r;
+	const struct node_claim *asks;
+	const struct node_pool *pool;
+	const char *template_;
+	struct stop_line *line;
+	size_t proved, leaving, coming;
+	int64_t served_at, since; /* wall ms: failures before are over */
+	const struct machine *failed;
+	const struct machine_failure *failure;
+};
+
+static enum machine_state state_of(const struct machine *m)
+{
+	return m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
+}
+
+static bool leaves_for_drift(const struct machine *m)
+{
+	return m->status.leave && str_eq(m->status.leave->reason, LEAVE_DRIFTED);
+}
+
+static bool stands_in_for(const struct node_claim *n, const struct node_claim *of)
+{
+	return str_eq(labels_get(&n->meta.annotations, CLAIM_REPLACES), of->meta.name);
+}
+
+/* It is Ready, and who is to go for it has not begun: for so long nobody else does. */
+static bool is_half_done(const struct context *c, const struct node_claim *n, int64_t since)
+{
+	const char *of = labels_get(&n->meta.annotations, CLAIM_REPLACES);
+	const struct node_claim *old = of ? CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, of) : NULL;
+
+	return old && !old->meta.deletion_timestamp &&
+	       state_of(machine_of_claim(c, old)) == MACHINE_SERVING &&
+	       loop_wall(c->loop) - since < STAND_IN_IDLE_MS;
+}
+
+static bool count_claim(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct look *k = arg;
+	const struct context *c = k->r->c;
+	const struct condition *up = condition_get(&n->status.conditions, "Initialized");
+	const struct machine *m = machine_of_claim(c, n);
+	struct drift_ring_claim is;
+	const char *reason, *message;
+	bool failed;
+
+	if (!str_eq(n->spec.node_pool_ref.name, k->pool->meta.name))
+		return true;
+	if (m && state_of(m) > MACHINE_SERVING) {
+		k->leaving += leaves_for_drift(m);
+		return true;
+	}
+	if (n->meta.deletion_timestamp)
+		return true;
+	is = k->r->judge(n, k->r->arg);
+	if (is.drifted) {
+		k->leaving += m && c->decided && c->decided(m, n, c->on_notice_arg);
+		return true;
+	}
+	(void)claim_phase(n, m, &failed, &reason, &message);
+	if (!str_eq(is.template_, k->template_) || failed || str_eq(n->status.phase, "Failed"))
+		return true;
+	if (!up || up->status != CONDITION_TRUE) {
+		k->coming += !stands_in_for(n, k->asks);
+		return true;
+	}
+	k->coming += !stands_in_for(n, k->asks) && is_half_done(c, n, up->last_transition_time);
+	k->proved += claim_is_ready(n);
+	if (up->last_transition_time > k->served_at)
+		k->served_at = up->last_transition_time;
+	return true;
+}
+
+static bool has_provider(const struct node_pool *p, const char *name)
+{
+	for (size_t i = 0; i < p->spec.template_.spec.provider_refs.n; i++)
+		if (str_eq(p->spec.template_.spec.provider_refs.v[i].name, name))
+			return true;
+	return false;
+}
+
+/* It has left, and what takes its place may have to wait until it is wiped.  Whose it was is not written any more: any pool's
+ * that may have it. */
+static bool count_machine(const struct kube_entry *en, void *arg)
+{
+	const struct machine *m = en->object;
+	struct look *k = arg;
+
+	k->leaving += !m->status.claim_ref && leaves_for_drift(m) &&
+		      state_of(m) > MACHINE_SERVING && state_of(m) <= MACHINE_VERIFYING &&
+		      has_provider(k->pool, m->spec.provider_ref.name);
+	for (size_t i = 0; i < m->status.failures.n; i++) {
+		const struct machine_failure *f = &m->status.failures.v[i];
+
+		if (!f->claim || !f->reason || stop_line_is_tenants(f->reason) ||
+		    !str_eq(f->pool, k->pool->meta.name) || !str_eq(f->template_, k->template_) ||
+		    f->time <= k->since || (k->failure && f->time <= k->failure->time))
+			continue;
+		k->failed = m;
+		k->failure = f;
+	}
+	return true;
+}
+
+static struct ring *ring_of(struct drift_rings *r, const struct node_pool *p, const char *template_)
+{
+	OWN(arena) a = arena_new();
+	const char *key = arena_printf(a, "%s/%s", p->meta.name, template_);
+	struct ring *g = map_get(r->rings, key);
+
+	if (!g) {
+		g = mem_new(struct ring);
+		/* What another replica has begun may not show yet. */
+		g->begins_at = loop_now(r->c->loop) + DRIFT_SETTLE_MS;
+		map_put(r->rings, key, g);
+	}
+	return g;
+}
+
+static bool close_for(const struct drift_rings *r, struct ring *g, const struct look *k)
+{
+	struct stopped_line why;
+	const size_t most = k->proved ? k->proved : 1;
+
+	if (k->failure)
+		str_format(g->text, sizeof(g->text),
+			   "stopped: one by the same template failed on %.63s (%.60s)",
+			   k->failed->meta.name, k->failure->reason);
+	else if (stop_line_stops_pool(k->line, k->pool, &why))
+		str_format(g->text, sizeof(g->text), "stopped: the pool's line is (%.60s)",
+			   str_or(why.reason, ""));
+	else if (g->leaving + g->gone + k->coming >= most)
+		str_copy(g->text, sizeof(g->text),
+			 "others are on their way first, no more at once than have come to serve");
+	else if (loop_now(r->c->loop) < g->begins_at)
+		str_copy(g->text, sizeof(g->text), "the template has just changed, or the leader");
+	else
+		return false;
+	return true;
+}
+
+const char *drift_rings_closed(struct drift_rings *r, const struct node_claim *n,
+			       const struct node_pool *p, const char *template_)
+{
+	struct ring *g = ring_of(r, p, template_);
+	const int64_t now = loop_now(r->c->loop);
+	OWN(arena) a = arena_new();
+	struct look k = {.r = r, .asks = n, .pool = p, .template_ = template_};
+
+	if (now < g->closed_until)
+		return g->text;
+	k.line = stop_line_read(r->c, a);
+	kube_cache_each(r->c->cache[OBJECT_NODE_CLAIM], count_claim, &k);
+	k.since = stop_line_since(k.line, p->meta.name, NULL);
+	if (k.served_at > k.since)
+		k.since = k.served_at;
+	kube_cache_each(r->c->cache[OBJECT_MACHINE], count_machine, &k);
+	if (now >= g->gone_until)
+		g->gone = 0;
+	if (k.leaving < g->leaving) {
+		g->gone += g->leaving - k.leaving;
+		g->gone_until = now + DRIFT_SETTLE_MS;
+	}
+	g->leaving = k.leaving;
+	if (!close_for(r, g, &k))
+		return NULL;
+	g->closed_until = now + DRIFT_CLOSED_MS;
+	return g->text;
+}
+
+void drift_rings_forget(struct drift_rings *r, const char *pool)
+{
+	OWN(arena) a = arena_new();
+	OWN(map) gone = map_new(NULL);
+	const char *start = pool ? arena_printf(a, "%s/", pool) : "";
+	struct map_iter it;
+
+	map_for_each (it, r->rings)
+		if (str_starts(it.key, start))
+			map_put(gone, it.key, r);
+	map_for_each (it, gone)
+		map_del(r->rings, it.key);
+}
+
+struct drift_rings *drift_rings_new(struct context *c,
+				    struct drift_ring_claim (*judge)(const struct node_claim *n,
+								     void *arg),
+				    void *arg)
+{
+	struct drift_rings *r = mem_new(struct drift_rings);
+
+	r->c = c;
+	r->judge = judge;
+	r->arg = arg;
+	r->rings = map_new(free);
+	return r;
+}
+
+void drift_rings_free(struct drift_rings *r)
+{
+	if (!r)
+		return;
+	map_free(r->rings);
+	free(r);
+}

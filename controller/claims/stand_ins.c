@@ -1,0 +1,162 @@
+/* stand_ins: who asks, and whom there is none for. */
+#include "controller/claims/stand_ins.h"
+
+#include <stdlib.h>
+
+#include "api/annotations.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/claim_index.h"
+#include "controller/core/lookup.h"
+#include "controller/rules/claim.h"
+#include "planner/stand_in.h"
+
+struct stand_ins {
+	struct context *c;
+	void (*kick)(void *arg);
+	void *arg;
+	struct map *wishes; /* claim -> struct wish */
+};
+
+struct wish {
+	bool asked;	      /* and nobody has looked yet */
+	int64_t denied_until; /* loop_now(): there is none */
+	int64_t made_until;   /* loop_now(): it was sent, and may not show yet */
+};
+
+struct finding {
+	const char *of;
+	const struct node_claim *found;
+};
+
+static bool find(const struct node_claim *n, void *arg)
+{
+	struct finding *f = arg;
+
+	if (!n->meta.deletion_timestamp && !str_eq(n->status.phase, "Failed") &&
+	    str_eq(labels_get(&n->meta.annotations, CLAIM_REPLACES), f->of))
+		f->found = n;
+	return true;
+}
+
+static bool is_open(const struct stand_ins *s, const struct wish *w)
+{
+	return w->asked || w->made_until > loop_now(s->c->loop);
+}
+
+/* Another one is looked for, or was made just now. */
+static bool another_is_first(const struct stand_ins *s, const char *claim)
+{
+	struct map_iter it;
+
+	map_for_each (it, s->wishes)
+		if (!str_eq(it.key, claim) && is_open(s, it.value) &&
+		    CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, it.key))
+			return true;
+	return false;
+}
+
+const char *stand_ins_awaited(struct stand_ins *s, const struct node_claim *n)
+{
+	struct finding f = {.of = n->meta.name};
+	struct wish *w = map_get(s->wishes, n->meta.name);
+
+	claim_index_each(s->c, CLAIM_BY_TENANT, str_or(n->spec.virtual_cluster_ref.name, ""), find,
+			 &f);
+	if (f.found && claim_is_ready(f.found))
+		return NULL;
+	if (f.found)
+		return "the machine in its place comes first";
+	if (w && w->denied_until > loop_now(s->c->loop))
+		return NULL;
+	if (another_is_first(s, n->meta.name))
+		return "others are on their way first";
+	if (!w) {
+		w = mem_new(struct wish);
+		map_put(s->wishes, n->meta.name, w);
+	}
+	if (!is_open(s, w)) {
+		w->asked = true;
+		s->kick(s->arg);
+	}
+	return "a machine in its place is looked for";
+}
+
+static void deny(struct stand_ins *s, const char *claim, struct wish *w)
+{
+	const struct node_claim *n = CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, claim);
+	const struct machine *m = n ? machine_of_claim(s->c, n) : NULL;
+
+	w->asked = false;
+	w->denied_until = loop_now(s->c->loop) + STAND_IN_DENIED_MS;
+	if (m)
+		notify(s->c, NOTICE_MACHINE, m->meta.name);
+}
+
+static void forget_gone(struct stand_ins *s)
+{
+	OWN(map) gone = map_new(NULL);
+	struct map_iter it;
+
+	map_for_each (it, s->wishes)
+		if (!CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, it.key))
+			map_put(gone, it.key, s);
+	map_for_each (it, gone)
+		map_del(s->wishes, it.key);
+}
+
+const struct node_claim *stand_ins_plan(struct stand_ins *s, const struct plan *p, struct world *w,
+					bool waits, struct arena *a, struct plan_claim *out)
+{
+	const struct node_claim *n;
+	struct map_iter it;
+
+	forget_gone(s);
+	if (p->nclaims) /* they come first, and another plan follows */
+		return NULL;
+	map_for_each (it, s->wishes) {
+		struct wish *x = it.value;
+
+		if (!x->asked)
+			continue;
+		n = CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, it.key);
+		if (waits || p->nholds || !n || !plan_stand_in(w, it.key, a, out)) {
+			deny(s, it.key, x);
+			continue;
+		}
+		x->asked = false;
+		x->made_until = loop_now(s->c->loop) + STAND_IN_MADE_MS;
+		return n;
+	}
+	return NULL;
+}
+
+void stand_ins_clear(struct stand_ins *s)
+{
+	map_clear(s->wishes);
+}
+
+bool stand_ins_is_one(const struct context *c, const struct node_claim *n)
+{
+	const char *of = labels_get(&n->meta.annotations, CLAIM_REPLACES);
+	const struct node_claim *old = of ? CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, of) : NULL;
+
+	return old && !old->meta.deletion_timestamp;
+}
+
+struct stand_ins *stand_ins_new(struct context *c, void (*kick)(void *arg), void *arg)
+{
+	struct stand_ins *s = mem_new(struct stand_ins);
+
+	*s = (struct stand_ins){.c = c, .kick = kick, .arg = arg, .wishes = map_new(free)};
+	return s;
+}
+
+void stand_ins_free(struct stand_ins *s)
+{
+	if (!s)
+		return;
+	map_free(s->wishes);
+	free(s);
+}

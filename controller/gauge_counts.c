@@ -1,0 +1,56 @@
+#include "controller/gauge_counts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+struct count {
+	double n;
+};
+
+struct map *gauge_counts_new(void)
+{
+	return map_new(free);
+}
+
+void gauge_counts_add(struct map *counts, const char *what, double n)
+{
+	struct count *c = map_get(counts, what);
+
+	if (!c) {
+		c = mem_new(struct count);
+		map_put(counts, what, c);
+	}
+	c->n += n;
+}
+
+void gauge_counts_reset(struct map *counts)
+{
+	struct map_iter it;
+
+	map_for_each (it, counts)
+		((struct count *)it.value)->n = 0;
+}
+
+void gauge_counts_show(struct metric *gauge, const struct map *counts)
+{
+	struct map_iter it;
+
+	map_for_each (it, counts)
+		metric_set(gauge, LABELS(it.key), ((struct count *)it.value)->n);
+}
+
+void gauge_counts_show_pairs(struct metric *gauge, const struct map *counts)
+{
+	struct map_iter it;
+	char first[256];
+
+	map_for_each (it, counts) {
+		const char *slash = strrchr(it.key, '/');
+
+		str_format(first, sizeof(first), "%.*s", (int)(slash - it.key), it.key);
+		metric_set(gauge, LABELS(first, slash + 1), ((struct count *)it.value)->n);
+	}
+}

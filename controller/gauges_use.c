@@ -1,0 +1,254 @@
+#include "controller/gauges_use.h"
+
+#include <stdlib.h>
+
+#include "api/annotations.h"
+#include "api/machine_states.h"
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/gauge_counts.h"
+#include "controller/rules/provider.h"
+#include "controller/tenant/tenant.h"
+
+#define GPU "nvidia.com/gpu"
+
+struct gauges_use {
+	const struct context *c;
+	const struct tenants *tenants_of;
+	struct metric *gpus, *oldest, *unreachable, *stopped, *allocated, *requested, *waiting,
+		*longest;
+	struct map *reasons;	  /* of BMCs out of reach */
+	struct map *lines;	  /* "KIND/reason" of stopped lines */
+	struct map *held, *asked; /* "pool/tenant" -> GPUs */
+	struct map *pods,
+		*pod_wait; /* tenant -> pods that wait, seconds of the one that waits longest */
+};
+
+static double gpus_in(const struct resources *r)
+{
+	const struct quantity *q = resources_get(r, GPU);
+
+	return q ? (double)quantity_milli_floor(*q) / 1000 : 0;
+}
+
+/* --- machines ----------------------------------------------------------------------------------- */
+
+struct tally {
+	struct gauges_use *u;
+	int64_t now;
+	double gpus[MACHINE_STATES], oldest[MACHINE_STATES];
+};
+
+static double gpus_of(const struct context *c, const struct machine *m)
+{
+	const struct provider_object *p =
+		CTX_GET(c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name);
+	const struct provider_object_instance_type *t =
+		p && m->spec.instance_type ? provider_instance_type(p, m->spec.instance_type)
+					   : NULL;
+
+	return t ? gpus_in(&t->capacity) : 0;
+}
+
+static bool tally_machine(const struct kube_entry *en, void *arg)
+{
+	const struct machine *m = en->object;
+	struct tally *y = arg;
+	enum machine_state s = machine_state_find(str_or(m->status.state, "known"));
+	const struct condition *reachable = condition_get(&m->status.conditions, "Reachable");
+	double age = (double)(y->now - m->status.state_since) / 1000;
+
+	if (s == MACHINE_STATE_NONE)
+		return true;
+	y->gpus[s] += gpus_of(y->u->c, m);
+	if (m->status.state_since && age > y->oldest[s])
+		y->oldest[s] = age;
+	if (reachable && reachable->status == CONDITION_FALSE)
+		gauge_counts_add(y->u->reasons, str_or(reachable->reason, "Unknown"), 1);
+	return true;
+}
+
+static void read_machines(struct gauges_use *u)
+{
+	struct tally y = {.u = u, .now = loop_wall(u->c->loop)};
+
+	gauge_counts_reset(u->reasons);
+	kube_cache_each(u->c->cache[OBJECT_MACHINE], tally_machine, &y);
+	for (int i = 0; i < MACHINE_STATES; i++) {
+		metric_set(u->gpus, LABELS(machine_state_info[i].name), y.gpus[i]);
+		metric_set(u->oldest, LABELS(machine_state_info[i].name), y.oldest[i]);
+	}
+	gauge_counts_show(u->unreachable, u->reasons);
+}
+
+/* --- lines -------------------------------------------------------------------------------------- */
+
+static void tally_line(struct gauges_use *u, const char *kind, const struct conditions *cs)
+{
+	const struct condition *line = condition_get(cs, STOP_LINE_CONDITION);
+	char key[192];
+
+	if (!line || line->status != CONDITION_TRUE)
+		return;
+	str_format(key, sizeof(key), "%s/%s", kind, str_or(line->reason, "Unknown"));
+	gauge_counts_add(u->lines, key, 1);
+}
+
+static bool tally_pool(const struct kube_entry *en, void *arg)
+{
+	tally_line(arg, "NodePool", &((const struct node_pool *)en->object)->status.conditions);
+	return true;
+}
+
+static bool tally_provider(const struct kube_entry *en, void *arg)
+{
+	tally_line(arg, "Provider",
+		   &((const struct provider_object *)en->object)->status.conditions);
+	return true;
+}
+
+static void read_lines(struct gauges_use *u)
+{
+	gauge_counts_reset(u->lines);
+	kube_cache_each(u->c->cache[OBJECT_NODE_POOL], tally_pool, u);
+	kube_cache_each(u->c->cache[OBJECT_PROVIDER], tally_provider, u);
+	gauge_counts_show_pairs(u->stopped, u->lines);
+}
+
+/* --- tenants ------------------------------------------------------------------------------------ */
+
+struct of_tenant {
+	struct gauges_use *u;
+	const struct tenant *t;
+	int64_t now;
+	double pods, longest;
+};
+
+static void add_to(struct map *counts, const struct context *c, const char *node,
+		   const char *tenant, double gpus)
+{
+	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, node);
+	char key[300];
+
+	if (!n || !str_eq(n->spec.virtual_cluster_ref.name, tenant))
+		return;
+	str_format(key, sizeof(key), "%s/%s", n->spec.node_pool_ref.name, tenant);
+	gauge_counts_add(counts, key, gpus);
+}
+
+static bool tally_node(const struct kube_entry *en, void *arg)
+{
+	const struct tenant_node *n = en->object;
+	struct of_tenant *y = arg;
+
+	if (n->world.claim)
+		add_to(y->u->held, y->u->c, n->world.claim, y->t->name,
+		       gpus_in(&n->world.allocatable));
+	return true;
+}
+
+static bool tally_pod(const struct kube_entry *en, void *arg)
+{
+	const struct world_pod *p = en->object;
+	struct of_tenant *y = arg;
+	double waits;
+
+	if (p->node) {
+		add_to(y->u->asked, y->u->c, p->node, y->t->name, gpus_in(&p->requests));
+	} else if (p->unschedulable && !p->daemon && !p->terminating) {
+		y->pods++;
+		waits = (double)(y->now - p->since) / 1000;
+		if (p->since && waits > y->longest)
+			y->longest = waits;
+	}
+	return true;
+}
+
+static void read_tenants(struct gauges_use *u)
+{
+	struct map_iter it;
+
+	gauge_counts_reset(u->held);
+	gauge_counts_reset(u->asked);
+	gauge_counts_reset(u->pods);
+	gauge_counts_reset(u->pod_wait);
+	map_for_each (it, u->tenants_of->map) {
+		const struct tenant *t = it.value;
+		struct of_tenant y = {.u = u, .t = t, .now = loop_wall(u->c->loop)};
+
+		if (t->nodes)
+			kube_cache_each(t->nodes, tally_node, &y);
+		if (t->pods)
+			kube_cache_each(t->pods, tally_pod, &y);
+		gauge_counts_add(u->pods, t->name, y.pods);
+		gauge_counts_add(u->pod_wait, t->name, y.longest);
+	}
+	gauge_counts_show_pairs(u->allocated, u->held);
+	gauge_counts_show_pairs(u->requested, u->asked);
+	gauge_counts_show(u->waiting, u->pods);
+	gauge_counts_show(u->longest, u->pod_wait);
+}
+
+void gauges_use_read(struct gauges_use *u)
+{
+	read_machines(u);
+	read_lines(u);
+	read_tenants(u);
+}
+
+struct gauges_use *gauges_use_new(const struct context *c, const struct tenants *tenants)
+{
+	struct gauges_use *u = mem_new(struct gauges_use);
+	struct metrics *m = c->metrics;
+
+	u->c = c;
+	u->tenants_of = tenants;
+	u->reasons = gauge_counts_new();
+	u->lines = gauge_counts_new();
+	u->held = gauge_counts_new();
+	u->asked = gauge_counts_new();
+	u->pods = gauge_counts_new();
+	u->pod_wait = gauge_counts_new();
+	u->gpus = metrics_gauge(m, "drover_gpus", "GPUs of machines by the machine's state.",
+				LABELS("state"));
+	u->oldest = metrics_gauge(
+		m, "drover_machine_oldest_seconds",
+		"How long the machine has been there that has been longest in a state.",
+		LABELS("state"));
+	u->unreachable = metrics_gauge(m, "drover_machines_unreachable",
+				       "Machines whose BMC or manager does not answer, by reason.",
+				       LABELS("reason"));
+	u->stopped = metrics_gauge(
+		m, "drover_lines_stopped",
+		"NodePools and Providers where no claims are made since claims fail there.",
+		LABELS("kind", "reason"));
+	u->allocated = metrics_gauge(m, "drover_gpus_allocated",
+				     "GPUs of Nodes that a pool has given to a tenant.",
+				     LABELS("pool", "tenant"));
+	u->requested = metrics_gauge(
+		m, "drover_gpus_requested",
+		"GPUs that pods on those Nodes ask for; what is left of them is idle.",
+		LABELS("pool", "tenant"));
+	u->waiting = metrics_gauge(m, "drover_pods_waiting",
+				   "Pods marked unschedulable, by tenant.", LABELS("tenant"));
+	u->longest =
+		metrics_gauge(m, "drover_pod_longest_wait_seconds",
+			      "How long the pod has been marked unschedulable that waits longest.",
+			      LABELS("tenant"));
+	return u;
+}
+
+void gauges_use_free(struct gauges_use *u)
+{
+	if (!u)
+		return;
+	map_free(u->reasons);
+	map_free(u->lines);
+	map_free(u->held);
+	map_free(u->asked);
+	map_free(u->pods);
+	map_free(u->pod_wait);
+	free(u);
+}

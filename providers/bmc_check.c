@@ -1,0 +1,462 @@
+#include "providers/bmc_check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "redfish/redfish.h"
+
+/*
+ *	System -> abilities -> media -> drives, in turns -> what is known -> log out -> done
+ *	   \---- fails, or stopped ------------------------------------------^
+ *
+ * What fails for a while is asked for again; of media and drives it is told, and the rest goes on.
+ */
+#define TRIES 4
+#define WAIT_MS 2000 /* before another try, where the BMC names no time */
+#define SLOW_MS 1500 /* an answer: phases take minutes more */
+#define ROUNDS 120   /* of the list of drives */
+#define SYSTEMS 16
+
+enum step { READ_SYSTEM, READ_ABILITIES, READ_MEDIA, READ_DRIVES, LOG_OUT };
+
+struct bmc_check {
+	struct bmc_check_spec s;
+	struct redfish *r;
+	struct loop_timer again;
+	struct loop_defer stop;
+	enum step step;
+	unsigned tries, rounds, wrong;
+	bool stopped;
+	struct err first; /* of the tries of this step */
+	json_t *told, *findings, *bmc;
+	struct redfish_abilities able;		/* .tpm is not kept */
+	bool able_known, media_known, verifies; /* verifies: of redfish_media */
+};
+
+static void ask(struct bmc_check *c);
+
+__attribute__((format(printf, 5, 6))) static void found(struct bmc_check *c, const char *of,
+							const char *result, const char *mend,
+							const char *fmt, ...)
+{
+	char says[640];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(says, sizeof(says), fmt, ap);
+	va_end(ap);
+	json_array_append_new(c->findings, json_pack("{s:s, s:s, s:s, s:s*}", "of", of, "result",
+						     result, "says", says, "mend", mend));
+	c->wrong += str_eq(result, "wrong");
+}
+
+static void put(struct bmc_check *c, const char *member, const char *text)
+{
+	if (!str_empty(text))
+		json_object_set_new(c->bmc, member, json_string(text));
+}
+
+/* --- the end -------------------------------------------------------------------------------------- */
+
+static void over(struct bmc_check *c)
+{
+	c->s.done(c->told, c->wrong, c->s.arg);
+}
+
+static void on_logged_out(const struct err *e, void *arg)
+{
+	struct bmc_check *c = arg;
+
+	if (e && err_is_transient(e) && ++c->tries < TRIES) {
+		loop_timer_start(&c->again, e->retry_after_ms ? e->retry_after_ms : WAIT_MS);
+		return;
+	}
+	if (e)
+		found(c, "session", "note", "it ends by the BMC's own time-out",
+		      "%s could not be ended: %s", str_or(redfish_session_uri(c->r), "it"),
+		      e->text);
+	over(c);
+}
+
+static void leave(struct bmc_check *c)
+{
+	c->step = LOG_OUT;
+	c->tries = 0;
+	ask(c);
+}
+
+/* --- what is known -------------------------------------------------------------------------------- */
+
+static void tell_way(struct bmc_check *c, const struct redfish_facts *k)
+{
+	static const char of[] = "virtual media";
+	const char *mend = "UEFI HTTP boot is the other way";
+
+	if (!c->media_known)
+		return;
+	switch (k->way) {
+	case REDFISH_WAY_UNKNOWN:
+		break;
+	case REDFISH_WAY_NONE:
+		found(c, of, "note", mend, "it has no slot for a CD");
+		break;
+	case REDFISH_WAY_DISABLED:
+		found(c, of, "note", "nothing: drover enables them before the first medium",
+		      "its slots are there only when remote media are enabled");
+		break;
+	case REDFISH_WAY_HTTP:
+		found(c, of, "ok", NULL, "%s, from spec.boot.mediaURL of the Provider", k->slot);
+		break;
+	case REDFISH_WAY_HTTPS:
+		found(c, of, "ok", NULL,
+		      "%s, also over TLS, from spec.boot.httpsMediaURL of the Provider where that is named",
+		      k->slot);
+		if (c->verifies)
+			found(c, of, "note",
+			      "nothing: drover gives it its CA, or has this slot stop checking",
+			      "it checks the certificate of what it fetches");
+		break;
+	}
+}
+
+/* By which ways the agent comes up. */
+static void tell_boot(struct bmc_check *c, const struct redfish_facts *k)
+{
+	bool slot = c->media_known && k->way != REDFISH_WAY_NONE && k->way != REDFISH_WAY_UNKNOWN,
+	     media = slot && c->able.boots_cd;
+
+	if (!c->able_known)
+		return;
+	if (media && c->able.boots_http)
+		found(c, "boot of the agent", "ok", NULL,
+		      "from a virtual CD; else by UEFI HTTP boot");
+	else if (media)
+		found(c, "boot of the agent", "ok", NULL,
+		      "from a virtual CD; there is no UEFI HTTP boot to fall back on");
+	else if (c->able.boots_http && c->media_known)
+		found(c, "boot of the agent", "ok", NULL, "by UEFI HTTP boot alone: %s",
+		      slot ? "it does not boot from a virtual CD" : "it has no slot for media");
+	else if (c->media_known)
+		found(c, "boot of the agent", "wrong",
+		      "a licence or newer firmware may bring virtual media, or HttpBootUri",
+		      "neither from a virtual CD nor by HTTP: no agent would ever call, and the machine is quarantined");
+}
+
+static void tell_power(struct bmc_check *c, const struct redfish_abilities *a)
+{
+	if (!a->on || !a->off)
+		found(c, "power", "wrong", "use provider type ipmi, if the machine has that",
+		      "it cannot be switched %s: its System lists no such Reset",
+		      a->off  ? "on"
+		      : a->on ? "off"
+			      : "at all");
+	else if (a->forced_off)
+		found(c, "power", "ok", NULL, "on, and off by ForceOff");
+	else
+		found(c, "power", "note",
+		      "look whether newer firmware lists ForceOff; else `drover confirm-off` may be needed",
+		      "there is no ForceOff: what runs is asked to go (GracefulShutdown), and may stay");
+}
+
+static void tell_known(struct bmc_check *c)
+{
+	static const char *const logins[] = {
+		[REDFISH_LOGIN_SESSION] = "Session", [REDFISH_LOGIN_BASIC] = "Basic"};
+	static const char *const ways[] = {[REDFISH_WAY_NONE] = "None",
+					   [REDFISH_WAY_DISABLED] = "Disabled",
+					   [REDFISH_WAY_HTTP] = "HTTP",
+					   [REDFISH_WAY_HTTPS] = "HTTPS"};
+	struct redfish_facts k = redfish_facts(c->r);
+	json_t *quirks = json_array();
+
+	put(c, "vendor", k.vendor);
+	put(c, "product", k.product);
+	put(c, "firmwareVersion", k.firmware);
+	put(c, "redfishVersion", k.redfish_version);
+	put(c, "system", k.system);
+	put(c, "media", ways[k.way]);
+	put(c, "mediaSlot", k.slot);
+	put(c, "login", logins[k.login]);
+	json_object_set_new(c->bmc, "quirks", quirks);
+	tell_way(c, &k);
+	tell_boot(c, &k);
+	if (k.login == REDFISH_LOGIN_BASIC)
+		found(c, "login", "note", NULL,
+		      "Basic: it has no session service, or no session free, so the password goes with each request");
+	for (size_t i = 0; i < k.nquirks; i++) {
+		json_array_append_new(quirks, json_string(k.quirks[i].id));
+		found(c, "quirk", "note", NULL, "%s: %s", k.quirks[i].id, k.quirks[i].name);
+	}
+	if (k.latency_ms < 0)
+		return;
+	json_object_set_new(c->bmc, "latencyMilliseconds", json_integer(k.latency_ms));
+	json_object_set_new(c->bmc, "calls", json_integer((json_int_t)k.calls));
+	found(c, "latency", k.latency_ms > SLOW_MS ? "note" : "ok",
+	      k.latency_ms > SLOW_MS
+		      ? "nothing: each phase of a machine's life takes some minutes more"
+		      : NULL,
+	      "%lld ms an answer, over %llu requests", (long long)k.latency_ms,
+	      (unsigned long long)k.calls);
+}
+
+/* It was asked for all that there is, or as far as it went. */
+static void conclude(struct bmc_check *c)
+{
+	const char *pin = redfish_learned_pin(c->r);
+
+	if (pin) {
+		char text[80];
+
+		str_format(text, sizeof(text), "sha256:%s", pin);
+		put(c, "fingerprint", text);
+		found(c, "certificate", "note",
+		      "compare it with the BMC's own page, and name it: spec.bmc.tls.fingerprint",
+		      "%s, trusted at first sight", text);
+	}
+	tell_known(c);
+	leave(c);
+}
+
+/* --- answers -------------------------------------------------------------------------------------- */
+
+/* True: it is asked again, or the check ends. */
+static bool is_put_off(struct bmc_check *c, const struct err *e)
+{
+	if (c->stopped) {
+		conclude(c);
+		return true;
+	}
+	if (!e || !err_is_transient(e))
+		return false;
+	if (c->tries == 0)
+		c->first = *e;
+	if (++c->tries >= TRIES)
+		return false;
+	loop_timer_start(&c->again, e->retry_after_ms ? e->retry_after_ms : WAIT_MS);
+	return true;
+}
+
+/* What was said first; the last may be that it is let alone. */
+static const char *why(const struct bmc_check *c, const struct err *e)
+{
+	return c->tries > 0 ? c->first.text : e->text;
+}
+
+static void go_on(struct bmc_check *c, enum step step)
+{
+	c->step = step;
+	c->tries = 0;
+	ask(c);
+}
+
+static void on_drives(const struct redfish_drives *d, const struct err *e, void *arg)
+{
+	struct bmc_check *c = arg;
+	int64_t bytes = 0;
+
+	if (is_put_off(c, e))
+		return;
+	if (d && d->more && ++c->rounds < ROUNDS) {
+		go_on(c, READ_DRIVES);
+		return;
+	}
+	for (size_t i = 0; d && i < d->n; i++)
+		bytes += d->v[i].bytes;
+	if (e || d->more)
+		found(c, "drives", "note", "they are not compared with what the agent sees",
+		      "their list cannot be read: %s", e ? why(c, e) : "it has no end");
+	else if (d->n == 0)
+		found(c, "drives", "note", "they are not compared with what the agent sees",
+		      "it lists none");
+	else
+		found(c, "drives", "ok", NULL, "%zu listed, %lld GB in all", d->n,
+		      (long long)(bytes / 1000000000));
+	conclude(c);
+}
+
+static void on_media(const struct redfish_media *m, const struct err *e, void *arg)
+{
+	struct bmc_check *c = arg;
+
+	if (is_put_off(c, e))
+		return;
+	c->media_known = m || e->kind == ERR_UNSUPPORTED;
+	c->verifies = m && m->verifies;
+	if (!c->media_known)
+		found(c, "virtual media", "wrong", NULL, "they cannot be read: %s", why(c, e));
+	else if (m && m->inserted)
+		found(c, "virtual media", "note",
+		      "nothing: drover ejects it before it inserts its own", "something is in");
+	go_on(c, READ_DRIVES);
+}
+
+static void on_abilities(const struct redfish_abilities *a, const struct err *e, void *arg)
+{
+	struct bmc_check *c = arg;
+
+	if (is_put_off(c, e))
+		return;
+	if (!a) {
+		found(c, "System", "wrong", NULL, "what it can do cannot be read: %s", why(c, e));
+		conclude(c);
+		return;
+	}
+	c->able = *a;
+	c->able_known = true;
+	tell_power(c, a);
+	found(c, "TPM", "note", NULL, "%s; drover needs none",
+	      str_or(a->tpm, "the System names none"));
+	found(c, "firmware", "note", NULL, "it has %s UpdateService; drover updates nothing",
+	      a->updates ? "an" : "no");
+	put(c, "tpm", a->tpm);
+	go_on(c, READ_MEDIA);
+}
+
+static void tell_identity(struct bmc_check *c, const struct redfish_system *s)
+{
+	put(c, "systemUUID", s->system_uuid);
+	put(c, "serialNumber", s->serial);
+	put(c, "biosVersion", s->bios_version);
+	if (s->system_uuid || s->serial)
+		found(c, "identity", "ok", NULL, "UUID %s, serial number %s",
+		      str_or(s->system_uuid, "none"), str_or(s->serial, "none"));
+	else
+		found(c, "identity", "wrong",
+		      "set the System's UUID or serial number by its maker's tools",
+		      "neither UUID nor serial number, or a maker's default: nothing proves which machine it is, and drover leaves it alone");
+	if (s->health_told && s->fault[0])
+		found(c, "health", "note", "have it mended", "%s", s->fault);
+}
+
+static void tell_systems(struct bmc_check *c, const struct err *e)
+{
+	const char *v[SYSTEMS];
+	size_t n = redfish_systems(c->r, v, SYSTEMS);
+	json_t *list;
+
+	if (n == 0) {
+		found(c, e->code == 401 ? "login" : "System", "wrong",
+		      e->code == 401 ? "correct user or password; it was tried once" : NULL, "%s",
+		      why(c, e));
+		return;
+	}
+	list = json_array();
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, json_string(v[i]));
+	json_object_set_new(c->told, "systems", list);
+	found(c, "System", "wrong", "name one of them in the address, with its path",
+	      "it has %zu Systems that can be switched, and which is the machine is not guessed",
+	      n);
+}
+
+static void on_system(const struct redfish_system *s, const struct err *e, void *arg)
+{
+	struct bmc_check *c = arg;
+
+	if (is_put_off(c, e))
+		return;
+	if (s) {
+		tell_identity(c, s);
+		go_on(c, READ_ABILITIES);
+	} else {
+		tell_systems(c, e);
+		conclude(c);
+	}
+}
+
+/* --- asking --------------------------------------------------------------------------------------- */
+
+static void ask(struct bmc_check *c)
+{
+	switch (c->step) {
+	case READ_SYSTEM:
+		redfish_read_system(c->r, on_system, c);
+		break;
+	case READ_ABILITIES:
+		redfish_read_abilities(c->r, on_abilities, c);
+		break;
+	case READ_MEDIA:
+		redfish_read_media(c->r, on_media, c);
+		break;
+	case READ_DRIVES:
+		redfish_read_drives(c->r, on_drives, c);
+		break;
+	case LOG_OUT:
+		redfish_log_out(c->r, on_logged_out, c);
+		break;
+	}
+}
+
+static void on_again(void *arg)
+{
+	ask(arg);
+}
+
+static bool never(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+/* A wait is over at once; what is on its way is answered first, and says what session there is. */
+static void on_stop(void *arg)
+{
+	struct bmc_check *c = arg;
+
+	if (!loop_timer_active(&c->again))
+		return;
+	loop_timer_stop(&c->again);
+	conclude(c);
+}
+
+struct bmc_check *bmc_check_new(const struct bmc_check_spec *s, struct err *e)
+{
+	struct redfish_spec spec = {
+		.system_url = s->address,
+		.ca_pem = s->ca_pem,
+		.pin_sha256 = s->pin_sha256,
+		.learn_pin = s->learn_pin,
+		.user = s->user,
+		.password = s->password,
+		.plain_ok = s->plain_ok,
+		.may_act = never,
+	};
+	struct redfish *r = redfish_new(s->group, s->http, &spec, e);
+	struct bmc_check *c;
+
+	if (!r)
+		return NULL;
+	c = mem_new(struct bmc_check);
+	c->s = *s;
+	c->r = r;
+	c->told = json_object();
+	c->findings = json_array();
+	c->bmc = json_object();
+	json_object_set_new(c->told, "bmc", c->bmc);
+	json_object_set_new(c->told, "findings", c->findings);
+	put(c, "address", s->address);
+	loop_timer_init(&c->again, s->group, on_again, c);
+	loop_defer_init(&c->stop, s->group, on_stop, c);
+	ask(c);
+	return c;
+}
+
+void bmc_check_stop(struct bmc_check *c)
+{
+	if (c->stopped || c->step == LOG_OUT)
+		return;
+	c->stopped = true;
+	loop_defer(&c->stop);
+}
+
+void bmc_check_free(struct bmc_check *c)
+{
+	if (!c)
+		return;
+	loop_timer_stop(&c->again);
+	loop_defer_cancel(&c->stop);
+	redfish_free(c->r);
+	json_decref(c->told);
+	free(c);
+}

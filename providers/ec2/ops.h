@@ -1,0 +1,89 @@
+#ifndef PROVIDERS_EC2_OPS_H
+#define PROVIDERS_EC2_OPS_H
+
+#include "base/arena.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "providers/ec2/client.h"
+#include "providers/ec2/cloud.h"
+#include "providers/ec2/known.h"
+#include "providers/ec2/login.h"
+#include "providers/provider.h"
+
+/*
+ * ops: what the files of the provider share.  A call of elastic.h is an op: one ask for each region that it goes to, told
+ * when the last has answered.  On the loop thread.
+ * Tests: tests/contract/test_ec2.c
+ */
+#define EC2_PAGE "200"
+#define EC2_PAGES_MAX 500
+
+struct reserved {
+	bool block;
+	int64_t ends_at; /* of its instances, Unix ms; 0: never */
+};
+struct ec2_provider {
+	struct loop_group *group;
+	struct arena *a;
+	struct provider_cloud cloud;
+	struct ec2_login *login;
+	struct ec2_client **regions;
+	size_t nregions;
+	struct ec2_known *known;
+	struct map *reserved; /* id of a reservation seen -> struct reserved */
+	struct list ops;
+};
+
+struct op;
+struct ask {
+	struct op *op;
+	struct ec2_client *client;
+	struct ec2_request *request;
+	unsigned pages;
+	void (*reserved_read)(struct ask *k, const struct err *e);
+};
+struct op {
+	struct list link;
+	struct ec2_provider *ep;
+	struct arena *a;
+	struct loop_defer defer; /* of one that asks nobody */
+	struct ask *asks;
+	size_t pending;
+	struct map *listed;		   /* ids */
+	const char *cluster, *region, *id; /* of what is listed, of what is ended */
+	int64_t count;			   /* of a launch */
+	struct elastic_instance *instances;
+	size_t ninstances, instances_cap;
+	struct elastic_offer *offers;
+	size_t noffers, offers_cap;
+	struct err err; /* the first */
+	elastic_offers_done *offers_done;
+	elastic_instances_done *done;
+	bool (*may_act)(void *arg);
+	void *may_act_arg;
+	void *arg;
+};
+
+int64_t ec2_now(const struct ec2_provider *ep);
+
+struct op *ec2_op_new(struct provider *p, void *arg);
+void ec2_op_free(struct op *o);				   /* nobody is told */
+void ec2_op_keep_error(struct op *o, const struct err *e); /* the first counts */
+void ec2_op_refuse(struct op *o, enum err_kind kind, const char *text,
+		   const char *of); /* nobody is asked */
+void ec2_op_add(const struct elastic_instance *i, void *op);
+
+struct ask *ec2_ask_of(struct op *o, const char *region); /* NULL: no such region */
+void ec2_ask(struct ask *k, const char *action, struct buf *form, bool changes,
+	     void (*done)(const struct ec2_reply *r, const struct err *e, void *arg));
+void ec2_ask_over(struct ask *k); /* done with; with the last of its op that is told */
+
+/* list.c */
+void ec2_list_owned(struct provider *p, const char *cluster, elastic_instances_done *done,
+		    void *arg);
+/* offers.c */
+void ec2_offers(struct provider *p, elastic_offers_done *done, void *arg);
+/* What the account has reserved there is read: offers of the op, and ep->reserved.  e: not all of it. */
+void ec2_read_reservations(struct ask *k, void (*done)(struct ask *k, const struct err *e));
+
+#endif

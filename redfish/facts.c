@@ -1,0 +1,67 @@
+#include "redfish/internal.h"
+
+#include <stdlib.h>
+#include "base/mem.h"
+#include "base/str.h"
+
+/*
+ * What is known of the BMC, gathered while it is used: nothing is asked for its sake but its Manager, which the list of
+ * drives reads.
+ * Tests: tests/unit/redfish/test_facts.c
+ */
+#define SMOOTH 8 /* a new answer counts for one of so many */
+
+void rf_latency(struct redfish *r, int64_t ms)
+{
+	int64_t us = ms * 1000;
+
+	r->latency_us = r->latency_us < 0 ? us : r->latency_us + (us - r->latency_us) / SMOOTH;
+}
+
+char *rf_text_of(const char *s)
+{
+	return rf_text_ok(s) && *s ? mem_strdup(s) : NULL;
+}
+
+void rf_learn_manager(struct redfish *r, const json_t *manager)
+{
+	char *version = rf_text_of(json_str_at(manager, "FirmwareVersion"));
+
+	if (version)
+		rf_set(&r->firmware, version);
+}
+
+static enum redfish_way way_of(const struct redfish *r)
+{
+	if (r->slot)
+		return r->slot_https == RF_YES ? REDFISH_WAY_HTTPS : REDFISH_WAY_HTTP;
+	if (loop_now(loop_of(r->group)) >= r->no_slot_until)
+		return REDFISH_WAY_UNKNOWN;
+	return r->media_enable ? REDFISH_WAY_DISABLED : REDFISH_WAY_NONE;
+}
+
+struct redfish_facts redfish_facts(const struct redfish *r)
+{
+	struct redfish_facts f = {
+		.system = r->system_path,
+		.vendor = r->vendor,
+		.product = r->product,
+		.redfish_version = json_str_at(r->root, "RedfishVersion"),
+		.firmware = r->firmware,
+		.way = way_of(r),
+		.slot = r->slot,
+		.login = r->basic   ? REDFISH_LOGIN_BASIC
+			 : r->token ? REDFISH_LOGIN_SESSION
+				    : REDFISH_LOGIN_NONE,
+		.latency_ms = r->latency_us < 0 ? -1 : (r->latency_us + 500) / 1000,
+		.calls = r->calls,
+	};
+
+	for (size_t i = 0; i < quirk_rows_n && f.nquirks < REDFISH_QUIRKS; i++) {
+		if (!(r->quirk_rows & UINT64_C(1) << i))
+			continue;
+		f.quirks[f.nquirks].id = quirk_rows[i].id;
+		f.quirks[f.nquirks++].name = quirk_rows[i].name;
+	}
+	return f;
+}

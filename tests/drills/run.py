@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""The drills of docs/drills.md: a machine that is stuck, found and mended with `drover why` and one verb.
+
+    tests/drills/run.py [DRILL ...]
+
+Each has a machine of its own in one `drover up`.  Something goes wrong there (`drover sim fault`, or what a person does);
+`drover why` without a name has to say what is stuck, why, and a verb; the cause is mended where it lies, as a person
+would; and the verb that `why` printed, run as it stands, has to end it.  No VM and no network.
+"""
+import dataclasses
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "real"))
+import up as real_up  # noqa: E402  (tests/real/up.py)
+from testbed import pace  # noqa: E402
+
+demo, DROVER, ROOT = real_up.demo, real_up.DROVER, real_up.ROOT
+RACK = "topology.drover.dev/rack"
+SPEED = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Drill:
+    """One row: where it is stuck, what goes wrong, what `why` has to say, the verb, and how it ends."""
+    name: str            # of the drill, as in docs/drills.md
+    begin: tuple         # steps before it is stuck: methods of Scene with their arguments
+    says: str            # of the row of `drover why`, a regular expression
+    verb: str            # that what helps has to begin with
+    mend: tuple = ()     # steps of the person at the machine, before the verb
+    end: str = "free"    # the machine's state when all is well
+    over: str = ""       # or: what `drover why` says no more
+    slow_s: int = 120    # until `why` says it, on a quiet machine
+
+
+DRILLS = (
+    Drill("bmc-hangs", (("fault", "BmcHang"),), r"free .*BmcUnreachable", "drover retry", (("well",),)),
+    Drill("port-does-not-move", (("fault", "PortLie"), ("pod",)), r"attaching .*waits for the device", "drover retry",
+          (("well",),), end="serving"),
+    Drill("drive-pulled-while-imaging", (("fault", "PullDrive", "--when", "write", "--count", "1"), ("pod",)),
+          r"quarantined .*DriveMissing", "drover approve", (("put_drives_back",), ("unpod",))),
+    Drill("drive-lost-at-inspection", (("serves",), ("fault", "PullDrive", "--when", "inspect", "--count", "1"), ("unpod",)),
+          r"quarantined .*DriveMissing", "drover approve", (("put_drives_back",),)),
+    Drill("drive-refuses-the-wipe", (("serves",), ("fault", "WipeFails", "--when", "wipe"), ("unpod",)),
+          r"quarantined .*DriveFailed", "drover approve", (("well",),)),
+    Drill("drive-unreadable-at-proof", (("serves",), ("fault", "DriveUnreadable", "--when", "verify"), ("unpod",)),
+          r"quarantined .*DriveFailed", "drover approve", (("well",),)),
+    Drill("power-does-not-go-off", (("serves",), ("fault", "PowerLie"), ("unpod",)), r"stopping .*waits for the device", "drover confirm-off",
+          (("pull_the_plug",), ("well",))),
+    Drill("port-stays-with-the-tenant", (("serves",), ("fault", "PortLie"), ("unpod",)), r"isolating .*waits for the device", "drover retry",
+          (("well",),)),
+    Drill("drain-is-held-up", (("serves",), ("keep_the_pod",), ("drain",)), r"draining .*EvictionBlocked", "drover cancel",
+          end="serving"),
+    Drill("node-cordoned-by-a-person", (("serves",), ("cordon",)), r"serving ", "drover release", end="serving", over="held"),
+    Drill("power-button-pressed", (("press",),), r"free .*PowerStateUnexpected", "drover approve"),
+    Drill("put-aside-by-a-colleague", (("verb", "quarantine", "--reason", "RMA-881"),), r"quarantined .*RMA-881",
+          "drover release"),
+    Drill("nobody-let-drover-act", (("observe",),), r"free .*Observed", "drover approve", over="held"),
+)
+
+
+class Scene:
+    """A machine and what happens to it."""
+
+    def __init__(self, up, number):
+        self.up, self.number, self.machine = up, number, f"gpu-{number}"
+
+    def drover(self, *args):
+        return subprocess.run([DROVER, *args], capture_output=True, text=True, timeout=pace.limit(60), check=False)
+
+    def host(self, verb, *args):
+        return self.drover(verb, "--kubeconfig", f"{self.up.folder}/host.conf", *args)
+
+    def state(self):
+        return self.up.host.call("GET", f"{demo.API}/machines/{self.machine}").get("status", {}).get("state")
+
+    def until(self, what, done, limit_s=180):
+        self.up.until(f"{self.machine}: {what}", done, limit_s)
+
+    def patch(self, path, body, cluster=None):
+        (cluster or self.up.host).call("PATCH", path, body)
+
+    def aisle(self, what, body):
+        rack = pathlib.Path(self.up.folder, "rack")
+        url = f"{(rack / 'url').read_text().strip()}/sim/machines/{self.machine}/{what}"
+        request = urllib.request.Request(url, data=json.dumps(body).encode(), method="POST")
+        with urllib.request.urlopen(request, timeout=30, context=self.up.host.tls) as reply:
+            return json.load(reply)
+
+    # --- what happens -----------------------------------------------------------------------------
+
+    def fault(self, *args):
+        done = self.drover("sim", "fault", "--rack", f"{self.up.folder}/rack", self.machine, *args)
+        assert done.returncode == 0, done.stderr
+
+    def well(self):
+        done = self.drover("sim", "fault", "--rack", f"{self.up.folder}/rack", "--clear", self.machine)
+        assert done.returncode == 0, done.stderr
+
+    def pod(self):
+        pod = demo.gpu_pod(self.machine)
+        pod["spec"]["nodeSelector"] = {RACK: self.machine}
+        self.up.tenant.call("POST", demo.PODS, pod)
+
+    def unpod(self):
+        self.up.tenant.call("DELETE", f"{demo.PODS}/{self.machine}")
+
+    def serves(self):
+        self.pod()
+        self.until("serving", lambda: self.state() == "serving" and self.up.runs(self.machine), 240)
+
+    def node(self):
+        return self.up.pod(self.machine)["spec"]["nodeName"]
+
+    def keep_the_pod(self):
+        """It does not end for as long as its finalizer stands."""
+        self.patch(f"{demo.PODS}/{self.machine}", {"metadata": {"finalizers": ["example.com/checkpoint"]}}, self.up.tenant)
+
+    def drain(self):
+        done = self.host("drain", self.machine, "--reason", "fan", "--deadline", "2h")
+        assert done.returncode == 0, done.stderr
+
+    def cordon(self):
+        self.patch(f"/api/v1/nodes/{self.node()}", {"spec": {"unschedulable": True}}, self.up.tenant)
+
+    def press(self):
+        self.aisle("press", {})
+
+    def pull_the_plug(self):
+        self.aisle("plug", {"in": False})
+
+    def put_drives_back(self):
+        self.well()
+        for drive in (0, 1):
+            self.aisle("pull-drive", {"drive": drive, "pulled": False})
+
+    def verb(self, verb, *args):
+        done = self.host(verb, self.machine, *args)
+        assert done.returncode == 0, done.stderr
+
+    def observe(self):
+        self.patch(f"{demo.API}/machines/{self.machine}", {"spec": {"managementPolicy": "Observe"}})
+
+    # --- what is seen -----------------------------------------------------------------------------
+
+    def stuck(self):
+        """The rows of `drover why` about this machine, or what belongs to it, each with its remedies."""
+        done = self.host("why", "-o", "json")
+        assert done.returncode == 0, done.stderr
+        names = (f"machine/{self.machine}", f"drain/drain-{self.machine}-")
+        return [r for r in json.loads(done.stdout)["stuck"] if r["object"].startswith(names[1]) or r["object"] == names[0]]
+
+    def row(self, drill):
+        """The one that says what it has to, as text, and the verb that it proposes."""
+        for r in self.stuck():
+            text = " ".join(str(r.get(k, "")) for k in ("object", "state", "reason", "message"))
+            text += f" waits for {r.get('waitingFor', '')}"
+            verbs = [m.group(0).strip() for h in r.get("helps", ())
+                     for m in re.finditer(r"drover [a-z-]+( [\w./-]+)+", h) if m.group(0).startswith(drill.verb)]
+            if re.search(drill.says, text) and verbs:
+                return text, verbs[0]
+        return None
+
+    def go(self, drill):
+        for name, *args in drill.begin:
+            getattr(self, name)(*args)
+        found = []
+        self.until(f"why says {drill.says} and {drill.verb}", lambda: found.append(self.row(drill)) or found[-1], drill.slow_s)
+        text, verb = found[-1]
+        for name, *args in drill.mend:
+            getattr(self, name)(*args)
+        words = verb.split()[1:][:3 if "--wipe" in verb else 2]  # behind it prose goes on
+        yes = ["--yes"] if words[0] == "confirm-off" else []
+        done = self.host(*words, *yes)
+        assert done.returncode == 0, (verb, done.stderr)
+        if drill.over:
+            self.until("why has no more of it", lambda: not self.row(drill), 120)
+        self.until(drill.end, lambda: self.state() == drill.end, 400)
+        return f"{drill.name}: {text.strip()} -> drover {' '.join(words)} -> {drill.end}"
+
+
+def run(scene, drill, results):
+    try:
+        results[drill.name] = (True, scene.go(drill))
+    except BaseException as e:  # noqa: B036  each drill tells of itself, and the others go on
+        results[drill.name] = (False, f"{drill.name}: {type(e).__name__}: {e}\n    why says: {scene.stuck()}")
+    print(("  " if results[drill.name][0] else "  FAILED ") + results[drill.name][1], flush=True)
+
+
+def main():
+    wanted = sys.argv[1:]
+    drills = [d for d in DRILLS if not wanted or d.name in wanted]
+    if len(drills) != len(wanted or DRILLS):
+        sys.exit(f"no such drill; there are: {', '.join(d.name for d in DRILLS)}")
+    real_up.SPEED = SPEED
+    results = {}
+    with tempfile.TemporaryDirectory(prefix="drover-drills-") as folder:
+        up = real_up.Up(f"{folder}/data", machines=len(drills))
+        try:
+            pace.learn("drover up's start", up.start(), real_up.QUIET_READY_S * 3)
+            for number in range(1, len(drills) + 1):
+                up.host.call("PATCH", f"{demo.API}/machines/gpu-{number}",
+                             {"metadata": {"labels": {RACK: f"gpu-{number}"}}})
+            up.until("all free", lambda: set(up.states().values()) == {"free"}, 120)
+            threads = [threading.Thread(target=run, args=(Scene(up, n), d, results)) for n, d in enumerate(drills, 1)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+            if not all(ok for ok, _ in results.values()):
+                up.tell()
+        finally:
+            up.kill()
+    passed = sum(ok for ok, _ in results.values())
+    print(f"{passed} passed, {len(results) - passed} failed")
+    return 0 if passed == len(drills) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

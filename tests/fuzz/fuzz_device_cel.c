@@ -1,0 +1,29 @@
+#include <stdlib.h>
+#include "base/arena.h"
+#include "controller/tenant/device_cel.h"
+
+/* Any expression: it is read to the end or not judged, and what is asked of a Node is sound. */
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+
+static void must(int ok)
+{
+	if (!ok)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+	OWN(arena) a = arena_new();
+	const char *text = arena_strndup(a, size ? (const char *)data : "", size);
+
+	for (int kind = DEVICE_GPU; kind <= DEVICE_CHANNEL; kind++) {
+		struct device_wish w = {.never = false};
+		const char *why = device_cel(text, (enum device_kind)kind, &w, a);
+
+		must(!why || (why[0] && !w.node.n && !w.pinned && !w.never));
+		must(why || w.pinned || w.never || w.node.n); /* else it says nothing of a device */
+		for (size_t i = 0; i < w.node.n; i++)
+			must(w.node.v[i].key[0] && w.node.v[i].nvalues);
+	}
+	return 0;
+}

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""Installs drover by the five commands of README.md on a real control plane, and what docs/install.md says after that.
+
+    tests/real/install.py [--folder FOLDER] [--keep]
+
+The commands are taken from README.md as they stand; only registry.example and 10.1.0.5 are others.  A registry holds
+the image, and a kubelet of the test bed pulls and runs it, by runc, as the Deployment says: another user than root, no
+capability, a root file system that cannot be written.  No VM; the machine of the example is never reached.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import testbed  # noqa: E402  (beside this file)
+from testbed import pace, process  # noqa: E402
+from testbed.pod import Cable, Kubelet, environment  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+COMMANDS = 5
+LIMIT_S = 120
+ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+POOL = "/apis/drover.dev/v1alpha1/nodepools/h100"
+DEPLOYMENT = "/apis/apps/v1/namespaces/drover-system/deployments/drover"
+NAMESPACE = "/api/v1/namespaces/drover-system"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+REGISTRY = """\
+version: 0.1
+storage: {{filesystem: {{rootdirectory: {folder}/registry}}}}
+http: {{addr: "127.0.0.1:{port}", tls: {{certificate: {folder}/registry.crt, key: {folder}/registry.key}}}}
+log: {{level: warn}}
+"""
+
+
+def commands():
+    """Of the first block of the section, lines joined."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text.split("## In a cluster of your own", 1)[1].split("\n## ", 1)[0]
+    block = re.search(r"^```sh\n(.*?)^```$", section, re.M | re.S)[1]
+    return [line.split("  #")[0].strip() for line in block.replace("\\\n", " ").splitlines()]
+
+
+class Registry:
+    def __init__(self, folder):
+        self.port = process.free_port()
+        self.certificate = folder / "registry.crt"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                        "-days", "2", "-subj", "/CN=registry", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout",
+                        str(folder / "registry.key"), "-out", str(self.certificate)], check=True, capture_output=True)
+        (folder / "registry.yaml").write_text(REGISTRY.format(folder=folder, port=self.port))
+        self.process = process.Process("registry", folder, ["docker-registry", "serve", folder / "registry.yaml"])
+        self.name = f"127.0.0.1:{self.port}"
+
+    def stop(self):
+        self.process.stop()
+
+
+class Site:
+    """The control plane, its one node, the registry, and a shell with their names."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.cable = Cable(f"dri{os.getpid() % 100000}", f"10.231.{os.getpid() % 200}")
+        self.registry = Registry(folder)
+        self.env = environment(self.registry.certificate)
+        self.plane = testbed.ControlPlane("host", folder / "host", guest=self.cable.here,
+                                          apiserver_args=["--bind-address=0.0.0.0"]).start()
+        self.kubelet = Kubelet(self.plane, folder / "node", self.cable, self.env)
+        self.env |= {"KUBECONFIG": str(self.plane.kubeconfig),
+                     "PATH": f"{testbed.parts.paths()['kube']}:{os.environ['PATH']}"}
+
+    def stop(self):
+        if self.kubelet.is_alive():
+            self.kubelet.stop()
+        self.plane.stop()
+        self.registry.stop()
+        self.cable.close()
+
+    def shell(self, command, fails=False):
+        """What it prints, errors too."""
+        command = command.replace("registry.example", self.registry.name).replace("10.1.0.5", self.cable.there)
+        done = subprocess.run(["sh", "-c", command], cwd=ROOT, env=self.env, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False, timeout=pace.limit(600))
+        assert bool(done.returncode) == fails, f"{command}: {done.returncode}\n{done.stdout}\n{self.trouble()}"
+        return done.stdout
+
+    def trouble(self):
+        logs = "\n".join(f"{name}:\n{text[-1500:]}" for name, text in self.kubelet.said.items())
+        return f"kubelet: {self.kubelet.trouble}\n{logs}"
+
+    def until(self, what, test):
+        try:
+            return pace.wait_for(what, test, LIMIT_S)
+        except TimeoutError as e:
+            raise AssertionError(f"{e}\n{self.trouble()}") from None
+
+    def pool_ready(self):
+        table = self.shell("build/rel/drover get pools")
+        head, *rows = [line.split() for line in table.splitlines()]
+        return any(row[0] == "h100" and row[head.index("READY")] == "True" for row in rows)
+
+
+def five_commands(site):
+    lines = commands()
+    assert len(lines) == COMMANDS and lines[-1] == "build/rel/drover get pools", lines
+    for line in lines[:-1]:
+        site.shell(line)
+    site.until("pool h100 READY", site.pool_ready)
+    assert re.match(r"65532\s", site.kubelet.inside("Uid"))
+    assert int(site.kubelet.inside("CapEff"), 16) == 0 and int(site.kubelet.inside("CapBnd"), 16) == 0
+    assert site.kubelet.inside("NoNewPrivs") == "1"
+    logs = "".join(site.kubelet.said.values())
+    assert '"ready"' in logs and "cannot be used" not in logs, logs
+    return lines[2]
+
+
+def by_argo(site):
+    """The health check of deploy/argocd/ on what the real API server holds."""
+    site.shell("tests/tools/test_argocd")
+    for what, health in (("nodepool/h100", "Healthy"), ("provider/hall-a", "Healthy"),
+                         ("machine/gpu-r1-07", "Healthy observed")):
+        said = site.shell(f"kubectl get {what} -o json >{site.folder}/object.json && "
+                          f"tests/tools/test_argocd {site.folder}/object.json")
+        assert said.startswith(health), f"{what}: {said}"
+        o = json.loads((site.folder / "object.json").read_text())
+        assert what[0] == "m" or o["status"]["observedGeneration"] == o["metadata"]["generation"], o
+
+
+def again_and_upgrade(site, install):
+    """The same once more changes nothing; another image is a new pod, which takes the lease."""
+    before = site.plane.get(DEPLOYMENT)["metadata"]["generation"]
+    assert "ready" in site.shell(install)
+    assert site.plane.get(DEPLOYMENT)["metadata"]["generation"] == before
+    old, = site.kubelet.running
+    site.shell("skopeo copy -q oci-archive:build/container/drover.tar docker://registry.example/drover:0.2")
+    site.shell(install.replace(":0.1", ":0.2"))
+    assert old not in site.kubelet.running
+    site.until("the pool is ready after the upgrade", site.pool_ready)
+
+
+def a_value_that_is_missing(site):
+    """Told by name: by the script before anything is applied, by drover where an overlay lacks it."""
+    said = site.shell("deploy/install.sh --image registry.example/drover:0.2", fails=True)
+    assert "--agent-name is missing" in said, said
+    said = site.shell("deploy/install.sh --image registry.example/drover --agent-name a", fails=True)
+    assert "want a tag or a digest" in said, said
+    said = site.shell("deploy/install.sh --image registry.example/drover:0.2 --agent-name 'a]'", fails=True)
+    assert "no such characters" in said, said
+    overlay = site.shell("kubectl kustomize examples/deploy/single").replace(
+        "registry.example/drover:0.1", f"{site.registry.name}/drover:0.2")
+    site.plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=overlay)
+    site.until("drover says what is missing", lambda: any(
+        "agent-name: has no value yet" in text for text in site.kubelet.said.values()))
+
+
+def other_forms(site):
+    """What the real API server says of the other overlay."""
+    site.shell("kubectl apply --server-side --force-conflicts --dry-run=server -k examples/deploy/ha")
+    kinds = re.findall(r"^kind: (\w+)$", site.shell("kubectl kustomize deploy"), re.M)
+    assert kinds.count("CustomResourceDefinition") == len(list((ROOT / "deploy/crds").glob("*.yaml"))), kinds
+    ha = [o for o in json.loads(site.shell("kubectl kustomize examples/deploy/ha | kubectl create --dry-run=client "
+                                           "--validate=false -o json -f - | jq -s ."))
+          if o["kind"] in ("Deployment", "Service", "PodDisruptionBudget")]
+    assert sorted(o["kind"] for o in ha) == ["Deployment", "PodDisruptionBudget"], ha
+    deployment = next(o for o in ha if o["kind"] == "Deployment")
+    assert deployment["spec"]["replicas"] == 2 and deployment["spec"]["template"]["spec"]["hostNetwork"]
+
+
+def by_hand(site, kind, name):
+    """What drover holds, and cannot let go any more."""
+    held = site.plane.get(f"/apis/drover.dev/v1alpha1/{kind}s/{name}")["metadata"]["finalizers"]
+    page = (ROOT / "docs/install.md").read_text()
+    assert held and all(f"`{f}`" in page for f in held), held
+    site.shell(f"kubectl delete {kind} {name} --wait=false")
+    assert site.plane.get(f"/apis/drover.dev/v1alpha1/{kind}s/{name}")
+    line = re.search(r"^kubectl patch virtualcluster team-a .*$", page, re.M)[0]
+    site.shell(line.replace("virtualcluster team-a", f"{kind} {name}"))
+    assert not site.plane.get(f"/apis/drover.dev/v1alpha1/{kind}s/{name}")
+
+
+def by_helm(site):
+    """The chart says the same as the base: with what is missing named, and installed for real."""
+    helm = testbed.parts.paths()["helm"] / "helm"
+    chart = f"{helm} upgrade --install drover deploy/chart --namespace drover-system"
+    image = "--set image.repository=registry.example/drover --set image.tag=0.2"
+    name = "--set 'settings.agent-name={10.1.0.5}'"
+    for wrong, says in ((f"{chart} {name}", "image.repository is missing"),
+                        (f"{chart} {image}", "settings.agent-name is missing"),
+                        (f"{chart} {image} {name} --set replicas=2", "two want hostNetwork"),
+                        (f"{chart} {image} {name} --set image.tagg=1", "tagg"),
+                        (f"{chart} {image} {name}".replace("drover-system", "default"), "which its rights name")):
+        said = site.shell(wrong, fails=True)
+        assert says in said, said
+    # Without a load balancer's address, which helm would wait for.
+    site.shell(f"{chart} {image} {name} --set service.type=NodePort --create-namespace --wait --timeout={pace.limit(120):.0f}s")
+    site.shell(f"{helm} lint --quiet deploy/chart {image} {name}")
+    ours, theirs = (pods(site.shell(command), site) for command in (
+        "kubectl kustomize deploy", f"{helm} get manifest drover -n drover-system"))
+    for spec in (ours, theirs):
+        spec["containers"][0].pop("image")
+        spec.pop("volumes")
+    assert ours == theirs, f"the chart's pod differs from the base's:\n{ours}\n{theirs}"
+    site.shell(f"{helm} uninstall drover --namespace drover-system --wait")
+    assert len([c for c in site.plane.api("GET", CRDS)["items"] if c["spec"]["group"] == "drover.dev"]) == len(
+        list((ROOT / "deploy/crds").glob("*.yaml")))
+    site.shell("deploy/install.sh --uninstall --purge")
+
+
+def pods(manifests, site):
+    """Of the Deployment in there."""
+    text = site.plane.kubectl("create", "--dry-run=client", "--validate=false", "-o", "json", "-f", "-", stdin=manifests)
+    text = re.sub(r"^}\n{", "},\n{", text, flags=re.M)
+    return next(o for o in json.loads(f"[{text}]") if o["kind"] == "Deployment")["spec"]["template"]["spec"]
+
+
+def uninstall(site, install):
+    """Objects stay, until --purge; that is refused while there are any, and drover takes its finalizers off."""
+    site.shell("deploy/install.sh --uninstall")
+    assert not site.plane.get(DEPLOYMENT) and site.plane.get(POOL)
+    assert not site.plane.get(f"{ROLES}/drover-controller") and site.plane.get(f"{NAMESPACE}/secrets/drover-boot-key")
+    site.until("no pod is left", lambda: not site.kubelet.running)
+    said = site.shell("deploy/install.sh --uninstall --purge", fails=True)
+    assert "nodepool.drover.dev/h100" in said and "machine.drover.dev/gpu-r1-07" in said, said
+    by_hand(site, "provider", "hall-a")
+    site.shell(install.replace(":0.1", ":0.2"))
+    site.shell("kubectl apply -f examples/deploy/first-rack.yaml")
+    site.until("the pool is ready when it is installed again", site.pool_ready)
+    for what in ("nodepool/h100", "machine/gpu-r1-07", "provider/hall-a"):
+        site.shell(f"kubectl delete {what} --timeout={pace.limit(60):.0f}s")
+    site.shell("deploy/install.sh --uninstall --purge")
+    assert not [c for c in site.plane.api("GET", CRDS)["items"] if c["spec"]["group"] == "drover.dev"]
+    site.until("its namespace is gone", lambda: not site.plane.get(NAMESPACE))
+    left = [r["metadata"]["name"] for r in site.plane.api("GET", ROLES)["items"] if "drover" in r["metadata"]["name"]]
+    assert not left, left
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--folder", type=pathlib.Path)
+    p.add_argument("--keep", action="store_true", help="leave it up until Enter, once it is installed")
+    args = p.parse_args()
+    folder = args.folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-install-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    process.sweep(folder)
+    timer, site = testbed.Timer(), Site(folder)
+    try:
+        site.plane.wait_ready()
+        site.kubelet.join_node()
+        timer.phase("a control plane, a node, a registry")
+        install = five_commands(site)
+        timer.phase("five commands: pool h100 READY")
+        if args.keep:
+            input(f"KUBECONFIG={site.plane.kubeconfig}; Enter goes on ")
+        by_argo(site)
+        again_and_upgrade(site, install)
+        timer.phase("the same again, an upgrade")
+        a_value_that_is_missing(site)
+        timer.phase("a value that is missing")
+        other_forms(site)
+        timer.phase("two replicas")
+        uninstall(site, install)
+        timer.phase("uninstalled, installed again, purged")
+        by_helm(site)
+        timer.phase("by Helm")
+    finally:
+        site.stop()
+    print("1 passed, 0 failed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""The Debian package: installed, configured, upgraded, removed and purged in a machine with systemd.
+
+    tests/real/package.py [--folder FOLDER]
+
+The machine is a container of systemd-nspawn that boots Debian 12 (the part rootfs, over which it writes); drover is
+started by its unit, and speaks to a real control plane with the kubeconfig of its own ServiceAccount.  What happens in
+there is tests/real/package_probe.sh.  Needs what `make deb` made, and root.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import testbed  # noqa: E402  (beside this file)
+from testbed import network, pace, process  # noqa: E402
+from testbed.pod import Cable  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+UNIT = """\
+[Unit]
+After=multi-user.target
+[Service]
+Type=oneshot
+ExecStart=-/probe/probe.sh {address}
+StandardOutput=file:/probe/said
+StandardError=inherit
+ExecStopPost=systemctl --no-block poweroff
+"""
+
+
+def run(*argv, fails=False, **more):
+    done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False, **more)
+    assert bool(done.returncode) == fails, f"{' '.join(map(str, argv))}: {done.returncode}\n{done.stdout}"
+    return done.stdout
+
+
+def lintian(deb):
+    """No error; it does not like root."""
+    said = run("lintian", "--fail-on", "error", "--allow-root", deb)
+    assert "\nE:" not in f"\n{said}", said
+
+
+def newer(deb, folder, out):
+    """The same with another version."""
+    unpacked = folder / "newer"
+    shutil.rmtree(unpacked, ignore_errors=True)
+    run("dpkg-deb", "-R", deb, unpacked)
+    control = unpacked / "DEBIAN/control"
+    control.write_text(re.sub(r"^Version: .*$", "Version: 9999", control.read_text(), flags=re.M))
+    run("dpkg-deb", "--root-owner-group", "-Znone", "--build", unpacked, out)
+
+
+class Machine:
+    """Debian in a folder, of which nothing is written."""
+
+    def __init__(self, folder):
+        self.root = folder / "root"
+        if os.path.ismount(self.root):  # of a run that was killed
+            self.close()
+        for name in ("root", "over", "work"):
+            shutil.rmtree(folder / name, ignore_errors=True)
+            (folder / name).mkdir()
+        run("mount", "-t", "overlay", "overlay", "-o", f"lowerdir={testbed.parts.paths()['rootfs'] / 'root'},"
+            f"upperdir={folder / 'over'},workdir={folder / 'work'}", self.root)
+        self.probe = self.root / "probe"
+        self.probe.mkdir()
+
+    def install(self, deb):
+        """By the install script, and only with the right digest."""
+        for name in ("deploy/install.sh", "tests/real/package_probe.sh"):
+            shutil.copy(ROOT / name, self.probe)
+        (self.probe / "package_probe.sh").rename(self.probe / "probe.sh")
+        shutil.copy(deb, self.probe / "drover.deb")
+        shutil.copy("/etc/resolv.conf", self.root / "etc/resolv.conf")
+        inside = ["chroot", self.root, "env", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
+        run(*inside, "apt-get", "-q=2", "update")
+        said = run(*inside, "/probe/install.sh", "--package", "/probe/drover.deb", "--sha256", "0" * 64, fails=True)
+        assert "nothing was installed" in said, said
+        digest = run("sha256sum", deb).split()[0]
+        said = run(*inside, "/probe/install.sh", "--package", "/probe/drover.deb", "--sha256", digest)
+        assert "installed: drover" in said and "agent-name into /etc/drover/drover.yaml" in said, said
+        run(*inside, "systemd-analyze", "verify", "--man=no", "/lib/systemd/system/drover.service")
+
+    def boot(self, folder, cable, limit_s):
+        """Boots it; gives what the probe said."""
+        units = self.root / "etc/systemd/system"
+        (units / "probe.service").write_text(UNIT.format(address=cable.there))
+        wanted = units / "default.target.wants"
+        wanted.mkdir(exist_ok=True)
+        (wanted / "probe.service").symlink_to("../probe.service")
+        with open(folder / "boot.log", "wb") as log:
+            subprocess.run(["systemd-nspawn", "-q", "--register=no", "--keep-unit", "-D", str(self.root), "--boot",
+                            f"--network-namespace-path={network.NETNS / cable.name}", f"--machine={cable.name}"],
+                           stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False, timeout=limit_s)
+        said = self.probe / "said"
+        return said.read_text() if said.exists() else (folder / "boot.log").read_text(errors="replace")[-3000:]
+
+    def close(self):
+        run("umount", self.root)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--folder", type=pathlib.Path)
+    args = p.parse_args()
+    folder = args.folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-package-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    process.sweep(folder)
+    timer, machine = testbed.Timer(), Machine(folder)
+    cable = Cable(f"drp{os.getpid() % 100000}", f"10.232.{os.getpid() % 200}")
+    plane = testbed.ControlPlane("host", folder / "host", guest=cable.here,
+                                 apiserver_args=["--bind-address=0.0.0.0"]).start()
+    try:
+        deb = next((ROOT / "build/debian").glob("drover_*.deb"))
+        machine.install(deb)
+        newer(deb, folder, machine.probe / "newer.deb")
+        timer.phase("installed")
+        plane.wait_ready()
+        deploy = machine.root / "usr/share/drover/deploy"
+        for what in ("crds", "rbac.yaml"):
+            plane.kubectl("apply", "--server-side", "-f", deploy / what)
+        (machine.probe / "kubeconfig").write_text(plane.kubeconfig_for(
+            "drover-system", "drover", server=f"https://{cable.here}:{plane.port}"))
+        timer.phase("a control plane")
+        said = machine.boot(folder, cable, pace.limit(300))
+        assert said.splitlines()[-1:] == ["whole"], said
+        timer.phase("started by its unit, upgraded, removed, purged")
+    finally:
+        plane.stop()
+        machine.close()
+        cable.close()
+    lintian(deb)
+    timer.phase("lintian")
+    print("1 passed, 0 failed")
+
+
+if __name__ == "__main__":
+    main()

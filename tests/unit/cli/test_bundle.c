@@ -1,0 +1,231 @@
+/* `drover support-bundle`: what is in it and what is not, on the simulated loop. */
+#include "tests/unit/cli/verb.h"
+#include "tests/unit/controller/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+#include "api/annotations.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/verbs.h"
+
+#define PLANTED "hunter2planted"
+
+static struct cli_client c;
+static char *said, *packed, *plain;
+static size_t said_len, packed_len, plain_len;
+
+static int setup(void **state)
+{
+	struct bench *d;
+
+	bench_setup(state);
+	d = *state;
+	bench_fleet(d);
+	c = (struct cli_client){.verb = "drover support-bundle",
+				.loop = d->l,
+				.group = d->g,
+				.http = d->c.http,
+				.host = d->c.host,
+				.out = open_memstream(&said, &said_len)};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fclose(c.out);
+	free(said);
+	free(packed);
+	free(plain);
+	packed = plain = NULL;
+	return bench_teardown(state);
+}
+
+static void bundle(void)
+{
+	FILE *f = open_memstream(&packed, &packed_len);
+
+	assert_int_equal(cli_do_bundle(&c, BENCH_NS, f), 0);
+	fclose(f);
+	plain = mem_alloc(8 << 20);
+	plain_len = ZSTD_decompress(plain, 8 << 20, packed, packed_len);
+	assert_false(ZSTD_isError(plain_len));
+}
+
+/* The text of a file in it; NULL: there is none. */
+static const char *file(struct bench *d, const char *name)
+{
+	for (size_t at = 0; at + 512 <= plain_len && plain[at];) {
+		size_t len = (size_t)strtol(plain + at + 124, NULL, 8);
+
+		if (str_eq(plain + at, name))
+			return arena_strndup(d->a, plain + at + 512, len);
+		at += 512 + (len + 511) / 512 * 512;
+	}
+	return NULL;
+}
+
+static void assert_in(struct bench *d, const char *name, const char *what)
+{
+	const char *text = file(d, name);
+
+	if (!text || !strstr(text, what))
+		fail_msg("want '%s' in %s: %s", what, name, str_or(text, "(no such file)"));
+}
+
+/* Where each kind has a text that people or devices write. */
+static void plant(struct bench *d)
+{
+	static const char *const conditions =
+		"{'conditions': [{'type': 'Ready', 'status': 'False', 'reason': 'X', 'message': 'GET "
+		"https://root:" PLANTED "@10.0.0.1/ failed, sent Bearer " PLANTED "', "
+		"'lastTransitionTime': '2026-01-01T00:00:00Z'}]}";
+	static const struct {
+		enum object_kind_id kind;
+		const char *name;
+	} all[] = {{OBJECT_PROVIDER, "hall-a"},
+		   {OBJECT_NODE_POOL, "h100"},
+		   {OBJECT_VIRTUAL_CLUSTER, "team-a"},
+		   {OBJECT_MACHINE, "m-1"}};
+
+	bench_put(
+		d,
+		"{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, 'spec': {'nodePoolRef': {'name': "
+		"'h100', 'uid': 'u'}, 'virtualClusterRef': {'name': 'team-a', 'uid': 'u'}}}");
+	bench_put(
+		d,
+		"{'kind': 'Drain', 'metadata': {'name': 'psu'}, 'spec': {'machineNames': ['m-1'], "
+		"'reason': 'token=" PLANTED "'}}");
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		bench_patch(d, all[i].kind, all[i].name,
+			    "{'metadata': {'annotations': {'someone/token': '" PLANTED "'}}}");
+		bench_status(d, all[i].kind, all[i].name, conditions);
+	}
+	bench_secret(d, "bmc-1", "password", PLANTED, NULL, NULL);
+	bench_must(
+		d, &d->host, "POST", "/apis/events.k8s.io/v1/namespaces/default/events",
+		"{'apiVersion': 'events.k8s.io/v1', 'kind': 'Event', 'metadata': {'name': 'e1'}, "
+		"'eventTime': '2026-01-01T00:00:00.000000Z', 'reportingController': 'drover', "
+		"'reportingInstance': 'x', 'action': 'X', 'type': 'Warning', 'reason': 'BmcAuthFailed', "
+		"'note': 'password: " PLANTED
+		"', 'regarding': {'apiVersion': 'drover.dev/v1alpha1', "
+		"'kind': 'Machine', 'name': 'm-1'}}");
+}
+
+static void nothing_that_was_planted_is_in_it(void **state)
+{
+	struct bench *d = *state;
+
+	plant(d);
+	d->host.denied_at = "/secrets?";
+	bundle();
+	assert_int_equal(d->host.denials, 0); /* none is listed */
+	if (memmem(plain, plain_len, PLANTED, strlen(PLANTED)))
+		fail_msg("it is at: %.300s",
+			 (char *)memmem(plain, plain_len, PLANTED, strlen(PLANTED)) - 200);
+	assert_in(d, "objects/machines/0001.jsonl", "\"name\":\"m-1\"");
+	assert_in(d, "objects/machines/0001.jsonl", "https://REDACTED@10.0.0.1/ failed");
+	assert_in(d, "objects/drains/0001.jsonl", "token=REDACTED");
+	assert_in(d, "objects/nodepools/0001.jsonl", "h100");
+	assert_in(d, "events/0001.jsonl", "BmcAuthFailed");
+	assert_in(d, "check.txt", "wrong  controller: none ever led");
+	assert_in(d, "why.txt", "virtualcluster/team-a");
+	assert_in(d, "cluster.json", "v1.36.2");
+	assert_in(d, "version.txt", "drover ");
+	assert_in(d, "missing.txt", "lease.json: ");
+	assert_null(file(d, "objects/burstpolicies/0001.jsonl"));
+}
+
+static void many_are_many_files(void **state)
+{
+	struct bench *d = *state;
+	const char *names = "";
+
+	for (int i = 0; i < 70; i++)
+		names = arena_printf(d->a, "%s%s'gpu-%055d'", names, i ? ", " : "", i);
+	for (int i = 0; i < 300; i++)
+		bench_must(d, &d->host, "POST", "/apis/" OBJECT_API_VERSION "/drains",
+			   arena_printf(d->a,
+					"{'apiVersion': '" OBJECT_API_VERSION
+					"', 'kind': 'Drain', 'metadata': {'name': 'd-%d'}, 'spec': "
+					"{'machineNames': [%s], 'reason': 'x'}}",
+					i, names));
+	bundle();
+	assert_non_null(file(d, "objects/drains/0001.jsonl"));
+	assert_non_null(file(d, "objects/drains/0002.jsonl"));
+	assert_null(file(d, "objects/drains/0003.jsonl"));
+}
+
+/* --- an API server with pods and their logs ------------------------------------------------------- */
+
+#define PODS "https://pods.test:6443"
+
+static void on_log(struct httpd_req *q, void *arg)
+{
+	static const char log[] = "started\nlogin token=" PLANTED " \xff\n";
+
+	(void)arg;
+	httpd_reply(q, 200, "text/plain", log, sizeof(log) - 1);
+}
+
+static void on_pods(struct httpd_req *q, void *arg)
+{
+	(void)arg;
+	httpd_reply_json(
+		q, 200,
+		"{\"metadata\": {\"resourceVersion\": \"1\"}, \"items\": [{\"metadata\": "
+		"{\"name\": \"drover-0\"}, \"spec\": {\"containers\": [{\"name\": \"drover\"}]}}]}");
+}
+
+static void logs_are_taken_and_redacted(void **state)
+{
+	struct bench *d = *state;
+	struct kube_config *cfg = mem_new(struct kube_config);
+	struct kube_client_spec cs = {.config = cfg, .name = "host", .qps = 1000, .burst = 1000};
+	struct httpd *h = httpd_new(d->server_g);
+	struct err e;
+
+	cfg->server = mem_strdup(PODS);
+	cfg->token = secret_from_str("a-token-0123456789");
+	httpd_route(h, "GET", "/api/v1/namespaces/" BENCH_NS "/pods/drover-0/log", 0, on_log, NULL);
+	httpd_route(h, "GET", "/api/v1/namespaces/" BENCH_NS "/pods", 0, on_pods, NULL);
+	http_mem_serve(d->net, PODS, h);
+	c.host = kube_client_new(d->g, d->c.http, &cs, &e);
+	bundle();
+	assert_string_equal(file(d, "logs/drover-0/drover.log"),
+			    "started\nlogin token=REDACTED ?\n");
+	assert_in(d, "pods/0001.jsonl", "drover-0");
+	http_mem_serve(d->net, PODS, NULL);
+	kube_client_free(c.host);
+	kube_config_free(cfg);
+	httpd_free(h);
+}
+
+static void a_wrong_command_line_is_refused_by_name(void **state)
+{
+	(void)state;
+	assert_int_equal(verb_run("drover support-bundle", cli_support_bundle, NULL,
+				  (const char *const[]){"-o", "x.zip", NULL}),
+			 2);
+	verb_assert_said("want a name that ends with .tar.zst");
+	assert_int_equal(verb_run("drover support-bundle", cli_support_bundle, NULL,
+				  (const char *const[]){"all", NULL}),
+			 2);
+	verb_assert_said("'all' is too much");
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(nothing_that_was_planted_is_in_it),
+		T(many_are_many_files),
+		T(logs_are_taken_and_redacted),
+		cmocka_unit_test(a_wrong_command_line_is_refused_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

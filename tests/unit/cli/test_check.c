@@ -1,0 +1,455 @@
+/* `drover check`: what it says of an installation, with a client on the simulated loop. */
+#include "tests/unit/cli/verb.h"
+#include "tests/unit/controller/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "api/annotations.h"
+#include "api/crd.h"
+#include "base/data/yaml.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/findings.h"
+#include "cli/verbs.h"
+
+#define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+static struct cli_client c;
+static char *said;
+static size_t said_len;
+
+static int setup(void **state)
+{
+	struct bench *d;
+
+	bench_setup(state);
+	d = *state;
+	c = (struct cli_client){.verb = "drover check",
+				.loop = d->l,
+				.group = d->g,
+				.http = d->c.http,
+				.host = d->c.host,
+				.out = open_memstream(&said, &said_len)};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fclose(c.out);
+	free(said);
+	return bench_teardown(state);
+}
+
+static const char *all_said(void)
+{
+	fflush(c.out);
+	return said;
+}
+
+static void assert_said(const char *what)
+{
+	if (!strstr(all_said(), what))
+		fail_msg("want '%s' in: %s", what, said);
+}
+
+static void assert_unsaid(const char *what)
+{
+	if (strstr(all_said(), what))
+		fail_msg("'%s' is in: %s", what, said);
+}
+
+static int check(void)
+{
+	fclose(c.out);
+	free(said);
+	c.out = open_memstream(&said, &said_len);
+	return cli_do_check(&c, BENCH_NS);
+}
+
+/* Where the bench reads single quotes for double ones. */
+static const char *as_bench_text(struct bench *d, const char *text)
+{
+	struct buf b;
+	const char *copy;
+
+	buf_init(&b, 1 << 20);
+	for (; *text; text++) {
+		if (*text == '\'')
+			buf_puts(&b, "\\u0027");
+		else
+			buf_put(&b, text, 1);
+	}
+	copy = arena_strdup(d->a, b.data);
+	buf_done(&b);
+	return copy;
+}
+
+/* The definitions as this program prints them, in place of the short ones of the bench. */
+static void install_definitions(struct bench *d)
+{
+	struct buf text;
+	struct err e;
+	json_t *v, *all;
+	size_t i;
+
+	buf_init(&text, 16 << 20);
+	crds_write(&text);
+	all = yaml_parse_all(text.data, text.len, &e);
+	buf_done(&text);
+	json_array_foreach (all, i, v) {
+		char *body = json_text(v);
+
+		bench_must(d, &d->host, "PATCH",
+			   arena_printf(d->a, CRDS "/%s", json_str_at(v, "metadata", "name")),
+			   as_bench_text(d, body));
+		free(body);
+	}
+	json_decref(all);
+}
+
+/* The Lease of a leader that renewed it this long ago. */
+static void lease(struct bench *d, int64_t ago)
+{
+	char t[STR_TIME_SIZE];
+
+	bench_must(d, &d->host, "POST",
+		   "/apis/coordination.k8s.io/v1/namespaces/" BENCH_NS "/leases",
+		   arena_printf(d->a,
+				"{'apiVersion': 'coordination.k8s.io/v1', 'kind': 'Lease', "
+				"'metadata': {'name': '" CONTROLLER_LEASE "'}, 'spec': "
+				"{'holderIdentity': 'drover-0', 'leaseDurationSeconds': 15, "
+				"'renewTime': '%s'}}",
+				str_time_micro(t, loop_wall(d->l) - ago)));
+}
+
+static void account(struct bench *d)
+{
+	bench_must(
+		d, &d->host, "POST", "/api/v1/namespaces/" BENCH_NS "/serviceaccounts",
+		"{'apiVersion': 'v1', 'kind': 'ServiceAccount', 'metadata': {'name': 'drover'}}");
+}
+
+static void secrets(struct bench *d)
+{
+	static const char *const names[] = {KEYS_BOOT,	   KEYS_EVIDENCE, KEYS_AGENT_CA,
+					    "bmc-default", "bmc-1",	  "team-a"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		bench_secret(d, names[i], "password", "hunter2-the-value", NULL, NULL);
+}
+
+static void whole(struct bench *d)
+{
+	install_definitions(d);
+	lease(d, 1000);
+	account(d);
+	secrets(d);
+	bench_fleet(d);
+	bench_patch(d, OBJECT_NODE_POOL, "h100",
+		    "{'spec': {'template': {'spec': {'requirements': null}}}}");
+}
+
+static void nothing_is_wrong_with_a_whole_installation(void **state)
+{
+	whole(*state);
+	if (check() != 0)
+		fail_msg("%s", all_said());
+	assert_said("OK     API server: reachable, v1.36.2\n");
+	assert_said("OK     clock: that of the API server is as here\n");
+	assert_said("and 7 more: established, as of this drover\n");
+	assert_said("OK     your rights: those of drover-admin\n");
+	assert_said("OK     drover's rights: all that deploy/rbac.yaml gives\n");
+	assert_said("OK     controller: drover-0 leads, heard of ");
+	assert_said("OK     machines: of 1, none needs a person\n");
+	assert_said("Secret " BENCH_NS "/" KEYS_BOOT " and 5 more: is there\n");
+	assert_said("nothing wrong\n");
+	assert_unsaid("hunter2");
+}
+
+static void an_empty_cluster_is_told_what_to_apply(void **state)
+{
+	struct bench *d = *state;
+
+	bench_must(d, &d->host, "DELETE", CRDS "/machines.drover.dev", NULL);
+	assert_int_equal(check(), 1);
+	assert_said("wrong  machines.drover.dev: this type is not installed\n"
+		    "       drover crds | kubectl apply -f -\n");
+	assert_said("it is of another version than this drover");
+	assert_said(
+		"wrong  controller: none ever led: there is no Lease drover-controller in " BENCH_NS
+		"\n");
+	assert_said("?      drover's rights: there is no ServiceAccount drover");
+	assert_said("wrong  drover-boot-key and 1 more: it is not there");
+	assert_said("wrong  drover-evidence-key: it is not there: no wipe can be signed\n");
+}
+
+static void a_definition_of_another_version_is_told_by_its_field(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	bench_must(d, &d->host, "PATCH", CRDS "/drains.drover.dev",
+		   "{'spec': {'names': {'shortNames': ['dr9']}}}");
+	assert_int_equal(check(), 1);
+	assert_said("wrong  drains.drover.dev: it is of another version than this drover");
+	assert_said(", at spec.names.shortNames[0]\n");
+}
+
+static void a_leader_that_is_not_heard_of(void **state)
+{
+	struct bench *d = *state;
+
+	lease(d, 60000);
+	assert_int_equal(check(), 1);
+	assert_said("wrong  controller: drover-0 led, and has not been heard of for ");
+	assert_said("kubectl -n " BENCH_NS " get pods -l app=drover");
+	bench_must(d, &d->host, "PATCH",
+		   "/apis/coordination.k8s.io/v1/namespaces/" BENCH_NS "/leases/" CONTROLLER_LEASE,
+		   "{'spec': {'holderIdentity': ''}}");
+	assert_int_equal(check(), 1);
+	assert_said("wrong  controller: nobody leads\n");
+}
+
+/* With another key no record could be verified: then it is not made anew. */
+static void a_lost_evidence_key_is_to_be_restored(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	bench_must(d, &d->host, "DELETE", "/api/v1/namespaces/" BENCH_NS "/secrets/" KEYS_EVIDENCE,
+		   NULL);
+	bench_put(
+		d,
+		"{'kind': 'WipeRecord', 'metadata': {'name': 'm-1-41-1'}, 'spec': {'machine': "
+		"{'name': 'm-1', 'uid': 'u'}, 'tenancy': 41, 'attempt': 1, 'startTime': "
+		"'2026-12-01T09:00:00Z', 'endTime': '2026-12-01T09:01:10Z', 'verdict': 'Purge', "
+		"'agentTrust': 'BootNetwork', 'inventory': {'expected': 0, 'seen': 0}, 'devices': "
+		"[], 'envelope': 'AAAA'}}");
+	assert_int_equal(check(), 1);
+	assert_said("records of wipes are: nothing is wiped or claimed\n"
+		    "       restore it from a backup");
+}
+
+static void of_a_secret_nothing_but_its_metadata_is_sent(void **state)
+{
+	struct bench *d = *state;
+	struct err e;
+	OWN_JSON o = NULL;
+
+	secrets(d);
+	o = cli_metadata(&c, &KUBE_SECRETS, BENCH_NS, "bmc-1", &e);
+	assert_string_equal(json_str_at(o, "kind"), "PartialObjectMetadata");
+	assert_string_equal(json_str_at(o, "metadata", "name"), "bmc-1");
+	assert_null(json_object_get(o, "data"));
+}
+
+static void what_objects_name_and_is_not_there(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	bench_must(d, &d->host, "DELETE", "/api/v1/namespaces/" BENCH_NS "/secrets/bmc-default",
+		   NULL);
+	bench_patch(d, OBJECT_NODE_POOL, "h100",
+		    "{'spec': {'virtualClusterSelector': {'matchLabels': {'tier': 'gold'}},"
+		    " 'template': {'spec': {'providerRefs': [{'name': 'hall-z'}]}}}}");
+	for (int i = 2; i < 5; i++)
+		bench_put(d, arena_printf(
+				     d->a,
+				     "{'kind': 'Machine', 'metadata': {'name': 'm-%d'}, 'spec': "
+				     "{'providerRef': {'name': 'hall-a'}, 'instanceType': 'dgx'}}",
+				     i));
+	assert_int_equal(check(), 1);
+	assert_said("wrong  provider/hall-a: names Secret " BENCH_NS
+		    "/bmc-default, which is not there\n");
+	assert_said("create secret generic bmc-default, or correct the name\n");
+	assert_said("wrong  nodepool/h100: names Provider hall-z, which is not there\n");
+	assert_said("wrong  nodepool/h100: its virtualClusterSelector matches no VirtualCluster\n");
+	assert_said(
+		"wrong  machine/m-2 and 2 more: names instance type dgx, which its Provider does "
+		"not have\n");
+	assert_said("wrong  machine/m-2 and 2 more: has no spec.identity");
+	assert_said("5 wrong\n");
+}
+
+static void what_a_person_must_do_is_said_as_drover_why_says_it(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		     "{'conditions': [{'type': 'Ready', 'status': 'False', 'reason': "
+		     "'KubeconfigRefused', 'message': 'users[0].user.exec', 'lastTransitionTime': "
+		     "'2026-01-01T00:00:00Z'}]}");
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'quarantined', 'quarantine': {'reason': 'DriveMissing', 'since': "
+		     "'2026-01-01T00:00:00Z'}}");
+	assert_int_equal(check(), 1);
+	assert_said("wrong  virtualcluster/team-a: KubeconfigRefused: users[0].user.exec\n");
+	assert_said("wrong  machines: of 1, 1 need a person, and 0 are late or out of reach\n"
+		    "       drover why lists them\n");
+}
+
+static void who_may_read_nothing_is_told_what_cannot_be_told(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	d->host.denied_at = "/secrets/";
+	assert_int_equal(check(), 0);
+	assert_said("?      Secret " BENCH_NS "/" KEYS_BOOT " and 5 more: you may not get it\n");
+	assert_said("nothing wrong, 1 cannot be told\n");
+	d->host.denied_at = NULL;
+	bench_away(d, &d->host, true);
+	assert_int_equal(check(), 1);
+	assert_said("wrong  API server: ");
+	assert_unsaid("controller:");
+	bench_away(d, &d->host, false);
+}
+
+static void programs_read_json(void **state)
+{
+	struct err e;
+	OWN_JSON j = NULL;
+
+	whole(*state);
+	c.json = true;
+	assert_int_equal(check(), 0);
+	fflush(c.out);
+	j = json_parse(said, said_len, &e);
+	assert_int_equal(json_int_at(j, "wrong"), 0);
+	assert_string_equal(json_str_at(json_array_get(json_at(j, "findings"), 0), "result"), "ok");
+}
+
+/* --- an API server that answers reviews as it is told --------------------------------------------- */
+
+#define REVIEWER "https://reviewer.test:6443"
+
+struct reviewer {
+	struct httpd *d;
+	struct kube_client *client;
+	const char *denies; /* what has this in it */
+};
+
+static void on_review(struct httpd_req *q, void *arg)
+{
+	const struct reviewer *r = arg;
+	size_t len;
+
+	httpd_reply_json(q, 201,
+			 strstr(httpd_body(q, &len), r->denies)
+				 ? "{\"status\": {\"allowed\": false}}"
+				 : "{\"status\": {\"allowed\": true}}");
+}
+
+static void on_any(struct httpd_req *q, void *arg)
+{
+	(void)arg;
+	httpd_reply_header(q, "Date", "Mon, 24 Nov 2025 18:00:00 GMT");
+	httpd_reply_json(q, 200, "{\"gitVersion\": \"v1.29.4\", \"items\": []}");
+}
+
+static void reviewer_start(struct reviewer *r, struct bench *d)
+{
+	struct kube_config *cfg = mem_new(struct kube_config);
+	struct kube_client_spec cs = {.config = cfg, .name = "host", .qps = 1000, .burst = 1000};
+	struct err e;
+
+	cfg->server = mem_strdup(REVIEWER);
+	cfg->token = secret_from_str("a-token-0123456789");
+	r->d = httpd_new(d->server_g);
+	httpd_route(r->d, "POST", "/apis/authorization.k8s.io/v1/**", 4096, on_review, r);
+	httpd_route(r->d, "*", "/**", 4096, on_any, r);
+	http_mem_serve(d->net, REVIEWER, r->d);
+	r->client = kube_client_new(d->g, d->c.http, &cs, &e);
+	assert_non_null(r->client);
+	kube_config_free(cfg);
+	c.host = r->client;
+}
+
+static void reviewer_stop(struct reviewer *r, struct bench *d)
+{
+	http_mem_serve(d->net, REVIEWER, NULL);
+	kube_client_free(r->client);
+	httpd_free(r->d);
+}
+
+static void rights_that_lack_are_named(void **state)
+{
+	struct bench *d = *state;
+	struct reviewer r = {.denies = "\"leases\""};
+
+	reviewer_start(&r, d);
+	assert_int_equal(check(), 1);
+	assert_said("wrong  drover's rights: system:serviceaccount:" BENCH_NS
+		    ":drover may not get leases in namespace " BENCH_NS "\n"
+		    "       kubectl apply -f deploy/rbac.yaml\n");
+	assert_said("may not patch leases");
+	assert_unsaid("may not get configmaps");
+	assert_said("OK     your rights: those of drover-admin\n");
+	r.denies = "administer";
+	assert_int_equal(check(), 1);
+	assert_said("OK     your rights: those of drover-oncall\n");
+	assert_said("may not administer machines\n");
+	r.denies = "list";
+	assert_int_equal(check(), 1);
+	assert_said("wrong  your rights: you may not read drover's objects\n");
+	reviewer_stop(&r, d);
+}
+
+static void clocks_apart_and_an_old_server(void **state)
+{
+	struct bench *d = *state;
+	struct reviewer r = {.denies = "no such"};
+
+	reviewer_start(&r, d);
+	assert_int_equal(check(), 1);
+	assert_said("wrong  clock: that of the API server is ");
+	assert_said(" ahead of the one here\n");
+	assert_said("wrong  API server: reachable, v1.29.4\n");
+	reviewer_stop(&r, d);
+}
+
+static void texts_of_others_reach_the_terminal_clean(void **state)
+{
+	OWN(findings) f = findings_new();
+
+	(void)state;
+	findings_add(f, FINDING_OK, "a", NULL, "well");
+	findings_add(f, FINDING_WRONG, "m\x1b[31m", "mend\x07", "says\n\x1b]0;x");
+	findings_print(f, false, false, c.out);
+	assert_said("wrong  m?[31m: says??]0;x\n       mend?\nOK     a: well\n1 wrong\n");
+}
+
+static void a_wrong_command_line_is_refused_by_name(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		verb_run("drover check", cli_check, NULL, (const char *const[]){"pools", NULL}), 2);
+	verb_assert_said("'pools' is too much");
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(nothing_is_wrong_with_a_whole_installation),
+		T(an_empty_cluster_is_told_what_to_apply),
+		T(a_definition_of_another_version_is_told_by_its_field),
+		T(a_leader_that_is_not_heard_of),
+		T(a_lost_evidence_key_is_to_be_restored),
+		T(of_a_secret_nothing_but_its_metadata_is_sent),
+		T(what_objects_name_and_is_not_there),
+		T(what_a_person_must_do_is_said_as_drover_why_says_it),
+		T(who_may_read_nothing_is_told_what_cannot_be_told),
+		T(programs_read_json),
+		T(rights_that_lack_are_named),
+		T(clocks_apart_and_an_old_server),
+		T(texts_of_others_reach_the_terminal_clean),
+		cmocka_unit_test(a_wrong_command_line_is_refused_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

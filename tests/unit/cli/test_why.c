@@ -1,0 +1,391 @@
+/* `drover why`: of any kind, and of all that is stuck, with a client on the simulated loop. */
+#include "tests/unit/cli/verb.h"
+#include "tests/unit/controller/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/verbs.h"
+
+static struct cli_client c;
+static char *said;
+static size_t said_len;
+
+static int setup(void **state)
+{
+	struct bench *d;
+
+	bench_setup(state);
+	d = *state;
+	bench_fleet(d);
+	c = (struct cli_client){.verb = "drover why",
+				.loop = d->l,
+				.group = d->g,
+				.http = d->c.http,
+				.host = d->c.host,
+				.out = open_memstream(&said, &said_len)};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fclose(c.out);
+	free(said);
+	return bench_teardown(state);
+}
+
+static const char *all_said(void)
+{
+	fflush(c.out);
+	return said;
+}
+
+static void assert_said(const char *what)
+{
+	if (!strstr(all_said(), what))
+		fail_msg("want '%s' in: %s", what, said);
+}
+
+static void assert_unsaid(const char *what)
+{
+	if (strstr(all_said(), what))
+		fail_msg("'%s' is in: %s", what, said);
+}
+
+static int why(const char *target)
+{
+	return cli_do_why(&c, target, BENCH_NS);
+}
+
+/* ms from now. */
+static const char *at(struct bench *d, int64_t ms)
+{
+	char t[STR_TIME_SIZE];
+
+	return arena_strdup(d->a, str_time(t, loop_wall(d->l) + ms));
+}
+
+static void has_condition(struct bench *d, enum object_kind_id kind, const char *name,
+			  const char *type, const char *status, const char *reason,
+			  const char *message)
+{
+	bench_status(
+		d, kind, name,
+		arena_printf(
+			d->a,
+			"{'conditions': [{'type': '%s', 'status': '%s', 'reason': '%s', 'message': '%s', "
+			"'lastTransitionTime': '%s'}]}",
+			type, status, reason, message, at(d, -125000)));
+}
+
+static void a_name_is_found_whatever_it_is_of(void **state)
+{
+	(void)state;
+	assert_int_equal(why("m-1"), 0);
+	assert_said("Machine m-1\n");
+	assert_int_equal(why("h100"), 0);
+	assert_said("NodePool h100\n");
+	assert_int_equal(why("team-a"), 0);
+	assert_said("VirtualCluster team-a\n");
+	assert_int_equal(why("provider/hall-a"), 0);
+	assert_said("Provider hall-a\n");
+	verb_errors_begin();
+	assert_int_equal(why("no-such"), 1);
+	verb_errors_end("nothing of drover's is named no-such");
+}
+
+static void a_type_is_looked_at_alone(void **state)
+{
+	(void)state;
+	verb_errors_begin();
+	assert_int_equal(why("machine/h100"), 1);
+	verb_errors_end("there is no Machine h100; `drover get machines` lists them");
+	verb_errors_begin();
+	assert_int_equal(why("claim/m-1"), 1);
+	verb_errors_end("there is no NodeClaim m-1");
+	verb_errors_begin();
+	assert_int_equal(why("pool/m-1"), 1);
+	verb_errors_end("there is no NodePool m-1");
+}
+
+static void a_line_that_is_stopped_says_what_opens_it(void **state)
+{
+	has_condition(*state, OBJECT_NODE_POOL, "h100", "LineStopped", "True", "JoinTimeout",
+		      "JoinTimeout on 3 machines");
+	assert_int_equal(why("pool/h100"), 0);
+	assert_said("state         Stopped, for 2m5s\n");
+	assert_said("line stopped  JoinTimeout: JoinTimeout on 3 machines, 2m5s ago\n");
+	assert_said("drover resume nodepool/h100, when that is mended");
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("1 need a person\n  nodepool/h100  Stopped for 2m5s, JoinTimeout: ");
+}
+
+static void what_a_person_paused_is_no_alarm(void **state)
+{
+	bench_patch(*state, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': true}}");
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("1 are held or paused by a person\n  provider/hall-a  Paused ");
+	assert_said("what helps: drover resume provider/hall-a, to end the pause\n");
+	assert_unsaid("need a person");
+}
+
+static void a_tenant_says_what_keeps_it_from_machines(void **state)
+{
+	has_condition(*state, OBJECT_VIRTUAL_CLUSTER, "team-a", "Ready", "False",
+		      "KubeconfigAbsent", "there is no Secret team-a");
+	assert_int_equal(why("tenant/team-a"), 0);
+	assert_said("state         NotReady, for 2m5s\n");
+	assert_said("what helps    create the Secret that spec.kubeconfigSecretRef names");
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said(
+		"virtualcluster/team-a  NotReady for 2m5s, KubeconfigAbsent: there is no Secret");
+}
+
+static void an_edit_that_cannot_be_used_needs_a_person(void **state)
+{
+	has_condition(*state, OBJECT_NODE_POOL, "h100", "Valid", "False", "Invalid",
+		      "spec.limits.nodes: want a number");
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("1 need a person\n");
+	assert_said("spec.limits.nodes: want a number");
+	assert_said("what helps: correct what Valid names: kubectl edit nodepool h100\n");
+}
+
+static void a_drain_without_end_says_who_keeps_it(void **state)
+{
+	struct bench *d = *state;
+
+	bench_put(d, "{'kind': 'Drain', 'metadata': {'name': 'psu'}, 'spec': {'reason': 'fan', "
+		     "'machineNames': ['m-1']}, 'status': {'phase': 'Draining', 'targets': [{"
+		     "'machine': 'm-1', 'phase': 'Evicting', 'podsLeft': 2, 'blockedBy': "
+		     "'PodDisruptionBudget default/web'}, {'machine': 'm-2', 'phase': 'Done'}]}}");
+	assert_int_equal(why("drain/psu"), 0);
+	assert_said("asked for     fan\n");
+	assert_said(
+		"not done      m-1 Evicting, pods left: 2, kept by PodDisruptionBudget default/web\n");
+	assert_unsaid("m-2");
+	assert_said("drover cancel psu");
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("1 need a person\n  drain/psu  Draining for ");
+	/* With a deadline it ends by itself. */
+	bench_patch(d, OBJECT_DRAIN, "psu",
+		    arena_printf(d->a, "{'spec': {'deadline': '%s'}}", at(d, 600000)));
+	rewind(c.out);
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("nothing is stuck");
+}
+
+static void quarantined(struct bench *d, const char *since)
+{
+	bench_status(
+		d, OBJECT_MACHINE, "m-1",
+		arena_printf(d->a,
+			     "{'state': 'quarantined', 'stateSince': '%s', 'quarantine': {"
+			     "'reason': 'DriveMissing', 'message': 'eui.2 was not seen', 'exit': "
+			     "'operator', 'since': '%s'}}",
+			     since, since));
+}
+
+static void the_worst_is_told_first(void **state)
+{
+	struct bench *d = *state;
+	const char *person, *late, *held;
+
+	quarantined(d, at(d, -7200000));
+	has_condition(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "Ready", "False", "Unreachable", "x");
+	bench_patch(d, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': true}}");
+	bench_put(d, arena_printf(
+			     d->a,
+			     "{'kind': 'Machine', 'metadata': {'name': 'm-2'}, 'spec': {"
+			     "'providerRef': {'name': 'hall-a'}}, 'status': {'state': 'stopping', "
+			     "'stateSince': '%s', 'operation': {'step': 'power-off', 'deadline': "
+			     "'%s'}}}",
+			     at(d, -400000), at(d, -100000)));
+	assert_int_equal(cli_do_stuck(&c), 0);
+	person = strstr(all_said(),
+			"2 need a person\n  machine/m-1  quarantined for 120m, DriveMissing: "
+			"eui.2 was not seen\n      what helps: put the drive");
+	late = strstr(all_said(), "1 are late, or out of reach\n  machine/m-2  stopping for 6m40s");
+	held = strstr(all_said(), "1 are held or paused");
+	if (!person || !late || !held || person > late || late > held)
+		fail_msg("%s", all_said());
+	assert_said("  virtualcluster/team-a  NotReady"); /* younger than m-1 */
+	assert_said("of 5 objects; all of one: drover why TYPE/NAME\n");
+}
+
+static void programs_read_all_as_json(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON j = NULL;
+	struct err e;
+
+	quarantined(d, at(d, -1000));
+	c.json = true;
+	assert_int_equal(cli_do_stuck(&c), 0);
+	j = json_parse(all_said(), strlen(all_said()), &e);
+	assert_int_equal(json_int_at(j, "seen"), 4);
+	assert_int_equal(json_array_size(json_at(j, "stuck")), 1);
+	assert_string_equal(json_str_at(json_array_get(json_at(j, "stuck"), 0), "object"),
+			    "machine/m-1");
+	assert_string_equal(json_str_at(json_array_get(json_at(j, "stuck"), 0), "need"), "Person");
+	assert_string_equal(json_str_at(json_array_get(json_at(j, "stuck"), 0), "reason"),
+			    "DriveMissing");
+}
+
+static void attaches(struct bench *d, int64_t since, int64_t deadline)
+{
+	bench_status(
+		d, OBJECT_MACHINE, "m-1",
+		arena_printf(
+			d->a,
+			"{'state': 'attaching', 'stateSince': '%s', 'operation': {'step': 'place "
+			"tenant/team-a', 'waitingFor': 'Device', 'deadline': '%s'}}",
+			at(d, since), at(d, deadline)));
+}
+
+static void what_takes_longer_than_most_is_told_before_it_fails(void **state)
+{
+	struct bench *d = *state;
+
+	attaches(d, -50000, 550000);
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("nothing is stuck");
+	attaches(d, -70000, 530000);
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("1 take longer than most, and nothing has failed yet\n"
+		    "  machine/m-1  attaching for 70s, waits for the device\n"
+		    "      what helps: see where its port is");
+	assert_said("drover retry m-1 asks again now");
+	/* From its deadline on it is late, and not slow. */
+	attaches(d, -700000, -100000);
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("1 are late, or out of reach\n  machine/m-1  attaching for 11m");
+	assert_said("see that a controller leads");
+}
+
+static void a_fleet_at_rest_is_not_stuck(void **state)
+{
+	struct bench *d = *state;
+
+	bench_status(
+		d, OBJECT_MACHINE, "m-1",
+		"{'state': 'wiping', 'operation': {'step': 'order wipe', 'waitingFor': 'Device'}}");
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("nothing is stuck, of 4 objects\n");
+}
+
+static void waits_for_approval(struct bench *d, const char *reason)
+{
+	bench_status(
+		d, OBJECT_MACHINE, "m-1",
+		arena_printf(d->a,
+			     "{'state': 'known', 'operation': {'step': 'look', 'waitingFor': "
+			     "'Approval', 'lastError': {'reason': '%s', 'message': 'x', 'time': "
+			     "'%s'}}}",
+			     reason, at(d, -1000)));
+}
+
+/* Whole racks may be observed alone; a BMC that is another one is an alarm. */
+static void a_machine_that_nobody_wants_managed_is_no_alarm(void **state)
+{
+	struct bench *d = *state;
+
+	waits_for_approval(d, "NotApproved");
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("1 are held or paused by a person\n  machine/m-1  known");
+	waits_for_approval(d, "BmcNotTrusted");
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("1 need a person\n  machine/m-1  known");
+}
+
+static void many_are_counted_on_a_terminal(void **state)
+{
+	struct bench *d = *state;
+
+	for (int i = 0; i < 12; i++)
+		bench_put(d,
+			  arena_printf(
+				  d->a,
+				  "{'kind': 'Drain', 'metadata': {'name': 'd-%d'}, 'spec': {"
+				  "'reason': 'fan', 'machineNames': ['m-1']}, 'status': {'phase': "
+				  "'Draining', 'targets': [{'machine': 'm-1', 'phase': "
+				  "'Evicting', 'blockedBy': 'PodDisruptionBudget x'}]}}",
+				  i));
+	c.tty = true;
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("\033[31m12 need a person\033[0m\n");
+	assert_said("  and 2 more: drover why | cat\n");
+	rewind(c.out);
+	c.tty = false;
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("drain/d-11 ");
+	assert_said("12 need a person\n");
+}
+
+static void what_cannot_be_read_is_an_error_with_a_way_out(void **state)
+{
+	struct bench *d = *state;
+
+	d->host.denied = true;
+	verb_errors_begin();
+	assert_int_equal(cli_do_stuck(&c), 1);
+	verb_errors_end("the cluster does not know this user");
+	d->host.denied = false;
+	assert_string_equal(str_or(all_said(), ""), "");
+}
+
+static void a_wrong_command_line_is_refused_by_name(void **state)
+{
+	static const struct {
+		const char *args[5], *said;
+	} lines[] = {
+		{{"box/m-1", NULL}, "there is no type 'box'; there are pod, machines"},
+		{{"box", "m-1", NULL}, "there is no type 'box'"},
+		{{"a/b/c/d", NULL}, "want NAME, TYPE/NAME or TENANT/NAMESPACE/POD"},
+		{{"machine/", NULL}, "want NAME, TYPE/NAME"},
+		{{"pod/train-0", NULL}, "a pod is TENANT/NAMESPACE/POD"},
+		{{"wipe/w-1", NULL}, "`drover get wipe w-1 -o yaml` shows it"},
+		{{"a", "b", "c", NULL}, "one at a time"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(verb_run("drover why", cli_why, NULL, lines[i].args), 2);
+		verb_assert_said(lines[i].said);
+	}
+}
+
+static void texts_of_others_reach_the_terminal_clean(void **state)
+{
+	has_condition(*state, OBJECT_VIRTUAL_CLUSTER, "team-a", "Ready", "False", "Refused",
+		      "a\\u001b[2Jb");
+	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_said("Refused: a?[2Jb\n");
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_name_is_found_whatever_it_is_of),
+		T(a_type_is_looked_at_alone),
+		T(a_line_that_is_stopped_says_what_opens_it),
+		T(what_a_person_paused_is_no_alarm),
+		T(a_tenant_says_what_keeps_it_from_machines),
+		T(an_edit_that_cannot_be_used_needs_a_person),
+		T(a_drain_without_end_says_who_keeps_it),
+		T(the_worst_is_told_first),
+		T(programs_read_all_as_json),
+		T(what_takes_longer_than_most_is_told_before_it_fails),
+		T(a_fleet_at_rest_is_not_stuck),
+		T(a_machine_that_nobody_wants_managed_is_no_alarm),
+		T(many_are_counted_on_a_terminal),
+		T(what_cannot_be_read_is_an_error_with_a_way_out),
+		cmocka_unit_test(a_wrong_command_line_is_refused_by_name),
+		T(texts_of_others_reach_the_terminal_clean),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
