@@ -125,17 +125,23 @@ $(B)/tests/%: $(B)/tests/%.o $(HELP_OBJ) $(LIBS)
 unit: $(if $(T),$(foreach t,$(T),$(filter %/$(t) $(B)/tests/$(t)/%,$(UNIT))),$(UNIT)) | $(PROGRAMS) ## unit, contract and world tests of one VARIANT (T=unit/path/test_x: one)
 	$(Q)tests/tools/run-tests $^
 
-# STAGES: of which goal; FROM=stage goes on there, ONLY=stage,stage runs these.
+# STAGES: of which goal; FROM=stage goes on there, ONLY=stage,group runs these.
 STAGES = $(Q)tests/tools/stages $(1) $(if $(FROM),FROM=$(FROM)) $(if $(ONLY),ONLY=$(ONLY))
 
 check: ## no network, no real parts: unit and world tests, sanitizers, headers, layers (FROM=, ONLY=)
 	$(call STAGES,check)
 
-test: ## everything: check, lint, fuzz for a moment, the main job and the way back on real parts (FROM=, ONLY=)
+test: ## what every change has to pass: check, lint, the main job and the way back on real parts (FROM=, ONLY=)
 	$(call STAGES,test)
 
-test-long: ## test, with longer fuzzing, more kills, bad inputs and a sleeping tenant on real parts (FROM=, ONLY=)
+test-long: ## everything, for hours; in groups: ONLY=api, real, sim ... (FROM=, ONLY=)
 	$(call STAGES,long)
+
+status: ## what passed on exactly this tree, on an older one, never
+	$(Q)tests/tools/stages status
+
+which: ## what has to run beside make test for the files that differ from SINCE=COMMIT
+	$(Q)tests/tools/which $(SINCE)
 
 layers: all ## each room includes only what it may
 	$(Q)python3 tests/tools/layers
@@ -257,5 +263,5 @@ help: ## this list
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: FORCE all man unit check test test-long layers headers clang conformance demo demo-real image container deb fuzz fuzz-targets bench bench-peers \
+.PHONY: FORCE all man unit check test test-long status which layers headers clang conformance demo demo-real image container deb fuzz fuzz-targets bench bench-peers \
 	cover lint install uninstall dist help clean
