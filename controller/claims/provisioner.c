@@ -38,7 +38,6 @@
 #include "controller/tenant/status.h"
 #include "controller/tenant/tenant.h"
 #include "planner/plan.h"
-#include "planner/world_impl.h"
 
 #define SETTLE_MS 50 /* changes come in bursts: one plan for all of them */
 /* After a plan there is none for four times as long as it worked: changes that never end take a fifth of a processor. */

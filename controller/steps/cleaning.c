@@ -356,7 +356,8 @@ enum life_decision step_wiping(struct life *l)
 	return life_goto(l, MACHINE_VERIFYING, NULL, REASON_NONE, NULL);
 }
 
-/* Fewer than three claims in a row failed on it.  Else it is wiped and good, and not offered again (DESIGN.md, section 4). */
+/* False after three failed claims in a row: the drives are wiped and verified, but the machine is quarantined, for another
+ * claim would fail on it as well. */
 static bool ensure_not_worn(struct life *l, enum life_decision *d)
 {
 	/* What another try would not mend. */
