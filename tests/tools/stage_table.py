@@ -49,16 +49,18 @@ def program(name, words, command, needs=("build",), groups=("sim",)):
 PACKAGES = Stage("packages", "Debian packages", "tests/tools/deps build lint test man")
 TOOLS = Stage("tools", "the tests' own tools",
               " && ".join(f"tests/tools/test_{tool}" for tool in
-                          ("run_tests", "stages", "which", "pace", "join_script")))
+                          ("run_tests", "stages", "which", "mutants", "layers", "pace", "join_script")),
+              ("packages",))
 BUILD = Stage("build", "drover and its agent", f"{MAKE} all", ("packages",))
 LAYERS = Stage("layers", "which room includes which", f"{MAKE} layers", ("build",))
 HEADERS = Stage("headers", "each header alone, with gcc and clang", f"{MAKE} headers", ("packages",))
 SAN = Stage("san", "unit, contract and world tests under AddressSanitizer and UndefinedBehaviorSanitizer",
             f"{MAKE} VARIANT=san unit", ("build",))
+CORPORA = Stage("corpora", "the corpora of all fuzz targets, under the sanitizers", f"{MAKE} corpora", ("build",))
 
 CHECK = [
     Stage("packages", "Debian packages", "tests/tools/deps build"),
-    TOOLS, BUILD, LAYERS, HEADERS, SAN,
+    TOOLS, BUILD, LAYERS, HEADERS, SAN, CORPORA,
 ]
 
 TEST = [
@@ -68,6 +70,7 @@ TEST = [
           f"tests/tools/test_completion && {MAKE} man", ("build",)),
     Stage("clang", "warnings of clang", f"{MAKE} clang", ("packages",)),
     SAN,
+    CORPORA,
     Stage("mutants", "ten safety lines broken, one at a time: a test sees each", "tests/tools/mutants --quick",
           ("build",)),
     program("demo_view", "make demo, on a pipe and on a terminal", "tests/real/demo_view.py"),
