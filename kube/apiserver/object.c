@@ -302,6 +302,8 @@ static bool is_checked(const struct request *rq, const json_t *old)
 
 int object_complete(struct request *rq, const json_t *old, json_t *obj, struct fault *f)
 {
+	if (rq->a->spec.checks)
+		object_drop_zeros(rq->r, obj);
 	if (kind_adjust(rq, obj, !old, f) < 0)
 		return -1;
 	if (is_checked(rq, old)) {
@@ -309,6 +311,8 @@ int object_complete(struct request *rq, const json_t *old, json_t *obj, struct f
 		if (checks_object(rq, obj, f) < 0 || (old && checks_change(rq, old, obj, f) < 0))
 			return -1;
 	}
+	if (rq->a->spec.checks)
+		object_add_zeros(rq->r, obj);
 	if (old && rq->r->has_generation && !same_wish(old, obj))
 		json_object_set_new(object_meta(obj), "generation",
 				    json_integer(json_int_at(old, "metadata", "generation") + 1));
