@@ -286,6 +286,20 @@ static void fill_daemon_set(json_t *obj, bool creating)
 }
 
 /* A Job finds its pods by its own UID, unless it says otherwise. */
+static void add_job_labels(json_t *labels, const json_t *job)
+{
+	/* With the prefix, and as they were named before Kubernetes 1.27. */
+	static const char *const prefixes[] = {"batch.kubernetes.io/", ""};
+	char name[64];
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		(void)str_format(name, sizeof(name), "%scontroller-uid", prefixes[i]);
+		json_object_set(labels, name, json_at(job, "metadata", "uid"));
+		(void)str_format(name, sizeof(name), "%sjob-name", prefixes[i]);
+		json_object_set(labels, name, json_at(job, "metadata", "name"));
+	}
+}
+
 static void fill_job(json_t *obj, bool creating)
 {
 	json_t *spec = json_object_get(obj, "spec"), *labels;
@@ -303,22 +317,39 @@ static void fill_job(json_t *obj, bool creating)
 	    json_true_at(spec, "manualSelector"))
 		return;
 	labels = make_object(make_object(json_object_get(spec, "template"), "metadata"), "labels");
-	json_object_set_new(labels, "batch.kubernetes.io/controller-uid", json_string(uid));
-	json_object_set(labels, "batch.kubernetes.io/job-name", json_at(obj, "metadata", "name"));
+	add_job_labels(labels, obj);
+	if (!json_object_size(json_at(obj, "metadata", "labels")))
+		json_object_set_new(object_meta(obj), "labels", json_copy(labels));
 	json_object_set_new(
 		spec, "selector",
 		json_pack("{s:{s:s}}", "matchLabels", "batch.kubernetes.io/controller-uid", uid));
 }
 
+/* From where the service may be reached. */
+static void fill_reach(json_t *spec, const char *type)
+{
+	bool balanced = str_eq(type, "LoadBalancer");
+
+	if (!str_eq(type, "ExternalName"))
+		fill(spec, "{\"internalTrafficPolicy\":\"Cluster\"}");
+	if (balanced || str_eq(type, "NodePort") ||
+	    (str_eq(type, "ClusterIP") && json_object_get(spec, "externalIPs")))
+		fill(spec, "{\"externalTrafficPolicy\":\"Cluster\"}");
+	if (balanced)
+		fill(spec, "{\"allocateLoadBalancerNodePorts\":true}");
+}
+
 static void fill_service(json_t *obj, bool creating)
 {
-	json_t *spec = json_object_get(obj, "spec"), *port;
+	json_t *spec = json_object_get(obj, "spec"), *port, *v;
 	size_t i;
 
 	(void)creating;
 	fill(spec, "{\"type\":\"ClusterIP\",\"sessionAffinity\":\"None\"}");
-	if (!str_eq(json_str_at(spec, "type"), "ExternalName"))
-		fill(spec, "{\"internalTrafficPolicy\":\"Cluster\"}");
+	fill_reach(spec, json_str_at(spec, "type"));
+	json_array_foreach (json_at(obj, "status", "loadBalancer", "ingress"), i, v)
+		if (json_object_get(v, "ip"))
+			fill(v, "{\"ipMode\":\"VIP\"}");
 	json_array_foreach (json_object_get(spec, "ports"), i, port) {
 		fill(port, "{\"protocol\":\"TCP\"}");
 		if (json_object_get(port, "port") && !json_object_get(port, "targetPort"))
@@ -336,6 +367,17 @@ static void fill_priority_class(json_t *obj, bool creating)
 {
 	(void)creating;
 	fill(obj, "{\"preemptionPolicy\":\"PreemptLowerPriority\"}");
+}
+
+/* Of a node that reports what it has, and not what of it is for pods. */
+static void fill_node(json_t *obj, bool creating)
+{
+	json_t *status = json_object_get(obj, "status");
+
+	(void)creating;
+	if (json_object_get(status, "capacity") && !json_object_get(status, "allocatable"))
+		json_object_set_new(status, "allocatable",
+				    json_deep_copy(json_object_get(status, "capacity")));
 }
 
 /* --- roles: the group of what is referred to ------------------------------------------------------------ */
@@ -357,6 +399,7 @@ static const struct {
 	void (*fn)(json_t *obj, bool creating);
 } fillers[] = {
 	{"Pod", fill_pod},
+	{"Node", fill_node},
 	{"Deployment", fill_deployment},
 	{"ReplicaSet", fill_replica_set},
 	{"StatefulSet", fill_stateful_set},

@@ -306,11 +306,11 @@ int object_complete(struct request *rq, const json_t *old, json_t *obj, struct f
 		object_drop_zeros(rq->r, obj);
 	if (kind_adjust(rq, obj, !old, f) < 0)
 		return -1;
-	if (is_checked(rq, old)) {
+	if (rq->a->spec.checks && (old || rq->q))
 		object_fill(rq->r, obj, !old);
-		if (checks_object(rq, obj, f) < 0 || (old && checks_change(rq, old, obj, f) < 0))
-			return -1;
-	}
+	if (is_checked(rq, old) &&
+	    (checks_object(rq, obj, f) < 0 || (old && checks_change(rq, old, obj, f) < 0)))
+		return -1;
 	if (rq->a->spec.checks)
 		object_add_zeros(rq->r, obj);
 	if (old && rq->r->has_generation && !same_wish(old, obj))

@@ -279,6 +279,8 @@ void reply_object(struct request *rq, int status, json_t *obj);
 void fault_not_found(struct request *rq); /* and replies */
 const char *success_text(struct request *rq,
 			 const json_t *obj); /* a Status, in the request's arena */
+/* A Status of what a subresource of pods has done. */
+extern const char created_text[];
 json_t *status_object(const struct request *rq, const struct fault *f);
 bool name_is_true(const char *query_value); /* "true", "1" */
 

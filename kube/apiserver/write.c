@@ -308,5 +308,5 @@ void do_binding(struct request *rq)
 	add_scheduled(rq, pod);
 	object_set_rev(rq->a, pod);
 	write_object(rq, rq->r, key, pod, (int64_t)entry.rev,
-		     answer_new(rq, 201, mem_strdup(success_text(rq, pod))));
+		     answer_new(rq, 201, mem_strdup(created_text)));
 }

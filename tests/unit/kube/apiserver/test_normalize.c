@@ -150,6 +150,7 @@ static void custom_kinds_keep_what_they_were_given(void **state)
 	       "'served':true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"
 	       "'x-kubernetes-preserve-unknown-fields':true}}}]}}");
 	assert_status(r, 201);
+	is(r, "spec.conversion", "{\"strategy\":\"None\"}");
 	api_do(r, "POST", "/apis/x.example/v1/widgets",
 	       "{'metadata':{'name':'w','labels':{}},'spec':{'a':'','b':{},'c':null}}");
 	assert_status(r, 201);
