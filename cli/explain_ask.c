@@ -291,9 +291,6 @@ static void pod_unknown(struct ask *q, const char *why)
 	finish(q, NULL);
 }
 
-/* Events as they are stored (core v1): those of events.k8s.io are the same objects. */
-static const struct kube_resource events = {"", "v1", "events", "Event", true};
-
 static void on_event(json_t *o, void *arg)
 {
 	struct ask *q = arg;
@@ -323,7 +320,7 @@ static void on_events(const char *rv, const struct err *e, void *arg)
 static void ask_events(struct ask *q)
 {
 	const struct kube_list_spec s = {
-		.resource = &events,
+		.resource = &KUBE_EVENTS,
 		.ns = q->ns,
 		.field_selector = arena_printf(
 			q->a, "involvedObject.kind=Pod,involvedObject.name=%s", q->pod),

@@ -76,13 +76,16 @@ void do_create(struct request *rq)
 
 	if (!obj || check_room(rq, &rq->fault) < 0 || object_address(rq, obj, &rq->fault) < 0 ||
 	    fields_check(rq, obj) < 0 || object_create(rq, obj, &rq->fault) < 0 ||
-	    rbac_check_grant(rq, obj, &rq->fault) < 0 ||
-	    object_complete(rq, NULL, obj, &rq->fault) < 0) {
+	    rbac_check_grant(rq, obj, &rq->fault) < 0) {
 		reply_fault(rq);
 		return;
 	}
 	if (rq->r->renamed_event)
 		object_event_to_core(obj);
+	if (object_complete(rq, NULL, obj, &rq->fault) < 0) {
+		reply_fault(rq);
+		return;
+	}
 	rq->name = json_str_at(obj, "metadata", "name");
 	key = resource_key(rq->r, rq->arena, rq->ns, rq->name);
 	if (store_get(rq->a->store, key, &entry)) {
@@ -305,5 +308,5 @@ void do_binding(struct request *rq)
 	add_scheduled(rq, pod);
 	object_set_rev(rq->a, pod);
 	write_object(rq, rq->r, key, pod, (int64_t)entry.rev,
-		     answer_new(rq, 201, mem_strdup(success_text(rq, pod))));
+		     answer_new(rq, 201, mem_strdup(created_text)));
 }

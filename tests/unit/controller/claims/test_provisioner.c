@@ -87,9 +87,7 @@ static size_t told(struct bench *d, const char *pod, const char **text)
 	OWN_JSON list = json_parse(d->text, strlen(d->text), &d->e);
 
 	json_array_foreach (json_at(list, "items"), i, e) {
-		const int64_t again = json_int_at(json_object_get(e, "series"), "count");
-
-		n += again ? (size_t)again : 1;
+		n += (size_t)json_int_at(e, "count");
 		rv = strtoll(str_or(json_str_at(e, "metadata", "resourceVersion"), "0"), NULL, 10);
 		if (rv <= newest)
 			continue;
