@@ -687,7 +687,7 @@ static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(voi
 	world_run(&w, 60000);
 	x = asked(&w, "team-a/default/later", &g);
 	assert_string_equal(json_str_at(x, "told", "reason"), "NoCapacity");
-	assert_true(str_starts(json_str_at(x, "told", "message"), "place 1: NoCapacity: "));
+	assert_true(str_starts(json_str_at(x, "told", "message"), "place 1: pool "));
 	assert_false(helps(x, "kubectl describe pod"));
 	json_decref(x);
 	assert_null(asked(&w, "team-b/default/train", &g));

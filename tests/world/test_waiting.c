@@ -1,0 +1,141 @@
+/* What a waiting pod hears is one thing at a time, and what is written of it is so now. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/arena.h"
+#include "base/str.h"
+#include "tests/world/world.h"
+
+#define PODS 5
+
+struct heard {
+	const char *pod;
+	size_t n;	    /* events of drover on it */
+	const char *newest; /* "REASON MESSAGE"; of its eventTime */
+	const char *at;
+	struct arena *a;
+};
+
+static bool hear(const json_t *o, void *arg)
+{
+	struct heard *h = arg;
+	const char *at = str_or(json_str_at(o, "eventTime"), "");
+
+	if (!str_eq(json_str_at(o, "involvedObject", "name"), h->pod) ||
+	    !str_eq(json_str_at(o, "reportingComponent"), "drover.dev/controller"))
+		return true;
+	h->n++;
+	if (h->at && strcmp(at, h->at) < 0)
+		return true;
+	h->at = arena_strdup(h->a, at);
+	h->newest =
+		arena_printf(h->a, "%s %s", json_str_at(o, "reason"), json_str_at(o, "message"));
+	return true;
+}
+
+static struct heard heard_of(const struct cluster *p, const char *pod, struct arena *a)
+{
+	struct heard h = {.pod = pod, .a = a};
+
+	cluster_each(p, "events/", hear, &h);
+	return h;
+}
+
+/* The row of a pod, in the arena as text; NULL: there is none. */
+static json_t *row_of(const struct sim_world *w, const char *pod)
+{
+	OWN_JSON vc = cluster_get(&w->host, "virtualclusters.drover.dev/team-a");
+	json_t *x;
+	size_t i;
+
+	json_array_foreach (json_at(vc, "status", "waiting"), i, x)
+		if (str_eq(json_str_at(x, "pod"), pod))
+			return json_incref(x);
+	return NULL;
+}
+
+/* Five pods for two machines. */
+static void begin(struct sim_world *w, uint64_t seed)
+{
+	world_start(w, seed, 2);
+	world_replica(w);
+	world_wait_all(w, "free", 1800);
+	for (int i = 0; i < PODS; i++) {
+		OWN(arena) a = arena_new();
+
+		world_pod(w, &w->tenants[0], arena_printf(a, "p-%d", i));
+	}
+	world_run(w, 15000);
+}
+
+static const char *claim_of(const struct sim_world *w, const char *pod, struct arena *a)
+{
+	OWN_JSON row = row_of(w, arena_printf(a, "default/%s", pod));
+
+	return arena_strdup(a, json_str_at(row, "claim"));
+}
+
+static void each_pod_hears_one_thing(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct sim_world w;
+	unsigned nominated = 0;
+
+	(void)state;
+	begin(&w, 7401);
+	for (int i = 0; i < PODS; i++) {
+		const char *pod = arena_printf(a, "p-%d", i), *claim = claim_of(&w, pod, a);
+		const struct heard h = heard_of(&w.tenants[0], pod, a);
+
+		assert_int_equal(h.n, 1);
+		if (!claim) {
+			assert_true(str_starts(h.newest, "NoCapacity place "));
+			continue;
+		}
+		nominated++;
+		assert_true(str_starts(h.newest, "Nominated machine gpu-"));
+		assert_true(
+			str_ends(h.newest, arena_printf(a, " is being prepared, claim %s", claim)));
+	}
+	assert_int_equal(nominated, 2);
+	world_stop(&w);
+}
+
+static void places_are_those_of_now(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct sim_world w;
+	OWN_JSON row = NULL;
+	struct heard h;
+
+	(void)state;
+	begin(&w, 7402);
+	row = row_of(&w, "default/p-4");
+	assert_int_equal(json_int_at(row, "place"), 5);
+	world_wait_running(&w, &w.tenants[0], "p-0", 900);
+	world_wait_running(&w, &w.tenants[0], "p-1", 900);
+	world_run(&w, 15000);
+	assert_null(row_of(&w, "default/p-0"));
+	json_decref(row);
+	row = row_of(&w, "default/p-4");
+	assert_int_equal(json_int_at(row, "place"), 3);
+	world_run(&w, 5 * 60000);
+	h = heard_of(&w.tenants[0], "p-4", a);
+	assert_true(str_starts(h.newest, "NoCapacity place 3"));
+	for (int i = 0; i < PODS; i++)
+		world_delete_pod(&w, &w.tenants[0], arena_printf(a, "p-%d", i));
+	world_run(&w, 30000);
+	OWN_JSON vc = cluster_get(&w.host, "virtualclusters.drover.dev/team-a");
+	assert_null(json_at(vc, "status", "waiting"));
+	world_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_pod_hears_one_thing),
+		cmocka_unit_test(places_are_those_of_now),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
