@@ -1,9 +1,10 @@
-/* What a waiting pod hears is one thing at a time, and what is written of it is so now. */
+/* What a waiting pod hears is one thing at a time, and what is read of it is so now. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/str.h"
+#include "cli/explain.h"
 #include "tests/world/world.h"
 
 #define PODS 5
@@ -52,6 +53,38 @@ static json_t *row_of(const struct sim_world *w, const char *pod)
 		if (str_eq(json_str_at(x, "pod"), pod))
 			return json_incref(x);
 	return NULL;
+}
+
+struct got {
+	bool done;
+	json_t *answer;
+};
+
+static void on_answer(const json_t *answer, const struct err *e, void *arg)
+{
+	struct got *g = arg;
+
+	(void)e;
+	g->done = true;
+	g->answer = json_deep_copy(answer);
+}
+
+/* As drover why; gives. */
+static json_t *why(struct sim_world *w, const char *target)
+{
+	struct context *c = controller_context(w->replicas[0].controller);
+	struct explain_asker with = {.host = c->host,
+				     .loop = w->loop,
+				     .group = c->group,
+				     .http = c->http,
+				     .ns = "drover-system",
+				     .plain_ok = true};
+	struct got g = {0};
+
+	explain_ask(&with, target, on_answer, &g);
+	world_run(w, 1000);
+	assert_true(g.done);
+	return g.answer;
 }
 
 /* Five pods for two machines. */
@@ -130,11 +163,45 @@ static void places_are_those_of_now(void **state)
 	world_stop(&w);
 }
 
+static void why_says_what_is_so_now_and_names_the_pods_own_claim(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct sim_world w;
+	json_t *x, *c;
+
+	(void)state;
+	begin(&w, 7403);
+	const char *claim = claim_of(&w, "p-0", a);
+	assert_non_null(claim);
+	x = why(&w, "team-a/default/p-0");
+	assert_string_equal(json_str_at(x, "now", "reason"), "Nominated");
+	assert_int_equal(json_array_size(json_object_get(x, "claims")), 1);
+	c = json_array_get(json_object_get(x, "claims"), 0);
+	assert_string_equal(json_str_at(c, "name"), claim);
+	assert_true(str_starts(json_str_at(c, "machine"), "gpu-"));
+	assert_non_null(json_str_at(c, "since"));
+	json_decref(x);
+	x = why(&w, "team-a/default/p-4");
+	assert_string_equal(json_str_at(x, "now", "reason"), "NoCapacity");
+	assert_int_equal(json_array_size(json_object_get(x, "claims")), 0);
+	json_decref(x);
+	world_wait_running(&w, &w.tenants[0], "p-0", 900);
+	x = why(&w, "team-a/default/p-0");
+	assert_null(json_object_get(x, "now"));
+	assert_null(json_object_get(x, "told"));
+	assert_string_equal(json_str_at(x, "pod", "phase"), "Running");
+	c = json_array_get(json_object_get(x, "claims"), 0);
+	assert_string_equal(json_str_at(c, "name"), json_str_at(x, "pod", "node"));
+	json_decref(x);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_pod_hears_one_thing),
 		cmocka_unit_test(places_are_those_of_now),
+		cmocka_unit_test(why_says_what_is_so_now_and_names_the_pods_own_claim),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
