@@ -230,7 +230,7 @@ static int open_cluster(struct up *u, struct up_cluster *c, const char *name, un
 
 static int start_scheduler(struct up *u, struct up_cluster *c, struct err *e)
 {
-	struct sim_scheduler_spec s = {
+	struct sim_rounds_spec s = {
 		.http = u->http,
 		.server = up_server_url(c->server),
 		.ca_pem = up_server_ca_pem(c->server),
