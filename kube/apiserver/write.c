@@ -68,6 +68,22 @@ static int check_room(struct request *rq, struct fault *f)
 	return 0;
 }
 
+/* As admission would: the object is stored, but whoever made it waits for something that does not come. */
+static void warn_of_inert_kind(struct request *rq)
+{
+	const char *const *kind = rq->a->spec.inert_kinds;
+
+	while (kind && *kind && !str_eq(*kind, rq->r->kind))
+		kind++;
+	if (kind && *kind && !rq->r->custom)
+		httpd_reply_header(
+			rq->q, "Warning",
+			arena_printf(
+				rq->arena,
+				"299 - \"this server runs no controller for a %s: it is stored, but no pod will be created\"",
+				rq->r->kind));
+}
+
 void do_create(struct request *rq)
 {
 	OWN_JSON obj = request_body(rq);
@@ -94,6 +110,7 @@ void do_create(struct request *rq)
 		reply_fault(rq);
 		return;
 	}
+	warn_of_inert_kind(rq);
 	write_and_show(rq, key, obj, 0, 201);
 }
 

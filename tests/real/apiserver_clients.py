@@ -158,10 +158,11 @@ TABLE = [
     ("create quota q --hard=requests.nvidia.com/gpu=8", r"resourcequota/q created", None),
     ("create priorityclass high --value=1000", r"created", None),
     ("get priorityclass high", r"VALUE ... high +1000 +false", None),
-    ("create deployment web --image=x --replicas=2", r"deployment.apps/web created", None),
+    ("create deployment web --image=x --replicas=2",
+     r"deployment.apps/web created ... Warning: .*no controller for a Deployment", None),
     ("get deployment web -o jsonpath={.spec.replicas}{.spec.template.spec.containers[0].image}",
      r"^2x$", None),
-    ("create job once --image=x", r"job.batch/once created", None),
+    ("create job once --image=x", r"job.batch/once created ... Warning: .*no controller for a Job", None),
     ("get deploy,job -o wide", r"web +0/2 +0 +0 +\d+s +x +x +app=web ... once +Running +0/1", None),
 
     # apply, and changes of every sort.
