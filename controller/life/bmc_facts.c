@@ -9,8 +9,8 @@
 #define LATENCY_FLOOR 20  /* what differs by less, in ms, is the network's */
 
 static const char *const members[] = {
-	"vendor", "product",   "firmwareVersion", "redfishVersion",	 "quirks",
-	"media",  "mediaSlot", "login",		  "latencyMilliseconds", "tripCalls",
+	"vendor",    "product", "firmwareVersion",     "redfishVersion", "quirks",	    "media",
+	"mediaSlot", "login",	"latencyMilliseconds", "tripCalls",	 "drivesNotListed",
 };
 
 void life_bmc_unknown(json_t *bmc)
@@ -39,6 +39,22 @@ static void put_quirks(json_t *news, const struct strings *was, const struct pro
 	for (size_t i = 0; i < k->nquirks; i++)
 		json_array_append_new(list, json_string(k->quirks[i]));
 	json_object_set_new(news, "quirks", list);
+}
+
+/* status has times in whole seconds. */
+static void put_unlisted(const struct life *l, json_t *news, const struct provider_bmc *k)
+{
+	const struct machine_unlisted *was = l->m->status.bmc.drives_not_listed;
+	const struct life_listing *is = &l->listing;
+	json_t *o;
+
+	if (is->says == LISTING_TOLD && was)
+		json_object_set_new(news, "drivesNotListed", json_null());
+	if (is->says != LISTING_LACKS || (was && was->observed_time / 1000 >= is->said_at / 1000))
+		return;
+	o = json_pack("{s:s?, s:s}", "firmwareVersion", k->firmware, "message", is->error.text);
+	life_set_time(o, "observedTime", is->said_at);
+	json_object_set_new(news, "drivesNotListed", o);
 }
 
 /* 0: what was written stands. */
@@ -87,6 +103,7 @@ json_t *life_bmc_news(struct life *l)
 	put(news, "media", st->bmc.media, k.media, same);
 	put(news, "mediaSlot", st->bmc.media_slot, k.slot, same && !k.media);
 	put(news, "login", st->bmc.login, k.login, true);
+	put_unlisted(l, news, &k);
 	latency = latency_of(&k, st->bmc.latency_ms);
 	if (latency && (json_object_size(news) || now >= l->facts.latency_after)) {
 		json_object_set_new(news, "latencyMilliseconds", json_integer(latency));

@@ -5,7 +5,8 @@
 
 /*
  * bmc_facts: what is known of a machine's BMC goes into status.bmc, for people: make, firmware, quirks in force, the way
- * of boot media, login, latency, requests of a trip.  Nothing is decided by it.
+ * of boot media, login, latency, requests of a trip.  Nothing is decided by these.  That it does not list its drives is
+ * there too, and listing.h does not ask for them then.
  * Tests: tests/world/test_bmc_facts.c
  */
 

@@ -123,9 +123,17 @@ struct life_listing {
 	size_t n;
 	int64_t after; /* not before it is asked again */
 	int64_t differs_since; /* loop_now() since when it lists what the agent does not see; 0: it does not */
-	unsigned failed; /* times in a row */
+	unsigned lacking;  /* answers in this boot that the list, or a part of it, is not served */
+	unsigned failed;   /* calls in a row that failed otherwise */
+	int64_t failed_at; /* loop_now() when the last of these ended */
 	struct backoff backoff;
-	struct err error;
+	struct err error; /* of the last call that did not bring the whole list */
+	enum {
+		LISTING_NOT_ASKED, /* or it did not answer that */
+		LISTING_TOLD,	   /* it lists drives, or says that there are none */
+		LISTING_LACKS	   /* it does not serve the list */
+	} says;			   /* what life/bmc_facts.c writes down */
+	int64_t said_at;	   /* wall ms */
 };
 
 /* The last look at the fabric (life/port.c). */
