@@ -58,6 +58,6 @@ const struct field machine_bmc_status_fields[] = {
 	FIELD_IN(
 		machine_status, bmc, drives_not_listed, "drivesNotListed", FIELD_OBJECT_PTR,
 		.sub = unlisted_fields, .size = sizeof(struct machine_unlisted),
-		.doc = "Set if the BMC answered that it does not list its drives. It is asked again a day later, when its firmware version is another, and by `drover retry`."),
+		.doc = "Set if the BMC answered that it does not serve its list of drives (Storage). It is asked again a day later, when its firmware version is another, and by `drover retry`."),
 	FIELDS_END,
 };

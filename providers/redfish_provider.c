@@ -182,7 +182,8 @@ static void on_drives(const struct redfish_drives *l, const struct err *e, void 
 	j->seen.drives = v;
 	j->seen.ndrives = l->n;
 	j->seen.drives_more = l->more;
-	j->seen.drives_lack = l->lacks ? l->lacks->text : NULL;
+	j->seen.drives_lack = l->lacks;
+	j->seen.drives_simple = l->simple;
 	job_end(j, &j->seen, NULL);
 }
 

@@ -47,6 +47,7 @@ struct rf_drives {
 	struct volume volumes[MAX_DRIVES];
 	size_t nvolumes;
 	char *simples;	  /* looked at when there is nothing else; NULL: not there */
+	bool simple;	  /* lacks is of Storage itself */
 	struct err lacks; /* the first part that is not served; kind ERR_NONE: all were */
 };
 
@@ -234,14 +235,19 @@ static void on_lacking(struct rf_drives *s, enum node node, const char *path,
 	s->lacks = p->err;
 	s->lacks.kind = ERR_UNSUPPORTED;
 	s->lacks.code = p->status;
+	s->simple = node == COLLECTION;
 }
 
-static void pass_over(struct redfish *r)
+/* As if Storage had been answered so: SimpleStorage is read all the same. */
+static void pass_over(struct rf_drives *s)
 {
-	rf_drives_free(r->drives);
-	r->drives = NULL;
-	rf_fail_as(r, ERR_UNSUPPORTED,
-		   "not asked: a BMC of this firmware version does not list its drives");
+	for (size_t i = 0; i < s->n; i++)
+		free(s->todo[i].path);
+	s->n = 0;
+	s->simple = true;
+	(void)!err_set(&s->lacks, ERR_UNSUPPORTED, 0,
+		       "not asked: a BMC of this firmware version does not list its drives");
+	s->lacks.scope = ERR_MACHINE;
 }
 
 static void on_look(struct redfish *r, const struct rf_reply *p)
@@ -295,15 +301,15 @@ static void on_look(struct redfish *r, const struct rf_reply *p)
 	free(path);
 	if (node == MANAGER && p->err.kind == ERR_NONE && r->op->unless_firmware &&
 	    str_eq(str_or(r->firmware, ""), r->op->unless_firmware))
-		pass_over(r);
-	else
-		next(r);
+		pass_over(s);
+	next(r);
 }
 
 static void finish(struct redfish *r)
 {
 	struct rf_drives *s = r->drives;
 	struct redfish_drives out = {.v = s->drives,
+				     .simple = s->simple,
 				     .lacks = s->lacks.kind == ERR_NONE ? NULL : &s->lacks};
 
 	for (size_t i = 0; i < s->ndrives; i++) {

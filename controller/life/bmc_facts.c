@@ -41,22 +41,6 @@ static void put_quirks(json_t *news, const struct strings *was, const struct pro
 	json_object_set_new(news, "quirks", list);
 }
 
-/* status has times in whole seconds. */
-static void put_unlisted(const struct life *l, json_t *news, const struct provider_bmc *k)
-{
-	const struct machine_unlisted *was = l->m->status.bmc.drives_not_listed;
-	const struct life_listing *is = &l->listing;
-	json_t *o;
-
-	if (is->says == LISTING_TOLD && was)
-		json_object_set_new(news, "drivesNotListed", json_null());
-	if (is->says != LISTING_LACKS || (was && was->observed_time / 1000 >= is->said_at / 1000))
-		return;
-	o = json_pack("{s:s?, s:s}", "firmwareVersion", k->firmware, "message", is->error.text);
-	life_set_time(o, "observedTime", is->said_at);
-	json_object_set_new(news, "drivesNotListed", o);
-}
-
 /* 0: what was written stands. */
 static int64_t latency_of(const struct provider_bmc *k, int64_t was)
 {
@@ -103,7 +87,6 @@ json_t *life_bmc_news(struct life *l)
 	put(news, "media", st->bmc.media, k.media, same);
 	put(news, "mediaSlot", st->bmc.media_slot, k.slot, same && !k.media);
 	put(news, "login", st->bmc.login, k.login, true);
-	put_unlisted(l, news, &k);
 	latency = latency_of(&k, st->bmc.latency_ms);
 	if (latency && (json_object_size(news) || now >= l->facts.latency_after)) {
 		json_object_set_new(news, "latencyMilliseconds", json_integer(latency));
@@ -113,6 +96,24 @@ json_t *life_bmc_news(struct life *l)
 		return news;
 	json_decref(news);
 	return NULL;
+}
+
+/* status has times in whole seconds. */
+json_t *life_bmc_unlisted(const struct life *l)
+{
+	const struct machine_unlisted *was = l->m->status.bmc.drives_not_listed;
+	const struct life_listing *is = &l->listing;
+	struct provider_bmc k = {0};
+	json_t *o;
+
+	if (is->says == LISTING_TOLD && was)
+		return json_pack("{s:{s:n}}", "bmc", "drivesNotListed");
+	if (is->says != LISTING_LACKS || (was && was->observed_time / 1000 >= is->said_at / 1000))
+		return NULL;
+	(void)provider_bmc(l->driver->provider, l->bmc, &k);
+	o = json_pack("{s:s?, s:s}", "firmwareVersion", k.firmware, "message", is->error.text);
+	life_set_time(o, "observedTime", is->said_at);
+	return json_pack("{s:{s:o}}", "bmc", "drivesNotListed", o);
 }
 
 void life_bmc_facts_done(struct life *l)

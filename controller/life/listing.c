@@ -107,8 +107,8 @@ static void log_gap(const struct life *l, const char *text)
 	log_warn(text, LOG_S("machine", l->name), LOG_E(&l->listing.error));
 }
 
-/* The BMC answered: the list, or what o has of it, is not all served. */
-static void on_lacking(struct life *l, const struct provider_observation *o)
+/* The BMC answered that it does not serve the list (whole), or a part of it; o: what it lists all the same. */
+static void on_lacking(struct life *l, const struct provider_observation *o, bool whole)
 {
 	struct life_listing *k = &l->listing;
 
@@ -117,7 +117,7 @@ static void on_lacking(struct life *l, const struct provider_observation *o)
 		return;
 	}
 	keep(k, o);
-	say(l, o->ndrives ? LISTING_TOLD : LISTING_LACKS);
+	say(l, whole ? LISTING_LACKS : LISTING_TOLD);
 	log_gap(l, o->ndrives ? "BMC lists a part of its drives" : "BMC lists no drives");
 }
 
@@ -149,14 +149,15 @@ static void on_listed(const struct provider_observation *o, const char *handle, 
 		k->failed = 0;
 	if (o && o->drives_more) {
 		backoff_reset(&k->backoff);
-	} else if (o && o->drives_lack) {
-		(void)err_set(&k->error, ERR_UNSUPPORTED, 0, "%s", o->drives_lack);
-		on_lacking(l, o);
-	} else if (o) {
+	} else if (o && o->drives_lack && o->drives_lack->code) {
+		k->error = *o->drives_lack;
+		on_lacking(l, o, o->drives_simple);
+	} else if (o) { /* whole, or status.bmc has what the BMC answered to the rest */
 		keep(k, o);
-		say(l, LISTING_TOLD);
+		if (!o->drives_lack)
+			say(l, LISTING_TOLD);
 	} else if (e->kind == ERR_UNSUPPORTED && e->code) {
-		on_lacking(l, &none);
+		on_lacking(l, &none, true);
 	} else if (e->kind == ERR_UNSUPPORTED || e->kind == ERR_NOT_FOUND) {
 		keep(k, &none); /* no BMC of this type lists drives, or status.bmc has its answer */
 	} else {

@@ -18,6 +18,7 @@
 #include "controller/core/keys.h"
 #include "controller/life/agent_boot.h"
 #include "controller/life/bmc.h"
+#include "controller/life/bmc_facts.h"
 #include "controller/life/clean_proof.h"
 #include "controller/life/consent.h"
 #include "controller/life/identity.h"
@@ -405,7 +406,7 @@ enum life_decision step_wiping(struct life *l)
 	if (!ensure_listed_seen(l, &seen, &misfit, &e))
 		return misfit ? life_quarantine(l, EXIT_OPERATOR, REASON_DriveMissing, "%s", e.text)
 			      : d;
-	return life_goto(l, MACHINE_VERIFYING, NULL, REASON_NONE, NULL);
+	return life_goto(l, MACHINE_VERIFYING, life_bmc_unlisted(l), REASON_NONE, NULL);
 }
 
 /* Fewer than three claims in a row failed on it.  Else it is wiped and good, and not offered again (DESIGN.md, section 4). */

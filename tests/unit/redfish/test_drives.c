@@ -8,7 +8,8 @@
 static struct {
 	char text[4096];
 	size_t n;
-	bool more, lacks;
+	bool more, lacks, simple;
+	int code; /* of lacks */
 } got;
 
 static void on_drives(const struct redfish_drives *d, const struct err *e, void *arg)
@@ -19,6 +20,8 @@ static void on_drives(const struct redfish_drives *d, const struct err *e, void 
 	got.text[0] = '\0';
 	got.more = d && d->more;
 	got.lacks = d && d->lacks;
+	got.simple = d && d->simple;
+	got.code = got.lacks ? d->lacks->code : 0;
 	got.n = d ? d->n : 0;
 	for (size_t i = 0; d && i < d->n; i++)
 		str_format(got.text + strlen(got.text), sizeof(got.text) - strlen(got.text),
@@ -152,8 +155,8 @@ static void a_list_without_an_end_ends(void **state)
 /* Only the volume could say whether the agent sees its drives. */
 static void a_drive_of_a_volume_that_is_not_served_is_left_out(void **state)
 {
-	static const struct fake_drive drives[] = {{.serial = "S1", .volume = "OS", .raid = "RAID1"},
-						   {.serial = "S2"}};
+	static const struct fake_drive drives[] = {
+		{.serial = "S1", .volume = "OS", .raid = "RAID1"}, {.serial = "S2"}};
 	struct bmc_rig *f = *state;
 	struct bmc_selective s = {&f->bmc, "GET /redfish/v1/Systems/1/Storage/0/Volumes", 500,
 				  NULL};
@@ -235,6 +238,27 @@ static void a_firmware_that_is_known_to_list_none_is_not_asked(void **state)
 	assert_int_equal(got.n, 1);
 }
 
+/* By count of a model alone, but that is something. */
+static void a_simple_list_stands_in_for_one_that_is_not_served(void **state)
+{
+	static const struct fake_drive drive = {.serial = "S1", .model = "KCM6", .bytes = 3840};
+	struct bmc_rig *f = *state;
+
+	f->bmc.drives = &drive;
+	f->bmc.ndrives = 1;
+	f->bmc.simple_too = f->bmc.storage_fails = true;
+	(void)ask_all(f);
+	assert_string_equal(got.text, "-|KCM6|-|-|3840;");
+	assert_true(got.lacks && got.simple);
+	assert_int_equal(got.code, 500);
+	assert_int_equal(fake_bmc_count(&f->bmc, "GET /redfish/v1/Systems/1/Storage"), 1);
+	assert_done(ask_unless(f, "7.10.30"));
+	assert_string_equal(got.text, "-|KCM6|-|-|3840;");
+	assert_true(got.lacks && got.simple);
+	assert_int_equal(got.code, 0);
+	assert_int_equal(fake_bmc_count(&f->bmc, "GET /redfish/v1/Systems/1/Storage"), 1);
+}
+
 static void a_bmc_that_is_away_is_left_alone(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -260,6 +284,7 @@ int main(void)
 		bmc_test(a_list_that_is_not_served_is_answered_in_one_call),
 		bmc_test(a_list_that_is_not_answered_may_be_answered_later),
 		bmc_test(a_firmware_that_is_known_to_list_none_is_not_asked),
+		bmc_test(a_simple_list_stands_in_for_one_that_is_not_served),
 		bmc_test(a_bmc_that_is_away_is_left_alone),
 	};
 
