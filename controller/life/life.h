@@ -243,9 +243,10 @@ struct life_work {
 	int64_t knocked_at; /* loop_now(): the agent of a warm machine was asked whether it is there (steps/warm.c) */
 };
 
-/* The heartbeat of its kubelet, from stopping on: one that changes after off was read says that the BMC is
+/* The heartbeat of its kubelet, from the end of draining on: one that changes after off was read says that the BMC is
  * wrong (steps/stopping.c). */
 struct life_beat {
+	char of[64]; /* uid of the claim whose Node it is of */
 	struct kube_call *call;
 	struct tenant *to; /* whose client `call` goes through */
 	char text[64];	   /* renewTime of its Lease; "": none seen */
