@@ -78,8 +78,7 @@ TEST = [
     Stage("parts", "real parts: Kubernetes, etcd, images", "tests/real/parts/build", ("packages",)),
     Stage("image", "the agent's boot image", f"{MAKE} image", ("build",)),
     real("quickstart", "the commands of docs/quickstart.md", groups=("sim",)),
-    real("main_job", "the main job on real parts", "image"),
-    real("round_trip", "the way back: drained, isolated, wiped, given to the other tenant", "image"),
+    real("circle", "the main job, and the way back: drained, isolated, wiped, given to the other tenant", "image"),
 ]
 
 LONG = [
