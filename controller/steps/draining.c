@@ -281,12 +281,13 @@ static bool ensure_pods_gone(struct life *l, struct tenant *t, const struct node
 	if (!ensure_checkpointed(l, t, n, lv) || !ensure_at_step(l, "evict"))
 		return false;
 	look = evict_turn(evict_of(l, t, n), NULL);
-	if (!look.left)
-		life_beat_listen(l);
-	if (look.left)
+	if (look.left) {
 		w->emptied_at = 0;
-	else if (!w->emptied_at)
-		w->emptied_at = loop_now(l->c->loop);
+	} else {
+		life_beat_listen(l);
+		if (!w->emptied_at)
+			w->emptied_at = loop_now(l->c->loop);
+	}
 	/* A pod may have been bound a moment before the Node was marked. */
 	if (look.left || evict_age(w->evict) < l->c->o.settle_ms) {
 		report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
