@@ -98,6 +98,28 @@ void workloads_create(struct sim_workloads *s, const struct sim_kind *k, const j
 	json_decref(body);
 }
 
+static bool is_empty(const json_t *v)
+{
+	return (json_is_integer(v) && !json_integer_value(v)) ||
+	       (json_is_array(v) && !json_array_size(v)) ||
+	       (json_is_object(v) && !json_object_size(v));
+}
+
+/* Removes from a merge patch what adds an empty value: the API server leaves 0, [] and {} out, so now never has them. */
+static void drop_empty(json_t *patch, const json_t *now)
+{
+	const char *key;
+	json_t *v;
+	void *next;
+
+	json_object_foreach_safe (patch, next, key, v) {
+		if (json_is_object(v))
+			drop_empty(v, json_object_get(now, key));
+		if (is_empty(v) && !json_object_get(now, key))
+			json_object_del(patch, key);
+	}
+}
+
 void workloads_status(struct sim_workloads *s, const struct sim_kind *k, const json_t *obj,
 		      json_t *status)
 {
@@ -105,6 +127,7 @@ void workloads_status(struct sim_workloads *s, const struct sim_kind *k, const j
 	OWN_JSON none = json_object();
 	json_t *diff = json_merge_diff(now ? now : none, status);
 
+	drop_empty(diff, now);
 	if (json_object_size(diff))
 		workloads_patch(s, k, obj, "status", json_pack("{s:O}", "status", diff));
 	json_decref(diff);

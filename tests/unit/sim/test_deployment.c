@@ -39,9 +39,9 @@ static bool is_rolled_out(struct works *w, int64_t replicas)
 	get(w, WEB);
 	return api_int(&w->r, "status.observedGeneration") ==
 		       api_int(&w->r, "metadata.generation") &&
-	       api_int(&w->r, "status.updatedReplicas") == replicas &&
-	       api_int(&w->r, "status.replicas") == replicas &&
-	       api_int(&w->r, "status.availableReplicas") == replicas;
+	       status_count(w, "updatedReplicas") == replicas &&
+	       status_count(w, "replicas") == replicas &&
+	       status_count(w, "availableReplicas") == replicas;
 }
 
 static void it_makes_a_replica_set_named_by_the_templates_hash(void **state)
@@ -82,10 +82,11 @@ static void its_status_ends_a_rollout(void **state)
 	assert_false(is_rolled_out(w, 4));
 	assert_string_equal(reason_of(w, WEB, "Progressing"), "ReplicaSetUpdated");
 	assert_string_equal(reason_of(w, WEB, "Available"), "MinimumReplicasUnavailable");
+	assert_at_rest(w, WEB);
 	settle(w);
 	assert_true(is_rolled_out(w, 4));
-	assert_int_equal(api_int(&w->r, "status.readyReplicas"), 4);
-	assert_int_equal(api_int(&w->r, "status.unavailableReplicas"), 0);
+	assert_int_equal(status_count(w, "readyReplicas"), 4);
+	assert_int_equal(status_count(w, "unavailableReplicas"), 0);
 	assert_string_equal(reason_of(w, WEB, "Progressing"), "NewReplicaSetAvailable");
 	assert_string_equal(reason_of(w, WEB, "Available"), "MinimumReplicasAvailable");
 }

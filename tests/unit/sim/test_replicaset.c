@@ -41,13 +41,13 @@ static void its_status_counts_what_is_ready(void **state)
 	create(w, SETS, WEB);
 	turn(w);
 	get(w, SETS "/web");
-	assert_int_equal(api_int(&w->r, "status.replicas"), 3);
-	assert_int_equal(api_int(&w->r, "status.fullyLabeledReplicas"), 3);
-	assert_int_equal(api_int(&w->r, "status.readyReplicas"), 0);
+	assert_int_equal(status_count(w, "replicas"), 3);
+	assert_int_equal(status_count(w, "fullyLabeledReplicas"), 3);
+	assert_int_equal(status_count(w, "readyReplicas"), 0);
 	settle(w);
 	get(w, SETS "/web");
-	assert_int_equal(api_int(&w->r, "status.readyReplicas"), 3);
-	assert_int_equal(api_int(&w->r, "status.availableReplicas"), 3);
+	assert_int_equal(status_count(w, "readyReplicas"), 3);
+	assert_int_equal(status_count(w, "availableReplicas"), 3);
 	assert_int_equal(api_int(&w->r, "status.observedGeneration"), 1);
 }
 
@@ -61,11 +61,11 @@ static void a_ready_pod_is_available_after_min_ready_seconds(void **state)
 	kubelet(w);
 	turn(w);
 	get(w, SETS "/web");
-	assert_int_equal(api_int(&w->r, "status.readyReplicas"), 3);
-	assert_int_equal(api_int(&w->r, "status.availableReplicas"), 0);
+	assert_int_equal(status_count(w, "readyReplicas"), 3);
+	assert_int_equal(status_count(w, "availableReplicas"), 0);
 	api_run(&w->r, 60000);
 	get(w, SETS "/web");
-	assert_int_equal(api_int(&w->r, "status.availableReplicas"), 3);
+	assert_int_equal(status_count(w, "availableReplicas"), 3);
 }
 
 static void fewer_replicas_delete_those_that_are_missed_least(void **state)
@@ -126,7 +126,7 @@ static void a_pod_that_is_deleted_or_has_ended_is_replaced(void **state)
 	turn(w);
 	assert_int_equal(count(w, PODS), 5); /* one on its way, one that failed, three */
 	get(w, SETS "/web");
-	assert_int_equal(api_int(&w->r, "status.replicas"), 3);
+	assert_int_equal(status_count(w, "replicas"), 3);
 }
 
 static void an_orphan_is_adopted_and_a_stranger_released(void **state)
