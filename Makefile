@@ -57,6 +57,7 @@ HELP_OBJ  := $(HELP_SRC:%.c=$(B)/%.o)
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ      := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 FUZZ_LIBS := $(LIBS:$(B)/%=build/fuzz-clang/%)
+CORPORA   := $(FUZZ_SRC:%.c=$(B)/%)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH     := $(BENCH_SRC:%.c=build/rel/%)
 HEADERS   := $(foreach r,$(ROOMS),$(wildcard $(r)/*.h))
@@ -115,27 +116,34 @@ $(B)/drover-agent: $(B)/wipe/main.o $(AGENT_LIBS)
 
 # mold, where it is installed, links a test program in 0.14 s; GNU ld in 0.3 s (rel) and 0.5 s (san).
 TEST_LD := $(if $(shell command -v mold),-fuse-ld=mold)
+link_test = $(Q)$(CC) $(LDFLAGS) $(TEST_LD) -o $@ $(filter %.o,$^) -Wl,--start-group $(LIBS) -Wl,--end-group $(LDLIBS) \
+	$(shell pkg-config --libs $(TEST_PKGS)) -lm -Wl,--as-needed $(shell pkg-config --libs $(VIRT_PKGS))
 $(B)/tests/%: $(B)/tests/%.o $(HELP_OBJ) $(LIBS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) $(TEST_LD) -o $@ $< $(HELP_OBJ) -Wl,--start-group $(LIBS) -Wl,--end-group $(LDLIBS) \
-		$(shell pkg-config --libs $(TEST_PKGS)) -lm -Wl,--as-needed $(shell pkg-config --libs $(VIRT_PKGS))
+	$(link_test)
 
 # --- tests ----------------------------------------------------------------------------------------
 # `make unit T=unit/base/data/test_json` builds and runs one, T=unit all in tests/unit, T="contract world/test_way" both.
 unit: $(if $(T),$(foreach t,$(T),$(filter %/$(t) $(B)/tests/$(t)/%,$(UNIT))),$(UNIT)) | $(PROGRAMS) ## unit, contract and world tests of one VARIANT (T=unit/path/test_x: one)
 	$(Q)tests/tools/run-tests $^
 
-# STAGES: of which goal; FROM=stage goes on there, ONLY=stage,stage runs these.
+# STAGES: of which goal; FROM=stage goes on there, ONLY=stage,group runs these.
 STAGES = $(Q)tests/tools/stages $(1) $(if $(FROM),FROM=$(FROM)) $(if $(ONLY),ONLY=$(ONLY))
 
 check: ## no network, no real parts: unit and world tests, sanitizers, headers, layers (FROM=, ONLY=)
 	$(call STAGES,check)
 
-test: ## everything: check, lint, fuzz for a moment, the main job and the way back on real parts (FROM=, ONLY=)
+test: ## what every change has to pass: check, lint, the main job and the way back on real parts (FROM=, ONLY=)
 	$(call STAGES,test)
 
-test-long: ## test, with longer fuzzing, more kills, bad inputs and a sleeping tenant on real parts (FROM=, ONLY=)
+test-long: ## everything, for hours; in groups: ONLY=api, real, sim ... (FROM=, ONLY=)
 	$(call STAGES,long)
+
+status: ## what passed on exactly this tree, on an older one, never
+	$(Q)tests/tools/stages status
+
+which: ## what has to run beside make test for the files that differ from SINCE=COMMIT
+	$(Q)tests/tools/which $(SINCE)
 
 layers: all ## each room includes only what it may
 	$(Q)python3 tests/tools/layers
@@ -146,9 +154,9 @@ headers: ## each header compiles alone, with gcc and clang
 		'for c in gcc clang; do $$c $(CPPFLAGS) $(ALONE) -x c -include {} /dev/null || exit 1; done'
 	@echo "headers: $(words $(HEADERS)) compile alone"
 
-CLANG_SRC = $(MAINS) $(SRC) $(UNIT_SRC) $(HELP_SRC) $(FUZZ_SRC) $(wildcard tests/bench/*.c tests/real/*.c)
-clang: ## all sources without a warning of clang; compiles nothing
-	$(Q)printf '%s\n' $(CLANG_SRC) | xargs -P $(CORES) -n 16 clang $(CPPFLAGS) -DDROVER_VERSION='""' -DDROVER_COMMIT='""' $(ALONE)
+CLANG_SRC = $(MAINS) $(SRC) $(UNIT_SRC) $(HELP_SRC) $(FUZZ_SRC) tests/fuzz/corpora.c $(wildcard tests/bench/*.c tests/real/*.c)
+clang: $(B)/tests/fuzz/targets.def ## all sources without a warning of clang; compiles nothing
+	$(Q)printf '%s\n' $(CLANG_SRC) | xargs -P $(CORES) -n 16 clang $(CPPFLAGS) -I$(<D) -DDROVER_VERSION='""' -DDROVER_COMMIT='""' $(ALONE)
 	@echo "clang: $(words $(CLANG_SRC)) sources, no warning"
 
 conformance: $(B)/tests/contract/client/test_client | $(PROGRAMS) ## the API server of our own beside the real one
@@ -202,6 +210,27 @@ build/fuzz/%: tests/fuzz/%.c $(FUZZ_LIBS)
 		-Wl,--start-group $(FUZZ_LIBS) -Wl,--end-group $(LDLIBS) -Wl,--as-needed \
 		$(shell pkg-config --libs $(VIRT_PKGS))
 
+# One program with all targets: each has the name of its file there instead of LLVMFuzzerTestOneInput.
+$(B)/tests/fuzz/fuzz_%.o: CPPFLAGS += -DLLVMFuzzerTestOneInput=$(notdir $*)
+$(B)/tests/fuzz/corpora.o: CPPFLAGS += -I$(B)/tests/fuzz
+$(B)/tests/fuzz/corpora.o: $(B)/tests/fuzz/targets.def
+$(B)/tests/fuzz/targets.def: FORCE
+	@mkdir -p $(@D); printf 'TARGET(%s)\n' $(notdir $(CORPORA)) | cmp -s - $@ || \
+		printf 'TARGET(%s)\n' $(notdir $(CORPORA)) >$@
+
+$(B)/tests/fuzz/corpora: $(B)/tests/fuzz/corpora.o $(CORPORA:%=%.o) $(LIBS)
+	$(call say,LINK,$@)
+	$(link_test)
+
+$(CORPORA): $(B)/tests/fuzz/corpora
+	$(Q)ln -sf corpora $@
+
+corpora: ## the fuzz targets' corpora under the sanitizers, without a fuzzing engine
+	$(Q)$(MAKE) --no-print-directory VARIANT=san run-corpora
+
+run-corpora: $(CORPORA)
+	$(Q)tests/tools/run-tests $^
+
 bench: all $(BENCH) build/rel/tests/bench/load_apiserver ## measure; build/bench.json
 	$(Q)tests/tools/deps bench
 	$(Q)tests/real/parts/build
@@ -227,6 +256,17 @@ man: all ## manual pages of drover and its verbs, from their --help: build/man
 	$(Q)tests/tools/deps man
 	$(Q)tests/tools/man $(B)/drover build/man
 
+# tests/tools/mutants writes $(B)/mutants/TEST/NAME.c, a broken copy of one source.  The linker meets its
+# object before the libraries, so it takes nothing from the object of the sound source in them.
+$(B)/mutants/%.o: $(B)/mutants/%.c $(B)/flags
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DDROVER_VERSION='"mutant"' -DDROVER_COMMIT='"mutant"' -c -o $@ $<
+
+.SECONDEXPANSION:
+$(B)/mutants/%: $(B)/tests/$$(*D).o $(B)/mutants/%.o $(HELP_OBJ) $(LIBS)
+	$(call say,LINK,$@)
+	$(link_test)
+
 # --- install --------------------------------------------------------------------------------------
 install: all ## DESTDIR and PREFIX
 	install -D -m 755 $(B)/drover $(DESTDIR)$(PREFIX)/bin/drover
@@ -249,7 +289,7 @@ uninstall: ## what install put there
 dist: ## a source archive of HEAD
 	mkdir -p build && git archive --prefix=drover-$(VERSION)/ -o build/drover-$(VERSION).tar.gz HEAD
 
--include $(OBJ:.o=.d) $(UNIT:=.d) $(BENCH:=.d) $(B)/tests/bench/plan_peer.d $(B)/tests/real/plan_objects.d $(B)/tests/real/ec2_drive.d $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
+-include $(OBJ:.o=.d) $(UNIT:=.d) $(CORPORA:=.d) $(B)/tests/fuzz/corpora.d $(BENCH:=.d) $(B)/tests/bench/plan_peer.d $(B)/tests/real/plan_objects.d $(B)/tests/real/ec2_drive.d $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -257,5 +297,5 @@ help: ## this list
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: FORCE all man unit check test test-long layers headers clang conformance demo demo-real image container deb fuzz fuzz-targets bench bench-peers \
-	cover lint install uninstall dist help clean
+.PHONY: FORCE all man unit check test test-long status which layers headers clang conformance demo demo-real image container deb fuzz \
+	fuzz-targets corpora run-corpora bench bench-peers cover lint install uninstall dist help clean

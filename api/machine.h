@@ -105,6 +105,12 @@ struct machine_unseen {
 	const char *id, *model, *slot, *volume;
 	int64_t bytes;
 };
+/* A BMC that does not list its drives (life/listing.h). */
+struct machine_unlisted {
+	const char *firmware_version; /* of the BMC when it was asked; NULL: it reports none */
+	const char *message;	      /* its answer */
+	int64_t observed_time;
+};
 struct machine_inventory {
 	int64_t gpus, cpus, memory_bytes;
 	struct object_drives drives;
@@ -246,6 +252,8 @@ struct machine_status {
 		const char *login;  /* Session, Basic */
 		int64_t latency_ms; /* 0: not known */
 		int64_t trip_calls; /* 0: not known */
+		struct machine_unlisted
+			*drives_not_listed; /* NULL: it lists them, as far as known */
 	} bmc;
 	struct machine_bmc_trust
 		*trusted_bmc; /* the only one that the password goes to; NULL: none was seen yet */

@@ -4,6 +4,16 @@
  * machine_bmc: field table of status.bmc of a Machine: what is remembered of its BMC, and what is known of it, for people.
  * Tests: tests/unit/api/test_kinds.c, tests/world/test_bmc_facts.c
  */
+static const struct field unlisted_fields[] = {
+	FIELD(machine_unlisted, firmware_version, "firmwareVersion", FIELD_STR, .max_len = 256,
+	      .doc = "Firmware version that the BMC had."),
+	FIELD(machine_unlisted, message, "message", FIELD_STR, .max_len = 1024,
+	      .doc = "What the BMC answered."),
+	FIELD(machine_unlisted, observed_time, "observedTime", FIELD_TIME,
+	      .doc = "When it was asked last."),
+	FIELDS_END,
+};
+
 const struct field machine_bmc_status_fields[] = {
 	FIELD_IN(machine_status, bmc, session_uri, "sessionURI", FIELD_STR, .max_len = 2048,
 		 .doc = "The open session; a new leader deletes it first."),
@@ -45,5 +55,9 @@ const struct field machine_bmc_status_fields[] = {
 	FIELD_IN(
 		machine_status, bmc, trip_calls, "tripCalls", FIELD_I64, .min = 0,
 		.doc = "Requests that its last trip took, from free to free; of one that one leader saw whole."),
+	FIELD_IN(
+		machine_status, bmc, drives_not_listed, "drivesNotListed", FIELD_OBJECT_PTR,
+		.sub = unlisted_fields, .size = sizeof(struct machine_unlisted),
+		.doc = "Set if the BMC answered that it does not serve its list of drives (Storage). It is asked again a day later, when its firmware version is another, and by `drover retry`."),
 	FIELDS_END,
 };

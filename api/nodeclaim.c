@@ -15,7 +15,7 @@ static const struct field requests_fields[] = {
 
 static const struct field gang_fields[] = {
 	FIELD(node_claim_gang, uid, "uid", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "Same for all claims of the gang."),
+	      .doc = "Same for all claims of the gang; with spec.burst, of one decision for it."),
 	FIELD(node_claim_gang, size, "size", FIELD_I64, .min = 0, .max = 100000,
 	      .doc = "Of spec.burst: how many claims the gang has."),
 	FIELD(node_claim_gang, hold_until, "holdUntil", FIELD_TIME,
@@ -78,7 +78,7 @@ static const struct field claim_spec_fields[] = {
 	FIELD_OBJ(node_claim_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
 		  .doc = "What the machine's last wipe must have reached."),
 	FIELD_PTR(node_claim_spec, gang, "gang", gang_fields,
-		  .doc = "The gang that it belongs to."),
+		  .doc = "The gang that it was made for; its pods may be others by now."),
 	FIELD_PTR(
 		node_claim_spec, burst, "burst", burst_fields,
 		.doc = "The decision of a BurstPolicy that it carries out; absent: it was made within NodePool limits."),

@@ -144,6 +144,22 @@ static const struct field way_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field waiting_fields[] = {
+	FIELD(virtual_cluster_waiting, pod, "pod", FIELD_STR, .required = true,
+	      .max_len = VIRTUAL_CLUSTER_POD_MAX, .doc = "NAMESPACE/NAME."),
+	FIELD(virtual_cluster_waiting, place, "place", FIELD_I64, .min = 1, .max = INT64_MAX,
+	      .doc = "Its place in the queue of all tenants; absent: a machine comes for it, or no machine would do."),
+	FIELD(virtual_cluster_waiting, reason, "reason", FIELD_STR, .required = true,
+	      .max_len = 128, .doc = "Why it waits, as in its event: docs/pods.md."),
+	FIELD(virtual_cluster_waiting, message, "message", FIELD_STR,
+	      .max_len = VIRTUAL_CLUSTER_MESSAGE_MAX, .doc = "The same in words."),
+	FIELD(virtual_cluster_waiting, claim, "claim", FIELD_STR, .max_len = 253,
+	      .doc = "The NodeClaim on which it has a seat."),
+	FIELD(virtual_cluster_waiting, since, "since", FIELD_TIME,
+	      .doc = "Since when reason and claim are these."),
+	FIELDS_END,
+};
+
 static const struct field usage_fields[] = {
 	FIELD(virtual_cluster_usage, gpu_seconds, "gpuSeconds", FIELD_I64, .min = 0,
 	      .max = INT64_MAX,
@@ -208,6 +224,10 @@ static const struct field status_fields[] = {
 		  .doc = "What its machines have cost, month by month: drover cost."),
 	FIELD_PTR(virtual_cluster_status, api_server, "apiServer", way_fields,
 		  .doc = "What is known of spec.network.apiServer, and made for it."),
+	FIELD_ITEMS(
+		virtual_cluster_status, waiting, "waiting", waiting_fields,
+		.max_items = VIRTUAL_CLUSTER_WAITING_MAX,
+		.doc = "Its first pods that wait, in the order of the queue, as the newest plan has them; at most 10 s behind it."),
 	FIELD_ITEMS(virtual_cluster_status, debts, "debts", debt_fields, .max_items = 256,
 		    .doc = "What drover still owes it after machines left."),
 	CONDITIONS_ROW(

@@ -77,6 +77,21 @@ struct virtual_cluster_way {
 	const char *address;  /* IP:PORT; NULL: not known yet */
 	const char *provider; /* whose fabric may have a load balancer of ours; NULL: none */
 };
+/* A pod that waits, as the newest plan has it. */
+#define VIRTUAL_CLUSTER_POD_MAX 317 /* bytes of NAMESPACE/NAME */
+#define VIRTUAL_CLUSTER_MESSAGE_MAX 1024
+#define VIRTUAL_CLUSTER_WAITING_MAX 64
+struct virtual_cluster_waiting {
+	const char *pod;	      /* NAMESPACE/NAME */
+	int64_t place;		      /* in the queue, from 1; 0: it has none */
+	const char *reason, *message; /* as in the event on it */
+	const char *claim;	      /* the NodeClaim on which it has a seat; NULL: none */
+	int64_t since;		      /* wall ms: reason and claim are these since then */
+};
+struct virtual_cluster_waits {
+	struct virtual_cluster_waiting *v;
+	size_t n;
+};
 struct virtual_cluster_spec {
 	struct object_secret_ref kubeconfig_secret_ref;
 	struct virtual_cluster_control_plane
@@ -107,6 +122,7 @@ struct virtual_cluster_status {
 	struct virtual_cluster_usage *usage;
 	struct virtual_cluster_cost *cost; /* NULL: it never had a machine */
 	struct virtual_cluster_way *api_server;
+	struct virtual_cluster_waits waiting; /* its first pods in the queue */
 	struct {
 		struct virtual_cluster_debt *v;
 		size_t n;

@@ -133,7 +133,7 @@ static void add_kinds(struct bundle *b)
 
 static bool is_about_ours(const json_t *event)
 {
-	return str_starts(json_str_at(event, "regarding", "apiVersion"), OBJECT_GROUP "/");
+	return str_starts(json_str_at(event, "involvedObject", "apiVersion"), OBJECT_GROUP "/");
 }
 
 /* Those about objects without a namespace are in this one. */

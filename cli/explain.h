@@ -19,8 +19,14 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 json_t *explain_claim(const struct node_claim *n, const struct machine *m, const struct drain *d,
 		      int64_t now); /* m: that holds it, may be NULL */
 json_t *explain_pod(const struct virtual_cluster *vc, const char *ns,
-		    const char *pod); /* add claims with explain_pod_claim() */
-void explain_pod_claim(json_t *answer, const struct node_claim *n);
+		    const char *pod); /* add its claim with explain_pod_claim() */
+/* True if the claim is the pod's: that of the Node to which it is bound, else the one on which the newest plan has a seat
+ * for it, else one that was made for it.  After explain_pod_now().  uid, node: NULL: not known, not bound. */
+bool explain_pod_has(const json_t *answer, const struct node_claim *n, const char *uid,
+		     const char *node);
+/* m: the claim's; NULL: it has none, or it could not be read. */
+void explain_pod_claim(json_t *answer, const struct node_claim *n, const struct machine *m,
+		       int64_t now);
 /* To the answer for a machine or a claim: that this tenant sleeps, if it does, and what then.  m: may be NULL. */
 void explain_tenant(json_t *answer, const struct virtual_cluster *vc, const struct machine *m);
 /* To the answer for a machine: what its state means, and what it comes to where nothing else says so. */
@@ -54,11 +60,16 @@ struct explain_asker {
  * why. */
 void explain_ask(const struct explain_asker *with, const char *target,
 		 void (*done)(const json_t *answer, const struct err *e, void *arg), void *arg);
-/* It waits, or nobody knows whether it does: where its place and the reason stand. */
-void explain_pod_waits(json_t *answer, const char *ns, const char *pod);
-/* An event on it: what drover said last. */
-void explain_pod_event(json_t *answer, const json_t *event);
-/* Of a Pod as its tenant's API has it. */
+/* Adds phase, Node and scheduling message of the Pod read from the tenant's API. */
 void explain_pod_seen(json_t *answer, const json_t *pod);
+/* Adds what the newest plan says of a pod that is not bound (VirtualCluster.status.waiting), or why it says nothing.  After
+ * explain_pod_seen(), if the Pod could be read. */
+void explain_pod_now(json_t *answer, const struct virtual_cluster *vc, const char *ns,
+		     const char *pod);
+/* Adds an event on the pod if it is drover's newest: as what was so before, if explain_pod_now() found what is so now and
+ * the event has another reason; else as what drover said last. */
+void explain_pod_event(json_t *answer, const json_t *event);
+/* Adds where to look for events that could not be read. */
+void explain_pod_waits(json_t *answer, const char *ns, const char *pod);
 
 #endif

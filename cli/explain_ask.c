@@ -28,6 +28,7 @@ struct ask {
 	struct machine *machine;	   /* NULL: none */
 	struct drain *drain; /* that its status.leave names; NULL: none, or it cannot be read */
 	struct virtual_cluster *vc; /* of the pod */
+	const char *uid, *node; /* of the pod, and where it is bound; NULL: not known, not bound */
 	json_t *answer;
 	void (*done)(const json_t *answer, const struct err *e, void *arg);
 	void *arg;
@@ -264,35 +265,7 @@ static void ask_kind(struct ask *q)
 		       q);
 }
 
-static void on_item(json_t *o, void *arg)
-{
-	struct ask *q = arg;
-	struct err e;
-	void *n;
-
-	if (object_decode(&object_kinds[OBJECT_NODE_CLAIM], o, q->a, &n, &e) == 0)
-		explain_pod_claim(q->answer, n);
-}
-
-static void on_restart(void *arg)
-{
-	struct ask *q = arg;
-
-	json_array_clear(json_object_get(q->answer, "claims"));
-}
-
 /* --- the pod, where its tenant has it --- */
-
-/* What is known stands; that the pod was not looked for is said. */
-static void pod_unknown(struct ask *q, const char *why)
-{
-	json_object_set_new(q->answer, "podUnknown", json_string(why));
-	explain_pod_waits(q->answer, q->ns, q->pod);
-	finish(q, NULL);
-}
-
-/* Events as they are stored (core v1): those of events.k8s.io are the same objects. */
-static const struct kube_resource events = {"", "v1", "events", "Event", true};
 
 static void on_event(json_t *o, void *arg)
 {
@@ -306,24 +279,30 @@ static void on_event_restart(void *arg)
 	struct ask *q = arg;
 
 	json_object_del(q->answer, "told");
+	json_object_del(q->answer, "history");
 }
 
-/* Whoever may not read events there is told where they are. */
+/* Who has neither row nor event learns where to look. */
+static void pod_end(struct ask *q)
+{
+	if (!q->node && !json_object_get(q->answer, "now") && !json_object_get(q->answer, "told"))
+		explain_pod_waits(q->answer, q->ns, q->pod);
+	finish(q, NULL);
+}
+
 static void on_events(const char *rv, const struct err *e, void *arg)
 {
 	struct ask *q = arg;
 
 	(void)rv;
 	(void)e;
-	if (!json_object_get(q->answer, "told"))
-		explain_pod_waits(q->answer, q->ns, q->pod);
-	finish(q, NULL);
+	pod_end(q);
 }
 
 static void ask_events(struct ask *q)
 {
 	const struct kube_list_spec s = {
-		.resource = &events,
+		.resource = &KUBE_EVENTS,
 		.ns = q->ns,
 		.field_selector = arena_printf(
 			q->a, "involvedObject.kind=Pod,involvedObject.name=%s", q->pod),
@@ -334,6 +313,92 @@ static void ask_events(struct ask *q)
 	};
 
 	(void)kube_list(q->tenant, &s);
+}
+
+/* --- its claim --- */
+
+/* Its claim, where it has one, is in the answer. */
+static void pod_claim_end(struct ask *q)
+{
+	if (q->tenant && q->uid && !q->node)
+		ask_events(q);
+	else
+		pod_end(q);
+}
+
+static void on_pod_machine(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct err bad;
+	void *out = NULL;
+
+	if (!e && object_decode(&object_kinds[OBJECT_MACHINE], o, q->a, &out, &bad) < 0)
+		out = NULL;
+	explain_pod_claim(q->answer, q->claim, out, loop_wall(q->loop));
+	pod_claim_end(q);
+}
+
+static void on_pod_claims(const char *rv, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	const struct object_ref *r;
+
+	(void)rv;
+	if (e) {
+		finish(q, e);
+		return;
+	}
+	if (!q->claim) {
+		pod_claim_end(q);
+		return;
+	}
+	r = q->claim->status.machine_ref ? q->claim->status.machine_ref
+					 : q->claim->spec.machine_ref;
+	(void)kube_get(q->host, &object_resources[OBJECT_MACHINE], NULL,
+		       r ? str_or(r->name, "-") : "-", on_pod_machine, q);
+}
+
+static void on_item(json_t *o, void *arg)
+{
+	struct ask *q = arg;
+	struct err e;
+	void *n;
+
+	if (object_decode(&object_kinds[OBJECT_NODE_CLAIM], o, q->a, &n, &e) == 0 &&
+	    explain_pod_has(q->answer, n, q->uid, q->node))
+		q->claim = n;
+}
+
+static void on_restart(void *arg)
+{
+	struct ask *q = arg;
+
+	q->claim = NULL;
+}
+
+/* All that the tenant's API says of the pod is in the answer, or why it says nothing. */
+static void ask_claims(struct ask *q)
+{
+	const struct kube_list_spec s = {
+		.resource = &object_resources[OBJECT_NODE_CLAIM],
+		.label_selector =
+			arena_printf(q->a, "drover.dev/virtual-cluster=%s", q->vc->meta.name),
+		.on_item = on_item,
+		.on_restart = on_restart,
+		.done = on_pod_claims,
+		.arg = q,
+	};
+
+	if (!q->node)
+		explain_pod_now(q->answer, q->vc, q->ns, q->pod);
+	(void)kube_list(q->host, &s);
+}
+
+/* What is known stands; that the pod was not looked for is said. */
+static void pod_unknown(struct ask *q, const char *why)
+{
+	json_object_set_new(q->answer, "podUnknown", json_string(why));
+	ask_claims(q);
 }
 
 static void on_pod(json_t *o, const struct err *e, void *arg)
@@ -349,10 +414,9 @@ static void on_pod(json_t *o, const struct err *e, void *arg)
 		pod_unknown(q, arena_printf(q->a, "the tenant's API: %s", e->text));
 	} else {
 		explain_pod_seen(q->answer, o);
-		if (json_str_at(o, "spec", "nodeName"))
-			finish(q, NULL);
-		else
-			ask_events(q);
+		q->uid = arena_strdup(q->a, json_str_at(o, "metadata", "uid"));
+		q->node = arena_strdup(q->a, json_str_at(o, "spec", "nodeName"));
+		ask_claims(q);
 	}
 }
 
@@ -386,29 +450,10 @@ static void on_kubeconfig(json_t *o, const struct err *e, void *arg)
 		(void)kube_get(q->tenant, &KUBE_PODS, q->ns, q->pod, on_pod, q);
 }
 
-static void on_listed(const char *rv, const struct err *e, void *arg)
-{
-	struct ask *q = arg;
-	const struct object_secret_ref *r = &q->vc->spec.kubeconfig_secret_ref;
-
-	(void)rv;
-	if (e)
-		finish(q, e);
-	else
-		(void)kube_get(q->host, &KUBE_SECRETS, str_or(r->namespace, q->with.ns), r->name,
-			       on_kubeconfig, q);
-}
-
 static void on_tenant(json_t *o, const struct err *e, void *arg)
 {
 	struct ask *q = arg;
-	struct kube_list_spec s = {
-		.resource = &object_resources[OBJECT_NODE_CLAIM],
-		.on_item = on_item,
-		.on_restart = on_restart,
-		.done = on_listed,
-		.arg = q,
-	};
+	const struct object_secret_ref *r;
 	struct err none;
 
 	if (e && e->kind == ERR_NOT_FOUND) {
@@ -424,8 +469,9 @@ static void on_tenant(json_t *o, const struct err *e, void *arg)
 	if (!q->vc)
 		return;
 	q->answer = explain_pod(q->vc, q->ns, q->pod);
-	s.label_selector = arena_printf(q->a, "drover.dev/virtual-cluster=%s", q->vc->meta.name);
-	(void)kube_list(q->host, &s);
+	r = &q->vc->spec.kubeconfig_secret_ref;
+	(void)kube_get(q->host, &KUBE_SECRETS, str_or(r->namespace, q->with.ns), r->name,
+		       on_kubeconfig, q);
 }
 
 /* The parts of q->name, which is the whole target. */

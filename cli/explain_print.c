@@ -124,6 +124,26 @@ static void print_pod(struct buf *out, const json_t *pod, int64_t now, struct ar
 	row(out, "unscheduled", json_str_at(pod, "unscheduled"));
 }
 
+/* What is so now, and what was before. */
+static void print_waiting(struct buf *out, const json_t *o, int64_t now, struct arena *a)
+{
+	const json_t *is = json_object_get(o, "now"), *was = json_object_get(o, "history"),
+		     *told = json_object_get(o, "told");
+	const char *since = age(json_str_at(is, "since"), now, a);
+	const int64_t place = json_int_at(is, "place");
+
+	if (is)
+		row(out, "reason",
+		    arena_printf(a, "%s%s%s: %s", str_or(json_str_at(is, "reason"), "-"),
+				 *since ? ", for " : "", since,
+				 str_or(json_str_at(is, "message"), "-")));
+	if (place)
+		row(out, "place",
+		    arena_printf(a, "%lld in the queue of all tenants", (long long)place));
+	print_error(out, "drover said", told, now, a);
+	print_error(out, "before that", was, now, a);
+}
+
 enum { TARGETS_MAX = 12 };
 
 static void print_targets(struct buf *out, const json_t *targets, struct arena *a)
@@ -146,7 +166,22 @@ static void print_targets(struct buf *out, const json_t *targets, struct arena *
 		row(out, "not done", arena_printf(a, "and %zu more", n - TARGETS_MAX));
 }
 
-static void print_lists(const json_t *o, struct buf *out, struct arena *a)
+/* "h100-x7k2p: booting, for 12s, machine gpu-1, waits for the device" */
+static void print_claim(struct buf *out, const json_t *x, int64_t now, struct arena *a)
+{
+	const char *since = age(json_str_at(x, "since"), now, a), *m = json_str_at(x, "machine"),
+		   *waits = json_str_at(x, "waitingFor"), *p50 = json_str_at(x, "p50"),
+		   *p90 = json_str_at(x, "p90");
+
+	row(out, "claim",
+	    arena_printf(a, "%s: %s%s%s%s%s%s%s%s%s%s%s", json_str_at(x, "name"),
+			 str_or(json_str_at(x, "state"), "-"), *since ? ", for " : "", since,
+			 m ? ", machine " : "", str_or(m, ""), waits ? ", waits for " : "",
+			 str_or(waits, ""), p50 ? ", expected " : "", str_or(p50, ""),
+			 p90 ? " to " : "", str_or(p90, "")));
+}
+
+static void print_lists(const json_t *o, int64_t now, struct buf *out, struct arena *a)
 {
 	json_t *x;
 	size_t i;
@@ -159,13 +194,7 @@ static void print_lists(const json_t *o, struct buf *out, struct arena *a)
 					 str_or(json_str_at(x, "reason"), "-"),
 					 json_str_at(x, "message")));
 	json_array_foreach (json_object_get(o, "claims"), i, x)
-		row(out, "claim",
-		    arena_printf(a, "%s %s %s%s%s%s%s", json_str_at(x, "name"),
-				 json_str_at(x, "state"), str_or(json_str_at(x, "machine"), ""),
-				 json_str_at(x, "p50") ? ", expected " : "",
-				 str_or(json_str_at(x, "p50"), ""),
-				 json_str_at(x, "p90") ? " to " : "",
-				 str_or(json_str_at(x, "p90"), "")));
+		print_claim(out, x, now, a);
 	json_array_foreach (json_object_get(o, "helps"), i, x)
 		row(out, "what helps", json_string_value(x));
 }
@@ -175,7 +204,7 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 	OWN(arena) a = arena_new();
 	const char *since = age(json_str_at(o, "since"), now, a), *next = json_str_at(o, "nextTry");
 	int64_t attempt = json_int_at(o, "attempt");
-	const json_t *machine = json_object_get(o, "machine"), *told = json_object_get(o, "told");
+	const json_t *machine = json_object_get(o, "machine");
 
 	print_text(out, arena_printf(a, "%s %s", str_or(json_str_at(o, "kind"), ""),
 				     str_or(json_str_at(o, "name"), "")));
@@ -187,11 +216,7 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 	row(out, "meaning", json_str_at(o, "doing"));
 	print_pod(out, json_object_get(o, "pod"), now, a);
 	row(out, "pod", json_str_at(o, "podUnknown"));
-	if (told)
-		row(out, "drover said",
-		    arena_printf(a, "%s: %s (%s)", str_or(json_str_at(told, "reason"), "-"),
-				 str_or(json_str_at(told, "message"), ""),
-				 span(str_or(json_str_at(told, "time"), ""), now, a)));
+	print_waiting(out, o, now, a);
 	row(out, "claim", json_str_at(o, "claim"));
 	row(out, "warm for", json_str_at(o, "warmFor"));
 	row(out, "tenant", json_str_at(o, "tenant"));
@@ -232,7 +257,7 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 		    arena_printf(a, "%s, read %s", json_str_at(o, "power"),
 				 str_or(span(json_str_at(o, "powerSeen"), now, a), "never")));
 	row(out, "network", json_str_at(o, "network"));
-	print_lists(o, out, a);
+	print_lists(o, now, out, a);
 	if (machine)
 		explain_print(machine, now, out);
 }

@@ -9,6 +9,7 @@
 #include "api/annotations.h"
 #include "base/arena.h"
 #include "base/str.h"
+#include "controller/rules/claim.h"
 
 #define WAKE_HELPS                                                                                 \
 	"wake it: vcluster resume, or scale up what spec.controlPlane of the VirtualCluster names"
@@ -120,7 +121,7 @@ void explain_pod_waits(json_t *answer, const char *ns, const char *pod)
 		answer,
 		arena_printf(
 			a,
-			"kubectl describe pod -n %s %s in the tenant: drover's event there has place and reason",
+			"kubectl describe pod -n %s %s in the tenant: drover's events there have place and reason",
 			ns, pod),
 		"");
 }
@@ -141,6 +142,57 @@ void explain_pod_seen(json_t *answer, const json_t *pod)
 	json_object_set_new(answer, "pod", o);
 }
 
+static const struct virtual_cluster_waiting *row_of(const struct virtual_cluster *vc,
+						    const char *ns, const char *pod,
+						    struct arena *a)
+{
+	const char *name = arena_printf(a, "%s/%s", ns, pod);
+
+	for (size_t i = 0; i < vc->status.waiting.n; i++)
+		if (str_eq(vc->status.waiting.v[i].pod, name))
+			return &vc->status.waiting.v[i];
+	return NULL;
+}
+
+/* It is not in the list: why not. */
+static const char *not_listed(const json_t *answer, const struct virtual_cluster *vc,
+			      struct arena *a)
+{
+	const json_t *pod = json_object_get(answer, "pod");
+
+	if (!pod || json_str_at(pod, "deletingSince") ||
+	    str_eq(json_str_at(pod, "phase"), "Succeeded") ||
+	    str_eq(json_str_at(pod, "phase"), "Failed"))
+		return NULL;
+	if (!json_str_at(pod, "unscheduled"))
+		return "kube-scheduler, which has not looked for a Node for it yet";
+	if (vc->status.waiting.n == VIRTUAL_CLUSTER_WAITING_MAX)
+		return arena_printf(a, "its turn: %d pods of its tenant at least are before it",
+				    VIRTUAL_CLUSTER_WAITING_MAX);
+	return "drover's next plan, which is read here some 10 s after it was made";
+}
+
+void explain_pod_now(json_t *answer, const struct virtual_cluster *vc, const char *ns,
+		     const char *pod)
+{
+	OWN(arena) a = arena_new();
+	const struct virtual_cluster_waiting *row = row_of(vc, ns, pod, a);
+	json_t *now;
+
+	if (!row) {
+		answer_put(answer, "waitingFor", not_listed(answer, vc, a));
+		return;
+	}
+	now = json_object();
+	if (row->place)
+		json_object_set_new(now, "place", json_integer(row->place));
+	answer_put(now, "reason", row->reason);
+	answer_put(now, "message", row->message);
+	answer_put(now, "claim", row->claim);
+	answer_time(now, "since", row->since);
+	json_object_set_new(answer, "now", now);
+}
+
 /* Times are texts of one form: the later is the greater. */
 static const char *event_time(const json_t *event)
 {
@@ -151,29 +203,55 @@ static const char *event_time(const json_t *event)
 
 void explain_pod_event(json_t *answer, const json_t *event)
 {
-	const char *at = event_time(event);
+	const char *at = event_time(event), *now = json_str_at(answer, "now", "reason"),
+		   *reason = json_str_at(event, "reason");
+	const char *key = now ? "history" : "told";
 	json_t *told;
 
 	if (!str_eq(json_str_at(event, "reportingComponent"), "drover.dev/controller") ||
-	    strcmp(at, str_or(json_str_at(answer, "told", "time"), "")) < 0)
+	    (now && str_eq(reason, now)) ||
+	    strcmp(at, str_or(json_str_at(answer, key, "time"), "")) < 0)
 		return;
 	told = json_object();
-	answer_put(told, "reason", json_str_at(event, "reason"));
+	answer_put(told, "reason", reason);
 	answer_put(told, "message", json_str_at(event, "message"));
 	answer_put(told, "time", at);
-	json_object_set_new(answer, "told", told);
+	json_object_set_new(answer, key, told);
 }
 
-void explain_pod_claim(json_t *answer, const struct node_claim *n)
+bool explain_pod_has(const json_t *answer, const struct node_claim *n, const char *uid,
+		     const char *node)
 {
+	const char *seat = json_str_at(answer, "now", "claim");
+
+	if (node)
+		return str_eq(n->status.node_name, node);
+	if (json_object_get(answer, "now"))
+		return seat && str_eq(n->meta.name, seat);
+	if (!uid || str_eq(n->status.phase, "Ended") || str_eq(n->status.phase, "Failed"))
+		return false;
+	for (size_t i = 0; i < n->spec.pods.n; i++)
+		if (str_eq(n->spec.pods.v[i], uid))
+			return true;
+	return false;
+}
+
+void explain_pod_claim(json_t *answer, const struct node_claim *n, const struct machine *m,
+		       int64_t now)
+{
+	OWN_JSON claim = explain_claim(n, m, NULL, now);
+	const json_t *of = json_object_get(claim, m ? "machine" : "waitingFor");
 	json_t *c = json_object();
 
 	answer_put(c, "name", n->meta.name);
-	answer_put(c, "state", str_or(n->status.phase, "Pending"));
-	if (n->status.machine_ref)
-		answer_put(c, "machine", n->status.machine_ref->name);
-	answer_time(c, "p50", n->status.eta.p50);
-	answer_time(c, "p90", n->status.eta.p90);
+	answer_put(c, "state", json_str_at(claim, "state"));
+	answer_put(c, "since", json_str_at(m ? of : claim, "since"));
+	answer_put(c, "machine", m ? m->meta.name : NULL);
+	answer_put(c, "waitingFor", json_str_at(m ? of : claim, "waitingFor"));
+	if (!claim_is_ready(n)) {
+		answer_time(c, "p50", n->status.eta.p50);
+		answer_time(c, "p90", n->status.eta.p90);
+	}
 	json_array_append_new(json_object_get(answer, "claims"), c);
 }
 

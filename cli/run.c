@@ -21,8 +21,6 @@
 #include "base/args.h"
 #include "base/crypto.h"
 #include "base/http/http_curl.h"
-#include "base/http/http_impl.h"
-#include "base/httpd/httpd_impl.h"
 #include "base/httpd/httpd_cert.h"
 #include "base/httpd/httpd_mhd.h"
 #include "base/log.h"

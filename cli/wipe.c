@@ -17,7 +17,6 @@
 #include "base/args.h"
 #include "base/buf.h"
 #include "base/http/http_curl.h"
-#include "base/http/http_impl.h"
 #include "base/loop/loop.h"
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"

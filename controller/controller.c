@@ -382,7 +382,8 @@ static void make_parts(struct controller *c)
 	c->provider_hold = provider_hold_new(x);
 	c->made_machines = made_machines_new(x, c->drivers);
 	c->discovery = discovery_new(x, c->drivers);
-	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool, c->eta, c->fleet);
+	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool, c->eta, c->fleet,
+					     provisioner_waiting(c->provisioner));
 	c->record_export = record_export_new(x);
 	c->validation = validation_new(x);
 	c->gauges = gauges_new(x, c->tenants);

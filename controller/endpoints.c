@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "base/httpd/httpd_impl.h"
 #include "controller/core/keys.h"
 #include "controller/endpoints.h"
 

@@ -206,7 +206,7 @@ class Demo:
                 phase = pod.get("status", {}).get("phase", "Pending")
                 node = pod["spec"].get("nodeName")
                 event = told.get(pod["metadata"]["name"])
-                text = f"on {node}" if node else event["message"] if event else ""
+                text = f"on {node}" if node else f"{event['reason']}: {event['message']}" if event else ""
                 lines.append(f"  {what:16}{phase:10}{text}")
                 if not node and event and not self.view.live and (what, text) not in self.told:
                     self.told.add((what, text))

@@ -9,9 +9,14 @@
 #include "base/str.h"
 
 /*
- * The first event of a series is created; those that follow only count, and
- * are written as series.count at most every PATCH_MS.  What cannot be written
- * is dropped: nobody may depend on an event.
+ * Writes core/v1 events.  The first event of a series is created; repeats only raise its count, which is
+ * patched at most every PATCH_MS.  An event that cannot be written is dropped: nobody may depend on an
+ * event.
+ *
+ * Both families of fields are filled, because clients read either: firstTimestamp, lastTimestamp, count
+ * and source, which kubectl sorts by and users filter by; and eventTime, series, action and the
+ * reporting members, as the API events.k8s.io has them.  That API refuses the first family in what is
+ * created through it, core/v1 takes both.
  */
 #define SERIES_MS 600000
 #define PATCH_MS 30000
@@ -134,9 +139,11 @@ static void on_patched(json_t *object, const struct err *e, void *arg)
 static void patch(void *arg)
 {
 	struct series *s = arg;
-	char last[STR_TIME_SIZE];
-	OWN_JSON body = json_pack("{s:{s:I, s:s}}", "series", "count", (json_int_t)s->count,
-				  "lastObservedTime", str_time_micro(last, s->last_wall));
+	char last[STR_TIME_SIZE], last_micro[STR_TIME_SIZE];
+	OWN_JSON body = json_pack("{s:I, s:s, s:{s:I, s:s}}", "count", (json_int_t)s->count,
+				  "lastTimestamp", str_time(last, s->last_wall), "series", "count",
+				  (json_int_t)s->count, "lastObservedTime",
+				  str_time_micro(last_micro, s->last_wall));
 
 	s->written = s->count;
 	s->patched_at = now(s->ev);
@@ -172,14 +179,16 @@ static void create(struct series *s, const struct kube_ref *regarding, const cha
 		   const char *reason, const char *action, const char *note)
 {
 	struct kube_events *ev = s->ev;
-	char time[STR_TIME_SIZE];
+	char time[STR_TIME_SIZE], micro[STR_TIME_SIZE];
 	OWN_JSON body = json_pack(
-		"{s:s, s:s, s:{s:s, s:s}, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "apiVersion",
-		"events.k8s.io/v1", "kind", "Event", "metadata", "name", s->name, "namespace",
-		s->ns, "eventTime", str_time_micro(time, s->last_wall), "reportingController",
-		ev->controller, "reportingInstance", ev->instance, "type", type, "reason",
-		text(reason, WORD_MAX), "action", text(action, WORD_MAX), "note",
-		text(note, NOTE_MAX), "regarding", reference(regarding));
+		"{s:s, s:s, s:{s:s, s:s}, s:s, s:s, s:s, s:i, s:{s:s}, s:s, s:s, s:s, s:o, s:o, s:o, s:o}",
+		"apiVersion", "v1", "kind", "Event", "metadata", "name", s->name, "namespace",
+		s->ns, "eventTime", str_time_micro(micro, s->last_wall), "firstTimestamp",
+		str_time(time, s->last_wall), "lastTimestamp", time, "count", 1, "source",
+		"component", ev->controller, "reportingComponent", ev->controller,
+		"reportingInstance", ev->instance, "type", type, "reason", text(reason, WORD_MAX),
+		"action", text(action, WORD_MAX), "message", text(note, NOTE_MAX), "involvedObject",
+		reference(regarding));
 
 	if (!body) { /* not even its name is text */
 		forget(s);

@@ -5,8 +5,8 @@
 #include "kube/client.h"
 
 /*
- * kube_events: events.k8s.io/v1 for one cluster.  Lossy by nature: never carries
- * state.  Same object, reason and note within 10 minutes: one event whose series count rises
+ * kube_events: core/v1 events of one cluster.  Lossy by nature: never carries
+ * state.  Same object, reason and note within 10 minutes: one event whose count and lastTimestamp rise
  * (patched at most every 30 s).  At most 25 new events an object and minute; 1,024 series held.
  * What cannot be written is dropped.
  */

@@ -293,8 +293,10 @@ static void keep(struct gang_try *t)
 	if (t->p->groups)
 		groups_keep(t->p->groups);
 	t->g->number = ++t->p->plan->ngangs;
-	for (size_t i = t->nclaims; i < t->p->plan->nclaims; i++)
+	for (size_t i = t->nclaims; i < t->p->plan->nclaims; i++) {
 		t->p->plan->claims[i].gang = t->g->number;
+		t->p->plan->claims[i].gang_key = gang_key(t->g->it);
+	}
 	for (size_t i = 0; i < t->n; i++) {
 		t->v[i].q->seat = t->v[i].bin;
 		if (t->v[i].bin && t->v[i].q != t->g->turn)

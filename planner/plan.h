@@ -89,7 +89,8 @@ struct plan_claim {
 	struct labels labels;	      /* the node's: pool's and type's */
 	const char **pods;	      /* UIDs */
 	size_t npods;
-	size_t gang; /* opened for it: with all others of it, or not at all; 0: for none */
+	size_t gang;	      /* opened for it: with all others of it, or not at all; 0: for none */
+	const char *gang_key; /* world_pod.gang.key of that gang's pods; NULL: for none */
 };
 
 struct plan_hold { /* of machines for a gang that is not whole (holds.h) */

@@ -266,6 +266,10 @@ static void on_drives(const struct redfish_drives *d, const struct err *e, void 
 	if (e || d->more)
 		found(c, "drives", "note", "they are not compared with what the agent sees",
 		      "their list cannot be read: %s", e ? why(c, e) : "it has no end");
+	else if (d->lacks)
+		found(c, "drives", "note", "those alone are compared with what the agent sees",
+		      "%zu listed, and a part of the list cannot be read: %s", d->n,
+		      d->lacks->text);
 	else if (d->n == 0)
 		found(c, "drives", "note", "they are not compared with what the agent sees",
 		      "it lists none");
@@ -380,7 +384,7 @@ static void ask(struct bmc_check *c)
 		redfish_read_media(c->r, on_media, c);
 		break;
 	case READ_DRIVES:
-		redfish_read_drives(c->r, on_drives, c);
+		redfish_read_drives(c->r, NULL, on_drives, c);
 		break;
 	case LOG_OUT:
 		redfish_log_out(c->r, on_logged_out, c);

@@ -237,6 +237,10 @@ struct provider_observation {
 	const struct provider_drive *drives;
 	size_t ndrives;
 	bool drives_more;
+	/* What of the list the BMC does not serve: its answer, HTTP status as code; 0: not asked (unless_firmware).  NULL:
+	 * drives is the whole list. */
+	const struct err *drives_lack;
+	bool drives_simple; /* that is the list itself, and drives are what a poorer list has */
 };
 
 /* What is known of a machine's BMC, for people.  Texts are the provider's, until its next call. */
@@ -260,6 +264,9 @@ struct provider_call {
 	const char *handle; /* observe: what an earlier call started; NULL: none */
 	/* media, of https: CA of the server, PEM, for a slot that checks; read inside the call.  NULL: not known. */
 	const char *media_ca;
+	/* drives: a BMC of this firmware version is known not to serve the list, and is not asked for it; ERR_UNSUPPORTED
+	 * with code 0 if it has no poorer one.  Read inside the call.  NULL: asked whatever version it has. */
+	const char *unless_firmware;
 	/* Asked just before each request that changes the machine goes out (waiting for pace and login
 	 * takes time): lease, fence and view still good?  False: nothing is sent, ERR_CONFLICT.  NULL: yes. */
 	bool (*may_act)(void *arg);

@@ -182,6 +182,8 @@ static void on_drives(const struct redfish_drives *l, const struct err *e, void 
 	j->seen.drives = v;
 	j->seen.ndrives = l->n;
 	j->seen.drives_more = l->more;
+	j->seen.drives_lack = l->lacks;
+	j->seen.drives_simple = l->simple;
 	job_end(j, &j->seen, NULL);
 }
 
@@ -225,7 +227,7 @@ static void run(struct job *j)
 			redfish_eject(bmc, on_plain, j);
 		break;
 	case JOB_DRIVES:
-		redfish_read_drives(bmc, on_drives, j);
+		redfish_read_drives(bmc, j->text, on_drives, j);
 		break;
 	case JOB_LOG_OUT:
 		redfish_log_out(bmc, on_plain, j);
@@ -339,7 +341,7 @@ static void redfish_drives_of(struct provider *p, struct provider_machine *m,
 			      const struct provider_call *c)
 {
 	(void)p;
-	(void)job_ask(&m->seat, JOB_DRIVES, c);
+	job_ask(&m->seat, JOB_DRIVES, c)->text = mem_strdup(c->unless_firmware);
 }
 
 static const char *redfish_session(const struct provider_machine *m, bool *only)

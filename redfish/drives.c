@@ -15,8 +15,9 @@
  * Its Manager comes first: which firmware it has now, as the list is read once for each tenancy.
  *
  * Some BMCs need forty requests for that, at seconds each: an operation makes a few of them and ends with `more`, and
- * the next one goes on.  A resource that is not served (4xx, 501, nonsense) is passed over; what is not answered is
- * asked for again by the next operation.
+ * the next one goes on.  A resource that the BMC does not serve (rf_is_lacking()) is passed over and reported once, for
+ * the whole list; what is not answered is asked for again by the next operation.  A drive in a volume that is not served
+ * is left out, because only the volume could account for it.
  *
  * Tests: tests/unit/redfish/test_drives.c, tests/unit/redfish/test_captures.c
  */
@@ -29,6 +30,7 @@ enum node { COLLECTION, STORAGE, DRIVE, VOLUME, SIMPLES, SIMPLE, MANAGER };
 
 struct volume {
 	char *path;
+	bool lacking; /* the BMC does not serve it */
 	struct redfish_volume of;
 };
 
@@ -44,7 +46,9 @@ struct rf_drives {
 	size_t ndrives;
 	struct volume volumes[MAX_DRIVES];
 	size_t nvolumes;
-	char *simples; /* looked at when there is nothing else; NULL: not there */
+	char *simples;	  /* looked at when there is nothing else; NULL: not there */
+	bool simple;	  /* lacks is of Storage itself */
+	struct err lacks; /* the first part that is not served; kind ERR_NONE: all were */
 };
 
 static void next(struct redfish *r);
@@ -176,21 +180,29 @@ static void on_a_drive(struct redfish *r, const json_t *j)
 		r, rf_link(r, json_array_get(json_at(j, "Links", "Volumes"), 0), &ignored));
 }
 
+static struct volume *volume_of(struct rf_drives *s, const char *path)
+{
+	for (size_t i = 0; i < s->nvolumes; i++)
+		if (str_eq(s->volumes[i].path, path))
+			return &s->volumes[i];
+	return NULL;
+}
+
 /* One drive that is called a volume is no array of drives. */
 static void on_a_volume(struct redfish *r, const char *path, const json_t *j)
 {
 	struct rf_drives *s = r->drives;
+	struct volume *v = volume_of(s, path);
 	const char *type = json_str_at(j, "RAIDType"), *kind = json_str_at(j, "VolumeType");
 
 	if (str_eq(kind, "RawDevice") || str_eq(type, "None"))
 		return;
-	for (size_t i = 0; i < s->nvolumes; i++)
-		if (str_eq(s->volumes[i].path, path))
-			s->volumes[i].of = (struct redfish_volume){
-				.name = str_or(text_at(s, j, "Name"), "a volume"),
-				.durable = durable(s, j),
-				.bytes = bytes_at(j),
-			};
+	if (v)
+		v->of = (struct redfish_volume){
+			.name = str_or(text_at(s, j, "Name"), "a volume"),
+			.durable = durable(s, j),
+			.bytes = bytes_at(j),
+		};
 }
 
 static void on_a_simple(struct redfish *r, const json_t *j)
@@ -209,6 +221,35 @@ static void on_a_simple(struct redfish *r, const json_t *j)
 
 /* --- the search ----------------------------------------------------------------------------------- */
 
+/* A member that has gone since it was listed (404, 410) is no part of the list any more. */
+static void on_lacking(struct rf_drives *s, enum node node, const char *path,
+		       const struct rf_reply *p)
+{
+	bool is_gone = p->status == 404 || p->status == 410;
+	struct volume *v = node == VOLUME && !is_gone ? volume_of(s, path) : NULL;
+
+	if (v)
+		v->lacking = true;
+	if (node == MANAGER || (is_gone && node != COLLECTION) || s->lacks.kind != ERR_NONE)
+		return;
+	s->lacks = p->err;
+	s->lacks.kind = ERR_UNSUPPORTED;
+	s->lacks.code = p->status;
+	s->simple = node == COLLECTION;
+}
+
+/* As if Storage had been answered so: SimpleStorage is read all the same. */
+static void pass_over(struct rf_drives *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->todo[i].path);
+	s->n = 0;
+	s->simple = true;
+	(void)!err_set(&s->lacks, ERR_UNSUPPORTED, 0,
+		       "not asked: a BMC of this firmware version does not list its drives");
+	s->lacks.scope = ERR_MACHINE;
+}
+
 static void on_look(struct redfish *r, const struct rf_reply *p)
 {
 	struct rf_drives *s = r->drives;
@@ -221,14 +262,16 @@ static void on_look(struct redfish *r, const struct rf_reply *p)
 		return;
 	}
 	node = s->todo[s->n - 1].node;
-	if (p->status == 0 || (p->status >= 500 && p->status != 501 && node != MANAGER)) {
+	if (p->status == 0 || (p->err.kind != ERR_NONE && !rf_is_lacking(p) && node != MANAGER)) {
 		rf_fail(r, &p->err); /* it stays to be looked at */
 		return;
 	}
 	s->n--;
 	path = s->todo[s->n].path;
 	s->looks++;
-	if (p->err.kind == ERR_NONE) {
+	if (p->err.kind != ERR_NONE) {
+		on_lacking(s, node, path, p);
+	} else {
 		switch (node) {
 		case COLLECTION:
 			push_page(r, COLLECTION, j, "Members");
@@ -256,20 +299,35 @@ static void on_look(struct redfish *r, const struct rf_reply *p)
 		}
 	}
 	free(path);
+	if (node == MANAGER && p->err.kind == ERR_NONE && r->op->unless_firmware &&
+	    str_eq(str_or(r->firmware, ""), r->op->unless_firmware))
+		pass_over(s);
 	next(r);
 }
 
 static void finish(struct redfish *r)
 {
 	struct rf_drives *s = r->drives;
-	struct redfish_drives out = {.v = s->drives, .n = s->ndrives};
+	struct redfish_drives out = {.v = s->drives,
+				     .simple = s->simple,
+				     .lacks = s->lacks.kind == ERR_NONE ? NULL : &s->lacks};
 
-	for (size_t i = 0; i < s->ndrives; i++)
-		if (s->volume_of[i] && s->volumes[s->volume_of[i] - 1].of.name)
-			s->drives[i].volume = &s->volumes[s->volume_of[i] - 1].of;
+	for (size_t i = 0; i < s->ndrives; i++) {
+		const struct volume *v = s->volume_of[i] ? &s->volumes[s->volume_of[i] - 1] : NULL;
+		struct redfish_drive *d = &s->drives[out.n];
+
+		if (v && v->lacking)
+			continue;
+		*d = s->drives[i];
+		d->volume = v && v->of.name ? &v->of : NULL;
+		out.n++;
+	}
 	r->drives = NULL;
 	r->op->listed = s;
-	rf_end(r, &out);
+	if (out.lacks && !out.n)
+		rf_fail(r, out.lacks);
+	else
+		rf_end(r, &out);
 }
 
 static void next(struct redfish *r)

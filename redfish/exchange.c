@@ -95,6 +95,21 @@ static bool bounded(const json_t *j, unsigned depth)
 	return true;
 }
 
+bool rf_is_lacking(const struct rf_reply *p)
+{
+	switch (p->status) {
+	case 0:
+	case 408:
+	case 429:
+	case 502:
+	case 503:
+	case 504:
+		return false;
+	default:
+		return p->err.kind != ERR_NONE && !p->err.retry_after_ms;
+	}
+}
+
 static const char *last_part(const char *id)
 {
 	const char *dot = id ? strrchr(id, '.') : NULL;
@@ -294,12 +309,15 @@ static void read_body(const struct rf_request *q, const struct http_reply *http,
 	}
 }
 
-/* Nothing useful came.  500 to the list of drives speaks of that list: each other resource is asked by itself. */
+bool rf_is_optional(const struct redfish *r)
+{
+	return r->op && r->op->kind == RF_DRIVES && r->drives;
+}
+
+/* Nothing useful came. */
 static bool is_silent(const struct redfish *r, const struct http_reply *http)
 {
-	if (!http)
-		return true;
-	return http->status >= 500 && !(http->status == 500 && r->op && r->op->kind == RF_DRIVES);
+	return !rf_is_optional(r) && (!http || http->status >= 500);
 }
 
 static void on_done(const struct http_reply *http, const struct err *e, void *arg)

@@ -138,6 +138,7 @@ struct rf_op {
 	char *bad_slots[4]; /* they took no medium in this operation */
 	size_t nbad;
 	struct rf_drives *listed; /* what done() is told of; owned */
+	char *unless_firmware;	  /* of redfish_read_drives(); owned */
 	unsigned steps;		  /* requests of a list of drives so far */
 	unsigned rescans;	  /* looks for slots since they were enabled */
 	bool enabled;
@@ -188,6 +189,7 @@ struct redfish {
 	char *reset_target, *reset_info;
 	char *settings,
 		*no_overrides; /* the pending object; the one that was looked at and has no boot options */
+	bool has_overrides;   /* a pending object of this BMC has shown some */
 	unsigned reset_types; /* bits of enum rf_reset; 0: unknown */
 	unsigned on_tries;    /* asks for power since the machine was last seen on */
 	bool reset_asked;
@@ -243,6 +245,12 @@ void rf_abort(struct redfish *r);
 char *rf_link(const struct redfish *r, const json_t *ref,
 	      struct err *e);	/* of {"@odata.id": ...}, or a string; NULL: absent or bad (*e) */
 bool rf_text_ok(const char *s); /* bounded and printable */
+/* The resource that is asked for is one that the BMC may lack (below the System's lists of drives).  A failure there does
+ * not count as one of the BMC: its other resources answer for it. */
+bool rf_is_optional(const struct redfish *r);
+/* The BMC answered, and the answer means that it does not serve this resource: asking again soon does not help.  False:
+ * it was served, or not answered, or the BMC is busy (408, 429, 502 to 504, or it asks for a pause). */
+bool rf_is_lacking(const struct rf_reply *p);
 /* What these messages (a list, or one object) say better: the kind, and when to try again. */
 void rf_heed(const json_t *messages, struct err *e);
 

@@ -41,6 +41,7 @@ struct rf_scan {
 	size_t nseen;
 	enum node asked; /* what the newest of seen is */
 	char *second_best;
+	struct err lacks; /* the first resource that the BMC does not serve; kind ERR_NONE: none */
 	void (*found)(struct redfish *r,
 		      const struct rf_reply *p); /* p: the slot, read just now; NULL: read it */
 };
@@ -177,13 +178,16 @@ static bool looked_at_slot(struct redfish *r, const struct rf_reply *p)
 static void on_look(struct redfish *r, const struct rf_reply *p, enum node node)
 {
 	struct err ignored;
+	bool is_none = p->status == 404 || p->status == 405 || p->status == 501;
 
 	if (p->err.kind != ERR_NONE) {
-		/* Not there, or not for media: look on.  Anything else says nothing about the slot. */
-		if (p->status != 404 && p->status != 405 && p->status != 501) {
+		/* Not there, or not served: look on.  Anything else says nothing about the slot. */
+		if (!is_none && !rf_is_lacking(p)) {
 			rf_fail(r, &p->err);
 			return;
 		}
+		if (!is_none && r->op->scan->lacks.kind == ERR_NONE)
+			r->op->scan->lacks = p->err;
 		scan_next(r);
 		return;
 	}
@@ -245,6 +249,8 @@ static void scan_next(struct redfish *r)
 		found(r, give(s->second_best), NULL);
 	} else if (r->op->kind == RF_INSERT && r->media_enable && !r->op->nbad) {
 		enable(r);
+	} else if (s->lacks.kind != ERR_NONE && r->op->nbad == 0) {
+		rf_fail(r, &s->lacks); /* the slot may be behind it */
 	} else {
 		if (r->op->nbad == 0)
 			r->no_slot_until = loop_now(loop_of(r->group)) + NO_SLOT_MS;

@@ -13,21 +13,16 @@
  *	                    \-> POST it              -> then()
  *	                         \-> VerifyCertificate off, at this slot alone -> then()
  *
- * What is refused here is no failure yet: InsertMedia says it better.
+ * What is not served here (rf_is_lacking()) is no failure yet: InsertMedia says it better.
  * Tests: tests/unit/redfish/test_media.c
  */
 #define LOOKS 8 /* certificates of a slot that are read */
 
 static void trust_next(struct redfish *r);
 
-static bool is_refused(const struct rf_reply *p)
-{
-	return p->status >= 400 && p->status < 500;
-}
-
 static void on_unchecked(struct redfish *r, const struct rf_reply *p)
 {
-	if (p->err.kind == ERR_NONE || is_refused(p))
+	if (p->err.kind == ERR_NONE || rf_is_lacking(p))
 		r->op->then(r);
 	else
 		rf_fail(r, &p->err);
@@ -47,7 +42,7 @@ static void on_installed(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->err.kind == ERR_NONE)
 		r->op->then(r);
-	else if (is_refused(p) || p->status == 501)
+	else if (rf_is_lacking(p))
 		uncheck(r);
 	else
 		rf_fail(r, &p->err);
@@ -83,7 +78,7 @@ static void on_certificate(struct redfish *r, const struct rf_reply *p)
 {
 	const char *pem = json_str_at(p->json, "CertificateString");
 
-	if (p->err.kind != ERR_NONE && !is_refused(p))
+	if (p->err.kind != ERR_NONE && !rf_is_lacking(p))
 		rf_fail(r, &p->err);
 	else if (pem && is_same_pem(pem, r->op->ca_pem))
 		r->op->then(r);
@@ -108,7 +103,7 @@ static void trust_next(struct redfish *r)
 static void on_certificates(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->err.kind != ERR_NONE) {
-		if (is_refused(p))
+		if (rf_is_lacking(p))
 			uncheck(r);
 		else
 			rf_fail(r, &p->err);

@@ -44,6 +44,7 @@ void rf_forget(struct redfish *r)
 	rf_set(&r->reset_info, NULL);
 	rf_set(&r->settings, NULL);
 	rf_set(&r->no_overrides, NULL);
+	r->has_overrides = false;
 	rf_set(&r->slot, NULL);
 	rf_set(&r->media, NULL);
 	rf_set(&r->media_enable, NULL);
@@ -128,6 +129,7 @@ static void op_free(struct rf_op *op)
 	free(op->url);
 	free(op->ca_pem);
 	free(op->certificates);
+	free(op->unless_firmware);
 	free(op->system_etag);
 	free(op->target);
 	free(op->tag);
@@ -176,7 +178,8 @@ static void judge(struct redfish *r, const struct err *e)
 	} else if (++r->failures >= BREAKER_FAILURES) {
 		pause = backoff_next(&r->pause, loop_random(loop_of(r->group)));
 	}
-	if (e && (e->code == 429 || e->code == 503) && (int64_t)e->retry_after_ms > pause)
+	if (e && (e->code == 429 || (e->code == 503 && !rf_is_optional(r))) &&
+	    (int64_t)e->retry_after_ms > pause)
 		pause = e->retry_after_ms;
 	r->not_before = pause > 0 ? now + pause : INT64_MIN;
 	r->left_as = e && e->kind == ERR_CAPACITY ? ERR_CAPACITY : ERR_UNAVAILABLE;
@@ -416,12 +419,15 @@ void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *ar
 	ask(r, RF_EJECT, arg)->done.plain = done;
 }
 
-void redfish_read_drives(struct redfish *r,
+void redfish_read_drives(struct redfish *r, const char *unless_firmware,
 			 void (*done)(const struct redfish_drives *d, const struct err *e,
 				      void *arg),
 			 void *arg)
 {
-	ask(r, RF_DRIVES, arg)->done.drives = done;
+	struct rf_op *op = ask(r, RF_DRIVES, arg);
+
+	op->done.drives = done;
+	op->unless_firmware = mem_strdup(unless_firmware);
 }
 
 void redfish_read_abilities(struct redfish *r,

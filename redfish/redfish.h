@@ -214,10 +214,17 @@ struct redfish_drives {
 	bool more; /* ask again: the list goes on, and v is empty */
 	const struct redfish_drive *v;
 	size_t n; /* at most 256; 0: it lists none */
+	/* The first part of the list that the BMC answered for and does not serve: v is short of it.  NULL: v is the
+	 * whole list. */
+	const struct err *lacks;
+	bool simple; /* lacks is of Storage itself, and v is what SimpleStorage lists */
 };
-/* A few requests of reading the list; again until `more` is false.  What is not served is left out, so that it may
- * be short or empty; a failure ends the call alone, and the next one goes on.  d is valid during done(). */
-void redfish_read_drives(struct redfish *r,
+/* Sends a few requests for the list; call it again until `more` is false.  A part that the BMC does not serve
+ * (rf_is_lacking() in redfish/internal.h) is left out.  ERR_UNSUPPORTED with the HTTP status as code: the BMC does not
+ * serve the list, and lists no drive elsewhere.  Any other failure ends the call alone, and the next one goes on.
+ * unless_firmware: Storage is not asked for if the Manager reports this firmware version ("": it reports none); `lacks`,
+ * or the error if SimpleStorage lists none, is then ERR_UNSUPPORTED with code 0.  NULL: asked for in any case.  d is valid during done(). */
+void redfish_read_drives(struct redfish *r, const char *unless_firmware,
 			 void (*done)(const struct redfish_drives *d, const struct err *e,
 				      void *arg),
 			 void *arg);

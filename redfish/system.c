@@ -118,8 +118,8 @@ static void answer(struct redfish *r)
 }
 
 /*
- * Calls next with op->pending set if the pending object has boot overrides.  Most have
- * none (boot order, or nothing): those are looked at once.
+ * Most pending objects have no boot overrides (boot order, or nothing): those are looked at
+ * once.  One that is not served has none, unless it has shown some before.
  */
 bool rf_pending_read(struct redfish *r, const struct rf_reply *p)
 {
@@ -129,11 +129,14 @@ bool rf_pending_read(struct redfish *r, const struct rf_reply *p)
 		op->pending = json_incref(p->json);
 		rf_set(&op->target, mem_strdup(r->settings));
 		rf_tag_read(r, RF_TAG_SYSTEM, p->etag);
+		r->has_overrides = true;
 		return true;
 	}
-	if (p->err.kind == ERR_NONE || p->status == 404)
+	if (p->err.kind == ERR_NONE || p->status == 404) {
 		rf_set(&r->no_overrides, mem_strdup(r->settings));
-	return p->err.kind == ERR_NONE || p->status == 404;
+		return true;
+	}
+	return rf_is_lacking(p) && !r->has_overrides;
 }
 
 bool rf_look_at_pending(struct redfish *r, rf_step *next)
@@ -301,13 +304,11 @@ void rf_learn_resets(struct redfish *r, const json_t *info)
 	r->reset_asked = true;
 }
 
+/* Without an answer to that, the request for the power itself shows whether the BMC is there. */
 static void on_action_info(struct redfish *r, const struct rf_reply *p)
 {
-	if (p->status == 0) {
-		rf_fail(r, &p->err);
-		return;
-	}
-	rf_learn_resets(r, p->json);
+	if (p->status != 0)
+		rf_learn_resets(r, p->json);
 	reset(r);
 }
 

@@ -348,6 +348,13 @@ static json_t *get_slot(struct bmc_call *c)
 
 #define DRIVE_ID "SIM-"
 
+static json_t *get_no_storage(struct bmc_call *c)
+{
+	bmc_error_as(c, (int)c->b->dialect->quirks.storage, "Base.1.8.InternalError",
+		     "Drives cannot be listed.");
+	return json_null();
+}
+
 static json_t *get_storage(struct bmc_call *c)
 {
 	const struct sim_machine *m = c->b->m;
@@ -466,6 +473,7 @@ enum place {
 	MONITOR,
 	STREAM,
 	NIC,
+	NO_STORAGE,
 	STORAGE,
 	SIMPLE_STORAGE,
 	DRIVE,
@@ -503,6 +511,7 @@ static const struct bmc_route routes[] = {
 	[MONITOR] = {"", TASK_TYPE, bmc_get_monitor, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
 	[STREAM] = {"", NULL, bmc_get_stream, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
 	[NIC] = {"", NULL, get_nic, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	[NO_STORAGE] = {"", NULL, get_no_storage, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
 	[STORAGE] = {"", NULL, get_storage, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
 	[SIMPLE_STORAGE] = {"", NULL, get_simple_storage, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
 	[DRIVE] = {"", DRIVE_TYPE, get_drive, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
@@ -605,6 +614,15 @@ static bool is_drive(struct bmc_call *c)
 	       is_member(c, drives) && str_starts(c->arg, DRIVE_ID);
 }
 
+static bool is_no_storage(struct bmc_call *c)
+{
+	char list[160];
+
+	return c->b->dialect->quirks.storage && tree_of(c->b)->system &&
+	       str_format(list, sizeof(list), "%s/Storage", tree_of(c->b)->system) &&
+	       str_starts(c->path, list);
+}
+
 /* One of ours; those that were captured have lower numbers. */
 static bool is_task(struct bmc_call *c, const char *collection)
 {
@@ -647,6 +665,8 @@ const struct bmc_route *bmc_tree_route(struct bmc_call *c)
 		return &routes[MEDIA];
 	if (AMONG(t->nics, c->path, &c->at))
 		return &routes[NIC];
+	if (is_no_storage(c))
+		return &routes[NO_STORAGE];
 	if (AMONG(t->storages, c->path, &c->at))
 		return &routes[STORAGE];
 	if (AMONG(t->simple_storages, c->path, &c->at))

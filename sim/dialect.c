@@ -123,6 +123,8 @@ const struct field sim_quirks_fields[] = {
 	      .doc = "Of the first after a minute without any."),
 	FIELD(sim_quirks, errors, "errors", FIELD_ENUM, .enums = errors, .def = "\"List\"",
 	      .doc = "ExtendedInfo: a list, one object, a list of ids without a registry."),
+	FIELD(sim_quirks, storage, "storage", FIELD_I64, .min = 0, .max = 599,
+	      .doc = "Status of whatever is below the System's Storage; 0: it is served."),
 	FIELD(sim_quirks, baseboard_needs_host, "baseboardNeedsHost", FIELD_BOOL,
 	      .doc = "Other Systems answer 503 while the host is off."),
 	FIELD_OBJ(sim_quirks, sessions, "sessions", session_fields, .def = "{}"),

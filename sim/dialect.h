@@ -43,6 +43,7 @@ struct sim_quirks {
 	int64_t first_ms;   /* ... of the first after a minute without any */
 	int errors;	    /* enum sim_errors: ExtendedInfo a list; one object (Q6); ids without a
 			     * registry */
+	int64_t storage;    /* status of whatever is below the System's Storage; 0: it is served */
 	bool baseboard_needs_host; /* other Systems answer 503 while the host is off (Q10) */
 	struct {
 		int64_t slots, timeout_ms, lock_after, lock_ms;

@@ -8,9 +8,9 @@
  * node: what the operating system on the root drive does (docs/image-contract.md): reads
  * drover-join.cfg from the config drive, joins as kubeadm does, registers a Node, keeps its Lease and
  * Ready condition, and runs the pods bound to it: Running after a while, traces of them on the
- * drives, Succeeded when the annotation sim.drover.dev/run-for ("90s") has passed, gone when deleted: after
- * sim.drover.dev/stop-after (1s), at most their grace.  nvidia.com/gpu: 8 appears some seconds after Ready, as
- * from a device plugin.
+ * drives, over when the annotation sim.drover.dev/run-for ("90s"; pods of a Job without it: 10s) has passed: Succeeded, or
+ * Failed if sim.drover.dev/exit-code is not 0.  Gone when deleted: after sim.drover.dev/stop-after (1s), at most their
+ * grace.  nvidia.com/gpu: 8 appears some seconds after Ready, as from a device plugin.
  *
  * It reaches its cluster only while the switch has its port in that tenant's segment, "tenant/...".
  *
@@ -23,6 +23,7 @@
  */
 #define SIM_NODE_MAGIC "DROVER-SIM-IMAGE 1\n"
 #define SIM_NODE_RUN_FOR "sim.drover.dev/run-for"
+#define SIM_NODE_EXIT_CODE "sim.drover.dev/exit-code"
 #define SIM_NODE_STOP_AFTER "sim.drover.dev/stop-after"
 #define SIM_NODE_TRACE                                                                             \
 	"TENANT-DATA of pod " /* and NAMESPACE/NAME: what a pod leaves on every drive */

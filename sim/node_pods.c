@@ -1,7 +1,7 @@
 /*
  * node_pods: the pods that are bound to this Node, by list and watch, and what becomes of them.
  *
- *	bound --START_MS--> Running --run-for--> Succeeded
+ *	bound --START_MS--> Running --run-for--> Succeeded, or Failed with exit-code
  *	  deleted: --stop-after, at most the grace--> gone (deleted with no grace)
  *
  * One write at a time; a tick looks which pod is due.
@@ -13,9 +13,12 @@
 #include "base/str.h"
 #include "sim/iso.h"
 #include "sim/node_impl.h"
+#include "sim/objects.h"
 
 #define START_MS 1000
 #define STOP_MS 1000
+#define JOB_RUN_MS                                                                                 \
+	10000 /* a pod of a Job has to end by itself, or the Job would never be complete */
 #define TICK_MS 250
 #define AGAIN_MS 2000
 #define WATCH_S 300
@@ -68,11 +71,26 @@ static int64_t duration_of(const struct pod *p, const char *annotation, int64_t 
 	return text && str_to_duration(text, &ms) ? ms : otherwise;
 }
 
+/* 0 unless the annotation is a number. */
+static int64_t exit_code(const struct pod *p)
+{
+	const char *text = json_str_at(p->object, "metadata", "annotations", SIM_NODE_EXIT_CODE);
+	int64_t code;
+
+	return text && str_to_i64(text, 0, 255, &code) ? code : 0;
+}
+
+/* How long it runs by itself; -1: until it is deleted. */
+static int64_t run_ms(const struct pod *p)
+{
+	bool of_job = str_eq(json_str_at(sim_object_controller(p->object), "kind"), "Job");
+
+	return duration_of(p, SIM_NODE_RUN_FOR, of_job ? JOB_RUN_MS : -1);
+}
+
 static bool is_over(const struct pod *p)
 {
-	const char *phase = json_str_at(p->object, "status", "phase");
-
-	return str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
+	return sim_pod_is_over(p->object);
 }
 
 static bool is_running(const struct pod *p)
@@ -284,7 +302,8 @@ static json_t *pod_status(struct node_pods *s, const struct pod *p, bool over)
 	char now[STR_TIME_SIZE], ip[24], host[24];
 	const struct sim_machine *m = s->node->machine;
 	const char *since = str_or(json_str_at(p->object, "status", "startTime"), now);
-	const char *why = over ? "PodCompleted" : NULL;
+	int64_t code = exit_code(p);
+	const char *why = !over ? NULL : code ? "PodFailed" : "PodCompleted";
 	OWN_JSON state = NULL;
 	json_t *ip_list;
 
@@ -292,14 +311,17 @@ static json_t *pod_status(struct node_pods *s, const struct pod *p, bool over)
 	str_format(host, sizeof(host), "10.100.%u.%u", m->number >> 8 & 255, m->number & 255);
 	str_format(ip, sizeof(ip), "10.%u.%u.%u", 128 + (m->number >> 8) % 100, m->number & 255,
 		   p->ip % 254 + 1);
-	state = over ? json_pack("{s:{s:i, s:s, s:s, s:s}}", "terminated", "exitCode", 0, "reason",
-				 "Completed", "startedAt", since, "finishedAt", now)
+	state = over ? json_pack("{s:{s:I, s:s, s:s, s:s}}", "terminated", "exitCode",
+				 (json_int_t)code, "reason", code ? "Error" : "Completed",
+				 "startedAt", since, "finishedAt", now)
 		     : json_pack("{s:{s:s}}", "running", "startedAt", now);
 	ip_list = json_pack("[{s:s}]", "ip", ip);
 	return json_pack("{s:{s:s, s:s, s:s, s:o, s:s, s:[o, o, o, o], s:o}}", "status", "phase",
-			 over ? "Succeeded" : "Running", "hostIP", host, "podIP", ip, "podIPs",
-			 ip_list, "startTime", since, "conditions",
-			 pod_condition("PodScheduled", true, NULL, now),
+			 !over	? "Running"
+			 : code ? "Failed"
+				: "Succeeded",
+			 "hostIP", host, "podIP", ip, "podIPs", ip_list, "startTime", since,
+			 "conditions", pod_condition("PodScheduled", true, NULL, now),
 			 pod_condition("Initialized", true, why, now),
 			 pod_condition("ContainersReady", !over, why, now),
 			 pod_condition("Ready", !over, why, now), "containerStatuses",
@@ -359,7 +381,7 @@ static int64_t grace_ms(const struct pod *p)
 /* True: something was asked for. */
 static bool look_after(struct node_pods *s, struct pod *p)
 {
-	int64_t now = clock_of(s), run_for = duration_of(p, SIM_NODE_RUN_FOR, -1);
+	int64_t now = clock_of(s), run_for = run_ms(p);
 
 	if (p->deleted_at >= 0) {
 		int64_t stop = duration_of(p, SIM_NODE_STOP_AFTER, STOP_MS), grace = grace_ms(p);

@@ -4,14 +4,11 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/list.h"
 #include "base/mem.h"
 #include "base/data/quantity.h"
-#include "base/data/selector.h"
 #include "base/str.h"
+#include "sim/objects.h"
 
-#define PERIOD_MS 500
-#define BODY_MAX (16u << 20)
 #define NAME "default-scheduler"
 #define MESSAGE_MAX 1024
 
@@ -59,13 +56,6 @@ static struct quantity request_of(const json_t *pod, const char *resource)
 	return quantity_cmp(most, sum) > 0 ? most : sum;
 }
 
-static bool is_over(const json_t *pod)
-{
-	const char *phase = json_str_at(pod, "status", "phase");
-
-	return str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
-}
-
 static const char *lacks(const json_t *pod, const json_t *node, const json_t *pods,
 			 const char *resource)
 {
@@ -78,7 +68,7 @@ static const char *lacks(const json_t *pod, const json_t *node, const json_t *po
 		return NULL;
 	has = amount_of(json_object_get(json_at(node, "status", "allocatable"), resource));
 	json_array_foreach (pods, i, p)
-		if (str_eq(json_str_at(p, "spec", "nodeName"), name) && !is_over(p))
+		if (str_eq(json_str_at(p, "spec", "nodeName"), name) && !sim_pod_is_over(p))
 			used = quantity_add(used, request_of(p, resource));
 	return quantity_cmp(quantity_add(used, want), has) > 0 ? resource : NULL;
 }
@@ -122,33 +112,6 @@ static bool tolerates(const json_t *pod, const json_t *taint)
 	return false;
 }
 
-static struct labels labels_of(const json_t *node, struct arena *a)
-{
-	json_t *from = json_at(node, "metadata", "labels"), *v;
-	struct labels l = {.v = arena_calloc(a, json_object_size(from) + 1, sizeof(*l.v))};
-	const char *key;
-
-	json_object_foreach (from, key, v)
-		l.v[l.n++] = (struct label){key, str_or(json_string_value(v), "")};
-	labels_sort(&l);
-	return l;
-}
-
-/* One expression; what cannot be read matches nothing. */
-static bool expression_fits(const json_t *x, const struct labels *l, struct arena *a)
-{
-	json_t *values = json_at(x, "values"), *v;
-	struct requirement r = {
-		.key = json_str_at(x, "key"),
-		.values = arena_calloc(a, json_array_size(values) + 1, sizeof(*r.values))};
-	size_t i;
-
-	json_array_foreach (values, i, v)
-		r.values[r.nvalues++] = str_or(json_string_value(v), "");
-	return r.key && selector_op_parse(json_str_at(x, "operator"), &r.op) &&
-	       requirement_matches(&r, l);
-}
-
 static bool term_fits(const json_t *term, const json_t *node, const struct labels *l,
 		      struct arena *a)
 {
@@ -159,10 +122,10 @@ static bool term_fits(const json_t *term, const json_t *node, const struct label
 	size_t i;
 
 	json_array_foreach (labels, i, x)
-		if (!expression_fits(x, l, a))
+		if (!sim_expression_matches(x, l, a))
 			return false;
 	json_array_foreach (names, i, x)
-		if (!expression_fits(x, &fields, a))
+		if (!sim_expression_matches(x, &fields, a))
 			return false;
 	return json_array_size(labels) || json_array_size(names); /* an empty term fits nothing */
 }
@@ -170,7 +133,7 @@ static bool term_fits(const json_t *term, const json_t *node, const struct label
 static bool affinity_fits(const json_t *pod, const json_t *node)
 {
 	OWN(arena) a = arena_new();
-	struct labels l = labels_of(node, a);
+	struct labels l = sim_object_labels(json_at(node, "metadata", "labels"), a);
 	json_t *v, *terms = json_at(pod, "spec", "affinity", "nodeAffinity",
 				    "requiredDuringSchedulingIgnoredDuringExecution",
 				    "nodeSelectorTerms");
@@ -188,17 +151,6 @@ static bool affinity_fits(const json_t *pod, const json_t *node)
 	return false;
 }
 
-static bool is_ready(const json_t *node)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (json_at(node, "status", "conditions"), i, c)
-		if (str_eq(json_str_at(c, "type"), "Ready"))
-			return str_eq(json_str_at(c, "status"), "True");
-	return false;
-}
-
 const char *sim_scheduler_misfit(const json_t *pod, const json_t *node, const json_t *pods)
 {
 	json_t *t;
@@ -206,7 +158,7 @@ const char *sim_scheduler_misfit(const json_t *pod, const json_t *node, const js
 
 	if (json_true_at(node, "spec", "unschedulable"))
 		return "node(s) were unschedulable";
-	if (!is_ready(node))
+	if (!sim_object_is(node, "Ready"))
 		return "node(s) were not ready";
 	if (!affinity_fits(pod, node))
 		return "node(s) didn't match Pod's node affinity/selector";
@@ -222,81 +174,19 @@ const char *sim_scheduler_misfit(const json_t *pod, const json_t *node, const js
 /* --- rounds --------------------------------------------------------------------------------------- */
 
 struct sim_scheduler {
-	struct loop_group *group;
-	struct http_peer *peer;
-	struct secret *token;
-	int64_t period_ms;
-	struct loop_timer timer;
-	struct list asks;
+	struct sim_rounds *rounds;
 	json_t *pending; /* pods without a node, in the order of their turn */
 	json_t *nodes;
 };
 
-struct ask {
-	struct list link;
-	struct sim_scheduler *s;
-	struct http_req *req;
-	void (*then)(struct sim_scheduler *s, json_t *items); /* NULL: a write; items is lent */
-};
-
-static void rest(struct sim_scheduler *s)
+static void write_pod(struct sim_scheduler *s, const char *method, const json_t *pod,
+		      const char *sub, const json_t *body)
 {
-	if (list_empty(&s->asks))
-		loop_timer_start(&s->timer, s->period_ms);
-}
+	char *path = sim_object_path_of(&sim_kind_pod, pod, sub);
 
-static void on_answer(const struct http_reply *r, const struct err *e, void *arg)
-{
-	struct ask *ask = arg;
-	struct sim_scheduler *s = ask->s;
-	void (*then)(struct sim_scheduler *, json_t *) = ask->then;
-	struct err bad;
-	OWN_JSON o = NULL;
-
-	(void)e; /* the next round tries again */
-	if (then && r && r->status == 200)
-		o = json_parse(r->body, r->body_len, &bad);
-	list_remove(&ask->link);
-	free(ask);
-	if (o)
-		then(s, json_at(o, "items"));
-	rest(s);
-}
-
-static void send(struct sim_scheduler *s, const char *method, const char *path, const json_t *body,
-		 void (*then)(struct sim_scheduler *s, json_t *items))
-{
-	struct ask *ask = mem_new(struct ask);
-	char *text = body ? json_text(body) : NULL;
-	struct http_call call = {
-		.method = method,
-		.path = path,
-		.bearer = s->token,
-		.body = text,
-		.body_len = text ? strlen(text) : 0,
-		.content_type =
-			str_eq(method, "PATCH") ? "application/strategic-merge-patch+json" : NULL,
-		.max_body = BODY_MAX,
-		.done = on_answer,
-		.arg = ask,
-	};
-
-	ask->s = s;
-	ask->then = then;
-	list_push_back(&s->asks, &ask->link);
-	ask->req = http_start(s->peer, &call);
-	free(text);
-}
-
-/* metadata and spec of a name go into a path: DNS names, but the server is the judge of that. */
-static const char *pod_path(const json_t *pod, const char *sub, struct buf *out)
-{
-	buf_puts(out, "/api/v1/namespaces/");
-	http_escape(out, str_or(json_str_at(pod, "metadata", "namespace"), ""));
-	buf_puts(out, "/pods/");
-	http_escape(out, str_or(json_str_at(pod, "metadata", "name"), ""));
-	buf_printf(out, "/%s", sub);
-	return out->data;
+	sim_rounds_write(s->rounds,
+			 &(struct sim_write){.method = method, .path = path, .body = body});
+	free(path);
 }
 
 static void bind_pod(struct sim_scheduler *s, const json_t *pod, const char *node)
@@ -305,40 +195,30 @@ static void bind_pod(struct sim_scheduler *s, const json_t *pod, const char *nod
 		json_pack("{s:s,s:s,s:{s:s},s:{s:s,s:s}}", "apiVersion", "v1", "kind", "Binding",
 			  "metadata", "name", json_str_at(pod, "metadata", "name"), "target",
 			  "kind", "Node", "name", node);
-	struct buf path;
 
-	buf_init(&path, 4096);
-	send(s, "POST", pod_path(pod, "binding", &path), body, NULL);
-	buf_done(&path);
+	write_pod(s, "POST", pod, "binding", body);
 }
 
 static bool is_told(const json_t *pod, const char *message)
 {
-	json_t *c;
-	size_t i;
+	const json_t *c = sim_object_condition(pod, "PodScheduled");
 
-	json_array_foreach (json_at(pod, "status", "conditions"), i, c)
-		if (str_eq(json_str_at(c, "type"), "PodScheduled"))
-			return str_eq(json_str_at(c, "reason"), "Unschedulable") &&
-			       str_eq(json_str_at(c, "message"), message);
-	return false;
+	return str_eq(json_str_at(c, "reason"), "Unschedulable") &&
+	       str_eq(json_str_at(c, "message"), message);
 }
 
 static void tell_pod(struct sim_scheduler *s, const json_t *pod, const char *message)
 {
 	char now[STR_TIME_SIZE];
 	OWN_JSON body = NULL;
-	struct buf path;
 
 	if (is_told(pod, message))
 		return;
 	body = json_pack("{s:{s:s,s:[{s:s,s:s,s:s,s:s,s:s}]}}", "status", "phase", "Pending",
 			 "conditions", "type", "PodScheduled", "status", "False", "reason",
 			 "Unschedulable", "message", message, "lastTransitionTime",
-			 str_time(now, loop_wall(loop_of(s->group))));
-	buf_init(&path, 4096);
-	send(s, "PATCH", pod_path(pod, "status", &path), body, NULL);
-	buf_done(&path);
+			 str_time(now, sim_rounds_wall(s->rounds)));
+	write_pod(s, "PATCH", pod, "status", body);
 }
 
 /* "0/3 nodes are available: 2 Insufficient nvidia.com/gpu, 1 node(s) were not ready." */
@@ -401,8 +281,9 @@ static void place(struct sim_scheduler *s, json_t *pod, json_t *pods)
 	buf_done(&message);
 }
 
-static void on_pods(struct sim_scheduler *s, json_t *items)
+static void on_pods(void *arg, json_t *items)
 {
+	struct sim_scheduler *s = arg;
 	json_t *pod;
 	size_t i;
 
@@ -410,16 +291,18 @@ static void on_pods(struct sim_scheduler *s, json_t *items)
 		place(s, pod, items);
 }
 
-static void on_nodes(struct sim_scheduler *s, json_t *items)
+static void on_nodes(void *arg, json_t *items)
 {
+	struct sim_scheduler *s = arg;
+
 	json_decref(s->nodes);
 	s->nodes = json_incref(items);
-	send(s, "GET", "/api/v1/pods", NULL, on_pods);
+	sim_rounds_list(s->rounds, "/api/v1/pods", on_pods);
 }
 
 static bool waits_for_us(const json_t *pod)
 {
-	return str_empty(json_str_at(pod, "spec", "nodeName")) && !is_over(pod) &&
+	return str_empty(json_str_at(pod, "spec", "nodeName")) && !sim_pod_is_over(pod) &&
 	       !json_at(pod, "metadata", "deletionTimestamp") &&
 	       !json_array_size(json_at(pod, "spec", "schedulingGates")) &&
 	       str_eq(str_or(json_str_at(pod, "spec", "schedulerName"), NAME), NAME);
@@ -440,8 +323,9 @@ static int by_turn(const void *a, const void *b)
 			   str_or(json_str_at(y, "metadata", "name"), ""));
 }
 
-static void on_pending(struct sim_scheduler *s, json_t *items)
+static void on_pending(void *arg, json_t *items)
 {
+	struct sim_scheduler *s = arg;
 	json_t **v = mem_calloc(json_array_size(items) + 1, sizeof(*v)), *pod;
 	size_t n = 0, i;
 
@@ -454,32 +338,27 @@ static void on_pending(struct sim_scheduler *s, json_t *items)
 		json_array_append(s->pending, v[i]);
 	free(v);
 	if (n)
-		send(s, "GET", "/api/v1/nodes", NULL, on_nodes);
+		sim_rounds_list(s->rounds, "/api/v1/nodes", on_nodes);
 }
 
-static void on_timer(void *arg)
+static void on_begin(void *arg)
 {
-	send(arg, "GET", "/api/v1/pods?fieldSelector=spec.nodeName%3D", NULL, on_pending);
+	struct sim_scheduler *s = arg;
+
+	sim_rounds_list(s->rounds, "/api/v1/pods?fieldSelector=spec.nodeName%3D", on_pending);
 }
 
-struct sim_scheduler *sim_scheduler_new(struct loop_group *g, const struct sim_scheduler_spec *sp,
+struct sim_scheduler *sim_scheduler_new(struct loop_group *g, const struct sim_rounds_spec *spec,
 					struct err *e)
 {
 	struct sim_scheduler *s = mem_new(struct sim_scheduler);
-	struct http_peer_spec peer = {.base_url = sp->server, .ca_pem = sp->ca_pem};
 
-	s->group = g;
-	s->period_ms = sp->period_ms ? sp->period_ms : PERIOD_MS;
-	list_init(&s->asks);
-	loop_timer_init(&s->timer, g, on_timer, s);
 	s->pending = json_array();
-	s->token = secret_copy(sp->token);
-	s->peer = http_peer_new(sp->http, &peer, e);
-	if (!s->peer) {
+	s->rounds = sim_rounds_new(g, spec, on_begin, s, e);
+	if (!s->rounds) {
 		sim_scheduler_free(s);
 		return NULL;
 	}
-	loop_timer_start(&s->timer, 0);
 	return s;
 }
 
@@ -487,14 +366,7 @@ void sim_scheduler_free(struct sim_scheduler *s)
 {
 	if (!s)
 		return;
-	loop_timer_stop(&s->timer);
-	list_for_each (ask, &s->asks, struct ask, link) {
-		http_cancel(ask->req);
-		list_remove(&ask->link);
-		free(ask);
-	}
-	http_peer_free(s->peer);
-	secret_free(s->token);
+	sim_rounds_free(s->rounds);
 	json_decref(s->pending);
 	json_decref(s->nodes);
 	free(s);

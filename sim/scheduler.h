@@ -1,9 +1,7 @@
 #ifndef SIM_SCHEDULER_H
 #define SIM_SCHEDULER_H
 
-#include "base/http/http.h"
-#include "base/data/json.h"
-#include "base/secret.h"
+#include "sim/rounds.h"
 
 /*
  * scheduler: what a virtual cluster of the demo needs of kube-scheduler.  It looks at the API server twice a
@@ -16,13 +14,7 @@
  * Pods with scheduling gates or another schedulerName are left alone.
  */
 struct sim_scheduler;
-struct sim_scheduler_spec {
-	struct http *http;
-	const char *server, *ca_pem; /* copied */
-	const struct secret *token;  /* copied */
-	int64_t period_ms;	     /* 0: 500 */
-};
-struct sim_scheduler *sim_scheduler_new(struct loop_group *g, const struct sim_scheduler_spec *s,
+struct sim_scheduler *sim_scheduler_new(struct loop_group *g, const struct sim_rounds_spec *spec,
 					struct err *e);
 void sim_scheduler_free(struct sim_scheduler *s);
 DEFINE_OWN(sim_scheduler)

@@ -25,7 +25,7 @@
  * welcome again.  An order with a fence lower than the highest seen is refused; an order whose id was done is
  * answered with the same result again.  An agent is given no order of a kind that its hello does not offer (probes).  A 401 or 403 ends the agent's session: it powers off after 10 minutes of them.
  *
- * The boot block (DESIGN.md 7): a file of exactly PROTO_BOOT_BLOCK bytes, JSON padded with
+ * The boot block (docs/agent.md): a file of exactly PROTO_BOOT_BLOCK bytes, JSON padded with
  * spaces, that stands once and contiguous in the ISO and reaches user space as
  * /.extra/credentials/drover.cred.  A fresh image holds PROTO_BOOT_MARK followed by spaces, which is
  * how the server finds the offset to patch.

@@ -28,6 +28,11 @@
 #define CONNECTIONS 16384
 #define VERSION "v1.36.0" /* that clients take it for */
 
+/* The first three have controllers in sim/workloads.h. */
+#define WITH_CONTROLLER 3
+static const char *const workload_kinds[] = {"Deployment",  "ReplicaSet", "Job",
+					     "StatefulSet", "DaemonSet",  NULL};
+
 struct up_server {
 	struct loop *loop;
 	char *name, *url, *ca_pem;
@@ -254,6 +259,8 @@ struct up_server *up_server_new(struct loop_group *g, const struct up_server_spe
 				     .controllers = true,
 				     .checks = true,
 				     .graceful_pods = spec->graceful_pods,
+				     .inert_kinds = workload_kinds +
+						    (spec->workloads ? WITH_CONTROLLER : 0),
 				     .join_endpoint = spec->join_endpoint,
 				     .schemas = true};
 

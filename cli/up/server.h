@@ -25,6 +25,7 @@ struct up_server_spec {
 	const char *listen; /* "127.0.0.1:6443"; port 0: any free one */
 	const char *name;   /* of cluster, user and context in the kubeconfig; NULL: "drover" */
 	bool graceful_pods; /* there are kubelets: see struct apiserver_spec */
+	bool workloads; /* sim/workloads.h runs on it; false: whoever creates a Deployment is warned */
 	const struct secret *kubelet_token; /* lets nodes in that have joined; NULL: none */
 	const char *join_endpoint;	    /* HOST:PORT where nodes join it; NULL: it takes none */
 };

@@ -219,6 +219,7 @@ static int open_cluster(struct up *u, struct up_cluster *c, const char *name, un
 	c->kubeconfig = mem_printf("%s/%s.conf", u->data, name);
 	c->group = loop_group_new(u->loop, name);
 	spec.graceful_pods = port != UP_PORT_HOST;
+	spec.workloads = port != UP_PORT_HOST;
 	spec.kubelet_token = port == UP_PORT_HOST ? NULL : u->kubelet_token;
 	spec.join_endpoint = port == UP_PORT_HOST ? NULL : listen;
 	c->server = up_server_new(c->group, &spec, e);
@@ -228,9 +229,10 @@ static int open_cluster(struct up *u, struct up_cluster *c, const char *name, un
 	return up_server_save_kubeconfig(c->server, c->kubeconfig, e);
 }
 
-static int start_scheduler(struct up *u, struct up_cluster *c, struct err *e)
+/* The part of kube-controller-manager and kube-scheduler that a tenant needs to get pods onto nodes. */
+static int start_control_plane(struct up *u, struct up_cluster *c, struct err *e)
 {
-	struct sim_scheduler_spec s = {
+	struct sim_rounds_spec s = {
 		.http = u->http,
 		.server = up_server_url(c->server),
 		.ca_pem = up_server_ca_pem(c->server),
@@ -238,11 +240,13 @@ static int start_scheduler(struct up *u, struct up_cluster *c, struct err *e)
 	};
 
 	c->scheduler = sim_scheduler_new(c->group, &s, e);
-	return c->scheduler ? 0 : -1;
+	c->workloads = c->scheduler ? sim_workloads_new(c->group, &s, e) : NULL;
+	return c->workloads ? 0 : -1;
 }
 
 static void close_cluster(struct up_cluster *c)
 {
+	sim_workloads_free(c->workloads);
 	sim_scheduler_free(c->scheduler);
 	up_server_free(c->server);
 	if (c->group)
@@ -446,7 +450,7 @@ static int start(struct up *u, struct err *e)
 	for (int i = 0; i < UP_TENANTS; i++)
 		if (open_cluster(u, &u->tenants[i], tenant_names[i], UP_PORT_TENANT + (unsigned)i,
 				 e) < 0 ||
-		    start_scheduler(u, &u->tenants[i], e) < 0)
+		    start_control_plane(u, &u->tenants[i], e) < 0)
 			return -1;
 	u->rack = up_rack_new(u, e);
 	if (!u->rack)

@@ -7,6 +7,7 @@
 #include "cli/up/server.h"
 #include "sim/faults.h"
 #include "sim/scheduler.h"
+#include "sim/workloads.h"
 
 /*
  * up: what the files of `drover up` share.
@@ -42,6 +43,7 @@ struct up_cluster {
 	struct loop_group *group;
 	struct up_server *server;
 	struct sim_scheduler *scheduler; /* NULL: the host's, which runs no pods */
+	struct sim_workloads *workloads; /* NULL: the host's */
 };
 
 struct up {
@@ -54,7 +56,7 @@ struct up {
 
 	struct loop *loop;
 	struct loop_group *group;
-	struct http *http; /* of the schedulers and of what applies objects */
+	struct http *http; /* of schedulers, controllers of workloads, and what applies objects */
 	struct up_cluster host, tenants[UP_TENANTS];
 	struct secret *kubelet_token, *bmc_password;
 	struct up_rack *rack;

@@ -10,7 +10,6 @@
 
 #include "controller/agent/boot_media.h"
 #include "controller/agent/boot_image.h"
-#include "base/httpd/httpd_impl.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "base/mem.h"

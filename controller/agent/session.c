@@ -9,7 +9,6 @@
 
 #include "controller/agent/endpoint_impl.h"
 #include "base/crypto.h"
-#include "base/httpd/httpd_impl.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"

@@ -44,9 +44,23 @@ static struct object_requirements with_type(const struct node_pool *pool, const 
 static void set_burst(struct node_claim_spec *s, const struct permit *p)
 {
 	s->burst = &p->burst;
-	s->gang = p->gang.uid && p->gang.size > 1 ? &p->gang : NULL;
 	if (p->expire_after && (s->expire_after <= 0 || p->expire_after < s->expire_after))
 		s->expire_after = p->expire_after;
+}
+
+/* Returns spec.gang.  Only claims of one BurstPolicy decision for several machines count one another (size, hold_until).
+ * NULL: the claim was not opened for a gang. */
+static const struct node_claim_gang *gang_of(const struct plan_claim *p,
+					     const struct permit *permit, struct arena *a)
+{
+	struct node_claim_gang *g = arena_new_obj(a, struct node_claim_gang);
+
+	if (permit && permit->gang.uid)
+		*g = permit->gang.size > 1 ? permit->gang
+					   : (struct node_claim_gang){.uid = permit->gang.uid};
+	else if (p->gang_key)
+		g->uid = claim_gang_uid(p->tenant, p->gang_key, a);
+	return g->uid ? g : NULL;
 }
 
 json_t *claims_build(struct context *c, const struct plan_claim *p, const struct permit *permit,
@@ -86,6 +100,7 @@ json_t *claims_build(struct context *c, const struct plan_claim *p, const struct
 	n.spec.requirements = with_type(pool, p->instance_type, a);
 	if (permit)
 		set_burst(&n.spec, permit);
+	n.spec.gang = gang_of(p, permit, a);
 	n.spec.resources.requests = p->requests;
 	n.spec.pods = (struct strings){p->pods, p->npods < PODS_MAX ? p->npods : PODS_MAX};
 	o = fields_encode(object_kinds[OBJECT_NODE_CLAIM].fields, &n);

@@ -27,15 +27,6 @@
 #define NODE_GONE                                                                                  \
 	"its Node is not in the tenant's cluster any more; the machine is given back after deadlines.notReady"
 
-const struct machine *machine_of_claim(const struct context *c, const struct node_claim *n)
-{
-	const struct object_ref *r =
-		n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
-	const struct machine *m = r ? CTX_GET(c, OBJECT_MACHINE, machine, r->name) : NULL;
-
-	return m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) ? m : NULL;
-}
-
 static void condition(struct conditions *cs, struct arena *a, const struct context *c,
 		      const struct node_claim *n, const char *type, int status, const char *reason,
 		      const char *message, bool *changed)

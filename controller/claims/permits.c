@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/crypto.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/rules/claim.h"
 
 #define MARK "/permit/" /* in names of machines to come */
 
@@ -62,16 +62,12 @@ static void copy(struct permit *to, const struct permit *p, struct arena *a)
 	to->pods = pods;
 }
 
-/* Of each decision another. */
+/* Differs for each decision: burst_gangs counts the claims of one decision by it. */
 static const char *gang_uid(const struct permit *p, struct arena *a)
 {
-	const char *text = arena_printf(a, "%s\n%lld", p->id, (long long)p->burst.decided_time);
-	char *out = arena_alloc(a, 33);
-	uint8_t d[CRYPTO_SHA256];
-
-	crypto_sha256(text, strlen(text), d);
-	str_hex(out, d, 16);
-	return out;
+	return claim_gang_uid(
+		p->tenant, arena_printf(a, "%s\n%lld", p->work, (long long)p->burst.decided_time),
+		a);
 }
 
 void permits_add(struct permits *s, const struct permit *p, bool gang)

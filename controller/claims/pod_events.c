@@ -1,6 +1,6 @@
 /*
- * pod_events: makes the text of a waiting pod's event from its place in the plan, and sends it when
- * it is news.  Apart from the provisioner, which decides without words.
+ * pod_events: makes what a waiting pod hears from its outcome in the plan, and sends an event when it
+ * is news.  Apart from the provisioner, which decides without words.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,34 +12,41 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/eta.h"
+#include "controller/claims/pod_words.h"
 #include "controller/claims/refused.h"
+#include "controller/claims/sending.h"
+#include "controller/claims/to_come.h"
+#include "controller/claims/waiting.h"
 #include "controller/rules/claim.h"
 #include "controller/tenant/provisioning_requests.h"
 #include "controller/tenant/tenant.h"
 
 /* kube-scheduler binds a pod that fits in milliseconds; a queue's longest back-off is 10 s. */
 #define ROOM_MS 60000
-#define REASONS_TOLD 5
+#define EXACT 20
 
 struct pod_events {
 	struct context *c;
 	const struct tenants *tenants;
 	const struct eta *eta;
 	const struct refused *refused;
+	const struct sending *sending;
+	struct waiting *waiting;
 	struct map *told; /* "tenant/ns/name" -> struct told */
 };
 
 struct told {
 	int64_t at; /* loop_now(); 0: nothing yet */
 	char news[256];
-	size_t bucket;	    /* of its place; 0: none was told */
+	size_t place;	    /* 0: none was told */
 	int64_t expected;   /* wall ms, p50; 0: none was told */
 	int64_t slack;	    /* by how much it may be another and is no news */
 	int64_t room_since; /* loop_now(): there has been room for it on a node; 0: no */
 };
 
 struct pod_events *pod_events_new(struct context *c, const struct tenants *tenants,
-				  const struct eta *eta, const struct refused *refused)
+				  const struct eta *eta, const struct refused *refused,
+				  const struct sending *sending, struct waiting *waiting)
 {
 	struct pod_events *w = mem_new(struct pod_events);
 
@@ -47,6 +54,8 @@ struct pod_events *pod_events_new(struct context *c, const struct tenants *tenan
 	w->tenants = tenants;
 	w->eta = eta;
 	w->refused = refused;
+	w->sending = sending;
+	w->waiting = waiting;
 	w->told = map_new(free);
 	return w;
 }
@@ -106,21 +115,21 @@ static struct reader reader_of(struct pod_events *w, const struct plan_pod *p, s
 	return r;
 }
 
-/* Places that are told alike: 1, 2, 3, to 5, 10, 20, 50, 100, 200, 500 ... */
-static size_t bucket_of(size_t place)
+/* Up to EXACT each place counts; behind it one that is off by a tenth. */
+static bool is_other_place(size_t told, size_t place)
 {
-	size_t top = 5;
+	const size_t off = told < place ? place - told : told - place;
 
-	while (place > 4 * top)
-		top *= 10;
-	return place <= 3 ? place : place <= top ? top : place <= 2 * top ? 2 * top : 4 * top;
+	return !told != !place || off > (told <= EXACT ? 0 : told / 10);
 }
 
-/* What a pod is told.  news: what of it, when it is another, is told at once; text: all of it. */
+/* What a pod hears.  news: what of it, when it changes, goes out at once; text: all of it. */
 struct word {
 	const char *type, *reason, *news, *text;
-	bool placed;	  /* its place is told */
-	int64_t expected; /* wall ms, p50; 0: none */
+	const char *when;  /* "about 4 min", "expected 10:20 to 10:31 UTC"; "" unknown */
+	const char *claim; /* that brings its machine; NULL: none */
+	size_t place;	   /* 0: none is told */
+	int64_t expected;  /* wall ms, p50; 0: none */
 };
 
 /* Another time is news when it is off by a fourth of what was left, and by POD_EVENTS_AGAIN_MS at least. */
@@ -131,66 +140,107 @@ static bool is_moved(const struct told *last, int64_t expected)
 	return !expected != !last->expected || by > last->slack || by < -last->slack;
 }
 
-static bool is_due(const struct reader *r, const struct word *w, size_t bucket, bool *another)
+/* In how many ms an event is due; *another: the word is another than the last.  0: now. */
+static int64_t due_in(const struct reader *r, const struct word *w, bool *another)
 {
 	const struct told *last = r->last;
 	const int64_t age = loop_now(r->w->c->loop) - last->at;
+	const bool moved = is_other_place(last->place, w->place) || is_moved(last, w->expected);
+	const int64_t left = (moved ? POD_EVENTS_AGAIN_MS : POD_EVENTS_KEEP_MS) - age;
 
 	*another = !last->at || strncmp(last->news, w->news, sizeof(last->news) - 1) != 0;
-	return *another || age >= POD_EVENTS_KEEP_MS ||
-	       ((bucket != last->bucket || is_moved(last, w->expected)) &&
-		age >= POD_EVENTS_AGAIN_MS);
+	return *another || left < 0 ? 0 : left;
 }
 
-static void tell(const struct reader *r, const struct word *w)
+static void learn(struct told *last, const struct word *w, const struct loop *loop)
 {
-	const struct plan_pod *p = r->p;
-	const char *left = refused_words(r->w->refused, p->tenant, p->ns, p->name, r->a),
-		   *text = left ? arena_printf(r->a, "%s; %s", w->text, left) : w->text;
-	const size_t bucket = w->placed ? bucket_of(p->place) : 0;
-	struct told *last = r->last;
-	struct tenant *t = tenant_get(r->w->tenants, p->tenant);
-	struct kube_ref ref = {
-		.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
-	const char *request;
-	bool another;
-
-	if (!t || !t->events || !is_due(r, w, bucket, &another))
-		return;
-	last->at = loop_now(r->w->c->loop);
-	last->bucket = bucket;
+	last->at = loop_now(loop);
+	last->place = w->place;
 	last->expected = w->expected;
-	last->slack = (w->expected - loop_wall(r->w->c->loop)) / 4;
+	last->slack = (w->expected - loop_wall(loop)) / 4;
 	if (last->slack < POD_EVENTS_AGAIN_MS)
 		last->slack = POD_EVENTS_AGAIN_MS;
 	str_copy(last->news, sizeof(last->news), w->news);
+}
+
+/* "place 4, expected 10:20 to 10:31 UTC: TEXT", "TEXT, about 4 min" */
+static const char *sentence(const struct word *w, struct arena *a)
+{
+	const char *comma = *w->when ? ", " : "";
+
+	return w->place ? arena_printf(a, "place %zu%s%s: %s", w->place, comma, w->when, w->text)
+			: arena_printf(a, "%s%s%s", w->text, comma, w->when);
+}
+
+/* The current word, whether an event is due or not.  A claim has its own times. */
+static void put_row(const struct reader *r, const struct word *w, const char *text)
+{
+	const struct plan_pod *p = r->p;
+	const bool timed = !w->claim && *w->when;
+
+	waiting_put(r->w->waiting, p->tenant,
+		    &(struct virtual_cluster_waiting){
+			    .pod = arena_printf(r->a, "%s/%s", p->ns, p->name),
+			    .place = (int64_t)w->place,
+			    .reason = w->reason,
+			    .message = arena_printf(r->a, "%s%s%s", timed ? w->when : "",
+						    timed ? ": " : "", text),
+			    .claim = w->claim,
+		    });
+}
+
+/* Returns in how many ms there is more to tell; 0: nothing is kept back. */
+static int64_t tell(const struct reader *r, const struct word *w)
+{
+	const struct plan_pod *p = r->p;
+	const char *left = refused_words(r->w->refused, p->tenant, p->ns, p->name, r->a),
+		   *also = left ? arena_printf(r->a, "; %s", left) : "";
+	struct tenant *t = tenant_get(r->w->tenants, p->tenant);
+	struct kube_ref ref = {
+		.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
+	const bool to_come = request_of_pod(p->name, NULL, NULL);
+	const char *request, *text;
+	bool another;
+	int64_t ms;
+
+	if (!to_come)
+		put_row(r, w, arena_printf(r->a, "%s%s", w->text, also));
+	if (!t || !t->events)
+		return 0;
+	ms = due_in(r, w, &another);
+	if (ms)
+		return ms;
+	learn(r->last, w, r->w->c->loop);
+	text = arena_printf(r->a, "%s%s", sentence(w, r->a), also);
 	if (request_of_pod(p->name, &request, r->a)) {
 		provisioning_requests_wait(t->requests, p->ns, request, w->reason, text);
-		return;
+		return 0;
 	}
 	kube_event(t->events, &ref, w->type, w->reason, "Provision", text);
 	if (another && tenant_may_log(t))
 		log_info("pod waits", LOG_S("tenant", p->tenant), LOG_S("ns", p->ns),
 			 LOG_S("pod", p->name), LOG_S("reason", w->reason), LOG_S("text", text));
+	return 0;
 }
 
-/* ", about 4 min", or "" where nothing is known. */
+/* "about 4 min" */
 static const char *in_about(int64_t ms, struct arena *a)
 {
 	char text[40];
 
-	return arena_printf(a, ", %s", eta_text(ms, text, sizeof(text)));
+	return arena_strdup(a, eta_text(ms, text, sizeof(text)));
 }
 
-static const char *claim_due(const struct pod_events *w, const char *claim, struct arena *a)
+/* When the machine of a claim serves; "" unknown. */
+static const char *claim_due(const struct pod_events *w, const struct node_claim *n,
+			     struct arena *a)
 {
-	const struct node_claim *n = CTX_GET(w->c, OBJECT_NODE_CLAIM, node_claim, claim);
-	const struct machine *m = n && n->spec.machine_ref ? CTX_GET(w->c, OBJECT_MACHINE, machine,
-								     n->spec.machine_ref->name)
-							   : NULL;
+	const struct machine *m = n->spec.machine_ref ? CTX_GET(w->c, OBJECT_MACHINE, machine,
+								n->spec.machine_ref->name)
+						      : NULL;
 	struct eta_span span;
 
-	if (n && n->status.eta.p50)
+	if (n->status.eta.p50)
 		return in_about(n->status.eta.p50 - loop_wall(w->c->loop), a);
 	if (m && !n->status.machine_ref &&
 	    eta_from(w->eta, m->spec.provider_ref.name, claim_instance_type(n), MACHINE_CLAIMED, 0,
@@ -208,50 +258,49 @@ static const char *new_due(const struct pod_events *w, const struct plan_claim *
 		       : "";
 }
 
-static void tell_stopped(const struct reader *r, const struct stopped_line *stop)
+static int64_t tell_stopped(const struct reader *r, const struct stopped_line *stop)
 {
 	char t[STR_TIME_SIZE];
+	const char *news = arena_printf(r->a, "stopped %s %s: %s", stop->scope, stop->name,
+					stop->reason),
+		   *text = arena_printf(r->a, "no new claims for %s %s: %s on %lld machines; %s%s",
+					stop->scope, stop->name, stop->reason,
+					(long long)stop->machines,
+					stop->next ? "one is tried at " : "one is being tried",
+					stop->next ? str_time(t, stop->next) : "");
 
-	tell(r,
-	     &(struct word){
-		     "Warning", STOP_LINE_CONDITION,
-		     arena_printf(r->a, "stopped %s %s: %s", stop->scope, stop->name, stop->reason),
-		     arena_printf(r->a,
-				  "place %zu: no new claims for %s %s: %s on %lld machines; %s%s",
-				  r->p->place, stop->scope, stop->name, stop->reason,
-				  (long long)stop->machines,
-				  stop->next ? "one is tried at " : "one is being tried",
-				  stop->next ? str_time(t, stop->next) : ""),
-		     true, 0});
+	return tell(r, &(struct word){"Warning", STOP_LINE_CONDITION, news, text, "", NULL,
+				      r->p->place, 0});
 }
 
-static void tell_new(const struct reader *r, const struct plan_claim *claim,
-		     const struct pod_events_hold *held)
+/* The same news in the plan that makes the claim and in those that follow. */
+static int64_t tell_coming(const struct reader *r, const char *claim, const char *text,
+			   const char *when)
+{
+	return tell(r, &(struct word){"Normal", "Nominated", arena_printf(r->a, "claim %s", claim),
+				      text, when, claim, 0, 0});
+}
+
+static int64_t tell_new(const struct reader *r, const struct plan_claim *claim,
+			const struct pod_events_hold *held)
 {
 	const char *news, *text;
 
-	if (held->line) {
-		tell_stopped(r, &held->stop);
-		return;
-	}
+	if (held->line)
+		return tell_stopped(r, &held->stop);
 	if (held->backing_off) {
 		news = arena_printf(r->a, "backing off %s", claim->pool);
-		text = arena_printf(r->a, "place %zu: claims of pool %s failed %u times in a row",
-				    r->p->place, claim->pool, held->failures);
-		tell(r, &(struct word){"Warning", "BackingOff", news, text, true, 0});
-		return;
+		text = arena_printf(r->a, "claims of pool %s failed %u times in a row", claim->pool,
+				    held->failures);
+		return tell(r, &(struct word){"Warning", "BackingOff", news, text, "", NULL,
+					      r->p->place, 0});
 	}
-	news = arena_printf(r->a, "machine %s of pool %s", claim->machine, claim->pool);
-	text = arena_printf(r->a, "place %zu: %s is being prepared%s", r->p->place, news,
-			    new_due(r->w, claim, r->a));
-	tell(r, &(struct word){"Normal", "Nominated", news, text, true, 0});
-}
-
-/* Texts that count what any tenant moves: another number is no news. */
-static bool is_count(enum plan_reason_code code)
-{
-	return code == PLAN_NO_MACHINE || code == PLAN_HELD || code == PLAN_ERASE_BELOW_POLICY ||
-	       code == PLAN_QUOTA || code == PLAN_POOL_LIMIT;
+	if (!held->claim) /* the objects changed under the plan: the next one has another answer */
+		return 0;
+	text = pod_words_coming(
+		to_come_is(r->w->c, claim->provider, claim->machine) ? held->claim : claim->machine,
+		claim->pool, held->claim, r->a);
+	return tell_coming(r, held->claim, text, new_due(r->w, claim, r->a));
 }
 
 /* When the machine that is to be its serves: once it is free, and has come.  False: not known. */
@@ -267,50 +316,21 @@ static bool is_expected(const struct reader *r, struct eta_span *out)
 	return true;
 }
 
-/* Beyond those that are told in full: "; and NoCapacity of 2 other pools", for each code. */
-static const char *others(const struct plan_pod *p, struct arena *a)
-{
-	size_t n[PLAN_REASONS] = {0};
-	const char *text = "";
-
-	for (size_t k = REASONS_TOLD; k < p->nreasons; k++)
-		n[p->reasons[k].code]++;
-	for (size_t c = 0; c < PLAN_REASONS; c++)
-		if (n[c])
-			text = arena_printf(a, "%s%s%s of %zu other pool%s", text,
-					    *text ? ", " : "; and ", plan_reason_names[c], n[c],
-					    n[c] == 1 ? "" : "s");
-	return text;
-}
-
-static void tell_nothing(const struct reader *r)
+static int64_t tell_nothing(const struct reader *r)
 {
 	const struct plan_pod *p = r->p;
-	const char *text = "", *news = "", *when = "";
+	const char *when = "";
 	char between[ETA_BETWEEN_SIZE];
 	struct eta_span span = {0};
 
 	if (is_expected(r, &span))
-		when = arena_printf(r->a, ", expected %s",
+		when = arena_printf(r->a, "expected %s",
 				    eta_between(&span, loop_wall(r->w->c->loop), between));
-	for (size_t k = 0; k < p->nreasons && k < REASONS_TOLD; k++) {
-		const struct plan_reason *why = &p->reasons[k];
-
-		text = arena_printf(r->a, "%s%s%s: %s", text, k ? "; " : "",
-				    plan_reason_names[why->code], why->text);
-		news = arena_printf(r->a, "%s%s%s %s", news, k ? "; " : "",
-				    plan_reason_names[why->code],
-				    is_count(why->code) ? why->pool : why->text);
-	}
-	text = arena_printf(r->a, "%s%s", text, others(p, r->a));
-	if (p->place)
-		text = arena_printf(r->a, "place %zu%s: %s", p->place, when, text);
-	tell(r, &(struct word){"Warning",
-			       p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed",
-			       news, text, true, span.p50});
+	return tell(r, &(struct word){"Warning", pod_words_reason(p), pod_words_news(p, r->a),
+				      pod_words_why(p, r->a), when, NULL, p->place, span.p50});
 }
 
-/* That is kube-scheduler's business, unless it stays so.  Returns in how many ms it is drover's; 0: it was told. */
+/* kube-scheduler binds it within ROOM_MS; if not, the pod hears of it. */
 static int64_t tell_room(const struct reader *r)
 {
 	struct told *last = r->last;
@@ -319,26 +339,41 @@ static int64_t tell_room(const struct reader *r)
 
 	if (!last->room_since)
 		last->room_since = now;
-	if (now - last->room_since < ROOM_MS)
+	if (now - last->room_since < ROOM_MS) {
+		if (!request_of_pod(r->p->name, NULL, NULL))
+			put_row(r, &(struct word){.reason = "RoomOnNode", .when = ""},
+				arena_printf(
+					r->a,
+					"Node %s has room for it: kube-scheduler is to bind it",
+					r->p->target));
 		return last->room_since + ROOM_MS - now;
+	}
 	text = arena_printf(
 		r->a,
 		"Node %s has room for it as drover counts, and kube-scheduler does not bind it: "
 		"see the Node's taints and the pod's FailedScheduling event",
 		r->p->target);
-	tell(r, &(struct word){"Warning", "RoomOnNode", text, text, false, 0});
-	return 0;
+	return tell(r, &(struct word){"Warning", "RoomOnNode", text, text, "", NULL, 0, 0});
 }
 
-static void tell_claim(const struct reader *r)
+static int64_t tell_claim(const struct reader *r)
 {
-	const char *news =
-		arena_printf(r->a, "waits for claim %s, which is on its way", r->p->target);
+	const struct pod_events *w = r->w;
+	const char *claim = r->p->target;
+	const struct node_claim *n = CTX_GET(w->c, OBJECT_NODE_CLAIM, node_claim, claim);
 
-	tell(r,
-	     &(struct word){"Normal", "Nominated", news,
-			    arena_printf(r->a, "%s%s", news, claim_due(r->w, r->p->target, r->a)),
-			    false, 0});
+	const struct object_ref *m;
+
+	if (!n)
+		n = sending_get(w->sending, claim);
+	m = !n ? NULL : n->status.machine_ref ? n->status.machine_ref : n->spec.machine_ref;
+	if (!m) /* the claim is gone since, or has no machine yet */
+		return tell_coming(r, claim,
+				   arena_printf(r->a, "claim %s is to bring its machine", claim),
+				   "");
+	return tell_coming(r, claim,
+			   pod_words_coming(m->name, n->spec.node_pool_ref.name, claim, r->a),
+			   claim_due(w, n, r->a));
 }
 
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
@@ -357,24 +392,25 @@ int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
 
 		const struct reader r = reader_of(w, p, a);
 
+		left = 0;
 		if (p->outcome != PLAN_ON_NODE)
 			r.last->room_since = 0;
 		switch (p->outcome) {
 		case PLAN_ON_NODE:
 			left = tell_room(&r);
-			if (left && (!first || left < first))
-				first = left;
 			break;
 		case PLAN_ON_CLAIM:
-			tell_claim(&r);
+			left = tell_claim(&r);
 			break;
 		case PLAN_ON_NEW:
-			tell_new(&r, &plan->claims[p->new_claim], &held[p->new_claim]);
+			left = tell_new(&r, &plan->claims[p->new_claim], &held[p->new_claim]);
 			break;
 		case PLAN_NOTHING:
-			tell_nothing(&r);
+			left = tell_nothing(&r);
 			break;
 		}
+		if (left && (!first || left < first))
+			first = left;
 	}
 	return first;
 }

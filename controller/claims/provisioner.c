@@ -32,13 +32,14 @@
 #include "controller/claims/stand_ins.h"
 #include "controller/claims/underused.h"
 #include "controller/claims/unwanted.h"
+#include "controller/claims/waiting.h"
 #include "controller/claims/whole.h"
 #include "controller/claims/world_sync.h"
+#include "controller/core/notify.h"
 #include "controller/rules/claim.h"
 #include "controller/tenant/status.h"
 #include "controller/tenant/tenant.h"
 #include "planner/plan.h"
-#include "planner/world_impl.h"
 
 #define SETTLE_MS 50 /* changes come in bursts: one plan for all of them */
 /* After a plan there is none for four times as long as it worked: changes that never end take a fifth of a processor. */
@@ -77,6 +78,7 @@ struct provisioner {
 	struct loop_timer slice;
 	int64_t rests; /* loop_now() until which no other begins */
 	struct sending *sending;
+	struct waiting *waiting;
 	struct pod_events *pod_events;
 	struct metric *plans, *pending;
 };
@@ -152,8 +154,8 @@ static bool still_wanted(const struct provisioner *s, const struct plan_claim *p
 			: is_offered(m));
 }
 
-/* replaces: the claim that it stands in for; NULL: none. */
-static void create(struct provisioner *s, const struct plan_claim *p, const char *replaces)
+/* replaces: the claim that it stands in for; NULL: none.  Returns its name, in the plan's arena; NULL: it was not sent. */
+static const char *create(struct provisioner *s, const struct plan_claim *p, const char *replaces)
 {
 	struct err e;
 	json_t *o = claims_build(s->c, p, permits_of_machine(s->permits, p->machine), &e);
@@ -161,7 +163,7 @@ static void create(struct provisioner *s, const struct plan_claim *p, const char
 
 	if (!o) {
 		log_warn("claim not built", LOG_E(&e));
-		return;
+		return NULL;
 	}
 	if (replaces) /* no pods are waited for */
 		json_object_set_new(json_at(o, "metadata"), "annotations",
@@ -169,10 +171,12 @@ static void create(struct provisioner *s, const struct plan_claim *p, const char
 	name = sending_claim(s->sending, o, &e);
 	json_decref(o);
 	permits_used(s->permits, p->machine);
-	if (name)
-		world_sync_sent(s->sync, name);
-	else
+	if (!name) {
 		log_warn("claim not sent", LOG_E(&e));
+		return NULL;
+	}
+	world_sync_sent(s->sync, name);
+	return arena_strdup(s->arena, name);
 }
 
 /* The plan is done with, or given up. */
@@ -239,7 +243,7 @@ static void create_all(struct provisioner *s)
 			permits_count(s->permits, plan->claims[i].machine);
 	for (size_t i = 0; i < plan->nclaims; i++) {
 		if (v[i].goes)
-			create(s, &plan->claims[i], NULL);
+			s->held[i].claim = create(s, &plan->claims[i], NULL);
 		if (v[i].because)
 			s->held[i] = s->held[v[i].because - 1];
 	}
@@ -273,6 +277,7 @@ static void on_ready(struct provisioner *s)
 		s->first = s->first > 0 ? s->first : 1;
 	}
 	create_all(s);
+	waiting_begin(s->waiting);
 	s->speaks = requests_plan(s->tenants, plan, s->arena);
 	unwanted_plan(s->unwanted, plan);
 	underused_plan(s->underused, plan);
@@ -295,7 +300,7 @@ static void stand_in(struct provisioner *s)
 	l = stop_line_read(s->c, s->arena);
 	sending_each(s->sending, on_its_way, l);
 	if (!hold_of(s, l, &p).line && still_wanted(s, &p))
-		create(s, &p, of->meta.name);
+		(void)create(s, &p, of->meta.name);
 }
 
 static void on_slice(void *arg)
@@ -323,6 +328,7 @@ static void on_slice(void *arg)
 		loop_timer_start(&s->slice, 0);
 		return;
 	}
+	waiting_end(s->waiting);
 	stand_in(s);
 	/* Who waits is told again, though nothing changes. */
 	if (s->plan->npods && (!s->first || s->first > POD_EVENTS_AGAIN_MS))
@@ -399,6 +405,11 @@ struct permits *provisioner_permits(struct provisioner *s)
 	return s->permits;
 }
 
+const struct waiting *provisioner_waiting(const struct provisioner *s)
+{
+	return s->waiting;
+}
+
 static void on_came(void *arg)
 {
 	struct provisioner *s = arg;
@@ -441,6 +452,13 @@ static void on_sent(const char *name, void *arg)
 	world_sync_claim(s->sync, name, CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name));
 }
 
+static void on_published(void *arg)
+{
+	const struct provisioner *s = arg;
+
+	notify(s->c, NOTICE_POOL, NULL);
+}
+
 struct provisioner *provisioner_new(struct context *c, const struct tenants *tenants,
 				    const struct eta *eta, struct fleet *fleet)
 {
@@ -452,7 +470,6 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->tenants = tenants;
 	s->batch = (struct batch){.idle_ms = c->o.batch_idle_ms, .most_ms = c->o.batch_most_ms};
 	s->refused = spec.refused = refused_new(c, tenants, on_refused, s);
-	s->pod_events = spec.pod_events = pod_events_new(c, tenants, eta, s->refused);
 	s->avoided = spec.avoided = avoided_new(c);
 	s->failing = spec.failing = failing_new(c);
 	s->gang_holds = gang_holds_new(gang_holds_ms(c));
@@ -461,6 +478,9 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->reclaims = reclaims_new(c, tenants);
 	s->stand_ins = stand_ins_new(c, on_later, s);
 	s->sending = spec.sending = sending_new(c, on_sent, s);
+	s->waiting = waiting_new(c, on_published, s);
+	s->pod_events = spec.pod_events =
+		pod_events_new(c, tenants, eta, s->refused, s->sending, s->waiting);
 	s->permits = permits_new(on_permit, s);
 	spec.permits = s->permits;
 	s->bursts = bursts_new(&(struct bursts_spec){
@@ -500,5 +520,6 @@ void provisioner_free(struct provisioner *s)
 	stand_ins_free(s->stand_ins);
 	bursts_free(s->bursts);
 	pod_events_free(s->pod_events);
+	waiting_free(s->waiting);
 	free(s);
 }

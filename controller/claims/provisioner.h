@@ -23,6 +23,7 @@ struct stand_ins;
 struct underused;
 struct reclaims;
 struct unwanted;
+struct waiting;
 struct world_sync;
 struct provisioner *provisioner_new(struct context *c, const struct tenants *tenants,
 				    const struct eta *eta, struct fleet *fleet);
@@ -37,5 +38,6 @@ struct underused *provisioner_underused(struct provisioner *s);
 struct stand_ins *provisioner_stand_ins(struct provisioner *s);
 struct reclaims *provisioner_reclaims(struct provisioner *s);
 struct permits *provisioner_permits(struct provisioner *s);
+const struct waiting *provisioner_waiting(const struct provisioner *s);
 
 #endif

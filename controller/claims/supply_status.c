@@ -17,6 +17,7 @@
 #include "controller/claims/eta.h"
 #include "controller/claims/stop_line.h"
 #include "controller/claims/used.h"
+#include "controller/claims/waiting.h"
 #include "controller/claims/warm_pool.h"
 #include "controller/core/finalizer.h"
 #include "controller/core/lookup.h"
@@ -44,6 +45,7 @@ struct supply_status {
 	const struct warm_pool *warm_pool;
 	const struct eta *eta;
 	const struct fleet *fleet;
+	const struct waiting *waiting; /* NULL: nobody plans */
 	struct loop_timer timer;
 	int64_t passed_at; /* loop_now() at which the last pass began */
 	/* The pass that is under way; NULL: none. */
@@ -435,13 +437,17 @@ static bool pass_tenant(const struct kube_entry *e, void *arg)
 	struct virtual_cluster out = *vc;
 	struct virtual_cluster_usage used = used_now(s->c, vc);
 	struct virtual_cluster_cost cost;
-	const bool charged = bill_changed(s->c, vc, sum ? &sum->held : NULL, a, &cost);
+	struct virtual_cluster_waits waits;
+	const bool charged = bill_changed(s->c, vc, sum ? &sum->held : NULL, a, &cost),
+		   waiting = waiting_status(s->waiting, vc, a, &waits);
 
 	out.status.allocated = sum ? sum->resources : (struct resources){0};
 	if (!resources_equal(&out.status.allocated, &vc->status.allocated))
 		out.status.usage = &used;
-	else if (!charged)
+	else if (!charged && !waiting)
 		return true;
+	if (waiting)
+		out.status.waiting = waits;
 	if (charged)
 		out.status.cost = &cost;
 	if (!sum || !sum->nodes || vc->meta.deletion_timestamp ||
@@ -525,7 +531,7 @@ void supply_status_kick(struct supply_status *s)
 
 struct supply_status *supply_status_new(struct context *c, const struct drivers *drivers,
 					const struct warm_pool *warm_pool, const struct eta *eta,
-					const struct fleet *fleet)
+					const struct fleet *fleet, const struct waiting *waiting)
 {
 	struct supply_status *s = mem_new(struct supply_status);
 
@@ -534,6 +540,7 @@ struct supply_status *supply_status_new(struct context *c, const struct drivers 
 	s->warm_pool = warm_pool;
 	s->eta = eta;
 	s->fleet = fleet;
+	s->waiting = waiting;
 	s->entries = map_new(entry_free);
 	loop_timer_init(&s->timer, c->group, pass, s);
 	return s;

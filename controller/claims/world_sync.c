@@ -28,7 +28,6 @@
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
 #include "planner/world.h"
-#include "planner/world_impl.h"
 
 /* It changes by a part of a thousand of a half-life meanwhile. */
 #define USED_MS 60000

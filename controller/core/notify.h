@@ -15,7 +15,7 @@ enum notice {
 	NOTICE_OFFER,	/* whether this Machine may be planned with has changed */
 	NOTICE_TENANT,	/* look at the Machines again that this VirtualCluster concerns */
 	NOTICE_CLAIM,	/* look at this NodeClaim again */
-	NOTICE_POOL,	/* the status of pools may have to be written */
+	NOTICE_POOL,	/* the status of pools, or of tenants' pods, may have to be written */
 };
 
 /* name is valid during the call alone.  Without a subscriber nothing happens: a part that runs alone in a test. */

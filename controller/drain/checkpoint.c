@@ -7,7 +7,6 @@
 
 #include "controller/drain/checkpoint.h"
 #include "api/annotations.h"
-#include "base/http/http_impl.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"

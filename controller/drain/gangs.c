@@ -3,13 +3,20 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/rules/claim.h"
 
 struct look {
-	const struct tenant *t; /* whose pods are looked at */
+	const struct tenant *t; /* tenant whose pods are being read */
 	struct drain_gang *v;
+	bool *used;	   /* for each of v: a pod is on its Node */
 	struct map *nodes; /* "TENANT/NODE" -> its struct drain_gang */
-	struct map *gangs; /* a gang -> the first of v that it is on */
+	struct map *gangs; /* claim_gang_uid() -> struct seen */
 	struct arena *a;
+};
+
+struct seen {
+	struct drain_gang *first; /* the first target on which the gang was found */
+	const char *name;	  /* for people: as its pods name it, else its uid */
 };
 
 static size_t root(const struct look *k, size_t i)
@@ -19,22 +26,24 @@ static size_t root(const struct look *k, size_t i)
 	return i;
 }
 
-/* The gang is on this target. */
-static void add(struct look *k, struct drain_gang *g, const char *name)
+/* Records that the gang is on target g, and joins g with the gang's other targets. */
+static void add(struct look *k, struct drain_gang *g, const char *uid, const char *name)
 {
-	struct drain_gang *other = map_get(k->gangs, name);
+	struct seen *s = map_get(k->gangs, uid);
 	size_t x, y;
 
-	if (!other) {
-		map_put(k->gangs, name, g);
+	if (!s) {
+		s = arena_new_obj(k->a, struct seen);
+		*s = (struct seen){g, name};
+		map_put(k->gangs, uid, s);
 		return;
 	}
 	x = root(k, (size_t)(g - k->v));
-	y = root(k, (size_t)(other - k->v));
-	if (g == other)
+	y = root(k, (size_t)(s->first - k->v));
+	if (g == s->first)
 		return;
 	k->v[x > y ? x : y].first = x > y ? y : x;
-	g->name = other->name = name;
+	g->name = s->first->name = s->name;
 }
 
 static bool add_pod(const struct kube_entry *en, void *arg)
@@ -44,54 +53,72 @@ static bool add_pod(const struct kube_entry *en, void *arg)
 	struct drain_gang *g;
 	const struct world_pod *w;
 
-	if (!p->gang || !p->world.node)
+	if (!p->world.node || p->world.daemon)
 		return true;
 	g = map_get(k->nodes, arena_printf(k->a, "%s/%s", k->t->name, p->world.node));
-	w = g ? tenant_world_pod(k->t, en->ns, en->name, k->a) : NULL;
+	if (!g)
+		return true;
+	k->used[g - k->v] = true;
+	w = p->gang ? tenant_world_pod(k->t, en->ns, en->name, k->a) : NULL;
 	if (w && w->gang.key)
-		add(k, g, arena_printf(k->a, "%s of %s", w->gang.key, k->t->name));
+		add(k, g, claim_gang_uid(k->t->name, w->gang.key, k->a),
+		    arena_printf(k->a, "%s of %s", w->gang.key, k->t->name));
 	return true;
 }
 
-/* By its claim; true: of a tenant whose pods are to be looked at. */
-static const char *add_claim(struct look *k, const struct context *c, struct drain_gang *g,
-			     const struct drain_target *t)
+static const struct node_claim *claim_of(const struct context *c, const struct drain_target *t)
 {
-	const struct node_claim *n =
-		t->claim ? CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, t->claim) : NULL;
-	const char *tenant = n ? n->spec.virtual_cluster_ref.name : NULL;
-
-	if (!tenant)
-		return NULL;
-	if (n->spec.gang)
-		add(k, g, arena_printf(k->a, "%s", n->spec.gang->uid));
-	map_put(k->nodes, arena_printf(k->a, "%s/%s", tenant, t->claim), g);
-	return tenant;
+	return t->claim ? CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, t->claim) : NULL;
 }
 
-const struct drain_gang *drain_gangs(const struct context *c, const struct tenants *ts,
-				     const struct drain_status *s, struct arena *a)
+static void add_pods(struct look *k, const struct context *c, const struct tenants *ts,
+		     const struct drain_status *s)
 {
-	struct look k = {.v = arena_calloc(a, s->targets.n + 1, sizeof(*k.v)),
-			 .nodes = map_new(NULL),
-			 .gangs = map_new(NULL),
-			 .a = a};
 	OWN(map) tenants = map_new(NULL);
 	struct map_iter it;
 
-	for (size_t i = 0; i < s->targets.n; i++)
-		k.v[i].first = i;
 	for (size_t i = 0; i < s->targets.n; i++) {
-		const char *tenant = add_claim(&k, c, &k.v[i], &s->targets.v[i]);
+		const struct node_claim *n = claim_of(c, &s->targets.v[i]);
+		const char *tenant = n ? n->spec.virtual_cluster_ref.name : NULL;
 
-		if (tenant)
-			map_put(tenants, tenant, k.v);
+		if (!tenant)
+			continue;
+		map_put(k->nodes, arena_printf(k->a, "%s/%s", tenant, n->meta.name), &k->v[i]);
+		map_put(tenants, tenant, k->v);
 	}
 	map_for_each (it, tenants) {
-		k.t = tenant_get(ts, it.key);
-		if (k.t && k.t->pods)
-			kube_cache_each(k.t->pods, add_pod, &k);
+		k->t = tenant_get(ts, it.key);
+		if (k->t && k->t->pods)
+			kube_cache_each(k->t->pods, add_pod, k);
 	}
+}
+
+/* Only for targets that wait for their turn: a Node that is being drained has no pods, whatever it served until then. */
+static void add_claims(struct look *k, const struct context *c, const struct drain_status *s,
+		       const bool *waits)
+{
+	for (size_t i = 0; i < s->targets.n; i++) {
+		const struct node_claim *n = claim_of(c, &s->targets.v[i]);
+
+		if (n && n->spec.gang && waits[i] && !k->used[i])
+			add(k, &k->v[i], n->spec.gang->uid, n->spec.gang->uid);
+	}
+}
+
+const struct drain_gang *drain_gangs(const struct context *c, const struct tenants *ts,
+				     const struct drain_status *s, const bool *waits,
+				     struct arena *a)
+{
+	struct look k = {.v = arena_calloc(a, s->targets.n + 1, sizeof(*k.v)),
+			 .used = arena_calloc(a, s->targets.n + 1, sizeof(*k.used)),
+			 .nodes = map_new(NULL),
+			 .gangs = map_new(NULL),
+			 .a = a};
+
+	for (size_t i = 0; i < s->targets.n; i++)
+		k.v[i].first = i;
+	add_pods(&k, c, ts, s);
+	add_claims(&k, c, s, waits);
 	for (size_t i = 0; i < s->targets.n; i++)
 		k.v[i].first = root(&k, i);
 	map_free(k.nodes);

@@ -173,12 +173,15 @@ static enum drain_step derive(const struct look *k, struct drain_target *t)
 /* Those that leave together; NULL: nobody waits for a turn, or each leaves alone. */
 static const struct drain_gang *gangs_of(const struct look *k, const struct drain_status *s)
 {
-	bool waits = false;
+	bool *waits = arena_calloc(k->a, s->targets.n + 1, sizeof(*waits)), any = false;
 
-	for (size_t i = 0; i < s->targets.n; i++)
-		waits |= drain_step_of(&s->targets.v[i]) == DRAIN_STEP_PENDING;
-	return waits && k->d->spec.gangs == DRAIN_WHOLE ? drain_gangs(k->c, k->tenants, s, k->a)
-							: NULL;
+	for (size_t i = 0; i < s->targets.n; i++) {
+		waits[i] = drain_step_of(&s->targets.v[i]) == DRAIN_STEP_PENDING;
+		any |= waits[i];
+	}
+	return any && k->d->spec.gangs == DRAIN_WHOLE
+		       ? drain_gangs(k->c, k->tenants, s, waits, k->a)
+		       : NULL;
 }
 
 /* Its tenant is not rid of it yet. */

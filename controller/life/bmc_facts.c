@@ -9,8 +9,8 @@
 #define LATENCY_FLOOR 20  /* what differs by less, in ms, is the network's */
 
 static const char *const members[] = {
-	"vendor", "product",   "firmwareVersion", "redfishVersion",	 "quirks",
-	"media",  "mediaSlot", "login",		  "latencyMilliseconds", "tripCalls",
+	"vendor",    "product", "firmwareVersion",     "redfishVersion", "quirks",	    "media",
+	"mediaSlot", "login",	"latencyMilliseconds", "tripCalls",	 "drivesNotListed",
 };
 
 void life_bmc_unknown(json_t *bmc)
@@ -96,6 +96,24 @@ json_t *life_bmc_news(struct life *l)
 		return news;
 	json_decref(news);
 	return NULL;
+}
+
+/* status has times in whole seconds. */
+json_t *life_bmc_unlisted(const struct life *l)
+{
+	const struct machine_unlisted *was = l->m->status.bmc.drives_not_listed;
+	const struct life_listing *is = &l->listing;
+	struct provider_bmc k = {0};
+	json_t *o;
+
+	if (is->says == LISTING_TOLD && was)
+		return json_pack("{s:{s:n}}", "bmc", "drivesNotListed");
+	if (is->says != LISTING_LACKS || (was && was->observed_time / 1000 >= is->said_at / 1000))
+		return NULL;
+	(void)provider_bmc(l->driver->provider, l->bmc, &k);
+	o = json_pack("{s:s?, s:s}", "firmwareVersion", k.firmware, "message", is->error.text);
+	life_set_time(o, "observedTime", is->said_at);
+	return json_pack("{s:{s:o}}", "bmc", "drivesNotListed", o);
 }
 
 void life_bmc_facts_done(struct life *l)

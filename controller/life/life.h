@@ -123,9 +123,17 @@ struct life_listing {
 	size_t n;
 	int64_t after; /* not before it is asked again */
 	int64_t differs_since; /* loop_now() since when it lists what the agent does not see; 0: it does not */
-	unsigned failed; /* times in a row */
+	unsigned lacking;  /* answers in this boot that the list, or a part of it, is not served */
+	unsigned failed;   /* calls in a row that failed otherwise */
+	int64_t failed_at; /* loop_now() when the last of these ended */
 	struct backoff backoff;
-	struct err error;
+	struct err error; /* of the last call that did not bring the whole list */
+	enum {
+		LISTING_NOT_ASKED, /* or it did not answer that */
+		LISTING_TOLD,	   /* it lists drives, or says that there are none */
+		LISTING_LACKS	   /* it does not serve the list */
+	} says;			   /* what life/bmc_facts.c writes down */
+	int64_t said_at;	   /* wall ms */
 };
 
 /* The last look at the fabric (life/port.c). */
@@ -235,9 +243,10 @@ struct life_work {
 	int64_t knocked_at; /* loop_now(): the agent of a warm machine was asked whether it is there (steps/warm.c) */
 };
 
-/* The heartbeat of its kubelet, from stopping on: one that changes after off was read says that the BMC is
+/* The heartbeat of its kubelet, from the end of draining on: one that changes after off was read says that the BMC is
  * wrong (steps/stopping.c). */
 struct life_beat {
+	char of[64]; /* uid of the claim whose Node it is of */
 	struct kube_call *call;
 	struct tenant *to; /* whose client `call` goes through */
 	char text[64];	   /* renewTime of its Lease; "": none seen */

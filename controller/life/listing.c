@@ -1,5 +1,6 @@
 /*
  * listing: asks the BMC for its drives, a few at a time, and keeps them for this boot of the agent.
+ * Tests: tests/world/test_listed.c
  */
 #include <string.h>
 
@@ -11,16 +12,35 @@
 #include "controller/life/bmc_reason.h"
 #include "controller/life/journal.h"
 
-#define TRIES 6 /* in a row in which a BMC that answers fails at this */
-/* ... so long after one another at most: by then the agent runs, and the BMC has had the time since the power came. */
-#define FAILS_AGAIN_MS 4000
+/*
+ * The retries of this optional read.  An answer that the list is not served is believed when it came twice, because
+ * a BMC may still collect its inventory after the power came.  A BMC that answers other reads and fails at this one
+ * (timeouts, 503) is given up after a few calls.
+ */
+#define LACKING_TRIES 2
+#define FAILED_TRIES 3
+#define AGAIN_MS 2000
+#define AGAIN_MOST_MS 5000 /* whatever pause the BMC asks for */
+#define DAY_MS (24 * 3600 * INT64_C(1000))
 #define PATIENCE_MS (3 * 60 * 1000) /* for what it shows of the time before the power came */
 #define LOOK_AGAIN_MS (30 * 1000)
 
 void life_listing_forget(struct life *l)
 {
 	arena_free(l->listing.arena);
-	l->listing = (struct life_listing){.backoff = {.base_ms = 2000, .cap_ms = 30000}};
+	l->listing =
+		(struct life_listing){.backoff = {.base_ms = AGAIN_MS, .cap_ms = AGAIN_MOST_MS}};
+}
+
+void life_listing_retry(struct life *l)
+{
+	struct life_listing *k = &l->listing;
+
+	k->known = false;
+	k->says = LISTING_NOT_ASKED;
+	k->lacking = k->failed = 0;
+	k->after = 0;
+	backoff_reset(&k->backoff);
 }
 
 static void begin(struct life *l)
@@ -65,30 +85,83 @@ static void keep(struct life_listing *k, const struct provider_observation *o)
 	k->known = true;
 }
 
+static const struct provider_observation none = {0};
+
+static void say(struct life *l, int says)
+{
+	l->listing.says = says;
+	l->listing.said_at = loop_wall(l->c->loop);
+}
+
+/* What status.bmc says by now of a BMC without a list: NULL, nothing that still counts. */
+static const struct machine_unlisted *remembered(const struct life *l)
+{
+	const struct machine_unlisted *u = l->m->status.bmc.drives_not_listed;
+	int64_t age = u ? loop_wall(l->c->loop) - u->observed_time : 0;
+
+	return u && age >= 0 && age < DAY_MS ? u : NULL;
+}
+
+static void log_gap(const struct life *l, const char *text)
+{
+	log_warn(text, LOG_S("machine", l->name), LOG_E(&l->listing.error));
+}
+
+/* The BMC answered that it does not serve the list (whole), or a part of it; o: what it lists all the same. */
+static void on_lacking(struct life *l, const struct provider_observation *o, bool whole)
+{
+	struct life_listing *k = &l->listing;
+
+	if (++k->lacking < LACKING_TRIES) {
+		k->after = loop_now(l->c->loop) + AGAIN_MS;
+		return;
+	}
+	keep(k, o);
+	say(l, whole ? LISTING_LACKS : LISTING_TOLD);
+	log_gap(l, o->ndrives ? "BMC lists a part of its drives" : "BMC lists no drives");
+}
+
+static void on_failed(struct life *l, const struct err *e)
+{
+	struct life_listing *k = &l->listing;
+	int64_t wait = backoff_next(&k->backoff, loop_random(l->c->loop));
+
+	if (wait < (int64_t)e->retry_after_ms)
+		wait = e->retry_after_ms;
+	if (wait > AGAIN_MOST_MS)
+		wait = AGAIN_MOST_MS;
+	k->failed++;
+	k->failed_at = loop_now(l->c->loop);
+	k->after = k->failed_at + wait;
+}
+
 static void on_listed(const struct provider_observation *o, const char *handle, const struct err *e,
 		      void *arg)
 {
-	static const struct provider_observation none = {0};
 	struct life *l = arg;
 	struct life_listing *k = &l->listing;
-	int64_t wait;
 
 	(void)handle;
 	k->busy = false;
-	if (!e) {
-		k->failed = 0;
-		backoff_reset(&k->backoff);
-		if (!o->drives_more)
-			keep(k, o);
-	} else if (e->kind == ERR_UNSUPPORTED || e->kind == ERR_NOT_FOUND) {
-		keep(k, &none);
-	} else {
+	if (e)
 		k->error = *e;
-		k->failed++;
-		wait = backoff_next(&k->backoff, loop_random(l->c->loop));
-		if (e->code >= 500 && wait > FAILS_AGAIN_MS)
-			wait = FAILS_AGAIN_MS;
-		k->after = loop_now(l->c->loop) + wait;
+	else
+		k->failed = 0;
+	if (o && o->drives_more) {
+		backoff_reset(&k->backoff);
+	} else if (o && o->drives_lack && o->drives_lack->code) {
+		k->error = *o->drives_lack;
+		on_lacking(l, o, o->drives_simple);
+	} else if (o) { /* whole, or status.bmc has what the BMC answered to the rest */
+		keep(k, o);
+		if (!o->drives_lack)
+			say(l, LISTING_TOLD);
+	} else if (e->kind == ERR_UNSUPPORTED && e->code) {
+		on_lacking(l, &none, true);
+	} else if (e->kind == ERR_UNSUPPORTED || e->kind == ERR_NOT_FOUND) {
+		keep(k, &none); /* no BMC of this type lists drives, or status.bmc has its answer */
+	} else {
+		on_failed(l, e);
 	}
 	life_kick(l);
 }
@@ -96,36 +169,50 @@ static void on_listed(const struct provider_observation *o, const char *handle, 
 /* It answers, and fails at this. */
 static void let_be(struct life *l)
 {
-	static const struct provider_observation none = {0};
-
-	log_warn("BMC lists no drives", LOG_S("machine", l->name), LOG_E(&l->listing.error));
+	log_gap(l, "BMC lists no drives");
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "DrivesNotListed",
 		  l->listing.error.text);
 	keep(&l->listing, &none);
 }
 
-bool life_ensure_listed(struct life *l)
+/* It failed too often.  Each look that it has answered since shows that it fails at this alone. */
+static bool ensure_given_up(struct life *l, bool waits)
+{
+	if (!waits || !life_ensure_looked(l, loop_now(l->c->loop) - l->listing.failed_at))
+		return false;
+	let_be(l);
+	return true;
+}
+
+/* waits: the machine waits for this, and says why. */
+static bool ensure_listed(struct life *l, bool waits)
 {
 	struct life_listing *k = &l->listing;
-	struct provider_call call = {
-		.op_id = str_or(l->m->status.operation->id, "drives"), .done = on_listed, .arg = l};
+	const struct machine_unlisted *u = remembered(l);
+	struct provider_call call = {.op_id = str_or(l->m->status.operation->id, "drives"),
+				     .unless_firmware = u ? str_or(u->firmware_version, "") : NULL,
+				     .done = on_listed,
+				     .arg = l};
+	int64_t left = k->after - loop_now(l->c->loop);
+	enum reason why;
+	char text[400];
 
 	begin(l);
 	if (k->known || !l->m->spec.bmc)
 		return true;
 	if (k->busy)
 		return false;
-	if (k->failed >= TRIES && k->error.kind != ERR_DENIED && k->error.code >= 500) {
-		let_be(l);
-		return true;
-	}
-	if (loop_now(l->c->loop) < k->after) {
+	if (k->failed >= FAILED_TRIES)
+		return ensure_given_up(l, waits);
+	if (left > 0 && waits) {
+		loop_timer_start(&l->timer, left);
 		if (k->failed > 1)
-			life_wait(l, WAITING_DEVICE, life_bmc_reason(&k->error), "%s",
-				  k->error.text);
-		return false;
+			life_wait(l, WAITING_DEVICE,
+				  k->error.code >= 400 ? REASON_BmcBusy
+						       : life_bmc_reason(&k->error),
+				  "%s", k->error.text);
 	}
-	if (!life_ensure_bmc_open(l, false))
+	if (left > 0 || !(waits ? life_ensure_bmc_open(l, false) : life_bmc_is_open(l, &why, text)))
 		return false;
 	/* Its session is in the journal first: it is a look that tells it. */
 	if (!l->look.known && !life_ensure_looked(l, -1))
@@ -133,6 +220,16 @@ bool life_ensure_listed(struct life *l)
 	k->busy = true;
 	provider_drives(l->driver->provider, l->bmc, &call);
 	return false;
+}
+
+bool life_ensure_listed(struct life *l)
+{
+	return ensure_listed(l, true);
+}
+
+bool life_listing_ask(struct life *l)
+{
+	return ensure_listed(l, false);
 }
 
 /* The first two by name. */
@@ -172,6 +269,7 @@ bool life_ensure_listed_seen(struct life *l, const struct listed_unseen *u, size
 		return false;
 	}
 	k->known = false;
+	k->lacking = 0;
 	k->after = now + LOOK_AGAIN_MS;
 	life_wait(l, WAITING_DEVICE, REASON_DriveMissing, "%s; it is asked again", e->text);
 	return false;

@@ -3,7 +3,10 @@
  */
 #include "controller/rules/claim.h"
 
+#include <string.h>
+
 #include "api/annotations.h"
+#include "base/crypto.h"
 #include "base/str.h"
 
 const char *claim_image_id(const struct object_image *i)
@@ -28,6 +31,17 @@ const char *claim_instance_type(const struct node_claim *n)
 			return r->values.v[0];
 	}
 	return NULL;
+}
+
+const char *claim_gang_uid(const char *tenant, const char *gang, struct arena *a)
+{
+	const char *text = arena_printf(a, "%s/%s", tenant, gang);
+	char *out = arena_alloc(a, 33);
+	uint8_t d[CRYPTO_SHA256];
+
+	crypto_sha256(text, strlen(text), d);
+	str_hex(out, d, 16);
+	return out;
 }
 
 const char *claim_phase(const struct node_claim *n, const struct machine *m, bool *failed,

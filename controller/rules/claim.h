@@ -2,6 +2,7 @@
 #define CONTROLLER_RULES_CLAIM_H
 
 #include "api/kinds.h"
+#include "base/arena.h"
 
 /*
  * claim: image, instance type and phase of a NodeClaim, from the objects alone.  Pure.
@@ -18,6 +19,8 @@ const char *claim_phase(const struct node_claim *n, const struct machine *m, boo
 			const char **reason, const char **message);
 /* The instance type that it asks for by name; NULL: none. */
 const char *claim_instance_type(const struct node_claim *n);
+/* Returns spec.gang.uid for claims of the tenant's gang with that key (world_pod.gang.key), in the arena. */
+const char *claim_gang_uid(const char *tenant, const char *gang, struct arena *a);
 
 /* Its Ready says so: its machine serves, and its Node is Ready. */
 bool claim_is_ready(const struct node_claim *n);

@@ -18,6 +18,7 @@
 #include "controller/core/keys.h"
 #include "controller/life/agent_boot.h"
 #include "controller/life/bmc.h"
+#include "controller/life/bmc_facts.h"
 #include "controller/life/clean_proof.h"
 #include "controller/life/consent.h"
 #include "controller/life/identity.h"
@@ -224,23 +225,24 @@ static bool ensure_shown(struct life *l, const struct proto_inventory *inv)
 	return false;
 }
 
+/* The BMC's list may come later, while the drives are wiped.  Not where what was seen is to be what is expected, nor where
+ * a list had more than was seen and is read again. */
+static bool ensure_listed(struct life *l)
+{
+	if (!l->m->spec.drives.n || l->listing.differs_since)
+		return life_ensure_listed(l);
+	(void)life_listing_ask(l);
+	return true;
+}
+
 /* Each drive that its BMC lists was seen, or a person accounts for it. */
-static bool ensure_listed_seen(struct life *l, const struct proto_inventory *inv,
-			       enum life_decision *d)
+static bool ensure_listed_seen(struct life *l, const struct proto_inventory *inv, bool *misfit,
+			       struct err *e)
 {
 	OWN(arena) a = arena_new();
-	struct unseen u;
-	bool misfit;
-	struct err e;
+	struct unseen u = unseen_of(l, inv, a);
 
-	if (!life_ensure_listed(l))
-		return false;
-	u = unseen_of(l, inv, a);
-	if (life_ensure_listed_seen(l, u.v, u.n, &misfit, &e))
-		return true;
-	if (misfit && ensure_shown(l, inv))
-		*d = life_quarantine(l, EXIT_OPERATOR, REASON_DriveMissing, "%s", e.text);
-	return false;
+	return life_ensure_listed_seen(l, u.v, u.n, misfit, e);
 }
 
 enum life_decision step_inspecting(struct life *l)
@@ -252,11 +254,12 @@ enum life_decision step_inspecting(struct life *l)
 	json_t *attempt, *spec;
 	char hex[65], dark[160];
 	enum reason why;
-	bool is_dark;
+	bool is_dark, misfit;
 	struct err e;
 
 	if (!ensure_agent_works(l, &d))
 		return d;
+	(void)life_listing_ask(l);
 	r = life_order(l, &o, "inspect");
 	if (!r)
 		return d;
@@ -272,8 +275,13 @@ enum life_decision step_inspecting(struct life *l)
 			return life_quarantine(l, EXIT_OPERATOR, why, "%s", e.text);
 		return d;
 	}
-	if (!ensure_listed_seen(l, r->inventory, &d))
+	if (!ensure_listed(l))
 		return d;
+	if (!ensure_listed_seen(l, r->inventory, &misfit, &e)) {
+		if (misfit && ensure_shown(l, r->inventory))
+			return life_quarantine(l, EXIT_OPERATOR, REASON_DriveMissing, "%s", e.text);
+		return d;
+	}
 	is_dark = dark_text(r->inventory, dark, sizeof(dark));
 	/* A list without them would be taken for complete ever after: a person says that it is. */
 	if (is_dark && !l->m->spec.controllers.n) {
@@ -334,17 +342,56 @@ static void set_floor(const struct life *l, struct proto_order *o)
 	o->minimum_level_hdd = hdd < WIPE_CLEAR ? WIPE_CLEAR : hdd;
 }
 
+/* What the inspection saw, as far as a list of drives is compared with it. */
+static struct proto_inventory inspected(const struct life *l, struct arena *a)
+{
+	const struct machine_inventory *seen = l->m->status.inventory;
+	struct proto_inventory inv = {.drives.n = seen ? seen->drives.n : 0};
+
+	inv.drives.v = arena_calloc(a, inv.drives.n + 1, sizeof(*inv.drives.v));
+	for (size_t i = 0; i < inv.drives.n; i++) {
+		const struct object_drive *d = &seen->drives.v[i];
+
+		inv.drives.v[i] = (struct proto_drive){.wwn = d->wwn,
+						       .model = d->model,
+						       .serial = d->serial_number,
+						       .bytes = d->bytes};
+	}
+	return inv;
+}
+
+/* The record names them from there. */
+static bool ensure_unseen_shown(struct life *l, const struct proto_inventory *inv)
+{
+	const struct machine_inventory *shown = l->m->status.inventory;
+	OWN(arena) a = arena_new();
+	struct unseen u = unseen_of(l, inv, a);
+	bool same = shown && shown->unseen_drives.n == u.n;
+
+	for (size_t i = 0; same && i < u.n; i++)
+		same = str_eq(shown->unseen_drives.v[i].id, u.v[i].id);
+	if (!same)
+		life_write(l,
+			   json_pack("{s:{s:o}}", "inventory", "unseenDrives", unseen_json(l, inv)),
+			   NULL);
+	return same;
+}
+
 enum life_decision step_wiping(struct life *l)
 {
 	OWN(arena) a = arena_new();
 	struct proto_order o = {.kind = PROTO_WIPE, .expected = expected(l, a)};
 	enum life_decision d = LIFE_STAY;
 	const struct proto_report *r;
+	struct proto_inventory seen;
 	char hex[65];
+	bool misfit;
+	struct err e;
 
 	nonce(l, hex);
 	if (!ensure_attempt_stands(l, hex, &d) || !ensure_agent_works(l, &d))
 		return d;
+	(void)life_listing_ask(l);
 	o.nonce = hex;
 	set_floor(l, &o);
 	r = life_order(l, &o, "wipe");
@@ -353,10 +400,17 @@ enum life_decision step_wiping(struct life *l)
 	if (r->state != PROTO_DONE)
 		return life_quarantine(l, EXIT_OPERATOR, agent_reason(r, REASON_EraseUnverified),
 				       "wipe failed: %s", str_or(r->message, "no reason given"));
-	return life_goto(l, MACHINE_VERIFYING, NULL, REASON_NONE, NULL);
+	seen = inspected(l, a);
+	if (!life_ensure_listed(l) || !ensure_unseen_shown(l, &seen))
+		return d;
+	if (!ensure_listed_seen(l, &seen, &misfit, &e))
+		return misfit ? life_quarantine(l, EXIT_OPERATOR, REASON_DriveMissing, "%s", e.text)
+			      : d;
+	return life_goto(l, MACHINE_VERIFYING, life_bmc_unlisted(l), REASON_NONE, NULL);
 }
 
-/* Fewer than three claims in a row failed on it.  Else it is wiped and good, and not offered again (DESIGN.md, section 4). */
+/* False after three failed claims in a row: the drives are wiped and verified, but the machine is quarantined, for another
+ * claim would fail on it as well. */
 static bool ensure_not_worn(struct life *l, enum life_decision *d)
 {
 	/* What another try would not mend. */

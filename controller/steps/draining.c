@@ -28,6 +28,7 @@
 #include "controller/steps/leave_words.h"
 #include "controller/steps/lives.h"
 #include "controller/steps/steps.h"
+#include "controller/steps/stopping.h"
 
 #define TELL_MS 5000 /* status.leave is written at most so often */
 /* Volumes of the pods that went are taken down in seconds; those of DaemonSets never are. */
@@ -206,6 +207,7 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 	/* It may have begun too late to be marked before: else pods come as fast as they go. */
 	if (patient && node && !life_ensure_node_marked(l, t, node, lv->reason))
 		return LIFE_STAY;
+	life_beat_listen(l);
 	look = evict_turn(evict_of(l, t, n), leave_why(l, lv, policy, sizeof(policy)));
 	if (!look.left || !patient)
 		return finish(l, n, lv, look.left, look.blocked_by);
@@ -279,10 +281,13 @@ static bool ensure_pods_gone(struct life *l, struct tenant *t, const struct node
 	if (!ensure_checkpointed(l, t, n, lv) || !ensure_at_step(l, "evict"))
 		return false;
 	look = evict_turn(evict_of(l, t, n), NULL);
-	if (look.left)
+	if (look.left) {
 		w->emptied_at = 0;
-	else if (!w->emptied_at)
-		w->emptied_at = loop_now(l->c->loop);
+	} else {
+		life_beat_listen(l);
+		if (!w->emptied_at)
+			w->emptied_at = loop_now(l->c->loop);
+	}
 	/* A pod may have been bound a moment before the Node was marked. */
 	if (look.left || evict_age(w->evict) < l->c->o.settle_ms) {
 		report(l, look.left, REASON_EvictionBlocked, look.blocked_by);

@@ -14,6 +14,7 @@
 #include "controller/life/bmc.h"
 #include "controller/life/consent.h"
 #include "controller/life/journal.h"
+#include "controller/life/listing.h"
 #include "controller/rules/machine.h"
 
 /* --- trying again -------------------------------------------------------------------------------- */
@@ -22,6 +23,7 @@ static void forget_backoffs(struct life *l)
 {
 	life_act_retry(l);
 	life_look_retry(l);
+	life_listing_retry(l);
 	l->attached.again |= !str_empty(l->m->status.bmc.refused_secret_version);
 }
 
@@ -38,8 +40,9 @@ bool request_ensure_retried(struct life *l, enum life_decision *d)
 	log_info("a person wants it tried again", LOG_S("machine", l->name), LOG_S("request", v));
 	forget_backoffs(l);
 	l->boot.over_tls = false;
-	s = json_pack("{s:{s:s}, s:{s:n, s:n}, s:{s:n}}", "requests", "retry", v, "bmc",
-		      "refusedSecretVersion", "mediaOver", "operation", "nextAttempt");
+	s = json_pack("{s:{s:s}, s:{s:n, s:n, s:n}, s:{s:n}}", "requests", "retry", v, "bmc",
+		      "refusedSecretVersion", "mediaOver", "drivesNotListed", "operation",
+		      "nextAttempt");
 	if (again) {
 		json_object_set_new(s, "quarantine", json_pack("{s:n}", "nextAttempt"));
 		*d = life_goto(l, MACHINE_STOPPING, s, REASON_NONE, NULL);

@@ -83,11 +83,17 @@ static struct tenant *listens_to(const struct life *l)
 	return t && !is_cut(l) && tenant_node_now(l->parts->tenants, n) ? t : NULL;
 }
 
-static void listen(struct life *l)
+void life_beat_listen(struct life *l)
 {
 	struct tenant *t = listens_to(l);
 	int64_t now = loop_now(l->c->loop);
+	const char *claim = t ? str_or(life_claim(l)->meta.uid, "") : "";
 
+	if (t && !str_eq(l->beat.of, claim)) {
+		kube_call_cancel(l->beat.call);
+		memset(&l->beat, 0, sizeof(l->beat));
+		str_copy(l->beat.of, sizeof(l->beat.of), claim);
+	}
 	if (!t || l->beat.call || (l->beat.asked_at && now - l->beat.asked_at < BEAT_EVERY_MS))
 		return;
 	l->beat.asked_at = now;
@@ -168,10 +174,10 @@ enum life_decision step_stopping(struct life *l)
 	if (!l->work.progress) {
 		l->work.progress = 1;
 		l->volumes = -1;
-		kube_call_cancel(l->beat.call);
-		memset(&l->beat, 0, sizeof(l->beat));
+		l->beat.silent = false;
+		l->beat.after_off = 0;
 	}
-	listen(l);
+	life_beat_listen(l);
 	if (life_ensure_off_confirmed(l)) {
 		if (life_ensure_rested(l, here_for(l)))
 			return life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);

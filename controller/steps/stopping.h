@@ -16,6 +16,9 @@ bool life_ensure_rested(struct life *l, int64_t off_for);
  * a minute, and leaving does not ask.  Starts what is missing. */
 bool life_ensure_cut(struct life *l);
 
+/* Asks for the heartbeat of its kubelet, at most once a second.  Asked from when its last pod has gone, the time that a
+ * kubelet would have been silent if the machine is off passes while the machine is still drained. */
+void life_beat_listen(struct life *l);
 /* The client of this tenant is about to be freed: its heartbeat is not asked for there any more. */
 void life_beat_hang_up(struct life *l, const struct tenant *t);
 

@@ -111,6 +111,9 @@ struct apiserver_spec {
 	/* Prune, default and check custom objects by the structural schema of their definition.  CEL
 	 * rules are not looked at. */
 	bool schemas;
+	/* Kinds ("StatefulSet") without a controller: creating one is answered with a Warning header that says so.
+	 * NULL-terminated, outlives the server; NULL: none. */
+	const char *const *inert_kinds;
 };
 
 /* Copies the spec.  Creates the namespaces default, kube-system, kube-public and kube-node-lease

@@ -48,19 +48,82 @@ static bool is_latest(const char *image)
 	return !strchr(image, '@') && (!colon || str_eq(colon, ":latest"));
 }
 
-static void fill_container(json_t *container)
+/* A probe, or what is done after the start or before the end of a container. */
+static void fill_handler(json_t *handler)
+{
+	fill(json_object_get(handler, "httpGet"), "{\"path\":\"/\",\"scheme\":\"HTTP\"}");
+	fill(json_object_get(handler, "grpc"), "{\"service\":\"\"}");
+}
+
+static void fill_probes(json_t *container)
+{
+	static const char *const probes[] = {"livenessProbe", "readinessProbe", "startupProbe"};
+
+	for (size_t i = 0; i < sizeof(probes) / sizeof(*probes); i++) {
+		json_t *probe = json_object_get(container, probes[i]);
+
+		fill(probe, "{\"timeoutSeconds\":1,\"periodSeconds\":10,\"successThreshold\":1,"
+			    "\"failureThreshold\":3}");
+		fill_handler(probe);
+	}
+	fill_handler(json_at(container, "lifecycle", "postStart"));
+	fill_handler(json_at(container, "lifecycle", "preStop"));
+}
+
+static const char field_version[] = "{\"apiVersion\":\"v1\"}";
+
+static void fill_container(json_t *container, bool host_network)
 {
 	size_t i;
-	json_t *port;
+	json_t *v;
 
 	fill(container, is_latest(str_or(json_str_at(container, "image"), ""))
 				? "{\"imagePullPolicy\":\"Always\"}"
 				: "{\"imagePullPolicy\":\"IfNotPresent\"}");
 	fill(container, "{\"terminationMessagePath\":\"/dev/termination-log\","
 			"\"terminationMessagePolicy\":\"File\"}");
-	json_array_foreach (json_object_get(container, "ports"), i, port)
-		fill(port, "{\"protocol\":\"TCP\"}");
+	json_array_foreach (json_object_get(container, "ports"), i, v) {
+		fill(v, "{\"protocol\":\"TCP\"}");
+		if (host_network && !json_object_get(v, "hostPort"))
+			json_object_set(v, "hostPort", json_object_get(v, "containerPort"));
+	}
+	json_array_foreach (json_object_get(container, "env"), i, v)
+		fill(json_at(v, "valueFrom", "fieldRef"), field_version);
+	fill_probes(container);
 	fill_requests(container);
+}
+
+static void fill_field_refs(json_t *source)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach (json_object_get(source, "items"), i, v)
+		fill(json_object_get(v, "fieldRef"), field_version);
+}
+
+static void fill_claim_spec(json_t *spec)
+{
+	fill(spec, "{\"volumeMode\":\"Filesystem\"}");
+}
+
+static void fill_volume(json_t *volume)
+{
+	static const char *const with_mode[] = {"configMap", "secret", "downwardAPI", "projected"};
+	size_t i;
+	json_t *v;
+
+	if (json_object_size(volume) == 1) /* its name alone */
+		fill(volume, "{\"emptyDir\":{}}");
+	for (i = 0; i < sizeof(with_mode) / sizeof(*with_mode); i++)
+		fill(json_object_get(volume, with_mode[i]), "{\"defaultMode\":420}");
+	fill(json_object_get(volume, "hostPath"), "{\"type\":\"\"}");
+	fill_field_refs(json_object_get(volume, "downwardAPI"));
+	json_array_foreach (json_at(volume, "projected", "sources"), i, v) {
+		fill(json_object_get(v, "serviceAccountToken"), "{\"expirationSeconds\":3600}");
+		fill_field_refs(json_object_get(v, "downwardAPI"));
+	}
+	fill_claim_spec(json_at(volume, "ephemeral", "volumeClaimTemplate", "spec"));
 }
 
 static void fill_pod_spec(json_t *spec)
@@ -74,7 +137,9 @@ static void fill_pod_spec(json_t *spec)
 		   "\"securityContext\":{}}");
 	for (size_t k = 0; k < sizeof(lists) / sizeof(*lists); k++)
 		json_array_foreach (json_object_get(spec, lists[k]), i, v)
-			fill_container(v);
+			fill_container(v, json_true_at(spec, "hostNetwork"));
+	json_array_foreach (json_object_get(spec, "volumes"), i, v)
+		fill_volume(v);
 }
 
 static bool tolerates(const json_t *tolerations, const char *key)
@@ -134,7 +199,8 @@ static void fill_pod(json_t *pod, bool creating)
 	fill_pod_spec(spec);
 	if (!creating || !json_is_object(spec))
 		return;
-	fill(spec, "{\"serviceAccountName\":\"default\",\"enableServiceLinks\":true}");
+	fill(spec, "{\"serviceAccountName\":\"default\",\"enableServiceLinks\":true,"
+		   "\"preemptionPolicy\":\"PreemptLowerPriority\"}");
 	json_object_set(spec, "serviceAccount", json_object_get(spec, "serviceAccountName"));
 	add_tolerations(spec);
 	json_object_set_new(make_object(pod, "status"), "qosClass", json_string(quality_of(spec)));
@@ -145,6 +211,12 @@ static void fill_pod(json_t *pod, bool creating)
 static void fill_template(json_t *obj)
 {
 	fill_pod_spec(json_at(obj, "spec", "template", "spec"));
+}
+
+static void fill_pod_template(json_t *obj, bool creating)
+{
+	(void)creating;
+	fill_pod_spec(json_at(obj, "template", "spec"));
 }
 
 static void fill_deployment(json_t *obj, bool creating)
@@ -169,12 +241,38 @@ static void fill_replica_set(json_t *obj, bool creating)
 	fill_template(obj);
 }
 
-static void fill_stateful_set(json_t *obj, bool creating)
+static void fill_claim(json_t *claim, bool creating)
 {
 	(void)creating;
-	fill(json_object_get(obj, "spec"),
+	fill_claim_spec(json_object_get(claim, "spec"));
+	fill(make_object(claim, "status"), "{\"phase\":\"Pending\"}");
+}
+
+static void fill_volume_object(json_t *obj, bool creating)
+{
+	json_t *spec = json_object_get(obj, "spec");
+
+	(void)creating;
+	fill(spec, "{\"volumeMode\":\"Filesystem\",\"persistentVolumeReclaimPolicy\":\"Retain\"}");
+	fill(json_object_get(spec, "hostPath"), "{\"type\":\"\"}");
+	fill(make_object(obj, "status"), "{\"phase\":\"Pending\"}");
+}
+
+static void fill_stateful_set(json_t *obj, bool creating)
+{
+	json_t *spec = json_object_get(obj, "spec"), *v;
+	size_t i;
+
+	fill(spec,
 	     "{\"replicas\":1,\"podManagementPolicy\":\"OrderedReady\",\"revisionHistoryLimit\":10,"
-	     "\"updateStrategy\":{\"type\":\"RollingUpdate\",\"rollingUpdate\":{\"partition\":0}}}");
+	     "\"updateStrategy\":{\"type\":\"RollingUpdate\",\"rollingUpdate\":{\"partition\":0}},"
+	     "\"persistentVolumeClaimRetentionPolicy\":{}}");
+	fill(json_object_get(spec, "persistentVolumeClaimRetentionPolicy"),
+	     "{\"whenDeleted\":\"Retain\",\"whenScaled\":\"Retain\"}");
+	json_array_foreach (json_object_get(spec, "volumeClaimTemplates"), i, v) {
+		fill(v, "{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\"}");
+		fill_claim(v, creating);
+	}
 	fill_template(obj);
 }
 
@@ -188,6 +286,20 @@ static void fill_daemon_set(json_t *obj, bool creating)
 }
 
 /* A Job finds its pods by its own UID, unless it says otherwise. */
+static void add_job_labels(json_t *labels, const json_t *job)
+{
+	/* With the prefix, and as they were named before Kubernetes 1.27. */
+	static const char *const prefixes[] = {"batch.kubernetes.io/", ""};
+	char name[64];
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		(void)str_format(name, sizeof(name), "%scontroller-uid", prefixes[i]);
+		json_object_set(labels, name, json_at(job, "metadata", "uid"));
+		(void)str_format(name, sizeof(name), "%sjob-name", prefixes[i]);
+		json_object_set(labels, name, json_at(job, "metadata", "name"));
+	}
+}
+
 static void fill_job(json_t *obj, bool creating)
 {
 	json_t *spec = json_object_get(obj, "spec"), *labels;
@@ -195,27 +307,49 @@ static void fill_job(json_t *obj, bool creating)
 
 	if (creating && !json_object_get(spec, "parallelism"))
 		fill(spec, "{\"completions\":1}");
+	fill(spec, json_object_get(spec, "podFailurePolicy")
+			   ? "{\"podReplacementPolicy\":\"Failed\"}"
+			   : "{\"podReplacementPolicy\":\"TerminatingOrFailed\"}");
 	fill(spec, "{\"parallelism\":1,\"backoffLimit\":6,\"completionMode\":\"NonIndexed\","
-		   "\"suspend\":false}");
+		   "\"suspend\":false,\"manualSelector\":false}");
 	fill_template(obj);
 	if (!creating || !json_is_object(json_object_get(spec, "template")) ||
 	    json_true_at(spec, "manualSelector"))
 		return;
 	labels = make_object(make_object(json_object_get(spec, "template"), "metadata"), "labels");
-	json_object_set_new(labels, "batch.kubernetes.io/controller-uid", json_string(uid));
-	json_object_set(labels, "batch.kubernetes.io/job-name", json_at(obj, "metadata", "name"));
+	add_job_labels(labels, obj);
+	if (!json_object_size(json_at(obj, "metadata", "labels")))
+		json_object_set_new(object_meta(obj), "labels", json_copy(labels));
 	json_object_set_new(
 		spec, "selector",
 		json_pack("{s:{s:s}}", "matchLabels", "batch.kubernetes.io/controller-uid", uid));
 }
 
+/* From where the service may be reached. */
+static void fill_reach(json_t *spec, const char *type)
+{
+	bool balanced = str_eq(type, "LoadBalancer");
+
+	if (!str_eq(type, "ExternalName"))
+		fill(spec, "{\"internalTrafficPolicy\":\"Cluster\"}");
+	if (balanced || str_eq(type, "NodePort") ||
+	    (str_eq(type, "ClusterIP") && json_object_get(spec, "externalIPs")))
+		fill(spec, "{\"externalTrafficPolicy\":\"Cluster\"}");
+	if (balanced)
+		fill(spec, "{\"allocateLoadBalancerNodePorts\":true}");
+}
+
 static void fill_service(json_t *obj, bool creating)
 {
-	json_t *spec = json_object_get(obj, "spec"), *port;
+	json_t *spec = json_object_get(obj, "spec"), *port, *v;
 	size_t i;
 
 	(void)creating;
 	fill(spec, "{\"type\":\"ClusterIP\",\"sessionAffinity\":\"None\"}");
+	fill_reach(spec, json_str_at(spec, "type"));
+	json_array_foreach (json_at(obj, "status", "loadBalancer", "ingress"), i, v)
+		if (json_object_get(v, "ip"))
+			fill(v, "{\"ipMode\":\"VIP\"}");
 	json_array_foreach (json_object_get(spec, "ports"), i, port) {
 		fill(port, "{\"protocol\":\"TCP\"}");
 		if (json_object_get(port, "port") && !json_object_get(port, "targetPort"))
@@ -233,6 +367,17 @@ static void fill_priority_class(json_t *obj, bool creating)
 {
 	(void)creating;
 	fill(obj, "{\"preemptionPolicy\":\"PreemptLowerPriority\"}");
+}
+
+/* Of a node that reports what it has, and not what of it is for pods. */
+static void fill_node(json_t *obj, bool creating)
+{
+	json_t *status = json_object_get(obj, "status");
+
+	(void)creating;
+	if (json_object_get(status, "capacity") && !json_object_get(status, "allocatable"))
+		json_object_set_new(status, "allocatable",
+				    json_deep_copy(json_object_get(status, "capacity")));
 }
 
 /* --- roles: the group of what is referred to ------------------------------------------------------------ */
@@ -254,11 +399,15 @@ static const struct {
 	void (*fn)(json_t *obj, bool creating);
 } fillers[] = {
 	{"Pod", fill_pod},
+	{"Node", fill_node},
 	{"Deployment", fill_deployment},
 	{"ReplicaSet", fill_replica_set},
 	{"StatefulSet", fill_stateful_set},
 	{"DaemonSet", fill_daemon_set},
 	{"Job", fill_job},
+	{"PodTemplate", fill_pod_template},
+	{"PersistentVolumeClaim", fill_claim},
+	{"PersistentVolume", fill_volume_object},
 	{"Service", fill_service},
 	{"StorageClass", fill_storage_class},
 	{"PriorityClass", fill_priority_class},

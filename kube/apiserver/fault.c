@@ -48,11 +48,17 @@ static json_t *lenient_string(const char *s)
 	return j ? j : json_string("(not UTF-8)");
 }
 
-/* "spec.x: Required value" as the cause that kubectl shows: it does not look at the message. */
+/* "spec.x: Required value", after `Pod "p" is invalid: ` or not, as the cause that kubectl shows: it does
+ * not look at the message. */
 static json_t *invalid_causes(const char *text)
 {
-	const char *colon = strstr(text, ": ");
-	size_t len = colon ? (size_t)(colon - text) : 0;
+	static const char head[] = " is invalid: ";
+	const char *after = strstr(text, head), *colon;
+	size_t len;
+
+	text = after ? after + strlen(head) : text;
+	colon = strstr(text, ": ");
+	len = colon ? (size_t)(colon - text) : 0;
 
 	if (!colon || memchr(text, ' ', len))
 		return json_pack("[{s:s, s:o}]", "reason", "FieldValueInvalid", "message",
@@ -125,13 +131,21 @@ void reply_object(struct request *rq, int status, json_t *obj)
 	free(text);
 }
 
+const char created_text[] = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+			    "\"status\":\"Success\",\"code\":201}";
+
 const char *success_text(struct request *rq, const json_t *obj)
 {
-	OWN_JSON j = json_pack("{s:s, s:s, s:{}, s:s, s:{s:s, s:s, s:s, s:s}}", "kind", "Status",
-			       "apiVersion", "v1", "metadata", "status", "Success", "details",
-			       "name", str_or(json_str_at(obj, "metadata", "name"), ""), "group",
-			       rq->r->group, "kind", rq->r->plural, "uid",
-			       str_or(json_str_at(obj, "metadata", "uid"), ""));
+	OWN_JSON j =
+		json_pack("{s:s, s:s, s:{}, s:s, s:{s:s, s:s, s:s}}", "kind", "Status",
+			  "apiVersion", "v1", "metadata", "status", "Success", "details", "name",
+			  str_or(json_str_at(obj, "metadata", "name"), ""), "kind", rq->r->plural,
+			  "uid", str_or(json_str_at(obj, "metadata", "uid"), ""));
+
+	if (*rq->r->group)
+		json_object_set_new(json_object_get(j, "details"), "group",
+				    json_string(rq->r->group));
+
 	char *text = json_text(j);
 	const char *copy = arena_strdup(rq->arena, text);
 

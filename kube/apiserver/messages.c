@@ -57,7 +57,8 @@ static void read_type(const struct message *m, const char *type, struct message_
 {
 	const char *dot = strrchr(m->name, '.');
 
-	f->keeps_zero = *type == '=';
+	f->always = *type == '!';
+	f->keeps_zero = *type == '=' || f->always;
 	f->is_inline = *type == '~';
 	type += f->keeps_zero || f->is_inline;
 	f->list = str_starts(type, "[]");

@@ -33,6 +33,7 @@ struct message_field {
 	enum message_type type;
 	bool list, map; /* of that type */
 	bool keeps_zero, is_inline;
+	bool always; /* sent in JSON, whatever it is */
 };
 
 /* group "" is core; NULL when the table does not know it.  DeleteOptions is in every group. */
@@ -43,6 +44,9 @@ bool message_next(const struct message *m, const char **at, struct message_field
 
 /* An object in protobuf, with the envelope that Kubernetes puts around it; NULL with the fault set. */
 json_t *protobuf_decode(const char *data, size_t len, struct fault *f);
+
+/* Leaves out members that say nothing, adds those that kube-apiserver always sends (normalize.c). */
+void message_normalize(const struct message *m, json_t *obj);
 
 /* "io.k8s.api.core.v1.Pod", in the arena. */
 const char *message_component(const char *name, struct arena *a);

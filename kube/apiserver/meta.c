@@ -1,5 +1,5 @@
 #include "base/str.h"
-#include "kube/apiserver/server.h"
+#include "kube/apiserver/messages.h"
 
 /*
  * What every file asks of an object and its metadata: where it belongs, whether it is on its way, the
@@ -146,4 +146,5 @@ void object_event_to_core(json_t *obj)
 void object_event_from_core(json_t *obj)
 {
 	rename_members(obj, false, "events.k8s.io/v1");
+	message_normalize(message_find("events.v1.Event"), obj);
 }

@@ -302,13 +302,17 @@ static bool is_checked(const struct request *rq, const json_t *old)
 
 int object_complete(struct request *rq, const json_t *old, json_t *obj, struct fault *f)
 {
+	if (rq->a->spec.checks)
+		object_drop_zeros(rq->r, obj);
 	if (kind_adjust(rq, obj, !old, f) < 0)
 		return -1;
-	if (is_checked(rq, old)) {
+	if (rq->a->spec.checks && (old || rq->q))
 		object_fill(rq->r, obj, !old);
-		if (checks_object(rq, obj, f) < 0 || (old && checks_change(rq, old, obj, f) < 0))
-			return -1;
-	}
+	if (is_checked(rq, old) &&
+	    (checks_object(rq, obj, f) < 0 || (old && checks_change(rq, old, obj, f) < 0)))
+		return -1;
+	if (rq->a->spec.checks)
+		object_add_zeros(rq->r, obj);
 	if (old && rq->r->has_generation && !same_wish(old, obj))
 		json_object_set_new(object_meta(obj), "generation",
 				    json_integer(json_int_at(old, "metadata", "generation") + 1));

@@ -107,7 +107,8 @@ static struct answer *answer_status(struct request *rq, const json_t *obj)
 
 static struct answer *answer_evicted(struct request *rq, const json_t *obj)
 {
-	return answer_new(rq, 201, mem_strdup(success_text(rq, obj)));
+	(void)obj;
+	return answer_new(rq, 201, mem_strdup(created_text));
 }
 
 /* NULL without a fault: there is none. */

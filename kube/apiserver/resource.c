@@ -46,7 +46,7 @@ static const char *const event_fields[] = {
 #define SPEC .has_status = true, .has_generation = true
 
 static const struct resource builtin[] = {
-	CORE("pods", "pod", "Pod", "po", NS, STATUS, .fields = pod_fields),
+	CORE("pods", "pod", "Pod", "po", NS, SPEC, .fields = pod_fields),
 	CORE("nodes", "node", "Node", "no", STATUS, .fields = node_fields),
 	CORE("secrets", "secret", "Secret", "", NS, .fields = secret_fields),
 	CORE("configmaps", "configmap", "ConfigMap", "cm", NS),
@@ -87,7 +87,8 @@ static const struct resource builtin[] = {
 	      .loose_name = true),
 	GROUP("rbac.authorization.k8s.io", "clusterrolebindings", "clusterrolebinding",
 	      "ClusterRoleBinding", "", .loose_name = true),
-	GROUP("scheduling.k8s.io", "priorityclasses", "priorityclass", "PriorityClass", "pc"),
+	GROUP("scheduling.k8s.io", "priorityclasses", "priorityclass", "PriorityClass", "pc",
+	      .has_generation = true),
 	GROUP("storage.k8s.io", "storageclasses", "storageclass", "StorageClass", "sc"),
 	GROUP("storage.k8s.io", "csinodes", "csinode", "CSINode", ""),
 	GROUP("storage.k8s.io", "volumeattachments", "volumeattachment", "VolumeAttachment", "",
@@ -316,6 +317,9 @@ int resource_crd_check(json_t *crd, int64_t wall_ms, struct fault *f)
 		return fault_set(f, FAULT_INVALID,
 				 "spec.versions: must have exactly one storage version");
 
+	if (!json_at(crd, "spec", "conversion"))
+		json_object_set_new(json_object_get(crd, "spec"), "conversion",
+				    json_pack("{s:s}", "strategy", "None"));
 	if (!json_object_get(names, "listKind"))
 		json_object_set_new(names, "listKind", json_sprintf("%sList", kind));
 	/* What its controller says within a second: it is served from the next request on. */

@@ -145,6 +145,7 @@ static json_t *status_of(struct request *rq, const json_t *spec)
 void do_review(struct request *rq)
 {
 	OWN_JSON asked = request_body(rq);
+	char time[STR_TIME_SIZE];
 	json_t *spec;
 
 	if (!asked || object_address(rq, asked, &rq->fault) < 0) {
@@ -153,5 +154,12 @@ void do_review(struct request *rq)
 	}
 	spec = json_object_get(asked, "spec");
 	json_object_set_new(asked, "status", status_of(rq, spec));
+	if (str_eq(rq->r->plural, "selfsubjectrulesreviews")) /* the question is not repeated */
+		json_object_set_new(asked, "spec", json_object());
+	if (str_eq(rq->r->plural, "selfsubjectreviews"))
+		json_object_set_new(object_meta(asked), "creationTimestamp",
+				    json_string(str_time(time, loop_wall(rq->a->loop))));
+	object_drop_zeros(rq->r, asked);
+	object_add_zeros(rq->r, asked);
 	reply_object(rq, 201, asked);
 }

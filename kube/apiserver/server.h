@@ -196,6 +196,10 @@ bool object_may_go(const struct apiserver *a, const struct resource *r, const js
 /* Mark as being deleted; grace_s: for pods. */
 void object_mark_deleted(const struct apiserver *a, const struct resource *r, json_t *obj,
 			 int64_t grace_s);
+/* Of built-in kinds, and the metadata of all: leaves out members that say nothing; adds those that
+ * kube-apiserver always sends. */
+void object_drop_zeros(const struct resource *r, json_t *obj);
+void object_add_zeros(const struct resource *r, json_t *obj);
 /* Between the core form, which is stored, and events.k8s.io; in place. */
 void object_event_to_core(json_t *obj);
 void object_event_from_core(json_t *obj);
@@ -275,6 +279,8 @@ void reply_object(struct request *rq, int status, json_t *obj);
 void fault_not_found(struct request *rq); /* and replies */
 const char *success_text(struct request *rq,
 			 const json_t *obj); /* a Status, in the request's arena */
+/* A Status of what a subresource of pods has done. */
+extern const char created_text[];
 json_t *status_object(const struct request *rq, const struct fault *f);
 bool name_is_true(const char *query_value); /* "true", "1" */
 

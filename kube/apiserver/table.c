@@ -13,6 +13,7 @@ struct table {
 	json_t *definitions;
 	struct loop *loop;
 	bool whole, none; /* which object goes with a row; neither: its metadata */
+	bool renamed_event;
 };
 
 /* --- columns ---------------------------------------------------------------------------------------- */
@@ -66,6 +67,7 @@ struct table *table_new(const struct request *rq)
 	t->loop = rq->a->loop;
 	t->whole = str_eq(with, "Object");
 	t->none = str_eq(with, "None");
+	t->renamed_event = rq->r->renamed_event;
 	if (rq->r->custom) {
 		t->custom = json_incref((json_t *)rq->r->columns);
 		t->definitions = define_custom(t->custom);
@@ -147,6 +149,8 @@ static json_t *row_of(const struct table *t, json_t *obj)
 				age_json(json_str_at(obj, "metadata", "creationTimestamp"), now));
 	}
 	row = json_pack("{s:o}", "cells", cells);
+	if (t->whole && t->renamed_event) /* its cells are made, in the form that is stored */
+		object_event_from_core(obj);
 	if (t->whole)
 		json_object_set(row, "object", obj);
 	else if (!t->none)

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/apiserver/server.h"
+#include "kube/apiserver/messages.h"
 
 /*
  * Tokens of ServiceAccounts: JSON Web Tokens (RFC 7519) signed with Ed25519
@@ -278,11 +278,14 @@ void do_token_request(struct request *rq)
 	json_object_set_new(asked, "apiVersion", json_string("authentication.k8s.io/v1"));
 	json_object_set_new(asked, "kind", json_string("TokenRequest"));
 	json_object_set_new(asked, "metadata",
-			    json_pack("{s:s, s:s}", "name", rq->name, "namespace", rq->ns));
+			    json_pack("{s:s, s:s, s:O, s:s}", "name", rq->name, "namespace", rq->ns,
+				      "uid", json_at(account, "metadata", "uid"),
+				      "creationTimestamp", str_time(time, loop_wall(rq->a->loop))));
 	json_object_set_new(asked, "status",
 			    json_pack("{s:s, s:s}", "token", rq->dry_run ? "" : text,
 				      "expirationTimestamp",
 				      str_time(time, loop_wall(rq->a->loop) + seconds * 1000)));
+	message_normalize(message_find("authentication.v1.TokenRequest"), asked);
 	reply_object(rq, 201, asked);
 }
 

@@ -68,6 +68,22 @@ static int check_room(struct request *rq, struct fault *f)
 	return 0;
 }
 
+/* As admission would: the object is stored, but whoever made it waits for something that does not come. */
+static void warn_of_inert_kind(struct request *rq)
+{
+	const char *const *kind = rq->a->spec.inert_kinds;
+
+	while (kind && *kind && !str_eq(*kind, rq->r->kind))
+		kind++;
+	if (kind && *kind && !rq->r->custom)
+		httpd_reply_header(
+			rq->q, "Warning",
+			arena_printf(
+				rq->arena,
+				"299 - \"this server runs no controller for a %s: it is stored, but no pod will be created\"",
+				rq->r->kind));
+}
+
 void do_create(struct request *rq)
 {
 	OWN_JSON obj = request_body(rq);
@@ -76,13 +92,16 @@ void do_create(struct request *rq)
 
 	if (!obj || check_room(rq, &rq->fault) < 0 || object_address(rq, obj, &rq->fault) < 0 ||
 	    fields_check(rq, obj) < 0 || object_create(rq, obj, &rq->fault) < 0 ||
-	    rbac_check_grant(rq, obj, &rq->fault) < 0 ||
-	    object_complete(rq, NULL, obj, &rq->fault) < 0) {
+	    rbac_check_grant(rq, obj, &rq->fault) < 0) {
 		reply_fault(rq);
 		return;
 	}
 	if (rq->r->renamed_event)
 		object_event_to_core(obj);
+	if (object_complete(rq, NULL, obj, &rq->fault) < 0) {
+		reply_fault(rq);
+		return;
+	}
 	rq->name = json_str_at(obj, "metadata", "name");
 	key = resource_key(rq->r, rq->arena, rq->ns, rq->name);
 	if (store_get(rq->a->store, key, &entry)) {
@@ -91,6 +110,7 @@ void do_create(struct request *rq)
 		reply_fault(rq);
 		return;
 	}
+	warn_of_inert_kind(rq);
 	write_and_show(rq, key, obj, 0, 201);
 }
 
@@ -305,5 +325,5 @@ void do_binding(struct request *rq)
 	add_scheduled(rq, pod);
 	object_set_rev(rq->a, pod);
 	write_object(rq, rq->r, key, pod, (int64_t)entry.rev,
-		     answer_new(rq, 201, mem_strdup(success_text(rq, pod))));
+		     answer_new(rq, 201, mem_strdup(created_text)));
 }

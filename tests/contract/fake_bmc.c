@@ -249,6 +249,8 @@ static json_t *system_json(const struct fake_bmc *b)
 		json_object_set_new(
 			j, b->simple_storage ? "SimpleStorage" : "Storage",
 			link_to(b->simple_storage ? SYSTEM "/SimpleStorage" : SYSTEM "/Storage"));
+	if (b->simple_too)
+		json_object_set_new(j, "SimpleStorage", link_to(SYSTEM "/SimpleStorage"));
 	if (b->pending_boot || b->boot_moved || b->boot_shy || b->pending_short)
 		json_object_set_new(j, "@Redfish.Settings",
 				    json_pack("{s:o}", "SettingsObject", link_to(SYSTEM "/SD")));
@@ -381,11 +383,12 @@ static json_t *storage(const struct fake_bmc *b, const char *path)
 	const struct fake_drive *d;
 	json_t *list;
 	char drive[80];
+	bool simple = b->simple_storage || b->simple_too;
 	unsigned i;
 
-	if (b->simple_storage && str_eq(path, SYSTEM "/SimpleStorage"))
+	if (simple && str_eq(path, SYSTEM "/SimpleStorage"))
 		return links_below(path, 1);
-	if (b->simple_storage && str_eq(path, SYSTEM "/SimpleStorage/0")) {
+	if (simple && str_eq(path, SYSTEM "/SimpleStorage/0")) {
 		list = json_array();
 		for (i = 0; i < b->ndrives; i++)
 			json_array_append_new(list, json_pack("{s:s?,s:s?,s:I}", "Model",

@@ -31,6 +31,7 @@ struct fake_bmc {
 	const struct fake_drive *drives; /* below Storage, one to a Storage */
 	unsigned ndrives;
 	bool storage_fails;  /* 500 for whatever is below Storage */
+	bool simple_too;     /* SimpleStorage beside Storage */
 	bool simple_storage; /* ... as SimpleStorage alone, which knows models and sizes */
 	int lists_https; /* its slot says HTTPS: 1 in the slot, 2 at InsertMedia, 3 in ActionInfo */
 	bool https_only; /* media over plain HTTP are refused, and nothing lists that */

@@ -104,7 +104,29 @@ message: it has a place
 type: Normal
 source: {component: test}
 firstTimestamp: "2026-01-01T00:00:00Z"
-lastTimestamp: "2026-01-01T00:00:00Z"
+lastTimestamp: "2026-01-01T00:02:00Z"
+count: 5
+"""
+# By creation the last two, by the time when they were seen the first two.
+EARLIER = """
+apiVersion: v1
+kind: Event
+metadata: {name: train.2}
+involvedObject: {kind: Pod, name: train, namespace: default, apiVersion: v1}
+reason: Queued
+type: Normal
+lastTimestamp: "2026-01-01T00:01:00Z"
+---
+apiVersion: events.k8s.io/v1
+kind: Event
+metadata: {name: train.3}
+regarding: {kind: Pod, name: train, namespace: default, apiVersion: v1}
+reason: Seen
+type: Normal
+eventTime: "2026-01-01T00:00:00.000000Z"
+reportingController: example.com/test
+reportingInstance: test
+action: Look
 """
 
 # (typed, expected in what comes back, standard input); "!": it must fail.  Expected is a regular
@@ -136,10 +158,11 @@ TABLE = [
     ("create quota q --hard=requests.nvidia.com/gpu=8", r"resourcequota/q created", None),
     ("create priorityclass high --value=1000", r"created", None),
     ("get priorityclass high", r"VALUE ... high +1000 +false", None),
-    ("create deployment web --image=x --replicas=2", r"deployment.apps/web created", None),
+    ("create deployment web --image=x --replicas=2",
+     r"deployment.apps/web created ... Warning: .*no controller for a Deployment", None),
     ("get deployment web -o jsonpath={.spec.replicas}{.spec.template.spec.containers[0].image}",
      r"^2x$", None),
-    ("create job once --image=x", r"job.batch/once created", None),
+    ("create job once --image=x", r"job.batch/once created ... Warning: .*no controller for a Job", None),
     ("get deploy,job -o wide", r"web +0/2 +0 +0 +\d+s +x +x +app=web ... once +Running +0/1", None),
 
     # apply, and changes of every sort.
@@ -211,6 +234,14 @@ TABLE = [
     ("events --for pod/train", r"Normal +Scheduled +Pod/train +it has a place", None),
     ("get events", r"LAST SEEN +TYPE +REASON +OBJECT +MESSAGE ... Scheduled +pod/train", None),
     ("get events.events.k8s.io", r"Scheduled +pod/train", None),
+    ("create -f -", r"event/train.2 created ... event.events.k8s.io/train.3 created", EARLIER),
+    ("get events --sort-by=.lastTimestamp", r"Seen ... Queued ... Scheduled", None),
+    ("get events --sort-by=.firstTimestamp", r"Queued|Seen ... Scheduled", None),
+    ("get events --sort-by=.metadata.creationTimestamp", r"Scheduled ... Queued|Seen", None),
+    ("get events.events.k8s.io --sort-by=.deprecatedLastTimestamp",
+     r"Seen ... Queued ... Scheduled", None),
+    ("get event train.2 -o jsonpath={.source}{.eventTime}", r"^\{\}null$", None),
+    ("events", r"\(x5 over \S+\) +Normal +Scheduled", None),
     ("describe pod train", r"Node: +n1 ... nvidia.com/gpu: +8 ... op=Exists", None),
     ("create pdb keep --selector=app=train --min-available=1", r"keep created", None),
     ("get pdb", r"MIN AVAILABLE ... keep +1 +N/A +0", None),

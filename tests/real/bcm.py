@@ -22,7 +22,7 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import fleet  # noqa: E402  (beside this file)
-import main_job  # noqa: E402
+import serving  # noqa: E402
 import testbed  # noqa: E402
 from testbed import drive, pace, process  # noqa: E402
 
@@ -88,7 +88,7 @@ class Rack:
 
 
 class Switch:
-    """The rack's own, as main_job looks at it."""
+    """The rack's own, as serving.check() looks at it."""
 
     def __init__(self, rack):
         self.rack = rack
@@ -225,9 +225,9 @@ def run(f, timer):
     f.tenants["team-a"].apply(fleet.gpu_pod("train", fleet.GPUS))
     restart_in_the_middle(f, names)
     timer.phase("an install begun, and the head node gone for a while in the middle of it")
-    main_job.run_pods(f, pods)
+    serving.run_pods(f, pods)
     f.view.done()
-    main_job.check(f, pods)
+    serving.check(f, pods)
     for tenant, pod in pods:
         joined_as_kubeadm_does(f, tenant, pod)
         serves(f, f.machine_of(tenant, pod))
@@ -239,14 +239,14 @@ def run(f, timer):
     timer.phase("one given back, wiped, free; BCM has its node back as it was")
 
     pods = [("team-a", "more"), ("team-b", "train")]
-    main_job.run_pods(f, pods[1:])
+    serving.run_pods(f, pods[1:])
     f.view.done()
-    main_job.check(f, pods)
+    serving.check(f, pods)
     joined_as_kubeadm_does(f, *pods[1])
     assert f.machine_of(*pods[1]) == name
     serves(f, name)
     timer.phase("a pod of team-b Running on it")
-    main_job.secrets_kept(f)
+    serving.secrets_kept(f)
 
 
 def main():

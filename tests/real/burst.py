@@ -30,7 +30,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bcm  # noqa: E402  (beside this file)
 import ec2  # noqa: E402
 import fleet  # noqa: E402
-import main_job  # noqa: E402
+import serving  # noqa: E402
 import testbed  # noqa: E402
 
 TENANT = "team-a"
@@ -272,7 +272,7 @@ def run(f, timer):
     f.start()
     timer.phase("a host cluster, a tenant, one machine, moto, drover")
     f.wait_state("free", limit_s=300)
-    main_job.run_pods(f, [(TENANT, "train")])
+    serving.run_pods(f, [(TENANT, "train")])
     f.view.done()
     timer.phase("the owned machine serves the first pod")
     assert not f.instances(), "an instance that nobody waits for"
@@ -285,7 +285,7 @@ def run(f, timer):
     orphan(f)
     f.view.done()
     timer.phase("a crash in between: the orphan is ended")
-    main_job.secrets_kept(f)
+    serving.secrets_kept(f)
     log = (f.folder / "drover.log").read_text(errors="replace")
     assert f.moto.env["AWS_SECRET_ACCESS_KEY"] not in log and not re.search(r"token=\w{6}\.\w{16}", log)
 

@@ -27,8 +27,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import fleet  # noqa: E402  (beside this file)
-import main_job  # noqa: E402
 import replicas  # noqa: E402
+import serving  # noqa: E402
 import testbed  # noqa: E402
 import traces  # noqa: E402
 from testbed import pace  # noqa: E402
@@ -277,7 +277,7 @@ def main():
         disturbed = trips.go("disturbed", COMING + GOING + ACTS)
         f.view.done()
         timer.phase(f"there and back, {len(killer.done) - kills} kills")
-        main_job.phases(f.view, [f.vm.name])
+        serving.phases(f.view, [f.vm.name])
         wrong = traces.differences(undisturbed, disturbed)
         assert not wrong, "not as the undisturbed trip (where, undisturbed, disturbed):\n" + \
             "\n".join(map(str, wrong))

@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import fleet  # noqa: E402  (beside this file)
-import main_job  # noqa: E402
+import serving  # noqa: E402
 import testbed  # noqa: E402
 
 QUIET = "10s"
@@ -61,7 +61,7 @@ def circle(f):
     f.wait_state("free", limit_s=300)
     f.view.done()
     say("Both free and off. Now a GPU pod in each tenant, each wanting a whole machine.")
-    took = main_job.run_pods(f, [("team-a", "train"), ("team-b", "train")])
+    took = serving.run_pods(f, [("team-a", "train"), ("team-b", "train")])
     f.view.done()
     first = machine_of(f, "team-a", "train")
     say(f"Both run, after {max(took.values()):.0f} s. team-b wants a second machine: there is none.")
@@ -78,7 +78,7 @@ def circle(f):
     moved = time.monotonic() - ended
     say("The evidence of every wipe, checked:")
     verify(f)
-    main_job.phases(f.view, [vm.name for vm in f.rack.machines])
+    serving.phases(f.view, [vm.name for vm in f.rack.machines])
     where = ", ".join(f.network.moves(first))
     print(f"  {first}'s port was in: {where}")
     print(f"\ndemo: 3 pods of 2 tenants ran on 2 machines; {first} changed tenants in {moved:.0f} s, "

@@ -105,7 +105,7 @@ class Fleet:
         self.files.add("node.raw.zst", self.image)
 
     def may_reach(self):
-        """Segment -> the ports of the host that it reaches, all there are: DESIGN 4."""
+        """Segment -> the only ports of the host that machines in it reach."""
         agent = self.ports["agent"]
         return {QUARANTINE: [agent], PROVISIONING: [agent, self.files.port],
                 **{f"tenant/{name}": [plane.port] for name, plane in self.tenants.items()}}
@@ -367,7 +367,7 @@ class View:
 
 
 def bench(name, value, unit, goal, better, reference, n=1):
-    """One entry of build/bench.json (DESIGN: names are fixed)."""
+    """Writes one entry of build/bench.json; runs are compared by name, so a name never changes."""
     path = ROOT / "build/bench.json"
     entries = json.loads(path.read_text()) if path.exists() else []
     cpu = subprocess.run(["sh", "-c", "grep -m1 'model name' /proc/cpuinfo | cut -d: -f2"],

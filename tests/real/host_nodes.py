@@ -16,7 +16,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bcm  # noqa: E402  (beside this file)
 import fleet  # noqa: E402
-import main_job  # noqa: E402
+import serving  # noqa: E402
 import testbed  # noqa: E402
 
 TENANT = "team-a"
@@ -89,7 +89,7 @@ def run(f, timer):
     f.host.kubectl("delete", "pod", "synced", "anybody", "--wait=false")
     bcm.is_blank(f, f.give_back(TENANT, "train", claim))
     timer.phase("given back: its Node is gone, it is wiped and free")
-    main_job.secrets_kept(f)
+    serving.secrets_kept(f)
 
 
 def main():

@@ -20,7 +20,7 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import fleet  # noqa: E402  (beside this file)
-import main_job  # noqa: E402
+import serving  # noqa: E402
 import testbed  # noqa: E402
 from testbed import drive  # noqa: E402
 
@@ -164,10 +164,10 @@ def main():
         f.view.done()
         timer.phase("a tenant whose nodes join by its script, a machine: free and off")
         pods = [(TENANT, POD)]
-        main_job.run_pods(f, pods)
+        serving.run_pods(f, pods)
         f.view.done()
-        main_job.check(f, pods)
-        main_job.secrets_kept(f)
+        serving.check(f, pods)
+        serving.secrets_kept(f)
         joined_by_script(f)
         timer.phase("a pod Running on the machine that the script joined")
     except BaseException:

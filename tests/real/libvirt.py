@@ -17,7 +17,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import fleet  # noqa: E402  (beside this file)
-import main_job  # noqa: E402
+import serving  # noqa: E402
 import testbed  # noqa: E402
 from testbed import pace, rack  # noqa: E402
 
@@ -124,7 +124,7 @@ def main():
         assert volumes() == [f"{MACHINE}-drive{n}.raw" for n in range(2)], volumes()
         assert rack.virsh("domstate", MACHINE) == "shut off"
 
-        main_job.run_pods(f, [("team-a", "train")])
+        serving.run_pods(f, [("team-a", "train")])
         f.view.done()
         timer.phase("a pod of team-a Running on it")
         machine = f.get("machines", MACHINE)
@@ -143,7 +143,7 @@ def main():
         f.until("no machine left", lambda: MACHINE not in f.states(), 120)
         assert domains() == [] and volumes() == [], (domains(), volumes())
         timer.phase("domain and drives gone")
-        main_job.secrets_kept(f)
+        serving.secrets_kept(f)
     except BaseException:
         f.last_words()
         raise

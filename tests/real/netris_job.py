@@ -23,7 +23,7 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import fleet  # noqa: E402  (beside this file)
-import main_job  # noqa: E402
+import serving  # noqa: E402
 import testbed  # noqa: E402
 from testbed import pace, process  # noqa: E402
 
@@ -197,10 +197,10 @@ def run(f, pods):
     f.view.done()
     assert f.balancers.listed() == {(BALANCER, f.tenants["team-a"].port): f.tenants["team-a"].port}, f.balancers.listed()
     network_check(f)
-    took = main_job.run_pods(f, pods)
+    took = serving.run_pods(f, pods)
     f.view.done()
-    main_job.check(f, pods)
-    main_job.secrets_kept(f)
+    serving.check(f, pods)
+    serving.secrets_kept(f)
     proved_by_packets(f, [tenant for tenant, _ in pods])
     assert (f.folder / "netris/password").read_text() not in (f.folder / "drover.log").read_text(errors="replace")
     segments_reach_what_they_may(f)

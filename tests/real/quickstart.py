@@ -96,6 +96,13 @@ def story(page):
     until("train Running", lambda: page.runs("train"))
     print("  rack, records, a pod", flush=True)
 
+    said = page.shell(page.take("on_gpus() {"))
+    assert "condition met" in said and 'deployment "serve" successfully rolled out' in said, said
+    until("no pods of theirs", lambda: len(page.items("team-a get pods")) == 1)
+    until("their machine is given back", lambda: len(page.serving()) == 1)
+    assert page.runs("train")
+    print("  a Deployment, a Job", flush=True)
+
     assert "notebooks" in page.shell(page.take("host label virtualcluster"))
     page.shell(page.take("for name in notebook-1 notebook-2"))
     until("notebook-1 Running", lambda: page.runs("notebook-1"))

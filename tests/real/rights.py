@@ -241,7 +241,8 @@ def at_home(plane, judge):
 
 PODS, NODES, SECRETS = ("/api/v1/namespaces/default/pods", "/api/v1/nodes",
                         "/api/v1/namespaces/kube-system/secrets")
-EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
+EVENTS = "/api/v1/namespaces/default/events"
+RENAMED = "/apis/events.k8s.io/v1/namespaces/default/events"
 CONFIGS = "/api/v1/namespaces/kube-system/configmaps"
 
 
@@ -269,11 +270,21 @@ def token(name, groups=GROUP, label=True, kind="bootstrap.kubernetes.io/token", 
 
 
 def event(name, reporter="drover.dev/controller", kind="Pod", namespace="default"):
+    return {"apiVersion": "v1", "kind": "Event", "metadata": {"name": name, "namespace": "default"},
+            "eventTime": "2026-12-01T10:00:00.000000Z", "firstTimestamp": "2026-12-01T10:00:00Z",
+            "lastTimestamp": "2026-12-01T10:00:00Z", "count": 1, "source": {"component": reporter},
+            "reportingComponent": reporter, "reportingInstance": "replica-1", "type": "Normal",
+            "reason": "Waiting", "action": "Provision", "message": "1st in the queue",
+            "involvedObject": {"apiVersion": "v1", "kind": kind, "name": "train", "namespace": namespace}}
+
+
+def renamed_event(name, reporter="drover.dev/controller"):
+    """As earlier versions of drover wrote it."""
     return {"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": name, "namespace": "default"},
             "eventTime": "2026-12-01T10:00:00.000000Z", "reportingController": reporter,
             "reportingInstance": "replica-1", "type": "Normal", "reason": "Waiting", "action": "Provision",
             "note": "1st in the queue",
-            "regarding": {"apiVersion": "v1", "kind": kind, "name": "train", "namespace": namespace}}
+            "regarding": {"apiVersion": "v1", "kind": "Pod", "name": "train", "namespace": "default"}}
 
 
 def made(plane, path, body):
@@ -385,7 +396,10 @@ def in_a_tenant(plane, judge):
     # Events: kube/event.c.
     judge.may(drover, "POST", EVENTS, event("train.1"))
     judge.may(drover, "PATCH", f"{EVENTS}/train.1",
-              {"series": {"count": 2, "lastObservedTime": "2026-12-01T10:00:10.000000Z"}})
+              {"count": 2, "lastTimestamp": "2026-12-01T10:00:10Z",
+               "series": {"count": 2, "lastObservedTime": "2026-12-01T10:00:10.000000Z"}})
+    judge.may(drover, "POST", RENAMED, renamed_event("train.4"))
+    judge.may_not(drover, "POST", RENAMED, renamed_event("train.5", reporter="kubelet"))
     plane.api("POST", EVENTS, event("theirs.1", reporter="kubelet"))
     judge.may_not(drover, "POST", EVENTS, event("train.2", reporter="kubelet"))
     judge.may_not(drover, "POST", EVENTS, event("train.3", kind="Deployment"))

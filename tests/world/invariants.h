@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /*
- * invariants: what must never happen (DESIGN.md section 4), looked at after every
- * event of the simulated world.  It reads stores, BMCs, drives and ports, and
- * nothing that a controller holds in memory.
+ * invariants: what must never happen, checked after every event of the simulated
+ * world.  The checks read stores, BMCs, drives and ports, and nothing that a
+ * controller holds in memory.
  *
  *	S1  a tenancy begins on a machine whose newest WipeRecord is valid, of the tenancy before, and
  *	    whose drives hold no byte of anybody, whatever they said and forgot
@@ -23,11 +23,11 @@
  *	    fences never fall
  *	S4  what is done to a machine stands in its journal first (invariants_act_is_owned())
  *	S5  no gang that has not begun is held in part for long (gang_rule.h)
+ *	S6  what BurstPolicies may cost, and what the cloud bills for them, stays within their budgets; nothing is launched
+ *	    for a pod that has gone, and no gang in two zones (burst_rule.h, in worlds with a cloud)
  *	S7  nothing of a tenant's is changed on an old lease (invariants_change_is_fresh())
  *	S9  once faults have stopped everything comes to rest within the sum of all deadlines, without a person
  *	    (world_settle())
- *
- * S6 (spending) has no predicate: nothing here spends.
  */
 struct sim_world;
 struct server;

@@ -53,8 +53,7 @@ void leaving_wait_gone(struct sim_world *w, struct cluster *p, const char *key, 
 static bool tells(const json_t *event, void *arg)
 {
 	struct until *u = arg;
-	const char *note =
-		str_or(json_str_at(event, "note"), str_or(json_str_at(event, "message"), ""));
+	const char *note = str_or(json_str_at(event, "message"), "");
 
 	u->found |= str_eq(json_str_at(event, "reason"), u->a) && strstr(note, u->text) != NULL;
 	return !u->found;

@@ -18,7 +18,6 @@
 #define SYSTEM_MS 20000
 #define KUBELET_MS 1000
 #define KUBELET_AGAIN_MS 5000
-#define BEAT_MS 10000
 
 static void run_kubelet(struct server *b);
 
@@ -276,7 +275,7 @@ static void beat(struct server *b)
 {
 	char path[300], now[STR_TIME_SIZE];
 
-	b->beat_at = loop_now(b->world->loop) + BEAT_MS;
+	b->beat_at = loop_now(b->world->loop) + SERVER_BEAT_MS;
 	str_format(path, sizeof(path),
 		   "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/%s",
 		   b->node_name);

@@ -23,6 +23,7 @@
 #define SERVER_CONFIG_AT 4096	/* the config drive's text on the root drive */
 #define SERVER_IMAGE "DROVER-TEST-OS" /* how an image that boots begins */
 #define SERVER_SECRET "a tenant's secret"
+#define SERVER_BEAT_MS 10000 /* between two heartbeats of its kubelet */
 
 struct sim_world;
 struct bootagent;
@@ -69,8 +70,8 @@ struct server {
 	bool by_claims; /* its GPUs are had by resource claims: no device plugin registers them */
 	const char *lingering; /* key of a NoSchedule taint that the Node has besides; NULL: none */
 	bool registered, ready, busy;
-	bool beats; /* kubelet renews its Lease every 10 s */
-	int64_t beat_at;
+	bool beats;	 /* kubelet renews its Lease every 10 s */
+	int64_t beat_at; /* loop_now() of the next heartbeat */
 	struct {
 		struct http_peer *peer;
 		struct http_req *call;

@@ -164,5 +164,6 @@ int main(void)
 		cmocka_unit_test(a_bmc_without_a_uuid_after_power_on_is_waited_for),
 	};
 
+	cmocka_set_test_filter(getenv("ONLY"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,11 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "base/mem.h"
 #include "base/money.h"
 #include "base/str.h"
+#include "tests/unit/pages.h"
 #include "tests/world/sky.h"
 #include "tests/world/world.h"
 
@@ -245,6 +247,77 @@ static void what_runs_and_what_has_ended_counts(void **state)
 	stop(s);
 }
 
+/* --- what no Pod says ------------------------------------------------------------------------------- */
+
+/* Each row of docs/burst.md, "What the controller does not know yet", that names a reason. */
+static const struct unknown {
+	const char *field, *reason;
+	const char *trigger, *offer, *spec; /* how it stands in a policy */
+} unknowns[] = {
+	{"trigger.deadlineSlackUnder", "NotTriggered", "deadlineSlackUnder: 8760h", "",
+	 "runtime: {maxRuntime: 1h}"},
+	{"trigger.guards.approval", "ApprovalNeeded",
+	 "maxQueueWait: {default: 1m}, guards: {approval: Manual}", "",
+	 "runtime: {maxRuntime: 1h}"},
+	{"compliance.dataClassesAllowed", "DataClassNotAllowed", "maxQueueWait: {default: 1m}", "",
+	 "runtime: {maxRuntime: 1h}\n  compliance: {dataClassesAllowed: [public]}"},
+	{"runtime.maxRuntime", "RuntimeUnknown", "maxQueueWait: {default: 1m}", "", "runtime: {}"},
+	{"runtime.minExpectedRuntime", "RuntimeUnknown", "maxQueueWait: {default: 1m}", "",
+	 "runtime: {maxRuntime: 1h, minExpectedRuntime: 1m}"},
+	{"runtime.maxOverheadFraction", "RuntimeUnknown", "maxQueueWait: {default: 1m}", "",
+	 "runtime: {maxRuntime: 1h, maxOverheadFraction: '0.9'}"},
+	{"offers[].interconnect.required", "NoOffer", "maxQueueWait: {default: 1m}",
+	 ", interconnect: {required: Efa}", "runtime: {maxRuntime: 1h}"},
+};
+
+static void unknown_policy(struct scene *s, const struct unknown *u)
+{
+	OWN(arena) a = arena_new();
+
+	world_apply(
+		&s->w,
+		arena_printf(
+			a,
+			"apiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: research}\n"
+			"spec:\n  match: {tenants: [team-a]}\n  trigger: {%s}\n"
+			"  tiers: [{market: OnDemand}]\n"
+			"  offers: [{name: sky, provider: sky, regions: [r1], instanceTypes: [gpu-8]%s}]\n"
+			"  cost: {currency: USD}\n  %s\n"
+			"  budget: [{scope: Policy, amount: '300', per: Day}]\n",
+			u->trigger, u->offer, u->spec));
+}
+
+static void assert_in_docs(const struct unknown *u)
+{
+	OWN(arena) a = arena_new();
+	const char *row = pages_row("docs/burst.md", arena_printf(a, "| `%s` | ", u->field), a);
+
+	if (!strstr(row, arena_printf(a, "`%s` |", u->reason)))
+		fail_msg("docs/burst.md does not end with %s: %s", u->reason, row);
+}
+
+static void what_no_pod_says_is_decided_as_the_page_has_it(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(unknowns) / sizeof(*unknowns); i++) {
+		struct scene *s = mem_new(struct scene);
+		json_t *st;
+
+		assert_in_docs(&unknowns[i]);
+		start(s, 7210 + i);
+		unknown_policy(s, &unknowns[i]);
+		world_replica(&s->w);
+		world_pod(&s->w, &s->w.tenants[0], "train");
+		world_run(&s->w, 150 * 1000);
+		st = status(s, "research", NULL, 0);
+		assert_string_equal(str_or(of_row(st, "default/train", "reason"), "none"),
+				    unknowns[i].reason);
+		json_decref(st);
+		nothing_was_launched(s);
+		stop(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +325,7 @@ int main(void)
 		cmocka_unit_test(a_budget_for_one_of_two_has_one),
 		cmocka_unit_test(of_two_policies_for_one_pod_neither_would_launch),
 		cmocka_unit_test(what_runs_and_what_has_ended_counts),
+		cmocka_unit_test(what_no_pod_says_is_decided_as_the_page_has_it),
 	};
 
 	mem_init();

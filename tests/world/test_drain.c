@@ -432,45 +432,6 @@ static void a_machine_that_drains_is_no_room_for_anybody(void **state)
 	world_stop(&w);
 }
 
-static void add_member(struct sim_world *w, const char *name)
-{
-	world_pod(w, &w->tenants[0], name);
-	leaving_patch_pod(w, name,
-			  json_pack("{s:{s:{s:s,s:s}}}", "metadata", "annotations",
-				    "drover.dev/gang", "train", "drover.dev/gang-size", "2"));
-}
-
-/* The second one of the gang comes before who stands between them, though one machine at a time may leave. */
-static void machines_of_one_gang_leave_together(void **state)
-{
-	struct sim_world w;
-	const struct server *first, *second, *other;
-	OWN(arena) a = arena_new();
-
-	(void)state;
-	world_start(&w, 316, 3);
-	world_replica(&w);
-	add_member(&w, "train-0");
-	add_member(&w, "train-1");
-	world_pod(&w, &w.tenants[0], "alone");
-	world_wait_running(&w, &w.tenants[0], "train-0", 1800);
-	world_wait_running(&w, &w.tenants[0], "train-1", 1800);
-	world_wait_running(&w, &w.tenants[0], "alone", 1800);
-	world_wait_all(&w, "serving", 600);
-	first = world_box_of(&w, &w.tenants[0], "train-0");
-	second = world_box_of(&w, &w.tenants[0], "train-1");
-	other = world_box_of(&w, &w.tenants[0], "alone");
-	leaving_budget(&w, "train-0");
-	leaving_drain_of(&w, "fans",
-			 arena_printf(a, "%s, %s, %s", first->name, other->name, second->name), 0,
-			 "");
-	world_run(&w, 30000);
-	assert_string_equal(world_at(first, "status.state"), "draining");
-	assert_string_not_equal(world_at(second, "status.state"), "serving");
-	assert_string_equal(world_at(other, "status.state"), "serving");
-	world_stop(&w);
-}
-
 /* What a drain is at stands in the journal: whoever leads goes on with it, forward or back. */
 static void leaders_die_and_the_drain_goes_on(void **state)
 {
@@ -506,7 +467,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_budget_is_waited_for_and_named),
 		cmocka_unit_test(a_budget_does_not_outlast_the_deadline),
-		cmocka_unit_test(machines_of_one_gang_leave_together),
 		cmocka_unit_test(of_two_drains_the_one_in_a_hurry_is_not_held_back),
 		cmocka_unit_test(what_a_hurried_drain_adds_is_told_before_its_deadline),
 		cmocka_unit_test(what_another_drain_wants_afterwards_outlives_the_one_that_acts),

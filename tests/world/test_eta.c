@@ -121,7 +121,7 @@ static bool has_range(const json_t *o, void *arg)
 	if (at && str_eq(json_str_at(o, "involvedObject", "name"), r->pod)) {
 		at += strlen(word);
 		assert_true(strlen(at) > 18 && str_starts(at + 5, " to ") &&
-			    str_starts(at + 14, " UTC: NoCapacity: "));
+			    str_starts(at + 14, " UTC: pool "));
 		r->from = minutes(at);
 		r->to = minutes(at + 9);
 	}

@@ -86,9 +86,9 @@ static void after_half_an_hour_it_goes_to_whoever_wants_it(void **state)
 	(void)state;
 	begin(&w, 842);
 	world_run(&w, 29 * 60000);
-	assert_false(is_told(&w.tenants[0], "train-0", "GangHoldOver"));
+	assert_false(is_told(&w.tenants[0], "train-0", "machines stood idle"));
 	world_run(&w, 90000);
-	assert_true(is_told(&w.tenants[0], "train-0", "GangHoldOver: machines stood idle"));
+	assert_true(is_told(&w.tenants[0], "train-0", "machines stood idle"));
 	world_wait_running(&w, &w.tenants[1], "b", 1800);
 	world_stop(&w);
 }

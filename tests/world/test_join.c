@@ -14,7 +14,7 @@ static bool is_warning(const json_t *o, void *arg)
 
 	if (str_eq(json_str_at(o, "type"), "Warning"))
 		buf_printf(said, "%s: %s\n", str_or(json_str_at(o, "reason"), "-"),
-			   str_or(json_str_at(o, "note"), "-"));
+			   str_or(json_str_at(o, "message"), "-"));
 	return true;
 }
 

@@ -203,6 +203,44 @@ static void a_machine_that_went_off_is_believed(void **state)
 	world_stop(&w);
 }
 
+#define OFF_MS 9000 /* until off is proved: the power goes, and is read twice */
+
+/* How long it is stopping, a kubelet having renewed its Lease until the power went. */
+static int64_t stopped_for(uint64_t seed, int64_t phase_ms)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	int64_t began, quiet, due;
+
+	leaving_alive(&w, seed);
+	world_run(&w, phase_ms);
+	leaving_begin(&w);
+	world_wait_state(b, "stopping", 300);
+	began = loop_now(w.loop);
+	world_wait_state(b, "isolating", 300);
+	quiet = b->beat_at - SERVER_BEAT_MS + 11000; /* no kubelet: silent for so long */
+	due = quiet > began + OFF_MS ? quiet : began + OFF_MS;
+	assert_true(loop_now(w.loop) <= due + 1500);
+	assert_true(loop_now(w.loop) >= quiet);
+	due = loop_now(w.loop) - began;
+	world_stop(&w);
+	return due;
+}
+
+/* Not from when it was first asked for in stopping. */
+static void a_kubelet_is_silent_since_its_last_heartbeat(void **state)
+{
+	int64_t least = INT64_MAX, took;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		took = stopped_for(418, 2500 * i);
+		if (took < least)
+			least = took;
+	}
+	assert_true(least < OFF_MS + 1500);
+}
+
 static void off_lasts_as_long_as_its_type_wants(void **state)
 {
 	struct sim_world w;
@@ -494,6 +532,7 @@ int main(void)
 		cmocka_unit_test(a_bmc_that_says_off_while_the_agent_lives_is_not_believed),
 		cmocka_unit_test(a_person_stands_in_for_a_bmc_that_lets_nobody_in),
 		cmocka_unit_test(a_machine_that_went_off_is_believed),
+		cmocka_unit_test(a_kubelet_is_silent_since_its_last_heartbeat),
 		cmocka_unit_test(off_lasts_as_long_as_its_type_wants),
 		cmocka_unit_test(a_port_that_only_says_it_moved_holds_claim_and_node),
 		cmocka_unit_test(a_pool_that_wants_no_isolation_does_not_wait_for_its_proof),

@@ -1,8 +1,10 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "tests/unit/pages.h"
 #include "tests/world/leaving.h"
 #include "tests/world/server.h"
 #include "tests/world/world.h"
@@ -120,6 +122,7 @@ static void a_helper_that_dies_is_started_again(void **state)
 
 static void a_domain_deleted_by_hand_is_named(void **state)
 {
+	OWN(arena) a = arena_new();
 	struct sim_world w;
 	struct server *b = &w.servers[0];
 
@@ -131,6 +134,9 @@ static void a_domain_deleted_by_hand_is_named(void **state)
 	world_wait_reason(b, "BmcProtocolError", 1800);
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 			       "define it again, or retire the machine"));
+	assert_non_null(strstr(pages_row("docs/providers/libvirt.md",
+					 "| `libvirt has no domain NAME: define it again", a),
+			       world_at(b, "status.operation.lastError.reason")));
 	b->undefined = false;
 	world_wait_running(&w, &w.tenants[0], "train", 3600);
 	world_stop(&w);

@@ -2,6 +2,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "api/annotations.h"
 #include "base/str.h"
 #include "tests/contract/slow_bmc.h"
 #include "tests/world/world.h"
@@ -92,7 +93,8 @@ static bool names_unseen(const json_t *o, void *arg)
 	size_t i;
 
 	json_array_foreach (json_at(o, "spec", "notCovered"), i, part)
-		*(bool *)arg |= str_eq(json_string_value(part), "UnseenDrive WD-DEAD0002");
+		*(bool *)arg |= str_eq(json_string_value(part), "UnseenDrive WD-DEAD0002") ||
+				str_eq(json_string_value(part), "UnseenDrive WD-DEAD0004");
 	return true;
 }
 
@@ -134,7 +136,74 @@ static void a_list_of_before_the_power_came_is_read_again(void **state)
 	world_stop(&w);
 }
 
-static void a_bmc_that_fails_at_its_list_alone_is_let_be(void **state)
+/* --- a BMC that does not serve its list ----------------------------------------------------------- */
+
+#define STORAGE "/redfish/v1/Systems/1/Storage"
+
+/* fake_bmc.tamper: counts requests for the list; status: answers them with it, 0: lets them through. */
+struct storage {
+	unsigned asked;
+	int status;
+};
+
+static bool on_storage(struct httpd_req *q, unsigned n, void *arg)
+{
+	struct storage *s = arg;
+
+	(void)n;
+	if (!str_starts(httpd_path(q), STORAGE))
+		return false;
+	s->asked++;
+	if (!s->status)
+		return false;
+	httpd_reply_header(q, "Retry-After", "600");
+	httpd_reply_json(q, s->status, "{}");
+	return true;
+}
+
+static void watch(struct server *b, struct storage *s)
+{
+	*s = (struct storage){0};
+	b->bmc.tamper = on_storage;
+	b->bmc.tamper_arg = s;
+}
+
+static const char *not_listed(const struct server *b, const char *member)
+{
+	return json_str_at(b->object, "status", "bmc", "drivesNotListed", member);
+}
+
+static void to_serving(struct server *b)
+{
+	struct sim_world *w = b->world;
+
+	world_wait_state(b, "free", 1800);
+	world_pod(w, &w->tenants[0], "train");
+	world_wait_running(w, &w->tenants[0], "train", 1200);
+}
+
+/* How long it takes from draining to free, in simulated ms. */
+static int64_t way_back(struct server *b)
+{
+	struct sim_world *w = b->world;
+	int64_t began = loop_now(w->loop);
+
+	world_delete_pod(w, &w->tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "stopping", 1200);
+	world_wait_state(b, "free", 1800);
+	return loop_now(w->loop) - began;
+}
+
+static unsigned asked_on_a_trip(struct server *b, struct storage *s)
+{
+	to_serving(b);
+	s->asked = 0;
+	(void)way_back(b);
+	return s->asked;
+}
+
+static void a_bmc_that_serves_no_list_is_let_be_and_remembered(void **state)
 {
 	static const char *const dead[] = {"WD-DEAD0003"};
 	struct sim_world w;
@@ -151,6 +220,108 @@ static void a_bmc_that_fails_at_its_list_alone_is_let_be(void **state)
 	assert_non_null(told);
 	/* What the inspection learnt is written to spec: nothing of that is the BMC's affair. */
 	assert_null(strstr(told + 1, "BMC lists no drives"));
+	assert_string_equal(not_listed(b, "firmwareVersion"), "7.10.30");
+	assert_non_null(strstr(not_listed(b, "message"), STORAGE ": 500"));
+	world_stop(&w);
+}
+
+static int64_t way_back_of(bool fails, int status)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	struct storage s;
+	int64_t took;
+
+	world_start(&w, 955, 1);
+	list(b, NULL, 0);
+	world_replica(&w);
+	to_serving(b);
+	assert_null(not_listed(b, "observedTime"));
+	watch(b, &s);
+	b->bmc.storage_fails = fails;
+	s.status = status;
+	took = way_back(b);
+	assert_true(s.asked > 0);
+	assert_int_equal(not_listed(b, "observedTime") != NULL, fails);
+	assert_null(strstr(w.log, "BmcUnreachable"));
+	world_stop(&w);
+	return took;
+}
+
+/* The two worlds are the same until the list is asked for. */
+static void a_list_that_is_not_served_holds_no_machine_up(void **state)
+{
+	int64_t with = way_back_of(false, 0);
+
+	(void)state;
+	assert_true(way_back_of(true, 0) <= with);
+	/* Not served now: a few tries, however long a pause it asks for. */
+	assert_true(way_back_of(false, 503) <= with + 15000);
+}
+
+static void a_bmc_without_a_list_is_asked_again_after_a_day_or_an_update_or_by_a_person(
+	void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	struct storage s;
+
+	(void)state;
+	world_start(&w, 956, 1);
+	list(b, NULL, 0);
+	watch(b, &s);
+	b->bmc.storage_fails = true;
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	assert_int_equal(s.asked, 2);
+	assert_int_equal(asked_on_a_trip(b, &s), 0);
+	b->bmc.simple_too = true; /* which is read all the same, and changes nothing of that */
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	assert_int_equal(asked_on_a_trip(b, &s), 0);
+	b->bmc.firmware = "7.20.10";
+	assert_int_equal(asked_on_a_trip(b, &s), 2);
+	assert_string_equal(not_listed(b, "firmwareVersion"), "7.20.10");
+	assert_int_equal(asked_on_a_trip(b, &s), 0);
+	world_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/machines/gpu-1",
+		 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", REQUEST_RETRY, "1"));
+	assert_int_equal(asked_on_a_trip(b, &s), 2);
+	b->bmc.storage_fails = false;
+	world_run(&w, 25 * 3600 * 1000);
+	assert_true(asked_on_a_trip(b, &s) > 2);
+	assert_null(not_listed(b, "observedTime"));
+	world_stop(&w);
+}
+
+/* Its BMC needs longer for the list than the agent for the inspection. */
+static void a_drive_that_a_slow_bmc_lists_is_missed_before_the_machine_is_clean(void **state)
+{
+	static const char *const dead[] = {"WD-DEAD0004"};
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	struct slow_bmc slow;
+	bool names = false;
+
+	(void)state;
+	world_start(&w, 957, 1);
+	list(b, NULL, 0);
+	world_replica(&w);
+	to_serving(b);
+	list(b, dead, 1);
+	slow_bmc_init(&slow, &b->bmc, w.hardware, 3000);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_reason(b, "DriveMissing", 900);
+	assert_string_equal(b->state, "wiping");
+	assert_string_equal(json_str_at(unseen(b, 0), "id"), dead[0]);
+	world_wait_state(b, "quarantined", 600);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "DriveMissing");
+	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
+	world_patch_machine(b, json_pack("{s:[s], s:{s:s, s:s}}", "unseenDrives", dead[0],
+					 "approval", "action", "Wipe", "id", "accounted"));
+	world_wait_state(b, "free", 1800);
+	cluster_each(&w.host, "wiperecords.drover.dev/", names_unseen, &names);
+	assert_true(names);
 	world_stop(&w);
 }
 
@@ -162,7 +333,12 @@ int main(void)
 			a_drive_that_only_the_bmc_knows_stops_it_until_a_person_accounts_for_it),
 		cmocka_unit_test(a_record_names_the_drives_that_nobody_saw),
 		cmocka_unit_test(a_list_of_before_the_power_came_is_read_again),
-		cmocka_unit_test(a_bmc_that_fails_at_its_list_alone_is_let_be),
+		cmocka_unit_test(a_bmc_that_serves_no_list_is_let_be_and_remembered),
+		cmocka_unit_test(a_list_that_is_not_served_holds_no_machine_up),
+		cmocka_unit_test(
+			a_bmc_without_a_list_is_asked_again_after_a_day_or_an_update_or_by_a_person),
+		cmocka_unit_test(
+			a_drive_that_a_slow_bmc_lists_is_missed_before_the_machine_is_clean),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

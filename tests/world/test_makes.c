@@ -197,6 +197,7 @@ static struct make makes[] = {
 	{"idrac9", 190, 117},	  {"idrac10", 325, 156}, {"ilo", 180, 110},
 	{"xcc", 176, 117},	  {"ami", 252, 147},	 {"basic", 178, 108},
 	{"supermicro", 187, 117}, {"openbmc", 205, 126}, {"openbmc_tls", 205, 0},
+	{"sushy", 178, 0},
 };
 #define MAKES (sizeof(makes) / sizeof(*makes))
 #ifdef __SANITIZE_ADDRESS__

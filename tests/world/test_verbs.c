@@ -108,7 +108,6 @@ static unsigned verbs_on_their_way(const struct sim_world *w)
 struct verbs_watch {
 	struct sim_world *w;
 	unsigned most;
-	bool split; /* the gang was seen apart */
 };
 
 static bool verbs_ended_watched(void *arg)
@@ -140,71 +139,6 @@ static void a_rack_is_drained_two_machines_at_a_time(void **state)
 		assert_string_equal(world_at(&w.servers[i], "status.leave.reason"), "");
 		assert_true(server_is_blank(&w.servers[i]));
 	}
-	world_stop(&w);
-}
-
-/* A claim such as this one for another machine, in a gang. */
-static void verbs_claim_like(struct sim_world *w, const struct server *like, const struct server *b,
-			     const char *gang)
-{
-	char key[200], name[100];
-	OWN_JSON o = NULL;
-	json_t *spec;
-
-	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", like->claim);
-	o = cluster_get(&w->host, key);
-	spec = json_deep_copy(json_object_get(o, "spec"));
-	json_object_set_new(spec, "machineRef",
-			    json_pack("{s:s,s:s}", "name", b->name, "uid",
-				      json_str_at(b->object, "metadata", "uid")));
-	json_object_set_new(spec, "gang", json_pack("{s:s}", "uid", gang));
-	str_format(name, sizeof(name), "gang-%s", b->name);
-	world_do(w, &w->host, "POST", GROUP "/nodeclaims",
-		 json_pack("{s:s,s:s,s:{s:s,s:[s],s:{s:s,s:s}},s:o}", "apiVersion",
-			   OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name", name,
-			   "finalizers", FINALIZER_CLAIM, "labels", "drover.dev/nodepool", "gpus",
-			   "drover.dev/virtual-cluster", "team-a", "spec", spec));
-}
-
-static bool verbs_gang_ended(void *arg)
-{
-	struct verbs_watch *v = arg;
-	bool two = str_eq(verbs_phase(v->w, "psu", 1), "Pending");
-	bool three = str_eq(verbs_phase(v->w, "psu", 2), "Pending");
-
-	v->split |= two != three;
-	return verbs_ended_watched(v);
-}
-
-static void a_gang_is_drained_together(void **state)
-{
-	struct sim_world w;
-	struct verbs_watch v = {.w = &w};
-
-	(void)state;
-	world_start(&w, 102, 3);
-	world_replica(&w);
-	world_wait_all(&w, "free", 600);
-	world_pod(&w, &w.tenants[0], "train");
-	world_wait_running(&w, &w.tenants[0], "train", 900);
-	for (unsigned i = 0; i < 3; i++)
-		if (!w.servers[i].claim[0])
-			verbs_claim_like(&w, world_box_of(&w, &w.tenants[0], "train"),
-					 &w.servers[i], "a-gang");
-	world_wait(&w, verbs_all_serve, &w, 900, "all of them serve");
-	{
-		const struct server *alone = world_box_of(&w, &w.tenants[0], "train");
-		char names[100];
-
-		str_format(names, sizeof(names), "%s, %s, %s", alone->name,
-			   w.servers[alone == &w.servers[0]].name,
-			   w.servers[alone == &w.servers[2] ? 1 : 2].name);
-		verbs_drain(&w, "psu", names, "");
-	}
-	world_wait(&w, verbs_gang_ended, &v, 3600, "all are drained");
-	assert_false(v.split);
-	assert_true(v.most >= 2); /* both of the gang, although one at a time was asked for */
-	assert_string_equal(verbs_phase(&w, "psu", -1), "Succeeded");
 	world_stop(&w);
 }
 
@@ -615,7 +549,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rack_is_drained_two_machines_at_a_time),
-		cmocka_unit_test(a_gang_is_drained_together),
 		cmocka_unit_test(a_drain_cancelled_in_the_middle_undoes_what_has_not_left),
 		cmocka_unit_test(a_leader_killed_during_a_drain_is_followed),
 		cmocka_unit_test(a_drain_to_quarantine_ends_there_wiped_until_it_is_released),

@@ -12,6 +12,7 @@
 #include "controller/agent/endpoint.h"
 #include "tests/unit/testing.h"
 #include "tests/world/invariants.h"
+#include "tests/world/reason_rule.h"
 #include "tests/world/world_objects.h"
 #include "wipe/proto.h"
 
@@ -543,7 +544,8 @@ void world_start(struct sim_world *w, uint64_t seed, unsigned servers)
 
 void world_stop(struct sim_world *w)
 {
-	bool kept = invariants_secrets_kept(w) && invariants_nothing_leaks(w);
+	bool kept = invariants_secrets_kept(w) && invariants_nothing_leaks(w) &&
+		    reason_rule_look(w, w->complaint, sizeof(w->complaint));
 
 	for (unsigned i = 0; i < w->nreplicas; i++)
 		free_replica(&w->replicas[i]);

@@ -146,7 +146,7 @@ bool world_has_failure(const struct server *b, const char *reason);
  * the other. */
 void world_settle(struct sim_world *w);
 
-/* Everything that a machine with a running pod must be (tests/real/main_job.py check()). */
+/* Everything that a machine with a running pod must be (tests/real/serving.py check()). */
 void world_check_serving(struct sim_world *w, struct cluster *p, const char *pod);
 
 #endif

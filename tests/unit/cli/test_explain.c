@@ -578,37 +578,165 @@ static void a_cluster_that_takes_no_nodes_is_told_with_what_helps(void **state)
 	assert_true(helps(answer, "switch private nodes on in it"));
 }
 
-static void an_event(json_t *answer, const char *by, const char *message, const char *time,
+static void an_event(json_t *answer, const char *reason, const char *message, const char *time,
 		     const char *again)
 {
-	OWN_JSON e = json_pack("{s:s, s:s, s:s, s:s}", "reportingComponent", by, "reason",
-			       "NoCapacity", "message", message, "eventTime", time);
+	OWN_JSON e =
+		json_pack("{s:s, s:s, s:s, s:s}", "reportingComponent", "drover.dev/controller",
+			  "reason", reason, "message", message, "eventTime", time);
 
 	if (again)
 		json_object_set_new(e, "series", json_pack("{s:s}", "lastObservedTime", again));
 	explain_pod_event(answer, e);
 }
 
+static void another_ones_event(json_t *answer)
+{
+	OWN_JSON e = json_pack("{s:s, s:s, s:s, s:s}", "reportingComponent", "default-scheduler",
+			       "reason", "FailedScheduling", "message", "0/3 nodes", "eventTime",
+			       "2026-12-01T10:30:00.000000Z");
+
+	explain_pod_event(answer, e);
+}
+
+/* Malloc'd. */
+static char *printed_at(const json_t *answer, const char *at)
+{
+	struct buf out;
+	int64_t now;
+	char *text;
+
+	assert_true(str_to_time(at, &now));
+	buf_init(&out, 1 << 16);
+	explain_print(answer, now, &out);
+	text = strndup((const char *)out.data, out.len);
+	buf_done(&out);
+	return text;
+}
+
 static void of_a_pods_events_the_newest_of_drover_is_told(void **state)
 {
 	OWN_JSON answer = json_pack("{s:s, s:s}", "kind", "Pod", "name", "team-a/default/train");
-	struct buf out;
-	int64_t now;
+	char *text;
 
 	(void)state;
-	an_event(answer, "default-scheduler", "0/3 nodes", "2026-12-01T10:30:00.000000Z", NULL);
+	another_ones_event(answer);
 	assert_null(json_object_get(answer, "told"));
-	an_event(answer, "drover.dev/controller", "place 5", "2026-12-01T10:10:00.000000Z", NULL);
-	an_event(answer, "drover.dev/controller", "place 4, expected 10:20 to 10:31 UTC",
+	an_event(answer, "NoCapacity", "place 5", "2026-12-01T10:10:00.000000Z", NULL);
+	an_event(answer, "NoCapacity", "place 4, expected 10:20 to 10:31 UTC",
 		 "2026-12-01T10:00:00.000000Z", "2026-12-01T10:15:00.000000Z");
-	an_event(answer, "drover.dev/controller", "place 9", "2026-12-01T09:00:00.000000Z", NULL);
-	an_event(answer, "default-scheduler", "0/3 nodes", "2026-12-01T10:30:00.000000Z", NULL);
-	assert_true(str_to_time("2026-12-01T10:17:00Z", &now));
-	buf_init(&out, 1 << 16);
-	explain_print(answer, now, &out);
-	assert_non_null(strstr(out.data, "drover said"));
-	assert_non_null(strstr(out.data, "NoCapacity: place 4, expected 10:20 to 10:31 UTC (2m"));
-	buf_done(&out);
+	an_event(answer, "NoCapacity", "place 9", "2026-12-01T09:00:00.000000Z", NULL);
+	another_ones_event(answer);
+	text = printed_at(answer, "2026-12-01T10:17:00Z");
+	assert_non_null(strstr(
+		text,
+		"  drover said   NoCapacity: place 4, expected 10:20 to 10:31 UTC, 2m ago\n"));
+	free(text);
+}
+
+/* A tenant with a row for each of n pods, of which the last is default/train. */
+static struct virtual_cluster *waiting(size_t n, const char *claim, struct arena *a)
+{
+	OWN_JSON o =
+		json_pack("{s:{s:s}, s:{s:{s:s}, s:s, s:{s:s}}, s:{s:[]}}", "metadata", "name",
+			  "team-a", "spec", "kubeconfigSecretRef", "name", "k", "joinEndpoint",
+			  "10.0.0.1:6443", "quota", "nvidia.com/gpu", "8", "status", "waiting");
+
+	for (size_t i = 1; i <= n; i++)
+		json_array_append_new(
+			json_at(o, "status", "waiting"),
+			json_pack("{s:s, s:i, s:s, s:s, s:s*, s:s}", "pod",
+				  i == n ? "default/train" : arena_printf(a, "default/p-%zu", i),
+				  "place", (int)i, "reason", "NoCapacity", "message",
+				  "pool h100: 4 machines fit", "claim", claim, "since",
+				  "2026-12-01T10:10:00Z"));
+	return decoded(OBJECT_VIRTUAL_CLUSTER, json_incref(o), a);
+}
+
+static void what_is_so_now_comes_before_what_was_said(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct virtual_cluster *vc = waiting(3, NULL, a);
+	OWN_JSON answer = explain_pod(vc, "default", "train");
+	char *text;
+
+	(void)state;
+	explain_pod_now(answer, vc, "default", "train");
+	an_event(answer, "NoCapacity", "place 9: pool h100", "2026-12-01T10:05:00.000000Z", NULL);
+	an_event(answer, "Nominated", "machine gpu-1", "2026-12-01T10:00:00.000000Z", NULL);
+	an_event(answer, "OverBudget", "older", "2026-12-01T09:00:00.000000Z", NULL);
+	text = printed_at(answer, "2026-12-01T10:17:00Z");
+	assert_non_null(strstr(text, "  reason        NoCapacity, for 7m: pool h100: 4 machines "
+				     "fit\n  place         3 in the queue of all tenants\n"
+				     "  before that   Nominated: machine gpu-1, 17m ago\n"));
+	assert_null(strstr(text, "place 9"));
+	assert_null(strstr(text, "drover said"));
+	free(text);
+}
+
+static const char *not_told(size_t rows, const char *phase, const char *unscheduled,
+			    struct arena *a)
+{
+	struct virtual_cluster *vc = waiting(rows, NULL, a);
+	OWN_JSON answer = explain_pod(vc, "default", "other");
+	OWN_JSON pod = json_pack("{s:{s:s}}", "status", "phase", phase);
+
+	if (unscheduled)
+		json_object_set_new(json_object_get(pod, "status"), "conditions",
+				    json_pack("[{s:s, s:s, s:s}]", "type", "PodScheduled", "status",
+					      "False", "message", unscheduled));
+	explain_pod_seen(answer, pod);
+	explain_pod_now(answer, vc, "default", "other");
+	assert_null(json_object_get(answer, "now"));
+	return arena_strdup(a, json_str_at(answer, "waitingFor"));
+}
+
+static void of_a_pod_that_no_plan_has_it_is_said_why(void **state)
+{
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	assert_true(str_starts(not_told(3, "Pending", NULL, a), "kube-scheduler, "));
+	assert_true(str_starts(not_told(3, "Pending", "0/3", a), "drover's next plan"));
+	assert_string_equal(not_told(64, "Pending", "0/3", a),
+			    "its turn: 64 pods of its tenant at least are before it");
+	assert_null(not_told(3, "Succeeded", "0/3", a));
+}
+
+static struct node_claim *claim_for(const char *name, const char *phase, const char *node,
+				    const char *uid, struct arena *a)
+{
+	struct node_claim *n = arena_new_obj(a, struct node_claim);
+	const char **pods = arena_calloc(a, 1, sizeof(*pods));
+
+	*pods = uid;
+	n->meta.name = name;
+	n->status.phase = phase;
+	n->status.node_name = node;
+	n->spec.pods = (struct strings){pods, 1};
+	return n;
+}
+
+static void a_pods_claim_is_the_one_that_brings_its_machine(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON none = json_object();
+	OWN_JSON seat = json_pack("{s:{s:s}}", "now", "claim", "c-1");
+	OWN_JSON waits = json_pack("{s:{s:s}}", "now", "reason", "NoCapacity");
+
+	(void)state;
+	/* Bound: that of its Node, whoever it was made for. */
+	assert_true(explain_pod_has(none, claim_for("c-1", "serving", "n-1", "x", a), "u", "n-1"));
+	assert_false(explain_pod_has(none, claim_for("c-2", "serving", "n-2", "u", a), "u", "n-1"));
+	/* Planned: that on which it has a seat. */
+	assert_true(explain_pod_has(seat, claim_for("c-1", "booting", NULL, "x", a), "u", NULL));
+	assert_false(explain_pod_has(seat, claim_for("c-2", "booting", NULL, "u", a), "u", NULL));
+	assert_false(explain_pod_has(waits, claim_for("c-2", "serving", "n", "u", a), "u", NULL));
+	/* Not planned yet: that which was made for it, unless it is over. */
+	assert_true(explain_pod_has(none, claim_for("c-2", "booting", NULL, "u", a), "u", NULL));
+	assert_false(explain_pod_has(none, claim_for("c-2", "Failed", NULL, "u", a), "u", NULL));
+	assert_false(explain_pod_has(none, claim_for("c-2", "booting", NULL, "x", a), "u", NULL));
+	assert_false(explain_pod_has(none, claim_for("c-2", "booting", NULL, "u", a), NULL, NULL));
 }
 
 /* --- asked of an API server --------------------------------------------------------------------- */
@@ -686,8 +814,12 @@ static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(voi
 	world_pod(&w, &w.tenants[0], "later"); /* nothing is free */
 	world_run(&w, 60000);
 	x = asked(&w, "team-a/default/later", &g);
-	assert_string_equal(json_str_at(x, "told", "reason"), "NoCapacity");
-	assert_true(str_starts(json_str_at(x, "told", "message"), "place 1: NoCapacity: "));
+	assert_string_equal(json_str_at(x, "now", "reason"), "NoCapacity");
+	assert_int_equal(json_int_at(json_object_get(x, "now"), "place"), 1);
+	assert_true(str_starts(json_str_at(x, "now", "message"), "pool gpus: "));
+	assert_int_equal(json_array_size(json_object_get(x, "claims")), 0);
+	assert_null(json_object_get(x, "told"));
+	assert_null(json_object_get(x, "history"));
 	assert_false(helps(x, "kubectl describe pod"));
 	json_decref(x);
 	assert_null(asked(&w, "team-b/default/train", &g));
@@ -747,6 +879,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_machine_that_is_wiped_says_how_far_it_is),
 		cmocka_unit_test(of_a_pods_events_the_newest_of_drover_is_told),
+		cmocka_unit_test(what_is_so_now_comes_before_what_was_said),
+		cmocka_unit_test(of_a_pod_that_no_plan_has_it_is_said_why),
+		cmocka_unit_test(a_pods_claim_is_the_one_that_brings_its_machine),
 		cmocka_unit_test(a_machine_under_way_says_since_when_for_what_and_when_next),
 		cmocka_unit_test(a_wait_names_what_is_waited_for),
 		cmocka_unit_test(a_machine_at_rest_says_nothing_of_what_is_long_done),

@@ -237,6 +237,7 @@ static void events_arrive_and_count(void **state)
 	assert_int_equal(json_array_size(json_at(r.api.j, "items")), 1);
 	assert_string_equal(api_str(&r.api, "items.0.note"), "no machine");
 	assert_int_equal(api_int(&r.api, "items.0.series.count"), 3);
+	assert_int_equal(api_int(&r.api, "items.0.deprecatedCount"), 3);
 	kube_events_free(ev);
 	stop(&r);
 }

@@ -7,7 +7,7 @@
 #include "kube/event.h"
 #include "tests/unit/kube/fake_api.h"
 
-#define EVENTS "/apis/events.k8s.io/v1/namespaces/"
+#define EVENTS "/api/v1/namespaces/"
 
 struct rig {
 	struct fake_api f;
@@ -58,19 +58,20 @@ static void an_event_says_who_what_and_about_what(void **state)
 	e = nth(&r, 0);
 	if (!str_eq(json_str_at(e, "reason"), "NoCapacity"))
 		e = nth(&r, 1);
-	assert_string_equal(json_str_at(e, "apiVersion"), "events.k8s.io/v1");
+	assert_string_equal(json_str_at(e, "apiVersion"), "v1");
 	assert_string_equal(json_str_at(e, "kind"), "Event");
 	assert_string_equal(json_str_at(e, "metadata", "namespace"), "team");
 	assert_true(str_starts(json_str_at(e, "metadata", "name"), "p-1.") &&
 		    str_is_dns_subdomain(json_str_at(e, "metadata", "name")));
-	assert_string_equal(json_str_at(e, "reportingController"), "drover.dev/controller");
+	assert_string_equal(json_str_at(e, "reportingComponent"), "drover.dev/controller");
+	assert_string_equal(json_str_at(e, "source", "component"), "drover.dev/controller");
 	assert_string_equal(json_str_at(e, "reportingInstance"), "drover-0");
 	assert_string_equal(json_str_at(e, "type"), "Warning");
 	assert_string_equal(json_str_at(e, "action"), "Place");
-	assert_string_equal(json_str_at(e, "note"), "3rd in the queue");
-	assert_string_equal(json_str_at(e, "regarding", "kind"), "Pod");
-	assert_string_equal(json_str_at(e, "regarding", "namespace"), "team");
-	assert_string_equal(json_str_at(e, "regarding", "uid"), "uid-1");
+	assert_string_equal(json_str_at(e, "message"), "3rd in the queue");
+	assert_string_equal(json_str_at(e, "involvedObject", "kind"), "Pod");
+	assert_string_equal(json_str_at(e, "involvedObject", "namespace"), "team");
+	assert_string_equal(json_str_at(e, "involvedObject", "uid"), "uid-1");
 	assert_true(str_ends(json_str_at(e, "eventTime"), "Z") &&
 		    strchr(json_str_at(e, "eventTime"), '.'));
 	stop(&r);
@@ -93,7 +94,7 @@ static void the_same_again_only_counts(void **state)
 	assert_in_range(r.f.requests, 5, 6);
 	assert_int_equal(json_int_at(nth(&r, 0), "series", "count"), 121);
 	assert_true(strchr(json_str_at(nth(&r, 0), "series", "lastObservedTime"), '.') != NULL);
-	assert_string_equal(json_str_at(nth(&r, 0), "note"), "no machine");
+	assert_string_equal(json_str_at(nth(&r, 0), "message"), "no machine");
 	fake_api_run(&r.f, 100000);
 	assert_in_range(r.f.requests, 5, 6);
 	/* Another note, and the same after ten quiet minutes, are new. */
@@ -103,6 +104,63 @@ static void the_same_again_only_counts(void **state)
 	kube_event(r.ev, &pod, "Normal", "Waiting", "Place", "no machine");
 	fake_api_run(&r.f, 1000);
 	assert_int_equal(json_object_size(r.f.objects), 3);
+	stop(&r);
+}
+
+/* The event with this note. */
+static const json_t *of_note(struct rig *r, const char *note)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach (r->f.objects, key, v)
+		if (str_eq(json_str_at(v, "message"), note))
+			return v;
+	return NULL;
+}
+
+/* In seconds from the first event with the note a. */
+static int64_t seconds(struct rig *r, const char *note, const char *member)
+{
+	int64_t t, from;
+
+	assert_true(str_to_time(json_str_at(of_note(r, "a"), "firstTimestamp"), &from));
+	assert_true(str_to_time(json_str_at(of_note(r, note), member), &t));
+	return (t - from) / 1000;
+}
+
+static void the_times_and_the_count_are_those_that_kubectl_reads(void **state)
+{
+	struct rig r;
+	const json_t *a;
+
+	(void)state;
+	start(&r);
+	kube_event(r.ev, &pod, "Normal", "Waiting", "Place", "a");
+	fake_api_run(&r.f, 10000);
+	a = of_note(&r, "a");
+	assert_int_equal(json_int_at(a, "count"), 1);
+	assert_null(json_object_get(a, "series"));
+	assert_int_equal(seconds(&r, "a", "lastTimestamp"), 0);
+	assert_int_equal(seconds(&r, "a", "eventTime"), 0);
+	assert_null(strchr(json_str_at(a, "firstTimestamp"), '.'));
+
+	kube_event(r.ev, &pod, "Normal", "Waiting", "Place", "b");
+	fake_api_run(&r.f, 50000);
+	assert_int_equal(seconds(&r, "b", "firstTimestamp"), 10);
+	assert_int_equal(seconds(&r, "b", "lastTimestamp"), 10);
+
+	/* Repeated, the older of the two is the one seen last. */
+	for (int i = 0; i < 4; i++)
+		kube_event(r.ev, &pod, "Normal", "Waiting", "Place", "a");
+	fake_api_run(&r.f, 31000);
+	a = of_note(&r, "a");
+	assert_int_equal(json_int_at(a, "count"), 5);
+	assert_int_equal(json_int_at(a, "series", "count"), 5);
+	assert_int_equal(seconds(&r, "a", "lastTimestamp"), 60);
+	assert_int_equal(seconds(&r, "a", "eventTime"), 0);
+	assert_int_equal(json_int_at(of_note(&r, "b"), "count"), 1);
+	assert_int_equal(seconds(&r, "b", "lastTimestamp"), 10);
 	stop(&r);
 }
 
@@ -180,11 +238,11 @@ static void notes_are_cut_between_characters_and_are_text(void **state)
 		strcat(note, "\xe2\x82\xac"); /* three bytes; 1024 is not a multiple */
 	kube_event(r.ev, &pod, "Normal", "Long", "Say", note);
 	fake_api_run(&r.f, 1000);
-	assert_int_equal(strlen(json_str_at(nth(&r, 0), "note")), 1023);
+	assert_int_equal(strlen(json_str_at(nth(&r, 0), "message")), 1023);
 	kube_event(r.ev, &odd, "Normal", "Odd", "Say", "a\xc3z");
 	fake_api_run(&r.f, 1000);
-	assert_string_equal(json_str_at(nth(&r, 1), "note"), "a?z");
-	assert_string_equal(json_str_at(nth(&r, 1), "regarding", "uid"), "??");
+	assert_string_equal(json_str_at(nth(&r, 1), "message"), "a?z");
+	assert_string_equal(json_str_at(nth(&r, 1), "involvedObject", "uid"), "??");
 	stop(&r);
 }
 
@@ -241,6 +299,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_event_says_who_what_and_about_what),
 		cmocka_unit_test(the_same_again_only_counts),
+		cmocka_unit_test(the_times_and_the_count_are_those_that_kubectl_reads),
 		cmocka_unit_test(repeats_before_the_first_is_written_are_counted),
 		cmocka_unit_test(one_object_has_no_more_than_its_share),
 		cmocka_unit_test(memory_is_bounded_by_forgetting_the_oldest),

@@ -89,6 +89,7 @@ static void a_gang_gets_all_its_places_or_none(void **state)
 	assert_int_equal(p->ngangs, 1);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(p->claims[i].gang, 1);
+		assert_string_equal(p->claims[i].gang_key, "train");
 		assert_int_equal(p->pods[i].outcome, PLAN_ON_NEW);
 		assert_int_equal(p->pods[i].gang, 1);
 	}

@@ -212,7 +212,7 @@ static void check_drives(struct replay *p, struct redfish *r, const struct expec
 	unsigned calls = 0;
 
 	do {
-		redfish_read_drives(r, on_drives, p);
+		redfish_read_drives(r, NULL, on_drives, p);
 		assert_int_equal(wait_answer(p), ERR_NONE);
 	} while (p->more && ++calls < 100);
 	assert_false(p->more);

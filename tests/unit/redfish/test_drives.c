@@ -8,7 +8,8 @@
 static struct {
 	char text[4096];
 	size_t n;
-	bool more;
+	bool more, lacks, simple;
+	int code; /* of lacks */
 } got;
 
 static void on_drives(const struct redfish_drives *d, const struct err *e, void *arg)
@@ -18,6 +19,9 @@ static void on_drives(const struct redfish_drives *d, const struct err *e, void 
 	bmc_answered(f, e);
 	got.text[0] = '\0';
 	got.more = d && d->more;
+	got.lacks = d && d->lacks;
+	got.simple = d && d->simple;
+	got.code = got.lacks ? d->lacks->code : 0;
 	got.n = d ? d->n : 0;
 	for (size_t i = 0; d && i < d->n; i++)
 		str_format(got.text + strlen(got.text), sizeof(got.text) - strlen(got.text),
@@ -29,7 +33,7 @@ static void on_drives(const struct redfish_drives *d, const struct err *e, void 
 
 static enum err_kind ask(struct bmc_rig *f)
 {
-	redfish_read_drives(bmc_client(f), on_drives, f);
+	redfish_read_drives(bmc_client(f), NULL, on_drives, f);
 	return bmc_wait_answer(f);
 }
 
@@ -107,7 +111,7 @@ static void a_long_list_takes_several_calls(void **state)
 	assert_true(strstr(got.text, "SERIAL0|") < strstr(got.text, "SERIAL63|"));
 }
 
-static void what_is_not_served_is_passed_over_and_what_fails_is_asked_again(void **state)
+static void what_is_not_served_is_passed_over_and_what_is_not_answered_is_asked_again(void **state)
 {
 	static const struct fake_drive drives[] = {{.serial = "S1"}, {.serial = "S2"}};
 	struct bmc_rig *f = *state;
@@ -120,9 +124,14 @@ static void what_is_not_served_is_passed_over_and_what_fails_is_asked_again(void
 	f->bmc.tamper_arg = &s;
 	(void)ask_all(f);
 	assert_string_equal(got.text, "S2|-|-|-|0;");
+	assert_false(got.lacks); /* it has gone since it was listed */
 	s.status = 500;
+	(void)ask_all(f);
+	assert_string_equal(got.text, "S2|-|-|-|0;");
+	assert_true(got.lacks);
+	s.status = 503;
 	assert_int_equal(ask(f), ERR_UNAVAILABLE);
-	assert_int_equal(f->err.code, 500);
+	assert_int_equal(f->err.code, 503);
 	f->bmc.tamper = NULL;
 	(void)ask_all(f);
 	assert_string_equal(got.text, "S1|-|-|-|0;S2|-|-|-|0;");
@@ -143,18 +152,117 @@ static void a_list_without_an_end_ends(void **state)
 	assert_true(got.n > 0 && got.n <= 256);
 }
 
-static void a_bmc_that_fails_at_its_drives_alone_is_not_left_alone(void **state)
+/* Only the volume could say whether the agent sees its drives. */
+static void a_drive_of_a_volume_that_is_not_served_is_left_out(void **state)
 {
+	static const struct fake_drive drives[] = {
+		{.serial = "S1", .volume = "OS", .raid = "RAID1"}, {.serial = "S2"}};
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "GET /redfish/v1/Systems/1/Storage/0/Volumes", 500,
+				  NULL};
+
+	f->bmc.drives = drives;
+	f->bmc.ndrives = 2;
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	(void)ask_all(f);
+	assert_string_equal(got.text, "S2|-|-|-|0;");
+	assert_true(got.lacks);
+}
+
+static void a_list_that_is_not_served_is_answered_in_one_call(void **state)
+{
+	static const int statuses[] = {400, 403, 404, 405, 500, 501};
 	static const struct fake_drive drive = {.serial = "S1", .slot = "bay 1"};
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "GET /redfish/v1/Systems/1/Storage", 0, NULL};
+
+	f->bmc.drives = &drive;
+	f->bmc.ndrives = 1;
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(*statuses); i++) {
+		s.status = statuses[i];
+		assert_int_equal(ask(f), ERR_UNSUPPORTED);
+		assert_int_equal(f->err.code, statuses[i]);
+		assert_int_equal(fake_bmc_count(&f->bmc, s.start), i + 1);
+	}
+	assert_done(bmc_read_system(f)); /* it is not left alone for that */
+}
+
+static void a_list_that_is_not_answered_may_be_answered_later(void **state)
+{
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "GET /redfish/v1/Systems/1/Storage", 0, NULL};
+	static const struct {
+		int status;
+		const char *id;
+	} busy[] = {{503, NULL}, {429, NULL}, {500, "IDRAC.2.8.SYS518"}};
+	static const struct fake_drive drive = {.serial = "S1"};
+
+	f->bmc.drives = &drive;
+	f->bmc.ndrives = 1;
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	for (size_t i = 0; i < sizeof(busy) / sizeof(*busy); i++) {
+		s.status = busy[i].status;
+		s.id = busy[i].id;
+		(void)ask(f);
+		assert_true(err_is_transient(&f->err));
+		bmc_drop_client(f);
+	}
+	f->bmc.tamper = NULL;
+	(void)ask_all(f);
+	assert_int_equal(got.n, 1);
+}
+
+static enum err_kind ask_unless(struct bmc_rig *f, const char *firmware)
+{
+	redfish_read_drives(bmc_client(f), firmware, on_drives, f);
+	return bmc_wait_answer(f);
+}
+
+static void a_firmware_that_is_known_to_list_none_is_not_asked(void **state)
+{
+	static const struct fake_drive drive = {.serial = "S1"};
 	struct bmc_rig *f = *state;
 
 	f->bmc.drives = &drive;
 	f->bmc.ndrives = 1;
-	f->bmc.storage_fails = true;
-	for (int i = 0; i < 6; i++) {
-		assert_int_equal(ask(f), ERR_UNAVAILABLE);
-		assert_int_equal(f->err.code, 500);
-	}
+	assert_int_equal(ask_unless(f, "7.10.30"), ERR_UNSUPPORTED);
+	assert_int_equal(f->err.code, 0);
+	assert_int_equal(fake_bmc_count(&f->bmc, "GET /redfish/v1/Systems/1/Storage"), 0);
+	assert_done(ask_unless(f, "7.10.29"));
+	assert_int_equal(got.n, 1);
+	assert_done(ask_unless(f, ""));
+	assert_int_equal(got.n, 1);
+}
+
+/* By count of a model alone, but that is something. */
+static void a_simple_list_stands_in_for_one_that_is_not_served(void **state)
+{
+	static const struct fake_drive drive = {.serial = "S1", .model = "KCM6", .bytes = 3840};
+	struct bmc_rig *f = *state;
+
+	f->bmc.drives = &drive;
+	f->bmc.ndrives = 1;
+	f->bmc.simple_too = f->bmc.storage_fails = true;
+	(void)ask_all(f);
+	assert_string_equal(got.text, "-|KCM6|-|-|3840;");
+	assert_true(got.lacks && got.simple);
+	assert_int_equal(got.code, 500);
+	assert_int_equal(fake_bmc_count(&f->bmc, "GET /redfish/v1/Systems/1/Storage"), 1);
+	assert_done(ask_unless(f, "7.10.30"));
+	assert_string_equal(got.text, "-|KCM6|-|-|3840;");
+	assert_true(got.lacks && got.simple);
+	assert_int_equal(got.code, 0);
+	assert_int_equal(fake_bmc_count(&f->bmc, "GET /redfish/v1/Systems/1/Storage"), 1);
+}
+
+static void a_bmc_that_is_away_is_left_alone(void **state)
+{
+	struct bmc_rig *f = *state;
+
 	assert_done(bmc_read_system(f));
 	f->bmc.unavailable = true; /* 503: all of it is away */
 	for (int i = 0; i < 3; i++)
@@ -170,9 +278,14 @@ int main(void)
 		bmc_test(a_bmc_that_lists_none_is_no_error),
 		bmc_test(models_and_sizes_are_taken_where_there_is_nothing_else),
 		bmc_test(a_long_list_takes_several_calls),
-		bmc_test(what_is_not_served_is_passed_over_and_what_fails_is_asked_again),
+		bmc_test(what_is_not_served_is_passed_over_and_what_is_not_answered_is_asked_again),
 		bmc_test(a_list_without_an_end_ends),
-		bmc_test(a_bmc_that_fails_at_its_drives_alone_is_not_left_alone),
+		bmc_test(a_drive_of_a_volume_that_is_not_served_is_left_out),
+		bmc_test(a_list_that_is_not_served_is_answered_in_one_call),
+		bmc_test(a_list_that_is_not_answered_may_be_answered_later),
+		bmc_test(a_firmware_that_is_known_to_list_none_is_not_asked),
+		bmc_test(a_simple_list_stands_in_for_one_that_is_not_served),
+		bmc_test(a_bmc_that_is_away_is_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,11 +85,11 @@ static void the_firmware_is_read_with_each_list_of_drives(void **state)
 {
 	struct bmc_rig *f = *state;
 
-	redfish_read_drives(bmc_client(f), on_drives, f);
+	redfish_read_drives(bmc_client(f), NULL, on_drives, f);
 	assert_done(bmc_wait_answer(f));
 	assert_string_equal(redfish_facts(f->r).firmware, "7.10.30");
 	f->bmc.firmware = "7.20.10";
-	redfish_read_drives(f->r, on_drives, f);
+	redfish_read_drives(f->r, NULL, on_drives, f);
 	assert_done(bmc_wait_answer(f));
 	assert_string_equal(redfish_facts(f->r).firmware, "7.20.10");
 }
@@ -102,7 +102,7 @@ static void a_manager_that_fails_keeps_no_list_of_drives_back(void **state)
 
 	f->bmc.tamper = bmc_select_tamper;
 	f->bmc.tamper_arg = &fails;
-	redfish_read_drives(bmc_client(f), on_drives, f);
+	redfish_read_drives(bmc_client(f), NULL, on_drives, f);
 	assert_done(bmc_wait_answer(f));
 	assert_null(redfish_facts(f->r).firmware);
 }

@@ -163,6 +163,24 @@ static void a_search_goes_on_where_time_cut_it_off(void **state)
 	f->bmc.tamper = NULL;
 }
 
+static void a_slot_that_is_not_served_hides_no_other(void **state)
+{
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "GET /redfish/v1/Systems/1/VirtualMedia/Floppy", 500,
+				  NULL};
+
+	f->bmc.floppies = 2;
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	assert_done(bmc_insert(f, MEDIA));
+	bmc_drop_client(f);
+	/* With no other it may be the one: that there is none is not said. */
+	f->bmc.no_cd = true;
+	assert_int_equal(bmc_read_media(f), ERR_UNAVAILABLE);
+	f->bmc.tamper = NULL;
+	assert_int_equal(bmc_read_media(f), ERR_UNSUPPORTED);
+}
+
 static void slots_that_have_to_be_enabled_are_enabled_for_an_insert(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -374,6 +392,18 @@ static void a_slot_that_takes_no_ca_stops_checking(void **state)
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/SlotCertificates"), 1);
 }
 
+static void a_slot_whose_certificates_are_not_served_stops_checking(void **state)
+{
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "GET /redfish/v1/SlotCertificates", 500, NULL};
+
+	f->bmc.verifies = 2;
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	assert_done(bmc_insert(f, TLS_MEDIA));
+	assert_true(f->bmc.unverified);
+}
+
 /* Nothing is checked there. */
 static void plain_media_change_nothing_of_what_a_slot_checks(void **state)
 {
@@ -444,6 +474,7 @@ int main(void)
 		bmc_test(the_form_that_was_taken_is_remembered),
 		bmc_test(a_slot_that_checks_gets_the_ca_once),
 		bmc_test(a_slot_that_takes_no_ca_stops_checking),
+		bmc_test(a_slot_whose_certificates_are_not_served_stops_checking),
 		bmc_test(plain_media_change_nothing_of_what_a_slot_checks),
 		bmc_test(media_under_the_system),
 		bmc_test(media_under_the_manager),
@@ -458,6 +489,7 @@ int main(void)
 		bmc_test(the_search_reads_no_system_that_was_just_read),
 		bmc_test(a_search_that_was_cut_short_is_no_verdict),
 		bmc_test(a_search_goes_on_where_time_cut_it_off),
+		bmc_test(a_slot_that_is_not_served_hides_no_other),
 		bmc_test(slots_that_have_to_be_enabled_are_enabled_for_an_insert),
 		bmc_test(slots_that_do_not_appear_are_asked_for_again_later),
 		bmc_test(a_slot_that_takes_no_medium_is_passed_over),

@@ -131,6 +131,27 @@ static void reset_values_may_stand_in_action_info_alone(void **state)
 		strstr(fake_bmc_last(&f->bmc, "POST /redfish/v1/Systems"), "GracefulShutdown"));
 }
 
+static bool leaves_action_info(struct httpd_req *q, unsigned n, void *arg)
+{
+	(void)n;
+	(void)arg;
+	return strstr(httpd_path(q), "ActionInfo");
+}
+
+static void a_machine_is_switched_off_without_an_answer_to_how(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.action_info = f->bmc.on = true;
+	f->bmc.tamper = leaves_action_info;
+	assert_done(bmc_power(f, false));
+	assert_false(f->bmc.on);
+	/* How is asked again, and the answer counts. */
+	f->bmc.tamper = NULL;
+	f->bmc.no_force_off = f->bmc.on = true;
+	assert_done(bmc_power(f, false));
+}
+
 static const char *last_reset(const struct bmc_rig *f)
 {
 	return strstr(fake_bmc_last(&f->bmc, "POST /redfish/v1/Systems"), "{");
@@ -334,6 +355,34 @@ static void overrides_go_to_the_pending_object_that_has_them(void **state)
 		strstr(fake_bmc_last(&f->bmc, "PATCH"), "\"BootSourceOverrideMode\":\"UEFI\""));
 }
 
+static void a_pending_object_that_is_not_served_has_no_overrides(void **state)
+{
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "GET /redfish/v1/Systems/1/SD", 500, NULL};
+
+	f->bmc.pending_short = true;
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	assert_done(bmc_read_system(f));
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
+	assert_string_equal(f->bmc.boot_target, "Cd");
+	s.status = 503; /* that says nothing of what it has */
+	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
+}
+
+/* What is set there may be all that there is. */
+static void a_pending_object_that_had_overrides_is_waited_for(void **state)
+{
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "GET /redfish/v1/Systems/1/SD", 500, NULL};
+
+	f->bmc.pending_boot = true;
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
+}
+
 /* As BlueField's: the pending object knows of fewer targets. */
 static void a_target_that_the_system_alone_lists_goes_there(void **state)
 {
@@ -433,6 +482,7 @@ int main(void)
 		bmc_test(asking_for_what_already_is_is_no_error),
 		bmc_test(a_reset_refused_for_another_reason_is_an_error),
 		bmc_test(reset_values_may_stand_in_action_info_alone),
+		bmc_test(a_machine_is_switched_off_without_an_answer_to_how),
 		bmc_test(a_machine_that_does_not_come_on_is_asked_in_other_ways),
 		bmc_test(a_refused_on_is_forced_at_once),
 		bmc_test(a_refused_on_without_another_way_may_be_tried_again),
@@ -445,6 +495,8 @@ int main(void)
 		bmc_test(a_boot_override_is_set_once_and_cleared),
 		bmc_test(http_boot_takes_its_address_along),
 		bmc_test(overrides_go_to_the_pending_object_that_has_them),
+		bmc_test(a_pending_object_that_is_not_served_has_no_overrides),
+		bmc_test(a_pending_object_that_had_overrides_is_waited_for),
 		bmc_test(a_target_that_the_system_alone_lists_goes_there),
 		bmc_test(an_override_that_the_system_refuses_goes_to_the_pending_object),
 		bmc_test(an_override_that_the_pending_object_refuses_goes_to_the_system),

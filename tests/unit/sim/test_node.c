@@ -209,6 +209,44 @@ static void a_pod_runs_as_long_as_its_annotation_says_and_succeeds(void **state)
 	assert_string_equal(json_str_at(c, "state", "terminated", "reason"), "Completed");
 }
 
+static void a_pod_with_an_exit_code_fails(void **state)
+{
+	struct town *t = *state;
+	json_t *c;
+
+	boot(t);
+	bind_pod(t, json_pack("{s:s, s:s}", SIM_NODE_RUN_FOR, "5s", SIM_NODE_EXIT_CODE, "3"), 30);
+	aisle_run(t->f, 15000);
+	assert_string_equal(text_at(t, POD, "status", "phase"), "Failed");
+	c = json_array_get(json_at(t->j, "status", "containerStatuses"), 0);
+	assert_string_equal(json_str_at(c, "state", "terminated", "reason"), "Error");
+	assert_int_equal(json_int_at(c, "state", "terminated", "exitCode"), 3);
+}
+
+static void own_pod(struct town *t, const char *kind)
+{
+	assert_int_equal(ask(t, "PATCH", POD,
+			     json_pack("{s:{s:[{s:s, s:s, s:s, s:s, s:b}]}}", "metadata",
+				       "ownerReferences", "apiVersion", "v1", "kind", kind, "name",
+				       "x", "uid", "x", "controller", 1)),
+			 200);
+}
+
+/* Nobody can give a pod of `kubectl create job` an annotation. */
+static void a_pod_of_a_job_ends_by_itself(void **state)
+{
+	struct town *t = *state;
+
+	boot(t);
+	bind_pod(t, json_object(), 30);
+	own_pod(t, "ReplicaSet");
+	aisle_run(t->f, 30000);
+	assert_string_equal(text_at(t, POD, "status", "phase"), "Running");
+	own_pod(t, "Job");
+	aisle_run(t->f, 5000);
+	assert_string_equal(text_at(t, POD, "status", "phase"), "Succeeded");
+}
+
 static void a_deleted_pod_goes_after_it_stopped_and_within_its_grace(void **state)
 {
 	struct town *t = *state;
@@ -295,6 +333,8 @@ int main(void)
 		T(a_kubelet_that_does_not_start_and_one_on_a_wrong_board),
 		T(a_pod_that_is_bound_runs_and_leaves_traces),
 		T(a_pod_runs_as_long_as_its_annotation_says_and_succeeds),
+		T(a_pod_with_an_exit_code_fails),
+		T(a_pod_of_a_job_ends_by_itself),
 		T(a_deleted_pod_goes_after_it_stopped_and_within_its_grace),
 		T(a_cut_machine_writes_nothing_any_more),
 		T(a_node_outlives_the_rack_that_is_killed),

@@ -124,7 +124,7 @@ static void pods_wait_with_a_reason_and_are_bound_by_priority(void **state)
 {
 	struct api r;
 	struct err e;
-	struct sim_scheduler_spec spec = {.server = ORIGIN};
+	struct sim_rounds_spec spec = {.server = ORIGIN};
 	struct sim_scheduler *s;
 	const json_t *c;
 

@@ -47,7 +47,7 @@ static int setup(void **state)
 	flaky_reset();
 	machine_init(&machine);
 	machine.host.ring = &flaky_ops;
-	machine.host.stall_ms = 300; /* more than a busy machine makes of nothing */
+	machine.host.stall_ms = MACHINE_STALL_MS;
 	machine_drive(&machine, "nvme0n1", "eui.0\n", BYTES);
 	machine_drive(&machine, BAD, "eui.1\n", BYTES);
 	machine_drive(&machine, "nvme2n1", "eui.2\n", BYTES);

@@ -209,7 +209,7 @@ static void a_drive_that_stands_still_fails(void **state)
 
 	(void)state;
 	erasing.machine.host.ring = &flaky_ops;
-	erasing.machine.host.stall_ms = 20;
+	erasing.machine.host.stall_ms = MACHINE_STALL_MS;
 	flaky.hang_at = 3 << 20;
 	assert_int_equal(erasing_run(&erasing.erase, &e), -1);
 	assert_string_equal(erasing.erase.device.reason, "DriveFailed");

@@ -255,7 +255,7 @@ static void a_sanitize_that_is_lost_or_lies_is_replaced_by_nothing(void **state)
 
 	for (size_t i = 0; i < 3; i++) {
 		again(state);
-		erasing.machine.host.stall_ms = 60;
+		erasing.machine.host.stall_ms = MACHINE_STALL_MS;
 		ata.sanitize = SANITIZES | BLOCK | OVERWRITE;
 		ata.security = SECURITY;
 		ata.said = rows[i].said;

@@ -193,7 +193,7 @@ static void a_sanitize_that_stands_still_is_given_up(void **state)
 	struct err e;
 
 	(void)state;
-	erasing.machine.host.stall_ms = 60;
+	erasing.machine.host.stall_ms = MACHINE_STALL_MS;
 	erasing.drive.sanicap = 2;
 	erasing.drive.trail = still;
 	erasing.drive.stays = true;

@@ -283,7 +283,7 @@ static void what_cannot_be_read_is_never_clean(void **state)
 		erasing_setup(state);
 		assert_ok(erasing_run(&erasing.erase, &e), &e);
 		erasing.machine.host.ring = &flaky_ops;
-		erasing.machine.host.stall_ms = 20;
+		erasing.machine.host.stall_ms = MACHINE_STALL_MS;
 		flaky.bad_at = i ? -1 : ERASING_BYTES - 4096 * 9;
 		flaky.hang_at = i ? ERASING_BYTES - 4096 * 9 : -1;
 		assert_int_equal(erase_verify(&erasing.erase, 100, &e), -1);

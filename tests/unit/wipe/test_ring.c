@@ -191,7 +191,7 @@ static void a_drive_that_stands_still_is_given_up(void **state)
 
 	(void)state;
 	machine.host.ring = &flaky_ops;
-	machine.host.stall_ms = 20;
+	machine.host.stall_ms = MACHINE_STALL_MS;
 	flaky.hang_at = 9 * PIECE;
 	assert_int_equal(run(true, 4, &e), -1);
 	assert_int_equal(e.kind, ERR_TIMEOUT);
@@ -285,7 +285,7 @@ static void a_stream_on_a_drive_that_stands_still_is_given_up(void **state)
 
 	(void)state;
 	machine.host.ring = &flaky_ops;
-	machine.host.stall_ms = 20;
+	machine.host.stall_ms = MACHINE_STALL_MS;
 	flaky.hang_at = 0;
 	r = ring_new(&machine.host, 4, PIECE, false);
 	assert_ok(ring_send(r, &drive, &j,

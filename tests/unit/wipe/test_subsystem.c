@@ -183,7 +183,7 @@ static int setup(void **state)
 	machine_init(&m);
 	m.host.nvme_admin = admin;
 	m.host.ring = &flaky_ops;
-	m.host.stall_ms = 300;
+	m.host.stall_ms = MACHINE_STALL_MS;
 	add("nvme0n1", 1, "eui.1\n", "nqn.a");
 	add("nvme0n2", 2, "eui.2\n", "nqn.a");
 	add("nvme0n3", 3, "eui.3\n", "nqn.a");

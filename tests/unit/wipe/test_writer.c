@@ -529,7 +529,7 @@ static void a_drive_that_breaks_or_hangs_in_the_middle_fails_and_is_named(void *
 		teardown(state);
 		setup(state);
 		w.m.host.ring = &flaky_ops;
-		w.m.host.stall_ms = 20;
+		w.m.host.stall_ms = MACHINE_STALL_MS;
 		flaky.bad_at = hangs ? -1 : 7 << 20;
 		flaky.hang_at = hangs ? 7 << 20 : -1;
 		if (frames)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "base/str.h"
 #include "controller/claims/claim_build.h"
+#include "controller/claims/permits.h"
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 #include "planner/plan.h"
@@ -151,6 +152,46 @@ static void what_changed_under_the_plan_makes_no_claim(void **state)
 	p.version = "1.35"; /* no image */
 	assert_null(claims_build(&d->c, &p, NULL, &d->e));
 	assert_non_null(strstr(d->e.text, "changed under the plan"));
+}
+
+/* spec.gang of a claim that the planned one would be, in that gang and by that permit. */
+static json_t *gang_in(struct bench *d, const char *key, const struct permit *permit)
+{
+	struct plan_claim p = planned;
+	OWN_JSON o = NULL;
+
+	p.gang_key = key;
+	o = claims_build(&d->c, &p, permit, &d->e);
+	return json_incref(json_at(o, "spec", "gang"));
+}
+
+static void a_claim_names_the_gang_that_it_was_opened_for(void **state)
+{
+	struct bench *d = *state;
+	const struct permit ring = {.gang = {"decision", 3, 1790000000000}},
+			    last = {.gang = {"decision", 1, 1790000000000}},
+			    pod = {.work = "default/pod"};
+	OWN_JSON train = gang_in(d, "default/gangs/train", NULL);
+	OWN_JSON other = gang_in(d, "default/gangs/other", NULL);
+	OWN_JSON three = gang_in(d, "default/gangs/train", &ring);
+	OWN_JSON one = gang_in(d, "default/gangs/train", &last);
+
+	assert_null(gang_in(d, NULL, NULL));
+	assert_null(gang_in(d, NULL, &pod));
+	assert_string_equal(json_str_at(train, "uid"),
+			    claim_gang_uid("team-a", "default/gangs/train", d->a));
+	assert_string_not_equal(json_str_at(train, "uid"), json_str_at(other, "uid"));
+	assert_string_not_equal(json_str_at(train, "uid"),
+				claim_gang_uid("team-b", "default/gangs/train", d->a));
+	/* Only those that a cloud launches together wait for one another. */
+	assert_int_equal(json_int_at(train, "size"), 0);
+	assert_null(json_at(train, "holdUntil"));
+	assert_string_equal(json_str_at(three, "uid"), "decision");
+	assert_int_equal(json_int_at(three, "size"), 3);
+	assert_non_null(json_at(three, "holdUntil"));
+	assert_string_equal(json_str_at(one, "uid"), "decision");
+	assert_int_equal(json_int_at(one, "size"), 0);
+	assert_null(json_at(one, "holdUntil"));
 }
 
 /* --- phase ----------------------------------------------------------------------------------------- */
@@ -444,6 +485,7 @@ int main(void)
 		T(a_claim_is_a_frozen_copy_of_what_was_promised),
 		T(no_two_claims_have_one_name),
 		T(what_changed_under_the_plan_makes_no_claim),
+		T(a_claim_names_the_gang_that_it_was_opened_for),
 		T(the_phase_is_the_machines_state_until_it_fails_the_claim),
 		T(the_status_follows_the_machine_from_state_to_state),
 		T(how_a_claim_leaves_stands_in_its_conditions),

@@ -49,8 +49,7 @@ static const char *note(struct bench *d, const char *reason)
 	OWN_JSON list = json_parse(d->text, strlen(d->text), &e);
 	json_array_foreach (json_object_get(list, "items"), i, o)
 		if (str_eq(json_str_at(o, "reason"), reason))
-			text = arena_strdup(d->a, str_or(json_str_at(o, "message"),
-							 str_or(json_str_at(o, "note"), "")));
+			text = arena_strdup(d->a, str_or(json_str_at(o, "message"), ""));
 	return text;
 }
 

@@ -21,7 +21,7 @@ static int setup(void **state)
 	bench_setup(state);
 	d = *state;
 	d->warm_pool = warm_pool_new(&d->c, d->sync);
-	d->supply_status = supply_status_new(&d->c, d->drivers, d->warm_pool, d->eta, NULL);
+	d->supply_status = supply_status_new(&d->c, d->drivers, d->warm_pool, d->eta, NULL, NULL);
 	d->c.ready = true;
 	d->on_change = on_any;
 	bench_fleet(d);

@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "controller/drain/drains.h"
+#include "controller/rules/claim.h"
 #include "controller/steps/requests.h"
 
 #define DRAINS "/apis/" OBJECT_API_VERSION "/drains"
@@ -244,16 +245,21 @@ static const char *blocked(struct bench *d, const char *name, size_t i)
 	return i < o->status.targets.n ? str_or(o->status.targets.v[i].blocked_by, "") : "none";
 }
 
-/* What hangs together by a third machine does so, too. */
-static void machines_that_pods_of_one_gang_run_on_leave_together(void **state)
+static void read_pods(struct bench *d)
 {
-	struct bench *d = *state;
-
 	bench_tenants(d);
 	d->on_change = on_change;
 	tenants_update(d->tenants, "team-a");
 	bench_run(d, 5000);
 	assert_true(tenant_usable(tenant_get(d->tenants, "team-a")));
+}
+
+/* What hangs together by a third machine does so, too. */
+static void machines_that_pods_of_one_gang_run_on_leave_together(void **state)
+{
+	struct bench *d = *state;
+
+	read_pods(d);
 	for (int n = 1; n <= 5; n++)
 		serving(d, n, "");
 	runs_in(d, 2, "a-0", "a");
@@ -271,6 +277,44 @@ static void machines_that_pods_of_one_gang_run_on_leave_together(void **state)
 	assert_string_equal(blocked(d, "whole", 3), "");
 	drain(d, "split", "'machineNames': ['m-2', 'm-3'], 'gangs': 'Split'");
 	assert_string_equal(phases(d, "split"), "Evicting Pending ");
+}
+
+/* A claim names the gang by the same text as its pods do: m-1 has no pods yet, on m-3 one of the gang runs. */
+static void a_machine_without_pods_is_its_claim_s_gang_s(void **state)
+{
+	struct bench *d = *state;
+
+	read_pods(d);
+	serving(d, 1, claim_gang_uid("team-a", "default/gangs/a", d->a));
+	serving(d, 2, "");
+	serving(d, 3, "");
+	runs_in(d, 3, "a-0", "a");
+	drain(d, "whole", "'machineNames': ['m-2', 'm-1', 'm-3']");
+	assert_string_equal(phases(d, "whole"), "Evicting Pending Pending ");
+	assert_string_equal(
+		blocked(d, "whole", 1),
+		"its turn, together with 1 other machine of gang default/gangs/a of team-a");
+	is(d, 2, "{'state': 'stopping'}");
+	left(d, 2, "dirty");
+	assert_string_equal(phases(d, "whole"), "Wiping Evicting Evicting ");
+}
+
+/* The claim of m-1 is of a gang that has other machines by now: neither with its pod nor once that was evicted. */
+static void what_a_machine_runs_counts_more_than_its_claim(void **state)
+{
+	struct bench *d = *state;
+
+	read_pods(d);
+	serving(d, 1, claim_gang_uid("team-a", "default/gangs/a", d->a));
+	serving(d, 2, "");
+	runs_in(d, 1, "b-0", "b");
+	runs_in(d, 2, "a-0", "a");
+	drain(d, "whole", "'machineNames': ['m-1', 'm-2']");
+	assert_string_equal(phases(d, "whole"), "Evicting Pending ");
+	bench_must(d, &d->team, "DELETE", "/api/v1/namespaces/default/pods/b-0", NULL);
+	bench_run(d, 2000);
+	is(d, 1, "{'state': 'draining'}");
+	assert_string_equal(phases(d, "whole"), "Evicting Pending ");
 }
 
 static void a_machine_that_serves_nobody_is_done_at_once(void **state)
@@ -584,6 +628,8 @@ int main(void)
 		T(machines_take_turns),
 		T(a_gang_leaves_together),
 		T(machines_that_pods_of_one_gang_run_on_leave_together),
+		T(a_machine_without_pods_is_its_claim_s_gang_s),
+		T(what_a_machine_runs_counts_more_than_its_claim),
 		T(a_machine_that_serves_nobody_is_done_at_once),
 		T(a_machine_that_serves_nobody_is_still_taken_out_of_use),
 		T(what_is_quarantined_for_another_reason_has_failed),

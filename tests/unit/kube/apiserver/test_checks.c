@@ -143,10 +143,112 @@ static void workloads_get_their_defaults(void **state)
 	assert_int_equal(api_int(r, "spec.backoffLimit"), 6);
 	assert_non_null(json_at(r->j, "spec", "selector", "matchLabels",
 				"batch.kubernetes.io/controller-uid"));
+	assert_string_equal(api_str(r, "metadata.labels.job-name"), "j");
+	assert_string_equal(api_str(r, "spec.template.metadata.labels.job-name"), "j");
+	api_do(r, "POST", "/api/v1" NS "/services",
+	       "{'metadata':{'name':'s'},'spec':{'type':'LoadBalancer','ports':[{'port':80}]}}");
+	assert_status(r, 201);
+	assert_string_equal(api_str(r, "spec.externalTrafficPolicy"), "Cluster");
+	assert_true(json_true_at(json_object_get(r->j, "spec"), "allocateLoadBalancerNodePorts"));
+	api_patch(r, "merge-patch+json", "/api/v1" NS "/services/s/status",
+		  "{'status':{'loadBalancer':{'ingress':[{'ip':'10.0.0.1'}]}}}");
+	assert_string_equal(api_str(r, "status.loadBalancer.ingress.0.ipMode"), "VIP");
 	api_do(r, "POST", BINDINGS,
 	       "{'metadata':{'name':'b'},'roleRef':{'kind':'ClusterRole','name':'x'},'subjects':[{'kind':'User','name':'u'}]}");
 	assert_status(r, 201);
 	assert_string_equal(api_str(r, "subjects.0.apiGroup"), "rbac.authorization.k8s.io");
+}
+
+static void a_status_gets_its_defaults_and_a_pod_its_generation(void **state)
+{
+	struct api *r = *state;
+
+	api_do(r, "POST", NODES, "{'metadata':{'name':'n'}}");
+	api_patch(r, "merge-patch+json", NODES "/n/status", "{'status':{'capacity':{'cpu':'8'}}}");
+	assert_status(r, 200);
+	assert_string_equal(api_str(r, "status.allocatable.cpu"), "8");
+
+	api_do(r, "POST", PODS, "{'metadata':{'name':'p'},'spec':{" C "}}");
+	assert_int_equal(api_int(r, "metadata.generation"), 1);
+	api_do(r, "POST", PODS "/p/binding",
+	       "{'metadata':{'name':'p'},'target':{'kind':'Node','name':'n'}}");
+	assert_status(r, 201);
+	assert_int_equal(api_int(r, "code"), 201);
+	assert_null(json_object_get(r->j, "details"));
+	api_do(r, "GET", PODS "/p", NULL);
+	assert_int_equal(api_int(r, "metadata.generation"), 1);
+	api_patch(r, "merge-patch+json", PODS "/p/status", "{'status':{'phase':'Running'}}");
+	assert_int_equal(api_int(r, "metadata.generation"), 1);
+	api_patch(r, "merge-patch+json", PODS "/p", "{'spec':{'activeDeadlineSeconds':100}}");
+	assert_status(r, 200);
+	assert_int_equal(api_int(r, "metadata.generation"), 2);
+	api_do(r, "POST", PODS "/p/eviction", "{'metadata':{'name':'p'}}");
+	assert_status(r, 201);
+	assert_null(json_object_get(r->j, "details"));
+
+	api_do(r, "POST", PODS, "{'metadata':{'name':'q'},'spec':{}}");
+	assert_status(r, 422);
+	assert_string_equal(api_str(r, "details.causes.0.field"), "spec.containers");
+}
+
+static void parts_of_pods_and_volumes_get_their_defaults(void **state)
+{
+	struct api *r = *state;
+
+	api_do(r, "POST", PODS,
+	       "{'metadata':{'name':'p'},'spec':{'hostNetwork':true,'containers':[{'name':'c','image':'i',"
+	       "'ports':[{'containerPort':80}],'livenessProbe':{'httpGet':{'port':1}},"
+	       "'readinessProbe':{'grpc':{'port':1},'periodSeconds':7},"
+	       "'env':[{'name':'A','valueFrom':{'fieldRef':{'fieldPath':'metadata.name'}}}],"
+	       "'lifecycle':{'preStop':{'httpGet':{'port':1}}}}],"
+	       "'volumes':[{'name':'a'},{'name':'b','secret':{'secretName':'s'}},{'name':'c','hostPath':{'path':'/x'}},"
+	       "{'name':'d','projected':{'sources':[{'serviceAccountToken':{'path':'t'}}]}},"
+	       "{'name':'e','ephemeral':{'volumeClaimTemplate':{'spec':{}}}}]}}");
+	assert_status(r, 201);
+	assert_int_equal(api_int(r, "spec.containers.0.ports.0.hostPort"), 80);
+	assert_string_equal(api_str(r, "spec.containers.0.livenessProbe.httpGet.scheme"), "HTTP");
+	assert_int_equal(api_int(r, "spec.containers.0.livenessProbe.failureThreshold"), 3);
+	assert_int_equal(api_int(r, "spec.containers.0.readinessProbe.periodSeconds"), 7);
+	assert_string_equal(api_str(r, "spec.containers.0.readinessProbe.grpc.service"), "");
+	assert_string_equal(api_str(r, "spec.containers.0.env.0.valueFrom.fieldRef.apiVersion"),
+			    "v1");
+	assert_string_equal(api_str(r, "spec.containers.0.lifecycle.preStop.httpGet.path"), "/");
+	assert_string_equal(api_str(r, "spec.preemptionPolicy"), "PreemptLowerPriority");
+	assert_non_null(json_at(json_array_get(json_at(r->j, "spec", "volumes"), 0), "emptyDir"));
+	assert_int_equal(api_int(r, "spec.volumes.1.secret.defaultMode"), 420);
+	assert_string_equal(api_str(r, "spec.volumes.2.hostPath.type"), "");
+	assert_int_equal(api_int(r, "spec.volumes.3.projected.defaultMode"), 420);
+	assert_int_equal(
+		api_int(r,
+			"spec.volumes.3.projected.sources.0.serviceAccountToken.expirationSeconds"),
+		3600);
+	assert_string_equal(
+		api_str(r, "spec.volumes.4.ephemeral.volumeClaimTemplate.spec.volumeMode"),
+		"Filesystem");
+
+	api_do(r, "POST", "/api/v1" NS "/persistentvolumeclaims",
+	       "{'metadata':{'name':'c'},'spec':{}}");
+	assert_status(r, 201);
+	assert_string_equal(api_str(r, "spec.volumeMode"), "Filesystem");
+	assert_string_equal(api_str(r, "status.phase"), "Pending");
+	api_do(r, "POST", "/api/v1/persistentvolumes", "{'metadata':{'name':'v'},'spec':{}}");
+	assert_status(r, 201);
+	assert_string_equal(api_str(r, "spec.persistentVolumeReclaimPolicy"), "Retain");
+	assert_string_equal(api_str(r, "status.phase"), "Pending");
+	api_do(r, "POST", "/apis/apps/v1" NS "/statefulsets",
+	       "{'metadata':{'name':'s'},'spec':{'selector':{'matchLabels':{'a':'b'}},"
+	       "'volumeClaimTemplates':[{'metadata':{'name':'v'},'spec':{}}],'template':{'metadata':{"
+	       "'labels':{'a':'b'}},'spec':{" C "}}}}");
+	assert_status(r, 201);
+	assert_string_equal(api_str(r, "spec.persistentVolumeClaimRetentionPolicy.whenScaled"),
+			    "Retain");
+	assert_string_equal(api_str(r, "spec.volumeClaimTemplates.0.kind"),
+			    "PersistentVolumeClaim");
+	assert_string_equal(api_str(r, "spec.volumeClaimTemplates.0.status.phase"), "Pending");
+	api_do(r, "POST", "/api/v1" NS "/podtemplates",
+	       "{'metadata':{'name':'t'},'template':{'spec':{" C "}}}");
+	assert_status(r, 201);
+	assert_string_equal(api_str(r, "template.spec.dnsPolicy"), "ClusterFirst");
 }
 
 static void what_may_not_change_does_not(void **state)
@@ -190,6 +292,9 @@ int main(void)
 		CASE(what_users_get_wrong_is_refused_by_name),
 		CASE(a_pod_gets_its_defaults),
 		CASE(workloads_get_their_defaults),
+		CASE(a_status_gets_its_defaults_and_a_pod_its_generation),
+		CASE(parts_of_pods_and_volumes_get_their_defaults),
+
 		CASE(what_may_not_change_does_not),
 	};
 

@@ -115,6 +115,24 @@ static void a_definition_says_its_own_columns(void **state)
 	expect_cells(r, "[\"w\",3,\"True\",null,\"0s\"]");
 }
 
+/* kubectl sorts by the rows' objects. */
+static void rows_have_objects_of_the_version_that_was_asked_for(void **state)
+{
+	struct api *r = *state;
+
+	api_do(r, "POST", "/api/v1/namespaces/default/events",
+	       "{'metadata':{'name':'e'},'message':'hi','involvedObject':{'kind':'Pod','name':'p'},"
+	       "'lastTimestamp':'2026-01-02T03:04:05Z'}");
+	assert_status(r, 201);
+	ask(r, "/api/v1/namespaces/default/events?includeObject=Object");
+	assert_string_equal(api_str(r, "rows.0.object.lastTimestamp"), "2026-01-02T03:04:05Z");
+	ask(r, "/apis/events.k8s.io/v1/namespaces/default/events?includeObject=Object");
+	assert_string_equal(api_str(r, "rows.0.cells.3"), "pod/p");
+	assert_string_equal(api_str(r, "rows.0.object.apiVersion"), "events.k8s.io/v1");
+	assert_string_equal(api_str(r, "rows.0.object.deprecatedLastTimestamp"),
+			    "2026-01-02T03:04:05Z");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +142,8 @@ int main(void)
 						api_teardown),
 		cmocka_unit_test_setup_teardown(rows_are_chosen_by_selectors_and_pages, api_setup,
 						api_teardown),
+		cmocka_unit_test_setup_teardown(rows_have_objects_of_the_version_that_was_asked_for,
+						api_setup, api_teardown),
 		cmocka_unit_test_setup_teardown(a_definition_says_its_own_columns, api_setup,
 						api_teardown),
 	};

@@ -529,6 +529,36 @@ static void an_object_does_not_outgrow_a_body(void **state)
 	free(filler);
 }
 
+/* kubectl prints it as "Warning: ...". */
+static void whoever_creates_what_nothing_acts_on_is_warned(void **state)
+{
+	static const char *const inert[] = {"DaemonSet", "StatefulSet", NULL};
+	struct apiserver_spec spec = {.inert_kinds = inert};
+	struct api r;
+
+	(void)state;
+	api_start(&r, &spec, 1000);
+	api_do(&r, "POST", "/apis/apps/v1/namespaces/default/statefulsets",
+	       "{'metadata':{'name':'db'}}");
+	assert_status(&r, 201);
+	assert_string_equal(
+		r.warning,
+		"299 - \"this server runs no controller for a StatefulSet: it is stored, but no pod will be created\"");
+	api_do(&r, "POST", "/apis/apps/v1/namespaces/default/statefulsets",
+	       "{'metadata':{'name':'db'}}");
+	assert_status(&r, 409);
+	assert_string_equal(r.warning, "");
+	api_do(&r, "POST", "/apis/apps/v1/namespaces/default/deployments",
+	       "{'metadata':{'name':'web'}}");
+	assert_status(&r, 201);
+	assert_string_equal(r.warning, "");
+	api_patch(&r, "merge-patch+json", "/apis/apps/v1/namespaces/default/statefulsets/db",
+		  "{'metadata':{'labels':{'a':'b'}}}");
+	assert_status(&r, 200);
+	assert_string_equal(r.warning, "");
+	api_stop(&r);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
 
 int main(void)
@@ -553,6 +583,7 @@ int main(void)
 		CASE(a_definition_serves_its_kind_from_then_on),
 		CASE(a_definition_in_disorder_is_refused),
 		CASE(definitions_are_there_again_after_a_restart),
+		cmocka_unit_test(whoever_creates_what_nothing_acts_on_is_warned),
 		cmocka_unit_test(a_generated_name_that_is_taken_is_not_given_twice),
 	};
 

@@ -1,0 +1,177 @@
+#include "controller/claims/waiting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+/* The lists of all tenants, of one plan. */
+struct book {
+	struct arena *a;
+	struct map *tenants; /* name -> struct virtual_cluster_waits, in the arena */
+};
+
+struct waiting {
+	struct context *c;
+	void (*published)(void *arg);
+	void *arg;
+	struct book *next; /* being gone through; NULL: none */
+	struct book *last; /* whole, and newer than now; NULL: none */
+	struct book *now;  /* published; NULL: none yet */
+	struct loop_timer timer;
+	int64_t at; /* loop_now() of the last publication that had pods; 0: none */
+};
+
+static struct book *book_new(void)
+{
+	struct book *b = mem_new(struct book);
+
+	b->a = arena_new();
+	b->tenants = map_new(NULL);
+	return b;
+}
+
+static void book_drop(struct book **b)
+{
+	if (!*b)
+		return;
+	map_free((*b)->tenants);
+	arena_free((*b)->a);
+	free(*b);
+	*b = NULL;
+}
+
+void waiting_begin(struct waiting *w)
+{
+	book_drop(&w->next);
+	w->next = book_new();
+}
+
+/* At most max bytes, cut between characters, valid UTF-8. */
+static const char *clean(struct arena *a, const char *s, size_t max)
+{
+	size_t n = strlen(s);
+	char *copy;
+
+	if (n > max)
+		for (n = max; n && ((unsigned char)s[n] & 0xc0) == 0x80; n--)
+			;
+	copy = arena_printf(a, "%.*s", (int)n, s);
+	str_clean(copy);
+	return copy;
+}
+
+void waiting_put(struct waiting *w, const char *tenant, const struct virtual_cluster_waiting *row)
+{
+	struct arena *a = w->next->a;
+	struct virtual_cluster_waits *of = map_get(w->next->tenants, tenant);
+
+	if (!of) {
+		of = arena_new_obj(a, struct virtual_cluster_waits);
+		of->v = arena_calloc(a, VIRTUAL_CLUSTER_WAITING_MAX, sizeof(*of->v));
+		map_put(w->next->tenants, tenant, of);
+	}
+	if (of->n == VIRTUAL_CLUSTER_WAITING_MAX)
+		return;
+	of->v[of->n++] = (struct virtual_cluster_waiting){
+		.pod = clean(a, row->pod, VIRTUAL_CLUSTER_POD_MAX),
+		.place = row->place,
+		.reason = row->reason,
+		.message = clean(a, row->message, VIRTUAL_CLUSTER_MESSAGE_MAX),
+		.claim = row->claim ? arena_strdup(a, row->claim) : NULL,
+	};
+}
+
+static void publish(void *arg)
+{
+	struct waiting *w = arg;
+	const bool changes = (w->now && map_size(w->now->tenants)) || map_size(w->last->tenants);
+
+	book_drop(&w->now);
+	w->now = w->last;
+	w->last = NULL;
+	if (!changes)
+		return;
+	w->at = loop_now(w->c->loop);
+	w->published(w->arg);
+}
+
+void waiting_end(struct waiting *w)
+{
+	const int64_t due = w->at ? w->at + WAITING_MS - loop_now(w->c->loop) : 0;
+
+	book_drop(&w->last);
+	w->last = w->next;
+	w->next = NULL;
+	if (!loop_timer_active(&w->timer))
+		loop_timer_start(&w->timer, due > 0 ? due : 0);
+}
+
+/* --- what goes into the status -------------------------------------------------------------------- */
+
+static const struct virtual_cluster_waiting *find(const struct virtual_cluster_waits *in,
+						  const char *pod)
+{
+	for (size_t i = 0; i < in->n; i++)
+		if (str_eq(in->v[i].pod, pod))
+			return &in->v[i];
+	return NULL;
+}
+
+static bool is_same(const struct virtual_cluster_waiting *x,
+		    const struct virtual_cluster_waiting *y)
+{
+	return str_eq(x->reason, y->reason) && str_eq(str_or(x->claim, ""), str_or(y->claim, ""));
+}
+
+bool waiting_status(const struct waiting *w, const struct virtual_cluster *vc, struct arena *a,
+		    struct virtual_cluster_waits *out)
+{
+	const struct virtual_cluster_waits *was = &vc->status.waiting, *is;
+	bool changed;
+
+	if (!w || !w->now)
+		return false;
+	is = map_get(w->now->tenants, vc->meta.name);
+	*out = (struct virtual_cluster_waits){
+		.v = arena_calloc(a, VIRTUAL_CLUSTER_WAITING_MAX, sizeof(*out->v)),
+		.n = is ? is->n : 0,
+	};
+	changed = out->n != was->n;
+	for (size_t i = 0; i < out->n; i++) {
+		struct virtual_cluster_waiting *x = &out->v[i];
+		const struct virtual_cluster_waiting *old = find(was, is->v[i].pod);
+
+		*x = is->v[i];
+		x->since = old && is_same(old, x) ? old->since : loop_wall(w->c->loop);
+		changed |= i >= was->n || old != &was->v[i] || !is_same(old, x) ||
+			   old->place != x->place || !str_eq(str_or(old->message, ""), x->message);
+	}
+	return changed;
+}
+
+/* --- life ----------------------------------------------------------------------------------------- */
+
+struct waiting *waiting_new(struct context *c, void (*published)(void *arg), void *arg)
+{
+	struct waiting *w = mem_new(struct waiting);
+
+	w->c = c;
+	w->published = published;
+	w->arg = arg;
+	loop_timer_init(&w->timer, c->group, publish, w);
+	return w;
+}
+
+void waiting_free(struct waiting *w)
+{
+	if (!w)
+		return;
+	loop_timer_stop(&w->timer);
+	book_drop(&w->next);
+	book_drop(&w->last);
+	book_drop(&w->now);
+	free(w);
+}

@@ -1,0 +1,192 @@
+/*
+ * rollout: how many replicas each ReplicaSet of a Deployment has next, as kube-controller-manager counts:
+ *
+ *	all ReplicaSets together  <= replicas + maxSurge
+ *	available pods            >= replicas - maxUnavailable
+ *
+ * Tests: tests/unit/sim/test_deployment.c
+ */
+#include <string.h>
+
+#include "base/str.h"
+#include "sim/workloads_impl.h"
+
+static json_int_t least(json_int_t a, json_int_t b)
+{
+	return a < b ? a : b;
+}
+
+static json_int_t most(json_int_t a, json_int_t b)
+{
+	return a > b ? a : b;
+}
+
+/* A number, or a share of all. */
+static json_int_t share(const json_t *v, json_int_t all, bool up)
+{
+	const char *text = json_string_value(v);
+	int64_t percent;
+	char digits[8];
+
+	if (!text)
+		return most(json_integer_value(v), 0);
+	if (!str_ends(text, "%") ||
+	    !str_format(digits, sizeof(digits), "%.*s", (int)strlen(text) - 1, text) ||
+	    !str_to_i64(digits, 0, 100, &percent))
+		return 0;
+	return (all * percent + (up ? 99 : 0)) / 100;
+}
+
+static bool is_rolling(const json_t *deployment)
+{
+	return !str_eq(json_str_at(deployment, "spec", "strategy", "type"), "Recreate");
+}
+
+void rollout_read(const json_t *deployment, struct rollout *r)
+{
+	const json_t *how = json_at(deployment, "spec", "strategy", "rollingUpdate");
+
+	*r = (struct rollout){.replicas = json_int_at(deployment, "spec", "replicas")};
+	if (!is_rolling(deployment))
+		return;
+	r->surge = share(json_at(how, "maxSurge"), r->replicas, true);
+	r->unavailable = share(json_at(how, "maxUnavailable"), r->replicas, false);
+	if (!r->surge && !r->unavailable)
+		r->unavailable = 1;
+	r->unavailable = least(r->unavailable, r->replicas);
+}
+
+static json_int_t wanted(const json_t *rs)
+{
+	return json_int_at(rs, "spec", "replicas");
+}
+
+static json_int_t available(const json_t *rs)
+{
+	return json_int_at(rs, "status", "availableReplicas");
+}
+
+static void set(json_t *rs, json_int_t n)
+{
+	json_object_set_new(json_at(rs, "spec"), "replicas", json_integer(n));
+}
+
+static json_int_t sum(const json_t *sets, json_int_t (*of)(const json_t *rs))
+{
+	json_int_t n = 0;
+	json_t *rs;
+	size_t i;
+
+	json_array_foreach (sets, i, rs)
+		n += of(rs);
+	return n;
+}
+
+/* --- scaling alone -------------------------------------------------------------------------------- */
+
+/* Replicas of a Deployment that is paused, or of one without a rollout: the newest that has any takes the difference. */
+static void scale(const struct rollout *r, json_t *fresh, json_t *old)
+{
+	json_int_t all = wanted(fresh) + sum(old, wanted);
+	json_t *newest = fresh ? fresh : json_array_get(old, json_array_size(old) - 1);
+
+	for (size_t i = json_array_size(old); i-- > 0 && !wanted(newest);)
+		if (wanted(json_array_get(old, i)))
+			newest = json_array_get(old, i);
+	if (newest)
+		set(newest, most(wanted(newest) + r->replicas - all, 0));
+}
+
+/* --- RollingUpdate -------------------------------------------------------------------------------- */
+
+/* True if something was changed: the old ones wait until the next round then. */
+static bool grow(const struct rollout *r, json_t *fresh, const json_t *old)
+{
+	json_int_t has = wanted(fresh), room;
+
+	if (has >= r->replicas) {
+		set(fresh, r->replicas);
+		return has > r->replicas;
+	}
+	room = r->replicas + r->surge - has - sum(old, wanted);
+	if (room <= 0)
+		return false;
+	set(fresh, has + least(room, r->replicas - has));
+	return true;
+}
+
+/* Replicas that serve nobody go first; what the bound still allows. */
+static json_int_t drop_unavailable(json_t *old, json_int_t bound)
+{
+	json_t *rs;
+	size_t i;
+
+	json_array_foreach (old, i, rs) {
+		json_int_t n = most(least(bound, wanted(rs) - available(rs)), 0);
+
+		set(rs, wanted(rs) - n);
+		bound -= n;
+	}
+	return bound;
+}
+
+static void drop_available(json_t *old, json_int_t bound)
+{
+	json_t *rs;
+	size_t i;
+
+	json_array_foreach (old, i, rs) {
+		json_int_t n = least(bound, wanted(rs));
+
+		set(rs, wanted(rs) - n);
+		bound -= n;
+	}
+}
+
+static void shrink(const struct rollout *r, const json_t *fresh, json_t *old)
+{
+	json_int_t keep = r->replicas - r->unavailable, bound, spare;
+
+	/* A new replica that is not available yet stands for none. */
+	bound = sum(old, wanted) + wanted(fresh) - keep - most(wanted(fresh) - available(fresh), 0);
+	if (bound <= 0)
+		return;
+	drop_unavailable(old, bound);
+	spare = sum(old, available) + available(fresh) - keep;
+	if (spare > 0)
+		drop_available(old, spare);
+}
+
+/* --- Recreate ------------------------------------------------------------------------------------- */
+
+/* Those being deleted count: their containers may still run. */
+static bool any_runs(const json_t *old, const json_t *pods)
+{
+	json_t *rs, *pod;
+	size_t i, k;
+
+	json_array_foreach (old, i, rs)
+		json_array_foreach (pods, k, pod)
+			if (str_eq(json_str_at(sim_object_controller(pod), "uid"),
+				   sim_object_uid(rs)) &&
+			    !sim_pod_is_over(pod))
+				return true;
+	return false;
+}
+
+void rollout_step(const json_t *deployment, json_t *fresh, json_t *old, const json_t *pods)
+{
+	struct rollout r;
+
+	rollout_read(deployment, &r);
+	if (json_true_at(deployment, "spec", "paused")) {
+		scale(&r, fresh, old);
+	} else if (is_rolling(deployment)) {
+		if (fresh && !grow(&r, fresh, old))
+			shrink(&r, fresh, old);
+	} else if (sum(old, wanted)) {
+		drop_available(old, sum(old, wanted));
+	} else if (fresh && !any_runs(old, pods)) {
+		set(fresh, r.replicas);
+	}
+}

@@ -1,0 +1,168 @@
+/*
+ * corpora: runs one fuzz target on its corpus, without a fuzzing engine.
+ *
+ * The Makefile links every target into this one program, under the name of its file, and makes one
+ * symbolic link to the program for each target.  The name of the link selects the target: fuzz_str
+ * runs on the files of tests/fuzz/corpus/str, in the order of their names.
+ *
+ * The target gets the empty input, each file, at most CUTS beginnings of each file, and at most FLIPS
+ * copies of each file with one bit flipped.  Positions depend on the size of the file alone, so every
+ * run has the same inputs.  The output has the form of CMocka, which tests/tools/run-tests reads:
+ * each input is a case, named before it runs, so a crash or a hang names its file.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "base/mem.h"
+
+#define FOLDER "tests/fuzz/corpus"
+#define PREFIX "fuzz_"
+#define MAX_BYTES ((size_t)1 << 20) /* of a corpus file */
+#define CUTS 16
+#define FLIPS 32
+
+#define TARGET(name) int name(const uint8_t *data, size_t size);
+#include "targets.def"
+#undef TARGET
+
+static const struct target {
+	const char *name;
+	int (*run)(const uint8_t *data, size_t size);
+} targets[] = {
+#define TARGET(name_) {.name = #name_, .run = name_},
+#include "targets.def"
+#undef TARGET
+};
+
+static unsigned inputs; /* number of inputs that the target has processed */
+
+/* Returns the target of that name; NULL: no such target. */
+static const struct target *target_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
+		if (!strcmp(targets[i].name, name))
+			return &targets[i];
+	return NULL;
+}
+
+/* Runs the target on a copy of the first size bytes of data.  The allocation has exactly that size,
+ * so AddressSanitizer reports a read beyond the input.  what: name of the input.  flip: index of the
+ * byte in which one bit is flipped; negative: no byte. */
+static void run(const struct target *t, const char *what, const char *data, size_t size,
+		int64_t flip)
+{
+	uint8_t *copy = malloc(size);
+
+	if (size)
+		memcpy(copy, data, size);
+	if (flip >= 0)
+		copy[flip] ^= (uint8_t)(1 << flip % 8);
+	printf("[ RUN      ] %s\n", what);
+	t->run(copy, size);
+	printf("[       OK ] %s\n", what);
+	free(copy);
+	inputs++;
+}
+
+/* Returns the distance between at most n positions that cover size bytes.  The distance is odd, so
+ * position % 8, the number of the flipped bit, takes every value. */
+static size_t stride(size_t size, size_t n)
+{
+	return (size + n - 1) / n | 1;
+}
+
+static void run_variations(const struct target *t, const char *name, const struct buf *file)
+{
+	char what[512];
+
+	snprintf(what, sizeof(what), "%s: whole", name);
+	run(t, what, file->data, file->len, -1);
+	for (size_t at = 1; at < file->len; at += stride(file->len, CUTS)) {
+		snprintf(what, sizeof(what), "%s: first_%zu_bytes", name, at);
+		run(t, what, file->data, at, -1);
+	}
+	for (size_t at = 0; at < file->len; at += stride(file->len, FLIPS)) {
+		snprintf(what, sizeof(what), "%s: byte_%zu_changed", name, at);
+		run(t, what, file->data, file->len, (int64_t)at);
+	}
+}
+
+static bool read_file(const char *path, struct buf *out)
+{
+	FILE *f = fopen(path, "rb");
+	char part[4096];
+	size_t n;
+	bool good = f != NULL;
+
+	while (good && (n = fread(part, 1, sizeof(part), f)) > 0) {
+		buf_put(out, part, n);
+		good = !out->over;
+	}
+	good = good && !ferror(f);
+	if (f)
+		fclose(f);
+	return good;
+}
+
+static bool run_file(const struct target *t, const char *folder, const char *name)
+{
+	char *path = mem_printf("%s/%s", folder, name);
+	struct buf file;
+	bool good;
+
+	buf_init(&file, MAX_BYTES);
+	good = read_file(path, &file);
+	if (good)
+		run_variations(t, name, &file);
+	else
+		printf("fuzz target %s: %s cannot be read, or has more than %zu bytes\n", t->name,
+		       path, MAX_BYTES);
+	buf_done(&file);
+	free(path);
+	return good;
+}
+
+static int is_visible(const struct dirent *d)
+{
+	return d->d_name[0] != '.';
+}
+
+static bool run_corpus(const struct target *t)
+{
+	char *folder = mem_printf("%s/%s", FOLDER, t->name + strlen(PREFIX));
+	struct dirent **files = NULL;
+	int n = scandir(folder, &files, is_visible, alphasort);
+	bool good = n > 0;
+
+	if (good)
+		run(t, "empty", "", 0, -1);
+	else
+		printf("fuzz target %s: no corpus in %s: %s\n", t->name, folder,
+		       n < 0 ? strerror(errno) : "no file");
+	for (int i = 0; i < n; i++) {
+		good = good && run_file(t, folder, files[i]->d_name);
+		free(files[i]);
+	}
+	free(files);
+	free(folder);
+	if (good)
+		printf("%u inputs from %d file%s\n", inputs, n, n == 1 ? "" : "s");
+	return good;
+}
+
+int main(void)
+{
+	const struct target *t = target_find(program_invocation_short_name);
+
+	setvbuf(stdout, NULL, _IOLBF, 0); /* a sanitizer ends the program without flushing stdout */
+	if (!t) {
+		printf("%s: not the name of a fuzz target\n", program_invocation_short_name);
+		return EXIT_FAILURE;
+	}
+	return run_corpus(t) ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,195 @@
+/* waiting: lists of pods that wait, published whole and seldom. */
+#include "tests/unit/testing.h"
+
+#include <string.h>
+
+#include "base/loop/loop_sim.h"
+#include "base/str.h"
+#include "controller/claims/waiting.h"
+
+#define WALL INT64_C(1764000000000)
+
+struct bed {
+	struct context c;
+	struct arena *a;
+	struct waiting *w;
+	unsigned published;
+	struct virtual_cluster vc;
+};
+
+static void on_published(void *arg)
+{
+	((struct bed *)arg)->published++;
+}
+
+static int setup(void **state)
+{
+	struct bed *b = calloc(1, sizeof(*b));
+
+	b->c.loop = loop_sim_new(7, WALL);
+	b->c.group = loop_group_new(b->c.loop, "test");
+	b->a = arena_new();
+	b->w = waiting_new(&b->c, on_published, b);
+	b->vc.meta.name = "team-a";
+	*state = b;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bed *b = *state;
+
+	waiting_free(b->w);
+	arena_free(b->a);
+	loop_group_free(b->c.group);
+	loop_free(b->c.loop);
+	free(b);
+	return 0;
+}
+
+static void run(struct bed *b, int64_t ms)
+{
+	loop_sim_run_until(b->c.loop, loop_now(b->c.loop) + ms);
+}
+
+static void put(struct bed *b, const char *pod, int64_t place, const char *reason,
+		const char *claim)
+{
+	waiting_put(b->w, "team-a",
+		    &(struct virtual_cluster_waiting){.pod = pod,
+						      .place = place,
+						      .reason = reason,
+						      .message = "m",
+						      .claim = claim});
+}
+
+/* One plan with that pod alone, and ms later. */
+static void plan(struct bed *b, const char *pod, int64_t place, const char *reason, int64_t ms)
+{
+	waiting_begin(b->w);
+	if (pod)
+		put(b, pod, place, reason, NULL);
+	waiting_end(b->w);
+	run(b, ms);
+}
+
+/* As supply_status does.  False: nothing was written. */
+static bool writes(struct bed *b)
+{
+	struct virtual_cluster_waits out;
+	const bool changed = waiting_status(b->w, &b->vc, b->a, &out);
+
+	for (size_t i = 0; changed && i < out.n; i++) { /* the API server keeps a copy */
+		out.v[i].pod = arena_strdup(b->a, out.v[i].pod);
+		out.v[i].message = arena_strdup(b->a, out.v[i].message);
+		out.v[i].claim = arena_strdup(b->a, out.v[i].claim);
+	}
+	if (changed)
+		b->vc.status.waiting = out;
+	return changed;
+}
+
+static void nothing_is_written_before_a_plan_was_gone_through(void **state)
+{
+	struct bed *b = *state;
+
+	b->vc.status.waiting = (struct virtual_cluster_waits){
+		.v = &(struct virtual_cluster_waiting){.pod = "ns/old", .reason = "r"}, .n = 1};
+	assert_false(writes(b));
+	waiting_begin(b->w);
+	put(b, "ns/p", 1, "NoCapacity", NULL);
+	run(b, WAITING_MS);
+	assert_false(writes(b));
+	plan(b, "ns/q", 2, "NoCapacity", 1); /* the one before was given up */
+	assert_int_equal(b->published, 1);
+	assert_true(writes(b));
+	assert_int_equal(b->vc.status.waiting.n, 1);
+	assert_string_equal(b->vc.status.waiting.v[0].pod, "ns/q");
+}
+
+static void lists_are_published_at_most_every_ten_seconds_and_the_newest_counts(void **state)
+{
+	struct bed *b = *state;
+
+	plan(b, NULL, 0, NULL, 1); /* nobody waits: that keeps nobody's pod back */
+	assert_int_equal(b->published, 0);
+	plan(b, "ns/p", 5, "NoCapacity", 1);
+	assert_int_equal(b->published, 1);
+	for (int i = 4; i > 1; i--)
+		plan(b, "ns/p", i, "NoCapacity", 1000);
+	assert_int_equal(b->published, 1);
+	assert_true(writes(b));
+	assert_int_equal(b->vc.status.waiting.v[0].place, 5);
+	run(b, WAITING_MS);
+	assert_int_equal(b->published, 2);
+	assert_true(writes(b));
+	assert_int_equal(b->vc.status.waiting.v[0].place, 2);
+	assert_false(writes(b));
+	plan(b, NULL, 0, NULL, WAITING_MS);
+	assert_true(writes(b));
+	assert_int_equal(b->vc.status.waiting.n, 0);
+}
+
+static void since_is_when_reason_and_claim_became_these(void **state)
+{
+	struct bed *b = *state;
+	int64_t since;
+
+	plan(b, "ns/p", 5, "NoCapacity", WAITING_MS);
+	assert_true(writes(b));
+	since = b->vc.status.waiting.v[0].since;
+	assert_true(since >= WALL);
+	plan(b, "ns/p", 4, "NoCapacity", WAITING_MS);
+	assert_true(writes(b));
+	assert_int_equal(b->vc.status.waiting.v[0].since, since);
+	plan(b, "ns/p", 4, "QuotaExceeded", WAITING_MS);
+	assert_true(writes(b));
+	assert_true(b->vc.status.waiting.v[0].since > since);
+	since = b->vc.status.waiting.v[0].since;
+	waiting_begin(b->w);
+	put(b, "ns/p", 4, "QuotaExceeded", "c-1");
+	waiting_end(b->w);
+	run(b, WAITING_MS);
+	assert_true(writes(b));
+	assert_true(b->vc.status.waiting.v[0].since > since);
+}
+
+static void a_list_is_bounded_in_rows_and_bytes(void **state)
+{
+	struct bed *b = *state;
+	char text[2000];
+	const struct virtual_cluster_waits *v = &b->vc.status.waiting;
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text + VIRTUAL_CLUSTER_MESSAGE_MAX - 1, "\xc3\xa9", 2); /* over the edge */
+	text[sizeof(text) - 1] = '\0';
+	waiting_begin(b->w);
+	for (int i = 0; i < 2 * VIRTUAL_CLUSTER_WAITING_MAX; i++)
+		waiting_put(
+			b->w, "team-a",
+			&(struct virtual_cluster_waiting){.pod = arena_printf(b->a, "ns/p-%d", i),
+							  .place = i + 1,
+							  .reason = "r",
+							  .message = i ? text : "bad \xff byte"});
+	waiting_end(b->w);
+	run(b, 1);
+	assert_true(writes(b));
+	assert_int_equal(v->n, VIRTUAL_CLUSTER_WAITING_MAX);
+	assert_int_equal(v->v[v->n - 1].place, VIRTUAL_CLUSTER_WAITING_MAX);
+	assert_string_equal(v->v[0].message, "bad ? byte");
+	assert_int_equal(strlen(v->v[1].message), VIRTUAL_CLUSTER_MESSAGE_MAX - 1);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(nothing_is_written_before_a_plan_was_gone_through),
+		T(lists_are_published_at_most_every_ten_seconds_and_the_newest_counts),
+		T(since_is_when_reason_and_claim_became_these),
+		T(a_list_is_bounded_in_rows_and_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
