@@ -112,7 +112,8 @@ static void drop_empty(json_t *patch, const json_t *now)
 	json_t *v;
 	void *next;
 
-	json_object_foreach_safe (patch, next, key, v) {
+	json_object_foreach_safe(patch, next, key, v)
+	{
 		if (json_is_object(v))
 			drop_empty(v, json_object_get(now, key));
 		if (is_empty(v) && !json_object_get(now, key))
