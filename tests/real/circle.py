@@ -337,7 +337,7 @@ def go_round(f, timer):
 def measured(f, came, went):
     fleet.bench("real_pending_to_running_s", statistics.median(came), "s", 90, "lower",
                 ("floor of the parts themselves", PENDING_FLOOR_S), len(came))
-    fleet.bench("real_release_to_free_s", statistics.median(went), "s", 45, "lower",
+    fleet.bench("real_release_to_free_s", statistics.median(went), "s", 32, "lower",
                 ("floor of the parts themselves", RELEASE_FLOOR_S), len(went))
     # Without the first boots: one machine at a time later.
     home = [took for vm in f.rack.machines for took in vm.agent_homes()[1:]]

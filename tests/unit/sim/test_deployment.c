@@ -82,7 +82,6 @@ static void its_status_ends_a_rollout(void **state)
 	assert_false(is_rolled_out(w, 4));
 	assert_string_equal(reason_of(w, WEB, "Progressing"), "ReplicaSetUpdated");
 	assert_string_equal(reason_of(w, WEB, "Available"), "MinimumReplicasUnavailable");
-	assert_at_rest(w, WEB);
 	settle(w);
 	assert_true(is_rolled_out(w, 4));
 	assert_int_equal(status_count(w, "readyReplicas"), 4);

@@ -93,18 +93,6 @@ static inline int64_t status_count(struct works *w, const char *member)
 	return n < 0 ? 0 : n;
 }
 
-/* Checks that nothing writes the object while nothing happens. */
-static inline void assert_at_rest(struct works *w, const char *path)
-{
-	char version[32];
-
-	get(w, path);
-	str_copy(version, sizeof(version), api_str(&w->r, "metadata.resourceVersion"));
-	turn(w);
-	get(w, path);
-	assert_string_equal(api_str(&w->r, "metadata.resourceVersion"), version);
-}
-
 /* The items of a list; a new reference. */
 static inline json_t *items(struct works *w, const char *path)
 {
