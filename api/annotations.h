@@ -119,7 +119,8 @@
 #define KEYS_AGENT_CA "drover-agent-ca"
 #define CONTROLLER_LEASE "drover-controller"
 
-/* Of a NodePool or Provider: claims fail there for a common cause, and none is made (controller/claims/stop_line.h). */
+/* Condition of a NodePool or Provider: its claims failed for one common cause, so no new claim is created
+ * (controller/claims/stop_line.h). */
 #define STOP_LINE_CONDITION "LineStopped"
 
 #endif

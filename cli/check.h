@@ -19,7 +19,7 @@ struct check {
 struct check_right {
 	const char *group, *resource, *sub, *verb, *ns, *name; /* NULL: none */
 };
-/* That drover's ServiceAccount has this right; nothing is said where it has.  mend: where it has not. */
+/* Adds a finding if drover's ServiceAccount lacks the right r.  mend: remedy in that finding. */
 void check_right(struct check *k, const struct check_right *r, const char *mend);
 
 /* The caller's rights to drover's objects, and those that deploy/rbac.yaml gives drover's ServiceAccount. */

@@ -282,7 +282,7 @@ static void on_event_restart(void *arg)
 	json_object_del(q->answer, "history");
 }
 
-/* Who has neither row nor event learns where to look. */
+/* Ends the answer for a pod.  A waiting pod without a row in status.waiting and without an event gets a hint where to look. */
 static void pod_end(struct ask *q)
 {
 	if (!q->node && !json_object_get(q->answer, "now") && !json_object_get(q->answer, "told"))

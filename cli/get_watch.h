@@ -10,7 +10,7 @@
  */
 struct get_watch;
 
-/* Of one type: all, those that look->selector chooses, or the one of that name (NULL: not given). */
+/* Watches the objects of one kind: the one with this name, or if name is NULL those that match look->selector (NULL: all). */
 struct get_watch *get_watch_new(struct cli_client *c, const struct cli_look *look,
 				enum object_kind_id kind, const char *name);
 void get_watch_free(struct get_watch *w);

@@ -65,7 +65,7 @@ static enum reason found(const char *name)
 	return REASON_NONE;
 }
 
-/* Of a tenant's condition. */
+/* Returns the row of a reason that only conditions of a VirtualCluster have; NULL: no such reason. */
 static json_t *of_tenant(const char *name)
 {
 	const char *helps = explain_tenant_remedy(name);

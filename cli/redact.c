@@ -183,7 +183,7 @@ static bool is_named_so(const char *key)
 	return false;
 }
 
-/* Of a pair such as a container's environment has. */
+/* True if key is the value in a name/value pair, as in a container's environment. */
 static bool is_value_of(const json_t *o, const char *key)
 {
 	return str_eq(key, "value") && json_object_get(o, "name");

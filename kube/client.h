@@ -98,7 +98,7 @@ typedef void kube_done(json_t *object, const struct err *e, void *arg);
 /* ns: NULL for cluster-scoped. */
 struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r, const char *ns,
 			   const char *name, kube_done *done, void *arg);
-/* Of an object only its metadata, as PartialObjectMetadata: what is secret about it is never sent.
+/* Reads only the metadata of an object, as PartialObjectMetadata, so the data of a Secret is never sent.
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches */
 struct kube_call *kube_get_metadata(struct kube_client *c, const struct kube_resource *r,
 				    const char *ns, const char *name, kube_done *done, void *arg);

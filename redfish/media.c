@@ -313,7 +313,8 @@ static void scan(struct redfish *r)
 	scan_next(r);
 }
 
-/* Of slots that this operation has tried or enabled, the next one knows nothing: then it begins anew. */
+/* Saves the scan so that the next operation continues it, unless this operation tried or enabled a slot: the scan does not
+ * record that. */
 void rf_scan_keep(struct redfish *r)
 {
 	struct rf_scan *s = r->op->scan;

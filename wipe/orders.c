@@ -189,8 +189,8 @@ static const char *nonce_digest(struct batch *b)
 	return arena_strdup(b->arena, crypto_digest_text(d, text));
 }
 
-/* What neither a technique nor a statement covers, what hangs on a controller that no driver has taken, parts of
- * devices that are beside their drives, and what is no drive and keeps bytes all the same. */
+/* Fills ev->not_covered: parts that neither a technique nor a statement covers, storage controllers without a driver, boot
+ * partitions, and other parts that retain data without being a drive. */
 static void name_not_covered(struct batch *b, struct evidence *ev)
 {
 	static const char *always[] = {EVIDENCE_NOT_COVERED};

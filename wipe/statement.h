@@ -23,8 +23,8 @@ enum statement_outcome {
 };
 extern const char *const statement_outcome_names[]; /* "NotCovered", "Failed", "Covered", NULL */
 
-/* Of the memory's total so much may be left, as the kernel and the agent need some: a sixteenth, or so many bytes where
- * that is less, but never more than half. */
+/* Largest part of the memory that may stay uncovered, because the kernel and the agent use it: 1/STATEMENT_LEFT_SHARE of the
+ * total, or STATEMENT_LEFT_BYTES if that is more, but never more than half. */
 #define STATEMENT_LEFT_SHARE 16
 #define STATEMENT_LEFT_BYTES (INT64_C(256) << 20)
 #define STATEMENT_NODES_MAX 64

@@ -39,7 +39,8 @@ void drift_claim_gone(struct drift *d, const char *claim);
 /* Another replica leads: how far its rings are is not known. */
 void drift_clear(struct drift *d);
 
-/* Of condition Drifted; false: its pool does not ask, or nobody can say. */
+/* Content of a claim's condition Drifted.  drift_say() returns false if the pool does not ask for drift or the
+ * comparison is not possible yet. */
 struct drift_words {
 	bool drifted;
 	const char *reason; /* NodePoolDrifted, RequirementsDrifted, ProviderDrifted, NotDrifted */

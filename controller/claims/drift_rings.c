@@ -14,7 +14,7 @@
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 
-/* Of one pool and template, at the last look. */
+/* State of one pool and template when its claims were counted last. */
 struct ring {
 	int64_t begins_at;    /* loop_now() */
 	int64_t closed_until; /* loop_now() */

@@ -22,7 +22,7 @@
 /* Closed: not counted again before. */
 #define DRIFT_CLOSED_MS 10000
 
-/* Of a claim, as who asks knows it. */
+/* Answer of judge(): how a claim compares with the template of its pool. */
 struct drift_ring_claim {
 	bool drifted;	       /* it is not as its pool's template says */
 	const char *template_; /* what that says for it, by name (rules/promise.h) */

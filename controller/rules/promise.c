@@ -63,7 +63,7 @@ static bool is_empty(const json_t *x)
 	return !x || (!json_object_size(x) && !json_array_size(x));
 }
 
-/* Of lists all of each are in the other. */
+/* True if x equals y; two lists are equal if each item of either is in the other. */
 static bool same(const json_t *x, const json_t *y)
 {
 	json_t *item;

@@ -187,7 +187,7 @@ static bool has_upper(const char *s)
 	return *s;
 }
 
-/* Of what every device of the kind has in common. */
+/* Parses a comparison with a value that all devices of the kind share. */
 static bool compare_fixed(struct cel *c, const char *has, struct result *r)
 {
 	const enum op op = op_of(c);
@@ -316,7 +316,7 @@ static const char *driver_of(const struct cel *c)
 	return c->kind == DEVICE_GPU ? DEVICE_GPU_DRIVER : DEVICE_CHANNEL_DRIVER;
 }
 
-/* Of one domain, as device.attributes and device.capacity have them. */
+/* Parses ["DOMAIN"]. after device.attributes or device.capacity; returns the domain, NULL if the text is something else. */
 static const char *domain_of(struct cel *c)
 {
 	const char *domain = need(c, "[") ? text_of(c) : NULL;

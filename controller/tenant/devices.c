@@ -236,7 +236,7 @@ static void on_node(const char *name, void *arg)
 
 /* --- pods ---------------------------------------------------------------------------------------- */
 
-/* Who goes first with a claim that several pods name may be another by now. */
+/* Marks all users of the claims that p shares with other pods, because a change of p may change which pod is served first. */
 static void mark_sharers(struct devices *d, const struct tenant_pod *p)
 {
 	for (size_t i = 0; i < p->ndevices; i++)

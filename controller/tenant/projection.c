@@ -427,7 +427,8 @@ static void tolerations_of(const json_t *spec, struct world_pod *p, struct arena
 	}
 }
 
-/* Who does not know its resource claims cannot judge them: serving such a pod could be in vain, so it is told. */
+/* Returns a text that names the first resource claim of a pod whose claims are not read, so that the pod is not given a
+ * machine that does not fit; NULL: the pod has none. */
 static const char *unjudged(const json_t *spec, struct arena *a)
 {
 	const json_t *first = json_array_get(json_object_get(spec, "resourceClaims"), 0);
@@ -665,7 +666,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->since = bound_since(o);
 		tp->ends = ends_at(o, p->since);
 	}
-	/* Of one that waits too: a burst takes spot instances for such pods alone. */
+	/* Also set for waiting pods: a burst launches spot instances only for pods that save their work. */
 	p->saves = wants_checkpoint(tp->checkpoint);
 	if (is_large(meta, spec))
 		p->unsupported = "more than 16 KiB of labels, tolerations and constraints";

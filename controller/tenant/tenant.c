@@ -299,7 +299,7 @@ static bool runs_on_machine(const struct tenant *t, const struct tenant_pod *p)
 	       CTX_GET(t->c, OBJECT_NODE_CLAIM, node_claim, p->world.node);
 }
 
-/* Of a pod that changed.  Its tenant's times are compared with one another alone. */
+/* Counts how long a changed pod waited.  Never mixes the tenant's clock with drover's. */
 static void count_waits(struct tenant *t, const struct tenant_pod *was, const struct tenant_pod *is)
 {
 	const struct virtual_cluster *vc;

@@ -369,7 +369,7 @@ static void fill_priority_class(json_t *obj, bool creating)
 	fill(obj, "{\"preemptionPolicy\":\"PreemptLowerPriority\"}");
 }
 
-/* Of a node that reports what it has, and not what of it is for pods. */
+/* Defaults allocatable to capacity. */
 static void fill_node(json_t *obj, bool creating)
 {
 	json_t *status = json_object_get(obj, "status");

@@ -196,8 +196,8 @@ bool object_may_go(const struct apiserver *a, const struct resource *r, const js
 /* Mark as being deleted; grace_s: for pods. */
 void object_mark_deleted(const struct apiserver *a, const struct resource *r, json_t *obj,
 			 int64_t grace_s);
-/* Of built-in kinds, and the metadata of all: leaves out members that say nothing; adds those that
- * kube-apiserver always sends. */
+/* Removes empty members that kube-apiserver omits, and adds those that it always sends: in whole objects of built-in kinds,
+ * in the metadata of all others. */
 void object_drop_zeros(const struct resource *r, json_t *obj);
 void object_add_zeros(const struct resource *r, json_t *obj);
 /* Between the core form, which is stored, and events.k8s.io; in place. */

@@ -21,7 +21,8 @@ struct ec2_notice {
 	const char *id;	 /* of the instance */
 	int64_t ends_at; /* Unix ms */
 };
-/* Of the whole account in that region; buf_done() is the caller's.  next: token of the page; NULL: the first. */
+/* Writes the form that asks for the Spot requests of the account in its region.  The caller calls buf_done().  next: token of
+ * the page; NULL: the first page. */
 void ec2_notices_form(struct buf *b, const char *page, const char *next);
 /* An item of spotInstanceRequestSet.  now: wall ms, of a status without a time.  False: it is no notice. */
 bool ec2_notice_read(struct ec2_reply_node item, int64_t now, struct arena *a,

@@ -377,7 +377,7 @@ static void swear(const struct server *b, struct evidence *ev)
 		ev->agent_trust = str_eq(b->swears_trust, "Quote") ? WIPE_QUOTE : WIPE_SECURE_BOOT;
 }
 
-/* Of the parts beside the drives what it is told to. */
+/* Covers the parts beside the drives that the order names. */
 static void cover(struct bootagent *a, struct evidence *ev)
 {
 	const struct strings all = ev->not_covered;

@@ -107,7 +107,7 @@ static int64_t gpus_at(const json_t *list)
 	return text ? atoll(text) : json_int_at(list, GPU);
 }
 
-/* Of a template in its namespace, with one request. */
+/* Returns the device count of a ResourceClaimTemplate in the pod's namespace that has one request. */
 static int64_t template_gpus(const struct cluster *p, const json_t *pod, const char *name)
 {
 	OWN(arena) a = arena_new();

@@ -456,7 +456,7 @@ static void a_spot_notice_drains_the_node_and_its_work_goes_on_elsewhere(void **
 	stop(s);
 }
 
-/* Of a block that ends in two hours the instances go half an hour before that, and work 15 min earlier. */
+/* Instances of a reserved block end 30 min before the block; their work is drained 15 min before that. */
 static void a_block_is_drained_ahead_of_its_end(void **state)
 {
 	struct scene *s = mem_new(struct scene);

@@ -1,4 +1,4 @@
-/* Who waits for what, and after which plans one is made; that it comes and the other goes: tests/world/test_drift.c. */
+/* Which claims wait for a stand-in, and after which plans it is created.  tests/world/test_drift.c covers the replacement. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"

@@ -154,7 +154,7 @@ static void a_channel_is_told_from_a_gpu(void **state)
 			    "never");
 }
 
-/* Of a class and of a request, both of which must hold. */
+/* A device must satisfy the expressions of its class and those of the request. */
 static void several_expressions_add_up(void **state)
 {
 	OWN(arena) a = arena_new();

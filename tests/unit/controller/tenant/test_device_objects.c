@@ -71,7 +71,7 @@ static const char *judged(struct arena *a, const struct device_asks *asks)
 	return text;
 }
 
-/* Of a claim, and of a template with the same in it. */
+/* Projects a claim, and a template with the same content. */
 static const char *asked(struct arena *a, const char *devices)
 {
 	const struct device_claim *c = project(

@@ -349,7 +349,7 @@ static void a_node_has_what_its_slices_have_once_all_are_there(void **state)
 		  GPU("gpu-1") "," GPU("gpu-2"));
 	bench_run(d, SOON_MS);
 	assert_string_equal(node(d), "3 by ResourceClaim NVIDIA-B200");
-	/* Of a newer generation: the older slices are on their way out. */
+	/* A slice of a newer generation replaces the older ones. */
 	put_slice(d, "s-3", "'generation': 2, 'resourceSliceCount': 1", GPU("gpu-0"));
 	bench_run(d, SOON_MS);
 	assert_string_equal(node(d), "1 by ResourceClaim NVIDIA-B200");
