@@ -325,7 +325,7 @@ static void scan_begin(struct kube_call *call, bool brief)
 			      .arg = call};
 
 	if (!call->on_item) {
-		s.want = brief ? kube_want_identity : kube_want_all;
+		s.want = brief ? kube_want_identity : call->wanted ? call->wanted : kube_want_all;
 		s.max_bytes = MAX_REPLY;
 		s.most = MAX_REPLY_WEIGHT;
 	}

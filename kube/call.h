@@ -97,7 +97,7 @@ struct kube_call {
 	void *holds_arg;
 
 	struct scan *scan; /* while sent */
-	/* A watch or a list, when on_item is set; wanted: of a line, or of the list. */
+	/* A watch or a list, when on_item is set; wanted: of a line, of the list, or of the one object (NULL: kube_want_all). */
 	const struct scan_want *wanted;
 	bool digests; /* scan_digest() is asked */
 	bool lines;

@@ -190,6 +190,19 @@ struct kube_call *kube_get_metadata(struct kube_client *c, const struct kube_res
 	return call;
 }
 
+struct kube_call *kube_get_wanted(struct kube_client *c, const struct kube_resource *r,
+				  const char *ns, const char *name, const struct scan_want *want,
+				  kube_done *done, void *arg)
+{
+	struct err e;
+	char *path = kube_path(r, ns, str_or(name, ""), NULL, &e);
+	struct kube_call *call = kube_call_json(c, "GET", path, NULL, NULL, &e, done, arg);
+
+	call->wanted = want;
+	kube_call_start(call);
+	return call;
+}
+
 struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done, void *arg)
 {
 	struct kube_call *call =

@@ -36,6 +36,7 @@
 
 struct kube_client;
 struct kube_call;
+struct scan_want;
 struct scan_want; /* kube/want.h */
 
 struct kube_client_spec {
@@ -102,6 +103,10 @@ struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r,
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches */
 struct kube_call *kube_get_metadata(struct kube_client *c, const struct kube_resource *r,
 				    const char *ns, const char *name, kube_done *done, void *arg);
+/* Of an object what the table names, which outlives the call; metadata.managedFields may be among it. */
+struct kube_call *kube_get_wanted(struct kube_client *c, const struct kube_resource *r,
+				  const char *ns, const char *name, const struct scan_want *want,
+				  kube_done *done, void *arg);
 struct kube_call *kube_create(struct kube_client *c, const struct kube_resource *r, const char *ns,
 			      const json_t *object, kube_done *done, void *arg);
 

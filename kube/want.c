@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "base/mem.h"
+#include "base/str.h"
 
 /* Tests: tests/unit/kube/test_list.c, tests/unit/kube/test_cache.c */
 
@@ -12,6 +13,22 @@ const struct scan_want kube_want_all[] = {SCAN_SOME("metadata", all_meta), SCAN_
 
 static const struct scan_want identity_meta[] = {KUBE_WANT_META, SCAN_END};
 const struct scan_want kube_want_identity[] = {SCAN_SOME("metadata", identity_meta), SCAN_END};
+
+const struct scan_want kube_want_writer[] = {SCAN_PLAIN("time"), SCAN_END};
+
+int64_t kube_written_at(const json_t *object)
+{
+	int64_t at, newest = 0;
+	const json_t *writers = json_at(object, "metadata", "managedFields"), *x;
+	size_t i;
+
+	if (scan_weight(writers) >= KUBE_WRITERS_WEIGHT)
+		return 0;
+	json_array_foreach (writers, i, x)
+		if (str_to_time(str_or(json_str_at(x, "time"), ""), &at) && at > newest)
+			newest = at;
+	return newest;
+}
 
 static const struct scan_want status_cause[] = {SCAN_PLAIN("message"), SCAN_END};
 static const struct scan_want status_details[] = {

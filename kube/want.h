@@ -21,6 +21,15 @@ enum kube_note { KUBE_NOTE_TYPE = 1, KUBE_NOTE_NAME, KUBE_NOTE_NAMESPACE, KUBE_N
 /* Which object, and at what version. */
 extern const struct scan_want kube_want_identity[];
 
+/* A row of metadata: by whom and when it was written, for kube_written_at(). */
+#define KUBE_WRITERS_WEIGHT 16384
+#define KUBE_WANT_WRITTEN SCAN_SOME_OF("managedFields", kube_want_writer, KUBE_WRITERS_WEIGHT)
+extern const struct scan_want kube_want_writer[];
+/* When the API server wrote the object last, by its own clock, in whole seconds (Unix ms); 0: it does not say, or
+ * has more writers than are read.
+ * https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management */
+int64_t kube_written_at(const json_t *object);
+
 /* Of a Status. */
 extern const struct scan_want kube_want_status[];
 

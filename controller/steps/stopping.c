@@ -3,8 +3,9 @@
  * proved, then what steps/leaving.c does (S3).
  *
  * A BMC that says Off while the machine runs is found out by its kubelet, which renews its Lease every
- * 10 s (a quarter of 40 s), and by our agent.  No clocks are compared: what counts is
- * that the Lease changes between two questions that were both asked after off was read.  One such
+ * 10 s (a quarter of 40 s), and by our agent.  No clocks of two machines are compared: what counts is
+ * that the Lease changes between two questions that were both asked after off was read.  How old it was when it was first
+ * seen its API server says by its own clock alone (managedFields and Date).  One such
  * change may be a write that was on its way; two are a machine that runs.  A tenant could renew the
  * Lease to keep its machine, so the doubt ends with the operation; its network is cut by then.
  */
@@ -24,6 +25,7 @@
 #include "controller/rules/provider.h"
 #include "controller/steps/steps.h"
 #include "controller/tenant/tenant.h"
+#include "kube/want.h"
 
 #define BEAT_EVERY_MS 1000
 /* Nothing for this long: no kubelet.  Its 10 s, and 4 % of jitter. */
@@ -36,6 +38,23 @@
 
 /* --- heartbeats ------------------------------------------------------------------------------------ */
 
+static const struct scan_want lease_meta[] = {KUBE_WANT_META, KUBE_WANT_WRITTEN, SCAN_END};
+static const struct scan_want lease_spec[] = {SCAN_PLAIN("renewTime"), SCAN_END};
+static const struct scan_want lease[] = {SCAN_SOME("metadata", lease_meta),
+					 SCAN_SOME("spec", lease_spec), SCAN_END};
+
+/* For how long it has not been written, at least; 0: nobody says.  Both times are cut to whole seconds. */
+static int64_t unwritten_ms(const struct life *l, const json_t *o)
+{
+	const int64_t written = kube_written_at(o);
+	int64_t date, at, ms;
+
+	if (!written || !kube_client_date(tenant_nodes_client(l->beat.to), &date, &at))
+		return 0;
+	ms = date - written - 1000;
+	return ms < 0 ? 0 : ms > BEAT_SILENT_MS ? BEAT_SILENT_MS : ms;
+}
+
 static void on_beat(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;
@@ -47,8 +66,9 @@ static void on_beat(json_t *o, const struct err *e, void *arg)
 	if (!l->beat.silent && !str_eq(text, l->beat.text)) {
 		if (l->beat.text[0] && off && l->beat.read_at >= off)
 			l->beat.after_off++;
+		l->beat.changed_at =
+			loop_now(l->c->loop) - (l->beat.text[0] ? 0 : unwritten_ms(l, o));
 		str_copy(l->beat.text, sizeof(l->beat.text), text);
-		l->beat.changed_at = loop_now(l->c->loop);
 	}
 	l->beat.read_at = l->beat.asked_at;
 	life_kick(l);
@@ -98,8 +118,8 @@ void life_beat_listen(struct life *l)
 		return;
 	l->beat.asked_at = now;
 	l->beat.to = t;
-	l->beat.call = kube_get(tenant_nodes_client(t), &KUBE_LEASES, "kube-node-lease",
-				life_claim(l)->meta.name, on_beat, l);
+	l->beat.call = kube_get_wanted(tenant_nodes_client(t), &KUBE_LEASES, "kube-node-lease",
+				       life_claim(l)->meta.name, lease, on_beat, l);
 }
 
 /* Off was read, and nothing was heard of the machine since.  What the agent says counts like a beat. */

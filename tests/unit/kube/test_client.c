@@ -3,8 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/want.h"
 #include "tests/unit/kube/fake_api.h"
 
 struct got {
@@ -218,6 +221,52 @@ static bool serve_much(struct fake_api *f, struct httpd_req *q)
 	httpd_reply_json(q, 200, b.data);
 	buf_done(&b);
 	return true;
+}
+
+static int64_t written_at(struct fake_api *f, const char *writers)
+{
+	static const struct scan_want meta[] = {KUBE_WANT_META, KUBE_WANT_WRITTEN, SCAN_END},
+				      lease[] = {SCAN_SOME("metadata", meta), SCAN_END};
+	struct got g = {.f = f};
+	OWN(arena) a = arena_new();
+	int64_t at;
+
+	fake_api_put(f, "/api/v1/nodes/n",
+		     arena_printf(a,
+				  "{\"metadata\":{\"name\":\"n\",\"labels\":{\"a\":\"b\"},"
+				  "\"managedFields\":%s},\"spec\":{\"a\":1}}",
+				  writers));
+	kube_get_wanted(f->c, &KUBE_NODES, NULL, "n", lease, on_done, &g);
+	wait_for(&g);
+	assert_string_equal(json_str_at(g.object, "metadata", "name"), "n");
+	assert_null(json_object_get(g.object, "spec"));
+	at = kube_written_at(g.object);
+	got_free(&g);
+	return at;
+}
+
+/* By the newest of its writers; whoever has more of them than are read may be the newest. */
+static void when_an_object_was_written_is_read(void **state)
+{
+	struct fake_api f;
+	struct buf b;
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	assert_int_equal(written_at(&f,
+				    "[{\"manager\":\"kubelet\",\"time\":\"1970-01-01T00:01:00Z\"},"
+				    "{\"time\":\"1970-01-01T00:02:00Z\"},{\"time\":\"?\"},{}]"),
+			 120000);
+	assert_int_equal(written_at(&f, "[]"), 0);
+	assert_int_equal(written_at(&f, "{\"time\":\"1970-01-01T00:01:00Z\"}"), 0);
+	buf_init(&b, 1 << 20);
+	buf_puts(&b, "[{\"time\":\"1970-01-01T00:01:00Z\"}");
+	for (int i = 0; i < 1000; i++)
+		buf_puts(&b, ",{\"time\":\"1970-01-01T00:00:00Z\"}");
+	buf_puts(&b, "]");
+	assert_int_equal(written_at(&f, b.data), 0);
+	buf_done(&b);
+	fake_api_stop(&f);
 }
 
 /* However few bytes it has: each value costs a hundred. */
@@ -880,6 +929,7 @@ int main(void)
 		cmocka_unit_test(what_rests_is_asked_about_again),
 		cmocka_unit_test(the_line_is_bounded_and_can_be_cleared),
 		cmocka_unit_test(few_calls_are_in_flight_at_once_and_all_end_in_time),
+		cmocka_unit_test(when_an_object_was_written_is_read),
 		cmocka_unit_test(a_cancelled_call_is_not_heard_of),
 		cmocka_unit_test(a_client_may_be_freed_by_a_reply),
 		cmocka_unit_test(a_rotated_token_is_read_again),
