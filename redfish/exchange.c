@@ -13,6 +13,7 @@
  * Tests: tests/unit/redfish/test_redfish.c, tests/unit/redfish/test_system.c
  */
 #define MAX_BODY (1u << 20)
+#define MAX_VALUES 50000 /* of one reply: a thousand BMCs may answer at once */
 #define MAX_DEPTH 32
 #define MAX_MEMBERS 8192
 #define MAX_REDIRECTS 2
@@ -293,7 +294,7 @@ static void read_body(const struct rf_request *q, const struct http_reply *http,
 	bool must = http->status >= 200 && http->status < 300 && str_eq(q->method, "GET");
 
 	if (http->body_len > 0)
-		p->json = json_parse(http->body, http->body_len, &e);
+		p->json = json_parse_most(http->body, http->body_len, MAX_VALUES, &e);
 	else
 		(void)!err_set(&e, ERR_PROTOCOL, 0, "an empty reply");
 	if (p->json && (!json_is_object(p->json) || !bounded(p->json, 1))) {
