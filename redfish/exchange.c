@@ -143,6 +143,7 @@ static void reply_err(const struct rf_request *q, const struct http_reply *http,
 	const json_t *info = json_at(p->json, "error", "@Message.ExtendedInfo");
 	const json_t *first = json_is_object(info) ? info : json_array_get(info, 0);
 	const char *id, *text;
+	struct err was;
 
 	(void)!http_err(http, &p->err);
 	if (http->status == 401)
@@ -157,11 +158,13 @@ static void reply_err(const struct rf_request *q, const struct http_reply *http,
 	id = last_part(json_str_at(first, "MessageId"));
 	text = json_str_at(first, "Message");
 	rf_heed(info, &p->err);
+	was = p->err;
 	if (q->secret_body)
-		str_format(p->err.text, sizeof(p->err.text), "status %d", http->status);
+		(void)!err_set(&p->err, was.kind, was.code, "status %d", http->status);
 	else if (id)
-		str_format(p->err.text, sizeof(p->err.text), "%d %.60s: %.120s", http->status, id,
-			   str_or(text, ""));
+		(void)!err_set(&p->err, was.kind, was.code, "%d %.60s: %.120s", http->status, id,
+			       str_or(text, ""));
+	p->err.retry_after_ms = was.retry_after_ms;
 	(void)!err_wrap(&p->err, "%s %.100s", q->method, q->path);
 	p->err.scope = ERR_MACHINE;
 }
