@@ -35,6 +35,7 @@
 #include "controller/controller.h"
 #include "controller/core/keys.h"
 #include "controller/rules/machine.h"
+#include "providers/allowed.h"
 
 #define NAMES_MAX 8
 #define PROGRAMS_MAX 16
@@ -132,7 +133,8 @@ static const struct argp_option options[] = {
 	{"evidence-dir", OPT_EVIDENCE, "DIR", 0,
 	 "Write each wipe record there, and the public keys; see docs/evidence.md", 0},
 	{"allow-exec", OPT_EXEC, "PROGRAM", 0,
-	 "Absolute path of a program that Providers may name in spec.network.exec.command; may be repeated (none)",
+	 "Absolute path of a program that Providers may name in spec.network.exec.command, or that and its first arguments: "
+	 "'/usr/bin/drover sim port-move'; may be repeated (none)",
 	 0},
 	{"management-network", OPT_NETWORK, "NETWORK", 0,
 	 "Network such as 10.0.8.0/24 that no tenant's kubeconfig may lead to, beside the addresses of BMCs and of drover; "
@@ -270,8 +272,8 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		r->names[r->nnames++] = arg;
 		return 0;
 	case OPT_EXEC:
-		if (arg[0] != '/')
-			argp_error(st, "--allow-exec: want an absolute path, got %s", arg);
+		if (allowed_refuses(arg))
+			argp_error(st, "--allow-exec %s: %s", arg, allowed_refuses(arg));
 		if (r->nprograms == PROGRAMS_MAX)
 			argp_error(st, "--allow-exec: at most %d", PROGRAMS_MAX);
 		r->programs[r->nprograms++] = arg;
