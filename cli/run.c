@@ -75,6 +75,7 @@ struct run {
 	struct argp_state *parsing;
 	int64_t poll_ms, settle_ms, batch_idle_ms, batch_most_ms, gang_hold_ms, half_life_ms,
 		aging_points, aging_most;
+	bool pods_rank_everywhere;
 
 	struct loop *loop;
 	struct loop_group *group;
@@ -101,6 +102,7 @@ enum {
 	OPT_BATCH_IDLE,
 	OPT_BATCH_MOST,
 	OPT_HALF_LIFE,
+	OPT_PRIORITY,
 	OPT_AGING_POINTS,
 	OPT_AGING_MOST,
 	OPT_LEVEL,
@@ -165,6 +167,10 @@ static const struct argp_option options[] = {
 	{"batch-max-ms", OPT_BATCH_MOST, "MS", 0, "... and after so long at the latest (10000)", 0},
 	{"usage-half-life", OPT_HALF_LIFE, "DURATION", 0,
 	 "What a tenant has had of GPUs counts half in the queue when it is so old (168h)", 0},
+	{"pod-priority", OPT_PRIORITY, "WHERE", 0,
+	 "Where a pod's priority counts: within its tenant, and beyond that up to the tenant's own spec.priority (tenant, the "
+	 "default), or among all pods as it is (fleet): then whoever writes the highest comes before everybody else",
+	 0},
 	{"aging-points", OPT_AGING_POINTS, "N", 0,
 	 "For each hour that a pod waits its priority reaches so much further (10); 0: never", 0},
 	{"aging-max", OPT_AGING_MOST, "N", 0, "... and so much at most (1000)", 0},
@@ -329,6 +335,11 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		    r->half_life_ms > (int64_t)366 * 24 * 3600 * 1000)
 			argp_error(st, "--usage-half-life: want 1m to 8784h, got %s", arg);
 		return 0;
+	case OPT_PRIORITY:
+		if (!str_eq(arg, "tenant") && !str_eq(arg, "fleet"))
+			argp_error(st, "--pod-priority: want tenant or fleet, got %s", arg);
+		r->pods_rank_everywhere = str_eq(arg, "fleet");
+		return 0;
 	case OPT_AGING_POINTS:
 		if (!str_to_i64(arg, 0, 1000000000, &r->aging_points))
 			argp_error(st, "--aging-points: want 0 to 1000000000, got %s", arg);
@@ -473,6 +484,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.context.batch_idle_ms = r->batch_idle_ms,
 		.context.batch_most_ms = r->batch_most_ms,
 		.context.gang_hold_ms = r->gang_hold_ms,
+		.context.pods_rank_everywhere = r->pods_rank_everywhere,
 		.context.aging_points = r->aging_points,
 		.context.aging_most = r->aging_most,
 		.context.usage_half_life_ms = r->half_life_ms,

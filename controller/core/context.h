@@ -57,6 +57,7 @@ struct context_options {
 	int64_t gang_hold_ms; /* how long machines stand idle for a gang (claims/gang_holds.h); 0: 1800000; below: not at all */
 	/* Points of priority for each hour that a pod waits, and at most (planner/queue.h); 0: who waits does not rise. */
 	int64_t aging_points, aging_most;
+	bool pods_rank_everywhere; /* do not clamp pod priorities by the tenant's priority (planner/queue.h) */
 	int64_t usage_half_life_ms; /* of what tenants have used; 0: a week (planner/usage.h) */
 };
 
