@@ -223,7 +223,7 @@ static bool may_act(void *arg)
 {
 	const struct life *l = arg;
 
-	return ctx_may_destroy(l->c);
+	return ctx_may_act(l->c);
 }
 
 /* The same request will never help: another offer may. */
@@ -538,7 +538,7 @@ static enum life_decision gone(struct life *l)
 {
 	if (l->m->meta.deletion_timestamp)
 		(void)life_ensure_finalizer(l, false);
-	else if (!writer_busy(&l->journal.write) && ctx_may_destroy(l->c))
+	else if (!writer_busy(&l->journal.write) && ctx_may_act(l->c))
 		life_delete(l);
 	return LIFE_STAY;
 }

@@ -112,7 +112,7 @@ enum life_decision step_serving(struct life *l)
 			return take_alone(l, n, &lv);
 		if (!str_eq(lv.reason, LEAVE_ASLEEP))
 			return begin(l, n, &lv);
-		if (life_ensure_may_leave(l) && ctx_may_destroy(l->c))
+		if (life_ensure_may_leave(l) && ctx_may_act(l->c))
 			return take_back(l, n, &lv);
 		loop_timer_start(&l->timer, l->c->o.poll_ms);
 		return d;
