@@ -54,6 +54,8 @@
 
 /* --- on pods of a tenant (docs/drain.md) ------------------------------------------------------------ */
 
+/* Workload of the pod, for budgets of scope Workload (controller/tenant/pod_workload.h). */
+#define BURST_WORKLOAD "drover.dev/workload"
 #define CHECKPOINT_WANTED "drover.dev/checkpoint"
 #define CHECKPOINT_REQUESTED "drover.dev/checkpoint-requested" /* RFC 3339, by drover */
 #define CHECKPOINT_DONE "drover.dev/checkpoint-done"

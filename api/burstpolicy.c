@@ -421,24 +421,6 @@ static const struct field spend_fields[] = {
 	FIELDS_END,
 };
 
-static const struct field settled_fields[] = {
-	FIELD(burst_policy_settled, time, "time", FIELD_TIME, .required = true,
-	      .doc = "When it was decided; of several the last."),
-	FIELD(burst_policy_settled, claim, "claim", FIELD_STR, .max_len = 64,
-	      .doc = "UID of its NodeClaim, as long as that may be there."),
-	FIELD(burst_policy_settled, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253,
-	      .doc = "For whom."),
-	FIELD(burst_policy_settled, work, "work", FIELD_STR, .max_len = 512,
-	      .doc = "For which work, where a budget is for each Workload."),
-	FIELD(burst_policy_settled, provider, "provider", FIELD_STR, .required = true,
-	      .max_len = 253, .doc = "The Provider."),
-	FIELD(burst_policy_settled, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
-	      .doc = "Of the amount."),
-	FIELD(burst_policy_settled, amount, "amount", FIELD_STR, .required = true, .max_len = 24,
-	      .doc = "What it has cost."),
-	FIELDS_END,
-};
-
 static const struct field status_fields[] = {
 	FIELD_ITEMS(
 		burst_policy_status, decisions, "decisions", decision_fields,
@@ -447,10 +429,6 @@ static const struct field status_fields[] = {
 	FIELD_ITEMS(burst_policy_status, spend, "spend", spend_fields,
 		    .max_items = BURST_POLICY_SPENDS,
 		    .doc = "What counts against its budgets now."),
-	FIELD_ITEMS(
-		burst_policy_status, settled, "settled", settled_fields,
-		.max_items = BURST_POLICY_SETTLED,
-		.doc = "What launches by it have cost that have ended; summed where no period tells them apart any more."),
 	CONDITIONS_ROW(burst_policy_status, "Valid, Active."),
 	FIELDS_END,
 };

@@ -8,7 +8,6 @@
 /* Most rows of its status. */
 #define BURST_POLICY_DECISIONS 20
 #define BURST_POLICY_SPENDS 64
-#define BURST_POLICY_SETTLED 500
 
 /*
  * burstpolicy: the kind BurstPolicy: for which work, when, where and for how much money to go to a cloud.
@@ -158,12 +157,6 @@ struct burst_policy_spend { /* of a budget, now */
 	int scope, per;
 	const char *of, *amount, *spent, *alert;
 };
-struct burst_policy_settled {		      /* what launches by it have cost that have ended */
-	int64_t time;			      /* of the decision; of several the last */
-	const char *claim;		      /* UID; NULL: it is gone, or they are several */
-	const char *tenant, *work, *provider; /* work NULL: of several */
-	const char *currency, *amount;
-};
 struct burst_policy_status {
 	int64_t observed_generation;
 	struct {
@@ -174,10 +167,6 @@ struct burst_policy_status {
 		struct burst_policy_spend *v;
 		size_t n;
 	} spend;
-	struct {
-		struct burst_policy_settled *v;
-		size_t n;
-	} settled;
 	struct conditions conditions;
 };
 struct burst_policy {

@@ -39,6 +39,8 @@ const struct object_kind object_kinds[OBJECT_KINDS] = {
 		.doc = "The signed evidence of one wipe attempt."),
 	[OBJECT_BURST_POLICY] = OBJECT_KIND(burst_policy, "BurstPolicy", "burstpolicies", "burstpolicy", "bpol",
 		.has_status = true, .doc = "When, where and for how much money to go to a cloud, and how to come back."),
+	[OBJECT_BURST_LEDGER] = OBJECT_KIND(burst_ledger, "BurstLedger", "burstledgers", "burstledger", "bledg",
+		.has_status = true, .doc = "The cost of ended launches by all BurstPolicies of its name; outlives the policies."),
 };
 /* clang-format on */
 

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/data/fields.h"
 #include "base/data/json.h"
+#include "api/burstledger.h"
 #include "api/burstpolicy.h"
 #include "api/common.h"
 #include "api/drain.h"
@@ -63,6 +64,7 @@ enum object_kind_id {
 	OBJECT_DRAIN,
 	OBJECT_WIPE_RECORD,
 	OBJECT_BURST_POLICY,
+	OBJECT_BURST_LEDGER,
 	OBJECT_KINDS,
 };
 extern const struct object_kind object_kinds[OBJECT_KINDS];

@@ -28,6 +28,8 @@ static const struct field burst_fields[] = {
 		  .doc = "The BurstPolicy that decided."),
 	FIELD(node_claim_burst, work, "work", FIELD_STR, .required = true, .max_len = 512,
 	      .doc = "For which work: NAMESPACE/NAME of a pod, or the gang."),
+	FIELD(node_claim_burst, workload, "workload", FIELD_STR, .max_len = 512,
+	      .doc = "Workload for budgets of scope Workload; absent: same as work."),
 	FIELD(node_claim_burst, region, "region", FIELD_STR, .required = true, .max_len = 128,
 	      .doc = "Where it is launched, and nowhere else."),
 	FIELD(node_claim_burst, zone, "zone", FIELD_STR, .max_len = 128,

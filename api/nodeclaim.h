@@ -20,9 +20,10 @@ struct node_claim_gang {
 /* The decision of a BurstPolicy that it carries out: exactly that offer, and no dearer. */
 struct node_claim_burst {
 	struct object_ref policy_ref;
-	const char *work;	      /* NAMESPACE/NAME of the pod, or the gang */
-	const char *region, *zone;    /* zone NULL: the Provider has none */
-	int market;		      /* index of burst_policy_market_names */
+	const char *work;	   /* NAMESPACE/NAME of the pod, or the gang */
+	const char *workload;	   /* workload for budgets of scope Workload; NULL: same as work */
+	const char *region, *zone; /* zone NULL: the Provider has none */
+	int market;		   /* index of burst_policy_market_names */
 	const char *price, *currency; /* for an hour */
 	const char *offered;	      /* that the Provider told then; NULL: it told none */
 	const char *committed;	      /* what it may cost at most */

@@ -184,6 +184,9 @@ static const struct field bcm_fields[] = {
 	FIELD(provider_object_bcm, no_progress, "noProgress", FIELD_DURATION, .min = MINUTE,
 	      .max = DAY, .def = "\"15m\"",
 	      .doc = "Longest time in which an install may say nothing new."),
+	FIELD(provider_object_bcm, max_machines, "maxMachines", FIELD_I64, .min = 1, .max = 100000,
+	      .def = "1000",
+	      .doc = "Number of Machines of this Provider at which drover stops creating Machines for nodes."),
 	FIELDS_END,
 };
 

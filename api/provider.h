@@ -56,7 +56,7 @@ struct provider_object_bcm {
 	struct object_secret_ref *credentials_secret_ref;
 	const char *management_network;
 	struct strings clear_block_devices, bmc_networks;
-	int64_t no_progress;
+	int64_t no_progress, max_machines;
 };
 struct provider_object_limits {
 	int64_t requests_per_second, concurrent_operations, power_on_per_minute;

@@ -17,4 +17,5 @@ const struct kube_resource object_resources[OBJECT_KINDS] = {
 	[OBJECT_DRAIN] = RESOURCE("Drain", "drains"),
 	[OBJECT_WIPE_RECORD] = RESOURCE("WipeRecord", "wiperecords"),
 	[OBJECT_BURST_POLICY] = RESOURCE("BurstPolicy", "burstpolicies"),
+	[OBJECT_BURST_LEDGER] = RESOURCE("BurstLedger", "burstledgers"),
 };

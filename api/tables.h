@@ -83,10 +83,10 @@ extern const char *const object_minimum_level_names[];
 /* The whole object of each kind. */
 extern const struct field node_pool_fields[], node_claim_fields[], machine_fields[],
 	provider_object_fields[], virtual_cluster_fields[], drain_fields[], wipe_record_fields[],
-	burst_policy_fields[];
+	burst_policy_fields[], burst_ledger_fields[];
 extern const struct object_column node_pool_columns[], node_claim_columns[], machine_columns[],
 	provider_object_columns[], virtual_cluster_columns[], drain_columns[],
-	wipe_record_columns[], burst_policy_columns[];
+	wipe_record_columns[], burst_policy_columns[], burst_ledger_columns[];
 
 /* Rules that cross fields; see struct object_kind.  old may be NULL. */
 int node_pool_check(const void *object, const void *old, struct err *e);
@@ -97,6 +97,7 @@ int virtual_cluster_check(const void *object, const void *old, struct err *e);
 int drain_check(const void *object, const void *old, struct err *e);
 int wipe_record_check(const void *object, const void *old, struct err *e);
 int burst_policy_check(const void *object, const void *old, struct err *e);
+int burst_ledger_check(const void *object, const void *old, struct err *e);
 
 /* Parts of them.  path: "spec.template.spec.requirements". */
 int object_requirements_check(const struct object_requirements *r, const char *path, struct err *e);

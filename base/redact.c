@@ -1,5 +1,5 @@
 /*
- * redact: one pass over the text, which is read through its encodings, while what is struck out is the
+ * redact: passes over the text, which is read through its encodings, while what is struck out is the
  * bytes as they stand.
  */
 #include "base/redact.h"
@@ -44,8 +44,7 @@ static char entity(const char *s, size_t *used)
 	return s[i] == ';' && c < 128 ? (char)c : 0;
 }
 
-/* The character at s as it is meant, and how many bytes it takes. */
-static char at(const char *s, size_t *used)
+char redact_char(const char *s, size_t *used)
 {
 	char c = 0;
 
@@ -81,7 +80,7 @@ static char *behind(char *s, const char *word)
 	size_t used;
 
 	for (; *word; word++, s += used)
-		if (tolower((unsigned char)at(s, &used)) != *word)
+		if (tolower((unsigned char)redact_char(s, &used)) != *word)
 			return NULL;
 	return s;
 }
@@ -90,7 +89,7 @@ static char *behind_hex(char *s, size_t *n)
 {
 	size_t used;
 
-	for (*n = 0; hex(at(s, &used)) >= 0; s += used)
+	for (*n = 0; hex(redact_char(s, &used)) >= 0; s += used)
 		++*n;
 	return s;
 }
@@ -108,7 +107,7 @@ static void strike_url(char *s)
 	bool in_host = true;
 	size_t used;
 
-	for (; c = at(s, &used), !ends(c); s += used) {
+	for (; c = redact_char(s, &used), !ends(c); s += used) {
 		if (c == '@' && in_host)
 			strike(user, s);
 		in_host = in_host && c != '/' && c != '?';
@@ -166,7 +165,7 @@ void redact(char *text)
 		if (n > HEX_MAX && !(s - text >= (ptrdiff_t)strlen(digest) &&
 				     strncasecmp(s - strlen(digest), digest, strlen(digest)) == 0))
 			strike(s, to);
-		before = at(s, &used);
+		before = redact_char(s, &used);
 		s = n ? to : s + used;
 		if (n)
 			before = 'a';

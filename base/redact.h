@@ -1,6 +1,8 @@
 #ifndef BASE_REDACT_H
 #define BASE_REDACT_H
 
+#include <stddef.h>
+
 /*
  * redact: strikes out of a text what would open something.  Texts quote BMCs, API servers, agents and programs, and
  * those quote what they were given: the address of a boot medium, a bootstrap token, a presigned URL.
@@ -16,5 +18,8 @@
  * a Machine (controller/life/journal.c) passes it too.
  */
 void redact(char *text); /* in place; each byte that goes becomes '*' */
+
+/* Returns the character that the text at s stands for, decoded, and the number of bytes that it occupies. */
+char redact_char(const char *s, size_t *used);
 
 #endif

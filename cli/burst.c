@@ -1,5 +1,5 @@
 /*
- * burst: `drover burst plan`: what BurstPolicies would do now, and why not.
+ * burst: `drover burst plan`: what BurstPolicies would do now, and why not; `drover burst reset` (cli/burst_reset.c).
  * Tests: tests/unit/cli/test_burst.c
  */
 #include <argp.h>
@@ -14,19 +14,25 @@
 #include "base/str.h"
 #include "cli/burst_file.h"
 #include "cli/cli.h"
+#include "cli/verbs.h"
 
 #define FILES 16
 
 struct verb {
 	const char *paths[FILES];
 	size_t n;
-	bool json, asked;
+	bool json;
+	enum { NOTHING, PLAN, RESET } asked;
+	const char *policy, *reason; /* of RESET */
+	struct cli_options o;
 };
 
 static const struct argp_option options[] = {
 	{"filename", 'f', "FILE", 0,
 	 "BurstPolicies and a BurstState, in YAML; several count together", 0},
 	{"output", 'o', "FORMAT", 0, "table (the default) or json", 0},
+	{"reason", 'r', "TEXT", 0, "reset: why, for whoever finds it", 0},
+	CLI_CLUSTER_ROWS,
 	{0}};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -44,26 +50,38 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 			argp_error(st, "--output: want table or json, got '%s'", arg);
 		v->json = str_eq(arg, "json");
 		return 0;
+	case 'r':
+		v->reason = arg;
+		return 0;
 	case ARGP_KEY_ARG:
-		if (v->asked || !str_eq(arg, "plan"))
-			argp_error(st, "want plan, got '%s'", arg);
-		v->asked = true;
+		if (v->asked == RESET && !v->policy)
+			v->policy = arg;
+		else if (!v->asked && str_eq(arg, "plan"))
+			v->asked = PLAN;
+		else if (!v->asked && str_eq(arg, "reset"))
+			v->asked = RESET;
+		else
+			argp_error(st, "want plan or reset, got '%s'", arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!v->asked || !v->n)
+		if (v->asked == RESET && (!v->policy || str_empty(v->reason)))
+			argp_error(st, "want reset POLICY --reason TEXT");
+		if (v->asked != RESET && (!v->asked || !v->n))
 			argp_error(st, "want plan -f FILE");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return cli_option(key, arg, st, &v->o);
 	}
 }
 
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "plan -f FILE",
-	.doc = "Say which waiting work BurstPolicies would send to a cloud now, to which offer, for how much money, and of each other offer why not. Nothing is asked or launched anywhere.\v"
-	       "Example:\n  drover burst plan -f examples/burst/research.yaml\n"
+	.args_doc = "plan -f FILE\nreset POLICY",
+	.doc = "Say which waiting work BurstPolicies would send to a cloud now, to which offer, for how much money, and of each other offer why not. Nothing is asked or launched anywhere.\n\n"
+	       "reset: what launches by policies of that name have cost that ended by now does not count against their budgets any more. What still runs does. The BurstLedger keeps who asked, when, why and how much.\v"
+	       "Examples:\n  drover burst plan -f examples/burst/research.yaml\n"
+	       "  drover burst reset research --reason 'new fiscal year'\n"
 	       "docs/burst.md has the file's form.",
 };
 
@@ -242,6 +260,19 @@ static int plan(const struct verb *v, struct scenario_file *files, char **texts,
 	return 0;
 }
 
+static int reset(const struct verb *v)
+{
+	const struct cli_options o = {v->o.kubeconfig, v->o.context, v->json};
+	struct cli_client c;
+	int rc;
+
+	if (cli_open(&c, "drover burst", &o) < 0)
+		return 1;
+	rc = cli_do_burst_reset(&c, v->policy, v->reason);
+	cli_close(&c);
+	return rc;
+}
+
 int cli_burst(int argc, char **argv)
 {
 	OWN(arena) a = arena_new();
@@ -252,6 +283,8 @@ int cli_burst(int argc, char **argv)
 	int rc;
 
 	args_parse(&argp, argc, argv, &v);
+	if (v.asked == RESET)
+		return reset(&v);
 	rc = plan(&v, files, texts, a, &e);
 	if (rc < 0)
 		(void)fprintf(stderr, "drover burst: %s\n", e.text);

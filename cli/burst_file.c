@@ -192,7 +192,7 @@ static int read_one(struct reading *r, const json_t *j)
 
 static void take_state(struct reading *r, struct burst_input *out)
 {
-	const struct state *s = r->state;
+	struct state *s = r->state;
 	struct burst_offer *offers = arena_calloc(r->a, s->spec.offers.n + 1, sizeof(*offers));
 	struct burst_launch *launches =
 		arena_calloc(r->a, s->spec.launches.n + 1, sizeof(*launches));
@@ -212,6 +212,8 @@ static void take_state(struct reading *r, struct burst_input *out)
 		launches[i].spent = amount(l->spent, 0);
 		launches[i].committed = amount(l->committed, 0);
 	}
+	for (size_t i = 0; i < s->spec.work.n; i++)
+		s->spec.work.v[i].rank = s->spec.work.v[i].priority;
 	*out = (struct burst_input){.now = s->spec.now,
 				    .policies = r->policies,
 				    .npolicies = r->npolicies,

@@ -33,6 +33,7 @@ struct cost {
 	json_t *standing; /* UIDs of the VirtualClusters that there are */
 	struct err e;
 	bool failed;
+	size_t left_out; /* that could not be read */
 	/* opencost */
 	const char *provider;
 	const struct provider_object_instance_type *priced;
@@ -136,22 +137,40 @@ static bool is_wanted(const struct cost *w, const char *tenant)
 	return !w->tenant || str_eq(w->tenant, tenant);
 }
 
+/* Reports what cannot be decoded on standard error; the exit status is 1 then. */
+struct reading {
+	struct cost *w;
+	const char *what;
+};
+
+static void on_unread(const struct err *e, void *arg)
+{
+	const struct reading *r = arg;
+
+	fprintf(stderr, "%s: left out: %s: %s\n", r->w->c.verb, r->what, e->text);
+	r->w->left_out++;
+}
+
 static void on_tenant(json_t *o, void *arg)
 {
 	struct cost *w = arg;
-	const struct virtual_cluster *vc;
-	void *object;
+	const char *name = str_or(json_str_at(o, "metadata", "name"), "");
+	struct reading r = {w, arena_printf(w->a, "VirtualCluster %s", name)};
+	const json_t *cost = json_at(o, "status", "cost");
+	struct virtual_cluster_cost *c;
+	struct err e;
 
 	json_object_set_new(w->standing, str_or(json_str_at(o, "metadata", "uid"), ""),
 			    json_true());
-	if (w->failed || !is_wanted(w, json_str_at(o, "metadata", "name")))
+	if (!is_wanted(w, name))
 		return;
-	if (object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, w->a, &object, &w->e) < 0) {
-		w->failed = true;
-		return;
+	c = cost ? arena_new_obj(w->a, struct virtual_cluster_cost) : NULL;
+	if (c && kept_bill_cost(cost, w->a, c, on_unread, &r, &e) < 0) {
+		on_unread(&e, &r);
+		c = NULL;
 	}
-	vc = object;
-	add_bill(w, vc->meta.name, vc->meta.uid, vc->status.cost);
+	add_bill(w, arena_strdup(w->a, name),
+		 arena_strdup(w->a, str_or(json_str_at(o, "metadata", "uid"), "")), c);
 }
 
 /* Of VirtualClusters that are gone.  A bill is kept before its VirtualCluster goes: those that stand are read first, so that none is
@@ -177,13 +196,16 @@ static int add_kept(struct cost *w)
 		if (!map && e.kind != ERR_NOT_FOUND)
 			return cli_failed(&w->c, "%s", e.text);
 		json_object_foreach (json_at(map, "data"), uid, v) {
+			struct reading r = {w,
+					    arena_printf(w->a, "ConfigMap %s, bill %s", name, uid)};
 			struct kept_bill b;
 
 			if (json_object_get(w->standing, uid))
 				continue;
-			if (kept_bill_read(str_or(json_string_value(v), ""), w->a, &b, &e) < 0)
-				return cli_failed(&w->c, "ConfigMap %s: %s: %s", name, uid, e.text);
-			if (is_wanted(w, b.name))
+			if (kept_bill_read(str_or(json_string_value(v), ""), w->a, &b, on_unread,
+					   &r, &e) < 0)
+				on_unread(&e, &r);
+			else if (is_wanted(w, b.name))
 				add_bill(w, b.name, arena_strdup(w->a, uid), &b.cost);
 		}
 	}
@@ -261,7 +283,7 @@ static int show(struct cost *w)
 	if (w->format == FORMAT_OPENCOST)
 		return show_prices(w);
 	w->rows.now = loop_wall(w->c.loop);
-	if (cli_list(&w->c, OBJECT_VIRTUAL_CLUSTER, on_tenant, w, &w->e) < 0 || w->failed)
+	if (cli_list(&w->c, OBJECT_VIRTUAL_CLUSTER, on_tenant, w, &w->e) < 0)
 		return cli_failed(&w->c, "%s", w->e.text);
 	if (add_kept(w))
 		return 1;
@@ -270,11 +292,11 @@ static int show(struct cost *w)
 				  w->tenant);
 	cost_sort(&w->rows);
 	if (w->format == FORMAT_JSON)
-		return print_json(w, cost_json(&w->rows, &w->e));
+		return print_json(w, cost_json(&w->rows, &w->e)) || w->left_out;
 	buf_init(&b, OUT_MAX);
 	status = print_text(w, &b);
 	buf_done(&b);
-	return status;
+	return status || w->left_out;
 }
 
 int cli_cost(int argc, char **argv)

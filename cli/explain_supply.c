@@ -161,6 +161,7 @@ json_t *explain_object(enum object_kind_id kind, const void *object, int64_t now
 	case OBJECT_NODE_CLAIM:
 		return explain_claim(object, NULL, NULL, now);
 	case OBJECT_WIPE_RECORD:
+	case OBJECT_BURST_LEDGER:
 	case OBJECT_KINDS:
 		break;
 	}

@@ -34,7 +34,8 @@ int cli_do_pause(struct cli_client *c, const char *what)
 {
 	static const char *const means[OBJECT_KINDS] = {
 		[OBJECT_NODE_POOL] = "no Node is made for it, and none taken away",
-		[OBJECT_PROVIDER] = "no machine of it is touched",
+		[OBJECT_PROVIDER] =
+			"no machine of it is touched, but that what a BurstPolicy pays for ends by its time",
 		[OBJECT_VIRTUAL_CLUSTER] = "no Node is made for it, and none taken away",
 	};
 	OWN(arena) a = arena_new();

@@ -35,6 +35,7 @@
 #include "controller/controller.h"
 #include "controller/core/keys.h"
 #include "controller/rules/machine.h"
+#include "providers/allowed.h"
 
 #define NAMES_MAX 8
 #define PROGRAMS_MAX 16
@@ -74,6 +75,7 @@ struct run {
 	struct argp_state *parsing;
 	int64_t poll_ms, settle_ms, batch_idle_ms, batch_most_ms, gang_hold_ms, half_life_ms,
 		aging_points, aging_most;
+	bool pods_rank_everywhere;
 
 	struct loop *loop;
 	struct loop_group *group;
@@ -100,6 +102,7 @@ enum {
 	OPT_BATCH_IDLE,
 	OPT_BATCH_MOST,
 	OPT_HALF_LIFE,
+	OPT_PRIORITY,
 	OPT_AGING_POINTS,
 	OPT_AGING_MOST,
 	OPT_LEVEL,
@@ -132,7 +135,8 @@ static const struct argp_option options[] = {
 	{"evidence-dir", OPT_EVIDENCE, "DIR", 0,
 	 "Write each wipe record there, and the public keys; see docs/evidence.md", 0},
 	{"allow-exec", OPT_EXEC, "PROGRAM", 0,
-	 "Absolute path of a program that Providers may name in spec.network.exec.command; may be repeated (none)",
+	 "Absolute path of a program that Providers may name in spec.network.exec.command, or that and its first arguments: "
+	 "'/usr/bin/drover sim port-move'; may be repeated (none)",
 	 0},
 	{"management-network", OPT_NETWORK, "NETWORK", 0,
 	 "Network such as 10.0.8.0/24 that no tenant's kubeconfig may lead to, beside the addresses of BMCs and of drover; "
@@ -163,6 +167,10 @@ static const struct argp_option options[] = {
 	{"batch-max-ms", OPT_BATCH_MOST, "MS", 0, "... and after so long at the latest (10000)", 0},
 	{"usage-half-life", OPT_HALF_LIFE, "DURATION", 0,
 	 "What a tenant has had of GPUs counts half in the queue when it is so old (168h)", 0},
+	{"pod-priority", OPT_PRIORITY, "WHERE", 0,
+	 "Where a pod's priority counts: within its tenant, and beyond that up to the tenant's own spec.priority (tenant, the "
+	 "default), or among all pods as it is (fleet): then whoever writes the highest comes before everybody else",
+	 0},
 	{"aging-points", OPT_AGING_POINTS, "N", 0,
 	 "For each hour that a pod waits its priority reaches so much further (10); 0: never", 0},
 	{"aging-max", OPT_AGING_MOST, "N", 0, "... and so much at most (1000)", 0},
@@ -270,8 +278,8 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		r->names[r->nnames++] = arg;
 		return 0;
 	case OPT_EXEC:
-		if (arg[0] != '/')
-			argp_error(st, "--allow-exec: want an absolute path, got %s", arg);
+		if (allowed_refuses(arg))
+			argp_error(st, "--allow-exec %s: %s", arg, allowed_refuses(arg));
 		if (r->nprograms == PROGRAMS_MAX)
 			argp_error(st, "--allow-exec: at most %d", PROGRAMS_MAX);
 		r->programs[r->nprograms++] = arg;
@@ -326,6 +334,11 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		if (!str_to_duration(arg, &r->half_life_ms) || r->half_life_ms < 60000 ||
 		    r->half_life_ms > (int64_t)366 * 24 * 3600 * 1000)
 			argp_error(st, "--usage-half-life: want 1m to 8784h, got %s", arg);
+		return 0;
+	case OPT_PRIORITY:
+		if (!str_eq(arg, "tenant") && !str_eq(arg, "fleet"))
+			argp_error(st, "--pod-priority: want tenant or fleet, got %s", arg);
+		r->pods_rank_everywhere = str_eq(arg, "fleet");
 		return 0;
 	case OPT_AGING_POINTS:
 		if (!str_to_i64(arg, 0, 1000000000, &r->aging_points))
@@ -471,6 +484,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.context.batch_idle_ms = r->batch_idle_ms,
 		.context.batch_most_ms = r->batch_most_ms,
 		.context.gang_hold_ms = r->gang_hold_ms,
+		.context.pods_rank_everywhere = r->pods_rank_everywhere,
 		.context.aging_points = r->aging_points,
 		.context.aging_most = r->aging_most,
 		.context.usage_half_life_ms = r->half_life_ms,

@@ -44,6 +44,9 @@ int cli_do_confirm_off(struct cli_client *c, const char *machine, bool yes);
 int cli_do_pause(struct cli_client *c, const char *what);
 int cli_do_resume(struct cli_client *c, const char *what);
 
+/* Requests a reset of the BurstLedger of that name (api/burstledger.h). */
+int cli_do_burst_reset(struct cli_client *c, const char *policy, const char *reason);
+
 struct cli_approve {
 	const char *machine;
 	bool wipe, drives, bmc; /* bmc: by itself */

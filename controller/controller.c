@@ -30,6 +30,7 @@
 #include "controller/core/host_clock.h"
 #include "controller/core/counters.h"
 #include "controller/core/keys.h"
+#include "controller/claims/ledgers.h"
 #include "controller/core/record_export.h"
 #include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
@@ -385,6 +386,7 @@ static void make_parts(struct controller *c)
 	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool, c->eta, c->fleet,
 					     provisioner_waiting(c->provisioner));
 	c->record_export = record_export_new(x);
+	c->ledgers = ledgers_new(x);
 	c->validation = validation_new(x);
 	c->gauges = gauges_new(x, c->tenants);
 	c->endpoints = (struct endpoints){x, c->gauges};
@@ -501,6 +503,7 @@ void controller_free(struct controller *c)
 	discovery_free(c->discovery);
 	tenants_free(c->tenants);
 	record_export_free(c->record_export);
+	ledgers_free(c->ledgers);
 	debts_free(c->debts);
 	segments_free(c->segments);
 	way_looks_free(c->way_looks);

@@ -17,6 +17,7 @@
 #include "controller/claims/world_sync.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/counters.h"
+#include "controller/claims/ledgers.h"
 #include "controller/core/record_export.h"
 #include "controller/core/reserved.h"
 #include "controller/core/validation.h"
@@ -33,8 +34,9 @@
 
 /* Kinds that this controller acts on. */
 static const enum object_kind_id watched[] = {
-	OBJECT_NODE_POOL,	OBJECT_NODE_CLAIM, OBJECT_MACHINE,     OBJECT_PROVIDER,
-	OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,	   OBJECT_WIPE_RECORD, OBJECT_BURST_POLICY,
+	OBJECT_NODE_POOL,   OBJECT_NODE_CLAIM,	    OBJECT_MACHINE,
+	OBJECT_PROVIDER,    OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,
+	OBJECT_WIPE_RECORD, OBJECT_BURST_POLICY,    OBJECT_BURST_LEDGER,
 };
 #define WATCHED (sizeof(watched) / sizeof(watched[0]))
 
@@ -248,6 +250,9 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 			world_sync_tenants(c->sync);
 			provisioner_kick(c->provisioner);
 		}
+		break;
+	case OBJECT_BURST_LEDGER:
+		ledgers_kick(c->ledgers, name);
 		break;
 	case OBJECT_KINDS:
 		break;

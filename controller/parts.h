@@ -49,6 +49,7 @@ struct controller {
 	struct provider_hold *provider_hold;
 	struct made_machines *made_machines;
 	struct fleet *fleet;
+	struct ledgers *ledgers;
 	struct lives *lives;
 	struct kind_watch *watches; /* one for each kind */
 	struct loop_timer settle;   /* derives again what depends on several kinds */

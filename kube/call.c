@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/quoted.h"
 #include "kube/want.h"
 
 #define MAX_REPLY ((size_t)4 << 20)
@@ -539,6 +540,8 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 			       call->path);
 		e = &mine;
 	}
+	if (e == &mine) /* it quotes who answered, and may quote what he was sent */
+		quoted_redact_err(&mine, call->c->config->token, NULL);
 	settle(call, e ? NULL : call->reply, e);
 }
 

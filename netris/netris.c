@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/retry.h"
 #include "base/str.h"
+#include "base/quoted.h"
 
 /*
  *	held ---- a session ----> sent ---- 401 ----> held, once more
@@ -71,6 +72,7 @@ static void request_end(struct netris_request *q, struct netris_objects *o, cons
 
 	if (e) {
 		why = *e;
+		quoted_redact_err(&why, q->n->password, q->n->cookie);
 		(void)!err_wrap(&why, "Netris %s %.80s", q->method, q->path);
 	}
 	list_remove(&q->link);
@@ -123,8 +125,12 @@ static int failure(const struct http_reply *r, const json_t *j, struct err *e)
 			str_or(http_reply_header(r, "Location"), "nowhere"));
 	if (http_err(r, e) < 0) {
 		/* 500 answers bad input too, and it is not known which: it is tried again, and the text tells. */
+		const struct err was = *e;
+
 		if (json_is_object(j))
-			str_format(e->text, sizeof(e->text), "%d: %.200s", r->status, said(j));
+			(void)!err_set(e, was.kind, was.code, "%d: %.200s", r->status, said(j));
+		e->scope = was.scope;
+		e->retry_after_ms = was.retry_after_ms;
 		return -1;
 	}
 	if (!success || netris_truth(success) != NETRIS_NO)
@@ -308,6 +314,7 @@ static void on_login(const struct http_reply *r, const struct err *e, void *arg)
 		bad = *e;
 	}
 	bad.scope = ERR_PROVIDER;
+	quoted_redact_err(&bad, n->password, NULL);
 	(void)!err_wrap(&bad, "login");
 	login_failed(n, &bad,
 		     is_refused_login(&bad) ? NETRIS_REFUSED_MS : backoff_next(&n->pause, random));

@@ -54,7 +54,7 @@ static int by_turn(const void *x, const void *y)
 	const struct burst_work *a = *(const struct burst_work *const *)x,
 				*b = *(const struct burst_work *const *)y;
 
-	THEN(num_cmp(b->priority, a->priority));
+	THEN(num_cmp(b->rank, a->rank));
 	THEN(num_cmp(a->since, b->since));
 	THEN(text_cmp(a->tenant, b->tenant));
 	return text_cmp(a->name, b->name);
@@ -102,6 +102,11 @@ static struct burst_key work_key(struct decide *d, const char *tenant, const cha
 				  .work = intern(d, 1, work_name(d, tenant, name))};
 }
 
+static const char *owner_of(const struct burst_work *w)
+{
+	return w->owner ? w->owner : w->name;
+}
+
 static void take_names(struct decide *d, struct burst_key *keys)
 {
 	const struct burst_input *in = d->in;
@@ -115,11 +120,11 @@ static void take_names(struct decide *d, struct burst_key *keys)
 	for (size_t i = 0; i < in->noffers; i++)
 		d->stock[i].provider = intern(d, 2, d->stock[i].offer->provider);
 	for (size_t i = 0; i < in->nwork; i++)
-		(void)work_key(d, d->work[i]->tenant, d->work[i]->name);
+		(void)work_key(d, d->work[i]->tenant, owner_of(d->work[i]));
 	for (size_t i = 0; i < in->nlaunches; i++) {
 		const struct burst_launch *l = &in->launches[i];
 
-		keys[i] = work_key(d, l->tenant, l->workload);
+		keys[i] = work_key(d, l->tenant, l->owner ? l->owner : l->workload);
 		keys[i].provider = intern(d, 2, l->provider);
 	}
 }
@@ -442,7 +447,7 @@ static void decide(struct decide *d, struct burst_decision *x)
 	x->code = judge_work(d, s, x->work, x);
 	if (x->code != BURST_CHOSEN)
 		return;
-	k = work_key(d, x->work->tenant, x->work->name);
+	k = work_key(d, x->work->tenant, owner_of(x->work));
 	x->code = walk(d, s, x, &k);
 }
 

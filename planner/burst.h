@@ -11,7 +11,7 @@
  * burst: which waiting work goes to a cloud now, by which policy, to which offer, for how much money; and why not.
  *
  * burst_decide() is a pure, deterministic function of its input, in whatever order that is: no clock, no I/O.  Production,
- * `drover burst plan` and the tests call the same.  Work is decided by priority, then by how long it waits, then by tenant
+ * `drover burst plan` and the tests call the same.  Work is decided by rank, then by how long it waits, then by tenant
  * and name; tiers in strict order, in one tier the cheapest by total cost for its throughput.
  *
  * Money is whole millionths of one currency (base/money.h); what overflows is refused.  A launch is charged by what it may cost
@@ -159,9 +159,14 @@ struct burst_failure {
 /* A launch that was made: charged at its time. */
 struct burst_launch {
 	const char *policy, *tenant, *workload, *provider, *currency;
+	const char *owner; /* workload for budgets of scope Workload; NULL: same as workload */
 	int64_t at;
-	int64_t spent;	     /* so far */
-	int64_t committed;   /* what it may cost beyond that; 0: it has ended */
+	int64_t spent;	   /* so far */
+	int64_t committed; /* what it may cost beyond that; 0: it has ended */
+	/* Overrun after `committed` was used up: Unix ms, and millionths per hour.  until 0: no overrun. */
+	struct {
+		int64_t from, until, per_hour;
+	} over;
 	int64_t nodes, gpus; /* that it has now */
 	bool starting;
 	bool part; /* of a launch that another one stands for: its gang's */
@@ -169,10 +174,12 @@ struct burst_launch {
 
 struct burst_work {
 	const char *tenant, *name;
+	const char *owner;   /* workload for budgets of scope Workload; NULL: same as name */
 	int64_t pods;	     /* 1: a pod alone; more: a gang */
 	int64_t gpus;	     /* of one pod */
 	const char *product; /* that it asks for; NULL: any */
-	int64_t priority;
+	int64_t priority;    /* highest priority of its pods, which policies match */
+	int64_t rank;  /* priority clamped by the tenant's; higher ranks are decided on first */
 	int64_t since; /* Unix ms */
 	int64_t p50,
 		p90; /* when its owned machine is expected (planner/timeline.h), Unix ms; 0: not known */

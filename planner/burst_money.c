@@ -1,6 +1,6 @@
 /*
  * burst_money: budgets.  A launch is charged to the period in which it was made, by what it may cost as long as it runs; with reserve what
- * it may still cost counts in every period until it has ended.
+ * it may still cost counts in every period until it has ended.  What it costs beyond that is charged to the periods in which it does.
  * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c
  */
 #include <string.h>
@@ -76,14 +76,26 @@ static bool counts(const struct burst_purse *u, const char *policy)
 	       str_eq(u->policy->name, policy);
 }
 
+/* Returns the cost of the overrun since start, in millionths. */
+static int64_t over_since(const struct burst_launch *l, int64_t start)
+{
+	const int64_t from = l->over.from > start ? l->over.from : start;
+	int64_t cost;
+
+	if (l->over.until <= from)
+		return 0;
+	return money_for_ms(l->over.per_hour, l->over.until - from, &cost) ? cost : INT64_MAX;
+}
+
 static void count_launch(struct burst_purse *u, const struct burst_launch *l,
 			 const struct burst_key *k, int64_t start)
 {
 	const size_t i = key_of(u->budget, k);
+	const int64_t over = over_since(l, start);
 	const bool spent = l->at >= start && l->spent,
 		   committed = (l->at >= start || u->budget->reserve) && l->committed;
 
-	if (!counts(u, l->policy) || (!spent && !committed))
+	if (!counts(u, l->policy) || (!spent && !committed && !over))
 		return;
 	if (!str_eq(l->currency, u->policy->cost.currency))
 		u->mixed[i] = true;
@@ -91,6 +103,7 @@ static void count_launch(struct burst_purse *u, const struct burst_launch *l,
 		add(&u->before[i], l->spent);
 	if (committed)
 		add(&u->before[i], l->committed);
+	add(&u->before[i], over);
 	u->touched[i] = true;
 }
 

@@ -292,7 +292,7 @@ static void do_sort(struct plan_run *r)
 	struct planning *p = &r->p;
 	const struct world_list *nodes = world_nodes(p->w), *claims = world_claims(p->w);
 
-	r->queue = queue_new(r->q, r->n, &p->w->aging, r->p.now_ms, p->a);
+	r->queue = queue_new(r->q, r->n, p->w, r->p.now_ms, p->a);
 	classes_columns(p, nodes, claims);
 	classes_soft(p, nodes, claims);
 	p->work += POD_WORK * r->n;

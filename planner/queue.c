@@ -15,14 +15,14 @@
  * run.  The heads of a band's runs stand in a binary heap by the tenants' shares; only the
  * share of the tenant whose head was taken can have grown since.
  */
-enum { TENANT_PRIORITY, PRIORITY, TENANT, AGE, TEXT };
+enum { TENANT_PRIORITY, PRIORITY, TENANT, OWN, AGE, TEXT };
 
 struct keyed {
 	uint64_t key;
 	struct queued *q;
 };
 
-/* Pods of one tenant in the band, oldest first. */
+/* Pods of one tenant in the band, ordered by their own priority, then oldest first. */
 struct run {
 	struct queued **at, **end;
 	const struct plan_tenant *tenant;
@@ -59,6 +59,8 @@ static uint64_t piece_of(const struct queued *q, size_t piece)
 		return ~signed_key(q->priority);
 	case TENANT:
 		return q->class_->tenant->number;
+	case OWN:
+		return ~signed_key(q->own);
 	case AGE:
 		return signed_key(q->pod->since);
 	default:
@@ -114,9 +116,10 @@ struct level {
 	int64_t tenant, priority;
 };
 
+/* Returns the band of the pod before aging. */
 static struct level level_of(const struct queued *q)
 {
-	return (struct level){q->class_->tenant->it->priority, q->pod->priority};
+	return (struct level){q->class_->tenant->it->priority, q->priority};
 }
 
 static int by_level(const void *x, const void *y)
@@ -159,11 +162,11 @@ static int64_t points_of(const struct queued *q, const struct world_aging *g, in
 	return points < g->most ? (int64_t)points : g->most;
 }
 
-/* The highest of them that it reaches. */
+/* Returns the highest level that the pod reaches with these points.  Levels are clamped like the pod. */
 static int64_t reached(const struct level *v, size_t n, const struct queued *q, int64_t points)
 {
 	const struct level most = {q->class_->tenant->it->priority,
-				   planning_add(q->pod->priority, points)};
+				   planning_add(q->priority, points)};
 	size_t from = 0, to = n;
 
 	while (to - from > 1) {
@@ -177,16 +180,23 @@ static int64_t reached(const struct level *v, size_t n, const struct queued *q, 
 	return v[from].priority;
 }
 
-static void raise(struct queued **q, size_t n, const struct world_aging *g, int64_t now_ms,
+int64_t queue_clamp(const struct world *w, const struct world_tenant *t, int64_t priority)
+{
+	return w->clamps && priority > t->priority ? t->priority : priority;
+}
+
+static void raise(struct queued **q, size_t n, const struct world *w, int64_t now_ms,
 		  struct arena *a)
 {
+	const struct world_aging *g = &w->aging;
 	struct level *v;
 	size_t levels;
 	bool same = true;
 
 	for (size_t i = 0; i < n; i++) {
-		q[i]->priority = q[i]->pod->priority;
-		same = same && q[i]->priority == q[0]->priority;
+		q[i]->priority = queue_clamp(w, q[i]->class_->tenant->it, q[i]->pod->priority);
+		q[i]->own = w->clamps ? q[i]->pod->priority : 0;
+		same = same && q[i]->priority == q[0]->priority && q[i]->own == q[0]->own;
 	}
 	if (same || g->points <= 0 || g->most <= 0)
 		return;
@@ -195,17 +205,20 @@ static void raise(struct queued **q, size_t n, const struct world_aging *g, int6
 	for (size_t i = 0; i < n; i++) {
 		const int64_t points = points_of(q[i], g, now_ms);
 
-		if (points > 0)
-			q[i]->priority = reached(v, levels, q[i], points);
+		if (points <= 0)
+			continue;
+		q[i]->priority = reached(v, levels, q[i], points);
+		if (w->clamps)
+			q[i]->own = planning_add(q[i]->own, points);
 	}
 }
 
-struct queue *queue_new(struct queued **q, size_t n, const struct world_aging *g, int64_t now_ms,
+struct queue *queue_new(struct queued **q, size_t n, const struct world *w, int64_t now_ms,
 			struct arena *a)
 {
 	struct keyed *k = arena_calloc(a, n + 1, sizeof(*k));
 
-	raise(q, n, g, now_ms, a);
+	raise(q, n, w, now_ms, a);
 	for (size_t i = 0; i < n; i++)
 		k[i].q = q[i];
 	sort(k, n, TENANT_PRIORITY);

@@ -149,7 +149,9 @@ static void add_pod(struct reclaim *r, struct candidate *c, const struct world_o
 
 	if (pod->daemon || pod->terminating)
 		return;
-	c->priority = pod->priority > c->priority ? pod->priority : c->priority;
+	const int64_t priority = queue_clamp(r->p->w, c->tenant->it, pod->priority);
+
+	c->priority = priority > c->priority ? priority : c->priority;
 	if (r->now - began > c->age)
 		c->age = r->now - began;
 	if (!pod->saves && !c->claim->saves && r->now > began)

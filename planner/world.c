@@ -98,6 +98,11 @@ void world_put_aging(struct world *w, const struct world_aging *g)
 	w->aging = *g;
 }
 
+void world_put_clamp(struct world *w, bool clamps)
+{
+	w->clamps = clamps;
+}
+
 void *world_find(const struct map *m, const char *key)
 {
 	struct world_object *o = key ? map_get(m, key) : NULL;

@@ -287,6 +287,8 @@ struct world_aging {
 	int64_t points, most;
 };
 void world_put_aging(struct world *w, const struct world_aging *g);
+/* clamps: a pod's priority counts among tenants only up to its tenant's priority (planner/queue.h).  Initially false. */
+void world_put_clamp(struct world *w, bool clamps);
 
 /* Keys of labels by whose values a gang is kept together, the narrowest first: NVLink domain, rack, leaf, spine.  None
  * at first. */

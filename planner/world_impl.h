@@ -160,6 +160,7 @@ struct world {
 	struct map *loads;  /* world_load.key -> struct world_load */
 	struct map *gangs;  /* world_gang.key -> struct world_gang */
 	struct world_aging aging;
+	bool clamps; /* world_put_clamp() */
 	char *levels[WORLD_LEVELS];
 	size_t nlevels;
 	int64_t hold_ms;		       /* world_put_hold() */

@@ -16,7 +16,8 @@ struct child {
 	struct loop_child *process; /* NULL: none */
 	bool pings, greeted;
 	uint64_t next_id, hello_id;
-	uint64_t ping_id; /* under way; 0: none */
+	uint64_t asked, answered; /* lines written to and read from the current process */
+	uint64_t ping_id;	  /* under way; 0: none */
 	struct loop_timer ping_limit, hello_limit;
 	uint64_t stuck[CHILD_STUCK]; /* requests whose time is over and whose answers are owed */
 	unsigned nstuck;
@@ -110,6 +111,7 @@ static void write_line(struct child *c, json_t *j /* taken */)
 	loop_child_write(c->process, "\n", 1);
 	free(text);
 	json_decref(j);
+	c->asked++;
 }
 
 /* It is killed, with these last words; what: as people are told. */
@@ -242,7 +244,13 @@ static void on_line(const char *line, size_t len, void *arg)
 	OWN_JSON j = json_parse(line, len, &e);
 	json_int_t id = json_int_at(j, "id");
 
-	if (j && id > 0 && (uint64_t)id == c->hello_id && !c->greeted) {
+	c->answered++;
+	if (j && (c->answered > c->asked || (id > 0 && (uint64_t)id > c->next_id))) {
+		(void)!err_set(&e, ERR_PROTOCOL, 0, "%s answers what it was not asked: %.100s",
+			       c->argv[0], line);
+		e.scope = ERR_PROVIDER;
+		process_unfit(c, &e);
+	} else if (j && id > 0 && (uint64_t)id == c->hello_id && !c->greeted) {
 		on_hello(c, j);
 	} else if (j && id > 0 && c->greeted) {
 		on_reply(c, j, (uint64_t)id);
@@ -311,6 +319,7 @@ static int process_start(struct child *c, struct err *e)
 	c->greeted = false;
 	c->last_words[0] = '\0';
 	c->hello_id = ++c->next_id;
+	c->asked = c->answered = 0;
 	hello = json_pack("{s:I,s:s,s:i}", "id", (json_int_t)c->hello_id, "op", "hello", "protocol",
 			  1);
 	json_object_update(hello, c->hello);

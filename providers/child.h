@@ -13,8 +13,8 @@
  *
  * One process at a time, started by the first request that needs it and again, with a wait that doubles from 1 s to
  * 60 s, by the first one after it ended.  Requests under way when it ends fail: their effect may have happened.  Replies
- * may come in any order; a line that is none kills the process, since what it has begun must not happen beside its
- * successor.  Asynchronous on the loop thread; done exactly once, never inside the call.
+ * may come in any order; a line that is none, and more answers than there were requests, kill the process, since what it has
+ * begun must not happen beside its successor.  Asynchronous on the loop thread; done exactly once, never inside the call.
  *
  * A process that has not answered the hello within CHILD_HELLO_MS is killed: it may be a program that knows nothing of this.
  *

@@ -4,6 +4,7 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/allowed.h"
 #include "providers/child.h"
 #include "providers/registry.h"
 
@@ -170,15 +171,6 @@ static void exec_observe(struct fabric *f, const struct fabric_port *p,
 	call_send(c);
 }
 
-/* Whoever may write Providers may not choose what runs with drover's rights: whoever starts drover does. */
-static bool is_allowed(const struct fabric_spec *s)
-{
-	for (size_t i = 0; s->allowed && s->allowed[i]; i++)
-		if (str_eq(s->allowed[i], s->command[0]))
-			return true;
-	return false;
-}
-
 static int exec_open(struct fabric *f, const struct fabric_spec *s, struct err *e)
 {
 	struct child_spec child = {.group = s->group, .argv = s->command};
@@ -188,7 +180,7 @@ static int exec_open(struct fabric *f, const struct fabric_spec *s, struct err *
 		return err_set(e, ERR_INVALID, 0,
 			       "network.exec.command: want an absolute path, got %.100s",
 			       s->command ? str_or(s->command[0], "nothing") : "nothing");
-	if (!is_allowed(s))
+	if (!allowed_runs(s->allowed, s->command))
 		return err_set(
 			e, ERR_DENIED, 0,
 			"network.exec.command: %.200s may not be run: no --allow-exec names it",

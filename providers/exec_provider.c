@@ -1,5 +1,6 @@
 #include "base/data/json.h"
 #include "base/str.h"
+#include "providers/allowed.h"
 #include "providers/exec_elastic.h"
 #include "providers/helper.h"
 #include "providers/registry.h"
@@ -17,14 +18,6 @@ static const struct helper_words words = {
 	.type = "exec", .self = "the program", .thing = "machine", .http = true};
 
 /* Whoever may write Providers may not choose what runs with drover's rights: whoever starts drover does. */
-static bool is_allowed(const struct provider_exec *x)
-{
-	for (size_t i = 0; x->allowed && x->allowed[i]; i++)
-		if (str_eq(x->allowed[i], x->command[0]))
-			return true;
-	return false;
-}
-
 static int exec_open(struct provider *p, const struct provider_spec *s, struct err *e)
 {
 	const struct provider_exec *x = s->exec;
@@ -33,7 +26,7 @@ static int exec_open(struct provider *p, const struct provider_spec *s, struct e
 	if (!x || !x->command || !x->command[0] || x->command[0][0] != '/')
 		return err_set(e, ERR_INVALID, 0, "exec.command: want an absolute path, got %.100s",
 			       x && x->command ? str_or(x->command[0], "nothing") : "nothing");
-	if (!is_allowed(x))
+	if (!allowed_runs(x->allowed, x->command))
 		return err_set(e, ERR_DENIED, 0,
 			       "exec.command: %.200s may not be run: no --allow-exec names it",
 			       x->command[0]);

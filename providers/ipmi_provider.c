@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "base/quoted.h"
 #include "providers/ipmi.h"
 #include "providers/jobs.h"
 #include "providers/registry.h"
@@ -234,8 +235,10 @@ static int why(struct provider_machine *m, struct err *e)
 		m->refused = i < 2;
 		return err_set(e, known[i].kind, i < 2 ? DENIED_CODE : 0, "%s", known[i].text);
 	}
-	return err_set(e, ERR_UNAVAILABLE, 0, "ipmitool: %.150s",
+	(void)!err_set(e, ERR_UNAVAILABLE, 0, "ipmitool: %.150s",
 		       str_or(last_line(&m->words), "it failed, and does not say why"));
+	quoted_redact_err(e, m->password, NULL);
+	return -1;
 }
 
 /* --- the process -------------------------------------------------------------------------------------- */

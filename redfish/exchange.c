@@ -13,6 +13,7 @@
  * Tests: tests/unit/redfish/test_redfish.c, tests/unit/redfish/test_system.c
  */
 #define MAX_BODY (1u << 20)
+#define MAX_VALUES 50000 /* of one reply: a thousand BMCs may answer at once */
 #define MAX_DEPTH 32
 #define MAX_MEMBERS 8192
 #define MAX_REDIRECTS 2
@@ -142,6 +143,7 @@ static void reply_err(const struct rf_request *q, const struct http_reply *http,
 	const json_t *info = json_at(p->json, "error", "@Message.ExtendedInfo");
 	const json_t *first = json_is_object(info) ? info : json_array_get(info, 0);
 	const char *id, *text;
+	struct err was;
 
 	(void)!http_err(http, &p->err);
 	if (http->status == 401)
@@ -156,11 +158,13 @@ static void reply_err(const struct rf_request *q, const struct http_reply *http,
 	id = last_part(json_str_at(first, "MessageId"));
 	text = json_str_at(first, "Message");
 	rf_heed(info, &p->err);
+	was = p->err;
 	if (q->secret_body)
-		str_format(p->err.text, sizeof(p->err.text), "status %d", http->status);
+		(void)!err_set(&p->err, was.kind, was.code, "status %d", http->status);
 	else if (id)
-		str_format(p->err.text, sizeof(p->err.text), "%d %.60s: %.120s", http->status, id,
-			   str_or(text, ""));
+		(void)!err_set(&p->err, was.kind, was.code, "%d %.60s: %.120s", http->status, id,
+			       str_or(text, ""));
+	p->err.retry_after_ms = was.retry_after_ms;
 	(void)!err_wrap(&p->err, "%s %.100s", q->method, q->path);
 	p->err.scope = ERR_MACHINE;
 }
@@ -293,7 +297,7 @@ static void read_body(const struct rf_request *q, const struct http_reply *http,
 	bool must = http->status >= 200 && http->status < 300 && str_eq(q->method, "GET");
 
 	if (http->body_len > 0)
-		p->json = json_parse(http->body, http->body_len, &e);
+		p->json = json_parse_most(http->body, http->body_len, MAX_VALUES, &e);
 	else
 		(void)!err_set(&e, ERR_PROTOCOL, 0, "an empty reply");
 	if (p->json && (!json_is_object(p->json) || !bounded(p->json, 1))) {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/quoted.h"
 #include "redfish/link.h"
 
 #define CALL_MS 15000
@@ -204,7 +205,13 @@ static bool is_left_alone(const struct redfish *r, struct err *e)
 static void finish(struct rf_op *op, const void *result, const struct err *e)
 {
 	struct redfish *r = op->r;
+	struct err told;
 
+	if (e) { /* a BMC may quote what it was sent */
+		told = *e;
+		quoted_redact_err(&told, r->password, r->token);
+		e = &told;
+	}
 	list_remove(&op->link);
 	loop_timer_stop(&op->limit);
 	if (r->op == op) {

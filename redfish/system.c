@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/quoted.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -104,6 +105,7 @@ static void answer(struct redfish *r)
 
 	rf_identity_of(r->op->system, &id);
 	rf_parse(r->op->system, r->op->system_at, &s, &id);
+	quoted_redact(s.fault, r->password);
 	if (r->op->pending && (!s.boot_target || str_eq(s.boot_target, "None")))
 		rf_parse_boot(json_at(r->op->pending, "Boot"), &s);
 	if (r->cd_first == RF_YES) {

@@ -6,11 +6,27 @@
 /* jansson's own limit (2048) is compiled in, and its parser and its dump recurse. */
 #define JSON_DEPTH_MAX 64
 
-/* Bytes outside of strings decide the depth; a string that never ends is left to the parser. */
-static bool too_deep(const char *data, size_t len, size_t *at)
+/* what: what there is more of than `limit`. */
+static int place_error(const char *data, size_t at, size_t limit, const char *what, struct err *e)
+{
+	size_t line = 1, column = 1;
+
+	for (size_t i = 0; i < at; i++) {
+		column++;
+		if (data[i] == '\n') {
+			line++;
+			column = 1;
+		}
+	}
+	return err_set(e, ERR_PROTOCOL, 0, "line %zu, column %zu: JSON of more than %zu %s", line,
+		       column, limit, what);
+}
+
+/* Bytes outside of strings decide the depth and how many values there are; a string that never ends is left to the parser. */
+static int check_bounds(const char *data, size_t len, size_t most, struct err *e)
 {
 	bool in_string = false;
-	size_t depth = 0;
+	size_t depth = 0, values = 1;
 
 	for (size_t i = 0; i < len; i++) {
 		char c = data[i];
@@ -23,42 +39,32 @@ static bool too_deep(const char *data, size_t len, size_t *at)
 		} else if (c == '"') {
 			in_string = true;
 		} else if (c == '{' || c == '[') {
-			if (++depth > JSON_DEPTH_MAX) {
-				*at = i;
-				return true;
-			}
+			if (++depth > JSON_DEPTH_MAX)
+				return place_error(data, i, JSON_DEPTH_MAX, "levels", e);
+			values++;
+		} else if (c == ',') {
+			values++;
 		} else if ((c == '}' || c == ']') && depth) {
 			depth--;
 		}
+		if (values > most)
+			return place_error(data, i, most, "values", e);
 	}
-	return false;
-}
-
-static int depth_error(const char *data, size_t at, struct err *e)
-{
-	size_t line = 1, column = 1;
-
-	for (size_t i = 0; i < at; i++) {
-		column++;
-		if (data[i] == '\n') {
-			line++;
-			column = 1;
-		}
-	}
-	return err_set(e, ERR_PROTOCOL, 0, "line %zu, column %zu: JSON deeper than %d levels", line,
-		       column, JSON_DEPTH_MAX);
+	return 0;
 }
 
 json_t *json_parse(const char *data, size_t len, struct err *e)
 {
+	return json_parse_most(data, len, JSON_VALUES_MAX, e);
+}
+
+json_t *json_parse_most(const char *data, size_t len, size_t values, struct err *e)
+{
 	json_error_t je;
 	json_t *j;
-	size_t at;
 
-	if (too_deep(data, len, &at)) {
-		(void)!depth_error(data, at, e);
+	if (check_bounds(data, len, values, e) < 0)
 		return NULL;
-	}
 	j = json_loadb(data, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &je);
 	if (!j)
 		(void)!err_set(e, ERR_PROTOCOL, 0, "line %d, column %d: %s", je.line, je.column,

@@ -552,6 +552,7 @@ int scenario_build(const struct scenario_file *f, struct scenario *s, struct are
 	int rc;
 
 	*s = (struct scenario){.world = world_new()};
+	world_put_clamp(s->world, true);
 	for (int i = 0; i < KINDS; i++)
 		b.of[i] = map_new(NULL);
 	rc = build(&b);

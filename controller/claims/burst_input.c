@@ -10,10 +10,12 @@
 #include "controller/claims/eta.h"
 #include "controller/claims/permits.h"
 #include "controller/claims/sending.h"
+#include "controller/claims/settle.h"
 #include "controller/hardware/fleet.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/ledger.h"
 #include "controller/rules/provider.h"
+#include "controller/tenant/pod_workload.h"
 #include "controller/tenant/provisioning_requests.h"
 #include "controller/tenant/tenant.h"
 #include "planner/planning.h"
@@ -203,7 +205,31 @@ static int64_t amount_of(const char *text)
 	return money_parse(str_or(text, ""), &micro, &e) < 0 ? INT64_MAX : micro;
 }
 
-/* By the larger of what it may cost and what it has. */
+/* Adds the overrun to the known cost of each month, so that the tenant's bill does not count it again. */
+static void know_over(struct taking *t, const struct burst_launch *l)
+{
+	char month[LEDGER_MONTH_SIZE];
+	int64_t from = l->over.from, begin, end, cost;
+
+	while (from < l->over.until) {
+		ledger_month(from, month);
+		if (!ledger_month_times(month, &begin, &end))
+			return;
+		if (end > l->over.until)
+			end = l->over.until;
+		if (!money_for_ms(l->over.per_hour, end - from, &cost))
+			cost = INT64_MAX;
+		add(known_of(t, l, month), cost);
+		from = end;
+	}
+}
+
+static int64_t to_step(int64_t ms)
+{
+	return (ms + STEP_MS - 1) / STEP_MS * STEP_MS;
+}
+
+/* Counts a claim by its committed amount, and an overrun by the time at which it occurs. */
 static void take_burst(const struct node_claim *n, void *arg)
 {
 	const struct node_claim_burst *b = n->spec.burst;
@@ -212,7 +238,7 @@ static void take_burst(const struct node_claim *n, void *arg)
 		      ran = now > began ? now - began : 0;
 	char month[LEDGER_MONTH_SIZE];
 	struct burst_launch *l;
-	int64_t most;
+	int64_t most, until;
 
 	if (!b || !n->spec.provider_ref)
 		return;
@@ -221,6 +247,7 @@ static void take_burst(const struct node_claim *n, void *arg)
 		.policy = b->policy_ref.name,
 		.tenant = n->spec.virtual_cluster_ref.name,
 		.workload = b->work,
+		.owner = b->workload,
 		.provider = n->spec.provider_ref->name,
 		.currency = b->currency,
 		.at = began,
@@ -230,10 +257,18 @@ static void take_burst(const struct node_claim *n, void *arg)
 		.part = n->spec.gang && map_has(t->gangs, n->spec.gang->uid)};
 	if (n->spec.gang && !l->part)
 		map_put(t->gangs, n->spec.gang->uid, t);
-	if (!money_for_ms(amount_of(b->price), (ran + STEP_MS - 1) / STEP_MS * STEP_MS, &l->spent))
+	if (!money_for_ms(amount_of(b->price), to_step(ran), &l->spent))
 		l->spent = INT64_MAX;
 	most = amount_of(b->committed);
 	l->committed = most > l->spent ? most - l->spent : 0;
+	until = settle_paid_until(b);
+	if (now > until) {
+		l->spent = most;
+		l->over.from = until;
+		l->over.until = until + to_step(now - until);
+		l->over.per_hour = amount_of(b->price);
+		know_over(t, l);
+	}
 	ledger_month(began, month);
 	add(known_of(t, l, month), l->spent);
 }
@@ -247,6 +282,7 @@ static void take_permit(const struct permit *p, void *arg)
 			.policy = arena_strdup(t->a, p->burst.policy_ref.name),
 			.tenant = arena_strdup(t->a, p->tenant),
 			.workload = arena_strdup(t->a, p->work),
+			.owner = arena_strdup(t->a, p->burst.workload),
 			.provider = arena_strdup(t->a, p->provider),
 			.currency = arena_strdup(t->a, p->burst.currency),
 			.at = p->burst.decided_time,
@@ -283,7 +319,7 @@ static bool take_claim(const struct kube_entry *en, void *arg)
 				   .at = began,
 				   .nodes = 1,
 				   .starting = !claim_is_ready(n)};
-	if (!money_for_ms(i->micros_per_hour, (ran + STEP_MS - 1) / STEP_MS * STEP_MS, &l->spent))
+	if (!money_for_ms(i->micros_per_hour, to_step(ran), &l->spent))
 		l->spent = INT64_MAX;
 	ledger_month(began, month);
 	add(known_of(t, l, month), l->spent);
@@ -293,18 +329,18 @@ static bool take_claim(const struct kube_entry *en, void *arg)
 /* Of claims that are gone: one that is there counts itself, and by more. */
 static bool take_settled(const struct kube_entry *en, void *arg)
 {
-	const struct burst_policy *p = en->object;
+	const struct burst_ledger *led = en->object;
 	struct taking *t = arg;
 
-	for (size_t i = 0; i < p->status.settled.n; i++) {
-		const struct burst_policy_settled *x = &p->status.settled.v[i];
+	for (size_t i = 0; i < led->status.rows.n; i++) {
+		const struct burst_ledger_row *x = &led->status.rows.v[i];
 		char month[LEDGER_MONTH_SIZE];
 		struct burst_launch *l;
 
 		if (x->claim && map_has(t->there, x->claim))
 			continue;
 		l = ADD(t, launches);
-		*l = (struct burst_launch){.policy = p->meta.name,
+		*l = (struct burst_launch){.policy = led->meta.name,
 					   .tenant = x->tenant,
 					   .workload = str_or(x->work, ""),
 					   .provider = x->provider,
@@ -396,7 +432,7 @@ struct burst_input burst_input_of(const struct burst_input_spec *spec, struct ar
 	kube_cache_each(c->cache[OBJECT_BURST_POLICY], take_policy, &t);
 	fleet_refusals(t.f, take_refusal, &t);
 	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], take_claim, &t);
-	kube_cache_each(c->cache[OBJECT_BURST_POLICY], take_settled, &t);
+	kube_cache_each(c->cache[OBJECT_BURST_LEDGER], take_settled, &t);
 	sending_each(spec->sending, take_burst, &t);
 	permits_each(spec->permits, take_permit, &t);
 	kube_cache_each(c->cache[OBJECT_VIRTUAL_CLUSTER], take_bill, &t);
@@ -443,9 +479,9 @@ static void expect(struct burst_work *w, const struct eta *eta, const struct pla
 		w->p90 = x->p90 + span.p90;
 }
 
-/* One more pod of the work. */
+/* Adds a pod to the work.  most: upper bound of the rank. */
 static void join(struct burst_work *w, const struct world_pod *p, const struct plan_pod *d,
-		 const struct eta *eta)
+		 const struct eta *eta, int64_t most)
 {
 	const struct quantity *gpus = resources_get(&p->requests, PLANNING_GPU);
 	const int64_t n = gpus ? quantity_ceil(*gpus) : 0;
@@ -457,9 +493,18 @@ static void join(struct burst_work *w, const struct world_pod *p, const struct p
 		w->gpus = n;
 	if (w->pods == 1 || p->priority > w->priority)
 		w->priority = p->priority;
+	w->rank = w->priority < most ? w->priority : most;
 	if (w->pods == 1 || p->since < w->since)
 		w->since = p->since;
 	expect(w, eta, &d->expected);
+}
+
+static int64_t counts_up_to(const struct context *c, const char *tenant)
+{
+	const struct virtual_cluster *vc =
+		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, tenant);
+
+	return c->o.pods_rank_everywhere ? INT64_MAX : vc ? vc->spec.priority : 0;
 }
 
 /* No machine would help it, whoever has it. */
@@ -512,13 +557,14 @@ struct burst_waits burst_waits_of(const struct tenants *ts, const struct context
 			w->tenant = arena_strdup(a, d->tenant);
 			w->name = pod->gang.key ? arena_strdup(a, pod->gang.key)
 						: arena_printf(a, "%s/%s", d->ns, d->name);
+			w->owner = pod_workload_of(t, d->ns, d->name, pod->gang.key, a);
 			w->product = arena_strdup(a, product_of(pod));
 			if (key)
 				map_put(gangs, key, w);
 		}
 		out.members[out.nmembers++] = (struct burst_member){
 			(size_t)(w - out.v), arena_strdup(a, d->ns), arena_strdup(a, d->name)};
-		join(w, pod, d, eta);
+		join(w, pod, d, eta, counts_up_to(c, d->tenant));
 	}
 	return out;
 }

@@ -418,6 +418,7 @@ static void permit(struct bursts *s, const struct burst_decision *d)
 		.type = o->type,
 		.burst = {.policy_ref = {p->meta.name, p->meta.uid},
 			  .work = d->work->name,
+			  .workload = d->work->owner,
 			  .region = o->region,
 			  .zone = str_empty(o->zone) ? NULL : o->zone,
 			  .market = (int)o->market,
@@ -501,7 +502,7 @@ static void look(void *arg)
 	if (!s->leads_since)
 		s->leads_since = loop_now(s->c->loop);
 	in = burst_input_of(&s->spec.in, a, &reading);
-	if (reading && loop_now(s->c->loop) - s->leads_since < READ_MS) {
+	if (!ctx_may_act(s->c) || (reading && loop_now(s->c->loop) - s->leads_since < READ_MS)) {
 		loop_timer_start(&s->timer, AGAIN_MS);
 		return;
 	}

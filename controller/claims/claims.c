@@ -192,7 +192,7 @@ static bool take_back(struct entry *en, const struct node_claim *n)
 
 	if (ms >= 0 && ms < UNWANTED_MS)
 		loop_timer_start(&en->timer, UNWANTED_MS - ms);
-	if (ms < UNWANTED_MS || !ctx_may_destroy(c) || ctx_crds_terminating(c))
+	if (ms < UNWANTED_MS || !ctx_may_act(c) || ctx_crds_terminating(c))
 		return false;
 	log_info("claim withdrawn: no pod waits for it any more", LOG_S("claim", en->name));
 	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "NoPodWaits",
@@ -210,7 +210,7 @@ static bool give_up(struct entry *en, const struct node_claim *n)
 	char why[160];
 	int64_t next_ms;
 
-	if (!n->spec.burst || n->meta.deletion_timestamp || !ctx_may_destroy(c) ||
+	if (!n->spec.burst || n->meta.deletion_timestamp || !ctx_may_act(c) ||
 	    ctx_crds_terminating(c))
 		return false;
 	if (i && i->refused_time &&

@@ -76,8 +76,8 @@ static void delete_claim(struct entry *en)
 	struct context *c = en->all->c;
 	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->claim);
 
-	if (!n || !str_eq(n->meta.uid, en->uid) || n->meta.deletion_timestamp ||
-	    !ctx_may_destroy(c) || ctx_crds_terminating(c) || !has_turn(en, n)) {
+	if (!n || !str_eq(n->meta.uid, en->uid) || n->meta.deletion_timestamp || !ctx_may_act(c) ||
+	    ctx_crds_terminating(c) || !has_turn(en, n)) {
 		later(en, SOON_MS);
 		return;
 	}

@@ -45,6 +45,7 @@ static void copy(struct permit *to, const struct permit *p, struct arena *a)
 				&to->burst.policy_ref.name,
 				&to->burst.policy_ref.uid,
 				&to->burst.work,
+				&to->burst.workload,
 				&to->burst.region,
 				&to->burst.zone,
 				&to->burst.price,

@@ -46,7 +46,8 @@
 #define REST 4
 #define REST_MAX_MS 1000
 #define RECLAIM_AGAIN_MS (5 * 60 * 1000) /* whether somebody has waited long enough by now */
-#define SLICE_PODS 250			 /* told in one turn */
+#define MAY_ACT_MS 2000 /* until it is looked again whether anything may be decided */
+#define SLICE_PODS 250	/* told in one turn */
 
 struct provisioner {
 	struct context *c;
@@ -357,6 +358,8 @@ static void on_plan(void *arg)
 	}
 	if (!c->leading || !c->ready)
 		return;
+	if (!ctx_may_act(c) && left < MAY_ACT_MS)
+		left = MAY_ACT_MS;
 	if (left) {
 		loop_timer_start(&s->timer, left);
 		return;

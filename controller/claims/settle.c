@@ -1,6 +1,7 @@
-/* settle: a claim's cost becomes a row of its policy; rows that no period tells apart become one. */
+/* settle: a claim's cost becomes rows of its ledger; rows that no period tells apart become one. */
 #include "controller/claims/settle.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -9,12 +10,20 @@
 #include "controller/core/context.h"
 #include "planner/burst.h"
 
+#define HOUR_MS ((int64_t)3600 * 1000)
+
 static int64_t amount_of(const char *text)
 {
 	int64_t micro;
 	struct err e;
 
 	return money_parse(str_or(text, ""), &micro, &e) < 0 ? INT64_MAX : micro;
+}
+
+static void add(int64_t *sum, int64_t more)
+{
+	if (!money_add(sum, more))
+		*sum = INT64_MAX;
 }
 
 /* --- the list ------------------------------------------------------------------------------------ */
@@ -38,29 +47,32 @@ static bool same_time(const struct fold *f, int64_t a, int64_t b)
 	       burst_period_start(BURST_MONTH, a) == burst_period_start(BURST_MONTH, b);
 }
 
-static bool alike(const struct fold *f, const struct burst_policy_settled *a,
-		  const struct burst_policy_settled *b)
+static bool alike(const struct fold *f, const struct burst_ledger_row *a,
+		  const struct burst_ledger_row *b)
 {
+	const bool apart = f->by_work && f->coarse < NO_WORK;
+
 	return !a->claim && !b->claim && str_eq(a->provider, b->provider) &&
 	       str_eq(a->currency, b->currency) &&
 	       (f->coarse >= NO_TENANT || str_eq(a->tenant, b->tenant)) &&
-	       (!f->by_work || f->coarse >= NO_WORK || str_eq(a->work, b->work)) &&
+	       (!apart || (str_eq(a->work, b->work) && str_eq(a->policy, b->policy))) &&
 	       same_time(f, a->time, b->time);
 }
 
-static void join(const struct fold *f, struct burst_policy_settled *to,
-		 const struct burst_policy_settled *row, struct arena *a)
+static void join(const struct fold *f, struct burst_ledger_row *to,
+		 const struct burst_ledger_row *row, struct arena *a)
 {
 	int64_t sum = amount_of(to->amount);
 	char money[MONEY_TEXT];
 
-	if (!money_add(&sum, amount_of(row->amount)))
-		sum = INT64_MAX;
+	add(&sum, amount_of(row->amount));
 	to->amount = arena_strdup(a, money_format(sum, money));
 	if (row->time > to->time)
 		to->time = row->time;
 	if (!f->by_work || !str_eq(to->work, row->work))
 		to->work = NULL;
+	if (!str_eq(to->policy, row->policy))
+		to->policy = NULL;
 	if (!str_eq(to->tenant, row->tenant))
 		to->tenant = "";
 }
@@ -82,47 +94,156 @@ static void fold(const struct fold *f, struct settle_list *l, struct arena *a)
 	l->n = n;
 }
 
-static bool by_work(const struct burst_policy *p)
+struct settle_list settle_add(const struct burst_ledger *l, const struct settle_list *rows,
+			      bool by_work, int64_t now, bool (*there)(const char *uid, void *arg),
+			      void *arg, struct arena *a)
 {
-	for (size_t i = 0; i < p->spec.budget.n; i++)
-		if (p->spec.budget.v[i].scope == BURST_OF_WORKLOAD)
-			return true;
-	return false;
-}
-
-struct settle_list settle_add(const struct burst_policy *p, const struct burst_policy_settled *row,
-			      int64_t now, bool (*there)(const char *uid, void *arg), void *arg,
-			      struct arena *a)
-{
-	struct settle_list l = {arena_calloc(a, p->status.settled.n + 1, sizeof(*l.v)), 0};
-	struct fold f = {.by_work = by_work(p)};
+	struct settle_list out = {arena_calloc(a, l->status.rows.n + rows->n + 1, sizeof(*out.v)),
+				  0};
+	struct fold f = {.by_work = by_work};
 
 	for (enum burst_period per = BURST_HOUR; per < BURST_TOTAL; per++)
 		f.starts[per] = burst_period_start(per, now);
-	for (size_t i = 0; i < p->status.settled.n; i++) {
-		l.v[l.n] = p->status.settled.v[i];
-		if (l.v[l.n].claim && !there(l.v[l.n].claim, arg))
-			l.v[l.n].claim = NULL;
-		if (!l.v[l.n].claim && !f.by_work)
-			l.v[l.n].work = NULL;
-		l.n++;
+	for (size_t i = 0; i < l->status.rows.n; i++) {
+		struct burst_ledger_row *r = &out.v[out.n++];
+
+		*r = l->status.rows.v[i];
+		if (r->claim && !there(r->claim, arg))
+			r->claim = NULL;
+		if (!r->claim && !by_work)
+			r->work = NULL;
 	}
-	l.v[l.n++] = *row;
-	for (; f.coarse < COARSEST && (f.coarse == EXACT || l.n > BURST_POLICY_SETTLED); f.coarse++)
-		fold(&f, &l, a);
-	return l;
+	for (size_t i = 0; i < rows->n; i++)
+		out.v[out.n++] = rows->v[i];
+	for (; f.coarse < COARSEST && (f.coarse == EXACT || out.n > BURST_LEDGER_ROWS); f.coarse++)
+		fold(&f, &out, a);
+	return out;
+}
+
+struct settle_list settle_forget(const struct burst_ledger *l,
+				 bool (*there)(const char *uid, void *arg), void *arg,
+				 struct strings *amounts, struct arena *a)
+{
+	const size_t n = l->status.rows.n;
+	struct settle_list out = {arena_calloc(a, n + 1, sizeof(*out.v)), 0};
+	struct settle_list gone = {arena_calloc(a, n + 1, sizeof(*gone.v)), 0};
+
+	*amounts = (struct strings){arena_calloc(a, n + 1, sizeof(*amounts->v)), 0};
+	for (size_t i = 0; i < n; i++) {
+		const struct burst_ledger_row *r = &l->status.rows.v[i];
+		size_t k = 0;
+		int64_t sum;
+		char money[MONEY_TEXT];
+
+		if (r->claim && there(r->claim, arg)) {
+			out.v[out.n++] = *r;
+			continue;
+		}
+		while (k < gone.n && !str_eq(gone.v[k].currency, r->currency))
+			k++;
+		if (k == gone.n) {
+			gone.v[gone.n++] = *r;
+			continue;
+		}
+		sum = amount_of(gone.v[k].amount);
+		add(&sum, amount_of(r->amount));
+		gone.v[k].amount = arena_strdup(a, money_format(sum, money));
+	}
+	for (size_t k = 0; k < gone.n; k++)
+		amounts->v[amounts->n++] =
+			arena_printf(a, "%s %s", gone.v[k].amount, gone.v[k].currency);
+	return out;
+}
+
+json_t *settle_encode(const struct settle_list *l)
+{
+	struct burst_ledger out = {.meta.name = ""};
+	OWN_JSON o = NULL;
+	json_t *rows;
+
+	out.status.rows.v = l->v;
+	out.status.rows.n = l->n;
+	o = fields_encode(object_kinds[OBJECT_BURST_LEDGER].fields, &out);
+	rows = json_at(o, "status", "rows");
+	return rows ? json_incref(rows) : json_array();
 }
 
 /* --- a claim ------------------------------------------------------------------------------------- */
 
+int64_t settle_paid_until(const struct node_claim_burst *b)
+{
+	const int64_t price = amount_of(b->price), most = amount_of(b->committed);
+	__int128 ms;
+
+	if (price <= 0 || price == INT64_MAX || most == INT64_MAX)
+		return INT64_MAX;
+	ms = (__int128)most * HOUR_MS / price;
+	return ms > INT64_MAX - b->decided_time ? INT64_MAX : b->decided_time + (int64_t)ms;
+}
+
+static int by_time(const void *x, const void *y)
+{
+	const int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+
+	return (a > b) - (a < b);
+}
+
+/* Returns rest * ms / whole. */
+static int64_t part_of(int64_t rest, int64_t ms, int64_t whole)
+{
+	return whole > 0 ? (int64_t)((__int128)rest * ms / whole) : 0;
+}
+
+struct settle_list settle_rows(const struct node_claim *n, int64_t cost, int64_t now,
+			       struct arena *a)
+{
+	const struct node_claim_burst *b = n->spec.burst;
+	const int64_t most = amount_of(b->committed), until = settle_paid_until(b);
+	struct settle_list out = {arena_calloc(a, SETTLE_SPLIT, sizeof(*out.v)), 0};
+	int64_t cuts[SETTLE_SPLIT], rest = cost > most && now > until ? cost - most : 0, left;
+	struct burst_ledger_row row = {.time = b->decided_time,
+				       .claim = n->meta.uid,
+				       .policy = b->policy_ref.uid,
+				       .tenant = n->spec.virtual_cluster_ref.name,
+				       .work = str_or(b->workload, b->work),
+				       .provider = n->spec.provider_ref ? n->spec.provider_ref->name
+									: "",
+				       .currency = b->currency};
+	char money[MONEY_TEXT];
+	size_t ncuts = 0;
+
+	row.amount = arena_strdup(a, money_format(cost - rest, money));
+	out.v[out.n++] = row;
+	if (!rest)
+		return out;
+	cuts[ncuts++] = until;
+	for (enum burst_period per = BURST_HOUR; per < BURST_TOTAL; per++)
+		if (burst_period_start(per, now) > until)
+			cuts[ncuts++] = burst_period_start(per, now);
+	qsort(cuts, ncuts, sizeof(*cuts), by_time);
+	left = rest;
+	for (size_t i = 0; i < ncuts; i++) {
+		const int64_t to = i + 1 < ncuts ? cuts[i + 1] : now;
+		const int64_t is = i + 1 < ncuts ? part_of(rest, to - cuts[i], now - until) : left;
+
+		left -= is;
+		if (!is)
+			continue;
+		row.time = cuts[i];
+		row.amount = arena_strdup(a, money_format(is, money));
+		out.v[out.n++] = row;
+	}
+	return out;
+}
+
+/* p: NULL: it is gone. */
 static int64_t cost_of(const struct burst_policy *p, const struct node_claim *n, int64_t now)
 {
-	const int64_t step = p->spec.cost.minimum_billing.increment > 0
-				     ? p->spec.cost.minimum_billing.increment
-				     : 1;
+	const int64_t said = p ? p->spec.cost.minimum_billing.increment : HOUR_MS,
+		      step = said > 0 ? said : 1;
 	int64_t ms = now - n->spec.burst->decided_time, cost;
 
-	if (ms < p->spec.cost.minimum_billing.minimum)
+	if (p && ms < p->spec.cost.minimum_billing.minimum)
 		ms = p->spec.cost.minimum_billing.minimum;
 	if (__builtin_add_overflow(ms, step - 1, &ms) ||
 	    !money_for_ms(amount_of(n->spec.burst->price), ms / step * step, &cost))
@@ -154,7 +275,7 @@ static bool find_claim(const struct kube_entry *en, void *arg)
 	return !f->found;
 }
 
-static bool is_there(const char *uid, void *arg)
+bool settle_is_there(const char *uid, void *arg)
 {
 	const struct context *c = arg;
 	struct find f = {.uid = uid};
@@ -163,46 +284,49 @@ static bool is_there(const char *uid, void *arg)
 	return f.found;
 }
 
-static json_t *encode(const struct burst_policy *p, const struct settle_list *l)
+/* The budgets of a deleted policy are unknown, so its workloads stay apart. */
+static bool by_work(const struct burst_policy *p)
 {
-	struct burst_policy out = *p;
-	OWN_JSON o = NULL;
+	for (size_t i = 0; p && i < p->spec.budget.n; i++)
+		if (p->spec.budget.v[i].scope == BURST_OF_WORKLOAD)
+			return true;
+	return !p;
+}
 
-	out.status.settled.v = l->v;
-	out.status.settled.n = l->n;
-	o = fields_encode(object_kinds[OBJECT_BURST_POLICY].fields, &out);
-	return json_incref(json_at(o, "status", "settled"));
+static json_t *ledger_of(const char *policy)
+{
+	return json_pack("{s:s, s:s, s:{s:s}, s:{}}", "apiVersion", OBJECT_API_VERSION, "kind",
+			 "BurstLedger", "metadata", "name", policy, "spec");
 }
 
 bool settle_ensure(struct context *c, struct status_writer *w, const struct node_claim *n,
 		   const struct machine *m, kube_done *done)
 {
 	const struct node_claim_burst *b = n->spec.burst;
+	const char *name = b ? b->policy_ref.name : "";
 	const struct burst_policy *p =
-		b ? CTX_GET(c, OBJECT_BURST_POLICY, burst_policy, b->policy_ref.name) : NULL;
+		b ? CTX_GET(c, OBJECT_BURST_POLICY, burst_policy, name) : NULL;
+	const struct burst_ledger *l =
+		b ? CTX_GET(c, OBJECT_BURST_LEDGER, burst_ledger, name) : NULL;
 	const int64_t now = loop_wall(c->loop);
 	OWN(arena) a = arena_new();
-	struct burst_policy_settled row;
-	struct settle_list l;
-	char money[MONEY_TEXT];
+	struct settle_list rows, list;
 
-	if (!p || !str_eq(p->meta.uid, b->policy_ref.uid) || is_free(n, m))
+	if (!b || is_free(n, m))
 		return true;
-	for (size_t i = 0; i < p->status.settled.n; i++)
-		if (str_eq(p->status.settled.v[i].claim, n->meta.uid))
+	if (!l) {
+		writer_create(w, OBJECT_BURST_LEDGER, ledger_of(name), done);
+		return false;
+	}
+	for (size_t i = 0; i < l->status.rows.n; i++)
+		if (str_eq(l->status.rows.v[i].claim, n->meta.uid))
 			return true;
-	row = (struct burst_policy_settled){
-		.time = b->decided_time,
-		.claim = n->meta.uid,
-		.tenant = n->spec.virtual_cluster_ref.name,
-		.work = b->work,
-		.provider = n->spec.provider_ref ? n->spec.provider_ref->name : "",
-		.currency = b->currency,
-		.amount = money_format(cost_of(p, n, now), money)};
-	l = settle_add(p, &row, now, is_there, c, a);
-	log_info("burst settled", LOG_S("claim", n->meta.name), LOG_S("policy", p->meta.name),
-		 LOG_S("cost", row.amount), LOG_S("currency", row.currency));
-	writer_status(w, OBJECT_BURST_POLICY, &p->meta,
-		      json_pack("{s:o}", "settled", encode(p, &l)), done);
+	rows = settle_rows(n, cost_of(p, n, now), now, a);
+	list = settle_add(l, &rows, by_work(p), now, settle_is_there, c, a);
+	for (size_t i = 0; i < rows.n; i++)
+		log_info("burst settled", LOG_S("claim", n->meta.name), LOG_S("policy", name),
+			 LOG_S("cost", rows.v[i].amount), LOG_S("currency", rows.v[i].currency));
+	writer_status(w, OBJECT_BURST_LEDGER, &l->meta,
+		      json_pack("{s:o}", "rows", settle_encode(&list)), done);
 	return false;
 }

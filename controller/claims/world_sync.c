@@ -541,6 +541,7 @@ static void put_settings(struct world_sync *s)
 	world_put_levels(s->world, keys, n);
 	world_put_hold(s->world, gang_holds_ms(s->c));
 	world_put_aging(s->world, &(struct world_aging){s->c->o.aging_points, s->c->o.aging_most});
+	world_put_clamp(s->world, !s->c->o.pods_rank_everywhere);
 }
 
 struct world_sync *world_sync_new(struct context *c, const struct world_sync_spec *spec)

@@ -4,14 +4,18 @@
 #include "base/arena.h"
 #include "base/data/json.h"
 #include "base/str.h"
+#include "controller/core/host_clock.h"
 
 #define DESTROY_LEASE_AGE_MS 5000
 
-bool ctx_may_destroy(const struct context *c)
+bool ctx_may_act(const struct context *c)
 {
 	int64_t slower = c->o.lease_slower ? c->o.lease_slower : 1;
 
-	return c->leading && kube_lease_renewed_age(c->lease) < slower * DESTROY_LEASE_AGE_MS;
+	return c->leading &&
+	       (!c->lease || /* a module on its own, as in unit tests */
+		kube_lease_renewed_age(c->lease) < slower * DESTROY_LEASE_AGE_MS) &&
+	       host_clock_agrees(c);
 }
 
 void ctx_event(const struct context *c, enum object_kind_id kind, const struct object_meta *about,
@@ -60,8 +64,9 @@ int ctx_may_change(const struct context *c, struct err *e)
 {
 	if (!c->leading)
 		return err_set(e, ERR_UNAVAILABLE, 0, "this replica does not lead any more");
-	if (!ctx_may_destroy(c))
-		return err_set(e, ERR_UNAVAILABLE, 0, "the lease was not renewed in time");
+	if (!ctx_may_act(c))
+		return err_set(e, ERR_UNAVAILABLE, 0,
+			       "the lease was not renewed in time, or the clock is wrong");
 	return 0;
 }
 

@@ -57,6 +57,7 @@ struct context_options {
 	int64_t gang_hold_ms; /* how long machines stand idle for a gang (claims/gang_holds.h); 0: 1800000; below: not at all */
 	/* Points of priority for each hour that a pod waits, and at most (planner/queue.h); 0: who waits does not rise. */
 	int64_t aging_points, aging_most;
+	bool pods_rank_everywhere; /* do not clamp pod priorities by the tenant's priority (planner/queue.h) */
 	int64_t usage_half_life_ms; /* of what tenants have used; 0: a week (planner/usage.h) */
 };
 
@@ -96,8 +97,9 @@ struct context {
 void ctx_watch_crds(struct context *c);
 /* One of our CustomResourceDefinitions is being deleted, or it is not known whether one is. */
 bool ctx_crds_terminating(const struct context *c);
-/* Leading, and the lease was renewed within 5 s: destructive requests may go out (S7). */
-bool ctx_may_destroy(const struct context *c);
+/* Returns true if drover may decide on and send what costs money, terminates or destroys: this replica leads, it renewed its lease
+ * within 5 s (S7), and its clock agrees with the clock of the API server (core/host_clock.h). */
+bool ctx_may_act(const struct context *c);
 /* The same as an error, for a call that leaves its client's line. */
 int ctx_may_change(const struct context *c, struct err *e);
 /* An event about an object of ours. */

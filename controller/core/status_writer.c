@@ -138,3 +138,12 @@ void writer_delete(struct status_writer *w, enum object_kind_id kind, const stru
 	begin(w, kind, m, true, done);
 	w->call = kube_delete(w->c->host, &object_resources[kind], NULL, w->name, &o, on_answer, w);
 }
+
+void writer_create(struct status_writer *w, enum object_kind_id kind, json_t *o, kube_done *done)
+{
+	OWN_JSON all = o;
+	const struct object_meta m = {.name = json_str_at(all, "metadata", "name")};
+
+	begin(w, kind, &m, false, done);
+	w->call = kube_create(w->c->host, &object_resources[kind], NULL, all, on_answer, w);
+}

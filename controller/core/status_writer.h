@@ -4,7 +4,7 @@
 #include "controller/core/context.h"
 
 /*
- * status_writer: the one way in which an object of the host cluster is changed or deleted: a merge patch with the
+ * status_writer: the one way in which an object of the host cluster is made, changed or deleted: a merge patch with the
  * resourceVersion that its writer saw (a deletion: the UID), and an answer that the cache learns.
  *
  * A writer is embedded in what decides on the writes; it has one in flight at a time and may write several kinds.  It
@@ -59,5 +59,7 @@ bool writer_finalizer(struct status_writer *w, enum object_kind_id kind,
 		      const struct object_meta *m, const char *finalizer, bool on, kube_done *done);
 void writer_delete(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
 		   kube_done *done);
+/* Creates an object without status; takes ownership of o.  ERR_CONFLICT if the object exists. */
+void writer_create(struct status_writer *w, enum object_kind_id kind, json_t *o, kube_done *done);
 
 #endif

@@ -235,6 +235,8 @@ static const struct conditions *conditions_of(enum object_kind_id kind, const vo
 		return &((const struct drain *)object)->status.conditions;
 	case OBJECT_BURST_POLICY:
 		return &((const struct burst_policy *)object)->status.conditions;
+	case OBJECT_BURST_LEDGER:
+		return &((const struct burst_ledger *)object)->status.conditions;
 	case OBJECT_WIPE_RECORD:
 	case OBJECT_KINDS:
 		break;

@@ -140,7 +140,7 @@ static void request(struct checkpoint *cp, const struct kube_entry *en, const ch
 				   "resourceVersion", en->rv, "annotations", CHECKPOINT_REQUESTED,
 				   when, CHECKPOINT_DONE);
 
-	if (cp->patch || loop_now(cp->c->loop) < cp->patch_after || !ctx_may_destroy(cp->c))
+	if (cp->patch || loop_now(cp->c->loop) < cp->patch_after || !ctx_may_act(cp->c))
 		return;
 	cp->patch = kube_patch(cp->t->client, &KUBE_PODS, en->ns, en->name, NULL, KUBE_PATCH_MERGE,
 			       patch, on_patched, cp);

@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/clock_jumps.h"
-#include "controller/core/host_clock.h"
 #include "controller/core/status_writer.h"
 #include "controller/drain/targets.h"
 #include "controller/rules/machine.h"
@@ -415,7 +414,7 @@ static void on_timer(void *arg)
 	}
 	if (!c->leading || writer_busy(&en->write) || !c->ready)
 		return;
-	if (!host_clock_agrees(c)) {
+	if (!ctx_may_act(c)) {
 		loop_timer_start(&en->timer, CLOCK_AGAIN_MS);
 		return;
 	}

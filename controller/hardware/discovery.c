@@ -93,7 +93,7 @@ static void create(struct discovery *d, const char *provider, const struct provi
 
 /* Why there is no Machine for it, nor will be; NULL: there may be. */
 static const char *refusal(struct discovery *d, const struct provider_object *p,
-			   const struct provider_found *f, struct arena *a)
+			   const struct provider_found *f, bool full, struct arena *a)
 {
 	const struct strings *nets = &p->spec.bcm->bmc_networks;
 
@@ -110,6 +110,9 @@ static const char *refusal(struct discovery *d, const struct provider_object *p,
 			a,
 			"its BMC %s is in none of spec.bcm.bmcNetworks: no Machine is made for it",
 			f->bmc_address);
+	if (full)
+		return arena_printf(a, "spec.bcm.maxMachines: there are %lld already",
+				    (long long)p->spec.bcm->max_machines);
 	return NULL;
 }
 
@@ -191,7 +194,9 @@ static void take(struct place *p, const struct provider_object *po,
 	for (size_t n = 0; n < i->machines.n; n++) {
 		const struct provider_found *f = &i->machines.v[n];
 		const struct machine *m = map_get(k.by_node, f->node);
-		const char *why = m ? f->refusal : refusal(d, po, f, a);
+		const bool full =
+			(int64_t)(map_size(k.by_node) + created) >= po->spec.bcm->max_machines;
+		const char *why = m ? f->refusal : refusal(d, po, f, full, a);
 
 		nodes += !f->refusal;
 		if (m)
@@ -199,8 +204,10 @@ static void take(struct place *p, const struct provider_object *po,
 		if (why && json_array_size(refused) < NAMES_MAX)
 			json_array_append_new(
 				refused, json_pack("{s:s, s:s}", "node", f->node, "message", why));
-		if (!m && !why && created++ < CREATES_MAX)
+		if (!m && !why && created < CREATES_MAX) {
 			create(d, po->meta.name, f);
+			created++;
+		}
 	}
 	map_free(k.by_node);
 	write_found(p, po,

@@ -8,7 +8,7 @@
  *
  * A node without a Machine gets one, which only observes (managementPolicy Observe): name and spec.node are its hostname,
  * its BMC is trusted on first use and asked with the Provider's Secret, so only BMCs in spec.bcm.bmcNetworks count.
- * drover deletes none: a node that has gone leaves its Machine behind, for a person to retire.  What has no
+ * No Machine is created once the Provider has spec.bcm.maxMachines of them.  drover deletes none: a node that has gone leaves its Machine behind, for a person to retire.  What has no
  * Machine, and why, stands in the Provider's status.bcm, with the names that pools may use.
  *
  * A node that is up in BCM for long while its machine serves a tenant reaches the head node from there, with a

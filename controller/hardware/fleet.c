@@ -448,7 +448,7 @@ static void on_ended(const struct elastic_instance *v, size_t n, const struct er
 
 static bool may_end(void *arg)
 {
-	return ctx_may_destroy(((struct cloud *)arg)->f->c);
+	return ctx_may_act(((struct cloud *)arg)->f->c);
 }
 
 static void end_orphan(struct fleet *f)
@@ -541,7 +541,7 @@ static void look_for_orphans(struct fleet *f, struct cloud *k)
 			map_del(k->orphans, x->id);
 			continue;
 		}
-		if (!is_due(k, x) || !ctx_may_destroy(f->c))
+		if (!is_due(k, x) || !ctx_may_act(f->c))
 			continue;
 		f->orphan.provider = mem_strdup(k->name);
 		f->orphan.region = mem_strdup(x->region);

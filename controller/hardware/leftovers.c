@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/clock_jumps.h"
-#include "controller/core/host_clock.h"
 
 #define LAST_TRY_MS (10 * 60 * 1000)
 
@@ -66,7 +65,7 @@ bool leftover_given_up(struct leftover *l, const struct virtual_cluster *vc, con
 {
 	int64_t gone = vc->meta.deletion_timestamp;
 
-	if (!host_clock_agrees(l->c) ||
+	if (!ctx_may_act(l->c) ||
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, gone) - gone <= LAST_TRY_MS)
 		return false;
 	if (!l->told)

@@ -153,7 +153,7 @@ static void template_of(const struct made_machines *x, const struct provider_obj
 
 static bool may_act(void *arg)
 {
-	return ctx_may_destroy(((struct made_machines *)arg)->c);
+	return ctx_may_act(((struct made_machines *)arg)->c);
 }
 
 static int attach(struct made_machines *x, const struct machine *m, struct err *e)
@@ -249,7 +249,7 @@ static void on_read(json_t *o, const struct err *e, void *arg)
 	const struct machine *m = CTX_GET(x->c, OBJECT_MACHINE, machine, x->name);
 
 	x->asked = NULL;
-	if (!e && m && ctx_may_destroy(x->c) &&
+	if (!e && m && ctx_may_act(x->c) &&
 	    str_eq(json_str_at(o, "metadata", "resourceVersion"), x->version) &&
 	    str_eq(m->meta.resource_version, x->version)) {
 		ask_host(x, m, false);

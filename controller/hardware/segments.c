@@ -126,7 +126,7 @@ static bool may_act(void *arg)
 {
 	const struct entry *en = arg;
 
-	return ctx_may_destroy(en->all->c);
+	return ctx_may_act(en->all->c);
 }
 
 static void ask(struct entry *en, const struct provider_object *p)
@@ -186,7 +186,7 @@ bool segments_hold(struct segments *s, const struct virtual_cluster *vc, bool go
 	if (!p || is_shared(s, vc) || give_up(en, vc))
 		return false;
 	if (!en->asked[0] && !loop_timer_active(&en->again) && !vc->spec.paused &&
-	    ctx_may_destroy(s->c))
+	    ctx_may_act(s->c))
 		ask(en, p);
 	else if (!loop_timer_active(&en->again))
 		loop_timer_start(&en->again, AGAIN_MS);

@@ -62,7 +62,7 @@ static bool may_act(void *arg)
 	const struct entry *en = arg;
 	const struct virtual_cluster *vc = leftover_cluster(&en->of);
 
-	return vc && !vc->spec.paused && ctx_may_destroy(en->all->c);
+	return vc && !vc->spec.paused && ctx_may_act(en->all->c);
 }
 
 static void on_written(json_t *o, const struct err *e, void *arg)
@@ -203,7 +203,7 @@ static void remove_lb(struct entry *en, const struct virtual_cluster *vc)
 	struct fabric *f = fabric_of(en, vc->status.api_server->provider, why);
 
 	segment_of_tenant(vc, segment);
-	if (!f || !fabric_has_ways(f) || !ctx_may_destroy(en->all->c) || vc->spec.paused) {
+	if (!f || !fabric_has_ways(f) || !ctx_may_act(en->all->c) || vc->spec.paused) {
 		loop_timer_start(&en->timer, WAY_LOOK_MS);
 		return;
 	}

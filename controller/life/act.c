@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/core/counters.h"
+#include "controller/core/host_clock.h"
 #include "controller/life/bmc_reason.h"
 #include "controller/life/consent.h"
 #include "controller/life/journal.h"
@@ -52,14 +53,17 @@ void life_act_unsent(struct life *l)
 	l->act.began_at = 0;
 }
 
-bool life_ensure_lease_fresh(struct life *l, const char *act)
+bool life_ensure_may_act(struct life *l, const char *act)
 {
-	bool old = !ctx_may_destroy(l->c);
+	bool old = !ctx_may_act(l->c);
 
 	if (old && l->c->leading && !l->act.withheld)
-		log_warn("destructive request not sent: the lease was not renewed in time",
-			 LOG_S("machine", l->name), LOG_S("act", act),
-			 LOG_I("renewed_ms_ago", kube_lease_renewed_age(l->c->lease)));
+		log_warn(
+			host_clock_agrees(l->c)
+				? "destructive request not sent: the lease was not renewed in time"
+				: "destructive request not sent: the clock is not the API server's",
+			LOG_S("machine", l->name), LOG_S("act", act),
+			LOG_I("renewed_ms_ago", kube_lease_renewed_age(l->c->lease)));
 	l->act.withheld = old;
 	return !old;
 }
@@ -73,7 +77,7 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	json_t *j;
 
 	if (l->act.under_way || writer_busy(&l->journal.write) || now < l->act.after ||
-	    !life_ensure_unpaused(l) || !life_ensure_lease_fresh(l, step))
+	    !life_ensure_unpaused(l) || !life_ensure_may_act(l, step))
 		return LIFE_HOLD;
 	if (!life_ensure_single(l))
 		return LIFE_HOLD;

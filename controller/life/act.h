@@ -18,8 +18,8 @@ enum life_turn { LIFE_HOLD, LIFE_GO };
 /* patience_ms: how long after it went out the act is not repeated. */
 enum life_turn life_act(struct life *l, const char *step, enum life_class cls, int64_t patience_ms);
 
-/* The lease is young enough for a destructive request (ctx_may_destroy()).  False: that is logged, once until it is. */
-bool life_ensure_lease_fresh(struct life *l, const char *act);
+/* Returns ctx_may_act().  Logs the first refusal. */
+bool life_ensure_may_act(struct life *l, const char *act);
 
 /* The act ended.  An error is written down; the act goes out again after a backoff (2 s to 5 min). */
 void life_acted(struct life *l, const struct err *e);

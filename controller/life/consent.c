@@ -13,6 +13,7 @@
 #include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/paid.h"
 #include "controller/rules/identity.h"
 #include "controller/rules/machine.h"
 
@@ -219,6 +220,8 @@ bool life_ensure_unpaused(struct life *l)
 	const struct provider_object *p = life_provider(l);
 
 	if (l->m->spec.management_policy != MACHINE_OBSERVE && !(p && p->spec.paused))
+		return true;
+	if (life_paid_over(l))
 		return true;
 	life_wait(l, WAITING_APPROVAL, REASON_Paused, "%s",
 		  p && p->spec.paused ? "the provider is paused"

@@ -260,6 +260,7 @@ struct life_beat {
 /* Whether it has to leave its tenant (steps/leave_reason.c). */
 struct life_leave {
 	int64_t node_gone_at; /* loop_now() since when its tenant says that it has no such Node; 0: it does not */
+	int64_t policy_gone_at; /* loop_now() when the BurstPolicy of the claim was first missing; 0: it exists (life/paid.c) */
 	int64_t quiet_since; /* wall ms: an emptiness that began before does not count; set by steps/hold.c */
 	int64_t budget_after; /* loop_now(): its pool has nothing to spare before */
 	bool giving_back; /* it is being written down that it leaves for a budget's sake; set by steps/serving.c */

@@ -86,7 +86,7 @@ bool life_mark_node(struct life *l, struct tenant *t, const struct tenant_node *
 {
 	switch (life_asked(l, about)) {
 	case ASK_NONE:
-		if (ctx_may_destroy(l->c))
+		if (ctx_may_act(l->c))
 			patch_node(l, t, node, reason, cordon, about);
 		break;
 	case ASK_OK: /* the cache will show it; if not, somebody has undone it since */

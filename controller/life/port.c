@@ -73,7 +73,7 @@ static bool may_act(void *arg)
 {
 	const struct life *l = arg;
 
-	return ctx_may_destroy(l->c);
+	return ctx_may_act(l->c);
 }
 
 void life_place_forget(struct life *l)

@@ -107,7 +107,7 @@ static bool may_act(void *arg)
 {
 	struct life *l = arg;
 
-	l->power.unsent = !life_ensure_lease_fresh(l, l->act.step);
+	l->power.unsent = !life_ensure_may_act(l, l->act.step);
 	return !l->power.unsent;
 }
 

@@ -92,7 +92,47 @@ json_t *kept_bills_patch(const json_t *data, const struct virtual_cluster *vc, i
 	return patch;
 }
 
-int kept_bill_read(const char *text, struct arena *a, struct kept_bill *out, struct err *e)
+/* Returns the cost without the charges that cannot be decoded; the caller owns the result. */
+static json_t *readable(const json_t *cost, struct arena *a,
+			void (*on_unread)(const struct err *e, void *arg), void *arg)
+{
+	json_t *out = json_deep_copy(cost), *charges = json_object_get(out, "charges"),
+	       *good = json_array(), *x;
+	size_t i;
+
+	json_array_foreach (charges, i, x) {
+		OWN_JSON one = json_deep_copy(cost);
+		struct virtual_cluster_cost ignored;
+		struct err e;
+
+		json_object_set_new(one, "charges", json_pack("[O]", x));
+		if (fields_decode(virtual_cluster_cost_fields, one, "status.cost", &ignored, a,
+				  &e) == 0) {
+			json_array_append(good, x);
+			continue;
+		}
+		(void)!err_wrap(&e, "charge %zu", i);
+		on_unread(&e, arg);
+	}
+	json_object_set_new(out, "charges", good);
+	return out;
+}
+
+int kept_bill_cost(const json_t *cost, struct arena *a, struct virtual_cluster_cost *out,
+		   void (*on_unread)(const struct err *e, void *arg), void *arg, struct err *e)
+{
+	OWN_JSON rest = NULL;
+
+	if (fields_decode(virtual_cluster_cost_fields, cost, "status.cost", out, a, e) == 0)
+		return 0;
+	if (!json_is_array(json_at(cost, "charges")))
+		return -1;
+	rest = readable(cost, a, on_unread, arg);
+	return fields_decode(virtual_cluster_cost_fields, rest, "status.cost", out, a, e);
+}
+
+int kept_bill_read(const char *text, struct arena *a, struct kept_bill *out,
+		   void (*on_unread)(const struct err *e, void *arg), void *arg, struct err *e)
 {
 	OWN_JSON o = json_loads(text, 0, NULL);
 	const char *name = json_str_at(o, "metadata", "name");
@@ -100,6 +140,5 @@ int kept_bill_read(const char *text, struct arena *a, struct kept_bill *out, str
 	*out = (struct kept_bill){.name = arena_strdup(a, name)};
 	if (!name)
 		return err_set(e, ERR_INVALID, 0, "it is no bill");
-	return fields_decode(virtual_cluster_cost_fields, json_at(o, "status", "cost"),
-			     "status.cost", &out->cost, a, e);
+	return kept_bill_cost(json_at(o, "status", "cost"), a, &out->cost, on_unread, arg, e);
 }

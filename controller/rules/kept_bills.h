@@ -31,6 +31,12 @@ struct kept_bill {
 	const char *name; /* of the VirtualCluster that is gone */
 	struct virtual_cluster_cost cost;
 };
-int kept_bill_read(const char *text, struct arena *a, struct kept_bill *out, struct err *e);
+/* Reads a kept bill.  Calls on_unread() for each charge that cannot be decoded, and leaves the charge out.  -1: the whole bill cannot be
+ * decoded. */
+int kept_bill_read(const char *text, struct arena *a, struct kept_bill *out,
+		   void (*on_unread)(const struct err *e, void *arg), void *arg, struct err *e);
+/* Reads status.cost of a VirtualCluster, with the same rules. */
+int kept_bill_cost(const json_t *cost, struct arena *a, struct virtual_cluster_cost *out,
+		   void (*on_unread)(const struct err *e, void *arg), void *arg, struct err *e);
 
 #endif

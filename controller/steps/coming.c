@@ -267,7 +267,7 @@ enum life_decision step_claimed(struct life *l)
 	case ASK_OK:
 		break;
 	}
-	if (!ctx_may_destroy(l->c))
+	if (!ctx_may_act(l->c))
 		return d;
 	x = json_pack(
 		"{s:I, s:b, s:{s:s, s:s}, s:s}", "tenancy", (json_int_t)(l->m->status.tenancy + 1),

@@ -317,7 +317,7 @@ enum life_decision step_draining(struct life *l)
 	if (!lv.reason)
 		return serve_on(l, n);
 	if (!life_ensure_unpaused(l) || (n->meta.deletion_timestamp && !life_ensure_may_leave(l)) ||
-	    !ctx_may_destroy(l->c))
+	    !ctx_may_act(l->c))
 		return d;
 	late = lv.now || (lv.deadline && now >= lv.deadline);
 	if (late && lv.stop)

@@ -15,6 +15,7 @@
 #include "controller/life/act.h"
 #include "controller/life/consent.h"
 #include "controller/life/life.h"
+#include "controller/life/paid.h"
 #include "controller/rules/machine.h"
 #include "controller/steps/coming.h"
 #include "controller/steps/lives.h"
@@ -223,7 +224,7 @@ static bool may_act(void *arg)
 {
 	const struct life *l = arg;
 
-	return ctx_may_destroy(l->c);
+	return ctx_may_act(l->c);
 }
 
 /* The same request will never help: another offer may. */
@@ -538,7 +539,7 @@ static enum life_decision gone(struct life *l)
 {
 	if (l->m->meta.deletion_timestamp)
 		(void)life_ensure_finalizer(l, false);
-	else if (!writer_busy(&l->journal.write) && ctx_may_destroy(l->c))
+	else if (!writer_busy(&l->journal.write) && ctx_may_act(l->c))
 		life_delete(l);
 	return LIFE_STAY;
 }
@@ -584,7 +585,19 @@ static enum life_decision (*const steps[MACHINE_STATES])(struct life *l) = {
 	[MACHINE_QUARANTINED] = quarantined, [MACHINE_GONE] = gone,
 };
 
+/* States in which no pod runs on the machine. */
+static const bool without_pods[MACHINE_STATES] = {
+	[MACHINE_CLAIMED] = true, [MACHINE_BOOTING] = true,	[MACHINE_JOINING] = true,
+	[MACHINE_GATING] = true,  [MACHINE_QUARANTINED] = true,
+};
+
 enum life_decision elastic_step(struct life *l)
 {
+	const struct node_claim *n = life_claim(l);
+
+	if (without_pods[l->state] && !l->elastic.busy && life_paid_over(l))
+		return life_goto(l, MACHINE_STOPPING, NULL, REASON_DeadlineExceeded,
+				 "BurstPolicy %s does not pay for it any longer",
+				 n->spec.burst->policy_ref.name);
 	return steps[l->state] ? steps[l->state](l) : LIFE_STAY;
 }

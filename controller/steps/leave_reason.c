@@ -15,6 +15,8 @@
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
 #include "controller/hardware/fleet.h"
+#include "controller/life/due.h"
+#include "controller/life/paid.h"
 #include "controller/drain/drains.h"
 #include "controller/drain/targets.h"
 #include "controller/rules/disruption_budget.h"
@@ -122,7 +124,6 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 
 #define OUTAGE_NODES 3
 
-#define BURST_GRACE_MS ((int64_t)3 * 60 * 1000)
 /* Where the Provider does not say: type exec. */
 #define RESERVED_LEAD_MS ((int64_t)15 * 60 * 1000)
 /* Before the cloud ends it, pods are not waited for any more: they still have their grace. */
@@ -133,13 +134,6 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 /* Counting a pool takes a look at all machines. */
 #define BUDGET_AGAIN_MS 10000
 
-/* Look again no later than in so many ms. */
-static void look_in(struct life *l, int64_t ms)
-{
-	if (!loop_timer_active(&l->timer) || l->timer.at > loop_now(l->c->loop) + ms)
-		loop_timer_start(&l->timer, ms);
-}
-
 static bool budget_left(struct life *l, const struct node_claim *n, const char *reason)
 {
 	int64_t now = loop_now(l->c->loop);
@@ -149,7 +143,7 @@ static bool budget_left(struct life *l, const struct node_claim *n, const char *
 			return true;
 		l->leave.budget_after = now + BUDGET_AGAIN_MS;
 	}
-	look_in(l, l->leave.budget_after - now);
+	life_look_in(l, l->leave.budget_after - now);
 	return false;
 }
 
@@ -158,29 +152,10 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static bool is_due(struct life *l, int64_t since, int64_t after)
-{
-	int64_t left = since + after + clock_jumps_since(l->c, since) - loop_wall(l->c->loop);
-
-	if (after < 0) /* Never */
-		return false;
-	if (left > 0)
-		look_in(l, left);
-	return left <= 0;
-}
-
 static bool is_expired(struct life *l, const struct node_claim *n)
 {
 	return n->spec.expire_after > 0 &&
-	       is_due(l, n->meta.creation_timestamp, n->spec.expire_after);
-}
-
-/* For leaving because its time is over: of an instance that a policy decided on no more than is paid for. */
-static int64_t grace_of(const struct node_claim *n)
-{
-	const int64_t set = n->spec.termination_grace_period;
-
-	return n->spec.burst && set > BURST_GRACE_MS ? BURST_GRACE_MS : set;
+	       life_is_due(l, n->meta.creation_timestamp, n->spec.expire_after);
 }
 
 static const struct elastic_instance *instance_of(const struct life *l, const struct node_claim *n)
@@ -203,12 +178,13 @@ static bool may_scale_back(struct life *l, const struct node_claim *n, const str
 
 	if (!s)
 		return true;
-	if (s->min_node_lifetime && !is_due(l, n->meta.creation_timestamp, s->min_node_lifetime))
+	if (s->min_node_lifetime &&
+	    !life_is_due(l, n->meta.creation_timestamp, s->min_node_lifetime))
 		return false;
 	if (!s->align_to_billing || step <= 2 * BILLING_LEAD_MS || at < 0 ||
 	    step - at % step <= BILLING_LEAD_MS)
 		return true;
-	look_in(l, step - at % step - BILLING_LEAD_MS);
+	life_look_in(l, step - at % step - BILLING_LEAD_MS);
 	return false;
 }
 
@@ -223,11 +199,12 @@ static bool is_empty(struct life *l, const struct tenant *t, const struct node_c
 	int64_t since;
 
 	if (tenant_pods_on(t, n->meta.name, &since) ||
-	    (stand_ins_is_one(l->c, n) && !is_due(l, l->m->status.state_since, STAND_IN_IDLE_MS)))
+	    (stand_ins_is_one(l->c, n) &&
+	     !life_is_due(l, l->m->status.state_since, STAND_IN_IDLE_MS)))
 		return false;
 	since = later(later(since, l->leave.quiet_since), l->m->status.state_since);
-	return is_due(l, since,
-		      own ? b->spec.scale_back->idle_timeout : free_again_quiet_ms(l->c, p)) &&
+	return life_is_due(l, since,
+			   own ? b->spec.scale_back->idle_timeout : free_again_quiet_ms(l->c, p)) &&
 	       may_scale_back(l, n, b);
 }
 
@@ -246,8 +223,8 @@ static bool is_underused(struct life *l, const struct node_claim *n, const struc
 	if (!underused_others_wait(u, n->spec.virtual_cluster_ref.name))
 		after = later(free_again_quiet_ms(l->c, p), counters_recycle_ms(l->c->counters));
 	if (ms < after)
-		look_in(l, after - ms);
-	return ms >= after && is_due(l, quiet, after);
+		life_look_in(l, after - ms);
+	return ms >= after && life_is_due(l, quiet, after);
 }
 
 /* It is not any more what its pool's template says, and may be replaced. */
@@ -261,7 +238,7 @@ static struct leave for_drift(struct life *l, const struct node_claim *n)
 		  : DRIFT_STAYS;
 
 	if (again)
-		look_in(l, again);
+		life_look_in(l, again);
 	if (way == DRIFT_STAYS)
 		return (struct leave){0};
 	if (!budget_left(l, n, LEAVE_DRIFTED)) {
@@ -269,7 +246,7 @@ static struct leave for_drift(struct life *l, const struct node_claim *n)
 		return (struct leave){0};
 	}
 	if (way == DRIFT_EVICTS && drift_awaits(d, n)) {
-		look_in(l, DRIFT_AGAIN_MS);
+		life_look_in(l, DRIFT_AGAIN_MS);
 		return (struct leave){0};
 	}
 	return way == DRIFT_QUIETLY ? (struct leave){.reason = LEAVE_DRIFTED, .quietly = true}
@@ -293,16 +270,6 @@ static bool count_node(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* As is_due(), of what this process saw itself: no wall clock has a part in it. */
-static bool is_due_seen(struct life *l, int64_t seen, int64_t after)
-{
-	int64_t left = seen + after - loop_now(l->c->loop);
-
-	if (left > 0)
-		look_in(l, left);
-	return left <= 0;
-}
-
 /* For so long, by the tenant's own word, and as this process saw it: a clock that is behind would end it at once, one that
  * is ahead never.  Where all of several are, it is the tenant's control plane or
  * network that is broken, and what runs on them may run well. */
@@ -312,10 +279,10 @@ static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n
 	struct health h = {0};
 
 	if (node->world.ready || !node->ready_since || n->spec.deadlines.not_ready < 0 ||
-	    !is_due_seen(l, node->unready_seen, n->spec.deadlines.not_ready) ||
+	    !life_is_due_seen(l, node->unready_seen, n->spec.deadlines.not_ready) ||
 	    (node->ready_since < loop_wall(l->c->loop) &&
-	     !is_due(l, node->ready_since, n->spec.deadlines.not_ready)) ||
-	    !is_due(l, t->usable_since, DEAD_SEEN_MS))
+	     !life_is_due(l, node->ready_since, n->spec.deadlines.not_ready)) ||
+	    !life_is_due(l, t->usable_since, DEAD_SEEN_MS))
 		return false;
 	kube_cache_each(t->nodes, count_node, &h);
 	return h.ready || h.nodes < OUTAGE_NODES;
@@ -348,7 +315,7 @@ static bool is_gone(struct life *l, struct tenant *t, const struct node_claim *n
 		notify(l->c, NOTICE_CLAIM, n->meta.name);
 	}
 	if (!gone || n->spec.deadlines.not_ready < 0 ||
-	    !is_due_seen(l, l->leave.node_gone_at, n->spec.deadlines.not_ready))
+	    !life_is_due_seen(l, l->leave.node_gone_at, n->spec.deadlines.not_ready))
 		return false;
 	kube_cache_each(t->nodes, count_node, &h);
 	claim_index_each(l->c, CLAIM_BY_TENANT, n->spec.virtual_cluster_ref.name, count_alone, &k);
@@ -375,7 +342,7 @@ static struct leave for_sleep(struct life *l, const struct node_claim *n, const 
 
 	if (!vc || !vc->status.asleep_since || !p || p->spec.paused || is_held(l, n) ||
 	    (drain->reason && drain->then == DRAIN_HOLD) ||
-	    !is_due(l, vc->status.asleep_since, vc->spec.sleep_grace))
+	    !life_is_due(l, vc->status.asleep_since, vc->spec.sleep_grace))
 		return (struct leave){0};
 	if (l->state == MACHINE_SERVING && !budget_left(l, n, LEAVE_ASLEEP))
 		return (struct leave){0};
@@ -408,7 +375,7 @@ static struct leave for_interruption(struct life *l, const struct node_claim *n)
 		return (struct leave){0};
 	left = x->ends_at - loop_wall(l->c->loop);
 	if (x->market == ELASTIC_RESERVED && left > lead_of(l)) {
-		look_in(l, left - lead_of(l));
+		life_look_in(l, left - lead_of(l));
 		return (struct leave){0};
 	}
 	return (struct leave){.reason = LEAVE_INTERRUPTED, .deadline = x->ends_at - END_GRACE_MS};
@@ -433,13 +400,11 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 		return (struct leave){0};
 	if (is_dead(l, t, n, node))
 		return (struct leave){.reason = LEAVE_NODE_DEAD, .now = true};
-	/* What it may cost was decided: no budget of Nodes, nor a pool that is paused, spends more. */
-	if (n->spec.burst && is_expired(l, n))
-		return (struct leave){.reason = LEAVE_EXPIRED, .deadline = now + grace_of(n)};
 	if (!p || p->spec.paused || p->meta.deletion_timestamp)
 		return (struct leave){0};
 	if (is_expired(l, n) && budget_left(l, n, LEAVE_EXPIRED))
-		return (struct leave){.reason = LEAVE_EXPIRED, .deadline = now + grace_of(n)};
+		return (struct leave){.reason = LEAVE_EXPIRED,
+				      .deadline = now + n->spec.termination_grace_period};
 	/* Its budget was asked when the set was made, of which it is a part. */
 	if (reclaims_wants(l->all->spec.reclaims, n))
 		return (struct leave){.reason = LEAVE_RECLAIMED,
@@ -467,9 +432,7 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 		return (struct leave){.reason = LEAVE_INTERRUPTED, .deadline = was->deadline};
 	if (!was || !disruption_is_ours(was->reason) || str_eq(was->reason, LEAVE_ASLEEP))
 		return (struct leave){0};
-	ends = l->m->status.state_since +
-	       (str_eq(was->reason, LEAVE_EXPIRED) ? grace_of(n)
-						   : n->spec.termination_grace_period) +
+	ends = l->m->status.state_since + n->spec.termination_grace_period +
 	       clock_jumps_since(l->c, l->m->status.state_since);
 	if (str_eq(was->reason, LEAVE_EXPIRED))
 		return (struct leave){.reason = LEAVE_EXPIRED, .deadline = ends};
@@ -498,15 +461,38 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 	return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
 }
 
-struct leave leave_reason(struct life *l)
+/* Returns `other`, or LEAVE_EXPIRED if the policy that pays for the machine pays no longer and `other` does not release the machine
+ * sooner. */
+static struct leave within_pay(struct life *l, const struct node_claim *n,
+			       const struct leave *other)
 {
-	const struct node_claim *n = life_claim(l);
+	const struct machine_leave *was = l->state == MACHINE_DRAINING ? l->m->status.leave : NULL;
+	const bool goes =
+		other->reason && !other->stop && !other->quietly && other->then != DRAIN_HOLD;
+	const int64_t set = n->spec.termination_grace_period;
+	struct leave lv = {.reason = LEAVE_EXPIRED};
+
+	if (!life_paid_over(l))
+		return *other;
+	lv.deadline = was && was->deadline && str_eq(was->reason, LEAVE_EXPIRED)
+			      ? was->deadline
+			      : loop_wall(l->c->loop) + (set > PAID_GRACE_MS ? PAID_GRACE_MS : set);
+	if (goes && (other->now || (other->deadline && other->deadline <= lv.deadline)))
+		return *other;
+	if (goes) {
+		lv.drain = other->drain;
+		lv.then = other->then;
+		lv.then_by = other->then_by;
+	}
+	return lv;
+}
+
+static struct leave without_pay(struct life *l, const struct node_claim *n)
+{
 	struct leave lv = for_drain(l), asleep;
 
-	if (n && n->meta.deletion_timestamp)
+	if (n->meta.deletion_timestamp)
 		return for_deletion(l, n, &lv);
-	if (!n)
-		return lv;
 	asleep = for_sleep(l, n, &lv);
 	if (asleep.reason)
 		return asleep;
@@ -516,4 +502,15 @@ struct leave leave_reason(struct life *l)
 	if (lv.reason)
 		return lv;
 	return l->state == MACHINE_DRAINING ? still_ourselves(l, n) : for_ourselves(l, n);
+}
+
+struct leave leave_reason(struct life *l)
+{
+	const struct node_claim *n = life_claim(l);
+	struct leave lv;
+
+	if (!n)
+		return for_drain(l);
+	lv = without_pay(l, n);
+	return within_pay(l, n, &lv);
 }

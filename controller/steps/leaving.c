@@ -228,7 +228,7 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 	const char *uid;
 	char name[32];
 
-	if (!life_ensure_unpaused(l) || !ctx_may_destroy(l->c))
+	if (!life_ensure_unpaused(l) || !ctx_may_act(l->c))
 		return false;
 	if (l->work.progress == LEFT_ALL)
 		return true;

@@ -14,6 +14,7 @@
 #include "controller/life/bmc.h"
 #include "controller/life/consent.h"
 #include "controller/life/journal.h"
+#include "controller/life/paid.h"
 #include "controller/rules/disruption_budget.h"
 #include "controller/steps/adopt.h"
 #include "controller/steps/hold.h"
@@ -99,8 +100,9 @@ enum life_decision step_serving(struct life *l)
 		return d;
 	}
 	lv = leave_reason(l);
-	/* What a Drain wants does not wait for a tenant that lets its Node not be marked. */
-	if (!str_eq(lv.reason, LEAVE_DRAIN) && !life_ensure_hold_settled(l, n))
+	/* A tenant that does not allow its Node to be marked delays neither a Drain nor the end of a paid instance. */
+	if (!str_eq(lv.reason, LEAVE_DRAIN) && !life_paid_over(l) &&
+	    !life_ensure_hold_settled(l, n))
 		return d;
 	if (lv.reason) {
 		if (!life_ensure_unpaused(l) ||
@@ -112,7 +114,7 @@ enum life_decision step_serving(struct life *l)
 			return take_alone(l, n, &lv);
 		if (!str_eq(lv.reason, LEAVE_ASLEEP))
 			return begin(l, n, &lv);
-		if (life_ensure_may_leave(l) && ctx_may_destroy(l->c))
+		if (life_ensure_may_leave(l) && ctx_may_act(l->c))
 			return take_back(l, n, &lv);
 		loop_timer_start(&l->timer, l->c->o.poll_ms);
 		return d;

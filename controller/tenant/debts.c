@@ -17,7 +17,6 @@
 #include "base/str.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/clock_jumps.h"
-#include "controller/core/host_clock.h"
 #include "controller/core/status_writer.h"
 #include "controller/rules/kept_bills.h"
 #include "controller/rules/sleep.h"
@@ -369,8 +368,7 @@ static void look(void *arg)
 	kept = is_kept(d, vc, claim_index_count(c, CLAIM_BY_TENANT, d->tenant));
 	if (!kept && keep_bill(d, vc))
 		return;
-	if (finalizer(d, vc, kept || !is_bill_kept(d, vc)) ||
-	    (host_clock_agrees(d->owner->c) && write_off(d, vc)))
+	if (finalizer(d, vc, kept || !is_bill_kept(d, vc)) || (ctx_may_act(c) && write_off(d, vc)))
 		return;
 	if (!vc->status.debts.n) {
 		d->debt[0] = d->after[0] = '\0';
@@ -380,7 +378,7 @@ static void look(void *arg)
 	if (loop_now(c->loop) < d->pay_after)
 		return;
 	if (t && tenant_usable(t) && t->nodes && kube_cache_synced(t->nodes) && !vc->spec.paused &&
-	    ctx_may_destroy(c))
+	    ctx_may_act(c))
 		pay(d, vc, t);
 }
 

@@ -15,6 +15,7 @@
 #include "controller/tenant/gang_names.h"
 #include "controller/tenant/pod_keep.h"
 #include "controller/tenant/pod_topology.h"
+#include "controller/tenant/pod_workload.h"
 #include "controller/tenant/request_objects.h"
 #include "controller/tenant/tenant.h"
 
@@ -51,13 +52,14 @@ static const struct scan_want pod_notes[] = {SCAN_PLAIN(CHECKPOINT_WANTED),
 					     SCAN_PLAIN(GANG_KAI_GROUP),
 					     SCAN_PLAIN(GANG_LWS_SIZE),
 					     SCAN_PLAIN(REQUEST_CONSUME),
+					     SCAN_PLAIN(BURST_WORKLOAD),
 					     SCAN_PLAIN(KEEP_DO_NOT_DISRUPT),
 					     SCAN_PLAIN(KEEP_KARPENTER_DO_NOT_DISRUPT),
 					     SCAN_PLAIN(KEEP_SAFE_TO_EVICT),
 					     SCAN_PLAIN(KEEP_DELETION_COST),
 					     SCAN_END};
 static const struct scan_want pod_owner[] = {SCAN_PLAIN("controller"), SCAN_PLAIN("kind"),
-					     SCAN_PLAIN("uid"), SCAN_END};
+					     SCAN_PLAIN("name"), SCAN_PLAIN("uid"), SCAN_END};
 static const struct scan_want pod_meta[] = {KUBE_WANT_META,
 					    SCAN_PLAIN("creationTimestamp"),
 					    SCAN_PLAIN("deletionTimestamp"),
@@ -679,6 +681,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	if (tp->large)
 		return tp;
 	tp->gang = p->daemon ? NULL : gang_name_of(o, a);
+	tp->workload = p->node ? NULL : pod_workload_said(o, a);
+	tp->owner = p->node ? NULL : pod_workload_owner(o, a);
 	if (!claims_of(spec, tp, a))
 		p->unsupported = "volumes that cannot be read";
 	if (!devices_of(o, tp, a))

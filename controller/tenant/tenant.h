@@ -158,7 +158,9 @@ struct tenant_pod {
 	const char *
 		undecided; /* world.unsupported for its resource claims alone, for who does not know them; or NULL */
 	struct gang_name *gang; /* that it says it is of; NULL: none */
-	const char *request;	/* ProvisioningRequest whose room it takes; NULL: none */
+	const char *workload,
+		*owner;	     /* see tenant/pod_workload.h; NULL: not set, or the pod has a Node */
+	const char *request; /* ProvisioningRequest whose room it takes; NULL: none */
 };
 
 bool tenant_usable(const struct tenant *t);

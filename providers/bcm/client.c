@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/quoted.h"
 
 #define CALL_MS 30000
 #define COOKIE "cm-login-token="
@@ -167,9 +168,21 @@ static void request_free(struct bcm_request *q)
 	free(q);
 }
 
+void bcm_redact(const struct bcm *b, struct err *e)
+{
+	quoted_redact_err(e, b->password, b->cookie);
+}
+
 /* Out of every list, then tell, then free: done() may free the client. */
 static void request_end(struct bcm_request *q, struct exact result, const struct err *e)
 {
+	struct err told;
+
+	if (e) {
+		told = *e;
+		bcm_redact(q->b, &told);
+		e = &told;
+	}
 	list_remove(&q->link);
 	list_init(&q->link);
 	q->done(result, e, q->arg);

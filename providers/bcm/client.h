@@ -61,6 +61,9 @@ DEFINE_OWN(bcm)
 const char *bcm_version(const struct bcm *b); /* as BCM writes it; NULL: not read yet */
 
 /* result: lives during done().  null: of a call that answers null for what is not there; else null is ERR_PROTOCOL. */
+/* Strikes the login of the client out of an error whose text quotes a result of BCM. */
+void bcm_redact(const struct bcm *b, struct err *e);
+
 struct bcm_call {
 	const char *service, *call;
 	const char *args;  /* JSON list; copied */

@@ -138,6 +138,7 @@ static void on_written(struct exact result, const struct err *failed, void *arg)
 	if (failed) { /* it may have been acted on */
 		x->lost = *failed;
 	} else if (bcm_written(result, &e) < 0) {
+		bcm_redact(x->s.bcm, &e);
 		(void)!err_wrap(&e, "node %s", x->name);
 		end(x, NULL, &e);
 		return;

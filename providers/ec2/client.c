@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/retry.h"
 #include "base/str.h"
+#include "base/quoted.h"
 #include "providers/ec2/errors.h"
 
 #define CALL_MS 30000
@@ -97,6 +98,7 @@ static void judge(struct ec2_request *q, const struct http_reply *r, const struc
 		  struct err *e)
 {
 	struct ec2_client *c = q->client;
+	struct sigv4_credentials keys;
 	OWN(arena) a = arena_new();
 	struct ec2_failure f = {.status = r->status,
 				.retry_after_ms = r->retry_after_ms,
@@ -106,6 +108,8 @@ static void judge(struct ec2_request *q, const struct http_reply *r, const struc
 	if (doc)
 		(void)ec2_reply_error(doc, a, &f.code, &f.message);
 	(void)!ec2_error(&f, e);
+	if (ec2_login_ready(c->login, &keys))
+		quoted_redact_err(e, keys.secret_key, keys.session_token);
 	if (ec2_is_of_clock(&f))
 		c->skew_ms = ahead_ms(r, loop_wall(loop_of(c->group)));
 	else if (ec2_is_expired(f.code))

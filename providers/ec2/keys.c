@@ -126,7 +126,8 @@ int ec2_keys_from_file(struct ec2_keys *k, const char *path, const char *profile
 
 int ec2_keys_from_metadata(struct ec2_keys *k, const char *json, size_t len, struct err *e)
 {
-	OWN_JSON o = json_loadb(json, len, JSON_REJECT_DUPLICATES, NULL);
+	struct err bad;
+	OWN_JSON o = json_parse(json, len, &bad);
 	const char *id, *secret, *token, *end;
 	int64_t ends_at;
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <libxml/parser.h>
 #include <libxml/tree.h>
 
+#include "base/data/xml.h"
 #include "base/http/http.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -55,12 +55,6 @@ void query_add_i64(struct buf *b, int64_t value, const char *name)
 
 /* --- the reply ----------------------------------------------------------------------------------------- */
 
-static void on_xml_error(void *arg, const char *fmt, ...)
-{
-	(void)arg;
-	(void)fmt;
-}
-
 /* struct ec2_reply is libxml2's document: it has no more than that. */
 static xmlDoc *doc_of(const struct ec2_reply *r)
 {
@@ -69,16 +63,10 @@ static xmlDoc *doc_of(const struct ec2_reply *r)
 
 struct ec2_reply *ec2_reply_parse(const char *xml, size_t len, struct err *e)
 {
-	xmlDoc *doc = NULL;
+	xmlDoc *doc = xml_parse(xml, len, QUERY_MAX_REPLY);
 
-	xmlSetGenericErrorFunc(NULL, on_xml_error);
-	if (len <= QUERY_MAX_REPLY && !memmem(xml, len, "<!DOCTYPE", 9))
-		doc = xmlReadMemory(xml, (int)len, NULL, NULL,
-				    XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
-					    XML_PARSE_NOCDATA);
-	if (doc && !xmlGetIntSubset(doc) && xmlDocGetRootElement(doc))
+	if (doc)
 		return (struct ec2_reply *)doc;
-	xmlFreeDoc(doc);
 	(void)!err_set(e, ERR_PROTOCOL, 0, "the answer is no XML that is read here");
 	return NULL;
 }

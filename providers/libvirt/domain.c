@@ -4,10 +4,10 @@
  */
 #include "providers/libvirt/domain.h"
 
-#include <libxml/parser.h>
 #include <libxml/tree.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/data/xml.h"
 #include "base/str.h"
 #include "providers/libvirt/domain_impl.h"
 
@@ -121,23 +121,12 @@ xmlNode *domain_own(struct domain *d)
 
 /* --- reading ------------------------------------------------------------------------------------------- */
 
-static void on_xml_error(void *arg, const char *fmt, ...)
-{
-	(void)arg;
-	(void)fmt;
-}
-
 /* With that root, and no DTD; else NULL. */
 static xmlDoc *document_of(const char *xml, size_t len, const char *root)
 {
-	xmlDoc *doc = NULL;
+	xmlDoc *doc = xml_parse(xml, len, DOMAIN_XML_MAX);
 
-	xmlSetGenericErrorFunc(NULL, on_xml_error);
-	if (len <= DOMAIN_XML_MAX)
-		doc = xmlReadMemory(xml, (int)len, NULL, NULL,
-				    XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
-	if (doc && !xmlGetIntSubset(doc) && xmlDocGetRootElement(doc) &&
-	    is_named(xmlDocGetRootElement(doc), root))
+	if (doc && is_named(xmlDocGetRootElement(doc), root))
 		return doc;
 	xmlFreeDoc(doc);
 	return NULL;

@@ -300,6 +300,8 @@ static void on_line(struct loop_child *c, const char *line, size_t len, void *st
 		json_decref(j);
 	} else {
 		take(p, j);
+		for (int i = 0; f->talks && i < 100; i++)
+			say(p, json_pack("{s:I}", "id", f->talks));
 	}
 }
 

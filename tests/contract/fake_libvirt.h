@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/data/json.h"
 #include "base/loop/loop_sim.h"
 #include "base/map.h"
 #include "tests/contract/fake_bmc.h"
@@ -31,6 +32,7 @@ struct fake_libvirt {
 	bool dies_after;			      /* ... after the effect */
 	bool no_fences;				      /* takes what an older leader asks for */
 	bool garbage, huge, wrong_protocol;
+	json_int_t talks;  /* id of 100 additional answers to each request; 0: none */
 	const char *error; /* kind of the error that it answers with */
 	/* what happened */
 	struct map *fences;  /* of domain: char *, decimal */

@@ -427,9 +427,22 @@ static void places_of_different_machines_do_not_wait_for_each_other(void **state
 	fabric_place(w->fabric, &gpu1, "q-1", &c);
 	loop_sim_run_until(w->loop, loop_now(w->loop) + 1000);
 	w->fake.silent = false;
-	w->fake.unknown_id = true;
 	assert_int_equal(place(w, &gpu2, "q-1", 1), ERR_NONE);
 	assert_int_equal(a.count, 0);
+	world_free(w);
+}
+
+static void an_answer_that_nobody_asked_for_ends_the_program(void **state)
+{
+	struct world *w = world_new(&backends[SIMULATED]);
+
+	(void)state;
+	w->fake.unknown_id = true;
+	assert_int_equal(place(w, &gpu1, "q-1", 1), ERR_PROTOCOL);
+	w->fake.unknown_id = false;
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 61000);
+	assert_int_equal(place(w, &gpu1, "q-1", 1), ERR_NONE);
+	assert_int_equal(w->fake.starts, 2);
 	world_free(w);
 }
 
@@ -524,6 +537,7 @@ int main(void)
 		cmocka_unit_test(nonsense_ends_the_driver),
 		cmocka_unit_test(a_silent_driver_costs_a_minute_and_the_next_place_comes_after),
 		cmocka_unit_test(places_of_different_machines_do_not_wait_for_each_other),
+		cmocka_unit_test(an_answer_that_nobody_asked_for_ends_the_program),
 		cmocka_unit_test(a_bad_command_is_refused),
 		cmocka_unit_test(a_program_that_nobody_allowed_is_refused_by_name),
 		cmocka_unit_test(a_program_that_is_not_there_is_an_error_of_the_call),

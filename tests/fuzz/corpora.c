@@ -7,8 +7,11 @@
  *
  * The target gets the empty input, each file, at most CUTS beginnings of each file, and at most FLIPS
  * copies of each file with one bit flipped.  Positions depend on the size of the file alone, so every
- * run has the same inputs.  The output has the form of CMocka, which tests/tools/run-tests reads:
+ * run has the same inputs.  The first GROWN files also come with very many small values where their first list, or the
+ * first element of their XML, begins.  The output has the form of CMocka, which tests/tools/run-tests reads:
  * each input is a case, named before it runs, so a crash or a hang names its file.
+ *
+ * Under AddressSanitizer an input that makes a target allocate more than MOST_BYTES at once, beside itself, fails.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,6 +28,9 @@
 #define MAX_BYTES ((size_t)1 << 20) /* of a corpus file */
 #define CUTS 16
 #define FLIPS 32
+#define GROWN 3
+#define GROWN_VALUES 2000000
+#define MOST_BYTES ((size_t)192 << 20)
 
 #define TARGET(name) int name(const uint8_t *data, size_t size);
 #include "targets.def"
@@ -40,6 +46,32 @@ static const struct target {
 };
 
 static unsigned inputs; /* number of inputs that the target has processed */
+
+/* --- memory --------------------------------------------------------------------------------------- */
+
+/* Functions of AddressSanitizer (sanitizer/allocator_interface.h); NULL in a program without it. */
+__attribute__((weak)) int __sanitizer_install_malloc_and_free_hooks(
+	void (*on_malloc)(const volatile void *p, size_t size),
+	void (*on_free)(const volatile void *p));
+__attribute__((weak)) size_t __sanitizer_get_allocated_size(const volatile void *p);
+
+static size_t allocated, peak;
+
+static void on_malloc(const volatile void *p, size_t size)
+{
+	(void)p;
+	allocated += size;
+	peak = allocated > peak ? allocated : peak;
+}
+
+static void on_free(const volatile void *p)
+{
+	const size_t size = p ? __sanitizer_get_allocated_size(p) : 0;
+
+	allocated -= size < allocated ? size : allocated;
+}
+
+/* --- one input ------------------------------------------------------------------------------------- */
 
 /* Returns the target of that name; NULL: no such target. */
 static const struct target *target_find(const char *name)
@@ -57,13 +89,20 @@ static void run(const struct target *t, const char *what, const char *data, size
 		int64_t flip)
 {
 	uint8_t *copy = malloc(size);
+	size_t before;
 
 	if (size)
 		memcpy(copy, data, size);
 	if (flip >= 0)
 		copy[flip] ^= (uint8_t)(1 << flip % 8);
 	printf("[ RUN      ] %s\n", what);
+	peak = allocated;
+	before = allocated;
 	t->run(copy, size);
+	if (peak - before > MOST_BYTES + 8 * size) {
+		printf("%s: %zu bytes were allocated at once\n", what, peak - before);
+		exit(EXIT_FAILURE);
+	}
 	printf("[       OK ] %s\n", what);
 	free(copy);
 	inputs++;
@@ -92,6 +131,27 @@ static void run_variations(const struct target *t, const char *name, const struc
 	}
 }
 
+/* Runs the target on the file with GROWN_VALUES times `value` inserted behind the first `mark`. */
+static void run_grown(const struct target *t, const char *name, const struct buf *file,
+		      const char *mark, const char *value)
+{
+	const char *at = memmem(file->data, file->len, mark, strlen(mark));
+	const size_t before = at ? (size_t)(at - file->data) + strlen(mark) : 0;
+	struct buf b;
+	char what[512];
+
+	if (!at)
+		return;
+	buf_init(&b, SIZE_MAX);
+	buf_put(&b, file->data, before);
+	for (size_t i = 0; i < GROWN_VALUES; i++)
+		buf_puts(&b, value);
+	buf_put(&b, file->data + before, file->len - before);
+	snprintf(what, sizeof(what), "%s: grown_by_%s", name, value);
+	run(t, what, b.data, b.len, -1);
+	buf_done(&b);
+}
+
 static bool read_file(const char *path, struct buf *out)
 {
 	FILE *f = fopen(path, "rb");
@@ -109,7 +169,7 @@ static bool read_file(const char *path, struct buf *out)
 	return good;
 }
 
-static bool run_file(const struct target *t, const char *folder, const char *name)
+static bool run_file(const struct target *t, const char *folder, const char *name, bool grow)
 {
 	char *path = mem_printf("%s/%s", folder, name);
 	struct buf file;
@@ -119,7 +179,11 @@ static bool run_file(const struct target *t, const char *folder, const char *nam
 	good = read_file(path, &file);
 	if (good)
 		run_variations(t, name, &file);
-	else
+	if (good && grow) {
+		run_grown(t, name, &file, "[", "{},");
+		run_grown(t, name, &file, ">", "<x/>");
+	}
+	if (!good)
 		printf("fuzz target %s: %s cannot be read, or has more than %zu bytes\n", t->name,
 		       path, MAX_BYTES);
 	buf_done(&file);
@@ -145,7 +209,7 @@ static bool run_corpus(const struct target *t)
 		printf("fuzz target %s: no corpus in %s: %s\n", t->name, folder,
 		       n < 0 ? strerror(errno) : "no file");
 	for (int i = 0; i < n; i++) {
-		good = good && run_file(t, folder, files[i]->d_name);
+		good = good && run_file(t, folder, files[i]->d_name, i < GROWN);
 		free(files[i]);
 	}
 	free(files);
@@ -159,6 +223,8 @@ int main(void)
 {
 	const struct target *t = target_find(program_invocation_short_name);
 
+	if (__sanitizer_install_malloc_and_free_hooks)
+		(void)__sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
 	setvbuf(stdout, NULL, _IOLBF, 0); /* a sanitizer ends the program without flushing stdout */
 	if (!t) {
 		printf("%s: not the name of a fuzz target\n", program_invocation_short_name);

@@ -121,7 +121,7 @@ class Bcm(fleet.Fleet):
 
     def machine_args(self):
         made = self.rack.data
-        return ["--allow-exec", fleet.DROVER, "--agent-image", made / "drover-agent.iso", "--agent-image-key",
+        return ["--allow-exec", f"{fleet.DROVER} sim port-move", "--agent-image", made / "drover-agent.iso", "--agent-image-key",
                 (made / "drover-agent.pub").read_text().strip(), "--agent-name", "127.0.0.1"]
 
     def apply_objects(self):

@@ -116,6 +116,7 @@ def in_force(what, caller, *request):
 
 MACHINE, POOL = f"{OURS}/machines/gpu-r1-07", f"{OURS}/nodepools/h100"
 PROVIDER, CLUSTER = f"{OURS}/providers/hall-a", f"{OURS}/virtualclusters/team-a"
+LEDGER, POLICY = f"{OURS}/burstledgers/research-burst", f"{OURS}/burstpolicies/research-burst"
 
 # What would make the holder drover, or take a machine from its tenant.  An administrator may do all of it.
 ADMINISTERS = [
@@ -149,6 +150,8 @@ ADMINISTERS = [
     (CLUSTER, spec(kubeconfigSecretRef={"namespace": SYSTEM})),
     (CLUSTER, spec(quota={"nvidia.com/gpu": "1000"})),
     (CLUSTER, annotations(retry="1")),
+    (LEDGER, spec(reset={"id": "2", "by": "olga", "reason": "new year"})),
+    (POLICY, spec(budget=[{"scope": "Policy", "amount": "1000000", "per": "Day"}])),
 ]
 VERBS = [
     (MACHINE, annotations(retry="1")),
@@ -211,6 +214,7 @@ def on_call(plane, folder, judge):
     judge.may(oncall, "DELETE", f"{OURS}/drains/{drains[0]['metadata']['name']}")
     judge.verb(conf, False, "approve", "gpu-r1-07", "--wipe")
     judge.verb(conf, False, "approve", "gpu-r1-07", "--bmc")
+    judge.verb(conf, False, "burst", "reset", "research-burst", "--reason", "new year")
     for path, patch in ADMINISTERS:
         code, text = admin.ask("PATCH", f"{path}?dryRun=All", patch)
         if code == 403:
@@ -497,6 +501,48 @@ def pods(drover, judge):
     judge.may(drover, "DELETE", f"{PODS}/web", {"gracePeriodSeconds": 0})
 
 
+# --- who names workloads in a tenant -------------------------------------------------------------------
+
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+
+
+def named(name, workload=None):
+    """A pod that waits for ever, with that workload."""
+    return pod(name, node=None, **({"drover.dev/workload": workload} if workload else {}))
+
+
+def job(name, workload):
+    template = named(name, workload)
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": "default"},
+            "spec": {"template": {"metadata": {"annotations": template["metadata"]["annotations"]},
+                                  "spec": {**template["spec"], "restartPolicy": "Never"}}}}
+
+
+def workloads(plane, judge):
+    """deploy/tenant-workloads.yaml: an author names the workload that he may use, and no other."""
+    plane.kubectl("apply", "-f", ROOT / "deploy/tenant-workloads.yaml")
+    author = person(plane, "anna", "edit")
+    plane.apply(
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+         "metadata": {"name": "uses-sweep", "namespace": "default"},
+         "rules": [{"apiGroups": ["drover.dev"], "resources": ["workloads"], "resourceNames": ["sweep"],
+                    "verbs": ["use"]}]},
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+         "metadata": {"name": "uses-sweep", "namespace": "default"},
+         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "uses-sweep"},
+         "subjects": [{"kind": "ServiceAccount", "name": "anna", "namespace": "default"}]})
+    in_force("policy drover-workloads", author, "POST", f"{PODS}?dryRun=All", named("other", "other"))
+    judge.may(author, "POST", PODS, named("plain"))
+    judge.may(author, "POST", PODS, named("sweep", "sweep"))
+    judge.may_not(author, "POST", PODS, named("other", "other"))
+    judge.may_not(author, "PATCH", f"{PODS}/plain", annotations(workload="other"))
+    judge.may(author, "PATCH", f"{PODS}/plain", annotations(workload="sweep"))
+    judge.may(author, "POST", JOBS, job("sweep", "sweep"))
+    judge.may_not(author, "POST", JOBS, job("other", "other"))
+    testbed.wait_for("the Job's pod, which its controller makes", lambda: [
+        p for p in plane.get(PODS)["items"] if (p["metadata"].get("labels") or {}).get("job-name") == "sweep"], 60)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--folder", type=pathlib.Path)
@@ -520,6 +566,8 @@ def main():
         timer.phase("roles, policies, objects")
         in_a_tenant(plane, judge)
         timer.phase("drover in a tenant")
+        workloads(plane, judge)
+        timer.phase("workloads of a tenant")
         at_home(plane, judge)
         timer.phase("drover at home")
         on_host_nodes(plane, judge)

@@ -89,13 +89,13 @@ static bool is_there(const json_t *o, void *arg)
 	return !k->found;
 }
 
-static bool look_at_policy(const json_t *o, void *arg)
+static bool look_at_ledger(const json_t *o, void *arg)
 {
 	struct look *k = arg;
 	const json_t *x;
 	size_t i;
 
-	json_array_foreach (json_at(o, "status", "settled"), i, x) {
+	json_array_foreach (json_at(o, "status", "rows"), i, x) {
 		k->uid = json_str_at(x, "claim");
 		k->found = false;
 		if (k->uid)
@@ -178,7 +178,7 @@ bool burst_rule_wrong(struct sky *s, char *why, size_t size)
 		return true;
 	if (!r->budget)
 		return false;
-	cluster_each(&s->world->host, "burstpolicies.drover.dev/", look_at_policy, &k);
+	cluster_each(&s->world->host, "burstledgers.drover.dev/", look_at_ledger, &k);
 	if (k.committed <= r->budget && billed(s) <= r->budget)
 		return false;
 	str_format(why, size,

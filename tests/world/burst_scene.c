@@ -101,13 +101,13 @@ void burst_another_leads(struct burst_scene *s)
 
 int64_t burst_settled(struct sim_world *w)
 {
-	OWN_JSON o = cluster_get(&w->host, "burstpolicies.drover.dev/research");
+	OWN_JSON o = cluster_get(&w->host, "burstledgers.drover.dev/research");
 	const json_t *row;
 	int64_t sum = 0, one;
 	struct err e;
 	size_t i;
 
-	json_array_foreach (json_at(o, "status", "settled"), i, row) {
+	json_array_foreach (json_at(o, "status", "rows"), i, row) {
 		assert_ok(money_parse(json_str_at(row, "amount"), &one, &e), &e);
 		sum += one;
 	}

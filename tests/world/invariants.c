@@ -522,7 +522,7 @@ void invariants_change_is_fresh(struct sim_world *w, const char *method, const c
 		return;
 	if (!leader)
 		complain(w, "S7: %s %s while nobody leads", method, target);
-	else if (!ctx_may_destroy(controller_context(leader->controller)))
+	else if (!ctx_may_act(controller_context(leader->controller)))
 		complain(w, "S7: %s %s on a lease that is %lld ms old", method, target,
 			 (long long)kube_lease_renewed_age(
 				 controller_context(leader->controller)->lease));

@@ -79,6 +79,33 @@ static void nodes_become_machines_that_only_observe(void **state)
 	world_stop(&w);
 }
 
+static bool few_machines(void *arg)
+{
+	return store_count(((struct sim_world *)arg)->host.store, "machines.drover.dev/") == 2;
+}
+
+/* Whoever has the head node may invent nodes: of these there are Machines up to a number that an admin wrote. */
+static void no_more_machines_are_made_than_the_provider_says(void **state)
+{
+	struct sim_world w;
+	struct managed m;
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	world_start(&w, 992, 1);
+	managed_start(&m, &w);
+	world_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/providers/bcm-1",
+		 json_pack("{s:{s:{s:i}}}", "spec", "bcm", "maxMachines", 2));
+	for (int i = 0; i < 9; i++)
+		add(&m, arena_printf(a, "spare-%d", i), arena_printf(a, "10.0.8.%d", 90 + i));
+	world_replica(&w);
+	wait_said(&w, PROVIDER, "spec.bcm.maxMachines: there are 2 already", 180);
+	world_run(&w, 300 * 1000);
+	assert_true(few_machines(&w));
+	managed_end(&m);
+	world_stop(&w);
+}
+
 static void a_call_that_is_not_allowed_stands_in_the_providers_status(void **state)
 {
 	struct sim_world w;
@@ -139,6 +166,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_become_machines_that_only_observe),
+		cmocka_unit_test(no_more_machines_are_made_than_the_provider_says),
 		cmocka_unit_test(a_call_that_is_not_allowed_stands_in_the_providers_status),
 		cmocka_unit_test(a_tenant_that_reaches_the_head_node_is_told),
 	};

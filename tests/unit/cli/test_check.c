@@ -158,7 +158,7 @@ static void nothing_is_wrong_with_a_whole_installation(void **state)
 		fail_msg("%s", all_said());
 	assert_said("OK     API server: reachable, v1.36.2\n");
 	assert_said("OK     clock: that of the API server is as here\n");
-	assert_said("and 7 more: established, as of this drover\n");
+	assert_said("and 8 more: established, as of this drover\n");
 	assert_said("OK     your rights: those of drover-admin\n");
 	assert_said("OK     drover's rights: all that deploy/rbac.yaml gives\n");
 	assert_said("OK     controller: drover-0 leads, heard of ");

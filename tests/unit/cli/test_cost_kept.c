@@ -139,9 +139,45 @@ static void a_tenant_that_is_gone_is_on_the_bill_once(void **state)
 	free(uid);
 }
 
+static void keep_text(struct rig *r, int map, const char *uid, const char *text)
+{
+	char name[KEPT_BILLS_NAME];
+
+	kept_bills_name(map, name);
+	post(r, NS "/configmaps",
+	     json_pack("{s:s, s:s, s:{s:s}, s:{s:s}}", "apiVersion", "v1", "kind", "ConfigMap",
+		       "metadata", "name", name, "data", uid, text));
+}
+
+/* An unreadable charge or bill is named, everything else is shown, and the exit status is 1. */
+static void what_cannot_be_read_is_named_and_the_rest_is_shown(void **state)
+{
+	struct rig *r = *state;
+	const char *gone = "00000000-0000-4000-8000-000000000001";
+	const int map = kept_bills_of(gone);
+
+	keep(r, gone, "team-a", 7200);
+	keep_text(r, (map + 1) % KEPT_BILLS, "u-broken", "{\"metadata\":{}}");
+	keep_text(r, (map + 2) % KEPT_BILLS, "u-part",
+		  "{\"metadata\":{\"name\":\"team-d\"},\"status\":{\"cost\":{"
+		  "\"time\":\"2026-11-20T12:00:00Z\",\"charges\":["
+		  "{\"month\":\"2026-11\",\"pool\":\"gpus\",\"provider\":\"rack\","
+		  "\"instanceType\":\"h100\",\"phase\":\"Ready\",\"gpus\":8,\"seconds\":3600},"
+		  "{\"month\":\"2026-11\",\"pool\":\"gpus\",\"provider\":\"rack\","
+		  "\"instanceType\":\"h100\",\"phase\":\"Ready\",\"gpus\":\"eight\","
+		  "\"seconds\":3600}]}}}");
+	assert_int_equal(COST(r, "--month", "2026-11"), 1);
+	verb_assert_said("team-a,2026-11,gpus,rack,h100,Ready,2.00,16.00,,,\r\n");
+	verb_assert_said("team-d,2026-11,gpus,rack,h100,Ready,1.00,8.00,,,\r\n");
+	verb_assert_said("bill u-broken: it is no bill");
+	verb_assert_said("bill u-part: charge 1: ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_named_and_the_rest_is_shown,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_tenant_that_is_gone_is_on_the_bill_once, setup,
 						teardown),
 	};

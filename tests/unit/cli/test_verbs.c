@@ -244,6 +244,29 @@ static void pause_stops_and_resume_ends_that_alone(void **state)
 	verb_errors_end("no-such");
 }
 
+/* The API server reports the caller's name; the verb prints the cleared amounts. */
+static void reset_asks_in_the_callers_name(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON o = NULL;
+
+	verb_errors_begin();
+	assert_int_equal(cli_do_burst_reset(&c, "research", "new year"), 1);
+	verb_errors_end("no BurstLedger research: nothing that ended was ever charged to it");
+	bench_put(d, "{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'BurstLedger', "
+		     "'metadata': {'name': 'research'}, 'spec': {}}");
+	bench_status(
+		d, OBJECT_BURST_LEDGER, "research",
+		"{'rows': [{'time': '2026-12-01T10:00:00Z', 'tenant': 'team-a', 'provider': 'sky', "
+		"'currency': 'USD', 'amount': '61.50'}]}");
+	assert_int_equal(cli_do_burst_reset(&c, "research", "new year"), 0);
+	assert_said("(61.50 USD) counts against no budget any more");
+	o = bench_get(d, OBJECT_BURST_LEDGER, "research");
+	assert_string_equal(json_str_at(o, "spec", "reset", "reason"), "new year");
+	assert_true(strlen(str_or(json_str_at(o, "spec", "reset", "by"), "")) > 0);
+	assert_true(strlen(str_or(json_str_at(o, "spec", "reset", "id"), "")) > 0);
+}
+
 static void approve_takes_over_the_drives_that_were_seen(void **state)
 {
 	struct bench *d = *state;
@@ -699,6 +722,7 @@ int main(void)
 		T(confirm_off_names_the_operation_and_wants_a_yes),
 		T(resume_writes_the_time_on_a_pool_or_a_provider),
 		T(pause_stops_and_resume_ends_that_alone),
+		T(reset_asks_in_the_callers_name),
 		T(approve_takes_over_the_drives_that_were_seen),
 		T(approve_accounts_for_drives_that_the_bmc_alone_knows),
 		T(approve_takes_from_the_bmc_what_tells_the_machine_apart),

@@ -351,6 +351,30 @@ static void both_forms_of_failure_are_errors(void **state)
 	}
 }
 
+/* It quotes what it was sent, and would move the cursor of whoever reads it. */
+static void what_it_quotes_is_no_password(void **state)
+{
+	static const struct {
+		int status;
+		const char *body;
+	} cases[] = {
+		{400, "{\"message\":\"\\u001b[31muser drover, password cor\\\"rect horse\"}"},
+		{500, "{\"message\":\"\\u001b[31mY29yInJlY3QgaG9yc2U= is no login\"}"},
+		{200, "{\"isSuccess\":false,\"message\":\"q=cor%22rect%20horse\"}"},
+	};
+	struct rig *r = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		r->status = cases[i].status;
+		r->body = cases[i].body;
+		assert_true(list(r) != ERR_NONE);
+		assert_null(strstr(r->err.text, "rect"));
+		assert_null(strstr(r->err.text, "JlY3"));
+		assert_null(strchr(r->err.text, '\x1b'));
+		assert_non_null(strstr(r->err.text, "****"));
+	}
+}
+
 static void nothing_and_not_found_are_told_apart(void **state)
 {
 	struct rig *r = *state;
@@ -467,6 +491,7 @@ int main(void)
 		netris_test(a_refused_login_is_not_tried_again_by_anybody),
 		netris_test(a_login_is_judged_by_what_it_gives),
 		netris_test(both_forms_of_failure_are_errors),
+		netris_test(what_it_quotes_is_no_password),
 		netris_test(nothing_and_not_found_are_told_apart),
 		netris_test(a_create_tells_its_id_in_two_forms_or_not_at_all),
 		netris_test(what_is_not_allowed_any_more_is_not_sent),

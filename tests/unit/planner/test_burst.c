@@ -105,6 +105,21 @@ static void begin(struct set *s)
 				     .launches = &s->launch};
 }
 
+/* By policy p for tenant t: an instance that is there. */
+static struct burst_launch launched(const char *work, int64_t at, int64_t spent, int64_t committed)
+{
+	return (struct burst_launch){.policy = "p",
+				     .tenant = "t",
+				     .workload = work,
+				     .provider = "aws",
+				     .currency = "EUR",
+				     .at = at,
+				     .spent = spent,
+				     .committed = committed,
+				     .nodes = 1,
+				     .gpus = 8};
+}
+
 static const struct burst_decision *go(struct set *s)
 {
 	s->b = burst_decide(&s->in, s->a);
@@ -208,33 +223,78 @@ static void no_launch_takes_a_hard_budget_beyond_its_amount(void **state)
 	expect(&s, LAUNCHED, NULL, NULL);
 	begin(&s); /* what runs counts with what it may still cost */
 	s.in.nlaunches = 1;
-	s.launch = (struct burst_launch){"p",	   "t",	     "other", "aws", "EUR", noon(),
-					 EUR(100), EUR(800), 1,	      8,     false, false};
+	s.launch = launched("other", noon(), EUR(100), EUR(800));
 	expect(&s, "it may cost 150.00, the budget leaves 100.00", NULL, NULL);
 	begin(&s); /* ... in its own period in any case, in later ones where the budget reserves */
 	s.budgets[0].reserve = false;
 	s.in.nlaunches = 1;
-	s.launch = (struct burst_launch){"p",	   "t",	     "other", "aws", "EUR", noon(),
-					 EUR(100), EUR(800), 1,	      8,     false, false};
+	s.launch = launched("other", noon(), EUR(100), EUR(800));
 	expect(&s, "it may cost 150.00, the budget leaves 100.00", NULL, NULL);
 	begin(&s);
 	s.budgets[0].reserve = false;
 	s.in.nlaunches = 1;
-	s.launch = (struct burst_launch){
-		"p",	  "t",	    "other", "aws", "EUR", noon() - 13 * HOUR_MS,
-		EUR(100), EUR(800), 1,	     8,	    false, false};
+	s.launch = launched("other", noon() - 13 * HOUR_MS, EUR(100), EUR(800));
 	expect(&s, LAUNCHED, NULL, NULL);
 	begin(&s);
 	s.in.nlaunches = 1;
-	s.launch = (struct burst_launch){"p", "t", "other", "aws", "USD", noon(),
-					 1,   0,   1,	    8,	   false, false};
+	s.launch = launched("other", noon(), 1, 0);
+	s.launch.currency = "USD";
 	expect(&s, "a budget that counts is in another currency, or has charges in one", NULL,
 	       NULL);
 	begin(&s); /* yesterday's is another period's */
 	s.in.nlaunches = 1;
-	s.launch =
-		(struct burst_launch){"p",	"t", "other", "aws", "EUR", noon() - 13 * HOUR_MS,
-				      EUR(999), 0,   0,	      0,     false, false};
+	s.launch = launched("other", noon() - 13 * HOUR_MS, EUR(999), 0);
+	expect(&s, LAUNCHED, NULL, NULL);
+}
+
+/* It was to end two hours before midnight, and runs on until then. */
+static void begin_over(struct set *s, int64_t until, int64_t per_hour)
+{
+	begin(s);
+	s->budgets[0].reserve = false;
+	s->in.nlaunches = 1;
+	s->launch = launched("other", noon() - 20 * HOUR_MS, EUR(999), 0);
+	s->launch.over.from = noon() - 14 * HOUR_MS;
+	s->launch.over.until = until;
+	s->launch.over.per_hour = per_hour;
+}
+
+/* What was committed is yesterday's, each hour since midnight today's. */
+static void what_runs_over_is_the_days_in_which_it_does(void **state)
+{
+	struct set s;
+
+	(void)state;
+	begin_over(&s, noon(), EUR(70));
+	expect(&s, LAUNCHED, NULL, NULL);
+	begin_over(&s, noon(), EUR(71));
+	expect(&s, "it may cost 150.00, the budget leaves 148.00", NULL, NULL);
+	begin_over(&s, noon() - 13 * HOUR_MS, EUR(999));
+	expect(&s, LAUNCHED, NULL, NULL);
+}
+
+static void begin_owned(struct set *s, const char *owner)
+{
+	begin(s);
+	s->budgets[0].scope = BURST_OF_WORKLOAD;
+	s->in.nlaunches = 1;
+	s->launch = launched("before", noon(), EUR(900), 0);
+	s->launch.nodes = 0;
+	s->launch.owner = "Job default/sweep";
+	s->work[0].owner = owner;
+}
+
+/* The next pod of a Job is no other workload; another Job's is. */
+static void work_is_counted_by_its_owner(void **state)
+{
+	struct set s;
+
+	(void)state;
+	begin_owned(&s, "Job default/sweep");
+	expect(&s, "it may cost 150.00, the budget leaves 100.00", NULL, NULL);
+	begin_owned(&s, "Job default/eval");
+	expect(&s, LAUNCHED, NULL, NULL);
+	begin_owned(&s, NULL);
 	expect(&s, LAUNCHED, NULL, NULL);
 }
 
@@ -487,13 +547,15 @@ static void limits_of_size_and_rate_hold(void **state)
 	go(&s);
 	assert_int_equal(s.b->v[1].code, BURST_CHOSEN);
 	s.in.nlaunches = 1;
-	s.launch = (struct burst_launch){"p", "t", "w0", "aws", "EUR", noon(),
-					 0,   0,   0,	 0,	true,  false};
+	s.launch = launched("w0", noon(), 0, 0);
+	s.launch.nodes = 0;
+	s.launch.starting = true;
 	assert_int_equal(go(&s)->code, BURST_ALREADY);
 	/* Of a gang one claim counts as its launch. */
 	s.p[0].limits.per_minute = s.p[0].limits.at_once = 1;
-	s.launch = (struct burst_launch){"p", "t", "w9", "aws", "EUR", noon(),
-					 0,   0,   0,	 0,	true,  .part = true};
+	s.launch = launched("w9", noon(), 0, 0);
+	s.launch.nodes = 0;
+	s.launch.starting = s.launch.part = true;
 	assert_int_equal(go(&s)->code, BURST_CHOSEN);
 	s.launch.part = false;
 	assert_int_equal(go(&s)->code, BURST_RATE);
@@ -543,6 +605,8 @@ int main(void)
 		cmocka_unit_test(the_cheapest_of_the_first_tier_is_charged_in_whole_increments),
 		cmocka_unit_test(a_price_that_is_not_known_is_refused),
 		cmocka_unit_test(no_launch_takes_a_hard_budget_beyond_its_amount),
+		cmocka_unit_test(what_runs_over_is_the_days_in_which_it_does),
+		cmocka_unit_test(work_is_counted_by_its_owner),
 		cmocka_unit_test(a_budget_for_all_binds_every_policy),
 		cmocka_unit_test(a_gang_is_launched_whole_in_one_zone_or_not_at_all),
 		cmocka_unit_test(two_policies_for_one_piece_of_work_are_an_error_of_both),

@@ -113,14 +113,19 @@ static void make(struct set *s)
 						 .since = NOW - pick(4),
 						 .saves = true,
 						 .runs_ms = (1 + pick(4)) * HOUR_MS};
+		s->work[i].rank = s->work[i].priority;
 	}
 	for (int i = 0; i < LAUNCHES; i++)
-		s->launches[i] = (struct burst_launch){names[pick(3)],	tenants[pick(3)],
-						       "before",	providers[pick(2)],
-						       "EUR",		NOW - pick(HOUR_MS),
-						       pick(9) * MICRO, pick(9) * MICRO,
-						       pick(2),		8,
-						       false,		false};
+		s->launches[i] = (struct burst_launch){.policy = names[pick(3)],
+						       .tenant = tenants[pick(3)],
+						       .workload = "before",
+						       .provider = providers[pick(2)],
+						       .currency = "EUR",
+						       .at = NOW - pick(HOUR_MS),
+						       .spent = pick(9) * MICRO,
+						       .committed = pick(9) * MICRO,
+						       .nodes = pick(2),
+						       .gpus = 8};
 	s->in = (struct burst_input){.now = NOW,
 				     .policies = s->p,
 				     .npolicies = POLICIES,

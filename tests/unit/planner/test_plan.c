@@ -175,6 +175,49 @@ static void who_has_used_less_comes_first(void **state)
 	assert_string_equal(order(plan_make(w, 0, a), a), "of-idle of-acme of-heavy");
 }
 
+static void put(struct world *w, struct arena *a, const char *tenant, const char *name,
+		int64_t priority, int64_t since)
+{
+	struct world_pod p = worlds_pod(a, name, "cpu=1");
+
+	p.tenant = tenant;
+	p.priority = priority;
+	p.since = since;
+	world_put_pod(w, &p);
+}
+
+/* It orders the pods of one tenant; among tenants it counts up to what the tenant has. */
+static void a_priority_that_a_tenant_writes_takes_nothing_from_others(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+
+	(void)state;
+	t.name = "greedy";
+	t.used_milli = 1;
+	world_put_tenant(w, &t);
+	t.name = "first";
+	t.priority = 10;
+	world_put_tenant(w, &t);
+	put(w, a, "acme", "honest", 0, 9);
+	put(w, a, "acme", "yields", -1, 1);
+	put(w, a, "greedy", "most", 1000000000, 8);
+	put(w, a, "greedy", "more", 1000, 1);
+	put(w, a, "first", "firsts-most", 1000000000, 9);
+	put(w, a, "first", "firsts-ten", 10, 1);
+	put(w, a, "first", "firsts-low", -5, 0);
+	assert_string_equal(order(plan_make(w, 0, a), a),
+			    "firsts-most firsts-ten firsts-low most more honest yields");
+	world_put_clamp(w, true);
+	assert_string_equal(order(plan_make(w, 0, a), a),
+			    "firsts-most firsts-ten firsts-low honest most more yields");
+	/* Aging also counts within a tenant. */
+	world_put_aging(w, &(struct world_aging){.points = 600, .most = 2000});
+	assert_string_equal(order(plan_make(w, 2 * 3600 * 1000 + 5, a), a),
+			    "firsts-most firsts-ten firsts-low yields honest most more");
+}
+
 #define HOUR ((int64_t)3600 * 1000)
 
 static void who_waits_long_rises_to_who_waits_with_more(void **state)
@@ -1092,6 +1135,7 @@ int main(void)
 		cmocka_unit_test(the_queue_goes_by_priority_share_age_and_name),
 		cmocka_unit_test(tenants_take_turns_by_their_weights),
 		cmocka_unit_test(who_has_used_less_comes_first),
+		cmocka_unit_test(a_priority_that_a_tenant_writes_takes_nothing_from_others),
 		cmocka_unit_test(who_waits_long_rises_to_who_waits_with_more),
 		cmocka_unit_test(nobody_starves_behind_higher_priorities),
 		cmocka_unit_test(names_are_compared_part_by_part),

@@ -238,6 +238,34 @@ static void one_that_owes_too_much_is_killed(void **state)
 	stop(&b);
 }
 
+/* With ids that nobody has used, and with one that was answered: both would keep drover busy for as long as it likes. */
+static void one_that_answers_what_it_was_not_asked_is_killed(void **state)
+{
+	static const json_int_t ids[] = {1000000, 1};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct bench b;
+		struct answer a, next;
+
+		start(&b);
+		b.fake.talks = ids[i];
+		ask(&b, "vm-0", &a);
+		pass(&b, 1000);
+		assert_int_equal(a.count, 1);
+		assert_int_equal(a.err.kind, ERR_PROTOCOL);
+		assert_int_equal(a.err.scope, ERR_PROVIDER);
+		assert_non_null(strstr(a.err.text, "answers what it was not asked"));
+		assert_int_equal(b.fake.ends, 1);
+		b.fake.talks = 0;
+		pass(&b, 61000);
+		ask(&b, "vm-0", &next);
+		pass(&b, 1000);
+		assert_string_equal(next.power, "Off");
+		stop(&b);
+	}
+}
+
 static void a_dropped_request_is_heard_no_more(void **state)
 {
 	struct bench b;
@@ -261,6 +289,7 @@ int main(void)
 		cmocka_unit_test(one_that_answers_nothing_is_killed_and_named),
 		cmocka_unit_test(one_that_never_says_hello_is_killed_and_named),
 		cmocka_unit_test(one_that_owes_too_much_is_killed),
+		cmocka_unit_test(one_that_answers_what_it_was_not_asked_is_killed),
 		cmocka_unit_test(a_dropped_request_is_heard_no_more),
 	};
 

@@ -373,6 +373,28 @@ static void basic_serves_nobody_for_whom_a_session_ever_worked(void **state)
 	assert_true(f->err.retry_after_ms > 0);
 }
 
+static bool quotes(struct httpd_req *q, unsigned n, void *arg)
+{
+	(void)n;
+	(void)arg;
+	httpd_reply_json(q, 400,
+			 "{\"error\":{\"@Message.ExtendedInfo\":{\"MessageId\":\"Base.1.0.Bad\","
+			 "\"Message\":\"\\u001b[2Jroot:correct%20horse is not read\"}}}");
+	return true;
+}
+
+static void what_it_quotes_is_no_password(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	assert_done(bmc_read_system(f));
+	f->bmc.tamper = quotes;
+	assert_true(bmc_read_system(f) != ERR_NONE);
+	assert_null(strstr(f->err.text, "horse"));
+	assert_null(strchr(f->err.text, '\x1b'));
+	assert_non_null(strstr(f->err.text, "root:****"));
+}
+
 static bool full(struct httpd_req *q, unsigned n, void *arg)
 {
 	(void)arg;
@@ -469,6 +491,7 @@ int main(void)
 		bmc_test(basic_that_is_not_taken_is_tried_once_and_is_no_wrong_password),
 		bmc_test(an_old_session_that_cannot_be_deleted_is_not_forgotten),
 		bmc_test(basic_serves_nobody_for_whom_a_session_ever_worked),
+		bmc_test(what_it_quotes_is_no_password),
 		bmc_test(no_free_session_is_not_a_wrong_password_whatever_its_status),
 		bmc_test(a_session_is_closed_when_it_is_over),
 	};

@@ -90,7 +90,7 @@ static void depth_is_bounded_at_64_and_brackets_in_strings_do_not_count(void **s
 	memset(text, '[', 65);
 	memset(text + 65, ']', 65);
 	assert_null(json_parse(text, 130, &e));
-	assert_non_null(strstr(e.text, "line 1, column 65: JSON deeper than 64 levels"));
+	assert_non_null(strstr(e.text, "line 1, column 65: JSON of more than 64 levels"));
 
 	OWN_JSON j = json_parse(text + 1, 128, &e);
 	assert_non_null(j);
@@ -101,6 +101,28 @@ static void depth_is_bounded_at_64_and_brackets_in_strings_do_not_count(void **s
 	text[105] = '"';
 	OWN_JSON s = json_parse(text, 106, &e);
 	assert_int_equal(json_string_length(s), 103);
+}
+
+/* Each value has three bytes of text and would use 220 bytes of memory. */
+static void very_many_values_are_refused_before_they_are_built(void **state)
+{
+	const size_t n = JSON_VALUES_MAX + 1;
+	char *text = malloc(3 * n + 2);
+	struct err e;
+
+	(void)state;
+	text[0] = '[';
+	for (size_t i = 0; i < n; i++)
+		memcpy(text + 1 + 3 * i, "{},", 3);
+	text[3 * n] = ']';
+	assert_null(json_parse(text, 3 * n + 1, &e));
+	assert_int_equal(e.kind, ERR_PROTOCOL);
+	assert_non_null(strstr(e.text, "JSON of more than 500000 values"));
+	free(text);
+
+	OWN_JSON three = json_parse_most("[1,\",,,,\"]", 10, 3, &e);
+	assert_non_null(three);
+	assert_null(json_parse_most("[1,2,3]", 7, 3, &e));
 }
 
 static void members_are_found_by_path_and_anything_missing_on_the_way_is_null(void **state)
@@ -194,6 +216,7 @@ int main(void)
 		cmocka_unit_test(sorted_text_does_not_depend_on_the_order_of_members),
 		cmocka_unit_test(bad_text_is_refused_with_line_and_column),
 		cmocka_unit_test(depth_is_bounded_at_64_and_brackets_in_strings_do_not_count),
+		cmocka_unit_test(very_many_values_are_refused_before_they_are_built),
 		cmocka_unit_test(members_are_found_by_path_and_anything_missing_on_the_way_is_null),
 		cmocka_unit_test(merge_patches_apply_as_in_the_rfc),
 		cmocka_unit_test(a_diff_says_only_what_changed_and_applying_it_gives_the_new_value),

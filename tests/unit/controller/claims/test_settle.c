@@ -29,11 +29,12 @@ static int64_t micros(const char *text)
 }
 
 /* One after another, as claims end; there: the claim of the last one. */
-static struct burst_policy settle(const struct burst_policy *p, int64_t at, int64_t now,
-				  const char *tenant, const char *amount, struct arena *a)
+static struct burst_ledger settle(const struct burst_ledger *p, int64_t at, int64_t now,
+				  const char *tenant, const char *amount, bool by_work,
+				  struct arena *a)
 {
-	struct burst_policy out = *p;
-	const struct burst_policy_settled row = {
+	struct burst_ledger out = *p;
+	struct burst_ledger_row row = {
 		.time = at,
 		.claim = "last",
 		.tenant = tenant,
@@ -42,20 +43,21 @@ static struct burst_policy settle(const struct burst_policy *p, int64_t at, int6
 		.currency = "USD",
 		.amount = amount};
 	struct names there = {.there = NULL};
-	struct settle_list l = settle_add(p, &row, now, is_there, &there, a);
+	const struct settle_list rows = {&row, 1},
+				 l = settle_add(p, &rows, by_work, now, is_there, &there, a);
 
-	out.status.settled.v = l.v;
-	out.status.settled.n = l.n;
+	out.status.rows.v = l.v;
+	out.status.rows.n = l.n;
 	return out;
 }
 
-static int64_t sum(const struct burst_policy *p, int64_t from)
+static int64_t sum(const struct burst_ledger *p, int64_t from)
 {
 	int64_t total = 0;
 
-	for (size_t i = 0; i < p->status.settled.n; i++)
-		if (p->status.settled.v[i].time >= from)
-			total += micros(p->status.settled.v[i].amount);
+	for (size_t i = 0; i < p->status.rows.n; i++)
+		if (p->status.rows.v[i].time >= from)
+			total += micros(p->status.rows.v[i].amount);
 	return total;
 }
 
@@ -63,12 +65,12 @@ static int64_t sum(const struct burst_policy *p, int64_t from)
 static void no_period_ever_loses_or_gains(void **state)
 {
 	OWN(arena) a = arena_new();
-	struct burst_policy p = {0};
+	struct burst_ledger p = {0};
 	int64_t want[BURST_TOTAL + 1];
 
 	(void)state;
 	for (int64_t at = NOW - 95 * DAY; at <= NOW; at += 17 * HOUR + 11 * 60000) {
-		p = settle(&p, at, at + HOUR, "team-a", "1.5", a);
+		p = settle(&p, at, at + HOUR, "team-a", "1.5", false, a);
 		for (enum burst_period per = BURST_HOUR; per <= BURST_TOTAL; per++) {
 			want[per] = 0;
 			for (int64_t x = NOW - 95 * DAY; x <= at; x += 17 * HOUR + 11 * 60000)
@@ -77,23 +79,24 @@ static void no_period_ever_loses_or_gains(void **state)
 			assert_int_equal(sum(&p, burst_period_start(per, at + HOUR)), want[per]);
 		}
 	}
-	assert_in_range(p.status.settled.n, 1, 12);
+	assert_in_range(p.status.rows.n, 1, 12);
 }
 
 static void what_is_there_keeps_its_row(void **state)
 {
 	OWN(arena) a = arena_new();
-	struct burst_policy_settled v[] = {
-		{NOW, "one", "team-a", "default/x", "sky", "USD", "1.00"},
-		{NOW, "two", "team-a", "default/y", "sky", "USD", "2.00"},
-		{NOW, NULL, "team-a", NULL, "sky", "USD", "3.00"},
-		{NOW, NULL, "team-a", NULL, "sky", "EUR", "4.00"},
+	struct burst_ledger_row v[] = {
+		{NOW, "one", "p", "team-a", "default/x", "sky", "USD", "1.00"},
+		{NOW, "two", "p", "team-a", "default/y", "sky", "USD", "2.00"},
+		{NOW, NULL, "p", "team-a", NULL, "sky", "USD", "3.00"},
+		{NOW, NULL, "p", "team-a", NULL, "sky", "EUR", "4.00"},
 	};
-	struct burst_policy p = {.status.settled = {v, 4}};
-	const struct burst_policy_settled row = {NOW,	"three", "team-b", "default/z",
-						 "sky", "USD",	 "5.00"};
+	struct burst_ledger p = {.status.rows = {v, 4}};
+	struct burst_ledger_row row = {NOW,	    "three", "p",   "team-b",
+				       "default/z", "sky",   "USD", "5.00"};
+	const struct settle_list rows = {&row, 1};
 	struct names there = {.there = "one"};
-	struct settle_list l = settle_add(&p, &row, NOW, is_there, &there, a);
+	struct settle_list l = settle_add(&p, &rows, false, NOW, is_there, &there, a);
 
 	(void)state;
 	assert_int_equal(l.n, 4);
@@ -109,30 +112,66 @@ static void what_is_there_keeps_its_row(void **state)
 static void more_than_the_list_holds_is_summed(void **state)
 {
 	OWN(arena) a = arena_new();
-	struct burst_policy_budget b = {.scope = BURST_OF_WORKLOAD, .per = BURST_TOTAL};
-	struct burst_policy p = {.spec.budget = {&b, 1}};
+	struct burst_ledger p = {0};
 
 	(void)state;
-	p.status.settled.v = arena_calloc(a, BURST_POLICY_SETTLED, sizeof(*p.status.settled.v));
-	for (int64_t i = 0; i + 1 < BURST_POLICY_SETTLED; i++)
-		p.status.settled.v[p.status.settled.n++] = (struct burst_policy_settled){
+	p.status.rows.v = arena_calloc(a, BURST_LEDGER_ROWS, sizeof(*p.status.rows.v));
+	for (int64_t i = 0; i + 1 < BURST_LEDGER_ROWS; i++)
+		p.status.rows.v[p.status.rows.n++] = (struct burst_ledger_row){
 			.time = NOW - i,
 			.tenant = "team-a",
 			.work = arena_printf(a, "default/%lld", (long long)i),
 			.provider = "sky",
 			.currency = "USD",
 			.amount = "1"};
-	p = settle(&p, NOW, NOW, "team-a", "1", a);
-	assert_int_equal(p.status.settled.n, BURST_POLICY_SETTLED);
-	p = settle(&p, NOW - HOUR / 1000 * BURST_POLICY_SETTLED, NOW, "team-a", "1", a);
-	assert_in_range(p.status.settled.n, 1, 3);
-	assert_int_equal(sum(&p, INT64_MIN), (BURST_POLICY_SETTLED + 1) * MONEY_UNIT);
+	p = settle(&p, NOW, NOW, "team-a", "1", true, a);
+	assert_int_equal(p.status.rows.n, BURST_LEDGER_ROWS);
+	p = settle(&p, NOW - HOUR / 1000 * BURST_LEDGER_ROWS, NOW, "team-a", "1", true, a);
+	assert_in_range(p.status.rows.n, 1, 3);
+	assert_int_equal(sum(&p, INT64_MIN), (BURST_LEDGER_ROWS + 1) * MONEY_UNIT);
+}
+
+/* 20 an hour, 40 committed at 22:00 for two hours, and still running at 03:30 of the next day. */
+static void an_overrun_is_charged_to_the_periods_in_which_it_occurs(void **state)
+{
+	const int64_t midnight = burst_period_start(BURST_DAY, NOW);
+	const struct node_claim_burst b = {.policy_ref = {"research", "p"},
+					   .work = "default/train",
+					   .workload = "Job default/train",
+					   .price = "20",
+					   .currency = "USD",
+					   .committed = "40",
+					   .decided_time = midnight - 2 * HOUR};
+	const struct object_name_ref sky = {"sky"};
+	const struct node_claim n = {.meta.uid = "u",
+				     .spec = {.virtual_cluster_ref.name = "team-a",
+					      .provider_ref = (struct object_name_ref *)&sky,
+					      .burst = &b}};
+	const int64_t now = midnight + 3 * HOUR + HOUR / 2;
+	OWN(arena) a = arena_new();
+	struct settle_list l;
+
+	(void)state;
+	assert_int_equal(settle_paid_until(&b), midnight);
+	l = settle_rows(&n, micros("30"), midnight - HOUR, a);
+	assert_int_equal(l.n, 1);
+	assert_int_equal(micros(l.v[0].amount), micros("30"));
+	l = settle_rows(&n, micros("110"), now, a);
+	assert_int_equal(l.n, 3);
+	assert_int_equal(l.v[0].time, b.decided_time);
+	assert_int_equal(micros(l.v[0].amount), micros("40"));
+	assert_string_equal(l.v[0].work, "Job default/train");
+	assert_int_equal(l.v[1].time, midnight);
+	assert_int_equal(micros(l.v[1].amount), micros("60"));
+	assert_int_equal(l.v[2].time, midnight + 3 * HOUR); /* the current hour */
+	assert_int_equal(micros(l.v[2].amount), micros("10"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_period_ever_loses_or_gains),
+		cmocka_unit_test(an_overrun_is_charged_to_the_periods_in_which_it_occurs),
 		cmocka_unit_test(what_is_there_keeps_its_row),
 		cmocka_unit_test(more_than_the_list_holds_is_summed),
 	};

@@ -940,6 +940,41 @@ static void tell_topology(struct buf *b, const struct world_topology *t)
 		buf_printf(b, " in %s", t->namespaces[i]);
 }
 
+/* What budgets of scope Workload count a pod as. */
+static void a_pod_is_a_part_of_what_made_it(void **state)
+{
+	static const struct {
+		const char *meta, *said, *owner;
+	} cases[] = {
+		{"{}", NULL, NULL},
+		{"{'ownerReferences': [{'kind': 'Job', 'name': 'sweep', 'uid': 'u', 'controller': true}]}",
+		 NULL, "Job default/sweep"},
+		{"{'ownerReferences': [{'kind': 'Job', 'name': 'sweep', 'uid': 'u'}]}", NULL, NULL},
+		{"{'labels': {'pod-template-hash': '5f6'}, 'ownerReferences': [{'kind': 'ReplicaSet', "
+		 "'name': 'web-5f6', 'uid': 'u', 'controller': true}]}",
+		 NULL, "Deployment default/web"},
+		{"{'labels': {'pod-template-hash': '5f6'}, 'ownerReferences': [{'kind': 'ReplicaSet', "
+		 "'name': '-5f6', 'uid': 'u', 'controller': true}]}",
+		 NULL, "ReplicaSet default/-5f6"},
+		{"{'annotations': {'drover.dev/workload': 'sweep'}, 'ownerReferences': [{'kind': 'Job', "
+		 "'name': 'sweep-1', 'uid': 'u', 'controller': true}]}",
+		 "sweep", "Job default/sweep-1"},
+		{"{'annotations': {'drover.dev/workload': ''}}", NULL, NULL},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct tenant_pod *tp;
+
+		tp = (const struct tenant_pod *)whole_pod(
+			f, arena_printf(f->a, "{'metadata': %s, 'spec': {}}", cases[i].meta));
+		assert_true(str_eq(tp->workload, cases[i].said) ||
+			    (!tp->workload && !cases[i].said));
+		if (!str_eq(str_or(tp->owner, ""), str_or(cases[i].owner, "")))
+			fail_msg("%s: %s", cases[i].meta, str_or(tp->owner, "(none)"));
+	}
+}
+
 static void tell_pod(struct buf *b, const struct tenant_pod *tp)
 {
 	const struct world_pod *p = (const struct world_pod *)tp;
@@ -1326,6 +1361,7 @@ static void what_a_bound_pod_asks_of_a_node_is_kept_as_far_as_it_may_be_moved(vo
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(a_pod_is_a_part_of_what_made_it),
 		T(how_a_pod_goes_is_read_from_it),
 		T(what_keeps_a_pod_on_its_node_is_read_from_it),
 		T(what_ending_a_pod_costs_is_read_from_it),

@@ -294,6 +294,23 @@ static void what_is_no_result_is_an_error_of_its_kind(void **state)
 	rig_end(&r);
 }
 
+static void what_it_quotes_is_no_password(void **state)
+{
+	struct line script[] = {VERSION,
+				LOGIN,
+				{200, "{\"errormessage\":\"boom: it's \\\"secret\\\"\"}", NULL},
+				{0}};
+	struct rig r;
+
+	(void)state;
+	rig_start(&r, false);
+	play(&r, script);
+	assert_int_equal(ask(&r, "cmdevice", "x", false), ERR_PROTOCOL);
+	assert_null(strstr(r.err.text, "secret"));
+	assert_non_null(strstr(r.err.text, "boom: ****"));
+	rig_end(&r);
+}
+
 static void versions_are_gated(void **state)
 {
 	static const struct {
@@ -394,6 +411,7 @@ int main(void)
 		cmocka_unit_test(a_cookie_that_runs_out_under_several_is_renewed_for_each),
 		cmocka_unit_test(a_wrong_password_is_tried_once),
 		cmocka_unit_test(what_is_no_result_is_an_error_of_its_kind),
+		cmocka_unit_test(what_it_quotes_is_no_password),
 		cmocka_unit_test(versions_are_gated),
 		cmocka_unit_test(a_write_is_judged_by_what_it_says),
 		cmocka_unit_test(it_may_be_freed_in_an_answer),

@@ -1,0 +1,87 @@
+/*
+ * burstledger: field table and checks of the kind BurstLedger.
+ * Tests: tests/unit/api/test_kinds.c, tests/world/test_burst_ledger.c
+ */
+#include "api/tables.h"
+
+static const struct field reset_fields[] = {
+	FIELD(burst_ledger_reset, id, "id", FIELD_STR, .required = true, .max_len = 64,
+	      .doc = "Identifies the request: a new id requests a new reset."),
+	FIELD(burst_ledger_reset, by, "by", FIELD_STR, .required = true, .max_len = 253,
+	      .doc = "User who requests the reset."),
+	FIELD(burst_ledger_reset, reason, "reason", FIELD_STR, .required = true, .max_len = 1024,
+	      .doc = "Why."),
+	FIELDS_END,
+};
+
+static const struct field spec_fields[] = {
+	FIELD_PTR(burst_ledger_spec, reset, "reset", reset_fields,
+		  .doc = "Requests that the cost of launches that have ended is cleared."),
+	FIELDS_END,
+};
+
+static const struct field row_fields[] = {
+	FIELD(burst_ledger_row, time, "time", FIELD_TIME, .required = true,
+	      .doc = "Time of the decision or of the start of an overrun; in a sum the latest one."),
+	FIELD(burst_ledger_row, claim, "claim", FIELD_STR, .max_len = 64,
+	      .doc = "UID of the NodeClaim, while it may exist."),
+	FIELD(burst_ledger_row, policy, "policy", FIELD_STR, .max_len = 64,
+	      .doc = "UID of the BurstPolicy that decided the launch."),
+	FIELD(burst_ledger_row, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253,
+	      .doc = "The VirtualCluster; empty in a sum over several."),
+	FIELD(burst_ledger_row, work, "work", FIELD_STR, .max_len = 512,
+	      .doc = "The workload, where a budget has scope Workload."),
+	FIELD(burst_ledger_row, provider, "provider", FIELD_STR, .required = true, .max_len = 253,
+	      .doc = "The Provider."),
+	FIELD(burst_ledger_row, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
+	      .doc = "Currency of the amount."),
+	FIELD(burst_ledger_row, amount, "amount", FIELD_STR, .required = true, .max_len = 24,
+	      .doc = "Cost of the launch, or of all launches in the sum."),
+	FIELDS_END,
+};
+
+static const struct field done_fields[] = {
+	FIELD(burst_ledger_done, time, "time", FIELD_TIME, .required = true,
+	      .doc = "When drover cleared the rows."),
+	FIELD(burst_ledger_done, id, "id", FIELD_STR, .required = true, .max_len = 64,
+	      .doc = "The id in spec.reset."),
+	FIELD(burst_ledger_done, by, "by", FIELD_STR, .required = true, .max_len = 253,
+	      .doc = "User who requested the reset."),
+	FIELD(burst_ledger_done, reason, "reason", FIELD_STR, .required = true, .max_len = 1024,
+	      .doc = "Why."),
+	FIELD(burst_ledger_done, amounts, "amounts", FIELD_STRINGS, .max_items = 32, .max_len = 32,
+	      .doc = "Cleared sums, one per currency."),
+	FIELDS_END,
+};
+
+static const struct field status_fields[] = {
+	FIELD_ITEMS(
+		burst_ledger_status, rows, "rows", row_fields, .max_items = BURST_LEDGER_ROWS,
+		.doc = "Ended launches; launches that no budget period tells apart are summed."),
+	FIELD_ITEMS(burst_ledger_status, resets, "resets", done_fields,
+		    .max_items = BURST_LEDGER_RESETS, .doc = "Completed resets, newest first."),
+	CONDITIONS_ROW(burst_ledger_status, "Valid."),
+	FIELDS_END,
+};
+
+const struct field burst_ledger_fields[] = {
+	META_ROW(burst_ledger),
+	FIELD_OBJ(burst_ledger, spec, "spec", spec_fields, .required = true,
+		  .doc = "What is wanted."),
+	FIELD_OBJ(burst_ledger, status, "status", status_fields, .doc = "What is."),
+	FIELDS_END,
+};
+
+const struct object_column burst_ledger_columns[] = {
+	{"Reset", "date", ".status.resets[0].time", 0},
+	{"Valid", "string", ".status.conditions[?(@.type==\"Valid\")].status", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+int burst_ledger_check(const void *object, const void *old, struct err *e)
+{
+	(void)object;
+	(void)old;
+	(void)e;
+	return 0;
+}

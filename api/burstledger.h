@@ -1,0 +1,53 @@
+#ifndef API_BURSTLEDGER_H
+#define API_BURSTLEDGER_H
+
+#include "api/common.h"
+
+/*
+ * burstledger: the kind BurstLedger: the cost of ended launches by all BurstPolicies of one name.
+ *
+ * A ledger has the name of its policy and outlives the policy.  A policy that is deleted and created again therefore starts with the
+ * spend of its predecessor.  Only spec.reset clears the spend; drover-admin alone may write it (`drover burst reset`).
+ * status.resets records each reset: time, user, reason and cleared amounts.
+ */
+#define BURST_LEDGER_ROWS 200
+#define BURST_LEDGER_RESETS 50
+
+struct burst_ledger_reset { /* a requested reset */
+	const char *id;	    /* a new id requests a new reset */
+	const char *by, *reason;
+};
+struct burst_ledger_spec {
+	struct burst_ledger_reset *reset; /* NULL: no reset was ever requested */
+};
+struct burst_ledger_row {
+	int64_t time; /* Unix ms of the decision or of the start of an overrun; the latest one of a sum */
+	const char *claim;  /* UID of the NodeClaim while it may exist; NULL in a sum */
+	const char *policy; /* UID of the BurstPolicy; NULL in a sum over several */
+	const char *tenant, *work, *provider; /* in a sum over several: tenant "", work NULL */
+	const char *currency, *amount;
+};
+struct burst_ledger_done { /* a completed reset */
+	int64_t time;
+	const char *id, *by, *reason;
+	struct strings amounts; /* cleared sums, one per currency: "12.50 USD" */
+};
+struct burst_ledger_status {
+	int64_t observed_generation;
+	struct {
+		struct burst_ledger_row *v;
+		size_t n;
+	} rows;
+	struct {
+		struct burst_ledger_done *v; /* newest first */
+		size_t n;
+	} resets;
+	struct conditions conditions;
+};
+struct burst_ledger {
+	struct object_meta meta;
+	struct burst_ledger_spec spec;
+	struct burst_ledger_status status;
+};
+
+#endif

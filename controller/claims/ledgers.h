@@ -1,0 +1,19 @@
+#ifndef CONTROLLER_CLAIMS_LEDGERS_H
+#define CONTROLLER_CLAIMS_LEDGERS_H
+
+#include "controller/core/context.h"
+
+/*
+ * ledgers: executes the reset that an administrator requests in a BurstLedger (spec.reset).  A reset removes the rows of ended
+ * launches and adds an entry to status.resets.  Running launches are unaffected.
+ *
+ * claims/settle.h adds rows.  Only the leader writes.  On the loop thread.
+ * Tests: tests/world/test_burst_ledger.c
+ */
+struct ledgers;
+struct ledgers *ledgers_new(struct context *c);
+void ledgers_free(struct ledgers *s);
+/* Schedules a check of the BurstLedger of that name for the next turn of the loop. */
+void ledgers_kick(struct ledgers *s, const char *name);
+
+#endif
