@@ -14,6 +14,7 @@ struct reader {
 	yaml_parser_t parser;
 	yaml_event_t event; /* the one at hand; valid when have is set */
 	bool have;
+	size_t values, most; /* values so far, and their upper bound */
 	struct err *e;
 };
 
@@ -201,6 +202,12 @@ static json_t *value(struct reader *r, int depth)
 	json_t *j;
 	int rc;
 
+	if (++r->values > r->most) {
+		(void)!err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: more than %zu values",
+			       r->event.start_mark.line + 1, r->event.start_mark.column + 1,
+			       r->most);
+		return NULL;
+	}
 	if (r->event.type == YAML_SCALAR_EVENT)
 		return scalar(r);
 	if (r->event.type == YAML_ALIAS_EVENT) {
@@ -249,9 +256,9 @@ static int documents(struct reader *r, json_t *list)
 	return -1;
 }
 
-json_t *yaml_parse_all(const char *text, size_t len, struct err *e)
+static json_t *parse(const char *text, size_t len, size_t most, struct err *e)
 {
-	struct reader r = {.e = e};
+	struct reader r = {.most = most, .e = e};
 	json_t *list = json_array();
 	int rc;
 
@@ -269,9 +276,14 @@ json_t *yaml_parse_all(const char *text, size_t len, struct err *e)
 	return NULL;
 }
 
+json_t *yaml_parse_all(const char *text, size_t len, struct err *e)
+{
+	return parse(text, len, SIZE_MAX, e);
+}
+
 json_t *yaml_parse(const char *text, size_t len, struct err *e)
 {
-	OWN_JSON list = yaml_parse_all(text, len, e);
+	OWN_JSON list = parse(text, len, JSON_VALUES_MAX, e);
 
 	if (!list)
 		return NULL;

@@ -8,13 +8,14 @@
 /*
  * yaml: YAML text to JSON values (libyaml events), for configuration,
  * kubeconfigs and manifests.  Aliases, anchors, tags, merge keys and duplicate
- * keys are refused; depth and size are bounded as in json.h.  Plain scalars
+ * keys are refused; depth is bounded as in json.h.  Plain scalars
  * follow the YAML 1.2 core schema (true/false/null, integers, floats); quoted ones are
  * strings.  Errors name line and column.
  */
-json_t *yaml_parse(const char *text, size_t len, struct err *e); /* exactly one document */
-json_t *yaml_parse_all(const char *text, size_t len,
-		       struct err *e); /* array, one element a document */
+/* Returns exactly one document, of at most JSON_VALUES_MAX values (base/data/json.h). */
+json_t *yaml_parse(const char *text, size_t len, struct err *e);
+/* Returns an array with one element per document.  The number of values is not bounded: for files that the user of the program chose. */
+json_t *yaml_parse_all(const char *text, size_t len, struct err *e);
 
 /* Block style, members in their order, lists not indented; whatever YAML 1.1 or 1.2 might take for
  * another type is quoted.  For our own values: no error, only out->over, and keys below 1,000 bytes. */

@@ -45,6 +45,9 @@ static const struct target {
 #undef TARGET
 };
 
+/* Not run on grown inputs: fuzz_scan builds the whole value for comparison. */
+static const char *const whole[] = {"fuzz_scan"};
+
 static unsigned inputs; /* number of inputs that the target has processed */
 
 /* --- memory --------------------------------------------------------------------------------------- */
@@ -152,6 +155,14 @@ static void run_grown(const struct target *t, const char *name, const struct buf
 	buf_done(&b);
 }
 
+static bool is_grown(const struct target *t)
+{
+	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
+		if (!strcmp(t->name, whole[i]))
+			return false;
+	return true;
+}
+
 static bool read_file(const char *path, struct buf *out)
 {
 	FILE *f = fopen(path, "rb");
@@ -209,7 +220,7 @@ static bool run_corpus(const struct target *t)
 		printf("fuzz target %s: no corpus in %s: %s\n", t->name, folder,
 		       n < 0 ? strerror(errno) : "no file");
 	for (int i = 0; i < n; i++) {
-		good = good && run_file(t, folder, files[i]->d_name, i < GROWN);
+		good = good && run_file(t, folder, files[i]->d_name, i < GROWN && is_grown(t));
 		free(files[i]);
 	}
 	free(files);

@@ -1,6 +1,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "base/data/yaml.h"
 
 static void assert_yaml(const char *text, const char *want)
@@ -92,6 +93,25 @@ static void depth_is_bounded_at_64(void **state)
 	assert_non_null(j);
 }
 
+static void very_many_values_are_refused(void **state)
+{
+	const size_t n = JSON_VALUES_MAX + 1;
+	char *text = malloc(2 * n + 2);
+	struct err e;
+
+	(void)state;
+	text[0] = '[';
+	for (size_t i = 0; i < n; i++)
+		memcpy(text + 1 + 2 * i, "1,", 2);
+	text[2 * n] = ']';
+	assert_null(yaml_parse(text, 2 * n + 1, &e));
+	assert_non_null(strstr(e.text, "more than 500000 values"));
+
+	OWN_JSON all = yaml_parse_all(text, 2 * n + 1, &e);
+	assert_non_null(all);
+	free(text);
+}
+
 static void a_stream_gives_one_element_a_document(void **state)
 {
 	static const char text[] = "a: 1\n---\n---\n- 2\n";
@@ -152,6 +172,7 @@ int main(void)
 		cmocka_unit_test(plain_scalars_follow_the_core_schema_and_quoted_ones_are_text),
 		cmocka_unit_test(what_is_not_plain_data_is_refused_with_line_and_column),
 		cmocka_unit_test(depth_is_bounded_at_64),
+		cmocka_unit_test(very_many_values_are_refused),
 		cmocka_unit_test(a_stream_gives_one_element_a_document),
 		cmocka_unit_test(printed_yaml_reads_well_and_back_to_the_same_value),
 		cmocka_unit_test(text_that_might_be_taken_for_something_else_is_quoted),
