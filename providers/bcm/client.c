@@ -173,6 +173,17 @@ void bcm_redact(const struct bcm *b, struct err *e)
 	quoted_redact_err(e, b->password, b->cookie);
 }
 
+const char *bcm_redacted(const struct bcm *b, const char *text, struct arena *a)
+{
+	char *copy = arena_strdup(a, text);
+
+	if (copy) {
+		quoted_redact(copy, b->password);
+		quoted_redact(copy, b->cookie);
+	}
+	return copy;
+}
+
 /* Out of every list, then tell, then free: done() may free the client. */
 static void request_end(struct bcm_request *q, struct exact result, const struct err *e)
 {

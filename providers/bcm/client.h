@@ -63,6 +63,8 @@ const char *bcm_version(const struct bcm *b); /* as BCM writes it; NULL: not rea
 /* result: lives during done().  null: of a call that answers null for what is not there; else null is ERR_PROTOCOL. */
 /* Strikes the login of the client out of an error whose text quotes a result of BCM. */
 void bcm_redact(const struct bcm *b, struct err *e);
+/* Returns a copy of a text of BCM without the login of the client, in the arena; NULL for NULL. */
+const char *bcm_redacted(const struct bcm *b, const char *text, struct arena *a);
 
 struct bcm_call {
 	const char *service, *call;

@@ -88,8 +88,11 @@ static void take(struct bcm_statuses *s, struct exact list)
 		struct bcm_state *st = arena_new_obj(s->a, struct bcm_state);
 		const char *of;
 
-		if (bcm_state_read(it.value, s->a, &of, st))
-			map_put(s->states, of, st);
+		if (!bcm_state_read(it.value, s->a, &of, st))
+			continue;
+		st->name = bcm_redacted(s->bcm, st->name, s->a);
+		st->text = bcm_redacted(s->bcm, st->text, s->a);
+		map_put(s->states, of, st);
 	}
 }
 

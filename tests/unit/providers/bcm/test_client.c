@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/bcm/client.h"
+#include "providers/bcm/status.h"
 
 /* A head node that answers by script: one line for each request, in order. */
 #define HEAD "https://head:8081"
@@ -311,6 +312,41 @@ static void what_it_quotes_is_no_password(void **state)
 	rig_end(&r);
 }
 
+static void on_state(const struct bcm_state *state, const struct err *e, void *arg)
+{
+	struct rig *r = arg;
+
+	assert_null(e);
+	r->count++;
+	str_format(r->result, sizeof(r->result), "%s: %s", state->name, str_or(state->text, ""));
+}
+
+/* The state of a node stands in the status of its Machine. */
+static void a_state_that_quotes_the_password_is_shown_without_it(void **state)
+{
+	struct line script[] = {VERSION,
+				LOGIN,
+				{200,
+				 "[{\"uuid\":\"u-1\",\"status\":\"INSTALLING\",\"message\":"
+				 "\"drover:it's \\\"secret\\\"@head\"}]",
+				 NULL},
+				{0}};
+	struct bcm_statuses *s;
+	struct rig r;
+
+	(void)state;
+	rig_start(&r, false);
+	play(&r, script);
+	s = bcm_statuses_new(r.client, r.bcm);
+	(void)bcm_status_ask(s, "u-1", "n1", on_state, &r);
+	loop_sim_run_until(r.loop, loop_now(r.loop) + 60000);
+	assert_int_equal(r.count, 1);
+	assert_true(str_starts(r.result, "INSTALLING: drover:****"));
+	assert_null(strstr(r.result, "secret"));
+	bcm_statuses_free(s);
+	rig_end(&r);
+}
+
 static void versions_are_gated(void **state)
 {
 	static const struct {
@@ -412,6 +448,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_password_is_tried_once),
 		cmocka_unit_test(what_is_no_result_is_an_error_of_its_kind),
 		cmocka_unit_test(what_it_quotes_is_no_password),
+		cmocka_unit_test(a_state_that_quotes_the_password_is_shown_without_it),
 		cmocka_unit_test(versions_are_gated),
 		cmocka_unit_test(a_write_is_judged_by_what_it_says),
 		cmocka_unit_test(it_may_be_freed_in_an_answer),
