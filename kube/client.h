@@ -103,7 +103,8 @@ struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r,
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches */
 struct kube_call *kube_get_metadata(struct kube_client *c, const struct kube_resource *r,
 				    const char *ns, const char *name, kube_done *done, void *arg);
-/* Of an object what the table names, which outlives the call; metadata.managedFields may be among it. */
+/* Reads the members of an object that the table want names, metadata.managedFields among them if it is named.  The table must
+ * outlive the call. */
 struct kube_call *kube_get_wanted(struct kube_client *c, const struct kube_resource *r,
 				  const char *ns, const char *name, const struct scan_want *want,
 				  kube_done *done, void *arg);
