@@ -180,7 +180,8 @@ static const struct argp_option options[] = {
 	 "topology.drover.dev/spine)",
 	 0},
 	{"gang-hold", OPT_GANG_HOLD, "DURATION", 0,
-	 "How long machines may stand idle for a gang that is not whole yet (30m); 0s: not at all",
+	 "How long machines stand idle in a row for gangs of a tenant that are not whole, at first; "
+	 "at most 4 times as long later (30m); 0s: not at all",
 	 0},
 	{"log-json", OPT_JSON, NULL, 0, "Log as JSON lines", 0},
 	{"debug", OPT_DEBUG, NULL, 0, "Log more", 0},

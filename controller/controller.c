@@ -14,6 +14,7 @@
 #include "controller/agent/endpoint.h"
 #include "controller/claims/claims.h"
 #include "controller/claims/eta.h"
+#include "controller/claims/held_gpus.h"
 #include "controller/claims/owners.h"
 #include "controller/claims/permits.h"
 #include "controller/claims/provisioner.h"
@@ -327,6 +328,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->metrics = metrics_new();
 	x->reserved = reserved_new(o->management_networks);
 	x->ways = ways_new();
+	x->held_gpus = held_gpus_new();
 	x->counters = counters_new(x);
 	x->claim_index = claim_index_new();
 	x->clock_jumps = clock_jumps_new(x);
@@ -470,6 +472,7 @@ static void free_context(struct context *x)
 	secrets_free(x->secrets);
 	reserved_free(x->reserved);
 	ways_free(x->ways);
+	held_gpus_free(x->held_gpus);
 	keys_free(x->keys);
 	kube_events_free(x->events);
 	kube_client_free(x->host);

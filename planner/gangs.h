@@ -24,7 +24,10 @@ struct plan_gang {
 	size_t number;		     /* from 1, once it has its places */
 	struct plan_reason *reasons; /* NULL: it has its places, or needs none */
 	size_t nreasons;
-	size_t held; /* machines that are free (holds.h) */
+	size_t held;	   /* machines that are free (holds.h) */
+	int64_t held_gpus; /* GPUs of these machines, thousandths */
+	const char **held_names;
+	size_t held_cap;
 	const struct world_machine
 		*last; /* that it waits for; NULL: nobody knows when it is whole */
 	int64_t p50, p90;

@@ -108,6 +108,17 @@ static bool find_time(struct planning *p, struct plan_gang *g, struct gang_ahead
 
 /* --- what is kept -------------------------------------------------------------------------------- */
 
+static void count_held(struct planning *p, struct plan_gang *g, const struct gang_machine *x)
+{
+	const struct quantity *gpus = resources_get(&x->line->type->capacity, PLANNING_GPU);
+
+	g->held_names = planning_wider(p->a, g->held_names, &g->held_cap, g->held + 1,
+				       sizeof(*g->held_names));
+	g->held_names[g->held++] = x->machine->m.name;
+	if (gpus)
+		g->held_gpus = planning_add(g->held_gpus, quantity_milli_floor(*gpus));
+}
+
 static void keep(struct planning *p, struct plan_gang *g, const struct gang_ahead *x, bool known)
 {
 	int64_t last = 0;
@@ -117,12 +128,14 @@ static void keep(struct planning *p, struct plan_gang *g, const struct gang_ahea
 		struct world_stock *s = x->v[i].machine;
 		const struct world_machine *m = &s->m;
 		const int64_t at = supply_free_at(p, s);
+		const bool rests = hold_rests(p->w, m->name, p->now_ms);
 
-		sure = sure && s->unsure != p->w->plan;
-		if (supply_is_anothers(p, s))
+		sure = sure && s->unsure != p->w->plan && !rests;
+		if (rests || supply_is_anothers(p, s))
 			continue;
 		supply_hold(p->supply, g->tenant, x->v[i].pool, x->v[i].line, s, g->it);
-		g->held += m->offered;
+		if (m->offered)
+			count_held(p, g, &x->v[i]);
 		if (!m->offered && m->free_p90_ms > g->p90)
 			g->p90 = m->free_p90_ms;
 		if (at < last)
@@ -172,7 +185,7 @@ static void say(struct planning *p, struct plan_gang *g, const char *text)
 		g->reasons[0].text = arena_printf(p->a, "%s; %s", g->reasons[0].text, text);
 }
 
-static void say_rest(struct planning *p, struct plan_gang *g)
+static void say_rest(struct planning *p, struct plan_gang *g, int64_t rests)
 {
 	struct plan_reason *v = arena_calloc(p->a, g->nreasons + 1, sizeof(*v));
 	char t[STR_TIME_SIZE];
@@ -181,15 +194,15 @@ static void say_rest(struct planning *p, struct plan_gang *g)
 		"", PLAN_GANG_OVER,
 		arena_printf(
 			p->a,
-			"machines stood idle for it as long as they may, and it was not whole: they go to others until %s",
-			str_time(t, g->it->rests))};
+			"machines stood idle for gangs of the tenant as long as they may: they go to others until %s",
+			str_time(t, rests))};
 	for (size_t i = 0; i < g->nreasons; i++)
 		v[i + 1] = g->reasons[i];
 	g->reasons = v;
 	g->nreasons++;
 }
 
-static void tell(struct planning *p, const struct plan_gang *g)
+static void tell(struct planning *p, const struct plan_gang *g, bool rests)
 {
 	struct plan *out = p->plan;
 
@@ -197,8 +210,10 @@ static void tell(struct planning *p, const struct plan_gang *g)
 				    sizeof(*out->holds));
 	out->holds[out->nholds++] = (struct plan_hold){.tenant = g->tenant->it->name,
 						       .gang = gang_key(g->it),
+						       .machines = g->held_names,
 						       .free = g->held,
-						       .rests = g->it->rests > p->now_ms};
+						       .gpus_milli = g->held_gpus,
+						       .rests = rests};
 }
 
 /* Whoever is before it has what comes first. */
@@ -210,25 +225,42 @@ static void look_at_those_before(struct planning *p)
 		timeline_wait(p->timeline, p->turns[p->waiting]);
 }
 
+static bool may_reserve(const struct planning *p, const struct plan_gang *g)
+{
+	return p->w->hold_ms && p->plan->nholds < HOLDS_MOST && g->reasons && g->need &&
+	       !g->turn->pod->check && !g->tenant->over && !refusal_is_of_tenant(g->tenant->it);
+}
+
+/* Nothing is held: whatever comes first may be the gang's, so who is behind it has no time. */
+static void wait_without(struct planning *p, struct plan_gang *g)
+{
+	struct gang_ahead x = {.anywhere = true};
+
+	if (is_whole_at(p, g, SUPPLY_SOMETIME, &x))
+		unsettle(p, g);
+}
+
 void holds_reserve(struct planning *p, struct plan_gang *g)
 {
-	const struct world_gang *it = g->it;
-	const int64_t ends = it->ends ? it->ends : planning_add(p->now_ms, p->w->hold_ms);
+	const struct world_hold h = hold_of_tenant(p->w, g->tenant->it->name);
+	const int64_t ends = h.ends ? h.ends : planning_add(p->now_ms, p->w->hold_ms);
 	struct gang_ahead x = {0};
 	int64_t at = 0;
 	bool known;
 
-	if (!p->w->hold_ms || p->plan->nholds == HOLDS_MOST || !g->reasons || !g->need ||
-	    g->tenant->over || refusal_is_of_tenant(g->tenant->it))
+	if (!may_reserve(p, g))
 		return;
 	look_at_those_before(p);
-	if (it->rests > p->now_ms || ends <= p->now_ms) {
-		if (it->rests > p->now_ms)
-			say_rest(p, g);
-		x.anywhere = true;
-		if (is_whole_at(p, g, SUPPLY_SOMETIME, &x))
-			unsettle(p, g);
-		tell(p, g);
+	if (h.rests > p->now_ms || ends <= p->now_ms) {
+		if (h.rests > p->now_ms)
+			say_rest(p, g, h.rests);
+		wait_without(p, g);
+		tell(p, g, true);
+		return;
+	}
+	if (g->tenant->holds && p->wanting > 1) {
+		wait_without(p, g);
+		say(p, g, "machines are reserved for another gang of the tenant");
 		return;
 	}
 	known = find_time(p, g, &x, &at);
@@ -249,5 +281,6 @@ void holds_reserve(struct planning *p, struct plan_gang *g)
 		say(p, g,
 		    arena_printf(p->a, "%zu machine%s held for it", g->held,
 				 g->held == 1 ? " is" : "s are"));
-	tell(p, g);
+	g->tenant->holds = true;
+	tell(p, g, false);
 }

@@ -353,6 +353,16 @@ static void do_claims(struct plan_run *r)
 	enter(r, CELLS);
 }
 
+static void note_want(struct planning *p, const struct queued *q)
+{
+	struct plan_tenant *t = q->class_->tenant;
+
+	if (q->pod->check || t->wants)
+		return;
+	t->wants = true;
+	p->wanting++;
+}
+
 static void do_cells(struct plan_run *r)
 {
 	struct planning *p = &r->p;
@@ -362,8 +372,10 @@ static void do_cells(struct plan_run *r)
 
 		q->cell = cells_of(p, q->class_,
 				   p->groups ? groups_side(p->groups, q->pod->side, true) : NULL);
-		if (!q->class_->refused && !q->class_->impossible)
+		if (!q->class_->refused && !q->class_->impossible) {
 			cells_join(q->cell);
+			note_want(p, q);
+		}
 		p->work += POD_WORK / 2;
 	}
 	if (r->at == r->n)
@@ -392,7 +404,8 @@ static void do_pods(struct plan_run *r)
 		p->plan->pods[r->at] = (struct plan_pod){.tenant = q->pod->tenant,
 							 .ns = q->pod->ns,
 							 .name = q->pod->name,
-							 .uid = q->pod->uid};
+							 .uid = q->pod->uid,
+							 .check = q->pod->check};
 		if (!q->seat && !q->class_->refused && !q->class_->impossible)
 			cells_leave(q->cell);
 		if (serve(p, q, &p->plan->pods[r->at]))

@@ -69,6 +69,7 @@ struct plan_reason {
 enum plan_outcome { PLAN_ON_NODE, PLAN_ON_CLAIM, PLAN_ON_NEW, PLAN_NOTHING };
 struct plan_pod {
 	const char *tenant, *ns, *name, *uid;
+	bool check; /* world_pod.check */
 	enum plan_outcome outcome;
 	const char *target; /* node or claim name; NULL otherwise */
 	size_t new_claim;   /* PLAN_ON_NEW: index into plan.claims */
@@ -93,10 +94,16 @@ struct plan_claim {
 	const char *gang_key; /* world_pod.gang.key of that gang's pods; NULL: for none */
 };
 
-struct plan_hold { /* of machines for a gang that is not whole (holds.h) */
+/* What is held for a gang that is not whole (holds.h). */
+struct plan_hold {
 	const char *tenant, *gang;
-	size_t free; /* machines that stand idle for it */
-	bool rests;  /* it had some as long as it may, and has none now */
+	/* Machines that are free and stay idle for the gang. */
+	const char **machines;
+	size_t free;
+	/* GPUs of these machines, thousandths. */
+	int64_t gpus_milli;
+	/* The tenant has held machines for as long as it may, and holds none now. */
+	bool rests;
 };
 
 /* A machine to be taken back for somebody who waits (reclaim.h). */

@@ -46,7 +46,9 @@ struct plan_tenant {
 		struct resources of;
 		size_t cap, pods;
 	} overhead;
-	struct map *seats;		  /* UID of a pod -> struct plan_seat; NULL: none */
+	struct map *seats; /* UID of a pod -> struct plan_seat; NULL: none */
+	bool wants,
+		holds; /* a pod of it that a machine could serve waits; a gang of it holds or reserves machines */
 	struct tenant_topology *topology; /* NULL: nobody of it asks for any */
 	struct tenant_domains *domains;	  /* of its bins, where there is topology */
 	size_t number;			  /* from 0, in no order */
@@ -145,6 +147,7 @@ struct planning {
 	uint64_t charged; /* another number whenever a tenant has more or less (quota.c) */
 	uint64_t work;	  /* done for all */
 	int64_t now_ms;
+	size_t wanting; /* tenants with plan_tenant.wants */
 	/* Who had their turn, in that order; so many of them the timeline knows, once there is one. */
 	struct queued **turns;
 	size_t nturns, waiting;

@@ -15,7 +15,7 @@
  * run.  The heads of a band's runs stand in a binary heap by the tenants' shares; only the
  * share of the tenant whose head was taken can have grown since.
  */
-enum { TENANT_PRIORITY, PRIORITY, TENANT, OWN, AGE, TEXT };
+enum { CHECK, TENANT_PRIORITY, PRIORITY, TENANT, OWN, AGE, TEXT };
 
 struct keyed {
 	uint64_t key;
@@ -53,6 +53,8 @@ static uint64_t piece_of(const struct queued *q, size_t piece)
 	uint64_t word = 0;
 
 	switch (piece) {
+	case CHECK:
+		return q->pod->check;
 	case TENANT_PRIORITY:
 		return ~signed_key(q->class_->tenant->it->priority);
 	case PRIORITY:
@@ -221,7 +223,7 @@ struct queue *queue_new(struct queued **q, size_t n, const struct world *w, int6
 	raise(q, n, w, now_ms, a);
 	for (size_t i = 0; i < n; i++)
 		k[i].q = q[i];
-	sort(k, n, TENANT_PRIORITY);
+	sort(k, n, CHECK);
 	for (size_t i = 0; i < n; i++)
 		q[i] = k[i].q;
 	return queue_sorted(q, n, a);
@@ -287,7 +289,7 @@ static void sink(struct queue *q, size_t at)
 
 static bool of_one_band(const struct queued *a, const struct queued *b)
 {
-	return a->priority == b->priority &&
+	return a->pod->check == b->pod->check && a->priority == b->priority &&
 	       a->class_->tenant->it->priority == b->class_->tenant->it->priority;
 }
 

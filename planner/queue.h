@@ -4,7 +4,8 @@
 #include "planner/planning.h"
 
 /*
- * queue: who is served next: the tenant's priority, the pod's as far as it counts among tenants, then tenants within their quota
+ * queue: who is served next: pods that wait before pods that only check whether there is room
+ * (world_pod.check); among these: the tenant's priority, the pod's as far as it counts among tenants, then tenants within their quota
  * before those of a cohort that would borrow (quota.h), then the tenant that has
  * the smallest share of GPUs for its weight just then: what it holds and what it has used (usage.h) together; then, of that tenant,
  * the pod's own priority, age, namespace and name.  A tenant's share grows with each machine that the plan

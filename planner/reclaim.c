@@ -727,7 +727,8 @@ bool reclaim_next(struct reclaim *r)
 	q = r->q[r->at];
 	planning_charge(r->p, q->class_->tenant, 2);
 	if (r->p->plan->pods[r->at].outcome == PLAN_NOTHING && q->class_->of_new.v &&
-	    !q->class_->refused && !q->class_->tenant->over && (!q->gang || q->gang->turn == q))
+	    !q->pod->check && !q->class_->refused && !q->class_->tenant->over &&
+	    (!q->gang || q->gang->turn == q))
 		try_one(r, q);
 	r->at++;
 	return true;

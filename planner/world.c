@@ -55,6 +55,8 @@ struct world *world_new(void)
 	w->pods = map_new(world_drop_pod);
 	w->loads = map_new(NULL);
 	w->gangs = map_new(NULL);
+	w->holds = map_new(free);
+	w->rests = map_new(free);
 	w->shapes = map_new(NULL);
 	w->fits = map_new(NULL);
 	w->columns_serial = 1;
@@ -73,6 +75,8 @@ void world_free(struct world *w)
 			w, ((struct world_host *)((struct world_object *)it.value)->it)->load);
 	map_free(w->loads);
 	map_free(w->gangs);
+	map_free(w->holds);
+	map_free(w->rests);
 	world_put_levels(w, NULL, 0);
 	map_free(w->shapes);
 	map_free(w->fits);

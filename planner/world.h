@@ -257,6 +257,9 @@ struct world_pod {
 	const char *
 		device_wait; /* why no node will do until its claims are others: its reason; NULL: they do */
 	const char *gang_wait; /* why the size of its gang is not known; NULL: it is */
+	/* The pod stands for a check whether there is room.  It comes after all other demand, so
+	 * it keeps no machine from a pod that waits, and nothing is held for its gang. */
+	bool check;
 	const char *
 		unsupported; /* a constraint that this planner cannot judge: the pod gets that as its reason */
 };
@@ -295,12 +298,14 @@ void world_put_clamp(struct world *w, bool clamps);
 #define WORLD_LEVELS 8
 void world_put_levels(struct world *w, const char *const *keys, size_t n); /* n <= WORLD_LEVELS */
 
-/* For how long machines are held for a gang that is not whole (planner/holds.h).  0, as at first: none are. */
+/* Sets how long machines are held for gangs that are not whole (planner/holds.h), ms.  0, the
+ * initial value, means that no machine is held. */
 void world_put_hold(struct world *w, int64_t ms);
-/* How far one gang is with that, Unix ms: until rests nothing is held for it, from then on until ends; 0: it is held for
- * from now on, as long as world_put_hold() says.  Forgotten when its last pod goes; false: there is no such gang, or nothing is
- * another. */
-bool world_put_gang_hold(struct world *w, const char *tenant, const char *key, int64_t rests,
-			 int64_t ends);
+/* Bounds the holds of one tenant's gangs, Unix ms.  Before rests nothing is held for them; 0 means
+ * that the tenant may hold now.  What is held is held until ends; 0 means for the time of
+ * world_put_hold(), from the plan on. */
+void world_put_tenant_hold(struct world *w, const char *tenant, int64_t rests, int64_t ends);
+/* Keeps a machine from being held for any gang until that time, Unix ms; 0 removes the bound. */
+void world_put_machine_rest(struct world *w, const char *machine, int64_t until);
 
 #endif

@@ -67,18 +67,42 @@ void world_put_hold(struct world *w, int64_t ms)
 	w->hold_ms = ms;
 }
 
-bool world_put_gang_hold(struct world *w, const char *tenant, const char *key, int64_t rests,
-			 int64_t ends)
+void world_put_tenant_hold(struct world *w, const char *tenant, int64_t rests, int64_t ends)
 {
-	char *text = mem_printf("%s/%s", tenant, key);
-	struct world_gang *g = map_get(w->gangs, text);
+	struct world_hold *h;
 
-	free(text);
-	if (!g || (g->rests == rests && g->ends == ends))
-		return false;
-	g->rests = rests;
-	g->ends = ends;
-	return true;
+	map_del(w->holds, tenant);
+	if (!rests && !ends)
+		return;
+	h = mem_new(struct world_hold);
+	*h = (struct world_hold){rests, ends};
+	map_put(w->holds, tenant, h);
+}
+
+struct world_hold hold_of_tenant(const struct world *w, const char *tenant)
+{
+	const struct world_hold *h = map_get(w->holds, tenant);
+
+	return h ? *h : (struct world_hold){0, 0};
+}
+
+void world_put_machine_rest(struct world *w, const char *machine, int64_t until)
+{
+	int64_t *at;
+
+	map_del(w->rests, machine);
+	if (!until)
+		return;
+	at = mem_new(int64_t);
+	*at = until;
+	map_put(w->rests, machine, at);
+}
+
+bool hold_rests(const struct world *w, const char *machine, int64_t now_ms)
+{
+	const int64_t *until = map_get(w->rests, machine);
+
+	return until && *until > now_ms;
 }
 
 void world_put_levels(struct world *w, const char *const *keys, size_t n)

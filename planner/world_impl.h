@@ -50,7 +50,7 @@ struct world_one {
 	int64_t since, priority, keep_until;
 	int32_t deletion_cost;
 	uint8_t keep; /* enum world_keep */
-	bool daemon, unschedulable, terminating, saves;
+	bool daemon, unschedulable, terminating, saves, check;
 	struct world_load *load;     /* of its node; NULL: pending */
 	struct world_member *member; /* of a gang; NULL: of none */
 	size_t at;		     /* of w->pending */
@@ -68,7 +68,6 @@ static inline bool world_is_demand(const struct world_one *pod)
 struct world_gang {
 	char *key; /* "TENANT/KEY" */
 	struct world_member *first;
-	int64_t rests, ends; /* world_put_gang_hold() */
 	uint64_t plan;
 	struct plan_gang *gang;
 };
@@ -77,6 +76,11 @@ struct world_member {
 	const struct world_one *pod;
 	int64_t min;
 	struct world_member *before, *after; /* in no order */
+};
+
+/* Arguments of world_put_tenant_hold(). */
+struct world_hold {
+	int64_t rests, ends;
 };
 
 /* The pods that are bound to one node, whether that is known or not. */
@@ -164,6 +168,8 @@ struct world {
 	char *levels[WORLD_LEVELS];
 	size_t nlevels;
 	int64_t hold_ms;		       /* world_put_hold() */
+	struct map *holds;		       /* tenant -> struct world_hold */
+	struct map *rests;		       /* machine -> int64_t, world_put_machine_rest() */
 	struct world_one **pending;	       /* in no order */
 	size_t npending, pending_cap, ndemand; /* ndemand: of them, world_is_demand() */
 	struct world_list sorted_nodes, sorted_claims;
@@ -219,6 +225,10 @@ void load_leave(struct world *w, struct world_one *p);
 void gang_join(struct world *w, struct world_one *p, const char *key, int64_t min);
 void gang_leave(struct world *w, struct world_one *p);
 const char *gang_key(const struct world_gang *g); /* as its pods say it */
+/* Returns the bounds of the tenant's holds; zeros if there are none. */
+struct world_hold hold_of_tenant(const struct world *w, const char *tenant);
+/* Returns true if no gang may hold the machine at that time. */
+bool hold_rests(const struct world *w, const char *machine, int64_t now_ms);
 
 /* w->text as a key builder: each part prefixed by its length, so that parts never run together. */
 void world_text_clear(struct world *w);

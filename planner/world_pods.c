@@ -67,7 +67,7 @@ static bool same_pod(const struct world_one *a, const struct world_one *b)
 	return a->shape == b->shape && a->side == b->side && a->since == b->since &&
 	       a->priority == b->priority && a->daemon == b->daemon &&
 	       a->unschedulable == b->unschedulable && str_eq(a->uid, b->uid) &&
-	       a->terminating == b->terminating && a->saves == b->saves &&
+	       a->terminating == b->terminating && a->saves == b->saves && a->check == b->check &&
 	       str_eq(a->node, b->node) && a->keep == b->keep && a->keep_until == b->keep_until &&
 	       a->deletion_cost == b->deletion_cost &&
 	       (a->member ? a->member->gang : NULL) == (b->member ? b->member->gang : NULL) &&
@@ -111,6 +111,7 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	c->keep_until = p->keep_until;
 	c->deletion_cost = (int32_t)p->deletion_cost;
 	c->saves = p->saves;
+	c->check = p->check;
 	c->shape = shape_of(w, p);
 	c->side = shape_side(w, p);
 	c->member = NULL;

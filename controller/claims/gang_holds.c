@@ -5,38 +5,43 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "controller/claims/held_gpus.h"
+#include "controller/core/notify.h"
 
 #define USUAL_MS (30 * 60 * 1000)
+#define MOST(h) ((h)->ms << GANG_HOLDS_DOUBLINGS)
+/* The budget of a tenant: so many H at once, and this part of the time comes back. */
+#define BUDGET_HOLDS 6
+#define BUDGET_PART 8
+
+struct level {
+	int64_t ms;
+	bool held; /* by the last plan */
+	bool rests;
+};
+
+struct tenant_row {
+	struct level level;
+	unsigned over;	  /* holds that ended because their time was over */
+	int64_t spent_ms; /* of its budget */
+	int64_t gpus;	  /* held by the last plan, thousandths */
+};
 
 struct gang_holds {
-	int64_t ms;
-	struct map *rows; /* "TENANT/KEY" -> struct row */
-	uint64_t plan;
+	const struct context *c;
+	int64_t ms, at;	      /* at: the time up to which the levels are counted; 0: none is */
+	struct map *tenants;  /* name -> struct tenant_row */
+	struct map *machines; /* name -> struct level */
 };
 
-struct row {
-	char *tenant, *key;
-	unsigned n;	     /* holds that are over */
-	int64_t ends, rests; /* 0: no hold, no rest */
-	size_t free;	     /* machines, by the last plan */
-	uint64_t seen;
-};
-
-static void row_free(void *p)
-{
-	struct row *r = p;
-
-	free(r->tenant);
-	free(r->key);
-	free(r);
-}
-
-struct gang_holds *gang_holds_new(int64_t ms)
+struct gang_holds *gang_holds_new(const struct context *c)
 {
 	struct gang_holds *h = mem_new(struct gang_holds);
 
-	h->ms = ms;
-	h->rows = map_new(row_free);
+	h->c = c;
+	h->ms = gang_holds_ms(c);
+	h->tenants = map_new(free);
+	h->machines = map_new(free);
 	return h;
 }
 
@@ -44,7 +49,8 @@ void gang_holds_free(struct gang_holds *h)
 {
 	if (!h)
 		return;
-	map_free(h->rows);
+	map_free(h->tenants);
+	map_free(h->machines);
 	free(h);
 }
 
@@ -53,92 +59,183 @@ int64_t gang_holds_ms(const struct context *c)
 	return c->o.gang_hold_ms < 0 ? 0 : c->o.gang_hold_ms ? c->o.gang_hold_ms : USUAL_MS;
 }
 
-static int64_t lasts(const struct gang_holds *h, const struct row *r)
+/* --- time passes ----------------------------------------------------------------------------- */
+
+static void pass(struct level *l, int64_t ms)
 {
-	return h->ms << (r->n < GANG_HOLDS_DOUBLINGS ? r->n : GANG_HOLDS_DOUBLINGS);
+	l->ms += l->held ? ms : -ms;
+	if (l->ms < 0)
+		l->ms = 0;
 }
 
-/* Of whom the last plan said nothing any more, when what ran would be over. */
-static bool is_past(const struct gang_holds *h, const struct row *r, int64_t now)
+static void pass_budget(struct tenant_row *r, int64_t ms)
 {
-	return r->seen != h->plan && now >= r->ends && now >= r->rests;
+	r->spent_ms += (r->level.held ? ms : 0) - ms / BUDGET_PART;
+	if (r->spent_ms < 0)
+		r->spent_ms = 0;
 }
 
-/* A hold of nothing is not over: the next machine starts it. */
-static void run_out(const struct gang_holds *h, struct row *r, int64_t now)
+static void count(struct gang_holds *h, int64_t now)
 {
-	if (r->rests && r->rests <= now) {
-		r->rests = 0;
-		r->ends = now + lasts(h, r);
+	const int64_t ms = h->at && now > h->at ? now - h->at : 0;
+	struct map_iter it;
+
+	h->at = now;
+	map_for_each (it, h->tenants) {
+		struct tenant_row *r = it.value;
+
+		pass(&r->level, ms);
+		pass_budget(r, ms);
 	}
-	if (!r->ends || r->ends > now)
-		return;
-	r->ends = now + lasts(h, r);
-	if (!r->free)
-		return;
-	r->n++;
-	r->ends = 0;
-	r->rests = now + h->ms;
-	log_info("gang hold over", LOG_S("tenant", r->tenant), LOG_S("gang", r->key),
-		 LOG_I("machines", (int64_t)r->free), LOG_I("holds", r->n));
+	map_for_each (it, h->machines)
+		pass(it.value, ms);
 }
+
+/* --- tenants --------------------------------------------------------------------------------- */
+
+static int64_t less(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t more(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Returns for how long the tenant may hold from now on. */
+static int64_t may_hold(const struct gang_holds *h, const struct tenant_row *r)
+{
+	const int64_t in_a_row = h->ms << less(r->over, GANG_HOLDS_DOUBLINGS),
+		      budget = (BUDGET_HOLDS * h->ms - r->spent_ms) * BUDGET_PART /
+			       (BUDGET_PART - 1);
+
+	return less(in_a_row - r->level.ms, budget);
+}
+
+/* Returns for how long the tenant rests from now on: until its level is 0, and a hold of H is
+ * within its budget again. */
+static int64_t must_rest(const struct gang_holds *h, const struct tenant_row *r)
+{
+	return more(r->level.ms, (r->spent_ms - (BUDGET_HOLDS - 1) * h->ms) * BUDGET_PART);
+}
+
+static void end_hold(struct gang_holds *h, struct tenant_row *r, const char *tenant)
+{
+	r->over++;
+	r->level.rests = true;
+	r->level.held = false;
+	log_info("gang hold over", LOG_S("tenant", tenant), LOG_I("gpus_milli", r->gpus),
+		 LOG_I("holds", r->over), LOG_I("rests_ms", must_rest(h, r)));
+	notify(h->c, NOTICE_POOL, NULL);
+}
+
+/* Returns false if the row says nothing any more. */
+static bool tenant_before(struct gang_holds *h, struct world *w, const char *tenant,
+			  struct tenant_row *r, int64_t now)
+{
+	if (r->level.rests)
+		r->level.rests = must_rest(h, r) > 0;
+	else if (may_hold(h, r) <= 0)
+		end_hold(h, r, tenant);
+	if (r->level.rests)
+		world_put_tenant_hold(w, tenant, now + must_rest(h, r), 0);
+	else
+		world_put_tenant_hold(w, tenant, 0, now + may_hold(h, r));
+	return r->level.held || r->level.rests || r->level.ms || r->spent_ms;
+}
+
+/* --- machines -------------------------------------------------------------------------------- */
+
+static bool machine_before(const struct gang_holds *h, struct world *w, const char *machine,
+			   struct level *l, int64_t now)
+{
+	if (l->rests)
+		l->rests = l->ms > 0;
+	else
+		l->rests = l->ms >= MOST(h);
+	l->held &= !l->rests;
+	world_put_machine_rest(w, machine, l->rests ? now + l->ms : 0);
+	return l->held || l->ms;
+}
+
+/* --- plans ----------------------------------------------------------------------------------- */
 
 void gang_holds_before(struct gang_holds *h, struct world *w, int64_t now)
 {
 	struct map_iter it;
 
-	map_for_each (it, h->rows) {
-		struct row *r = it.value;
-
-		if (is_past(h, r, now)) {
-			(void)world_put_gang_hold(w, r->tenant, r->key, 0, 0);
-			map_del(h->rows, it.key);
-			continue;
+	count(h, now);
+	map_for_each (it, h->tenants)
+		if (!tenant_before(h, w, it.key, it.value, now)) {
+			world_put_tenant_hold(w, it.key, 0, 0);
+			map_del(h->tenants, it.key);
 		}
-		run_out(h, r, now);
-		(void)world_put_gang_hold(w, r->tenant, r->key, r->rests, r->ends);
+	map_for_each (it, h->machines)
+		if (!machine_before(h, w, it.key, it.value, now))
+			map_del(h->machines, it.key);
+}
+
+static void clear(struct gang_holds *h)
+{
+	struct map_iter it;
+
+	map_for_each (it, h->tenants) {
+		((struct tenant_row *)it.value)->level.held = false;
+		((struct tenant_row *)it.value)->gpus = 0;
+	}
+	map_for_each (it, h->machines)
+		((struct level *)it.value)->held = false;
+}
+
+static void note(struct gang_holds *h, const struct plan_hold *x)
+{
+	struct tenant_row *r = map_get(h->tenants, x->tenant);
+
+	if (!r) {
+		r = mem_new(struct tenant_row);
+		map_put(h->tenants, x->tenant, r);
+	}
+	r->level.held = true;
+	r->gpus += x->gpus_milli;
+	for (size_t i = 0; i < x->free; i++) {
+		struct level *l = map_get(h->machines, x->machines[i]);
+
+		if (!l) {
+			l = mem_new(struct level);
+			map_put(h->machines, x->machines[i], l);
+		}
+		l->held = true;
 	}
 }
 
-static struct row *row_of(struct gang_holds *h, const struct plan_hold *x)
+/* Returns the time until the level changes what may be held; INT64_MAX: it does not. */
+static int64_t due_of(const struct level *l, int64_t may, int64_t must)
 {
-	char *key = mem_printf("%s/%s", x->tenant, x->gang);
-	struct row *r = map_get(h->rows, key);
-
-	if (!r && x->free) {
-		r = mem_new(struct row);
-		r->tenant = mem_strdup(x->tenant);
-		r->key = mem_strdup(x->gang);
-		map_put(h->rows, key, r);
-	}
-	free(key);
-	return r;
+	return l->rests ? must : l->held ? may : INT64_MAX;
 }
 
 int64_t gang_holds_after(struct gang_holds *h, const struct plan *p, int64_t now)
 {
+	int64_t due = INT64_MAX;
 	struct map_iter it;
-	int64_t first = 0;
 
-	h->plan++;
-	for (size_t i = 0; i < p->nholds; i++) {
-		struct row *r = row_of(h, &p->holds[i]);
+	count(h, now);
+	clear(h);
+	for (size_t i = 0; i < p->nholds; i++)
+		if (p->holds[i].free)
+			note(h, &p->holds[i]);
+	map_for_each (it, h->tenants) {
+		const struct tenant_row *r = it.value;
 
-		if (!r)
-			continue;
-		r->seen = h->plan;
-		r->free = p->holds[i].free;
-		if (!r->ends && !r->rests)
-			r->ends = now + lasts(h, r);
+		if (h->c->held_gpus)
+			held_gpus_set(h->c->held_gpus, it.key, r->gpus, now);
+		due = less(due, due_of(&r->level, may_hold(h, r), must_rest(h, r)));
 	}
-	map_for_each (it, h->rows) {
-		struct row *r = it.value;
-		const int64_t due = r->rests ? r->rests : r->ends;
+	map_for_each (it, h->machines) {
+		const struct level *l = it.value;
 
-		if (r->seen != h->plan)
-			r->free = 0;
-		if (!first || due < first)
-			first = due;
+		due = less(due, due_of(l, MOST(h) - l->ms, l->ms));
 	}
-	return first;
+	return due == INT64_MAX ? 0 : now + more(due, 1);
 }

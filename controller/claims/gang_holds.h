@@ -5,26 +5,37 @@
 #include "planner/plan.h"
 
 /*
- * gang_holds: for how long machines stand idle for a gang (planner/holds.h).
+ * gang_holds: bounds the time for which machines are idle for gangs (planner/holds.h).
  *
- * The first plan that holds one starts the clock.  After gang_holds_ms() the hold is over: for as long again what is free goes
- * to whoever wants it (the gang's pods are told GangHoldOver), and then the next hold begins, which may last twice as long as the one
- * before, up to 32 times: so jobs of any length are waited for in the end, and machines are idle for a gang in the beginning
- * for half of the time at most.  A gang that is whole, or wants nothing any more, is forgotten with all of this.
+ * H is gang_holds_ms(), 30 minutes if not set.  Each bound is a level that rises by the time in
+ * which something is held and falls by the time in which nothing is, so no order of making,
+ * deleting and renaming gangs gets more.
  *
- * Remembered by this process alone: with another leader the first hold begins anew.  On the loop thread.
- * Tests: tests/unit/controller/claims/test_gang_holds.c, tests/world/test_gang_holds.c
+ *	tenant, in a row	H, after each hold that ended twice as long, at most 4 H.  Then the
+ *				tenant rests for as long.
+ *	tenant, per day		6 H, of which an eighth of the time comes back: 6 hours in 24.
+ *	machine, for anybody	4 H in a row.  Then no gang holds the machine for as long.
+ *
+ * So a pod that could use a machine waits for other tenants' gangs at most 4 H (2 hours), however
+ * many tenants, gangs and ProvisioningRequests there are.  GPUs that are held count as used by the
+ * tenant (held_gpus.h).
+ *
+ * Kept in memory: with another leader the levels begin at 0.  On the loop thread.
+ * Tests: tests/unit/controller/claims/test_gang_holds.c, tests/world/test_gang_holds.c,
+ * tests/world/test_hold_budget.c
  */
-#define GANG_HOLDS_DOUBLINGS 5
+#define GANG_HOLDS_DOUBLINGS 2
 
 struct gang_holds;
-struct gang_holds *gang_holds_new(int64_t ms); /* 0: none */
+struct gang_holds *gang_holds_new(const struct context *c);
 void gang_holds_free(struct gang_holds *h);
-int64_t gang_holds_ms(const struct context *c); /* as its options have it */
+/* Returns H, ms; 0 means that no machine is held. */
+int64_t gang_holds_ms(const struct context *c);
 
-/* Times are wall ms.  Before a plan: what the world is to know. */
+/* Writes to the world, before a plan, what may be held.  now: Unix ms. */
 void gang_holds_before(struct gang_holds *h, struct world *w, int64_t now);
-/* Once it is ready.  When the first clock runs out: a plan is due then; 0: none is running. */
+/* Counts what the plan holds from now on, Unix ms.  Returns when another plan is due, because a
+ * hold or a rest ends; 0 means that none is due. */
 int64_t gang_holds_after(struct gang_holds *h, const struct plan *p, int64_t now);
 
 #endif

@@ -238,7 +238,7 @@ static void create_all(struct provisioner *s)
 		v[i].probe = h->stop.scope && !h->line;
 	}
 	whole_gangs(plan, v, s->arena);
-	requests_only_ask(s->tenants, plan, v, s->arena);
+	requests_only_check(plan, v, s->arena);
 	for (size_t i = 0; i < plan->nclaims; i++)
 		if (v[i].goes)
 			permits_count(s->permits, plan->claims[i].machine);
@@ -475,7 +475,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->refused = spec.refused = refused_new(c, tenants, on_refused, s);
 	s->avoided = spec.avoided = avoided_new(c);
 	s->failing = spec.failing = failing_new(c);
-	s->gang_holds = gang_holds_new(gang_holds_ms(c));
+	s->gang_holds = gang_holds_new(c);
 	s->unwanted = unwanted_new(c, tenants);
 	s->underused = underused_new(c, tenants);
 	s->reclaims = reclaims_new(c, tenants);

@@ -87,33 +87,22 @@ bool *requests_plan(const struct tenants *ts, const struct plan *p, struct arena
 			continue;
 		provisioning_requests_plan(t->requests, s->ns, s->name, &s->is);
 		/* Of what is there now is told what is missing, not what may come. */
-		speaks[s->speaks] =
-			!provisioning_requests_is(t->requests, s->ns, s->name, REQUEST_CHECK);
+		speaks[s->speaks] = !p->pods[s->speaks].check;
 	}
 	return speaks;
 }
 
-static bool only_asks(const struct tenants *ts, const struct plan_pod *p, struct arena *a)
-{
-	const struct tenant *t = tenant_get(ts, p->tenant);
-	const char *name;
-
-	return t && request_of_pod(p->name, &name, a) &&
-	       provisioning_requests_is(t->requests, p->ns, name, REQUEST_CHECK);
-}
-
-void requests_only_ask(const struct tenants *ts, const struct plan *p, struct whole_claim *v,
-		       struct arena *a)
+void requests_only_check(const struct plan *p, struct whole_claim *v, struct arena *a)
 {
 	bool *wanted = arena_calloc(a, p->nclaims + 1, sizeof(*wanted)),
-	     *asked = arena_calloc(a, p->nclaims + 1, sizeof(*asked));
+	     *checked = arena_calloc(a, p->nclaims + 1, sizeof(*checked));
 
 	for (size_t i = 0; i < p->npods && p->nclaims; i++)
 		if (p->pods[i].outcome == PLAN_ON_NEW) {
-			bool *const of = only_asks(ts, &p->pods[i], a) ? asked : wanted;
+			bool *const of = p->pods[i].check ? checked : wanted;
 
 			of[p->pods[i].new_claim] = true;
 		}
 	for (size_t i = 0; i < p->nclaims; i++)
-		v[i].goes = v[i].goes && (!asked[i] || wanted[i]);
+		v[i].goes = v[i].goes && (!checked[i] || wanted[i]);
 }

@@ -17,8 +17,7 @@ struct tenants;
 /* Tells each request what it has, and keeps the Nodes with their seats.  Gives for each pod of the plan whether it speaks
  * for its request; NULL: there is none. */
 bool *requests_plan(const struct tenants *ts, const struct plan *p, struct arena *a);
-/* Claims that a plan has only as room for requests that ask whether there is some do not go. */
-void requests_only_ask(const struct tenants *ts, const struct plan *p, struct whole_claim *v,
-		       struct arena *a);
+/* Keeps back each claim that is only room for requests that check whether there is room. */
+void requests_only_check(const struct plan *p, struct whole_claim *v, struct arena *a);
 
 #endif

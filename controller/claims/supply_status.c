@@ -442,7 +442,8 @@ static bool pass_tenant(const struct kube_entry *e, void *arg)
 		   waiting = waiting_status(s->waiting, vc, a, &waits);
 
 	out.status.allocated = sum ? sum->resources : (struct resources){0};
-	if (!resources_equal(&out.status.allocated, &vc->status.allocated))
+	if (!resources_equal(&out.status.allocated, &vc->status.allocated) ||
+	    used_unwritten(s->c, vc) >= USED_UNWRITTEN)
 		out.status.usage = &used;
 	else if (!charged && !waiting)
 		return true;

@@ -293,6 +293,8 @@ void underused_plan(struct underused *u, const struct plan *p)
 		const bool waits = pod->outcome == PLAN_NOTHING && pod->nreasons &&
 				   pod->reasons[0].code == PLAN_NO_MACHINE;
 
+		if (pod->check)
+			continue;
 		if (waits)
 			mark(u->waits, pod->tenant, u);
 		if (waits || pod->outcome == PLAN_ON_NEW || pod->outcome == PLAN_ON_CLAIM)

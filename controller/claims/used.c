@@ -1,11 +1,18 @@
 #include "controller/claims/used.h"
 
+#include "controller/claims/held_gpus.h"
 #include "planner/planning.h"
 #include "planner/usage.h"
 
 static int64_t half_life(const struct context *c)
 {
 	return c->o.usage_half_life_ms ? c->o.usage_half_life_ms : USAGE_HALF_LIFE_MS;
+}
+
+int64_t used_unwritten(const struct context *c, const struct virtual_cluster *vc)
+{
+	return held_gpus_seconds(c->held_gpus, vc->meta.name,
+				 vc->status.usage ? vc->status.usage->time : 0, loop_wall(c->loop));
 }
 
 struct virtual_cluster_usage used_now(const struct context *c, const struct virtual_cluster *vc)
@@ -16,9 +23,10 @@ struct virtual_cluster_usage used_now(const struct context *c, const struct virt
 
 	return (struct virtual_cluster_usage){
 		.gpu_seconds =
-			was ? usage_after(was->gpu_seconds, held ? quantity_milli_floor(*held) : 0,
-					  now - was->time, half_life(c))
-			    : 0,
+			used_unwritten(c, vc) +
+			(was ? usage_after(was->gpu_seconds, held ? quantity_milli_floor(*held) : 0,
+					   now - was->time, half_life(c))
+			     : 0),
 		.time = now,
 	};
 }

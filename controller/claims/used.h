@@ -5,14 +5,20 @@
 #include "controller/core/context.h"
 
 /*
- * used: what a tenant has had of GPUs, as VirtualCluster.status.usage keeps it: the sum at the time at which
- * status.allocated became what it is, so that it is written when that is, and never else.  Since then the tenant holds what is
- * written there, and what has come of the sum is reckoned (planner/usage.h): a restart forgets nothing.
+ * used: the GPU seconds that count as a tenant's use, as VirtualCluster.status.usage stores them: the
+ * sum at the time of the last write.  It is written whenever status.allocated changes, so from then on
+ * the tenant holds what status.allocated says, and the sum for any later time is calculated
+ * (planner/usage.h): a restart forgets nothing.  GPUs that stand idle for the tenant's gangs count
+ * too (held_gpus.h); they are written with each change, and after USED_UNWRITTEN GPU seconds.
  * Tests: tests/unit/controller/claims/test_supply_status.c
  */
-/* As things are now. */
+#define USED_UNWRITTEN 3600
+
+/* Returns the usage at the present time. */
 struct virtual_cluster_usage used_now(const struct context *c, const struct virtual_cluster *vc);
-/* For the planner: thousandths of a GPU that it held, on average. */
+/* Returns the GPU seconds held for gangs that status.usage does not contain yet. */
+int64_t used_unwritten(const struct context *c, const struct virtual_cluster *vc);
+/* Returns the GPUs that the tenant held on average, thousandths, for the planner. */
 int64_t used_average(const struct context *c, const struct virtual_cluster *vc);
 
 #endif

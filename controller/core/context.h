@@ -21,6 +21,7 @@
  */
 struct claim_index;
 struct counters;
+struct held_gpus;
 struct clock_jumps;
 struct host_clock;
 struct keys;
@@ -78,6 +79,7 @@ struct context {
 	bool records_unread; /* there is a WipeRecord that this version cannot read */
 	struct metrics *metrics;
 	struct counters *counters;	 /* NULL: nothing is counted */
+	struct held_gpus *held_gpus;	 /* claims/held_gpus.h; NULL: nothing is counted */
 	struct clock_jumps *clock_jumps; /* NULL: the clock is believed */
 	struct host_clock *host_clock;	 /* NULL: nobody is told that it disagrees */
 	struct reserved *reserved;

@@ -309,15 +309,6 @@ void provisioning_requests_wait(struct provisioning_requests *r, const char *ns,
 	say(r, q, reason, text);
 }
 
-bool provisioning_requests_is(const struct provisioning_requests *r, const char *ns,
-			      const char *name, enum request_class class_)
-{
-	const struct request_object *o =
-		r->objects ? KUBE_CACHE_GET(r->objects, request_object, ns, name) : NULL;
-
-	return o && o->class_ == class_;
-}
-
 void provisioning_requests_plan(struct provisioning_requests *r, const char *ns, const char *name,
 				const struct request_outcome *is)
 {

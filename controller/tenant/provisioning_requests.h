@@ -63,9 +63,6 @@ void provisioning_requests_plan(struct provisioning_requests *r, const char *ns,
 /* Why it waits. */
 void provisioning_requests_wait(struct provisioning_requests *r, const char *ns, const char *name,
 				const char *reason, const char *text);
-/* Of that class; false too where there is none. */
-bool provisioning_requests_is(const struct provisioning_requests *r, const char *ns,
-			      const char *name, enum request_class class_);
 
 /* Nodes on which a plan keeps seats: those that are named between the two calls. */
 void provisioning_requests_keep_begin(struct provisioning_requests *r);

@@ -174,6 +174,7 @@ struct world_pod request_seats_pod(const struct request_seats *s, const struct r
 	p.uid = arena_printf(a, "%s%s", s->uid, strchr(p.name, ':'));
 	p.unschedulable = true;
 	p.since = o->created;
+	p.check = o->class_ == REQUEST_CHECK;
 	p.gang.key = arena_printf(a, "%s/" REQUEST_PLURAL "/%s", s->ns, s->name);
 	/* What was promised as a whole is kept pod by pod: one that lost its room is in no other's way. */
 	p.gang.min = phase == REQUEST_WAITS ? (int64_t)(s->n - s->ntaken) : 1;

@@ -6,23 +6,10 @@
 #include "base/str.h"
 #include "tests/world/world.h"
 
-#define PODS "/api/v1/namespaces/default/pods"
-
 static void add_gang(struct sim_world *w)
 {
-	static const char *const names[] = {"train-0", "train-1"};
-
-	for (int i = 0; i < 2; i++)
-		world_do(
-			w, &w->tenants[0], "POST", PODS,
-			json_pack(
-				"{s:s,s:s,s:{s:s,s:s,s:{s:s,s:s}},s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
-				"apiVersion", "v1", "kind", "Pod", "metadata", "name", names[i],
-				"namespace", "default", "annotations", "drover.dev/gang", "train",
-				"drover.dev/gang-size", "2", "spec", "tolerations", "key",
-				"nvidia.com/gpu", "operator", "Exists", "containers", "name",
-				"main", "image", "train:1", "resources", "limits", "nvidia.com/gpu",
-				"8"));
+	world_gang_pod(w, &w->tenants[0], "train-0", "train", "2");
+	world_gang_pod(w, &w->tenants[0], "train-1", "train", "2");
 }
 
 struct said {

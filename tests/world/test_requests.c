@@ -5,71 +5,31 @@
 #include <string.h>
 #include "api/kinds.h"
 #include "base/str.h"
-#include "tests/world/world.h"
+#include "tests/world/requests.h"
 
-#define NS "/namespaces/default/"
-#define REQUESTS "/apis/autoscaling.x-k8s.io/v1" NS "provisioningrequests"
-#define ATOMIC "best-effort-atomic-scale-up.autoscaling.x-k8s.io"
-#define CHECK "check-capacity.autoscaling.x-k8s.io"
-#define QUEUED "queued.drover.dev"
-
-static void serve(struct sim_world *w)
-{
-	world_do(w, &w->tenants[0], "POST",
-		 "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-		 json_pack("{s:{s:s},s:{s:s,s:s,s:{s:s,s:s,s:s,s:s},s:[{s:s,s:b,s:b,s:{s:{}},s:{s:{"
-			   "s:s,s:b}}}]}}",
-			   "metadata", "name", "provisioningrequests.autoscaling.x-k8s.io", "spec",
-			   "group", "autoscaling.x-k8s.io", "scope", "Namespaced", "names",
-			   "plural", "provisioningrequests", "singular", "provisioningrequest",
-			   "kind", "ProvisioningRequest", "listKind", "ProvisioningRequestList",
-			   "versions", "name", "v1", "served", 1, "storage", 1, "subresources",
-			   "status", "schema", "openAPIV3Schema", "type", "object",
-			   "x-kubernetes-preserve-unknown-fields", 1));
-}
-
-static json_t *spec_of_pods(const char *gpus)
-{
-	return json_pack("{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}", "tolerations", "key",
-			 "nvidia.com/gpu", "operator", "Exists", "containers", "name", "main",
-			 "image", "train:1", "resources", "limits", "nvidia.com/gpu", gpus);
-}
-
-/* A whole machine. */
-static json_t *spec_of_pod(void)
-{
-	return spec_of_pods("8");
-}
+#define ATOMIC REQUESTS_ATOMIC
+#define CHECK REQUESTS_CHECK
+#define QUEUED REQUESTS_QUEUED
 
 static void begin(struct sim_world *w, uint64_t seed, unsigned servers)
 {
 	world_start(w, seed, servers);
-	serve(w);
-	world_do(w, &w->tenants[0], "POST", "/api/v1" NS "podtemplates",
-		 json_pack("{s:s,s:s,s:{s:s},s:{s:{s:{s:s}},s:o}}", "apiVersion", "v1", "kind",
-			   "PodTemplate", "metadata", "name", "eight", "template", "metadata",
-			   "labels", "app", "train", "spec", spec_of_pod()));
+	requests_serve(w, &w->tenants[0], "8");
 	world_replica(w);
 	world_wait_all(w, "free", 1800);
 }
 
-/* parameters: taken. */
 static void ask(struct sim_world *w, const char *name, const char *class_, int count,
 		json_t *parameters)
 {
-	world_do(w, &w->tenants[0], "POST", REQUESTS,
-		 json_pack("{s:s,s:s,s:{s:s},s:{s:s,s:[{s:{s:s},s:i}],s:o}}", "apiVersion",
-			   "autoscaling.x-k8s.io/v1", "kind", "ProvisioningRequest", "metadata",
-			   "name", name, "spec", "provisioningClassName", class_, "podSets",
-			   "podTemplateRef", "name", "eight", "count", count, "parameters",
-			   parameters ? parameters : json_object()));
+	requests_ask(w, &w->tenants[0], name, class_, count, parameters);
 }
 
 static void drop(struct sim_world *w, const char *name)
 {
 	char path[160];
 
-	str_format(path, sizeof(path), REQUESTS "/%s", name);
+	str_format(path, sizeof(path), REQUESTS_PATH "/%s", name);
 	world_do(w, &w->tenants[0], "DELETE", path, NULL);
 }
 
@@ -81,14 +41,14 @@ static void add_pod(struct sim_world *w, const char *request, const char *name, 
 	if (request)
 		json_object_set_new(notes, "autoscaling.x-k8s.io/consume-provisioning-request",
 				    json_string(request));
-	world_do(w, &w->tenants[0], "POST", "/api/v1" NS "pods",
+	world_do(w, &w->tenants[0], "POST", "/api/v1/namespaces/default/pods",
 		 json_pack("{s:s,s:s,s:{s:s,s:o},s:o}", "apiVersion", "v1", "kind", "Pod",
 			   "metadata", "name", name, "annotations", notes, "spec", spec));
 }
 
 static void consume(struct sim_world *w, const char *request, const char *name)
 {
-	add_pod(w, request, name, spec_of_pod());
+	add_pod(w, request, name, requests_pod_spec("8"));
 }
 
 struct look {
@@ -182,7 +142,8 @@ static void its_nodes_stay_until_the_booking_ends(void **state)
 		 json_pack("{s:{s:{s:s}}}", "spec", "disruption", "consolidateAfter", "60s"));
 	ask(&w, "train", QUEUED, 2, NULL);
 	wait_for(&w, "train", "Provisioned", "True CapacityIsProvisioned", 1800);
-	add_pod(&w, NULL, "too-big", spec_of_pods("64")); /* kube-scheduler goes on judging pods */
+	add_pod(&w, NULL, "too-big",
+		requests_pod_spec("64")); /* kube-scheduler goes on judging pods */
 	world_run(&w, 500000);
 	assert_int_equal(claims(&w), 2);
 	wait_for(&w, "train", "BookingExpired", "True CapacityReservationTimeExpired", 120);

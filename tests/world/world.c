@@ -331,6 +331,7 @@ struct replica *world_replica(struct sim_world *w)
 		.context.identity = r->name,
 		.agent_image = w->iso,
 		.context.evidence_dir = w->evidence_dir,
+		.context.gang_hold_ms = w->gang_hold_ms,
 		.on_ready = on_ready,
 		.on_ready_arg = r,
 	};

@@ -80,6 +80,7 @@ struct sim_world {
 
 	bool restored; /* an old backup was put back: records of tenants and claims are lost */
 	const char *evidence_dir; /* of replicas that start from now on; NULL: none */
+	int64_t gang_hold_ms;	  /* of replicas that start from now on; 0: as usual */
 	int64_t calm_at; /* loop_now() since when nothing goes wrong any more (S9); 0: something may */
 	char complaint[512]; /* of the invariants; "": none so far */
 	uint64_t host_rev, tenant_rev[2];
@@ -119,6 +120,9 @@ void world_machine(struct sim_world *w, const struct server *b); /* its Machine 
 void world_lab(struct sim_world *w, const char *provider);
 void world_lab_machine(struct sim_world *w, const struct server *b, const char *type);
 void world_pod(struct sim_world *w, struct cluster *p, const char *name);
+/* Creates a pod of a gang that has so many pods. */
+void world_gang_pod(struct sim_world *w, struct cluster *p, const char *name, const char *gang,
+		    const char *size);
 void world_delete_pod(struct sim_world *w, struct cluster *p, const char *name);
 void world_release(struct server *b);			  /* delete the claim that holds it */
 void world_patch_machine(struct server *b, json_t *spec); /* taken */

@@ -171,14 +171,26 @@ void world_lab_machine(struct sim_world *w, const struct server *b, const char *
 			   "bmc", "address", address, "bootMACAddress", b->mac));
 }
 
-void world_pod(struct sim_world *w, struct cluster *p, const char *name)
+static void make_pod(struct sim_world *w, struct cluster *p, const char *name, json_t *notes)
 {
 	world_do(w, p, "POST", "/api/v1/namespaces/default/pods",
-		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
+		 json_pack("{s:s,s:s,s:{s:s,s:s,s:o*},s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
 			   "apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "namespace",
-			   "default", "spec", "tolerations", "key", "nvidia.com/gpu", "operator",
-			   "Exists", "containers", "name", "main", "image", "train:1", "resources",
-			   "limits", "nvidia.com/gpu", "8"));
+			   "default", "annotations", notes, "spec", "tolerations", "key",
+			   "nvidia.com/gpu", "operator", "Exists", "containers", "name", "main",
+			   "image", "train:1", "resources", "limits", "nvidia.com/gpu", "8"));
+}
+
+void world_pod(struct sim_world *w, struct cluster *p, const char *name)
+{
+	make_pod(w, p, name, NULL);
+}
+
+void world_gang_pod(struct sim_world *w, struct cluster *p, const char *name, const char *gang,
+		    const char *size)
+{
+	make_pod(w, p, name,
+		 json_pack("{s:s,s:s}", "drover.dev/gang", gang, "drover.dev/gang-size", size));
 }
 
 static void apply_tenant(struct sim_world *w, const struct cluster *p)

@@ -304,20 +304,18 @@ static void a_hold_ends_and_rests(void **state)
 	const struct plan *p;
 
 	(void)state;
-	assert_false(world_put_gang_hold(w, "acme", "train", 0, NOW));
 	put(w, "m-1", "small", 0);
 	put(w, "m-2", "small", 600);
 	put_gang(w, a, "train", 2, 9);
 	wait_for(w, a, "lone", 1);
 	/* It is whole by then in half of all cases, and not in nine of ten. */
-	assert_true(world_put_gang_hold(w, "acme", "train", 0, NOW + 700000));
-	assert_false(world_put_gang_hold(w, "acme", "train", 0, NOW + 700000));
+	world_put_tenant_hold(w, "acme", 0, NOW + 700000);
 	p = plan_make(w, NOW, a);
 	says(p, "train-0", "1 machine is held for it", a);
 	assert_null(find(p, "train-0")->expected.machine);
-	assert_true(world_put_gang_hold(w, "acme", "train", NOW + 800000, 0));
+	world_put_tenant_hold(w, "acme", NOW + 800000, 0);
 	p = plan_make(w, NOW + 700000, a);
-	says(p, "train-0", "nothing; GangHoldOver: machines stood idle for it", a);
+	says(p, "train-0", "nothing; GangHoldOver: machines stood idle for gangs of the tenant", a);
 	says(p, "train-0",
 	     "until 1970-01-01T00:30:00Z; GangNotWhole: gang train: places for 1 of 2", a);
 	assert_true(find(p, "train-0")->place);
@@ -329,6 +327,138 @@ static void a_hold_ends_and_rests(void **state)
 	says(p, "lone", "HeldForGang", a);
 	world_put_hold(w, 0);
 	says(plan_make(w, NOW + 800000, a), "lone", "new 0 on m-1", a);
+}
+
+static struct world_tenant another(struct arena *a, struct world *w)
+{
+	struct world_tenant t = worlds_tenant(a);
+
+	t.name = "other";
+	world_put_tenant(w, &t);
+	return t;
+}
+
+static void the_rest_of_one_tenant_is_not_another_tenants(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_that_holds(a);
+	struct world_pod x = pod(a, "x", 1);
+
+	(void)state;
+	(void)another(a, w);
+	put(w, "m-1", "small", 0);
+	put(w, "m-2", "small", -1);
+	put_gang(w, a, "train", 2, 9);
+	x.tenant = "other";
+	world_put_pod(w, &x);
+	world_put_tenant_hold(w, "other", NOW + 1, 0);
+	says(plan_make(w, NOW, a), "train-0", "1 machine is held for it", a);
+	world_put_tenant_hold(w, "acme", NOW + 1, 0);
+	says(plan_make(w, NOW, a), "train-0", "GangHoldOver", a);
+	says(plan_make(w, NOW, a), "x", "new 0 on m-1", a);
+	world_put_tenant_hold(w, "acme", 0, 0);
+	says(plan_make(w, NOW, a), "x", "HeldForGang", a);
+}
+
+static void a_machine_that_rests_is_held_for_nobody(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_that_holds(a);
+	const struct plan *p;
+
+	(void)state;
+	put(w, "m-1", "small", 0);
+	put(w, "m-2", "small", 0);
+	put(w, "m-3", "small", -1);
+	put_gang(w, a, "train", 3, 9);
+	wait_for(w, a, "lone", 1);
+	world_put_machine_rest(w, "m-1", NOW + 1);
+	p = plan_make(w, NOW, a);
+	says(p, "lone", "new 0 on m-1", a);
+	assert_int_equal(p->nholds, 1);
+	assert_int_equal(p->holds[0].free, 1);
+	assert_string_equal(p->holds[0].machines[0], "m-2");
+	says(plan_make(w, NOW + 1, a), "lone", "HeldForGang", a);
+	world_put_machine_rest(w, "m-1", 0);
+	says(plan_make(w, NOW, a), "lone", "HeldForGang", a);
+}
+
+/* Gangs of one tenant that want different machines, so each could hold its own. */
+static void put_two_gangs(struct world *w, struct arena *a)
+{
+	put(w, "m-1", "small", 0);
+	put(w, "m-2", "small", -1);
+	put(w, "b-1", "big", 0);
+	put(w, "b-2", "big", -1);
+	for (int i = 0; i < 4; i++) {
+		struct world_pod x = pod(a, arena_printf(a, "pod-%d", i), 9 - i / 2);
+
+		x.gang.key = i < 2 ? "one" : "two";
+		x.gang.min = 2;
+		if (i < 2)
+			x.node_selector = worlds_labels(a, "disk=ssd");
+		else
+			x.requests = worlds_resources(a, "cpu=16");
+		world_put_pod(w, &x);
+	}
+}
+
+static void a_second_gang_of_a_tenant_holds_nothing_while_another_tenant_waits(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_that_holds(a);
+	struct world_pod x = pod(a, "x", 1);
+	const struct plan *p;
+
+	(void)state;
+	(void)another(a, w);
+	put_two_gangs(w, a);
+	p = plan_make(w, NOW, a);
+	assert_int_equal(p->nholds, 2);
+	x.tenant = "other";
+	x.requests = worlds_resources(a, "cpu=16");
+	world_put_pod(w, &x);
+	p = plan_make(w, NOW, a);
+	assert_int_equal(p->nholds, 1);
+	assert_string_equal(p->holds[0].gang, "one");
+	says(p, "pod-2", "machines are reserved for another gang of the tenant", a);
+	says(p, "x", "new 0 on b-1", a);
+}
+
+static void a_check_for_room_comes_last_and_holds_nothing(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_that_holds(a);
+	struct world_pod x = pod(a, "check-0", 99);
+	const struct plan *p;
+
+	(void)state;
+	put(w, "m-1", "small", 0);
+	put(w, "m-2", "small", -1);
+	x.priority = 1000;
+	x.check = true;
+	x.gang.key = "check";
+	x.gang.min = 1;
+	assert_true(world_put_pod(w, &x));
+	assert_false(world_put_pod(w, &x));
+	p = plan_make(w, NOW, a);
+	says(p, "check-0", "new 0 on m-1", a);
+	assert_true(find(p, "check-0")->check);
+	wait_for(w, a, "lone", 1);
+	p = plan_make(w, NOW, a);
+	says(p, "lone", "new 0 on m-1", a);
+	says(p, "check-0", "NoCapacity", a);
+	assert_int_equal(p->nholds, 0);
+	x.check = false;
+	assert_true(world_put_pod(w, &x));
+	says(plan_make(w, NOW, a), "check-0", "new 0 on m-1", a);
+	x.check = true;
+	x.gang.min = 2;
+	world_put_pod(w, &x);
+	x.name = x.uid = "check-1";
+	world_put_pod(w, &x);
+	assert_true(world_del_pod(w, "acme", "default", "lone"));
+	assert_int_equal(plan_make(w, NOW, a)->nholds, 0);
 }
 
 /* --- days at random: a plan at each machine that comes free -------------------------------------- */
@@ -640,6 +770,11 @@ int main(void)
 		cmocka_unit_test(where_nobody_knows_when_what_is_free_is_held_wherever_it_stands),
 		cmocka_unit_test(nothing_is_held_for_what_will_never_be_whole),
 		cmocka_unit_test(a_hold_ends_and_rests),
+		cmocka_unit_test(the_rest_of_one_tenant_is_not_another_tenants),
+		cmocka_unit_test(a_machine_that_rests_is_held_for_nobody),
+		cmocka_unit_test(
+			a_second_gang_of_a_tenant_holds_nothing_while_another_tenant_waits),
+		cmocka_unit_test(a_check_for_room_comes_last_and_holds_nothing),
 		cmocka_unit_test(each_gang_is_whole_by_the_time_that_was_said_first),
 		cmocka_unit_test(a_gang_does_not_starve_behind_those_who_need_one_machine_each),
 	};

@@ -1,102 +1,223 @@
 #include "tests/unit/testing.h"
 
+#include <stdlib.h>
 #include "controller/claims/gang_holds.h"
+#include "controller/claims/held_gpus.h"
 #include "tests/unit/planner/worlds.h"
 
-#define MS 1000
+#define H ((int64_t)60000)
 
-/* What the planner has of gang acme/train now. */
-struct has {
-	bool rests, holds;
+struct rig {
+	struct arena *a;
+	struct world *w;
+	struct context c;
+	struct gang_holds *h;
+	int64_t now, due;
 };
 
-static void put_gang(struct world *w, struct arena *a)
+static void begin(struct rig *r)
+{
+	*r = (struct rig){.a = arena_new(), .now = 5000000};
+	r->w = worlds_new(r->a);
+	r->c.o.gang_hold_ms = H;
+	r->c.held_gpus = held_gpus_new();
+	r->h = gang_holds_new(&r->c);
+	world_put_hold(r->w, H);
+}
+
+static void end(struct rig *r)
+{
+	gang_holds_free(r->h);
+	held_gpus_free(r->c.held_gpus);
+	world_free(r->w);
+	arena_free(r->a);
+}
+
+static void put_machine(struct rig *r, const char *name, bool offered)
+{
+	struct world_machine m = worlds_machine(name, "gpu");
+
+	m.offered = offered;
+	m.returns = !offered;
+	world_put_machine(r->w, &m);
+}
+
+static void put_gang(struct rig *r, const char *tenant, const char *gang)
 {
 	for (int i = 0; i < 2; i++) {
-		struct world_pod p = worlds_pod(a, i ? "x" : "y", "cpu=3");
+		struct world_pod p =
+			worlds_pod(r->a, arena_printf(r->a, "%s-%d", gang, i), "cpu=40");
 
-		p.gang.key = "train";
+		p.tenant = tenant;
+		p.gang.key = gang;
 		p.gang.min = 2;
-		world_put_pod(w, &p);
+		world_put_pod(r->w, &p);
 	}
 }
 
-/* The planner at that time, and what is made of it. */
-static struct has at(struct gang_holds *h, struct world *w, struct arena *a, int64_t now,
-		     int64_t due)
+static void del_gang(struct rig *r, const char *tenant, const char *gang)
+{
+	for (int i = 0; i < 2; i++)
+		(void)world_del_pod(r->w, tenant, "default", arena_printf(r->a, "%s-%d", gang, i));
+}
+
+/* Plans, and returns how many machines are held. */
+static size_t held(struct rig *r)
 {
 	const struct plan *p;
+	size_t n = 0;
 
-	gang_holds_before(h, w, now);
-	p = plan_make(w, now, a);
-	assert_int_equal(gang_holds_after(h, p, now), due);
-	assert_true(p->nholds <= 1);
-	return p->nholds ? (struct has){p->holds[0].rests, p->holds[0].free}
-			 : (struct has){false, false};
+	gang_holds_before(r->h, r->w, r->now);
+	p = plan_make(r->w, r->now, r->a);
+	r->due = gang_holds_after(r->h, p, r->now);
+	for (size_t i = 0; i < p->nholds; i++)
+		n += p->holds[i].free;
+	return n;
 }
 
-static void a_hold_ends_rests_and_comes_back_for_twice_as_long(void **state)
+/* Goes on to that time, with a plan whenever one is due.  Returns for how long something was held, ms. */
+static int64_t pass(struct rig *r, int64_t ms)
 {
-	OWN(arena) a = arena_new();
-	OWN(world) w = worlds_new(a);
-	struct world_machine m = worlds_machine("m-2", "small");
-	struct gang_holds *h = gang_holds_new(MS);
-	int64_t now = 5000;
+	const int64_t until = r->now + ms;
+	int64_t sum = 0;
 
-	(void)state;
-	world_put_hold(w, MS);
-	world_put_machine(w, &(struct world_machine[]){worlds_machine("m-1", "small")}[0]);
-	m.offered = false;
-	m.returns = true;
-	world_put_machine(w, &m);
-	assert_false(at(h, w, a, now, 0).holds);
-	put_gang(w, a);
-	for (unsigned n = 0; n < GANG_HOLDS_DOUBLINGS + 2; n++) {
-		const int64_t lasts = MS << (n < GANG_HOLDS_DOUBLINGS ? n : GANG_HOLDS_DOUBLINGS);
+	while (r->now < until) {
+		const bool holds = held(r) > 0;
+		const int64_t next = r->due && r->due < until ? r->due : until;
 
-		assert_true(at(h, w, a, now, now + lasts).holds);
-		assert_true(at(h, w, a, now + lasts - 1, now + lasts).holds);
-		now += lasts;
-		assert_true(at(h, w, a, now, now + MS).rests);
-		assert_true(at(h, w, a, now + MS - 1, now + MS).rests);
-		now += MS;
+		sum += holds ? next - r->now : 0;
+		r->now = next;
 	}
-	/* Whole: forgotten, once what ran is over. */
-	m.offered = true;
-	world_put_machine(w, &m);
-	assert_false(at(h, w, a, now, now + 32 * MS).holds);
-	assert_false(at(h, w, a, now + 32 * MS, 0).holds);
-	m.offered = false;
-	world_put_machine(w, &m);
-	assert_true(at(h, w, a, now + 64 * MS, now + 65 * MS).holds);
-	gang_holds_free(h);
+	return sum;
 }
 
-static void what_is_not_held_runs_no_clock(void **state)
+static void a_hold_ends_and_rests_and_comes_back_for_twice_as_long(void **state)
 {
-	OWN(arena) a = arena_new();
-	OWN(world) w = worlds_new(a);
-	struct world_machine m = worlds_machine("m-1", "small");
-	struct gang_holds *h = gang_holds_new(MS);
+	static const int64_t lasts[] = {H, 2 * H};
+	struct rig r;
 
 	(void)state;
-	world_put_hold(w, MS);
-	put_gang(w, a);
-	m.offered = false;
-	m.returns = true;
-	world_put_machine(w, &m);
-	m.name = "m-2";
-	world_put_machine(w, &m);
-	assert_false(at(h, w, a, 5000, 0).holds);
-	m.offered = true;
-	world_put_machine(w, &m);
-	assert_true(at(h, w, a, 9000, 9000 + MS).holds);
-	/* It went: nothing was idle for it at the end. */
-	m.offered = false;
-	world_put_machine(w, &m);
-	assert_false(at(h, w, a, 9500, 9000 + MS).holds);
-	assert_false(at(h, w, a, 9000 + MS, 9000 + 2 * MS).rests);
-	gang_holds_free(h);
+	begin(&r);
+	put_machine(&r, "m-1", true);
+	put_machine(&r, "m-2", false);
+	assert_int_equal(held(&r), 0);
+	assert_int_equal(r.due, 0);
+	put_gang(&r, "acme", "train");
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(held(&r), 1);
+		assert_int_equal(r.due, r.now + lasts[i]);
+		r.now += lasts[i] - 1;
+		assert_int_equal(held(&r), 1);
+		r.now += 1;
+		assert_int_equal(held(&r), 0);
+		assert_int_equal(r.due, r.now + lasts[i]);
+		r.now += lasts[i];
+	}
+	assert_int_equal(held(&r), 1);
+	assert_true(r.due - r.now > 2 * H && r.due - r.now <= 4 * H);
+	end(&r);
+}
+
+static void other_gangs_of_the_tenant_get_no_more(void **state)
+{
+	struct rig r;
+	int64_t sum = 0;
+
+	(void)state;
+	begin(&r);
+	put_machine(&r, "m-1", true);
+	put_machine(&r, "m-2", false);
+	/* A gang goes one second before its hold ends, and one of another name comes. */
+	for (int i = 0; i < 100; i++) {
+		const char *name = arena_printf(r.a, "gang-%d", i);
+
+		put_gang(&r, "acme", name);
+		sum += pass(&r, H - 1000);
+		del_gang(&r, "acme", name);
+		sum += pass(&r, 1000);
+	}
+	assert_true(sum > 10 * H);
+	assert_true(sum <= 50 * H);
+	end(&r);
+}
+
+static void a_day_has_twelve_holds_at_most(void **state)
+{
+	struct rig r;
+	int64_t first, second;
+
+	(void)state;
+	begin(&r);
+	put_machine(&r, "m-1", true);
+	put_machine(&r, "m-2", false);
+	put_gang(&r, "acme", "train");
+	first = pass(&r, 48 * H);
+	second = pass(&r, 48 * H);
+	assert_true(first > 8 * H && first <= 12 * H);
+	assert_true(second > 5 * H && second <= 7 * H);
+	end(&r);
+}
+
+/* Each of them within its own bounds. */
+static void many_tenants_do_not_hold_one_machine_for_longer(void **state)
+{
+	struct rig r;
+	struct world_tenant t;
+	int64_t since = 0, longest = 0;
+
+	(void)state;
+	begin(&r);
+	put_machine(&r, "m-1", true);
+	put_machine(&r, "m-2", false);
+	for (int i = 0; i < 20; i++) {
+		t = worlds_tenant(r.a);
+		t.name = arena_printf(r.a, "t-%d", i);
+		world_put_tenant(r.w, &t);
+		put_gang(&r, t.name, arena_printf(r.a, "gang-%d", i));
+	}
+	for (int64_t i = 0; i < 1000; i++) {
+		since = held(&r) ? since : 0;
+		if (held(&r) && !since)
+			since = r.now;
+		if (since && r.now - since > longest)
+			longest = r.now - since;
+		r.now += H / 30;
+	}
+	assert_true(longest > 2 * H && longest <= 4 * H);
+	end(&r);
+}
+
+static void what_is_not_held_counts_nothing(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	begin(&r);
+	put_gang(&r, "acme", "train");
+	put_machine(&r, "m-1", false);
+	put_machine(&r, "m-2", false);
+	assert_int_equal(pass(&r, 10 * H), 0);
+	put_machine(&r, "m-1", true);
+	assert_int_equal(held(&r), 1);
+	assert_int_equal(r.due, r.now + H);
+	end(&r);
+}
+
+static void gpus_that_are_held_are_used(void **state)
+{
+	struct rig r;
+	int64_t ms, from;
+
+	(void)state;
+	begin(&r);
+	put_machine(&r, "m-1", true);
+	put_machine(&r, "m-2", false);
+	put_gang(&r, "acme", "train");
+	from = r.now;
+	ms = pass(&r, 3 * H);
+	assert_true(ms > 0);
+	assert_int_equal(held_gpus_seconds(r.c.held_gpus, "acme", from, r.now), 8 * ms / 1000);
+	end(&r);
 }
 
 static void options_have_a_usual_length_and_none_at_all(void **state)
@@ -114,10 +235,15 @@ static void options_have_a_usual_length_and_none_at_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_hold_ends_rests_and_comes_back_for_twice_as_long),
-		cmocka_unit_test(what_is_not_held_runs_no_clock),
+		cmocka_unit_test(a_hold_ends_and_rests_and_comes_back_for_twice_as_long),
+		cmocka_unit_test(other_gangs_of_the_tenant_get_no_more),
+		cmocka_unit_test(a_day_has_twelve_holds_at_most),
+		cmocka_unit_test(many_tenants_do_not_hold_one_machine_for_longer),
+		cmocka_unit_test(what_is_not_held_counts_nothing),
+		cmocka_unit_test(gpus_that_are_held_are_used),
 		cmocka_unit_test(options_have_a_usual_length_and_none_at_all),
 	};
 
+	cmocka_set_test_filter(getenv("ONLY"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

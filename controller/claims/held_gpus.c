@@ -1,0 +1,98 @@
+#include "controller/claims/held_gpus.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+/* A usage that nobody writes for longer loses detail: its oldest spans become one. */
+#define SPANS 32
+
+struct span {
+	int64_t from, to;
+	int64_t work; /* thousandths of a GPU, times ms */
+};
+
+struct row {
+	struct span v[SPANS];
+	size_t n;
+	int64_t from, milli; /* of the span that is open; milli 0: none is */
+};
+
+struct held_gpus {
+	struct map *rows; /* tenant -> struct row */
+};
+
+struct held_gpus *held_gpus_new(void)
+{
+	struct held_gpus *h = mem_new(struct held_gpus);
+
+	h->rows = map_new(free);
+	return h;
+}
+
+void held_gpus_free(struct held_gpus *h)
+{
+	if (!h)
+		return;
+	map_free(h->rows);
+	free(h);
+}
+
+static int64_t work_of(const struct span *s, int64_t since)
+{
+	const int64_t from = s->from > since ? s->from : since;
+
+	if (s->to <= from)
+		return 0;
+	return (int64_t)((__int128)s->work * (s->to - from) / (s->to - s->from));
+}
+
+static struct span span_of(int64_t from, int64_t to, int64_t milli)
+{
+	return (struct span){from, to, (to - from) * milli};
+}
+
+/* Makes one span of the two oldest. */
+static void merge(struct row *r)
+{
+	r->v[0].work += r->v[1].work;
+	r->v[0].to = r->v[1].to;
+	for (size_t i = 1; i + 1 < r->n; i++)
+		r->v[i] = r->v[i + 1];
+	r->n--;
+}
+
+void held_gpus_set(struct held_gpus *h, const char *tenant, int64_t milli, int64_t now)
+{
+	struct row *r = map_get(h->rows, tenant);
+
+	if (!r && !milli)
+		return;
+	if (!r) {
+		r = mem_new(struct row);
+		map_put(h->rows, tenant, r);
+	}
+	if (r->milli == milli)
+		return;
+	if (r->n == SPANS)
+		merge(r);
+	if (r->milli > 0 && now > r->from)
+		r->v[r->n++] = span_of(r->from, now, r->milli);
+	r->from = now;
+	r->milli = milli;
+}
+
+int64_t held_gpus_seconds(const struct held_gpus *h, const char *tenant, int64_t since, int64_t now)
+{
+	const struct row *r = h ? map_get(h->rows, tenant) : NULL;
+	struct span open;
+	int64_t sum = 0;
+
+	if (!r)
+		return 0;
+	for (size_t i = 0; i < r->n; i++)
+		sum += work_of(&r->v[i], since);
+	open = span_of(r->from, now, r->milli);
+	return (sum + work_of(&open, since)) / 1000000;
+}
