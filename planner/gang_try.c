@@ -146,6 +146,9 @@ static bool is_better(const struct gang_try *t, const struct choice *a, const st
 		return at < other;
 	if (!b->from || a->score != b->score)
 		return !b->from || a->score > b->score;
+	if (a->pool->it->weight == b->pool->it->weight &&
+	    a->from->line->provider->elastic != b->from->line->provider->elastic)
+		return b->from->line->provider->elastic;
 	if (a->from->pool != b->from->pool)
 		return a->from->pool < b->from->pool;
 	if (a->from->line != b->from->line)

@@ -300,39 +300,74 @@ static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
 	return pick->from;
 }
 
-/* The first pool that has any, of those where preferences hold best. */
-static bool choose(struct supply *s, struct plan_cell *c, struct pick *pick)
+/* What suits of the pool; picky: of those with that score alone.  NULL: nothing does. */
+static const struct suits *suits_of(const struct fit_pool *fp, bool picky, int64_t score)
+{
+	if (!picky)
+		return fp->n ? &fp->suits : NULL;
+	for (size_t k = 0; k < fp->nchoices; k++)
+		if (fp->choices[k].score == score)
+			return &fp->choices[k].suits;
+	return NULL;
+}
+
+/* The first pool that has any.  Of pools of equal weight one with an owned machine comes before one
+ * that would rent. */
+static bool look_in_pools(struct supply *s, struct plan_cell *c, const struct supply_rest *rest,
+			  bool picky, int64_t score, struct pick *pick)
 {
 	struct plan_fit *f = c->class_->fit;
-	const struct supply_rest rest = supply_rest_of(s->p, c);
-	const bool picky = f->pod->preferences.n || s->p->soft;
-	int64_t score = INT64_MAX;
-	bool more = picky;
+	struct pick rented = {0};
 
-	for (size_t i = 0; i < f->npools && !picky; i++)
-		if (f->pools[i].n && look_in(s, c, &f->pools[i], &f->pools[i].suits, &rest, pick))
+	for (size_t i = 0; i < f->npools; i++) {
+		struct fit_pool *fp = &f->pools[i];
+		const struct suits *suits = suits_of(fp, picky, score);
+
+		if (rented.from && fp->pool->it->weight != rented.from->pool->it->weight)
+			break;
+		if (!suits || !look_in(s, c, fp, suits, rest, pick))
+			continue;
+		if (!pick->line->provider->elastic)
 			return true;
-	while (more) { /* the next score below the last */
-		int64_t best = 0;
-
-		more = false;
-		for (size_t i = 0; i < f->npools; i++)
-			for (size_t k = 0; k < f->pools[i].nchoices; k++) {
-				const int64_t x = f->pools[i].choices[k].score;
-
-				if ((score == INT64_MAX || x < score) && (!more || x > best)) {
-					best = x;
-					more = true;
-				}
-			}
-		score = best;
-		for (size_t i = 0; more && i < f->npools; i++)
-			for (size_t k = 0; k < f->pools[i].nchoices; k++)
-				if (f->pools[i].choices[k].score == score &&
-				    look_in(s, c, &f->pools[i], &f->pools[i].choices[k].suits,
-					    &rest, pick))
-					return true;
+		if (!rented.from)
+			rented = *pick;
+		*pick = (struct pick){0};
 	}
+	*pick = rented;
+	return rented.from;
+}
+
+/* Finds the highest score below *score; false: there is none. */
+static bool next_score(const struct plan_fit *f, int64_t *score)
+{
+	int64_t best = 0;
+	bool more = false;
+
+	for (size_t i = 0; i < f->npools; i++)
+		for (size_t k = 0; k < f->pools[i].nchoices; k++) {
+			const int64_t x = f->pools[i].choices[k].score;
+
+			if ((*score == INT64_MAX || x < *score) && (!more || x > best)) {
+				best = x;
+				more = true;
+			}
+		}
+	*score = best;
+	return more;
+}
+
+/* Where preferences hold best comes first. */
+static bool choose(struct supply *s, struct plan_cell *c, struct pick *pick)
+{
+	const struct plan_fit *f = c->class_->fit;
+	const struct supply_rest rest = supply_rest_of(s->p, c);
+	int64_t score = INT64_MAX;
+
+	if (!f->pod->preferences.n && !s->p->soft)
+		return look_in_pools(s, c, &rest, false, 0, pick);
+	while (next_score(f, &score))
+		if (look_in_pools(s, c, &rest, true, score, pick))
+			return true;
 	return false;
 }
 

@@ -844,9 +844,59 @@ static void the_stock_of_a_pool_is_what_it_could_claim(void **state)
 	assert_int_equal(plan_stock(w, "none", a).n, 0);
 }
 
+/* Pool "a" rents from provider cloud, pool "b" has machines of its own; sky: a's weight. */
+static void put_both(struct world *w, struct arena *a, int64_t sky)
+{
+	static const char *const cloud[] = {"cloud"}, *const metal[] = {"metal"};
+	struct world_provider p = worlds_provider(a);
+	struct world_pool pool = worlds_pool(a);
+	struct world_machine m = worlds_machine("cloud/small/0", "small");
+
+	p.name = m.provider = "cloud";
+	p.elastic = true;
+	world_put_provider(w, &p);
+	world_del_pool(w, "main");
+	pool.name = "a";
+	pool.weight = sky;
+	pool.providers = (const char **)cloud;
+	pool.nproviders = 1;
+	world_put_pool(w, &pool);
+	pool.name = "b";
+	pool.weight = 10;
+	pool.providers = (const char **)metal;
+	world_put_pool(w, &pool);
+	world_put_machine(w, &m);
+	add_machine(w, "m1", "small");
+}
+
+static void of_equal_pools_an_owned_machine_comes_before_a_rented_one(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pod x = worlds_pod(a, "p", "cpu=1");
+
+	(void)state;
+	put_both(w, a, 10);
+	world_put_pod(w, &x);
+	assert_said(w, "new 0 on m1");
+	x.gang.key = "g"; /* a gang of one pod and a single pod alike */
+	x.gang.min = 1;
+	world_put_pod(w, &x);
+	assert_said(w, "new 0 on m1");
+	put_both(w, a, 11);
+	assert_said(w, "new 0 on cloud/small/0");
+	x.gang.key = NULL;
+	world_put_pod(w, &x);
+	assert_said(w, "new 0 on cloud/small/0");
+	put_both(w, a, 10);
+	world_del_machine(w, "m1");
+	assert_said(w, "new 0 on cloud/small/0");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_equal_pools_an_owned_machine_comes_before_a_rented_one),
 		cmocka_unit_test(no_pool_selects_the_tenant),
 		cmocka_unit_test(a_paused_pool_says_why),
 		cmocka_unit_test(a_limit_counts_what_claims_hold),
