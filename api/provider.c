@@ -454,7 +454,8 @@ static const struct field status_fields[] = {
 	FIELD_ITEMS(
 		provider_object_status, paths, "paths", path_fields, .max_items = 1024,
 		.doc = "How long machines took lately, for estimates; kept here over restarts."),
-	CONDITIONS_ROW(provider_object_status, "Ready, Isolating, Paused."),
+	CONDITIONS_ROW(provider_object_status,
+		       "Ready, Isolating, Paused, LineStopped, and of a cloud Offering."),
 	FIELDS_END,
 };
 

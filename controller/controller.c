@@ -378,7 +378,7 @@ static void make_parts(struct controller *c)
 	c->drains = drains_new(x, c->tenants);
 	c->eta = eta_new();
 	c->fleet = ls.parts.fleet = fleet_new(x, c->drivers);
-	c->provisioner = provisioner_new(x, c->tenants, c->eta, c->fleet);
+	c->provisioner = provisioner_new(x, c->tenants, c->eta, c->drivers, c->fleet);
 	c->sync = provisioner_sync(c->provisioner);
 	c->warm_pool = warm_pool_new(x, c->sync);
 	c->drift = drift_new(x, c->tenants, provisioner_stand_ins(c->provisioner));

@@ -27,35 +27,6 @@
 #define POD_WORK 20
 #define HOST_WORK 50
 
-const char *const plan_reason_names[] = {
-	[PLAN_NO_POOL] = "NoPool",
-	[PLAN_POOL_PAUSED] = "PoolPaused",
-	[PLAN_POOL_LIMIT] = "LimitExceeded",
-	[PLAN_NO_IMAGE] = "NoImageForVersion",
-	[PLAN_NOT_TAKEN] = "NodesNotTaken",
-	[PLAN_REQUIREMENTS] = "RequirementsNotMet",
-	[PLAN_TAINT] = "TaintNotTolerated",
-	[PLAN_RUNTIME_CLASS] = "RuntimeClassNotCarried",
-	[PLAN_PROOF] = "NetworkProofWeak",
-	[PLAN_TOO_BIG] = "TooBig",
-	[PLAN_NO_MACHINE] = "NoCapacity",
-	[PLAN_ERASE_BELOW_POLICY] = "EraseBelowPolicy",
-	[PLAN_QUOTA] = "QuotaExceeded",
-	[PLAN_TENANT] = "TenantNotReady",
-	[PLAN_UNSUPPORTED] = "ConstraintNotSupported",
-	[PLAN_TOPOLOGY] = "TopologyNotMet",
-	[PLAN_OVER_BUDGET] = "OverBudget",
-	[PLAN_VOLUME] = "VolumeNotReady",
-	[PLAN_DEVICE] = "DeviceNotReady",
-	[PLAN_GANG] = "GangNotWhole",
-	[PLAN_GANG_SHORT] = "GangIncomplete",
-	[PLAN_GANG_UNKNOWN] = "GangUnknown",
-	[PLAN_GANG_OVER] = "GangHoldOver",
-	[PLAN_HELD] = "HeldForGang",
-	[PLAN_BY_POLICY] = "BurstPolicyDecides",
-	[PLAN_REASONS] = NULL,
-};
-
 /* --- one pod ------------------------------------------------------------------------------------- */
 
 /* Room for twice as many whenever their number is a power of two. */

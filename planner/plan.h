@@ -18,7 +18,7 @@
  * what was planned once is not bought again because names or ages sort otherwise.
  * Supply for each other one: free room on its tenant's nodes, room on claims on their way, room on claims
  * that this plan opened, then a new claim on a free machine: pools by weight (higher first, then
- * name), the instance type that costs least for each of those it serves who wait and are alike (GPUs first), of equals
+ * those with an owned machine before those that would rent, then name), the instance type that costs least for each of those it serves who wait and are alike (GPUs first), of equals
  * that of the pool's first provider, warm before cold, fewer failures first.  Several pods share a claim when they fit
  * together.
  *
@@ -55,6 +55,10 @@ enum plan_reason_code {
 	PLAN_GANG_OVER, /* GangHoldOver: machines are not held for it any more; what it lacks follows */
 	PLAN_HELD, /* HeldForGang: of the machines that fit some are free, and held for a gang before it */
 	PLAN_BY_POLICY, /* BurstPolicyDecides: what would do is bought, and not by a plan */
+	PLAN_STOPPED,	/* LineStopped: claims there fail alike (world_put_stops()) */
+	PLAN_BACK_OFF,	/* BackingOff: the tenant's claims of the pool failed in a row */
+	PLAN_PROVIDER,	/* ProviderNotReady: no machine of the Provider can be driven */
+	PLAN_NO_OFFER,	/* NoOffer: the cloud has none of the type now */
 	PLAN_REASONS
 };
 extern const char

@@ -82,8 +82,7 @@ struct labels supply_labels_of_claim(struct supply *s, const struct world_claim 
 
 static bool open_to(const struct world_pool *p, const struct world_tenant *t)
 {
-	return !p->paused && !t->no_nodes && (t->on_host ? p->host : !p->not_private) &&
-	       supply_version(p, t->version);
+	return !p->paused && !t->no_nodes && (t->on_host ? p->host : !p->not_private);
 }
 
 bool supply_allowed(const struct plan_class *c, const struct supply_pool *pool,
@@ -108,7 +107,8 @@ static void ask_pools(struct supply *s, struct plan_fit *f)
 			continue;
 		f->npools++;
 		fp->pool = &s->pools[i];
-		if (!open_to(fp->pool->it, f->tenant->it))
+		fp->version = supply_version(fp->pool->it, f->tenant->it->version);
+		if (!fp->version || !open_to(fp->pool->it, f->tenant->it))
 			continue;
 		if (!fp->pool->lines)
 			supply_lines(s->p, fp->pool);
@@ -581,6 +581,7 @@ bool supply_second(struct supply *s, const struct world_claim *c, struct supply_
 
 	*out = (struct supply_offer){0};
 	if (!pool || !t || t->paused || !open_to(pool->it, t) ||
+	    !supply_version(pool->it, t->version) ||
 	    !selector_matches(&pool->it->tenants, &t->labels))
 		return false;
 	supply_lines(s->p, pool);

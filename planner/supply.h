@@ -71,9 +71,9 @@ struct supply_group {
 		*ahead; /* by supply_time_of(), then best first; NULL: nobody asked yet */
 	size_t nahead;
 };
-struct supply_option { /* of one line, the machines with the same labels and permit */
+struct supply_option { /* of one line, the machines with the same labels, permit and domain */
 	struct labels labels;
-	const char *permit;
+	const char *permit, *domain;
 	const int *domains;	    /* NULL: no pod asks for topology */
 	struct supply_group *group; /* NULL: no machine */
 	size_t next;		    /* of the group: all before are taken or below the floor */
@@ -104,15 +104,18 @@ struct suits {			   /* by bit */
 };
 struct fit_pool {
 	struct supply_pool *pool;
+	const char *version; /* supply_version() of the tenant there */
 	struct suits suits;
 	struct fit_choice {
 		int64_t score;
 		struct suits suits;
 	} * choices; /* by score, highest first; none: all the same */
 	size_t nchoices;
-	size_t n;		    /* options that suit */
-	bool blocked;		    /* there are machines, but not where other pods let it go */
-	enum plan_reason_code code; /* what keeps the other types out: the nearest miss */
+	size_t n;	      /* options that suit */
+	bool blocked;	      /* there are machines, but not where other pods let it go */
+	struct suits stopped; /* what would suit, and is stopped (stops.h); all NULL: none is */
+	const struct world_stop *stop;	    /* of these the last; NULL: none */
+	enum plan_reason_code code;	    /* what keeps the other types out: the nearest miss */
 	const struct supply_option *missed; /* PLAN_REQUIREMENTS: of this one, the last */
 	const struct world_instance_type *missed_type;
 	const struct world_provider *unproved; /* PLAN_PROOF: of this one, the last */

@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "planner/fit.h"
-#include "planner/supply.h"
+#include "planner/stops.h"
 
 /* Tests: tests/unit/planner/test_supply.c */
 
@@ -250,6 +250,7 @@ static void add_option(struct planning *p, struct supply_pool *pool, const struc
 					     g ? &g->labels : NULL, &pool->it->labels,
 					     pool->it->name),
 		.permit = g ? g->permit : NULL,
+		.domain = g ? g->domain : NULL,
 		.group = g ? group_of(p, g) : NULL,
 	};
 	if (p->groups)
@@ -445,6 +446,24 @@ static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
 	return !l->provider->elastic || (!f->tenant->it->owned_only && !pool->it->permits_only);
 }
 
+/* The option would suit, and nothing can be had of it now. */
+static bool is_stopped(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
+		       size_t line, size_t option)
+{
+	const struct supply_pool *pool = fp->pool;
+	const struct world_stop *s =
+		stops_of(p, f->tenant->it, fp, &pool->lines[line], &pool->options[option]);
+
+	planning_charge(p, f->tenant, p->w->nstops);
+	if (!s)
+		return false;
+	if (!fp->stop)
+		fp->stopped = suits_new(p, pool);
+	fp->stop = s;
+	suit(&fp->stopped, line, option);
+	return true;
+}
+
 void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool *fp)
 {
 	const struct supply_pool *pool = fp->pool;
@@ -471,7 +490,7 @@ void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool
 				continue;
 			}
 			own = true;
-			if (!suits(p, f, fp, l, o, taint))
+			if (!suits(p, f, fp, l, o, taint) || is_stopped(p, f, fp, i, k))
 				continue;
 			fp->n++;
 			suit(&fp->suits, i, k);

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "planner/fit.h"
 #include "planner/quota.h"
-#include "planner/supply.h"
+#include "planner/stops.h"
 
 #define KEY_SHOWN 200  /* bytes of a gang's key */
 #define KUBELET_SKEW 3 /* minors that a kubelet may be older than its API server */
@@ -175,6 +175,45 @@ static const char *used_text(const struct planning *p, const struct tally *t,
 			    amount(&l->type->capacity, name, p->a));
 }
 
+/* The largest of these lines; NULL: one of them has the resources. */
+static const struct supply_line *too_small(const struct plan_class *c, const struct fit_pool *fp,
+					   const struct suits *suits)
+{
+	const struct supply_line *largest = NULL;
+
+	for (size_t i = 0; i < fp->pool->nlines; i++) {
+		if (!supply_has(suits->lines, i))
+			continue;
+		if (supply_fits(c, &fp->pool->lines[i]))
+			return NULL;
+		largest = &fp->pool->lines[i];
+	}
+	return largest;
+}
+
+/* Nothing is in the way but a stop. */
+static bool stops_only(const struct plan_class *c, const struct fit_pool *fp)
+{
+	return fp->stop && !too_small(c, fp, &fp->stopped) &&
+	       (!fp->n || too_small(c, fp, &fp->suits));
+}
+
+/* What the sizes of types are judged by. */
+static const struct suits *judged(const struct fit_pool *fp)
+{
+	return fp->n ? &fp->suits : &fp->stopped;
+}
+
+/* The text, and what else would do and is stopped. */
+static const char *with_stop(struct planning *p, const struct plan_class *c,
+			     const struct fit_pool *fp, const char *text)
+{
+	if (!fp->stop || too_small(c, fp, &fp->stopped))
+		return text;
+	return arena_printf(p->a, "%s; %s: %s", text, plan_reason_names[stops_code(fp->stop)],
+			    fp->stop->text);
+}
+
 /* Types fit: limits, quota and machines are in the way. */
 static struct plan_reason short_of(struct planning *p, const struct plan_class *c,
 				   const struct fit_pool *fp)
@@ -214,23 +253,9 @@ static struct plan_reason short_of(struct planning *p, const struct plan_class *
 			      arena_printf(p->a,
 					   "%zu free machine%s wiped below what the pool wants",
 					   d.below, d.below == 1 ? " was" : "s were"));
-	return reason(p, it, d.held ? PLAN_HELD : PLAN_NO_MACHINE,
-		      d.machines ? taken_text(&d, p->a) : none_text(c, fp, p->a));
-}
-
-/* The largest of the lines that suit; NULL: one of them has the resources. */
-static const struct supply_line *too_small(const struct plan_class *c, const struct fit_pool *fp)
-{
-	const struct supply_line *largest = NULL;
-
-	for (size_t i = 0; i < fp->pool->nlines; i++) {
-		if (!supply_has(fp->suits.lines, i))
-			continue;
-		if (supply_fits(c, &fp->pool->lines[i]))
-			return NULL;
-		largest = &fp->pool->lines[i];
-	}
-	return largest;
+	return reason(
+		p, it, d.held ? PLAN_HELD : PLAN_NO_MACHINE,
+		with_stop(p, c, fp, d.machines ? taken_text(&d, p->a) : none_text(c, fp, p->a)));
 }
 
 static const char *too_many_volumes(struct planning *p, const struct plan_class *c,
@@ -254,7 +279,7 @@ static const char *most_of(const struct fit_pool *fp, const char *name, struct a
 		const struct quantity *q = resources_get(r, name),
 				      *best = most ? resources_get(most, name) : NULL;
 
-		if (supply_has(fp->suits.lines, i) && q && (!best || quantity_cmp(*q, *best) > 0))
+		if (supply_has(judged(fp)->lines, i) && q && (!best || quantity_cmp(*q, *best) > 0))
 			most = r;
 	}
 	return most ? amount(most, name, a) : "0";
@@ -355,14 +380,16 @@ static struct plan_reason why_not(struct planning *p, const struct plan_class *c
 			arena_printf(p->a, "no image for Kubernetes %s", c->tenant->it->version));
 	if (!fp->pool->nlines)
 		return reason(p, it, PLAN_NO_MACHINE, no_provider(p, it));
-	if (!fp->n)
+	if (stops_only(c, fp))
+		return reason(p, it, stops_code(fp->stop), fp->stop->text);
+	if (!fp->n && !fp->stop)
 		return reason(p, it, fp->code,
 			      fp->code == PLAN_REQUIREMENTS ? missed_text(p, c, fp)
 			      : fp->code == PLAN_PROOF
 				      ? unproved_text(p, c->tenant->it, fp->unproved)
 				      : fp->text);
 	planning_charge(p, c->tenant, fp->pool->nlines);
-	small = too_small(c, fp);
+	small = too_small(c, fp, judged(fp));
 	return small ? reason(p, it, PLAN_TOO_BIG, too_little(p, c, fp, small))
 		     : short_of(p, c, fp);
 }
@@ -374,8 +401,10 @@ static int nearness(enum plan_reason_code code)
 		[PLAN_REQUIREMENTS] = 1, [PLAN_TAINT] = 2,	 [PLAN_RUNTIME_CLASS] = 3,
 		[PLAN_TOO_BIG] = 4,	 [PLAN_NOT_TAKEN] = 5,	 [PLAN_NO_IMAGE] = 6,
 		[PLAN_PROOF] = 7,	 [PLAN_POOL_PAUSED] = 8, [PLAN_ERASE_BELOW_POLICY] = 9,
-		[PLAN_QUOTA] = 10,	 [PLAN_POOL_LIMIT] = 11, [PLAN_NO_MACHINE] = 12,
-		[PLAN_HELD] = 13,	 [PLAN_TOPOLOGY] = 14,	 [PLAN_BY_POLICY] = 8,
+		[PLAN_QUOTA] = 10,	 [PLAN_POOL_LIMIT] = 11, [PLAN_PROVIDER] = 12,
+		[PLAN_STOPPED] = 12,	 [PLAN_BACK_OFF] = 12,	 [PLAN_NO_OFFER] = 12,
+		[PLAN_NO_MACHINE] = 13,	 [PLAN_HELD] = 14,	 [PLAN_TOPOLOGY] = 15,
+		[PLAN_BY_POLICY] = 8,
 	};
 
 	return near[code];

@@ -77,6 +77,7 @@ void world_free(struct world *w)
 	map_free(w->gangs);
 	map_free(w->holds);
 	map_free(w->rests);
+	(void)world_put_stops(w, NULL, 0);
 	world_put_levels(w, NULL, 0);
 	map_free(w->shapes);
 	map_free(w->fits);
@@ -335,8 +336,8 @@ static struct world_group *group_of(struct world *w, const struct world_machine 
 		world_text_add(w, m->labels.v[i].key);
 		world_text_add(w, m->labels.v[i].value);
 	}
-	if (m->permit) /* labels come in pairs */
-		world_text_add(w, m->permit);
+	world_text_add(w, m->permit);
+	world_text_add(w, m->domain);
 	g = map_get(w->groups, w->text);
 	if (g)
 		return g;
@@ -345,6 +346,7 @@ static struct world_group *group_of(struct world *w, const struct world_machine 
 	g->arena = arena_new();
 	g->labels = world_copy_labels(&m->labels, g->arena);
 	g->permit = arena_strdup(g->arena, m->permit);
+	g->domain = arena_strdup(g->arena, m->domain);
 	map_put(w->groups, g->key, g);
 	mem_grow(k->v, k->n, k->cap);
 	g->kind = k;
@@ -385,9 +387,9 @@ static bool same_machine(const struct world_machine *a, const struct world_machi
 	       a->offered == b->offered && a->returns == b->returns &&
 	       str_eq(a->not_offered, b->not_offered) && a->warm == b->warm &&
 	       a->level_flash == b->level_flash && a->level_hdd == b->level_hdd &&
-	       str_eq(a->permit, b->permit) && a->coming == b->coming && a->trust == b->trust &&
-	       a->covered == b->covered && a->failures == b->failures &&
-	       same_labels(&a->labels, &b->labels);
+	       str_eq(a->permit, b->permit) && str_eq(a->domain, b->domain) &&
+	       a->coming == b->coming && a->trust == b->trust && a->covered == b->covered &&
+	       a->failures == b->failures && same_labels(&a->labels, &b->labels);
 }
 
 bool world_put_machine(struct world *w, const struct world_machine *m)
@@ -400,6 +402,7 @@ bool world_put_machine(struct world *w, const struct world_machine *m)
 	TEXT(provider);
 	TEXT(instance_type);
 	TEXT(permit);
+	TEXT(domain);
 	TEXT(not_offered);
 	c->labels = world_copy_labels(&m->labels, a);
 	if (old && same_machine(&old->m, c)) {

@@ -112,9 +112,10 @@ struct world_pool {
 /* A machine that could serve.  Only state free and clean is offered; the others count for limits and reasons. */
 struct world_machine {
 	const char *name, *provider, *instance_type;
-	struct labels labels;	 /* that its node will carry: rack, zone, NVLink domain */
-	const char *permit;	 /* only pods with the same have it; NULL: all may */
-	bool offered;		 /* free, clean, nothing against it */
+	struct labels labels; /* that its node will carry: rack, zone, NVLink domain */
+	const char *permit;   /* only pods with the same have it; NULL: all may */
+	const char *domain; /* where the machine is, as world_stop.domain names it; NULL: unknown */
+	bool offered;	    /* free, clean, nothing against it */
 	const char *not_offered; /* reason when not: its state or "Quarantined", "Held" ... */
 	bool warm;
 	bool coming;			   /* not offered: on its way back from its tenant */
@@ -292,6 +293,27 @@ struct world_aging {
 void world_put_aging(struct world *w, const struct world_aging *g);
 /* clamps: a pod's priority counts among tenants only up to its tenant's priority (planner/queue.h).  Initially false. */
 void world_put_clamp(struct world *w, bool clamps);
+
+/* A part of the supply from which nothing can be had now, so that other pools serve instead.
+ * NULL in a member stands for all. */
+enum world_stop_why {
+	WORLD_STOP_LINE,     /* claims fail alike (LineStopped) */
+	WORLD_STOP_BACK_OFF, /* the tenant's claims of the pool failed in a row (BackingOff) */
+	WORLD_STOP_PROVIDER, /* the Provider is not Ready (ProviderNotReady) */
+	WORLD_STOP_OFFER     /* the cloud has none of the type now (NoOffer), but for a permit */
+};
+struct world_stop {
+	enum world_stop_why why;
+	/* The tenant for which it is stopped; with others all tenants but this one. */
+	const char *tenant;
+	bool others;
+	const char *pool;
+	const char *version; /* Kubernetes minor of the image, as in world_pool.versions */
+	const char *provider, *instance_type, *domain;
+	const char *text; /* why, and when something may be had again */
+};
+/* Replaces all stops.  Returns false if nothing changed. */
+bool world_put_stops(struct world *w, const struct world_stop *v, size_t n);
 
 /* Keys of labels by whose values a gang is kept together, the narrowest first: NVLink domain, rack, leaf, spine.  None
  * at first. */

@@ -122,14 +122,14 @@ struct world_kind {
 	struct world_group **v; /* in no order */
 	size_t n, cap;
 };
-/* Those with the same labels and the same permit. */
+/* Those with the same labels, permit and domain. */
 struct world_group {
 	char *key;
 	struct world_kind *kind;
 	size_t at; /* in its kind */
 	struct arena *arena;
 	struct labels labels;
-	const char *permit;
+	const char *permit, *domain;
 	struct world_stock **v; /* in no order */
 	size_t n, cap;
 	uint64_t plan;
@@ -167,9 +167,12 @@ struct world {
 	bool clamps; /* world_put_clamp() */
 	char *levels[WORLD_LEVELS];
 	size_t nlevels;
-	int64_t hold_ms;		       /* world_put_hold() */
-	struct map *holds;		       /* tenant -> struct world_hold */
-	struct map *rests;		       /* machine -> int64_t, world_put_machine_rest() */
+	int64_t hold_ms;   /* world_put_hold() */
+	struct map *holds; /* tenant -> struct world_hold */
+	struct map *rests; /* machine -> int64_t, world_put_machine_rest() */
+	struct arena *stops_arena;
+	struct world_stop *stops; /* world_put_stops() */
+	size_t nstops;
 	struct world_one **pending;	       /* in no order */
 	size_t npending, pending_cap, ndemand; /* ndemand: of them, world_is_demand() */
 	struct world_list sorted_nodes, sorted_claims;

@@ -12,6 +12,7 @@
 #include "controller/claims/sending.h"
 #include "controller/claims/settle.h"
 #include "controller/hardware/fleet.h"
+#include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/ledger.h"
 #include "controller/rules/provider.h"
@@ -252,7 +253,8 @@ static void take_burst(const struct node_claim *n, void *arg)
 		.currency = b->currency,
 		.at = began,
 		.nodes = 1,
-		.gpus = gpus_of(t, n->spec.provider_ref->name, claim_instance_type(n)),
+		.gpus = gpus_of(t, n->spec.provider_ref->name,
+				claim_instance_type(n, machine_named_by(t->c, n))),
 		.starting = !claim_is_ready(n),
 		.part = n->spec.gang && map_has(t->gangs, n->spec.gang->uid)};
 	if (n->spec.gang && !l->part)

@@ -103,7 +103,7 @@ static const char *misses(const struct drift *d, const struct node_claim *n,
 			  const struct machine *m, const struct world_pool *p, struct arena *a)
 {
 	const struct provider_object *from = provider_of(d, m);
-	const char *type = claim_instance_type(n), *key;
+	const char *type = claim_instance_type(n, m), *key;
 	const struct provider_object_instance_type *t =
 		from ? provider_instance_type(from, type) : NULL;
 	const struct labels where = machine_topology(m, a);

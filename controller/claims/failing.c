@@ -2,6 +2,7 @@
 #include "controller/claims/failing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/log.h"
@@ -22,6 +23,15 @@ struct failing {
 struct noted {
 	bool failed, ready;
 };
+
+static void note_cause(struct failing_row *row, const struct node_claim *n)
+{
+	const struct condition *c = condition_get(&n->status.conditions, "Ready");
+
+	str_format(row->why, sizeof(row->why), "%s%s%s", c ? str_or(c->reason, "") : "not known",
+		   c && !str_empty(c->message) ? ": " : "",
+		   c && !str_empty(c->message) ? c->message : "");
+}
 
 void failing_claim(struct failing *f, const struct node_claim *n, bool failed, bool ready)
 {
@@ -48,6 +58,7 @@ void failing_claim(struct failing *f, const struct node_claim *n, bool failed, b
 	}
 	row->n++;
 	row->last = now;
+	note_cause(row, n);
 	if (row->n < FAILURES_ALLOWED)
 		return;
 	row->until = now +
@@ -79,6 +90,22 @@ const struct failing_row *failing_of(const struct failing *f, const char *tenant
 	OWN(arena) a = arena_new();
 
 	return map_get(f->rows, arena_printf(a, "%s|%s", tenant, pool));
+}
+
+void failing_each(const struct failing *f,
+		  void (*fn)(const char *tenant, const char *pool, const struct failing_row *row,
+			     void *arg),
+		  void *arg)
+{
+	OWN(arena) a = arena_new();
+	struct map_iter it;
+
+	map_for_each (it, f->rows) {
+		char *tenant = arena_strdup(a, it.key), *pool = strchr(tenant, '|');
+
+		*pool++ = '\0';
+		fn(tenant, pool, it.value, arg);
+	}
 }
 
 struct failing *failing_new(struct context *c)

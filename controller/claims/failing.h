@@ -24,7 +24,13 @@ void failing_forgive(struct failing *f, const char *pool);
 struct failing_row {
 	unsigned n;
 	int64_t last, until; /* wall ms: of the last one; no new claim before */
+	char why[200];	     /* reason and message of the last one */
 };
+/* Calls fn for each tenant and pool whose claims failed. */
+void failing_each(const struct failing *f,
+		  void (*fn)(const char *tenant, const char *pool, const struct failing_row *row,
+			     void *arg),
+		  void *arg);
 /* NULL: none failed. */
 const struct failing_row *failing_of(const struct failing *f, const char *tenant, const char *pool);
 

@@ -17,6 +17,7 @@
 #include "controller/claims/sending.h"
 #include "controller/claims/to_come.h"
 #include "controller/claims/waiting.h"
+#include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 #include "controller/tenant/provisioning_requests.h"
 #include "controller/tenant/tenant.h"
@@ -235,16 +236,14 @@ static const char *in_about(int64_t ms, struct arena *a)
 static const char *claim_due(const struct pod_events *w, const struct node_claim *n,
 			     struct arena *a)
 {
-	const struct machine *m = n->spec.machine_ref ? CTX_GET(w->c, OBJECT_MACHINE, machine,
-								n->spec.machine_ref->name)
-						      : NULL;
+	const struct machine *m = machine_named_by(w->c, n);
 	struct eta_span span;
 
 	if (n->status.eta.p50)
 		return in_about(n->status.eta.p50 - loop_wall(w->c->loop), a);
 	if (m && !n->status.machine_ref &&
-	    eta_from(w->eta, m->spec.provider_ref.name, claim_instance_type(n), MACHINE_CLAIMED, 0,
-		     &span))
+	    eta_from(w->eta, m->spec.provider_ref.name, claim_instance_type(n, m), MACHINE_CLAIMED,
+		     0, &span))
 		return in_about(span.p50, a);
 	return "";
 }
@@ -258,21 +257,6 @@ static const char *new_due(const struct pod_events *w, const struct plan_claim *
 		       : "";
 }
 
-static int64_t tell_stopped(const struct reader *r, const struct stopped_line *stop)
-{
-	char t[STR_TIME_SIZE];
-	const char *news = arena_printf(r->a, "stopped %s %s: %s", stop->scope, stop->name,
-					stop->reason),
-		   *text = arena_printf(r->a, "no new claims for %s %s: %s on %lld machines; %s%s",
-					stop->scope, stop->name, stop->reason,
-					(long long)stop->machines,
-					stop->next ? "one is tried at " : "one is being tried",
-					stop->next ? str_time(t, stop->next) : "");
-
-	return tell(r, &(struct word){"Warning", STOP_LINE_CONDITION, news, text, "", NULL,
-				      r->p->place, 0});
-}
-
 /* The same news in the plan that makes the claim and in those that follow. */
 static int64_t tell_coming(const struct reader *r, const char *claim, const char *text,
 			   const char *when)
@@ -281,26 +265,17 @@ static int64_t tell_coming(const struct reader *r, const char *claim, const char
 				      text, when, claim, 0, 0});
 }
 
-static int64_t tell_new(const struct reader *r, const struct plan_claim *claim,
-			const struct pod_events_hold *held)
+/* name NULL: the objects changed under the plan, or the claim is kept back; the next plan has another answer. */
+static int64_t tell_new(const struct reader *r, const struct plan_claim *claim, const char *name)
 {
-	const char *news, *text;
+	const char *text;
 
-	if (held->line)
-		return tell_stopped(r, &held->stop);
-	if (held->backing_off) {
-		news = arena_printf(r->a, "backing off %s", claim->pool);
-		text = arena_printf(r->a, "claims of pool %s failed %u times in a row", claim->pool,
-				    held->failures);
-		return tell(r, &(struct word){"Warning", "BackingOff", news, text, "", NULL,
-					      r->p->place, 0});
-	}
-	if (!held->claim) /* the objects changed under the plan: the next one has another answer */
+	if (!name)
 		return 0;
 	text = pod_words_coming(
-		to_come_is(r->w->c, claim->provider, claim->machine) ? held->claim : claim->machine,
-		claim->pool, held->claim, r->a);
-	return tell_coming(r, held->claim, text, new_due(r->w, claim, r->a));
+		to_come_is(r->w->c, claim->provider, claim->machine) ? name : claim->machine,
+		claim->pool, name, r->a);
+	return tell_coming(r, name, text, new_due(r->w, claim, r->a));
 }
 
 /* When the machine that is to be its serves: once it is free, and has come.  False: not known. */
@@ -376,9 +351,8 @@ static int64_t tell_claim(const struct reader *r)
 			   claim_due(w, n, r->a));
 }
 
-int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
-			   const struct pod_events_hold *held, const bool *speaks, size_t from,
-			   size_t n)
+int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan, const char *const *claims,
+			   const bool *speaks, size_t from, size_t n)
 {
 	OWN(arena) a = arena_new();
 	int64_t first = 0, left;
@@ -403,7 +377,7 @@ int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
 			left = tell_claim(&r);
 			break;
 		case PLAN_ON_NEW:
-			left = tell_new(&r, &plan->claims[p->new_claim], &held[p->new_claim]);
+			left = tell_new(&r, &plan->claims[p->new_claim], claims[p->new_claim]);
 			break;
 		case PLAN_NOTHING:
 			left = tell_nothing(&r);

@@ -2,7 +2,6 @@
 #define CONTROLLER_CLAIMS_POD_EVENTS_H
 
 #include "controller/core/context.h"
-#include "controller/claims/stop_line.h"
 #include "planner/plan.h"
 
 /*
@@ -32,22 +31,12 @@ struct pod_events *pod_events_new(struct context *c, const struct tenants *tenan
 				  const struct sending *sending, struct waiting *waiting);
 void pod_events_free(struct pod_events *w);
 
-/* What became of a claim that a plan wants. */
-struct pod_events_hold {
-	const char *claim; /* its name; NULL: none was made */
-	bool line; /* stop: the pool, image, rack or provider fails too often (claims/stop_line.h) */
-	bool backing_off; /* its tenant's claims of this pool failed, so many in a row: */
-	unsigned failures;
-	struct stopped_line stop; /* line */
-	int64_t until;		  /* wall ms; 0: unknown */
-};
-
-/* Pods of one plan, n at most, from the given one on, with a hold for each of its claims.  Of pods to come those that
+/* Pods of one plan, n at most, from the given one on.  claims: for each claim of the plan the name of
+ * the NodeClaim, or NULL: none was made, and the next plan has another answer.  Of pods to come those that
  * speak for their ProvisioningRequest, which is told instead (claims/requests.h).  Between waiting_begin() and
  * waiting_end().  Returns after how many ms there is more to tell of them if nothing changes; 0: never. */
-int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
-			   const struct pod_events_hold *held, const bool *speaks, size_t from,
-			   size_t n);
+int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan, const char *const *claims,
+			   const bool *speaks, size_t from, size_t n);
 
 /* The pod has gone, or has its place. */
 void pod_events_forget(struct pod_events *w, const char *tenant, const char *ns, const char *pod);

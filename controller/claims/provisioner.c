@@ -28,6 +28,7 @@
 #include "controller/claims/requests.h"
 #include "controller/claims/sending.h"
 #include "controller/claims/stop_line.h"
+#include "controller/claims/stops.h"
 #include "controller/claims/to_come.h"
 #include "controller/claims/stand_ins.h"
 #include "controller/claims/underused.h"
@@ -48,6 +49,7 @@
 #define RECLAIM_AGAIN_MS (5 * 60 * 1000) /* whether somebody has waited long enough by now */
 #define MAY_ACT_MS 2000 /* until it is looked again whether anything may be decided */
 #define SLICE_PODS 250	/* told in one turn */
+#define AGAIN_MS 1000	/* after a plan of which a claim was kept back */
 
 struct provisioner {
 	struct context *c;
@@ -56,6 +58,8 @@ struct provisioner {
 	struct avoided *avoided;
 	struct failing *failing;
 	struct gang_holds *gang_holds;
+	struct stops_from stops;
+	int64_t stops_end; /* Unix ms at which a stop that the plan knows may end; 0: there is none */
 	struct refused *refused;
 	struct unwanted *unwanted;
 	struct underused *underused;
@@ -70,12 +74,13 @@ struct provisioner {
 	struct plan_run *run;
 	struct arena *arena;
 	struct plan *plan; /* ready */
-	struct pod_events_hold *held;
-	bool *speaks;	/* of its pods (requests.h) */
-	size_t told;	/* pods of it */
-	int64_t first;	/* ms until there is more to do if nothing changes; 0: never */
-	int64_t learns; /* the same, until a pod is taken for refused */
-	bool again;	/* something changed meanwhile */
+	const char *
+		*claims; /* for each of its claims the name of the one that was made; NULL: none */
+	bool *speaks;	 /* of its pods (requests.h) */
+	size_t told;	 /* pods of it */
+	int64_t first;	 /* ms until there is more to do if nothing changes; 0: never */
+	int64_t learns;	 /* the same, until a pod is taken for refused */
+	bool again;	 /* something changed meanwhile */
 	struct loop_timer slice;
 	int64_t rests; /* loop_now() until which no other begins */
 	struct sending *sending;
@@ -109,29 +114,23 @@ static struct stop_line_place place_of(const struct provisioner *s, const struct
 					.tenant = p->tenant};
 }
 
-static struct pod_events_hold hold_of(const struct provisioner *s, struct stop_line *l,
-				      const struct plan_claim *p)
+/* May the claim be made now?  *trial: it is the one that a stopped line lets through.  The plan knows
+ * all stops that there were when it began (stops.h), but no trial. */
+static bool is_admitted(const struct provisioner *s, struct stop_line *l,
+			const struct plan_claim *p, bool *trial)
 {
 	const struct failing_row *f = failing_of(s->failing, p->tenant, p->pool);
 	const struct stop_line_place at = place_of(s, p);
-	struct pod_events_hold h = {0};
+	struct stopped_line why;
 
-	if (!stop_line_admits(l, &at, &h.stop)) {
-		h.line = true;
-		h.until = h.stop.next;
-	} else if (f && loop_wall(s->c->loop) < f->until &&
-		   f->last > stop_line_since(l, p->pool, NULL)) {
-		h.backing_off = true;
-		h.failures = f->n;
-		h.until = f->until;
-	} else if (h.stop.scope) {
+	*trial = false;
+	if (!stop_line_admits(l, &at, &why) ||
+	    (f && loop_wall(s->c->loop) < f->until && f->last > stop_line_since(l, p->pool, NULL)))
+		return false;
+	*trial = why.scope != NULL;
+	if (*trial)
 		stop_line_sent(l, &at);
-	}
-	/* Told in later turns, when what the caches had may be gone. */
-	h.stop.scope = arena_strdup(s->arena, h.stop.scope);
-	h.stop.name = arena_strdup(s->arena, h.stop.name);
-	h.stop.reason = arena_strdup(s->arena, h.stop.reason);
-	return h;
+	return true;
 }
 
 static bool is_offered(const struct machine *m)
@@ -225,58 +224,54 @@ static void on_its_way(const struct node_claim *n, void *arg)
 	stop_line_claim(arg, n);
 }
 
+/* Another plan is due at that time, Unix ms; 0: none is. */
+static void is_due(struct provisioner *s, int64_t at)
+{
+	const int64_t left = at - loop_wall(s->c->loop);
+
+	if (at && (!s->first || left < s->first))
+		s->first = left > 0 ? left : 1;
+}
+
 static void create_all(struct provisioner *s)
 {
 	const struct plan *plan = s->plan;
 	struct whole_claim *v = arena_calloc(s->arena, plan->nclaims + 1, sizeof(*v));
+	struct stop_line *l = plan->nclaims ? stop_line_read(s->c, s->arena) : NULL;
 
+	if (l)
+		sending_each(s->sending, on_its_way, l);
 	for (size_t i = 0; i < plan->nclaims; i++) {
-		const struct pod_events_hold *h = &s->held[i];
+		const bool admitted = is_admitted(s, l, &plan->claims[i], &v[i].probe);
 
 		/* One that is not wanted any more: the next plan, which is due, has another answer. */
-		v[i].goes = !h->line && !h->backing_off && still_wanted(s, &plan->claims[i]);
-		v[i].probe = h->stop.scope && !h->line;
+		v[i].goes = admitted && still_wanted(s, &plan->claims[i]);
+		if (!admitted)
+			is_due(s, loop_wall(s->c->loop) + AGAIN_MS);
 	}
 	whole_gangs(plan, v, s->arena);
 	requests_only_check(plan, v, s->arena);
 	for (size_t i = 0; i < plan->nclaims; i++)
 		if (v[i].goes)
 			permits_count(s->permits, plan->claims[i].machine);
-	for (size_t i = 0; i < plan->nclaims; i++) {
+	for (size_t i = 0; i < plan->nclaims; i++)
 		if (v[i].goes)
-			s->held[i].claim = create(s, &plan->claims[i], NULL);
-		if (v[i].because)
-			s->held[i] = s->held[v[i].because - 1];
-	}
+			s->claims[i] = create(s, &plan->claims[i], NULL);
 }
 
 /* In the turn in which the plan is ready: claims first, nobody waits for words. */
 static void on_ready(struct provisioner *s)
 {
 	const struct plan *plan = s->plan;
-	struct stop_line *l = plan->nclaims ? stop_line_read(s->c, s->arena) : NULL;
-	int64_t held;
 
-	if (l)
-		sending_each(s->sending, on_its_way, l);
 	metric_add(s->plans, NULL, 1);
 	metric_set(s->pending, NULL, (double)plan->npods);
-	s->held = arena_calloc(s->arena, plan->nclaims + 1, sizeof(*s->held));
+	s->claims = arena_calloc(s->arena, plan->nclaims + 1, sizeof(*s->claims));
 	s->told = 0;
 	s->first = 0;
 	s->learns = refused_plan(s->refused, plan);
-	for (size_t i = 0; i < plan->nclaims; i++) {
-		s->held[i] = hold_of(s, l, &plan->claims[i]);
-		if (s->held[i].until && (!s->first || s->held[i].until < s->first))
-			s->first = s->held[i].until;
-	}
-	held = gang_holds_after(s->gang_holds, plan, loop_wall(s->c->loop));
-	if (held && (!s->first || held < s->first))
-		s->first = held;
-	if (s->first) {
-		s->first -= loop_wall(s->c->loop);
-		s->first = s->first > 0 ? s->first : 1;
-	}
+	is_due(s, gang_holds_after(s->gang_holds, plan, loop_wall(s->c->loop)));
+	is_due(s, plan->npods ? s->stops_end : 0);
 	create_all(s);
 	waiting_begin(s->waiting);
 	s->speaks = requests_plan(s->tenants, plan, s->arena);
@@ -292,6 +287,7 @@ static void stand_in(struct provisioner *s)
 {
 	struct plan_claim p;
 	struct stop_line *l;
+	bool trial;
 	const struct node_claim *of =
 		stand_ins_plan(s->stand_ins, s->plan, world_sync_world(s->sync),
 			       underused_others_wait(s->underused, NULL), s->arena, &p);
@@ -300,7 +296,7 @@ static void stand_in(struct provisioner *s)
 		return;
 	l = stop_line_read(s->c, s->arena);
 	sending_each(s->sending, on_its_way, l);
-	if (!hold_of(s, l, &p).line && still_wanted(s, &p))
+	if (is_admitted(s, l, &p, &trial) && still_wanted(s, &p))
 		(void)create(s, &p, of->meta.name);
 }
 
@@ -318,7 +314,7 @@ static void on_slice(void *arg)
 		if (s->plan)
 			on_ready(s);
 	} else if (!underused_runs(s->underused)) {
-		more = pod_events_of_plan(s->pod_events, s->plan, s->held, s->speaks, s->told,
+		more = pod_events_of_plan(s->pod_events, s->plan, s->claims, s->speaks, s->told,
 					  SLICE_PODS);
 		s->told += SLICE_PODS;
 		if (more && (!s->first || more < s->first))
@@ -351,6 +347,7 @@ static void on_plan(void *arg)
 	struct provisioner *s = arg;
 	struct context *c = s->c;
 	int64_t left = batch_left(&s->batch, loop_now(c->loop));
+	struct stop_line *line;
 
 	if (s->run) {
 		s->again = true;
@@ -369,6 +366,9 @@ static void on_plan(void *arg)
 	gang_holds_before(s->gang_holds, world_sync_world(s->sync), loop_wall(c->loop));
 	world_sync_hold(s->sync);
 	s->arena = arena_new();
+	line = stop_line_read(c, s->arena);
+	sending_each(s->sending, on_its_way, line);
+	s->stops_end = stops_put(&s->stops, line, world_sync_world(s->sync));
 	s->run = plan_begin(world_sync_world(s->sync), loop_wall(c->loop), s->arena);
 	loop_timer_start(&s->slice, 0);
 }
@@ -463,7 +463,8 @@ static void on_published(void *arg)
 }
 
 struct provisioner *provisioner_new(struct context *c, const struct tenants *tenants,
-				    const struct eta *eta, struct fleet *fleet)
+				    const struct eta *eta, const struct drivers *drivers,
+				    struct fleet *fleet)
 {
 	struct provisioner *s = mem_new(struct provisioner);
 	struct world_sync_spec spec = {
@@ -476,6 +477,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->avoided = spec.avoided = avoided_new(c);
 	s->failing = spec.failing = failing_new(c);
 	s->gang_holds = gang_holds_new(c);
+	s->stops = (struct stops_from){c, s->failing, drivers, fleet};
 	s->unwanted = unwanted_new(c, tenants);
 	s->underused = underused_new(c, tenants);
 	s->reclaims = reclaims_new(c, tenants);

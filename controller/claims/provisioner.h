@@ -14,6 +14,7 @@
  * by itself (life/life.h); one that no machine took within 30 s is withdrawn.
  */
 struct avoided;
+struct drivers;
 struct eta;
 struct fleet;
 struct permits;
@@ -26,7 +27,8 @@ struct unwanted;
 struct waiting;
 struct world_sync;
 struct provisioner *provisioner_new(struct context *c, const struct tenants *tenants,
-				    const struct eta *eta, struct fleet *fleet);
+				    const struct eta *eta, const struct drivers *drivers,
+				    struct fleet *fleet);
 void provisioner_free(struct provisioner *s);
 void provisioner_kick(struct provisioner *s); /* plan soon */
 

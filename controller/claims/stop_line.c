@@ -516,6 +516,63 @@ bool stop_line_stops_provider(struct stop_line *l, const struct provider_object 
 	return s->stopped;
 }
 
+/* --- all that is stopped -------------------------------------------------------------------------- */
+
+static bool ask_pool_images(const struct kube_entry *en, void *arg)
+{
+	const struct node_pool *p = en->object;
+
+	for (size_t i = 0; i < p->spec.template_.spec.images.n; i++)
+		(void)ask(arg, IMAGE, claim_image_id(&p->spec.template_.spec.images.v[i]),
+			  p->meta.name, NULL);
+	return true;
+}
+
+static void ask_all(struct stop_line *l)
+{
+	kube_cache_each(l->c->cache[OBJECT_NODE_POOL], ask_pool_images, l);
+	for (size_t i = 0; i < l->nfailures; i++)
+		for (enum scope k = POOL; k < SCOPES; k++)
+			(void)ask_place(l, k, &l->failures[i].at);
+}
+
+static struct stop_line_place place_of(const struct found *s)
+{
+	return (struct stop_line_place){.pool = s->pool,
+					.image = s->scope == IMAGE ? s->name : NULL,
+					.provider = s->provider,
+					.rack = s->scope == RACK ? s->name : NULL};
+}
+
+static void add_held(struct stop_line_held *v, size_t *n, const struct found *s, const char *tenant,
+		     bool others, int64_t next)
+{
+	if (!next && !s->on_its_way)
+		return;
+	v[*n] = (struct stop_line_held){place_of(s), tenant, others, s->stop};
+	v[(*n)++].why.next = next;
+}
+
+size_t stop_line_list(struct stop_line *l, struct stop_line_held **v)
+{
+	size_t n = 0;
+
+	if (!l->nfailures)
+		return 0;
+	ask_all(l);
+	*v = arena_calloc(l->a, 2 * l->nfound + 1, sizeof(**v));
+	for (size_t i = 0; i < l->nfound; i++) {
+		const struct found *s = &l->found[i];
+
+		if (!s->stopped)
+			continue;
+		add_held(*v, &n, s, s->tenant, false, s->stop.next);
+		if (s->tenant)
+			add_held(*v, &n, s, s->tenant, true, s->next);
+	}
+	return n;
+}
+
 /* --- machines ------------------------------------------------------------------------------------- */
 
 static bool blames(struct stop_line *l, const struct machine *m, const struct machine_failure *f)

@@ -60,6 +60,17 @@ bool stop_line_stops_pool(struct stop_line *l, const struct node_pool *p, struct
 bool stop_line_stops_provider(struct stop_line *l, const struct provider_object *p,
 			      struct stopped_line *why);
 
+/* A place where no claim may be made now, for a tenant. */
+struct stop_line_held {
+	struct stop_line_place
+		at;	    /* image with its pool; pool; rack with its provider; or provider */
+	const char *tenant; /* for which it is stopped; NULL: for all */
+	bool others;	    /* for all tenants but that one */
+	struct stopped_line why;
+};
+/* Returns all of them, in the arena. */
+size_t stop_line_list(struct stop_line *l, struct stop_line_held **v);
+
 /* A failure that its tenant alone has made: it says nothing of pool, image or machine. */
 bool stop_line_is_tenants(const char *reason);
 /* The rack of a machine, or NULL. */

@@ -16,6 +16,7 @@
 #include "controller/claims/bill.h"
 #include "controller/claims/eta.h"
 #include "controller/claims/stop_line.h"
+#include "controller/claims/usable.h"
 #include "controller/claims/used.h"
 #include "controller/claims/waiting.h"
 #include "controller/claims/warm_pool.h"
@@ -165,30 +166,22 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct resource *)a)->name, ((const struct resource *)b)->name);
 }
 
-/* Why no machine of this provider can be driven; NULL: they can. */
-static const char *unusable(const struct supply_status *st, const char *provider,
-			    const char **message)
+/* Types of which the cloud has none now, and why. */
+static void say_offers(const struct supply_status *s, const struct provider_object *p,
+		       struct arena *a, struct provider_object_status *out)
 {
-	const struct context *c = st->c;
-	const struct driver *s = driver_get(st->drivers, provider);
-	const struct err *e;
+	const char *text = "";
+	int64_t until;
 
-	*message = "";
-	if (!CTX_GET(c, OBJECT_PROVIDER, provider_object, provider)) {
-		*message = "there is no Provider of this name";
-		return "ProviderNotFound";
+	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
+		const char *type = p->spec.instance_types.v[i].name,
+			   *why = fleet_no_offer(s->fleet, p->meta.name, type, &until);
+
+		if (why)
+			text = arena_printf(a, "%s%s%s: %s", text, *text ? "; " : "", type, why);
 	}
-	if (!s)
-		return "Starting";
-	e = s->provider ? fleet_trouble(st->fleet, provider) : &s->error;
-	if (!e)
-		return NULL;
-	*message = e->text;
-	return e->kind == ERR_DENIED	    ? "NotAllowed"
-	       : s->provider		    ? "CloudFailed"
-	       : e->kind == ERR_UNSUPPORTED ? "Unsupported"
-	       : e->kind == ERR_INVALID	    ? "InvalidSpec"
-					    : "DriverFailed";
+	say(s->c, &out->conditions, a, p->meta.generation, "Offering", !*text,
+	    *text ? "NoOffer" : "Offering", text);
 }
 
 static void provider_status(struct supply_status *s, const struct provider_object *p,
@@ -198,7 +191,7 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 	static const bool always[MACHINE_STATES] = {
 		[MACHINE_FREE] = true, [MACHINE_SERVING] = true, [MACHINE_QUARANTINED] = true};
 	const struct sum *n = sum_of(s, s->by_provider, p->meta.name);
-	const char *message, *reason = unusable(s, p->meta.name, &message);
+	const char *message, *reason = usable_not(c, s->drivers, s->fleet, p->meta.name, &message);
 	struct resources *r = &out->machines;
 	int64_t generation = p->meta.generation;
 	bool none = p->spec.network.type == FABRIC_NONE;
@@ -230,6 +223,8 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 		    : provider_object_fabric_names[p->spec.network.type]);
 	say(c, &out->conditions, a, generation, "Paused", p->spec.paused,
 	    p->spec.paused ? "SpecPaused" : "NotPaused", "");
+	if (provider_is_elastic(p))
+		say_offers(s, p, a, out);
 	say_line(c, &out->conditions, a, generation,
 		 stop_line_stops_provider(line_now(s), p, &stop), &stop);
 }
@@ -255,26 +250,6 @@ static void add(struct resources *sum, const struct resources *more, struct aren
 	}
 }
 
-/* A claim that holds a machine, or is on its way to one. */
-static bool counts(const struct node_claim *n)
-{
-	return !str_eq(n->status.phase, "Ended");
-}
-
-/* What its node has, or will have; NULL: not known. */
-static const struct resources *capacity_of(const struct context *c, const struct node_claim *n)
-{
-	const struct machine *m = machine_of_claim(c, n);
-	const struct provider_object *p =
-		m && m->spec.provider_ref.name
-			? CTX_GET(c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name)
-			: NULL;
-	const struct provider_object_instance_type *t =
-		p ? provider_instance_type(p, claim_instance_type(n)) : NULL;
-
-	return t ? &t->capacity : NULL;
-}
-
 static void count_for(struct supply_status *s, struct map *by, const char *name,
 		      const struct resources *capacity)
 {
@@ -291,9 +266,9 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 	struct supply_status *s = arg;
 	const struct resources *capacity;
 
-	if (!counts(n))
+	if (!claim_counts(n))
 		return true;
-	capacity = capacity_of(s->c, n);
+	capacity = claim_capacity(n, machine_named_by(s->c, n), provider_of_claim(s->c, n));
 	count_for(s, s->by_pool, n->spec.node_pool_ref.name, capacity);
 	count_for(s, s->by_tenant, n->spec.virtual_cluster_ref.name, capacity);
 	return true;
@@ -317,7 +292,7 @@ static void pool_status(struct supply_status *s, const struct node_pool *p, stru
 	for (size_t i = 0; i < p->spec.template_.spec.provider_refs.n; i++) {
 		const char *name = p->spec.template_.spec.provider_refs.v[i].name;
 
-		why = unusable(s, name, &text);
+		why = usable_not(c, s->drivers, s->fleet, name, &text);
 		if (!why) {
 			usable++;
 			continue;

@@ -1,17 +1,17 @@
 #include "controller/claims/whole.h"
 
-/* Who has a pod on a claim that does not go; gangs: the claim, + 1. */
-static bool find_broken(const struct plan *p, const struct whole_claim *v, size_t *gangs)
+/* Finds gangs that have a pod on a claim that does not go.  Returns false if there is no new one. */
+static bool find_broken(const struct plan *p, const struct whole_claim *v, bool *broken)
 {
 	bool more = false;
 
 	for (size_t i = 0; i < p->npods; i++) {
 		const struct plan_pod *d = &p->pods[i];
 
-		if (!d->gang || d->outcome != PLAN_ON_NEW || v[d->new_claim].goes || gangs[d->gang])
+		if (!d->gang || d->outcome != PLAN_ON_NEW || v[d->new_claim].goes ||
+		    broken[d->gang])
 			continue;
-		gangs[d->gang] =
-			v[d->new_claim].because ? v[d->new_claim].because : d->new_claim + 1;
+		broken[d->gang] = true;
 		more = true;
 	}
 	return more;
@@ -19,15 +19,9 @@ static bool find_broken(const struct plan *p, const struct whole_claim *v, size_
 
 void whole_gangs(const struct plan *p, struct whole_claim *v, struct arena *a)
 {
-	size_t *gangs = p->ngangs ? arena_calloc(a, p->ngangs + 1, sizeof(*gangs)) : NULL;
+	bool *broken = p->ngangs ? arena_calloc(a, p->ngangs + 1, sizeof(*broken)) : NULL;
 
-	while (gangs && find_broken(p, v, gangs))
-		for (size_t i = 0; i < p->nclaims; i++) {
-			const size_t g = p->claims[i].gang;
-
-			if (!g || !gangs[g] || !v[i].goes || v[i].probe)
-				continue;
-			v[i].goes = false;
-			v[i].because = gangs[g];
-		}
+	while (broken && find_broken(p, v, broken))
+		for (size_t i = 0; i < p->nclaims; i++)
+			v[i].goes &= !(broken[p->claims[i].gang] && !v[i].probe);
 }

@@ -14,7 +14,6 @@
 struct whole_claim {
 	bool goes; /* is created; in: as far as it alone is asked */
 	bool probe;
-	size_t because; /* the claim that kept it back, + 1; 0: none */
 };
 /* v: by plan.claims. */
 void whole_gangs(const struct plan *p, struct whole_claim *v, struct arena *a);

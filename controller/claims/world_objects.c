@@ -2,6 +2,7 @@
 #include "controller/claims/world_objects.h"
 
 #include "api/machine_states.h"
+#include "api/reasons.h"
 #include "base/str.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/machine.h"
@@ -143,25 +144,32 @@ struct world_machine world_object_machine(const struct machine *m, const struct 
 	return w;
 }
 
+/* Nothing was launched for the claim, and its Provider has no offer now. */
+static bool has_no_offer(const struct machine *m)
+{
+	return m && str_eq(m->status.state, "claimed") &&
+	       !(m->status.instance && !str_empty(m->status.instance->id)) && m->status.operation &&
+	       str_eq(m->status.operation->last_error.reason, reason_name(REASON_NoOffer));
+}
+
 struct world_claim world_object_claim(const struct node_claim *n, const struct machine *m,
 				      const struct provider_object *p, struct arena *a)
 {
 	const struct object_ref *r =
 		n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
-	const struct provider_object_instance_type *t =
-		p ? provider_instance_type(p, claim_instance_type(n)) : NULL;
+	const struct resources *capacity = claim_capacity(n, m, p);
 	struct world_claim w = {.name = n->meta.name};
 
 	w.tenant = n->spec.virtual_cluster_ref.name;
 	w.pool = n->spec.node_pool_ref.name;
 	w.machine = r ? r->name : NULL;
-	w.instance_type = claim_instance_type(n);
+	w.instance_type = claim_instance_type(n, m);
 	w.provider = p ? p->meta.name : NULL;
 	w.labels = n->spec.labels;
 	w.taints = taints_of(&n->spec.taints, a);
-	if (t)
-		w.capacity = t->capacity;
-	w.failed = str_eq(n->status.phase, "Failed");
+	if (capacity)
+		w.capacity = *capacity;
+	w.failed = str_eq(n->status.phase, "Failed") || has_no_offer(m);
 	w.saves = n->spec.checkpoint;
 	w.leaving = n->meta.deletion_timestamp != 0 || claim_node_gone(n) ||
 		    (m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) &&

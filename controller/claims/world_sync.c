@@ -16,11 +16,14 @@
 #include "controller/claims/pod_events.h"
 #include "controller/claims/refused.h"
 #include "controller/claims/sending.h"
+#include "controller/claims/stop_line.h"
 #include "controller/claims/to_come.h"
 #include "controller/claims/used.h"
 #include "controller/claims/world_objects.h"
+#include "controller/core/lookup.h"
 #include "controller/drain/drains.h"
 #include "controller/hardware/segments.h"
+#include "controller/rules/claim.h"
 #include "controller/rules/proof.h"
 #include "controller/rules/provider.h"
 #include "controller/tenant/join_probe.h"
@@ -153,6 +156,7 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 			: NULL,
 		a);
 	w.name = name;
+	w.domain = stop_line_rack(s->c, m);
 	if (!w.offered && free_again(s->c, s->spec.tenants, s->spec.eta, m, &again)) {
 		w.free_p50_ms = again.p50;
 		w.free_p90_ms = again.p90;
@@ -169,10 +173,23 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 	return world_put_machine(s->world, &w);
 }
 
+static bool put_claim(struct world_sync *s, const char *name, const struct node_claim *n);
+
+/* What a claim counts, and whether it is supply, depends on its Machine. */
+static void put_claim_again(struct world_sync *s, const char *name)
+{
+	const struct node_claim *n = CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name);
+
+	if (n && !is_late(s, LATE_CLAIM, "", "", name))
+		tell(s, put_claim(s, name, n));
+}
+
 void world_sync_machine(struct world_sync *s, const char *name, const struct machine *m)
 {
 	if (!is_late(s, LATE_MACHINE, "", "", name))
 		tell(s, put_machine(s, name, m));
+	if (m && m->status.claim_ref)
+		put_claim_again(s, m->status.claim_ref->name);
 	if (!m || m->status.claim_ref) /* it takes claims again */
 		avoided_forget(s->spec.avoided, name);
 }
@@ -181,20 +198,10 @@ static bool put_claim(struct world_sync *s, const char *name, const struct node_
 {
 	OWN(arena) a = arena_new();
 	struct world_claim w;
-	const struct object_ref *r;
-	const struct machine *m;
-	const struct provider_object *p;
 
-	if (!n)
+	if (!n || !claim_counts(n))
 		return world_del_claim(s->world, name);
-	r = n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
-	m = r ? CTX_GET(s->c, OBJECT_MACHINE, machine, r->name) : NULL;
-	p = m && m->spec.provider_ref.name
-		    ? CTX_GET(s->c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name)
-	    : n->spec.provider_ref
-		    ? CTX_GET(s->c, OBJECT_PROVIDER, provider_object, n->spec.provider_ref->name)
-		    : NULL;
-	w = world_object_claim(n, m, p, a);
+	w = world_object_claim(n, machine_named_by(s->c, n), provider_of_claim(s->c, n), a);
 	w.name = name;
 	return world_put_claim(s->world, &w);
 }

@@ -353,6 +353,31 @@ const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, c
 	return best;
 }
 
+const char *fleet_no_offer(const struct fleet *f, const char *provider, const char *type,
+			   int64_t *until)
+{
+	const struct cloud *k = f ? map_get(f->clouds, provider) : NULL;
+	const char *why = "the cloud has none left";
+
+	*until = 0;
+	if (!k || !k->offers_arena)
+		return NULL;
+	for (size_t i = 0; i < k->noffers; i++) {
+		const struct elastic_offer *o = &k->offers[i];
+		const struct cool *cool = cool_for(k, o);
+		int64_t at;
+
+		if (!str_eq(o->type, type) || o->market != ELASTIC_ON_DEMAND || !o->available)
+			continue;
+		if (!cool)
+			return NULL;
+		at = loop_wall(f->c->loop) + cool->until - loop_now(f->c->loop);
+		*until = !*until || at < *until ? at : *until;
+		why = cool->text;
+	}
+	return why;
+}
+
 static bool is_wanted(const struct elastic_offer *o, const struct fleet_want *w)
 {
 	return str_eq(o->region, w->region) && str_eq(str_or(o->zone, ""), str_or(w->zone, "")) &&
@@ -582,7 +607,7 @@ static bool make_machine(const struct kube_entry *en, void *arg)
 		n->meta.name, "finalizers", FINALIZER_MACHINE, "ownerReferences", "apiVersion",
 		OBJECT_API_VERSION, "kind", "NodeClaim", "name", n->meta.name, "uid", n->meta.uid,
 		"spec", "elastic", "claim", "name", n->meta.name, "uid", n->meta.uid, "providerRef",
-		"name", n->spec.provider_ref->name, "instanceType", claim_instance_type(n),
+		"name", n->spec.provider_ref->name, "instanceType", claim_instance_type(n, NULL),
 		"managementPolicy", "Manage");
 	f->call =
 		kube_create(f->c->host, &object_resources[OBJECT_MACHINE], NULL, o, on_created, f);

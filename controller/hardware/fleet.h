@@ -39,6 +39,11 @@ const struct elastic_instance *fleet_find(const struct fleet *f, const char *pro
  * it is looked at again. */
 const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, const char *type,
 					char *why, size_t size);
+/* Returns why no offer of the type can be had now, as far as the last list and the refusals since
+ * say; NULL: one can be had, or nothing is known.  *until: Unix ms at which a refused offer is tried
+ * again; 0: not known.  Asks the cloud nothing.  f may be NULL. */
+const char *fleet_no_offer(const struct fleet *f, const char *provider, const char *type,
+			   int64_t *until);
 /* That very offer, as it was told less than a minute ago, where nothing speaks against it now and it costs at most so much; no_offer: it is known that there is
  * none.  NULL: why says what does. */
 struct fleet_want {

@@ -8,6 +8,7 @@
 #include "api/annotations.h"
 #include "base/crypto.h"
 #include "base/str.h"
+#include "controller/rules/provider.h"
 
 const char *claim_image_id(const struct object_image *i)
 {
@@ -22,8 +23,10 @@ const struct object_image *claim_image(const struct node_pool *pool, const char 
 	return NULL;
 }
 
-const char *claim_instance_type(const struct node_claim *n)
+const char *claim_instance_type(const struct node_claim *n, const struct machine *m)
 {
+	if (m && !str_empty(m->spec.instance_type))
+		return m->spec.instance_type;
 	for (size_t i = 0; i < n->spec.requirements.n; i++) {
 		const struct object_requirement *r = &n->spec.requirements.v[i];
 
@@ -31,6 +34,22 @@ const char *claim_instance_type(const struct node_claim *n)
 			return r->values.v[0];
 	}
 	return NULL;
+}
+
+bool claim_counts(const struct node_claim *n)
+{
+	return !str_eq(n->status.phase, "Ended") &&
+	       (!str_eq(n->status.phase, "Failed") || n->spec.machine_ref || n->status.machine_ref);
+}
+
+const struct resources *claim_capacity(const struct node_claim *n, const struct machine *m,
+				       const struct provider_object *p)
+{
+	const char *type = claim_instance_type(n, m);
+	const struct provider_object_instance_type *t =
+		p && type ? provider_instance_type(p, type) : NULL;
+
+	return t ? &t->capacity : NULL;
 }
 
 const char *claim_gang_uid(const char *tenant, const char *gang, struct arena *a)

@@ -17,8 +17,16 @@ const struct object_image *claim_image(const struct node_pool *pool, const char 
 /* The phase of the claim for people, by the state of its machine, and whether the claim failed. */
 const char *claim_phase(const struct node_claim *n, const struct machine *m, bool *failed,
 			const char **reason, const char **message);
-/* The instance type that it asks for by name; NULL: none. */
-const char *claim_instance_type(const struct node_claim *n);
+/* Returns the instance type that the claim counts as: that of its Machine m, else the one that it
+ * asks for by name.  m may be NULL.  NULL: not known. */
+const char *claim_instance_type(const struct node_claim *n, const struct machine *m);
+/* Returns true if the claim counts at all: until it has ended, and if it failed, while it names a
+ * Machine. */
+bool claim_counts(const struct node_claim *n);
+/* Returns what the claim counts for quotas, limits, shares and status.  p: the Provider of the claim
+ * or its Machine, or NULL.  NULL: not known, which counts as nothing. */
+const struct resources *claim_capacity(const struct node_claim *n, const struct machine *m,
+				       const struct provider_object *p);
 /* Returns spec.gang.uid for claims of the tenant's gang with that key (world_pod.gang.key), in the arena. */
 const char *claim_gang_uid(const char *tenant, const char *gang, struct arena *a);
 

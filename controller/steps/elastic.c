@@ -142,6 +142,23 @@ static enum life_decision refuse(struct life *l, const char *why)
 	return LIFE_STAY;
 }
 
+/* NoOffer says that the plan need not wait for this claim (claims/world_objects.c). */
+static enum life_decision wait_for_offer(struct life *l, const struct node_claim *n,
+					 const char *why)
+{
+	int64_t until;
+
+	loop_timer_start(&l->timer, l->c->o.poll_ms * 5);
+	if (n->spec.burst ||
+	    fleet_no_offer(l->parts->fleet, provider_name(l), l->m->spec.instance_type, &until))
+		return life_wait(l, WAITING_DEVICE, REASON_NoOffer, "provider %s: %s",
+				 provider_name(l), why);
+	if (fleet_trouble(l->parts->fleet, provider_name(l)))
+		return life_wait(l, WAITING_DEVICE, REASON_CloudUnreachable, "provider %s: %s",
+				 provider_name(l), why);
+	return LIFE_STAY;
+}
+
 /* What the next launch will be, and whose it is, written before it goes out. */
 static enum life_decision choose(struct life *l, const struct node_claim *n)
 {
@@ -155,11 +172,8 @@ static enum life_decision choose(struct life *l, const struct node_claim *n)
 
 	if (no_offer && !o)
 		return refuse(l, why);
-	if (!o) {
-		loop_timer_start(&l->timer, l->c->o.poll_ms * 5);
-		return life_wait(l, WAITING_DEVICE, REASON_NoOffer, "provider %s: %s",
-				 provider_name(l), why);
-	}
+	if (!o)
+		return wait_for_offer(l, n, why);
 	token_of(l, o, attempt, token);
 	life_write(
 		l,

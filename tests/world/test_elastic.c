@@ -108,6 +108,49 @@ static void without_capacity_another_zone_is_asked(void **state)
 	free(s);
 }
 
+static bool condition_says(void *arg)
+{
+	struct scene *s = arg;
+	OWN_JSON o = cluster_get(&s->w.host, "providers.drover.dev/sky");
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), "Offering"))
+			return str_eq(json_str_at(c, "reason"), "NoOffer");
+	return false;
+}
+
+/* The pool of the cloud comes first, and the cloud has nothing left. */
+static void without_any_offer_another_pool_serves(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+	OWN_JSON pool = NULL;
+
+	(void)state;
+	world_start(&s->w, 7114, 1);
+	pool = cluster_get(&s->w.host, "nodepools.drover.dev/gpus");
+	json_object_set_new(pool, "metadata", json_pack("{s:s}", "name", "owned"));
+	json_object_del(pool, "status");
+	json_object_set_new(json_object_get(pool, "spec"), "weight", json_integer(1));
+	world_do(&s->w, &s->w.host, "POST", "/apis/drover.dev/v1alpha1/nodepools",
+		 json_incref(pool));
+	sky_start(&s->sky, &s->w, "3");
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+		 json_pack("{s:{s:i, s:{s:{s:[{s:s}]}}}}", "spec", "weight", 90, "template", "spec",
+			   "providerRefs", "name", "sky"));
+	for (size_t i = 0; i < 2; i++)
+		s->sky.cloud.zones[i].capacity = 0;
+	world_replica(&s->w);
+	world_wait_state(&s->w.servers[0], "free", 1800);
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait(&s->w, condition_says, s, 600, "the Provider says what the cloud refuses");
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 900);
+	assert_int_equal(s->sky.cloud.launched, 0);
+	stop(s);
+	free(s);
+}
+
 static void what_dies_before_it_runs_is_launched_anew_for_another_claim(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -330,6 +373,7 @@ int main(void)
 		cmocka_unit_test(a_lost_reply_launches_nothing_twice),
 		cmocka_unit_test(a_cloud_without_tokens_is_listed_before_it_is_asked_again),
 		cmocka_unit_test(without_capacity_another_zone_is_asked),
+		cmocka_unit_test(without_any_offer_another_pool_serves),
 		cmocka_unit_test(what_dies_before_it_runs_is_launched_anew_for_another_claim),
 		cmocka_unit_test(a_pool_without_a_limit_of_nodes_launches_nothing),
 		cmocka_unit_test(a_free_machine_comes_before_any_instance),

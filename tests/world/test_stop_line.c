@@ -8,7 +8,8 @@
 #include "controller/steps/requests.h"
 #include "tests/world/world.h"
 
-#define POOL "/apis/" OBJECT_API_VERSION "/nodepools/gpus"
+#define POOLS "/apis/" OBJECT_API_VERSION "/nodepools"
+#define POOL POOLS "/gpus"
 
 struct count {
 	const char *reason, *text; /* NULL: all */
@@ -277,12 +278,41 @@ static void three_claims_in_a_row_wear_a_machine_out_whatever_its_wipes_say(void
 	world_stop(&w);
 }
 
+/* A pool that comes first, with a wrong image: its line stops, and the other pool serves. */
+static void the_next_pool_serves_while_a_line_is_stopped(void **state)
+{
+	struct sim_world w;
+	OWN_JSON pool = NULL;
+
+	(void)state;
+	world_start(&w, 708, 3);
+	pool = cluster_get(&w.host, "nodepools.drover.dev/gpus");
+	json_object_set_new(pool, "metadata", json_pack("{s:s}", "name", "preferred"));
+	json_object_del(pool, "status");
+	json_object_set_new(json_object_get(pool, "spec"), "weight", json_integer(90));
+	json_object_set_new(
+		json_array_get(json_at(pool, "spec", "template", "spec", "images"), 0), "digest",
+		json_string(
+			"sha256:abababababababababababababababababababababababababababababababab"));
+	world_do(&w, &w.host, "POST", POOLS, json_incref(pool));
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait(&w, a_mismatch, &w, 3600, "the image is refused");
+	world_wait_running(&w, &w.tenants[0], "train", 300);
+	/* One is tried there when it is time, for a pod that comes then. */
+	world_run(&w, 11 * 60 * 1000);
+	assert_int_equal(claims(&w), 1);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(three_machines_that_fail_alike_are_enough),
 		cmocka_unit_test(a_newcomer_is_let_through_before_those_who_failed),
 		cmocka_unit_test(one_wrong_image_is_enough_and_a_person_opens_the_line),
+		cmocka_unit_test(the_next_pool_serves_while_a_line_is_stopped),
 		cmocka_unit_test(a_changed_pool_is_tried_at_once),
 		cmocka_unit_test(a_stopped_line_stays_stopped_under_another_leader),
 		cmocka_unit_test(failures_of_a_stopped_line_wear_no_machine_out),

@@ -498,7 +498,7 @@ static void start_parts(struct bench *d)
 	d->tenants = tenants_new(c, &hooks);
 	d->drains = drains_new(c, d->tenants);
 	d->eta = eta_new();
-	d->provisioner = provisioner_new(c, d->tenants, d->eta, NULL);
+	d->provisioner = provisioner_new(c, d->tenants, d->eta, NULL, NULL);
 	d->sync = provisioner_sync(d->provisioner);
 	cl.status.tenants = d->tenants;
 	cl.status.eta = d->eta;

@@ -1,0 +1,158 @@
+#include "controller/claims/stops.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/claims/failing.h"
+#include "controller/claims/stop_line.h"
+#include "controller/claims/usable.h"
+#include "controller/hardware/fleet.h"
+#include "controller/rules/claim.h"
+#include "controller/rules/provider.h"
+
+/* What ends at an unknown time is asked again after this time. */
+#define AGAIN_MS 30000
+
+struct stop_list {
+	const struct stops_from *from;
+	struct arena *a;
+	struct world_stop *v;
+	size_t n, cap;
+	struct stop_line *line;
+	int64_t now, due;
+};
+
+static void add(struct stop_list *l, const struct world_stop *s, int64_t until)
+{
+	const int64_t due = until ? until : l->now + AGAIN_MS;
+
+	mem_grow(l->v, l->n, l->cap);
+	l->v[l->n++] = *s;
+	l->due = !l->due || due < l->due ? due : l->due;
+}
+
+static const char *when(struct stop_list *l, const char *what, int64_t at)
+{
+	char t[STR_TIME_SIZE];
+
+	return at ? arena_printf(l->a, "; %s %s", what, str_time(t, at)) : "";
+}
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+static const char *text_of(struct stop_list *l, const struct stopped_line *s)
+{
+	return arena_printf(l->a, "no new claims for %s %s: %s on %lld machine%s%s", s->scope,
+			    s->name, s->reason, (long long)s->machines, s->machines == 1 ? "" : "s",
+			    s->next ? when(l, "one is tried at", s->next) : "; one is being tried");
+}
+
+/* An image has no object of its own: it is stopped for the versions of the pool that have it. */
+static void add_image(struct stop_list *l, struct world_stop *s, const struct stop_line_held *h)
+{
+	const struct node_pool *p = CTX_GET(l->from->c, OBJECT_NODE_POOL, node_pool, h->at.pool);
+
+	for (size_t i = 0; p && i < p->spec.template_.spec.images.n; i++) {
+		const struct object_image *image = &p->spec.template_.spec.images.v[i];
+
+		if (!str_eq(claim_image_id(image), h->at.image))
+			continue;
+		s->version = image->kubernetes_version;
+		add(l, s, h->why.next);
+	}
+}
+
+static void add_lines(struct stop_list *l)
+{
+	struct stop_line_held *v;
+	const size_t n = stop_line_list(l->line, &v);
+
+	for (size_t i = 0; i < n; i++) {
+		struct world_stop s = {.why = WORLD_STOP_LINE,
+				       .tenant = v[i].tenant,
+				       .others = v[i].others,
+				       .pool = v[i].at.pool,
+				       .provider = v[i].at.provider,
+				       .domain = v[i].at.rack,
+				       .text = text_of(l, &v[i].why)};
+
+		if (v[i].at.image)
+			add_image(l, &s, &v[i]);
+		else
+			add(l, &s, v[i].why.next);
+	}
+}
+
+/* --- claims that fail in a row --------------------------------------------------------------- */
+
+static void add_failing(const char *tenant, const char *pool, const struct failing_row *row,
+			void *arg)
+{
+	struct stop_list *l = arg;
+	const struct world_stop s = {
+		.why = WORLD_STOP_BACK_OFF,
+		.tenant = arena_strdup(l->a, tenant),
+		.pool = arena_strdup(l->a, pool),
+		.text = arena_printf(
+			l->a, "claims of pool %s failed %u times in a row, the last by %s%s", pool,
+			row->n, row->why, when(l, "the next is made at", row->until))};
+
+	if (l->now < row->until && row->last > stop_line_since(l->line, pool, NULL))
+		add(l, &s, row->until);
+}
+
+/* --- Providers ------------------------------------------------------------------------------- */
+
+static void add_types(struct stop_list *l, const struct provider_object *p)
+{
+	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
+		const char *type = p->spec.instance_types.v[i].name;
+		int64_t until;
+		const char *why = fleet_no_offer(l->from->fleet, p->meta.name, type, &until);
+		const struct world_stop s = {
+			.why = WORLD_STOP_OFFER,
+			.provider = p->meta.name,
+			.instance_type = type,
+			.text = arena_printf(l->a, "provider %s has no %s now: %s%s", p->meta.name,
+					     type, str_or(why, ""),
+					     when(l, "tried again at", until))};
+
+		if (why)
+			add(l, &s, until);
+	}
+}
+
+static bool add_provider(const struct kube_entry *en, void *arg)
+{
+	const struct provider_object *p = en->object;
+	struct stop_list *l = arg;
+	const char *message, *why = usable_not(l->from->c, l->from->drivers, l->from->fleet,
+					       p->meta.name, &message);
+	const struct world_stop s = {
+		.why = WORLD_STOP_PROVIDER,
+		.provider = p->meta.name,
+		.text = arena_printf(l->a, "provider %s: %s%s%s", p->meta.name, str_or(why, ""),
+				     str_empty(message) ? "" : ": ", str_or(message, ""))};
+
+	if (why && !str_eq(why, USABLE_STARTING))
+		add(l, &s, 0);
+	else if (provider_is_elastic(p))
+		add_types(l, p);
+	return true;
+}
+
+int64_t stops_put(const struct stops_from *from, struct stop_line *line, struct world *w)
+{
+	OWN(arena) a = arena_new();
+	struct stop_list l = {.from = from, .a = a, .line = line, .now = loop_wall(from->c->loop)};
+
+	add_lines(&l);
+	failing_each(from->failing, add_failing, &l);
+	if (from->drivers)
+		kube_cache_each(from->c->cache[OBJECT_PROVIDER], add_provider, &l);
+	(void)world_put_stops(w, l.v, l.n);
+	free(l.v);
+	return l.due;
+}
