@@ -21,6 +21,7 @@ struct plan_gang *gangs_of(struct planning *p, const struct world_one *pod, stru
 	*g = (struct plan_gang){.it = it, .tenant = t};
 	for (const struct world_member *m = it->first; m; m = m->after) {
 		g->begun += m->pod->node && !m->pod->terminating;
+		g->ended |= m->pod->done;
 		planning_charge(p, t, 1);
 	}
 	it->plan = p->w->plan;
@@ -37,13 +38,15 @@ void gangs_add(struct planning *p, struct queued *q)
 	g->seated += q->seat != 0;
 }
 
-/* What its pods say of its size; where they differ, the most. */
+/* What its pods say of its size; where they differ, the most.  Pods that leave, or succeeded, may be
+ * of an older, larger job of that name. */
 static size_t size_of(const struct plan_gang *g)
 {
 	int64_t min = 1;
 
 	for (const struct world_member *m = g->it->first; m; m = m->after)
-		min = m->min > min ? m->min : min;
+		if (!m->pod->done && !m->pod->terminating)
+			min = m->min > min ? m->min : min;
 	return (size_t)min;
 }
 
@@ -82,7 +85,7 @@ static void settle(struct planning *p, struct plan_gang *g)
 	g->want = g->n - g->seated;
 	if (has + g->want >= size)
 		g->need = has < size ? size - has : 0;
-	else if (g->begun)
+	else if (g->begun || g->ended)
 		g->need = g->want;
 	else {
 		say(p, g, PLAN_GANG_SHORT,

@@ -6,7 +6,8 @@
 /*
  * gangs: pods that are of use together alone.
  *
- * Of a gang's pods those count that have a node and those that a claim on its way was made for.  What it lacks of its size
+ * Of a gang's pods those count that have a node and those that a claim on its way was made for.
+ * A pod that succeeded is not made again, so a gang that has one does not wait for its full size.  What it lacks of its size
  * gets places in one transaction (planner/gang_try.h), when the first of its pods has its turn, or nothing is opened and
  * each of its pods is told how far it went.  A gang of which fewer pods are there than its size waits for the others; one that
  * has begun (a pod has a node) does not: pods that have ended are not made again.  What it has beyond its size is served pod by
@@ -19,6 +20,7 @@ struct plan_gang {
 	struct queued **v; /* who waits, in the order of the queue, those with seats among them */
 	size_t n, cap;
 	size_t begun, seated;
+	bool ended;		     /* one of them succeeded */
 	const struct queued *turn;   /* whose turn it was taken in */
 	size_t want, need;	     /* who have no place yet; so many of them at least */
 	size_t number;		     /* from 1, once it has its places */

@@ -208,6 +208,7 @@ struct world_pod {
 	bool unschedulable; /* PodScheduled=False, reason Unschedulable: demand */
 	int64_t since; /* Unix ms when it became so; of one that has a node: when it got it; 0: not known */
 	bool saves; /* it saves its work when it is asked to */
+	bool done; /* it succeeded: it is no demand, and has no node; a gang that has such a pod has begun */
 	int64_t priority;
 	enum world_keep keep;  /* of one that is bound */
 	int64_t keep_until;    /* Unix ms; 0: for good */

@@ -50,7 +50,7 @@ struct world_one {
 	int64_t since, priority, keep_until;
 	int32_t deletion_cost;
 	uint8_t keep; /* enum world_keep */
-	bool daemon, unschedulable, terminating, saves, check;
+	bool daemon, unschedulable, terminating, saves, check, done;
 	struct world_load *load;     /* of its node; NULL: pending */
 	struct world_member *member; /* of a gang; NULL: of none */
 	size_t at;		     /* of w->pending */

@@ -15,7 +15,7 @@ void world_drop_pod(void *it)
 
 	if (p->load) {
 		load_leave(w, p);
-	} else {
+	} else if (!p->done) {
 		struct world_one *last = w->pending[--w->npending];
 
 		w->pending[p->at] = last;
@@ -68,8 +68,8 @@ static bool same_pod(const struct world_one *a, const struct world_one *b)
 	       a->priority == b->priority && a->daemon == b->daemon &&
 	       a->unschedulable == b->unschedulable && str_eq(a->uid, b->uid) &&
 	       a->terminating == b->terminating && a->saves == b->saves && a->check == b->check &&
-	       str_eq(a->node, b->node) && a->keep == b->keep && a->keep_until == b->keep_until &&
-	       a->deletion_cost == b->deletion_cost &&
+	       a->done == b->done && str_eq(a->node, b->node) && a->keep == b->keep &&
+	       a->keep_until == b->keep_until && a->deletion_cost == b->deletion_cost &&
 	       (a->member ? a->member->gang : NULL) == (b->member ? b->member->gang : NULL) &&
 	       (!a->member || a->member->min == b->member->min);
 }
@@ -112,6 +112,7 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	c->deletion_cost = (int32_t)p->deletion_cost;
 	c->saves = p->saves;
 	c->check = p->check;
+	c->done = p->done;
 	c->shape = shape_of(w, p);
 	c->side = shape_side(w, p);
 	c->member = NULL;
@@ -126,11 +127,10 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 		free(c);
 		return false;
 	}
-	if (c->node) {
+	if (c->node)
 		load_join(w, c);
-	} else {
+	else if (!c->done)
 		wait(w, c);
-	}
 	*slot = c;
 	if (old)
 		world_drop_pod(old);

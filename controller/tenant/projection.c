@@ -559,7 +559,14 @@ static void where_else(const json_t *o, struct tenant_pod *tp, struct arena *a)
 
 /* --- projections --------------------------------------------------------------------------------- */
 
-static bool is_unschedulable(const json_t *o, int64_t *since)
+/* Other schedulers give the pods of a gang reasons of their own (Volcano: Schedulable, Undetermined).
+ * A gated pod waits for whoever set the gate. */
+static bool is_demand_reason(const char *reason, bool in_gang)
+{
+	return str_eq(reason, "Unschedulable") || (in_gang && !str_eq(reason, "SchedulingGated"));
+}
+
+static bool is_unschedulable(const json_t *o, bool in_gang, int64_t *since)
 {
 	json_t *c;
 	size_t i;
@@ -567,7 +574,7 @@ static bool is_unschedulable(const json_t *o, int64_t *since)
 	json_array_foreach (json_at(o, "status", "conditions"), i, c)
 		if (str_eq(json_str_at(c, "type"), "PodScheduled") &&
 		    str_eq(json_str_at(c, "status"), "False") &&
-		    str_eq(json_str_at(c, "reason"), "Unschedulable")) {
+		    is_demand_reason(json_str_at(c, "reason"), in_gang)) {
 			if (!str_to_time(str_or(json_str_at(c, "lastTransitionTime"), ""), since))
 				*since = 0;
 			return true;
@@ -620,6 +627,25 @@ static bool is_daemon(const json_t *o)
 	return json_at(o, "metadata", "annotations", MIRROR) != NULL;
 }
 
+/* Of a pod that ended only what its gang needs; NULL: nothing does. */
+static void *project_done(const json_t *o, const struct tenant *t, struct arena *a)
+{
+	const json_t *meta = json_object_get(o, "metadata");
+	struct tenant_pod *tp = arena_new_obj(a, struct tenant_pod);
+	struct world_pod *p = &tp->world;
+
+	tp->gang = str_eq(json_str_at(o, "status", "phase"), "Succeeded") &&
+				   !json_at(meta, "deletionTimestamp")
+			   ? gang_name_of(o, a)
+			   : NULL;
+	p->tenant = arena_strdup(a, t->name);
+	p->ns = copy(a, json_object_get(meta, "namespace"));
+	p->name = copy(a, json_object_get(meta, "name"));
+	p->uid = copy(a, json_object_get(meta, "uid"));
+	p->done = true;
+	return tp->gang && p->ns && p->name && p->uid && strlen(p->uid) <= UID_MAX ? tp : NULL;
+}
+
 void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err *e)
 {
 	const struct tenant *t = arg;
@@ -635,7 +661,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	finished = str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
 	/* One that is being deleted still needs its kubelet, which takes its volumes down and then the object away. */
 	if (finished && !(json_at(meta, "deletionTimestamp") && json_str_at(spec, "nodeName")))
-		return NULL;
+		return project_done(o, t, a);
 	tp = arena_new_obj(a, struct tenant_pod);
 	tp->running = str_eq(phase, "Running");
 	tp->grace_s = json_is_integer(grace) && json_integer_value(grace) >= 0
@@ -660,10 +686,11 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	    (p->node && strlen(p->node) > NODE_NAME_MAX))
 		return NULL;
 	p->priority = json_int_at(spec, "priority");
+	tp->gang = p->daemon || is_large(meta, spec) ? NULL : gang_name_of(o, a);
 	p->unschedulable = !p->node && !p->daemon && !json_at(meta, "deletionTimestamp") &&
 			   !json_array_size(json_object_get(spec, "schedulingGates")) &&
 			   str_empty(json_str_at(o, "status", "nominatedNodeName")) &&
-			   is_unschedulable(o, &p->since);
+			   is_unschedulable(o, tp->gang != NULL, &p->since);
 	if (p->node) {
 		p->since = bound_since(o);
 		tp->ends = ends_at(o, p->since);
@@ -680,7 +707,6 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->unsupported = "resource requests that cannot be read";
 	if (tp->large)
 		return tp;
-	tp->gang = p->daemon ? NULL : gang_name_of(o, a);
 	tp->workload = p->node ? NULL : pod_workload_said(o, a);
 	tp->owner = p->node ? NULL : pod_workload_owner(o, a);
 	if (!claims_of(spec, tp, a))

@@ -206,12 +206,61 @@ static void a_gang_that_is_held_in_part_is_complained_of(void **state)
 	world_stop(&w);
 }
 
+static void cordon(struct sim_world *w, const char *node)
+{
+	char path[120];
+
+	str_format(path, sizeof(path), "/api/v1/nodes/%s", node);
+	world_do(w, &w->tenants[0], "PATCH", path,
+		 json_pack("{s:{s:b}}", "spec", "unschedulable", 1));
+}
+
+static char *node_of(struct sim_world *w, const char *pod)
+{
+	char key[80];
+	OWN_JSON o = NULL;
+
+	str_format(key, sizeof(key), "pods/default/%s", pod);
+	o = cluster_get(&w->tenants[0], key);
+	return strdup(str_or(json_str_at(o, "spec", "nodeName"), ""));
+}
+
+/* One succeeds, the other is lost with its Node and made anew. */
+static void what_is_left_of_a_gang_that_ran_is_served(void **state)
+{
+	struct sim_world w;
+	char *first, *second;
+
+	(void)state;
+	world_start(&w, 886, 3);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	add_pod(&w, "pair", 0, "2");
+	add_pod(&w, "pair", 1, "2");
+	world_wait_running(&w, &w.tenants[0], "pair-0", 1800);
+	world_wait_running(&w, &w.tenants[0], "pair-1", 1800);
+	first = node_of(&w, "pair-0");
+	second = node_of(&w, "pair-1");
+	cordon(&w, first);
+	cordon(&w, second);
+	world_do(&w, &w.tenants[0], "PATCH", PODS "/pair-0/status",
+		 json_pack("{s:{s:s}}", "status", "phase", "Succeeded"));
+	world_delete_pod(&w, &w.tenants[0], "pair-1");
+	world_run(&w, 5000);
+	add_pod(&w, "pair", 2, "2");
+	world_wait_running(&w, &w.tenants[0], "pair-2", 1800);
+	free(first);
+	free(second);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_gang_gets_all_its_machines_or_none),
 		cmocka_unit_test(a_gang_stands_in_one_rack),
 		cmocka_unit_test(a_gang_that_loses_a_machine_keeps_the_others),
+		cmocka_unit_test(what_is_left_of_a_gang_that_ran_is_served),
 		cmocka_unit_test(a_gang_whose_size_is_not_known_brings_no_machine),
 		cmocka_unit_test(a_gang_that_is_held_in_part_is_complained_of),
 	};

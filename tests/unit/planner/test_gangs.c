@@ -3,6 +3,7 @@
  * anew, and gangs that got nothing are taken out to see that nothing shows that they were tried.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -218,6 +219,62 @@ static void a_gang_that_has_begun_is_not_waited_for(void **state)
 	assert_non_null(strstr(said(w, a, "train-1"), "places for 2 of 3 pods"));
 	add_machine(w, a, "m1", "");
 	assert_string_equal(machines(w, a), "m0 m1");
+}
+
+static void put_done(struct world *w, struct arena *a, size_t i, int64_t min)
+{
+	struct world_pod p = member(a, "train", i, min);
+
+	p.unschedulable = false;
+	p.done = true;
+	assert_true(world_put_pod(w, &p));
+	assert_false(world_put_pod(w, &p));
+}
+
+/* One of two succeeded, the other was lost and is made anew. */
+static void what_is_left_of_a_gang_that_ran_is_served(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pod p = member(a, "train", 0, 3);
+
+	(void)state;
+	add_machines(w, a, "m", 9, "");
+	add_gang(w, a, "train", 2, 3);
+	assert_string_equal(machines(w, a), "");
+	put_done(w, a, 7, 3);
+	assert_string_equal(machines(w, a), "m0 m1");
+	assert_true(world_del_pod(w, "acme", "default", "train-7"));
+	assert_string_equal(machines(w, a), "");
+	put_done(w, a, 7, 3);
+	/* It is a pod that waits again, under the same name. */
+	p.name = p.uid = "train-7";
+	assert_true(world_put_pod(w, &p));
+	assert_string_equal(machines(w, a), "m0 m1 m2");
+	assert_true(world_del_pod(w, "acme", "default", "train-7"));
+	assert_string_equal(machines(w, a), "");
+}
+
+/* A smaller job of the same name comes while pods of the larger one are still there. */
+static void pods_of_an_older_job_do_not_say_how_large_a_gang_is(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pod p = member(a, "train", 9, 8);
+
+	(void)state;
+	add_machines(w, a, "m", 9, "");
+	add_gang(w, a, "train", 2, 2);
+	put_done(w, a, 8, 8);
+	assert_string_equal(machines(w, a), "m0 m1");
+	p.node = "n9";
+	p.unschedulable = false;
+	p.terminating = true;
+	world_put_pod(w, &p);
+	assert_string_equal(machines(w, a), "m0 m1");
+	p.terminating = false;
+	world_put_pod(w, &p);
+	assert_int_equal(plan_make(w, 0, a)->nclaims, 2);
 }
 
 static void beyond_its_size_each_is_served_alone(void **state)
@@ -594,6 +651,8 @@ int main(void)
 		cmocka_unit_test(those_that_have_their_places_count),
 		cmocka_unit_test(a_gang_keeps_its_seats_on_nodes_that_are_ready),
 		cmocka_unit_test(a_gang_that_has_begun_is_not_waited_for),
+		cmocka_unit_test(what_is_left_of_a_gang_that_ran_is_served),
+		cmocka_unit_test(pods_of_an_older_job_do_not_say_how_large_a_gang_is),
 		cmocka_unit_test(beyond_its_size_each_is_served_alone),
 		cmocka_unit_test(a_gang_stays_in_the_smallest_domain_that_has_room),
 		cmocka_unit_test(what_came_later_goes_where_the_others_stand),

@@ -457,6 +457,58 @@ static void what_waits_for_something_else_is_no_demand(void **state)
 			    ->unschedulable);
 }
 
+#define GANG "'metadata': {'annotations': {'drover.dev/gang': 'g', 'drover.dev/gang-size': '2'}}"
+#define GROUP "'metadata': {'annotations': {'scheduling.k8s.io/group-name': 'g'}}"
+
+/* Other schedulers have other reasons for those that wait for the rest. */
+static void a_pod_of_a_gang_is_demand_whatever_its_scheduler_says(void **state)
+{
+	static const char *const reasons[] = {"Unschedulable", "Schedulable", "Undetermined",
+					      "SchedulerError", "NotEnoughResources"};
+	static const char *const gangs[] = {GANG, GROUP};
+	OWN(arena) a = arena_new();
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++) {
+		const char *status = arena_printf(
+			a,
+			"'status': {'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+			" 'reason': '%s'}]}",
+			reasons[i]);
+
+		for (size_t k = 0; k < 2; k++)
+			assert_true(whole_pod(*state, arena_printf(a, "{%s, %s}", status, gangs[k]))
+					    ->unschedulable);
+		assert_int_equal(whole_pod(*state, arena_printf(a, "{%s}", status))->unschedulable,
+				 !i);
+	}
+	assert_false(
+		whole_pod(*state,
+			  "{'status': {'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+			  " 'reason': 'SchedulingGated'}]}, " GANG "}")
+			->unschedulable);
+	assert_false(
+		whole_pod(*state, "{'status': {'phase': 'Pending'}, " GANG "}")->unschedulable);
+}
+
+static void of_a_gang_what_succeeded_is_kept(void **state)
+{
+	const struct world_pod *p = whole_pod(
+		*state,
+		"{'spec': {'nodeName': 'n-1'}, 'status': {'phase': 'Succeeded'}, " GANG "}");
+
+	assert_non_null(p);
+	assert_true(p->done);
+	assert_null(p->node);
+	assert_false(p->unschedulable);
+	assert_string_equal(p->name, "p");
+	assert_int_equal(p->requests.n, 0);
+	assert_null(whole_pod(*state, "{'status': {'phase': 'Failed'}, " GANG "}"));
+	assert_null(whole_pod(
+		*state,
+		"{'status': {'phase': 'Succeeded'}, 'metadata': {'deletionTimestamp': '2026-12-01T10:00:00Z',"
+		" 'annotations': {'drover.dev/gang': 'g', 'drover.dev/gang-size': '2'}}}"));
+}
+
 static void a_finished_pod_is_left_out(void **state)
 {
 	assert_null(whole_pod(*state, "{'status': {'phase': 'Succeeded'}}"));
@@ -1386,6 +1438,8 @@ int main(void)
 		T(a_marked_pod_is_demand_since_its_mark),
 		T(what_waits_for_something_else_is_no_demand),
 		T(a_finished_pod_is_left_out),
+		T(a_pod_of_a_gang_is_demand_whatever_its_scheduler_says),
+		T(of_a_gang_what_succeeded_is_kept),
 		T(a_finished_pod_that_is_being_deleted_keeps_its_node_until_it_is_gone),
 		T(daemon_and_static_pods_are_known_for_what_they_are),
 		T(of_a_bound_pod_only_its_size_is_kept),
