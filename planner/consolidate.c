@@ -476,6 +476,7 @@ struct consolidate_run *consolidate_begin(struct world *w, int64_t now_ms, struc
 	r->now = now_ms;
 	r->p = (struct planning){.w = w,
 				 .a = a,
+				 .now_ms = now_ms,
 				 .tenants = map_new(NULL),
 				 .columns = map_new(NULL),
 				 .plan = arena_new_obj(a, struct plan)};

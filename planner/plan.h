@@ -127,6 +127,8 @@ struct plan {
 	size_t ngangs;		 /* that this plan placed */
 	struct plan_take *takes; /* all of one pod's, or of one gang's, or none of them */
 	size_t ntakes;
+	/* Unix ms at which the seats on a Node that just joined are given up; 0: none are kept (room.h). */
+	int64_t settles;
 	bool waits_for_more; /* somebody would get one later, though nothing changes: when it has waited longer */
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "planner/fit.h"
 #include "planner/room.h"
 #include "planner/supply.h"
 
@@ -107,6 +108,33 @@ static void seat(struct planning *p, const struct world_claim *c, size_t bin, bo
 	}
 }
 
+static bool is_promised(const struct world_claim *c, const struct world_taint *t)
+{
+	for (size_t i = 0; i < c->taints.n; i++)
+		if (str_eq(c->taints.v[i].key, t->key) &&
+		    str_eq(str_or(c->taints.v[i].value, ""), str_or(t->value, "")) &&
+		    str_eq(c->taints.v[i].effect, t->effect))
+			return true;
+	return fit_is_soft(t);
+}
+
+/* An agent of the tenant (CNI, CSI) taints a Node that just joined until it runs there.  Until
+ * ROOM_SETTLES_MS after it became ready the claim speaks for such a Node, so its pods keep their seats. */
+static bool is_unsettled(struct planning *p, const struct world_claim *c,
+			 const struct world_node *n)
+{
+	const int64_t until = planning_add(c->ready_ms, ROOM_SETTLES_MS);
+	bool all = true;
+
+	if (!c->ready || !c->ready_ms || until <= p->now_ms)
+		return false;
+	for (size_t i = 0; i < n->taints.n; i++)
+		all &= is_promised(c, &n->taints.v[i]);
+	if (!all && (!p->plan->settles || until < p->plan->settles))
+		p->plan->settles = until;
+	return !all;
+}
+
 /* A claim that serves or is to serve speaks for its node until it is Ready; one that leaves or failed is no
  * room, and neither is its node. */
 void room_open_node(struct planning *p, struct world_host *h, struct map *by_claim)
@@ -121,7 +149,7 @@ void room_open_node(struct planning *p, struct world_host *h, struct map *by_cla
 	measure(p, h);
 	if (c && str_eq(c->tenant, n->tenant)) {
 		map_put(by_claim, c->name, h);
-		if (!c->ready && !c->failed && !c->leaving)
+		if ((!c->ready || is_unsettled(p, c, n)) && !c->failed && !c->leaving)
 			return;
 		if (c->failed || c->leaving)
 			bin.kind = PLAN_NOTHING;
@@ -143,7 +171,7 @@ void room_open_claim(struct planning *p, const struct world_claim *c, const stru
 	struct labels *labels;
 	size_t bin;
 
-	if (c->failed || c->leaving || (c->ready && h))
+	if (c->failed || c->leaving || (c->ready && h && !is_unsettled(p, c, &h->node)))
 		return;
 	labels = arena_new_obj(p->a, struct labels);
 	*labels = supply_labels_of_claim(p->supply, c);

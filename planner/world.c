@@ -434,8 +434,9 @@ static bool same_claim(const struct world_claim *a, const struct world_claim *b)
 {
 	return str_eq(a->tenant, b->tenant) && str_eq(a->pool, b->pool) &&
 	       str_eq(a->machine, b->machine) && str_eq(a->instance_type, b->instance_type) &&
-	       str_eq(a->provider, b->provider) && a->ready == b->ready && a->failed == b->failed &&
-	       a->leaving == b->leaving && a->saves == b->saves && a->created_ms == b->created_ms &&
+	       str_eq(a->provider, b->provider) && a->ready == b->ready &&
+	       a->ready_ms == b->ready_ms && a->failed == b->failed && a->leaving == b->leaving &&
+	       a->saves == b->saves && a->created_ms == b->created_ms &&
 	       same_strings(a->pods, a->npods, b->pods, b->npods) &&
 	       same_labels(&a->labels, &b->labels) && same_taints(&a->taints, &b->taints) &&
 	       resources_equal(&a->capacity, &b->capacity);

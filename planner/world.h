@@ -136,7 +136,8 @@ struct world_claim {
 	struct world_taints taints;
 	struct resources capacity; /* allocatable, predicted */
 	bool ready;
-	bool failed; /* no supply any more, but counts while it holds its machine */
+	int64_t ready_ms; /* Unix ms since when it is ready; 0: not known */
+	bool failed;	  /* no supply any more, but counts while it holds its machine */
 	bool leaving;
 	bool saves;	    /* what runs on it saves its work when it is asked to */
 	int64_t created_ms; /* Unix ms: the older claim is filled first */

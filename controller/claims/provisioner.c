@@ -272,6 +272,7 @@ static void on_ready(struct provisioner *s)
 	s->learns = refused_plan(s->refused, plan);
 	is_due(s, gang_holds_after(s->gang_holds, plan, loop_wall(s->c->loop)));
 	is_due(s, plan->npods ? s->stops_end : 0);
+	is_due(s, plan->settles);
 	create_all(s);
 	waiting_begin(s->waiting);
 	s->speaks = requests_plan(s->tenants, plan, s->arena);

@@ -175,6 +175,8 @@ struct world_claim world_object_claim(const struct node_claim *n, const struct m
 		    (m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) &&
 		     machine_state_find(str_or(m->status.state, "")) >= MACHINE_DRAINING);
 	w.ready = condition_is_true(&n->status.conditions, "Ready");
+	w.ready_ms =
+		w.ready ? condition_get(&n->status.conditions, "Ready")->last_transition_time : 0;
 	w.created_ms = n->meta.creation_timestamp;
 	w.pods = n->spec.pods.v;
 	w.npods = n->spec.pods.n;

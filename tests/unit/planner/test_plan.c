@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/str.h"
+#include "planner/room.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
 
@@ -1128,9 +1129,53 @@ static void a_taint_that_prefers_no_pods_is_the_last_resort(void **state)
 	assert_string_equal(said(w, a, "q"), "node n1");
 }
 
+/* Its CNI taints a Node that just joined: no other machine is bought for the pod. */
+static void a_node_that_just_joined_keeps_the_seats_of_its_pods(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pod p = worlds_pod(a, "p", "cpu=3");
+	struct world_machine m = worlds_machine("m1", "small"),
+			     other = worlds_machine("m2", "small");
+	struct world_claim c = worlds_claim(a, "c1", "m1");
+	struct world_node n = worlds_node(a, "n1");
+	const char *uids[] = {"p"};
+	const struct plan *plan;
+
+	(void)state;
+	p.uid = "p";
+	m.offered = false;
+	c.pods = uids;
+	c.npods = 1;
+	c.ready = true;
+	c.ready_ms = 1000000;
+	n.claim = "c1";
+	n.taints = worlds_taints(a, "example.com/agent-not-ready=:NoSchedule");
+	world_put_machine(w, &m);
+	world_put_machine(w, &other);
+	world_put_claim(w, &c);
+	world_put_node(w, &n);
+	world_put_pod(w, &p);
+	plan = plan_make(w, 1000000 + ROOM_SETTLES_MS - 1, a);
+	assert_string_equal(worlds_pod_text(plan, "p", a), "claim c1");
+	assert_int_equal(plan->settles, 1000000 + ROOM_SETTLES_MS);
+	plan = plan_make(w, 1000000 + ROOM_SETTLES_MS, a);
+	assert_string_equal(worlds_pod_text(plan, "p", a), "new 0 on m2");
+	assert_int_equal(plan->settles, 0);
+	/* What the pool promises is no news. */
+	c.taints = n.taints;
+	world_put_claim(w, &c);
+	plan = plan_make(w, 1000001, a);
+	assert_int_equal(plan->settles, 0);
+	n.taints = (struct world_taints){0};
+	world_put_node(w, &n);
+	assert_string_equal(worlds_pod_text(plan_make(w, 1000001, a), "p", a), "node n1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_node_that_just_joined_keeps_the_seats_of_its_pods),
 		cmocka_unit_test(only_pending_pods_marked_unschedulable_are_demand),
 		cmocka_unit_test(the_queue_goes_by_priority_share_age_and_name),
 		cmocka_unit_test(tenants_take_turns_by_their_weights),
