@@ -12,7 +12,8 @@
  *	Systems -> each of them, in turn -> one that can be switched: read again, found
  *	                                    several: listed, and nothing is done
  *
- * A DPU is a System of its own with a power of its own (SystemType, DSP0268), and no machine.
+ * A DPU is a System of its own with a power of its own (SystemType, DSP0268), and no machine.  A Manager or a Chassis has
+ * UUID and PowerState too: identity and power are read from nothing but a ComputerSystem.
  *
  * Tests: tests/unit/redfish/test_find.c, tests/unit/redfish/test_system.c
  */
@@ -81,6 +82,52 @@ static bool is_meant(struct redfish *r, const struct rf_reply *p)
 	return true;
 }
 
+static bool is_dpu(const json_t *system)
+{
+	return str_eq(json_str_at(system, "SystemType"), "DPU");
+}
+
+/* A reply without @odata.type is known by ComputerSystem.Reset, an action that nothing else has. */
+static bool is_system(const json_t *j)
+{
+	const char *type = json_str_at(j, "@odata.type");
+
+	if (!type)
+		return json_at(j, "Actions", "#ComputerSystem.Reset");
+	return str_starts(type + (*type == '#'), "ComputerSystem.");
+}
+
+/* Fails the operation.  If the configured address names the resource, another address cures that; else the BMC lists
+ * what is no machine. */
+static bool refuse_resource(struct redfish *r, struct err *e)
+{
+	e->scope = ERR_MACHINE;
+	if (r->system_fixed)
+		e->code = REDFISH_ADDRESS;
+	else
+		e->kind = ERR_PROTOCOL;
+	rf_fail(r, e);
+	return false;
+}
+
+bool rf_ensure_system(struct redfish *r, const struct rf_reply *p)
+{
+	const char *path = r->logging_in ? r->login.path : r->req.path,
+		   *type = json_str_at(p->json, "@odata.type");
+	struct err e;
+
+	if (!is_system(p->json))
+		(void)!err_set(&e, ERR_INVALID, 0, "%s%.100s is no ComputerSystem, but %.60s",
+			       r->origin, path,
+			       str_or(type, "a resource with no @odata.type and no Reset"));
+	else if (is_dpu(p->json))
+		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "%s%.100s is a DPU, not the machine",
+			       r->origin, path);
+	else
+		return true;
+	return refuse_resource(r, &e);
+}
+
 bool rf_learn_system(struct redfish *r, const struct rf_reply *p)
 {
 	const json_t *reset = json_at(p->json, "Actions", "#ComputerSystem.Reset");
@@ -97,7 +144,7 @@ bool rf_learn_system(struct redfish *r, const struct rf_reply *p)
 	unsigned types = rf_reset_types(json_at(reset, "ResetType@Redfish.AllowableValues"));
 	struct quirks quirks;
 
-	if (!is_meant(r, p))
+	if (!rf_ensure_system(r, p) || !is_meant(r, p))
 		return false;
 	quirks = quirks_of(&facts);
 	r->quirks = quirks.flags;
@@ -129,18 +176,11 @@ static void system_found(struct redfish *r, const struct rf_reply *p)
 		r->ready(r, NULL);
 }
 
-static bool is_dpu(const json_t *system)
-{
-	return str_eq(json_str_at(system, "SystemType"), "DPU");
-}
-
 static void on_named(struct redfish *r, const struct rf_reply *p, const char *path)
 {
 	if (p->err.kind != ERR_NONE) {
 		rf_fail(r, &p->err);
-	} else if (is_dpu(p->json)) {
-		rf_fail_as(r, ERR_UNSUPPORTED, "the System at this address is a DPU");
-	} else {
+	} else if (rf_ensure_system(r, p)) {
 		rf_set(&r->system_path, mem_strdup(path));
 		system_found(r, p);
 	}
@@ -148,7 +188,14 @@ static void on_named(struct redfish *r, const struct rf_reply *p, const char *pa
 
 static void on_fixed(struct redfish *r, const struct rf_reply *p)
 {
-	on_named(r, p, r->system_fixed);
+	struct err e = p->err;
+
+	if (e.kind != ERR_NOT_FOUND) {
+		on_named(r, p, r->system_fixed);
+		return;
+	}
+	(void)!err_wrap(&e, "%s%.100s does not exist", r->origin, r->system_fixed);
+	(void)refuse_resource(r, &e);
 }
 
 static void on_only(struct redfish *r, const struct rf_reply *p)
@@ -167,7 +214,7 @@ static void on_candidate(struct redfish *r, const struct rf_reply *p)
 		}
 		r->kept_err = p->err;
 	} else if (json_at(p->json, "Actions", "#ComputerSystem.Reset", "target") &&
-		   !is_dpu(p->json)) {
+		   is_system(p->json) && !is_dpu(p->json)) {
 		if (r->ncandidates == 1) {
 			on_named(r, p, r->candidates[0]);
 			return;
@@ -189,8 +236,8 @@ static void fail_ambiguous(struct redfish *r)
 		str_format(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
 			   n++ ? ", " : "", r->candidates[i]);
 	}
-	(void)!err_set(&e, ERR_UNSUPPORTED, 0, "several Systems, name one in the address: %s",
-		       text);
+	(void)!err_set(&e, ERR_UNSUPPORTED, REDFISH_ADDRESS,
+		       "several Systems, name one in the address: %s", text);
 	e.scope = ERR_MACHINE;
 	rf_fail(r, &e);
 }

@@ -273,6 +273,8 @@ void rf_login_again(struct redfish *r); /* after a 401: then resend */
 /* find.c */
 void rf_find_system(struct redfish *r);	       /* then r->ready */
 unsigned rf_reset_types(const json_t *values); /* bits of enum rf_reset; 0: no list */
+/* Returns true if the reply is a ComputerSystem and no DPU.  False: the operation has ended with what it is. */
+bool rf_ensure_system(struct redfish *r, const struct rf_reply *p);
 bool rf_learn_system(struct redfish *r,
 		     const struct rf_reply *p); /* false: the operation has ended */
 

@@ -44,6 +44,8 @@
  * An operation is several exchanges and ends within REDFISH_OP_MS of being asked for, waiting included.
  */
 #define REDFISH_OP_MS 55000
+/* Code of an error that another address cures: the configured address is no URL of a BMC, or names no single System. */
+#define REDFISH_ADDRESS 0x6164 /* no HTTP status */
 
 struct redfish;
 struct redfish_system;

@@ -237,6 +237,8 @@ static void power_verdict(struct redfish *r, const struct rf_reply *p)
 		rf_fail(r, &p->err);
 		return;
 	}
+	if (!rf_ensure_system(r, p))
+		return;
 	power = power_of(text_at(p->json, "PowerState"));
 	if (on ? power == REDFISH_POWER_ON || power == REDFISH_POWER_TURNING_ON
 	       : power == REDFISH_POWER_OFF || power == REDFISH_POWER_TURNING_OFF) {

@@ -230,11 +230,12 @@ static void add_health(json_t *system, const char *text)
 static json_t *system_json(const struct fake_bmc *b)
 {
 	json_t *reset = json_pack("{s:s}", "target", SYSTEM "/Actions/ComputerSystem.Reset");
-	json_t *j = json_pack("{s:s,s:s,s:s,s:s*,s:s*,s:s,s:o,s:{s:o},s:{s:[o]}}", "@odata.id",
-			      SYSTEM, "UUID", b->uuid, "SerialNumber", b->serial, "Manufacturer",
-			      b->vendor, "Model", b->model, "PowerState", b->on ? "On" : "Off",
-			      "Boot", boot(b, false), "Actions", "#ComputerSystem.Reset", reset,
-			      "Links", "ManagedBy", link_to(MANAGER));
+	json_t *j = json_pack(
+		"{s:s,s:s*,s:s,s:s,s:s*,s:s*,s:s,s:o,s:{s:o},s:{s:[o]}}", "@odata.id", SYSTEM,
+		"@odata.type", b->untyped ? NULL : "#ComputerSystem.v1_16_0.ComputerSystem", "UUID",
+		b->uuid, "SerialNumber", b->serial, "Manufacturer", b->vendor, "Model", b->model,
+		"PowerState", b->on ? "On" : "Off", "Boot", boot(b, false), "Actions",
+		"#ComputerSystem.Reset", reset, "Links", "ManagedBy", link_to(MANAGER));
 
 	if (b->health)
 		add_health(j, b->health);
@@ -259,7 +260,11 @@ static json_t *system_json(const struct fake_bmc *b)
 
 static json_t *collection(const char *self, const char *member, bool loop)
 {
-	json_t *j = json_pack("{s:s,s:[o]}", "@odata.id", self, "Members", link_to(member));
+	json_t *j = json_pack("{s:s,s:s*,s:[o]}", "@odata.id", self, "@odata.type",
+			      str_ends(self, "/Systems")
+				      ? "#ComputerSystemCollection.ComputerSystemCollection"
+				      : NULL,
+			      "Members", link_to(member));
 
 	if (loop)
 		json_object_set_new(j, "Members@odata.nextLink", json_string(self));
@@ -327,8 +332,10 @@ static json_t *inner_json(const struct fake_bmc *b)
 
 static json_t *manager_json(const struct fake_bmc *b)
 {
-	json_t *j = json_pack("{s:s,s:s,s:s}", "@odata.id", MANAGER, "Id", "BMC", "FirmwareVersion",
-			      str_or(b->firmware, "7.10.30"));
+	json_t *j = json_pack("{s:s,s:s*,s:s,s:s,s:s,s:s}", "@odata.id", MANAGER, "@odata.type",
+			      b->untyped ? NULL : "#Manager.v1_12_0.Manager", "Id", "BMC",
+			      "FirmwareVersion", str_or(b->firmware, "7.10.30"), "UUID",
+			      "3347314f-c0c6-5080-3410-00354c4c4544", "PowerState", "On");
 
 	if (b->managers_media)
 		json_object_set_new(j, "VirtualMedia", link_to(MANAGER "/VirtualMedia"));

@@ -91,6 +91,7 @@ struct fake_bmc {
 	bool no_session_link;	  /* ... and its body names none */
 	bool dell_attributes;	  /* boots virtual CDs by the attribute ServerBoot alone */
 	bool attributes_refused;  /* ... which cannot be written */
+	bool untyped;		  /* no resource has an @odata.type */
 	bool redirect;		  /* Systems answers 308 to itself with a slash */
 	const char *vendor, *model;
 	const char *firmware; /* of its Manager; NULL: 7.10.30 */

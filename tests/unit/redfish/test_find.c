@@ -87,6 +87,7 @@ static void a_dpu_that_the_address_names_is_none_either(void **state)
 	f->spec.system_url = "https://10.0.8.17" SYSTEMS "/Bluefield";
 	assert_int_equal(bmc_power(f, false), ERR_UNSUPPORTED);
 	assert_non_null(strstr(f->err.text, "DPU"));
+	assert_int_equal(f->err.code, REDFISH_ADDRESS);
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST " SYSTEMS), 0);
 }
 
@@ -97,6 +98,7 @@ static void several_hosts_are_listed_and_none_is_guessed(void **state)
 
 	assert_int_equal(bmc_read_system(f), ERR_UNSUPPORTED);
 	assert_non_null(strstr(f->err.text, SYSTEMS "/Node2, " SYSTEMS "/1"));
+	assert_int_equal(f->err.code, REDFISH_ADDRESS);
 	assert_int_equal(bmc_power(f, false), ERR_UNSUPPORTED);
 	assert_true(f->bmc.on);
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST " SYSTEMS), 0);
@@ -121,6 +123,89 @@ static void more_than_are_looked_at_are_too_many(void **state)
 	assert_string_equal(f->uuid, "4c4c4544-0035-3410-8050-c6c04f314733");
 }
 
+/* A Manager has UUID and PowerState too, and they are its own. */
+static void assert_is_no_system(struct bmc_rig *f, const char *path, const char *type)
+{
+	OWN(arena) a = arena_new();
+
+	f->spec.system_url = arena_printf(a, ORIGIN "%s", path);
+	str_copy(f->uuid, sizeof(f->uuid), "-");
+	assert_int_equal(bmc_read_system(f), ERR_INVALID);
+	assert_int_equal(f->err.code, REDFISH_ADDRESS);
+	assert_string_equal(f->uuid, "-");
+	assert_non_null(
+		strstr(f->err.text, arena_printf(a, ORIGIN "%s is no ComputerSystem", path)));
+	assert_non_null(strstr(f->err.text, type));
+	assert_int_equal(bmc_power(f, false), ERR_INVALID);
+	assert_int_equal(bmc_boot(f, REDFISH_BOOT_CD, NULL), ERR_INVALID);
+	assert_int_equal(bmc_insert(f, MEDIA), ERR_INVALID);
+	assert_int_equal(bmc_read_media(f), ERR_INVALID);
+	assert_null(redfish_facts(f->r).system);
+	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH"), 0);
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST " SYSTEMS), 0);
+	bmc_drop_client(f);
+}
+
+static void an_address_that_names_another_resource_is_believed_nothing(void **state)
+{
+	static const char manager[] = "/redfish/v1/Managers/BMC";
+	struct bmc_rig *f = *state;
+
+	assert_is_no_system(f, manager, "#Manager.v1_12_0.Manager");
+	assert_is_no_system(f, "/redfish/v1/Managers/BMC/", "#Manager.v1_12_0.Manager");
+	assert_is_no_system(f, SYSTEMS, "#ComputerSystemCollection.ComputerSystemCollection");
+	f->bmc.untyped = true;
+	assert_is_no_system(f, manager, "no @odata.type");
+}
+
+/* Clients that ask for metadata=none get none; ComputerSystem.Reset is an action of a System alone. */
+static void a_system_without_a_type_is_known_by_its_reset(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.untyped = true;
+	f->spec.system_url = ORIGIN SYSTEMS "/1";
+	assert_done(bmc_read_system(f));
+	assert_string_equal(f->uuid, "4c4c4544-0035-3410-8050-c6c04f314733");
+	assert_done(bmc_power(f, true));
+}
+
+static bool turned_into_a_manager(struct httpd_req *q, unsigned n, void *arg)
+{
+	(void)n;
+	(void)arg;
+	if (!str_eq(httpd_path(q), SYSTEMS "/1") || !str_eq(httpd_method(q), "GET"))
+		return false;
+	httpd_reply_json(q, 200,
+			 "{\"@odata.type\":\"#Manager.v1_12_0.Manager\",\"PowerState\":\"Off\","
+			 "\"UUID\":\"3347314f-c0c6-5080-3410-00354c4c4544\"}");
+	return true;
+}
+
+/* Found by the list of Systems, and shows something else later: that is the BMC's fault, no address to be corrected. */
+static void a_system_that_turns_into_something_else_is_believed_no_more(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	assert_done(bmc_read_system(f));
+	f->bmc.tamper = turned_into_a_manager;
+	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
+	assert_int_not_equal(f->err.code, REDFISH_ADDRESS);
+	assert_int_equal(bmc_power(f, true), ERR_UNSUPPORTED);
+	f->bmc.tamper = NULL;
+	assert_done(bmc_power(f, true));
+}
+
+static void a_system_that_does_not_exist_is_an_address_to_correct(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->spec.system_url = ORIGIN SYSTEMS "/9";
+	assert_int_equal(bmc_read_system(f), ERR_NOT_FOUND);
+	assert_int_equal(f->err.code, REDFISH_ADDRESS);
+	assert_non_null(strstr(f->err.text, ORIGIN SYSTEMS "/9"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +213,10 @@ int main(void)
 		bmc_test(a_dpu_that_the_address_names_is_none_either),
 		bmc_test(several_hosts_are_listed_and_none_is_guessed),
 		bmc_test(more_than_are_looked_at_are_too_many),
+		bmc_test(an_address_that_names_another_resource_is_believed_nothing),
+		bmc_test(a_system_without_a_type_is_known_by_its_reset),
+		bmc_test(a_system_that_turns_into_something_else_is_believed_no_more),
+		bmc_test(a_system_that_does_not_exist_is_an_address_to_correct),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
