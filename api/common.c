@@ -34,7 +34,7 @@ bool object_is_pci(const char *s)
 	return is_groups(s, "0123456789abcdef", 2, 4);
 }
 
-bool object_is_url(const char *s)
+static bool is_url(const char *s)
 {
 	size_t scheme = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789+.-");
 
@@ -44,12 +44,33 @@ bool object_is_url(const char *s)
 
 bool object_is_https(const char *s)
 {
-	return str_starts(s, "https://") && object_is_url(s);
+	return str_starts(s, "https://") && is_url(s);
 }
 
 bool object_is_http(const char *s)
 {
-	return object_is_https(s) || (str_starts(s, "http://") && object_is_url(s));
+	return object_is_https(s) || (str_starts(s, "http://") && is_url(s));
+}
+
+/* An authority without a user, then a path or nothing. */
+static bool is_place(const char *s)
+{
+	size_t n = strcspn(s, "/?#@");
+
+	return n && (!s[n] || s[n] == '/') && !strpbrk(s + n, "?#");
+}
+
+bool object_is_bmc(const char *s)
+{
+	static const char tls[] = "https://", here[] = "http://127.";
+
+	if (!is_url(s))
+		return false;
+	if (str_starts(s, tls))
+		return is_place(s + strlen(tls));
+	if (str_starts(s, here))
+		return is_place(s + strlen(here));
+	return str_starts(s, "ipmi://") || str_starts(s, "libvirt://") || str_starts(s, "exec://");
 }
 
 #define DIGITS "0123456789"

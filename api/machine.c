@@ -51,8 +51,8 @@ static const struct field_rule identity_rules[] = {
 };
 
 static const struct field bmc_fields[] = {
-	FIELD(machine_bmc, address, "address", FIELD_STR, .required = true, AS_URL,
-	      .doc = "URL of the system at its BMC; https for Redfish."),
+	FIELD(machine_bmc, address, "address", FIELD_STR, .required = true, AS_BMC,
+	      .doc = "URL of the BMC, or of the System at it: https for Redfish, ipmi, libvirt or exec for these types of Provider."),
 	FIELD_PTR(machine_bmc, credentials_secret_ref, "credentialsSecretRef",
 		  object_local_secret_fields,
 		  .doc = "Secret with username and password; absent: the Provider's."),
@@ -60,7 +60,12 @@ static const struct field bmc_fields[] = {
 		  .doc = "How the BMC's certificate is known; there is no way to skip it."),
 	FIELDS_END,
 };
+/* The first two say in words what the address's pattern says, which alone would be told as a pattern. */
 static const struct field_rule bmc_rules[] = {
+	{"self.address.startsWith('https://') || self.address.startsWith('http://127.') || self.address.startsWith('ipmi://') || self.address.startsWith('libvirt://') || self.address.startsWith('exec://')",
+	 "address: want https://HOST[/redfish/v1/Systems/ID]; ipmi://, libvirt:// or exec:// for these types of Provider"},
+	{"!self.address.matches('^https?://([^/]*@|[^?#]*[?#])')",
+	 "address: want no user, query or fragment in the URL"},
 	{"!self.address.startsWith('https://') || has(self.tls)", "an https address needs tls"},
 	{NULL, NULL},
 };

@@ -30,9 +30,13 @@
 #define AS_HTTPS                                                                                   \
 	.max_len = 2048, .pattern = "^https://[^[:space:]]+$", .valid = object_is_https,           \
 	.want = "an https URL"
-#define AS_URL                                                                                     \
-	.max_len = 2048, .pattern = "^[a-z][a-z0-9+.-]*://[^[:space:]]+$", .valid = object_is_url, \
-	.want = "a URL"
+/* Of a BMC.  Plain HTTP only to this host itself: simulations. */
+#define AS_BMC                                                                                     \
+	.max_len = 2048,                                                                           \
+	.pattern = "^((https://|http://127[.])[^/?#@[:space:]]+(/[^?#[:space:]]*)?|"               \
+		   "(ipmi|libvirt|exec)://[^[:space:]]+)$",                                        \
+	.valid = object_is_bmc,                                                                    \
+	.want = "https://HOST[/redfish/v1/Systems/ID] without user or query, ipmi://, libvirt:// or exec://"
 #define AS_HTTP                                                                                    \
 	.max_len = 2048, .pattern = "^https?://[^[:space:]]+$", .valid = object_is_http,           \
 	.want = "an http or https URL"
@@ -55,9 +59,9 @@
 bool object_is_digest(const char *s);
 bool object_is_mac(const char *s);
 bool object_is_pci(const char *s);
-bool object_is_url(const char *s);
 bool object_is_http(const char *s);
 bool object_is_https(const char *s);
+bool object_is_bmc(const char *s);
 bool object_is_gate(const char *s);
 bool object_is_address(const char *s); /* by its characters alone */
 bool object_is_network(const char *s); /* the same, a slash and up to three digits */

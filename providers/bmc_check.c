@@ -333,6 +333,14 @@ static void tell_identity(struct bmc_check *c, const struct redfish_system *s)
 		found(c, "health", "note", "have it mended", "%s", s->fault);
 }
 
+static const char *mend_of(const struct err *e)
+{
+	if (e->code == 401)
+		return "correct user or password; it was tried once";
+	return e->code == REDFISH_ADDRESS ? "name a System in the address, or leave its path away"
+					  : NULL;
+}
+
 static void tell_systems(struct bmc_check *c, const struct err *e)
 {
 	const char *v[SYSTEMS];
@@ -340,9 +348,7 @@ static void tell_systems(struct bmc_check *c, const struct err *e)
 	json_t *list;
 
 	if (n == 0) {
-		found(c, e->code == 401 ? "login" : "System", "wrong",
-		      e->code == 401 ? "correct user or password; it was tried once" : NULL, "%s",
-		      why(c, e));
+		found(c, e->code == 401 ? "login" : "System", "wrong", mend_of(e), "%s", why(c, e));
 		return;
 	}
 	list = json_array();

@@ -236,7 +236,7 @@ struct provider_machine *helper_attach(struct provider *p, const struct provider
 
 	if (!name) {
 		(void)!err_set(
-			e, ERR_INVALID, 0,
+			e, ERR_INVALID, PROVIDER_ADDRESS,
 			"spec.bmc.address: want %s://%s/%s, with letters, digits and . _ - +, got %.100s",
 			g->words->type, g->name,
 			str_eq(g->words->thing, "domain") ? "DOMAIN" : "NAME",

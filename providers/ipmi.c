@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/provider.h"
 
 #define SCHEME "ipmi://"
 #define NAMED 3 /* critical sensors */
@@ -19,7 +20,7 @@ int ipmi_place(const char *address, char **host, char **port, struct err *e)
 	if (n == 0 || n > 253 || at[0] == '-' ||
 	    strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:_-") < n ||
 	    (*rest == ':' ? !str_to_i64(rest + 1, 1, 65535, &number) : *rest && !str_eq(rest, "/")))
-		return err_set(e, ERR_INVALID, 0,
+		return err_set(e, ERR_INVALID, PROVIDER_ADDRESS,
 			       "spec.bmc.address: want ipmi://HOST or ipmi://HOST:PORT, got %.100s",
 			       str_or(address, "nothing"));
 	*host = mem_strndup(at, n);

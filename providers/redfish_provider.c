@@ -21,6 +21,9 @@ struct redfish_provider {
 	struct job_line line;
 };
 
+/* Errors of the client are passed on as they are. */
+_Static_assert(REDFISH_ADDRESS == PROVIDER_ADDRESS, "one code");
+
 struct provider_machine {
 	struct job_seat seat; /* first: a job's seat is its machine */
 	struct redfish *bmc;

@@ -171,6 +171,7 @@ struct redfish {
 	struct backoff pause;
 	int64_t not_before;    /* nothing is sent before; INT64_MIN: at will */
 	enum err_kind left_as; /* the kind of failure until then */
+	int left_code; /* code of the error that the pause followed: 503 says that it answers */
 
 	/* session */
 	char *session_uri, *old_session, *stale_session;

@@ -16,7 +16,7 @@
 char *link_path(const char *origin, const char *link, struct err *e);
 
 /* The first part of a configured URL, "https://host:port", malloc'd; *path points at the rest
- * ("" when there is none).  NULL with ERR_INVALID. */
+ * ("" when there is none).  NULL with ERR_INVALID and code REDFISH_ADDRESS. */
 char *link_origin(const char *url, const char **path, struct err *e);
 
 #endif

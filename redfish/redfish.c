@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/quoted.h"
@@ -80,6 +81,24 @@ static void forget_session(struct redfish *r)
 	rf_set(&r->stale_session, NULL);
 }
 
+/* Gives the path with one slash for each run of them: people write "https://h//redfish/v1". */
+static char *squeezed(const char *path)
+{
+	char *out = mem_strdup(path), *at = out;
+
+	for (const char *s = path; *s; s++)
+		if (*s != '/' || s[1] != '/')
+			*at++ = *s;
+	*at = '\0';
+	return out;
+}
+
+static bool is_root(const char *path)
+{
+	return !*path || str_eq(path, "/") || str_eq(path, SERVICE_ROOT) ||
+	       str_eq(path, "/redfish/v1");
+}
+
 struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct redfish_spec *s,
 			    struct err *e)
 {
@@ -96,6 +115,14 @@ struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct r
 
 	if (!origin)
 		return NULL;
+	if (!s->plain_ok && strncasecmp(origin, "https:", 6) != 0) {
+		(void)!err_set(
+			e, ERR_INVALID, REDFISH_ADDRESS,
+			"want a BMC address with https://, got %.80s: no password is sent in the clear",
+			s->system_url);
+		free(origin);
+		return NULL;
+	}
 	peer.base_url = origin;
 	r = mem_new(struct redfish);
 	r->origin = origin;
@@ -110,9 +137,9 @@ struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct r
 	r->user = mem_strdup(s->user);
 	r->password = secret_copy(s->password);
 	r->old_session = str_empty(s->old_session) ? NULL : mem_strdup(s->old_session);
-	if (!str_empty(path) && !str_eq(path, "/") && !str_eq(path, SERVICE_ROOT) &&
-	    !str_eq(path, "/redfish/v1"))
-		r->system_fixed = mem_strdup(path);
+	r->system_fixed = squeezed(path);
+	if (is_root(r->system_fixed))
+		rf_set(&r->system_fixed, NULL);
 	loop_defer_init(&r->pump, g, pump, r);
 	r->peer = http_peer_new(h, &peer, e);
 	if (!r->peer) {
@@ -184,6 +211,7 @@ static void judge(struct redfish *r, const struct err *e)
 		pause = e->retry_after_ms;
 	r->not_before = pause > 0 ? now + pause : INT64_MIN;
 	r->left_as = e && e->kind == ERR_CAPACITY ? ERR_CAPACITY : ERR_UNAVAILABLE;
+	r->left_code = e ? e->code : 0;
 }
 
 static bool is_left_alone(const struct redfish *r, struct err *e)
@@ -192,7 +220,7 @@ static bool is_left_alone(const struct redfish *r, struct err *e)
 
 	if (left <= 0)
 		return false;
-	(void)!err_set(e, r->left_as, 0, "the BMC is left alone for %lld s more%s",
+	(void)!err_set(e, r->left_as, r->left_code, "the BMC is left alone for %lld s more%s",
 		       (long long)(left + 999) / 1000,
 		       r->failures >= BREAKER_FAILURES ? ": it did not answer so often"
 						       : ", as it asked");

@@ -260,7 +260,7 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 	}
 	if (!ref) {
 		(void)!err_set(
-			e, ERR_INVALID, 0,
+			e, ERR_NOT_FOUND, 0,
 			"spec.bmc.credentialsSecretRef: neither the machine nor its provider has one");
 		return NULL;
 	}

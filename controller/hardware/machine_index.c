@@ -21,7 +21,7 @@ struct machine_index {
 static char *spelled(enum machine_key key, const char *value)
 {
 	char uuid[UUID_TEXT], *text;
-	size_t n;
+	size_t n = 0;
 
 	if (str_empty(value))
 		return NULL;
@@ -32,10 +32,10 @@ static char *spelled(enum machine_key key, const char *value)
 		return identity_is_serial(value) ? mem_strdup(value) : NULL;
 	case MACHINE_BY_ADDRESS:
 		text = mem_strdup(value);
-		for (n = strlen(text); n && text[n - 1] == '/'; n--)
-			text[n - 1] = '\0';
-		for (char *p = text; *p; p++)
-			*p = (char)tolower((unsigned char)*p);
+		for (const char *p = value; *p; p++)
+			if (*p != '/' || (p[1] != '/' && p[1]))
+				text[n++] = (char)tolower((unsigned char)*p);
+		text[n] = '\0';
 		return text;
 	case MACHINE_BY_SECRET:
 	case MACHINE_BY_ACCEPTED:

@@ -9,9 +9,17 @@
 #include "controller/hardware/login_guard.h"
 #include "controller/life/consent.h"
 #include "controller/life/journal.h"
+#include "providers/provider.h"
 
 #define SOON_MS 1000
 #define TEXT 400
+
+static enum reason attach_reason(const struct err *e)
+{
+	if (e->code == PROVIDER_ADDRESS)
+		return REASON_BmcAddressInvalid;
+	return e->kind == ERR_NOT_FOUND ? REASON_SecretNotFound : REASON_BmcAuthFailed;
+}
 
 bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 {
@@ -29,7 +37,7 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 	if (!l->bmc) {
 		if (l->attached.error.kind == ERR_NONE || l->attached.error.kind == ERR_UNAVAILABLE)
 			return false;
-		*why = REASON_BmcAuthFailed;
+		*why = attach_reason(&l->attached.error);
 		str_copy(text, TEXT, l->attached.error.text);
 		return false;
 	}

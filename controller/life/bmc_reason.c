@@ -13,9 +13,17 @@
 
 enum reason life_act_reason(const char *step, const struct err *e)
 {
-	if (str_eq(step, "insert-media") && (e->kind == ERR_INVALID || e->kind == ERR_NOT_FOUND))
+	if (e->code != PROVIDER_ADDRESS && str_eq(step, "insert-media") &&
+	    (e->kind == ERR_INVALID || e->kind == ERR_NOT_FOUND))
 		return REASON_MediaNotMounted;
 	return life_bmc_reason(e);
+}
+
+/* The BMC answered that it does not do it now, so it is within reach: 409 (a state that passes), 423, 429, 503. */
+static bool is_put_off(const struct err *e)
+{
+	return e->kind == ERR_UNAVAILABLE &&
+	       (e->code == 409 || e->code == 423 || e->code == 429 || e->code == 503);
 }
 
 enum reason life_bmc_reason(const struct err *e)
@@ -27,6 +35,10 @@ enum reason life_bmc_reason(const struct err *e)
 			       : REASON_ManagerRefused;
 	if (e->code == IDENTITY_UNTOLD)
 		return REASON_IdentityNotTold;
+	if (e->code == PROVIDER_ADDRESS)
+		return REASON_BmcAddressInvalid;
+	if (is_put_off(e))
+		return REASON_BmcBusy;
 	switch (e->kind) {
 	case ERR_DENIED:
 		return REASON_BmcAuthFailed;

@@ -208,8 +208,9 @@ static bool ensure_listed(struct life *l, bool waits)
 		loop_timer_start(&l->timer, left);
 		if (k->failed > 1)
 			life_wait(l, WAITING_DEVICE,
-				  k->error.code >= 400 ? REASON_BmcBusy
-						       : life_bmc_reason(&k->error),
+				  k->error.code >= 400 && k->error.code < 600
+					  ? REASON_BmcBusy
+					  : life_bmc_reason(&k->error),
 				  "%s", k->error.text);
 	}
 	if (left > 0 || !(waits ? life_ensure_bmc_open(l, false) : life_bmc_is_open(l, &why, text)))

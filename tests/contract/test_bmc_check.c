@@ -46,7 +46,7 @@ static struct bmc_check *begin(struct bmc_rig *f, const char *pin)
 {
 	struct bmc_check_spec s = {.group = f->group,
 				   .http = f->http,
-				   .address = ORIGIN,
+				   .address = f->spec.system_url,
 				   .user = "drover",
 				   .pin_sha256 = pin,
 				   .learn_pin = !pin,
@@ -309,6 +309,17 @@ static void several_systems_are_listed(void **state)
 	assert_true(str_starts(of("System"), "wrong: it has 2 Systems"));
 }
 
+static void a_manager_in_the_address_is_no_machine(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->spec.system_url = ORIGIN "/redfish/v1/Managers/BMC";
+	check(f);
+	assert_int_equal(got.wrong, 1);
+	assert_null(known("systemUUID"));
+	assert_non_null(strstr(of("System"), "is no ComputerSystem, but #Manager."));
+}
+
 /* At 3 s a request its search for the slot takes longer than one operation may. */
 static void a_slow_one_is_told_whole_too(void **state)
 {
@@ -377,6 +388,7 @@ int main(void)
 		check_test(a_session_that_cannot_be_ended_is_told),
 		check_test(what_it_said_first_is_told_of_one_that_does_not_answer),
 		check_test(several_systems_are_listed),
+		check_test(a_manager_in_the_address_is_no_machine),
 		check_test(a_slow_one_is_told_whole_too),
 		check_test(one_that_is_stopped_ends_its_session_first),
 		check_test(one_that_is_stopped_waits_for_nothing),

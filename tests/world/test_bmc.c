@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/world/world.h"
@@ -63,6 +64,58 @@ static void another_machine_at_the_address_is_left_alone(void **state)
 	assert_string_equal(b->state, "known");
 	assert_true(b->bmc.on);
 	assert_untouched(b);
+	world_stop(&w);
+}
+
+/* What a Manager says of itself is not the machine's, and another address is no new password. */
+static void an_address_that_names_no_system_is_told_as_that(void **state)
+{
+	static const struct {
+		const char *of, *path, *message;
+	} cases[] = {
+		{"", "/redfish/v1/Managers/BMC", "is no ComputerSystem, but #Manager."},
+		{"", "/redfish/v1/Systems", "is no ComputerSystem, but #ComputerSystemCollection."},
+		{"", "/redfish/v1/Systems/9", "/redfish/v1/Systems/9 does not exist"},
+		{"http://127.0.0.1", "", "no password is sent in the clear"},
+		{"ipmi://10.0.8.1", "", "want a BMC address like https://"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sim_world w;
+		struct server *b = &w.servers[0];
+		OWN(arena) a = arena_new();
+
+		world_start(&w, 14, 1);
+		world_patch_machine(
+			b,
+			json_pack("{s:{s:s}}", "bmc", "address",
+				  arena_printf(a, "%s%s", cases[i].of[0] ? cases[i].of : b->origin,
+					       cases[i].path)));
+		world_replica(&w);
+		world_wait_reason(b, "BmcAddressInvalid", 60);
+		world_run(&w, 600 * 1000);
+		assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+				       cases[i].message));
+		assert_true(str_empty(world_at(b, "status.identity.systemUUID")));
+		assert_untouched(b);
+		world_stop(&w);
+	}
+}
+
+static void a_secret_that_is_not_there_is_told_as_that(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 15, 1);
+	world_do(&w, &w.host, "DELETE", "/api/v1/namespaces/drover-system/secrets/bmc", NULL);
+	world_replica(&w);
+	world_wait_reason(b, "SecretNotFound", 60);
+	assert_int_equal(b->bmc.requests, 0);
+	world_secret(&w, "drover-system", "bmc", "username", "drover", "password", WORLD_PASSWORD);
+	world_wait_state(b, "free", 900);
 	world_stop(&w);
 }
 
@@ -465,6 +518,8 @@ int main(void)
 		cmocka_unit_test(a_wrong_password_is_tried_once_until_the_secret_changes),
 		cmocka_unit_test(another_machine_at_the_address_is_left_alone),
 		cmocka_unit_test(what_its_bmc_calls_critical_is_named),
+		cmocka_unit_test(an_address_that_names_no_system_is_told_as_that),
+		cmocka_unit_test(a_secret_that_is_not_there_is_told_as_that),
 		cmocka_unit_test(a_machine_that_became_another_is_never_switched),
 		cmocka_unit_test(a_changed_certificate_stops_it),
 		cmocka_unit_test(a_reply_without_end_is_an_error_of_that_machine_alone),

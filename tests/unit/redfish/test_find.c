@@ -196,6 +196,23 @@ static void a_system_that_turns_into_something_else_is_believed_no_more(void **s
 	assert_done(bmc_power(f, true));
 }
 
+static void slashes_at_the_end_and_doubled_ones_are_the_same_address(void **state)
+{
+	static const char *const paths[] = {
+		"",	      "/",	     "/redfish/v1",    "/redfish/v1/", "//redfish//v1//",
+		SYSTEMS "/1", SYSTEMS "/1/", "/" SYSTEMS "//1"};
+	struct bmc_rig *f = *state;
+	OWN(arena) a = arena_new();
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		f->spec.system_url = arena_printf(a, ORIGIN "%s", paths[i]);
+		assert_done(bmc_read_system(f));
+		assert_string_equal(f->uuid, "4c4c4544-0035-3410-8050-c6c04f314733");
+		bmc_drop_client(f);
+	}
+	assert_int_equal(fake_bmc_count(&f->bmc, "GET //"), 0);
+}
+
 static void a_system_that_does_not_exist_is_an_address_to_correct(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -216,6 +233,7 @@ int main(void)
 		bmc_test(an_address_that_names_another_resource_is_believed_nothing),
 		bmc_test(a_system_without_a_type_is_known_by_its_reset),
 		bmc_test(a_system_that_turns_into_something_else_is_believed_no_more),
+		bmc_test(slashes_at_the_end_and_doubled_ones_are_the_same_address),
 		bmc_test(a_system_that_does_not_exist_is_an_address_to_correct),
 	};
 

@@ -285,16 +285,23 @@ static void a_bad_address_is_refused_at_once(void **state)
 					  "https://a@b",
 					  "https://h/../x",
 					  "https://h/x?y=1",
-					  "https://h:port"};
+					  "https://h:port",
+					  "10.0.8.17:443",
+					  "redfish://10.0.8.17",
+					  "redfish+https://10.0.8.17/redfish/v1/Systems/1",
+					  "redfish+http://10.0.8.17",
+					  "https://root:calvin@10.0.8.17",
+					  "http://10.0.8.17"};
 	struct err e;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		f->spec.system_url = bad[i];
 		assert_null(redfish_new(f->group, f->http, &f->spec, &e));
 		assert_int_equal(e.kind, ERR_INVALID);
+		assert_int_equal(e.code, REDFISH_ADDRESS);
+		assert_non_null(strstr(e.text, "https://"));
+		assert_null(strstr(e.text, "calvin"));
 	}
-	f->spec.system_url = "http://10.0.8.17";
-	assert_null(redfish_new(f->group, f->http, &f->spec, &e));
 }
 
 /* --- torture -------------------------------------------------------------------------------------- */

@@ -332,7 +332,7 @@ static void without_its_own_it_takes_the_providers(void **state)
 	bench_run(d, 5000);
 	(void)attach(d, ERR_NONE);
 	bench_patch(d, OBJECT_PROVIDER, "hall-a", "{'spec': {'credentialsSecretRef': null}}");
-	assert_non_null(strstr(attach(d, ERR_INVALID), "spec.bmc.credentialsSecretRef"));
+	assert_non_null(strstr(attach(d, ERR_NOT_FOUND), "spec.bmc.credentialsSecretRef"));
 }
 
 static void credentials_that_are_missing_are_named(void **state)

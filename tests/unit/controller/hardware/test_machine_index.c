@@ -43,6 +43,7 @@ static void machines_are_found_by_what_tells_them_apart(void **state)
 	assert_int_equal(ask(x, MACHINE_BY_SERIAL, "S1"), 1);
 	assert_int_equal(ask(x, MACHINE_BY_SERIAL, "To Be Filled By O.E.M."), 0);
 	assert_int_equal(ask(x, MACHINE_BY_ADDRESS, "https://bmc-1/redfish/v1/systems/1"), 1);
+	assert_int_equal(ask(x, MACHINE_BY_ADDRESS, "https://bmc-1//redfish/v1/systems//1//"), 1);
 	assert_int_equal(ask(x, MACHINE_BY_SECRET, "bmc-1"), 1);
 	assert_int_equal(ask(x, MACHINE_BY_SECRET, "ca"), 1);
 	assert_int_equal(ask(x, MACHINE_BY_SECRET, NULL), 0);

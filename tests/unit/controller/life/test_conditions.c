@@ -85,14 +85,34 @@ static void a_bmc_that_does_not_answer_is_told_with_the_reason(void **state)
 
 	(void)state;
 	world_start(&w, 33, 1);
-	b->bmc.unavailable = true;
+	http_mem_hang(w.net, b->origin, true);
 	world_replica(&w);
 	world_wait_reason(b, "BmcUnreachable", 120);
 	assert_string_equal(says(b, "Reachable"), "False BmcUnreachable");
 	assert_true(strlen(json_str_at(condition(b, "Reachable"), "message")) > 0);
-	b->bmc.unavailable = false;
+	http_mem_hang(w.net, b->origin, false);
 	world_wait_state(b, "free", 1800);
 	assert_string_equal(says(b, "Reachable"), "True Answered");
+	world_stop(&w);
+}
+
+/* 503 is an answer, and so it stays while drover leaves the BMC alone because of it. */
+static void a_bmc_that_answers_not_now_is_busy_and_within_reach(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 36, 1);
+	b->bmc.unavailable = true;
+	world_replica(&w);
+	world_wait_reason(b, "BmcBusy", 120);
+	for (int i = 0; i < 10; i++) {
+		world_run(&w, 60 * 1000);
+		assert_string_equal(says(b, "Reachable"), "False BmcBusy");
+	}
+	b->bmc.unavailable = false;
+	world_wait_state(b, "free", 1800);
 	world_stop(&w);
 }
 
@@ -209,6 +229,7 @@ int main(void)
 		cmocka_unit_test(a_free_and_a_serving_machine_are_ready_and_one_between_is_not),
 		cmocka_unit_test(ready_turns_with_the_state_and_costs_no_write),
 		cmocka_unit_test(a_bmc_that_does_not_answer_is_told_with_the_reason),
+		cmocka_unit_test(a_bmc_that_answers_not_now_is_busy_and_within_reach),
 		cmocka_unit_test(a_refused_login_stays_told_under_the_next_leader),
 		cmocka_unit_test(a_machine_that_may_not_be_touched_says_what_is_missing),
 		cmocka_unit_test(quarantine_says_when_it_is_tried_again_unless_a_person_has_to),

@@ -40,7 +40,7 @@ static void a_bmc_that_answers_again_is_not_told_of_any_more(void **state)
 	(void)state;
 	serving(&w, 921);
 	b->bmc.unavailable = true;
-	world_wait_reason(b, "BmcUnreachable", 600);
+	world_wait_reason(b, "BmcBusy", 600);
 	assert_string_equal(world_at(b, WAITING), "Device");
 	assert_string_not_equal(world_at(b, NEXT), "");
 	b->bmc.unavailable = false;
@@ -91,11 +91,11 @@ static void a_quarantined_machine_says_why(void **state)
 	assert_string_equal(world_at(b, WAITING), "Approval");
 	b->bmc.unavailable = true;
 	world_run(&w, IDLE_MS);
-	assert_string_equal(world_at(b, ERROR), "BmcUnreachable");
+	assert_string_equal(world_at(b, ERROR), "BmcBusy");
 	world_kill(&w.replicas[0]);
 	world_replica(&w);
 	world_run(&w, IDLE_MS);
-	assert_string_equal(world_at(b, ERROR), "BmcUnreachable");
+	assert_string_equal(world_at(b, ERROR), "BmcBusy");
 	b->bmc.unavailable = false;
 	world_wait(&w, tells_of_its_drive, b, 400, "it says again why it is quarantined");
 	assert_string_equal(world_at(b, WAITING), "Approval");
