@@ -231,22 +231,30 @@ static void transmit(struct redfish *r, struct rf_request *q)
 	r->http = http_start(r->peer, &c);
 }
 
+/* Asked before each request that goes out, also where a redirect sends it again.  False: the operation has ended. */
+static bool is_allowed(struct redfish *r, const struct rf_request *q)
+{
+	struct err e;
+
+	if (!q->effect || !r->may_act || r->may_act(r->op->arg))
+		return true;
+	(void)!err_set(&e, ERR_CONFLICT, 0, "%s %s: no longer allowed, not sent", q->method,
+		       q->path);
+	rf_fail(r, &e);
+	return false;
+}
+
 void rf_send(struct redfish *r, struct rf_request *q)
 {
 	struct rf_request *slot = q->own_login ? &r->login : &r->req;
-	struct err e;
 
 	if (!q->method)
 		q->method = "GET";
 	request_done(slot);
 	*slot = *q;
 	*q = (struct rf_request){0};
-	if (slot->effect && r->may_act && !r->may_act(r->op->arg)) {
-		(void)!err_set(&e, ERR_CONFLICT, 0, "%s %s: no longer allowed, not sent",
-			       slot->method, slot->path);
-		rf_fail(r, &e);
+	if (!is_allowed(r, slot))
 		return;
-	}
 	r->logging_in = slot->own_login;
 	transmit(r, slot);
 }
@@ -272,22 +280,56 @@ void rf_abort(struct redfish *r)
 	request_done(&r->login);
 }
 
-static bool redirected(struct redfish *r, struct rf_request *q, const struct http_reply *http)
+static bool is_redirect(int status)
 {
-	struct err e;
+	return (status >= 301 && status <= 303) || status == 307 || status == 308;
+}
+
+/* 307 and 308 ask for the same request at another place.  The others do so of a read, and of a login, as other Redfish
+ * clients take them; a change may have been made already. */
+static bool is_repeatable(const struct rf_request *q, int status)
+{
+	return status == 307 || status == 308 || str_eq(q->method, "GET") || q->secret_body;
+}
+
+/* Gives the path that a redirect leads to.  NULL: it is not followed, *e says why and names the place. */
+static char *redirect_path(const struct redfish *r, const struct rf_request *q,
+			   const struct http_reply *http, struct err *e)
+{
+	const char *to = http_reply_header(http, "Location");
+	char *path = NULL;
+
+	if (!to)
+		(void)!err_set(e, ERR_PROTOCOL, 0, "without Location");
+	else if (q->redirects >= MAX_REDIRECTS)
+		(void)!err_set(e, ERR_PROTOCOL, 0, "to %.80s, after %d others", to, MAX_REDIRECTS);
+	else if (!is_repeatable(q, http->status))
+		(void)!err_set(e, ERR_PROTOCOL, 0, "of a change, to %.80s: not followed", to);
+	else
+		path = link_from(r->origin, q->path, to, e);
+	if (!path)
+		(void)!err_wrap(e, "%s %.80s: redirect %d", q->method, q->path, http->status);
+	e->code = http->status;
+	e->scope = ERR_MACHINE;
+	return path;
+}
+
+/* True: the request is sent again, or the operation has ended.  False: no redirect, or *e says why it is not followed. */
+static bool redirected(struct redfish *r, struct rf_request *q, const struct http_reply *http,
+		       struct err *e)
+{
 	char *path;
 
-	if (http->status != 301 && http->status != 302 && http->status != 307 &&
-	    http->status != 308)
+	err_clear(e);
+	if (!is_redirect(http->status))
 		return false;
-	if (!str_eq(q->method, "GET") || q->redirects >= MAX_REDIRECTS)
-		return false;
-	path = link_path(r->origin, http_reply_header(http, "Location"), &e);
+	path = redirect_path(r, q, http, e);
 	if (!path)
 		return false;
 	rf_set(&q->path, path);
 	q->redirects++;
-	transmit(r, q);
+	if (is_allowed(r, q))
+		transmit(r, q);
 	return true;
 }
 
@@ -329,6 +371,7 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 	struct redfish *r = arg;
 	struct rf_request *q = r->logging_in ? &r->login : &r->req;
 	struct rf_reply p = {.sent_at = r->sent_at};
+	struct err astray; /* a redirect that is not followed */
 	char *etag = NULL;
 
 	r->http = NULL;
@@ -342,7 +385,7 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 	} else {
 		const char *token = http_reply_header(http, "X-Auth-Token");
 
-		if (redirected(r, q, http))
+		if (redirected(r, q, http, &astray))
 			return;
 		if (http->status == 401 && !q->own_login) {
 			rf_login_again(r);
@@ -353,7 +396,9 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 		p.location = http_reply_header(http, "Location");
 		p.challenge = http_reply_header(http, "WWW-Authenticate");
 		read_body(q, http, &p);
-		if (http->status < 200 || http->status >= 300)
+		if (astray.kind != ERR_NONE)
+			p.err = astray;
+		else if (http->status < 200 || http->status >= 300)
 			reply_err(q, http, &p);
 		else if (!q->own_login)
 			r->used_at = p.sent_at;

@@ -133,6 +133,35 @@ bad:
 	return NULL;
 }
 
+/* Neither a scheme nor a slash at its beginning. */
+static bool is_relative(const char *s)
+{
+	return *s && *s != '/' && s[strcspn(s, ":/?#")] != ':';
+}
+
+static size_t folder_len(const char *path)
+{
+	size_t n = strcspn(path, "?");
+
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	return n;
+}
+
+char *link_from(const char *origin, const char *path, const char *location, struct err *e)
+{
+	size_t keep;
+	char *joined, *out;
+
+	if (!location || !is_relative(location))
+		return link_path(origin, location, e);
+	keep = *location == '?' ? strcspn(path, "?") : folder_len(path);
+	joined = mem_printf("%.*s%s", (int)keep, path, location + 2 * str_starts(location, "./"));
+	out = link_path(origin, joined, e);
+	free(joined);
+	return out;
+}
+
 char *link_origin(const char *url, const char **path, struct err *e)
 {
 	struct origin o;

@@ -15,6 +15,10 @@
  */
 char *link_path(const char *origin, const char *link, struct err *e);
 
+/* Does the same for the Location of a reply to a request for `path`, which may be relative to that path (RFC 3986,
+ * section 5.2). */
+char *link_from(const char *origin, const char *path, const char *location, struct err *e);
+
 /* The first part of a configured URL, "https://host:port", malloc'd; *path points at the rest
  * ("" when there is none).  NULL with ERR_INVALID and code REDFISH_ADDRESS. */
 char *link_origin(const char *url, const char **path, struct err *e);

@@ -91,6 +91,43 @@ static void other_links_are_refused(void **state)
 	free(path);
 }
 
+static void a_location_may_be_relative_to_what_was_asked_for(void **state)
+{
+	static const struct {
+		const char *location, *path; /* path NULL: refused */
+	} cases[] = {
+		{"/redfish/v1/b", "/redfish/v1/b"},
+		{"https://10.0.8.17/redfish/v1/b", "/redfish/v1/b"},
+		{"b", "/redfish/v1/b"},
+		{"./b/", "/redfish/v1/b/"},
+		{"b?x=1", "/redfish/v1/b?x=1"},
+		{"?x=1", "/redfish/v1/a?x=1"},
+		{"", NULL},
+		{NULL, NULL},
+		{"../b", NULL},
+		{"b/../../c", NULL},
+		{"//10.6.6.6/b", NULL},
+		{"https://10.6.6.6/b", NULL},
+		{"http://10.0.8.17/b", NULL},
+		{"https:b", NULL},
+		{"javascript:b", NULL},
+	};
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *path = link_from(ORIGIN, "/redfish/v1/a?y=2/3", cases[i].location, &e);
+
+		if (!path != !cases[i].path)
+			fail_msg("%s", cases[i].location);
+		if (path)
+			assert_string_equal(path, cases[i].path);
+		else
+			assert_int_equal(e.kind, ERR_PROTOCOL);
+		free(path);
+	}
+}
+
 static void an_address_is_split_into_server_and_path(void **state)
 {
 	static const struct {
@@ -122,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(links_on_the_same_server_give_their_path),
 		cmocka_unit_test(other_links_are_refused),
+		cmocka_unit_test(a_location_may_be_relative_to_what_was_asked_for),
 		cmocka_unit_test(an_address_is_split_into_server_and_path),
 	};
 

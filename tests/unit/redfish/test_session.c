@@ -435,6 +435,194 @@ static void not_now_is_not_a_wrong_password_whatever_its_status(void **state)
 	assert_done(bmc_read_system(f));
 }
 
+/* --- redirects ------------------------------------------------------------------------------------ */
+
+/* Answers whatever starts so, and is not at its new place yet, with a redirect. */
+struct redirects {
+	const char *method, *path, *location;
+	int status;
+	bool always;
+	unsigned sent;
+};
+
+static bool redirects(struct httpd_req *q, unsigned n, void *arg)
+{
+	struct redirects *s = arg;
+
+	(void)n;
+	if (!str_eq(httpd_method(q), s->method) || !str_eq(httpd_path(q), s->path) ||
+	    (httpd_query(q, "new") && !s->always))
+		return false;
+	s->sent++;
+	if (s->location)
+		httpd_reply_header(q, "Location", s->location);
+	httpd_reply(q, s->status, NULL, NULL, 0);
+	return true;
+}
+
+static struct redirects *redirect(struct bmc_rig *f, struct redirects *s)
+{
+	redfish_free(f->r);
+	f->r = NULL;
+	fake_bmc_expire(&f->bmc);
+	s->sent = 0;
+	f->bmc.tamper = redirects;
+	f->bmc.tamper_arg = s;
+	return s;
+}
+
+#define SESSIONS "/redfish/v1/SessionService/Sessions"
+
+static void a_login_follows_within_the_same_server(void **state)
+{
+	static const int statuses[] = {301, 302, 303, 307, 308};
+	static const char *const places[] = {
+		SESSIONS "/?new=1", ORIGIN SESSIONS "?new=1", ORIGIN ":443" SESSIONS "/?new=1",
+		"Sessions/?new=1",  "./Sessions?new=1",	      "?new=1"};
+	struct bmc_rig *f = *state;
+
+	for (size_t i = 0; i < 5; i++)
+		for (size_t k = 0; k < sizeof(places) / sizeof(*places); k++) {
+			struct redirects s = {.method = "POST",
+					      .path = SESSIONS,
+					      .location = places[k],
+					      .status = statuses[i]};
+
+			redirect(f, &s);
+			f->bmc.logins = 0;
+			assert_done(bmc_read_system(f));
+			assert_int_equal(s.sent, 1);
+			assert_int_equal(f->bmc.logins, 1);
+			assert_non_null(redfish_session_uri(f->r));
+		}
+}
+
+static void a_login_goes_to_no_other_server(void **state)
+{
+	static const int statuses[] = {301, 302, 303, 307, 308};
+	static const char *const places[] = {
+		"https://10.6.6.6" SESSIONS, "http://10.0.8.17" SESSIONS,
+		"https://10.0.8.17:8443" SESSIONS, "//10.6.6.6" SESSIONS,
+		"https://drover:x@10.0.8.17" SESSIONS};
+	static const char *const others[] = {"https://10.6.6.6", "http://10.0.8.17",
+					     "https://10.0.8.17:8443"};
+	struct bmc_rig *f = *state;
+	struct fake_bmc other;
+
+	fake_bmc_init(&other, f->bmc_group);
+	for (size_t i = 0; i < 3; i++)
+		http_mem_serve(f->net, others[i], other.httpd);
+	for (size_t i = 0; i < 5; i++)
+		for (size_t k = 0; k < sizeof(places) / sizeof(*places); k++) {
+			struct redirects s = {.method = "POST",
+					      .path = SESSIONS,
+					      .location = places[k],
+					      .status = statuses[i]};
+
+			redirect(f, &s);
+			f->bmc.basic_too = true; /* nor is Basic what follows */
+			assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
+			assert_int_equal(f->err.code, statuses[i]);
+			assert_non_null(strstr(f->err.text,
+					       k < 4 ? strstr(places[k], "10.") : "10.0.8.17"));
+			assert_int_equal(s.sent, 1);
+		}
+	assert_int_equal(f->bmc.logins, 0);
+	assert_int_equal(other.requests, 0);
+	assert_int_equal(other.njournal, 0);
+	for (size_t i = 0; i < 3; i++)
+		http_mem_serve(f->net, others[i], NULL);
+	fake_bmc_done(&other);
+}
+
+static void redirects_without_end_end(void **state)
+{
+	struct bmc_rig *f = *state;
+	struct redirects s = {.method = "POST",
+			      .path = SESSIONS,
+			      .location = SESSIONS "?new=1",
+			      .status = 308,
+			      .always = true};
+
+	redirect(f, &s);
+	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
+	assert_in_range(s.sent, 2, 5);
+	assert_non_null(strstr(f->err.text, "redirect"));
+	s.method = "GET";
+	s.path = "/redfish/v1/Systems";
+	s.location = "/redfish/v1/Systems?new=1";
+	redirect(f, &s);
+	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
+	assert_in_range(s.sent, 2, 5);
+	s.location = NULL;
+	redirect(f, &s);
+	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
+	assert_int_equal(s.sent, 1);
+	assert_non_null(strstr(f->err.text, "Location"));
+}
+
+static void reads_follow_too_and_no_token_leaves_the_server(void **state)
+{
+	static const int statuses[] = {301, 302, 303, 307, 308};
+	struct bmc_rig *f = *state;
+	struct redirects s = {.method = "GET", .path = "/redfish/v1/Systems/1"};
+
+	for (size_t i = 0; i < 5; i++) {
+		s.status = statuses[i];
+		s.location = "/redfish/v1/Systems/1/?new=1";
+		redirect(f, &s);
+		assert_done(bmc_read_system(f));
+		assert_string_equal(f->uuid, "4c4c4544-0035-3410-8050-c6c04f314733");
+		s.location = "https://10.6.6.6/redfish/v1/Systems/1";
+		redirect(f, &s);
+		assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
+		assert_non_null(strstr(f->err.text, "10.6.6.6"));
+	}
+}
+
+/* 307 and 308 say that nothing was done yet; what the others say of a change is not certain. */
+static void a_change_follows_where_nothing_can_have_been_done(void **state)
+{
+	static const int statuses[] = {307, 308, 301, 302, 303};
+	static const char reset[] = "/redfish/v1/Systems/1/Actions/ComputerSystem.Reset";
+	struct bmc_rig *f = *state;
+	struct redirects s = {.method = "POST", .path = reset, .location = "?new=1"};
+
+	f->spec.may_act = bmc_may;
+	for (size_t i = 0; i < 5; i++) {
+		f->bmc.on = false;
+		s.status = statuses[i];
+		redirect(f, &s);
+		assert_int_equal(bmc_power(f, true), i < 2 ? ERR_NONE : ERR_PROTOCOL);
+		assert_int_equal(f->bmc.on, i < 2);
+		assert_int_equal(s.sent, 1);
+	}
+}
+
+static bool redirects_and_forbids(struct httpd_req *q, unsigned n, void *arg)
+{
+	struct bmc_rig *f = arg;
+
+	(void)n;
+	if (!str_ends(httpd_path(q), "ComputerSystem.Reset") || httpd_query(q, "new"))
+		return false;
+	f->allowed = false;
+	httpd_reply_header(q, "Location", "?new=1");
+	httpd_reply(q, 308, NULL, NULL, 0);
+	return true;
+}
+
+static void a_change_that_follows_is_asked_for_again_before_it_is_sent(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->spec.may_act = bmc_may;
+	f->bmc.tamper = redirects_and_forbids;
+	f->bmc.tamper_arg = f;
+	assert_int_equal(bmc_power(f, true), ERR_CONFLICT);
+	assert_false(f->bmc.on);
+}
+
 static enum err_kind log_out(struct bmc_rig *f)
 {
 	redfish_log_out(bmc_client(f), bmc_on_plain, f);
@@ -494,6 +682,12 @@ int main(void)
 		bmc_test(what_it_quotes_is_no_password),
 		bmc_test(no_free_session_is_not_a_wrong_password_whatever_its_status),
 		bmc_test(a_session_is_closed_when_it_is_over),
+		bmc_test(a_login_follows_within_the_same_server),
+		bmc_test(a_login_goes_to_no_other_server),
+		bmc_test(redirects_without_end_end),
+		bmc_test(reads_follow_too_and_no_token_leaves_the_server),
+		bmc_test(a_change_follows_where_nothing_can_have_been_done),
+		bmc_test(a_change_that_follows_is_asked_for_again_before_it_is_sent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
