@@ -13,9 +13,6 @@
  * Tests: tests/unit/redfish/test_redfish.c, tests/unit/redfish/test_system.c
  */
 #define MAX_BODY (1u << 20)
-#define MAX_VALUES 50000 /* of one reply: a thousand BMCs may answer at once */
-#define MAX_DEPTH 32
-#define MAX_MEMBERS 8192
 #define MAX_REDIRECTS 2
 #define MAX_TOKEN 4096
 
@@ -69,31 +66,6 @@ char *rf_link(const struct redfish *r, const json_t *ref, struct err *e)
 
 	err_clear(e);
 	return s ? link_path(r->origin, s, e) : NULL;
-}
-
-/* Depth and width of what a BMC sent. */
-static bool bounded(const json_t *j, unsigned depth)
-{
-	const char *key;
-	json_t *v;
-	size_t i;
-
-	if (depth > MAX_DEPTH)
-		return false;
-	if (json_is_object(j)) {
-		if (json_object_size(j) > MAX_MEMBERS)
-			return false;
-		json_object_foreach ((json_t *)j, key, v)
-			if (!bounded(v, depth + 1))
-				return false;
-	} else if (json_is_array(j)) {
-		if (json_array_size(j) > MAX_MEMBERS)
-			return false;
-		json_array_foreach (j, i, v)
-			if (!bounded(v, depth + 1))
-				return false;
-	}
-	return true;
 }
 
 bool rf_is_lacking(const struct rf_reply *p)
@@ -208,6 +180,7 @@ static void transmit(struct redfish *r, struct rf_request *q)
 		.body_len = q->body ? strlen(q->body) : 0,
 		.timeout_ms = r->call_ms,
 		.max_body = MAX_BODY,
+		.unpack = true,
 		.done = on_done,
 		.arg = r,
 	};
@@ -338,18 +311,9 @@ static void read_body(const struct rf_request *q, const struct http_reply *http,
 	struct err e;
 	bool must = http->status >= 200 && http->status < 300 && str_eq(q->method, "GET");
 
-	if (http->body_len > 0)
-		p->json = json_parse_most(http->body, http->body_len, MAX_VALUES, &e);
-	else
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "an empty reply");
-	if (p->json && (!json_is_object(p->json) || !bounded(p->json, 1))) {
-		json_decref(p->json);
-		p->json = NULL;
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "not an object within bounds");
-	}
+	p->json = rf_body(http, &e);
 	if (!p->json && must) {
 		p->err = e;
-		p->err.kind = ERR_PROTOCOL;
 		p->err.scope = ERR_MACHINE;
 		(void)!err_wrap(&p->err, "GET %.100s", q->path);
 	}

@@ -12,7 +12,8 @@
  * internal: what the files of the client share; one client cut into files, hence one prefix (rf_).
  *
  *	redfish.c   operations: queue, deadline, end
- *	exchange.c  one request and its reply: login header, bounds, redirects, errors
+ *	exchange.c  one request and its reply: login header, redirects, errors
+ *	body.c      the object in a reply: bounds, charset
  *	session.c   service root, login, the predecessor's session
  *	find.c      which System is the machine, and what is known of it
  *	system.c    what the System says, and its power
@@ -254,6 +255,9 @@ bool rf_is_optional(const struct redfish *r);
 bool rf_is_lacking(const struct rf_reply *p);
 /* What these messages (a list, or one object) say better: the kind, and when to try again. */
 void rf_heed(const json_t *messages, struct err *e);
+
+/* body.c: gives the object of a reply; NULL with ERR_PROTOCOL. */
+json_t *rf_body(const struct http_reply *http, struct err *e);
 
 /* tag.c */
 void rf_tag_read(struct redfish *r, enum rf_tag_of of, const char *tag /* NULL: none */);

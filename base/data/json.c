@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <string.h>
 
 /* jansson's own limit (2048) is compiled in, and its parser and its dump recurse. */
 #define JSON_DEPTH_MAX 64
@@ -60,9 +61,14 @@ json_t *json_parse(const char *data, size_t len, struct err *e)
 
 json_t *json_parse_most(const char *data, size_t len, size_t values, struct err *e)
 {
+	static const char mark[] = {'\xef', '\xbb', '\xbf'};
 	json_error_t je;
 	json_t *j;
 
+	if (len >= sizeof(mark) && memcmp(data, mark, sizeof(mark)) == 0) {
+		data += sizeof(mark);
+		len -= sizeof(mark);
+	}
 	if (check_bounds(data, len, values, e) < 0)
 		return NULL;
 	j = json_loadb(data, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &je);

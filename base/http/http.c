@@ -197,6 +197,7 @@ static int build(struct http_req *q, const struct http_call *c, struct err *e)
 		.body_len = c->body ? c->body_len : 0,
 		.connect_ms = c->connect_ms ? c->connect_ms : CONNECT_MS,
 		.paced = c->paced,
+		.unpack = c->unpack,
 		.piece_bytes = c->piece_bytes,
 	};
 	if (c->body) {

@@ -495,6 +495,8 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_EVERY_S);
+	if (f->x->unpack) /* the header that would ask for it is set_headers()' own */
+		curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
 	if (f->x->piece_bytes)
 		curl_easy_setopt(c, CURLOPT_BUFFERSIZE, (long)f->x->piece_bytes);
 	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header);

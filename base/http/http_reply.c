@@ -133,18 +133,21 @@ static const char *message_of(const json_t *j)
 int http_err(const struct http_reply *r, struct err *e)
 {
 	enum err_kind kind = err_kind_of_http(r->status);
-	const char *text = NULL;
+	const char *text = NULL, *to = http_reply_header(r, "Location");
 	struct err ignored;
 	OWN_JSON j = NULL;
 
 	if (r->status >= 200 && r->status < 300)
 		return 0;
-	if (r->body_len && *r->body == '{')
+	if (r->body_len)
 		j = json_parse(r->body, r->body_len, &ignored);
-	if (j)
+	if (json_is_object(j))
 		text = message_of(j);
-	else if (r->body_len && *r->body != '<')
+	else if (r->body_len && r->body[strspn(r->body, " \t\r\n")] != '<')
 		text = r->body;
+	if (r->status >= 300 && r->status < 400 && to)
+		return err_set(e, ERR_PROTOCOL, r->status, "%d a redirect to %.180s, not followed",
+			       r->status, to);
 	(void)!err_set(e, kind == ERR_NONE ? ERR_PROTOCOL : kind, r->status, "%d %s%s%.180s",
 		       r->status, reason(r->status), str_empty(text) ? "" : ": ", str_or(text, ""));
 	e->retry_after_ms = r->retry_after_ms;

@@ -24,7 +24,7 @@ struct http_exchange {
 	const void *body;
 	size_t body_len;
 	uint32_t connect_ms;
-	bool paced;
+	bool paced, unpack;
 	size_t piece_bytes; /* 0: the transport's own choice */
 	void *state;	    /* the transport's own */
 };

@@ -81,6 +81,18 @@ static void bad_text_is_refused_with_line_and_column(void **state)
 	}
 }
 
+static void a_byte_order_mark_before_the_value_is_ignored(void **state)
+{
+	struct err e;
+	OWN_JSON j = json_parse("\xef\xbb\xbf{\"a\":1}", 10, &e);
+
+	(void)state;
+	assert_int_equal(json_int_at(j, "a"), 1);
+	assert_null(json_parse("\xef\xbb\xbf\xef\xbb\xbf{}", 8, &e)); /* one, and no more */
+	assert_null(json_parse("\xef\xbb", 2, &e));
+	assert_null(json_parse("{\xef\xbb\xbf}", 5, &e));
+}
+
 static void depth_is_bounded_at_64_and_brackets_in_strings_do_not_count(void **state)
 {
 	char text[256];
@@ -215,6 +227,7 @@ int main(void)
 		cmocka_unit_test(what_is_parsed_is_written_back_compactly),
 		cmocka_unit_test(sorted_text_does_not_depend_on_the_order_of_members),
 		cmocka_unit_test(bad_text_is_refused_with_line_and_column),
+		cmocka_unit_test(a_byte_order_mark_before_the_value_is_ignored),
 		cmocka_unit_test(depth_is_bounded_at_64_and_brackets_in_strings_do_not_count),
 		cmocka_unit_test(very_many_values_are_refused_before_they_are_built),
 		cmocka_unit_test(members_are_found_by_path_and_anything_missing_on_the_way_is_null),

@@ -171,6 +171,9 @@ static void an_error_takes_its_text_from_the_body(void **state)
 		{502, "<html>bad gateway</html>", "502 Bad Gateway", ERR_UNAVAILABLE},
 		{503, "", "503 Service Unavailable", ERR_UNAVAILABLE},
 		{404, "{\"error\":[1]}", "404 Not Found", ERR_NOT_FOUND},
+		{404, "\xef\xbb\xbf{\"error\":{\"message\":\"general\"}}", "404 Not Found: general",
+		 ERR_NOT_FOUND},
+		{500, "\r\n <!DOCTYPE html>", "500 Internal Server Error", ERR_UNAVAILABLE},
 		{404, "{broken", "404 Not Found: {broken", ERR_NOT_FOUND},
 	};
 
@@ -205,6 +208,11 @@ static void success_is_no_error(void **state)
 	r.status = 302; /* nobody follows it */
 	assert_int_equal(http_err(&r, &e), -1);
 	assert_int_equal(e.kind, ERR_PROTOCOL);
+	r.headers = (const struct http_header[]){{"Location", "https://u:p@other/x"}};
+	r.nheaders = 1;
+	assert_int_equal(http_err(&r, &e), -1);
+	assert_non_null(strstr(e.text, "@other/x"));
+	assert_null(strstr(e.text, "u:p"));
 }
 
 static unsigned told[3];

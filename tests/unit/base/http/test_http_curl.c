@@ -213,6 +213,7 @@ struct raw {
 	int fd, conn;
 	unsigned accepted;
 	const char *answer;
+	size_t len;
 	bool shut;
 	char url[64];
 };
@@ -227,7 +228,7 @@ static void on_raw(int events, void *arg)
 	s->conn = accept(s->fd, NULL, NULL);
 	s->accepted++;
 	if (s->answer)
-		(void)!write(s->conn, s->answer, strlen(s->answer));
+		(void)!write(s->conn, s->answer, s->len);
 	if (s->shut)
 		shutdown(s->conn, SHUT_WR);
 }
@@ -237,7 +238,8 @@ static void raw_start(struct raw *s, struct rig *r, const char *answer, bool shu
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	socklen_t n = sizeof(a);
 
-	*s = (struct raw){.conn = -1, .answer = answer, .shut = shut};
+	*s = (struct raw){
+		.conn = -1, .answer = answer, .len = answer ? strlen(answer) : 0, .shut = shut};
 	s->g = loop_group_new(r->loop, "raw");
 	s->fd = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(bind(s->fd, (struct sockaddr *)&a, sizeof(a)), 0);
@@ -274,6 +276,75 @@ static void ask_raw(struct rig *r, struct got *g, const char *answer, bool shut,
 	r->p = old;
 	*accepted = s.accepted;
 	raw_stop(&s);
+}
+
+/* The answer of a server to one call: what became of it. */
+static void ask_answer(struct rig *r, struct got *g, const char *answer, size_t len,
+		       struct http_call call)
+{
+	struct http_peer *old = r->p;
+	struct raw s;
+	struct err e;
+
+	raw_start(&s, r, answer, true);
+	s.len = len;
+	r->p = http_peer_new(r->h, &(struct http_peer_spec){.base_url = s.url, .plain_ok = true},
+			     &e);
+	assert_non_null(r->p);
+	call.path = "/";
+	rig_call(r, g, call);
+	rig_done(r, g);
+	http_peer_free(r->p);
+	r->p = old;
+	raw_stop(&s);
+}
+
+/* {"a": "a, a hundred times"}, sent compressed although nobody asked for that. */
+static const char compressed[] =
+	"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 31"
+	"\r\n\r\n"
+	"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\x56\x4a\x54\xb2\x52\x4a"
+	"\xa4\x03\x50\xaa\x05\x00\x71\x68\x35\x74\x6c\x00\x00\x00";
+
+static void what_is_compressed_unasked_is_read_within_its_bound(void **state)
+{
+	struct rig r;
+	struct got g;
+
+	(void)state;
+	rig_start(&r, true);
+	ask_answer(&r, &g, compressed, sizeof(compressed) - 1,
+		   (struct http_call){.unpack = true, .max_body = 108});
+	assert_false(g.failed);
+	assert_int_equal(g.len, 108);
+	assert_true(str_starts(g.body, "{\"a\":\"aaaa"));
+	ask_answer(&r, &g, compressed, sizeof(compressed) - 1,
+		   (struct http_call){.unpack = true, .max_body = 107});
+	assert_true(g.failed);
+	assert_int_equal(g.err.kind, ERR_PROTOCOL);
+	ask_answer(&r, &g, compressed, sizeof(compressed) - 5,
+		   (struct http_call){.unpack = true, .max_body = 108});
+	assert_true(g.failed);
+	ask_answer(&r, &g, compressed, sizeof(compressed) - 1, (struct http_call){0});
+	assert_false(g.failed);
+	assert_int_equal(g.len, 31); /* as the bytes came: images are so */
+	rig_stop(&r);
+}
+
+static void trailers_are_no_headers(void **state)
+{
+	static const char answer[] =
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: Location\r\n\r\n"
+		"3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\nLocation: https://b\r\n\r\n";
+	struct rig r;
+	struct got g;
+
+	(void)state;
+	rig_start(&r, true);
+	ask_answer(&r, &g, answer, sizeof(answer) - 1, (struct http_call){0});
+	assert_false(g.failed);
+	assert_string_equal(g.body, "abcdefg");
+	rig_stop(&r);
 }
 
 static void nonsense_from_a_server_is_an_error(void **state)
@@ -630,6 +701,8 @@ int main(void)
 		cmocka_unit_test(a_changed_certificate_is_refused_after_the_first),
 		cmocka_unit_test(a_client_certificate_of_another_ca_is_no_identity),
 		cmocka_unit_test(nonsense_from_a_server_is_an_error),
+		cmocka_unit_test(what_is_compressed_unasked_is_read_within_its_bound),
+		cmocka_unit_test(trailers_are_no_headers),
 		cmocka_unit_test(too_many_headers_are_refused),
 		cmocka_unit_test(a_name_does_not_lead_to_this_machine),
 		cmocka_unit_test(an_owner_says_where_its_peer_may_not_go),
