@@ -23,6 +23,7 @@ static const struct {
 } waits[] = {
 	{REASON_BmcAuthFailed, "a Secret that is right"},
 	{REASON_SecretNotFound, "a Secret that is right"},
+	{REASON_BmcPasswordChange, "a Secret that is right"},
 	{REASON_BmcAddressInvalid, "an address that is right"},
 	{REASON_NotApproved, "approval"},
 	{REASON_BmcNotTrusted, "approval"},

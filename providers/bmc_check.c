@@ -333,10 +333,17 @@ static void tell_identity(struct bmc_check *c, const struct redfish_system *s)
 		found(c, "health", "note", "have it mended", "%s", s->fault);
 }
 
+static bool is_of_login(const struct err *e)
+{
+	return e->code == 401 || e->code == REDFISH_PASSWORD_CHANGE;
+}
+
 static const char *mend_of(const struct err *e)
 {
 	if (e->code == 401)
 		return "correct user or password; it was tried once";
+	if (e->code == REDFISH_PASSWORD_CHANGE)
+		return "change it there; drover changes no password";
 	return e->code == REDFISH_ADDRESS ? "name a System in the address, or leave its path away"
 					  : NULL;
 }
@@ -348,7 +355,7 @@ static void tell_systems(struct bmc_check *c, const struct err *e)
 	json_t *list;
 
 	if (n == 0) {
-		found(c, e->code == 401 ? "login" : "System", "wrong", mend_of(e), "%s", why(c, e));
+		found(c, is_of_login(e) ? "login" : "System", "wrong", mend_of(e), "%s", why(c, e));
 		return;
 	}
 	list = json_array();

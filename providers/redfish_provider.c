@@ -23,6 +23,7 @@ struct redfish_provider {
 
 /* Errors of the client are passed on as they are. */
 _Static_assert(REDFISH_ADDRESS == PROVIDER_ADDRESS, "one code");
+_Static_assert(REDFISH_PASSWORD_CHANGE == PROVIDER_PASSWORD_CHANGE, "one code");
 
 struct provider_machine {
 	struct job_seat seat; /* first: a job's seat is its machine */

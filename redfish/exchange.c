@@ -16,29 +16,6 @@
 #define MAX_REDIRECTS 2
 #define MAX_TOKEN 4096
 
-/* What an error's message says better than its status (registry prefixes differ: the last part counts). */
-static const struct {
-	const char *id;
-	enum err_kind kind;
-	uint32_t again_ms; /* 0: nothing is known */
-} message_kinds[] = {
-	{"UnableToModifyDuringSystemPOST", ERR_UNAVAILABLE, 5000}, /* iLO (Q20) */
-	{"InvalidOperationForSystemState", ERR_UNAVAILABLE, 5000}, /* iLO, with status 400 (Q5) */
-	{"ActionParameterValueConflict", ERR_UNAVAILABLE, 10000},  /* iDRAC10, On after off (Q13) */
-	{"VRM0021", ERR_UNAVAILABLE, 10000},			   /* iDRAC: media are busy (Q14) */
-	{"SYS518", ERR_UNAVAILABLE, 20000}, /* iDRAC: data sources unavailable (Q5) */
-	{"RAC0218", ERR_CAPACITY, 30000},   /* iDRAC: no session slot left (Q4) */
-	{"SessionLimitExceeded", ERR_CAPACITY, 30000},
-	{"ActionNotSupported", ERR_UNSUPPORTED, 0},
-	{"PropertyNotWritable", ERR_UNSUPPORTED, 0},
-	{"OperationSupportedInFutureStateURI", ERR_UNSUPPORTED,
-	 0}, /* AMI: the pending object (Q11) */
-	{"OemLicenseNotPassed", ERR_UNSUPPORTED,
-	 0}, /* Supermicro, dressed as an access error (Q33) */
-	{"LicenseKeyRequired", ERR_UNSUPPORTED, 0}, /* iLO: virtual media without a licence */
-	{"LIC501", ERR_UNSUPPORTED, 0},		    /* iDRAC: a licence is missing or expired */
-};
-
 static void request_done(struct rf_request *q)
 {
 	free(q->path);
@@ -83,38 +60,13 @@ bool rf_is_lacking(const struct rf_reply *p)
 	}
 }
 
-static const char *last_part(const char *id)
-{
-	const char *dot = id ? strrchr(id, '.') : NULL;
-
-	return dot ? dot + 1 : id;
-}
-
-void rf_heed(const json_t *messages, struct err *e)
-{
-	size_t n = json_is_object(messages) ? 1 : json_array_size(messages);
-
-	for (size_t i = 0; i < n; i++) {
-		const json_t *m = json_is_object(messages) ? messages : json_array_get(messages, i);
-		const char *id = last_part(json_str_at(m, "MessageId"));
-
-		for (size_t k = 0; k < sizeof(message_kinds) / sizeof(*message_kinds); k++) {
-			if (!str_eq(message_kinds[k].id, id))
-				continue;
-			e->kind = message_kinds[k].kind;
-			if (!e->retry_after_ms)
-				e->retry_after_ms = message_kinds[k].again_ms;
-		}
-	}
-}
-
 /* "PATCH /redfish/v1/Systems/1: 400 Bad Request: ..." with the kind that fits best. */
-static void reply_err(const struct rf_request *q, const struct http_reply *http, struct rf_reply *p)
+static void reply_err(struct redfish *r, const struct rf_request *q, const struct http_reply *http,
+		      struct rf_reply *p)
 {
-	/* It may be one object in place of a list (iDRAC). */
-	const json_t *info = json_at(p->json, "error", "@Message.ExtendedInfo");
-	const json_t *first = json_is_object(info) ? info : json_array_get(info, 0);
-	const char *id, *text;
+	const json_t *messages = rf_messages(p->json);
+	char words[RF_WORDS];
+	bool told = q->secret_body ? rf_message_id(messages, words) : rf_words(messages, words);
 	struct err was;
 
 	(void)!http_err(http, &p->err);
@@ -127,18 +79,15 @@ static void reply_err(const struct rf_request *q, const struct http_reply *http,
 	/* A conflict is the owner's no, see redfish.h: this is a tag, or a state that passes. */
 	if (p->err.kind == ERR_CONFLICT)
 		p->err.kind = http->status == 409 ? ERR_UNAVAILABLE : ERR_PROTOCOL;
-	id = last_part(json_str_at(first, "MessageId"));
-	text = json_str_at(first, "Message");
-	rf_heed(info, &p->err);
+	rf_heed(messages, &p->err);
 	was = p->err;
-	if (q->secret_body)
-		(void)!err_set(&p->err, was.kind, was.code, "status %d", http->status);
-	else if (id)
-		(void)!err_set(&p->err, was.kind, was.code, "%d %.60s: %.120s", http->status, id,
-			       str_or(text, ""));
+	if (told || q->secret_body)
+		(void)!err_set(&p->err, was.kind, was.code, "%d%s%s", http->status, told ? " " : "",
+			       told ? words : "");
 	p->err.retry_after_ms = was.retry_after_ms;
 	(void)!err_wrap(&p->err, "%s %.100s", q->method, q->path);
 	p->err.scope = ERR_MACHINE;
+	(void)rf_password_change(r, p->json, &p->err);
 }
 
 /*
@@ -363,7 +312,7 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 		if (astray.kind != ERR_NONE)
 			p.err = astray;
 		else if (http->status < 200 || http->status >= 300)
-			reply_err(q, http, &p);
+			reply_err(r, q, http, &p);
 		else if (!q->own_login)
 			r->used_at = p.sent_at;
 		p.etag = etag = etag_of(http, p.json);

@@ -13,6 +13,7 @@
  *
  *	redfish.c   operations: queue, deadline, end
  *	exchange.c  one request and its reply: login header, redirects, errors
+ *	message.c   what it says of an error
  *	body.c      the object in a reply: bounds, charset
  *	session.c   service root, login, the predecessor's session
  *	find.c      which System is the machine, and what is known of it
@@ -178,6 +179,7 @@ struct redfish {
 	char *session_uri, *old_session, *stale_session;
 	struct secret *token;
 	bool session_worked, basic, refused;
+	char *must_change; /* where the password has to be changed before anything else; NULL: it has not */
 	bool no_service; /* what the root names for sessions is not there */
 	bool lent,
 		no_basic; /* basic for want of a free session, until then; Basic is not taken here */
@@ -253,8 +255,20 @@ bool rf_is_optional(const struct redfish *r);
 /* The BMC answered, and the answer means that it does not serve this resource: asking again soon does not help.  False:
  * it was served, or not answered, or the BMC is busy (408, 429, 502 to 504, or it asks for a pause). */
 bool rf_is_lacking(const struct rf_reply *p);
-/* What these messages (a list, or one object) say better: the kind, and when to try again. */
+
+/* message.c */
+#define RF_WORDS 1024
+/* Returns the messages of a reply (a list, or one object); NULL: it has none. */
+const json_t *rf_messages(const json_t *body);
+/* What these messages say better: the kind, and when to try again. */
 void rf_heed(const json_t *messages, struct err *e);
+/* Writes what they say, with their ids.  False: nothing. */
+bool rf_words(const json_t *messages, char out[static RF_WORDS]);
+/* Writes the id of the first that says something, and none of its text, which may quote what was sent.  False: none. */
+bool rf_message_id(const json_t *messages, char out[static RF_WORDS]);
+/* True: it says that the password has to be changed first; *e says so, and so does rf_password_err() from now on. */
+bool rf_password_change(struct redfish *r, const json_t *body, struct err *e);
+void rf_password_err(const struct redfish *r, struct err *e); /* of r->must_change */
 
 /* body.c: gives the object of a reply; NULL with ERR_PROTOCOL. */
 json_t *rf_body(const struct http_reply *http, struct err *e);

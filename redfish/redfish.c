@@ -187,6 +187,7 @@ void redfish_free(struct redfish *r)
 	rf_forget(r);
 	forget_session(r);
 	free(r->old_session);
+	free(r->must_change);
 	free(r->system_fixed);
 	free(r->origin);
 	free(r->user);

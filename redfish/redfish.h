@@ -46,6 +46,9 @@
 #define REDFISH_OP_MS 55000
 /* Code of an error that another address cures: the configured address is no URL of a BMC, or names no single System. */
 #define REDFISH_ADDRESS 0x6164 /* no HTTP status */
+/* Code of ERR_DENIED: the login is right, and the BMC does nothing for it before its password is changed.  As after a
+ * refused login every further call of this client fails so at once. */
+#define REDFISH_PASSWORD_CHANGE 0x7077 /* no HTTP status */
 
 struct redfish;
 struct redfish_system;

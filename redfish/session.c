@@ -30,13 +30,14 @@
 static void log_in(struct redfish *r);
 static void on_root(struct redfish *r, const struct rf_reply *p);
 
-static void refuse(struct redfish *r)
+/* said: its answer to the login; NULL: there is nothing to be told of it. */
+static void refuse(struct redfish *r, const struct err *said)
 {
 	struct err e;
 
 	r->refused = true;
-	(void)!err_set(&e, ERR_DENIED, RF_REFUSED, "the BMC refused the login of user %.64s",
-		       str_or(r->user, "(none)"));
+	(void)!err_set(&e, ERR_DENIED, RF_REFUSED, "the BMC refused the login of user %.64s%s%s",
+		       str_or(r->user, "(none)"), said ? ": " : "", said ? said->text : "");
 	e.scope = ERR_MACHINE;
 	rf_fail(r, &e);
 }
@@ -220,6 +221,10 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 	struct err e;
 	char *path;
 
+	if (p->err.code == REDFISH_PASSWORD_CHANGE) {
+		rf_fail(r, &p->err);
+		return;
+	}
 	if (p->status == 404 || p->status == 405 || p->status == 501) {
 		no_service(r);
 		return;
@@ -235,7 +240,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		return;
 	}
 	if (p->status == 400 || p->status == 401 || p->status == 403) {
-		refuse(r);
+		refuse(r, &p->err);
 		return;
 	}
 	if (p->err.kind != ERR_NONE) {
@@ -262,7 +267,10 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 	r->no_service = false;
 	r->op->proved = false;
 	r->cd_first = RF_UNKNOWN;
-	delete_old(r);
+	if (rf_password_change(r, p->json, &e))
+		rf_fail(r, &e);
+	else
+		delete_old(r);
 }
 
 /* JSON text of a string, appended at out; returns its length (at most 6 * strlen(s) + 2). */
@@ -386,7 +394,7 @@ static void on_root(struct redfish *r, const struct rf_reply *p)
 	}
 	if (p->status == 401 && r->basic) {
 		r->basic = false;
-		refuse(r);
+		refuse(r, NULL);
 		return;
 	}
 	/* The root should be open; where it is not, the challenge says how to come in. */
@@ -438,8 +446,15 @@ void rf_log_out(struct redfish *r)
 
 void rf_ready(struct redfish *r, rf_step *then)
 {
+	struct err e;
+
 	r->ready = then;
 	r->resuming = false;
+	if (r->must_change && r->op->kind != RF_LOG_OUT) {
+		rf_password_err(r, &e);
+		rf_fail(r, &e);
+		return;
+	}
 	if (r->lent && loop_now(loop_of(r->group)) >= r->lent_until)
 		r->basic = r->lent = false;
 	if (r->refused)
@@ -461,7 +476,7 @@ void rf_login_again(struct redfish *r)
 	if (r->basic) {
 		r->basic = false;
 		r->root_known = false;
-		refuse(r);
+		refuse(r, NULL);
 		return;
 	}
 	if (r->op->logged_in_again) {

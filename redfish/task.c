@@ -85,14 +85,15 @@ static void ended(struct redfish *r, const json_t *task)
 	const char *state = json_str_at(task, "TaskState"),
 		   *status = json_str_at(task, "TaskStatus");
 	const json_t *messages = json_object_get(task, "Messages");
+	char words[RF_WORDS];
 	struct err e;
 
 	if (!is_failure(state) || str_eq(status, "OK")) {
 		task_end(r, NULL);
 		return;
 	}
-	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "the BMC's task ended as %s: %.120s", state,
-		       str_or(json_str_at(json_array_get(messages, 0), "Message"), "no message"));
+	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "the BMC's task ended as %s: %s", state,
+		       rf_words(messages, words) ? words : "no message");
 	e.scope = ERR_MACHINE;
 	rf_heed(messages, &e);
 	task_end(r, &e);

@@ -143,7 +143,9 @@ static void on_observed(const struct provider_observation *o, const char *handle
 					     "reason", "BmcAuthFailed", "message", e->text),
 				   NULL);
 		else
-			life_wait_until(l, loop_wall(l->c->loop) + delay, WAITING_DEVICE,
+			life_wait_until(l, loop_wall(l->c->loop) + delay,
+					e->code == PROVIDER_PASSWORD_CHANGE ? WAITING_APPROVAL
+									    : WAITING_DEVICE,
 					life_bmc_reason(e), "%s", e->text);
 	}
 	/* A BMC that is asked seldom keeps no deadline waiting. */

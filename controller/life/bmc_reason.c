@@ -1,6 +1,6 @@
 /*
  * bmc_reason: the closed list's name for an error of a BMC.  Apart, for acts of every kind need it.
- * Tests: tests/world/test_bmc.c
+ * Tests: tests/unit/controller/life/test_bmc_reason.c
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,8 +37,12 @@ enum reason life_bmc_reason(const struct err *e)
 		return REASON_IdentityNotTold;
 	if (e->code == PROVIDER_ADDRESS)
 		return REASON_BmcAddressInvalid;
+	if (e->code == PROVIDER_PASSWORD_CHANGE)
+		return REASON_BmcPasswordChange;
 	if (is_put_off(e))
 		return REASON_BmcBusy;
+	if (e->kind == ERR_UNAVAILABLE && e->code == 500) /* so it is within reach, too */
+		return REASON_BmcProtocolError;
 	switch (e->kind) {
 	case ERR_DENIED:
 		return REASON_BmcAuthFailed;

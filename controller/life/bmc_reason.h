@@ -6,7 +6,7 @@
 
 /*
  * bmc_reason: the closed list's name for an error of a BMC.
- * Tests: tests/world/test_bmc.c
+ * Tests: tests/unit/controller/life/test_bmc_reason.c
  */
 
 /* The closed list's name for a BMC's error. */

@@ -22,11 +22,11 @@ json_t *life_told_quarantine(const json_t *quarantine)
 static bool of_bmc(enum reason r)
 {
 	return r == REASON_BmcNotTrusted || r == REASON_BmcAuthFailed ||
-	       r == REASON_BmcAddressInvalid || r == REASON_BmcUnreachable || r == REASON_BmcBusy ||
-	       r == REASON_BmcProtocolError || r == REASON_BmcUnsupported ||
-	       r == REASON_ManagerConflict || r == REASON_ManagerRefused ||
-	       r == REASON_ManagerUnreachable || r == REASON_SecretNotFound ||
-	       r == REASON_ProviderNotReady;
+	       r == REASON_BmcAddressInvalid || r == REASON_BmcPasswordChange ||
+	       r == REASON_BmcUnreachable || r == REASON_BmcBusy || r == REASON_BmcProtocolError ||
+	       r == REASON_BmcUnsupported || r == REASON_ManagerConflict ||
+	       r == REASON_ManagerRefused || r == REASON_ManagerUnreachable ||
+	       r == REASON_SecretNotFound || r == REASON_ProviderNotReady;
 }
 
 static bool is_over(const struct life *l)

@@ -96,11 +96,12 @@ const char *request_new(const struct machine *m, const char *key, const char *ac
 bool machine_is_out_of_reach(const char *reason)
 {
 	static const enum reason reasons[] = {
-		REASON_BmcNotTrusted,	   REASON_BmcAuthFailed,    REASON_BmcUnreachable,
-		REASON_BmcProtocolError,   REASON_BmcUnsupported,   REASON_BmcBusy,
-		REASON_BmcAddressInvalid,  REASON_ManagerConflict,  REASON_ManagerRefused,
-		REASON_ManagerUnreachable, REASON_IdentityMismatch, REASON_IdentityNotTold,
-		REASON_DuplicateIdentity,  REASON_ProviderNotReady, REASON_SecretNotFound};
+		REASON_BmcNotTrusted,	  REASON_BmcAuthFailed,	     REASON_BmcUnreachable,
+		REASON_BmcProtocolError,  REASON_BmcUnsupported,     REASON_BmcBusy,
+		REASON_BmcAddressInvalid, REASON_BmcPasswordChange,  REASON_ManagerConflict,
+		REASON_ManagerRefused,	  REASON_ManagerUnreachable, REASON_IdentityMismatch,
+		REASON_IdentityNotTold,	  REASON_DuplicateIdentity,  REASON_ProviderNotReady,
+		REASON_SecretNotFound};
 	enum reason r = reason_find(reason);
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)

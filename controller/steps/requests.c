@@ -24,7 +24,8 @@ static void forget_backoffs(struct life *l)
 	life_act_retry(l);
 	life_look_retry(l);
 	life_listing_retry(l);
-	l->attached.again |= !str_empty(l->m->status.bmc.refused_secret_version);
+	l->attached.again |= !str_empty(l->m->status.bmc.refused_secret_version) ||
+			     l->look.error.code == PROVIDER_PASSWORD_CHANGE;
 }
 
 bool request_ensure_retried(struct life *l, enum life_decision *d)

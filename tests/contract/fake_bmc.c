@@ -108,6 +108,26 @@ static bool session_ok(struct fake_bmc *b, const char *token)
 	return false;
 }
 
+#define ACCOUNT "/redfish/v1/AccountService/Accounts/3"
+
+/* As the Base registry has it. */
+static json_t *password_change(void)
+{
+	return json_pack(
+		"[{s:s,s:s,s:[s]}]", "MessageId", "Base.1.13.PasswordChangeRequired", "Message",
+		"The password provided for this account must be changed before access is granted.  PATCH the Password property for this account located at the target URI '" ACCOUNT
+		"' to complete this process.",
+		"MessageArgs", ACCOUNT);
+}
+
+static void want_password_change(struct httpd_req *q)
+{
+	reply(q, 403,
+	      json_pack("{s:{s:s,s:s,s:o}}", "error", "code", "Base.1.13.GeneralError", "message",
+			"A general error has occurred.", "@Message.ExtendedInfo",
+			password_change()));
+}
+
 static void open_session(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
 {
 	unsigned cap = b->max_sessions ? b->max_sessions : 8;
@@ -117,7 +137,13 @@ static void open_session(struct fake_bmc *b, struct httpd_req *q, const json_t *
 		refuse(q, 401, "Base.1.8.NoValidSession");
 		return;
 	}
+	if (b->must_change == 1) {
+		want_password_change(q);
+		return;
+	}
 	for (size_t i = 0; i < cap; i++) {
+		json_t *self;
+
 		if (b->sessions[i].id)
 			continue;
 		b->sessions[i].id = ++b->next_session;
@@ -129,7 +155,10 @@ static void open_session(struct fake_bmc *b, struct httpd_req *q, const json_t *
 			   b->location_elsewhere ? "https://bmc.internal" : "", uri);
 		httpd_reply_header(q, "X-Auth-Token", b->sessions[i].token);
 		httpd_reply_header(q, "Location", location);
-		reply(q, 201, b->no_session_link ? json_object() : link_to(uri));
+		self = b->no_session_link ? json_object() : link_to(uri);
+		if (b->must_change)
+			json_object_set_new(self, "@Message.ExtendedInfo", password_change());
+		reply(q, 201, self);
 		return;
 	}
 	refuse(q, 503, "RAC0218");
@@ -940,6 +969,8 @@ void fake_bmc_answer(struct fake_bmc *b, struct httpd_req *q)
 		refuse(q, 401, "Base.1.8.NoValidSession");
 	} else if (str_eq(method, "DELETE") && str_starts(path, sessions)) {
 		close_session(b, q, path + strlen(sessions) + 1);
+	} else if (b->must_change) {
+		want_password_change(q);
 	} else if (b->capture) {
 		if (str_eq(method, "GET"))
 			serve_capture(b, q, path);

@@ -91,6 +91,7 @@ struct fake_bmc {
 	bool no_session_link;	  /* ... and its body names none */
 	bool dell_attributes;	  /* boots virtual CDs by the attribute ServerBoot alone */
 	bool attributes_refused;  /* ... which cannot be written */
+	int must_change;	  /* the password: 1 at the login, 2 in all that follows it */
 	bool untyped;		  /* no resource has an @odata.type */
 	bool redirect;		  /* Systems answers 308 to itself with a slash */
 	const char *vendor, *model;

@@ -320,6 +320,16 @@ static void a_manager_in_the_address_is_no_machine(void **state)
 	assert_non_null(strstr(of("System"), "is no ComputerSystem, but #Manager."));
 }
 
+static void a_password_that_has_to_be_changed_is_of_the_login(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.must_change = 2;
+	check(f);
+	assert_int_equal(got.wrong, 1);
+	assert_non_null(strstr(of("login"), "Accounts/3"));
+}
+
 /* At 3 s a request its search for the slot takes longer than one operation may. */
 static void a_slow_one_is_told_whole_too(void **state)
 {
@@ -389,6 +399,7 @@ int main(void)
 		check_test(what_it_said_first_is_told_of_one_that_does_not_answer),
 		check_test(several_systems_are_listed),
 		check_test(a_manager_in_the_address_is_no_machine),
+		check_test(a_password_that_has_to_be_changed_is_of_the_login),
 		check_test(a_slow_one_is_told_whole_too),
 		check_test(one_that_is_stopped_ends_its_session_first),
 		check_test(one_that_is_stopped_waits_for_nothing),

@@ -48,6 +48,44 @@ static void a_wrong_password_is_tried_once_until_the_secret_changes(void **state
 	world_stop(&w);
 }
 
+/* The password is right, so nothing is held against its Secret; and nothing comes of asking again. */
+static void a_password_that_has_to_be_changed_is_told_as_that(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	for (int how = 1; how <= 2; how++) {
+		world_start(&w, 16, 1);
+		b->bmc.must_change = how;
+		b->bmc.lock_after = 3;
+		world_replica(&w);
+		world_wait_reason(b, "BmcPasswordChange", 60);
+		world_run(&w, 1800 * 1000);
+		assert_int_equal(b->bmc.logins, 1);
+		assert_string_equal(world_at(b, "status.operation.lastError.reason"),
+				    "BmcPasswordChange");
+		assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+				       "/redfish/v1/AccountService/Accounts/3"));
+		assert_string_equal(world_at(b, "status.operation.waitingFor"), "Approval");
+		assert_true(str_empty(world_at(b, "status.bmc.refusedSecretVersion")));
+		assert_untouched(b);
+		b->bmc.must_change = 0;
+		if (how == 1) {
+			b->bmc.password = "changed";
+			world_secret(&w, "drover-system", "bmc", "username", "drover", "password",
+				     "changed");
+		} else {
+			world_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/machines/gpu-1",
+				 json_pack("{s:{s:{s:s}}}", "metadata", "annotations",
+					   "drover.dev/retry", "1"));
+		}
+		world_wait_state(b, "free", 900);
+		assert_true(fake_bmc_sessions(&b->bmc) <= 1);
+		world_stop(&w);
+	}
+}
+
 static void another_machine_at_the_address_is_left_alone(void **state)
 {
 	struct sim_world w;
@@ -516,6 +554,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wrong_password_is_tried_once_until_the_secret_changes),
+		cmocka_unit_test(a_password_that_has_to_be_changed_is_told_as_that),
 		cmocka_unit_test(another_machine_at_the_address_is_left_alone),
 		cmocka_unit_test(what_its_bmc_calls_critical_is_named),
 		cmocka_unit_test(an_address_that_names_no_system_is_told_as_that),

@@ -132,6 +132,7 @@ static void a_wait_names_what_is_waited_for(void **state)
 		{"Approval", "NotApproved", "approval"},
 		{"Approval", "BmcAuthFailed", "a Secret that is right"},
 		{"Approval", "SecretNotFound", "a Secret that is right"},
+		{"Approval", "BmcPasswordChange", "a Secret that is right"},
 		{"Device", "BmcAddressInvalid", "an address that is right"},
 		{"Approval", "PowerStateUnexpected", "an operator"},
 	};

@@ -623,6 +623,73 @@ static void a_change_that_follows_is_asked_for_again_before_it_is_sent(void **st
 	assert_false(f->bmc.on);
 }
 
+/* --- a password that has to be changed ------------------------------------------------------------ */
+
+static void assert_wants_change(struct bmc_rig *f, enum err_kind kind)
+{
+	assert_int_equal(kind, ERR_DENIED);
+	assert_int_equal(f->err.code, REDFISH_PASSWORD_CHANGE);
+	assert_non_null(strstr(f->err.text, "/redfish/v1/AccountService/Accounts/3"));
+	assert_non_null(strstr(f->err.text, "user drover"));
+}
+
+static void change_asked_for(struct bmc_rig *f, int how, unsigned sessions)
+{
+	unsigned sent;
+
+	f->bmc.must_change = how;
+	f->bmc.lock_after = 3;
+	assert_wants_change(f, bmc_read_system(f));
+	sent = f->bmc.requests;
+	for (int i = 0; i < 6; i++)
+		assert_wants_change(f, i % 2 ? bmc_read_system(f) : bmc_power(f, true));
+	assert_int_equal(f->bmc.requests, sent);
+	assert_int_equal(f->bmc.logins, 1);
+	assert_int_equal(fake_bmc_sessions(&f->bmc), sessions);
+	redfish_log_out(f->r, bmc_on_plain, f); /* what it opened it closes */
+	assert_done(bmc_wait_answer(f));
+	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
+	bmc_drop_client(f);
+	f->bmc.must_change = 0;
+	assert_done(bmc_read_system(f));
+}
+
+static void a_login_that_wants_another_password_is_tried_once(void **state)
+{
+	change_asked_for(*state, 1, 0);
+}
+
+static void a_session_that_wants_another_password_is_used_for_nothing(void **state)
+{
+	change_asked_for(*state, 2, 1);
+}
+
+/* It says so of a session that worked, or says nothing at the login. */
+static void another_password_that_is_wanted_later_is_told_too(void **state)
+{
+	struct bmc_rig *f = *state;
+	unsigned sent;
+
+	assert_done(bmc_read_system(f));
+	f->bmc.must_change = 2;
+	assert_wants_change(f, bmc_power(f, true));
+	sent = f->bmc.requests;
+	assert_wants_change(f, bmc_read_system(f));
+	assert_int_equal(f->bmc.requests, sent);
+	assert_false(f->bmc.on);
+}
+
+static void basic_is_told_of_another_password_too(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.basic_only = true;
+	f->bmc.must_change = 2;
+	assert_wants_change(f, bmc_read_system(f));
+	assert_wants_change(f, bmc_read_system(f));
+	assert_int_equal(f->bmc.logins, 1);
+}
+
 static enum err_kind log_out(struct bmc_rig *f)
 {
 	redfish_log_out(bmc_client(f), bmc_on_plain, f);
@@ -682,6 +749,10 @@ int main(void)
 		bmc_test(what_it_quotes_is_no_password),
 		bmc_test(no_free_session_is_not_a_wrong_password_whatever_its_status),
 		bmc_test(a_session_is_closed_when_it_is_over),
+		bmc_test(a_login_that_wants_another_password_is_tried_once),
+		bmc_test(a_session_that_wants_another_password_is_used_for_nothing),
+		bmc_test(another_password_that_is_wanted_later_is_told_too),
+		bmc_test(basic_is_told_of_another_password_too),
 		bmc_test(a_login_follows_within_the_same_server),
 		bmc_test(a_login_goes_to_no_other_server),
 		bmc_test(redirects_without_end_end),
