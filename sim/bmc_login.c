@@ -167,8 +167,24 @@ static void identify(struct bmc_call *c)
 	}
 }
 
+static void account_path(const struct bmc_account *a, char out[static 160])
+{
+	str_format(out, 160, ACCOUNTS "/%u", a->id);
+}
+
+/* Its own session and account stay open to who has to change a password. */
+static bool wants_change(const struct bmc_call *c, const char *account)
+{
+	return !str_eq(c->path, account) &&
+	       !(str_eq(httpd_method(c->q), "DELETE") &&
+		 str_starts(c->path, bmc_sessions_path(c->b))) &&
+	       bmc_fault(c->b, "PasswordChange", NULL);
+}
+
 bool bmc_admit(struct bmc_call *c, enum bmc_right right)
 {
+	char account[160];
+
 	if (right == BMC_ANYBODY)
 		return true;
 	identify(c);
@@ -176,6 +192,11 @@ bool bmc_admit(struct bmc_call *c, enum bmc_right right)
 		httpd_reply_header(c->q, "WWW-Authenticate",
 				   "Basic realm=\"drover simulated BMC\"");
 		bmc_error(c, 401, "NoValidSession");
+		return false;
+	}
+	account_path(c->who, account);
+	if (wants_change(c, account)) {
+		bmc_error(c, 403, "PasswordChangeRequired", account);
 		return false;
 	}
 	if (c->who->right < right) {
@@ -280,7 +301,7 @@ static void open_session(struct bmc_call *c, struct bmc_session *s, const struct
 {
 	struct sim_bmc *b = c->b;
 	uint8_t random[(BMC_TOKEN - 1) / 2];
-	char path[160], location[192];
+	char path[160], location[192], account[160];
 	int how = quirks(b) ? quirks(b)->sessions.location : SIM_LOCATION_PATH;
 	json_t *j;
 
@@ -301,6 +322,11 @@ static void open_session(struct bmc_call *c, struct bmc_session *s, const struct
 	j = session_json(b, s);
 	json_object_set_new(j, "@odata.id", json_string(path));
 	json_object_set_new(j, "@odata.type", json_string("#Session.v1_7_0.Session"));
+	account_path(a, account);
+	if (bmc_fault(b, "PasswordChange", NULL))
+		json_object_set_new(
+			j, "@Message.ExtendedInfo",
+			json_pack("[o]", bmc_message(NULL, "PasswordChangeRequired", account)));
 	bmc_reply(c, 201, j);
 }
 
@@ -308,7 +334,13 @@ void bmc_post_session(struct bmc_call *c)
 {
 	struct sim_bmc *b = c->b;
 	const struct bmc_account *a;
+	int64_t status;
 
+	if (!httpd_query(c->q, "moved") && bmc_fault(b, "LoginMoved", &status)) {
+		httpd_reply_header(c->q, "Location", "?moved=1");
+		bmc_reply(c, (int)status, NULL);
+		return;
+	}
 	if (!bmc_check(c, session_members, NULL))
 		return;
 	a = check_password(b, json_str_at(c->body, "UserName"), json_str_at(c->body, "Password"));

@@ -11,14 +11,15 @@ static const struct kind {
 	const char *name;
 	int64_t min, max; /* of its value; 0 and 0: it takes none */
 } kinds[] = {
-	{"PowerLie", 0, 0},	{"PowerSlow", 1, 3600},	 {"BmcStatus", 400, 599},
-	{"BmcHang", 0, 0},	{"BmcGarbage", 0, 0},	 {"SessionsFull", 0, 0},
-	{"TaskFails", 0, 0},	{"Async", 0, 0},	 {"EtagAlways412", 0, 0},
-	{"EtagRequired", 0, 0}, {"MediaVanishes", 0, 0}, {"BootsDisk", 0, 0},
-	{"NoKubelet", 0, 0},	{"PullDrive", 0, 0},	 {"DriveUnreadable", 0, 0},
-	{"WipeFails", 0, 0},	{"AgentSilent", 0, 0},	 {"Reboot", 0, 0},
-	{"PortLie", 0, 0},	{"WrongUUID", 0, 0},	 {"RetryAfter", 1, 3600},
-	{"SwappedUUID", 0, 0},	{"BmcSlow", 1, 60},
+	{"PowerLie", 0, 0},	  {"PowerSlow", 1, 3600},  {"BmcStatus", 400, 599},
+	{"BmcHang", 0, 0},	  {"BmcGarbage", 0, 0},	   {"SessionsFull", 0, 0},
+	{"TaskFails", 0, 0},	  {"Async", 0, 0},	   {"EtagAlways412", 0, 0},
+	{"EtagRequired", 0, 0},	  {"MediaVanishes", 0, 0}, {"BootsDisk", 0, 0},
+	{"NoKubelet", 0, 0},	  {"PullDrive", 0, 0},	   {"DriveUnreadable", 0, 0},
+	{"WipeFails", 0, 0},	  {"AgentSilent", 0, 0},   {"Reboot", 0, 0},
+	{"PortLie", 0, 0},	  {"WrongUUID", 0, 0},	   {"RetryAfter", 1, 3600},
+	{"SwappedUUID", 0, 0},	  {"BmcSlow", 1, 60},	   {"PasswordChange", 0, 0},
+	{"LoginMoved", 301, 308},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 

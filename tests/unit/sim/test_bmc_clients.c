@@ -158,6 +158,8 @@ static void it_does_so_where_the_bmc_is_difficult(void **state)
 		"faults: [{machine: gpu-1, what: Async}]",
 		"faults: [{machine: gpu-1, what: PowerSlow, value: 2}]",
 		"faults: [{machine: gpu-1, what: BmcSlow, value: 3}]",
+		"faults: [{machine: gpu-1, what: LoginMoved, value: 301}]",
+		"faults: [{machine: gpu-1, what: LoginMoved, value: 308}]",
 		"faults: [{machine: gpu-1, what: SessionsFull}]", /* then Basic serves */
 	};
 
@@ -188,6 +190,7 @@ static void it_says_what_kind_of_failure_it_met(void **state)
 		{"faults: [{machine: gpu-1, what: BmcStatus, value: 500}]", ERR_UNAVAILABLE},
 		{"faults: [{machine: gpu-1, what: RetryAfter, value: 20}]", ERR_UNAVAILABLE},
 		{"faults: [{machine: gpu-1, what: BmcGarbage}]", ERR_PROTOCOL},
+		{"faults: [{machine: gpu-1, what: PasswordChange}]", ERR_DENIED},
 		{"faults: [{machine: gpu-1, what: BmcHang}]", ERR_TIMEOUT},
 	};
 

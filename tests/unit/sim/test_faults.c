@@ -197,6 +197,31 @@ static void sessions_may_be_full(void **state)
 	end(&b);
 }
 
+static void a_password_may_have_to_be_changed(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	begin(&b, "faults: [{machine: gpu-1, what: PasswordChange}]");
+	log_in(&b);
+	assert_int_equal(get(&b, "/redfish/v1/Systems/1"), 403);
+	assert_string_equal(message(&b, 0), "PasswordChangeRequired");
+	assert_int_equal(get(&b, "/redfish/v1/AccountService/Accounts/1"), 200);
+	end(&b);
+}
+
+static void a_login_may_have_moved(void **state)
+{
+	static const char login[] = "{\"UserName\":\"admin\",\"Password\":\"correct horse\"}";
+	struct bench b;
+
+	(void)state;
+	begin(&b, "faults: [{machine: gpu-1, what: LoginMoved, value: 307}]");
+	assert_int_equal(call(&b, "POST", SESSIONS, login, NULL), 307);
+	assert_int_equal(call(&b, "POST", SESSIONS "?moved=1", login, NULL), 201);
+	end(&b);
+}
+
 static void every_action_may_become_a_task_and_fail(void **state)
 {
 	struct bench b;
@@ -373,6 +398,8 @@ int main(void)
 		cmocka_unit_test(power_may_lie_and_be_slow),
 		cmocka_unit_test(a_bmc_may_refuse_hang_and_talk_nonsense),
 		cmocka_unit_test(sessions_may_be_full),
+		cmocka_unit_test(a_password_may_have_to_be_changed),
+		cmocka_unit_test(a_login_may_have_moved),
 		cmocka_unit_test(every_action_may_become_a_task_and_fail),
 		cmocka_unit_test(etags_may_lie_and_be_required),
 		cmocka_unit_test(a_medium_may_vanish_and_a_machine_be_another),
