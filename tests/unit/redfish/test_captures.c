@@ -272,34 +272,97 @@ static void check(struct replay *p, struct redfish *r, const struct fake_bmc *bm
 	assert_false(p->inserted); /* nothing was, when it was captured */
 }
 
-static void replay(const char *folder, const struct expected *x)
-{
-	struct replay p = {.loop = loop_sim_new(3, 1764000000000)};
-	struct loop_group *g = loop_group_new(p.loop, "client");
-	struct http_mem_net *net = http_mem_net_new(p.loop);
-	struct http *h = http_new(g, http_mem_transport(net, g, "10.0.0.1", NULL, NULL), 8);
-	struct secret *password = secret_from_str("correct horse");
-	struct redfish_spec s = {.system_url = ORIGIN, .user = "drover", .password = password};
+/* A client of the captured BMC, which is told that its System is at this path. */
+struct replayed {
+	struct replay p;
+	struct loop_group *g;
+	struct http_mem_net *net;
+	struct http *h;
+	struct secret *password;
 	struct fake_bmc bmc;
 	struct redfish *r;
+};
+
+static void begin(struct replayed *b, const char *folder, const char *path)
+{
+	struct redfish_spec s = {.user = "drover"};
+	char *url = mem_printf(ORIGIN "%s", path);
 	struct err e;
 
-	fake_bmc_init(&bmc, g);
-	bmc.capture = folder;
-	http_mem_serve(net, ORIGIN, bmc.httpd);
-	r = redfish_new(g, h, &s, &e);
-	assert_non_null(r);
-	check(&p, r, &bmc, x);
+	*b = (struct replayed){.p.loop = loop_sim_new(3, 1764000000000)};
+	b->g = loop_group_new(b->p.loop, "client");
+	b->net = http_mem_net_new(b->p.loop);
+	b->h = http_new(b->g, http_mem_transport(b->net, b->g, "10.0.0.1", NULL, NULL), 8);
+	s.password = b->password = secret_from_str("correct horse");
+	s.system_url = url;
+	fake_bmc_init(&b->bmc, b->g);
+	b->bmc.capture = folder;
+	http_mem_serve(b->net, ORIGIN, b->bmc.httpd);
+	b->r = redfish_new(b->g, b->h, &s, &e);
+	assert_non_null(b->r);
+	free(url);
+}
+
+static void end(struct replayed *b)
+{
+	redfish_free(b->r);
+	secret_free(b->password);
+	http_free(b->h);
+	fake_bmc_done(&b->bmc);
+	http_mem_net_free(b->net);
+	loop_group_free(b->g);
+	loop_free(b->p.loop);
+}
+
+static void replay(const char *folder, const struct expected *x)
+{
+	struct replayed b;
+
+	begin(&b, folder, "");
+	check(&b.p, b.r, &b.bmc, x);
 	/* Nobody follows every link: a crawl would take minutes. */
-	assert_true(bmc.njournal < 40);
-	check_drives(&p, r, x);
-	redfish_free(r);
-	secret_free(password);
-	http_free(h);
-	fake_bmc_done(&bmc);
-	http_mem_net_free(net);
-	loop_group_free(g);
-	loop_free(p.loop);
+	assert_true(b.bmc.njournal < 40);
+	check_drives(&b.p, b.r, x);
+	end(&b);
+}
+
+/* The resource at this path, as the address of a Machine. */
+static void check_address(const char *folder, const char *path, bool is_system)
+{
+	struct replayed b;
+
+	begin(&b, folder, path);
+	redfish_read_system(b.r, on_system, &b.p);
+	assert_int_equal(wait_answer(&b.p), is_system ? ERR_NONE : ERR_INVALID);
+	assert_int_equal(b.p.err.code, is_system ? 0 : REDFISH_ADDRESS);
+	assert_int_equal(b.p.uuid[0] != '\0', is_system);
+	end(&b);
+}
+
+/* Whatever real BMCs call their Systems, Managers and Chassis: a Machine is the first alone. */
+static void check_addresses(const char *folder)
+{
+	static const char *const kinds[] = {"Systems", "Managers", "Chassis"};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		char *path = mem_printf("/redfish/v1/%s", kinds[i]),
+		     *list = mem_printf("%s%s", folder, path);
+		DIR *d = opendir(list);
+		struct dirent *entry;
+
+		assert_non_null(d);
+		check_address(folder, path, false);
+		while ((entry = readdir(d)) != NULL) {
+			char *one = mem_printf("%s/%s", path, entry->d_name);
+
+			if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+				check_address(folder, one, i == 0);
+			free(one);
+		}
+		closedir(d);
+		free(list);
+		free(path);
+	}
 }
 
 static void unpack(const char *archive, const char *folder)
@@ -347,6 +410,7 @@ static void every_capture_at_hand_is_understood(void **state)
 		unpack(entry->d_name, folder);
 		str_format(tree, sizeof(tree), "%s/%s", folder, name);
 		replay(tree, expected_of(name));
+		check_addresses(tree);
 		nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 		n++;
 	}

@@ -108,6 +108,20 @@ static void several_hosts_are_listed_and_none_is_guessed(void **state)
 	assert_false(f->bmc.on);
 }
 
+/* Composed of the hosts beside it, which can be switched as well: neither is to be guessed. */
+static void a_composed_system_is_one_of_several(void **state)
+{
+	struct beside s = {.names = {"Composed"}, .type = "Composed", .n = 1};
+	struct bmc_rig *f = rig(state, &s);
+
+	assert_int_equal(bmc_read_system(f), ERR_UNSUPPORTED);
+	assert_non_null(strstr(f->err.text, SYSTEMS "/Composed, " SYSTEMS "/1"));
+	bmc_drop_client(f);
+	f->spec.system_url = ORIGIN SYSTEMS "/Composed";
+	assert_done(bmc_read_system(f));
+	assert_string_equal(f->uuid, "d0d0d0d0-0035-3410-8050-c6c04f314733");
+}
+
 static void more_than_are_looked_at_are_too_many(void **state)
 {
 	struct beside s = {.type = "DPU", .n = 16};
@@ -229,6 +243,7 @@ int main(void)
 		bmc_test(a_dpu_is_no_machine),
 		bmc_test(a_dpu_that_the_address_names_is_none_either),
 		bmc_test(several_hosts_are_listed_and_none_is_guessed),
+		bmc_test(a_composed_system_is_one_of_several),
 		bmc_test(more_than_are_looked_at_are_too_many),
 		bmc_test(an_address_that_names_another_resource_is_believed_nothing),
 		bmc_test(a_system_without_a_type_is_known_by_its_reset),
