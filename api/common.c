@@ -52,7 +52,8 @@ bool object_is_http(const char *s)
 	return object_is_https(s) || (str_starts(s, "http://") && is_url(s));
 }
 
-/* An authority without a user, then a path or nothing. */
+/* Returns true for a host with or without a port, and then a path or nothing: no user, query or
+ * fragment. */
 static bool is_place(const char *s)
 {
 	size_t n = strcspn(s, "/?#@");

@@ -60,7 +60,8 @@ static const struct field bmc_fields[] = {
 		  .doc = "How the BMC's certificate is known; there is no way to skip it."),
 	FIELDS_END,
 };
-/* The first two say in words what the address's pattern says, which alone would be told as a pattern. */
+/* The first two rules repeat the pattern of `address`, because the API server reports a pattern
+ * without its meaning. */
 static const struct field_rule bmc_rules[] = {
 	{"self.address.startsWith('https://') || self.address.startsWith('http://127.') || self.address.startsWith('ipmi://') || self.address.startsWith('libvirt://') || self.address.startsWith('exec://')",
 	 "address: want https://HOST[/redfish/v1/Systems/ID]; ipmi://, libvirt:// or exec:// for these types of Provider"},

@@ -30,7 +30,8 @@
 #define AS_HTTPS                                                                                   \
 	.max_len = 2048, .pattern = "^https://[^[:space:]]+$", .valid = object_is_https,           \
 	.want = "an https URL"
-/* Of a BMC.  Plain HTTP only to this host itself: simulations. */
+/* URL of a BMC or of a System.  Allows plain HTTP to loopback addresses alone, which simulations
+ * use. */
 #define AS_BMC                                                                                     \
 	.max_len = 2048,                                                                           \
 	.pattern = "^((https://|http://127[.])[^/?#@[:space:]]+(/[^?#[:space:]]*)?|"               \

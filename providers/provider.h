@@ -22,9 +22,9 @@
  * ERR_DENIED with code 401: the login was refused; it is not tried again by this attachment.
  * A handle is for the journal; only observe() tells progress after that.
  * An error with code PROVIDER_OF_MANAGER is of what manages the machines, not of the machine's BMC.
- * ERR_DENIED with code PROVIDER_PASSWORD_CHANGE: the login is right, and nothing is done for it before its password is
- * changed; it is not tried again by this attachment.
- * An error with code PROVIDER_ADDRESS, also of attach(), is of bmc_address: another address cures it.
+ * ERR_DENIED with code PROVIDER_PASSWORD_CHANGE: the BMC accepts the login, but no request until
+ * the password is changed.  This attachment does not log in again.
+ * An error with code PROVIDER_ADDRESS, also from attach(): bmc_address has to be corrected.
  * A slot that is NULL means unsupported: the wrappers answer ERR_UNSUPPORTED and
  * the lifecycle picks another way.  Nothing here decides or repeats: policy is the controller's.
  * Tests: tests/contract/test_provider.c

@@ -21,7 +21,7 @@ struct redfish_provider {
 	struct job_line line;
 };
 
-/* Errors of the client are passed on as they are. */
+/* The provider returns errors of the Redfish client unchanged. */
 _Static_assert(REDFISH_ADDRESS == PROVIDER_ADDRESS, "one code");
 _Static_assert(REDFISH_PASSWORD_CHANGE == PROVIDER_PASSWORD_CHANGE, "one code");
 

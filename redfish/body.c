@@ -6,9 +6,10 @@
 #include "base/str.h"
 
 /*
- * body: the object in a reply of a BMC, within bounds.
+ * body: parses the JSON object in a reply of a BMC, and limits its depth and width.
  *
- * DSP0266 wants UTF-8.  Firmware that says ISO-8859-1 in its Content-Type is read as that; other bytes are an error.
+ * DSP0266 requires UTF-8.  A reply whose Content-Type names ISO-8859-1 is converted; any other
+ * invalid UTF-8 is an error.
  *
  * Tests: tests/unit/redfish/test_body.c
  */
@@ -16,7 +17,7 @@
 #define MAX_DEPTH 32
 #define MAX_MEMBERS 8192
 
-/* Depth and width of what a BMC sent. */
+/* Returns true if neither depth nor width of j exceeds its limit. */
 static bool bounded(const json_t *j, unsigned depth)
 {
 	const char *key;
@@ -41,10 +42,11 @@ static bool bounded(const json_t *j, unsigned depth)
 	return true;
 }
 
-/* Does its Content-Type name a charset whose bytes are the code points of Unicode, as far as BMCs use it? */
+/* Returns true if the Content-Type names ISO-8859-1, whose bytes are the first 256 code points of
+ * Unicode. */
 static bool is_latin(const struct http_reply *http)
 {
-	static const char *const names[] = {"iso-8859-1", "iso8859-1", "latin1", "windows-1252"};
+	static const char *const names[] = {"iso-8859-1", "iso8859-1", "latin1"};
 	const char *type = http_reply_header(http, "Content-Type");
 	const char *at = type ? strcasestr(type, "charset=") : NULL;
 
@@ -87,7 +89,7 @@ static json_t *parse(const struct http_reply *http, struct err *e)
 	return j;
 }
 
-/* What cannot be JSON, in better words than the parser's; NULL: it may be. */
+/* Returns a description of a body that cannot be JSON; NULL: the body may be JSON. */
 static const char *nature(const struct http_reply *http)
 {
 	size_t blank = strspn(http->body, " \t\r\n");

@@ -153,7 +153,8 @@ static void transmit(struct redfish *r, struct rf_request *q)
 	r->http = http_start(r->peer, &c);
 }
 
-/* Asked before each request that goes out, also where a redirect sends it again.  False: the operation has ended. */
+/* Asks may_act before each request that changes the machine, also before a redirected one.  False:
+ * the operation has ended. */
 static bool is_allowed(struct redfish *r, const struct rf_request *q)
 {
 	struct err e;
@@ -207,14 +208,16 @@ static bool is_redirect(int status)
 	return (status >= 301 && status <= 303) || status == 307 || status == 308;
 }
 
-/* 307 and 308 ask for the same request at another place.  The others do so of a read, and of a login, as other Redfish
- * clients take them; a change may have been made already. */
+/* Returns true if the request may be sent again to the new location: any request after 307 and 308,
+ * and a read or a login after the other statuses, as other Redfish clients do.  After those the BMC
+ * may already have made a change. */
 static bool is_repeatable(const struct rf_request *q, int status)
 {
 	return status == 307 || status == 308 || str_eq(q->method, "GET") || q->secret_body;
 }
 
-/* Gives the path that a redirect leads to.  NULL: it is not followed, *e says why and names the place. */
+/* Returns (malloc'd) the path of the redirect's target.  NULL: the redirect is not followed; *e has
+ * the cause and the target. */
 static char *redirect_path(const struct redfish *r, const struct rf_request *q,
 			   const struct http_reply *http, struct err *e)
 {
@@ -236,7 +239,8 @@ static char *redirect_path(const struct redfish *r, const struct rf_request *q,
 	return path;
 }
 
-/* True: the request is sent again, or the operation has ended.  False: no redirect, or *e says why it is not followed. */
+/* Follows a redirect.  True: the request was sent again, or the operation has ended.  False: the
+ * reply is no redirect, or *e has the reason why the redirect is not followed. */
 static bool redirected(struct redfish *r, struct rf_request *q, const struct http_reply *http,
 		       struct err *e)
 {
@@ -284,7 +288,7 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 	struct redfish *r = arg;
 	struct rf_request *q = r->logging_in ? &r->login : &r->req;
 	struct rf_reply p = {.sent_at = r->sent_at};
-	struct err astray; /* a redirect that is not followed */
+	struct err astray; /* why a redirect is not followed; kind ERR_NONE: none */
 	char *etag = NULL;
 
 	r->http = NULL;

@@ -12,8 +12,9 @@
  *	Systems -> each of them, in turn -> one that can be switched: read again, found
  *	                                    several: listed, and nothing is done
  *
- * A DPU is a System of its own with a power of its own (SystemType, DSP0268), and no machine.  A Manager or a Chassis has
- * UUID and PowerState too: identity and power are read from nothing but a ComputerSystem.
+ * A DPU is a System of its own with a power of its own (SystemType, DSP0268), and no machine.  A
+ * Manager or a Chassis has UUID and PowerState too: identity and power are read from nothing but a
+ * ComputerSystem.
  *
  * Tests: tests/unit/redfish/test_find.c, tests/unit/redfish/test_system.c
  */
@@ -87,7 +88,8 @@ static bool is_dpu(const json_t *system)
 	return str_eq(json_str_at(system, "SystemType"), "DPU");
 }
 
-/* A reply without @odata.type is known by ComputerSystem.Reset, an action that nothing else has. */
+/* Returns true for a ComputerSystem.  Without @odata.type the action ComputerSystem.Reset decides,
+ * because no other resource has it. */
 static bool is_system(const json_t *j)
 {
 	const char *type = json_str_at(j, "@odata.type");
@@ -97,8 +99,8 @@ static bool is_system(const json_t *j)
 	return str_starts(type + (*type == '#'), "ComputerSystem.");
 }
 
-/* Fails the operation.  If the configured address names the resource, another address cures that; else the BMC lists
- * what is no machine. */
+/* Fails the operation, because the resource is no machine.  A configured path has to be corrected
+ * (REDFISH_ADDRESS); for a path that the BMC listed, its list is wrong (ERR_PROTOCOL). */
 static bool refuse_resource(struct redfish *r, struct err *e)
 {
 	e->scope = ERR_MACHINE;

@@ -173,14 +173,14 @@ struct redfish {
 	struct backoff pause;
 	int64_t not_before;    /* nothing is sent before; INT64_MIN: at will */
 	enum err_kind left_as; /* the kind of failure until then */
-	int left_code; /* code of the error that the pause followed: 503 says that it answers */
+	int left_code;	       /* code of the error that started the pause */
 
 	/* session */
 	char *session_uri, *old_session, *stale_session;
 	struct secret *token;
 	bool session_worked, basic, refused;
-	char *must_change; /* where the password has to be changed before anything else; NULL: it has not */
-	bool no_service; /* what the root names for sessions is not there */
+	char *must_change; /* account whose password has to be changed; NULL: none */
+	bool no_service;   /* what the root names for sessions is not there */
 	bool lent,
 		no_basic; /* basic for want of a free session, until then; Basic is not taken here */
 	int64_t lent_until;
@@ -258,19 +258,23 @@ bool rf_is_lacking(const struct rf_reply *p);
 
 /* message.c */
 #define RF_WORDS 1024
-/* Returns the messages of a reply (a list, or one object); NULL: it has none. */
+/* Returns the messages of a reply (a list, or one object); NULL: none. */
 const json_t *rf_messages(const json_t *body);
-/* What these messages say better: the kind, and when to try again. */
+/* Sets kind and retry_after_ms of *e from the ids of the messages, where the ids are more exact
+ * than the status. */
 void rf_heed(const json_t *messages, struct err *e);
-/* Writes what they say, with their ids.  False: nothing. */
+/* Writes ids and texts of all messages to out.  False: the messages have neither. */
 bool rf_words(const json_t *messages, char out[static RF_WORDS]);
-/* Writes the id of the first that says something, and none of its text, which may quote what was sent.  False: none. */
+/* Writes the first specific message id to out, and no text, because a text may quote the login.
+ * False: no such id. */
 bool rf_message_id(const json_t *messages, char out[static RF_WORDS]);
-/* True: it says that the password has to be changed first; *e says so, and so does rf_password_err() from now on. */
+/* Sets r->must_change and *e if the body has the message PasswordChangeRequired.  False: it has
+ * not. */
 bool rf_password_change(struct redfish *r, const json_t *body, struct err *e);
-void rf_password_err(const struct redfish *r, struct err *e); /* of r->must_change */
+/* Sets *e to the error of a required password change; r->must_change must be set. */
+void rf_password_err(const struct redfish *r, struct err *e);
 
-/* body.c: gives the object of a reply; NULL with ERR_PROTOCOL. */
+/* body.c: returns a new reference to the object in a reply; NULL with ERR_PROTOCOL. */
 json_t *rf_body(const struct http_reply *http, struct err *e);
 
 /* tag.c */
@@ -292,7 +296,8 @@ void rf_login_again(struct redfish *r); /* after a 401: then resend */
 /* find.c */
 void rf_find_system(struct redfish *r);	       /* then r->ready */
 unsigned rf_reset_types(const json_t *values); /* bits of enum rf_reset; 0: no list */
-/* Returns true if the reply is a ComputerSystem and no DPU.  False: the operation has ended with what it is. */
+/* Returns true if the reply is a ComputerSystem and no DPU.  False: the operation has ended with an
+ * error that names the type. */
 bool rf_ensure_system(struct redfish *r, const struct rf_reply *p);
 bool rf_learn_system(struct redfish *r,
 		     const struct rf_reply *p); /* false: the operation has ended */

@@ -133,7 +133,7 @@ bad:
 	return NULL;
 }
 
-/* Neither a scheme nor a slash at its beginning. */
+/* Returns true for a reference without a scheme and without a leading slash. */
 static bool is_relative(const char *s)
 {
 	return *s && *s != '/' && s[strcspn(s, ":/?#")] != ':';

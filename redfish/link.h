@@ -15,8 +15,8 @@
  */
 char *link_path(const char *origin, const char *link, struct err *e);
 
-/* Does the same for the Location of a reply to a request for `path`, which may be relative to that path (RFC 3986,
- * section 5.2). */
+/* Returns (malloc'd) the path that a Location header leads to.  The header may be relative to
+ * `path`, the path of the request (RFC 3986, section 5.2).  Errors as for link_path(). */
 char *link_from(const char *origin, const char *path, const char *location, struct err *e);
 
 /* The first part of a configured URL, "https://host:port", malloc'd; *path points at the rest

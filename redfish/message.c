@@ -5,18 +5,21 @@
 #include "base/str.h"
 
 /*
- * message: what a BMC says of an error (DSP0266, error responses: @Message.ExtendedInfo), in its own words.
+ * message: reads the messages in a BMC's error reply (DSP0266, error responses:
+ * @Message.ExtendedInfo).
  *
- * Words are foreign bytes: err_set() removes control characters and cuts them, and what they quote of a login is struck
- * out where the operation ends (redfish.c).  They are cut nowhere but at their end, so that no part of a secret stays.
+ * Their texts are foreign bytes: err_set() removes control characters and truncates, and finish()
+ * in redfish.c redacts password and token.  Texts are truncated at the end of the whole error
+ * alone, because quoted_redact() finds a truncated secret only there.
  *
  * Tests: tests/unit/redfish/test_message.c, tests/unit/redfish/test_session.c
  */
-/* What a message says better than the status that it comes with.  Prefixes of registries differ: the last part counts. */
+/* Message ids that are more exact than the HTTP status.  Compares the last part of an id, because
+ * registry prefixes differ. */
 static const struct {
 	const char *id;
 	enum err_kind kind;
-	uint32_t again_ms; /* 0: nothing is known */
+	uint32_t again_ms; /* 0: not known */
 } message_kinds[] = {
 	{"UnableToModifyDuringSystemPOST", ERR_UNAVAILABLE, 5000}, /* iLO (Q20) */
 	{"InvalidOperationForSystemState", ERR_UNAVAILABLE, 5000}, /* iLO, with status 400 (Q5) */
@@ -49,7 +52,7 @@ const json_t *rf_messages(const json_t *body)
 	return messages ? messages : json_object_get(body, "@Message.ExtendedInfo");
 }
 
-/* One object may stand in place of a list (iDRAC). */
+/* iDRAC sends one object instead of a list. */
 static size_t count(const json_t *messages)
 {
 	return json_is_object(messages) ? 1 : json_array_size(messages);
@@ -80,7 +83,7 @@ void rf_heed(const json_t *messages, struct err *e)
 	}
 }
 
-/* Says nothing, and comes first where others say what it is. */
+/* Returns true for an id without information, which often precedes the specific message. */
 static bool is_general(const char *id)
 {
 	return str_eq(id, "GeneralError") || str_eq(id, "Success");
@@ -107,7 +110,7 @@ static void append_message(char out[static RF_WORDS], const json_t *m, const cha
 {
 	const char *text = json_str_at(m, "Message"), *between = *out ? "; " : "";
 
-	if (!str_empty(text) && strstr(out, text)) /* the same once more */
+	if (!str_empty(text) && strstr(out, text)) /* a repeated message */
 		return;
 	if (!str_empty(id)) {
 		append(out, between, id);
@@ -130,7 +133,7 @@ bool rf_words(const json_t *messages, char out[static RF_WORDS])
 	return out[0];
 }
 
-/* An id of letters and digits alone. */
+/* Returns true for an id of letters and digits, which cannot quote much of a login. */
 static bool is_id(const char *s)
 {
 	static const char letters[] =

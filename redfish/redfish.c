@@ -81,7 +81,7 @@ static void forget_session(struct redfish *r)
 	rf_set(&r->stale_session, NULL);
 }
 
-/* Gives the path with one slash for each run of them: people write "https://h//redfish/v1". */
+/* Returns (malloc'd) the path with each run of slashes replaced by one slash. */
 static char *squeezed(const char *path)
 {
 	char *out = mem_strdup(path), *at = out;

@@ -44,10 +44,10 @@
  * An operation is several exchanges and ends within REDFISH_OP_MS of being asked for, waiting included.
  */
 #define REDFISH_OP_MS 55000
-/* Code of an error that another address cures: the configured address is no URL of a BMC, or names no single System. */
+/* Code of an error of the configured address: no URL of a BMC, or a path that names no System. */
 #define REDFISH_ADDRESS 0x6164 /* no HTTP status */
-/* Code of ERR_DENIED: the login is right, and the BMC does nothing for it before its password is changed.  As after a
- * refused login every further call of this client fails so at once. */
+/* Code of ERR_DENIED: the BMC accepts the login, but no request until the password is changed.
+ * Afterwards every call of this client fails so without a request, as after a refused login. */
 #define REDFISH_PASSWORD_CHANGE 0x7077 /* no HTTP status */
 
 struct redfish;

@@ -30,7 +30,8 @@
 static void log_in(struct redfish *r);
 static void on_root(struct redfish *r, const struct rf_reply *p);
 
-/* said: its answer to the login; NULL: there is nothing to be told of it. */
+/* Ends the operation with a refused login.  said: error of the reply to the login; NULL: not
+ * reported. */
 static void refuse(struct redfish *r, const struct err *said)
 {
 	struct err e;

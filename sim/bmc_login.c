@@ -172,7 +172,8 @@ static void account_path(const struct bmc_account *a, char out[static 160])
 	str_format(out, 160, ACCOUNTS "/%u", a->id);
 }
 
-/* Its own session and account stay open to who has to change a password. */
+/* Returns true if the fault PasswordChange blocks the request.  The own account and session stay
+ * accessible. */
 static bool wants_change(const struct bmc_call *c, const char *account)
 {
 	return !str_eq(c->path, account) &&

@@ -22,7 +22,7 @@
  * what: PowerLie PowerSlow(seconds) BmcSlow(seconds) BmcStatus(HTTP status) BmcHang BmcGarbage SessionsFull
  *       TaskFails Async (every action is answered with a Task) EtagAlways412 EtagRequired (428 without If-Match)
  *       MediaVanishes BootsDisk NoKubelet PullDrive DriveUnreadable WipeFails AgentSilent Reboot
- *       PasswordChange (nothing is done before the account's is changed) LoginMoved(HTTP status)
+ *       PasswordChange (403 to all but the own account) LoginMoved(HTTP status)
  *       PortLie WrongUUID SwappedUUID (the System says its own in the other byte order) RetryAfter(seconds)
  */
 struct sim_fault {

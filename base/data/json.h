@@ -11,7 +11,8 @@
  * json: jansson, with bounds.  One object at a time: lists and watches go
  * through scan.h.
  *
- * json_parse() ignores a byte order mark before the value (RFC 8259, section 8.1).  It rejects duplicate keys, invalid UTF-8, anything after the value,
+ * json_parse() ignores a byte order mark before the value (RFC 8259, section 8.1).  It rejects
+ * duplicate keys, invalid UTF-8, anything after the value,
  * NaN, depth over 64, and more than JSON_VALUES_MAX values, because a value of two bytes of text uses up to 220 bytes of
  * memory.  Errors name line and column.
  * Tests: tests/unit/base/data/test_json.c

@@ -115,8 +115,8 @@ struct http_call {
 	int (*on_head)(const struct http_reply *r, void *arg, struct err *e);
 	int (*on_data)(const char *data, size_t len, void *arg, struct err *e);
 	bool paced;
-	/* Unpacks a body with a Content-Encoding, which is not asked for; max_body bounds what is unpacked.  Without it
-	 * the bytes come as they were sent. */
+	/* Decompresses a body that has a Content-Encoding, although drover never requests one;
+	 * max_body limits the decompressed size.  False: delivers the bytes as they were sent. */
 	bool unpack;
 	size_t piece_bytes; /* largest piece, and what the transport keeps for it as long as the call lives: 1 KiB
 			     * to 256 KiB; 0: 16 KiB.  Thousands of idle watches: 4 KiB; images: 64 KiB */

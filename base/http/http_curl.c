@@ -495,7 +495,7 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_EVERY_S);
-	if (f->x->unpack) /* the header that would ask for it is set_headers()' own */
+	if (f->x->unpack) /* set_headers() still sends Accept-Encoding: identity */
 		curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
 	if (f->x->piece_bytes)
 		curl_easy_setopt(c, CURLOPT_BUFFERSIZE, (long)f->x->piece_bytes);

@@ -15,9 +15,9 @@
 struct machine_index;
 
 enum machine_key {
-	MACHINE_BY_UUID,   /* spec.identity.systemUUID, in either order of its bytes */
-	MACHINE_BY_SERIAL, /* spec.identity.serialNumber; no makers' defaults */
-	MACHINE_BY_ADDRESS, /* spec.bmc.address; case, doubled slashes and slashes at the end do not count */
+	MACHINE_BY_UUID,    /* spec.identity.systemUUID, in either order of its bytes */
+	MACHINE_BY_SERIAL,  /* spec.identity.serialNumber; no makers' defaults */
+	MACHINE_BY_ADDRESS, /* spec.bmc.address; ignores case, doubled and trailing slashes */
 	MACHINE_BY_SECRET, /* spec.bmc.credentialsSecretRef and spec.bmc.tls.caSecretRef, by name */
 	MACHINE_BY_ACCEPTED, /* status.bmc.secretVersion */
 	MACHINE_BY_REFUSED,  /* status.bmc.refusedSecretVersion */

@@ -19,7 +19,8 @@ enum reason life_act_reason(const char *step, const struct err *e)
 	return life_bmc_reason(e);
 }
 
-/* The BMC answered that it does not do it now, so it is within reach: 409 (a state that passes), 423, 429, 503. */
+/* Returns true if the BMC answered that it cannot do this now: 409 (a temporary state), 423, 429,
+ * 503.  Such a BMC is reachable. */
 static bool is_put_off(const struct err *e)
 {
 	return e->kind == ERR_UNAVAILABLE &&
@@ -41,7 +42,7 @@ enum reason life_bmc_reason(const struct err *e)
 		return REASON_BmcPasswordChange;
 	if (is_put_off(e))
 		return REASON_BmcBusy;
-	if (e->kind == ERR_UNAVAILABLE && e->code == 500) /* so it is within reach, too */
+	if (e->kind == ERR_UNAVAILABLE && e->code == 500) /* the BMC is reachable */
 		return REASON_BmcProtocolError;
 	switch (e->kind) {
 	case ERR_DENIED:

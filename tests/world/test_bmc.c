@@ -48,7 +48,7 @@ static void a_wrong_password_is_tried_once_until_the_secret_changes(void **state
 	world_stop(&w);
 }
 
-/* The password is right, so nothing is held against its Secret; and nothing comes of asking again. */
+/* The password is right, so its Secret is not refused, and another login would change nothing. */
 static void a_password_that_has_to_be_changed_is_told_as_that(void **state)
 {
 	struct sim_world w;

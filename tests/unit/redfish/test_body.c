@@ -59,7 +59,7 @@ static void latin_text_is_read_where_it_is_said_to_be_that(void **state)
 	static const char text[] = TYPED "\"SerialNumber\":\"Ger\xe4t\"}";
 	static const char *const types[] = {"application/json;charset=ISO-8859-1",
 					    "application/json; odata=x; Charset=\"latin1\"",
-					    "application/json;charset=windows-1252"};
+					    "application/json;charset=ISO8859-1"};
 	struct bmc_rig *f = *state;
 
 	for (size_t i = 0; i < 3; i++) {

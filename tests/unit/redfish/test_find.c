@@ -172,7 +172,7 @@ static void an_address_that_names_another_resource_is_believed_nothing(void **st
 	assert_is_no_system(f, manager, "no @odata.type");
 }
 
-/* Clients that ask for metadata=none get none; ComputerSystem.Reset is an action of a System alone. */
+/* As with metadata=none.  ComputerSystem.Reset is an action of a System alone. */
 static void a_system_without_a_type_is_known_by_its_reset(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -196,7 +196,8 @@ static bool turned_into_a_manager(struct httpd_req *q, unsigned n, void *arg)
 	return true;
 }
 
-/* Found by the list of Systems, and shows something else later: that is the BMC's fault, no address to be corrected. */
+/* Found by the list of Systems, and shows something else later: that is the BMC's fault, no address
+ * to be corrected. */
 static void a_system_that_turns_into_something_else_is_believed_no_more(void **state)
 {
 	struct bmc_rig *f = *state;

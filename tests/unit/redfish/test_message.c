@@ -114,7 +114,8 @@ static void a_status_is_the_kind_of_error_that_it_means(void **state)
 	}
 }
 
-/* A hostile or clumsy BMC: nothing moves a cursor, nothing is endless, and no part of the password is told. */
+/* A hostile or clumsy BMC: nothing moves a cursor, nothing is endless, and no part of the password
+ * is told. */
 static void words_are_harmless(void **state)
 {
 	static const char start[] =
