@@ -229,7 +229,9 @@ static const struct field window_fields[] = {
 	TIMEZONE_ROW,
 	FIELDS_END,
 };
-#define DATE_PATTERN "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
+#define DATE_PATTERN                                                                               \
+	"^[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|"                                    \
+	"(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|[12][0-9]))$"
 static const struct field windows_fields[] = {
 	FIELD_ITEMS(burst_policy_windows, allow, "allow", window_fields, .max_items = 32,
 		    .doc = "Launches only in one of these; absent: always."),

@@ -214,6 +214,48 @@ const struct field object_taint_fields[] = {
 	FIELDS_END,
 };
 
+/* --- schedules -------------------------------------------------------------------------------------- */
+
+/* One field of cron, with a macro for its values; a list of parts with steps. */
+#define SCHEDULE_PART(value_) "([*?]|" value_ "(-" value_ ")?)(/0*[1-9][0-9]*)?"
+#define SCHEDULE_FIELD(value_) SCHEDULE_PART(value_) "(," SCHEDULE_PART(value_) ")*"
+#define SCHEDULE_MONTHS "(0*([1-9]|1[0-2])|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+#define SCHEDULE_WEEKDAYS "(0*[0-7]|sun|mon|tue|wed|thu|fri|sat)"
+#define SPACE "[[:space:]]+"
+#define SCHEDULE_SHAPE                                                                             \
+	"^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[[:space:]]*" SCHEDULE_FIELD(   \
+		"0*[0-5]?[0-9]") SPACE SCHEDULE_FIELD("0*([01]?[0-9]|2[0-3])")                     \
+		SPACE SCHEDULE_FIELD("0*([1-9]|[12][0-9]|3[01])") SPACE                            \
+		SCHEDULE_FIELD(SCHEDULE_MONTHS)                                                    \
+	SPACE SCHEDULE_FIELD(SCHEDULE_WEEKDAYS) "[[:space:]]*)$"
+/* Days alone that none of the months has, and any weekday. */
+#define SCHEDULE_LIST(value_) value_ "(," value_ ")*"
+#define SCHEDULE_NEVER(days_, months_)                                                             \
+	"^[[:space:]]*[^[:space:]]+" SPACE "[^[:space:]]+" SPACE SCHEDULE_LIST(days_)              \
+	SPACE SCHEDULE_LIST(months_) SPACE "[*?](/0*1)?[[:space:]]*$"
+#define SCHEDULE_NAMES                                                                             \
+	".replace('sun','0').replace('mon','1').replace('tue','2').replace('wed','3')"             \
+	".replace('thu','4').replace('fri','5').replace('sat','6').replace('jan','1')"             \
+	".replace('feb','2').replace('mar','3').replace('apr','4').replace('may','5')"             \
+	".replace('jun','6').replace('jul','7').replace('aug','8').replace('sep','9')"             \
+	".replace('oct','10').replace('nov','11').replace('dec','12')"
+
+/* What schedule_check() refuses, so that the API server does it at once. */
+const struct field_rule object_schedule_rules[] = {
+	{"self.lowerAscii().matches('" SCHEDULE_SHAPE "')",
+	 "want five fields (minute hour day month weekday) such as 0 22 * * mon-fri, or @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually"},
+	{"self.lowerAscii()" SCHEDULE_NAMES
+	 ".replace('\\t',' ').replace('\\n',' ').replace(',',' ').replace('/',' ').split(' ')"
+	 ".all(r, !r.matches('^[0-9]+-[0-9]+$') || int(r.split('-')[0]) <= int(r.split('-')[1]))",
+	 "a range ends before it begins: write two, such as sat,sun or 22-23,0-6"},
+	{"!self.lowerAscii().matches('" SCHEDULE_NEVER(
+		 "0*3[01](-0*31)?",
+		 "(0*2|feb)") "|" SCHEDULE_NEVER("0*31",
+						 "(0*[2469]|0*11|feb|apr|jun|sep|nov)") "')",
+	 "never comes: none of its months has such a day"},
+	{NULL, NULL},
+};
+
 const char *const object_operator_names[] = {"In",  "NotIn", "Exists", "DoesNotExist", "Gt", "Lt",
 					     "Gte", "Lte",   NULL};
 

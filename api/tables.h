@@ -3,6 +3,7 @@
 
 #include "api/kinds.h"
 #include "base/money.h"
+#include "base/schedule.h"
 #include "base/str.h"
 
 /*
@@ -42,14 +43,14 @@
 	.max_len = 2048, .pattern = "^https?://[^[:space:]]+$", .valid = object_is_http,           \
 	.want = "an http or https URL"
 #define AS_MONEY                                                                                   \
-	.max_len = 24, .pattern = "^[0-9]{1,12}([.][0-9]{1,6})?$", .valid = money_is_amount,       \
-	.want = "an amount such as \"6.50\""
+	.number = true, .max_len = 24, .pattern = "^[0-9]{1,12}([.][0-9]{1,6})?$",                 \
+	.valid = money_is_amount, .want = "an amount such as \"6.50\""
 #define AS_CURRENCY                                                                                \
 	.max_len = 3, .pattern = "^[A-Z]{3}$", .valid = object_is_currency,                        \
 	.want = "a currency such as EUR"
 #define AS_CRON                                                                                    \
-	.max_len = 128, .pattern = "^(@(yearly|monthly|weekly|daily|hourly)|([^ ]+ ){4}[^ ]+)$",   \
-	.want = "five fields of cron or @daily"
+	.max_len = 100, .check = schedule_check, .rules = object_schedule_rules,                   \
+	.want = "five fields of cron or @daily and its like"
 
 /* What the rules of a pool's images say, of one. */
 #define IMAGE_RULES(self_)                                                                         \
@@ -82,7 +83,7 @@ extern const struct field object_name_ref_fields[], object_ref_fields[], object_
 	object_wipe_floor_fields[], object_tls_fields[], object_drive_fields[],
 	object_checkpoint_fields[], provider_object_ec2_fields[], machine_bmc_status_fields[];
 extern const struct field_rule object_requirement_rules[], object_tls_rules[],
-	provider_object_ec2_rules[];
+	object_schedule_rules[], provider_object_ec2_rules[];
 extern const char *const object_minimum_level_names[];
 
 /* The whole object of each kind. */

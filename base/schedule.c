@@ -1,110 +1,269 @@
+#include "base/schedule.h"
+
 #include <ctype.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
 #include <strings.h>
 #include <time.h>
-
-#include "base/schedule.h"
 #include "base/str.h"
 
+/*
+ * schedule: a schedule becomes one bit set per field; a window is judged day by day, then minute by minute.
+ */
 #define MINUTE_MS INT64_C(60000)
 #define DAY_MINUTES 1440
+#define FIELDS 5
+#define SPACES " \t\n\v\f\r"
+#define NUMBER_MAX 100000 /* every greater number is read as this one */
 
-/* Which minutes, hours, days of the month, months and days of the week: a bit for each. */
+/* One bit for each minute, hour, day of the month, month and day of the week of a schedule. */
 struct cron {
-	uint64_t minutes, hours, days, months, weekdays;
-	bool any_day, any_weekday; /* written as *: then the other one alone decides */
+	uint64_t bits[FIELDS];
+	bool any[FIELDS]; /* the field has a part that is * or ? without a step */
+};
+enum { MINUTES, HOURS, DAYS, MONTHS, WEEKDAYS };
+
+static const char *const month_names[] = {"jan", "feb", "mar", "apr", "may", "jun", "jul",
+					  "aug", "sep", "oct", "nov", "dec", NULL};
+static const char *const weekday_names[] = {"sun", "mon", "tue", "wed", "thu", "fri", "sat", NULL};
+
+/* One of the five fields. */
+struct unit {
+	const char *name;
+	int min, max;		  /* what * stands for */
+	int most;		  /* highest number that may be written */
+	const char *const *names; /* of min, min + 1, ...; NULL: numbers alone */
+	const char *first, *last; /* min and max as text */
+};
+static const struct unit units[FIELDS] = {
+	{"minute", 0, 59, 59, NULL, "0", "59"},
+	{"hour", 0, 23, 23, NULL, "0", "23"},
+	{"day", 1, 31, 31, NULL, "1", "31"},
+	{"month", 1, 12, 12, month_names, "jan", "dec"},
+	{"weekday", 0, 6, 7, weekday_names, "sun", "sat"},
 };
 
-static const char *const month_names[] = {"JAN", "FEB", "MAR", "APR", "MAY", "JUN",
-					  "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"};
-static const char *const weekday_names[] = {"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"};
-
-struct names {
-	const char *const *v;
-	int n, first;
+/* The characters from p up to end. */
+struct span {
+	const char *p, *end;
+};
+/* One part between commas: FROM-TO/STEP. */
+struct part {
+	int from, to, step;
+	bool any;
+	struct span low, high; /* the ends of the range as they are written */
 };
 
-static bool number(const char **p, const struct names *names, int min, int max, int *out)
+static struct span until(struct span s, const char *separators)
 {
-	int v = 0;
+	struct span out = {s.p, s.p};
 
-	for (int i = 0; names && i < names->n; i++)
-		if (strncasecmp(*p, names->v[i], 3) == 0) {
-			*p += 3;
-			*out = i + names->first;
-			return true;
-		}
-	if (!isdigit((unsigned char)**p))
-		return false;
-	while (isdigit((unsigned char)**p) && v < 1000)
-		v = v * 10 + *(*p)++ - '0';
-	*out = v;
-	return v >= min && v <= max;
+	while (out.end < s.end && !strchr(separators, *out.end))
+		out.end++;
+	return out;
 }
 
-/* "*", "5", "1-5", "1,3", and each with a step after a slash. */
-static bool field(const char **p, int min, int max, const struct names *names, uint64_t *out,
-		  bool *any)
+static int width(struct span s)
 {
-	*out = 0;
-	*any = **p == '*' && (*p)[1] != '/';
-	for (;; (*p)++) {
-		int from = min, to = max, step = 1;
+	return (int)(s.end - s.p);
+}
 
-		if (**p == '*') {
-			(*p)++;
-		} else {
-			if (!number(p, names, min, max, &from))
-				return false;
-			to = from;
-			if (**p == '-') {
-				(*p)++;
-				if (!number(p, names, min, max, &to) || to < from)
-					return false;
-			} else if (**p == '/') {
-				to = max;
-			}
+static bool digits(struct span *s, int *out)
+{
+	const char *begin = s->p;
+	int v = 0;
+
+	for (; s->p < s->end && isdigit((unsigned char)*s->p); s->p++)
+		v = v < NUMBER_MAX ? v * 10 + *s->p - '0' : NUMBER_MAX;
+	*out = v;
+	return s->p > begin;
+}
+
+static bool value(const struct unit *u, struct span *s, struct span *text, int *out)
+{
+	*text = *s;
+	for (int i = 0; u->names && u->names[i]; i++)
+		if (s->end - s->p >= 3 && strncasecmp(s->p, u->names[i], 3) == 0) {
+			s->p += 3;
+			text->end = s->p;
+			*out = u->min + i;
+			return true;
 		}
-		if (**p == '/') {
-			(*p)++;
-			if (!number(p, NULL, 1, 1000, &step))
-				return false;
-		}
-		for (int i = from; i <= to; i += step)
-			*out |= UINT64_C(1) << i;
-		if (**p != ',')
-			break;
-	}
-	if (**p != ' ' && **p != '\0')
+	if (!digits(s, out) || *out < u->min || *out > u->most)
 		return false;
-	while (**p == ' ')
-		(*p)++;
+	text->end = s->p;
 	return true;
 }
 
-static bool parse(const char *s, struct cron *c)
+static bool next_is(struct span *s, char c)
 {
-	static const struct names months = {month_names, 12, 1}, weekdays = {weekday_names, 7, 0};
-	static const char *const macros[][2] = {{"@yearly", "0 0 1 1 *"},
-						{"@monthly", "0 0 1 * *"},
-						{"@weekly", "0 0 * * 0"},
-						{"@daily", "0 0 * * *"},
-						{"@hourly", "0 * * * *"}};
-	bool ignored;
+	if (s->p >= s->end || *s->p != c)
+		return false;
+	s->p++;
+	return true;
+}
+
+static bool range(const struct unit *u, struct span *s, struct part *out)
+{
+	*out = (struct part){.from = u->min, .to = u->max, .step = 1, .any = true};
+	if (next_is(s, '*') || next_is(s, '?'))
+		return true;
+	out->any = false;
+	if (!value(u, s, &out->low, &out->from))
+		return false;
+	if (next_is(s, '-'))
+		return value(u, s, &out->high, &out->to);
+	if (s->p >= s->end || *s->p != '/' || out->from > u->max)
+		out->to = out->from;
+	return true;
+}
+
+static bool part(const struct unit *u, struct span s, struct part *out)
+{
+	if (!range(u, &s, out))
+		return false;
+	if (next_is(&s, '/')) {
+		if (!digits(&s, &out->step) || !out->step)
+			return false;
+		out->any &= out->step == 1;
+	}
+	return s.p == s.end;
+}
+
+/* --- errors ----------------------------------------------------------------------------------------- */
+
+static int wrong_part(const struct unit *u, struct span s, struct err *e)
+{
+	return err_set(e, ERR_INVALID, 0,
+		       "%s \"%.*s\": want %d to %d%s, such as *, */2, %s or %s-%s", u->name,
+		       width(s), s.p, u->min, u->max, u->names ? " or names of three letters" : "",
+		       u->first, u->first, u->last);
+}
+
+/* Names the two parts that mean what the reader of FROM-TO expects. */
+static int wrong_order(const struct unit *u, struct span s, const struct part *r, struct err *e)
+{
+	char before[32], after[32];
+
+	str_format(before, sizeof(before), "%.*s%s%s", width(r->low), r->low.p,
+		   r->from >= u->max ? "" : "-", r->from >= u->max ? "" : u->last);
+	str_format(after, sizeof(after), "%s%s%.*s", r->to == u->min ? "" : u->first,
+		   r->to == u->min ? "" : "-", width(r->high), r->high.p);
+	return err_set(e, ERR_INVALID, 0, "%s \"%.*s\" ends before it begins: write %s,%s", u->name,
+		       width(s), s.p, before, after);
+}
+
+static int wrong_shape(const char *s, struct err *e)
+{
+	if (str_starts(s, "TZ=") || str_starts(s, "CRON_TZ="))
+		return err_set(e, ERR_INVALID, 0, "want no time zone: times are in UTC");
+	if (*s == '@')
+		return err_set(
+			e, ERR_INVALID, 0,
+			"want @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually "
+			"or five fields");
+	return err_set(e, ERR_INVALID, 0,
+		       "want five fields (minute hour day month weekday) such as 0 22 * * mon-fri, "
+		       "or @daily");
+}
+
+/* --- reading ---------------------------------------------------------------------------------------- */
+
+static int read_field(const struct unit *u, struct span s, uint64_t *bits, bool *any, struct err *e)
+{
+	for (;; s.p++) {
+		struct span one = until(s, ",");
+		struct part r;
+
+		if (!part(u, one, &r))
+			return wrong_part(u, one, e);
+		if (r.from > r.to)
+			return wrong_order(u, one, &r, e);
+		for (int i = r.from; i <= r.to; i += r.step)
+			*bits |= UINT64_C(1) << i;
+		*any |= r.any;
+		s.p = one.end;
+		if (s.p == s.end)
+			return 0;
+	}
+}
+
+static const char *without_macro(const char *s)
+{
+	static const char *const macros[][2] = {
+		{"@yearly", "0 0 1 1 *"}, {"@annually", "0 0 1 1 *"}, {"@monthly", "0 0 1 * *"},
+		{"@weekly", "0 0 * * 0"}, {"@daily", "0 0 * * *"},    {"@midnight", "0 0 * * *"},
+		{"@hourly", "0 * * * *"},
+	};
 
 	for (size_t i = 0; i < sizeof(macros) / sizeof(macros[0]); i++)
 		if (str_eq(s, macros[i][0]))
-			s = macros[i][1];
-	if (!field(&s, 0, 59, NULL, &c->minutes, &ignored) ||
-	    !field(&s, 0, 23, NULL, &c->hours, &ignored) ||
-	    !field(&s, 1, 31, NULL, &c->days, &c->any_day) ||
-	    !field(&s, 1, 12, &months, &c->months, &ignored) ||
-	    !field(&s, 0, 7, &weekdays, &c->weekdays, &c->any_weekday) || *s)
-		return false;
-	if (c->weekdays >> 7 & 1) /* Sunday has two numbers */
-		c->weekdays |= 1;
-	return true;
+			return macros[i][1];
+	return s;
 }
+
+/* Splits s at white space; returns the number of fields, at most FIELDS + 1. */
+static int split(const char *s, struct span out[static FIELDS + 1])
+{
+	struct span rest = {s, s + strlen(s)};
+	int n = 0;
+
+	for (; n <= FIELDS; n++) {
+		rest.p += strspn(rest.p, SPACES);
+		if (rest.p == rest.end)
+			break;
+		out[n] = until(rest, SPACES);
+		rest.p = out[n].end;
+	}
+	return n;
+}
+
+static int parse(const char *s, struct cron *c, struct err *e)
+{
+	struct span fields[FIELDS + 1];
+
+	*c = (struct cron){.any = {false}};
+	s = without_macro(s);
+	if (*s == '@' || split(s, fields) != FIELDS)
+		return wrong_shape(s, e);
+	for (int i = 0; i < FIELDS; i++)
+		if (read_field(&units[i], fields[i], &c->bits[i], &c->any[i], e) < 0)
+			return -1;
+	if (c->bits[WEEKDAYS] >> 7 & 1) /* Sunday has two numbers */
+		c->bits[WEEKDAYS] |= 1;
+	return 0;
+}
+
+static bool both_days(const struct cron *c)
+{
+	return c->any[DAYS] || c->any[WEEKDAYS];
+}
+
+/* False: no month of the schedule has any of its days. */
+static bool ever(const struct cron *c)
+{
+	static const int days_of[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+
+	for (int m = 1; m <= 12; m++)
+		if (c->bits[MONTHS] >> m & 1 &&
+		    (!both_days(c) || c->bits[DAYS] & ((UINT64_C(2) << days_of[m - 1]) - 1)))
+			return true;
+	return false;
+}
+
+int schedule_check(const char *schedule, struct err *e)
+{
+	struct cron c;
+
+	if (parse(schedule, &c, e) < 0)
+		return -1;
+	return ever(&c) ? 0
+			: err_set(e, ERR_INVALID, 0,
+				  "never comes: none of its months has such a day");
+}
+
+/* --- windows ---------------------------------------------------------------------------------------- */
 
 static bool on_day(const struct cron *c, int64_t day)
 {
@@ -112,17 +271,17 @@ static bool on_day(const struct cron *c, int64_t day)
 	struct tm tm;
 	bool d, w;
 
-	if (!gmtime_r(&at, &tm) || !(c->months >> (tm.tm_mon + 1) & 1))
+	if (!gmtime_r(&at, &tm) || !(c->bits[MONTHS] >> (tm.tm_mon + 1) & 1))
 		return false;
-	d = c->days >> tm.tm_mday & 1;
-	w = c->weekdays >> tm.tm_wday & 1;
-	return c->any_day || c->any_weekday ? d && w : d || w;
+	d = c->bits[DAYS] >> tm.tm_mday & 1;
+	w = c->bits[WEEKDAYS] >> tm.tm_wday & 1;
+	return both_days(c) ? d && w : d || w;
 }
 
 static bool in_day(const struct cron *c, int64_t from, int64_t to)
 {
 	for (int64_t m = from; m <= to; m++)
-		if (c->hours >> (m / 60) & 1 && c->minutes >> (m % 60) & 1)
+		if (c->bits[HOURS] >> (m / 60) & 1 && c->bits[MINUTES] >> (m % 60) & 1)
 			return true;
 	return false;
 }
@@ -132,8 +291,9 @@ int schedule_window(const char *schedule, int64_t duration_ms, int64_t now)
 	/* The first and the last minute whose beginning lies in (now - duration, now]. */
 	int64_t first = (now - duration_ms) / MINUTE_MS + 1, last = now / MINUTE_MS;
 	struct cron c;
+	struct err ignored;
 
-	if (!parse(schedule, &c))
+	if (parse(schedule, &c, &ignored) < 0)
 		return -1;
 	for (int64_t day = first / DAY_MINUTES; day <= last / DAY_MINUTES; day++) {
 		int64_t from = day * DAY_MINUTES, to = from + DAY_MINUTES - 1;

@@ -174,6 +174,7 @@ static int check_text(struct decoder *d, const struct field *f, const json_t *j,
 		      const struct at *at)
 {
 	const char *s = json_string_value(j);
+	struct err why;
 	char want[256];
 
 	if (f->required && !*s)
@@ -190,14 +191,39 @@ static int check_text(struct decoder *d, const struct field *f, const json_t *j,
 					: "another value");
 		return wrong(d, at, want, j);
 	}
+	if (*s && f->check && f->check(s, &why) < 0)
+		return wrong(d, at, why.text, j);
 	return 0;
+}
+
+static int decode_str(struct decoder *d, const struct field *f, const json_t *j,
+		      const struct at *at, void *out);
+
+/* YAML reads text without quotes such as 1.30, no or 6.5 as a number or a boolean. */
+static int wrong_text(struct decoder *d, const struct at *at, const json_t *j)
+{
+	return wrong(d, at,
+		     json_is_number(j) || json_is_boolean(j) ? "want text, in quotes" : "want text",
+		     j);
+}
+
+static int decode_number(struct decoder *d, const struct field *f, const json_t *j,
+			 const struct at *at, void *out)
+{
+	char text[32];
+
+	str_format(text, sizeof(text), "%lld", (long long)json_integer_value(j));
+	OWN_JSON quoted = json_string(text);
+	return decode_str(d, f, quoted, at, out);
 }
 
 static int decode_str(struct decoder *d, const struct field *f, const json_t *j,
 		      const struct at *at, void *out)
 {
+	if (f->number && json_is_integer(j))
+		return decode_number(d, f, j, at, out);
 	if (!json_is_string(j))
-		return wrong(d, at, "want text", j);
+		return wrong_text(d, at, j);
 	if (check_text(d, f, j, at) < 0)
 		return -1;
 	*(const char **)out = arena_strndup(d->a, json_string_value(j), json_string_length(j));
@@ -307,7 +333,7 @@ static int decode_map(struct decoder *d, const struct field *f, json_t *j, const
 		struct at here = {.up = at, .name = key, .key = true};
 
 		if (!json_is_string(value))
-			return wrong(d, &here, "want text", value);
+			return wrong_text(d, &here, value);
 		if (strlen(key) > DEFAULT_MAX_LEN)
 			return wrong(d, at, "has a key that is too long", NULL);
 		if (check_text(d, f, value, &here) < 0)

@@ -90,6 +90,9 @@ struct field {
 		const char
 			*); /* the same in code, because compiling a pattern costs 20 us and more */
 	const char *want;   /* what `valid` or `pattern` wants, for the error: "a DNS label" */
+	int (*check)(const char *,
+		     struct err *); /* FIELD_STR: judges the text; in the schema, rules do it */
+	bool number; /* FIELD_STR, FIELD_STRINGS: a whole number without quotes is read as its text */
 	bool refused; /* nothing acts on it: any value but null is "not supported by this version" */
 	const char *const *only; /* of FIELD_ENUM and FIELD_STR: which values are acted upon; the
 				  * others that it allows are "not supported by this version" */

@@ -64,9 +64,15 @@ static void add_rule(json_t *schema, const char *rule, const char *message)
 	json_array_append_new(rules, json_pack("{ssss}", "message", message, "rule", rule));
 }
 
+static json_t *int_or_string(void)
+{
+	return json_pack("{s[{ss}{ss}]sbsi}", "anyOf", "type", "integer", "type", "string",
+			 "x-kubernetes-int-or-string", 1, "minimum", 0);
+}
+
 static json_t *text_schema(const struct field *f)
 {
-	json_t *s = typed("string");
+	json_t *s = f->number ? int_or_string() : typed("string");
 
 	if (f->required)
 		set_int(s, "minLength", 1);
@@ -119,8 +125,10 @@ static json_t *duration_schema(const struct field *f)
 
 static json_t *quantity_schema(void)
 {
-	return json_pack("{s[{ss}{ss}]sbsssi}", "anyOf", "type", "integer", "type", "string",
-			 "x-kubernetes-int-or-string", 1, "pattern", SCHEMA_QUANTITY, "minimum", 0);
+	json_t *s = int_or_string();
+
+	set_str(s, "pattern", SCHEMA_QUANTITY);
+	return s;
 }
 
 static json_t *map_schema(const struct field *f, json_t *value)

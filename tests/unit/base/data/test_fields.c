@@ -244,7 +244,7 @@ static void errors_name_the_field_what_is_wanted_and_what_came(void **state)
 		{"{\"nodes\":[]}", "spec.nodes: want 0 to 100000, got a list"},
 		{"{\"atLeast\":1}", "spec.atLeast: want a whole number of at least 2, got 1"},
 		{"{\"plain\":\"a\"}", "spec.plain: want a whole number, got \"a\""},
-		{"{\"str\":7}", "spec.str: want text, got 7"},
+		{"{\"str\":7}", "spec.str: want text, in quotes, got 7"},
 		{"{\"limited\":\"abcde\"}", "spec.limited: want at most 4 bytes, got 5"},
 		{"{\"label\":\"A\"}", "spec.label: want a DNS label, got \"A\""},
 		{"{\"digest\":\"md5:1\"}",
@@ -261,7 +261,7 @@ static void errors_name_the_field_what_is_wanted_and_what_came(void **state)
 		{"{\"forever\":5}", "spec.forever: want a duration such as 30m or Never, got 5"},
 		{"{\"when\":\"today\"}",
 		 "spec.when: want a time such as 2026-12-01T10:20:00Z, got \"today\""},
-		{"{\"map\":{\"a\":1}}", "spec.map[\"a\"]: want text, got 1"},
+		{"{\"map\":{\"a\":1}}", "spec.map[\"a\"]: want text, in quotes, got 1"},
 		{"{\"map\":{\"a\":\"123456\"}}", "spec.map[\"a\"]: want at most 5 bytes, got 6"},
 		{"{\"map\":{\"a\":\"\",\"b\":\"\",\"c\":\"\",\"d\":\"\"}}",
 		 "spec.map: want at most 3 entries, got 4"},
@@ -369,6 +369,59 @@ static void an_empty_object_behind_a_pointer_is_kept(void **state)
 	assert_json(out, "{\"ptr\":{}}");
 }
 
+static int want_even(const char *s, struct err *e)
+{
+	return strlen(s) % 2 ? err_set(e, ERR_INVALID, 0, "want an even number of bytes") : 0;
+}
+
+struct typed {
+	const char *count, *even;
+	struct strings parts;
+};
+static const struct field typed_fields[] = {
+	FIELD(typed, count, "count", FIELD_STR, .number = true, .required = true, .max_len = 3,
+	      .pattern = "^[0-9]+%?$", .want = "a count or a percentage"),
+	FIELD(typed, parts, "parts", FIELD_STRINGS, .number = true),
+	FIELD(typed, even, "even", FIELD_STR, .check = want_even),
+	FIELDS_END,
+};
+
+static void assert_typed(const char *text, const char *want)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON j = parse(text);
+	struct typed t;
+	struct err e;
+
+	assert_int_equal(fields_decode(typed_fields, j, "", &t, a, &e), -1);
+	assert_string_equal(e.text, want);
+}
+
+static void a_whole_number_may_stand_for_its_text(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON j = parse("{\"count\":0,\"parts\":[7,\"8\"],\"even\":\"ab\"}");
+	struct typed t;
+	struct err e;
+
+	(void)state;
+	if (fields_decode(typed_fields, j, "", &t, a, &e) < 0)
+		fail_msg("%s", e.text);
+	assert_string_equal(t.count, "0");
+	assert_string_equal(t.parts.v[0], "7");
+	assert_string_equal(t.parts.v[1], "8");
+	assert_typed("{\"count\":-1}", "count: want a count or a percentage, got \"-1\"");
+	assert_typed("{\"count\":1000}", "count: want at most 3 bytes, got 4");
+	assert_typed("{\"count\":1.5}", "count: want text, in quotes, got 1.5");
+	assert_typed("{\"count\":1,\"even\":\"abc\"}",
+		     "even: want an even number of bytes, got \"abc\"");
+	OWN_JSON s = fields_schema(typed_fields);
+	assert_json(json_at(s, "properties", "count"),
+		    "{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"string\"}],"
+		    "\"x-kubernetes-int-or-string\":true,\"minimum\":0,\"minLength\":1,"
+		    "\"maxLength\":3,\"pattern\":\"^[0-9]+%?$\"}");
+}
+
 static void the_schema_carries_types_bounds_defaults_and_rules(void **state)
 {
 	OWN_JSON s = fields_schema(whole_fields);
@@ -473,7 +526,7 @@ static void what_nothing_acts_on_is_refused_by_name(void **state)
 	refused("{\"mode\":\"Odd\"}", "spec.mode: want Off, Slow or Fast, got \"Odd\"");
 	refused("{\"size\":\"big\"}",
 		"spec.size: not supported by this version: want small, got \"big\"");
-	refused("{\"size\":7}", "spec.size: want text, got 7");
+	refused("{\"size\":7}", "spec.size: want text, in quotes, got 7");
 	refused("{\"color\":\"Red\"}", "spec.color: not supported by this version");
 	refused("{\"later\":{}}", "spec.later: not supported by this version");
 	refused("{\"later\":7}", "spec.later: not supported by this version");
@@ -545,6 +598,7 @@ int main(void)
 		cmocka_unit_test(at_the_top_there_is_no_path_in_front),
 		cmocka_unit_test(unknown_members_are_refused_only_when_strict_and_at_any_depth),
 		cmocka_unit_test(an_empty_object_behind_a_pointer_is_kept),
+		cmocka_unit_test(a_whole_number_may_stand_for_its_text),
 		cmocka_unit_test(the_schema_carries_types_bounds_defaults_and_rules),
 		cmocka_unit_test(what_nothing_acts_on_is_refused_by_name),
 		cmocka_unit_test(
