@@ -9,12 +9,18 @@
 #include "base/str.h"
 
 #define YAML_DEPTH_MAX 64 /* as json_parse() */
+#define COPIED_BYTES_MAX ((size_t)4 << 20)
 
 struct reader {
 	yaml_parser_t parser;
 	yaml_event_t event; /* the one at hand; valid when have is set */
 	bool have;
 	size_t values, most; /* values so far, and their upper bound */
+	size_t copied,
+		copied_bytes; /* values that stand for an alias, and the bytes of their text */
+	json_t *anchors;      /* name -> value, in this document */
+	const char *text;     /* what is parsed, for errors */
+	size_t len;
 	struct err *e;
 };
 
@@ -24,18 +30,38 @@ static int wrong(struct reader *r, const char *what)
 		       r->event.start_mark.line + 1, r->event.start_mark.column + 1, what);
 }
 
+/* True if the line that begins after `line` line ends is indented with a tab. */
+static bool has_tab(const struct reader *r, size_t line)
+{
+	const char *p = r->text, *end = p + r->len;
+
+	for (; line && p; line--) {
+		p = memchr(p, '\n', (size_t)(end - p));
+		p += p ? 1 : 0;
+	}
+	for (; p && p < end && (*p == ' ' || *p == '\t'); p++)
+		if (*p == '\t')
+			return true;
+	return false;
+}
+
 static int next(struct reader *r)
 {
 	if (r->have)
 		yaml_event_delete(&r->event);
 	r->have = false;
-	if (!yaml_parser_parse(&r->parser, &r->event))
-		return err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: %s%s%s",
-			       r->parser.problem_mark.line + 1, r->parser.problem_mark.column + 1,
-			       str_or(r->parser.problem, "not YAML"), r->parser.context ? ", " : "",
-			       str_or(r->parser.context, ""));
-	r->have = true;
-	return 0;
+	if (yaml_parser_parse(&r->parser, &r->event)) {
+		r->have = true;
+		return 0;
+	}
+	if (has_tab(r, r->parser.problem_mark.line))
+		return err_set(r->e, ERR_INVALID, 0,
+			       "line %zu: indented with a tab: YAML wants spaces",
+			       r->parser.problem_mark.line + 1);
+	return err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: %s%s%s",
+		       r->parser.problem_mark.line + 1, r->parser.problem_mark.column + 1,
+		       str_or(r->parser.problem, "not YAML"), r->parser.context ? ", " : "",
+		       str_or(r->parser.context, ""));
 }
 
 static bool one_of(const char *s, const char *const *words)
@@ -124,15 +150,88 @@ static json_t *plain(struct reader *r, const char *s)
 	return json_string(s);
 }
 
-/* Scalars, sequences and mappings alike. */
-static int check_node(struct reader *r, const yaml_char_t *anchor, const yaml_char_t *tag)
+/* --- anchors ---------------------------------------------------------------------------------------- */
+
+/* Counts what a copy of j would add.  -1: more than the bounds of a document, or too deep. */
+static int weigh(struct reader *r, const json_t *j, int depth)
 {
-	if (anchor)
-		return wrong(r, "anchors are not allowed");
-	if (tag)
-		return wrong(r, "tags are not allowed");
+	const char *key;
+	json_t *v;
+	size_t i;
+	int rc = 0;
+
+	r->copied_bytes += json_is_string(j) ? json_string_length(j) : 0;
+	if (++r->copied > JSON_VALUES_MAX || r->copied_bytes > COPIED_BYTES_MAX)
+		return wrong(r, "aliases stand for too many values");
+	if (json_is_object(j) || json_is_array(j))
+		rc = depth >= YAML_DEPTH_MAX ? wrong(r, "deeper than 64 levels") : 0;
+	json_object_foreach ((json_t *)j, key, v) {
+		r->copied_bytes += strlen(key);
+		rc = rc < 0 ? rc : weigh(r, v, depth + 1);
+	}
+	json_array_foreach (j, i, v)
+		rc = rc < 0 ? rc : weigh(r, v, depth + 1);
+	return rc;
+}
+
+/* A copy, so that a change of one does not change the other. */
+static json_t *alias(struct reader *r, int depth)
+{
+	const char *name = (const char *)r->event.data.alias.anchor;
+	const json_t *j = json_object_get(r->anchors, name);
+
+	if (!j) {
+		(void)!wrong(r, "an alias of no anchor before it");
+		return NULL;
+	}
+	return weigh(r, j, depth) < 0 ? NULL : json_deep_copy(j);
+}
+
+/* name NULL: no anchor.  Takes name. */
+static void anchor(struct reader *r, char *name, json_t *j)
+{
+	if (name && j)
+		json_object_set(r->anchors, name, j);
+	free(name);
+}
+
+/* Takes the anchor's name out of the event at hand: the event goes with the next one. */
+static char *anchor_name(struct reader *r)
+{
+	yaml_char_t **at =
+		r->event.type == YAML_SCALAR_EVENT	     ? &r->event.data.scalar.anchor
+		: r->event.type == YAML_MAPPING_START_EVENT  ? &r->event.data.mapping_start.anchor
+		: r->event.type == YAML_SEQUENCE_START_EVENT ? &r->event.data.sequence_start.anchor
+							     : NULL;
+	char *name = at ? (char *)*at : NULL;
+
+	if (at)
+		*at = NULL;
+	return name;
+}
+
+/* Members of one mapping that the other lacks. */
+static int merge_one(struct reader *r, json_t *into, const json_t *from)
+{
+	return json_is_object(from) ? json_object_update_missing(into, (json_t *)from)
+				    : wrong(r, "a merge key wants a mapping, or a list of them");
+}
+
+/* What << stands for: the members of a mapping, or of several, of which an earlier one counts first. */
+static int merge(struct reader *r, json_t *into, const json_t *from)
+{
+	const json_t *one;
+	size_t i;
+
+	if (!json_is_array(from))
+		return merge_one(r, into, from);
+	json_array_foreach (from, i, one)
+		if (merge_one(r, into, one) < 0)
+			return -1;
 	return 0;
 }
+
+/* --- values ----------------------------------------------------------------------------------------- */
 
 static json_t *scalar(struct reader *r)
 {
@@ -140,8 +239,10 @@ static json_t *scalar(struct reader *r)
 	size_t len = r->event.data.scalar.length;
 	json_t *j;
 
-	if (check_node(r, r->event.data.scalar.anchor, r->event.data.scalar.tag) < 0)
+	if (r->event.data.scalar.tag) {
+		(void)!wrong(r, "tags are not allowed");
 		return NULL;
+	}
 	if (strlen(s) != len) {
 		(void)!wrong(r, "text must not hold a NUL");
 		return NULL;
@@ -163,26 +264,55 @@ static int add_element(struct reader *r, json_t *list, int depth)
 	return j ? json_array_append_new(list, j) : -1;
 }
 
-static int add_member(struct reader *r, json_t *map, int depth)
+static int check_key(struct reader *r, const json_t *map)
 {
-	char *key;
-	json_t *j;
-	int rc = -1;
+	const char *key = (const char *)r->event.data.scalar.value;
 
+	if (r->event.type == YAML_ALIAS_EVENT)
+		return wrong(r, "a key must not be an alias");
 	if (r->event.type != YAML_SCALAR_EVENT)
-		return r->event.type == YAML_ALIAS_EVENT ? wrong(r, "aliases are not allowed")
-							 : wrong(r, "a key must be text");
-	if (check_node(r, r->event.data.scalar.anchor, r->event.data.scalar.tag) < 0)
-		return -1;
-	key = (char *)r->event.data.scalar.value;
-	if (!strcmp(key, "<<") && r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
-		return wrong(r, "merge keys are not allowed");
+		return wrong(r, "a key must be text");
+	if (r->event.data.scalar.tag)
+		return wrong(r, "tags are not allowed");
+	if (r->event.data.scalar.anchor)
+		return wrong(r, "a key must not have an anchor");
 	if (strlen(key) != r->event.data.scalar.length)
 		return wrong(r, "text must not hold a NUL");
 	if (json_object_get(map, key))
 		return err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: key %s is there twice",
 			       r->event.start_mark.line + 1, r->event.start_mark.column + 1, key);
+	return 0;
+}
+
+static bool is_merge_key(const struct reader *r)
+{
+	return r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+	       !strcmp((const char *)r->event.data.scalar.value, "<<");
+}
+
+static int add_merge(struct reader *r, json_t **merged, int depth)
+{
+	if (*merged)
+		return wrong(r, "key << is there twice");
+	if (next(r) < 0)
+		return -1;
+	*merged = value(r, depth);
+	return *merged ? 0 : -1;
+}
+
+/* *merged: the value of << so far; NULL: none. */
+static int add_member(struct reader *r, json_t *map, json_t **merged, int depth)
+{
+	char *key;
+	json_t *j;
+	int rc = -1;
+
+	if (check_key(r, map) < 0)
+		return -1;
+	if (is_merge_key(r))
+		return add_merge(r, merged, depth);
 	/* Keep the key: the event goes with the next one. */
+	key = (char *)r->event.data.scalar.value;
 	r->event.data.scalar.value = NULL;
 	if (next(r) == 0) {
 		j = value(r, depth);
@@ -194,45 +324,72 @@ static int add_member(struct reader *r, json_t *map, int depth)
 	return rc;
 }
 
+static json_t *sequence(struct reader *r, int depth)
+{
+	json_t *j = json_array();
+	int rc;
+
+	while ((rc = next(r)) == 0 && r->event.type != YAML_SEQUENCE_END_EVENT)
+		if ((rc = add_element(r, j, depth + 1)) < 0)
+			break;
+	if (rc == 0)
+		return j;
+	json_decref(j);
+	return NULL;
+}
+
+static json_t *mapping(struct reader *r, int depth)
+{
+	json_t *j = json_object(), *merged = NULL;
+	int rc;
+
+	while ((rc = next(r)) == 0 && r->event.type != YAML_MAPPING_END_EVENT)
+		if ((rc = add_member(r, j, &merged, depth + 1)) < 0)
+			break;
+	if (rc == 0 && merged)
+		rc = merge(r, j, merged);
+	json_decref(merged);
+	if (rc == 0)
+		return j;
+	json_decref(j);
+	return NULL;
+}
+
+/* Of a sequence or a mapping. */
+static int check_start(struct reader *r, int depth)
+{
+	const bool map = r->event.type == YAML_MAPPING_START_EVENT;
+
+	assert(map || r->event.type == YAML_SEQUENCE_START_EVENT);
+	if (map ? r->event.data.mapping_start.tag : r->event.data.sequence_start.tag)
+		return wrong(r, "tags are not allowed");
+	return depth >= YAML_DEPTH_MAX ? wrong(r, "deeper than 64 levels") : 0;
+}
+
+static json_t *node(struct reader *r, int depth)
+{
+	if (r->event.type == YAML_SCALAR_EVENT)
+		return scalar(r);
+	if (r->event.type == YAML_ALIAS_EVENT)
+		return alias(r, depth);
+	if (check_start(r, depth) < 0)
+		return NULL;
+	return r->event.type == YAML_MAPPING_START_EVENT ? mapping(r, depth) : sequence(r, depth);
+}
+
 /* The value that begins at the event at hand; afterwards its last event is at hand. */
 static json_t *value(struct reader *r, int depth)
 {
-	bool map = r->event.type == YAML_MAPPING_START_EVENT;
-	yaml_event_type_t end = map ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
-	json_t *j;
-	int rc;
+	char *name = anchor_name(r);
+	json_t *j = NULL;
 
-	if (++r->values > r->most) {
+	if (++r->values > r->most)
 		(void)!err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: more than %zu values",
 			       r->event.start_mark.line + 1, r->event.start_mark.column + 1,
 			       r->most);
-		return NULL;
-	}
-	if (r->event.type == YAML_SCALAR_EVENT)
-		return scalar(r);
-	if (r->event.type == YAML_ALIAS_EVENT) {
-		(void)!wrong(r, "aliases are not allowed");
-		return NULL;
-	}
-	assert(map || r->event.type == YAML_SEQUENCE_START_EVENT);
-	rc = map ? check_node(r, r->event.data.mapping_start.anchor,
-			      r->event.data.mapping_start.tag)
-		 : check_node(r, r->event.data.sequence_start.anchor,
-			      r->event.data.sequence_start.tag);
-	if (rc == 0 && depth >= YAML_DEPTH_MAX)
-		rc = wrong(r, "deeper than 64 levels");
-	if (rc < 0)
-		return NULL;
-	j = map ? json_object() : json_array();
-	while ((rc = next(r)) == 0 && r->event.type != end) {
-		rc = map ? add_member(r, j, depth + 1) : add_element(r, j, depth + 1);
-		if (rc < 0)
-			break;
-	}
-	if (rc < 0) {
-		json_decref(j);
-		return NULL;
-	}
+	else
+		j = node(r, depth);
+	anchor(r, name, j);
 	return j;
 }
 
@@ -249,6 +406,7 @@ static int documents(struct reader *r, json_t *list)
 		    r->event.type == YAML_DOCUMENT_END_EVENT)
 			continue;
 		j = value(r, 0);
+		json_object_clear(r->anchors);
 		if (!j)
 			return -1;
 		json_array_append_new(list, j);
@@ -258,15 +416,16 @@ static int documents(struct reader *r, json_t *list)
 
 static json_t *parse(const char *text, size_t len, size_t most, struct err *e)
 {
-	struct reader r = {.most = most, .e = e};
+	struct reader r = {.most = most, .text = text, .len = len, .e = e};
 	json_t *list = json_array();
 	int rc;
 
 	if (!yaml_parser_initialize(&r.parser))
 		abort(); /* no memory */
-	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, len);
+	r.anchors = json_object();
 	rc = documents(&r, list);
+	json_decref(r.anchors);
 	if (r.have)
 		yaml_event_delete(&r.event);
 	yaml_parser_delete(&r.parser);
@@ -281,12 +440,21 @@ json_t *yaml_parse_all(const char *text, size_t len, struct err *e)
 	return parse(text, len, SIZE_MAX, e);
 }
 
+/* Drops documents of comments alone, unless all are. */
+static void drop_empty(json_t *list)
+{
+	for (size_t i = json_array_size(list); i-- > 0;)
+		if (json_array_size(list) > 1 && json_is_null(json_array_get(list, i)))
+			json_array_remove(list, i);
+}
+
 json_t *yaml_parse(const char *text, size_t len, struct err *e)
 {
 	OWN_JSON list = parse(text, len, JSON_VALUES_MAX, e);
 
 	if (!list)
 		return NULL;
+	drop_empty(list);
 	if (json_array_size(list) != 1) {
 		(void)!err_set(e, ERR_INVALID, 0, "want one YAML document, got %zu",
 			       json_array_size(list));

@@ -271,7 +271,7 @@ static void errors_name_the_field_what_is_wanted_and_what_came(void **state)
 		 "spec.res[\"nvidia.com/gpu\"]: want a quantity such as 8, 500m or 64Gi, got true"},
 		{"{\"counts\":{\"free\":\"500m\"}}",
 		 "spec.counts.free: want a whole number, got \"500m\""},
-		{"{\"strs\":[\"a\",1]}", "spec.strs[1]: want text, got 1"},
+		{"{\"strs\":[\"a\",1]}", "spec.strs[1]: want text, in quotes, got 1"},
 		{"{\"strs\":[\"a\",\"b\",\"c\"]}", "spec.strs: want at most 2 entries, got 3"},
 		{"{\"colors\":[\"Red\",\"Pink\"]}",
 		 "spec.colors[1]: want Red, Green or Blue, got \"Pink\""},

@@ -1,5 +1,6 @@
 #include "tests/unit/testing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/data/yaml.h"
@@ -58,13 +59,14 @@ static void plain_scalars_follow_the_core_schema_and_quoted_ones_are_text(void *
 static void what_is_not_plain_data_is_refused_with_line_and_column(void **state)
 {
 	(void)state;
-	assert_wrong("a: 1\nb: &x 2\n", "line 2, column 4: anchors are not allowed");
-	assert_wrong("- *x\n", "line 1, column 3: aliases are not allowed");
-	assert_wrong("*x : 1\n", "aliases are not allowed");
+	assert_wrong("- *x\n", "line 1, column 3: an alias of no anchor before it");
+	assert_wrong("a: &x [*x]\n", "an alias of no anchor before it");
+	assert_wrong("*x : 1\n", "a key must not be an alias");
+	assert_wrong("&x a: 1\n", "a key must not have an anchor");
 	assert_wrong("a: !!str 1\n", "line 1, column 4: tags are not allowed");
 	assert_wrong("a: !x [1]\n", "tags are not allowed");
-	assert_wrong("a: &x {b: 1}\n", "anchors are not allowed");
-	assert_wrong("a:\n  <<: {b: 1}\n", "line 2, column 3: merge keys are not allowed");
+	assert_wrong("a:\n  <<: 1\n", "a merge key wants a mapping, or a list of them");
+	assert_wrong("a:\n  <<: {}\n  <<: {}\n", "line 3, column 3: key << is there twice");
 	assert_wrong("a: 1\nb: 2\na: 3\n", "line 3, column 1: key a is there twice");
 	assert_wrong("? [1]\n: 2\n", "a key must be text");
 	assert_wrong("a: .inf\n", "number that JSON does not have");
@@ -74,9 +76,69 @@ static void what_is_not_plain_data_is_refused_with_line_and_column(void **state)
 	assert_wrong("\"a\\0b\": 1\n", "text must not hold a NUL");
 	assert_wrong("a: [1\nb: 2\n", "line 2, column ");
 	assert_wrong("a: \"\xff\"\n", "line ");
-	assert_wrong("\ta: 1\n", "line 1, column 1: ");
+	assert_wrong("\ta: 1\n", "line 1: indented with a tab: YAML wants spaces");
+	assert_wrong("a:\n  b: 1\r\n  \tc: 2\n", "line 3: indented with a tab");
 	assert_wrong("a: 1\n---\nb: 2\n", "want one YAML document, got 2");
 	assert_wrong("# nothing\n", "want one YAML document, got 0");
+}
+
+static void files_that_other_programs_wrote_are_read(void **state)
+{
+	static const char utf16[] = "\xff\xfe"
+				    "a\0:\0 \0\xe4\0\r\0\n";
+	struct err e;
+
+	(void)state;
+	assert_yaml("\xef\xbb\xbf"
+		    "a: 1\r\nb: |\r\n  c\r\n  d\r\n",
+		    "{\"a\":1,\"b\":\"c\\nd\\n\"}");
+	assert_yaml("# x\n---\n# y\n---\na: 1\n---\n", "{\"a\":1}");
+	assert_yaml("---\n---\na: 1\n...\n---\n# z", "{\"a\":1}");
+	assert_yaml("---\n# nothing\n---\n", "null");
+	OWN_JSON j = yaml_parse(utf16, sizeof(utf16), &e);
+	assert_non_null(j);
+	assert_string_equal(json_string_value(json_object_get(j, "a")), "\xc3\xa4");
+}
+
+static void aliases_and_merge_keys_are_copies(void **state)
+{
+	(void)state;
+	assert_yaml("a: &x {b: 1}\nc: *x\nd: [*x, &y 2, *y]\n",
+		    "{\"a\":{\"b\":1},\"c\":{\"b\":1},\"d\":[{\"b\":1},2,2]}");
+	assert_yaml("a: &x 1\nb: &x 2\nc: *x\n", "{\"a\":1,\"b\":2,\"c\":2}");
+	assert_yaml(
+		"base: &b {image: i, cpu: 1}\none:\n  cpu: 2\n  <<: *b\n  gpu: 3\n",
+		"{\"base\":{\"image\":\"i\",\"cpu\":1},\"one\":{\"cpu\":2,\"gpu\":3,\"image\":\"i\"}}");
+	assert_yaml("- &p {a: 1, b: 1}\n- &q {b: 2, c: 2}\n- <<: [*p, *q]\n",
+		    "[{\"a\":1,\"b\":1},{\"b\":2,\"c\":2},{\"a\":1,\"b\":1,\"c\":2}]");
+	assert_yaml("\"<<\": 1\n", "{\"<<\":1}");
+	assert_wrong("a: &x 1\n---\nb: *x\n", "line 3, column 4: an alias of no anchor before it");
+}
+
+static void what_aliases_stand_for_is_bounded(void **state)
+{
+	char text[4096] = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n", *big;
+	struct err e;
+
+	(void)state;
+	for (int i = 1; i < 9; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "a%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d]\n", i, i,
+			 i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
+	assert_wrong(text, "aliases stand for too many values");
+	assert_null(yaml_parse_all(text, strlen(text), &e));
+	strcpy(text, "a: &a [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n"
+		     "b: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[*a]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n");
+	assert_wrong(text, "line 2, column 38: deeper than 64 levels");
+	big = calloc(1, 2000000 + 64);
+	memcpy(big, "- &a ", 5);
+	memset(big + 5, 'x', 2000000);
+	strcat(big, "\n- *a\n- *a\n");
+	OWN_JSON j = yaml_parse(big, strlen(big), &e);
+	assert_non_null(j);
+	strcat(big, "- *a\n");
+	assert_wrong(big, "line 4, column 3: aliases stand for too many values");
+	free(big);
 }
 
 static void depth_is_bounded_at_64(void **state)
@@ -171,6 +233,9 @@ int main(void)
 		cmocka_unit_test(mappings_sequences_and_scalars_become_json),
 		cmocka_unit_test(plain_scalars_follow_the_core_schema_and_quoted_ones_are_text),
 		cmocka_unit_test(what_is_not_plain_data_is_refused_with_line_and_column),
+		cmocka_unit_test(files_that_other_programs_wrote_are_read),
+		cmocka_unit_test(aliases_and_merge_keys_are_copies),
+		cmocka_unit_test(what_aliases_stand_for_is_bounded),
 		cmocka_unit_test(depth_is_bounded_at_64),
 		cmocka_unit_test(very_many_values_are_refused),
 		cmocka_unit_test(a_stream_gives_one_element_a_document),
