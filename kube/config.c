@@ -326,6 +326,27 @@ static const json_t *named(struct reader *r, const json_t *top, const char *list
 	return NULL;
 }
 
+/* Bytes of base64 that may be wrapped, as in a block of YAML; NULL with *e set. */
+static struct secret *decode(const char *text, struct err *e)
+{
+	char *packed = mem_alloc(strlen(text) + 1), *bytes;
+	struct secret *s = NULL;
+	size_t n = 0, len;
+
+	for (; *text; text++)
+		if (!strchr(" \t\r\n", *text))
+			packed[n++] = *text;
+	bytes = crypto_base64_decode(packed, n, &len, e);
+	secret_wipe(packed, n);
+	free(packed);
+	if (bytes) {
+		s = secret_new(bytes, len);
+		secret_wipe(bytes, len);
+		free(bytes);
+	}
+	return s;
+}
+
 /* X-data (base64) or, in our own file, X (a path): the bytes.  Neither: *out stays NULL. */
 static int material(struct reader *r, const json_t *o, const char *path, const char *name,
 		    struct secret **out)
@@ -337,14 +358,9 @@ static int material(struct reader *r, const json_t *o, const char *path, const c
 	if (member(r, o, path, data_name, &data) < 0 || member(r, o, path, name, &file) < 0)
 		return -1;
 	if (data) {
-		size_t len;
-		char *bytes = crypto_base64_decode(data, strlen(data), &len, r->e);
-
-		if (!bytes)
+		*out = decode(data, r->e);
+		if (!*out)
 			return err_wrap(r->e, "%s.%s", path, data_name);
-		*out = secret_new(bytes, len);
-		secret_wipe(bytes, len);
-		free(bytes);
 	} else if (file) {
 		char *full = file[0] == '/' || str_empty(r->dir)
 				     ? mem_strdup(file)
@@ -455,17 +471,19 @@ static int check_token(const char *token, size_t len, const char *path, struct e
 	return len ? 0 : err_set(e, ERR_INVALID, 0, "%s: is empty", path);
 }
 
+/* Without white space at its end; NULL with *e set. */
+static struct secret *token_of(const char *text, size_t len, const char *path, struct err *e)
+{
+	while (len && strchr(" \t\r\n", text[len - 1]))
+		len--;
+	return check_token(text, len, path, e) < 0 ? NULL : secret_new(text, len);
+}
+
 struct secret *kube_config_read_token(const char *path, struct err *e)
 {
 	OWN(secret) s = read_file(path, e);
-	size_t len;
 
-	if (!s)
-		return NULL;
-	for (len = secret_len(s); len && strchr(" \t\r\n", secret_expose(s)[len - 1]); len--)
-		;
-	return check_token(secret_expose(s), len, path, e) < 0 ? NULL
-							       : secret_new(secret_expose(s), len);
+	return s ? token_of(secret_expose(s), secret_len(s), path, e) : NULL;
 }
 
 static int take_user(struct reader *r, const json_t *o, const char *path, struct kube_config *c)
@@ -485,9 +503,9 @@ static int take_user(struct reader *r, const json_t *o, const char *path, struct
 		return -1;
 	if (token) {
 		(void)str_format(at, sizeof(at), "%s.token", path);
-		if (check_token(token, strlen(token), at, r->e) < 0)
+		c->token = token_of(token, strlen(token), at, r->e);
+		if (!c->token)
 			return -1;
-		c->token = secret_from_str(token);
 	}
 	if (file) {
 		c->token_file = file[0] == '/' || str_empty(r->dir)
@@ -615,6 +633,8 @@ static int merge_file(json_t *all, const char *path, struct err *e)
 
 	if (!text)
 		return -1;
+	if (!secret_len(text)) /* kubectl takes an empty file for one without entries */
+		return 0;
 	top = yaml_parse(secret_expose(text), secret_len(text), e);
 	if (!top)
 		return err_wrap(e, "%s", path);

@@ -111,6 +111,57 @@ static void a_tenants_config_is_read(void **state)
 	kube_config_free(copy);
 }
 
+/* base64 as a block of YAML; a fold: its lines are joined by spaces. */
+static char *wrapped(const char *style, const char *pem, size_t width)
+{
+	char *b64 = crypto_base64(pem, strlen(pem));
+	struct buf out;
+
+	buf_init(&out, (size_t)1 << 16);
+	buf_puts(&out, style);
+	for (size_t at = 0; at < strlen(b64); at += width)
+		buf_printf(&out, "\n      %.*s", (int)width, b64 + at);
+	free(b64);
+	return buf_give(&out);
+}
+
+/* What editors, templates and `base64` without -w0 make of a kubeconfig. */
+static void wrapped_base64_is_read(void **state)
+{
+	static const struct {
+		const char *style;
+		size_t width;
+	} cases[] = {{"|", 64}, {"|", 4096}, {">-", 76}, {"|-", 64}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *ca = wrapped(cases[i].style, PEMS_CA, cases[i].width),
+		     *cert = wrapped(cases[i].style, PEMS_CERT, cases[i].width),
+		     *key = wrapped(cases[i].style, PEMS_KEY, cases[i].width);
+		char *text = mem_printf(
+			"\xef\xbb\xbf"
+			"current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
+			"clusters:\n- name: c\n  cluster:\n    server: https://api.example\n"
+			"    certificate-authority-data: %s\n"
+			"users:\n- name: u\n  user:\n    token: |\n      t-1\n"
+			"    client-certificate-data: %s\n    client-key-data: %s\n---\n",
+			ca, cert, key);
+		struct err e;
+		OWN(kube_config)
+		c = kube_config_parse(text, strlen(text), KUBE_CONFIG_TENANT, NULL, NULL, &e);
+
+		assert_ok(c ? 0 : -1, &e);
+		assert_string_equal(c->ca_pem, PEMS_CA);
+		assert_string_equal(c->client_cert_pem, PEMS_CERT);
+		assert_string_equal(secret_expose(c->client_key_pem), PEMS_KEY);
+		assert_string_equal(secret_expose(c->token), "t-1");
+		free(ca);
+		free(cert);
+		free(key);
+		free(text);
+	}
+}
+
 struct refusal {
 	const char *cluster, *user;
 	enum err_kind kind;
@@ -517,13 +568,15 @@ static void paths_of_our_own_config_are_relative_to_it(void **state)
 /* As kubectl: the first that says something counts, whatever is not there is left out. */
 static void several_files_are_merged_and_a_context_is_chosen(void **state)
 {
-	static const char *const names[] = {"one", "two", "sub-ca.pem", NULL};
-	char *dir = folder(), *list = mem_printf("%s/none:%s/one::%s/two", dir, dir, dir);
+	static const char *const names[] = {"one", "two", "sub-ca.pem", "empty", NULL};
+	char *dir = folder(),
+	     *list = mem_printf("%s/none:%s/empty:%s/one::%s/two:", dir, dir, dir, dir);
 	struct kube_config *c;
 	struct err e;
 
 	(void)state;
 	put_file(dir, "sub-ca.pem", PEMS_CA);
+	put_file(dir, "empty", "");
 	put_file(
 		dir, "one",
 		"current-context: a\n"
@@ -601,6 +654,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_tenants_config_is_read),
+		cmocka_unit_test(wrapped_base64_is_read),
 		cmocka_unit_test(a_tenants_config_with_anything_else_is_refused),
 		cmocka_unit_test(what_a_tenant_does_not_use_is_checked_too),
 		cmocka_unit_test(what_a_tenant_names_is_bounded),
