@@ -19,6 +19,7 @@
 #include "cli/simulate/scenario.h"
 #include "controller/claims/world_objects.h"
 #include "controller/rules/proof.h"
+#include "controller/tenant/pod_groups.h"
 #include "controller/tenant/projection.h"
 #include "controller/tenant/tenant.h"
 
@@ -90,10 +91,11 @@ static const struct field head_fields[] = {
 
 /* --- documents and their lines ------------------------------------------------------------------- */
 
-enum extra { SCENARIO = OBJECT_KINDS, POD, NODE, KINDS };
+enum extra { SCENARIO = OBJECT_KINDS, POD, NODE, GROUP, KINDS };
 struct doc {
 	const struct scenario_doc *d;
-	int kind; /* enum object_kind_id or enum extra */
+	int kind;	     /* enum object_kind_id or enum extra */
+	enum gang_kind gang; /* of a GROUP */
 	void *object;
 };
 struct build {
@@ -157,7 +159,26 @@ static const char *kind_name(int kind)
 	return kind == SCENARIO ? "Scenario"
 	       : kind == POD	? "Pod"
 	       : kind == NODE	? "Node"
+	       : kind == GROUP	? "PodGroup"
 				: object_kinds[kind].kind;
+}
+
+/* A PodGroup or Workload, in a version that the controller reads. */
+static bool is_group(struct doc *x, const char *version, const char *kind)
+{
+	for (int k = 0; k < GANG_KINDS; k++)
+		for (int i = 0; pod_groups_resource((enum gang_kind)k, i); i++) {
+			const struct kube_resource *r = pod_groups_resource((enum gang_kind)k, i);
+			const size_t n = strlen(r->group);
+
+			if (str_eq(kind, r->kind) && str_starts(version, r->group) &&
+			    version[n] == '/' && str_eq(version + n + 1, r->version)) {
+				x->kind = GROUP;
+				x->gang = (enum gang_kind)k;
+				return true;
+			}
+		}
+	return false;
 }
 
 static int find_kind(struct build *b, struct doc *x)
@@ -165,7 +186,9 @@ static int find_kind(struct build *b, struct doc *x)
 	const char *kind = str_or(json_str_at(x->d->j, "kind"), ""),
 		   *version = str_or(json_str_at(x->d->j, "apiVersion"), "");
 
-	for (x->kind = 0; x->kind < KINDS; x->kind++) {
+	if (is_group(x, version, kind))
+		return 0;
+	for (x->kind = 0; x->kind < GROUP; x->kind++) {
 		const bool core = x->kind == POD || x->kind == NODE;
 
 		if (!str_eq(kind, kind_name(x->kind)) || x->kind == OBJECT_DRAIN ||
@@ -219,6 +242,49 @@ static int decode_head(struct build *b, struct doc *x)
 	if (fields_decode_strict(head_fields, j, NULL, b->head, b->a, b->e) < 0)
 		return refused(b, x, "Scenario");
 	return 0;
+}
+
+/* --- gangs ------------------------------------------------------------------------------------------- */
+
+static const char *group_key(const char *tenant, enum gang_kind kind, const char *ns,
+			     const char *name, struct arena *a)
+{
+	return arena_printf(a, "%.253s/%d/%.253s/%.253s", tenant, (int)kind, ns, name);
+}
+
+static int decode_group(struct build *b, struct doc *x)
+{
+	const char *tenant = json_str_at(x->d->j, "tenant"),
+		   *name = json_str_at(x->d->j, "metadata", "name"),
+		   *ns = str_or(json_str_at(x->d->j, "metadata", "namespace"), "default");
+	char *text = json_text(x->d->j);
+	OWN_JSON read = scan_parse(text, strlen(text), gang_want_group, b->e);
+	const char *key;
+
+	free(text);
+	if (str_empty(tenant) || str_empty(name))
+		return complain(b, x, tenant ? "metadata.name" : "tenant", "want a name, got",
+				tenant ? name : tenant);
+	if (!read)
+		return refused(b, x, json_str_at(x->d->j, "kind"));
+	key = group_key(tenant, x->gang, ns, name, b->a);
+	x->object = gang_project_group(read, b->a, NULL, b->e);
+	return keep(b, x, key);
+}
+
+/* As the controller sees it, with the size of its gang. */
+static const struct world_pod *with_gang(struct build *b, const struct tenant_pod *p)
+{
+	const struct gang_name *g = p->gang;
+	int64_t size = g ? g->size : 0;
+	const char *why = g ? g->wait : NULL;
+
+	if (g && g->kind < GANG_KINDS)
+		why = pod_groups_size(p,
+				      map_get(b->of[GROUP], group_key(p->world.tenant, g->kind,
+								      p->world.ns, g->name, b->a)),
+				      &size, b->a);
+	return pod_groups_sized(p, &p->world, size, why, b->a);
 }
 
 /* --- Pods and Nodes ------------------------------------------------------------------------------ */
@@ -307,7 +373,7 @@ static int put_pod(struct build *b, struct doc *x, struct tenant *t)
 				json_str_at(j, "metadata", "namespace"));
 	p = tenant_project_pod(j, b->a, t, b->e);
 	if (p) /* one that has ended is nothing to a plan */
-		(void)world_put_pod(b->s->world, &p->world);
+		(void)world_put_pod(b->s->world, with_gang(b, p));
 	return 0;
 }
 
@@ -527,6 +593,8 @@ static int decode(struct build *b, struct doc *x)
 		return -1;
 	if (x->kind < OBJECT_KINDS)
 		return decode_object(b, x);
+	if (x->kind == GROUP)
+		return decode_group(b, x);
 	return x->kind == SCENARIO ? decode_head(b, x) : 0;
 }
 

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/secret.h"
 #include "base/str.h"
+#include "controller/tenant/pod_groups.h"
 #include "controller/tenant/projection.h"
 #include "kube/client.h"
 #include "kube/config.h"
@@ -29,6 +30,7 @@ struct shot {
 	const char *tenant;	  /* at hand; NULL: the host cluster */
 	struct map *records;	  /* names that Machines say */
 	json_t *tenants;	  /* VirtualClusters as they are */
+	bool gangs[GANG_KINDS];	  /* kinds of PodGroups that pods of the tenant at hand name */
 	bool missing;
 };
 
@@ -196,12 +198,22 @@ static void on_done(const char *rv, const struct err *e, void *arg)
 	loop_stop(l->shot->s->c->loop);
 }
 
-/* All of one kind, as it is read. */
-static void write_list(struct shot *t, struct kube_client *from, const struct kube_list_spec *what,
-		       const char *kind)
+static void note_gang(struct shot *t, const json_t *pod)
+{
+	OWN(arena) a = arena_new();
+	const struct gang_name *g = gang_name_of(pod, a);
+
+	if (g && g->kind < GANG_KINDS)
+		t->gangs[g->kind] = true;
+}
+
+/* All of one kind, as it is read.  False: the tenant does not serve it. */
+static bool write_list(struct shot *t, struct kube_client *from, const struct kube_list_spec *what,
+		       const char *version)
 {
 	struct listing l = {.shot = t, .items = json_array()};
 	struct kube_list_spec s = *what;
+	bool served;
 	json_t *o;
 	size_t i;
 
@@ -212,15 +224,36 @@ static void write_list(struct shot *t, struct kube_client *from, const struct ku
 	(void)kube_list(from, &s);
 	while (!l.in)
 		loop_run(t->s->c->loop);
-	if (!l.good)
+	served = l.good || l.e.kind != ERR_NOT_FOUND;
+	if (!l.good && served)
 		miss(t, t->tenant, l.e.text);
 	json_array_foreach (l.items, i, o) {
-		OWN_JSON whole = document("v1", kind, t->tenant, o);
+		OWN_JSON whole = document(version, what->resource->kind, t->tenant, o);
+
+		if (what->resource == &KUBE_PODS)
+			note_gang(t, o);
 
 		if (l.good)
 			print(t, whole);
 	}
 	json_decref(l.items);
+	return served;
+}
+
+/* The PodGroups and Workloads that its pods name, in the first version that it serves. */
+static void write_groups(struct shot *t, struct kube_client *c)
+{
+	OWN(arena) a = arena_new();
+
+	for (int k = 0; k < GANG_KINDS; k++)
+		for (int i = 0; t->gangs[k]; i++) {
+			const struct kube_resource *r = pod_groups_resource((enum gang_kind)k, i);
+			const struct kube_list_spec s = {.resource = r, .want = gang_want_group};
+
+			if (!r ||
+			    write_list(t, c, &s, arena_printf(a, "%s/%s", r->group, r->version)))
+				break;
+		}
 }
 
 static struct kube_client *client_of(struct shot *t, const struct virtual_cluster *vc,
@@ -272,8 +305,11 @@ static void write_tenant(struct shot *t, const json_t *o)
 	}
 	if (vc->spec.nodes == VIRTUAL_CLUSTER_HOST)
 		nodes.label_selector = arena_printf(a, TENANT_LABEL_CLUSTER "=%s", vc->meta.name);
-	write_list(t, vc->spec.nodes == VIRTUAL_CLUSTER_HOST ? t->s->c->host : c, &nodes, "Node");
-	write_list(t, c, &pods, "Pod");
+	memset(t->gangs, 0, sizeof(t->gangs));
+	(void)write_list(t, vc->spec.nodes == VIRTUAL_CLUSTER_HOST ? t->s->c->host : c, &nodes,
+			 "v1");
+	(void)write_list(t, c, &pods, "v1");
+	write_groups(t, c);
 	kube_client_free(c);
 }
 

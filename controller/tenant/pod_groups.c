@@ -51,6 +51,44 @@ static const struct kind_of {
 			   {{"scheduling.k8s.io", "v1alpha1", "workloads", "Workload", true}}},
 };
 
+/* --- sizes ----------------------------------------------------------------------------------------- */
+
+const struct kube_resource *pod_groups_resource(enum gang_kind kind, int i)
+{
+	return kind < GANG_KINDS && i < VERSIONS && kinds[kind].versions[i].version
+		       ? &kinds[kind].versions[i]
+		       : NULL;
+}
+
+static const char *not_there(const struct gang_name *n, const char *what, struct arena *a)
+{
+	return arena_printf(a, "%s %s of %s %s", kinds[n->kind].versions[0].kind, n->name,
+			    kinds[n->kind].plural, what);
+}
+
+const char *pod_groups_size(const struct tenant_pod *p, const struct gang_group *group,
+			    int64_t *size, struct arena *a)
+{
+	return group ? gang_size_in(group, p->gang, kinds[p->gang->kind].plural, size, a)
+		     : not_there(p->gang, "does not exist", a);
+}
+
+const struct world_pod *pod_groups_sized(const struct tenant_pod *p, const struct world_pod *w,
+					 int64_t size, const char *why, struct arena *a)
+{
+	struct world_pod *c;
+
+	if (!p->gang || (!why && size == 1))
+		return w;
+	c = arena_new_obj(a, struct world_pod);
+	*c = *w;
+	c->gang.key = p->gang->key;
+	c->gang.min = size;
+	if (!w->node)
+		c->gang_wait = why;
+	return c;
+}
+
 /* --- who is told again --------------------------------------------------------------------------- */
 
 static bool mark(const char *pod, void *arg)
@@ -238,38 +276,30 @@ static const char *look_up(const struct pod_groups *g, const struct tenant_pod *
 
 		over |= kube_cache_over(cache);
 		if (o)
-			return gang_size_in(o, n, kinds[n->kind].plural, size, a);
+			return pod_groups_size(p, o, size, a);
 	}
-	return arena_printf(a, "%s %s of %s %s", kinds[n->kind].versions[0].kind, n->name,
-			    kinds[n->kind].plural,
-			    over ? "is not among those that are read" : "does not exist");
+	return over ? not_there(n, "is not among those that are read", a)
+		    : pod_groups_size(p, NULL, size, a);
 }
 
 const struct world_pod *pod_groups_of_pod(const struct pod_groups *g, const struct tenant_pod *p,
 					  const struct world_pod *w, struct arena *a)
 {
-	int64_t size = 0;
+	int64_t size = p->gang ? p->gang->size : 0;
+	const char *why = p->gang ? p->gang->wait : NULL;
+	const struct world_pod *out;
+	struct world_pod *later;
 	bool soon = false;
-	const char *why;
-	struct world_pod *c;
 
-	if (!p->gang)
-		return w;
-	why = names_one(p) ? look_up(g, p, &size, &soon, a) : p->gang->wait;
-	if (!names_one(p))
-		size = p->gang->size;
-	if (!why && size == 1)
-		return w;
-	c = arena_new_obj(a, struct world_pod);
-	*c = *w;
-	c->gang.key = p->gang->key;
-	c->gang.min = size;
-	if (w->node)
-		return c;
-	c->gang_wait = why;
-	if (soon)
-		c->unschedulable = false; /* it is demand when it is known how many they are */
-	return c;
+	if (names_one(p))
+		why = look_up(g, p, &size, &soon, a);
+	out = pod_groups_sized(p, w, size, why, a);
+	if (!soon || w->node)
+		return out;
+	later = arena_new_obj(a, struct world_pod);
+	*later = *out;
+	later->unschedulable = false; /* it is demand when it is known how many they are */
+	return later;
 }
 
 /* --- life ---------------------------------------------------------------------------------------- */

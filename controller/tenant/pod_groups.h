@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "controller/tenant/gang_names.h"
+#include "kube/client.h"
 #include "planner/world.h"
 
 /*
@@ -22,6 +23,15 @@
 struct tenant;
 struct tenant_pod;
 struct pod_groups;
+/* Resource of a kind in version i, from 0; NULL: it is read in fewer versions. */
+const struct kube_resource *pod_groups_resource(enum gang_kind kind, int i);
+/* Returns why the size of p's gang is not known, NULL if *size is set.  group: the object that p's gang names; NULL: it does
+ * not exist.  Not for a gang of kind GANG_SAID. */
+const char *pod_groups_size(const struct tenant_pod *p, const struct gang_group *group,
+			    int64_t *size, struct arena *a);
+/* Returns w, or a copy in the arena with p's gang, whose size is known unless why says otherwise. */
+const struct world_pod *pod_groups_sized(const struct tenant_pod *p, const struct world_pod *w,
+					 int64_t size, const char *why, struct arena *a);
 /* pod: the planner is to see it anew; one that is in the cache no more is none of its business. */
 struct pod_groups *pod_groups_new(struct tenant *t,
 				  void (*pod)(struct tenant *t, const char *ns, const char *name));

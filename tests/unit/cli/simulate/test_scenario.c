@@ -5,6 +5,7 @@
 #include "cli/simulate/what_if.h"
 #include "planner/plan.h"
 #include "planner/world_look.h"
+#include "tests/unit/planner/worlds.h"
 
 #define PROVIDER                                                                                   \
 	"apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: hall}\nspec:\n"         \
@@ -123,6 +124,46 @@ static void machines_claims_nodes_and_bound_pods_count(void **state)
 		      "spec: {containers: [{resources: {requests: {nvidia.com/gpu: \"4\"}}}]}\n"),
 		&r->e);
 	assert_int_equal(served(r, PLAN_ON_NODE), 1);
+}
+
+#define GANG(n, size)                                                                              \
+	"---\napiVersion: v1\nkind: Pod\ntenant: acme\nmetadata:\n  name: " n                      \
+	"\n  annotations: {drover.dev/gang: g, drover.dev/gang-size: \"" size "\"}\nspec:\n"       \
+	"  containers:\n  - resources: {requests: {nvidia.com/gpu: \"8\"}}\n"
+#define MEMBER(n)                                                                                  \
+	"---\napiVersion: v1\nkind: Pod\ntenant: acme\nmetadata:\n  name: " n                      \
+	"\n  annotations: {scheduling.k8s.io/group-name: pg}\nspec:\n"                             \
+	"  containers:\n  - resources: {requests: {nvidia.com/gpu: \"8\"}}\n"
+#define GROUP(size)                                                                                \
+	"---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\ntenant: acme\n"           \
+	"metadata: {name: pg, namespace: default}\nspec: {minMember: " size ", queue: q}\n"
+
+static void assert_gang(struct rig *r, const char *text, size_t new_, const char *reason)
+{
+	const struct plan *p;
+
+	assert_ok(build(r, text), &r->e);
+	p = plan_make(r->s.world, 0, r->a);
+	assert_int_equal(served(r, PLAN_ON_NEW), new_);
+	if (reason && !strstr(worlds_text(p, r->a), reason))
+		fail_msg("want %s in: %s", reason, worlds_text(p, r->a));
+}
+
+static void a_gang_comes_whole_or_not_at_all(void **state)
+{
+	struct rig *r = *state;
+
+	assert_gang(r, FLEET GANG("a", "2") GANG("b", "2"), 2, NULL);
+	assert_gang(r, FLEET GANG("a", "3") GANG("b", "3") GANG("c", "3"), 0, "GangNotWhole");
+	assert_gang(r, FLEET GANG("a", "2"), 0, "GangIncomplete");
+	assert_gang(r, FLEET GROUP("2") MEMBER("a") MEMBER("b"), 2, NULL);
+	assert_gang(r, FLEET MEMBER("a") MEMBER("b") MEMBER("c") GROUP("3"), 0, "GangNotWhole");
+	assert_gang(r, FLEET MEMBER("a"), 0,
+		    "PodGroup pg of podgroups.scheduling.volcano.sh does not exist");
+	assert_refused(r, FLEET "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\n",
+		       "tenant: want a name, got");
+	assert_refused(r, FLEET "---\napiVersion: scheduling.volcano.sh/v1\nkind: PodGroup\n",
+		       "kind: nothing is made of 'PodGroup'");
 }
 
 static void what_nothing_reads_is_refused_by_name_and_line(void **state)
@@ -269,6 +310,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(machines_claims_nodes_and_bound_pods_count, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_gang_comes_whole_or_not_at_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_nothing_reads_is_refused_by_name_and_line,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(what_refers_to_nothing_is_refused, setup, teardown),

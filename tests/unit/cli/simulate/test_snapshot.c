@@ -91,6 +91,52 @@ static void the_plan_of_a_snapshot_is_the_controllers(void **state)
 	assert_non_null(strstr(live, "m-1"));
 }
 
+static void add_member(struct bench *d, const char *name)
+{
+	bench_must(
+		d, &d->team, "POST", "/api/v1/namespaces/default/pods",
+		arena_printf(
+			d->a,
+			"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': '%s',"
+			" 'labels': {'scheduling.x-k8s.io/pod-group': 'train'}}, 'spec': {"
+			" 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists'}],"
+			" 'containers': [{'name': 'c', 'resources': {'limits': {'nvidia.com/gpu': '8'}}}]}}",
+			name));
+	bench_must(d, &d->team, "PATCH",
+		   arena_printf(d->a, "/api/v1/namespaces/default/pods/%s/status", name),
+		   "{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled',"
+		   " 'status': 'False', 'reason': 'Unschedulable'}]}}");
+}
+
+/* Two members, a PodGroup of two and one machine. */
+static void a_snapshot_has_the_gangs_of_its_pods(void **state)
+{
+	struct bench *d = *state;
+	const char *live, *text;
+
+	bench_must(d, &d->team, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+		   "{'metadata': {'name': 'podgroups.scheduling.x-k8s.io'}, 'spec': {"
+		   "'group': 'scheduling.x-k8s.io', 'scope': 'Namespaced', 'names': {"
+		   "'plural': 'podgroups', 'singular': 'podgroup', 'kind': 'PodGroup',"
+		   "'listKind': 'PodGroupList'}, 'versions': [{'name': 'v1alpha1', 'served': true,"
+		   "'storage': true, 'schema': {'openAPIV3Schema': {'type': 'object',"
+		   "'x-kubernetes-preserve-unknown-fields': true}}}]}}");
+	bench_must(d, &d->team, "POST",
+		   "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups",
+		   "{'apiVersion': 'scheduling.x-k8s.io/v1alpha1', 'kind': 'PodGroup',"
+		   " 'metadata': {'name': 'train'}, 'spec': {'minMember': 2}}");
+	bench_run(d, 5000);
+	add_member(d, "train-0");
+	add_member(d, "train-1");
+	bench_run(d, 10000);
+	live = worlds_text(plan_make(world_sync_world(d->sync), 0, d->a), d->a);
+	assert_non_null(strstr(live, "GangNotWhole"));
+	text = shot(d, true, 0);
+	OWN(world) w = again(d, text);
+
+	assert_string_equal(worlds_text(plan_make(w, 0, d->a), d->a), live);
+}
+
 static void nothing_secret_and_nothing_unread_stands_there(void **state)
 {
 	static const char *const secrets[] = {
@@ -153,6 +199,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
 	const struct CMUnitTest tests[] = {
 		T(the_plan_of_a_snapshot_is_the_controllers),
+		T(a_snapshot_has_the_gangs_of_its_pods),
 		T(nothing_secret_and_nothing_unread_stands_there),
 		T(a_tenant_that_cannot_be_read_is_said),
 		cmocka_unit_test(usage_is_named),
