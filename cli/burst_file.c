@@ -176,12 +176,10 @@ static int read_state(struct reading *r, const json_t *body)
 static int read_one(struct reading *r, const json_t *j)
 {
 	const char *kind = str_or(json_str_at(j, "kind"), "");
-	OWN_JSON body = json_copy((json_t *)j);
+	OWN_JSON body = scenario_body(j);
 
 	if (!str_eq(json_str_at(j, "apiVersion"), OBJECT_API_VERSION))
 		return err_set(r->e, ERR_INVALID, 0, "apiVersion: want " OBJECT_API_VERSION);
-	json_object_del(body, "apiVersion");
-	json_object_del(body, "kind");
 	if (str_eq(kind, "BurstPolicy"))
 		return read_policy(r, j, body);
 	if (str_eq(kind, "BurstState"))

@@ -300,6 +300,8 @@ static int decode_quantity(struct decoder *d, const json_t *j, const struct at *
 
 	if (json_is_integer(j))
 		*out = quantity_of(json_integer_value(j));
+	else if (json_is_real(j))
+		ok = quantity_of_real(json_real_value(j), out);
 	else
 		ok = json_is_string(j) && quantity_parse(json_string_value(j), out, &ignored) == 0;
 	if (!ok || out->nano < 0)

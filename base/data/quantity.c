@@ -202,6 +202,15 @@ struct quantity quantity_of(int64_t whole)
 	return saturate(whole * GIGA);
 }
 
+bool quantity_of_real(double v, struct quantity *out)
+{
+	char text[32];
+	struct err ignored;
+
+	str_format(text, sizeof(text), "%.15g", v);
+	return quantity_parse(text, out, &ignored) == 0;
+}
+
 struct quantity quantity_add(struct quantity a, struct quantity b)
 {
 	return saturate(a.nano + b.nano);

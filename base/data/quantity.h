@@ -27,6 +27,8 @@ int quantity_parse(const char *s, struct quantity *out, struct err *e)
  * the value is a whole number of Ki, Mi, ... and at least 1Ki.  Integers keep no suffix below that. */
 const char *quantity_format(struct quantity q, char out[static QUANTITY_TEXT]);
 struct quantity quantity_of(int64_t whole);
+/* A number that JSON or YAML has without quotes (0.5), to 15 digits; false past the range. */
+bool quantity_of_real(double v, struct quantity *out);
 
 static inline int quantity_cmp(struct quantity a, struct quantity b)
 {

@@ -7,14 +7,15 @@
 #include "planner/replay.h"
 
 /*
- * scenario: a fleet, its tenants and what waits, as a YAML file: one object a document.
+ * scenario: a fleet, its tenants and what waits, as a YAML file: an object, or a List of them, a document.
  *
  *	Scenario (drover.dev/v1alpha1)   machines by number, times, what comes; at most one, for files alone
  *	NodePool, Provider, Machine, VirtualCluster, NodeClaim, WipeRecord   as in the API
- *	Pod, Node (v1)                   with `tenant: NAME` beside kind; of them the fields that the controller reads
+ *	Pod, Node (v1)                   with `tenant: NAME` beside kind
+ *	PodGroup, Workload               with `tenant: NAME`, in the versions of controller/tenant/pod_groups.h
  *
- * `drover snapshot` writes such a file of a live fleet.  Decoding is strict: what nothing reads is refused by name and line,
- * and so is what refers to something that is not there.  The files are foreign bytes: all is bounded.
+ * `drover snapshot` writes such a file of a live fleet.  Decoding is strict: a field that its kind does not have is refused by name
+ * and line, and so is what refers to something that is not there.  The files are foreign bytes: all is bounded.
  * Tests: tests/unit/cli/simulate/test_scenario.c, tests/fuzz/fuzz_scenario.c
  */
 #define SCENARIO_BYTES ((size_t)512 << 20)
@@ -33,6 +34,8 @@ struct scenario_file {
 	struct scenario_doc *v;
 	size_t n, cap;
 };
+/* A new copy without the members that name the kind, and without metadata that API servers alone write. */
+json_t *scenario_body(const json_t *doc);
 /* text is borrowed as long as the file is in use. */
 int scenario_parse(struct scenario_file *f, const char *path, const char *text, size_t len,
 		   struct err *e) __attribute__((warn_unused_result));

@@ -22,6 +22,7 @@
 #include "controller/tenant/pod_groups.h"
 #include "controller/tenant/projection.h"
 #include "controller/tenant/tenant.h"
+#include "kube/apiserver/strict.h"
 
 #define DAY_MS INT64_C(86400000)
 #define YEARS_MS (3660 * DAY_MS)
@@ -201,16 +202,6 @@ static int find_kind(struct build *b, struct doc *x)
 	return complain(b, x, "kind", "nothing is made of", kind);
 }
 
-/* Without the members that name the kind. */
-static json_t *body(const struct doc *x)
-{
-	json_t *j = json_copy(x->d->j);
-
-	json_object_del(j, "apiVersion");
-	json_object_del(j, "kind");
-	return j;
-}
-
 static int keep(struct build *b, struct doc *x, const char *name)
 {
 	if (map_has(b->of[x->kind], name))
@@ -222,7 +213,7 @@ static int keep(struct build *b, struct doc *x, const char *name)
 static int decode_object(struct build *b, struct doc *x)
 {
 	const struct object_kind *k = &object_kinds[x->kind];
-	OWN_JSON j = body(x);
+	OWN_JSON j = scenario_body(x->d->j);
 
 	x->object = arena_alloc(b->a, k->size);
 	if (fields_decode_strict(k->fields, j, NULL, x->object, b->a, b->e) < 0 ||
@@ -234,7 +225,7 @@ static int decode_object(struct build *b, struct doc *x)
 
 static int decode_head(struct build *b, struct doc *x)
 {
-	OWN_JSON j = body(x);
+	OWN_JSON j = scenario_body(x->d->j);
 
 	if (b->head)
 		return complain(b, x, "kind", "a second", "Scenario");
@@ -289,53 +280,31 @@ static const struct world_pod *with_gang(struct build *b, const struct tenant_po
 
 /* --- Pods and Nodes ------------------------------------------------------------------------------ */
 
-/* The first member of j that some does not have, as a path; NULL: none. */
-static const char *unread(const json_t *j, const json_t *some, const char *path, struct arena *a)
+/* True if Kubernetes has all its fields; whatever else it has is refused by name. */
+static bool is_known(struct build *b, struct doc *x)
 {
-	const char *key, *found;
-	json_t *v;
+	OWN_JSON j = json_deep_copy(x->d->j);
 
-	json_object_foreach ((json_t *)j, key, v) {
-		const char *at = arena_printf(a, "%s%s%.128s", path, *path ? "." : "", key);
-
-		if (!json_object_get(some, key))
-			return at;
-		found = unread(v, json_object_get(some, key), at, a);
-		if (found)
-			return found;
-	}
-	for (size_t i = 0; i < json_array_size(j); i++) {
-		const char *at = arena_printf(a, "%s[%zu]", path, i);
-
-		if (!json_array_get(some, i))
-			return at;
-		found = unread(json_array_get(j, i), json_array_get(some, i), at, a);
-		if (found)
-			return found;
-	}
-	return NULL;
+	json_object_del(j, "tenant");
+	return strict_check(kind_name(x->kind), j, b->a, b->e) == 0;
 }
 
-/* What the controller reads of it; NULL with e when there is more. */
+/* What the controller reads of it; NULL with e set. */
 static json_t *read_of(struct build *b, struct doc *x, const struct scan_want *want)
 {
-	OWN_JSON j = body(x);
+	OWN_JSON j = scenario_body(x->d->j);
 	char *text;
-	const char *more;
 	json_t *some;
 
+	if (!is_known(b, x)) {
+		(void)refused(b, x, kind_name(x->kind));
+		return NULL;
+	}
 	json_object_del(j, "tenant");
 	text = json_text(j);
 	some = scan_parse(text, strlen(text), want, b->e);
 	free(text);
-	if (!some)
-		return NULL;
-	more = unread(j, some, "", b->a);
-	if (!more)
-		return some;
-	json_decref(some);
-	(void)!complain(b, x, more, "not read, so it may not stand here:", kind_name(x->kind));
-	return NULL;
+	return some;
 }
 
 static void set_default(json_t *o, const char *key, const char *value)

@@ -8,6 +8,7 @@
 
 #include "base/data/yaml.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "cli/simulate/scenario.h"
 
 #define DOCS_MAX 1000000
@@ -38,34 +39,142 @@ static bool is_cut(const char *text, size_t len, size_t at)
 	       (len - at == 3 || strchr(" \t\r\n", text[at + 3]));
 }
 
+/* Takes j. */
+static int put(struct scenario_file *f, json_t *j, const struct scenario_doc *at, struct err *e)
+{
+	if (f->n == DOCS_MAX || !json_is_object(j)) {
+		json_decref(j);
+		return f->n == DOCS_MAX ? err_set(e, ERR_INVALID, 0, "%s: more than %d objects",
+						  f->path, DOCS_MAX)
+					: err_set(e, ERR_INVALID, 0, "%s:%zu: want an object",
+						  f->path, at->line);
+	}
+	mem_grow(f->v, f->n, f->cap);
+	f->v[f->n] = *at;
+	f->v[f->n++].j = j;
+	return 0;
+}
+
+static bool is_list(const json_t *j)
+{
+	const char *kind = json_str_at(j, "kind");
+
+	return kind && str_ends(kind, "List") && json_is_array(json_object_get(j, "items"));
+}
+
+/* The text behind the next line that begins with the indent and a dash; NULL: none. */
+static const char *next_item(const char *p, const char *end, size_t indent)
+{
+	while (p && p < end) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+
+		if ((size_t)(end - p) > indent + 1 && strspn(p, " ") == indent &&
+		    p[indent] == '-' && strchr(" \r\n", p[indent + 1]))
+			return p;
+		p = nl ? nl + 1 : NULL;
+	}
+	return NULL;
+}
+
+/* The first element of a block of items; NULL: it is not written as one. */
+static const char *first_item(const char *text, const char *end, size_t *indent)
+{
+	for (const char *p = text; p && p < end;) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+
+		if (!nl)
+			return NULL;
+		if (str_starts(p, "items:")) {
+			*indent = strspn(nl + 1, " ");
+			return next_item(nl + 1, end, *indent);
+		}
+		p = nl + 1;
+	}
+	return NULL;
+}
+
+static size_t lines_between(const char *from, const char *to)
+{
+	size_t n = 0;
+
+	for (; from < to; from++)
+		n += *from == '\n';
+	return n;
+}
+
+/* Each item of a List as a document of its own, of the List's tenant unless it names one. */
+static int add_items(struct scenario_file *f, const json_t *list, const struct scenario_doc *all,
+		     struct err *e)
+{
+	const char *end = all->text + all->len, *tenant = json_str_at(list, "tenant"), *p, *next;
+	size_t indent = 0, i;
+	json_t *one;
+	int rc = 0;
+
+	p = first_item(all->text, end, &indent);
+	json_array_foreach (json_object_get(list, "items"), i, one) {
+		struct scenario_doc at = *all;
+
+		next = p ? next_item(p + indent + 1, end, indent) : NULL;
+		at.line += p ? lines_between(all->text, p) : 0;
+		at.len = p ? (size_t)((next ? next : end) - p) : 0;
+		at.text = p ? p : all->text;
+		if (tenant && json_is_object(one) && !json_object_get(one, "tenant"))
+			json_object_set_new(one, "tenant", json_string(tenant));
+		if (is_list(one))
+			rc = err_set(e, ERR_INVALID, 0, "%s:%zu: a List in a List", f->path,
+				     at.line);
+		if (rc < 0 || put(f, json_incref(one), &at, e) < 0)
+			return -1;
+		p = next;
+	}
+	return 0;
+}
+
 static int add(struct scenario_file *f, const char *text, size_t len, size_t line, struct err *e)
 {
+	const struct scenario_doc at = {.text = text, .len = len, .line = line};
 	json_t *j;
+	int rc;
 
 	if (is_blank(text, len))
 		return 0;
-	if (f->n == DOCS_MAX)
-		return err_set(e, ERR_INVALID, 0, "%s: more than %d documents", f->path, DOCS_MAX);
 	j = yaml_parse(text, len, e);
 	if (!j)
 		return err_wrap(e, "%s: document at line %zu", f->path, line);
-	mem_grow(f->v, f->n, f->cap);
-	f->v[f->n++] = (struct scenario_doc){j, text, len, line};
-	if (!json_is_object(j))
-		return err_set(e, ERR_INVALID, 0, "%s:%zu: want an object", f->path, line);
-	return 0;
+	if (!is_list(j))
+		return put(f, j, &at, e);
+	rc = add_items(f, j, &at, e);
+	json_decref(j);
+	return rc;
+}
+
+json_t *scenario_body(const json_t *doc)
+{
+	static const char *const servers[] = {"managedFields", "selfLink", "generateName",
+					      "deletionGracePeriodSeconds"};
+	json_t *j = json_copy((json_t *)doc), *meta = json_copy(json_object_get(j, "metadata"));
+
+	json_object_del(j, "apiVersion");
+	json_object_del(j, "kind");
+	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)
+		json_object_del(meta, servers[i]);
+	if (meta)
+		json_object_set_new(j, "metadata", meta);
+	return j;
 }
 
 int scenario_parse(struct scenario_file *f, const char *path, const char *text, size_t len,
 		   struct err *e)
 {
-	size_t begin = 0, line = 1, first = 1;
+	static const char mark[] = "\xef\xbb\xbf"; /* of Windows editors, at the beginning */
+	size_t begin = len >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0, line = 1, first = 1;
 
 	*f = (struct scenario_file){.path = path};
 	if (len > SCENARIO_BYTES)
 		return err_set(e, ERR_INVALID, 0, "%s: more than %zu MiB", path,
 			       SCENARIO_BYTES >> 20);
-	for (size_t at = 0; at < len; line++) {
+	for (size_t at = begin; at < len; line++) {
 		const size_t end = line_end(text, len, at);
 
 		if (is_cut(text, len, at)) {

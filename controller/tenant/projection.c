@@ -186,12 +186,15 @@ static struct labels labels_of(const json_t *o, struct arena *a)
 static bool quantity_of_json(const json_t *v, struct quantity *q)
 {
 	struct err e;
+	bool ok = true;
 
 	if (json_is_integer(v))
 		*q = quantity_of(json_integer_value(v));
-	else if (!json_is_string(v) || quantity_parse(json_string_value(v), q, &e) < 0)
-		return false;
-	return q->nano >= 0; /* less than nothing would make room for others */
+	else if (json_is_real(v))
+		ok = quantity_of_real(json_real_value(v), q);
+	else
+		ok = json_is_string(v) && quantity_parse(json_string_value(v), q, &e) == 0;
+	return ok && q->nano >= 0; /* less than nothing would make room for others */
 }
 
 /* --- resource sums ------------------------------------------------------------------------------- */

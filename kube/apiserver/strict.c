@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "kube/apiserver/amount.h"
 #include "kube/apiserver/messages.h"
+#include "kube/apiserver/strict.h"
 
 /*
  * Fields that a kind does not have (query fieldValidation: Strict, Warn, Ignore),
@@ -154,6 +155,19 @@ static int walk_message(struct strays *s, const struct message *m, json_t *v, co
 		}
 	}
 	return 0;
+}
+
+int strict_check(const char *kind, json_t *obj, struct arena *a, struct err *e)
+{
+	const struct message *m = message_of_kind("", "v1", kind);
+	struct fault f = {.text = ""};
+	struct strays s = {.arena = a, .f = &f};
+
+	if (!m)
+		return err_set(e, ERR_UNSUPPORTED, 0, "kind %s is not known", kind);
+	if (walk_message(&s, m, obj, "", true) < 0)
+		return err_set(e, ERR_INVALID, 0, "%s", f.text);
+	return s.n ? err_set(e, ERR_INVALID, 0, "%.300s: unknown field", s.path[0]) : 0;
 }
 
 /* --- custom kinds --------------------------------------------------------------------------------------- */

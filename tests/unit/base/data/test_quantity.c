@@ -189,6 +189,20 @@ static void the_range_ends_at_the_largest_whole_number(void **state)
 	refused("99999999999999999999999999999999999999999999999999999999999999999999Ei");
 }
 
+static void numbers_without_quotes_are_their_decimal_text(void **state)
+{
+	struct quantity q;
+
+	(void)state;
+	assert_true(quantity_of_real(0.1, &q));
+	assert_int_equal((int64_t)q.nano, 100000000);
+	assert_true(quantity_of_real(2.5e3, &q));
+	assert_int_equal(quantity_ceil(q), 2500);
+	assert_true(quantity_of_real(1e-10, &q));
+	assert_int_equal((int64_t)q.nano, 1);
+	assert_false(quantity_of_real(1e300, &q));
+}
+
 static void nonsense_is_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -391,6 +405,7 @@ int main(void)
 		cmocka_unit_test(exponents_move_the_point),
 		cmocka_unit_test(the_smallest_step_is_rounded_up_to),
 		cmocka_unit_test(the_range_ends_at_the_largest_whole_number),
+		cmocka_unit_test(numbers_without_quotes_are_their_decimal_text),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(the_error_names_the_text),
 		cmocka_unit_test(the_text_is_canonical),

@@ -173,15 +173,61 @@ static void what_nothing_reads_is_refused_by_name_and_line(void **state)
 	assert_refused(r, PROVIDER "  racks: 3\n",
 		       "f.yaml:11: Provider hall: spec.racks: unknown field");
 	assert_refused(r, FLEET "  wipes: 3m\n", "Scenario s: spec.wipes:");
-	assert_refused(r, PROVIDER TENANT HEAD POD("a", "    image: x\n"),
-		       "f.yaml:31: spec.containers[0].image: not read");
-	assert_refused(r, FLEET POD("a", "  tolerationz: []\n"), "spec.tolerationz: not read");
+	assert_refused(r, PROVIDER TENANT HEAD POD("a", "    imagee: x\n"),
+		       "f.yaml:31: Pod a: spec.containers[0].imagee: unknown field");
+	assert_refused(r, FLEET POD("a", "  tolerationz: []\n"), "spec.tolerationz: unknown field");
+	assert_refused(r, FLEET POD("a", "  nodeSelector: [x]\n"),
+		       "spec.nodeSelector: want an object");
 	assert_refused(r, PROVIDER "---\nkind: Secret\napiVersion: v1\n",
 		       "f.yaml:12: kind: nothing is made of 'Secret'");
 	assert_refused(r, "apiVersion: v2\nkind: Pod\n",
 		       "apiVersion: not the one of that kind: 'v2'");
 	assert_refused(r, PROVIDER "---\n- 1\n", "f.yaml:11: want an object");
 	assert_refused(r, PROVIDER "---\na: *b\n", "document at line 11");
+}
+
+/* As `kubectl get pods -o yaml --show-managed-fields` prints it. */
+#define ITEM(n)                                                                                    \
+	"- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: " n "\n    namespace: default\n"    \
+	"    uid: u-" n "\n    resourceVersion: \"7\"\n    generateName: a-\n"                     \
+	"    creationTimestamp: \"2026-11-28T00:00:00Z\"\n"                                        \
+	"    annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}'}\n"              \
+	"    managedFields: [{manager: kubectl, operation: Update, apiVersion: v1}]\n"             \
+	"  spec:\n    containers:\n    - name: main\n      image: x:1\n      command: [train]\n"   \
+	"      env: [{name: A, value: b}]\n      volumeMounts: [{name: v, mountPath: /v}]\n"       \
+	"      resources: {requests: {nvidia.com/gpu: \"8\", cpu: 0.5}}\n"                         \
+	"    volumes: [{name: v, configMap: {name: m}}]\n    schedulerName: default-scheduler\n"   \
+	"  status:\n    phase: Pending\n    qosClass: Burstable\n    conditions:\n"                \
+	"    - {type: PodScheduled, status: \"False\", reason: Unschedulable, message: 0/1}\n"
+
+static void files_that_other_programs_wrote_are_read(void **state)
+{
+	struct rig *r = *state;
+	const char *list = FLEET "---\napiVersion: v1\nkind: List\ntenant: acme\nitems:\n" ITEM("a")
+		ITEM("b") "metadata: {resourceVersion: \"\"}\n---\n# the end\n---\n";
+
+	const char *wrong =
+		FLEET "---\nkind: List\ntenant: acme\nitems:\n" ITEM("a") ITEM("b") "  sepc: 1\n";
+	size_t line = 1;
+
+	for (const char *p = wrong; p < strstr(wrong, "sepc"); p++)
+		line += *p == '\n';
+	assert_ok(build(r, list), &r->e);
+	assert_int_equal(served(r, PLAN_ON_NEW), 2);
+	assert_ok(build(r, "\xef\xbb\xbf# a comment\r\n---\r\n" FLEET POD("a", "")), &r->e);
+	assert_ok(build(r, "\xef\xbb\xbf---\r\n" FLEET POD("a", "")), &r->e);
+	assert_int_equal(served(r, PLAN_ON_NEW), 1);
+	assert_ok(build(r, FLEET "---\nkind: PodList\napiVersion: v1\ntenant: acme\nitems: []\n"),
+		  &r->e);
+	assert_ok(build(r, "{\"kind\": \"List\", \"items\": []}"), &r->e);
+	assert_refused(r, FLEET "---\nkind: List\nitems:\n" ITEM("a"),
+		       "want the name of a VirtualCluster");
+	assert_refused(r, "kind: List\nitems:\n- 1\n", "f.yaml:3: want an object");
+	assert_refused(r, "kind: List\nitems:\n- {kind: List, items: []}\n",
+		       "f.yaml:3: a List in a List");
+	assert_refused(r, wrong,
+		       arena_printf(r->a, "f.yaml:%zu: Pod b: sepc: unknown field", line));
+	assert_refused(r, FLEET "  image: x\n\timage: y\n", "indented with a tab");
 }
 
 static void what_refers_to_nothing_is_refused(void **state)
@@ -313,6 +359,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_gang_comes_whole_or_not_at_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_nothing_reads_is_refused_by_name_and_line,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(files_that_other_programs_wrote_are_read, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_refers_to_nothing_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(arrivals_are_jobs, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_what_if_changes_the_scenario, setup, teardown),
