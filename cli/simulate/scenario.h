@@ -55,7 +55,7 @@ int scenario_build(const struct scenario_file *f, struct scenario *s, struct are
 		   struct err *e) __attribute__((warn_unused_result));
 
 /*
- * CSV with a header line: time, tenant, count, gpus, cpu, memory, duration_s and, where it is wanted, gang, in any order.  A line is
+ * CSV (scenario_csv.c says of what kinds) with a header line: time, tenant, count, gpus, cpu, memory, duration_s and, where it is wanted, gang, in any order.  A line is
  * a job of count pods alike that comes so many seconds after the beginning and runs for duration_s; gang 1: all its pods
  * at once.  path: for errors.
  */

@@ -1,5 +1,7 @@
 /*
- * scenario_csv: arrivals, a line a job.
+ * scenario_csv: arrivals, a line a job, as people and spreadsheets write them: with commas, semicolons or tabs between
+ * cells, quotes around them, a byte order mark, empty cells at the end of lines, and times as seconds since the
+ * beginning, since 1970, or in RFC 3339.
  * Tests: tests/unit/cli/simulate/test_scenario.c
  */
 #include <string.h>
@@ -14,6 +16,9 @@
 #include <stdlib.h>
 
 #define CELL 64
+#define CELLS 64			     /* of a line, empty ones at its end among them */
+#define EPOCH_S INT64_C(1000000000)	     /* from here on a time is one since 1970 ... */
+#define EPOCH_MS INT64_C(1000000000000)	     /* ... and from here on in ms */
 #define TIME_MAX (INT64_C(10) * 366 * 86400) /* ten years, in seconds */
 #define COUNT_MAX 4096
 
@@ -21,9 +26,13 @@ enum column { TIME, TENANT, COUNT, GPUS, CPU, MEMORY, DURATION, GANG, COLUMNS };
 static const char *const names[COLUMNS] = {"time", "tenant", "count",	   "gpus",
 					   "cpu",  "memory", "duration_s", "gang"};
 
+enum clock { UNKNOWN, SINCE_BEGINNING, SINCE_1970 };
 struct reader {
 	struct scenario *s;
 	const char *path;
+	char separator;
+	enum clock clock;
+	int64_t first, last; /* of all times, ms */
 	size_t line, pods, cap;
 	int at[COLUMNS]; /* which cell; -1: it has none */
 	size_t ncells;
@@ -38,32 +47,85 @@ static int wrong(struct reader *r, enum column c, const char *want, const char *
 		       names[c], want, got);
 }
 
-/* The cells of a line without its end; -1: too many, or one is too long. */
-static int cut(struct reader *r, const char *text, size_t len, char cell[COLUMNS][CELL], size_t *n)
+/* The separator that comes first in the header, outside of quotes. */
+static char separator_of(const char *text, size_t len)
 {
-	*n = 0;
-	for (size_t at = 0; at <= len;) {
-		const char *comma = memchr(text + at, ',', len - at);
-		size_t end = comma ? (size_t)(comma - text) : len, next = end + 1;
+	bool quoted = false;
 
-		while (at < end && strchr(" \t\r", text[at]))
-			at++;
-		while (end > at && strchr(" \t\r", text[end - 1]))
-			end--;
-		if (*n == COLUMNS || end - at >= CELL)
-			return err_set(r->e, ERR_INVALID, 0, "%s:%zu: %s", r->path, r->line,
-				       *n == COLUMNS ? "more cells than columns"
-						     : "a cell of more than 63 bytes");
-		memcpy(cell[*n], text + at, end - at);
-		cell[*n][end - at] = '\0';
-		str_clean(cell[*n]);
-		(*n)++;
-		at = next;
+	for (size_t i = 0; i < len; i++) {
+		quoted ^= text[i] == '"';
+		if (!quoted && strchr(",;\t", text[i]))
+			return text[i];
 	}
+	return ',';
+}
+
+static int add_char(struct reader *r, char *cell, size_t *n, char c)
+{
+	if (*n == CELL - 1)
+		return err_set(r->e, ERR_INVALID, 0, "%s:%zu: a cell of more than 63 bytes",
+			       r->path, r->line);
+	cell[(*n)++] = c;
 	return 0;
 }
 
-static int read_header(struct reader *r, char cell[COLUMNS][CELL], size_t n)
+/* A cell in quotes, two of which stand for one; *at is behind the first. */
+static int cut_quoted(struct reader *r, const char *text, size_t len, size_t *at, char *cell,
+		      size_t *n)
+{
+	for (; *at < len; (*at)++) {
+		if (text[*at] == '"' && !(*at + 1 < len && text[*at + 1] == '"')) {
+			(*at)++;
+			return 0;
+		}
+		*at += text[*at] == '"';
+		if (add_char(r, cell, n, text[*at]) < 0)
+			return -1;
+	}
+	return err_set(r->e, ERR_INVALID, 0, "%s:%zu: a quote without its end in this line",
+		       r->path, r->line);
+}
+
+/* A cell up to its separator, without blanks around it. */
+static int cut_cell(struct reader *r, const char *text, size_t len, size_t *at, char cell[CELL])
+{
+	const char *blanks = r->separator == '\t' ? " \r" : " \t\r";
+	size_t n = 0;
+	bool quoted;
+
+	while (*at < len && strchr(blanks, text[*at]))
+		(*at)++;
+	quoted = *at < len && text[*at] == '"';
+	if (quoted && (++*at, cut_quoted(r, text, len, at, cell, &n) < 0))
+		return -1;
+	for (; *at < len && text[*at] != r->separator; (*at)++)
+		if (!(quoted && strchr(blanks, text[*at])) && add_char(r, cell, &n, text[*at]) < 0)
+			return -1;
+	while (!quoted && n && strchr(blanks, cell[n - 1]))
+		n--;
+	cell[n] = '\0';
+	str_clean(cell);
+	return 0;
+}
+
+/* The cells of a line without its end and without empty cells there; -1: too many, or one is too long. */
+static int cut(struct reader *r, const char *text, size_t len, char cell[CELLS][CELL], size_t *n)
+{
+	*n = 0;
+	for (size_t at = 0; at <= len; at++) {
+		if (*n == CELLS)
+			return err_set(r->e, ERR_INVALID, 0, "%s:%zu: more than %d cells", r->path,
+				       r->line, CELLS);
+		if (cut_cell(r, text, len, &at, cell[*n]) < 0)
+			return -1;
+		(*n)++;
+	}
+	while (*n && !*cell[*n - 1])
+		--*n;
+	return 0;
+}
+
+static int read_header(struct reader *r, char cell[CELLS][CELL], size_t n)
 {
 	for (size_t c = 0; c < COLUMNS; c++)
 		r->at[c] = -1;
@@ -93,11 +155,36 @@ static int number(struct reader *r, enum column c, const char *text, int64_t min
 	if (str_to_i64(text, min, max, out))
 		return 0;
 	(void)str_format(want, sizeof(want), "%lld to %lld", (long long)min, (long long)max);
-	return wrong(r, c, want, text);
+	return wrong(r, c, strchr(text, ',') ? "a number without a comma" : want, text);
+}
+
+/* In ms, by the clock that all lines have in common. */
+static int time_of(struct reader *r, const char *text, int64_t *ms)
+{
+	enum clock clock = SINCE_1970;
+
+	if (!str_to_time(text, ms)) {
+		if (!str_to_i64(text, EPOCH_S, INT64_MAX / 1000, ms)) {
+			clock = SINCE_BEGINNING;
+			if (number(r, TIME, text, 0, TIME_MAX, ms) < 0)
+				return -1;
+		}
+		*ms *= *ms >= EPOCH_MS ? 1 : 1000;
+	}
+	if (r->clock && r->clock != clock)
+		return wrong(r, TIME, "seconds since the beginning in each line, or in none", text);
+	if (!r->clock)
+		r->first = r->last = *ms;
+	r->clock = clock;
+	r->first = *ms < r->first ? *ms : r->first;
+	r->last = *ms > r->last ? *ms : r->last;
+	if (r->last - r->first > TIME_MAX * 1000)
+		return wrong(r, TIME, "times within ten years", text);
+	return 0;
 }
 
 /* What it asks for, once for all lines that ask for the same. */
-static int size_of(struct reader *r, char cell[COLUMNS][CELL], struct resources *out)
+static int size_of(struct reader *r, char cell[CELLS][CELL], struct resources *out)
 {
 	static const enum column of[] = {CPU, MEMORY, GPUS}; /* by name of the resource */
 	static const char *const resource[] = {"cpu", "memory", "nvidia.com/gpu"};
@@ -116,7 +203,10 @@ static int size_of(struct reader *r, char cell[COLUMNS][CELL], struct resources 
 			struct err bad;
 
 			if (!str_empty(text) && quantity_parse(text, &q, &bad) < 0)
-				return wrong(r, of[i], "a quantity", text);
+				return wrong(r, of[i],
+					     strchr(text, ',') ? "a decimal point, no comma"
+							       : "a quantity",
+					     text);
 			if (q.nano < 0 || quantity_cmp(q, quantity_of(INT64_C(1) << 50)) > 0)
 				return wrong(r, of[i], "0 to 2^50", text);
 			if (of[i] == GPUS && q.nano % 1000000000)
@@ -130,21 +220,37 @@ static int size_of(struct reader *r, char cell[COLUMNS][CELL], struct resources 
 	return 0;
 }
 
-static int read_job(struct reader *r, char cell[COLUMNS][CELL], size_t n)
+/* Whether only cells that may be empty are missing behind the n first. */
+static bool cells_are_there(const struct reader *r, size_t n)
+{
+	static const enum column needed[] = {TIME, TENANT, COUNT, DURATION};
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if ((size_t)r->at[needed[i]] >= n)
+			return false;
+	return true;
+}
+
+static int read_job(struct reader *r, char cell[CELLS][CELL], size_t n)
 {
 	struct replay_job j = {0};
 	int64_t time, count, duration, gang = 0;
 
-	if (n != r->ncells)
+	if (!n) /* a line of separators alone */
+		return 0;
+	if (n > r->ncells || !cells_are_there(r, n))
 		return err_set(r->e, ERR_INVALID, 0, "%s:%zu: want %zu cells, got %zu", r->path,
 			       r->line, r->ncells, n);
+	for (; n < r->ncells; n++)
+		*cell[n] = '\0';
 	if (r->s->njobs == SCENARIO_JOBS)
 		return err_set(r->e, ERR_INVALID, 0, "%s: more than %d jobs", r->path,
 			       SCENARIO_JOBS);
-	if (number(r, TIME, cell[r->at[TIME]], 0, TIME_MAX, &time) < 0 ||
+	if (time_of(r, cell[r->at[TIME]], &time) < 0 ||
 	    number(r, COUNT, cell[r->at[COUNT]], 1, COUNT_MAX, &count) < 0 ||
 	    number(r, DURATION, cell[r->at[DURATION]], 1, TIME_MAX, &duration) < 0 ||
-	    (r->at[GANG] >= 0 && number(r, GANG, cell[r->at[GANG]], 0, 1, &gang) < 0) ||
+	    (r->at[GANG] >= 0 && *cell[r->at[GANG]] &&
+	     number(r, GANG, cell[r->at[GANG]], 0, 1, &gang) < 0) ||
 	    size_of(r, cell, &j.requests) < 0)
 		return -1;
 	j.tenant = world_tenant_name(r->s->world, cell[r->at[TENANT]]);
@@ -154,7 +260,7 @@ static int read_job(struct reader *r, char cell[COLUMNS][CELL], size_t n)
 	if (r->pods > SCENARIO_PODS)
 		return err_set(r->e, ERR_INVALID, 0, "%s:%zu: more than %d pods", r->path, r->line,
 			       SCENARIO_PODS);
-	j.at_ms = time * 1000;
+	j.at_ms = time;
 	j.takes_ms = duration * 1000;
 	j.pods = (uint32_t)count;
 	j.gang = gang != 0;
@@ -163,9 +269,22 @@ static int read_job(struct reader *r, char cell[COLUMNS][CELL], size_t n)
 	return 0;
 }
 
+/* UTF-16 is what spreadsheets call Unicode text. */
+static int skip_mark(struct reader *r, const char **text, size_t *len)
+{
+	if (*len >= 2 && (!memcmp(*text, "\xff\xfe", 2) || !memcmp(*text, "\xfe\xff", 2)))
+		return err_set(r->e, ERR_INVALID, 0, "%s: is UTF-16: save it as CSV in UTF-8",
+			       r->path);
+	if (*len >= 3 && !memcmp(*text, "\xef\xbb\xbf", 3)) {
+		*text += 3;
+		*len -= 3;
+	}
+	return 0;
+}
+
 static int read_lines(struct reader *r, const char *text, size_t len)
 {
-	char cell[COLUMNS][CELL];
+	char cell[CELLS][CELL];
 	bool headed = false;
 	size_t n;
 
@@ -174,6 +293,8 @@ static int read_lines(struct reader *r, const char *text, size_t len)
 		const size_t end = nl ? (size_t)(nl - text) : len;
 
 		r->line++;
+		if (!headed)
+			r->separator = separator_of(text + at, end - at);
 		if (end > at && !(end == at + 1 && text[at] == '\r') && text[at] != '#') {
 			if (cut(r, text + at, end - at, cell, &n) < 0 ||
 			    (headed ? read_job(r, cell, n) : read_header(r, cell, n)) < 0)
@@ -196,7 +317,9 @@ int scenario_arrivals(struct scenario *s, const char *path, const char *text, si
 
 	s->jobs = NULL;
 	s->njobs = 0;
-	rc = read_lines(&r, text, len);
+	rc = skip_mark(&r, &text, &len) < 0 ? -1 : read_lines(&r, text, len);
+	for (size_t i = 0; i < s->njobs && r.clock == SINCE_1970; i++)
+		s->jobs[i].at_ms -= r.first;
 	kept = arena_calloc(a, s->njobs + 1, sizeof(*kept));
 	if (s->njobs)
 		memcpy(kept, s->jobs, s->njobs * sizeof(*kept));

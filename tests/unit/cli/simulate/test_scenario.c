@@ -288,7 +288,60 @@ static void arrivals_are_jobs(void **state)
 	assert_no_arrivals(r, HEADS "0,acme,1,-1,1,1,1\n", "gpus: want 0 to 2^50");
 	assert_no_arrivals(r, HEADS "0,acme,1,1,x,1,1\n", "cpu: want a quantity, got 'x'");
 	assert_no_arrivals(r, HEADS "0,acme,1,1,1,1,0\n", "duration_s: want 1 to");
-	assert_no_arrivals(r, HEADS "0,acme,1,1,1,1,1,1,1\n", "more cells than columns");
+	assert_no_arrivals(r, HEADS "0,acme,1,1,1,1,1,1,1\n", "a.csv:2: want 7 cells, got 9");
+}
+
+static void arrivals_are_read_as_spreadsheets_write_them(void **state)
+{
+	struct rig *r = *state;
+
+	assert_ok(build(r, FLEET), &r->e);
+	assert_ok(arrivals(r,
+			   "\xef\xbb\xbf\"time\";\"tenant\";\"count\";\"gpus\";\"cpu\";\"memory\";"
+			   "\"duration_s\";\"gang\";;\r\n"
+			   "\"0\" ;\"acme\";2;8;\"0.5\";1Gi;60;1;;\r\n;;;;;;;\r\n"
+			   "90;acme;1;1;;;5;\r\n"),
+		  &r->e);
+	assert_int_equal(r->s.njobs, 2);
+	assert_true(r->s.jobs[0].gang);
+	assert_int_equal(r->s.jobs[0].requests.n, 3);
+	assert_int_equal(r->s.jobs[1].at_ms, 90000);
+	assert_false(r->s.jobs[1].gang);
+	assert_ok(arrivals(r, "time\ttenant\tcount\tgpus\tcpu\tmemory\tduration_s\n"
+			      "5\tacme\t1\t1\t\t\t7\n"),
+		  &r->e);
+	assert_int_equal(r->s.jobs[0].takes_ms, 7000);
+	assert_ok(arrivals(r, "tenant,time,count,duration_s,gpus,cpu,memory\nacme,0,1,1,8\n"),
+		  &r->e);
+	assert_no_arrivals(r, "time;tenant;count;gpus;cpu;memory;duration_s\n0;acme;1;1;0,5;1;1\n",
+			   "a.csv:2: cpu: want a decimal point, no comma, got '0,5'");
+	assert_no_arrivals(r, "time;tenant;count;gpus;cpu;memory;duration_s\n0,5;acme;1;1;1;1;1\n",
+			   "a.csv:2: time: want a number without a comma, got '0,5'");
+	assert_no_arrivals(r, HEADS "\"0,acme,1,1,1,1,1\n", "a.csv:2: a quote without its end");
+	assert_no_arrivals(r, "\xff\xfet\0i\0", "a.csv: is UTF-16: save it as CSV in UTF-8");
+	assert_no_arrivals(r, HEADS "\"\"\"acme\"\"\",acme,1,1,1,1,1\n", "got '\"acme\"'");
+}
+
+static void arrivals_may_have_times_of_a_clock(void **state)
+{
+	struct rig *r = *state;
+
+	assert_ok(build(r, FLEET), &r->e);
+	assert_ok(arrivals(r, HEADS "1764288090,acme,1,1,1,1,1\n1764288000,acme,1,1,1,1,1\n"
+				    "2025-11-28T00:01:00Z,acme,1,1,1,1,1\n"
+				    "1764288000500,acme,1,1,1,1,1\n"),
+		  &r->e);
+	assert_int_equal(r->s.jobs[0].at_ms, 90000);
+	assert_int_equal(r->s.jobs[1].at_ms, 0);
+	assert_int_equal(r->s.jobs[2].at_ms, 60000);
+	assert_int_equal(r->s.jobs[3].at_ms, 500);
+	assert_no_arrivals(
+		r, HEADS "0,acme,1,1,1,1,1\n1764288000,acme,1,1,1,1,1\n",
+		"a.csv:3: time: want seconds since the beginning in each line, or in none");
+	assert_no_arrivals(r, HEADS "1000000000,acme,1,1,1,1,1\n1764288000,acme,1,1,1,1,1\n",
+			   "a.csv:3: time: want times within ten years");
+	assert_no_arrivals(r, HEADS "28.11.2026 00:00,acme,1,1,1,1,1\n", "time: want 0 to");
+	assert_no_arrivals(r, HEADS "9223372036854775807,acme,1,1,1,1,1\n", "time: want 0 to");
 }
 
 /* The fleet with that change. */
@@ -363,6 +416,10 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(what_refers_to_nothing_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(arrivals_are_jobs, setup, teardown),
+		cmocka_unit_test_setup_teardown(arrivals_are_read_as_spreadsheets_write_them, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(arrivals_may_have_times_of_a_clock, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_what_if_changes_the_scenario, setup, teardown),
 	};
 
