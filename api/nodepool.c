@@ -57,8 +57,8 @@ static const char *const consolidation_names[] = {"WhenEmpty", "WhenEmptyOrUnder
 static const char *const drift_names[] = {"Never", "WhenEmpty", "WithinBudgets", NULL};
 
 static const struct field budget_fields[] = {
-	FIELD(node_pool_budget, nodes, "nodes", FIELD_STR, .required = true, .max_len = 7, .number = true,
-	      .pattern = "^((100|[0-9]{1,2})%|[0-9]{1,6})$",
+	FIELD(node_pool_budget, nodes, "nodes", FIELD_STR, .required = true, .max_len = 7,
+	      .number = true, .pattern = "^((100|[0-9]{1,2})%|[0-9]{1,6})$",
 	      .want = "a count or a percentage such as \"10%\"",
 	      .doc = "Most nodes of the pool that may leave at once; percentages round up."),
 	FIELD(node_pool_budget, reasons, "reasons", FIELD_STRINGS, .enums = budget_reasons,

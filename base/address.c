@@ -96,6 +96,9 @@ static bool read_network(const char *cidr, uint8_t out[static BYTES], unsigned *
 		return false;
 	memcpy(host, cidr, (size_t)(slash - cidr));
 	host[slash - cidr] = '\0';
+	/* As net/netip and the API server: digits alone, none of them a leading zero. */
+	if (slash[1] == '+' || (slash[1] == '0' && slash[2]))
+		return false;
 	if (!read_ip(host, out) || !str_to_i64(slash + 1, 0, strchr(host, ':') ? 128 : 32, &n))
 		return false;
 	*bits = (unsigned)n + (strchr(host, ':') ? 0 : 8 * V4_AT);

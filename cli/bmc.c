@@ -130,6 +130,13 @@ static int ask(struct cli_client *c, struct bmc_check_spec *s)
 	return !p.told || p.wrong || p.signals ? 1 : 0;
 }
 
+/* A last \r\n, as Windows editors write it, is one line end. */
+static size_t without_line_end(const char *text, size_t n)
+{
+	n -= n > 0 && text[n - 1] == '\n';
+	return n - (n > 0 && text[n - 1] == '\r');
+}
+
 /* Without the line's end; NULL with e. */
 static struct secret *read_secret(const char *path, struct err *e)
 {
@@ -147,7 +154,7 @@ static struct secret *read_secret(const char *path, struct err *e)
 	if (ferror(f) || n == FILE_BYTES - 1)
 		(void)!err_set(e, ERR_INVALID, 0, "%s: cannot be read, or too long", path);
 	else
-		s = secret_new(text, n - (n > 0 && text[n - 1] == '\n'));
+		s = secret_new(text, without_line_end(text, n));
 	secret_wipe(text, FILE_BYTES);
 	free(text);
 	if (f != stdin)

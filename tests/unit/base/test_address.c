@@ -1,6 +1,7 @@
 #include "tests/unit/testing.h"
 
 #include "base/address.h"
+#include "base/str.h"
 
 static void a_host_is_what_stands_before_the_port(void **state)
 {
@@ -124,6 +125,38 @@ static void a_network_is_written_without_bits_beyond_its_prefix(void **state)
 	assert_false(address_is_network(NULL));
 }
 
+static uint64_t seed = 521288629;
+
+static unsigned draw(unsigned n)
+{
+	seed = seed * 6364136223846793005 + 1442695040888963407;
+	return (unsigned)(seed >> 33) % n;
+}
+
+/* Every prefix of IPv4, with numbers instead of bytes. */
+static void networks_agree_with_arithmetic(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		const unsigned bits = draw(33);
+		const uint32_t mask = bits ? UINT32_MAX << (32 - bits) : 0;
+		uint32_t net = draw(UINT32_MAX), host = draw(3) ? net ^ (1u << draw(32)) : net;
+		char cidr[32], text[32];
+		const char *const list[] = {cidr};
+
+		net = draw(2) ? net & mask : net;
+		str_format(cidr, sizeof(cidr), "%u.%u.%u.%u/%u", net >> 24, net >> 16 & 255,
+			   net >> 8 & 255, net & 255, bits);
+		str_format(text, sizeof(text), "%u.%u.%u.%u%s", host >> 24, host >> 16 & 255,
+			   host >> 8 & 255, host & 255, draw(2) ? ":6443" : "");
+		assert_int_equal(address_is_network(cidr), (net & ~mask) == 0);
+		assert_int_equal(address_in(text, list, 1), (host & mask) == (net & mask));
+	}
+	assert_false(address_is_network("10.0.0.0/08"));
+	assert_false(address_is_network("10.0.0.0/+8"));
+	assert_true(address_is_network("0.0.0.0/0"));
+}
+
 static void addresses_of_a_family_have_an_order(void **state)
 {
 	(void)state;
@@ -143,6 +176,7 @@ int main(void)
 		cmocka_unit_test(the_same_host_is_the_same_whatever_the_port_and_the_spelling),
 		cmocka_unit_test(a_network_holds_its_addresses_alone),
 		cmocka_unit_test(a_network_is_written_without_bits_beyond_its_prefix),
+		cmocka_unit_test(networks_agree_with_arithmetic),
 		cmocka_unit_test(addresses_of_a_family_have_an_order),
 	};
 

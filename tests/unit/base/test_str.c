@@ -1,5 +1,6 @@
 #include "tests/unit/testing.h"
 
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -256,6 +257,79 @@ static void durations_are_read_as_go_does(void **state)
 	assert_int_equal(ms, 77);
 }
 
+static uint64_t seed = 88675123;
+
+static unsigned draw(unsigned n)
+{
+	seed = seed * 6364136223846793005 + 1442695040888963407;
+	return (unsigned)(seed >> 33) % n;
+}
+
+/* The sum of up to three terms, written in nanoseconds beside the text; Go's units. */
+static void random_durations_are_the_sums_of_their_terms(void **state)
+{
+	static const struct {
+		const char *name;
+		int64_t ns;
+	} units[] = {{"h", 3600000000000}, {"m", 60000000000}, {"s", 1000000000},
+		     {"ms", 1000000},	   {"us", 1000},       {"ns", 1}};
+
+	(void)state;
+	for (int i = 0; i < 50000; i++) {
+		const bool negative = !draw(4);
+		char text[128] = "", part[32];
+		int64_t ns = 0, ms;
+
+		str_copy(text, sizeof(text), negative ? "-" : draw(4) ? "" : "+");
+		for (unsigned k = 1 + draw(3); k; k--) {
+			const unsigned u = draw(6), whole = draw(1000), tenths = draw(10);
+			const bool point = draw(2) && units[u].ns >= 10;
+
+			ns += whole * units[u].ns + (point ? tenths * (units[u].ns / 10) : 0);
+			if (point)
+				str_format(part, sizeof(part), "%u.%u%s", whole, tenths,
+					   units[u].name);
+			else
+				str_format(part, sizeof(part), "%u%s", whole, units[u].name);
+			str_format(text + strlen(text), sizeof(text) - strlen(text), "%s", part);
+		}
+		ms = ns / 1000000 + (ns % 1000000 != 0);
+		ns = 0;
+		if (!str_to_duration(text, &ns) || ns != (negative ? -ms : ms))
+			fail_msg("%s: want %jd, got %jd", text, (intmax_t)ms, (intmax_t)ns);
+	}
+}
+
+static void assert_names_agree(const char *pattern, bool (*valid)(const char *), size_t most)
+{
+	static const char letters[] = "abA19-_./ ";
+	regex_t re;
+
+	assert_int_equal(regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB), 0);
+	for (int i = 0; i < 30000; i++) {
+		char text[300] = "";
+		const size_t n = draw(20) ? draw(8) : most - 1 + draw(3);
+
+		for (size_t k = 0; k < n; k++)
+			text[k] = n > 20 ? 'a' : letters[draw(sizeof(letters) - 1)];
+		if (valid(text) != (n <= most && regexec(&re, text, 0, NULL, 0) == 0))
+			fail_msg("%s: code and pattern differ on \"%s\"", pattern, text);
+	}
+	regfree(&re);
+}
+
+/* The patterns are those of apimachinery's validation.go. */
+static void random_names_agree_with_the_patterns_of_kubernetes(void **state)
+{
+#define LABEL "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+#define PART "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+	(void)state;
+	assert_names_agree("^" LABEL "$", str_is_dns_label, 63);
+	assert_names_agree("^" LABEL "([.]" LABEL ")*$", str_is_dns_subdomain, 253);
+	assert_names_agree("^(" PART ")?$", str_is_label_value, 63);
+	assert_names_agree("^(" LABEL "([.]" LABEL ")*/)?" PART "$", str_is_qualified_name, 63);
+}
+
 static void durations_are_written_and_read_back(void **state)
 {
 	static const struct {
@@ -429,6 +503,8 @@ int main(void)
 		cmocka_unit_test(every_day_of_four_centuries_agrees_with_the_library),
 		cmocka_unit_test(times_are_written),
 		cmocka_unit_test(durations_are_read_as_go_does),
+		cmocka_unit_test(random_durations_are_the_sums_of_their_terms),
+		cmocka_unit_test(random_names_agree_with_the_patterns_of_kubernetes),
 		cmocka_unit_test(durations_are_written_and_read_back),
 		cmocka_unit_test(names_follow_kubernetes),
 		cmocka_unit_test(utf8_is_checked),

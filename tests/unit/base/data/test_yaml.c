@@ -90,8 +90,8 @@ static void files_that_other_programs_wrote_are_read(void **state)
 
 	(void)state;
 	assert_yaml("\xef\xbb\xbf"
-		    "a: 1\r\nb: |\r\n  c\r\n  d\r\n",
-		    "{\"a\":1,\"b\":\"c\\nd\\n\"}");
+		    "a: 1\r\nb: |\r\n  c\r\n  z\r\n",
+		    "{\"a\":1,\"b\":\"c\\nz\\n\"}");
 	assert_yaml("# x\n---\n# y\n---\na: 1\n---\n", "{\"a\":1}");
 	assert_yaml("---\n---\na: 1\n...\n---\n# z", "{\"a\":1}");
 	assert_yaml("---\n# nothing\n---\n", "null");
@@ -103,8 +103,8 @@ static void files_that_other_programs_wrote_are_read(void **state)
 static void aliases_and_merge_keys_are_copies(void **state)
 {
 	(void)state;
-	assert_yaml("a: &x {b: 1}\nc: *x\nd: [*x, &y 2, *y]\n",
-		    "{\"a\":{\"b\":1},\"c\":{\"b\":1},\"d\":[{\"b\":1},2,2]}");
+	assert_yaml("a: &x {b: 1}\nc: *x\nz: [*x, &y 2, *y]\n",
+		    "{\"a\":{\"b\":1},\"c\":{\"b\":1},\"z\":[{\"b\":1},2,2]}");
 	assert_yaml("a: &x 1\nb: &x 2\nc: *x\n", "{\"a\":1,\"b\":2,\"c\":2}");
 	assert_yaml(
 		"base: &b {image: i, cpu: 1}\none:\n  cpu: 2\n  <<: *b\n  gpu: 3\n",

@@ -296,7 +296,7 @@ static void the_runtime_class_is_read(void **state)
 static void a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so(void **state)
 {
 	static const char *const bad[] = {"'lots'", "''", "'1e999'", "true", "null",
-					  "1e300",    "{}", "['1']",   "'-1'", "-1"};
+					  "1e300",  "{}", "['1']",   "'-1'", "-1"};
 	char spec[256];
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
