@@ -107,7 +107,8 @@ static void an_address_is_asked_with_a_password_from_a_file(void **state)
 	assert_said(f, "\nnothing wrong\n");
 	assert_null(strstr(f->said, PASSWORD));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
-	/* For programs. */
+	/* For programs; the password's file is of a Windows editor. */
+	write_password(f, PASSWORD "\r\n");
 	o.fingerprint = "sha256:" PIN;
 	assert_int_equal(probe(f, o, true), 0);
 	assert_said(f, "\"quirks\": [");

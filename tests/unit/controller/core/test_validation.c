@@ -114,6 +114,36 @@ static void a_value_that_nothing_acts_on_is_told_too(void **state)
 	world_stop(&w);
 }
 
+static void a_schedule_that_never_comes_is_told(void **state)
+{
+	static const char *const cases[][2] = {
+		{"0 0 * * sat-sun",
+		 "spec.disruption.budgets[0].schedule: weekday \"sat-sun\" ends before it begins: "
+		 "write sat,sun, got \"0 0 * * sat-sun\""},
+		{"0 0 30 2 *",
+		 "spec.disruption.budgets[0].schedule: never comes: none of its months "
+		 "has such a day, got \"0 0 30 2 *\""},
+	};
+	struct sim_world w;
+
+	(void)state;
+	start(&w, 0);
+	for (size_t i = 0; i < 2; i++) {
+		edit(&w, PATH("nodepools", "gpus"),
+		     json_pack("{s:{s:{s:[{s:i,s:s,s:s}]}}}", "spec", "disruption", "budgets",
+			       "nodes", 0, "schedule", cases[i][0], "duration", "1h"));
+		OWN_JSON c = condition_of(&w, POOL, "Valid");
+		assert_non_null(c);
+		assert_string_equal(json_str_at(c, "message"), cases[i][1]);
+	}
+	edit(&w, PATH("nodepools", "gpus"),
+	     json_pack("{s:{s:{s:[{s:i,s:s,s:s}]}}}", "spec", "disruption", "budgets", "nodes", 0,
+		       "schedule", "@midnight", "duration", "1h"));
+	OWN_JSON c = condition_of(&w, POOL, "Valid");
+	assert_true(!c || str_eq(json_str_at(c, "status"), "True"));
+	world_stop(&w);
+}
+
 static void nothing_is_written_again_and_one_event_tells_of_each_generation(void **state)
 {
 	struct sim_world w;
@@ -234,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_bad_spec_is_told_by_a_condition_that_names_field_and_value),
 		cmocka_unit_test(a_value_that_nothing_acts_on_is_told_too),
+		cmocka_unit_test(a_schedule_that_never_comes_is_told),
 		cmocka_unit_test(nothing_is_written_again_and_one_event_tells_of_each_generation),
 		cmocka_unit_test(
 			a_repaired_object_is_valid_again_and_one_that_was_always_good_is_left_alone),
