@@ -62,13 +62,22 @@ static bool is_list(const json_t *j)
 	return kind && str_ends(kind, "List") && json_is_array(json_object_get(j, "items"));
 }
 
-/* The text behind the next line that begins with the indent and a dash; NULL: none. */
+static size_t spaces(const char *p, const char *end)
+{
+	size_t n = 0;
+
+	while (p + n < end && p[n] == ' ')
+		n++;
+	return n;
+}
+
+/* The next line that begins with the indent and a dash; NULL: none. */
 static const char *next_item(const char *p, const char *end, size_t indent)
 {
 	while (p && p < end) {
 		const char *nl = memchr(p, '\n', (size_t)(end - p));
 
-		if ((size_t)(end - p) > indent + 1 && strspn(p, " ") == indent &&
+		if ((size_t)(end - p) > indent + 1 && spaces(p, end) == indent &&
 		    p[indent] == '-' && strchr(" \r\n", p[indent + 1]))
 			return p;
 		p = nl ? nl + 1 : NULL;
@@ -85,7 +94,7 @@ static const char *first_item(const char *text, const char *end, size_t *indent)
 		if (!nl)
 			return NULL;
 		if (str_starts(p, "items:")) {
-			*indent = strspn(nl + 1, " ");
+			*indent = spaces(nl + 1, end);
 			return next_item(nl + 1, end, *indent);
 		}
 		p = nl + 1;
