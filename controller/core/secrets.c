@@ -190,6 +190,14 @@ void secrets_expect(struct secrets *s, const char *ns, const char *name)
 		loop_timer_start(&en->timer, REFRESH_MS);
 }
 
+void secrets_reread(struct secrets *s, const char *ns, const char *name)
+{
+	struct entry *en = entry_of(s, ns, name);
+
+	if (!en->call)
+		loop_timer_start(&en->timer, 0);
+}
+
 const char *secrets_version(struct secrets *s, const char *ns, const char *name)
 {
 	return entry_of(s, ns, name)->version;

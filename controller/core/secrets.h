@@ -33,6 +33,8 @@ const struct secret *secrets_value(struct secrets *s, const char *ns, const char
 /* A change of it is waited for, since it is refused or absent, or has to be followed at once: it is read every 30 s
  * until it has changed. */
 void secrets_expect(struct secrets *s, const char *ns, const char *name);
+/* Reads the Secret now: who names it has changed, so the Secret may have been changed with it. */
+void secrets_reread(struct secrets *s, const char *ns, const char *name);
 const char *secrets_version(struct secrets *s, const char *ns,
 			    const char *name); /* resourceVersion; "" when not loaded */
 

@@ -698,6 +698,8 @@ static void on_refresh(void *arg)
 	version = secrets_version(c->secrets, r->namespace, r->name);
 	d = arena_printf(a, "%s|%s|%s|%s|%d", str_or(r->namespace, ""), r->name, str_or(r->key, ""),
 			 str_or(vc->spec.server, ""), vc->spec.nodes);
+	if (t->spec_digest && !str_eq(d, t->spec_digest))
+		secrets_reread(c->secrets, r->namespace, r->name);
 	if (!str_eq(version, t->secret_version) || !str_eq(d, t->spec_digest)) {
 		free(t->secret_version);
 		free(t->spec_digest);

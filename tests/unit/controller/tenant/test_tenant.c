@@ -149,6 +149,19 @@ static void a_server_that_an_admin_wrote_stands_in_for_a_local_one(void **state)
 	assert_true(tenant_usable(team(d)));
 }
 
+static void a_secret_that_changed_with_its_spec_is_read_at_once(void **state)
+{
+	struct bench *d = *state;
+
+	new_kubeconfig(d, "{}");
+	assert_false(tenant_usable(team(d)));
+	bench_secret(d, "team-a", "config", bench_kubeconfig(d, "https://localhost:8443", ""), NULL,
+		     NULL);
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'server': '" BENCH_TEAM "'}}");
+	bench_run(d, 5000);
+	assert_true(tenant_usable(team(d)));
+}
+
 static void an_absent_secret_or_key_is_said_and_comes_back(void **state)
 {
 	struct bench *d = *state;
@@ -492,6 +505,7 @@ int main(void)
 		T(what_is_read_soon_is_not_said_to_be_read),
 		T(a_kubeconfig_that_could_turn_on_us_is_refused_with_the_field_named),
 		T(a_server_that_an_admin_wrote_stands_in_for_a_local_one),
+		T(a_secret_that_changed_with_its_spec_is_read_at_once),
 		T(an_absent_secret_or_key_is_said_and_comes_back),
 		T(what_is_known_of_a_tenant_outlives_its_secret),
 		T(an_api_that_is_away_is_not_a_tenant_that_is_gone),
