@@ -12,10 +12,13 @@
 
 #define FAILURES_ALLOWED 3 /* claims for one demand, then it backs off */
 #define BACKOFF_MS (10 * 60 * 1000)
+#define DOUBLINGS 4
+#define WINDOW_MS (30 * 60 * 1000) /* failures of several tenants that are counted together */
 
 struct failing {
 	struct context *c;
-	struct map *rows;  /* "tenant|pool" -> struct failing_row */
+	struct map *rows;  /* "POOL|TENANT" -> struct failing_row */
+	struct map *pools; /* "POOL|REASON" -> struct failing_row */
 	struct map *noted; /* claim -> struct noted */
 };
 
@@ -24,21 +27,96 @@ struct noted {
 	bool failed, ready;
 };
 
+static void row_free(void *p)
+{
+	struct failing_row *row = p;
+
+	free(row->tenant);
+	free(row);
+}
+
+/* --- counting ---------------------------------------------------------------------------------- */
+
+static const struct condition *ready_of(const struct node_claim *n)
+{
+	return condition_get(&n->status.conditions, "Ready");
+}
+
 static void note_cause(struct failing_row *row, const struct node_claim *n)
 {
-	const struct condition *c = condition_get(&n->status.conditions, "Ready");
+	const struct condition *c = ready_of(n);
 
 	str_format(row->why, sizeof(row->why), "%s%s%s", c ? str_or(c->reason, "") : "not known",
 		   c && !str_empty(c->message) ? ": " : "",
 		   c && !str_empty(c->message) ? c->message : "");
 }
 
+static struct failing_row *row_of(struct map *m, const char *key, const char *tenant)
+{
+	struct failing_row *row = map_get(m, key);
+
+	if (!row) {
+		row = mem_new(struct failing_row);
+		row->tenant = mem_strdup(tenant);
+		map_put(m, key, row);
+	}
+	return row;
+}
+
+static void back_off(struct failing_row *row, const struct node_claim *n, int64_t now)
+{
+	unsigned doublings = row->n - FAILURES_ALLOWED;
+
+	if (doublings > DOUBLINGS)
+		doublings = DOUBLINGS;
+	row->until = now + ((int64_t)BACKOFF_MS << doublings);
+	log_warn("claims fail: backing off",
+		 LOG_S("tenant", row->several ? "" : n->spec.virtual_cluster_ref.name),
+		 LOG_S("pool", n->spec.node_pool_ref.name), LOG_I("failures", row->n),
+		 LOG_I("ms", row->until - now), LOG_S("why", row->why));
+}
+
+static void count(struct failing_row *row, const struct node_claim *n, int64_t now)
+{
+	row->n++;
+	row->last = now;
+	note_cause(row, n);
+	if (row->n >= FAILURES_ALLOWED)
+		back_off(row, n, now);
+}
+
+/* What several tenants saw is counted from the first failure of each WINDOW_MS on. */
+static void count_pool(struct failing *f, const struct node_claim *n, int64_t now, struct arena *a)
+{
+	const struct condition *c = ready_of(n);
+	const char *tenant = n->spec.virtual_cluster_ref.name,
+		   *key = arena_printf(a, "%s|%s", n->spec.node_pool_ref.name,
+				       c ? str_or(c->reason, "") : "");
+	struct failing_row *row = map_get(f->pools, key);
+
+	if (row && now - row->last > WINDOW_MS && now >= row->until)
+		map_del(f->pools, key);
+	row = row_of(f->pools, key, tenant);
+	row->several |= !str_eq(row->tenant, tenant);
+	count(row, n, now);
+}
+
+static void forgive_all(struct map *rows, const char *pool)
+{
+	OWN(arena) a = arena_new();
+	const char *start = arena_printf(a, "%s|", pool);
+	struct map_iter it;
+
+	map_for_each (it, rows)
+		if (str_starts(it.key, start))
+			map_del(rows, it.key);
+}
+
 void failing_claim(struct failing *f, const struct node_claim *n, bool failed, bool ready)
 {
 	OWN(arena) a = arena_new();
-	const char *key = arena_printf(a, "%s|%s", n->spec.virtual_cluster_ref.name,
-				       n->spec.node_pool_ref.name);
-	struct failing_row *row = map_get(f->rows, key);
+	const char *pool = n->spec.node_pool_ref.name, *tenant = n->spec.virtual_cluster_ref.name,
+		   *key = arena_printf(a, "%s|%s", pool, tenant);
 	struct noted *was = map_get(f->noted, n->meta.name);
 	int64_t now = loop_wall(f->c->loop);
 
@@ -46,38 +124,22 @@ void failing_claim(struct failing *f, const struct node_claim *n, bool failed, b
 		was = mem_new(struct noted);
 		map_put(f->noted, n->meta.name, was);
 	}
-	if (ready && !was->ready)
+	if (ready && !was->ready) {
 		map_del(f->rows, key);
+		forgive_all(f->pools, pool);
+	}
 	was->ready |= ready;
 	if (!failed || was->failed)
 		return;
 	was->failed = true;
-	if (!row) {
-		row = mem_new(struct failing_row);
-		map_put(f->rows, key, row);
-	}
-	row->n++;
-	row->last = now;
-	note_cause(row, n);
-	if (row->n < FAILURES_ALLOWED)
-		return;
-	row->until = now +
-		     (int64_t)BACKOFF_MS *
-			     (1 << (row->n - FAILURES_ALLOWED < 4 ? row->n - FAILURES_ALLOWED : 4));
-	log_warn("claims fail: backing off", LOG_S("tenant", n->spec.virtual_cluster_ref.name),
-		 LOG_S("pool", n->spec.node_pool_ref.name), LOG_I("failures", row->n),
-		 LOG_I("ms", row->until - now));
+	count(row_of(f->rows, key, tenant), n, now);
+	count_pool(f, n, now, a);
 }
 
 void failing_forgive(struct failing *f, const char *pool)
 {
-	OWN(arena) a = arena_new();
-	const char *end = arena_printf(a, "|%s", pool);
-	struct map_iter it;
-
-	map_for_each (it, f->rows)
-		if (str_ends(it.key, end))
-			map_del(f->rows, it.key);
+	forgive_all(f->rows, pool);
+	forgive_all(f->pools, pool);
 }
 
 void failing_forget_claim(struct failing *f, const char *claim)
@@ -85,11 +147,11 @@ void failing_forget_claim(struct failing *f, const char *claim)
 	map_del(f->noted, claim);
 }
 
-const struct failing_row *failing_of(const struct failing *f, const char *tenant, const char *pool)
-{
-	OWN(arena) a = arena_new();
+/* --- asking ------------------------------------------------------------------------------------ */
 
-	return map_get(f->rows, arena_printf(a, "%s|%s", tenant, pool));
+static const char *pool_of(const char *key, struct arena *a)
+{
+	return arena_strndup(a, key, strcspn(key, "|"));
 }
 
 void failing_each(const struct failing *f,
@@ -100,12 +162,34 @@ void failing_each(const struct failing *f,
 	OWN(arena) a = arena_new();
 	struct map_iter it;
 
-	map_for_each (it, f->rows) {
-		char *tenant = arena_strdup(a, it.key), *pool = strchr(tenant, '|');
+	map_for_each (it, f->rows)
+		fn(((struct failing_row *)it.value)->tenant, pool_of(it.key, a), it.value, arg);
+	map_for_each (it, f->pools)
+		if (((struct failing_row *)it.value)->several)
+			fn(NULL, pool_of(it.key, a), it.value, arg);
+}
 
-		*pool++ = '\0';
-		fn(tenant, pool, it.value, arg);
+bool failing_row_holds(const struct failing_row *row, int64_t now, int64_t since)
+{
+	return now < row->until && row->last > since;
+}
+
+bool failing_holds(const struct failing *f, const char *tenant, const char *pool, int64_t now,
+		   int64_t since)
+{
+	OWN(arena) a = arena_new();
+	const struct failing_row *row = map_get(f->rows, arena_printf(a, "%s|%s", pool, tenant));
+	const char *start = arena_printf(a, "%s|", pool);
+	struct map_iter it;
+
+	if (row && failing_row_holds(row, now, since))
+		return true;
+	map_for_each (it, f->pools) {
+		row = it.value;
+		if (row->several && str_starts(it.key, start) && failing_row_holds(row, now, since))
+			return true;
 	}
+	return false;
 }
 
 struct failing *failing_new(struct context *c)
@@ -113,7 +197,8 @@ struct failing *failing_new(struct context *c)
 	struct failing *f = mem_new(struct failing);
 
 	f->c = c;
-	f->rows = map_new(free);
+	f->rows = map_new(row_free);
+	f->pools = map_new(row_free);
 	f->noted = map_new(free);
 	return f;
 }
@@ -123,6 +208,7 @@ void failing_free(struct failing *f)
 	if (!f)
 		return;
 	map_free(f->rows);
+	map_free(f->pools);
 	map_free(f->noted);
 	free(f);
 }

@@ -4,11 +4,16 @@
 #include "controller/core/context.h"
 
 /*
- * failing: claims that fail one after the other for one tenant and pool.  After three no claim is made for
- * that pair for 10 min, doubling to 160 min.  A claim that becomes ready, or a changed spec of the pool,
- * ends the row.
+ * failing: claims that fail one after the other.
  *
- * Remembered by this process alone.
+ *	of one tenant in one pool	after three no claim is made for that pair for 10 min, doubling to
+ *					160 min.  A claim of the pair that becomes ready ends the row.
+ *	of several tenants in one pool,	the same, for all tenants: the pool is at fault.  Machines of a
+ *	for one reason			cloud go with their claims, so no stopped line (stop_line.h)
+ *					sees such failures.  Any claim of the pool that becomes ready
+ *					ends the row.
+ *
+ * A changed spec of the pool ends its rows.  Kept in memory.
  * Tests: tests/unit/controller/claims/test_provisioner.c
  */
 struct failing;
@@ -22,16 +27,21 @@ void failing_forget_claim(struct failing *f, const char *claim);
 void failing_forgive(struct failing *f, const char *pool);
 
 struct failing_row {
+	char *tenant; /* of the first failure */
+	bool several; /* failures of more than one tenant */
 	unsigned n;
 	int64_t last, until; /* wall ms: of the last one; no new claim before */
 	char why[200];	     /* reason and message of the last one */
 };
-/* Calls fn for each tenant and pool whose claims failed. */
+/* Calls fn for each row; tenant NULL: of several tenants. */
 void failing_each(const struct failing *f,
 		  void (*fn)(const char *tenant, const char *pool, const struct failing_row *row,
 			     void *arg),
 		  void *arg);
-/* NULL: none failed. */
-const struct failing_row *failing_of(const struct failing *f, const char *tenant, const char *pool);
+/* Returns true if the row keeps claims back at that wall ms, by failures after since. */
+bool failing_row_holds(const struct failing_row *row, int64_t now, int64_t since);
+/* Returns true if a row keeps the tenant's claims of the pool back. */
+bool failing_holds(const struct failing *f, const char *tenant, const char *pool, int64_t now,
+		   int64_t since);
 
 #endif

@@ -119,13 +119,13 @@ static struct stop_line_place place_of(const struct provisioner *s, const struct
 static bool is_admitted(const struct provisioner *s, struct stop_line *l,
 			const struct plan_claim *p, bool *trial)
 {
-	const struct failing_row *f = failing_of(s->failing, p->tenant, p->pool);
 	const struct stop_line_place at = place_of(s, p);
 	struct stopped_line why;
 
 	*trial = false;
 	if (!stop_line_admits(l, &at, &why) ||
-	    (f && loop_wall(s->c->loop) < f->until && f->last > stop_line_since(l, p->pool, NULL)))
+	    failing_holds(s->failing, p->tenant, p->pool, loop_wall(s->c->loop),
+			  stop_line_since(l, p->pool, NULL)))
 		return false;
 	*trial = why.scope != NULL;
 	if (*trial)

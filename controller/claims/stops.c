@@ -96,10 +96,11 @@ static void add_failing(const char *tenant, const char *pool, const struct faili
 		.tenant = arena_strdup(l->a, tenant),
 		.pool = arena_strdup(l->a, pool),
 		.text = arena_printf(
-			l->a, "claims of pool %s failed %u times in a row, the last by %s%s", pool,
-			row->n, row->why, when(l, "the next is made at", row->until))};
+			l->a, "claims of pool %s failed %u times in a row%s, the last by %s%s",
+			pool, row->n, tenant ? "" : " for several tenants", row->why,
+			when(l, "the next is made at", row->until))};
 
-	if (l->now < row->until && row->last > stop_line_since(l->line, pool, NULL))
+	if (failing_row_holds(row, l->now, stop_line_since(l->line, pool, NULL)))
 		add(l, &s, row->until);
 }
 

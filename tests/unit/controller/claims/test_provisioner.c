@@ -1,8 +1,10 @@
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "base/metrics.h"
 #include "base/str.h"
+#include "planner/plan.h"
 #include "planner/world.h"
 
 #define PODS "/api/v1/namespaces/default/pods"
@@ -730,6 +732,60 @@ static void the_next_pool_serves_while_one_backs_off(void **state)
 			    json_str_at(o, "metadata", "uid"));
 }
 
+/* A claim of another tenant that failed, as a cloud's do: its machine goes with it. */
+static void failed_elsewhere(struct bench *d, const char *name, const char *tenant,
+			     const char *reason)
+{
+	bench_put(
+		d,
+		arena_printf(
+			d->a,
+			"{'kind': 'NodeClaim', 'metadata': {'name': '%s'}, 'spec': {"
+			"'virtualClusterRef': {'name': '%s'}, 'nodePoolRef': {'name': 'h100'},"
+			" 'image': {'kubernetesVersion': '1.36', 'url': 'https://img.example/n136.raw',"
+			" 'format': 'raw', 'digest':"
+			" 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}},"
+			" 'status': {'phase': 'Failed', 'conditions': [{'type': 'Ready',"
+			" 'status': 'False', 'reason': '%s', 'message': 'instance i-1',"
+			" 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}",
+			name, tenant, reason));
+}
+
+static const char *why_not(struct bench *d)
+{
+	const struct plan *p = plan_make(world_sync_world(d->sync), 0, d->a);
+
+	return p->npods && p->pods[0].nreasons ? p->pods[0].reasons[0].text : "";
+}
+
+static void one_failure_of_several_tenants_holds_the_pool_for_all(void **state)
+{
+	struct bench *d = *state;
+
+	failed_elsewhere(d, "b-1", "team-b", "InstanceGone");
+	failed_elsewhere(d, "b-2", "team-b", "InstanceGone");
+	failed_elsewhere(d, "c-1", "team-c", "InstanceGone");
+	bench_pod(d, "train", 8);
+	bench_run(d, 5000);
+	assert_int_equal(claims(d).n, 3);
+	assert_non_null(strstr(why_not(d), "claims of pool h100 failed 3 times in a row for several"
+					   " tenants, the last by InstanceGone: instance i-1"));
+	bench_run(d, 11 * 60 * 1000);
+	assert_int_equal(claims(d).n, 4);
+}
+
+static void failures_of_one_tenant_or_of_other_reasons_hold_up_nobody_else(void **state)
+{
+	struct bench *d = *state;
+
+	for (int i = 0; i < 3; i++)
+		failed_elsewhere(d, arena_printf(d->a, "b-%d", i), "team-b", "InstanceGone");
+	failed_elsewhere(d, "c-1", "team-c", "JoinTimeout");
+	bench_pod(d, "train", 8);
+	bench_run(d, 5000);
+	assert_int_equal(claims(d).n, 5);
+}
+
 static void gang_pod(struct bench *d, const char *name)
 {
 	bench_must(
@@ -921,6 +977,8 @@ int main(void)
 		T(a_claim_that_became_ready_ends_the_row),
 		T(backing_off_for_one_demand_holds_up_no_other),
 		T(the_next_pool_serves_while_one_backs_off),
+		T(one_failure_of_several_tenants_holds_the_pool_for_all),
+		T(failures_of_one_tenant_or_of_other_reasons_hold_up_nobody_else),
 		T(of_a_gang_no_claim_is_created_while_another_one_is_held),
 		T(a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time),
 		T(a_claim_that_was_not_taken_is_not_made_for_the_same_machine_at_once),
