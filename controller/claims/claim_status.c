@@ -230,6 +230,16 @@ static const char *node_is_unready(const struct claim_status_spec *in, const str
 		n->meta.name, since, end);
 }
 
+/* What keeps the machine from being started: a BMC that does not answer, a cloud that has none. */
+static const struct machine_error *waits_for(const struct machine *m, enum machine_state s)
+{
+	const struct machine_operation *op = m ? m->status.operation : NULL;
+
+	return op && !past(s, MACHINE_BOOTING) && !str_empty(op->last_error.reason)
+		       ? &op->last_error
+		       : NULL;
+}
+
 json_t *claim_status_new(const struct claim_status_spec *in, const struct node_claim *n,
 			 char failing[static CLAIM_FAILING_SIZE])
 {
@@ -241,6 +251,7 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 	struct object_ref ref;
 	enum machine_state s =
 		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
+	const struct machine_error *waits = waits_for(m, s);
 	const char *reason, *message, *phase, *unready = node_is_unready(in, n, s, a);
 	bool failed, changed = false, gone = node_is_gone(in, n, s), told_gone = claim_node_gone(n);
 	OWN_JSON whole = NULL;
@@ -265,8 +276,12 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 	condition(cs, a, c, n, "Launched", past(s, MACHINE_BOOTING),
 		  failed		     ? reason
 		  : past(s, MACHINE_BOOTING) ? "Launched"
+		  : waits		     ? waits->reason
 					     : "Waiting",
-		  failed ? message : "", &changed);
+		  failed  ? message
+		  : waits ? str_or(waits->message, "")
+			  : "",
+		  &changed);
 	condition(cs, a, c, n, "Registered", past(s, MACHINE_GATING),
 		  failed		    ? reason
 		  : past(s, MACHINE_GATING) ? "Registered"

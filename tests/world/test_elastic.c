@@ -1,5 +1,6 @@
 #include "tests/unit/testing.h"
 
+#include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/world/sky.h"
@@ -119,6 +120,49 @@ static bool condition_says(void *arg)
 		if (str_eq(json_str_at(c, "type"), "Offering"))
 			return str_eq(json_str_at(c, "reason"), "NoOffer");
 	return false;
+}
+
+static bool claim_says(const json_t *o, void *arg)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		*(bool *)arg |= str_eq(json_str_at(c, "type"), "Launched") &&
+				str_eq(json_str_at(c, "reason"), "NoOffer") &&
+				strstr(str_or(json_str_at(c, "message"), ""), "provider sky: ");
+	return true;
+}
+
+static bool told_no_offer(const json_t *o, void *arg)
+{
+	if (strstr(str_or(json_str_at(o, "message"), ""), "NoOffer: provider sky has no gpu-8 now"))
+		*(bool *)arg = true;
+	return true;
+}
+
+/* Nothing else would do: the cause is told to all who look. */
+static void what_a_cloud_refuses_reaches_pod_claim_and_provider(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+	bool claim = false, pod = false;
+
+	(void)state;
+	start(s, 7115, "3");
+	for (size_t i = 0; i < 2; i++)
+		s->sky.cloud.zones[i].capacity = 0;
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	/* A second launch comes 90 s after the first at the earliest. */
+	for (int i = 0; i < 40; i++) {
+		world_run(&s->w, 5000);
+		cluster_each(&s->w.host, "nodeclaims.drover.dev/", claim_says, &claim);
+	}
+	cluster_each(&s->w.tenants[0], "events/", told_no_offer, &pod);
+	assert_true(claim);
+	assert_true(pod);
+	assert_true(condition_says(s));
+	stop(s);
+	free(s);
 }
 
 /* The pool of the cloud comes first, and the cloud has nothing left. */
@@ -373,6 +417,7 @@ int main(void)
 		cmocka_unit_test(a_lost_reply_launches_nothing_twice),
 		cmocka_unit_test(a_cloud_without_tokens_is_listed_before_it_is_asked_again),
 		cmocka_unit_test(without_capacity_another_zone_is_asked),
+		cmocka_unit_test(what_a_cloud_refuses_reaches_pod_claim_and_provider),
 		cmocka_unit_test(without_any_offer_another_pool_serves),
 		cmocka_unit_test(what_dies_before_it_runs_is_launched_anew_for_another_claim),
 		cmocka_unit_test(a_pool_without_a_limit_of_nodes_launches_nothing),
