@@ -51,7 +51,9 @@ static void keep(const struct tenants *ts, const struct plan_pod *p)
 {
 	const struct tenant *t = tenant_get(ts, p->tenant);
 
-	if (t && p->outcome == PLAN_ON_NODE && request_of_pod(p->name, NULL, NULL))
+	/* A Node has the name of its claim. */
+	if (t && (p->outcome == PLAN_ON_CLAIM ||
+		  (p->outcome == PLAN_ON_NODE && request_of_pod(p->name, NULL, NULL))))
 		provisioning_requests_keep(t->requests, p->target);
 }
 

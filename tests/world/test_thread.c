@@ -103,6 +103,35 @@ static void a_node_that_takes_no_pods_yet_is_still_on_its_way(void **state)
 	world_stop(&w);
 }
 
+/* Its CNI taints a Node that just joined until it runs there: the pod gets no second machine, and the
+ * first is not taken back as empty. */
+static void a_node_that_an_agent_taints_keeps_its_pod(void **state)
+{
+	struct sim_world w;
+	struct server *b;
+	char path[200];
+
+	(void)state;
+	world_start(&w, 5, 2);
+	world_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+		 json_pack("{s:{s:{s:s}}}", "spec", "disruption", "consolidateAfter", "5s"));
+	world_replica(&w);
+	world_wait_all(&w, "free", 600);
+	w.servers[0].lingering = w.servers[1].lingering = "example.com/agent-not-ready";
+	world_pod(&w, &w.tenants[0], "train");
+	world_run(&w, 150 * 1000);
+	b = str_eq(w.servers[0].state, "free") ? &w.servers[1] : &w.servers[0];
+	assert_string_equal(b->state, "serving");
+	assert_string_equal((b == &w.servers[0] ? &w.servers[1] : &w.servers[0])->state, "free");
+	str_format(path, sizeof(path), "/api/v1/nodes/%s", b->node_name);
+	world_do(&w, &w.tenants[0], "PATCH", path,
+		 json_pack("{s:{s:[{s:s,s:s}]}}", "spec", "taints", "key", "nvidia.com/gpu", "effect",
+			   "NoSchedule"));
+	world_wait_running(&w, &w.tenants[0], "train", 60);
+	world_check_serving(&w, &w.tenants[0], "train");
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +139,7 @@ int main(void)
 		cmocka_unit_test(a_released_machine_is_wiped_and_serves_the_other_tenant),
 		cmocka_unit_test(a_pod_waits_for_the_machine_that_another_tenant_has),
 		cmocka_unit_test(a_node_that_takes_no_pods_yet_is_still_on_its_way),
+		cmocka_unit_test(a_node_that_an_agent_taints_keeps_its_pod),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));
