@@ -9,7 +9,7 @@
 #include "tests/world/requests.h"
 #include "tests/world/world.h"
 
-#define HOLD_S 300
+#define HOLD_S 120
 #define BOOT_S 120 /* from the claim until the pod runs */
 
 /* Three servers.  A pod of team-b keeps one for good, so no gang of three is ever whole. */
