@@ -83,6 +83,15 @@ bool str_to_i64(const char *s, int64_t min, int64_t max, int64_t *out)
 	return true;
 }
 
+bool str_to_canonical_i64(const char *s, int64_t *out)
+{
+	const char *digits = s && s[0] == '-' ? s + 1 : s;
+
+	if (!digits || (digits[0] == '0' && !str_eq(s, "0")))
+		return false;
+	return str_to_i64(s, INT64_MIN, INT64_MAX, out);
+}
+
 /* --- RFC 3339 --- */
 
 /*

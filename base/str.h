@@ -20,6 +20,8 @@ bool str_format(char *dst, size_t size, const char *fmt, ...) __attribute__((for
 
 /* Whole text is a decimal number in range. */
 bool str_to_i64(const char *s, int64_t min, int64_t max, int64_t *out);
+/* Like str_to_i64(), but refuses leading zeros and "-0", as Kubernetes does in taints that are compared. */
+bool str_to_canonical_i64(const char *s, int64_t *out);
 
 /* RFC 3339: parse "2026-12-01T10:20:00Z", with fraction and offset, to Unix milliseconds;
  * format in UTC with seconds, or with microseconds (Kubernetes MicroTime). */

@@ -90,25 +90,41 @@ static const char *lacks_any(const json_t *pod, const json_t *node, const json_t
 	return missing;
 }
 
-static bool tolerates(const json_t *pod, const json_t *taint)
+/* Applies the operators Gt and Lt: the taint's value is compared with the toleration's. */
+static bool compares(const char *op, const char *taint, const char *bound)
 {
-	const char *key = json_str_at(taint, "key"), *effect = json_str_at(taint, "effect");
+	int64_t has, than;
+
+	if (!str_to_canonical_i64(taint, &has) || !str_to_canonical_i64(bound, &than))
+		return false;
+	return str_eq(op, "Gt") ? has > than : str_eq(op, "Lt") && has < than;
+}
+
+static bool tolerates(const json_t *t, const json_t *taint)
+{
+	const char *op = json_str_at(t, "operator"), *key = json_str_at(t, "key"),
+		   *effect = json_str_at(t, "effect"), *value = str_or(json_str_at(t, "value"), ""),
+		   *has = str_or(json_str_at(taint, "value"), "");
+
+	if (!str_empty(effect) && !str_eq(effect, json_str_at(taint, "effect")))
+		return false;
+	if (str_empty(key))
+		return str_eq(op, "Exists");
+	if (!str_eq(key, json_str_at(taint, "key")))
+		return false;
+	if (str_empty(op) || str_eq(op, "Equal"))
+		return str_eq(value, has);
+	return str_eq(op, "Exists") || compares(op, has, value);
+}
+
+static bool is_tolerated(const json_t *pod, const json_t *taint)
+{
 	json_t *t;
 	size_t i;
 
-	json_array_foreach (json_at(pod, "spec", "tolerations"), i, t) {
-		const char *k = json_str_at(t, "key"), *f = json_str_at(t, "effect");
-
-		if (!str_empty(f) && !str_eq(f, effect))
-			continue;
-		if (str_eq(json_str_at(t, "operator"), "Exists")) {
-			if (str_empty(k) || str_eq(k, key))
-				return true;
-		} else if (str_eq(k, key) && str_eq(str_or(json_str_at(t, "value"), ""),
-						    str_or(json_str_at(taint, "value"), ""))) {
+	json_array_foreach (json_at(pod, "spec", "tolerations"), i, t)
+		if (tolerates(t, taint))
 			return true;
-		}
-	}
 	return false;
 }
 
@@ -165,7 +181,7 @@ const char *sim_scheduler_misfit(const json_t *pod, const json_t *node, const js
 	json_array_foreach (json_at(node, "spec", "taints"), i, t) {
 		const char *effect = json_str_at(t, "effect");
 
-		if (!str_eq(effect, "PreferNoSchedule") && !tolerates(pod, t))
+		if (!str_eq(effect, "PreferNoSchedule") && !is_tolerated(pod, t))
 			return "node(s) had untolerated taint(s)";
 	}
 	return lacks_any(pod, node, pods) ? "Insufficient resources" : NULL;

@@ -79,6 +79,24 @@ static void integers_are_read_whole_or_not_at_all(void **state)
 	assert_false(str_to_i64("-1", 0, 7, &n));
 }
 
+static void a_canonical_number_has_one_text(void **state)
+{
+	static const char *const bad[] = {"",	"-",   "+1",  "00", "007",
+					  "-0", "-01", "0x1", "1 ", "a"};
+	int64_t n = 42;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++)
+		if (str_to_canonical_i64(bad[i], &n))
+			fail_msg("\"%s\" was read", bad[i]);
+	assert_false(str_to_canonical_i64(NULL, &n));
+	assert_int_equal(n, 42);
+	assert_true(str_to_canonical_i64("0", &n) && n == 0);
+	assert_true(str_to_canonical_i64("-10", &n) && n == -10);
+	assert_true(str_to_canonical_i64("9223372036854775807", &n) && n == INT64_MAX);
+	assert_false(str_to_canonical_i64("9223372036854775808", &n));
+}
+
 static void times_are_read(void **state)
 {
 	static const struct {
@@ -499,6 +517,7 @@ int main(void)
 		cmocka_unit_test(comparing_takes_null),
 		cmocka_unit_test(a_copy_says_whether_it_was_cut),
 		cmocka_unit_test(integers_are_read_whole_or_not_at_all),
+		cmocka_unit_test(a_canonical_number_has_one_text),
 		cmocka_unit_test(times_are_read),
 		cmocka_unit_test(every_day_of_four_centuries_agrees_with_the_library),
 		cmocka_unit_test(times_are_written),

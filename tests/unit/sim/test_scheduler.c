@@ -58,6 +58,34 @@ static const struct {
 	 "Insufficient"},
 };
 
+static void tolerations_compare_numbers_as_in_kube_scheduler(void **state)
+{
+	static const struct {
+		const char *operator_, *value;
+		bool fits;
+	} rows[] = {
+		{"Gt", "900", true},	{"Gt", "950", false},  {"Lt", "1000", true},
+		{"Lt", "950", false},	{"Gt", "0900", false}, {"Gt", "many", false},
+		{"Equal", "950", true}, {"", "950", true},     {"Gte", "950", false},
+		{"Exists", "", true},
+	};
+	OWN_JSON node = yaml(
+		"metadata: {name: n1}\n"
+		"spec: {taints: [{key: sla, value: '950', effect: NoExecute}]}\n"
+		"status: {allocatable: {pods: 3}, conditions: [{type: Ready, status: 'True'}]}\n");
+	OWN_JSON none = json_array();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		OWN_JSON pod =
+			json_pack("{s:{s:[{s:s, s:s, s:s}]}}", "spec", "tolerations", "key", "sla",
+				  "operator", rows[i].operator_, "value", rows[i].value);
+
+		if (!sim_scheduler_misfit(pod, node, none) != rows[i].fits)
+			fail_msg("%s %s", rows[i].operator_, rows[i].value);
+	}
+}
+
 /* One pod is there with 2 GPUs, one that has ended, one elsewhere. */
 static void a_pod_fits_where_kube_scheduler_would_put_it(void **state)
 {
@@ -157,6 +185,7 @@ static void pods_wait_with_a_reason_and_are_bound_by_priority(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tolerations_compare_numbers_as_in_kube_scheduler),
 		cmocka_unit_test(a_pod_fits_where_kube_scheduler_would_put_it),
 		cmocka_unit_test(a_cordoned_or_unready_node_takes_nobody),
 		cmocka_unit_test(pods_wait_with_a_reason_and_are_bound_by_priority),
