@@ -34,9 +34,16 @@ bool fit_labels(const struct world_pod *p, const struct labels *node)
 #define VALUE_SHOWN 63
 #define VALUES_SHOWN 3
 
+static bool is_of_name(const struct requirement *q)
+{
+	return str_eq(q->key, WORLD_NODE_NAME);
+}
+
 static const char *requirement_text(const struct requirement *q, struct arena *a)
 {
-	const char *text = arena_printf(a, "%.*s %s", KEY_SHOWN, q->key, selector_op_name(q->op));
+	const char *text = arena_printf(a, "%.*s %s", KEY_SHOWN,
+					is_of_name(q) ? "field metadata.name" : q->key,
+					selector_op_name(q->op));
 
 	for (size_t i = 0; i < q->nvalues && i < VALUES_SHOWN; i++)
 		text = arena_printf(a, "%s%s%.*s", text, i ? ", " : " (", VALUE_SHOWN,
@@ -51,18 +58,20 @@ const char *fit_selector_miss(const struct selector *s, const struct labels *nod
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (!selector_matches(&(struct selector){.v = &s->v[i], .n = 1}, node)) {
-			*key = s->v[i].key;
+			*key = is_of_name(&s->v[i]) ? NULL : s->v[i].key;
 			return requirement_text(&s->v[i], a);
 		}
 	return NULL;
 }
 
-/* Of the first term; an empty one, or none, has nothing to name. */
+/* Names what the first term that has requirements lacks. */
 static const char *terms_miss(const char *what, const struct selector *v, size_t n,
 			      const struct labels *node, const char **key, struct arena *a)
 {
-	const char *text = n ? fit_selector_miss(&v[0], node, key, a) : NULL;
+	const char *text = NULL;
 
+	for (size_t i = 0; i < n && !text; i++)
+		text = fit_selector_miss(&v[i], node, key, a);
 	return text ? arena_printf(a, "%s %s", what, text)
 		    : arena_printf(a, "%s, which matches nothing", what);
 }
@@ -106,15 +115,43 @@ bool fit_proof(const struct world_tenant *t, const struct world_provider *p)
 	return p->proof >= t->proof || (p->probed && t->probed);
 }
 
+/* Compares the values if both are integers: *out is negative, 0 or positive as the taint's is less,
+ * equal or greater. */
+static bool compare_values(const struct world_toleration *t, const struct world_taint *taint,
+			   int *out)
+{
+	int64_t has, bound;
+
+	if (!str_to_canonical_i64(taint->value, &has) || !str_to_canonical_i64(t->value, &bound))
+		return false;
+	*out = (has > bound) - (has < bound);
+	return true;
+}
+
+static bool tolerates_value(const struct world_toleration *t, const struct world_taint *taint)
+{
+	int c;
+
+	switch (t->op) {
+	case WORLD_TOLERATES_EQUAL:
+		return str_eq(str_or(t->value, ""), str_or(taint->value, ""));
+	case WORLD_TOLERATES_EXISTS:
+		return true;
+	case WORLD_TOLERATES_GT:
+		return compare_values(t, taint, &c) && c > 0;
+	case WORLD_TOLERATES_LT:
+		return compare_values(t, taint, &c) && c < 0;
+	case WORLD_TOLERATES_NONE:
+		break;
+	}
+	return false;
+}
+
 static bool tolerates(const struct world_toleration *t, const struct world_taint *taint)
 {
-	if (!str_empty(t->effect) && !str_eq(t->effect, taint->effect))
-		return false;
-	if (str_empty(t->key))
-		return t->exists;
-	if (!str_eq(t->key, taint->key))
-		return false;
-	return t->exists || str_eq(str_or(t->value, ""), str_or(taint->value, ""));
+	return (str_empty(t->effect) || str_eq(t->effect, taint->effect)) &&
+	       (str_empty(t->key) ? t->op == WORLD_TOLERATES_EXISTS
+				  : str_eq(t->key, taint->key) && tolerates_value(t, taint));
 }
 
 static bool tolerated(const struct world_pod *p, const struct world_taint *taint)

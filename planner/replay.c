@@ -58,7 +58,7 @@ static void advance(struct replaying *r, int64_t to)
 static void put_pod(struct replaying *r, uint32_t pod, const char *node)
 {
 	const struct replay_job *j = &r->s->jobs[r->owner[pod]];
-	struct world_toleration all = {.exists = true};
+	struct world_toleration all = {.op = WORLD_TOLERATES_EXISTS};
 	char name[NAME_SIZE], gang[NAME_SIZE];
 	struct world_pod p = {.tenant = j->tenant,
 			      .ns = REPLAY_OURS,

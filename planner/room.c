@@ -164,6 +164,15 @@ void room_open_node(struct planning *p, struct world_host *h, struct map *by_cla
 		seat(p, c, at, true);
 }
 
+/* Labels of the node that a claim has or will have.  The node's host name is the claim's name. */
+static struct labels node_labels(const struct planning *p, const struct world_claim *c,
+				 const struct world_host *h)
+{
+	const struct labels of = supply_labels_of_claim(p->supply, c);
+
+	return world_name_labels(&of, h ? h->node.name : c->name, p->a);
+}
+
 void room_open_claim(struct planning *p, const struct world_claim *c, const struct map *by_claim)
 {
 	struct plan_tenant *t = planning_tenant(p, c->tenant);
@@ -174,7 +183,7 @@ void room_open_claim(struct planning *p, const struct world_claim *c, const stru
 	if (c->failed || c->leaving || (c->ready && h && !is_unsettled(p, c, &h->node)))
 		return;
 	labels = arena_new_obj(p->a, struct labels);
-	*labels = supply_labels_of_claim(p->supply, c);
+	*labels = node_labels(p, c, h);
 	planning_room(p, &c->capacity, p->scratch);
 	if (h)
 		take_load(p, h->load, p->scratch);

@@ -121,7 +121,7 @@ static void add_tolerations(struct world *w, const struct world_pod *p)
 		world_text_add(w, p->tolerations.v[i].key);
 		world_text_add(w, p->tolerations.v[i].value);
 		world_text_add(w, p->tolerations.v[i].effect);
-		world_text_number(w, p->tolerations.v[i].exists);
+		world_text_number(w, p->tolerations.v[i].op);
 	}
 }
 
@@ -192,9 +192,9 @@ static void copy_tolerations(struct world_pod *c, const struct world_pod *p, str
 	for (size_t i = 0; i < p->tolerations.n; i++) {
 		const struct world_toleration *t = &p->tolerations.v[i];
 
-		c->tolerations.v[i] = (struct world_toleration){
-			arena_strdup(a, t->key), arena_strdup(a, t->value),
-			arena_strdup(a, t->effect), t->exists};
+		c->tolerations.v[i] = (struct world_toleration){arena_strdup(a, t->key),
+								arena_strdup(a, t->value),
+								arena_strdup(a, t->effect), t->op};
 	}
 }
 
@@ -360,7 +360,7 @@ static bool same_tolerations(const struct world_pod *a, const struct world_pod *
 		const struct world_toleration *x = &a->tolerations.v[i], *y = &b->tolerations.v[i];
 
 		if (!str_eq(x->key, y->key) || !str_eq(x->value, y->value) ||
-		    !str_eq(x->effect, y->effect) || x->exists != y->exists)
+		    !str_eq(x->effect, y->effect) || x->op != y->op)
 			return false;
 	}
 	return a->tolerations.n == b->tolerations.n;

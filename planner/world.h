@@ -145,6 +145,9 @@ struct world_claim {
 	size_t npods;
 };
 
+/* Key of a label that the planner adds to each node: the node's name, on which requirements on the field metadata.name
+ * of a Node are made.  A machine that is not a node yet lacks the label.  No label of Kubernetes has such a key. */
+#define WORLD_NODE_NAME ":metadata.name"
 struct world_node {
 	const char *tenant, *name, *claim; /* claim NULL: not drover's */
 	struct labels labels;
@@ -153,9 +156,18 @@ struct world_node {
 	bool ready, unschedulable;
 };
 
+/* Operators of tolerations.  GT tolerates taints whose value is greater than the toleration's, LT those
+ * whose value is less.  NONE, an operator that no kube-scheduler knows, tolerates nothing. */
+enum world_tolerates {
+	WORLD_TOLERATES_EQUAL,
+	WORLD_TOLERATES_EXISTS,
+	WORLD_TOLERATES_GT,
+	WORLD_TOLERATES_LT,
+	WORLD_TOLERATES_NONE
+};
 struct world_toleration {
-	const char *key, *value, *effect; /* key NULL or "": all */
-	bool exists;			  /* operator Exists */
+	const char *key, *value, *effect; /* key, effect: NULL or "" means all */
+	enum world_tolerates op;
 };
 struct world_preference {
 	int64_t weight;

@@ -16,6 +16,16 @@ struct labels world_copy_labels(const struct labels *l, struct arena *a)
 	return c;
 }
 
+struct labels world_name_labels(const struct labels *l, const char *name, struct arena *a)
+{
+	struct labels c = {.v = arena_calloc(a, l->n + 1, sizeof(*c.v)), .n = l->n + 1};
+
+	if (l->n)
+		memcpy(c.v, l->v, l->n * sizeof(*c.v));
+	c.v[l->n] = (struct label){WORLD_NODE_NAME, name};
+	return world_copy_labels(&c, a);
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct resource *)a)->name, ((const struct resource *)b)->name);

@@ -198,6 +198,8 @@ struct world_kind *world_kind(struct world *w, const char *provider, const char 
 
 /* Copies into an arena, sorted by key or name (world_copy.c). */
 struct labels world_copy_labels(const struct labels *l, struct arena *a);
+/* Copies the labels and adds WORLD_NODE_NAME. */
+struct labels world_name_labels(const struct labels *l, const char *name, struct arena *a);
 struct resources world_copy_resources(const struct resources *r, struct arena *a);
 const char **world_copy_strings(const char *const *v, size_t n, struct arena *a);
 struct selector world_copy_selector(const struct selector *s, struct arena *a);

@@ -10,7 +10,6 @@
 
 #define ITEMS_MAX 256
 #define NAME_MAX_BYTES 253
-#define HOSTNAME "kubernetes.io/hostname"
 #define CHANNEL_CONFIG "ComputeDomainChannelConfig"
 
 /* --- what is read -------------------------------------------------------------------------------- */
@@ -210,7 +209,7 @@ static const char *place_of(const json_t *place, struct selector *out, struct ar
 	for (size_t i = 0; i < names.n; i++) {
 		if (!str_eq(names.v[i].key, "metadata.name"))
 			return "a nodeSelector of another field than metadata.name";
-		names.v[i].key = HOSTNAME;
+		names.v[i].key = WORLD_NODE_NAME;
 		out->v[out->n++] = names.v[i];
 	}
 	return NULL;

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/tenant/gang_names.h"
+#include "controller/tenant/pod_affinity.h"
 #include "controller/tenant/pod_keep.h"
 #include "controller/tenant/pod_topology.h"
 #include "controller/tenant/pod_workload.h"
@@ -371,66 +372,7 @@ static bool effective(const json_t *spec, struct resources *out, struct arena *a
 	return true;
 }
 
-/* --- selectors ----------------------------------------------------------------------------------- */
-
-static bool term_of(const json_t *term, struct selector *out, struct arena *a)
-{
-	const json_t *list = json_object_get(term, "matchExpressions"),
-		     *fields = json_object_get(term, "matchFields");
-
-	return !json_array_size(fields) && demand_requirements(list, 0, out, a);
-}
-
-static bool affinity_of(const json_t *spec, struct world_pod *p, struct arena *a)
-{
-	const json_t *node = json_at(spec, "affinity", "nodeAffinity");
-	const json_t *terms = json_at(node, "requiredDuringSchedulingIgnoredDuringExecution",
-				      "nodeSelectorTerms");
-	const json_t *prefs =
-		json_object_get(node, "preferredDuringSchedulingIgnoredDuringExecution");
-	json_t *t;
-	size_t i;
-
-	if (json_array_size(terms) > ITEMS_MAX || json_array_size(prefs) > ITEMS_MAX)
-		return false;
-	p->affinity.v = arena_calloc(a, json_array_size(terms) + 1, sizeof(*p->affinity.v));
-	json_array_foreach (terms, i, t)
-		if ((json_array_size(json_object_get(t, "matchExpressions")) ||
-		     json_object_get(t, "matchFields")) &&
-		    !term_of(t, &p->affinity.v[p->affinity.n++], a))
-			return false;
-	if (json_array_size(terms) && !p->affinity.n) /* an empty term matches no node */
-		return false;
-	p->preferences.v = arena_calloc(a, json_array_size(prefs) + 1, sizeof(*p->preferences.v));
-	json_array_foreach (prefs, i, t) {
-		struct world_preference *w = &p->preferences.v[p->preferences.n++];
-
-		w->weight = json_int_at(t, "weight");
-		if (!term_of(json_object_get(t, "preference"), &w->term, a))
-			return false;
-	}
-	return true;
-}
-
-static void tolerations_of(const json_t *spec, struct world_pod *p, struct arena *a)
-{
-	const json_t *list = json_object_get(spec, "tolerations");
-	json_t *t;
-	size_t i;
-
-	p->tolerations.v = arena_calloc(a, json_array_size(list) + 1, sizeof(*p->tolerations.v));
-	json_array_foreach (list, i, t) {
-		/* Of one that is bound: a Node with these is not Ready, and nothing is moved there. */
-		if (p->node && str_starts(str_or(json_str_at(t, "key"), ""), "node.kubernetes.io/"))
-			continue;
-		p->tolerations.v[p->tolerations.n++] = (struct world_toleration){
-			.key = copy(a, json_object_get(t, "key")),
-			.value = copy(a, json_object_get(t, "value")),
-			.effect = copy(a, json_object_get(t, "effect")),
-			.exists = str_eq(json_str_at(t, "operator"), "Exists"),
-		};
-	}
-}
+/* --- claims -------------------------------------------------------------------------------------- */
 
 /* Returns a text that names the first resource claim of a pod whose claims are not read, so that the pod is not given a
  * machine that does not fit; NULL: the pod has none. */
@@ -554,8 +496,8 @@ static void where_else(const json_t *o, struct tenant_pod *tp, struct arena *a)
 		return;
 	p->runtime_class = copy(a, json_object_get(spec, "runtimeClassName"));
 	p->node_selector = labels_of(json_object_get(spec, "nodeSelector"), a);
-	tolerations_of(spec, p, a);
-	if (!affinity_of(spec, p, a))
+	pod_tolerations_read(spec, p, a);
+	if (pod_affinity_read(spec, p, a))
 		p->keep = WORLD_KEEP_UNKNOWN;
 	p->preferences.n = 0;
 }
@@ -658,6 +600,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		     *grace = json_object_get(spec, "terminationGracePeriodSeconds");
 	struct tenant_pod *tp;
 	struct world_pod *p;
+	const char *why;
 	bool finished;
 
 	(void)e;
@@ -725,9 +668,9 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	}
 	p->runtime_class = copy(a, json_object_get(spec, "runtimeClassName"));
 	p->node_selector = labels_of(json_object_get(spec, "nodeSelector"), a);
-	tolerations_of(spec, p, a);
-	if (!affinity_of(spec, p, a))
-		p->unsupported = "a node affinity that cannot be read";
+	pod_tolerations_read(spec, p, a);
+	why = pod_affinity_read(spec, p, a);
+	p->unsupported = p->unsupported ? p->unsupported : why;
 	if (!p->unsupported)
 		p->unsupported = demand_topology(spec, p, a);
 	if (!p->unsupported)

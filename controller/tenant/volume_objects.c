@@ -89,7 +89,7 @@ void *volume_project_claim(const json_t *o, struct arena *a, void *arg, struct e
 	return c;
 }
 
-/* matchFields knows one field: metadata.name.  A kubelet gives its Node its name as hostname. */
+/* Adds requirements on fields.  The only field of a Node is metadata.name. */
 static bool add_fields(const json_t *fields, struct selector *s, struct arena *a)
 {
 	struct selector names = {0};
@@ -99,7 +99,7 @@ static bool add_fields(const json_t *fields, struct selector *s, struct arena *a
 	for (size_t i = 0; i < names.n; i++) {
 		if (!str_eq(names.v[i].key, "metadata.name"))
 			return false;
-		names.v[i].key = HOSTNAME;
+		names.v[i].key = WORLD_NODE_NAME;
 		s->v[s->n++] = names.v[i];
 	}
 	return true;
@@ -130,11 +130,12 @@ static struct volume_terms affinity_of(const json_t *affinity, struct arena *a)
 	return t;
 }
 
+/* Returns the one Node that the term matches, by host name or by name; NULL: not exactly one. */
 static const char *host_in(const struct selector *s)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (str_eq(s->v[i].key, HOSTNAME) && s->v[i].op == SELECTOR_IN &&
-		    s->v[i].nvalues == 1)
+		if ((str_eq(s->v[i].key, HOSTNAME) || str_eq(s->v[i].key, WORLD_NODE_NAME)) &&
+		    s->v[i].op == SELECTOR_IN && s->v[i].nvalues == 1)
 			return s->v[i].values[0];
 	return NULL;
 }
@@ -284,7 +285,7 @@ static void on_selected(const struct volume_use *u, struct volume_answer *out, s
 	struct selector *s = arena_new_obj(a, struct selector);
 	struct requirement *q = arena_new_obj(a, struct requirement);
 
-	*q = (struct requirement){.key = HOSTNAME, .op = SELECTOR_IN, .nvalues = 1};
+	*q = (struct requirement){.key = WORLD_NODE_NAME, .op = SELECTOR_IN, .nvalues = 1};
 	q->values = arena_calloc(a, 1, sizeof(*q->values));
 	q->values[0] = u->claim->selected_node;
 	*s = (struct selector){.v = q, .n = 1};

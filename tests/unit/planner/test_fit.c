@@ -16,7 +16,8 @@ static bool tolerated(const struct world_toleration *t, const char *taint)
 static void a_taint_must_be_tolerated(void **state)
 {
 	const struct world_toleration equal = {.key = "k", .value = "v"},
-				      key = {.key = "k", .exists = true}, all = {.exists = true},
+				      key = {.key = "k", .op = WORLD_TOLERATES_EXISTS},
+				      all = {.op = WORLD_TOLERATES_EXISTS},
 				      here = {.key = "k", .value = "v", .effect = "NoExecute"},
 				      nothing = {.value = "v"};
 
@@ -42,6 +43,54 @@ static void a_toleration_without_value_equals_the_empty_value(void **state)
 	assert_false(tolerated(&t, "k=v:NoSchedule"));
 }
 
+static void a_toleration_may_compare_numbers(void **state)
+{
+	static const struct {
+		enum world_tolerates op;
+		const char *value, *taint;
+		bool tolerated;
+	} rows[] = {
+		{WORLD_TOLERATES_GT, "900", "950", true},
+		{WORLD_TOLERATES_GT, "900", "900", false},
+		{WORLD_TOLERATES_GT, "900", "850", false},
+		{WORLD_TOLERATES_LT, "900", "850", true},
+		{WORLD_TOLERATES_LT, "900", "900", false},
+		{WORLD_TOLERATES_LT, "900", "950", false},
+		{WORLD_TOLERATES_GT, "9", "10", true}, /* numbers, not texts */
+		{WORLD_TOLERATES_LT, "0", "-1", true},
+		{WORLD_TOLERATES_GT, "-2", "-1", true},
+		{WORLD_TOLERATES_GT, "9223372036854775806", "9223372036854775807", true},
+		{WORLD_TOLERATES_GT, "1", "9223372036854775808", false},
+		{WORLD_TOLERATES_GT, "1", "02", false},
+		{WORLD_TOLERATES_GT, "01", "2", false},
+		{WORLD_TOLERATES_GT, "1", "+2", false},
+		{WORLD_TOLERATES_GT, "-1", "-0", false},
+		{WORLD_TOLERATES_GT, "-1", "-", false},
+		{WORLD_TOLERATES_GT, "-1", "0", true},
+		{WORLD_TOLERATES_GT, "1", "2x", false},
+		{WORLD_TOLERATES_GT, "1", "high", false},
+		{WORLD_TOLERATES_GT, "1", "", false},
+		{WORLD_TOLERATES_GT, NULL, "1", false},
+		{WORLD_TOLERATES_LT, "", "1", false},
+		{WORLD_TOLERATES_NONE, "1", "1", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct world_toleration t = {.key = "k", .value = rows[i].value, .op = rows[i].op};
+		struct world_taint taint = {"k", rows[i].taint, "NoSchedule"};
+		const struct world_pod p = {.tolerations = {&t, 1}};
+
+		if (!fit_taints(&p, &(struct world_taints){&taint, 1}) != rows[i].tolerated)
+			fail_msg("row %zu: %s and %s", i, str_or(rows[i].value, "-"),
+				 rows[i].taint);
+		t.key = "j";
+		assert_non_null(fit_taints(&p, &(struct world_taints){&taint, 1}));
+		t.key = NULL;
+		assert_non_null(fit_taints(&p, &(struct world_taints){&taint, 1}));
+	}
+}
+
 static void prefer_no_schedule_keeps_nobody_out(void **state)
 {
 	(void)state;
@@ -51,7 +100,7 @@ static void prefer_no_schedule_keeps_nobody_out(void **state)
 static void the_taint_that_is_in_the_way_is_named(void **state)
 {
 	OWN(arena) a = arena_new();
-	struct world_toleration t = {.key = "a", .exists = true};
+	struct world_toleration t = {.key = "a", .op = WORLD_TOLERATES_EXISTS};
 	const struct world_pod p = {.tolerations = {&t, 1}};
 	struct world_taints taints =
 		worlds_taints(a, "a=1:NoSchedule,b=2:NoSchedule,c=3:NoExecute");
@@ -190,6 +239,27 @@ static void what_does_not_fit_is_named_with_its_key(void **state)
 	}
 }
 
+static void what_is_asked_of_a_name_is_named_as_a_field(void **state)
+{
+	OWN(arena) a = arena_new();
+	const char *name = "n1", *key = "x";
+	struct requirement q = {
+		.key = WORLD_NODE_NAME, .op = SELECTOR_IN, .values = &name, .nvalues = 1};
+	struct selector terms[] = {{NULL, 0}, {&q, 1}};
+	struct world_pod p = {.affinity = {terms, 2}};
+	struct label has = {WORLD_NODE_NAME, "n1"};
+
+	(void)state;
+	assert_false(fit_labels(&p, &(struct labels){NULL, 0}));
+	assert_string_equal(fit_labels_miss(&p, &(struct labels){NULL, 0}, &key, a),
+			    "node affinity field metadata.name In (n1)");
+	assert_null(key);
+	assert_true(fit_labels(&p, &(struct labels){&has, 1}));
+	q.op = SELECTOR_NOT_IN;
+	assert_true(fit_labels(&p, &(struct labels){NULL, 0}));
+	assert_false(fit_labels(&p, &(struct labels){&has, 1}));
+}
+
 static void an_empty_term_matches_nothing(void **state)
 {
 	(void)state;
@@ -272,6 +342,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_taint_must_be_tolerated),
 		cmocka_unit_test(a_toleration_without_value_equals_the_empty_value),
+		cmocka_unit_test(a_toleration_may_compare_numbers),
 		cmocka_unit_test(prefer_no_schedule_keeps_nobody_out),
 		cmocka_unit_test(the_taint_that_is_in_the_way_is_named),
 		cmocka_unit_test(every_label_of_the_node_selector_must_be_there),
@@ -279,6 +350,7 @@ int main(void)
 		cmocka_unit_test(what_was_learnt_of_a_pod_must_hold_beside_its_own_terms),
 		cmocka_unit_test(a_node_has_to_suit_one_term_of_each_volume),
 		cmocka_unit_test(what_does_not_fit_is_named_with_its_key),
+		cmocka_unit_test(what_is_asked_of_a_name_is_named_as_a_field),
 		cmocka_unit_test(an_empty_term_matches_nothing),
 		cmocka_unit_test(greater_and_less_want_integers),
 		cmocka_unit_test(what_is_taken_is_no_room),

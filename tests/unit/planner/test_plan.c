@@ -58,6 +58,59 @@ static void only_pending_pods_marked_unschedulable_are_demand(void **state)
 	assert_string_equal(order(plan_make(w, 0, a), a), "pending");
 }
 
+/* The place of a pod that asks for a name by operator op, beside Node n1, claim c1 and free machine m2. */
+static const char *place_by_name(enum selector_op op, const char *name, struct arena *a)
+{
+	OWN(world) w = worlds_new(a);
+	struct requirement q = {WORLD_NODE_NAME, op, &name, 1};
+	struct selector term = {&q, 1};
+	struct world_pod p = worlds_pod(a, "p", "cpu=1");
+	struct world_node n = worlds_node(a, "n1");
+	struct world_claim c = worlds_claim(a, "c1", "m1");
+
+	world_put_node(w, &n);
+	world_put_claim(w, &c);
+	add_machine(w, "m2", "small");
+	p.affinity.v = &term;
+	p.affinity.n = 1;
+	world_put_pod(w, &p);
+	return said(w, a, "p");
+}
+
+static void a_pod_may_ask_for_nodes_by_name(void **state)
+{
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	assert_string_equal(place_by_name(SELECTOR_IN, "n1", a), "node n1");
+	assert_string_equal(place_by_name(SELECTOR_NOT_IN, "n2", a), "node n1");
+	assert_string_equal(place_by_name(SELECTOR_NOT_IN, "n1", a), "claim c1");
+	/* The node of a claim gets the claim's name. */
+	assert_string_equal(place_by_name(SELECTOR_IN, "c1", a), "claim c1");
+	assert_string_equal(place_by_name(SELECTOR_IN, "m2", a),
+			    "nothing; RequirementsNotMet: pool main: no instance type fits node "
+			    "affinity field metadata.name In (m2)");
+}
+
+static void a_machine_that_is_no_node_yet_has_no_name_that_is_excluded(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	const char *name = "n1";
+	struct requirement q = {WORLD_NODE_NAME, SELECTOR_NOT_IN, &name, 1};
+	struct selector term = {&q, 1};
+	struct world_pod p = worlds_pod(a, "p", "cpu=1");
+	struct world_node n = worlds_node(a, "n1");
+
+	(void)state;
+	world_put_node(w, &n);
+	add_machine(w, "m2", "small");
+	p.affinity.v = &term;
+	p.affinity.n = 1;
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), "new 0 on m2");
+}
+
 static void the_queue_goes_by_priority_share_age_and_name(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -1212,6 +1265,8 @@ int main(void)
 		cmocka_unit_test(a_pod_that_goes_leaves_its_room),
 		cmocka_unit_test(a_resource_that_only_a_node_has_is_found_there_and_nowhere_else),
 		cmocka_unit_test(the_largest_requests_there_can_be_overflow_nothing),
+		cmocka_unit_test(a_pod_may_ask_for_nodes_by_name),
+		cmocka_unit_test(a_machine_that_is_no_node_yet_has_no_name_that_is_excluded),
 		cmocka_unit_test(a_preference_chooses_among_nodes),
 		cmocka_unit_test(the_lighter_preference_is_dropped_first),
 		cmocka_unit_test(a_preference_chooses_the_type_but_never_costs_a_machine),

@@ -362,7 +362,7 @@ static void a_taint_of_the_pool_is_named(void **state)
 	OWN(world) w = worlds_new(a);
 	struct world_pool pool = worlds_pool(a);
 	struct world_pod p = worlds_pod(a, "p", "cpu=1");
-	struct world_toleration t = {.key = "gpu", .exists = true};
+	struct world_toleration t = {.key = "gpu", .op = WORLD_TOLERATES_EXISTS};
 
 	(void)state;
 	pool.taints = worlds_taints(a, "gpu=yes:NoSchedule");

@@ -422,7 +422,7 @@ static void which_nodes_a_spread_counts(void **state)
 		OWN(world) w = worlds_new(a);
 		struct world_pod p = app(a, "new", "app=x");
 		const char *selector = cases[i].selector, *said_of;
-		struct world_toleration all = {.exists = true};
+		struct world_toleration all = {.op = WORLD_TOLERATES_EXISTS};
 		struct world_topology *t;
 
 		put_nodes(w, a, cases[i].nodes);

@@ -34,7 +34,7 @@ static void put_pod(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 		worlds_pod(a, name_of(a, "pod", i),
 			   ONE_OF(s, "cpu=1", "cpu=2,memory=1Gi", "memory=1Gi,cpu=2",
 				  "nvidia.com/gpu=2", "cpu=500m,example.com/x=1", "cpu=70"));
-	struct world_toleration t = {.key = "k", .exists = true};
+	struct world_toleration t = {.key = "k", .op = WORLD_TOLERATES_EXISTS};
 	struct selector terms[2] = {worlds_term(a, "zone in (a)"), worlds_term(a, "gpu")};
 	struct world_preference prefs[2] = {{1, worlds_term(a, "zone in (b)")},
 					    {3, worlds_term(a, "cores>8")}};
@@ -348,7 +348,7 @@ static void what_is_put_again_as_it_was_is_no_change(void **state)
 	struct world_claim c = worlds_claim(a, "c", "m");
 	struct world_node n = worlds_node(a, "n");
 	struct world_pod p = worlds_pod(a, "p", "cpu=1");
-	struct world_toleration all = {.exists = true};
+	struct world_toleration all = {.op = WORLD_TOLERATES_EXISTS};
 	struct selector term = worlds_term(a, "disk in (hdd)");
 	struct world_preference preference = {1, term};
 	struct world_volume volume = {.v = &term, .n = 1};
@@ -417,7 +417,7 @@ static void what_is_put_again_as_it_was_is_no_change(void **state)
 	ASSERT_NEW(world_put_pod, p, all.key = "k");
 	ASSERT_NEW(world_put_pod, p, all.value = "v");
 	ASSERT_NEW(world_put_pod, p, all.effect = "NoSchedule");
-	ASSERT_NEW(world_put_pod, p, all.exists = false);
+	ASSERT_NEW(world_put_pod, p, all.op = WORLD_TOLERATES_EQUAL);
 	ASSERT_NEW(world_put_pod, p, p.runtime_class = "kata");
 	ASSERT_NEW(world_put_pod, p, p.unsupported = "x");
 	ASSERT_NEW(world_put_pod, p, p.volume_wait = "x");
@@ -452,7 +452,8 @@ static void pods_that_differ_in_one_thing_are_not_taken_for_alike(void **state)
 	struct world_pool pool = worlds_pool(a);
 	struct world_machine m = worlds_machine("m1", "small");
 	struct world_pod p = worlds_pod(a, "p", "cpu=1"), q = worlds_pod(a, "q", "cpu=1");
-	struct world_toleration all = {.key = "k", .exists = true}, empty = {.key = "k"};
+	struct world_toleration all = {.key = "k", .op = WORLD_TOLERATES_EXISTS},
+				empty = {.key = "k"};
 	struct selector term = worlds_term(a, "disk in (hdd)");
 	struct world_preference preference = {0, term};
 

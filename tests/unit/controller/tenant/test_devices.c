@@ -255,7 +255,7 @@ static void a_claim_of_several_pods_counts_once(void **state)
 		  ALLOCATED(RESULT("gpu-0") "," RESULT("gpu-1"), "{'uid': 'u-other'}"));
 	add_pod(d, "third", BY_CLAIM("theirs"), NULL);
 	bench_run(d, SOON_MS);
-	assert_string_equal(seen(d, "third"), "kubernetes.io/hostname In n-1 ");
+	assert_string_equal(seen(d, "third"), ":metadata.name In n-1 ");
 }
 
 static void a_pod_that_runs_counts_what_was_allocated(void **state)

@@ -592,9 +592,9 @@ static void selectors_tolerations_and_affinity_are_read(void **state)
 	assert_string_equal(labels_get(&p->node_selector, "a"), "2");
 	assert_string_equal(p->node_selector.v[1].key, "z");
 	assert_int_equal(p->tolerations.n, 2);
-	assert_true(p->tolerations.v[0].exists);
+	assert_int_equal(p->tolerations.v[0].op, WORLD_TOLERATES_EXISTS);
 	assert_null(p->tolerations.v[0].key);
-	assert_false(p->tolerations.v[1].exists);
+	assert_int_equal(p->tolerations.v[1].op, WORLD_TOLERATES_EQUAL);
 	assert_string_equal(p->tolerations.v[1].value, "yes");
 	assert_string_equal(p->tolerations.v[1].effect, "NoSchedule");
 	assert_int_equal(p->affinity.n, 2);
@@ -605,40 +605,6 @@ static void selectors_tolerations_and_affinity_are_read(void **state)
 	assert_int_equal(p->preferences.n, 1);
 	assert_int_equal(p->preferences.v[0].weight, 7);
 	assert_int_equal(p->preferences.v[0].term.v[0].op, SELECTOR_NOT_IN);
-}
-
-#define REQUIRED(terms)                                                                                                 \
-	"{'affinity': {'nodeAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': " terms \
-	"}}}}"
-
-#define PREFERRED(term)                                                                                           \
-	"{'affinity': {'nodeAffinity': {'preferredDuringSchedulingIgnoredDuringExecution': [{'preference': " term \
-	"}]}}}"
-
-static void an_affinity_that_cannot_be_judged_is_not_taken_for_none(void **state)
-{
-	static const char *const bad[] = {
-		REQUIRED(
-			"[{'matchFields': [{'key': 'metadata.name', 'operator': 'In', 'values': ['n-1']}]}]"),
-		REQUIRED("[{'matchExpressions': [{'key': 'a', 'operator': 'Like'}]}]"),
-		REQUIRED("[{'matchExpressions': [{'key': 'a'}]}]"),
-		REQUIRED("[{'matchExpressions': [{'operator': 'Exists'}]}]"),
-		REQUIRED("[{'matchExpressions': [7]}]"),
-		REQUIRED("[{}]"), /* an empty term matches no node */
-		REQUIRED("[{'matchExpressions': []}]"),
-		PREFERRED("{'matchExpressions': [{'key': 'a', 'operator': 'Like'}]}"),
-	};
-
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		if (!str_eq(pod(*state, bad[i])->unsupported,
-			    "a node affinity that cannot be read"))
-			fail_msg("taken: %s", bad[i]);
-	/* Beside one that says something an empty term says nothing. */
-	assert_int_equal(
-		pod(*state,
-		    REQUIRED("[{}, {'matchExpressions': [{'key': 'a', 'operator': 'Exists'}]}]"))
-			->affinity.n,
-		1);
 }
 
 #define SPREAD                                                                                     \
@@ -1060,7 +1026,7 @@ static void tell_pod(struct buf *b, const struct tenant_pod *tp)
 	for (size_t i = 0; i < p->tolerations.n; i++)
 		buf_printf(b, " tolerates %s %s %s %d", str_or(p->tolerations.v[i].key, "-"),
 			   str_or(p->tolerations.v[i].value, "-"),
-			   str_or(p->tolerations.v[i].effect, "-"), p->tolerations.v[i].exists);
+			   str_or(p->tolerations.v[i].effect, "-"), (int)p->tolerations.v[i].op);
 	for (size_t i = 0; i < p->topology.n; i++)
 		tell_topology(b, &p->topology.v[i]);
 }
@@ -1447,7 +1413,6 @@ int main(void)
 		T(where_other_pods_let_it_be_is_read),
 		T(a_selector_that_is_absent_selects_nobody),
 		T(a_bound_pod_keeps_its_labels_and_whom_it_bans),
-		T(an_affinity_that_cannot_be_judged_is_not_taken_for_none),
 		T(which_nodes_a_spread_counts_is_read),
 		T(constraints_that_the_planner_does_not_judge_are_named),
 		T(an_empty_namespace_selector_is_every_namespace),

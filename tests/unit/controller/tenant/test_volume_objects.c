@@ -99,7 +99,7 @@ static const struct {
 	{BOUND, TERMS("{'matchExpressions': [" IN("kubernetes.io/hostname", "n1") "]}"), NULL,
 	 "kubernetes.io/hostname In n1; on n1"},
 	{BOUND, TERMS("{'matchFields': [" IN("metadata.name", "n1") "]}"), NULL,
-	 "kubernetes.io/hostname In n1; on n1"},
+	 ":metadata.name In n1; on n1"},
 	{BOUND,
 	 TERMS("{'matchExpressions': [" IN(
 		 "kubernetes.io/hostname",
@@ -124,7 +124,7 @@ static const struct {
 	 WAITS(", 'allowedTopologies': [{'matchLabelExpressions': [{'values': ['a']}]}]"),
 	 P ": the topology of StorageClass fast is longer than 16 KiB, or cannot be read"},
 	{"{'metadata': {'annotations': {'volume.kubernetes.io/selected-node': 'n1'}}, 'spec': {'storageClassName': 'fast'}}",
-	 NULL, WAITS(""), "kubernetes.io/hostname In n1; on n1; ebs.csi.aws.com"},
+	 NULL, WAITS(""), ":metadata.name In n1; on n1; ebs.csi.aws.com"},
 };
 
 static const char *judged(struct arena *a, size_t i, const char *ephemeral, const char *uid)
