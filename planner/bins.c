@@ -282,10 +282,15 @@ bool bins_find(struct bins *b, struct plan_cell *c, size_t *at)
 	return false;
 }
 
+bool bins_suits(const struct plan_fit *f, size_t at)
+{
+	return f->bins[at / 64] >> at % 64 & 1;
+}
+
 bool bins_fits(struct bins *b, const struct plan_cell *c, size_t at)
 {
 	planning_charge(b->p, b->of, 2);
-	return !c->class_->impossible && c->class_->fit->bins[at / 64] >> at % 64 & 1 &&
+	return !c->class_->impossible && bins_suits(c->class_->fit, at) &&
 	       rooms_fit(b->rooms, at, c->class_->asks) &&
 	       (!c->topology || topology_bin(c->topology, at) == TOPOLOGY_YES);
 }
@@ -295,16 +300,16 @@ void bins_take(struct bins *b, size_t at, const struct plan_class *c)
 	rooms_take(b->rooms, at, c->asks);
 }
 
+void bins_close(struct bins *b, size_t at)
+{
+	rooms_close(b->rooms, at);
+}
+
 /* --- and back ------------------------------------------------------------------------------------- */
 
 size_t bins_count(const struct bins *b)
 {
 	return b->n;
-}
-
-static bool suits(const struct plan_fit *f, size_t at)
-{
-	return f->bins[at / 64] >> at % 64 & 1;
 }
 
 size_t bins_next(struct bins *b, const struct plan_cell *c, size_t from)
@@ -315,7 +320,7 @@ size_t bins_next(struct bins *b, const struct plan_cell *c, size_t from)
 
 size_t bins_times(const struct bins *b, const struct plan_class *c, size_t at)
 {
-	return suits(c->fit, at) ? rooms_times(rooms_row(b->rooms, at), c->asks) : 0;
+	return bins_suits(c->fit, at) ? rooms_times(rooms_row(b->rooms, at), c->asks) : 0;
 }
 
 bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *level)
@@ -324,7 +329,7 @@ bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *l
 
 	planning_charge(b->p, b->of, 1);
 	*level = 0;
-	if (!suits(f, at) || !rooms_fit(b->rooms, at, c->asks))
+	if (!bins_suits(f, at) || !rooms_fit(b->rooms, at, c->asks))
 		return false;
 	while (*level < f->nlevels && !(f->level[*level].bins[at / 64] >> at % 64 & 1))
 		++*level;

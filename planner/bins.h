@@ -32,6 +32,10 @@ bool bins_find(struct bins *b, struct plan_cell *c, size_t *at);
 /* Does that bin fit? */
 bool bins_fits(struct bins *b, const struct plan_cell *c, size_t at);
 void bins_take(struct bins *b, size_t at, const struct plan_class *c);
+/* Leaves no room in the bin. */
+void bins_close(struct bins *b, size_t at);
+/* True if the bin suits the fit, whatever room it has.  After bins_look(). */
+bool bins_suits(const struct plan_fit *f, size_t at);
 
 /*
  * For gangs, whose pods are looked for without cursors, and may have to go again: bins_mark() for each of their fits, then

@@ -12,6 +12,7 @@
 #include "planner/cells.h"
 #include "planner/classes.h"
 #include "planner/gangs.h"
+#include "planner/nominated.h"
 #include "planner/opening.h"
 #include "planner/plan.h"
 #include "planner/queue.h"
@@ -103,7 +104,7 @@ static void seat(struct planning *p, struct queued *q)
 		c->tenant->seats && q->pod->uid ? map_get(c->tenant->seats, q->pod->uid) : NULL;
 
 	planning_charge(p, c->tenant, POD_WORK / 4);
-	if (!s || (s->ready && !q->gang) || c->refused || c->tenant->over)
+	if (!s || q->seat || (s->ready && !q->gang) || c->refused || c->tenant->over)
 		return;
 	bins_look(c->tenant->bins, c->fit);
 	if ((q->cell->topology && !topology_begin(q->cell->topology)) ||
@@ -349,8 +350,10 @@ static void do_cells(struct plan_run *r)
 		}
 		p->work += POD_WORK / 2;
 	}
-	if (r->at == r->n)
-		enter(r, SEATS);
+	if (r->at < r->n)
+		return;
+	nominated_seat(p, r->q, r->n);
+	enter(r, SEATS);
 }
 
 static void do_seats(struct plan_run *r)

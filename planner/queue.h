@@ -30,7 +30,7 @@ struct queued {
 	int64_t priority; /* the pod's, with its age, as it counts among tenants (queue_new()) */
 	int64_t own; /* the pod's priority with its age, for the order within the tenant; 0 in a world that does not clamp */
 	size_t at;   /* of the plan's pods, once it was its turn */
-	size_t seat; /* of the claim that was made for it: the bin's number + 1; 0: none */
+	size_t seat; /* bin + 1 of the claim that was made for it, or of the node that it is nominated for; 0: none */
 };
 
 /* Sorts q, which stays the caller's; both live as long as the arena. */

@@ -216,6 +216,10 @@ enum world_keep {
 struct world_pod {
 	const char *tenant, *ns, *name, *uid;
 	const char *node; /* bound to; NULL: pending */
+	/* The node that kube-scheduler has chosen for a pending pod (status.nominatedNodeName); NULL: none.  preempts: the
+	 * pod may evict others (preemptionPolicy).  A pod that is no demand counts as bound to that node. */
+	const char *nominated;
+	bool preempts;
 	bool daemon; /* of a DaemonSet, or static: never demand, and never a reason to keep a node */
 	bool terminating;   /* has a deletionTimestamp */
 	bool unschedulable; /* PodScheduled=False, reason Unschedulable: demand */

@@ -46,11 +46,11 @@ struct world_fit {
 /* A pod as it is kept: one allocation. */
 struct world_one {
 	struct world_shape *shape, *side;
-	const char *tenant, *ns, *name, *uid, *node; /* into text */
+	const char *tenant, *ns, *name, *uid, *node, *nominated; /* into text */
 	int64_t since, priority, keep_until;
 	int32_t deletion_cost;
 	uint8_t keep; /* enum world_keep */
-	bool daemon, unschedulable, terminating, saves, check, done;
+	bool daemon, unschedulable, terminating, saves, check, done, preempts;
 	struct world_load *load;     /* of its node; NULL: pending */
 	struct world_member *member; /* of a gang; NULL: of none */
 	size_t at;		     /* of w->pending */

@@ -68,8 +68,10 @@ static bool same_pod(const struct world_one *a, const struct world_one *b)
 	       a->priority == b->priority && a->daemon == b->daemon &&
 	       a->unschedulable == b->unschedulable && str_eq(a->uid, b->uid) &&
 	       a->terminating == b->terminating && a->saves == b->saves && a->check == b->check &&
-	       a->done == b->done && str_eq(a->node, b->node) && a->keep == b->keep &&
-	       a->keep_until == b->keep_until && a->deletion_cost == b->deletion_cost &&
+	       a->done == b->done && str_eq(a->node, b->node) &&
+	       str_eq(a->nominated, b->nominated) && a->preempts == b->preempts &&
+	       a->keep == b->keep && a->keep_until == b->keep_until &&
+	       a->deletion_cost == b->deletion_cost &&
 	       (a->member ? a->member->gang : NULL) == (b->member ? b->member->gang : NULL) &&
 	       (!a->member || a->member->min == b->member->min);
 }
@@ -85,29 +87,37 @@ static void wait(struct world *w, struct world_one *c)
 	w->ndemand += world_is_demand(c);
 }
 
+/* Returns the node on which the pod counts as bound; NULL: it is pending. */
+static const char *node_of(const struct world_pod *p)
+{
+	return p->node || p->done || (p->unschedulable && !p->daemon) ? p->node : p->nominated;
+}
+
 bool world_put_pod(struct world *w, const struct world_pod *p)
 {
 	const char *tenant = str_or(p->tenant, ""), *ns = str_or(p->ns, ""),
-		   *name = str_or(p->name, "");
+		   *name = str_or(p->name, ""), *node = node_of(p);
 	struct world_one *c, *old;
 	void **slot;
 	char *at;
 
 	c = mem_alloc(sizeof(*c) + size_of(tenant) + size_of(ns) + size_of(name) + size_of(p->uid) +
-		      size_of(p->node));
+		      size_of(node) + size_of(p->nominated));
 	at = c->text;
 	c->tenant = append(&at, tenant);
 	c->ns = append(&at, ns);
 	c->name = append(&at, name);
 	c->order = (size_t)(at - c->text);
 	c->uid = append(&at, p->uid);
-	c->node = append(&at, p->node);
+	c->node = append(&at, node);
+	c->nominated = append(&at, p->nominated);
+	c->preempts = p->preempts;
 	c->since = p->since;
 	c->priority = p->priority;
 	c->daemon = p->daemon;
 	c->unschedulable = p->unschedulable;
 	c->terminating = p->terminating;
-	c->keep = (uint8_t)p->keep;
+	c->keep = (uint8_t)(p->node == node ? p->keep : WORLD_KEEP_UNKNOWN);
 	c->keep_until = p->keep_until;
 	c->deletion_cost = (int32_t)p->deletion_cost;
 	c->saves = p->saves;

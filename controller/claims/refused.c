@@ -11,7 +11,6 @@
 #include "controller/tenant/request_objects.h"
 #include "controller/tenant/tenant.h"
 
-#define HOST "kubernetes.io/hostname"
 #define TYPE "node.kubernetes.io/instance-type"
 #define NODES_MAX 16 /* of one pod; then the oldest is given another try */
 #define NODES_OF_TYPE 2
@@ -37,7 +36,7 @@ struct row {
 	int64_t began; /* the same, of the first Node that it was planned on one after the other; 0: none */
 	int64_t last; /* loop_now(): something was learnt */
 	struct left {
-		char *node, *host, *type; /* its labels; type NULL: it has none */
+		char *node, *type; /* type: the Node's label; NULL: it has none */
 	} left[NODES_MAX];
 	size_t nleft;
 };
@@ -45,7 +44,6 @@ struct row {
 static void left_done(struct left *l)
 {
 	free(l->node);
-	free(l->host);
 	free(l->type);
 }
 
@@ -117,19 +115,19 @@ const struct world_pod *refused_apply(const struct refused *r, const struct worl
 				      struct arena *a)
 {
 	const struct row *row = row_of(r, p->tenant, p->ns, p->name);
-	const char **hosts, **types;
+	const char **nodes, **types;
 	struct world_pod *out;
 
 	if (!row || !row->nleft || !str_eq(row->uid, p->uid))
 		return p;
 	out = arena_new_obj(a, struct world_pod);
 	*out = *p;
-	hosts = arena_calloc(a, row->nleft, sizeof(*hosts));
+	nodes = arena_calloc(a, row->nleft, sizeof(*nodes));
 	types = arena_calloc(a, row->nleft, sizeof(*types));
 	for (size_t i = 0; i < row->nleft; i++)
-		hosts[i] = row->left[i].host;
+		nodes[i] = row->left[i].node;
 	out->also.v = arena_calloc(a, 2, sizeof(*out->also.v));
-	require(&out->also, HOST, hosts, row->nleft);
+	require(&out->also, WORLD_NODE_NAME, nodes, row->nleft);
 	require(&out->also, TYPE, types, types_of(row, types));
 	return out;
 }
@@ -169,9 +167,7 @@ static void learn(struct refused *r, struct row *row, const struct plan_pod *p,
 		left_done(&row->left[0]);
 		memmove(row->left, row->left + 1, --row->nleft * sizeof(row->left[0]));
 	}
-	row->left[row->nleft++] =
-		(struct left){mem_strdup(p->target), mem_strdup(labels_get(&n->world.labels, HOST)),
-			      mem_strdup(type)};
+	row->left[row->nleft++] = (struct left){mem_strdup(p->target), mem_strdup(type)};
 	row->last = loop_now(r->c->loop);
 	set_on(row, NULL);
 	log_warn("a pod is not bound where it has room: another Node is looked for",
@@ -215,8 +211,7 @@ static int64_t look(struct refused *r, const struct plan_pod *p)
 	}
 	if (now - row->since < REFUSED_MS)
 		return row->since + REFUSED_MS - now;
-	/* By its label a Node is kept out; one that has none cannot be told from others. */
-	if (sign && sign->at >= row->began - BEFORE_MS && n && labels_get(&n->world.labels, HOST))
+	if (sign && sign->at >= row->began - BEFORE_MS && n)
 		learn(r, row, p, n);
 	return REFUSED_MS;
 }

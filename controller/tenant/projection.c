@@ -92,6 +92,7 @@ static const struct scan_want pod_spec[] = {SCAN_PLAIN("nodeName"),
 					    SCAN_SOME("schedulingGroup", pod_group),
 					    SCAN_SOME("workloadRef", pod_workload),
 					    SCAN_PLAIN("priority"),
+					    SCAN_PLAIN("preemptionPolicy"),
 					    SCAN_PLAIN("runtimeClassName"),
 					    SCAN_PLAIN("terminationGracePeriodSeconds"),
 					    SCAN_PLAIN("activeDeadlineSeconds"),
@@ -635,8 +636,10 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	tp->gang = p->daemon || is_large(meta, spec) ? NULL : gang_name_of(o, a);
 	p->unschedulable = !p->node && !p->daemon && !json_at(meta, "deletionTimestamp") &&
 			   !json_array_size(json_object_get(spec, "schedulingGates")) &&
-			   str_empty(json_str_at(o, "status", "nominatedNodeName")) &&
 			   is_unschedulable(o, tp->gang != NULL, &p->since);
+	p->nominated = p->node ? NULL : copy_name(a, json_at(o, "status", "nominatedNodeName"));
+	p->nominated = str_empty(p->nominated) ? NULL : p->nominated;
+	p->preempts = !str_eq(json_str_at(spec, "preemptionPolicy"), "Never");
 	if (p->node) {
 		p->since = bound_since(o);
 		tp->ends = ends_at(o, p->since);

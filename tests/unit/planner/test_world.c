@@ -405,6 +405,8 @@ static void what_is_put_again_as_it_was_is_no_change(void **state)
 	ASSERT_NEW(world_put_pod, p, p.daemon = !p.daemon);
 	ASSERT_NEW(world_put_pod, p, p.terminating = !p.terminating);
 	ASSERT_NEW(world_put_pod, p, p.unschedulable = !p.unschedulable);
+	ASSERT_NEW(world_put_pod, p, p.nominated = "n");
+	ASSERT_NEW(world_put_pod, p, p.preempts = true);
 	ASSERT_NEW(world_put_pod, p, p.node = "n");
 	ASSERT_NEW(world_put_pod, p, p.requests = worlds_resources(a, "cpu=2"));
 	ASSERT_NEW(world_put_pod, p, p.requests = worlds_resources(a, "cpu=2,memory=1Gi"));

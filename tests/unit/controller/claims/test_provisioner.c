@@ -339,7 +339,7 @@ static void a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute(
 	assert_int_equal(bench_events(&d->team, "RoomOnNode"), 0);
 	bench_run(d, 15000);
 	assert_int_equal(bench_events(&d->team, "RoomOnNode"), 1);
-	assert_int_equal(claims(d).n, 0);
+	assert_int_equal(claims(d).n, 1); /* on another Node, see test_refused */
 }
 
 static double plans(struct bench *d)

@@ -14,11 +14,11 @@ static void add_node(struct bench *d, const char *name)
 		arena_printf(
 			d->a,
 			"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': '%s', 'labels': {"
-			"'kubernetes.io/hostname': '%s', 'node.kubernetes.io/instance-type': 'hgx'}},"
+			"'node.kubernetes.io/instance-type': 'hgx'}},"
 			" 'spec': {'providerID': 'x://1'}, 'status': {"
 			"'allocatable': {'nvidia.com/gpu': '8', 'cpu': '64', 'memory': '512Gi', 'pods': '110'},"
 			"'conditions': [{'type': 'Ready', 'status': 'True'}]}}",
-			name, name));
+			name));
 	bench_run(d, 1000);
 }
 
@@ -72,6 +72,26 @@ static void a_pod_left_unbound_for_a_minute_gets_another_machine(void **state)
 	bench_run(d, 20000);
 	assert_int_equal(claims(d), 1);
 	says(d, "Nominated", "machine m-1 of pool h100");
+	says(d, "Nominated", "kube-scheduler left it unbound for a minute on Node left");
+}
+
+/* The pod is nominated for a Node where its victims do not go, and kube-scheduler keeps the nomination. */
+static void a_nominated_pod_waits_a_minute_for_its_victims(void **state)
+{
+	struct bench *d = *state;
+
+	add_node(d, "left");
+	bench_pod(d, "there", 8);
+	bench_must(d, &d->team, "POST", PODS "/there/binding",
+		   "{'apiVersion': 'v1', 'kind': 'Binding', 'metadata': {'name': 'there'},"
+		   " 'target': {'kind': 'Node', 'name': 'left'}}");
+	bench_pod(d, "train", 8);
+	bench_must(d, &d->team, "PATCH", PODS "/train/status",
+		   "{'status': {'nominatedNodeName': 'left'}}");
+	bench_run(d, 50000);
+	assert_int_equal(claims(d), 0);
+	bench_run(d, 20000);
+	assert_int_equal(claims(d), 1);
 	says(d, "Nominated", "kube-scheduler left it unbound for a minute on Node left");
 }
 
@@ -140,6 +160,7 @@ int main(void)
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, bench_setup_fleet, bench_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_pod_left_unbound_for_a_minute_gets_another_machine),
+		CASE(a_nominated_pod_waits_a_minute_for_its_victims),
 		CASE(after_two_nodes_of_a_type_it_gets_none_of_that_type),
 		CASE(what_was_learnt_is_forgotten_with_the_pod_and_after_a_day),
 		CASE(a_scheduler_that_stands_still_refuses_nothing),

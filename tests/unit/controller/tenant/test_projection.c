@@ -433,7 +433,6 @@ static void what_waits_for_something_else_is_no_demand(void **state)
 		"{'status': {'conditions': [{'type': 'PodScheduled', 'status': 'False', 'reason': 'SchedulingGated'}]}}",
 		"{'status': {'conditions': [{'type': 'Ready', 'status': 'False', 'reason': 'Unschedulable'}]}}",
 		"{'status': {'conditions': 'Unschedulable'}}",
-		"{'status': {" MARK ", 'nominatedNodeName': 'n-1'}}",
 		"{'status': {" MARK "}, 'spec': {'nodeName': 'n-1'}}",
 		"{'status': {" MARK "}, 'spec': {'schedulingGates': [{'name': 'quota'}]}}",
 		"{'status': {" MARK "}, 'metadata': {'deletionTimestamp': '2026-12-01T10:00:00Z'}}",
@@ -507,6 +506,23 @@ static void of_a_gang_what_succeeded_is_kept(void **state)
 		*state,
 		"{'status': {'phase': 'Succeeded'}, 'metadata': {'deletionTimestamp': '2026-12-01T10:00:00Z',"
 		" 'annotations': {'drover.dev/gang': 'g', 'drover.dev/gang-size': '2'}}}"));
+}
+
+static void a_pod_may_be_nominated_for_a_node(void **state)
+{
+	const struct world_pod *p =
+		whole_pod(*state, "{'status': {" MARK ", 'nominatedNodeName': 'n-1'}}");
+
+	assert_true(p->unschedulable && p->preempts);
+	assert_string_equal(p->nominated, "n-1");
+	p = whole_pod(*state, "{'status': {" MARK ", 'nominatedNodeName': 'n-1'},"
+			      " 'spec': {'preemptionPolicy': 'Never'}}");
+	assert_false(p->preempts);
+	p = whole_pod(*state, "{'status': {" MARK ", 'nominatedNodeName': ''}}");
+	assert_null(p->nominated);
+	p = whole_pod(*state, "{'status': {" MARK ", 'nominatedNodeName': 'n-1'},"
+			      " 'spec': {'nodeName': 'n-2'}}");
+	assert_null(p->nominated);
 }
 
 static void a_finished_pod_is_left_out(void **state)
@@ -1403,6 +1419,7 @@ int main(void)
 		T(a_sum_past_all_numbers_saturates),
 		T(a_marked_pod_is_demand_since_its_mark),
 		T(what_waits_for_something_else_is_no_demand),
+		T(a_pod_may_be_nominated_for_a_node),
 		T(a_finished_pod_is_left_out),
 		T(a_pod_of_a_gang_is_demand_whatever_its_scheduler_says),
 		T(of_a_gang_what_succeeded_is_kept),

@@ -1,0 +1,113 @@
+#include "planner/nominated.h"
+
+#include "base/str.h"
+#include "planner/bins.h"
+#include "planner/cells.h"
+#include "planner/groups.h"
+
+/* A node that takes pods. */
+struct nominee {
+	size_t bin, pods; /* pods: nominated for it */
+	bool constrained; /* one of the pods has constraints on other pods */
+	bool closed;	  /* one of the pods is not seated */
+};
+
+/* Nodes by name, of tenants with nominated pods. */
+struct nominees {
+	struct planning *p;
+	struct map **by_name; /* by the tenant's number; NULL: not listed yet */
+};
+
+static struct map *list_nodes(struct planning *p, struct plan_tenant *t)
+{
+	struct map *all = planning_map(p);
+
+	for (size_t i = 0; t->bins && i < bins_count(t->bins); i++) {
+		const struct bin *b = bins_at(t->bins, i);
+		const char *name = labels_get(b->labels, WORLD_NODE_NAME);
+		struct nominee *o;
+
+		if (b->kind == PLAN_NOTHING || !name)
+			continue;
+		o = arena_new_obj(p->a, struct nominee);
+		o->bin = i;
+		map_put(all, name, o);
+	}
+	planning_charge(p, t, t->bins ? bins_count(t->bins) : 0);
+	return all;
+}
+
+/* Returns the node that the pod is nominated for; NULL: none that takes pods. */
+static struct nominee *nominee_of(const struct nominees *of, const struct queued *q)
+{
+	struct plan_tenant *t = q->class_->tenant;
+	struct map **all = &of->by_name[t->number];
+
+	if (!q->pod->nominated)
+		return NULL;
+	if (!*all)
+		*all = list_nodes(of->p, t);
+	return map_get(*all, q->pod->nominated);
+}
+
+static void reserve(struct nominee *o, const struct queued *q)
+{
+	struct plan_tenant *t = q->class_->tenant;
+
+	bins_look(t->bins, q->class_->fit);
+	bins_take(t->bins, o->bin, q->class_);
+	o->pods++;
+	o->constrained |= q->pod->side->pod.topology.n > 0;
+}
+
+/* True if the node has room for the pod, beside the others that are nominated for it. */
+static bool has_room(const struct nominee *o, const struct queued *q)
+{
+	struct bins *bins = q->class_->tenant->bins;
+	bool fits;
+
+	bins_give(bins, o->bin, q->class_);
+	fits = (!q->cell->topology || topology_begin(q->cell->topology)) &&
+	       bins_fits(bins, q->cell, o->bin);
+	bins_take(bins, o->bin, q->class_);
+	return fits;
+}
+
+/* Constraints among pods of one node are not judged. */
+static bool may_sit(const struct nominee *o, const struct queued *q)
+{
+	const struct plan_class *c = q->class_;
+
+	return !c->refused && !c->impossible && !c->tenant->over &&
+	       !(o->constrained && o->pods > 1) && bins_suits(c->fit, o->bin) &&
+	       (q->pod->preempts || has_room(o, q));
+}
+
+static void sit(struct planning *p, const struct nominee *o, struct queued *q)
+{
+	if (q->cell->side)
+		groups_place(p->groups, q->cell->side, o->bin, 1, 0);
+	cells_leave(q->cell);
+	q->seat = o->bin + 1;
+}
+
+void nominated_seat(struct planning *p, struct queued *const *q, size_t n)
+{
+	const struct nominees of = {
+		p, arena_calloc(p->a, map_size(p->tenants) + 1, sizeof(struct map *))};
+	struct nominee *o;
+
+	for (size_t i = 0; i < n; i++)
+		if ((o = nominee_of(&of, q[i])))
+			reserve(o, q[i]);
+	for (size_t i = 0; i < n; i++)
+		if ((o = nominee_of(&of, q[i])))
+			o->closed |= !may_sit(o, q[i]);
+	for (size_t i = 0; i < n; i++) {
+		o = nominee_of(&of, q[i]);
+		if (o && o->closed)
+			bins_close(q[i]->class_->tenant->bins, o->bin);
+		else if (o)
+			sit(p, o, q[i]);
+	}
+}
