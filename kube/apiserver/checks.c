@@ -146,6 +146,26 @@ static int check_containers(struct check *c, const json_t *list, const char *pat
 	return 0;
 }
 
+static int check_toleration(struct check *c, const json_t *t, const char *path)
+{
+	const char *op = str_or(json_str_at(t, "operator"), "");
+	int64_t n;
+
+	if (check_choice(c, op, " Equal Exists Gt Lt",
+			 arena_printf(c->arena, "%s.operator", path)) < 0 ||
+	    check_choice(c, json_str_at(t, "effect"), " NoSchedule PreferNoSchedule NoExecute",
+			 arena_printf(c->arena, "%s.effect", path)) < 0)
+		return -1;
+	if (str_empty(json_str_at(t, "key")) && !str_eq(op, "Exists"))
+		return invalid(c, arena_printf(c->arena, "%s.operator", path),
+			       "Invalid value: must be Exists when `key` is empty");
+	if ((str_eq(op, "Gt") || str_eq(op, "Lt")) &&
+	    !str_to_canonical_i64(json_str_at(t, "value"), &n))
+		return invalid(c, arena_printf(c->arena, "%s.value", path),
+			       "Invalid value: a decimal integer is wanted");
+	return 0;
+}
+
 static int check_pod_spec(struct check *c, const json_t *spec, const char *path)
 {
 	const char *node = json_str_at(spec, "nodeName");
@@ -164,16 +184,10 @@ static int check_pod_spec(struct check *c, const json_t *spec, const char *path)
 	if (!str_empty(node) && !str_is_dns_subdomain(node))
 		return invalid(c, arena_printf(c->arena, "%s.nodeName", path),
 			       "Invalid value: a lowercase RFC 1123 subdomain is wanted");
-	json_array_foreach (json_object_get(spec, "tolerations"), i, v) {
-		const char *its = arena_printf(c->arena, "%s.tolerations[%zu]", path, i);
-
-		if (check_choice(c, json_str_at(v, "operator"), "Equal Exists Gt Lt",
-				 arena_printf(c->arena, "%s.operator", its)) < 0 ||
-		    check_choice(c, json_str_at(v, "effect"),
-				 " NoSchedule PreferNoSchedule NoExecute",
-				 arena_printf(c->arena, "%s.effect", its)) < 0)
+	json_array_foreach (json_object_get(spec, "tolerations"), i, v)
+		if (check_toleration(c, v, arena_printf(c->arena, "%s.tolerations[%zu]", path, i)) <
+		    0)
 			return -1;
-	}
 	return 0;
 }
 

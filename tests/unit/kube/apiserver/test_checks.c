@@ -49,6 +49,12 @@ static void what_users_get_wrong_is_refused_by_name(void **state)
 		 "spec.containers[0].ports[0].containerPort"},
 		{PODS, "{'metadata':{'name':'p'},'spec':{'tolerations':[{'operator':'Is'}]," C "}}",
 		 "spec.tolerations[0].operator"},
+		{PODS, "{'metadata':{'name':'p'},'spec':{'tolerations':[{'value':'x'}]," C "}}",
+		 "spec.tolerations[0].operator"},
+		{PODS,
+		 "{'metadata':{'name':'p'},'spec':{'tolerations':[{'key':'k','operator':'Gt','value':'07'}]," C
+		 "}}",
+		 "spec.tolerations[0].value"},
 		{PODS,
 		 "{'metadata':{'name':'p','ownerReferences':[{'kind':'X','name':'x','uid':'u'}]},'spec':{" C
 		 "}}",
