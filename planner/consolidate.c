@@ -224,6 +224,20 @@ static void put_in_order(struct consolidate_run *r)
 	p->work += POD_WORK * r->nmovers;
 }
 
+/* Keeps the Node that a waiting pod is nominated for: kube-scheduler makes room for the pod there. */
+static void keep_nominated(struct consolidate_run *r, const struct world_one *x)
+{
+	const char *key =
+		x->nominated ? arena_printf(r->p.a, "%s/%s", x->tenant, x->nominated) : NULL;
+	const struct world_host *it = key ? world_find(r->p.w->nodes, key) : NULL;
+	struct host *h = it ? map_get(r->by_load, it->load->key) : NULL;
+
+	if (!h || !h->is_candidate)
+		return;
+	h->is_candidate = false;
+	r->ncandidates--;
+}
+
 static void do_join(struct consolidate_run *r)
 {
 	struct planning *p = &r->p;
@@ -233,8 +247,10 @@ static void do_join(struct consolidate_run *r)
 
 		p->work += POD_WORK;
 		classes_requests(p, m->class_);
-		if (!m->pod->node)
+		if (!m->pod->node) {
+			keep_nominated(r, m->pod);
 			continue;
+		}
 		m->host = map_get(r->by_load, m->pod->load->key);
 		m->host->trouble += trouble_of(m->pod);
 		m->host->n++;

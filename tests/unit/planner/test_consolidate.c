@@ -120,6 +120,27 @@ static void a_node_whose_pods_have_room_elsewhere_goes(void **state)
 	stop(&s);
 }
 
+static void a_node_stays_for_which_a_pod_is_nominated(void **state)
+{
+	struct set s = start();
+	struct world_pod p = worlds_pod(s.a, "preemptor", "cpu=1");
+
+	(void)state;
+	put(&s, "n1");
+	put(&s, "n2");
+	run(&s, "n1", "a", "cpu=1");
+	run(&s, "n2", "b", "cpu=2");
+	world_put_pod(s.w, &p);
+	assert_string_equal(text_of(&s), "n1: gives a>n2; n2: receives");
+	p.nominated = "n1";
+	world_put_pod(s.w, &p);
+	assert_string_equal(text_of(&s), "n2: gives b>n1");
+	p.unschedulable = false; /* it is being bound */
+	world_put_pod(s.w, &p);
+	assert_string_equal(text_of(&s), "n2: gives b>n1; n1: receives");
+	stop(&s);
+}
+
 static void a_node_stays_where_one_of_its_pods_has_no_room(void **state)
 {
 	struct set s = start();
@@ -664,6 +685,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_node_whose_pods_have_room_elsewhere_goes),
+		cmocka_unit_test(a_node_stays_for_which_a_pod_is_nominated),
 		cmocka_unit_test(a_node_stays_where_one_of_its_pods_has_no_room),
 		cmocka_unit_test(several_nodes_go_at_once_and_share_what_room_there_is),
 		cmocka_unit_test(an_empty_node_takes_nothing),
