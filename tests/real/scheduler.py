@@ -48,13 +48,14 @@ podMaxBackoffSeconds: 1
 NEVER = ("TooBig", "RequirementsNotMet", "TaintNotTolerated")
 # Objects come and go without the controllers that would look after them.
 OFF = "ServiceAccount,TaintNodesByCondition"
+FEATURES = "--feature-gates=TaintTolerationComparisonOperators=true"  # tolerations Gt and Lt; alpha in 1.36
 
 
 class Plane(testbed.ControlPlane):
     """etcd, kube-apiserver and kube-scheduler alone: no controller changes what a case has made."""
 
     def __init__(self, folder):
-        super().__init__("scheduler", folder, apiserver_args=[f"--disable-admission-plugins={OFF}"])
+        super().__init__("scheduler", folder, apiserver_args=[f"--disable-admission-plugins={OFF}", FEATURES])
         self.connection = None
 
     def wait_ready(self, limit_s=60):
@@ -62,7 +63,7 @@ class Plane(testbed.ControlPlane):
         config = self.folder / "scheduler.yaml"
         config.write_text(SCHEDULER.format(folder=self.folder))
         self._spawn("kube-scheduler", [
-            parts.paths()["kube"] / "kube-scheduler", f"--config={config}", "--secure-port=0"])
+            parts.paths()["kube"] / "kube-scheduler", f"--config={config}", "--secure-port=0", FEATURES])
         return self
 
     def api(self, method, path, body=None, content_type=None):
@@ -179,7 +180,11 @@ class Run:
         self.clean()
         self.make_nodes(case.nodes)
         self.make_pods(case.bound)
-        self.make_pods(case.waiting)
+        for p in case.waiting:  # before the others, which have to yield to them
+            if p["metadata"]["name"] in case.nominated:
+                self.make_nominated(p, case.nominated[p["metadata"]["name"]])
+        self.make_pods(p for p in case.waiting if p["metadata"]["name"] not in case.nominated)
+        self.sum["nominated"] += len(case.nominated)
         pods = self.settled(case)
         world = {**case.supply, "nodes": case.nodes, "pods": list(pods.values())}
         plan = self.planner.plan(world)
@@ -203,16 +208,18 @@ class Run:
         if left:
             self.sum["packed another way"] += 1
             self.sum["of them left over"] += len(left)
-            wrong = self.as_planned(case, pods, promised)
+            wrong = self.as_planned(case, pods, promised, {name for name, _ in never})
             if wrong:
                 return f"{wrong}\nat first {left}"
         return self.never_fit(case, never) if never else None
 
-    def as_planned(self, case, before, promised):
+    def as_planned(self, case, before, promised, never):
         """Anew, one after the other as the plan has them, each with its Node nominated; those that were bound before
-        stay.  Who waits for another to be placed has its turn again."""
+        stay, and so do those that are nominated and fit nowhere: kube-scheduler counts them.  Who waits for another to be
+        placed has its turn again."""
         again = {key(p): p for p in case.waiting}
-        self.drop(p for name, p in again.items() if "nodeName" not in before[name]["spec"])
+        self.drop(p for name, p in again.items() if "nodeName" not in before[name]["spec"] and
+                  (name not in never or p["metadata"]["name"] not in case.nominated))
         left = [name for name in promised if "nodeName" not in before[name]["spec"]]
         while left:
             last, left = left, [name for name in left if not self.nominated(again[name], promised[name])]
@@ -226,12 +233,16 @@ class Run:
         for p in pods:
             self.plane.api("DELETE", path_of(p), {"gracePeriodSeconds": 0})
 
-    def nominated(self, pod, node):
-        """It is bound: a pod is nominated while a gate keeps kube-scheduler off."""
+    def make_nominated(self, pod, node):
+        """A pod is nominated while a gate keeps kube-scheduler off."""
         gated = {**pod["spec"], "schedulingGates": [{"name": "drover.test/wait"}]}
         self.make_pods([{**pod, "spec": gated}])
         self.plane.api("PATCH", f"{path_of(pod)}/status", {"status": {"nominatedNodeName": node}})
         self.plane.api("PATCH", path_of(pod), {"spec": {"schedulingGates": []}})
+
+    def nominated(self, pod, node):
+        """It is bound."""
+        self.make_nominated(pod, node)
         return not self.bound([key(pod)])
 
     def never_fit(self, case, never):

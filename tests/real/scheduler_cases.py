@@ -10,6 +10,7 @@ MODEL = "nvidia.com/gpu.product"
 NAMESPACES = {"one": {"team": "x"}, "two": {"team": "y"}, "three": {"team": "x", "kind": "batch"}}
 OVERHEAD = {"kata": {"cpu": "250m", "memory": "160Mi"}}
 APPS = ("web", "train", "db")
+NUMBERS = ("0", "99", "100", "950")  # of taints, and of tolerations that are compared with them
 
 CATALOGUE = (
     ("small", {"cpu": "4", "memory": "8Gi", "pods": "8"}, {"gen": "1", "disk": "ssd"}),
@@ -36,7 +37,8 @@ def fixed_objects():
 
 
 class Case:
-    """nodes, bound, waiting: objects for the API server.  supply: types, pool and machines for the planner."""
+    """nodes, bound, waiting: objects for the API server.  nominated: the Node that a waiting pod is nominated for, by the
+    pod's name.  supply: types, pool and machines for the planner."""
 
     def __init__(self, seed, number):
         self.r = random.Random(f"{seed}/{number}")
@@ -51,6 +53,10 @@ class Case:
         self.nodes = [self.standing(i) for i in range(self.r.choice((0, 0, 1, 2, 3, 5)))]
         self.bound = self.pods_on_nodes()
         self.waiting = self.pods_that_wait()
+        self.nominated = {p["metadata"]["name"]: self.node_name() for p in self.waiting if self.chance(15)}
+        if self.nodes and self.chance(25):
+            self.waiting.append(self.greedy())
+            self.nominated["greedy"] = self.r.choice(self.nodes)["metadata"]["name"]
         self.supply = {"types": [{"metadata": {"name": name, "labels": labels}, "status": {"allocatable": room}}
                                  for name, room, labels in self.types],
                        "pool": self.pool, "machines": self.machines}
@@ -69,7 +75,9 @@ class Case:
     # -- machines and Nodes
 
     def taint(self):
-        return {"key": self.r.choice(("dedicated", "gpu")), "value": self.r.choice(("a", "b")),
+        key = self.r.choice(("dedicated", "gpu", "sla", "sla"))
+        texts = NUMBERS + ("007", "9223372036854775808", "many", "") if key == "sla" else ("a", "b")
+        return {"key": key, "value": self.r.choice(texts),
                 "effect": self.r.choice(("NoSchedule", "NoSchedule", "NoExecute", "PreferNoSchedule"))}
 
     def place(self):
@@ -91,6 +99,10 @@ class Case:
                          **({"unschedulable": True} if unschedulable else {})},
                 "status": {"capacity": room, "allocatable": room,
                            "conditions": [{"type": "Ready", "status": "True"}]}}
+
+    def node_name(self):
+        """Of a Node that is there, or of none."""
+        return self.r.choice([n["metadata"]["name"] for n in self.nodes] + [self.name("gone")])
 
     def standing(self, i):
         name, room, labels = self.r.choice(CATALOGUE)
@@ -143,16 +155,25 @@ class Case:
     def expression(self):
         op = self.r.choice(("In", "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"))
         if op in ("Gt", "Lt"):
-            return {"key": "gen", "operator": op, "values": [str(self.r.randint(1, 5))]}
+            return {"key": self.r.choice(("gen", "gen", "gen", "disk", "absent")), "operator": op,
+                    "values": ["many" if self.chance(5) else self.r.choice(("0", "03", *"12345"))]}
         key, values = self.r.choice((("gen", "12345"), ("disk", ("ssd", "hdd")), (MODEL, ("T4", "L40S", "H100")),
                                      (ZONE, ("z0", "z1", "z2")), (RACK, ("r0", "r1", "r2")),
-                                     (TYPE, [t[0] for t in CATALOGUE]), ("pool", ("main", "other"))))
+                                     (TYPE, [t[0] for t in CATALOGUE]), ("pool", ("main", "other")),
+                                     ("absent", ("x", "y"))))
         if op in ("Exists", "DoesNotExist"):
             return {"key": key, "operator": op}
         return {"key": key, "operator": op, "values": self.r.sample(list(values), self.r.randint(1, 2))}
 
+    def field(self):
+        return {"key": "metadata.name", "operator": self.r.choice(("In", "NotIn", "NotIn")), "values": [self.node_name()]}
+
     def node_term(self):
-        return {"matchExpressions": [self.expression() for _ in range(self.r.choice((1, 1, 2)))]}
+        if self.chance(6):
+            return {}
+        fields = [self.field() for _ in range(self.r.choice((1, 1, 2)))] if self.chance(25) else []
+        labels = [self.expression() for _ in range(self.r.choice((0, 1, 1, 2) if fields else (1, 1, 2)))]
+        return {**({"matchExpressions": labels} if labels else {}), **({"matchFields": fields} if fields else {})}
 
     def selector(self):
         if self.chance(5):
@@ -193,7 +214,7 @@ class Case:
         out = {}
         if self.chance(20):
             out.setdefault("nodeAffinity", {})[required] = {
-                "nodeSelectorTerms": [self.node_term() for _ in range(self.r.choice((1, 1, 2)))]}
+                "nodeSelectorTerms": [self.node_term() for _ in range(self.r.choice((1, 1, 2, 3)))]}
         if self.chance(15):
             out.setdefault("nodeAffinity", {})[preferred] = [
                 {"weight": self.r.randint(1, 100), "preference": self.node_term()} for _ in range(2)]
@@ -207,16 +228,23 @@ class Case:
             out["podAntiAffinity"] = {preferred: [{"weight": 50, "podAffinityTerm": self.pod_term(True)}]}
         return out
 
+    def toleration(self, key):
+        op = self.r.choice(("Exists", "Equal", "", None) + (("Gt", "Lt") * 3 if key == "sla" else ()))
+        values = NUMBERS if key == "sla" else ("a", "b")
+        if op in ("Gt", "Lt"):  # any other text is refused
+            values += ("-6", "9223372036854775807")
+        return {"key": key, **({"operator": op} if op is not None else {}),
+                **({"value": self.r.choice(values)} if op != "Exists" else {})}
+
     def tolerations(self):
-        if self.chance(30):
+        if self.chance(25):
             return [{"operator": "Exists"}]
-        out = []
-        for key in ("dedicated", "gpu"):
-            if self.chance(50):
-                out.append({"key": key, "operator": "Exists"} if self.chance(50) else
-                           {"key": key, "operator": "Equal", "value": self.r.choice(("a", "b"))})
-                if self.chance(30):
-                    out[-1]["effect"] = self.r.choice(("NoSchedule", "NoExecute"))
+        out = [self.toleration(key) for key in ("dedicated", "gpu", "sla", "sla") if self.chance(50)]
+        if self.chance(5):
+            out.append({"operator": "Exists"})
+        for t in out:
+            if self.chance(30):
+                t["effect"] = self.r.choice(("NoSchedule", "NoExecute", "PreferNoSchedule"))
         return out
 
     def like(self, name):
@@ -253,6 +281,14 @@ class Case:
     def copies(self, like, n):
         for i in range(n):
             yield {**like, "metadata": {**like["metadata"], "name": f"{like['metadata']['name']}-{i}"}}
+
+    def greedy(self):
+        """No Node has room for it: nominated for one, it keeps others of at most its priority away."""
+        pod = self.like("greedy")
+        pod["spec"]["containers"] = [{"name": "c", "image": "drover.test/pause:1",
+                                      "resources": {"requests": {"cpu": "300", "memory": "4Ti"}}}]
+        pod["spec"].pop("resources", None)
+        return pod
 
     def pods_that_wait(self):
         out = []
