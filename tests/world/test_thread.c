@@ -125,8 +125,8 @@ static void a_node_that_an_agent_taints_keeps_its_pod(void **state)
 	assert_string_equal((b == &w.servers[0] ? &w.servers[1] : &w.servers[0])->state, "free");
 	str_format(path, sizeof(path), "/api/v1/nodes/%s", b->node_name);
 	world_do(&w, &w.tenants[0], "PATCH", path,
-		 json_pack("{s:{s:[{s:s,s:s}]}}", "spec", "taints", "key", "nvidia.com/gpu", "effect",
-			   "NoSchedule"));
+		 json_pack("{s:{s:[{s:s,s:s}]}}", "spec", "taints", "key", "nvidia.com/gpu",
+			   "effect", "NoSchedule"));
 	world_wait_running(&w, &w.tenants[0], "train", 60);
 	world_check_serving(&w, &w.tenants[0], "train");
 	world_stop(&w);
