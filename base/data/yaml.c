@@ -355,7 +355,7 @@ static json_t *mapping(struct reader *r, int depth)
 	return NULL;
 }
 
-/* Of a sequence or a mapping. */
+/* Checks the event that starts a sequence or a mapping. */
 static int check_start(struct reader *r, int depth)
 {
 	const bool map = r->event.type == YAML_MAPPING_START_EVENT;
