@@ -26,18 +26,13 @@ struct labels world_name_labels(const struct labels *l, const char *name, struct
 	return world_copy_labels(&c, a);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct resource *)a)->name, ((const struct resource *)b)->name);
-}
-
 struct resources world_copy_resources(const struct resources *r, struct arena *a)
 {
 	struct resources c = {.v = arena_calloc(a, r->n + 1, sizeof(*c.v)), .n = r->n};
 
 	for (size_t i = 0; i < r->n; i++)
 		c.v[i] = (struct resource){arena_strdup(a, r->v[i].name), r->v[i].q};
-	qsort(c.v, c.n, sizeof(*c.v), by_name);
+	resources_sort(&c);
 	return c;
 }
 

@@ -347,11 +347,6 @@ static int decode_map(struct decoder *d, const struct field *f, json_t *j, const
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct resource *)a)->name, ((const struct resource *)b)->name);
-}
-
 static int decode_resources(struct decoder *d, const struct field *f, json_t *j,
 			    const struct at *at, struct resources *out)
 {
@@ -375,7 +370,7 @@ static int decode_resources(struct decoder *d, const struct field *f, json_t *j,
 		out->v[out->n++].name = arena_strdup(d->a, key);
 	}
 	if (out->n)
-		qsort(out->v, out->n, sizeof(*out->v), by_name);
+		resources_sort(out);
 	return 0;
 }
 

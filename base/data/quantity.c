@@ -1,6 +1,7 @@
 #include "base/data/quantity.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/str.h"
 
@@ -247,6 +248,17 @@ int64_t quantity_milli_ceil(struct quantity q)
 int64_t quantity_milli_floor(struct quantity q)
 {
 	return divide(q.nano, 1000000, false);
+}
+
+static int by_name(const void *x, const void *y)
+{
+	return strcmp(((const struct resource *)x)->name, ((const struct resource *)y)->name);
+}
+
+void resources_sort(struct resources *r)
+{
+	if (r->n)
+		qsort(r->v, r->n, sizeof(*r->v), by_name);
 }
 
 const struct quantity *resources_get(const struct resources *r, const char *name)

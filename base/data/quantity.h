@@ -50,6 +50,7 @@ struct resources {
 	struct resource *v;
 	size_t n;
 };
+void resources_sort(struct resources *r); /* by name, as resources_get() needs it */
 bool resources_equal(const struct resources *a, const struct resources *b); /* in the same order */
 const struct quantity *resources_get(const struct resources *r,
 				     const char *name); /* NULL: absent */

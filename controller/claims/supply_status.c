@@ -161,11 +161,6 @@ static struct stop_line *line_now(struct supply_status *s)
 	return s->line;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct resource *)a)->name, ((const struct resource *)b)->name);
-}
-
 /* Types of which the cloud has none now, and why. */
 static void say_offers(const struct supply_status *s, const struct provider_object *p,
 		       struct arena *a, struct provider_object_status *out)
@@ -206,7 +201,7 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 		if (n->by_state[i] || always[i])
 			r->v[r->n++] = (struct resource){machine_state_info[i].name,
 							 quantity_of(n->by_state[i])};
-	qsort(r->v, r->n, sizeof(*r->v), by_name);
+	resources_sort(r);
 	eta_paths(s->eta, p, a, out);
 	out->conditions = copy(&p->status.conditions, a);
 	say(c, &out->conditions, a, generation, "Ready", !reason, reason ? reason : "DriverRunning",
@@ -246,7 +241,7 @@ static void add(struct resources *sum, const struct resources *more, struct aren
 			memcpy(v, sum->v, sum->n * sizeof(*v));
 		v[sum->n++] = (struct resource){arena_strdup(a, more->v[i].name), more->v[i].q};
 		sum->v = v;
-		qsort(sum->v, sum->n, sizeof(*sum->v), by_name);
+		resources_sort(sum);
 	}
 }
 

@@ -137,11 +137,6 @@ static void add_device(struct sum *s, const struct tenant_device *v)
 		s->wait = arena_printf(s->a, "resource claim %s: %s", v->name, s->wait);
 }
 
-static int by_name(const void *x, const void *y)
-{
-	return strcmp(((const struct resource *)x)->name, ((const struct resource *)y)->name);
-}
-
 static int by_key(const void *x, const void *y)
 {
 	return strcmp(((const struct label *)x)->key, ((const struct label *)y)->key);
@@ -161,7 +156,7 @@ static void add_resource(struct resources *r, const char *name, int64_t n, struc
 			return;
 		}
 	v[r->n++] = (struct resource){name, quantity_of(n)};
-	qsort(v, r->n, sizeof(*v), by_name);
+	resources_sort(r);
 }
 
 /* What has such a label keeps it. */

@@ -3,7 +3,6 @@
  *
  * Everything here is a tenant's text: quantities and selectors that do not
  * parse make the pod "unsupported" with the reason, never an error of ours.
- * Effective requests: k8s.io/component-helpers resource.PodRequests.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +14,14 @@
 #include "controller/tenant/gang_names.h"
 #include "controller/tenant/pod_affinity.h"
 #include "controller/tenant/pod_keep.h"
+#include "controller/tenant/pod_requests.h"
 #include "controller/tenant/pod_topology.h"
 #include "controller/tenant/pod_workload.h"
 #include "controller/tenant/request_objects.h"
 #include "controller/tenant/tenant.h"
 
-#define ITEMS_MAX 256 /* of one list in one object that is looked at */
+
 #define SHORT_MAX 64
-#define NAME_MAX_BYTES 317 /* of a resource: a DNS subdomain, a slash, a label */
-#define INIT_WORK 1000000  /* names compared for the init containers of one pod: some ms */
 #define UID_MAX 128
 #define MIRROR "kubernetes.io/config.mirror" /* of a static pod */
 #define NODE_NAME_MAX 253
@@ -185,194 +183,6 @@ static struct labels labels_of(const json_t *o, struct arena *a)
 	return l;
 }
 
-static bool quantity_of_json(const json_t *v, struct quantity *q)
-{
-	struct err e;
-	bool ok = true;
-
-	if (json_is_integer(v))
-		*q = quantity_of(json_integer_value(v));
-	else if (json_is_real(v))
-		ok = quantity_of_real(json_real_value(v), q);
-	else
-		ok = json_is_string(v) && quantity_parse(json_string_value(v), q, &e) == 0;
-	return ok && q->nano >= 0; /* less than nothing would make room for others */
-}
-
-/* --- resource sums ------------------------------------------------------------------------------- */
-
-enum merge { SUM, MAXIMUM };
-
-static bool merge_one(struct resources *into, const char *name, const json_t *v, enum merge how,
-		      struct arena *a)
-{
-	struct quantity q;
-	size_t i = 0;
-
-	if (!quantity_of_json(v, &q) || strlen(name) > NAME_MAX_BYTES)
-		return false;
-	while (i < into->n && !str_eq(into->v[i].name, name))
-		i++;
-	if (i == into->n) {
-		if (into->n == ITEMS_MAX)
-			return false;
-		into->v[into->n++] = (struct resource){arena_strdup(a, name), q};
-	} else if (how == SUM) {
-		into->v[i].q = quantity_add(into->v[i].q, q);
-	} else if (quantity_cmp(q, into->v[i].q) > 0) {
-		into->v[i].q = q;
-	}
-	return true;
-}
-
-static bool merge_in(struct resources *into, const json_t *list, enum merge how, struct arena *a)
-{
-	const char *name;
-	json_t *v;
-
-	json_object_foreach ((json_t *)list, name, v)
-		if (!merge_one(into, name, v, how, a))
-			return false;
-	return true;
-}
-
-static struct resources empty(struct arena *a)
-{
-	return (struct resources){.v = arena_calloc(a, ITEMS_MAX, sizeof(struct resource))};
-}
-
-static bool merge_resources(struct resources *into, const struct resources *from, enum merge how)
-{
-	for (size_t k = 0; k < from->n; k++) {
-		size_t i = 0;
-
-		while (i < into->n && !str_eq(into->v[i].name, from->v[k].name))
-			i++;
-		if (i == into->n) {
-			if (into->n == ITEMS_MAX)
-				return false;
-			into->v[into->n++] = from->v[k];
-		} else if (how == SUM) {
-			into->v[i].q = quantity_add(into->v[i].q, from->v[k].q);
-		} else if (quantity_cmp(from->v[k].q, into->v[i].q) > 0) {
-			into->v[i].q = from->v[k].q;
-		}
-	}
-	return true;
-}
-
-/* Limits stand in for requests that are not given, as the API server's defaulting does. */
-static bool add_container(struct resources *into, const json_t *container, struct arena *a)
-{
-	const json_t *requests = json_at(container, "resources", "requests");
-	const char *name;
-	json_t *v;
-
-	if (!merge_in(into, requests, SUM, a))
-		return false;
-	json_object_foreach (json_at(container, "resources", "limits"), name, v)
-		if (!json_object_get(requests, name) && !merge_one(into, name, v, SUM, a))
-			return false;
-	return true;
-}
-
-/* Of one container; two of them may name the same one at different host addresses. */
-static bool add_ports(struct resources *into, const json_t *container, struct arena *a)
-{
-	const json_t *list = json_object_get(container, "ports");
-	json_t *one = json_integer(1);
-	bool good = json_array_size(list) <= ITEMS_MAX;
-	json_t *p;
-	size_t i;
-
-	json_array_foreach (list, i, p) {
-		const char *protocol = str_or(json_str_at(p, "protocol"), "TCP");
-		const int64_t port = json_int_at(p, "hostPort");
-
-		if (!good || port == 0)
-			continue;
-		good = port > 0 && port < 65536 && strlen(protocol) < 8 &&
-		       merge_one(into, arena_printf(a, ":%s/%d", protocol, (int)port), one, MAXIMUM,
-				 a);
-	}
-	json_decref(one);
-	return good;
-}
-
-/* As kube-scheduler's NodePorts has it: of containers and sidecars.  Where the pod has the host's network, the API server
- * has made each containerPort a hostPort. */
-static bool host_ports(const json_t *spec, struct resources *into, struct arena *a)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (json_object_get(spec, "containers"), i, c)
-		if (!add_ports(into, c, a))
-			return false;
-	json_array_foreach (json_object_get(spec, "initContainers"), i, c)
-		if (str_eq(json_str_at(c, "restartPolicy"), "Always") && !add_ports(into, c, a))
-			return false;
-	return true;
-}
-
-static int by_name(const void *x, const void *y)
-{
-	return strcmp(((const struct resource *)x)->name, ((const struct resource *)y)->name);
-}
-
-static bool effective(const json_t *spec, struct resources *out, struct arena *a)
-{
-	OWN(arena) tmp = arena_new();
-	struct resources run = empty(tmp), side = empty(tmp), peak = empty(tmp), now;
-	size_t work = 0;
-	json_t *c, *list;
-	size_t i;
-
-	if (json_array_size(json_object_get(spec, "containers")) > ITEMS_MAX ||
-	    json_array_size(json_object_get(spec, "initContainers")) > ITEMS_MAX)
-		return false;
-	json_array_foreach (json_object_get(spec, "containers"), i, c)
-		if (!add_container(&run, c, tmp))
-			return false;
-	json_array_foreach (json_object_get(spec, "initContainers"), i, c) {
-		if (str_eq(json_str_at(c, "restartPolicy"),
-			   "Always")) { /* a sidecar runs on beside the rest */
-			if (!add_container(&side, c, tmp))
-				return false;
-			now = side;
-		} else {
-			now = empty(tmp);
-			if (!merge_resources(&now, &side, SUM) || !add_container(&now, c, tmp))
-				return false;
-		}
-		work += now.n * (side.n + peak.n);
-		if (work > INIT_WORK || !merge_resources(&peak, &now, MAXIMUM))
-			return false;
-	}
-	if (!merge_resources(&run, &side, SUM) || !merge_resources(&run, &peak, MAXIMUM))
-		return false;
-	list = json_at(spec, "resources", "requests");
-	if (list) { /* pod level: in place of the sum */
-		now = empty(tmp);
-		if (!merge_in(&now, list, SUM, tmp))
-			return false;
-		for (size_t k = 0; k < run.n; k++)
-			for (size_t m = 0; m < now.n; m++)
-				if (str_eq(run.v[k].name, now.v[m].name))
-					run.v[k].q = now.v[m].q;
-		(void)merge_resources(&run, &now, MAXIMUM);
-	}
-	if (!merge_in(&run, json_object_get(spec, "overhead"), SUM, tmp) ||
-	    !host_ports(spec, &run, tmp))
-		return false;
-	out->n = run.n;
-	out->v = arena_calloc(a, run.n + 1, sizeof(*out->v));
-	for (size_t k = 0; k < run.n; k++)
-		out->v[k] = (struct resource){arena_strdup(a, run.v[k].name), run.v[k].q};
-	qsort(out->v, out->n, sizeof(*out->v), by_name);
-	return true;
-}
-
 /* --- claims -------------------------------------------------------------------------------------- */
 
 /* Returns a text that names the first resource claim of a pod whose claims are not read, so that the pod is not given a
@@ -409,7 +219,7 @@ static bool devices_of(const json_t *pod, struct tenant_pod *p, struct arena *a)
 	json_t *c;
 	size_t i;
 
-	if (json_array_size(list) > ITEMS_MAX)
+	if (json_array_size(list) > POD_LIST_ITEMS)
 		return false;
 	p->devices = arena_calloc(a, json_array_size(list) + 1, sizeof(*p->devices));
 	json_array_foreach (list, i, c) {
@@ -435,7 +245,7 @@ static bool claims_of(const json_t *spec, struct tenant_pod *p, struct arena *a)
 	json_t *v;
 	size_t i, k;
 
-	if (json_array_size(list) > ITEMS_MAX)
+	if (json_array_size(list) > POD_LIST_ITEMS)
 		return false;
 	p->claims = arena_calloc(a, json_array_size(list) + 1, sizeof(*p->claims));
 	json_array_foreach (list, i, v) {
@@ -573,7 +383,8 @@ static bool is_daemon(const json_t *o)
 	return json_at(o, "metadata", "annotations", MIRROR) != NULL;
 }
 
-/* Of a pod that ended only what its gang needs; NULL: nothing does. */
+/* Returns the projection of a pod that ended: what its gang needs.  NULL: it is of no gang, or did not
+ * succeed. */
 static void *project_done(const json_t *o, const struct tenant *t, struct arena *a)
 {
 	const json_t *meta = json_object_get(o, "metadata");
@@ -652,7 +463,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->unsupported = "longer lists of containers, volumes or the like than are read";
 	tp->large = p->unsupported;
 	p->keep = tp->large ? WORLD_KEEP_UNKNOWN : WORLD_KEEP_NOT;
-	if (!finished && !effective(spec, &p->requests, a) && !tp->large)
+	if (!finished && !pod_requests(spec, &p->requests, a) && !tp->large)
 		p->unsupported = "resource requests that cannot be read";
 	if (tp->large)
 		return tp;
@@ -726,9 +537,9 @@ static struct resources resources_of(const json_t *list, struct arena *a)
 	json_t *v;
 
 	json_object_foreach ((json_t *)list, name, v)
-		if (quantity_of_json(v, &r.v[r.n].q))
+		if (pod_requests_quantity(v, &r.v[r.n].q))
 			r.v[r.n++].name = arena_strdup(a, name);
-	qsort(r.v, r.n, sizeof(*r.v), by_name);
+	resources_sort(&r);
 	return r;
 }
 

@@ -213,11 +213,6 @@ void *volume_project_class(const json_t *o, struct arena *a, void *arg, struct e
 	return c;
 }
 
-static int by_name(const void *x, const void *y)
-{
-	return strcmp(((const struct resource *)x)->name, ((const struct resource *)y)->name);
-}
-
 void *volume_project_limits(const json_t *o, struct arena *a, void *arg, struct err *e)
 {
 	const json_t *list = json_at(o, "spec", "drivers"), *count;
@@ -237,7 +232,7 @@ void *volume_project_limits(const json_t *o, struct arena *a, void *arg, struct 
 				(struct resource){arena_printf(a, "@%s", name),
 						  quantity_of(json_integer_value(count))};
 	}
-	qsort(l->counts.v, l->counts.n, sizeof(*l->counts.v), by_name);
+	resources_sort(&l->counts);
 	return l;
 }
 

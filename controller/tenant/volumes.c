@@ -321,11 +321,6 @@ static const char *add_claim(const struct volumes *v, const struct tenant_pod *p
 			 : NULL;
 }
 
-static int by_name(const void *x, const void *y)
-{
-	return strcmp(((const struct resource *)x)->name, ((const struct resource *)y)->name);
-}
-
 static void attach(struct resources *r, const char *driver, struct arena *a)
 {
 	const char *name = arena_printf(a, "@%s", driver);
@@ -387,7 +382,7 @@ const struct world_pod *volumes_of_pod(const struct volumes *v, const struct ten
 		c->unsupported = "more than 16 KiB of topology of its volumes";
 		c->volumes.n = 0;
 	}
-	qsort(c->requests.v, c->requests.n, sizeof(*c->requests.v), by_name);
+	resources_sort(&c->requests);
 	return c;
 }
 
@@ -405,7 +400,7 @@ struct world_node volumes_of_node(const struct volumes *v, const struct world_no
 	memcpy(c.allocatable.v + n->allocatable.n, l->counts.v,
 	       l->counts.n * sizeof(*c.allocatable.v));
 	c.allocatable.n += l->counts.n;
-	qsort(c.allocatable.v, c.allocatable.n, sizeof(*c.allocatable.v), by_name);
+	resources_sort(&c.allocatable);
 	return c;
 }
 
