@@ -26,6 +26,7 @@
 #include "controller/tenant/projection.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/status.h"
+#include "controller/tenant/tenant_impl.h"
 #include "controller/tenant/pod_groups.h"
 #include "controller/tenant/provisioning_requests.h"
 #include "controller/tenant/volumes.h"
@@ -133,241 +134,6 @@ static void tenant_free(struct tenant *t)
 
 /* --- caches -------------------------------------------------------------------------------------- */
 
-struct load {
-	size_t pods, endless; /* endless: of which no end is known */
-	int64_t end;	      /* wall ms: the last that one of them says */
-	int64_t since;	      /* wall ms of the last change */
-};
-
-static void count(struct tenant *t, const struct kube_entry *en, int by)
-{
-	const struct tenant_pod *tp = en ? en->object : NULL;
-	const struct world_pod *p = tp ? &tp->world : NULL;
-	struct load *load;
-
-	if (!p || !p->node || p->daemon)
-		return;
-	load = map_get(t->loads, p->node);
-	if (!load) {
-		load = mem_new(struct load);
-		map_put(t->loads, p->node, load);
-	}
-	if (by > 0) {
-		load->pods++;
-		load->endless += !tp->ends;
-		if (tp->ends > load->end)
-			load->end = tp->ends;
-	} else if (load->pods) {
-		load->pods--;
-		load->endless -= load->endless && !tp->ends;
-	}
-	if (!load->pods)
-		load->end = 0;
-	load->since = loop_wall(t->c->loop);
-}
-
-size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since)
-{
-	const struct load *load = t->loads ? map_get(t->loads, node) : NULL;
-	int64_t given_up;
-	bool kept;
-
-	*since = load ? load->since : t->counted_since;
-	kept = provisioning_requests_keeps(t->requests, node, &given_up);
-	if (given_up > *since)
-		*since = given_up;
-	return (load ? load->pods : 0) + (t->pods && kube_cache_over(t->pods)) + kept;
-}
-
-bool tenant_pods_end(const struct tenant *t, const char *node, int64_t *at)
-{
-	const struct load *load = t->loads ? map_get(t->loads, node) : NULL;
-	const size_t kept =
-		tenant_pods_on(t, node, at); /* more than its pods: by what is not read */
-
-	if (load && load->pods)
-		*at = load->end;
-	return t->loads && kept == (load ? load->pods : 0) && !(load && load->endless);
-}
-
-static const struct world_pod *as_planned(const struct tenant *t, const struct tenant_pod *p,
-					  struct arena *a)
-{
-	const struct world_pod *w =
-		devices_of_pod(t->devices, p, volumes_of_pod(t->volumes, p, a), a);
-
-	return provisioning_requests_of_pod(t->requests, p, pod_groups_of_pod(t->groups, p, w, a),
-					    a);
-}
-
-const struct world_pod *tenant_world_pod(const struct tenant *t, const char *ns, const char *name,
-					 struct arena *a)
-{
-	const struct tenant_pod *p = t->pods ? KUBE_CACHE_GET(t->pods, tenant_pod, ns, name) : NULL;
-
-	if (request_of_pod(name, NULL, NULL))
-		return provisioning_requests_to_come(t->requests, ns, name, a);
-	return p ? as_planned(t, p, a) : NULL;
-}
-
-struct world_node tenant_world_node(const struct tenant *t, const struct tenant_node *n,
-				    struct arena *a)
-{
-	const struct world_node with = volumes_of_node(t->volumes, &n->world, a);
-
-	return devices_of_node(t->devices, &with, a);
-}
-
-struct quantity tenant_node_has(const struct tenant *t, const struct tenant_node *n,
-				const char *resource)
-{
-	const struct quantity *has = resources_get(&n->capacity, resource);
-	const struct quantity whole = quantity_of(
-		str_eq(resource, DEVICES_GPU) ? (int64_t)devices_on(t->devices, n->world.name) : 0);
-
-	return has && quantity_cmp(*has, whole) > 0 ? *has : whole;
-}
-
-void tenant_look_for_devices(struct tenant *t)
-{
-	devices_want(t->devices);
-}
-
-static void tell_pod(struct tenant *t, const char *ns, const char *name)
-{
-	OWN(arena) a = arena_new();
-	const struct world_pod *p = tenant_world_pod(t, ns, name, a);
-
-	if (p)
-		t->all->hooks.pod(t, ns, name, p, t->all->hooks.arg);
-}
-
-static void on_claims_of_pod(struct tenant *t, const char *ns, const char *name)
-{
-	if (request_of_pod(name, NULL, NULL)) /* a template */
-		provisioning_requests_kick(t->requests);
-	else
-		tell_pod(t, ns, name);
-}
-
-static void tell_to_come(struct tenant *t, const char *ns, const char *name,
-			 const struct world_pod *p)
-{
-	t->all->hooks.pod(t, ns, name, p, t->all->hooks.arg);
-}
-
-static const struct provisioning_requests_hooks requests_hooks = {tell_to_come, tell_pod};
-
-static void tell_node(struct tenant *t, const char *name)
-{
-	const struct tenant_node *n = tenant_node_get(t, name);
-
-	if (n)
-		t->all->hooks.node(t, name, n, t->all->hooks.arg);
-}
-
-static const struct volumes_hooks volumes_hooks = {on_claims_of_pod, tell_node,
-						   tenant_status_write};
-static const struct devices_hooks devices_hooks = {on_claims_of_pod, tell_node};
-
-/* Its machine may be empty by now, or no more.  ends: at another time than before. */
-static void kick_machine_of(struct tenant *t, const struct kube_entry *en, bool ends)
-{
-	const struct world_pod *p = en ? en->object : NULL;
-	const struct node_claim *n =
-		p && p->node ? CTX_GET(t->c, OBJECT_NODE_CLAIM, node_claim, p->node) : NULL;
-
-	if (!n || !n->spec.machine_ref)
-		return;
-	notify(t->c, NOTICE_MACHINE, n->spec.machine_ref->name);
-	if (ends)
-		notify(t->c, NOTICE_OFFER, n->spec.machine_ref->name);
-}
-
-/* When the Node of a pod is empty; 0: not known. */
-static int64_t end_of(const struct tenant *t, const struct kube_entry *en)
-{
-	const struct world_pod *p = en->object;
-	int64_t at;
-
-	return p->node && tenant_pods_end(t, p->node, &at) ? at : 0;
-}
-
-static bool runs_on_machine(const struct tenant *t, const struct tenant_pod *p)
-{
-	return p && p->running && !p->world.daemon && p->world.node &&
-	       CTX_GET(t->c, OBJECT_NODE_CLAIM, node_claim, p->world.node);
-}
-
-/* Counts how long a changed pod waited.  Never mixes the tenant's clock with drover's. */
-static void count_waits(struct tenant *t, const struct tenant_pod *was, const struct tenant_pod *is)
-{
-	const struct virtual_cluster *vc;
-
-	if (was && is && !was->world.node && was->world.unschedulable && was->world.since &&
-	    is->world.node && is->world.since && !is->world.daemon)
-		counters_pod_placed(t->c->counters, t->name, is->world.since - was->world.since);
-	if (t->served || !runs_on_machine(t, is))
-		return;
-	t->served = true;
-	vc = CTX_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
-	/* One that was made before this process began may have been served before. */
-	if (vc && was && vc->meta.creation_timestamp > t->c->began)
-		counters_first_pod(t->c->counters,
-				   loop_wall(t->c->loop) - vc->meta.creation_timestamp);
-}
-
-static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
-{
-	struct tenant *t = arg;
-	const struct kube_entry *en = new_ ? new_ : old;
-	const int64_t end = end_of(t, en);
-	OWN(arena) a = arena_new();
-
-	count(t, old, -1);
-	count(t, new_, 1);
-	if (tenant_budget_pod(t, old, new_))
-		tenant_status_write(t);
-	kick_machine_of(t, en, end_of(t, en) != end);
-	count_waits(t, old ? old->object : NULL, new_ ? new_->object : NULL);
-	volumes_pod(t->volumes, old ? old->object : NULL, new_ ? new_->object : NULL);
-	devices_pod(t->devices, old ? old->object : NULL, new_ ? new_->object : NULL);
-	pod_groups_pod(t->groups, old ? old->object : NULL, new_ ? new_->object : NULL);
-	t->all->hooks.pod(t, en->ns, en->name, new_ ? as_planned(t, new_->object, a) : NULL,
-			  t->all->hooks.arg);
-	provisioning_requests_pod(t->requests, old ? old->object : NULL,
-				  new_ ? new_->object : NULL);
-}
-
-/* Times that a tenant writes are by its clock, whatever that says. */
-static void see_readiness(const struct tenant *t, const struct kube_entry *old,
-			  const struct kube_entry *new_)
-{
-	const struct tenant_node *was = old ? old->object : NULL;
-	struct tenant_node *is = new_->object;
-
-	if (!is->world.ready)
-		is->unready_seen =
-			was && was->unready_seen ? was->unready_seen : loop_now(t->c->loop);
-}
-
-static void on_node(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
-{
-	struct tenant *t = arg;
-	const struct kube_entry *en = new_ ? new_ : old;
-	const struct load *load = new_ ? NULL : map_get(t->loads, en->name);
-
-	if (new_) {
-		see_readiness(t, old, new_);
-		((struct tenant_node *)new_->object)->rv = new_->rv;
-	}
-	if (old && new_ && tenant_node_same(old->object, new_->object))
-		return;
-	if (load && !load->pods)
-		map_del(t->loads, en->name);
-	t->all->hooks.node(t, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);
-}
-
 /* A person says that the Nodes are gone: since then, and by a clock that is not ahead. */
 static bool is_told_gone(const struct tenant *t)
 {
@@ -469,7 +235,7 @@ static void start_caches(struct tenant *t)
 		.resource = &KUBE_PODS,
 		.want = tenant_want_pod,
 		.project = tenant_project_pod,
-		.on_change = on_pod,
+		.on_change = tenant_on_pod,
 		.on_sync = on_sync,
 		.on_health = on_health,
 		.max_bytes = TENANT_PODS_BYTES,
@@ -489,7 +255,7 @@ static void start_caches(struct tenant *t)
 	s.want = tenant_want_node;
 	s.same_untold = true;
 	s.project = tenant_project_node;
-	s.on_change = on_node;
+	s.on_change = tenant_on_node;
 	s.accept_loss = accept_node_loss;
 	s.max_each = TENANT_NODE_BYTES;
 	s.max_bytes = TENANT_NODES_BYTES;
@@ -766,10 +532,10 @@ void tenants_update(struct tenants *ts, const char *name)
 		t->reason = "Starting";
 		t->asleep = tenant_sleep_new(t, on_sleep);
 		t->joins = join_probe_new(t, on_joins);
-		t->volumes = volumes_new(t, &volumes_hooks);
-		t->devices = devices_new(t, &devices_hooks);
-		t->groups = pod_groups_new(t, tell_pod);
-		t->requests = provisioning_requests_new(t, &requests_hooks);
+		t->volumes = volumes_new(t, &tenant_volumes_hooks);
+		t->devices = devices_new(t, &tenant_devices_hooks);
+		t->groups = pod_groups_new(t, tenant_tell_pod);
+		t->requests = provisioning_requests_new(t, &tenant_requests_hooks);
 		tenant_budget_init(t);
 		loop_timer_init(&t->timer, c->group, probe, t);
 		writer_init(&t->status_write, c, t);
