@@ -119,9 +119,25 @@ json_t *nt_body(struct sim_netris *s, struct httpd_req *q); /* NULL: it was answ
 void nt_reply(struct sim_netris *s, struct httpd_req *q, int status, json_t *data,
 	      const char *message);
 int64_t nt_asked_id(const struct httpd_req *q);
+/* netris_json.c: the form of this answer: bit 0 numbers as strings, bit 1 words for truth, bit 2
+ * short lists. */
+unsigned nt_form(const struct sim_netris *s);
 json_t *nt_number(const struct sim_netris *s, int64_t n); /* in the form of this answer */
 json_t *nt_truth(const struct sim_netris *s, bool is);
 json_t *nt_ref(const struct sim_netris *s, int64_t id, const char *name);
+/* What there is, as the controller's answers have it; the caller owns the result.
+ * short_: as its lists have it. */
+json_t *nt_vpc_json(const struct sim_netris *s, const struct nt_vpc *v);
+json_t *nt_templates_json(const struct sim_netris *s);
+/* stale: as it was before the last change. */
+json_t *nt_cluster_json(struct sim_netris *s, const struct nt_cluster *c, bool stale, bool short_);
+json_t *nt_fabric_json(struct sim_netris *s, const struct nt_cluster *c, int f, bool short_);
+json_t *nt_vnet_json(struct sim_netris *s, const struct nt_cluster *c, bool short_);
+json_t *nt_server_json(const struct sim_netris *s, const struct nt_server *v);
+json_t *nt_switch_json(const struct sim_netris *s, const struct nt_switch *w);
+json_t *nt_links_json(const struct sim_netris *s);
+json_t *nt_ports_json(const struct sim_netris *s);
+json_t *nt_subnets_json(const struct sim_netris *s);
 
 /* netris_fault.c */
 /* The first of these faults that strikes this request, counted; NULL: none. */
