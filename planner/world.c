@@ -77,7 +77,7 @@ void world_free(struct world *w)
 	map_free(w->gangs);
 	map_free(w->holds);
 	map_free(w->rests);
-	(void)world_put_stops(w, NULL, 0);
+	world_put_stops(w, NULL, 0);
 	world_put_levels(w, NULL, 0);
 	map_free(w->shapes);
 	map_free(w->fits);

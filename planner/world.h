@@ -330,8 +330,8 @@ struct world_stop {
 	const char *provider, *instance_type, *domain;
 	const char *text; /* why, and when something may be had again */
 };
-/* Replaces all stops.  Returns false if nothing changed. */
-bool world_put_stops(struct world *w, const struct world_stop *v, size_t n);
+/* Replaces all stops. */
+void world_put_stops(struct world *w, const struct world_stop *v, size_t n);
 
 /* Keys of labels by whose values a gang is kept together, the narrowest first: NVLink domain, rack, leaf, spine.  None
  * at first. */

@@ -9,10 +9,12 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/claims/stop_line.h"
 
 #define FAILURES_ALLOWED 3 /* claims for one demand, then it backs off */
 #define BACKOFF_MS (10 * 60 * 1000)
 #define DOUBLINGS 4
+#define ALONE (FAILURES_ALLOWED - 1)
 #define WINDOW_MS (30 * 60 * 1000) /* failures of several tenants that are counted together */
 
 struct failing {
@@ -63,41 +65,52 @@ static struct failing_row *row_of(struct map *m, const char *key, const char *te
 	return row;
 }
 
-static void back_off(struct failing_row *row, const struct node_claim *n, int64_t now)
+static void log_row(const struct failing_row *row, const struct node_claim *n, int64_t now)
 {
-	unsigned doublings = row->n - FAILURES_ALLOWED;
-
-	if (doublings > DOUBLINGS)
-		doublings = DOUBLINGS;
-	row->until = now + ((int64_t)BACKOFF_MS << doublings);
-	log_warn("claims fail: backing off",
-		 LOG_S("tenant", row->several ? "" : n->spec.virtual_cluster_ref.name),
+	log_warn("claims fail: backing off", LOG_S("tenant", row->several ? "" : row->tenant),
 		 LOG_S("pool", n->spec.node_pool_ref.name), LOG_I("failures", row->n),
 		 LOG_I("ms", row->until - now), LOG_S("why", row->why));
 }
 
 static void count(struct failing_row *row, const struct node_claim *n, int64_t now)
 {
+	unsigned doublings;
+
 	row->n++;
 	row->last = now;
 	note_cause(row, n);
-	if (row->n >= FAILURES_ALLOWED)
-		back_off(row, n, now);
+	if (row->n < FAILURES_ALLOWED)
+		return;
+	doublings = row->n - FAILURES_ALLOWED;
+	row->until = now + ((int64_t)BACKOFF_MS << (doublings < DOUBLINGS ? doublings : DOUBLINGS));
+	log_row(row, n, now);
 }
 
-/* What several tenants saw is counted from the first failure of each WINDOW_MS on. */
+/* A row of a pool ends WINDOW_MS after its last failure.  Of failures of one tenant one after the
+ * other ALONE count, so no tenant keeps the others back by itself. */
 static void count_pool(struct failing *f, const struct node_claim *n, int64_t now, struct arena *a)
 {
 	const struct condition *c = ready_of(n);
 	const char *tenant = n->spec.virtual_cluster_ref.name,
-		   *key = arena_printf(a, "%s|%s", n->spec.node_pool_ref.name,
-				       c ? str_or(c->reason, "") : "");
+		   *reason = c ? str_or(c->reason, "") : "",
+		   *key = arena_printf(a, "%s|%s", n->spec.node_pool_ref.name, reason);
 	struct failing_row *row = map_get(f->pools, key);
 
+	/* Machines of our own are judged by stop_line.h. */
+	if (!n->spec.provider_ref || stop_line_is_tenants(reason))
+		return;
 	if (row && now - row->last > WINDOW_MS && now >= row->until)
 		map_del(f->pools, key);
 	row = row_of(f->pools, key, tenant);
-	row->several |= !str_eq(row->tenant, tenant);
+	if (!str_eq(row->tenant, tenant)) {
+		row->several = true;
+		row->alone = 0;
+		free(row->tenant);
+		row->tenant = mem_strdup(tenant);
+	}
+	if (row->alone == ALONE)
+		return;
+	row->alone++;
 	count(row, n, now);
 }
 

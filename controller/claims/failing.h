@@ -8,10 +8,11 @@
  *
  *	of one tenant in one pool	after three no claim is made for that pair for 10 min, doubling to
  *					160 min.  A claim of the pair that becomes ready ends the row.
- *	of several tenants in one pool,	the same, for all tenants: the pool is at fault.  Machines of a
- *	for one reason			cloud go with their claims, so no stopped line (stop_line.h)
- *					sees such failures.  Any claim of the pool that becomes ready
- *					ends the row.
+ *	of several tenants in one pool,	the same, for all tenants: the pool is at fault.  Counted for
+ *	for one reason			instances of a cloud alone, which go with their claims, so no
+ *					stopped line (stop_line.h) sees their failures.  Of one tenant
+ *					two failures in a row count.  Any claim of the pool that
+ *					becomes ready ends the row.
  *
  * A changed spec of the pool ends its rows.  Kept in memory.
  * Tests: tests/unit/controller/claims/test_provisioner.c
@@ -27,8 +28,9 @@ void failing_forget_claim(struct failing *f, const char *claim);
 void failing_forgive(struct failing *f, const char *pool);
 
 struct failing_row {
-	char *tenant; /* of the first failure */
-	bool several; /* failures of more than one tenant */
+	char *tenant;	/* of the last failure */
+	bool several;	/* failures of more than one tenant */
+	unsigned alone; /* failures of that tenant one after the other, of a pool's row */
 	unsigned n;
 	int64_t last, until; /* wall ms: of the last one; no new claim before */
 	char why[200];	     /* reason and message of the last one */

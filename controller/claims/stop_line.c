@@ -131,9 +131,7 @@ static bool read_machine(const struct kube_entry *en, void *arg)
 void stop_line_claim(struct stop_line *l, const struct node_claim *n)
 {
 	const struct condition *up = condition_get(&n->status.conditions, "Initialized");
-	const struct object_ref *r =
-		n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
-	const struct machine *m = r ? CTX_GET(l->c, OBJECT_MACHINE, machine, r->name) : NULL;
+	const struct machine *m = machine_named_by(l->c, n);
 	const struct machine_operation *op = m ? m->status.operation : NULL;
 	const struct stop_line_place at = {
 		n->spec.node_pool_ref.name, claim_image_id(&n->spec.image),
@@ -528,12 +526,16 @@ static bool ask_pool_images(const struct kube_entry *en, void *arg)
 	return true;
 }
 
+/* A failure older than the longest wait stops a place only where a claim is on its way. */
 static void ask_all(struct stop_line *l)
 {
 	kube_cache_each(l->c->cache[OBJECT_NODE_POOL], ask_pool_images, l);
 	for (size_t i = 0; i < l->nfailures; i++)
-		for (enum scope k = POOL; k < SCOPES; k++)
+		for (enum scope k = POOL; k < SCOPES && l->failures[i].time > l->now - CAP_MS; k++)
 			(void)ask_place(l, k, &l->failures[i].at);
+	for (size_t i = 0; i < l->ncoming; i++)
+		for (enum scope k = POOL; k < SCOPES; k++)
+			(void)ask_place(l, k, &l->coming[i]);
 }
 
 static struct stop_line_place place_of(const struct found *s)

@@ -91,56 +91,51 @@ static void add_failing(const char *tenant, const char *pool, const struct faili
 			void *arg)
 {
 	struct stop_list *l = arg;
-	const struct world_stop s = {
-		.why = WORLD_STOP_BACK_OFF,
-		.tenant = arena_strdup(l->a, tenant),
-		.pool = arena_strdup(l->a, pool),
-		.text = arena_printf(
-			l->a, "claims of pool %s failed %u times in a row%s, the last by %s%s",
-			pool, row->n, tenant ? "" : " for several tenants", row->why,
-			when(l, "the next is made at", row->until))};
+	struct world_stop s = {.why = WORLD_STOP_BACK_OFF};
 
-	if (failing_row_holds(row, l->now, stop_line_since(l->line, pool, NULL)))
-		add(l, &s, row->until);
+	if (!failing_row_holds(row, l->now, stop_line_since(l->line, pool, NULL)))
+		return;
+	s.tenant = arena_strdup(l->a, tenant);
+	s.pool = arena_strdup(l->a, pool);
+	s.text =
+		arena_printf(l->a, "claims of pool %s failed %u times in a row%s, the last by %s%s",
+			     pool, row->n, tenant ? "" : " for several tenants", row->why,
+			     when(l, "the next is made at", row->until));
+	add(l, &s, row->until);
 }
 
 /* --- Providers ------------------------------------------------------------------------------- */
 
-static void add_types(struct stop_list *l, const struct provider_object *p)
+static void add_type(struct stop_list *l, const char *provider, const char *type)
 {
-	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
-		const char *type = p->spec.instance_types.v[i].name;
-		int64_t until;
-		const char *why = fleet_no_offer(l->from->fleet, p->meta.name, type, &until);
-		const struct world_stop s = {
-			.why = WORLD_STOP_OFFER,
-			.provider = p->meta.name,
-			.instance_type = type,
-			.text = arena_printf(l->a, "provider %s has no %s now: %s%s", p->meta.name,
-					     type, str_or(why, ""),
-					     when(l, "tried again at", until))};
+	struct world_stop s = {
+		.why = WORLD_STOP_OFFER, .provider = provider, .instance_type = type};
+	int64_t until;
+	const char *why = fleet_no_offer(l->from->fleet, provider, type, &until);
 
-		if (why)
-			add(l, &s, until);
-	}
+	if (!why)
+		return;
+	s.text = arena_printf(l->a, "provider %s has no %s now: %s%s", provider, type, why,
+			      when(l, "tried again at", until));
+	add(l, &s, until);
 }
 
 static bool add_provider(const struct kube_entry *en, void *arg)
 {
 	const struct provider_object *p = en->object;
 	struct stop_list *l = arg;
+	struct world_stop s = {.why = WORLD_STOP_PROVIDER, .provider = p->meta.name};
 	const char *message, *why = usable_not(l->from->c, l->from->drivers, l->from->fleet,
 					       p->meta.name, &message);
-	const struct world_stop s = {
-		.why = WORLD_STOP_PROVIDER,
-		.provider = p->meta.name,
-		.text = arena_printf(l->a, "provider %s: %s%s%s", p->meta.name, str_or(why, ""),
-				     str_empty(message) ? "" : ": ", str_or(message, ""))};
 
-	if (why && !str_eq(why, USABLE_STARTING))
+	if (why && !str_eq(why, USABLE_STARTING)) {
+		s.text = arena_printf(l->a, "provider %s: %s%s%s", p->meta.name, why,
+				      str_empty(message) ? "" : ": ", str_or(message, ""));
 		add(l, &s, 0);
-	else if (provider_is_elastic(p))
-		add_types(l, p);
+	} else if (provider_is_elastic(p)) {
+		for (size_t i = 0; i < p->spec.instance_types.n; i++)
+			add_type(l, p->meta.name, p->spec.instance_types.v[i].name);
+	}
 	return true;
 }
 
@@ -153,7 +148,7 @@ int64_t stops_put(const struct stops_from *from, struct stop_line *line, struct 
 	failing_each(from->failing, add_failing, &l);
 	if (from->drivers)
 		kube_cache_each(from->c->cache[OBJECT_PROVIDER], add_provider, &l);
-	(void)world_put_stops(w, l.v, l.n);
+	world_put_stops(w, l.v, l.n);
 	free(l.v);
 	return l.due;
 }

@@ -12,7 +12,9 @@ static int64_t half_life(const struct context *c)
 int64_t used_unwritten(const struct context *c, const struct virtual_cluster *vc)
 {
 	return held_gpus_seconds(c->held_gpus, vc->meta.name,
-				 vc->status.usage ? vc->status.usage->time : 0, loop_wall(c->loop));
+				 vc->status.usage ? vc->status.usage->time
+						  : vc->meta.creation_timestamp,
+				 loop_wall(c->loop));
 }
 
 struct virtual_cluster_usage used_now(const struct context *c, const struct virtual_cluster *vc)

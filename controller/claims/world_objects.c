@@ -144,11 +144,14 @@ struct world_machine world_object_machine(const struct machine *m, const struct 
 	return w;
 }
 
-/* Nothing was launched for the claim, and its Provider has no offer now. */
+/* Nothing is launched for the claim: its Provider has no offer now.  Once another offer is asked for,
+ * the Machine still has its last error, and the claim is supply again. */
 static bool has_no_offer(const struct machine *m)
 {
+	const struct machine_instance *i = m ? m->status.instance : NULL;
+
 	return m && str_eq(m->status.state, "claimed") &&
-	       !(m->status.instance && !str_empty(m->status.instance->id)) && m->status.operation &&
+	       !(i && !str_empty(i->token) && !i->refused_time) && m->status.operation &&
 	       str_eq(m->status.operation->last_error.reason, reason_name(REASON_NoOffer));
 }
 

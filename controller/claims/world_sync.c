@@ -20,6 +20,7 @@
 #include "controller/claims/to_come.h"
 #include "controller/claims/used.h"
 #include "controller/claims/world_objects.h"
+#include "controller/core/claim_index.h"
 #include "controller/core/lookup.h"
 #include "controller/drain/drains.h"
 #include "controller/hardware/segments.h"
@@ -176,20 +177,20 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 static bool put_claim(struct world_sync *s, const char *name, const struct node_claim *n);
 
 /* What a claim counts, and whether it is supply, depends on its Machine. */
-static void put_claim_again(struct world_sync *s, const char *name)
+static bool put_claim_again(const struct node_claim *n, void *arg)
 {
-	const struct node_claim *n = CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name);
+	struct world_sync *s = arg;
 
-	if (n && !is_late(s, LATE_CLAIM, "", "", name))
-		tell(s, put_claim(s, name, n));
+	if (!is_late(s, LATE_CLAIM, "", "", n->meta.name))
+		tell(s, put_claim(s, n->meta.name, n));
+	return true;
 }
 
 void world_sync_machine(struct world_sync *s, const char *name, const struct machine *m)
 {
 	if (!is_late(s, LATE_MACHINE, "", "", name))
 		tell(s, put_machine(s, name, m));
-	if (m && m->status.claim_ref)
-		put_claim_again(s, m->status.claim_ref->name);
+	claim_index_each(s->c, CLAIM_BY_MACHINE, name, put_claim_again, s);
 	if (!m || m->status.claim_ref) /* it takes claims again */
 		avoided_forget(s->spec.avoided, name);
 }

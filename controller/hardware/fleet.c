@@ -369,8 +369,12 @@ const char *fleet_no_offer(const struct fleet *f, const char *provider, const ch
 
 		if (!str_eq(o->type, type) || o->market != ELASTIC_ON_DEMAND || !o->available)
 			continue;
-		if (!cool)
+		if (!cool && o->micros_per_hour >= 0 && o->currency)
 			return NULL;
+		if (!cool) {
+			why = "its price is not known";
+			continue;
+		}
 		at = loop_wall(f->c->loop) + cool->until - loop_now(f->c->loop);
 		*until = !*until || at < *until ? at : *until;
 		why = cool->text;

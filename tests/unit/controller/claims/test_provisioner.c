@@ -742,7 +742,7 @@ static void failed_elsewhere(struct bench *d, const char *name, const char *tena
 			d->a,
 			"{'kind': 'NodeClaim', 'metadata': {'name': '%s'}, 'spec': {"
 			"'virtualClusterRef': {'name': '%s'}, 'nodePoolRef': {'name': 'h100'},"
-			" 'image': {'kubernetesVersion': '1.36', 'url': 'https://img.example/n136.raw',"
+			" 'providerRef': {'name': 'sky'}, 'image': {'kubernetesVersion': '1.36', 'url': 'https://img.example/n136.raw',"
 			" 'format': 'raw', 'digest':"
 			" 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}},"
 			" 'status': {'phase': 'Failed', 'conditions': [{'type': 'Ready',"
@@ -778,12 +778,30 @@ static void failures_of_one_tenant_or_of_other_reasons_hold_up_nobody_else(void 
 {
 	struct bench *d = *state;
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 5; i++)
 		failed_elsewhere(d, arena_printf(d->a, "b-%d", i), "team-b", "InstanceGone");
 	failed_elsewhere(d, "c-1", "team-c", "JoinTimeout");
+	for (int i = 0; i < 3; i++)
+		failed_elsewhere(d, arena_printf(d->a, "d-%d", i), i ? "team-b" : "team-c",
+				 "TenantUnreachable");
 	bench_pod(d, "train", 8);
 	bench_run(d, 5000);
-	assert_int_equal(claims(d).n, 5);
+	assert_int_equal(claims(d).n, 10);
+}
+
+/* After one failure of another tenant it could double the wait of all for ever. */
+static void one_tenant_alone_does_not_keep_a_pool_back_for_longer(void **state)
+{
+	struct bench *d = *state;
+
+	failed_elsewhere(d, "c-1", "team-c", "InstanceGone");
+	for (int i = 0; i < 9; i++)
+		failed_elsewhere(d, arena_printf(d->a, "b-%d", i), "team-b", "InstanceGone");
+	bench_pod(d, "train", 8);
+	bench_run(d, 5000);
+	assert_int_equal(claims(d).n, 10);
+	bench_run(d, 11 * 60 * 1000);
+	assert_int_equal(claims(d).n, 11);
 }
 
 static void gang_pod(struct bench *d, const char *name)
@@ -979,6 +997,7 @@ int main(void)
 		T(the_next_pool_serves_while_one_backs_off),
 		T(one_failure_of_several_tenants_holds_the_pool_for_all),
 		T(failures_of_one_tenant_or_of_other_reasons_hold_up_nobody_else),
+		T(one_tenant_alone_does_not_keep_a_pool_back_for_longer),
 		T(of_a_gang_no_claim_is_created_while_another_one_is_held),
 		T(a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time),
 		T(a_claim_that_was_not_taken_is_not_made_for_the_same_machine_at_once),
