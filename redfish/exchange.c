@@ -56,7 +56,8 @@ bool rf_is_lacking(const struct rf_reply *p)
 	case 504:
 		return false;
 	default:
-		return p->err.kind != ERR_NONE && !p->err.retry_after_ms;
+		return p->err.kind != ERR_NONE && !p->err.retry_after_ms &&
+		       p->err.code != REDFISH_PASSWORD_CHANGE;
 	}
 }
 
@@ -227,9 +228,9 @@ static char *redirect_path(const struct redfish *r, const struct rf_request *q,
 	if (!to)
 		(void)!err_set(e, ERR_PROTOCOL, 0, "without Location");
 	else if (q->redirects >= MAX_REDIRECTS)
-		(void)!err_set(e, ERR_PROTOCOL, 0, "to %.80s, after %d others", to, MAX_REDIRECTS);
+		(void)!err_set(e, ERR_PROTOCOL, 0, "after %d others, to %s", MAX_REDIRECTS, to);
 	else if (!is_repeatable(q, http->status))
-		(void)!err_set(e, ERR_PROTOCOL, 0, "of a change, to %.80s: not followed", to);
+		(void)!err_set(e, ERR_PROTOCOL, 0, "of a change, not followed, to %s", to);
 	else
 		path = link_from(r->origin, q->path, to, e);
 	if (!path)

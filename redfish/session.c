@@ -127,7 +127,7 @@ static void on_deleted(struct redfish *r, const struct rf_reply *p)
 		return;
 	}
 	/* Whoever held it may still act until it is gone: unknown is not gone. */
-	if (p->status == 0 || p->status >= 500) {
+	if (p->status == 0 || p->status >= 500 || (p->status >= 300 && p->status < 400)) {
 		rf_fail(r, &p->err);
 		return;
 	}

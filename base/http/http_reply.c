@@ -146,7 +146,8 @@ int http_err(const struct http_reply *r, struct err *e)
 	else if (r->body_len && r->body[strspn(r->body, " \t\r\n")] != '<')
 		text = r->body;
 	if (r->status >= 300 && r->status < 400 && to)
-		return err_set(e, ERR_PROTOCOL, r->status, "%d a redirect to %.180s, not followed",
+		/* Foreign text is cut off at the end of an error alone (base/quoted.h). */
+		return err_set(e, ERR_PROTOCOL, r->status, "%d a redirect, not followed, to %s",
 			       r->status, to);
 	(void)!err_set(e, kind == ERR_NONE ? ERR_PROTOCOL : kind, r->status, "%d %s%s%.180s",
 		       r->status, reason(r->status), str_empty(text) ? "" : ": ", str_or(text, ""));

@@ -237,6 +237,23 @@ static void nothing_is_done_until_the_predecessors_session_is_gone(void **state)
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
 }
 
+/* A redirect that is not followed deletes nothing. */
+static void a_redirected_deletion_is_not_taken_for_one(void **state)
+{
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "DELETE", 302, NULL};
+
+	f->bmc.sessions[0].id = f->bmc.next_session = 41;
+	f->spec.old_session = "/redfish/v1/SessionService/Sessions/41";
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	assert_int_equal(bmc_power(f, true), ERR_PROTOCOL);
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"), 0);
+	f->bmc.tamper = NULL;
+	assert_done(bmc_power(f, true));
+	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
+}
+
 static void a_resource_that_is_denied_costs_one_new_login_and_not_the_session(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -736,6 +753,7 @@ int main(void)
 		bmc_test(sessions_that_vanish_do_not_lead_to_basic),
 		bmc_test(the_predecessors_session_is_deleted_before_anything_is_done),
 		bmc_test(nothing_is_done_until_the_predecessors_session_is_gone),
+		bmc_test(a_redirected_deletion_is_not_taken_for_one),
 		bmc_test(a_resource_that_is_denied_costs_one_new_login_and_not_the_session),
 		bmc_test(a_session_number_used_again_is_not_deleted),
 		bmc_test(a_session_location_on_another_server_is_not_used),
