@@ -61,6 +61,15 @@ static bool is_place(const char *s)
 	return n && (!s[n] || s[n] == '/') && !strpbrk(s + n, "?#");
 }
 
+/* Returns true for the rest of an address after "127.", no name that begins so. */
+static bool is_loopback(const char *s)
+{
+	const size_t n = strspn(s, "0123456789.");
+	const size_t port = s[n] == ':' ? 1 + strspn(s + n + 1, "0123456789") : 0;
+
+	return n && port != 1 && (!s[n + port] || s[n + port] == '/');
+}
+
 bool object_is_bmc(const char *s)
 {
 	static const char tls[] = "https://", here[] = "http://127.";
@@ -70,7 +79,7 @@ bool object_is_bmc(const char *s)
 	if (str_starts(s, tls))
 		return is_place(s + strlen(tls));
 	if (str_starts(s, here))
-		return is_place(s + strlen(here));
+		return is_loopback(s + strlen(here)) && is_place(s + strlen(here));
 	return str_starts(s, "ipmi://") || str_starts(s, "libvirt://") || str_starts(s, "exec://");
 }
 

@@ -63,7 +63,7 @@ static const struct field bmc_fields[] = {
 /* The first two rules repeat the pattern of `address`, because the API server reports a pattern
  * without its meaning. */
 static const struct field_rule bmc_rules[] = {
-	{"self.address.startsWith('https://') || self.address.startsWith('http://127.') || self.address.startsWith('ipmi://') || self.address.startsWith('libvirt://') || self.address.startsWith('exec://')",
+	{"self.address.startsWith('https://') || self.address.matches('^http://127[.][0-9.]+([:/]|$)') || self.address.startsWith('ipmi://') || self.address.startsWith('libvirt://') || self.address.startsWith('exec://')",
 	 "address: want https://HOST[/redfish/v1/Systems/ID]; ipmi://, libvirt:// or exec:// for these types of Provider"},
 	{"!self.address.matches('^https?://([^/]*@|[^?#]*[?#])')",
 	 "address: want no user, query or fragment in the URL"},

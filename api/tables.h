@@ -35,7 +35,8 @@
  * use. */
 #define AS_BMC                                                                                     \
 	.max_len = 2048,                                                                           \
-	.pattern = "^((https://|http://127[.])[^/?#@[:space:]]+(/[^?#[:space:]]*)?|"               \
+	.pattern = "^((https://[^/?#@[:space:]]+|http://127[.][0-9.]+(:[0-9]+)?)"                  \
+		   "(/[^?#[:space:]]*)?|"                                                          \
 		   "(ipmi|libvirt|exec)://[^[:space:]]+)$",                                        \
 	.valid = object_is_bmc,                                                                    \
 	.want = "https://HOST[/redfish/v1/Systems/ID] without user or query, ipmi://, libvirt:// or exec://"
