@@ -46,9 +46,9 @@ struct plan_tenant {
 		struct resources of;
 		size_t cap, pods;
 	} overhead;
-	struct map *seats; /* UID of a pod -> struct plan_seat; NULL: none */
-	bool wants,
-		holds; /* a pod of it that a machine could serve waits; a gang of it holds or reserves machines */
+	struct map *seats;		  /* UID of a pod -> struct plan_seat; NULL: none */
+	bool wants;			  /* a pod of the tenant waits that a machine could serve */
+	bool holds;			  /* a gang of the tenant holds or reserves machines */
 	struct tenant_topology *topology; /* NULL: nobody of it asks for any */
 	struct tenant_domains *domains;	  /* of its bins, where there is topology */
 	size_t number;			  /* from 0, in no order */

@@ -145,8 +145,9 @@ struct world_claim {
 	size_t npods;
 };
 
-/* Key of a label that the planner adds to each node: the node's name, on which requirements on the field metadata.name
- * of a Node are made.  A machine that is not a node yet lacks the label.  No label of Kubernetes has such a key. */
+/* Key of a label that the planner adds to each node: the node's name, which requirements on the field
+ * metadata.name of a Node judge.  A claim on its way has the label too, because its Node gets the claim's
+ * name; a free machine lacks it.  No label of Kubernetes has such a key. */
 #define WORLD_NODE_NAME ":metadata.name"
 struct world_node {
 	const char *tenant, *name, *claim; /* claim NULL: not drover's */

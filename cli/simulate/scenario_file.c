@@ -115,8 +115,9 @@ static size_t lines_between(const char *from, const char *to)
 static int add_items(struct scenario_file *f, const json_t *list, const struct scenario_doc *all,
 		     struct err *e)
 {
-	const char *end = all->text + all->len, *tenant = json_str_at(list, "tenant"), *p, *next;
-	size_t indent = 0, i;
+	const char *end = all->text + all->len, *tenant = json_str_at(list, "tenant"), *p, *next,
+		   *seen = all->text;
+	size_t indent = 0, i, line = all->line;
 	json_t *one;
 	int rc = 0;
 
@@ -125,7 +126,9 @@ static int add_items(struct scenario_file *f, const json_t *list, const struct s
 		struct scenario_doc at = *all;
 
 		next = p ? next_item(p + indent + 1, end, indent) : NULL;
-		at.line += p ? lines_between(all->text, p) : 0;
+		line += p ? lines_between(seen, p) : 0;
+		seen = p ? p : seen;
+		at.line = line;
 		at.len = p ? (size_t)((next ? next : end) - p) : 0;
 		at.text = p ? p : all->text;
 		if (tenant && json_is_object(one) && !json_object_get(one, "tenant"))
