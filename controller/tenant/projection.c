@@ -20,7 +20,6 @@
 #include "controller/tenant/request_objects.h"
 #include "controller/tenant/tenant.h"
 
-
 #define SHORT_MAX 64
 #define UID_MAX 128
 #define MIRROR "kubernetes.io/config.mirror" /* of a static pod */
