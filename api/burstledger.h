@@ -6,31 +6,41 @@
 /*
  * burstledger: the kind BurstLedger: the cost of ended launches by all BurstPolicies of one name.
  *
- * A ledger has the name of its policy and outlives the policy.  A policy that is deleted and created again therefore starts with the
- * spend of its predecessor.  Only spec.reset clears the spend; drover-admin alone may write it (`drover burst reset`).
- * status.resets records each reset: time, user, reason and cleared amounts.
+ * A ledger has the name of its policy and outlives the policy. A policy that is deleted and created
+ * again therefore starts with the spend of its predecessor. Only spec.reset clears the spend;
+ * drover-admin alone may write it (`drover burst reset`). status.resets records each reset: time,
+ * user, reason and cleared amounts.
  */
 #define BURST_LEDGER_ROWS 200
 #define BURST_LEDGER_RESETS 50
 
-struct burst_ledger_reset { /* a requested reset */
-	const char *id;	    /* a new id requests a new reset */
+/* a requested reset */
+struct burst_ledger_reset {
+	/* a new id requests a new reset */
+	const char *id;
 	const char *by, *reason;
 };
 struct burst_ledger_spec {
-	struct burst_ledger_reset *reset; /* NULL: no reset was ever requested */
+	/* NULL: no reset was ever requested */
+	struct burst_ledger_reset *reset;
 };
 struct burst_ledger_row {
-	int64_t time; /* Unix ms of the decision or of the start of an overrun; the latest one of a sum */
-	const char *claim;  /* UID of the NodeClaim while it may exist; NULL in a sum */
-	const char *policy; /* UID of the BurstPolicy; NULL in a sum over several */
-	const char *tenant, *work, *provider; /* in a sum over several: tenant "", work NULL */
+	/* Unix ms of the decision or of the start of an overrun; the latest one of a sum */
+	int64_t time;
+	/* UID of the NodeClaim while it may exist; NULL in a sum */
+	const char *claim;
+	/* UID of the BurstPolicy; NULL in a sum over several */
+	const char *policy;
+	/* in a sum over several: tenant "", work NULL */
+	const char *tenant, *work, *provider;
 	const char *currency, *amount;
 };
-struct burst_ledger_done { /* a completed reset */
+/* a completed reset */
+struct burst_ledger_done {
 	int64_t time;
 	const char *id, *by, *reason;
-	struct strings amounts; /* cleared sums, one per currency: "12.50 USD" */
+	/* cleared sums, one per currency: "12.50 USD" */
+	struct strings amounts;
 };
 struct burst_ledger_status {
 	int64_t observed_generation;
@@ -39,7 +49,8 @@ struct burst_ledger_status {
 		size_t n;
 	} rows;
 	struct {
-		struct burst_ledger_done *v; /* newest first */
+		/* newest first */
+		struct burst_ledger_done *v;
 		size_t n;
 	} resets;
 	struct conditions conditions;

@@ -2,7 +2,8 @@
 #include "base/money.h"
 
 /*
- * burstpolicy: field table and checks of the kind BurstPolicy.  What nothing decides by is refused by name.
+ * burstpolicy: field table and checks of the kind BurstPolicy. What nothing decides by is refused
+ * by name.
  * Tests: tests/unit/api/test_burstpolicy.c, tests/unit/api/test_kinds.c
  */
 const char *const burst_policy_mode_names[] = {"Shadow", "Recommend", "Enforce", NULL};
@@ -17,7 +18,7 @@ const char *const burst_policy_interconnect_names[] = {"None", "Infiniband", "Ef
 #define ANY_COUNT .min = 1, .max = 1000000
 #define AS_TEXT .max_len = 63
 
-/* --- match, trigger ------------------------------------------------------------------------------ */
+/* --- match, trigger --------------------------------------------------------------------------- */
 
 static const struct field gang_size_fields[] = {
 	FIELD(burst_policy_range, min, "min", FIELD_I64, ANY_COUNT, .doc = "Pods, at least."),
@@ -92,7 +93,7 @@ static const struct field trigger_fields[] = {
 	FIELDS_END,
 };
 
-/* --- tiers, offers ------------------------------------------------------------------------------- */
+/* --- tiers, offers ---------------------------------------------------------------------------- */
 
 static const struct field tier_fields[] = {
 	FIELD(burst_policy_tier, market, "market", FIELD_ENUM, .required = true,
@@ -140,7 +141,7 @@ static const struct field offer_fields[] = {
 	FIELDS_END,
 };
 
-/* --- money --------------------------------------------------------------------------------------- */
+/* --- money ------------------------------------------------------------------------------------ */
 
 static const struct field price_fields[] = {
 	FIELD(burst_policy_price, offer, "offer", FIELD_STR, .required = true, AS_LABEL,
@@ -219,7 +220,7 @@ static const struct field burst_budget_fields[] = {
 	FIELDS_END,
 };
 
-/* --- windows, filters, limits -------------------------------------------------------------------- */
+/* --- windows, filters, limits ----------------------------------------------------------------- */
 
 static const struct field window_fields[] = {
 	FIELD(burst_policy_window, cron, "cron", FIELD_STR, .required = true, AS_CRON,
@@ -344,7 +345,7 @@ static const struct field scale_back_fields[] = {
 	FIELDS_END,
 };
 
-/* --- the kind ------------------------------------------------------------------------------------ */
+/* --- the kind --------------------------------------------------------------------------------- */
 
 static const struct field spec_fields[] = {
 	FIELD(burst_policy_spec, mode, "mode", FIELD_ENUM, .enums = burst_policy_mode_names,
@@ -450,7 +451,7 @@ const struct object_column burst_policy_columns[] = {
 	{NULL, NULL, NULL, 0},
 };
 
-/* --- checks -------------------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static bool has_offer(const struct burst_policy *p, const char *name)
 {

@@ -10,22 +10,25 @@
 #define BURST_POLICY_SPENDS 64
 
 /*
- * burstpolicy: the kind BurstPolicy: for which work, when, where and for how much money to go to a cloud.
+ * burstpolicy: the kind BurstPolicy: for which work, when, where and for how much money to go to a
+ * cloud.
  *
- * `drover burst plan` and the controller (controller/claims/bursts.h) decide by it (planner/burst.h), and in mode Enforce
- * the controller launches by it.  Money and fractions are decimal texts, exact to six digits after the point.
- * Field tables and checks: api/burstpolicy.c.
+ * `drover burst plan` and the controller (controller/claims/bursts.h) decide by it
+ * (planner/burst.h), and in mode Enforce the controller launches by it. Money and fractions are
+ * decimal texts, exact to six digits after the point. Field tables and checks: api/burstpolicy.c.
  * Tests: tests/unit/api/test_burstpolicy.c, tests/unit/api/test_kinds.c
  */
 
-/* In the orders of enum burst_mode, burst_market, burst_scope, burst_period and burst_link (planner/burst.h). */
+/* In the orders of enum burst_mode, burst_market, burst_scope, burst_period and burst_link
+ * (planner/burst.h). */
 extern const char *const burst_policy_mode_names[];
 extern const char *const burst_policy_market_names[];
 extern const char *const burst_policy_scope_names[];
 extern const char *const burst_policy_per_names[];
 extern const char *const burst_policy_interconnect_names[];
 
-struct burst_policy_range { /* 0: no bound */
+/* 0: no bound */
+struct burst_policy_range {
 	int64_t min, max;
 };
 struct burst_policy_match {
@@ -34,10 +37,12 @@ struct burst_policy_match {
 	struct burst_policy_range *priority;
 };
 struct burst_policy_priority_wait {
-	int64_t at_least, wait; /* wait -1: never */
+	/* wait -1: never */
+	int64_t at_least, wait;
 };
 struct burst_policy_queue_wait {
-	int64_t def; /* -1: never */
+	/* -1: never */
+	int64_t def;
 	struct {
 		struct burst_policy_priority_wait *v;
 		size_t n;
@@ -50,16 +55,19 @@ struct burst_policy_trigger {
 	struct {
 		const char *on_prem_utilisation_over;
 		int64_t not_if_on_prem_frees_within;
-		int approval; /* index: None, Manual */
+		/* index: None, Manual */
+		int approval;
 	} guards;
 };
 struct burst_policy_tier {
 	int market;
-	struct strings offers; /* none: all */
+	/* none: all */
+	struct strings offers;
 };
 struct burst_policy_offer {
 	const char *name, *provider;
-	struct strings regions, zones, instance_types; /* zones none: all */
+	/* zones none: all */
+	struct strings regions, zones, instance_types;
 	const char *jurisdiction;
 	struct labels gpu_equivalence;
 	struct {
@@ -67,7 +75,8 @@ struct burst_policy_offer {
 	} interconnect;
 };
 struct burst_policy_price {
-	const char *offer, *instance_type, *region, *per_hour; /* region NULL: all */
+	/* region NULL: all */
+	const char *offer, *instance_type, *region, *per_hour;
 	int market;
 	int64_t as_of;
 };
@@ -87,7 +96,8 @@ struct burst_policy_cost {
 struct burst_policy_budget {
 	int scope, per;
 	const char *amount;
-	int mode; /* index: Hard, Soft */
+	/* index: Hard, Soft */
+	int mode;
 	bool reserve_for_running;
 	struct strings alert_at;
 };
@@ -103,7 +113,8 @@ struct burst_policy_windows {
 	struct strings freeze_dates;
 };
 struct burst_policy_scale_back {
-	int64_t idle_timeout, min_node_lifetime; /* 0: as the pool has it; none */
+	/* 0: as the pool has it; none */
+	int64_t idle_timeout, min_node_lifetime;
 	bool align_to_billing;
 };
 struct burst_policy_spec {
@@ -133,10 +144,12 @@ struct burst_policy_spec {
 		struct {
 			bool checkpointable;
 		} spot_needs;
-		int64_t max_restarts; /* -1: no bound */
+		/* -1: no bound */
+		int64_t max_restarts;
 	} runtime;
 	struct {
-		int64_t nodes, gpus, launches_per_minute, concurrent_launches; /* 0: no bound */
+		/* 0: no bound */
+		int64_t nodes, gpus, launches_per_minute, concurrent_launches;
 		const char *per_tenant_share;
 	} limits;
 	struct {
@@ -145,22 +158,26 @@ struct burst_policy_spec {
 		} capacity_cooldown;
 		int64_t quota_cooldown;
 	} failover;
-	struct burst_policy_scale_back *scale_back; /* NULL: as the pool has it */
+	/* NULL: as the pool has it */
+	struct burst_policy_scale_back *scale_back;
 };
 struct burst_policy_decision {
 	int64_t time;
 	const char *tenant, *work, *reason, *message;
-	const char *provider, *region, *zone, *instance_type, *market, *cost; /* NULL: none */
+	/* NULL: none */
+	const char *provider, *region, *zone, *instance_type, *market, *cost;
 	int64_t nodes;
 };
-struct burst_policy_spend { /* of a budget, now */
+/* of a budget, now */
+struct burst_policy_spend {
 	int scope, per;
 	const char *of, *amount, *spent, *alert;
 };
 struct burst_policy_status {
 	int64_t observed_generation;
 	struct {
-		struct burst_policy_decision *v; /* newest first */
+		/* newest first */
+		struct burst_policy_decision *v;
 		size_t n;
 	} decisions;
 	struct {

@@ -223,7 +223,7 @@ const struct field object_taint_fields[] = {
 	FIELDS_END,
 };
 
-/* --- schedules -------------------------------------------------------------------------------------- */
+/* --- schedules -------------------------------------------------------------------------------- */
 
 /* One field of cron, with a macro for its values; a list of parts with steps. */
 #define SCHEDULE_PART(value_) "([*?]|" value_ "(-" value_ ")?)(/0*[1-9][0-9]*)?"

@@ -35,7 +35,8 @@ enum condition_status { CONDITION_FALSE, CONDITION_TRUE, CONDITION_UNKNOWN };
 extern const char *const condition_status_names[];
 struct condition {
 	const char *type;
-	int status; /* enum condition_status */
+	/* enum condition_status */
+	int status;
 	const char *reason, *message;
 	int64_t observed_generation;
 	int64_t last_transition_time;
@@ -45,8 +46,8 @@ struct conditions {
 	size_t n;
 };
 extern const struct field condition_fields[];
-const struct condition *condition_get(const struct conditions *c,
-				      const char *type); /* NULL: absent */
+/* NULL: absent */
+const struct condition *condition_get(const struct conditions *c, const char *type);
 bool condition_is_true(const struct conditions *c, const char *type);
 /* Strings and a longer list go into the arena; last_transition_time moves only with status.
  * True if anything but observed_generation changed. */
@@ -60,13 +61,15 @@ struct object_ref {
 	const char *name, *uid;
 };
 struct object_secret_ref {
-	const char *namespace, *name, *key; /* namespace NULL: drover's own */
+	/* namespace NULL: drover's own */
+	const char *namespace, *name, *key;
 };
 enum object_effect { EFFECT_NO_SCHEDULE, EFFECT_PREFER_NO_SCHEDULE, EFFECT_NO_EXECUTE };
 extern const char *const object_effect_names[];
 struct object_taint {
 	const char *key, *value;
-	int effect; /* enum object_effect */
+	/* enum object_effect */
+	int effect;
 };
 struct object_taints {
 	struct object_taint *v;
@@ -86,7 +89,8 @@ enum object_operator {
 extern const char *const object_operator_names[];
 struct object_requirement {
 	const char *key;
-	int operator; /* enum object_operator */
+	/* enum object_operator */
+	int operator;
 	struct strings values;
 };
 struct object_requirements {
@@ -95,21 +99,28 @@ struct object_requirements {
 };
 struct object_label_selector {
 	struct labels match_labels;
-	struct object_requirements match_expressions; /* In NotIn Exists DoesNotExist */
+	/* In NotIn Exists DoesNotExist */
+	struct object_requirements match_expressions;
 };
-/* Values where the operator wants them and none where it does not; -1 names the field.  s: may be NULL. */
+/* Values where the operator wants them and none where it does not; -1 names the field. s: may be
+ * NULL. */
 int object_selector_check(const struct object_label_selector *s, const char *path, struct err *e);
-/* The form that base/data/selector.h matches; no requirements for {} and NULL: matches everything. */
+/* The form that base/data/selector.h matches; no requirements for {} and NULL: matches
+ * everything. */
 struct selector object_selector(const struct object_label_selector *s, struct arena *a);
 
 enum object_image_format { IMAGE_RAW, IMAGE_RAW_ZSTD };
 extern const char *const object_image_format_names[];
 struct object_image {
-	const char *kubernetes_version; /* "1.36" */
+	/* "1.36" */
+	const char *kubernetes_version;
 	const char *url;
-	int format;	    /* enum object_image_format */
-	const char *digest; /* "sha256:" and 64 hex digits, of the bytes served */
-	const char *category, *software_image; /* of machines that BCM installs, by name */
+	/* enum object_image_format */
+	int format;
+	/* "sha256:" and 64 hex digits, of the bytes served */
+	const char *digest;
+	/* of machines that BCM installs, by name */
+	const char *category, *software_image;
 };
 /* -1 names what of it belongs together and is not. */
 int object_image_check(const struct object_image *i, const char *path, struct err *e);
@@ -120,29 +131,37 @@ struct object_kubelet {
 enum object_isolation { ISOLATION_REQUIRED, ISOLATION_NOT_REQUIRED };
 extern const char *const object_isolation_names[];
 struct object_node_network {
-	int isolation; /* enum object_isolation */
+	/* enum object_isolation */
+	int isolation;
 };
 struct object_deadlines {
 	int64_t imaging, booting, joining, gating;
-	int64_t not_ready; /* of a serving Node, until its machine is taken back; -1: never */
+	/* of a serving Node, until its machine is taken back; -1: never */
+	int64_t not_ready;
 };
 /* Told before pods are evicted, and waited for until it says done or the time is over. */
 struct object_checkpoint {
-	const char *url; /* https */
-	struct object_secret_ref
-		*ca_secret_ref; /* drover's namespace, key ca.crt; NULL: the system's CAs */
-	int64_t timeout;	/* ms */
+	/* https */
+	const char *url;
+	/* drover's namespace, key ca.crt; NULL: the system's CAs */
+	struct object_secret_ref *ca_secret_ref;
+	/* ms */
+	int64_t timeout;
 };
 /* What the last wipe must have reached, at least. */
 struct object_wipe_floor {
 	struct {
-		int flash, hdd; /* enum wipe_level: WIPE_CLEAR or WIPE_PURGE */
+		/* enum wipe_level: WIPE_CLEAR or WIPE_PURGE */
+		int flash, hdd;
 	} minimum_level;
-	int minimum_trust;	   /* enum wipe_trust */
-	struct strings must_cover; /* of statement_part_names */
+	/* enum wipe_trust */
+	int minimum_trust;
+	/* of statement_part_names */
+	struct strings must_cover;
 };
 struct object_tls {
-	const char *fingerprint; /* "sha256:" and 64 hex digits, of the certificate */
+	/* "sha256:" and 64 hex digits, of the certificate */
+	const char *fingerprint;
 	struct object_secret_ref *ca_secret_ref;
 	bool trust_on_first_use;
 };
@@ -156,9 +175,12 @@ struct object_drives {
 };
 /* Storage controllers of one PCI vendor and device. */
 struct object_controller {
-	const char *id; /* 8086:a182 */
-	int64_t driven; /* how many have a driver in the agent's image */
-	int64_t dark;	/* how many have none: what is behind them nobody sees */
+	/* 8086:a182 */
+	const char *id;
+	/* how many have a driver in the agent's image */
+	int64_t driven;
+	/* how many have none: what is behind them nobody sees */
+	int64_t dark;
 };
 struct object_controllers {
 	struct object_controller *v;

@@ -5,8 +5,8 @@
 #include "api/kinds.h"
 
 /*
- * crd: CustomResourceDefinitions and the reference page, printed from the
- * field tables of api/.  deploy/crds/ and docs/reference.md are this output; a test keeps them equal.
+ * crd: CustomResourceDefinitions and the reference page, printed from the field tables of api/.
+ * deploy/crds/ and docs/reference.md are this output; a test keeps them equal.
  */
 void crd_write(const struct object_kind *k, struct buf *out);
 /* All kinds, as one YAML stream to apply. */

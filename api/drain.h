@@ -6,8 +6,8 @@
 #include "api/common.h"
 
 /*
- * drain: the kind Drain: an operator's request that machines be emptied: which, why, by when, what then.
- * Field tables and checks: api/drain.c.
+ * drain: the kind Drain: an operator's request that machines be emptied: which, why, by when, what
+ * then. Field tables and checks: api/drain.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
@@ -19,24 +19,30 @@ enum drain_phase { DRAIN_PENDING, DRAIN_DRAINING, DRAIN_SUCCEEDED, DRAIN_PARTIAL
 extern const char *const drain_phase_names[];
 struct drain_spec {
 	const char *reason;
-	struct object_label_selector *machine_selector; /* exactly one of these three */
+	/* exactly one of these three */
+	struct object_label_selector *machine_selector;
 	struct strings machine_names, node_claim_names;
 	int64_t not_before, deadline;
-	int on_deadline; /* enum drain_on_deadline */
+	/* enum drain_on_deadline */
+	int on_deadline;
 	int64_t concurrent;
-	int gangs; /* enum drain_gangs */
-	int then;  /* enum drain_then */
+	/* enum drain_gangs */
+	int gangs;
+	/* enum drain_then */
+	int then;
 	bool cancelled;
 	int64_t ttl_seconds_after_finished;
 };
 struct drain_target {
-	const char *machine, *claim, *phase; /* drain/drains.h */
+	/* drain/drains.h */
+	const char *machine, *claim, *phase;
 	int64_t pods_left;
 	const char *blocked_by;
 };
 struct drain_status {
 	int64_t observed_generation;
-	int phase; /* enum drain_phase */
+	/* enum drain_phase */
+	int phase;
 	int64_t start_time, completion_time;
 	struct {
 		struct drain_target *v;

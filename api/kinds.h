@@ -40,18 +40,22 @@
 #define OBJECT_API_VERSION OBJECT_GROUP "/" OBJECT_VERSION
 
 struct object_column {
-	const char *name, *type, *path; /* "Age", "date", ".metadata.creationTimestamp" */
-	int priority;			/* 1: only with -o wide */
+	/* "Age", "date", ".metadata.creationTimestamp" */
+	const char *name, *type, *path;
+	/* 1: only with -o wide */
+	int priority;
 };
 struct object_kind {
 	const char *kind, *plural, *singular, *short_name;
 	const char *doc;
-	const struct field
-		*fields; /* of the whole object: metadata, spec and, with has_status, status */
+	/* of the whole object: metadata, spec and, with has_status, status */
+	const struct field *fields;
 	size_t size;
 	bool has_status;
-	const struct object_column *columns; /* ended by .name NULL; Age is added */
-	const struct field_rule *rules;	     /* CEL on the whole object; NULL: none */
+	/* ended by .name NULL; Age is added */
+	const struct object_column *columns;
+	/* CEL on the whole object; NULL: none */
+	const struct field_rule *rules;
 	/* Rules that cross fields.  old is what it was before, NULL when unknown or new. */
 	int (*check)(const void *object, const void *old, struct err *e);
 };
@@ -68,17 +72,18 @@ enum object_kind_id {
 	OBJECT_KINDS,
 };
 extern const struct object_kind object_kinds[OBJECT_KINDS];
-const struct object_kind *object_kind_find(
-	const char *name); /* kind, plural, singular or short name; NULL */
+/* kind, plural, singular or short name; NULL */
+const struct object_kind *object_kind_find(const char *name);
 
-/* A new struct of k->size bytes in the arena.  Errors name the field, the value and what is allowed.
- * On error *out holds at least the metadata, so that a condition can be written, or is NULL
- * when not even that could be read. */
+/* A new struct of k->size bytes in the arena. Errors name the field, the value and what is allowed.
+ * On error *out holds at least the metadata, so that a condition can be written, or is NULL when
+ * not even that could be read. */
 int object_decode(const struct object_kind *k, const json_t *j, struct arena *a, void **out,
 		  struct err *e) __attribute__((warn_unused_result));
 /* The CEL rules again, in code, for servers without CEL and objects older than a rule. */
 int object_check(const struct object_kind *k, const void *object, const void *old, struct err *e)
 	__attribute__((warn_unused_result));
-const struct object_meta *object_meta_of(const void *object); /* of any kind */
+/* of any kind */
+const struct object_meta *object_meta_of(const void *object);
 
 #endif

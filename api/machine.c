@@ -555,7 +555,8 @@ int machine_check(const void *object, const void *old, struct err *e)
 
 	if (object_name_check(&m->meta, 63, e) < 0)
 		return -1;
-	/* What is launched is neither proved off nor cut nor wiped: no machine of one's own may become that. */
+	/* What is launched is neither proved off nor cut nor wiped: no machine of one's own may
+	 * become that. */
 	if (s->elastic && (s->bmc || s->identity || s->node))
 		return err_set(e, ERR_INVALID, 0, "spec.elastic: not beside bmc, identity or node");
 	if (o && !o->spec.elastic != !s->elastic)

@@ -7,8 +7,8 @@
 #include "wipe/evidence.h"
 
 /*
- * machine: the kind Machine: one physical server: BMC, identity, inventory; state, lock (status.claimRef) and journal (status.operation).
- * Field tables and checks: api/machine.c.
+ * machine: the kind Machine: one physical server: BMC, identity, inventory; state, lock
+ * (status.claimRef) and journal (status.operation). Field tables and checks: api/machine.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
@@ -20,14 +20,20 @@ enum machine_waiting { WAITING_DEVICE, WAITING_RATE, WAITING_BUDGET, WAITING_APP
 struct machine_bmc_trust {
 	const char *address;
 	struct object_tls tls;
-	const char *credentials; /* name of the Secret whose password goes there */
-	const char *ca_digest;	 /* of what tls.ca_secret_ref held; NULL: no CA */
+	/* name of the Secret whose password goes there */
+	const char *credentials;
+	/* of what tls.ca_secret_ref held; NULL: no CA */
+	const char *ca_digest;
 };
 struct machine_approval {
-	int action;		       /* enum machine_approve */
-	const char *id;		       /* acted on once: then it stands in status.approvalID */
-	const char *claim;	       /* Adopt: the NodeClaim that the machine serves */
-	struct machine_bmc_trust *bmc; /* TrustBMC: spec.bmc, as the person saw it */
+	/* enum machine_approve */
+	int action;
+	/* acted on once: then it stands in status.approvalID */
+	const char *id;
+	/* Adopt: the NodeClaim that the machine serves */
+	const char *claim;
+	/* TrustBMC: spec.bmc, as the person saw it */
+	struct machine_bmc_trust *bmc;
 };
 struct machine_identity {
 	const char *system_uuid, *serial_number;
@@ -38,27 +44,34 @@ struct machine_bmc {
 	struct object_tls tls;
 };
 struct machine_provisioning {
-	const char *address, *gateway; /* "10.1.0.17/24", "10.1.0.1" */
+	/* "10.1.0.17/24", "10.1.0.1" */
+	const char *address, *gateway;
 };
 /* Made by drover for one claim, of an elastic Provider. */
 struct machine_elastic {
 	struct object_ref claim;
 };
 struct machine_spec {
-	struct machine_elastic *elastic; /* NULL: of class H or M */
+	/* NULL: of class H or M */
+	struct machine_elastic *elastic;
 	struct object_name_ref provider_ref;
 	const char *instance_type;
-	int management_policy; /* enum machine_policy */
+	/* enum machine_policy */
+	int management_policy;
 	struct machine_approval *approval;
-	struct object_drives drives;	       /* expected */
-	struct object_controllers controllers; /* expected */
-	struct strings
-		unseen_drives; /* that its BMC lists and its agent does not see, by machine_unseen.id */
+	/* expected */
+	struct object_drives drives;
+	/* expected */
+	struct object_controllers controllers;
+	/* that its BMC lists and its agent does not see, by machine_unseen.id */
+	struct strings unseen_drives;
 	struct machine_identity *identity;
 	struct machine_bmc *bmc;
-	const char *node; /* what the manager of its Provider calls it; NULL: its name */
+	/* what the manager of its Provider calls it; NULL: its name */
+	const char *node;
 	const char *boot_mac_address;
-	struct machine_provisioning *provisioning; /* NULL: DHCP */
+	/* NULL: DHCP */
+	struct machine_provisioning *provisioning;
 };
 struct machine_error {
 	const char *reason, *message;
@@ -68,33 +81,44 @@ struct machine_error {
 struct machine_progress {
 	const char *phase;
 	int64_t done_bytes, total_bytes, bytes_per_second;
-	int64_t expected_end; /* 0: not known */
+	/* 0: not known */
+	int64_t expected_end;
 };
 /* The journal: written before the act, completed with what was observed. */
 struct machine_operation {
-	const char *id, *step, *class_; /* idempotent, probe-first, once */
+	/* idempotent, probe-first, once */
+	const char *id, *step, *class_;
 	int64_t attempt, fence, boot_number;
-	const char *handle; /* what a backend gave for a call that is under way */
+	/* what a backend gave for a call that is under way */
+	const char *handle;
 	int64_t started, deadline;
-	int waiting_for; /* enum machine_waiting */
+	/* enum machine_waiting */
+	int waiting_for;
 	int64_t next_attempt;
 	struct machine_error last_error;
-	struct machine_progress *progress; /* NULL: nothing to tell */
+	/* NULL: nothing to tell */
+	struct machine_progress *progress;
 };
 /* What packets said of where it is. */
 struct machine_probe {
-	const char *order; /* id of the agent's order, or UID of the claim whose Node told it */
+	/* id of the agent's order, or UID of the claim whose Node told it */
+	const char *order;
 	int64_t time;
-	const char *message; /* why it proves no more; NULL: it does */
-	const char *leak;    /* an address of another segment that answered; NULL: none */
-	bool api_server;     /* its image reached its tenant's API server before it joined */
+	/* why it proves no more; NULL: it does */
+	const char *message;
+	/* an address of another segment that answered; NULL: none */
+	const char *leak;
+	/* its image reached its tenant's API server before it joined */
+	bool api_server;
 };
 struct machine_agent {
 	const char *boot_id, *public_key;
-	bool probes;	/* it knows the order probe */
-	bool dismissed; /* its orders are all done */
-	const char *
-		system_uuid; /* letter for letter, as its kernel reads DMI; proved by the inspection */
+	/* it knows the order probe */
+	bool probes;
+	/* its orders are all done */
+	bool dismissed;
+	/* letter for letter, as its kernel reads DMI; proved by the inspection */
+	const char *system_uuid;
 	int64_t observed_time;
 };
 struct machine_nic {
@@ -107,8 +131,10 @@ struct machine_unseen {
 };
 /* A BMC that does not list its drives (life/listing.h). */
 struct machine_unlisted {
-	const char *firmware_version; /* of the BMC when it was asked; NULL: it reports none */
-	const char *message;	      /* its answer */
+	/* of the BMC when it was asked; NULL: it reports none */
+	const char *firmware_version;
+	/* its answer */
+	const char *message;
 	int64_t observed_time;
 };
 struct machine_inventory {
@@ -129,63 +155,86 @@ struct machine_failure {
 	int64_t time;
 	const char *step, *reason, *message, *claim;
 	const char *pool,
-		*image, /* the claim's, image by its digest: for stopping the line (claims/stop_line.h) */
-		*tenant;
-	const char *template_; /* what it was promised, by name (rules/promise.h) */
+		/* the claim's, image by its digest: for stopping the line (claims/stop_line.h) */
+		*image, *tenant;
+	/* what it was promised, by name (rules/promise.h) */
+	const char *template_;
 };
 /* Why it leaves its tenant, and what comes after the wipe: from serving until free, quarantined or
  * retired (steps/leave_reason.h). */
 struct machine_leave {
-	const char *reason;  /* LEAVE_* of steps/leave_reason.h */
-	const char *drain;   /* the Drain that asked; NULL: none */
-	int then;	     /* enum drain_then */
-	const char *then_by; /* the Drain that wants this `then`; NULL: `drain` */
-	int64_t deadline;    /* when pods are not waited for any more; 0: never */
-	const char *
-		deadline_by; /* the Drain that escalates then; NULL: it is that of `drain`, or of the claim */
+	/* LEAVE_* of steps/leave_reason.h */
+	const char *reason;
+	/* the Drain that asked; NULL: none */
+	const char *drain;
+	/* enum drain_then */
+	int then;
+	/* the Drain that wants this `then`; NULL: `drain` */
+	const char *then_by;
+	/* when pods are not waited for any more; 0: never */
+	int64_t deadline;
+	/* the Drain that escalates then; NULL: it is that of `drain`, or of the claim */
+	const char *deadline_by;
 	int64_t pods_left;
-	const char *blocked_by; /* "pdb team-x/web", "checkpoint ns/pod", ...; NULL: nothing */
+	/* "pdb team-x/web", "checkpoint ns/pod", ...; NULL: nothing */
+	const char *blocked_by;
 };
 /* Nothing is placed on it and it is not given back. */
 struct machine_hold {
-	const char *drain; /* the Drain with then: Hold; NULL: a person cordoned its Node */
+	/* the Drain with then: Hold; NULL: a person cordoned its Node */
+	const char *drain;
 	int64_t since;
-	int64_t pods_left;	/* that the Drain left behind when the hold began */
-	const char *blocked_by; /* what kept the first of them */
+	/* that the Drain left behind when the hold began */
+	int64_t pods_left;
+	/* what kept the first of them */
+	const char *blocked_by;
 };
-/* An install that its Provider's manager does: from before it is asked for until the manager has its node back. */
+/* An install that its Provider's manager does: from before it is asked for until the manager has
+ * its node back. */
 enum machine_install_phase {
 	INSTALL_RUNNING,
 	INSTALL_DONE,
 	INSTALL_CONFIGURING,
-	INSTALL_RESTARTING /* switched off, to boot once more */
+	/* switched off, to boot once more */
+	INSTALL_RESTARTING
 };
 struct machine_install {
 	const char *handle, *category;
-	int phase;	      /* enum machine_install_phase */
-	const char *text;     /* as the manager says */
-	int64_t changed_time; /* of the text */
-	int64_t back_time; /* the manager was away while it was on, and answered again; 0: it was not */
-	int64_t restart_time; /* it was begun to be switched off and on for that; 0: it was not */
+	/* enum machine_install_phase */
+	int phase;
+	/* as the manager says */
+	const char *text;
+	/* of the text */
+	int64_t changed_time;
+	/* the manager was away while it was on, and answered again; 0: it was not */
+	int64_t back_time;
+	/* it was begun to be switched off and on for that; 0: it was not */
+	int64_t restart_time;
 };
 /* What an elastic Provider launched for it: written before it is asked for. */
 struct machine_instance {
-	const char *token; /* that it was asked for with; empty: nothing is */
-	int64_t attempt;   /* counts offers, from 1: each has a token of its own */
+	/* that it was asked for with; empty: nothing is */
+	const char *token;
+	/* counts offers, from 1: each has a token of its own */
+	int64_t attempt;
 	const char *region, *zone, *type, *market;
 	int64_t micros_per_hour;
 	const char *currency;
-	int64_t refused_time; /* the cloud refused this token; 0: it did not */
+	/* the cloud refused this token; 0: it did not */
+	int64_t refused_time;
 	const char *refusal;
-	const char *id, *provider_id; /* as the cloud names it; empty: not known yet */
+	/* as the cloud names it; empty: not known yet */
+	const char *id, *provider_id;
 };
 /* A wipe that was begun: written before the agent is told, gone when its record stands. */
-struct machine_reached { /* what the agent said last; no proof */
+/* what the agent said last; no proof */
+struct machine_reached {
 	const char *wwn, *technique;
 	int64_t erased_bytes;
 };
 struct machine_attempt {
-	const char *record; /* its WipeRecord's name */
+	/* its WipeRecord's name */
+	const char *record;
 	int64_t attempt;
 	struct {
 		const char *name, *digest;
@@ -199,68 +248,86 @@ struct machine_attempt {
 };
 struct machine_quarantine {
 	const char *reason, *message;
-	int exit; /* enum machine_exit */
+	/* enum machine_exit */
+	int exit;
 	int64_t since, next_attempt, attempts;
 };
 struct machine_status {
 	int64_t observed_generation;
-	const char *state; /* api/machine_states.def */
+	/* api/machine_states.def */
+	const char *state;
 	int64_t state_since;
 	int64_t tenancy;
 	bool clean;
-	struct object_ref *claim_ref;	  /* the lock, compare-and-swap */
-	struct machine_identity identity; /* as the BMC last said */
+	/* the lock, compare-and-swap */
+	struct object_ref *claim_ref;
+	/* as the BMC last said */
+	struct machine_identity identity;
 	struct {
 		const char *record;
 		int64_t tenancy;
-		const char *operation; /* with boot_number what its nonce is derived from */
+		/* with boot_number what its nonce is derived from */
+		const char *operation;
 		int64_t boot_number;
 	} last_wipe;
-	struct machine_attempt *wipe_attempt; /* NULL: none without a record */
-	struct machine_instance *instance;    /* NULL: not elastic, or nothing was asked for */
-	struct machine_install *install;      /* NULL: its manager was asked for nothing */
+	/* NULL: none without a record */
+	struct machine_attempt *wipe_attempt;
+	/* NULL: not elastic, or nothing was asked for */
+	struct machine_instance *instance;
+	/* NULL: its manager was asked for nothing */
+	struct machine_install *install;
 	struct {
-		const char *state; /* "On", "Off", "Unknown" */
+		/* "On", "Off", "Unknown" */
+		const char *state;
 		int64_t observed_time;
-		const char
-			*confirmed_by; /* the operation for which a person saw it off; NULL: none */
-		const char
-			*doubted; /* the operation in which it was heard after the BMC said Off */
-		const char *
-			agent_boot; /* "operation/boot/keys" of the agent that it was seen off for, before it
-					 * was switched on; NULL: none */
-		const char
-			*http_boot; /* "operation/boot" of the agent that it was switched on for by
-					* HTTP; NULL: none, or it was seen off since */
+		/* the operation for which a person saw it off; NULL: none */
+		const char *confirmed_by;
+		/* the operation in which it was heard after the BMC said Off */
+		const char *doubted;
+		/* "operation/boot/keys" of the agent that it was seen off for, before it was
+		 * switched on; NULL: none */
+		const char *agent_boot;
+		/* "operation/boot" of the agent that it was switched on for by HTTP; NULL: none, or
+		 * it was seen off since */
+		const char *http_boot;
 	} power;
 	struct {
-		const char *segment, *proof; /* "tenant/team-a"; Strong, Weak, None */
+		/* "tenant/team-a"; Strong, Weak, None */
+		const char *segment, *proof;
 		int64_t observed_time;
-		struct machine_probe *probe; /* NULL: nothing was asked from there */
+		/* NULL: nothing was asked from there */
+		struct machine_probe *probe;
 	} network;
 	struct {
-		const char *session_uri, *secret_version, *refused_secret_version,
-			*fingerprint;	/* pinned at first use */
-		const char *media_over; /* "HTTPS": it refused a medium over plain HTTP */
-		const char *
-			kept_address; /* digest of an HTTP boot address of ours that it does not let go */
+		/* pinned at first use */
+		const char *session_uri, *secret_version, *refused_secret_version, *fingerprint;
+		/* "HTTPS": it refused a medium over plain HTTP */
+		const char *media_over;
+		/* digest of an HTTP boot address of ours that it does not let go */
+		const char *kept_address;
 		/* what is known of it (life/bmc_facts.h) */
 		const char *vendor, *product, *firmware_version, *redfish_version;
-		struct strings quirks; /* ids of redfish/quirks.def */
-		const char *media;     /* HTTP, HTTPS, Disabled, None */
+		/* ids of redfish/quirks.def */
+		struct strings quirks;
+		/* HTTP, HTTPS, Disabled, None */
+		const char *media;
 		const char *media_slot;
-		const char *login;  /* Session, Basic */
-		int64_t latency_ms; /* 0: not known */
-		int64_t trip_calls; /* 0: not known */
-		struct machine_unlisted
-			*drives_not_listed; /* NULL: it lists them, as far as known */
+		/* Session, Basic */
+		const char *login;
+		/* 0: not known */
+		int64_t latency_ms;
+		/* 0: not known */
+		int64_t trip_calls;
+		/* NULL: it lists them, as far as known */
+		struct machine_unlisted *drives_not_listed;
 	} bmc;
-	struct machine_bmc_trust
-		*trusted_bmc; /* the only one that the password goes to; NULL: none was seen yet */
+	/* the only one that the password goes to; NULL: none was seen yet */
+	struct machine_bmc_trust *trusted_bmc;
 	struct machine_operation *operation;
-	struct object_ref
-		tenant;	  /* the virtual cluster that is served, or was last; name NULL: none yet */
-	const char *pool; /* NodePool of the claim by which it is, or was, that tenant's */
+	/* the virtual cluster that is served, or was last; name NULL: none yet */
+	struct object_ref tenant;
+	/* NodePool of the claim by which it is, or was, that tenant's */
+	const char *pool;
 	struct object_ref *warm_for;
 	struct machine_agent *agent;
 	struct machine_inventory *inventory;
@@ -269,13 +336,16 @@ struct machine_status {
 		size_t n;
 	} failures; /* newest 20 */
 	struct machine_quarantine *quarantine;
-	struct machine_leave *leave; /* NULL: nothing makes it leave */
-	struct machine_hold *hold;   /* NULL: none */
+	/* NULL: nothing makes it leave */
+	struct machine_leave *leave;
+	/* NULL: none */
+	struct machine_hold *hold;
 	struct {
 		const char *retry, *release;
 	} requests; /* values of the annotations acted on last (steps/requests.h) */
 	const char *approval_id;
-	const char *boot_id; /* of the Node that serves or served last */
+	/* of the Node that serves or served last */
+	const char *boot_id;
 	struct conditions conditions;
 };
 struct machine {

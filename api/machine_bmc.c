@@ -1,7 +1,8 @@
 #include "api/tables.h"
 
 /*
- * machine_bmc: field table of status.bmc of a Machine: what is remembered of its BMC, and what is known of it, for people.
+ * machine_bmc: field table of status.bmc of a Machine: what is remembered of its BMC, and what is
+ * known of it, for people.
  * Tests: tests/unit/api/test_kinds.c, tests/world/test_bmc_facts.c
  */
 static const struct field unlisted_fields[] = {

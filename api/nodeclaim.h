@@ -7,38 +7,49 @@
 #include "wipe/evidence.h"
 
 /*
- * nodeclaim: the kind NodeClaim: one node for one virtual cluster: a frozen copy of what it was promised.
- * Field tables and checks: api/nodeclaim.c.
+ * nodeclaim: the kind NodeClaim: one node for one virtual cluster: a frozen copy of what it was
+ * promised. Field tables and checks: api/nodeclaim.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
 struct node_claim_gang {
 	const char *uid;
-	int64_t size;	    /* 0: nobody counts them */
-	int64_t hold_until; /* 0: none */
+	/* 0: nobody counts them */
+	int64_t size;
+	/* 0: none */
+	int64_t hold_until;
 };
 /* The decision of a BurstPolicy that it carries out: exactly that offer, and no dearer. */
 struct node_claim_burst {
 	struct object_ref policy_ref;
-	const char *work;	   /* NAMESPACE/NAME of the pod, or the gang */
-	const char *workload;	   /* workload for budgets of scope Workload; NULL: same as work */
-	const char *region, *zone; /* zone NULL: the Provider has none */
-	int market;		   /* index of burst_policy_market_names */
-	const char *price, *currency; /* for an hour */
-	const char *offered;	      /* that the Provider told then; NULL: it told none */
-	const char *committed;	      /* what it may cost at most */
+	/* NAMESPACE/NAME of the pod, or the gang */
+	const char *work;
+	/* workload for budgets of scope Workload; NULL: same as work */
+	const char *workload;
+	/* zone NULL: the Provider has none */
+	const char *region, *zone;
+	/* index of burst_policy_market_names */
+	int market;
+	/* for an hour */
+	const char *price, *currency;
+	/* that the Provider told then; NULL: it told none */
+	const char *offered;
+	/* what it may cost at most */
+	const char *committed;
 	int64_t decided_time;
 };
 struct node_claim_spec {
 	struct object_ref virtual_cluster_ref, node_pool_ref;
-	struct object_ref *machine_ref; /* the plan's choice; NULL: the controller chooses */
-	struct object_name_ref
-		*provider_ref; /* elastic: its Machine is made; NULL: machine_ref is there */
+	/* the plan's choice; NULL: the controller chooses */
+	struct object_ref *machine_ref;
+	/* elastic: its Machine is made; NULL: machine_ref is there */
+	struct object_name_ref *provider_ref;
 	struct object_requirements requirements;
 	struct {
 		struct resources requests;
 	} resources;
-	struct strings pods; /* UIDs of the pods that it was made for */
+	/* UIDs of the pods that it was made for */
+	struct strings pods;
 	struct object_image image;
 	struct labels labels, annotations;
 	struct object_taints taints, startup_taints;
@@ -49,20 +60,22 @@ struct node_claim_spec {
 	struct object_deadlines deadlines;
 	struct object_wipe_floor wipe;
 	const struct node_claim_gang *gang;
-	const struct node_claim_burst *burst; /* NULL: nobody's decision but the plan's */
+	/* NULL: nobody's decision but the plan's */
+	const struct node_claim_burst *burst;
 	int64_t expire_after, termination_grace_period;
 };
 struct node_claim_status {
 	int64_t observed_generation;
 	struct object_ref *machine_ref;
 	int64_t tenancy;
-	const char *phase; /* a machine state, Pending, Failed or Ended; for people */
+	/* a machine state, Pending, Failed or Ended; for people */
+	const char *phase;
 	const char *node_name, *node_uid, *provider_id;
 	struct {
 		int64_t p50, p90;
 	} eta;
-	struct conditions
-		conditions; /* Launched Registered Initialized Ready Drained VolumesDetached PoweredOff Isolated */
+	/* Launched Registered Initialized Ready Drained VolumesDetached PoweredOff Isolated */
+	struct conditions conditions;
 };
 struct node_claim {
 	struct object_meta meta;

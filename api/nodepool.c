@@ -3,7 +3,8 @@
 #include "base/str.h"
 
 /*
- * nodepool: field table and checks of the kind NodePool: what nodes shall be, for whom, and how many.
+ * nodepool: field table and checks of the kind NodePool: what nodes shall be, for whom, and how
+ * many.
  * Tests: tests/unit/api/test_kinds.c
  */
 static const struct field provider_ref_fields[] = {

@@ -7,8 +7,8 @@
 #include "wipe/evidence.h"
 
 /*
- * nodepool: the kind NodePool: for which virtual clusters, from which providers, with what template, within which limits machines are given.
- * Field tables and checks: api/nodepool.c.
+ * nodepool: the kind NodePool: for which virtual clusters, from which providers, with what
+ * template, within which limits machines are given. Field tables and checks: api/nodepool.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
@@ -22,14 +22,16 @@ struct node_pool_template_spec {
 	struct {
 		struct object_image *v;
 		size_t n;
-	} images;			/* one for each Kubernetes minor */
-	struct strings runtime_classes; /* that the images carry; none: not said */
-	struct strings nodes;		/* of virtual_cluster_nodes_names: which it allows */
+	} images; /* one for each Kubernetes minor */
+	/* that the images carry; none: not said */
+	struct strings runtime_classes;
+	/* of virtual_cluster_nodes_names: which it allows */
+	struct strings nodes;
 	struct object_name_ref *user_data_secret_ref;
 	struct object_kubelet *kubelet;
 	struct object_node_network network;
-	struct object_checkpoint
-		*checkpoint; /* NULL: nobody is told before a drain but pods that ask */
+	/* NULL: nobody is told before a drain but pods that ask */
+	struct object_checkpoint *checkpoint;
 	int64_t expire_after, termination_grace_period;
 };
 struct node_pool_template {
@@ -39,9 +41,12 @@ struct node_pool_template {
 	struct node_pool_template_spec spec;
 };
 struct node_pool_budget {
-	const char *nodes;	/* "3" or "10%" */
-	struct strings reasons; /* Underutilized, Empty, Drifted ...; none: all */
-	const char *schedule;	/* cron, UTC; with duration or not at all */
+	/* "3" or "10%" */
+	const char *nodes;
+	/* Underutilized, Empty, Drifted ...; none: all */
+	struct strings reasons;
+	/* cron, UTC; with duration or not at all */
+	const char *schedule;
 	int64_t duration;
 };
 enum consolidation_policy { CONSOLIDATION_WHEN_EMPTY, CONSOLIDATION_WHEN_UNDERUSED };
@@ -49,26 +54,32 @@ enum drift_policy { DRIFT_NEVER, DRIFT_WHEN_EMPTY, DRIFT_WITHIN_BUDGETS };
 /* In the order of enum world_reclaim (planner/world.h). */
 extern const char *const node_pool_reclaim_names[];
 struct node_pool_disruption {
-	int consolidation_policy;  /* enum consolidation_policy */
-	int drift;		   /* enum drift_policy */
-	int reclaim;		   /* index into node_pool_reclaim_names */
-	int64_t consolidate_after; /* 0: max(10 min, 2 x the measured recycle time) */
+	/* enum consolidation_policy */
+	int consolidation_policy;
+	/* enum drift_policy */
+	int drift;
+	/* index into node_pool_reclaim_names */
+	int reclaim;
+	/* 0: max(10 min, 2 x the measured recycle time) */
+	int64_t consolidate_after;
 	struct {
 		struct node_pool_budget *v;
 		size_t n;
 	} budgets;
 };
 struct node_pool_spec {
-	struct object_label_selector virtual_cluster_selector; /* {}: all */
+	/* {}: all */
+	struct object_label_selector virtual_cluster_selector;
 	int64_t weight;
-	struct resources limits; /* "nodes" and any resource */
+	/* "nodes" and any resource */
+	struct resources limits;
 	bool paused;
 	struct node_pool_template template_;
 	struct node_pool_disruption disruption;
 	struct object_wipe_floor wipe;
 	struct {
-		int64_t nodes,
-			percent; /* percent: of the pool's nodes; the greater of both counts */
+		/* percent: of the pool's nodes; the greater of both counts */
+		int64_t nodes, percent;
 	} warm;
 	struct object_deadlines deadlines;
 };

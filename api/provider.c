@@ -5,7 +5,8 @@
 #include "api/tables.h"
 
 /*
- * provider: field table and checks of the kind Provider: where machines come from and how they are switched.
+ * provider: field table and checks of the kind Provider: where machines come from and how they are
+ * switched.
  * Tests: tests/unit/api/test_kinds.c
  */
 const char *const provider_object_type_names[] = {"redfish", "ipmi", "libvirt", "bcm",

@@ -7,8 +7,9 @@
 #include "wipe/evidence.h"
 
 /*
- * provider: the kind Provider: a source of machines: its driver, network, limits and instance types.  struct provider is the driver itself (providers/provider.h).
- * Field tables and checks: api/provider.c.
+ * provider: the kind Provider: a source of machines: its driver, network, limits and instance
+ * types. struct provider is the driver itself (providers/provider.h). Field tables and checks:
+ * api/provider.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
@@ -25,7 +26,8 @@ enum provider_object_fabric { FABRIC_NONE, FABRIC_EXEC, FABRIC_NETRIS };
 extern const char *const provider_object_fabric_names[];
 struct provider_object_exec {
 	struct strings command;
-	bool elastic; /* it launches instances and ends them: no Machine of it is a person's */
+	/* it launches instances and ends them: no Machine of it is a person's */
+	bool elastic;
 };
 /* A Netris controller: providers/fabric.h has the same. */
 struct provider_object_netris {
@@ -39,7 +41,8 @@ struct provider_object_netris {
 	struct strings host_servers, common_vnets;
 };
 struct provider_object_network {
-	int type; /* enum provider_object_fabric */
+	/* enum provider_object_fabric */
+	int type;
 	struct provider_object_exec *exec;
 	struct provider_object_netris *netris;
 	struct {
@@ -66,7 +69,8 @@ struct provider_object_limits {
 	} per_domain;
 };
 struct provider_object_pci {
-	const char *id; /* "10de:2330" */
+	/* "10de:2330" */
+	const char *id;
 	int64_t count;
 };
 struct provider_object_instance_type {
@@ -84,24 +88,29 @@ struct provider_object_instance_type {
 		int64_t min_bytes, max_bytes;
 	} root_device;
 	int64_t minimum_off_time;
-	struct { /* how long nine of ten take, as the operator has it; 0: not said */
+	/* how long nine of ten take, as the operator has it; 0: not said */
+	struct {
 		int64_t serving, free;
 	} expected;
-	const char
-		*price_per_hour; /* of a machine of it, as base/money.h reads it; NULL: not known */
-	const char *spot_price_per_hour, *reserved_price_per_hour; /* type ec2; NULL: not so */
+	/* of a machine of it, as base/money.h reads it; NULL: not known */
+	const char *price_per_hour;
+	/* type ec2; NULL: not so */
+	const char *spot_price_per_hour, *reserved_price_per_hour;
 	const char *currency;
-	int64_t efa_interfaces; /* type ec2: 0: one ordinary interface */
+	/* type ec2: 0: one ordinary interface */
+	int64_t efa_interfaces;
 };
 struct provider_object_wipe {
-	struct object_wipe_floor floor; /* in place: wipe.minimumLevel, wipe.minimumTrust */
+	/* in place: wipe.minimumLevel, wipe.minimumTrust */
+	struct object_wipe_floor floor;
 	int64_t deadline;
 };
 enum provider_object_accelerator { ACCELERATOR_KVM, ACCELERATOR_NONE };
 enum provider_object_bus { DRIVE_SATA, DRIVE_NVME }; /* in the order of enum provider_bus */
 struct provider_object_drive {
 	struct quantity size;
-	int bus; /* enum provider_object_bus */
+	/* enum provider_object_bus */
+	int bus;
 };
 struct provider_object_machines {
 	int64_t count, cpus;
@@ -112,40 +121,48 @@ struct provider_object_machines {
 		size_t n;
 	} drives;
 	const char *network, *bridge;
-	int accelerator; /* enum provider_object_accelerator; -1: the best that there is */
+	/* enum provider_object_accelerator; -1: the best that there is */
+	int accelerator;
 };
 struct provider_object_libvirt {
 	const char *uri, *storage_pool;
-	struct provider_object_machines *machines; /* NULL: none are made */
+	/* NULL: none are made */
+	struct provider_object_machines *machines;
 };
 /* Type ec2: where instances are launched, and as what. */
 struct provider_object_zone {
 	const char *region, *zone, *subnet;
 	struct strings security_groups;
-	const char *image; /* NULL: the Provider's */
+	/* NULL: the Provider's */
+	const char *image;
 };
 struct provider_object_volume {
 	const char *name;
 	int64_t size_gib;
 };
 struct provider_object_ec2 {
-	const char *endpoint; /* NULL: of AWS */
+	/* NULL: of AWS */
+	const char *endpoint;
 	struct object_secret_ref *ca_secret_ref;
 	struct {
 		struct provider_object_zone *v;
 		size_t n;
 	} zones;
 	const char *image, *instance_profile, *key_name, *placement_group;
-	struct provider_object_volume *root_device; /* NULL: as the image has it */
+	/* NULL: as the image has it */
+	struct provider_object_volume *root_device;
 	bool reservations;
-	int64_t drain_before_end; /* ms */
+	/* ms */
+	int64_t drain_before_end;
 };
 struct provider_object_spec {
-	int type; /* enum provider_object_type; immutable */
+	/* enum provider_object_type; immutable */
+	int type;
 	bool paused;
 	struct object_secret_ref *credentials_secret_ref;
 	struct {
-		struct strings methods; /* UefiHttp, VirtualMedia */
+		/* UefiHttp, VirtualMedia */
+		struct strings methods;
 		const char *media_url, *https_media_url;
 		struct strings proxies;
 	} boot;
@@ -155,9 +172,12 @@ struct provider_object_spec {
 	} agent;
 	struct provider_object_network network;
 	struct provider_object_bcm *bcm;
-	struct provider_object_libvirt *libvirt; /* of type libvirt alone */
-	struct provider_object_exec *exec;	 /* of type exec alone */
-	struct provider_object_ec2 *ec2;	 /* of type ec2 alone */
+	/* of type libvirt alone */
+	struct provider_object_libvirt *libvirt;
+	/* of type exec alone */
+	struct provider_object_exec *exec;
+	/* of type ec2 alone */
+	struct provider_object_ec2 *ec2;
 	struct provider_object_limits limits;
 	struct {
 		struct provider_object_instance_type *v;
@@ -171,7 +191,8 @@ struct provider_object_refused {
 };
 struct provider_object_found {
 	const char *version;
-	int64_t nodes; /* that drover may manage */
+	/* that drover may manage */
+	int64_t nodes;
 	struct strings categories, images, networks;
 	struct {
 		struct provider_object_refused *v;
@@ -180,18 +201,24 @@ struct provider_object_found {
 	const char *error;
 };
 enum provider_object_path_source { PATH_MEASURED, PATH_DECLARED, PATH_TOO_FEW };
-/* How long machines of a type took, from their entry into a state to the end of their way (controller/claims/eta.h). */
+/* How long machines of a type took, from their entry into a state to the end of their way
+ * (controller/claims/eta.h). */
 struct provider_object_path {
 	const char *instance_type, *from;
-	int source;	    /* enum provider_object_path_source */
-	int64_t p50, p90;   /* ms; 0: not known */
-	int64_t seen;	    /* ways that ended, ever */
-	struct ints recent; /* seconds, the newest last */
+	/* enum provider_object_path_source */
+	int source;
+	/* ms; 0: not known */
+	int64_t p50, p90;
+	/* ways that ended, ever */
+	int64_t seen;
+	/* seconds, the newest last */
+	struct ints recent;
 };
 struct provider_object_status {
 	int64_t observed_generation;
 	struct provider_object_found *bcm;
-	struct resources machines; /* how many in each state */
+	/* how many in each state */
+	struct resources machines;
 	struct {
 		struct provider_object_path *v;
 		size_t n;

@@ -7,19 +7,24 @@
  * Tests: tests/unit/api/test_reasons.c
  */
 enum reason {
-	REASON_NONE, /* nothing is wrong; never written */
+	/* nothing is wrong; never written */
+	REASON_NONE,
 #define REASON(name_, ...) REASON_##name_,
 #include "api/reasons.def"
 	REASONS
 };
 
-/* What is known of a reason: its name, what it means, what a person can do (%s: the machine's name). */
+/* What is known of a reason: its name, what it means, what a person can do (%s: the machine's
+ * name). */
 struct reason_info {
 	const char *name, *means, *helps;
 };
-extern const struct reason_info reason_info[REASONS]; /* [REASON_NONE]: empty texts */
+/* [REASON_NONE]: empty texts */
+extern const struct reason_info reason_info[REASONS];
 
-const char *reason_name(enum reason r);	   /* NULL for REASON_NONE */
-enum reason reason_find(const char *name); /* REASON_NONE: NULL, "", or none of the list */
+/* NULL for REASON_NONE */
+const char *reason_name(enum reason r);
+/* REASON_NONE: NULL, "", or none of the list */
+enum reason reason_find(const char *name);
 
 #endif

@@ -66,11 +66,15 @@ bool object_is_http(const char *s);
 bool object_is_https(const char *s);
 bool object_is_bmc(const char *s);
 bool object_is_gate(const char *s);
-bool object_is_address(const char *s); /* by its characters alone */
-bool object_is_network(const char *s); /* the same, a slash and up to three digits */
-bool object_is_probe(const char *s);   /* an address, by its characters, that may have brackets */
+/* by its characters alone */
+bool object_is_address(const char *s);
+/* the same, a slash and up to three digits */
+bool object_is_network(const char *s);
+/* an address, by its characters, that may have brackets */
+bool object_is_probe(const char *s);
 bool object_is_host_port(const char *s);
-bool object_is_currency(const char *s); /* by its letters alone */
+/* by its letters alone */
+bool object_is_currency(const char *s);
 
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)
@@ -112,14 +116,16 @@ int object_tls_check(const struct object_tls *t, bool needed, const char *path, 
 int provider_object_ec2_check(const struct provider_object_spec *s, struct err *e);
 /* Each is one address, with a port or without; field: for the error. */
 int object_probes_check(const struct strings *s, const char *field, struct err *e);
-int object_name_check(const struct object_meta *m, size_t max, struct err *e); /* a DNS label */
+/* a DNS label */
+int object_name_check(const struct object_meta *m, size_t max, struct err *e);
 /* ERR_INVALID unless both encode to the same. */
 int object_same(const struct field *f, const void *a, const void *b, const char *path,
 		struct err *e);
 
 /* object_meta_of() and object_decode() take the address of an object for that of its metadata. */
 #define META_ROW(type_) FIELD_OBJ(type_, meta, "metadata", object_meta_fields, .required = true)
-/* observedGeneration is of the whole status, as kstatus reads it: what a client waits for after it changed spec. */
+/* observedGeneration is of the whole status, as kstatus reads it: what a client waits for after it
+ * changed spec. */
 #define CONDITIONS_ROW(type_, doc_)                                                                \
 	FIELD(type_, observed_generation, "observedGeneration", FIELD_I64, .min = 0,               \
 	      .max = INT64_MAX, .doc = "The generation of spec that the conditions speak of."),    \

@@ -1,7 +1,8 @@
 #include "api/tables.h"
 
 /*
- * wiperecord: field table and checks of the kind WipeRecord: the signed evidence of one wipe attempt.
+ * wiperecord: field table and checks of the kind WipeRecord: the signed evidence of one wipe
+ * attempt.
  * Tests: tests/unit/api/test_kinds.c
  */
 

@@ -7,16 +7,19 @@
 #include "wipe/evidence.h"
 
 /*
- * wiperecord: the kind WipeRecord: the signed evidence of one wipe attempt.  It never changes, so it has no status.
- * Field tables and checks: api/wiperecord.c.
+ * wiperecord: the kind WipeRecord: the signed evidence of one wipe attempt. It never changes, so it
+ * has no status. Field tables and checks: api/wiperecord.c.
  * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
  */
 
 struct wipe_record_spec {
-	struct evidence evidence; /* in place: spec.machine, spec.tenancy, ... */
-	const char *envelope;	  /* DSSE; the truth */
+	/* in place: spec.machine, spec.tenancy, ... */
+	struct evidence evidence;
+	/* DSSE; the truth */
+	const char *envelope;
 };
-struct wipe_record { /* no status: a record never changes */
+/* no status: a record never changes */
+struct wipe_record {
 	struct object_meta meta;
 	struct wipe_record_spec spec;
 };

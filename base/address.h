@@ -8,19 +8,21 @@
 /*
  * address: compares the addresses of callers, as listeners and connections tell them.
  *
- * A text is "10.1.0.17", "10.1.0.17:5012", "fd00::17" or "[fd00::17]:5012"; the port does not count.
- * IPv4 that came through an IPv6 socket (::ffff:10.1.0.17, RFC 4291 section 2.5.5.2) is the IPv4 address.
+ * A text is "10.1.0.17", "10.1.0.17:5012", "fd00::17" or "[fd00::17]:5012"; the port does not
+ * count. IPv4 that came through an IPv6 socket (::ffff:10.1.0.17, RFC 4291 section 2.5.5.2) is the
+ * IPv4 address.
  */
 #define ADDRESS_TEXT 48
 
 /* Without the port, in the one spelling of inet_ntop(); false: no IP address, and out is "". */
 bool address_host(const char *text, char out[static ADDRESS_TEXT]);
 
-/* "10.1.0.17", or a service there, "10.1.0.17:6443": host as above, and its port from 1; 0: none was named.  False: it is
- * neither, and nothing is written. */
+/* "10.1.0.17", or a service there, "10.1.0.17:6443": host as above, and its port from 1; 0: none
+ * was named. False: it is neither, and nothing is written. */
 bool address_service(const char *text, char host[static ADDRESS_TEXT], uint16_t *port);
 
-/* Of one host.  What is no IP address (the name of a peer without a network) equals the same text alone. */
+/* Of one host. What is no IP address (the name of a peer without a network) equals the same text
+ * alone. */
 bool address_same(const char *a, const char *b);
 
 /* "10.1.0.0/24" or "fd00::/64" without a bit beyond the prefix. */

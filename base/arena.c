@@ -27,8 +27,10 @@ struct block {
 
 struct arena {
 	struct block *head;
-	size_t size;	  /* bytes taken from malloc */
-	size_t next_size; /* of the next ordinary block */
+	/* bytes taken from malloc */
+	size_t size;
+	/* of the next ordinary block */
+	size_t next_size;
 	struct block first;
 };
 

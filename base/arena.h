@@ -19,11 +19,13 @@ DEFINE_OWN(arena)
 
 void *arena_alloc(struct arena *a, size_t size) __attribute__((malloc, returns_nonnull));
 void *arena_calloc(struct arena *a, size_t n, size_t size) __attribute__((malloc, returns_nonnull));
-char *arena_strdup(struct arena *a, const char *s); /* NULL for NULL */
+/* NULL for NULL */
+char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n) __attribute__((returns_nonnull));
 char *arena_printf(struct arena *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), returns_nonnull));
-size_t arena_size(const struct arena *a); /* bytes taken from malloc */
+/* bytes taken from malloc */
+size_t arena_size(const struct arena *a);
 
 #define arena_new_obj(a, type) ((type *)arena_alloc((a), sizeof(type)))
 

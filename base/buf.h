@@ -13,20 +13,24 @@
  * our own that is checked once at the end.
  */
 struct buf {
-	char *data; /* "" when empty, never NULL after buf_init */
+	/* "" when empty, never NULL after buf_init */
+	char *data;
 	size_t len, cap, max;
 	bool over;
 };
 
 void buf_init(struct buf *b, size_t max);
-void buf_done(struct buf *b); /* frees; b may be used again after buf_init */
+/* frees; b may be used again after buf_init */
+void buf_done(struct buf *b);
 void buf_clear(struct buf *b);
 int buf_add(struct buf *b, const void *data, size_t len, struct err *e)
 	__attribute__((warn_unused_result));
 void buf_put(struct buf *b, const void *data, size_t len);
 void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void buf_drop(struct buf *b, size_t n); /* the first n bytes */
-char *buf_give(struct buf *b);		/* malloc'd text; b is empty after */
+/* the first n bytes */
+void buf_drop(struct buf *b, size_t n);
+/* malloc'd text; b is empty after */
+char *buf_give(struct buf *b);
 
 #endif

@@ -9,7 +9,8 @@
 #include "base/secret.h"
 
 /*
- * crypto: digests, HMAC, Ed25519, base64, certificates and requests for them, on OpenSSL.  No algorithm of our own.
+ * crypto: digests, HMAC, Ed25519, base64, certificates and requests for them, on OpenSSL. No
+ * algorithm of our own.
  */
 #define CRYPTO_SHA256 32
 void crypto_sha256(const void *data, size_t len, uint8_t out[static CRYPTO_SHA256]);
@@ -21,7 +22,8 @@ const char *crypto_digest_text(const uint8_t d[static CRYPTO_SHA256],
 			       char out[static CRYPTO_DIGEST_TEXT]);
 bool crypto_digest_parse(const char *text, uint8_t out[static CRYPTO_SHA256]);
 
-struct crypto_hash; /* SHA-256 of a stream */
+/* SHA-256 of a stream */
+struct crypto_hash;
 struct crypto_hash *crypto_hash_new(void);
 void crypto_hash_add(struct crypto_hash *h, const void *data, size_t len);
 void crypto_hash_end(struct crypto_hash *h, uint8_t out[static CRYPTO_SHA256]);
@@ -31,7 +33,8 @@ void crypto_hash_free(struct crypto_hash *h);
 struct crypto_key;
 struct crypto_key *crypto_key_new(void);
 struct crypto_key *crypto_key_from_pem(const struct secret *pem, struct err *e);
-struct crypto_key *crypto_key_from_public(const char *text, struct err *e); /* can only verify */
+/* can only verify */
+struct crypto_key *crypto_key_from_public(const char *text, struct err *e);
 void crypto_key_free(struct crypto_key *k);
 DEFINE_OWN(crypto_key)
 struct secret *crypto_key_pem(const struct crypto_key *k);
@@ -45,24 +48,28 @@ bool crypto_verify(const struct crypto_key *k, const void *data, size_t len,
 
 /* Standard base64 with padding; decode refuses anything else.  malloc'd. */
 char *crypto_base64(const void *data, size_t len);
-char *crypto_base64_decode(const char *text, size_t text_len, size_t *len,
-			   struct err *e); /* NUL-terminated */
+/* NUL-terminated */
+char *crypto_base64_decode(const char *text, size_t text_len, size_t *len, struct err *e);
 
-/* SHA-256 of the first certificate's SubjectPublicKeyInfo (kubeadm's CA pin), and of its DER (a pin). */
+/* SHA-256 of the first certificate's SubjectPublicKeyInfo (kubeadm's CA pin), and of its DER (a
+ * pin). */
 int crypto_cert_spki_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e);
 int crypto_cert_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e);
-/* The last common name and organization of the first certificate's subject; malloc'd, NULL: it has none. */
+/* The last common name and organization of the first certificate's subject; malloc'd, NULL: it has
+ * none. */
 int crypto_cert_subject(const char *pem, char **cn, char **o, struct err *e);
 
-/* A self-signed CA, and a server certificate of it for names and addresses (NULL-terminated), ECDSA P-256.  valid from one hour ago. PEM. */
+/* A self-signed CA, and a server certificate of it for names and addresses (NULL-terminated), ECDSA
+ * P-256. valid from one hour ago. PEM. */
 int crypto_ca_new(const char *cn, int64_t wall_ms, int days, char **cert_pem,
 		  struct secret **key_pem, struct err *e);
 int crypto_cert_issue(const char *ca_pem, const struct secret *ca_key, const char *cn,
 		      const char *const *names, int64_t wall_ms, int days, char **cert_pem,
 		      struct secret **key_pem, struct err *e);
 
-/* A private key (ECDSA P-256, PKCS#8), and a request for a certificate of it that somebody else signs (PKCS#10).
- * PEM, malloc'd.  spki: of the key, as crypto_cert_spki_sha256() has it of the certificate. */
+/* A private key (ECDSA P-256, PKCS#8), and a request for a certificate of it that somebody else
+ * signs (PKCS#10). PEM, malloc'd. spki: of the key, as crypto_cert_spki_sha256() has it of the
+ * certificate. */
 struct secret *crypto_ec_key_new(void);
 char *crypto_csr(const struct secret *key_pem, const char *cn, const char *o,
 		 uint8_t spki[static CRYPTO_SHA256], struct err *e);

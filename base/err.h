@@ -19,17 +19,27 @@
  */
 enum err_kind {
 	ERR_NONE,
-	ERR_INVALID, /* the caller's input; trying again cannot help */
-	ERR_DENIED,  /* not allowed: 401, 403, a refused login, an untrusted peer */
+	/* the caller's input; trying again cannot help */
+	ERR_INVALID,
+	/* not allowed: 401, 403, a refused login, an untrusted peer */
+	ERR_DENIED,
 	ERR_NOT_FOUND,
-	ERR_CONFLICT,	 /* someone else changed it first: re-read, redo */
-	ERR_UNSUPPORTED, /* the peer cannot do this at all: choose another way */
-	ERR_PROTOCOL,	 /* the peer answered nonsense, or more than its bound */
-	ERR_TIMEOUT,	 /* no answer in time; the effect may have happened */
-	ERR_UNAVAILABLE, /* refused, reset, 429, 500, 502..504 */
-	ERR_CAPACITY,	 /* the backend has none left */
-	ERR_QUOTA,	 /* an account's limit */
-	ERR_PRICE,	 /* there is some, but dearer than allowed */
+	/* someone else changed it first: re-read, redo */
+	ERR_CONFLICT,
+	/* the peer cannot do this at all: choose another way */
+	ERR_UNSUPPORTED,
+	/* the peer answered nonsense, or more than its bound */
+	ERR_PROTOCOL,
+	/* no answer in time; the effect may have happened */
+	ERR_TIMEOUT,
+	/* refused, reset, 429, 500, 502..504 */
+	ERR_UNAVAILABLE,
+	/* the backend has none left */
+	ERR_CAPACITY,
+	/* an account's limit */
+	ERR_QUOTA,
+	/* there is some, but dearer than allowed */
+	ERR_PRICE,
 	ERR_KINDS
 };
 
@@ -39,9 +49,12 @@ enum err_scope { ERR_REQUEST, ERR_MACHINE, ERR_PROVIDER, ERR_ZONE, ERR_ACCOUNT }
 struct err {
 	enum err_kind kind;
 	enum err_scope scope;
-	int code;		 /* errno, HTTP status or library code; 0 if none */
-	uint32_t retry_after_ms; /* what the peer asked for; 0 if it did not */
-	const char *where;	 /* file:line of the first report */
+	/* errno, HTTP status or library code; 0 if none */
+	int code;
+	/* what the peer asked for; 0 if it did not */
+	uint32_t retry_after_ms;
+	/* file:line of the first report */
+	const char *where;
 	char text[256];
 };
 

@@ -1,6 +1,7 @@
 /*
- * index: for each key a map from its text to the names that have it, and for each name what it was put with, so that it
- * can be taken out again.  Most texts have one name, so names are a short list and no map, which would take a kilobyte.
+ * index: for each key a map from its text to the names that have it, and for each name what it was
+ * put with, so that it can be taken out again. Most texts have one name, so names are a short list
+ * and no map, which would take a kilobyte.
  */
 #include "base/index.h"
 
@@ -14,8 +15,10 @@
 
 struct index {
 	unsigned keys;
-	struct map **by; /* of each key: text -> struct names */
-	struct map *had; /* name -> struct texts */
+	/* of each key: text -> struct names */
+	struct map **by;
+	/* name -> struct texts */
+	struct map *had;
 };
 
 struct texts {
@@ -28,7 +31,8 @@ struct texts {
 
 struct names {
 	size_t n, cap;
-	char **v; /* in the order in which they came */
+	/* in the order in which they came */
+	char **v;
 };
 
 static void free_names(void *arg)

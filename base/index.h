@@ -6,10 +6,11 @@
 #include "base/own.h"
 
 /*
- * index: which names have this text under that key?  For what would otherwise be a look at everything that has a name.
+ * index: which names have this text under that key? For what would otherwise be a look at
+ * everything that has a name.
  *
- * Keys are numbers from 0 on; a name may have several texts under one key.  Texts and names are copied.
- * Not for several threads.
+ * Keys are numbers from 0 on; a name may have several texts under one key. Texts and names are
+ * copied. Not for several threads.
  * Tests: tests/unit/base/test_index.c
  */
 struct index;
@@ -20,7 +21,8 @@ DEFINE_OWN(index)
 
 struct index_text {
 	unsigned key;
-	const char *text; /* NULL, "": none */
+	/* NULL, "": none */
+	const char *text;
 };
 /* These are all that the name has by now; n 0: it is gone. */
 void index_put(struct index *x, const char *name, const struct index_text *v, size_t n);

@@ -20,7 +20,8 @@
 enum { LINE = 16 * 1024, VALUE = 4096, TAIL = 64 };
 
 static struct {
-	pthread_mutex_t lock; /* the rest but `least` and `format` */
+	/* the rest but `least` and `format` */
+	pthread_mutex_t lock;
 	atomic_int least, format;
 	void (*fn)(const char *line, size_t len, void *arg);
 	void *fn_arg;
@@ -54,8 +55,10 @@ void log_clock(int64_t (*wall_ms)(void *arg), void *arg)
 
 struct line {
 	bool json;
-	bool over; /* the field under way does not fit */
-	bool cut;  /* one was left out */
+	/* the field under way does not fit */
+	bool over;
+	/* one was left out */
+	bool cut;
 	size_t len;
 	char text[LINE];
 };

@@ -34,7 +34,8 @@ struct log_field {
 #define LOG_END ((struct log_field){.type = LOG_F_END})
 
 void log_config(enum log_level least, enum log_format format);
-/* Lines go to fn instead of standard error; NULL: back.  wall_ms: the clock for the time stamps (NULL: the system's). */
+/* Lines go to fn instead of standard error; NULL: back. wall_ms: the clock for the time stamps
+ * (NULL: the system's). */
 void log_redirect(void (*fn)(const char *line, size_t len, void *arg), void *arg);
 void log_clock(int64_t (*wall_ms)(void *arg), void *arg);
 

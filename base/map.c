@@ -16,7 +16,8 @@
 #define SLOTS_MIN 8 /* a power of two */
 
 struct entry {
-	struct entry *before, *after; /* in order of insertion */
+	/* in order of insertion */
+	struct entry *before, *after;
 	void *value;
 	char key[];
 };
@@ -24,9 +25,11 @@ struct entry {
 struct map {
 	struct slot {
 		uint64_t hash;
-		struct entry *x; /* NULL: free */
+		/* NULL: free */
+		struct entry *x;
 	} * slots;
-	size_t nslots, n; /* nslots: a power of two, or 0; a quarter of them is free at least */
+	/* nslots: a power of two, or 0; a quarter of them is free at least */
+	size_t nslots, n;
 	struct entry *first, *last;
 	void (*free_value)(void *);
 };

@@ -12,17 +12,20 @@
  */
 struct map;
 
-struct map *map_new(void (*free_value)(void *)); /* NULL: values are the caller's */
+/* NULL: values are the caller's */
+struct map *map_new(void (*free_value)(void *));
 void map_free(struct map *m);
 DEFINE_OWN(map)
 
 void *map_get(const struct map *m, const char *key);
 bool map_has(const struct map *m, const char *key);
-void map_put(struct map *m, const char *key, void *value); /* frees a value that it replaces */
-/* Where its value stands; NULL stands there where it was not in the map.  Whoever replaces the value frees the old one.
- * Until the map is changed. */
+/* frees a value that it replaces */
+void map_put(struct map *m, const char *key, void *value);
+/* Where its value stands; NULL stands there where it was not in the map. Whoever replaces the value
+ * frees the old one. Until the map is changed. */
 void **map_slot(struct map *m, const char *key);
-void *map_take(struct map *m, const char *key); /* out of the map, to the caller */
+/* out of the map, to the caller */
+void *map_take(struct map *m, const char *key);
 void map_del(struct map *m, const char *key);
 void map_clear(struct map *m);
 size_t map_size(const struct map *m);

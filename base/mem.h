@@ -10,10 +10,12 @@
  * restart is the recovery.  Anything whose size a peer controls goes through
  * buf.h, which is told its maximum and fails with an error.
  */
-void *mem_alloc(size_t size) __attribute__((malloc, returns_nonnull)); /* zeroed */
+/* zeroed */
+void *mem_alloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_calloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_realloc_array(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
-char *mem_strdup(const char *s) __attribute__((malloc)); /* NULL for NULL */
+/* NULL for NULL */
+char *mem_strdup(const char *s) __attribute__((malloc));
 char *mem_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 char *mem_printf(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), malloc, returns_nonnull));

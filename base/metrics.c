@@ -21,9 +21,11 @@ enum { LABELS_MAX = 4, SERIES_MAX = 1000, VALUE_MAX = 128, KEY_MAX = 2048 };
 enum type { COUNTER, GAUGE, HISTOGRAM };
 
 struct series {
-	double value; /* a histogram's sum */
+	/* a histogram's sum */
+	double value;
 	uint64_t count;
-	uint64_t bucket[]; /* nbounds of them, each counted once; +Inf is the rest */
+	/* nbounds of them, each counted once; +Inf is the rest */
+	uint64_t bucket[];
 };
 
 struct metric {

@@ -20,7 +20,8 @@ struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m);
 DEFINE_OWN(metrics)
 
-/* labels: names, NULL-terminated, at most 4; NULL for none.  Declaring the same name again gives the same family. */
+/* labels: names, NULL-terminated, at most 4; NULL for none. Declaring the same name again gives the
+ * same family. */
 struct metric *metrics_counter(struct metrics *m, const char *name, const char *help,
 			       const char *const *labels);
 struct metric *metrics_gauge(struct metrics *m, const char *name, const char *help,
@@ -33,8 +34,8 @@ struct metric *metrics_histogram(struct metrics *m, const char *name, const char
 void metric_add(struct metric *f, const char *const *values, double by);
 void metric_set(struct metric *f, const char *const *values, double to);
 void metric_observe(struct metric *f, const char *const *values, double x);
-double metric_get(const struct metric *f,
-		  const char *const *values); /* counter or gauge; 0 if unseen */
+/* counter or gauge; 0 if unseen */
+double metric_get(const struct metric *f, const char *const *values);
 
 void metrics_write(const struct metrics *m, struct buf *out);
 

@@ -89,7 +89,7 @@ static BIO *reader(const char *text, size_t len, struct err *e)
 	return in;
 }
 
-/* --- certificates ------------------------------------------------------------------------------ */
+/* --- certificates ----------------------------------------------------------------------------- */
 
 static bool is_cert(const struct block *b)
 {
@@ -158,7 +158,7 @@ char *pem_certs(const char *text, size_t len, size_t max, struct err *e)
 	return pem;
 }
 
-/* --- private keys ------------------------------------------------------------------------------ */
+/* --- private keys ----------------------------------------------------------------------------- */
 
 static EVP_PKEY *key_of(const struct block *b)
 {
@@ -274,7 +274,7 @@ struct secret *pem_key(const char *text, size_t len, struct err *e)
 	return s;
 }
 
-/* --- both -------------------------------------------------------------------------------------- */
+/* --- both ------------------------------------------------------------------------------------- */
 
 /* A signature made and checked: the numbers of a key may fit its certificate and be of no use. */
 static bool signs_for(EVP_PKEY *key, EVP_PKEY *public_key)

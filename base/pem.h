@@ -22,8 +22,8 @@
 /* All certificates, one at least, max at most; malloc'd PEM. */
 char *pem_certs(const char *text, size_t len, size_t max, struct err *e);
 
-/* The first private key, as PKCS#8.  RSA of 2,048 to 4,096 bits (a larger one holds the loop for more
- * than 20 ms at each handshake), ECDSA on P-256, P-384 or P-521, Ed25519 or Ed448. */
+/* The first private key, as PKCS#8. RSA of 2,048 to 4,096 bits (a larger one holds the loop for
+ * more than 20 ms at each handshake), ECDSA on P-256, P-384 or P-521, Ed25519 or Ed448. */
 struct secret *pem_key(const char *text, size_t len, struct err *e);
 
 /* Does the key sign for the first certificate?  Both as given by the functions above. */

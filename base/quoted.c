@@ -17,7 +17,8 @@ static bool is_between(char c)
 	return c && strchr("\"'`\\ \t", c);
 }
 
-/* Returns the end of `form` in the text at s.  Returns the end of the text if the text ends within `form`.  NULL: no match. */
+/* Returns the end of `form` in the text at s. Returns the end of the text if the text ends within
+ * `form`. NULL: no match. */
 static char *behind_form(char *s, const char *form, size_t len, bool any_case)
 {
 	size_t n = 0, used;
@@ -56,8 +57,8 @@ static void strike_form(char *text, const char *form, size_t len, bool any_case)
 	}
 }
 
-/* Base64 turns three bytes into four characters, so the number of bytes before the secret decides between three forms.  Characters that
- * also encode a neighbouring byte are left out. */
+/* Base64 turns three bytes into four characters, so the number of bytes before the secret decides
+ * between three forms. Characters that also encode a neighbouring byte are left out. */
 static void strike_base64(char *text, const char *secret, size_t len)
 {
 	char padded[FORM_MAX + 3];

@@ -5,17 +5,19 @@
 #include "base/secret.h"
 
 /*
- * quoted: removes the secrets of a connection from texts of the peer, which may quote what drover sent to it.
+ * quoted: removes the secrets of a connection from texts of the peer, which may quote what drover
+ * sent to it.
  *
  * Patterns that betray a secret by its form alone are redact.h's.
  * Tests: tests/unit/base/test_quoted.c
  */
 
 /*
- * Strikes out of a text a secret that drover sent to the peer whose text is quoted.  Finds the secret as plain text, in the encodings
- * of redact.h, in base64 (also inside a longer encoded text such as "user:password") and in hexadecimal digits; with quotes, backslashes
- * or blanks between its characters; and cut off at the end of the text.  Ignores NULL and secrets shorter than QUOTED_LEAST bytes,
- * because any text may contain those.
+ * Strikes out of a text a secret that drover sent to the peer whose text is quoted. Finds the
+ * secret as plain text, in the encodings of redact.h, in base64 (also inside a longer encoded text
+ * such as "user:password") and in hexadecimal digits; with quotes, backslashes or blanks between
+ * its characters; and cut off at the end of the text. Ignores NULL and secrets shorter than
+ * QUOTED_LEAST bytes, because any text may contain those.
  */
 #define QUOTED_LEAST 4
 void quoted_redact(char *text, const struct secret *s);

@@ -1,6 +1,6 @@
 /*
- * redact: passes over the text, which is read through its encodings, while what is struck out is the
- * bytes as they stand.
+ * redact: passes over the text, which is read through its encodings, while what is struck out is
+ * the bytes as they stand.
  */
 #include "base/redact.h"
 

@@ -9,7 +9,8 @@
 #include "base/str.h"
 
 /*
- * schedule: a schedule becomes one bit set per field; a window is judged day by day, then minute by minute.
+ * schedule: a schedule becomes one bit set per field; a window is judged day by day, then minute by
+ * minute.
  */
 #define MINUTE_MS INT64_C(60000)
 #define DAY_MINUTES 1440
@@ -20,7 +21,8 @@
 /* One bit for each minute, hour, day of the month, month and day of the week of a schedule. */
 struct cron {
 	uint64_t bits[FIELDS];
-	bool any[FIELDS]; /* the field has a part that is * or ? without a step */
+	/* the field has a part that is * or ? without a step */
+	bool any[FIELDS];
 };
 enum { MINUTES, HOURS, DAYS, MONTHS, WEEKDAYS };
 
@@ -31,10 +33,14 @@ static const char *const weekday_names[] = {"sun", "mon", "tue", "wed", "thu", "
 /* One of the five fields. */
 struct unit {
 	const char *name;
-	int min, max;		  /* what * stands for */
-	int most;		  /* highest number that may be written */
-	const char *const *names; /* of min, min + 1, ...; NULL: numbers alone */
-	const char *first, *last; /* min and max as text */
+	/* what * stands for */
+	int min, max;
+	/* highest number that may be written */
+	int most;
+	/* of min, min + 1, ...; NULL: numbers alone */
+	const char *const *names;
+	/* min and max as text */
+	const char *first, *last;
 };
 static const struct unit units[FIELDS] = {
 	{"minute", 0, 59, 59, NULL, "0", "59"},
@@ -52,7 +58,8 @@ struct span {
 struct part {
 	int from, to, step;
 	bool any;
-	struct span low, high; /* the ends of the range as they are written */
+	/* the ends of the range as they are written */
+	struct span low, high;
 };
 
 static struct span until(struct span s, const char *separators)
@@ -131,7 +138,7 @@ static bool part(const struct unit *u, struct span s, struct part *out)
 	return s.p == s.end;
 }
 
-/* --- errors ----------------------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 static int wrong_part(const struct unit *u, struct span s, struct err *e)
 {
@@ -168,7 +175,7 @@ static int wrong_shape(const char *s, struct err *e)
 		       "or @daily");
 }
 
-/* --- reading ---------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static int read_field(const struct unit *u, struct span s, uint64_t *bits, bool *any, struct err *e)
 {
@@ -263,7 +270,7 @@ int schedule_check(const char *schedule, struct err *e)
 				  "never comes: none of its months has such a day");
 }
 
-/* --- windows ---------------------------------------------------------------------------------------- */
+/* --- windows ---------------------------------------------------------------------------------- */
 
 static bool on_day(const struct cron *c, int64_t day)
 {

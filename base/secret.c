@@ -19,18 +19,21 @@
 enum { SMALLEST = 64, CLASSES = 4, CHUNK = 64 * 1024 };
 
 union slot {
-	union slot *next; /* while free */
+	/* while free */
+	union slot *next;
 	char bytes[SMALLEST];
 };
 
 static struct {
 	pthread_mutex_t lock;
-	union slot *free[CLASSES]; /* of 64, 256, 1024 and 4096 bytes */
+	/* of 64, 256, 1024 and 4096 bytes */
+	union slot *free[CLASSES];
 } slots = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct secret {
 	size_t len;
-	size_t room; /* bytes at data */
+	/* bytes at data */
+	size_t room;
 	char *data;
 };
 

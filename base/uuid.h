@@ -24,20 +24,27 @@
 #define UUID_TEXT 37
 
 enum uuid_kind {
-	UUID_NONE,    /* NULL or "" */
-	UUID_NOT,     /* anything else that is no UUID */
-	UUID_DEFAULT, /* one that tells no machine from another */
+	/* NULL or "" */
+	UUID_NONE,
+	/* anything else that is no UUID */
+	UUID_NOT,
+	/* one that tells no machine from another */
+	UUID_DEFAULT,
 	UUID_IS,
 };
-/* In any case, with its dashes or without any.  out, of the last two: lower case with dashes; else "". */
+/* In any case, with its dashes or without any. out, of the last two: lower case with dashes; else
+ * "". */
 enum uuid_kind uuid_read(const char *text, char out[static UUID_TEXT]);
-bool uuid_is(const char *text); /* UUID_IS */
+/* UUID_IS */
+bool uuid_is(const char *text);
 
 enum uuid_match { UUID_DIFFERENT, UUID_EXACT, UUID_SWAPPED };
 /* UUID_DIFFERENT unless both are UUID_IS: two defaults are not the same machine. */
 enum uuid_match uuid_compare(const char *a, const char *b);
-bool uuid_same(const char *a, const char *b); /* in either order */
-/* Two texts that uuid_same() have the same key, and no others; false: it is none that tells machines apart. */
+/* in either order */
+bool uuid_same(const char *a, const char *b);
+/* Two texts that uuid_same() have the same key, and no others; false: it is none that tells
+ * machines apart. */
 bool uuid_key(const char *text, char out[static UUID_TEXT]);
 
 #endif

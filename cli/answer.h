@@ -8,7 +8,8 @@
  * Tests: tests/unit/cli/test_explain.c, tests/unit/cli/test_why.c
  */
 void answer_put(json_t *o, const char *key, const char *text);
-void answer_time(json_t *o, const char *key, int64_t ms); /* RFC 3339 */
+/* RFC 3339 */
+void answer_time(json_t *o, const char *key, int64_t ms);
 /* {reason, message, time}, if there is a reason. */
 void answer_error(json_t *o, const char *key, const char *reason, const char *message,
 		  int64_t time);
@@ -18,8 +19,8 @@ const char *answer_ready(const struct conditions *cs);
 
 /* To the list of what helps, each once; format: any number of %s, each of which is the name. */
 void answer_help(json_t *o, const char *format, const char *name);
-void answer_help_with(json_t *o, const char *reason,
-		      const char *name); /* as api/reasons.def says */
+/* as api/reasons.def says */
+void answer_help_with(json_t *o, const char *reason, const char *name);
 void answer_help_unpause(json_t *o, enum object_kind_id kind, const char *name);
 /* If its condition Valid is False. */
 void answer_help_valid(json_t *o, enum object_kind_id kind, const struct conditions *cs,

@@ -46,7 +46,8 @@ static size_t show(FILE *out, const json_t *a, const json_t *b, char sign)
 	return n;
 }
 
-/* What goes out of the list was not wiped, and nobody asks for it again: a person accounts for it. */
+/* What goes out of the list was not wiped, and nobody asks for it again: a person accounts for
+ * it. */
 static int confirm_forgotten(struct cli_client *c, const char *machine, const json_t *m)
 {
 	OWN(arena) a = arena_new();
@@ -116,8 +117,8 @@ static json_t *approval(struct cli_client *c, const char *action, const char *cl
 	return json_pack("{s:s, s:s, s:s*}", "action", action, "id", id, "claim", claim);
 }
 
-/* spec.drives becomes what the last inspection saw, and spec.unseenDrives what it did not; -1: nothing is to be
- * written, and it said so. */
+/* spec.drives becomes what the last inspection saw, and spec.unseenDrives what it did not; -1:
+ * nothing is to be written, and it said so. */
 static int drives(struct cli_client *c, const struct cli_approve *a, const json_t *m, json_t *spec)
 {
 	FILE *out = c->json ? stderr : c->out;
@@ -172,7 +173,8 @@ static int check_claim(struct cli_client *c, const struct cli_approve *a)
 	return 0;
 }
 
-/* What the BMC said, without what it did not: none of a UUID is no UUID that another BMC could share. */
+/* What the BMC said, without what it did not: none of a UUID is no UUID that another BMC could
+ * share. */
 static json_t *identity_of(const json_t *seen)
 {
 	static const char *const members[] = {"systemUUID", "serialNumber"};
@@ -199,7 +201,8 @@ static void show_bmc(struct cli_client *c, const json_t *bmc, const char *login,
 		!pin && ca ? ca : "", login ? ", password of Secret " : "", str_or(login, ""));
 }
 
-/* The Secret that the password is in, as drover finds it; NULL with e: the Provider cannot be read. */
+/* The Secret that the password is in, as drover finds it; NULL with e: the Provider cannot be
+ * read. */
 static const char *login_of(struct cli_client *c, const json_t *m, struct arena *a, struct err *e)
 {
 	const char *own = json_str_at(m, "spec", "bmc", "credentialsSecretRef", "name"),
@@ -231,7 +234,8 @@ static json_t *tls_of(const json_t *bmc)
 	return o;
 }
 
-/* Its password may go to the BMC that spec.bmc names now, and to no other: what the person saw is what is written. */
+/* Its password may go to the BMC that spec.bmc names now, and to no other: what the person saw is
+ * what is written. */
 static int approve_bmc(struct cli_client *c, const struct cli_approve *a, const json_t *m)
 {
 	OWN(arena) mem = arena_new();

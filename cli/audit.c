@@ -22,20 +22,26 @@
 #define KEYS_MAX 64
 
 enum audit_chain {
-	AUDIT_FIRST,	 /* it says that there was none before */
-	AUDIT_LINKED,	 /* the one before is here, with that digest */
-	AUDIT_NOT_GIVEN, /* the one before is not here, nor is any earlier one */
-	AUDIT_GAP,	 /* the one before is not here, but earlier ones are */
+	/* it says that there was none before */
+	AUDIT_FIRST,
+	/* the one before is here, with that digest */
+	AUDIT_LINKED,
+	/* the one before is not here, nor is any earlier one */
+	AUDIT_NOT_GIVEN,
+	/* the one before is not here, but earlier ones are */
+	AUDIT_GAP,
 	AUDIT_BROKEN,
 };
 static const char *const chain_names[] = {"first", "linked", "not given", "gap", "broken"};
 
 struct audit_row {
-	const char *source; /* file, or what the caller said */
+	/* file, or what the caller said */
+	const char *source;
 	const char *record, *machine, *verdict, *trust, *unfinished;
 	int64_t tenancy, attempt;
 	size_t drives;
-	const char *covered; /* parts beside the drives, by a comma; NULL: none */
+	/* parts beside the drives, by a comma; NULL: none */
+	const char *covered;
 	enum audit_result result;
 	enum audit_chain chain;
 	struct err err;
@@ -43,7 +49,8 @@ struct audit_row {
 
 struct item {
 	struct audit_row row;
-	json_t *object; /* the WipeRecord; NULL: an envelope alone, or nothing that can be read */
+	/* the WipeRecord; NULL: an envelope alone, or nothing that can be read */
+	json_t *object;
 	const char *envelope;
 	struct evidence ev;
 	bool opened;
@@ -54,10 +61,13 @@ struct audit {
 	struct arena *arena;
 	const char *keys[KEYS_MAX];
 	size_t nkeys;
-	struct item *v; /* items */
+	/* items */
+	struct item *v;
 	size_t n, cap;
-	struct map *by_name;	/* record -> struct item, once sorted */
-	struct audit_row *rows; /* of the machine that was asked for */
+	/* record -> struct item, once sorted */
+	struct map *by_name;
+	/* of the machine that was asked for */
+	struct audit_row *rows;
 	size_t nrows;
 };
 
@@ -82,7 +92,7 @@ void audit_free(struct audit *a)
 	free(a);
 }
 
-/* --- what comes in ------------------------------------------------------------------------------ */
+/* --- what comes in ---------------------------------------------------------------------------- */
 
 static bool is_key_byte(char c)
 {
@@ -197,7 +207,7 @@ void audit_add(struct audit *a, const char *source, const char *text, size_t len
 	}
 }
 
-/* --- one record --------------------------------------------------------------------------------- */
+/* --- one record ------------------------------------------------------------------------------- */
 
 static int check_names(const struct evidence *ev, struct err *e)
 {
@@ -339,7 +349,7 @@ static void check(struct audit *a, struct item *it)
 		r->result = AUDIT_BAD;
 }
 
-/* --- the chain ---------------------------------------------------------------------------------- */
+/* --- the chain -------------------------------------------------------------------------------- */
 
 static int order(const void *x, const void *y)
 {
@@ -476,7 +486,7 @@ size_t audit_gaps(const struct audit *a)
 	return n;
 }
 
-/* --- what goes out ------------------------------------------------------------------------------ */
+/* --- what goes out ---------------------------------------------------------------------------- */
 
 static const char *result_text(const struct audit_row *r)
 {
@@ -493,7 +503,8 @@ static const char *result_text(const struct audit_row *r)
 	return "BAD";
 }
 
-/* Names and texts come from files that nobody vouches for: no control character of theirs reaches a terminal. */
+/* Names and texts come from files that nobody vouches for: no control character of theirs reaches a
+ * terminal. */
 static const char *harmless(struct arena *a, const char *text)
 {
 	char *copy = arena_strdup(a, text);

@@ -16,10 +16,14 @@
 struct audit;
 
 enum audit_result {
-	AUDIT_BAD,	  /* why: audit_print() and audit_json() say it */
-	AUDIT_PROVED,	  /* both signed: the drives reached the verdict */
-	AUDIT_FAILED,	  /* both signed: the wipe failed */
-	AUDIT_UNFINISHED, /* no agent signature: the attempt did not come to its end */
+	/* why: audit_print() and audit_json() say it */
+	AUDIT_BAD,
+	/* both signed: the drives reached the verdict */
+	AUDIT_PROVED,
+	/* both signed: the wipe failed */
+	AUDIT_FAILED,
+	/* no agent signature: the attempt did not come to its end */
+	AUDIT_UNFINISHED,
 };
 
 struct audit *audit_new(void);
@@ -32,11 +36,14 @@ size_t audit_keys(struct audit *a, const char *text);
 void audit_add(struct audit *a, const char *source, const char *text, size_t len);
 /* Check them all, sorted by machine, tenancy and attempt; machine NULL: of every one. */
 void audit_run(struct audit *a, const char *machine);
-bool audit_any(const struct audit *a); /* there was something to check */
+/* there was something to check */
+bool audit_any(const struct audit *a);
 size_t audit_count(const struct audit *a, enum audit_result r);
-size_t audit_gaps(const struct audit *a); /* records before which others are missing */
-/* A table and a last line; and the same as {records: [...], gaps, ok}, where a record has source, result
- * (bad, proved, failed, unfinished), error if bad, and chain (first, linked, not given, gap, broken). */
+/* records before which others are missing */
+size_t audit_gaps(const struct audit *a);
+/* A table and a last line; and the same as {records: [...], gaps, ok}, where a record has source,
+ * result (bad, proved, failed, unfinished), error if bad, and chain (first, linked, not given, gap,
+ * broken). */
 void audit_print(const struct audit *a, struct buf *out);
 json_t *audit_json(const struct audit *a);
 

@@ -31,7 +31,7 @@ static bool is_address(const char *what)
 	return strstr(what, "://");
 }
 
-/* --- what it said --------------------------------------------------------------------------------- */
+/* --- what it said ----------------------------------------------------------------------------- */
 
 static void print_head(FILE *out, const json_t *bmc)
 {
@@ -91,9 +91,10 @@ static void on_told(const json_t *told, unsigned wrong, void *arg)
 	loop_stop(p->c->loop);
 }
 
-/* --- asking --------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
-/* The first ends its session, and so the program, once the request on its way is answered; the second does not wait. */
+/* The first ends its session, and so the program, once the request on its way is answered; the
+ * second does not wait. */
 static void on_signal(int signum, void *arg)
 {
 	struct probe *p = arg;
@@ -226,7 +227,7 @@ int cli_do_bmc_probe(struct cli_client *c, const struct cli_bmc_probe *o)
 	return status;
 }
 
-/* --- the verb ------------------------------------------------------------------------------------- */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 enum { PASSWORD = 0x7201, PASSWORD_FILE, CA_FILE, FINGERPRINT };
 

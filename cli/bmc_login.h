@@ -5,15 +5,18 @@
 #include "cli/client.h"
 
 /*
- * bmc_login: the BMC of a Machine and what is needed to log in to it, by the rights of whoever asks.  The password goes
- * where the controller may send it, and nowhere else (status.trustedBMC).
+ * bmc_login: the BMC of a Machine and what is needed to log in to it, by the rights of whoever
+ * asks. The password goes where the controller may send it, and nowhere else (status.trustedBMC).
  * Tests: tests/unit/cli/test_console.c, tests/unit/cli/test_bmc.c
  */
 struct cli_bmc {
-	const struct machine *m; /* in the arena, as p */
+	/* in the arena, as p */
+	const struct machine *m;
 	const struct provider_object *p;
-	const char *login;		     /* name of the Secret */
-	struct secret *user, *password, *ca; /* ca: NULL: none */
+	/* name of the Secret */
+	const char *login;
+	/* ca: NULL: none */
+	struct secret *user, *password, *ca;
 };
 
 /* Machine and Provider.  -1 with e, as below. */

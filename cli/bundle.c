@@ -1,9 +1,9 @@
 /*
- * bundle: `drover support-bundle`: what somebody who has to find out from afar what is wrong asks for, in one archive, and
- * nothing that may be a secret (cli/redact.h).
+ * bundle: `drover support-bundle`: what somebody who has to find out from afar what is wrong asks
+ * for, in one archive, and nothing that may be a secret (cli/redact.h).
  *
- * Names in it are always the same.  Objects are written as they come, in files of about 1 MiB: 10,000 machines are no more
- * at a time in memory.  No Secret is asked for.
+ * Names in it are always the same. Objects are written as they come, in files of about 1 MiB:
+ * 10,000 machines are no more at a time in memory. No Secret is asked for.
  * Tests: tests/unit/cli/test_bundle.c
  */
 #include <errno.h>
@@ -24,11 +24,16 @@
 #include "cli/verbs.h"
 
 enum {
-	PART = 1 << 20,	     /* bytes after which the next file begins */
-	PART_MAX = 16 << 20, /* one object is never larger */
-	PARTS = 256,	     /* of one kind */
-	PODS = 16,	     /* whose logs are taken */
-	LOG_LINES = 2000,    /* of one container, the last ones */
+	/* bytes after which the next file begins */
+	PART = 1 << 20,
+	/* one object is never larger */
+	PART_MAX = 16 << 20,
+	/* of one kind */
+	PARTS = 256,
+	/* whose logs are taken */
+	PODS = 16,
+	/* of one container, the last ones */
+	LOG_LINES = 2000,
 	TEXT_MAX = 64 << 20,
 };
 
@@ -37,7 +42,8 @@ struct bundle {
 	const char *ns;
 	struct tarball *tar;
 	struct arena *a;
-	struct buf missing; /* what could not be had, and why */
+	/* what could not be had, and why */
+	struct buf missing;
 	/* The list under way. */
 	const char *folder;
 	struct buf part;
@@ -70,7 +76,7 @@ static void add_text(struct bundle *b, const char *name, const char *text)
 	buf_done(&out);
 }
 
-/* --- lists ---------------------------------------------------------------------------------------- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 static void end_part(struct bundle *b)
 {
@@ -145,7 +151,7 @@ static void add_events(struct bundle *b)
 	end_list(b, cli_list_of(b->c, &KUBE_EVENTS, "default", NULL, on_object, b, &e), &e);
 }
 
-/* --- drover's own --------------------------------------------------------------------------------- */
+/* --- drover's own ----------------------------------------------------------------------------- */
 
 static void add_path(struct bundle *b, const char *name, const char *path)
 {
@@ -261,7 +267,7 @@ int cli_do_bundle(struct cli_client *c, const char *ns, FILE *to)
 	return rc < 0 ? cli_failed(c, "%s", e.text) : 0;
 }
 
-/* --- the verb ------------------------------------------------------------------------------------- */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 struct line {
 	struct cli_options o;

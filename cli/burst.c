@@ -1,5 +1,6 @@
 /*
- * burst: `drover burst plan`: what BurstPolicies would do now, and why not; `drover burst reset` (cli/burst_reset.c).
+ * burst: `drover burst plan`: what BurstPolicies would do now, and why not; `drover burst reset`
+ * (cli/burst_reset.c).
  * Tests: tests/unit/cli/test_burst.c
  */
 #include <argp.h>
@@ -23,7 +24,8 @@ struct verb {
 	size_t n;
 	bool json;
 	enum { NOTHING, PLAN, RESET } asked;
-	const char *policy, *reason; /* of RESET */
+	/* of RESET */
+	const char *policy, *reason;
 	struct cli_options o;
 };
 
@@ -90,7 +92,7 @@ static const char *of(const char *x)
 	return str_or(x, "-");
 }
 
-/* --- JSON ---------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *offer_json(const struct burst_decision *d, const struct burst_offer *o, size_t i,
 			  struct arena *a)
@@ -160,7 +162,7 @@ static void print_json(const struct burst *b, struct arena *a)
 	(void)putchar('\n');
 }
 
-/* --- table --------------------------------------------------------------------------------------- */
+/* --- table ------------------------------------------------------------------------------------ */
 
 static void print_decision(const struct burst *b, const struct burst_decision *d, struct arena *a)
 {
@@ -209,7 +211,7 @@ static void print_table(const struct burst *b, struct arena *a)
 			(void)printf("error: policy %s: %s\n", b->policies[i]->name, b->errors[i]);
 }
 
-/* --- the verb ------------------------------------------------------------------------------------ */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 /* malloc'd; NULL with e. */
 static char *read_file(const char *path, size_t *len, struct err *e)

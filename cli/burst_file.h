@@ -5,8 +5,9 @@
 #include "planner/burst.h"
 
 /*
- * burst_file: policies, and what there is, from files: BurstPolicy as in the API, and one BurstState (drover.dev/v1alpha1, files
- * alone): the time, waiting work, offers of clouds, failures, launches that were made.  Decoding is strict.
+ * burst_file: policies, and what there is, from files: BurstPolicy as in the API, and one
+ * BurstState (drover.dev/v1alpha1, files alone): the time, waiting work, offers of clouds,
+ * failures, launches that were made. Decoding is strict.
  * Tests: tests/unit/cli/test_burst.c
  */
 

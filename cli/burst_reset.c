@@ -1,5 +1,6 @@
 /*
- * burst_reset: `drover burst reset`: what was spent under a policy's name does not count against its budgets any more.
+ * burst_reset: `drover burst reset`: what was spent under a policy's name does not count against
+ * its budgets any more.
  * Tests: tests/unit/cli/test_verbs.c
  */
 #include "cli/verbs.h"

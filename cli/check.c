@@ -1,5 +1,6 @@
 /*
- * check: `drover check`: whether all is there that an installation needs, the worst first, each with how to mend it.
+ * check: `drover check`: whether all is there that an installation needs, the worst first, each
+ * with how to mend it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 #define CRDS_MAX ((size_t)16 << 20)
 enum { MINOR_LEAST = 30 }; /* ValidatingAdmissionPolicy, which deploy/rbac.yaml has */
 
-/* --- the API server ------------------------------------------------------------------------------- */
+/* --- the API server --------------------------------------------------------------------------- */
 
 static void check_clock(struct check *k)
 {
@@ -76,7 +77,7 @@ static bool check_server(struct check *k)
 	return true;
 }
 
-/* --- definitions ---------------------------------------------------------------------------------- */
+/* --- definitions ------------------------------------------------------------------------------ */
 
 /* A server leaves such members out of what it keeps. */
 static bool is_empty(const json_t *v)
@@ -86,8 +87,8 @@ static bool is_empty(const json_t *v)
 	       (json_is_object(v) && !json_object_size(v));
 }
 
-/* What is ours is theirs too; of properties they have no others.  What else a server adds is its own.  Gives where it
- * differs, NULL: nowhere. */
+/* What is ours is theirs too; of properties they have no others. What else a server adds is its
+ * own. Gives where it differs, NULL: nowhere. */
 static const char *differs(const json_t *ours, const json_t *theirs, const char *at,
 			   struct arena *a)
 {
@@ -195,7 +196,7 @@ static void check_definitions(struct check *k)
 		check_definition(k, v);
 }
 
-/* --- who leads ------------------------------------------------------------------------------------ */
+/* --- who leads -------------------------------------------------------------------------------- */
 
 static void check_lease(struct check *k)
 {
@@ -237,7 +238,7 @@ static void check_lease(struct check *k)
 			     str_duration(t, now < renewed ? 0 : (now - renewed) / 1000 * 1000));
 }
 
-/* --- the verb ------------------------------------------------------------------------------------- */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 int cli_do_check(struct cli_client *c, const char *ns)
 {

@@ -1,5 +1,6 @@
 /*
- * check_objects: what drover's objects need of a person, in the words of `drover why`, and whether what they name exists.
+ * check_objects: what drover's objects need of a person, in the words of `drover why`, and whether
+ * what they name exists.
  * Tests: tests/unit/cli/test_check.c
  */
 #include <stdlib.h>
@@ -19,12 +20,16 @@ enum { SECRETS_MAX = 200 }; /* asked for: more would take minutes */
 struct look {
 	struct check *k;
 	struct arena *a;
-	enum object_kind_id kind; /* of the list under way */
+	/* of the list under way */
+	enum object_kind_id kind;
 	int64_t now;
-	bool listed[OBJECT_KINDS]; /* whole: what is not in it does not exist */
+	/* whole: what is not in it does not exist */
+	bool listed[OBJECT_KINDS];
 	size_t seen;
-	json_t *providers; /* name: {name of an instance type: true} */
-	json_t *secrets;   /* NAMESPACE/NAME: the first that names it */
+	/* name: {name of an instance type: true} */
+	json_t *providers;
+	/* NAMESPACE/NAME: the first that names it */
+	json_t *secrets;
 	struct {
 		const struct virtual_cluster **v;
 		size_t n, cap;
@@ -32,7 +37,7 @@ struct look {
 	size_t person, late;
 };
 
-/* --- what they name ------------------------------------------------------------------------------- */
+/* --- what they name --------------------------------------------------------------------------- */
 
 static void wants_secret(struct look *l, const char *of, const json_t *ref)
 {
@@ -55,7 +60,8 @@ static void wants_provider(struct look *l, const char *of, const json_t *ref)
 			     "names Provider %s, which is not there", name);
 }
 
-/* All below a spec, by what such members are called in each kind.  Depth is bounded by what was parsed. */
+/* All below a spec, by what such members are called in each kind. Depth is bounded by what was
+ * parsed. */
 static void walk(struct look *l, const char *of, json_t *o)
 {
 	const char *key;
@@ -89,7 +95,7 @@ static bool has_type(const struct look *l, const char *type)
 	return false;
 }
 
-/* --- each kind ------------------------------------------------------------------------------------ */
+/* --- each kind -------------------------------------------------------------------------------- */
 
 static void keep_provider(struct look *l, const json_t *o)
 {
@@ -173,7 +179,7 @@ static void check_machine(struct look *l, const char *of, const json_t *o)
 			"has no spec.identity: drover does not know which machine it is");
 }
 
-/* --- what they need ------------------------------------------------------------------------------- */
+/* --- what they need --------------------------------------------------------------------------- */
 
 /* Machines are many: how many need something, and no line of each. */
 static void needs(struct look *l, const char *of, const json_t *o)
@@ -261,7 +267,7 @@ static void check_tenants(struct look *l)
 	}
 }
 
-/* --- Secrets -------------------------------------------------------------------------------------- */
+/* --- Secrets ---------------------------------------------------------------------------------- */
 
 /* By its metadata alone.  missing: what is said, and done, where it is not there. */
 static void check_secret(struct check *k, const char *ns, const char *name, const char *of,

@@ -1,6 +1,6 @@
 /*
- * check_rights: who may what: the caller by SelfSubjectAccessReview, drover's ServiceAccount by SubjectAccessReview.
- * https://kubernetes.io/docs/reference/access-authn-authz/authorization/
+ * check_rights: who may what: the caller by SelfSubjectAccessReview, drover's ServiceAccount by
+ * SubjectAccessReview. https://kubernetes.io/docs/reference/access-authn-authz/authorization/
  * Tests: tests/unit/cli/test_check.c
  */
 #include <string.h>
@@ -53,7 +53,7 @@ static enum allowed may(struct check *k, const char *user, const struct check_ri
 							   : ALLOWED_NO;
 }
 
-/* --- the caller ----------------------------------------------------------------------------------- */
+/* --- the caller ------------------------------------------------------------------------------- */
 
 static void check_caller(struct check *k)
 {
@@ -79,7 +79,7 @@ static void check_caller(struct check *k)
 								     : "view");
 }
 
-/* --- drover's ------------------------------------------------------------------------------------- */
+/* --- drover's --------------------------------------------------------------------------------- */
 
 static const char *account(const struct check *k, struct arena *a)
 {

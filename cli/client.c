@@ -118,7 +118,7 @@ void cli_close(struct cli_client *c)
 	loop_free(c->loop);
 }
 
-/* --- calls ---------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 struct answer {
 	struct loop *loop;
@@ -227,7 +227,8 @@ struct items {
 	struct answer a;
 	void (*on_item)(json_t *o, void *arg);
 	void *arg;
-	bool again; /* it began anew: what was told is told once more */
+	/* it began anew: what was told is told once more */
+	bool again;
 };
 
 static void on_one(json_t *o, void *arg)
@@ -361,7 +362,7 @@ json_t *cli_machine(struct cli_client *c, const char *name, struct err *e)
 	return cli_get(c, OBJECT_MACHINE, of, e);
 }
 
-/* --- asking a person ------------------------------------------------------------------------------ */
+/* --- asking a person -------------------------------------------------------------------------- */
 
 int cli_confirm(const struct cli_client *c)
 {
@@ -377,7 +378,7 @@ int cli_confirm(const struct cli_client *c)
 	return cli_failed(c, "nothing was written");
 }
 
-/* --- what was written ----------------------------------------------------------------------------- */
+/* --- what was written ------------------------------------------------------------------------- */
 
 /* In single quotes for a shell; malloc'd. */
 static char *cli_quote(const char *s)

@@ -39,14 +39,17 @@ enum { CLI_CONTEXT = 0x6001 }; /* the key of an option without a letter */
 /* The keys of those rows; ARGP_ERR_UNKNOWN for any other. */
 error_t cli_option(int key, char *arg, struct argp_state *st, struct cli_options *o);
 
-/* Of the host cluster: path (NULL: not given), else KUBECONFIG, which may be a list, else in a pod its own, else
- * ~/.kube/config.  context: NULL: the current one.  NULL with e, which names what was tried.  Caller frees. */
+/* Of the host cluster: path (NULL: not given), else KUBECONFIG, which may be a list, else in a pod
+ * its own, else ~/.kube/config. context: NULL: the current one. NULL with e, which names what was
+ * tried. Caller frees. */
 struct kube_config *cli_kubeconfig(const char *path, const char *context, struct err *e);
 
 struct cli_client {
-	const char *verb; /* "drover drain", before each error */
+	/* "drover drain", before each error */
+	const char *verb;
 	bool json;
-	bool tty; /* out is a terminal */
+	/* out is a terminal */
+	bool tty;
 	FILE *out;
 	struct loop *loop;
 	struct loop_group *group;
@@ -61,8 +64,8 @@ void cli_close(struct cli_client *c);
 int cli_failed(const struct cli_client *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Asks at the terminal whether what was said on standard error is so.  0: yes; else 1, and it said that nothing was
- * written (without a terminal: that --yes is wanted). */
+/* Asks at the terminal whether what was said on standard error is so. 0: yes; else 1, and it said
+ * that nothing was written (without a terminal: that --yes is wanted). */
 int cli_confirm(const struct cli_client *c);
 
 /* What the server answered, or NULL with e. */
@@ -78,8 +81,8 @@ int cli_list_selected(struct cli_client *c, enum object_kind_id kind, const char
 int cli_list_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
 		const char *selector, void (*on_item)(json_t *o, void *arg), void *arg,
 		struct err *e);
-/* Says why objects of a kind, or that one (name), could not be read, and what to do: rights, another cluster, no CRDs.
- * Always 1. */
+/* Says why objects of a kind, or that one (name), could not be read, and what to do: rights,
+ * another cluster, no CRDs. Always 1. */
 int cli_unread(struct cli_client *c, enum object_kind_id kind, const char *name,
 	       const struct err *e);
 /* Whatever that path answers, or NULL with e. */
@@ -87,7 +90,8 @@ json_t *cli_path(struct cli_client *c, const char *path, struct err *e);
 /* Make an object that the server answers and does not keep (a review), or NULL with e. */
 json_t *cli_review(struct cli_client *c, const struct kube_resource *kind, const json_t *review,
 		   struct err *e);
-/* Only the metadata of an object, or NULL with e: nothing secret is sent.  ns: NULL for cluster-scoped. */
+/* Only the metadata of an object, or NULL with e: nothing secret is sent. ns: NULL for
+ * cluster-scoped. */
 json_t *cli_metadata(struct cli_client *c, const struct kube_resource *kind, const char *ns,
 		     const char *name, struct err *e);
 /* The same of a text: a JSON string, or NULL with e. */
@@ -99,8 +103,9 @@ struct secret *cli_decoded(const char *base64, struct err *e);
 /* The Machine of that name, or that a Node of that name (its claim's) runs on. */
 json_t *cli_machine(struct cli_client *c, const char *node_or_machine, struct err *e);
 
-/* Patch it, say what was written and how kubectl writes the same; text: for people.  Gives the exit status.
- * patch: taken; with metadata.resourceVersion it is compare-and-swap, which kubectl's line leaves out. */
+/* Patch it, say what was written and how kubectl writes the same; text: for people. Gives the exit
+ * status. patch: taken; with metadata.resourceVersion it is compare-and-swap, which kubectl's line
+ * leaves out. */
 int cli_write(struct cli_client *c, enum object_kind_id kind, const char *name, json_t *patch,
 	      const char *text);
 /* The same for a new object (taken). */

@@ -1,6 +1,7 @@
 /*
- * completion: `drover completion bash|zsh`: a script that asks drover itself: for verbs by its list, for options by a
- * verb's --help, for names by `drover get`.  So it is never behind the program.
+ * completion: `drover completion bash|zsh`: a script that asks drover itself: for verbs by its
+ * list, for options by a verb's --help, for names by `drover get`. So it is never behind the
+ * program.
  * Tests: tests/unit/cli/test_main.c; tests/tools/test_completion has bash complete with it
  */
 #include <argp.h>

@@ -53,11 +53,12 @@ static int find(struct console *w, struct err *e)
 	return ipmi_login_fits(secret_expose(w->b.user), w->b.password, e);
 }
 
-/* --- ipmitool ----------------------------------------------------------------------------------------- */
+/* --- ipmitool --------------------------------------------------------------------------------- */
 
 struct command {
 	const char *program, *host, *port, *user;
-	char file[32]; /* where it reads the password */
+	/* where it reads the password */
+	char file[32];
 };
 
 static const char *const *words_of(const struct command *t, struct arena *a, const char *verb)
@@ -95,7 +96,8 @@ static int end_session(const struct command *t, struct arena *a, struct err *e)
 	return 0;
 }
 
-/* The password's file is the one descriptor that it gets beside the terminal.  -1 with e; it does not come back else. */
+/* The password's file is the one descriptor that it gets beside the terminal. -1 with e; it does
+ * not come back else. */
 static int become(const struct console *w, const struct command *t, int fd, struct err *e)
 {
 	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) < 0 || fcntl(fd, F_SETFD, 0) < 0)
@@ -146,7 +148,7 @@ int cli_do_console(struct cli_client *c, const struct cli_console *o)
 	return 1;
 }
 
-/* --- the verb ----------------------------------------------------------------------------------------- */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 enum { TAKE = 0x7101 };
 

@@ -4,17 +4,22 @@
 #include "cli/client.h"
 
 /*
- * console: `drover console`: the serial console of a machine behind IPMI, by ipmitool on this terminal.
+ * console: `drover console`: the serial console of a machine behind IPMI, by ipmitool on this
+ * terminal.
  *
- * It runs with the rights of whoever asks: the password is read from its Secret by his own kubeconfig, so drover gives
- * nobody a console who could not have it without drover, and the controller has no way in for people.  The password goes
- * where the controller may send it, and nowhere else (status.trustedBMC), by a file in memory (base/secret.h).
+ * It runs with the rights of whoever asks: the password is read from its Secret by his own
+ * kubeconfig, so drover gives nobody a console who could not have it without drover, and the
+ * controller has no way in for people. The password goes where the controller may send it, and
+ * nowhere else (status.trustedBMC), by a file in memory (base/secret.h).
  * Tests: tests/unit/cli/test_console.c, tests/real/ipmi.py
  */
 struct cli_console {
-	const char *machine, *ns; /* ns: of the Secret */
-	bool take;		  /* end the session that holds it first */
-	const char *program;	  /* ipmitool's path */
+	/* ns: of the Secret */
+	const char *machine, *ns;
+	/* end the session that holds it first */
+	bool take;
+	/* ipmitool's path */
+	const char *program;
 };
 
 /* Becomes ipmitool.  It comes back only if it cannot, having said why: 1. */

@@ -29,11 +29,14 @@ struct cost {
 	struct arena *a;
 	struct cost_rows rows;
 	size_t room;
-	bool known;	  /* the tenant that was named */
-	json_t *standing; /* UIDs of the VirtualClusters that there are */
+	/* the tenant that was named */
+	bool known;
+	/* UIDs of the VirtualClusters that there are */
+	json_t *standing;
 	struct err e;
 	bool failed;
-	size_t left_out; /* that could not be read */
+	/* that could not be read */
+	size_t left_out;
 	/* opencost */
 	const char *provider;
 	const struct provider_object_instance_type *priced;
@@ -173,8 +176,9 @@ static void on_tenant(json_t *o, void *arg)
 		 arena_strdup(w->a, str_or(json_str_at(o, "metadata", "uid"), "")), c);
 }
 
-/* Of VirtualClusters that are gone.  A bill is kept before its VirtualCluster goes: those that stand are read first, so that none is
- * missed, and what stands counts alone, so that none is counted twice. */
+/* Of VirtualClusters that are gone. A bill is kept before its VirtualCluster goes: those that stand
+ * are read first, so that none is missed, and what stands counts alone, so that none is counted
+ * twice. */
 static int add_kept(struct cost *w)
 {
 	for (int i = 0; i < KEPT_BILLS; i++) {

@@ -8,7 +8,7 @@
 
 #define GPU "nvidia.com/gpu"
 
-/* --- numbers ------------------------------------------------------------------------------------ */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 static int too_much(const struct cost_row *r, struct err *e)
 {
@@ -43,7 +43,7 @@ static int worth(const struct cost_row *r, int64_t *gpu_seconds, int64_t *micro,
 	return 0;
 }
 
-/* --- order -------------------------------------------------------------------------------------- */
+/* --- order ------------------------------------------------------------------------------------ */
 
 static int by_all(const void *a, const void *b)
 {
@@ -65,7 +65,7 @@ void cost_sort(struct cost_rows *r)
 		qsort(r->v, r->n, sizeof(*r->v), by_all);
 }
 
-/* --- for people --------------------------------------------------------------------------------- */
+/* --- for people ------------------------------------------------------------------------------- */
 
 enum { PHASES = PHASE_WIPING + 1 };
 
@@ -124,7 +124,7 @@ int cost_table(const struct cost_rows *r, struct buf *out, struct err *e)
 	return 0;
 }
 
-/* --- for programs ------------------------------------------------------------------------------- */
+/* --- for programs ----------------------------------------------------------------------------- */
 
 json_t *cost_json(const struct cost_rows *r, struct err *e)
 {

@@ -22,7 +22,7 @@
 
 #define ROWS_MAX 20 /* drawn at once on a terminal; the rest is counted */
 
-/* --- making it ------------------------------------------------------------------------------------ */
+/* --- making it -------------------------------------------------------------------------------- */
 
 static json_t *selector(const char *text, struct arena *a, struct err *e)
 {
@@ -118,8 +118,8 @@ static void on_counted(const char *rv, const struct err *e, void *arg)
 	loop_stop(n->loop);
 }
 
-/* Allowed, since labels may be set until it begins; but as a rule somebody mistyped one.  Who may not list machines is
- * not warned. */
+/* Allowed, since labels may be set until it begins; but as a rule somebody mistyped one. Who may
+ * not list machines is not warned. */
 static void warn_of_nobody(struct cli_client *c, const struct cli_drain *d)
 {
 	struct count n = {.loop = c->loop};
@@ -196,18 +196,22 @@ int cli_do_cancel(struct cli_client *c, const char *drain)
 			 arena_printf(a, "drain %s: cancelled; what has left goes its way", drain));
 }
 
-/* --- following it --------------------------------------------------------------------------------- */
+/* --- following it ----------------------------------------------------------------------------- */
 
 struct follow {
 	struct cli_client *c;
 	const char *name;
 	struct kube_cache *cache;
-	struct map *said;     /* machine -> the last line about it */
-	size_t drawn;	      /* lines on the terminal to be drawn over */
-	bool gone, over, cut; /* the Drain was deleted; it has ended; a person wants to go */
+	/* machine -> the last line about it */
+	struct map *said;
+	/* lines on the terminal to be drawn over */
+	size_t drawn;
+	/* the Drain was deleted; it has ended; a person wants to go */
+	bool gone, over, cut;
 	bool unhealthy;
 	int phase;
-	char message[300]; /* of its condition Ready: how it ended */
+	/* of its condition Ready: how it ended */
+	char message[300];
 };
 
 static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
@@ -395,7 +399,7 @@ int cli_do_follow(struct cli_client *c, const char *drain)
 	return status;
 }
 
-/* --- the command line ----------------------------------------------------------------------------- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 enum { DEADLINE = 256, ON_DEADLINE, NOT_BEFORE, SPLIT, FOLLOW };
 

@@ -1,6 +1,6 @@
 /*
- * explain: `drover why` of machines and claims, as a function of objects: the answer as JSON; explain_print.c makes its
- * text.  It asks nobody: explain_ask.c does.
+ * explain: `drover why` of machines and claims, as a function of objects: the answer as JSON;
+ * explain_print.c makes its text. It asks nobody: explain_ask.c does.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "controller/rules/machine.h"
 
-/* --- machines ----------------------------------------------------------------------------------- */
+/* --- machines --------------------------------------------------------------------------------- */
 
 /* What is waited for, where the reason says it better than the kind of the wait. */
 static const struct {

@@ -1,5 +1,6 @@
 /*
- * explain_ask: asks the host cluster's API server, and a pod's tenant, for what cli/explain.c tells of.
+ * explain_ask: asks the host cluster's API server, and a pod's tenant, for what cli/explain.c tells
+ * of.
  * Tests: tests/unit/cli/test_explain.c, tests/unit/cli/test_why.c
  */
 #include <stdlib.h>
@@ -18,17 +19,27 @@
 
 struct ask {
 	struct explain_asker with;
-	struct kube_client *host, *tenant; /* tenant: of the pod's; NULL: none */
+	/* tenant: of the pod's; NULL: none */
+	struct kube_client *host, *tenant;
 	struct loop *loop;
-	struct arena *a;	     /* target and decoded objects */
-	const char *name, *ns, *pod; /* ns, pod: NULL unless it is a pod; then name is the tenant */
-	size_t asked;		     /* which of kinds[] */
-	bool only;		     /* that one was named */
-	struct node_claim *claim, *served; /* served: by the machine that was asked for */
-	struct machine *machine;	   /* NULL: none */
-	struct drain *drain; /* that its status.leave names; NULL: none, or it cannot be read */
-	struct virtual_cluster *vc; /* of the pod */
-	const char *uid, *node; /* of the pod, and where it is bound; NULL: not known, not bound */
+	/* target and decoded objects */
+	struct arena *a;
+	/* ns, pod: NULL unless it is a pod; then name is the tenant */
+	const char *name, *ns, *pod;
+	/* which of kinds[] */
+	size_t asked;
+	/* that one was named */
+	bool only;
+	/* served: by the machine that was asked for */
+	struct node_claim *claim, *served;
+	/* NULL: none */
+	struct machine *machine;
+	/* that its status.leave names; NULL: none, or it cannot be read */
+	struct drain *drain;
+	/* of the pod */
+	struct virtual_cluster *vc;
+	/* of the pod, and where it is bound; NULL: not known, not bound */
+	const char *uid, *node;
 	json_t *answer;
 	void (*done)(const json_t *answer, const struct err *e, void *arg);
 	void *arg;
@@ -282,7 +293,8 @@ static void on_event_restart(void *arg)
 	json_object_del(q->answer, "history");
 }
 
-/* Ends the answer for a pod.  A waiting pod without a row in status.waiting and without an event gets a hint where to look. */
+/* Ends the answer for a pod. A waiting pod without a row in status.waiting and without an event
+ * gets a hint where to look. */
 static void pod_end(struct ask *q)
 {
 	if (!q->node && !json_object_get(q->answer, "now") && !json_object_get(q->answer, "told"))

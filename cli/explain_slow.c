@@ -1,6 +1,6 @@
 /*
- * explain_slow: a machine that has been in a state for longer than nearly all machines are, though nothing has failed yet:
- * what a person can look at before its deadline passes.
+ * explain_slow: a machine that has been in a state for longer than nearly all machines are, though
+ * nothing has failed yet: what a person can look at before its deadline passes.
  * Tests: tests/unit/cli/test_why.c
  */
 #include "api/machine_states.h"

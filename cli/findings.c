@@ -17,8 +17,10 @@ static const struct {
 enum { RESULTS = sizeof(results) / sizeof(results[0]) };
 
 struct findings {
-	json_t *found[RESULTS]; /* arrays of {of, result, says, mend, more} */
-	json_t *known[RESULTS]; /* the same by what is said and how it is mended */
+	/* arrays of {of, result, says, mend, more} */
+	json_t *found[RESULTS];
+	/* the same by what is said and how it is mended */
+	json_t *known[RESULTS];
 };
 
 struct findings *findings_new(void)

@@ -1,6 +1,6 @@
 /*
- * get: `drover get`: objects in the columns of their CustomResourceDefinitions, which kubectl shows too, or as JSON, YAML
- * or names.
+ * get: `drover get`: objects in the columns of their CustomResourceDefinitions, which kubectl shows
+ * too, or as JSON, YAML or names.
  * Tests: tests/unit/cli/test_get.c
  */
 #include <argp.h>
@@ -24,13 +24,15 @@
 #include "cli/grid.h"
 #include "cli/target.h"
 
-/* --- asking --------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 struct get {
 	struct cli_client *c;
 	const struct cli_look *look;
-	json_t *found;		  /* objects with kind, in the order that they were asked for */
-	enum object_kind_id kind; /* of the list under way */
+	/* objects with kind, in the order that they were asked for */
+	json_t *found;
+	/* of the list under way */
+	enum object_kind_id kind;
 };
 
 /* As kubectl shows it: kind first, and nobody reads managedFields. */
@@ -105,7 +107,7 @@ static int ask(struct get *g)
 	return status;
 }
 
-/* --- showing -------------------------------------------------------------------------------------- */
+/* --- showing ---------------------------------------------------------------------------------- */
 
 static const struct object_kind *kind_of(const json_t *o)
 {
@@ -276,7 +278,7 @@ int cli_do_get(struct cli_client *c, const struct cli_look *look)
 	return status;
 }
 
-/* --- the verb ------------------------------------------------------------------------------------- */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 enum { NO_HEADERS = 256 };
 

@@ -23,7 +23,8 @@ struct get_watch {
 	const struct object_column *columns[COLUMNS];
 	size_t n;
 	struct grid *grid;
-	struct err failed; /* why it could not be begun */
+	/* why it could not be begun */
+	struct err failed;
 	bool unhealthy;
 };
 
@@ -58,7 +59,7 @@ static bool is_alike(const struct get_watch *w, const struct look_of *a, const s
 	return true;
 }
 
-/* --- rows ----------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static void add_row(struct get_watch *w, const char *name, const struct look_of *l)
 {
@@ -96,7 +97,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	print(w);
 }
 
-/* --- the first table ------------------------------------------------------------------------------ */
+/* --- the first table -------------------------------------------------------------------------- */
 
 struct rows {
 	const struct kube_entry **v;
@@ -130,7 +131,7 @@ static void on_sync(void *arg)
 	print(w);
 }
 
-/* --- how it stands -------------------------------------------------------------------------------- */
+/* --- how it stands ---------------------------------------------------------------------------- */
 
 static void on_health(const struct err *e, void *arg)
 {

@@ -10,10 +10,12 @@
 enum { GAP = 3, COLUMNS = 32 };
 
 struct grid {
-	json_t *cells; /* strings */
+	/* strings */
+	json_t *cells;
 	char *heads[COLUMNS];
 	size_t n, widths[COLUMNS];
-	bool goes_on; /* something was printed already */
+	/* something was printed already */
+	bool goes_on;
 };
 
 struct grid *grid_new(void)

@@ -19,16 +19,20 @@ void grid_head(struct grid *g, const char *text);
 /* The next cell, from left to right, row by row; "" and NULL show as "-".  UTF-8. */
 void grid_cell(struct grid *g, const char *text);
 
-/* Forget the rows, for those that come below what was printed: no heading is printed any more, widths stay as they are,
- * and a wider cell pushes those behind it. */
+/* Forget the rows, for those that come below what was printed: no heading is printed any more,
+ * widths stay as they are, and a wider cell pushes those behind it. */
 void grid_go_on(struct grid *g);
 
 struct grid_look {
-	size_t width;  /* of the terminal, in columns; 0: no bound */
-	bool colour;   /* of states and conditions: green is well, red is not */
-	bool headless; /* no headings */
+	/* of the terminal, in columns; 0: no bound */
+	size_t width;
+	/* of states and conditions: green is well, red is not */
+	bool colour;
+	/* no headings */
+	bool headless;
 };
-/* Columns on the right that do not fit are left out, and named in a last line; the first is always shown. */
+/* Columns on the right that do not fit are left out, and named in a last line; the first is always
+ * shown. */
 void grid_print(const struct grid *g, const struct grid_look *look, FILE *out);
 
 #endif

@@ -30,7 +30,7 @@ static bool occupied(const json_t *m)
 	       !str_eq(state_of(m), "quarantined");
 }
 
-/* --- release, retry ------------------------------------------------------------------------------- */
+/* --- release, retry --------------------------------------------------------------------------- */
 
 int cli_do_release(struct cli_client *c, const char *name)
 {
@@ -96,7 +96,7 @@ int cli_do_retry(struct cli_client *c, const char *name)
 		arena_printf(a, "machine %s (%s): tried again now", name_of(m), state_of(m)));
 }
 
-/* --- quarantine, retire --------------------------------------------------------------------------- */
+/* --- quarantine, retire ----------------------------------------------------------------------- */
 
 /* A tenant is on it: it is asked to leave first. */
 static int drain_first(struct cli_client *c, const json_t *m, const char *reason, const char *then)
@@ -140,7 +140,7 @@ int cli_do_retire(struct cli_client *c, const char *name, const char *reason)
 				      name_of(m), state_of(m)));
 }
 
-/* --- confirm-off ---------------------------------------------------------------------------------- */
+/* --- confirm-off ------------------------------------------------------------------------------ */
 
 int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
 {

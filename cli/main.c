@@ -58,7 +58,8 @@ static const struct cli_verb verbs[] = {
 	{"completion", cli_completion, "for bash and zsh", "source <(drover completion bash)"},
 	{"version", cli_version, "print the version", "drover version"},
 };
-static const char *program = "drover"; /* as a person calls it */
+/* as a person calls it */
+static const char *program = "drover";
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 

@@ -1,6 +1,7 @@
 /*
- * network: `drover network check`: asks what moves the ports of machines whether it has what drover needs of it, and prints
- * what is wrong and how to mend it.  It asks with the password that drover has, from where it is run, and changes nothing.
+ * network: `drover network check`: asks what moves the ports of machines whether it has what drover
+ * needs of it, and prints what is wrong and how to mend it. It asks with the password that drover
+ * has, from where it is run, and changes nothing.
  * Tests: tests/real/netris.py, tests/contract/test_netris_check.c
  */
 #include <argp.h>
@@ -34,17 +35,21 @@ struct network {
 	struct arena *a;
 	struct names providers, machines, tenants;
 	struct {
-		struct probe_check_segment *v; /* the Provider's two first */
+		/* the Provider's two first */
+		struct probe_check_segment *v;
 		size_t n, cap;
 	} probes;
-	json_t *clusters; /* VirtualClusters with spec.network.apiServer */
-	const char *of;	  /* the Provider whose Machines are wanted */
-	json_t *all;	  /* findings of each Provider, by name */
+	/* VirtualClusters with spec.network.apiServer */
+	json_t *clusters;
+	/* the Provider whose Machines are wanted */
+	const char *of;
+	/* findings of each Provider, by name */
+	json_t *all;
 	unsigned wrong;
 	bool answered;
 };
 
-/* --- what drover has ------------------------------------------------------------------------------- */
+/* --- what drover has -------------------------------------------------------------------------- */
 
 static void names_add(struct names *s, const char *name)
 {
@@ -173,7 +178,7 @@ static struct secret *value_of(struct network *w, const char *name, const char *
 	return cli_decoded(coded, e);
 }
 
-/* --- findings -------------------------------------------------------------------------------------- */
+/* --- findings --------------------------------------------------------------------------------- */
 
 static json_t *finding(const char *of, const char *result, const char *says, const char *mend)
 {
@@ -227,7 +232,7 @@ static void print(const struct network *w)
 	fprintf(w->c.out, w->wrong ? "%u wrong\n" : "nothing wrong\n", w->wrong);
 }
 
-/* --- one Provider ---------------------------------------------------------------------------------- */
+/* --- one Provider ----------------------------------------------------------------------------- */
 
 /* NULL: there is none; one that may not be read is said. */
 static json_t *host_object(struct network *w, const char *path, json_t *findings)
@@ -376,7 +381,7 @@ static int check(struct network *w, const char *name)
 	return 0;
 }
 
-/* --- the verb -------------------------------------------------------------------------------------- */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 static const struct argp_option options[] = {
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},

@@ -1,5 +1,6 @@
 /*
- * pause: `drover pause` and `drover resume`: what makes new claims is stopped by a person, or goes on again.
+ * pause: `drover pause` and `drover resume`: what makes new claims is stopped by a person, or goes
+ * on again.
  * Tests: tests/unit/cli/test_verbs.c
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * provider: `drover provider test -- COMMAND`: whether a program keeps to docs/provider-protocol.md, before a Provider of type
- * exec names it.  Needs no cluster.
+ * provider: `drover provider test -- COMMAND`: whether a program keeps to
+ * docs/provider-protocol.md, before a Provider of type exec names it. Needs no cluster.
  * Tests: tests/contract/test_exec_check.c, tests/unit/cli/test_provider.c
  */
 #include <argp.h>
@@ -17,7 +17,8 @@ enum { MACHINE = 0x7001, CHANGE, CLOUD };
 
 struct test {
 	const char *what, *machine;
-	char **command; /* NULL-terminated */
+	/* NULL-terminated */
+	char **command;
 	bool changes, cloud, json;
 	struct loop *loop;
 	unsigned wrong;

@@ -1,5 +1,6 @@
 /*
- * reason: `drover explain`: what a reason means and what helps, from the same list as docs/reasons.md.  It asks no cluster.
+ * reason: `drover explain`: what a reason means and what helps, from the same list as
+ * docs/reasons.md. It asks no cluster.
  * Tests: tests/unit/cli/test_main.c
  */
 #include <argp.h>
@@ -18,7 +19,8 @@
 
 struct asked {
 	struct cli_options o;
-	const char *reason; /* NULL: all */
+	/* NULL: all */
+	const char *reason;
 };
 
 static const struct argp_option options[] = {CLI_OUTPUT_ROW, {0}};
@@ -65,7 +67,8 @@ static enum reason found(const char *name)
 	return REASON_NONE;
 }
 
-/* Returns the row of a reason that only conditions of a VirtualCluster have; NULL: no such reason. */
+/* Returns the row of a reason that only conditions of a VirtualCluster have; NULL: no such
+ * reason. */
 static json_t *of_tenant(const char *name)
 {
 	const char *helps = explain_tenant_remedy(name);

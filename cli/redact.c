@@ -10,7 +10,7 @@
 
 enum { TEXT_MAX = 16 << 20 };
 
-/* --- texts ---------------------------------------------------------------------------------------- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 /* Bytes of s that are no space and no quote. */
 static size_t word_at(const char *s)
@@ -23,7 +23,8 @@ static bool begins(const char *s, const char *word)
 	return strncasecmp(s, word, strlen(word)) == 0;
 }
 
-/* "https://user:pw@host/path?query", s behind "://": host and path stay.  Gives how much of s was taken. */
+/* "https://user:pw@host/path?query", s behind "://": host and path stay. Gives how much of s was
+ * taken. */
 static size_t redact_url(const char *s, struct buf *out)
 {
 	size_t len = word_at(s), host = strcspn(s, "/?# \t\r\n\"'`<>,;"), user = 0, query;
@@ -78,7 +79,8 @@ static size_t run_of(const char *s, const char *more)
 	return n;
 }
 
-/* By their form: a JWT, a bootstrap token (6.16), an access key of AWS.  Gives the length; 0: none. */
+/* By their form: a JWT, a bootstrap token (6.16), an access key of AWS. Gives the length; 0:
+ * none. */
 static size_t token_at(const char *s)
 {
 	size_t n = run_of(s, ""), m;
@@ -160,7 +162,7 @@ void redact_text(const char *text, struct buf *out)
 	free(copy);
 }
 
-/* --- objects -------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 static bool ends(const char *s, const char *end)
 {

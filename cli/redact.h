@@ -9,11 +9,12 @@
 /*
  * redact: take out what may be a credential, before it leaves an installation in a support bundle.
  *
- * Drover's objects name Secrets and hold none; what people and programs write into their texts may.  Taken out are: of URLs
- * user, password and query; what follows "Bearer", "Basic", "password=", "token:" and the like; private keys in PEM;
- * tokens by their form (JWT, kubeadm's, access keys of AWS); members whose names say it (password, token, ...; names of
- * Secrets stay); annotations that are not drover's own; arguments of commands behind the program; values of environments; managedFields.
- * Rather too much than too little.
+ * Drover's objects name Secrets and hold none; what people and programs write into their texts may.
+ * Taken out are: of URLs user, password and query; what follows "Bearer", "Basic", "password=",
+ * "token:" and the like; private keys in PEM; tokens by their form (JWT, kubeadm's, access keys of
+ * AWS); members whose names say it (password, token, ...; names of Secrets stay); annotations that
+ * are not drover's own; arguments of commands behind the program; values of environments;
+ * managedFields. Rather too much than too little.
  * Tests: tests/unit/cli/test_redact.c
  */
 #define REDACTED "REDACTED"

@@ -1,11 +1,11 @@
 /*
  * run: `drover run`, one replica as a process: the real loop, libcurl, and three listeners.
  *
- *	agent   TLS, certificate of our own CA for the names that Providers give; the media too, for BMCs and
- *		firmware that take HTTPS (Provider spec.boot.mediaURL says which)
- *	media   plain HTTP, for all others
- *	ops     plain HTTP, for this host alone: /healthz /readyz /leadz /metrics
- *	metrics TLS, for others: /metrics with a token, /leadz
+ *   agent   TLS, certificate of our own CA for the names that Providers give; the media too, for BMCs and
+ *   	firmware that take HTTPS (Provider spec.boot.mediaURL says which)
+ *   media   plain HTTP, for all others
+ *   ops     plain HTTP, for this host alone: /healthz /readyz /leadz /metrics
+ *   metrics TLS, for others: /metrics with a token, /leadz
  */
 #include <argp.h>
 #include <errno.h>
@@ -57,21 +57,29 @@ struct run {
 		*metrics_listen, *image, *image_ca, *evidence_dir;
 	const char *names[NAMES_MAX + 1];
 	size_t nnames;
-	const char *programs[PROGRAMS_MAX + 1]; /* that exec may run */
+	/* that exec may run */
+	const char *programs[PROGRAMS_MAX + 1];
 	size_t nprograms;
-	const char *networks[NETWORKS_MAX + 1]; /* where no tenant's kubeconfig may lead */
+	/* where no tenant's kubeconfig may lead */
+	const char *networks[NETWORKS_MAX + 1];
 	size_t nnetworks;
-	const char *hosts[PROGRAMS_MAX + 1]; /* of libvirt, that may be opened */
+	/* of libvirt, that may be opened */
+	const char *hosts[PROGRAMS_MAX + 1];
 	size_t nhosts;
-	const char *levels[CONTEXT_LEVELS + 1]; /* of gangs */
+	/* of gangs */
+	const char *levels[CONTEXT_LEVELS + 1];
 	size_t nlevels;
-	char helper[PATH_MAX]; /* drover-libvirt; "": it is not installed */
+	/* drover-libvirt; "": it is not installed */
+	char helper[PATH_MAX];
 	bool json, debug;
 	int64_t per_address;
 	const char *image_key;
-	char *image_key_line; /* of the file that --agent-image-key names */
-	const char *config;   /* --config */
-	json_t *config_texts; /* keeps what that file gave */
+	/* of the file that --agent-image-key names */
+	char *image_key_line;
+	/* --config */
+	const char *config;
+	/* keeps what that file gave */
+	json_t *config_texts;
 	struct argp_state *parsing;
 	int64_t poll_ms, settle_ms, batch_idle_ms, batch_most_ms, gang_hold_ms, half_life_ms,
 		aging_points, aging_most;

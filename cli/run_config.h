@@ -5,16 +5,17 @@
 #include "base/data/json.h"
 
 /*
- * run_config: options of `drover run` in a file, so that a ConfigMap or a file below /etc holds what an operator has
- * to give, and unit and manifest hold the rest:
+ * run_config: options of `drover run` in a file, so that a ConfigMap or a file below /etc holds
+ * what an operator has to give, and unit and manifest hold the rest:
  *
- *	agent-name: [drover.example, 10.1.0.5]
- *	management-network: 10.0.8.0/24
- *	log-json: true
+ *   agent-name: [drover.example, 10.1.0.5]
+ *   management-network: 10.0.8.0/24
+ *   log-json: true
  *
- * A mapping in YAML, of at most 64 KiB.  A key is the name of an option; a value is text, a number, or a list of them for an
- * option that may be repeated; true or false for one without an argument.  An unknown key and a value that is empty
- * are errors that name the file and the key.  Secrets do not belong there, and no option takes one.
+ * A mapping in YAML, of at most 64 KiB. A key is the name of an option; a value is text, a number,
+ * or a list of them for an option that may be repeated; true or false for one without an argument.
+ * An unknown key and a value that is empty are errors that name the file and the key. Secrets do
+ * not belong there, and no option takes one.
  * Tests: tests/unit/cli/test_run_config.c, tests/unit/cli/test_run.c
  */
 

@@ -1,7 +1,9 @@
 /*
- * stuck: `drover why` without a name: everything that waits for a person, is late or waits, the worst first.
+ * stuck: `drover why` without a name: everything that waits for a person, is late or waits, the
+ * worst first.
  *
- * It reads what cli/explain.h says of each object, so that one object and all of them are told of in the same words.
+ * It reads what cli/explain.h says of each object, so that one object and all of them are told of
+ * in the same words.
  * Tests: tests/unit/cli/test_why.c
  */
 #include <stdlib.h>
@@ -31,7 +33,7 @@ static const struct {
 	{"Held", "are held or paused by a person", ""},
 };
 
-/* --- what each needs ------------------------------------------------------------------------------ */
+/* --- what each needs -------------------------------------------------------------------------- */
 
 static const json_t *false_condition(const json_t *answer, const char *type)
 {
@@ -131,7 +133,7 @@ static enum need needs_of(const json_t *answer, int64_t now, const json_t **why)
 					   : other_needs(answer, now, why);
 }
 
-/* --- one of them ---------------------------------------------------------------------------------- */
+/* --- one of them ------------------------------------------------------------------------------ */
 
 static json_t *row_of(enum object_kind_id kind, const json_t *answer, const json_t *why)
 {
@@ -186,13 +188,14 @@ json_t *stuck_row(enum object_kind_id kind, const json_t *o, int64_t now, enum n
 	return *need == NEED_NONE ? NULL : row_of(kind, answer, why);
 }
 
-/* --- all of them ---------------------------------------------------------------------------------- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 struct stuck {
 	struct cli_client *c;
 	json_t *rows[NEEDS];
 	size_t seen;
-	enum object_kind_id kind; /* of the list under way */
+	/* of the list under way */
+	enum object_kind_id kind;
 	int64_t now;
 };
 
@@ -231,7 +234,7 @@ static void sort(json_t **rows)
 	*rows = sorted;
 }
 
-/* --- telling -------------------------------------------------------------------------------------- */
+/* --- telling ---------------------------------------------------------------------------------- */
 
 enum { ROWS_MAX = 10, HELPS_MAX = 2 }; /* of one need, on a terminal */
 

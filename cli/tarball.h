@@ -9,8 +9,9 @@
 #include "base/own.h"
 
 /*
- * tarball: files one after the other into an archive (POSIX.1-1988 ustar, compressed by zstd), as they come: none is kept.
- * Format: https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html#tag_20_92_13_06
+ * tarball: files one after the other into an archive (POSIX.1-1988 ustar, compressed by zstd), as
+ * they come: none is kept. Format:
+ * https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html#tag_20_92_13_06
  * Tests: tests/unit/cli/test_tarball.c
  */
 struct tarball;

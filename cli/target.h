@@ -4,8 +4,9 @@
 #include "api/kinds.h"
 
 /*
- * target: the types that a person names on the command line: those of the API in all their names, with or without group
- * (machine, machines, Machine, nodepools.drover.dev), and drover's own words: claims, pools, tenants, wipes.
+ * target: the types that a person names on the command line: those of the API in all their names,
+ * with or without group (machine, machines, Machine, nodepools.drover.dev), and drover's own words:
+ * claims, pools, tenants, wipes.
  * Tests: tests/unit/cli/test_get.c
  */
 /* word: of len bytes.  OBJECT_KINDS: no type is called that. */

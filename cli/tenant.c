@@ -1,11 +1,13 @@
 /*
- * tenant: `drover tenant import`: finds the vClusters of the host cluster by the labels of their Services, and prints for
- * each what an admin applies so that it becomes a tenant: the VirtualCluster, and a Role for the one Secret with its
- * kubeconfig.  No Secret is read, and nothing is written.
+ * tenant: `drover tenant import`: finds the vClusters of the host cluster by the labels of their
+ * Services, and prints for each what an admin applies so that it becomes a tenant: the
+ * VirtualCluster, and a Role for the one Secret with its kubeconfig. No Secret is read, and nothing
+ * is written.
  *
- * A vCluster NAME has a Service NAME with labels app=vcluster and release=NAME, a StatefulSet or Deployment NAME, and a
- * Secret vc-NAME, all in one namespace (chart/templates of github.com/loft-sh/vcluster).  What it syncs for its tenant
- * carries vcluster.loft.sh/managed-by: a Service of a tenant's that looks like a vCluster is none.
+ * A vCluster NAME has a Service NAME with labels app=vcluster and release=NAME, a StatefulSet or
+ * Deployment NAME, and a Secret vc-NAME, all in one namespace (chart/templates of
+ * github.com/loft-sh/vcluster). What it syncs for its tenant carries vcluster.loft.sh/managed-by: a
+ * Service of a tenant's that looks like a vCluster is none.
  * Tests: tests/unit/cli/test_tenant.c
  */
 #include <stdlib.h>
@@ -35,13 +37,16 @@ struct import {
 		struct found *v;
 		size_t n, cap;
 	} found;
-	json_t *tenants; /* "NAMESPACE/SECRET": name of the VirtualCluster that names it */
-	json_t *names;	 /* of all VirtualClusters */
-	json_t *objects; /* to apply */
+	/* "NAMESPACE/SECRET": name of the VirtualCluster that names it */
+	json_t *tenants;
+	/* of all VirtualClusters */
+	json_t *names;
+	/* to apply */
+	json_t *objects;
 	struct buf notes;
 };
 
-/* --- what is there -------------------------------------------------------------------------------- */
+/* --- what is there ---------------------------------------------------------------------------- */
 
 static void on_tenant(json_t *o, void *arg)
 {
@@ -125,7 +130,7 @@ static const char *control_plane(struct import *m, const struct found *f)
 	return NULL;
 }
 
-/* --- what to apply -------------------------------------------------------------------------------- */
+/* --- what to apply ---------------------------------------------------------------------------- */
 
 static void note(struct import *m, const char *text)
 {
@@ -222,7 +227,7 @@ static void import_one(struct import *m, const struct found *f)
 	add_rights(m, f, secret, runs);
 }
 
-/* --- printing ------------------------------------------------------------------------------------- */
+/* --- printing --------------------------------------------------------------------------------- */
 
 static void print(struct import *m)
 {
@@ -298,7 +303,7 @@ int cli_do_import(struct cli_client *c, const struct cli_import *i)
 	return status;
 }
 
-/* --- the verb ------------------------------------------------------------------------------------- */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 struct line {
 	struct cli_options o;

@@ -1,6 +1,6 @@
 /*
- * top: `drover top`: the fleet on a terminal, read again every two seconds, with keys; once and whole on a pipe, or as JSON.
- * What it shows is cli/top_view.c's.
+ * top: `drover top`: the fleet on a terminal, read again every two seconds, with keys; once and
+ * whole on a pipe, or as JSON. What it shows is cli/top_view.c's.
  * Tests: tests/unit/cli/test_top.c
  */
 #include <argp.h>
@@ -27,7 +27,7 @@
 #define AGAIN_MS 2000
 #define ESCAPE_MS 50 /* what a terminal sends for one key comes within so long */
 
-/* --- reading -------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 struct read {
 	struct cli_client *c;
@@ -97,7 +97,7 @@ static int read_all(struct cli_client *c, struct top_view *v, enum object_kind_i
 	return -1;
 }
 
-/* --- once ----------------------------------------------------------------------------------------- */
+/* --- once ------------------------------------------------------------------------------------- */
 
 static void print_json(struct cli_client *c, struct top_view *v)
 {
@@ -130,7 +130,7 @@ int cli_do_top(struct cli_client *c)
 	return status;
 }
 
-/* --- on a terminal -------------------------------------------------------------------------------- */
+/* --- on a terminal ---------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t ended; /* a signal wants us to leave; the terminal is put back first */
 
@@ -235,7 +235,8 @@ static void watch(struct cli_client *c, struct top_view *v)
 	} while (keys(c, v));
 }
 
-/* Character by character, without echo, on the other screen: what stood on this one is back in the end. */
+/* Character by character, without echo, on the other screen: what stood on this one is back in the
+ * end. */
 static int on_terminal(struct cli_client *c)
 {
 	struct top_view *v = top_view_new();
@@ -266,7 +267,7 @@ static int on_terminal(struct cli_client *c)
 	return ended && ended != SIGINT ? 128 + ended : 0;
 }
 
-/* --- the verb ------------------------------------------------------------------------------------- */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 static const struct argp_option options[] = {CLI_OPTION_ROWS};
 

@@ -17,14 +17,18 @@ enum order { BY_NEED, BY_NAME, BY_STATE, BY_AGE, BY_TENANT, BY_RACK, ORDERS };
 static const char *const order_names[ORDERS] = {"need", "name", "state", "age", "tenant", "rack"};
 
 struct top_view {
-	json_t *machines, *claims; /* arrays */
+	/* arrays */
+	json_t *machines, *claims;
 	int64_t now;
-	char *trouble; /* NULL: none */
+	/* NULL: none */
+	char *trouble;
 	enum order order;
 	char filter[FILTER];
 	bool typing, help, opened;
-	char *chosen; /* name of a machine; NULL: the first */
-	size_t rows;  /* of machines that the filter lets through, when it was drawn last */
+	/* name of a machine; NULL: the first */
+	char *chosen;
+	/* of machines that the filter lets through, when it was drawn last */
+	size_t rows;
 	json_t **shown;
 };
 
@@ -55,7 +59,7 @@ void top_view_trouble(struct top_view *v, const char *text)
 	v->trouble = mem_strdup(text);
 }
 
-/* --- which rows, in which order ------------------------------------------------------------------- */
+/* --- which rows, in which order --------------------------------------------------------------- */
 
 static const char *name_of(const json_t *m)
 {
@@ -186,7 +190,7 @@ json_t *top_view_json(const struct top_view *v)
 	return json_pack("{s:o, s:O}", "machines", machines, "claims", v->claims);
 }
 
-/* --- keys ----------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static void type(struct top_view *v, int key)
 {
@@ -270,7 +274,7 @@ bool top_view_key(struct top_view *v, int key)
 	return true;
 }
 
-/* --- drawing -------------------------------------------------------------------------------------- */
+/* --- drawing ---------------------------------------------------------------------------------- */
 
 struct draw {
 	const struct top_screen *s;

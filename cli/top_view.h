@@ -7,11 +7,12 @@
 #include "base/data/json.h"
 
 /*
- * top_view: what `drover top` shows, without a terminal: machines by state, a row for each machine, claims that are on
- * their way, one machine whole; sorted, filtered and opened by keys.
+ * top_view: what `drover top` shows, without a terminal: machines by state, a row for each machine,
+ * claims that are on their way, one machine whole; sorted, filtered and opened by keys.
  *
- * Machines and claims are answers of cli/explain.h, a machine's with `rack`, a claim's with `etaP50` and `etaP90` beside
- * them.  Texts are anybody's: none reaches the screen with a control character in it.
+ * Machines and claims are answers of cli/explain.h, a machine's with `rack`, a claim's with
+ * `etaP50` and `etaP90` beside them. Texts are anybody's: none reaches the screen with a control
+ * character in it.
  * Tests: tests/unit/cli/test_top.c
  */
 struct top_view;
@@ -32,7 +33,8 @@ enum { TOP_UP = 0x100, TOP_DOWN, TOP_PAGE_UP, TOP_PAGE_DOWN, TOP_ESCAPE };
 bool top_view_key(struct top_view *v, int key);
 
 struct top_screen {
-	size_t width, height; /* 0: no bound, and nothing is chosen: for a pipe */
+	/* 0: no bound, and nothing is chosen: for a pipe */
+	size_t width, height;
 	bool colour;
 };
 /* One screen; lines end with a newline, and none is wider than the screen. */

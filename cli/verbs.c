@@ -68,14 +68,15 @@ int cli_crds(int argc, char **argv)
 	return fflush(stdout) ? 1 : 0;
 }
 
-/* --- verbs on one object -------------------------------------------------------------------------- */
+/* --- verbs on one object ---------------------------------------------------------------------- */
 
 enum { ADOPT = 256, DRIVES, BMC };
 
 /* What any of them may be told; each has options for its own. */
 struct one {
 	struct cli_options o;
-	const char *what; /* "machine", for errors */
+	/* "machine", for errors */
+	const char *what;
 	const char *name, *reason;
 	bool needs_reason, yes;
 	struct cli_approve approve;

@@ -9,19 +9,24 @@
  * gives the exit status.
  */
 struct cli_drain {
-	const char **names; /* Machines, or Nodes of drover's */
+	/* Machines, or Nodes of drover's */
+	const char **names;
 	size_t nnames;
-	const char *selector; /* of Machines, instead of names; NULL: none */
+	/* of Machines, instead of names; NULL: none */
+	const char *selector;
 	const char *reason, *on_deadline, *then;
-	int64_t deadline, not_before; /* wall ms; 0: none */
+	/* wall ms; 0: none */
+	int64_t deadline, not_before;
 	int64_t concurrent;
-	bool split; /* gangs need not leave together */
+	/* gangs need not leave together */
+	bool split;
 	bool wait;
 };
 /* "2h" from now on, or an RFC 3339 time, in wall ms; 0: text is NULL; -1: it is neither. */
 int64_t cli_time(int64_t now, const char *text);
 int cli_do_drain(struct cli_client *c, const struct cli_drain *d);
-/* Show how far it is until it has ended; a signal leaves it and says how to follow and to cancel. */
+/* Show how far it is until it has ended; a signal leaves it and says how to follow and to
+ * cancel. */
 int cli_do_follow(struct cli_client *c, const char *drain);
 int cli_do_cancel(struct cli_client *c, const char *drain);
 
@@ -40,7 +45,8 @@ int cli_do_retry(struct cli_client *c, const char *machine);
 int cli_do_quarantine(struct cli_client *c, const char *machine, const char *reason);
 int cli_do_retire(struct cli_client *c, const char *machine, const char *reason);
 int cli_do_confirm_off(struct cli_client *c, const char *machine, bool yes);
-/* what: TYPE/NAME of a pool, a provider or a tenant.  Resume ends a pause, else lets a stopped line go on. */
+/* what: TYPE/NAME of a pool, a provider or a tenant. Resume ends a pause, else lets a stopped line
+ * go on. */
 int cli_do_pause(struct cli_client *c, const char *what);
 int cli_do_resume(struct cli_client *c, const char *what);
 
@@ -49,33 +55,43 @@ int cli_do_burst_reset(struct cli_client *c, const char *policy, const char *rea
 
 struct cli_approve {
 	const char *machine;
-	bool wipe, drives, bmc; /* bmc: by itself */
-	bool yes;		/* drives that go out of the list are accounted for: do not ask */
-	const char *adopt;	/* the claim; NULL: no */
+	/* bmc: by itself */
+	bool wipe, drives, bmc;
+	/* drives that go out of the list are accounted for: do not ask */
+	bool yes;
+	/* the claim; NULL: no */
+	const char *adopt;
 };
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a);
 
 struct cli_import {
-	const char *of;	   /* NAME or NAMESPACE/NAME; NULL: all that are found */
-	const char *quota; /* GPUs of each; NULL: 0, until a person says more */
-	const char *ns;	   /* drover's own */
+	/* NAME or NAMESPACE/NAME; NULL: all that are found */
+	const char *of;
+	/* GPUs of each; NULL: 0, until a person says more */
+	const char *quota;
+	/* drover's own */
+	const char *ns;
 };
-/* Print the VirtualCluster, Role and RoleBinding of each vCluster that none names yet, to apply.  1: there is none. */
+/* Print the VirtualCluster, Role and RoleBinding of each vCluster that none names yet, to apply. 1:
+ * there is none. */
 int cli_do_import(struct cli_client *c, const struct cli_import *i);
 
-/* All that a supporter asks for, without what may be a secret, as one archive into `to`; ns: drover's own.  What could not be
- * had is said in it, and is no failure. */
+/* All that a supporter asks for, without what may be a secret, as one archive into `to`; ns:
+ * drover's own. What could not be had is said in it, and is no failure. */
 int cli_do_bundle(struct cli_client *c, const char *ns, FILE *to);
 
 enum cli_form { CLI_TABLE, CLI_WIDE, CLI_JSON, CLI_YAML, CLI_NAME };
 struct cli_look {
-	const char **
-		targets; /* TYPE[,TYPE...], or TYPE NAME..., or TYPE/NAME...; types that target_kind() knows */
+	/* TYPE[,TYPE...], or TYPE NAME..., or TYPE/NAME...; types that target_kind() knows */
+	const char **targets;
 	size_t n;
-	const char *selector; /* of labels; NULL: all */
+	/* of labels; NULL: all */
+	const char *selector;
 	enum cli_form form;
-	bool headless, watch; /* watch: of one type, and one name or all of them */
-	size_t width; /* of the terminal, in columns: what does not fit is left out, and said; 0: nothing is */
+	/* watch: of one type, and one name or all of them */
+	bool headless, watch;
+	/* of the terminal, in columns: what does not fit is left out, and said; 0: nothing is */
+	size_t width;
 };
 /* Show objects.  What is not there is said, and the rest shown: 1. */
 int cli_do_get(struct cli_client *c, const struct cli_look *look);

@@ -65,13 +65,14 @@ int cli_do_why(struct cli_client *c, const char *target, const char *ns)
 	return w.status;
 }
 
-/* --- the verb ----------------------------------------------------------------------------------- */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 struct why {
 	struct cli_options o;
 	const char *words[2], *ns;
 	size_t n;
-	char *target; /* NULL: all that is stuck */
+	/* NULL: all that is stuck */
+	char *target;
 };
 
 static const struct argp_option options[] = {

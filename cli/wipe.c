@@ -52,7 +52,7 @@ static void complain(struct verify *v, const char *what, const char *why)
 	v->failed = true;
 }
 
-/* --- files -------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static int read_fd(int fd, struct buf *b, struct err *e)
 {
@@ -131,7 +131,7 @@ static void add_folder(struct verify *v, const char *path, int depth)
 	free(list);
 }
 
-/* --- asking the host cluster -------------------------------------------------------------------- */
+/* --- asking the host cluster ------------------------------------------------------------------ */
 
 static void ask_next(struct verify *v);
 
@@ -234,7 +234,7 @@ static void ask_cluster(struct verify *v)
 	loop_free(v->loop);
 }
 
-/* --- the verbs ---------------------------------------------------------------------------------- */
+/* --- the verbs -------------------------------------------------------------------------------- */
 
 enum { OPT_KEY = 256, OPT_KEYS, OPT_MACHINE };
 

@@ -1,6 +1,6 @@
 /*
- * controller: the composition: makes the rooms' parts in their order, hands each what it needs, and tells each what
- * happened in the others.  Nothing here decides anything.
+ * controller: the composition: makes the rooms' parts in their order, hands each what it needs, and
+ * tells each what happened in the others. Nothing here decides anything.
  */
 #include "controller/controller.h"
 
@@ -58,7 +58,8 @@
 
 #define IMAGE_AGAIN_MS 10000
 #define REDERIVED_EACH_TURN 100
-/* A thousand machines that all have something to write need 5 s; each write has a resourceVersion, so none is too late. */
+/* A thousand machines that all have something to write need 5 s; each write has a resourceVersion,
+ * so none is too late. */
 #define HOST_LINE_MS 120000
 /* The rate that Karpenter has by default, and that a thousand new machines begin at once. */
 #define HOST_QPS 200
@@ -89,7 +90,7 @@ void controller_remote_routes(struct controller *c, struct httpd *d)
 	endpoints_remote_routes(&c->endpoints, d);
 }
 
-/* --- telling one another -------------------------------------------------------------------------- */
+/* --- telling one another ---------------------------------------------------------------------- */
 
 static void on_notice(enum notice what, const char *name, void *arg)
 {
@@ -183,8 +184,8 @@ static int configure_endpoint(struct controller *c)
 	return -1;
 }
 
-/* False: image or keys are not there yet, and it is tried again.  A Secret that was deleted takes nothing away:
- * the keys of before are used on. */
+/* False: image or keys are not there yet, and it is tried again. A Secret that was deleted takes
+ * nothing away: the keys of before are used on. */
 static bool endpoint_ready(struct controller *c)
 {
 	bool was = agent_endpoint_ready(c->agent_endpoint),
@@ -201,7 +202,7 @@ static bool endpoint_ready(struct controller *c)
 	return true;
 }
 
-/* --- deriving again ------------------------------------------------------------------------------- */
+/* --- deriving again --------------------------------------------------------------------------- */
 
 static void rederive_over(struct controller *c)
 {
@@ -249,8 +250,8 @@ static void rederive_on(void *arg)
 	loop_timer_start(&r->timer, 0);
 }
 
-/* What was derived from other kinds while they were still coming in is derived again, once: Machines, then the claims
- * that are of them, in slices. */
+/* What was derived from other kinds while they were still coming in is derived again, once:
+ * Machines, then the claims that are of them, in slices. */
 static void rederive(void *arg)
 {
 	struct controller *c = arg;
@@ -267,7 +268,7 @@ static void rederive(void *arg)
 	rederive_on(c);
 }
 
-/* --- leading -------------------------------------------------------------------------------------- */
+/* --- leading ---------------------------------------------------------------------------------- */
 
 static void on_leading(int64_t transitions, void *arg)
 {
@@ -301,7 +302,7 @@ static void on_following(void *arg)
 	lives_kick(c->lives, NULL);
 }
 
-/* --- start and stop ------------------------------------------------------------------------------- */
+/* --- start and stop --------------------------------------------------------------------------- */
 
 static void make_context(struct controller *c, struct loop_group *g, struct http *h,
 			 const struct context_options *o)

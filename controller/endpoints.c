@@ -38,7 +38,8 @@ static void on_metrics(struct httpd_req *q, void *arg)
 	buf_done(&b);
 }
 
-/* Who does, as far as this replica has seen: one that was kept from renewing its lease knows of nobody else. */
+/* Who does, as far as this replica has seen: one that was kept from renewing its lease knows of
+ * nobody else. */
 static void not_leading(struct httpd_req *q, const struct context *c)
 {
 	const char *holder = c->ready ? kube_lease_holder(c->lease) : NULL;

@@ -16,8 +16,9 @@ struct endpoints {
 };
 /* Both have to live as long as the server. */
 void endpoints_routes(struct endpoints *ep, struct httpd *d);
-/* For a listener that others reach: /metrics for who shows the token of keys_metrics_token() as bearer; /leadz,
- * which tells no more than who answers agents; /healthz and /readyz, which a kubelet asks. */
+/* For a listener that others reach: /metrics for who shows the token of keys_metrics_token() as
+ * bearer; /leadz, which tells no more than who answers agents; /healthz and /readyz, which a
+ * kubelet asks. */
 void endpoints_remote_routes(struct endpoints *ep, struct httpd *d);
 
 #endif

@@ -5,17 +5,20 @@
 #include "base/metrics.h"
 
 /*
- * gauge_counts: sums by label for gauges that are made anew at each scrape.  What was shown once is shown for as long as
- * the process lives, as 0: a series that vanished would keep its last value in a dashboard.
+ * gauge_counts: sums by label for gauges that are made anew at each scrape. What was shown once is
+ * shown for as long as the process lives, as 0: a series that vanished would keep its last value in
+ * a dashboard.
  *
  * A key is one label value, or two with a slash between them; the second has none in it.
  * Tests: tests/unit/controller/core/test_counters.c
  */
 #define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-struct map *gauge_counts_new(void); /* map_free() ends it */
+/* map_free() ends it */
+struct map *gauge_counts_new(void);
 void gauge_counts_add(struct map *counts, const char *what, double n);
-void gauge_counts_reset(struct map *counts); /* all are 0 */
+/* all are 0 */
+void gauge_counts_reset(struct map *counts);
 void gauge_counts_show(struct metric *gauge, const struct map *counts);
 /* What stands before the last slash is one label, what is behind it the other. */
 void gauge_counts_show_pairs(struct metric *gauge, const struct map *counts);

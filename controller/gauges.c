@@ -1,4 +1,5 @@
-/* gauges: what /metrics says of now, read from the caches when it is asked; what happened is counted in core/counters.c. */
+/* gauges: what /metrics says of now, read from the caches when it is asked; what happened is
+ * counted in core/counters.c. */
 #include "controller/gauges.h"
 
 #include <stdlib.h>
@@ -23,11 +24,16 @@ struct gauges {
 	struct gauges_use *use;
 	struct metric *machines, *quarantined, *warm, *drifted, *tenants, *asleep, *leading, *turn,
 		*turn_cpu, *slowest, *ahead, *gpu_seconds, *amount;
-	struct map *reasons;  /* of quarantine, that were ever shown -> struct count */
-	struct map *pools;    /* with warm machines, that were ever shown -> struct count */
-	struct map *drifting; /* pools with drifted claims, that were ever shown -> struct count */
-	struct map *phases;   /* "tenant/phase" of bills, that were ever shown -> struct count */
-	struct map *money;    /* "tenant/currency", the same */
+	/* of quarantine, that were ever shown -> struct count */
+	struct map *reasons;
+	/* with warm machines, that were ever shown -> struct count */
+	struct map *pools;
+	/* pools with drifted claims, that were ever shown -> struct count */
+	struct map *drifting;
+	/* "tenant/phase" of bills, that were ever shown -> struct count */
+	struct map *phases;
+	/* "tenant/currency", the same */
+	struct map *money;
 };
 
 struct machine_tally {

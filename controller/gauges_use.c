@@ -19,11 +19,14 @@ struct gauges_use {
 	const struct tenants *tenants_of;
 	struct metric *gpus, *oldest, *unreachable, *stopped, *allocated, *requested, *waiting,
 		*longest;
-	struct map *reasons;	  /* of BMCs out of reach */
-	struct map *lines;	  /* "KIND/reason" of stopped lines */
-	struct map *held, *asked; /* "pool/tenant" -> GPUs */
-	struct map *pods,
-		*pod_wait; /* tenant -> pods that wait, seconds of the one that waits longest */
+	/* of BMCs out of reach */
+	struct map *reasons;
+	/* "KIND/reason" of stopped lines */
+	struct map *lines;
+	/* "pool/tenant" -> GPUs */
+	struct map *held, *asked;
+	/* tenant -> pods that wait, seconds of the one that waits longest */
+	struct map *pods, *pod_wait;
 };
 
 static double gpus_in(const struct resources *r)
@@ -33,7 +36,7 @@ static double gpus_in(const struct resources *r)
 	return q ? (double)quantity_milli_floor(*q) / 1000 : 0;
 }
 
-/* --- machines ----------------------------------------------------------------------------------- */
+/* --- machines --------------------------------------------------------------------------------- */
 
 struct tally {
 	struct gauges_use *u;
@@ -83,7 +86,7 @@ static void read_machines(struct gauges_use *u)
 	gauge_counts_show(u->unreachable, u->reasons);
 }
 
-/* --- lines -------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 static void tally_line(struct gauges_use *u, const char *kind, const struct conditions *cs)
 {
@@ -117,7 +120,7 @@ static void read_lines(struct gauges_use *u)
 	gauge_counts_show_pairs(u->stopped, u->lines);
 }
 
-/* --- tenants ------------------------------------------------------------------------------------ */
+/* --- tenants ---------------------------------------------------------------------------------- */
 
 struct of_tenant {
 	struct gauges_use *u;

@@ -4,9 +4,9 @@
 #include "controller/core/context.h"
 
 /*
- * gauges_use: how GPUs are used now and what stands still, for /metrics: GPUs by state of their machine, allocated and
- * asked for by pool and tenant, how long the slowest machine of each state and the longest waiting pod of each tenant
- * have been so, BMCs out of reach, stopped lines.
+ * gauges_use: how GPUs are used now and what stands still, for /metrics: GPUs by state of their
+ * machine, allocated and asked for by pool and tenant, how long the slowest machine of each state
+ * and the longest waiting pod of each tenant have been so, BMCs out of reach, stopped lines.
  *
  * A pass over all machines, claims and pods at each scrape; on the loop thread.
  * Tests: tests/unit/controller/core/test_counters.c

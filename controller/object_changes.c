@@ -1,5 +1,6 @@
 /*
- * object_changes: what follows from a changed object of the host API: decoding, checks, and who hears of it.
+ * object_changes: what follows from a changed object of the host API: decoding, checks, and who
+ * hears of it.
  *
  * Tests: tests/world/test_news.c, tests/world/test_rest.c, tests/world/test_reserved.c
  */

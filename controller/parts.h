@@ -1,6 +1,7 @@
 /*
- * parts: the parts of the controller, for the files of this folder alone: controller.c makes them and hands each what
- * it needs; object_changes.c, tenant_changes.c and secret_changes.c tell each what changed outside.  Loop thread only.
+ * parts: the parts of the controller, for the files of this folder alone: controller.c makes them
+ * and hands each what it needs; object_changes.c, tenant_changes.c and secret_changes.c tell each
+ * what changed outside. Loop thread only.
  */
 #pragma once
 
@@ -40,7 +41,8 @@ struct controller {
 	struct drains *drains;
 	struct eta *eta;
 	struct provisioner *provisioner;
-	struct world_sync *sync; /* the provisioner's */
+	/* the provisioner's */
+	struct world_sync *sync;
 	struct claims *claims;
 	struct owners *owners;
 	struct warm_pool *warm_pool;
@@ -51,17 +53,21 @@ struct controller {
 	struct fleet *fleet;
 	struct ledgers *ledgers;
 	struct lives *lives;
-	struct kind_watch *watches; /* one for each kind */
-	struct loop_timer settle;   /* derives again what depends on several kinds */
+	/* one for each kind */
+	struct kind_watch *watches;
+	/* derives again what depends on several kinds */
+	struct loop_timer settle;
 	struct rederive {
-		struct arena *arena; /* NULL: not under way */
+		/* NULL: not under way */
+		struct arena *arena;
 		struct sweep sweep;
 		struct loop_timer timer;
-		bool claims; /* Machines are done */
+		/* Machines are done */
+		bool claims;
 	} rederive;
 };
 
-/* --- object_changes.c: objects of the host API ----------------------------------------------------- */
+/* --- object_changes.c: objects of the host API ------------------------------------------------ */
 
 /* Starts the caches of the CRDs and of all kinds that this controller acts on. */
 void object_changes_watch(struct controller *c);
@@ -73,11 +79,11 @@ void object_changes_kick_machine_of_claim(struct controller *c, const struct nod
 /* For machine_index_each(); arg: struct controller. */
 bool object_changes_kick_machine(const char *machine, void *arg);
 
-/* --- tenant_changes.c: pods and Nodes of the tenants ------------------------------------------------ */
+/* --- tenant_changes.c: pods and Nodes of the tenants ------------------------------------------ */
 
 struct tenant_hooks tenant_changes_hooks(struct controller *c);
 
-/* --- secret_changes.c: Secrets in drover's namespace and the tenants' ------------------------------- */
+/* --- secret_changes.c: Secrets in drover's namespace and the tenants' ------------------------- */
 
 /* A secrets_fn; arg: struct controller. */
 void secret_changes_on(const char *ns, const char *name, void *arg);

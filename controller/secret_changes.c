@@ -1,5 +1,6 @@
 /*
- * secret_changes: what follows from a changed Secret: logins, drivers and keys that hang on it are made anew.
+ * secret_changes: what follows from a changed Secret: logins, drivers and keys that hang on it are
+ * made anew.
  *
  * Tests: tests/world/test_rotate.c, tests/world/test_login_guard.c
  */
@@ -16,7 +17,8 @@
 struct secret_change {
 	struct controller *c;
 	const char *name;
-	bool reattached; /* the machines of the Providers with this Secret */
+	/* the machines of the Providers with this Secret */
+	bool reattached;
 };
 
 static bool reattach(const char *machine, void *arg)
@@ -63,7 +65,8 @@ static bool is_providers(const struct kube_entry *en, void *arg)
 	if (!p->spec.credentials_secret_ref ||
 	    !str_eq(p->spec.credentials_secret_ref->name, s->name))
 		return true;
-	/* Of all Providers with this Secret; those that come after may have it for their network. */
+	/* Of all Providers with this Secret; those that come after may have it for their
+	 * network. */
 	if (!s->reattached)
 		kube_cache_each(s->c->ctx.cache[OBJECT_MACHINE], reattach_by_provider, s);
 	s->reattached = true;

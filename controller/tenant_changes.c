@@ -1,5 +1,6 @@
 /*
- * tenant_changes: what follows from a changed pod or Node of a tenant, and from a tenant that comes and goes.
+ * tenant_changes: what follows from a changed pod or Node of a tenant, and from a tenant that comes
+ * and goes.
  *
  * Tests: tests/world/test_news.c, tests/world/test_leave_tenant.c
  */
@@ -20,7 +21,8 @@ static void on_tenant_pod(const struct tenant *t, const char *ns, const char *na
 	world_sync_pod(c->sync, t->name, ns, name, p);
 }
 
-/* The machine that it is, and, of a Node that no claim of ours made, those that are not known yet. */
+/* The machine that it is, and, of a Node that no claim of ours made, those that are not known
+ * yet. */
 static void on_tenant_node(const struct tenant *t, const char *name, const struct tenant_node *n,
 			   void *arg)
 {

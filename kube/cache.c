@@ -26,12 +26,17 @@
 #define AGAIN_MS 300000 /* while something is left out: the next list */
 
 struct slot {
-	struct kube_entry pub; /* pub.object NULL: only in staged, "not wanted any more" */
+	/* pub.object NULL: only in staged, "not wanted any more" */
+	struct kube_entry pub;
 	struct arena *arena;
-	uint64_t seen;	  /* the last list that had it */
-	uint64_t digest;  /* of the object that it is from; 0: not known */
-	char rv[RV_SIZE]; /* pub.rv, where it has room */
-	bool learned;	  /* from the reply of a write: lists and watch may not have got there */
+	/* the last list that had it */
+	uint64_t seen;
+	/* of the object that it is from; 0: not known */
+	uint64_t digest;
+	/* pub.rv, where it has room */
+	char rv[RV_SIZE];
+	/* from the reply of a write: lists and watch may not have got there */
+	bool learned;
 	struct list grave;
 };
 
@@ -42,19 +47,25 @@ struct room {
 
 struct kube_cache {
 	struct loop_group *group;
-	struct kube_cache_spec spec; /* its strings are not used */
+	/* its strings are not used */
+	struct kube_cache_spec spec;
 	char *ns;
-	bool selective; /* selectors: only the server knows what belongs here */
+	/* selectors: only the server knows what belongs here */
+	bool selective;
 	struct kube_reflect *reflect;
 	struct map *slots, *staged;
 	uint64_t list_no;
 	bool synced, healthy;
-	unsigned telling; /* inside the owner's callback */
+	/* inside the owner's callback */
+	unsigned telling;
 	struct list graves;
-	json_t *to_learn; /* learned inside a callback: later */
+	/* learned inside a callback: later */
+	json_t *to_learn;
 	struct loop_defer bury, learn;
-	struct room used;  /* of slots */
-	struct room again; /* of what the list at hand has brought so far, staged or not changed */
+	/* of slots */
+	struct room used;
+	/* of what the list at hand has brought so far, staged or not changed */
+	struct room again;
 	bool over, over_in_list;
 	struct loop_timer list_again;
 };
@@ -63,7 +74,7 @@ struct change {
 	struct slot *old, *new_;
 };
 
-/* --- slots ------------------------------------------------------------------------------------- */
+/* --- slots ------------------------------------------------------------------------------------ */
 
 static void slot_free(struct slot *s)
 {
@@ -149,7 +160,7 @@ static void change(struct kube_cache *c, const char *key, struct slot *new_)
 	bury(c, old);
 }
 
-/* --- one object -------------------------------------------------------------------------------- */
+/* --- one object ------------------------------------------------------------------------------- */
 
 /* Where an object stands; the strings are the object's. */
 struct who {
@@ -212,7 +223,7 @@ static enum verdict project(struct kube_cache *c, const json_t *object, const st
 	return TAKE;
 }
 
-/* --- room -------------------------------------------------------------------------------------- */
+/* --- room ------------------------------------------------------------------------------------- */
 
 static void set_over(struct kube_cache *c, bool over)
 {
@@ -313,7 +324,7 @@ static void take(struct kube_cache *c, const json_t *object, const struct who *w
 	}
 }
 
-/* --- lists ------------------------------------------------------------------------------------- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 static void staged_clear(struct kube_cache *c)
 {
@@ -523,7 +534,7 @@ static bool key_of(char out[static KEY_SIZE], const char *ns, const char *name)
 	return true;
 }
 
-/* --- watch ------------------------------------------------------------------------------------- */
+/* --- watch ------------------------------------------------------------------------------------ */
 
 static bool on_same(const char *ns, const char *name, const char *rv, uint64_t digest, void *arg)
 {
@@ -570,7 +581,7 @@ static void on_health(const struct err *e, void *arg)
 	c->telling--;
 }
 
-/* --- our own writes ---------------------------------------------------------------------------- */
+/* --- our own writes --------------------------------------------------------------------------- */
 
 bool kube_cache_passed(const struct kube_cache *c, const char *rv)
 {
@@ -618,7 +629,7 @@ void kube_cache_learn(struct kube_cache *c, const json_t *object)
 	loop_defer(&c->learn);
 }
 
-/* --- life and questions ------------------------------------------------------------------------ */
+/* --- life and questions ----------------------------------------------------------------------- */
 
 struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_spec *s)
 {

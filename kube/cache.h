@@ -30,52 +30,65 @@
 struct kube_cache;
 
 struct kube_entry {
-	const char *ns, *name, *uid, *rv; /* ns "" when cluster-scoped */
-	void *object;			  /* what project() gave */
+	/* ns "" when cluster-scoped */
+	const char *ns, *name, *uid, *rv;
+	/* what project() gave */
+	void *object;
 };
 
 /* What a relist did not have any more. */
 struct kube_loss {
 	size_t before, gone;
-	uint64_t which; /* the same for the same objects, in any order */
+	/* the same for the same objects, in any order */
+	uint64_t which;
 };
 
 struct kube_cache_spec {
 	struct kube_client *client;
 	const struct kube_resource *resource;
-	const char *ns, *label_selector, *field_selector; /* copied; NULL: all */
-	/* What project() reads, KUBE_WANT_META among it: nothing else of an object is built.  NULL: kube_want_all. */
+	/* copied; NULL: all */
+	const char *ns, *label_selector, *field_selector;
+	/* What project() reads, KUBE_WANT_META among it: nothing else of an object is built. NULL:
+	 * kube_want_all. */
 	const struct scan_want *want;
-	/* project() gives nothing of metadata.resourceVersion: a change after which it would give the same is not told,
-	 * only the entry's rv is new.  The rv of an entry then stays where it is, and its text changes. */
+	/* project() gives nothing of metadata.resourceVersion: a change after which it would give
+	 * the same is not told, only the entry's rv is new. The rv of an entry then stays where it
+	 * is, and its text changes. */
 	bool same_untold;
-	/* NULL without *e: leave this object out.  NULL with ERR_CAPACITY: it has no room (see below).  NULL with
-	 * another e->kind: on_bad is told and the last good projection, if any, is kept. */
+	/* NULL without *e: leave this object out. NULL with ERR_CAPACITY: it has no room (see
+	 * below). NULL with another e->kind: on_bad is told and the last good projection, if any,
+	 * is kept. */
 	void *(*project)(const json_t *object, struct arena *a, void *arg, struct err *e);
-	/* old NULL: added; new NULL: deleted.  The first list is told as it arrives, before on_sync. */
+	/* old NULL: added; new NULL: deleted. The first list is told as it arrives, before
+	 * on_sync. */
 	void (*on_change)(const struct kube_entry *old, const struct kube_entry *new_, void *arg);
-	void (*on_sync)(void *arg); /* first complete list */
+	/* first complete list */
+	void (*on_sync)(void *arg);
 	void (*on_bad)(const json_t *object, const struct err *e, void *arg);
 	/* Health: e NULL when the watch works (again). */
 	void (*on_health)(const struct err *e, void *arg);
-	/* Asked at each relist, also where nothing was lost: false keeps the old ones and asks again later (0.5 to 30 s).
-	 * NULL: always true. */
+	/* Asked at each relist, also where nothing was lost: false keeps the old ones and asks
+	 * again later (0.5 to 30 s). NULL: always true. */
 	bool (*accept_loss)(const struct kube_loss *loss, void *arg);
-	size_t max_item; /* bytes of one object; 0: 3 MiB */
-	/* Room for projections: of one, of all, and how many; 0: no limit.  What does not fit is left out, a
-	 * changed object that fits no more as well, and on_over is told of it.  While anything is left out all is
-	 * listed anew every five minutes; object NULL: now all is in again. */
+	/* bytes of one object; 0: 3 MiB */
+	size_t max_item;
+	/* Room for projections: of one, of all, and how many; 0: no limit. What does not fit is
+	 * left out, a changed object that fits no more as well, and on_over is told of it. While
+	 * anything is left out all is listed anew every five minutes; object NULL: now all is in
+	 * again. */
 	size_t max_each, max_bytes, max_objects;
 	void (*on_over)(const json_t *object, void *arg);
 	void *arg;
 };
 struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_spec *s);
-void kube_cache_free(struct kube_cache *c); /* not from inside its callbacks: defer it */
+/* not from inside its callbacks: defer it */
+void kube_cache_free(struct kube_cache *c);
 DEFINE_OWN(kube_cache)
 
 bool kube_cache_synced(const struct kube_cache *c);
 bool kube_cache_healthy(const struct kube_cache *c);
-bool kube_cache_over(const struct kube_cache *c); /* something is left out for want of room */
+/* something is left out for want of room */
+bool kube_cache_over(const struct kube_cache *c);
 size_t kube_cache_size(const struct kube_cache *c);
 const struct kube_entry *kube_cache_get(const struct kube_cache *c, const char *ns,
 					const char *name);
@@ -87,8 +100,9 @@ void kube_cache_each(const struct kube_cache *c, bool (*fn)(const struct kube_en
 		kce_ ? (struct type *)kce_->object : NULL;                                         \
 	})
 
-/* Put the reply of our own write in at once (read your writes); ignored when the watch has passed its version, when
- * that is no number, and, where selectors choose, for an object that is not here yet. */
+/* Put the reply of our own write in at once (read your writes); ignored when the watch has passed
+ * its version, when that is no number, and, where selectors choose, for an object that is not here
+ * yet. */
 void kube_cache_learn(struct kube_cache *c, const json_t *object);
 /* The watch has passed this version. */
 bool kube_cache_passed(const struct kube_cache *c, const char *rv);

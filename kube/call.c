@@ -8,10 +8,12 @@
 #include "kube/want.h"
 
 #define MAX_REPLY ((size_t)4 << 20)
-/* What is kept of a reply: a hostile server's may be a million values, and freeing them takes time as well. */
+/* What is kept of a reply: a hostile server's may be a million values, and freeing them takes time
+ * as well. */
 #define MAX_REPLY_WEIGHT ((size_t)4 << 20)
 #define TOKEN_EVERY_MS 60000
-/* Of an empty bucket several tokens are waited for: one turn of the loop for each call costs more than the call. */
+/* Of an empty bucket several tokens are waited for: one turn of the loop for each call costs more
+ * than the call. */
 #define BUNCH_MS 50
 
 static void on_call_timer(void *arg);
@@ -194,7 +196,7 @@ static void settle(struct kube_call *call, json_t *json, const struct err *e)
 		call_free(call);
 }
 
-/* --- what is sent ------------------------------------------------------------------------------ */
+/* --- what is sent ----------------------------------------------------------------------------- */
 
 static const struct secret *token(struct kube_client *c)
 {
@@ -408,7 +410,8 @@ void kube_client_pump(void *arg)
 			if (now < c->held_until)
 				return;
 			if (call->counted && c->in_flight >= c->max_in_flight) {
-				if (!c->placeless) /* a thousand writes are not walked past for each answer */
+				/* a thousand writes are not walked past for each answer */
+				if (!c->placeless)
 					return;
 				continue;
 			}
@@ -452,7 +455,7 @@ static void on_call_timer(void *arg)
 	settle(call, NULL, &e);
 }
 
-/* --- what comes back --------------------------------------------------------------------------- */
+/* --- what comes back -------------------------------------------------------------------------- */
 
 /* "NotFound: pods \"x\" not found" from a Status; what http says when there is none. */
 static void status_err(const struct http_reply *r, struct err *e)
@@ -545,7 +548,7 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 	settle(call, e ? NULL : call->reply, e);
 }
 
-/* --- paths ------------------------------------------------------------------------------------- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
 /* As the API's own path segment names; dots alone would walk. */
 static int add_segment(struct buf *b, const char *what, const char *s, struct err *e)

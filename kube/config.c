@@ -114,7 +114,7 @@ static struct secret *read_file(const char *path, struct err *e)
 	return s;
 }
 
-/* --- the address ------------------------------------------------------------------------------- */
+/* --- the address ------------------------------------------------------------------------------ */
 
 static bool is_port(const char *s)
 {
@@ -123,8 +123,8 @@ static bool is_port(const char *s)
 	return str_to_i64(s, 1, 65535, &port) && s[0] != '+';
 }
 
-/* https://host[:port][/prefix] and nothing else: no user, query, escape or byte outside ASCII in the
- * host, so that there is one reading of where it leads. */
+/* https://host[:port][/prefix] and nothing else: no user, query, escape or byte outside ASCII in
+ * the host, so that there is one reading of where it leads. */
 static int check_server(const char *server, const char *path, bool http_ok, bool local_ok,
 			struct err *e)
 {
@@ -183,7 +183,7 @@ static int check_server(const char *server, const char *path, bool http_ok, bool
 	return 0;
 }
 
-/* --- the tree ---------------------------------------------------------------------------------- */
+/* --- the tree --------------------------------------------------------------------------------- */
 
 /* As clientcmd writes what is not set. */
 static bool is_unset(const json_t *v)
@@ -582,7 +582,7 @@ struct kube_config *kube_config_parse(const char *text, size_t len, enum kube_co
 	return give(c);
 }
 
-/* --- our own files ------------------------------------------------------------------------------- */
+/* --- our own files ---------------------------------------------------------------------------- */
 
 static char *folder_of(const char *path)
 {
@@ -697,7 +697,7 @@ struct kube_config *kube_config_load(const char *paths, const char *context, str
 	return give(c);
 }
 
-/* --- in a pod ---------------------------------------------------------------------------------- */
+/* --- in a pod --------------------------------------------------------------------------------- */
 
 /* A small text file of the service account; NULL with *e set. */
 static char *read_text(const char *dir, const char *name, struct err *e)

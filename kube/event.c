@@ -9,14 +9,14 @@
 #include "base/str.h"
 
 /*
- * Writes core/v1 events.  The first event of a series is created; repeats only raise its count, which is
- * patched at most every PATCH_MS.  An event that cannot be written is dropped: nobody may depend on an
- * event.
+ * Writes core/v1 events. The first event of a series is created; repeats only raise its count,
+ * which is patched at most every PATCH_MS. An event that cannot be written is dropped: nobody may
+ * depend on an event.
  *
- * Both families of fields are filled, because clients read either: firstTimestamp, lastTimestamp, count
- * and source, which kubectl sorts by and users filter by; and eventTime, series, action and the
- * reporting members, as the API events.k8s.io has them.  That API refuses the first family in what is
- * created through it, core/v1 takes both.
+ * Both families of fields are filled, because clients read either: firstTimestamp, lastTimestamp,
+ * count and source, which kubectl sorts by and users filter by; and eventTime, series, action and
+ * the reporting members, as the API events.k8s.io has them. That API refuses the first family in
+ * what is created through it, core/v1 takes both.
  */
 #define SERIES_MS 600000
 #define PATCH_MS 30000
@@ -29,14 +29,18 @@
 #define NAME_MAX_ 236 /* of the object's name in the event's: a suffix of 17 follows */
 
 struct series {
-	struct list link; /* oldest use first */
+	/* oldest use first */
+	struct list link;
 	struct kube_events *ev;
 	char *key, *ns, *name;
 	struct kube_call *call;
-	struct loop_timer timer; /* the next patch */
+	/* the next patch */
+	struct loop_timer timer;
 	bool created;
-	int64_t count, written;	     /* written: the count that the server has */
-	int64_t last_at, patched_at; /* loop_now() */
+	/* written: the count that the server has */
+	int64_t count, written;
+	/* loop_now() */
+	int64_t last_at, patched_at;
 	int64_t last_wall;
 };
 
@@ -50,8 +54,10 @@ struct kube_events {
 	struct loop_group *group;
 	struct kube_client *client;
 	char *controller, *instance;
-	struct map *series; /* by key */
-	struct map *quotas; /* by object */
+	/* by key */
+	struct map *series;
+	/* by object */
+	struct map *quotas;
 	struct list used;
 };
 
@@ -72,7 +78,7 @@ static void forget(struct series *s)
 	free(s);
 }
 
-/* --- what is written --------------------------------------------------------------------------- */
+/* --- what is written -------------------------------------------------------------------------- */
 
 /* A new string of at most max bytes, cut between characters; what is no UTF-8 becomes '?'. */
 static json_t *text(const char *s, size_t max)
@@ -199,7 +205,7 @@ static void create(struct series *s, const struct kube_ref *regarding, const cha
 	s->call = kube_create(ev->client, &KUBE_EVENTS, s->ns, body, on_created, s);
 }
 
-/* --- what is asked ----------------------------------------------------------------------------- */
+/* --- what is asked ---------------------------------------------------------------------------- */
 
 static bool within_quota(struct kube_events *ev, const char *object)
 {

@@ -5,15 +5,16 @@
 #include "kube/client.h"
 
 /*
- * kube_events: core/v1 events of one cluster.  Lossy by nature: never carries
- * state.  Same object, reason and note within 10 minutes: one event whose count and lastTimestamp rise
- * (patched at most every 30 s).  At most 25 new events an object and minute; 1,024 series held.
- * What cannot be written is dropped.
+ * kube_events: core/v1 events of one cluster. Lossy by nature: never carries state. Same object,
+ * reason and note within 10 minutes: one event whose count and lastTimestamp rise (patched at most
+ * every 30 s). At most 25 new events an object and minute; 1,024 series held. What cannot be
+ * written is dropped.
  */
 struct kube_events;
 struct kube_events *kube_events_new(struct loop_group *g, struct kube_client *c,
 				    const char *controller, const char *instance);
-void kube_events_free(struct kube_events *ev); /* before its client */
+/* before its client */
+void kube_events_free(struct kube_events *ev);
 DEFINE_OWN(kube_events)
 
 struct kube_ref {

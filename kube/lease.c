@@ -26,21 +26,26 @@
 
 struct kube_lease {
 	struct loop_group *group;
-	struct kube_lease_spec spec; /* its strings are those below */
+	/* its strings are those below */
+	struct kube_lease_spec spec;
 	char *ns, *name, *identity;
-	struct loop_timer next, stop; /* the next try; the moment to stop */
+	/* the next try; the moment to stop */
+	struct loop_timer next, stop;
 	struct loop_defer released;
 	struct kube_call *call;
 	int64_t call_began;
 
 	bool held, releasing;
-	int64_t renewed_at; /* loop_now() when the last renewal that succeeded began */
+	/* loop_now() when the last renewal that succeeded began */
+	int64_t renewed_at;
 
 	/* The lease as last seen. */
-	char *rv; /* NULL: read it again before writing */
+	/* NULL: read it again before writing */
+	char *rv;
 	char *seen_rv, *holder;
 	int64_t transitions, duration_ms;
-	int64_t changed_at; /* loop_now() when seen_rv was first seen */
+	/* loop_now() when seen_rv was first seen */
+	int64_t changed_at;
 
 	void (*on_released)(void *arg);
 	void *released_arg;
@@ -114,7 +119,7 @@ static void send_call(struct kube_lease *l, const char *method, bool collection,
 	kube_call_start(l->call);
 }
 
-/* --- hold it ----------------------------------------------------------------------------------- */
+/* --- hold it ---------------------------------------------------------------------------------- */
 
 static void on_written(json_t *lease, const struct err *e, void *arg)
 {
@@ -224,7 +229,7 @@ static void on_stop(void *arg)
 	lost(l);
 }
 
-/* --- give it back ------------------------------------------------------------------------------ */
+/* --- give it back ----------------------------------------------------------------------------- */
 
 static void on_release_done(void *arg)
 {
@@ -282,7 +287,7 @@ void kube_lease_release(struct kube_lease *l, void (*done)(void *arg), void *arg
 		loop_defer(&l->released);
 }
 
-/* --- life and questions ------------------------------------------------------------------------ */
+/* --- life and questions ----------------------------------------------------------------------- */
 
 struct kube_lease *kube_lease_new(struct loop_group *g, const struct kube_lease_spec *s)
 {

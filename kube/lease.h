@@ -19,25 +19,28 @@
 struct kube_lease;
 struct kube_lease_spec {
 	struct kube_client *client;
-	const char *ns, *name, *identity; /* copied */
-	unsigned
-		slower; /* all times above, so many times as long: nobody else waits for it; 0: 1 */
-	void (*on_started)(int64_t transitions,
-			   void *arg); /* leaseTransitions, part of every fence */
+	/* copied */
+	const char *ns, *name, *identity;
+	/* all times above, so many times as long: nobody else waits for it; 0: 1 */
+	unsigned slower;
+	/* leaseTransitions, part of every fence */
+	void (*on_started)(int64_t transitions, void *arg);
 	void (*on_stopped)(void *arg);
 	void *arg;
 };
 struct kube_lease *kube_lease_new(struct loop_group *g, const struct kube_lease_spec *s);
-void kube_lease_free(struct kube_lease *l); /* releases nothing; allowed in its callbacks */
+/* releases nothing; allowed in its callbacks */
+void kube_lease_free(struct kube_lease *l);
 DEFINE_OWN(kube_lease)
-/* Stop, give the lease back (holderIdentity ""), then done(arg), also when that failed: it then runs out.
- * on_stopped is not called: whoever releases has stopped writing.  It is not asked for again. */
+/* Stop, give the lease back (holderIdentity ""), then done(arg), also when that failed: it then
+ * runs out. on_stopped is not called: whoever releases has stopped writing. It is not asked for
+ * again. */
 void kube_lease_release(struct kube_lease *l, void (*done)(void *arg), void *arg);
 bool kube_lease_held(const struct kube_lease *l);
-/* Who holds it, as last seen, ourselves too; "": nobody, or it was not seen yet.  Valid until the loop goes on. */
+/* Who holds it, as last seen, ourselves too; "": nobody, or it was not seen yet. Valid until the
+ * loop goes on. */
 const char *kube_lease_holder(const struct kube_lease *l);
-int64_t kube_lease_renewed_age(
-	const struct kube_lease
-		*l); /* ms since the last successful renewal began; INT64_MAX: not held */
+/* ms since the last successful renewal began; INT64_MAX: not held */
+int64_t kube_lease_renewed_age(const struct kube_lease *l);
 
 #endif

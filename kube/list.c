@@ -18,10 +18,13 @@
 #define MAX_PATH 131072
 
 struct listing {
-	struct kube_list_spec spec; /* its strings are not used after the start */
+	/* its strings are not used after the start */
+	struct kube_list_spec spec;
 	struct scan_want *want;
-	char *path;	 /* without continue */
-	char *rv, *more; /* more: the continue token of the page that comes next */
+	/* without continue */
+	char *path;
+	/* more: the continue token of the page that comes next */
+	char *rv, *more;
 	unsigned restarts;
 	size_t items;
 };

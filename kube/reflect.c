@@ -22,9 +22,9 @@
 #define WATCH_S_MIN 300
 #define WATCH_S_SPREAD 301
 #define SILENCE_MS 30000 /* beyond the end that was asked for */
-/* kube-apiserver sends a bookmark about each minute where they are asked for (bookmarkFrequency in its cacher): a
- * connection without two of them is cut somewhere, and nobody was told.  A server that was never seen to send one
- * may be silent. */
+/* kube-apiserver sends a bookmark about each minute where they are asked for (bookmarkFrequency in
+ * its cacher): a connection without two of them is cut somewhere, and nobody was told. A server
+ * that was never seen to send one may be silent. */
 #define QUIET_MS 150000
 #define STOOD_MS 5000
 #define FAILED_WATCHES 3 /* one after the other: list again, the version itself may be wrong */
@@ -47,13 +47,16 @@ struct kube_reflect {
 
 	enum phase phase;
 	struct kube_call *call;
-	struct loop_timer timer; /* resting: when to go on; watching: silence */
+	/* resting: when to go on; watching: silence */
+	struct loop_timer timer;
 	struct backoff backoff;
 	char *rv;
 	bool need_list;
-	bool progress; /* the watch at hand has brought something */
+	/* the watch at hand has brought something */
+	bool progress;
 	bool open;
-	bool bookmarks; /* this server sends them */
+	/* this server sends them */
+	bool bookmarks;
 
 	int64_t watch_began, watch_ms;
 	unsigned failed_watches, old_lists;
@@ -101,7 +104,7 @@ static void rest(struct kube_reflect *r, const struct err *e)
 	loop_timer_start(&r->timer, wait);
 }
 
-/* --- list -------------------------------------------------------------------------------------- */
+/* --- list ------------------------------------------------------------------------------------- */
 
 static void begin_watch(struct kube_reflect *r);
 
@@ -120,7 +123,8 @@ static void on_list_restart(void *arg)
 	r->ops->list_begin(r->arg);
 }
 
-/* A server that lags behind, or a cluster that was restored from a backup: only time tells which. */
+/* A server that lags behind, or a cluster that was restored from a backup: only time tells
+ * which. */
 static int check_version(struct kube_reflect *r, const char *rv, struct err *e)
 {
 	if (!r->rv || !kube_rv_older(rv, r->rv) || r->old_lists >= OLD_LISTS) {
@@ -176,7 +180,7 @@ static void begin_list(struct kube_reflect *r)
 	r->call->digests = r->ops->same;
 }
 
-/* --- watch ------------------------------------------------------------------------------------- */
+/* --- watch ------------------------------------------------------------------------------------ */
 
 static void on_open(struct kube_call *call)
 {

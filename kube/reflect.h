@@ -18,20 +18,26 @@
 struct kube_reflect;
 struct kube_reflect_ops {
 	void (*list_begin)(void *arg);
-	void (*list_item)(json_t *object, uint64_t digest, void *arg); /* digest: as of an event */
-	int (*list_end)(const char *rv, void *arg, struct err *e);     /* -1: ask again later */
-	/* digest, with same() alone: of what is wanted of the object but for its name, namespace and version. */
+	/* digest: as of an event */
+	void (*list_item)(json_t *object, uint64_t digest, void *arg);
+	/* -1: ask again later */
+	int (*list_end)(const char *rv, void *arg, struct err *e);
+	/* digest, with same() alone: of what is wanted of the object but for its name, namespace
+	 * and version. */
 	void (*event)(bool deleted, json_t *object, uint64_t digest, void *arg);
-	/* An object with this digest was changed.  True: it says nothing new, no event comes; its version is kept.
-	 * NULL: all events come. */
+	/* An object with this digest was changed. True: it says nothing new, no event comes; its
+	 * version is kept. NULL: all events come. */
 	bool (*same)(const char *ns, const char *name, const char *rv, uint64_t digest, void *arg);
-	void (*health)(const struct err *e, void *arg); /* NULL: the watch is open (again) */
+	/* NULL: the watch is open (again) */
+	void (*health)(const struct err *e, void *arg);
 };
 struct kube_reflect_spec {
 	struct kube_client *client;
 	const struct kube_resource *resource;
-	const char *ns, *label_selector, *field_selector; /* copied */
-	const struct scan_want *want;			  /* NULL: kube_want_all */
+	/* copied */
+	const char *ns, *label_selector, *field_selector;
+	/* NULL: kube_want_all */
+	const struct scan_want *want;
 	size_t max_item;
 	const struct kube_reflect_ops *ops;
 	void *arg;
@@ -42,8 +48,8 @@ void kube_reflect_free(struct kube_reflect *r);
 /* Lists anew as soon as may be.  Not from its callbacks. */
 void kube_reflect_again(struct kube_reflect *r);
 
-const char *kube_reflect_rv(
-	const struct kube_reflect *r); /* all that came up to it is known; NULL: no list yet */
+/* all that came up to it is known; NULL: no list yet */
+const char *kube_reflect_rv(const struct kube_reflect *r);
 
 /* Both are numbers and a is below b.  Versions that are no numbers have no order.
  * Since Kubernetes 1.35 (KEP-5504) versions of one resource may be compared. */

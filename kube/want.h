@@ -7,12 +7,12 @@
  * kube_want: tables (base/data/scan.h) of what is read of what an API server sends.
  */
 
-/* Of an object: all but metadata.managedFields, a third to a half of a Node or Pod that nobody reads and
- * the API cannot be asked to leave out. */
+/* Of an object: all but metadata.managedFields, a third to a half of a Node or Pod that nobody
+ * reads and the API cannot be asked to leave out. */
 extern const struct scan_want kube_want_all[];
 
-/* Rows that every table for an object's metadata begins with: which object, and at what version.  Of a watch's
- * lines all but the uid is noted (struct scan_line). */
+/* Rows that every table for an object's metadata begins with: which object, and at what version. Of
+ * a watch's lines all but the uid is noted (struct scan_line). */
 enum kube_note { KUBE_NOTE_TYPE = 1, KUBE_NOTE_NAME, KUBE_NOTE_NAMESPACE, KUBE_NOTE_RV };
 #define KUBE_WANT_META                                                                             \
 	SCAN_NOTED("name", KUBE_NOTE_NAME), SCAN_NOTED("namespace", KUBE_NOTE_NAMESPACE),          \
@@ -25,8 +25,8 @@ extern const struct scan_want kube_want_identity[];
 #define KUBE_WRITERS_WEIGHT 16384
 #define KUBE_WANT_WRITTEN SCAN_SOME_OF("managedFields", kube_want_writer, KUBE_WRITERS_WEIGHT)
 extern const struct scan_want kube_want_writer[];
-/* When the API server wrote the object last, by its own clock, in whole seconds (Unix ms); 0: it does not say, or
- * has more writers than are read.
+/* When the API server wrote the object last, by its own clock, in whole seconds (Unix ms); 0: it
+ * does not say, or has more writers than are read.
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management */
 int64_t kube_written_at(const json_t *object);
 

@@ -24,13 +24,17 @@ struct netris {
 	struct loop_group *group;
 	struct http_peer *peer;
 	char *user;
-	struct secret *password, *cookie; /* cookie: "connect.sid=..."; NULL: no session */
-	uint64_t session;		  /* rises with each */
+	/* cookie: "connect.sid=..."; NULL: no session */
+	struct secret *password, *cookie;
+	/* rises with each */
+	uint64_t session;
 	struct http_req *login;
-	struct err no_login; /* why there is none until then */
+	/* why there is none until then */
+	struct err no_login;
 	int64_t no_login_until;
 	struct backoff pause;
-	struct list requests; /* of netris_request.link */
+	/* of netris_request.link */
+	struct list requests;
 	struct loop_defer pump;
 };
 
@@ -40,9 +44,12 @@ struct netris_request {
 	enum netris_kind kind;
 	const char *method;
 	char *path, *body;
-	bool one, changes, again; /* again: it has met a 401 */
-	bool ended;		  /* err is answered in the next turn */
-	uint64_t session;	  /* in which it was sent; 0: it is not under way */
+	/* again: it has met a 401 */
+	bool one, changes, again;
+	/* err is answered in the next turn */
+	bool ended;
+	/* in which it was sent; 0: it is not under way */
+	uint64_t session;
 	struct http_req *http;
 	struct netris_call call;
 	struct loop_defer end;
@@ -94,7 +101,7 @@ static void request_fail(struct netris_request *q, const struct err *e)
 	loop_defer(&q->end);
 }
 
-/* --- replies -------------------------------------------------------------------------------------- */
+/* --- replies ---------------------------------------------------------------------------------- */
 
 /* What the controller says of a failure: message, or errors {name, error}. */
 static const char *said(const json_t *j)
@@ -124,7 +131,8 @@ static int failure(const struct http_reply *r, const json_t *j, struct err *e)
 			"it redirects to %.100s: name the address that answers in network.netris.endpoint",
 			str_or(http_reply_header(r, "Location"), "nowhere"));
 	if (http_err(r, e) < 0) {
-		/* 500 answers bad input too, and it is not known which: it is tried again, and the text tells. */
+		/* 500 answers bad input too, and it is not known which: it is tried again, and the
+		 * text tells. */
 		const struct err was = *e;
 
 		if (json_is_object(j))
@@ -161,7 +169,8 @@ static int read_objects(const struct netris_request *q, const json_t *j, struct 
 	if (q->one && (json_is_null(data) || (json_is_array(data) && !json_array_size(data))))
 		return err_set(e, ERR_NOT_FOUND, 0, "there is no %s of this id",
 			       netris_kinds[q->kind].name);
-	/* An empty answer is not an empty list: whoever believes it takes everybody out of their cluster. */
+	/* An empty answer is not an empty list: whoever believes it takes everybody out of their
+	 * cluster. */
 	if (!q->one && !json_is_array(data))
 		return err_set(e, ERR_PROTOCOL, 0, "not a list of %ss", netris_kinds[q->kind].name);
 	out->arena = arena_new();
@@ -252,7 +261,7 @@ static void send(struct netris_request *q)
 	q->http = http_start(n->peer, &c);
 }
 
-/* --- the session ---------------------------------------------------------------------------------- */
+/* --- the session ------------------------------------------------------------------------------ */
 
 /* Everybody who waits for one. */
 static void login_failed(struct netris *n, const struct err *e, int64_t for_ms)
@@ -262,7 +271,8 @@ static void login_failed(struct netris *n, const struct err *e, int64_t for_ms)
 	loop_defer(&n->pump);
 }
 
-/* "connect.sid=..." of Set-Cookie, without its attributes; NULL: none that is fit to be sent back. */
+/* "connect.sid=..." of Set-Cookie, without its attributes; NULL: none that is fit to be sent
+ * back. */
 static struct secret *cookie_of(const struct http_reply *r)
 {
 	for (size_t i = 0; i < r->nheaders; i++) {
@@ -366,7 +376,7 @@ static void on_pump(void *arg)
 		start_login(n);
 }
 
-/* --- requests ------------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static struct netris_request *request(struct netris *n, enum netris_kind kind, const char *method,
 				      char *path /* taken */, const struct netris_call *c)

@@ -5,7 +5,8 @@
 #include <strings.h>
 #include "base/str.h"
 
-/* One table for each kind says where its members are; the readers below know every form that a member takes. */
+/* One table for each kind says where its members are; the readers below know every form that a
+ * member takes. */
 #define MAX_ELEMENTS 65536 /* of a list at the top */
 #define MAX_PARTS 16384	   /* of a list within an element */
 #define MAX_TEXT 253
@@ -35,7 +36,7 @@ enum netris_fabric netris_fabric_of(const char *type)
 					       : NETRIS_ETHERNET;
 }
 
-/* --- single values -------------------------------------------------------------------------------- */
+/* --- single values ---------------------------------------------------------------------------- */
 
 static bool number(const json_t *j, int64_t *out)
 {
@@ -84,7 +85,8 @@ enum netris_bool netris_truth(const json_t *j)
 	return NETRIS_UNSAID;
 }
 
-/* "" for null and for what is no text.  Control characters become '?', so that it can be quoted and compared. */
+/* "" for null and for what is no text. Control characters become '?', so that it can be quoted and
+ * compared. */
 static const char *text(const json_t *j, struct arena *a)
 {
 	const char *s = json_string_value(j);
@@ -130,17 +132,20 @@ static int64_t moment(const json_t *j)
 	return s && str_to_time(s, &n) && n > 0 ? n : 0;
 }
 
-/* --- tables --------------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 enum form { ID, NUMBER, TRUTH, TEXT, LABEL, REF, MOMENT, TEXTS, REFS, PARTS };
 
 struct row {
-	const char *name, *inside; /* inside: of the object that has it; NULL: the element itself */
-	const char *other;	   /* how other releases call it; NULL: always so */
+	/* inside: of the object that has it; NULL: the element itself */
+	const char *name, *inside;
+	/* how other releases call it; NULL: always so */
+	const char *other;
 	enum form form;
 	bool needed;
 	size_t offset;
-	const struct row *part; /* of PARTS */
+	/* of PARTS */
+	const struct row *part;
 	size_t part_size;
 };
 #define ROW(type_, member_, name_, form_, ...)                                                     \
@@ -286,7 +291,8 @@ static const struct row l4lb_rows[] = {
 static const struct shape {
 	const struct row *rows;
 	size_t size;
-	bool whole; /* one element that cannot be read spoils the list */
+	/* one element that cannot be read spoils the list */
+	bool whole;
 } shapes[NETRIS_KINDS] = {
 	[NETRIS_VERSION] = {.rows = version_rows, .size = sizeof(struct netris_version)},
 	[NETRIS_SITE] = {.rows = site_rows, .size = sizeof(struct netris_site)},
@@ -305,12 +311,13 @@ static const struct shape {
 	[NETRIS_L4LB] = {.rows = l4lb_rows, .size = sizeof(struct netris_l4lb)},
 };
 
-/* --- elements ------------------------------------------------------------------------------------- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 static int element(const struct row *rows, const json_t *j, struct arena *a, void *out,
 		   struct err *e);
 
-/* A list that cannot be taken whole is refused: half of a server cluster would be written back as the whole. */
+/* A list that cannot be taken whole is refused: half of a server cluster would be written back as
+ * the whole. */
 static int parts(const struct row *r, const json_t *j, struct arena *a, struct parts *out,
 		 struct err *e)
 {

@@ -7,21 +7,26 @@
 struct bins {
 	struct planning *p;
 	struct arena *a;
-	bool topology; /* somebody of the tenant asks for it */
+	/* somebody of the tenant asks for it */
+	bool topology;
 	struct plan_tenant *of;
 	struct bin *v;
 	struct rooms *rooms;
 	size_t n, cap;
-	bool soft; /* one of them has, or may come to have, a taint PreferNoSchedule */
+	/* one of them has, or may come to have, a taint PreferNoSchedule */
+	bool soft;
 };
 
 /* Where a cell goes on, among bins of one score. */
 struct cursor {
 	int64_t score;
-	size_t never; /* all before are out for good */
-	size_t now;   /* all before are out in this epoch */
+	/* all before are out for good */
+	size_t never;
+	/* all before are out in this epoch */
+	size_t now;
 	uint64_t epoch;
-	uint32_t *few; /* by domain, where a spread has few: its bins before are out for good */
+	/* by domain, where a spread has few: its bins before are out for good */
+	uint32_t *few;
 };
 
 struct bins *bins_new(struct planning *p, struct plan_tenant *of)
@@ -52,7 +57,7 @@ const struct bin *bins_at(const struct bins *b, size_t at)
 	return &b->v[at];
 }
 
-/* --- which bins suit a fit ----------------------------------------------------------------------- */
+/* --- which bins suit a fit -------------------------------------------------------------------- */
 
 static uint64_t *wider(const uint64_t *old, size_t had, size_t words, struct arena *a)
 {
@@ -119,7 +124,7 @@ void bins_look(struct bins *b, struct plan_fit *f)
 	}
 }
 
-/* --- the first that will do ---------------------------------------------------------------------- */
+/* --- the first that will do ------------------------------------------------------------------- */
 
 static size_t next_bit(const uint64_t *bits, size_t from, size_t n)
 {
@@ -200,7 +205,8 @@ static bool find_in_epoch(struct bins *b, const struct plan_cell *c, const uint6
 	}
 }
 
-/* One cursor for each domain: a search begins at the first bin that may do in any that is admitted. */
+/* One cursor for each domain: a search begins at the first bin that may do in any that is
+ * admitted. */
 static bool find_in_few(struct bins *b, const struct plan_cell *c, const uint64_t *bits,
 			struct cursor *cur, int key, uint64_t admitted, size_t *at)
 {
@@ -305,7 +311,7 @@ void bins_close(struct bins *b, size_t at)
 	rooms_close(b->rooms, at);
 }
 
-/* --- and back ------------------------------------------------------------------------------------- */
+/* --- and back --------------------------------------------------------------------------------- */
 
 size_t bins_count(const struct bins *b)
 {

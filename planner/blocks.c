@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/str.h"
 
-/* --- what there is ------------------------------------------------------------------------------- */
+/* --- what there is ---------------------------------------------------------------------------- */
 
 static struct block *block_of(struct blocks *b, struct map *by_text, const struct labels *l)
 {
@@ -162,7 +162,7 @@ struct blocks *blocks_new(struct planning *p, struct plan_tenant *t, const struc
 	return b;
 }
 
-/* --- spans --------------------------------------------------------------------------------------- */
+/* --- spans ------------------------------------------------------------------------------------ */
 
 static void measure(const struct blocks *b, struct span *s)
 {

@@ -5,27 +5,33 @@
 #include "planner/supply.h"
 
 /*
- * blocks: the places that a gang's pods may have, by where they stand: bins and free machines with the same
- * values of all levels (world_put_levels()) are one block; blocks with one value of a level are a span.
+ * blocks: the places that a gang's pods may have, by where they stand: bins and free machines with
+ * the same values of all levels (world_put_levels()) are one block; blocks with one value of a
+ * level are a span.
  *
- * How many pods a block has room for is counted for each kind of pod by itself, and whatever other constraints say: never too
- * few, so what is too small needs no try.
+ * How many pods a block has room for is counted for each kind of pod by itself, and whatever other
+ * constraints say: never too few, so what is too small needs no try.
  * Tests: tests/unit/planner/test_gangs.c
  */
 #define BLOCK_KINDS 8 /* that are counted; more are taken to fit */
 
-struct gang_kind { /* pods of one cell */
+/* pods of one cell */
+struct gang_kind {
 	struct plan_cell *cell;
-	size_t left; /* without a place */
+	/* without a place */
+	size_t left;
 };
 struct block_machines {
-	size_t pool; /* of the tenant's, as each of its fits has them */
+	/* of the tenant's, as each of its fits has them */
+	size_t pool;
 	struct supply_line *line;
 	struct supply_option *option;
-	size_t next; /* of the group, within a try */
+	/* of the group, within a try */
+	size_t next;
 };
 struct block {
-	const char *value[WORLD_LEVELS]; /* NULL: none */
+	/* NULL: none */
+	const char *value[WORLD_LEVELS];
 	uint32_t *bins;
 	size_t nbins, bins_cap;
 	struct block_machines *machines;
@@ -34,21 +40,26 @@ struct block {
 };
 struct blocks {
 	struct planning *p;
-	struct arena *a; /* of all that it gives */
+	/* of all that it gives */
+	struct arena *a;
 	struct plan_tenant *tenant;
 	const struct gang_kind *kinds;
 	size_t nkinds;
-	int64_t until; /* machines that are free by then count as free; 0: none but those that are */
-	struct block **v; /* by their values */
+	/* machines that are free by then count as free; 0: none but those that are */
+	int64_t until;
+	/* by their values */
+	struct block **v;
 	size_t n;
 };
 struct span {
-	const char *value; /* NULL: of blocks that have none */
+	/* NULL: of blocks that have none */
+	const char *value;
 	struct block **v;
 	size_t n;
-	size_t room,
-		all; /* how many of the gang's pods it has room for: without new machines, and with them */
-	size_t size; /* how many it would have room for, whoever came */
+	/* how many of the gang's pods it has room for: without new machines, and with them */
+	size_t room, all;
+	/* how many it would have room for, whoever came */
+	size_t size;
 };
 
 /* stock: machines among them, as until has it.  After supply_ask() of each kind. */
@@ -57,8 +68,9 @@ struct blocks *blocks_new(struct planning *p, struct plan_tenant *t, const struc
 struct span blocks_all(const struct blocks *b);
 /* Spans of that level, by value. */
 struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t level, size_t *n);
-/* Puts the blocks of a span into the order in which so many pods fill them: for each of the levels below, the smallest
- * domain that has room for all; else the largest one, and so on.  So few domains are entered, and large ones stay whole. */
+/* Puts the blocks of a span into the order in which so many pods fill them: for each of the levels
+ * below, the smallest domain that has room for all; else the largest one, and so on. So few domains
+ * are entered, and large ones stay whole. */
 void blocks_order(const struct blocks *b, struct span *s, size_t levels, size_t pods);
 
 #endif

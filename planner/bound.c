@@ -1,9 +1,9 @@
 /*
  * bound: the linear program is solved as its dual by the simplex method, from y = 0, z = 0:
  *
- *	max sum(demand_r y_r) - sum(machines_t z_t)   sum(capacity_t,r y_r) - z_t <= 1 for each t;   y, z >= 0
+ *   max sum(demand_r y_r) - sum(machines_t z_t)   sum(capacity_t,r y_r) - z_t <= 1 for each t;   y, z >= 0
  *
- * Bland's rule: no circle.  Few rows (types) and columns (resources and types).
+ * Bland's rule: no circle. Few rows (types) and columns (resources and types).
  */
 #include "planner/bound.h"
 
@@ -19,7 +19,8 @@
 #define PIVOTS 10000 /* more than any program of this size takes */
 
 struct tableau {
-	double *v; /* rows x cols; the last row is the objective, the last column the right side */
+	/* rows x cols; the last row is the objective, the last column the right side */
+	double *v;
 	size_t rows, cols;
 };
 
@@ -42,7 +43,8 @@ static void pivot(const struct tableau *t, size_t row, size_t col)
 	}
 }
 
-/* The largest value, or as far as it came; constraints are rows - 1, right sides are not negative. */
+/* The largest value, or as far as it came; constraints are rows - 1, right sides are not
+ * negative. */
 static double solve(const struct tableau *t)
 {
 	const size_t last = t->rows - 1, right = t->cols - 1;
@@ -71,7 +73,8 @@ static double solve(const struct tableau *t)
 }
 
 struct demand {
-	struct resources sum; /* of all claims */
+	/* of all claims */
+	struct resources sum;
 	size_t cap;
 };
 
@@ -149,7 +152,7 @@ double bound_machines(struct world *w, const struct plan *p)
 	return solve(&t);
 }
 
-/* --- over time ----------------------------------------------------------------------------------- */
+/* --- over time -------------------------------------------------------------------------------- */
 
 static int by_time(const void *x, const void *y)
 {

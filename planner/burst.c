@@ -1,8 +1,10 @@
 /*
- * burst: the order of the work, which policy governs each, what it triggers, and the walk over its offers.
+ * burst: the order of the work, which policy governs each, what it triggers, and the walk over its
+ * offers.
  *
- * Offers are judged in three steps (planner/burst_offers.c): once for a policy, once for all work of one shape, and for each piece
- * of work by what is left.  So 10,000 pods that are alike cost little more than one.
+ * Offers are judged in three steps (planner/burst_offers.c): once for a policy, once for all work
+ * of one shape, and for each piece of work by what is left. So 10,000 pods that are alike cost
+ * little more than one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +23,19 @@ struct decide {
 	struct arena *a;
 	struct burst_side *sides;
 	struct burst_stock *stock;
-	const struct burst_work **work; /* in order */
+	/* in order */
+	const struct burst_work **work;
 	struct burst_purses *purses;
-	struct map *index[3]; /* tenants, work, providers: name -> index + 1 */
+	/* tenants, work, providers: name -> index + 1 */
+	struct map *index[3];
 	const char **names[3];
 	size_t nnames[3];
-	struct map *running; /* work that has instances */
+	/* work that has instances */
+	struct map *running;
 	struct map *shapes;
 };
 
-/* --- order --------------------------------------------------------------------------------------- */
+/* --- order ------------------------------------------------------------------------------------ */
 
 static int text_cmp(const char *a, const char *b)
 {
@@ -78,7 +83,7 @@ static int by_place(const void *x, const void *y)
 	return text_cmp(a->product, b->product);
 }
 
-/* --- what there is ------------------------------------------------------------------------------- */
+/* --- what there is ---------------------------------------------------------------------------- */
 
 static size_t intern(struct decide *d, int which, const char *name)
 {
@@ -152,7 +157,7 @@ static void count_running(struct decide *d, const struct burst_key *keys)
 	}
 }
 
-/* --- policies ------------------------------------------------------------------------------------ */
+/* --- policies --------------------------------------------------------------------------------- */
 
 static bool matches(const struct burst_policy_in *p, const struct burst_work *w)
 {
@@ -303,7 +308,7 @@ static enum burst_code judge_work(struct decide *d, const struct burst_side *s,
 	return BURST_CHOSEN;
 }
 
-/* --- offers -------------------------------------------------------------------------------------- */
+/* --- offers ----------------------------------------------------------------------------------- */
 
 /* All that burst_shape_new() reads of the work. */
 static struct burst_shape *shape_of(struct decide *d, const struct burst_side *s,
@@ -408,7 +413,7 @@ static enum burst_code walk(struct decide *d, struct burst_side *s, struct burst
 	return found ? BURST_CHOSEN : set(x, BURST_NO_OFFER, (int64_t)d->in->noffers, 0);
 }
 
-/* --- one piece of work --------------------------------------------------------------------------- */
+/* --- one piece of work ------------------------------------------------------------------------ */
 
 static void overlap(struct decide *d, struct burst_decision *x)
 {

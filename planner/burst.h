@@ -8,17 +8,22 @@
 #include "base/data/labels.h"
 
 /*
- * burst: which waiting work goes to a cloud now, by which policy, to which offer, for how much money; and why not.
+ * burst: which waiting work goes to a cloud now, by which policy, to which offer, for how much
+ * money; and why not.
  *
- * burst_decide() is a pure, deterministic function of its input, in whatever order that is: no clock, no I/O.  Production,
- * `drover burst plan` and the tests call the same.  Work is decided by rank, then by how long it waits, then by tenant
- * and name; tiers in strict order, in one tier the cheapest by total cost for its throughput.
+ * burst_decide() is a pure, deterministic function of its input, in whatever order that is: no
+ * clock, no I/O. Production, `drover burst plan` and the tests call the same. Work is decided by
+ * rank, then by how long it waits, then by tenant and name; tiers in strict order, in one tier the
+ * cheapest by total cost for its throughput.
  *
- * Money is whole millionths of one currency (base/money.h); what overflows is refused.  A launch is charged by what it may cost
- * at most, at once: minimum billing and whole increments of boot, staging and expected run time, or the longest run time that the
- * policy allows.  No launch takes a hard budget beyond its amount.  Budgets of scope Tenant, Provider and Global bind every
- * launch, whichever policy asks.  A gang is launched whole in one zone or not at all.  Work that two policies match is not launched.
- * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c, tests/bench/bench_burst.c
+ * Money is whole millionths of one currency (base/money.h); what overflows is refused. A launch is
+ * charged by what it may cost at most, at once: minimum billing and whole increments of boot,
+ * staging and expected run time, or the longest run time that the policy allows. No launch takes a
+ * hard budget beyond its amount. Budgets of scope Tenant, Provider and Global bind every launch,
+ * whichever policy asks. A gang is launched whole in one zone or not at all. Work that two policies
+ * match is not launched.
+ * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c,
+ * tests/bench/bench_burst.c
  */
 
 enum burst_mode { BURST_SHADOW, BURST_RECOMMEND, BURST_ENFORCE };
@@ -39,7 +44,7 @@ extern const char *const burst_mode_names[],
 
 #define BURST_NEVER INT64_C(-1) /* of a wait: not by waiting */
 
-/* --- policies ------------------------------------------------------------------------------------ */
+/* --- policies --------------------------------------------------------------------------------- */
 
 struct burst_names {
 	const char **v;
@@ -50,20 +55,24 @@ struct burst_wait {
 };
 struct burst_tier {
 	enum burst_market market;
-	struct burst_names entries; /* of offers; none: all */
+	/* of offers; none: all */
+	struct burst_names entries;
 };
 struct burst_factor {
 	const char *product;
 	int64_t micro;
 };
-struct burst_entry { /* of spec.offers */
+/* of spec.offers */
+struct burst_entry {
 	const char *name, *provider, *jurisdiction;
-	struct burst_names regions, zones, types; /* zones none: all */
+	/* zones none: all */
+	struct burst_names regions, zones, types;
 	struct burst_factor *factors;
 	size_t nfactors;
 	enum burst_link link;
 };
-struct burst_price { /* that a person wrote */
+/* that a person wrote */
+struct burst_price {
 	const char *entry, *type, *region;
 	enum burst_market market;
 	int64_t micro, as_of;
@@ -73,7 +82,8 @@ struct burst_budget {
 	enum burst_period per;
 	int64_t amount;
 	bool soft, reserve;
-	int64_t *alerts; /* parts of a million */
+	/* parts of a million */
+	int64_t *alerts;
 	size_t nalerts;
 };
 struct burst_window {
@@ -83,20 +93,24 @@ struct burst_window {
 struct burst_policy_in {
 	const char *name;
 	enum burst_mode mode;
-	struct { /* which work */
+	/* which work */
+	struct {
 		struct burst_names tenants, products;
-		int64_t gang_min, gang_max; /* 0: no bound */
+		/* 0: no bound */
+		int64_t gang_min, gang_max;
 		bool priorities;
 		int64_t priority_min, priority_max;
 	} match;
-	struct { /* 0: not asked for */
+	/* 0: not asked for */
+	struct {
 		bool by_wait;
 		int64_t wait_ms;
 		struct burst_wait *waits;
 		size_t nwaits;
 		int64_t predicted_ms, slack_ms, queued_gpus;
 		bool impossible;
-		int64_t utilisation; /* guard; parts of a million, -1: none */
+		/* guard; parts of a million, -1: none */
+		int64_t utilisation;
 		int64_t frees_ms;
 		bool approval;
 	} trigger;
@@ -104,7 +118,8 @@ struct burst_policy_in {
 	size_t ntiers;
 	struct burst_entry *entries;
 	size_t nentries;
-	struct { /* -1: no bound */
+	/* -1: no bound */
+	struct {
 		const char *currency;
 		struct burst_price *prices;
 		size_t nprices;
@@ -120,11 +135,13 @@ struct burst_policy_in {
 	struct {
 		struct burst_names allowed, denied, classes;
 	} compliance;
-	struct { /* 0: no bound; overhead, restarts -1: none */
+	/* 0: no bound; overhead, restarts -1: none */
+	struct {
 		int64_t min_ms, max_ms, overhead, restarts;
 		bool spot_saves;
 	} runtime;
-	struct { /* 0: no bound; share in parts of a million, -1: none */
+	/* 0: no bound; share in parts of a million, -1: none */
+	struct {
 		int64_t nodes, gpus, per_minute, at_once, share;
 	} limits;
 	struct {
@@ -132,63 +149,91 @@ struct burst_policy_in {
 	} cooldown;
 };
 
-/* --- state --------------------------------------------------------------------------------------- */
+/* --- state ------------------------------------------------------------------------------------ */
 
 /* What a cloud has. */
 struct burst_offer {
 	const char *provider, *region, *zone, *type;
-	const char *reservation; /* NULL */
+	/* NULL */
+	const char *reservation;
 	enum burst_market market;
-	int64_t micros_per_hour; /* -1: not known */
-	const char *currency;	 /* NULL: not known */
-	int64_t priced_at;	 /* Unix ms; 0: not known */
-	int64_t available;	 /* instances; -1: the cloud does not say */
-	int64_t ends_at;	 /* Unix ms at which the cloud ends its instances; 0: never */
-	int64_t gpus;		 /* of one instance */
-	const char *product;	 /* of its GPUs */
+	/* -1: not known */
+	int64_t micros_per_hour;
+	/* NULL: not known */
+	const char *currency;
+	/* Unix ms; 0: not known */
+	int64_t priced_at;
+	/* instances; -1: the cloud does not say */
+	int64_t available;
+	/* Unix ms at which the cloud ends its instances; 0: never */
+	int64_t ends_at;
+	/* of one instance */
+	int64_t gpus;
+	/* of its GPUs */
+	const char *product;
 	enum burst_link link;
 };
 
 /* What a cloud refused. */
 struct burst_failure {
-	const char *provider, *region, *zone, *type; /* region, zone NULL: all of it */
-	bool quota;				     /* else capacity */
+	/* region, zone NULL: all of it */
+	const char *provider, *region, *zone, *type;
+	/* else capacity */
+	bool quota;
 	int64_t at;
 };
 
 /* A launch that was made: charged at its time. */
 struct burst_launch {
 	const char *policy, *tenant, *workload, *provider, *currency;
-	const char *owner; /* workload for budgets of scope Workload; NULL: same as workload */
+	/* workload for budgets of scope Workload; NULL: same as workload */
+	const char *owner;
 	int64_t at;
-	int64_t spent;	   /* so far */
-	int64_t committed; /* what it may cost beyond that; 0: it has ended */
-	/* Overrun after `committed` was used up: Unix ms, and millionths per hour.  until 0: no overrun. */
+	/* so far */
+	int64_t spent;
+	/* what it may cost beyond that; 0: it has ended */
+	int64_t committed;
+	/* Overrun after `committed` was used up: Unix ms, and millionths per hour. until 0: no
+	 * overrun. */
 	struct {
 		int64_t from, until, per_hour;
 	} over;
-	int64_t nodes, gpus; /* that it has now */
+	/* that it has now */
+	int64_t nodes, gpus;
 	bool starting;
-	bool part; /* of a launch that another one stands for: its gang's */
+	/* of a launch that another one stands for: its gang's */
+	bool part;
 };
 
 struct burst_work {
 	const char *tenant, *name;
-	const char *owner;   /* workload for budgets of scope Workload; NULL: same as name */
-	int64_t pods;	     /* 1: a pod alone; more: a gang */
-	int64_t gpus;	     /* of one pod */
-	const char *product; /* that it asks for; NULL: any */
-	int64_t priority;    /* highest priority of its pods, which policies match */
-	int64_t rank;  /* priority clamped by the tenant's; higher ranks are decided on first */
-	int64_t since; /* Unix ms */
-	int64_t p50,
-		p90; /* when its owned machine is expected (planner/timeline.h), Unix ms; 0: not known */
-	bool impossible; /* no owned machine is of such a kind */
-	bool saves;	 /* at a checkpoint */
+	/* workload for budgets of scope Workload; NULL: same as name */
+	const char *owner;
+	/* 1: a pod alone; more: a gang */
+	int64_t pods;
+	/* of one pod */
+	int64_t gpus;
+	/* that it asks for; NULL: any */
+	const char *product;
+	/* highest priority of its pods, which policies match */
+	int64_t priority;
+	/* priority clamped by the tenant's; higher ranks are decided on first */
+	int64_t rank;
+	/* Unix ms */
+	int64_t since;
+	/* when its owned machine is expected (planner/timeline.h), Unix ms; 0: not known */
+	int64_t p50, p90;
+	/* no owned machine is of such a kind */
+	bool impossible;
+	/* at a checkpoint */
+	bool saves;
 	bool approved;
-	int64_t runs_ms;	/* expected; 0: not said */
-	int64_t start_by;	/* Unix ms; 0: no deadline */
-	const char *data_class; /* NULL: not said */
+	/* expected; 0: not said */
+	int64_t runs_ms;
+	/* Unix ms; 0: no deadline */
+	int64_t start_by;
+	/* NULL: not said */
+	const char *data_class;
 	int64_t restarts;
 };
 
@@ -207,7 +252,7 @@ struct burst_input {
 	int64_t gpus_used, gpus_owned;
 };
 
-/* --- decisions ----------------------------------------------------------------------------------- */
+/* --- decisions -------------------------------------------------------------------------------- */
 
 enum burst_code {
 #define BURST_CODE(id, name, words) BURST_##id,
@@ -220,53 +265,73 @@ extern const char *const burst_code_names[];
 /* One offer for one piece of work: a code and its numbers; burst_why_text() has the words. */
 struct burst_why {
 	enum burst_code code;
-	int64_t is, limit; /* what the code compares */
-	int64_t cost;	   /* committed, if it were launched; -1: not known */
+	/* what the code compares */
+	int64_t is, limit;
+	/* committed, if it were launched; -1: not known */
+	int64_t cost;
 };
 
 /* The tightest hard budget that binds a decision. */
 struct burst_bound {
-	int64_t left; /* INT64_MAX: none binds */
-	bool mixed;   /* in another currency */
+	/* INT64_MAX: none binds */
+	int64_t left;
+	/* in another currency */
+	bool mixed;
 	const struct burst_policy_in *policy;
 	const struct burst_budget *budget;
 };
 
-struct burst_shape; /* what work that is alike has in common */
+/* what work that is alike has in common */
+struct burst_shape;
 struct burst_decision {
 	const struct burst_work *work;
-	const struct burst_policy_in *policy; /* NULL: none matches, or several do */
-	enum burst_code code;		      /* BURST_CHOSEN, or why none */
+	/* NULL: none matches, or several do */
+	const struct burst_policy_in *policy;
+	/* BURST_CHOSEN, or why none */
+	enum burst_code code;
 	int64_t is, limit;
-	const char *about;		 /* what else the words name; NULL */
-	const struct burst_offer *offer; /* NULL: none */
-	size_t tier;			 /* from 0 */
+	/* what else the words name; NULL */
+	const char *about;
+	/* NULL: none */
+	const struct burst_offer *offer;
+	/* from 0 */
+	size_t tier;
 	int64_t nodes, cost;
-	int64_t per_hour; /* of one instance */
+	/* of one instance */
+	int64_t per_hour;
 	/* What was left when it was made, for burst_why(). */
-	const struct burst_shape *shape; /* NULL: no offer was looked at */
+	/* NULL: no offer was looked at */
+	const struct burst_shape *shape;
 	size_t seq;
 	int64_t nodes_left, gpus_left, share_left;
-	struct burst_bound bound, *of_provider; /* of_provider: for each provider */
+	/* of_provider: for each provider */
+	struct burst_bound bound, *of_provider;
 };
 
-struct burst_account { /* of a budget after all decisions */
+/* of a budget after all decisions */
+struct burst_account {
 	const struct burst_policy_in *policy;
 	const struct burst_budget *budget;
-	const char *of; /* tenant, workload or provider; "" else */
+	/* tenant, workload or provider; "" else */
+	const char *of;
 	int64_t before, after;
-	int64_t alert; /* the highest of its alerts that is reached; -1: none */
+	/* the highest of its alerts that is reached; -1: none */
+	int64_t alert;
 };
 
 struct burst {
 	const struct burst_input *in;
-	struct burst_decision *v; /* in the order in which they were made */
+	/* in the order in which they were made */
+	struct burst_decision *v;
 	size_t n, chosen;
-	const struct burst_offer **offers; /* sorted */
+	/* sorted */
+	const struct burst_offer **offers;
 	struct burst_account *accounts;
 	size_t naccounts;
-	const struct burst_policy_in **policies; /* sorted by name; in->npolicies of them */
-	const char **errors;			 /* for each of these; NULL: none */
+	/* sorted by name; in->npolicies of them */
+	const struct burst_policy_in **policies;
+	/* for each of these; NULL: none */
+	const char **errors;
 };
 
 /* When the period of that time began, Unix ms; INT64_MIN: BURST_TOTAL. */
@@ -274,7 +339,8 @@ int64_t burst_period_start(enum burst_period per, int64_t now);
 /* The input must live as long as the result, which is in the arena. */
 const struct burst *burst_decide(const struct burst_input *in, struct arena *a);
 
-/* Offer i of offers for one decision: BURST_CHOSEN for the one that was taken, BURST_DEARER for those that would have done. */
+/* Offer i of offers for one decision: BURST_CHOSEN for the one that was taken, BURST_DEARER for
+ * those that would have done. */
 struct burst_why burst_why(const struct burst_decision *d, size_t i);
 /* One sentence with numbers. */
 const char *burst_why_text(const struct burst_why *y, struct arena *a);

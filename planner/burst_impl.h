@@ -5,30 +5,35 @@
 #include "planner/burst.h"
 
 /*
- * burst_impl: what the files of planner/burst share.  No other file includes it.
+ * burst_impl: what the files of planner/burst share. No other file includes it.
  *
- *	burst.c         order of the work, policies, triggers, the walk
- *	burst_offers.c  verdicts on offers that nothing decided before changes, and those that it does
- *	burst_money.c   periods, what counts against a budget, what is left
- *	burst_text.c    words
+ *   burst.c         order of the work, policies, triggers, the walk
+ *   burst_offers.c  verdicts on offers that nothing decided before changes, and those that it does
+ *   burst_money.c   periods, what counts against a budget, what is left
+ *   burst_text.c    words
  */
-bool burst_named(const struct burst_names *l, const char *name); /* an empty list names all */
+/* an empty list names all */
+bool burst_named(const struct burst_names *l, const char *name);
 
-struct burst_take { /* instances of an offer that a decision took */
+/* instances of an offer that a decision took */
+struct burst_take {
 	size_t seq;
 	int64_t nodes;
 	struct burst_take *next;
 };
 struct burst_stock {
 	const struct burst_offer *offer;
-	size_t provider; /* index */
-	int64_t left;	 /* -1: the cloud does not say */
+	/* index */
+	size_t provider;
+	/* -1: the cloud does not say */
+	int64_t left;
 	struct burst_take *takes;
 };
 
 /* One offer for one policy (no cost yet), or for one shape. */
 struct burst_verdict {
-	enum burst_code code; /* BURST_CHOSEN: nothing speaks against it */
+	/* BURST_CHOSEN: nothing speaks against it */
+	enum burst_code code;
 	int64_t is, limit;
 	size_t tier;
 	const struct burst_entry *entry;
@@ -36,11 +41,13 @@ struct burst_verdict {
 	int64_t nodes, cost;
 };
 
-struct burst_side { /* of one policy */
+/* of one policy */
+struct burst_side {
 	const struct burst_policy_in *p;
 	struct burst_verdict *offers;
 	bool overlaps;
-	enum burst_code shut; /* of its windows; BURST_CHOSEN: open */
+	/* of its windows; BURST_CHOSEN: open */
+	enum burst_code shut;
 	int64_t queued_gpus;
 	int64_t nodes, gpus, starting, minute;
 	int64_t *tenant_nodes;
@@ -49,15 +56,19 @@ struct burst_side { /* of one policy */
 struct burst_shape {
 	const struct burst_side *side;
 	const struct burst_stock *stock;
-	struct burst_verdict *v; /* of each offer */
-	size_t *order, n;	 /* those that will do, best first */
+	/* of each offer */
+	struct burst_verdict *v;
+	/* those that will do, best first */
+	size_t *order, n;
 	int64_t least_cost, least_nodes;
 };
 
-struct burst_purse { /* one budget, for each of its keys */
+/* one budget, for each of its keys */
+struct burst_purse {
 	const struct burst_policy_in *policy;
 	const struct burst_budget *budget;
-	int64_t *before, *total; /* INT64_MAX: beyond what can be counted */
+	/* INT64_MAX: beyond what can be counted */
+	int64_t *before, *total;
 	const char **keys;
 	size_t n;
 	bool *mixed, *touched;

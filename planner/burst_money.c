@@ -1,6 +1,7 @@
 /*
- * burst_money: budgets.  A launch is charged to the period in which it was made, by what it may cost as long as it runs; with reserve what
- * it may still cost counts in every period until it has ended.  What it costs beyond that is charged to the periods in which it does.
+ * burst_money: budgets. A launch is charged to the period in which it was made, by what it may cost
+ * as long as it runs; with reserve what it may still cost counts in every period until it has
+ * ended. What it costs beyond that is charged to the periods in which it does.
  * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c
  */
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * burst_offers: whether an offer will do.  First by the policy alone, then for work of one shape, both once; and at last by what
- * is left, which burst_why() asks again later of what the decision kept.
+ * burst_offers: whether an offer will do. First by the policy alone, then for work of one shape,
+ * both once; and at last by what is left, which burst_why() asks again later of what the decision
+ * kept.
  * Tests: tests/unit/planner/test_burst.c, tests/unit/planner/test_burst_oracle.c
  */
 #include <stdlib.h>
@@ -18,7 +19,7 @@ bool burst_named(const struct burst_names *l, const char *name)
 	return !l->n;
 }
 
-/* --- by the policy ------------------------------------------------------------------------------- */
+/* --- by the policy ---------------------------------------------------------------------------- */
 
 static bool matches(const struct burst_entry *n, const struct burst_offer *o)
 {
@@ -159,7 +160,7 @@ void burst_side_offers(struct burst_side *s, const struct burst_input *in,
 		s->offers[i].code = judge_policy(s->p, in, stock[i].offer, &s->offers[i]);
 }
 
-/* --- by the shape of the work -------------------------------------------------------------------- */
+/* --- by the shape of the work ----------------------------------------------------------------- */
 
 /* How long instances are paid for, boot and staging counted; -1: beyond what can be counted. */
 static int64_t billed_ms(const struct burst_policy_in *p, const struct burst_work *w)
@@ -250,7 +251,7 @@ struct burst_shape *burst_shape_new(const struct burst_side *s, const struct bur
 	return h;
 }
 
-/* --- by what is left ----------------------------------------------------------------------------- */
+/* --- by what is left -------------------------------------------------------------------------- */
 
 static struct burst_why why(enum burst_code code, int64_t is, int64_t limit, int64_t cost)
 {

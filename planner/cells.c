@@ -1,8 +1,10 @@
 #include "planner/cells.h"
 
 struct cells {
-	struct plan_cell **v; /* by class and side */
-	size_t cap, n;	      /* cap: a power of two */
+	/* by class and side */
+	struct plan_cell **v;
+	/* cap: a power of two */
+	size_t cap, n;
 };
 
 struct cells *cells_new(struct planning *p)

@@ -5,7 +5,8 @@
 
 /* What a pod asks for has a column, once something that offers it is found. */
 struct column {
-	size_t at; /* its number + 1; 0: nobody offers it, as far as was looked */
+	/* its number + 1; 0: nobody offers it, as far as was looked */
+	size_t at;
 };
 
 static void offered(struct planning *p, const struct resources *r)

@@ -4,8 +4,8 @@
 #include "planner/planning.h"
 
 /*
- * classes: the shapes of the pods that wait, as a plan works with them: what each asks for, as numbers in columns, and what
- * looking for its place costs.
+ * classes: the shapes of the pods that wait, as a plan works with them: what each asks for, as
+ * numbers in columns, and what looking for its place costs.
  *
  * Order: classes_of() for each shape, classes_columns(), classes_requests() for each class.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_fit.c

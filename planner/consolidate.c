@@ -1,5 +1,6 @@
 /*
- * consolidate: one state of all tenants' room; each Node is a short transaction on it that is kept or undone.
+ * consolidate: one state of all tenants' room; each Node is a short transaction on it that is kept
+ * or undone.
  */
 #include "planner/consolidate.h"
 
@@ -25,21 +26,25 @@ struct mover {
 	const struct world_one *pod;
 	struct plan_class *class_;
 	struct plan_cell *cell;
-	struct host *host; /* NULL: it waits */
-	size_t to;	   /* bin */
+	/* NULL: it waits */
+	struct host *host;
+	/* bin */
+	size_t to;
 };
 struct host {
 	struct world_host *it;
 	struct plan_tenant *tenant;
 	const struct world_claim *claim;
-	bool is_candidate, is_going; /* going: it takes no pods, and those on it are to go */
+	/* going: it takes no pods, and those on it are to go */
+	bool is_candidate, is_going;
 	bool gone, receives;
 	bool has_bin;
 	size_t bin, n;
 	struct mover **pods;
 	int64_t trouble, gpus, cpus;
 };
-struct tenant_hosts { /* by bin */
+/* by bin */
+struct tenant_hosts {
 	struct host **v;
 	size_t cap;
 };
@@ -55,13 +60,16 @@ struct consolidate_run {
 	bool more;
 	struct sides_run sides;
 	size_t at;
-	struct mover *movers, **first; /* first: who has room before any Node is tried */
+	/* first: who has room before any Node is tried */
+	struct mover *movers, **first;
 	size_t nmovers, nfirst;
 	struct host *hosts;
-	struct host **order; /* in which they have bins: those that are the most trouble first */
+	/* in which they have bins: those that are the most trouble first */
+	struct host **order;
 	size_t nhosts, ncandidates;
 	struct map *by_load, *by_claim;
-	struct tenant_hosts *tenants; /* by number */
+	/* by number */
+	struct tenant_hosts *tenants;
 	struct consolidate *out;
 };
 
@@ -77,7 +85,7 @@ static void enter(struct consolidate_run *r, enum phase phase, const struct map 
 	r->more = all && map_first(all, &r->it);
 }
 
-/* --- what there is ------------------------------------------------------------------------------- */
+/* --- what there is ---------------------------------------------------------------------------- */
 
 static bool may_move(const struct world_one *x)
 {
@@ -224,7 +232,8 @@ static void put_in_order(struct consolidate_run *r)
 	p->work += POD_WORK * r->nmovers;
 }
 
-/* Keeps the Node that a waiting pod is nominated for: kube-scheduler makes room for the pod there. */
+/* Keeps the Node that a waiting pod is nominated for: kube-scheduler makes room for the pod
+ * there. */
 static void keep_nominated(struct consolidate_run *r, const struct world_one *x)
 {
 	const char *key =
@@ -316,7 +325,7 @@ static void do_cells(struct consolidate_run *r)
 		enter(r, FIRST, NULL);
 }
 
-/* --- one pod ------------------------------------------------------------------------------------- */
+/* --- one pod ---------------------------------------------------------------------------------- */
 
 static void leave(struct consolidate_run *r, const struct mover *m)
 {
@@ -358,7 +367,7 @@ static struct host *host_at(const struct consolidate_run *r, const struct mover 
 	return r->tenants[m->class_->tenant->number].v[m->to];
 }
 
-/* --- who has room first -------------------------------------------------------------------------- */
+/* --- who has room first ----------------------------------------------------------------------- */
 
 /* Who waits, and who is to be evicted where nothing may be any more. */
 static void do_first(struct consolidate_run *r)
@@ -381,7 +390,7 @@ static void do_first(struct consolidate_run *r)
 	enter(r, TRY, NULL);
 }
 
-/* --- one Node ------------------------------------------------------------------------------------ */
+/* --- one Node --------------------------------------------------------------------------------- */
 
 static void undo(struct consolidate_run *r, struct host *h, size_t placed)
 {
@@ -482,7 +491,7 @@ static void do_try(struct consolidate_run *r)
 		r->phase = READY;
 }
 
-/* --- in slices ----------------------------------------------------------------------------------- */
+/* --- in slices -------------------------------------------------------------------------------- */
 
 struct consolidate_run *consolidate_begin(struct world *w, int64_t now_ms, struct arena *a)
 {

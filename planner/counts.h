@@ -8,14 +8,17 @@
 #include "base/arena.h"
 
 /*
- * counts: how many of something at each of few of many numbers: a table that grows with what is in it, not with the numbers.
+ * counts: how many of something at each of few of many numbers: a table that grows with what is in
+ * it, not with the numbers.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_oracle.c
  */
 struct counts {
 	struct count {
-		uint32_t at, n; /* n 0: free */
+		/* n 0: free */
+		uint32_t at, n;
 	} * v;
-	size_t cap, n; /* cap: a power of two; n: numbers with a count */
+	/* cap: a power of two; n: numbers with a count */
+	size_t cap, n;
 };
 
 static inline struct count *counts_find(const struct counts *c, uint32_t at)
@@ -53,7 +56,8 @@ static inline void counts_add(struct counts *c, uint32_t at, uint32_t n, struct 
 	it->n += n;
 }
 
-/* At most as many as are there.  A number without a count goes out of the table: those behind it move up. */
+/* At most as many as are there. A number without a count goes out of the table: those behind it
+ * move up. */
 static inline void counts_take(struct counts *c, uint32_t at, uint32_t n)
 {
 	struct count *it = c->cap ? counts_find(c, at) : NULL;

@@ -16,36 +16,44 @@
 struct pod {
 	struct queued *q;
 	size_t kind;
-	size_t bin; /* + 1; 0: no place */
+	/* + 1; 0: no place */
+	size_t bin;
 };
 struct kind {
-	struct topology_cell *topology; /* of this try alone; NULL: they may be anywhere */
+	/* of this try alone; NULL: they may be anywhere */
+	struct topology_cell *topology;
 	/* None before has room, where neither topology nor preferences say more. */
 	size_t block, bin, fresh;
 	bool out;
 };
 struct gang_try {
 	struct planning *p;
-	struct arena *a; /* until all tries are over: the plan's keeps what it has */
+	/* until all tries are over: the plan's keeps what it has */
+	struct arena *a;
 	struct plan_gang *g;
 	struct plan_tenant *tenant;
-	struct pod *v; /* who lacks a place */
+	/* who lacks a place */
+	struct pod *v;
 	size_t n, placed;
 	struct gang_kind *kinds;
 	struct kind *states;
 	size_t nkinds;
 	struct blocks *blocks;
-	struct block **order; /* of this try */
+	/* of this try */
+	struct block **order;
 	size_t norder;
-	struct block *fresh;	  /* bins of the claims that this try opened */
-	bool stock;		  /* it may open some */
-	struct gang_ahead *ahead; /* NULL: it looks at what there is, not ahead */
+	/* bins of the claims that this try opened */
+	struct block *fresh;
+	/* it may open some */
+	bool stock;
+	/* NULL: it looks at what there is, not ahead */
+	struct gang_ahead *ahead;
 	/* As things were before: */
 	struct bins_mark *marks;
 	size_t nbins, nclaims;
 };
 
-/* --- one pod ------------------------------------------------------------------------------------- */
+/* --- one pod ---------------------------------------------------------------------------------- */
 
 /* The first bin of a block, from there on, that suits best; ROOMS_NONE. */
 static size_t look_in(struct gang_try *t, const struct pod *x, const struct block *b, size_t *from,
@@ -99,7 +107,8 @@ struct choice {
 	size_t serves;
 };
 
-/* Its room is counted where it serves the tenant, so it is not counted once more as a machine that comes back. */
+/* Its room is counted where it serves the tenant, so it is not counted once more as a machine that
+ * comes back. */
 static bool serves_us(const struct gang_try *t, const struct world_stock *s)
 {
 	return !s->m.offered && s->used == t->p->w->plan && str_eq(s->serves, t->tenant->it->name);
@@ -242,7 +251,7 @@ static bool place(struct gang_try *t, struct pod *x)
 	return true;
 }
 
-/* --- one try ------------------------------------------------------------------------------------- */
+/* --- one try ---------------------------------------------------------------------------------- */
 
 static void begin(struct gang_try *t)
 {
@@ -307,7 +316,8 @@ static void keep(struct gang_try *t)
 	}
 }
 
-/* One may have to wait for another one that it wants to be with: rounds, until none in one of them is placed. */
+/* One may have to wait for another one that it wants to be with: rounds, until none in one of them
+ * is placed. */
 static void place_all(struct gang_try *t)
 {
 	const size_t enough = t->ahead ? t->g->need : SIZE_MAX;
@@ -376,7 +386,7 @@ static bool run(struct gang_try *t, struct span *s, bool stock, size_t levels,
 	return false;
 }
 
-/* --- which domain -------------------------------------------------------------------------------- */
+/* --- which domain ----------------------------------------------------------------------------- */
 
 /* Fewer new machines, then smaller; spans came by value. */
 static int by_worth(const void *x, const void *y)
@@ -390,7 +400,8 @@ static int by_worth(const void *x, const void *y)
 	return strcmp(a->value, b->value);
 }
 
-/* Where those stand that have their places: the value of a level that all of them have; false: they have none. */
+/* Where those stand that have their places: the value of a level that all of them have; false: they
+ * have none. */
 static bool stand(const struct gang_try *t, size_t level, const char **value)
 {
 	const char *key = t->p->w->levels[level];
@@ -459,7 +470,7 @@ static bool try_all(struct gang_try *t, bool stock, struct gang_miss *miss)
 	return run(t, &all, stock, t->p->w->nlevels, miss);
 }
 
-/* --- whose --------------------------------------------------------------------------------------- */
+/* --- whose ------------------------------------------------------------------------------------ */
 
 static size_t kind_of(struct gang_try *t, struct plan_cell *c)
 {

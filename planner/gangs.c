@@ -38,7 +38,7 @@ void gangs_add(struct planning *p, struct queued *q)
 	g->seated += q->seat != 0;
 }
 
-/* What its pods say of its size; where they differ, the most.  Pods that leave, or succeeded, may be
+/* What its pods say of its size; where they differ, the most. Pods that leave, or succeeded, may be
  * of an older, larger job of that name. */
 static size_t size_of(const struct plan_gang *g)
 {

@@ -10,25 +10,29 @@
 
 struct key {
 	const char *name;
-	struct map *ids; /* value -> struct id */
+	/* value -> struct id */
+	struct map *ids;
 	size_t n;
 };
 struct id {
 	int id;
 };
 
-struct bucket { /* groups that look for one label in one namespace */
+/* groups that look for one label in one namespace */
+struct bucket {
 	struct topology_group **v;
 	size_t n, cap;
 };
 struct tenant_topology {
 	struct map *by_text;
-	struct map *index; /* namespace, key and value -> struct bucket */
+	/* namespace, key and value -> struct bucket */
+	struct map *index;
 	struct named {
 		const char *key;
 	} * indexed; /* keys of labels that stand in the index */
 	size_t nindexed, indexed_cap;
-	uint64_t *named; /* keys, by bit */
+	/* keys, by bit */
+	uint64_t *named;
 	size_t named_cap;
 	unsigned nkeys;
 	struct inclusions inclusions;
@@ -42,13 +46,16 @@ struct groups {
 	size_t keys_cap;
 	struct plan_side **sides;
 	size_t nsides, sides_cap;
-	struct topology_group **found; /* scratch */
+	/* scratch */
+	struct topology_group **found;
 	size_t nfound, found_cap;
-	struct before { /* a group before the try placed any pod */
+	/* a group before the try placed any pod */
+	struct before {
 		struct topology_group *group, was;
 		struct before *next;
 	} * before;
-	uint64_t tries; /* so far */
+	/* so far */
+	uint64_t tries;
 	bool trying;
 };
 
@@ -61,7 +68,7 @@ struct groups *groups_new(struct planning *p)
 	return g;
 }
 
-/* --- sides and groups ---------------------------------------------------------------------------- */
+/* --- sides and groups ------------------------------------------------------------------------- */
 
 static int key_of(struct groups *g, const char *name)
 {
@@ -119,7 +126,8 @@ static const struct requirement *one_value(const struct world_topology *it)
 	return NULL;
 }
 
-/* In w->text: where in the index groups stand that want this label in this namespace; key NULL: any label. */
+/* In w->text: where in the index groups stand that want this label in this namespace; key NULL: any
+ * label. */
 static void index_key(struct world *w, const char *ns, const char *key, const char *value)
 {
 	world_text_clear(w);
@@ -191,7 +199,8 @@ static bool term_selects(const struct world_topology *it, const char *ns, const 
 	return in && selector_matches(&it->pods, &p->labels);
 }
 
-/* kube-scheduler's InterPodAffinity counts, for each affinity term, the pods that match all of them. */
+/* kube-scheduler's InterPodAffinity counts, for each affinity term, the pods that match all of
+ * them. */
 static bool selects(const struct topology_group *x, const struct world_pod *p)
 {
 	if (x->what != GROUP_ALL_TERMS)
@@ -315,7 +324,7 @@ bool groups_meet(struct groups *g, size_t side)
 	return true;
 }
 
-/* --- domains and counts -------------------------------------------------------------------------- */
+/* --- domains and counts ----------------------------------------------------------------------- */
 
 int groups_keys(const struct groups *g)
 {

@@ -9,10 +9,11 @@
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
-/* Gangs that reserve in one plan: the first of the queue.  What it takes to look ahead is their tenants' work. */
+/* Gangs that reserve in one plan: the first of the queue. What it takes to look ahead is their
+ * tenants' work. */
 #define HOLDS_MOST 64
 
-/* --- the soonest time ---------------------------------------------------------------------------- */
+/* --- the soonest time ------------------------------------------------------------------------- */
 
 static int by_value(const void *x, const void *y)
 {
@@ -106,7 +107,7 @@ static bool find_time(struct planning *p, struct plan_gang *g, struct gang_ahead
 	return true;
 }
 
-/* --- what is kept -------------------------------------------------------------------------------- */
+/* --- what is kept ----------------------------------------------------------------------------- */
 
 static void count_held(struct planning *p, struct plan_gang *g, const struct gang_machine *x)
 {

@@ -4,27 +4,33 @@
 #include "planner/domains.h"
 
 /*
- * inclusion: the nodes whose domains and pods a spread counts, as PodTopologySpread's node inclusion policies say: those
- * that have a label of each key by which the pod spreads, that its nodeSelector and required node affinity admit
- * (nodeAffinityPolicy Honor), and whose taints it tolerates (nodeTaintsPolicy Honor).
+ * inclusion: the nodes whose domains and pods a spread counts, as PodTopologySpread's node
+ * inclusion policies say: those that have a label of each key by which the pod spreads, that its
+ * nodeSelector and required node affinity admit (nodeAffinityPolicy Honor), and whose taints it
+ * tolerates (nodeTaintsPolicy Honor).
  *
- * Spreads that count the same nodes share one.  A bin is looked at when somebody first asks for it.  One
- * that the pod may go to is always among them.
+ * Spreads that count the same nodes share one. A bin is looked at when somebody first asks for it.
+ * One that the pod may go to is always among them.
  * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_oracle.c
  */
 struct inclusion {
 	struct inclusions *of;
-	const struct world_pod
-		*pod; /* one that has the constraint: its selectors, tolerations and other keys */
+	/* one that has the constraint: its selectors, tolerations and other keys */
+	const struct world_pod *pod;
 	const struct world_topology *it;
 	int key;
-	uint64_t cost; /* of one look at a node */
+	/* of one look at a node */
+	uint64_t cost;
 	uint64_t *bits;
-	size_t words, seen;	     /* bins */
-	struct domains_seen domains; /* that have a node that counts */
-	uint32_t *first;	     /* the bin by which each was seen, in their order */
+	/* bins */
+	size_t words, seen;
+	/* that have a node that counts */
+	struct domains_seen domains;
+	/* the bin by which each was seen, in their order */
+	uint32_t *first;
 	size_t nfirst;
-	struct inclusion *next; /* of the tenant's */
+	/* of the tenant's */
+	struct inclusion *next;
 };
 
 /* A tenant's, and its bins as they look at them. */

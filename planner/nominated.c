@@ -7,15 +7,19 @@
 
 /* A node that takes pods. */
 struct nominee {
-	size_t bin, pods; /* pods: nominated for it */
-	bool constrained; /* one of the pods has constraints on other pods */
-	bool closed;	  /* one of the pods is not seated */
+	/* pods: nominated for it */
+	size_t bin, pods;
+	/* one of the pods has constraints on other pods */
+	bool constrained;
+	/* one of the pods is not seated */
+	bool closed;
 };
 
 /* Nodes by name, of tenants with nominated pods. */
 struct nominees {
 	struct planning *p;
-	struct map **by_name; /* by the tenant's number; NULL: not listed yet */
+	/* by the tenant's number; NULL: not listed yet */
+	struct map **by_name;
 };
 
 static struct map *list_nodes(struct planning *p, struct plan_tenant *t)

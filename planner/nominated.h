@@ -6,13 +6,15 @@
 /*
  * nominated: pods that kube-scheduler has nominated for a node (status.nominatedNodeName).
  *
- * When kube-scheduler filters a node for other pods, it counts the pods that are nominated for the node.  So does a plan:
- * the room of a nominated pod is taken before anybody else is placed.  The pod gets its place on the node if the node suits
- * it, and has room for it beside all that are nominated or the pod may preempt others: kube-scheduler withdraws a
- * nomination as soon as preemption does not help.
+ * When kube-scheduler filters a node for other pods, it counts the pods that are nominated for the
+ * node. So does a plan: the room of a nominated pod is taken before anybody else is placed. The pod
+ * gets its place on the node if the node suits it, and has room for it beside all that are
+ * nominated or the pod may preempt others: kube-scheduler withdraws a nomination as soon as
+ * preemption does not help.
  *
- * Any other nominated pod is demand like the rest.  kube-scheduler keeps counting such a pod on its node, so nobody is
- * placed there.  A node that the tenant does not have, or that takes no pods, means nothing.
+ * Any other nominated pod is demand like the rest. kube-scheduler keeps counting such a pod on its
+ * node, so nobody is placed there. A node that the tenant does not have, or that takes no pods,
+ * means nothing.
  * Tests: tests/unit/planner/test_nominated.c
  */
 

@@ -28,7 +28,7 @@
 #define POD_WORK 20
 #define HOST_WORK 50
 
-/* --- one pod ------------------------------------------------------------------------------------- */
+/* --- one pod ---------------------------------------------------------------------------------- */
 
 /* Room for twice as many whenever their number is a power of two. */
 static void add_uid(struct plan_claim *claim, const char *uid, struct arena *a)
@@ -64,7 +64,8 @@ static void place(struct planning *p, size_t at, const struct plan_cell *c, stru
 	tell(p, at, c->class_, out);
 }
 
-/* A place among the room that is there or a new machine; false: reasons, and whether one may come with another pod. */
+/* A place among the room that is there or a new machine; false: reasons, and whether one may come
+ * with another pod. */
 static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *out, bool *waits)
 {
 	struct plan_class *c = cell->class_;
@@ -160,7 +161,7 @@ static bool may_go_on(const struct queued *q)
 	return !q->cell->topology || topology_begin(q->cell->topology);
 }
 
-/* --- in slices ----------------------------------------------------------------------------------- */
+/* --- in slices -------------------------------------------------------------------------------- */
 
 enum phase {
 	CHARGE,
@@ -182,18 +183,23 @@ enum phase {
 struct plan_run {
 	struct planning p;
 	enum phase phase;
-	uint64_t until; /* p.work at which the slice ends */
+	/* p.work at which the slice ends */
+	uint64_t until;
 	struct queued *all, **q;
 	struct queue *queue;
 	struct waiting {
 		struct queued *q;
-		size_t at; /* of plan->pods */
-	} * waiting;	   /* for pods that come later in the queue */
+		/* of plan->pods */
+		size_t at;
+	} * waiting; /* for pods that come later in the queue */
 	size_t nwaiting, kept;
-	bool placed;  /* one of them, since this round began */
-	size_t n, at; /* of q; of what the phase goes through */
+	/* one of them, since this round began */
+	bool placed;
+	/* of q; of what the phase goes through */
+	size_t n, at;
 	struct sides_run sides;
-	struct map *by_claim; /* nodes that name one */
+	/* nodes that name one */
+	struct map *by_claim;
 	struct reclaim *reclaim;
 };
 
@@ -392,7 +398,8 @@ static void do_pods(struct plan_run *r)
 	enter(r, AGAIN);
 }
 
-/* As things are it can only be served when pools, machines or the pod become others: nobody waits behind it. */
+/* As things are it can only be served when pools, machines or the pod become others: nobody waits
+ * behind it. */
 static bool fits_nothing(const struct plan_pod *p)
 {
 	static const bool never[PLAN_REASONS] = {

@@ -26,15 +26,18 @@ struct keyed {
 struct run {
 	struct queued **at, **end;
 	const struct plan_tenant *tenant;
-	bool borrows; /* the next machine would be one beyond its quota */
+	/* the next machine would be one beyond its quota */
+	bool borrows;
 	__int128 share;
 };
 
 struct queue {
-	struct queued **at, **end; /* bands that are still to come */
+	/* bands that are still to come */
+	struct queued **at, **end;
 	struct run *heap;
 	size_t n;
-	bool taken; /* the head of the first run */
+	/* the head of the first run */
+	bool taken;
 };
 
 static uint64_t signed_key(int64_t n)
@@ -109,7 +112,7 @@ static void sort(struct keyed *k, size_t n, size_t piece)
 	}
 }
 
-/* --- who waited long ----------------------------------------------------------------------------- */
+/* --- who waited long -------------------------------------------------------------------------- */
 
 #define HOUR_MS ((int64_t)3600 * 1000)
 #define RECENT 8 /* levels that are looked at before one is noted again */
@@ -164,7 +167,8 @@ static int64_t points_of(const struct queued *q, const struct world_aging *g, in
 	return points < g->most ? (int64_t)points : g->most;
 }
 
-/* Returns the highest level that the pod reaches with these points.  Levels are clamped like the pod. */
+/* Returns the highest level that the pod reaches with these points. Levels are clamped like the
+ * pod. */
 static int64_t reached(const struct level *v, size_t n, const struct queued *q, int64_t points)
 {
 	const struct level most = {q->class_->tenant->it->priority,

@@ -20,7 +20,8 @@ struct plan_cohort {
 	size_t n, cap;
 	struct row *rows;
 	size_t nrows, rows_cap;
-	uint64_t counted; /* planning.charged when used was */
+	/* planning.charged when used was */
+	uint64_t counted;
 };
 
 static __int128 amount(const struct resources *r, const char *name)
@@ -226,7 +227,7 @@ __int128 quota_borrowed(const struct plan_tenant *t, const char *resource)
 	return beyond(held_of(t, resource), amount(&t->it->quota, resource));
 }
 
-/* --- words --------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static const char *words(struct planning *p, __int128 nano)
 {

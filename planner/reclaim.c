@@ -1,5 +1,6 @@
 /*
- * reclaim: a look at each machine that may be taken back, once; then who waits, one after the other.
+ * reclaim: a look at each machine that may be taken back, once; then who waits, one after the
+ * other.
  *
  * Machines that hold pods of one gang are one unit, whose root is the first of them (union-find).
  */
@@ -25,9 +26,12 @@ struct candidate {
 	struct plan_tenant *tenant;
 	const struct world_pool *pool;
 	const struct world_stock *m;
-	__int128 lost;	  /* thousandths of a GPU times ms */
-	int64_t age;	  /* of the longest of its pods, ms */
-	int64_t priority; /* the highest of its pods */
+	/* thousandths of a GPU times ms */
+	__int128 lost;
+	/* of the longest of its pods, ms */
+	int64_t age;
+	/* the highest of its pods */
+	int64_t priority;
 	size_t root;
 	/* Of a unit's root. */
 	struct {
@@ -36,7 +40,8 @@ struct candidate {
 		int64_t age;
 		bool barred;
 	} unit;
-	size_t next; /* of its unit; SIZE_MAX: none */
+	/* of its unit; SIZE_MAX: none */
+	size_t next;
 	bool barred, taken;
 };
 
@@ -49,20 +54,22 @@ struct coming {
 
 struct reclaim {
 	struct planning *p;
-	struct queued **q; /* by place in the plan */
+	/* by place in the plan */
+	struct queued **q;
 	size_t n, at;
 	int64_t now;
 	struct candidate *v;
 	size_t nv;
 	struct coming *coming;
 	size_t ncoming, coming_cap;
-	const struct plan_class **before; /* who waits, is not served, and would take what comes */
+	/* who waits, is not served, and would take what comes */
+	const struct plan_class **before;
 	size_t nbefore, before_cap;
 	size_t takes_cap;
 	bool looked;
 };
 
-/* --- what there is to take ----------------------------------------------------------------------- */
+/* --- what there is to take -------------------------------------------------------------------- */
 
 /* Thousandths of a GPU; of who wants none, some for its CPUs. */
 static __int128 weight_of(const struct resources *r)
@@ -252,7 +259,7 @@ static void look(struct reclaim *r)
 	make_units(r);
 }
 
-/* --- what would do ------------------------------------------------------------------------------- */
+/* --- what would do ---------------------------------------------------------------------------- */
 
 /* The line of one of its pools by which the class would get that machine; NULL: none. */
 static const struct supply_line *line_of(const struct reclaim *r, const struct plan_class *c,
@@ -326,15 +333,20 @@ static bool may_take(const struct candidate *c, const struct queued *q)
 	       c->tenant->it->priority < t->it->priority && !quota_passes(t, capacity);
 }
 
-/* --- who waits ----------------------------------------------------------------------------------- */
+/* --- who waits -------------------------------------------------------------------------------- */
 
 struct wish {
 	const struct queued *q;
-	size_t pods;		 /* that get a place together, or none does */
-	size_t machines;	 /* that it lacks for them */
-	size_t each;		 /* pods that one of them serves */
-	__int128 waited, weight; /* of the pods that come along */
-	size_t *roots, n;	 /* of the units that it takes */
+	/* that get a place together, or none does */
+	size_t pods;
+	/* that it lacks for them */
+	size_t machines;
+	/* pods that one of them serves */
+	size_t each;
+	/* of the pods that come along */
+	__int128 waited, weight;
+	/* of the units that it takes */
+	size_t *roots, n;
 };
 
 static bool waits(const struct plan_pod *d)
@@ -415,7 +427,8 @@ static size_t seat_on_coming(struct reclaim *r, const struct queued *q, size_t p
 	return pods;
 }
 
-/* Machines that are free, or on their way back, and would do: the first of the queue has the first of them. */
+/* Machines that are free, or on their way back, and would do: the first of the queue has the first
+ * of them. */
 static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods)
 {
 	struct plan_class *c = q->class_;
@@ -472,8 +485,8 @@ static void measure(struct reclaim *r, struct wish *w, size_t room)
 	}
 }
 
-/* What its waiting would come to: what is still to come, where a machine is known to come; else what was, and as much again as
- * what is in the way has run. */
+/* What its waiting would come to: what is still to come, where a machine is known to come; else
+ * what was, and as much again as what is in the way has run. */
 static __int128 saved_by(const struct reclaim *r, const struct wish *w)
 {
 	const struct plan_expected *e = &r->p->plan->pods[w->q->at].expected;
@@ -489,7 +502,7 @@ static __int128 saved_by(const struct reclaim *r, const struct wish *w)
 	return w->weight * left + (e->machine ? 0 : w->waited);
 }
 
-/* --- the set ------------------------------------------------------------------------------------- */
+/* --- the set ---------------------------------------------------------------------------------- */
 
 /* From who has it, or from who waits back to there. */
 static void move(struct reclaim *r, const struct wish *w, struct candidate *c, bool take)
@@ -705,7 +718,8 @@ static void stays_before(struct reclaim *r, const struct plan_class *c)
 	r->before[r->nbefore++] = c;
 }
 
-/* Served by somebody who goes; those that it is not, and that would take what comes, are before all that follow. */
+/* Served by somebody who goes; those that it is not, and that would take what comes, are before all
+ * that follow. */
 static void try_one(struct reclaim *r, const struct queued *q)
 {
 	const bool may = waits(&r->p->plan->pods[r->at]);

@@ -1,10 +1,12 @@
 /*
- * replay: events in a heap by time.  Each machine is a slot: free, or with the one claim that holds it.
+ * replay: events in a heap by time. Each machine is a slot: free, or with the one claim that holds
+ * it.
  *
- *	free --plan--> coming --boot_ms--> node --idle_ms--> leaving --drain_ms + wipe_ms--> free
+ *   free --plan--> coming --boot_ms--> node --idle_ms--> leaving --drain_ms + wipe_ms--> free
  *
- * Pods of jobs are in namespace "@", which no API server has, under the name of their number; a slot's claim and its Node are
- * "@" and the slot's number, unless the world had that claim at the beginning.
+ * Pods of jobs are in namespace "@", which no API server has, under the name of their number; a
+ * slot's claim and its Node are "@" and the slot's number, unless the world had that claim at the
+ * beginning.
  */
 #include "planner/replay_impl.h"
 
@@ -18,7 +20,7 @@
 
 #define NAME_SIZE 24
 
-/* --- time ---------------------------------------------------------------------------------------- */
+/* --- time ------------------------------------------------------------------------------------- */
 
 /* Adds what is so since r->now to each sample that lies there. */
 static void advance(struct replaying *r, int64_t to)
@@ -53,7 +55,7 @@ static void advance(struct replaying *r, int64_t to)
 	r->now = to;
 }
 
-/* --- pods ---------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static void put_pod(struct replaying *r, uint32_t pod, const char *node)
 {
@@ -163,7 +165,7 @@ static void pod_ends(struct replaying *r, uint32_t pod)
 		r->out->jobs[job].end_ms = r->now;
 }
 
-/* --- machines ------------------------------------------------------------------------------------ */
+/* --- machines --------------------------------------------------------------------------------- */
 
 static void put_node(struct replaying *r, const struct replay_slot *s)
 {
@@ -247,7 +249,7 @@ static void machine_free(struct replaying *r, struct replay_slot *s)
 	r->dirty = true;
 }
 
-/* --- plans --------------------------------------------------------------------------------------- */
+/* --- plans ------------------------------------------------------------------------------------ */
 
 static struct replay_slot *of_claim(const struct replaying *r, const char *claim)
 {
@@ -349,7 +351,7 @@ static void plan(struct replaying *r)
 	free(go.v);
 }
 
-/* --- the loop ------------------------------------------------------------------------------------ */
+/* --- the loop --------------------------------------------------------------------------------- */
 
 static void happens(struct replaying *r, const struct replay_event *e)
 {

@@ -7,8 +7,8 @@
 #include "planner/world_impl.h"
 
 /*
- * replay_impl: what one replay_run() works with; replay_begin.c reads it from the world, replay_slots.c keeps it, replay.c
- * runs it.
+ * replay_impl: what one replay_run() works with; replay_begin.c reads it from the world,
+ * replay_slots.c keeps it, replay.c runs it.
  * Tests: tests/unit/planner/test_replay.c
  */
 #define REPLAY_OURS "@" /* the namespace of pods of jobs, and how names begin */
@@ -17,30 +17,39 @@
 enum replay_what { POD_ENDS, JOB_ENDS, NODE_READY, NODE_IDLE, MACHINE_FREE };
 struct replay_event {
 	int64_t at;
-	uint64_t seq; /* of equal times the earlier made */
+	/* of equal times the earlier made */
+	uint64_t seq;
 	enum replay_what what;
 	uint32_t it, gen;
 };
 
 enum replay_slot_state { SLOT_FREE, SLOT_COMING, SLOT_NODE, SLOT_LEAVING, SLOT_OUT };
 struct replay_slot {
-	struct world_machine m; /* as it is when it is free */
+	/* as it is when it is free */
+	struct world_machine m;
 	const struct world_instance_type *type;
 	double gpus;
 	enum replay_slot_state state;
-	struct arena *arena; /* of claim; NULL: none */
+	/* of claim; NULL: none */
+	struct arena *arena;
 	struct world_claim claim;
-	const char *tenant, *node; /* NULL: it has no Node */
-	uint32_t pods, pinned;	   /* of jobs, of the world's own */
-	uint32_t gen;		   /* of its idle event */
-	size_t wanted;		   /* the last plan that put a pod there */
+	/* NULL: it has no Node */
+	const char *tenant, *node;
+	/* of jobs, of the world's own */
+	uint32_t pods, pinned;
+	/* of its idle event */
+	uint32_t gen;
+	/* the last plan that put a pod there */
+	size_t wanted;
 };
 
 /* Jobs of one tenant, as they came. */
 struct replay_line {
 	uint32_t *v;
-	size_t n, cap, shown; /* shown: of them the planner knows */
-	size_t waiting;	      /* pods of those */
+	/* shown: of them the planner knows */
+	size_t n, cap, shown;
+	/* pods of those */
+	size_t waiting;
 };
 
 struct replaying {
@@ -49,24 +58,35 @@ struct replaying {
 	struct world *w;
 	struct replay_slot *slots;
 	uint32_t nslots;
-	struct map *by_machine; /* name -> struct replay_slot */
-	struct map *by_claim,
-		*by_node;	 /* of the beginning: name, "TENANT/NAME" -> struct replay_slot */
-	struct map *lines;	 /* tenant -> struct replay_line */
-	uint32_t *order;	 /* of jobs, by time */
-	uint32_t *first;	 /* job -> its first pod; one more at the end */
-	uint32_t *owner, *place; /* pod -> job; slot, or NOWHERE */
-	uint32_t *left, *ended;	 /* job -> pods that have not started; that have ended */
-	uint32_t *ready;	 /* job -> pods for which the plan at hand has a Node */
+	/* name -> struct replay_slot */
+	struct map *by_machine;
+	/* of the beginning: name, "TENANT/NAME" -> struct replay_slot */
+	struct map *by_claim, *by_node;
+	/* tenant -> struct replay_line */
+	struct map *lines;
+	/* of jobs, by time */
+	uint32_t *order;
+	/* job -> its first pod; one more at the end */
+	uint32_t *first;
+	/* pod -> job; slot, or NOWHERE */
+	uint32_t *owner, *place;
+	/* job -> pods that have not started; that have ended */
+	uint32_t *left, *ended;
+	/* job -> pods for which the plan at hand has a Node */
+	uint32_t *ready;
 	struct replay_event *heap;
 	size_t nheap, cap;
 	uint64_t seq;
-	int64_t now, planned; /* when the last plan was */
-	size_t come;	      /* jobs, in order */
-	size_t plan;	      /* its number */
+	/* when the last plan was */
+	int64_t now, planned;
+	/* jobs, in order */
+	size_t come;
+	/* its number */
+	size_t plan;
 	bool dirty;
 	double used, serving, waiting, queue;
-	size_t foreign; /* pods that wait, the world's own */
+	/* pods that wait, the world's own */
+	size_t foreign;
 };
 
 double replay_gpus(const struct resources *r);
@@ -80,7 +100,8 @@ void replay_rests(struct replaying *r, struct replay_slot *s);
 void replay_set_claim(struct replay_slot *s, const struct world_claim *c);
 struct replay_slot *replay_of_node(const struct replaying *r, const char *tenant, const char *node);
 
-/* Machines, claims, Nodes and pods of the world, and the jobs.  a: for the result; tmp: for the run. */
+/* Machines, claims, Nodes and pods of the world, and the jobs. a: for the result; tmp: for the
+ * run. */
 void replay_begin(struct replaying *r, struct arena *a, struct arena *tmp);
 
 #endif

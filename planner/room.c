@@ -51,8 +51,8 @@ static void raise(struct overhead *o, const char *name, __int128 nano, struct ar
 	o->of.n++;
 }
 
-/* A node that is Ready has all its DaemonSets' pods, or will have them soon, and its CSI drivers' limits are those of
- * the next one. */
+/* A node that is Ready has all its DaemonSets' pods, or will have them soon, and its CSI drivers'
+ * limits are those of the next one. */
 static void measure(struct planning *p, const struct world_host *h)
 {
 	struct overhead *o = &planning_tenant(p, h->node.tenant)->overhead;
@@ -73,7 +73,8 @@ static void measure(struct planning *p, const struct world_host *h)
 			raise(o, l->v[i].name, l->v[i].daemons, p->a);
 }
 
-/* What a node has left, counted once for all plans with these columns, until it or its pods are others. */
+/* What a node has left, counted once for all plans with these columns, until it or its pods are
+ * others. */
 static const int64_t *node_row(const struct planning *p, const struct world_host *h)
 {
 	struct world_load *l = h->load;
@@ -118,8 +119,9 @@ static bool is_promised(const struct world_claim *c, const struct world_taint *t
 	return fit_is_soft(t);
 }
 
-/* An agent of the tenant (CNI, CSI) taints a Node that just joined until it runs there.  Until
- * ROOM_SETTLES_MS after it became ready the claim speaks for such a Node, so its pods keep their seats. */
+/* An agent of the tenant (CNI, CSI) taints a Node that just joined until it runs there. Until
+ * ROOM_SETTLES_MS after it became ready the claim speaks for such a Node, so its pods keep their
+ * seats. */
 static bool is_unsettled(struct planning *p, const struct world_claim *c,
 			 const struct world_node *n)
 {
@@ -135,8 +137,8 @@ static bool is_unsettled(struct planning *p, const struct world_claim *c,
 	return !all;
 }
 
-/* A claim that serves or is to serve speaks for its node until it is Ready; one that leaves or failed is no
- * room, and neither is its node. */
+/* A claim that serves or is to serve speaks for its node until it is Ready; one that leaves or
+ * failed is no room, and neither is its node. */
 void room_open_node(struct planning *p, struct world_host *h, struct map *by_claim)
 {
 	const struct world_node *n = &h->node;

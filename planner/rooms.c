@@ -7,7 +7,8 @@
 #define FAN ((size_t)1 << FAN_BITS)
 #define LEVELS 20 /* of 2^60 places */
 
-struct level { /* 0: the places themselves */
+/* 0: the places themselves */
+struct level {
 	int64_t *v;
 	size_t n, cap;
 };

@@ -372,7 +372,8 @@ static bool has_terms(const struct world_pod *p)
 	return p->affinity.n || p->devices.n || p->also.n || p->volumes.n || p->preferences.n;
 }
 
-/* The pod that was put last is often like the next: where one look shows it, no key is made.  False: perhaps. */
+/* The pod that was put last is often like the next: where one look shows it, no key is made. False:
+ * perhaps. */
 static bool is_like(const struct world_pod *last, const struct world_pod *p)
 {
 	return !has_terms(last) && !has_terms(p) && str_eq(last->tenant, p->tenant) &&

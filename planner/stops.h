@@ -10,8 +10,8 @@
  * its way already stays.
  * Tests: tests/unit/planner/test_stops.c
  */
-/* Returns the first stop that keeps the tenant from machines of the option in that pool; NULL: there
- * is none. */
+/* Returns the first stop that keeps the tenant from machines of the option in that pool; NULL:
+ * there is none. */
 const struct world_stop *stops_of(const struct planning *p, const struct world_tenant *t,
 				  const struct fit_pool *fp, const struct supply_line *l,
 				  const struct supply_option *o);

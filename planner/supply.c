@@ -8,18 +8,25 @@
 
 struct supply {
 	struct planning *p;
-	struct supply_pool *pools; /* by weight, then name */
+	/* by weight, then name */
+	struct supply_pool *pools;
 	size_t npools;
-	struct map *by_name; /* the same */
-	size_t taken;	     /* machines, by this plan */
-	struct ask *asks;    /* scratch */
-	struct undo {	     /* before the try; the last first */
+	/* the same */
+	struct map *by_name;
+	/* machines, by this plan */
+	size_t taken;
+	/* scratch */
+	struct ask *asks;
+	/* before the try; the last first */
+	struct undo {
 		struct tally *tally, was;
 		struct world_stock *machine;
 		struct undo *next;
 	} * undo;
-	uint64_t tries;	    /* so far */
-	bool trying, takes; /* takes: machines */
+	/* so far */
+	uint64_t tries;
+	/* takes: machines */
+	bool trying, takes;
 };
 
 static int by_weight(const void *x, const void *y)
@@ -78,7 +85,7 @@ struct labels supply_labels_of_claim(struct supply *s, const struct world_claim 
 				  &c->labels, c->pool);
 }
 
-/* --- offering ------------------------------------------------------------------------------------ */
+/* --- offering --------------------------------------------------------------------------------- */
 
 static bool open_to(const struct world_pool *p, const struct world_tenant *t)
 {
@@ -201,13 +208,15 @@ bool supply_ask_again(struct supply *s, struct plan_cell *c)
 }
 
 struct pick {
-	struct fit_pool *from; /* NULL: nothing yet */
+	/* NULL: nothing yet */
+	struct fit_pool *from;
 	struct supply_line *line;
 	struct supply_option *option;
 	size_t serves;
 };
 
-/* The best option of a line with few of them, the first of one with many: they are in the order of their best machines. */
+/* The best option of a line with few of them, the first of one with many: they are in the order of
+ * their best machines. */
 #define FEW_OPTIONS 64
 
 static struct supply_option *look_at_each(struct supply *s, struct plan_cell *c,
@@ -268,7 +277,8 @@ static struct supply_option *look_at_line(struct supply *s, struct plan_cell *c,
 	return look_at_each(s, c, fp, suits->options, l);
 }
 
-/* For more and more of those that wait the first line that serves so many; of these the one where each costs least. */
+/* For more and more of those that wait the first line that serves so many; of these the one where
+ * each costs least. */
 static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
 		    const struct suits *suits, const struct supply_rest *rest, struct pick *pick)
 {
@@ -412,7 +422,7 @@ bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out
 	return true;
 }
 
-/* --- tries --------------------------------------------------------------------------------------- */
+/* --- tries ------------------------------------------------------------------------------------ */
 
 static void remember(struct supply *s, struct tally *t)
 {
@@ -512,7 +522,7 @@ void supply_tell_try(struct supply *s, const struct plan_cell *cell, struct plan
 	c->told_blocked = was.told_blocked;
 }
 
-/* --- without a pod ------------------------------------------------------------------------------- */
+/* --- without a pod ---------------------------------------------------------------------------- */
 
 static int by_worth(const void *x, const void *y)
 {

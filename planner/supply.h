@@ -14,14 +14,16 @@ struct supply_offer {
 	const struct world_instance_type *type;
 	const struct world_machine *machine;
 	const char *version;
-	const struct labels *labels; /* of the node to be */
+	/* of the node to be */
+	const struct labels *labels;
 };
 
 struct supply *supply_new(struct planning *p);
 /* What a claim holds is taken, and counts; of each claim of the world, before anything is asked. */
 void supply_charge(struct supply *s, const struct world_claim *c);
 
-/* In which domains the class may have a machine, where its cell asks for that; before topology_begin(). */
+/* In which domains the class may have a machine, where its cell asks for that; before
+ * topology_begin(). */
 void supply_ask(struct supply *s, struct plan_cell *c);
 /* Domains in which no machine is left are so no more; false: nothing is new. */
 bool supply_ask_again(struct supply *s, struct plan_cell *c);
@@ -31,13 +33,15 @@ bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out
 		 struct plan_reason **reasons, size_t *nreasons);
 
 /*
- * For gangs (planner/gang_try.c), who choose their machines by where they stand.  From supply_try() on what is taken
- * by supply_take_this() is given back by supply_undo(), or stays by supply_keep(); nothing else is asked for meanwhile.
+ * For gangs (planner/gang_try.c), who choose their machines by where they stand. From supply_try()
+ * on what is taken by supply_take_this() is given back by supply_undo(), or stays by supply_keep();
+ * nothing else is asked for meanwhile.
  */
 struct supply_line;
 struct supply_option;
 struct supply_pool;
-void supply_try(struct supply *s, bool takes); /* takes: machines that it is given are gone */
+/* takes: machines that it is given are gone */
+void supply_try(struct supply *s, bool takes);
 void supply_undo(struct supply *s);
 void supply_keep(struct supply *s);
 /* Quota and limits let the tenant have one more machine of the line. */
@@ -56,70 +60,96 @@ void supply_tell_try(struct supply *s, const struct plan_cell *c, struct plan_re
 /* plan_stock() of that pool; what it lists is taken from now on. */
 void supply_list(struct supply *s, const char *pool, struct plan_stock *out);
 
-/* The best free machine of the claim's pool and type that its tenant may have beside it, of no elastic Provider; it is not
- * taken.  False: none. */
+/* The best free machine of the claim's pool and type that its tenant may have beside it, of no
+ * elastic Provider; it is not taken. False: none. */
 bool supply_second(struct supply *s, const struct world_claim *c, struct supply_offer *out);
 
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c);
 
 /* supply_pools.c: a pool's lines, the cheapest first, and what suits a fit of them. */
 struct supply_group {
-	struct world_stock **v; /* best first */
+	/* best first */
+	struct world_stock **v;
 	size_t n;
-	struct timeline_coming *coming; /* timeline.c; NULL: nobody asked yet */
-	struct world_stock *
-		*ahead; /* by supply_time_of(), then best first; NULL: nobody asked yet */
+	/* timeline.c; NULL: nobody asked yet */
+	struct timeline_coming *coming;
+	/* by supply_time_of(), then best first; NULL: nobody asked yet */
+	struct world_stock **ahead;
 	size_t nahead;
 };
-struct supply_option { /* of one line, the machines with the same labels, permit and domain */
+/* of one line, the machines with the same labels, permit and domain */
+struct supply_option {
 	struct labels labels;
 	const char *permit, *domain;
-	const int *domains;	    /* NULL: no pod asks for topology */
-	struct supply_group *group; /* NULL: no machine */
-	size_t next;		    /* of the group: all before are taken or below the floor */
-	const struct world_machine *head; /* as the heap has it: that one, or a worse one by now */
+	/* NULL: no pod asks for topology */
+	const int *domains;
+	/* NULL: no machine */
+	struct supply_group *group;
+	/* of the group: all before are taken or below the floor */
+	size_t next;
+	/* as the heap has it: that one, or a worse one by now */
+	const struct world_machine *head;
 };
-struct supply_line { /* one type of one provider of one pool */
+/* one type of one provider of one pool */
+struct supply_line {
 	const struct world_provider *provider;
 	const struct world_instance_type *type;
-	size_t order;		     /* of its provider in the pool */
-	int64_t cost;		     /* supply_cost() */
-	const int64_t *row;	     /* its capacity by column */
-	size_t first, noptions;	     /* of the pool's options */
-	struct supply_option **heap; /* those with a machine, the best machine first */
+	/* of its provider in the pool */
+	size_t order;
+	/* supply_cost() */
+	int64_t cost;
+	/* its capacity by column */
+	const int64_t *row;
+	/* of the pool's options */
+	size_t first, noptions;
+	/* those with a machine, the best machine first */
+	struct supply_option **heap;
 	size_t nheap;
 };
 struct supply_pool {
 	const struct world_pool *it;
 	struct tally tally;
-	struct supply_line *lines; /* NULL: not made yet */
+	/* NULL: not made yet */
+	struct supply_line *lines;
 	size_t nlines;
-	struct rooms *rooms; /* of lines; closed where no machine is left; NULL: not made yet */
+	/* of lines; closed where no machine is left; NULL: not made yet */
+	struct rooms *rooms;
 	struct supply_option *options;
 	size_t noptions;
 	bool soft;
 };
-struct suits {			   /* by bit */
-	uint64_t *options, *lines; /* lines with one of these options */
+/* by bit */
+struct suits {
+	/* lines with one of these options */
+	uint64_t *options, *lines;
 };
 struct fit_pool {
 	struct supply_pool *pool;
-	const char *version; /* supply_version() of the tenant there */
+	/* supply_version() of the tenant there */
+	const char *version;
 	struct suits suits;
 	struct fit_choice {
 		int64_t score;
 		struct suits suits;
 	} * choices; /* by score, highest first; none: all the same */
 	size_t nchoices;
-	size_t n;	      /* options that suit */
-	bool blocked;	      /* there are machines, but not where other pods let it go */
-	struct suits stopped; /* what would suit, and is stopped (stops.h); all NULL: none is */
-	const struct world_stop *stop;	    /* of these the last; NULL: none */
-	enum plan_reason_code code;	    /* what keeps the other types out: the nearest miss */
-	const struct supply_option *missed; /* PLAN_REQUIREMENTS: of this one, the last */
+	/* options that suit */
+	size_t n;
+	/* there are machines, but not where other pods let it go */
+	bool blocked;
+	/* what would suit, and is stopped (stops.h); all NULL: none is */
+	struct suits stopped;
+	/* of these the last; NULL: none */
+	const struct world_stop *stop;
+	/* what keeps the other types out: the nearest miss */
+	enum plan_reason_code code;
+	/* PLAN_REQUIREMENTS: of this one, the last */
+	const struct supply_option *missed;
 	const struct world_instance_type *missed_type;
-	const struct world_provider *unproved; /* PLAN_PROOF: of this one, the last */
-	bool missed_own;		       /* the pool's own requirements */
+	/* PLAN_PROOF: of this one, the last */
+	const struct world_provider *unproved;
+	/* the pool's own requirements */
+	bool missed_own;
 	const char *text;
 };
 /* A machine of the line has the resources. */
@@ -159,11 +189,14 @@ int supply_by_worth(const struct world_machine *a, const struct world_machine *b
 bool supply_wiped_enough(const struct world_machine *m, const struct world_pool *p);
 
 /* supply_choose.c: how many of those that wait a new machine would serve, and at what cost. */
-struct supply_rest { /* who may come along with a pod */
+/* who may come along with a pod */
+struct supply_rest {
 	size_t n;
-	const struct ask *asks; /* of the pod itself, beside what DaemonSets take */
+	/* of the pod itself, beside what DaemonSets take */
+	const struct ask *asks;
 	size_t nasks;
-	int64_t *sum; /* by ask: of the n others together */
+	/* by ask: of the n others together */
+	int64_t *sum;
 };
 struct supply_rest supply_rest_of(struct planning *p, const struct plan_cell *c);
 /* For the pod and k - 1 of the others, of average size. */
@@ -176,7 +209,8 @@ bool supply_is_cheaper(const struct supply_line *a, size_t k, const struct suppl
 int64_t supply_cost(const struct resources *capacity);
 
 /* supply_tell.c: why a class gets nothing. */
-const char *supply_version(const struct world_pool *p, const char *server); /* NULL: no image */
+/* NULL: no image */
+const char *supply_version(const struct world_pool *p, const char *server);
 void supply_tell(struct planning *p, struct plan_class *c);
 /* The same, where topology is in the way in one pool or more. */
 struct plan_reason *supply_tell_blocked(struct planning *p, const struct plan_cell *cell,

@@ -1,9 +1,9 @@
 /*
  * supply_choose: which type for a group of pods, not for the first of them.
  *
- * A new machine is filled with the pod that needs it and, as far as they go, with those that wait and are like it: of its
- * fit and asking for the same resources.  They count with their average size.  What it
- * costs is divided by how many it serves.
+ * A new machine is filled with the pod that needs it and, as far as they go, with those that wait
+ * and are like it: of its fit and asking for the same resources. They count with their average
+ * size. What it costs is divided by how many it serves.
  * Tests: tests/unit/planner/test_supply.c
  */
 #include "planner/supply.h"

@@ -47,7 +47,7 @@ bool supply_wiped_enough(const struct world_machine *m, const struct world_pool 
 	       m->trust >= p->minimum_trust && !(p->must_cover & ~m->covered);
 }
 
-/* --- what a pool has ----------------------------------------------------------------------------- */
+/* --- what a pool has -------------------------------------------------------------------------- */
 
 static int compare_amounts(const struct resources *a, const struct resources *b, const char *name)
 {
@@ -69,7 +69,8 @@ static int by_labels(const struct labels *a, const struct labels *b)
 	return a->n < b->n ? -1 : a->n > b->n;
 }
 
-/* The cheapest first: fewest GPUs, then what CPUs and memory cost, so that the first that fits wastes least. */
+/* The cheapest first: fewest GPUs, then what CPUs and memory cost, so that the first that fits
+ * wastes least. */
 static int by_cost(const void *x, const void *y)
 {
 	const struct supply_line *a = x, *b = y;
@@ -337,7 +338,7 @@ void supply_lines(struct planning *p, struct supply_pool *pool)
 		pool->soft |= fit_is_soft(&it->taints.v[i]);
 }
 
-/* --- what suits a fit of it ---------------------------------------------------------------------- */
+/* --- what suits a fit of it ------------------------------------------------------------------- */
 
 /* How near each miss is; of equals the later, which is the larger type. */
 static void miss(struct fit_pool *fp, enum plan_reason_code code, const char *text)

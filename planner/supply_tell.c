@@ -43,7 +43,8 @@ struct doing {
 		size_t n;
 	} v[32];
 	size_t n, machines, below, held;
-	const struct world_gang *of; /* the last that one was held for */
+	/* the last that one was held for */
+	const struct world_gang *of;
 	const char *of_text;
 };
 

@@ -1,8 +1,8 @@
 /*
  * timeline: machines by the time at which they are free, given to those who wait.
  *
- * Machines only go and room only shrinks: what was too late for a class is never earlier, and what had too little room for it
- * has too little for good.
+ * Machines only go and room only shrinks: what was too late for a class is never earlier, and what
+ * had too little room for it has too little for good.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,44 +15,55 @@
 /* Machines of a group that have a time, the earliest first. */
 struct timeline_coming {
 	struct world_stock **v;
-	size_t n, first; /* all before are promised */
+	/* all before are promised */
+	size_t n, first;
 	struct timeline_coming *next;
 };
 
 /* A machine that is to be a node of a tenant, and what is left of it. */
 struct ahead {
 	const struct supply_pool *pool;
-	size_t option; /* of the pool */
+	/* of the pool */
+	size_t option;
 	const struct world_machine *m;
 	int64_t *row;
 	bool closed;
 };
 struct aheads {
-	struct ahead **v; /* in the order in which they were given away */
+	/* in the order in which they were given away */
+	struct ahead **v;
 	size_t n, cap;
 };
 
 /* Where a class may have a machine. */
 struct way {
-	uint32_t pool, line, option; /* of the class's fit, of that pool */
-	struct world_stock *head;    /* its earliest machine, or one that is gone by now */
+	/* of the class's fit, of that pool */
+	uint32_t pool, line, option;
+	/* its earliest machine, or one that is gone by now */
+	struct world_stock *head;
 };
 struct waiter {
-	struct way *heap; /* the earliest head first */
+	/* the earliest head first */
+	struct way *heap;
 	size_t n;
-	struct aheads fitting; /* of its tenant's: those that may have room, the earliest first */
-	size_t seen;	       /* of its tenant's */
+	/* of its tenant's: those that may have room, the earliest first */
+	struct aheads fitting;
+	/* of its tenant's */
+	size_t seen;
 };
 
 struct timeline {
 	struct planning *p;
-	struct queue *queue;	 /* NULL: until timeline_start() */
-	struct waiter **waiters; /* by class */
-	struct aheads *tenants;	 /* by tenant */
+	/* NULL: until timeline_start() */
+	struct queue *queue;
+	/* by class */
+	struct waiter **waiters;
+	/* by tenant */
+	struct aheads *tenants;
 	struct timeline_coming *coming;
 };
 
-/* --- machines ------------------------------------------------------------------------------------ */
+/* --- machines --------------------------------------------------------------------------------- */
 
 static int by_time(const void *x, const void *y)
 {
@@ -104,7 +115,7 @@ static struct world_stock *earliest(const struct timeline *t, const struct suppl
 	return NULL;
 }
 
-/* --- where a class may go ------------------------------------------------------------------------ */
+/* --- where a class may go --------------------------------------------------------------------- */
 
 static bool is_before(const struct way *a, const struct way *b)
 {
@@ -179,7 +190,8 @@ static struct waiter *waiter_of(struct timeline *t, const struct plan_class *c)
 	return w;
 }
 
-/* The earliest machine; of equals that of the first pool.  NULL: none.  Limits and quotas only fill up. */
+/* The earliest machine; of equals that of the first pool. NULL: none. Limits and quotas only fill
+ * up. */
 static const struct way *find_machine(struct timeline *t, const struct plan_class *c,
 				      struct waiter *w)
 {
@@ -207,7 +219,7 @@ static const struct way *find_machine(struct timeline *t, const struct plan_clas
 	return w->n ? &w->heap[0] : NULL;
 }
 
-/* --- room beside others -------------------------------------------------------------------------- */
+/* --- room beside others ----------------------------------------------------------------------- */
 
 static struct ahead **more(struct aheads *v, struct arena *a)
 {
@@ -271,7 +283,7 @@ static struct ahead *find_room(struct timeline *t, const struct plan_class *c, s
 	return w->fitting.n ? w->fitting.v[w->fitting.n - 1] : NULL;
 }
 
-/* --- one after the other ------------------------------------------------------------------------- */
+/* --- one after the other ---------------------------------------------------------------------- */
 
 static struct ahead *open(struct timeline *t, struct plan_class *c, const struct way *way)
 {
@@ -335,7 +347,8 @@ bool timeline_next(struct timeline *t)
 	return true;
 }
 
-/* Types fit, and all machines are taken.  Of gangs those beyond the size of one that has its places. */
+/* Types fit, and all machines are taken. Of gangs those beyond the size of one that has its
+ * places. */
 static bool waits(const struct planning *p, const struct queued *q)
 {
 	const struct plan_pod *x = &p->plan->pods[q->at];

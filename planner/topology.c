@@ -1,23 +1,32 @@
 #include "planner/topology.h"
 
 struct spread {
-	int64_t min;	/* of the domains that count; INT64_MAX: there is none */
-	int64_t floor;	/* what a domain is compared with: min, or 0 where there are too few */
-	size_t witness; /* one that has no more */
-	size_t domains; /* that count */
-	uint64_t known; /* class's number then */
-	size_t seen;	/* of the domains with nodes that count */
+	/* of the domains that count; INT64_MAX: there is none */
+	int64_t min;
+	/* what a domain is compared with: min, or 0 where there are too few */
+	int64_t floor;
+	/* one that has no more */
+	size_t witness;
+	/* that count */
+	size_t domains;
+	/* class's number then */
+	uint64_t known;
+	/* of the domains with nodes that count */
+	size_t seen;
 };
 
 struct topology_cell {
 	struct planning *p;
 	struct plan_class *c;
 	const struct plan_side *side;
-	struct spread *spreads; /* by rule */
-	size_t *hits;		/* by rule: domains that its group had */
+	/* by rule */
+	struct spread *spreads;
+	/* by rule: domains that its group had */
+	size_t *hits;
 	uint64_t epoch;
 	bool waits, no_new;
-	const struct topology_rule *listed; /* its group's domains are all there is */
+	/* its group's domains are all there is */
+	const struct topology_rule *listed;
 	const struct topology_rule *few;
 	uint64_t admitted;
 };
@@ -41,7 +50,7 @@ struct topology_cell *topology_cell(struct planning *p, struct plan_class *c,
 	return t;
 }
 
-/* --- how things are ------------------------------------------------------------------------------ */
+/* --- how things are --------------------------------------------------------------------------- */
 
 static bool counts_for(const struct plan_class *c, const struct topology_group *g, size_t domain)
 {
@@ -71,8 +80,8 @@ static void see_bins(const struct topology_cell *t, const struct topology_group 
 	}
 }
 
-/* The emptiest domain is kept in mind; only when it has more is another one looked for, onwards from it: those before
- * have more already.  When there is none, all have more. */
+/* The emptiest domain is kept in mind; only when it has more is another one looked for, onwards
+ * from it: those before have more already. When there is none, all have more. */
 static void find_emptiest(struct topology_cell *t, const struct topology_group *g, struct spread *s)
 {
 	const struct domains_seen *there = inclusion_domains(t->p, g->nodes);
@@ -178,7 +187,7 @@ int topology_few(const struct topology_cell *t, uint64_t *admitted)
 	return t->few ? t->few->group->key : -1;
 }
 
-/* --- one bin, one machine ------------------------------------------------------------------------ */
+/* --- one bin, one machine --------------------------------------------------------------------- */
 
 /* domain < 0: the node has no label of that key. */
 static enum topology_answer answer(const struct topology_rule *r, const struct spread *s,
@@ -281,7 +290,7 @@ bool topology_list(const struct topology_cell *t, size_t *i, size_t *k, size_t *
 	return false;
 }
 
-/* --- for the choice of a machine ----------------------------------------------------------------- */
+/* --- for the choice of a machine -------------------------------------------------------------- */
 
 size_t topology_on_one(const struct topology_cell *t)
 {
@@ -308,7 +317,7 @@ size_t topology_parts(const struct topology_cell *t)
 	return parts;
 }
 
-/* --- which domains count ------------------------------------------------------------------------- */
+/* --- which domains count ---------------------------------------------------------------------- */
 
 bool topology_asks_for_news(const struct topology_cell *t)
 {

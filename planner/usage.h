@@ -4,11 +4,13 @@
 #include <stdint.h>
 
 /*
- * usage: GPU seconds that a tenant has had, the older, the less: after each half-life they count half.
+ * usage: GPU seconds that a tenant has had, the older, the less: after each half-life they count
+ * half.
  *
- * Whoever holds g GPUs for ever comes to g * half-life / ln 2 of them; so usage_average() says how many GPUs it held,
- * averaged with these weights, and compares with what it holds now.  Integers alone: equal histories give equal sums
- * anywhere.  One step over a time in which it held the same equals many small ones, but for rounding.
+ * Whoever holds g GPUs for ever comes to g * half-life / ln 2 of them; so usage_average() says how
+ * many GPUs it held, averaged with these weights, and compares with what it holds now. Integers
+ * alone: equal histories give equal sums anywhere. One step over a time in which it held the same
+ * equals many small ones, but for rounding.
  * Tests: tests/unit/planner/test_usage.c
  */
 #define USAGE_HALF_LIFE_MS ((int64_t)168 * 3600 * 1000) /* where nobody says another */

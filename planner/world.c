@@ -189,7 +189,7 @@ const struct world_list *world_claims(struct world *w)
 	return sorted(&w->sorted_claims, w->claims, by_age);
 }
 
-/* --- putting ------------------------------------------------------------------------------------- */
+/* --- putting ---------------------------------------------------------------------------------- */
 
 static void put(struct map *m, const char *key, void *it, struct arena *a)
 {
@@ -500,7 +500,7 @@ bool world_put_node(struct world *w, const struct world_node *n)
 	return true;
 }
 
-/* --- deleting ------------------------------------------------------------------------------------ */
+/* --- deleting --------------------------------------------------------------------------------- */
 
 static void del_node(struct world *w, struct world_host *h, const char *key)
 {

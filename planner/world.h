@@ -30,22 +30,35 @@ enum world_proof { WORLD_PROOF_NONE, WORLD_PROOF_WEAK, WORLD_PROOF_STRONG };
 
 struct world_tenant {
 	const char *name;
-	struct labels labels;	/* what pools select by */
-	struct resources quota; /* of all its machines together */
-	/* Of one cohort: what others of it do not use of their quotas may be borrowed (planner/quota.h). */
-	const char *cohort;	    /* NULL: of none */
-	struct resources borrowing; /* beyond its quota, at most; what is not named has no limit */
-	struct resources lending;   /* of its quota, at most; likewise */
+	/* what pools select by */
+	struct labels labels;
+	/* of all its machines together */
+	struct resources quota;
+	/* Of one cohort: what others of it do not use of their quotas may be borrowed
+	 * (planner/quota.h). */
+	/* NULL: of none */
+	const char *cohort;
+	/* beyond its quota, at most; what is not named has no limit */
+	struct resources borrowing;
+	/* of its quota, at most; likewise */
+	struct resources lending;
 	int64_t weight, priority;
-	int64_t used_milli;  /* thousandths of a GPU that it held on average: usage_average() */
-	const char *version; /* its API server's "1.36"; NULL: unknown, nothing is planned for it */
-	bool paused;	     /* paused, not reachable, not permitted: no new claims */
-	const char *paused_reason; /* TenantPaused, TenantUnreachable ... */
-	const char *no_nodes;	   /* why it takes no machines as its Nodes; NULL: it takes them */
-	bool on_host;		   /* they become Nodes of the host cluster */
-	bool owned_only;	   /* a plan buys for it only what a permit is for */
-	/* The least proof of where a machine's ports are that it demands, and whether addresses are named that answer its
-	 * machines alone, so that packets can show it. */
+	/* thousandths of a GPU that it held on average: usage_average() */
+	int64_t used_milli;
+	/* its API server's "1.36"; NULL: unknown, nothing is planned for it */
+	const char *version;
+	/* paused, not reachable, not permitted: no new claims */
+	bool paused;
+	/* TenantPaused, TenantUnreachable ... */
+	const char *paused_reason;
+	/* why it takes no machines as its Nodes; NULL: it takes them */
+	const char *no_nodes;
+	/* they become Nodes of the host cluster */
+	bool on_host;
+	/* a plan buys for it only what a permit is for */
+	bool owned_only;
+	/* The least proof of where a machine's ports are that it demands, and whether addresses are
+	 * named that answer its machines alone, so that packets can show it. */
 	enum world_proof proof;
 	bool probed;
 };
@@ -60,17 +73,21 @@ struct world_taints {
 
 struct world_instance_type {
 	const char *name;
-	struct resources capacity; /* allocatable, predicted */
+	/* allocatable, predicted */
+	struct resources capacity;
 	struct labels labels;
-	int64_t way_ms; /* from one tenant to the next: drained, wiped, booted; 0: not known */
+	/* from one tenant to the next: drained, wiped, booted; 0: not known */
+	int64_t way_ms;
 };
 struct world_provider {
 	const char *name;
-	bool elastic; /* its machines are bought when they are claimed */
+	/* its machines are bought when they are claimed */
+	bool elastic;
 	bool paused;
 	const char *paused_reason;
-	/* The best proof of where its machines are that its network can ever show, and whether addresses are named by
-	 * which packets of theirs can show it, too, as far as its own segments go. */
+	/* The best proof of where its machines are that its network can ever show, and whether
+	 * addresses are named by which packets of theirs can show it, too, as far as its own
+	 * segments go. */
 	enum world_proof proof;
 	bool probed;
 	struct {
@@ -85,80 +102,112 @@ enum world_reclaim { WORLD_RECLAIM_NEVER, WORLD_RECLAIM_BORROWED, WORLD_RECLAIM_
 struct world_pool {
 	const char *name;
 	int64_t weight;
-	struct selector tenants; /* spec.virtualClusterSelector */
-	const char **providers;	 /* in order */
+	/* spec.virtualClusterSelector */
+	struct selector tenants;
+	/* in order */
+	const char **providers;
 	size_t nproviders;
 	struct selector requirements;
 	struct labels labels;
-	struct world_taints taints; /* startup taints are not among them */
-	struct resources limits;    /* "nodes" among them */
-	const char **versions;	    /* Kubernetes minors for which there is an image: "1.36" */
+	/* startup taints are not among them */
+	struct world_taints taints;
+	/* "nodes" among them */
+	struct resources limits;
+	/* Kubernetes minors for which there is an image: "1.36" */
+	const char **versions;
 	size_t nversions;
-	const char **runtime_classes; /* whose handlers its images have */
-	size_t nruntime_classes;      /* 0: all of them */
-	bool not_private,
-		host; /* may its machines join no virtual cluster itself; may they join the host cluster */
-	int minimum_level_flash,
-		minimum_level_hdd; /* enum wipe_level, compared with the machine's last record */
+	/* whose handlers its images have */
+	const char **runtime_classes;
+	/* 0: all of them */
+	size_t nruntime_classes;
+	/* may its machines join no virtual cluster itself; may they join the host cluster */
+	bool not_private, host;
+	/* enum wipe_level, compared with the machine's last record */
+	int minimum_level_flash, minimum_level_hdd;
 	int minimum_trust;
-	unsigned must_cover; /* bits of enum statement_part, in the machine's last record */
+	/* bits of enum statement_part, in the machine's last record */
+	unsigned must_cover;
 	enum world_reclaim reclaim;
-	bool permits_only; /* of elastic Providers it has only machines with a permit */
+	/* of elastic Providers it has only machines with a permit */
+	bool permits_only;
 	bool paused;
-	const char *paused_reason; /* PoolPaused, StopTheLine ... */
-	bool underused; /* Nodes whose pods have room elsewhere are given back, too (consolidate.h) */
+	/* PoolPaused, StopTheLine ... */
+	const char *paused_reason;
+	/* Nodes whose pods have room elsewhere are given back, too (consolidate.h) */
+	bool underused;
 };
 
-/* A machine that could serve.  Only state free and clean is offered; the others count for limits and reasons. */
+/* A machine that could serve. Only state free and clean is offered; the others count for limits and
+ * reasons. */
 struct world_machine {
 	const char *name, *provider, *instance_type;
-	struct labels labels; /* that its node will carry: rack, zone, NVLink domain */
-	const char *permit;   /* only pods with the same have it; NULL: all may */
-	const char *domain; /* where the machine is, as world_stop.domain names it; NULL: unknown */
-	bool offered;	    /* free, clean, nothing against it */
-	const char *not_offered; /* reason when not: its state or "Quarantined", "Held" ... */
+	/* that its node will carry: rack, zone, NVLink domain */
+	struct labels labels;
+	/* only pods with the same have it; NULL: all may */
+	const char *permit;
+	/* where the machine is, as world_stop.domain names it; NULL: unknown */
+	const char *domain;
+	/* free, clean, nothing against it */
+	bool offered;
+	/* reason when not: its state or "Quarantined", "Held" ... */
+	const char *not_offered;
 	bool warm;
-	bool coming;			   /* not offered: on its way back from its tenant */
-	int level_flash, level_hdd, trust; /* of its last wipe; -1: no such drives */
-	unsigned covered;		   /* of its last wipe, beside the drives */
-	unsigned failures;		   /* in a row */
-	int64_t free_p50_ms,
-		free_p90_ms; /* not offered: when it is expected to be (Unix ms); 0: not known */
-	bool returns; /* not offered: it serves or is on its way, and will be free some day without anybody's doing */
+	/* not offered: on its way back from its tenant */
+	bool coming;
+	/* of its last wipe; -1: no such drives */
+	int level_flash, level_hdd, trust;
+	/* of its last wipe, beside the drives */
+	unsigned covered;
+	/* in a row */
+	unsigned failures;
+	/* not offered: when it is expected to be (Unix ms); 0: not known */
+	int64_t free_p50_ms, free_p90_ms;
+	/* not offered: it serves or is on its way, and will be free some day without anybody's
+	 * doing */
+	bool returns;
 };
 
-/* Every claim that has not ended; all count against limits and quota.  Not ready: supply on its way.
+/* Every claim that has not ended; all count against limits and quota. Not ready: supply on its way.
  * Ready: its room is that of the node which names it, or its own until that node is seen. */
 struct world_claim {
-	const char *name, *tenant, *pool, *machine; /* machine NULL: none yet */
+	/* machine NULL: none yet */
+	const char *name, *tenant, *pool, *machine;
 	const char *instance_type, *provider;
-	struct labels labels; /* what its node will carry */
+	/* what its node will carry */
+	struct labels labels;
 	struct world_taints taints;
-	struct resources capacity; /* allocatable, predicted */
+	/* allocatable, predicted */
+	struct resources capacity;
 	bool ready;
-	int64_t ready_ms; /* Unix ms since when it is ready; 0: not known */
-	bool failed;	  /* no supply any more, but counts while it holds its machine */
+	/* Unix ms since when it is ready; 0: not known */
+	int64_t ready_ms;
+	/* no supply any more, but counts while it holds its machine */
+	bool failed;
 	bool leaving;
-	bool saves;	    /* what runs on it saves its work when it is asked to */
-	int64_t created_ms; /* Unix ms: the older claim is filled first */
-	const char **pods;  /* UIDs of the pods that it was made for: they are seated first */
+	/* what runs on it saves its work when it is asked to */
+	bool saves;
+	/* Unix ms: the older claim is filled first */
+	int64_t created_ms;
+	/* UIDs of the pods that it was made for: they are seated first */
+	const char **pods;
 	size_t npods;
 };
 
-/* Key of a label that the planner adds to each node: the node's name, which requirements on the field
- * metadata.name of a Node judge.  A claim on its way has the label too, because its Node gets the claim's
- * name; a free machine lacks it.  No label of Kubernetes has such a key. */
+/* Key of a label that the planner adds to each node: the node's name, which requirements on the
+ * field metadata.name of a Node judge. A claim on its way has the label too, because its Node gets
+ * the claim's name; a free machine lacks it. No label of Kubernetes has such a key. */
 #define WORLD_NODE_NAME ":metadata.name"
 struct world_node {
-	const char *tenant, *name, *claim; /* claim NULL: not drover's */
+	/* claim NULL: not drover's */
+	const char *tenant, *name, *claim;
 	struct labels labels;
 	struct world_taints taints;
 	struct resources allocatable;
 	bool ready, unschedulable;
 };
 
-/* Operators of tolerations.  GT tolerates taints whose value is greater than the toleration's, LT those
- * whose value is less.  NONE, an operator that no kube-scheduler knows, tolerates nothing. */
+/* Operators of tolerations. GT tolerates taints whose value is greater than the toleration's, LT
+ * those whose value is less. NONE, an operator that no kube-scheduler knows, tolerates nothing. */
 enum world_tolerates {
 	WORLD_TOLERATES_EQUAL,
 	WORLD_TOLERATES_EXISTS,
@@ -167,7 +216,8 @@ enum world_tolerates {
 	WORLD_TOLERATES_NONE
 };
 struct world_toleration {
-	const char *key, *value, *effect; /* key, effect: NULL or "" means all */
+	/* key, effect: NULL or "" means all */
+	const char *key, *value, *effect;
 	enum world_tolerates op;
 };
 struct world_preference {
@@ -175,29 +225,37 @@ struct world_preference {
 	struct selector term;
 };
 /* Where a pod may be for the sake of others: required topology spread (DoNotSchedule) and required
- * pod affinity and anti-affinity.  The pods that count are its tenant's, pending ones that the plan places
- * among them: those that are bound must be put with their labels and their own anti-affinity. */
+ * pod affinity and anti-affinity. The pods that count are its tenant's, pending ones that the plan
+ * places among them: those that are bound must be put with their labels and their own
+ * anti-affinity. */
 #define WORLD_HOSTNAME "kubernetes.io/hostname"
 enum world_topology_kind { WORLD_SPREAD, WORLD_TOGETHER, WORLD_APART };
 struct world_topology {
 	enum world_topology_kind kind;
-	const char *key;  /* topologyKey; kubernetes.io/hostname: each node for itself */
-	int64_t max_skew; /* WORLD_SPREAD; 1 or more */
-	int64_t min_domains; /* WORLD_SPREAD: where there are fewer, one without any pods is taken to be there */
+	/* topologyKey; kubernetes.io/hostname: each node for itself */
+	const char *key;
+	/* WORLD_SPREAD; 1 or more */
+	int64_t max_skew;
+	/* WORLD_SPREAD: where there are fewer, one without any pods is taken to be there */
+	int64_t min_domains;
 	struct {
-		/* WORLD_SPREAD: nodes count that the pod's nodeSelector and affinity do not admit (nodeAffinityPolicy
-		 * Ignore); those do not whose taints it does not tolerate (nodeTaintsPolicy Honor) */
+		/* WORLD_SPREAD: nodes count that the pod's nodeSelector and affinity do not admit
+		 * (nodeAffinityPolicy Ignore); those do not whose taints it does not tolerate
+		 * (nodeTaintsPolicy Honor) */
 		bool ignore_affinity, honor_taints;
 	} nodes;
-	struct selector pods;	 /* of whose pods; no requirement: all */
-	const char **namespaces; /* none: the pod's own */
+	/* of whose pods; no requirement: all */
+	struct selector pods;
+	/* none: the pod's own */
+	const char **namespaces;
 	size_t nnamespaces;
-	bool everywhere; /* in every namespace, whatever they are */
+	/* in every namespace, whatever they are */
+	bool everywhere;
 };
-/* Where a volume of a pod is, or may be made: on nodes that one of the terms matches (required node affinity of a
- * PersistentVolume; allowedTopologies of a StorageClass).  node: the one node that it is on, where it can be nowhere
- * else, and name is how a reason calls it; else both NULL, so that pods whose volumes differ in their names alone are
- * alike. */
+/* Where a volume of a pod is, or may be made: on nodes that one of the terms matches (required node
+ * affinity of a PersistentVolume; allowedTopologies of a StorageClass). node: the one node that it
+ * is on, where it can be nowhere else, and name is how a reason calls it; else both NULL, so that
+ * pods whose volumes differ in their names alone are alike. */
 struct world_volume {
 	const char *name, *node;
 	struct selector *v;
@@ -205,48 +263,69 @@ struct world_volume {
 };
 /* Why a pod that is bound may not be moved. */
 enum world_keep {
-	WORLD_KEEP_NOT,	    /* it may */
-	WORLD_KEEP_ASKED,   /* an annotation of it says so */
-	WORLD_KEEP_ALONE,   /* no controller would make it anew */
-	WORLD_KEEP_LOCAL,   /* what it keeps on its node's disks would be lost */
-	WORLD_KEEP_VOLUMES, /* where its volumes could follow it is not judged */
-	WORLD_KEEP_OTHERS,  /* where it may be hangs on where other pods are */
-	WORLD_KEEP_UNKNOWN, /* what it asks of a node is not known */
+	/* it may */
+	WORLD_KEEP_NOT,
+	/* an annotation of it says so */
+	WORLD_KEEP_ASKED,
+	/* no controller would make it anew */
+	WORLD_KEEP_ALONE,
+	/* what it keeps on its node's disks would be lost */
+	WORLD_KEEP_LOCAL,
+	/* where its volumes could follow it is not judged */
+	WORLD_KEEP_VOLUMES,
+	/* where it may be hangs on where other pods are */
+	WORLD_KEEP_OTHERS,
+	/* what it asks of a node is not known */
+	WORLD_KEEP_UNKNOWN,
 	WORLD_KEEPS
 };
 struct world_pod {
 	const char *tenant, *ns, *name, *uid;
-	const char *node; /* bound to; NULL: pending */
-	/* The node that kube-scheduler has chosen for a pending pod (status.nominatedNodeName); NULL: none.  preempts: the
-	 * pod may evict others (preemptionPolicy).  A pod that is no demand counts as bound to that node. */
+	/* bound to; NULL: pending */
+	const char *node;
+	/* The node that kube-scheduler has chosen for a pending pod (status.nominatedNodeName);
+	 * NULL: none. preempts: the pod may evict others (preemptionPolicy). A pod that is no
+	 * demand counts as bound to that node. */
 	const char *nominated;
 	bool preempts;
-	bool daemon; /* of a DaemonSet, or static: never demand, and never a reason to keep a node */
-	bool terminating;   /* has a deletionTimestamp */
-	bool unschedulable; /* PodScheduled=False, reason Unschedulable: demand */
-	int64_t since; /* Unix ms when it became so; of one that has a node: when it got it; 0: not known */
-	bool saves; /* it saves its work when it is asked to */
-	bool done; /* it succeeded: it is no demand, and has no node; a gang that has such a pod has begun */
+	/* of a DaemonSet, or static: never demand, and never a reason to keep a node */
+	bool daemon;
+	/* has a deletionTimestamp */
+	bool terminating;
+	/* PodScheduled=False, reason Unschedulable: demand */
+	bool unschedulable;
+	/* Unix ms when it became so; of one that has a node: when it got it; 0: not known */
+	int64_t since;
+	/* it saves its work when it is asked to */
+	bool saves;
+	/* it succeeded: it is no demand, and has no node; a gang that has such a pod has begun */
+	bool done;
 	int64_t priority;
-	enum world_keep keep;  /* of one that is bound */
-	int64_t keep_until;    /* Unix ms; 0: for good */
-	int64_t deletion_cost; /* controller.kubernetes.io/pod-deletion-cost */
-	/* Of the whole pod: init containers and overhead counted; "pods": 1 is added.  A host port is one of them, as
-	 * ":TCP/8080": each node has one of each, whatever host address is asked for with it.  So is whatever else a node
-	 * has one of, under a name that begins with a colon.  So are the volumes that a
-	 * CSI driver has to attach, as "@ebs.csi.aws.com": a node has as many as its allocatable says under that name,
-	 * any number where it says nothing, and a new one as many as the least of the tenant's nodes from claims. */
+	/* of one that is bound */
+	enum world_keep keep;
+	/* Unix ms; 0: for good */
+	int64_t keep_until;
+	/* controller.kubernetes.io/pod-deletion-cost */
+	int64_t deletion_cost;
+	/* Of the whole pod: init containers and overhead counted; "pods": 1 is added. A host port
+	 * is one of them, as ":TCP/8080": each node has one of each, whatever host address is asked
+	 * for with it. So is whatever else a node has one of, under a name that begins with a
+	 * colon. So are the volumes that a CSI driver has to attach, as "@ebs.csi.aws.com": a node
+	 * has as many as its allocatable says under that name, any number where it says nothing,
+	 * and a new one as many as the least of the tenant's nodes from claims. */
 	struct resources requests;
-	const char *runtime_class; /* NULL: none */
-	const char
-		*permit; /* of machines that have one, those with this are for it; NULL: none is */
+	/* NULL: none */
+	const char *runtime_class;
+	/* of machines that have one, those with this are for it; NULL: none is */
+	const char *permit;
 	struct labels node_selector;
-	struct { /* required node affinity: one of the terms; n 0: none */
+	/* required node affinity: one of the terms; n 0: none */
+	struct {
 		struct selector *v;
 		size_t n;
 	} affinity;
-	struct selector
-		also; /* must hold, too: what was learnt of it (claims/refused.h); none: nothing */
+	/* must hold, too: what was learnt of it (claims/refused.h); none: nothing */
+	struct selector also;
 	struct {
 		struct world_preference *v;
 		size_t n;
@@ -256,47 +335,53 @@ struct world_pod {
 		size_t n;
 	} tolerations;
 	struct labels labels;
-	struct { /* all of them must hold */
+	/* all of them must hold */
+	struct {
 		struct world_topology *v;
 		size_t n;
 	} topology;
-	struct { /* the node has to suit all of them */
+	/* the node has to suit all of them */
+	struct {
 		struct world_volume *v;
 		size_t n;
 	} volumes;
-	const char *
-		volume_wait; /* why no node will do for its volumes until they are others: its reason; NULL: they do */
-	/* All of it or none (planner/gangs.h).  key: the same text in all its pods; NULL: of none.  min: so many of them at
-	 * least; where they differ, the most that one of them says. */
+	/* why no node will do for its volumes until they are others: its reason; NULL: they do */
+	const char *volume_wait;
+	/* All of it or none (planner/gangs.h). key: the same text in all its pods; NULL: of none.
+	 * min: so many of them at least; where they differ, the most that one of them says. */
 	struct {
 		const char *key;
 		int64_t min;
 	} gang;
-	/* What its resource claims ask of a node, but for how many GPUs, which are in requests; none: nothing. */
+	/* What its resource claims ask of a node, but for how many GPUs, which are in requests;
+	 * none: nothing. */
 	struct selector devices;
-	const char *
-		device_wait; /* why no node will do until its claims are others: its reason; NULL: they do */
-	const char *gang_wait; /* why the size of its gang is not known; NULL: it is */
+	/* why no node will do until its claims are others: its reason; NULL: they do */
+	const char *device_wait;
+	/* why the size of its gang is not known; NULL: it is */
+	const char *gang_wait;
 	/* The pod stands for a check whether there is room.  It comes after all other demand, so
 	 * it keeps no machine from a pod that waits, and nothing is held for its gang. */
 	bool check;
-	const char *
-		unsupported; /* a constraint that this planner cannot judge: the pod gets that as its reason */
+	/* a constraint that this planner cannot judge: the pod gets that as its reason */
+	const char *unsupported;
 };
 
-/* False, of those that say it: nothing is another than before, so a plan would be the same, but for when pods that get
- * nothing are expected to, and for the order among tenants: that a machine is expected at another time, or that what a
- * tenant has used has changed, is kept and makes no new plan. */
+/* False, of those that say it: nothing is another than before, so a plan would be the same, but for
+ * when pods that get nothing are expected to, and for the order among tenants: that a machine is
+ * expected at another time, or that what a tenant has used has changed, is kept and makes no new
+ * plan. */
 bool world_put_tenant(struct world *w, const struct world_tenant *t);
-void world_put_used(struct world *w, const char *tenant,
-		    int64_t milli); /* used_milli of one that is there */
+/* used_milli of one that is there */
+void world_put_used(struct world *w, const char *tenant, int64_t milli);
 void world_put_provider(struct world *w, const struct world_provider *p);
 void world_put_pool(struct world *w, const struct world_pool *p);
 bool world_put_machine(struct world *w, const struct world_machine *m);
 bool world_put_claim(struct world *w, const struct world_claim *c);
 bool world_put_node(struct world *w, const struct world_node *n);
 bool world_put_pod(struct world *w, const struct world_pod *p);
-void world_del_tenant(struct world *w, const char *name); /* and its pods and nodes */
+/* and its pods and nodes */
+void world_del_tenant(struct world *w, const char *name);
 void world_del_provider(struct world *w, const char *name);
 void world_del_pool(struct world *w, const char *name);
 bool world_del_machine(struct world *w, const char *name);
@@ -304,22 +389,28 @@ bool world_del_claim(struct world *w, const char *name);
 bool world_del_node(struct world *w, const char *tenant, const char *name);
 bool world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name);
 
-/* Who waits long rises: so many points of a pod's priority for each hour, and so many at most, but never between others:
- * only to a priority that somebody has who waits, too, and whose tenant has the same (planner/queue.h).  None at first. */
+/* Who waits long rises: so many points of a pod's priority for each hour, and so many at most, but
+ * never between others: only to a priority that somebody has who waits, too, and whose tenant has
+ * the same (planner/queue.h). None at first. */
 struct world_aging {
 	int64_t points, most;
 };
 void world_put_aging(struct world *w, const struct world_aging *g);
-/* clamps: a pod's priority counts among tenants only up to its tenant's priority (planner/queue.h).  Initially false. */
+/* clamps: a pod's priority counts among tenants only up to its tenant's priority (planner/queue.h).
+ * Initially false. */
 void world_put_clamp(struct world *w, bool clamps);
 
 /* A part of the supply from which nothing can be had now, so that other pools serve instead.
  * NULL in a member stands for all. */
 enum world_stop_why {
-	WORLD_STOP_LINE,     /* claims fail alike (LineStopped) */
-	WORLD_STOP_BACK_OFF, /* the tenant's claims of the pool failed in a row (BackingOff) */
-	WORLD_STOP_PROVIDER, /* the Provider is not Ready (ProviderNotReady) */
-	WORLD_STOP_OFFER     /* the cloud has none of the type now (NoOffer), but for a permit */
+	/* claims fail alike (LineStopped) */
+	WORLD_STOP_LINE,
+	/* the tenant's claims of the pool failed in a row (BackingOff) */
+	WORLD_STOP_BACK_OFF,
+	/* the Provider is not Ready (ProviderNotReady) */
+	WORLD_STOP_PROVIDER,
+	/* the cloud has none of the type now (NoOffer), but for a permit */
+	WORLD_STOP_OFFER
 };
 struct world_stop {
 	enum world_stop_why why;
@@ -327,17 +418,20 @@ struct world_stop {
 	const char *tenant;
 	bool others;
 	const char *pool;
-	const char *version; /* Kubernetes minor of the image, as in world_pool.versions */
+	/* Kubernetes minor of the image, as in world_pool.versions */
+	const char *version;
 	const char *provider, *instance_type, *domain;
-	const char *text; /* why, and when something may be had again */
+	/* why, and when something may be had again */
+	const char *text;
 };
 /* Replaces all stops. */
 void world_put_stops(struct world *w, const struct world_stop *v, size_t n);
 
-/* Keys of labels by whose values a gang is kept together, the narrowest first: NVLink domain, rack, leaf, spine.  None
- * at first. */
+/* Keys of labels by whose values a gang is kept together, the narrowest first: NVLink domain, rack,
+ * leaf, spine. None at first. */
 #define WORLD_LEVELS 8
-void world_put_levels(struct world *w, const char *const *keys, size_t n); /* n <= WORLD_LEVELS */
+/* n <= WORLD_LEVELS */
+void world_put_levels(struct world *w, const char *const *keys, size_t n);
 
 /* Sets how long machines are held for gangs that are not whole (planner/holds.h), ms.  0, the
  * initial value, means that no machine is held. */

@@ -8,26 +8,34 @@
 /*
  * world_impl: how the world is kept: for planner/ alone.
  *
- * Order of insertion means nothing: who needs an order sorts by key.  Pods are many and alike: what is the same in all replicas is
- * kept once, as a shape, so that memory and most work go by shapes, not pods.
- * "plan" fields are scratch of the plan whose serial they carry.
+ * Order of insertion means nothing: who needs an order sorts by key. Pods are many and alike: what
+ * is the same in all replicas is kept once, as a shape, so that memory and most work go by shapes,
+ * not pods. "plan" fields are scratch of the plan whose serial they carry.
  * Tests: tests/unit/planner/test_world.c
  */
 struct world_object {
 	struct arena *arena;
-	void *it; /* struct world_pool, ... */
+	/* struct world_pool, ... */
+	void *it;
 };
 
-/* What pods have in common.  Two kinds share one map: what decides which nodes suit a pod (tenant,
- * requests, selectors, tolerations), and what it is to other pods (tenant, namespace, labels, topology). */
+/* What pods have in common. Two kinds share one map: what decides which nodes suit a pod (tenant,
+ * requests, selectors, tolerations), and what it is to other pods (tenant, namespace, labels,
+ * topology). */
 struct world_shape {
-	struct world_pod pod; /* only these members */
-	char *key;	      /* canonical text of them */
+	/* only these members */
+	struct world_pod pod;
+	/* canonical text of them */
+	char *key;
 	struct arena *arena;
-	struct world *world;   /* that keeps it */
-	struct world_fit *fit; /* of the first kind */
-	bool is_side;	       /* the second kind */
-	size_t pods;	       /* that have it */
+	/* that keeps it */
+	struct world *world;
+	/* of the first kind */
+	struct world_fit *fit;
+	/* the second kind */
+	bool is_side;
+	/* that have it */
+	size_t pods;
 	uint64_t plan;
 	union {
 		struct plan_class *class_;
@@ -35,7 +43,8 @@ struct world_shape {
 	};
 };
 
-/* What shapes have in common that differ in their requests alone: which labels and taints suit them. */
+/* What shapes have in common that differ in their requests alone: which labels and taints suit
+ * them. */
 struct world_fit {
 	char *key;
 	size_t shapes;
@@ -46,15 +55,21 @@ struct world_fit {
 /* A pod as it is kept: one allocation. */
 struct world_one {
 	struct world_shape *shape, *side;
-	const char *tenant, *ns, *name, *uid, *node, *nominated; /* into text */
+	/* into text */
+	const char *tenant, *ns, *name, *uid, *node, *nominated;
 	int64_t since, priority, keep_until;
 	int32_t deletion_cost;
-	uint8_t keep; /* enum world_keep */
+	/* enum world_keep */
+	uint8_t keep;
 	bool daemon, unschedulable, terminating, saves, check, done, preempts;
-	struct world_load *load;     /* of its node; NULL: pending */
-	struct world_member *member; /* of a gang; NULL: of none */
-	size_t at;		     /* of w->pending */
-	size_t order; /* bytes of text, "TENANT\0NAMESPACE\0NAME\0", that order pods */
+	/* of its node; NULL: pending */
+	struct world_load *load;
+	/* of a gang; NULL: of none */
+	struct world_member *member;
+	/* of w->pending */
+	size_t at;
+	/* bytes of text, "TENANT\0NAMESPACE\0NAME\0", that order pods */
+	size_t order;
 	char text[];
 };
 
@@ -66,7 +81,8 @@ static inline bool world_is_demand(const struct world_one *pod)
 
 /* Pods of one gang, bound or not. */
 struct world_gang {
-	char *key; /* "TENANT/KEY" */
+	/* "TENANT/KEY" */
+	char *key;
 	struct world_member *first;
 	uint64_t plan;
 	struct plan_gang *gang;
@@ -75,7 +91,8 @@ struct world_member {
 	struct world_gang *gang;
 	const struct world_one *pod;
 	int64_t min;
-	struct world_member *before, *after; /* in no order */
+	/* in no order */
+	struct world_member *before, *after;
 };
 
 /* Arguments of world_put_tenant_hold(). */
@@ -86,21 +103,27 @@ struct world_hold {
 /* The pods that are bound to one node, whether that is known or not. */
 struct world_load {
 	char *key;
-	size_t pods, daemons; /* daemons: of them */
-	bool known;	      /* its node is in the world */
+	/* daemons: of them */
+	size_t pods, daemons;
+	/* its node is in the world */
+	bool known;
 	struct load_sum {
 		char *name;
 		__int128 nano, daemons;
-		size_t pods; /* that ask for it */
+		/* that ask for it */
+		size_t pods;
 	} * v;
 	size_t n, cap;
-	struct world_spot { /* its pods of one side */
+	/* its pods of one side */
+	struct world_spot {
 		struct world_shape *side;
 		size_t pods, terminating;
 	} * spots;
 	size_t nspots, spots_cap;
-	int64_t *row;	 /* what its node has left, as plans count: by w->columns */
-	uint64_t row_of; /* their serial; 0: to be counted anew */
+	/* what its node has left, as plans count: by w->columns */
+	int64_t *row;
+	/* their serial; 0: to be counted anew */
+	uint64_t row_of;
 };
 
 /* A node as it is kept. */
@@ -119,18 +142,21 @@ struct world_list {
 /* Machines of one type of one provider, by their labels. */
 struct world_kind {
 	char *key;
-	struct world_group **v; /* in no order */
+	/* in no order */
+	struct world_group **v;
 	size_t n, cap;
 };
 /* Those with the same labels, permit and domain. */
 struct world_group {
 	char *key;
 	struct world_kind *kind;
-	size_t at; /* in its kind */
+	/* in its kind */
+	size_t at;
 	struct arena *arena;
 	struct labels labels;
 	const char *permit, *domain;
-	struct world_stock **v; /* in no order */
+	/* in no order */
+	struct world_stock **v;
 	size_t n, cap;
 	uint64_t plan;
 	struct supply_group *supply;
@@ -139,52 +165,78 @@ struct world_stock {
 	struct world_machine m;
 	struct arena *arena;
 	struct world_group *group;
-	size_t at;     /* in its group */
-	uint64_t used; /* serial of the plan in which it is taken */
-	const char *
-		serves; /* the tenant whose claim has it, where used is this plan's; NULL: a claim that goes */
-	uint64_t
-		promised; /* ... in which it is to be somebody's once it is free (timeline.c, holds.c) */
-	uint64_t
-		hoped; /* ... in which who is before a gang may have it once it is free (timeline_wait()) */
-	uint64_t tried; /* the last look ahead that gave it to a gang (gang_try.c): world.tries */
-	uint64_t
-		unsure; /* ... in which a gang may have it of which nobody knows when it is whole (holds.c) */
-	uint64_t held; /* ... in which it is free and held for a gang (holds.c): taken as well */
+	/* in its group */
+	size_t at;
+	/* serial of the plan in which it is taken */
+	uint64_t used;
+	/* the tenant whose claim has it, where used is this plan's; NULL: a claim that goes */
+	const char *serves;
+	/* ... in which it is to be somebody's once it is free (timeline.c, holds.c) */
+	uint64_t promised;
+	/* ... in which who is before a gang may have it once it is free (timeline_wait()) */
+	uint64_t hoped;
+	/* the last look ahead that gave it to a gang (gang_try.c): world.tries */
+	uint64_t tried;
+	/* ... in which a gang may have it of which nobody knows when it is whole (holds.c) */
+	uint64_t unsure;
+	/* ... in which it is free and held for a gang (holds.c): taken as well */
+	uint64_t held;
 	const struct world_gang *held_for;
-	uint64_t reclaimed; /* ... in which somebody counts on it (reclaim.c) */
+	/* ... in which somebody counts on it (reclaim.c) */
+	uint64_t reclaimed;
 };
 
 struct world {
-	struct map *tenants, *providers, *pools, *claims, *nodes; /* key -> struct world_object */
-	struct map *machines;					  /* name -> struct world_stock */
-	struct map *kinds;  /* world_kind.key -> struct world_kind */
-	struct map *groups; /* world_group.key -> struct world_group */
-	struct map *pods;   /* key -> struct world_one */
-	struct map *loads;  /* world_load.key -> struct world_load */
-	struct map *gangs;  /* world_gang.key -> struct world_gang */
+	/* key -> struct world_object */
+	struct map *tenants, *providers, *pools, *claims, *nodes;
+	/* name -> struct world_stock */
+	struct map *machines;
+	/* world_kind.key -> struct world_kind */
+	struct map *kinds;
+	/* world_group.key -> struct world_group */
+	struct map *groups;
+	/* key -> struct world_one */
+	struct map *pods;
+	/* world_load.key -> struct world_load */
+	struct map *loads;
+	/* world_gang.key -> struct world_gang */
+	struct map *gangs;
 	struct world_aging aging;
-	bool clamps; /* world_put_clamp() */
+	/* world_put_clamp() */
+	bool clamps;
 	char *levels[WORLD_LEVELS];
 	size_t nlevels;
-	int64_t hold_ms;   /* world_put_hold() */
-	struct map *holds; /* tenant -> struct world_hold */
-	struct map *rests; /* machine -> int64_t, world_put_machine_rest() */
+	/* world_put_hold() */
+	int64_t hold_ms;
+	/* tenant -> struct world_hold */
+	struct map *holds;
+	/* machine -> int64_t, world_put_machine_rest() */
+	struct map *rests;
 	struct arena *stops_arena;
-	struct world_stop *stops; /* world_put_stops() */
+	/* world_put_stops() */
+	struct world_stop *stops;
 	size_t nstops;
-	struct world_one **pending;	       /* in no order */
-	size_t npending, pending_cap, ndemand; /* ndemand: of them, world_is_demand() */
+	/* in no order */
+	struct world_one **pending;
+	/* ndemand: of them, world_is_demand() */
+	size_t npending, pending_cap, ndemand;
 	struct world_list sorted_nodes, sorted_claims;
-	struct map *shapes;	     /* world_shape.key -> struct world_shape */
-	struct map *fits;	     /* world_fit.key -> struct world_fit */
-	struct world_shape *last[2]; /* that were put, of each kind: the next pod is often alike */
-	uint64_t tries;		     /* looks ahead, ever */
-	uint64_t plan;		     /* serial of the last plan */
-	char **columns;		     /* of the last plan, as in struct planning */
+	/* world_shape.key -> struct world_shape */
+	struct map *shapes;
+	/* world_fit.key -> struct world_fit */
+	struct map *fits;
+	/* that were put, of each kind: the next pod is often alike */
+	struct world_shape *last[2];
+	/* looks ahead, ever */
+	uint64_t tries;
+	/* serial of the last plan */
+	uint64_t plan;
+	/* of the last plan, as in struct planning */
+	char **columns;
 	size_t ncolumns;
 	uint64_t columns_serial;
-	char *text; /* scratch */
+	/* scratch */
+	char *text;
 	size_t len, cap;
 };
 
@@ -229,7 +281,8 @@ void load_leave(struct world *w, struct world_one *p);
 /* world_gangs.c: the gang is made when its first pod joins, dropped when the last leaves. */
 void gang_join(struct world *w, struct world_one *p, const char *key, int64_t min);
 void gang_leave(struct world *w, struct world_one *p);
-const char *gang_key(const struct world_gang *g); /* as its pods say it */
+/* as its pods say it */
+const char *gang_key(const struct world_gang *g);
 /* Returns the bounds of the tenant's holds; zeros if there are none. */
 struct world_hold hold_of_tenant(const struct world *w, const char *tenant);
 /* Returns true if no gang may hold the machine at that time. */

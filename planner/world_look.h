@@ -11,11 +11,13 @@
 /* The name as the world keeps it; NULL: there is no such tenant. */
 const char *world_tenant_name(const struct world *w, const char *name);
 
-/* Machines of one Provider and type: how many there are, may be claimed, and are held by claims that have not ended. */
+/* Machines of one Provider and type: how many there are, may be claimed, and are held by claims
+ * that have not ended. */
 struct world_use {
 	const char *provider, *type;
 	size_t machines, offered, held;
-	double gpus; /* of one */
+	/* of one */
+	double gpus;
 };
 /* Sorted by provider and type; malloc'd: the caller frees. */
 struct world_use *world_uses(struct world *w, size_t *n);

@@ -28,10 +28,13 @@ struct bmc_check {
 	enum step step;
 	unsigned tries, rounds, wrong;
 	bool stopped;
-	struct err first; /* of the tries of this step */
+	/* of the tries of this step */
+	struct err first;
 	json_t *told, *findings, *bmc;
-	struct redfish_abilities able;		/* .tpm is not kept */
-	bool able_known, media_known, verifies; /* verifies: of redfish_media */
+	/* .tpm is not kept */
+	struct redfish_abilities able;
+	/* verifies: of redfish_media */
+	bool able_known, media_known, verifies;
 };
 
 static void ask(struct bmc_check *c);
@@ -57,7 +60,7 @@ static void put(struct bmc_check *c, const char *member, const char *text)
 		json_object_set_new(c->bmc, member, json_string(text));
 }
 
-/* --- the end -------------------------------------------------------------------------------------- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static void over(struct bmc_check *c)
 {
@@ -86,7 +89,7 @@ static void leave(struct bmc_check *c)
 	ask(c);
 }
 
-/* --- what is known -------------------------------------------------------------------------------- */
+/* --- what is known ---------------------------------------------------------------------------- */
 
 static void tell_way(struct bmc_check *c, const struct redfish_facts *k)
 {
@@ -218,7 +221,7 @@ static void conclude(struct bmc_check *c)
 	leave(c);
 }
 
-/* --- answers -------------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 /* True: it is asked again, or the check ends. */
 static bool is_put_off(struct bmc_check *c, const struct err *e)
@@ -382,7 +385,7 @@ static void on_system(const struct redfish_system *s, const struct err *e, void 
 	}
 }
 
-/* --- asking --------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 static void ask(struct bmc_check *c)
 {

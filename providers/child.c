@@ -13,18 +13,25 @@ struct child {
 	struct loop_group *group;
 	char **argv, **env;
 	json_t *hello;
-	struct loop_child *process; /* NULL: none */
+	/* NULL: none */
+	struct loop_child *process;
 	bool pings, greeted;
 	uint64_t next_id, hello_id;
-	uint64_t asked, answered; /* lines written to and read from the current process */
-	uint64_t ping_id;	  /* under way; 0: none */
+	/* lines written to and read from the current process */
+	uint64_t asked, answered;
+	/* under way; 0: none */
+	uint64_t ping_id;
 	struct loop_timer ping_limit, hello_limit;
-	uint64_t stuck[CHILD_STUCK]; /* requests whose time is over and whose answers are owed */
+	/* requests whose time is over and whose answers are owed */
+	uint64_t stuck[CHILD_STUCK];
 	unsigned nstuck;
 	struct backoff backoff;
-	int64_t not_before;   /* no new process until then */
-	struct list calls;    /* of child_call.link, in order of asking */
-	char last_words[200]; /* of standard error, for the error text */
+	/* no new process until then */
+	int64_t not_before;
+	/* of child_call.link, in order of asking */
+	struct list calls;
+	/* of standard error, for the error text */
+	char last_words[200];
 };
 
 struct child_call {
@@ -36,7 +43,8 @@ struct child_call {
 	uint64_t id;
 	int64_t sent_at, limit_ms;
 	struct loop_timer limit;
-	struct loop_defer end; /* answers err */
+	/* answers err */
+	struct loop_defer end;
 	struct err err;
 };
 
@@ -77,7 +85,7 @@ static void call_fail(struct child_call *call, const struct err *e)
 	loop_defer(&call->end);
 }
 
-/* --- the process ---------------------------------------------------------------------------------- */
+/* --- the process ------------------------------------------------------------------------------ */
 
 /* It is gone or unfit: everything sent fails with e, and a new one has to wait. */
 static void process_lost(struct child *c, const struct err *e)
@@ -328,7 +336,7 @@ static int process_start(struct child *c, struct err *e)
 	return 0;
 }
 
-/* --- requests ------------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 struct child_call *child_ask(struct child *c, json_t *request, int64_t limit_ms,
 			     void (*done)(const json_t *reply, int64_t sent_at, const struct err *e,

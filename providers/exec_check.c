@@ -9,7 +9,8 @@
 #include "providers/provider.h"
 
 /*
- * exec_check: a table of steps, one request each.  A step that waits for an effect is asked again each second.
+ * exec_check: a table of steps, one request each. A step that waits for an effect is asked again
+ * each second.
  */
 #define LIMIT_MS 20000
 #define ERR_TEXT sizeof(((struct err *)0)->text)
@@ -25,13 +26,20 @@ enum verdict { FINE, NOTE, WRONG, AGAIN };
 struct step {
 	const char *of, *mend;
 	bool changes;
-	const char *request; /* JSON, without machine, operation and fence */
-	const char *machine; /* NULL: the one that is checked */
-	int64_t fence;	     /* beside the first one; 0: none is sent */
-	bool as_seen;	     /* with the UUID that was observed */
-	bool restarts;	     /* another process answers this and what follows */
-	bool launches;	     /* with token, tags and the first offer of the type */
-	bool ends;	     /* with the name of what was launched */
+	/* JSON, without machine, operation and fence */
+	const char *request;
+	/* NULL: the one that is checked */
+	const char *machine;
+	/* beside the first one; 0: none is sent */
+	int64_t fence;
+	/* with the UUID that was observed */
+	bool as_seen;
+	/* another process answers this and what follows */
+	bool restarts;
+	/* with token, tags and the first offer of the type */
+	bool launches;
+	/* with the name of what was launched */
+	bool ends;
 	enum verdict (*judge)(struct exec_check *c, const json_t *reply, const struct err *e,
 			      char says[static ERR_TEXT]);
 };
@@ -43,15 +51,18 @@ struct exec_check {
 	struct loop_timer timer;
 	const struct step *step;
 	json_t *findings;
-	char uuid[UUID_TEXT]; /* "": none was told */
-	int64_t since;	      /* when the step was begun */
-	json_t *offer;	      /* of a cloud: the first of the type that is asked for; NULL: none */
+	/* "": none was told */
+	char uuid[UUID_TEXT];
+	/* when the step was begun */
+	int64_t since;
+	/* of a cloud: the first of the type that is asked for; NULL: none */
+	json_t *offer;
 	char instance[256], region[128], token[40];
 	unsigned wrong;
 	bool restart;
 };
 
-/* --- judges ------------------------------------------------------------------------------------------ */
+/* --- judges ----------------------------------------------------------------------------------- */
 
 static enum verdict say(char says[static ERR_TEXT], enum verdict v, const char *text)
 {
@@ -224,7 +235,7 @@ static enum verdict boots_disk(struct exec_check *c, const json_t *reply, const 
 		     "boot disk was never observed", says);
 }
 
-/* --- clouds ------------------------------------------------------------------------------------------ */
+/* --- clouds ----------------------------------------------------------------------------------- */
 
 #define CLUSTER "drover-check"
 
@@ -395,7 +406,7 @@ static const struct step cloud_steps[] = {
 	{.of = NULL},
 };
 
-/* --- steps -------------------------------------------------------------------------------------------- */
+/* --- steps ------------------------------------------------------------------------------------ */
 
 #define LOOK "{\"op\":\"observe\"}"
 #define SWITCH(on) "{\"op\":\"power\",\"on\":" on "}"
@@ -543,7 +554,7 @@ static const struct step steps[] = {
 	{.of = NULL},
 };
 
-/* --- one after the other ------------------------------------------------------------------------------ */
+/* --- one after the other ---------------------------------------------------------------------- */
 
 static void start(struct exec_check *c)
 {
@@ -574,7 +585,8 @@ static const struct step *after(const struct step *s, enum verdict v)
 										       : next;
 }
 
-/* By the timer: what is under way in the child's own call ends first, and an old process has a moment to end. */
+/* By the timer: what is under way in the child's own call ends first, and an old process has a
+ * moment to end. */
 static void begin(struct exec_check *c)
 {
 	c->since = loop_now(loop_of(c->s.group));

@@ -22,7 +22,8 @@ struct call {
 	struct loop_defer refused;
 	struct err err;
 	struct arena *strings;
-	const char *cluster; /* list-owned */
+	/* list-owned */
+	const char *cluster;
 	struct elastic_offer *offers;
 	struct elastic_instance *instances;
 	size_t n, room, pages;
@@ -68,7 +69,7 @@ static void on_refused(void *arg)
 	end(c, &c->err);
 }
 
-/* --- reading ---------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static const char *text_at(struct call *c, const json_t *j, const char *name)
 {
@@ -187,7 +188,7 @@ static int read_page(struct call *c, const json_t *list, struct err *e)
 	return 0;
 }
 
-/* --- asking ----------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 static void on_reply(const json_t *reply, int64_t sent_at, const struct err *failed, void *arg);
 

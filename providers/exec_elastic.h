@@ -7,12 +7,13 @@
  * exec_elastic: a cloud by a program of the operator's own: offers, launch, list-owned, terminate
  * (docs/provider-protocol.md).
  *
- * A list that is longer than a line comes in pages.  Errors get the scope of their kind: capacity is of the zone, quota
- * and denied of the account.
+ * A list that is longer than a line comes in pages. Errors get the scope of their kind: capacity is
+ * of the zone, quota and denied of the account.
  * Tests: tests/contract/test_elastic.c
  */
 extern const struct provider_elastic_ops exec_elastic_ops;
 
-void exec_elastic_drop(struct provider *p); /* before helper_close(): no done() any more */
+/* before helper_close(): no done() any more */
+void exec_elastic_drop(struct provider *p);
 
 #endif

@@ -11,7 +11,8 @@
 /*
  * A child process (child.h) moves the ports: docs/exec-fabric.md.
  *
- * Each call has CALL_MS from the line on; a later place() of the same machine is sent when the earlier one has ended.
+ * Each call has CALL_MS from the line on; a later place() of the same machine is sent when the
+ * earlier one has ended.
  * Tests: tests/contract/test_fabric.c
  */
 #define CALL_MS 60000
@@ -19,7 +20,8 @@
 
 struct exec {
 	struct child *child;
-	struct list calls; /* of call.link, in order of asking */
+	/* of call.link, in order of asking */
+	struct list calls;
 };
 
 struct call {
@@ -28,7 +30,8 @@ struct call {
 	struct fabric_call call;
 	bool place;
 	char *machine, *mac, *segment, *op_id;
-	struct child_call *request; /* NULL: not sent yet */
+	/* NULL: not sent yet */
+	struct child_call *request;
 };
 
 static void call_free(struct call *c)
@@ -101,7 +104,7 @@ static void on_reply(const json_t *j, int64_t sent_at, const struct err *failed,
 	}
 }
 
-/* --- calls ---------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static void call_send(struct call *c)
 {

@@ -10,40 +10,50 @@
 /*
  * fabric: which network segment a machine's ports are in.
  *
- * place() names the segment wanted and is idempotent; done() proves nothing by
- * itself: observe() tells where the machine is, how that was proved, and when.
- * A later place() of the same machine is ordered after an earlier one has ended or
- * its 60 s are over.  ERR_CONFLICT of place() says that a higher fence was there, and nothing else.  Asynchronous on the loop thread; done exactly once, never inside the call.
+ * place() names the segment wanted and is idempotent; done() proves nothing by itself: observe()
+ * tells where the machine is, how that was proved, and when. A later place() of the same machine is
+ * ordered after an earlier one has ended or its 60 s are over. ERR_CONFLICT of place() says that a
+ * higher fence was there, and nothing else. Asynchronous on the loop thread; done exactly once,
+ * never inside the call.
  *
- *	none   there is no isolation: place succeeds, observe answers the segment last asked for with proof None
- *	exec   a child process that speaks JSON lines; docs/exec-fabric.md has the protocol
- *	netris server clusters of a Netris controller; docs/providers/netris.md
+ *   none   there is no isolation: place succeeds, observe answers the segment last asked for with proof None
+ *   exec   a child process that speaks JSON lines; docs/exec-fabric.md has the protocol
+ *   netris server clusters of a Netris controller; docs/providers/netris.md
  * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
  */
 enum fabric_proof { FABRIC_PROOF_NONE, FABRIC_PROOF_WEAK, FABRIC_PROOF_STRONG };
-extern const char *const fabric_proof_names[]; /* None, Weak, Strong */
+/* None, Weak, Strong */
+extern const char *const fabric_proof_names[];
 
 /* A Netris controller, and what stands for segments there.  Everything is copied but http. */
 struct fabric_netris {
-	struct http *http;	/* borrowed; outlives the fabric */
-	const char *url, *user; /* "https://netris.example" */
+	/* borrowed; outlives the fabric */
+	struct http *http;
+	/* "https://netris.example" */
+	const char *url, *user;
 	const struct secret *password;
-	const char *ca_pem, *pin_sha256; /* as http_peer_spec */
+	/* as http_peer_spec */
+	const char *ca_pem, *pin_sha256;
 	bool plain_ok;
-	const char *site, *template_,
-		*admin;	    /* names; admin: the tenant of Netris that owns the servers */
-	const char *prefix; /* of the names of what drover makes: its installation */
-	const char *const *
-		host_servers; /* shared in each cluster that drover makes; NULL-terminated or NULL */
-	const char *const *common_vnets; /* that a machine's ports may be in besides; as above */
+	/* names; admin: the tenant of Netris that owns the servers */
+	const char *site, *template_, *admin;
+	/* of the names of what drover makes: its installation */
+	const char *prefix;
+	/* shared in each cluster that drover makes; NULL-terminated or NULL */
+	const char *const *host_servers;
+	/* that a machine's ports may be in besides; as above */
+	const char *const *common_vnets;
 };
 struct fabric_spec {
-	const char *type;	    /* none, exec, netris */
-	const char *const *command; /* exec: NULL-terminated argv */
-	/* exec: the programs that may be run, by absolute path, NULL-terminated; NULL: none.  command[0] has to be one
-	 * of them letter for letter, or opening ends with ERR_DENIED. */
+	/* none, exec, netris */
+	const char *type;
+	/* exec: NULL-terminated argv */
+	const char *const *command;
+	/* exec: the programs that may be run, by absolute path, NULL-terminated; NULL: none.
+	 * command[0] has to be one of them letter for letter, or opening ends with ERR_DENIED. */
 	const char *const *allowed;
-	const struct fabric_netris *netris; /* netris */
+	/* netris */
+	const struct fabric_netris *netris;
 	struct loop_group *group;
 };
 struct fabric;
@@ -51,21 +61,26 @@ struct fabric;
 /* Segments are names: a Provider's quarantine and provisioning segment, or a tenant's. */
 struct fabric_port {
 	const char *machine;
-	const char *mac; /* of the boot NIC; NULL: unknown */
+	/* of the boot NIC; NULL: unknown */
+	const char *mac;
 };
 struct fabric_place {
-	const char *segment; /* NULL: unknown, or in none */
+	/* NULL: unknown, or in none */
+	const char *segment;
 	enum fabric_proof proof;
-	const char *why; /* there is no better proof; NULL: nothing to say */
-	int64_t read_at; /* loop_now() when the question was sent */
+	/* there is no better proof; NULL: nothing to say */
+	const char *why;
+	/* loop_now() when the question was sent */
+	int64_t read_at;
 };
 struct fabric_call {
 	const char *op_id;
 	int64_t fence;
-	void (*done)(const struct fabric_place *p, const struct err *e,
-		     void *arg); /* p NULL for place() */
-	/* place(), drop(): asked just before something is changed, which may be long after the call began; false ends
-	 * it with ERR_UNAVAILABLE.  NULL: always.  exec does not ask: its program works on its own. */
+	/* p NULL for place() */
+	void (*done)(const struct fabric_place *p, const struct err *e, void *arg);
+	/* place(), drop(): asked just before something is changed, which may be long after the call
+	 * began; false ends it with ERR_UNAVAILABLE. NULL: always. exec does not ask: its program
+	 * works on its own. */
 	bool (*may_act)(void *arg);
 	void *arg;
 };
@@ -73,20 +88,28 @@ struct fabric_call {
 enum fabric_via { FABRIC_VIA_VIP, FABRIC_VIA_L4LB };
 struct fabric_way {
 	enum fabric_via via;
-	const char *segment;	     /* the tenant's */
-	const char *uid;	     /* of the tenant: part of the name of what is made for it */
-	const char *address;	     /* IP:PORT; NULL: a load balancer takes a free one */
-	const char *const *backends; /* of a load balancer, IP:PORT; NULL-terminated */
+	/* the tenant's */
+	const char *segment;
+	/* of the tenant: part of the name of what is made for it */
+	const char *uid;
+	/* IP:PORT; NULL: a load balancer takes a free one */
+	const char *address;
+	/* of a load balancer, IP:PORT; NULL-terminated */
+	const char *const *backends;
 };
 struct fabric_way_seen {
 	bool up;
-	const char *reason;  /* CamelCase, static */
-	const char *why;     /* for people; "": nothing to say */
-	const char *address; /* IP:PORT; NULL: not known */
+	/* CamelCase, static */
+	const char *reason;
+	/* for people; "": nothing to say */
+	const char *why;
+	/* IP:PORT; NULL: not known */
+	const char *address;
 };
 struct fabric_way_call {
 	void (*done)(const struct fabric_way_seen *s, const struct err *e, void *arg);
-	bool (*may_act)(void *arg); /* as of fabric_call */
+	/* as of fabric_call */
+	bool (*may_act)(void *arg);
 	void *arg;
 };
 struct fabric_ops {
@@ -96,9 +119,10 @@ struct fabric_ops {
 	void (*place)(struct fabric *f, const struct fabric_port *p, const char *segment,
 		      const struct fabric_call *c);
 	void (*observe)(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
-	bool (*trouble)(const struct fabric *f, char *text,
-			size_t size); /* NULL: it knows of none */
-	/* What moves the ports, for people: "release 4.14.0".  NULL, false: nothing is known of it. */
+	/* NULL: it knows of none */
+	bool (*trouble)(const struct fabric *f, char *text, size_t size);
+	/* What moves the ports, for people: "release 4.14.0". NULL, false: nothing is known of
+	 * it. */
 	bool (*about)(const struct fabric *f, char *text, size_t size);
 	/* NULL: it makes nothing for a segment. */
 	void (*drop)(struct fabric *f, const char *segment, const struct fabric_call *c);
@@ -113,7 +137,8 @@ struct fabric {
 };
 
 struct fabric *fabric_new(const struct fabric_spec *s, struct err *e);
-void fabric_free(struct fabric *f); /* calls in flight end without done() */
+/* calls in flight end without done() */
+void fabric_free(struct fabric *f);
 void fabric_place(struct fabric *f, const struct fabric_port *p, const char *segment,
 		  const struct fabric_call *c);
 void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
@@ -122,17 +147,18 @@ bool fabric_trouble(const struct fabric *f, char *text, size_t size);
 bool fabric_about(const struct fabric *f, char *text, size_t size);
 /* Does it make anything for a segment, that is to be removed when nobody needs that any more? */
 bool fabric_makes(const struct fabric *f);
-/* Nobody needs this segment any more: what was made for it is removed, and nothing that others made.  Idempotent;
- * ERR_CONFLICT: a machine is in it.  Only where fabric_makes(). */
+/* Nobody needs this segment any more: what was made for it is removed, and nothing that others
+ * made. Idempotent; ERR_CONFLICT: a machine is in it. Only where fabric_makes(). */
 void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call *c);
 
 /* Does it have to do with ways to API servers? */
 bool fabric_has_ways(const struct fabric *f);
-/* A load balancer is made or corrected where it is not as wanted, and looked at; of a VIP, what it needs is looked at.
- * Idempotent: what is made is found again by its name, also when the answer was lost.  w is copied.  Where fabric_has_ways(). */
+/* A load balancer is made or corrected where it is not as wanted, and looked at; of a VIP, what it
+ * needs is looked at. Idempotent: what is made is found again by its name, also when the answer was
+ * lost. w is copied. Where fabric_has_ways(). */
 void fabric_way(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
-/* The load balancer that was made for it is removed, and no other; segment and uid of w count.  done() without an error:
- * none is left (s NULL). */
+/* The load balancer that was made for it is removed, and no other; segment and uid of w count.
+ * done() without an error: none is left (s NULL). */
 void fabric_unway(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
 
 #endif

@@ -36,7 +36,7 @@ static void request(struct job *j, json_t *request_, int64_t limit_ms,
 	m->request = child_ask(m->helper->child, request_, limit_ms, done, j);
 }
 
-/* --- looking ---------------------------------------------------------------------------------------- */
+/* --- looking ---------------------------------------------------------------------------------- */
 
 /* NULL where there is none; false: it is neither text nor null, or too long. */
 static bool text_at(const json_t *j, const char *name, const char **out)
@@ -100,7 +100,7 @@ static void on_observed(const json_t *reply, int64_t sent_at, const struct err *
 	}
 }
 
-/* --- changing --------------------------------------------------------------------------------------- */
+/* --- changing --------------------------------------------------------------------------------- */
 
 static void on_changed(const json_t *reply, int64_t sent_at, const struct err *failed, void *arg)
 {
@@ -187,7 +187,7 @@ static void run(struct job *j)
 	}
 }
 
-/* --- the slots -------------------------------------------------------------------------------------- */
+/* --- the slots -------------------------------------------------------------------------------- */
 
 struct helper *helper_new(const struct helper_words *words, const struct provider_spec *s,
 			  struct child *child, double rate, unsigned concurrent)

@@ -40,7 +40,7 @@ int ipmi_login_fits(const char *user, const struct secret *password, struct err 
 		IPMI_USER_MAX, IPMI_PASSWORD_MAX);
 }
 
-/* --- sensors ------------------------------------------------------------------------------------------ */
+/* --- sensors ---------------------------------------------------------------------------------- */
 
 enum { NAME, NUMBER, STATE, ENTITY, READING, CELLS };
 struct cell {

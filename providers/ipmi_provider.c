@@ -13,24 +13,27 @@
 #include "providers/registry.h"
 
 /*
- * Machines behind BMCs that speak IPMI 2.0 (lanplus), by ipmitool: power, identity, and the end of a boot override.
+ * Machines behind BMCs that speak IPMI 2.0 (lanplus), by ipmitool: power, identity, and the end of
+ * a boot override.
  *
- * One process at a time for a BMC, PAUSE_MS after the last one: some crash at less.  A look is one process with all its
- * questions ("shell"), so one session; what changes the machine is a second one, after a look of the same call.
- * A process that has not ended after PROCESS_MS is killed.  The password is in a file without a name, in memory, that
- * ipmitool alone is given (LOOP_SECRET_FILE): not in its arguments, not in its environment, and nothing is left behind when
- * drover dies.
+ * One process at a time for a BMC, PAUSE_MS after the last one: some crash at less. A look is one
+ * process with all its questions ("shell"), so one session; what changes the machine is a second
+ * one, after a look of the same call. A process that has not ended after PROCESS_MS is killed. The
+ * password is in a file without a name, in memory, that ipmitool alone is given (LOOP_SECRET_FILE):
+ * not in its arguments, not in its environment, and nothing is left behind when drover dies.
  *
  * Sensors: now and then, after a look, a process of their own, of which no call is told:
  *
- *	look, "sdr info" at its end: there are records --> answered --PAUSE_MS--> "sdr elist" --> told by the next look
+ *   look, "sdr info" at its end: there are records --> answered --PAUSE_MS--> "sdr elist" --> told by the next look
  *
- * They are asked for only where there are records, since ipmitool (1.8.19, ipmi_sdr_start()) erases a repository that says
- * it is empty, to fill it from the sensors: nothing that only reads may do that.  ipmitool writes to a pipe at its end, so
- * of one that was killed nothing is known.
+ * They are asked for only where there are records, since ipmitool (1.8.19, ipmi_sdr_start()) erases
+ * a repository that says it is empty, to fill it from the sensors: nothing that only reads may do
+ * that. ipmitool writes to a pipe at its end, so of one that was killed nothing is known.
  *
- * There is no virtual media, and firmware cannot be told an address to boot from: docs/providers/ipmi.md says what is left.
- * Tests: tests/contract/test_provider.c, tests/unit/providers/test_ipmi_provider.c, tests/real/ipmi.py
+ * There is no virtual media, and firmware cannot be told an address to boot from:
+ * docs/providers/ipmi.md says what is left.
+ * Tests: tests/contract/test_provider.c, tests/unit/providers/test_ipmi_provider.c,
+ * tests/real/ipmi.py
  */
 #define RATE 50
 #define CONCURRENT 64
@@ -45,9 +48,10 @@
 
 struct ipmi_provider {
 	struct job_line line;
-	unsigned sensing; /* processes of sensors */
-	struct map *
-		paused; /* host -> struct pause, of machines that were detached: they may come again */
+	/* processes of sensors */
+	unsigned sensing;
+	/* host -> struct pause, of machines that were detached: they may come again */
+	struct map *paused;
 };
 
 struct pause {
@@ -55,25 +59,37 @@ struct pause {
 };
 
 struct provider_machine {
-	struct job_seat seat; /* first: a job's seat is its machine */
+	/* first: a job's seat is its machine */
+	struct job_seat seat;
 	struct ipmi_provider *ip;
 	struct loop_group *group;
 	char *host, *port, *user;
 	struct secret *password;
-	bool refused;	    /* the login */
-	int64_t not_before; /* no process until then */
+	/* the login */
+	bool refused;
+	/* no process until then */
+	int64_t not_before;
 	struct loop_timer pause, limit;
-	struct job *job; /* that runs; NULL: none */
-	bool acting;	 /* ... and is past its look */
+	/* that runs; NULL: none */
+	struct job *job;
+	/* ... and is past its look */
+	bool acting;
 	struct loop_timer sense;
-	bool sensing;	    /* the process is the sensors' */
-	int64_t sensors_at; /* none are asked for until then */
-	bool overflown;	    /* more was said than is kept */
-	char fault[256];    /* what the sensors said last; "": nothing is critical */
-	bool sensed;	    /* fault is known, and unsensed is "" */
-	char unsensed[200]; /* why it is not; "": nothing was tried yet */
+	/* the process is the sensors' */
+	bool sensing;
+	/* none are asked for until then */
+	int64_t sensors_at;
+	/* more was said than is kept */
+	bool overflown;
+	/* what the sensors said last; "": nothing is critical */
+	char fault[256];
+	/* fault is known, and unsensed is "" */
+	bool sensed;
+	/* why it is not; "": nothing was tried yet */
+	char unsensed[200];
 	struct loop_child *process;
-	struct buf out, words; /* standard output; standard error */
+	/* standard output; standard error */
+	struct buf out, words;
 	int64_t asked_at;
 };
 
@@ -108,7 +124,7 @@ static void fail(struct provider_machine *m, struct err *e)
 	end(m, NULL, e);
 }
 
-/* --- what ipmitool says ------------------------------------------------------------------------------- */
+/* --- what ipmitool says ----------------------------------------------------------------------- */
 
 /* The value of "Name : value" or "Name is value"; false: no such line. */
 static bool line_of(const char *text, const char *name, char *out, size_t size)
@@ -149,7 +165,8 @@ static const char *last_line(struct buf *words)
 	return at ? at + 1 : words->data;
 }
 
-/* Data 1 and 2 of boot flags, IPMI 2.0 table 28-14: bit 7 of the first: valid; bits 5:2 of the second: the device. */
+/* Data 1 and 2 of boot flags, IPMI 2.0 table 28-14: bit 7 of the first: valid; bits 5:2 of the
+ * second: the device. */
 static enum provider_override override_of(const char *text)
 {
 	char hex[32];
@@ -241,7 +258,7 @@ static int why(struct provider_machine *m, struct err *e)
 	return -1;
 }
 
-/* --- the process -------------------------------------------------------------------------------------- */
+/* --- the process ------------------------------------------------------------------------------ */
 
 static void after_pause(struct provider_machine *m);
 
@@ -270,7 +287,8 @@ static void unsensed(struct provider_machine *m, const char *why)
 	str_clean(m->unsensed);
 }
 
-/* Told in part they would hide what is critical in the rest; what is critical is so all the same. */
+/* Told in part they would hide what is critical in the rest; what is critical is so all the
+ * same. */
 static void see_sensors(struct provider_machine *m, int status)
 {
 	char fault[sizeof(m->fault)], text[sizeof(m->unsensed)];
@@ -448,8 +466,8 @@ static void go(void *arg)
 		fail(m, &e);
 }
 
-/* Before the next look, or looks without a gap would leave no room for it; but no change waits for it to begin.
- * "verbose": each sensor in a row of its own, and not in a page. */
+/* Before the next look, or looks without a gap would leave no room for it; but no change waits for
+ * it to begin. "verbose": each sensor in a row of its own, and not in a page. */
 static void sense(void *arg)
 {
 	static const char *const shell[] = {"shell", NULL};
@@ -494,7 +512,7 @@ static void run(struct job *j)
 		after_pause(m);
 }
 
-/* --- the slots ---------------------------------------------------------------------------------------- */
+/* --- the slots -------------------------------------------------------------------------------- */
 
 static int ipmi_open(struct provider *p, const struct provider_spec *s, struct err *e)
 {

@@ -7,9 +7,11 @@
 #include "providers/registry.h"
 
 /*
- * Machines that are libvirt's domains, by the helper process drover-libvirt (docs/providers/libvirt.md has its requests).
+ * Machines that are libvirt's domains, by the helper process drover-libvirt
+ * (docs/providers/libvirt.md has its requests).
  *
- * A machine's address is libvirt://PROVIDER/DOMAIN.  There is no boot by HTTP: firmware is told nothing but an order of devices.
+ * A machine's address is libvirt://PROVIDER/DOMAIN. There is no boot by HTTP: firmware is told
+ * nothing but an order of devices.
  * Tests: tests/contract/test_provider.c
  */
 #define RATE 50
@@ -18,7 +20,8 @@
 static const struct helper_words words = {
 	.type = "libvirt", .self = "drover-libvirt", .thing = "domain"};
 
-/* Whoever may write Providers may not choose what drover opens with its own rights: whoever starts drover does. */
+/* Whoever may write Providers may not choose what drover opens with its own rights: whoever starts
+ * drover does. */
 static bool is_allowed(const struct provider_libvirt *l)
 {
 	for (size_t i = 0; l->allowed && l->allowed[i]; i++)

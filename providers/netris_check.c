@@ -26,7 +26,8 @@ static const enum netris_kind looked_at[] = {
 
 /* A switch that serves a machine. */
 struct used {
-	int64_t first; /* lastSeen when it was looked at first */
+	/* lastSeen when it was looked at first */
+	int64_t first;
 	bool heard;
 };
 
@@ -39,15 +40,17 @@ struct netris_check {
 		enum netris_kind kind;
 	} reads[LISTS];
 	struct netris_objects o[NETRIS_KINDS];
-	struct map *used;	      /* name -> struct used */
-	struct netris_request *asked; /* its release */
+	/* name -> struct used */
+	struct map *used;
+	/* its release */
+	struct netris_request *asked;
 	json_t *findings;
 	unsigned wrong;
 	struct loop_timer look;
 	int64_t until;
 };
 
-/* --- findings ------------------------------------------------------------------------------------- */
+/* --- findings --------------------------------------------------------------------------------- */
 
 static void add(struct netris_check *c, const char *result, const char *mend, const char *of,
 		const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
@@ -101,7 +104,7 @@ static void end(struct netris_check *c)
 	c->s.done(c->findings, c->wrong, c->s.arg);
 }
 
-/* --- what there is -------------------------------------------------------------------------------- */
+/* --- what there is ---------------------------------------------------------------------------- */
 
 static const struct netris_template *template_of(const struct netris_check *c, const char *name)
 {
@@ -163,7 +166,7 @@ static bool admin_there(const struct netris_check *c)
 	return false;
 }
 
-/* --- the installation ------------------------------------------------------------------------------ */
+/* --- the installation ------------------------------------------------------------------------- */
 
 static void check_names(struct netris_check *c)
 {
@@ -284,7 +287,7 @@ static void check_tenants(struct netris_check *c)
 	}
 }
 
-/* --- addresses that machines ask ------------------------------------------------------------------- */
+/* --- addresses that machines ask -------------------------------------------------------------- */
 
 static const struct netris_vnet *vnet_of(const struct netris_check *c, int64_t id)
 {
@@ -346,7 +349,7 @@ static void check_probes(struct netris_check *c)
 	probe_check(v, c->s.nprobes, on_probe, c);
 }
 
-/* --- ways to API servers ---------------------------------------------------------------------------- */
+/* --- ways to API servers ---------------------------------------------------------------------- */
 
 static void tell_way(struct netris_check *c, const char *of, const struct fabric_way_seen *seen)
 {
@@ -428,12 +431,13 @@ static void check_ways(struct netris_check *c)
 	}
 }
 
-/* --- machines -------------------------------------------------------------------------------------- */
+/* --- machines --------------------------------------------------------------------------------- */
 
 struct nics {
 	char names[NICS_MAX][32];
 	size_t n;
-	bool dark; /* a link without the name of a switch */
+	/* a link without the name of a switch */
+	bool dark;
 };
 
 /* "eth1@gpu-1" of this server: its NIC, and the switch at the other end counts as used. */
@@ -517,7 +521,7 @@ static void check_machine(struct netris_check *c, const char *name)
 		good(c, of, "server %lld with %zu links", (long long)d->id, nics.n);
 }
 
-/* --- switches -------------------------------------------------------------------------------------- */
+/* --- switches --------------------------------------------------------------------------------- */
 
 static bool all_heard(const struct netris_check *c)
 {
@@ -590,7 +594,7 @@ static void on_look(void *arg)
 	c->reads[0].q = netris_list(c->n, NETRIS_SWITCH, &call);
 }
 
-/* --- all of it ------------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static void judge(struct netris_check *c)
 {

@@ -6,33 +6,39 @@
 #include "providers/probe_check.h"
 
 /*
- * netris_check: does a Netris controller have what drover needs of it?  It reads, and changes nothing.
+ * netris_check: does a Netris controller have what drover needs of it? It reads, and changes
+ * nothing.
  *
- * Every list of the controller is read once, and its switches again until each one that serves a machine was heard of, at
- * most wait_ms.  Each finding says of what it is, what is so, and how to mend what is wrong.
+ * Every list of the controller is read once, and its switches again until each one that serves a
+ * machine was heard of, at most wait_ms. Each finding says of what it is, what is so, and how to
+ * mend what is wrong.
  *
  * On the loop thread; done() exactly once, never inside the call.
  * Tests: tests/contract/test_netris_check.c
  */
 /* Of a tenant's machines to its API server. */
 struct netris_check_way {
-	const char *tenant; /* segment without "tenant/" */
+	/* segment without "tenant/" */
+	const char *tenant;
 	struct fabric_way way;
 };
 struct netris_check_spec {
 	struct loop_group *group;
 	const struct fabric_netris *netris;
-	const char *quarantine, *provisioning; /* segments: names of server clusters */
-	const char *const *machines;	       /* of the Provider, NULL-terminated */
-	const char *const *tenants; /* their segments without "tenant/", NULL-terminated */
+	/* segments: names of server clusters */
+	const char *quarantine, *provisioning;
+	/* of the Provider, NULL-terminated */
+	const char *const *machines;
+	/* their segments without "tenant/", NULL-terminated */
+	const char *const *tenants;
 	/* Whose addresses machines ask; their networks (prefixes) are what the controller shows. */
 	const struct probe_check_segment *probes;
 	size_t nprobes;
 	const struct netris_check_way *ways;
 	size_t nways;
 	int64_t wait_ms;
-	/* findings: [{"of": "machine gpu-1", "result": "ok" | "note" | "wrong", "says": "...", "mend": "..."}], mend of
-	 * what is wrong, and of notes that can be helped.  Borrowed. */
+	/* findings: [{"of": "machine gpu-1", "result": "ok" | "note" | "wrong", "says": "...",
+	 * "mend": "..."}], mend of what is wrong, and of notes that can be helped. Borrowed. */
 	void (*done)(const json_t *findings, unsigned wrong, void *arg);
 	void *arg;
 };

@@ -14,16 +14,18 @@
 /*
  * Segments are server clusters of a Netris controller: docs/providers/netris.md.
  *
- * A tenant's segment is the cluster PREFIX-NAME, made when a machine is first placed there; every other segment is the
- * cluster of that name, which an operator made.  A move takes the machine out of whatever cluster it is in, and then puts it
- * into the wanted one: in between it is in none, which is cut off.
+ * A tenant's segment is the cluster PREFIX-NAME, made when a machine is first placed there; every
+ * other segment is the cluster of that name, which an operator made. A move takes the machine out
+ * of whatever cluster it is in, and then puts it into the wanted one: in between it is in none,
+ * which is cut off.
  *
- *	place:   look --> (make the cluster --> look) --> out of the others --> into the wanted one --> done
- *	observe: look --> done
+ *   place:   look --> (make the cluster --> look) --> out of the others --> into the wanted one --> done
+ *   observe: look --> done
  *
- * A later place() of the same machine begins when the earlier one has ended or its 60 s are over, and what it had not sent
- * by then is not sent any more.  A fence lower than the highest of that machine is refused; the controller itself knows
- * none, so of another process only what netris_lane.h says protects.
+ * A later place() of the same machine begins when the earlier one has ended or its 60 s are over,
+ * and what it had not sent by then is not sent any more. A fence lower than the highest of that
+ * machine is refused; the controller itself knows none, so of another process only what
+ * netris_lane.h says protects.
  *
  * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
  */
@@ -38,21 +40,25 @@ struct drop {
 	struct fabric_call call;
 	char *name;
 	struct netris_unmake *unmake;
-	struct loop_defer end; /* there is nothing to be done */
+	/* there is nothing to be done */
+	struct loop_defer end;
 	struct loop_timer limit;
 };
 
 struct machine {
-	int64_t id; /* of its server, when it was looked for last; 0: never */
+	/* of its server, when it was looked for last; 0: never */
+	int64_t id;
 	int64_t fence;
 	struct netris_seen seen;
 };
 
 struct job {
-	struct list link, waits; /* waits: for a maker */
+	/* waits: for a maker */
+	struct list link, waits;
 	struct fabric_state *f;
 	struct fabric_call call;
-	bool place, begun, fenced; /* fenced: refused for a higher fence */
+	/* fenced: refused for a higher fence */
+	bool place, begun, fenced;
 	char *name, *segment;
 	int64_t begun_at;
 	struct loop_timer limit;
@@ -60,10 +66,13 @@ struct job {
 	struct netris_wait look;
 	unsigned rounds;
 	struct netris_edit out[CLUSTERS_MAX], in;
-	unsigned nout, left; /* edits that are not answered yet */
+	/* edits that are not answered yet */
+	unsigned nout, left;
 	struct netris_lane *into;
-	struct err err;	 /* of an edit */
-	struct err made; /* how making its cluster ended; that may have worked all the same */
+	/* of an edit */
+	struct err err;
+	/* how making its cluster ended; that may have worked all the same */
+	struct err made;
 };
 
 /* A tenant's cluster is being made, for all who wait for it. */
@@ -71,7 +80,8 @@ struct maker {
 	struct fabric_state *f;
 	struct netris_make *make;
 	char *name;
-	struct list jobs; /* of job.waits */
+	/* of job.waits */
+	struct list jobs;
 };
 
 static void job_stop(struct job *j)
@@ -146,7 +156,7 @@ static void on_limit(void *arg)
 	job_fail(j, ERR_TIMEOUT, "Netris did not answer what %.100s needs within 60 s", j->name);
 }
 
-/* --- names ------------------------------------------------------------------------------------------ */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* malloc'd; never a tenant's of ours but for what netris_state_cluster() makes of one. */
 static char *segment_of(const struct fabric_state *f, const char *cluster)
@@ -194,7 +204,7 @@ static struct machine *machine_of(struct fabric_state *f, const char *name)
 	return m;
 }
 
-/* --- observing -------------------------------------------------------------------------------------- */
+/* --- observing -------------------------------------------------------------------------------- */
 
 /* Where it is; when it is in several, in one where it may meet a tenant, if there is such a one. */
 static const struct netris_cluster *in_which(const struct fabric_state *f,
@@ -236,7 +246,7 @@ static void told_where(struct job *j, const struct netris_look *l, const struct 
 	free(segment);
 }
 
-/* --- placing ---------------------------------------------------------------------------------------- */
+/* --- placing ---------------------------------------------------------------------------------- */
 
 static void ask_look(struct job *j)
 {
@@ -410,7 +420,7 @@ static void told_place(struct job *j, const struct netris_look *l, const struct 
 	free(name);
 }
 
-/* --- both ------------------------------------------------------------------------------------------- */
+/* --- both ------------------------------------------------------------------------------------- */
 
 static void on_look(const struct netris_look *l, const struct err *e, void *arg)
 {
@@ -507,7 +517,7 @@ static void netris_observe(struct fabric *fabric, const struct fabric_port *p,
 	loop_defer(&job_new(fabric, p, c)->start);
 }
 
-/* --- dropping --------------------------------------------------------------------------------------- */
+/* --- dropping --------------------------------------------------------------------------------- */
 
 static void drop_free(struct drop *d)
 {
@@ -594,7 +604,7 @@ static bool netris_trouble(const struct fabric *fabric, char *text, size_t size)
 	return false;
 }
 
-/* --- opening ---------------------------------------------------------------------------------------- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static int netris_open(struct fabric *fabric, const struct fabric_spec *s, struct err *e)
 {

@@ -1,5 +1,6 @@
 /*
- * netris_fabric_way: the ways to tenants' API servers, as a fabric is asked for them: one netris_way each, 60 s at most.
+ * netris_fabric_way: the ways to tenants' API servers, as a fabric is asked for them: one
+ * netris_way each, 60 s at most.
  * Tests: tests/contract/test_netris_way.c
  */
 #include <stdlib.h>

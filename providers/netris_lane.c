@@ -26,18 +26,23 @@ struct netris_lane {
 	struct loop_defer begin;
 	struct loop_timer again;
 	struct netris_request *request;
-	bool after; /* the read under way is the one after the PUT */
+	/* the read under way is the one after the PUT */
+	bool after;
 	unsigned reads;
-	struct err put; /* how the PUT ended; kind ERR_NONE: well */
-	struct ids
-		known; /* who was in it when it was last read after a change, less who was taken out since */
-	struct ids sent;    /* the list of the PUT */
-	struct ids shared;  /* who ever was in it as a shared server */
-	struct ids missing; /* an incident, unless it is empty */
+	/* how the PUT ended; kind ERR_NONE: well */
+	struct err put;
+	/* who was in it when it was last read after a change, less who was taken out since */
+	struct ids known;
+	/* the list of the PUT */
+	struct ids sent;
+	/* who ever was in it as a shared server */
+	struct ids shared;
+	/* an incident, unless it is empty */
+	struct ids missing;
 	char missing_names[160];
 };
 
-/* --- sets of ids ------------------------------------------------------------------------------------ */
+/* --- sets of ids ------------------------------------------------------------------------------ */
 
 static bool ids_has(const struct ids *s, int64_t id)
 {
@@ -62,7 +67,7 @@ static void ids_drop(struct ids *s, int64_t id)
 		}
 }
 
-/* --- ending ---------------------------------------------------------------------------------------- */
+/* --- ending ----------------------------------------------------------------------------------- */
 
 static void begin_again(struct netris_lane *l)
 {
@@ -72,7 +77,8 @@ static void begin_again(struct netris_lane *l)
 		loop_defer(&l->begin);
 }
 
-/* Tells all that are in this change (all: whoever waits too).  done() may drop others and free the lane. */
+/* Tells all that are in this change (all: whoever waits too). done() may drop others and free the
+ * lane. */
 static void end_all(struct netris_lane *l, bool all, const struct err *e)
 {
 	struct err why = {0};
@@ -119,9 +125,10 @@ static void fail_incident(struct netris_lane *l)
 	end_all(l, true, &e);
 }
 
-/* --- looking at the list --------------------------------------------------------------------------- */
+/* --- looking at the list ---------------------------------------------------------------------- */
 
-/* Those of `want` who are not in it and whom no edit takes out.  Another installation's come and go as it moves them. */
+/* Those of `want` who are not in it and whom no edit takes out. Another installation's come and go
+ * as it moves them. */
 static void find_missing(struct netris_lane *l, const struct ids *want,
 			 const struct netris_cluster *c)
 {
@@ -169,7 +176,7 @@ static bool once_more(struct netris_lane *l)
 	return true;
 }
 
-/* --- changing --------------------------------------------------------------------------------------- */
+/* --- changing --------------------------------------------------------------------------------- */
 
 static bool is_late(const struct netris_lane *l, const struct netris_edit *ed)
 {
@@ -371,7 +378,8 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 		change(l, c);
 }
 
-/* Is each server that is missing to be put in here?  Until the list shows it, `known` has it still. */
+/* Is each server that is missing to be put in here? Until the list shows it, `known` has it
+ * still. */
 static bool mends(const struct netris_lane *l)
 {
 	for (size_t i = 0; i < l->missing.n; i++) {
@@ -415,7 +423,7 @@ static void on_begin(void *arg)
 	}
 }
 
-/* --- edits ------------------------------------------------------------------------------------------ */
+/* --- edits ------------------------------------------------------------------------------------ */
 
 void netris_lane_edit(struct netris_lane *l, struct netris_edit *ed)
 {

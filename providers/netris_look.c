@@ -7,7 +7,7 @@
 #include "base/str.h"
 
 /*
- *	asked --- next turn, or in a moment ---> clusters, V-nets, switches (servers, links) ---> what they left out ---> told
+ *   asked --- next turn, or in a moment ---> clusters, V-nets, switches (servers, links) ---> what they left out ---> told
  *
  * Who asks while one is under way waits for the next.
  */
@@ -17,26 +17,34 @@ struct netris_looks {
 	struct loop_group *group;
 	struct netris *n;
 	char *site;
-	struct list waiting, served; /* served: of the look under way */
+	/* served: of the look under way */
+	struct list waiting, served;
 	struct loop_timer begin;
-	int64_t ended_at; /* of the look before */
+	/* of the look before */
+	int64_t ended_at;
 	bool busy;
 	struct netris_look look;
-	unsigned pending; /* requests */
+	/* requests */
+	unsigned pending;
 	struct read {
 		struct netris_looks *ls;
-		struct netris_request *q; /* NULL: the place is free */
+		/* NULL: the place is free */
+		struct netris_request *q;
 		enum netris_kind kind;
-		void *into; /* the element that it completes; NULL: a list */
+		/* the element that it completes; NULL: a list */
+		void *into;
 	} reads[6 + DETAILS];
 	struct arena **arenas;
 	size_t narenas, arenas_cap;
-	size_t next_cluster, next_vnet; /* whose details are asked for next */
+	/* whose details are asked for next */
+	size_t next_cluster, next_vnet;
 	bool with_inventory;
-	int64_t inventory_at; /* INT64_MIN: there is none */
+	/* INT64_MIN: there is none */
+	int64_t inventory_at;
 	struct arena *servers_arena, *links_arena, *templates_arena;
 	struct netris_objects servers, links;
-	bool telling, closed; /* closed: freed while it tells */
+	/* closed: freed while it tells */
+	bool telling, closed;
 };
 
 const struct netris_cluster *netris_look_cluster(const struct netris_look *l, const char *name)
@@ -105,7 +113,7 @@ static void forget(struct netris_looks *ls)
 	ls->look.nclusters = ls->look.nvnets = ls->look.nswitches = 0;
 }
 
-/* --- servers and their ports ----------------------------------------------------------------------- */
+/* --- servers and their ports ------------------------------------------------------------------ */
 
 /* "eth1@gpu-1": what is behind the '@'. */
 static const char *owner_of(const struct netris_ref *port)
@@ -153,7 +161,7 @@ static void build_inventory(struct netris_looks *ls)
 	}
 }
 
-/* --- one look ------------------------------------------------------------------------------------- */
+/* --- one look --------------------------------------------------------------------------------- */
 
 static void tell(struct netris_looks *ls, const struct err *e);
 static void on_read(struct netris_objects *o, const struct err *e, void *arg);
@@ -247,7 +255,8 @@ static void on_read(struct netris_objects *o, const struct err *e, void *arg)
 	if (e) {
 		struct err why = *e;
 
-		/* It went between the list and now: as if the list had not had it, which only the next look tells. */
+		/* It went between the list and now: as if the list had not had it, which only the
+		 * next look tells. */
 		if (!lists && why.kind == ERR_NOT_FOUND)
 			why.kind = ERR_UNAVAILABLE;
 		stop_reads(ls);
@@ -319,7 +328,8 @@ static void looks_release(struct netris_looks *ls)
 	free(ls);
 }
 
-/* Each of those who waited; what they do may free the looks, which then go after the last line here. */
+/* Each of those who waited; what they do may free the looks, which then go after the last line
+ * here. */
 static void tell(struct netris_looks *ls, const struct err *e)
 {
 	struct netris_wait *w;

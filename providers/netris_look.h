@@ -9,12 +9,14 @@
 #include "netris/netris.h"
 
 /*
- * netris_look: what a Netris controller says of a whole site at one moment: server clusters with their members, V-nets with
- * their ports, switches, and which ports a server has.
+ * netris_look: what a Netris controller says of a whole site at one moment: server clusters with
+ * their members, V-nets with their ports, switches, and which ports a server has.
  *
- * Whoever asks gets a look that was begun after asking.  One is under way at a time, and serves all who wait for it, and
- * NETRIS_LOOK_GAP_MS lie between two of them, so that a thousand machines cost as many requests as one.  What a list leaves out of its elements is read element by
- * element.  Servers, links and templates are read at most once in NETRIS_INVENTORY_MS, and again when `fresh` is asked for.
+ * Whoever asks gets a look that was begun after asking. One is under way at a time, and serves all
+ * who wait for it, and NETRIS_LOOK_GAP_MS lie between two of them, so that a thousand machines cost
+ * as many requests as one. What a list leaves out of its elements is read element by element.
+ * Servers, links and templates are read at most once in NETRIS_INVENTORY_MS, and again when `fresh`
+ * is asked for.
  *
  * On the loop thread; done() exactly once, never inside the call.
  * Tests: tests/contract/test_fabric.c
@@ -27,18 +29,23 @@ struct netris_looks;
 
 /* A port of a switch that a server is linked to. */
 struct netris_wire {
-	int64_t port;	     /* id; 0: not said */
-	const char *switch_; /* name; NULL: not said */
+	/* id; 0: not said */
+	int64_t port;
+	/* name; NULL: not said */
+	const char *switch_;
 };
 struct netris_machine {
 	int64_t id;
-	bool twice; /* two servers have this name */
+	/* two servers have this name */
+	bool twice;
 	struct netris_wire wires[NETRIS_PORTS_MAX];
 	size_t n;
-	bool more; /* than fit */
+	/* than fit */
+	bool more;
 };
 struct netris_look {
-	int64_t begun_at; /* loop_now() */
+	/* loop_now() */
+	int64_t begun_at;
 	const struct netris_cluster *clusters;
 	size_t nclusters;
 	const struct netris_vnet *vnets;
@@ -47,7 +54,8 @@ struct netris_look {
 	size_t nswitches;
 	const struct netris_template *templates;
 	size_t ntemplates;
-	struct map *machines; /* of the site, by name -> struct netris_machine */
+	/* of the site, by name -> struct netris_machine */
+	struct map *machines;
 };
 const struct netris_cluster *netris_look_cluster(const struct netris_look *l, const char *name);
 const struct netris_vnet *netris_look_vnet(const struct netris_look *l, int64_t id);
@@ -60,7 +68,8 @@ bool netris_has_member(const struct netris_cluster *c, int64_t server);
 /* Embedded in whoever asks. */
 struct netris_wait {
 	struct list link;
-	bool fresh; /* servers, links and templates are read as well */
+	/* servers, links and templates are read as well */
+	bool fresh;
 	/* l: NULL with e; valid during the call. */
 	void (*done)(const struct netris_look *l, const struct err *e, void *arg);
 	void *arg;
@@ -68,7 +77,8 @@ struct netris_wait {
 
 /* site: name of the site whose servers count. */
 struct netris_looks *netris_looks_new(struct loop_group *g, struct netris *n, const char *site);
-void netris_looks_free(struct netris_looks *ls); /* nobody may wait any more */
+/* nobody may wait any more */
+void netris_looks_free(struct netris_looks *ls);
 void netris_look(struct netris_looks *ls, struct netris_wait *w);
 
 #endif

@@ -18,13 +18,16 @@ struct netris_make {
 	struct read {
 		struct netris_make *m;
 		enum netris_kind kind;
-		struct netris_request *q; /* NULL: not under way */
+		/* NULL: not under way */
+		struct netris_request *q;
 	} reads[LISTS];
 	struct netris_request *post;
-	bool vpc_asked; /* a VPC was made, or its answer was lost */
+	/* a VPC was made, or its answer was lost */
+	bool vpc_asked;
 	int64_t site, template_, admin, vpc, cluster;
 	json_t *servers;
-	const char *no_host; /* the first of host_servers that is not there; NULL: none */
+	/* the first of host_servers that is not there; NULL: none */
+	const char *no_host;
 };
 
 static void on_list(struct netris_objects *o, const struct err *e, void *arg);

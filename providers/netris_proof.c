@@ -87,7 +87,8 @@ static bool is_applied(const struct netris_vnet *v, const struct netris_machine 
 	return false;
 }
 
-/* A V-net that the template promises, and that the cluster does not show, is one that nothing was read of. */
+/* A V-net that the template promises, and that the cluster does not show, is one that nothing was
+ * read of. */
 static bool has_all_fabrics(const struct netris_look *l, const struct netris_cluster *c, char *why,
 			    size_t size)
 {

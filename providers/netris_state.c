@@ -9,7 +9,7 @@
 
 #define RELEASE_MS (6 * 3600 * 1000) /* until its release is asked for again */
 
-/* --- its release ------------------------------------------------------------------------------------- */
+/* --- its release ------------------------------------------------------------------------------ */
 
 /* One that does not tell is as one that may be otherwise: each answer is looked at all the same. */
 static void on_release(struct netris_objects *o, const struct err *e, void *arg)
@@ -48,7 +48,7 @@ bool netris_state_release(const struct fabric_state *f, char *text, size_t size)
 	return true;
 }
 
-/* --- names ------------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 char *netris_state_cluster(const struct fabric_state *f, const char *segment)
 {

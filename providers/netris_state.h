@@ -7,10 +7,11 @@
 #include "providers/registry.h"
 
 /*
- * netris_state: what the parts of the fabric `netris` share: the controller, its release, the names of segments.
+ * netris_state: what the parts of the fabric `netris` share: the controller, its release, the names
+ * of segments.
  *
- *	netris_fabric.c		places, observes and drops
- *	netris_fabric_way.c	the ways to tenants' API servers
+ *   netris_fabric.c		places, observes and drops
+ *   netris_fabric_way.c	the ways to tenants' API servers
  *
  * On the loop thread.
  * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
@@ -25,12 +26,16 @@ struct fabric_state {
 	struct netris_ways *way_lists;
 	char *site, *template_, *admin, *prefix;
 	char **hosts, **common;
-	struct map *lanes;    /* name of the cluster -> struct netris_lane */
-	struct map *machines; /* name -> struct machine */
-	struct map *makers;   /* name of the cluster -> struct maker */
+	/* name of the cluster -> struct netris_lane */
+	struct map *lanes;
+	/* name -> struct machine */
+	struct map *machines;
+	/* name of the cluster -> struct maker */
+	struct map *makers;
 	struct list jobs, drops, ways;
 	struct netris_request *release_asked;
-	int64_t release_at; /* loop_now() when that was answered last, told or not; -1: never */
+	/* loop_now() when that was answered last, told or not; -1: never */
+	int64_t release_at;
 	enum netris_release release;
 	char release_text[NETRIS_RELEASE_TEXT];
 };
@@ -54,6 +59,7 @@ void netris_fabric_way(struct fabric *fabric, const struct fabric_way *w,
 		       const struct fabric_way_call *c);
 void netris_fabric_unway(struct fabric *fabric, const struct fabric_way *w,
 			 const struct fabric_way_call *c);
-void netris_fabric_ways_free(struct fabric_state *f); /* all that are under way, without done() */
+/* all that are under way, without done() */
+void netris_fabric_ways_free(struct fabric_state *f);
 
 #endif

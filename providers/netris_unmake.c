@@ -15,9 +15,11 @@ struct netris_unmake {
 	struct netris *n;
 	struct netris_make_spec s;
 	struct netris_request *request;
-	enum netris_kind kind; /* cluster, then VPC */
+	/* cluster, then VPC */
+	enum netris_kind kind;
 	unsigned tries;
-	struct err err; /* of the last DELETE */
+	/* of the last DELETE */
+	struct err err;
 };
 
 static void on_list(struct netris_objects *o, const struct err *e, void *arg);

@@ -19,29 +19,37 @@ static const enum netris_kind looked_at[] = {NETRIS_SITE, NETRIS_TENANT, NETRIS_
 struct netris_ways {
 	struct loop_group *group;
 	struct netris *n;
-	struct list waiting, served; /* of netris_way.link; served: by the reading under way */
+	/* of netris_way.link; served: by the reading under way */
+	struct list waiting, served;
 	struct loop_timer begin;
-	int64_t ended_at; /* of the reading before */
+	/* of the reading before */
+	int64_t ended_at;
 	bool busy;
 	struct read {
 		struct netris_ways *ws;
-		struct netris_request *q; /* NULL: not under way */
+		/* NULL: not under way */
+		struct netris_request *q;
 	} reads[LISTS];
 	struct netris_objects o[LISTS];
-	bool telling, closed; /* closed: freed while it tells */
+	/* closed: freed while it tells */
+	bool telling, closed;
 };
 
 struct netris_way {
-	struct list link; /* waits for lists */
+	/* waits for lists */
+	struct list link;
 	struct netris_ways *ws;
 	struct netris *n;
 	struct netris_way_spec s;
 	bool remove, made, posted;
 	unsigned changes;
-	char name[NETRIS_WAY_NAME]; /* of the load balancer */
+	/* of the load balancer */
+	char name[NETRIS_WAY_NAME];
 	struct netris_make *make;
-	struct netris_request *request; /* one change, or one element */
-	struct err err;			/* of the last change */
+	/* one change, or one element */
+	struct netris_request *request;
+	/* of the last change */
+	struct err err;
 	struct arena *arenas[VNETS + 1];
 	size_t narenas;
 	const struct netris_cluster *cluster;
@@ -89,7 +97,7 @@ static void end_failed(struct netris_way *w, enum err_kind kind, const char *wha
 	end(w, NULL, &e);
 }
 
-/* --- lists ----------------------------------------------------------------------------------------- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 static void forget(struct netris_ways *ws)
 {
@@ -117,7 +125,8 @@ static void look_again(struct netris_way *w)
 		begin_soon(ws);
 }
 
-/* Each of those who waited; what they do may free the ways, which then go after the last line here. */
+/* Each of those who waited; what they do may free the ways, which then go after the last line
+ * here. */
 static void tell(struct netris_ways *ws, const struct err *e)
 {
 	struct netris_way *w;
@@ -200,7 +209,7 @@ void netris_ways_free(struct netris_ways *ws)
 		free(ws);
 }
 
-/* --- what has to be there -------------------------------------------------------------------------- */
+/* --- what has to be there --------------------------------------------------------------------- */
 
 static void on_made(const struct err *e, void *arg)
 {
@@ -258,7 +267,7 @@ static void find_ids(struct netris_way *w)
 		}
 }
 
-/* --- VIP ------------------------------------------------------------------------------------------- */
+/* --- VIP -------------------------------------------------------------------------------------- */
 
 static void on_vnet(struct netris_objects *o, const struct err *e, void *arg);
 
@@ -312,7 +321,7 @@ static void on_cluster(struct netris_objects *o, const struct err *e, void *arg)
 	next_vnet(w);
 }
 
-/* --- load balancer --------------------------------------------------------------------------------- */
+/* --- load balancer ---------------------------------------------------------------------------- */
 
 /* An answer proves nothing: the list does. */
 static void on_changed(struct netris_objects *o, const struct err *e, void *arg)
@@ -430,7 +439,7 @@ static void look_at_balancers(struct netris_way *w)
 	}
 }
 
-/* --- all of it ------------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static void go_on(struct netris_way *w)
 {

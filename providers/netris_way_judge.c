@@ -22,7 +22,7 @@ static void say(struct fabric_way_seen *out, char *why, bool up, const char *rea
 	*out = (struct fabric_way_seen){.up = up, .reason = reason, .why = why};
 }
 
-/* --- load balancers -------------------------------------------------------------------------------- */
+/* --- load balancers --------------------------------------------------------------------------- */
 
 static bool is_healthy(const struct netris_backend *b)
 {
@@ -92,8 +92,9 @@ static void name_unhealthy(const struct netris_l4lb *b, char *out, size_t size)
 		str_format(out + strlen(out), size - strlen(out), ", and %zu more", n - 1);
 }
 
-/* One healthy backend is enough: the load balancer leads to those alone, and a machine serves only when its own packets
- * reached the API server through it.  More would keep machines from a tenant whose API server answers. */
+/* One healthy backend is enough: the load balancer leads to those alone, and a machine serves only
+ * when its own packets reached the API server through it. More would keep machines from a tenant
+ * whose API server answers. */
 void netris_judge_lb(const struct netris_l4lb *b, int64_t vpc, const struct fabric_way *w,
 		     struct fabric_way_seen *out, char *why)
 {
@@ -153,7 +154,7 @@ bool netris_judge_lb_subnets(const struct netris_subnet *v, size_t n, const char
 	return false;
 }
 
-/* --- VIPs ------------------------------------------------------------------------------------------- */
+/* --- VIPs ------------------------------------------------------------------------------------- */
 
 /* 0: it is in none of its subnets; 1: in one; -1: it does not say which it has.  *in: the one. */
 static int subnet_of(const struct netris_vnet *v, const char *vip, const struct netris_gateway **in)

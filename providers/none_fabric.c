@@ -9,7 +9,8 @@
 /* No isolation: remembers what was asked for and proves nothing. */
 struct none {
 	struct loop_group *group;
-	struct map *segments; /* of machine */
+	/* of machine */
+	struct map *segments;
 	struct list answers;
 };
 

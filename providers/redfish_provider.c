@@ -26,7 +26,8 @@ _Static_assert(REDFISH_ADDRESS == PROVIDER_ADDRESS, "one code");
 _Static_assert(REDFISH_PASSWORD_CHANGE == PROVIDER_PASSWORD_CHANGE, "one code");
 
 struct provider_machine {
-	struct job_seat seat; /* first: a job's seat is its machine */
+	/* first: a job's seat is its machine */
+	struct job_seat seat;
 	struct redfish *bmc;
 };
 
@@ -105,7 +106,7 @@ static int fits(const struct redfish_system *s, void *arg, struct err *e)
 	return j->call.fits(&o, j->call.arg, e);
 }
 
-/* --- answers of the client ------------------------------------------------------------------------ */
+/* --- answers of the client -------------------------------------------------------------------- */
 
 static void on_plain(const struct err *e, void *arg)
 {
@@ -191,7 +192,7 @@ static void on_drives(const struct redfish_drives *l, const struct err *e, void 
 	job_end(j, &j->seen, NULL);
 }
 
-/* --- what is asked ------------------------------------------------------------------------------------- */
+/* --- what is asked ---------------------------------------------------------------------------- */
 
 static void boot(struct job *j)
 {
@@ -244,7 +245,7 @@ static void run(struct job *j)
 	}
 }
 
-/* --- the slots ------------------------------------------------------------------------------------ */
+/* --- the slots -------------------------------------------------------------------------------- */
 
 static int redfish_open(struct provider *p, const struct provider_spec *s, struct err *e)
 {

@@ -1,6 +1,6 @@
 /*
- * refusal: the answer to what a provider cannot do at all.  Apart from provider.c, which knows every implementation:
- * implementations answer so too.
+ * refusal: the answer to what a provider cannot do at all. Apart from provider.c, which knows every
+ * implementation: implementations answer so too.
  * Tests: tests/unit/providers/test_provider.c
  */
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 /*
  * What a BMC can do, by what it lists:
  *
- *	System -> ActionInfo of its Reset -> pending object -> the maker's own override -> its Manager
+ *   System -> ActionInfo of its Reset -> pending object -> the maker's own override -> its Manager
  *
- * Each is read only where it is there.  What is not served lists nothing.
+ * Each is read only where it is there. What is not served lists nothing.
  * Tests: tests/unit/redfish/test_facts.c, tests/contract/test_bmc_check.c
  */
 static const char *tpm_of(const json_t *system)

@@ -23,7 +23,8 @@ static const json_t *boot_of(const struct rf_op *op)
 	return json_at(op->pending ? op->pending : op->system, "Boot");
 }
 
-/* Tri-state: this Boot lists the values, and this is (1) or is not (0) among them; or it lists none (-1). */
+/* Tri-state: this Boot lists the values, and this is (1) or is not (0) among them; or it lists none
+ * (-1). */
 static int lists(const json_t *boot, const char *property, const char *value)
 {
 	char name[80];
@@ -69,7 +70,8 @@ static void put(json_t *o, const char *member, const char *value)
 	json_object_set_new(o, member, json_string(value));
 }
 
-/* The payload of this rung; NULL when the ladder has ended.  Rungs differ in what BMCs disagree about. */
+/* The payload of this rung; NULL when the ladder has ended. Rungs differ in what BMCs disagree
+ * about. */
 static json_t *override_body(const struct redfish *r, const char *target)
 {
 	const struct rf_op *op = r->op;
@@ -96,8 +98,9 @@ static bool has_address(const struct rf_op *op)
 }
 
 /*
- * The address of an HTTP boot goes too: it would tell of a boot that is long past.  Some take no empty
- * text, which is no address, but null; where it may not be written at all the override goes alone.
+ * The address of an HTTP boot goes too: it would tell of a boot that is long past. Some take no
+ * empty text, which is no address, but null; where it may not be written at all the override goes
+ * alone.
  */
 static json_t *clear_body(const struct redfish *r)
 {
@@ -177,7 +180,8 @@ static void on_other_place(struct redfish *r, const struct rf_reply *p)
 	boot_write(r);
 }
 
-/* AMI sends one to the pending object (Q11); others have one that shows overrides and takes none (Q21). */
+/* AMI sends one to the pending object (Q11); others have one that shows overrides and takes none
+ * (Q21). */
 static void other_place(struct redfish *r)
 {
 	struct rf_op *op = r->op;
@@ -255,7 +259,8 @@ static void boot_checked(struct redfish *r)
 	boot_write(r);
 }
 
-/* A pending object may list fewer targets than the System, which then takes the others itself (BlueField). */
+/* A pending object may list fewer targets than the System, which then takes the others itself
+ * (BlueField). */
 static bool is_systems_alone(const struct rf_op *op, const char *target)
 {
 	return op->boot != REDFISH_BOOT_NONE && op->pending &&
@@ -293,7 +298,8 @@ static void place(struct redfish *r)
 	rf_tag_read(r, RF_TAG_SYSTEM, op->system_etag);
 }
 
-/* The pending object counts only if it has the property; elsewhere it holds boot order or nothing. */
+/* The pending object counts only if it has the property; elsewhere it holds boot order or
+ * nothing. */
 static void on_pending(struct redfish *r, const struct rf_reply *p)
 {
 	if (rf_pending_read(r, p)) {

@@ -7,17 +7,19 @@
 #include "base/str.h"
 
 /*
- * The drives that the BMC lists, through the links of the System (DSP0268: Storage, Drive, Volume, SimpleStorage):
+ * The drives that the BMC lists, through the links of the System (DSP0268: Storage, Drive, Volume,
+ * SimpleStorage):
  *
- *	System -> Storage -> each Storage -> Drives -> each Drive -> the Volumes that it is part of
- *	System -> SimpleStorage -> each, if there was no Drive: models and sizes, no serial numbers
+ *   System -> Storage -> each Storage -> Drives -> each Drive -> the Volumes that it is part of
+ *   System -> SimpleStorage -> each, if there was no Drive: models and sizes, no serial numbers
  *
  * Its Manager comes first: which firmware it has now, as the list is read once for each tenancy.
  *
- * Some BMCs need forty requests for that, at seconds each: an operation makes a few of them and ends with `more`, and
- * the next one goes on.  A resource that the BMC does not serve (rf_is_lacking()) is passed over and reported once, for
- * the whole list; what is not answered is asked for again by the next operation.  A drive in a volume that is not served
- * is left out, because only the volume could account for it.
+ * Some BMCs need forty requests for that, at seconds each: an operation makes a few of them and
+ * ends with `more`, and the next one goes on. A resource that the BMC does not serve
+ * (rf_is_lacking()) is passed over and reported once, for the whole list; what is not answered is
+ * asked for again by the next operation. A drive in a volume that is not served is left out,
+ * because only the volume could account for it.
  *
  * Tests: tests/unit/redfish/test_drives.c, tests/unit/redfish/test_captures.c
  */
@@ -30,7 +32,8 @@ enum node { COLLECTION, STORAGE, DRIVE, VOLUME, SIMPLES, SIMPLE, MANAGER };
 
 struct volume {
 	char *path;
-	bool lacking; /* the BMC does not serve it */
+	/* the BMC does not serve it */
+	bool lacking;
 	struct redfish_volume of;
 };
 
@@ -42,13 +45,17 @@ struct rf_drives {
 	} todo[MAX_TODO];
 	size_t n, looks;
 	struct redfish_drive drives[MAX_DRIVES];
-	size_t volume_of[MAX_DRIVES]; /* 1 + index into volumes; 0: none */
+	/* 1 + index into volumes; 0: none */
+	size_t volume_of[MAX_DRIVES];
 	size_t ndrives;
 	struct volume volumes[MAX_DRIVES];
 	size_t nvolumes;
-	char *simples;	  /* looked at when there is nothing else; NULL: not there */
-	bool simple;	  /* lacks is of Storage itself */
-	struct err lacks; /* the first part that is not served; kind ERR_NONE: all were */
+	/* looked at when there is nothing else; NULL: not there */
+	char *simples;
+	/* lacks is of Storage itself */
+	bool simple;
+	/* the first part that is not served; kind ERR_NONE: all were */
+	struct err lacks;
 };
 
 static void next(struct redfish *r);
@@ -93,7 +100,7 @@ static void push_page(struct redfish *r, enum node node, const json_t *j, const 
 	push(r->drives, node, rf_link(r, json_object_get(j, name), &ignored));
 }
 
-/* --- what is said of a drive ---------------------------------------------------------------------- */
+/* --- what is said of a drive ------------------------------------------------------------------ */
 
 /* NULL: nothing is said, or nothing that is fit to be shown. */
 static const char *text_at(struct rf_drives *s, const json_t *o, const char *member)
@@ -219,7 +226,7 @@ static void on_a_simple(struct redfish *r, const json_t *j)
 						       .bytes = bytes_at(d)};
 }
 
-/* --- the search ----------------------------------------------------------------------------------- */
+/* --- the search ------------------------------------------------------------------------------- */
 
 /* A member that has gone since it was listed (404, 410) is no part of the list any more. */
 static void on_lacking(struct rf_drives *s, enum node node, const char *path,

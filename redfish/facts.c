@@ -5,8 +5,8 @@
 #include "base/str.h"
 
 /*
- * What is known of the BMC, gathered while it is used: nothing is asked for its sake but its Manager, which the list of
- * drives reads.
+ * What is known of the BMC, gathered while it is used: nothing is asked for its sake but its
+ * Manager, which the list of drives reads.
  * Tests: tests/unit/redfish/test_facts.c
  */
 #define SMOOTH 8 /* a new answer counts for one of so many */

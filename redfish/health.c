@@ -1,9 +1,10 @@
 /*
  * health: what the System says of its parts, in the document that each look reads anyway.
  *
- * Status.HealthRollup counts all that it has, Status.Health itself alone.  Which part it is stands in Status.Conditions, in
- * the summaries (MemorySummary), or where a maker lists them (Oem.Hpe.AggregateHealthStatus): every object in the document
- * that has a Status of its own is looked at, by the name of its member.
+ * Status.HealthRollup counts all that it has, Status.Health itself alone. Which part it is stands
+ * in Status.Conditions, in the summaries (MemorySummary), or where a maker lists them
+ * (Oem.Hpe.AggregateHealthStatus): every object in the document that has a Status of its own is
+ * looked at, by the name of its member.
  * Tests: tests/unit/redfish/test_health.c
  */
 #include "redfish/internal.h"
@@ -19,7 +20,8 @@
 struct named {
 	char *text;
 	size_t size, n, len;
-	const char *worst; /* that is named: Critical, or Warning where nothing is worse */
+	/* that is named: Critical, or Warning where nothing is worse */
+	const char *worst;
 };
 
 static const char *health_of(const json_t *o)

@@ -36,36 +36,53 @@
 #define RF_STR 256     /* longest text taken over from a BMC */
 
 struct rf_reply {
-	int status;	  /* 0: there was no reply */
-	json_t *json;	  /* NULL: no object */
-	const char *etag; /* to be sent as If-Match; NULL: none */
+	/* 0: there was no reply */
+	int status;
+	/* NULL: no object */
+	json_t *json;
+	/* to be sent as If-Match; NULL: none */
+	const char *etag;
 	const char *location;
-	const char *challenge; /* WWW-Authenticate */
+	/* WWW-Authenticate */
+	const char *challenge;
 	struct secret *token;
-	int64_t sent_at;	 /* loop_now() when the request went out, for the last time */
-	uint32_t retry_after_ms; /* of a 2xx reply; that of others is in err */
-	struct err err;		 /* kind ERR_NONE for 2xx */
-	bool by_task; /* err is how a task ended (with status 409): look at the effect before believing it */
+	/* loop_now() when the request went out, for the last time */
+	int64_t sent_at;
+	/* of a 2xx reply; that of others is in err */
+	uint32_t retry_after_ms;
+	/* kind ERR_NONE for 2xx */
+	struct err err;
+	/* err is how a task ended (with status 409): look at the effect before believing it */
+	bool by_task;
 };
 typedef void rf_step(struct redfish *r, const struct rf_reply *p);
 
 enum rf_login { RF_SESSION, RF_NOBODY /* no login at all */, RF_BASIC };
 
 struct rf_request {
-	const char *method;  /* NULL: GET */
-	char *path;	     /* taken; as link_path() gave it */
-	char *body;	     /* taken; NULL: none */
-	char *if_match;	     /* taken; NULL: none */
-	bool secret_body;    /* cleared before it is freed, never quoted */
-	bool effect;	     /* changes the machine: ask may_act first */
-	bool own_login;	     /* part of logging in: a 401 is an answer, not a reason to log in */
-	enum rf_login login; /* of own_login requests; others use what the session says */
+	/* NULL: GET */
+	const char *method;
+	/* taken; as link_path() gave it */
+	char *path;
+	/* taken; NULL: none */
+	char *body;
+	/* taken; NULL: none */
+	char *if_match;
+	/* cleared before it is freed, never quoted */
+	bool secret_body;
+	/* changes the machine: ask may_act first */
+	bool effect;
+	/* part of logging in: a 401 is an answer, not a reason to log in */
+	bool own_login;
+	/* of own_login requests; others use what the session says */
+	enum rf_login login;
 	unsigned redirects;
 	rf_step *next;
 };
 
 struct rf_identity {
-	char uuid[UUID_TEXT], serial[RF_STR]; /* "": not given */
+	/* "": not given */
+	char uuid[UUID_TEXT], serial[RF_STR];
 };
 
 enum rf_known { RF_UNKNOWN, RF_NO, RF_YES };
@@ -76,11 +93,14 @@ enum rf_tag_of { RF_TAG_SYSTEM, RF_TAG_SLOT, RF_TAGS };
 
 /* The task behind a 202. */
 struct rf_task {
-	rf_step *next; /* the step that waits for the reply; NULL: no task */
+	/* the step that waits for the reply; NULL: no task */
+	rf_step *next;
 	char *path;
-	bool seen; /* it has told its state */
+	/* it has told its state */
+	bool seen;
 	unsigned polls, missed;
-	int64_t until; /* polled no longer */
+	/* polled no longer */
+	int64_t until;
 };
 
 enum rf_kind {
@@ -100,8 +120,10 @@ struct rf_op {
 	struct redfish *r;
 	enum rf_kind kind;
 	struct loop_timer limit, wait;
-	void (*waited)(struct redfish *r); /* what follows the wait */
-	int64_t ends_at;		   /* loop_now() of the limit */
+	/* what follows the wait */
+	void (*waited)(struct redfish *r);
+	/* loop_now() of the limit */
+	int64_t ends_at;
 	union {
 		void (*plain)(const struct err *e, void *arg);
 		void (*seen)(const struct redfish_system *s, const struct err *e, void *arg);
@@ -113,36 +135,56 @@ struct rf_op {
 	bool on;
 	enum redfish_boot boot;
 	char *url;
-	char *ca_pem;	    /* of the server of url; NULL: not known */
-	char *certificates; /* the slot's collection, while the CA is looked for there */
-	unsigned looks;	    /* ... at so many of its members */
+	/* of the server of url; NULL: not known */
+	char *ca_pem;
+	/* the slot's collection, while the CA is looked for there */
+	char *certificates;
+	/* ... at so many of its members */
+	unsigned looks;
 	bool logged_in_again;
-	bool proved; /* the System was read in this operation and session, and is the one that is meant */
-	bool freeing, freed; /* old sessions are being deleted, were, to make room for a new one */
-	unsigned rung;	     /* of the ladder that the operation is on */
-	json_t *system;	     /* read in this operation; owned */
+	/* the System was read in this operation and session, and is the one that is meant */
+	bool proved;
+	/* old sessions are being deleted, were, to make room for a new one */
+	bool freeing, freed;
+	/* of the ladder that the operation is on */
+	unsigned rung;
+	/* read in this operation; owned */
+	json_t *system;
 	int64_t system_at;
 	char *system_etag;
-	json_t *slot; /* that was read; owned */
+	/* that was read; owned */
+	json_t *slot;
 	int64_t slot_at;
-	json_t *pending; /* the settings object, when boot options go there; owned */
-	char *target;	 /* what is being written to */
-	char *tag;	 /* its ETag */
+	/* the settings object, when boot options go there; owned */
+	json_t *pending;
+	/* what is being written to */
+	char *target;
+	/* its ETag */
+	char *tag;
 	enum rf_tag_of tag_of;
 	enum rf_tag_form form;
 	bool tag_reread;
-	void (*again)(struct redfish *r); /* the write that a tag was refused for */
-	void (*then)(struct redfish *r);  /* what follows a look at what is the maker's own */
+	/* the write that a tag was refused for */
+	void (*again)(struct redfish *r);
+	/* what follows a look at what is the maker's own */
+	void (*then)(struct redfish *r);
 	struct rf_task task;
-	const char *way; /* the ResetType that was sent */
-	bool moved;	 /* the override goes to the other place: pending object, System */
+	/* the ResetType that was sent */
+	const char *way;
+	/* the override goes to the other place: pending object, System */
+	bool moved;
 	struct rf_scan *scan;
-	char *bad_slots[4]; /* they took no medium in this operation */
+	/* they took no medium in this operation */
+	char *bad_slots[4];
 	size_t nbad;
-	struct rf_drives *listed; /* what done() is told of; owned */
-	char *unless_firmware;	  /* of redfish_read_drives(); owned */
-	unsigned steps;		  /* requests of a list of drives so far */
-	unsigned rescans;	  /* looks for slots since they were enabled */
+	/* what done() is told of; owned */
+	struct rf_drives *listed;
+	/* of redfish_read_drives(); owned */
+	char *unless_firmware;
+	/* requests of a list of drives so far */
+	unsigned steps;
+	/* looks for slots since they were enabled */
+	unsigned rescans;
 	bool enabled;
 };
 
@@ -155,71 +197,106 @@ struct redfish {
 	bool (*may_act)(void *arg);
 	int (*fits)(const struct redfish_system *s, void *arg, struct err *e);
 
-	struct list queue; /* of rf_op, waiting */
-	struct rf_op *op;  /* the one being served */
+	/* of rf_op, waiting */
+	struct list queue;
+	/* the one being served */
+	struct rf_op *op;
 	struct loop_defer pump;
 	struct http_req *http;
-	struct rf_request req;	 /* in flight, or to be sent again after a login */
-	struct rf_request login; /* in flight during logins */
-	rf_step *ready;		 /* what the operation does once there are a session and a System */
-	bool logging_in, resuming; /* resuming: send req again after the login */
-	int64_t sent_at, used_at;  /* used_at: last time that the session worked */
-	int64_t latency_us;	   /* smoothed; -1: nothing was answered yet */
-	uint64_t calls;		   /* requests that were sent */
+	/* in flight, or to be sent again after a login */
+	struct rf_request req;
+	/* in flight during logins */
+	struct rf_request login;
+	/* what the operation does once there are a session and a System */
+	rf_step *ready;
+	/* resuming: send req again after the login */
+	bool logging_in, resuming;
+	/* used_at: last time that the session worked */
+	int64_t sent_at, used_at;
+	/* smoothed; -1: nothing was answered yet */
+	int64_t latency_us;
+	/* requests that were sent */
+	uint64_t calls;
 
 	/* the breaker */
-	bool silent;	   /* the last exchange of the operation brought no useful answer */
-	unsigned failures; /* operations in a row that ended without a useful answer */
+	/* the last exchange of the operation brought no useful answer */
+	bool silent;
+	/* operations in a row that ended without a useful answer */
+	unsigned failures;
 	struct backoff pause;
-	int64_t not_before;    /* nothing is sent before; INT64_MIN: at will */
-	enum err_kind left_as; /* the kind of failure until then */
-	int left_code;	       /* code of the error that started the pause */
+	/* nothing is sent before; INT64_MIN: at will */
+	int64_t not_before;
+	/* the kind of failure until then */
+	enum err_kind left_as;
+	/* code of the error that started the pause */
+	int left_code;
 
 	/* session */
 	char *session_uri, *old_session, *stale_session;
 	struct secret *token;
 	bool session_worked, basic, refused;
-	char *must_change; /* account whose password has to be changed; NULL: none */
-	bool no_service;   /* what the root names for sessions is not there */
-	bool lent,
-		no_basic; /* basic for want of a free session, until then; Basic is not taken here */
+	/* account whose password has to be changed; NULL: none */
+	char *must_change;
+	/* what the root names for sessions is not there */
+	bool no_service;
+	/* basic for want of a free session, until then; Basic is not taken here */
+	bool lent, no_basic;
 	int64_t lent_until;
 
 	/* facts; forgotten when a known resource has gone */
 	bool root_known;
 	char *sessions_path, *service_path, *systems_path, *managers_path;
 	char *system_path, *system_fixed;
-	json_t *root; /* kept small: Vendor, Product, RedfishVersion, Oem's names */
+	/* kept small: Vendor, Product, RedfishVersion, Oem's names */
+	json_t *root;
 	char *reset_target, *reset_info;
-	char *settings,
-		*no_overrides; /* the pending object; the one that was looked at and has no boot options */
-	bool has_overrides;   /* a pending object of this BMC has shown some */
-	unsigned reset_types; /* bits of enum rf_reset; 0: unknown */
-	unsigned on_tries;    /* asks for power since the machine was last seen on */
+	/* the pending object; the one that was looked at and has no boot options */
+	char *settings, *no_overrides;
+	/* a pending object of this BMC has shown some */
+	bool has_overrides;
+	/* bits of enum rf_reset; 0: unknown */
+	unsigned reset_types;
+	/* asks for power since the machine was last seen on */
+	unsigned on_tries;
 	bool reset_asked;
-	enum rf_tag_form tag_form[RF_TAGS]; /* what worked last */
-	char *attributes;		    /* where the maker's own override is */
+	/* what worked last */
+	enum rf_tag_form tag_form[RF_TAGS];
+	/* where the maker's own override is */
+	char *attributes;
 	bool no_attributes;
-	enum rf_known cd_first; /* it says that the virtual CD boots */
-	struct rf_scan *scan;	/* a search for the slot that time cut off; NULL: none */
+	/* it says that the virtual CD boots */
+	enum rf_known cd_first;
+	/* a search for the slot that time cut off; NULL: none */
+	struct rf_scan *scan;
 	char *slot;
-	enum rf_known slot_https; /* it lists HTTPS among its protocols */
-	struct rf_drives *drives; /* a list that is being read; NULL: none */
-	char *media_enable;	  /* the action that makes slots appear */
-	int64_t no_slot_until;	  /* looked for in vain; not again before */
-	unsigned form;	     /* of InsertMedia's body that was taken last, from 1; 0: not known */
-	int64_t forms_until; /* all were refused: one alone is sent before */
-	char *managers[4], *media; /* what the System links to: where slots are */
+	/* it lists HTTPS among its protocols */
+	enum rf_known slot_https;
+	/* a list that is being read; NULL: none */
+	struct rf_drives *drives;
+	/* the action that makes slots appear */
+	char *media_enable;
+	/* looked for in vain; not again before */
+	int64_t no_slot_until;
+	/* of InsertMedia's body that was taken last, from 1; 0: not known */
+	unsigned form;
+	/* all were refused: one alone is sent before */
+	int64_t forms_until;
+	/* what the System links to: where slots are */
+	char *managers[4], *media;
 	unsigned quirks;
 	uint64_t quirk_rows;
-	char *vendor, *product, *firmware; /* for redfish_facts(); NULL: not said, or not read */
-	bool updates;			   /* the root names an UpdateService */
+	/* for redfish_facts(); NULL: not said, or not read */
+	char *vendor, *product, *firmware;
+	/* the root names an UpdateService */
+	bool updates;
 
 	/* Systems to look at */
 	char *candidates[16];
 	size_t ncandidates, next_candidate;
-	unsigned switchable; /* bits: candidates that are a host and can be switched */
-	struct err kept_err; /* the answer if nothing that is tried after it succeeds */
+	/* bits: candidates that are a host and can be switched */
+	unsigned switchable;
+	/* the answer if nothing that is tried after it succeeds */
+	struct err kept_err;
 };
 
 enum rf_reset {
@@ -228,32 +305,41 @@ enum rf_reset {
 	RF_RESET_FORCE_OFF = 4,
 	RF_RESET_GRACEFUL_OFF = 8,
 	RF_RESET_POWER_CYCLE = 16,
-	RF_RESET_OTHER = 32, /* so that a list of others is not taken for none */
+	/* so that a list of others is not taken for none */
+	RF_RESET_OTHER = 32,
 };
 
 /* redfish.c */
-bool rf_changes(const struct rf_op *op);	    /* is it one that changes the machine? */
-void rf_end(struct redfish *r, const void *result); /* the operation is done; result for readers */
+/* is it one that changes the machine? */
+bool rf_changes(const struct rf_op *op);
+/* the operation is done; result for readers */
+void rf_end(struct redfish *r, const void *result);
 void rf_fail(struct redfish *r, const struct err *e);
 void rf_fail_as(struct redfish *r, enum err_kind kind, const char *text);
-void rf_forget(struct redfish *r);    /* facts, not the session */
-void rf_set(char **slot, char *text); /* frees what was there; takes text */
+/* facts, not the session */
+void rf_forget(struct redfish *r);
+/* frees what was there; takes text */
+void rf_set(char **slot, char *text);
 /* The step's last act, with no request in flight: then(r) after so long. */
 void rf_wait(struct redfish *r, int64_t ms, void (*then)(struct redfish *r));
 
 /* exchange.c */
-void rf_send(struct redfish *r, struct rf_request *q); /* takes what q holds; *q is empty after */
+/* takes what q holds; *q is empty after */
+void rf_send(struct redfish *r, struct rf_request *q);
 void rf_get(struct redfish *r, char *path /* taken */, rf_step *next);
-void rf_resend(struct redfish *r); /* r->req once more, after a login */
+/* r->req once more, after a login */
+void rf_resend(struct redfish *r);
 void rf_abort(struct redfish *r);
-char *rf_link(const struct redfish *r, const json_t *ref,
-	      struct err *e);	/* of {"@odata.id": ...}, or a string; NULL: absent or bad (*e) */
-bool rf_text_ok(const char *s); /* bounded and printable */
-/* The resource that is asked for is one that the BMC may lack (below the System's lists of drives).  A failure there does
- * not count as one of the BMC: its other resources answer for it. */
+/* of {"@odata.id": ...}, or a string; NULL: absent or bad (*e) */
+char *rf_link(const struct redfish *r, const json_t *ref, struct err *e);
+/* bounded and printable */
+bool rf_text_ok(const char *s);
+/* The resource that is asked for is one that the BMC may lack (below the System's lists of drives).
+ * A failure there does not count as one of the BMC: its other resources answer for it. */
 bool rf_is_optional(const struct redfish *r);
-/* The BMC answered, and the answer means that it does not serve this resource: asking again soon does not help.  False:
- * it was served, or not answered, or the BMC is busy (408, 429, 502 to 504, or it asks for a pause). */
+/* The BMC answered, and the answer means that it does not serve this resource: asking again soon
+ * does not help. False: it was served, or not answered, or the BMC is busy (408, 429, 502 to 504,
+ * or it asks for a pause). */
 bool rf_is_lacking(const struct rf_reply *p);
 
 /* message.c */
@@ -279,28 +365,34 @@ json_t *rf_body(const struct http_reply *http, struct err *e);
 
 /* tag.c */
 void rf_tag_read(struct redfish *r, enum rf_tag_of of, const char *tag /* NULL: none */);
-char *rf_tag(const struct redfish *r); /* for If-Match, malloc'd; NULL: without */
-void rf_tag_worked(struct redfish *r); /* remembered for this BMC */
+/* for If-Match, malloc'd; NULL: without */
+char *rf_tag(const struct redfish *r);
+/* remembered for this BMC */
+void rf_tag_worked(struct redfish *r);
 /* Was it the tag that was refused, and is there another form?  Then again(r) follows. */
 bool rf_tag_climb(struct redfish *r, const struct rf_reply *p, void (*again)(struct redfish *r));
 
 /* task.c */
-bool rf_task_follow(struct redfish *r,
-		    const struct rf_reply *p); /* false: no task, p is the reply */
+/* false: no task, p is the reply */
+bool rf_task_follow(struct redfish *r, const struct rf_reply *p);
 
 /* session.c */
-void rf_ready(struct redfish *r, rf_step *then); /* logged in, System known; then(r, NULL) */
+/* logged in, System known; then(r, NULL) */
+void rf_ready(struct redfish *r, rf_step *then);
 void rf_log_out(struct redfish *r);
-void rf_login_again(struct redfish *r); /* after a 401: then resend */
+/* after a 401: then resend */
+void rf_login_again(struct redfish *r);
 
 /* find.c */
-void rf_find_system(struct redfish *r);	       /* then r->ready */
-unsigned rf_reset_types(const json_t *values); /* bits of enum rf_reset; 0: no list */
+/* then r->ready */
+void rf_find_system(struct redfish *r);
+/* bits of enum rf_reset; 0: no list */
+unsigned rf_reset_types(const json_t *values);
 /* Returns true if the reply is a ComputerSystem and no DPU.  False: the operation has ended with an
  * error that names the type. */
 bool rf_ensure_system(struct redfish *r, const struct rf_reply *p);
-bool rf_learn_system(struct redfish *r,
-		     const struct rf_reply *p); /* false: the operation has ended */
+/* false: the operation has ended */
+bool rf_learn_system(struct redfish *r, const struct rf_reply *p);
 
 /* system.c */
 void rf_system_read(struct redfish *r);
@@ -328,8 +420,10 @@ void rf_boot(struct redfish *r);
 bool rf_boots_from(struct redfish *r, enum redfish_boot how);
 
 /* oem.c: the override where virtual CDs have another one; else it is then(r) at once */
-bool rf_oem_has_cd(const struct redfish *r); /* the standard's Cd is the drive in the box here */
-void rf_oem_read(struct redfish *r, void (*then)(struct redfish *r)); /* r->cd_first is fresh */
+/* the standard's Cd is the drive in the box here */
+bool rf_oem_has_cd(const struct redfish *r);
+/* r->cd_first is fresh */
+void rf_oem_read(struct redfish *r, void (*then)(struct redfish *r));
 /* then(r) where the standard override is to be set too, or alone. */
 void rf_oem_boot(struct redfish *r, void (*then)(struct redfish *r));
 
@@ -345,14 +439,16 @@ void rf_scan_free(struct rf_scan *s);
 /* The operation has no time left: its search goes on in the next one. */
 void rf_scan_keep(struct redfish *r);
 
-/* media_trust.c: then(r) when this slot, read just now, checks nothing, or has the CA of what it shall fetch. */
+/* media_trust.c: then(r) when this slot, read just now, checks nothing, or has the CA of what it
+ * shall fetch. */
 void rf_media_trust(struct redfish *r, const json_t *slot, void (*then)(struct redfish *r));
 
 /* abilities.c */
 void rf_abilities_read(struct redfish *r);
 
 /* facts.c */
-void rf_latency(struct redfish *r, int64_t ms); /* so long did an answer take */
+/* so long did an answer take */
+void rf_latency(struct redfish *r, int64_t ms);
 /* json: of a Manager of the System. */
 void rf_learn_manager(struct redfish *r, const json_t *manager);
 /* A text of the BMC that is fit to be shown; NULL else.  malloc'd. */

@@ -7,20 +7,20 @@
 #include "base/str.h"
 
 /*
- * The slot for a CD.  It is looked for once, depth first, through the links of
- * the System and of its Managers:
+ * The slot for a CD. It is looked for once, depth first, through the links of the System and of its
+ * Managers:
  *
- *	System -> VirtualMedia -> slots
- *	Managers -> Manager -> VirtualMedia -> slots
+ *   System -> VirtualMedia -> slots
+ *   Managers -> Manager -> VirtualMedia -> slots
  *
- * The first CD slot with InsertMedia wins; without one, the first CD slot, whose
- * Image is then patched, or the first that does not say what it takes.  Its actions are read again before each use, because
- * some BMCs show EjectMedia only while something is in.  A slot that takes no
- * medium, as internal ones do, is passed over for the next.
- * A search that time cuts off goes on in the next operation: at 3 s a reply it needs longer than one has.
+ * The first CD slot with InsertMedia wins; without one, the first CD slot, whose Image is then
+ * patched, or the first that does not say what it takes. Its actions are read again before each
+ * use, because some BMCs show EjectMedia only while something is in. A slot that takes no medium,
+ * as internal ones do, is passed over for the next. A search that time cuts off goes on in the next
+ * operation: at 3 s a reply it needs longer than one has.
  *
- * Which protocols a slot takes stands in one of three places, or nowhere; what
- * InsertMedia's ActionInfo says is read once for each slot.
+ * Which protocols a slot takes stands in one of three places, or nowhere; what InsertMedia's
+ * ActionInfo says is read once for each slot.
  */
 #define MAX_LOOKS 40 /* requests of one search */
 #define MAX_TODO 64
@@ -39,11 +39,13 @@ struct rf_scan {
 	size_t n;
 	char *seen[MAX_LOOKS];
 	size_t nseen;
-	enum node asked; /* what the newest of seen is */
+	/* what the newest of seen is */
+	enum node asked;
 	char *second_best;
-	struct err lacks; /* the first resource that the BMC does not serve; kind ERR_NONE: none */
-	void (*found)(struct redfish *r,
-		      const struct rf_reply *p); /* p: the slot, read just now; NULL: read it */
+	/* the first resource that the BMC does not serve; kind ERR_NONE: none */
+	struct err lacks;
+	/* p: the slot, read just now; NULL: read it */
+	void (*found)(struct redfish *r, const struct rf_reply *p);
 };
 
 static void scan_next(struct redfish *r);
@@ -62,7 +64,7 @@ void rf_scan_free(struct rf_scan *s)
 	free(s);
 }
 
-/* --- the search ---------------------------------------------------------------------------------- */
+/* --- the search ------------------------------------------------------------------------------- */
 
 static void push(struct rf_scan *s, enum node node, char *path /* taken; NULL: nothing */)
 {
@@ -107,7 +109,8 @@ static bool is_named(const json_t *slot, const char *const *starts, size_t n)
 /* A slot that names no types, as Gigabyte's, is judged by its own name: unknown is one that may. */
 static enum rf_known takes_cds(const struct redfish *r, const json_t *slot)
 {
-	/* Its files are uploaded, or come from a person's browser (XCC): an address is none of theirs. */
+	/* Its files are uploaded, or come from a person's browser (XCC): an address is none of
+	 * theirs. */
 	static const char *const uploads[] = {"RDOC", "Remote"};
 	static const char *const cds[] = {"CD", "DVD"}, *const others[] = {"FD", "Floppy", "HD",
 									   "USB"};
@@ -313,8 +316,8 @@ static void scan(struct redfish *r)
 	scan_next(r);
 }
 
-/* Saves the scan so that the next operation continues it, unless this operation tried or enabled a slot: the scan does not
- * record that. */
+/* Saves the scan so that the next operation continues it, unless this operation tried or enabled a
+ * slot: the scan does not record that. */
 void rf_scan_keep(struct redfish *r)
 {
 	struct rf_scan *s = r->op->scan;
@@ -368,7 +371,7 @@ static bool reread(struct redfish *r, const struct rf_reply *p, rf_step *again)
 	return true;
 }
 
-/* --- reading ------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /*
  * Inserted stays true after an eject on some; Image stays on others; ConnectedVia
@@ -462,7 +465,7 @@ void rf_media_read(struct redfish *r)
 	with_slot(r, on_read);
 }
 
-/* --- writing ------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /*
  * eject:  read slot -> eject (two ways) -> done
@@ -516,7 +519,8 @@ static void write_slot(struct redfish *r, char *body /* taken */, rf_step *next)
 					.next = next});
 }
 
-/* What a refused write may mean: a tag that is not accepted, or a body that is not.  False: neither. */
+/* What a refused write may mean: a tag that is not accepted, or a body that is not. False:
+ * neither. */
 static bool climb(struct redfish *r, const struct rf_reply *p, void (*again)(struct redfish *r))
 {
 	if (patches(r) && rf_tag_climb(r, p, again))
@@ -531,7 +535,8 @@ static bool climb(struct redfish *r, const struct rf_reply *p, void (*again)(str
 static const char *const forms[] = {"full", "bare", "wordy", "named"};
 #define FORMS (sizeof(forms) / sizeof(*forms))
 
-/* The forms of a body, the one that this BMC took last, or is known to want, first.  FORMS: there are no more. */
+/* The forms of a body, the one that this BMC took last, or is known to want, first. FORMS: there
+ * are no more. */
 static size_t insert_form(const struct redfish *r)
 {
 	size_t first = r->form			       ? r->form - 1

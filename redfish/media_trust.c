@@ -6,12 +6,12 @@
 #include "base/str.h"
 
 /*
- * A slot that checks the certificate of what it fetches over TLS (VerifyCertificate, DSP0268), before it is told to
- * fetch from drover:
+ * A slot that checks the certificate of what it fetches over TLS (VerifyCertificate, DSP0268),
+ * before it is told to fetch from drover:
  *
- *	its Certificates -> is our CA among them?    -> then()
- *	                    \-> POST it              -> then()
- *	                         \-> VerifyCertificate off, at this slot alone -> then()
+ *   its Certificates -> is our CA among them?    -> then()
+ *                       \-> POST it              -> then()
+ *                            \-> VerifyCertificate off, at this slot alone -> then()
  *
  * What is not served here (rf_is_lacking()) is no failure yet: InsertMedia says it better.
  * Tests: tests/unit/redfish/test_media.c

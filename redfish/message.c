@@ -19,7 +19,8 @@
 static const struct {
 	const char *id;
 	enum err_kind kind;
-	uint32_t again_ms; /* 0: not known */
+	/* 0: not known */
+	uint32_t again_ms;
 } message_kinds[] = {
 	{"UnableToModifyDuringSystemPOST", ERR_UNAVAILABLE, 5000}, /* iLO (Q20) */
 	{"InvalidOperationForSystemState", ERR_UNAVAILABLE, 5000}, /* iLO, with status 400 (Q5) */
@@ -155,7 +156,7 @@ bool rf_message_id(const json_t *messages, char out[static RF_WORDS])
 	return false;
 }
 
-/* --- a password that has to be changed ------------------------------------------------------------ */
+/* --- a password that has to be changed -------------------------------------------------------- */
 
 void rf_password_err(const struct redfish *r, struct err *e)
 {

@@ -283,7 +283,8 @@ void rf_fail(struct redfish *r, const struct err *e)
 {
 	struct err copy = *e;
 
-	/* Gone, or nonsense where a resource was: the BMC was changed or updated, so look again next time. */
+	/* Gone, or nonsense where a resource was: the BMC was changed or updated, so look again
+	 * next time. */
 	if (copy.kind == ERR_NOT_FOUND || copy.kind == ERR_PROTOCOL)
 		rf_forget(r);
 	finish(r->op, NULL, &copy);

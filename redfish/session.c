@@ -51,7 +51,7 @@ static void get_root(struct redfish *r, enum rf_login login)
 					.next = on_root});
 }
 
-/* --- sessions ----------------------------------------------------------------------------------- */
+/* --- sessions --------------------------------------------------------------------------------- */
 
 static void logged_in(struct redfish *r);
 
@@ -66,7 +66,8 @@ static void drop_session(struct redfish *r)
 	rf_set(&r->session_uri, NULL);
 }
 
-/* What an operation changes is what it saw itself: a session may be with another machine that got this address. */
+/* What an operation changes is what it saw itself: a session may be with another machine that got
+ * this address. */
 static void on_proof(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->status == 401 && r->basic) {
@@ -182,7 +183,8 @@ static void no_session_left(struct redfish *r, const struct err *e)
 	delete_old(r);
 }
 
-/* Only for a BMC whose root names no sessions at all: one that has them and fails is not talked to with less. */
+/* Only for a BMC whose root names no sessions at all: one that has them and fails is not talked to
+ * with less. */
 static void use_basic(struct redfish *r)
 {
 	if (r->session_worked) {
@@ -196,8 +198,8 @@ static void use_basic(struct redfish *r)
 	delete_old(r);
 }
 
-/* The root names a service that is not there: for good, or for a moment.  So Basic serves for a while, and where it is not
- * taken that is no judgement of the password. */
+/* The root names a service that is not there: for good, or for a moment. So Basic serves for a
+ * while, and where it is not taken that is no judgement of the password. */
 static void no_service(struct redfish *r)
 {
 	if (r->session_worked || r->old_session) {
@@ -252,7 +254,8 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		rf_fail_as(r, ERR_PROTOCOL, "the BMC opened a session without X-Auth-Token");
 		return;
 	}
-	/* Some give their own idea of their name in Location: then the body's link, of the same session. */
+	/* Some give their own idea of their name in Location: then the body's link, of the same
+	 * session. */
 	path = p->location ? link_path(r->origin, p->location, &e) : NULL;
 	if (!path)
 		path = rf_link(r, p->json, &e);
@@ -322,7 +325,8 @@ static void on_service(struct redfish *r, const struct rf_reply *p)
 {
 	struct err e;
 
-	/* 401 is common, although the address is needed for the login.  What is not there may be so at that address alone. */
+	/* 401 is common, although the address is needed for the login. What is not there may be so
+	 * at that address alone. */
 	if (p->err.kind != ERR_NONE && p->status != 401 && p->status != 403 && p->status != 404 &&
 	    p->status != 405 && p->status != 501) {
 		rf_fail(r, &p->err);

@@ -10,7 +10,7 @@
  * What the System says, and its power.  Strings from a BMC are taken over only when
  * short and printable; what an enumeration does not name is unknown, never a default.
  */
-/* --- reading ------------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static const char *text_at(const json_t *j, const char *member)
 {
@@ -181,7 +181,7 @@ void rf_system_read(struct redfish *r)
 		rf_get(r, mem_strdup(r->system_path), on_system);
 }
 
-/* --- power --------------------------------------------------------------------------------------- */
+/* --- power ------------------------------------------------------------------------------------ */
 
 /*
  * The ladder of power.  Off is ForceOff: what runs there is a tenant's, and is not

@@ -47,7 +47,8 @@ static void task_end(struct redfish *r, const struct err *e)
 	next(r, &p);
 }
 
-/* After what the BMC asks for, else 1, 1, 2, 3, 4 s ...; when that is past the time for tasks, never. */
+/* After what the BMC asks for, else 1, 1, 2, 3, 4 s ...; when that is past the time for tasks,
+ * never. */
 static void again(struct redfish *r, uint32_t wanted_ms)
 {
 	struct rf_task *t = &r->op->task;

@@ -26,7 +26,7 @@ static struct loop *loop_here(const struct sim_agent *a)
 	return loop_of(a->group);
 }
 
-/* --- requests ------------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 /* NULL: the switch leads nowhere, the caller tries again later. */
 static struct http_req *ask(struct sim_agent *a, const char *method, const char *target,
@@ -83,7 +83,7 @@ static bool judge(struct sim_agent *a, const struct http_reply *r, const struct 
 	return false;
 }
 
-/* --- reports -------------------------------------------------------------------------------------- */
+/* --- reports ---------------------------------------------------------------------------------- */
 
 static void post(struct sim_agent *a, const char *text)
 {
@@ -153,7 +153,7 @@ static void on_report_timer(void *arg)
 	free(text);
 }
 
-/* --- orders --------------------------------------------------------------------------------------- */
+/* --- orders ----------------------------------------------------------------------------------- */
 
 static void run_next(struct sim_agent *a);
 
@@ -374,7 +374,7 @@ static void on_order(const struct http_reply *r, const struct err *e, void *arg)
 	arena_free(into);
 }
 
-/* --- session -------------------------------------------------------------------------------------- */
+/* --- session ---------------------------------------------------------------------------------- */
 
 static void on_hello(const struct http_reply *r, const struct err *e, void *arg)
 {
@@ -448,7 +448,7 @@ static void on_off(void *arg)
 	sim_machine_cut(a->machine);
 }
 
-/* --- life ----------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 struct sim_agent *sim_agent_new(struct loop_group *g, struct sim_machine *m, const char *block,
 				size_t len, struct err *e)

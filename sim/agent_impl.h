@@ -9,25 +9,29 @@
 
 /*
  * agent_impl: the agent's files among themselves: agent.c talks to drover, agent_wipe.c looks,
- * wipes and verifies, agent_write.c writes, agent_probe.c asks addresses.  An order is begun by agent_begin_*() and ends with
- * agent_finish() or agent_fail(), once, at the same moment or later.
+ * wipes and verifies, agent_write.c writes, agent_probe.c asks addresses. An order is begun by
+ * agent_begin_*() and ends with agent_finish() or agent_fail(), once, at the same moment or later.
  */
 
 /* One drive that was wiped in this boot. */
 struct agent_unit {
-	struct drive *drive; /* NULL: expected and not there */
+	/* NULL: expected and not there */
+	struct drive *drive;
 	struct evidence_device device;
-	int64_t status; /* what device.raw_status points to, once there is one */
+	/* what device.raw_status points to, once there is one */
+	int64_t status;
 	bool verified;
 	int64_t sampled;
 };
 
-struct agent_write; /* an image on its way */
+/* an image on its way */
+struct agent_write;
 
 struct sim_agent {
 	struct loop_group *group;
 	struct sim_machine *machine;
-	struct arena *arena; /* of the boot */
+	/* of the boot */
+	struct arena *arena;
 	struct proto_boot boot;
 	struct crypto_key *key;
 	char public_key[CRYPTO_PUBLIC_TEXT], who[320];
@@ -37,14 +41,18 @@ struct sim_agent {
 	struct http_req *session_req, *report_req;
 	struct loop_timer session_timer, report_timer, off_timer;
 	bool welcome, silent;
-	int64_t refused_since; /* 0: not */
+	/* 0: not */
+	int64_t refused_since;
 	int64_t after, fence;
 
 	struct arena *order_arena, *next_arena;
-	struct proto_order *order, *next; /* running, waiting */
-	struct map *results;		  /* order id -> report text */
+	/* running, waiting */
+	struct proto_order *order, *next;
+	/* order id -> report text */
+	struct map *results;
 	struct list outbox;
-	char *sending; /* what report_req carries; NULL: a word on progress */
+	/* what report_req carries; NULL: a word on progress */
+	char *sending;
 
 	/* the order under way */
 	struct loop_timer step_timer;
@@ -52,7 +60,8 @@ struct sim_agent {
 	const char *phase;
 	int64_t done_bytes, total_bytes, bytes_per_s;
 	int64_t stepped_at;
-	bool pull; /* a drive is to be pulled out amid it */
+	/* a drive is to be pulled out amid it */
+	bool pull;
 	struct agent_write *write;
 
 	/* what was wiped in this boot */

@@ -1,6 +1,6 @@
 /*
- * Which addresses answer a machine of the rack: those that a route names, from where that says, and the agent endpoint.  Of
- * any other the rack knows nothing.
+ * Which addresses answer a machine of the rack: those that a route names, from where that says, and
+ * the agent endpoint. Of any other the rack knows nothing.
  *
  * Tests: tests/unit/sim/test_agent.c
  */

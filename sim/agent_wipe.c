@@ -22,7 +22,7 @@
 #define EDGE (1 << 20)
 #define WIPE_LEAST_MS 2000 /* however fast it is told to be: no drive erases itself in less */
 
-/* --- inspect -------------------------------------------------------------------------------------- */
+/* --- inspect ---------------------------------------------------------------------------------- */
 
 static void read_stamp(struct drive *d, struct arena *tmp, struct proto_drive *out)
 {
@@ -136,7 +136,7 @@ void agent_begin_inspect(struct sim_agent *a)
 	agent_step(a, LOOK_MS, inspect);
 }
 
-/* --- canaries ------------------------------------------------------------------------------------- */
+/* --- canaries --------------------------------------------------------------------------------- */
 
 static void derive(const struct sim_agent *a, const struct agent_unit *u, const char *what,
 		   int64_t n, uint8_t out[static CRYPTO_SHA256])
@@ -235,7 +235,7 @@ static void plant(struct sim_agent *a, struct agent_unit *u)
 		fail_unit(u, unreadable ? broken(u) : "CanaryLost");
 }
 
-/* --- wipe ----------------------------------------------------------------------------------------- */
+/* --- wipe ------------------------------------------------------------------------------------- */
 
 /* NULL reason: nothing has gone wrong with it so far. */
 static bool sound(const struct agent_unit *u)
@@ -415,7 +415,7 @@ void agent_begin_wipe(struct sim_agent *a)
 	agent_step(a, TICK_MS, plant_all);
 }
 
-/* --- verify --------------------------------------------------------------------------------------- */
+/* --- verify ----------------------------------------------------------------------------------- */
 
 static void read_block(struct agent_unit *u, int64_t at)
 {

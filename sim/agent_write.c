@@ -2,8 +2,8 @@
  * agent_write: an image from HTTP onto a drive, the config drive behind it, and the clean stamps.
  *
  * An image is taken at times.write_bytes_per_s, piece by piece as it comes; the digest of the bytes
- * served judges it at the end.  After any failure the first and last MiB are zeros: nothing half-written
- * boots.
+ * served judges it at the end. After any failure the first and last MiB are zeros: nothing
+ * half-written boots.
  * Tests: tests/unit/sim/test_agent.c
  */
 #include <stdlib.h>
@@ -28,14 +28,17 @@ struct agent_write {
 	struct drive *drive;
 	struct http_peer *peer;
 	struct http_req *req;
-	struct loop_timer timer; /* the next piece, or another attempt */
+	/* the next piece, or another attempt */
+	struct loop_timer timer;
 	struct crypto_hash *hash;
-	ZSTD_DCtx *zd; /* NULL: raw */
+	/* NULL: raw */
+	ZSTD_DCtx *zd;
 	bool frame_open;
 	char *path, *out;
 	int64_t served, skip, written, total, began;
 	unsigned attempts;
-	const char *reason; /* why it failed; NULL: it did not */
+	/* why it failed; NULL: it did not */
+	const char *reason;
 };
 
 static void start(struct agent_write *w);
@@ -257,7 +260,7 @@ static void begin_image(struct sim_agent *a, struct drive *d)
 	free(origin);
 }
 
-/* --- config drive --------------------------------------------------------------------------------- */
+/* --- config drive ----------------------------------------------------------------------------- */
 
 static bool holds_image(struct drive *d)
 {
@@ -299,7 +302,7 @@ static void write_config(struct sim_agent *a)
 	free(files);
 }
 
-/* --- stamps --------------------------------------------------------------------------------------- */
+/* --- stamps ----------------------------------------------------------------------------------- */
 
 /* Only what was wiped and verified in this boot is stamped. */
 static const char *not_wiped(struct sim_agent *a)

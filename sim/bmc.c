@@ -11,7 +11,7 @@
 /*
  * One request (DSP0266 sections 7 to 9):
  *
- *	faults -> protocol version -> who asks -> which resource -> method -> condition -> body -> handler
+ *   faults -> protocol version -> who asks -> which resource -> method -> condition -> body -> handler
  *
  * An ETag is a digest of what the resource says, so that it changes exactly when that does.
  */
@@ -93,7 +93,7 @@ const struct bmc_route bmc_routes[] = {
 	{NULL, NULL, NULL, NULL, NULL, NULL, BMC_ALL, BMC_ALL},
 };
 
-/* --- small things --------------------------------------------------------------------------------- */
+/* --- small things ----------------------------------------------------------------------------- */
 
 void bmc_set(char **slot, const char *text)
 {
@@ -129,7 +129,7 @@ bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value)
 	return sim_rack_fault(b->m, "Request", what, value);
 }
 
-/* --- replies -------------------------------------------------------------------------------------- */
+/* --- replies ---------------------------------------------------------------------------------- */
 
 /* Of what the resource says. */
 static bool bmc_etag(json_t *j, char out[static 32])
@@ -227,7 +227,7 @@ void bmc_reply_self(struct bmc_call *c)
 	reply_resource(c, c->route->get(c));
 }
 
-/* --- one request ---------------------------------------------------------------------------------- */
+/* --- one request ------------------------------------------------------------------------------ */
 
 /* A request that is answered later. */
 struct held {
@@ -499,7 +499,7 @@ void sim_bmc_handle(struct httpd_req *q, struct sim_bmc *b)
 		answer(q, b);
 }
 
-/* --- beginning and end ---------------------------------------------------------------------------- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 struct sim_bmc *sim_bmc_new(struct loop_group *g, struct sim_machine *m,
 			    const struct sim_dialect *d, const char *user,

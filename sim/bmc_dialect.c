@@ -39,7 +39,7 @@ static bool has(const json_t *list, const char *text)
 	return false;
 }
 
-/* --- power ---------------------------------------------------------------------------------------- */
+/* --- power ------------------------------------------------------------------------------------ */
 
 /* False: answered. */
 static bool reset_is_welcome(struct bmc_call *c, const char *type, bool changes, bool on)
@@ -87,7 +87,7 @@ void bmc_dialect_reset(struct bmc_call *c)
 		bmc_reset(b, type);
 }
 
-/* --- boot ----------------------------------------------------------------------------------------- */
+/* --- boot ------------------------------------------------------------------------------------- */
 
 /* What the members may be stands with them, or with those of the System. */
 static const json_t *values_of(const struct bmc_call *c, const json_t *system, const char *member)
@@ -232,7 +232,7 @@ void bmc_dialect_attributes(struct bmc_call *c)
 	}
 }
 
-/* --- media ---------------------------------------------------------------------------------------- */
+/* --- media ------------------------------------------------------------------------------------ */
 
 static bool is_inner(const struct bmc_call *c, const struct sim_slot *s)
 {

@@ -16,7 +16,8 @@
 
 struct stream {
 	struct list link;
-	struct sim_bmc *b; /* NULL: it has gone */
+	/* NULL: it has gone */
+	struct sim_bmc *b;
 	struct httpd_req *q;
 	struct buf pending;
 	struct loop_timer alive;

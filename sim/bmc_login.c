@@ -8,8 +8,9 @@
 #include "base/str.h"
 
 /*
- * Who asks: a session's token, or Basic.  A wrong password counts against its account alone; after LOCK_AFTER
- * of them the account is locked for LOCK_S.  Sessions end when nobody has used them for the timeout.
+ * Who asks: a session's token, or Basic. A wrong password counts against its account alone; after
+ * LOCK_AFTER of them the account is locked for LOCK_S. Sessions end when nobody has used them for
+ * the timeout.
  * Tests: tests/unit/sim/test_bmc.c
  */
 #define LOCK_AFTER 5
@@ -63,7 +64,7 @@ static const char *session_prefix(const struct sim_bmc *b)
 	return str_or(quirks(b) ? quirks(b)->sessions.id : NULL, "");
 }
 
-/* --- passwords and tokens ------------------------------------------------------------------------- */
+/* --- passwords and tokens --------------------------------------------------------------------- */
 
 static struct bmc_account *account_named(struct sim_bmc *b, const char *user)
 {
@@ -207,7 +208,7 @@ bool bmc_admit(struct bmc_call *c, enum bmc_right right)
 	return true;
 }
 
-/* --- sessions ------------------------------------------------------------------------------------- */
+/* --- sessions --------------------------------------------------------------------------------- */
 
 json_t *bmc_get_session_service(struct bmc_call *c)
 {
@@ -363,7 +364,7 @@ void bmc_post_session(struct bmc_call *c)
 		bmc_error(c, 503, "SessionLimitExceeded");
 }
 
-/* --- accounts ------------------------------------------------------------------------------------- */
+/* --- accounts --------------------------------------------------------------------------------- */
 
 json_t *bmc_get_account_service(struct bmc_call *c)
 {
@@ -536,7 +537,7 @@ void bmc_delete_account(struct bmc_call *c)
 	bmc_reply(c, 204, NULL);
 }
 
-/* --- roles ---------------------------------------------------------------------------------------- */
+/* --- roles ------------------------------------------------------------------------------------ */
 
 json_t *bmc_get_roles(struct bmc_call *c)
 {

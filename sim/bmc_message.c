@@ -8,8 +8,8 @@
 #include "base/str.h"
 
 /*
- * Messages of the Base registry (DSP8011, 1.18) as far as they are said here, in our own words where
- * the text is free; %1 and so on are the arguments.
+ * Messages of the Base registry (DSP8011, 1.18) as far as they are said here, in our own words
+ * where the text is free; %1 and so on are the arguments.
  * Tests: tests/unit/sim/test_bmc.c
  */
 #define REGISTRY "Base.1.18."
@@ -113,7 +113,7 @@ static const struct message {
 	 "Wait for the indicated retry duration and retry the operation."},
 };
 
-/* --- messages ------------------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 static void expand(struct buf *out, const char *text, const char *const *args, size_t n)
 {
@@ -230,7 +230,7 @@ void bmc_error_(struct bmc_call *c, int status, const char *id, ...)
 	bmc_refuse(c, status);
 }
 
-/* --- bodies --------------------------------------------------------------------------------------- */
+/* --- bodies ----------------------------------------------------------------------------------- */
 
 /* One complaint about one value, as of a property or of an action's parameter. */
 static void complain_value(struct bmc_call *c, const char *what, const char *path, const json_t *v,

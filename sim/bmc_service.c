@@ -6,8 +6,8 @@
 #include "base/str.h"
 
 /*
- * What a service says of itself: root, OData documents, which registries and schemas it follows.  These are
- * references to what DMTF publishes; nothing of it is shipped.
+ * What a service says of itself: root, OData documents, which registries and schemas it follows.
+ * These are references to what DMTF publishes; nothing of it is shipped.
  * Tests: tests/unit/sim/test_bmc.c
  */
 #define SCHEMAS "http://redfish.dmtf.org/schemas/v1/"
@@ -68,7 +68,8 @@ json_t *bmc_get_odata(struct bmc_call *c)
 	return json_pack("{s:s,s:o}", "@odata.context", "/redfish/v1/$metadata", "value", all);
 }
 
-/* "ComputerSystem" of "ComputerSystem.v1_22_0.ComputerSystem", and where the versioned name ends. */
+/* "ComputerSystem" of "ComputerSystem.v1_22_0.ComputerSystem", and where the versioned name
+ * ends. */
 static int short_name(const char *type)
 {
 	return (int)strcspn(type, ".");

@@ -112,7 +112,7 @@ json_t *bmc_get_system(struct bmc_call *c)
 	return j;
 }
 
-/* --- boot ----------------------------------------------------------------------------------------- */
+/* --- boot ------------------------------------------------------------------------------------- */
 
 static const struct bmc_property boot_members[] = {
 	{.name = "BootSourceOverrideTarget", .kind = BMC_TEXT, .allowed = targets},
@@ -168,7 +168,7 @@ void bmc_patch_system(struct bmc_call *c)
 	bmc_reply_self(c);
 }
 
-/* --- power ---------------------------------------------------------------------------------------- */
+/* --- power ------------------------------------------------------------------------------------ */
 
 json_t *bmc_get_reset_info(struct bmc_call *c)
 {
@@ -261,7 +261,7 @@ static void on_changed(void *arg)
 	bmc_task_powered(b);
 }
 
-/* --- what does not change ------------------------------------------------------------------------- */
+/* --- what does not change --------------------------------------------------------------------- */
 
 json_t *bmc_get_nics(struct bmc_call *c)
 {

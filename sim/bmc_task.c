@@ -28,7 +28,7 @@ static struct bmc_task *find(struct bmc_call *c)
 	return NULL;
 }
 
-/* --- running -------------------------------------------------------------------------------------- */
+/* --- running ---------------------------------------------------------------------------------- */
 
 static void arm(struct sim_bmc *b)
 {
@@ -94,7 +94,7 @@ static struct bmc_task *free_one(struct sim_bmc *b)
 	return oldest;
 }
 
-/* --- what they say -------------------------------------------------------------------------------- */
+/* --- what they say ---------------------------------------------------------------------------- */
 
 static json_t *task_json(const struct bmc_task *t)
 {

@@ -8,13 +8,13 @@
 #include "base/str.h"
 
 /*
- * A BMC whose resources are those of a tree (tree.h).  What lives is laid over them:
+ * A BMC whose resources are those of a tree (tree.h). What lives is laid over them:
  *
- *	System and its pending object   identity, power, boot override
- *	slots for media                 what is in
- *	sessions, tasks, events         ours
- *	NICs, Managers, service root    addresses and UUIDs that no two machines of a rack share
- *	storage                         the drives that the machine has, in the first place that the tree has for some
+ *   System and its pending object   identity, power, boot override
+ *   slots for media                 what is in
+ *   sessions, tasks, events         ours
+ *   NICs, Managers, service root    addresses and UUIDs that no two machines of a rack share
+ *   storage                         the drives that the machine has, in the first place that the tree has for some
  *
  * Everything else is answered as it lies there.
  * Tests: tests/unit/sim/test_dialect.c, tests/contract/test_dialects.c
@@ -30,7 +30,7 @@ static const struct sim_tree *tree_of(const struct sim_bmc *b)
 	return b->dialect->tree;
 }
 
-/* --- where things are ----------------------------------------------------------------------------- */
+/* --- where things are ------------------------------------------------------------------------- */
 
 const char *bmc_system_path(const struct sim_bmc *b)
 {
@@ -75,7 +75,7 @@ const char *bmc_slot_path(const struct sim_bmc *b)
 	return s ? s->path : str_or(late_media(b), bmc_system_path(b));
 }
 
-/* --- what is read --------------------------------------------------------------------------------- */
+/* --- what is read ----------------------------------------------------------------------------- */
 
 static bool same(const char *a, const char *b)
 {
@@ -182,7 +182,7 @@ static json_t *get_nic(struct bmc_call *c)
 	return j;
 }
 
-/* --- the System ----------------------------------------------------------------------------------- */
+/* --- the System ------------------------------------------------------------------------------- */
 
 static const char *power_state(const struct sim_bmc *b)
 {
@@ -287,7 +287,7 @@ static json_t *get_attributes(struct bmc_call *c)
 	return j;
 }
 
-/* --- media ---------------------------------------------------------------------------------------- */
+/* --- media ------------------------------------------------------------------------------------ */
 
 static json_t *get_media(struct bmc_call *c)
 {
@@ -344,7 +344,7 @@ static json_t *get_slot(struct bmc_call *c)
 	return j;
 }
 
-/* --- drives --------------------------------------------------------------------------------------- */
+/* --- drives ----------------------------------------------------------------------------------- */
 
 #define DRIVE_ID "SIM-"
 
@@ -415,7 +415,7 @@ static json_t *get_drive(struct bmc_call *c)
 			 "Enabled", "Health", "OK");
 }
 
-/* --- everything else ------------------------------------------------------------------------------ */
+/* --- everything else -------------------------------------------------------------------------- */
 
 /* Pages of collections were captured under their query: "Sensors?$skip=75". */
 static char *with_query(struct bmc_call *c)
@@ -449,10 +449,11 @@ static json_t *get_other(struct bmc_call *c)
 	return text ? json_null() : NULL;
 }
 
-/* --- which is meant ------------------------------------------------------------------------------- */
+/* --- which is meant --------------------------------------------------------------------------- */
 
 enum place {
-	OPEN, /* before a login */
+	/* before a login */
+	OPEN,
 	ROOT,
 	SESSION_SERVICE,
 	SESSION_LIST,
@@ -676,7 +677,7 @@ const struct bmc_route *bmc_tree_route(struct bmc_call *c)
 	return reads || is_there(c) ? &routes[OTHER] : NULL;
 }
 
-/* --- tags ----------------------------------------------------------------------------------------- */
+/* --- tags ------------------------------------------------------------------------------------- */
 
 /* Weak stays weak, and what had none has none. */
 const char *bmc_tree_etag(struct bmc_call *c, json_t *j, char etag[static TAG_MAX])

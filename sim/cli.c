@@ -25,15 +25,15 @@
 #include "sim/rack.h"
 
 /*
- * `drover sim rack` keeps everything in one folder: the rack's state, its certificates, the password of
- * its BMCs, and objects.yaml, which makes drover manage it.  One process at a time: it holds a lock on the
- * file "lock" there, which ends with the process however that ends.
+ * `drover sim rack` keeps everything in one folder: the rack's state, its certificates, the
+ * password of its BMCs, and objects.yaml, which makes drover manage it. One process at a time: it
+ * holds a lock on the file "lock" there, which ends with the process however that ends.
  */
 #define PROVIDER "rack"
 #define HEAD_USER "drover"
 #define PER_OCTET 250
-#define NAMED                                                                                      \
-	1000 /* BMCs whose addresses stand in the certificate; it is not made again when the rack grows */
+/* BMCs whose addresses stand in the certificate; it is not made again when the rack grows */
+#define NAMED 1000
 #define CONNECTIONS 8192
 #define GIB ((int64_t)1 << 30)
 
@@ -42,12 +42,15 @@ enum { PUBLIC = 256, USER, DRIVES, DRIVE_GIB, SPEED, PLAIN, DIALECT, TREE, HEAD,
 
 struct options {
 	int64_t machines, drives, drive_gib, speed;
-	const char *verb; /* "drover sim rack" */
+	/* "drover sim rack" */
+	const char *verb;
 	const char *listen, *data, *faults, *user;
-	const char *head, *version; /* of the head node; NULL: there is none */
+	/* of the head node; NULL: there is none */
+	const char *head, *version;
 	bool open, plain;
 	struct {
-		const char *name; /* of a dialect, or a mockup folder */
+		/* of a dialect, or a mockup folder */
+		const char *name;
 		bool tree;
 	} spoken[SPOKEN];
 	size_t nspoken;
@@ -62,7 +65,8 @@ struct run {
 	struct httpd *httpd;
 	struct httpd_mhd *mhd;
 	struct sim_rack *rack;
-	struct sim_head_rack *head; /* NULL: none */
+	/* NULL: none */
+	struct sim_head_rack *head;
 	struct httpd *head_httpd;
 	struct httpd_mhd *head_mhd;
 	char *head_url;
@@ -75,9 +79,10 @@ struct run {
 	char *format;
 };
 
-/* --- files ---------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
-/* The boot image, and beside it what `make image` writes beside its own: digest, signature, by whom. */
+/* The boot image, and beside it what `make image` writes beside its own: digest, signature, by
+ * whom. */
 static int write_image(const struct run *r, const char *image, struct err *e)
 {
 	OWN(crypto_key) key = crypto_key_new();
@@ -103,7 +108,7 @@ static int write_image(const struct run *r, const char *image, struct err *e)
 	return status;
 }
 
-/* --- beginning ------------------------------------------------------------------------------------ */
+/* --- beginning -------------------------------------------------------------------------------- */
 
 /* For `drover sim fault`. */
 static int write_url(const struct run *r, unsigned port, struct err *e)
@@ -330,7 +335,7 @@ static void finish(struct run *r)
 	sim_folder_close(&r->folder);
 }
 
-/* --- the command line ----------------------------------------------------------------------------- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 static int64_t number(const char *text, int64_t min, int64_t max, const char *name,
 		      struct argp_state *st)

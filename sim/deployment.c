@@ -8,9 +8,10 @@
 #include "sim/workloads_impl.h"
 
 /*
- * The Deployment controller: one ReplicaSet for each template, named by the template's hash.  rollout.c says how many
- * replicas each of them has next; this file makes them, keeps revisions (`kubectl rollout undo`), and says in
- * the status how far the rollout is (`kubectl rollout status`).
+ * The Deployment controller: one ReplicaSet for each template, named by the template's hash.
+ * rollout.c says how many replicas each of them has next; this file makes them, keeps revisions
+ * (`kubectl rollout undo`), and says in the status how far the rollout is (`kubectl rollout
+ * status`).
  */
 #define HASH "pod-template-hash"
 #define REVISION "deployment.kubernetes.io/revision"
@@ -21,13 +22,17 @@
 struct view {
 	struct sim_workloads *s;
 	json_t *d;
-	json_t *fresh; /* of the present template; NULL: there is none */
-	json_t *old;   /* the others, oldest first */
-	bool created;  /* fresh is sent in this round */
-	bool taken;    /* its name is another's */
+	/* of the present template; NULL: there is none */
+	json_t *fresh;
+	/* the others, oldest first */
+	json_t *old;
+	/* fresh is sent in this round */
+	bool created;
+	/* its name is another's */
+	bool taken;
 };
 
-/* --- which ReplicaSet ----------------------------------------------------------------------------- */
+/* --- which ReplicaSet ------------------------------------------------------------------------- */
 
 /* Ten letters at most, without vowels, as kube-controller-manager writes its hashes. */
 static void hash_of(const json_t *template, json_int_t collisions, char out[static HASH_TEXT])
@@ -142,7 +147,7 @@ static void find_fresh(struct view *v)
 	}
 }
 
-/* --- revisions ------------------------------------------------------------------------------------ */
+/* --- revisions -------------------------------------------------------------------------------- */
 
 static int64_t revision_of(const json_t *obj)
 {
@@ -187,7 +192,7 @@ static void forget_history(const struct view *v)
 	}
 }
 
-/* --- writing them --------------------------------------------------------------------------------- */
+/* --- writing them ----------------------------------------------------------------------------- */
 
 static void save_set(const struct view *v, const json_t *rs, json_int_t before, int64_t revision)
 {
@@ -242,7 +247,7 @@ static void roll(struct view *v)
 		save_fresh(v, fresh);
 }
 
-/* --- status --------------------------------------------------------------------------------------- */
+/* --- status ----------------------------------------------------------------------------------- */
 
 static json_int_t total(const struct view *v, const char *group, const char *member)
 {

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* --- what a file may say -------------------------------------------------------------------------- */
+/* --- what a file may say ---------------------------------------------------------------------- */
 
 static const char *const answers[] = {"NoContent", "OK", "Task", "Nowhere", NULL};
 static const char *const errors[] = {"List", "Object", "Bare", NULL};
@@ -151,7 +151,7 @@ static const struct field dialect_fields[] = {
 	FIELDS_END,
 };
 
-/* --- those that are built in ---------------------------------------------------------------------- */
+/* --- those that are built in ------------------------------------------------------------------ */
 
 /* The bytes of sim/dialects/NAME.yaml, put here by the assembler. */
 #define DIALECT(name_)                                                                             \
@@ -172,7 +172,7 @@ static const struct {
 };
 #define BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
 
-/* --- reading -------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static json_t *parse(const char *text, size_t len, struct err *e)
 {
@@ -281,7 +281,7 @@ int sim_dialects_add(struct sim_dialects *s, const char *name, struct err *e)
 		       list);
 }
 
-/* --- trees of others ------------------------------------------------------------------------------ */
+/* --- trees of others -------------------------------------------------------------------------- */
 
 static bool fits(const struct sim_dialect *d, const json_t *root)
 {

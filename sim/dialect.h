@@ -9,24 +9,29 @@
 #include "sim/tree.h"
 
 /*
- * dialect: how BMCs of one make answer, as data: a tree of resources, and what is done otherwise than by the book.
+ * dialect: how BMCs of one make answer, as data: a tree of resources, and what is done otherwise
+ * than by the book.
  *
- * Those of sim/dialects/NAME.yaml are built in.  A file is
+ * Those of sim/dialects/NAME.yaml are built in. A file is
  *
- *	about: one line
- *	match: {vendor: "Dell*"}       # of which trees of others it is the make, by their service root
- *	quirks: {...}                  # the members of struct sim_quirks
- *	resources: {PATH: {...}}       # our own, no copy of any maker's
- *	like: NAME                     # the built-in one that says what this one does not
+ *   about: one line
+ *   match: {vendor: "Dell*"}       # of which trees of others it is the make, by their service root
+ *   quirks: {...}                  # the members of struct sim_quirks
+ *   resources: {PATH: {...}}       # our own, no copy of any maker's
+ *   like: NAME                     # the built-in one that says what this one does not
  *
- * Q numbers are those of redfish/quirks.def; sources of the facts are told in the files.
- * A dialect is read only; everything on the loop thread.
+ * Q numbers are those of redfish/quirks.def; sources of the facts are told in the files. A dialect
+ * is read only; everything on the loop thread.
  */
 enum sim_answer {
-	SIM_ANSWER_NO_CONTENT, /* 204 */
-	SIM_ANSWER_OK,	       /* 200 with a message */
-	SIM_ANSWER_TASK,       /* 202 with a monitor */
-	SIM_ANSWER_NOWHERE,    /* 202 of which nothing more is told, against DSP0266 (T1) */
+	/* 204 */
+	SIM_ANSWER_NO_CONTENT,
+	/* 200 with a message */
+	SIM_ANSWER_OK,
+	/* 202 with a monitor */
+	SIM_ANSWER_TASK,
+	/* 202 of which nothing more is told, against DSP0266 (T1) */
+	SIM_ANSWER_NOWHERE,
 };
 enum sim_location { SIM_LOCATION_PATH, SIM_LOCATION_ELSEWHERE, SIM_LOCATION_NONE };
 enum sim_errors { SIM_ERRORS_LIST, SIM_ERRORS_OBJECT, SIM_ERRORS_BARE };
@@ -39,70 +44,104 @@ enum sim_media_body { SIM_BODY_ANY, SIM_BODY_BARE, SIM_BODY_WORDY, SIM_BODY_NAME
 enum sim_eject_body { SIM_EJECT_ANY, SIM_EJECT_OBJECT, SIM_EJECT_NONE };
 
 struct sim_quirks {
-	int64_t latency_ms; /* of every answer */
-	int64_t first_ms;   /* ... of the first after a minute without any */
-	int errors;	    /* enum sim_errors: ExtendedInfo a list; one object (Q6); ids without a
-			     * registry */
-	int64_t storage;    /* status of whatever is below the System's Storage; 0: it is served */
-	bool baseboard_needs_host; /* other Systems answer 503 while the host is off (Q10) */
+	/* of every answer */
+	int64_t latency_ms;
+	/* ... of the first after a minute without any */
+	int64_t first_ms;
+	/* enum sim_errors: ExtendedInfo a list; one object (Q6); ids without a registry */
+	int errors;
+	/* status of whatever is below the System's Storage; 0: it is served */
+	int64_t storage;
+	/* other Systems answer 503 while the host is off (Q10) */
+	bool baseboard_needs_host;
 	struct {
 		int64_t slots, timeout_ms, lock_after, lock_ms;
-		int location;	  /* enum sim_location: of a new session */
-		const char *id;	  /* what its number stands behind */
-		const char *full; /* MessageId when none is free */
+		/* enum sim_location: of a new session */
+		int location;
+		/* what its number stands behind */
+		const char *id;
+		/* MessageId when none is free */
+		const char *full;
 		bool no_basic;
 	} sessions;
 	struct {
-		int end;	      /* enum sim_task_end */
-		bool gone_when_heard; /* deleted when its monitor told the end (T2) */
-		int64_t late;	      /* so many looks are answered 404 (T4) */
+		/* enum sim_task_end */
+		int end;
+		/* deleted when its monitor told the end (T2) */
+		bool gone_when_heard;
+		/* so many looks are answered 404 (T4) */
+		int64_t late;
 	} tasks;
 	struct {
-		int if_match; /* enum sim_if_match */
-		int form; /* enum sim_etag_form: strong: weak ones are taken without W/ alone; any: "*" alone */
+		/* enum sim_if_match */
+		int if_match;
+		/* enum sim_etag_form: strong: weak ones are taken without W/ alone; any: "*"
+		 * alone */
+		int form;
 	} etags;
 	struct {
-		int answer;	    /* enum sim_answer */
-		int64_t same;	    /* status when it is so already; 0: it is taken (Q13) */
-		int64_t on_busy_ms; /* On is refused with 409 for so long after off (Q13) */
-		int64_t deaf;	    /* that many requests for On are taken and do nothing (Q12) */
-		int64_t stale_ms;   /* PowerState is that old */
+		/* enum sim_answer */
+		int answer;
+		/* status when it is so already; 0: it is taken (Q13) */
+		int64_t same;
+		/* On is refused with 409 for so long after off (Q13) */
+		int64_t on_busy_ms;
+		/* that many requests for On are taken and do nothing (Q12) */
+		int64_t deaf;
+		/* PowerState is that old */
+		int64_t stale_ms;
 	} power;
 	struct {
-		int place; /* enum sim_place: which takes overrides (Q11, Q21) */
+		/* enum sim_place: which takes overrides (Q11, Q21) */
+		int place;
 		int answer;
-		int mode;	/* enum sim_mode: goes with the target (Q17, Q18) */
-		const char *cd; /* the target that boots virtual media; NULL: Cd and UsbCd (Q30) */
-		bool no_none;	/* target None is refused (Q20) */
-		bool post_busy; /* nothing is taken during POST (Q20) */
+		/* enum sim_mode: goes with the target (Q17, Q18) */
+		int mode;
+		/* the target that boots virtual media; NULL: Cd and UsbCd (Q30) */
+		const char *cd;
+		/* target None is refused (Q20) */
+		bool no_none;
+		/* nothing is taken during POST (Q20) */
+		bool post_busy;
 	} boot;
 	struct {
 		int answer, body, eject_body;
-		bool tls_only;	     /* plain HTTP is refused, and nothing lists that */
-		bool verifies;	     /* ... and nothing is fetched until VerifyCertificate is off */
-		int64_t empty_eject; /* status when nothing is in; 0: it is taken (Q28) */
-		int64_t busy;	     /* so many inserts are answered 500 (Q28) */
-		bool flag_stays;     /* Inserted stays true after an eject (Q28) */
-		bool name_stays;     /* ImageName does (Q28) */
-		bool eject_when_in;  /* the action EjectMedia is shown only then */
-		int64_t enable_ms;   /* slots come so long after EnableRMedia */
-		const char *
-			licence; /* MessageId of the licence that is missing; NULL: it is there (Q33) */
-		struct strings inner; /* slots that refuse media (Q27) */
+		/* plain HTTP is refused, and nothing lists that */
+		bool tls_only;
+		/* ... and nothing is fetched until VerifyCertificate is off */
+		bool verifies;
+		/* status when nothing is in; 0: it is taken (Q28) */
+		int64_t empty_eject;
+		/* so many inserts are answered 500 (Q28) */
+		int64_t busy;
+		/* Inserted stays true after an eject (Q28) */
+		bool flag_stays;
+		/* ImageName does (Q28) */
+		bool name_stays;
+		/* the action EjectMedia is shown only then */
+		bool eject_when_in;
+		/* slots come so long after EnableRMedia */
+		int64_t enable_ms;
+		/* MessageId of the licence that is missing; NULL: it is there (Q33) */
+		const char *licence;
+		/* slots that refuse media (Q27) */
+		struct strings inner;
 	} media;
 };
 
 struct sim_dialect {
 	const char *name, *about;
 	struct {
-		const char *vendor, *oem; /* globs, of the root's Vendor, of a name in its Oem */
+		/* globs, of the root's Vendor, of a name in its Oem */
+		const char *vendor, *oem;
 	} match;
 	struct sim_quirks quirks;
 	const struct sim_tree *tree;
 };
 extern const struct field sim_quirks_fields[];
 
-const char *sim_dialect_name(size_t n); /* of the nth built in, from 0; NULL: there are no more */
+/* of the nth built in, from 0; NULL: there are no more */
+const char *sim_dialect_name(size_t n);
 
 /* Those that one rack speaks, in order of adding: its machines take turns. */
 struct sim_dialects {

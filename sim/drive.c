@@ -12,16 +12,19 @@
 #define SEARCH (1 << 20)
 
 struct drive {
-	char *path; /* NULL: in memory, under fd */
+	/* NULL: in memory, under fd */
+	char *path;
 	int fd;
 	int64_t bytes;
 	bool failed;
 };
 
-/* Whether a drive was pulled is in the file's mode, so that there is no second file to get out of step. */
+/* Whether a drive was pulled is in the file's mode, so that there is no second file to get out of
+ * step. */
 enum { MODE_IN = 0600, MODE_PULLED = 0400 };
 
-/* A file is open during an access alone: a rack has more drives than a process may have open files. */
+/* A file is open during an access alone: a rack has more drives than a process may have open
+ * files. */
 static int take(const struct drive *d, int flags, struct err *e)
 {
 	int fd = d->path ? open(d->path, flags | O_CLOEXEC | O_NOFOLLOW, MODE_IN) : d->fd;
@@ -118,8 +121,9 @@ static int read_all(int fd, char *at, size_t len, int64_t off, struct err *e)
 	return 0;
 }
 
-/* Reading one, the kernel would fill its cache with pages of zeros, also far behind it: of a rack that verifies its
- * wipes that was a third of the processor time.  A file system without holes says that all is data. */
+/* Reading one, the kernel would fill its cache with pages of zeros, also far behind it: of a rack
+ * that verifies its wipes that was a third of the processor time. A file system without holes says
+ * that all is data. */
 static bool is_hole(int fd, int64_t off, size_t len)
 {
 	off_t data = lseek(fd, off, SEEK_DATA);

@@ -21,7 +21,8 @@ struct drive *drive_open(const char *path, int64_t bytes, struct err *e);
 void drive_close(struct drive *d);
 int64_t drive_bytes(const struct drive *d);
 
-/* Any offset and length within the drive; -1: beyond its end, failed (drive_fail), or the file's error. */
+/* Any offset and length within the drive; -1: beyond its end, failed (drive_fail), or the file's
+ * error. */
 int drive_read(struct drive *d, void *buf, size_t len, int64_t off, struct err *e)
 	__attribute__((warn_unused_result));
 int drive_write(struct drive *d, const void *buf, size_t len, int64_t off, struct err *e)
@@ -33,7 +34,7 @@ int drive_erase(struct drive *d, struct err *e) __attribute__((warn_unused_resul
 /* From now on every access fails, as one that was pulled out; remembered with the file. */
 void drive_fail(struct drive *d, bool failed);
 bool drive_failed(const struct drive *d);
-/* Is this text anywhere on it?  For tests and the demo's own check.  Looks into a failed one too. */
+/* Is this text anywhere on it? For tests and the demo's own check. Looks into a failed one too. */
 bool drive_holds(struct drive *d, const void *text, size_t len);
 
 #endif

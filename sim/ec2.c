@@ -29,7 +29,7 @@ int64_t e2_wall(const struct sim_ec2 *s)
 	return loop_wall(s->loop) + (f ? f->value : 0);
 }
 
-/* --- instances ------------------------------------------------------------------------------------ */
+/* --- instances -------------------------------------------------------------------------------- */
 
 enum e2_state e2_state_at(const struct e2_instance *i, int64_t now)
 {
@@ -100,7 +100,7 @@ void e2_end(struct sim_ec2 *s, struct e2_instance *i, int64_t at, const char *wh
 	i->why = mem_strdup(why);
 }
 
-/* --- money ---------------------------------------------------------------------------------------- */
+/* --- money ------------------------------------------------------------------------------------ */
 
 /* Rounded up. */
 static int64_t micros_of(int64_t per_hour, int64_t seconds)
@@ -142,7 +142,7 @@ int64_t sim_ec2_micros(const struct sim_ec2 *s)
 	return sum;
 }
 
-/* --- reservations --------------------------------------------------------------------------------- */
+/* --- reservations ----------------------------------------------------------------------------- */
 
 struct e2_reserved *e2_reserved_of(const struct sim_ec2 *s, const char *id, const char *account)
 {
@@ -207,7 +207,7 @@ int sim_ec2_reserve(struct sim_ec2 *s, const struct sim_ec2_reservation *in, str
 	return 0;
 }
 
-/* --- what is told, and forgotten ------------------------------------------------------------------ */
+/* --- what is told, and forgotten -------------------------------------------------------------- */
 
 static struct sim_ec2_instance as_told(const struct sim_ec2 *s, const struct e2_instance *i)
 {
@@ -319,7 +319,7 @@ void e2_forget(struct sim_ec2 *s)
 	}
 }
 
-/* --- beginning and end ---------------------------------------------------------------------------- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 struct sim_ec2 *sim_ec2_new(const struct sim_ec2_spec *spec, struct err *e)
 {

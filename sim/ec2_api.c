@@ -7,9 +7,11 @@
 #include "sim/ec2_impl.h"
 
 /*
- * Requests and answers: which action, which parameters it has, and what becomes of the answer on its way.
+ * Requests and answers: which action, which parameters it has, and what becomes of the answer on
+ * its way.
  *
- * A parameter that an action does not have is an error, as with EC2: a client that misspells one hears of it.
+ * A parameter that an action does not have is an error, as with EC2: a client that misspells one
+ * hears of it.
  *
  * Tests: tests/unit/sim/test_ec2.c, tests/unit/sim/test_ec2_fault.c
  */
@@ -89,7 +91,7 @@ void e2_fail(struct e2_call *c, int status, const char *code, const char *fmt, .
 	c->code = code;
 }
 
-/* --- on its way ----------------------------------------------------------------------------------- */
+/* --- on its way ------------------------------------------------------------------------------- */
 
 struct late {
 	struct httpd_req *q;
@@ -224,7 +226,7 @@ static void answer_well(struct e2_call *c)
 	buf_done(&b);
 }
 
-/* --- what is asked -------------------------------------------------------------------------------- */
+/* --- what is asked ---------------------------------------------------------------------------- */
 
 static bool has_param(const struct action *a, const char *name)
 {

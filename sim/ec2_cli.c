@@ -15,8 +15,8 @@
 #include "sim/folder.h"
 
 /*
- * `drover sim ec2` keeps its secret key, its certificates and `credentials`, a file as the AWS tools read it, in one folder.
- * Instances are not kept.
+ * `drover sim ec2` keeps its secret key, its certificates and `credentials`, a file as the AWS
+ * tools read it, in one folder. Instances are not kept.
  *
  * Tests: tests/real/ec2.py
  */
@@ -143,7 +143,7 @@ static void finish(struct run *r)
 	sim_folder_close(&r->folder);
 }
 
-/* --- the command line ----------------------------------------------------------------------------- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 static int64_t number(const char *text, int64_t min, int64_t max, const char *name,
 		      struct argp_state *st)

@@ -111,7 +111,7 @@ struct e2_fault *e2_strikes(struct sim_ec2 *s, const char *what, const char *on)
 	return f;
 }
 
-/* --- beside the cloud: without a signature -------------------------------------------------------- */
+/* --- beside the cloud: without a signature ---------------------------------------------------- */
 
 static void reply(struct httpd_req *q, json_t *j /* taken */)
 {

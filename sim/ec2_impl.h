@@ -19,8 +19,10 @@ enum e2_state { E2_PENDING, E2_RUNNING, E2_ENDING, E2_TERMINATED };
 struct e2_type {
 	const char *name, *gpu;
 	int64_t vcpus, gpus, memory_mib;
-	int64_t micros, spot_micros; /* an hour; spot 0: not to be had */
-	struct strings zones;	     /* none: every one */
+	/* an hour; spot 0: not to be had */
+	int64_t micros, spot_micros;
+	/* none: every one */
+	struct strings zones;
 };
 struct e2_tag {
 	char *key, *value;
@@ -31,7 +33,8 @@ struct e2_reserved {
 	const struct e2_type *type;
 	const char *zone;
 	int64_t count, starts, ends, upfront;
-	int64_t past_micros, past_until; /* what it cost until its size was changed */
+	/* what it cost until its size was changed */
+	int64_t past_micros, past_until;
 };
 struct e2_instance {
 	struct list link;
@@ -44,13 +47,17 @@ struct e2_instance {
 	size_t user_data_len;
 	bool spot;
 	struct e2_reserved *reserved;
-	int64_t launched, running, ending, gone; /* moments by the loop; E2_NEVER */
-	int64_t noticed;			 /* spot: when it was told; E2_NEVER */
+	/* moments by the loop; E2_NEVER */
+	int64_t launched, running, ending, gone;
+	/* spot: when it was told; E2_NEVER */
+	int64_t noticed;
 	int64_t launched_wall;
-	enum e2_state told; /* to on_change */
+	/* to on_change */
+	enum e2_state told;
 	struct e2_tag *tags;
 	size_t ntags, tags_cap;
-	unsigned index; /* in its launch */
+	/* in its launch */
+	unsigned index;
 };
 struct e2_token {
 	char reservation[E2_ID];
@@ -59,7 +66,8 @@ struct e2_token {
 };
 struct e2_fault {
 	struct list link;
-	const char *what; /* of the table */
+	/* of the table */
+	const char *what;
 	char *on, *type, *zone, *name;
 	int64_t value, count, from, until;
 	bool for_ever;
@@ -67,19 +75,25 @@ struct e2_fault {
 struct sim_ec2 {
 	struct sim_ec2_spec spec;
 	struct loop *loop;
-	struct arena *arena; /* types, zones */
+	/* types, zones */
+	struct arena *arena;
 	const struct e2_type *types;
 	size_t ntypes;
 	const char *currency;
 	const char *const *zones;
 	struct list instances, reserved, faults;
-	struct map *by_id;  /* id -> struct e2_instance */
-	struct map *tokens; /* account, zone and token -> struct e2_token */
-	struct map *calls;  /* action -> unsigned */
+	/* id -> struct e2_instance */
+	struct map *by_id;
+	/* account, zone and token -> struct e2_token */
+	struct map *tokens;
+	/* action -> unsigned */
+	struct map *calls;
 	uint64_t next;
 	size_t launched;
-	int64_t past_micros; /* of instances that are forgotten */
-	int64_t forgot;	     /* when it was looked last what to forget */
+	/* of instances that are forgotten */
+	int64_t past_micros;
+	/* when it was looked last what to forget */
+	int64_t forgot;
 	struct loop_timer change;
 };
 
@@ -99,11 +113,13 @@ struct e2_call {
 	char region[32], id[40];
 	int64_t now;
 	struct buf out;
-	int status; /* of an error; 0: it went well */
+	/* of an error; 0: it went well */
+	int status;
 	const char *code;
 	char message[400];
 	int64_t retry_after_s;
-	char *next; /* token of the next page */
+	/* token of the next page */
+	char *next;
 };
 /* An error; the first one counts. */
 void e2_fail(struct e2_call *c, int status, const char *code, const char *fmt, ...)
@@ -115,14 +131,17 @@ void e2_form_done(struct e2_form *f);
 /* NULL: absent.  fmt: the parameter's name. */
 const char *e2_param(const struct e2_call *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* false: it has failed */
 bool e2_number(struct e2_call *c, const char *name, int64_t min, int64_t max, int64_t otherwise,
-	       int64_t *out); /* false: it has failed */
+	       int64_t *out);
 /* '#' of a pattern is a number, '*' any end. */
 bool e2_is_param(const char *pattern, const char *name);
-bool e2_glob(const char *pattern, const char *text); /* * and ? as filters have them */
+/* * and ? as filters have them */
+bool e2_glob(const char *pattern, const char *text);
 void e2_open(struct buf *b, const char *element);
 void e2_close(struct buf *b, const char *element);
-void e2_text(struct buf *b, const char *element, const char *text); /* NULL: nothing */
+/* NULL: nothing */
+void e2_text(struct buf *b, const char *element, const char *text);
 void e2_int(struct buf *b, const char *element, int64_t n);
 void e2_time(struct buf *b, const char *element, int64_t wall_ms);
 
@@ -146,8 +165,10 @@ void e2_end(struct sim_ec2 *s, struct e2_instance *i, int64_t at, const char *wh
 void e2_tag(struct e2_instance *i, const char *key, const char *value);
 struct e2_reserved *e2_reserved_of(const struct sim_ec2 *s, const char *id, const char *account);
 int64_t e2_reserved_used(const struct sim_ec2 *s, const struct e2_reserved *r, int64_t now);
-void e2_forget(struct sim_ec2 *s); /* what nobody asks for any more */
-void e2_watch(struct sim_ec2 *s);  /* on_change() at its moments */
+/* what nobody asks for any more */
+void e2_forget(struct sim_ec2 *s);
+/* on_change() at its moments */
+void e2_watch(struct sim_ec2 *s);
 int64_t e2_wall(const struct sim_ec2 *s);
 
 /* ec2_sign.c: who asks, and of which region; false: it has failed. */
@@ -155,11 +176,13 @@ bool e2_is_signed(struct e2_call *c);
 /* What is signed, in the order of the client's SignedHeaders (names in lower case). */
 struct e2_signed {
 	const char *method, *path;
-	const struct e2_pair *query, *headers; /* decoded; values as they came */
+	/* decoded; values as they came */
+	const struct e2_pair *query, *headers;
 	size_t nquery, nheaders;
 	const void *body;
 	size_t len;
-	const char *date, *region, *service; /* date: 20150830T123600Z */
+	/* date: 20150830T123600Z */
+	const char *date, *region, *service;
 };
 void e2_signature(const struct e2_signed *r, const char *secret, char out[static 65]);
 
@@ -179,8 +202,8 @@ void e2_describe_spot_prices(struct e2_call *c);
 void e2_describe_reservations(struct e2_call *c);
 /* Is it told of to this action, account and region, and still or already? */
 bool e2_is_known(struct e2_call *c, const struct e2_instance *i);
-/* Do the filters of this request let it through?  has: does the item have a value of that name that the pattern fits;
- * -1: no such filter.  Fails then. */
+/* Do the filters of this request let it through? has: does the item have a value of that name that
+ * the pattern fits; -1: no such filter. Fails then. */
 bool e2_filters(struct e2_call *c,
 		int (*has)(const void *item, const char *name, const char *pattern),
 		const void *item);
@@ -188,7 +211,8 @@ bool e2_filters(struct e2_call *c,
 /* ec2_fault.c */
 /* The first of these faults that stands now and strikes, counted; NULL: none. */
 struct e2_fault *e2_strikes(struct sim_ec2 *s, const char *what, const char *on);
-/* ... that stands, of this type and zone (NULL: not of one), not counted: e2_struck() when it had an effect. */
+/* ... that stands, of this type and zone (NULL: not of one), not counted: e2_struck() when it had
+ * an effect. */
 struct e2_fault *e2_stands(const struct sim_ec2 *s, const char *what, const char *on,
 			   const char *type, const char *zone);
 void e2_struck(struct e2_fault *f);

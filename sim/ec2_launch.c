@@ -16,7 +16,8 @@
 
 struct launch {
 	const struct e2_type *type;
-	const char *zone; /* asked for; NULL: any of the region */
+	/* asked for; NULL: any of the region */
+	const char *zone;
 	const char *image, *token, *profile;
 	int64_t min, max;
 	bool spot;
@@ -25,7 +26,7 @@ struct launch {
 	size_t user_data_len;
 };
 
-/* --- what is asked -------------------------------------------------------------------------------- */
+/* --- what is asked ---------------------------------------------------------------------------- */
 
 /* "0.35": millionths; -1: it is no price. */
 static int64_t price_of(const char *text)
@@ -196,7 +197,7 @@ static bool read_launch(struct e2_call *c, struct launch *l)
 	       read_tags(c, NULL);
 }
 
-/* --- the same token ------------------------------------------------------------------------------- */
+/* --- the same token --------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -222,7 +223,8 @@ static void hash_of(const struct e2_call *c, uint8_t out[static CRYPTO_SHA256])
 	free(v);
 }
 
-/* A token is one of its account and region, and of the zone that was asked for: in another one it is a new launch. */
+/* A token is one of its account and region, and of the zone that was asked for: in another one it
+ * is a new launch. */
 static char *token_key(const struct e2_call *c, const struct launch *l)
 {
 	return mem_printf("%s/%s/%s/%s", c->account, c->region, str_or(l->zone, ""), l->token);
@@ -271,7 +273,7 @@ static void remember(struct e2_call *c, const struct launch *l, const char *rese
 	free(key);
 }
 
-/* --- room ----------------------------------------------------------------------------------------- */
+/* --- room ------------------------------------------------------------------------------------- */
 
 static int64_t room_in(const struct sim_ec2 *s, const struct launch *l, const char *zone,
 		       int64_t now)
@@ -327,7 +329,8 @@ static int64_t reserved_room(struct e2_call *c, struct launch *l)
 	return left;
 }
 
-/* In the zone that was asked for, or the first of the region that has most of them.  0: it has failed. */
+/* In the zone that was asked for, or the first of the region that has most of them. 0: it has
+ * failed. */
 static int64_t find_room(struct e2_call *c, struct launch *l, const char **zone)
 {
 	struct sim_ec2 *s = c->s;
@@ -381,7 +384,7 @@ static int64_t within_quota(struct e2_call *c, const struct launch *l)
 	return 0;
 }
 
-/* --- actions -------------------------------------------------------------------------------------- */
+/* --- actions ---------------------------------------------------------------------------------- */
 
 static void fill(struct e2_call *c, const struct launch *l, struct e2_instance *i)
 {

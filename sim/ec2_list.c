@@ -5,7 +5,8 @@
 #include "sim/ec2_impl.h"
 
 /*
- * What there is: DescribeInstances, DescribeTags, DescribeSpotInstanceRequests, and how an instance is written.
+ * What there is: DescribeInstances, DescribeTags, DescribeSpotInstanceRequests, and how an instance
+ * is written.
  *
  * Tests: tests/unit/sim/test_ec2.c, tests/unit/sim/test_ec2_fault.c
  */
@@ -31,7 +32,7 @@ bool e2_is_known(struct e2_call *c, const struct e2_instance *i)
 	return !late || c->now >= i->launched + late->value;
 }
 
-/* --- filters -------------------------------------------------------------------------------------- */
+/* --- filters ---------------------------------------------------------------------------------- */
 
 bool e2_filters(struct e2_call *c,
 		int (*has)(const void *item, const char *name, const char *pattern),
@@ -107,7 +108,7 @@ static int instance_has(const void *item, const char *name, const char *pattern)
 	return -1;
 }
 
-/* --- as XML --------------------------------------------------------------------------------------- */
+/* --- as XML ----------------------------------------------------------------------------------- */
 
 static void state_xml(struct buf *b, enum e2_state state)
 {
@@ -217,10 +218,11 @@ void e2_reservation_xml(struct e2_call *c, const struct e2_instance *first)
 	e2_close(&c->out, "instancesSet");
 }
 
-/* --- pages ---------------------------------------------------------------------------------------- */
+/* --- pages ------------------------------------------------------------------------------------ */
 
 struct page {
-	int64_t after, most, n; /* after: the number of the last that the page before had */
+	/* after: the number of the last that the page before had */
+	int64_t after, most, n;
 	bool ids;
 };
 
@@ -324,7 +326,7 @@ void e2_describe_instances(struct e2_call *c)
 	e2_text(&c->out, "nextToken", c->next);
 }
 
-/* --- spot requests -------------------------------------------------------------------------------- */
+/* --- spot requests ---------------------------------------------------------------------------- */
 
 static const char *request_code(const struct listed *l)
 {
@@ -382,7 +384,7 @@ void e2_describe_spot_requests(struct e2_call *c)
 	e2_text(&c->out, "nextToken", c->next);
 }
 
-/* --- tags ----------------------------------------------------------------------------------------- */
+/* --- tags ------------------------------------------------------------------------------------- */
 
 struct told_tag {
 	const struct e2_instance *i;

@@ -4,7 +4,8 @@
 #include "sim/ec2_impl.h"
 
 /*
- * What could be had: regions, zones, types, where they are offered, what they cost, and what is reserved.
+ * What could be had: regions, zones, types, where they are offered, what they cost, and what is
+ * reserved.
  *
  * Tests: tests/unit/sim/test_ec2.c, tests/real/ec2.py
  */
@@ -70,7 +71,7 @@ void e2_describe_zones(struct e2_call *c)
 	e2_close(b, "availabilityZoneInfo");
 }
 
-/* --- types ---------------------------------------------------------------------------------------- */
+/* --- types ------------------------------------------------------------------------------------ */
 
 static int type_has(const void *item, const char *name, const char *pattern)
 {
@@ -170,7 +171,7 @@ void e2_describe_offerings(struct e2_call *c)
 	e2_close(&c->out, "instanceTypeOfferingSet");
 }
 
-/* --- prices --------------------------------------------------------------------------------------- */
+/* --- prices ----------------------------------------------------------------------------------- */
 
 static int price_has(const void *item, const char *name, const char *pattern)
 {
@@ -214,7 +215,7 @@ void e2_describe_spot_prices(struct e2_call *c)
 	e2_close(b, "spotPriceHistorySet");
 }
 
-/* --- reservations --------------------------------------------------------------------------------- */
+/* --- reservations ----------------------------------------------------------------------------- */
 
 struct told_reserved {
 	const struct e2_reserved *r;

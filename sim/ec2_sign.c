@@ -7,8 +7,8 @@
 #include "sim/ec2_impl.h"
 
 /*
- * Signature Version 4 as the one who checks it: the canonical request is made again from what came, and shares no code with
- * whoever signs.
+ * Signature Version 4 as the one who checks it: the canonical request is made again from what came,
+ * and shares no code with whoever signs.
  *
  * Tests: tests/unit/sim/test_ec2_sign.c, tests/real/ec2.py
  */
@@ -155,13 +155,15 @@ void e2_signature(const struct e2_signed *r, const char *secret, char out[static
 	buf_done(&canon);
 }
 
-/* --- of a request --------------------------------------------------------------------------------- */
+/* --- of a request ----------------------------------------------------------------------------- */
 
-struct said { /* pieces of Authorization; they point into its copy */
+/* pieces of Authorization; they point into its copy */
+struct said {
 	char *key, *day, *region, *service, *end, *headers, *signature;
 };
 
-/* "AWS4-HMAC-SHA256 Credential=KEY/20150830/eu-west-1/ec2/aws4_request, SignedHeaders=a;b, Signature=HEX" */
+/* "AWS4-HMAC-SHA256 Credential=KEY/20150830/eu-west-1/ec2/aws4_request, SignedHeaders=a;b,
+ * Signature=HEX" */
 static bool take_apart(char *text, struct said *a)
 {
 	char *save = NULL;

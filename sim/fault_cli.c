@@ -19,15 +19,17 @@ enum { RACK = 256, WHEN, COUNT, VALUE, CLEAR };
 
 struct line {
 	const char *verb, *rack, *machine, *what, *when;
-	int64_t count, value; /* 0: not given */
+	/* 0: not given */
+	int64_t count, value;
 	bool clear;
 };
 
-/* --- the rack ------------------------------------------------------------------------------------- */
+/* --- the rack --------------------------------------------------------------------------------- */
 
 struct ask {
 	struct loop *loop;
-	json_t *reply; /* NULL: e says why */
+	/* NULL: e says why */
+	json_t *reply;
 	struct err e;
 };
 
@@ -101,7 +103,7 @@ static json_t *send(const struct line *l, const char *method, const char *path, 
 	return a.reply;
 }
 
-/* --- telling -------------------------------------------------------------------------------------- */
+/* --- telling ---------------------------------------------------------------------------------- */
 
 static void print_faults(const json_t *reply)
 {
@@ -154,7 +156,7 @@ static json_t *ask(const struct line *l, struct err *e)
 	return reply;
 }
 
-/* --- the command line ----------------------------------------------------------------------------- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 static int64_t number(const char *text, const char *name, struct argp_state *st)
 {

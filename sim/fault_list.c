@@ -9,7 +9,8 @@
 struct row {
 	struct list link;
 	char *machine, *when, *what;
-	int64_t count, struck, value; /* count 0: for ever */
+	/* count 0: for ever */
+	int64_t count, struck, value;
 	double probability;
 };
 

@@ -9,7 +9,8 @@ static const char *const whens[] = {"POST",   "Agent", "Node",	  "inspect", "wip
 
 static const struct kind {
 	const char *name;
-	int64_t min, max; /* of its value; 0 and 0: it takes none */
+	/* of its value; 0 and 0: it takes none */
+	int64_t min, max;
 } kinds[] = {
 	{"PowerLie", 0, 0},	  {"PowerSlow", 1, 3600},  {"BmcStatus", 400, 599},
 	{"BmcHang", 0, 0},	  {"BmcGarbage", 0, 0},	   {"SessionsFull", 0, 0},

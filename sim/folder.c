@@ -111,7 +111,7 @@ struct secret *sim_folder_password(const struct sim_folder *f, struct loop *l, s
 	return password;
 }
 
-/* --- certificates --------------------------------------------------------------------------------- */
+/* --- certificates ----------------------------------------------------------------------------- */
 
 struct files {
 	char cert[64], key[64];

@@ -6,19 +6,23 @@
 #include "base/secret.h"
 
 /*
- * folder: where a simulator keeps what it has: its password, its certificates, the objects that make drover use it.
+ * folder: where a simulator keeps what it has: its password, its certificates, the objects that
+ * make drover use it.
  *
- * One process at a time uses it: a lock on the file "lock" there, which ends with the process however that ends.  Files are
- * its owner's alone (0600) and are replaced whole.
+ * One process at a time uses it: a lock on the file "lock" there, which ends with the process
+ * however that ends. Files are its owner's alone (0600) and are replaced whole.
  * Tests: tests/real/sim_page.py, tests/real/smoke.py
  */
 struct sim_folder {
-	const char *path; /* borrowed */
-	int lock;	  /* -1: not open */
+	/* borrowed */
+	const char *path;
+	/* -1: not open */
+	int lock;
 };
 /* verb: who else may be using it, for the error: "drover sim rack". */
 int sim_folder_open(struct sim_folder *f, const char *path, const char *verb, struct err *e);
-void sim_folder_close(struct sim_folder *f); /* also one that is not open */
+/* also one that is not open */
+void sim_folder_close(struct sim_folder *f);
 
 /* malloc'd, at most 1 MiB, NUL-terminated; NULL with ERR_NOT_FOUND when there is none. */
 char *sim_file_read(const char *path, struct err *e);
@@ -27,8 +31,8 @@ int sim_folder_write(const struct sim_folder *f, const char *name, const char *t
 /* The first line of the file "password", which is made when it is not there; NULL with *e. */
 struct secret *sim_folder_password(const struct sim_folder *f, struct loop *l, struct err *e);
 
-/* ca.crt, and NAME.crt and NAME.key for these names, which are issued when they are not there.  All three are the
- * caller's. */
+/* ca.crt, and NAME.crt and NAME.key for these names, which are issued when they are not there. All
+ * three are the caller's. */
 struct sim_certificates {
 	char *ca, *cert;
 	struct secret *key;

@@ -19,11 +19,13 @@ struct call {
 	struct httpd_req *q;
 	struct arena *a;
 	struct exact args;
-	const char *name; /* "cmdevice.getDevice" */
-	bool lost;	  /* it is done to the end, and its answer goes to nobody */
+	/* "cmdevice.getDevice" */
+	const char *name;
+	/* it is done to the end, and its answer goes to nobody */
+	bool lost;
 };
 
-/* --- faults ----------------------------------------------------------------------------------------- */
+/* --- faults ----------------------------------------------------------------------------------- */
 
 static struct head_fault *take(struct head_fault *f)
 {
@@ -32,7 +34,8 @@ static struct head_fault *take(struct head_fault *f)
 	return f;
 }
 
-/* One that has struck as often as it should stays in the list with the count 0, for ever passed over. */
+/* One that has struck as often as it should stays in the list with the count 0, for ever passed
+ * over. */
 struct head_fault *head_fault(struct sim_head *h, const char *what, const char *call)
 {
 	list_for_each (f, &h->faults, struct head_fault, link)
@@ -78,7 +81,7 @@ void sim_head_well(struct sim_head *h)
 	}
 }
 
-/* --- the calls --------------------------------------------------------------------------------------- */
+/* --- the calls -------------------------------------------------------------------------------- */
 
 static int64_t break_off(char *out, size_t max, uint64_t pos, void *arg)
 {
@@ -267,7 +270,7 @@ static const struct {
 	{"cmstatus.getStatusForDevices", get_status},
 };
 
-/* --- answers that come later ------------------------------------------------------------------------ */
+/* --- answers that come later ------------------------------------------------------------------ */
 
 struct held {
 	struct list link;
@@ -315,7 +318,7 @@ static void hold(struct sim_head *h, struct httpd_req *q, int64_t ms)
 		loop_timer_start(&w->timer, ms);
 }
 
-/* --- who is there, and what is asked ------------------------------------------------------------------ */
+/* --- who is there, and what is asked ---------------------------------------------------------- */
 
 static bool by_certificate(const struct sim_head *h, const struct httpd_req *q)
 {
@@ -463,7 +466,7 @@ static void on_json(struct httpd_req *q, void *arg)
 		dispatch(h, q);
 }
 
-/* --- REST --------------------------------------------------------------------------------------------- */
+/* --- REST ------------------------------------------------------------------------------------- */
 
 static bool by_basic(const struct sim_head *h, const struct httpd_req *q)
 {
@@ -535,7 +538,7 @@ static void on_status(struct httpd_req *q, void *arg)
 	httpd_reply_json(q, 200, arena_printf(a, "[%s]", list));
 }
 
-/* --- for people ---------------------------------------------------------------------------------------- */
+/* --- for people ------------------------------------------------------------------------------- */
 
 static void on_nodes(struct httpd_req *q, void *arg)
 {
@@ -636,7 +639,7 @@ static void on_set_version(struct httpd_req *q, void *arg)
 	httpd_reply_json(q, 200, "{}");
 }
 
-/* --- life ------------------------------------------------------------------------------------------------ */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void on_back(void *arg)
 {

@@ -7,7 +7,8 @@
 #include "base/map.h"
 #include "sim/head.h"
 
-/* head_impl: what the files of a simulated head node share: head.c answers, head_node.c is the nodes. */
+/* head_impl: what the files of a simulated head node share: head.c answers, head_node.c is the
+ * nodes. */
 enum head_phase {
 	HEAD_DOWN,
 	HEAD_BOOTING,
@@ -20,18 +21,21 @@ enum head_phase {
 struct head_fault {
 	struct list link;
 	char what[32], call[80], text[160];
-	int64_t count, value; /* count: -1: for ever */
+	/* count: -1: for ever */
+	int64_t count, value;
 };
 
 struct sim_head_node {
 	struct sim_head *head;
 	char name[64], uuid[40];
-	char *text, *before; /* before: the last write; NULL: none */
+	/* before: the last write; NULL: none */
+	char *text, *before;
 	struct sim_head_machine ops;
 	void *machine;
 	bool on, closed;
 	enum head_phase phase;
-	unsigned step; /* of the install */
+	/* of the install */
+	unsigned step;
 	char failure[160];
 	struct loop_timer timer;
 };
@@ -41,12 +45,17 @@ struct sim_head {
 	char *user, *cert_cn, version[32];
 	struct secret *password;
 	int64_t boot_ms, install_ms;
-	char cookie[40];    /* "": nobody is logged in */
-	struct map *nodes;  /* name -> struct sim_head_node, owned */
-	struct map *counts; /* call -> unsigned *, owned */
+	/* "": nobody is logged in */
+	char cookie[40];
+	/* name -> struct sim_head_node, owned */
+	struct map *nodes;
+	/* call -> unsigned *, owned */
+	struct map *counts;
 	struct list faults;
-	struct list held;	/* answers that come later */
-	struct loop_timer back; /* the daemon is gone until it runs */
+	/* answers that come later */
+	struct list held;
+	/* the daemon is gone until it runs */
+	struct loop_timer back;
 	unsigned operations;
 };
 
@@ -54,9 +63,11 @@ struct sim_head {
 struct head_fault *head_fault(struct sim_head *h, const char *what, const char *call);
 /* One of its member's texts, in a; "" where it is none. */
 const char *head_member(const struct sim_head_node *n, const char *member, struct arena *a);
-void head_put(struct sim_head_node *n, const char *text); /* as a write does */
+/* as a write does */
+void head_put(struct sim_head_node *n, const char *text);
 void head_power(struct sim_head_node *n, const char *operation);
-void head_begin_again(struct sim_head_node *n); /* its install does, after the daemon was away */
+/* its install does, after the daemon was away */
+void head_begin_again(struct sim_head_node *n);
 void head_node_free(void *n);
 /* {"ref_device_uuid", "status", "message"} of it. */
 const char *head_status(const struct sim_head_node *n, struct arena *a);

@@ -1,9 +1,10 @@
 /*
- * head_node: one node of a simulated head node: its device as text, its power, and what booting over the network does.
+ * head_node: one node of a simulated head node: its device as text, its power, and what booting
+ * over the network does.
  *
- *	powered, no medium --> BOOTING --> next mode FULL: INSTALLING (six texts) --> INSTALLER_CALLINGINIT --> UP
- *				       '-> else: UP
- *	no power --> DOWN		InstallFails --> INSTALLER_FAILED, until its power goes
+ *   powered, no medium --> BOOTING --> next mode FULL: INSTALLING (six texts) --> INSTALLER_CALLINGINIT --> UP
+ *   			       '-> else: UP
+ *   no power --> DOWN		InstallFails --> INSTALLER_FAILED, until its power goes
  * Tests: tests/unit/sim/test_head.c
  */
 #include "sim/head_impl.h"
@@ -51,7 +52,7 @@ const char *head_networks(void)
 	       "\"name\":\"ipminet\"}]";
 }
 
-/* --- its device ------------------------------------------------------------------------------------ */
+/* --- its device ------------------------------------------------------------------------------- */
 
 const char *head_member(const struct sim_head_node *n, const char *member, struct arena *a)
 {
@@ -116,7 +117,7 @@ void sim_head_close(struct sim_head_node *n, bool closed)
 	n->closed = closed;
 }
 
-/* --- power and boot --------------------------------------------------------------------------------- */
+/* --- power and boot --------------------------------------------------------------------------- */
 
 static void become(struct sim_head_node *n, enum head_phase phase, int64_t ms)
 {
@@ -238,9 +239,10 @@ void head_power(struct sim_head_node *n, const char *operation)
 	}
 }
 
-/* --- life ------------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
-/* With members that nobody here reads, and numbers that no double holds: they are to come back as they went. */
+/* With members that nobody here reads, and numbers that no double holds: they are to come back as
+ * they went. */
 static char *new_device(const struct sim_head_node *n, unsigned number, const char *mac,
 			const char *bmc, bool is_11)
 {

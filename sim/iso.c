@@ -16,7 +16,7 @@ int64_t sim_cidata_at(int64_t drive_bytes)
 	return (drive_bytes - GPT_TAIL) / MIB * MIB - SIM_CIDATA_BYTES;
 }
 
-/* --- writing -------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* A number in both byte orders, bytes of each. */
 static void both(uint8_t *p, int bytes, uint32_t v)
@@ -115,7 +115,7 @@ int sim_iso_write(const struct sim_iso_file *files, size_t n, uint8_t *volume, s
 	return 0;
 }
 
-/* --- reading -------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static uint32_t little32(const uint8_t *p)
 {

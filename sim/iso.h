@@ -11,8 +11,9 @@
  * iso: the config drive of docs/image-contract.md on a simulated drive: an ISO 9660 volume labelled
  * "cidata" (ECMA-119, no extensions) with a few small files in its root directory.
  *
- * It stands where the real agent puts the partition of that name: the last 4 MiB that are aligned to 1 MiB
- * and leave room for a backup GPT.  There is no partition table: the images of the rack have none.
+ * It stands where the real agent puts the partition of that name: the last 4 MiB that are aligned
+ * to 1 MiB and leave room for a backup GPT. There is no partition table: the images of the rack
+ * have none.
  * Tests: tests/unit/sim/test_agent.c
  */
 #define SIM_ISO_BLOCK 2048
@@ -20,7 +21,8 @@
 int64_t sim_cidata_at(int64_t drive_bytes);
 
 struct sim_iso_file {
-	const char *name; /* small letters, digits, '-', '_', at most one '.'; up to 27 bytes */
+	/* small letters, digits, '-', '_', at most one '.'; up to 27 bytes */
+	const char *name;
 	const char *text;
 };
 /* volume: SIM_CIDATA_BYTES, zeroed.  *used: how much of it. */

@@ -5,19 +5,21 @@
 #include "sim/job_impl.h"
 
 /*
- * The Job controller.  Each pod that ends is counted once, though it may be deleted at any moment after that:
+ * The Job controller. Each pod that ends is counted once, though it may be deleted at any moment
+ * after that:
  *
- *	pod with the finalizer ends --> its uid in status.uncountedTerminatedPods --> finalizer removed
- *		--> uid removed, status.succeeded or failed one more
+ *   pod with the finalizer ends --> its uid in status.uncountedTerminatedPods --> finalizer removed
+ *   	--> uid removed, status.succeeded or failed one more
  *
- * A pod that is deleted before it ended counts as failed.  A Job that is decided (SuccessCriteriaMet,
- * FailureTarget) has its pods deleted and is Complete or Failed once all are gone and counted.
+ * A pod that is deleted before it ended counts as failed. A Job that is decided
+ * (SuccessCriteriaMet, FailureTarget) has its pods deleted and is Complete or Failed once all are
+ * gone and counted.
  */
 #define CONTROLLER "kubernetes.io/job-controller"
 #define BACKOFF_MS 10000
 #define BACKOFF_MAX_MS 600000
 
-/* --- finalizers ----------------------------------------------------------------------------------- */
+/* --- finalizers ------------------------------------------------------------------------------- */
 
 static bool is_tracked(const json_t *pod)
 {
@@ -72,7 +74,7 @@ bool job_free_orphans(struct sim_workloads *s)
 	return any;
 }
 
-/* --- counting ------------------------------------------------------------------------------------- */
+/* --- counting --------------------------------------------------------------------------------- */
 
 static bool succeeded(const json_t *pod)
 {
@@ -98,7 +100,8 @@ static bool holds(const json_t *list, const char *uid)
 
 /* One outcome: uids that wait for their finalizer's removal, and those counted. */
 struct tally {
-	const json_t *was; /* uids in the stored status */
+	/* uids in the stored status */
+	const json_t *was;
 	json_t *waits;
 	json_int_t counted;
 };
@@ -151,7 +154,7 @@ static void count(struct job_view *v, struct tally *good, struct tally *bad)
 		v->succeeded = job_index_count(v);
 }
 
-/* --- conditions ----------------------------------------------------------------------------------- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 static json_t *condition(const struct job_view *v, const char *type, const char *reason,
 			 const char *message)
@@ -208,7 +211,7 @@ static json_t *suspended_condition(const struct job_view *v)
 		       : NULL;
 }
 
-/* --- pods ----------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static int64_t ended_at(const json_t *pod)
 {
@@ -292,7 +295,7 @@ static void manage(struct job_view *v)
 	}
 }
 
-/* --- status --------------------------------------------------------------------------------------- */
+/* --- status ----------------------------------------------------------------------------------- */
 
 static const char *start_time(const struct job_view *v, char now[static STR_TIME_SIZE])
 {
@@ -341,7 +344,7 @@ static void write_status(const struct job_view *v, struct tally *good, struct ta
 	workloads_status(v->s, &sim_kind_job, v->job, status);
 }
 
-/* --- one Job -------------------------------------------------------------------------------------- */
+/* --- one Job ---------------------------------------------------------------------------------- */
 
 static const json_t *end_of(const json_t *job)
 {

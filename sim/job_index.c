@@ -7,8 +7,8 @@
 #include "sim/job_impl.h"
 
 /*
- * Jobs of completionMode Indexed: each pod has one of the indexes 0 to completions - 1, and the Job is complete when
- * each index has succeeded once.
+ * Jobs of completionMode Indexed: each pod has one of the indexes 0 to completions - 1, and the Job
+ * is complete when each index has succeeded once.
  * Tests: tests/unit/sim/test_job.c
  */
 #define INDEXES_MAX 100000 /* as in kube-apiserver */

@@ -87,7 +87,7 @@ int64_t sim_machine_jitter(const struct sim_machine *m, int64_t ms)
 	return ms + (int64_t)loop_random_below(loop_here(m), (uint64_t)ms / 10 + 1);
 }
 
-/* --- what is kept --------------------------------------------------------------------------------- */
+/* --- what is kept ----------------------------------------------------------------------------- */
 
 static char *file_of(const struct sim_machine *m, const char *rest)
 {
@@ -179,7 +179,7 @@ static void load(struct sim_machine *m)
 			m->doing = (enum sim_doing)i;
 }
 
-/* --- boot ----------------------------------------------------------------------------------------- */
+/* --- boot ------------------------------------------------------------------------------------- */
 
 static void boot_disk(struct sim_machine *m)
 {
@@ -298,7 +298,7 @@ static void begin_boot(struct sim_machine *m)
 	loop_timer_start(&m->timer, sim_machine_jitter(m, sim_machine_times(m).post_ms));
 }
 
-/* --- power ---------------------------------------------------------------------------------------- */
+/* --- power ------------------------------------------------------------------------------------ */
 
 static void switch_to(struct sim_machine *m, bool on)
 {
@@ -352,7 +352,7 @@ void sim_machine_reboot(struct sim_machine *m)
 	changed(m);
 }
 
-/* --- life ----------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void open_drives(struct sim_machine *m, const struct sim_rack_spec *s)
 {
@@ -373,8 +373,9 @@ static void open_drives(struct sim_machine *m, const struct sim_rack_spec *s)
 	}
 }
 
-/* What was in memory is lost with the process; what is on the drives is not.  After such a loss of
- * power the firmware takes longer, and where the agent ran it starts the medium that is still in. */
+/* What was in memory is lost with the process; what is on the drives is not. After such a loss
+ * of power the firmware takes longer, and where the agent ran it starts the medium that is still
+ * in. */
 static void come_back(struct sim_machine *m)
 {
 	bool from_medium = m->on && m->doing == SIM_AGENT && m->image;

@@ -19,10 +19,13 @@ struct sim_medium {
 	struct http_req *req;
 	struct loop_timer timer;
 	char *path;
-	int64_t at; /* bytes looked at */
+	/* bytes looked at */
+	int64_t at;
 	unsigned attempts;
-	bool partial; /* the reply is the rest, from `at` on */
-	int64_t skip; /* bytes of the reply that were had already */
+	/* the reply is the rest, from `at` on */
+	bool partial;
+	/* bytes of the reply that were had already */
+	int64_t skip;
 	struct buf window;
 	char *block;
 	struct err err;

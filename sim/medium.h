@@ -12,13 +12,16 @@
  */
 #define MEDIUM_MAX (512ll << 20) /* more is no boot medium */
 
-/* done once, never from inside: block is PROTO_BOOT_BLOCK bytes, or NULL with *e: nothing bootable. */
+/* done once, never from inside: block is PROTO_BOOT_BLOCK bytes, or NULL with *e: nothing
+ * bootable. */
 struct sim_medium *sim_medium_fetch(struct sim_machine *m, const char *url,
 				    void (*done)(const char *block, const struct err *e,
 						 struct sim_machine *m));
-void sim_medium_free(struct sim_medium *f); /* done is not called any more */
+/* done is not called any more */
+void sim_medium_free(struct sim_medium *f);
 
-/* As much of the agent's ISO as a media server and a simulated machine look at: its boot block.  Text. */
+/* As much of the agent's ISO as a media server and a simulated machine look at: its boot block.
+ * Text. */
 #define SIM_AGENT_IMAGE_BYTES (2 * PROTO_BOOT_BLOCK)
 void sim_agent_image(char out[static SIM_AGENT_IMAGE_BYTES + 1]);
 

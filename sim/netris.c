@@ -9,7 +9,7 @@
 /*
  * Inventory, server clusters and switches.
  *
- *	PUT -- plan_ms --> V-nets show it -- heartbeat of the switch --> the port is moved, lastSeen rises
+ *   PUT -- plan_ms --> V-nets show it -- heartbeat of the switch --> the port is moved, lastSeen rises
  *
  * Tests: tests/unit/sim/test_netris.c, tests/contract/test_fabric.c
  */
@@ -161,7 +161,7 @@ bool nt_is_active(const struct sim_netris *s, const struct nt_cluster *c)
 	return true;
 }
 
-/* --- switches ------------------------------------------------------------------------------------- */
+/* --- switches --------------------------------------------------------------------------------- */
 
 /* Who moves it there: a switch, or the fabric's manager. */
 static const char *mover(const struct sim_netris *s, const struct nt_server *v, unsigned lane)
@@ -254,7 +254,7 @@ unsigned sim_netris_changes(const struct sim_netris *s)
 	return s->changes;
 }
 
-/* --- beginning and end ---------------------------------------------------------------------------- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 static void make_inventory(struct sim_netris *s)
 {

@@ -5,8 +5,8 @@
 #include "sim/netris_impl.h"
 
 /*
- * Requests: sessions, answers, and changes.  Each is acted on as it comes; latency and most faults are of the
- * answer alone, so that a client that gave up may be too late.
+ * Requests: sessions, answers, and changes. Each is acted on as it comes; latency and most faults
+ * are of the answer alone, so that a client that gave up may be too late.
  *
  * Tests: tests/unit/sim/test_netris.c, tests/contract/test_fabric.c
  */
@@ -17,7 +17,7 @@ struct session {
 	int64_t since;
 };
 
-/* --- answers -------------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 struct late {
 	struct list link;
@@ -111,7 +111,7 @@ void nt_reply(struct sim_netris *s, struct httpd_req *q, int status, json_t *dat
 	free(text);
 }
 
-/* --- who may ask ---------------------------------------------------------------------------------- */
+/* --- who may ask ------------------------------------------------------------------------------ */
 
 bool nt_admitted(struct sim_netris *s, struct httpd_req *q)
 {
@@ -179,7 +179,7 @@ static void on_who(struct httpd_req *q, void *arg)
 		nt_reply(s, q, 200, json_pack("{s:s}", "user", s->spec.user), NULL);
 }
 
-/* --- reading -------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /* Another writer, between a client's look and what it does about it. */
 static void intrude(struct sim_netris *s, struct nt_cluster *c, const char *path)
@@ -348,7 +348,7 @@ static void on_fixed(struct httpd_req *q, void *arg)
 	nt_reply(s, q, 200, all, NULL);
 }
 
-/* --- changing ------------------------------------------------------------------------------------- */
+/* --- changing --------------------------------------------------------------------------------- */
 
 /* NULL: it was answered, and nothing is to be done. */
 json_t *nt_body(struct sim_netris *s, struct httpd_req *q)
@@ -489,7 +489,7 @@ static void on_delete_vpc(struct httpd_req *q, void *arg)
 	nt_reply(s, q, 404, NULL, "no such VPC");
 }
 
-/* --- in front of the racks: without a login, as those of the simulated rack ------------------------ */
+/* --- in front of the racks: without a login, as those of the simulated rack ------------------- */
 
 static void on_truth(struct httpd_req *q, void *arg)
 {

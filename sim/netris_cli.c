@@ -16,11 +16,12 @@
 #include "sim/netris.h"
 
 /*
- * `drover sim netris` keeps its password, its certificates and network.yaml, which is what a Provider says to use it, in one
- * folder.  What was made by requests is not kept.
+ * `drover sim netris` keeps its password, its certificates and network.yaml, which is what a
+ * Provider says to use it, in one folder. What was made by requests is not kept.
  *
- * Each port that is really moved can be told to a file, and to a program that speaks the protocol of docs/exec-fabric.md:
- * for that a machine is where its eth1 is, and the segment is the name of its server cluster, or "none".
+ * Each port that is really moved can be told to a file, and to a program that speaks the protocol
+ * of docs/exec-fabric.md: for that a machine is where its eth1 is, and the segment is the name of
+ * its server cluster, or "none".
  * Tests: tests/real/netris.py
  */
 #define PROGRAM_ARGS 16
@@ -49,10 +50,11 @@ struct run {
 	struct httpd_mhd *mhd;
 	FILE *moves;
 	struct loop_child *program;
-	int64_t id; /* of the newest line to it */
+	/* of the newest line to it */
+	int64_t id;
 };
 
-/* --- moves ---------------------------------------------------------------------------------------- */
+/* --- moves ------------------------------------------------------------------------------------ */
 
 static void write_line(struct run *r, json_t *j /* taken */)
 {
@@ -138,7 +140,7 @@ static int start_program(struct run *r, struct err *e)
 	return 0;
 }
 
-/* --- beginning and end ---------------------------------------------------------------------------- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 static void on_signal(int signum, void *arg)
 {
@@ -238,7 +240,7 @@ static void finish(struct run *r)
 	sim_folder_close(&r->folder);
 }
 
-/* --- the command line ----------------------------------------------------------------------------- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 static int64_t number(const char *text, int64_t min, int64_t max, const char *name,
 		      struct argp_state *st)

@@ -7,11 +7,12 @@
 #include "sim/netris.h"
 
 /*
- * netris_impl: what netris.c (inventory, clusters, switches), netris_api.c (requests) and netris_fault.c share; nobody else
- * includes it.
+ * netris_impl: what netris.c (inventory, clusters, switches), netris_api.c (requests) and
+ * netris_fault.c share; nobody else includes it.
  */
 #define NT_NICS 2
-/* Beside the NICs: InfiniBand and NVLink, by their managers; in clusters whose template has them. */
+/* Beside the NICs: InfiniBand and NVLink, by their managers; in clusters whose template has
+ * them. */
 #define NT_FABRICS 2
 #define NT_LANES (NT_NICS + NT_FABRICS)
 #define NT_SITE_ID 1
@@ -25,15 +26,19 @@
 struct nt_server {
 	int64_t id;
 	char name[64];
-	unsigned leaf; /* of eth1; eth2 is at the next */
+	/* of eth1; eth2 is at the next */
+	unsigned leaf;
 	bool host;
-	struct nt_cluster *cluster; /* that it is in, not shared; NULL: none */
-	int64_t since;		    /* of that, by the loop */
-	int64_t told[NT_LANES],
-		really[NT_LANES]; /* id of the cluster on the switch, as it says and as it is; 0: none */
+	/* that it is in, not shared; NULL: none */
+	struct nt_cluster *cluster;
+	/* of that, by the loop */
+	int64_t since;
+	/* id of the cluster on the switch, as it says and as it is; 0: none */
+	int64_t told[NT_LANES], really[NT_LANES];
 };
 struct nt_switch {
-	int64_t id, seen; /* seen: wall ms */
+	/* seen: wall ms */
+	int64_t id, seen;
 	char name[16];
 };
 struct nt_vpc {
@@ -47,7 +52,8 @@ struct nt_lb {
 	int64_t id, site, vpc, port;
 	char *name, *ip;
 	bool enabled;
-	json_t *backends; /* as they were sent */
+	/* as they were sent */
+	json_t *backends;
 };
 struct nt_member {
 	struct nt_server *server;
@@ -57,17 +63,21 @@ struct nt_member {
 struct nt_cluster {
 	struct list link;
 	int64_t id, vpc, vnet;
-	int64_t fabric[NT_FABRICS]; /* their V-nets; 0: its template has none */
-	unsigned net;		    /* its V-net has 10.20.NET.0/24 */
+	/* their V-nets; 0: its template has none */
+	int64_t fabric[NT_FABRICS];
+	/* its V-net has 10.20.NET.0/24 */
+	unsigned net;
 	unsigned template_;
 	char *name;
 	json_t *tags;
-	struct nt_member *v, *before; /* before: the last change */
+	/* before: the last change */
+	struct nt_member *v, *before;
 	size_t n, nbefore;
 };
 struct nt_fault {
 	struct list link;
-	const char *what; /* of the table */
+	/* of the table */
+	const char *what;
 	char *on, *name;
 	int64_t value, count;
 	bool for_ever;
@@ -77,14 +87,17 @@ struct sim_netris {
 	char version[32];
 	struct loop *loop;
 	struct nt_server *servers;
-	size_t nservers; /* hosts included */
+	/* hosts included */
+	size_t nservers;
 	struct map *by_name;
 	struct nt_switch *switches;
 	size_t nswitches;
 	struct list clusters, vpcs, lbs, faults, replies;
-	struct map *sessions; /* cookie -> struct session of netris_api.c */
+	/* cookie -> struct session of netris_api.c */
+	struct map *sessions;
 	int64_t next_id;
-	unsigned nets; /* given so far */
+	/* given so far */
+	unsigned nets;
 	unsigned logins, changes, requests;
 	struct loop_timer beat;
 };
@@ -114,7 +127,8 @@ bool nt_lb_needs(const struct sim_netris *s, int64_t vpc);
 
 /* netris_api.c: as all requests are answered; false: it was. */
 bool nt_admitted(struct sim_netris *s, struct httpd_req *q);
-json_t *nt_body(struct sim_netris *s, struct httpd_req *q); /* NULL: it was answered */
+/* NULL: it was answered */
+json_t *nt_body(struct sim_netris *s, struct httpd_req *q);
 /* data: taken.  message: NULL: it went well. */
 void nt_reply(struct sim_netris *s, struct httpd_req *q, int status, json_t *data,
 	      const char *message);
@@ -122,7 +136,8 @@ int64_t nt_asked_id(const struct httpd_req *q);
 /* netris_json.c: the form of this answer: bit 0 numbers as strings, bit 1 words for truth, bit 2
  * short lists. */
 unsigned nt_form(const struct sim_netris *s);
-json_t *nt_number(const struct sim_netris *s, int64_t n); /* in the form of this answer */
+/* in the form of this answer */
+json_t *nt_number(const struct sim_netris *s, int64_t n);
 json_t *nt_truth(const struct sim_netris *s, bool is);
 json_t *nt_ref(const struct sim_netris *s, int64_t id, const char *name);
 /* What there is, as the controller's answers have it; the caller owns the result.

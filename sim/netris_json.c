@@ -8,9 +8,10 @@
 #include "base/str.h"
 #include "sim/netris_impl.h"
 
-/* --- forms ---------------------------------------------------------------------------------------- */
+/* --- forms ------------------------------------------------------------------------------------ */
 
-/* Which of a client's requests this is decides on forms: bit 0 strings, bit 1 words, bit 2 short lists. */
+/* Which of a client's requests this is decides on forms: bit 0 strings, bit 1 words, bit 2 short
+ * lists. */
 unsigned nt_form(const struct sim_netris *s)
 {
 	return s->spec.loose ? s->requests % 8 : 0;
@@ -41,7 +42,7 @@ static json_t *label(const char *text)
 	return json_pack("{s:s, s:i}", "label", text, "value", 1);
 }
 
-/* --- what there is -------------------------------------------------------------------------------- */
+/* --- what there is ---------------------------------------------------------------------------- */
 
 static const char *leaf_of(const struct sim_netris *s, const struct nt_server *v, unsigned nic)
 {

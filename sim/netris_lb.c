@@ -4,7 +4,8 @@
 #include "sim/netris_impl.h"
 
 /*
- * Load balancers.  Names are not unique, as nothing published says that they are: whoever sends a create twice has two.
+ * Load balancers. Names are not unique, as nothing published says that they are: whoever sends a
+ * create twice has two.
  *
  * Tests: tests/unit/sim/test_netris.c, tests/contract/test_netris_way.c
  */
@@ -37,7 +38,7 @@ unsigned sim_netris_balancers(const struct sim_netris *s)
 	return n;
 }
 
-/* --- as they are told ------------------------------------------------------------------------------- */
+/* --- as they are told ------------------------------------------------------------------------- */
 
 static bool is_down(const struct sim_netris *s, const char *ip)
 {
@@ -96,7 +97,7 @@ static void on_lbs(struct httpd_req *q, void *arg)
 	nt_reply(s, q, 200, all, NULL);
 }
 
-/* --- changes ---------------------------------------------------------------------------------------- */
+/* --- changes ---------------------------------------------------------------------------------- */
 
 /* NULL: it was taken; else why not. */
 static const char *take(struct sim_netris *s, struct nt_lb *b, const json_t *j)

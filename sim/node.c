@@ -34,7 +34,7 @@ static void later(struct sim_node *n, int64_t ms)
 	loop_timer_start(&n->timer, ms);
 }
 
-/* --- asking the API server ------------------------------------------------------------------------ */
+/* --- asking the API server -------------------------------------------------------------------- */
 
 struct call {
 	struct list link;
@@ -92,7 +92,7 @@ bool node_reaches(const struct sim_node *n)
 	       sim_rack_reaches(n->machine, n->origin);
 }
 
-/* --- the Node ------------------------------------------------------------------------------------- */
+/* --- the Node --------------------------------------------------------------------------------- */
 
 /* "a=b,c=d" into an object. */
 static json_t *pairs(const char *text)
@@ -279,7 +279,7 @@ static void write_status(struct sim_node *n)
 	node_ask(n, "PATCH", path, json_pack("{s:o}", "status", status_json(n)), on_status, NULL);
 }
 
-/* --- the Lease ------------------------------------------------------------------------------------ */
+/* --- the Lease -------------------------------------------------------------------------------- */
 
 #define LEASES "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 
@@ -322,7 +322,7 @@ static void beat(struct sim_node *n)
 		 on_beat, NULL);
 }
 
-/* --- kubelet -------------------------------------------------------------------------------------- */
+/* --- kubelet ---------------------------------------------------------------------------------- */
 
 static void on_cluster(struct sim_node *n)
 {
@@ -387,7 +387,7 @@ static void on_timer(void *arg)
 	}
 }
 
-/* --- boot ----------------------------------------------------------------------------------------- */
+/* --- boot ------------------------------------------------------------------------------------- */
 
 /* KEY=VALUE; what holds anything else is refused, as docs/image-contract.md asks for. */
 static const char *setting(struct arena *a, const char *text, const char *key)

@@ -1,11 +1,12 @@
 /*
  * node_cert: who the kubelet is to its API server: TLS bootstrap, as kubeadm sets it up.
  *
- *	key --bootstrap token--> CertificateSigningRequest --approved, signed--> system:node:NAME, by its certificate
- *	     no such API, or nobody has signed for SIGN_MS: the bootstrap token itself; refused: from the beginning
+ *   key --bootstrap token--> CertificateSigningRequest --approved, signed--> system:node:NAME, by its certificate
+ *        no such API, or nobody has signed for SIGN_MS: the bootstrap token itself; refused: from the beginning
  *
- * The key is on the root drive before the request goes out, and the request is named after it: a node that was cut
- * off while it waited asks for the same certificate.  A certificate that is not of this key is not taken.
+ * The key is on the root drive before the request goes out, and the request is named after it: a
+ * node that was cut off while it waited asks for the same certificate. A certificate that is not of
+ * this key is not taken.
  * Tests: tests/unit/sim/test_node_join.c
  */
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 #define SIGN_MS                                                                                    \
 	30000 /* kubelet has an hour: here somebody may want to see what happens otherwise */
 
-/* --- on the root drive ---------------------------------------------------------------------------- */
+/* --- on the root drive ------------------------------------------------------------------------ */
 
 static const char *const words[] = {
 	[NODE_NOBODY] = "key", [NODE_TOKEN] = "token", [NODE_CERTIFICATE] = "certificate"};
@@ -114,7 +115,7 @@ void node_is_refused(struct sim_node *n)
 		n->who = NODE_NOBODY;
 }
 
-/* --- the request ---------------------------------------------------------------------------------- */
+/* --- the request ------------------------------------------------------------------------------ */
 
 static void use_certificate(struct sim_node *n, const char *text)
 {

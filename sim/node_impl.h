@@ -10,16 +10,19 @@
 #include "sim/rack.h"
 
 /*
- * node_impl: node.c (boot, Node, Lease), node_join.c (whom to trust), node_cert.c (who it is) and node_pods.c among
- * themselves.
+ * node_impl: node.c (boot, Node, Lease), node_join.c (whom to trust), node_cert.c (who it is) and
+ * node_pods.c among themselves.
  */
 struct node_pods;
 
 /* What it is to its API server. */
 enum node_who {
-	NODE_NOBODY,	/* the bootstrap token asks for a certificate */
-	NODE_BOOTSTRAP, /* there is no certificate to be had: the bootstrap token itself */
-	NODE_TOKEN, /* registered so: spec.kubelet_token, which is there in the certificate's place */
+	/* the bootstrap token asks for a certificate */
+	NODE_NOBODY,
+	/* there is no certificate to be had: the bootstrap token itself */
+	NODE_BOOTSTRAP,
+	/* registered so: spec.kubelet_token, which is there in the certificate's place */
+	NODE_TOKEN,
 	NODE_CERTIFICATE,
 };
 /* What a kubelet keeps on its disk of its credentials: so many bytes before the config drive. */
@@ -34,22 +37,31 @@ struct sim_node {
 	const char *kube_reserved, *max_pods, *kubelet;
 	char origin[300];
 
-	struct http_peer *peer; /* NULL: the cluster's CA is not known yet */
-	char *ca;		/* the cluster's, once it is known */
+	/* NULL: the cluster's CA is not known yet */
+	struct http_peer *peer;
+	/* the cluster's, once it is known */
+	char *ca;
 	enum node_who who;
-	struct secret *bearer; /* NULL: the certificate alone */
-	struct secret *key;    /* of the certificate that it asks for or has */
-	char *cert;	       /* NULL: not signed yet */
-	char request[80];      /* name of its CertificateSigningRequest */
+	/* NULL: the certificate alone */
+	struct secret *bearer;
+	/* of the certificate that it asks for or has */
+	struct secret *key;
+	/* NULL: not signed yet */
+	char *cert;
+	/* name of its CertificateSigningRequest */
+	char request[80];
 	bool requested;
 	int64_t requested_at;
 	struct list calls;
-	struct loop_timer timer; /* what the kubelet does next */
+	/* what the kubelet does next */
+	struct loop_timer timer;
 	bool asking, registered, ready, gpus, wrong_uuid;
 	int64_t ready_at, gpus_at, lease_at, status_at;
-	int64_t booted, ready_since; /* Unix ms */
+	/* Unix ms */
+	int64_t booted, ready_since;
 
-	struct http_peer *stranger; /* asked for cluster-info, believed in nothing else */
+	/* asked for cluster-info, believed in nothing else */
+	struct http_peer *stranger;
 	struct http_req *discovery;
 	void (*discovered)(struct sim_node *n);
 	void (*identified)(struct sim_node *n);
@@ -77,7 +89,8 @@ void node_is_refused(struct sim_node *n);
 /* Makes n->peer, at once or after a while; done(n) when it is there or was not found this time. */
 void node_find_cluster(struct sim_node *n, void (*done)(struct sim_node *n));
 
-struct node_pods *node_pods_new(struct sim_node *n); /* begins to watch */
+/* begins to watch */
+struct node_pods *node_pods_new(struct sim_node *n);
 void node_pods_free(struct node_pods *p);
 
 #endif

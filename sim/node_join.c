@@ -1,5 +1,5 @@
 /*
- * node_join: whose certificate the API server may show.  kubeadm's discovery by token: the ConfigMap
+ * node_join: whose certificate the API server may show. kubeadm's discovery by token: the ConfigMap
  * cluster-info is fetched from a server that nothing is known of, without any secret; what makes
  * its CA believed is the hash that stood on the config drive.
  * Tests: tests/unit/sim/test_node.c

@@ -26,21 +26,28 @@
 #define TRACE_AT (64ll << 20)
 
 struct pod {
-	char *path, *uid, *name;   /* /api/v1/namespaces/NS/pods/NAME */
-	json_t *object;		   /* as seen last */
-	int64_t seen_at, began_at; /* loop_now(); began_at -1: not begun */
-	int64_t deleted_at;	   /* -1: not */
-	bool listed;		   /* in the list that is being read */
+	/* /api/v1/namespaces/NS/pods/NAME */
+	char *path, *uid, *name;
+	/* as seen last */
+	json_t *object;
+	/* loop_now(); began_at -1: not begun */
+	int64_t seen_at, began_at;
+	/* -1: not */
+	int64_t deleted_at;
+	/* in the list that is being read */
+	bool listed;
 	unsigned ip;
 };
 
 struct node_pods {
 	struct sim_node *node;
-	struct map *pods; /* uid -> struct pod */
+	/* uid -> struct pod */
+	struct map *pods;
 	struct http_req *watch;
 	struct scan *lines;
 	struct loop_timer tick, relist;
-	char *acting; /* uid of the pod that is being written */
+	/* uid of the pod that is being written */
+	char *acting;
 	char rv[32];
 	bool expired;
 	unsigned ips;
@@ -98,7 +105,7 @@ static bool is_running(const struct pod *p)
 	return str_eq(json_str_at(p->object, "status", "phase"), "Running");
 }
 
-/* --- seeing --------------------------------------------------------------------------------------- */
+/* --- seeing ----------------------------------------------------------------------------------- */
 
 /* One that runs already has run since its startTime: the rack was away in between. */
 static int64_t begun(const struct node_pods *s, const struct pod *p)
@@ -255,7 +262,7 @@ static void on_relist(void *arg)
 	}
 }
 
-/* --- doing ---------------------------------------------------------------------------------------- */
+/* --- doing ------------------------------------------------------------------------------------ */
 
 static void on_written(struct sim_node *n, int status, const json_t *o, void *arg)
 {
@@ -426,7 +433,7 @@ static void on_tick(void *arg)
 			return;
 }
 
-/* --- life ----------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 struct node_pods *node_pods_new(struct sim_node *n)
 {

@@ -17,7 +17,7 @@ const struct sim_kind sim_kind_deployment = {"/apis/apps/v1", "deployments", "ap
 					     "Deployment"};
 const struct sim_kind sim_kind_job = {"/apis/batch/v1", "jobs", "batch/v1", "Job"};
 
-/* --- paths ---------------------------------------------------------------------------------------- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
 char *sim_object_path(const struct sim_kind *k, const char *ns, const char *name, const char *sub)
 {
@@ -42,7 +42,7 @@ char *sim_object_path_of(const struct sim_kind *k, const json_t *obj, const char
 	return sim_object_path(k, sim_object_ns(obj), sim_object_name(obj), sub);
 }
 
-/* --- metadata and conditions ---------------------------------------------------------------------- */
+/* --- metadata and conditions ------------------------------------------------------------------ */
 
 const char *sim_object_name(const json_t *obj)
 {
@@ -94,7 +94,7 @@ bool sim_pod_is_over(const json_t *pod)
 	return str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
 }
 
-/* --- labels --------------------------------------------------------------------------------------- */
+/* --- labels ----------------------------------------------------------------------------------- */
 
 struct labels sim_object_labels(json_t *map, struct arena *a)
 {
@@ -140,7 +140,7 @@ bool sim_selector_matches(const json_t *selector, const json_t *obj)
 	return json_object_size(equal) || json_array_size(more);
 }
 
-/* --- owners --------------------------------------------------------------------------------------- */
+/* --- owners ----------------------------------------------------------------------------------- */
 
 json_t *sim_object_controller(const json_t *obj)
 {

@@ -6,11 +6,13 @@
 #include "base/data/labels.h"
 
 /*
- * objects: what the scheduler and the controllers of `drover up` ask of objects of the Kubernetes API.
+ * objects: what the scheduler and the controllers of `drover up` ask of objects of the Kubernetes
+ * API.
  * Tests: tests/unit/sim/test_scheduler.c, tests/unit/sim/test_replicaset.c
  */
 struct sim_kind {
-	const char *base; /* "/apis/apps/v1" */
+	/* "/apis/apps/v1" */
+	const char *base;
 	const char *plural, *version, *kind;
 };
 extern const struct sim_kind sim_kind_pod, sim_kind_replica_set, sim_kind_deployment, sim_kind_job;
@@ -23,14 +25,16 @@ char *sim_object_path_of(const struct sim_kind *k, const json_t *obj, const char
 const char *sim_object_name(const json_t *obj);
 const char *sim_object_ns(const json_t *obj);
 const char *sim_object_uid(const json_t *obj);
-bool sim_object_is_going(const json_t *obj); /* it has a deletionTimestamp */
+/* it has a deletionTimestamp */
+bool sim_object_is_going(const json_t *obj);
 /* Condition of that type; NULL: there is none.  And true if its status is True. */
 json_t *sim_object_condition(const json_t *obj, const char *type);
 bool sim_object_is(const json_t *obj, const char *condition);
 /* Time in RFC 3339 as Unix ms; 0: there is none, or it cannot be read. */
 int64_t sim_object_time(const json_t *text);
 
-bool sim_pod_is_over(const json_t *pod); /* Succeeded or Failed */
+/* Succeeded or Failed */
+bool sim_pod_is_over(const json_t *pod);
 
 /* The members of a map of strings, sorted; valid as long as map and arena. */
 struct labels sim_object_labels(json_t *map, struct arena *a);
@@ -41,6 +45,7 @@ bool sim_selector_matches(const json_t *selector, const json_t *obj);
 
 /* The ownerReference with controller: true; NULL: there is none. */
 json_t *sim_object_controller(const json_t *obj);
-json_t *sim_object_owner_ref(const struct sim_kind *k, const json_t *owner); /* a new one */
+/* a new one */
+json_t *sim_object_owner_ref(const struct sim_kind *k, const json_t *owner);
 
 #endif

@@ -33,7 +33,7 @@ struct request {
 	bool observes;
 };
 
-/* --- replies -------------------------------------------------------------------------------------- */
+/* --- replies ---------------------------------------------------------------------------------- */
 
 static void reply(struct sim_ports *p, json_t *j /* taken */)
 {
@@ -95,7 +95,7 @@ static void on_done(const struct http_reply *r, const struct err *e, void *arg)
 	free(q);
 }
 
-/* --- requests ------------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static bool is_mac(const char *s)
 {
@@ -192,7 +192,7 @@ void sim_ports_free(struct sim_ports *p)
 	free(p);
 }
 
-/* --- the program ---------------------------------------------------------------------------------- */
+/* --- the program ------------------------------------------------------------------------------ */
 
 /* Standard input blocks, so it is read beside the loop, a piece at a time. */
 struct program {

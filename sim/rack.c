@@ -30,7 +30,8 @@
 struct slot {
 	struct sim_machine machine;
 	struct sim_bmc *bmc;
-	char *segment; /* "": in none */
+	/* "": in none */
+	char *segment;
 	int64_t fence;
 };
 
@@ -38,7 +39,8 @@ struct sim_rack {
 	struct loop_group *group;
 	struct sim_rack_spec spec;
 	struct slot *slots;
-	unsigned n; /* begun */
+	/* begun */
+	unsigned n;
 	struct fault_list *faults;
 	char *ports_path;
 };
@@ -77,7 +79,7 @@ const struct sim_dialect *sim_rack_dialect(const struct sim_machine *m)
 	return all && all->n ? all->v[(m->number - 1) % all->n].dialect : NULL;
 }
 
-/* --- segments ------------------------------------------------------------------------------------- */
+/* --- segments --------------------------------------------------------------------------------- */
 
 const char *sim_rack_segment(const struct sim_machine *m)
 {
@@ -172,7 +174,7 @@ static int load_ports(struct sim_rack *r, struct err *e)
 	return 0;
 }
 
-/* --- faults --------------------------------------------------------------------------------------- */
+/* --- faults ----------------------------------------------------------------------------------- */
 
 static uint64_t chance(void *arg)
 {
@@ -186,9 +188,10 @@ bool sim_rack_fault(const struct sim_machine *m, const char *when, const char *w
 	return r && fault_list_strikes(r->faults, m->name, when, what, chance, r, value);
 }
 
-/* --- for people and the switch -------------------------------------------------------------------- */
+/* --- for people and the switch ---------------------------------------------------------------- */
 
-/* Answers and returns false for a caller that is not on this machine, when the rack wants only such. */
+/* Answers and returns false for a caller that is not on this machine, when the rack wants only
+ * such. */
 static bool welcome(const struct sim_rack *r, struct httpd_req *q)
 {
 	const char *from = httpd_identity(q)->address;
@@ -428,7 +431,7 @@ static void put_port(struct httpd_req *q, void *arg)
 		reply(q, json_pack("{s:s,s:I}", "segment", segment, "fence", (json_int_t)s->fence));
 }
 
-/* --- the BMCs ------------------------------------------------------------------------------------- */
+/* --- the BMCs --------------------------------------------------------------------------------- */
 
 /* "127.10.H.L" or "127.10.H.L:PORT". */
 static struct slot *slot_of_host(struct sim_rack *r, const char *host)
@@ -472,7 +475,7 @@ void sim_rack_routes(struct sim_rack *r, struct httpd *d)
 	httpd_route(d, "PUT", "/sim/ports/{}", BODY_MAX, put_port, r);
 }
 
-/* --- objects -------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 static char *address_of(const struct sim_rack *r, unsigned number)
 {
@@ -545,7 +548,8 @@ static json_t *provider_object(const struct sim_rack *r, const char *name)
 					      "name", json_sprintf("%s-head", name), "bmcNetworks",
 					      "127.10.0.0/16"));
 	}
-	if (r->spec.agent_url) /* agents are in this process: drover on the loopback hears them from there */
+	/* agents are in this process: drover on the loopback hears them from there */
+	if (r->spec.agent_url)
 		json_object_set_new(spec, "agent",
 				    str_starts(r->spec.agent_url, "https://127.")
 					    ? json_pack("{s:s, s:[s]}", "endpoint",
@@ -574,7 +578,7 @@ char *sim_rack_objects(const struct sim_rack *r, const char *provider_name)
 	return buf_give(&b);
 }
 
-/* --- beginning and end ---------------------------------------------------------------------------- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 static void defaults(struct sim_rack_spec *s)
 {

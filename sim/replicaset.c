@@ -5,7 +5,8 @@
 #include "sim/workloads_impl.h"
 
 /*
- * The ReplicaSet controller: as many pods as spec.replicas, those not counted that are over or being deleted.
+ * The ReplicaSet controller: as many pods as spec.replicas, those not counted that are over or
+ * being deleted.
  */
 
 /* Ready for minReadySeconds. */

@@ -1,8 +1,9 @@
 /*
- * rollout: how many replicas each ReplicaSet of a Deployment has next, as kube-controller-manager counts:
+ * rollout: how many replicas each ReplicaSet of a Deployment has next, as kube-controller-manager
+ * counts:
  *
- *	all ReplicaSets together  <= replicas + maxSurge
- *	available pods            >= replicas - maxUnavailable
+ *   all ReplicaSets together  <= replicas + maxSurge
+ *   available pods            >= replicas - maxUnavailable
  *
  * Tests: tests/unit/sim/test_deployment.c
  */
@@ -82,9 +83,10 @@ static json_int_t sum(const json_t *sets, json_int_t (*of)(const json_t *rs))
 	return n;
 }
 
-/* --- scaling alone -------------------------------------------------------------------------------- */
+/* --- scaling alone ---------------------------------------------------------------------------- */
 
-/* Replicas of a Deployment that is paused, or of one without a rollout: the newest that has any takes the difference. */
+/* Replicas of a Deployment that is paused, or of one without a rollout: the newest that has any
+ * takes the difference. */
 static void scale(const struct rollout *r, json_t *fresh, json_t *old)
 {
 	json_int_t all = wanted(fresh) + sum(old, wanted);
@@ -97,7 +99,7 @@ static void scale(const struct rollout *r, json_t *fresh, json_t *old)
 		set(newest, most(wanted(newest) + r->replicas - all, 0));
 }
 
-/* --- RollingUpdate -------------------------------------------------------------------------------- */
+/* --- RollingUpdate ---------------------------------------------------------------------------- */
 
 /* True if something was changed: the old ones wait until the next round then. */
 static bool grow(const struct rollout *r, json_t *fresh, const json_t *old)
@@ -157,7 +159,7 @@ static void shrink(const struct rollout *r, const json_t *fresh, json_t *old)
 		drop_available(old, spare);
 }
 
-/* --- Recreate ------------------------------------------------------------------------------------- */
+/* --- Recreate --------------------------------------------------------------------------------- */
 
 /* Those being deleted count: their containers may still run. */
 static bool any_runs(const json_t *old, const json_t *pods)

@@ -25,7 +25,8 @@ struct ask {
 	struct list link;
 	struct sim_rounds *r;
 	struct http_req *req;
-	void (*then)(void *arg, json_t *items); /* NULL: a write */
+	/* NULL: a write */
+	void (*then)(void *arg, json_t *items);
 	void (*done)(void *arg, int status, const json_t *reply, const char *note);
 	char *note;
 };

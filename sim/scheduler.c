@@ -12,7 +12,7 @@
 #define NAME "default-scheduler"
 #define MESSAGE_MAX 1024
 
-/* --- does it fit? --------------------------------------------------------------------------------- */
+/* --- does it fit? ----------------------------------------------------------------------------- */
 
 static struct quantity amount_of(const json_t *v)
 {
@@ -187,11 +187,12 @@ const char *sim_scheduler_misfit(const json_t *pod, const json_t *node, const js
 	return lacks_any(pod, node, pods) ? "Insufficient resources" : NULL;
 }
 
-/* --- rounds --------------------------------------------------------------------------------------- */
+/* --- rounds ----------------------------------------------------------------------------------- */
 
 struct sim_scheduler {
 	struct sim_rounds *rounds;
-	json_t *pending; /* pods without a node, in the order of their turn */
+	/* pods without a node, in the order of their turn */
+	json_t *pending;
 	json_t *nodes;
 };
 

@@ -21,7 +21,7 @@ static char *lower(const char *path)
 	return s;
 }
 
-/* --- reading -------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static char *read_file(const char *path, size_t *len)
 {
@@ -96,7 +96,7 @@ json_t *sim_tree_get(const struct sim_tree *t, const char *path)
 	return j;
 }
 
-/* --- what lives ----------------------------------------------------------------------------------- */
+/* --- what lives ------------------------------------------------------------------------------- */
 
 /* The path in a link, without its slash at the end; NULL: none. */
 static char *path_in(const json_t *link)
@@ -320,7 +320,7 @@ static int learn(struct sim_tree *t, struct err *e)
 	return 0;
 }
 
-/* --- beginning and end ---------------------------------------------------------------------------- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 static bool is_there(const char *folder, const char *rest)
 {

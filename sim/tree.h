@@ -8,15 +8,17 @@
 #include "base/own.h"
 
 /*
- * tree: the resources of one Redfish service as they lie there, and where in them the things are that live.
+ * tree: the resources of one Redfish service as they lie there, and where in them the things are
+ * that live.
  *
- * Either a mockup folder, as DMTF's Redfish-Mockup-Creator writes and its Redfish-Mockup-Server reads it: each
- * resource is PATH/index.json (or index.xml), in a folder that has redfish/v1 in it (tall form) or that is v1 itself
- * (short form); or resources in memory (dialect.h).  A folder is read when a resource is asked for, so that
- * one tree serves a rack of thousands; the few resources that live are kept.
+ * Either a mockup folder, as DMTF's Redfish-Mockup-Creator writes and its Redfish-Mockup-Server
+ * reads it: each resource is PATH/index.json (or index.xml), in a folder that has redfish/v1 in it
+ * (tall form) or that is v1 itself (short form); or resources in memory (dialect.h). A folder is
+ * read when a resource is asked for, so that one tree serves a rack of thousands; the few resources
+ * that live are kept.
  *
- * What lives is found as a client finds it, by links from the service root (DSP0266, DSP0268).  A tree is read
- * only, and belongs to the loop thread.
+ * What lives is found as a client finds it, by links from the service root (DSP0266, DSP0268). A
+ * tree is read only, and belongs to the loop thread.
  * Tests: tests/unit/sim/test_tree.c, tests/contract/test_dialects.c
  */
 #define SIM_TREE_ROOT "/redfish/v1"
@@ -25,28 +27,42 @@
 
 struct sim_slot {
 	char *path;
-	char *insert, *eject; /* targets of its actions; NULL: it has none */
-	bool cd;	      /* takes CDs or DVDs */
+	/* targets of its actions; NULL: it has none */
+	char *insert, *eject;
+	/* takes CDs or DVDs */
+	bool cd;
 };
 
 /* Paths without a slash at the end; NULL: this service has none. */
 struct sim_tree {
-	char *session_service, *sessions, *tasks, *stream; /* stream: of server-sent events */
-	char *system;					   /* the one that can be switched */
-	char *reset, *reset_info;			   /* its action's target, and ActionInfo */
-	char *settings;					   /* its pending object */
-	char *managers[4];				   /* managers[0]: the System's own */
-	char *media[8];					   /* collections of slots */
+	/* stream: of server-sent events */
+	char *session_service, *sessions, *tasks, *stream;
+	/* the one that can be switched */
+	char *system;
+	/* its action's target, and ActionInfo */
+	char *reset, *reset_info;
+	/* its pending object */
+	char *settings;
+	/* managers[0]: the System's own */
+	char *managers[4];
+	/* collections of slots */
+	char *media[8];
 	struct sim_slot slots[SIM_TREE_SLOTS];
 	size_t nslots;
-	char *enable;	  /* AMIVirtualMedia.EnableRMedia: what makes slots appear */
-	char *attributes; /* a Dell manager's own attributes */
-	char *nics[32];	  /* the System's */
+	/* AMIVirtualMedia.EnableRMedia: what makes slots appear */
+	char *enable;
+	/* a Dell manager's own attributes */
+	char *attributes;
+	/* the System's */
+	char *nics[32];
 	char *storages[32], *simple_storages[32];
-	char *others[8]; /* Systems that cannot be switched: baseboards */
+	/* Systems that cannot be switched: baseboards */
+	char *others[8];
 
-	char *folder; /* of v1; NULL: in memory */
-	json_t *kept; /* path, in lower case, to resource */
+	/* of v1; NULL: in memory */
+	char *folder;
+	/* path, in lower case, to resource */
+	json_t *kept;
 };
 
 /* Errors name the folder and what is missing in it. */
@@ -56,7 +72,8 @@ struct sim_tree *sim_tree_of(json_t *resources, struct err *e);
 void sim_tree_free(struct sim_tree *t);
 DEFINE_OWN(sim_tree)
 
-/* A new object; NULL: there is none.  In folders, whatever the case of the path, where it is one that lives. */
+/* A new object; NULL: there is none. In folders, whatever the case of the path, where it is one
+ * that lives. */
 json_t *sim_tree_get(const struct sim_tree *t, const char *path);
 /* As it lies there, malloc'd; *type: of its content.  NULL: there is none. */
 char *sim_tree_text(const struct sim_tree *t, const char *path, size_t *len, const char **type);

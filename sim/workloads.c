@@ -7,7 +7,8 @@
 #include "base/str.h"
 
 /*
- * Tests: tests/unit/sim/test_replicaset.c, tests/unit/sim/test_deployment.c, tests/unit/sim/test_job.c
+ * Tests: tests/unit/sim/test_replicaset.c, tests/unit/sim/test_deployment.c,
+ * tests/unit/sim/test_job.c
  */
 
 /* Most pods that one owner gets in one round, as in kube-controller-manager. */
@@ -18,7 +19,7 @@ int64_t workloads_now(const struct sim_workloads *s)
 	return sim_rounds_wall(s->rounds);
 }
 
-/* --- writes --------------------------------------------------------------------------------------- */
+/* --- writes ----------------------------------------------------------------------------------- */
 
 void workloads_patch(struct sim_workloads *s, const struct sim_kind *k, const json_t *obj,
 		     const char *sub, json_t *body)
@@ -105,7 +106,8 @@ static bool is_empty(const json_t *v)
 	       (json_is_object(v) && !json_object_size(v));
 }
 
-/* Removes from a merge patch what adds an empty value: the API server leaves 0, [] and {} out, so now never has them. */
+/* Removes from a merge patch what adds an empty value: the API server leaves 0, [] and {} out, so
+ * now never has them. */
 static void drop_empty(json_t *patch, const json_t *now)
 {
 	const char *key;
@@ -156,7 +158,7 @@ json_t *workloads_condition(const struct sim_workloads *s, const json_t *old, co
 			 reason, "message", message, "lastTransitionTime", since);
 }
 
-/* --- whose children ------------------------------------------------------------------------------- */
+/* --- whose children --------------------------------------------------------------------------- */
 
 /* Only if nobody changed the child since it was listed. */
 static void set_refs(struct sim_workloads *s, const struct sim_kind *k, const json_t *child,
@@ -251,7 +253,7 @@ json_t *workloads_claim(struct sim_workloads *s, const struct sim_kind *owner_ki
 	return sorted(out, by_age);
 }
 
-/* --- pods ----------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 json_t *workloads_pod(const struct sim_kind *owner_kind, const json_t *owner, const char *base)
 {
@@ -316,7 +318,7 @@ size_t workloads_burst(const struct sim_workloads *s, const json_t *owner, size_
 	return n < BURST ? n : BURST;
 }
 
-/* --- rounds --------------------------------------------------------------------------------------- */
+/* --- rounds ----------------------------------------------------------------------------------- */
 
 static void sync_all(struct sim_workloads *s, json_t *list,
 		     void (*sync)(struct sim_workloads *s, json_t *obj))
@@ -344,7 +346,8 @@ static void on_deployments(void *arg, json_t *items)
 	if (!s->pods)
 		return;
 	s->busy = job_free_orphans(s) || s->busy;
-	/* A Deployment sees its ReplicaSets as they were at the begin of the round, and so do they themselves. */
+	/* A Deployment sees its ReplicaSets as they were at the begin of the round, and so do they
+	 * themselves. */
 	sync_all(s, s->replica_sets, replica_set_sync);
 	sync_all(s, s->jobs, job_sync);
 	sync_all(s, s->deployments, deployment_sync);
@@ -374,7 +377,8 @@ static void on_pods(void *arg, json_t *items)
 	sim_rounds_list(s->rounds, "/apis/apps/v1/replicasets", on_replica_sets);
 }
 
-/* Children before owners: an owner that is deleted in between is not seen without its children, and gets no new ones. */
+/* Children before owners: an owner that is deleted in between is not seen without its children, and
+ * gets no new ones. */
 static void on_begin(void *arg)
 {
 	struct sim_workloads *s = arg;

@@ -27,25 +27,31 @@ struct result {
 
 struct agent {
 	struct agent_config c;
-	char *boot_id, *identity; /* MACHINE/BOOTID */
+	/* MACHINE/BOOTID */
+	char *boot_id, *identity;
 	struct crypto_key *key;
 	struct http_peer *peer;
 	struct orders *orders;
 	struct arena *arena;
 	struct proto_dmi dmi;
 
-	struct http_req *session_req, *report_req; /* hello or poll; report */
+	/* hello or poll; report */
+	struct http_req *session_req, *report_req;
 	struct loop_timer session_timer, report_timer, progress_timer, last_word;
 	struct backoff session_backoff, report_backoff;
 	bool welcome, ending;
-	int64_t denied_since;		       /* -1: not */
-	int64_t asked_at, heard_at, silent_ms; /* its network begins anew so long after heard_at */
+	/* -1: not */
+	int64_t denied_since;
+	/* its network begins anew so long after heard_at */
+	int64_t asked_at, heard_at, silent_ms;
 
 	int64_t after, fence;
 	struct arena *order_arena, *next_arena;
-	struct proto_order *order, *next; /* running, waiting */
+	/* running, waiting */
+	struct proto_order *order, *next;
 	struct list results, outbox;
-	struct result *sending; /* what report_req carries, out of outbox; NULL: progress */
+	/* what report_req carries, out of outbox; NULL: progress */
+	struct result *sending;
 };
 
 static void session(void *arg);

@@ -36,7 +36,8 @@ struct ata {
 	const struct host *host;
 	int fd;
 	uint8_t page[ATA_SECTOR];
-	uint64_t sectors; /* that can be read and written */
+	/* that can be read and written */
+	uint64_t sectors;
 	uint32_t sector_bytes;
 	bool hpa, amac, dco;
 };

@@ -35,7 +35,7 @@ static int64_t answer_of(const struct ata_command *c)
 	return c->status << 8 | c->error;
 }
 
-/* --- what it can --------------------------------------------------------------------------------- */
+/* --- what it can ------------------------------------------------------------------------------ */
 
 static uint16_t word(const uint8_t *page, size_t n)
 {
@@ -84,7 +84,7 @@ void ata_abilities(const struct host *h, int fd, struct ata_abilities *out)
 	out->enhanced_ms = erase_time_ms(word(page, 90));
 }
 
-/* --- SANITIZE DEVICE ----------------------------------------------------------------------------- */
+/* --- SANITIZE DEVICE -------------------------------------------------------------------------- */
 
 static int read_status(struct sanitize *s, uint16_t count, struct ata_command *c)
 {
@@ -180,7 +180,7 @@ static int recover(struct sanitize *s, unsigned action, struct err *e)
 const struct sanitize_ops ata_sanitize = {
 	.run = run_sanitize, .wait = wait_for, .recover = recover};
 
-/* --- SECURITY ERASE UNIT ------------------------------------------------------------------------- */
+/* --- SECURITY ERASE UNIT ---------------------------------------------------------------------- */
 
 int64_t ata_erase_limit_ms(const struct ata_abilities *a, bool enhanced)
 {

@@ -218,7 +218,8 @@ static void run_unit(struct batch_unit *u, enum batch_act act)
 	}
 }
 
-/* What was given up while it hung begins with nothing more: the batch may be at something else by then. */
+/* What was given up while it hung begins with nothing more: the batch may be at something else by
+ * then. */
 static void run_drive(void *arg)
 {
 	struct batch_unit *first = arg;
@@ -242,8 +243,8 @@ static int64_t guard_ms(const struct batch *b)
 	return quarter < GUARD_MS ? quarter : GUARD_MS;
 }
 
-/* Two paths to one drive, or firmware that gives two drives one name (drives.c tells them apart by "#2"); or two
- * namespaces of one NVMe subsystem. */
+/* Two paths to one drive, or firmware that gives two drives one name (drives.c tells them apart by
+ * "#2"); or two namespaces of one NVMe subsystem. */
 static bool same_drive(const struct batch_unit *a, const struct batch_unit *b)
 {
 	size_t n = strcspn(a->drive->wwn, "#");

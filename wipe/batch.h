@@ -8,16 +8,18 @@
 
 /*
  * batch: the machine's drives, and something done to each of them at the same time, in a
- * loop_work() of its own; what are parts of one drive, namespaces of an NVMe subsystem or paths to it, share one and take
- * turns in it (erase_run_all()).  One drive never holds up the others, nor the end: a guard on the loop
- * gives up a drive of which nothing was heard for as long as it said it might be silent.  What
- * its thread does after that changes nothing any more; it holds the batch until it ends.
+ * loop_work() of its own; what are parts of one drive, namespaces of an NVMe subsystem or paths to
+ * it, share one and take turns in it (erase_run_all()). One drive never holds up the others, nor
+ * the end: a guard on the loop gives up a drive of which nothing was heard for as long as it said
+ * it might be silent. What its thread does after that changes nothing any more; it holds the batch
+ * until it ends.
  *
  * On the loop's thread, but for what run functions do.
  */
 enum batch_act {
 	BATCH_NONE,
-	BATCH_LOOK, /* read the clean stamp, into the inventory; with a nonce the rest again */
+	/* read the clean stamp, into the inventory; with a nonce the rest again */
+	BATCH_LOOK,
 	BATCH_WIPE,
 	BATCH_VERIFY,
 	BATCH_STAMP,
@@ -29,24 +31,33 @@ struct batch_unit {
 	struct batch *batch;
 	struct proto_drive *drive;
 	struct loop_work *work;
-	enum batch_act act; /* of its drive; constant while the thread runs */
+	/* of its drive; constant while the thread runs */
+	enum batch_act act;
 	_Atomic bool given_up;
-	_Atomic bool begun; /* its turn has come on that thread */
-	struct {	    /* the thread's while it runs */
+	/* its turn has come on that thread */
+	_Atomic bool begun;
+	/* the thread's while it runs */
+	struct {
 		int rc;
 		struct err err;
-		char *first_block;	    /* BATCH_LOOK */
-		struct verify_counts again; /* the same, with a nonce */
+		/* BATCH_LOOK */
+		char *first_block;
+		/* the same, with a nonce */
+		struct verify_counts again;
 	} own;
-	struct erase erase; /* the thread's too, but for its progress */
+	/* the thread's too, but for its progress */
+	struct erase erase;
 
 	struct evidence_device result;
 	int rc;
 	struct err err;
 	bool verified;
-	bool begins;		 /* it has the work of its drive */
-	struct batch_unit *next; /* of the same drive, behind it */
-	bool lost;		 /* given up: its thread may run still */
+	/* it has the work of its drive */
+	bool begins;
+	/* of the same drive, behind it */
+	struct batch_unit *next;
+	/* given up: its thread may run still */
+	bool lost;
 	/* the guard's */
 	bool had_begun;
 	const char *phase;
@@ -59,23 +70,31 @@ struct batch {
 	const struct host *host;
 	struct arena *arena;
 	struct proto_inventory inventory;
-	struct strings parts;	  /* beside the drives (drives.h) */
-	struct strings uncovered; /* uncovered.h */
-	struct statement memory;  /* memory.h */
+	/* beside the drives (drives.h) */
+	struct strings parts;
+	/* uncovered.h */
+	struct strings uncovered;
+	/* memory.h */
+	struct statement memory;
 
-	struct batch_unit *units; /* the drives that are meant */
+	/* the drives that are meant */
+	struct batch_unit *units;
 	size_t n, running;
 	struct strings expected, missing, extra;
-	struct strings noise; /* WWNs, for BATCH_LOOK: their wipe may have left noise */
+	/* WWNs, for BATCH_LOOK: their wipe may have left noise */
+	struct strings noise;
 	struct secret *nonce;
 	char *nonce_text;
 	int64_t start_wall;
 
 	enum batch_act act;
-	const char *record, *stamp; /* BATCH_STAMP */
-	uint8_t *volume;	    /* BATCH_CONFIG */
+	/* BATCH_STAMP */
+	const char *record, *stamp;
+	/* BATCH_CONFIG */
+	uint8_t *volume;
 	size_t volume_used;
-	struct evidence_device *reached; /* batch_progress() */
+	/* batch_progress() */
+	struct evidence_device *reached;
 	struct loop_timer guard;
 	void (*done)(void *arg);
 	void *arg;
@@ -90,7 +109,8 @@ struct proto_drive *batch_find(const struct batch *b, const char *wwn);
 /* From the inventory: those expected; without any, all that are built in.  Once. */
 void batch_choose(struct batch *b, const struct strings *expected);
 void batch_choose_all(struct batch *b);
-/* BATCH_LOOK with a nonce: these hold noise where their wipe went well, all others constants.  Copied. */
+/* BATCH_LOOK with a nonce: these hold noise where their wipe went well, all others constants.
+ * Copied. */
 void batch_expect_noise(struct batch *b, const struct strings *wwns);
 void batch_choose_one(struct batch *b, struct proto_drive *d);
 /* One act at a time; done(arg) once, when each unit has ended or was given up.  Not from inside. */

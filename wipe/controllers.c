@@ -15,13 +15,14 @@
 #define NAP_MS 100
 #define START_MS 60000 /* CAP.TO allows 127.5 s; a drive that needs a minute is not in order */
 
-/* Ports through which PCIe switches are managed: they carry the class of a storage controller and have no drives. */
+/* Ports through which PCIe switches are managed: they carry the class of a storage controller and
+ * have no drives. */
 static bool is_switch_port(const char *id)
 {
 	static const char *const ports[] = {
-		"1000:00b2", /* "PCIe Switch management endpoint" (pci.ids); "Atlas PCIe Switch
-			      * Management Port" (Linux, mpt3sas_base.h) */
-		"1000:02b0", /* "Virtual Endpoint on PCIe Switch" (pci.ids) */
+		/* "PCIe Switch management endpoint" (pci.ids); "Atlas PCIe Switch Management Port"
+		 * (Linux, mpt3sas_base.h) */
+		"1000:00b2", "1000:02b0", /* "Virtual Endpoint on PCIe Switch" (pci.ids) */
 	};
 
 	for (size_t i = 0; i < sizeof(ports) / sizeof(*ports); i++)

@@ -7,13 +7,13 @@
 
 /*
  * controllers: which storage controllers the machine has, from PCI (base class 01h), and whether
- * each shows all that it holds.  What no drive tells of, its controller does: one that is dead, or
+ * each shows all that it holds. What no drive tells of, its controller does: one that is dead, or
  * whose namespaces are all detached, has no block device at all.
  *
- * An NVMe controller must be live and say which namespaces it holds (nvme.h); those that are allocated and
- * attached to nobody are attached to it, so that they are drives like others when
- * drives_scan() looks after this.  An NVMe controller that holds no namespace is at fault too: an empty drive
- * and a broken one look alike.  Controllers of other kinds may be there without a drive.
+ * An NVMe controller must be live and say which namespaces it holds (nvme.h); those that are
+ * allocated and attached to nobody are attached to it, so that they are drives like others when
+ * drives_scan() looks after this. An NVMe controller that holds no namespace is at fault too: an
+ * empty drive and a broken one look alike. Controllers of other kinds may be there without a drive.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_controllers.c

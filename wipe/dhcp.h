@@ -6,14 +6,15 @@
 #include "base/err.h"
 
 /*
- * dhcp: just enough of a DHCPv4 client (RFC 2131, 2132) to get an address before the loop
- * starts, or begins anew (agent.h).  The lease is not renewed in between: a boot of the agent lasts for one operation, and
- * the provisioning network should give leases longer than that.
+ * dhcp: just enough of a DHCPv4 client (RFC 2131, 2132) to get an address before the loop starts,
+ * or begins anew (agent.h). The lease is not renewed in between: a boot of the agent lasts for one
+ * operation, and the provisioning network should give leases longer than that.
  */
 #define DHCP_SIZE 576
 enum { DHCP_DISCOVER = 1, DHCP_OFFER = 2, DHCP_REQUEST = 3, DHCP_ACK = 5, DHCP_NAK = 6 };
 
-struct dhcp_lease { /* addresses in network byte order; 0: not given */
+/* addresses in network byte order; 0: not given */
+struct dhcp_lease {
 	uint32_t address, mask, router, dns[2], server;
 };
 

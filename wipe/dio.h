@@ -20,14 +20,17 @@
 struct dio {
 	int fd;
 	int64_t bytes;
-	uint32_t block; /* logical block size */
-	bool file;	/* a regular file (tests) */
+	/* logical block size */
+	uint32_t block;
+	/* a regular file (tests) */
+	bool file;
 };
 
 /* name: "nvme0n1". */
 int dio_open(struct dio *d, const struct host *h, const char *name, bool write, struct err *e)
 	__attribute__((warn_unused_result));
-void dio_close(struct dio *d); /* also of one that was never opened, with fd -1 */
+/* also of one that was never opened, with fd -1 */
+void dio_close(struct dio *d);
 
 /* The node or sysfs's entry of it is not there any more. */
 bool dio_gone(const struct host *h, const char *name);
@@ -43,11 +46,13 @@ int dio_zero(struct dio *d, int64_t off, int64_t len, struct err *e)
 /* Everything written is on the medium, and nothing of it in a cache of ours. */
 int dio_flush(struct dio *d, struct err *e) __attribute__((warn_unused_result));
 
-void *dio_buffer(size_t len) __attribute__((returns_nonnull)); /* zeroed; free() */
+/* zeroed; free() */
+void *dio_buffer(size_t len) __attribute__((returns_nonnull));
 /* Pages of their own, for what may still be in flight when it is given up: freed while a drive
  * holds them they go to nobody else.  Zeroed; not there until they are touched. */
 void *dio_pages(size_t len) __attribute__((returns_nonnull));
-void dio_pages_free(void *p, size_t len); /* NULL is fine */
+/* NULL is fine */
+void dio_pages_free(void *p, size_t len);
 bool dio_all(const void *buf, size_t len, uint8_t byte);
 
 #endif

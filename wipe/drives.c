@@ -27,8 +27,8 @@ static bool has_no_medium(const char *name)
 	return false;
 }
 
-/* What follows the number in the name of an eMMC device (Linux, drivers/mmc/core/mmc.c: boot%d, gp%d,
- * rpmb); NULL: it is none. */
+/* What follows the number in the name of an eMMC device (Linux, drivers/mmc/core/mmc.c: boot%d,
+ * gp%d, rpmb); NULL: it is none. */
 static const char *emmc_part(const char *name)
 {
 	const char *s = str_starts(name, "mmcblk") ? name + strlen("mmcblk") : NULL;
@@ -36,9 +36,9 @@ static const char *emmc_part(const char *name)
 	return s ? s + strspn(s, "0123456789") : NULL;
 }
 
-/* A stick, most likely the BMC's virtual medium that this very program was booted from; or a slot with nothing in it.
- * Any other drive that shows no size is broken, locked or formatted in a way that this kernel cannot read:
- * it is there, and who wipes it fails. */
+/* A stick, most likely the BMC's virtual medium that this very program was booted from; or a slot
+ * with nothing in it. Any other drive that shows no size is broken, locked or formatted in a way
+ * that this kernel cannot read: it is there, and who wipes it fails. */
 static bool is_stick(const struct host *h, const char *name, bool empty)
 {
 	char path[PATH_MAX], to[PATH_MAX];

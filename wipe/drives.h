@@ -15,9 +15,11 @@
  * Tests: tests/unit/wipe/test_inventory.c
  */
 struct drive_list {
-	struct proto_drive *v; /* strings and array in the arena given */
+	/* strings and array in the arena given */
+	struct proto_drive *v;
 	size_t n;
-	struct strings parts; /* mmcblk0boot0 ...: beside the drives, neither wiped nor written */
+	/* mmcblk0boot0 ...: beside the drives, neither wiped nor written */
+	struct strings parts;
 };
 void drives_scan(const struct host *h, struct arena *a, struct drive_list *out);
 /* "nvme0n1" of "/dev/nvme0n1" */

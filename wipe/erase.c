@@ -130,8 +130,9 @@ static void close_pass(struct pass *p)
 	free(p->identify);
 }
 
-/* A drive that says at once that it threw its key away, or erased its blocks, is given the time that it takes, and
- * only then looked at.  What it was to write it has written, or has not: there is nothing to wait for. */
+/* A drive that says at once that it threw its key away, or erased its blocks, is given the time
+ * that it takes, and only then looked at. What it was to write it has written, or has not: there is
+ * nothing to wait for. */
 static void let_it_end(const struct pass *p, enum verify_accept accept, int64_t since)
 {
 	int64_t left = since + evidence_least_ms(&p->x->device) - now_ms();
@@ -172,8 +173,8 @@ static int send_rung(struct pass *p, const struct rung *r, struct err *e)
 	return rc;
 }
 
-/* The samples that erase_verify() reads: what they find now, another rung may still mend.  Whether a block can be read at
- * all is judged there. */
+/* The samples that erase_verify() reads: what they find now, another rung may still mend. Whether a
+ * block can be read at all is judged there. */
 static int look_at_samples(struct pass *p, const struct rung *r, struct err *e)
 {
 	struct erase *x = p->x;
@@ -243,7 +244,8 @@ static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 	return look_for_residue(p, r, since, e);
 }
 
-/* What is written is to be on the medium: not every drive keeps at a power loss what it said it flushed. */
+/* What is written is to be on the medium: not every drive keeps at a power loss what it said it
+ * flushed. */
 static void cache_off(const struct pass *p)
 {
 	const struct host *h = p->x->host;
@@ -303,7 +305,8 @@ static int prepare(struct pass *p, struct err *e)
 	x->device.raw_status.n = 0;
 	if (rungs_abilities(p, e) < 0 || rungs_await_sanitize(p, e) < 0)
 		return fail_drive(x);
-	/* Format and overwrite leave it as it is, and of a Sanitize nobody could see whether it did. */
+	/* Format and overwrite leave it as it is, and of a Sanitize nobody could see whether it
+	 * did. */
 	if (p->nvme.hidden) {
 		(void)fail(x, "NamespaceHidden");
 		return err_set(e, ERR_UNSUPPORTED, 0,
@@ -345,9 +348,10 @@ static int begin_pass(struct pass *p, struct err *e)
 	return prepare(p, e);
 }
 
-/* --- a subsystem: what one command erases ------------------------------------------------------- */
+/* --- a subsystem: what one command erases ----------------------------------------------------- */
 
-/* All that a Sanitize would hit is among these, has its canaries, and so is asked for one by one afterwards. */
+/* All that a Sanitize would hit is among these, has its canaries, and so is asked for one by one
+ * afterwards. */
 static bool is_whole(const struct pass *p, size_t n)
 {
 	struct nvme_set set = {.n = n};
@@ -416,8 +420,8 @@ static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc,
 		distrust(p, n, r, rc, e);
 }
 
-/* A Sanitize that began and failed is followed by one other, of the next kind that there is or else of the same; by
- * nothing that is less. */
+/* A Sanitize that began and failed is followed by one other, of the next kind that there is or else
+ * of the same; by nothing that is less. */
 static void run_subsystem(struct pass *p, size_t n, int *rc, struct err *e)
 {
 	const struct rung *failed = NULL;

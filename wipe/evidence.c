@@ -227,7 +227,8 @@ char *evidence_sign_unfinished(const struct evidence *ev, const struct crypto_ke
 
 struct opened {
 	json_t *envelope;
-	json_t *signatures; /* borrowed from envelope */
+	/* borrowed from envelope */
+	json_t *signatures;
 	char *payload;
 	size_t len;
 };

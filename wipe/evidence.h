@@ -27,19 +27,23 @@
 
 /*
  * An attempt that did not come to its end (the agent was lost, the order failed, the deadline
- * passed) has nothing that its agent signed.  Its record is drover's word alone: the same
- * envelope with the predicateType below, one signature, drover's, no "agentKey", the verdict Fail
- * and in "unfinished" why.  It says that an attempt was made and is never proof of a wipe: evidence_open() refuses it.
+ * passed) has nothing that its agent signed. Its record is drover's word alone: the same envelope
+ * with the predicateType below, one signature, drover's, no "agentKey", the verdict Fail and in
+ * "unfinished" why. It says that an attempt was made and is never proof of a wipe: evidence_open()
+ * refuses it.
  */
 #define EVIDENCE_UNFINISHED "https://drover.dev/wipe-unfinished/v1"
 
 /* What NIST SP 800-88r2 / IEEE 2883 call the result.  In order: higher is better. */
 enum wipe_level { WIPE_FAIL, WIPE_CLEAR, WIPE_PURGE };
-extern const char *const wipe_level_names[]; /* "Fail", "Clear", "Purge", NULL */
+/* "Fail", "Clear", "Purge", NULL */
+extern const char *const wipe_level_names[];
 enum wipe_trust { WIPE_BOOT_NETWORK, WIPE_SECURE_BOOT, WIPE_QUOTE };
-extern const char *const wipe_trust_names[]; /* "BootNetwork", "SecureBoot", "Quote", NULL */
+/* "BootNetwork", "SecureBoot", "Quote", NULL */
+extern const char *const wipe_trust_names[];
 
-/* What no drive's technique touches, named in every record but for what a statement of it covers; see docs/wipe.md. */
+/* What no drive's technique touches, named in every record but for what a statement of it covers;
+ * see docs/wipe.md. */
 #define EVIDENCE_NOT_COVERED                                                                       \
 	"GPUMemory", "SystemMemory", "Firmware", "BMC", "TPM", "NIC", "UEFIVariables",             \
 		"RemovableUSB"
@@ -48,28 +52,35 @@ extern const char *const wipe_trust_names[]; /* "BootNetwork", "SecureBoot", "Qu
 /* What is done to each drive, however small, and so the least that a proof of its wipe shows. */
 #define EVIDENCE_CANARIES 64
 #define EVIDENCE_EDGE_READS 512 /* the first and the last MiB, by 4096 bytes */
-/* What is read of each drive when the machine comes up again before its next use: both edges and the places of the
- * canaries but for the first block, which holds the stamp, and so many samples. */
+/* What is read of each drive when the machine comes up again before its next use: both edges and
+ * the places of the canaries but for the first block, which holds the stamp, and so many
+ * samples. */
 #define EVIDENCE_AGAIN_SAMPLES 1000
 #define EVIDENCE_AGAIN_READS                                                                       \
 	(EVIDENCE_EDGE_READS - 1 + EVIDENCE_CANARIES - 1 + EVIDENCE_AGAIN_SAMPLES)
 #define EVIDENCE_SAMPLES 10000 /* find a residue of 0.046 % of the drive with 99 % */
 
 struct evidence_device {
-	const char *type; /* NVMe, SATA, SAS, MMC, Virtio ... */
+	/* NVMe, SATA, SAS, MMC, Virtio ... */
+	const char *type;
 	const char *model, *serial, *wwn;
 	int64_t bytes;
-	bool rotational; /* a spinning disk; all else counts as flash */
-	const char
-		*technique; /* SanitizeCryptoErase, FormatCrypto, FormatUserData, Overwrite, None */
-	struct ints raw_status; /* what it answered to each command that was to erase it, in
-				 * order, the technique's last; 0: success.  Empty: none was sent,
-				 * or what it answered is not known */
-	int64_t erased_bytes; /* of an attempt without an end, and on the way: how far the technique
-			       * was when it was heard of last; says nothing of what is left */
-	int level;	      /* enum wipe_level */
-	const char *reason;   /* when level is Fail: EraseUnverified, DriveFailed, ... */
-	const char *message;  /* the same for people: what it answered, and to what */
+	/* a spinning disk; all else counts as flash */
+	bool rotational;
+	/* SanitizeCryptoErase, FormatCrypto, FormatUserData, Overwrite, None */
+	const char *technique;
+	/* what it answered to each command that was to erase it, in order, the technique's last; 0:
+	 * success. Empty: none was sent, or what it answered is not known */
+	struct ints raw_status;
+	/* of an attempt without an end, and on the way: how far the technique was when it was heard
+	 * of last; says nothing of what is left */
+	int64_t erased_bytes;
+	/* enum wipe_level */
+	int level;
+	/* when level is Fail: EraseUnverified, DriveFailed, ... */
+	const char *reason;
+	/* the same for people: what it answered, and to what */
+	const char *message;
 	struct {
 		int64_t planted, found;
 	} canaries;
@@ -84,9 +95,10 @@ int evidence_highest_level(const char *technique);
 bool evidence_leaves_noise(const char *technique);
 /* No drive of its medium and size is done with its technique in less. */
 int64_t evidence_least_ms(const struct evidence_device *d);
-/* Can its level be true?  Its technique earns that much, the drive's last answer was success, it took no less than
- * evidence_least_ms(), and its counts say that nothing is left: all canaries planted and none found, both edges and so
- * many samples read, each clean.  took_ms: the whole attempt, at most.  ERR_DENIED tells what cannot be. */
+/* Can its level be true? Its technique earns that much, the drive's last answer was success, it
+ * took no less than evidence_least_ms(), and its counts say that nothing is left: all canaries
+ * planted and none found, both edges and so many samples read, each clean. took_ms: the whole
+ * attempt, at most. ERR_DENIED tells what cannot be. */
 int evidence_bears_out(const struct evidence_device *d, int64_t samples, int64_t took_ms,
 		       struct err *e) __attribute__((warn_unused_result));
 
@@ -94,7 +106,8 @@ struct evidence {
 	struct {
 		const char *name, *uid, *system_uuid, *serial;
 	} machine;
-	int64_t tenancy; /* the one that this ends */
+	/* the one that this ends */
+	int64_t tenancy;
 	int64_t attempt;
 	struct {
 		const char *name, *uid;
@@ -103,23 +116,29 @@ struct evidence {
 		const char *name, *digest;
 	} previous; /* last record of this machine; empty: none */
 	const char *nonce_digest, *policy_digest;
-	int64_t start_time, end_time; /* Unix ms, whole seconds */
-	int verdict;		      /* enum wipe_level: the worst device's */
-	int agent_trust;	      /* enum wipe_trust */
+	/* Unix ms, whole seconds */
+	int64_t start_time, end_time;
+	/* enum wipe_level: the worst device's */
+	int verdict;
+	/* enum wipe_trust */
+	int agent_trust;
 	struct {
 		int64_t expected, seen;
-		struct strings missing, extra; /* WWNs */
+		/* WWNs */
+		struct strings missing, extra;
 	} inventory;
 	struct {
 		struct evidence_device *v;
 		size_t n;
 	} devices;
-	struct strings not_covered; /* GPUMemory, BMC, ... */
+	/* GPUMemory, BMC, ... */
+	struct strings not_covered;
 	struct {
 		struct statement *v;
 		size_t n;
 	} statements; /* of parts that are no drives; none in records of agents that make none */
-	const char *unfinished; /* why there is no agent's signature; NULL: there is one */
+	/* why there is no agent's signature; NULL: there is one */
+	const char *unfinished;
 };
 /* Rows for a table whose struct holds a struct evidence as `member_` (WipeRecord.spec does). */
 extern const struct field evidence_machine_fields[], evidence_cluster_fields[],

@@ -16,18 +16,22 @@
 
 struct fetch {
 	struct loop_group *group;
-	struct fetch_spec spec; /* but for the texts */
+	/* but for the texts */
+	struct fetch_spec spec;
 	struct http_peer *peer;
 	struct http_req *req;
 	struct loop_timer retry;
 	struct backoff backoff;
 	unsigned attempts;
 	char *path;
-	bool due;     /* a connection, with the next fetch_more() */
-	bool stopped; /* after a piece, until then */
+	/* a connection, with the next fetch_more() */
+	bool due;
+	/* after a piece, until then */
+	bool stopped;
 	bool ended, too_much;
 	int64_t got, total;
-	int64_t paced_at, paced; /* when PACE_BYTES had come, and how many bytes then */
+	/* when PACE_BYTES had come, and how many bytes then */
+	int64_t paced_at, paced;
 };
 
 static void end(struct fetch *f, const char *reason, const struct err *e)

@@ -19,8 +19,10 @@
  */
 struct fetch;
 struct fetch_spec {
-	const char *url, *ca_pem; /* http:// or, with a CA, https:// */
-	size_t piece;		  /* bytes of a piece at most: see http.h */
+	/* http:// or, with a CA, https:// */
+	const char *url, *ca_pem;
+	/* bytes of a piece at most: see http.h */
+	size_t piece;
 	/* The next bytes; -1 with *e set ends it. */
 	int (*on_data)(const char *data, size_t len, void *arg, struct err *e);
 	/* It was broken off and could go on: fetch_more() when there is room. */
@@ -33,7 +35,8 @@ struct fetch_spec {
 /* NULL: the URL is unfit, or https without a CA.  Nothing is sent before fetch_more(). */
 struct fetch *fetch_new(struct loop_group *g, struct http *http, const struct fetch_spec *s,
 			struct err *e);
-void fetch_free(struct fetch *f); /* nothing is called any more; NULL is fine */
+/* nothing is called any more; NULL is fine */
+void fetch_free(struct fetch *f);
 
 /* There is room for one piece; again and again as long as there is. */
 void fetch_more(struct fetch *f);

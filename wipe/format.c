@@ -25,7 +25,8 @@ int64_t format_limit_ms(enum format_erase erase, int64_t bytes)
 {
 	int64_t ms = 10 * MINUTE_MS;
 
-	/* A key is thrown away in no time; each block is erased no slower than it could be written. */
+	/* A key is thrown away in no time; each block is erased no slower than it could be
+	 * written. */
 	if (erase == FORMAT_USER_DATA)
 		ms = 30 * MINUTE_MS + bytes / 1000000;
 	return ms < FORMAT_MOST_MS ? ms : FORMAT_MOST_MS;

@@ -8,9 +8,10 @@
 /*
  * format: NVMe Format NVM (80h) with an erase, and how far it is.
  *
- * The command ends when the Format does.  Meanwhile a namespace may tell what is left of it (Identify Namespace, byte
- * 32: FPI); one that does is asked each second, and given up by the guard (batch.c) once that stands still.  One that does not has
- * the time that its size and the erase make likely.
+ * The command ends when the Format does. Meanwhile a namespace may tell what is left of it
+ * (Identify Namespace, byte 32: FPI); one that does is asked each second, and given up by the guard
+ * (batch.c) once that stands still. One that does not has the time that its size and the erase make
+ * likely.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_format.c, tests/unit/wipe/test_erase_nvme.c
@@ -25,9 +26,12 @@ struct format {
 	int fd;
 	const struct nvme_abilities *nvme;
 	int64_t bytes;
-	_Atomic int64_t *done;	      /* rises to bytes, where it is told */
-	_Atomic int64_t *patience_ms; /* how long it may be silent */
-	int64_t status;		      /* what the drive answered */
+	/* rises to bytes, where it is told */
+	_Atomic int64_t *done;
+	/* how long it may be silent */
+	_Atomic int64_t *patience_ms;
+	/* what the drive answered */
+	int64_t status;
 };
 int format_run(struct format *f, enum format_erase erase, struct err *e)
 	__attribute__((warn_unused_result));

@@ -14,26 +14,32 @@
  * understand is FRAMES_LOST, for ever: from there on only the decoder can say what it is.
  */
 enum frames_state {
-	FRAMES_INSIDE,	 /* of a frame, or of its header */
-	FRAMES_BOUNDARY, /* just behind a frame; also at the beginning */
+	/* of a frame, or of its header */
+	FRAMES_INSIDE,
+	/* just behind a frame; also at the beginning */
+	FRAMES_BOUNDARY,
 	FRAMES_LOST,
 };
 
 /* What a block unpacks to at most (RFC 8878, 3.1.1.2.4). */
 #define FRAMES_BLOCK_MAX (128u << 10)
 
-struct frames { /* {0}: the beginning */
+/* {0}: the beginning */
+struct frames {
 	enum frames_part {
 		FRAMES_MAGIC,
 		FRAMES_SKIP_SIZE,
 		FRAMES_DESCRIPTOR,
 		FRAMES_BLOCK,
 	} part;
-	uint8_t held[4]; /* of a field that is not complete */
+	/* of a field that is not complete */
+	uint8_t held[4];
 	size_t nheld;
-	uint64_t pass; /* bytes of no interest that come next */
+	/* bytes of no interest that come next */
+	uint64_t pass;
 	bool checksum, last, lost;
-	uint64_t unpacked; /* most that what passed so far unpacks to */
+	/* most that what passed so far unpacks to */
+	uint64_t unpacked;
 };
 
 /* The next n bytes; *used of them, fewer than n only at a frame's end. */

@@ -17,10 +17,13 @@
 #define GPT_TABLE (GPT_ENTRIES * GPT_ENTRY)
 
 struct gpt {
-	uint32_t block;	 /* logical block size */
-	uint64_t blocks; /* of the drive */
+	/* logical block size */
+	uint32_t block;
+	/* of the drive */
+	uint64_t blocks;
 	uint64_t first_usable, last_usable;
-	uint8_t header[92]; /* as found; written again with the new numbers */
+	/* as found; written again with the new numbers */
+	uint8_t header[92];
 	uint8_t entries[GPT_ENTRIES * GPT_ENTRY];
 };
 

@@ -19,22 +19,28 @@ struct scsi_command;
  * Tests: tests/unit/wipe/test_inventory.c
  */
 struct host {
-	const char *sys, *dev, *proc; /* "/sys", "/dev", "/proc" */
-	bool files_are_drives;	      /* tests: what stands under dev may be a regular file */
+	/* "/sys", "/dev", "/proc" */
+	const char *sys, *dev, *proc;
+	/* tests: what stands under dev may be a regular file */
+	bool files_are_drives;
 	/* Admin command on the namespace open as fd: 0, an NVMe status (> 0), or -1 with errno. */
 	int (*nvme_admin)(int fd, struct nvme_passthru_cmd *c);
 	/* Looks anew for namespaces of the controller open as fd; NULL: there are no others. */
 	int (*nvme_rescan)(int fd);
-	/* ATA command on the drive open as fd (sat.h): 0, or -1 with errno.  NULL: there is no ATA drive. */
+	/* ATA command on the drive open as fd (sat.h): 0, or -1 with errno. NULL: there is no ATA
+	 * drive. */
 	int (*ata)(int fd, struct ata_command *c);
-	/* SCSI command on the drive open as fd (scsi.h): 0, or -1 with errno.  NULL: there is no SCSI drive. */
+	/* SCSI command on the drive open as fd (scsi.h): 0, or -1 with errno. NULL: there is no
+	 * SCSI drive. */
 	int (*scsi)(int fd, struct scsi_command *c);
 	/* Blocks until the drives that are going to appear have appeared; NULL: they are there. */
 	void (*settle)(void);
 	/* Tests: called with memory that was written, before it is read back; NULL: nothing. */
 	void (*spoil_memory)(uint64_t *words, size_t n);
-	const struct ring_ops *ring; /* NULL: io_uring where it is allowed */
-	int stall_ms;		     /* no I/O may stand still for longer; 0: RING_STALL_MS */
+	/* NULL: io_uring where it is allowed */
+	const struct ring_ops *ring;
+	/* no I/O may stand still for longer; 0: RING_STALL_MS */
+	int stall_ms;
 };
 extern const struct host host_real;
 

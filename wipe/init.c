@@ -94,7 +94,8 @@ static void nap(int ms)
 /* --- modules --------------------------------------------------------------------------------- */
 
 struct modules {
-	char *alias, *dep; /* whole files */
+	/* whole files */
+	char *alias, *dep;
 	char *loaded[MAX_LOADED];
 	size_t nloaded;
 };

@@ -30,7 +30,8 @@ struct chunk {
 	uint8_t *data;
 	size_t len;
 	bool closed;
-	bool whole; /* frames that unpack to INTAKE_UNPACKED bytes together at most */
+	/* frames that unpack to INTAKE_UNPACKED bytes together at most */
+	bool whole;
 };
 
 struct intake {
@@ -38,9 +39,12 @@ struct intake {
 	unsigned n, fill;
 	bool zstd;
 	struct frames frames;
-	uint64_t unpacked_before; /* the chunk that is being filled */
-	bool large;		  /* the frame, or what follows one that was not understood */
-	uint8_t *rest;		  /* what came and had no place yet */
+	/* the chunk that is being filled */
+	uint64_t unpacked_before;
+	/* the frame, or what follows one that was not understood */
+	bool large;
+	/* what came and had no place yet */
+	uint8_t *rest;
 	size_t nrest, rest_at;
 };
 

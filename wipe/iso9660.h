@@ -13,7 +13,8 @@
 #define ISO9660_BLOCK 2048
 
 struct iso9660_file {
-	const char *name; /* small letters, digits, '-', '_' and at most one '.'; up to 27 bytes */
+	/* small letters, digits, '-', '_' and at most one '.'; up to 27 bytes */
+	const char *name;
 	const void *data;
 	size_t len;
 };

@@ -30,7 +30,8 @@
 struct program {
 	struct loop *loop;
 	const struct proto_boot *boot;
-	bool init; /* process 1 */
+	/* process 1 */
+	bool init;
 };
 
 static void say(const char *what, const char *detail, const struct err *e, void *arg)

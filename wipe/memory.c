@@ -25,16 +25,20 @@
 #define WORD ((int64_t)sizeof(uint64_t))
 
 struct node {
-	int64_t number; /* -1: the kernel tells of none */
+	/* -1: the kernel tells of none */
+	int64_t number;
 	int64_t total, budget, piece;
 	const char *meminfo;
 	pthread_mutex_t lock;
-	int64_t taken, coming; /* coming: asked for, and perhaps not yet missing in MemFree */
-	bool over;	       /* nothing more can be had */
+	/* coming: asked for, and perhaps not yet missing in MemFree */
+	int64_t taken, coming;
+	/* nothing more can be had */
+	bool over;
 };
 
 struct piece {
-	char *map; /* as mmap() gave it */
+	/* as mmap() gave it */
+	char *map;
 	uint64_t *words;
 	int64_t bytes;
 };
@@ -43,7 +47,8 @@ struct scrub {
 	const struct host *host;
 	struct node *nodes;
 	size_t nnodes;
-	int64_t reserve; /* of each node's free memory, left to the kernel */
+	/* of each node's free memory, left to the kernel */
+	int64_t reserve;
 	uint64_t key;
 };
 
@@ -73,7 +78,7 @@ static int64_t meminfo(const char *path, const char *key)
 	return kib > 0 && kib < (INT64_C(1) << 40) ? kib * 1024 : 0;
 }
 
-/* --- taking -------------------------------------------------------------------------------------- */
+/* --- taking ----------------------------------------------------------------------------------- */
 
 static bool bind_to(const struct scrub *s, const struct node *n, void *p, int64_t bytes)
 {
@@ -106,7 +111,7 @@ static bool take(const struct scrub *s, const struct node *n, int64_t bytes, str
 	return true;
 }
 
-/* How much may be asked for next; 0: no more.  What others were promised counts as taken already. */
+/* How much may be asked for next; 0: no more. What others were promised counts as taken already. */
 static int64_t promise(const struct scrub *s, struct node *n)
 {
 	int64_t left, now, bytes;
@@ -135,7 +140,7 @@ static void promised(struct node *n, int64_t bytes, bool got)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* --- writing and reading ------------------------------------------------------------------------- */
+/* --- writing and reading ---------------------------------------------------------------------- */
 
 /* The finalizer of splitmix64 is a bijection: no two addresses have the same value. */
 static uint64_t value_at(uint64_t key, const uint64_t *p)
@@ -224,7 +229,7 @@ static void *read_and_empty(void *arg)
 	return NULL;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static int64_t within(int64_t least, int64_t n, int64_t most)
 {

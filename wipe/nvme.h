@@ -17,14 +17,21 @@
 
 struct nvme_abilities {
 	bool format, format_crypto;
-	bool format_all; /* Format or its erase hits every namespace */
-	bool broadcast;	 /* Format may name them all, FFFFFFFFh */
-	bool alone;	 /* no other active namespace: what hits all hits this one */
-	bool security;	 /* it knows Security Receive */
-	bool cache;	 /* it has a volatile write cache */
+	/* Format or its erase hits every namespace */
+	bool format_all;
+	/* Format may name them all, FFFFFFFFh */
+	bool broadcast;
+	/* no other active namespace: what hits all hits this one */
+	bool alone;
+	/* it knows Security Receive */
+	bool security;
+	/* it has a volatile write cache */
+	bool cache;
 	uint32_t sanicap;
-	uint32_t nsid, lbaf; /* lbaf: cdw10 of Format that keeps the format as it is */
-	uint32_t hidden;     /* a namespace that holds data and has no block device; 0: none */
+	/* lbaf: cdw10 of Format that keeps the format as it is */
+	uint32_t nsid, lbaf;
+	/* a namespace that holds data and has no block device; 0: none */
+	uint32_t hidden;
 };
 
 /* fd: the drive open under that name.  page: 4096 bytes of dio_buffer().  -1: it does not say
@@ -36,21 +43,25 @@ int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 const char *nvme_subsystem(const struct host *h, struct arena *a, const char *name);
 
 struct nvme_set {
-	const char *const *names; /* of block devices of one subsystem */
+	/* of block devices of one subsystem */
+	const char *const *names;
 	const uint32_t *nsids;
 	size_t n;
 };
-/* Neither the controller open as fd nor sysfs tells of a namespace of that subsystem that is not among them. */
+/* Neither the controller open as fd nor sysfs tells of a namespace of that subsystem that is not
+ * among them. */
 bool nvme_only(const struct host *h, int fd, void *page, const struct nvme_set *set);
 
-/* Every namespace that the controller open as fd holds has a block device here, those that were attached to
- * nobody after they were attached to it (Namespace Attachment, 15h).  -1 names one that cannot be shown, or says that
- * there is none at all.  dir: the controller's folder in sysfs.  page: NVME_PAGE bytes of dio_buffer(). */
+/* Every namespace that the controller open as fd holds has a block device here, those that were
+ * attached to nobody after they were attached to it (Namespace Attachment, 15h). -1 names one that
+ * cannot be shown, or says that there is none at all. dir: the controller's folder in sysfs. page:
+ * NVME_PAGE bytes of dio_buffer(). */
 int nvme_show_all(const struct host *h, const char *dir, int fd, void *page, struct err *e)
 	__attribute__((warn_unused_result));
 
-/* Its volatile write cache is off until the next reset (Set Features 09h, feature 06h).  What it answers to that nobody
- * needs to know: what is written is flushed, and looked at again after a power cycle. */
+/* Its volatile write cache is off until the next reset (Set Features 09h, feature 06h). What it
+ * answers to that nobody needs to know: what is written is flushed, and looked at again after a
+ * power cycle. */
 void nvme_cache_off(const struct host *h, int fd);
 
 #endif

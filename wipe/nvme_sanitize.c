@@ -1,5 +1,6 @@
 /*
- * nvme_sanitize: NVMe Sanitize (NVM Express Base 2.0: opcode 84h, log page 81h), of a whole subsystem.
+ * nvme_sanitize: NVMe Sanitize (NVM Express Base 2.0: opcode 84h, log page 81h), of a whole
+ * subsystem.
  * Tests: tests/unit/wipe/test_erase_nvme.c, tests/unit/wipe/test_subsystem.c
  */
 #include "wipe/sanitize.h"
@@ -9,7 +10,8 @@
 #include <string.h>
 
 #define LOG_BYTES 512
-/* Dword 10: allow unrestricted Sanitize exit.  Without it a drive that fails at every kind is lost to everyone. */
+/* Dword 10: allow unrestricted Sanitize exit. Without it a drive that fails at every kind is lost
+ * to everyone. */
 #define AUSE 8u
 
 enum state { NEVER, DONE, RUNNING, FAILED, DONE_DEALLOCATED };

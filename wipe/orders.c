@@ -24,8 +24,10 @@
 struct scan {
 	struct orders *owner;
 	struct batch *batch;
-	bool everything; /* not the drives alone */
-	bool scrub;	 /* and then the memory, when nothing of a drive is read any more */
+	/* not the drives alone */
+	bool everything;
+	/* and then the memory, when nothing of a drive is read any more */
+	bool scrub;
 };
 
 struct orders {
@@ -35,18 +37,22 @@ struct orders {
 	const struct crypto_key *key;
 	int trust;
 
-	const struct proto_order *order; /* NULL: idle */
+	/* NULL: idle */
+	const struct proto_order *order;
 	void (*done)(const struct proto_report *r, void *arg);
 	void *arg;
-	struct batch *batch; /* of the order */
-	struct batch *wiped; /* of the last wipe in this boot */
+	/* of the order */
+	struct batch *batch;
+	/* of the last wipe in this boot */
+	struct batch *wiped;
 	struct loop_work *scan;
 	struct writer *writer;
 	struct probe *probe;
 	/* what the rate is reckoned from: the first report of a phase */
 	const char *phase;
 	int64_t phase_since, phase_bytes;
-	struct loop_defer refused; /* ends an order that cannot begin */
+	/* ends an order that cannot begin */
+	struct loop_defer refused;
 	const char *reason;
 	struct err err;
 };
@@ -189,8 +195,8 @@ static const char *nonce_digest(struct batch *b)
 	return arena_strdup(b->arena, crypto_digest_text(d, text));
 }
 
-/* Fills ev->not_covered: parts that neither a technique nor a statement covers, storage controllers without a driver, boot
- * partitions, and other parts that retain data without being a drive. */
+/* Fills ev->not_covered: parts that neither a technique nor a statement covers, storage controllers
+ * without a driver, boot partitions, and other parts that retain data without being a drive. */
 static void name_not_covered(struct batch *b, struct evidence *ev)
 {
 	static const char *always[] = {EVIDENCE_NOT_COVERED};

@@ -8,23 +8,23 @@
 #include "wipe/proto.h"
 
 /*
- * orders: carries out one order at a time, and remembers between orders what was
- * wiped, so that verify and stamp speak of that and of nothing else.  Poweroff is not
- * among them: the agent itself does that.
+ * orders: carries out one order at a time, and remembers between orders what was wiped, so that
+ * verify and stamp speak of that and of nothing else. Poweroff is not among them: the agent itself
+ * does that.
  *
  * probe asks addresses (probe.h) and touches no drive.
  *
- * Drives are worked on in parallel (batch.h); one that fails or hangs never stops the others.  Drives that were
- * not expected are reported and never written to, unless nothing was expected: then all that
- * cannot be pulled out count.
+ * Drives are worked on in parallel (batch.h); one that fails or hangs never stops the others.
+ * Drives that were not expected are reported and never written to, unless nothing was expected:
+ * then all that cannot be pulled out count.
  *
- * verify looks for drives and controllers again when all was read: what came since the wipe began is extra, and
- * fails the attempt.
+ * verify looks for drives and controllers again when all was read: what came since the wipe began
+ * is extra, and fails the attempt.
  *
- * wipe and verify end as PROTO_DONE also when drives failed: the devices say so, and the
- * evidence is signed for a failed attempt as well.  PROTO_FAILED means that the order itself
- * could not be carried out: OrderInvalid, NoDrives, StorageHidden (a controller does not show all that it holds), NotWiped, IdentityMismatch, DriveMissing,
- * or a reason of writer.h.
+ * wipe and verify end as PROTO_DONE also when drives failed: the devices say so, and the evidence
+ * is signed for a failed attempt as well. PROTO_FAILED means that the order itself could not be
+ * carried out: OrderInvalid, NoDrives, StorageHidden (a controller does not show all that it
+ * holds), NotWiped, IdentityMismatch, DriveMissing, or a reason of writer.h.
  * Tests: tests/unit/wipe/test_agent.c
  */
 struct orders;

@@ -16,8 +16,8 @@
 #include "base/str.h"
 
 /*
- * One socket for each service, and one raw socket of each family for all echoes.  An echo is known by 14 random bytes and
- * the number of its address, whichever address of a host it comes back from.
+ * One socket for each service, and one raw socket of each family for all echoes. An echo is known
+ * by 14 random bytes and the number of its address, whichever address of a host it comes back from.
  *
  * Tests: tests/unit/wipe/test_probe.c
  */
@@ -34,8 +34,10 @@ struct echo {
 struct one {
 	struct sockaddr_storage to;
 	socklen_t len;
-	bool echo, sent; /* sent: an echo went out, or it is known that none can arrive */
-	int fd;		 /* of a service; -1: none, or it is settled */
+	/* sent: an echo went out, or it is known that none can arrive */
+	bool echo, sent;
+	/* of a service; -1: none, or it is settled */
+	int fd;
 	bool settled;
 };
 
@@ -43,7 +45,8 @@ struct asking {
 	struct one *v;
 	size_t n;
 	int *answers;
-	int raw[2]; /* IPv4, IPv6 */
+	/* IPv4, IPv6 */
+	int raw[2];
 	uint8_t mark[MARK];
 };
 
@@ -164,7 +167,7 @@ static void read_echoes(struct asking *a, bool v6)
 	}
 }
 
-/* --- all of them ------------------------------------------------------------------------------- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 /* False: it is no address. */
 static bool read_target(const char *text, struct one *o)
@@ -266,11 +269,12 @@ void probe_ask(const struct strings *addresses, int limit_ms, int *answers)
 	free(a.v);
 }
 
-/* --- beside the loop --------------------------------------------------------------------------- */
+/* --- beside the loop -------------------------------------------------------------------------- */
 
 struct probe {
 	struct loop_work *work;
-	struct strings addresses; /* its own: the order may end before it does */
+	/* its own: the order may end before it does */
+	struct strings addresses;
 	char *nonce;
 	int *answers;
 	void (*done)(struct proto_report *r, void *arg);

@@ -14,20 +14,22 @@
  *
  * The agent is always the client, over TLS with the CA from its boot block.
  *
- *	POST /agent/v1/hello              struct proto_hello -> struct proto_welcome
- *	GET  /agent/v1/order?after=N      long poll (30 s): 200 struct proto_order, or 204 none
- *	POST /agent/v1/report             struct proto_report -> 204
+ *   POST /agent/v1/hello              struct proto_hello -> struct proto_welcome
+ *   GET  /agent/v1/order?after=N      long poll (30 s): 200 struct proto_order, or 204 none
+ *   POST /agent/v1/report             struct proto_report -> 204
  *
  * Every request carries
- *	Drover-Agent: MACHINE/BOOTID
- *	Drover-Signature: base64 of Ed25519 over "METHOD TARGET\n" + body
- * with the key whose public half was in hello.  The same secret, key and boot id get the same
- * welcome again.  An order with a fence lower than the highest seen is refused; an order whose id was done is
- * answered with the same result again.  An agent is given no order of a kind that its hello does not offer (probes).  A 401 or 403 ends the agent's session: it powers off after 10 minutes of them.
+ *   Drover-Agent: MACHINE/BOOTID
+ *   Drover-Signature: base64 of Ed25519 over "METHOD TARGET\n" + body
+ * with the key whose public half was in hello. The same secret, key and boot id get the same
+ * welcome again. An order with a fence lower than the highest seen is refused; an order whose id
+ * was done is answered with the same result again. An agent is given no order of a kind that its
+ * hello does not offer (probes). A 401 or 403 ends the agent's session: it powers off after 10
+ * minutes of them.
  *
  * The boot block (docs/agent.md): a file of exactly PROTO_BOOT_BLOCK bytes, JSON padded with
  * spaces, that stands once and contiguous in the ISO and reaches user space as
- * /.extra/credentials/drover.cred.  A fresh image holds PROTO_BOOT_MARK followed by spaces, which is
+ * /.extra/credentials/drover.cred. A fresh image holds PROTO_BOOT_MARK followed by spaces, which is
  * how the server finds the offset to patch.
  */
 #define PROTO_BOOT_BLOCK 16384
@@ -41,16 +43,25 @@
 #define PROTO_MAX_HELLO 8192 /* of hello alone: it comes from somebody who is not known yet */
 
 struct proto_boot {
-	const char *endpoint;  /* https://host:port */
-	const char *ca_pem;    /* pinned: trusts this alone */
-	const char *machine;   /* its name */
-	const char *operation; /* journal id that this boot belongs to */
-	int64_t boot;	       /* boot number under that operation, from 1 */
-	const char *secret;    /* 64 hex digits: HMAC-SHA256(boot key, "uid\noperation\nboot") */
-	int64_t wall_time;     /* Unix ms; a clock that is earlier or a day ahead is set */
-	const char *address;   /* 10.1.0.17/24; NULL: DHCP */
+	/* https://host:port */
+	const char *endpoint;
+	/* pinned: trusts this alone */
+	const char *ca_pem;
+	/* its name */
+	const char *machine;
+	/* journal id that this boot belongs to */
+	const char *operation;
+	/* boot number under that operation, from 1 */
+	int64_t boot;
+	/* 64 hex digits: HMAC-SHA256(boot key, "uid\noperation\nboot") */
+	const char *secret;
+	/* Unix ms; a clock that is earlier or a day ahead is set */
+	int64_t wall_time;
+	/* 10.1.0.17/24; NULL: DHCP */
+	const char *address;
 	const char *gateway;
-	const char *mac; /* the NIC to use; NULL: the first with a link */
+	/* the NIC to use; NULL: the first with a link */
+	const char *mac;
 };
 extern const struct field proto_boot_fields[];
 /* Fill out (PROTO_BOOT_BLOCK bytes); ERR_INVALID when it does not fit. */
@@ -63,7 +74,8 @@ void proto_boot_secret(const struct secret *key, const char *machine_uid, const 
 		       int64_t boot, char out[static 65]);
 
 struct proto_dmi {
-	const char *system_uuid; /* lower case */
+	/* lower case */
+	const char *system_uuid;
 	const char *serial, *manufacturer, *product;
 };
 
@@ -71,12 +83,16 @@ struct proto_hello {
 	const char *machine, *operation;
 	int64_t boot;
 	const char *secret;
-	const char *boot_id;	/* /proc/sys/kernel/random/boot_id */
-	const char *public_key; /* ed25519:... */
+	/* /proc/sys/kernel/random/boot_id */
+	const char *boot_id;
+	/* ed25519:... */
+	const char *public_key;
 	const char *version;
 	struct proto_dmi dmi;
-	int trust;   /* enum wipe_trust */
-	bool probes; /* it knows the order probe */
+	/* enum wipe_trust */
+	int trust;
+	/* it knows the order probe */
+	bool probes;
 };
 extern const struct field proto_hello_fields[];
 
@@ -93,70 +109,94 @@ enum proto_order_kind {
 	PROTO_POWEROFF,
 	PROTO_PROBE
 };
-extern const char *const proto_order_kind_names[]; /* inspect wipe verify write poweroff probe */
+/* inspect wipe verify write poweroff probe */
+extern const char *const proto_order_kind_names[];
 enum proto_write { PROTO_WRITE_IMAGE, PROTO_WRITE_CONFIG, PROTO_WRITE_STAMP, PROTO_WRITE_UNSTAMP };
-extern const char *const proto_write_names[]; /* image config stamp unstamp */
+/* image config stamp unstamp */
+extern const char *const proto_write_names[];
 
 struct proto_file {
-	const char *name;    /* meta-data, user-data, network-config, drover-join.cfg */
-	const char *content; /* text */
+	/* meta-data, user-data, network-config, drover-join.cfg */
+	const char *name;
+	/* text */
+	const char *content;
 };
 
 struct proto_order {
-	int64_t seq;	/* for ?after= */
-	const char *id; /* of the order: OPERATION/STEP, unique for a boot; same id, same result */
+	/* for ?after= */
+	int64_t seq;
+	/* of the order: OPERATION/STEP, unique for a boot; same id, same result */
+	const char *id;
 	int64_t fence;
-	int kind; /* enum proto_order_kind */
+	/* enum proto_order_kind */
+	int kind;
 
-	/* wipe and verify; of inspect the nonce of the last wipe: then each drive is read again; of probe the one that its
-	 * report has to show */
-	const char *nonce;     /* hex; canaries are HMAC(nonce, wwn, offset) */
-	int minimum_level;     /* enum wipe_level */
-	int minimum_level_hdd; /* ... of what spins; Fail: as the others */
-	struct strings
-		noise; /* inspect: WWNs of drives that may hold noise, and not zeros or ones alone */
-	struct strings expected; /* WWNs; empty at the first inspection: all that is seen */
-	int64_t samples;	 /* reads per drive in verify */
-	struct strings
-		cover; /* verify: parts beside the drives (statement_part_names) that are overwritten as well, which takes its time */
-	struct evidence *
-		evidence; /* verify: what the controller knows (machine, tenancy, attempt, previous, digests,
-					 * tenant); the agent fills in the rest and signs.  NULL otherwise */
+	/* wipe and verify; of inspect the nonce of the last wipe: then each drive is read again; of
+	 * probe the one that its report has to show */
+	/* hex; canaries are HMAC(nonce, wwn, offset) */
+	const char *nonce;
+	/* enum wipe_level */
+	int minimum_level;
+	/* ... of what spins; Fail: as the others */
+	int minimum_level_hdd;
+	/* inspect: WWNs of drives that may hold noise, and not zeros or ones alone */
+	struct strings noise;
+	/* WWNs; empty at the first inspection: all that is seen */
+	struct strings expected;
+	/* reads per drive in verify */
+	int64_t samples;
+	/* verify: parts beside the drives (statement_part_names) that are overwritten as well,
+	 * which takes its time */
+	struct strings cover;
+	/* verify: what the controller knows (machine, tenancy, attempt, previous, digests, tenant);
+	 * the agent fills in the rest and signs. NULL otherwise */
+	struct evidence *evidence;
 
 	/* write */
-	int what;		  /* enum proto_write */
-	const char *drive;	  /* image, config: WWN of the root device */
-	const char *url, *digest; /* image; digest of the bytes served */
-	int format;		  /* 0 raw, 1 raw+zstd */
-	const char *
-		ca_pem; /* for an https image URL; NULL: the agent's own CA bundle is empty, so required */
+	/* enum proto_write */
+	int what;
+	/* image, config: WWN of the root device */
+	const char *drive;
+	/* image; digest of the bytes served */
+	const char *url, *digest;
+	/* 0 raw, 1 raw+zstd */
+	int format;
+	/* for an https image URL; NULL: the agent's own CA bundle is empty, so required */
+	const char *ca_pem;
 	struct {
 		struct proto_file *v;
 		size_t n;
-	} files;		    /* config */
-	const char *record, *stamp; /* stamp: WipeRecord name, digest text */
+	} files; /* config */
+	/* stamp: WipeRecord name, digest text */
+	const char *record, *stamp;
 
-	/* probe: what to ask, as address_service() reads it.  Which of them are to answer the agent is not told. */
+	/* probe: what to ask, as address_service() reads it. Which of them are to answer the agent
+	 * is not told. */
 	struct strings addresses;
 };
 #define PROTO_PROBES_MAX 512
 extern const struct field proto_order_fields[];
-extern const char *const proto_format_names[]; /* raw, raw+zstd */
+/* raw, raw+zstd */
+extern const char *const proto_format_names[];
 
 struct proto_drive {
-	const char *path; /* /dev/nvme0n1 */
+	/* /dev/nvme0n1 */
+	const char *path;
 	const char *type, *model, *serial, *wwn;
-	const char *slot; /* where it is, for people (wipe/slot.h); NULL: nothing tells */
-	const char
-		*subsystem; /* the agent's alone: of an NVMe namespace (wipe/nvme.h); else NULL */
+	/* where it is, for people (wipe/slot.h); NULL: nothing tells */
+	const char *slot;
+	/* the agent's alone: of an NVMe namespace (wipe/nvme.h); else NULL */
+	const char *subsystem;
 	int64_t bytes, block_size;
 	bool rotational, removable, read_only;
-	const char *stamp; /* digest text of a clean stamp found on it; NULL: none */
+	/* digest text of a clean stamp found on it; NULL: none */
+	const char *stamp;
 	const char *stamp_record;
-	const char *fault; /* why not all of it can be seen; NULL: it can */
+	/* why not all of it can be seen; NULL: it can */
+	const char *fault;
 	struct {
-		int64_t clean,
-			dirty; /* blocks, of an inspection with a nonce; unreadable ones are dirty */
+		/* blocks, of an inspection with a nonce; unreadable ones are dirty */
+		int64_t clean, dirty;
 	} again;
 };
 struct proto_nic {
@@ -165,14 +205,19 @@ struct proto_nic {
 	int64_t mbit;
 };
 struct proto_gpu {
-	const char *address, *id; /* 0000:01:00.0, 10de:2330 */
+	/* 0000:01:00.0, 10de:2330 */
+	const char *address, *id;
 };
 /* A storage controller on PCI.  What hangs on one that no driver has taken is not seen. */
 struct proto_controller {
-	const char *address, *id; /* 0000:00:0e.0, 8086:201d */
-	const char *class;	  /* PCI class and programming interface: 010400 */
-	const char *driver;	  /* NULL: none has taken it */
-	const char *fault;	  /* why not all that it holds is seen; NULL: it is */
+	/* 0000:00:0e.0, 8086:201d */
+	const char *address, *id;
+	/* PCI class and programming interface: 010400 */
+	const char *class;
+	/* NULL: none has taken it */
+	const char *driver;
+	/* why not all that it holds is seen; NULL: it is */
+	const char *fault;
 };
 #define PROTO_CONTROLLERS_MAX 64
 
@@ -198,39 +243,51 @@ struct proto_inventory {
 };
 extern const struct field proto_inventory_fields[];
 
-/* What came of asking an address: an ICMP echo, or a TCP connection where a port stands behind it.  A connection that is
- * refused is an answer too: packets go there and back. */
+/* What came of asking an address: an ICMP echo, or a TCP connection where a port stands behind it.
+ * A connection that is refused is an answer too: packets go there and back. */
 enum proto_answer {
-	PROTO_NOT_ASKED, /* it could not be: nothing is known */
+	/* it could not be: nothing is known */
+	PROTO_NOT_ASKED,
 	PROTO_SILENT,
 	PROTO_ANSWERED,
 };
-extern const char *const proto_answer_names[]; /* NotAsked Silent Answered */
+/* NotAsked Silent Answered */
+extern const char *const proto_answer_names[];
 struct proto_probe {
-	const char *address; /* as in the order */
-	int answer;	     /* enum proto_answer */
+	/* as in the order */
+	const char *address;
+	/* enum proto_answer */
+	int answer;
 };
 
 enum proto_report_state { PROTO_PROGRESS, PROTO_DONE, PROTO_FAILED };
-extern const char *const proto_report_state_names[]; /* progress done failed */
+/* progress done failed */
+extern const char *const proto_report_state_names[];
 
 struct proto_report {
 	int64_t seq;
-	const char *id; /* the order's */
+	/* the order's */
+	const char *id;
 	int64_t fence;
 	int state;
-	const char *phase; /* progress: "canaries", "overwrite", "image" ... */
+	/* progress: "canaries", "overwrite", "image" ... */
+	const char *phase;
 	int64_t done_bytes, total_bytes, bytes_per_s;
-	const char *reason,
-		*message; /* failed: one of the closed list (ImageMismatch, DriveFailed ...); message also when done, of the first drive that failed */
-	struct proto_inventory *inventory; /* inspect; NULL otherwise */
+	/* failed: one of the closed list (ImageMismatch, DriveFailed ...); message also when done,
+	 * of the first drive that failed */
+	const char *reason, *message;
+	/* inspect; NULL otherwise */
+	struct proto_inventory *inventory;
 	struct {
 		struct evidence_device *v;
 		size_t n;
-	} devices;	      /* wipe; progress of wipe and verify: how far each is */
-	const char *envelope; /* verify: evidence, signed by the agent */
-	const char *drive;    /* write image, config: the WWN written */
-	const char *nonce;    /* probe: the order's */
+	} devices; /* wipe; progress of wipe and verify: how far each is */
+	/* verify: evidence, signed by the agent */
+	const char *envelope;
+	/* write image, config: the WWN written */
+	const char *drive;
+	/* probe: the order's */
+	const char *nonce;
 	struct {
 		struct proto_probe *v;
 		size_t n;

@@ -67,7 +67,8 @@ void readback_note(struct readback *r, const uint8_t *data, size_t len, int64_t 
 struct check {
 	const struct readback *r;
 	size_t next;
-	int64_t wrong; /* offset of a block that differs; -1: none */
+	/* offset of a block that differs; -1: none */
+	int64_t wrong;
 };
 
 static bool next_block(struct ring_piece *p, void *arg)

@@ -19,13 +19,16 @@ struct ring {
 	void *backend;
 	int stall_ms;
 	unsigned depth;
-	size_t size; /* of a slot's buffer */
+	/* of a slot's buffer */
+	size_t size;
 	bool shared;
 	char *region;
 	size_t region_len;
-	struct slot *slots, *claimed; /* claimed: its buffer is being filled */
+	/* claimed: its buffer is being filled */
+	struct slot *slots, *claimed;
 	unsigned busy;
-	struct err dead; /* the drive stood still: why; kind ERR_NONE: it did not */
+	/* the drive stood still: why; kind ERR_NONE: it did not */
+	struct err dead;
 };
 
 static const char *ring_engine(const struct ring *r)

@@ -22,10 +22,12 @@
 
 /* One read or write. */
 struct ring_piece {
-	void *buf; /* the slot's, of `piece` bytes, unless next() sets another */
+	/* the slot's, of `piece` bytes, unless next() sets another */
+	void *buf;
 	size_t len;
 	int64_t off;
-	int64_t tag; /* the caller's */
+	/* the caller's */
+	int64_t tag;
 };
 
 struct ring_job {

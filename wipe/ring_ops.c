@@ -12,7 +12,8 @@
 
 struct uring {
 	struct io_uring ring;
-	bool fixed; /* the region is registered: its pages are looked up once, not for each piece */
+	/* the region is registered: its pages are looked up once, not for each piece */
+	bool fixed;
 	const char *region;
 	size_t len;
 };
@@ -107,7 +108,8 @@ const struct ring_ops ring_uring = {uring_open, uring_close, uring_submit, uring
 
 /* A ring on this has one piece in flight: submit() does the work, wait() tells of it. */
 struct blocking {
-	int slot; /* -1: nothing to tell */
+	/* -1: nothing to tell */
+	int slot;
 	int64_t result;
 };
 

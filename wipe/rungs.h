@@ -10,11 +10,13 @@
 #include "wipe/verify.h"
 
 /*
- * rungs: the techniques that a drive may have, best first, and how each is begun.  erase.c goes down.
+ * rungs: the techniques that a drive may have, best first, and how each is begun. erase.c goes
+ * down.
  *
  * Blocking: only from loop_work().
- * Tests: tests/unit/wipe/test_erase.c, tests/unit/wipe/test_erase_nvme.c, tests/unit/wipe/test_erase_ata.c,
- * tests/unit/wipe/test_erase_scsi.c, tests/unit/wipe/test_subsystem.c
+ * Tests: tests/unit/wipe/test_erase.c, tests/unit/wipe/test_erase_nvme.c,
+ * tests/unit/wipe/test_erase_ata.c, tests/unit/wipe/test_erase_scsi.c,
+ * tests/unit/wipe/test_subsystem.c
  */
 #define RUNGS_PIECE (ERASE_PIECE_KIB << 10)
 #define RUNGS_FLUSH_MS (10 * 60 * 1000) /* a large cache on a slow medium */
@@ -23,27 +25,42 @@
 struct pass {
 	struct erase *x;
 	struct dio dio;
-	struct ring *zeros; /* for overwriting */
-	bool borrows;	    /* its rings are another's */
-	uint8_t *identify;  /* 4096 bytes */
+	/* for overwriting */
+	struct ring *zeros;
+	/* its rings are another's */
+	bool borrows;
+	/* 4096 bytes */
+	uint8_t *identify;
 	struct verify verify;
-	struct err unreadable;	    /* why, of the first block that could not be read */
-	struct nvme_abilities nvme; /* all false for what is no NVMe */
-	struct ata_abilities ata;   /* the same for what is no ATA */
-	struct scsi_abilities scsi; /* the same for what is no SCSI */
-	unsigned sanitizes;	    /* SANITIZES_... */
+	/* why, of the first block that could not be read */
+	struct err unreadable;
+	/* all false for what is no NVMe */
+	struct nvme_abilities nvme;
+	/* the same for what is no ATA */
+	struct ata_abilities ata;
+	/* the same for what is no SCSI */
+	struct scsi_abilities scsi;
+	/* SANITIZES_... */
+	unsigned sanitizes;
 	const struct sanitize_ops *how;
-	bool lost;	 /* it did not come as far as the ladder */
-	bool final;	 /* what was begun may not be replaced by something weaker */
-	bool broken;	 /* a Sanitize failed, and the drive takes no I/O */
-	int64_t *status; /* what the drive answers to this rung */
-	int64_t dirty;	 /* samples that it left */
+	/* it did not come as far as the ladder */
+	bool lost;
+	/* what was begun may not be replaced by something weaker */
+	bool final;
+	/* a Sanitize failed, and the drive takes no I/O */
+	bool broken;
+	/* what the drive answers to this rung */
+	int64_t *status;
+	/* samples that it left */
+	int64_t dirty;
 };
 
 struct rung {
-	const char *technique; /* what it earns: evidence_highest_level() */
+	/* what it earns: evidence_highest_level() */
+	const char *technique;
 	enum verify_accept accept;
-	bool subsystem; /* hits all that the drive holds: each namespace of an NVMe subsystem */
+	/* hits all that the drive holds: each namespace of an NVMe subsystem */
+	bool subsystem;
 	bool (*applies)(const struct pass *p);
 	int (*run)(struct pass *p, struct err *e);
 };
@@ -56,8 +73,8 @@ void rungs_phase(struct erase *x, const char *phase, int64_t total, int64_t pati
 
 /* What the drive says that it can do.  -1: an NVMe one that does not say what it holds. */
 int rungs_abilities(struct pass *p, struct err *e) __attribute__((warn_unused_result));
-/* A Sanitize that was begun before this boot, by an agent that was lost, has come to its end; of one that failed the
- * drive was told to recover.  -1: it does not end. */
+/* A Sanitize that was begun before this boot, by an agent that was lost, has come to its end; of
+ * one that failed the drive was told to recover. -1: it does not end. */
 int rungs_await_sanitize(struct pass *p, struct err *e) __attribute__((warn_unused_result));
 /* After a Sanitize that failed the drive takes commands again.  False: it does not. */
 bool rungs_recover(struct pass *p);

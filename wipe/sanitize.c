@@ -35,7 +35,8 @@ int64_t sanitize_stall_ms(enum sanitize_action action, int64_t expected_ms, int6
 struct pace {
 	enum sanitize_action action;
 	const char *what;
-	int64_t moved, heard, longest; /* ms */
+	/* ms */
+	int64_t moved, heard, longest;
 	unsigned last;
 };
 

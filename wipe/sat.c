@@ -24,8 +24,8 @@ int sat_command(int fd, struct ata_command *c)
 		.timeout = c->timeout_ms ? (unsigned)c->timeout_ms : TIMEOUT_MS,
 	};
 
-	/* PIO data-in, of which the data tell; else the registers are asked for (CK_COND): PIO data-out, or non-data with
-	 * 48 bits. */
+	/* PIO data-in, of which the data tell; else the registers are asked for (CK_COND): PIO
+	 * data-out, or non-data with 48 bits. */
 	cdb[1] = (uint8_t)(!c->data ? 3 << 1 | 1 : c->write ? 5 << 1 : 4 << 1);
 	cdb[2] = !c->data ? 0x20 : c->write ? 0x26 : 0x0e;
 	cdb[3] = (uint8_t)(c->feature >> 8);
@@ -47,7 +47,8 @@ int sat_command(int fd, struct ata_command *c)
 		c->status = 0x50;
 		return 0;
 	}
-	/* Descriptor sense with an ATA Status Return; without it a bridge is in between that knows none. */
+	/* Descriptor sense with an ATA Status Return; without it a bridge is in between that knows
+	 * none. */
 	if (io.host_status || io.sb_len_wr < 22 || sense[0] != 0x72 || sense[8] != 0x09) {
 		errno = EIO;
 		return -1;

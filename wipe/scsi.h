@@ -21,13 +21,16 @@ struct scsi_sense {
 struct scsi_command {
 	uint8_t cdb[16];
 	uint8_t cdb_len;
-	bool write; /* data go to the drive */
+	/* data go to the drive */
+	bool write;
 	uint8_t *data;
 	size_t len;
-	int64_t timeout_ms; /* 0: 30 s */
+	/* 0: 30 s */
+	int64_t timeout_ms;
 	/* after it */
 	uint8_t status;
-	struct scsi_sense sense; /* with SCSI_CHECK */
+	/* with SCSI_CHECK */
+	struct scsi_sense sense;
 	size_t got;
 };
 /* By SG_IO.  0: the drive answered; -1 with errno: nothing is known of what it did. */

@@ -11,8 +11,10 @@ enum {
 	INQUIRY = 0x12,
 	SANITIZE = 0x48,
 	WRITE_SAME_16 = 0x93,
-	READ_CAPACITY_16 = 0x9e, /* with 10h */
-	MAINTENANCE_IN = 0xa3,	 /* with 0Ch: REPORT SUPPORTED OPERATION CODES */
+	/* with 10h */
+	READ_CAPACITY_16 = 0x9e,
+	/* with 0Ch: REPORT SUPPORTED OPERATION CODES */
+	MAINTENANCE_IN = 0xa3,
 };
 /* Service actions of SANITIZE; byte 1 of it. */
 enum { OVERWRITE = 0x01, BLOCK_ERASE = 0x02, CRYPTO_ERASE = 0x03, EXIT_FAILURE = 0x1f };
@@ -61,7 +63,7 @@ static int refused(int rc, const struct scsi_command *c, const char *what, int64
 		       c->status, c->sense.key, c->sense.asc, c->sense.ascq);
 }
 
-/* --- what it can --------------------------------------------------------------------------------- */
+/* --- what it can ------------------------------------------------------------------------------ */
 
 /* action: -1: it has none. */
 static bool knows(const struct host *h, int fd, uint8_t *page, uint8_t opcode, int action)
@@ -117,13 +119,14 @@ void scsi_abilities(const struct host *h, int fd, uint8_t *page, struct scsi_abi
 			 (knows(h, fd, page, SANITIZE, OVERWRITE) ? SANITIZES_OVERWRITE : 0);
 	if (read_format(h, fd, page, out, &protected) < 0)
 		return;
-	/* Its format is not changed, and how it asks for the present type is not the same everywhere. */
+	/* Its format is not changed, and how it asks for the present type is not the same
+	 * everywhere. */
 	out->format = !protected && knows(h, fd, page, FORMAT_UNIT, -1);
 	if (knows(h, fd, page, WRITE_SAME_16, -1))
 		out->same = same_most(h, fd, page, out->block);
 }
 
-/* --- how far it is ------------------------------------------------------------------------------- */
+/* --- how far it is ---------------------------------------------------------------------------- */
 
 static bool is_at_work(const struct scsi_sense *s)
 {
@@ -165,7 +168,7 @@ static enum sanitize_said ask(struct sanitize *s, unsigned *progress)
 	return SAID_RUNNING;
 }
 
-/* --- SANITIZE, FORMAT UNIT ----------------------------------------------------------------------- */
+/* --- SANITIZE, FORMAT UNIT -------------------------------------------------------------------- */
 
 static enum sanitize_end begin(struct sanitize *s, unsigned action, uint8_t flags, struct err *e)
 {
@@ -248,7 +251,7 @@ enum sanitize_end scsi_format(struct sanitize *s, struct err *e)
 	return sanitize_follow(s, SANITIZE_OVERWRITE, "FORMAT UNIT", ask, e);
 }
 
-/* --- WRITE SAME ---------------------------------------------------------------------------------- */
+/* --- WRITE SAME ------------------------------------------------------------------------------- */
 
 int scsi_write_same(struct sanitize *s, const struct scsi_abilities *can, _Atomic int64_t *erased,
 		    struct err *e)

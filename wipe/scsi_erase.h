@@ -5,19 +5,25 @@
 #include "wipe/sanitize.h"
 
 /*
- * scsi_erase: what a SCSI drive can erase by itself (SBC-4): SANITIZE 48h, FORMAT UNIT 04h, WRITE SAME(16) 93h.
+ * scsi_erase: what a SCSI drive can erase by itself (SBC-4): SANITIZE 48h, FORMAT UNIT 04h, WRITE
+ * SAME(16) 93h.
  *
- * A command is sent only to a drive that says by REPORT SUPPORTED OPERATION CODES that it knows it: volumes of RAID controllers
- * and bridges mostly do not.  How far it is REQUEST SENSE tells; that it went well, TEST UNIT READY.
+ * A command is sent only to a drive that says by REPORT SUPPORTED OPERATION CODES that it knows it:
+ * volumes of RAID controllers and bridges mostly do not. How far it is REQUEST SENSE tells; that it
+ * went well, TEST UNIT READY.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_erase_scsi.c
  */
 struct scsi_abilities {
-	unsigned sanitizes; /* SANITIZES_... */
-	bool format; /* FORMAT UNIT, of a drive without protection information: its format stays */
-	uint32_t same;	/* blocks at most of one WRITE SAME; 0: there is none */
-	uint32_t block; /* bytes of one */
+	/* SANITIZES_... */
+	unsigned sanitizes;
+	/* FORMAT UNIT, of a drive without protection information: its format stays */
+	bool format;
+	/* blocks at most of one WRITE SAME; 0: there is none */
+	uint32_t same;
+	/* bytes of one */
+	uint32_t block;
 };
 /* All false where the drive does not say.  page: 4096 bytes of dio_buffer(). */
 void scsi_abilities(const struct host *h, int fd, uint8_t *page, struct scsi_abilities *out);

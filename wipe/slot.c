@@ -35,8 +35,8 @@ static const char *bay(const struct host *h, struct arena *a, const char *name)
 	return NULL;
 }
 
-/* Of an NVMe namespace: its controller's; under multipath `device` is the subsystem, and the controllers
- * are in it. */
+/* Of an NVMe namespace: its controller's; under multipath `device` is the subsystem, and the
+ * controllers are in it. */
 static const char *nvme_address(const struct host *h, struct arena *a, const char *name)
 {
 	const char *own = host_line(a, "%s/block/%s/device/address", h->sys, name), **names;

@@ -27,9 +27,12 @@ struct target {
 	struct ring_job job;
 	struct readback *readback;
 	_Atomic int64_t *moved;
-	uint8_t *head;		     /* GPT_HEAD bytes, held back */
-	int64_t at;		     /* of the next piece */
-	struct run zeros[ZERO_RUNS]; /* not yet written */
+	/* GPT_HEAD bytes, held back */
+	uint8_t *head;
+	/* of the next piece */
+	int64_t at;
+	/* not yet written */
+	struct run zeros[ZERO_RUNS];
 	size_t nzeros;
 	bool touched;
 	struct gpt gpt;

@@ -12,9 +12,12 @@
 
 /* What bounds how fast it ends. */
 enum pace {
-	PACE_KEY,    /* a key or a map is thrown away, however large the drive is */
-	PACE_BLOCKS, /* each block of flash is erased, many at once */
-	PACE_WRITES, /* each byte is written */
+	/* a key or a map is thrown away, however large the drive is */
+	PACE_KEY,
+	/* each block of flash is erased, many at once */
+	PACE_BLOCKS,
+	/* each byte is written */
+	PACE_WRITES,
 };
 
 /* Drives name their estimates for a Sanitize or a Format in whole seconds (NVM Express Base 2.0,
@@ -27,7 +30,8 @@ static const struct technique {
 	const char *name;
 	enum wipe_level level;
 	enum pace pace;
-	bool noise; /* may be left behind */
+	/* may be left behind */
+	bool noise;
 } techniques[] = {
 	{"SanitizeCryptoErase", WIPE_PURGE, PACE_KEY, true},
 	{"SanitizeBlockErase", WIPE_PURGE, PACE_BLOCKS, false},
@@ -43,8 +47,8 @@ static const struct technique {
 	{"Overwrite", WIPE_CLEAR, PACE_WRITES, false},
 };
 
-/* The most that a medium takes: twice what is sold, or what its bus carries.  SATA 6 Gbit/s; SAS
- * 24 Gbit/s over two ports; NVMe on four lanes of PCIe 6; disks with two actuators reach 0.55 GB/s. */
+/* The most that a medium takes: twice what is sold, or what its bus carries. SATA 6 Gbit/s; SAS 24
+ * Gbit/s over two ports; NVMe on four lanes of PCIe 6; disks with two actuators reach 0.55 GB/s. */
 static int64_t bytes_per_s(const struct evidence_device *d)
 {
 	bool sas = str_eq(d->type, "SAS");

@@ -5,14 +5,14 @@
 #include "wipe/proto.h"
 
 /*
- * uncovered: memory and drives that keep what a tenant wrote and are none of the drives that are wiped, by name, as
- * `notCovered` of a record has them:
+ * uncovered: memory and drives that keep what a tenant wrote and are none of the drives that are
+ * wiped, by name, as `notCovered` of a record has them:
  *
- *	NVDIMM 137438953472       persistent memory that the firmware tells of (ACPI 6.4, 5.2.25: NFIT) and
- *	                          the kernel does not show as a drive, in bytes
- *	PMR 0000:3b:00.0          a Persistent Memory Region (NVM Express Base 2.0, 3.1.3.1: CAP.PMRS) of an NVMe controller;
- *	                          a Sanitize erases it, nobody reads it back
- *	FixedUSB                  the kernel has no driver for drives on USB
+ *   NVDIMM 137438953472       persistent memory that the firmware tells of (ACPI 6.4, 5.2.25: NFIT) and
+ *                             the kernel does not show as a drive, in bytes
+ *   PMR 0000:3b:00.0          a Persistent Memory Region (NVM Express Base 2.0, 3.1.3.1: CAP.PMRS) of an NVMe controller;
+ *                             a Sanitize erases it, nobody reads it back
+ *   FixedUSB                  the kernel has no driver for drives on USB
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_uncovered.c

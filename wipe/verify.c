@@ -48,7 +48,8 @@ static void canary(const struct verify *v, int64_t offset, uint8_t out[static CR
 /* All of a drive, to be looked for anywhere. */
 struct canaries {
 	uint8_t v[VERIFY_CANARIES][CRYPTO_SHA256];
-	uint8_t begins[65536 / 8]; /* a bit for each two bytes with which one begins */
+	/* a bit for each two bytes with which one begins */
+	uint8_t begins[65536 / 8];
 };
 
 static struct canaries *all_canaries(const struct verify *v)
@@ -62,8 +63,8 @@ static struct canaries *all_canaries(const struct verify *v)
 	return c;
 }
 
-/* At any offset: a drive that moved what it holds did not erase it.  The canary's bytes are repeated over its block,
- * so that a sector of it, wherever it begins, holds them whole. */
+/* At any offset: a drive that moved what it holds did not erase it. The canary's bytes are repeated
+ * over its block, so that a sector of it, wherever it begins, holds them whole. */
 static bool holds_canary(const struct canaries *c, const uint8_t *block)
 {
 	for (size_t k = 0; k + CRYPTO_SHA256 <= VERIFY_BLOCK; k++) {
@@ -86,12 +87,15 @@ struct walk {
 	int64_t (*where)(const struct verify *v, int64_t i);
 	void (*saw)(struct walk *w, const void *block, int64_t at, int64_t i);
 	int64_t n, given, ended;
-	bool broken; /* *v->why is filled in */
+	/* *v->why is filled in */
+	bool broken;
 
 	enum verify_accept accept;
 	const struct canaries *canaries;
-	const uint8_t (*old)[16];	 /* of these blocks, in their order */
-	const uint8_t (*remembered)[16]; /* of all blocks, sorted */
+	/* of these blocks, in their order */
+	const uint8_t (*old)[16];
+	/* of all blocks, sorted */
+	const uint8_t (*remembered)[16];
 	size_t nremembered;
 	uint8_t (*prints)[16];
 	struct verify_counts *counts;
@@ -288,9 +292,10 @@ void verify_fingerprint(const struct verify *v, int64_t n, uint8_t (*prints)[16]
 	walk(&samples);
 }
 
-/* Does each byte come about as often as chance has it?  Chi-square of 255 degrees of freedom over 4096 bytes, sixteen
- * of each expected; by chance one block in 10^15 is outside these bounds.  A file system's, a program's or a text's blocks
- * are, one that counts up, and one with a sector of a canary; what was compressed or encrypted is not. */
+/* Does each byte come about as often as chance has it? Chi-square of 255 degrees of freedom over
+ * 4096 bytes, sixteen of each expected; by chance one block in 10^15 is outside these bounds. A
+ * file system's, a program's or a text's blocks are, one that counts up, and one with a sector of a
+ * canary; what was compressed or encrypted is not. */
 #define CHI_LEAST 110
 #define CHI_MOST 512
 
@@ -321,7 +326,8 @@ static bool is_clean(const struct walk *w, const void *block)
 		return true;
 	if (w->accept == VERIFY_CONSTANT)
 		return false;
-	/* Noise is what a discarded key leaves, and none of it was there before: neither here nor elsewhere. */
+	/* Noise is what a discarded key leaves, and none of it was there before: neither here nor
+	 * elsewhere. */
 	if (!noise(block))
 		return false;
 	if (w->accept == VERIFY_NOISE)

@@ -27,7 +27,8 @@
 
 /* A job has one of its own, so that no two threads write the same. */
 struct failure {
-	const char *reason; /* NULL: none */
+	/* NULL: none */
+	const char *reason;
 	struct err err;
 };
 
@@ -35,53 +36,71 @@ struct failure {
 struct part {
 	struct writer *w;
 	const struct chunk *chunk;
-	bool hashed, stored;   /* the loop's */
-	struct loop_work *job; /* unpacks it, if it is whole */
+	/* the loop's */
+	bool hashed, stored;
+	/* unpacks it, if it is whole */
+	struct loop_work *job;
 	bool unpacked;
 	/* that job's, then the store job's */
 	ZSTD_DCtx *zd;
-	uint8_t *out; /* INTAKE_UNPACKED bytes */
+	/* INTAKE_UNPACKED bytes */
+	uint8_t *out;
 	size_t nout;
 	struct failure failure;
 	/* the store job's */
-	size_t pos;	    /* of what is unpacked, or of the chunk */
-	unsigned in_flight; /* writes from `out` */
+	/* of what is unpacked, or of the chunk */
+	size_t pos;
+	/* writes from `out` */
+	unsigned in_flight;
 };
 
 struct writer {
 	struct loop_group *group;
-	struct fetch *fetch; /* NULL: not begun, or given up */
+	/* NULL: not begun, or given up */
+	struct fetch *fetch;
 	struct loop_timer watch;
-	int64_t moved_at, moved; /* of `stirs` */
+	/* of `stirs` */
+	int64_t moved_at, moved;
 	void (*done)(const char *reason, const struct err *e, void *arg);
 	void *arg;
 
 	const struct host *host;
 	const struct proto_drive *drive;
 	uint8_t digest[CRYPTO_SHA256];
-	bool zstd, open, eof, over; /* open: the drive is */
-	int64_t served, total;	    /* when there is no `fetch` any more */
+	/* open: the drive is */
+	bool zstd, open, eof, over;
+	/* when there is no `fetch` any more */
+	int64_t served, total;
 
 	struct loop_work *hash_work, *store_work, *end_work;
-	bool closing; /* freed while jobs run */
+	/* freed while jobs run */
+	bool closing;
 
 	struct intake in;
-	struct part parts[INTAKE_MAX]; /* by the chunk's number */
+	/* by the chunk's number */
+	struct part parts[INTAKE_MAX];
 	unsigned lanes, in_hash, in_next;
-	struct part *held; /* stored, and parts of it in flight */
+	/* stored, and parts of it in flight */
+	struct part *held;
 
-	struct crypto_hash *hash; /* the hash job's, then the end job's */
+	/* the hash job's, then the end job's */
+	struct crypto_hash *hash;
 	/* the store job's, then the end job's */
 	ZSTD_DCtx *zd;
 	bool frame_open;
 	struct target *target;
-	size_t filled;	/* of the piece that is not full yet */
-	int64_t stored; /* bytes in pieces */
-	bool emptied;	/* of the chunk nothing is left; its flags are the loop's */
+	/* of the piece that is not full yet */
+	size_t filled;
+	/* bytes in pieces */
+	int64_t stored;
+	/* of the chunk nothing is left; its flags are the loop's */
+	bool emptied;
 	struct failure store_failure;
 
-	_Atomic int64_t stirs; /* the target's sign of life */
-	struct failure first;  /* what done() is told; the loop's, then the end job's */
+	/* the target's sign of life */
+	_Atomic int64_t stirs;
+	/* what done() is told; the loop's, then the end job's */
+	struct failure first;
 };
 
 static void pump(struct writer *w);
@@ -189,7 +208,7 @@ static void take_failure(struct writer *w, const struct failure *f)
 		set_failed(&w->first, f->reason, &f->err);
 }
 
-/* --- the end: the last piece, judge, read back, partition table -------------------------------- */
+/* --- the end: the last piece, judge, read back, partition table ------------------------------- */
 
 static int judge(struct writer *w, struct err *e)
 {
@@ -279,7 +298,7 @@ static void done_hash(void *arg)
 	pump(w);
 }
 
-/* --- unpacking: whole frames side by side ------------------------------------------------------ */
+/* --- unpacking: whole frames side by side ----------------------------------------------------- */
 
 static void run_unpack(void *arg)
 {

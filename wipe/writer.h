@@ -27,10 +27,14 @@
 struct writer;
 struct writer_spec {
 	const struct host *host;
-	const struct proto_drive *drive; /* outlives the writer; its size is checked */
-	const char *url, *digest;	 /* "sha256:..." of the bytes served */
-	int format;			 /* enum of proto_format_names */
-	const char *ca_pem;		 /* required for https */
+	/* outlives the writer; its size is checked */
+	const struct proto_drive *drive;
+	/* "sha256:..." of the bytes served */
+	const char *url, *digest;
+	/* enum of proto_format_names */
+	int format;
+	/* required for https */
+	const char *ca_pem;
 };
 /* Never fails: what cannot begin ends in done().  done exactly once, with e NULL or reason one
  * of ImageMismatch, ImageUnavailable, ImageUnfit, DriveFailed, OrderInvalid; the writer may be

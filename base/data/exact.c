@@ -1,6 +1,6 @@
 /*
- * exact: one pass checks the grammar; everything else walks a text that is known to be good, where the
- * end of a value is found by counting brackets outside of strings.
+ * exact: one pass checks the grammar; everything else walks a text that is known to be good, where
+ * the end of a value is found by counting brackets outside of strings.
  */
 #include "base/data/exact.h"
 
@@ -197,7 +197,7 @@ enum exact_kind exact_kind(struct exact v)
 	}
 }
 
-/* --- walking a text that was checked --------------------------------------------------------------- */
+/* --- walking a text that was checked ---------------------------------------------------------- */
 
 static const char *past_space(const char *p, const char *end)
 {

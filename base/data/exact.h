@@ -18,12 +18,13 @@
  * Tests: tests/unit/base/data/test_exact.c, tests/fuzz/fuzz_exact.c
  */
 struct exact {
-	const char *at; /* NULL: there is none */
+	/* NULL: there is none */
+	const char *at;
 	size_t len;
 };
 
-/* The text is one JSON value (RFC 8259), 64 deep at most, in valid UTF-8, and nothing after it but white space.
- * ERR_PROTOCOL names the byte. */
+/* The text is one JSON value (RFC 8259), 64 deep at most, in valid UTF-8, and nothing after it but
+ * white space. ERR_PROTOCOL names the byte. */
 int exact_read(const char *text, size_t len, struct exact *out, struct err *e)
 	__attribute__((warn_unused_result));
 
@@ -61,8 +62,8 @@ bool exact_i64(struct exact v, int64_t *out);
 /* The same text but for white space between tokens. */
 bool exact_same(struct exact a, struct exact b);
 
-/* The text of `object` with this member, as JSON text, in place of what it had of that name, or at its end.
- * NULL with ERR_PROTOCOL: there are two of that name, or it is no object. */
+/* The text of `object` with this member, as JSON text, in place of what it had of that name, or at
+ * its end. NULL with ERR_PROTOCOL: there are two of that name, or it is no object. */
 char *exact_with(struct exact object, const char *name, const char *json, struct arena *a,
 		 struct err *e) __attribute__((warn_unused_result));
 /* ... and without it. */

@@ -14,16 +14,20 @@
 /* Where a value stands: a chain on the stack, put into words only for an error. */
 struct at {
 	const struct at *up;
-	const char *name; /* a member; NULL: element `index` */
+	/* a member; NULL: element `index` */
+	const char *name;
 	size_t index;
-	bool key; /* a member of a map, whose name may hold anything */
+	/* a member of a map, whose name may hold anything */
+	bool key;
 };
 
 struct decoder {
 	struct arena *a;
 	struct err *e;
-	bool strict;  /* refuse members that no row names */
-	bool lenient; /* fields_defaults: what is required may be absent */
+	/* refuse members that no row names */
+	bool strict;
+	/* fields_defaults: what is required may be absent */
+	bool lenient;
 };
 
 const struct field fields_none[] = {FIELDS_END};
@@ -101,7 +105,8 @@ static bool matches(const char *pattern, const char *s)
 	bool ok;
 
 	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB) != 0)
-		return false; /* a row with a wrong pattern refuses everything: its test sees that */
+		/* a row with a wrong pattern refuses everything: its test sees that */
+		return false;
 	ok = regexec(&re, s, 0, NULL, 0) == 0;
 	regfree(&re);
 	return ok;
@@ -542,7 +547,8 @@ static int decode_value(struct decoder *d, const struct field *f, json_t *j, con
 static int decode_row(struct decoder *d, const struct field *f, json_t *j, const struct at *at,
 		      void *out)
 {
-	union { /* one member of any type that FIELD_UNKEPT() may have */
+	/* one member of any type that FIELD_UNKEPT() may have */
+	union {
 		int64_t i;
 		struct quantity q;
 		struct labels l;

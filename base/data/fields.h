@@ -29,21 +29,36 @@
  * zeroed; absent and null leave the default, or zero when there is none.
  */
 enum field_type {
-	FIELD_STR,	/* const char *; absent: NULL */
-	FIELD_BOOL,	/* bool */
-	FIELD_I64,	/* int64_t; min..max when max > min; also accepts a decimal string ("40") */
-	FIELD_ENUM,	/* int: index into enums (NULL-terminated); absent without default: -1 */
-	FIELD_QUANTITY, /* struct quantity; int or string */
-	FIELD_DURATION, /* int64_t ms; Go duration text; "Never" is -1 where .never is set */
-	FIELD_TIME,	/* int64_t Unix ms; RFC 3339; absent: 0 */
-	FIELD_MAP,	/* struct labels: string to string */
-	FIELD_RESOURCES,  /* struct resources: string to quantity */
-	FIELD_STRINGS,	  /* struct strings */
-	FIELD_OBJECT,	  /* the struct itself, in place; sub */
-	FIELD_OBJECT_PTR, /* pointer to a struct of .size bytes, NULL when absent; sub */
-	FIELD_LIST,	  /* struct { T *v; size_t n; }; T has .size bytes; sub */
-	FIELD_ANY,	  /* const char *: JSON text, kept as it came; schema: preserve unknown */
-	FIELD_INTS,	  /* struct ints; min..max as for FIELD_I64 */
+	/* const char *; absent: NULL */
+	FIELD_STR,
+	/* bool */
+	FIELD_BOOL,
+	/* int64_t; min..max when max > min; also accepts a decimal string ("40") */
+	FIELD_I64,
+	/* int: index into enums (NULL-terminated); absent without default: -1 */
+	FIELD_ENUM,
+	/* struct quantity; int or string */
+	FIELD_QUANTITY,
+	/* int64_t ms; Go duration text; "Never" is -1 where .never is set */
+	FIELD_DURATION,
+	/* int64_t Unix ms; RFC 3339; absent: 0 */
+	FIELD_TIME,
+	/* struct labels: string to string */
+	FIELD_MAP,
+	/* struct resources: string to quantity */
+	FIELD_RESOURCES,
+	/* struct strings */
+	FIELD_STRINGS,
+	/* the struct itself, in place; sub */
+	FIELD_OBJECT,
+	/* pointer to a struct of .size bytes, NULL when absent; sub */
+	FIELD_OBJECT_PTR,
+	/* struct { T *v; size_t n; }; T has .size bytes; sub */
+	FIELD_LIST,
+	/* const char *: JSON text, kept as it came; schema: preserve unknown */
+	FIELD_ANY,
+	/* struct ints; min..max as for FIELD_I64 */
+	FIELD_INTS,
 };
 
 /* offset of a row for which the struct has no member: its value is checked and not kept. */
@@ -70,35 +85,53 @@ struct field_rule {
 };
 
 struct field {
-	const char *name; /* in JSON; NULL ends the table */
+	/* in JSON; NULL ends the table */
+	const char *name;
 	enum field_type type;
 	size_t offset;
-	size_t size;		 /* of the struct in place, pointed to or listed */
-	const struct field *sub; /* of objects and lists */
-	const char *const
-		*enums;	  /* of FIELD_ENUM, and what each of FIELD_STRINGS may be; "" is no name */
-	const char *def;  /* default, as JSON text: "\"Never\"", "30", "{}" */
-	bool required;	  /* present and not null (a string also not empty) */
-	bool immutable;	  /* becomes the rule self == oldSelf */
-	bool never;	  /* FIELD_DURATION: "Never" is allowed, value -1 */
-	bool whole;	  /* FIELD_RESOURCES: counts, written as JSON integers */
-	int64_t min, max; /* numbers; durations in ms; ignored when both are 0 */
-	uint32_t max_len; /* bytes of a string; 0: 1024 */
-	uint32_t max_items;  /* of list, strings, map; 0: 256 */
-	const char *pattern; /* of strings; RE2 (schema) and POSIX ERE (regexec) at once */
-	bool (*valid)(
-		const char
-			*); /* the same in code, because compiling a pattern costs 20 us and more */
-	const char *want;   /* what `valid` or `pattern` wants, for the error: "a DNS label" */
-	int (*check)(const char *,
-		     struct err *); /* FIELD_STR: judges the text; in the schema, rules do it */
-	bool number; /* FIELD_STR, FIELD_STRINGS: a whole number without quotes is read as its text */
-	bool refused; /* nothing acts on it: any value but null is "not supported by this version" */
-	const char *const *only; /* of FIELD_ENUM and FIELD_STR: which values are acted upon; the
-				  * others that it allows are "not supported by this version" */
-	const char *list_key;	 /* x-kubernetes-list-map-keys; a duplicate is an error */
-	const struct field_rule *rules; /* NULL-terminated by .rule == NULL */
-	const char *doc; /* one sentence, units in it; schema description and manual */
+	/* of the struct in place, pointed to or listed */
+	size_t size;
+	/* of objects and lists */
+	const struct field *sub;
+	/* of FIELD_ENUM, and what each of FIELD_STRINGS may be; "" is no name */
+	const char *const *enums;
+	/* default, as JSON text: "\"Never\"", "30", "{}" */
+	const char *def;
+	/* present and not null (a string also not empty) */
+	bool required;
+	/* becomes the rule self == oldSelf */
+	bool immutable;
+	/* FIELD_DURATION: "Never" is allowed, value -1 */
+	bool never;
+	/* FIELD_RESOURCES: counts, written as JSON integers */
+	bool whole;
+	/* numbers; durations in ms; ignored when both are 0 */
+	int64_t min, max;
+	/* bytes of a string; 0: 1024 */
+	uint32_t max_len;
+	/* of list, strings, map; 0: 256 */
+	uint32_t max_items;
+	/* of strings; RE2 (schema) and POSIX ERE (regexec) at once */
+	const char *pattern;
+	/* the same in code, because compiling a pattern costs 20 us and more */
+	bool (*valid)(const char *);
+	/* what `valid` or `pattern` wants, for the error: "a DNS label" */
+	const char *want;
+	/* FIELD_STR: judges the text; in the schema, rules do it */
+	int (*check)(const char *, struct err *);
+	/* FIELD_STR, FIELD_STRINGS: a whole number without quotes is read as its text */
+	bool number;
+	/* nothing acts on it: any value but null is "not supported by this version" */
+	bool refused;
+	/* of FIELD_ENUM and FIELD_STR: which values are acted upon; the others that it allows are
+	 * "not supported by this version" */
+	const char *const *only;
+	/* x-kubernetes-list-map-keys; a duplicate is an error */
+	const char *list_key;
+	/* NULL-terminated by .rule == NULL */
+	const struct field_rule *rules;
+	/* one sentence, units in it; schema description and manual */
+	const char *doc;
 };
 #define FIELD(type_, member_, name_, kind_, ...)                                                   \
 	{                                                                                          \
@@ -137,9 +170,11 @@ struct field {
 		.name = NULL                                                                       \
 	}
 
-extern const struct field fields_none[]; /* a table without rows */
+/* a table without rows */
+extern const struct field fields_none[];
 
-/* path: where j stands ("spec"), for errors; NULL or "" for the top.  On error *out is unspecified. */
+/* path: where j stands ("spec"), for errors; NULL or "" for the top. On error *out is
+ * unspecified. */
 int fields_decode(const struct field *f, const json_t *j, const char *path, void *out,
 		  struct arena *a, struct err *e) __attribute__((warn_unused_result));
 int fields_decode_strict(const struct field *f, const json_t *j, const char *path, void *out,

@@ -7,8 +7,8 @@
 /*
  * Schemas follow the rules for structural schemas of apiextensions.k8s.io/v1
  * (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/).
- * Everything has a bound, because the server estimates what a CEL rule costs
- * from maxLength, maxItems and maxProperties.
+ * Everything has a bound, because the server estimates what a CEL rule costs from maxLength,
+ * maxItems and maxProperties.
  * Tests: tests/unit/base/data/test_fields.c
  */
 #define SCHEMA_MAX_LEN 1024

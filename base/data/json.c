@@ -23,7 +23,8 @@ static int place_error(const char *data, size_t at, size_t limit, const char *wh
 		       column, limit, what);
 }
 
-/* Bytes outside of strings decide the depth and how many values there are; a string that never ends is left to the parser. */
+/* Bytes outside of strings decide the depth and how many values there are; a string that never ends
+ * is left to the parser. */
 static int check_bounds(const char *data, size_t len, size_t most, struct err *e)
 {
 	bool in_string = false;

@@ -8,23 +8,26 @@
 #include "base/err.h"
 
 /*
- * json: jansson, with bounds.  One object at a time: lists and watches go
- * through scan.h.
+ * json: jansson, with bounds. One object at a time: lists and watches go through scan.h.
  *
- * json_parse() ignores a byte order mark before the value (RFC 8259, section 8.1).  It rejects
- * duplicate keys, invalid UTF-8, anything after the value,
- * NaN, depth over 64, and more than JSON_VALUES_MAX values, because a value of two bytes of text uses up to 220 bytes of
- * memory.  Errors name line and column.
+ * json_parse() ignores a byte order mark before the value (RFC 8259, section 8.1). It rejects
+ * duplicate keys, invalid UTF-8, anything after the value, NaN, depth over 64, and more than
+ * JSON_VALUES_MAX values, because a value of two bytes of text uses up to 220 bytes of memory.
+ * Errors name line and column.
  * Tests: tests/unit/base/data/test_json.c
  */
 #define JSON_VALUES_MAX 500000
-json_t *json_parse(const char *data, size_t len, struct err *e); /* NULL on error; any value */
+/* NULL on error; any value */
+json_t *json_parse(const char *data, size_t len, struct err *e);
 /* Does the same with `values` instead of JSON_VALUES_MAX. */
 json_t *json_parse_most(const char *data, size_t len, size_t values, struct err *e);
-char *json_text(const json_t *j);	 /* malloc'd, compact */
-char *json_text_sorted(const json_t *j); /* compact, sorted keys */
+/* malloc'd, compact */
+char *json_text(const json_t *j);
+/* compact, sorted keys */
+char *json_text_sorted(const json_t *j);
 
-/* Walk members by name: json_at(o, "status", "power", "state"); NULL when absent or of another type. */
+/* Walk members by name: json_at(o, "status", "power", "state"); NULL when absent or of another
+ * type. */
 #define json_at(j, ...) json_at_(j, __VA_ARGS__, (const char *)NULL)
 #define json_str_at(j, ...) json_string_value(json_at_(j, __VA_ARGS__, (const char *)NULL))
 #define json_int_at(j, ...) json_integer_value(json_at_(j, __VA_ARGS__, (const char *)NULL))

@@ -16,7 +16,9 @@ struct labels {
 	size_t n;
 };
 
-const char *labels_get(const struct labels *l, const char *key); /* NULL: absent */
-void labels_sort(struct labels *l);				 /* after filling v by hand */
+/* NULL: absent */
+const char *labels_get(const struct labels *l, const char *key);
+/* after filling v by hand */
+void labels_sort(struct labels *l);
 
 #endif

@@ -17,9 +17,11 @@ enum { TEXT_MAX = 256, DIGITS_MAX = TEXT_MAX + 24 /* Ei adds 19 */, EXPONENT_MAX
 #define NANO_MAX (INT64_MAX * GIGA)
 
 struct decimal {
-	unsigned char digit[DIGITS_MAX]; /* digit[from] to digit[to - 1] */
+	/* digit[from] to digit[to - 1] */
+	unsigned char digit[DIGITS_MAX];
 	size_t from, to;
-	long point; /* digits before the point, counted from `from`; may lie outside */
+	/* digits before the point, counted from `from`; may lie outside */
+	long point;
 };
 
 static bool is_digit(char c)

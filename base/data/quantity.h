@@ -23,8 +23,8 @@ struct quantity {
 /* Input past the range or with a wrong suffix: ERR_INVALID, naming the text. */
 int quantity_parse(const char *s, struct quantity *out, struct err *e)
 	__attribute__((warn_unused_result));
-/* Canonical decimal text that quantity_parse() reads back to the same value; binary suffix if
- * the value is a whole number of Ki, Mi, ... and at least 1Ki.  Integers keep no suffix below that. */
+/* Canonical decimal text that quantity_parse() reads back to the same value; binary suffix if the
+ * value is a whole number of Ki, Mi, ... and at least 1Ki. Integers keep no suffix below that. */
 const char *quantity_format(struct quantity q, char out[static QUANTITY_TEXT]);
 struct quantity quantity_of(int64_t whole);
 /* A number that JSON or YAML has without quotes (0.5), to 15 digits; false past the range. */
@@ -36,7 +36,8 @@ static inline int quantity_cmp(struct quantity a, struct quantity b)
 }
 struct quantity quantity_add(struct quantity a, struct quantity b); /* saturates */
 struct quantity quantity_sub(struct quantity a, struct quantity b);
-int64_t quantity_ceil(struct quantity q); /* whole units, rounded up, saturated */
+/* whole units, rounded up, saturated */
+int64_t quantity_ceil(struct quantity q);
 int64_t quantity_floor(struct quantity q);
 int64_t quantity_milli_ceil(struct quantity q);
 int64_t quantity_milli_floor(struct quantity q);
@@ -50,9 +51,11 @@ struct resources {
 	struct resource *v;
 	size_t n;
 };
-void resources_sort(struct resources *r); /* by name, as resources_get() needs it */
-bool resources_equal(const struct resources *a, const struct resources *b); /* in the same order */
-const struct quantity *resources_get(const struct resources *r,
-				     const char *name); /* NULL: absent */
+/* by name, as resources_get() needs it */
+void resources_sort(struct resources *r);
+/* in the same order */
+bool resources_equal(const struct resources *a, const struct resources *b);
+/* NULL: absent */
+const struct quantity *resources_get(const struct resources *r, const char *name);
 
 #endif

@@ -13,18 +13,18 @@
 /*
  * One state machine over the bytes, with a stack of the objects and arrays that are open:
  *
- *	VALUE --scalar----------------------------------------> AFTER --,--> NAME or VALUE
- *	  |    { --> NAME_OR_END --"name"--> COLON --:--> VALUE    |
- *	  '--- [ --> VALUE_OR_END --value--> ...                   '--} or ]--> AFTER, at last DONE
+ *   VALUE --scalar----------------------------------------> AFTER --,--> NAME or VALUE
+ *     |    { --> NAME_OR_END --"name"--> COLON --:--> VALUE    |
+ *     '--- [ --> VALUE_OR_END --value--> ...                   '--} or ]--> AFTER, at last DONE
  *
  * The state and what has come of a cut token (`token`, `cut`) are all that lives from one chunk to
  * the next; a token that lies whole in a chunk is read where it lies.
  *
  * What becomes of a value, its fate, is known before its first byte: from its name and the table of
- * its object.  Below what is not kept nothing is looked up and nothing built.
+ * its object. Below what is not kept nothing is looked up and nothing built.
  *
- * A line that lies whole in a chunk may be known to who reads it, by a digest of all that is kept: so it
- * is read dry first, and built in a second reading only when it is news.
+ * A line that lies whole in a chunk may be known to who reads it, by a digest of all that is kept:
+ * so it is read dry first, and built in a second reading only when it is news.
  */
 #define DEPTH_MAX 64 /* as json_parse() */
 #define SEQUENCE_MAX 12
@@ -47,13 +47,16 @@ enum state {
 struct fate {
 	bool keep, each;
 	bool pick;
-	unsigned char note;	      /* as in scan_want */
-	const struct scan_want *some; /* of its members or elements; NULL: none of them */
+	/* as in scan_want */
+	unsigned char note;
+	/* of its members or elements; NULL: none of them */
+	const struct scan_want *some;
 	size_t most;
 };
 
 struct frame {
-	json_t *node; /* NULL: not kept, or a dry run */
+	/* NULL: not kept, or a dry run */
+	json_t *node;
 	const struct scan_want *some;
 	struct scan_object object;
 	uint64_t digest;
@@ -66,30 +69,45 @@ struct scan {
 	enum state state;
 	struct frame *frames;
 	size_t depth, frames_cap;
-	uint64_t number;  /* of the object opened last */
-	struct fate fate; /* of the value at hand, or that comes next */
-	struct buf name;  /* its name, where it is kept in an object */
-	struct buf token; /* what was decoded of a string, number or word */
-	bool is_name;	  /* the string at hand */
+	/* of the object opened last */
+	uint64_t number;
+	/* of the value at hand, or that comes next */
+	struct fate fate;
+	/* its name, where it is kept in an object */
+	struct buf name;
+	/* what was decoded of a string, number or word */
+	struct buf token;
+	/* the string at hand */
+	bool is_name;
 	char cut[SEQUENCE_MAX];
-	size_t ncut; /* bytes of a sequence that the end of a chunk cut */
+	/* bytes of a sequence that the end of a chunk cut */
+	size_t ncut;
 
 	json_t *root, *element;
 	bool in_element;
-	size_t base;		    /* depth at which the value began that is given out */
-	struct scan_names names[2]; /* of the document, of the element */
-	size_t left, budget;	    /* budget: depth of the container that has a bound; 0: none */
+	/* depth at which the value began that is given out */
+	size_t base;
+	/* of the document, of the element */
+	struct scan_names names[2];
+	/* budget: depth of the container that has a bound; 0: none */
+	size_t left, budget;
 	bool left_out;
-	bool dry; /* nothing is built */
+	/* nothing is built */
+	bool dry;
 	struct scan_line line;
-	uint64_t digest; /* of the document, line or element at hand */
-	uint64_t picked; /* of the member of it that is to have one; 0: none */
+	/* of the document, line or element at hand */
+	uint64_t digest;
+	/* of the member of it that is to have one; 0: none */
+	uint64_t picked;
 
-	size_t given;	  /* elements or lines */
-	const char *from; /* bytes of this chunk from here on are not counted yet */
-	size_t head, part,
-		none;  /* bytes: of the document or line, of the element, between elements */
-	size_t *count; /* where they belong */
+	/* elements or lines */
+	size_t given;
+	/* bytes of this chunk from here on are not counted yet */
+	const char *from;
+	/* bytes: of the document or line, of the element, between elements */
+	size_t head, part, none;
+	/* where they belong */
+	size_t *count;
 	struct err failed;
 };
 
@@ -110,7 +128,7 @@ size_t scan_weight(const json_t *v)
 	return sum;
 }
 
-/* --- errors and bounds ------------------------------------------------------------------------- */
+/* --- errors and bounds ------------------------------------------------------------------------ */
 
 static int wrong(const struct scan *s, const char *at, const char *what, struct err *e)
 {
@@ -140,7 +158,7 @@ static int check_size(const struct scan *s, struct err *e)
 	return 0;
 }
 
-/* --- what is wanted ----------------------------------------------------------------------------- */
+/* --- what is wanted --------------------------------------------------------------------------- */
 
 static struct fate fate_of(const struct scan_want *w, const char *name, size_t len)
 {
@@ -155,7 +173,7 @@ static struct fate fate_of(const struct scan_want *w, const char *name, size_t l
 	return (struct fate){.keep = w->some, .some = w->some};
 }
 
-/* --- values ------------------------------------------------------------------------------------ */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static struct frame *top(const struct scan *s)
 {
@@ -193,8 +211,8 @@ static void value_begins(struct scan *s, const char *at)
 }
 
 /*
- * The digest of a container is made of its kept names and values in their order; but for what is noted, which may be
- * another each time.
+ * The digest of a container is made of its kept names and values in their order; but for what is
+ * noted, which may be another each time.
  */
 static void digest_scalar(struct scan *s, char kind, const char *text, size_t len)
 {
@@ -388,7 +406,7 @@ static int word_ends(struct scan *s, const char *at, struct err *e)
 	return value_ends(s, at, e);
 }
 
-/* --- inside of tokens: these give how far they came, NULL on error --------------------------------- */
+/* --- inside of tokens: these give how far they came, NULL on error ---------------------------- */
 
 static bool is_kept(const struct scan *s)
 {
@@ -498,7 +516,7 @@ static const char *in_word(struct scan *s, const char *p, const char *end, struc
 	return p < end && word_ends(s, p, e) < 0 ? NULL : p;
 }
 
-/* --- between tokens ---------------------------------------------------------------------------- */
+/* --- between tokens --------------------------------------------------------------------------- */
 
 static void token_begins(struct scan *s, enum state state, bool is_name)
 {
@@ -644,8 +662,8 @@ static const char *run(struct scan *s, const char *p, const char *end, struct er
 	return p;
 }
 
-/* Reads a line that lies whole between p and its newline, for its digest.  Gives where to go on: behind a
- * line that is known, at p again for one that is news. */
+/* Reads a line that lies whole between p and its newline, for its digest. Gives where to go on:
+ * behind a line that is known, at p again for one that is news. */
 static const char *read_dry(struct scan *s, const char *p, const char *newline, struct err *e)
 {
 	const char *at;

@@ -13,40 +13,44 @@
  *
  * Everything is checked as strictly as json_parse() does, also what nobody wants: grammar, UTF-8,
  * escapes, numbers that fit, no name twice in one object, depth 64 (and a NUL byte, which jansson
- * overlooks behind a number).  Of what is wanted a jansson tree
- * is made; for the rest nothing is built, so that a Node costs a tenth of what parsing it does, and a
- * foreign object of any shape a bounded amount of memory and time for each chunk that is fed.
+ * overlooks behind a number). Of what is wanted a jansson tree is made; for the rest nothing is
+ * built, so that a Node costs a tenth of what parsing it does, and a foreign object of any shape a
+ * bounded amount of memory and time for each chunk that is fed.
  *
  * What is wanted is said by tables, which outlive the scan:
  *
- *	static const struct scan_want meta[] = {
- *		SCAN_PLAIN("name"),           a string, number, true, false or null; of an object or
- *		                              array in its place only {} or [] is kept
- *		SCAN_ALL("labels", 16384),    with all that is in it
- *		SCAN_END,                     nothing else; SCAN_REST: all else
- *	};
- *	static const struct scan_want pod[] = {
- *		SCAN_SOME("metadata", meta),  of an object, and of each object in an array: these
- *		SCAN_EACH("items", item),     an array whose elements are given one by one, and not kept
- *		SCAN_END,
- *	};
+ *   static const struct scan_want meta[] = {
+ *   	SCAN_PLAIN("name"),           a string, number, true, false or null; of an object or
+ *   	                              array in its place only {} or [] is kept
+ *   	SCAN_ALL("labels", 16384),    with all that is in it
+ *   	SCAN_END,                     nothing else; SCAN_REST: all else
+ *   };
+ *   static const struct scan_want pod[] = {
+ *   	SCAN_SOME("metadata", meta),  of an object, and of each object in an array: these
+ *   	SCAN_EACH("items", item),     an array whose elements are given one by one, and not kept
+ *   	SCAN_END,
+ *   };
  *
- * Bounds.  `most` of a row: once what is kept of that member weighs so much (scan_weight(); 0: no
- * bound), nothing more of it is kept.  What there is then weighs at least `most`, so that who reads
- * it can tell.  A row within another one that has a bound needs none.  More than max_bytes is an
+ * Bounds. `most` of a row: once what is kept of that member weighs so much (scan_weight(); 0: no
+ * bound), nothing more of it is kept. What there is then weighs at least `most`, so that who reads
+ * it can tell. A row within another one that has a bound needs none. More than max_bytes is an
  * error.
  *
- * One loop thread.  Errors are ERR_PROTOCOL and tell which element or line, and the byte in it; the
+ * One loop thread. Errors are ERR_PROTOCOL and tell which element or line, and the byte in it; the
  * first one stays.
  */
 struct scan_want {
-	const char *name;	      /* NULL ends the table */
-	const struct scan_want *some; /* NULL: plain */
+	/* NULL ends the table */
+	const char *name;
+	/* NULL: plain */
+	const struct scan_want *some;
 	size_t most;
 	bool each, drop, pick;
-	unsigned char note; /* 1 to SCAN_NOTES; 0: none */
+	/* 1 to SCAN_NOTES; 0: none */
+	unsigned char note;
 };
-extern const struct scan_want scan_all[]; /* a table that wants everything */
+/* a table that wants everything */
+extern const struct scan_want scan_all[];
 
 #define SCAN_PLAIN(name_)                                                                          \
 	{                                                                                          \
@@ -90,9 +94,9 @@ extern const struct scan_want scan_all[]; /* a table that wants everything */
 	}
 
 /*
- * What a line says, before anything is built of it.  digest: scan_digest().  note: the strings of
- * SCAN_NOTED rows, without a NUL behind them; text NULL where there is none, with a len of SIZE_MAX where it
- * would have to be decoded.
+ * What a line says, before anything is built of it. digest: scan_digest(). note: the strings of
+ * SCAN_NOTED rows, without a NUL behind them; text NULL where there is none, with a len of SIZE_MAX
+ * where it would have to be decoded.
  */
 #define SCAN_NOTES 4
 struct scan_line {
@@ -104,7 +108,8 @@ struct scan_line {
 };
 
 struct scan_ops {
-	/* A line that lies whole in the chunk that is fed; may be NULL.  With .digests alone.  True: on_value need not be told of it. */
+	/* A line that lies whole in the chunk that is fed; may be NULL. With .digests alone. True:
+	 * on_value need not be told of it. */
 	bool (*is_known)(const struct scan_line *line, void *arg);
 	/* An element of SCAN_EACH.  The tree is the scan's; -1 with *e set stops the scan. */
 	int (*on_each)(json_t *value, void *arg, struct err *e);
@@ -114,10 +119,14 @@ struct scan_ops {
 
 struct scan_spec {
 	const struct scan_want *want;
-	bool lines;	  /* one document a line, blank lines are ignored; otherwise one document */
-	size_t max_bytes; /* of a line; of an element of SCAN_EACH, and of all beside those elements */
-	size_t most; /* as of a row, for a whole document or line (without SCAN_EACH); 0: no bound */
-	bool digests; /* scan_digest() is wanted */
+	/* one document a line, blank lines are ignored; otherwise one document */
+	bool lines;
+	/* of a line; of an element of SCAN_EACH, and of all beside those elements */
+	size_t max_bytes;
+	/* as of a row, for a whole document or line (without SCAN_EACH); 0: no bound */
+	size_t most;
+	/* scan_digest() is wanted */
+	bool digests;
 	const struct scan_ops *ops;
 	void *arg;
 };
@@ -132,8 +141,9 @@ int scan_feed(struct scan *s, const char *data, size_t len, struct err *e)
 /* Something of the document or line at hand was left out for its bound, `most`. */
 bool scan_left_out(const struct scan *s);
 /*
- * Of what is given out at the moment: of all that is kept of it and not noted, under a key of this process; the same
- * for what says the same, whatever its noted members are.  Of the member SCAN_DIGEST alone, where there is one.
+ * Of what is given out at the moment: of all that is kept of it and not noted, under a key of this
+ * process; the same for what says the same, whatever its noted members are. Of the member
+ * SCAN_DIGEST alone, where there is one.
  */
 uint64_t scan_digest(const struct scan *s);
 /* End of input: a document that is not complete is an error, a last line that is not is dropped. */
@@ -142,7 +152,8 @@ int scan_end(struct scan *s, struct err *e) __attribute__((warn_unused_result));
 /* A text that is there as a whole; NULL on error. */
 json_t *scan_parse(const char *text, size_t len, const struct scan_want *want, struct err *e);
 
-/* Bytes of the strings in it, names included, and SCAN_VALUE_BYTES for each value, itself included; NULL: as one. */
+/* Bytes of the strings in it, names included, and SCAN_VALUE_BYTES for each value, itself included;
+ * NULL: as one. */
 #define SCAN_VALUE_BYTES 32
 size_t scan_weight(const json_t *v);
 

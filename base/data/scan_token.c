@@ -163,7 +163,7 @@ int scan_sequence(const char *p, size_t len, char out[static 4], size_t *n, cons
 	return (int)size;
 }
 
-/* --- numbers ----------------------------------------------------------------------------------- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 static const char *digits(const char *p)
 {

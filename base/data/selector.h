@@ -9,13 +9,12 @@
 /*
  * selector: label selectors and node requirements, one form for both.
  *
- * Semantics are those of k8s.io/apimachinery labels.Requirement and the node
- * affinity of kube-scheduler: NotIn and DoesNotExist match when the key is
- * absent; Gt, Lt, Gte and Lte compare decimal integers and never match otherwise.
- * Gte and Lte are Karpenter's (karpenter.sh/v1 requirements): no pod has them.
- * What contains a text is asked by CEL selectors of devices alone (controller/tenant/device_cel.h): no name is read as one of
- * these operators.
- * A selector without requirements matches everything.
+ * Semantics are those of k8s.io/apimachinery labels.Requirement and the node affinity of
+ * kube-scheduler: NotIn and DoesNotExist match when the key is absent; Gt, Lt, Gte and Lte compare
+ * decimal integers and never match otherwise. Gte and Lte are Karpenter's (karpenter.sh/v1
+ * requirements): no pod has them. What contains a text is asked by CEL selectors of devices alone
+ * (controller/tenant/device_cel.h): no name is read as one of these operators. A selector without
+ * requirements matches everything.
  */
 enum selector_op {
 	SELECTOR_IN,
@@ -26,8 +25,10 @@ enum selector_op {
 	SELECTOR_LT,
 	SELECTOR_GTE,
 	SELECTOR_LTE,
-	SELECTOR_CONTAINS,	/* one of the values is in it */
-	SELECTOR_CONTAINS_LOWER /* the same of the value in lower case (ASCII) */
+	/* one of the values is in it */
+	SELECTOR_CONTAINS,
+	/* the same of the value in lower case (ASCII) */
+	SELECTOR_CONTAINS_LOWER
 };
 
 struct requirement {

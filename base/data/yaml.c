@@ -13,13 +13,17 @@
 
 struct reader {
 	yaml_parser_t parser;
-	yaml_event_t event; /* the one at hand; valid when have is set */
+	/* the one at hand; valid when have is set */
+	yaml_event_t event;
 	bool have;
-	size_t values, most; /* values so far, and their upper bound */
-	size_t copied,
-		copied_bytes; /* values that stand for an alias, and the bytes of their text */
-	json_t *anchors;      /* name -> value, in this document */
-	const char *text;     /* what is parsed, for errors */
+	/* values so far, and their upper bound */
+	size_t values, most;
+	/* values that stand for an alias, and the bytes of their text */
+	size_t copied, copied_bytes;
+	/* name -> value, in this document */
+	json_t *anchors;
+	/* what is parsed, for errors */
+	const char *text;
 	size_t len;
 	struct err *e;
 };
@@ -150,7 +154,7 @@ static json_t *plain(struct reader *r, const char *s)
 	return json_string(s);
 }
 
-/* --- anchors ---------------------------------------------------------------------------------------- */
+/* --- anchors ---------------------------------------------------------------------------------- */
 
 /* Counts what a copy of j would add.  -1: more than the bounds of a document, or too deep. */
 static int weigh(struct reader *r, const json_t *j, int depth)
@@ -217,7 +221,8 @@ static int merge_one(struct reader *r, json_t *into, const json_t *from)
 				    : wrong(r, "a merge key wants a mapping, or a list of them");
 }
 
-/* What << stands for: the members of a mapping, or of several, of which an earlier one counts first. */
+/* What << stands for: the members of a mapping, or of several, of which an earlier one counts
+ * first. */
 static int merge(struct reader *r, json_t *into, const json_t *from)
 {
 	const json_t *one;
@@ -231,7 +236,7 @@ static int merge(struct reader *r, json_t *into, const json_t *from)
 	return 0;
 }
 
-/* --- values ----------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static json_t *scalar(struct reader *r)
 {
@@ -486,8 +491,9 @@ static bool is_plain(const char *s)
 	return true;
 }
 
-/* What YAML 1.1 takes for a line break, or for no character at all, inside quotes: NEL and the other C1
- * controls, DEL, the two separators and the byte order mark.  JSON leaves them as they are. */
+/* What YAML 1.1 takes for a line break, or for no character at all, inside quotes: NEL and the
+ * other C1 controls, DEL, the two separators and the byte order mark. JSON leaves them as they
+ * are. */
 static bool is_break(int32_t c)
 {
 	return (c >= 0x7f && c <= 0x9f) || c == 0x2028 || c == 0x2029 || c == 0xfeff ||

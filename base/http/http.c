@@ -30,20 +30,27 @@
 struct http_req {
 	struct list link;
 	struct http_peer *peer;
-	struct http_call call; /* its pointers to text are not used after http_start() */
+	/* its pointers to text are not used after http_start() */
+	struct http_call call;
 	struct http_exchange x;
-	bool started;	     /* holds a place */
-	bool transport_done; /* the transport has forgotten x */
+	/* holds a place */
+	bool started;
+	/* the transport has forgotten x */
+	bool transport_done;
 	bool over, abandoned;
-	bool held; /* paced: the owner has not asked for more */
+	/* paced: the owner has not asked for more */
+	bool held;
 	bool has_head, failed;
 
 	struct loop_timer timer;
-	int64_t deadline, last; /* deadline 0: none */
+	/* deadline 0: none */
+	int64_t deadline, last;
 
-	struct http_header *headers; /* to send */
+	/* to send */
+	struct http_header *headers;
 	size_t nheaders, headers_cap;
-	size_t secret_from; /* headers from here on are wiped */
+	/* headers from here on are wiped */
+	size_t secret_from;
 
 	int status;
 	struct http_header *reply_headers;

@@ -34,8 +34,9 @@
 #define KEEPALIVE_EVERY_S 10L
 
 #define SHARDS 32
-#define SPARE                                                                                      \
-	64 /* handles that are kept for requests to come: a new one costs as much as the rest of a small request */
+/* handles that are kept for requests to come: a new one costs as much as the rest of a small
+ * request */
+#define SPARE 64
 
 struct shard {
 	struct curl_transport *t;
@@ -48,10 +49,12 @@ struct curl_transport {
 	struct http_transport base;
 	struct loop_group *group;
 	unsigned max_connections;
-	struct shard *shards[SHARDS]; /* made when needed: each has descriptors of its own */
+	/* made when needed: each has descriptors of its own */
+	struct shard *shards[SHARDS];
 	struct watches watches;
 	struct loop_defer resume;
-	struct list wanting; /* flights that are paused and may go on */
+	/* flights that are paused and may go on */
+	struct list wanting;
 	CURL *spare[SPARE];
 	size_t nspare;
 };
@@ -67,7 +70,8 @@ static void reply_clear(struct flight *f)
 	f->nreply = f->reply_bytes = 0;
 }
 
-/* Nothing of a request stays in it: no option, no header, and TLS sessions are not kept at all (set_behaviour()). */
+/* Nothing of a request stays in it: no option, no header, and TLS sessions are not kept at all
+ * (set_behaviour()). */
 static void handle_put(struct curl_transport *t, CURL *easy)
 {
 	if (t->nspare == SPARE) {
@@ -288,7 +292,7 @@ static int on_close(void *arg, curl_socket_t fd)
 	return close(fd);
 }
 
-/* --- what arrives ------------------------------------------------------------------------------- */
+/* --- what arrives ----------------------------------------------------------------------------- */
 
 static bool changes_nothing(const struct http_exchange *x)
 {
@@ -482,7 +486,8 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(c, CURLOPT_PROXY, ""); /* also: none from the environment */
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-	/* A handle serves one peer after the other, and a session proves nothing of the next one. */
+	/* A handle serves one peer after the other, and a session proves nothing of the next
+	 * one. */
 	curl_easy_setopt(c, CURLOPT_SSL_SESSIONID_CACHE, 0L);
 	curl_easy_setopt(c, CURLOPT_QUICK_EXIT,
 			 1L); /* or a cancel waits for the resolver's thread */

@@ -16,12 +16,15 @@ struct flight {
 	struct http_exchange *x;
 	CURL *easy;
 	struct curl_slist *headers, *connect_to;
-	bool sent;   /* the request has left once */
-	bool credit; /* paced: one piece may be delivered */
+	/* the request has left once */
+	bool sent;
+	/* paced: one piece may be delivered */
+	bool credit;
 	bool paused;
-	bool failed; /* err says why; libcurl only knows that a callback gave up */
-	const char
-		*barred; /* why an address was refused, when no other one answers; NULL: none was */
+	/* err says why; libcurl only knows that a callback gave up */
+	bool failed;
+	/* why an address was refused, when no other one answers; NULL: none was */
+	const char *barred;
 	struct err err;
 
 	int status;

@@ -10,9 +10,12 @@ struct watch {
 	struct watches *of;
 	void *arg;
 	int fd;
-	bool ours;   /* opened here */
-	ino_t inode; /* of ours: which socket it is */
-	bool wanted; /* by libcurl */
+	/* opened here */
+	bool ours;
+	/* of ours: which socket it is */
+	ino_t inode;
+	/* by libcurl */
+	bool wanted;
 	struct loop_fd *loop_fd;
 };
 
@@ -35,7 +38,8 @@ static ino_t inode_of(int fd)
 	return fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
-/* Still the socket that was opened here: libcurl closes one whose connection never stood without a word. */
+/* Still the socket that was opened here: libcurl closes one whose connection never stood without a
+ * word. */
 static bool is_ours(const struct watch *w)
 {
 	return w->ours && w->inode && inode_of(w->fd) == w->inode;
@@ -65,7 +69,8 @@ static void on_fd(int events, void *arg)
 	if (w->wanted)
 		w->of->fn(w->fd, events, w->arg); /* w may be gone now */
 	else
-		/* Closed by the server, mostly: libcurl looks itself before it takes the connection again. */
+		/* Closed by the server, mostly: libcurl looks itself before it takes the connection
+		 * again. */
 		loop_fd_want(w->loop_fd, 0);
 }
 

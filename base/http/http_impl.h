@@ -15,28 +15,38 @@
 struct http {
 	struct loop_group *group;
 	struct http_transport *transport;
-	unsigned max_in_flight; /* 0: no limit */
+	/* 0: no limit */
+	unsigned max_in_flight;
 	struct list peers;
-	struct list ready; /* peers that have something waiting and room for it */
-	struct list ended; /* requests that are over and whose owner has not heard yet */
-	struct list batch; /* those being told in this turn */
+	/* peers that have something waiting and room for it */
+	struct list ready;
+	/* requests that are over and whose owner has not heard yet */
+	struct list ended;
+	/* those being told in this turn */
+	struct list batch;
 	struct loop_defer turn;
 	struct http_stats stats;
-	unsigned frames; /* calls from the transport that are on the stack */
+	/* calls from the transport that are on the stack */
+	unsigned frames;
 	bool in_turn, closed;
 };
 
 struct http_peer {
-	struct http *h; /* NULL once the client is gone */
-	unsigned refs;	/* the owner's, and one for each request */
+	/* NULL once the client is gone */
+	struct http *h;
+	/* the owner's, and one for each request */
+	unsigned refs;
 	struct list link, ready_link, waiting, flying;
 	unsigned in_flight;
-	struct http_peer_spec spec; /* of copies */
+	/* of copies */
+	struct http_peer_spec spec;
 	struct secret *client_key;
 	char *origin, *host, *prefix;
-	char pin[65]; /* given or learned; spec.pin_sha256 points here once there is one */
+	/* given or learned; spec.pin_sha256 points here once there is one */
+	char pin[65];
 	bool learned;
-	char reached[64]; /* "": nobody yet */
+	/* "": nobody yet */
+	char reached[64];
 };
 
 void http_peer_unref(struct http_peer *p);
@@ -48,7 +58,9 @@ void http_cancel_all(struct http_peer *p);
  * 0: neither. */
 uint32_t http_retry_after_ms(const char *value, int64_t wall_ms);
 
-bool http_is_token(const char *s);	  /* RFC 9110 token: method or header name */
-bool http_is_header_value(const char *s); /* no control character but the tab */
+/* RFC 9110 token: method or header name */
+bool http_is_token(const char *s);
+/* no control character but the tab */
+bool http_is_header_value(const char *s);
 
 #endif

@@ -13,7 +13,8 @@
 /* Where a URL's host and port are; "[::1]" keeps its brackets in the authority only. */
 struct url {
 	bool tls;
-	char *host, *authority; /* malloc'd; authority always with a port */
+	/* malloc'd; authority always with a port */
+	char *host, *authority;
 	const char *prefix;
 };
 

@@ -14,26 +14,31 @@
  * has none of its own.
  */
 struct http_exchange {
-	struct http_req *req; /* cookie for the http_transport_* calls */
-	const struct http_peer_spec
-		*peer; /* pin_sha256 holds what was learned before, if anything */
+	/* cookie for the http_transport_* calls */
+	struct http_req *req;
+	/* pin_sha256 holds what was learned before, if anything */
+	const struct http_peer_spec *peer;
 	const char *origin, *host;
-	const char *method, *url;	   /* full URL */
-	const struct http_header *headers; /* complete, secrets included: never logged */
+	/* full URL */
+	const char *method, *url;
+	/* complete, secrets included: never logged */
+	const struct http_header *headers;
 	size_t nheaders;
 	const void *body;
 	size_t body_len;
 	uint32_t connect_ms;
 	bool paced, unpack;
-	size_t piece_bytes; /* 0: the transport's own choice */
-	void *state;	    /* the transport's own */
+	/* 0: the transport's own choice */
+	size_t piece_bytes;
+	/* the transport's own */
+	void *state;
 };
 struct http_transport_ops {
 	int (*start)(struct http_transport *t, struct http_exchange *x, struct err *e);
-	void (*want)(struct http_transport *t,
-		     struct http_exchange *x); /* paced: deliver one more piece, later */
-	void (*cancel)(struct http_transport *t,
-		       struct http_exchange *x); /* no call for x after this */
+	/* paced: deliver one more piece, later */
+	void (*want)(struct http_transport *t, struct http_exchange *x);
+	/* no call for x after this */
+	void (*cancel)(struct http_transport *t, struct http_exchange *x);
 	void (*free)(struct http_transport *t);
 };
 struct http_transport {
@@ -43,7 +48,8 @@ struct http_transport {
 void http_transport_head(struct http_req *q, int status, const struct http_header *h, size_t n);
 /* False: stop delivering, the request is over (http.c will call cancel()). */
 bool http_transport_data(struct http_req *q, const char *data, size_t len);
-void http_transport_end(struct http_req *q, const struct err *e); /* NULL: the body is complete */
+/* NULL: the body is complete */
+void http_transport_end(struct http_req *q, const struct err *e);
 /* Before the head: whom the connection leads to, an address without a port. */
 void http_transport_reached(struct http_req *q, const char *address);
 void http_transport_learned(struct http_req *q, const char *pin_sha256);

@@ -30,17 +30,20 @@ struct http_mem_net {
 	struct loop *loop;
 	struct map *origins;
 	struct list conns;
-	unsigned refs; /* its owner's and one for each transport */
+	/* its owner's and one for each transport */
+	unsigned refs;
 	enum http_mem_fate (*fate)(const char *origin, const char *method, const char *target,
 				   void *arg);
 	void *fate_arg;
-	int64_t ahead_ms; /* of the servers' clocks */
+	/* of the servers' clocks */
+	int64_t ahead_ms;
 };
 
 struct origin {
 	struct http_mem_net *net;
 	char *name;
-	struct httpd *d; /* NULL: connections are refused */
+	/* NULL: connections are refused */
+	struct httpd *d;
 	struct httpd_listener listener;
 	char pin[65];
 	bool hangs;
@@ -57,19 +60,22 @@ struct conn {
 	struct list link;
 	struct http_mem_net *net;
 	struct origin *origin;
-	const struct httpd_identity
-		*identity;	   /* its own, or the transport's: only while x is there */
-	struct httpd_identity own; /* of a peer with a client certificate */
+	/* its own, or the transport's: only while x is there */
+	const struct httpd_identity *identity;
+	/* of a peer with a client certificate */
+	struct httpd_identity own;
 	struct loop_timer cli, srv;
 	unsigned frames;
 
-	struct http_exchange *x; /* NULL: the client has let go */
+	/* NULL: the client has let go */
+	struct http_exchange *x;
 	bool connected, head_told, credit;
 	bool lost, silent;
-	bool twice,
-		again; /* the first answer is to be dropped; it was, and the request comes again */
+	/* the first answer is to be dropped; it was, and the request comes again */
+	bool twice, again;
 
-	struct httpd_req *q; /* NULL: not begun, or the server has let go */
+	/* NULL: not begun, or the server has let go */
+	struct httpd_req *q;
 	bool begun, dispatched, responded, broken, eof, asleep;
 	size_t body_sent;
 	int status;

@@ -17,7 +17,8 @@
 #define KEY 48
 
 struct httpd_callers {
-	struct map *map; /* address -> struct httpd_caller */
+	/* address -> struct httpd_caller */
+	struct map *map;
 	unsigned limit;
 	size_t forget_at;
 };

@@ -8,17 +8,19 @@
 /*
  * httpd_callers: how much of a listener one address may take.
  *
- * An address (of IPv6 the first 64 bits: a host has them all) may hold `limit` connections.  It also has
- * tokens: `limit` come each second, four times as many are kept.  A connection takes one, and a request
- * that was refused (status 400 or more) another, so that whoever is answered well never runs out.
- * Without a token it gets no new connection, and its requests are refused unread.
+ * An address (of IPv6 the first 64 bits: a host has them all) may hold `limit` connections. It also
+ * has tokens: `limit` come each second, four times as many are kept. A connection takes one, and a
+ * request that was refused (status 400 or more) another, so that whoever is answered well never
+ * runs out. Without a token it gets no new connection, and its requests are refused unread.
  *
- * An address is remembered as long as it has connections or lacks tokens.  All on the loop thread.
+ * An address is remembered as long as it has connections or lacks tokens. All on the loop thread.
  */
 struct httpd_callers;
-struct httpd_caller; /* one address */
+/* one address */
+struct httpd_caller;
 
-struct httpd_callers *httpd_callers_new(unsigned limit); /* 0: no limit */
+/* 0: no limit */
+struct httpd_callers *httpd_callers_new(unsigned limit);
 void httpd_callers_free(struct httpd_callers *c);
 
 /* now: loop_now().  address NULL or neither IPv4 nor IPv6: all of them are one. */

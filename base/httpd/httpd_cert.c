@@ -1,8 +1,8 @@
 /*
  * httpd_cert: looks at CA and age now and then, and opens the listener anew.
  *
- *	look -> due? -> issue -> close the old listener -> open the new one -> look ...
- *	                  | refused: next look                   | refused: the old certificate, next look
+ *   look -> due? -> issue -> close the old listener -> open the new one -> look ...
+ *                     | refused: next look                   | refused: the old certificate, next look
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +19,20 @@
 
 struct httpd_cert {
 	struct httpd *d;
-	struct httpd_cert_spec spec; /* strings are ours */
+	/* strings are ours */
+	struct httpd_cert_spec spec;
 	char *address;
 	const char **names;
 	size_t nnames;
-	struct httpd_mhd *listener; /* NULL: it could not be opened again yet */
+	/* NULL: it could not be opened again yet */
+	struct httpd_mhd *listener;
 	struct loop *loop;
 	struct loop_timer timer;
 	/* What the certificate of now was made of. */
 	char *cert_pem, *ca_pem;
 	struct secret *key_pem, *ca_key;
-	int64_t issued_at; /* loop_now() */
+	/* loop_now() */
+	int64_t issued_at;
 };
 
 static int issue(struct httpd_cert *c, const char *ca_pem, const struct secret *ca_key,

@@ -11,12 +11,15 @@
  */
 struct route {
 	char *method;
-	char *text;				  /* the pattern, cut at its slashes */
-	const char *segments[HTTPD_SEGMENTS_MAX]; /* NULL: any one segment */
+	/* the pattern, cut at its slashes */
+	char *text;
+	/* NULL: any one segment */
+	const char *segments[HTTPD_SEGMENTS_MAX];
 	size_t nsegments;
 	bool rest;
 	size_t max_body;
-	bool (*admit)(struct httpd_req *q, void *arg); /* NULL: everybody */
+	/* NULL: everybody */
+	bool (*admit)(struct httpd_req *q, void *arg);
 	httpd_handler *fn;
 	void *arg;
 };
@@ -26,8 +29,8 @@ struct httpd {
 	struct route *routes;
 	size_t nroutes, routes_cap;
 	struct list requests, listeners;
-	size_t body_budget, body_bytes,
-		body_peak; /* of bodies; the peak since memory was given back */
+	/* of bodies; the peak since memory was given back */
+	size_t body_budget, body_bytes, body_peak;
 };
 
 struct httpd_req {
@@ -42,7 +45,8 @@ struct httpd_req {
 	struct http_header *headers;
 	size_t nheaders;
 	bool (*admit)(struct httpd_req *q, void *arg);
-	httpd_handler *fn; /* the route's; routes may be added while it waits */
+	/* the route's; routes may be added while it waits */
+	httpd_handler *fn;
 	void *fn_arg;
 	size_t max_body;
 	const char *matched[HTTPD_SEGMENTS_MAX];
@@ -52,11 +56,14 @@ struct httpd_req {
 	bool replied;
 	struct http_header *reply_headers;
 	size_t nreply_headers, reply_headers_cap;
-	struct httpd_reader reader;  /* the handler's */
-	struct httpd_reader guarded; /* what the listener reads */
+	/* the handler's */
+	struct httpd_reader reader;
+	/* what the listener reads */
+	struct httpd_reader guarded;
 	struct httpd_content content;
 	uint64_t content_from;
-	char *text; /* body of httpd_reply(), malloc'd */
+	/* body of httpd_reply(), malloc'd */
+	char *text;
 	void (*gone)(void *arg);
 	void *gone_arg;
 };

@@ -49,24 +49,31 @@
 
 struct httpd_mhd {
 	struct httpd_listener listener;
-	struct httpd *d; /* NULL: it was freed first */
+	/* NULL: it was freed first */
+	struct httpd *d;
 	struct loop_group *group;
 	struct MHD_Daemon *daemon;
 	struct loop_fd *epoll;
 	struct loop_timer timer;
-	struct loop_defer kick; /* MHD acts on a resumed connection only when it is run */
+	/* MHD acts on a resumed connection only when it is run */
+	struct loop_defer kick;
 	struct list exchanges;
 	int64_t head_ms, body_ms;
 	struct httpd_callers *callers;
-	unsigned port, connections, peak; /* peak: since memory was given back */
+	/* peak: since memory was given back */
+	unsigned port, connections, peak;
 	bool client_ca, running, started;
-	char log[160]; /* the last complaint while starting */
+	/* the last complaint while starting */
+	char log[160];
 };
 
-struct caller { /* MHD's context of a connection */
+/* MHD's context of a connection */
+struct caller {
 	struct httpd_peer *peer;
-	struct httpd_caller *of; /* its address */
-	struct loop_timer limit; /* runs while a head or a body is to come */
+	/* its address */
+	struct httpd_caller *of;
+	/* runs while a head or a body is to come */
+	struct loop_timer limit;
 	int fd;
 };
 
@@ -74,13 +81,16 @@ struct exchange {
 	struct list link;
 	struct httpd_mhd *m;
 	struct MHD_Connection *c;
-	struct loop_fd *hangup; /* while suspended */
-	struct httpd_req *q;	/* NULL: not begun, or over */
+	/* while suspended */
+	struct loop_fd *hangup;
+	/* NULL: not begun, or over */
+	struct httpd_req *q;
 	char *target;
 	bool begun, dispatched, dead, suspended, answered;
 	size_t discarded;
 	int status;
-	struct MHD_Response *response; /* until it is queued */
+	/* until it is queued */
+	struct MHD_Response *response;
 	struct httpd_reader body;
 };
 

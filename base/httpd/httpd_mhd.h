@@ -14,21 +14,24 @@
  */
 struct httpd_mhd;
 struct httpd_mhd_spec {
-	const char *address;  /* "127.0.0.1:8443", "[::]:8443"; port 0: any free one */
-	const char *cert_pem; /* NULL: plain HTTP */
+	/* "127.0.0.1:8443", "[::]:8443"; port 0: any free one */
+	const char *address;
+	/* NULL: plain HTTP */
+	const char *cert_pem;
 	const struct secret *key_pem;
-	const char
-		*client_ca_pem; /* ask for client certificates of this CA; identity carries them */
-	unsigned max_connections; /* 0: 1024 */
-	unsigned per_address;	  /* base/httpd/httpd_callers.h; 0: no limit */
+	/* ask for client certificates of this CA; identity carries them */
+	const char *client_ca_pem;
+	/* 0: 1024 */
+	unsigned max_connections;
+	/* base/httpd/httpd_callers.h; 0: no limit */
+	unsigned per_address;
 	/* For a request's head, handshake included, from when the connection was accepted or the
 	 * request before was over; 0: 60 s.  For its body, from the end of the head; 0: 120 s. */
 	int64_t head_ms, body_ms;
 };
 struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s, struct err *e);
-void httpd_mhd_free(
-	struct httpd_mhd
-		*m); /* ends its requests first; not from a handler; before or after its httpd */
+/* ends its requests first; not from a handler; before or after its httpd */
+void httpd_mhd_free(struct httpd_mhd *m);
 DEFINE_OWN(httpd_mhd)
 unsigned httpd_mhd_port(const struct httpd_mhd *m);
 

@@ -15,7 +15,8 @@
  */
 struct httpd_peer;
 
-struct httpd_peer *httpd_peer_new(const struct sockaddr *address); /* NULL: unknown */
+/* NULL: unknown */
+struct httpd_peer *httpd_peer_new(const struct sockaddr *address);
 void httpd_peer_free(struct httpd_peer *p);
 /* session: NULL when certificates do not count here.  p NULL: nobody known. */
 const struct httpd_identity *httpd_peer_identity(struct httpd_peer *p, gnutls_session_t session);

@@ -6,17 +6,17 @@
 #include "base/mem.h"
 
 /*
- * One turn: the backend waits and calls what has happened; timers that are due
- * and were started before the turn, in order of (at, seq); the deferrals that
- * were asked for before the turn, in order of asking.  So whatever a callback
- * asks for comes in a later turn, and none can keep the others from running.
+ * One turn: the backend waits and calls what has happened; timers that are due and were started
+ * before the turn, in order of (at, seq); the deferrals that were asked for before the turn, in
+ * order of asking. So whatever a callback asks for comes in a later turn, and none can keep the
+ * others from running.
  *
- *	wait -----> descriptors -----> timers -----> deferrals -----> wait ...
- *	  |              |                |              |
- *	  '--------------+----------------+--------------'--> started or asked for: next turn
+ *   wait -----> descriptors -----> timers -----> deferrals -----> wait ...
+ *     |              |                |              |
+ *     '--------------+----------------+--------------'--> started or asked for: next turn
  *
- * Each of the three parts gives way after a few ms, and goes on where it stopped in the next turn, which waits for
- * nothing as long as descriptors are left.
+ * Each of the three parts gives way after a few ms, and goes on where it stopped in the next turn,
+ * which waits for nothing as long as descriptors are left.
  *
  * Timers stand in a binary heap and know their place in it.
  */
@@ -170,7 +170,8 @@ static bool loop_turn(struct loop *l)
 
 	list_move_front(&l->batch, &l->defers);
 	l->entered = false;
-	/* What was told already comes first: asked before, the kernel looks at each of those descriptors once more. */
+	/* What was told already comes first: asked before, the kernel looks at each of those
+	 * descriptors once more. */
 	if (list_empty(&l->ready) && !l->ops->wait(l, next_timeout(l)))
 		return false;
 	loop_enter(l);

@@ -13,7 +13,8 @@
 struct loop_ops {
 	void (*free)(struct loop *l);
 	int64_t (*now)(const struct loop *l);
-	int64_t (*cpu_us)(const struct loop *l); /* of this thread; NULL: not known */
+	/* of this thread; NULL: not known */
+	int64_t (*cpu_us)(const struct loop *l);
 	int64_t (*wall)(const struct loop *l);
 	void (*random)(struct loop *l, void *out, size_t n);
 	/* Wait until something happens or timeout_ms have passed (-1: no timer is set) and call
@@ -22,12 +23,14 @@ struct loop_ops {
 	void (*group_dropped)(struct loop *l, struct loop_group *g);
 
 	struct loop_work *(*work)(struct loop *l, const struct loop_work *proto);
-	void (*work_cancel)(struct loop_work *w); /* run is no longer wanted; may still happen */
+	/* run is no longer wanted; may still happen */
+	void (*work_cancel)(struct loop_work *w);
 
 	struct loop_child *(*spawn)(struct loop *l, const struct loop_child *proto, struct err *e);
 	void (*child_write)(struct loop_child *c, const void *data, size_t len);
 	void (*child_kill)(struct loop_child *c, int signum);
-	void (*child_free)(struct loop_child *c); /* base.freed is set, base.group gone */
+	/* base.freed is set, base.group gone */
+	void (*child_free)(struct loop_child *c);
 
 	struct loop_signal *(*signal)(struct loop *l, const struct loop_signal *proto);
 	void (*signal_free)(struct loop_signal *s);
@@ -38,20 +41,29 @@ struct loop_ops {
 
 struct loop {
 	const struct loop_ops *ops;
-	struct loop_timer **heap; /* earliest (at, seq) first */
+	/* earliest (at, seq) first */
+	struct loop_timer **heap;
 	size_t nheap, heap_cap;
 	uint64_t seq;
-	struct list defers; /* asked for, next turn's */
-	struct list batch;  /* this turn's */
-	struct list ready;  /* descriptors on which something happened */
+	/* asked for, next turn's */
+	struct list defers;
+	/* this turn's */
+	struct list batch;
+	/* descriptors on which something happened */
+	struct list ready;
 	struct list groups;
-	struct loop_group *own; /* for what must go on when its owner's group was dropped */
+	/* for what must go on when its owner's group was dropped */
+	struct loop_group *own;
 	bool running, stopping, entered;
-	int64_t now; /* of this turn */
+	/* of this turn */
+	int64_t now;
 	int64_t entered_at, entered_cpu;
-	int64_t called_at;	 /* ops->now() after the last callback */
-	int64_t give_way_at;	 /* ... from when on the rest waits for the next turn */
-	bool (*cond)(void *arg); /* asked after every callback; true stops */
+	/* ops->now() after the last callback */
+	int64_t called_at;
+	/* ... from when on the rest waits for the next turn */
+	int64_t give_way_at;
+	/* asked after every callback; true stops */
+	bool (*cond)(void *arg);
 	void *cond_arg;
 	bool cond_met;
 	struct loop_stats stats;
@@ -61,13 +73,15 @@ struct loop_group {
 	struct loop *loop;
 	char *name;
 	bool dropped;
-	size_t objects; /* work, children, signals, descriptors */
+	/* work, children, signals, descriptors */
+	size_t objects;
 	struct list link;
 };
 
 struct loop_work {
 	struct loop *loop;
-	struct loop_group *group; /* NULL once abandoned */
+	/* NULL once abandoned */
+	struct loop_group *group;
 	void (*run)(void *arg);
 	void (*done)(void *arg);
 	void (*drop)(void *arg);
@@ -77,8 +91,10 @@ struct loop_work {
 
 struct loop_child {
 	struct loop *loop;
-	struct loop_group *group; /* NULL once freed */
-	struct loop_spawn spawn;  /* argv, env and secret are valid inside ops->spawn only */
+	/* NULL once freed */
+	struct loop_group *group;
+	/* argv, env and secret are valid inside ops->spawn only */
+	struct loop_spawn spawn;
 	bool freed;
 };
 
@@ -91,12 +107,15 @@ struct loop_signal {
 
 struct loop_fd {
 	struct loop_group *group;
-	const char *name; /* of fn */
+	/* of fn */
+	const char *name;
 	int fd;
 	void (*fn)(int events, void *arg);
 	void *arg;
-	int wanted, happened; /* events */
-	struct list link;     /* of ready */
+	/* events */
+	int wanted, happened;
+	/* of ready */
+	struct list link;
 };
 
 void loop_base_init(struct loop *l, const struct loop_ops *ops);
@@ -106,7 +125,8 @@ void loop_base_done(struct loop *l);
 void loop_enter(struct loop *l);
 /* After a backend has called something. */
 void loop_called(struct loop *l);
-/* Something happened on it: it is called in this turn or the next ones, as long as that is still wanted. */
+/* Something happened on it: it is called in this turn or the next ones, as long as that is still
+ * wanted. */
 void loop_fd_happened(struct loop_fd *f, int events);
 /* The work's run function has returned; on the loop's thread. */
 void loop_work_ended(struct loop_work *w);

@@ -140,14 +140,16 @@ struct message {
 struct queue {
 	struct list messages;
 	struct loop_timer timer;
-	bool ended; /* an end has been queued: nothing more */
+	/* an end has been queued: nothing more */
+	bool ended;
 };
 
 struct sim_child {
 	struct loop_child base;
 	struct loop_sim_program program;
 	void *state;
-	bool running; /* the program: until its exit */
+	/* the program: until its exit */
+	bool running;
 	struct queue in, out;
 	struct loop_lines lines;
 	int status;
@@ -407,7 +409,7 @@ void loop_sim_child_exit(struct loop_child *base, int status)
 	child_over(container_of(base, struct sim_child, base), status);
 }
 
-/* --- signals and descriptors: nothing comes from outside ---------------------------------------- */
+/* --- signals and descriptors: nothing comes from outside -------------------------------------- */
 
 static struct loop_signal *sim_ops_signal(struct loop *l, const struct loop_signal *proto)
 {

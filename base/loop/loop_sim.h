@@ -11,19 +11,20 @@ struct loop *loop_sim_new(uint64_t seed, int64_t wall_start_ms);
 /* The wall clock is put forward, or back; loop_now() does not notice. */
 void loop_sim_set_clock(struct loop *l, int64_t by_ms);
 
-/* Run until nothing is left, loop_stop(), or the clock would pass until_ms (which it then shows). */
+/* Run until nothing is left, loop_stop(), or the clock would pass until_ms (which it then
+ * shows). */
 void loop_sim_run_until(struct loop *l, int64_t until_ms);
 /* ... or until cond(arg) holds, asked after every callback; true if it did. */
 bool loop_sim_run_cond(struct loop *l, bool (*cond)(void *arg), void *arg, int64_t until_ms);
 
 /* Programs that loop_spawn() finds by argv[0]. */
 struct loop_sim_program {
-	/* Called when spawned; *state is the program's.  It writes lines with loop_sim_child_line() and
-	 * ends with loop_sim_child_exit(), never from inside start. */
+	/* Called when spawned; *state is the program's. It writes lines with loop_sim_child_line()
+	 * and ends with loop_sim_child_exit(), never from inside start. */
 	void (*start)(struct loop_child *c, const char *const *argv, void **state, void *arg);
 	void (*line)(struct loop_child *c, const char *line, size_t len, void *state);
-	void (*eof)(struct loop_child *c,
-		    void *state); /* also when the parent died: end yourself */
+	/* also when the parent died: end yourself */
+	void (*eof)(struct loop_child *c, void *state);
 	void (*free)(void *state);
 	void *arg;
 };

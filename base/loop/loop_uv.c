@@ -22,7 +22,8 @@ struct loop_uv {
 	struct loop base;
 	uv_loop_t uv;
 	uv_timer_t timer;
-	uv_async_t alive; /* keeps uv_run() waiting when there is nothing else */
+	/* keeps uv_run() waiting when there is nothing else */
+	uv_async_t alive;
 	struct list children;
 };
 
@@ -164,12 +165,14 @@ struct uv_child {
 	uv_process_t process;
 	uv_pipe_t pipe[PIPES];
 	bool open[PIPES];
-	unsigned handles; /* not closed yet */
+	/* not closed yet */
+	unsigned handles;
 	bool exited, ended, too_long;
 	int status;
 	struct err err;
 	struct loop_lines lines;
-	struct loop_timer patience; /* after free: for its end; after its end: for its output */
+	/* after free: for its end; after its end: for its output */
+	struct loop_timer patience;
 	struct list link;
 };
 
@@ -498,7 +501,8 @@ static void uv_ops_signal_free(struct loop_signal *s)
 struct uv_fd {
 	struct loop_fd base;
 	uv_poll_t handle;
-	bool stopped; /* by libuv, after an error */
+	/* by libuv, after an error */
+	bool stopped;
 };
 
 static void on_fd(uv_poll_t *h, int status, int uv_events)

@@ -23,10 +23,12 @@ struct store_watch {
 	struct store *store;
 	struct loop_defer defer;
 	char *prefix;
-	uint64_t since; /* everything up to here was delivered, or is not wanted */
+	/* everything up to here was delivered, or is not wanted */
+	uint64_t since;
 	void (*fn)(const struct store_event *ev, void *arg);
 	void *arg;
-	bool *freed; /* set while it delivers */
+	/* set while it delivers */
+	bool *freed;
 	struct list link;
 };
 
@@ -407,7 +409,8 @@ int store_load(struct store *s, uint64_t rev, uint64_t create_rev, const char *k
 		s->durable = rev;
 		return 0;
 	}
-	/* A newer value of the key, or its deletion, has to be in the history, or this would have gone. */
+	/* A newer value of the key, or its deletion, has to be in the history, or this would have
+	 * gone. */
 	if (old || !value || create_rev > rev)
 		return err_set(e, ERR_INVALID, 0, "revision %llu should not be there",
 			       (unsigned long long)rev);

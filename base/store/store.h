@@ -21,23 +21,28 @@ struct store;
 struct store_entry {
 	const char *key, *value;
 	size_t value_len;
-	uint64_t rev; /* of the last change */
+	/* of the last change */
+	uint64_t rev;
 	uint64_t create_rev;
 };
 
 enum store_event_type { STORE_PUT, STORE_DELETE };
 struct store_event {
 	enum store_event_type type;
-	struct store_entry entry; /* of a delete: the last value, with the delete's revision */
-	bool created;		  /* STORE_PUT of a key that was not there */
-	const char *prev_value;	  /* what was there before, NULL if nothing or no longer known */
+	/* of a delete: the last value, with the delete's revision */
+	struct store_entry entry;
+	/* STORE_PUT of a key that was not there */
+	bool created;
+	/* what was there before, NULL if nothing or no longer known */
+	const char *prev_value;
 };
 
 void store_free(struct store *s);
 DEFINE_OWN(store)
 
 uint64_t store_rev(const struct store *s);
-/* Is every change up to this revision durable?  Always, once the disk has failed: what is not was undone. */
+/* Is every change up to this revision durable? Always, once the disk has failed: what is not was
+ * undone. */
 bool store_is_durable(const struct store *s, uint64_t rev);
 /* Oldest revision from which history is still complete. */
 uint64_t store_oldest(const struct store *s);
@@ -52,14 +57,17 @@ size_t store_count(struct store *s, const char *prefix);
 
 struct store_change {
 	const char *key;
-	const char *value; /* NULL: delete */
+	/* NULL: delete */
+	const char *value;
 	size_t value_len;
-	int64_t if_rev; /* -1: whatever; 0: must not exist; else must be at this revision */
+	/* -1: whatever; 0: must not exist; else must be at this revision */
+	int64_t if_rev;
 };
-/* All or nothing; ERR_CONFLICT names the key.  Each key once; deleting what is not there changes nothing.  *rev: the revision of the last change; each change has its own.
- * done (may be NULL) is called by defer once it is durable, e NULL, or with the error of the disk;
- * store_free() calls what is left with ERR_UNAVAILABLE.  With n 0, done says that all that could be read
- * at the call is durable. */
+/* All or nothing; ERR_CONFLICT names the key. Each key once; deleting what is not there changes
+ * nothing. *rev: the revision of the last change; each change has its own. done (may be NULL) is
+ * called by defer once it is durable, e NULL, or with the error of the disk; store_free() calls
+ * what is left with ERR_UNAVAILABLE. With n 0, done says that all that could be read at the call is
+ * durable. */
 int store_commit(struct store *s, const struct store_change *c, size_t n, uint64_t *rev,
 		 void (*done)(const struct err *e, void *arg), void *arg, struct err *e)
 	__attribute__((warn_unused_result));

@@ -17,7 +17,8 @@ struct store_node {
 };
 
 struct store_index {
-	struct store_node *head; /* LEVELS high, no version */
+	/* LEVELS high, no version */
+	struct store_node *head;
 	uint64_t random;
 };
 
@@ -53,7 +54,8 @@ void store_index_free(struct store_index *x)
 	free(x);
 }
 
-/* The last nodes before key in each list (with `behind`: before or at it); gives the one that follows. */
+/* The last nodes before key in each list (with `behind`: before or at it); gives the one that
+ * follows. */
 static struct store_node *search(const struct store_index *x, const char *key, bool behind,
 				 struct store_node *before[LEVELS])
 {

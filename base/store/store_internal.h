@@ -14,7 +14,8 @@
 struct store_version {
 	unsigned refs;
 	uint64_t rev, create_rev;
-	const char *value; /* behind the key, in the same piece of memory */
+	/* behind the key, in the same piece of memory */
+	const char *value;
 	size_t value_len;
 	char key[];
 };
@@ -37,8 +38,10 @@ struct store_version *store_node_version(const struct store_node *n);
 struct store_change_event {
 	enum store_event_type type;
 	uint64_t rev;
-	struct store_version *version; /* the new, or the last */
-	struct store_version *before;  /* NULL: created */
+	/* the new, or the last */
+	struct store_version *version;
+	/* NULL: created */
+	struct store_version *before;
 };
 
 struct store_ops {

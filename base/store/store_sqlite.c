@@ -23,9 +23,11 @@
 
 /* What the worker has; it outlives the store while an abandoned work item runs. */
 struct writer {
-	struct store_sqlite *owner; /* the loop's side only */
+	/* the loop's side only */
+	struct store_sqlite *owner;
 	pthread_mutex_t lock;
-	struct store_db *db; /* NULL: closed */
+	/* NULL: closed */
+	struct store_db *db;
 	struct store_db_row *row;
 	uint64_t *gone;
 	struct store_db_batch batch;
@@ -37,7 +39,8 @@ struct store_sqlite {
 	struct store base;
 	struct loop_defer defer;
 	struct loop_work *work;
-	uint64_t writing; /* the revision up to which it writes */
+	/* the revision up to which it writes */
+	uint64_t writing;
 	struct writer *writer;
 	uint64_t *gone;
 	size_t ngone, gone_cap;

@@ -32,7 +32,8 @@ static const char *const statement_text[STATEMENTS] = {
 
 struct store_db {
 	char *folder, *file;
-	int lock; /* -1: none */
+	/* -1: none */
+	int lock;
 	sqlite3 *sql;
 	sqlite3_stmt *statement[STATEMENTS];
 };

@@ -7,19 +7,19 @@
 #include "base/own.h"
 
 /*
- * store_sqlite_db: the folder of store_sqlite, and the database in it.  Blocks.  One thread at a
+ * store_sqlite_db: the folder of store_sqlite, and the database in it. Blocks. One thread at a
  * time, which need not always be the same.
  *
- *	FOLDER/lock		held with flock() by the process that uses it, whose pid it names
- *	FOLDER/store.db		SQLite, with store.db-wal; readable by its owner only (it holds Secrets)
+ *   FOLDER/lock		held with flock() by the process that uses it, whose pid it names
+ *   FOLDER/store.db		SQLite, with store.db-wal; readable by its owner only (it holds Secrets)
  *
- *	version (rev, create_rev, key, value, sum)	a change each; value NULL: the key was
- *							deleted; sum: over the rest
- *	history (oldest)				versions after this revision are complete
+ *   version (rev, create_rev, key, value, sum)	a change each; value NULL: the key was
+ *   						deleted; sum: over the rest
+ *   history (oldest)				versions after this revision are complete
  *
  * A version goes when the event that replaced it leaves the history, a deletion with its own event.
- * So up to `oldest` there is one version of each key that was there then, or is the value before
- * an event of the history.
+ * So up to `oldest` there is one version of each key that was there then, or is the value before an
+ * event of the history.
  * Tests: tests/unit/base/store/test_store_sqlite.c, tests/unit/base/store/test_store_faults.c
  */
 struct store_db;
@@ -37,15 +37,18 @@ int store_db_load(struct store_db *d, struct store *s, struct err *e)
 
 struct store_db_row {
 	uint64_t rev, create_rev;
-	const char *key, *value; /* value NULL: deleted */
+	/* value NULL: deleted */
+	const char *key, *value;
 	size_t value_len;
 };
 struct store_db_batch {
 	const struct store_db_row *row;
 	size_t nrows;
-	const uint64_t *gone; /* revisions whose versions go */
+	/* revisions whose versions go */
+	const uint64_t *gone;
 	size_t ngone;
-	uint64_t oldest; /* with ngone only */
+	/* with ngone only */
+	uint64_t oldest;
 };
 
 /* All of it is on the disk, or an error; after one, do not write again. */

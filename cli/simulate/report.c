@@ -14,7 +14,7 @@
 #define SETTLE_MS 10000
 #define PLANS 10000 /* at the most, where nothing is said */
 
-/* --- the plan ------------------------------------------------------------------------------------ */
+/* --- the plan --------------------------------------------------------------------------------- */
 
 static json_t *reasons_of(const struct plan_pod *p)
 {
@@ -112,7 +112,7 @@ static json_t *machines_of(struct world *w)
 	return list;
 }
 
-/* --- the replay ---------------------------------------------------------------------------------- */
+/* --- the replay ------------------------------------------------------------------------------- */
 
 static int by_value(const void *x, const void *y)
 {

@@ -1,6 +1,7 @@
 /*
- * report_svg: two charts above each other over the same time: GPUs in use and in Nodes with all there are as a line, and GPUs
- * that are waited for.  One document without references; colours for light and dark by the reader's preference.
+ * report_svg: two charts above each other over the same time: GPUs in use and in Nodes with all
+ * there are as a line, and GPUs that are waited for. One document without references; colours for
+ * light and dark by the reader's preference.
  * Tests: tests/unit/cli/simulate/test_simulate.c
  */
 #include "base/str.h"
@@ -56,7 +57,8 @@ static double larger(double a, double b)
 }
 
 struct chart {
-	double top, height, max; /* max: at the top */
+	/* max: at the top */
+	double top, height, max;
 };
 
 static struct chart chart_new(double top, double height, double max)

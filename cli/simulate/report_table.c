@@ -65,7 +65,8 @@ static bool same_reasons(const json_t *a, const json_t *b)
 	       json_equal(json_object_get(a, "reasons"), json_object_get(b, "reasons"));
 }
 
-/* Pods of one tenant that wait for the same reasons are one row, as long as they stand together in the queue. */
+/* Pods of one tenant that wait for the same reasons are one row, as long as they stand together in
+ * the queue. */
 static void print_waiting(const json_t *plan, struct buf *out)
 {
 	const json_t *pods = json_object_get(plan, "pods");

@@ -7,15 +7,17 @@
 #include "planner/replay.h"
 
 /*
- * scenario: a fleet, its tenants and what waits, as a YAML file: an object, or a List of them, a document.
+ * scenario: a fleet, its tenants and what waits, as a YAML file: an object, or a List of them, a
+ * document.
  *
- *	Scenario (drover.dev/v1alpha1)   machines by number, times, what comes; at most one, for files alone
- *	NodePool, Provider, Machine, VirtualCluster, NodeClaim, WipeRecord   as in the API
- *	Pod, Node (v1)                   with `tenant: NAME` beside kind
- *	PodGroup, Workload               with `tenant: NAME`, in the versions of controller/tenant/pod_groups.h
+ *   Scenario (drover.dev/v1alpha1)   machines by number, times, what comes; at most one, for files alone
+ *   NodePool, Provider, Machine, VirtualCluster, NodeClaim, WipeRecord   as in the API
+ *   Pod, Node (v1)                   with `tenant: NAME` beside kind
+ *   PodGroup, Workload               with `tenant: NAME`, in the versions of controller/tenant/pod_groups.h
  *
- * `drover snapshot` writes such a file of a live fleet.  Decoding is strict: a field that its kind does not have is refused by name
- * and line, and so is what refers to something that is not there.  The files are foreign bytes: all is bounded.
+ * `drover snapshot` writes such a file of a live fleet. Decoding is strict: a field that its kind
+ * does not have is refused by name and line, and so is what refers to something that is not there.
+ * The files are foreign bytes: all is bounded.
  * Tests: tests/unit/cli/simulate/test_scenario.c, tests/fuzz/fuzz_scenario.c
  */
 #define SCENARIO_BYTES ((size_t)512 << 20)
@@ -26,15 +28,18 @@
 /* The documents, before anything is made of them. */
 struct scenario_doc {
 	json_t *j;
-	const char *text; /* in the file; for lines of errors */
+	/* in the file; for lines of errors */
+	const char *text;
 	size_t len, line;
 };
 struct scenario_file {
-	const char *path; /* for errors */
+	/* for errors */
+	const char *path;
 	struct scenario_doc *v;
 	size_t n, cap;
 };
-/* A new copy without the members that name the kind, and without metadata that API servers alone write. */
+/* A new copy without the members that name the kind, and without metadata that API servers alone
+ * write. */
 json_t *scenario_body(const json_t *doc);
 /* text is borrowed as long as the file is in use. */
 int scenario_parse(struct scenario_file *f, const char *path, const char *text, size_t len,
@@ -45,19 +50,23 @@ struct scenario {
 	const char *name;
 	struct world *world;
 	struct replay_times times;
-	int64_t until_ms;     /* 0: not said */
-	const char *arrivals; /* path, as it stands there; NULL: none */
+	/* 0: not said */
+	int64_t until_ms;
+	/* path, as it stands there; NULL: none */
+	const char *arrivals;
 	struct replay_job *jobs;
 	size_t njobs;
 };
-/* Its world is the caller's to free (also after an error, where it may be NULL); the rest is in the arena. */
+/* Its world is the caller's to free (also after an error, where it may be NULL); the rest is in the
+ * arena. */
 int scenario_build(const struct scenario_file *f, struct scenario *s, struct arena *a,
 		   struct err *e) __attribute__((warn_unused_result));
 
 /*
- * CSV (scenario_csv.c says of what kinds) with a header line: time, tenant, count, gpus, cpu, memory, duration_s and, where it is wanted, gang, in any order.  A line is
- * a job of count pods alike that comes so many seconds after the beginning and runs for duration_s; gang 1: all its pods
- * at once.  path: for errors.
+ * CSV (scenario_csv.c says of what kinds) with a header line: time, tenant, count, gpus, cpu,
+ * memory, duration_s and, where it is wanted, gang, in any order. A line is a job of count pods
+ * alike that comes so many seconds after the beginning and runs for duration_s; gang 1: all its
+ * pods at once. path: for errors.
  */
 int scenario_arrivals(struct scenario *s, const char *path, const char *text, size_t len,
 		      struct arena *a, struct err *e) __attribute__((warn_unused_result));

@@ -1,9 +1,9 @@
 /*
- * scenario_build: documents as a world, by the code that the controller uses: kinds by their field tables and
- * controller/claims/world_objects.h, pods and Nodes by controller/tenant/projection.h.
+ * scenario_build: documents as a world, by the code that the controller uses: kinds by their field
+ * tables and controller/claims/world_objects.h, pods and Nodes by controller/tenant/projection.h.
  *
- * In two rounds, so that order means nothing: what others refer to (tenants, Providers, Machines, records) is decoded
- * first.
+ * In two rounds, so that order means nothing: what others refer to (tenants, Providers, Machines,
+ * records) is decoded first.
  * Tests: tests/unit/cli/simulate/test_scenario.c
  */
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 #define DAY_MS INT64_C(86400000)
 #define YEARS_MS (3660 * DAY_MS)
 
-/* --- the header ---------------------------------------------------------------------------------- */
+/* --- the header ------------------------------------------------------------------------------- */
 
 struct head_machines {
 	struct object_name_ref provider_ref;
@@ -90,27 +90,32 @@ static const struct field head_fields[] = {
 	FIELDS_END,
 };
 
-/* --- documents and their lines ------------------------------------------------------------------- */
+/* --- documents and their lines ---------------------------------------------------------------- */
 
 enum extra { SCENARIO = OBJECT_KINDS, POD, NODE, GROUP, KINDS };
 struct doc {
 	const struct scenario_doc *d;
-	int kind;	     /* enum object_kind_id or enum extra */
-	enum gang_kind gang; /* of a GROUP */
+	/* enum object_kind_id or enum extra */
+	int kind;
+	/* of a GROUP */
+	enum gang_kind gang;
 	void *object;
 };
 struct build {
 	const struct scenario_file *f;
 	struct scenario *s;
 	struct doc *docs;
-	struct map *of[KINDS]; /* name -> object */
-	struct head *head;     /* NULL: none */
+	/* name -> object */
+	struct map *of[KINDS];
+	/* NULL: none */
+	struct head *head;
 	size_t machines;
 	struct arena *a;
 	struct err *e;
 };
 
-/* Where the last part of a path like spec.template.spec.x stands: each part behind the one before it. */
+/* Where the last part of a path like spec.template.spec.x stands: each part behind the one before
+ * it. */
 static size_t line_of(const struct scenario_doc *d, const char *path)
 {
 	size_t at = 0, line = d->line;
@@ -235,7 +240,7 @@ static int decode_head(struct build *b, struct doc *x)
 	return 0;
 }
 
-/* --- gangs ------------------------------------------------------------------------------------------- */
+/* --- gangs ------------------------------------------------------------------------------------ */
 
 static const char *group_key(const char *tenant, enum gang_kind kind, const char *ns,
 			     const char *name, struct arena *a)
@@ -278,7 +283,7 @@ static const struct world_pod *with_gang(struct build *b, const struct tenant_po
 	return pod_groups_sized(p, &p->world, size, why, b->a);
 }
 
-/* --- Pods and Nodes ------------------------------------------------------------------------------ */
+/* --- Pods and Nodes --------------------------------------------------------------------------- */
 
 /* True if Kubernetes has all its fields; whatever else it has is refused by name. */
 static bool is_known(struct build *b, struct doc *x)
@@ -377,7 +382,7 @@ static int put_tenants_own(struct build *b, struct doc *x)
 	return x->kind == POD ? put_pod(b, x, &t) : put_node(b, x, &t);
 }
 
-/* --- the world ----------------------------------------------------------------------------------- */
+/* --- the world -------------------------------------------------------------------------------- */
 
 static const struct condition *condition_of(const struct virtual_cluster *vc, const char *type)
 {

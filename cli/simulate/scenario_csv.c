@@ -1,7 +1,7 @@
 /*
- * scenario_csv: arrivals, a line a job, as people and spreadsheets write them: with commas, semicolons or tabs between
- * cells, quotes around them, a byte order mark, empty cells at the end of lines, and times as seconds since the
- * beginning, since 1970, or in RFC 3339.
+ * scenario_csv: arrivals, a line a job, as people and spreadsheets write them: with commas,
+ * semicolons or tabs between cells, quotes around them, a byte order mark, empty cells at the end
+ * of lines, and times as seconds since the beginning, since 1970, or in RFC 3339.
  * Tests: tests/unit/cli/simulate/test_scenario.c
  */
 #include <string.h>
@@ -32,11 +32,14 @@ struct reader {
 	const char *path;
 	char separator;
 	enum clock clock;
-	int64_t first, last; /* of all times, ms */
+	/* of all times, ms */
+	int64_t first, last;
 	size_t line, pods, cap;
-	int at[COLUMNS]; /* which cell; -1: it has none */
+	/* which cell; -1: it has none */
+	int at[COLUMNS];
 	size_t ncells;
-	struct map *sizes; /* text of gpus, cpu and memory -> struct resources */
+	/* text of gpus, cpu and memory -> struct resources */
+	struct map *sizes;
 	struct arena *a;
 	struct err *e;
 };
@@ -108,7 +111,8 @@ static int cut_cell(struct reader *r, const char *text, size_t len, size_t *at, 
 	return 0;
 }
 
-/* The cells of a line without its end and without empty cells there; -1: too many, or one is too long. */
+/* The cells of a line without its end and without empty cells there; -1: too many, or one is too
+ * long. */
 static int cut(struct reader *r, const char *text, size_t len, char cell[CELLS][CELL], size_t *n)
 {
 	*n = 0;

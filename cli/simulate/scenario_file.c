@@ -1,6 +1,6 @@
 /*
- * scenario_file: documents and their lines.  A line that begins with "---" ends a document wherever it stands (YAML 1.2,
- * 9.1.2), so the text is cut there and each piece is parsed by itself.
+ * scenario_file: documents and their lines. A line that begins with "---" ends a document wherever
+ * it stands (YAML 1.2, 9.1.2), so the text is cut there and each piece is parsed by itself.
  * Tests: tests/unit/cli/simulate/test_scenario.c
  */
 #include <stdlib.h>

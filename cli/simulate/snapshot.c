@@ -1,6 +1,6 @@
 /*
- * snapshot: each object goes out as soon as it came in.  drover's kinds pass their field tables, so nothing stands
- * there that simulate does not read.
+ * snapshot: each object goes out as soon as it came in. drover's kinds pass their field tables, so
+ * nothing stands there that simulate does not read.
  */
 #include "cli/simulate/snapshot.h"
 
@@ -26,11 +26,16 @@
 struct shot {
 	const struct snapshot_spec *s;
 	FILE *out;
-	enum object_kind_id kind; /* at hand */
-	const char *tenant;	  /* at hand; NULL: the host cluster */
-	struct map *records;	  /* names that Machines say */
-	json_t *tenants;	  /* VirtualClusters as they are */
-	bool gangs[GANG_KINDS];	  /* kinds of PodGroups that pods of the tenant at hand name */
+	/* at hand */
+	enum object_kind_id kind;
+	/* at hand; NULL: the host cluster */
+	const char *tenant;
+	/* names that Machines say */
+	struct map *records;
+	/* VirtualClusters as they are */
+	json_t *tenants;
+	/* kinds of PodGroups that pods of the tenant at hand name */
+	bool gangs[GANG_KINDS];
 	bool missing;
 };
 
@@ -69,7 +74,7 @@ static json_t *document(const char *version, const char *kind, const char *tenan
 	return o;
 }
 
-/* --- the host cluster ---------------------------------------------------------------------------- */
+/* --- the host cluster ------------------------------------------------------------------------- */
 
 /* What no plan reads, and what is nobody's business. */
 static void strip(enum object_kind_id kind, json_t *o)
@@ -166,11 +171,12 @@ static int write_host(struct shot *t)
 	return 0;
 }
 
-/* --- tenants ------------------------------------------------------------------------------------- */
+/* --- tenants ---------------------------------------------------------------------------------- */
 
 struct listing {
 	struct shot *shot;
-	json_t *items; /* until the list is whole: it may begin anew */
+	/* until the list is whole: it may begin anew */
+	json_t *items;
 	struct err e;
 	bool in, good;
 };

@@ -46,7 +46,7 @@ static int unknown(const char *change, struct err *e)
 		       "--what-if %.80s: not supported; there are " WHAT_IF_FORMS, change);
 }
 
-/* --- machines ------------------------------------------------------------------------------------ */
+/* --- machines --------------------------------------------------------------------------------- */
 
 struct found {
 	const char *provider, *type;
@@ -102,11 +102,12 @@ static int more_machines(struct scenario_file *f, const char *type, const char *
 	return 0;
 }
 
-/* --- members ------------------------------------------------------------------------------------- */
+/* --- members ---------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *what, *key, *kind, *inside, *member;
-	bool text; /* a string; else a number or true or false */
+	/* a string; else a number or true or false */
+	bool text;
 } members[] = {
 	{"pool", "max", "NodePool", "limits", "nodes", true},
 	{"pool", "weight", "NodePool", NULL, "weight", false},

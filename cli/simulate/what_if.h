@@ -6,10 +6,10 @@
 /*
  * what_if: one change of a scenario, made in its documents before a world is made of them.
  *
- *	machines+=N  machines.TYPE+=N                     more machines, of a type that one Provider has
- *	pool.NAME.max=N  .weight=N  .paused=true|false    spec.limits.nodes, spec.weight, spec.paused
- *	tenant.NAME.gpus=N  .weight=N  .priority=N        spec.quota of nvidia.com/gpu, spec.weight, spec.priority
- *	times.boot=D  .drain=D  .wipe=D  .idle=D  .settle=D  until=D   of the Scenario; durations such as 5m
+ *   machines+=N  machines.TYPE+=N                     more machines, of a type that one Provider has
+ *   pool.NAME.max=N  .weight=N  .paused=true|false    spec.limits.nodes, spec.weight, spec.paused
+ *   tenant.NAME.gpus=N  .weight=N  .priority=N        spec.quota of nvidia.com/gpu, spec.weight, spec.priority
+ *   times.boot=D  .drain=D  .wipe=D  .idle=D  .settle=D  until=D   of the Scenario; durations such as 5m
  *
  * Values are judged where the documents are decoded.
  * Tests: tests/unit/cli/simulate/test_scenario.c

@@ -1,5 +1,6 @@
 /*
- * apiserver: `drover apiserver`, the embedded API server alone: for kubectl, tests and trying things out.
+ * apiserver: `drover apiserver`, the embedded API server alone: for kubectl, tests and trying
+ * things out.
  */
 #include <argp.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * common: addresses and certificates of `drover up`.  Apart from up.c, which starts the rack and applies
- * the objects: both need these.
+ * common: addresses and certificates of `drover up`. Apart from up.c, which starts the rack and
+ * applies the objects: both need these.
  * Tests: tests/real/up.py, examples/demo.py
  */
 #include "base/crypto.h"

@@ -1,6 +1,6 @@
 /*
- * objects: what `drover up` applies to the host cluster: drover's CustomResourceDefinitions, a Provider
- * with its Machines, one NodePool, two VirtualClusters, and their Secrets.
+ * objects: what `drover up` applies to the host cluster: drover's CustomResourceDefinitions, a
+ * Provider with its Machines, one NodePool, two VirtualClusters, and their Secrets.
  * Tests: tests/real/up.py, examples/demo.py
  */
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #define TEXT_MAX (1u << 20)
 #define NAMESPACE "drover-system"
 
-/* --- which objects -------------------------------------------------------------------------------- */
+/* --- which objects ---------------------------------------------------------------------------- */
 
 static json_t *namespace(const char *name)
 {
@@ -123,7 +123,7 @@ static json_t *all_objects(const struct up *u, struct err *e)
 	return list;
 }
 
-/* --- apply ---------------------------------------------------------------------------------------- */
+/* --- apply ------------------------------------------------------------------------------------ */
 
 struct up_apply {
 	struct http_peer *peer;

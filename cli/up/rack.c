@@ -1,6 +1,6 @@
 /*
- * rack: the simulated rack of `drover up`: its machines, a TLS listener on the address of each BMC, one
- * for people and the switch driver, and the server of the image that machines run.
+ * rack: the simulated rack of `drover up`: its machines, a TLS listener on the address of each BMC,
+ * one for people and the switch driver, and the server of the image that machines run.
  * Tests: tests/real/up.py, examples/demo.py
  */
 #include <errno.h>
@@ -25,7 +25,8 @@
 #define IMAGE_S 3 /* to write it: long enough to be seen */
 #define BMC_CONNECTIONS 64
 #define PER_MINUTE 600 /* switched on */
-/* From so many on: as one core does it from power to wiped, that those under way get done before the next begin. */
+/* From so many on: as one core does it from power to wiped, that those under way get done before
+ * the next begin. */
 #define CROWD 100
 #define CROWD_PER_MINUTE 120
 
@@ -45,7 +46,7 @@ struct up_rack {
 	char driver[4096], *people_url, *ca_path;
 };
 
-/* --- the image ------------------------------------------------------------------------------------ */
+/* --- the image -------------------------------------------------------------------------------- */
 
 static void on_image(struct httpd_req *q, void *arg)
 {
@@ -78,7 +79,7 @@ const char *up_rack_driver(const struct up_rack *r)
 	return r->driver;
 }
 
-/* --- machines ------------------------------------------------------------------------------------- */
+/* --- machines --------------------------------------------------------------------------------- */
 
 static void bmc_host(unsigned number, char out[static 24])
 {
@@ -241,7 +242,7 @@ void up_rack_free(struct up_rack *r)
 	free(r);
 }
 
-/* --- objects -------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 /* What the rack does not know of: the driver that moves its ports, and how well is to be wiped. */
 static int finish_provider(const struct up_rack *r, json_t *spec)

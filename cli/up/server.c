@@ -44,7 +44,7 @@ struct up_server {
 	struct httpd_mhd *listener;
 };
 
-/* --- files ---------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 /* The text of a small file; NULL with ERR_NOT_FOUND when there is none. */
 static struct secret *read_file(const char *path, struct err *e)
@@ -128,7 +128,7 @@ static int write_in(const char *folder, const char *name, const char *text, mode
 	return write_file(path, text, strlen(text), mode, e);
 }
 
-/* --- what is made at the first start -------------------------------------------------------------- */
+/* --- what is made at the first start ---------------------------------------------------------- */
 
 static int make_ca(struct up_server *s, struct err *e)
 {
@@ -191,7 +191,7 @@ static int keep_all(struct up_server *s, const char *folder, struct err *e)
 	return keep_ca(s, folder, e) < 0 ? -1 : keep_token(s, folder, e);
 }
 
-/* --- serving -------------------------------------------------------------------------------------- */
+/* --- serving ---------------------------------------------------------------------------------- */
 
 /* The host that clients are told, and that the certificate names: "0.0.0.0" is none. */
 static int host_of(const char *listen, char *out, size_t size, struct err *e)
@@ -324,7 +324,7 @@ struct store *up_server_store(struct up_server *s)
 	return s->store;
 }
 
-/* --- kubeconfig ----------------------------------------------------------------------------------- */
+/* --- kubeconfig ------------------------------------------------------------------------------- */
 
 struct secret *up_server_kubeconfig(const struct up_server *s)
 {

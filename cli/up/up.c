@@ -1,6 +1,6 @@
 /*
- * up: `drover up`: a host cluster, two virtual clusters, a rack of simulated machines and drover, in one
- * process, for a laptop.
+ * up: `drover up`: a host cluster, two virtual clusters, a rack of simulated machines and drover,
+ * in one process, for a laptop.
  */
 #include "cli/up/up.h"
 #include "sim/medium.h"
@@ -45,8 +45,8 @@
 #define POLL_MS 500
 #define POLL_EACH_MS                                                                               \
 	2 /* for each machine besides: they share one loop with their BMCs and agents */
-/* Nobody else is there to lead.  All is on one loop, and on a slow machine a call to the host cluster takes as long as
- * what a thousand machines have to do first. */
+/* Nobody else is there to lead. All is on one loop, and on a slow machine a call to the host
+ * cluster takes as long as what a thousand machines have to do first. */
 #define LEASE_SLOWER 8
 #define IDLE_POLL_MS 5000 /* nobody's network is between; and at least */
 #define IDLE_POLL_EACH_MS                                                                          \
@@ -114,7 +114,7 @@ static const struct argp argp = {
 	       "Ctrl-C ends it; the next start with the same --data goes on from there.",
 };
 
-/* --- files ---------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static void on_log(const char *line, size_t len, void *arg)
 {
@@ -206,7 +206,7 @@ static int make_agent_image(struct up *u, struct err *e)
 	return up_write(u->agent_image, image, SIM_AGENT_IMAGE_BYTES, e);
 }
 
-/* --- servers -------------------------------------------------------------------------------------- */
+/* --- servers ---------------------------------------------------------------------------------- */
 
 static int open_cluster(struct up *u, struct up_cluster *c, const char *name, unsigned port,
 			struct err *e)
@@ -229,7 +229,8 @@ static int open_cluster(struct up *u, struct up_cluster *c, const char *name, un
 	return up_server_save_kubeconfig(c->server, c->kubeconfig, e);
 }
 
-/* The part of kube-controller-manager and kube-scheduler that a tenant needs to get pods onto nodes. */
+/* The part of kube-controller-manager and kube-scheduler that a tenant needs to get pods onto
+ * nodes. */
 static int start_control_plane(struct up *u, struct up_cluster *c, struct err *e)
 {
 	struct sim_rounds_spec s = {
@@ -271,7 +272,7 @@ static int listen_on(struct up *u, struct httpd *d, enum up_port port, struct ht
 	return *l ? 0 : -1;
 }
 
-/* --- drover itself -------------------------------------------------------------------------------- */
+/* --- drover itself ---------------------------------------------------------------------------- */
 
 static void give_up(struct up *u, const struct err *e)
 {
@@ -284,8 +285,8 @@ static void give_up(struct up *u, const struct err *e)
 }
 
 /*
- * A store that could not write stays as it is until the next start, and the log stands on the same disk:
- * whoever sits at the terminal is told, instead of a drover that hangs.
+ * A store that could not write stays as it is until the next start, and the log stands on the same
+ * disk: whoever sits at the terminal is told, instead of a drover that hangs.
  */
 static void on_disk_look(void *arg)
 {
@@ -401,7 +402,7 @@ static void on_applied(const struct err *e, void *arg)
 		give_up(u, &bad);
 }
 
-/* --- life ----------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void on_released(void *arg)
 {

@@ -12,12 +12,12 @@
 /*
  * up: what the files of `drover up` share.
  *
- *	cli/up/up.c	the command line; servers, controller, and the order in which they come and go
- *	cli/up/objects.c	the objects of the host cluster, and how they get there
- *	cli/up/rack.c	the simulated machines, their BMCs, the image that they run
- *	cli/up/common.c	addresses and certificates
+ *   cli/up/up.c	the command line; servers, controller, and the order in which they come and go
+ *   cli/up/objects.c	the objects of the host cluster, and how they get there
+ *   cli/up/rack.c	the simulated machines, their BMCs, the image that they run
+ *   cli/up/common.c	addresses and certificates
  *
- * Everything is one process on one loop.  Ports count up from `port`, so that a kubeconfig stays
+ * Everything is one process on one loop. Ports count up from `port`, so that a kubeconfig stays
  * good over a restart.
  * Tests: tests/unit/cli/up/test_up.c, tests/real/up.py, examples/demo.py
  */
@@ -27,36 +27,47 @@
 
 enum up_port {
 	UP_PORT_HOST,
-	UP_PORT_TENANT, /* and the next, one each */
+	/* and the next, one each */
+	UP_PORT_TENANT,
 	UP_PORT_AGENT = UP_PORT_TENANT + UP_TENANTS,
 	UP_PORT_MEDIA,
 	UP_PORT_OPS,
 	UP_PORT_IMAGES,
-	UP_PORT_RACK, /* of people and the switch driver */
-	UP_PORT_BMC,  /* on each BMC's own address */
+	/* of people and the switch driver */
+	UP_PORT_RACK,
+	/* on each BMC's own address */
+	UP_PORT_BMC,
 	UP_PORTS,
 };
 
 struct up_rack;
 struct up_cluster {
-	char *name, *kubeconfig; /* kubeconfig: the file */
+	/* kubeconfig: the file */
+	char *name, *kubeconfig;
 	struct loop_group *group;
 	struct up_server *server;
-	struct sim_scheduler *scheduler; /* NULL: the host's, which runs no pods */
-	struct sim_workloads *workloads; /* NULL: the host's */
+	/* NULL: the host's, which runs no pods */
+	struct sim_scheduler *scheduler;
+	/* NULL: the host's */
+	struct sim_workloads *workloads;
 };
 
 struct up {
-	const char *data;	 /* absolute */
-	const char *faults_file; /* NULL: nothing goes wrong */
-	struct arena *arena;	 /* of what it says */
+	/* absolute */
+	const char *data;
+	/* NULL: nothing goes wrong */
+	const char *faults_file;
+	/* of what it says */
+	struct arena *arena;
 	struct sim_faults faults;
-	int64_t machines, speed, port; /* port: 0 until the folder is open, unless given */
+	/* port: 0 until the folder is open, unless given */
+	int64_t machines, speed, port;
 	bool debug;
 
 	struct loop *loop;
 	struct loop_group *group;
-	struct http *http; /* of schedulers, controllers of workloads, and what applies objects */
+	/* of schedulers, controllers of workloads, and what applies objects */
+	struct http *http;
 	struct up_cluster host, tenants[UP_TENANTS];
 	struct secret *kubelet_token, *bmc_password;
 	struct up_rack *rack;
@@ -71,11 +82,13 @@ struct up {
 	struct httpd_mhd *media_l, *ops_l;
 	char *agent_image;
 	struct loop_signal *term, *intr;
-	struct loop_timer disk_look; /* once it is ready */
+	/* once it is ready */
+	struct loop_timer disk_look;
 	int64_t began;
 	bool ready, stopping;
 	int status;
-	int lock; /* of the folder */
+	/* of the folder */
+	int lock;
 	int log;
 };
 
@@ -85,15 +98,15 @@ char *up_url(const struct up *u, const char *scheme, enum up_port port);
 int up_certificate(const struct up *u, const char *const *names, char **cert_pem,
 		   struct secret **key, struct err *e) __attribute__((warn_unused_result));
 
-/* --- objects ------------------------------------------------------------------------------------ */
+/* --- objects ---------------------------------------------------------------------------------- */
 
-/* Send all of them, one after the other; what is there already is merged, or left alone when only the first
- * start makes it (NodePools, Machines).  done comes once; e NULL: all are there. */
+/* Send all of them, one after the other; what is there already is merged, or left alone when only
+ * the first start makes it (NodePools, Machines). done comes once; e NULL: all are there. */
 struct up_apply *up_apply_new(struct up *u, void (*done)(const struct err *e, void *arg), void *arg,
 			      struct err *e);
 void up_apply_free(struct up_apply *a);
 
-/* --- rack --------------------------------------------------------------------------------------- */
+/* --- rack ------------------------------------------------------------------------------------- */
 
 struct up_rack *up_rack_new(struct up *u, struct err *e);
 void up_rack_free(struct up_rack *r);

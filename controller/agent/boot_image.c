@@ -1,4 +1,5 @@
-/* boot_image: digest and signature of the ISO, over the bytes that are offered and not over the file once more. */
+/* boot_image: digest and signature of the ISO, over the bytes that are offered and not over the
+ * file once more. */
 #include "controller/agent/boot_image.h"
 
 #include <errno.h>

@@ -26,7 +26,8 @@ struct door {
 
 struct boot_media {
 	struct door plain, tls;
-	struct map *items; /* token -> struct boot_media_item */
+	/* token -> struct boot_media_item */
+	struct map *items;
 	char *path;
 	char *data;
 	size_t size, block_at;
@@ -35,7 +36,8 @@ struct boot_media {
 struct boot_media_item {
 	struct boot_media *media;
 	char *token;
-	char *block; /* PROTO_BOOT_BLOCK bytes; holds the boot secret */
+	/* PROTO_BOOT_BLOCK bytes; holds the boot secret */
+	char *block;
 	struct boot_media_readers allowed;
 	bool tls_only;
 	struct list readers;
@@ -43,7 +45,8 @@ struct boot_media_item {
 
 struct reader {
 	struct list link;
-	struct boot_media_item *item; /* NULL once the item was closed */
+	/* NULL once the item was closed */
+	struct boot_media_item *item;
 };
 
 struct boot_media *boot_media_new(void)

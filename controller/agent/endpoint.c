@@ -1,6 +1,6 @@
 /*
- * endpoint: the routes of hello, order and report.  It believes an agent by its boot secret, boot id, key and
- * address; what the answers mean is judged by the steps.
+ * endpoint: the routes of hello, order and report. It believes an agent by its boot secret, boot
+ * id, key and address; what the answers mean is judged by the steps.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ bool agent_endpoint_ready(const struct agent_endpoint *a)
 	return a->boot_key != NULL;
 }
 
-/* --- the endpoint ------------------------------------------------------------------------------ */
+/* --- the endpoint ----------------------------------------------------------------------------- */
 
 static void refuse(struct agent_session *s, struct httpd_req *q, int status, const char *why)
 {
@@ -112,7 +112,8 @@ static bool same_secret(const struct agent_session *s, const char *shown)
 	return secret_equal_bytes(mine, shown, strlen(shown));
 }
 
-/* From its own address: the first that was heard of it, or one of those that stand for any machine. */
+/* From its own address: the first that was heard of it, or one of those that stand for any
+ * machine. */
 static bool is_from_agent(const struct agent_session *s, const char *address)
 {
 	return agent_among(address, &s->agent_proxies) ||
@@ -138,9 +139,10 @@ static void second_caller(struct agent_session *s, struct httpd_req *q, const ch
 /*
  * A key is known for this boot, and the caller shows another one or another boot id.
  *
- * A machine that crashed and booted its medium again looks the same as a thief, and sends no end of its
- * old connection.  What tells them apart is whether the first agent lives: its poll is ended, so that a
- * living one asks again at once (caller()), and only after SUSPECT_MS of silence it is a reboot.
+ * A machine that crashed and booted its medium again looks the same as a thief, and sends no end of
+ * its old connection. What tells them apart is whether the first agent lives: its poll is ended, so
+ * that a living one asks again at once (caller()), and only after SUSPECT_MS of silence it is a
+ * reboot.
  */
 static void other_hello(struct agent_session *s, struct httpd_req *q, const char *boot_id)
 {
@@ -279,7 +281,8 @@ static void on_hello(struct httpd_req *q, void *arg)
 	crypto_key_free(key);
 }
 
-/* The session that a request names: its machine, its boot, from its address.  Not proved before the signature. */
+/* The session that a request names: its machine, its boot, from its address. Not proved before the
+ * signature. */
 static struct agent_session *named_session(struct agent_endpoint *a, const struct httpd_req *q)
 {
 	const char *who = httpd_header(q, PROTO_HEADER_AGENT);
@@ -356,8 +359,8 @@ static void on_order(struct httpd_req *q, void *arg)
 	if (!s)
 		return;
 	agent_session_answer(s, NULL); /* the older one lost its agent */
-	/* seq counts in this process alone: an agent that has seen more, or as much of what was never
-	 * handed out, has seen another leader's. */
+	/* seq counts in this process alone: an agent that has seen more, or as much of what was
+	 * never handed out, has seen another leader's. */
 	if (n > s->seq || (n == s->seq && s->order_text && !s->handed)) {
 		s->seq = n;
 		if (s->order_text) {

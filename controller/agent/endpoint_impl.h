@@ -8,12 +8,14 @@
 #include "controller/agent/endpoint.h"
 
 /*
- * endpoint_impl: what endpoint.c (the routes) and session.c (the sessions) share; nobody else includes it.
+ * endpoint_impl: what endpoint.c (the routes) and session.c (the sessions) share; nobody else
+ * includes it.
  * Tests: tests/unit/controller/agent/test_endpoint.c, tests/unit/controller/agent/test_callers.c
  */
 struct agent_endpoint {
 	struct loop_group *group;
-	struct map *seats; /* machine -> struct agent_session */
+	/* machine -> struct agent_session */
+	struct map *seats;
 	struct boot_media *media;
 	char *ca_pem;
 	struct secret *boot_key;
@@ -27,31 +29,42 @@ struct agent_session {
 	void (*changed)(void *arg);
 	void *arg;
 
-	bool open, watching; /* one of them, or neither */
+	/* one of them, or neither */
+	bool open, watching;
 	enum agent_await await;
 	char *operation;
 	int64_t boot, fence;
 	char secret[65];
 	struct boot_media_item *item;
 	char *url;
-	char bmc[ADDRESS_TEXT];	    /* that may fetch it; "": not known */
-	bool by_machine;	    /* the machine may */
-	char fetcher[ADDRESS_TEXT]; /* which address that is, by its first fetch; "": none yet */
-	bool told_fetch;	    /* of a fetch that was refused */
+	/* that may fetch it; "": not known */
+	char bmc[ADDRESS_TEXT];
+	/* the machine may */
+	bool by_machine;
+	/* which address that is, by its first fetch; "": none yet */
+	char fetcher[ADDRESS_TEXT];
+	/* of a fetch that was refused */
+	bool told_fetch;
 
-	struct agent_session_info session; /* strings are in session_arena */
+	/* strings are in session_arena */
+	struct agent_session_info session;
 	struct arena *session_arena;
 	struct crypto_key *key;
-	char *from; /* the agent's address; NULL: not heard yet.  In session_arena */
+	/* the agent's address; NULL: not heard yet. In session_arena */
+	char *from;
 	bool intruder, rebooted;
-	bool dismissed; /* it was told to power off: it does not come again */
-	int64_t suspect_at; /* loop_now(): another boot called, and the first was not heard since; 0: none */
+	/* it was told to power off: it does not come again */
+	bool dismissed;
+	/* loop_now(): another boot called, and the first was not heard since; 0: none */
+	int64_t suspect_at;
 	char refusal[96];
 
 	int64_t seq;
 	char *order_id, *order_text;
-	bool handed;		/* the order went out to an agent, by this process */
-	struct httpd_req *poll; /* the agent waits for an order */
+	/* the order went out to an agent, by this process */
+	bool handed;
+	/* the agent waits for an order */
+	struct httpd_req *poll;
 	struct loop_timer poll_timer;
 	struct arena *report_arena, *progress_arena;
 	struct proto_report *report, *progress;

@@ -1,6 +1,6 @@
 /*
- * session: what the controller keeps for one machine while an agent may call, or did; its orders, and who may
- * fetch its medium.  Who is believed at the door is endpoint.c's.
+ * session: what the controller keeps for one machine while an agent may call, or did; its orders,
+ * and who may fetch its medium. Who is believed at the door is endpoint.c's.
  * Tests: tests/unit/controller/agent/test_endpoint.c, tests/unit/controller/agent/test_callers.c
  */
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* --- seats ------------------------------------------------------------------------------------- */
+/* --- seats ------------------------------------------------------------------------------------ */
 
 void agent_session_answer(struct agent_session *s, const char *order)
 {
@@ -241,8 +241,8 @@ bool agent_session_can_be_at(const struct agent_session *s, const char *address)
 	return !s->agent_networks.n || agent_among(address, &s->agent_networks);
 }
 
-/* Virtual media are fetched by the BMC.  Firmware that boots by HTTP may have another lease than the agent:
- * the first address is its own for this boot, and not more. */
+/* Virtual media are fetched by the BMC. Firmware that boots by HTTP may have another lease than the
+ * agent: the first address is its own for this boot, and not more. */
 static bool may_fetch(const char *address, void *arg)
 {
 	struct agent_session *s = arg;

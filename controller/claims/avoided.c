@@ -1,4 +1,5 @@
-/* avoided: which machines are not offered for a while; a file of its own, for who avoids and who offers are two. */
+/* avoided: which machines are not offered for a while; a file of its own, for who avoids and who
+ * offers are two. */
 #include "controller/claims/avoided.h"
 
 #include <stdlib.h>
@@ -12,13 +13,15 @@
 
 struct avoided {
 	struct context *c;
-	struct map *machines; /* name -> struct spell */
+	/* name -> struct spell */
+	struct map *machines;
 	struct loop_timer again;
 };
 
 struct spell {
 	unsigned n;
-	int64_t until; /* wall ms */
+	/* wall ms */
+	int64_t until;
 };
 
 bool avoided_is(const struct avoided *a, const char *machine)

@@ -4,11 +4,12 @@
 #include "controller/core/context.h"
 
 /*
- * avoided: machines that did not take the claim that was made for them.  Such a machine is not offered
- * for 10 min, then 20 min, up to 2 h.  One that takes a claim is forgotten here.
+ * avoided: machines that did not take the claim that was made for them. Such a machine is not
+ * offered for 10 min, then 20 min, up to 2 h. One that takes a claim is forgotten here.
  *
- * Remembered by this process alone.  NOTICE_OFFER tells when one begins or ends to be avoided.
- * Tests: tests/unit/controller/claims/test_provisioner.c, tests/unit/controller/claims/test_claims.c
+ * Remembered by this process alone. NOTICE_OFFER tells when one begins or ends to be avoided.
+ * Tests: tests/unit/controller/claims/test_provisioner.c,
+ * tests/unit/controller/claims/test_claims.c
  */
 struct avoided;
 struct avoided *avoided_new(struct context *c);

@@ -9,7 +9,8 @@ struct crowd {
 	const struct context *c;
 	const struct node_claim *asks;
 	struct disruption sum;
-	bool serves; /* the machine of the claim that asks */
+	/* the machine of the claim that asks */
+	bool serves;
 };
 
 static bool count(const struct kube_entry *en, void *arg)

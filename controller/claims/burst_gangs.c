@@ -13,7 +13,8 @@ struct others {
 	const struct context *c;
 	const char *gang, *self;
 	int64_t there, ready;
-	char *why; /* 160 bytes */
+	/* 160 bytes */
+	char *why;
 };
 
 static bool look_at(const struct kube_entry *en, void *arg)

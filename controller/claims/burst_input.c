@@ -24,10 +24,11 @@
 #define PRODUCT "nvidia.com/gpu.product"
 #define STEP_MS (10 * 60 * 1000) /* in which running costs are counted */
 
-/* --- policies ------------------------------------------------------------------------------------ */
+/* --- policies --------------------------------------------------------------------------------- */
 
 struct governs {
-	const char *tenant; /* NULL: anybody */
+	/* NULL: anybody */
+	const char *tenant;
 	bool found;
 };
 
@@ -67,12 +68,17 @@ struct taking {
 	struct burst_failure *failures;
 	struct burst_launch *launches;
 	size_t npolicies, noffers, nfailures, nlaunches;
-	struct map *providers; /* whose offers are in */
-	struct map *there;     /* UIDs of claims with spec.burst */
-	struct map *gangs;     /* UIDs of gangs of these */
-	struct map *known;     /* "tenant/provider/currency/month" -> int64_t: of launches */
+	/* whose offers are in */
+	struct map *providers;
+	/* UIDs of claims with spec.burst */
+	struct map *there;
+	/* UIDs of gangs of these */
+	struct map *gangs;
+	/* "tenant/provider/currency/month" -> int64_t: of launches */
+	struct map *known;
 	int64_t used, owned;
-	bool reading; /* offers of some Provider */
+	/* offers of some Provider */
+	bool reading;
 };
 
 #define ADD(t, list)                                                                               \
@@ -92,7 +98,7 @@ static void *grow(void *v, size_t n, size_t size, struct arena *a)
 	return more;
 }
 
-/* --- offers -------------------------------------------------------------------------------------- */
+/* --- offers ----------------------------------------------------------------------------------- */
 
 static void take_offer(struct taking *t, const struct provider_object *p,
 		       const struct elastic_offer *o, int64_t at)
@@ -165,7 +171,7 @@ static void take_refusal(const struct fleet_refusal *x, void *arg)
 						   .at = x->at};
 }
 
-/* --- money --------------------------------------------------------------------------------------- */
+/* --- money ------------------------------------------------------------------------------------ */
 
 static int64_t *known_of(struct taking *t, const struct burst_launch *l, const char *month)
 {
@@ -206,7 +212,8 @@ static int64_t amount_of(const char *text)
 	return money_parse(str_or(text, ""), &micro, &e) < 0 ? INT64_MAX : micro;
 }
 
-/* Adds the overrun to the known cost of each month, so that the tenant's bill does not count it again. */
+/* Adds the overrun to the known cost of each month, so that the tenant's bill does not count it
+ * again. */
 static void know_over(struct taking *t, const struct burst_launch *l)
 {
 	char month[LEDGER_MONTH_SIZE];
@@ -453,7 +460,7 @@ struct burst_input burst_input_of(const struct burst_input_spec *spec, struct ar
 				    .gpus_owned = t.owned};
 }
 
-/* --- who waits ----------------------------------------------------------------------------------- */
+/* --- who waits -------------------------------------------------------------------------------- */
 
 /* That it asks for by a label alone. */
 static const char *product_of(const struct world_pod *p)

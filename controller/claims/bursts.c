@@ -1,4 +1,5 @@
-/* bursts: who waits is copied from the plan; what is decided on them is compared with what was told. */
+/* bursts: who waits is copied from the plan; what is decided on them is compared with what was
+ * told. */
 #include "controller/claims/bursts.h"
 
 #include <stdlib.h>
@@ -24,31 +25,39 @@
 struct account {
 	struct bursts *owner;
 	char *name;
-	struct arena *arena; /* of rows */
+	/* of rows */
+	struct arena *arena;
 	struct burst_policy_decision rows[BURST_POLICY_DECISIONS];
 	size_t n;
-	int64_t would; /* instances that it would launch now */
+	/* instances that it would launch now */
+	int64_t would;
 	int64_t cost;
 	struct status_writer write;
-	char *refused, *tried; /* resourceVersion */
+	/* resourceVersion */
+	char *refused, *tried;
 };
 
 struct bursts {
 	struct bursts_spec spec;
 	struct context *c;
-	struct arena *arena; /* of waits */
+	/* of waits */
+	struct arena *arena;
 	struct burst_waits waits;
-	struct map *told;     /* "tenant/work" -> the decision's text by which it is another */
-	struct map *accounts; /* policy -> struct account */
+	/* "tenant/work" -> the decision's text by which it is another */
+	struct map *told;
+	/* policy -> struct account */
+	struct map *accounts;
 	/* Of the look that goes on: those of waits that are decided on. */
 	const struct burst_work *work;
 	size_t *left;
-	struct map *unfit; /* "tenant/work" -> loop_now() until which it is left alone, decimal */
+	/* "tenant/work" -> loop_now() until which it is left alone, decimal */
+	struct map *unfit;
 	struct loop_timer timer;
-	int64_t leads_since; /* loop_now() of the first look; 0: none */
+	/* loop_now() of the first look; 0: none */
+	int64_t leads_since;
 };
 
-/* --- rows ---------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static struct burst_policy_decision copy_row(const struct burst_policy_decision *r, struct arena *a)
 {
@@ -142,7 +151,7 @@ static struct account *account_of(struct bursts *s, const char *policy)
 	return k;
 }
 
-/* --- work ---------------------------------------------------------------------------------------- */
+/* --- work ------------------------------------------------------------------------------------- */
 
 static bool is_left_alone(struct bursts *s, const char *key)
 {
@@ -183,7 +192,7 @@ static size_t waits_at(const struct bursts *s, const struct burst_work *w)
 	return s->left[w - s->work];
 }
 
-/* --- decisions ----------------------------------------------------------------------------------- */
+/* --- decisions -------------------------------------------------------------------------------- */
 
 static const char *words_of(const struct burst_decision *d, const char *mode, struct arena *a)
 {
@@ -278,7 +287,7 @@ static void tell(struct bursts *s, const struct burst *b, const struct burst_dec
 	}
 }
 
-/* --- status -------------------------------------------------------------------------------------- */
+/* --- status ----------------------------------------------------------------------------------- */
 
 static void spend_of(const struct burst *b, const char *policy, struct burst_policy_status *out,
 		     struct arena *a)
@@ -389,9 +398,10 @@ static void forget_policies(struct bursts *s)
 	}
 }
 
-/* --- permits ------------------------------------------------------------------------------------- */
+/* --- permits ---------------------------------------------------------------------------------- */
 
-/* When it has to begin to leave so that it costs no more than was committed: of the time to boot some is left for that. */
+/* When it has to begin to leave so that it costs no more than was committed: of the time to boot
+ * some is left for that. */
 static int64_t ends_after(const struct burst_policy_in *p)
 {
 	const int64_t half = p->cost.boot_ms / 2, leaving = half < LEAVING_MS ? half : LEAVING_MS;
@@ -473,7 +483,7 @@ static void on_planned(const struct permit *p, bool used, void *arg)
 		leave_alone(arg, p);
 }
 
-/* --- the look ------------------------------------------------------------------------------------ */
+/* --- the look --------------------------------------------------------------------------------- */
 
 static void count(struct bursts *s, const struct burst_decision *d)
 {

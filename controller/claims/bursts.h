@@ -5,12 +5,13 @@
 #include "planner/plan.h"
 
 /*
- * bursts: what BurstPolicies decide on those who get nothing in a plan (planner/burst.h), told: rows in
- * status.decisions, status.spend, the condition Active, and an event on the pod.  After each plan, and every 10 s as long as
- * somebody waits; the leader alone.  A row and an event come when the decision's code or offer is another.
+ * bursts: what BurstPolicies decide on those who get nothing in a plan (planner/burst.h), told:
+ * rows in status.decisions, status.spend, the condition Active, and an event on the pod. After each
+ * plan, and every 10 s as long as somebody waits; the leader alone. A row and an event come when
+ * the decision's code or offer is another.
  *
- * What a policy of mode Enforce chose has a permit (permits.h), until a plan was made with it.  Work that such a plan gave
- * nothing is left alone for BURSTS_UNFIT_MS.
+ * What a policy of mode Enforce chose has a permit (permits.h), until a plan was made with it. Work
+ * that such a plan gave nothing is left alone for BURSTS_UNFIT_MS.
  * Tests: tests/world/test_burst.c, tests/world/test_burst_enforce.c, tests/world/test_burst_sweep.c
  */
 #define BURSTS_LOOK_MS 10000
@@ -20,7 +21,8 @@ struct bursts;
 struct eta;
 struct tenants;
 struct bursts_spec {
-	struct burst_input_spec in; /* fleet NULL: nothing is decided */
+	/* fleet NULL: nothing is decided */
+	struct burst_input_spec in;
 	const struct tenants *tenants;
 	const struct eta *eta;
 	struct permits *permits;

@@ -48,8 +48,8 @@ static void set_burst(struct node_claim_spec *s, const struct permit *p)
 		s->expire_after = p->expire_after;
 }
 
-/* Returns spec.gang.  Only claims of one BurstPolicy decision for several machines count one another (size, hold_until).
- * NULL: the claim was not opened for a gang. */
+/* Returns spec.gang. Only claims of one BurstPolicy decision for several machines count one another
+ * (size, hold_until). NULL: the claim was not opened for a gang. */
 static const struct node_claim_gang *gang_of(const struct plan_claim *p,
 					     const struct permit *permit, struct arena *a)
 {

@@ -101,7 +101,8 @@ static void leaving(struct conditions *cs, struct arena *a, const struct claim_s
 		  "", changed);
 }
 
-/* UID of the Node that was proved to be this machine; it never changes, whoever has the name later. */
+/* UID of the Node that was proved to be this machine; it never changes, whoever has the name
+ * later. */
 static const char *node_uid(const struct claim_status_spec *in, const struct node_claim *n,
 			    enum machine_state s)
 {
@@ -120,8 +121,8 @@ static bool replaced(const struct context *c, enum object_kind_id kind,
 	return m && ref->uid && !m->deletion_timestamp && !str_eq(m->uid, ref->uid);
 }
 
-/* Which of its owners is another object of the same name by now: "VirtualCluster", "NodePool"; NULL: none.  A
- * restored backup makes such ones; a claim does not go for that. */
+/* Which of its owners is another object of the same name by now: "VirtualCluster", "NodePool";
+ * NULL: none. A restored backup makes such ones; a claim does not go for that. */
 static const char *claims_owner_replaced(const struct context *c, const struct node_claim *n)
 {
 	if (replaced(c, OBJECT_VIRTUAL_CLUSTER, &n->spec.virtual_cluster_ref))
@@ -167,7 +168,8 @@ static void consolidatable(struct conditions *cs, struct arena *a,
 			  w.goes ? CONDITION_TRUE : CONDITION_FALSE, w.reason, w.text, changed);
 }
 
-/* Whether it is what its pool's template says: while it serves, and where its pool wants to know. */
+/* Whether it is what its pool's template says: while it serves, and where its pool wants to
+ * know. */
 static void drifted(struct conditions *cs, struct arena *a, const struct claim_status_spec *in,
 		    const struct node_claim *n, enum machine_state s, bool *changed)
 {
@@ -205,8 +207,9 @@ static bool node_is_gone(const struct claim_status_spec *in, const struct node_c
 	       kube_cache_synced(t->nodes) && !tenant_node_now(in->tenants, n);
 }
 
-/* What there is to say of a Node that is there and not Ready; NULL: nothing.  As is_dead() of steps/leave_reason.c
- * judges it, which also looks whether it is held, and whether any Node of its tenant is Ready. */
+/* What there is to say of a Node that is there and not Ready; NULL: nothing. As is_dead() of
+ * steps/leave_reason.c judges it, which also looks whether it is held, and whether any Node of its
+ * tenant is Ready. */
 static const char *node_is_unready(const struct claim_status_spec *in, const struct node_claim *n,
 				   enum machine_state s, struct arena *a)
 {

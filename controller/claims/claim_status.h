@@ -17,8 +17,10 @@ struct claim_status_spec {
 	struct context *c;
 	const struct tenants *tenants;
 	const struct eta *eta;
-	const struct underused *underused; /* NULL: no Node is */
-	struct drift *drift;		   /* NULL: no Node does */
+	/* NULL: no Node is */
+	const struct underused *underused;
+	/* NULL: no Node does */
+	struct drift *drift;
 	/* VolumeAttachments that name the Node of this machine; -1: nobody has looked. */
 	int (*volumes_left)(const char *machine, void *arg);
 	void *arg;
@@ -26,8 +28,8 @@ struct claim_status_spec {
 
 #define CLAIM_FAILING_SIZE 64
 
-/* Members of status that bring it in line; gives, NULL: it is.  failing: the reason when they say for
- * the first time that the claim failed, else "". */
+/* Members of status that bring it in line; gives, NULL: it is. failing: the reason when they say
+ * for the first time that the claim failed, else "". */
 json_t *claim_status_new(const struct claim_status_spec *in, const struct node_claim *n,
 			 char failing[static CLAIM_FAILING_SIZE]);
 

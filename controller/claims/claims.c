@@ -30,7 +30,8 @@
 struct claims {
 	struct context *c;
 	struct claims_spec spec;
-	struct map *entries; /* claim -> struct entry */
+	/* claim -> struct entry */
+	struct map *entries;
 };
 
 struct entry {
@@ -38,10 +39,11 @@ struct entry {
 	char *name;
 	struct loop_timer timer;
 	struct status_writer write;
-	int64_t first_seen; /* loop_now(), of the claim with this UID */
+	/* loop_now(), of the claim with this UID */
+	int64_t first_seen;
 	char uid[64];
-	char failing
-		[CLAIM_FAILING_SIZE]; /* the write says for the first time that it failed, and why */
+	/* the write says for the first time that it failed, and why */
+	char failing[CLAIM_FAILING_SIZE];
 };
 
 static void on_written(json_t *o, const struct err *e, void *arg)
@@ -74,8 +76,8 @@ static bool may_have_node(struct tenant *t, const char *name)
 	       tenant_node_get(t, name);
 }
 
-/* The Machine that it was made for was made anew, and what it made may run there still: only a tenant that has no such
- * Node says that it does not. */
+/* The Machine that it was made for was made anew, and what it made may run there still: only a
+ * tenant that has no such Node says that it does not. */
 static bool may_serve(const struct tenants *ts, const struct node_claim *n,
 		      const struct object_ref *r, const struct machine *m)
 {
@@ -86,8 +88,8 @@ static bool may_serve(const struct tenants *ts, const struct node_claim *n,
 	return !t || may_have_node(t, n->meta.name);
 }
 
-/* Nothing is known of its machine, and its tenant has such a Node: a person made it for a server that runs already, and
- * is about to approve that (steps/adopt.h). */
+/* Nothing is known of its machine, and its tenant has such a Node: a person made it for a server
+ * that runs already, and is about to approve that (steps/adopt.h). */
 static bool may_be_adopted(const struct tenants *ts, const struct node_claim *n,
 			   enum machine_state s)
 {
@@ -105,8 +107,8 @@ static void on_owed(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&en->timer, 1000);
 }
 
-/* The Node runs on the hardware that this Machine is, which is off and cut by now: it is deleted as a debt.
- * False: nothing is to be done, or not known. */
+/* The Node runs on the hardware that this Machine is, which is off and cut by now: it is deleted as
+ * a debt. False: nothing is to be done, or not known. */
 static bool owe_node(struct entry *en, const struct node_claim *n, const struct machine *m)
 {
 	struct context *c = en->owner->c;
@@ -147,12 +149,13 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	const struct machine *m = r ? CTX_GET(c, OBJECT_MACHINE, machine, r->name) : NULL;
 	enum machine_state s =
 		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
-	/* Its machine has let it go: free again before anything was written, or proved off and cut.  A
-	 * machine whose status was lost, or is older than the claim's, proves nothing. */
+	/* Its machine has let it go: free again before anything was written, or proved off and cut.
+	 * A machine whose status was lost, or is older than the claim's, proves nothing. */
 	bool released = n->meta.deletion_timestamp && m && m->status.tenancy >= n->status.tenancy &&
 			(s == MACHINE_FREE || (s >= MACHINE_DIRTY && s <= MACHINE_VERIFYING));
 
-	/* A Machine that was made anew does not say when it is done with the claim of the one before. */
+	/* A Machine that was made anew does not say when it is done with the claim of the one
+	 * before. */
 	if (n->meta.deletion_timestamp && r && r->uid && m && !str_eq(r->uid, m->meta.uid))
 		loop_timer_start(&en->timer, UNTAKEN_MS);
 	if (machine_of_claim(c, n) || (n->status.machine_ref && !released))
@@ -164,7 +167,8 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	    (adopts(m, n) ||
 	     may_serve(en->owner->spec.status.tenants, n, r, m))) /* it waits for its proofs */
 		return false;
-	/* It was made anew, as from a backup without statuses, and the machine may serve the one before (ClaimReplaced). */
+	/* It was made anew, as from a backup without statuses, and the machine may serve the one
+	 * before (ClaimReplaced). */
 	if (!n->meta.deletion_timestamp && m && m->status.claim_ref &&
 	    str_eq(m->status.claim_ref->name, n->meta.name))
 		return false;
@@ -228,7 +232,8 @@ static bool give_up(struct entry *en, const struct node_claim *n)
 	return true;
 }
 
-/* A machine is held by it: it must not vanish under that, whoever made it or took the finalizer away. */
+/* A machine is held by it: it must not vanish under that, whoever made it or took the finalizer
+ * away. */
 static bool finalizer(struct entry *en, const struct node_claim *n)
 {
 	return !n->meta.deletion_timestamp && machine_of_claim(en->owner->c, n) &&

@@ -28,18 +28,25 @@ struct drift {
 	const struct tenants *tenants;
 	struct drift_rings *rings;
 	struct stand_ins *stand_ins;
-	struct map *verdicts; /* claim -> struct verdict */
+	/* claim -> struct verdict */
+	struct map *verdicts;
 };
 
 struct verdict {
-	char *key; /* of all that it was judged by */
+	/* of all that it was judged by */
+	char *key;
 	char template_[PROMISE_NAME_SIZE];
-	const char *reason; /* NULL: it has not drifted */
+	/* NULL: it has not drifted */
+	const char *reason;
 	char *differs;
-	char *waits;	      /* NULL: for nothing that is known */
-	int64_t ask_at;	      /* loop_now(): it is not looked at before */
-	int64_t barred_until; /* loop_now() */
-	int64_t barred_ms;    /* the last time */
+	/* NULL: for nothing that is known */
+	char *waits;
+	/* loop_now(): it is not looked at before */
+	int64_t ask_at;
+	/* loop_now() */
+	int64_t barred_until;
+	/* the last time */
+	int64_t barred_ms;
 };
 
 static void verdict_free(void *p)
@@ -60,7 +67,7 @@ static const struct node_pool *pool_of(const struct drift *d, const struct node_
 	return p && !p->meta.deletion_timestamp ? p : NULL;
 }
 
-/* --- judging ---------------------------------------------------------------------------------------- */
+/* --- judging ---------------------------------------------------------------------------------- */
 
 /* Kubernetes minor of the API server that its machine is a Node of; NULL: nobody can say now. */
 static const char *version_of(const struct drift *d, const struct node_claim *n)
@@ -97,8 +104,9 @@ static const struct provider_object *provider_of(const struct drift *d, const st
 		       str_or(m->spec.provider_ref.name, ""));
 }
 
-/* The first requirement that the planner would miss there, as it chooses machines; NULL: none, or nobody can say: where its
- * type is not described any more, and of an instance, which is launched by them. */
+/* The first requirement that the planner would miss there, as it chooses machines; NULL: none, or
+ * nobody can say: where its type is not described any more, and of an instance, which is launched
+ * by them. */
 static const char *misses(const struct drift *d, const struct node_claim *n,
 			  const struct machine *m, const struct world_pool *p, struct arena *a)
 {
@@ -185,7 +193,7 @@ static struct drift_ring_claim for_ring(const struct node_claim *n, void *arg)
 		 : (struct drift_ring_claim){false, ""};
 }
 
-/* --- its pods --------------------------------------------------------------------------------------- */
+/* --- its pods --------------------------------------------------------------------------------- */
 
 struct keeper {
 	const char *node;
@@ -232,7 +240,7 @@ static const char *kept_by(const struct drift *d, const struct node_claim *n, st
 		     : NULL;
 }
 
-/* --- leaving ---------------------------------------------------------------------------------------- */
+/* --- leaving ---------------------------------------------------------------------------------- */
 
 static void set_waits(struct drift *d, const struct node_claim *n, struct verdict *v,
 		      const char *text)
@@ -364,7 +372,7 @@ bool drift_say(struct drift *d, const struct node_claim *n, struct arena *a,
 	return true;
 }
 
-/* --- what changes ----------------------------------------------------------------------------------- */
+/* --- what changes ----------------------------------------------------------------------------- */
 
 struct again {
 	struct drift *d;

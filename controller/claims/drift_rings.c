@@ -1,4 +1,5 @@
-/* drift_rings: one look at all claims and machines for each question that is not answered by the last one. */
+/* drift_rings: one look at all claims and machines for each question that is not answered by the
+ * last one. */
 #include "controller/claims/drift_rings.h"
 
 #include <stdlib.h>
@@ -16,10 +17,13 @@
 
 /* State of one pool and template when its claims were counted last. */
 struct ring {
-	int64_t begins_at;    /* loop_now() */
-	int64_t closed_until; /* loop_now() */
+	/* loop_now() */
+	int64_t begins_at;
+	/* loop_now() */
+	int64_t closed_until;
 	size_t leaving;
-	size_t gone; /* of those that left lately */
+	/* of those that left lately */
+	size_t gone;
 	int64_t gone_until;
 	char text[200];
 };
@@ -28,7 +32,8 @@ struct drift_rings {
 	struct context *c;
 	struct drift_ring_claim (*judge)(const struct node_claim *n, void *arg);
 	void *arg;
-	struct map *rings; /* "pool/template" -> struct ring */
+	/* "pool/template" -> struct ring */
+	struct map *rings;
 };
 
 struct look {
@@ -38,7 +43,8 @@ struct look {
 	const char *template_;
 	struct stop_line *line;
 	size_t proved, leaving, coming;
-	int64_t served_at, since; /* wall ms: failures before are over */
+	/* wall ms: failures before are over */
+	int64_t served_at, since;
 	const struct machine *failed;
 	const struct machine_failure *failure;
 };
@@ -115,8 +121,8 @@ static bool has_provider(const struct node_pool *p, const char *name)
 	return false;
 }
 
-/* It has left, and what takes its place may have to wait until it is wiped.  Whose it was is not written any more: any pool's
- * that may have it. */
+/* It has left, and what takes its place may have to wait until it is wiped. Whose it was is not
+ * written any more: any pool's that may have it. */
 static bool count_machine(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;

@@ -1,6 +1,6 @@
 /*
- * eta: for each instance type of a Provider and each state the last times from there to the end of the way; and for each
- * machine on its way when it entered which state.
+ * eta: for each instance type of a Provider and each state the last times from there to the end of
+ * the way; and for each machine on its way when it entered which state.
  */
 #include "controller/claims/eta.h"
 
@@ -19,25 +19,30 @@ const char *const eta_by_names[] = {"", "p50", "p90", "later", NULL};
 struct ring {
 	int64_t s[ETA_RECENT];
 	size_t n, next;
-	int64_t seen; /* ever */
+	/* ever */
+	int64_t seen;
 };
 struct class
 {
 	struct ring from[MACHINE_STATES];
-	int64_t declared[ETA_WAYS]; /* ms; 0: not said */
+	/* ms; 0: not said */
+	int64_t declared[ETA_WAYS];
 };
 /* A machine on its way. */
 struct trip {
 	enum eta_way way;
-	int64_t at
-		[MACHINE_STATES]; /* wall ms at which it first entered that state; 0: it did not */
+	/* wall ms at which it first entered that state; 0: it did not */
+	int64_t at[MACHINE_STATES];
 	int64_t began;
-	struct eta_span expected; /* from then on; p90 0: nothing was known */
+	/* from then on; p90 0: nothing was known */
+	struct eta_span expected;
 };
 
 struct eta {
-	struct map *classes; /* "PROVIDER/TYPE" -> struct class */
-	struct map *trips;   /* name of a Machine -> struct trip */
+	/* "PROVIDER/TYPE" -> struct class */
+	struct map *classes;
+	/* name of a Machine -> struct trip */
+	struct map *trips;
 };
 
 struct eta *eta_new(void)
@@ -90,7 +95,7 @@ static bool way_of(enum machine_state s, enum eta_way *way)
 	return true;
 }
 
-/* --- estimates ---------------------------------------------------------------------------------- */
+/* --- estimates -------------------------------------------------------------------------------- */
 
 static int by_size(const void *x, const void *y)
 {
@@ -137,7 +142,7 @@ bool eta_from(const struct eta *e, const char *provider, const char *type, enum 
 	return true;
 }
 
-/* --- measuring ---------------------------------------------------------------------------------- */
+/* --- measuring -------------------------------------------------------------------------------- */
 
 static struct trip *begin(struct eta *e, const struct machine *m, enum eta_way way)
 {
@@ -216,7 +221,7 @@ struct eta_end eta_saw(struct eta *e, const struct machine *was, const struct ma
 	return end;
 }
 
-/* --- kept in the API ---------------------------------------------------------------------------- */
+/* --- kept in the API -------------------------------------------------------------------------- */
 
 static void take_over(struct class *c, const struct provider_object_path *row)
 {

@@ -19,9 +19,12 @@
 
 struct failing {
 	struct context *c;
-	struct map *rows;  /* "POOL|TENANT" -> struct failing_row */
-	struct map *pools; /* "POOL|REASON" -> struct failing_row */
-	struct map *noted; /* claim -> struct noted */
+	/* "POOL|TENANT" -> struct failing_row */
+	struct map *rows;
+	/* "POOL|REASON" -> struct failing_row */
+	struct map *pools;
+	/* claim -> struct noted */
+	struct map *noted;
 };
 
 /* What was already counted of a claim, which is told again with each change. */
@@ -37,7 +40,7 @@ static void row_free(void *p)
 	free(row);
 }
 
-/* --- counting ---------------------------------------------------------------------------------- */
+/* --- counting --------------------------------------------------------------------------------- */
 
 static const struct condition *ready_of(const struct node_claim *n)
 {
@@ -160,7 +163,7 @@ void failing_forget_claim(struct failing *f, const char *claim)
 	map_del(f->noted, claim);
 }
 
-/* --- asking ------------------------------------------------------------------------------------ */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 static const char *pool_of(const char *key, struct arena *a)
 {

@@ -6,15 +6,15 @@
 /*
  * failing: claims that fail one after the other.
  *
- *	of one tenant in one pool	after three no claim is made for that pair for 10 min, doubling to
- *					160 min.  A claim of the pair that becomes ready ends the row.
- *	of several tenants in one pool,	the same, for all tenants: the pool is at fault.  Counted for
- *	for one reason			instances of a cloud alone, which go with their claims, so no
- *					stopped line (stop_line.h) sees their failures.  Of one tenant
- *					two failures in a row count.  Any claim of the pool that
- *					becomes ready ends the row.
+ *   of one tenant in one pool	after three no claim is made for that pair for 10 min, doubling to
+ *   				160 min.  A claim of the pair that becomes ready ends the row.
+ *   of several tenants in one pool,	the same, for all tenants: the pool is at fault.  Counted for
+ *   for one reason			instances of a cloud alone, which go with their claims, so no
+ *   				stopped line (stop_line.h) sees their failures.  Of one tenant
+ *   				two failures in a row count.  Any claim of the pool that
+ *   				becomes ready ends the row.
  *
- * A changed spec of the pool ends its rows.  Kept in memory.
+ * A changed spec of the pool ends its rows. Kept in memory.
  * Tests: tests/unit/controller/claims/test_provisioner.c
  */
 struct failing;
@@ -28,12 +28,17 @@ void failing_forget_claim(struct failing *f, const char *claim);
 void failing_forgive(struct failing *f, const char *pool);
 
 struct failing_row {
-	char *tenant;	/* of the last failure */
-	bool several;	/* failures of more than one tenant */
-	unsigned alone; /* failures of that tenant one after the other, of a pool's row */
+	/* of the last failure */
+	char *tenant;
+	/* failures of more than one tenant */
+	bool several;
+	/* failures of that tenant one after the other, of a pool's row */
+	unsigned alone;
 	unsigned n;
-	int64_t last, until; /* wall ms: of the last one; no new claim before */
-	char why[200];	     /* reason and message of the last one */
+	/* wall ms: of the last one; no new claim before */
+	int64_t last, until;
+	/* reason and message of the last one */
+	char why[200];
 };
 /* Calls fn for each row; tenant NULL: of several tenants. */
 void failing_each(const struct failing *f,

@@ -16,22 +16,29 @@
 
 struct level {
 	int64_t ms;
-	bool held; /* by the last plan */
+	/* by the last plan */
+	bool held;
 	bool rests;
 };
 
 struct tenant_row {
 	struct level level;
-	unsigned over;	  /* holds that ended because their time was over */
-	int64_t spent_ms; /* of its budget */
-	int64_t gpus;	  /* held by the last plan, thousandths */
+	/* holds that ended because their time was over */
+	unsigned over;
+	/* of its budget */
+	int64_t spent_ms;
+	/* held by the last plan, thousandths */
+	int64_t gpus;
 };
 
 struct gang_holds {
 	const struct context *c;
-	int64_t ms, at;	      /* at: the time up to which the levels are counted; 0: none is */
-	struct map *tenants;  /* name -> struct tenant_row */
-	struct map *machines; /* name -> struct level */
+	/* at: the time up to which the levels are counted; 0: none is */
+	int64_t ms, at;
+	/* name -> struct tenant_row */
+	struct map *tenants;
+	/* name -> struct level */
+	struct map *machines;
 };
 
 struct gang_holds *gang_holds_new(const struct context *c)

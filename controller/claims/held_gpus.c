@@ -10,17 +10,20 @@
 
 struct span {
 	int64_t from, to;
-	int64_t work; /* thousandths of a GPU, times ms */
+	/* thousandths of a GPU, times ms */
+	int64_t work;
 };
 
 struct row {
 	struct span v[SPANS];
 	size_t n;
-	int64_t from, milli; /* of the span that is open; milli 0: none is */
+	/* of the span that is open; milli 0: none is */
+	int64_t from, milli;
 };
 
 struct held_gpus {
-	struct map *rows; /* tenant -> struct row */
+	/* tenant -> struct row */
+	struct map *rows;
 };
 
 struct held_gpus *held_gpus_new(void)

@@ -14,7 +14,8 @@
 
 struct ledgers {
 	struct context *c;
-	struct map *entries; /* name -> struct entry */
+	/* name -> struct entry */
+	struct map *entries;
 };
 
 struct entry {

@@ -1,7 +1,7 @@
 /*
  * owners: one entry for each tenant that has claims, one call of it at a time.
  *
- *	look --> owner of a claim gone? --> ask the API for it --> and for its definition --> delete the claim
+ *   look --> owner of a claim gone? --> ask the API for it --> and for its definition --> delete the claim
  */
 #include "controller/claims/owners.h"
 
@@ -25,9 +25,10 @@ struct entry;
 
 struct owners {
 	struct context *c;
-	struct map *entries; /* VirtualCluster name -> struct entry */
-	const struct entry *
-		deleting; /* a claim of a pool that is gone: one at a time, of all tenants; NULL: none */
+	/* VirtualCluster name -> struct entry */
+	struct map *entries;
+	/* a claim of a pool that is gone: one at a time, of all tenants; NULL: none */
+	const struct entry *deleting;
 };
 
 struct entry {
@@ -35,10 +36,12 @@ struct entry {
 	char *tenant;
 	struct loop_timer timer;
 	struct kube_call *call;
-	struct status_writer write; /* no more than one of the two is under way */
+	/* no more than one of the two is under way */
+	struct status_writer write;
 	/* The claim whose owner is asked about. */
 	char claim[254], uid[64];
-	enum object_kind_id kind; /* of that owner */
+	/* of that owner */
+	enum object_kind_id kind;
 };
 
 static void later(struct entry *en, int64_t ms)
@@ -51,7 +54,7 @@ static bool busy(const struct entry *en)
 	return en->call || writer_busy(&en->write);
 }
 
-/* --- deleting -------------------------------------------------------------------------------------- */
+/* --- deleting --------------------------------------------------------------------------------- */
 
 static void on_deleted(json_t *o, const struct err *e, void *arg)
 {
@@ -91,7 +94,7 @@ static void delete_claim(struct entry *en)
 	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_deleted);
 }
 
-/* --- asking ---------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 /* A definition younger than the claim was deleted and applied again, and took the owners along. */
 static void on_definition(json_t *o, const struct err *e, void *arg)
@@ -133,14 +136,17 @@ static void on_owner(json_t *o, const struct err *e, void *arg)
 	en->call = kube_get(en->all->c->host, &KUBE_CRDS, NULL, name, on_definition, en);
 }
 
-/* --- looking --------------------------------------------------------------------------------------- */
+/* --- looking ---------------------------------------------------------------------------------- */
 
 struct search {
 	const struct entry *en;
-	size_t claims;	/* of this tenant */
-	size_t waiting; /* ... whose owner has gone, and that still stand */
+	/* of this tenant */
+	size_t claims;
+	/* ... whose owner has gone, and that still stand */
+	size_t waiting;
 	const struct node_claim *orphan;
-	const char *spent; /* a pool whose budget has nothing left; NULL: none seen */
+	/* a pool whose budget has nothing left; NULL: none seen */
+	const char *spent;
 	enum object_kind_id kind;
 	const struct object_ref *ref;
 };
@@ -150,7 +156,8 @@ static bool stands(const struct context *c, enum object_kind_id kind, const stru
 	const struct kube_entry *en = kube_cache_get(c->cache[kind], "", str_or(ref->name, ""));
 	const struct object_meta *m = en ? object_meta_of(en->object) : NULL;
 
-	/* Another UID is no deletion: a backup was put back, or it was made anew (see claim_status.c). */
+	/* Another UID is no deletion: a backup was put back, or it was made anew (see
+	 * claim_status.c). */
 	return m && !m->deletion_timestamp;
 }
 
@@ -227,7 +234,7 @@ static void look(void *arg)
 		loop_timer_stop(&en->timer); /* whatever changes kicks it */
 }
 
-/* --- start ----------------------------------------------------------------------------------------- */
+/* --- start ------------------------------------------------------------------------------------ */
 
 static void entry_free(void *p)
 {

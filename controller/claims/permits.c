@@ -18,7 +18,8 @@ struct kept {
 };
 
 struct permits {
-	struct map *map; /* id -> struct kept */
+	/* id -> struct kept */
+	struct map *map;
 	void (*changed)(const struct permit *p, void *arg);
 	void *arg;
 };

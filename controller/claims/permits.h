@@ -6,31 +6,37 @@
 #include "planner/world.h"
 
 /*
- * permits: decisions of BurstPolicies of mode Enforce that no plan has carried out yet: for one piece of work, so many
- * instances of one offer.
+ * permits: decisions of BurstPolicies of mode Enforce that no plan has carried out yet: for one
+ * piece of work, so many instances of one offer.
  *
- *	burst_decide() --> permit --> machines to come that its work alone may have (claims/to_come.h)
- *	               --> one plan --> NodeClaims with spec.burst, and the permit has ended, used or not
+ *   burst_decide() --> permit --> machines to come that its work alone may have (claims/to_come.h)
+ *                  --> one plan --> NodeClaims with spec.burst, and the permit has ended, used or not
  *
- * Whether the work fits such an instance the plan judges and nobody else.  Between the decision and the claims its money is
- * charged here: never is it decided on twice.  In memory alone: a leader that dies before the claims are written has spent
- * nothing.
+ * Whether the work fits such an instance the plan judges and nobody else. Between the decision and
+ * the claims its money is charged here: never is it decided on twice. In memory alone: a leader
+ * that dies before the claims are written has spent nothing.
  * Tests: tests/unit/controller/claims/test_permits.c, tests/world/test_burst_enforce.c
  */
 struct permit_pod {
 	const char *ns, *name;
 };
 struct permit {
-	const char *id; /* of its work */
+	/* of its work */
+	const char *id;
 	const char *tenant, *work;
 	const char *provider, *type;
-	struct node_claim_burst burst; /* of each of its claims */
-	int64_t committed;	       /* by each */
-	int64_t nodes, gpus;	       /* gpus: of one instance */
-	int64_t expire_after;	       /* 0: never */
-	struct node_claim_gang
-		gang; /* uid NULL: it is none; size: claims that the plan makes of it */
-	const struct permit_pod *pods; /* those of the work when it was decided */
+	/* of each of its claims */
+	struct node_claim_burst burst;
+	/* by each */
+	int64_t committed;
+	/* gpus: of one instance */
+	int64_t nodes, gpus;
+	/* 0: never */
+	int64_t expire_after;
+	/* uid NULL: it is none; size: claims that the plan makes of it */
+	struct node_claim_gang gang;
+	/* those of the work when it was decided */
+	const struct permit_pod *pods;
 	size_t npods;
 };
 
@@ -47,18 +53,21 @@ const struct permit *permits_of_machine(const struct permits *s, const char *mac
 bool permits_has(const struct permits *s, const char *tenant, const char *work, bool gang);
 void permits_each(const struct permits *s, void (*fn)(const struct permit *p, void *arg),
 		  void *arg);
-bool permits_is(const char *machine); /* it is such a name */
+/* it is such a name */
+bool permits_is(const char *machine);
 /* Name of its machine number i, as to_come.h has it; in the arena. */
 const char *permits_machine(const struct permit *p, int64_t i, struct arena *a);
 
 /* A plan of those that there are now begins. */
 void permits_begin(struct permits *s);
-/* It is ready, and its claims are sent: those have ended.  used(): for each, whether a claim of it was sent. */
+/* It is ready, and its claims are sent: those have ended. used(): for each, whether a claim of it
+ * was sent. */
 void permits_end(struct permits *s, void (*over)(const struct permit *p, bool used, void *arg),
 		 void *arg);
 /* A claim will be, or is, sent for that machine. */
 void permits_count(struct permits *s, const char *machine);
 void permits_used(struct permits *s, const char *machine);
-void permits_clear(struct permits *s); /* another leads */
+/* another leads */
+void permits_clear(struct permits *s);
 
 #endif

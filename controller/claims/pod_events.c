@@ -1,6 +1,6 @@
 /*
- * pod_events: makes what a waiting pod hears from its outcome in the plan, and sends an event when it
- * is news.  Apart from the provisioner, which decides without words.
+ * pod_events: makes what a waiting pod hears from its outcome in the plan, and sends an event when
+ * it is news. Apart from the provisioner, which decides without words.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,16 +33,22 @@ struct pod_events {
 	const struct refused *refused;
 	const struct sending *sending;
 	struct waiting *waiting;
-	struct map *told; /* "tenant/ns/name" -> struct told */
+	/* "tenant/ns/name" -> struct told */
+	struct map *told;
 };
 
 struct told {
-	int64_t at; /* loop_now(); 0: nothing yet */
+	/* loop_now(); 0: nothing yet */
+	int64_t at;
 	char news[256];
-	size_t place;	    /* 0: none was told */
-	int64_t expected;   /* wall ms, p50; 0: none was told */
-	int64_t slack;	    /* by how much it may be another and is no news */
-	int64_t room_since; /* loop_now(): there has been room for it on a node; 0: no */
+	/* 0: none was told */
+	size_t place;
+	/* wall ms, p50; 0: none was told */
+	int64_t expected;
+	/* by how much it may be another and is no news */
+	int64_t slack;
+	/* loop_now(): there has been room for it on a node; 0: no */
+	int64_t room_since;
 };
 
 struct pod_events *pod_events_new(struct context *c, const struct tenants *tenants,
@@ -127,13 +133,18 @@ static bool is_other_place(size_t told, size_t place)
 /* What a pod hears.  news: what of it, when it changes, goes out at once; text: all of it. */
 struct word {
 	const char *type, *reason, *news, *text;
-	const char *when;  /* "about 4 min", "expected 10:20 to 10:31 UTC"; "" unknown */
-	const char *claim; /* that brings its machine; NULL: none */
-	size_t place;	   /* 0: none is told */
-	int64_t expected;  /* wall ms, p50; 0: none */
+	/* "about 4 min", "expected 10:20 to 10:31 UTC"; "" unknown */
+	const char *when;
+	/* that brings its machine; NULL: none */
+	const char *claim;
+	/* 0: none is told */
+	size_t place;
+	/* wall ms, p50; 0: none */
+	int64_t expected;
 };
 
-/* Another time is news when it is off by a fourth of what was left, and by POD_EVENTS_AGAIN_MS at least. */
+/* Another time is news when it is off by a fourth of what was left, and by POD_EVENTS_AGAIN_MS at
+ * least. */
 static bool is_moved(const struct told *last, int64_t expected)
 {
 	const int64_t by = expected - last->expected;
@@ -265,7 +276,8 @@ static int64_t tell_coming(const struct reader *r, const char *claim, const char
 				      text, when, claim, 0, 0});
 }
 
-/* name NULL: the objects changed under the plan, or the claim is kept back; the next plan has another answer. */
+/* name NULL: the objects changed under the plan, or the claim is kept back; the next plan has
+ * another answer. */
 static int64_t tell_new(const struct reader *r, const struct plan_claim *claim, const char *name)
 {
 	const char *text;

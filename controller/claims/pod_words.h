@@ -11,10 +11,12 @@
 
 /* The reason of an event or a condition: that of the nearest miss. */
 const char *pod_words_reason(const struct plan_pod *p);
-/* Its message: one part for each pool, five at most, then how many others there are.  A part names its reason only if that
- * is not pod_words_reason(), which whoever shows the message shows before it.  In the arena. */
+/* Its message: one part for each pool, five at most, then how many others there are. A part names
+ * its reason only if that is not pod_words_reason(), which whoever shows the message shows before
+ * it. In the arena. */
 const char *pod_words_why(const struct plan_pod *p, struct arena *a);
-/* What of it is news when it changes: without the numbers that any tenant's pods move.  In the arena. */
+/* What of it is news when it changes: without the numbers that any tenant's pods move. In the
+ * arena. */
 const char *pod_words_news(const struct plan_pod *p, struct arena *a);
 
 /* The message for a pod whose machine comes by this claim. */

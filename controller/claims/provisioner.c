@@ -1,9 +1,8 @@
 /*
- * provisioner: one plan after a burst of changes, in slices, so that the loop goes on; its claims are created, its
- * pods are told, in slices as well.  Until then the world is held: the plan is of what was there when it
- * began.  What
- * it plans on is kept by claims/world_sync.c, who pauses it by claims/stop_line.c and
- * claims/failing.c.
+ * provisioner: one plan after a burst of changes, in slices, so that the loop goes on; its claims
+ * are created, its pods are told, in slices as well. Until then the world is held: the plan is of
+ * what was there when it began. What it plans on is kept by claims/world_sync.c, who pauses it by
+ * claims/stop_line.c and claims/failing.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +42,8 @@
 #include "planner/plan.h"
 
 #define SETTLE_MS 50 /* changes come in bursts: one plan for all of them */
-/* After a plan there is none for four times as long as it worked: changes that never end take a fifth of a processor. */
+/* After a plan there is none for four times as long as it worked: changes that never end take a
+ * fifth of a processor. */
 #define REST 4
 #define REST_MAX_MS 1000
 #define RECLAIM_AGAIN_MS (5 * 60 * 1000) /* whether somebody has waited long enough by now */
@@ -59,7 +59,8 @@ struct provisioner {
 	struct failing *failing;
 	struct gang_holds *gang_holds;
 	struct stops_from stops;
-	int64_t stops_end; /* Unix ms at which a stop that the plan knows may end; 0: there is none */
+	/* Unix ms at which a stop that the plan knows may end; 0: there is none */
+	int64_t stops_end;
 	struct refused *refused;
 	struct unwanted *unwanted;
 	struct underused *underused;
@@ -69,20 +70,28 @@ struct provisioner {
 	struct bursts *bursts;
 	struct batch batch;
 	struct loop_timer timer;
-	struct loop_timer later; /* the first back-off ends, or there is more to tell */
+	/* the first back-off ends, or there is more to tell */
+	struct loop_timer later;
 	/* The plan that is being made or told; run NULL: none. */
 	struct plan_run *run;
 	struct arena *arena;
-	struct plan *plan; /* ready */
-	const char *
-		*claims; /* for each of its claims the name of the one that was made; NULL: none */
-	bool *speaks;	 /* of its pods (requests.h) */
-	size_t told;	 /* pods of it */
-	int64_t first;	 /* ms until there is more to do if nothing changes; 0: never */
-	int64_t learns;	 /* the same, until a pod is taken for refused */
-	bool again;	 /* something changed meanwhile */
+	/* ready */
+	struct plan *plan;
+	/* for each of its claims the name of the one that was made; NULL: none */
+	const char **claims;
+	/* of its pods (requests.h) */
+	bool *speaks;
+	/* pods of it */
+	size_t told;
+	/* ms until there is more to do if nothing changes; 0: never */
+	int64_t first;
+	/* the same, until a pod is taken for refused */
+	int64_t learns;
+	/* something changed meanwhile */
+	bool again;
 	struct loop_timer slice;
-	int64_t rests; /* loop_now() until which no other begins */
+	/* loop_now() until which no other begins */
+	int64_t rests;
 	struct sending *sending;
 	struct waiting *waiting;
 	struct pod_events *pod_events;
@@ -99,7 +108,7 @@ void provisioner_kick(struct provisioner *s)
 		loop_timer_start(&s->timer, rest > SETTLE_MS ? rest : SETTLE_MS);
 }
 
-/* --- planning ------------------------------------------------------------------------------------ */
+/* --- planning --------------------------------------------------------------------------------- */
 
 static struct stop_line_place place_of(const struct provisioner *s, const struct plan_claim *p)
 {
@@ -114,7 +123,7 @@ static struct stop_line_place place_of(const struct provisioner *s, const struct
 					.tenant = p->tenant};
 }
 
-/* May the claim be made now?  *trial: it is the one that a stopped line lets through.  The plan knows
+/* May the claim be made now? *trial: it is the one that a stopped line lets through. The plan knows
  * all stops that there were when it began (stops.h), but no trial. */
 static bool is_admitted(const struct provisioner *s, struct stop_line *l,
 			const struct plan_claim *p, bool *trial)
@@ -154,7 +163,8 @@ static bool still_wanted(const struct provisioner *s, const struct plan_claim *p
 			: is_offered(m));
 }
 
-/* replaces: the claim that it stands in for; NULL: none.  Returns its name, in the plan's arena; NULL: it was not sent. */
+/* replaces: the claim that it stands in for; NULL: none. Returns its name, in the plan's arena;
+ * NULL: it was not sent. */
 static const char *create(struct provisioner *s, const struct plan_claim *p, const char *replaces)
 {
 	struct err e;
@@ -244,7 +254,8 @@ static void create_all(struct provisioner *s)
 	for (size_t i = 0; i < plan->nclaims; i++) {
 		const bool admitted = is_admitted(s, l, &plan->claims[i], &v[i].probe);
 
-		/* One that is not wanted any more: the next plan, which is due, has another answer. */
+		/* One that is not wanted any more: the next plan, which is due, has another
+		 * answer. */
 		v[i].goes = admitted && still_wanted(s, &plan->claims[i]);
 		if (!admitted)
 			is_due(s, loop_wall(s->c->loop) + AGAIN_MS);
@@ -283,7 +294,8 @@ static void on_ready(struct provisioner *s)
 	tell_budgets(s);
 }
 
-/* Nobody else gets a machine by this plan, or waits for one: a claim that is made before another one goes. */
+/* Nobody else gets a machine by this plan, or waits for one: a claim that is made before another
+ * one goes. */
 static void stand_in(struct provisioner *s)
 {
 	struct plan_claim p;

@@ -4,14 +4,16 @@
 #include "controller/core/context.h"
 
 /*
- * provisioner: makes NodeClaims of demand.  Shortly after anything changed it plans on the world that
- * world_sync keeps, creates NodeClaims, and has each waiting pod told by an event (claims/pod_events.h).
- * A burst of pods is planned together (claims/batch.h), a lone one at once.
- * A plan that took long is followed by a rest, so that changes that never end take a fifth of a processor at most.
+ * provisioner: makes NodeClaims of demand. Shortly after anything changed it plans on the world
+ * that world_sync keeps, creates NodeClaims, and has each waiting pod told by an event
+ * (claims/pod_events.h). A burst of pods is planned together (claims/batch.h), a lone one at once.
+ * A plan that took long is followed by a rest, so that changes that never end take a fifth of a
+ * processor at most.
  *
- * A plan is acted on only while leading.  A claim that is being created is on its way to the next plan
- * (claims/sending.h), so that no demand is served twice and none waits for another one's claim.  A claim's machine takes it up
- * by itself (life/life.h); one that no machine took within 30 s is withdrawn.
+ * A plan is acted on only while leading. A claim that is being created is on its way to the next
+ * plan (claims/sending.h), so that no demand is served twice and none waits for another one's
+ * claim. A claim's machine takes it up by itself (life/life.h); one that no machine took within 30
+ * s is withdrawn.
  */
 struct avoided;
 struct drivers;
@@ -30,7 +32,8 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 				    const struct eta *eta, const struct drivers *drivers,
 				    struct fleet *fleet);
 void provisioner_free(struct provisioner *s);
-void provisioner_kick(struct provisioner *s); /* plan soon */
+/* plan soon */
+void provisioner_kick(struct provisioner *s);
 
 /* Its parts, for who tells it of changes and who avoids a machine; they live as long as it does. */
 struct world_sync *provisioner_sync(struct provisioner *s);

@@ -13,7 +13,8 @@
 struct reclaims {
 	struct context *c;
 	const struct tenants *tenants;
-	struct map *wanted; /* name of a claim -> its UID */
+	/* name of a claim -> its UID */
+	struct map *wanted;
 };
 
 bool reclaims_wants(const struct reclaims *r, const struct node_claim *n)
@@ -26,7 +27,7 @@ void reclaims_clear(struct reclaims *r)
 	map_clear(r->wanted);
 }
 
-/* --- words --------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 struct told {
 	const struct tenant *t;
@@ -81,7 +82,7 @@ static void tell(const struct reclaims *r, const struct plan_take *k)
 		 LOG_S("pod", k->name));
 }
 
-/* --- what a plan says ---------------------------------------------------------------------------- */
+/* --- what a plan says ------------------------------------------------------------------------- */
 
 static bool is_of_one(const struct plan_take *a, const struct plan_take *b)
 {

@@ -7,12 +7,12 @@
 /*
  * reclaims: machines that a plan takes back from one tenant for another one (planner/reclaim.h).
  *
- * What a plan proposes for one who waits goes as a whole: all of it is within the budgets of its pools, for the reason
- * Reclaimed, or none of it begins.  The next plan replaces what has not begun.  What has begun stands in status.leave of its
- * Machine (steps/leave_reason.c), so a restart forgets nothing.
+ * What a plan proposes for one who waits goes as a whole: all of it is within the budgets of its
+ * pools, for the reason Reclaimed, or none of it begins. The next plan replaces what has not begun.
+ * What has begun stands in status.leave of its Machine (steps/leave_reason.c), so a restart forgets
+ * nothing.
  *
- * Told at once: both VirtualClusters, and the pods on the machine.
- * On the loop thread.
+ * Told at once: both VirtualClusters, and the pods on the machine. On the loop thread.
  * Tests: tests/world/test_fair_share.c
  */
 struct tenants;

@@ -1,4 +1,5 @@
-/* refused: who was left unbound where; a file of its own, for the planner decides without a past. */
+/* refused: who was left unbound where; a file of its own, for the planner decides without a
+ * past. */
 #include "controller/claims/refused.h"
 
 #include <stdlib.h>
@@ -21,22 +22,30 @@ struct refused {
 	const struct tenants *tenants;
 	void (*again)(const char *tenant, const char *ns, const char *name, void *arg);
 	void *arg;
-	struct map *pods;  /* "tenant/ns/name" -> struct row */
-	struct map *signs; /* tenant -> struct sign */
+	/* "tenant/ns/name" -> struct row */
+	struct map *pods;
+	/* tenant -> struct sign */
+	struct map *signs;
 };
 
 struct sign {
-	int64_t at; /* loop_now() */
+	/* loop_now() */
+	int64_t at;
 };
 
 struct row {
 	char *tenant, *ns, *name, *uid;
-	char *on;      /* the Node that plans have for it; NULL: none */
-	int64_t since; /* loop_now(), of on */
-	int64_t began; /* the same, of the first Node that it was planned on one after the other; 0: none */
-	int64_t last; /* loop_now(): something was learnt */
+	/* the Node that plans have for it; NULL: none */
+	char *on;
+	/* loop_now(), of on */
+	int64_t since;
+	/* the same, of the first Node that it was planned on one after the other; 0: none */
+	int64_t began;
+	/* loop_now(): something was learnt */
+	int64_t last;
 	struct left {
-		char *node, *type; /* type: the Node's label; NULL: it has none */
+		/* type: the Node's label; NULL: it has none */
+		char *node, *type;
 	} left[NODES_MAX];
 	size_t nleft;
 };
@@ -74,7 +83,7 @@ static struct row *row_of(const struct refused *r, const char *tenant, const cha
 	return map_size(r->pods) ? map_get(r->pods, key_of(tenant, ns, name, a)) : NULL;
 }
 
-/* --- what was learnt ----------------------------------------------------------------------------- */
+/* --- what was learnt -------------------------------------------------------------------------- */
 
 static bool is_excluded(const struct row *row, const char *type)
 {
@@ -150,7 +159,7 @@ const char *refused_words(const struct refused *r, const char *tenant, const cha
 	return text;
 }
 
-/* --- learning ------------------------------------------------------------------------------------ */
+/* --- learning --------------------------------------------------------------------------------- */
 
 static void set_on(struct row *row, const char *node)
 {
@@ -276,7 +285,7 @@ void refused_sign(struct refused *r, const char *tenant)
 	s->at = loop_now(r->c->loop);
 }
 
-/* --- life ---------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 void refused_forget(struct refused *r, const char *tenant, const char *ns, const char *name)
 {

@@ -9,7 +9,8 @@
 struct sum {
 	const char *tenant, *ns, *name;
 	struct request_outcome is;
-	size_t speaks; /* of the plan's pods */
+	/* of the plan's pods */
+	size_t speaks;
 };
 
 static size_t rank(const struct plan_pod *p)

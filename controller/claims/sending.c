@@ -1,4 +1,5 @@
-/* sending: one entry for each call in flight; a file of its own, for who plans does not wait for answers. */
+/* sending: one entry for each call in flight; a file of its own, for who plans does not wait for
+ * answers. */
 #include "controller/claims/sending.h"
 
 #include <stdlib.h>
@@ -12,7 +13,8 @@
 
 struct sending {
 	struct context *c;
-	struct map *claims; /* name -> struct sent */
+	/* name -> struct sent */
+	struct map *claims;
 	void (*over)(const char *name, void *arg);
 	void *arg;
 };
@@ -21,8 +23,10 @@ struct sent {
 	struct sending *of;
 	struct arena *arena;
 	const struct node_claim *claim;
-	bool seen;		/* the cache is asked now */
-	struct loop_timer give; /* it up */
+	/* the cache is asked now */
+	bool seen;
+	/* it up */
+	struct loop_timer give;
 };
 
 static void sent_free(void *p)
@@ -46,7 +50,8 @@ static void end(struct sent *x)
 	sent_free(x);
 }
 
-/* Whether it was created though nobody heard so is asked before it is given up: what it is for is never sent twice. */
+/* Whether it was created though nobody heard so is asked before it is given up: what it is for is
+ * never sent twice. */
 static void on_read(json_t *o, const struct err *e, void *arg)
 {
 	struct sent *x = arg;

@@ -7,16 +7,18 @@
 /*
  * sending: NodeClaims that go to the host's API server, until the cache has them.
  *
- * To a plan such a claim is on its way like any other (claims/world_sync.h): its machine is taken and its pods have
- * their seats, so planning goes on for everybody else and nothing is claimed twice, however slow the server is.
- * One that could not be created, or of which that is not known, holds its machine for another 2 s; then the server says
- * whether it is there, or its pods are planned anew.
+ * To a plan such a claim is on its way like any other (claims/world_sync.h): its machine is taken
+ * and its pods have their seats, so planning goes on for everybody else and nothing is claimed
+ * twice, however slow the server is. One that could not be created, or of which that is not known,
+ * holds its machine for another 2 s; then the server says whether it is there, or its pods are
+ * planned anew.
  * Tests: tests/unit/controller/claims/test_provisioner.c
  */
 #define SENDING_RETRY_MS 2000
 
 struct sending;
-/* over: the cache may have the claim of that name, but no more is known here; not from inside sending_claim(). */
+/* over: the cache may have the claim of that name, but no more is known here; not from inside
+ * sending_claim(). */
 struct sending *sending_new(struct context *c, void (*over)(const char *name, void *arg),
 			    void *arg);
 void sending_free(struct sending *s);

@@ -26,7 +26,7 @@ static void add(int64_t *sum, int64_t more)
 		*sum = INT64_MAX;
 }
 
-/* --- the list ------------------------------------------------------------------------------------ */
+/* --- the list --------------------------------------------------------------------------------- */
 
 /* How coarse: each lets go of one thing more. */
 enum coarse { EXACT, NO_WORK, NO_MONTH, NO_TENANT, COARSEST };
@@ -168,7 +168,7 @@ json_t *settle_encode(const struct settle_list *l)
 	return rows ? json_incref(rows) : json_array();
 }
 
-/* --- a claim ------------------------------------------------------------------------------------- */
+/* --- a claim ---------------------------------------------------------------------------------- */
 
 int64_t settle_paid_until(const struct node_claim_burst *b)
 {

@@ -6,21 +6,22 @@
 #include "controller/core/status_writer.h"
 
 /*
- * settle: what a claim with spec.burst has cost, written to the BurstLedger of its policy's name before its finalizer goes,
- * whether that policy is still there or not.
+ * settle: what a claim with spec.burst has cost, written to the BurstLedger of its policy's name
+ * before its finalizer goes, whether that policy is still there or not.
  *
- *	claim there, no row     charged by what it may cost (claims/burst_input.h)
- *	claim there, and a row  the same: the larger, whoever died in between
- *	row alone               what it has cost
+ *   claim there, no row     charged by what it may cost (claims/burst_input.h)
+ *   claim there, and a row  the same: the larger, whoever died in between
+ *   row alone               what it has cost
  *
- * The instance has ended by then.  It is charged from the decision until now, by the price that was decided on, in the
- * policy's increments and at least its minimum billing (in whole hours where the policy is gone); nothing where its launch
- * was refused.  What it has cost beyond what was committed is charged to the periods in which it ran over.
+ * The instance has ended by then. It is charged from the decision until now, by the price that was
+ * decided on, in the policy's increments and at least its minimum billing (in whole hours where the
+ * policy is gone); nothing where its launch was refused. What it has cost beyond what was committed
+ * is charged to the periods in which it ran over.
  *
- * Rows of claims that are gone are summed where no period tells them apart: equal in month, tenant, Provider and currency,
- * and in being in the current hour, day, week, month and quarter; by work and policy only where `by_work` is set: a budget
- * is for each Workload.  With more than BURST_LEDGER_ROWS rows the work, then the month, then the tenant is let go of; no
- * amount ever is.
+ * Rows of claims that are gone are summed where no period tells them apart: equal in month, tenant,
+ * Provider and currency, and in being in the current hour, day, week, month and quarter; by work
+ * and policy only where `by_work` is set: a budget is for each Workload. With more than
+ * BURST_LEDGER_ROWS rows the work, then the month, then the tenant is let go of; no amount ever is.
  * Tests: tests/unit/controller/claims/test_settle.c, tests/world/test_burst_ledger.c
  */
 
@@ -28,19 +29,22 @@ struct settle_list {
 	struct burst_ledger_row *v;
 	size_t n;
 };
-/* Returns the time (Unix ms) at which the committed amount is used up at the decided price; INT64_MAX if never. */
+/* Returns the time (Unix ms) at which the committed amount is used up at the decided price;
+ * INT64_MAX if never. */
 int64_t settle_paid_until(const struct node_claim_burst *b);
-/* Returns the rows of a claim that has cost `cost` by `now`: the committed part at the time of the decision, and an overrun split at the
- * starts of the current hour, day, week, month and quarter.  At most SETTLE_SPLIT rows, in the arena. */
+/* Returns the rows of a claim that has cost `cost` by `now`: the committed part at the time of the
+ * decision, and an overrun split at the starts of the current hour, day, week, month and quarter.
+ * At most SETTLE_SPLIT rows, in the arena. */
 #define SETTLE_SPLIT 7
 struct settle_list settle_rows(const struct node_claim *n, int64_t cost, int64_t now,
 			       struct arena *a);
-/* Returns the rows of the ledger with the new rows added and rows of deleted claims summed.  there() reports whether a NodeClaim with
- * that UID exists.  by_work: keep workloads and policies apart. */
+/* Returns the rows of the ledger with the new rows added and rows of deleted claims summed. there()
+ * reports whether a NodeClaim with that UID exists. by_work: keep workloads and policies apart. */
 struct settle_list settle_add(const struct burst_ledger *l, const struct settle_list *rows,
 			      bool by_work, int64_t now, bool (*there)(const char *uid, void *arg),
 			      void *arg, struct arena *a);
-/* Returns the rows whose NodeClaim still exists.  *amounts receives the sums of the other rows, one text per currency. */
+/* Returns the rows whose NodeClaim still exists. *amounts receives the sums of the other rows, one
+ * text per currency. */
 struct settle_list settle_forget(const struct burst_ledger *l,
 				 bool (*there)(const char *uid, void *arg), void *arg,
 				 struct strings *amounts, struct arena *a);
@@ -49,8 +53,8 @@ bool settle_is_there(const char *uid, void *arg);
 /* Returns the JSON of status.rows; the caller owns it. */
 json_t *settle_encode(const struct settle_list *l);
 
-/* It is settled, or there is nothing to settle.  False: that was started, and done() is called.  m: its Machine; NULL: it
- * is gone, and whether it was launched is not known. */
+/* It is settled, or there is nothing to settle. False: that was started, and done() is called. m:
+ * its Machine; NULL: it is gone, and whether it was launched is not known. */
 bool settle_ensure(struct context *c, struct status_writer *w, const struct node_claim *n,
 		   const struct machine *m, kube_done *done);
 

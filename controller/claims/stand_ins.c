@@ -16,13 +16,17 @@ struct stand_ins {
 	struct context *c;
 	void (*kick)(void *arg);
 	void *arg;
-	struct map *wishes; /* claim -> struct wish */
+	/* claim -> struct wish */
+	struct map *wishes;
 };
 
 struct wish {
-	bool asked;	      /* and nobody has looked yet */
-	int64_t denied_until; /* loop_now(): there is none */
-	int64_t made_until;   /* loop_now(): it was sent, and may not show yet */
+	/* and nobody has looked yet */
+	bool asked;
+	/* loop_now(): there is none */
+	int64_t denied_until;
+	/* loop_now(): it was sent, and may not show yet */
+	int64_t made_until;
 };
 
 struct finding {

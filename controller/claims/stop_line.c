@@ -39,12 +39,16 @@ static const char *const scope_names[] = {"image", "pool", "rack", "provider"};
 /* What was found of one scope: asked for once in a turn. */
 struct found {
 	enum scope scope;
-	const char *name, *pool, *provider; /* whose object says since when failures count */
+	/* whose object says since when failures count */
+	const char *name, *pool, *provider;
 	bool stopped, on_its_way;
-	int64_t begin; /* the first failure that it was stopped for */
-	const char *
-		tenant; /* the only one who has been there, and may have made them all; NULL: several, or nobody could */
-	int64_t next; /* as stop.next, for any other tenant */
+	/* the first failure that it was stopped for */
+	int64_t begin;
+	/* the only one who has been there, and may have made them all; NULL: several, or nobody
+	 * could */
+	const char *tenant;
+	/* as stop.next, for any other tenant */
+	int64_t next;
 	struct stopped_line stop;
 };
 
@@ -52,11 +56,13 @@ struct stop_line {
 	const struct context *c;
 	struct arena *a;
 	int64_t now;
-	struct failure *failures; /* by time */
+	/* by time */
+	struct failure *failures;
 	size_t nfailures, failures_cap;
 	struct served *served;
 	size_t nserved, served_cap;
-	struct stop_line_place *coming; /* claims on their way */
+	/* claims on their way */
+	struct stop_line_place *coming;
 	size_t ncoming, coming_cap;
 	struct found *found;
 	size_t nfound, found_cap;
@@ -77,7 +83,7 @@ bool stop_line_is_tenants(const char *reason)
 	return is_one_of(reason, list, sizeof(list) / sizeof(list[0]));
 }
 
-/* --- reading -------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void *room(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
 {
@@ -191,7 +197,7 @@ void stop_line_sent(struct stop_line *l, const struct stop_line_place *p)
 	l->nfound = 0;
 }
 
-/* --- since when failures count -------------------------------------------------------------------- */
+/* --- since when failures count ---------------------------------------------------------------- */
 
 static int64_t since_of(const struct stop_line *l, const struct object_meta *m,
 			const struct conditions *cs)
@@ -223,7 +229,7 @@ int64_t stop_line_since(const struct stop_line *l, const char *pool, const char 
 	return a > b ? a : b;
 }
 
-/* --- finding -------------------------------------------------------------------------------------- */
+/* --- finding ---------------------------------------------------------------------------------- */
 
 static bool in_scope(const struct found *s, const struct stop_line_place *p)
 {
@@ -245,7 +251,8 @@ static bool in_scope(const struct found *s, const struct stop_line_place *p)
 /* The newest failure for one reason on each of the three machines that had it last. */
 struct row {
 	const char *reason;
-	const struct failure *last[MACHINES]; /* newest first */
+	/* newest first */
+	const struct failure *last[MACHINES];
 };
 
 static struct row *row_of(struct row *rows, size_t *n, const char *reason)
@@ -282,8 +289,9 @@ static bool of_another(const struct found *s, const struct stop_line_place *at, 
 	return at->tenant && !str_eq(at->tenant, tenant) && in_scope(s, at);
 }
 
-/* Has anybody been there but this tenant?  One that is on its way tells nothing yet, and one that failed for the same
- * reason after it speaks for it (after: its last failure; NULL: whatever failed). */
+/* Has anybody been there but this tenant? One that is on its way tells nothing yet, and one that
+ * failed for the same reason after it speaks for it (after: its last failure; NULL: whatever
+ * failed). */
 static bool is_shared(const struct stop_line *l, const struct found *s, const char *tenant,
 		      const struct failure *after)
 {
@@ -479,7 +487,8 @@ bool stop_line_admits(struct stop_line *l, const struct stop_line_place *p,
 		if (!s->stopped)
 			continue;
 		held = next || s->on_its_way;
-		/* Of several the one that holds it longest; the narrowest of those that let it through. */
+		/* Of several the one that holds it longest; the narrowest of those that let it
+		 * through. */
 		if (!why->scope || (held && (open || next > why->next))) {
 			*why = s->stop;
 			why->next = next;
@@ -514,7 +523,7 @@ bool stop_line_stops_provider(struct stop_line *l, const struct provider_object 
 	return s->stopped;
 }
 
-/* --- all that is stopped -------------------------------------------------------------------------- */
+/* --- all that is stopped ---------------------------------------------------------------------- */
 
 static bool ask_pool_images(const struct kube_entry *en, void *arg)
 {
@@ -575,7 +584,7 @@ size_t stop_line_list(struct stop_line *l, struct stop_line_held **v)
 	return n;
 }
 
-/* --- machines ------------------------------------------------------------------------------------- */
+/* --- machines --------------------------------------------------------------------------------- */
 
 static bool blames(struct stop_line *l, const struct machine *m, const struct machine_failure *f)
 {

@@ -21,8 +21,10 @@ struct stop_line;
 struct stops_from {
 	struct context *c;
 	const struct failing *failing;
-	const struct drivers *drivers; /* NULL: no driver is judged */
-	const struct fleet *fleet;     /* NULL: there are no clouds */
+	/* NULL: no driver is judged */
+	const struct drivers *drivers;
+	/* NULL: there are no clouds */
+	const struct fleet *fleet;
 };
 /* Puts all stops into the world.  l: as things are now.  Returns at what time one of them may end,
  * Unix ms; 0: there is none. */

@@ -34,10 +34,12 @@
 
 /* Sums of one pass. */
 struct sum {
-	struct resources resources; /* names are the pass's */
+	/* names are the pass's */
+	struct resources resources;
 	int64_t nodes;
 	int64_t by_state[MACHINE_STATES];
-	struct virtual_cluster_charges held; /* of a tenant: what its bill goes on for */
+	/* of a tenant: what its bill goes on for */
+	struct virtual_cluster_charges held;
 };
 
 struct supply_status {
@@ -46,29 +48,35 @@ struct supply_status {
 	const struct warm_pool *warm_pool;
 	const struct eta *eta;
 	const struct fleet *fleet;
-	const struct waiting *waiting; /* NULL: nobody plans */
+	/* NULL: nobody plans */
+	const struct waiting *waiting;
 	struct loop_timer timer;
-	int64_t passed_at; /* loop_now() at which the last pass began */
+	/* loop_now() at which the last pass began */
+	int64_t passed_at;
 	/* The pass that is under way; NULL: none. */
 	struct arena *arena;
-	struct map *by_tenant, *by_pool, *by_provider; /* name -> struct sum */
+	/* name -> struct sum */
+	struct map *by_tenant, *by_pool, *by_provider;
 	struct sweep sweep;
 	size_t step;
-	bool again;	    /* something changed meanwhile */
-	struct arena *turn; /* for this turn alone */
+	/* something changed meanwhile */
+	bool again;
+	/* for this turn alone */
+	struct arena *turn;
 	struct stop_line *line;
-	struct map *
-		entries; /* "Kind/name" -> struct entry: writes in flight, versions that were refused */
+	/* "Kind/name" -> struct entry: writes in flight, versions that were refused */
+	struct map *entries;
 };
 
 struct entry {
 	struct supply_status *owner;
-	char *key, *refused; /* refused: this resourceVersion */
+	/* refused: this resourceVersion */
+	char *key, *refused;
 	char *tried;
 	struct status_writer write;
 };
 
-/* --- conditions --------------------------------------------------------------------------------- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 static struct conditions copy(const struct conditions *from, struct arena *a)
 {
@@ -124,7 +132,7 @@ static void say_warm(const struct supply_status *s, struct conditions *cs, struc
 		}
 }
 
-/* --- providers ---------------------------------------------------------------------------------- */
+/* --- providers -------------------------------------------------------------------------------- */
 
 static struct sum *sum_of(struct supply_status *s, struct map *by, const char *name)
 {
@@ -224,7 +232,7 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 		 stop_line_stops_provider(line_now(s), p, &stop), &stop);
 }
 
-/* --- pools -------------------------------------------------------------------------------------- */
+/* --- pools ------------------------------------------------------------------------------------ */
 
 static void add(struct resources *sum, const struct resources *more, struct arena *a)
 {
@@ -312,7 +320,7 @@ static void pool_status(struct supply_status *s, const struct node_pool *p, stru
 	say_warm(s, &out->conditions, a, p);
 }
 
-/* --- writing ------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static void entry_free(void *p)
 {
@@ -396,8 +404,8 @@ static bool pass_provider(const struct kube_entry *e, void *arg)
 	return true;
 }
 
-/* Its finalizer, which it gets with its first claim (tenant/debts.c), comes first: of two writes of one version the
- * second is refused. */
+/* Its finalizer, which it gets with its first claim (tenant/debts.c), comes first: of two writes of
+ * one version the second is refused. */
 static bool pass_tenant(const struct kube_entry *e, void *arg)
 {
 	struct supply_status *s = arg;
@@ -498,7 +506,7 @@ void supply_status_kick(struct supply_status *s)
 	loop_timer_start(&s->timer, due > 0 ? due : 0);
 }
 
-/* --- start -------------------------------------------------------------------------------------- */
+/* --- start ------------------------------------------------------------------------------------ */
 
 struct supply_status *supply_status_new(struct context *c, const struct drivers *drivers,
 					const struct warm_pool *warm_pool, const struct eta *eta,

@@ -16,7 +16,8 @@
 struct to_come {
 	const struct context *c;
 	const struct permits *permits;
-	struct map *there; /* "PROVIDER/TYPE/N" */
+	/* "PROVIDER/TYPE/N" */
+	struct map *there;
 };
 
 static const struct provider_object *elastic_of(const struct context *c, const char *name)

@@ -1,4 +1,5 @@
-/* underused: the sweeps, and what is kept of them: a claim's verdict, and since when it is to be given back. */
+/* underused: the sweeps, and what is kept of them: a claim's verdict, and since when it is to be
+ * given back. */
 #include "controller/claims/underused.h"
 
 #include <stdlib.h>
@@ -19,21 +20,30 @@ struct underused {
 	const struct tenants *tenants;
 	struct consolidate_run *run;
 	struct arena *arena;
-	int64_t swept_at;   /* loop_now() of the last sweep; 0: none */
-	bool fresh;	    /* nothing changed since */
-	struct map *claims; /* name -> struct saving */
-	struct map *needs;  /* tenants with pods that wait for a machine, or have one on its way */
-	struct map *waits;  /* those whose pods wait for one */
+	/* loop_now() of the last sweep; 0: none */
+	int64_t swept_at;
+	/* nothing changed since */
+	bool fresh;
+	/* name -> struct saving */
+	struct map *claims;
+	/* tenants with pods that wait for a machine, or have one on its way */
+	struct map *needs;
+	/* those whose pods wait for one */
+	struct map *waits;
 };
 
 struct saving {
 	char uid[64];
 	enum consolidate_verdict verdict;
-	int64_t since;	      /* loop_now() since when it is to be given; 0: it is not */
-	int64_t barred_until; /* loop_now() */
-	int64_t barred_ms;    /* the last time */
+	/* loop_now() since when it is to be given; 0: it is not */
+	int64_t since;
+	/* loop_now() */
+	int64_t barred_until;
+	/* the last time */
+	int64_t barred_ms;
 	char *text;
-	bool seen; /* in this sweep */
+	/* in this sweep */
+	bool seen;
 };
 
 static void saving_free(void *p)
@@ -119,7 +129,7 @@ bool underused_say(const struct underused *u, const struct node_claim *n,
 	return true;
 }
 
-/* --- sweeps --------------------------------------------------------------------------------------- */
+/* --- sweeps ----------------------------------------------------------------------------------- */
 
 static const char *text_of(const struct consolidate_node *n, struct arena *a)
 {
@@ -276,7 +286,7 @@ bool underused_step(struct underused *u, struct world *w)
 	return false;
 }
 
-/* --- what else is to be known ---------------------------------------------------------------------- */
+/* --- what else is to be known ----------------------------------------------------------------- */
 
 static void mark(struct map *m, const char *tenant, struct underused *u)
 {

@@ -5,16 +5,19 @@
 #include "planner/plan.h"
 
 /*
- * underused: Nodes whose pods all have room on other Nodes of their tenant, for pools with consolidationPolicy
- * WhenEmptyOrUnderutilized.  planner/consolidate.h finds them; steps/leave_reason.c lets them go.
+ * underused: Nodes whose pods all have room on other Nodes of their tenant, for pools with
+ * consolidationPolicy WhenEmptyOrUnderutilized. planner/consolidate.h finds them;
+ * steps/leave_reason.c lets them go.
  *
- * A sweep follows a plan, on the same world, in slices, at most every UNDERUSED_SWEEP_MS.  What it says holds until the
- * world changes: nothing goes by an older one.  For how long a saving stands is counted over all sweeps.
+ * A sweep follows a plan, on the same world, in slices, at most every UNDERUSED_SWEEP_MS. What it
+ * says holds until the world changes: nothing goes by an older one. For how long a saving stands is
+ * counted over all sweeps.
  *
- * Nothing of a tenant goes while a pod of it waits for a machine, or has one on its way: what would be given back would be
- * taken anew.  A machine that was to go, and serves on, is left alone for UNDERUSED_BARRED_MS, twice as long each time.
+ * Nothing of a tenant goes while a pod of it waits for a machine, or has one on its way: what would
+ * be given back would be taken anew. A machine that was to go, and serves on, is left alone for
+ * UNDERUSED_BARRED_MS, twice as long each time.
  *
- * Remembered by this process alone.  On the loop thread.
+ * Remembered by this process alone. On the loop thread.
  * Tests: tests/world/test_underused.c
  */
 #define UNDERUSED_SWEEP_MS 10000
@@ -29,17 +32,19 @@ void underused_free(struct underused *u);
 /* The world is another one: what was found is looked at again before anybody goes by it. */
 void underused_changed(struct underused *u);
 void underused_plan(struct underused *u, const struct plan *p);
-/* One slice of a sweep, if one is due; false: there is no more to do now.  The world is held meanwhile.  Whose claims
- * change is told: NOTICE_CLAIM; who may go: NOTICE_MACHINE. */
+/* One slice of a sweep, if one is due; false: there is no more to do now. The world is held
+ * meanwhile. Whose claims change is told: NOTICE_CLAIM; who may go: NOTICE_MACHINE. */
 bool underused_step(struct underused *u, struct world *w);
 bool underused_runs(const struct underused *u);
-void underused_stop(struct underused *u); /* gives up a sweep that is under way */
+/* gives up a sweep that is under way */
+void underused_stop(struct underused *u);
 /* ms until there is to be a plan for the sweep's sake; 0: no pool asks for it. */
 int64_t underused_next_ms(const struct underused *u);
 /* Another replica leads: what was found is not worth anything when this one leads again. */
 void underused_clear(struct underused *u);
 
-/* For how long all its pods have had room elsewhere, ms; -1: they have not, or nobody can say now. */
+/* For how long all its pods have had room elsewhere, ms; -1: they have not, or nobody can say
+ * now. */
 int64_t underused_ms(const struct underused *u, const struct node_claim *n);
 /* A pod of another tenant waits for a machine. */
 bool underused_others_wait(const struct underused *u, const char *tenant);

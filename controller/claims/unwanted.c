@@ -1,4 +1,5 @@
-/* unwanted: one look at all claims for each plan; a file of its own, for plans find it, and claims and machines act on it. */
+/* unwanted: one look at all claims for each plan; a file of its own, for plans find it, and claims
+ * and machines act on it. */
 #include "controller/claims/unwanted.h"
 
 #include <stdlib.h>
@@ -15,12 +16,14 @@
 struct unwanted {
 	struct context *c;
 	const struct tenants *tenants;
-	struct map *claims; /* name -> struct spell */
+	/* name -> struct spell */
+	struct map *claims;
 };
 
 struct spell {
 	char uid[64];
-	int64_t since; /* loop_now() */
+	/* loop_now() */
+	int64_t since;
 };
 
 /* The tenant's pods are known as they are now. */
@@ -34,8 +37,8 @@ static bool is_read(const struct unwanted *u, const char *tenant)
 	       t->pods && kube_cache_synced(t->pods);
 }
 
-/* Nothing was written for it, and it is drover's to take back.  A machine that says so, and whose Node is there, came from
- * a backup; a claim without a machine is for claims.c to judge. */
+/* Nothing was written for it, and it is drover's to take back. A machine that says so, and whose
+ * Node is there, came from a backup; a claim without a machine is for claims.c to judge. */
 static bool is_early(const struct unwanted *u, const struct node_claim *n)
 {
 	const struct machine *m;
@@ -59,12 +62,14 @@ int64_t unwanted_ms(const struct unwanted *u, const struct node_claim *n)
 		       : -1;
 }
 
-/* --- what a plan says ---------------------------------------------------------------------------- */
+/* --- what a plan says ------------------------------------------------------------------------- */
 
 struct said {
 	struct unwanted *u;
-	struct map *wanted;  /* claims on which it placed a pod */
-	struct map *unclear; /* tenants of which it does not say all */
+	/* claims on which it placed a pod */
+	struct map *wanted;
+	/* tenants of which it does not say all */
+	struct map *unclear;
 };
 
 static bool is_unclear(const struct plan_pod *p)

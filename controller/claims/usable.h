@@ -10,8 +10,8 @@
 struct drivers;
 struct fleet;
 #define USABLE_STARTING "Starting" /* nothing is known yet */
-/* Returns the reason why not; NULL: they can.  *message: the cause in words, "" if there are none; it
- * lives until the Provider, its driver or the cloud's list changes. */
+/* Returns the reason why not; NULL: they can. *message: the cause in words, "" if there are none;
+ * it lives until the Provider, its driver or the cloud's list changes. */
 const char *usable_not(const struct context *c, const struct drivers *drivers,
 		       const struct fleet *fleet, const char *provider, const char **message);
 

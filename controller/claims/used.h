@@ -5,10 +5,10 @@
 #include "controller/core/context.h"
 
 /*
- * used: the GPU seconds that count as a tenant's use, as VirtualCluster.status.usage stores them: the
- * sum at the time of the last write.  It is written whenever status.allocated changes, so from then on
- * the tenant holds what status.allocated says, and the sum for any later time is calculated
- * (planner/usage.h): a restart forgets nothing.  GPUs that stand idle for the tenant's gangs count
+ * used: the GPU seconds that count as a tenant's use, as VirtualCluster.status.usage stores them:
+ * the sum at the time of the last write. It is written whenever status.allocated changes, so from
+ * then on the tenant holds what status.allocated says, and the sum for any later time is calculated
+ * (planner/usage.h): a restart forgets nothing. GPUs that stand idle for the tenant's gangs count
  * too (held_gpus.h); they are written with each change, and after USED_UNWRITTEN GPU seconds.
  * Tests: tests/unit/controller/claims/test_supply_status.c
  */

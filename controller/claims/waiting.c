@@ -10,18 +10,23 @@
 /* The lists of all tenants, of one plan. */
 struct book {
 	struct arena *a;
-	struct map *tenants; /* name -> struct virtual_cluster_waits, in the arena */
+	/* name -> struct virtual_cluster_waits, in the arena */
+	struct map *tenants;
 };
 
 struct waiting {
 	struct context *c;
 	void (*published)(void *arg);
 	void *arg;
-	struct book *next; /* being gone through; NULL: none */
-	struct book *last; /* whole, and newer than now; NULL: none */
-	struct book *now;  /* published; NULL: none yet */
+	/* being gone through; NULL: none */
+	struct book *next;
+	/* whole, and newer than now; NULL: none */
+	struct book *last;
+	/* published; NULL: none yet */
+	struct book *now;
 	struct loop_timer timer;
-	int64_t at; /* loop_now() of the last publication that had pods; 0: none */
+	/* loop_now() of the last publication that had pods; 0: none */
+	int64_t at;
 };
 
 static struct book *book_new(void)
@@ -109,7 +114,7 @@ void waiting_end(struct waiting *w)
 		loop_timer_start(&w->timer, due > 0 ? due : 0);
 }
 
-/* --- what goes into the status -------------------------------------------------------------------- */
+/* --- what goes into the status ---------------------------------------------------------------- */
 
 static const struct virtual_cluster_waiting *find(const struct virtual_cluster_waits *in,
 						  const char *pod)
@@ -152,7 +157,7 @@ bool waiting_status(const struct waiting *w, const struct virtual_cluster *vc, s
 	return changed;
 }
 
-/* --- life ----------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 struct waiting *waiting_new(struct context *c, void (*published)(void *arg), void *arg)
 {

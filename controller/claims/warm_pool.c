@@ -1,7 +1,7 @@
 /*
  * warm_pool: one pass over the pools that want warm machines.
  *
- *	plan_stock(pool) --> what it has, then what fits best --> wishes --> kick the machines that differ
+ *   plan_stock(pool) --> what it has, then what fits best --> wishes --> kick the machines that differ
  *
  * A machine is chosen by: kept for this pool already, its agent there, on for a pool that gives it
  * back, the rack with the fewest of this pool, the planner's order, the name.
@@ -34,21 +34,26 @@ struct wish {
 /* Of one pool, at the last pass. */
 struct found {
 	int64_t wanted, kept;
-	bool limited; /* its limits leave no room for more */
+	/* its limits leave no room for more */
+	bool limited;
 };
 
 struct warm_pool {
 	struct context *c;
 	struct world_sync *sync;
 	struct loop_timer timer, again;
-	int64_t passed_at; /* loop_now() of the last pass */
+	/* loop_now() of the last pass */
+	int64_t passed_at;
 	bool known;
-	struct map *wishes; /* machine -> struct wish */
-	struct map *looked; /* machines that were free at the last pass */
-	struct map *pools;  /* pool -> struct found */
+	/* machine -> struct wish */
+	struct map *wishes;
+	/* machines that were free at the last pass */
+	struct map *looked;
+	/* pool -> struct found */
+	struct map *pools;
 };
 
-/* --- what there is ------------------------------------------------------------------------------ */
+/* --- what there is ---------------------------------------------------------------------------- */
 
 static bool kept_for(const struct machine *m, const struct node_pool *p)
 {
@@ -108,15 +113,17 @@ static bool may_be_warmed(const struct warm_pool *w, const struct machine *m)
 	       !(n && now - m->status.failures.v[n - 1].time < FAILED_LATELY_MS);
 }
 
-/* --- choosing ----------------------------------------------------------------------------------- */
+/* --- choosing --------------------------------------------------------------------------------- */
 
 struct rack {
-	int64_t n; /* chosen in it, for this pool */
+	/* chosen in it, for this pool */
+	int64_t n;
 };
 
 struct choice {
 	const struct machine *m;
-	struct rack *rack; /* NULL: none is known */
+	/* NULL: none is known */
+	struct rack *rack;
 	bool mine, ready, on, chosen;
 };
 
@@ -223,7 +230,8 @@ static int by_name(const void *x, const void *y)
 		      (*(const struct world_machine *const *)y)->name);
 }
 
-/* By failures, then name: the planner's own order has the kinds first, which all serve the pool as well. */
+/* By failures, then name: the planner's own order has the kinds first, which all serve the pool as
+ * well. */
 static int by_health(const void *x, const void *y)
 {
 	const struct world_machine *a = *(const struct world_machine *const *)x,
@@ -259,7 +267,7 @@ static void look_at(struct warm_pool *w, const struct node_pool *p)
 	map_put(w->pools, p->meta.name, f);
 }
 
-/* --- the pass ----------------------------------------------------------------------------------- */
+/* --- the pass --------------------------------------------------------------------------------- */
 
 struct wanting {
 	const struct node_pool **v;
@@ -362,7 +370,7 @@ static void on_again(void *arg)
 	warm_pool_kick(arg);
 }
 
-/* --- asking ------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 enum warm_pool_wish warm_pool_wish(const struct warm_pool *w, const char *machine,
 				   struct object_ref *pool)
@@ -428,7 +436,7 @@ bool warm_pool_tally(const struct warm_pool *w, const struct node_pool *p, struc
 	return true;
 }
 
-/* --- start -------------------------------------------------------------------------------------- */
+/* --- start ------------------------------------------------------------------------------------ */
 
 struct warm_pool *warm_pool_new(struct context *c, struct world_sync *sync)
 {

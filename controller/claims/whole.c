@@ -1,6 +1,6 @@
 #include "controller/claims/whole.h"
 
-/* Finds gangs that have a pod on a claim that does not go.  Returns false if there is no new one. */
+/* Finds gangs that have a pod on a claim that does not go. Returns false if there is no new one. */
 static bool find_broken(const struct plan *p, const struct whole_claim *v, bool *broken)
 {
 	bool more = false;

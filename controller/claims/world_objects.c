@@ -144,8 +144,8 @@ struct world_machine world_object_machine(const struct machine *m, const struct 
 	return w;
 }
 
-/* Nothing is launched for the claim: its Provider has no offer now.  Once another offer is asked for,
- * the Machine still has its last error, and the claim is supply again. */
+/* Nothing is launched for the claim: its Provider has no offer now. Once another offer is asked
+ * for, the Machine still has its last error, and the claim is supply again. */
 static bool has_no_offer(const struct machine *m)
 {
 	const struct machine_instance *i = m ? m->status.instance : NULL;

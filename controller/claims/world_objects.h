@@ -6,8 +6,8 @@
 #include "planner/world.h"
 
 /*
- * world_objects: objects of drover's API as the planner's structs.  Pure: the controller and `drover simulate` see one object as
- * the same.  What is given points into the object, or lies in the arena.
+ * world_objects: objects of drover's API as the planner's structs. Pure: the controller and `drover
+ * simulate` see one object as the same. What is given points into the object, or lies in the arena.
  * Tests: tests/unit/controller/claims/test_world_sync.c, tests/unit/cli/simulate/test_scenario.c
  */
 struct world_pool world_object_pool(const struct node_pool *p, struct arena *a);
@@ -18,7 +18,8 @@ struct world_machine world_object_machine(const struct machine *m, const struct 
 /* m: the machine that it names, p: that one's Provider; NULL: none, or not known. */
 struct world_claim world_object_claim(const struct node_claim *n, const struct machine *m,
 				      const struct provider_object *p, struct arena *a);
-/* Without what a tenant's API server says, version and health, and without probed: others count for that. */
+/* Without what a tenant's API server says, version and health, and without probed: others count for
+ * that. */
 struct world_tenant world_object_tenant(const struct virtual_cluster *vc);
 
 #endif

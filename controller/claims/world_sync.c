@@ -1,4 +1,5 @@
-/* world_sync: objects, pods and Nodes as the planner's structs: one function for each kind of change. */
+/* world_sync: objects, pods and Nodes as the planner's structs: one function for each kind of
+ * change. */
 #include "controller/claims/world_sync.h"
 
 #include <stdlib.h>
@@ -42,9 +43,12 @@ struct world_sync {
 	struct world *world;
 	struct to_come *to_come;
 	bool held;
-	struct map *probed; /* VirtualCluster -> its segment, of which it names addresses */
-	int64_t used_at;    /* loop_now() when what tenants have used was put */
-	struct map *late;   /* what changed while it is held: a letter for the kind, then its key */
+	/* VirtualCluster -> its segment, of which it names addresses */
+	struct map *probed;
+	/* loop_now() when what tenants have used was put */
+	int64_t used_at;
+	/* what changed while it is held: a letter for the kind, then its key */
+	struct map *late;
 };
 
 enum late {
@@ -447,7 +451,7 @@ void world_sync_node(struct world_sync *s, const char *tenant, const char *name,
 		tell(s, put_node(s, tenant, name, n));
 }
 
-/* --- while a plan is made of it ------------------------------------------------------------------ */
+/* --- while a plan is made of it --------------------------------------------------------------- */
 
 static bool put_used(const struct kube_entry *e, void *arg)
 {
@@ -474,7 +478,8 @@ bool world_sync_held(const struct world_sync *s)
 	return s->held;
 }
 
-/* As the caches have it now.  key: "TENANT/NAMESPACE/NAME" after the letter; no name has a slash in it. */
+/* As the caches have it now. key: "TENANT/NAMESPACE/NAME" after the letter; no name has a slash in
+ * it. */
 static bool catch_up(struct world_sync *s, const char *late)
 {
 	OWN(arena) a = arena_new();

@@ -6,12 +6,14 @@
 /*
  * world_sync: keeps the planner's world in step with the caches, object by object.
  *
- * Each call says that one thing changed.  The world has the change at once; where that made it another world, changed()
- * is called, which must only mark and defer.  Most changes are none to a planner: a heartbeat, a status.  On the loop thread.
+ * Each call says that one thing changed. The world has the change at once; where that made it
+ * another world, changed() is called, which must only mark and defer. Most changes are none to a
+ * planner: a heartbeat, a status. On the loop thread.
  *
- * While the world is held, as a plan is made of it in slices, it stays as it is: what changed is marked, and read from the
- * caches when it is released, so that many changes of one thing cost one.
- * Tests: tests/unit/controller/claims/test_provisioner.c, tests/unit/controller/claims/test_world_sync.c
+ * While the world is held, as a plan is made of it in slices, it stays as it is: what changed is
+ * marked, and read from the caches when it is released, so that many changes of one thing cost one.
+ * Tests: tests/unit/controller/claims/test_provisioner.c,
+ * tests/unit/controller/claims/test_world_sync.c
  */
 struct avoided;
 struct eta;
@@ -36,8 +38,8 @@ struct world_sync_spec {
 	struct refused *refused;
 	struct sending *sending;
 	void (*changed)(void *arg);
-	void (*came)(
-		void *arg); /* a pod became demand, or demands something else; before changed() */
+	/* a pod became demand, or demands something else; before changed() */
+	void (*came)(void *arg);
 	void *arg;
 };
 struct world_sync;
@@ -48,7 +50,8 @@ void world_sync_free(struct world_sync *s);
 struct world *world_sync_world(struct world_sync *s);
 
 void world_sync_hold(struct world_sync *s);
-void world_sync_release(struct world_sync *s); /* also when it is not held */
+/* also when it is not held */
+void world_sync_release(struct world_sync *s);
 /* Somebody plans with it: plan_stock() has to wait. */
 bool world_sync_held(const struct world_sync *s);
 
@@ -57,12 +60,15 @@ void world_sync_pool(struct world_sync *s, const char *name, const struct node_p
 void world_sync_provider(struct world_sync *s, const char *name, const struct provider_object *p);
 void world_sync_machine(struct world_sync *s, const char *name, const struct machine *m);
 void world_sync_claim(struct world_sync *s, const char *name, const struct node_claim *n);
-/* A plan had it sent: it is in the world from now on, or from its release on; that is nothing new, so no changed(). */
+/* A plan had it sent: it is in the world from now on, or from its release on; that is nothing new,
+ * so no changed(). */
 void world_sync_sent(struct world_sync *s, const char *name);
-void world_sync_tenant(struct world_sync *s,
-		       const char *name);      /* reads the object and the struct tenant */
-void world_sync_tenants(struct world_sync *s); /* each of them: a BurstPolicy is another */
-/* The VirtualCluster is another, or gone: those that share its segment are proved by its addresses, too. */
+/* reads the object and the struct tenant */
+void world_sync_tenant(struct world_sync *s, const char *name);
+/* each of them: a BurstPolicy is another */
+void world_sync_tenants(struct world_sync *s);
+/* The VirtualCluster is another, or gone: those that share its segment are proved by its addresses,
+ * too. */
 void world_sync_segment(struct world_sync *s, const char *name);
 void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p);

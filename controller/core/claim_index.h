@@ -4,16 +4,18 @@
 #include "controller/core/context.h"
 
 /*
- * claim_index: the NodeClaims of one tenant, or of one Machine: for what would otherwise be a look at all of them, by
- * each of all tenants and machines.
+ * claim_index: the NodeClaims of one tenant, or of one Machine: for what would otherwise be a look
+ * at all of them, by each of all tenants and machines.
  *
- * Kept in step with the cache of NodeClaims by whoever reads that (controller/controller.c): a claim is put before
- * anybody else hears of its change.  On the loop thread.
+ * Kept in step with the cache of NodeClaims by whoever reads that (controller/controller.c): a
+ * claim is put before anybody else hears of its change. On the loop thread.
  * Tests: tests/unit/controller/core/test_claim_index.c
  */
 enum claim_key {
-	CLAIM_BY_TENANT,  /* spec.virtualClusterRef.name */
-	CLAIM_BY_MACHINE, /* spec.machineRef.name and status.machineRef.name */
+	/* spec.virtualClusterRef.name */
+	CLAIM_BY_TENANT,
+	/* spec.machineRef.name and status.machineRef.name */
+	CLAIM_BY_MACHINE,
 	CLAIM_KEYS,
 };
 

@@ -16,14 +16,16 @@
 #define KEPT 16
 
 struct jump {
-	int64_t to; /* wall ms right after it */
+	/* wall ms right after it */
+	int64_t to;
 	int64_t by;
 };
 
 struct clock_jumps {
 	struct loop *loop;
 	struct loop_timer timer;
-	int64_t ahead; /* of the wall clock before the monotonic one, when looked at last */
+	/* of the wall clock before the monotonic one, when looked at last */
+	int64_t ahead;
 	struct jump v[KEPT];
 	size_t n;
 };
@@ -102,12 +104,13 @@ int64_t clock_jumps_since(const struct context *c, int64_t stamp)
 
 	if (!c->clock_jumps)
 		return 0;
-	look(c->clock_jumps); /* a timer may come too late: whoever asks may be the first that runs */
+	/* a timer may come too late: whoever asks may be the first that runs */
+	look(c->clock_jumps);
 	for (size_t i = 0; i < c->clock_jumps->n; i++) {
 		const struct jump *j = &c->clock_jumps->v[i];
 
-		/* Stamps are whole seconds.  One that a right clock made while this one was behind is nearer to
-		 * the jump's end than the jump is long. */
+		/* Stamps are whole seconds. One that a right clock made while this one was behind
+		 * is nearer to the jump's end than the jump is long. */
 		if (stamp + 1000 <= j->to)
 			sum += j->by < j->to - stamp ? j->by : j->to - stamp;
 	}

@@ -1,4 +1,5 @@
-/* context: questions that every room asks of the replica it runs in; who makes the replica is controller/controller.c. */
+/* context: questions that every room asks of the replica it runs in; who makes the replica is
+ * controller/controller.c. */
 #include "controller/core/context.h"
 
 #include "base/arena.h"
@@ -31,7 +32,7 @@ void ctx_event(const struct context *c, enum object_kind_id kind, const struct o
 	kube_event(c->events, &ref, type, reason, "Reconcile", note);
 }
 
-/* --- our definitions ------------------------------------------------------------------------------ */
+/* --- our definitions -------------------------------------------------------------------------- */
 
 static const struct scan_want crd_meta[] = {KUBE_WANT_META, SCAN_PLAIN("deletionTimestamp"),
 					    SCAN_END};

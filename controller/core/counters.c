@@ -17,12 +17,14 @@ struct counters {
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
 		*leaves, *wipes, *revoked, *turns, *ways, *requests, *looks, *pod_waits,
 		*first_pods;
-	struct map *since; /* machine that was taken back -> struct began */
+	/* machine that was taken back -> struct began */
+	struct map *since;
 	int64_t recycle_ms;
 };
 
 struct began {
-	int64_t at; /* wall ms */
+	/* wall ms */
+	int64_t at;
 };
 
 #define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -4,11 +4,10 @@
 #include "controller/core/context.h"
 
 /*
- * counters: the counting metrics of claims and machines; the gauges are in controller/gauges.h.  docs/metrics.md lists all
- * families with the help text that stands here; a test compares.
+ * counters: the counting metrics of claims and machines; the gauges are in controller/gauges.h.
+ * docs/metrics.md lists all families with the help text that stands here; a test compares.
  *
- * Counters count what this replica did or, for times in a state, saw written
- * while it led.  Without
+ * Counters count what this replica did or, for times in a state, saw written while it led. Without
  * counters (NULL) nothing is counted.
  */
 struct counters;
@@ -26,8 +25,8 @@ void counters_claimed_warm(struct counters *f, bool answered);
 /* A record turned out not to be true: a drive held something again. */
 void counters_wipe_revoked(struct counters *f);
 void counters_wipe(struct counters *f, const char *verdict);
-/* A machine's way ended, and by which of the times that were expected when it began: eta_way_names, eta_by_names of
- * claims/eta.h. */
+/* A machine's way ended, and by which of the times that were expected when it began: eta_way_names,
+ * eta_by_names of claims/eta.h. */
 void counters_way(struct counters *f, const char *way, const char *by);
 /* A request to an API server is over: client "host" or "tenant"; status 0: no reply came. */
 void counters_request(struct counters *f, const char *client, const char *method, int status);

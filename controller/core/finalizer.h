@@ -6,8 +6,8 @@
 #include "base/data/fields.h"
 
 /*
- * finalizer: metadata.finalizers with ours put in or taken out, as a patch may write it: the others stay, in their
- * order.  Pure.  status_writer.h writes it.
+ * finalizer: metadata.finalizers with ours put in or taken out, as a patch may write it: the others
+ * stay, in their order. Pure. status_writer.h writes it.
  * Tests: tests/unit/controller/core/test_finalizer.c
  */
 

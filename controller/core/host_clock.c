@@ -1,6 +1,7 @@
 /*
- * host_clock: compares the wall clock with the Date of the host's API server: when it is asked, and each 10 s to tell of a
- * change.  Apart from clock_jumps.c, where this machine's own two clocks are compared.
+ * host_clock: compares the wall clock with the Date of the host's API server: when it is asked, and
+ * each 10 s to tell of a change. Apart from clock_jumps.c, where this machine's own two clocks are
+ * compared.
  */
 #include "controller/core/host_clock.h"
 
@@ -18,7 +19,8 @@
 struct host_clock {
 	struct context *c;
 	struct loop_timer timer;
-	bool told; /* that they disagree */
+	/* that they disagree */
+	bool told;
 };
 
 int64_t host_clock_ahead(const struct context *c)

@@ -25,17 +25,21 @@
 
 struct keys {
 	struct context *c;
-	struct secret *boot; /* a copy: a Secret that is deleted under us takes nothing away */
-	bool wants_metrics;  /* somebody asked for the token */
-	char *refused;	     /* version of a Secret whose boot key was not taken; NULL: none */
+	/* a copy: a Secret that is deleted under us takes nothing away */
+	struct secret *boot;
+	/* somebody asked for the token */
+	bool wants_metrics;
+	/* version of a Secret whose boot key was not taken; NULL: none */
+	char *refused;
 	struct crypto_key *evidence;
 	char *evidence_version;
 	char publics[PUBLICS_MAX][CRYPTO_PUBLIC_TEXT];
 	const char *public_list[PUBLICS_MAX];
 	size_t npublics;
-	int64_t ensured_boot, ensured_evidence, ensured_ca,
-		ensured_metrics; /* loop_now() of the last try to make it; 0: none */
-	char *published; /* version of the Secret whose publics the ConfigMap holds; NULL: none */
+	/* loop_now() of the last try to make it; 0: none */
+	int64_t ensured_boot, ensured_evidence, ensured_ca, ensured_metrics;
+	/* version of the Secret whose publics the ConfigMap holds; NULL: none */
+	char *published;
 	struct kube_call *publishing;
 	struct loop_timer publish_again;
 };
@@ -246,7 +250,7 @@ const char *const *keys_evidence_publics(struct keys *k, size_t *n)
 	return k->public_list;
 }
 
-/* --- for auditors ------------------------------------------------------------------------------- */
+/* --- for auditors ----------------------------------------------------------------------------- */
 
 static void on_published(json_t *o, const struct err *e, void *arg);
 

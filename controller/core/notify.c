@@ -1,4 +1,5 @@
-/* notify: hands a notice to whoever composed the parts; a file of its own, so that no part needs that one's header. */
+/* notify: hands a notice to whoever composed the parts; a file of its own, so that no part needs
+ * that one's header. */
 #include "controller/core/notify.h"
 
 #include "controller/core/context.h"

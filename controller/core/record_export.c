@@ -29,10 +29,12 @@ enum job_kind { JOB_RECORD, JOB_KEYS };
 
 /* What the thread works on: its own copies. */
 struct job {
-	struct record_export *owner; /* for the loop's side alone */
+	/* for the loop's side alone */
+	struct record_export *owner;
 	enum job_kind kind;
 	char *dir, *machine /* its folder */, *name, *text;
-	char record[254]; /* "": none */
+	/* "": none */
+	char record[254];
 	int rc;
 	struct err err;
 };
@@ -42,16 +44,25 @@ struct record_export {
 	struct loop_timer timer;
 	struct loop_work *work;
 	struct status_writer write;
-	bool led;	   /* in the turn before */
-	struct map *names; /* records that may have work in them */
-	struct map *again; /* ... whose file could not be written: tried again after again_after */
-	struct map *exported; /* record -> "" : its file was seen since we lead */
-	struct map *doomed;   /* to be deleted */
+	/* in the turn before */
+	bool led;
+	/* records that may have work in them */
+	struct map *names;
+	/* ... whose file could not be written: tried again after again_after */
+	struct map *again;
+	/* record -> "" : its file was seen since we lead */
+	struct map *exported;
+	/* to be deleted */
+	struct map *doomed;
 	struct backoff backoff;
-	int64_t export_after;		 /* loop_now(): backing off until, with all */
-	int64_t again_after, keys_after; /* ... with those that failed; with keys.json */
-	int64_t looked_at;		 /* when all were looked at last */
-	char *keys_text;		 /* what keys.json holds; NULL: not known */
+	/* loop_now(): backing off until, with all */
+	int64_t export_after;
+	/* ... with those that failed; with keys.json */
+	int64_t again_after, keys_after;
+	/* when all were looked at last */
+	int64_t looked_at;
+	/* what keys.json holds; NULL: not known */
+	char *keys_text;
 };
 
 static void step(void *arg);
@@ -121,7 +132,7 @@ char *record_export_text(const struct wipe_record *w)
 	return line;
 }
 
-/* --- on the thread ------------------------------------------------------------------------------ */
+/* --- on the thread ---------------------------------------------------------------------------- */
 
 static void job_free(struct job *j)
 {
@@ -132,8 +143,8 @@ static void job_free(struct job *j)
 	free(j);
 }
 
-/* Keys that an earlier drover wrote stay: what they signed has to be checked with them.  NULL: what stands there
- * cannot be read, and is not written over. */
+/* Keys that an earlier drover wrote stay: what they signed has to be checked with them. NULL: what
+ * stands there cannot be read, and is not written over. */
 static char *keys_with_old(const struct job *j, struct err *e)
 {
 	char *old = record_files_read(j->dir, KEYS_FILE, e), *text, *line;
@@ -185,7 +196,7 @@ static void drop_job(void *arg)
 	job_free(arg);
 }
 
-/* --- export ------------------------------------------------------------------------------------- */
+/* --- export ----------------------------------------------------------------------------------- */
 
 static void say_failed(struct record_export *r, const struct wipe_record *w, const struct job *j)
 {
@@ -339,7 +350,7 @@ static bool next_export(struct record_export *r)
 	return false;
 }
 
-/* --- retention ---------------------------------------------------------------------------------- */
+/* --- retention -------------------------------------------------------------------------------- */
 
 struct census {
 	const struct wipe_record **v;
@@ -382,8 +393,8 @@ static bool is_rested_on(const struct record_export *r, const struct wipe_record
 		      str_eq(m->status.wipe_attempt->previous.name, w->meta.name)));
 }
 
-/* nth: its place among its machine's, the newest 0.  now: when the newest record of all was made, so that the API
- * server's clock alone counts: an agent's is anybody's, and ours may jump. */
+/* nth: its place among its machine's, the newest 0. now: when the newest record of all was made, so
+ * that the API server's clock alone counts: an agent's is anybody's, and ours may jump. */
 static bool may_go(const struct record_export *r, const struct wipe_record *w, size_t nth,
 		   int64_t now)
 {
@@ -447,7 +458,7 @@ static bool next_deletion(struct record_export *r)
 	return false;
 }
 
-/* --- the turn ----------------------------------------------------------------------------------- */
+/* --- the turn --------------------------------------------------------------------------------- */
 
 static void step(void *arg)
 {

@@ -86,7 +86,8 @@ static int write_all(int fd, const char *text, const char *name, struct err *e)
 	return fsync(fd) < 0 ? err_errno(e, errno, "%s", name) : 0;
 }
 
-/* One that nobody else writes: another replica may be at the same record, and its file is not ours to rename. */
+/* One that nobody else writes: another replica may be at the same record, and its file is not ours
+ * to rename. */
 static int open_aside(int folder, const char *name, char *aside, size_t size, struct err *e)
 {
 	int fd;
@@ -105,7 +106,8 @@ static int open_aside(int folder, const char *name, char *aside, size_t size, st
 		       ASIDES);
 }
 
-/* Never over a file that is there (EEXIST).  A link does it where rename cannot be told so, as on NFS. */
+/* Never over a file that is there (EEXIST). A link does it where rename cannot be told so, as on
+ * NFS. */
 static int rename_new(int folder, const char *aside, const char *name)
 {
 	if (renameat2(folder, aside, folder, name, RENAME_NOREPLACE) == 0)
@@ -139,7 +141,8 @@ static int put(int folder, const char *name, const char *text, bool over, struct
 	return rc;
 }
 
-/* Another replica may have written it a moment ago: it is safe when it is flushed, whoever wrote it. */
+/* Another replica may have written it a moment ago: it is safe when it is flushed, whoever wrote
+ * it. */
 static int flush(int folder, const char *name, struct err *e)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);

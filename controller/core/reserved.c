@@ -1,5 +1,6 @@
 /*
- * reserved: one list by owner, and one by host that counts owners, since BMCs may stand behind one address.
+ * reserved: one list by owner, and one by host that counts owners, since BMCs may stand behind one
+ * address.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -15,13 +16,16 @@
 
 struct reserved {
 	const char *const *networks;
-	struct map *host_of; /* owner -> host, or host and port */
-	struct map *hosts;   /* the same -> struct host */
+	/* owner -> host, or host and port */
+	struct map *host_of;
+	/* the same -> struct host */
+	struct map *hosts;
 };
 
 struct host {
 	unsigned owners;
-	char *first; /* whose it was first */
+	/* whose it was first */
+	char *first;
 };
 
 static void host_free(void *p)
@@ -51,7 +55,8 @@ void reserved_free(struct reserved *r)
 	free(r);
 }
 
-/* An address in its one spelling; a name in small letters, without port and the dot at its end.  "": none. */
+/* An address in its one spelling; a name in small letters, without port and the dot at its end. "":
+ * none. */
 static const char *spelling(const char *url, char out[static HOST + 8])
 {
 	const char *host = url ? strstr(url, "://") : NULL;

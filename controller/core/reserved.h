@@ -6,11 +6,12 @@
 #include "base/own.h"
 
 /*
- * reserved: addresses of BMCs, of drover's own endpoints, and networks named on the command line: no kubeconfig of a
- * tenant leads drover there, by whatever name.  Private addresses as such are allowed: tenants' API servers have them.
+ * reserved: addresses of BMCs, of drover's own endpoints, and networks named on the command line:
+ * no kubeconfig of a tenant leads drover there, by whatever name. Private addresses as such are
+ * allowed: tenants' API servers have them.
  *
- * Kept in step by whoever hears of Machines and Providers (controller/controller.c); what a BMC with a name answered
- * from is added when it is known (life/bmc.c).  On the loop thread.
+ * Kept in step by whoever hears of Machines and Providers (controller/controller.c); what a BMC
+ * with a name answered from is added when it is known (life/bmc.c). On the loop thread.
  * Tests: tests/unit/controller/core/test_reserved.c, tests/world/test_reserved.c
  */
 struct reserved;
@@ -22,8 +23,9 @@ DEFINE_OWN(reserved)
 
 #define RESERVED_ANSWERED "what the BMC of machine %s answered from" /* an owner */
 
-/* owner: whose it is, for people ("the BMC of machine gpu-1"): one place each.  place: a URL, or an address; NULL: it has
- * none any more.  The host counts on all its ports, and with `port_alone` on that of the URL. */
+/* owner: whose it is, for people ("the BMC of machine gpu-1"): one place each. place: a URL, or an
+ * address; NULL: it has none any more. The host counts on all its ports, and with `port_alone` on
+ * that of the URL. */
 void reserved_put(struct reserved *r, const char *owner, const char *place, bool port_alone);
 
 /* host: a name or an address.  Gives whose it is, borrowed until the next put; NULL: nobody's. */

@@ -23,7 +23,8 @@ struct secrets {
 	struct loop_group *group;
 	struct kube_client *client;
 	char *own_ns;
-	struct map *entries; /* "ns/name" -> struct entry */
+	/* "ns/name" -> struct entry */
+	struct map *entries;
 	void (*changed)(const char *ns, const char *name, void *arg);
 	void *arg;
 };
@@ -32,10 +33,12 @@ struct entry {
 	struct secrets *s;
 	char *ns, *name, *version;
 	enum secret_state state;
-	struct map *values; /* key -> struct secret */
+	/* key -> struct secret */
+	struct map *values;
 	struct kube_call *call;
 	struct loop_timer timer;
-	bool expected; /* read every 30 s until it has changed */
+	/* read every 30 s until it has changed */
+	bool expected;
 };
 
 static void free_value(void *v)
@@ -128,7 +131,8 @@ static void on_secret(json_t *o, const struct err *e, void *arg)
 		take(en, o);
 		return;
 	}
-	/* A Secret that was there and cannot be read now keeps its values: unreachable is not gone. */
+	/* A Secret that was there and cannot be read now keeps its values: unreachable is not
+	 * gone. */
 	if (e->kind == ERR_NOT_FOUND)
 		en->state = SECRET_ABSENT;
 	else if (was != SECRET_LOADED)

@@ -44,7 +44,8 @@ static void note(struct status_writer *w, const struct err *e)
 	w->failed = is;
 }
 
-/* What the cache tells of may end the owner of this writer: it stays busy, and so alone, until done(). */
+/* What the cache tells of may end the owner of this writer: it stays busy, and so alone, until
+ * done(). */
 static void on_answer(json_t *o, const struct err *e, void *arg)
 {
 	struct status_writer *w = arg;

@@ -5,8 +5,9 @@
 #include "kube/cache.h"
 
 /*
- * sweep: one look at each object that a cache had when it began, some in each turn of the loop, so that a thousand of
- * them do not hold it.  What comes meanwhile is not looked at, and neither is what has gone.
+ * sweep: one look at each object that a cache had when it began, some in each turn of the loop, so
+ * that a thousand of them do not hold it. What comes meanwhile is not looked at, and neither is
+ * what has gone.
  *
  * Embedded in its owner; the arena is the owner's, and stays until the sweep is over or given up.
  * Tests: tests/unit/controller/core/test_sweep.c

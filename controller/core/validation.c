@@ -19,12 +19,15 @@
 
 struct validation {
 	struct context *c;
-	struct map *entries; /* "Kind/name" -> struct entry; only what is still to be written */
+	/* "Kind/name" -> struct entry; only what is still to be written */
+	struct map *entries;
 };
 
 struct wish {
-	char *uid, *rv, *note; /* note NULL: it is good */
-	json_t *conditions;    /* all of them; NULL: of a kind without status */
+	/* note NULL: it is good */
+	char *uid, *rv, *note;
+	/* all of them; NULL: of a kind without status */
+	json_t *conditions;
 };
 
 struct entry {
@@ -36,7 +39,7 @@ struct entry {
 	struct loop_timer timer;
 };
 
-/* --- entries ------------------------------------------------------------------------------------ */
+/* --- entries ---------------------------------------------------------------------------------- */
 
 static void wish_free(struct wish *w)
 {
@@ -78,7 +81,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	if (again && !en->next)
 		en->next = give(en->sent);
-	/* After a conflict the watch brings what came between; what is refused for good is told at least by an event. */
+	/* After a conflict the watch brings what came between; what is refused for good is told at
+	 * least by an event. */
 	else if (!again && (!e || (e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND)))
 		tell(en, en->sent);
 	wish_free(give(en->sent));
@@ -152,7 +156,7 @@ static void settle(struct validation *v, enum object_kind_id kind, const char *n
 		map_del(v->entries, en->key);
 }
 
-/* --- conditions --------------------------------------------------------------------------------- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 static json_t *find(const json_t *conditions)
 {
@@ -253,7 +257,8 @@ void validation_good(struct validation *v, enum object_kind_id kind, const void 
 	struct wish *w;
 	json_t *list;
 
-	/* This version, or a later generation, was refused: here is what stays in force meanwhile. */
+	/* This version, or a later generation, was refused: here is what stays in force
+	 * meanwhile. */
 	if ((en && en->next && en->next->note && str_eq(en->next->rv, m->resource_version)) ||
 	    (old && old->observed_generation > m->generation))
 		return;
@@ -294,7 +299,7 @@ void *validation_keep(enum object_kind_id kind, const void *last_good, const jso
 	return out;
 }
 
-/* --- start -------------------------------------------------------------------------------------- */
+/* --- start ------------------------------------------------------------------------------------ */
 
 void validation_lead(struct validation *v)
 {

@@ -9,11 +9,13 @@
 /* Tests: tests/unit/controller/core/test_ways.c */
 
 struct ways {
-	struct map *known; /* name of the VirtualCluster -> struct known */
+	/* name of the VirtualCluster -> struct known */
+	struct map *known;
 };
 
 struct known {
-	char *key; /* of the way that it was seen of */
+	/* of the way that it was seen of */
+	char *key;
 	struct way_seen seen;
 };
 

@@ -29,14 +29,19 @@ struct checkpoint {
 	char *machine;
 	void (*changed)(void *arg);
 	void *arg;
-	struct kube_call *patch; /* of one pod at a time */
-	int64_t patch_after;	 /* loop_now(): an annotation was refused */
-	struct map *told;	 /* UIDs of pods that were given up */
+	/* of one pod at a time */
+	struct kube_call *patch;
+	/* loop_now(): an annotation was refused */
+	int64_t patch_after;
+	/* UIDs of pods that were given up */
+	struct map *told;
 	struct http_peer *peer;
 	struct http_req *post;
-	int64_t post_after; /* loop_now() */
+	/* loop_now() */
+	int64_t post_after;
 	bool url_done, url_told;
-	char trouble[300]; /* told last */
+	/* told last */
+	char trouble[300];
 	char who[300];
 };
 
@@ -100,7 +105,7 @@ static void trouble(struct checkpoint *cp, const char *whose, const char *text)
 	tell(cp, "CheckpointFailed", now);
 }
 
-/* --- pods ------------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static bool asks_for_it(const struct tenant_pod *p, const char *node)
 {
@@ -123,7 +128,8 @@ static void on_patched(json_t *o, const struct err *e, void *arg)
 
 	(void)o;
 	cp->patch = NULL;
-	/* A conflict: somebody was quicker, and the cache will show it.  So it does when this went well. */
+	/* A conflict: somebody was quicker, and the cache will show it. So it does when this went
+	 * well. */
 	cp->patch_after = loop_now(cp->c->loop) + 1000;
 	if (e && e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND) {
 		trouble(cp, CHECKPOINT_REQUESTED, e->text);
@@ -132,8 +138,8 @@ static void on_patched(json_t *o, const struct err *e, void *arg)
 	cp->changed(cp->arg);
 }
 
-/* An answer to an earlier request is none to this one.  The resourceVersion sees to it that an answer which
- * has just come is not taken away. */
+/* An answer to an earlier request is none to this one. The resourceVersion sees to it that an
+ * answer which has just come is not taken away. */
 static void request(struct checkpoint *cp, const struct kube_entry *en, const char *when)
 {
 	OWN_JSON patch = json_pack("{s:{s:s, s:s, s:{s:s, s:n}}}", "metadata", "uid", en->uid,
@@ -150,7 +156,8 @@ struct look {
 	struct checkpoint *cp;
 	const char *node, *when;
 	int64_t running;
-	const struct kube_entry *first; /* that is waited for */
+	/* that is waited for */
+	const struct kube_entry *first;
 };
 
 static bool before(const struct kube_entry *a, const struct kube_entry *b)
@@ -187,7 +194,7 @@ static bool look_at_pod(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* --- the URL ---------------------------------------------------------------------------------------- */
+/* --- the URL ---------------------------------------------------------------------------------- */
 
 static void on_posted(const struct http_reply *r, const struct err *e, void *arg)
 {
@@ -348,7 +355,7 @@ static bool look_at_url(struct checkpoint *cp, const struct node_claim *n, const
 	return true;
 }
 
-/* --- both ------------------------------------------------------------------------------------------- */
+/* --- both ------------------------------------------------------------------------------------- */
 
 struct any {
 	const char *node;

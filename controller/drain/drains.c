@@ -25,7 +25,8 @@
 struct drains {
 	struct context *c;
 	const struct tenants *tenants;
-	struct map *entries; /* Drain -> struct entry */
+	/* Drain -> struct entry */
+	struct map *entries;
 };
 
 struct entry {
@@ -33,21 +34,25 @@ struct entry {
 	char *name;
 	struct loop_timer timer;
 	struct status_writer write;
-	int64_t generation;    /* of the spec that its machines were told of */
-	struct arena *changed; /* names of machines to be told when the write under way is done */
+	/* of the spec that its machines were told of */
+	int64_t generation;
+	/* names of machines to be told when the write under way is done */
+	struct arena *changed;
 	const char **names;
 	size_t nnames;
 };
 
-/* --- who wants a machine --------------------------------------------------------------------------- */
+/* --- who wants a machine ---------------------------------------------------------------------- */
 
 struct wish {
 	const char *machine;
 	const struct machine *m;
 	const struct context *c;
 	const struct drain *found;
-	bool holding; /* found has what it wants: any other that does not goes first */
-	bool late;    /* found is past its deadline, and escalates: it goes before all others */
+	/* found has what it wants: any other that does not goes first */
+	bool holding;
+	/* found is past its deadline, and escalates: it goes before all others */
+	bool late;
 	struct drains_together all;
 };
 
@@ -65,7 +70,8 @@ static bool goes_before(const struct wish *w, const struct drain *d, bool holdin
 	return w->late == late ? older(d, w->found) : late;
 }
 
-/* Wiped already, and not yet where it shall be: its own turn to say so comes after that of the machine. */
+/* Wiped already, and not yet where it shall be: its own turn to say so comes after that of the
+ * machine. */
 static bool comes_next(const struct drain *d, const struct machine *m, enum drain_step p)
 {
 	return (d->spec.then == DRAIN_QUARANTINE || d->spec.then == DRAIN_RETIRE) &&
@@ -142,7 +148,7 @@ struct drains_together drains_together(const struct context *c, const char *mach
 	return look_for(c, machine).all;
 }
 
-/* --- writing --------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static void tell(struct context *c, const char *machine)
 {
@@ -224,14 +230,15 @@ static void write_status(struct entry *en, const struct drain *d, const struct d
 		      json_incref(json_object_get(after, "status")), on_written);
 }
 
-/* --- the start: whom it means ---------------------------------------------------------------------- */
+/* --- the start: whom it means ----------------------------------------------------------------- */
 
 struct resolving {
 	struct arena *a;
 	struct selector selector;
 	struct drain_status *s;
 	size_t room;
-	size_t left_out; /* no room */
+	/* no room */
+	size_t left_out;
 };
 
 static void add_target(struct resolving *r, const char *machine, const char *claim)
@@ -349,7 +356,7 @@ static void begin(struct entry *en, const struct drain *d, int64_t now)
 	write_status(en, d, &s);
 }
 
-/* --- going on -------------------------------------------------------------------------------------- */
+/* --- going on --------------------------------------------------------------------------------- */
 
 static void go_on(struct entry *en, const struct drain *d, int64_t now)
 {
@@ -427,7 +434,7 @@ static void on_timer(void *arg)
 		begin(en, d, now);
 }
 
-/* --- making it --------------------------------------------------------------------------------------- */
+/* --- making it -------------------------------------------------------------------------------- */
 
 static void entry_free(void *p)
 {

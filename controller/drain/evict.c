@@ -21,16 +21,19 @@
 
 struct slot {
 	struct evict *ev;
-	struct kube_call *call; /* NULL: free */
+	/* NULL: free */
+	struct kube_call *call;
 	char *uid, *ns, *name;
 };
 
 /* One pod that was asked. */
 struct asked {
-	int64_t not_before; /* loop_now(): not asked again earlier */
+	/* loop_now(): not asked again earlier */
+	int64_t not_before;
 	struct backoff backoff;
 	bool forced;
-	char blocked[300]; /* "": not */
+	/* "": not */
+	char blocked[300];
 };
 
 struct evict {
@@ -40,7 +43,8 @@ struct evict {
 	void (*changed)(void *arg);
 	void *arg;
 	struct slot slots[AT_ONCE];
-	struct map *asked; /* UID -> struct asked */
+	/* UID -> struct asked */
+	struct map *asked;
 	char blocked[300];
 	int64_t began;
 	bool forcing;
@@ -106,7 +110,7 @@ static struct asked *asked_of(struct evict *ev, const char *uid)
 	return a;
 }
 
-/* --- what an answer means --------------------------------------------------------------------------- */
+/* --- what an answer means --------------------------------------------------------------------- */
 
 /* "... The disruption budget web needs 3 healthy pods ..." (pods/eviction of kube-apiserver) */
 static bool budget_of(const char *text, char *out, size_t size)
@@ -156,7 +160,7 @@ static void on_answer(json_t *o, const struct err *e, void *arg)
 	ev->changed(ev->arg);
 }
 
-/* --- asking ----------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 /* The audit trail: on the Machine, on the tenant's pod, and, as events are lossy, in the log. */
 static void tell_forced(struct evict *ev, const struct world_pod *p, const char *blocked,
@@ -217,7 +221,8 @@ struct turn {
 	struct evict *ev;
 	const char *policy;
 	struct evict_look look;
-	const struct tenant_pod *first; /* that is blocked */
+	/* that is blocked */
+	const struct tenant_pod *first;
 };
 
 static struct slot *free_slot(struct evict *ev, const char *uid)
@@ -292,7 +297,8 @@ struct evict_look evict_turn(struct evict *ev, const char *policy)
 	struct turn t = {.ev = ev, .policy = policy};
 	struct map_iter it;
 
-	/* What was asked politely is not waited for any more, nor how long it wanted to be left alone. */
+	/* What was asked politely is not waited for any more, nor how long it wanted to be left
+	 * alone. */
 	if (policy && !ev->forcing) {
 		ev->forcing = true;
 		for (size_t i = 0; i < AT_ONCE; i++)

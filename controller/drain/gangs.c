@@ -6,17 +6,23 @@
 #include "controller/rules/claim.h"
 
 struct look {
-	const struct tenant *t; /* tenant whose pods are being read */
+	/* tenant whose pods are being read */
+	const struct tenant *t;
 	struct drain_gang *v;
-	bool *used;	   /* for each of v: a pod is on its Node */
-	struct map *nodes; /* "TENANT/NODE" -> its struct drain_gang */
-	struct map *gangs; /* claim_gang_uid() -> struct seen */
+	/* for each of v: a pod is on its Node */
+	bool *used;
+	/* "TENANT/NODE" -> its struct drain_gang */
+	struct map *nodes;
+	/* claim_gang_uid() -> struct seen */
+	struct map *gangs;
 	struct arena *a;
 };
 
 struct seen {
-	struct drain_gang *first; /* the first target on which the gang was found */
-	const char *name;	  /* for people: as its pods name it, else its uid */
+	/* the first target on which the gang was found */
+	struct drain_gang *first;
+	/* for people: as its pods name it, else its uid */
+	const char *name;
 };
 
 static size_t root(const struct look *k, size_t i)
@@ -93,7 +99,8 @@ static void add_pods(struct look *k, const struct context *c, const struct tenan
 	}
 }
 
-/* Only for targets that wait for their turn: a Node that is being drained has no pods, whatever it served until then. */
+/* Only for targets that wait for their turn: a Node that is being drained has no pods, whatever it
+ * served until then. */
 static void add_claims(struct look *k, const struct context *c, const struct drain_status *s,
 		       const bool *waits)
 {

@@ -10,24 +10,32 @@
 struct tenant;
 
 struct leave {
-	const char *reason; /* LEAVE_* of api/annotations.h; NULL: it stays */
+	/* LEAVE_* of api/annotations.h; NULL: it stays */
+	const char *reason;
 	const char *drain;
 	enum drain_then then;
-	const char *then_by; /* the Drain that wants this `then`; NULL: `drain` */
-	int64_t deadline;    /* wall ms when its pods are not waited for any more; 0: never */
-	const char *
-		deadline_by; /* the Drain whose deadline it is; NULL: of `drain`, or of the claim */
-	bool stop; /* at the deadline it is let in peace and serves on, instead of being switched off */
-	bool now;     /* pods are not waited for at all */
-	bool quietly; /* only while nothing runs on it: a pod that comes lets it stay */
+	/* the Drain that wants this `then`; NULL: `drain` */
+	const char *then_by;
+	/* wall ms when its pods are not waited for any more; 0: never */
+	int64_t deadline;
+	/* the Drain whose deadline it is; NULL: of `drain`, or of the claim */
+	const char *deadline_by;
+	/* at the deadline it is let in peace and serves on, instead of being switched off */
+	bool stop;
+	/* pods are not waited for at all */
+	bool now;
+	/* only while nothing runs on it: a pod that comes lets it stay */
+	bool quietly;
 };
 
 /* For evict_new() and checkpoint_new(). */
 struct leave_of {
 	struct context *c;
 	struct tenant *t;
-	const char *node, *machine; /* machine: for events */
-	void (*changed)(void *arg); /* an answer came: look again; deferred by the callee */
+	/* machine: for events */
+	const char *node, *machine;
+	/* an answer came: look again; deferred by the callee */
+	void (*changed)(void *arg);
 	void *arg;
 };
 

@@ -61,7 +61,7 @@ void drain_condition(const struct drain *d, struct drain_status *s, struct arena
 	s->observed_generation = d->meta.generation;
 }
 
-/* --- going on -------------------------------------------------------------------------------------- */
+/* --- going on --------------------------------------------------------------------------------- */
 
 /* What one look at a Drain goes by. */
 struct look {
@@ -193,8 +193,9 @@ static bool takes_a_turn(const struct drain_target *t)
 	       (p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING || p == DRAIN_STEP_LEAVING);
 }
 
-/* The next ones, in their order; those of one gang together, even if that is more than spec.concurrent, and
- * all that are left when the deadline is past.  One whose gang is on its way out goes at once. */
+/* The next ones, in their order; those of one gang together, even if that is more than
+ * spec.concurrent, and all that are left when the deadline is past. One whose gang is on its way
+ * out goes at once. */
 static void start_next(const struct look *k, struct drain_status *s, const struct drain_gang *gangs)
 {
 	bool hurry = drain_late(k->c, k->d);
@@ -236,7 +237,8 @@ static void name_gangs(const struct look *k, struct drain_status *s, const struc
 	}
 }
 
-/* What is in its way, or what it left behind: where its machine does not say it any more, what was said last stands. */
+/* What is in its way, or what it left behind: where its machine does not say it any more, what was
+ * said last stands. */
 static void copy_left(const struct look *k, struct drain_target *t, const struct machine *m)
 {
 	const struct machine_leave *l = m ? m->status.leave : NULL;

@@ -23,7 +23,8 @@
 /* What is remembered of one Provider. */
 struct place {
 	struct discovery *d;
-	char *name, *written; /* written: status as it was written last */
+	/* written: status as it was written last */
+	char *name, *written;
 	bool busy;
 	struct status_writer write;
 };
@@ -31,8 +32,10 @@ struct place {
 struct discovery {
 	struct context *c;
 	const struct drivers *drivers;
-	struct map *places;  /* Provider -> struct place, owned */
-	struct map *reached; /* Machines of which HeadNodeReached was told */
+	/* Provider -> struct place, owned */
+	struct map *places;
+	/* Machines of which HeadNodeReached was told */
+	struct map *reached;
 	struct loop_timer timer;
 };
 
@@ -46,12 +49,13 @@ static void place_free(void *place)
 	free(p);
 }
 
-/* --- Machines ---------------------------------------------------------------------------------------- */
+/* --- Machines --------------------------------------------------------------------------------- */
 
 /* Machines of one Provider by what it calls them. */
 struct known {
 	const char *provider;
-	struct map *by_node; /* -> const struct machine */
+	/* -> const struct machine */
+	struct map *by_node;
 };
 
 static bool know(const struct kube_entry *en, void *arg)
@@ -116,7 +120,7 @@ static const char *refusal(struct discovery *d, const struct provider_object *p,
 	return NULL;
 }
 
-/* --- a tenant that reaches the head node ------------------------------------------------------------------ */
+/* --- a tenant that reaches the head node ------------------------------------------------------ */
 
 static void look_at_route(struct discovery *d, const struct machine *m,
 			  const struct provider_found *f)
@@ -142,7 +146,7 @@ static void look_at_route(struct discovery *d, const struct machine *m,
 	ctx_event(d->c, OBJECT_MACHINE, &m->meta, "Warning", "HeadNodeReached", note);
 }
 
-/* --- status --------------------------------------------------------------------------------------------- */
+/* --- status ----------------------------------------------------------------------------------- */
 
 static json_t *names(const char *const *v, size_t n)
 {
@@ -235,7 +239,7 @@ static void on_found(const struct provider_inventory *i, const struct err *e, vo
 	write_found(p, po, json_pack("{s:s}", "error", e->text));
 }
 
-/* --- looking ---------------------------------------------------------------------------------------------- */
+/* --- looking ---------------------------------------------------------------------------------- */
 
 static bool look_at(const struct kube_entry *en, void *arg)
 {

@@ -56,7 +56,7 @@ const char *driver_cloud_digest(const struct driver *s, const struct provider_ob
 	return add_secret(s, ca_name(p), add_secret(s, login_name(p), text, a), a);
 }
 
-/* --- what struct provider_cloud borrows --------------------------------------------------------------- */
+/* --- what struct provider_cloud borrows ------------------------------------------------------- */
 
 static const char *const *groups_of(const struct strings *from, struct arena *a)
 {
@@ -135,7 +135,7 @@ static int put_types(const struct provider_object *p, struct arena *a, struct pr
 	return 0;
 }
 
-/* --- Secrets -------------------------------------------------------------------------------------------- */
+/* --- Secrets ---------------------------------------------------------------------------------- */
 
 static int ensure_read(const struct driver *s, const char *field, const char *name, struct err *e)
 {

@@ -10,12 +10,13 @@
  * Tests: tests/unit/controller/hardware/test_driver.c, tests/world/test_ec2.c
  */
 
-/* What a new driver is needed for: spec.ec2, types with their prices, and what is known of each Secret.  "" for another type. */
+/* What a new driver is needed for: spec.ec2, types with their prices, and what is known of each
+ * Secret. "" for another type. */
 const char *driver_cloud_digest(const struct driver *s, const struct provider_object *p,
 				struct arena *a);
 
-/* -1 with *e, which names the field; ERR_UNAVAILABLE while a Secret is being read.  *out is borrowed from the object, a,
- * and the Secrets until the next turn of the loop. */
+/* -1 with *e, which names the field; ERR_UNAVAILABLE while a Secret is being read. *out is borrowed
+ * from the object, a, and the Secrets until the next turn of the loop. */
 int driver_cloud_of(const struct driver *s, const struct provider_object *p, struct arena *a,
 		    struct provider_cloud *out, struct err *e);
 

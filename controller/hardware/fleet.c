@@ -1,4 +1,5 @@
-/* fleet: lists of elastic Providers, the Machines that claims on them need, and what nobody owns any more. */
+/* fleet: lists of elastic Providers, the Machines that claims on them need, and what nobody owns
+ * any more. */
 #include "controller/hardware/fleet.h"
 
 #include <stdlib.h>
@@ -26,9 +27,11 @@
 
 /* An offer that was refused, or all of a zone and type, or all of an account's type. */
 struct cool {
-	char *region, *zone, *type; /* NULL: any */
+	/* NULL: any */
+	char *region, *zone, *type;
 	int64_t until;
-	int64_t at; /* wall ms */
+	/* wall ms */
+	int64_t at;
 	bool quota;
 	char text[160];
 };
@@ -36,22 +39,27 @@ struct cool {
 struct cloud {
 	struct fleet *f;
 	char *name;
-	struct arena *arena; /* of v */
+	/* of v */
+	struct arena *arena;
 	struct elastic_instance *v;
 	size_t n;
-	int64_t asked_at,
-		listed_at; /* loop_now(): the last list was asked for; the last that came was */
+	/* loop_now(): the last list was asked for; the last that came was */
+	int64_t asked_at, listed_at;
 	bool listing, wanted;
 	struct arena *offers_arena;
 	struct elastic_offer *offers;
 	size_t noffers;
-	int64_t offers_at; /* loop_now(), of the last answer; 0: never */
-	int64_t priced_at; /* wall ms, of `offers` */
+	/* loop_now(), of the last answer; 0: never */
+	int64_t offers_at;
+	/* wall ms, of `offers` */
+	int64_t priced_at;
 	bool offering;
-	struct err error; /* of the last list or offers; kind ERR_NONE: fine */
+	/* of the last list or offers; kind ERR_NONE: fine */
+	struct err error;
 	struct cool cools[COOLS];
 	size_t ncools;
-	struct map *orphans; /* id -> loop_now() since when it is nobody's, decimal */
+	/* id -> loop_now() since when it is nobody's, decimal */
+	struct map *orphans;
 };
 
 struct fleet {
@@ -114,7 +122,7 @@ const char *fleet_cluster(const struct fleet *f)
 	return f->cluster[0] ? f->cluster : NULL;
 }
 
-/* --- lists ------------------------------------------------------------------------------------------ */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 static bool tell_machine(const struct kube_entry *en, void *arg)
 {
@@ -235,7 +243,7 @@ const struct elastic_instance *fleet_find(const struct fleet *f, const char *pro
 	return NULL;
 }
 
-/* --- offers ----------------------------------------------------------------------------------------- */
+/* --- offers ----------------------------------------------------------------------------------- */
 
 static void on_offers(const struct elastic_offer *o, size_t n, const struct err *e, void *arg)
 {
@@ -437,7 +445,8 @@ void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offe
 	free(x->region);
 	free(x->zone);
 	free(x->type);
-	/* A zone without capacity says nothing of its region; an account's quota is the type's everywhere. */
+	/* A zone without capacity says nothing of its region; an account's quota is the type's
+	 * everywhere. */
 	x->region = e->scope == ERR_ACCOUNT ? NULL : mem_strdup(o->region);
 	x->zone = e->scope == ERR_ACCOUNT ? NULL : mem_strdup(o->zone);
 	x->type = e->kind == ERR_DENIED ? NULL : mem_strdup(o->type);
@@ -452,7 +461,7 @@ void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offe
 		 LOG_E(e));
 }
 
-/* --- orphans ---------------------------------------------------------------------------------------- */
+/* --- orphans ---------------------------------------------------------------------------------- */
 
 static void orphan_over(struct fleet *f)
 {
@@ -506,7 +515,8 @@ static void on_claim_read(json_t *o, const struct err *e, void *arg)
 		orphan_over(f);
 }
 
-/* Its Machine is there: another instance of the same claim that it does not call its own is one too many. */
+/* Its Machine is there: another instance of the same claim that it does not call its own is one too
+ * many. */
 static bool is_another(const struct fleet *f, const json_t *o)
 {
 	const char *id = json_str_at(o, "status", "instance", "id");
@@ -582,7 +592,7 @@ static void look_for_orphans(struct fleet *f, struct cloud *k)
 	}
 }
 
-/* --- Machines --------------------------------------------------------------------------------------- */
+/* --- Machines --------------------------------------------------------------------------------- */
 
 static void on_created(json_t *o, const struct err *e, void *arg)
 {
@@ -633,7 +643,7 @@ static void on_cluster(json_t *o, const struct err *e, void *arg)
 	fleet_kick(f);
 }
 
-/* --- the look --------------------------------------------------------------------------------------- */
+/* --- the look --------------------------------------------------------------------------------- */
 
 static bool look_at_provider(const struct kube_entry *en, void *arg)
 {

@@ -11,7 +11,8 @@
 
 struct leftovers {
 	struct leftovers_spec s;
-	struct map *entries; /* by name of the VirtualCluster */
+	/* by name of the VirtualCluster */
+	struct map *entries;
 };
 
 const struct virtual_cluster *leftover_cluster(const struct leftover *l)

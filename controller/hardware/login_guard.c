@@ -22,12 +22,15 @@ struct login_guard {
 	const struct machine_index *index;
 	bool (*try_of)(const char *machine, struct login_try *out, void *arg);
 	void *arg;
-	struct map *logins; /* Secret's resourceVersion, unique in a cluster -> struct login */
+	/* Secret's resourceVersion, unique in a cluster -> struct login */
+	struct map *logins;
 };
 
 struct scout {
-	char *machine; /* NULL: nobody */
-	int64_t since; /* loop_now() when it was chosen */
+	/* NULL: nobody */
+	char *machine;
+	/* loop_now() when it was chosen */
+	int64_t since;
 };
 
 struct login {

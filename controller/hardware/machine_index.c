@@ -1,4 +1,5 @@
-/* machine_index: what a Machine has, in the spelling in which it is compared, in an index of names. */
+/* machine_index: what a Machine has, in the spelling in which it is compared, in an index of
+ * names. */
 #include "controller/hardware/machine_index.h"
 
 #include <ctype.h>

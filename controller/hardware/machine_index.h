@@ -6,21 +6,28 @@
 #include "base/own.h"
 
 /*
- * machine_index: which Machines have this in their spec, or said of their login?  For what would otherwise be a look at
- * all of them: two Machines for one server at each act, whom a Secret or a Node is about, whose BMC knows a login.
+ * machine_index: which Machines have this in their spec, or said of their login? For what would
+ * otherwise be a look at all of them: two Machines for one server at each act, whom a Secret or a
+ * Node is about, whose BMC knows a login.
  *
- * Kept in step with the cache of Machines by whoever reads that (controller/controller.c): a Machine is put before
- * anybody else hears of its change.  On the loop thread.
+ * Kept in step with the cache of Machines by whoever reads that (controller/controller.c): a
+ * Machine is put before anybody else hears of its change. On the loop thread.
  */
 struct machine_index;
 
 enum machine_key {
-	MACHINE_BY_UUID,    /* spec.identity.systemUUID, in either order of its bytes */
-	MACHINE_BY_SERIAL,  /* spec.identity.serialNumber; no makers' defaults */
-	MACHINE_BY_ADDRESS, /* spec.bmc.address; ignores case, doubled and trailing slashes */
-	MACHINE_BY_SECRET, /* spec.bmc.credentialsSecretRef and spec.bmc.tls.caSecretRef, by name */
-	MACHINE_BY_ACCEPTED, /* status.bmc.secretVersion */
-	MACHINE_BY_REFUSED,  /* status.bmc.refusedSecretVersion */
+	/* spec.identity.systemUUID, in either order of its bytes */
+	MACHINE_BY_UUID,
+	/* spec.identity.serialNumber; no makers' defaults */
+	MACHINE_BY_SERIAL,
+	/* spec.bmc.address; ignores case, doubled and trailing slashes */
+	MACHINE_BY_ADDRESS,
+	/* spec.bmc.credentialsSecretRef and spec.bmc.tls.caSecretRef, by name */
+	MACHINE_BY_SECRET,
+	/* status.bmc.secretVersion */
+	MACHINE_BY_ACCEPTED,
+	/* status.bmc.refusedSecretVersion */
+	MACHINE_BY_REFUSED,
 	MACHINE_KEYS,
 };
 

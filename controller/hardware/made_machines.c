@@ -1,5 +1,6 @@
 /*
- * made_machines: one thing at a time: the first that a look over all Providers and Machines finds to be done.
+ * made_machines: one thing at a time: the first that a look over all Providers and Machines finds
+ * to be done.
  */
 #include "controller/hardware/made_machines.h"
 
@@ -25,14 +26,19 @@ struct made_machines {
 	struct drivers *drivers;
 	struct loop_timer timer;
 	struct status_writer write;
-	struct kube_call *asked; /* a Machine is created, or read again */
+	/* a Machine is created, or read again */
+	struct kube_call *asked;
 	/* The host's part, under way; machine NULL: none. */
 	struct driver *driver;
 	struct provider_machine *machine;
-	char *name, *provider; /* of the Machine, of its Provider */
-	char uuid[UUID_SIZE];  /* of the Machine */
-	char *version;	       /* its resourceVersion, as it was when it was decided on */
-	struct map *told;      /* Provider -> the last failure that an event told of */
+	/* of the Machine, of its Provider */
+	char *name, *provider;
+	/* of the Machine */
+	char uuid[UUID_SIZE];
+	/* its resourceVersion, as it was when it was decided on */
+	char *version;
+	/* Provider -> the last failure that an event told of */
+	struct map *told;
 	int64_t not_before;
 };
 
@@ -47,7 +53,7 @@ void made_machines_kick(struct made_machines *x)
 	kick(x, SOON_MS);
 }
 
-/* --- what is wanted --------------------------------------------------------------------------------- */
+/* --- what is wanted --------------------------------------------------------------------------- */
 
 static const struct provider_object_machines *wanted_of(const struct provider_object *p)
 {
@@ -91,7 +97,7 @@ static int64_t number_of(const struct machine *m)
 	return number;
 }
 
-/* --- the host's part -------------------------------------------------------------------------------- */
+/* --- the host's part -------------------------------------------------------------------------- */
 
 static void host_over(struct made_machines *x)
 {
@@ -259,7 +265,7 @@ static void on_read(json_t *o, const struct err *e, void *arg)
 	kick(x, SOON_MS);
 }
 
-/* --- objects ---------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 static void on_created(json_t *o, const struct err *e, void *arg)
 {
@@ -303,11 +309,12 @@ static void on_deleted(json_t *o, const struct err *e, void *arg)
 	kick(arg, SOON_MS);
 }
 
-/* --- the look --------------------------------------------------------------------------------------- */
+/* --- the look --------------------------------------------------------------------------------- */
 
 struct look {
 	struct made_machines *x;
-	bool done; /* something is under way */
+	/* something is under way */
+	bool done;
 };
 
 /* Nothing but us keeps it. */

@@ -1,12 +1,12 @@
 /*
- * power_pacing: one lane for each Provider: a queue of machines that wait to be switched on, and a list of those
- * that were called or are coming up.
+ * power_pacing: one lane for each Provider: a queue of machines that wait to be switched on, and a
+ * list of those that were called or are coming up.
  *
- *	ask --> QUEUED --its turn--> CALLED --asks, distance kept--> COMING_UP --seen on, or 3 min--> gone
- *	                               '---- 2 min ----> gone
+ *   ask --> QUEUED --its turn--> CALLED --asks, distance kept--> COMING_UP --seen on, or 3 min--> gone
+ *                                  '---- 2 min ----> gone
  *
- * Calls and power-ons keep the distance, each for itself: between the two lies a look at the BMC, and a slow one
- * holds up nobody else.
+ * Calls and power-ons keep the distance, each for itself: between the two lies a look at the BMC,
+ * and a slow one holds up nobody else.
  */
 #include "controller/hardware/power_pacing.h"
 
@@ -28,18 +28,23 @@
 enum stage { QUEUED, CALLED, COMING_UP };
 
 struct domain {
-	int64_t taken; /* places called or coming up */
+	/* places called or coming up */
+	int64_t taken;
 };
 
 /* One machine. */
 struct place {
 	struct list link;
 	struct lane *lane;
-	char *machine, *domain_name, *operation, *state; /* operation, state: it was asked for in */
-	struct domain *domain;				 /* NULL: none */
+	/* operation, state: it was asked for in */
+	char *machine, *domain_name, *operation, *state;
+	/* NULL: none */
+	struct domain *domain;
 	enum stage stage;
-	bool knocked; /* called, it asked before the distance was kept */
-	int64_t at;   /* loop_now() when it came into the stage */
+	/* called, it asked before the distance was kept */
+	bool knocked;
+	/* loop_now() when it came into the stage */
+	int64_t at;
 	int64_t number;
 };
 
@@ -47,12 +52,18 @@ struct place {
 struct lane {
 	struct context *c;
 	char *provider;
-	struct map *places;	    /* machine -> struct place */
-	struct map *domains;	    /* value of the label -> struct domain */
-	struct list queue, up;	    /* struct place, oldest first; up: called and coming up */
-	int64_t numbers;	    /* places made so far */
-	int64_t called;		    /* of those in up */
-	int64_t next_call, next_on; /* loop_now(): none before */
+	/* machine -> struct place */
+	struct map *places;
+	/* value of the label -> struct domain */
+	struct map *domains;
+	/* struct place, oldest first; up: called and coming up */
+	struct list queue, up;
+	/* places made so far */
+	int64_t numbers;
+	/* of those in up */
+	int64_t called;
+	/* loop_now(): none before */
+	int64_t next_call, next_on;
 	struct loop_timer timer;
 };
 
@@ -92,7 +103,7 @@ static void into(struct place *p, enum stage stage)
 	p->at = loop_now(p->lane->c->loop);
 }
 
-/* --- lanes ---------------------------------------------------------------------------------------- */
+/* --- lanes ------------------------------------------------------------------------------------ */
 
 static const struct provider_object_limits *limits_of(const struct lane *ln)
 {
@@ -168,7 +179,8 @@ static bool is_over(const struct place *p)
 	return true;
 }
 
-/* As many are called as are switched on in a minute, so that the last of them gets to it before its turn is lost. */
+/* As many are called as are switched on in a minute, so that the last of them gets to it before its
+ * turn is lost. */
 static bool enough_called(const struct lane *ln, const struct provider_object_limits *l)
 {
 	return l && l->power_on_per_minute > 0 && ln->called > l->power_on_per_minute;
@@ -304,7 +316,7 @@ void power_pacing_free(struct power_pacing *p)
 	free(p);
 }
 
-/* --- asking --------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 static void tell(const struct place *p, struct power_pacing_wait *w)
 {

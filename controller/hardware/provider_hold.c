@@ -1,6 +1,6 @@
 /*
- * provider_hold: one look over all Machines says which Providers are named; one write at a time puts the finalizer on or
- * takes it off.
+ * provider_hold: one look over all Machines says which Providers are named; one write at a time
+ * puts the finalizer on or takes it off.
  * Tests: tests/world/test_rest.c
  */
 #include "controller/hardware/provider_hold.h"
@@ -23,7 +23,8 @@ struct provider_hold {
 
 struct look {
 	struct provider_hold *h;
-	struct map *named; /* Provider -> a Machine that names it, of the cache */
+	/* Provider -> a Machine that names it, of the cache */
+	struct map *named;
 };
 
 static bool note_name(const struct kube_entry *en, void *arg)

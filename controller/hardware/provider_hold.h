@@ -6,8 +6,9 @@
 /*
  * provider_hold: keeps a Provider that Machines name.
  *
- * Without it drover reaches neither their BMCs nor their ports: they could not be drained, cut off or wiped.  So it has our
- * finalizer as long as a Machine names it, and a deletion waits for them (event ProviderInUse).
+ * Without it drover reaches neither their BMCs nor their ports: they could not be drained, cut off
+ * or wiped. So it has our finalizer as long as a Machine names it, and a deletion waits for them
+ * (event ProviderInUse).
  *
  * On the loop thread; only the leader writes.
  * Tests: tests/world/test_rest.c

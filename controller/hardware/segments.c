@@ -17,15 +17,18 @@ struct segments {
 	const struct drivers *drivers;
 	void (*changed)(const char *tenant, void *arg);
 	void *arg;
-	struct leftovers *entries; /* of tenants that are being deleted */
+	/* of tenants that are being deleted */
+	struct leftovers *entries;
 };
 
 struct entry {
 	struct leftover of;
 	struct segments *all;
 	char segment[TENANT_SEGMENT];
-	struct map *done; /* Providers that have nothing left */
-	char asked[254];  /* the one that is being asked; "": none */
+	/* Providers that have nothing left */
+	struct map *done;
+	/* the one that is being asked; "": none */
+	char asked[254];
 	struct loop_timer again;
 };
 

@@ -34,8 +34,10 @@ struct way_looks {
 struct entry {
 	struct leftover of;
 	struct way_looks *all;
-	char *asked; /* way_key() of the question under way; NULL: none.  "": it is being removed */
-	int64_t silent_at; /* loop_now() since when there is no answer; 0: there was one */
+	/* way_key() of the question under way; NULL: none. "": it is being removed */
+	char *asked;
+	/* loop_now() since when there is no answer; 0: there was one */
+	int64_t silent_at;
 	struct loop_timer timer;
 	struct status_writer write;
 };
@@ -112,7 +114,7 @@ static void know_not(struct entry *en, const struct virtual_cluster *vc, const c
 	know(en, vc, &seen);
 }
 
-/* --- asking ---------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 static void on_way(const struct fabric_way_seen *s, const struct err *e, void *arg)
 {

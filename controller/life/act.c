@@ -133,8 +133,8 @@ void life_acted(struct life *l, const struct err *e)
 					e->text);
 			life_set_time(err, "time", loop_wall(l->c->loop));
 			op = json_pack("{s:o}", "lastError", err);
-			/* The fabric remembers a higher fence: of a newer leader, who then stops this write, or
-			 * of a journal that was lost. */
+			/* The fabric remembers a higher fence: of a newer leader, who then stops
+			 * this write, or of a journal that was lost. */
 			if (e->kind == ERR_CONFLICT && str_starts(l->act.step, "place "))
 				json_object_set_new(op, "fence", json_integer(life_fence(l) + 1));
 			life_set_time(op, "nextAttempt", loop_wall(l->c->loop) + delay);

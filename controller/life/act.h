@@ -21,7 +21,8 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 /* Returns ctx_may_act().  Logs the first refusal. */
 bool life_ensure_may_act(struct life *l, const char *act);
 
-/* The act ended.  An error is written down; the act goes out again after a backoff (2 s to 5 min). */
+/* The act ended. An error is written down; the act goes out again after a backoff (2 s to 5
+ * min). */
 void life_acted(struct life *l, const struct err *e);
 
 /* Of a new life. */

@@ -1,16 +1,17 @@
 /*
  * agent_boot: boots the agent, hands it its orders, and takes away all that is left of its boot.
  *
- * A boot by virtual media shows in the slot.  One by HTTP shows in HttpBootUri, which some BMCs forget
- * when it is used, and others never let go.  So the journal says it: status.power.httpBoot stands from
- * before the power-on until the agent's end, or an off that is read later.  Where that is not there, an
- * address counts that only a boot of this operation can have: it is made of the boot key.
- * A process that did not switch the machine on itself checks both against the network and the tenants'
- * Nodes: the journal may come from a backup, and the machine may run for a tenant by now.
+ * A boot by virtual media shows in the slot. One by HTTP shows in HttpBootUri, which some BMCs
+ * forget when it is used, and others never let go. So the journal says it: status.power.httpBoot
+ * stands from before the power-on until the agent's end, or an off that is read later. Where that
+ * is not there, an address counts that only a boot of this operation can have: it is made of the
+ * boot key. A process that did not switch the machine on itself checks both against the network and
+ * the tenants' Nodes: the journal may come from a backup, and the machine may run for a tenant by
+ * now.
  *
- * An address that stays boots nothing: UefiHttp is a target of the override, and that is cleared and
- * read back (DSP0268, ComputerSystem.Boot); nothing is served there any more.  It is written down
- * (status.bmc.keptAddress) and from then on says nothing of what runs.
+ * An address that stays boots nothing: UefiHttp is a target of the override, and that is cleared
+ * and read back (DSP0268, ComputerSystem.Boot); nothing is served there any more. It is written
+ * down (status.bmc.keptAddress) and from then on says nothing of what runs.
  * Tests: tests/world/test_http_boot.c, tests/world/test_boot.c
  */
 #include <string.h>
@@ -38,9 +39,10 @@
 /* An agent that was told to power off is switched off from outside after this. */
 #define POWEROFF_GRACE_MS 30000
 
-/* A boot without a call is tried again after this, the first and the second of an operation: whose medium nobody served
- * while the BMC fetched it, because leaders changed, comes never.  Firmware that tests terabytes of memory takes more
- * than ten minutes, so the second has longer, and the third what is left of the state's deadline. */
+/* A boot without a call is tried again after this, the first and the second of an operation: whose
+ * medium nobody served while the BMC fetched it, because leaders changed, comes never. Firmware
+ * that tests terabytes of memory takes more than ten minutes, so the second has longer, and the
+ * third what is left of the state's deadline. */
 static const int64_t call_limits_ms[] = {10 * 60 * 1000, 15 * 60 * 1000};
 #define CALL_LIMITS ((int64_t)(sizeof(call_limits_ms) / sizeof(*call_limits_ms)))
 
@@ -50,7 +52,7 @@ static const int64_t call_limits_ms[] = {10 * 60 * 1000, 15 * 60 * 1000};
 /* An operation has a few boots; what is on is of the newest as a rule. */
 #define BOOTS_BACK 8
 
-/* --- the way to boot the agent -------------------------------------------------------------------- */
+/* --- the way to boot the agent ---------------------------------------------------------------- */
 
 /* One of the boots of this operation, and nobody else's: the newest, or one before it. */
 static bool shows_a_boot_of_this(const struct life *l)
@@ -103,9 +105,10 @@ bool life_ensure_boot_followed(struct life *l)
 		return l->boot.whereabouts == LIFE_ANSWERED; /* nothing waits for a second one */
 	}
 	l->boot.whereabouts = LIFE_ANSWERED;
-	/* A port that is proved to be in a segment of our own is in no tenant's, so tenants that are not read yet need not be
-	 * waited for; where nothing proves it, as without a fabric, no Node that is missing makes up for that.  One that is
-	 * known speaks against it all the same. */
+	/* A port that is proved to be in a segment of our own is in no tenant's, so tenants that
+	 * are not read yet need not be waited for; where nothing proves it, as without a fabric,
+	 * no Node that is missing makes up for that. One that is known speaks against it all the
+	 * same. */
 	l->boot.by_http = life_kept_apart(l) &&
 			  !tenants_may_run(l->parts->tenants, life_uuid(l),
 					   identity_provider_id(l->m, a), node, sizeof(node));
@@ -120,7 +123,8 @@ static bool is_boot_of_now(const struct life *l)
 	return str_eq(l->m->status.power.http_boot, now);
 }
 
-/* What status.power.agentBoot says of a boot of now, with the keys of now: a medium of others is worth nothing. */
+/* What status.power.agentBoot says of a boot of now, with the keys of now: a medium of others is
+ * worth nothing. */
 static void start_of_now(const struct life *l, char out[static LIFE_BOOT_TEXT + AGENT_KEY_ID])
 {
 	char boot[LIFE_BOOT_TEXT], key[AGENT_KEY_ID];
@@ -148,8 +152,8 @@ static bool ensure_marked(struct life *l, const char *http_boot)
 	return false;
 }
 
-/* Off was seen just now, and what is to be booted is set: the journal says so before power comes, for whoever
- * leads when the agent calls. */
+/* Off was seen just now, and what is to be booted is set: the journal says so before power comes,
+ * for whoever leads when the agent calls. */
 static void start(struct life *l, bool http)
 {
 	char now[LIFE_BOOT_TEXT], started[LIFE_BOOT_TEXT + AGENT_KEY_ID];
@@ -175,7 +179,7 @@ bool life_ensure_boot_ended(struct life *l)
 	       l->look.power != PROVIDER_POWER_OFF || is_boot_of_now(l) || ensure_marked(l, NULL);
 }
 
-/* --- the agent ---------------------------------------------------------------------------------- */
+/* --- the agent -------------------------------------------------------------------------------- */
 
 /* Until it was seen on, as far as the journal knows. */
 static enum agent_await awaited(const struct life *l)
@@ -234,7 +238,8 @@ static int64_t call_limit_ms(const struct life *l)
 	return call_limits_ms[n <= CALL_LIMITS ? n - 1 : 0];
 }
 
-/* With a new number comes another secret and address; what is on now is an earlier boot then, and switched off. */
+/* With a new number comes another secret and address; what is on now is an earlier boot then, and
+ * switched off. */
 static void boot_again(struct life *l)
 {
 	int64_t n = l->m->status.operation->boot_number;
@@ -295,7 +300,8 @@ static void wait_for_call(struct life *l, const char *url)
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			  "the machine is on, and its BMC does not show our boot medium");
 	} else if (!shows || !is_started(l)) {
-		/* An earlier boot of ours; or somebody else switched it on, so off was not seen before. */
+		/* An earlier boot of ours; or somebody else switched it on, so off was not seen
+		 * before. */
 		agent_session_await(l->agent, AGENT_STARTING);
 		life_power(l, false);
 	} else {
@@ -403,7 +409,8 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 	if (r)
 		return r;
 	str_format(step, sizeof(step), "order %s", last ? last + 1 : name);
-	/* The agent answers the same id with the same result, so an order may be given again and again. */
+	/* The agent answers the same id with the same result, so an order may be given again and
+	 * again. */
 	if (!str_eq(l->act.step, step) || l->act.journaled || !l->act.began_at) {
 		if (life_act(l, step, LIFE_IDEMPOTENT, INT64_MAX) == LIFE_GO) {
 			agent_session_order(l->agent, o);
@@ -418,7 +425,8 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 	return NULL;
 }
 
-/* Its boot id stays: a Node must not come with it.  Its key too: who comes with another one is not it. */
+/* Its boot id stays: a Node must not come with it. Its key too: who comes with another one is not
+ * it. */
 bool life_agent_dismissed(const struct life *l)
 {
 	const struct machine_agent *ag = l->m->status.agent;
@@ -426,7 +434,8 @@ bool life_agent_dismissed(const struct life *l)
 	return ag && (ag->dismissed || !ag->public_key);
 }
 
-/* From its boot until what it did is either used or undone: then the secret is of no use to anybody. */
+/* From its boot until what it did is either used or undone: then the secret is of no use to
+ * anybody. */
 static bool secret_counts(const struct life *l)
 {
 	const uint32_t states = 1u << MACHINE_CLAIMED | 1u << MACHINE_IMAGING |

@@ -108,7 +108,7 @@ void life_hang_up(struct life *l, const struct tenant *t)
 	life_kick(l);
 }
 
-/* --- the claim ----------------------------------------------------------------------------------- */
+/* --- the claim -------------------------------------------------------------------------------- */
 
 /* Read from the API and not from the cache, it is still the one that holds this machine (S7). */
 static void on_claim_read(json_t *o, const struct err *e, void *arg)

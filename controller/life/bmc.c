@@ -1,6 +1,6 @@
 /*
- * bmc: reads the BMC when a step needs a newer look, keeps what was read, and proves by two reads that the
- * machine is off.  Apart from power.c and port.c, which act.
+ * bmc: reads the BMC when a step needs a newer look, keeps what was read, and proves by two reads
+ * that the machine is off. Apart from power.c and port.c, which act.
  * Tests: tests/world/test_leave.c, tests/unit/controller/life/test_conditions.c
  */
 #include <stdio.h>
@@ -23,7 +23,7 @@
 /* Waiting for longer is said. */
 #define SLOW_MS 10000
 
-/* --- looking ------------------------------------------------------------------------------------ */
+/* --- looking ---------------------------------------------------------------------------------- */
 
 void life_look_init(struct life *l)
 {

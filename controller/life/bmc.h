@@ -8,10 +8,11 @@
  * Tests: tests/world/test_leave.c, tests/unit/controller/life/test_conditions.c
  */
 
-/* There is a look at the BMC that was begun after the last act and is not older than max_age_ms.  The age of one that
- * was begun after this state first wanted one counts from its answer: so it is good enough however long the BMC needs
- * for a request.  (An act does not rely on this age: it looks itself, see power.h.)  False: one is on its way, and
- * after 10 s without an answer the machine says so. */
+/* There is a look at the BMC that was begun after the last act and is not older than max_age_ms.
+ * The age of one that was begun after this state first wanted one counts from its answer: so it is
+ * good enough however long the BMC needs for a request. (An act does not rely on this age: it looks
+ * itself, see power.h.) False: one is on its way, and after 10 s without an answer the machine says
+ * so. */
 bool life_ensure_looked(struct life *l, int64_t max_age_ms);
 
 /* Off, proved: two reads that say so, settle_ms apart, with no other answer between them, of one

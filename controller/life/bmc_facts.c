@@ -51,7 +51,8 @@ static int64_t latency_of(const struct provider_bmc *k, int64_t was)
 	return is;
 }
 
-/* A host cluster with an older definition keeps none of it: that is no reason to write it without end. */
+/* A host cluster with an older definition keeps none of it: that is no reason to write it without
+ * end. */
 static bool is_told(struct life *l, const json_t *news, int64_t now)
 {
 	char *text = json_text(news);

@@ -1,6 +1,6 @@
 /*
- * bmc_open: asks trust, Secret, the last refusal and the guard of shared logins, in this order.  Apart from the tick,
- * since a step that does not need the BMC does not ask.
+ * bmc_open: asks trust, Secret, the last refusal and the guard of shared logins, in this order.
+ * Apart from the tick, since a step that does not need the BMC does not ask.
  * Tests: tests/world/test_login_guard.c
  */
 #include "controller/life/bmc_open.h"
@@ -49,7 +49,8 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 			refused, l->name);
 		return false;
 	}
-	/* Nothing is left to do there but to log out: that is no reason to try a login that nobody has tried. */
+	/* Nothing is left to do there but to log out: that is no reason to try a login that nobody
+	 * has tried. */
 	if (l->state == MACHINE_RETIRED && !str_empty(version) &&
 	    !str_eq(version, l->m->status.bmc.secret_version)) {
 		*why = REASON_BmcAuthFailed;
@@ -69,7 +70,8 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 	return false;
 }
 
-/* Who waits for one login asks at a time of his own, so that one of a thousand soon hears of it (login_guard.h). */
+/* Who waits for one login asks at a time of his own, so that one of a thousand soon hears of it
+ * (login_guard.h). */
 static int64_t soon(const struct life *l)
 {
 	return SOON_MS / 2 + (int64_t)loop_random_below(l->c->loop, SOON_MS);

@@ -1,6 +1,6 @@
 /*
- * boot_marks: compares what the BMC shows (medium, address for a boot by HTTP) and the journal with what
- * drover's own boots leave there.  Questions alone: agent_boot.c acts.
+ * boot_marks: compares what the BMC shows (medium, address for a boot by HTTP) and the journal with
+ * what drover's own boots leave there. Questions alone: agent_boot.c acts.
  * Tests: tests/world/test_boot.c, tests/world/test_http_boot.c
  */
 #include <string.h>

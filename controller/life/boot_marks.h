@@ -5,7 +5,8 @@
 #include "controller/life/life.h"
 
 /*
- * boot_marks: was a machine that is on booted by drover?  By what its boots leave at the BMC and in the journal.
+ * boot_marks: was a machine that is on booted by drover? By what its boots leave at the BMC and in
+ * the journal.
  * Tests: tests/world/test_boot.c, tests/world/test_http_boot.c
  */
 
@@ -15,7 +16,8 @@ bool life_shows_ours(const struct life *l);
 /* Something is left at its BMC that life_ensure_agent_gone() takes away. */
 bool life_agent_left(const struct life *l);
 
-/* The BMC shows an address of drover's for a boot by HTTP, and not one that it keeps whatever it is told. */
+/* The BMC shows an address of drover's for a boot by HTTP, and not one that it keeps whatever it is
+ * told. */
 bool life_has_our_address(const struct life *l);
 /* What it shows is an address that it kept when it was to be cleared (status.bmc.keptAddress). */
 bool life_address_kept(const struct life *l);

@@ -1,6 +1,6 @@
 /*
- * boot_way: goes from one way to the next, and from plain media to those over TLS, never back: who refuses one over
- * TLS gets none over plain HTTP, or whoever stands on the way could ask for that.
+ * boot_way: goes from one way to the next, and from plain media to those over TLS, never back: who
+ * refuses one over TLS gets none over plain HTTP, or whoever stands on the way could ask for that.
  * Tests: tests/world/test_http_boot.c, tests/world/test_media_tls.c
  */
 #include <string.h>
@@ -23,7 +23,7 @@ void life_boot_of_now(const struct life *l, char out[static LIFE_BOOT_TEXT])
 	str_format(out, LIFE_BOOT_TEXT, "%s/%lld", str_or(op->id, ""), (long long)op->boot_number);
 }
 
-/* --- the way ------------------------------------------------------------------------------------- */
+/* --- the way ---------------------------------------------------------------------------------- */
 
 static unsigned ways(const struct life *l)
 {
@@ -58,7 +58,7 @@ static const char *way_name(const struct life *l)
 	return life_way_is_http(l) ? "UefiHttp" : "VirtualMedia";
 }
 
-/* --- the address --------------------------------------------------------------------------------- */
+/* --- the address ------------------------------------------------------------------------------ */
 
 static bool wants_tls(const struct life *l)
 {
@@ -66,8 +66,8 @@ static bool wants_tls(const struct life *l)
 	       str_eq(l->m->status.bmc.media_over, OVER_TLS);
 }
 
-/* By TLS where its slot says that it takes that, or it took nothing else.  A medium of this boot that is in stays as it
- * is: another address would switch off what runs from it. */
+/* By TLS where its slot says that it takes that, or it took nothing else. A medium of this boot
+ * that is in stays as it is: another address would switch off what runs from it. */
 void life_way_choose_address(struct life *l, bool is_on)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -87,7 +87,7 @@ bool life_ensure_way_written(struct life *l)
 	return false;
 }
 
-/* --- answers ------------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 /* This way's error, with what was said to those before it. */
 static void tell_all(const struct life *l, struct err *e)

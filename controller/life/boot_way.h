@@ -7,7 +7,8 @@
 #include "providers/provider.h"
 
 /*
- * boot_way: by which of the ways of its Provider an agent is booted, and by which address its medium is fetched.
+ * boot_way: by which of the ways of its Provider an agent is booted, and by which address its
+ * medium is fetched.
  * Tests: tests/world/test_http_boot.c, tests/world/test_media_tls.c
  */
 
@@ -25,11 +26,12 @@ bool life_way_is_http(const struct life *l);
 void life_way_choose_address(struct life *l, bool is_on);
 /* False: it is being written down that this BMC takes media over TLS alone. */
 bool life_ensure_way_written(struct life *l);
-/* provider_call.done of what a way consists of: one that the BMC does not have gives way to the next. */
+/* provider_call.done of what a way consists of: one that the BMC does not have gives way to the
+ * next. */
 void life_way_acted(const struct provider_observation *o, const char *handle, const struct err *e,
 		    void *life);
-/* An act of this way was taken, and its patience has passed without effect (seen: what there is in its place): a failure
- * like any other, told and put off further each time. */
+/* An act of this way was taken, and its patience has passed without effect (seen: what there is in
+ * its place): a failure like any other, told and put off further each time. */
 bool life_way_in_vain(struct life *l, const char *step, const char *seen);
 
 #endif

@@ -16,7 +16,8 @@
 
 #define CONDITIONS 5
 
-/* Of a medium over TLS: nobody reads it, and who stands between BMC and drover may give another one. */
+/* Of a medium over TLS: nobody reads it, and who stands between BMC and drover may give another
+ * one. */
 #define UNCHECKED "its BMC does not check the certificate of what it fetches"
 
 /* Nobody is given one that could not be booted: it is not ready for anybody. */

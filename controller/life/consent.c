@@ -1,5 +1,6 @@
 /*
- * consent: may drover act on this machine at all: approved, not another one, not paused, no definition going.
+ * consent: may drover act on this machine at all: approved, not another one, not paused, no
+ * definition going.
  * Tests: tests/world/test_identity.c, tests/world/test_review.c, tests/world/test_bmc_trust.c
  */
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "controller/rules/identity.h"
 #include "controller/rules/machine.h"
 
-/* --- two Machines for one ------------------------------------------------------------------------ */
+/* --- two Machines for one --------------------------------------------------------------------- */
 
 struct twin {
 	const struct life *l;
@@ -35,7 +36,8 @@ static bool is_twin(const char *machine, void *arg)
 	return false;
 }
 
-/* Two UUIDs that count and are not the same tell two machines apart, whatever their serial numbers. */
+/* Two UUIDs that count and are not the same tell two machines apart, whatever their serial
+ * numbers. */
 static bool is_serial_twin(const char *machine, void *arg)
 {
 	const struct twin *t = arg;
@@ -69,12 +71,14 @@ bool life_ensure_single(struct life *l)
 	return t.found == NULL;
 }
 
-/* --- where the password goes ----------------------------------------------------------------------- */
+/* --- where the password goes ------------------------------------------------------------------ */
 
 /* What would be trusted now. */
 struct offered {
-	const char *login;	     /* NULL: there is none */
-	char ca[CRYPTO_DIGEST_TEXT]; /* "": no CA, or it was not read yet */
+	/* NULL: there is none */
+	const char *login;
+	/* "": no CA, or it was not read yet */
+	char ca[CRYPTO_DIGEST_TEXT];
 };
 
 /* Also before the machine is attached to it. */
@@ -152,7 +156,8 @@ json_t *life_bmc_first_trust(const struct life *l)
 	return trust_of(l->m->spec.bmc, &o);
 }
 
-/* Something of it is named for the first time: what drover wrote before it knew of that, or a CA that could not be read. */
+/* Something of it is named for the first time: what drover wrote before it knew of that, or a CA
+ * that could not be read. */
 static bool is_incomplete(const struct machine_bmc_trust *t, const struct offered *o)
 {
 	return (!t->credentials && o->login) || (!t->ca_digest && o->ca[0]);
@@ -183,7 +188,7 @@ bool life_ensure_bmc_trust_written(struct life *l)
 	return false;
 }
 
-/* --- consent -------------------------------------------------------------------------------------- */
+/* --- consent ---------------------------------------------------------------------------------- */
 
 bool life_ensure_ours(struct life *l, enum reason another)
 {

@@ -4,7 +4,8 @@
 #include "controller/life/life.h"
 
 /*
- * due: compares a time with the clock, and schedules the machine's next turn for a time that lies ahead.
+ * due: compares a time with the clock, and schedules the machine's next turn for a time that lies
+ * ahead.
  *
  * On the loop thread.
  * Tests: tests/unit/controller/steps/test_leave_reason.c
@@ -12,10 +13,10 @@
 
 /* Schedules the next turn of the machine no later than in ms milliseconds. */
 void life_look_in(struct life *l, int64_t ms);
-/* Returns true once `after` ms have passed since the wall time `since` (Unix ms).  Forward jumps of the clock since then do not count.
- * A negative `after` means never. */
+/* Returns true once `after` ms have passed since the wall time `since` (Unix ms). Forward jumps of
+ * the clock since then do not count. A negative `after` means never. */
 bool life_is_due(struct life *l, int64_t since, int64_t after);
-/* Returns true once `after` ms have passed since the loop_now() time `seen`.  Uses no wall clock. */
+/* Returns true once `after` ms have passed since the loop_now() time `seen`. Uses no wall clock. */
 bool life_is_due_seen(struct life *l, int64_t seen, int64_t after);
 
 #endif

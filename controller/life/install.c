@@ -15,11 +15,13 @@
 
 /* A call at a manager is several of its own. */
 #define PATIENCE_MS 60000
-/* Up for so long: what the install wrote last has left the kernel's memory (vm.dirty_expire_centisecs, 30 s). */
+/* Up for so long: what the install wrote last has left the kernel's memory
+ * (vm.dirty_expire_centisecs, 30 s). */
 #define SETTLED_MS 30000
-/* A firmware that is still at its self-test boots by itself.  Of the three parts of spec.bcm.noProgress it has one from
- * when its head node is back from an absence that was seen; two where none was: one too short, or whose end no leader saw,
- * tells of itself by this alone.  A self-test of more than two parts costs one boot more, and no install. */
+/* A firmware that is still at its self-test boots by itself. Of the three parts of
+ * spec.bcm.noProgress it has one from when its head node is back from an absence that was seen; two
+ * where none was: one too short, or whose end no leader saw, tells of itself by this alone. A
+ * self-test of more than two parts costs one boot more, and no install. */
 #define UNBEGUN_PARTS 3
 #define UNSEEN_PARTS 2
 /* A boot from the network asks for about a minute (PXE: DHCP after 4, 8, 16, 32 s). */
@@ -39,7 +41,7 @@ void life_install_forget(struct life *l)
 	forget_seen(l);
 }
 
-/* --- asking for it, and giving it back ---------------------------------------------------------------- */
+/* --- asking for it, and giving it back -------------------------------------------------------- */
 
 static void on_acquired(const struct provider_observation *o, const char *handle,
 			const struct err *e, void *arg)
@@ -119,7 +121,7 @@ bool life_ensure_released(struct life *l)
 	return false;
 }
 
-/* --- how far it is ------------------------------------------------------------------------------------- */
+/* --- how far it is ---------------------------------------------------------------------------- */
 
 static void on_progress(const struct provider_observation *o, const char *handle,
 			const struct err *e, void *arg)
@@ -211,9 +213,10 @@ static bool is_stalled(const struct life *l)
 	       loop_wall(l->c->loop) - clock_jumps_since(l->c, since) - since > b->no_progress;
 }
 
-/* --- a boot that met no head node --------------------------------------------------------------------- */
+/* --- a boot that met no head node ------------------------------------------------------------- */
 
-/* It answered after it had been away: from now on the machine has its time to boot.  False: that is being written. */
+/* It answered after it had been away: from now on the machine has its time to boot. False: that is
+ * being written. */
 static bool ensure_back_noted(struct life *l)
 {
 	int64_t since = l->install.away_since;

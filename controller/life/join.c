@@ -169,8 +169,8 @@ int life_proves(const struct life *l, const struct node_claim *n, const struct t
 	if (!str_eq(node->provider_id, id))
 		return err_set(e, ERR_CONFLICT, 0, "Node %s says providerID %s, want %s",
 			       node->world.name, str_or(node->provider_id, "(none)"), id);
-	/* An instance has no BMC that would say which it is: its launch is known by the claim's name, the providerID and
-	 * the token, which nobody else was given. */
+	/* An instance has no BMC that would say which it is: its launch is known by the claim's
+	 * name, the providerID and the token, which nobody else was given. */
 	if (!l->m->spec.elastic && !identity_joined(mine, seen, node->system_uuid))
 		return err_set(e, ERR_CONFLICT, 0, "Node %s runs on system UUID %s, want %s",
 			       node->world.name, str_or(node->system_uuid, "(none)"),

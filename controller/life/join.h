@@ -23,11 +23,14 @@ json_t *life_token_secret(const struct life_token *t, const char *claim, int64_t
 
 /* The API server that it joins. */
 struct life_join_at {
-	const char *endpoint; /* HOST:PORT */
-	const char *ca_hash;  /* "sha256:..." of its CA */
-	bool on_host; /* the host cluster: the Node is for the claim's tenant alone, by label and taint */
-	const char *
-		script_ca; /* its CA, where the machine runs the script that it serves; NULL: kubeadm joins */
+	/* HOST:PORT */
+	const char *endpoint;
+	/* "sha256:..." of its CA */
+	const char *ca_hash;
+	/* the host cluster: the Node is for the claim's tenant alone, by label and taint */
+	bool on_host;
+	/* its CA, where the machine runs the script that it serves; NULL: kubeadm joins */
+	const char *script_ca;
 };
 
 /* The config drive's files, in the arena; secret text in it: wipe the arena's order after use.

@@ -1,6 +1,6 @@
 /*
- * journal: writes the status of a Machine, and records what a turn decided to write.  Each write is a
- * merge patch with the resourceVersion.
+ * journal: writes the status of a Machine, and records what a turn decided to write. Each write is
+ * a merge patch with the resourceVersion.
  * Tests: tests/world/test_bmc.c, tests/world/test_crash.c
  */
 #include <assert.h>
@@ -45,8 +45,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&l->timer, e->kind == ERR_CONFLICT ? 100 : 1000);
 }
 
-/* Whoever's write this is in place of: the first of ours that succeeds makes the machine ours, so each one until then
- * raises the fence. */
+/* Whoever's write this is in place of: the first of ours that succeeds makes the machine ours, so
+ * each one until then raises the fence. */
 static void raise_fence(const struct life *l, json_t *status)
 {
 	json_t *op = json_object_get(status, "operation");
@@ -65,8 +65,8 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 {
 	json_t *conditions;
 
-	if (!status &&
-	    !spec) { /* jansson refused a text: what it was about is tried again with the next look */
+	if (!status && !spec) {
+		/* jansson refused a text: what it was about is tried again with the next look */
 		log_error("machine status could not be built", LOG_S("machine", l->name));
 		return;
 	}
@@ -111,7 +111,7 @@ void life_annotate(struct life *l, const char *key, const char *value)
 			  on_spec_written);
 }
 
-/* --- decisions ----------------------------------------------------------------------------------- */
+/* --- decisions -------------------------------------------------------------------------------- */
 
 /* Texts quote BMCs, agents and tenants: whole UTF-8, and nothing that opens something. */
 static void tidy(char *text)
@@ -182,7 +182,8 @@ enum life_decision life_begin_again(struct life *l)
 	return life_begin(l, "machine status is older than what is known");
 }
 
-/* Each machine waits for these on its way when nothing is wrong; what takes too long fails, and that is a Warning. */
+/* Each machine waits for these on its way when nothing is wrong; what takes too long fails, and
+ * that is a Warning. */
 static bool is_ordinary(enum reason r)
 {
 	return r == REASON_NodeNotReady || r == REASON_StartupTaintsExist ||

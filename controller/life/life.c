@@ -108,8 +108,9 @@ static int64_t bytes_in_turn(const struct object_drives *v, size_t of)
 	return bytes;
 }
 
-/* As long as the largest drive takes to be overwritten at a rate that none is below for long: a disk at the inside of
- * its platters, flash of four bits in a cell without its cache.  One that stands still the agent gives up long before. */
+/* As long as the largest drive takes to be overwritten at a rate that none is below for long: a
+ * disk at the inside of its platters, flash of four bits in a cell without its cache. One that
+ * stands still the agent gives up long before. */
 static int64_t wipe_limit_ms(const struct machine *m)
 {
 	const struct object_drives *v = &m->spec.drives;

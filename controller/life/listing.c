@@ -13,9 +13,9 @@
 #include "controller/life/journal.h"
 
 /*
- * The retries of this optional read.  An answer that the list is not served is believed when it came twice, because
- * a BMC may still collect its inventory after the power came.  A BMC that answers other reads and fails at this one
- * (timeouts, 503) is given up after a few calls.
+ * The retries of this optional read. An answer that the list is not served is believed when it came
+ * twice, because a BMC may still collect its inventory after the power came. A BMC that answers
+ * other reads and fails at this one (timeouts, 503) is given up after a few calls.
  */
 #define LACKING_TRIES 2
 #define FAILED_TRIES 3
@@ -107,7 +107,8 @@ static void log_gap(const struct life *l, const char *text)
 	log_warn(text, LOG_S("machine", l->name), LOG_E(&l->listing.error));
 }
 
-/* The BMC answered that it does not serve the list (whole), or a part of it; o: what it lists all the same. */
+/* The BMC answered that it does not serve the list (whole), or a part of it; o: what it lists all
+ * the same. */
 static void on_lacking(struct life *l, const struct provider_observation *o, bool whole)
 {
 	struct life_listing *k = &l->listing;

@@ -1,6 +1,6 @@
 /*
- * log_out: asks the BMC to close the session, and takes it out of the journal whatever it says: a BMC that does not
- * answer, or whose login is refused, keeps nobody from retiring a machine.
+ * log_out: asks the BMC to close the session, and takes it out of the journal whatever it says: a
+ * BMC that does not answer, or whose login is refused, keeps nobody from retiring a machine.
  * Tests: tests/world/test_login_guard.c
  */
 #include "controller/life/log_out.h"

@@ -8,7 +8,8 @@
  * Tests: tests/world/test_login_guard.c
  */
 
-/* The session that the journal names is closed, as far as its BMC can be asked: tried once, for 60 s at the longest. */
+/* The session that the journal names is closed, as far as its BMC can be asked: tried once, for 60
+ * s at the longest. */
 bool life_ensure_logged_out(struct life *l);
 
 #endif

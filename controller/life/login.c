@@ -1,7 +1,8 @@
 /*
- * login: no session with a BMC is forgotten.  A look that succeeds brings its session into the journal, from which
- * the next login ends it.  One of a look that failed after its login is written down as well; and what is in no
- * journal when the machine is attached anew is kept here, for the next login of this process.
+ * login: no session with a BMC is forgotten. A look that succeeds brings its session into the
+ * journal, from which the next login ends it. One of a look that failed after its login is written
+ * down as well; and what is in no journal when the machine is attached anew is kept here, for the
+ * next login of this process.
  * Tests: tests/world/test_bmc.c
  */
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* node: what a step asks a tenant of the Node of its machine: marks on it, and which volumes are attached. */
+/* node: what a step asks a tenant of the Node of its machine: marks on it, and which volumes are
+ * attached. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #include "controller/core/clock_jumps.h"
 #include "controller/life/due.h"
 
-/* Counts from when this process first missed the policy.  An unsynced cache, or a CustomResourceDefinition that is being deleted,
- * proves nothing about the policy. */
+/* Counts from when this process first missed the policy. An unsynced cache, or a
+ * CustomResourceDefinition that is being deleted, proves nothing about the policy. */
 static bool is_policy_gone(struct life *l, const struct node_claim *n)
 {
 	const struct kube_cache *policies = l->c->cache[OBJECT_BURST_POLICY];

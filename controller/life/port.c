@@ -68,7 +68,8 @@ static void on_placed(const struct fabric_place *p, const struct err *e, void *a
 	life_acted(l, e);
 }
 
-/* A move may be long on its way to the switch: it is asked again when it is about to be sent (S7). */
+/* A move may be long on its way to the switch: it is asked again when it is about to be sent
+ * (S7). */
 static bool may_act(void *arg)
 {
 	const struct life *l = arg;
@@ -96,7 +97,8 @@ void life_place_drop(struct life *l)
 	life_act_unanswered(l);
 }
 
-/* As of a look at the BMC: one that the state wanted is good enough however long the fabric needs. */
+/* As of a look at the BMC: one that the state wanted is good enough however long the fabric
+ * needs. */
 static bool is_fresh(const struct life *l, int64_t max_age_ms)
 {
 	const struct life_place *k = &l->place;
@@ -126,8 +128,8 @@ bool life_ensure_port_looked(struct life *l, int64_t max_age_ms)
 	return false;
 }
 
-/* What stands in status is not what this look shows: of another segment, a proof that was lost and is back, or what was
- * asked from there in another operation. */
+/* What stands in status is not what this look shows: of another segment, a proof that was lost and
+ * is back, or what was asked from there in another operation. */
 static bool is_old(const struct life *l, const char *segment)
 {
 	const struct machine_probe *p = l->m->status.network.probe;

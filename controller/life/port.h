@@ -8,8 +8,9 @@
  * Tests: tests/world/test_leave.c, tests/world/test_restore.c
  */
 
-/* There is a look at the fabric that was begun after the last act and is not older than max_age_ms; as of the BMC, that
- * of one which the state wanted counts from its answer.  False: one is on its way. */
+/* There is a look at the fabric that was begun after the last act and is not older than max_age_ms;
+ * as of the BMC, that of one which the state wanted counts from its answer. False: one is on its
+ * way. */
 bool life_ensure_port_looked(struct life *l, int64_t max_age_ms);
 
 /* In that segment, proved as far as the fabric can; starts what is missing. */

@@ -24,7 +24,8 @@
 #define DEAD_READS 3
 #define POWER_PATIENCE_MS 60000
 
-/* What a person said of this operation does not hold for what comes: it is another one from now on. */
+/* What a person said of this operation does not hold for what comes: it is another one from now
+ * on. */
 static void void_confirmation(struct life *l)
 {
 	uint8_t raw[16];
@@ -111,7 +112,8 @@ static bool may_act(void *arg)
 	return !l->power.unsent;
 }
 
-/* What the act relies on is what its own call has read: the look that led to it may be of another BMC by now. */
+/* What the act relies on is what its own call has read: the look that led to it may be of another
+ * BMC by now. */
 static int fits(const struct provider_observation *seen, void *arg, struct err *e)
 {
 	struct life *l = arg;

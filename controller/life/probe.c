@@ -19,8 +19,10 @@
 struct collect {
 	struct probe_targets *targets;
 	struct arena *arena;
-	const char *mine; /* segment of a tenant that it is in; NULL: one of ours */
-	bool own;	  /* those of that segment are collected, else the others */
+	/* segment of a tenant that it is in; NULL: one of ours */
+	const char *mine;
+	/* those of that segment are collected, else the others */
+	bool own;
 };
 
 static bool add_tenant(const struct kube_entry *e, void *arg)
@@ -165,7 +167,7 @@ bool life_ensure_probed(struct life *l, const char *name, enum life_decision *d)
 	return false;
 }
 
-/* --- its Node ------------------------------------------------------------------------------------ */
+/* --- its Node --------------------------------------------------------------------------------- */
 
 static const char *join_key(const struct life *l, const struct node_claim *n, struct arena *a)
 {
@@ -256,7 +258,7 @@ bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
 	return false;
 }
 
-/* --- what its tenant demands ----------------------------------------------------------------------- */
+/* --- what its tenant demands ------------------------------------------------------------------ */
 
 /* As an enum fabric_proof; a tenant that is not there is nobody's to be proved for. */
 static int demanded(const struct life *l, const struct node_claim *n)

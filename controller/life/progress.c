@@ -1,6 +1,6 @@
 /*
- * progress: how far the agent's order is, for people: status.operation.progress.  A copy of what the agent
- * said last, at most every five seconds while a phase lasts.  Nothing is decided by it; the
+ * progress: how far the agent's order is, for people: status.operation.progress. A copy of what the
+ * agent said last, at most every five seconds while a phase lasts. Nothing is decided by it; the
  * journal takes it out with the next act or state (steps/tick.c), so that it costs no write to end.
  */
 #include <string.h>

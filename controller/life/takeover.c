@@ -1,13 +1,14 @@
 /*
  * takeover: the first acts of a leader on a machine that another one led.
  *
- * A BMC refuses no fence.  So the session that the journal names is deleted by the first look (its
- * login), and two looks come before the first act.  Where the BMC has no sessions nothing takes the
+ * A BMC refuses no fence. So the session that the journal names is deleted by the first look (its
+ * login), and two looks come before the first act. Where the BMC has no sessions nothing takes the
  * predecessor's request back: what the journal shows begun is waited out, counted from when this
  * process saw it there, so that no clocks are compared.
  *
- * A fabric is as a BMC without sessions.  A leader has one act under way, and the journal names it until it has ended,
- * through changes of state as well (steps/enter.c): a move that is not named there any more has landed.
+ * A fabric is as a BMC without sessions. A leader has one act under way, and the journal names it
+ * until it has ended, through changes of state as well (steps/enter.c): a move that is not named
+ * there any more has landed.
  * Tests: tests/world/test_fence.c
  */
 #include "controller/life/takeover.h"

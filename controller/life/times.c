@@ -11,7 +11,8 @@
 #define SLACK_MS 60000
 /* The longest that anything waits for its next try: a quarantine (rules/machine.c). */
 #define NEXT_MS (6 * 3600 * 1000)
-/* A warm boot waits as long before it begins; then it has the time of a claimed machine (steps/warm.c). */
+/* A warm boot waits as long before it begins; then it has the time of a claimed machine
+ * (steps/warm.c). */
 #define WARM_WAIT_MS 60000
 
 static int64_t longest(const struct life *l)

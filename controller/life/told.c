@@ -40,7 +40,8 @@ static bool is_over(const struct life *l)
 	if (of_bmc(reason) && l->look.known && l->look.error.kind == ERR_NONE &&
 	    l->look.read_at > at)
 		return true;
-	/* A turn is its pace's own; what is on against the record stands until it is seen to be off. */
+	/* A turn is its pace's own; what is on against the record stands until it is seen to be
+	 * off. */
 	if (machine_state_info[l->state].limit_s || op->waiting_for == WAITING_RATE ||
 	    reason == REASON_PowerStateUnexpected)
 		return false;

@@ -52,7 +52,7 @@ void life_wipe_nonce(const struct life *l, const char *operation, int64_t boot, 
 		out);
 }
 
-/* --- its number --------------------------------------------------------------------------------- */
+/* --- its number ------------------------------------------------------------------------------- */
 
 struct previous {
 	const struct life *l;
@@ -98,7 +98,8 @@ static const struct wipe_record *record_named(const struct life *l, const char *
 
 struct wanted {
 	const char *provider;
-	unsigned parts; /* bits of enum statement_part */
+	/* bits of enum statement_part */
+	unsigned parts;
 };
 
 static bool want_of_pool(const struct kube_entry *en, void *arg)
@@ -209,11 +210,12 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 	return NULL;
 }
 
-/* --- what it says ------------------------------------------------------------------------------- */
+/* --- what it says ----------------------------------------------------------------------------- */
 
 #define UNSEEN_NAMED 12 /* the agent needs room for its own */
 
-/* What no technique of a drive touches (the agent takes out what it covers by a statement), and the drives that its BMC alone knows. */
+/* What no technique of a drive touches (the agent takes out what it covers by a statement), and the
+ * drives that its BMC alone knows. */
 static struct strings not_covered(const struct life *l, struct arena *a)
 {
 	static const char *const always[] = {EVIDENCE_NOT_COVERED};
@@ -239,7 +241,8 @@ void life_attempt_brief(const struct life *l, struct evidence *ev, struct arena 
 	*ev = (struct evidence){0};
 	ev->machine.name = l->name;
 	ev->machine.uid = l->m->meta.uid;
-	/* As the agent read it, in its spelling, once inventory_misfit() said that this is the machine. */
+	/* As the agent read it, in its spelling, once inventory_misfit() said that this is the
+	 * machine. */
 	ev->machine.system_uuid = ag && ag->system_uuid ? ag->system_uuid
 				  : id			? id->system_uuid
 							: NULL;
@@ -266,7 +269,7 @@ const struct wipe_record *life_attempt_record(const struct life *l)
 	return r && str_eq(r->spec.evidence.nonce_digest, t->nonce_digest) ? r : NULL;
 }
 
-/* --- keeping it --------------------------------------------------------------------------------- */
+/* --- keeping it ------------------------------------------------------------------------------- */
 
 static void on_kept(json_t *o, const struct err *e, void *arg)
 {
@@ -326,7 +329,8 @@ static void create(struct life *l, const struct evidence *ev, char *envelope)
 	free(envelope);
 }
 
-/* The most that drover can vouch for: how an agent was booted it saw itself, and nothing checks more yet. */
+/* The most that drover can vouch for: how an agent was booted it saw itself, and nothing checks
+ * more yet. */
 #define AGENT_TRUST WIPE_BOOT_NETWORK
 
 static bool same(const char *x, const char *y)
@@ -345,7 +349,8 @@ static bool timely(const struct life *l, const struct evidence *ev)
 	       ev->end_time <= (since > now ? since : now) + day;
 }
 
-/* By drover's own clock, which may have been set meanwhile: what the agent says of the time is its word alone. */
+/* By drover's own clock, which may have been set meanwhile: what the agent says of the time is its
+ * word alone. */
 #define CLOCK_SLACK_MS 60000
 
 /* No drive was said to be done sooner than any can be. */
@@ -422,7 +427,7 @@ enum life_decision life_attempt_keep(struct life *l, const char *envelope,
 	return LIFE_STAY;
 }
 
-/* --- an attempt without an end ------------------------------------------------------------------ */
+/* --- an attempt without an end ---------------------------------------------------------------- */
 
 /* Why, from what drover wrote down when it left. */
 static const char *why_unfinished(const struct life *l, struct arena *a)

@@ -23,11 +23,12 @@ const char *claim_instance_type(const struct node_claim *n, const struct machine
 /* Returns true if the claim counts at all: until it has ended, and if it failed, while it names a
  * Machine. */
 bool claim_counts(const struct node_claim *n);
-/* Returns what the claim counts for quotas, limits, shares and status.  p: the Provider of the claim
- * or its Machine, or NULL.  NULL: not known, which counts as nothing. */
+/* Returns what the claim counts for quotas, limits, shares and status. p: the Provider of the claim
+ * or its Machine, or NULL. NULL: not known, which counts as nothing. */
 const struct resources *claim_capacity(const struct node_claim *n, const struct machine *m,
 				       const struct provider_object *p);
-/* Returns spec.gang.uid for claims of the tenant's gang with that key (world_pod.gang.key), in the arena. */
+/* Returns spec.gang.uid for claims of the tenant's gang with that key (world_pod.gang.key), in the
+ * arena. */
 const char *claim_gang_uid(const char *tenant, const char *gang, struct arena *a);
 
 /* Its Ready says so: its machine serves, and its Node is Ready. */

@@ -16,7 +16,7 @@ bool disruption_budget_window(const char *schedule, int64_t duration_ms, int64_t
 	return schedule_window(schedule, duration_ms, now) != 0;
 }
 
-/* --- budgets ---------------------------------------------------------------------------------------- */
+/* --- budgets ---------------------------------------------------------------------------------- */
 
 static bool for_reason(const struct node_pool_budget *b, const char *reason)
 {
@@ -51,7 +51,8 @@ bool disruption_is_ours(const char *reason)
 	       str_eq(reason, LEAVE_ASLEEP) || str_eq(reason, LEAVE_RECLAIMED);
 }
 
-/* What drover took out itself counts until it is out: whether it is off is not known of a quarantined one. */
+/* What drover took out itself counts until it is out: whether it is off is not known of a
+ * quarantined one. */
 static bool for_our_sake(const struct machine *m)
 {
 	return m->status.leave && disruption_is_ours(m->status.leave->reason);

@@ -57,7 +57,8 @@ static const char *named(const char *text)
 	return str_or(text, "nothing");
 }
 
-/* The UUID alone: as wanted; the other way round; not the one.  By a serial number where there is none to compare. */
+/* The UUID alone: as wanted; the other way round; not the one. By a serial number where there is
+ * none to compare. */
 static int proves(const struct machine_identity *want, const char *uuid, const char *serial,
 		  bool beside, const char *who, const char *or_else, struct err *e)
 {

@@ -9,7 +9,7 @@
 #include "controller/rules/identity.h"
 #include "controller/rules/provider.h"
 
-/* --- its storage controllers ---------------------------------------------------------------------- */
+/* --- its storage controllers ------------------------------------------------------------------ */
 
 static struct object_controller *of_id(struct object_controllers *l, const char *id)
 {
@@ -83,7 +83,7 @@ static int controllers_fit(const struct machine *m, const struct proto_inventory
 	return 0;
 }
 
-/* --- the machine ---------------------------------------------------------------------------------- */
+/* --- the machine ------------------------------------------------------------------------------ */
 
 static int machine_fits(const struct machine *m, const struct provider_object *p,
 			const struct proto_inventory *inv, struct err *e)
@@ -116,7 +116,7 @@ static int machine_fits(const struct machine *m, const struct provider_object *p
 	return 0;
 }
 
-/* --- its drives ----------------------------------------------------------------------------------- */
+/* --- its drives ------------------------------------------------------------------------------- */
 
 /* serial, slot: NULL or "": not known. */
 static const char *drive_text(const char *wwn, const char *serial, const char *slot,
@@ -155,7 +155,8 @@ const char *inventory_drive_text(const struct machine *m, const char *wwn,
 
 /* Drives one after the other, as many as there is room for. */
 struct naming {
-	char text[INVENTORY_DRIVE_TEXT + 32]; /* of the rest, only the number */
+	/* of the rest, only the number */
+	char text[INVENTORY_DRIVE_TEXT + 32];
 	size_t room, n, told;
 };
 

@@ -42,7 +42,7 @@ bool ledger_phase(enum machine_state s, int *phase)
 	return false;
 }
 
-/* --- months ------------------------------------------------------------------------------------- */
+/* --- months ----------------------------------------------------------------------------------- */
 
 void ledger_month(int64_t unix_ms, char out[static LEDGER_MONTH_SIZE])
 {
@@ -74,7 +74,7 @@ static void oldest_kept(int64_t now, char out[static LEDGER_MONTH_SIZE])
 		ledger_month(begin - 1, out);
 }
 
-/* --- sums --------------------------------------------------------------------------------------- */
+/* --- sums ------------------------------------------------------------------------------------- */
 
 static bool same_kind(const struct virtual_cluster_charge *a,
 		      const struct virtual_cluster_charge *b)
@@ -119,7 +119,8 @@ static void add_time(struct virtual_cluster_charge *c, int64_t seconds)
 		c->seconds = INT64_MAX;
 }
 
-/* Up to the end of the month in which c->time is, or to `to`; in the next month its machines go on. */
+/* Up to the end of the month in which c->time is, or to `to`; in the next month its machines go
+ * on. */
 static void go_on(struct virtual_cluster_cost *c, int64_t to, struct arena *a)
 {
 	char month[LEDGER_MONTH_SIZE], next[LEDGER_MONTH_SIZE];
@@ -177,7 +178,7 @@ struct virtual_cluster_cost ledger_at(const struct virtual_cluster_cost *was, in
 	return c;
 }
 
-/* --- machines ----------------------------------------------------------------------------------- */
+/* --- machines --------------------------------------------------------------------------------- */
 
 void ledger_count(struct virtual_cluster_charges *held, const struct virtual_cluster_charge *like,
 		  struct arena *a)

@@ -6,13 +6,14 @@
 #include "base/arena.h"
 
 /*
- * ledger: what a tenant's machines cost, as VirtualCluster.status.cost keeps it.  Pure.
+ * ledger: what a tenant's machines cost, as VirtualCluster.status.cost keeps it. Pure.
  *
- * Machine time is summed in whole seconds, as API times are, apart for each month (UTC), pool, machine class, phase and price, and how many
- * machines each sum goes on for stands beside it with the time up to which all is summed: one object, one write.  Whoever
- * reads it reckons on from there (ledger_at()), so that nothing is written while nothing changes, a restart or a new leader
- * leaves no gap, and a write that was lost or refused counts nothing twice.  Money is reckoned from a whole sum: how often it
- * was written does not show in it.
+ * Machine time is summed in whole seconds, as API times are, apart for each month (UTC), pool,
+ * machine class, phase and price, and how many machines each sum goes on for stands beside it with
+ * the time up to which all is summed: one object, one write. Whoever reads it reckons on from there
+ * (ledger_at()), so that nothing is written while nothing changes, a restart or a new leader leaves
+ * no gap, and a write that was lost or refused counts nothing twice. Money is reckoned from a whole
+ * sum: how often it was written does not show in it.
  * Tests: tests/unit/controller/rules/test_ledger.c, tests/world/test_cost.c
  */
 #define LEDGER_MONTHS 14
@@ -22,8 +23,9 @@
 /* False: in that state a machine is on nobody's bill. */
 bool ledger_phase(enum machine_state s, int *phase);
 
-/* As things are at that time: sums up to now, months that have begun, months too old left out.  A clock that stands before
- * was->time adds nothing.  was: NULL: nothing yet.  Texts are borrowed from it, lists are the arena's. */
+/* As things are at that time: sums up to now, months that have begun, months too old left out. A
+ * clock that stands before was->time adds nothing. was: NULL: nothing yet. Texts are borrowed from
+ * it, lists are the arena's. */
 struct virtual_cluster_cost ledger_at(const struct virtual_cluster_cost *was, int64_t now,
 				      struct arena *a);
 

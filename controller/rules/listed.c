@@ -96,7 +96,8 @@ static bool is_nameless(const struct listed_drive *d)
 	return !d->serial && !d->durable;
 }
 
-/* The Nth of its model that the BMC lists, and the agent saw at least one of that model and fewer than N. */
+/* The Nth of its model that the BMC lists, and the agent saw at least one of that model and fewer
+ * than N. */
 static bool is_one_too_many(const struct listed_drive *v, size_t i,
 			    const struct proto_inventory *inv, size_t *nth)
 {

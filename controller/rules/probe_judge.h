@@ -6,12 +6,13 @@
 /*
  * probe_judge: what a machine is asked to ask from where it is, and what the answers prove.
  *
- * A segment's own addresses have to answer, and those of every other segment must not.  One of these that answers is a
- * leak, whatever else was heard.  Without a leak it is proved only if every own address answered and every other one was
- * asked and silent: an answer that is missing proves nothing.  An address whose host is one of the segment's own too
- * (tenants may number their networks alike) tells nothing, and is not asked.
+ * A segment's own addresses have to answer, and those of every other segment must not. One of these
+ * that answers is a leak, whatever else was heard. Without a leak it is proved only if every own
+ * address answered and every other one was asked and silent: an answer that is missing proves
+ * nothing. An address whose host is one of the segment's own too (tenants may number their networks
+ * alike) tells nothing, and is not asked.
  *
- * Pure.  Tests: tests/unit/controller/rules/test_probe_judge.c
+ * Pure. Tests: tests/unit/controller/rules/test_probe_judge.c
  */
 struct probe_target {
 	const char *address, *segment;
@@ -20,7 +21,8 @@ struct probe_target {
 struct probe_targets {
 	struct probe_target v[PROTO_PROBES_MAX];
 	size_t n;
-	bool more; /* than fit */
+	/* than fit */
+	bool more;
 };
 
 /* First the own ones.  Nothing is copied. */
@@ -31,14 +33,18 @@ void probe_targets_others(struct probe_targets *t, const struct strings *address
 
 struct probe_verdict {
 	bool proved;
-	const char *leak; /* the address; NULL: none */
-	bool reached;	  /* of a Node's word: all own addresses answered, and no other did */
-	char why[256];	  /* it is not proved, or what leaks */
+	/* the address; NULL: none */
+	const char *leak;
+	/* of a Node's word: all own addresses answered, and no other did */
+	bool reached;
+	/* it is not proved, or what leaks */
+	char why[256];
 };
-/* What a Node that drover-join made says in its label drover.dev/probe (docs/image-contract.md): MAC.VERDICT.  The verdict is
- * "proved", "silent" (an own address did not answer), "unknown", or "leak." and the address that answered, ':' as '_' and
- * without brackets.  The MAC is of who has the key, which stands on the config drive alone: the tenant's API server, through
- * which the label comes, has not. */
+/* What a Node that drover-join made says in its label drover.dev/probe (docs/image-contract.md):
+ * MAC.VERDICT. The verdict is "proved", "silent" (an own address did not answer), "unknown", or
+ * "leak." and the address that answered, ':' as '_' and without brackets. The MAC is of who has the
+ * key, which stands on the config drive alone: the tenant's API server, through which the label
+ * comes, has not. */
 #define PROBE_MAC 16 /* hex digits */
 void probe_label_mac(const char *key, const char *verdict, char out[static PROBE_MAC + 1]);
 /* value NULL: there is no label. */

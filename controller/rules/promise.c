@@ -1,4 +1,5 @@
-/* promise: both sides as the API has them, so that an absent member and its default are the same. */
+/* promise: both sides as the API has them, so that an absent member and its default are the
+ * same. */
 #include "controller/rules/promise.h"
 
 #include <jansson.h>

@@ -4,10 +4,10 @@
 #include "api/kinds.h"
 
 /*
- * proof: what can ever be proved of where a Provider's machines are, by how it and the tenant are set up.  How a machine
- * is proved at a time: life/probe.h, which may find less.
+ * proof: what can ever be proved of where a Provider's machines are, by how it and the tenant are
+ * set up. How a machine is proved at a time: life/probe.h, which may find less.
  *
- * Pure.  Tests: tests/unit/controller/rules/test_proof.c
+ * Pure. Tests: tests/unit/controller/rules/test_proof.c
  */
 
 /* The best that its network can show by itself, as an enum virtual_cluster_proof. */

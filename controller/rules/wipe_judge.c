@@ -70,7 +70,8 @@ static int judge_floor(const struct machine *m, const struct evidence *ev,
 	return 0;
 }
 
-/* A wipe that says itself that it failed: the first drive of it, as who goes to the machine has to find it. */
+/* A wipe that says itself that it failed: the first drive of it, as who goes to the machine has to
+ * find it. */
 static int refuse_failed(const struct machine *m, const struct evidence *ev, struct err *e)
 {
 	char drive[INVENTORY_DRIVE_TEXT];

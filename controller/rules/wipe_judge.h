@@ -6,12 +6,13 @@
 #include "wipe/evidence.h"
 
 /*
- * wipe_judge: is this evidence enough to call a machine clean?  Pure: whether the signatures are good was
- * asked before (life/clean_proof.h).
+ * wipe_judge: is this evidence enough to call a machine clean? Pure: whether the signatures are
+ * good was asked before (life/clean_proof.h).
  */
 
-/* Evidence of this machine and its present tenancy, as opened from its envelope, against spec.drives, the floor of the
- * Provider p (NULL: ERR_NOT_FOUND) and that of a claim (floor; NULL: none).  -1 says what is missing. */
+/* Evidence of this machine and its present tenancy, as opened from its envelope, against
+ * spec.drives, the floor of the Provider p (NULL: ERR_NOT_FOUND) and that of a claim (floor; NULL:
+ * none). -1 says what is missing. */
 int wipe_judge(const struct machine *m, const struct provider_object *p, const struct evidence *ev,
 	       const struct object_wipe_floor *floor, struct err *e);
 /* Why wipe_judge() refused it, as one of reasons.def. */

@@ -85,7 +85,8 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 	return NULL;
 }
 
-/* Its port is where that tenant's are, as far as the fabric can say: nobody is given a machine in another's network. */
+/* Its port is where that tenant's are, as far as the fabric can say: nobody is given a machine in
+ * another's network. */
 static bool ensure_in_its_segment(struct life *l, const struct node_claim *n)
 {
 	const struct provider_object *p = life_provider(l);
@@ -138,10 +139,10 @@ enum life_decision adopt(struct life *l)
 	return life_goto(l, MACHINE_SERVING, x, REASON_NONE, NULL);
 }
 
-/* --- a claim that came back ------------------------------------------------------------------------ */
+/* --- a claim that came back ------------------------------------------------------------------- */
 
-/* The claim has the name of the one that this machine serves, and another UID: nobody wanted the work to stop.  A
- * person deletes it, or says that this is it. */
+/* The claim has the name of the one that this machine serves, and another UID: nobody wanted the
+ * work to stop. A person deletes it, or says that this is it. */
 static enum life_decision replaced(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;

@@ -44,7 +44,8 @@ static json_t *again(const struct life *l)
 			 (json_int_t)(l->m->status.operation->boot_number + 1), "agent");
 }
 
-/* The agent works on.  False: it is gone, so back to dirty, the third time to quarantine (*d), or it is waited for. */
+/* The agent works on. False: it is gone, so back to dirty, the third time to quarantine (*d), or it
+ * is waited for. */
 static bool ensure_agent_works(struct life *l, enum life_decision *d)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -93,7 +94,7 @@ enum life_decision step_dirty(struct life *l)
 	return d;
 }
 
-/* --- inspecting --------------------------------------------------------------------------------- */
+/* --- inspecting ------------------------------------------------------------------------------- */
 
 static json_t *drives_json(const struct proto_inventory *inv)
 {
@@ -225,8 +226,8 @@ static bool ensure_shown(struct life *l, const struct proto_inventory *inv)
 	return false;
 }
 
-/* The BMC's list may come later, while the drives are wiped.  Not where what was seen is to be what is expected, nor where
- * a list had more than was seen and is read again. */
+/* The BMC's list may come later, while the drives are wiped. Not where what was seen is to be what
+ * is expected, nor where a list had more than was seen and is read again. */
 static bool ensure_listed(struct life *l)
 {
 	if (!l->m->spec.drives.n || l->listing.differs_since)
@@ -308,7 +309,7 @@ enum life_decision step_inspecting(struct life *l)
 	return d;
 }
 
-/* --- wiping, verifying -------------------------------------------------------------------------- */
+/* --- wiping, verifying ------------------------------------------------------------------------ */
 
 /* The attempt that was written down is the one of this boot of the agent; else it begins again. */
 static bool ensure_attempt_stands(struct life *l, const char *nonce_hex, enum life_decision *d)
@@ -409,8 +410,8 @@ enum life_decision step_wiping(struct life *l)
 	return life_goto(l, MACHINE_VERIFYING, life_bmc_unlisted(l), REASON_NONE, NULL);
 }
 
-/* False after three failed claims in a row: the drives are wiped and verified, but the machine is quarantined, for another
- * claim would fail on it as well. */
+/* False after three failed claims in a row: the drives are wiped and verified, but the machine is
+ * quarantined, for another claim would fail on it as well. */
 static bool ensure_not_worn(struct life *l, enum life_decision *d)
 {
 	/* What another try would not mend. */

@@ -45,7 +45,7 @@
 
 #define TOKEN_SLACK_MS (5 * 60 * 1000)
 
-/* --- shared -------------------------------------------------------------------------------------- */
+/* --- shared ----------------------------------------------------------------------------------- */
 
 /* The claim is there and wanted.  False: the machine is on its way out of it. */
 static const struct node_claim *asked_for(struct life *l, bool *leaving)
@@ -101,7 +101,7 @@ static bool ensure_bmc_ours(struct life *l, enum life_decision *d)
 	return life_ensure_ours(l, REASON_DuplicateIdentity);
 }
 
-/* --- claimed ------------------------------------------------------------------------------------ */
+/* --- claimed ---------------------------------------------------------------------------------- */
 
 static int stamps_fit(const struct life *l, const struct proto_inventory *inv, struct err *e)
 {
@@ -140,7 +140,8 @@ static int still_clean(const struct life *l, const struct proto_inventory *inv, 
 	return 0;
 }
 
-/* The record stays, and after it stands another of the same tenancy, with drover's word alone: it failed. */
+/* The record stays, and after it stands another of the same tenancy, with drover's word alone: it
+ * failed. */
 static enum life_decision revoke_record(struct life *l, const char *why)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -224,7 +225,8 @@ enum life_decision step_claimed(struct life *l)
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))
 		return d;
-	/* By the claim: of a warm machine, what was found for one that was withdrawn says nothing for the next. */
+	/* By the claim: of a warm machine, what was found for one that was withdrawn says nothing
+	 * for the next. */
 	str_format(check, sizeof(check), "%s/check",
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
 	str_format(probe, sizeof(probe), "%s/probe",
@@ -246,7 +248,8 @@ enum life_decision step_claimed(struct life *l)
 	if (life_clean(l, &n->spec.wipe, &e) < 0)
 		return life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),
 				 REASON_EraseUnverified, "%s", e.text);
-	/* Somebody was there of whom nothing is known: a tenancy of its own, which the wipe ends. */
+	/* Somebody was there of whom nothing is known: a tenancy of its own, which the wipe
+	 * ends. */
 	if (stamps_fit(l, r->inventory, &e) < 0)
 		return life_goto(l, MACHINE_STOPPING,
 				 json_pack("{s:I, s:b}", "tenancy",
@@ -276,7 +279,7 @@ enum life_decision step_claimed(struct life *l)
 	return life_goto(l, MACHINE_IMAGING, x, REASON_NONE, NULL);
 }
 
-/* --- imaging ------------------------------------------------------------------------------------ */
+/* --- imaging ---------------------------------------------------------------------------------- */
 
 /* The one drive that the instance type describes as root. */
 static const char *root_drive(const struct life *l, struct err *e)
@@ -469,8 +472,8 @@ static bool ensure_configured(struct life *l, const struct node_claim *n, const 
 	       ensure_ended(l, life_order(l, &o, "config"), "the config drive was not written", d);
 }
 
-/* Its manager installs it between two boots of the agent: the first one looks and takes the stamps away, the second
- * one writes the config drive, which no manager sees. */
+/* Its manager installs it between two boots of the agent: the first one looks and takes the stamps
+ * away, the second one writes the config drive, which no manager sees. */
 static enum life_decision image_managed(struct life *l, const struct node_claim *n,
 					const char *drive)
 {
@@ -527,7 +530,7 @@ enum life_decision step_imaging(struct life *l)
 	return d;
 }
 
-/* --- attaching ---------------------------------------------------------------------------------- */
+/* --- attaching -------------------------------------------------------------------------------- */
 
 enum life_decision step_attaching(struct life *l)
 {

@@ -39,8 +39,10 @@
 struct work {
 	struct evict *evict;
 	struct checkpoint *checkpoint;
-	int64_t emptied_at; /* loop_now() since when no pod is left that counts; 0: some are */
-	int64_t told_at;    /* loop_now() of the last word on it in status.leave */
+	/* loop_now() since when no pod is left that counts; 0: some are */
+	int64_t emptied_at;
+	/* loop_now() of the last word on it in status.leave */
+	int64_t told_at;
 };
 
 static void work_free(void *of)
@@ -88,7 +90,8 @@ static bool same_leave(const struct machine_leave *was, const struct leave *lv)
 	return was && same_wish(was, lv) && was->deadline / 1000 == lv->deadline / 1000;
 }
 
-/* What it leaves for, or by when, is another: by what people did, not by the deadline of a claim that follows a clock. */
+/* What it leaves for, or by when, is another: by what people did, not by the deadline of a claim
+ * that follows a clock. */
 static void tell_changed(struct life *l, const struct node_claim *n, const struct leave *lv)
 {
 	const struct machine_leave *was = l->m->status.leave;
@@ -137,7 +140,8 @@ static bool ensure_at_step(struct life *l, const char *step)
 	return false;
 }
 
-/* It serves on; what stands on the Node is taken away by life_ensure_hold_settled(), as soon as the tenant answers. */
+/* It serves on; what stands on the Node is taken away by life_ensure_hold_settled(), as soon as the
+ * tenant answers. */
 static enum life_decision serve_on(struct life *l, const struct node_claim *n)
 {
 	char text[600];
@@ -239,8 +243,8 @@ static bool ensure_checkpointed(struct life *l, struct tenant *t, const struct n
 	return !who;
 }
 
-/* Pods are gone before their volumes are taken down, and what they wrote may be on its way to them.  Not waited for
- * longer than makes sense, nor where drover may not look. */
+/* Pods are gone before their volumes are taken down, and what they wrote may be on its way to them.
+ * Not waited for longer than makes sense, nor where drover may not look. */
 static bool ensure_volumes_gone(struct life *l, struct tenant *t)
 {
 	char text[64];

@@ -73,7 +73,7 @@ static bool ensure_listed_anew(struct life *l)
 	return ensure_listed(l, l->elastic.since);
 }
 
-/* --- launching -------------------------------------------------------------------------------------- */
+/* --- launching -------------------------------------------------------------------------------- */
 
 static void token_of(const struct life *l, const struct elastic_offer *o, int64_t attempt,
 		     char out[static 65])
@@ -366,7 +366,8 @@ static enum life_decision take_answer(struct life *l)
 	return LIFE_STAY;
 }
 
-/* One of its launches may have happened though nobody heard so: until no list can show it any more. */
+/* One of its launches may have happened though nobody heard so: until no list can show it any
+ * more. */
 static bool ensure_nothing_launched(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -408,7 +409,8 @@ static enum life_decision claimed(struct life *l)
 	x = find(l);
 	if (x && x->state != ELASTIC_ENDING && x->state != ELASTIC_GONE)
 		return launched(l, x->id, x->provider_id);
-	/* It is withdrawn soon, or a pod comes after all: nothing is launched for one that has gone. */
+	/* It is withdrawn soon, or a pod comes after all: nothing is launched for one that has
+	 * gone. */
 	if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
 		return d;
 	if (str_empty(i->token))
@@ -418,9 +420,10 @@ static enum life_decision claimed(struct life *l)
 	return ask_for(l, n);
 }
 
-/* --- looking ---------------------------------------------------------------------------------------- */
+/* --- looking ---------------------------------------------------------------------------------- */
 
-/* Its instance is there, as far as the last list says.  False: it is not, and where that is sure it goes (*d). */
+/* Its instance is there, as far as the last list says. False: it is not, and where that is sure it
+ * goes (*d). */
 static bool ensure_there(struct life *l, int64_t age_ms, enum life_decision *d)
 {
 	int64_t now = loop_now(l->c->loop);
@@ -461,7 +464,7 @@ static enum life_decision booting(struct life *l)
 	return d;
 }
 
-/* --- ending ----------------------------------------------------------------------------------------- */
+/* --- ending ----------------------------------------------------------------------------------- */
 
 static void on_ended(const struct elastic_instance *v, size_t n, const struct err *e, void *arg)
 {

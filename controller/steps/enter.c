@@ -1,6 +1,7 @@
 /*
  * enter: a decision is written down, and what this process knows of the state before is forgotten.
- * Tests: tests/unit/controller/steps/test_enter.c, tests/world/test_crash.c, tests/world/test_restore.c
+ * Tests: tests/unit/controller/steps/test_enter.c, tests/world/test_crash.c,
+ * tests/world/test_restore.c
  */
 #include <assert.h>
 
@@ -119,11 +120,13 @@ static void enter(struct life *l, const struct life_decided *d)
 	life_write(l, status, NULL);
 }
 
-/* Known, in a tenancy past every one that is known of: whatever it held is not clean and not ours to cut. */
+/* Known, in a tenancy past every one that is known of: whatever it held is not clean and not ours
+ * to cut. */
 static void begin(struct life *l, const char *why)
 {
 	int64_t tenancy = life_tenancy_known(l) + 1;
-	/* Backends remember the fence of a Machine that was lost: seconds are more than its leaders were. */
+	/* Backends remember the fence of a Machine that was lost: seconds are more than its leaders
+	 * were. */
 	int64_t fence = l->m->status.operation ? life_fence(l) : loop_wall(l->c->loop) / 1000;
 	json_t *s = json_pack(
 		"{s:s, s:I, s:b, s:{s:I}, s:{s:n, s:n}, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",

@@ -1,6 +1,6 @@
 /*
- * joining: booting, joining, gating: what was written boots, its Node is proved to be this machine, and has
- * what its pool promises before pods are let on it.
+ * joining: booting, joining, gating: what was written boots, its Node is proved to be this machine,
+ * and has what its pool promises before pods are let on it.
  * Tests: tests/world/test_join.c, tests/world/test_join_script.c, tests/world/test_thread.c
  */
 #include <stdlib.h>
@@ -25,7 +25,8 @@
 #include "controller/steps/coming.h"
 #include "controller/steps/steps.h"
 
-/* What the machine finds wrong with a script it says on its console alone: drover names what is waited for. */
+/* What the machine finds wrong with a script it says on its console alone: drover names what is
+ * waited for. */
 static enum life_decision waits_for_script(struct life *l, const struct node_claim *n)
 {
 	const char *cluster = n->spec.virtual_cluster_ref.name;
@@ -55,9 +56,8 @@ enum life_decision step_booting(struct life *l)
 	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 10) ||
 	    !life_ensure_ours(l, REASON_DuplicateIdentity) || !l->look.media_known)
 		return d;
-	if (l->look.media ||
-	    l->look.override !=
-		    PROVIDER_OVERRIDE_NONE) { /* nothing but its own disk may boot in a tenant's network */
+	if (l->look.media || l->look.override != PROVIDER_OVERRIDE_NONE) {
+		/* nothing but its own disk may boot in a tenant's network */
 		return life_fail(l, REASON_BootOverrideNotCleared,
 				 "the BMC shows a medium or a boot override again");
 	}
@@ -159,8 +159,8 @@ static bool startup_taints_gone(const struct node_claim *n, const struct tenant_
 	return true;
 }
 
-/* Ready, and without the taints that the node controller takes off a moment later: until then no pod fits,
- * and a machine that counts as serving would look full. */
+/* Ready, and without the taints that the node controller takes off a moment later: until then no
+ * pod fits, and a machine that counts as serving would look full. */
 static bool schedulable(const struct tenant_node *node)
 {
 	for (size_t i = 0; i < node->world.taints.n; i++)
@@ -190,7 +190,8 @@ static const char *resource_missing(const struct life *l, const struct tenant *o
 	return NULL;
 }
 
-/* cluster: whom the Node is for alone, though its kubelet forgot to say so; NULL: it is that cluster's own. */
+/* cluster: whom the Node is for alone, though its kubelet forgot to say so; NULL: it is that
+ * cluster's own. */
 static json_t *without_unregistered(const struct tenant_node *node, const char *cluster)
 {
 	bool kept_for = !cluster;

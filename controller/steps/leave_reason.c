@@ -29,7 +29,8 @@ static int64_t earlier(int64_t a, int64_t b)
 	return !a ? b : !b ? a : a < b ? a : b;
 }
 
-/* Its target, as the Drain itself has it, is done: whoever let go of the hold since then meant it. */
+/* Its target, as the Drain itself has it, is done: whoever let go of the hold since then meant
+ * it. */
 static bool done_with(const struct drain *d, const char *machine)
 {
 	for (size_t i = 0; i < d->status.targets.n; i++)
@@ -92,7 +93,8 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 	if (from < l->m->status.state_since || l->state != MACHINE_DRAINING)
 		from = l->state == MACHINE_DRAINING ? l->m->status.state_since : now;
 	lv.deadline = from + n->spec.termination_grace_period + clock_jumps_since(l->c, from);
-	/* The API server's clock is ahead: what was written down first is not put off with each look. */
+	/* The API server's clock is ahead: what was written down first is not put off with each
+	 * look. */
 	if (n->meta.deletion_timestamp > now && was && was->deadline &&
 	    str_eq(was->reason, LEAVE_CLAIM_DELETED))
 		lv.deadline = earlier(was->deadline, now + n->spec.termination_grace_period);
@@ -117,7 +119,7 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 	return lv;
 }
 
-/* --- for drover's own sake ---------------------------------------------------------------------------- */
+/* --- for drover's own sake -------------------------------------------------------------------- */
 
 /* A tenant that just came back may not have heard of its Nodes yet. */
 #define DEAD_SEEN_MS 60000
@@ -208,8 +210,8 @@ static bool is_empty(struct life *l, const struct tenant *t, const struct node_c
 	       may_scale_back(l, n, b);
 }
 
-/* All its pods have room elsewhere, for so long that it is worth a wipe and a boot: for as long as these take, unless
- * somebody else waits for a machine. */
+/* All its pods have room elsewhere, for so long that it is worth a wipe and a boot: for as long as
+ * these take, unless somebody else waits for a machine. */
 static bool is_underused(struct life *l, const struct node_claim *n, const struct node_pool *p)
 {
 	const struct underused *u = l->all->spec.underused;
@@ -270,9 +272,9 @@ static bool count_node(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* For so long, by the tenant's own word, and as this process saw it: a clock that is behind would end it at once, one that
- * is ahead never.  Where all of several are, it is the tenant's control plane or
- * network that is broken, and what runs on them may run well. */
+/* For so long, by the tenant's own word, and as this process saw it: a clock that is behind would
+ * end it at once, one that is ahead never. Where all of several are, it is the tenant's control
+ * plane or network that is broken, and what runs on them may run well. */
 static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n,
 		    const struct tenant_node *node)
 {
@@ -301,8 +303,8 @@ static bool count_alone(const struct node_claim *n, void *arg)
 	return true;
 }
 
-/* Deleted by somebody in its tenant's cluster, who can see that nothing of it runs any more.  Where several are gone and
- * none is Ready, it is the tenant's control plane that has lost them. */
+/* Deleted by somebody in its tenant's cluster, who can see that nothing of it runs any more. Where
+ * several are gone and none is Ready, it is the tenant's control plane that has lost them. */
 static bool is_gone(struct life *l, struct tenant *t, const struct node_claim *n)
 {
 	struct left_alone k = {.l = l};
@@ -330,8 +332,8 @@ static bool is_held(const struct life *l, const struct node_claim *n)
 	return l->m->status.hold || (node && node->world.unschedulable && !node->draining);
 }
 
-/* Its tenant slept for too long: also what is already on its way out waits for nobody there.  A Drain
- * that is to hold it wants it to stay. */
+/* Its tenant slept for too long: also what is already on its way out waits for nobody there. A
+ * Drain that is to hold it wants it to stay. */
 static struct leave for_sleep(struct life *l, const struct node_claim *n, const struct leave *drain)
 {
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
@@ -354,7 +356,7 @@ static struct leave for_sleep(struct life *l, const struct node_claim *n, const 
 	return lv;
 }
 
-/* --- for the cloud's sake ------------------------------------------------------------------------------ */
+/* --- for the cloud's sake --------------------------------------------------------------------- */
 
 /* How long before the end of a reservation what runs in it has to begin to leave. */
 static int64_t lead_of(const struct life *l)
@@ -365,7 +367,8 @@ static int64_t lead_of(const struct life *l)
 	return p && p->spec.ec2 ? p->spec.ec2->drain_before_end : RESERVED_LEAD_MS;
 }
 
-/* Its instance ends whatever anybody wants: no budget, no pause of a pool and no cordon puts that off. */
+/* Its instance ends whatever anybody wants: no budget, no pause of a pool and no cordon puts that
+ * off. */
 static struct leave for_interruption(struct life *l, const struct node_claim *n)
 {
 	const struct elastic_instance *x = instance_of(l, n);
@@ -461,8 +464,8 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 	return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
 }
 
-/* Returns `other`, or LEAVE_EXPIRED if the policy that pays for the machine pays no longer and `other` does not release the machine
- * sooner. */
+/* Returns `other`, or LEAVE_EXPIRED if the policy that pays for the machine pays no longer and
+ * `other` does not release the machine sooner. */
 static struct leave within_pay(struct life *l, const struct node_claim *n,
 			       const struct leave *other)
 {

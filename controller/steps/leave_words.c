@@ -1,5 +1,5 @@
-/* leave_words: how a leave is told: in status.leave, in events, in the log.  Apart: serving begins a leave,
- * draining goes on with it. */
+/* leave_words: how a leave is told: in status.leave, in events, in the log. Apart: serving begins a
+ * leave, draining goes on with it. */
 #include "controller/steps/leave_words.h"
 
 #include "api/annotations.h"

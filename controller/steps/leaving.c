@@ -1,7 +1,7 @@
 /*
- * leaving: the machine is off and cut off.  Its volumes are detached, its Node is deleted by UID, its
- * bootstrap token as well, and then the claim ends (S3).  What a tenant that cannot be reached is owed
- * becomes a debt (tenant/debts.h).
+ * leaving: the machine is off and cut off. Its volumes are detached, its Node is deleted by UID,
+ * its bootstrap token as well, and then the claim ends (S3). What a tenant that cannot be reached
+ * is owed becomes a debt (tenant/debts.h).
  * Tests: tests/world/test_leave.c, tests/world/test_leave_tenant.c, tests/world/test_review.c
  */
 #include <stdlib.h>
@@ -41,8 +41,8 @@ static void on_step(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&l->timer, l->question.answer.ok ? 0 : l->c->o.poll_ms);
 }
 
-/* Marked is not gone: with finalizers on, or where the UID is another by now (the cache will show whose), it is asked
- * again until the tenant's time is over. */
+/* Marked is not gone: with finalizers on, or where the UID is another by now (the cache will show
+ * whose), it is asked again until the tenant's time is over. */
 static void on_node(json_t *o, const struct err *e, void *arg)
 {
 	struct err kept;
@@ -59,10 +59,12 @@ static bool answer_is(const struct life *l, const char *about)
 	return str_eq(l->question.answer.about, about) && l->question.answer.ok;
 }
 
-/* Whose Node it was.  A claim that was taken away by force still stands in the lock, by name and UID. */
+/* Whose Node it was. A claim that was taken away by force still stands in the lock, by name and
+ * UID. */
 struct left {
 	const char *tenant, *name, *claim_uid;
-	const char *node_uid; /* NULL: not known */
+	/* NULL: not known */
+	const char *node_uid;
 };
 
 static struct left what_is_left(const struct life *l, const struct node_claim *n)
@@ -75,7 +77,7 @@ static struct left what_is_left(const struct life *l, const struct node_claim *n
 	return (struct left){st->tenant.name, st->claim_ref->name, st->claim_ref->uid, NULL};
 }
 
-/* --- debts ----------------------------------------------------------------------------------------- */
+/* --- debts ------------------------------------------------------------------------------------ */
 
 /* Once for each debt: not again when only its write is tried again. */
 static void tell_owed(struct life *l, const struct virtual_cluster *vc, const char *node)
@@ -124,7 +126,7 @@ static void owe(struct life *l, const struct left *x, const char *node_uid, cons
 		      json_pack("{s:o}", "debts", list), on_step);
 }
 
-/* --- volumes --------------------------------------------------------------------------------------- */
+/* --- volumes ---------------------------------------------------------------------------------- */
 
 struct left_pods {
 	const char *node;
@@ -148,7 +150,8 @@ static bool out_of_service(const struct tenant_node *node)
 	return false;
 }
 
-/* Tells Kubernetes that the Node is off, so that its pods are forgotten and their volumes let go of. */
+/* Tells Kubernetes that the Node is off, so that its pods are forgotten and their volumes let go
+ * of. */
 static void take_out_of_service(struct life *l, struct tenant *t, const struct tenant_node *node)
 {
 	struct err e;
@@ -199,10 +202,10 @@ static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_
 	return false;
 }
 
-/* --- the Node and its token ------------------------------------------------------------------------ */
+/* --- the Node and its token ------------------------------------------------------------------- */
 
-/* The Node that the claim is known to have had, or that its kubelet registered again since: one of that name and
- * another UID and providerID is not ours. */
+/* The Node that the claim is known to have had, or that its kubelet registered again since: one of
+ * that name and another UID and providerID is not ours. */
 static const struct tenant_node *node_of(const struct life *l, const struct left *x,
 					 struct tenant *t)
 {
@@ -265,7 +268,7 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 	return false;
 }
 
-/* --- the claim ------------------------------------------------------------------------------------- */
+/* --- the claim -------------------------------------------------------------------------------- */
 
 /* The claim ends: our finalizer goes, and the object with it. */
 static void end_claim(struct life *l, const struct node_claim *n)
@@ -300,7 +303,8 @@ enum life_decision step_leaving(struct life *l)
 	const struct node_claim *n = life_claim(l);
 	struct left x;
 
-	/* What is launched is gone, seen by steps/elastic.c: it has neither power nor port of ours. */
+	/* What is launched is gone, seen by steps/elastic.c: it has neither power nor port of
+	 * ours. */
 	bool elastic = l->m->spec.elastic;
 
 	if (!elastic && !ensure_off(l))

@@ -5,10 +5,11 @@
 #include "controller/life/life.h"
 
 /*
- * lives: one struct life for each Machine, and the tick that runs the step of its state (steps/tick.c).
+ * lives: one struct life for each Machine, and the tick that runs the step of its state
+ * (steps/tick.c).
  *
- * On the loop thread.  Everything here marks and defers; a life goes when its Machine has gone and none of
- * its calls is under way.
+ * On the loop thread. Everything here marks and defers; a life goes when its Machine has gone and
+ * none of its calls is under way.
  * Tests: tests/world/test_review.c, tests/world/test_boot.c
  */
 struct drift;
@@ -19,16 +20,22 @@ struct warm_pool;
 
 struct lives_spec {
 	struct life_parts parts;
-	const struct warm_pool *warm_pool; /* NULL: none is kept warm */
-	const struct unwanted *unwanted;   /* NULL: each claim is wanted */
-	struct underused *underused;	   /* NULL: no Node is */
-	struct drift *drift;		   /* NULL: no Node does */
-	const struct reclaims *reclaims;   /* NULL: nothing is taken back */
+	/* NULL: none is kept warm */
+	const struct warm_pool *warm_pool;
+	/* NULL: each claim is wanted */
+	const struct unwanted *unwanted;
+	/* NULL: no Node is */
+	struct underused *underused;
+	/* NULL: no Node does */
+	struct drift *drift;
+	/* NULL: nothing is taken back */
+	const struct reclaims *reclaims;
 };
 
 struct lives {
 	struct lives_spec spec;
-	struct map *map; /* Machine name -> struct life */
+	/* Machine name -> struct life */
+	struct map *map;
 };
 
 struct lives *lives_new(const struct lives_spec *spec);

@@ -17,7 +17,7 @@
 #include "controller/life/listing.h"
 #include "controller/rules/machine.h"
 
-/* --- trying again -------------------------------------------------------------------------------- */
+/* --- trying again ----------------------------------------------------------------------------- */
 
 static void forget_backoffs(struct life *l)
 {
@@ -53,7 +53,7 @@ bool request_ensure_retried(struct life *l, enum life_decision *d)
 	return false;
 }
 
-/* --- what becomes of it -------------------------------------------------------------------------- */
+/* --- what becomes of it ----------------------------------------------------------------------- */
 
 enum drain_then request_fate(const struct life *l, const char **text)
 {

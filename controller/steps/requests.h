@@ -16,8 +16,9 @@
 /* REQUEST_RETRY was acted on, if anybody asked.  False: that was started, or decided (*d). */
 bool request_ensure_retried(struct life *l, enum life_decision *d);
 
-/* What is to become of a machine that serves nobody: DRAIN_RELEASE (nothing), DRAIN_QUARANTINE or DRAIN_RETIRE, by
- * status.leave, by a Drain or by annotation; why goes to *text, "" when nobody said. */
+/* What is to become of a machine that serves nobody: DRAIN_RELEASE (nothing), DRAIN_QUARANTINE or
+ * DRAIN_RETIRE, by status.leave, by a Drain or by annotation; why goes to *text, "" when nobody
+ * said. */
 enum drain_then request_fate(const struct life *l, const char **text);
 
 #endif

@@ -58,7 +58,8 @@ static enum life_decision take_out(struct life *l, const char *text)
 	return life_goto(l, MACHINE_QUARANTINED, x, REASON_NONE, NULL);
 }
 
-/* What a person, or a Drain, wants to become of it is done.  False: it was started, or decided (*d). */
+/* What a person, or a Drain, wants to become of it is done. False: it was started, or decided
+ * (*d). */
 static bool ensure_fate_met(struct life *l, enum life_decision *d)
 {
 	const char *text;
@@ -84,8 +85,9 @@ static bool ensure_may_retire(struct life *l)
 	       (l->m->meta.deletion_timestamp && life_ensure_may_leave(l));
 }
 
-/* What is recorded of it is nothing, or not so, and still it may be a tenant's: of a record that was lost, or of a backup
- * that was put back.  What is on its drives is not ours to wipe then; a Node and the port are what tells, also of one that is off. */
+/* What is recorded of it is nothing, or not so, and still it may be a tenant's: of a record that
+ * was lost, or of a backup that was put back. What is on its drives is not ours to wipe then; a
+ * Node and the port are what tells, also of one that is off. */
 static bool ensure_nobodys(struct life *l)
 {
 	OWN(arena) a = arena_new();
@@ -158,7 +160,8 @@ enum life_decision step_known(struct life *l)
 	"recorded free and off, but on: it is not clean any more, and is wiped again when it is off; " \
 	"`drover approve --wipe %s` if it holds nothing"
 
-/* On, and drover did not do it.  Another machine's power, after its BMC's address was changed, is nothing of this one. */
+/* On, and drover did not do it. Another machine's power, after its BMC's address was changed, is
+ * nothing of this one. */
 static bool came_on(const struct life *l)
 {
 	struct err e;
@@ -167,8 +170,8 @@ static bool came_on(const struct life *l)
 	       !life_is_another(l, &e);
 }
 
-/* Whoever switched it on may have written to its drives: it is not offered any more.  It is not switched off either;
- * once it is off it is wiped again, unless it may be a tenant's. */
+/* Whoever switched it on may have written to its drives: it is not offered any more. It is not
+ * switched off either; once it is off it is wiped again, unless it may be a tenant's. */
 static enum life_decision wipe_again(struct life *l)
 {
 	if (l->m->status.clean) {
@@ -261,8 +264,8 @@ static enum life_decision wait_for_release(struct life *l)
 	return life_goto(l, MACHINE_STOPPING, x, REASON_NONE, NULL);
 }
 
-/* Of our agent, left behind by a wipe that failed, nothing is on or in any more: power and medium are ours to take
- * away.  False: that is under way. */
+/* Of our agent, left behind by a wipe that failed, nothing is on or in any more: power and medium
+ * are ours to take away. False: that is under way. */
 static bool ensure_agent_taken_away(struct life *l)
 {
 	struct err e;
@@ -308,8 +311,8 @@ enum life_decision step_quarantined(struct life *l)
 	if (q && str_eq(q->reason, "QuarantinedByOperator") && !l->m->status.claim_ref) {
 		return wait_for_release(l);
 	}
-	/* What comes out of it by itself would be in use again; as long as off and cut are not proved that is still to be
-	 * asked for. */
+	/* What comes out of it by itself would be in use again; as long as off and cut are not
+	 * proved that is still to be asked for. */
 	if (!l->m->status.claim_ref && request_fate(l, &text) != DRAIN_RELEASE &&
 	    (due || request_fate(l, &text) == DRAIN_RETIRE)) {
 		(void)ensure_fate_met(l, &d);

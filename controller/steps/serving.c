@@ -35,13 +35,15 @@ static enum life_decision begin(struct life *l, const struct node_claim *n, cons
 	/* Numbers of an earlier leave are not this one's. */
 	json_object_update_new(json_object_get(extra, "leave"),
 			       json_pack("{s:i, s:n}", "podsLeft", 0, "blockedBy"));
-	if (n->meta.deletion_timestamp) /* that cannot be called back, so there is nothing to hold */
+	/* that cannot be called back, so there is nothing to hold */
+	if (n->meta.deletion_timestamp)
 		json_object_set_new(extra, "hold", json_null());
 	l->leave.giving_back = disruption_is_ours(lv->reason);
 	return life_goto(l, MACHINE_DRAINING, extra, REASON_NONE, NULL);
 }
 
-/* Nobody answers there, so nobody is asked: what runs on it, runs on nothing that its tenant can see. */
+/* Nobody answers there, so nobody is asked: what runs on it, runs on nothing that its tenant can
+ * see. */
 static enum life_decision give_up(struct life *l, const struct node_claim *n,
 				  const struct leave *lv)
 {
@@ -68,7 +70,8 @@ static enum life_decision take_alone(struct life *l, const struct node_claim *n,
 	return life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
 }
 
-/* Its tenant sleeps: nobody there can be asked, told, or evicted from.  What is left there is owed (tenant/debts.h). */
+/* Its tenant sleeps: nobody there can be asked, told, or evicted from. What is left there is owed
+ * (tenant/debts.h). */
 static enum life_decision take_back(struct life *l, const struct node_claim *n,
 				    const struct leave *lv)
 {
@@ -100,7 +103,8 @@ enum life_decision step_serving(struct life *l)
 		return d;
 	}
 	lv = leave_reason(l);
-	/* A tenant that does not allow its Node to be marked delays neither a Drain nor the end of a paid instance. */
+	/* A tenant that does not allow its Node to be marked delays neither a Drain nor the end of
+	 * a paid instance. */
 	if (!str_eq(lv.reason, LEAVE_DRAIN) && !life_paid_over(l) &&
 	    !life_ensure_hold_settled(l, n))
 		return d;

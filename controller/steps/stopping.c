@@ -1,13 +1,14 @@
 /*
- * stopping: stopping and isolating.  The order is the guarantee: off and observed, cut off and
+ * stopping: stopping and isolating. The order is the guarantee: off and observed, cut off and
  * proved, then what steps/leaving.c does (S3).
  *
- * A BMC that says Off while the machine runs is found out by its kubelet, which renews its Lease every
- * 10 s (a quarter of 40 s), and by our agent.  No clocks of two machines are compared: what counts is
- * that the Lease changes between two questions that were both asked after off was read.  How old it was when it was first
- * seen its API server says by its own clock alone (managedFields and Date).  One such
- * change may be a write that was on its way; two are a machine that runs.  A tenant could renew the
- * Lease to keep its machine, so the doubt ends with the operation; its network is cut by then.
+ * A BMC that says Off while the machine runs is found out by its kubelet, which renews its Lease
+ * every 10 s (a quarter of 40 s), and by our agent. No clocks of two machines are compared: what
+ * counts is that the Lease changes between two questions that were both asked after off was read.
+ * How old it was when it was first seen its API server says by its own clock alone (managedFields
+ * and Date). One such change may be a write that was on its way; two are a machine that runs. A
+ * tenant could renew the Lease to keep its machine, so the doubt ends with the operation; its
+ * network is cut by then.
  */
 #include <string.h>
 
@@ -36,14 +37,15 @@
 /* A pool without isolation does not wait longer for the network. */
 #define CUT_PATIENCE_MS 60000
 
-/* --- heartbeats ------------------------------------------------------------------------------------ */
+/* --- heartbeats ------------------------------------------------------------------------------- */
 
 static const struct scan_want lease_meta[] = {KUBE_WANT_META, KUBE_WANT_WRITTEN, SCAN_END};
 static const struct scan_want lease_spec[] = {SCAN_PLAIN("renewTime"), SCAN_END};
 static const struct scan_want lease[] = {SCAN_SOME("metadata", lease_meta),
 					 SCAN_SOME("spec", lease_spec), SCAN_END};
 
-/* For how long it has not been written, at least; 0: nobody says.  Both times are cut to whole seconds. */
+/* For how long it has not been written, at least; 0: nobody says. Both times are cut to whole
+ * seconds. */
 static int64_t unwritten_ms(const struct life *l, const json_t *o)
 {
 	const int64_t written = kube_written_at(o);
@@ -122,7 +124,8 @@ void life_beat_listen(struct life *l)
 				       life_claim(l)->meta.name, lease, on_beat, l);
 }
 
-/* Off was read, and nothing was heard of the machine since.  What the agent says counts like a beat. */
+/* Off was read, and nothing was heard of the machine since. What the agent says counts like a
+ * beat. */
 static bool ensure_silent(struct life *l)
 {
 	const struct agent_session_info *s = agent_session_info(l->agent);
@@ -176,7 +179,7 @@ static int64_t here_for(const struct life *l)
 	return loop_wall(l->c->loop) - clock_jumps_since(l->c, since) - since;
 }
 
-/* --- stopping -------------------------------------------------------------------------------------- */
+/* --- stopping --------------------------------------------------------------------------------- */
 
 bool life_ensure_rested(struct life *l, int64_t off_for)
 {
@@ -219,7 +222,7 @@ enum life_decision step_stopping(struct life *l)
 	return life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
 }
 
-/* --- isolating ------------------------------------------------------------------------------------- */
+/* --- isolating -------------------------------------------------------------------------------- */
 
 bool life_ensure_cut(struct life *l)
 {

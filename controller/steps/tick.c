@@ -1,10 +1,10 @@
 /*
- * tick: attaches BMC and agent session of each Machine, and runs the step of its state.  The steps are in
- * the other files of this folder, what they share in controller/life/.
+ * tick: attaches BMC and agent session of each Machine, and runs the step of its state. The steps
+ * are in the other files of this folder, what they share in controller/life/.
  *
- *	on_tick --> take over (fence) --> deadline? --> step --> decision --> decision_enact
- *	   ^                                              | act, order, wait        |
- *	   '---- cache, observation, report, timer <------'------- life_write ------'
+ *   on_tick --> take over (fence) --> deadline? --> step --> decision --> decision_enact
+ *      ^                                              | act, order, wait        |
+ *      '---- cache, observation, report, timer <------'------- life_write ------'
  *
  * Tests: tests/world/test_review.c, tests/world/test_boot.c
  */
@@ -51,7 +51,7 @@
 #include "controller/tenant/tenant.h"
 #include <stdio.h>
 
-/* --- the tick ---------------------------------------------------------------------------------- */
+/* --- the tick --------------------------------------------------------------------------------- */
 
 /* Its state is not past its deadline.  Else it goes where the state's table says (*d). */
 static bool ensure_in_time(struct life *l, enum life_decision *d)
@@ -70,7 +70,8 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	if (!deadline || info->on_limit == l->state ||
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
 		return true;
-	/* Waiting for a person or a turn does not eat the time; and what is on against the record is not switched off by a clock. */
+	/* Waiting for a person or a turn does not eat the time; and what is on against the record
+	 * is not switched off by a clock. */
 	if (!life_ensure_unpaused(l) || life_line_waits(l) ||
 	    (op && op->waiting_for == WAITING_RATE) || reason == REASON_EvidenceKeyMissing ||
 	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
@@ -230,8 +231,8 @@ static void life_detach(struct life *l)
 	}
 }
 
-/* What hangs on its driver goes.  False: its fabric will answer yet (within 60 s), to this life: of another Provider that
- * would be the wrong word, and a life that is gone hears none. */
+/* What hangs on its driver goes. False: its fabric will answer yet (within 60 s), to this life: of
+ * another Provider that would be the wrong word, and a life that is gone hears none. */
 static bool ensure_detached(struct life *l)
 {
 	if (l->driver && l->place.busy)
@@ -296,7 +297,8 @@ static bool ensure_attached(struct life *l)
 	return !l->m->spec.bmc || ensure_bmc_attached(l);
 }
 
-/* Another replica may lead now: what this process remembers of the state is worth nothing when it leads again. */
+/* Another replica may lead now: what this process remembers of the state is worth nothing when it
+ * leads again. */
 static void forget(struct life *l)
 {
 	l->journal.took_over = false;
@@ -342,8 +344,8 @@ static void take_over(struct life *l)
 	life_write(l, status, NULL);
 }
 
-/* It is at rest, no claim holds it, and it is to go: nothing is asked of its BMC or its port any more.  So it needs no
- * Provider, which may be gone or never have been there. */
+/* It is at rest, no claim holds it, and it is to go: nothing is asked of its BMC or its port any
+ * more. So it needs no Provider, which may be gone or never have been there. */
 static bool goes_without_provider(struct life *l)
 {
 	const uint32_t rest = 1u << MACHINE_KNOWN | 1u << MACHINE_FREE | 1u << MACHINE_QUARANTINED |
@@ -380,7 +382,8 @@ static enum life_decision turn(struct life *l)
 	if (!l->m->status.state || !l->m->status.operation)
 		return life_begin(l, l->m->status.state ? "machine has lost its journal"
 							: "machine begins");
-	/* A backup that was put back shows at the start, in a conflict, or by a tenancy that fell. */
+	/* A backup that was put back shows at the start, in a conflict, or by a tenancy that
+	 * fell. */
 	if ((!l->journal.took_over || l->m->status.tenancy < l->tenancy_seen) && life_outdated(l))
 		return life_begin_again(l);
 	l->tenancy_seen = l->m->status.tenancy;
@@ -409,7 +412,8 @@ static enum life_decision turn(struct life *l)
 	return steps[l->state](l);
 }
 
-/* A look that failed is repeated when its backoff says, however seldom an idle machine is looked at. */
+/* A look that failed is repeated when its backoff says, however seldom an idle machine is looked
+ * at. */
 static int64_t next_turn_ms(const struct life *l)
 {
 	bool idle = l->state == MACHINE_FREE || l->state == MACHINE_SERVING ||
@@ -457,7 +461,7 @@ static void on_timer(void *arg)
 	on_tick(arg);
 }
 
-/* --- all of them --------------------------------------------------------------------------------- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 static void life_free(struct life *l)
 {

@@ -63,7 +63,7 @@ static json_t *boot(const struct life *l, int64_t number, int64_t delay_ms)
 	return op;
 }
 
-/* --- beginning ------------------------------------------------------------------------------------ */
+/* --- beginning -------------------------------------------------------------------------------- */
 
 static enum life_decision begin(struct life *l, const struct object_ref *pool)
 {
@@ -94,7 +94,7 @@ static enum life_decision begin(struct life *l, const struct object_ref *pool)
 	return LIFE_STAY;
 }
 
-/* --- ending --------------------------------------------------------------------------------------- */
+/* --- ending ----------------------------------------------------------------------------------- */
 
 static void end(struct life *l)
 {
@@ -139,8 +139,8 @@ bool life_ensure_warm_left(struct life *l)
 
 	if (!l->m->status.warm_for)
 		return true;
-	/* A BMC that does not answer, or is another's, keeps nobody from retiring the machine; nor does what
-	 * somebody else booted on it, which is not switched off. */
+	/* A BMC that does not answer, or is another's, keeps nobody from retiring the machine; nor
+	 * does what somebody else booted on it, which is not switched off. */
 	if (l->look.error.kind != ERR_NONE || !life_bmc_is_open(l, &why, text) ||
 	    (l->look.known && (life_identity(l, &e) < 0 ||
 			       (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
@@ -195,7 +195,7 @@ static void lost(struct life *l, const char *reason, const char *why)
 	life_write(l, json_pack("{s:n, s:o}", "agent", "operation", next), NULL);
 }
 
-/* --- keeping -------------------------------------------------------------------------------------- */
+/* --- keeping ---------------------------------------------------------------------------------- */
 
 static bool is_late(const struct life *l)
 {
@@ -235,7 +235,8 @@ static void stay(struct life *l)
 		give_up(l, "somebody switched it off: it stays off for 30 minutes");
 }
 
-/* What a backup says of a warm machine may be long past: one that is on without our medium may be a tenant's. */
+/* What a backup says of a warm machine may be long past: one that is on without our medium may be a
+ * tenant's. */
 static bool ensure_movable(struct life *l)
 {
 	if (l->look.power == PROVIDER_POWER_OFF || life_shows_ours(l))
@@ -320,7 +321,7 @@ enum life_decision life_warm(struct life *l)
 	return d;
 }
 
-/* --- claimed -------------------------------------------------------------------------------------- */
+/* --- claimed ---------------------------------------------------------------------------------- */
 
 bool life_warm_may_be_on(const struct life *l)
 {

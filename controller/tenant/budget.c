@@ -25,7 +25,7 @@ void tenant_budget_reset(struct tenant *t)
 	t->budget.told = 0;
 }
 
-/* --- pods ---------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static void set_example(struct tenant *t, const char *ns, const char *name)
 {
@@ -92,7 +92,7 @@ bool tenant_budget_plan(struct tenant *t, bool over)
 	return was != over;
 }
 
-/* --- log ----------------------------------------------------------------------------------------- */
+/* --- log -------------------------------------------------------------------------------------- */
 
 bool tenant_may_log(struct tenant *t)
 {
@@ -107,7 +107,7 @@ bool tenant_may_log(struct tenant *t)
 	return true;
 }
 
-/* --- status -------------------------------------------------------------------------------------- */
+/* --- status ----------------------------------------------------------------------------------- */
 
 static const char *excess(const struct tenant *t, struct arena *a, const char **reason)
 {

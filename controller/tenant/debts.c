@@ -32,7 +32,8 @@
 struct debts {
 	struct context *c;
 	const struct tenants *tenants;
-	struct map *debtors; /* VirtualCluster name -> struct debtor */
+	/* VirtualCluster name -> struct debtor */
+	struct map *debtors;
 	bool (*held)(const struct virtual_cluster *vc, bool gone, void *arg);
 	void *held_arg;
 };
@@ -43,15 +44,22 @@ struct debtor {
 	struct debts *owner;
 	char *tenant;
 	struct loop_timer timer;
-	struct status_writer write; /* of the VirtualCluster */
-	struct kube_call *call;	    /* no more than one of the two is under way */
-	bool abroad;		    /* call goes through the tenant's client */
-	char debt[254];		    /* the debt at hand: its Node's name; "": none yet */
-	char after[254];	    /* the debt that failed last: others first */
+	/* of the VirtualCluster */
+	struct status_writer write;
+	/* no more than one of the two is under way */
+	struct kube_call *call;
+	/* call goes through the tenant's client */
+	bool abroad;
+	/* the debt at hand: its Node's name; "": none yet */
+	char debt[254];
+	/* the debt that failed last: others first */
+	char after[254];
 	enum paying paying;
 	struct backoff backoff;
-	int64_t pay_after; /* loop_now(): backing off until */
-	char *kept;	   /* version of the VirtualCluster whose bill is kept, or is being kept */
+	/* loop_now(): backing off until */
+	int64_t pay_after;
+	/* version of the VirtualCluster whose bill is kept, or is being kept */
+	char *kept;
 	bool bill_kept;
 };
 
@@ -88,7 +96,7 @@ static void later(struct debtor *d, int64_t ms)
 	loop_timer_start(&d->timer, ms);
 }
 
-/* --- the finalizer --------------------------------------------------------------------------------- */
+/* --- the finalizer ---------------------------------------------------------------------------- */
 
 static void on_cluster_written(json_t *o, const struct err *e, void *arg)
 {
@@ -98,7 +106,7 @@ static void on_cluster_written(json_t *o, const struct err *e, void *arg)
 	later(d, e ? SOON_MS : 0);
 }
 
-/* --- the bill of a tenant that goes ------------------------------------------------------------------ */
+/* --- the bill of a tenant that goes ----------------------------------------------------------- */
 
 static bool has_bill(const struct virtual_cluster *vc)
 {
@@ -163,7 +171,8 @@ static void on_bills(json_t *o, const struct err *e, void *arg)
 			     write, on_bill_kept, d);
 }
 
-/* True: it is under way.  Before the finalizer goes, and with it the only other place where the bill stands. */
+/* True: it is under way. Before the finalizer goes, and with it the only other place where the bill
+ * stands. */
 static bool keep_bill(struct debtor *d, const struct virtual_cluster *vc)
 {
 	char name[KEPT_BILLS_NAME];
@@ -179,7 +188,7 @@ static bool keep_bill(struct debtor *d, const struct virtual_cluster *vc)
 	return true;
 }
 
-/* --- the finalizer, on and off ----------------------------------------------------------------------- */
+/* --- the finalizer, on and off ---------------------------------------------------------------- */
 
 /* True: a write is under way. */
 static bool finalizer(struct debtor *d, const struct virtual_cluster *vc, bool needed)
@@ -189,7 +198,7 @@ static bool finalizer(struct debtor *d, const struct virtual_cluster *vc, bool n
 				FINALIZER_VIRTUAL_CLUSTER, needed, on_cluster_written);
 }
 
-/* --- paying ---------------------------------------------------------------------------------------- */
+/* --- paying ----------------------------------------------------------------------------------- */
 
 static void strike(struct debtor *d, const struct virtual_cluster *vc, const char *node)
 {
@@ -253,7 +262,8 @@ static void on_paid(json_t *o, const struct err *e, void *arg)
 		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, and finalizers keep it");
 		e = &kept;
 	}
-	/* A precondition that fails: the Node of that name is another one by now, and the cache will show which. */
+	/* A precondition that fails: the Node of that name is another one by now, and the cache
+	 * will show which. */
 	if (!e || e->kind == ERR_NOT_FOUND) {
 		d->paying++;
 		backoff_reset(&d->backoff);
@@ -268,8 +278,8 @@ static void on_paid(json_t *o, const struct err *e, void *arg)
 	later(d, delay);
 }
 
-/* Whose Node is to be deleted; NULL: none that is ours.  A kubelet that found its Node deleted registers it again, with
- * another UID: that is ours too, as long as no claim has the name. */
+/* Whose Node is to be deleted; NULL: none that is ours. A kubelet that found its Node deleted
+ * registers it again, with another UID: that is ours too, as long as no claim has the name. */
 static const char *uid_owed(struct context *c, struct tenant *t,
 			    const struct virtual_cluster_debt *b)
 {
@@ -320,7 +330,7 @@ static void pay(struct debtor *d, const struct virtual_cluster *vc, struct tenan
 	strike(d, vc, d->debt);
 }
 
-/* --- looking --------------------------------------------------------------------------------------- */
+/* --- looking ---------------------------------------------------------------------------------- */
 
 static void debtor_free(void *p)
 {

@@ -21,11 +21,13 @@ struct result {
 };
 
 struct cel {
-	const char *p; /* what is left */
+	/* what is left */
+	const char *p;
 	enum device_kind kind;
 	unsigned depth;
 	bool pinned;
-	const char *why; /* what is not judged; NULL: nothing so far */
+	/* what is not judged; NULL: nothing so far */
+	const char *why;
 	struct arena *a;
 };
 
@@ -50,7 +52,7 @@ const char *device_label_family(const char *architecture, struct arena *a)
 	return s;
 }
 
-/* --- words ---------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 /* The first thing that is not judged is the one that is told. */
 static bool give_up(struct cel *c, const char *what)
@@ -132,7 +134,7 @@ static enum op op_of(struct cel *c)
 	return OP_NONE;
 }
 
-/* --- comparisons ---------------------------------------------------------------------------------- */
+/* --- comparisons ------------------------------------------------------------------------------ */
 
 struct values {
 	const char *v[VALUES_MAX];
@@ -160,7 +162,8 @@ static bool values_of(struct cel *c, enum op op, struct values *out)
 	return need(c, "]");
 }
 
-/* The one word that an expression of matches() looks for: "H100", ".*H100", "^.*H100.*$".  NULL: another expression. */
+/* The one word that an expression of matches() looks for: "H100", ".*H100", "^.*H100.*$". NULL:
+ * another expression. */
 static const char *word_of_pattern(const char *pattern, struct arena *a)
 {
 	size_t n = strlen(pattern);
@@ -309,14 +312,15 @@ static bool compare_memory(struct cel *c, struct result *r)
 	return require_memory(c, op, limit, r);
 }
 
-/* --- devices -------------------------------------------------------------------------------------- */
+/* --- devices ---------------------------------------------------------------------------------- */
 
 static const char *driver_of(const struct cel *c)
 {
 	return c->kind == DEVICE_GPU ? DEVICE_GPU_DRIVER : DEVICE_CHANNEL_DRIVER;
 }
 
-/* Parses ["DOMAIN"]. after device.attributes or device.capacity; returns the domain, NULL if the text is something else. */
+/* Parses ["DOMAIN"]. after device.attributes or device.capacity; returns the domain, NULL if the
+ * text is something else. */
 static const char *domain_of(struct cel *c)
 {
 	const char *domain = need(c, "[") ? text_of(c) : NULL;
@@ -324,7 +328,8 @@ static const char *domain_of(struct cel *c)
 	return domain && need(c, "]") && need(c, ".") ? domain : NULL;
 }
 
-/* What a device of another driver does not have makes no device of this kind: skip the comparison. */
+/* What a device of another driver does not have makes no device of this kind: skip the
+ * comparison. */
 static bool of_another_driver(struct cel *c, struct result *r)
 {
 	struct values ignored;

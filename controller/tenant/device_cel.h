@@ -6,25 +6,28 @@
 #include "base/data/selector.h"
 
 /*
- * device_cel: what a CEL selector of a resource claim or DeviceClass asks of an NVIDIA GPU, as requirements on the labels of
- * its Node, so that a machine that is not there yet can be judged by those of its instance type.
+ * device_cel: what a CEL selector of a resource claim or DeviceClass asks of an NVIDIA GPU, as
+ * requirements on the labels of its Node, so that a machine that is not there yet can be judged by
+ * those of its instance type.
  *
  * Understood, with && between them, || between values of one label, and parentheses:
  *
- *	device.driver == 'gpu.nvidia.com'
- *	'gpu.nvidia.com' in device.attributes
- *	device.attributes['gpu.nvidia.com'].type == 'gpu'
- *	device.attributes['gpu.nvidia.com'].productName == 'NVIDIA H100 80GB HBM3'	label nvidia.com/gpu.product
- *	device.attributes['gpu.nvidia.com'].architecture == 'Hopper'			label nvidia.com/gpu.family
- *	device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80Gi')) >= 0	label nvidia.com/gpu.memory, MiB
+ *   device.driver == 'gpu.nvidia.com'
+ *   'gpu.nvidia.com' in device.attributes
+ *   device.attributes['gpu.nvidia.com'].type == 'gpu'
+ *   device.attributes['gpu.nvidia.com'].productName == 'NVIDIA H100 80GB HBM3'	label nvidia.com/gpu.product
+ *   device.attributes['gpu.nvidia.com'].architecture == 'Hopper'			label nvidia.com/gpu.family
+ *   device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80Gi')) >= 0	label nvidia.com/gpu.memory, MiB
  *
- *	device.attributes['gpu.nvidia.com'].productName.lowerAscii().matches('^.*h100.*$')	the same label
+ *   device.attributes['gpu.nvidia.com'].productName.lowerAscii().matches('^.*h100.*$')	the same label
  *
- * and !=, in ['a', 'b'], contains(), matches() of one word with or without lowerAscii(), the other comparisons of compareTo, isGreaterThan and isLessThan.  A product's label has dashes
- * for spaces, which no text tells apart, as GPU feature discovery writes it.  What else is in an expression is named, never guessed.
+ * and !=, in ['a', 'b'], contains(), matches() of one word with or without lowerAscii(), the other
+ * comparisons of compareTo, isGreaterThan and isLessThan. A product's label has dashes for spaces,
+ * which no text tells apart, as GPU feature discovery writes it. What else is in an expression is
+ * named, never guessed.
  *
- * Sources: KEP-4381 (device, driver, attributes, capacity); the device classes and attributes of NVIDIA's DRA driver.
- * Expressions are a tenant's text.
+ * Sources: KEP-4381 (device, driver, attributes, capacity); the device classes and attributes of
+ * NVIDIA's DRA driver. Expressions are a tenant's text.
  * Tests: tests/unit/controller/tenant/test_device_cel.c
  */
 #define DEVICE_CEL_BYTES 2048
@@ -35,14 +38,19 @@
 #define DEVICE_LABEL_MEMORY "nvidia.com/gpu.memory"
 
 enum device_kind {
-	DEVICE_GPU,    /* a whole one */
-	DEVICE_CHANNEL /* the default channel of a ComputeDomain */
+	/* a whole one */
+	DEVICE_GPU,
+	/* the default channel of a ComputeDomain */
+	DEVICE_CHANNEL
 };
 
 struct device_wish {
-	struct selector node; /* of the labels of its Node */
-	bool never;	      /* no device of that kind is meant */
-	bool pinned;	      /* those of one driver are meant */
+	/* of the labels of its Node */
+	struct selector node;
+	/* no device of that kind is meant */
+	bool never;
+	/* those of one driver are meant */
+	bool pinned;
 };
 /* Adds to *w.  NULL, or what of the expression is not judged. */
 const char *device_cel(const char *expression, enum device_kind kind, struct device_wish *w,

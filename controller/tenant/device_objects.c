@@ -12,7 +12,7 @@
 #define NAME_MAX_BYTES 253
 #define CHANNEL_CONFIG "ComputeDomainChannelConfig"
 
-/* --- what is read -------------------------------------------------------------------------------- */
+/* --- what is read ----------------------------------------------------------------------------- */
 
 #define LIST(name, some) SCAN_SOME_OF(name, some, DEVICE_LIST_BYTES + 1)
 
@@ -81,7 +81,7 @@ static const struct scan_want slice_spec[] = {SCAN_PLAIN("driver"), SCAN_PLAIN("
 const struct scan_want device_want_slice[] = {SCAN_SOME("metadata", meta),
 					      SCAN_SOME("spec", slice_spec), SCAN_END};
 
-/* --- requests ------------------------------------------------------------------------------------ */
+/* --- requests --------------------------------------------------------------------------------- */
 
 #define SAY(...) arena_printf(a, __VA_ARGS__)
 
@@ -190,7 +190,7 @@ static struct device_asks asks_of(const json_t *spec, struct arena *a)
 	return asks;
 }
 
-/* --- objects ------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 /* As kube-scheduler writes it: none, or one term that names the Node. */
 static const char *place_of(const json_t *place, struct selector *out, struct arena *a)
@@ -319,7 +319,7 @@ void *device_project_slice(const json_t *o, struct arena *a, void *arg, struct e
 	return s;
 }
 
-/* --- what a claim asks --------------------------------------------------------------------------- */
+/* --- what a claim asks ------------------------------------------------------------------------ */
 
 /* False: what is not judged. */
 static bool selects(const char *const *v, size_t n, const char *whose, enum device_kind kind,

@@ -9,15 +9,17 @@
 #include "controller/tenant/device_cel.h"
 
 /*
- * device_objects: of a tenant's ResourceClaims, ResourceClaimTemplates, DeviceClasses and ResourceSlices what decides on how
- * many whole GPUs a pod takes, and of which Node; typed, as kube/cache wants them.
+ * device_objects: of a tenant's ResourceClaims, ResourceClaimTemplates, DeviceClasses and
+ * ResourceSlices what decides on how many whole GPUs a pod takes, and of which Node; typed, as
+ * kube/cache wants them.
  *
- * Sources: resource.k8s.io/v1, v1beta2 and v1beta1, whose requests and devices are not wrapped alike: each table and
- * projection reads all three.  A claim of a ComputeDomain names its domain in the opaque configuration for driver
- * compute-domain.nvidia.com (resource.nvidia.com/v1beta1 ComputeDomainChannelConfig).
+ * Sources: resource.k8s.io/v1, v1beta2 and v1beta1, whose requests and devices are not wrapped
+ * alike: each table and projection reads all three. A claim of a ComputeDomain names its domain in
+ * the opaque configuration for driver compute-domain.nvidia.com (resource.nvidia.com/v1beta1
+ * ComputeDomainChannelConfig).
  *
- * All of it is a tenant's text.  Of one object's lists DEVICE_LIST_BYTES are read; what has more, or cannot be judged, keeps
- * its pods waiting with that as the reason.
+ * All of it is a tenant's text. Of one object's lists DEVICE_LIST_BYTES are read; what has more, or
+ * cannot be judged, keeps its pods waiting with that as the reason.
  * Tests: tests/unit/controller/tenant/test_device_objects.c
  */
 #define DEVICE_LIST_BYTES ((size_t)64 << 10) /* as scan_weight() counts */
@@ -26,28 +28,37 @@
 struct device_request {
 	const char *name, *class_;
 	int64_t count;
-	const char **cel; /* selectors, all of which must hold */
+	/* selectors, all of which must hold */
+	const char **cel;
 	size_t ncel;
-	const char *unjudged; /* what of it is not judged; NULL: nothing */
+	/* what of it is not judged; NULL: nothing */
+	const char *unjudged;
 };
 struct device_asks {
 	struct device_request *v;
 	size_t n;
-	const char *domain;   /* UID of the ComputeDomain; NULL: none */
-	const char *unjudged; /* of the whole of it */
+	/* UID of the ComputeDomain; NULL: none */
+	const char *domain;
+	/* of the whole of it */
+	const char *unjudged;
 };
 
-struct device_result { /* a device that was allocated */
+/* a device that was allocated */
+struct device_result {
 	const char *driver, *pool, *device;
 };
 struct device_claim {
 	struct device_asks asks;
 	bool deleting, allocated;
-	struct device_result *results; /* those that nobody else can have */
+	/* those that nobody else can have */
+	struct device_result *results;
 	size_t nresults;
-	struct selector node;  /* where they are: of its labels */
-	const char *elsewhere; /* why that is not judged; NULL: it is */
-	const char *first;     /* UID of the first of whom it is reserved for; NULL: nobody */
+	/* where they are: of its labels */
+	struct selector node;
+	/* why that is not judged; NULL: it is */
+	const char *elsewhere;
+	/* UID of the first of whom it is reserved for; NULL: nobody */
+	const char *first;
 };
 struct device_template {
 	struct device_asks asks;
@@ -55,15 +66,20 @@ struct device_template {
 struct device_class {
 	const char **cel;
 	size_t ncel;
-	const char *extended; /* the extended resource that stands for it; NULL: none */
+	/* the extended resource that stands for it; NULL: none */
+	const char *extended;
 	bool unreadable;
 };
 struct device_slice {
-	const char *driver, *pool, *node; /* node NULL: of no one Node */
-	int64_t generation, slices;	  /* of its pool: which, and how many slices that has */
-	const char **whole;		  /* names of whole GPUs without taints */
+	/* node NULL: of no one Node */
+	const char *driver, *pool, *node;
+	/* of its pool: which, and how many slices that has */
+	int64_t generation, slices;
+	/* names of whole GPUs without taints */
+	const char **whole;
 	size_t nwhole;
-	struct labels labels; /* of the first of them, as GPU feature discovery writes them */
+	/* of the first of them, as GPU feature discovery writes them */
+	struct labels labels;
 };
 
 extern const struct scan_want device_want_claim[], device_want_template[], device_want_class[],
@@ -77,12 +93,13 @@ void *device_project_slice(const json_t *o, struct arena *a, void *arg, struct e
 /* What the requests of one claim ask. */
 struct device_answer {
 	int64_t gpus;
-	bool channel; /* the Node's channel of ComputeDomains */
+	/* the Node's channel of ComputeDomains */
+	bool channel;
 	struct selector node;
 };
 struct device_refusal {
-	const char *unjudged,
-		*wait; /* "... is not judged", or what has to be another first; NULL */
+	/* "... is not judged", or what has to be another first; NULL */
+	const char *unjudged, *wait;
 };
 /* False: why not in *no, which names the request.  class_: by name, NULL: there is none. */
 bool device_judge(const struct device_asks *asks,

@@ -1,5 +1,6 @@
 /*
- * device_pods: pods and Nodes as the planner is to see them, by what devices.c has read.  Apart from that for its size.
+ * device_pods: pods and Nodes as the planner is to see them, by what devices.c has read. Apart from
+ * that for its size.
  * Tests: tests/unit/controller/tenant/test_devices.c
  */
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "base/str.h"
 #include "controller/tenant/tenant.h"
 
-/* --- pods ---------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static const struct device_class *class_named(const char *name, void *arg)
 {
@@ -59,7 +60,8 @@ static void add_allocated(struct sum *s, const struct tenant_device *v,
 
 struct sharing {
 	const struct sum *s;
-	const char *first; /* pod that goes first with a claim that none has yet; NULL: this one */
+	/* pod that goes first with a claim that none has yet; NULL: this one */
+	const char *first;
 };
 
 static bool is_first(const char *key, void *arg)
@@ -233,7 +235,8 @@ const struct world_pod *devices_of_pod(const struct devices *d, const struct ten
 
 	if (!p->ndevices)
 		return without_claims(d, p, w, a);
-	/* What else is not judged stays so, and what is read of its claims is of no use before all of it is. */
+	/* What else is not judged stays so, and what is read of its claims is of no use before all
+	 * of it is. */
 	if (p->large || d->t->on_host || (w->unsupported && w->unsupported != p->undecided))
 		return w;
 	s.wait = devices_unread(d, &soon, a);
@@ -262,7 +265,7 @@ const struct world_pod *devices_of_pod(const struct devices *d, const struct ten
 	return c;
 }
 
-/* --- Nodes --------------------------------------------------------------------------------------- */
+/* --- Nodes ------------------------------------------------------------------------------------ */
 
 size_t devices_on(const struct devices *d, const char *node)
 {

@@ -45,7 +45,7 @@ static const struct kube_resource *resources_of_version(const struct devices *d)
 					       : resources[VERSIONS - 1];
 }
 
-/* --- who is told again --------------------------------------------------------------------------- */
+/* --- who is told again ------------------------------------------------------------------------ */
 
 static bool mark_pod(const char *name, void *arg)
 {
@@ -111,7 +111,7 @@ static void on_all(void *arg)
 	}
 }
 
-/* --- what is read -------------------------------------------------------------------------------- */
+/* --- what is read ----------------------------------------------------------------------------- */
 
 static bool stands_for_gpus(const struct kube_entry *en)
 {
@@ -234,9 +234,10 @@ static void on_node(const char *name, void *arg)
 	d->hooks.node(d->t, name);
 }
 
-/* --- pods ---------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
-/* Marks all users of the claims that p shares with other pods, because a change of p may change which pod is served first. */
+/* Marks all users of the claims that p shares with other pods, because a change of p may change
+ * which pod is served first. */
 static void mark_sharers(struct devices *d, const struct tenant_pod *p)
 {
 	for (size_t i = 0; i < p->ndevices; i++)
@@ -323,7 +324,7 @@ const void *devices_look_up(const struct devices *d, enum devices_kind kind, con
 	return en ? en->object : NULL;
 }
 
-/* --- life ---------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 void devices_forget(struct devices *d)
 {

@@ -20,23 +20,30 @@ enum devices_kind {
 struct devices_reading {
 	struct devices *d;
 	enum devices_kind kind;
-	struct kube_cache *cache; /* NULL: not begun */
-	bool denied, absent;	  /* absent: not served */
-	char error[160];	  /* "": none */
+	/* NULL: not begun */
+	struct kube_cache *cache;
+	/* absent: not served */
+	bool denied, absent;
+	/* "": none */
+	char error[160];
 };
 
 struct devices {
 	struct tenant *t;
 	struct devices_hooks hooks;
 	struct devices_reading of[DEVICES_KINDS];
-	struct index *
-		users; /* devices_text_of() a claim or template -> "NAMESPACE/POD" of pods that have it */
-	struct map *pods; /* "NAMESPACE/POD": those with claims */
+	/* devices_text_of() a claim or template -> "NAMESPACE/POD" of pods that have it */
+	struct index *users;
+	/* "NAMESPACE/POD": those with claims */
+	struct map *pods;
 	struct retold *retold;
 	struct device_slices *slices;
-	size_t mapped; /* DeviceClasses that stand for nvidia.com/gpu */
-	bool wanted;   /* the kinds are to be read */
-	bool plain;    /* pods that ask for nvidia.com/gpu without a claim are to be told, too */
+	/* DeviceClasses that stand for nvidia.com/gpu */
+	size_t mapped;
+	/* the kinds are to be read */
+	bool wanted;
+	/* pods that ask for nvidia.com/gpu without a claim are to be told, too */
+	bool plain;
 	struct loop_timer all_timer;
 };
 

@@ -13,7 +13,7 @@
 #define LWS_NAME "leaderworkerset.sigs.k8s.io/name"
 #define LWS_GROUP "leaderworkerset.sigs.k8s.io/group-index"
 
-/* --- a pod ---------------------------------------------------------------------------------------- */
+/* --- a pod ------------------------------------------------------------------------------------ */
 
 static const char *note(const json_t *o, const char *key)
 {
@@ -86,7 +86,8 @@ static struct gang_name *of_lws(const json_t *o, const char *ns, const char *nam
 		       note(o, GANG_LWS_SIZE), "annotation " GANG_LWS_SIZE, a);
 }
 
-/* scheduling.k8s.io/v1alpha1 of Kubernetes 1.35: each replica key has a gang of its own; 1.36 reads that field no more. */
+/* scheduling.k8s.io/v1alpha1 of Kubernetes 1.35: each replica key has a gang of its own; 1.36 reads
+ * that field no more. */
 static struct gang_name *of_workload(const char *ns, const json_t *ref, struct arena *a)
 {
 	struct gang_name *g = of_group(GANG_WORKLOAD, "workloads.scheduling.k8s.io", ns,
@@ -123,7 +124,7 @@ struct gang_name *gang_name_of(const json_t *o, struct arena *a)
 	return name && note(o, GANG_LWS_SIZE) ? of_lws(o, ns, name, a) : NULL;
 }
 
-/* --- a PodGroup ----------------------------------------------------------------------------------- */
+/* --- a PodGroup ------------------------------------------------------------------------------- */
 
 static const struct scan_want group_meta[] = {KUBE_WANT_META, SCAN_END};
 static const struct scan_want group_gang[] = {SCAN_PLAIN("minCount"), SCAN_END};

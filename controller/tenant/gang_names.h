@@ -12,16 +12,16 @@
  *
  * Of these the first that a pod has counts:
  *
- *	annotation drover.dev/gang-size		of drover.dev/gang; without it, of its JobSet, else of its controller
- *	spec.schedulingGroup.podGroupName	PodGroup of scheduling.k8s.io (Kubernetes 1.36)
- *	spec.workloadRef			a pod group of the Workload, for each replica key (Kubernetes 1.35)
- *	label scheduling.x-k8s.io/pod-group	PodGroup of the coscheduling plugin
- *	annotation scheduling.k8s.io/group-name, scheduling.volcano.sh/group-name	PodGroup of Volcano
- *	annotation pod-group-name		PodGroup of KAI
- *	label leaderworkerset.sigs.k8s.io/name	a group of a LeaderWorkerSet, of the size in its annotation
+ *   annotation drover.dev/gang-size		of drover.dev/gang; without it, of its JobSet, else of its controller
+ *   spec.schedulingGroup.podGroupName	PodGroup of scheduling.k8s.io (Kubernetes 1.36)
+ *   spec.workloadRef			a pod group of the Workload, for each replica key (Kubernetes 1.35)
+ *   label scheduling.x-k8s.io/pod-group	PodGroup of the coscheduling plugin
+ *   annotation scheduling.k8s.io/group-name, scheduling.volcano.sh/group-name	PodGroup of Volcano
+ *   annotation pod-group-name		PodGroup of KAI
+ *   label leaderworkerset.sigs.k8s.io/name	a group of a LeaderWorkerSet, of the size in its annotation
  *
- * A size of 1 makes no gang.  All of it is a tenant's text: what cannot be read keeps the pod waiting, with that as the
- * reason.
+ * A size of 1 makes no gang. All of it is a tenant's text: what cannot be read keeps the pod
+ * waiting, with that as the reason.
  * Tests: tests/unit/controller/tenant/test_pod_groups.c
  */
 #define GANG_SIZE_MAX 4096
@@ -31,27 +31,38 @@ enum gang_kind {
 	GANG_COSCHEDULING,
 	GANG_VOLCANO,
 	GANG_KAI,
-	GANG_WORKLOAD, /* a pod group of a Workload */
-	GANG_KINDS,    /* that an object says the size of */
+	/* a pod group of a Workload */
+	GANG_WORKLOAD,
+	/* that an object says the size of */
+	GANG_KINDS,
 	GANG_SAID = GANG_KINDS
 };
 struct gang_name {
 	enum gang_kind kind;
-	const char *key;  /* the same in all its pods, and in no other's */
-	const char *name; /* of the PodGroup or Workload */
-	const char *part; /* GANG_WORKLOAD: of its pod groups; else NULL */
-	int64_t size;	  /* GANG_SAID */
-	const char *wait; /* why that is not known; NULL: it is */
+	/* the same in all its pods, and in no other's */
+	const char *key;
+	/* of the PodGroup or Workload */
+	const char *name;
+	/* GANG_WORKLOAD: of its pod groups; else NULL */
+	const char *part;
+	/* GANG_SAID */
+	int64_t size;
+	/* why that is not known; NULL: it is */
+	const char *wait;
 };
 /* NULL: it says none.  o: a pod as tenant_want_pod has it. */
 struct gang_name *gang_name_of(const json_t *o, struct arena *a);
 
-struct gang_part { /* a pod group of a Workload */
+/* a pod group of a Workload */
+struct gang_part {
 	const char *name;
-	int64_t size; /* 0: it says none */
+	/* 0: it says none */
+	int64_t size;
 };
-struct gang_group {   /* a PodGroup or Workload */
-	int64_t size; /* 0: it says none */
+/* a PodGroup or Workload */
+struct gang_group {
+	/* 0: it says none */
+	int64_t size;
 	struct gang_part *parts;
 	size_t nparts;
 };
@@ -60,7 +71,8 @@ struct gang_group {   /* a PodGroup or Workload */
 extern const struct scan_want gang_want_group[];
 /* Of each of these kinds; the arg is not used. */
 void *gang_project_group(const json_t *o, struct arena *a, void *arg, struct err *e);
-/* How many they are by the object of that kind, whose plural it is, that the gang names: NULL, or why that is not said. */
+/* How many they are by the object of that kind, whose plural it is, that the gang names: NULL, or
+ * why that is not said. */
 const char *gang_size_in(const struct gang_group *o, const struct gang_name *n, const char *plural,
 			 int64_t *size, struct arena *a);
 

@@ -24,13 +24,16 @@
 
 enum found {
 	FOUND_UNASKED,
-	FOUND_NOTHING, /* neither ConfigMap */
-	FOUND_DENIED,  /* drover may not look */
+	/* neither ConfigMap */
+	FOUND_NOTHING,
+	/* drover may not look */
+	FOUND_DENIED,
 	FOUND_KUBEADM,
 	FOUND_INFO
 };
 
-/* Where it has no ConfigMap that drover can read: does it serve the script by which nodes join a vCluster? */
+/* Where it has no ConfigMap that drover can read: does it serve the script by which nodes join a
+ * vCluster? */
 #define JOIN_SCRIPT "/node/join"
 enum script { SCRIPT_UNASKED, SCRIPT_NONE, SCRIPT_UNKNOWN, SCRIPT_SERVED };
 
@@ -38,21 +41,27 @@ enum script { SCRIPT_UNASKED, SCRIPT_NONE, SCRIPT_UNKNOWN, SCRIPT_SERVED };
 struct facts {
 	enum found found;
 	enum script script;
-	char endpoint[JOIN_PROBE_ENDPOINT]; /* "": it says none */
-	char refused[160];		    /* why not the one that it says */
-	char version[16];		    /* of the host cluster; "": not asked */
+	/* "": it says none */
+	char endpoint[JOIN_PROBE_ENDPOINT];
+	/* why not the one that it says */
+	char refused[160];
+	/* of the host cluster; "": not asked */
+	char version[16];
 };
 
 struct join_probe {
 	struct tenant *t;
 	void (*changed)(struct tenant *t);
 	struct kube_call *call;
-	struct facts facts, now; /* now: of the round that is going on */
-	char error[160];	 /* of the last round; "": it was answered */
-	int64_t asked_at;	 /* loop_now() of the last answer */
+	/* now: of the round that is going on */
+	struct facts facts, now;
+	/* of the last round; "": it was answered */
+	char error[160];
+	/* loop_now() of the last answer */
+	int64_t asked_at;
 };
 
-/* --- what a ConfigMap says ----------------------------------------------------------------------- */
+/* --- what a ConfigMap says -------------------------------------------------------------------- */
 
 /* HOST:PORT; the port may be missing.  False: it is no such text. */
 static bool split(const char *text, char host[static 256], bool *bracketed, const char **port)
@@ -122,7 +131,7 @@ static json_t *yaml_of(struct join_probe *p, const json_t *map, const char *key,
 	return o;
 }
 
-/* --- a round of questions ------------------------------------------------------------------------ */
+/* --- a round of questions --------------------------------------------------------------------- */
 
 static bool same(const struct facts *a, const struct facts *b)
 {
@@ -163,8 +172,9 @@ static const struct virtual_cluster *cluster_of(const struct join_probe *p)
 	return CTX_GET(p->t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, p->t->name);
 }
 
-/* A script is no JSON, and asked for without a token it may be refused as a bad request: both say that somebody is
- * there.  An API server that knows nothing of it says that it is not there, or, to whom it does not trust, nothing. */
+/* A script is no JSON, and asked for without a token it may be refused as a bad request: both say
+ * that somebody is there. An API server that knows nothing of it says that it is not there, or, to
+ * whom it does not trust, nothing. */
 static void on_script(json_t *o, const struct err *e, void *arg)
 {
 	struct join_probe *p = arg;
@@ -295,7 +305,7 @@ void join_probe_forget(struct join_probe *p)
 	p->error[0] = '\0';
 }
 
-/* --- what follows -------------------------------------------------------------------------------- */
+/* --- what follows ----------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 3, 4))) static void none(struct join_answer *out, const char *reason,
 						       const char *fmt, ...)
@@ -308,7 +318,8 @@ __attribute__((format(printf, 3, 4))) static void none(struct join_answer *out, 
 	va_end(ap);
 }
 
-/* Machines that join by a VIP go on at the address that the cluster itself names: kubeadm takes that from there. */
+/* Machines that join by a VIP go on at the address that the cluster itself names: kubeadm takes
+ * that from there. */
 static bool goes_elsewhere(const struct facts *f, const char *vip)
 {
 	char host[ADDRESS_TEXT];

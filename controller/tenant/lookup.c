@@ -1,6 +1,6 @@
 /*
- * lookup: questions about tenants and their Nodes, from what is in memory.  Apart from tenant.c, which builds
- * and probes: what stands above asks here and needs nothing of that.
+ * lookup: questions about tenants and their Nodes, from what is in memory. Apart from tenant.c,
+ * which builds and probes: what stands above asks here and needs nothing of that.
  * Tests: tests/unit/controller/tenant/test_tenant.c
  */
 #include "base/map.h"
@@ -89,8 +89,8 @@ bool tenants_may_run(const struct tenants *ts, const char *system_uuid, const ch
 	return false;
 }
 
-/* That it is asleep, away or refused does not make what it had ours.  A list that was read stands: who joins since then
- * has a record. */
+/* That it is asleep, away or refused does not make what it had ours. A list that was read stands:
+ * who joins since then has a record. */
 static bool was_read(const struct tenant *t)
 {
 	return t->nodes && kube_cache_synced(t->nodes) && !t->stopped;

@@ -15,9 +15,12 @@
 
 /* The pods of one Node, without those of DaemonSets. */
 struct load {
-	size_t pods, endless; /* endless: of which no end is known */
-	int64_t end;	      /* wall ms: the last that one of them says */
-	int64_t since;	      /* wall ms of the last change */
+	/* endless: of which no end is known */
+	size_t pods, endless;
+	/* wall ms: the last that one of them says */
+	int64_t end;
+	/* wall ms of the last change */
+	int64_t since;
 };
 
 static void count(struct tenant *t, const struct kube_entry *en, int by)

@@ -11,7 +11,7 @@
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 #define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
 
-/* --- requirements -------------------------------------------------------------------------------- */
+/* --- requirements ----------------------------------------------------------------------------- */
 
 static bool has_its_values(const struct requirement *q)
 {
@@ -50,7 +50,8 @@ static bool is_of_fields(const struct requirement *q)
 	       (q->op == SELECTOR_IN || q->op == SELECTOR_NOT_IN);
 }
 
-/* Returns the first requirement of the list that kube-scheduler cannot read; NULL: it reads all of them. */
+/* Returns the first requirement of the list that kube-scheduler cannot read; NULL: it reads all of
+ * them. */
 static const json_t *first_unread(const json_t *list, bool (*reads)(const struct requirement *),
 				  struct arena *a)
 {
@@ -67,7 +68,7 @@ static const json_t *first_unread(const json_t *list, bool (*reads)(const struct
 	return NULL;
 }
 
-/* --- terms --------------------------------------------------------------------------------------- */
+/* --- terms ------------------------------------------------------------------------------------ */
 
 static const char *unread_text(const char *list, const json_t *r, struct arena *a)
 {
@@ -95,7 +96,7 @@ static bool is_empty(const json_t *term)
 	       !json_array_size(json_object_get(term, "matchFields"));
 }
 
-/* Fills out with a term that term_unread() accepts.  Returns NULL, or why the term is not judged. */
+/* Fills out with a term that term_unread() accepts. Returns NULL, or why the term is not judged. */
 static const char *term_of(const json_t *term, struct selector *out, struct arena *a)
 {
 	const json_t *fields = json_object_get(term, "matchFields");
@@ -175,7 +176,7 @@ const char *pod_affinity_read(const json_t *spec, struct world_pod *p, struct ar
 	return why ? why : preferred_of(preferred, p, a);
 }
 
-/* --- tolerations --------------------------------------------------------------------------------- */
+/* --- tolerations ------------------------------------------------------------------------------ */
 
 static enum world_tolerates operator_of(const char *s)
 {

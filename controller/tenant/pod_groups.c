@@ -16,19 +16,24 @@
 struct reading {
 	struct pod_groups *g;
 	enum gang_kind kind;
-	struct kube_cache *cache; /* NULL: not begun */
-	bool denied, absent;	  /* absent: not served */
-	char error[160];	  /* "": none */
+	/* NULL: not begun */
+	struct kube_cache *cache;
+	/* absent: not served */
+	bool denied, absent;
+	/* "": none */
+	char error[160];
 };
 
 struct pod_groups {
 	struct tenant *t;
 	void (*pod)(struct tenant *t, const char *ns, const char *name);
 	struct reading of[GANG_KINDS][VERSIONS];
-	struct index *users; /* text_of() an object -> "NAMESPACE/POD" */
+	/* text_of() an object -> "NAMESPACE/POD" */
+	struct index *users;
 	struct retold *retold;
 	bool wanted[GANG_KINDS];
-	struct map *pods; /* "NAMESPACE/POD": those that name one */
+	/* "NAMESPACE/POD": those that name one */
+	struct map *pods;
 	struct loop_timer all_timer;
 };
 
@@ -51,7 +56,7 @@ static const struct kind_of {
 			   {{"scheduling.k8s.io", "v1alpha1", "workloads", "Workload", true}}},
 };
 
-/* --- sizes ----------------------------------------------------------------------------------------- */
+/* --- sizes ------------------------------------------------------------------------------------ */
 
 const struct kube_resource *pod_groups_resource(enum gang_kind kind, int i)
 {
@@ -89,7 +94,7 @@ const struct world_pod *pod_groups_sized(const struct tenant_pod *p, const struc
 	return c;
 }
 
-/* --- who is told again --------------------------------------------------------------------------- */
+/* --- who is told again ------------------------------------------------------------------------ */
 
 static bool mark(const char *pod, void *arg)
 {
@@ -120,7 +125,7 @@ static const char *text_of(enum gang_kind kind, const char *ns, const char *name
 	return arena_printf(a, "%d/%s/%s", (int)kind, ns, name);
 }
 
-/* --- what is read -------------------------------------------------------------------------------- */
+/* --- what is read ----------------------------------------------------------------------------- */
 
 static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
@@ -196,7 +201,7 @@ static void on_pod(const char *ns, const char *name, void *arg)
 	g->pod(g->t, ns, name);
 }
 
-/* --- pods ---------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static bool names_one(const struct tenant_pod *p)
 {
@@ -302,7 +307,7 @@ const struct world_pod *pod_groups_of_pod(const struct pod_groups *g, const stru
 	return later;
 }
 
-/* --- life ---------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 void pod_groups_forget(struct pod_groups *g)
 {

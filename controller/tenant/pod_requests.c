@@ -23,7 +23,7 @@ bool pod_requests_quantity(const json_t *v, struct quantity *q)
 	return ok && q->nano >= 0; /* less than nothing would make room for others */
 }
 
-/* --- resource sums ------------------------------------------------------------------------------- */
+/* --- resource sums ---------------------------------------------------------------------------- */
 
 enum merge { SUM, MAXIMUM };
 
@@ -123,8 +123,8 @@ static bool add_ports(struct resources *into, const json_t *container, struct ar
 	return good;
 }
 
-/* As kube-scheduler's NodePorts has it: of containers and sidecars.  Where the pod has the host's network, the API server
- * has made each containerPort a hostPort. */
+/* As kube-scheduler's NodePorts has it: of containers and sidecars. Where the pod has the host's
+ * network, the API server has made each containerPort a hostPort. */
 static bool host_ports(const json_t *spec, struct resources *into, struct arena *a)
 {
 	json_t *c;

@@ -145,8 +145,9 @@ static const char *term_of(const json_t *term, enum world_topology_kind kind, st
 	json_t *v;
 	size_t i;
 
-	/* Namespaces are not read: which of them labels select is not known.  Of one that runs, and keeps others away, all are
-	 * taken for selected: nobody is promised a place that he may not have. */
+	/* Namespaces are not read: which of them labels select is not known. Of one that runs, and
+	 * keeps others away, all are taken for selected: nobody is promised a place that he may not
+	 * have. */
 	if (json_is_object(where) && !selects_all(where) && !p->node)
 		return kind == WORLD_APART ? "required pod anti-affinity with a namespaceSelector"
 					   : "required pod affinity with a namespaceSelector";

@@ -7,24 +7,26 @@
 struct tenant;
 
 /*
- * pod_workload: the workload that budgets of scope Workload count a pod as.  A replacement pod belongs to the same workload:
+ * pod_workload: the workload that budgets of scope Workload count a pod as. A replacement pod
+ * belongs to the same workload:
  *
- *	annotation drover.dev/workload	its text; an admission policy of the tenant's cluster may guard the annotation
- *	gang				the key of the gang
- *	controller of the pod		"Job NAMESPACE/NAME"; for a ReplicaSet of a Deployment "Deployment NAMESPACE/NAME"
+ *   annotation drover.dev/workload	its text; an admission policy of the tenant's cluster may guard the annotation
+ *   gang				the key of the gang
+ *   controller of the pod		"Job NAMESPACE/NAME"; for a ReplicaSet of a Deployment "Deployment NAMESPACE/NAME"
  *
- * The first of the three counts.  A pod without any of them is a workload by its own name.  The tenant controls all three: whoever may
- * create Jobs chooses their names.
+ * The first of the three counts. A pod without any of them is a workload by its own name. The
+ * tenant controls all three: whoever may create Jobs chooses their names.
  * Tests: tests/unit/controller/tenant/test_projection.c
  */
 #define POD_WORKLOAD_MAX 253 /* longest text in bytes; a longer annotation is cut */
 
 /* Returns the text of the annotation, in the arena; NULL if it is missing or empty. */
 const char *pod_workload_said(const json_t *pod, struct arena *a);
-/* Returns the controller's kind, namespace and name, in the arena; NULL if the pod has no controller. */
+/* Returns the controller's kind, namespace and name, in the arena; NULL if the pod has no
+ * controller. */
 const char *pod_workload_owner(const json_t *pod, struct arena *a);
-/* Returns the workload of a pending pod in the arena; NULL if only the pod's own name identifies it.  gang: key of the pod's gang, or
- * NULL. */
+/* Returns the workload of a pending pod in the arena; NULL if only the pod's own name identifies
+ * it. gang: key of the pod's gang, or NULL. */
 const char *pod_workload_of(const struct tenant *t, const char *ns, const char *name,
 			    const char *gang, struct arena *a);
 

@@ -29,10 +29,11 @@
 #define POD_LIST_BYTES                                                                             \
 	((size_t)128 << 10) /* of one list of a pod, as scan_weight() counts what is read of it */
 
-/* --- what is read ----------------------------------------------------------------------------------
+/* --- what is read
+ * ----------------------------------------------------------------------------------
  *
- * One more than its bound is kept of each member, so that what was left out shows in the weight of what was not.
- */
+ * One more than its bound is kept of each member, so that what was left out shows in the weight of
+ * what was not. */
 #define POD_TEXT(name) SCAN_ALL(name, TENANT_POD_BYTES + 1)
 #define POD_LIST(name, some) SCAN_SOME_OF(name, some, POD_LIST_BYTES + 1)
 #define NODE_TEXT(name) SCAN_ALL(name, TENANT_NODE_BYTES + 1)
@@ -141,7 +142,7 @@ const struct scan_want tenant_want_node[] = {SCAN_SOME("metadata", node_meta),
 					     SCAN_SOME("spec", node_spec),
 					     SCAN_SOME("status", node_status), SCAN_END};
 
-/* --- values ---------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static const char *copy(struct arena *a, const json_t *s)
 {
@@ -182,10 +183,10 @@ static struct labels labels_of(const json_t *o, struct arena *a)
 	return l;
 }
 
-/* --- claims -------------------------------------------------------------------------------------- */
+/* --- claims ----------------------------------------------------------------------------------- */
 
-/* Returns a text that names the first resource claim of a pod whose claims are not read, so that the pod is not given a
- * machine that does not fit; NULL: the pod has none. */
+/* Returns a text that names the first resource claim of a pod whose claims are not read, so that
+ * the pod is not given a machine that does not fit; NULL: the pod has none. */
 static const char *unjudged(const json_t *spec, struct arena *a)
 {
 	const json_t *first = json_array_get(json_object_get(spec, "resourceClaims"), 0);
@@ -236,7 +237,8 @@ static bool devices_of(const json_t *pod, struct tenant_pod *p, struct arena *a)
 	return true;
 }
 
-/* By core/v1 EphemeralVolumeSource its claim's name is the pod's and the volume's.  Several volumes may be one claim's. */
+/* By core/v1 EphemeralVolumeSource its claim's name is the pod's and the volume's. Several volumes
+ * may be one claim's. */
 static bool claims_of(const json_t *spec, struct tenant_pod *p, struct arena *a)
 {
 	const json_t *list = json_object_get(spec, "volumes"), *claim;
@@ -312,10 +314,10 @@ static void where_else(const json_t *o, struct tenant_pod *tp, struct arena *a)
 	p->preferences.n = 0;
 }
 
-/* --- projections --------------------------------------------------------------------------------- */
+/* --- projections ------------------------------------------------------------------------------ */
 
-/* Other schedulers give the pods of a gang reasons of their own (Volcano: Schedulable, Undetermined).
- * A gated pod waits for whoever set the gate. */
+/* Other schedulers give the pods of a gang reasons of their own (Volcano: Schedulable,
+ * Undetermined). A gated pod waits for whoever set the gate. */
 static bool is_demand_reason(const char *reason, bool in_gang)
 {
 	return str_eq(reason, "Unschedulable") || (in_gang && !str_eq(reason, "SchedulingGated"));
@@ -352,7 +354,8 @@ static int64_t bound_since(const json_t *o)
 	return 0;
 }
 
-/* The kubelet ends it then, whatever it does (core/v1 PodSpec.activeDeadlineSeconds); 0: never, or it has not begun. */
+/* The kubelet ends it then, whatever it does (core/v1 PodSpec.activeDeadlineSeconds); 0: never, or
+ * it has not begun. */
 static int64_t ends_at(const json_t *o, int64_t bound)
 {
 	const int64_t s = json_int_at(o, "spec", "activeDeadlineSeconds");
@@ -382,8 +385,8 @@ static bool is_daemon(const json_t *o)
 	return json_at(o, "metadata", "annotations", MIRROR) != NULL;
 }
 
-/* Returns the projection of a pod that ended: what its gang needs.  NULL: it is of no gang, or did not
- * succeed. */
+/* Returns the projection of a pod that ended: what its gang needs. NULL: it is of no gang, or did
+ * not succeed. */
 static void *project_done(const json_t *o, const struct tenant *t, struct arena *a)
 {
 	const json_t *meta = json_object_get(o, "metadata");
@@ -416,7 +419,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 
 	(void)e;
 	finished = str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
-	/* One that is being deleted still needs its kubelet, which takes its volumes down and then the object away. */
+	/* One that is being deleted still needs its kubelet, which takes its volumes down and then
+	 * the object away. */
 	if (finished && !(json_at(meta, "deletionTimestamp") && json_str_at(spec, "nodeName")))
 		return project_done(o, t, a);
 	tp = arena_new_obj(a, struct tenant_pod);
@@ -454,7 +458,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->since = bound_since(o);
 		tp->ends = ends_at(o, p->since);
 	}
-	/* Also set for waiting pods: a burst launches spot instances only for pods that save their work. */
+	/* Also set for waiting pods: a burst launches spot instances only for pods that save their
+	 * work. */
 	p->saves = wants_checkpoint(tp->checkpoint);
 	if (is_large(meta, spec))
 		p->unsupported = "more than 16 KiB of labels, tolerations and constraints";
@@ -473,7 +478,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	if (!devices_of(o, tp, a))
 		p->unsupported = "resource claims that cannot be read";
 	p->labels = labels_of(json_object_get(meta, "labels"), a);
-	if (p->node) { /* what it is to others, and where else it might be: keep the projection small */
+	if (p->node) {
+		/* what it is to others, and where else it might be: keep the projection small */
 		(void)demand_topology(spec, p, a);
 		if (!p->daemon)
 			where_else(o, tp, a);

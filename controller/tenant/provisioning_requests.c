@@ -1,6 +1,7 @@
 /*
- * provisioning_requests: discovery and caches, and for each request that lives its seats (request_seats.h) and its writer
- * (request_writer.h).  What changed is marked, and looked at in slices.
+ * provisioning_requests: discovery and caches, and for each request that lives its seats
+ * (request_seats.h) and its writer (request_writer.h). What changed is marked, and looked at in
+ * slices.
  */
 #include "controller/tenant/provisioning_requests.h"
 
@@ -33,25 +34,36 @@ static const struct kube_resource templates = {"", "v1", "podtemplates", "PodTem
 struct request {
 	struct request_seats *seats;
 	struct request_writer writer;
-	enum request_phase phase; /* that the planner knows */
-	bool counted;		  /* its pods are within REQUESTS_PODS */
-	bool ready;		  /* the planner has them */
-	size_t next;		  /* the seat to be looked at; seats->n: none */
+	/* that the planner knows */
+	enum request_phase phase;
+	/* its pods are within REQUESTS_PODS */
+	bool counted;
+	/* the planner has them */
+	bool ready;
+	/* the seat to be looked at; seats->n: none */
+	size_t next;
 	struct request_said said;
-	char *reason, *text;	      /* of said */
-	int64_t said_at, never_since; /* loop_now(); 0: not */
+	/* of said */
+	char *reason, *text;
+	/* loop_now(); 0: not */
+	int64_t said_at, never_since;
 };
 
 struct provisioning_requests {
 	struct tenant *t;
 	struct provisioning_requests_hooks hooks;
 	struct kube_call *ask;
-	bool asked, served, denied, gone; /* gone: not served any more */
+	/* gone: not served any more */
+	bool asked, served, denied, gone;
 	struct kube_cache *objects, *templates;
-	struct map *all;     /* "NS/NAME" -> struct request */
-	struct map *late;    /* those to be looked at */
-	struct index *users; /* "NS/REQUEST" -> "NS/POD" */
-	size_t pods;	     /* of those that count */
+	/* "NS/NAME" -> struct request */
+	struct map *all;
+	/* those to be looked at */
+	struct map *late;
+	/* "NS/REQUEST" -> "NS/POD" */
+	struct index *users;
+	/* of those that count */
+	size_t pods;
 	struct request_nodes *nodes;
 	struct loop_timer timer, tick, again;
 };
@@ -83,7 +95,7 @@ void provisioning_requests_kick(struct provisioning_requests *r)
 		mark(r, it.key);
 }
 
-/* --- pods to come ---------------------------------------------------------------------------------- */
+/* --- pods to come ----------------------------------------------------------------------------- */
 
 /* The pods of each set; false: a template is not there, *missing. */
 static bool templates_of(const struct provisioning_requests *r, const struct request_seats *s,
@@ -159,7 +171,7 @@ static void drop_seats(const struct provisioning_requests *r, const struct reque
 		put_seat(r, q, NULL, i, NULL);
 }
 
-/* --- pods that consume one ------------------------------------------------------------------------- */
+/* --- pods that consume one -------------------------------------------------------------------- */
 
 static bool tell_user(const char *pod, void *arg)
 {
@@ -271,7 +283,7 @@ const struct world_pod *provisioning_requests_of_pod(const struct provisioning_r
 	return c;
 }
 
-/* --- what is said ---------------------------------------------------------------------------------- */
+/* --- what is said ----------------------------------------------------------------------------- */
 
 static void write_now(struct provisioning_requests *r, struct request *q)
 {
@@ -332,7 +344,7 @@ void provisioning_requests_plan(struct provisioning_requests *r, const char *ns,
 	write_now(r, q);
 }
 
-/* --- looking at one -------------------------------------------------------------------------------- */
+/* --- looking at one --------------------------------------------------------------------------- */
 
 static void request_free(void *arg)
 {
@@ -482,7 +494,7 @@ static void on_tick(void *arg)
 		loop_timer_start(&r->tick, TICK_MS);
 }
 
-/* --- what is read ---------------------------------------------------------------------------------- */
+/* --- what is read ----------------------------------------------------------------------------- */
 
 static void on_object(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
@@ -623,7 +635,7 @@ void provisioning_requests_start(struct provisioning_requests *r)
 	loop_timer_start(&r->again, 0);
 }
 
-/* --- Nodes that are kept --------------------------------------------------------------------------- */
+/* --- Nodes that are kept ---------------------------------------------------------------------- */
 
 void provisioning_requests_keep_begin(struct provisioning_requests *r)
 {
@@ -646,7 +658,7 @@ bool provisioning_requests_keeps(const struct provisioning_requests *r, const ch
 	return request_nodes_keeps(r->nodes, node, since);
 }
 
-/* --- life ------------------------------------------------------------------------------------------ */
+/* --- life ------------------------------------------------------------------------------------- */
 
 void provisioning_requests_forget(struct provisioning_requests *r)
 {

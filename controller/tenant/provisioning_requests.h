@@ -5,15 +5,18 @@
 #include "planner/world.h"
 
 /*
- * provisioning_requests: a tenant's ProvisioningRequests as pods to come, and what becomes of them as conditions.
+ * provisioning_requests: a tenant's ProvisioningRequests as pods to come, and what becomes of them
+ * as conditions.
  *
- * Whether the API server serves them is asked once, and again every five minutes; where it does not, nothing is read.
- * Where it does, they and the PodTemplates of the cluster are watched.  What cannot be read is as if it were not there.
+ * Whether the API server serves them is asked once, and again every five minutes; where it does
+ * not, nothing is read. Where it does, they and the PodTemplates of the cluster are watched. What
+ * cannot be read is as if it were not there.
  *
- * While a request waits, its pods to come are one gang, and pods that consume it are no demand.  Once it is Provisioned
- * its seats are kept on Nodes, each for itself, until a pod takes it or the booking expires.
+ * While a request waits, its pods to come are one gang, and pods that consume it are no demand.
+ * Once it is Provisioned its seats are kept on Nodes, each for itself, until a pod takes it or the
+ * booking expires.
  *
- * Part of a struct tenant.  All on the loop thread.  Leaders alone write.
+ * Part of a struct tenant. All on the loop thread. Leaders alone write.
  * Tests: tests/unit/controller/tenant/test_provisioning_requests.c, tests/world/test_requests.c
  */
 #define REQUESTS 2000 /* objects of each kind */
@@ -27,7 +30,8 @@ struct provisioning_requests_hooks {
 	/* The planner is to see a pod to come; NULL: no more. */
 	void (*to_come)(struct tenant *t, const char *ns, const char *name,
 			const struct world_pod *p);
-	/* The planner is to see a pod anew; one that is in the cache no more is none of these' business. */
+	/* The planner is to see a pod anew; one that is in the cache no more is none of these'
+	 * business. */
 	void (*pod)(struct tenant *t, const char *ns, const char *name);
 };
 struct provisioning_requests *provisioning_requests_new(
@@ -35,7 +39,8 @@ struct provisioning_requests *provisioning_requests_new(
 void provisioning_requests_free(struct provisioning_requests *r);
 /* There is a client that works. */
 void provisioning_requests_start(struct provisioning_requests *r);
-/* The client is about to be freed: nothing is known any more.  Not from inside a cache's callbacks. */
+/* The client is about to be freed: nothing is known any more. Not from inside a cache's
+ * callbacks. */
 void provisioning_requests_forget(struct provisioning_requests *r);
 
 /* A pod in the cache changed; NULL: added, gone. */
@@ -54,9 +59,12 @@ void provisioning_requests_kick(struct provisioning_requests *r);
 
 /* What a plan has for the pods to come of one request. */
 struct request_outcome {
-	size_t pods, on_node, coming; /* coming: on a claim, or on one that is to be made */
-	bool never;		      /* one of them has no place in the queue */
-	const char *missing;	      /* how far a plan came with them; NULL: all have a place */
+	/* coming: on a claim, or on one that is to be made */
+	size_t pods, on_node, coming;
+	/* one of them has no place in the queue */
+	bool never;
+	/* how far a plan came with them; NULL: all have a place */
+	const char *missing;
 };
 void provisioning_requests_plan(struct provisioning_requests *r, const char *ns, const char *name,
 				const struct request_outcome *is);

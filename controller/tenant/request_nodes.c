@@ -13,7 +13,8 @@ struct kept {
 };
 struct request_nodes {
 	struct tenant *t;
-	struct map *kept; /* name of a Node -> struct kept */
+	/* name of a Node -> struct kept */
+	struct map *kept;
 	uint64_t round;
 };
 

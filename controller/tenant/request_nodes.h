@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /*
- * request_nodes: the Nodes of a tenant on which plans keep seats, for ProvisioningRequests and for pods
- * that wait until a Node that just joined takes them (planner/room.h).  Such a Node does not count as
- * empty; it counts as empty from the first plan on that keeps no seat there.
+ * request_nodes: the Nodes of a tenant on which plans keep seats, for ProvisioningRequests and for
+ * pods that wait until a Node that just joined takes them (planner/room.h). Such a Node does not
+ * count as empty; it counts as empty from the first plan on that keeps no seat there.
  * Tests: tests/world/test_requests.c
  */
 struct tenant;

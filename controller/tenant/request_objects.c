@@ -22,7 +22,7 @@ const char *const request_class_names[] = {
 	NULL,
 };
 
-/* --- what it says ---------------------------------------------------------------------------------- */
+/* --- what it says ----------------------------------------------------------------------------- */
 
 static const struct scan_want request_meta[] = {KUBE_WANT_META, SCAN_PLAIN("generation"),
 						SCAN_PLAIN("creationTimestamp"),
@@ -176,7 +176,7 @@ void *request_project(const json_t *o, struct arena *a, void *arg, struct err *e
 	return r;
 }
 
-/* --- names ------------------------------------------------------------------------------------------ */
+/* --- names ------------------------------------------------------------------------------------ */
 
 const char *request_pod_name(struct arena *a, const char *request, size_t set, size_t number)
 {
@@ -192,7 +192,7 @@ bool request_of_pod(const char *pod, const char **request, struct arena *a)
 	return end != NULL;
 }
 
-/* --- conditions ------------------------------------------------------------------------------------- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 enum request_phase request_phase(const struct request_object *o, int64_t now)
 {

@@ -7,11 +7,12 @@
 #include "planner/world.h"
 
 /*
- * request_seats: the pods that one ProvisioningRequest stands for: which of them exist by now, and what the others are to
- * the planner.
+ * request_seats: the pods that one ProvisioningRequest stands for: which of them exist by now, and
+ * what the others are to the planner.
  *
- * A pod that consumes the request takes the seat of one that does not exist yet, of its set where the requests are equal.
- * A seat that a pod had a Node for is spent: it does not come back when that pod ends.
+ * A pod that consumes the request takes the seat of one that does not exist yet, of its set where
+ * the requests are equal. A seat that a pod had a Node for is spent: it does not come back when
+ * that pod ends.
  * Tests: tests/unit/controller/tenant/test_request_objects.c, tests/world/test_requests.c
  */
 struct tenant_pod;
@@ -23,8 +24,10 @@ struct request_seats {
 		char *template_;
 	} set[REQUEST_SETS];
 	size_t nsets;
-	bool *taken, *put; /* by seat; put: the planner knows it */
-	struct map *users; /* UID of a pod -> struct request_user */
+	/* by seat; put: the planner knows it */
+	bool *taken, *put;
+	/* UID of a pod -> struct request_user */
+	struct map *users;
 };
 
 struct request_seats *request_seats_new(const char *ns, const char *name,
@@ -38,7 +41,8 @@ const char *request_seats_pod_name(const struct request_seats *s, size_t seat, s
 size_t request_seats_find(const struct request_seats *s, const char *pod);
 size_t request_seats_set(const struct request_seats *s, size_t seat);
 
-/* A pod takes a seat, where one is left and it has none.  like: the pods of each set, or NULL.  The seat; SIZE_MAX: none new. */
+/* A pod takes a seat, where one is left and it has none. like: the pods of each set, or NULL. The
+ * seat; SIZE_MAX: none new. */
 size_t request_seats_take(struct request_seats *s, const struct tenant_pod *p,
 			  const struct world_pod *const *like);
 /* A pod has gone.  The seat that is free again; SIZE_MAX: none is. */

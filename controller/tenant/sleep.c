@@ -30,15 +30,20 @@ struct tenant_sleep {
 	void (*changed)(struct tenant *t);
 	struct loop_timer timer;
 	struct kube_call *call;
-	char *spec;	  /* which object is looked at; NULL: none */
-	int64_t asked_at; /* loop_now() of the look under way, or the last one; 0: none */
-	int64_t seen_at;  /* ... of the one that `view` is from; 0: none */
-	int64_t until;	  /* tenant_sleep_until() as machines have heard of it */
-	bool wanted;	  /* a machine waits for it */
+	/* which object is looked at; NULL: none */
+	char *spec;
+	/* loop_now() of the look under way, or the last one; 0: none */
+	int64_t asked_at;
+	/* ... of the one that `view` is from; 0: none */
+	int64_t seen_at;
+	/* tenant_sleep_until() as machines have heard of it */
+	int64_t until;
+	/* a machine waits for it */
+	bool wanted;
 	struct tenant_sleep_view view;
 };
 
-/* --- looking ------------------------------------------------------------------------------------------ */
+/* --- looking ---------------------------------------------------------------------------------- */
 
 static const struct virtual_cluster *cluster_of(const struct tenant *t)
 {
@@ -199,7 +204,7 @@ void tenant_sleep_free(struct tenant_sleep *s)
 	free(s);
 }
 
-/* --- judging ------------------------------------------------------------------------------------------ */
+/* --- judging ---------------------------------------------------------------------------------- */
 
 /* What was seen is not from before another replica led, nor from before the host's API was lost. */
 static bool current(const struct tenant_sleep *s)
@@ -238,7 +243,7 @@ bool tenant_sleep_too_long(struct tenant *t)
 	return false;
 }
 
-/* --- status ------------------------------------------------------------------------------------------- */
+/* --- status ----------------------------------------------------------------------------------- */
 
 static const char *what_then(const struct virtual_cluster *vc, int64_t since, struct arena *a)
 {
@@ -314,4 +319,4 @@ bool tenant_sleep_status(const struct tenant *t, const struct virtual_cluster *v
 	       !str_eq(str_or(out->asleep_object, ""), str_or(vc->status.asleep_object, ""));
 }
 
-/* --- debts -------------------------------------------------------------------------------------------- */
+/* --- debts ------------------------------------------------------------------------------------ */

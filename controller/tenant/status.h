@@ -4,7 +4,8 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * status: the conditions, version, cluster UID and sleep of a VirtualCluster, written when they changed.
+ * status: the conditions, version, cluster UID and sleep of a VirtualCluster, written when they
+ * changed.
  * Tests: tests/unit/controller/tenant/test_tenant.c
  */
 void tenant_status_write(struct tenant *t);

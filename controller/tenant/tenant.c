@@ -36,7 +36,7 @@
 #define BELIEVED_MS (10 * 60 * 1000) /* the same loss of Nodes, told again and again */
 #define LATE_MS 60000		     /* a person's clock may be ahead */
 
-/* --- health -------------------------------------------------------------------------------------- */
+/* --- health ----------------------------------------------------------------------------------- */
 
 /* What is refused goes on with another Secret, as a rule. */
 static void expect_kubeconfig(const struct tenant *t)
@@ -132,7 +132,7 @@ static void tenant_free(struct tenant *t)
 	free(t);
 }
 
-/* --- caches -------------------------------------------------------------------------------------- */
+/* --- caches ----------------------------------------------------------------------------------- */
 
 /* A person says that the Nodes are gone: since then, and by a clock that is not ahead. */
 static bool is_told_gone(const struct tenant *t)
@@ -146,8 +146,9 @@ static bool is_told_gone(const struct tenant *t)
 	       at <= loop_wall(t->c->loop) + LATE_MS;
 }
 
-/* A relist that lost more than a fifth of the nodes is not believed at once: an emptied store, a wrong cluster.  One that
- * goes on saying the same is how it is; what is absent is not dead for that. */
+/* A relist that lost more than a fifth of the nodes is not believed at once: an emptied store, a
+ * wrong cluster. One that goes on saying the same is how it is; what is absent is not dead for
+ * that. */
 static bool accept_node_loss(const struct kube_loss *loss, void *arg)
 {
 	struct tenant *t = arg;
@@ -264,7 +265,7 @@ static void start_caches(struct tenant *t)
 	t->nodes = kube_cache_new(t->c->group, &s);
 }
 
-/* --- probing ------------------------------------------------------------------------------------- */
+/* --- probing ---------------------------------------------------------------------------------- */
 
 static void probe_failed(struct tenant *t, const struct err *e)
 {
@@ -341,7 +342,7 @@ static void probe(void *arg)
 		t->probe = kube_get_path(t->client, "/version", on_version, t);
 }
 
-/* --- building ------------------------------------------------------------------------------------ */
+/* --- building --------------------------------------------------------------------------------- */
 
 static bool may_reach(const char *address, int port, void *arg)
 {
@@ -361,7 +362,8 @@ static bool is_meant(const struct virtual_cluster *vc)
 	return address_host(text, ip);
 }
 
-/* Asked when a call leaves the client's line, which may be some seconds after it was decided (S7). */
+/* Asked when a call leaves the client's line, which may be some seconds after it was decided
+ * (S7). */
 static int may_change(void *arg, struct err *e)
 {
 	return ctx_may_change(((const struct tenant *)arg)->c, e);

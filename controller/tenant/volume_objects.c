@@ -15,7 +15,7 @@
 #define BOUND "pv.kubernetes.io/bind-completed"
 #define SELECTED "volume.kubernetes.io/selected-node"
 
-/* --- what is read -------------------------------------------------------------------------------- */
+/* --- what is read ----------------------------------------------------------------------------- */
 
 #define TERMS(name) SCAN_ALL(name, VOLUME_TERMS_BYTES + 1)
 #define SOME_OF(name, some) SCAN_SOME_OF(name, some, VOLUME_TERMS_BYTES + 1)
@@ -54,7 +54,7 @@ static const struct scan_want limits_spec[] = {SOME_OF("drivers", driver), SCAN_
 const struct scan_want volume_want_limits[] = {SCAN_SOME("metadata", meta),
 					       SCAN_SOME("spec", limits_spec), SCAN_END};
 
-/* --- objects ------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 /* NULL: no text, an empty one, or one that is no name of anything. */
 static const char *name_at(const json_t *o, const char *key, struct arena *a)
@@ -236,7 +236,7 @@ void *volume_project_limits(const json_t *o, struct arena *a, void *arg, struct 
 	return l;
 }
 
-/* --- what a claim means -------------------------------------------------------------------------- */
+/* --- what a claim means ----------------------------------------------------------------------- */
 
 #define SAY(...) arena_printf(a, __VA_ARGS__)
 

@@ -8,50 +8,64 @@
 #include "planner/world.h"
 
 /*
- * volume_objects: of a tenant's PersistentVolumeClaims, PersistentVolumes, StorageClasses and CSINodes what decides on
- * which Node a pod may be, typed, as kube/cache wants them; and what one claim of a pod means by them.
+ * volume_objects: of a tenant's PersistentVolumeClaims, PersistentVolumes, StorageClasses and
+ * CSINodes what decides on which Node a pod may be, typed, as kube/cache wants them; and what one
+ * claim of a pod means by them.
  *
- * Sources: core/v1 PersistentVolumeClaim and PersistentVolume, storage.k8s.io/v1 StorageClass and CSINode; the rules are
- * kube-scheduler's VolumeBinding, VolumeRestrictions and NodeVolumeLimits.
+ * Sources: core/v1 PersistentVolumeClaim and PersistentVolume, storage.k8s.io/v1 StorageClass and
+ * CSINode; the rules are kube-scheduler's VolumeBinding, VolumeRestrictions and NodeVolumeLimits.
  *
- * All of it is a tenant's text.  Of one object's terms, or drivers, VOLUME_TERMS_BYTES are read; what has more, or cannot
- * be read, is "unreadable" and keeps its pods waiting with that as the reason.
+ * All of it is a tenant's text. Of one object's terms, or drivers, VOLUME_TERMS_BYTES are read;
+ * what has more, or cannot be read, is "unreadable" and keeps its pods waiting with that as the
+ * reason.
  * Tests: tests/unit/controller/tenant/test_volume_objects.c
  */
 #define VOLUME_TERMS_BYTES ((size_t)16 << 10) /* as scan_weight() counts */
 
 struct volume_claim {
-	const char *volume;	   /* spec.volumeName; NULL: none */
-	const char *class_name;	   /* NULL: none */
-	const char *selected_node; /* the Node that it is being made for; NULL: none */
-	const char *owner;	   /* UID of its controller; NULL: none */
+	/* spec.volumeName; NULL: none */
+	const char *volume;
+	/* NULL: none */
+	const char *class_name;
+	/* the Node that it is being made for; NULL: none */
+	const char *selected_node;
+	/* UID of its controller; NULL: none */
+	const char *owner;
 	bool bound, lost, deleting;
-	bool one_pod; /* ReadWriteOncePod */
+	/* ReadWriteOncePod */
+	bool one_pod;
 };
 
 struct volume_terms {
 	struct selector *v;
 	size_t n;
-	size_t weight; /* bytes, about */
-	bool any;      /* there are none: every Node will do */
+	/* bytes, about */
+	size_t weight;
+	/* there are none: every Node will do */
+	bool any;
 	bool unreadable;
 };
 
 struct volume {
-	const char *claim_ns, *claim_name; /* spec.claimRef; NULL: none */
-	const char *driver;		   /* CSI; NULL: another kind, which no limit counts */
+	/* spec.claimRef; NULL: none */
+	const char *claim_ns, *claim_name;
+	/* CSI; NULL: another kind, which no limit counts */
+	const char *driver;
 	struct volume_terms terms;
-	const char *node; /* the one Node that all terms name; NULL: they name none, or several */
+	/* the one Node that all terms name; NULL: they name none, or several */
+	const char *node;
 };
 
 struct volume_class {
-	bool waits; /* volumeBindingMode WaitForFirstConsumer */
+	/* volumeBindingMode WaitForFirstConsumer */
+	bool waits;
 	const char *provisioner;
 	struct volume_terms terms;
 };
 
 struct volume_limits {
-	struct resources counts; /* "@DRIVER" */
+	/* "@DRIVER" */
+	struct resources counts;
 };
 
 extern const struct scan_want volume_want_claim[], volume_want_volume[], volume_want_class[],
@@ -65,18 +79,24 @@ void *volume_project_limits(const json_t *o, struct arena *a, void *arg, struct 
 /* A claim that a pod names. */
 struct volume_use {
 	const char *ns, *name;
-	const char *ephemeral; /* the pod's volume that it is made for; NULL: it was there before */
+	/* the pod's volume that it is made for; NULL: it was there before */
+	const char *ephemeral;
 	const char *pod_uid;
 	/* What is there under these names; NULL: nothing. */
 	const struct volume_claim *claim;
-	const struct volume *volume;	   /* by claim->volume */
-	const struct volume_class *class_; /* by claim->class_name */
+	/* by claim->volume */
+	const struct volume *volume;
+	/* by claim->class_name */
+	const struct volume_class *class_;
 };
 struct volume_answer {
-	struct world_volume place; /* n 0 with anywhere: no restriction */
+	/* n 0 with anywhere: no restriction */
+	struct world_volume place;
 	bool anywhere;
-	size_t weight;	    /* of the place's terms */
-	const char *driver; /* that has to attach it; NULL: none that counts */
+	/* of the place's terms */
+	size_t weight;
+	/* that has to attach it; NULL: none that counts */
+	const char *driver;
 };
 /* NULL: *out is what it asks of a Node; else why the pod waits, which names the claim. */
 const char *volume_judge(const struct volume_use *u, struct volume_answer *out, struct arena *a);

@@ -18,19 +18,24 @@ enum kind { CLAIMS, VOLUMES, CLASSES, LIMITS, KINDS };
 struct reading {
 	struct volumes *v;
 	enum kind kind;
-	struct kube_cache *cache; /* NULL: not begun */
+	/* NULL: not begun */
+	struct kube_cache *cache;
 	bool denied;
-	char error[160]; /* "": none */
+	/* "": none */
+	char error[160];
 };
 
 struct volumes {
 	struct tenant *t;
 	struct volumes_hooks hooks;
 	struct reading of[KINDS];
-	struct index *users; /* "NAMESPACE/CLAIM" -> "NAMESPACE/POD" of pods that have it */
-	struct map *pods;    /* "NAMESPACE/POD": those with claims */
+	/* "NAMESPACE/CLAIM" -> "NAMESPACE/POD" of pods that have it */
+	struct index *users;
+	/* "NAMESPACE/POD": those with claims */
+	struct map *pods;
 	struct retold *retold;
-	bool wanted; /* the kinds are to be read */
+	/* the kinds are to be read */
+	bool wanted;
 	struct loop_timer all_timer;
 };
 
@@ -50,7 +55,7 @@ static const struct kind_of {
 		    volume_project_limits},
 };
 
-/* --- who is told again --------------------------------------------------------------------------- */
+/* --- who is told again ------------------------------------------------------------------------ */
 
 static bool mark_pod(const char *name, void *arg)
 {
@@ -83,7 +88,7 @@ static void on_all(void *arg)
 		retold_pod(v->retold, it.key);
 }
 
-/* --- what is read -------------------------------------------------------------------------------- */
+/* --- what is read ----------------------------------------------------------------------------- */
 
 static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
@@ -193,7 +198,7 @@ const char *volumes_over(const struct volumes *v)
 	return NULL;
 }
 
-/* --- pods ---------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static const char *key_of(const struct tenant_pod *p, struct arena *a)
 {
@@ -242,7 +247,8 @@ void volumes_pod(struct volumes *v, const struct tenant_pod *old, const struct t
 struct in_use {
 	const struct volumes *v;
 	const struct tenant_pod *p;
-	const char *by; /* "NAMESPACE/POD" */
+	/* "NAMESPACE/POD" */
+	const char *by;
 	struct arena *a;
 };
 
@@ -404,7 +410,7 @@ struct world_node volumes_of_node(const struct volumes *v, const struct world_no
 	return c;
 }
 
-/* --- life ---------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 void volumes_forget(struct volumes *v)
 {

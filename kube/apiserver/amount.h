@@ -4,7 +4,8 @@
 #include <stdbool.h>
 
 /*
- * amount: quantities ("1.5Gi"), apart because base/data/quantity.h has a struct resource of its own.
+ * amount: quantities ("1.5Gi"), apart because base/data/quantity.h has a struct resource of its
+ * own.
  * Tests: tests/unit/kube/apiserver/test_strict.c
  */
 bool amount_is_valid(const char *text);

@@ -10,7 +10,7 @@
  * nobody may ask.
  */
 
-/* --- tokens --------------------------------------------------------------------------------------- */
+/* --- tokens ----------------------------------------------------------------------------------- */
 
 static bool is_listed(struct apiserver *a, const struct secret *token, struct user *u,
 		      struct arena *m)
@@ -102,7 +102,7 @@ bool auth_token(struct apiserver *a, const struct secret *token, struct user *u,
 	return true;
 }
 
-/* --- a request ------------------------------------------------------------------------------------ */
+/* --- a request -------------------------------------------------------------------------------- */
 
 static bool from_certificate(struct request *rq)
 {
@@ -150,7 +150,7 @@ static int find_user(struct request *rq)
 	return 0;
 }
 
-/* --- impersonation (kubectl --as) ----------------------------------------------------------------- */
+/* --- impersonation (kubectl --as) ------------------------------------------------------------- */
 
 static int may_impersonate(struct request *rq, const char *what, const char *ns, const char *name)
 {

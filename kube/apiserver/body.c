@@ -5,8 +5,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * The body of a request: JSON, YAML, or protobuf of built-in kinds.  Apart from write.c, because tokens
- * and reviews, which are not written, come in bodies too.
+ * The body of a request: JSON, YAML, or protobuf of built-in kinds. Apart from write.c, because
+ * tokens and reviews, which are not written, come in bodies too.
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_protobuf.c
  */
 

@@ -20,17 +20,19 @@
 struct budgets {
 	struct apiserver *a;
 	struct observer observer;
-	struct map *stale; /* namespaces */
+	/* namespaces */
+	struct map *stale;
 	struct loop_timer timer;
 };
 
-/* --- counting ------------------------------------------------------------------------------------------- */
+/* --- counting --------------------------------------------------------------------------------- */
 
 struct count {
 	struct apiserver *a;
 	struct arena *arena;
 	const json_t *selector;
-	struct map *controllers; /* uids seen */
+	/* uids seen */
+	struct map *controllers;
 	json_int_t pods, healthy, wished;
 };
 
@@ -109,7 +111,7 @@ static bool count_pod(const struct store_entry *e, void *arg)
 	return true;
 }
 
-/* ---  a status ------------------------------------------------------------------------------------------ */
+/* --- a status --------------------------------------------------------------------------------- */
 
 /* A number, or a share of all, rounded up. */
 static json_int_t scaled(const json_t *v, json_int_t all)
@@ -170,7 +172,7 @@ static json_t *status_of(struct apiserver *a, struct arena *m, const json_t *pdb
 				      str_time(now, loop_wall(a->loop))));
 }
 
-/* --- when ------------------------------------------------------------------------------------------------- */
+/* --- when ------------------------------------------------------------------------------------- */
 
 void budgets_update(struct apiserver *a, const char *ns)
 {

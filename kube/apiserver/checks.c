@@ -50,7 +50,7 @@ static int check_choice(struct check *c, const char *value, const char *choices,
 				    value, choices));
 }
 
-/* --- metadata ------------------------------------------------------------------------------------------- */
+/* --- metadata --------------------------------------------------------------------------------- */
 
 static int check_metadata(struct check *c, const json_t *meta)
 {
@@ -72,7 +72,7 @@ static int check_metadata(struct check *c, const json_t *meta)
 	return 0;
 }
 
-/* --- pods -------------------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static int check_resources(struct check *c, const json_t *resources, const char *path)
 {
@@ -196,7 +196,7 @@ static int check_pod(struct check *c, const json_t *pod)
 	return check_pod_spec(c, json_object_get(pod, "spec"), "spec");
 }
 
-/* --- nodes, budgets, services, leases ------------------------------------------------------------------- */
+/* --- nodes, budgets, services, leases --------------------------------------------------------- */
 
 static int check_node(struct check *c, const json_t *node)
 {
@@ -327,7 +327,7 @@ static int check_namespace(struct check *c, const json_t *ns)
 				 "Invalid value: a lowercase RFC 1123 label is wanted");
 }
 
-/* --- ConfigMaps, Secrets ------------------------------------------------------------------------------- */
+/* --- ConfigMaps, Secrets ---------------------------------------------------------------------- */
 
 static bool is_data_key(const char *key)
 {
@@ -358,7 +358,7 @@ static int check_data(struct check *c, const json_t *obj)
 		       : invalid(c, "data", "Too long: may not be more than 1048576 bytes");
 }
 
-/* --- workloads -------------------------------------------------------------------------------------------- */
+/* --- workloads -------------------------------------------------------------------------------- */
 
 static int check_workload(struct check *c, const json_t *obj)
 {
@@ -391,7 +391,7 @@ static int check_job(struct check *c, const json_t *job)
 		       : 0;
 }
 
-/* --- roles ----------------------------------------------------------------------------------------------- */
+/* --- roles ------------------------------------------------------------------------------------ */
 
 static int check_role(struct check *c, const json_t *role)
 {
@@ -431,7 +431,7 @@ static int check_binding(struct check *c, const json_t *binding)
 	return 0;
 }
 
-/* --- which ------------------------------------------------------------------------------------------------- */
+/* --- which ------------------------------------------------------------------------------------ */
 
 static const struct {
 	const char *kind;
@@ -468,7 +468,7 @@ int checks_object(const struct request *rq, const json_t *obj, struct fault *f)
 	return 0;
 }
 
-/* --- what never changes ------------------------------------------------------------------------------------ */
+/* --- what never changes ----------------------------------------------------------------------- */
 
 /* Of a pod's spec only these may (core/v1 ValidatePodUpdate). */
 static void drop_changeable(json_t *spec)

@@ -20,11 +20,14 @@
 struct collector {
 	struct apiserver *a;
 	struct observer observer;
-	struct map *refs;     /* key of a dependent -> its ownerReferences, json_t */
-	struct map *children; /* uid of an owner -> struct map of the keys of its dependents */
-	struct map *queue;    /* keys to look at; the value means nothing */
-	struct map *gone;     /* uids of owners that went since the queue was empty: their kind
-			       * may have gone with them */
+	/* key of a dependent -> its ownerReferences, json_t */
+	struct map *refs;
+	/* uid of an owner -> struct map of the keys of its dependents */
+	struct map *children;
+	/* keys to look at; the value means nothing */
+	struct map *queue;
+	/* uids of owners that went since the queue was empty: their kind may have gone with them */
+	struct map *gone;
 	struct loop_defer run;
 };
 
@@ -38,7 +41,7 @@ static void free_map(void *m)
 	map_free(m);
 }
 
-/* --- kinds, keys ------------------------------------------------------------------------------------ */
+/* --- kinds, keys ------------------------------------------------------------------------------ */
 
 static const struct resource *resource_of_key(const struct apiserver *a, const char *key)
 {
@@ -87,7 +90,7 @@ static bool waits_for_dependents(const json_t *obj)
 	return object_is_going(obj) && has_finalizer(obj, FINALIZER_FOREGROUND);
 }
 
-/* --- what is known ------------------------------------------------------------------------------------ */
+/* --- what is known ---------------------------------------------------------------------------- */
 
 static void look_at(struct collector *c, const char *key)
 {
@@ -181,7 +184,7 @@ static void on_written(struct observer *o, const struct written *w)
 	note(container_of(o, struct collector, observer), w->key, w->old, w->obj);
 }
 
-/* --- writing -------------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static void save(struct request *rq, const char *key, json_t *obj)
 {
@@ -234,7 +237,7 @@ static void drop_owner(struct request *rq, const char *key, json_t *obj, const c
 	save_refs(rq, key, obj);
 }
 
-/* --- one object ------------------------------------------------------------------------------------------ */
+/* --- one object ------------------------------------------------------------------------------- */
 
 /* The keys of its dependents, NULL-terminated, in the arena. */
 static const char **children_of(const struct collector *c, const json_t *obj, struct arena *m)
@@ -399,7 +402,7 @@ static void on_run(void *arg)
 		map_clear(c->gone);
 }
 
-/* --- life ------------------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static bool note_one(const struct store_entry *e, void *arg)
 {

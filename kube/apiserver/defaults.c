@@ -28,7 +28,7 @@ static json_t *make_object(json_t *o, const char *name)
 	return json_object_get(o, name);
 }
 
-/* --- pods --------------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 /* A limit without a request is one. */
 static void fill_requests(json_t *container)
@@ -206,7 +206,7 @@ static void fill_pod(json_t *pod, bool creating)
 	json_object_set_new(make_object(pod, "status"), "qosClass", json_string(quality_of(spec)));
 }
 
-/* --- workloads, services, storage ---------------------------------------------------------------------- */
+/* --- workloads, services, storage ------------------------------------------------------------- */
 
 static void fill_template(json_t *obj)
 {
@@ -380,7 +380,7 @@ static void fill_node(json_t *obj, bool creating)
 				    json_deep_copy(json_object_get(status, "capacity")));
 }
 
-/* --- roles: the group of what is referred to ------------------------------------------------------------ */
+/* --- roles: the group of what is referred to -------------------------------------------------- */
 
 static void fill_binding(json_t *obj, bool creating)
 {

@@ -13,7 +13,8 @@
 /* --- barriers --------------------------------------------------------------------------------- */
 
 struct barrier {
-	void (*fn)(const struct err *e, void *arg); /* NULL: nobody waits any more */
+	/* NULL: nobody waits any more */
+	void (*fn)(const struct err *e, void *arg);
 	void *arg;
 };
 
@@ -51,9 +52,11 @@ void barrier_cancel(struct barrier *b)
 /* --- answers ---------------------------------------------------------------------------------- */
 
 struct answer {
-	struct httpd_req *q; /* NULL: the client went away */
+	/* NULL: the client went away */
+	struct httpd_req *q;
 	int status;
-	const char *type; /* of the body; outlives it */
+	/* of the body; outlives it */
+	const char *type;
 	char *body;
 	size_t len;
 };

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* --- what was waiting for the last one to go ----------------------------------------------------- */
+/* --- what was waiting for the last one to go -------------------------------------------------- */
 
 static bool is_namespace(const struct resource *r)
 {
@@ -76,7 +76,7 @@ void remove_object(struct request *rq, const struct resource *r, const char *key
 		remove_if_emptied(rq, resource_find(rq->a, "", "v1", "namespaces"), ns);
 }
 
-/* --- delete ---------------------------------------------------------------------------------------- */
+/* --- delete ----------------------------------------------------------------------------------- */
 
 static void set_terminating(struct request *rq, const struct resource *r, json_t *obj)
 {

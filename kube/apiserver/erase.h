@@ -4,11 +4,11 @@
 #include "kube/apiserver/server.h"
 
 /*
- * erase: deleting objects, whoever asks.  Apart from remove.c, which answers the requests, because the
- * collector deletes too.
+ * erase: deleting objects, whoever asks. Apart from remove.c, which answers the requests, because
+ * the collector deletes too.
  *
- * An object with finalizers stays, marked, until the last of them goes.  A namespace and a definition
- * take with them what is in them, and stay, marked, until the last of that is gone.
+ * An object with finalizers stays, marked, until the last of them goes. A namespace and a
+ * definition take with them what is in them, and stay, marked, until the last of that is gone.
  * Tests: tests/unit/kube/apiserver/test_remove.c, tests/unit/kube/apiserver/test_collect.c
  */
 
@@ -28,7 +28,8 @@ void remove_object(struct request *rq, const struct resource *r, const char *key
 
 /* How it is to be deleted. */
 struct wish {
-	int64_t grace_s; /* negative, for erase_under(): as each object has it */
+	/* negative, for erase_under(): as each object has it */
+	int64_t grace_s;
 	enum policy policy;
 };
 /* Pods have a grace period of their own; nothing else waits. */

@@ -48,8 +48,8 @@ static json_t *lenient_string(const char *s)
 	return j ? j : json_string("(not UTF-8)");
 }
 
-/* "spec.x: Required value", after `Pod "p" is invalid: ` or not, as the cause that kubectl shows: it does
- * not look at the message. */
+/* "spec.x: Required value", after `Pod "p" is invalid: ` or not, as the cause that kubectl shows:
+ * it does not look at the message. */
 static json_t *invalid_causes(const char *text)
 {
 	static const char head[] = " is invalid: ";

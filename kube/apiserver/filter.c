@@ -180,7 +180,7 @@ char *filter_text(const struct filter *f, const struct resource *r, json_t *j)
 	return json_text(partial);
 }
 
-/* --- LabelSelector ------------------------------------------------------------------------------ */
+/* --- LabelSelector ---------------------------------------------------------------------------- */
 
 #define MAX_VALUES 64
 

@@ -11,7 +11,8 @@
 #define MAX_DEPTH 64
 
 struct pointer {
-	char *text; /* cut into the parts, unescaped (RFC 6901) */
+	/* cut into the parts, unescaped (RFC 6901) */
+	char *text;
 	const char *part[MAX_DEPTH];
 	size_t n;
 };

@@ -4,7 +4,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * What kube-apiserver's defaults and admission do to particular kinds, as far as clients rely on it.
+ * What kube-apiserver's defaults and admission do to particular kinds, as far as clients rely on
+ * it.
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_checks.c
  */
 

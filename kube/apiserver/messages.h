@@ -11,7 +11,8 @@
  * Tests: tests/unit/kube/apiserver/test_protobuf.c, tests/unit/kube/apiserver/test_strict.c
  */
 struct message {
-	const char *name; /* "core.v1.PodSpec" */
+	/* "core.v1.PodSpec" */
+	const char *name;
 	const char *fields;
 };
 enum message_type {
@@ -19,21 +20,26 @@ enum message_type {
 	MESSAGE_BYTES,
 	MESSAGE_BOOL,
 	MESSAGE_INT,
-	MESSAGE_STRINGS, /* a message that is a list of strings */
+	/* a message that is a list of strings */
+	MESSAGE_STRINGS,
 	MESSAGE_TIME,
 	MESSAGE_MICRO_TIME,
 	MESSAGE_QUANTITY,
 	MESSAGE_INT_OR_STRING,
-	MESSAGE_ANY, /* any JSON */
+	/* any JSON */
+	MESSAGE_ANY,
 	MESSAGE_MESSAGE,
 };
 struct message_field {
 	unsigned number;
-	char name[64], of[96]; /* of: the message's name */
+	/* of: the message's name */
+	char name[64], of[96];
 	enum message_type type;
-	bool list, map; /* of that type */
+	/* of that type */
+	bool list, map;
 	bool keeps_zero, is_inline;
-	bool always; /* sent in JSON, whatever it is */
+	/* sent in JSON, whatever it is */
+	bool always;
 };
 
 /* group "" is core; NULL when the table does not know it.  DeleteOptions is in every group. */
@@ -42,10 +48,12 @@ const struct message *message_find(const char *name);
 /* From the first (*at NULL) to the last. */
 bool message_next(const struct message *m, const char **at, struct message_field *f);
 
-/* An object in protobuf, with the envelope that Kubernetes puts around it; NULL with the fault set. */
+/* An object in protobuf, with the envelope that Kubernetes puts around it; NULL with the fault
+ * set. */
 json_t *protobuf_decode(const char *data, size_t len, struct fault *f);
 
-/* Leaves out members that say nothing, adds those that kube-apiserver always sends (normalize.c). */
+/* Leaves out members that say nothing, adds those that kube-apiserver always sends
+ * (normalize.c). */
 void message_normalize(const struct message *m, json_t *obj);
 
 /* "io.k8s.api.core.v1.Pod", in the arena. */

@@ -2,8 +2,8 @@
 #include "kube/apiserver/messages.h"
 
 /*
- * What every file asks of an object and its metadata: where it belongs, whether it is on its way, the
- * two forms of an event.  Apart from object.c, which has the rules of particular kinds above it.
+ * What every file asks of an object and its metadata: where it belongs, whether it is on its way,
+ * the two forms of an event. Apart from object.c, which has the rules of particular kinds above it.
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_remove.c
  */
 
@@ -19,7 +19,7 @@ static void set_str(json_t *o, const char *key, const char *value)
 	json_object_set_new(o, key, json_string(value));
 }
 
-/* --- where it stands ---------------------------------------------------------------------------- */
+/* --- where it stands -------------------------------------------------------------------------- */
 
 int object_address(const struct request *rq, json_t *obj, struct fault *f)
 {
@@ -67,7 +67,7 @@ int object_address(const struct request *rq, json_t *obj, struct fault *f)
 	return 0;
 }
 
-/* --- delete ------------------------------------------------------------------------------------- */
+/* --- delete ----------------------------------------------------------------------------------- */
 
 bool object_is_going(const json_t *obj)
 {
@@ -108,7 +108,7 @@ void object_mark_deleted(const struct apiserver *a, const struct resource *r, js
 	json_object_set_new(meta, "deletionGracePeriodSeconds", json_integer(grace_s));
 }
 
-/* --- the two forms of an event ------------------------------------------------------------------ */
+/* --- the two forms of an event ---------------------------------------------------------------- */
 
 /* Conversion in Kubernetes pkg/apis/events/v1. */
 static const struct {

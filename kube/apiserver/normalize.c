@@ -3,15 +3,15 @@
 
 /*
  * Members of built-in kinds that kube-apiserver sends whatever was written, and those that it never
- * sends.  It keeps objects as Go structs, so a member says nothing if it is zero (null, "", 0, false, an
- * empty list or map), and is there if Go's encoder cannot leave it out: values that are no pointers, and
- * fields without omitempty.  Which is which is in messages.def.
+ * sends. It keeps objects as Go structs, so a member says nothing if it is zero (null, "", 0,
+ * false, an empty list or map), and is there if Go's encoder cannot leave it out: values that are
+ * no pointers, and fields without omitempty. Which is which is in messages.def.
  *
- * Two passes, because defaults come between them: what says nothing is dropped before, so that it gets
- * its default, and what is still missing is added after.
+ * Two passes, because defaults come between them: what says nothing is dropped before, so that it
+ * gets its default, and what is still missing is added after.
  *
- * Follows the value, whose depth json_parse() has bounded, and adds only messages that are no pointers,
- * of which none contains itself.
+ * Follows the value, whose depth json_parse() has bounded, and adds only messages that are no
+ * pointers, of which none contains itself.
  * Tests: tests/unit/kube/apiserver/test_normalize.c
  */
 enum pass {

@@ -4,8 +4,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * The rules of an object that is written: first its metadata, of all kinds alike, then what its kind
- * wants.  Between the two it is asked whether the user may grant what it says.
+ * The rules of an object that is written: first its metadata, of all kinds alike, then what its
+ * kind wants. Between the two it is asked whether the user may grant what it says.
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_checks.c
  */
 
@@ -20,7 +20,7 @@ static void carry(json_t *meta, const json_t *old_meta, const char *key)
 		json_object_del(meta, key);
 }
 
-/* --- checks of metadata ------------------------------------------------------------------------- */
+/* --- checks of metadata ----------------------------------------------------------------------- */
 
 static int check_strings(const json_t *meta, const char *member, bool labels, struct fault *f)
 {
@@ -94,7 +94,7 @@ static int check_meta(const struct resource *r, const json_t *meta, struct fault
 	return 0;
 }
 
-/* --- create ------------------------------------------------------------------------------------- */
+/* --- create ----------------------------------------------------------------------------------- */
 
 static void set_uid(struct loop *l, json_t *meta)
 {
@@ -163,7 +163,7 @@ int object_create(struct request *rq, json_t *obj, struct fault *f)
 	return 0;
 }
 
-/* --- update ------------------------------------------------------------------------------------- */
+/* --- update ----------------------------------------------------------------------------------- */
 
 static int check_unchanged(const struct request *rq, const json_t *old_meta, json_t *meta,
 			   struct fault *f)
@@ -270,7 +270,7 @@ int object_update(struct request *rq, const json_t *old, json_t *obj, struct fau
 	return 0;
 }
 
-/* --- what its kind wants ------------------------------------------------------------------------ */
+/* --- what its kind wants ---------------------------------------------------------------------- */
 
 static bool same_member(const json_t *a, const json_t *b, const char *key)
 {

@@ -121,9 +121,9 @@ static void reply_group_version(struct request *rq, const char *wanted)
 }
 
 /*
- * OpenAPI v2 with nothing in it.  kubectl before 1.27 asks for it, as gnostic's openapi.v2.Document in
- * protobuf (swagger = 1, info = 2 with title = 1 and version = 2), and refuses to apply without it;
- * a kind that it does not find there it does not check, and the server does.
+ * OpenAPI v2 with nothing in it. kubectl before 1.27 asks for it, as gnostic's openapi.v2.Document
+ * in protobuf (swagger = 1, info = 2 with title = 1 and version = 2), and refuses to apply without
+ * it; a kind that it does not find there it does not check, and the server does.
  */
 void do_openapi_v2(struct request *rq)
 {

@@ -21,7 +21,8 @@
 
 struct pattern {
 	const char *at;
-	char *out; /* three times as long at most */
+	/* three times as long at most */
+	char *out;
 	size_t n;
 	unsigned depth;
 	bool unknown;
@@ -178,14 +179,16 @@ static size_t positions(struct pattern *p)
 	return total;
 }
 
-/* --- what was compiled ------------------------------------------------------------------------- */
+/* --- what was compiled ------------------------------------------------------------------------ */
 
 struct patterns {
-	struct map *all; /* pattern -> struct compiled */
+	/* pattern -> struct compiled */
+	struct map *all;
 };
 
 struct compiled {
-	bool usable; /* false: nothing is refused by it */
+	/* false: nothing is refused by it */
+	bool usable;
 	regex_t re;
 	size_t positions;
 };

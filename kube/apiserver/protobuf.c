@@ -7,8 +7,8 @@
 
 /*
  * Bodies in protobuf (https://protobuf.dev/programming-guides/encoding): Go clients, kubectl among
- * them, send built-in kinds so and do not try again in JSON.  Answers are always JSON, which all of them
- * accept.  A field that the table does not have is refused, not lost.
+ * them, send built-in kinds so and do not try again in JSON. Answers are always JSON, which all of
+ * them accept. A field that the table does not have is refused, not lost.
  */
 #define MAX_DEPTH 32
 
@@ -36,7 +36,8 @@ static bool get_varint(struct wire *w, uint64_t *out)
 
 struct item {
 	unsigned number;
-	bool is_number; /* a varint; else bytes */
+	/* a varint; else bytes */
+	bool is_number;
 	uint64_t n;
 	struct wire bytes;
 };
@@ -57,7 +58,7 @@ static bool get_item(struct wire *w, struct item *out)
 	return true;
 }
 
-/* --- messages that JSON writes as plain values ------------------------------------------------------ */
+/* --- messages that JSON writes as plain values ------------------------------------------------ */
 
 /* Up to three fields by number: all of these messages have no more. */
 struct plain {
@@ -128,7 +129,7 @@ static json_t *bytes_of(struct wire w)
 	return j;
 }
 
-/* --- messages --------------------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 static int decode_into(json_t *out, const struct message *m, struct wire w, int depth,
 		       struct fault *f);
@@ -283,7 +284,7 @@ static int decode_into(json_t *out, const struct message *m, struct wire w, int 
 	return 0;
 }
 
-/* --- the envelope: "k8s" and NUL, then {1: {1: apiVersion, 2: kind}, 2: raw, ...} ----------------- */
+/* --- the envelope: "k8s" and NUL, then {1: {1: apiVersion, 2: kind}, 2: raw, ...} ------------- */
 
 json_t *protobuf_decode(const char *data, size_t len, struct fault *f)
 {

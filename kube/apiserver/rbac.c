@@ -13,13 +13,15 @@
 struct rbac {
 	struct observer observer;
 	bool stale;
-	json_t *cluster_roles, *roles;	     /* by "name", by "ns/name" */
-	json_t *cluster_bindings, *bindings; /* lists */
+	/* by "name", by "ns/name" */
+	json_t *cluster_roles, *roles;
+	/* lists */
+	json_t *cluster_bindings, *bindings;
 };
 
 #define GROUP_RBAC "rbac.authorization.k8s.io"
 
-/* --- what the store holds --------------------------------------------------------------------------- */
+/* --- what the store holds --------------------------------------------------------------------- */
 
 static void forget(struct rbac *b)
 {
@@ -95,7 +97,7 @@ void rbac_free(struct rbac *b)
 	free(b);
 }
 
-/* --- who holds which rules ---------------------------------------------------------------------------- */
+/* --- who holds which rules -------------------------------------------------------------------- */
 
 /* ns: of the binding, for accounts that name none. */
 static bool is_subject(const json_t *subject, const char *ns, const struct user *u)
@@ -130,7 +132,8 @@ static bool binds(const json_t *binding, const struct user *u)
 
 struct visit {
 	struct rbac *b;
-	bool (*fn)(const json_t *rule, void *arg); /* true: that is enough */
+	/* true: that is enough */
+	bool (*fn)(const json_t *rule, void *arg);
 	void *arg;
 };
 
@@ -217,7 +220,7 @@ void rbac_rules(struct apiserver *a, const struct user *u, const char *ns,
 	visit_user(a, u, ns, fn, arg);
 }
 
-/* --- does a rule allow it? ---------------------------------------------------------------------------- */
+/* --- does a rule allow it? -------------------------------------------------------------------- */
 
 static bool names(const json_t *list, const char *wanted)
 {
@@ -294,7 +297,7 @@ bool rbac_allows(struct apiserver *a, const struct user *u, const struct access 
 	return binding;
 }
 
-/* --- requests ------------------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static const char *verb_of(const struct request *rq)
 {
@@ -365,7 +368,7 @@ int rbac_check(struct request *rq)
 	return rbac_allows(rq->a, &rq->user, &x, NULL) ? 0 : forbidden(rq, &x);
 }
 
-/* --- nobody grants what he does not hold --------------------------------------------------------------- */
+/* --- nobody grants what he does not hold ------------------------------------------------------ */
 
 struct escalation {
 	struct request *rq;

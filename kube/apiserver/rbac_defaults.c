@@ -9,8 +9,10 @@
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 static const struct {
-	const char *name, *labels; /* labels of aggregation, JSON */
-	const char *body;	   /* rules, or an aggregationRule */
+	/* labels of aggregation, JSON */
+	const char *name, *labels;
+	/* rules, or an aggregationRule */
+	const char *body;
 } roles[] = {
 	{"cluster-admin", "{}",
 	 "{\"rules\":[{\"apiGroups\":[\"*\"],\"resources\":[\"*\"],\"verbs\":[\"*\"]},"

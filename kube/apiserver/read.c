@@ -16,7 +16,7 @@
 #define PIECE_BYTES ((size_t)64 << 10)
 #define PIECE_SCAN_BYTES ((size_t)512 << 10)
 
-/* --- get ---------------------------------------------------------------------------------------- */
+/* --- get -------------------------------------------------------------------------------------- */
 
 void do_get(struct request *rq)
 {
@@ -45,13 +45,14 @@ void do_get(struct request *rq)
 	filter_done(&f);
 }
 
-/* --- list --------------------------------------------------------------------------------------- */
+/* --- list ------------------------------------------------------------------------------------- */
 
 struct lister {
 	struct apiserver *a;
 	struct httpd_req *q;
 	const struct resource *r;
-	struct resource r_copy; /* a definition may be deleted meanwhile */
+	/* a definition may be deleted meanwhile */
+	struct resource r_copy;
 	struct arena *arena;
 	const char *prefix;
 	char *after;
@@ -61,8 +62,10 @@ struct lister {
 	uint64_t rev;
 	size_t scanned;
 	bool more, whole, ended;
-	bool broken;		 /* what was read will never be durable */
-	struct barrier *barrier; /* the last piece waits for the disk */
+	/* what was read will never be durable */
+	bool broken;
+	/* the last piece waits for the disk */
+	struct barrier *barrier;
 	struct buf buf;
 	size_t sent;
 	struct loop_defer wake;

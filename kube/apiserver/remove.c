@@ -3,10 +3,11 @@
 #include "kube/apiserver/erase.h"
 
 /*
- * Requests that delete: of one object, of many, and the eviction of a pod, which a budget may refuse.
+ * Requests that delete: of one object, of many, and the eviction of a pod, which a budget may
+ * refuse.
  */
 
-/* --- options ---------------------------------------------------------------------------------------- */
+/* --- options ---------------------------------------------------------------------------------- */
 
 /* For back compatibility (batch/v1 strategy of Jobs). */
 static enum policy default_policy(const struct request *rq)
@@ -179,7 +180,7 @@ void do_delete_all(struct request *rq)
 	reply_object(rq, 200, list);
 }
 
-/* --- eviction --------------------------------------------------------------------------------------- */
+/* --- eviction --------------------------------------------------------------------------------- */
 
 /* May a pod that is not Ready go although its budget allows none?  It serves nobody, unless its
  * like are few already (unhealthyPodEvictionPolicy). */

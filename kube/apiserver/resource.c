@@ -169,7 +169,7 @@ size_t resource_subs(const struct resource *r, struct subresource *out)
 	return n;
 }
 
-/* --- CustomResourceDefinitions ------------------------------------------------------------------ */
+/* --- CustomResourceDefinitions ---------------------------------------------------------------- */
 
 static void custom_free(struct custom *c)
 {

@@ -36,7 +36,7 @@ static json_t *token_status(struct request *rq, const json_t *spec)
 	return status;
 }
 
-/* --- may somebody do something? -------------------------------------------------------------------- */
+/* --- may somebody do something? --------------------------------------------------------------- */
 
 static struct access access_of(struct request *rq, const json_t *spec)
 {
@@ -81,7 +81,7 @@ static struct user user_of_spec(struct request *rq, const json_t *spec)
 	return u;
 }
 
-/* --- what may somebody do? -------------------------------------------------------------------------- */
+/* --- what may somebody do? -------------------------------------------------------------------- */
 
 struct rules {
 	json_t *resources, *paths;

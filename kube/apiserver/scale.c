@@ -37,7 +37,7 @@ static int set_at_path(json_t *obj, const char *path, json_t *value, struct aren
 	return json_object_set(obj, part, value); /* fails when obj is no object */
 }
 
-/* --- selectors as text ----------------------------------------------------------------------------- */
+/* --- selectors as text ------------------------------------------------------------------------ */
 
 static void add_expression(struct buf *b, const json_t *x)
 {
@@ -79,7 +79,7 @@ static json_t *selector_text(const json_t *selector)
 	return text;
 }
 
-/* --- the two forms ----------------------------------------------------------------------------------- */
+/* --- the two forms ---------------------------------------------------------------------------- */
 
 static json_t *scale_of(struct request *rq, const json_t *obj)
 {

@@ -31,7 +31,7 @@ bool schema_keeps_unknown(const json_t *schema)
 	       json_true_at(schema, "additionalProperties");
 }
 
-/* --- pruning and defaults -------------------------------------------------------------------------- */
+/* --- pruning and defaults --------------------------------------------------------------------- */
 
 bool schema_is_server_member(const char *name)
 {
@@ -99,17 +99,19 @@ static bool set_defaults(const json_t *schema, json_t *value, size_t *room)
 	return true;
 }
 
-/* --- checks ---------------------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
-/* Schemas and objects may be such that checking takes hours, or defaults fill the memory: a second of
- * the first, and as much of the second as a body may have. */
+/* Schemas and objects may be such that checking takes hours, or defaults fill the memory: a second
+ * of the first, and as much of the second as a body may have. */
 #define MAX_WORK ((size_t)5000000)
 
 struct check {
 	struct arena *arena;
 	struct fault *f;
-	struct patterns *known; /* NULL: nothing is kept */
-	size_t *work;		/* done so far, in looks at a value */
+	/* NULL: nothing is kept */
+	struct patterns *known;
+	/* done so far, in looks at a value */
+	size_t *work;
 };
 
 static int wrong(struct check *c, const char *path, const char *want)
@@ -297,7 +299,7 @@ static int check_embedded(struct check *c, const json_t *v, const char *path)
 	return 0;
 }
 
-/* --- allOf, anyOf, oneOf, not ------------------------------------------------------------------------ */
+/* --- allOf, anyOf, oneOf, not ----------------------------------------------------------------- */
 
 static bool passes(struct check *c, const json_t *schema, const json_t *v, const char *path,
 		   bool top)

@@ -9,13 +9,13 @@
 #include "kube/apiserver/apiserver.h"
 
 /*
- * server: what the files of this folder share; README.md says what each of them does.  None calls one
- * that calls it: whoever wants to know of a write observes (below).
+ * server: what the files of this folder share; README.md says what each of them does. None calls
+ * one that calls it: whoever wants to know of a write observes (below).
  */
 
 #define MAX_BODY ((size_t)3 << 20) /* as in kube-apiserver */
 
-/* --- faults: why a request was refused ---------------------------------------------------------- */
+/* --- faults: why a request was refused -------------------------------------------------------- */
 
 /* In the order of the table in fault.c. */
 enum fault_kind {
@@ -38,37 +38,51 @@ enum fault_kind {
 struct fault {
 	enum fault_kind kind;
 	char text[512];
-	char cause[300]; /* of an eviction that a budget refuses; "": none */
+	/* of an eviction that a budget refuses; "": none */
+	char cause[300];
 };
 int fault_set(struct fault *f, enum fault_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), warn_unused_result));
 
-/* --- resources ---------------------------------------------------------------------------------- */
+/* --- resources -------------------------------------------------------------------------------- */
 
 struct resource {
-	const char *group; /* "" for core */
+	/* "" for core */
+	const char *group;
 	const char *version, *plural, *singular, *kind;
-	const char *short_names; /* separated by spaces; "" */
-	const char *categories;	 /* the same; NULL: none */
-	const char *key;	 /* of the store, with its final slash: "pods/" */
-	const char *const
-		*fields; /* for fieldSelector, beside metadata; NULL-terminated; may be NULL */
+	/* separated by spaces; "" */
+	const char *short_names;
+	/* the same; NULL: none */
+	const char *categories;
+	/* of the store, with its final slash: "pods/" */
+	const char *key;
+	/* for fieldSelector, beside metadata; NULL-terminated; may be NULL */
+	const char *const *fields;
 	bool namespaced, has_status, has_generation, custom;
-	bool review;		   /* answered, never kept: only POST */
-	bool loose_name;	   /* any path segment, as in RBAC */
-	const json_t *schema;	   /* of a custom kind; NULL: none */
-	struct patterns *patterns; /* of that schema, compiled; NULL: none is kept */
-	const json_t *columns;	   /* of a custom kind, for tables; NULL: none */
+	/* answered, never kept: only POST */
+	bool review;
+	/* any path segment, as in RBAC */
+	bool loose_name;
+	/* of a custom kind; NULL: none */
+	const json_t *schema;
+	/* of that schema, compiled; NULL: none is kept */
+	struct patterns *patterns;
+	/* of a custom kind, for tables; NULL: none */
+	const json_t *columns;
 	/* Where wish, number and selector are, as ".spec.replicas"; NULL: there is no scale. */
 	const char *scale_spec, *scale_status, *scale_selector;
-	bool must_say_rev;  /* an update without resourceVersion is refused */
-	bool renamed_event; /* events.k8s.io */
+	/* an update without resourceVersion is refused */
+	bool must_say_rev;
+	/* events.k8s.io */
+	bool renamed_event;
 };
 
 /* What stands under the name of an object: "status", "pods/eviction". */
 struct subresource {
-	const char *name, *group, *version, *kind; /* group NULL: that of the resource */
-	bool create;				   /* POST alone; else GET, PUT and PATCH */
+	/* group NULL: that of the resource */
+	const char *name, *group, *version, *kind;
+	/* POST alone; else GET, PUT and PATCH */
+	bool create;
 };
 #define MAX_SUBS 4
 /* At most MAX_SUBS. */
@@ -87,17 +101,23 @@ struct apiserver {
 	struct store *store;
 	struct apiserver_spec spec;
 	char *version;
-	struct list customs; /* struct custom */
+	/* struct custom */
+	struct list customs;
 	struct list watches;
-	struct list observers;	      /* struct observer */
-	struct rbac *rbac;	      /* NULL: everybody may everything */
-	struct collector *collector;  /* NULL: nothing is collected */
-	struct budgets *budgets;      /* NULL: nobody keeps their status */
-	struct crypto_key *token_key; /* NULL: not needed so far */
+	/* struct observer */
+	struct list observers;
+	/* NULL: everybody may everything */
+	struct rbac *rbac;
+	/* NULL: nothing is collected */
+	struct collector *collector;
+	/* NULL: nobody keeps their status */
+	struct budgets *budgets;
+	/* NULL: not needed so far */
+	struct crypto_key *token_key;
 	char *ca_pem;
 };
 
-/* --- who asks, and what he may ------------------------------------------------------------------- */
+/* --- who asks, and what he may ---------------------------------------------------------------- */
 
 /* Its strings belong to the request's arena. */
 struct user {
@@ -105,7 +125,8 @@ struct user {
 	const char **groups;
 	size_t ngroups;
 };
-void user_add_group(struct user *u, struct arena *a, const char *group); /* copied; 32 at most */
+/* copied; 32 at most */
+void user_add_group(struct user *u, struct arena *a, const char *group);
 bool user_in_group(const struct user *u, const char *group);
 
 struct request;
@@ -121,15 +142,18 @@ int token_fill_secret(const struct request *rq, json_t *secret, struct fault *f)
 /* What somebody wants to do: with a path, or with a resource. */
 struct access {
 	const char *verb;
-	const char *path;	      /* "/api"; NULL: a resource */
-	const char *group, *resource; /* "pods", "pods/eviction" */
-	const char *ns, *name;	      /* NULL: none */
+	/* "/api"; NULL: a resource */
+	const char *path;
+	/* "pods", "pods/eviction" */
+	const char *group, *resource;
+	/* NULL: none */
+	const char *ns, *name;
 };
 struct rbac;
 void rbac_start(struct apiserver *a);
 void rbac_free(struct rbac *b);
 void rbac_create_defaults(struct apiserver *a);
-/* Only where spec.rbac is set.  *by: the binding that says so, until the next write; may be NULL. */
+/* Only where spec.rbac is set. *by: the binding that says so, until the next write; may be NULL. */
 bool rbac_allows(struct apiserver *a, const struct user *u, const struct access *x,
 		 const char **by);
 /* Every rule that u holds, in ns too if that is given; fn returns true to stop. */
@@ -148,7 +172,8 @@ struct request {
 	struct httpd_req *q;
 	struct arena *arena;
 	const struct resource *r;
-	const char *ns, *name, *sub; /* NULL: not in the path */
+	/* NULL: not in the path */
+	const char *ns, *name, *sub;
 	bool dry_run;
 	struct user user;
 	struct fault fault;
@@ -158,7 +183,8 @@ const struct resource *resource_find(const struct apiserver *a, const char *grou
 				     const char *version, const char *plural);
 /* From the first (*r NULL) to the last. */
 bool resource_next(const struct apiserver *a, const struct resource **r);
-void resources_load(struct apiserver *a); /* what the store holds */
+/* what the store holds */
+void resources_load(struct apiserver *a);
 void resources_put(struct apiserver *a, const json_t *crd);
 void resources_del(struct apiserver *a, const char *crd_name);
 void resources_free(struct apiserver *a);
@@ -172,17 +198,18 @@ const char *resource_api_version(const struct resource *r, struct arena *a);
 const char *resource_key(const struct resource *r, struct arena *a, const char *ns,
 			 const char *name);
 
-/* --- objects ------------------------------------------------------------------------------------ */
+/* --- objects ---------------------------------------------------------------------------------- */
 
-json_t *object_meta(const json_t *obj); /* NULL when there is none */
+/* NULL when there is none */
+json_t *object_meta(const json_t *obj);
 /* Does a LabelSelector (meta/v1) match these metadata.labels (NULL: none)?  NULL selects nothing,
  * an empty one everything. */
 bool selector_object_matches(const json_t *selector, const json_t *labels);
 /* Name, namespace and kind agree with the path, or are filled in from it. */
 int object_address(const struct request *rq, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
-/* Make of obj what is to be stored, in two steps: the metadata of a new object, or of one that asks to
- * replace old; then what its kind wants (old NULL: it is new). */
+/* Make of obj what is to be stored, in two steps: the metadata of a new object, or of one that asks
+ * to replace old; then what its kind wants (old NULL: it is new). */
 int object_create(struct request *rq, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
 int object_update(struct request *rq, const json_t *old, json_t *obj, struct fault *f)
@@ -191,13 +218,14 @@ int object_complete(struct request *rq, const json_t *old, json_t *obj, struct f
 	__attribute__((warn_unused_result));
 int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fault *f)
 	__attribute__((warn_unused_result));
-bool object_is_going(const json_t *obj); /* has a deletionTimestamp */
+/* has a deletionTimestamp */
+bool object_is_going(const json_t *obj);
 bool object_may_go(const struct apiserver *a, const struct resource *r, const json_t *obj);
 /* Mark as being deleted; grace_s: for pods. */
 void object_mark_deleted(const struct apiserver *a, const struct resource *r, json_t *obj,
 			 int64_t grace_s);
-/* Removes empty members that kube-apiserver omits, and adds those that it always sends: in whole objects of built-in kinds,
- * in the metadata of all others. */
+/* Removes empty members that kube-apiserver omits, and adds those that it always sends: in whole
+ * objects of built-in kinds, in the metadata of all others. */
 void object_drop_zeros(const struct resource *r, json_t *obj);
 void object_add_zeros(const struct resource *r, json_t *obj);
 /* Between the core form, which is stored, and events.k8s.io; in place. */
@@ -211,7 +239,8 @@ void collector_free(struct collector *c);
 struct budgets;
 void budgets_start(struct apiserver *a);
 void budgets_free(struct budgets *b);
-void budgets_update(struct apiserver *a, const char *ns); /* now */
+/* now */
+void budgets_update(struct apiserver *a, const char *ns);
 bool pod_is_ready(const json_t *pod);
 
 int jsonpatch_apply(const json_t *patch, json_t **doc, struct fault *f)
@@ -223,18 +252,23 @@ int checks_object(const struct request *rq, const json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
 int checks_change(const struct request *rq, const json_t *old, const json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
-/* Fields that the kind does not have, by the query fieldValidation; drops those of built-in kinds. */
+/* Fields that the kind does not have, by the query fieldValidation; drops those of built-in
+ * kinds. */
 int fields_check(struct request *rq, json_t *obj) __attribute__((warn_unused_result));
-const json_t *schema_of_member(const json_t *schema, const char *name); /* NULL: not named */
+/* NULL: not named */
+const json_t *schema_of_member(const json_t *schema, const char *name);
 bool schema_keeps_unknown(const json_t *schema);
-bool schema_is_server_member(const char *name);	      /* of an object: apiVersion, kind, metadata */
-bool format_holds(const char *format, const char *s); /* "date-time"; true for one not known */
-/* Patterns that were compiled, so that not each object compiles them again: a few, and no large ones. */
+/* of an object: apiVersion, kind, metadata */
+bool schema_is_server_member(const char *name);
+/* "date-time"; true for one not known */
+bool format_holds(const char *format, const char *s);
+/* Patterns that were compiled, so that not each object compiles them again: a few, and no large
+ * ones. */
 struct patterns;
 struct patterns *patterns_new(void);
 void patterns_free(struct patterns *known);
-/* true for one that is not known, or would cost too much.  *work rises by what it costs uncompiled.  known NULL: nothing
- * is kept. */
+/* true for one that is not known, or would cost too much. *work rises by what it costs uncompiled.
+ * known NULL: nothing is kept. */
 bool pattern_holds(struct patterns *known, const char *pattern, const char *s, struct arena *a,
 		   size_t *work);
 /* May the schemas of a definition be served? */
@@ -245,10 +279,11 @@ int schema_apply(const json_t *schema, struct patterns *known, json_t *obj, stru
 /* Both objects; a new one, NULL with the fault set. */
 json_t *strategic_apply(const json_t *doc, const json_t *patch, struct fault *f);
 
-/* --- filters ------------------------------------------------------------------------------------ */
+/* --- filters ---------------------------------------------------------------------------------- */
 
 struct field_term {
-	const char *path; /* "spec.nodeName" */
+	/* "spec.nodeName" */
+	const char *path;
 	const char *value;
 	bool equal;
 };
@@ -257,8 +292,10 @@ struct filter {
 	struct selector labels;
 	struct field_term *fields;
 	size_t nfields;
-	bool partial;	     /* PartialObjectMetadata was asked for */
-	struct table *table; /* a Table was asked for; NULL: none was */
+	/* PartialObjectMetadata was asked for */
+	bool partial;
+	/* a Table was asked for; NULL: none was */
+	struct table *table;
 };
 int filter_init(struct filter *f, const struct request *rq, struct fault *fault)
 	__attribute__((warn_unused_result));
@@ -272,17 +309,19 @@ bool filter_parses(const struct filter *f, const struct resource *r);
 /* As the client asked for it; j is changed. */
 char *filter_text(const struct filter *f, const struct resource *r, json_t *j);
 
-/* --- requests ----------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 void reply_fault(struct request *rq);
 void reply_object(struct request *rq, int status, json_t *obj);
-void fault_not_found(struct request *rq); /* and replies */
-const char *success_text(struct request *rq,
-			 const json_t *obj); /* a Status, in the request's arena */
+/* and replies */
+void fault_not_found(struct request *rq);
+/* a Status, in the request's arena */
+const char *success_text(struct request *rq, const json_t *obj);
 /* A Status of what a subresource of pods has done. */
 extern const char created_text[];
 json_t *status_object(const struct request *rq, const struct fault *f);
-bool name_is_true(const char *query_value); /* "true", "1" */
+/* "true", "1" */
+bool name_is_true(const char *query_value);
 
 void do_get(struct request *rq);
 void do_list(struct request *rq);
@@ -298,7 +337,8 @@ void do_scale(struct request *rq);
 void do_discovery(struct request *rq, const char *group, const char *version);
 /* The aggregated form, where the client accepts it: false, nothing answered, where it does not. */
 bool do_discovery_aggregated(struct request *rq, bool core);
-const char *resource_categories(const struct resource *r); /* separated by spaces; "" */
+/* separated by spaces; "" */
+const char *resource_categories(const struct resource *r);
 json_t *discovery_verbs(const struct resource *r, const struct subresource *sub);
 json_t *discovery_words(const char *words, struct arena *a);
 void do_version(struct request *rq);
@@ -317,18 +357,22 @@ bool body_has_type(const struct request *rq, const char *type);
 struct barrier;
 struct barrier *barrier_new(struct apiserver *a, void (*fn)(const struct err *e, void *arg),
 			    void *arg);
-void barrier_cancel(struct barrier *b); /* fn is not called any more; NULL is fine */
+/* fn is not called any more; NULL is fine */
+void barrier_cancel(struct barrier *b);
 /* At once, or when `rev` is durable: the last change that it may rest on.  type is not copied. */
 void reply_text(struct request *rq, int status, const char *type, const char *body, size_t len,
 		uint64_t rev);
 /* An answer that waits for the store.  body is taken; NULL: what is written. */
 struct answer;
 struct answer *answer_new(struct request *rq, int status, char *body);
-void answer_done(const struct err *e, void *answer);	    /* of store_commit() */
-void answer_waits(struct answer *c);			    /* after store_commit() */
-bool answer_fill(struct answer *c, char *body, size_t len); /* takes it, where there is none */
+/* of store_commit() */
+void answer_done(const struct err *e, void *answer);
+/* after store_commit() */
+void answer_waits(struct answer *c);
+/* takes it, where there is none */
+bool answer_fill(struct answer *c, char *body, size_t len);
 
-/* --- the store ------------------------------------------------------------------------------------ */
+/* --- the store -------------------------------------------------------------------------------- */
 
 /* A new reference, or NULL when it is not there. */
 json_t *object_read(struct apiserver *a, const char *key, struct store_entry *entry);
@@ -339,11 +383,13 @@ const char **object_keys(struct apiserver *a, const char *prefix, struct arena *
 struct written {
 	const struct resource *r;
 	const char *key;
-	const json_t *obj; /* NULL: deleted */
-	const json_t *old; /* of one deleted: what was there; else NULL */
+	/* NULL: deleted */
+	const json_t *obj;
+	/* of one deleted: what was there; else NULL */
+	const json_t *old;
 };
-/* Is told of each write, before it is durable; to write itself, it waits for its own turn of the loop.
- * Taken out with list_remove(). */
+/* Is told of each write, before it is durable; to write itself, it waits for its own turn of the
+ * loop. Taken out with list_remove(). */
 struct observer {
 	void (*written)(struct observer *o, const struct written *w);
 	struct list link;

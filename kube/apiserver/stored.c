@@ -5,8 +5,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Objects in the store: read one, write one and tell the observers.  Apart from the requests, because who
- * works for the server itself, as the collector does, writes too.
+ * Objects in the store: read one, write one and tell the observers. Apart from the requests,
+ * because who works for the server itself, as the collector does, writes too.
  */
 
 json_t *object_read(struct apiserver *a, const char *key, struct store_entry *entry)
@@ -45,7 +45,7 @@ const char **object_keys(struct apiserver *a, const char *prefix, struct arena *
 	return keys;
 }
 
-/* --- writing ------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 void observe(struct apiserver *a, struct observer *o)
 {

@@ -39,7 +39,7 @@ static const char *join(struct strays *s, const char *path, const char *name)
 	return arena_printf(s->arena, "%s%s%.100s", path, *path ? "." : "", name);
 }
 
-/* --- built-in kinds ---------------------------------------------------------------------------------- */
+/* --- built-in kinds --------------------------------------------------------------------------- */
 
 static bool find_field(const struct message *m, const char *name, struct message_field *f)
 {
@@ -170,7 +170,7 @@ int strict_check(const char *kind, json_t *obj, struct arena *a, struct err *e)
 	return s.n ? err_set(e, ERR_INVALID, 0, "%.300s: unknown field", s.path[0]) : 0;
 }
 
-/* --- custom kinds --------------------------------------------------------------------------------------- */
+/* --- custom kinds ----------------------------------------------------------------------------- */
 
 static void walk_schema(struct strays *s, const json_t *schema, json_t *v, const char *path,
 			bool top)
@@ -195,7 +195,7 @@ static void walk_schema(struct strays *s, const json_t *schema, json_t *v, const
 	}
 }
 
-/* --- the request ---------------------------------------------------------------------------------------- */
+/* --- the request ------------------------------------------------------------------------------ */
 
 static int refuse_strays(struct request *rq, const struct strays *s)
 {

@@ -10,8 +10,8 @@
  * Tests: tests/unit/kube/apiserver/test_strict.c, tests/unit/cli/simulate/test_scenario.c
  */
 
-/* ERR_INVALID, with the path of the first field that core/v1's kind does not have or whose value has another type.  obj
- * loses the fields that the kind does not have. */
+/* ERR_INVALID, with the path of the first field that core/v1's kind does not have or whose value
+ * has another type. obj loses the fields that the kind does not have. */
 int strict_check(const char *kind, json_t *obj, struct arena *a, struct err *e)
 	__attribute__((warn_unused_result));
 

@@ -8,15 +8,18 @@
 #include "base/str.h"
 
 struct table {
-	const struct column *columns; /* NULL: a custom kind */
-	json_t *custom;		      /* additionalPrinterColumns, or NULL */
+	/* NULL: a custom kind */
+	const struct column *columns;
+	/* additionalPrinterColumns, or NULL */
+	json_t *custom;
 	json_t *definitions;
 	struct loop *loop;
-	bool whole, none; /* which object goes with a row; neither: its metadata */
+	/* which object goes with a row; neither: its metadata */
+	bool whole, none;
 	bool renamed_event;
 };
 
-/* --- columns ---------------------------------------------------------------------------------------- */
+/* --- columns ---------------------------------------------------------------------------------- */
 
 static json_t *define(const char *name, const char *type, const char *format, const char *what,
 		      int priority)
@@ -87,7 +90,7 @@ void table_free(struct table *t)
 	free(t);
 }
 
-/* --- rows ------------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 /* What does not fit the column's type is not shown (apiextensions-apiserver's table convertor). */
 static json_t *custom_cell(const json_t *column, const json_t *obj, int64_t now)

@@ -21,7 +21,8 @@ void table_begin(const struct table *t, struct buf *b);
 
 struct column {
 	const char *name, *type, *format;
-	int priority; /* 0: always shown */
+	/* 0: always shown */
+	int priority;
 	/* A member by its path; absent: `otherwise`, or null. */
 	const char *path, *otherwise;
 	/* Else what this says; NULL: null. */

@@ -33,7 +33,7 @@ static void add_word(struct buf *b, const char *separator, const char *word)
 
 #define TEXT_MAX ((size_t)16 << 10)
 
-/* --- pods ------------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static json_t *pod_ready(const json_t *obj, int64_t now)
 {
@@ -118,7 +118,7 @@ static const struct column pods[] = {
 	{0},
 };
 
-/* --- nodes ------------------------------------------------------------------------------------------ */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static json_t *node_status(const json_t *obj, int64_t now)
 {
@@ -184,7 +184,7 @@ static const struct column nodes[] = {
 	{0},
 };
 
-/* --- what holds data -------------------------------------------------------------------------------- */
+/* --- what holds data -------------------------------------------------------------------------- */
 
 static json_t *count_data(const json_t *obj, int64_t now)
 {
@@ -264,7 +264,7 @@ static const struct column accounts[] = {
 static const struct column quotas[] = {
 	NAME_COLUMN, CELL("Request", quota_requests), CELL("Limit", quota_limits), AGE_COLUMN, {0}};
 
-/* --- events ----------------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static const char *when(const json_t *obj, const char *first, const char *second)
 {
@@ -333,7 +333,7 @@ static const struct column events[] = {
 	{0},
 };
 
-/* --- services and volumes --------------------------------------------------------------------------- */
+/* --- services and volumes --------------------------------------------------------------------- */
 
 static json_t *service_ports(const json_t *obj, int64_t now)
 {
@@ -452,7 +452,7 @@ static const struct column attachments[] = {
 	{0},
 };
 
-/* --- workloads -------------------------------------------------------------------------------------- */
+/* --- workloads -------------------------------------------------------------------------------- */
 
 static json_t *wanted_replicas(const json_t *obj)
 {
@@ -613,7 +613,7 @@ static const struct column jobs[] = {
 	{0},
 };
 
-/* --- the rest --------------------------------------------------------------------------------------- */
+/* --- the rest --------------------------------------------------------------------------------- */
 
 static const struct column leases[] = {
 	NAME_COLUMN, TEXT("Holder", "spec.holderIdentity", ""), AGE_COLUMN, {0}};

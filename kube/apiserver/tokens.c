@@ -15,7 +15,7 @@
 #define KEY_OF_TOKENS "internal/service-account-key"
 #define MAX_TOKEN ((size_t)8 << 10)
 
-/* --- the key -------------------------------------------------------------------------------------- */
+/* --- the key ---------------------------------------------------------------------------------- */
 
 static struct crypto_key *make_key(struct apiserver *a)
 {
@@ -50,7 +50,7 @@ static const struct crypto_key *key_of(struct apiserver *a, bool make)
 	return a->token_key;
 }
 
-/* --- base64 of URLs, without padding (RFC 4648, 5) ------------------------------------------------- */
+/* --- base64 of URLs, without padding (RFC 4648, 5) -------------------------------------------- */
 
 static char *encode(struct arena *m, const void *data, size_t len)
 {
@@ -78,7 +78,7 @@ static char *decode(const char *text, size_t text_len, size_t *len)
 	return out;
 }
 
-/* --- making one ------------------------------------------------------------------------------------- */
+/* --- making one ------------------------------------------------------------------------------- */
 
 static const char *sign(struct apiserver *a, struct arena *m, const json_t *claims)
 {
@@ -122,7 +122,7 @@ static const char *make_token(struct apiserver *a, struct arena *m, const json_t
 	return sign(a, m, claims);
 }
 
-/* --- knowing one ------------------------------------------------------------------------------------ */
+/* --- knowing one ------------------------------------------------------------------------------ */
 
 /* The claims of what we signed; NULL: we did not. */
 static json_t *verified(struct apiserver *a, const char *token)
@@ -192,7 +192,7 @@ bool token_user(struct apiserver *a, const struct secret *token, struct user *u,
 	return true;
 }
 
-/* --- POST serviceaccounts/NAME/token ---------------------------------------------------------------- */
+/* --- POST serviceaccounts/NAME/token ---------------------------------------------------------- */
 
 static int lifetime_of(const json_t *request, int64_t *seconds, struct fault *f)
 {
@@ -289,7 +289,7 @@ void do_token_request(struct request *rq)
 	reply_object(rq, 201, asked);
 }
 
-/* --- Secrets of type kubernetes.io/service-account-token ------------------------------------------- */
+/* --- Secrets of type kubernetes.io/service-account-token -------------------------------------- */
 
 static void set_data(json_t *data, const char *key, const char *value)
 {

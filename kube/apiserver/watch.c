@@ -17,15 +17,18 @@
 struct watch {
 	struct apiserver *a;
 	struct httpd_req *q;
-	struct resource r; /* a copy: a definition may be deleted meanwhile */
+	/* a copy: a definition may be deleted meanwhile */
+	struct resource r;
 	struct arena *arena;
 	const char *api_version;
 	struct filter filter;
 	struct store_watch *store_watch;
 	struct loop_timer timeout, bookmark;
 	bool ended;
-	bool broken;		 /* what was read will never be durable */
-	struct barrier *barrier; /* what it began with waits for the disk */
+	/* what was read will never be durable */
+	bool broken;
+	/* what it began with waits for the disk */
+	struct barrier *barrier;
 	struct buf buf;
 	size_t sent;
 	struct list link;
@@ -221,8 +224,10 @@ static void add_expired(struct watch *w, struct request *rq, const char *rev)
 struct watch_query {
 	int64_t since, timeout_s;
 	bool bookmarks;
-	bool initial; /* begin with what there is */
-	bool mark;    /* ... and say where that ends */
+	/* begin with what there is */
+	bool initial;
+	/* ... and say where that ends */
+	bool mark;
 };
 
 static int parse_query(const struct request *rq, struct watch_query *out, struct fault *f)

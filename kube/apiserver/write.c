@@ -26,7 +26,7 @@ static void show(struct request *rq, int status, json_t *obj)
 	reply_object(rq, status, obj);
 }
 
-/* --- create -------------------------------------------------------------------------------------- */
+/* --- create ----------------------------------------------------------------------------------- */
 
 /* Is it on its way?  Each create asks, and few are: the rest is not parsed. */
 static bool entry_is_going(const struct store_entry *entry)
@@ -68,7 +68,8 @@ static int check_room(struct request *rq, struct fault *f)
 	return 0;
 }
 
-/* As admission would: the object is stored, but whoever made it waits for something that does not come. */
+/* As admission would: the object is stored, but whoever made it waits for something that does not
+ * come. */
 static void warn_of_inert_kind(struct request *rq)
 {
 	const char *const *kind = rq->a->spec.inert_kinds;
@@ -131,7 +132,7 @@ void apiserver_create(struct apiserver *a, const char *group, const char *plural
 	arena_free(rq.arena);
 }
 
-/* --- update and patch ----------------------------------------------------------------------------- */
+/* --- update and patch ------------------------------------------------------------------------- */
 
 /* obj: what the request makes of old, not checked yet. */
 static void replace(struct request *rq, const char *key, const struct store_entry *entry,
@@ -265,7 +266,7 @@ void do_patch(struct request *rq)
 	replace(rq, key, &entry, old, obj);
 }
 
-/* --- binding --------------------------------------------------------------------------------------- */
+/* --- binding ---------------------------------------------------------------------------------- */
 
 static void add_scheduled(struct request *rq, json_t *pod)
 {

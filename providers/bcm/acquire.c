@@ -11,18 +11,21 @@
 
 struct bcm_acquire {
 	struct bcm_acquire_spec s;
-	struct arena *a; /* of all texts here */
+	/* of all texts here */
+	struct arena *a;
 	struct provider_target target;
 	struct bcm_request *request;
 	struct bcm_edit *edit;
 	size_t step;
-	const char *category, *image, *network, *cleared; /* as JSON texts; NULL: not wanted */
+	/* as JSON texts; NULL: not wanted */
+	const char *category, *image, *network, *cleared;
 };
 
 /* What has to be asked, and what of the target is found there. */
 static const struct {
 	const char *service, *call, *what;
-	size_t wanted, found; /* offsets in provider_target and bcm_acquire */
+	/* offsets in provider_target and bcm_acquire */
+	size_t wanted, found;
 } lists[] = {
 	{"cmdevice", "getCategories", "category", offsetof(struct provider_target, category),
 	 offsetof(struct bcm_acquire, category)},
@@ -69,7 +72,7 @@ int bcm_holder_check(const struct bcm_node *n, const char *machine, int64_t fenc
 	return 0;
 }
 
-/* --- what is written --------------------------------------------------------------------------------- */
+/* --- what is written -------------------------------------------------------------------------- */
 
 static const char *text_of(struct exact v, struct arena *a)
 {
@@ -114,7 +117,8 @@ static int may_be_installed(const struct bcm_node *n, struct err *e)
 	return 0;
 }
 
-/* The image that it boots in place of its category's: the object that BCM has there, but for this member. */
+/* The image that it boots in place of its category's: the object that BCM has there, but for this
+ * member. */
 static const char *proxy(struct exact device, const char *image, struct arena *a, struct err *e)
 {
 	struct exact old = exact_member(device, "softwareImageProxy");
@@ -214,7 +218,7 @@ static void begin_edit(struct bcm_acquire *q)
 	q->edit = bcm_edit_start(&s);
 }
 
-/* --- what it refers to -------------------------------------------------------------------------------- */
+/* --- what it refers to ------------------------------------------------------------------------ */
 
 static const char **slot(struct bcm_acquire *q)
 {

@@ -7,13 +7,13 @@
 /*
  * acquire: a node is to be installed anew, and later is as it was before.
  *
- *	acquire:  getCategories, getSoftwareImages, getNetworks --> edit: mark, category, image, network,
- *		  nextBootInstallMode FULL, blockDevicesClearedOnNextBoot
- *	release:  edit: what the mark says was before; the mark goes
+ *   acquire:  getCategories, getSoftwareImages, getNetworks --> edit: mark, category, image, network,
+ *   	  nextBootInstallMode FULL, blockDevicesClearedOnNextBoot
+ *   release:  edit: what the mark says was before; the mark goes
  *
- * The mark is drover's lock, by convention alone: BCM compares nothing, so it is read back twice, some seconds apart.
- * A node with another Machine's mark, or with one that is none of drover's, is ERR_CONFLICT; so is one with a higher
- * fence.  The same token again changes nothing.
+ * The mark is drover's lock, by convention alone: BCM compares nothing, so it is read back twice,
+ * some seconds apart. A node with another Machine's mark, or with one that is none of drover's, is
+ * ERR_CONFLICT; so is one with a higher fence. The same token again changes nothing.
  * Tests: tests/contract/test_bcm.c
  */
 struct bcm_acquire;
@@ -22,18 +22,22 @@ struct bcm_acquire_spec {
 	struct bcm *bcm;
 	struct loop_group *group;
 	const char *node;
-	const char *machine, *name; /* UID and name of the Machine */
+	/* UID and name of the Machine */
+	const char *machine, *name;
 	const char *token;
 	int64_t fence;
-	const struct provider_target *target; /* NULL: release */
+	/* NULL: release */
+	const struct provider_target *target;
 	bool (*may_act)(void *arg);
 	void (*done)(const struct err *e, void *arg);
 	void *arg;
 };
 struct bcm_acquire *bcm_acquire_start(const struct bcm_acquire_spec *s);
-void bcm_acquire_cancel(struct bcm_acquire *q); /* no done(); NULL is fine */
+/* no done(); NULL is fine */
+void bcm_acquire_cancel(struct bcm_acquire *q);
 
-/* Whose node is it?  ERR_CONFLICT names who holds it, or what stands there; 0: nobody, or this Machine. */
+/* Whose node is it? ERR_CONFLICT names who holds it, or what stands there; 0: nobody, or this
+ * Machine. */
 int bcm_holder_check(const struct bcm_node *n, const char *machine, int64_t fence, struct err *e)
 	__attribute__((warn_unused_result));
 

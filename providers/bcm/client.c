@@ -1,9 +1,9 @@
 /*
- * client: every request waits until the client is ready, which is once the version is known and, without a
- * certificate, a login was taken:
+ * client: every request waits until the client is ready, which is once the version is known and,
+ * without a certificate, a login was taken:
  *
- *	(new) --> GET /rest/v1/version --> [POST login] --> ready --> POST /json ...
- *		      refused, too old: all that wait end	'-- cookie denied: login again, once for each request
+ *   (new) --> GET /rest/v1/version --> [POST login] --> ready --> POST /json ...
+ *   	      refused, too old: all that wait end	'-- cookie denied: login again, once for each request
  *
  * An error on that way that may pass ends those who wait, and the next call begins it anew.
  */
@@ -33,38 +33,47 @@ struct bcm {
 	struct http_peer *peer;
 	char *user;
 	struct secret *password, *cookie;
-	unsigned logins; /* that bought a cookie: the number of the last one */
+	/* that bought a cookie: the number of the last one */
+	unsigned logins;
 	bool by_certificate;
-	char version[32];   /* "": not read */
-	struct err refused; /* of the login, for good; kind ERR_NONE: not */
+	/* "": not read */
+	char version[32];
+	/* of the login, for good; kind ERR_NONE: not */
+	struct err refused;
 	struct http_req *readying;
-	struct list waiting, sent, ending; /* of bcm_request.link */
+	/* of bcm_request.link */
+	struct list waiting, sent, ending;
 	struct loop_defer end;
-	struct err failed; /* of those in `ending` */
+	/* of those in `ending` */
+	struct err failed;
 };
 
 struct bcm_request {
 	struct list link;
 	struct bcm *b;
-	char *what;	/* "cmdevice.getDevice", for errors */
-	char *resource; /* of a GET; NULL: a call */
+	/* "cmdevice.getDevice", for errors */
+	char *what;
+	/* of a GET; NULL: a call */
+	char *resource;
 	char *body;
-	bool null_is_none, again; /* again: the login was renewed for it */
-	unsigned login;		  /* whose cookie it was sent with; 0: none */
+	/* again: the login was renewed for it */
+	bool null_is_none, again;
+	/* whose cookie it was sent with; 0: none */
+	unsigned login;
 	void (*done)(struct exact result, const struct err *e, void *arg);
 	void *arg;
 	struct http_req *http;
 };
 
-/* --- errors ---------------------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 static bool holds(const char *text, const char *part)
 {
 	return strcasestr(text, part) != NULL;
 }
 
-/* What BCM's own words mean.  Its manuals name the first three; the others are seen in practice, and what is none of
- * them is a surprise. */
+/* What BCM's own words mean. Its manuals name the first three; the others are seen in practice, and
+ * what is none of them is a surprise. */
 static enum err_kind kind_of(const char *text)
 {
 	if (holds(text, "certificate") || holds(text, "does not allow access") ||
@@ -156,7 +165,7 @@ bool bcm_version_parts(const char *text, int64_t out[static 3])
 	return true;
 }
 
-/* --- requests -------------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static void request_free(struct bcm_request *q)
 {
@@ -224,7 +233,8 @@ static void on_reply(const struct http_reply *r, const struct err *net, void *ar
 		return;
 	}
 	if (read_result(r, q->what, q->null_is_none, &result, &e) < 0) {
-		/* A cookie runs out, under all that were sent with it; what a profile forbids it forbids again. */
+		/* A cookie runs out, under all that were sent with it; what a profile forbids it
+		 * forbids again. */
 		if (e.kind == ERR_DENIED && q->login && !q->again) {
 			q->again = true;
 			list_remove(&q->link);
@@ -294,7 +304,7 @@ static void on_end(void *arg)
 	request_end(q, (struct exact){0}, &e);
 }
 
-/* --- the way to ready -------------------------------------------------------------------------------- */
+/* --- the way to ready ------------------------------------------------------------------------- */
 
 static void on_login(const struct http_reply *r, const struct err *net, void *arg);
 static void on_version(const struct http_reply *r, const struct err *net, void *arg);
@@ -344,7 +354,8 @@ static void make_ready(struct bcm *b)
 	}
 }
 
-/* A password is not tried twice, or its account is locked; a certificate may get its rights any time. */
+/* A password is not tried twice, or its account is locked; a certificate may get its rights any
+ * time. */
 static void refuse(struct bcm *b, const struct err *e)
 {
 	if (e->kind == ERR_DENIED && !b->by_certificate)
@@ -456,7 +467,7 @@ static void on_login(const struct http_reply *r, const struct err *net, void *ar
 	refuse(b, &e);
 }
 
-/* --- the calls -------------------------------------------------------------------------------------- */
+/* --- the calls -------------------------------------------------------------------------------- */
 
 static struct bcm_request *enqueue(struct bcm *b, struct bcm_request *q)
 {

@@ -14,29 +14,32 @@
 /*
  * client: calls of NVIDIA Base Command Manager's daemon, CMDaemon, on one head node (port 8081).
  *
- *	POST /json  {"service": S, "call": C, "args": [...]}  ->  the plain result, no envelope
+ *   POST /json  {"service": S, "call": C, "args": [...]}  ->  the plain result, no envelope
  *
- * Sources: BCM 10 and 11 Administrator and Developer manuals (port, certificates and their profiles,
- * "errormessage", /rest/v1/version); shapes recorded by others against BCM 11 (login cookie, arguments, results of
- * writes).  What only they tell is looked at when it is used, and refused when it is otherwise.
+ * Sources: BCM 10 and 11 Administrator and Developer manuals (port, certificates and their
+ * profiles, "errormessage", /rest/v1/version); shapes recorded by others against BCM 11 (login
+ * cookie, arguments, results of writes). What only they tell is looked at when it is used, and
+ * refused when it is otherwise.
  *
- * Before the first call the version is read: below 10.25.3 nothing is called (ERR_UNSUPPORTED); above 11 that is
- * logged.  A client certificate is the login where there is one, and no password is ever sent then.  Else user and
- * password buy a cookie; when that is not taken any more, there is one new login and the call goes out again, since
- * what was denied had no effect.  A refused login is remembered: every further call ends with ERR_DENIED (code 401)
- * without a request; for other credentials make a new client.
+ * Before the first call the version is read: below 10.25.3 nothing is called (ERR_UNSUPPORTED);
+ * above 11 that is logged. A client certificate is the login where there is one, and no password is
+ * ever sent then. Else user and password buy a cookie; when that is not taken any more, there is
+ * one new login and the call goes out again, since what was denied had no effect. A refused login
+ * is remembered: every further call ends with ERR_DENIED (code 401) without a request; for other
+ * credentials make a new client.
  *
- * A reply is a result only if it is 2xx, JSON, and no object with an "errormessage".  Kinds of errors:
+ * A reply is a result only if it is 2xx, JSON, and no object with an "errormessage". Kinds of
+ * errors:
  *
- *	ERR_DENIED	 the certificate or its profile does not allow this call (code 403), or the login (401)
- *	ERR_UNSUPPORTED	 there is no such call in this version
- *	ERR_NOT_FOUND	 null where something was asked for by name, or BCM says so
- *	ERR_INVALID	 a write that BCM's validation refuses
- *	ERR_PROTOCOL	 any other surprise, with BCM's text
- *	ERR_TIMEOUT, ERR_UNAVAILABLE	as of http.h; a change may have happened
+ *   ERR_DENIED	 the certificate or its profile does not allow this call (code 403), or the login (401)
+ *   ERR_UNSUPPORTED	 there is no such call in this version
+ *   ERR_NOT_FOUND	 null where something was asked for by name, or BCM says so
+ *   ERR_INVALID	 a write that BCM's validation refuses
+ *   ERR_PROTOCOL	 any other surprise, with BCM's text
+ *   ERR_TIMEOUT, ERR_UNAVAILABLE	as of http.h; a change may have happened
  *
- * Bodies are bounded (BCM_MAX_REPLY), calls take 30 s at most.  All on the loop thread; done() comes exactly once,
- * never inside the starting function.
+ * Bodies are bounded (BCM_MAX_REPLY), calls take 30 s at most. All on the loop thread; done() comes
+ * exactly once, never inside the starting function.
  * Tests: tests/unit/providers/bcm/test_client.c, tests/fuzz/fuzz_bcm.c
  */
 #define BCM_MAX_REPLY (32u << 20) /* all devices of a site: 4,000 at 8 KiB */
@@ -45,22 +48,28 @@ struct bcm;
 struct bcm_request;
 
 struct bcm_spec {
-	const char *endpoint; /* https://head:8081 */
+	/* https://head:8081 */
+	const char *endpoint;
 	const char *ca_pem, *pin_sha256;
-	const char *cert_pem; /* with its key: the login */
+	/* with its key: the login */
+	const char *cert_pem;
 	const struct secret *key_pem;
 	const char *user;
 	const struct secret *password;
-	unsigned concurrent; /* 0: 4 */
+	/* 0: 4 */
+	unsigned concurrent;
 	bool plain_ok;
 };
 struct bcm *bcm_new(struct loop_group *g, struct http *h, const struct bcm_spec *s, struct err *e);
-void bcm_free(struct bcm *b); /* its calls end without done() */
+/* its calls end without done() */
+void bcm_free(struct bcm *b);
+/* as BCM writes it; NULL: not read yet */
 DEFINE_OWN(bcm)
 
-const char *bcm_version(const struct bcm *b); /* as BCM writes it; NULL: not read yet */
+const char *bcm_version(const struct bcm *b);
 
-/* result: lives during done().  null: of a call that answers null for what is not there; else null is ERR_PROTOCOL. */
+/* result: lives during done(). null: of a call that answers null for what is not there; else null
+ * is ERR_PROTOCOL. */
 /* Strikes the login of the client out of an error whose text quotes a result of BCM. */
 void bcm_redact(const struct bcm *b, struct err *e);
 /* Returns a copy of a text of BCM without the login of the client, in the arena; NULL for NULL. */
@@ -68,8 +77,10 @@ const char *bcm_redacted(const struct bcm *b, const char *text, struct arena *a)
 
 struct bcm_call {
 	const char *service, *call;
-	const char *args;  /* JSON list; copied */
-	bool null_is_none; /* null: ERR_NOT_FOUND */
+	/* JSON list; copied */
+	const char *args;
+	/* null: ERR_NOT_FOUND */
+	bool null_is_none;
 	void (*done)(struct exact result, const struct err *e, void *arg);
 	void *arg;
 };
@@ -78,12 +89,14 @@ struct bcm_request *bcm_call(struct bcm *b, const struct bcm_call *c);
 struct bcm_request *bcm_get(struct bcm *b, const char *resource,
 			    void (*done)(struct exact result, const struct err *e, void *arg),
 			    void *arg);
-void bcm_cancel(struct bcm_request *q); /* no done(); NULL is fine */
+/* no done(); NULL is fine */
+void bcm_cancel(struct bcm_request *q);
 
-/* The result of a write says that it was done: success is true and no entry of its validation an error. */
+/* The result of a write says that it was done: success is true and no entry of its validation an
+ * error. */
 int bcm_written(struct exact result, struct err *e) __attribute__((warn_unused_result));
 
-/* "10.25.03" against "10.25.3", part by part, as numbers; absent parts are 0.  False: no version. */
+/* "10.25.03" against "10.25.3", part by part, as numbers; absent parts are 0. False: no version. */
 bool bcm_version_parts(const char *text, int64_t out[static 3]);
 
 #endif

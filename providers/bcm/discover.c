@@ -14,7 +14,8 @@ struct bcm_discovery {
 	struct bcm *bcm;
 	struct arena *a;
 	struct provider_inventory found;
-	struct map *by_uuid; /* -> struct provider_found */
+	/* -> struct provider_found */
+	struct map *by_uuid;
 	size_t step;
 	struct bcm_request *request;
 	void (*done)(const struct provider_inventory *i, const struct err *e, void *arg);

@@ -13,8 +13,10 @@ struct bcm_edit {
 	struct bcm_request *request;
 	struct loop_timer settle;
 	struct arena *a;
-	struct exact before, wanted; /* wanted: none, nothing was written */
-	struct err lost; /* of the write, when no answer to it came; kind ERR_NONE: one did */
+	/* wanted: none, nothing was written */
+	struct exact before, wanted;
+	/* of the write, when no answer to it came; kind ERR_NONE: one did */
+	struct err lost;
 	bool settled;
 };
 
@@ -115,7 +117,8 @@ static void on_after(struct exact device, const struct err *failed, void *arg)
 	} else if (bcm_node_read(device, x->a, &n, &e) < 0) {
 		end(x, NULL, &e);
 	} else if (compare(x, device, &e) < 0) {
-		/* Not written after all, and nobody else was there: the write's own error says more. */
+		/* Not written after all, and nobody else was there: the write's own error says
+		 * more. */
 		end(x, NULL,
 		    x->lost.kind != ERR_NONE && exact_same(device, x->before) ? &x->lost : &e);
 	} else if (x->s.settle_ms && !x->settled) {

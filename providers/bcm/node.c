@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-/* drover's mark: one string among the free values, since nobody promises that those may be objects. */
+/* drover's mark: one string among the free values, since nobody promises that those may be
+ * objects. */
 #define MARK "drover"
 
 bool bcm_is_unset(const char *t)
@@ -72,7 +73,8 @@ static void read_interfaces(struct exact device, struct arena *a, struct bcm_nod
 				n->bmc_address = set_at(it.value, "ip", a);
 			continue;
 		}
-		/* The one that it is provisioned through; where that is not said, the first that is marked. */
+		/* The one that it is provisioned through; where that is not said, the first that is
+		 * marked. */
 		if (bcm_is_unset(boots)
 			    ? n->boot_name || !is_set(exact_member(it.value, "bootable"))
 			    : !str_eq(boots, name) && !str_eq(boots, uuid))
@@ -181,7 +183,7 @@ const char *bcm_with_lock(struct exact device, const struct bcm_lock *l, struct 
 	return text ? exact_with(device, "extra_values", text, a, e) : NULL;
 }
 
-/* --- states ----------------------------------------------------------------------------------------- */
+/* --- states ----------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -204,7 +206,8 @@ static const struct {
 	{"UNKNOWN", BCM_UNKNOWN},
 };
 
-/* "UP", "UP/CLOSED", "INSTALLING (checking disks)", "UP, restart required", in any of these forms. */
+/* "UP", "UP/CLOSED", "INSTALLING (checking disks)", "UP, restart required", in any of these
+ * forms. */
 static void split(const char *said, struct arena *a, struct bcm_state *out)
 {
 	size_t n = strspn(said, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");

@@ -1,19 +1,21 @@
 /*
  * provider: machines that a BCM head node installs and switches, and whose BMCs drover asks itself.
  *
- *	observe		  the BMC: power, identity, overrides, media; with a handle, BCM's state of the node too
- *	boot, media, drives, log_out	the BMC: drover's agent is booted past BCM, since each boot has a secret of its own
- *	power		  BCM (powerOperation), which is to know of it; its effect is for the BMC to show
- *	acquire, release  BCM
+ *   observe		  the BMC: power, identity, overrides, media; with a handle, BCM's state of the node too
+ *   boot, media, drives, log_out	the BMC: drover's agent is booted past BCM, since each boot has a secret of its own
+ *   power		  BCM (powerOperation), which is to know of it; its effect is for the BMC to show
+ *   acquire, release  BCM
  *
- * What changes anything at BCM first looks at the BMC and at the node: it is the machine that is meant (fits()), the
- * node is one that drover may touch, nobody else holds it, and the BMC that BCM has for the node is the one that was
- * just looked at.  A node's name that was mistyped so reaches no other machine.
+ * What changes anything at BCM first looks at the BMC and at the node: it is the machine that is
+ * meant (fits()), the node is one that drover may touch, nobody else holds it, and the BMC that BCM
+ * has for the node is the one that was just looked at. A node's name that was mistyped so reaches
+ * no other machine.
  *
- *	look (BMC) --> fits, session --> getDevice: fit, holder, BMC address --> may_act --> the change
+ *   look (BMC) --> fits, session --> getDevice: fit, holder, BMC address --> may_act --> the change
  *
- * What goes to BCM is a job of its own seat (jobs.h), one at a time for a machine; its look waits in the line of the BMCs,
- * and its time begins with the look.  A head node that hangs so keeps no look at the BMC waiting.
+ * What goes to BCM is a job of its own seat (jobs.h), one at a time for a machine; its look waits
+ * in the line of the BMCs, and its time begins with the look. A head node that hangs so keeps no
+ * look at the BMC waiting.
  * Tests: tests/contract/test_provider.c, tests/contract/test_bcm.c
  */
 #include <stdlib.h>
@@ -31,19 +33,23 @@
 
 struct bcm_provider {
 	struct loop_group *group;
-	struct provider bmcs; /* of type redfish */
+	/* of type redfish */
+	struct provider bmcs;
 	struct bcm *bcm;
 	struct bcm_statuses *statuses;
 	struct bcm_discovery *discovery;
-	struct job_line line; /* over that of bmcs */
+	/* over that of bmcs */
+	struct job_line line;
 	void (*found)(const struct provider_inventory *i, const struct err *e, void *arg);
 	void *found_arg;
 };
 
 struct provider_machine {
-	struct job_seat seat; /* first: a job's seat is its machine */
+	/* first: a job's seat is its machine */
+	struct job_seat seat;
 	struct bcm_provider *bp;
-	struct provider_machine *bmc; /* of bp->bmcs: not looked into */
+	/* of bp->bmcs: not looked into */
+	struct provider_machine *bmc;
 	char *name, *uid, *node, *bmc_host;
 	/* of the job that runs */
 	struct bcm_request *request;
@@ -83,7 +89,7 @@ static void on_look_begun(int64_t waited_ms, void *arg)
 	job_begun(arg, waited_ms);
 }
 
-/* --- what BCM says of the node ------------------------------------------------------------------------- */
+/* --- what BCM says of the node ---------------------------------------------------------------- */
 
 static void read_node(struct job *j,
 		      void (*done)(struct exact result, const struct err *e, void *arg))
@@ -217,7 +223,7 @@ static void on_node(struct exact device, const struct err *failed, void *arg)
 	}
 }
 
-/* --- how far an install is ------------------------------------------------------------------------------- */
+/* --- how far an install is -------------------------------------------------------------------- */
 
 static void tell(struct job *j, enum provider_progress progress, const char *text)
 {
@@ -226,7 +232,8 @@ static void tell(struct job *j, enum provider_progress progress, const char *tex
 	job_end(j, &j->seen, NULL);
 }
 
-/* UP alone may be of the system before: the install mode for one boot is gone when that boot came. */
+/* UP alone may be of the system before: the install mode for one boot is gone when that boot
+ * came. */
 static void on_up(struct exact device, const struct err *failed, void *arg)
 {
 	struct job *j = arg;
@@ -292,7 +299,7 @@ static void on_uuid(struct exact device, const struct err *failed, void *arg)
 	}
 }
 
-/* --- the look that every job begins with -------------------------------------------------------------------- */
+/* --- the look that every job begins with ------------------------------------------------------ */
 
 static void keep(struct job *j, const struct provider_observation *o)
 {
@@ -359,7 +366,7 @@ static void run(struct job *j)
 	bp->bmcs.ops->observe(&bp->bmcs, machine_of(j)->bmc, &look);
 }
 
-/* --- the slots -------------------------------------------------------------------------------------------- */
+/* --- the slots -------------------------------------------------------------------------------- */
 
 static int bcm_open(struct provider *p, const struct provider_spec *s, struct err *e)
 {
@@ -410,7 +417,8 @@ static void bcm_close(struct provider *p)
 	free(bp);
 }
 
-/* https://10.0.8.17:443/redfish/v1/Systems/1 and the like: what the BMC answers from, until it has. */
+/* https://10.0.8.17:443/redfish/v1/Systems/1 and the like: what the BMC answers from, until it
+ * has. */
 static char *host_of(const char *url)
 {
 	const char *at = strstr(url, "://");

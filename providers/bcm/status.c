@@ -15,13 +15,18 @@ struct bcm_statuses {
 	struct loop_group *group;
 	struct bcm *bcm;
 	struct bcm_request *request;
-	bool by_rest, told; /* told: which way it is was logged */
+	/* told: which way it is was logged */
+	bool by_rest, told;
 	int64_t began_at;
 	struct loop_timer next;
-	struct list waiting, asked; /* of bcm_asker.link; asked: the list under way is for them */
-	struct arena *a;	    /* of the last list */
-	struct map *states;	    /* uuid or hostname -> struct bcm_state, of the last list */
-	struct err failed;	    /* ... or why there is none */
+	/* of bcm_asker.link; asked: the list under way is for them */
+	struct list waiting, asked;
+	/* of the last list */
+	struct arena *a;
+	/* uuid or hostname -> struct bcm_state, of the last list */
+	struct map *states;
+	/* ... or why there is none */
+	struct err failed;
 	struct loop_defer tell;
 };
 

@@ -13,7 +13,8 @@
 #define PER_S 5.0
 #define BURST 10.0
 #define FORM "application/x-www-form-urlencoded; charset=utf-8"
-/* A call beyond waits here and not below, where nobody would ask it once more whether it may act. */
+/* A call beyond waits here and not below, where nobody would ask it once more whether it may
+ * act. */
 #define IN_FLIGHT 64
 
 struct ec2_client {
@@ -22,11 +23,13 @@ struct ec2_client {
 	struct ec2_login *login;
 	char *region, *host;
 	struct list waiting, sent;
-	unsigned in_flight; /* of sent */
+	/* of sent */
+	unsigned in_flight;
 	struct bucket bucket;
 	struct loop_timer pump;
 	struct ec2_login_waiter waiter;
-	int64_t skew_ms; /* the cloud's clock less ours; 0: not wrong enough to matter */
+	/* the cloud's clock less ours; 0: not wrong enough to matter */
+	int64_t skew_ms;
 };
 
 struct ec2_request {
@@ -36,7 +39,8 @@ struct ec2_request {
 	struct ec2_call call;
 	struct buf body;
 	bool sent;
-	int64_t signed_at; /* Unix ms */
+	/* Unix ms */
+	int64_t signed_at;
 };
 
 static void wake(struct ec2_client *c)
@@ -83,7 +87,7 @@ const char *ec2_client_region(const struct ec2_client *c)
 	return c->region;
 }
 
-/* --- answers ------------------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 /* By the Date of an answer; 0: it has none. */
 static int64_t ahead_ms(const struct http_reply *r, int64_t of)
@@ -142,7 +146,7 @@ static void on_reply(const struct http_reply *r, const struct err *of_transport,
 	request_end(q, NULL, &e);
 }
 
-/* --- requests ------------------------------------------------------------------------------------------ */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static void send(struct ec2_request *q, const struct sigv4_credentials *keys)
 {

@@ -14,12 +14,13 @@
 /*
  * client: calls of EC2's Query API (2016-11-15) in one region.
  *
- *	waiting --credentials, pace--> may_act() --> signed, sent --> done()
+ *   waiting --credentials, pace--> may_act() --> signed, sent --> done()
  *
- * Calls are sent in order, no faster than the pace.  What is denied for a clock that is wrong makes the next calls be
- * signed by the cloud's clock, as the Date of its answer told it; no call is repeated here.  Errors are of errors.h; a
- * call that changes something and is not answered ends with ERR_TIMEOUT, however the connection ended.
- * All on the loop thread; done() comes exactly once, never inside the starting function.
+ * Calls are sent in order, no faster than the pace. What is denied for a clock that is wrong makes
+ * the next calls be signed by the cloud's clock, as the Date of its answer told it; no call is
+ * repeated here. Errors are of errors.h; a call that changes something and is not answered ends
+ * with ERR_TIMEOUT, however the connection ended. All on the loop thread; done() comes exactly
+ * once, never inside the starting function.
  * Tests: tests/contract/test_ec2.c
  */
 #define EC2_VERSION "2016-11-15"
@@ -28,21 +29,26 @@ struct ec2_client;
 struct ec2_client_spec {
 	struct loop_group *group;
 	struct http *http;
-	struct ec2_login *login; /* borrowed */
+	/* borrowed */
+	struct ec2_login *login;
 	const char *region, *endpoint, *ca_pem;
-	double requests_per_s; /* 0: 5 */
+	/* 0: 5 */
+	double requests_per_s;
 	bool plain_ok;
 };
 struct ec2_client *ec2_client_new(const struct ec2_client_spec *s, struct err *e);
-void ec2_client_free(struct ec2_client *c); /* its calls end without done() */
+/* its calls end without done() */
+void ec2_client_free(struct ec2_client *c);
 DEFINE_OWN(ec2_client)
 
 const char *ec2_client_region(const struct ec2_client *c);
 
 struct ec2_call {
 	const char *action;
-	struct buf *body; /* of query_begin(); taken, and wiped */
-	bool changes;	  /* something, if it is obeyed */
+	/* of query_begin(); taken, and wiped */
+	struct buf *body;
+	/* something, if it is obeyed */
+	bool changes;
 	bool (*may_act)(void *arg);
 	void *may_act_arg;
 	void (*done)(const struct ec2_reply *r, const struct err *e, void *arg);
@@ -50,6 +56,7 @@ struct ec2_call {
 };
 struct ec2_request;
 struct ec2_request *ec2_call(struct ec2_client *c, const struct ec2_call *call);
-void ec2_cancel(struct ec2_request *q); /* no done(); NULL is fine */
+/* no done(); NULL is fine */
+void ec2_cancel(struct ec2_request *q);
 
 #endif

@@ -6,7 +6,8 @@
 
 #define MINUTES 60000u
 
-/* after_ms: when to ask again, where the answer does not say.  clock: may be of a clock that is wrong. */
+/* after_ms: when to ask again, where the answer does not say. clock: may be of a clock that is
+ * wrong. */
 struct row {
 	const char *code;
 	enum err_kind kind;

@@ -6,24 +6,29 @@
 #include "base/err.h"
 
 /*
- * errors: what a code of EC2's or STS's means: kind, scope, and when to ask again.  Pure.
+ * errors: what a code of EC2's or STS's means: kind, scope, and when to ask again. Pure.
  *
- * A code that has no row is judged by its form and the status: Invalid... and other 4xx are of the request, 5xx of the
- * service.  A failure of the service while it was told to change something tells nothing of whether it did:
- * ERR_TIMEOUT then.
+ * A code that has no row is judged by its form and the status: Invalid... and other 4xx are of the
+ * request, 5xx of the service. A failure of the service while it was told to change something tells
+ * nothing of whether it did: ERR_TIMEOUT then.
  *
- * Clocks come first: a signature that is refused while the Date of the answer is more than EC2_SKEW_MS from ours is
- * refused for that, and no credential is blamed (ERR_UNAVAILABLE, scope ERR_PROVIDER).
+ * Clocks come first: a signature that is refused while the Date of the answer is more than
+ * EC2_SKEW_MS from ours is refused for that, and no credential is blamed (ERR_UNAVAILABLE, scope
+ * ERR_PROVIDER).
  * Tests: tests/unit/providers/ec2/test_errors.c
  */
 #define EC2_SKEW_MS 240000 /* AWS takes five minutes */
 
 struct ec2_failure {
 	int status;
-	const char *code, *message; /* code NULL: the body had none */
-	uint32_t retry_after_ms;    /* from the header; 0: none */
-	bool changes;		    /* of a call that changes something */
-	int64_t skew_ms; /* the cloud's clock less the one that was signed by; 0: not known */
+	/* code NULL: the body had none */
+	const char *code, *message;
+	/* from the header; 0: none */
+	uint32_t retry_after_ms;
+	/* of a call that changes something */
+	bool changes;
+	/* the cloud's clock less the one that was signed by; 0: not known */
+	int64_t skew_ms;
 };
 int ec2_error(const struct ec2_failure *f, struct err *e) __attribute__((warn_unused_result));
 

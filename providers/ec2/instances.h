@@ -8,17 +8,18 @@
 #include "providers/provider.h"
 
 /*
- * instances: a launch as the form of RunInstances, and items of instancesSet as instances.  Pure.
+ * instances: a launch as the form of RunInstances, and items of instancesSet as instances. Pure.
  *
- * All that are asked for or none (MinCount = MaxCount); instances and their volumes carry the tags from their first
- * moment; their metadata service takes version 2 alone.
+ * All that are asked for or none (MinCount = MaxCount); instances and their volumes carry the tags
+ * from their first moment; their metadata service takes version 2 alone.
  * Tests: tests/contract/test_ec2.c
  */
 struct ec2_place {
 	const struct provider_cloud *cloud;
 	const struct provider_cloud_zone *zone;
 	const struct provider_cloud_type *type;
-	bool block; /* the reservation is a capacity block */
+	/* the reservation is a capacity block */
+	bool block;
 };
 void ec2_launch_form(struct buf *b, const struct ec2_place *at, const struct elastic_launch *l);
 

@@ -39,7 +39,7 @@ int ec2_keys_from_environment(struct ec2_keys *k, struct err *e)
 		    getenv("AWS_SESSION_TOKEN"), 0, "the environment", e);
 }
 
-/* --- the shared file ------------------------------------------------------------------------------------ */
+/* --- the shared file -------------------------------------------------------------------------- */
 
 static char *stripped(char *s)
 {
@@ -122,7 +122,7 @@ int ec2_keys_from_file(struct ec2_keys *k, const char *path, const char *profile
 	return rc;
 }
 
-/* --- what services answer -------------------------------------------------------------------------------- */
+/* --- what services answer --------------------------------------------------------------------- */
 
 int ec2_keys_from_metadata(struct ec2_keys *k, const char *json, size_t len, struct err *e)
 {

@@ -6,21 +6,24 @@
 #include "base/secret.h"
 
 /*
- * keys: one set of credentials, and where it is read from: the environment, a shared credentials file, the metadata
- * service's JSON, the answer of STS.
+ * keys: one set of credentials, and where it is read from: the environment, a shared credentials
+ * file, the metadata service's JSON, the answer of STS.
  * Tests: tests/unit/providers/ec2/test_keys.c
  */
 struct ec2_keys {
 	char *id;
-	struct secret *secret, *token; /* token NULL: none */
-	int64_t ends_at;	       /* Unix ms; 0: never */
+	/* token NULL: none */
+	struct secret *secret, *token;
+	/* Unix ms; 0: never */
+	int64_t ends_at;
 };
 void ec2_keys_done(struct ec2_keys *k);
 
 /* Filled on success; untouched otherwise. */
 int ec2_keys_from_environment(struct ec2_keys *k, struct err *e);
-/* An INI file: [PROFILE], aws_access_key_id, aws_secret_access_key, aws_session_token.  NULL: as AWS's tools have it:
- * AWS_SHARED_CREDENTIALS_FILE or ~/.aws/credentials, AWS_PROFILE or "default". */
+/* An INI file: [PROFILE], aws_access_key_id, aws_secret_access_key, aws_session_token. NULL: as
+ * AWS's tools have it: AWS_SHARED_CREDENTIALS_FILE or ~/.aws/credentials, AWS_PROFILE or
+ * "default". */
 int ec2_keys_from_file(struct ec2_keys *k, const char *path, const char *profile, struct err *e);
 int ec2_keys_from_metadata(struct ec2_keys *k, const char *json, size_t len, struct err *e);
 int ec2_keys_from_sts(struct ec2_keys *k, const char *xml, size_t len, struct err *e);

@@ -12,7 +12,8 @@ struct entry {
 	int64_t seen_at;
 };
 struct ec2_known {
-	struct map *entries; /* by id */
+	/* by id */
+	struct map *entries;
 };
 
 static void entry_free(void *p)

@@ -7,7 +7,7 @@
 #include "providers/ec2/instances.h"
 #include "providers/ec2/notices.h"
 
-/* --- list_owned ----------------------------------------------------------------------------------------------- */
+/* --- list_owned ------------------------------------------------------------------------------- */
 
 static void ask_page(struct ask *k, const char *next);
 
@@ -29,7 +29,7 @@ static void list_over(struct ask *k)
 	ec2_ask_over(k);
 }
 
-/* --- ... and what the cloud will end ------------------------------------------------------------------------ */
+/* --- ... and what the cloud will end ---------------------------------------------------------- */
 
 static bool is_up(const struct elastic_instance *i)
 {

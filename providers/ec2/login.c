@@ -20,17 +20,23 @@
 
 struct ec2_login {
 	struct loop_group *group;
-	struct http_peer *peer; /* of the metadata service, or of STS; NULL: neither is asked */
+	/* of the metadata service, or of STS; NULL: neither is asked */
+	struct http_peer *peer;
 	struct http_req *asked;
-	struct loop_defer tell; /* who waits */
+	/* who waits */
+	struct loop_defer tell;
 	struct list waiters;
 	struct ec2_keys keys;
-	struct err failed;  /* kind ERR_NONE: it did not */
-	int64_t not_before; /* loop_now(): not tried again before */
-	bool ended;	    /* the cloud says so */
+	/* kind ERR_NONE: it did not */
+	struct err failed;
+	/* loop_now(): not tried again before */
+	int64_t not_before;
+	/* the cloud says so */
+	bool ended;
 	enum provider_cloud_login from;
 	char *file, *profile, *role_arn, *token_file;
-	struct secret *session; /* of the metadata service */
+	/* of the metadata service */
+	struct secret *session;
 };
 
 static int64_t left(const struct ec2_login *l)
@@ -55,7 +61,7 @@ void ec2_login_ended(struct ec2_login *l)
 	l->ended = true;
 }
 
-/* --- told to who waits ---------------------------------------------------------------------------------- */
+/* --- told to who waits ------------------------------------------------------------------------ */
 
 static void tell(void *arg)
 {
@@ -92,7 +98,7 @@ static void end_after(struct ec2_login *l, int rc, const struct err *e)
 	end(l, rc < 0 ? e : NULL);
 }
 
-/* --- the metadata service, version 2 ---------------------------------------------------------------------- */
+/* --- the metadata service, version 2 ---------------------------------------------------------- */
 
 static bool failed(struct ec2_login *l, const struct http_reply *r, const struct err *of_transport,
 		   const char *what)
@@ -176,7 +182,7 @@ static void ask_for_session(struct ec2_login *l)
 	l->asked = http_start(l->peer, &c);
 }
 
-/* --- STS ---------------------------------------------------------------------------------------------------- */
+/* --- STS -------------------------------------------------------------------------------------- */
 
 static void on_sts(const struct http_reply *r, const struct err *of_transport, void *arg)
 {
@@ -257,7 +263,7 @@ static void ask_sts(struct ec2_login *l)
 	buf_done(&b);
 }
 
-/* --- all sources --------------------------------------------------------------------------------------------- */
+/* --- all sources ------------------------------------------------------------------------------ */
 
 static void get(struct ec2_login *l)
 {

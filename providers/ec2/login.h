@@ -11,11 +11,13 @@
 #include "providers/provider.h"
 
 /*
- * login: the credentials that calls are signed by, from one source (enum provider_cloud_login), and their renewal.
+ * login: the credentials that calls are signed by, from one source (enum provider_cloud_login), and
+ * their renewal.
  *
- * What ends is got anew LOGIN_EARLY_MS before it does.  When that fails and what there is still holds, it is used on, and
- * tried again a minute later.  A file is read again when the cloud says that its keys have ended.
- * All on the loop thread; a waiter is called once, never inside the starting function.
+ * What ends is got anew LOGIN_EARLY_MS before it does. When that fails and what there is still
+ * holds, it is used on, and tried again a minute later. A file is read again when the cloud says
+ * that its keys have ended. All on the loop thread; a waiter is called once, never inside the
+ * starting function.
  * Tests: tests/unit/providers/ec2/test_login.c
  */
 #define LOGIN_EARLY_MS 300000
@@ -24,12 +26,15 @@ struct ec2_login;
 struct ec2_login_spec {
 	struct loop_group *group;
 	struct http *http;
-	const struct provider_cloud *cloud; /* read in the call */
-	const char *region;		    /* whose STS is asked */
+	/* read in the call */
+	const struct provider_cloud *cloud;
+	/* whose STS is asked */
+	const char *region;
 	bool plain_ok;
 };
 struct ec2_login *ec2_login_new(const struct ec2_login_spec *s, struct err *e);
-void ec2_login_free(struct ec2_login *l); /* nobody waits any more */
+/* nobody waits any more */
+void ec2_login_free(struct ec2_login *l);
 DEFINE_OWN(ec2_login)
 
 /* What holds now; borrowed until the loop's next turn.  False: wait for it. */
@@ -39,12 +44,12 @@ void ec2_login_ended(struct ec2_login *l);
 
 struct ec2_login_waiter {
 	struct list link;
-	void (*fn)(const struct err *e, void *arg); /* e NULL: ready */
+	/* e NULL: ready */
+	void (*fn)(const struct err *e, void *arg);
 	void *arg;
 };
 void ec2_login_wait(struct ec2_login *l, struct ec2_login_waiter *w);
-void ec2_login_leave(
-	struct ec2_login_waiter
-		*w); /* not called any more; initialised by ec2_login_wait() or list_init() */
+/* not called any more; initialised by ec2_login_wait() or list_init() */
+void ec2_login_leave(struct ec2_login_waiter *w);
 
 #endif

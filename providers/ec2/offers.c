@@ -7,7 +7,7 @@
 
 #define BLOCK_ENDS 1800000 /* a capacity block's instances are ended so long before it */
 
-/* --- offers ------------------------------------------------------------------------------------------------------ */
+/* --- offers ----------------------------------------------------------------------------------- */
 
 static void add_offer(struct op *o, const struct provider_cloud_zone *z,
 		      const struct provider_cloud_type *t, enum elastic_market market)

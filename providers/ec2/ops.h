@@ -11,8 +11,8 @@
 #include "providers/provider.h"
 
 /*
- * ops: what the files of the provider share.  A call of elastic.h is an op: one ask for each region that it goes to, told
- * when the last has answered.  On the loop thread.
+ * ops: what the files of the provider share. A call of elastic.h is an op: one ask for each region
+ * that it goes to, told when the last has answered. On the loop thread.
  * Tests: tests/contract/test_ec2.c
  */
 #define EC2_PAGE "200"
@@ -20,7 +20,8 @@
 
 struct reserved {
 	bool block;
-	int64_t ends_at; /* of its instances, Unix ms; 0: never */
+	/* of its instances, Unix ms; 0: never */
+	int64_t ends_at;
 };
 struct ec2_provider {
 	struct loop_group *group;
@@ -30,7 +31,8 @@ struct ec2_provider {
 	struct ec2_client **regions;
 	size_t nregions;
 	struct ec2_known *known;
-	struct map *reserved; /* id of a reservation seen -> struct reserved */
+	/* id of a reservation seen -> struct reserved */
+	struct map *reserved;
 	struct list ops;
 };
 
@@ -46,17 +48,22 @@ struct op {
 	struct list link;
 	struct ec2_provider *ep;
 	struct arena *a;
-	struct loop_defer defer; /* of one that asks nobody */
+	/* of one that asks nobody */
+	struct loop_defer defer;
 	struct ask *asks;
 	size_t pending;
-	struct map *listed;		   /* ids */
-	const char *cluster, *region, *id; /* of what is listed, of what is ended */
-	int64_t count;			   /* of a launch */
+	/* ids */
+	struct map *listed;
+	/* of what is listed, of what is ended */
+	const char *cluster, *region, *id;
+	/* of a launch */
+	int64_t count;
 	struct elastic_instance *instances;
 	size_t ninstances, instances_cap;
 	struct elastic_offer *offers;
 	size_t noffers, offers_cap;
-	struct err err; /* the first */
+	/* the first */
+	struct err err;
 	elastic_offers_done *offers_done;
 	elastic_instances_done *done;
 	bool (*may_act)(void *arg);
@@ -67,23 +74,28 @@ struct op {
 int64_t ec2_now(const struct ec2_provider *ep);
 
 struct op *ec2_op_new(struct provider *p, void *arg);
-void ec2_op_free(struct op *o);				   /* nobody is told */
-void ec2_op_keep_error(struct op *o, const struct err *e); /* the first counts */
-void ec2_op_refuse(struct op *o, enum err_kind kind, const char *text,
-		   const char *of); /* nobody is asked */
+/* nobody is told */
+void ec2_op_free(struct op *o);
+/* the first counts */
+void ec2_op_keep_error(struct op *o, const struct err *e);
+/* nobody is asked */
+void ec2_op_refuse(struct op *o, enum err_kind kind, const char *text, const char *of);
 void ec2_op_add(const struct elastic_instance *i, void *op);
 
-struct ask *ec2_ask_of(struct op *o, const char *region); /* NULL: no such region */
+/* NULL: no such region */
+struct ask *ec2_ask_of(struct op *o, const char *region);
 void ec2_ask(struct ask *k, const char *action, struct buf *form, bool changes,
 	     void (*done)(const struct ec2_reply *r, const struct err *e, void *arg));
-void ec2_ask_over(struct ask *k); /* done with; with the last of its op that is told */
+/* done with; with the last of its op that is told */
+void ec2_ask_over(struct ask *k);
 
 /* list.c */
 void ec2_list_owned(struct provider *p, const char *cluster, elastic_instances_done *done,
 		    void *arg);
 /* offers.c */
 void ec2_offers(struct provider *p, elastic_offers_done *done, void *arg);
-/* What the account has reserved there is read: offers of the op, and ep->reserved.  e: not all of it. */
+/* What the account has reserved there is read: offers of the op, and ep->reserved. e: not all of
+ * it. */
 void ec2_read_reservations(struct ask *k, void (*done)(struct ask *k, const struct err *e));
 
 #endif

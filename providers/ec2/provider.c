@@ -1,11 +1,12 @@
 /*
- * provider: Amazon EC2 (and what speaks as it does): instances for money, in several regions, as one account.
+ * provider: Amazon EC2 (and what speaks as it does): instances for money, in several regions, as
+ * one account.
  *
- *	offers		the zones, types and prices that were given; what the account has reserved, asked for (DescribeCapacityReservations)
- *	launch		RunInstances, all or none in one zone
- *	list_owned	DescribeInstances by tag, page by page, in every region at once; where spot instances run,
- *			DescribeSpotInstanceRequests for notices, and where reserved ones do DescribeCapacityReservations
- *	terminate	TerminateInstances
+ *   offers		the zones, types and prices that were given; what the account has reserved, asked for (DescribeCapacityReservations)
+ *   launch		RunInstances, all or none in one zone
+ *   list_owned	DescribeInstances by tag, page by page, in every region at once; where spot instances run,
+ *   		DescribeSpotInstanceRequests for notices, and where reserved ones do DescribeCapacityReservations
+ *   terminate	TerminateInstances
  *
  * Launching and ending are here; ops.h has what all share.
  * Tests: tests/contract/test_ec2.c
@@ -21,7 +22,7 @@
 
 #define COUNT_MAX 1000
 
-/* --- launch ------------------------------------------------------------------------------------------------- */
+/* --- launch ----------------------------------------------------------------------------------- */
 
 static void on_launched(const struct ec2_reply *r, const struct err *e, void *arg)
 {
@@ -111,7 +112,7 @@ static void ec2_launch(struct provider *p, const struct elastic_launch *l,
 	ec2_ask(ec2_ask_of(o, at.zone->region), "RunInstances", &form, true, on_launched);
 }
 
-/* --- terminate -------------------------------------------------------------------------------------------------- */
+/* --- terminate -------------------------------------------------------------------------------- */
 
 static void on_terminated(const struct ec2_reply *r, const struct err *e, void *arg)
 {
@@ -155,7 +156,7 @@ static void ec2_terminate(struct provider *p, const char *region, const char *id
 	ec2_ask(k, "TerminateInstances", &b, true, on_terminated);
 }
 
-/* --- the provider -------------------------------------------------------------------------------------------------- */
+/* --- the provider ----------------------------------------------------------------------------- */
 
 static void ec2_free(struct ec2_provider *ep)
 {

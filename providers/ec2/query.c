@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* --- the form ------------------------------------------------------------------------------------------ */
+/* --- the form --------------------------------------------------------------------------------- */
 
 void query_begin(struct buf *b, const char *action, const char *version)
 {
@@ -19,7 +19,8 @@ void query_begin(struct buf *b, const char *action, const char *version)
 	buf_printf(b, "Action=%s&Version=%s", action, version);
 }
 
-/* As of a form: a space is a plus.  There are servers that check the signature of what they encode again. */
+/* As of a form: a space is a plus. There are servers that check the signature of what they encode
+ * again. */
 static void put(struct buf *b, const char *value)
 {
 	size_t from = b->len;
@@ -53,7 +54,7 @@ void query_add_i64(struct buf *b, int64_t value, const char *name)
 	buf_printf(b, "&%s=%lld", name, (long long)value);
 }
 
-/* --- the reply ----------------------------------------------------------------------------------------- */
+/* --- the reply -------------------------------------------------------------------------------- */
 
 /* struct ec2_reply is libxml2's document: it has no more than that. */
 static xmlDoc *doc_of(const struct ec2_reply *r)

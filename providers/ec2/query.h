@@ -10,10 +10,11 @@
 #include "base/own.h"
 
 /*
- * query: the form that a call of AWS's Query protocol goes out in, and the XML that answers it.  Pure.
+ * query: the form that a call of AWS's Query protocol goes out in, and the XML that answers it.
+ * Pure.
  *
- * Replies are bounded (QUERY_MAX_REPLY), and no document type is taken: so there are no entities, and nothing is
- * fetched.  Namespaces are not looked at.
+ * Replies are bounded (QUERY_MAX_REPLY), and no document type is taken: so there are no entities,
+ * and nothing is fetched. Namespaces are not looked at.
  * Tests: tests/unit/providers/ec2/test_query.c, tests/fuzz/fuzz_ec2.c
  */
 #define QUERY_MAX_REPLY (8u << 20)
@@ -31,7 +32,8 @@ struct ec2_reply;
 struct ec2_reply_node {
 	const void *at;
 };
-struct ec2_reply *ec2_reply_parse(const char *xml, size_t len, struct err *e); /* ERR_PROTOCOL */
+/* ERR_PROTOCOL */
+struct ec2_reply *ec2_reply_parse(const char *xml, size_t len, struct err *e);
 void ec2_reply_free(struct ec2_reply *r);
 DEFINE_OWN(ec2_reply)
 
@@ -47,8 +49,8 @@ struct ec2_reply_node ec2_reply_next(struct ec2_reply_node item);
 /* Without space around it; NULL: not there, or empty. */
 const char *ec2_reply_text(struct ec2_reply_node n, const char *path, struct arena *a);
 
-/* The first error of Response/Errors/Error, ErrorResponse/Errors/Error or ErrorResponse/Error.  False: it is none of
- * these. */
+/* The first error of Response/Errors/Error, ErrorResponse/Errors/Error or ErrorResponse/Error.
+ * False: it is none of these. */
 bool ec2_reply_error(const struct ec2_reply *r, struct arena *a, const char **code,
 		     const char **message);
 

@@ -13,7 +13,8 @@
 /* A header or a parameter in its canonical form. */
 struct pair {
 	char *name, *value;
-	size_t at; /* among those that were given: values of one header keep their order */
+	/* among those that were given: values of one header keep their order */
+	size_t at;
 };
 
 static void encode(struct buf *out, const char *s, const char *kept)

@@ -8,13 +8,13 @@
 #include "base/secret.h"
 
 /*
- * sigv4: signs requests to AWS by Signature Version 4 (HMAC-SHA-256).  Pure.
+ * sigv4: signs requests to AWS by Signature Version 4 (HMAC-SHA-256). Pure.
  *
- * Source: AWS, "Create a signed AWS API request".  Own code: what libcurl signs by CURLOPT_AWS_SIGV4 is refused for
- * several ordinary requests in the versions that distributions have.
+ * Source: AWS, "Create a signed AWS API request". Own code: what libcurl signs by CURLOPT_AWS_SIGV4
+ * is refused for several ordinary requests in the versions that distributions have.
  *
- * All headers that are given are signed, and X-Amz-Date and X-Amz-Security-Token beside them, which the caller sends
- * as they are signed here.  A path is encoded once; nothing is taken out of it.
+ * All headers that are given are signed, and X-Amz-Date and X-Amz-Security-Token beside them, which
+ * the caller sends as they are signed here. A path is encoded once; nothing is taken out of it.
  * Tests: tests/unit/providers/ec2/test_sigv4.c
  */
 #define SIGV4_DATE 17 /* 20150830T123600Z */
@@ -22,19 +22,24 @@
 struct sigv4_credentials {
 	const char *access_key_id;
 	const struct secret *secret_key;
-	const struct secret *session_token; /* NULL: none */
+	/* NULL: none */
+	const struct secret *session_token;
 };
 
 struct sigv4_request {
-	const char *method, *path;	 /* path: not encoded */
-	const struct http_header *query; /* not encoded, in any order */
+	/* path: not encoded */
+	const char *method, *path;
+	/* not encoded, in any order */
+	const struct http_header *query;
 	size_t nquery;
-	const struct http_header *headers; /* in any order and case; Host among them */
+	/* in any order and case; Host among them */
+	const struct http_header *headers;
 	size_t nheaders;
 	const void *body;
 	size_t body_len;
 	const char *region, *service;
-	int64_t at; /* Unix ms, by the clock of the one who checks */
+	/* Unix ms, by the clock of the one who checks */
+	int64_t at;
 };
 
 /* The value of X-Amz-Date. */

@@ -13,7 +13,7 @@
 
 const char *const domain_boot_names[] = {"disk", "media", "other"};
 
-/* --- the tree ---------------------------------------------------------------------------------------- */
+/* --- the tree --------------------------------------------------------------------------------- */
 
 static bool is_named(const xmlNode *n, const char *name)
 {
@@ -88,7 +88,7 @@ static void drop(xmlNode *n)
 	xmlFreeNode(n);
 }
 
-/* --- drover's own element ---------------------------------------------------------------------------- */
+/* --- drover's own element --------------------------------------------------------------------- */
 
 static xmlNode *root_of(const struct domain *d)
 {
@@ -119,7 +119,7 @@ xmlNode *domain_own(struct domain *d)
 	return own;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /* With that root, and no DTD; else NULL. */
 static xmlDoc *document_of(const char *xml, size_t len, const char *root)
@@ -288,7 +288,7 @@ int domain_read(const struct domain *d, struct arena *a, struct domain_facts *f,
 	return 0;
 }
 
-/* --- changing ------------------------------------------------------------------------------------------ */
+/* --- changing --------------------------------------------------------------------------------- */
 
 void domain_set_fence(struct domain *d, int64_t fence)
 {
@@ -370,7 +370,8 @@ void domain_insert(struct domain *d, const char *pool, const char *volume, const
 	domain_put(domain_own(d), "media", url);
 }
 
-/* <boot order> of each device, in the order that they have; the slot's is first or none, then disks, then others. */
+/* <boot order> of each device, in the order that they have; the slot's is first or none, then
+ * disks, then others. */
 static void order_devices(struct domain *d, bool media, struct arena *a)
 {
 	xmlNode *devices = child_of(root_of(d), "devices");
@@ -464,7 +465,7 @@ void domain_set_boot(struct domain *d, bool media)
 		order_kinds(d, media);
 }
 
-/* --- capabilities ---------------------------------------------------------------------------------------- */
+/* --- capabilities ----------------------------------------------------------------------------- */
 
 /* "+64055:+64055" */
 static bool user_of(const char *label, struct arena *a, struct domain_user *out)

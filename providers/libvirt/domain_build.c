@@ -8,7 +8,8 @@
 #include "providers/libvirt/domain_impl.h"
 
 #define QEMU_NS "http://libvirt.org/schemas/domain/qemu/1.0"
-/* Slots of the root bus that libvirt leaves alone on q35, and boot indices behind those that it gives. */
+/* Slots of the root bus that libvirt leaves alone on q35, and boot indices behind those that it
+ * gives. */
 #define NVME_SLOT 0x10
 #define NVME_INDEX 10
 

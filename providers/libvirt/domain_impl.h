@@ -12,8 +12,8 @@ struct domain {
 xmlNode *domain_add(xmlNode *parent, const char *name);
 xmlNode *domain_add_text(xmlNode *parent, const char *name, const char *text);
 void domain_put(xmlNode *n, const char *attribute, const char *value);
-xmlNode *domain_own(
-	struct domain *d); /* drover's element of the metadata; made where there is none */
+/* drover's element of the metadata; made where there is none */
+xmlNode *domain_own(struct domain *d);
 xmlNode *domain_add_slot(struct domain *d);
 
 #endif

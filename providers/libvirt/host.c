@@ -1,11 +1,11 @@
 /*
  * host: one hypervisor host, by libvirt.
  *
- *	observe  state (virDomainIsActive) and the definition that the next start will use
- *	change   the definition is read, its fence compared, the tree changed, and defined anew
+ *   observe  state (virDomainIsActive) and the definition that the next start will use
+ *   change   the definition is read, its fence compared, the tree changed, and defined anew
  *
- * A fence is written with the change that raises it.  Two helpers at once: the one of a leader that has been replaced
- * has the lower fence, and is refused from the first change of its successor on.
+ * A fence is written with the change that raises it. Two helpers at once: the one of a leader that
+ * has been replaced has the lower fence, and is refused from the first change of its successor on.
  * Tests: tests/unit/providers/libvirt/test_host.c, tests/real/libvirt.py
  */
 #include "providers/libvirt/host.h"
@@ -27,11 +27,13 @@
 
 struct host {
 	char *uri, *pool, *media_url;
-	pthread_mutex_t lock; /* of conn */
-	virConnectPtr conn;   /* NULL: none */
+	/* of conn */
+	pthread_mutex_t lock;
+	/* NULL: none */
+	virConnectPtr conn;
 };
 
-/* --- errors ---------------------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 static enum err_kind kind_of(int code)
 {
@@ -78,9 +80,10 @@ static void on_libvirt_error(void *arg, virErrorPtr error)
 	(void)error; /* it is told where it is noticed */
 }
 
-/* --- the connection --------------------------------------------------------------------------------- */
+/* --- the connection --------------------------------------------------------------------------- */
 
-/* Keep-alive needs somebody who looks: one that died in silence is closed after KEEPALIVE_S * KEEPALIVE_COUNT. */
+/* Keep-alive needs somebody who looks: one that died in silence is closed after KEEPALIVE_S *
+ * KEEPALIVE_COUNT. */
 static void *run_events(void *arg)
 {
 	(void)arg;
@@ -162,7 +165,7 @@ static bool is_qemu(virConnectPtr c)
 	return type && strcasecmp(type, "qemu") == 0;
 }
 
-/* --- one domain -------------------------------------------------------------------------------------- */
+/* --- one domain ------------------------------------------------------------------------------- */
 
 struct seat {
 	virConnectPtr conn;
@@ -310,7 +313,7 @@ int host_observe(struct host *h, const char *domain, struct arena *a, struct hos
 	return rc;
 }
 
-/* --- power ------------------------------------------------------------------------------------------- */
+/* --- power ------------------------------------------------------------------------------------ */
 
 /* What a snapshot keeps no wipe reaches. */
 static int without_snapshots(struct seat *s, struct err *e)
@@ -383,7 +386,7 @@ int host_boot(struct host *h, const struct host_call *c, bool media, struct err 
 	return rc;
 }
 
-/* --- media ------------------------------------------------------------------------------------------- */
+/* --- media ------------------------------------------------------------------------------------ */
 
 static virStoragePoolPtr pool_of(struct host *h, virConnectPtr c, struct err *e)
 {
@@ -488,7 +491,8 @@ static int insert(struct host *h, const struct host_call *c, const char *url, st
 		rc = err_set(e, ERR_UNAVAILABLE, 0,
 			     "domain %.100s is on: media are put in while it is off", c->domain);
 	if (rc == 0 && !(s.facts.inserted && str_eq(s.facts.media_url, url))) {
-		/* What is in the slot now is not told under the new address, whatever becomes of this. */
+		/* What is in the slot now is not told under the new address, whatever becomes of
+		 * this. */
 		domain_set_fence(s.tree, c->fence);
 		domain_eject(s.tree);
 		rc = seat_define(&s, e);
@@ -546,7 +550,7 @@ int host_media(struct host *h, const struct host_call *c, const char *url, struc
 	return url ? insert(h, c, url, e) : eject(h, c, e);
 }
 
-/* --- machines from a template ------------------------------------------------------------------------- */
+/* --- machines from a template ----------------------------------------------------------------- */
 
 static const char *best_type(virConnectPtr c)
 {
@@ -622,7 +626,8 @@ static int build(struct host *h, virConnectPtr c, const struct host_machine *m, 
 	if (!pool)
 		return -1;
 	for (size_t i = 0; rc == 0 && i < m->ndrives; i++) {
-		/* libvirt gives a disk's file to QEMU's user by itself; that of an argument it does not know of. */
+		/* libvirt gives a disk's file to QEMU's user by itself; that of an argument it does
+		 * not know of. */
 		bool own = known && m->drives[i].bus == DOMAIN_BUS_NVME;
 
 		t.drives[i].bus = m->drives[i].bus;

@@ -1,6 +1,7 @@
 /*
- * drover-libvirt: what drover asks of libvirt, in a process of its own: libvirt blocks, and brings a second libcurl.
- * Started by drover alone; it ends with its standard input, END_S later at the latest.
+ * drover-libvirt: what drover asks of libvirt, in a process of its own: libvirt blocks, and brings
+ * a second libcurl. Started by drover alone; it ends with its standard input, END_S later at the
+ * latest.
  * Tests: tests/unit/providers/libvirt/test_serve.c, tests/real/libvirt.py
  */
 #include <stdio.h>
@@ -53,8 +54,8 @@ int main(int argc, char **argv)
 			_exit(1);
 		}
 	}
-	/* drover has gone.  What was begun may end, before another drover acts (15 s: controller/life/takeover.c); what
-	 * hangs is not waited for. */
+	/* drover has gone. What was begun may end, before another drover acts (15 s:
+	 * controller/life/takeover.c); what hangs is not waited for. */
 	alarm(END_S);
 	serve_free(s);
 	free(line);

@@ -6,9 +6,11 @@
 #include "base/err.h"
 
 /*
- * medium: a boot medium fetched by HTTP or HTTPS (CAs of the system), whole, on the thread that asks.
+ * medium: a boot medium fetched by HTTP or HTTPS (CAs of the system), whole, on the thread that
+ * asks.
  *
- * OpenSSL's HTTP client, since libvirt has brought a libcurl of its own into this process.  No proxy, no redirect.
+ * OpenSSL's HTTP client, since libvirt has brought a libcurl of its own into this process. No
+ * proxy, no redirect.
  * Tests: tests/unit/providers/libvirt/test_medium.c
  */
 #define MEDIUM_MAX (256u << 20)

@@ -22,17 +22,20 @@ struct request {
 	struct list link;
 	json_t *j;
 	int64_t id, asked_ms;
-	const char *domain; /* in j */
+	/* in j */
+	const char *domain;
 };
 
 struct serve {
 	void (*answer)(const char *line, size_t len, void *arg);
 	void *arg;
-	struct host *host; /* NULL before the hello */
+	/* NULL before the hello */
+	struct host *host;
 	pthread_t threads[SERVE_THREADS];
 	pthread_mutex_t lock, out;
 	pthread_cond_t wake;
-	struct list queue, running; /* of request.link */
+	/* of request.link */
+	struct list queue, running;
 	unsigned queued;
 	bool ending;
 };
@@ -65,7 +68,7 @@ static json_t *failure(int64_t id, const struct err *e)
 			 text ? text : json_string("an error whose text is not UTF-8"));
 }
 
-/* --- operations -------------------------------------------------------------------------------------- */
+/* --- operations ------------------------------------------------------------------------------- */
 
 static int text_of(const json_t *j, const char *name, const char **out, struct err *e)
 {
@@ -172,7 +175,7 @@ static int act(struct serve *s, const struct request *q, json_t *reply, struct e
 	return err_set(e, ERR_UNSUPPORTED, 0, "there is no operation %.40s", str_or(op, "(none)"));
 }
 
-/* --- threads ----------------------------------------------------------------------------------------- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 static void request_free(struct request *q)
 {

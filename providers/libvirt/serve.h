@@ -5,9 +5,9 @@
 #include "base/err.h"
 
 /*
- * serve: the requests of drover, a JSON object a line (docs/providers/libvirt.md has the members), answered in any order
- * by SERVE_THREADS threads.  A domain about which an earlier request still waits for libvirt gets its error at once, so
- * that one domain that hangs holds one thread.
+ * serve: the requests of drover, a JSON object a line (docs/providers/libvirt.md has the members),
+ * answered in any order by SERVE_THREADS threads. A domain about which an earlier request still
+ * waits for libvirt gets its error at once, so that one domain that hangs holds one thread.
  */
 #define SERVE_THREADS 16
 #define SERVE_LINE_MAX (64u << 10)
@@ -17,7 +17,7 @@ struct serve;
 struct serve *serve_new(void (*answer)(const char *line, size_t len, void *arg), void *arg);
 /* A line that is no request ends it: -1. */
 int serve_line(struct serve *s, const char *line, size_t len, struct err *e);
-void serve_free(
-	struct serve *s); /* waits for what is under way; what waits for a thread is dropped */
+/* waits for what is under way; what waits for a thread is dropped */
+void serve_free(struct serve *s);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * bench_bcm: one BCM head node with 1,000 nodes, polled as drover does when all of them are being installed at once;
- * plain HTTP over the loopback, the head node in a process of its own.
+ * bench_bcm: one BCM head node with 1,000 nodes, polled as drover does when all of them are being
+ * installed at once; plain HTTP over the loopback, the head node in a process of its own.
  *
- *	bcm_poll_1k_cpu_pct	processor time of drover's side, in per cent of one core: the states of all nodes every
- *				2 s, each node asked for on its own, and the whole inventory every 60 s (here every
- *				20 s: more than that).  Reference: reading the same replies into trees by jansson alone
- *	bcm_change_us		one member of a device changed, the rest kept letter for letter: processor time.
- *				Reference: jansson's reading and printing
+ *   bcm_poll_1k_cpu_pct	processor time of drover's side, in per cent of one core: the states of all nodes every
+ *   			2 s, each node asked for on its own, and the whole inventory every 60 s (here every
+ *   			20 s: more than that).  Reference: reading the same replies into trees by jansson alone
+ *   bcm_change_us		one member of a device changed, the rest kept letter for letter: processor time.
+ *   			Reference: jansson's reading and printing
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -58,7 +58,7 @@ static struct secret *password(void)
 	return secret_from_str("correct horse");
 }
 
-/* --- the head node --------------------------------------------------------------------------------- */
+/* --- the head node ---------------------------------------------------------------------------- */
 
 static struct sim_head *make_head(struct loop_group *g)
 {
@@ -115,7 +115,7 @@ static unsigned start_server(pid_t *pid)
 	return port;
 }
 
-/* --- drover's side ----------------------------------------------------------------------------------- */
+/* --- drover's side ---------------------------------------------------------------------------- */
 
 static void on_state(const struct bcm_state *s, const struct err *e, void *arg)
 {

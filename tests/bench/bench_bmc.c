@@ -1,13 +1,14 @@
 /*
- * bench_bmc: many BMCs and one process.  They stand in another one, behind one listener, each with an address of its own
- * in 127.0.0.0/8; a session, a System and a slot for media, every answer after its latency.
+ * bench_bmc: many BMCs and one process. They stand in another one, behind one listener, each with
+ * an address of its own in 127.0.0.0/8; a session, a System and a slot for media, every answer
+ * after its latency.
  *
- *	bmc_watch_10k_p99_ratio   (and _ms) 10,000 looked at every 30 s by one thread, with the limits that a Provider has by
- *	                          itself: how long a look at a healthy one takes (p99) while 100 hang, beside the same
- *	                          with none hung; the two in turns, and what becomes of those that begin to hang counts
- *	inspect_1k_cold_ratio     (and _s) a controller that starts with 1,000 machines of which it knows nothing, with one login for
- *	                          all: until each was looked at and that stands in its status, beside the time that the
- *	                          slowest BMC takes for its own answers
+ *   bmc_watch_10k_p99_ratio   (and _ms) 10,000 looked at every 30 s by one thread, with the limits that a Provider has by
+ *                             itself: how long a look at a healthy one takes (p99) while 100 hang, beside the same
+ *                             with none hung; the two in turns, and what becomes of those that begin to hang counts
+ *   inspect_1k_cold_ratio     (and _s) a controller that starts with 1,000 machines of which it knows nothing, with one login for
+ *                             all: until each was looked at and that stands in its status, beside the time that the
+ *                             slowest BMC takes for its own answers
  *
  * "watch" or "inspect" as argument: that one alone.
  */
@@ -38,7 +39,8 @@
 struct board {
 	atomic_bool hang;
 	atomic_bool inspecting;
-	atomic_uint requests[WATCHED]; /* of the first look: with that for the slot it is over */
+	/* of the first look: with that for the slot it is over */
+	atomic_uint requests[WATCHED];
 	atomic_bool looked[WATCHED];
 };
 
@@ -76,7 +78,7 @@ static void address_of(unsigned i, char out[static 24])
 	str_format(out, 24, "127.1.%u.%u", i / 250, i % 250 + 1);
 }
 
-/* --- the BMCs ------------------------------------------------------------------------------------- */
+/* --- the BMCs --------------------------------------------------------------------------------- */
 
 struct answer {
 	struct httpd_req *q;
@@ -203,7 +205,7 @@ static unsigned open_bmcs(struct loop_group *g)
 	return httpd_mhd_port(m);
 }
 
-/* --- watching ------------------------------------------------------------------------------------- */
+/* --- watching --------------------------------------------------------------------------------- */
 
 struct watch;
 struct watched {
@@ -211,7 +213,8 @@ struct watched {
 	struct provider_machine *m;
 	struct loop_timer timer;
 	double asked;
-	unsigned window; /* in which it was asked */
+	/* in which it was asked */
+	unsigned window;
 	bool healthy, known;
 };
 
@@ -219,8 +222,10 @@ struct watch {
 	struct loop *l;
 	struct provider *p;
 	struct watched *all;
-	unsigned window, known; /* window 0: not measured */
-	double *ms[2];		/* of healthy ones, none hung and 100 hung */
+	/* window 0: not measured */
+	unsigned window, known;
+	/* of healthy ones, none hung and 100 hung */
+	double *ms[2];
 	size_t n[2], failed;
 	struct loop_timer turn;
 };
@@ -338,7 +343,7 @@ static void watch(unsigned port)
 	     "none hung", 1, w.n[0] + w.n[1]);
 }
 
-/* --- inspecting ----------------------------------------------------------------------------------- */
+/* --- inspecting ------------------------------------------------------------------------------- */
 
 static void put_machine(struct fleet *f, unsigned i, struct arena *a)
 {
@@ -479,7 +484,7 @@ static void inspect(unsigned host)
 	free(config.server);
 }
 
-/* --- processes ------------------------------------------------------------------------------------ */
+/* --- processes -------------------------------------------------------------------------------- */
 
 static _Noreturn void serve_bmcs(int to_parent)
 {

@@ -1,20 +1,22 @@
 /*
- * bench_controller: a whole controller over real sockets, with everything around it in another process (fleet.h).
+ * bench_controller: a whole controller over real sockets, with everything around it in another
+ * process (fleet.h).
  *
- *	start_cpu_s           processor time from its start until 1,000 machines, each with a Secret of its own, and 500
- *	                      tenants are known, looked at and quiet
- *	loop_turn_max_ms      the longest turn of the loop meanwhile, in processor time; see drover_loop_slowest_ms
- *	node_event_cpu_us     processor time of one change of a Node, of 5,000
- *	mark_to_first_call_p99_ms
- *	                      from a pod marked unschedulable to the first request to the BMC of the machine that it
- *	                      gets, 200 of them one after the other, in a world of 5,000 Nodes
- *	controller_rss_1k_mb  resident, 1,000 machines, 2,000 pods, 10 tenants
- *	controller_rss_mb     resident, 20,000 pods, 2,000 nodes, 1,000 machines, 500 tenants
+ *   start_cpu_s           processor time from its start until 1,000 machines, each with a Secret of its own, and 500
+ *                         tenants are known, looked at and quiet
+ *   loop_turn_max_ms      the longest turn of the loop meanwhile, in processor time; see drover_loop_slowest_ms
+ *   node_event_cpu_us     processor time of one change of a Node, of 5,000
+ *   mark_to_first_call_p99_ms
+ *                         from a pod marked unschedulable to the first request to the BMC of the machine that it
+ *                         gets, 200 of them one after the other, in a world of 5,000 Nodes
+ *   controller_rss_1k_mb  resident, 1,000 machines, 2,000 pods, 10 tenants
+ *   controller_rss_mb     resident, 20,000 pods, 2,000 nodes, 1,000 machines, 500 tenants
  *
  * BENCH_REQUESTS=1 also counts the requests of start_cpu_s by kind.
  *
- * Plain HTTP, also to tenants, whose kubeconfigs say https: the scheme is changed below the client.  The reference of
- * times is jansson reading the same objects, or the same Node, once; that of sizes their text.
+ * Plain HTTP, also to tenants, whose kubeconfigs say https: the scheme is changed below the client.
+ * The reference of times is jansson reading the same objects, or the same Node, once; that of sizes
+ * their text.
  */
 #include <sys/wait.h>
 #include <time.h>
@@ -57,7 +59,7 @@ static double resident_mib(void)
 	return (double)resident * (double)sysconf(_SC_PAGESIZE) / MIB;
 }
 
-/* --- requests by kind -------------------------------------------------------------------------------- */
+/* --- requests by kind ------------------------------------------------------------------------- */
 
 #define KIND 128
 
@@ -121,7 +123,7 @@ static void tell_requests(void)
 	(void)fprintf(stderr, "%6u requests\n", all);
 }
 
-/* --- https without TLS ---------------------------------------------------------------------------- */
+/* --- https without TLS ------------------------------------------------------------------------ */
 
 struct plain {
 	struct http_transport base;
@@ -177,7 +179,7 @@ static struct http_transport *plain_new(struct http_transport *below)
 	return &p->base;
 }
 
-/* --- one controller ------------------------------------------------------------------------------- */
+/* --- one controller --------------------------------------------------------------------------- */
 
 struct measured {
 	double start_cpu, turn_ms, event_us, rss, json_cpu, node_us;
@@ -192,8 +194,10 @@ struct run {
 	struct loop_timer timer;
 	double cpu, from, idle;
 	int64_t began;
-	bool events; /* changes of Nodes are measured after the start */
-	bool pods;   /* pods come after the start, until it is killed */
+	/* changes of Nodes are measured after the start */
+	bool events;
+	/* pods come after the start, until it is killed */
+	bool pods;
 	enum { STARTING, IDLE, EVENTS } phase;
 	struct measured out;
 };
@@ -316,7 +320,8 @@ static void run(struct run *r, const char *iso, unsigned host)
 		.context.identity = "bench",
 		.context.plain_ok = true,
 		.context.idle_poll_ms = r->pods ? 3600000 : 0, /* no other calls */
-		/* mark_to_first_call is of a lone pod, 200 times; they follow each other at once. */
+		/* mark_to_first_call is of a lone pod, 200 times; they follow each other at
+		 * once. */
 		.context.batch_idle_ms = 1,
 		.agent_image = iso,
 	};
@@ -343,7 +348,7 @@ static void run(struct run *r, const char *iso, unsigned host)
 	free(config.server);
 }
 
-/* --- processes ------------------------------------------------------------------------------------ */
+/* --- processes -------------------------------------------------------------------------------- */
 
 static pid_t fork_with(int fds[2])
 {

@@ -1,17 +1,18 @@
 /*
- * bench_hostile: one hostile tenant at its limits beside 499 ordinary ones; the reference is the same
- * without it, in the same run.
+ * bench_hostile: one hostile tenant at its limits beside 499 ordinary ones; the reference is the
+ * same without it, in the same run.
  *
- *	hostile_tenant_plan_ms   a plan for all: when the 499 hear of their places
- *	hostile_tenant_turn_ms   the longest turn that the plan holds the loop
- *	hostile_tenant_read_mb   peak of memory while a tenant's pods are read and put into the world: 130 of
- *	                         1 MB of labels, 20 of 2.5 MB of containers and owners, and 3,000 just below what
- *	                         one pod may have; beside as many ordinary pods
- *	hostile_tenant_read_ms   longest turn of the loop meanwhile, of the processor
+ *   hostile_tenant_plan_ms   a plan for all: when the 499 hear of their places
+ *   hostile_tenant_turn_ms   the longest turn that the plan holds the loop
+ *   hostile_tenant_read_mb   peak of memory while a tenant's pods are read and put into the world: 130 of
+ *                            1 MB of labels, 20 of 2.5 MB of containers and owners, and 3,000 just below what
+ *                            one pod may have; beside as many ordinary pods
+ *   hostile_tenant_read_ms   longest turn of the loop meanwhile, of the processor
  *
- * The hostile tenant's waiting pods have the first place in the queue: 1,500 of which each has 32 anti-affinity terms of
- * its own, and 10,000 of which each has a node selector of its own.  The others have 10 nodes, 20 bound
- * pods and 4 waiting ones each.  Times of a plan are of the processor, and the best of the rounds.
+ * The hostile tenant's waiting pods have the first place in the queue: 1,500 of which each has 32
+ * anti-affinity terms of its own, and 10,000 of which each has a node selector of its own. The
+ * others have 10 nodes, 20 bound pods and 4 waiting ones each. Times of a plan are of the
+ * processor, and the best of the rounds.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ static _Noreturn void die(const char *what)
 	exit(1);
 }
 
-/* --- the world ----------------------------------------------------------------------------------- */
+/* --- the world -------------------------------------------------------------------------------- */
 
 static struct resource wants[] = {{"cpu", {(__int128)1000000000}},
 				  {"nvidia.com/gpu", {(__int128)1000000000}}};
@@ -233,7 +234,7 @@ static void bench_plan(void)
 				    "without it", without.turn_ms, TENANTS + 1});
 }
 
-/* --- reading ------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void put_text(struct buf *b, unsigned n, unsigned labels)
 {
@@ -329,7 +330,8 @@ static _Noreturn void serve(bool hostile, int to_parent)
 }
 
 struct reading {
-	struct tenant tenant; /* its name alone: what the projection wants */
+	/* its name alone: what the projection wants */
+	struct tenant tenant;
 	struct loop *loop;
 	struct world *world;
 };

@@ -82,7 +82,7 @@ static _Noreturn void die(const char *what)
 	exit(1);
 }
 
-/* --- the image ---------------------------------------------------------------------------------- */
+/* --- the image -------------------------------------------------------------------------------- */
 
 static void put(uint8_t *p, size_t n, uint64_t v)
 {
@@ -130,7 +130,7 @@ static void make_image(size_t bytes, bool dense)
 	free(tail);
 }
 
-/* --- the server ---------------------------------------------------------------------------------- */
+/* --- the server ------------------------------------------------------------------------------- */
 
 /* One file, from memory by sendfile(), as a web server would: what it costs is taken from the same
  * processors, and on a real network it is another machine's. */
@@ -190,7 +190,7 @@ static pid_t start_server(unsigned *port)
 	return pid;
 }
 
-/* --- the sides ---------------------------------------------------------------------------------- */
+/* --- the sides -------------------------------------------------------------------------------- */
 
 struct client {
 	struct loop *loop;
@@ -361,7 +361,7 @@ static double fio(void)
 	return ms / 1000;
 }
 
-/* --- the figure --------------------------------------------------------------------------------- */
+/* --- the figure ------------------------------------------------------------------------------- */
 
 static void make_drive(void)
 {

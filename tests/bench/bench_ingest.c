@@ -1,16 +1,16 @@
 /*
- * bench_ingest: a cache takes in 100,000 pods of 4 KB from a server in another
- * process, over plain HTTP and in pages; beside it jansson, given all the bytes
- * at once in one text and doing nothing else.
+ * bench_ingest: a cache takes in 100,000 pods of 4 KB from a server in another process, over plain
+ * HTTP and in pages; beside it jansson, given all the bytes at once in one text and doing nothing
+ * else.
  *
- *	ingest_extra_mb     peak of the process above what it holds in the end (the store)
- *	ingest_max_turn_ms  longest turn of the loop, of the processor, the first watch event included
- *	ingest_ratio        bytes a second against jansson's, the network included
- *	ingest_cpu_ratio    bytes a second of CPU time against jansson's: steady on a busy machine
+ *   ingest_extra_mb     peak of the process above what it holds in the end (the store)
+ *   ingest_max_turn_ms  longest turn of the loop, of the processor, the first watch event included
+ *   ingest_ratio        bytes a second against jansson's, the network included
+ *   ingest_cpu_ratio    bytes a second of CPU time against jansson's: steady on a busy machine
  *
- * Memory is that of the first round; times, the reference's too, are the best of
- * the rounds, since whatever else the machine runs can only make them worse.
- * An argument gives another number of pods.
+ * Memory is that of the first round; times, the reference's too, are the best of the rounds, since
+ * whatever else the machine runs can only make them worse. An argument gives another number of
+ * pods.
  */
 #include <malloc.h>
 #include <signal.h>
@@ -85,7 +85,7 @@ static double used_mib(void)
 	return (double)(m.uordblks + m.hblkhd) / MIB;
 }
 
-/* --- the pods ---------------------------------------------------------------------------------- */
+/* --- the pods --------------------------------------------------------------------------------- */
 
 /* Every pod has the same length; only the digits of its number differ. */
 static void put_pod(struct buf *b, unsigned n)
@@ -151,11 +151,12 @@ static void put_page(struct buf *b, unsigned from, unsigned n, unsigned total)
 	buf_puts(b, "]}");
 }
 
-/* --- the server -------------------------------------------------------------------------------- */
+/* --- the server ------------------------------------------------------------------------------- */
 
 struct server {
 	unsigned total;
-	char **pages; /* made before the clock runs */
+	/* made before the clock runs */
+	char **pages;
 	size_t *sizes;
 };
 
@@ -243,7 +244,7 @@ static _Noreturn void serve(unsigned total, int to_parent)
 	exit(0);
 }
 
-/* --- the reference ----------------------------------------------------------------------------- */
+/* --- the reference ---------------------------------------------------------------------------- */
 
 struct reference {
 	double bytes, seconds, cpu, mib;
@@ -291,7 +292,7 @@ static pid_t child(void (*fn)(unsigned total, int to_parent), unsigned total, vo
 	return pid;
 }
 
-/* --- what is measured -------------------------------------------------------------------------- */
+/* --- what is measured ------------------------------------------------------------------------- */
 
 /* What a controller keeps of a waiting pod. */
 struct pod {

@@ -1,11 +1,12 @@
 /*
- * bench_netris: machines moved and proved at a simulated Netris controller with 1,000 servers, which is another process.
+ * bench_netris: machines moved and proved at a simulated Netris controller with 1,000 servers,
+ * which is another process.
  *
- *	netris_move_own_ms	processor time of drover for one move into a tenant's cluster, until it is proved; reference:
- *				the time that passes, most of it the wait for heartbeats of switches
- *	netris_500_moves_s	500 moves at once into 10 tenants' clusters, until each is proved; reference: the time in which
- *				a switch is heard of three times
- *	netris_lost_servers	servers that are then not where they were moved
+ *   netris_move_own_ms	processor time of drover for one move into a tenant's cluster, until it is proved; reference:
+ *   			the time that passes, most of it the wait for heartbeats of switches
+ *   netris_500_moves_s	500 moves at once into 10 tenants' clusters, until each is proved; reference: the time in which
+ *   			a switch is heard of three times
+ *   netris_lost_servers	servers that are then not where they were moved
  *
  * An argument gives another number of servers.
  */
@@ -65,7 +66,7 @@ static _Noreturn void server(int out, unsigned servers)
 	exit(0);
 }
 
-/* --- client ----------------------------------------------------------------------------------------- */
+/* --- client ----------------------------------------------------------------------------------- */
 
 struct bench {
 	struct loop *loop;
@@ -137,7 +138,8 @@ static double cpu_ms(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e3;
 }
 
-/* n moves at once from server `from` on; gives what they took, in ms of the clock and of the processor. */
+/* n moves at once from server `from` on; gives what they took, in ms of the clock and of the
+ * processor. */
 static void run(struct bench *b, struct loop_group *g, unsigned from, unsigned n, double *wall,
 		double *cpu)
 {

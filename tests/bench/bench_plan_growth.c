@@ -1,21 +1,21 @@
 /*
- * bench_plan_growth: how a plan's time grows with what is planned, in the cases in which planners become
- * quadratic.  Each case is planned with a quarter of n and with n, in a process of its own: so many ms, so
- * many MB, and the exponent of its growth.
+ * bench_plan_growth: how a plan's time grows with what is planned, in the cases in which planners
+ * become quadratic. Each case is planned with a quarter of n and with n, in a process of its own:
+ * so many ms, so many MB, and the exponent of its growth.
  *
- *	plan_growth_hosts        pods alike, spread over hosts with maxSkew 3
- *	plan_growth_apps         apps of 10 pods, each spread over zones, apart on hosts, and away from another app
- *	plan_growth_shapes       pods, no two of which ask for the same
- *	plan_growth_pools        the same for 50 pools
- *	plan_growth_racks        racks of 8 machines, pods of jobs, spread over racks or apart on them
- *	plan_growth_gangs        gangs of 8 pods, each with a machine of its own, in 250 racks of 10
- *	                         machines
- *	plan_growth_identical    pods alike
- *	plan_50k_on_nodes_ms     50,000 pods of 500 shapes for 5,000 Nodes with room for them
- *	plan_incremental_topology_ms   one more pod that is spread over zones and hosts, beside 50,000 that are so on
- *	                               5,000 Nodes; and the memory that this plan takes
+ *   plan_growth_hosts        pods alike, spread over hosts with maxSkew 3
+ *   plan_growth_apps         apps of 10 pods, each spread over zones, apart on hosts, and away from another app
+ *   plan_growth_shapes       pods, no two of which ask for the same
+ *   plan_growth_pools        the same for 50 pools
+ *   plan_growth_racks        racks of 8 machines, pods of jobs, spread over racks or apart on them
+ *   plan_growth_gangs        gangs of 8 pods, each with a machine of its own, in 250 racks of 10
+ *                            machines
+ *   plan_growth_identical    pods alike
+ *   plan_50k_on_nodes_ms     50,000 pods of 500 shapes for 5,000 Nodes with room for them
+ *   plan_incremental_topology_ms   one more pod that is spread over zones and hosts, beside 50,000 that are so on
+ *                                  5,000 Nodes; and the memory that this plan takes
  *
- * Times are processor time of the plan alone, the best of the rounds.  Every pod must be served.
+ * Times are processor time of the plan alone, the best of the rounds. Every pod must be served.
  */
 #include <math.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static void put_pod(struct world *w, unsigned i, const struct world_pod *like, i
 	world_put_pod(w, &p);
 }
 
-/* --- cases --------------------------------------------------------------------------------------- */
+/* --- cases ------------------------------------------------------------------------------------ */
 
 static struct world *hosts(unsigned n)
 {
@@ -219,7 +219,7 @@ CASE(gangs)
 CASE(identical)
 CASE(on_nodes)
 
-/* --- one event ----------------------------------------------------------------------------------- */
+/* --- one event -------------------------------------------------------------------------------- */
 
 static struct bench_figure incremental(unsigned n)
 {
@@ -251,7 +251,7 @@ static struct bench_figure incremental(unsigned n)
 	return best;
 }
 
-/* --- printing ------------------------------------------------------------------------------------ */
+/* --- printing --------------------------------------------------------------------------------- */
 
 static void print(const char *name, const char *what, double value, const char *unit, double goal,
 		  unsigned n)

@@ -111,7 +111,8 @@ struct bench {
 	struct loop *l;
 	struct store *s;
 	size_t begun, ended, total;
-	double from, *took; /* of each, when one at a time */
+	/* of each, when one at a time */
+	double from, *took;
 };
 
 static void begin(struct bench *b);

@@ -1,27 +1,31 @@
 /*
- * bench_trace: a month of a fleet, replayed: 100,000 jobs of 16 tenants on 2,000 machines of 8 GPUs in 30 days.
+ * bench_trace: a month of a fleet, replayed: 100,000 jobs of 16 tenants on 2,000 machines of 8 GPUs
+ * in 30 days.
  *
- *	trace_gpu_use_pct   GPUs that running pods have, of all GPUs, over the 30 days; drain, wipe and boot are unused time
- *	trace_gain_ratio    the same beside the same trace on the same machines, split evenly among the tenants for good
- *	trace_replay_s      processor time of the first of these replays
+ *   trace_gpu_use_pct   GPUs that running pods have, of all GPUs, over the 30 days; drain, wipe and boot are unused time
+ *   trace_gain_ratio    the same beside the same trace on the same machines, split evenly among the tenants for good
+ *   trace_replay_s      processor time of the first of these replays
  *
- * The shape of the trace is the model of demand of the fleet reference (section 6: Meta's RSC clusters, and the suggestions for
- * simulators): sizes and times with heavy tails, gangs at powers of two, many small jobs while a few large ones own the GPU
- * time, tenants with different habits, bursts that know nothing of one another.
+ * The shape of the trace is the model of demand of the fleet reference (section 6: Meta's RSC
+ * clusters, and the suggestions for simulators): sizes and times with heavy tails, gangs at powers
+ * of two, many small jobs while a few large ones own the GPU time, tenants with different habits,
+ * bursts that know nothing of one another.
  *
- *	size     2^k GPUs, k from 0 to 9, each a third as frequent as the one before; over 8: a gang of whole machines
- *	time     log-normal with sigma 1.5, at most 5 days
- *	tenant   its demand is 1/rank of the first one's
- *	burst    on for 1.5 days and off for 4.5 in the mean, exponential; jobs come while it is on
- *	load     GPU-hours are scaled together to LOAD of what the machines have in the 30 days
+ *   size     2^k GPUs, k from 0 to 9, each a third as frequent as the one before; over 8: a gang of whole machines
+ *   time     log-normal with sigma 1.5, at most 5 days
+ *   tenant   its demand is 1/rank of the first one's
+ *   burst    on for 1.5 days and off for 4.5 in the mean, exponential; jobs come while it is on
+ *   load     GPU-hours are scaled together to LOAD of what the machines have in the 30 days
  *
  * The planner sees 64 waiting pods of each tenant, the oldest.
  *
- * Each cause draws from a stream of its own, so that changing one leaves the others.  Machines do not fail.  All jobs
- * wait as long as it takes; none is withdrawn.
+ * Each cause draws from a stream of its own, so that changing one leaves the others. Machines do
+ * not fail. All jobs wait as long as it takes; none is withdrawn.
  *
- * Times of machines: 5 min to boot, 1 min to drain, 10 min to wipe, verify and pass the gate before the next offer, and 10 min of
- * idleness before a Node is given back.  A plan is made 5 min after the one before at the earliest.  Who has machines for good never gives one back, and so neither wipes nor boots again.
+ * Times of machines: 5 min to boot, 1 min to drain, 10 min to wipe, verify and pass the gate before
+ * the next offer, and 10 min of idleness before a Node is given back. A plan is made 5 min after
+ * the one before at the earliest. Who has machines for good never gives one back, and so neither
+ * wipes nor boots again.
  */
 #include <math.h>
 #include "base/mem.h"
@@ -39,7 +43,7 @@
 #define MONTH_MS (DAYS * 24 * HOUR_MS)
 #define SIZES 10
 
-/* --- the trace ----------------------------------------------------------------------------------- */
+/* --- the trace -------------------------------------------------------------------------------- */
 
 enum cause { SIZE, TIME, BURST, ARRIVAL, CAUSES };
 
@@ -92,7 +96,8 @@ static void add_job(struct trace *t, size_t i, unsigned tenant, int64_t at, uint
 		.requests = {r, 1}};
 }
 
-/* The times of n jobs of one tenant: a walk through time that counts while a burst is on, stretched to n of them. */
+/* The times of n jobs of one tenant: a walk through time that counts while a burst is on, stretched
+ * to n of them. */
 static void add_tenant(struct trace *t, unsigned tenant, size_t first, size_t n)
 {
 	uint64_t s[CAUSES];
@@ -176,7 +181,7 @@ static struct trace *trace_new(void)
 	return t;
 }
 
-/* --- the fleet ----------------------------------------------------------------------------------- */
+/* --- the fleet -------------------------------------------------------------------------------- */
 
 static void put_pool(struct world *w, const char *name, const char *provider, const char *tenant)
 {
@@ -236,7 +241,7 @@ static struct world *fleet(const struct trace *t, bool split)
 	return w;
 }
 
-/* --- measuring ----------------------------------------------------------------------------------- */
+/* --- measuring -------------------------------------------------------------------------------- */
 
 static int by_value(const void *x, const void *y)
 {

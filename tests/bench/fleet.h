@@ -21,16 +21,17 @@
 #include "kube/apiserver/apiserver.h"
 
 /*
- * fleet: what a controller has around it, in a process of its own, so that nothing of it is counted as the
- * controller's: the host's API server, one for each tenant, and all BMCs behind one listener.
+ * fleet: what a controller has around it, in a process of its own, so that nothing of it is counted
+ * as the controller's: the host's API server, one for each tenant, and all BMCs behind one
+ * listener.
  *
- * Machines serve: claim, Node and pods are there, the BMC says On.  The last of them may be free (fleet_free.h).  Each
- * has a Secret of its own.
- * Objects are put into the stores before the servers start.
+ * Machines serve: claim, Node and pods are there, the BMC says On. The last of them may be free
+ * (fleet_free.h). Each has a Secret of its own. Objects are put into the stores before the servers
+ * start.
  *
- *	SIGUSR1	500 changes of Nodes, 50 a second, in one tenant after the other
- *	SIGUSR2	pods that need a free machine, in one tenant after the other: each is marked when a BMC was asked for the
- *		one before; then how long each of them took is written to the parent
+ *   SIGUSR1	500 changes of Nodes, 50 a second, in one tenant after the other
+ *   SIGUSR2	pods that need a free machine, in one tenant after the other: each is marked when a BMC was asked for the
+ *   	one before; then how long each of them took is written to the parent
  */
 #define FLEET_EVENTS 500
 #define FLEET_EVENT_MS 20
@@ -40,15 +41,17 @@
 #define FLEET_POD_LIMIT_MS 10000
 
 struct fleet_size {
-	unsigned machines, tenants, pods,
-		nodes; /* nodes: of all tenants, those of machines among them */
-	unsigned free; /* of the machines, the last ones */
+	/* nodes: of all tenants, those of machines among them */
+	unsigned machines, tenants, pods, nodes;
+	/* of the machines, the last ones */
+	unsigned free;
 };
 
 /* What the child tells when it serves. */
 struct fleet_door {
 	unsigned host, bmc;
-	uint64_t bytes; /* of the objects that a controller reads, as text */
+	/* of the objects that a controller reads, as text */
+	uint64_t bytes;
 };
 
 struct fleet_api {
@@ -64,15 +67,19 @@ struct fleet {
 	struct loop *l;
 	struct loop_group *g;
 	struct fleet_api host, *tenants, bmc;
-	char *ca; /* base64 of a certificate: what a kubeconfig has to have */
+	/* base64 of a certificate: what a kubeconfig has to have */
+	char *ca;
 	uint64_t bytes;
 	struct loop_timer event;
 	unsigned events;
-	struct crypto_key *agent_key, *evidence_key; /* where there are free machines */
+	/* where there are free machines */
+	struct crypto_key *agent_key, *evidence_key;
 	struct loop_timer pod;
 	unsigned pods;
-	int64_t marked; /* loop_clock(); 0: nobody waits */
-	bool *called;	/* by machine: its BMC was asked for a pod */
+	/* loop_clock(); 0: nobody waits */
+	int64_t marked;
+	/* by machine: its BMC was asked for a pod */
+	bool *called;
 	int32_t took_ms[FLEET_PODS];
 	int to_parent;
 };
@@ -122,7 +129,7 @@ static inline const char *fleet_uuid(unsigned m, struct arena *a)
 
 #include "tests/bench/fleet_free.h"
 
-/* --- objects -------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 #define FLEET_META(name)                                                                           \
 	"'metadata': {'name': '" name "', 'uid': 'uid-" name                                       \
@@ -351,7 +358,7 @@ static inline void fleet_common(struct fleet *f, const char *limits)
 				" 'wipe': {'minimumLevel': {'flash': 'Clear', 'hdd': 'Clear'}}}}");
 }
 
-/* --- BMCs ----------------------------------------------------------------------------------------- */
+/* --- BMCs ------------------------------------------------------------------------------------- */
 
 static inline void fleet_root(struct httpd_req *q, void *arg)
 {
@@ -359,7 +366,8 @@ static inline void fleet_root(struct httpd_req *q, void *arg)
 	httpd_reply_json(q, 200, "{\"Systems\": {\"@odata.id\": \"/redfish/v1/Systems\"}}");
 }
 
-/* A pod that no Node has room for, and a new one would have: more processors than are allocatable. */
+/* A pod that no Node has room for, and a new one would have: more processors than are
+ * allocatable. */
 static inline void fleet_mark(void *arg)
 {
 	struct fleet *f = arg;
@@ -402,7 +410,8 @@ static inline void fleet_on_pod(void *arg)
 		fleet_mark(f);
 }
 
-/* False: of a machine that was called for a pod all else is left unanswered, so that it stays where it is. */
+/* False: of a machine that was called for a pod all else is left unanswered, so that it stays where
+ * it is. */
 static inline bool fleet_answers(struct fleet *f, unsigned m)
 {
 	if (m >= f->size.machines || m < fleet_serving(f) || !f->pods)
@@ -433,7 +442,7 @@ static inline void fleet_system(struct httpd_req *q, void *arg)
 			m, fleet_uuid(m, a), m, m < fleet_serving(f) ? "On" : "Off", m));
 }
 
-/* --- serving -------------------------------------------------------------------------------------- */
+/* --- serving ---------------------------------------------------------------------------------- */
 
 static inline void fleet_open(struct fleet *f, struct fleet_api *x)
 {

@@ -4,8 +4,8 @@
 #include "wipe/evidence.h"
 
 /*
- * fleet_free: machines that are free, each with the record of its wipe, signed by an agent and by the key that is in
- * the host's Secrets: what a pod can get.  A part of fleet.h.
+ * fleet_free: machines that are free, each with the record of its wipe, signed by an agent and by
+ * the key that is in the host's Secrets: what a pod can get. A part of fleet.h.
  */
 
 /* The key that countersigns records, as the controller would have made it. */

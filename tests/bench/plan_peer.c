@@ -1,18 +1,20 @@
 /*
- * plan_peer: drover's side of `make bench-peers`: plans so many pods of the mix, and writes them for the other side.
+ * plan_peer: drover's side of `make bench-peers`: plans so many pods of the mix, and writes them
+ * for the other side.
  *
- *	plan_peer PODS ROUNDS LIST
+ *   plan_peer PODS ROUNDS LIST
  *
- * Prints one line of JSON: the best time of the rounds, with all that it takes to know the pods and machines and without,
- * the peak of memory, how many nodes, what they cost.  The price of a type is that of Karpenter's fake cloud: 0.1 for a CPU
- * and 0.1 for 10^9 bytes.
+ * Prints one line of JSON: the best time of the rounds, with all that it takes to know the pods and
+ * machines and without, the peak of memory, how many nodes, what they cost. The price of a type is
+ * that of Karpenter's fake cloud: 0.1 for a CPU and 0.1 for 10^9 bytes.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 #include "tests/bench/plan_mix.h"
 
-/* A cloud never runs out; here there are as many machines in each zone as pods, of the types that a handful of pods needs. */
+/* A cloud never runs out; here there are as many machines in each zone as pods, of the types that a
+ * handful of pods needs. */
 #define SMALL_TYPES 16
 
 static struct world *make_world(unsigned pods, FILE *list)

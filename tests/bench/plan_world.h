@@ -11,9 +11,9 @@
 #include "planner/plan.h"
 
 /*
- * plan_world: what the planner's benchmarks build worlds of: tenant "t", pool "pool", and the
- * types of Karpenter's scheduling benchmark: type i has i CPUs, 2i GiB and room for 10i pods, less 100m and 10Mi, in three
- * zones, a provider each.
+ * plan_world: what the planner's benchmarks build worlds of: tenant "t", pool "pool", and the types
+ * of Karpenter's scheduling benchmark: type i has i CPUs, 2i GiB and room for 10i pods, less 100m
+ * and 10Mi, in three zones, a provider each.
  *
  * Times are processor time: what else the machine does is not counted.
  */
@@ -114,8 +114,8 @@ static inline struct world *bench_world(unsigned machines, unsigned of_types, un
 	return w;
 }
 
-/* So many Nodes of 16 CPUs with so many pods on each; bound: what these have of a pod; its name, node and requests are
- * given. */
+/* So many Nodes of 16 CPUs with so many pods on each; bound: what these have of a pod; its name,
+ * node and requests are given. */
 static inline void bench_put_nodes(struct world *w, unsigned nodes, unsigned pods_each,
 				   const struct world_pod *bound)
 {

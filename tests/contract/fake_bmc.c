@@ -27,7 +27,7 @@ static void set(char **slot, const char *text)
 	*slot = copy;
 }
 
-/* --- replies -------------------------------------------------------------------------------------- */
+/* --- replies ---------------------------------------------------------------------------------- */
 
 static void reply(struct httpd_req *q, int status, json_t *j /* taken; NULL: empty */)
 {
@@ -53,7 +53,7 @@ static json_t *link_to(const char *path)
 	return json_pack("{s:s}", "@odata.id", path);
 }
 
-/* --- who asks ------------------------------------------------------------------------------------- */
+/* --- who asks --------------------------------------------------------------------------------- */
 
 static bool password_ok(struct fake_bmc *b, const char *user, const char *password)
 {
@@ -176,7 +176,7 @@ static void close_session(struct fake_bmc *b, struct httpd_req *q, const char *i
 	refuse(q, 404, "Base.1.8.ResourceMissingAtURI");
 }
 
-/* --- resources ------------------------------------------------------------------------------------ */
+/* --- resources -------------------------------------------------------------------------------- */
 
 static json_t *root(const struct fake_bmc *b)
 {
@@ -382,7 +382,7 @@ static json_t *manager_json(const struct fake_bmc *b)
 	return j;
 }
 
-/* --- drives ------------------------------------------------------------------------------------- */
+/* --- drives ----------------------------------------------------------------------------------- */
 
 #define STORAGE SYSTEM "/Storage"
 
@@ -530,7 +530,7 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 	return NULL;
 }
 
-/* --- tasks ---------------------------------------------------------------------------------------- */
+/* --- tasks ------------------------------------------------------------------------------------ */
 
 #define TASK "/redfish/v1/TaskService/Tasks/1"
 #define MONITOR "/redfish/v1/TaskService/TaskMonitors/1"
@@ -603,7 +603,7 @@ static bool task_answered(struct fake_bmc *b, struct httpd_req *q, const char *p
 	return true;
 }
 
-/* --- writes --------------------------------------------------------------------------------------- */
+/* --- writes ----------------------------------------------------------------------------------- */
 
 static void on_power(void *arg)
 {
@@ -795,7 +795,7 @@ static void write_to(struct fake_bmc *b, struct httpd_req *q, const char *path, 
 		refuse(q, 405, "Base.1.8.OperationNotAllowed");
 }
 
-/* --- misdeeds ------------------------------------------------------------------------------------- */
+/* --- misdeeds --------------------------------------------------------------------------------- */
 
 static int64_t read_spaces(char *out, size_t max, uint64_t pos, void *arg)
 {
@@ -840,7 +840,7 @@ static bool misbehave(struct fake_bmc *b, struct httpd_req *q, const char *path)
 	return true;
 }
 
-/* --- serving -------------------------------------------------------------------------------------- */
+/* --- serving ---------------------------------------------------------------------------------- */
 
 static void serve_capture(struct fake_bmc *b, struct httpd_req *q, const char *path)
 {

@@ -10,8 +10,10 @@
 struct process {
 	struct list link;
 	struct fake_cloud *f;
-	struct loop_child *child; /* NULL: ended */
-	struct list requests;	  /* of request.link */
+	/* NULL: ended */
+	struct loop_child *child;
+	/* of request.link */
+	struct list requests;
 };
 
 struct request {
@@ -44,7 +46,7 @@ static void fail(struct process *p, json_int_t id, const char *kind, const char 
 	say(p, json_pack("{s:I,s:{s:s,s:s}}", "id", id, "error", "kind", kind, "message", message));
 }
 
-/* --- instances -------------------------------------------------------------------------------------- */
+/* --- instances -------------------------------------------------------------------------------- */
 
 void fake_cloud_kill(struct fake_instance *i)
 {
@@ -106,7 +108,7 @@ unsigned fake_cloud_alive_of(const struct fake_cloud *f, const char *claim_uid)
 	return n;
 }
 
-/* --- requests --------------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static void tell_offers(struct process *p, json_int_t id)
 {
@@ -274,7 +276,7 @@ static void on_time(void *arg)
 	json_decref(j);
 }
 
-/* --- the process ------------------------------------------------------------------------------------ */
+/* --- the process ------------------------------------------------------------------------------ */
 
 static void process_end(struct process *p)
 {

@@ -13,18 +13,28 @@
 
 struct fake_fabric {
 	/* misdeeds, for the requests that follow */
-	bool silent;	     /* never answers place and observe */
-	bool dies;	     /* ends with status 3 instead of answering */
-	bool garbage;	     /* answers with a line that is none */
-	bool wrong_protocol; /* answers hello with protocol 2 */
-	const char *error;   /* kind of the error that it answers with */
-	const char *proof;   /* NULL: Strong */
-	bool unknown_id;     /* answers an id that was never sent, then properly */
+	/* never answers place and observe */
+	bool silent;
+	/* ends with status 3 instead of answering */
+	bool dies;
+	/* answers with a line that is none */
+	bool garbage;
+	/* answers hello with protocol 2 */
+	bool wrong_protocol;
+	/* kind of the error that it answers with */
+	const char *error;
+	/* NULL: Strong */
+	const char *proof;
+	/* answers an id that was never sent, then properly */
+	bool unknown_id;
 	/* what happened */
-	struct map *segments; /* of machine */
-	char *journal[256];   /* "place gpu-1 q-1 3", "observe gpu-1 3" */
+	/* of machine */
+	struct map *segments;
+	/* "place gpu-1 q-1 3", "observe gpu-1 3" */
+	char *journal[256];
 	unsigned njournal, starts, ends;
-	int64_t held_id; /* of the newest request that a silent one did not answer */
+	/* of the newest request that a silent one did not answer */
+	int64_t held_id;
 	struct loop_child *child;
 };
 

@@ -7,8 +7,8 @@
 #include "tests/contract/fake_bmc.h"
 
 /*
- * fake_head: a simulated BCM head node in front of fake BMCs: what it switches shows at them.  Node i, "n0" and so on, has
- * the BMC 10.0.8.(17 + i).
+ * fake_head: a simulated BCM head node in front of fake BMCs: what it switches shows at them. Node
+ * i, "n0" and so on, has the BMC 10.0.8.(17 + i).
  */
 #define FAKE_HEAD "https://head:8081"
 #define FAKE_HEAD_PASSWORD "battery staple"
@@ -27,10 +27,12 @@ struct fake_head {
 	struct sim_head *head;
 	struct httpd *httpd;
 	struct secret *password;
-	struct provider_manager manager; /* how drover reaches it, by login */
+	/* how drover reaches it, by login */
+	struct provider_manager manager;
 };
 void fake_head_start(struct fake_head *h, struct http_mem_net *net, struct loop_group *g);
 struct sim_head_node *fake_head_add(struct fake_head *h, struct fake_bmc *b, int i);
-void fake_head_done(struct fake_head *h); /* before its BMCs */
+/* before its BMCs */
+void fake_head_done(struct fake_head *h);
 
 #endif

@@ -12,7 +12,8 @@
 struct call {
 	struct list link;
 	struct fake_ipmitool *f;
-	struct loop_child *child; /* NULL: over */
+	/* NULL: over */
+	struct loop_child *child;
 	char host[64], user[32], password[64], command[64];
 	bool sensing, counting;
 	struct loop_timer timer;
@@ -32,8 +33,8 @@ static void over(struct call *c, int status)
 	loop_sim_child_exit(child, status);
 }
 
-/* The fake's loop has no standard error: what ipmitool says there is told by its status alone in a simulated loop, so
- * it comes on the output, which is read as well. */
+/* The fake's loop has no standard error: what ipmitool says there is told by its status alone in a
+ * simulated loop, so it comes on the output, which is read as well. */
 static void refuse(struct call *c, const char *words)
 {
 	print(c, words);

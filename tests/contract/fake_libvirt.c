@@ -11,8 +11,10 @@
 struct process {
 	struct list link;
 	struct fake_libvirt *f;
-	struct loop_child *child; /* NULL: ended */
-	struct list requests;	  /* of request.link */
+	/* NULL: ended */
+	struct loop_child *child;
+	/* of request.link */
+	struct list requests;
 };
 
 struct request {
@@ -71,7 +73,7 @@ static json_int_t fence_of(struct fake_libvirt *f, const char *domain)
 	return text ? atoll(text) : 0;
 }
 
-/* --- operations -------------------------------------------------------------------------------------- */
+/* --- operations ------------------------------------------------------------------------------- */
 
 static json_t *state_of(struct fake_libvirt *f, const char *domain, struct fake_bmc *b,
 			const char *address)
@@ -202,7 +204,7 @@ static void on_time(void *arg)
 	json_decref(j);
 }
 
-/* --- the process --------------------------------------------------------------------------------------- */
+/* --- the process ------------------------------------------------------------------------------ */
 
 static void hello(struct process *p, const json_t *j)
 {

@@ -9,8 +9,8 @@
 #include "tests/contract/fake_bmc.h"
 
 /*
- * fake_libvirt: drover-libvirt for the simulated loop, found as FAKE_LIBVIRT: it speaks the protocol of
- * docs/provider-protocol.md, and what it switches are fakes of a BMC's machine.
+ * fake_libvirt: drover-libvirt for the simulated loop, found as FAKE_LIBVIRT: it speaks the
+ * protocol of docs/provider-protocol.md, and what it switches are fakes of a BMC's machine.
  *
  * A domain about which a request hangs is busy, as in the real one; hanging requests never end.
  */
@@ -19,30 +19,43 @@
 #define FAKE_LIBVIRT_URI "qemu:///system"
 
 struct fake_libvirt {
-	/* The machine of a domain; NULL: there is none.  address: that its media are fetched from. */
+	/* The machine of a domain; NULL: there is none. address: that its media are fetched
+	 * from. */
 	struct fake_bmc *(*find)(const char *domain, const char **address, void *arg);
 	void *arg;
 	/* A domain was defined, or undefined (uuid NULL); may be NULL. */
 	void (*on_defined)(const char *domain, const char *uuid, void *arg);
-	int64_t ms; /* each answer takes so long; the effect comes with it */
+	/* each answer takes so long; the effect comes with it */
+	int64_t ms;
 	/* misdeeds, for the requests that follow */
-	bool (*hangs)(const char *domain, void *arg); /* NULL: none */
-	bool deaf;				      /* answers nothing at all, pings neither */
-	bool dies;				      /* ends with status 3 instead of answering */
-	bool dies_after;			      /* ... after the effect */
-	bool no_fences;				      /* takes what an older leader asks for */
+	/* NULL: none */
+	bool (*hangs)(const char *domain, void *arg);
+	/* answers nothing at all, pings neither */
+	bool deaf;
+	/* ends with status 3 instead of answering */
+	bool dies;
+	/* ... after the effect */
+	bool dies_after;
+	/* takes what an older leader asks for */
+	bool no_fences;
 	bool garbage, huge, wrong_protocol;
-	json_int_t talks;  /* id of 100 additional answers to each request; 0: none */
-	const char *error; /* kind of the error that it answers with */
+	/* id of 100 additional answers to each request; 0: none */
+	json_int_t talks;
+	/* kind of the error that it answers with */
+	const char *error;
 	/* what happened */
-	struct map *fences;  /* of domain: char *, decimal */
-	struct map *defined; /* domain -> char *, its uuid */
+	/* of domain: char *, decimal */
+	struct map *fences;
+	/* domain -> char *, its uuid */
+	struct map *defined;
 	unsigned starts, ends;
-	char uri[128], pool[64], media_url[256]; /* of the newest hello */
+	/* of the newest hello */
+	char uri[128], pool[64], media_url[256];
 
 	struct loop *loop;
 	struct loop_group *group;
-	struct list processes; /* of fake_libvirt.c */
+	/* of fake_libvirt.c */
+	struct list processes;
 };
 
 void fake_libvirt_init(struct fake_libvirt *f, struct loop_group *g);

@@ -7,7 +7,8 @@
 #include "sim/netris.h"
 
 /*
- * fake_netris: a simulated Netris controller (sim/netris.h) in the simulated loop, and what a fabric needs to reach it.
+ * fake_netris: a simulated Netris controller (sim/netris.h) in the simulated loop, and what a
+ * fabric needs to reach it.
  */
 #define FAKE_NETRIS "https://netris.example"
 #define FAKE_NETRIS_PASSWORD "horse\"staple"
@@ -21,15 +22,17 @@ struct fake_netris {
 	struct secret *password;
 	struct sim_netris *sim;
 	struct fabric_netris config;
-	unsigned moves, looks; /* looks: lists of V-nets that were asked for */
+	/* looks: lists of V-nets that were asked for */
+	unsigned moves, looks;
 	unsigned balancer_lists;
-	enum http_mem_fate
-		fate; /* of the next request that changes something; HTTP_MEM_WELL: none */
+	/* of the next request that changes something; HTTP_MEM_WELL: none */
+	enum http_mem_fate fate;
 };
 
 /* client: the group of whoever uses config. */
 void fake_netris_init(struct fake_netris *f, struct loop *l, struct loop_group *client,
 		      unsigned servers, int64_t latency_ms, bool loose);
-void fake_netris_done(struct fake_netris *f); /* the fabric first */
+/* the fabric first */
+void fake_netris_done(struct fake_netris *f);
 
 #endif

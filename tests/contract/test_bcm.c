@@ -12,8 +12,8 @@
 #include "tests/contract/fake_head.h"
 
 /*
- * What a provider of managed machines must do beside test_provider.c: acquire, release, progress, discovery, and that
- * nothing reaches a node that is not the machine's.
+ * What a provider of managed machines must do beside test_provider.c: acquire, release, progress,
+ * discovery, and that nothing reaches a node that is not the machine's.
  */
 #define MACHINES 2
 
@@ -132,7 +132,7 @@ static void fault(struct world *w, const char *json)
 	assert_ok(sim_head_fault(w->head.head, json, &e), &e);
 }
 
-/* --- calls ------------------------------------------------------------------------------------------ */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static void on_done(const struct provider_observation *o, const char *handle, const struct err *e,
 		    void *arg)
@@ -215,7 +215,7 @@ static void pass(struct world *w, int64_t ms)
 	loop_sim_run_until(w->loop, loop_now(w->loop) + ms);
 }
 
-/* --- cases -------------------------------------------------------------------------------------------- */
+/* --- cases ------------------------------------------------------------------------------------ */
 
 static void a_node_is_installed_and_given_back_as_it_was(void **state)
 {

@@ -19,10 +19,10 @@
 #include "sim/rack.h"
 
 /*
- * The Redfish provider through a whole cycle with a living BMC of each make: found, identified, switched on and off as
- * observed, booted once from a medium, and again from its disk, with the medium in and out.  The makes are those
- * that are built in (sim/dialects), and whatever mockups of real ones lie in the folder of captures; those
- * are no part of this repository.
+ * The Redfish provider through a whole cycle with a living BMC of each make: found, identified,
+ * switched on and off as observed, booted once from a medium, and again from its disk, with the
+ * medium in and out. The makes are those that are built in (sim/dialects), and whatever mockups of
+ * real ones lie in the folder of captures; those are no part of this repository.
  */
 #define CAPTURES "../shared/captures"
 #define ORIGIN "https://127.10.0.2:8443"
@@ -34,12 +34,14 @@
 
 struct subject {
 	char name[64];
-	char archive[256]; /* "": built in */
+	/* "": built in */
+	char archive[256];
 };
 
 struct world {
 	struct subject *s;
-	char folder[40]; /* unpacked */
+	/* unpacked */
+	char folder[40];
 	struct loop *loop;
 	struct loop_group *hardware, *group;
 	struct http_mem_net *net;
@@ -49,7 +51,8 @@ struct world {
 	struct sim_dialects dialects;
 	struct sim_rack *rack;
 	struct sim_machine *m;
-	unsigned fetched; /* the medium */
+	/* the medium */
+	unsigned fetched;
 	struct provider *provider;
 	struct provider_machine *machine;
 	/* of the last call */
@@ -57,12 +60,14 @@ struct world {
 	struct err err;
 	struct provider_observation seen;
 	char uuid[64], serial[64], url[256], http_url[256], session[160];
-	bool more; /* drives are to be asked for again */
+	/* drives are to be asked for again */
+	bool more;
 	size_t ndrives;
-	char drives[8][48]; /* their serial numbers */
+	/* their serial numbers */
+	char drives[8][48];
 };
 
-/* --- the world ------------------------------------------------------------------------------------ */
+/* --- the world -------------------------------------------------------------------------------- */
 
 static void serve_medium(struct httpd_req *q, void *arg)
 {
@@ -214,7 +219,7 @@ static void end(struct world *w)
 		nftw(w->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* --- calls ---------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static void on_done(const struct provider_observation *o, const char *handle, const struct err *e,
 		    void *arg)
@@ -324,7 +329,7 @@ static void power(struct world *w, bool on)
 	assert_true(w->m->on == on);
 }
 
-/* --- the cycle ------------------------------------------------------------------------------------ */
+/* --- the cycle -------------------------------------------------------------------------------- */
 
 static void is_found_and_identified(struct world *w)
 {
@@ -539,7 +544,7 @@ static void goes_the_whole_way(void **state)
 	end(&w);
 }
 
-/* --- the list of cases ---------------------------------------------------------------------------- */
+/* --- the list of cases ------------------------------------------------------------------------ */
 
 #define MAX 64
 

@@ -10,7 +10,8 @@
 #include "providers/provider.h"
 #include "tests/contract/fake_ec2.h"
 
-/* What test_elastic.c asks of every provider that launches machines for money, and more, of type ec2. */
+/* What test_elastic.c asks of every provider that launches machines for money, and more, of type
+ * ec2. */
 #define START 1764000000000
 #define SECRET "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 #define CLUSTER "uid-of-kube-system"
@@ -34,7 +35,8 @@ struct answer {
 	bool allowed;
 	struct err err;
 	struct elastic_instance v[16];
-	char ids[16][40], reasons[16][60], tags[16][64], node[80]; /* node: of the first */
+	/* node: of the first */
+	char ids[16][40], reasons[16][60], tags[16][64], node[80];
 	struct elastic_offer offers[16];
 	size_t n;
 };
@@ -130,7 +132,7 @@ static void world_free(struct world *w)
 	free(w);
 }
 
-/* --- calls -------------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static void on_instances(const struct elastic_instance *v, size_t n, const struct err *e, void *arg)
 {
@@ -266,7 +268,7 @@ static void has(const struct fake_ec2 *f, const char *name, const char *value)
 		fail_msg("%s: %s", name, str_or(got, "(none)"));
 }
 
-/* --- a: tokens ------------------------------------------------------------------------------------------ */
+/* --- a: tokens -------------------------------------------------------------------------------- */
 
 static void the_same_token_launches_once(void **state)
 {
@@ -327,7 +329,7 @@ static void what_may_not_act_any_more_sends_nothing(void **state)
 	world_free(w);
 }
 
-/* --- b, f: tags ------------------------------------------------------------------------------------------ */
+/* --- b, f: tags ------------------------------------------------------------------------------- */
 
 static void what_is_owned_is_found_by_tag_alone_in_each_region(void **state)
 {
@@ -425,7 +427,7 @@ static void what_was_not_given_is_not_launched(void **state)
 	world_free(w);
 }
 
-/* --- c: errors -------------------------------------------------------------------------------------------- */
+/* --- c: errors -------------------------------------------------------------------------------- */
 
 static void errors_have_a_kind_and_a_scope(void **state)
 {
@@ -460,7 +462,7 @@ static void errors_have_a_kind_and_a_scope(void **state)
 	world_free(w);
 }
 
-/* --- d, e: what is there, what is gone ---------------------------------------------------------------------- */
+/* --- d, e: what is there, what is gone -------------------------------------------------------- */
 
 static void fewer_than_asked_for_are_told_with_an_error(void **state)
 {
@@ -524,7 +526,7 @@ static void what_is_not_shown_yet_is_not_gone(void **state)
 	world_free(w);
 }
 
-/* --- h: clocks ------------------------------------------------------------------------------------------------ */
+/* --- h: clocks -------------------------------------------------------------------------------- */
 
 static void a_wrong_clock_is_named_and_no_credential_blamed(void **state)
 {
@@ -544,7 +546,7 @@ static void a_wrong_clock_is_named_and_no_credential_blamed(void **state)
 	world_free(w);
 }
 
-/* --- offers ---------------------------------------------------------------------------------------------------- */
+/* --- offers ----------------------------------------------------------------------------------- */
 
 static void offers_are_what_was_given_with_its_price(void **state)
 {
@@ -607,7 +609,7 @@ static void a_reservation_is_offered_until_it_ends_and_launched_into(void **stat
 	world_free(w);
 }
 
-/* --- what the cloud ends ---------------------------------------------------------------------------------------- */
+/* --- what the cloud ends ---------------------------------------------------------------------- */
 
 static void a_spot_notice_is_told_by_the_list(void **state)
 {
@@ -668,7 +670,7 @@ static void what_runs_in_a_block_ends_half_an_hour_before_it(void **state)
 	world_free(w);
 }
 
-/* --- all ---------------------------------------------------------------------------------------------------------- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static void a_provider_that_is_freed_says_nothing_more(void **state)
 {

@@ -5,7 +5,8 @@
 #include "providers/provider.h"
 #include "tests/contract/fake_cloud.h"
 
-/* Whatever makes machines for money: what every implementation has to keep to (providers/elastic.h). */
+/* Whatever makes machines for money: what every implementation has to keep to
+ * (providers/elastic.h). */
 struct cloud {
 	struct loop *loop;
 	struct loop_group *group, *far;

@@ -11,13 +11,15 @@
 #include "tests/contract/fake_cloud.h"
 #include "tests/contract/fake_libvirt.h"
 
-/* The check of a program: one that keeps to the protocol, each thing that one may do wrong, and the shipped example. */
+/* The check of a program: one that keeps to the protocol, each thing that one may do wrong, and the
+ * shipped example. */
 struct hall {
 	struct loop *loop;
 	struct loop_group *group;
 	struct fake_libvirt program;
 	struct fake_bmc machine;
-	json_t *findings; /* NULL: not done */
+	/* NULL: not done */
+	json_t *findings;
 	unsigned wrong, answered;
 };
 

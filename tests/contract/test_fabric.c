@@ -14,9 +14,11 @@
 #include "tests/contract/unsaid.h"
 
 /*
- * What every fabric must do, run against each row of the table below: no fabric, a driver in the simulated loop,
- * examples/exec-fabric/port-move as a real process, and server clusters of a simulated Netris controller, which answers at
- * once, after 3 s, and in every form that its releases have; its password is told by nobody (unsaid.h).  What netris alone does: test_netris_fabric.c.
+ * What every fabric must do, run against each row of the table below: no fabric, a driver in the
+ * simulated loop, examples/exec-fabric/port-move as a real process, and server clusters of a
+ * simulated Netris controller, which answers at once, after 3 s, and in every form that its
+ * releases have; its password is told by nobody (unsaid.h). What netris alone does:
+ * test_netris_fabric.c.
  */
 enum which { NONE, SIMULATED, REAL, NETRIS };
 
@@ -259,7 +261,8 @@ EACH_BACKEND(the_last_place_asked_for_wins)
 	assert_string_equal(seen.segment, "tenant/s-3");
 }
 
-/* What exec is asked is its program's at once, which knows by when; elsewhere the port stays where it was. */
+/* What exec is asked is its program's at once, which knows by when; elsewhere the port stays where
+ * it was. */
 EACH_BACKEND(a_place_that_was_given_up_moves_nothing_after)
 {
 	struct answer a, seen;
@@ -315,7 +318,7 @@ EACH_BACKEND(a_fabric_may_be_freed_in_an_answer)
 	assert_int_equal(b.count, 0);
 }
 
-/* --- exec alone ----------------------------------------------------------------------------------- */
+/* --- exec alone ------------------------------------------------------------------------------- */
 
 static void a_lower_fence_is_refused_by_the_example(void **state)
 {
@@ -464,7 +467,8 @@ static void a_bad_command_is_refused(void **state)
 	assert_int_equal(e.kind, ERR_UNSUPPORTED);
 }
 
-/* Whoever may write Providers does not choose what runs: letter for letter, the program and none of its arguments. */
+/* Whoever may write Providers does not choose what runs: letter for letter, the program and none of
+ * its arguments. */
 static void a_program_that_nobody_allowed_is_refused_by_name(void **state)
 {
 	static const char *const allowed[] = {"/etc/drover/port-move", "/opt/a", NULL},

@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "tests/contract/fake_netris.h"
 
-/* What the netris fabric does when its controller, another writer or a switch does not do as it should.  What it has in
- * common with the others: test_fabric.c. */
+/* What the netris fabric does when its controller, another writer or a switch does not do as it
+ * should. What it has in common with the others: test_fabric.c. */
 #define MACHINES 40
 #define PUT "PUT /api/v2/server-cluster"
 #define GET_ONE "GET /api/v2/server-cluster/"
@@ -17,7 +17,8 @@ struct world {
 	struct loop *loop;
 	struct loop_group *group;
 	struct fake_netris fake;
-	struct fabric *fabric, *other; /* of another controller; NULL: there is none */
+	/* of another controller; NULL: there is none */
+	struct fabric *fabric, *other;
 	bool allowed;
 };
 
@@ -143,7 +144,7 @@ static void assert_in(struct world *w, const char *server, const char *cluster)
 			 str_or(cluster, "none"));
 }
 
-/* --- proofs ---------------------------------------------------------------------------------------- */
+/* --- proofs ----------------------------------------------------------------------------------- */
 
 static void a_proof_needs_a_switch_that_was_heard_of_since(void **state)
 {
@@ -201,7 +202,8 @@ static void a_switch_that_lies_is_why_the_proof_is_weak(void **state)
 }
 
 /* A proof is of a place; another controller moved it on. */
-/* InfiniBand and NVLink beside the front end: placed by one change, proved when the last of them is there, and left. */
+/* InfiniBand and NVLink beside the front end: placed by one change, proved when the last of them is
+ * there, and left. */
 static void every_fabric_of_a_template_has_to_follow(void **state)
 {
 	struct world *w = *state;
@@ -255,7 +257,7 @@ static void a_move_by_another_ends_the_proof(void **state)
 	assert_int_equal(a.proof, FABRIC_PROOF_NONE);
 }
 
-/* --- moves ----------------------------------------------------------------------------------------- */
+/* --- moves ------------------------------------------------------------------------------------ */
 
 static void a_change_whose_answer_is_lost_is_read_back(void **state)
 {
@@ -399,7 +401,7 @@ static void a_hung_controller_costs_a_minute_and_no_late_change(void **state)
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 }
 
-/* --- nobody is lost -------------------------------------------------------------------------------- */
+/* --- nobody is lost --------------------------------------------------------------------------- */
 
 static void many_moves_at_once_lose_nobody_and_cost_few_changes(void **state)
 {
@@ -426,7 +428,8 @@ static void many_moves_at_once_lose_nobody_and_cost_few_changes(void **state)
 	assert_true(sim_netris_changes(w->fake.sim) - before <= 10);
 }
 
-/* Each of two writers may undo the other's change; then it is said, by name, and written no more. */
+/* Each of two writers may undo the other's change; then it is said, by name, and written no
+ * more. */
 /* Machines at rest are looked at each for itself, and often one after the other. */
 static void many_looks_cost_two_a_second(void **state)
 {
@@ -480,7 +483,8 @@ static void a_server_that_another_writer_dropped_stops_further_writes(void **sta
 
 	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
 	assert_int_equal(place(w, 2, "tenant/team-a", &a), ERR_NONE);
-	/* After the list before the change, which is undone with it, and after that behind it, which is not. */
+	/* After the list before the change, which is undone with it, and after that behind it,
+	 * which is not. */
 	sim_netris_fault(w->fake.sim, "OtherRemoves", GET_ONE, "gpu-1", 0, 2);
 	assert_int_equal(place(w, 3, "tenant/team-a", &a), ERR_NONE);
 	assert_in(w, "gpu-1", NULL);

@@ -358,7 +358,8 @@ static void many_tenants_cost_as_many_lists_as_one(void **state)
 		assert_int_equal(w->err.kind, ERR_NONE);
 		assert_true(w->up);
 		assert_int_equal(sim_netris_balancers(w->fake.sim), TENANTS);
-		/* To see that there is none, that there are VPCs, and what was made; then to look. */
+		/* To see that there is none, that there are VPCs, and what was made; then to
+		 * look. */
 		assert_true(w->fake.balancer_lists <= (round ? 1 : 10));
 	}
 }

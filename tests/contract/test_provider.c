@@ -15,9 +15,9 @@
 #include "tests/contract/unsaid.h"
 
 /*
- * What every provider must do, run against each row of the table below: a provider
- * type and a backend that it drives.  A new provider adds a row.  In every case, the password is in no line of the log and
- * in no error (unsaid.h).
+ * What every provider must do, run against each row of the table below: a provider type and a
+ * backend that it drives. A new provider adds a row. In every case, the password is in no line of
+ * the log and in no error (unsaid.h).
  */
 #define MEDIA "http://10.0.8.2:8080/media/5f1c.iso"
 #define PIN_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -29,11 +29,15 @@ struct backend {
 	const char *name, *type;
 	void (*dialect)(struct fake_bmc *b);
 	bool no_media;
-	bool no_http;  /* no boot by HTTP */
-	bool no_login; /* nothing is logged in to */
+	/* no boot by HTTP */
+	bool no_http;
+	/* nothing is logged in to */
+	bool no_login;
 	bool no_sessions, no_tls;
-	bool no_boot; /* an override can be ended alone */
-	bool child;   /* a helper process, which has to come up again after it was killed */
+	/* an override can be ended alone */
+	bool no_boot;
+	/* a helper process, which has to come up again after it was killed */
+	bool child;
 };
 
 struct world {
@@ -43,11 +47,13 @@ struct world {
 	struct http_mem_net *net;
 	struct http *http;
 	struct fake_bmc bmc[MACHINES];
-	struct slow_bmc slow; /* the first of them */
+	/* the first of them */
+	struct slow_bmc slow;
 	struct fake_libvirt libvirt;
 	struct fake_ipmitool ipmi;
 	bool hung[MACHINES];
-	struct fake_head head; /* of type bcm */
+	/* of type bcm */
+	struct fake_head head;
 	struct provider_spec spec;
 	struct provider *provider;
 	struct provider_machine *machine[MACHINES];
@@ -61,7 +67,8 @@ struct answer {
 	struct world *w;
 	unsigned count;
 	bool begun, allowed;
-	unsigned asked; /* for leave to act */
+	/* for leave to act */
+	unsigned asked;
 	int64_t at, begun_at, waited_ms;
 	struct err err;
 	struct provider_observation seen;
@@ -91,7 +98,7 @@ static bool has_sessions(const struct world *w)
 	return !w->backend->no_sessions && !w->bmc[0].basic_only;
 }
 
-/* --- libvirt's side --------------------------------------------------------------------------------- */
+/* --- libvirt's side --------------------------------------------------------------------------- */
 
 static int number_of(const char *domain)
 {
@@ -127,7 +134,7 @@ static const struct provider_exec exec_spec = {
 	.allowed = (const char *const[]){"/fake/other", FAKE_EXEC, NULL},
 };
 
-/* --- IPMI's side --------------------------------------------------------------------------------------- */
+/* --- IPMI's side ------------------------------------------------------------------------------ */
 
 static int number_at(const char *host)
 {
@@ -654,7 +661,8 @@ static void says(struct world *w, const char *uuid)
 	w->bmc[0].uuid = mem_strdup(uuid);
 }
 
-/* Which order is the right one the machine's owner knows (controller/rules/identity.h); a default is nobody's. */
+/* Which order is the right one the machine's owner knows (controller/rules/identity.h); a default
+ * is nobody's. */
 EACH_BACKEND(a_uuid_comes_in_the_order_of_the_bmc_and_a_default_not_at_all)
 {
 	static const char *const none[] = {"03000200-0400-0500-0006-000700080009",
@@ -845,8 +853,9 @@ static bool is_untouched(const struct world *w)
 	return !w->bmc[0].on && !w->bmc[0].image;
 }
 
-/* Behind so many looks at the same machine, at so long for each answer: given up while it waits, or anywhere on its way.
- * True: it was given up when its turn had come, and nothing of it had been sent. */
+/* Behind so many looks at the same machine, at so long for each answer: given up while it waits, or
+ * anywhere on its way. True: it was given up when its turn had come, and nothing of it had been
+ * sent. */
 static bool given_up_underway(const struct backend *b, bool by_media, int looks, int64_t ms)
 {
 	struct world *w = world_new(b);
@@ -911,7 +920,8 @@ EACH_BACKEND(only_so_many_machines_are_called_at_once)
 		provider_observe(w->provider, w->machine[i], &c);
 		a[i].begun = true;
 	}
-	/* One that hangs goes on beside the line; the second has no place there, and keeps its own. */
+	/* One that hangs goes on beside the line; the second has no place there, and keeps its
+	 * own. */
 	assert_int_equal(finish(&a[2]), ERR_NONE);
 	assert_true(a[2].at - from >= 10000);
 }
@@ -1037,7 +1047,8 @@ EACH_BACKEND(hostile_replies_are_errors)
 }
 
 struct losing {
-	int well; /* so many POSTs are answered before */
+	/* so many POSTs are answered before */
+	int well;
 };
 
 static enum http_mem_fate lose_posts(const char *origin, const char *method, const char *target,
@@ -1051,8 +1062,8 @@ static enum http_mem_fate lose_posts(const char *origin, const char *method, con
 		       : HTTP_MEM_REPLY_LOST;
 }
 
-/* It was done, and nobody heard: the error says no more than that, and the next look tells.  Some ask by POST as well, so
- * it is tried with each that may be the act. */
+/* It was done, and nobody heard: the error says no more than that, and the next look tells. Some
+ * ask by POST as well, so it is tried with each that may be the act. */
 EACH_BACKEND(an_effect_whose_reply_was_lost_is_seen)
 {
 	struct answer a;

@@ -4,11 +4,13 @@
 #include "base/err.h"
 
 /*
- * unsaid: a password that a driver was given stands in no line of the log, at any level, and in no error; nor does what HTTP
- * makes of it (Basic).  Whatever says it fails the test at unsaid_end().
+ * unsaid: a password that a driver was given stands in no line of the log, at any level, and in no
+ * error; nor does what HTTP makes of it (Basic). Whatever says it fails the test at unsaid_end().
  */
-void unsaid_begin(const char *user, const char *password); /* from now on; both borrowed */
+/* from now on; both borrowed */
+void unsaid_begin(const char *user, const char *password);
 void unsaid_end(void);
-void unsaid_check(const char *text); /* what a caller is told; NULL: nothing */
+/* what a caller is told; NULL: nothing */
+void unsaid_check(const char *text);
 
 #endif

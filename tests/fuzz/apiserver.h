@@ -51,7 +51,8 @@ static inline void fuzz_api_stop(struct fuzz_api *f)
 
 /* One request on its way. */
 struct fuzz_reply {
-	unsigned replies; /* heads */
+	/* heads */
+	unsigned replies;
 	int status;
 	bool is_json, ended;
 	struct buf body;

@@ -2,16 +2,18 @@
  * corpora: runs one fuzz target on its corpus, without a fuzzing engine.
  *
  * The Makefile links every target into this one program, under the name of its file, and makes one
- * symbolic link to the program for each target.  The name of the link selects the target: fuzz_str
+ * symbolic link to the program for each target. The name of the link selects the target: fuzz_str
  * runs on the files of tests/fuzz/corpus/str, in the order of their names.
  *
- * The target gets the empty input, each file, at most CUTS beginnings of each file, and at most FLIPS
- * copies of each file with one bit flipped.  Positions depend on the size of the file alone, so every
- * run has the same inputs.  Some targets also run on copies of the first GROWN files into which very many small values
- * are inserted behind the first '[' or '>'.  The output has the form of CMocka, which tests/tools/run-tests reads:
- * each input is a case, named before it runs, so a crash or a hang names its file.
+ * The target gets the empty input, each file, at most CUTS beginnings of each file, and at most
+ * FLIPS copies of each file with one bit flipped. Positions depend on the size of the file alone,
+ * so every run has the same inputs. Some targets also run on copies of the first GROWN files into
+ * which very many small values are inserted behind the first '[' or '>'. The output has the form of
+ * CMocka, which tests/tools/run-tests reads: each input is a case, named before it runs, so a crash
+ * or a hang names its file.
  *
- * Under AddressSanitizer an input that makes a target allocate more than MOST_BYTES at once, beside itself, fails.
+ * Under AddressSanitizer an input that makes a target allocate more than MOST_BYTES at once, beside
+ * itself, fails.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -51,9 +53,10 @@ static const char *const grown[] = {"fuzz_bcm",	       "fuzz_domain", "fuzz_ec2"
 				    "fuzz_kubeconfig", "fuzz_netris", "fuzz_proto",
 				    "fuzz_redfish",    "fuzz_yaml"};
 
-static unsigned inputs; /* number of inputs that the target has processed */
+/* number of inputs that the target has processed */
+static unsigned inputs;
 
-/* --- memory --------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 /* Functions of AddressSanitizer (sanitizer/allocator_interface.h); NULL in a program without it. */
 __attribute__((weak)) int __sanitizer_install_malloc_and_free_hooks(
@@ -77,7 +80,7 @@ static void on_free(const volatile void *p)
 	allocated -= size < allocated ? size : allocated;
 }
 
-/* --- one input ------------------------------------------------------------------------------------- */
+/* --- one input -------------------------------------------------------------------------------- */
 
 /* Returns the target of that name; NULL: no such target. */
 static const struct target *target_find(const char *name)
@@ -88,8 +91,8 @@ static const struct target *target_find(const char *name)
 	return NULL;
 }
 
-/* Runs the target on a copy of the first size bytes of data.  The allocation has exactly that size,
- * so AddressSanitizer reports a read beyond the input.  what: name of the input.  flip: index of the
+/* Runs the target on a copy of the first size bytes of data. The allocation has exactly that size,
+ * so AddressSanitizer reports a read beyond the input. what: name of the input. flip: index of the
  * byte in which one bit is flipped; negative: no byte. */
 static void run(const struct target *t, const char *what, const char *data, size_t size,
 		int64_t flip)

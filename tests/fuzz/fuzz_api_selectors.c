@@ -1,7 +1,7 @@
 /*
  * fuzz_api_selectors: the queries of a list.
  *
- * The input is labelSelector, fieldSelector, continue, limit and resourceVersion, a line each.  What
+ * The input is labelSelector, fieldSelector, continue, limit and resourceVersion, a line each. What
  * is selected is what a list without them has, less some; a refusal is 400 or 422, or 410 and 504
  * for a place that is not there any more, or not yet.
  */

@@ -4,7 +4,8 @@
 #include "base/data/exact.h"
 #include "base/data/json.h"
 
-/* Any text: what is taken can be walked, a change is read back, and what jansson reads as one value is taken too. */
+/* Any text: what is taken can be walked, a change is read back, and what jansson reads as one value
+ * is taken too. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void must(int ok)

@@ -1,6 +1,6 @@
 /*
- * What is kept of JSON, and what is refused, beside jansson and a trim; the size of the chunks changes nothing.
- * First byte: table and mode; second: size of the chunks.
+ * What is kept of JSON, and what is refused, beside jansson and a trim; the size of the chunks
+ * changes nothing. First byte: table and mode; second: size of the chunks.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -17,7 +17,8 @@ static const struct scan_want list[] = {SCAN_SOME("metadata", deep), SCAN_EACH("
 					SCAN_END};
 static const struct scan_want *const tables[] = {scan_all, part, deep, list};
 
-/* The items of a list, then what is beside them; NULL: jansson refuses it, or the items are no array. */
+/* The items of a list, then what is beside them; NULL: jansson refuses it, or the items are no
+ * array. */
 static json_t *reference_list(const char *text, size_t len)
 {
 	static const struct scan_want head[] = {SCAN_SOME("metadata", deep), SCAN_END};

@@ -15,8 +15,8 @@ static const char tenants[] =
 	"---\napiVersion: drover.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\n"
 	"spec: {kubernetesVersion: \"1.36\"}\n";
 
-/* A text that begins with "time" is arrivals; else it is a scenario, whose first line, where it is a comment, is a
- * what-if.  What is accepted is planned, and where it is small, replayed. */
+/* A text that begins with "time" is arrivals; else it is a scenario, whose first line, where it is
+ * a comment, is a what-if. What is accepted is planned, and where it is small, replayed. */
 static void arrivals(const char *text, size_t len, struct err *e)
 {
 	OWN(arena) a = arena_new();

@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!b.over) {
 			OWN_JSON back = yaml_parse(b.data, b.len, &e);
 
-			/* libyaml refuses keys of more than 1,024 bytes without a '?' before them. */
+			/* libyaml refuses keys of more than 1,024 bytes without a '?' before
+			 * them. */
 			assert(back ? json_equal(j, back)
 				    : strstr(e.text, "simple key") ||
 					       strstr(e.text, "mapping values"));

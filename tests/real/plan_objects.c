@@ -1,13 +1,14 @@
 /*
- * plan_objects: what drover plans for the objects of a cluster: one world as JSON in each line of standard input, its
- * plan as one line of standard output.
+ * plan_objects: what drover plans for the objects of a cluster: one world as JSON in each line of
+ * standard input, its plan as one line of standard output.
  *
- *	in	{"nodes": [Node], "pods": [Pod], "types": [Node], "pool": Node, "machines": [Node]}
- *	out	{"pods": [{"name", "namespace", "outcome", "target", "claim", "reasons": [[CODE, TEXT]]}],
- *		 "claims": [{"machine", "type", "labels", "pods": [UID]}]}
+ *   in	{"nodes": [Node], "pods": [Pod], "types": [Node], "pool": Node, "machines": [Node]}
+ *   out	{"pods": [{"name", "namespace", "outcome", "target", "claim", "reasons": [[CODE, TEXT]]}],
+ *   	 "claims": [{"machine", "type", "labels", "pods": [UID]}]}
  *
- * Nodes and Pods are read as from a tenant's API server.  A type is what a Node of it would be (labels, allocatable), the pool
- * has labels and taints, a machine the labels of its place and its type as providerID.  "claim": which of the claims.
+ * Nodes and Pods are read as from a tenant's API server. A type is what a Node of it would be
+ * (labels, allocatable), the pool has labels and taints, a machine the labels of its place and its
+ * type as providerID. "claim": which of the claims.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static _Noreturn void die(const char *what, const struct err *e)
 	exit(1);
 }
 
-/* --- objects ------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 typedef void *project_fn(const json_t *o, struct arena *a, void *tenant, struct err *e);
 
@@ -118,7 +119,7 @@ static struct world *world_of(const json_t *in, struct arena *a)
 	return w;
 }
 
-/* --- the plan ------------------------------------------------------------------------------------ */
+/* --- the plan --------------------------------------------------------------------------------- */
 
 static json_t *pod_json(const struct plan_pod *p)
 {

@@ -10,8 +10,8 @@
  * pages: rows of tables in docs/, for tests that hold a page and the code together.
  */
 
-/* Returns the first line of the page that begins with this text, in the arena; fails the test if there is none.  path: from
- * the root of the repository. */
+/* Returns the first line of the page that begins with this text, in the arena; fails the test if
+ * there is none. path: from the root of the repository. */
 static inline const char *pages_row(const char *path, const char *begins, struct arena *a)
 {
 	char *text = arena_alloc(a, 1 << 18);

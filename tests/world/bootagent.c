@@ -20,7 +20,8 @@
 
 struct bootagent {
 	struct server *server;
-	struct http *elsewhere; /* a thief's; NULL: it runs on the machine */
+	/* a thief's; NULL: it runs on the machine */
+	struct http *elsewhere;
 	char boot_id[40];
 	struct arena *arena;
 	unsigned orders, tokens;
@@ -30,20 +31,27 @@ struct bootagent {
 	struct http_peer *peer, *image_peer;
 	struct http_req *req, *image_req;
 	struct loop_timer timer;
-	void (*next)(struct bootagent *a); /* what the timer calls */
+	/* what the timer calls */
+	void (*next)(struct bootagent *a);
 	bool welcome;
 	int64_t after, fence, refused_since;
 	unsigned stale;
 
 	struct arena *order_arena;
-	struct proto_order *order; /* under way */
-	struct map *results;	   /* order id -> report text */
-	char *out;		   /* report to be sent */
+	/* under way */
+	struct proto_order *order;
+	/* order id -> report text */
+	struct map *results;
+	/* report to be sent */
+	char *out;
 	struct evidence_device devices[SERVER_DRIVES];
 	struct statement memory;
-	const char *left[64]; /* notCovered without it */
-	char wiped_with[160]; /* nonce of the wipe in this boot */
-	int below;	      /* drives that reached less than they had to */
+	/* notCovered without it */
+	const char *left[64];
+	/* nonce of the wipe in this boot */
+	char wiped_with[160];
+	/* drives that reached less than they had to */
+	int below;
 	int64_t wipe_since;
 };
 
@@ -79,7 +87,7 @@ static void go_on(struct bootagent *a)
 		poll_order(a);
 }
 
-/* --- talking -------------------------------------------------------------------------------------- */
+/* --- talking ---------------------------------------------------------------------------------- */
 
 static void send(struct bootagent *a, const char *method, const char *target, const char *body,
 		 void (*done)(const struct http_reply *r, const struct err *e, void *arg))
@@ -192,7 +200,7 @@ static void send_report(struct bootagent *a)
 	send(a, "POST", PROTO_REPORT_PATH, a->out, on_reported);
 }
 
-/* --- orders --------------------------------------------------------------------------------------- */
+/* --- orders ----------------------------------------------------------------------------------- */
 
 static void finish(struct bootagent *a, struct proto_report *r)
 {
@@ -218,7 +226,8 @@ static int drives_there(const struct server *b)
 	return b->drive_gone ? 1 : SERVER_DRIVES;
 }
 
-/* All that there is of it but for the stamp, by 512 bytes, and from the start until it has read as often as is asked for. */
+/* All that there is of it but for the stamp, by 512 bytes, and from the start until it has read as
+ * often as is asked for. */
 static void read_again(const char *data, struct proto_drive *d)
 {
 	static const char zeros[512];
@@ -644,7 +653,7 @@ static void poll_order(struct bootagent *a)
 	send(a, "GET", target, NULL, on_order);
 }
 
-/* --- life ----------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static struct bootagent *born(struct server *b, const char *block, size_t len,
 			      struct http *elsewhere, const char *boot_id)

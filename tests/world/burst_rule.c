@@ -10,8 +10,10 @@
 struct look {
 	struct sky *s;
 	struct burst_rule *r;
-	int64_t committed; /* and settled */
-	const char *uid;   /* looked for */
+	/* and settled */
+	int64_t committed;
+	/* looked for */
+	const char *uid;
 	bool found;
 };
 
@@ -23,7 +25,7 @@ static int64_t micros(const char *text)
 	return money_parse(str_or(text, ""), &m, &e) < 0 ? INT64_MAX / 2 : m;
 }
 
-/* --- pods ---------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static bool is_pod(const json_t *o, void *arg)
 {
@@ -49,7 +51,7 @@ static bool has_pod(struct look *k, const json_t *claim)
 	return false;
 }
 
-/* --- claims -------------------------------------------------------------------------------------- */
+/* --- claims ----------------------------------------------------------------------------------- */
 
 static struct burst_seen *seen_of(struct burst_rule *r, const char *uid)
 {
@@ -106,7 +108,7 @@ static bool look_at_ledger(const json_t *o, void *arg)
 	return true;
 }
 
-/* --- the rule ------------------------------------------------------------------------------------ */
+/* --- the rule --------------------------------------------------------------------------------- */
 
 static bool launched_wrongly(struct sky *s, struct burst_rule *r, const struct fake_instance *i,
 			     char *why, size_t size)

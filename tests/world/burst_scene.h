@@ -5,8 +5,9 @@
 #include "tests/world/world.h"
 
 /*
- * burst_scene: a world without machines, and a policy "research" of mode Enforce for team-a: a minute's wait, OnDemand,
- * 20 USD an hour, ten minutes of boot and an hour of work: 23.333334 for each instance.  The pool has no limit of nodes.
+ * burst_scene: a world without machines, and a policy "research" of mode Enforce for team-a: a
+ * minute's wait, OnDemand, 20 USD an hour, ten minutes of boot and an hour of work: 23.333334 for
+ * each instance. The pool has no limit of nodes.
  */
 struct burst_scene {
 	struct sim_world w;
@@ -21,15 +22,16 @@ void burst_stop(struct burst_scene *s);
 
 /* Of team-a. */
 void burst_pod(struct burst_scene *s, const char *name);
-void burst_running(struct burst_scene *s, const char *name); /* waits for it */
+/* waits for it */
+void burst_running(struct burst_scene *s, const char *name);
 void burst_gone(struct burst_scene *s, const char *name);
 
-void burst_nothing_left(
-	struct burst_scene *s); /* waits for the end of instances, Machines and claims */
+/* waits for the end of instances, Machines and claims */
+void burst_nothing_left(struct burst_scene *s);
 void burst_another_leads(struct burst_scene *s);
 const struct fake_instance *burst_newest(const struct burst_scene *s);
-int64_t burst_settled(
-	struct sim_world *w); /* what its policy says that ended launches cost, in millionths */
+/* what its policy says that ended launches cost, in millionths */
+int64_t burst_settled(struct sim_world *w);
 /* For world_wait(). */
 bool burst_is_claimed(void *arg);
 bool burst_was_launched(void *arg);

@@ -12,7 +12,7 @@
 #define SCHEDULE_MS 1000
 #define GPU "nvidia.com/gpu"
 
-/* --- asking --------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 struct ask {
 	struct list link;
@@ -57,7 +57,7 @@ void cluster_ask(struct cluster *p, const char *method, const char *path, json_t
 	json_decref(body);
 }
 
-/* --- looking -------------------------------------------------------------------------------------- */
+/* --- looking ---------------------------------------------------------------------------------- */
 
 json_t *cluster_get(const struct cluster *p, const char *key)
 {
@@ -89,15 +89,17 @@ void cluster_each(const struct cluster *p, const char *prefix,
 	store_list(p->store, prefix, NULL, 0, on_entry, &each);
 }
 
-/* --- scheduler ------------------------------------------------------------------------------------ */
+/* --- scheduler -------------------------------------------------------------------------------- */
 
 struct fit {
 	struct cluster *p;
 	const json_t *pod;
 	char node[256];
-	bool refused; /* just now */
+	/* just now */
+	bool refused;
 	int64_t used, published;
-	const char *name; /* of the node looked at */
+	/* of the node looked at */
+	const char *name;
 };
 
 static int64_t gpus_at(const json_t *list)
@@ -107,7 +109,8 @@ static int64_t gpus_at(const json_t *list)
 	return text ? atoll(text) : json_int_at(list, GPU);
 }
 
-/* Returns the device count of a ResourceClaimTemplate in the pod's namespace that has one request. */
+/* Returns the device count of a ResourceClaimTemplate in the pod's namespace that has one
+ * request. */
 static int64_t template_gpus(const struct cluster *p, const json_t *pod, const char *name)
 {
 	OWN(arena) a = arena_new();
@@ -277,7 +280,7 @@ void cluster_start_scheduler(struct cluster *p)
 	loop_timer_start(&p->scheduler, SCHEDULE_MS);
 }
 
-/* --- life ----------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static const char *user_of(const struct httpd_req *q, void *arg)
 {

@@ -16,13 +16,15 @@
  * Reading goes past HTTP, straight to the store, so that an invariants can look
  * after every event.  Writing goes through the API server like everybody's.
  */
-#define CLUSTER_INSIDE                                                                             \
-	".inside:6443" /* where its own scheduler, kubelets and people find it, whatever else fails */
+/* where its own scheduler, kubelets and people find it, whatever else fails */
+#define CLUSTER_INSIDE ".inside:6443"
 
 struct cluster {
 	const char *name;
-	char origin[80], endpoint[80]; /* https://team-a:6443, team-a:6443 */
-	char token[64];		       /* the only one that the API server lets in, as a bearer */
+	/* https://team-a:6443, team-a:6443 */
+	char origin[80], endpoint[80];
+	/* the only one that the API server lets in, as a bearer */
+	char token[64];
 	struct loop *loop;
 	struct loop_group *group;
 	struct http_mem_net *net;
@@ -34,21 +36,26 @@ struct cluster {
 	struct secret *bearer;
 	struct list asks;
 	bool away;
-	bool owed; /* it may keep Nodes that drover could not delete */
+	/* it may keep Nodes that drover could not delete */
+	bool owed;
 
 	/* GET /node/join, as a vCluster with private nodes serves it; bytes 0: it does not. */
 	struct {
-		size_t bytes; /* of the script */
-		const char *
-			ca_pem; /* what signed the certificate that nodes see; NULL: what the kubeconfig says */
+		/* of the script */
+		size_t bytes;
+		/* what signed the certificate that nodes see; NULL: what the kubeconfig says */
+		const char *ca_pem;
 		unsigned served;
 	} script;
 
 	struct loop_timer scheduler;
-	uint64_t scheduled; /* revision of the last look */
+	/* revision of the last look */
+	uint64_t scheduled;
 	bool binding;
-	bool picky; /* it binds no pod to the first Node that would do, for a reason of its own */
-	char refused[256]; /* that Node; "": none yet */
+	/* it binds no pod to the first Node that would do, for a reason of its own */
+	bool picky;
+	/* that Node; "": none yet */
+	char refused[256];
 };
 
 void cluster_init(struct cluster *p, struct loop *l, struct http_mem_net *net, const char *name);
@@ -66,7 +73,8 @@ typedef void cluster_done_fn(int status, json_t *o, void *arg);
 void cluster_ask(struct cluster *p, const char *method, const char *path, json_t *body,
 		 cluster_done_fn *done, void *arg);
 
-/* The object under a key such as "pods/default/train" or "machines.drover.dev/gpu-1"; gives, NULL: none. */
+/* The object under a key such as "pods/default/train" or "machines.drover.dev/gpu-1"; gives, NULL:
+ * none. */
 json_t *cluster_get(const struct cluster *p, const char *key);
 /* A bootstrap token that it knows, and that has not expired. */
 bool cluster_knows_token(const struct cluster *p, const char *token);

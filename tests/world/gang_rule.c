@@ -19,8 +19,10 @@ struct look {
 	struct sim_world *w;
 	const struct cluster *cluster;
 	struct arena *a;
-	struct map *claimed; /* UIDs of pods that a claim was made for; NULL: not asked yet */
-	struct map *gangs;   /* name -> struct tally */
+	/* UIDs of pods that a claim was made for; NULL: not asked yet */
+	struct map *claimed;
+	/* name -> struct tally */
+	struct map *gangs;
 };
 
 static bool take_claim(const json_t *claim, void *arg)

@@ -38,8 +38,9 @@ static const char *const used[] = {"imaging", "attaching", "booting",  "joining"
 				   "gating",  "serving",   "draining", NULL};
 static const char *const may_cut[] = {"stopping", "isolating", "leaving", "quarantined", NULL};
 
-/* Here the agent is to run.  When its medium cannot be fetched, the firmware goes on to the disk, and what
- * an earlier tenant left there comes up: in quarantine, where it reaches nobody and nobody needs it. */
+/* Here the agent is to run. When its medium cannot be fetched, the firmware goes on to the disk,
+ * and what an earlier tenant left there comes up: in quarantine, where it reaches nobody and nobody
+ * needs it. */
 static const char *const agents_turn[] = {"claimed", "imaging",	  "dirty", "inspecting",
 					  "wiping",  "verifying", NULL};
 
@@ -50,15 +51,15 @@ static bool in_tenant_segment(const struct server *b)
 	       str_starts(b->nvlink, "tenant/");
 }
 
-/* Power went away under a system.  A leftover that came up in the agent's place may be switched off as long as the
- * BMC shows the medium, and the port is nobody's. */
+/* Power went away under a system. A leftover that came up in the agent's place may be switched off
+ * as long as the BMC shows the medium, and the port is nobody's. */
 static bool may_be_cut(const struct server *b)
 {
 	return b->button || one_of(b->state, may_cut) ||
 	       (one_of(b->state, agents_turn) && b->bmc.image && !in_tenant_segment(b));
 }
 
-/* --- S1 ------------------------------------------------------------------------------------------- */
+/* --- S1 --------------------------------------------------------------------------------------- */
 
 static bool evidence_holds(struct sim_world *w, const struct server *b, int64_t tenancy,
 			   struct err *e)
@@ -114,8 +115,8 @@ static void offered(struct sim_world *w, const struct server *b)
 
 	if (!evidence_holds(w, b, b->tenancy, &e))
 		complain(w, "S1: %s is free: %s", b->name, e.text);
-	/* What a drive forgets when its power goes nobody can know before it has power again: tenancy_begins() makes
-	 * no such exception. */
+	/* What a drive forgets when its power goes nobody can know before it has power again:
+	 * tenancy_begins() makes no such exception. */
 	if (!b->forgot && !server_is_blank(b))
 		complain(w, "S1: %s is free with somebody's bytes on a drive", b->name);
 	if (b->doing != SERVER_OFF || in_tenant_segment(b))
@@ -123,7 +124,7 @@ static void offered(struct sim_world *w, const struct server *b)
 			 b->doing != SERVER_OFF ? "on" : "off", b->segment);
 }
 
-/* --- Machines ------------------------------------------------------------------------------------- */
+/* --- Machines --------------------------------------------------------------------------------- */
 
 static void claim_ended(struct sim_world *w, const struct server *b, const char *claim)
 {
@@ -133,7 +134,8 @@ static void claim_ended(struct sim_world *w, const struct server *b, const char 
 		complain(w, "S3: claim %s ended while %s is in %s", claim, b->name, b->segment);
 }
 
-/* Withdrawn before anything was written, from a machine that was warm: there is nothing that it could have left running. */
+/* Withdrawn before anything was written, from a machine that was warm: there is nothing that it
+ * could have left running. */
 static bool never_given(const struct server *b, const char *was)
 {
 	return str_eq(was, "claimed") && str_eq(b->state, "free") &&
@@ -203,7 +205,7 @@ static void look_at_claims(struct sim_world *w)
 	}
 }
 
-/* --- hardware ------------------------------------------------------------------------------------- */
+/* --- hardware --------------------------------------------------------------------------------- */
 
 static bool shares_host(const struct sim_world *w, const char *tenant)
 {
@@ -256,7 +258,7 @@ static void look_at_box(struct sim_world *w, struct server *b)
 	}
 }
 
-/* --- S2 ------------------------------------------------------------------------------------------- */
+/* --- S2 --------------------------------------------------------------------------------------- */
 
 struct membership {
 	const struct server *b;
@@ -296,7 +298,7 @@ static void look_at_leaders(struct sim_world *w)
 		complain(w, "%u replicas lead at once", n);
 }
 
-/* --- S9 ------------------------------------------------------------------------------------------- */
+/* --- S9 --------------------------------------------------------------------------------------- */
 
 /* What a machine may wait for between two tries out of quarantine, at the most. */
 #define QUARANTINE_MAX_MS (6 * 3600 * 1000)
@@ -323,7 +325,8 @@ static bool is_a_persons(const struct server *b)
 
 struct unrest {
 	struct sim_world *w;
-	char text[300]; /* "": everything is at rest */
+	/* "": everything is at rest */
+	char text[300];
 };
 
 static bool claim_rests(const json_t *claim, void *arg)
@@ -424,7 +427,7 @@ bool invariants_look(struct sim_world *w)
 	return !w->complaint[0];
 }
 
-/* --- S8 ------------------------------------------------------------------------------------------- */
+/* --- S8 --------------------------------------------------------------------------------------- */
 
 static bool is_kept(const struct store_entry *en, void *arg)
 {
@@ -450,12 +453,13 @@ bool invariants_secrets_kept(struct sim_world *w)
 	return !w->complaint[0];
 }
 
-/* --- S4 ------------------------------------------------------------------------------------------- */
+/* --- S4 --------------------------------------------------------------------------------------- */
 
 struct leak {
 	struct sim_world *w;
 	const struct cluster *tenant;
-	json_t *cluster; /* the VirtualCluster; NULL: there is none any more, and nothing is looked for */
+	/* the VirtualCluster; NULL: there is none any more, and nothing is looked for */
+	json_t *cluster;
 };
 
 static bool is_owed(const struct leak *k, const char *member, const char *text)
@@ -512,7 +516,7 @@ void invariants_act_is_owned(struct sim_world *w, const struct server *b, const 
 			 act, step);
 }
 
-/* --- S7 ------------------------------------------------------------------------------------------- */
+/* --- S7 --------------------------------------------------------------------------------------- */
 
 void invariants_change_is_fresh(struct sim_world *w, const char *method, const char *target)
 {

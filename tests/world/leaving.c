@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "tests/unit/testing.h"
 
-/* --- asking the world ------------------------------------------------------------------------------- */
+/* --- asking the world ------------------------------------------------------------------------- */
 
 struct until {
 	struct sim_world *w;
@@ -187,7 +187,7 @@ bool leaving_is_quits(void *arg)
 	return leaving_debts(arg) == 0;
 }
 
-/* --- doing ------------------------------------------------------------------------------------------ */
+/* --- doing ------------------------------------------------------------------------------------ */
 
 /* One machine that serves a pod of team-a. */
 struct server *leaving_serving(struct sim_world *w, uint64_t seed)

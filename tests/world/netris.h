@@ -5,8 +5,9 @@
 #include "tests/world/world.h"
 
 /*
- * netris: a world whose Provider moves machines by a Netris controller (sim/netris.h).  A server's port is where the
- * controller's switch has it: b->segment follows eth1, b->infiniband and b->nvlink what their managers did.
+ * netris: a world whose Provider moves machines by a Netris controller (sim/netris.h). A server's
+ * port is where the controller's switch has it: b->segment follows eth1, b->infiniband and
+ * b->nvlink what their managers did.
  */
 #define WORLD_NETRIS "https://netris"
 
@@ -22,6 +23,7 @@ void world_netris_fabrics(struct sim_world *w);
 /* After world_start(), before a replica. */
 void world_netris_start(struct world_netris *n, struct sim_world *w, int64_t latency_ms,
 			bool loose);
-void world_netris_stop(struct world_netris *n); /* and the world */
+/* and the world */
+void world_netris_stop(struct world_netris *n);
 
 #endif

@@ -5,10 +5,11 @@
 #include <stddef.h>
 
 /*
- * reason_rule: no text repeats the reason that stands beside it.  Looks at every object of all clusters: events,
- * conditions, errors, quarantines.
+ * reason_rule: no text repeats the reason that stands beside it. Looks at every object of all
+ * clusters: events, conditions, errors, quarantines.
  */
 struct sim_world;
-bool reason_rule_look(const struct sim_world *w, char *why, size_t size); /* false: why not */
+/* false: why not */
+bool reason_rule_look(const struct sim_world *w, char *why, size_t size);
 
 #endif

@@ -11,9 +11,11 @@
 
 /* Returns a pod's spec that asks for so many GPUs; the caller owns it. */
 json_t *requests_pod_spec(const char *gpus);
-/* Makes the cluster serve ProvisioningRequests, and creates PodTemplate "train" with so many GPUs. */
+/* Makes the cluster serve ProvisioningRequests, and creates PodTemplate "train" with so many
+ * GPUs. */
 void requests_serve(struct sim_world *w, struct cluster *c, const char *gpus);
-/* Creates a request for count pods of that template; takes ownership of parameters, which may be NULL. */
+/* Creates a request for count pods of that template; takes ownership of parameters, which may be
+ * NULL. */
 void requests_ask(struct sim_world *w, struct cluster *c, const char *name, const char *class_,
 		  int count, json_t *parameters);
 

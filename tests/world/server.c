@@ -72,7 +72,7 @@ void server_put_old_system(struct server *b)
 		str_copy(b->drives[i].data, SERVER_DRIVE_BYTES, "OLD-SYSTEM of somebody unknown");
 }
 
-/* --- the operating system ------------------------------------------------------------------------- */
+/* --- the operating system --------------------------------------------------------------------- */
 
 static const char *setting(struct server *b, const char *key)
 {
@@ -165,7 +165,8 @@ static void busy(struct server *b)
 	b->asked_in = b->boots;
 }
 
-/* What drover-join makes of the addresses on its config drive, before it joins.  NULL: there are none. */
+/* What drover-join makes of the addresses on its config drive, before it joins. NULL: there are
+ * none. */
 static const char *probe_label(struct server *b)
 {
 	const char *key = setting(b, "PROBE_KEY"), *verdict = "proved";
@@ -334,7 +335,7 @@ static void boot_system(struct server *b)
 	loop_timer_start(&b->timer, SYSTEM_MS);
 }
 
-/* --- power and firmware --------------------------------------------------------------------------- */
+/* --- power and firmware ----------------------------------------------------------------------- */
 
 static void boot_disk(struct server *b)
 {

@@ -34,89 +34,134 @@ enum server_doing { SERVER_OFF, SERVER_FIRMWARE, SERVER_AGENT, SERVER_OS, SERVER
 struct server {
 	struct sim_world *world;
 	char name[32], uuid[40], serial[32], mac[20], origin[40];
-	struct http *as_machine,
-		*as_bmc; /* what its agent, and what its BMC speaks with: 10.1.0.N, 10.0.8.N */
-	bool undefined;	 /* type libvirt: its host has no such domain */
+	/* what its agent, and what its BMC speaks with: 10.1.0.N, 10.0.8.N */
+	struct http *as_machine, *as_bmc;
+	/* type libvirt: its host has no such domain */
+	bool undefined;
 	struct fake_bmc bmc;
 	struct {
 		char wwn[32];
 		char data[SERVER_DRIVE_BYTES];
-		char kept[SERVER_DRIVE_BYTES]; /* before the last wipe, where `forgets` */
+		/* before the last wipe, where `forgets` */
+		char kept[SERVER_DRIVE_BYTES];
 	} drives[SERVER_DRIVES];
 	enum server_doing doing;
-	struct loop_timer timer; /* what it does next */
+	/* what it does next */
+	struct loop_timer timer;
 	unsigned boots;
 	char boot_id[40];
 	struct http_peer *media_peer;
 	struct http_req *media;
 	struct bootagent *agent;
-	char *block; /* the boot block that it started with */
+	/* the boot block that it started with */
+	char *block;
 
-	struct sim_head_node *node; /* that BCM has for it (managed.h); NULL: none */
-	bool reaches_head;	    /* ... which it reaches from whatever segment: a leak */
+	/* that BCM has for it (managed.h); NULL: none */
+	struct sim_head_node *node;
+	/* ... which it reaches from whatever segment: a leak */
+	bool reaches_head;
 
 	/* fabric */
 	char segment[128];
-	char infiniband[128], nvlink[128]; /* likewise; "": in none */
+	/* likewise; "": in none */
+	char infiniband[128], nvlink[128];
 	int64_t fence;
-	bool port_stuck;    /* it says that it moved the port, and did not */
-	bool port_unproved; /* ... and cannot prove where the port is */
-	const char *leaks;  /* a segment that it reaches besides its own; NULL: none */
+	/* it says that it moved the port, and did not */
+	bool port_stuck;
+	/* ... and cannot prove where the port is */
+	bool port_unproved;
+	/* a segment that it reaches besides its own; NULL: none */
+	const char *leaks;
 
 	/* operating system */
-	struct arena *os; /* of this boot */
+	/* of this boot */
+	struct arena *os;
 	const char *node_name, *token, *provider_id, *taints;
-	struct cluster *tenant; /* whose cluster its config drive names */
-	bool by_claims; /* its GPUs are had by resource claims: no device plugin registers them */
-	const char *lingering; /* key of a NoSchedule taint that the Node has besides; NULL: none */
+	/* whose cluster its config drive names */
+	struct cluster *tenant;
+	/* its GPUs are had by resource claims: no device plugin registers them */
+	bool by_claims;
+	/* key of a NoSchedule taint that the Node has besides; NULL: none */
+	const char *lingering;
 	bool registered, ready, busy;
-	bool beats;	 /* kubelet renews its Lease every 10 s */
-	int64_t beat_at; /* loop_now() of the next heartbeat */
+	/* kubelet renews its Lease every 10 s */
+	bool beats;
+	/* loop_now() of the next heartbeat */
+	int64_t beat_at;
 	struct {
 		struct http_peer *peer;
 		struct http_req *call;
 		void (*done)(struct server *b);
-		bool ran;	  /* in this boot */
-		char console[96]; /* what went wrong last; "": nothing */
-	} script;		  /* scripted.h */
-	unsigned asked_in;	  /* the boot that a call to the API server belongs to */
+		/* in this boot */
+		bool ran;
+		/* what went wrong last; "": nothing */
+		char console[96];
+	} script; /* scripted.h */
+	/* the boot that a call to the API server belongs to */
+	unsigned asked_in;
 
 	/* misdeeds */
-	int64_t firmware_ms; /* from power to the medium or the disk; 0: a few seconds */
-	bool boots_disk;     /* whatever the medium and the override say */
-	bool no_kubelet;     /* the image comes up, kubelet does not */
-	const char *says_uuid, *says_provider_id; /* kubelet's word for it; NULL: the truth */
-	const char *calls_uuid; /* its agent's, when it says hello; NULL: the truth */
-	int64_t wipe_still_ms; /* from when on it tells of no more progress; 0: it does to its end */
-	int64_t wipe_ms; /* how long a wipe takes, with a word on it each second; 0: at once */
-	bool wipe_fails; /* the second drive cannot be erased */
-	bool drive_gone; /* the second drive was pulled out */
-	unsigned
-		forgets; /* wipes that it forgets when the power goes after them, but for the stamp */
-	bool forgot;	 /* it did, and was not wiped since: nobody can know before its next boot */
-	bool reads_once; /* its agent does not read wiped drives again at a claim, though told to */
-	bool probes_not; /* its agent is of before there were probes */
-	bool unanswered; /* no address of its own segment answers its image, which joins all the same */
-	bool says_proved;  /* its tenant's API server changes what its Node says that it reaches */
-	bool undriven;	   /* a storage controller has no driver in its agent */
-	bool dead;	   /* the second drive's controller has lost its driver */
-	const char *hides; /* why the first one does not show all that it holds; NULL: it does */
-	bool spins;	   /* its drives are no flash */
-	const char *reboots_at; /* at this order ("wipe") the machine reboots, once */
-	bool mute;		/* its agent says hello and then nothing */
+	/* from power to the medium or the disk; 0: a few seconds */
+	int64_t firmware_ms;
+	/* whatever the medium and the override say */
+	bool boots_disk;
+	/* the image comes up, kubelet does not */
+	bool no_kubelet;
+	/* kubelet's word for it; NULL: the truth */
+	const char *says_uuid, *says_provider_id;
+	/* its agent's, when it says hello; NULL: the truth */
+	const char *calls_uuid;
+	/* from when on it tells of no more progress; 0: it does to its end */
+	int64_t wipe_still_ms;
+	/* how long a wipe takes, with a word on it each second; 0: at once */
+	int64_t wipe_ms;
+	/* the second drive cannot be erased */
+	bool wipe_fails;
+	/* the second drive was pulled out */
+	bool drive_gone;
+	/* wipes that it forgets when the power goes after them, but for the stamp */
+	unsigned forgets;
+	/* it did, and was not wiped since: nobody can know before its next boot */
+	bool forgot;
+	/* its agent does not read wiped drives again at a claim, though told to */
+	bool reads_once;
+	/* its agent is of before there were probes */
+	bool probes_not;
+	/* no address of its own segment answers its image, which joins all the same */
+	bool unanswered;
+	/* its tenant's API server changes what its Node says that it reaches */
+	bool says_proved;
+	/* a storage controller has no driver in its agent */
+	bool undriven;
+	/* the second drive's controller has lost its driver */
+	bool dead;
+	/* why the first one does not show all that it holds; NULL: it does */
+	const char *hides;
+	/* its drives are no flash */
+	bool spins;
+	/* at this order ("wipe") the machine reboots, once */
+	const char *reboots_at;
+	/* its agent says hello and then nothing */
+	bool mute;
 	/* What its evidence says in place of what the agent was told; NULL: that. */
 	const char *swears_uuid, *swears_serial, *swears_tenant, *swears_trust;
-	int64_t swears_later; /* its clock is wrong by so many ms */
-	bool keeps_memory;    /* its agent is given none of its memory to overwrite */
-	int64_t swears_took;  /* ms from the first byte to the last, of drives of 8 TB */
-	bool button;	      /* the next power cut is a person's */
+	/* its clock is wrong by so many ms */
+	int64_t swears_later;
+	/* its agent is given none of its memory to overwrite */
+	bool keeps_memory;
+	/* ms from the first byte to the last, of drives of 8 TB */
+	int64_t swears_took;
+	/* the next power cut is a person's */
+	bool button;
 
 	/* what oracles look at */
-	json_t *object; /* the Machine, as the host's store has it; NULL: none */
+	/* the Machine, as the host's store has it; NULL: none */
+	json_t *object;
 	uint64_t rev;
 	char state[24], claim[128];
 	int64_t tenancy, seen_fence;
-	unsigned switched_off; /* times that power went away under an operating system */
+	/* times that power went away under an operating system */
+	unsigned switched_off;
 };
 
 void server_init(struct server *b, struct sim_world *w, unsigned number);

@@ -19,10 +19,12 @@
 struct sweep {
 	uint64_t seed;
 	unsigned servers;
-	bool by_effect; /* effects (world.h) meet their fate, not all requests */
-	unsigned every; /* each such one; WORLD_EVERY in the environment is stronger */
-	void (*prepare)(struct sim_world *w,
-			uint64_t at); /* once the world has started; NULL: nothing */
+	/* effects (world.h) meet their fate, not all requests */
+	bool by_effect;
+	/* each such one; WORLD_EVERY in the environment is stronger */
+	unsigned every;
+	/* once the world has started; NULL: nothing */
+	void (*prepare)(struct sim_world *w, uint64_t at);
 	void (*trip)(struct sim_world *w);
 };
 

@@ -83,7 +83,8 @@ static void a_neighbour_is_not_switched_off(void **state)
 	world_stop(&w);
 }
 
-/* At the end of a wipe the agent goes off: that another machine is off does not make this one free. */
+/* At the end of a wipe the agent goes off: that another machine is off does not make this one
+ * free. */
 static void the_off_of_another_machine_makes_nobody_free(void **state)
 {
 	struct sim_world w;

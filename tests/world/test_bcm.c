@@ -1,4 +1,5 @@
-/* Machines that BCM installs: the whole trip there and back, and what goes wrong at the head node on the way. */
+/* Machines that BCM installs: the whole trip there and back, and what goes wrong at the head node
+ * on the way. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -63,7 +64,8 @@ static void a_bcm_machine_serves_and_comes_back_as_it_was(void **state)
 
 struct fault_case {
 	const char *fault, *reason, *says;
-	bool fails; /* the claim does, and another one serves in the end */
+	/* the claim does, and another one serves in the end */
+	bool fails;
 };
 
 /* Each is named in status while it lasts, and once it is over the pod runs all the same. */
@@ -256,7 +258,8 @@ static void a_slow_boot_is_left_alone(void **state)
 	stop(&w, &m);
 }
 
-/* An absence that is too short to tell of one, and one whose end no leader saw: nobody has to remember it. */
+/* An absence that is too short to tell of one, and one whose end no leader saw: nobody has to
+ * remember it. */
 static void a_boot_in_vain_that_nobody_saw_is_repeated_once(void **state)
 {
 	(void)state;
@@ -304,7 +307,8 @@ static void an_operators_hold_in_bcm_is_a_hold(void **state)
 	stop(&w, &m);
 }
 
-/* A leader that dies anywhere on the way: the next one goes on, and BCM has its node back in the end. */
+/* A leader that dies anywhere on the way: the next one goes on, and BCM has its node back in the
+ * end. */
 static void a_new_leader_goes_on_where_the_last_one_died(void **state)
 {
 	(void)state;
@@ -371,7 +375,8 @@ static void a_node_that_bcm_does_not_take_back_is_not_free(void **state)
 	stop(&w, &m);
 }
 
-/* Another machine's node by a slip of the pen: nothing is switched and nothing is installed there. */
+/* Another machine's node by a slip of the pen: nothing is switched and nothing is installed
+ * there. */
 static void a_mistyped_node_reaches_no_other_machine(void **state)
 {
 	struct sim_world w;

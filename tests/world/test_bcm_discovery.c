@@ -84,7 +84,8 @@ static bool few_machines(void *arg)
 	return store_count(((struct sim_world *)arg)->host.store, "machines.drover.dev/") == 2;
 }
 
-/* Whoever has the head node may invent nodes: of these there are Machines up to a number that an admin wrote. */
+/* Whoever has the head node may invent nodes: of these there are Machines up to a number that an
+ * admin wrote. */
 static void no_more_machines_are_made_than_the_provider_says(void **state)
 {
 	struct sim_world w;

@@ -1,4 +1,5 @@
-/* BMCs that refuse, lie, or are somebody else's: the machine waits, says why, and nothing is switched. */
+/* BMCs that refuse, lie, or are somebody else's: the machine waits, says why, and nothing is
+ * switched. */
 #include "tests/unit/testing.h"
 
 #include <ctype.h>
@@ -269,7 +270,8 @@ static void a_machine_whose_object_was_lost_keeps_its_tenant(void **state)
 	resets = fake_bmc_count(&b->bmc, RESET);
 	w.restored = true;
 	world_do(&w, &w.host, "DELETE", "/apis/" OBJECT_API_VERSION "/machines/gpu-1", NULL);
-	/* Our finalizer holds it; whoever takes that away by force loses the object all the same. */
+	/* Our finalizer holds it; whoever takes that away by force loses the object all the
+	 * same. */
 	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/gpu-1",
 		 json_pack("{s:{s:[]}}", "metadata", "finalizers"));
 	world_machine(&w, b);
@@ -384,7 +386,8 @@ static void a_bmc_that_says_off_for_a_moment_is_not_believed(void **state)
 
 /* A BMC that refuses a medium, and quotes its address in its own way. */
 struct quoting {
-	char *token; /* of the address, once it was seen */
+	/* of the address, once it was seen */
+	char *token;
 	unsigned n;
 };
 

@@ -1,4 +1,5 @@
-/* The password of a BMC goes where it went first, or where a person approved since: never where spec.bmc points by now. */
+/* The password of a BMC goes where it went first, or where a person approved since: never where
+ * spec.bmc points by now. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

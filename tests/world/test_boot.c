@@ -316,7 +316,8 @@ static void what_another_left_to_boot_is_replaced(void **state)
 struct step {
 	struct server *b;
 	const char *state;
-	unsigned foreign; /* requests for power while another's override was set */
+	/* requests for power while another's override was set */
+	unsigned foreign;
 };
 
 static bool powers_on(void *arg)

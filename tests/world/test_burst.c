@@ -1,4 +1,5 @@
-/* BurstPolicies in the controller: what is decided is told, money is counted, and nothing is launched by it. */
+/* BurstPolicies in the controller: what is decided is told, money is counted, and nothing is
+ * launched by it. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -107,7 +108,8 @@ static size_t events(struct scene *s, const char *reason)
 	return x.n;
 }
 
-/* limits.nodes would let it have one: its tenant has a policy, which says what it would do once the pod has waited so long. */
+/* limits.nodes would let it have one: its tenant has a policy, which says what it would do once the
+ * pod has waited so long. */
 static void a_shadow_says_what_it_would_launch_and_launches_nothing(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -214,8 +216,8 @@ static int64_t spent(struct scene *s)
 	return micro;
 }
 
-/* Whose tenant has no policy gets an instance as its pool's limits allow.  It counts against everybody's budget while it
- * runs, and by its tenant's bill when it is gone. */
+/* Whose tenant has no policy gets an instance as its pool's limits allow. It counts against
+ * everybody's budget while it runs, and by its tenant's bill when it is gone. */
 static void what_runs_and_what_has_ended_counts(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -247,12 +249,13 @@ static void what_runs_and_what_has_ended_counts(void **state)
 	stop(s);
 }
 
-/* --- what no Pod says ------------------------------------------------------------------------------- */
+/* --- what no Pod says ------------------------------------------------------------------------- */
 
 /* Each row of docs/burst.md, "What the controller does not know yet", that names a reason. */
 static const struct unknown {
 	const char *field, *reason;
-	const char *trigger, *offer, *spec; /* how it stands in a policy */
+	/* how it stands in a policy */
+	const char *trigger, *offer, *spec;
 } unknowns[] = {
 	{"trigger.deadlineSlackUnder", "NotTriggered", "deadlineSlackUnder: 8760h", "",
 	 "runtime: {maxRuntime: 1h}"},

@@ -125,7 +125,8 @@ static bool one_is_launched(void *arg)
 	return ((struct burst_scene *)arg)->sky.cloud.launched == 1;
 }
 
-/* Its tenant goes away before it has joined: no deadline of a state is as long as this policy's time, and none counts here. */
+/* Its tenant goes away before it has joined: no deadline of a state is as long as this policy's
+ * time, and none counts here. */
 static void what_never_served_ends_too(void **state)
 {
 	struct burst_scene *s = burst_start(7330, "8.5");
@@ -143,7 +144,8 @@ static void what_never_served_ends_too(void **state)
 	burst_stop(s);
 }
 
-/* A policy that is replaced (deleted and created again) ends nothing.  A policy that stays deleted ends its instances. */
+/* A policy that is replaced (deleted and created again) ends nothing. A policy that stays deleted
+ * ends its instances. */
 static void a_deleted_policy_pays_for_nothing(void **state)
 {
 	struct burst_scene *s = burst_start(7331, "1000");

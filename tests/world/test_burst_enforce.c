@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "tests/world/burst_scene.h"
 
-/* The pool has no limit of nodes: the decision alone is why there is an instance.  What is launched is what was decided on,
- * though another zone is cheaper. */
+/* The pool has no limit of nodes: the decision alone is why there is an instance. What is launched
+ * is what was decided on, though another zone is cheaper. */
 static void what_is_decided_is_launched_and_comes_home(void **state)
 {
 	struct burst_scene *s = burst_start_in(7301, "[b]", "30");
@@ -76,7 +76,8 @@ static void a_lost_reply_launches_nothing_twice(void **state)
 	burst_stop(s);
 }
 
-/* The cloud takes so long to answer that the pod goes before the launch, which is before its claim is withdrawn. */
+/* The cloud takes so long to answer that the pod goes before the launch, which is before its claim
+ * is withdrawn. */
 static void nothing_is_launched_for_a_pod_that_has_gone(void **state)
 {
 	struct burst_scene *s = burst_start(7306, "1000");
@@ -126,7 +127,8 @@ static void only_the_work_that_was_decided_on_has_the_instance(void **state)
 	burst_stop(s);
 }
 
-/* Its price rises between the decision and the launch: what it would cost then is beyond the budget. */
+/* Its price rises between the decision and the launch: what it would cost then is beyond the
+ * budget. */
 static void nothing_dearer_is_launched(void **state)
 {
 	struct burst_scene *s = burst_start_in(7316, "[a]", "24");

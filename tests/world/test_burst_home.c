@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "tests/world/burst_scene.h"
 
-/* What the first has cost is known when it has gone: 20 USD an hour, by what the cloud had it for and a little more.  With
- * that and the next in the budget there is none for a third. */
+/* What the first has cost is known when it has gone: 20 USD an hour, by what the cloud had it for
+ * and a little more. With that and the next in the budget there is none for a third. */
 static void what_has_ended_counts_by_what_it_cost(void **state)
 {
 	struct burst_scene *s = burst_start(7309, "50");

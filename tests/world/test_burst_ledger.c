@@ -1,4 +1,5 @@
-/* What was spent stays spent: when its policy is made anew, when its clock is wrong, when it runs over, by another name. */
+/* What was spent stays spent: when its policy is made anew, when its clock is wrong, when it runs
+ * over, by another name. */
 #include "tests/unit/testing.h"
 
 #include "base/data/json.h"
@@ -104,7 +105,8 @@ static void a_reset_lets_go_of_it_and_stays_on_record(void **state)
 	burst_stop(s);
 }
 
-/* Its cloud answers nothing for ten hours, past midnight: it cannot be ended, and each day pays for its own hours. */
+/* Its cloud answers nothing for ten hours, past midnight: it cannot be ended, and each day pays for
+ * its own hours. */
 static void what_runs_over_is_charged_to_the_day_in_which_it_does(void **state)
 {
 	struct burst_scene *s = burst_start(7343, "1000");

@@ -1,6 +1,7 @@
 /*
- * The trip of a burst, with each external effect of drover's going wrong in each way once: decided, launched, served, given
- * back and settled.  `make test` takes one effect in some, `make test-long` each (WORLD_EVERY=1).
+ * The trip of a burst, with each external effect of drover's going wrong in each way once: decided,
+ * launched, served, given back and settled. `make test` takes one effect in some, `make test-long`
+ * each (WORLD_EVERY=1).
  */
 #include "tests/unit/testing.h"
 

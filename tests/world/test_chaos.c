@@ -1,4 +1,4 @@
-/* Everything at once, by seed: drains, people, tenants, BMCs, ports, leaders.  Nothing that must not
+/* Everything at once, by seed: drains, people, tenants, BMCs, ports, leaders. Nothing that must not
  * happen does (invariants.h), and once it is over the machines serve again by themselves (S9). */
 #include "tests/unit/testing.h"
 
@@ -20,7 +20,8 @@ struct chaos {
 	struct sim_world w;
 	uint64_t random;
 	unsigned npods, ndrains;
-	char pods[PODS][16]; /* "": none */
+	/* "": none */
+	char pods[PODS][16];
 	unsigned owner[PODS];
 	char drains[DRAINS][16];
 	bool bmc_dead[BOXES];
@@ -51,7 +52,7 @@ static void chaos_annotate(struct chaos *c, unsigned server, const char *key, co
 		  json_pack("{s:{s:{s:s?}}}", "metadata", "annotations", key, value));
 }
 
-/* --- what happens ---------------------------------------------------------------------------------- */
+/* --- what happens ----------------------------------------------------------------------------- */
 
 static void chaos_pod(struct chaos *c)
 {
@@ -218,7 +219,7 @@ static void chaos_step(struct chaos *c)
 	}
 }
 
-/* --- and then all is well -------------------------------------------------------------------------- */
+/* --- and then all is well --------------------------------------------------------------------- */
 
 static void chaos_stop(struct chaos *c)
 {

@@ -6,11 +6,12 @@
 #include "base/str.h"
 #include "tests/world/leaving.h"
 
-/* --- checkpoints ------------------------------------------------------------------------------------ */
+/* --- checkpoints ------------------------------------------------------------------------------ */
 
 struct saver {
 	struct httpd *d;
-	unsigned posts, done_at; /* which post is answered with done; 0: none */
+	/* which post is answered with done; 0: none */
+	unsigned posts, done_at;
 	char body[2048];
 };
 

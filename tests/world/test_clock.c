@@ -108,7 +108,8 @@ static void no_machine_is_empty_expired_or_dead_by_a_jump(void **state)
 	world_stop(&w);
 }
 
-/* From imaging on there is a token too, which runs out by its tenant's clock: that claim is made anew. */
+/* From imaging on there is a token too, which runs out by its tenant's clock: that claim is made
+ * anew. */
 static void no_state_runs_out_of_time_by_a_jump(void **state)
 {
 	static const char *const at[] = {"dirty", "wiping", "verifying", "claimed"};
@@ -154,7 +155,7 @@ static void a_clock_that_was_wrong_and_is_put_right_again_is_believed(void **sta
 	world_stop(&w);
 }
 
-/* --- clocks of others -------------------------------------------------------------------------------- */
+/* --- clocks of others ------------------------------------------------------------------------- */
 
 static void set_ready(struct server *b, const char *status, int64_t since)
 {

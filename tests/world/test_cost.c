@@ -1,4 +1,5 @@
-/* The bill: what machines were at and how long is on it once, whatever leaders have died meanwhile. */
+/* The bill: what machines were at and how long is on it once, whatever leaders have died
+ * meanwhile. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

@@ -71,7 +71,8 @@ static void a_leader_killed_while_machines_leave_is_followed_too(void **state)
 struct watch_bmc {
 	struct sim_world *w;
 	unsigned foreign, writes, late;
-	unsigned changes; /* writes but for logins, which change no machine */
+	/* writes but for logins, which change no machine */
+	unsigned changes;
 };
 
 /* Who asks is known by the address of its transport. */
@@ -175,7 +176,8 @@ static void nothing_is_switched_on_an_old_lease(void **state)
 	world_stop(&w);
 }
 
-/* The API server renews no lease from when the machine is in that state, for as long as it takes to stop leading. */
+/* The API server renews no lease from when the machine is in that state, for as long as it takes to
+ * stop leading. */
 static void let_the_lease_grow_old(struct server *b, const char *state, int64_t late_ms)
 {
 	world_wait_state(b, state, 1800);
@@ -225,7 +227,8 @@ static int64_t lease_age(struct sim_world *w)
 	return kube_lease_renewed_age(controller_context(leader->controller)->lease);
 }
 
-/* The API server renews no lease for some seconds, fewer than it takes to stop leading; something is to be switched off then. */
+/* The API server renews no lease for some seconds, fewer than it takes to stop leading; something
+ * is to be switched off then. */
 static void what_is_due_on_an_old_lease_goes_out_when_it_is_renewed(void **state)
 {
 	static const char told[] =
@@ -341,7 +344,8 @@ static void an_act_whose_lease_grows_old_on_the_way_is_not_sent(void **state)
 	world_stop(&w);
 }
 
-/* Old and new leader both count their orders from 1: the agent must get the new one's all the same. */
+/* Old and new leader both count their orders from 1: the agent must get the new one's all the
+ * same. */
 static void an_agent_gets_its_order_from_each_new_leader(void **state)
 {
 	static const char *const states[] = {"inspecting", "wiping", "verifying"};
@@ -409,7 +413,8 @@ static void full_circle(struct sim_world *w)
 /* State and act as the journal shows them. */
 struct moments {
 	struct sim_world *w;
-	const char *until; /* this state ends the way */
+	/* this state ends the way */
+	const char *until;
 	char met[64][80];
 	unsigned nmet, skip, kills;
 };
@@ -455,7 +460,8 @@ static bool killed_until(struct moments *m, const char *state)
 }
 
 /* In each state and after each act's entry in the journal once: the end is that of an undisturbed
- * circle, with no boot, attempt or claim too many (tests/real/crash.py does the same on real parts). */
+ * circle, with no boot, attempt or claim too many (tests/real/crash.py does the same on real
+ * parts). */
 static void a_leader_that_dies_at_each_entry_of_the_journal_is_followed(void **state)
 {
 	unsigned skip = 0;

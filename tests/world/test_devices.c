@@ -1,4 +1,5 @@
-/* A pod that asks for GPUs by resource claims gets machines as one that asks for the extended resource does. */
+/* A pod that asks for GPUs by resource claims gets machines as one that asks for the extended
+ * resource does. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -116,7 +117,8 @@ static bool is_gating(void *arg)
 	return gating(arg) != NULL;
 }
 
-/* Two pods of four GPUs share a machine; it serves once its driver has published what its type promises. */
+/* Two pods of four GPUs share a machine; it serves once its driver has published what its type
+ * promises. */
 static void a_pod_with_a_claim_gets_a_machine(void **state)
 {
 	struct sim_world w;

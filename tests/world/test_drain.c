@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "tests/world/leaving.h"
 
-/* --- budgets of pods -------------------------------------------------------------------------------- */
+/* --- budgets of pods -------------------------------------------------------------------------- */
 
 static void a_budget_is_waited_for_and_named(void **state)
 {
@@ -200,10 +200,12 @@ static void many_pods_are_asked_side_by_side(void **state)
 	world_stop(&w);
 }
 
-/* An API server in front of the tenant's that keeps count of what is asked of pods, and lets none go. */
+/* An API server in front of the tenant's that keeps count of what is asked of pods, and lets none
+ * go. */
 struct drain_front {
 	unsigned evictions, forced;
-	bool graced; /* an eviction said how long a pod may take */
+	/* an eviction said how long a pod may take */
+	bool graced;
 	json_int_t train, web;
 };
 
@@ -278,7 +280,7 @@ static void a_pod_has_its_grace_period_and_no_more_than_30_s_of_it_at_the_deadli
 	world_stop(&w);
 }
 
-/* --- Drains ----------------------------------------------------------------------------------------- */
+/* --- Drains ----------------------------------------------------------------------------------- */
 
 /* What was in its way, and that nothing else called it back. */
 static void assert_stopped(struct sim_world *w)

@@ -10,8 +10,10 @@
 struct trio {
 	struct sim_world w;
 	struct server *first, *second, *other;
-	unsigned most; /* machines that were on their way out at once */
-	bool apart;    /* one of the gang waited for its turn when the other had its own */
+	/* machines that were on their way out at once */
+	unsigned most;
+	/* one of the gang waited for its turn when the other had its own */
+	bool apart;
 };
 
 static void add_member(struct sim_world *w, const char *name)

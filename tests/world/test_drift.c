@@ -1,6 +1,7 @@
 /*
- * test_drift: a Node that is not any more what its pool's template says is given back, by a pool that says so: one before
- * any is proved, none after one failed, and none whose pods may not be moved.
+ * test_drift: a Node that is not any more what its pool's template says is given back, by a pool
+ * that says so: one before any is proved, none after one failed, and none whose pods may not be
+ * moved.
  */
 #include "tests/unit/testing.h"
 

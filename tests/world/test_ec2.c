@@ -162,7 +162,7 @@ static json_t *one_of(struct scene *s, const char *prefix)
 	return o;
 }
 
-/* --- what the cloud tells somebody else with the same keys --------------------------------------------- */
+/* --- what the cloud tells somebody else with the same keys ------------------------------------ */
 
 struct told {
 	struct scene *s;
@@ -323,7 +323,8 @@ static bool is_ready(void *arg)
 	return str_starts(ready(arg), "True ");
 }
 
-/* The Provider says what the cloud says; the Secret is read anew, and what was refused is asked for again. */
+/* The Provider says what the cloud says; the Secret is read anew, and what was refused is asked for
+ * again. */
 static void keys_that_are_wrong_are_told_and_new_ones_used_at_once(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -428,7 +429,8 @@ static bool is_evicted(void *arg)
 	return !store_count(s->w.tenants[0].store, "pods/default/train") && sim_ec2_live(s->sim);
 }
 
-/* The Node is drained in the two minutes that there are, and the pod that comes in place of its own has another. */
+/* The Node is drained in the two minutes that there are, and the pod that comes in place of its own
+ * has another. */
 static void a_spot_notice_drains_the_node_and_its_work_goes_on_elsewhere(void **state)
 {
 	struct sim_ec2_fault notice = {.what = "SpotNotice"};
@@ -456,7 +458,8 @@ static void a_spot_notice_drains_the_node_and_its_work_goes_on_elsewhere(void **
 	stop(s);
 }
 
-/* Instances of a reserved block end 30 min before the block; their work is drained 15 min before that. */
+/* Instances of a reserved block end 30 min before the block; their work is drained 15 min before
+ * that. */
 static void a_block_is_drained_ahead_of_its_end(void **state)
 {
 	struct scene *s = mem_new(struct scene);

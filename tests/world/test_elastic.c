@@ -310,7 +310,8 @@ static void a_cloud_that_is_away_quarantines_and_is_asked_again(void **state)
 	free(s);
 }
 
-/* Leaders that die in each state, the moment it is entered and a little later, when something is on its way. */
+/* Leaders that die in each state, the moment it is entered and a little later, when something is on
+ * its way. */
 static void kills(uint64_t seed, int64_t later_ms)
 {
 	static const char *const coming[] = {"claimed", "booting", "joining", "gating", "serving"};
@@ -378,7 +379,8 @@ static void a_leader_that_dies_before_it_hears_launches_nothing_twice(void **sta
 	free(s);
 }
 
-/* Claim, Machine and all that was written are gone, by force; what is billed is found by its tag. */
+/* Claim, Machine and all that was written are gone, by force; what is billed is found by its
+ * tag. */
 static void what_was_lost_is_found_by_tag_and_ended(void **state)
 {
 	static const char *const kinds[] = {"machines", "nodeclaims"};

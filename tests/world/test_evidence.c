@@ -101,7 +101,7 @@ static void chain_holds(struct sim_world *w, const char *const *names, size_t n)
 	assert_int_equal(records(w), n);
 }
 
-/* --- every attempt is recorded -------------------------------------------------------------------- */
+/* --- every attempt is recorded ---------------------------------------------------------------- */
 
 static void an_attempt_whose_agent_reboots_is_recorded_by_drover_alone(void **state)
 {
@@ -238,7 +238,7 @@ static void a_leader_that_dies_leaves_no_gap(void **state)
 	}
 }
 
-/* --- what leaves the cluster -------------------------------------------------------------------------- */
+/* --- what leaves the cluster ------------------------------------------------------------------ */
 
 static bool not_held(const json_t *o, void *arg)
 {
@@ -295,7 +295,7 @@ static void every_record_leaves_the_cluster_as_a_file(void **state)
 	world_stop(&w);
 }
 
-/* --- backups ---------------------------------------------------------------------------------------- */
+/* --- backups ---------------------------------------------------------------------------------- */
 
 /* status as it was then, put back past the API server, as who restores etcd does. */
 static void restore_status(struct server *b, const json_t *status)
@@ -368,7 +368,8 @@ static void a_restored_status_does_not_switch_a_tenant_off(void **state)
 	}
 }
 
-/* Free, clean, tenancy 1; since then a tenant was there and left its bytes, or they were wiped and recorded. */
+/* Free, clean, tenancy 1; since then a tenant was there and left its bytes, or they were wiped and
+ * recorded. */
 static void a_restored_status_does_not_make_a_machine_clean(void **state)
 {
 	static const char *const until[] = {"leaving", "dirty", "wiping", "free"};
@@ -414,7 +415,7 @@ static void a_restored_status_does_not_make_a_machine_clean(void **state)
 	}
 }
 
-/* --- levels ------------------------------------------------------------------------------------------ */
+/* --- levels ----------------------------------------------------------------------------------- */
 
 #define POLICY "{s:{s:{s:{s:s,s:s}}}}", "spec", "wipe", "minimumLevel", "flash"
 
@@ -440,7 +441,8 @@ static bool was_told(struct cluster *p, const char *reason)
 }
 
 /* The rack's drives reach Clear; its provider wants Purge. */
-/* Countersigned it would count for that machine, hide whose data it was, or pass a floor that nothing checks. */
+/* Countersigned it would count for that machine, hide whose data it was, or pass a floor that
+ * nothing checks. */
 static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **state)
 {
 	static const struct {
@@ -498,7 +500,8 @@ static void a_drive_that_forgets_its_wipe_is_seen_at_the_next_claim(void **state
 	world_wait_reason(b, "WipeRevoked", 1800);
 	leaving_wait_event(&w, &w.host, "WipeRevoked", "WipeRecord gpu-1-1-1 is not true any more");
 	world_wait_state(b, "wiping", 1800);
-	/* It failed, by drover's word: the first record is not the newest of that tenancy any more. */
+	/* It failed, by drover's word: the first record is not the newest of that tenancy any
+	 * more. */
 	record = record_of(&w, "gpu-1-1-2");
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Fail");
 	assert_non_null(strstr(json_str_at(record, "spec", "unfinished"),
@@ -738,7 +741,7 @@ static void a_drive_that_is_pulled_out_amid_the_wipe_is_called_missing(void **st
 	world_stop(&w);
 }
 
-/* --- the key ---------------------------------------------------------------------------------------- */
+/* --- the key ---------------------------------------------------------------------------------- */
 
 #define KEY_PATH "/api/v1/namespaces/drover-system/secrets"
 

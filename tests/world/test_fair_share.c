@@ -1,4 +1,5 @@
-/* Who has used less comes first, whatever leaders have died since; quotas, borrowing and what is taken back for them. */
+/* Who has used less comes first, whatever leaders have died since; quotas, borrowing and what is
+ * taken back for them. */
 #include "tests/unit/testing.h"
 
 #include "base/str.h"

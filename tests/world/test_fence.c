@@ -10,12 +10,14 @@
 #define LEASE "/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller"
 #define CALL_MS 15000 /* limit of a request to a BMC */
 
-/* What one caller asked of a BMC until its first act; who asks is known by its transport's address. */
+/* What one caller asked of a BMC until its first act; who asks is known by its transport's
+ * address. */
 struct followed {
 	struct sim_world *w;
 	const char *name;
 	unsigned looks, deleted;
-	int64_t acted_at; /* loop_now(); 0: not yet */
+	/* loop_now(); 0: not yet */
+	int64_t acted_at;
 };
 
 static bool note(struct httpd_req *q, unsigned n, void *arg)
@@ -46,8 +48,8 @@ static bool powers_on(void *arg)
 	return str_eq(world_at(arg, "status.operation.step"), "power-on");
 }
 
-/* The leader dies when the journal names a power-on; its lease is taken away, so that time is not what helps.
- * Returns when the next one was started. */
+/* The leader dies when the journal names a power-on; its lease is taken away, so that time is not
+ * what helps. Returns when the next one was started. */
 static int64_t killed_at_power_on(struct sim_world *w, struct followed *f, bool basic)
 {
 	struct server *b = &w->servers[0];
@@ -104,7 +106,8 @@ static bool orders_inspection(void *arg)
 	return str_eq(world_at(arg, "status.operation.step"), "order inspect");
 }
 
-/* What it asks the BMC first there is the list of drives.  Whoever comes after it ends the session that the journal has. */
+/* What it asks the BMC first there is the list of drives. Whoever comes after it ends the session
+ * that the journal has. */
 static void a_login_is_in_the_journal_before_drives_are_listed(void **state)
 {
 	struct sim_world w;
@@ -168,7 +171,7 @@ static void a_leader_that_leads_again_ends_the_session_of_whoever_led_meanwhile(
 	world_stop(&w);
 }
 
-/* --- moves of the port ------------------------------------------------------------------------------ */
+/* --- moves of the port ------------------------------------------------------------------------ */
 
 static bool attaches(void *arg)
 {
@@ -242,7 +245,8 @@ static void a_move_to_where_it_is_wanted_is_not_waited_out(void **state)
 	world_stop(&w);
 }
 
-/* What is on its way at the fabric is on its way whatever becomes of the BMC: nothing else is written in its place. */
+/* What is on its way at the fabric is on its way whatever becomes of the BMC: nothing else is
+ * written in its place. */
 static void a_new_login_forgets_no_move(void **state)
 {
 	struct sim_world w;
@@ -291,8 +295,8 @@ static bool asks_its_fabric(void *arg)
 	return !list_empty(&w->fabric_answers);
 }
 
-/* What the old Provider's fabric says is no word of the new one's, and its answer is waited for: whoever it is for is there
- * until then. */
+/* What the old Provider's fabric says is no word of the new one's, and its answer is waited for:
+ * whoever it is for is there until then. */
 static void another_provider_waits_for_the_answer_of_the_old_fabric(void **state)
 {
 	struct sim_world w;

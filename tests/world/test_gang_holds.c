@@ -34,7 +34,8 @@ static bool is_told(struct cluster *c, const char *pod, const char *text)
 	return s.found;
 }
 
-/* Two servers: "a" of another tenant has one, and "b" of that tenant waits behind the gang for the other. */
+/* Two servers: "a" of another tenant has one, and "b" of that tenant waits behind the gang for the
+ * other. */
 static void begin(struct sim_world *w, uint64_t seed)
 {
 	world_start(w, seed, 2);

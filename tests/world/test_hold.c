@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "tests/world/leaving.h"
 
-/* --- holds ------------------------------------------------------------------------------------------ */
+/* --- holds ------------------------------------------------------------------------------------ */
 
 static void a_cordon_holds_and_an_uncordon_ends_it(void **state)
 {
@@ -195,7 +195,7 @@ static void a_claim_that_is_deleted_is_not_held_any_more(void **state)
 	world_stop(&w);
 }
 
-/* --- drover's own accord ------------------------------------------------------------------------------ */
+/* --- drover's own accord ---------------------------------------------------------------------- */
 
 static void what_is_empty_for_long_is_given_back(void **state)
 {
@@ -250,7 +250,8 @@ static void a_paused_pool_gives_nothing_back(void **state)
 
 struct both {
 	struct sim_world *w;
-	unsigned most; /* at once on their way out */
+	/* at once on their way out */
+	unsigned most;
 };
 
 static bool both_are_free(void *arg)
@@ -406,7 +407,7 @@ static void a_dead_node_that_is_held_is_left_alone(void **state)
 	world_stop(&w);
 }
 
-/* --- what is paused ------------------------------------------------------------------------------- */
+/* --- what is paused --------------------------------------------------------------------------- */
 
 static void set_paused(struct sim_world *w, bool on)
 {

@@ -1,6 +1,6 @@
 /*
- * The longest time for which other tenants' gangs and ProvisioningRequests can make a pod wait beside
- * free machines, as docs/pods.md says it in multiples of --gang-hold.
+ * The longest time for which other tenants' gangs and ProvisioningRequests can make a pod wait
+ * beside free machines, as docs/pods.md says it in multiples of --gang-hold.
  */
 #include "tests/unit/testing.h"
 
@@ -57,7 +57,8 @@ static void is_bounded(struct sim_world *w)
 	int64_t waited;
 
 	world_run(w, (6 * HOLD_S + HOLD_S / 10) * INT64_C(1000));
-	/* Two machines of 8 GPUs, for 3 * HOLD_S by now; less than an hour may not be written yet. */
+	/* Two machines of 8 GPUs, for 3 * HOLD_S by now; less than an hour may not be written
+	 * yet. */
 	assert_in_range(used_gpu_seconds(w), 3 * HOLD_S * 16 - 3600, 4 * HOLD_S * 16);
 	waited = wait_of_a_pod(w, "honest");
 	assert_in_range(waited, 3 * HOLD_S, 4 * HOLD_S + BOOT_S);

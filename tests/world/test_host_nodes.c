@@ -1,4 +1,5 @@
-/* A virtual cluster that shares its host's nodes: machines for it become Nodes of the host cluster, for it alone. */
+/* A virtual cluster that shares its host's nodes: machines for it become Nodes of the host cluster,
+ * for it alone. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -122,7 +123,8 @@ static void a_pool_that_does_not_allow_it_gives_none_and_no_kubelet_forgets_it(v
 	world_stop(&w);
 }
 
-/* A kubelet may take its own labels away: its Node is not seen any more, and still goes with the machine. */
+/* A kubelet may take its own labels away: its Node is not seen any more, and still goes with the
+ * machine. */
 static void a_node_without_its_label_goes_with_its_machine(void **state)
 {
 	struct sim_world w;
@@ -146,7 +148,8 @@ static void a_node_without_its_label_goes_with_its_machine(void **state)
 	world_stop(&w);
 }
 
-/* Nobody but an administrator leads machines into the host cluster: not a virtual cluster that can be joined no more. */
+/* Nobody but an administrator leads machines into the host cluster: not a virtual cluster that can
+ * be joined no more. */
 static void a_virtual_cluster_that_cannot_be_joined_is_not_led_into_the_host_cluster(void **state)
 {
 	struct sim_world w;

@@ -156,7 +156,7 @@ static void an_agent_that_fell_silent_is_switched_off(void **state)
 	world_stop(&w);
 }
 
-/* --- addresses that stay ---------------------------------------------------------------------------- */
+/* --- addresses that stay ---------------------------------------------------------------------- */
 
 enum keeper { SILENTLY, WITH_400 };
 
@@ -259,7 +259,7 @@ static void a_quarantined_machine_with_a_kept_address_can_be_approved(void **sta
 	world_stop(&w);
 }
 
-/* --- what the journal says of a boot ---------------------------------------------------------------- */
+/* --- what the journal says of a boot ---------------------------------------------------------- */
 
 static void set_status(struct server *b, json_t *status)
 {
@@ -439,7 +439,7 @@ static void a_new_leader_switches_a_silent_agent_off(void **state)
 	}
 }
 
-/* --- faults ------------------------------------------------------------------------------------------- */
+/* --- faults ----------------------------------------------------------------------------------- */
 
 static void circle(struct sim_world *w)
 {

@@ -1,4 +1,5 @@
-/* System UUIDs in the other byte order, makers' defaults in their place, and machines that share one. */
+/* System UUIDs in the other byte order, makers' defaults in their place, and machines that share
+ * one. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -43,7 +44,8 @@ static void identify(struct server *b, const char *uuid, const char *serial)
 					 "serialNumber", serial));
 }
 
-/* From nothing to free, to a tenant and back; the invariants holds its record against the machine itself. */
+/* From nothing to free, to a tenant and back; the invariants holds its record against the machine
+ * itself. */
 static void once_round(struct sim_world *w)
 {
 	struct server *b = &w->servers[0];

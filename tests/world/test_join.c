@@ -48,7 +48,8 @@ static void a_normal_trip_warns_of_nothing(void **state)
 
 #define KUBEADM_CONFIG "/api/v1/namespaces/kube-system/configmaps"
 
-/* A virtual cluster without private nodes; then they are switched on, and its own word says where they join. */
+/* A virtual cluster without private nodes; then they are switched on, and its own word says where
+ * they join. */
 static void a_cluster_that_takes_no_nodes_costs_no_machine(void **state)
 {
 	struct sim_world w;
@@ -240,7 +241,8 @@ static bool is_token(const json_t *o, void *arg)
 	return true;
 }
 
-/* Its request stands behind others that the tenant does not answer, and the claim is withdrawn meanwhile. */
+/* Its request stands behind others that the tenant does not answer, and the claim is withdrawn
+ * meanwhile. */
 static void no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line(void **state)
 {
 	struct sim_world w;
@@ -340,7 +342,8 @@ static void a_tenant_that_is_away_loses_nothing(void **state)
 	world_stop(&w);
 }
 
-/* Its claim ends while nobody can ask its API: the machine leaves all the same, and the Node is owed. */
+/* Its claim ends while nobody can ask its API: the machine leaves all the same, and the Node is
+ * owed. */
 static void a_tenant_that_is_away_is_owed_its_node(void **state)
 {
 	struct sim_world w;

@@ -1,4 +1,5 @@
-/* A virtual cluster of which only /node/join can be had: its machines fetch that script and run it. */
+/* A virtual cluster of which only /node/join can be had: its machines fetch that script and run
+ * it. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What kstatus (kubectl wait, Flux, Argo CD, kpt) makes of each of drover's objects: its algorithm for kinds that it does not
- * know, held against objects of a whole simulated world. */
+/* What kstatus (kubectl wait, Flux, Argo CD, kpt) makes of each of drover's objects: its algorithm
+ * for kinds that it does not know, held against objects of a whole simulated world. */
 #include "tests/unit/testing.h"
 
 #include "base/str.h"
@@ -8,8 +8,8 @@
 
 #define LIMIT_MS 120000
 
-/* As sigs.k8s.io/cli-utils/pkg/kstatus has it: observedGeneration of the whole status, then Reconciling and Stalled,
- * then Ready; what has none of these is Current. */
+/* As sigs.k8s.io/cli-utils/pkg/kstatus has it: observedGeneration of the whole status, then
+ * Reconciling and Stalled, then Ready; what has none of these is Current. */
 static const char *kstatus(const json_t *o)
 {
 	const json_t *conditions = json_at(o, "status", "conditions"), *c;
@@ -58,7 +58,8 @@ static void await(struct sim_world *w, const char *key, const char *want)
 	fail_msg("%s is %s, not %s", key, of(w, key), want);
 }
 
-/* A field of spec that changes nothing of what the conditions say: the status follows all the same. */
+/* A field of spec that changes nothing of what the conditions say: the status follows all the
+ * same. */
 static void edit(struct sim_world *w, const char *plural, const char *name, json_t *spec)
 {
 	char path[256], key[256];

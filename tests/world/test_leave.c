@@ -24,7 +24,7 @@ static void bmc_lives(struct server *b, bool alive)
 	http_mem_serve(b->world->net, b->origin, alive ? b->bmc.httpd : NULL);
 }
 
-/* --- off ------------------------------------------------------------------------------------------- */
+/* --- off -------------------------------------------------------------------------------------- */
 
 static void a_person_stands_in_for_a_dead_bmc(void **state)
 {
@@ -271,7 +271,7 @@ static void off_lasts_as_long_as_its_type_wants(void **state)
 	world_stop(&w);
 }
 
-/* --- cut ------------------------------------------------------------------------------------------- */
+/* --- cut -------------------------------------------------------------------------------------- */
 
 static void a_port_that_only_says_it_moved_holds_claim_and_node(void **state)
 {
@@ -331,7 +331,7 @@ static void a_pool_that_wants_no_isolation_does_not_wait_for_its_proof(void **st
 	}
 }
 
-/* --- owners ---------------------------------------------------------------------------------------- */
+/* --- owners ----------------------------------------------------------------------------------- */
 
 static bool cluster_is_gone(void *arg)
 {
@@ -485,7 +485,8 @@ static void all_that_wants_it_to_leave_at_once_lets_it_go(void **state)
 	}
 }
 
-/* The pools went with their definition, and GitOps put both back: nobody wanted the work to stop. */
+/* The pools went with their definition, and GitOps put both back: nobody wanted the work to
+ * stop. */
 static void pools_lost_with_their_definition_take_no_claim_along(void **state)
 {
 	struct sim_world w;

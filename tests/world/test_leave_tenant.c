@@ -1,4 +1,5 @@
-/* The tenant's step of a machine that leaves: its Node, its token, its volumes; what is owed while it cannot be done. */
+/* The tenant's step of a machine that leaves: its Node, its token, its volumes; what is owed while
+ * it cannot be done. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -85,7 +86,8 @@ static void what_an_absent_tenant_is_owed_is_paid_when_it_is_back(void **state)
 	world_stop(&w);
 }
 
-/* Somebody moves its port back while its Node is still to be deleted: it is cut off again before anything ends. */
+/* Somebody moves its port back while its Node is still to be deleted: it is cut off again before
+ * anything ends. */
 static void a_machine_that_is_back_in_its_tenants_segment_is_cut_off_again(void **state)
 {
 	struct sim_world w;
@@ -256,7 +258,8 @@ static void volumes_are_let_go_of_before_the_node_goes(void **state)
 	}
 }
 
-/* What was written is on its way to the volume until it is taken down: no power is cut in between. */
+/* What was written is on its way to the volume until it is taken down: no power is cut in
+ * between. */
 static void volumes_are_taken_down_before_the_power_goes(void **state)
 {
 	struct sim_world w;

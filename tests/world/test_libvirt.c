@@ -10,8 +10,9 @@
 #include "tests/world/world.h"
 
 /*
- * Machines that are domains of libvirt: one that is there already, and those that a Provider asks for.  The host is a
- * helper process in the simulated loop; its domains' hardware is that of every simulated server.
+ * Machines that are domains of libvirt: one that is there already, and those that a Provider asks
+ * for. The host is a helper process in the simulated loop; its domains' hardware is that of every
+ * simulated server.
  */
 #define PROVIDER(machines)                                                                         \
 	"apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: lab}\n"                 \

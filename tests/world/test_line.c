@@ -1,4 +1,5 @@
-/* Calls to BMCs wait in their Provider's line, and what they wait there is drover's, not the BMC's. */
+/* Calls to BMCs wait in their Provider's line, and what they wait there is drover's, not the
+ * BMC's. */
 #include "api/reasons.h"
 #include "tests/unit/testing.h"
 
@@ -14,7 +15,8 @@ static void limit(struct sim_world *w, json_t *limits)
 
 struct watch {
 	struct sim_world *w;
-	unsigned silent; /* the first of them do not answer */
+	/* the first of them do not answer */
+	unsigned silent;
 	bool paced;
 };
 
@@ -36,8 +38,8 @@ static bool look(void *arg)
 	return there == s->w->nboxes - s->silent;
 }
 
-/* One place in the line, and BMCs that keep it: the others wait for longer than a BMC may be silent, and than a
- * state may take. */
+/* One place in the line, and BMCs that keep it: the others wait for longer than a BMC may be
+ * silent, and than a state may take. */
 static void a_line_that_is_longer_than_a_deadline_makes_it_slow_and_nothing_else(void **state)
 {
 	struct sim_world w;

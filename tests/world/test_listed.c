@@ -136,11 +136,12 @@ static void a_list_of_before_the_power_came_is_read_again(void **state)
 	world_stop(&w);
 }
 
-/* --- a BMC that does not serve its list ----------------------------------------------------------- */
+/* --- a BMC that does not serve its list ------------------------------------------------------- */
 
 #define STORAGE "/redfish/v1/Systems/1/Storage"
 
-/* fake_bmc.tamper: counts requests for the list; status: answers them with it, 0: lets them through. */
+/* fake_bmc.tamper: counts requests for the list; status: answers them with it, 0: lets them
+ * through. */
 struct storage {
 	unsigned asked;
 	int status;

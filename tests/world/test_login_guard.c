@@ -132,7 +132,8 @@ static bool is_cut(void *arg)
 	return str_eq(((struct server *)arg)->segment, "quarantine");
 }
 
-/* A password that nobody told drover of, while the machine serves: what is left to do without its BMC is done. */
+/* A password that nobody told drover of, while the machine serves: what is left to do without its
+ * BMC is done. */
 static void without_its_login_a_machine_leaves_its_tenant(void **state)
 {
 	struct sim_world w;

@@ -1,4 +1,5 @@
-/* What a machine's whole trip costs its BMC, of each make: requests, which are counted and bounded. */
+/* What a machine's whole trip costs its BMC, of each make: requests, which are counted and
+ * bounded. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -12,15 +13,17 @@
 #include "tests/world/world.h"
 
 /*
- * The world's server is switched, and given its medium, by the BMC of a simulated machine of that make, which has the
- * same identity and drives and boots nothing itself.
+ * The world's server is switched, and given its medium, by the BMC of a simulated machine of that
+ * make, which has the same identity and drives and boots nothing itself.
  */
 #define ORIGIN "https://127.10.0.2:8443"
 
 struct make {
 	const char *name;
-	int64_t most; /* requests from free to free; a change that needs more says why */
-	int64_t slow; /* ... at 3 s a request; 0: it is not tried so */
+	/* requests from free to free; a change that needs more says why */
+	int64_t most;
+	/* ... at 3 s a request; 0: it is not tried so */
+	int64_t slow;
 };
 
 struct rig {
@@ -31,7 +34,8 @@ struct rig {
 	struct secret *password;
 	struct sim_rack *rack;
 	struct sim_machine *m;
-	void (*changed)(void *bmc); /* the BMC's own */
+	/* the BMC's own */
+	void (*changed)(void *bmc);
 	void *bmc;
 };
 
@@ -192,7 +196,8 @@ static void nor_at_three_seconds_a_request(void **state)
 	go_round(make, 3, make->slow);
 }
 
-/* Measured, and a tenth more: a look is two requests, three where overrides stand in a pending object. */
+/* Measured, and a tenth more: a look is two requests, three where overrides stand in a pending
+ * object. */
 static struct make makes[] = {
 	{"idrac9", 190, 117},	  {"idrac10", 325, 156}, {"ilo", 180, 110},
 	{"xcc", 176, 117},	  {"ami", 252, 147},	 {"basic", 178, 108},

@@ -74,7 +74,8 @@ static void changes_that_time_out_after_they_worked_lose_nobody(void **state)
 	world_netris_stop(&n);
 }
 
-/* The port never leaves the tenant, as far as anybody was told: its claim does not end, and it says why. */
+/* The port never leaves the tenant, as far as anybody was told: its claim does not end, and it says
+ * why. */
 static void a_switch_that_is_dead_keeps_the_claim(void **state)
 {
 	struct sim_world w;
@@ -129,7 +130,8 @@ static void infiniband_and_nvlink_go_with_the_front_end(void **state)
 	world_netris_stop(&n);
 }
 
-/* The front end has left, and its PKey stays: the claim does not end, and the machine comes out of it by itself. */
+/* The front end has left, and its PKey stays: the claim does not end, and the machine comes out of
+ * it by itself. */
 static void a_pkey_that_stays_keeps_the_claim(void **state)
 {
 	struct sim_world w;
@@ -236,7 +238,8 @@ static bool vc_is_gone(void *arg)
 	return !o;
 }
 
-/* A tenant that is deleted takes its VPC and server cluster along, also when the controller hesitates. */
+/* A tenant that is deleted takes its VPC and server cluster along, also when the controller
+ * hesitates. */
 static void a_deleted_tenant_leaves_nothing_in_netris(void **state)
 {
 	struct sim_world w;
@@ -313,8 +316,8 @@ static bool says_none(void *arg)
 	return !says_incident(arg);
 }
 
-/* A server that another writer dropped: nothing more is written to that cluster, Provider and Machine say so, and it goes on
- * when the server is in a cluster again. */
+/* A server that another writer dropped: nothing more is written to that cluster, Provider and
+ * Machine say so, and it goes on when the server is in a cluster again. */
 static void what_another_writer_dropped_is_named_in_status(void **state)
 {
 	struct sim_world w;

@@ -9,8 +9,8 @@
 #include "tests/world/netris.h"
 
 /*
- * What is wrong in a Netris controller, or in what is written about it: named in the Machine with the next step, nothing
- * detached that should not be, and over when it is mended.
+ * What is wrong in a Netris controller, or in what is written about it: named in the Machine with
+ * the next step, nothing detached that should not be, and over when it is mended.
  */
 #define PUT_CLUSTER "PUT /api/v2/server-cluster"
 
@@ -164,8 +164,9 @@ static void a_session_that_ends_in_the_middle_harms_nothing(void **state)
 }
 
 /*
- * A second installation of drover: its servers are gpu-3 and gpu-4, and the clusters `quarantine` and `provisioning` are
- * those of both.  It moves each of them from one to the other and back without a pause.
+ * A second installation of drover: its servers are gpu-3 and gpu-4, and the clusters `quarantine`
+ * and `provisioning` are those of both. It moves each of them from one to the other and back
+ * without a pause.
  */
 struct second {
 	struct loop_group *group;
@@ -251,8 +252,9 @@ static void second_stop(struct second *s)
 	secret_free(s->password);
 }
 
-/* Lists are written whole, and at this latency what one of them read is old when the other one has written: nothing is told
- * to be done that is not.  What the other one moves is no loss: each would wait for the other one for ever. */
+/* Lists are written whole, and at this latency what one of them read is old when the other one has
+ * written: nothing is told to be done that is not. What the other one moves is no loss: each would
+ * wait for the other one for ever. */
 static void two_controllers_at_once_lose_nobody(void **state)
 {
 	struct sim_world w;

@@ -19,7 +19,8 @@ struct watch {
 	bool on[WORLD_BOXES];
 	int64_t at[64];
 	unsigned n;
-	bool told; /* somebody said that it waits for its turn */
+	/* somebody said that it waits for its turn */
+	bool told;
 	struct server *who;
 };
 
@@ -96,7 +97,8 @@ static bool waits_to_boot(void *arg)
 	return s->who;
 }
 
-/* Somebody presses the button of a machine that waits, and what comes up never joins: it is not waited for for ever. */
+/* Somebody presses the button of a machine that waits, and what comes up never joins: it is not
+ * waited for for ever. */
 static void a_deadline_does_not_sleep_when_there_is_no_place_to_wait_for(void **state)
 {
 	static const char *const pods[] = {"a", "b", "c", "d"};
@@ -119,7 +121,8 @@ static void a_deadline_does_not_sleep_when_there_is_no_place_to_wait_for(void **
 	world_stop(&w);
 }
 
-/* A hall that is brought in at once: a look at every BMC takes longer than a place in the queue was once kept. */
+/* A hall that is brought in at once: a look at every BMC takes longer than a place in the queue was
+ * once kept. */
 static void more_machines_than_their_bmcs_answer_in_time_all_get_their_turn(void **state)
 {
 	struct sim_world w;

@@ -230,8 +230,8 @@ static void a_tenant_that_demands_a_proof_gets_it(void **state)
 	world_netris_stop(&n);
 }
 
-/* Neither where its agent cannot be asked, nor where nothing could be asked later (and that is demanded when the claim is
- * there): nothing is written for the tenant. */
+/* Neither where its agent cannot be asked, nor where nothing could be asked later (and that is
+ * demanded when the claim is there): nothing is written for the tenant. */
 static void what_cannot_be_proved_is_not_begun(void **state)
 {
 	(void)state;
@@ -271,7 +271,8 @@ static void put_team_b(struct sim_world *w, const char *segment)
 			   SERVER_TEAM_A_GATE));
 }
 
-/* Who comes into a segment, and names an address of it, names it for all who are there, until it leaves. */
+/* Who comes into a segment, and names an address of it, names it for all who are there, until it
+ * leaves. */
 static void an_address_counts_at_once_for_whoever_shares_the_segment(void **state)
 {
 	struct sim_world w;

@@ -1,4 +1,5 @@
-/* A Node that kube-scheduler does not take for a pod: drover learns it, and brings another machine. */
+/* A Node that kube-scheduler does not take for a pod: drover learns it, and brings another
+ * machine. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

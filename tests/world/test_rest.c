@@ -1,5 +1,5 @@
-/* Machines at rest.  One of which nothing is recorded is not touched as long as a tenant may have it, on or off; one that
- * is free and comes on is not clean any more. */
+/* Machines at rest. One of which nothing is recorded is not touched as long as a tenant may have
+ * it, on or off; one that is free and comes on is not clean any more. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 #define PROVIDER "/apis/" OBJECT_API_VERSION "/providers/rack"
 #define RESET "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
 
-/* It serves team-a, is switched off by whomever, and its Machine is made anew while drover is away. */
+/* It serves team-a, is switched off by whomever, and its Machine is made anew while drover is
+ * away. */
 static struct server *forgotten(struct sim_world *w, uint64_t seed, char node[static 128])
 {
 	struct server *b = leaving_serving(w, seed);
@@ -145,7 +146,8 @@ static void a_tenant_that_went_away_later_holds_nobody_up(void **state)
 	world_stop(&w);
 }
 
-/* Acts are kept back for such a one in any case (life_ensure_unpaused()); that it does not even leave known is consent. */
+/* Acts are kept back for such a one in any case (life_ensure_unpaused()); that it does not even
+ * leave known is consent. */
 static void one_that_is_only_observed_stays_known(void **state)
 {
 	struct sim_world w;
@@ -161,7 +163,7 @@ static void one_that_is_only_observed_stays_known(void **state)
 	world_stop(&w);
 }
 
-/* --- free ------------------------------------------------------------------------------------------ */
+/* --- free ------------------------------------------------------------------------------------- */
 
 static bool is_clean(const struct server *b)
 {
@@ -276,7 +278,7 @@ static void one_that_was_to_be_warm_and_is_on_without_our_medium_is_wiped(void *
 	world_stop(&w);
 }
 
-/* --- what they need -------------------------------------------------------------------------------- */
+/* --- what they need --------------------------------------------------------------------------- */
 
 static void a_provider_stays_as_long_as_a_machine_names_it(void **state)
 {

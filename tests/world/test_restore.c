@@ -1,4 +1,5 @@
-/* A backup that gives every object a new UID is put back: what serves goes on serving.  Records that are too old. */
+/* A backup that gives every object a new UID is put back: what serves goes on serving. Records that
+ * are too old. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -216,7 +217,8 @@ static void a_claim_with_a_new_uid_is_not_a_deleted_one(void **state)
 	world_stop(&w);
 }
 
-/* Applied from files, or by Velero: nothing says any more whom the machine serves but its own lock. */
+/* Applied from files, or by Velero: nothing says any more whom the machine serves but its own
+ * lock. */
 static void a_claim_that_came_back_without_its_status_is_not_one_that_nobody_took(void **state)
 {
 	struct sim_world w;
@@ -259,7 +261,8 @@ static void nothing_is_touched_where_statuses_were_lost_too(void **state)
 	world_stop(&w);
 }
 
-/* Its Machine object was taken away by force and made anew: the claim of the old one ends all the same. */
+/* Its Machine object was taken away by force and made anew: the claim of the old one ends all the
+ * same. */
 static void a_claim_ends_although_its_machine_was_made_anew(void **state)
 {
 	struct sim_world w;
@@ -336,7 +339,8 @@ static void spoil_record(struct sim_world *w, const char *name)
 	free(text);
 }
 
-/* Of a version long gone: it is proof of nothing, and the machine is wiped again before anybody has it. */
+/* Of a version long gone: it is proof of nothing, and the machine is wiped again before anybody has
+ * it. */
 static void a_record_that_cannot_be_read_gives_no_machine_away(void **state)
 {
 	struct sim_world w;

@@ -1,4 +1,5 @@
-/* What people, tenants and old backups do that nobody asked them for: nothing of it leaks, sticks or is offered dirty. */
+/* What people, tenants and old backups do that nobody asked them for: nothing of it leaks, sticks
+ * or is offered dirty. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #define GROUP "/apis/" OBJECT_API_VERSION
 #define RACE_MS 700
 
-/* --- what the tests do and look at ---------------------------------------------------------------- */
+/* --- what the tests do and look at ------------------------------------------------------------ */
 
 static void review_claim(struct sim_world *w, const char *method, const char *claim, json_t *patch)
 {
@@ -58,7 +59,7 @@ static bool review_is_finalized(void *arg)
 	return json_array_size(json_at(o, "metadata", "finalizers")) == 1;
 }
 
-/* --- claims ---------------------------------------------------------------------------------------- */
+/* --- claims ----------------------------------------------------------------------------------- */
 
 static void a_claim_taken_away_by_force_leaves_no_node_behind(void **state)
 {
@@ -169,7 +170,7 @@ static void a_medium_that_was_not_read_once_stops_no_clock(void **state)
 	world_stop(&w);
 }
 
-/* --- drains ---------------------------------------------------------------------------------------- */
+/* --- drains ----------------------------------------------------------------------------------- */
 
 static void a_drain_that_begins_late_still_holds(void **state)
 {
@@ -204,7 +205,7 @@ static void a_tenant_that_plays_with_the_mark_is_drained_all_the_same(void **sta
 	world_stop(&w);
 }
 
-/* --- owners that vanish ---------------------------------------------------------------------------- */
+/* --- owners that vanish ----------------------------------------------------------------------- */
 
 /* Gone at once, whatever holds it; gives what is needed to make it anew. */
 static json_t *review_vanish(struct sim_world *w, const char *plural, const char *name)
@@ -297,7 +298,7 @@ static void a_machine_whose_object_vanishes_takes_nobody_along(void **state)
 	}
 }
 
-/* --- tenants that lie ------------------------------------------------------------------------------ */
+/* --- tenants that lie ------------------------------------------------------------------------- */
 
 static void heartbeats_that_are_forged_for_ever_do_not_keep_a_machine(void **state)
 {
@@ -353,7 +354,7 @@ static void a_node_that_its_kubelet_registered_again_goes_with_its_machine(void 
 	world_stop(&w);
 }
 
-/* --- the journal ----------------------------------------------------------------------------------- */
+/* --- the journal ------------------------------------------------------------------------------ */
 
 static void a_journal_that_was_wiped_out_stops_one_machine_and_nobody_else(void **state)
 {

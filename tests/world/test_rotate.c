@@ -75,8 +75,8 @@ static void who_has_the_old_key_opens_nothing(void **state)
 	world_stop(&w);
 }
 
-/* Its agent would show a secret of the old key, or trust the old CA alone: it is booted with another medium, not
- * waited for. */
+/* Its agent would show a secret of the old key, or trust the old CA alone: it is booted with
+ * another medium, not waited for. */
 static void a_machine_that_boots_an_old_medium_is_booted_again(void **state)
 {
 	(void)state;
@@ -135,7 +135,8 @@ static bool has_medium(void *arg)
 	return ((struct server *)arg)->bmc.image != NULL;
 }
 
-/* Who knows machine, operation and boot does not know where its medium is: that takes the boot key. */
+/* Who knows machine, operation and boot does not know where its medium is: that takes the boot
+ * key. */
 static void the_address_of_a_medium_cannot_be_guessed(void **state)
 {
 	static const char *const keys[] = {NEW_KEY, "another key of forty letters, all made up",

@@ -1,4 +1,5 @@
-/* S9 itself: what is at rest, what is not, and that a world that stays as it is without a fault is complained of. */
+/* S9 itself: what is at rest, what is not, and that a world that stays as it is without a fault is
+ * complained of. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* A tenant sleeps: its machines stay for sleepGrace, then go back without its API; whoever merely does not answer keeps them. */
+/* A tenant sleeps: its machines stay for sleepGrace, then go back without its API; whoever merely
+ * does not answer keeps them. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #define HOUR_MS (3600 * 1000)
 #define GRACE_MS (11 * MINUTE_MS)
 
-/* --- what the tests do and look at ---------------------------------------------------------------- */
+/* --- what the tests do and look at ------------------------------------------------------------ */
 
 static void asleep_cluster(struct sim_world *w, json_t *spec)
 {
@@ -186,7 +187,7 @@ static json_t *asleep_why(struct sim_world *w, const char *target)
 	return answer;
 }
 
-/* --- knowing -------------------------------------------------------------------------------------- */
+/* --- knowing ---------------------------------------------------------------------------------- */
 
 static void a_sleeping_tenant_keeps_its_machines_for_the_grace(void **state)
 {
@@ -350,7 +351,7 @@ static void whoever_may_not_look_says_so_and_takes_nothing(void **state)
 	world_stop(&w);
 }
 
-/* --- the time --------------------------------------------------------------------------------------- */
+/* --- the time --------------------------------------------------------------------------------- */
 
 static void each_sleep_has_its_own_time(void **state)
 {
@@ -505,7 +506,7 @@ static void without_a_fresh_look_nothing_goes_back(void **state)
 	world_stop(&w);
 }
 
-/* --- what keeps them ---------------------------------------------------------------------------------- */
+/* --- what keeps them -------------------------------------------------------------------------- */
 
 static void what_is_held_or_paused_stays(void **state)
 {
@@ -618,7 +619,7 @@ static void a_drain_without_a_deadline_does_not_wait_for_a_sleeper(void **state)
 	world_stop(&w);
 }
 
-/* --- waking while they leave ---------------------------------------------------------------------------- */
+/* --- waking while they leave ------------------------------------------------------------------ */
 
 static void one_that_has_begun_to_leave_goes_on_and_the_others_stay(void **state)
 {
@@ -676,7 +677,8 @@ static void of_two_tenants_the_one_that_is_awake_gets_what_the_other_slept_on(vo
 	world_stop(&w);
 }
 
-/* The tenant falls asleep at any moment of a machine's coming: it is not waited for, and nothing is lost. */
+/* The tenant falls asleep at any moment of a machine's coming: it is not waited for, and nothing is
+ * lost. */
 static void what_was_on_its_way_to_a_sleeper_comes_back(void **state)
 {
 	static const char *const at[] = {"claimed", "imaging", "joining", "gating"};

@@ -1,4 +1,5 @@
-/* BMCs that need seconds for each request: their machines go the whole way, and say what they wait for. */
+/* BMCs that need seconds for each request: their machines go the whole way, and say what they wait
+ * for. */
 #include "tests/unit/testing.h"
 
 #include "base/str.h"

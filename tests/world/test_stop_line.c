@@ -12,7 +12,8 @@
 #define POOL POOLS "/gpus"
 
 struct count {
-	const char *reason, *text; /* NULL: all */
+	/* NULL: all */
+	const char *reason, *text;
 	unsigned n;
 };
 
@@ -153,7 +154,8 @@ static bool four_timed_out(void *arg)
 	return failed(arg, "JoinTimeout") == 4;
 }
 
-/* The one that was let through was of the same tenant and failed, too: that tenant waits twice as long, nobody else does. */
+/* The one that was let through was of the same tenant and failed, too: that tenant waits twice as
+ * long, nobody else does. */
 static void a_newcomer_is_let_through_before_those_who_failed(void **state)
 {
 	struct sim_world w;

@@ -1,8 +1,9 @@
 /*
- * The whole trip, with each external effect going wrong in each way once: to the
- * first tenant, back by the deletion of its claim, to the other tenant, back by a drain.
+ * The whole trip, with each external effect going wrong in each way once: to the first tenant, back
+ * by the deletion of its claim, to the other tenant, back by a drain.
  *
- * `make test` takes one effect in ten, `make test-long` each (WORLD_EVERY=1).  The moves of ports are effects too.
+ * `make test` takes one effect in ten, `make test-long` each (WORLD_EVERY=1). The moves of ports
+ * are effects too.
  */
 #include "tests/unit/testing.h"
 

@@ -11,12 +11,13 @@
 #define RESET "ComputerSystem.Reset"
 #define NOWHERE "10.66.6.6:999"
 
-/* --- stealing -------------------------------------------------------------------------------------- */
+/* --- stealing --------------------------------------------------------------------------------- */
 
 struct theft {
 	bool done;
 	int status;
-	char *block; /* NULL: none in what was served */
+	/* NULL: none in what was served */
+	char *block;
 };
 
 static void on_stolen(const struct http_reply *r, const struct err *e, void *arg)
@@ -74,7 +75,7 @@ static bool has_address(void *arg)
 	return !str_empty(b->bmc.http_uri) && str_eq(b->bmc.boot_target, "UefiHttp");
 }
 
-/* --- the medium ------------------------------------------------------------------------------------ */
+/* --- the medium ------------------------------------------------------------------------------- */
 
 static void a_medium_is_served_to_the_bmc_that_it_is_for(void **state)
 {
@@ -149,7 +150,7 @@ static void an_address_for_http_boot_is_served_once_power_came_and_to_one(void *
 	world_stop(&w);
 }
 
-/* --- the secret ------------------------------------------------------------------------------------ */
+/* --- the secret ------------------------------------------------------------------------------- */
 
 /* He has the boot block while the machine is off, and swears that all is wiped. */
 static void a_caller_before_power_wipes_nothing(void **state)
@@ -182,7 +183,8 @@ static void a_caller_before_power_wipes_nothing(void **state)
 	world_stop(&w);
 }
 
-/* He is there when a tenant's machine is booted for its image, and asks for what the config drive gets. */
+/* He is there when a tenant's machine is booted for its image, and asks for what the config drive
+ * gets. */
 static void a_caller_at_the_claim_gets_no_bootstrap_token(void **state)
 {
 	struct sim_world w;
@@ -219,7 +221,8 @@ static bool is_starting(void *arg)
 	       str_eq(world_at(b, "status.power.state"), "On");
 }
 
-/* Power has come, the firmware is still busy: he is first, and the agent shows that he is a second one. */
+/* Power has come, the firmware is still busy: he is first, and the agent shows that he is a second
+ * one. */
 static void a_caller_who_comes_before_the_agent_is_shown_by_it(void **state)
 {
 	struct sim_world w;
@@ -252,7 +255,8 @@ static bool is_dismissed(void *arg)
 		json_at(((struct server *)arg)->object, "status", "agent", "dismissed"));
 }
 
-/* All is wiped and verified, and its agent was told to go: what he shows now voids it all the same. */
+/* All is wiped and verified, and its agent was told to go: what he shows now voids it all the
+ * same. */
 static void a_caller_after_the_agents_last_order_counts_too(void **state)
 {
 	(void)state;
@@ -309,7 +313,7 @@ static void another_boot_while_the_agent_reports_is_a_second_caller(void **state
 	world_stop(&w);
 }
 
-/* --- what is none ---------------------------------------------------------------------------------- */
+/* --- what is none ----------------------------------------------------------------------------- */
 
 static bool is_about_to_call(void *arg)
 {
@@ -318,7 +322,8 @@ static bool is_about_to_call(void *arg)
 	return b->doing == SERVER_AGENT && !world_at(b, "status.agent.bootID")[0];
 }
 
-/* The leader dies between power and hello: the next one goes by the journal, and boots nothing again. */
+/* The leader dies between power and hello: the next one goes by the journal, and boots nothing
+ * again. */
 static void an_agent_that_calls_under_the_next_leader_is_heard(void **state)
 {
 	struct sim_world w;
@@ -336,7 +341,8 @@ static void an_agent_that_calls_under_the_next_leader_is_heard(void **state)
 	world_stop(&w);
 }
 
-/* Somebody pressed the button when the medium was in: what runs is the agent, but off was not seen before. */
+/* Somebody pressed the button when the medium was in: what runs is the agent, but off was not seen
+ * before. */
 static void a_machine_that_a_person_switched_on_is_booted_again(void **state)
 {
 	struct sim_world w;

@@ -1,4 +1,5 @@
-/* The main job: GPU pods of two tenants, on machines that were off; and what follows when they are done. */
+/* The main job: GPU pods of two tenants, on machines that were off; and what follows when they are
+ * done. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -103,8 +104,8 @@ static void a_node_that_takes_no_pods_yet_is_still_on_its_way(void **state)
 	world_stop(&w);
 }
 
-/* Its CNI taints a Node that just joined until it runs there: the pod gets no second machine, and the
- * first is not taken back as empty. */
+/* Its CNI taints a Node that just joined until it runs there: the pod gets no second machine, and
+ * the first is not taken back as empty. */
 static void a_node_that_an_agent_taints_keeps_its_pod(void **state)
 {
 	struct sim_world w;

@@ -1,6 +1,6 @@
 /*
- * test_underused: a Node whose pods have room on another Node of their tenant is given back, by a pool that says so; when
- * it is not, and who keeps it.
+ * test_underused: a Node whose pods have room on another Node of their tenant is given back, by a
+ * pool that says so; when it is not, and who keeps it.
  */
 #include "tests/unit/testing.h"
 
@@ -34,7 +34,8 @@ static void ask_for(struct sim_world *w, const char *policy)
 }
 
 struct two {
-	struct server *light, *heavy; /* one pod, two pods */
+	/* one pod, two pods */
+	struct server *light, *heavy;
 };
 
 /* Two machines of team-a with small pods on them; what they came for is gone. */
@@ -109,8 +110,8 @@ static void a_pod_that_may_not_be_disrupted_keeps_its_node_for_as_long_as_it_say
 	world_stop(&w);
 }
 
-/* While a pod waits, what is given back would be taken anew.  Then a budget of the tenant's stops the eviction: what was
- * begun is undone, and not begun again soon. */
+/* While a pod waits, what is given back would be taken anew. Then a budget of the tenant's stops
+ * the eviction: what was begun is undone, and not begun again soon. */
 static void what_its_tenant_needs_or_keeps_serves_on(void **state)
 {
 	static const char *const large[] = {"large-1", "large-2"};

@@ -12,7 +12,7 @@
 #define GROUP "/apis/" OBJECT_API_VERSION
 #define RESET "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
 
-/* --- what the tests do and look at ---------------------------------------------------------------- */
+/* --- what the tests do and look at ------------------------------------------------------------ */
 
 static const char *const pods[] = {"p-1", "p-2", "p-3", "p-4"};
 
@@ -120,7 +120,7 @@ static bool verbs_ended_watched(void *arg)
 	return verbs_ended(v->w);
 }
 
-/* --- drains ---------------------------------------------------------------------------------------- */
+/* --- drains ----------------------------------------------------------------------------------- */
 
 static void a_rack_is_drained_two_machines_at_a_time(void **state)
 {
@@ -184,7 +184,7 @@ static void a_leader_killed_during_a_drain_is_followed(void **state)
 	}
 }
 
-/* --- quarantine, release, retire ------------------------------------------------------------------- */
+/* --- quarantine, release, retire -------------------------------------------------------------- */
 
 static void a_drain_to_quarantine_ends_there_wiped_until_it_is_released(void **state)
 {
@@ -320,7 +320,7 @@ static void a_refused_login_is_tried_once_more_at_a_request(void **state)
 	world_stop(&w);
 }
 
-/* --- approve --------------------------------------------------------------------------------------- */
+/* --- approve ---------------------------------------------------------------------------------- */
 
 static void a_changed_drive_is_shown_and_may_be_approved(void **state)
 {
@@ -373,7 +373,8 @@ static void storage_without_a_driver_is_a_persons_decision(void **state)
 	world_stop(&w);
 }
 
-/* A controller that dies takes its drive with it; what the first inspection saw is not forgotten. */
+/* A controller that dies takes its drive with it; what the first inspection saw is not
+ * forgotten. */
 static void a_controller_that_lost_its_driver_or_hides_something_is_no_clean_machine(void **state)
 {
 	(void)state;
@@ -424,7 +425,8 @@ static void verbs_adopt(struct server *b, const char *id, const char *claim)
 					 id, "claim", claim));
 }
 
-/* Its claim named the Machine that was lost; somebody makes one for the new object, by the name of the Node. */
+/* Its claim named the Machine that was lost; somebody makes one for the new object, by the name of
+ * the Node. */
 static void verbs_claim_again(struct sim_world *w, const char *name)
 {
 	struct server *b = &w->servers[0];
@@ -518,7 +520,7 @@ static void a_server_whose_node_is_not_proved_is_not_adopted(void **state)
 	world_stop(&w);
 }
 
-/* --- two Machines for one --------------------------------------------------------------------------- */
+/* --- two Machines for one --------------------------------------------------------------------- */
 
 static void a_twin_that_comes_in_the_middle_stops_both(void **state)
 {

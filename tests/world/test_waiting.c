@@ -11,8 +11,10 @@
 
 struct heard {
 	const char *pod;
-	size_t n;	    /* events of drover on it */
-	const char *newest; /* "REASON MESSAGE"; of its eventTime */
+	/* events of drover on it */
+	size_t n;
+	/* "REASON MESSAGE"; of its eventTime */
+	const char *newest;
 	const char *at;
 	struct arena *a;
 };

@@ -1,4 +1,5 @@
-/* Machines that are kept on for the next claim: as many as wanted, what happens to them, what is left alone. */
+/* Machines that are kept on for the next claim: as many as wanted, what happens to them, what is
+ * left alone. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

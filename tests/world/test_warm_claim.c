@@ -85,7 +85,8 @@ static void a_claim_takes_a_machine_that_is_still_coming_up(void **state)
 	world_stop(&w);
 }
 
-/* Nothing was written for it: its pool keeps it, and the next claim has it as if there had been no other. */
+/* Nothing was written for it: its pool keeps it, and the next claim has it as if there had been no
+ * other. */
 static void a_claim_that_is_withdrawn_leaves_a_machine_warm(void **state)
 {
 	struct sim_world w;
@@ -177,7 +178,8 @@ static void a_leader_that_dies_when_a_warm_claim_is_withdrawn_is_followed(void *
 	}
 }
 
-/* The BMC's session was lost on the way, or somebody pulled the plug: it is found in free, as ever. */
+/* The BMC's session was lost on the way, or somebody pulled the plug: it is found in free, as
+ * ever. */
 static void one_that_went_off_under_a_claim_that_is_withdrawn_is_found_off(void **state)
 {
 	struct sim_world w;

@@ -79,7 +79,8 @@ static bool none_is_left(void *arg)
 	return sim_netris_balancers(((struct world_netris *)arg)->sim) == 0;
 }
 
-/* A lost answer makes no second one; the machine proves the way by itself, and all of it goes with the tenant. */
+/* A lost answer makes no second one; the machine proves the way by itself, and all of it goes with
+ * the tenant. */
 static void machines_join_by_a_load_balancer_that_drover_makes(void **state)
 {
 	struct sim_world w;
@@ -327,7 +328,8 @@ static void leaders_that_die_make_one(void **state)
 	world_netris_stop(&n);
 }
 
-/* Its program moves ports, and knows nothing of ways: a VIP is left to the packets of the machine itself. */
+/* Its program moves ports, and knows nothing of ways: a VIP is left to the packets of the machine
+ * itself. */
 static void another_network_makes_no_load_balancer(void **state)
 {
 	struct sim_world w;
@@ -359,7 +361,8 @@ static bool one_is_made(void *arg)
 	return sim_netris_balancers(((struct world_netris *)arg)->sim) == 1;
 }
 
-/* Nobody who lives heard that it was made, and it is not wanted any more: it was written down before. */
+/* Nobody who lives heard that it was made, and it is not wanted any more: it was written down
+ * before. */
 static void one_that_only_a_dead_leader_asked_for_is_removed(void **state)
 {
 	struct sim_world w;
@@ -411,7 +414,8 @@ static void make_again(struct sim_world *w, const json_t *was)
 	world_do(w, &w->host, "POST", GROUP "/virtualclusters", json_incref(o));
 }
 
-/* The second of that name owes for itself: what is given up with the first is said again of the second. */
+/* The second of that name owes for itself: what is given up with the first is said again of the
+ * second. */
 static void one_made_again_under_its_name_begins_anew(void **state)
 {
 	struct sim_world w;
@@ -443,8 +447,8 @@ static void one_made_again_under_its_name_begins_anew(void **state)
 	world_netris_stop(&n);
 }
 
-/* Its finalizer was taken off by hand while its network was asked: the answer comes to nobody, and the next of its name waits
- * for that. */
+/* Its finalizer was taken off by hand while its network was asked: the answer comes to nobody, and
+ * the next of its name waits for that. */
 static void one_that_goes_while_its_network_is_asked_is_forgotten(void **state)
 {
 	struct sim_world w;

@@ -17,7 +17,8 @@ void warming_wait(struct sim_world *w, unsigned n, int64_t limit_s);
 void warming_wait_off(struct sim_world *w, unsigned n, int64_t limit_s);
 /* It comes up to be kept (arg: the server). */
 bool warming_boots(void *arg);
-/* From the pod "train" of team-a on, until its machine writes the image: how long that took, in ms. */
+/* From the pod "train" of team-a on, until its machine writes the image: how long that took, in
+ * ms. */
 int64_t warming_to_imaging(struct sim_world *w, struct server **of);
 /* The agent's process is gone, the machine stays on. */
 void warming_kill_agent(struct server *b);

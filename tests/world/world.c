@@ -18,7 +18,7 @@
 
 #define IMAGE SERVER_IMAGE " 1.36\nan operating system, in a few words\n"
 
-/* --- faults --------------------------------------------------------------------------------------- */
+/* --- faults ----------------------------------------------------------------------------------- */
 
 uint64_t world_counted(const struct sim_world *w)
 {
@@ -36,7 +36,7 @@ static enum http_mem_fate fate_of_this(struct sim_world *w, const char *what, co
 	return n == w->fault_at ? w->fault : HTTP_MEM_WELL;
 }
 
-/* --- the fabric ----------------------------------------------------------------------------------- */
+/* --- the fabric ------------------------------------------------------------------------------- */
 
 static void on_fabric_start(struct loop_child *c, const char *const *argv, void **state, void *arg)
 {
@@ -81,13 +81,15 @@ static enum http_mem_fate fate_of_move(struct sim_world *w, const json_t *q)
 			    str_or(json_str_at(q, "segment"), "?"));
 }
 
-/* What the fabric will say.  What it does, it does at once, but for a move that is late: that lands also when nobody is
- * there any more who asked for it. */
+/* What the fabric will say. What it does, it does at once, but for a move that is late: that lands
+ * also when nobody is there any more who asked for it. */
 struct fabric_answer {
 	struct list link;
-	struct loop_child *to; /* NULL: it has ended */
+	/* NULL: it has ended */
+	struct loop_child *to;
 	char *text;
-	struct server *late; /* NULL: nothing is to be done */
+	/* NULL: nothing is to be done */
+	struct server *late;
 	char segment[128];
 	struct loop_timer timer;
 };
@@ -215,7 +217,7 @@ static void start_libvirt(struct sim_world *w)
 	w->libvirt.arg = w;
 }
 
-/* --- time ----------------------------------------------------------------------------------------- */
+/* --- time ------------------------------------------------------------------------------------- */
 
 static void face(struct sim_world *w, struct replica *r)
 {
@@ -308,7 +310,7 @@ void world_wait(struct sim_world *w, bool (*cond)(void *arg), void *arg, int64_t
 	}
 }
 
-/* --- replicas ------------------------------------------------------------------------------------- */
+/* --- replicas --------------------------------------------------------------------------------- */
 
 static void on_ready(void *arg)
 {
@@ -394,7 +396,7 @@ struct replica *world_leader(struct sim_world *w)
 	return NULL;
 }
 
-/* --- the rest of the world ------------------------------------------------------------------------ */
+/* --- the rest of the world -------------------------------------------------------------------- */
 
 struct cluster *world_cluster_at(struct sim_world *w, const char *endpoint)
 {
@@ -571,7 +573,7 @@ void world_stop(struct sim_world *w)
 		fail_msg("%s", w->complaint);
 }
 
-/* --- what tests ask ------------------------------------------------------------------------------- */
+/* --- what tests ask --------------------------------------------------------------------------- */
 
 const char *world_at(const struct server *b, const char *dotted)
 {
@@ -671,7 +673,8 @@ void world_wait_reason(struct server *b, const char *reason, int64_t limit_s)
 struct pod_wait {
 	struct cluster *p;
 	const char *name;
-	uint64_t rev; /* of the last look */
+	/* of the last look */
+	uint64_t rev;
 };
 
 static json_t *pod_of(const struct cluster *p, const char *name)

@@ -35,8 +35,10 @@
 
 struct replica {
 	struct sim_world *world;
-	char name[24], origin[40]; /* origin: where it finds the host's API server */
-	struct loop_group *group;  /* NULL: not running */
+	/* origin: where it finds the host's API server */
+	char name[24], origin[40];
+	/* NULL: not running */
+	struct loop_group *group;
 	struct http *http;
 	struct controller *controller;
 	struct httpd *agent, *media;
@@ -50,65 +52,93 @@ struct sim_world {
 	struct cluster host, tenants[2];
 	struct server servers[WORLD_BOXES];
 	unsigned nboxes;
-	struct fake_libvirt libvirt; /* a host whose domains are the servers, by their names */
-	struct sky *sky;	     /* sky.h; NULL: there is none */
+	/* a host whose domains are the servers, by their names */
+	struct fake_libvirt libvirt;
+	/* sky.h; NULL: there is none */
+	struct sky *sky;
 	struct httpd *images;
-	unsigned image_gets, bad_images; /* bad_images: how many to answer with something else */
+	/* bad_images: how many to answer with something else */
+	unsigned image_gets, bad_images;
 	char image_digest[80], iso[64];
 	char *ca_pem;
 	struct replica replicas[WORLD_REPLICAS];
 	unsigned nreplicas;
-	struct replica *facing; /* the replica that agents reach; NULL: none */
+	/* the replica that agents reach; NULL: none */
+	struct replica *facing;
 	bool media_gone;
-	int64_t fabric_ms;     /* until the fabric answers; 0: at once */
-	int64_t port_lands_ms; /* until a move takes effect, whoever lives to hear of it; 0: at once */
-	struct list fabric_answers; /* of world.c, on their way */
+	/* until the fabric answers; 0: at once */
+	int64_t fabric_ms;
+	/* until a move takes effect, whoever lives to hear of it; 0: at once */
+	int64_t port_lands_ms;
+	/* of world.c, on their way */
+	struct list fabric_answers;
 
-	uint64_t requests; /* of and to drover, since it leads */
-	uint64_t
-		effects; /* ... that change something elsewhere, and moves of ports; a lease's renewal is none */
-	bool by_effect;	   /* the two below count effects, not requests */
-	uint64_t fault_at; /* which of them meets the fault; 0: none */
+	/* of and to drover, since it leads */
+	uint64_t requests;
+	/* ... that change something elsewhere, and moves of ports; a lease's renewal is none */
+	uint64_t effects;
+	/* the two below count effects, not requests */
+	bool by_effect;
+	/* which of them meets the fault; 0: none */
+	uint64_t fault_at;
 	enum http_mem_fate fault;
-	const char
-		*refused; /* drover's requests with this in their target reach nobody; NULL: none */
-	const char *unanswered; /* ... are acted on, and their answers never come */
-	bool lease_fails;	/* nobody's lease is renewed; all else works */
-	char fault_on[200];	/* what it was */
-	uint64_t
-		kill_at; /* at which of them the leader dies and another starts; 0: none, or done */
+	/* drover's requests with this in their target reach nobody; NULL: none */
+	const char *refused;
+	/* ... are acted on, and their answers never come */
+	const char *unanswered;
+	/* nobody's lease is renewed; all else works */
+	bool lease_fails;
+	/* what it was */
+	char fault_on[200];
+	/* at which of them the leader dies and another starts; 0: none, or done */
+	uint64_t kill_at;
 
-	bool restored; /* an old backup was put back: records of tenants and claims are lost */
-	const char *evidence_dir; /* of replicas that start from now on; NULL: none */
-	int64_t gang_hold_ms;	  /* of replicas that start from now on; 0: as usual */
-	int64_t calm_at; /* loop_now() since when nothing goes wrong any more (S9); 0: something may */
-	char complaint[512]; /* of the invariants; "": none so far */
+	/* an old backup was put back: records of tenants and claims are lost */
+	bool restored;
+	/* of replicas that start from now on; NULL: none */
+	const char *evidence_dir;
+	/* of replicas that start from now on; 0: as usual */
+	int64_t gang_hold_ms;
+	/* loop_now() since when nothing goes wrong any more (S9); 0: something may */
+	int64_t calm_at;
+	/* of the invariants; "": none so far */
+	char complaint[512];
 	uint64_t host_rev, tenant_rev[2];
-	struct gang_rule gangs; /* S5 */
-	char *log;		/* all that was logged */
+	/* S5 */
+	struct gang_rule gangs;
+	/* all that was logged */
+	char *log;
 	size_t log_len, log_cap;
 };
 
 /* Boxes off and empty, objects applied, no replica. */
 void world_start(struct sim_world *w, uint64_t seed, unsigned servers);
 void world_stop(struct sim_world *w);
-uint64_t world_counted(const struct sim_world *w); /* effects or requests, whichever faults count */
+/* effects or requests, whichever faults count */
+uint64_t world_counted(const struct sim_world *w);
 
-struct replica *world_replica(struct sim_world *w); /* start one more */
-void world_kill(struct replica *r);		    /* as a crash does */
-void world_cut(struct replica *r, bool cut);	    /* the host's API server does not answer it */
-void world_media(struct sim_world *w, bool there);  /* boot media can be fetched */
-struct replica *world_leader(struct sim_world *w);  /* NULL: nobody leads */
+/* start one more */
+struct replica *world_replica(struct sim_world *w);
+/* as a crash does */
+void world_kill(struct replica *r);
+/* the host's API server does not answer it */
+void world_cut(struct replica *r, bool cut);
+/* boot media can be fetched */
+void world_media(struct sim_world *w, bool there);
+/* NULL: nobody leads */
+struct replica *world_leader(struct sim_world *w);
 
-struct cluster *world_cluster_at(struct sim_world *w,
-				 const char *endpoint); /* NULL: nobody is there */
+/* NULL: nobody is there */
+struct cluster *world_cluster_at(struct sim_world *w, const char *endpoint);
 /* A request to a cluster, and its answer awaited; fails the test when it is none of 2xx. */
 void world_do(struct sim_world *w, struct cluster *p, const char *method, const char *path,
 	      json_t *body);
-void world_apply(struct sim_world *w, const char *yaml);	 /* objects of the host cluster */
-void world_machine(struct sim_world *w, const struct server *b); /* its Machine object */
-/* The Provider "lab" of a helper program, which ends in WORLD_LAB_REST, in the place of the rack in the pool; and a Machine of
- * its, whose address is TYPE://lab/NAME. */
+/* objects of the host cluster */
+void world_apply(struct sim_world *w, const char *yaml);
+/* its Machine object */
+void world_machine(struct sim_world *w, const struct server *b);
+/* The Provider "lab" of a helper program, which ends in WORLD_LAB_REST, in the place of the rack in
+ * the pool; and a Machine of its, whose address is TYPE://lab/NAME. */
 #define WORLD_LAB_REST                                                                             \
 	"  agent: {endpoint: \"" WORLD_AGENT "\"}\n"                                               \
 	"  network:\n    type: exec\n    exec: {command: [" WORLD_FABRIC "]}\n"                    \
@@ -124,30 +154,34 @@ void world_pod(struct sim_world *w, struct cluster *p, const char *name);
 void world_gang_pod(struct sim_world *w, struct cluster *p, const char *name, const char *gang,
 		    const char *size);
 void world_delete_pod(struct sim_world *w, struct cluster *p, const char *name);
-void world_release(struct server *b);			  /* delete the claim that holds it */
-void world_patch_machine(struct server *b, json_t *spec); /* taken */
+/* delete the claim that holds it */
+void world_release(struct server *b);
+/* taken */
+void world_patch_machine(struct server *b, json_t *spec);
 void world_secret(struct sim_world *w, const char *ns, const char *name, const char *key,
 		  const char *value, const char *key2, const char *value2);
 
 /* Let time pass; the invariants looks after each event and fails the test when it complains. */
 void world_run(struct sim_world *w, int64_t ms);
-/* ... until the condition holds; fails the test, saying where every machine stands, when it does not in time. */
+/* ... until the condition holds; fails the test, saying where every machine stands, when it does
+ * not in time. */
 void world_wait(struct sim_world *w, bool (*cond)(void *arg), void *arg, int64_t limit_s,
 		const char *what);
 void world_wait_state(struct server *b, const char *state, int64_t limit_s);
 void world_wait_all(struct sim_world *w, const char *state, int64_t limit_s);
-/* status.operation.lastError, status.quarantine or the newest of status.failures names this reason. */
+/* status.operation.lastError, status.quarantine or the newest of status.failures names this
+ * reason. */
 void world_wait_reason(struct server *b, const char *reason, int64_t limit_s);
 void world_wait_running(struct sim_world *w, struct cluster *p, const char *pod, int64_t limit_s);
 
-const char *world_at(const struct server *b,
-		     const char *dotted); /* "status.operation.step"; "" when it is none */
-struct server *world_box_of(struct sim_world *w, struct cluster *p,
-			    const char *pod); /* the machine that runs it; NULL */
+/* "status.operation.step"; "" when it is none */
+const char *world_at(const struct server *b, const char *dotted);
+/* the machine that runs it; NULL */
+struct server *world_box_of(struct sim_world *w, struct cluster *p, const char *pod);
 bool world_has_failure(const struct server *b, const char *reason);
 
-/* From now on nothing goes wrong: wait until everything is at rest, for which S9 gives the deadlines of all states one after
- * the other. */
+/* From now on nothing goes wrong: wait until everything is at rest, for which S9 gives the
+ * deadlines of all states one after the other. */
 void world_settle(struct sim_world *w);
 
 /* Everything that a machine with a running pod must be (tests/real/serving.py check()). */

@@ -8,7 +8,8 @@ struct sim_world;
  * what stands around it in world.h).
  */
 
-/* What each world begins with: definitions, Provider, NodePool, two tenants, a Machine for each server. */
+/* What each world begins with: definitions, Provider, NodePool, two tenants, a Machine for each
+ * server. */
 void world_objects(struct sim_world *w);
 
 #endif

@@ -11,8 +11,8 @@
 #include "tests/contract/client/keeper.h"
 
 /*
- * client_rig: drover's client, a namespace of its own on a real API server (keeper.h), and calls that
- * are waited for.
+ * client_rig: drover's client, a namespace of its own on a real API server (keeper.h), and calls
+ * that are waited for.
  */
 enum { ANSWER_MS = 30000 };
 
@@ -25,10 +25,12 @@ struct rig {
 	char ns[32];
 	/* Nothing ever happens to what this one watches. */
 	struct kube_reflect *quiet;
-	char quiet_rv[32]; /* of its first list */
+	/* of its first list */
+	char quiet_rv[32];
 };
 
-int client_setup(void **state); /* *state is a struct rig */
+/* *state is a struct rig */
+int client_setup(void **state);
 int client_teardown(void **state);
 
 /* Until holds(arg); false: not in time. */

@@ -17,7 +17,8 @@
 
 struct keeper {
 	int control;
-	pid_t child; /* 0: the server is somebody else's */
+	/* 0: the server is somebody else's */
+	pid_t child;
 	struct kube_config *config;
 };
 
@@ -32,7 +33,7 @@ static _Noreturn void die(const char *what)
 	_exit(1);
 }
 
-/* --- the process that keeps ----------------------------------------------------------------------- */
+/* --- the process that keeps ------------------------------------------------------------------- */
 
 static _Noreturn void serve(const char *folder, const char *listen, int out)
 {
@@ -108,7 +109,7 @@ static _Noreturn void keep(int control)
 	_exit(0);
 }
 
-/* --- the test's side -------------------------------------------------------------------------------- */
+/* --- the test's side -------------------------------------------------------------------------- */
 
 static void take_given(struct keeper *k, const char *kubeconfig)
 {

@@ -12,11 +12,13 @@
  * process of our own does the same with an embedded server in a folder of its own.
  */
 struct keeper;
-bool keeper_is_given(void); /* the server is somebody else's */
+/* the server is somebody else's */
+bool keeper_is_given(void);
 /* Forks: before the first thread. */
 struct keeper *keeper_new(void);
 void keeper_free(struct keeper *k);
 const struct kube_config *keeper_config(const struct keeper *k);
-void keeper_restart_server(struct keeper *k); /* blocks */
+/* blocks */
+void keeper_restart_server(struct keeper *k);
 
 #endif

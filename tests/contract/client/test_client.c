@@ -22,13 +22,14 @@ static const char *rv_of(const json_t *obj)
 	return str_or(json_str_at(obj, "metadata", "resourceVersion"), "");
 }
 
-/* --- many at once, lists ----------------------------------------------------------------------------- */
+/* --- many at once, lists ---------------------------------------------------------------------- */
 
 enum { MANY = 1100 }; /* three pages of kube/list.c */
 
 struct batch {
 	struct answer *a;
-	unsigned n, first, enough; /* how many answers are waited for */
+	/* how many answers are waited for */
+	unsigned n, first, enough;
 };
 
 static bool are_enough(void *arg)
@@ -137,7 +138,7 @@ static void a_long_list_comes_whole_in_pages(void **state)
 	free(l);
 }
 
-/* --- one at a time ------------------------------------------------------------------------------------ */
+/* --- one at a time ---------------------------------------------------------------------------- */
 
 static void what_is_there_already_and_what_is_not_are_told_apart(void **state)
 {
@@ -270,7 +271,7 @@ static void a_deletion_happens_only_to_the_object_that_was_meant(void **state)
 	json_decref(a.j);
 }
 
-/* --- eviction ------------------------------------------------------------------------------------------ */
+/* --- eviction --------------------------------------------------------------------------------- */
 
 static json_t *budget(int least)
 {
@@ -311,7 +312,7 @@ static void a_budget_holds_an_eviction_back_until_it_allows_it(void **state)
 	json_decref(a.j);
 }
 
-/* --- leases -------------------------------------------------------------------------------------------- */
+/* --- leases ----------------------------------------------------------------------------------- */
 
 struct candidate {
 	struct kube_lease *lease;
@@ -381,7 +382,7 @@ static void of_two_candidates_one_leads_and_the_other_follows_him(void **state)
 	kube_lease_free(two.lease);
 }
 
-/* --- caches -------------------------------------------------------------------------------------------- */
+/* --- caches ----------------------------------------------------------------------------------- */
 
 struct follower {
 	struct kube_cache *cache;
@@ -493,7 +494,7 @@ static void a_cache_follows_what_it_selects(void **state)
 	json_decref(a.j);
 }
 
-/* --- bookmarks ----------------------------------------------------------------------------------------- */
+/* --- bookmarks -------------------------------------------------------------------------------- */
 
 static bool has_moved_on(void *arg)
 {
@@ -507,7 +508,8 @@ static void bookmarks_carry_a_watch_on_that_sees_nothing(void **state)
 {
 	struct rig *r = *state;
 	struct answer a = {0};
-	/* Of the kind that is watched, in a namespace that is not: kube-apiserver counts by kind. */
+	/* Of the kind that is watched, in a namespace that is not: kube-apiserver counts by
+	 * kind. */
 	json_t *secret = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Secret",
 				   "metadata", "name", r->ns);
 
@@ -522,7 +524,7 @@ static void bookmarks_carry_a_watch_on_that_sees_nothing(void **state)
 	json_decref(a.j);
 }
 
-/* --- a server that dies ---------------------------------------------------------------------------------- */
+/* --- a server that dies ----------------------------------------------------------------------- */
 
 enum { KILLS = 20, PER_KILL = 50 };
 _Static_assert(KILLS *PER_KILL <= MANY, "a listing holds them");

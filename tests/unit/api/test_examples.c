@@ -69,7 +69,7 @@ static void every_example_is_accepted(void **state)
 	globfree(&g);
 }
 
-/* --- on a server with our definitions ------------------------------------------------------------- */
+/* --- on a server with our definitions --------------------------------------------------------- */
 
 static void post(struct api *r, const char *path, const json_t *o)
 {

@@ -542,7 +542,8 @@ static void a_condition_keeps_its_time_until_its_status_turns(void **state)
 	assert_null(condition_get(&c, "Absent"));
 }
 
-/* The last good spec stays in force, and Ready with it: an edit that was refused shows here alone. */
+/* The last good spec stays in force, and Ready with it: an edit that was refused shows here
+ * alone. */
 static void what_is_not_valid_shows_in_a_column(void **state)
 {
 	(void)state;

@@ -5,15 +5,16 @@
 #include "providers/provider.h"
 
 /*
- * The table of api/machine_states.def, walked: what it says of safety must hold for every way through it,
- * whatever the steps do.
+ * The table of api/machine_states.def, walked: what it says of safety must hold for every way
+ * through it, whatever the steps do.
  */
 #define BIT(s) (1u << (s))
 
 static const unsigned classes[] = {MACHINE_CLASS_HARDWARE, MACHINE_CLASS_MANAGED,
 				   MACHINE_CLASS_ELASTIC};
 
-/* A machine of that class may go there.  Only what is elastic, and so has no network of ours, skips the cut. */
+/* A machine of that class may go there. Only what is elastic, and so has no network of ours, skips
+ * the cut. */
 static bool may(unsigned class, int from, int to)
 {
 	if (from == MACHINE_STOPPING && to == MACHINE_LEAVING && class != MACHINE_CLASS_ELASTIC)
@@ -53,7 +54,8 @@ static bool has_short_cut(unsigned class, int from, int goal, const int *order, 
 
 					if (!may(class, s, to) || seen[to][next])
 						continue;
-					/* FREE itself begins another life: what came before does not count there. */
+					/* FREE itself begins another life: what came before does
+					 * not count there. */
 					if (s == goal)
 						continue;
 					seen[to][next] = grown = true;

@@ -401,7 +401,8 @@ static void a_certificate_of_our_ca_is_good_for_its_names_and_times(void **state
 			 X509_V_ERR_CERT_HAS_EXPIRED);
 	assert_int_not_equal(verify(other, cert, now_s, NULL, NULL), X509_V_OK);
 
-	/* The leaf can issue nothing, another's key is not the CA's, and a certificate has names. */
+	/* The leaf can issue nothing, another's key is not the CA's, and a certificate has
+	 * names. */
 	assert_int_equal(X509_check_ca(cert), 0);
 	assert_int_equal(crypto_cert_issue(ca_pem, other_key, "x", names, 0, 1, &none, &unused, &e),
 			 -1);

@@ -1,4 +1,5 @@
-/* What the compiler was told for all sources alike: tests/tools/hardened looks at the linked programs. */
+/* What the compiler was told for all sources alike: tests/tools/hardened looks at the linked
+ * programs. */
 #include "tests/unit/testing.h"
 
 #include <signal.h>

@@ -113,7 +113,7 @@ static void what_never_comes_is_said(void **state)
 	}
 }
 
-/* --- against a straightforward reading -------------------------------------------------------------- */
+/* --- against a straightforward reading -------------------------------------------------------- */
 
 static uint64_t seed = 88172645463325252;
 
@@ -127,7 +127,8 @@ static unsigned draw(unsigned n)
 
 struct bounds {
 	int min, max;
-	const char *names; /* four bytes each */
+	/* four bytes each */
+	const char *names;
 };
 static const struct bounds bounds[] = {
 	{0, 59, ""},

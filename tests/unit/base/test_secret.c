@@ -120,7 +120,8 @@ static void wiping_clears(void **state)
 	secret_wipe(NULL, 8);
 }
 
-/* A program opens it by the name that /proc gives it, from its beginning and as often as it likes. */
+/* A program opens it by the name that /proc gives it, from its beginning and as often as it
+ * likes. */
 static void a_secret_in_a_file_is_read_by_name_and_stays_as_it_is(void **state)
 {
 	OWN(secret) s = secret_from_str("hunter2");

@@ -29,7 +29,7 @@ const char *program_address(void)
 	return address;
 }
 
-/* --- the process ---------------------------------------------------------------------------------- */
+/* --- the process ------------------------------------------------------------------------------ */
 
 void program_start(struct program *p, const char *name, int (*fn)(int argc, char **argv),
 		   const char *const *args)
@@ -131,7 +131,7 @@ int program_end(struct program *p, int signum)
 	return WEXITSTATUS(status);
 }
 
-/* --- the client ----------------------------------------------------------------------------------- */
+/* --- the client ------------------------------------------------------------------------------- */
 
 struct asked {
 	struct loop *loop;
@@ -200,7 +200,7 @@ void program_ask_until(const struct program_call *c, int status)
 			 program_text);
 }
 
-/* --- files ---------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 char *program_file(const char *folder, const char *name)
 {

@@ -10,9 +10,11 @@
  * loopback; and a client that asks it.  It dies with the test.
  */
 struct program {
-	pid_t pid; /* 0: none, or it has ended */
+	/* 0: none, or it has ended */
+	pid_t pid;
 	int out;
-	char said[1 << 16]; /* on both streams, so far */
+	/* on both streams, so far */
+	char said[1 << 16];
 	size_t len;
 };
 
@@ -22,9 +24,11 @@ const char *program_address(void);
 /* args end with NULL and begin after the name. */
 void program_start(struct program *p, const char *name, int (*fn)(int argc, char **argv),
 		   const char *const *args);
-/* For fn: becomes that program (drover, drover-agent) of this variant; comes back only on failure. */
+/* For fn: becomes that program (drover, drover-agent) of this variant; comes back only on
+ * failure. */
 int program_exec(const char *name, char **argv);
-/* Wait until it has said this; what follows there, up to the end of the line.  NULL: it ended without. */
+/* Wait until it has said this; what follows there, up to the end of the line. NULL: it ended
+ * without. */
 const char *program_hear(struct program *p, const char *what);
 /* Like it, but it is an error when it ends. */
 const char *program_await(struct program *p, const char *what);
@@ -34,12 +38,14 @@ int program_end(struct program *p, int signum);
 /* One call over HTTP; gives the status, 0: there was no answer, and the text says why. */
 struct program_call {
 	const char *url, *ca_pem, *bearer, *method, *path, *body;
-	const char *user, *password; /* basic */
+	/* basic */
+	const char *user, *password;
 };
 int program_ask(const struct program_call *c);
 /* The body of the last answer, and the same as JSON (NULL: it is none). */
 extern char program_text[1 << 20];
-json_t *program_json(void); /* gives */
+/* gives */
+json_t *program_json(void);
 /* Ask until the status is this one. */
 void program_ask_until(const struct program_call *c, int status);
 

@@ -36,7 +36,8 @@ static void expect(const json_t *records, size_t i, const char *member, const ch
 }
 
 struct shown {
-	char result[16], error[256]; /* error: "" for none */
+	/* error: "" for none */
+	char result[16], error[256];
 };
 
 /* The one record in this object. */
@@ -75,7 +76,7 @@ static void expect_bad(const json_t *o, const char *names)
 		fail_msg("\"%s\" does not name %s", shown.error, names);
 }
 
-/* --- what is good ----------------------------------------------------------------------------------- */
+/* --- what is good ----------------------------------------------------------------------------- */
 
 static void a_record_is_good_in_every_shape(void **state)
 {
@@ -175,7 +176,7 @@ static void without_the_right_key_nothing_is_good(void **state)
 	free(forged);
 }
 
-/* --- what was changed ------------------------------------------------------------------------------- */
+/* --- what was changed ------------------------------------------------------------------------- */
 
 typedef void leaf_fn(json_t *whole, json_t *parent, const char *key, size_t index, json_t *v,
 		     const char *path, void *arg);
@@ -402,7 +403,7 @@ static void a_wipe_that_nobody_looked_at_is_no_proof_and_a_failed_one_stays_read
 	expect_result(failed, "failed");
 }
 
-/* --- the chain -------------------------------------------------------------------------------------- */
+/* --- the chain -------------------------------------------------------------------------------- */
 
 static struct audit *audit_of(json_t *const *list, size_t n)
 {

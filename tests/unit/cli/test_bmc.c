@@ -19,7 +19,8 @@ struct rig {
 	struct bench *d;
 	struct fake_bmc bmc;
 	struct http *http;
-	char file[40]; /* with the password */
+	/* with the password */
+	char file[40];
 	char *said;
 	size_t len;
 };

@@ -159,7 +159,7 @@ static void many_are_many_files(void **state)
 	assert_null(file(d, "objects/drains/0003.jsonl"));
 }
 
-/* --- an API server with pods and their logs ------------------------------------------------------- */
+/* --- an API server with pods and their logs --------------------------------------------------- */
 
 #define PODS "https://pods.test:6443"
 

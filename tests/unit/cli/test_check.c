@@ -323,14 +323,15 @@ static void programs_read_json(void **state)
 	assert_string_equal(json_str_at(json_array_get(json_at(j, "findings"), 0), "result"), "ok");
 }
 
-/* --- an API server that answers reviews as it is told --------------------------------------------- */
+/* --- an API server that answers reviews as it is told ----------------------------------------- */
 
 #define REVIEWER "https://reviewer.test:6443"
 
 struct reviewer {
 	struct httpd *d;
 	struct kube_client *client;
-	const char *denies; /* what has this in it */
+	/* what has this in it */
+	const char *denies;
 };
 
 static void on_review(struct httpd_req *q, void *arg)

@@ -118,7 +118,8 @@ static void keep(struct rig *r, const char *uid, const char *name, int64_t secon
 		       kept_bills_patch(NULL, &vc, cost.time, a, &dropped)));
 }
 
-/* What stands counts alone, though its bill is kept already: a leader has died before the finalizer went. */
+/* What stands counts alone, though its bill is kept already: a leader has died before the finalizer
+ * went. */
 static void a_tenant_that_is_gone_is_on_the_bill_once(void **state)
 {
 	struct rig *r = *state;

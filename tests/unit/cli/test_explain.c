@@ -741,7 +741,7 @@ static void a_pods_claim_is_the_one_that_brings_its_machine(void **state)
 	assert_false(explain_pod_has(none, claim_for("c-2", "booting", NULL, "u", a), NULL, NULL));
 }
 
-/* --- asked of an API server --------------------------------------------------------------------- */
+/* --- asked of an API server ------------------------------------------------------------------- */
 
 struct got {
 	bool done;

@@ -1,4 +1,5 @@
-/* `drover tenant import`: what it prints for the vClusters of a host cluster, on the simulated loop. */
+/* `drover tenant import`: what it prints for the vClusters of a host cluster, on the simulated
+ * loop. */
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
 
@@ -42,7 +43,8 @@ static void assert_said(const char *what)
 		fail_msg("want '%s' in: %s", what, said);
 }
 
-/* The Services of a vCluster as its chart makes them; more: members of the first's metadata.labels. */
+/* The Services of a vCluster as its chart makes them; more: members of the first's
+ * metadata.labels. */
 static void vcluster(struct bench *d, const char *ns, const char *name, const char *more)
 {
 	const char *path = arena_printf(d->a, "/api/v1/namespaces/%s/services", ns);

@@ -1,4 +1,5 @@
-/* `drover top`: what a screen shows, what keys do, and the fleet printed once with a client on the simulated loop. */
+/* `drover top`: what a screen shows, what keys do, and the fleet printed once with a client on the
+ * simulated loop. */
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
 
@@ -234,7 +235,7 @@ static void texts_of_others_move_no_cursor(void **state)
 	top_view_free(v);
 }
 
-/* --- the verb ------------------------------------------------------------------------------------- */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 static struct cli_client c;
 static char *said;

@@ -11,7 +11,7 @@
 #include "tests/unit/controller/rules/evidence_made.h"
 #include "tests/unit/cli/verb.h"
 
-/* --- the verb --------------------------------------------------------------------------------------- */
+/* --- the verb --------------------------------------------------------------------------------- */
 
 #define WIPE(input, ...)                                                                           \
 	verb_run("drover wipe", cli_wipe, input, (const char *const[]){__VA_ARGS__, NULL})
@@ -123,7 +123,7 @@ static void wrong_usage_is_said(void **state)
 	verb_assert_said("kubectl get wiperecords");
 }
 
-/* --- by hand ---------------------------------------------------------------------------------------- */
+/* --- by hand ---------------------------------------------------------------------------------- */
 
 /* The commands that docs/evidence.md gives under "By hand"; malloc'd. */
 static char *by_hand(void)

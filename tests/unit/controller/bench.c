@@ -43,7 +43,7 @@ json_t *bench_json(const char *text)
 	return j;
 }
 
-/* --- API servers ----------------------------------------------------------------------------------- */
+/* --- API servers ------------------------------------------------------------------------------ */
 
 static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
 {
@@ -360,7 +360,7 @@ void bench_secret(struct bench *d, const char *name, const char *key1, const cha
 	free(two);
 }
 
-/* --- parts ----------------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
 {
@@ -402,7 +402,7 @@ static void on_secret(const char *ns, const char *name, void *arg)
 		d->on_secret(d, name);
 }
 
-/* --- what the parts tell one another ---------------------------------------------------------------- */
+/* --- what the parts tell one another ---------------------------------------------------------- */
 
 static void on_notice(enum notice what, const char *name, void *arg)
 {
@@ -634,7 +634,7 @@ void bench_life_done(struct life *l)
 	free(l);
 }
 
-/* --- tenants --------------------------------------------------------------------------------------- */
+/* --- tenants ---------------------------------------------------------------------------------- */
 
 const char *bench_kubeconfig(struct bench *d, const char *server, const char *more)
 {

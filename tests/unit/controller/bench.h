@@ -26,9 +26,9 @@
 #include "kube/apiserver/apiserver.h"
 
 /*
- * bench: a controller taken apart.  Its parts lie ready, on the simulated loop
- * and with an embedded API server, but nothing tells one of another unless the
- * test does: there is no leader election, no life runs, and what a cache says goes to on_change alone.
+ * bench: a controller taken apart. Its parts lie ready, on the simulated loop and with an embedded
+ * API server, but nothing tells one of another unless the test does: there is no leader election,
+ * no life runs, and what a cache says goes to on_change alone.
  *
  * Texts of JSON are written with single quotes for double ones.
  */
@@ -43,7 +43,8 @@ struct bench_api {
 	struct apiserver *api;
 	struct httpd *d;
 	struct http_peer *admin;
-	bool denied; /* everybody: 401 */
+	/* everybody: 401 */
+	bool denied;
 	/* Whose path has this in it is denied as well, and counted; NULL: nobody is. */
 	const char *denied_at;
 	unsigned denials;
@@ -62,7 +63,8 @@ struct bench {
 	struct loop_group *server_g, *g;
 	struct http_mem_net *net;
 	struct http *admin;
-	struct bench_api host, team; /* team: one tenant's */
+	/* team: one tenant's */
+	struct bench_api host, team;
 	struct context c;
 	struct agent_endpoint *agent_endpoint;
 	struct drivers *drivers;
@@ -70,7 +72,8 @@ struct bench {
 	struct drains *drains;
 	struct eta *eta;
 	struct provisioner *provisioner;
-	struct world_sync *sync; /* the provisioner's */
+	/* the provisioner's */
+	struct world_sync *sync;
 	struct claims *claims;
 	/* For tests that make one; NULL otherwise. */
 	struct debts *debts;
@@ -78,7 +81,8 @@ struct bench {
 	struct supply_status *supply_status;
 	struct power_pacing *power_pacing;
 	struct life_parts life_parts;
-	struct lives lives; /* no tick runs */
+	/* no tick runs */
+	struct lives lives;
 	struct bench_kind kinds[OBJECT_KINDS];
 	void (*on_change)(struct bench *d, enum object_kind_id kind, const char *name,
 			  void *object);
@@ -115,22 +119,27 @@ json_t *bench_get(struct bench *d, enum object_kind_id kind, const char *name);
 /* Of an object's status: "True Ok"; "" when there is none. */
 const char *bench_condition(struct bench *d, enum object_kind_id kind, const char *name,
 			    const char *type);
-json_t *bench_stored(struct bench_api *api, const char *key); /* "secrets/NS/NAME" */
+/* "secrets/NS/NAME" */
+json_t *bench_stored(struct bench_api *api, const char *key);
 /* A Secret of the host cluster with these two entries (key2 may be NULL). */
 void bench_secret(struct bench *d, const char *name, const char *key1, const char *value1,
 		  const char *key2, const char *value2);
 size_t bench_events(struct bench_api *api, const char *reason);
 void bench_away(struct bench *d, struct bench_api *api, bool away);
-void bench_keys(struct bench *d); /* the three Secrets are there */
-/* A life of that machine, for functions that take one; nothing runs.  Free with bench_life_done(). */
+/* the three Secrets are there */
+void bench_keys(struct bench *d);
+/* A life of that machine, for functions that take one; nothing runs. Free with
+ * bench_life_done(). */
 struct life *bench_life(struct bench *d, const char *machine);
 void bench_life_done(struct life *l);
-/* A kubeconfig for this server; more: members of the user beside its token ("" or ", 'exec': {}"). */
+/* A kubeconfig for this server; more: members of the user beside its token ("" or ", 'exec':
+ * {}"). */
 const char *bench_kubeconfig(struct bench *d, const char *server, const char *more);
 /* An on_change: what a cache says goes to the planner's world. */
 void bench_to_provisioner(struct bench *d, enum object_kind_id kind, const char *name,
 			  void *object);
-/* From now on objects and Secrets reach tenants and the provisioner as in the controller; team-a's Secret is there. */
+/* From now on objects and Secrets reach tenants and the provisioner as in the controller; team-a's
+ * Secret is there. */
 void bench_tenants(struct bench *d);
 /* bench_setup() with the tenants, usable, and the fleet. */
 int bench_setup_fleet(void **state);

@@ -160,7 +160,8 @@ static void from_elsewhere_metrics_need_the_token(void **state)
 	assert_int_equal(get_remote(d, "/leadz", NULL), 503);
 	assert_int_equal(get_remote(d, "/healthz", NULL), 200);
 	assert_int_equal(get_remote(d, "/readyz", NULL), 503);
-	/* Replaced: the old one opens nothing any more; one that is as good as none opens nothing. */
+	/* Replaced: the old one opens nothing any more; one that is as good as none opens
+	 * nothing. */
 	bench_secret(d, "drover-metrics-token", "token", "another-token-of-somebody", NULL, NULL);
 	bench_run(d, 35000);
 	assert_int_equal(get_remote(d, "/metrics", token), 401);

@@ -13,7 +13,8 @@ struct fake_watch {
 	struct fake_api *f;
 	struct httpd_req *q;
 	struct buf out;
-	int64_t end; /* -1 or -2 once it is over; 0: open */
+	/* -1 or -2 once it is over; 0: open */
+	int64_t end;
 };
 
 static void note(struct fake_api *f, struct httpd_req *q)
@@ -60,7 +61,7 @@ void fake_api_status(struct httpd_req *q, int code, const char *reason, const ch
 	free(text);
 }
 
-/* --- the store --------------------------------------------------------------------------------- */
+/* --- the store -------------------------------------------------------------------------------- */
 
 static void stamp(struct fake_api *f, json_t *object)
 {
@@ -150,7 +151,7 @@ static void on_request(struct httpd_req *q, void *arg)
 		store_serve(f, q);
 }
 
-/* --- watches ----------------------------------------------------------------------------------- */
+/* --- watches ---------------------------------------------------------------------------------- */
 
 static int64_t watch_read(char *out, size_t max, uint64_t pos, void *arg)
 {
@@ -215,7 +216,7 @@ void fake_watch_break(struct fake_watch *w)
 	watch_over(w, -2);
 }
 
-/* --- life -------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 struct kube_client *fake_api_client(struct fake_api *f, struct loop_group *g, struct http *h,
 				    const struct kube_client_spec *spec)

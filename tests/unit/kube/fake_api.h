@@ -36,12 +36,16 @@ struct fake_api {
 	char log[65536];
 	size_t log_len, requests;
 	char path[512], content_type[128], bearer[128], agent[128];
-	json_t *body; /* NULL: none, or no JSON */
+	/* NULL: none, or no JSON */
+	json_t *body;
 
-	json_t *objects; /* by path */
+	/* by path */
+	json_t *objects;
 	int64_t rv;
-	struct fake_watch *watch; /* the last one that is open */
-	size_t watches;		  /* opened so far */
+	/* the last one that is open */
+	struct fake_watch *watch;
+	/* opened so far */
+	size_t watches;
 };
 
 /* spec: NULL for a client with defaults; its config may be NULL, too. */
@@ -52,18 +56,21 @@ struct kube_client *fake_api_client(struct fake_api *f, struct loop_group *g, st
 void fake_api_run(struct fake_api *f, int64_t ms);
 /* Until cond(arg), at most ms; false: it did not come. */
 bool fake_api_until(struct fake_api *f, bool (*cond)(void *arg), void *arg, int64_t ms);
-size_t fake_api_count(const struct fake_api *f,
-		      const char *line); /* how often it was asked exactly so */
+/* how often it was asked exactly so */
+size_t fake_api_count(const struct fake_api *f, const char *line);
 
 void fake_api_status(struct httpd_req *q, int code, const char *reason, const char *message);
 /* Put an object into the store as it is, with the next version. */
 void fake_api_put(struct fake_api *f, const char *path, const char *json);
-json_t *fake_api_get(struct fake_api *f, const char *path); /* borrowed */
+/* borrowed */
+json_t *fake_api_get(struct fake_api *f, const char *path);
 
 /* Answer q with a stream that stays open. */
 struct fake_watch *fake_api_watch(struct fake_api *f, struct httpd_req *q);
 void fake_watch_send(struct fake_watch *w, const char *text);
-void fake_watch_end(struct fake_watch *w);   /* after what was sent: a proper end */
-void fake_watch_break(struct fake_watch *w); /* after what was sent: the connection is cut */
+/* after what was sent: a proper end */
+void fake_watch_end(struct fake_watch *w);
+/* after what was sent: the connection is cut */
+void fake_watch_break(struct fake_watch *w);
 
 #endif

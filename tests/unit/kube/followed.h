@@ -14,7 +14,8 @@ struct followed {
 	struct fake_api f;
 	struct kube_cache *cache;
 	const char *list, *list_rv;
-	int watch_status; /* answer watches with this status; 0: open them */
+	/* answer watches with this status; 0: open them */
+	int watch_status;
 	bool watch_hangs, list_fails;
 	char watch_query[256];
 	int64_t watch_at[64], list_at[64];
@@ -23,13 +24,16 @@ struct followed {
 	char changes[4096];
 	unsigned syncs, bads, ill, well, asked;
 	struct err bad, last_ill;
-	uint64_t which[2]; /* of the last two losses */
+	/* of the last two losses */
+	uint64_t which[2];
 	bool accept;
 	size_t before, gone;
 	json_t *learn_in_change;
-	size_t max_each, max_bytes, max_objects; /* before it begins */
+	/* before it begins */
+	size_t max_each, max_bytes, max_objects;
 	unsigned overs, fit_again;
-	bool same_untold; /* before it begins */
+	/* before it begins */
+	bool same_untold;
 	unsigned projected;
 };
 
@@ -42,16 +46,16 @@ void followed_begin(struct followed *r, const char *list, int64_t ms);
 /* The cache is synced and watches. */
 void followed_start(struct followed *r, const char *list);
 void followed_stop(struct followed *r);
-void followed_send_event(struct followed *r, const char *type,
-			 const char *spec); /* "name=value@rv" */
+/* "name=value@rv" */
+void followed_send_event(struct followed *r, const char *type, const char *spec);
 void followed_send_text(struct followed *r, const char *text);
 /* An ERROR event of a watch. */
 #define FOLLOWED_EXPIRED                                                                           \
 	"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"}}\n"
 
-void followed_changes(struct followed *r,
-		      const char *want); /* since the last call: fails when they differ */
-void followed_object(struct buf *b, const char *type,
-		     const char *spec); /* type NULL: the object alone */
+/* since the last call: fails when they differ */
+void followed_changes(struct followed *r, const char *want);
+/* type NULL: the object alone */
+void followed_object(struct buf *b, const char *type, const char *spec);
 
 #endif

@@ -307,7 +307,8 @@ static void our_own_writes_are_seen_at_once_and_never_undone(void **state)
 	followed_send_event(&r, "MODIFIED", "a=2@105");
 	followed_send_event(&r, "ADDED", "b=1@106");
 	followed_changes(&r, "");
-	/* The watch has passed 107: a reply that old says nothing, least of all about a deleted object. */
+	/* The watch has passed 107: a reply that old says nothing, least of all about a deleted
+	 * object. */
 	followed_send_event(&r, "DELETED", "b=1@107");
 	learn(&r, "b=1@106");
 	learn(&r, "a=0@103");
@@ -407,7 +408,8 @@ static void what_has_no_room_is_left_out_until_there_is_room(void **state)
 	followed_send_event(&r, "ADDED", "e=1@104");
 	followed_changes(&r, "a=1>2 -b=1 +e=1 ");
 	assert_int_equal(r.overs, 2);
-	/* All is listed anew from time to time; one changed, one went, one that was left out came. */
+	/* All is listed anew from time to time; one changed, one went, one that was left out
+	 * came. */
 	r.list = "c=1@92 d=1@102 e=2@110";
 	r.list_rv = "120";
 	fake_api_run(&r.f, 310000);

@@ -165,7 +165,8 @@ static void wrapped_base64_is_read(void **state)
 struct refusal {
 	const char *cluster, *user;
 	enum err_kind kind;
-	const char *text; /* the error begins so */
+	/* the error begins so */
+	const char *text;
 };
 
 static void check_refusals(const struct refusal *r, size_t n, enum kube_config_trust trust)

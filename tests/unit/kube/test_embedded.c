@@ -16,7 +16,8 @@ struct rig {
 	struct http *h;
 	struct kube_client *c;
 	struct kube_cache *cache;
-	struct map *told; /* name to value, kept from on_change alone */
+	/* name to value, kept from on_change alone */
+	struct map *told;
 
 	unsigned open, lists, watches, started, stopped;
 	struct err e;
@@ -85,7 +86,7 @@ static json_t *node(const char *name, int value)
 			 value % 2 ? "odd" : "even", "spec", "value", value);
 }
 
-/* --- single calls ------------------------------------------------------------------------------ */
+/* --- single calls ----------------------------------------------------------------------------- */
 
 static void calls_do_what_they_say(void **state)
 {
@@ -166,7 +167,7 @@ static void a_pod_is_evicted(void **state)
 	stop(&r);
 }
 
-/* --- lease and events -------------------------------------------------------------------------- */
+/* --- lease and events ------------------------------------------------------------------------- */
 
 static void on_started(int64_t transitions, void *arg)
 {
@@ -242,7 +243,7 @@ static void events_arrive_and_count(void **state)
 	stop(&r);
 }
 
-/* --- cache ------------------------------------------------------------------------------------- */
+/* --- cache ------------------------------------------------------------------------------------ */
 
 struct value {
 	int64_t n;
@@ -391,7 +392,8 @@ static enum http_mem_fate count_lists(const char *origin, const char *method, co
 	return HTTP_MEM_WELL;
 }
 
-/* Writes, pauses and cuts in any order; a short history, so that many watches expire.  Gives the number of lists. */
+/* Writes, pauses and cuts in any order; a short history, so that many watches expire. Gives the
+ * number of lists. */
 static unsigned turmoil(uint64_t seed, const char *labels, const char *query)
 {
 	struct rig r;
@@ -440,7 +442,7 @@ static void a_selected_part_is_followed_too(void **state)
 		(void)turmoil(seed, "half=odd", "?labelSelector=half%3Dodd");
 }
 
-/* --- one fault at each step -------------------------------------------------------------------- */
+/* --- one fault at each step ------------------------------------------------------------------- */
 
 struct fault {
 	unsigned at, seen;
@@ -458,7 +460,8 @@ static enum http_mem_fate fail_one(const char *origin, const char *method, const
 	return ++f->seen == f->at ? f->fate : HTTP_MEM_WELL;
 }
 
-/* A cache that is filled, cut off and filled again, with one request that goes wrong; false: it was never made. */
+/* A cache that is filled, cut off and filled again, with one request that goes wrong; false: it was
+ * never made. */
 static bool survives(struct fault f)
 {
 	struct rig r;

@@ -7,11 +7,13 @@
 #include "base/str.h"
 #include "tests/unit/kube/fake_api.h"
 
-/* Nodes n0 ... in pages of two, tokens "2", "4" ...; the token expire_at is answered with 410 once. */
+/* Nodes n0 ... in pages of two, tokens "2", "4" ...; the token expire_at is answered with 410
+ * once. */
 struct pages {
 	struct fake_api f;
 	unsigned total, expire_at, expired;
-	const char *raw; /* answer this instead */
+	/* answer this instead */
+	const char *raw;
 	char query[256];
 
 	/* what the list gave */

@@ -21,13 +21,16 @@ struct rig {
 	struct secret *password;
 	struct netris *n;
 	unsigned logins, requests, changes;
-	unsigned session; /* the one that holds; a request with another cookie gets 401 */
+	/* the one that holds; a request with another cookie gets 401 */
+	unsigned session;
 	int login_status;
-	const char *login_body, *cookie; /* cookie: NULL: a good one */
+	/* cookie: NULL: a good one */
+	const char *login_body, *cookie;
 	int status;
 	const char *body, *location;
 	int64_t slow_ms;
-	bool holds; /* false: every session is refused */
+	/* false: every session is refused */
+	bool holds;
 	bool allowed;
 	/* answers */
 	unsigned answers, good;

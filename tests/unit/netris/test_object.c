@@ -141,7 +141,8 @@ static void a_vnet_says_on_which_wires_it_is_and_who_is_in_it(void **state)
 	refused(NETRIS_VNET, "[{\"id\":1,\"name\":\"ib\",\"servers\":[{\"name\":\"gpu-1\"}]}]");
 }
 
-/* A server that cannot be told is nobody's; a cluster's list that cannot be read whole is not written back. */
+/* A server that cannot be told is nobody's; a cluster's list that cannot be read whole is not
+ * written back. */
 static void half_a_list_is_not_taken_for_the_whole(void **state)
 {
 	OWN(arena) a = arena_new();

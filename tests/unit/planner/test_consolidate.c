@@ -1,6 +1,6 @@
 /*
- * test_consolidate: which Nodes are given back, where their pods go, and why the others stay.  The last test looks at
- * fleets made at random with a checker of its own.
+ * test_consolidate: which Nodes are given back, where their pods go, and why the others stay. The
+ * last test looks at fleets made at random with a checker of its own.
  */
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -104,7 +104,7 @@ static const char *text_of(const struct set *s)
 	return out;
 }
 
-/* --- one Node, several Nodes --------------------------------------------------------------------- */
+/* --- one Node, several Nodes ------------------------------------------------------------------ */
 
 static void a_node_whose_pods_have_room_elsewhere_goes(void **state)
 {
@@ -236,7 +236,7 @@ static void a_pool_that_gives_back_empty_nodes_alone_has_none_that_are_tried(voi
 	stop(&s);
 }
 
-/* --- who is first -------------------------------------------------------------------------------- */
+/* --- who is first ----------------------------------------------------------------------------- */
 
 static void what_costs_least_to_end_goes_first(void **state)
 {
@@ -290,7 +290,7 @@ static void who_is_evicted_has_room_first(void **state)
 	stop(&s);
 }
 
-/* --- what may not be moved ----------------------------------------------------------------------- */
+/* --- what may not be moved -------------------------------------------------------------------- */
 
 static void pods_that_may_not_be_moved_keep_their_node(void **state)
 {
@@ -366,7 +366,7 @@ static void daemons_keep_no_node(void **state)
 	stop(&s);
 }
 
-/* --- what a place has to be ---------------------------------------------------------------------- */
+/* --- what a place has to be ------------------------------------------------------------------- */
 
 static void selectors_and_taints_hold_where_pods_go(void **state)
 {
@@ -465,7 +465,7 @@ static void a_pod_that_leaves_its_zone_is_not_counted_there(void **state)
 	stop(&s);
 }
 
-/* --- at random ----------------------------------------------------------------------------------- */
+/* --- at random -------------------------------------------------------------------------------- */
 
 enum { NODES = 12, PODS = 40, WORLDS = 400 };
 
@@ -486,7 +486,8 @@ struct fleet {
 	} node[NODES];
 	struct {
 		int64_t cpus;
-		size_t at, to; /* nodes */
+		/* nodes */
+		size_t at, to;
 		size_t app;
 		bool apart, picky, kept;
 	} pod[PODS];

@@ -1,6 +1,7 @@
 /*
- * test_gangs: all of a gang or none; where it stands; and fleets made at random, in which what a plan says is counted
- * anew, and gangs that got nothing are taken out to see that nothing shows that they were tried.
+ * test_gangs: all of a gang or none; where it stands; and fleets made at random, in which what a
+ * plan says is counted anew, and gangs that got nothing are taken out to see that nothing shows
+ * that they were tried.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -398,7 +399,7 @@ static void quota_keeps_a_gang_out_whole(void **state)
 			    "m0 m1 m2"); /* the quota that the first tried is free again */
 }
 
-/* --- fleets at random ---------------------------------------------------------------------------- */
+/* --- fleets at random ------------------------------------------------------------------------- */
 
 enum { WORLDS = 300, NODES = 8, MACHINES = 24, GANGS = 6, LONE = 10, RACKS = 5 };
 
@@ -419,11 +420,13 @@ struct fleet {
 	size_t nmachines;
 	struct world_pod pods[GANGS * 8 + LONE];
 	int64_t cpus[GANGS * 8 + LONE];
-	size_t gang[GANGS * 8 + LONE]; /* from 1 */
+	/* from 1 */
+	size_t gang[GANGS * 8 + LONE];
 	size_t npods;
 	struct {
 		size_t n, min;
-		bool plain; /* no topology */
+		/* no topology */
+		bool plain;
 	} gangs[GANGS + 1];
 	size_t ngangs;
 };

@@ -18,7 +18,8 @@ static struct world *world_that_holds(struct arena *a)
 	return w;
 }
 
-/* Free at that second after NOW, nine of ten by twice that; 0: it is free; -1: nobody knows when. */
+/* Free at that second after NOW, nine of ten by twice that; 0: it is free; -1: nobody knows
+ * when. */
 static struct world_machine machine_at(const char *name, const char *type, int64_t at)
 {
 	struct world_machine m = worlds_machine(name, type);
@@ -195,7 +196,8 @@ static void another_tenants_gang_is_not_named(void **state)
 	     "HeldForGang: pool main: 2 machines fit, all taken (1 held for a gang, 1 serving)", a);
 }
 
-/* Two that wait for one another's machines: the first has all that it needs, and then the second. */
+/* Two that wait for one another's machines: the first has all that it needs, and then the
+ * second. */
 static void each_reservation_stands_in_the_order_of_the_queue(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -461,7 +463,7 @@ static void a_check_for_room_comes_last_and_holds_nothing(void **state)
 	assert_int_equal(plan_make(w, NOW, a)->nholds, 0);
 }
 
-/* --- days at random: a plan at each machine that comes free -------------------------------------- */
+/* --- days at random: a plan at each machine that comes free ----------------------------------- */
 
 enum { MACHINES = 14, GANGS = 4, SIZE = 5, LONE = 10, PODS = GANGS * SIZE + LONE, DAYS = 3000 };
 
@@ -472,7 +474,8 @@ struct day {
 	struct world_machine m[MACHINES];
 	size_t nmachines, ngangs, npods;
 	struct world_pod pods[PODS];
-	size_t gang[PODS]; /* from 1 */
+	/* from 1 */
+	size_t gang[PODS];
 	int64_t min[GANGS + 1], said[GANGS + 1], got[GANGS + 1];
 	unsigned claims, late;
 };
@@ -699,12 +702,12 @@ static void each_gang_is_whole_by_the_time_that_was_said_first(void **state)
 	assert_true(said > 500 && at_once > 500 && unknown > 500);
 }
 
-/* --- one after the other, for ever --------------------------------------------------------------- */
+/* --- one after the other, for ever ------------------------------------------------------------ */
 
 enum { FLEET = 8, TURNS = 100 };
 
-/* Each turn a pod ends, and its machine is free; those that want it are always more.  In how many turns the gang of half the
- * fleet has its machines; TURNS: in none. */
+/* Each turn a pod ends, and its machine is free; those that want it are always more. In how many
+ * turns the gang of half the fleet has its machines; TURNS: in none. */
 static int turns_until_it_is_whole(int64_t hold_ms, size_t *machines)
 {
 	OWN(arena) a = arena_new();

@@ -1,6 +1,7 @@
 /*
- * test_oracle: small fleets and crowds made at random; where each pod goes is found out a second time, by looking
- * at each node for each pod and counting all pods anew.  The plan has to say the same.
+ * test_oracle: small fleets and crowds made at random; where each pod goes is found out a second
+ * time, by looking at each node for each pod and counting all pods anew. The plan has to say the
+ * same.
  */
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
@@ -27,7 +28,8 @@ struct fleet {
 	size_t nodes, racks;
 	struct node {
 		const char *name;
-		size_t domain[3]; /* by key: zone, rack, host */
+		/* by key: zone, rack, host */
+		size_t domain[3];
 		int64_t cpus;
 		bool ssd, tainted;
 	} node[NODES];
@@ -35,9 +37,11 @@ struct fleet {
 		struct world_pod it;
 		int64_t cpus;
 		bool ssd, tolerates;
-		size_t at; /* node + 1; 0: nowhere */
+		/* node + 1; 0: nowhere */
+		size_t at;
 	} pod[PODS];
-	size_t placed; /* in the order in which they were */
+	/* in the order in which they were */
+	size_t placed;
 	struct pod *order[PODS];
 };
 static const char *const keys[] = {ZONE, RACK, HOST};
@@ -137,7 +141,7 @@ static void make_pods(struct fleet *f, struct world *w, struct arena *a)
 	}
 }
 
-/* --- looking at each ----------------------------------------------------------------------------- */
+/* --- looking at each -------------------------------------------------------------------------- */
 
 static bool all_terms_select(const struct pod *of, const struct pod *p)
 {

@@ -58,7 +58,8 @@ static void only_pending_pods_marked_unschedulable_are_demand(void **state)
 	assert_string_equal(order(plan_make(w, 0, a), a), "pending");
 }
 
-/* The place of a pod that asks for a name by operator op, beside Node n1, claim c1 and free machine m2. */
+/* The place of a pod that asks for a name by operator op, beside Node n1, claim c1 and free machine
+ * m2. */
 static const char *place_by_name(enum selector_op op, const char *name, struct arena *a)
 {
 	OWN(world) w = worlds_new(a);
@@ -321,7 +322,8 @@ static void who_waits_long_rises_to_who_waits_with_more(void **state)
 			    "of-the-first too-high high older-but-has-more low");
 }
 
-/* An hour with one machine serves one pod, and brings one or none: with whatever priority, to whomever. */
+/* An hour with one machine serves one pod, and brings one or none: with whatever priority, to
+ * whomever. */
 static int64_t longest_wait(struct arena *a, uint64_t seed, const struct world_aging *g)
 {
 	OWN(world) w = worlds_new(a);
@@ -1089,7 +1091,7 @@ static void the_largest_requests_there_can_be_overflow_nothing(void **state)
 		"nothing; TooBig: pool main: type gpu has too little cpu: wanted 9223372036854775807, largest 64");
 }
 
-/* --- preferences --------------------------------------------------------------------------------- */
+/* --- preferences ------------------------------------------------------------------------------ */
 
 static void prefer(struct world_pod *p, struct arena *a, int64_t w1, const char *term1, int64_t w2,
 		   const char *term2)

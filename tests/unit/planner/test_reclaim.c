@@ -117,7 +117,8 @@ static void what_is_lost_is_never_more_than_what_is_saved(void **state)
 	struct world_pod pod = worlds_pod(a, "on-c2", GPU "=8");
 
 	(void)state;
-	/* 8 GPUs for 3 h and the way of 1/2 h are lost; without that it would wait for 1 h and 3 h more. */
+	/* 8 GPUs for 3 h and the way of 1/2 h are lost; without that it would wait for 1 h and 3 h
+	 * more. */
 	assert_string_equal(takes(w, a), "c2 of other for train");
 	p.types.v[0].way_ms = HOUR;
 	world_put_provider(w, &p);
@@ -356,7 +357,7 @@ static void a_young_claim_is_left_alone(void **state)
 	assert_string_equal(takes(w, a), "c2 of other for train");
 }
 
-/* --- fleets at random ---------------------------------------------------------------------------- */
+/* --- fleets at random ------------------------------------------------------------------------- */
 
 #define TENANTS 3
 #define MACHINES 8
@@ -370,8 +371,10 @@ static uint64_t below(uint64_t *s, uint64_t n)
 }
 
 struct fleet {
-	size_t owner[MACHINES], gang[MACHINES]; /* gang: 0: none */
-	size_t has[TENANTS], quota[TENANTS];	/* machines */
+	/* gang: 0: none */
+	size_t owner[MACHINES], gang[MACHINES];
+	/* machines */
+	size_t has[TENANTS], quota[TENANTS];
 	int64_t priority[TENANTS];
 	bool lower;
 };
@@ -476,9 +479,10 @@ static void nobody_gives_of_its_quota_and_no_gang_in_parts(void **state)
 	assert_true(takes_seen > 100 && gangs_seen > 10);
 }
 
-/* --- over a long time ---------------------------------------------------------------------------- */
+/* --- over a long time ------------------------------------------------------------------------- */
 
-/* All want more than there is, and each machine that is free goes to the first of the queue for some hours. */
+/* All want more than there is, and each machine that is free goes to the first of the queue for
+ * some hours. */
 static void shares_come_to_the_weights(void **state)
 {
 	enum { FLEET = 40, HOURS = 300 };

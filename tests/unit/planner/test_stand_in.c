@@ -121,7 +121,7 @@ static void a_pool_or_tenant_that_stands_still_gets_none(void **state)
 	expect(&v, "none");
 }
 
-/* --- at random, with a checker that adds up by itself ------------------------------------------------ */
+/* --- at random, with a checker that adds up by itself ----------------------------------------- */
 
 enum { MACHINES = 8 };
 

@@ -164,7 +164,8 @@ static void a_machine_whose_place_cannot_be_proved_is_not_offered(void **state)
 {
 	static const struct {
 		enum world_proof demanded, shown;
-		bool tenant, provider; /* name addresses */
+		/* name addresses */
+		bool tenant, provider;
 		const char *text;
 	} cases[] = {
 		{WORLD_PROOF_NONE, WORLD_PROOF_NONE, false, false, "new 0 on m1"},
@@ -641,7 +642,8 @@ static void two_providers(struct world *w, struct arena *a)
 	world_put_pool(w, &p);
 }
 
-/* One machine of the pool's first provider, of that type, and a small one of the other; a small pod waits. */
+/* One machine of the pool's first provider, of that type, and a small one of the other; a small pod
+ * waits. */
 static void assert_small_pod_gets(const char *firsts_type, const char *machine)
 {
 	OWN(arena) a = arena_new();
@@ -702,14 +704,16 @@ static void the_type_is_chosen_for_all_who_wait(void **state)
 	add_pods(w, a, 8, "cpu=2");
 	assert_int_equal(claims_of(w, "small"), 0);
 	assert_int_equal(claims_of(w, "big"), 1);
-	/* What is left after it goes on small ones again, and never on GPUs while there is anything else. */
+	/* What is left after it goes on small ones again, and never on GPUs while there is anything
+	 * else. */
 	add_pods(w, a, 10, "cpu=2");
 	assert_int_equal(claims_of(w, "small"), 1);
 	assert_int_equal(claims_of(w, "big"), 1);
 	assert_int_equal(claims_of(w, "gpu"), 0);
 }
 
-/* As many pods as a large machine would hold are no reason to take it when one alone may be on it. */
+/* As many pods as a large machine would hold are no reason to take it when one alone may be on
+ * it. */
 static void who_must_be_apart_gets_no_more_than_each_needs(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -23,7 +23,8 @@ static struct world_machine busy(const char *name, const char *type, int64_t at)
 
 struct want {
 	const char *pod, *machine;
-	int64_t at; /* s after NOW */
+	/* s after NOW */
+	int64_t at;
 };
 
 static const struct plan_pod *find(const struct plan *p, const char *name)
@@ -236,7 +237,7 @@ static void another_time_is_kept_and_is_no_reason_for_another_plan(void **state)
 	EXPECT(w, a, {"x", "m-1", 40});
 }
 
-/* --- a day of plans, one at each machine that comes free ------------------------------------------ */
+/* --- a day of plans, one at each machine that comes free -------------------------------------- */
 
 #define MACHINES 12
 #define PODS 24
@@ -247,7 +248,8 @@ struct day {
 	struct world_machine m[MACHINES];
 	struct world_pod pods[PODS];
 	size_t nmachines, npods;
-	int64_t got[PODS]; /* Unix ms at which it has its machine; 0: never */
+	/* Unix ms at which it has its machine; 0: never */
+	int64_t got[PODS];
 	unsigned claims;
 };
 

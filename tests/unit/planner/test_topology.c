@@ -362,10 +362,12 @@ static void which_nodes_a_spread_counts(void **state)
 {
 	static const struct {
 		const char *nodes[4], *want;
-		const char *selector; /* "+": as node affinity; "@zone": of a volume */
+		/* "+": as node affinity; "@zone": of a volume */
+		const char *selector;
 		bool tolerates, ignore_affinity, honor_taints;
 		int min_domains;
-		const char *key; /* of one more spread, that leaves room everywhere */
+		/* of one more spread, that leaves room everywhere */
+		const char *key;
 	} cases[] = {
 		{.nodes = {"a zone=a,disk=ssd - 1", "b zone=b,disk=hdd - 0"},
 		 .selector = "disk=ssd",
@@ -619,7 +621,7 @@ static void a_term_of_every_namespace_counts_pods_of_others(void **state)
 	assert_string_equal(said(w, a, "p"), "new 0 on b0");
 }
 
-/* --- a crowd, checked by counting --------------------------------------------------------------- */
+/* --- a crowd, checked by counting ------------------------------------------------------------- */
 
 enum { CROWD = 240 };
 

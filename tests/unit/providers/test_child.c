@@ -8,7 +8,8 @@
 #include "providers/child.h"
 #include "tests/contract/fake_libvirt.h"
 
-/* A process that hangs, as drover-libvirt may; what every child does is in tests/contract/test_fabric.c too. */
+/* A process that hangs, as drover-libvirt may; what every child does is in
+ * tests/contract/test_fabric.c too. */
 #define LIMIT_MS 40000
 
 struct bench {
@@ -177,7 +178,8 @@ static void one_that_answers_nothing_is_killed_and_named(void **state)
 	stop(&b);
 }
 
-/* Any program may be named: one that does nothing must not stay for ever, nor be started again and again. */
+/* Any program may be named: one that does nothing must not stay for ever, nor be started again and
+ * again. */
 static void one_that_never_says_hello_is_killed_and_named(void **state)
 {
 	struct bench b;
@@ -238,7 +240,8 @@ static void one_that_owes_too_much_is_killed(void **state)
 	stop(&b);
 }
 
-/* With ids that nobody has used, and with one that was answered: both would keep drover busy for as long as it likes. */
+/* With ids that nobody has used, and with one that was answered: both would keep drover busy for as
+ * long as it likes. */
 static void one_that_answers_what_it_was_not_asked_is_killed(void **state)
 {
 	static const json_int_t ids[] = {1000000, 1};

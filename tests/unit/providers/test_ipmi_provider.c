@@ -19,7 +19,8 @@ struct bench {
 	unsigned answers;
 	struct err err;
 	struct provider_observation seen;
-	char fault[256]; /* "!": not told */
+	/* "!": not told */
+	char fault[256];
 	char unsensed[200];
 };
 

@@ -17,8 +17,8 @@ struct fixture {
 /* What became of one call. */
 struct told {
 	struct fixture *f;
-	int64_t begun_at, waited_ms,
-		at; /* from the start of the world; at: 0 as long as it is not answered */
+	/* from the start of the world; at: 0 as long as it is not answered */
+	int64_t begun_at, waited_ms, at;
 	unsigned count;
 	int code;
 	enum err_kind kind;

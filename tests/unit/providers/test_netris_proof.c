@@ -224,16 +224,18 @@ static void common_vnets_do_not_count_and_none_is_a_place_too(void **state)
 	assert_int_equal(prove_in(&s, NULL, common), FABRIC_PROOF_WEAK);
 }
 
-/* --- InfiniBand, NVLink ------------------------------------------------------------------------------ */
+/* --- InfiniBand, NVLink ----------------------------------------------------------------------- */
 
-/* The site, whose cluster q is of a template with both fabrics besides; another cluster has them too. */
+/* The site, whose cluster q is of a template with both fabrics besides; another cluster has them
+ * too. */
 struct wide {
 	struct site s;
 	struct netris_template_vnet kinds[3];
 	struct netris_template template_;
 	struct netris_vnet vnets[5];
 	struct netris_ref refs[3];
-	struct netris_vnet_server in[2], others[2]; /* InfiniBand, NVLink */
+	/* InfiniBand, NVLink */
+	struct netris_vnet_server in[2], others[2];
 };
 
 static void wide_init(struct wide *w)

@@ -83,7 +83,8 @@ static void a_load_balancer_is_up_while_a_backend_is_healthy(void **state)
 	assert_lb(false, "BackendUnhealthy", "and 1 more");
 }
 
-/* The rule: one is enough, whatever the others are, for a load balancer carries to those alone that it finds healthy. */
+/* The rule: one is enough, whatever the others are, for a load balancer carries to those alone that
+ * it finds healthy. */
 static void one_healthy_backend_of_three_is_enough_and_none_is_not(void **state)
 {
 	static const char *const bad[] = {"down", "", "blue"};

@@ -5,7 +5,8 @@
 
 struct seen {
 	unsigned ok, notes, wrong;
-	char of[128], says[400], mend[300]; /* of the last that is not ok */
+	/* of the last that is not ok */
+	char of[128], says[400], mend[300];
 };
 
 static void on_found(const char *of, const char *result, const char *says, const char *mend,

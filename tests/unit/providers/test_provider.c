@@ -5,7 +5,8 @@
 #include "base/mem.h"
 #include "tests/unit/testing.h"
 
-/* What the wrappers do by themselves; what every provider must do is tests/contract/test_provider.c. */
+/* What the wrappers do by themselves; what every provider must do is
+ * tests/contract/test_provider.c. */
 
 static void an_unknown_type_is_unsupported(void **state)
 {

@@ -23,7 +23,8 @@ struct bmc_rig {
 	struct redfish_spec spec;
 	struct secret *password;
 	struct redfish *r;
-	char session[256]; /* of the client before */
+	/* of the client before */
+	char session[256];
 	bool allowed;
 
 	/* the last answer */
@@ -42,7 +43,8 @@ struct bmc_selective {
 	const struct fake_bmc *bmc;
 	const char *start;
 	int status;
-	const char *id; /* of its message; NULL: no message */
+	/* of its message; NULL: no message */
+	const char *id;
 };
 
 int bmc_setup(void **state);
@@ -66,7 +68,8 @@ enum err_kind bmc_read_media(struct bmc_rig *f);
 bool bmc_select_tamper(struct httpd_req *q, unsigned n, void *arg);
 /* redfish_spec.fits: the one that bmc_read_system() saw last, as far as it says. */
 int bmc_fits(const struct redfish_system *s, void *arg, struct err *e);
-bool bmc_may(void *arg); /* redfish_spec.may_act: f->allowed */
+/* redfish_spec.may_act: f->allowed */
+bool bmc_may(void *arg);
 
 #define assert_done(call) assert_int_equal((call), ERR_NONE)
 #define bmc_test(name) cmocka_unit_test_setup_teardown(name, bmc_setup, bmc_teardown)

@@ -9,7 +9,8 @@
 #define TYPED "{\"@odata.type\":\"#ComputerSystem.v1_16_0.ComputerSystem\",\"PowerState\":\"On\","
 
 struct body {
-	const char *type, *encoding, *text; /* NULL: none */
+	/* NULL: none */
+	const char *type, *encoding, *text;
 	int status;
 };
 

@@ -26,15 +26,21 @@
 struct expected {
 	const char *name;
 	const char *uuid;
-	const char *off; /* the request that switches off, and so on; journal lines */
+	/* the request that switches off, and so on; journal lines */
+	const char *off;
 	const char *on;
-	const char *http; /* NULL: it has no HTTP boot */
+	/* NULL: it has no HTTP boot */
+	const char *http;
 	const char *cd, *cd_tag;
 	const char *clear;
-	const char *insert; /* NULL: there is no slot */
-	size_t drives;	    /* that it lists */
-	const char *drive;  /* the first one, as on_drives() tells it */
-	const char *enable; /* what makes slots appear; a capture stays as it is */
+	/* NULL: there is no slot */
+	const char *insert;
+	/* that it lists */
+	size_t drives;
+	/* the first one, as on_drives() tells it */
+	const char *drive;
+	/* what makes slots appear; a capture stays as it is */
+	const char *enable;
 };
 
 static const struct expected expected[] = {

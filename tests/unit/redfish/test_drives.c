@@ -9,7 +9,8 @@ static struct {
 	char text[4096];
 	size_t n;
 	bool more, lacks, simple;
-	int code; /* of lacks */
+	/* of lacks */
+	int code;
 } got;
 
 static void on_drives(const struct redfish_drives *d, const struct err *e, void *arg)

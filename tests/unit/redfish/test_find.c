@@ -9,7 +9,8 @@
 
 #define SYSTEMS "/redfish/v1/Systems"
 
-/* Systems beside the fake's own, which is SYSTEMS/1; each listed before it, with a Reset of its own. */
+/* Systems beside the fake's own, which is SYSTEMS/1; each listed before it, with a Reset of its
+ * own. */
 struct beside {
 	const char *names[20], *type;
 	unsigned n;

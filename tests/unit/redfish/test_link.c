@@ -94,7 +94,8 @@ static void other_links_are_refused(void **state)
 static void a_location_may_be_relative_to_what_was_asked_for(void **state)
 {
 	static const struct {
-		const char *location, *path; /* path NULL: refused */
+		/* path NULL: refused */
+		const char *location, *path;
 	} cases[] = {
 		{"/redfish/v1/b", "/redfish/v1/b"},
 		{"https://10.0.8.17/redfish/v1/b", "/redfish/v1/b"},

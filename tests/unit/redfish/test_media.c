@@ -7,7 +7,7 @@
 #include "tests/contract/slow_bmc.h"
 #include "tests/unit/redfish/bmc_rig.h"
 
-/* --- media ---------------------------------------------------------------------------------------- */
+/* --- media ------------------------------------------------------------------------------------ */
 
 static void media_go_round(struct bmc_rig *f)
 {
@@ -330,7 +330,8 @@ static void a_medium_that_nothing_helps_is_sent_in_every_form(void **state)
 	f->bmc.tamper_arg = NULL;
 }
 
-/* What was taken last goes first; what was refused in every form is not sent in each of them again. */
+/* What was taken last goes first; what was refused in every form is not sent in each of them
+ * again. */
 static void the_form_that_was_taken_is_remembered(void **state)
 {
 	struct bmc_rig *f = *state;

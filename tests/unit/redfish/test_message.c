@@ -16,7 +16,8 @@ struct answer {
 	int status;
 	const char *body, *retry_after;
 	enum err_kind kind;
-	const char *text; /* all that follows the request */
+	/* all that follows the request */
+	const char *text;
 };
 
 static bool answers(struct httpd_req *q, unsigned n, void *arg)

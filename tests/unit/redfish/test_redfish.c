@@ -9,7 +9,7 @@
 #define PIN_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define PIN_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
-/* --- hostile -------------------------------------------------------------------------------------- */
+/* --- hostile ---------------------------------------------------------------------------------- */
 
 static void a_hundred_megabytes_are_cut_off(void **state)
 {
@@ -84,7 +84,7 @@ static void operations_behind_a_hanging_one_end_too(void **state)
 	assert_int_equal(f->err.kind, ERR_UNAVAILABLE);
 }
 
-/* --- leaving it alone ----------------------------------------------------------------------------- */
+/* --- leaving it alone ------------------------------------------------------------------------- */
 
 static void a_bmc_that_does_not_answer_is_left_alone_for_a_while(void **state)
 {
@@ -154,7 +154,8 @@ static void a_refused_request_is_no_reason_to_leave_it_alone(void **state)
 	f->bmc.tamper_arg = &s;
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(bmc_power(f, true), ERR_INVALID);
-	s.id = "iLO.2.14.UnableToModifyDuringSystemPOST"; /* with the same status: again in some seconds */
+	/* with the same status: again in some seconds */
+	s.id = "iLO.2.14.UnableToModifyDuringSystemPOST";
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(bmc_power(f, true), ERR_UNAVAILABLE);
 	assert_done(bmc_read_system(f));
@@ -304,7 +305,7 @@ static void a_bad_address_is_refused_at_once(void **state)
 	}
 }
 
-/* --- torture -------------------------------------------------------------------------------------- */
+/* --- torture ---------------------------------------------------------------------------------- */
 
 enum trouble { REFUSED, EMPTY, NONSENSE, OTHER_TYPES, DENIED, GONE, SILENT, TROUBLES };
 
@@ -410,7 +411,8 @@ static void any_one_failure_is_survived(void **state)
 			everything(f);
 			f->bmc.tamper = NULL;
 			hit = t.hit;
-			/* Long enough for a slot that was looked for in vain to be looked for again. */
+			/* Long enough for a slot that was looked for in vain to be looked for
+			 * again. */
 			loop_sim_run_until(f->loop, loop_now(f->loop) + 900000);
 			if (bmc_power(f, true) != ERR_NONE) {
 				assert_int_equal(trouble, DENIED);

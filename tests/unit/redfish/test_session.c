@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "tests/unit/redfish/bmc_rig.h"
 
-/* --- sessions ------------------------------------------------------------------------------------- */
+/* --- sessions --------------------------------------------------------------------------------- */
 
 static void without_a_session_service_basic_is_used(void **state)
 {
@@ -304,7 +304,7 @@ static void without_free_sessions_the_error_says_so(void **state)
 	assert_done(bmc_read_system(f));
 }
 
-/* --- no session is free --------------------------------------------------------------------------- */
+/* --- no session is free ----------------------------------------------------------------------- */
 
 static void occupy(struct bmc_rig *f, unsigned n)
 {
@@ -452,7 +452,7 @@ static void not_now_is_not_a_wrong_password_whatever_its_status(void **state)
 	assert_done(bmc_read_system(f));
 }
 
-/* --- redirects ------------------------------------------------------------------------------------ */
+/* --- redirects -------------------------------------------------------------------------------- */
 
 /* Answers whatever starts so, and is not at its new place yet, with a redirect. */
 struct redirects {
@@ -640,7 +640,7 @@ static void a_change_that_follows_is_asked_for_again_before_it_is_sent(void **st
 	assert_false(f->bmc.on);
 }
 
-/* --- a password that has to be changed ------------------------------------------------------------ */
+/* --- a password that has to be changed -------------------------------------------------------- */
 
 static void assert_wants_change(struct bmc_rig *f, enum err_kind kind)
 {

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "tests/unit/redfish/bmc_rig.h"
 
-/* --- reading -------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void a_system_is_read_with_power_identity_and_boot(void **state)
 {
@@ -70,7 +70,7 @@ static void a_redirect_on_the_same_server_is_followed(void **state)
 	assert_done(bmc_read_system(f));
 }
 
-/* --- power ---------------------------------------------------------------------------------------- */
+/* --- power ------------------------------------------------------------------------------------ */
 
 static void power_is_asked_for_and_read_later(void **state)
 {
@@ -309,7 +309,7 @@ static void a_session_that_expires_before_the_machine_was_proved_is_renewed(void
 	assert_int_equal(f->bmc.logins, 3);
 }
 
-/* --- boot ----------------------------------------------------------------------------------------- */
+/* --- boot ------------------------------------------------------------------------------------- */
 
 static void a_boot_override_is_set_once_and_cleared(void **state)
 {

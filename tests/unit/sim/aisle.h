@@ -16,14 +16,16 @@
 
 /*
  * aisle: one machine without a rack around it: a simulated loop, a net in memory, and the few
- * answers that a machine wants of its rack.  For one test program each: it defines functions of sim/rack.h.
+ * answers that a machine wants of its rack. For one test program each: it defines functions of
+ * sim/rack.h.
  */
 struct sim_rack {
 	struct sim_rack_spec spec;
 	struct loop_group *group;
 	const char *segment;
 	const struct sim_dialect *dialect;
-	const char *fault_when, *fault_what; /* the one that strikes, `faults` times */
+	/* the one that strikes, `faults` times */
+	const char *fault_when, *fault_what;
 	int faults;
 };
 
@@ -32,7 +34,8 @@ struct aisle {
 	struct loop_group *g, *server_g;
 	struct http_mem_net *net;
 	struct http *http;
-	struct httpd *d; /* whatever a test serves */
+	/* whatever a test serves */
+	struct httpd *d;
 	struct sim_rack rack;
 	struct sim_machine m;
 	char dir[64];

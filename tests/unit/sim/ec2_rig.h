@@ -11,7 +11,8 @@
 #include "base/str.h"
 #include "sim/ec2.h"
 
-/* ec2_rig: the simulated EC2 and somebody who posts forms to it, and reads of the answer what a case wants. */
+/* ec2_rig: the simulated EC2 and somebody who posts forms to it, and reads of the answer what a
+ * case wants. */
 #define EC2_ORIGIN "https://ec2.example"
 #define EC2_RUN "Action=RunInstances&ImageId=ami-1&InstanceType=g6.xlarge&MinCount=1&MaxCount=1&"
 #define EC2_LIST "Action=DescribeInstances&"

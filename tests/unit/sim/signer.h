@@ -7,17 +7,22 @@
 #include "tests/unit/sim/town.h"
 
 /*
- * signer: the certificates API of a cluster, and what approves and signs there, in front of a town's API server.
- * It reads requests as kube-controller-manager does, with OpenSSL alone.  For one test program each.
+ * signer: the certificates API of a cluster, and what approves and signs there, in front of a
+ * town's API server. It reads requests as kube-controller-manager does, with OpenSSL alone. For one
+ * test program each.
  */
 #define SIGNER_REQUESTS "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
 struct signer {
 	struct town *town;
-	json_t *requests;    /* name -> object */
-	unsigned posts;	     /* so many came in */
-	const char *verdict; /* the condition that a request is given; NULL: nobody looks at them */
-	bool other_key;	     /* signs what was not asked for */
+	/* name -> object */
+	json_t *requests;
+	/* so many came in */
+	unsigned posts;
+	/* the condition that a request is given; NULL: nobody looks at them */
+	const char *verdict;
+	/* signs what was not asked for */
+	bool other_key;
 };
 static struct signer signer;
 

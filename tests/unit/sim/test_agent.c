@@ -185,7 +185,7 @@ static const struct proto_report *verify(struct office *o)
 					 .cover = {cover, 1}});
 }
 
-/* --- session -------------------------------------------------------------------------------------- */
+/* --- session ---------------------------------------------------------------------------------- */
 
 static void the_agent_of_the_medium_calls_home(void **state)
 {
@@ -297,7 +297,7 @@ static void an_order_that_lacks_something_is_refused(void **state)
 	assert_string_equal(r->message, "nonce: is missing");
 }
 
-/* --- wipe ----------------------------------------------------------------------------------------- */
+/* --- wipe ------------------------------------------------------------------------------------- */
 
 static void a_wipe_leaves_nothing_and_tells_how_far_it_is(void **state)
 {
@@ -490,7 +490,7 @@ static void a_silent_agent_says_nothing_after_hello(void **state)
 	assert_null(agent_session_result(o->seat, "i"));
 }
 
-/* --- fences and repetition ------------------------------------------------------------------------ */
+/* --- fences and repetition -------------------------------------------------------------------- */
 
 static void a_lower_fence_is_refused(void **state)
 {
@@ -578,7 +578,7 @@ static void an_agent_that_is_turned_away_for_ten_minutes_powers_off(void **state
 	assert_false(o->f->m.on);
 }
 
-/* --- writes --------------------------------------------------------------------------------------- */
+/* --- writes ----------------------------------------------------------------------------------- */
 
 static void make_image(struct office *o, size_t len)
 {

@@ -3,7 +3,7 @@
 /*
  * The BMC by itself, request by request.
  */
-/* --- protocol ------------------------------------------------------------------------------------- */
+/* --- protocol --------------------------------------------------------------------------------- */
 
 static void the_root_is_open_and_the_rest_is_not(void **state)
 {
@@ -252,7 +252,7 @@ static void a_slot_takes_one_medium(void **state)
 	end(&b);
 }
 
-/* --- sessions and accounts ------------------------------------------------------------------------ */
+/* --- sessions and accounts -------------------------------------------------------------------- */
 
 #define LOGIN "{\"UserName\":\"admin\",\"Password\":\"correct horse\"}"
 #define WRONG "{\"UserName\":\"admin\",\"Password\":\"wrong\"}"
@@ -350,7 +350,7 @@ static void a_role_bounds_what_an_account_may(void **state)
 	end(&b);
 }
 
-/* --- tasks and events ----------------------------------------------------------------------------- */
+/* --- tasks and events ------------------------------------------------------------------------- */
 
 #define ASYNC "Prefer: respond-async"
 

@@ -213,7 +213,7 @@ static void it_says_what_kind_of_failure_it_met(void **state)
 	}
 }
 
-/* --- the breaker ---------------------------------------------------------------------------------- */
+/* --- the breaker ------------------------------------------------------------------------------ */
 
 static enum http_mem_fate count(const char *origin, const char *method, const char *target,
 				void *arg)
@@ -325,7 +325,7 @@ static void it_acts_on_no_machine_that_became_another(void **state)
 	end(&b);
 }
 
-/* --- the provider --------------------------------------------------------------------------------- */
+/* --- the provider ----------------------------------------------------------------------------- */
 
 struct look {
 	bool done;

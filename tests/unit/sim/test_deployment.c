@@ -144,7 +144,8 @@ static void serve_one(struct works *w)
 
 static const struct {
 	const char *strategy;
-	int64_t most, least; /* of 4 replicas */
+	/* of 4 replicas */
+	int64_t most, least;
 } bounds[] = {
 	{"{'rollingUpdate':{'maxSurge':1,'maxUnavailable':0}}", 5, 4},
 	{"{'rollingUpdate':{'maxSurge':0,'maxUnavailable':1}}", 4, 3},

@@ -15,7 +15,8 @@
 struct make {
 	struct sim_dialects dialects;
 	struct bench b;
-	unsigned fetched; /* the medium */
+	/* the medium */
+	unsigned fetched;
 };
 
 static void serve_medium(struct httpd_req *q, void *arg)
@@ -99,7 +100,7 @@ static bool boots_medium(struct make *m)
 	return m->fetched > before;
 }
 
-/* --- makes ---------------------------------------------------------------------------------------- */
+/* --- makes ------------------------------------------------------------------------------------ */
 
 static void idrac9(void **state)
 {
@@ -394,7 +395,7 @@ static void basic(void **state)
 	fall_silent(&m);
 }
 
-/* --- all of them ---------------------------------------------------------------------------------- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 /* Two machines of a make are told apart, and say the same each time. */
 static void no_two_machines_are_one(void **state)

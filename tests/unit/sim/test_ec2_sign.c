@@ -3,7 +3,8 @@
 #include "sim/ec2_impl.h"
 
 /*
- * The check of signatures: by AWS's published examples of Signature Version 4, and of whole requests.
+ * The check of signatures: by AWS's published examples of Signature Version 4, and of whole
+ * requests.
  */
 #define SECRET "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 #define DATE "20150830T123600Z"
@@ -57,17 +58,18 @@ static void it_signs_as_the_published_examples_do(void **state)
 			    "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a");
 }
 
-/* --- whole requests ------------------------------------------------------------------------------- */
+/* --- whole requests --------------------------------------------------------------------------- */
 
 static const struct sim_ec2_key keys[] = {
 	{.id = "AKIDONE", .secret = SECRET},
 	{.id = "AKIDTWO", .secret = "two", .session = "tok", .account = "222222222222"}};
 
 struct asked {
-	const char *key, *secret, *region, *session,
-		*headers; /* headers: that are said to be signed */
+	/* headers: that are said to be signed */
+	const char *key, *secret, *region, *session, *headers;
 	int64_t ahead_ms;
-	const char *sent; /* body in place of the one that was signed */
+	/* body in place of the one that was signed */
+	const char *sent;
 };
 
 /* The code of the error, "" when it went well. */

@@ -1,11 +1,11 @@
 #include "tests/unit/sim/bmc_bench.h"
 
 /*
- * What goes wrong on request: how it is read, and each fault of the BMC and the rack as a client meets it.
- * Those of the machine and its agent are tested with them.
+ * What goes wrong on request: how it is read, and each fault of the BMC and the rack as a client
+ * meets it. Those of the machine and its agent are tested with them.
  */
 
-/* --- reading -------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static int read_text(const char *yaml, struct arena *a, struct sim_faults *out, struct err *e)
 {
@@ -80,7 +80,7 @@ static void errors_name_the_row_and_what_is_allowed(void **state)
 	}
 }
 
-/* --- striking ------------------------------------------------------------------------------------- */
+/* --- striking --------------------------------------------------------------------------------- */
 
 static void a_row_strikes_its_machine_in_its_phase_and_not_too_often(void **state)
 {
@@ -121,7 +121,7 @@ static void a_probability_is_kept(void **state)
 	end(&b);
 }
 
-/* --- each of them --------------------------------------------------------------------------------- */
+/* --- each of them ----------------------------------------------------------------------------- */
 
 #define FAULT(what) "faults: [{machine: gpu-1, when: Request, what: " what "}]"
 #define ONCE(what) "faults: [{machine: gpu-1, when: Request, count: 1, what: " what "}]"
@@ -317,7 +317,7 @@ static void a_switch_may_say_done_and_do_nothing(void **state)
 	end(&b);
 }
 
-/* --- while it runs -------------------------------------------------------------------------------- */
+/* --- while it runs ---------------------------------------------------------------------------- */
 
 #define FAULTS "/sim/faults"
 

@@ -96,7 +96,7 @@ static void insert(struct bench *b, const char *enabled)
 	sim_machine_save(m);
 }
 
-/* --- power ---------------------------------------------------------------------------------------- */
+/* --- power ------------------------------------------------------------------------------------ */
 
 static void power_takes_its_time_and_is_told(void **state)
 {
@@ -151,7 +151,7 @@ static void each_boot_has_an_id_of_its_own(void **state)
 	assert_int_equal(b->f->m.boots, 2);
 }
 
-/* --- what boots ----------------------------------------------------------------------------------- */
+/* --- what boots ------------------------------------------------------------------------------- */
 
 static void a_medium_boots_once_when_it_is_asked_for_once(void **state)
 {
@@ -262,7 +262,7 @@ static void power_goes_while_the_medium_is_fetched(void **state)
 	assert_int_equal(b->f->m.doing, SIM_OFF);
 }
 
-/* --- faults --------------------------------------------------------------------------------------- */
+/* --- faults ----------------------------------------------------------------------------------- */
 
 static void a_medium_may_vanish_and_firmware_may_boot_the_disk(void **state)
 {
@@ -295,7 +295,7 @@ static void a_reboot_in_post_is_another_boot(void **state)
 	assert_int_equal(b->f->m.doing, SIM_NOTHING);
 }
 
-/* --- killed --------------------------------------------------------------------------------------- */
+/* --- killed ----------------------------------------------------------------------------------- */
 
 static void power_settings_and_boot_count_survive_a_kill(void **state)
 {

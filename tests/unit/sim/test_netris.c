@@ -24,7 +24,8 @@ struct rig {
 	unsigned answers, moves;
 	struct err err;
 	int64_t id;
-	char text[256]; /* of what was read, as a case wants it */
+	/* of what was read, as a case wants it */
+	char text[256];
 	char moved[128];
 };
 

@@ -13,7 +13,7 @@ static void bind_pod(struct town *t, json_t *annotations, int grace)
 			 201);
 }
 
-/* --- joining -------------------------------------------------------------------------------------- */
+/* --- joining ---------------------------------------------------------------------------------- */
 
 static void a_written_drive_becomes_a_ready_node(void **state)
 {
@@ -176,7 +176,7 @@ static void a_kubelet_that_does_not_start_and_one_on_a_wrong_board(void **state)
 				t->f->m.uuid);
 }
 
-/* --- pods ----------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static void a_pod_that_is_bound_runs_and_leaves_traces(void **state)
 {

@@ -29,7 +29,8 @@ struct yard {
 	/* the switch */
 	char segment[64];
 	int64_t fence;
-	int status; /* what it answers instead; 0: well */
+	/* what it answers instead; 0: well */
+	int status;
 	struct err e;
 	/* the answer */
 	unsigned answers;
@@ -38,7 +39,7 @@ struct yard {
 	enum fabric_proof proof;
 };
 
-/* --- the rack ------------------------------------------------------------------------------------- */
+/* --- the rack --------------------------------------------------------------------------------- */
 
 static void on_port(struct httpd_req *q, void *arg)
 {
@@ -67,7 +68,7 @@ static void on_port(struct httpd_req *q, void *arg)
 	httpd_reply_json(q, 200, out);
 }
 
-/* --- the driver as a program of the simulated loop ------------------------------------------------ */
+/* --- the driver as a program of the simulated loop -------------------------------------------- */
 
 static void on_write(const char *line, size_t len, void *arg)
 {
@@ -178,7 +179,7 @@ static enum err_kind ask(struct yard *y, const char *mac, const char *segment, i
 	return y->err.kind;
 }
 
-/* --- the tests ------------------------------------------------------------------------------------ */
+/* --- the tests -------------------------------------------------------------------------------- */
 
 static void a_port_is_where_it_was_placed_and_that_is_proved(void **state)
 {

@@ -56,7 +56,8 @@ static void the_host_tells_which_bmc_is_meant(void **state)
 {
 	static const struct {
 		const char *origin;
-		unsigned number; /* 0: none */
+		/* 0: none */
+		unsigned number;
 	} cases[] = {
 		{"https://127.10.0.2:8443", 1},	    {"https://127.10.0.3", 2},
 		{"https://127.10.0.250:8443", 249}, {"https://127.10.1.1:8443", 250},
@@ -195,7 +196,7 @@ static void a_rack_of_its_own_refuses_strangers(void **state)
 	end(&b);
 }
 
-/* --- what is kept --------------------------------------------------------------------------------- */
+/* --- what is kept ----------------------------------------------------------------------------- */
 
 static void remove_folder(const char *path)
 {

@@ -28,7 +28,8 @@ static json_t *yaml(const char *text)
 	"{requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [" terms "]}}}}"
 
 static const struct {
-	const char *pod, *why; /* why: NULL: it fits */
+	/* why: NULL: it fits */
+	const char *pod, *why;
 } cases[] = {
 	{"spec: {" TOLERANT "}", NULL},
 	{"spec: {}", "taint"},
@@ -122,7 +123,7 @@ static void a_cordoned_or_unready_node_takes_nobody(void **state)
 	assert_string_equal(sim_scheduler_misfit(pod, node, pods), "node(s) were not ready");
 }
 
-/* --- against an API server ------------------------------------------------------------------------ */
+/* --- against an API server -------------------------------------------------------------------- */
 
 static void create_pod(struct api *r, const char *name, int priority)
 {

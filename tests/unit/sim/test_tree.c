@@ -1,4 +1,5 @@
-/* Trees of resources: how a mockup lies in its folder, what of it lives, and that the rest is told as it lies there. */
+/* Trees of resources: how a mockup lies in its folder, what of it lives, and that the rest is told
+ * as it lies there. */
 #include "tests/unit/sim/bmc_bench.h"
 
 #include <dirent.h>
@@ -90,7 +91,7 @@ static void lay_mockup(const char *top)
 	lay_down(top[0] ? "/redfish/v1/$metadata" : "/$metadata", "index.xml", "<edmx/>");
 }
 
-/* --- folders -------------------------------------------------------------------------------------- */
+/* --- folders ---------------------------------------------------------------------------------- */
 
 static void check_learnt(const struct sim_tree *t)
 {
@@ -161,7 +162,7 @@ static void a_folder_that_is_no_mockup_is_told(void **state)
 	assert_non_null(strstr(e.text, "no System of it can be switched"));
 }
 
-/* --- as they are told ----------------------------------------------------------------------------- */
+/* --- as they are told ------------------------------------------------------------------------- */
 
 static void begin_in(struct bench *b, struct sim_dialects *d, const char *where)
 {
@@ -202,7 +203,7 @@ static void what_is_not_there_is_404_and_pages_are_found(void **state)
 	sim_dialects_done(&d);
 }
 
-/* --- captures of real ones ------------------------------------------------------------------------ */
+/* --- captures of real ones -------------------------------------------------------------------- */
 
 static struct bench *replayed;
 static const struct sim_tree *of;

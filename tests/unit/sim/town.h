@@ -11,8 +11,8 @@
 #include "sim/node.h"
 
 /*
- * town: an aisle and a tenant's API server: the embedded one, with authentication and roles, is the judge of what
- * the operating system on the machine's root drive does.  For one test program each.
+ * town: an aisle and a tenant's API server: the embedded one, with authentication and roles, is the
+ * judge of what the operating system on the machine's root drive does. For one test program each.
  */
 #define ORIGIN "https://team-a:6443"
 #define NODE "/api/v1/nodes/claim-1"

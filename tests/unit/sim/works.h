@@ -11,8 +11,8 @@
 #include "sim/workloads.h"
 
 /*
- * works: the controllers of workloads beside an API server on the simulated loop; the kubelet is the test.  For one test
- * program each.
+ * works: the controllers of workloads beside an API server on the simulated loop; the kubelet is
+ * the test. For one test program each.
  */
 #define ORIGIN "https://api:6443"
 #define APPS "/apis/apps/v1/namespaces/default"

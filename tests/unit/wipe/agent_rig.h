@@ -12,8 +12,8 @@
 #include "wipe/agent.h"
 
 /*
- * agent_rig: an agent on a machine with two drives, on the simulated loop, and a controller that says
- * what it was told to say and writes down what it hears.  One for the program.
+ * agent_rig: an agent on a machine with two drives, on the simulated loop, and a controller that
+ * says what it was told to say and writes down what it hears. One for the program.
  */
 #define ORIGIN "https://drover:8443"
 #define SECRET "0011223344556677889900112233445566778899001122334455667788990011"
@@ -36,13 +36,18 @@ struct agent_rig {
 
 	unsigned hellos, polls, off, renewals;
 	int64_t off_at, clock;
-	int hello_status, poll_status, report_status; /* 0: as it should be */
-	unsigned fail_reports;			      /* how many to answer with 503 */
-	const struct proto_order *order;	      /* the next to hand out */
-	bool repeat;				      /* hand it out whatever `after` says */
+	/* 0: as it should be */
+	int hello_status, poll_status, report_status;
+	/* how many to answer with 503 */
+	unsigned fail_reports;
+	/* the next to hand out */
+	const struct proto_order *order;
+	/* hand it out whatever `after` says */
+	bool repeat;
 	struct proto_hello hello;
 	struct crypto_key *key;
-	struct proto_report reports[MAX_REPORTS]; /* results and progress, in order */
+	/* results and progress, in order */
+	struct proto_report reports[MAX_REPORTS];
 	size_t nreports;
 };
 extern struct agent_rig agent_rig;

@@ -24,7 +24,8 @@
 #define LIMIT_MS 60000
 
 char apart_said[1 << 16];
-static int tun[2], used; /* the only devices that are carried in: one for each interface */
+/* the only devices that are carried in: one for each interface */
+static int tun[2], used;
 
 static int write_file(const char *path, const char *text)
 {
@@ -116,7 +117,7 @@ void apart_assert_said(const char *what)
 		fail_msg("want '%s' in: %s", what, apart_said);
 }
 
-/* --- in there ------------------------------------------------------------------------------------- */
+/* --- in there --------------------------------------------------------------------------------- */
 
 static void must(bool well, const char *what)
 {

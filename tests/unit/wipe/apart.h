@@ -19,7 +19,8 @@ void apart_assert_said(const char *what);
 
 /* In there: a file, folders on the way are made. */
 void apart_file(const char *path, const void *data, size_t len);
-/* One of at most two network interfaces (TAP) with this MAC as sysfs shows one with hardware; gives the other end. */
+/* One of at most two network interfaces (TAP) with this MAC as sysfs shows one with hardware; gives
+ * the other end. */
 int apart_nic(const char *name, const char *mac, int carrier);
 
 #endif

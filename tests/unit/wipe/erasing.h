@@ -16,34 +16,54 @@ extern struct erasing {
 	struct machine machine;
 	/* A drive that answers as it is told. */
 	struct erasing_drive {
-		bool format, crypto; /* what it says that it can do */
-		int status;	     /* of Format; -1: errno EIO */
-		bool lies;	     /* reports success and leaves everything */
-		bool noise;	     /* leaves noise instead of zeros */
-		bool keeps_middle;   /* leaves the middle as it was */
-		bool keeps_end;	     /* leaves the last block as it was */
-		bool mends;	     /* after Format the flaky drive has no bad place any more */
-		uint8_t (*formatting)(void); /* FPI of Identify Namespace; NULL: 0 */
-		void (*format_hook)(void);   /* while Format runs */
+		/* what it says that it can do */
+		bool format, crypto;
+		/* of Format; -1: errno EIO */
+		int status;
+		/* reports success and leaves everything */
+		bool lies;
+		/* leaves noise instead of zeros */
+		bool noise;
+		/* leaves the middle as it was */
+		bool keeps_middle;
+		/* leaves the last block as it was */
+		bool keeps_end;
+		/* after Format the flaky drive has no bad place any more */
+		bool mends;
+		/* FPI of Identify Namespace; NULL: 0 */
+		uint8_t (*formatting)(void);
+		/* while Format runs */
+		void (*format_hook)(void);
 		unsigned formats, last_ses, last_lbaf;
-		bool cache; /* has a volatile write cache */
+		/* has a volatile write cache */
+		bool cache;
 		unsigned cache_offs;
 		uint32_t sanicap;
 		int sanitize_status;
-		bool two_namespaces;	/* active ones */
-		bool managed, detached; /* can manage namespaces; one is attached to nobody */
-		bool format_all, no_broadcast; /* Format hits all; it may not name them all */
-		uint32_t deaf;		       /* Identify with this CNS fails; 0: none */
-		uint32_t last_nsid;	       /* of Format */
-		const uint16_t (*trail)[2];    /* SPROG, SSTAT of each poll; the last one stays */
-		const uint16_t (*const *trails)
-			[2]; /* of the first Sanitize, the next; NULL: of each trail */
+		/* active ones */
+		bool two_namespaces;
+		/* can manage namespaces; one is attached to nobody */
+		bool managed, detached;
+		/* Format hits all; it may not name them all */
+		bool format_all, no_broadcast;
+		/* Identify with this CNS fails; 0: none */
+		uint32_t deaf;
+		/* of Format */
+		uint32_t last_nsid;
+		/* SPROG, SSTAT of each poll; the last one stays */
+		const uint16_t (*trail)[2];
+		/* of the first Sanitize, the next; NULL: of each trail */
+		const uint16_t (*const *trails)[2];
 		unsigned sanitizes, first_action, last_action, polls;
-		bool stays;	/* the trail's first */
-		unsigned exits; /* Exit Failure Mode */
+		/* the trail's first */
+		bool stays;
+		/* Exit Failure Mode */
+		unsigned exits;
 		int exit_status;
-		bool earlier_restricted;      /* the earlier one was sent without AUSE */
-		const uint16_t (*earlier)[2]; /* the same of one that runs already; NULL: none */
+		/* the earlier one was sent without AUSE */
+		bool earlier_restricted;
+		/* the same of one that runs already; NULL: none */
+		const uint16_t (*earlier)[2];
 		unsigned waits;
 	} drive;
 	struct erase erase;

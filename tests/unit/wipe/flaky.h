@@ -9,17 +9,26 @@
  * were asked for.  One for the program; safe to change only while no run lasts.
  */
 struct flaky {
-	int open_error;	    /* refuses to be opened, with this errno */
-	int64_t bad_at;	    /* a piece that covers this offset fails with EIO; -1: none */
-	int error;	    /* instead of EIO */
-	const char *unlink; /* removed when a piece fails */
-	int64_t hang_at;    /* a piece that covers this offset never ends; -1: none */
-	int64_t half_at;    /* once, of a piece that covers it, half is moved; -1: none */
-	int half;	    /* or so many bytes, when not 0 */
-	const char *only;   /* of the drive with this name alone */
-	atomic_bool
-		deaf;	/* what hangs does not even come back from wait(), until this is cleared */
-	unsigned again; /* so many pieces end with EAGAIN first */
+	/* refuses to be opened, with this errno */
+	int open_error;
+	/* a piece that covers this offset fails with EIO; -1: none */
+	int64_t bad_at;
+	/* instead of EIO */
+	int error;
+	/* removed when a piece fails */
+	const char *unlink;
+	/* a piece that covers this offset never ends; -1: none */
+	int64_t hang_at;
+	/* once, of a piece that covers it, half is moved; -1: none */
+	int64_t half_at;
+	/* or so many bytes, when not 0 */
+	int half;
+	/* of the drive with this name alone */
+	const char *only;
+	/* what hangs does not even come back from wait(), until this is cleared */
+	atomic_bool deaf;
+	/* so many pieces end with EAGAIN first */
+	unsigned again;
 	atomic_uint pieces, most_at_once;
 };
 extern struct flaky flaky;

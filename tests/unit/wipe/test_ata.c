@@ -16,13 +16,20 @@ static struct machine m;
 static struct arena *arena;
 
 static struct {
-	uint64_t shown, native, real; /* IDENTIFY; without HPA or AMAC; without DCO */
-	bool hpa, amac, dco, old;     /* what it offers; old: no 48-bit addresses */
-	uint8_t refuses;	      /* this command; with a feature: */
-	int refused_feature;	      /* -1: with any */
-	uint8_t mute;		      /* this one: no registers come back */
-	bool returns;		      /* hides them again as soon as they were shown */
-	bool after_native;	      /* the last command was a read of the native size */
+	/* IDENTIFY; without HPA or AMAC; without DCO */
+	uint64_t shown, native, real;
+	/* what it offers; old: no 48-bit addresses */
+	bool hpa, amac, dco, old;
+	/* this command; with a feature: */
+	uint8_t refuses;
+	/* -1: with any */
+	int refused_feature;
+	/* this one: no registers come back */
+	uint8_t mute;
+	/* hides them again as soon as they were shown */
+	bool returns;
+	/* the last command was a read of the native size */
+	bool after_native;
 	unsigned sets, restores, cache_offs;
 } ata;
 

@@ -18,13 +18,18 @@ static struct arena *arena;
 
 /* A controller with namespaces 1 to 3, of which some are attached. */
 static struct {
-	bool managed, full; /* can manage namespaces; holds as many as one list names */
-	unsigned allocated; /* so many, from 1 */
+	/* can manage namespaces; holds as many as one list names */
+	bool managed, full;
+	/* so many, from 1 */
+	unsigned allocated;
 	bool active[4];
-	int attach_status; /* of Namespace Attachment; -1: errno EIO */
+	/* of Namespace Attachment; -1: errno EIO */
+	int attach_status;
 	unsigned attaches, rescans;
-	uint32_t deaf;	 /* Identify with this CNS fails */
-	bool no_devices; /* the kernel makes none */
+	/* Identify with this CNS fails */
+	uint32_t deaf;
+	/* the kernel makes none */
+	bool no_devices;
 } nvme;
 
 static void pci(const char *address, const char *class, const char *driver)

@@ -1,4 +1,5 @@
-/* What an erase says of a drive: what it did, what it earned, why not.  How NVMe does it: test_erase_nvme.c. */
+/* What an erase says of a drive: what it did, what it earned, why not. How NVMe does it:
+ * test_erase_nvme.c. */
 #include "wipe/erase.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* What an ATA drive erases by itself: which command is sent, what it answers, what is believed of it. */
+/* What an ATA drive erases by itself: which command is sent, what it answers, what is believed of
+ * it. */
 #include "wipe/ata_erase.h"
 
 #include <errno.h>
@@ -19,14 +20,22 @@ struct said {
 };
 
 static struct {
-	uint16_t sanitize, security, minutes; /* words 59, 128, 89 and 90 */
-	bool mute;			      /* no registers come back */
-	bool lies;			      /* leaves all as it was */
-	uint8_t refuses;		      /* this command */
-	const struct said *said;	      /* the last one stays */
-	const struct said *before;	      /* of one that an earlier boot began */
-	const struct said *then;	      /* after the second Sanitize */
-	bool sanitize_frozen, clears;	      /* clears: a failure may be taken back */
+	/* words 59, 128, 89 and 90 */
+	uint16_t sanitize, security, minutes;
+	/* no registers come back */
+	bool mute;
+	/* leaves all as it was */
+	bool lies;
+	/* this command */
+	uint8_t refuses;
+	/* the last one stays */
+	const struct said *said;
+	/* of one that an earlier boot began */
+	const struct said *before;
+	/* after the second Sanitize */
+	const struct said *then;
+	/* clears: a failure may be taken back */
+	bool sanitize_frozen, clears;
 	uint8_t password[32];
 	/* what came of it */
 	unsigned sanitizes, asked, waited, clear_asked, erases, unlocks;

@@ -1,4 +1,5 @@
-/* The commands of NVMe that erase: which are asked for, when the next one is, whom they would hit. */
+/* The commands of NVMe that erase: which are asked for, when the next one is, whom they would
+ * hit. */
 #include "wipe/erase.h"
 
 #include <string.h>
@@ -275,7 +276,8 @@ static void a_sanitize_that_failed_is_followed_by_nothing_less(void **state)
 		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
 		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
 		assert_non_null(strstr(e.text, "Sanitize failed"));
-		/* What went wrong first stands in the record, also when nothing could be verified. */
+		/* What went wrong first stands in the record, also when nothing could be
+		 * verified. */
 		assert_int_equal(erase_verify(&erasing.erase, 100, &e), -1);
 		assert_non_null(strstr(erasing.erase.device.message, "Sanitize failed"));
 	}
@@ -307,7 +309,8 @@ static void a_sanitize_that_still_runs_is_waited_for(void **state)
 	assert_int_equal(erasing.drive.exits, 1);
 	assert_int_equal(erasing.drive.sanitizes, 1);
 	assert_int_equal(erasing.erase.device.raw_status.n, 1);
-	/* One that may not be left so is followed by another kind without AUSE, which proves nothing. */
+	/* One that may not be left so is followed by another kind without AUSE, which proves
+	 * nothing. */
 	erasing_teardown(state);
 	erasing_setup(state);
 	erasing.drive.sanicap = 7;

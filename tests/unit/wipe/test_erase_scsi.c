@@ -1,4 +1,5 @@
-/* What a SCSI drive erases by itself: which command is sent, what it answers, what is believed of it. */
+/* What a SCSI drive erases by itself: which command is sent, what it answers, what is believed of
+ * it. */
 #include "wipe/scsi_erase.h"
 
 #include <errno.h>
@@ -12,20 +13,27 @@
 enum { CRYPTO = 1 << 0, BLOCK = 1 << 1, OVERWRITE = 1 << 2, FORMAT = 1 << 3, SAME = 1 << 4 };
 #define BLOCK_BYTES 512
 
-/* Key, code, qualifier and progress: of REQUEST SENSE while there is one, then of TEST UNIT READY. */
+/* Key, code, qualifier and progress: of REQUEST SENSE while there is one, then of TEST UNIT
+ * READY. */
 struct said {
 	uint8_t key, asc, ascq;
 	uint16_t progress;
 };
 
 static struct {
-	unsigned knows;	       /* what REPORT SUPPORTED OPERATION CODES says */
-	bool mute, lies, unit; /* unit: the first TEST UNIT READY is a unit attention */
-	uint8_t refuses;       /* this command */
-	bool protected;	       /* has protection information */
-	bool stays_failed;     /* takes no Exit Failure Mode */
+	/* what REPORT SUPPORTED OPERATION CODES says */
+	unsigned knows;
+	/* unit: the first TEST UNIT READY is a unit attention */
+	bool mute, lies, unit;
+	/* this command */
+	uint8_t refuses;
+	/* has protection information */
+	bool protected;
+	/* takes no Exit Failure Mode */
+	bool stays_failed;
 	uint32_t same_most;
-	const struct said *before, *said, *then; /* before, after the first, after the second */
+	/* before, after the first, after the second */
+	const struct said *before, *said, *then;
 	/* what came of it */
 	unsigned begun, asked, waited, exits, sames;
 	uint8_t last[16], list[8];

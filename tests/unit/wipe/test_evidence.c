@@ -423,7 +423,8 @@ static void a_signed_statement_must_still_make_sense(void **state)
 		 "canonical"},
 		{"\"tenancy\":41", "\"tenancy\":41,\"tenancy\":41", "statement"},
 		{"\"found\":0,", "", "found"},
-		/* As records of old were written: refused by the name of the field, not taken for success. */
+		/* As records of old were written: refused by the name of the field, not taken for
+		 * success. */
 		{"\"rawStatus\":[16386,5]", "\"rawStatus\":5", "devices[1].rawStatus"},
 		{"\"rawStatus\":[16386,5]", "\"rawStatus\":0", "devices[1].rawStatus"},
 		{"\"rawStatus\":[16386,5]", "\"rawStatus\":[0,\"x\"]", "devices[1].rawStatus[1]"},
@@ -563,7 +564,8 @@ static void every_field_that_differs_is_named(void **state)
 	assert_ok(evidence_compare(&ev, &ev, &e), &e);
 }
 
-/* A part that is covered is not named as one that is not; and words without counts are no statement. */
+/* A part that is covered is not named as one that is not; and words without counts are no
+ * statement. */
 static void statements_bear_themselves_out(void **state)
 {
 	struct evidence ev = sample(), out;

@@ -1,4 +1,5 @@
-/* Process 1 of the boot image, on a file system of the test's own, where no module can be loaded. */
+/* Process 1 of the boot image, on a file system of the test's own, where no module can be
+ * loaded. */
 #include "tests/unit/testing.h"
 
 #include <pthread.h>

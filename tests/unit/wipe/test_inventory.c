@@ -56,7 +56,8 @@ static void drives_are_found_with_their_identity(void **state)
 	assert_string_equal(l.v[2].wwn, "Virtio.Virtio.disk-1");
 }
 
-/* As sysfs shows each: with a name of the firmware's, behind multipath, in an enclosure, on AHCI, on an HBA. */
+/* As sysfs shows each: with a name of the firmware's, behind multipath, in an enclosure, on AHCI,
+ * on an HBA. */
 static void where_a_drive_is_can_be_told(void **state)
 {
 	static const struct {
@@ -141,7 +142,8 @@ static void what_has_no_medium_is_no_drive(void **state)
 	assert_int_equal(l.n, 1);
 }
 
-/* They are parts of the device, read-only until somebody says otherwise, and would fail it for ever. */
+/* They are parts of the device, read-only until somebody says otherwise, and would fail it for
+ * ever. */
 static void the_boot_partitions_of_an_emmc_are_no_drives_of_their_own(void **state)
 {
 	static const char *const parts[] = {"mmcblk0boot0", "mmcblk0boot1", "mmcblk0rpmb"};

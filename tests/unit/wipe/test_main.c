@@ -24,7 +24,7 @@ static int agent(int argc, char **argv)
 	return program_exec("drover-agent", argv);
 }
 
-/* --- a controller with two orders: inspect, then power off ------------------------------------------ */
+/* --- a controller with two orders: inspect, then power off ------------------------------------ */
 
 struct home {
 	struct loop *loop;
@@ -138,7 +138,7 @@ static void home_stop(struct home *h)
 	loop_free(h->loop);
 }
 
-/* --- what is promised ------------------------------------------------------------------------------ */
+/* --- what is promised ------------------------------------------------------------------------- */
 
 static void it_calls_home_as_its_boot_block_says_and_ends_when_told(void **state)
 {

@@ -1,4 +1,5 @@
-/* The address of the agent's machine: with interfaces, sysfs and a DHCP server of the test's own. */
+/* The address of the agent's machine: with interfaces, sysfs and a DHCP server of the test's
+ * own. */
 #include "tests/unit/testing.h"
 
 #include <arpa/inet.h>
@@ -20,7 +21,7 @@
 #define MAC "02:00:00:12:34:56"
 #define OTHER "02:00:00:65:43:21"
 
-/* --- a DHCP server of one lease, on the other end of the interface --------------------------------- */
+/* --- a DHCP server of one lease, on the other end of the interface ---------------------------- */
 
 #define ETH 14
 #define IP 20
@@ -106,7 +107,7 @@ static void start_server(int *fd)
 		pthread_detach(t);
 }
 
-/* --- in a world of its own ------------------------------------------------------------------------- */
+/* --- in a world of its own -------------------------------------------------------------------- */
 
 static void say_address(int s, unsigned long what, const char *nic, const char *name)
 {
@@ -252,7 +253,7 @@ static void with_a_bad_address(void *arg)
 	say_all(&(struct proto_boot){.address = "10.1.0.300/24"});
 }
 
-/* --- what is promised ------------------------------------------------------------------------------ */
+/* --- what is promised ------------------------------------------------------------------------- */
 
 static void the_nic_with_the_boot_block_s_mac_gets_its_address(void **state)
 {

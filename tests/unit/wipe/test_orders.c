@@ -123,7 +123,8 @@ static void memory_that_is_covered_is_not_named_as_left(void **state)
 	assert_string_equal(got.not_covered.v[1], "BMC");
 }
 
-/* At the next claim: with the nonce of the wipe the inspection reads what was wiped, without one the stamps alone. */
+/* At the next claim: with the nonce of the wipe the inspection reads what was wiped, without one
+ * the stamps alone. */
 static void an_inspection_with_a_nonce_reads_each_drive_again(void **state)
 {
 	struct proto_order wipe = {

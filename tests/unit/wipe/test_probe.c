@@ -1,4 +1,5 @@
-/* What answers from a machine whose one interface leads to nobody: its own addresses, and nothing else. */
+/* What answers from a machine whose one interface leads to nobody: its own addresses, and nothing
+ * else. */
 #include "tests/unit/testing.h"
 
 #include <arpa/inet.h>

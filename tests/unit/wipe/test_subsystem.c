@@ -1,4 +1,5 @@
-/* NVMe subsystems of several namespaces: one Sanitize, which counts for each of them or for none. */
+/* NVMe subsystems of several namespaces: one Sanitize, which counts for each of them or for
+ * none. */
 #include "wipe/erase.h"
 
 #include <linux/nvme_ioctl.h>
@@ -33,11 +34,16 @@ static struct {
 	} v[MOST];
 	size_t n;
 	_Atomic unsigned sanitizes, formats[MOST];
-	int refusal;	   /* status of Sanitize */
-	uint8_t log;	   /* SSTAT after it */
-	uint32_t spares;   /* the namespace that Sanitize leaves as it is */
-	bool all_planted;  /* each held a canary when the Sanitize came */
-	bool deaf_to_list; /* says its active namespaces once, and not again */
+	/* status of Sanitize */
+	int refusal;
+	/* SSTAT after it */
+	uint8_t log;
+	/* the namespace that Sanitize leaves as it is */
+	uint32_t spares;
+	/* each held a canary when the Sanitize came */
+	bool all_planted;
+	/* says its active namespaces once, and not again */
+	bool deaf_to_list;
 	_Atomic unsigned lists;
 } drive;
 

@@ -62,8 +62,9 @@ static void data_that_was_moved_is_not_erased(void **state)
 	uint8_t *all = mem_alloc(BYTES);
 
 	(void)state;
-	/* An empty drive, of which the canaries alone tell; and one full of what a tenant compressed, which looks
-	 * like noise (in whole blocks: what a block holds is known by its print). */
+	/* An empty drive, of which the canaries alone tell; and one full of what a tenant
+	 * compressed, which looks like noise (in whole blocks: what a block holds is known by its
+	 * print). */
 	for (size_t i = 0; i < 2 * sizeof(by) / sizeof(*by); i++) {
 		bool full = i % 2 && by[i / 2] % VERIFY_BLOCK == 0;
 		struct verify_counts n;

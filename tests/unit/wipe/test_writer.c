@@ -34,16 +34,22 @@ static struct world {
 	uint8_t *served;
 	size_t nserved;
 	unsigned requests;
-	size_t cut; /* break the first reply after so many bytes; 0: never */
+	/* break the first reply after so many bytes; 0: never */
+	size_t cut;
 	bool cut_always;
-	bool no_range; /* always the whole */
-	size_t grows;  /* the file is longer by so much when it is asked for again */
-	bool changes;  /* ... and holds other bytes */
-	bool trickles; /* a byte in 20 s, after `cut` bytes */
+	/* always the whole */
+	bool no_range;
+	/* the file is longer by so much when it is asked for again */
+	size_t grows;
+	/* ... and holds other bytes */
+	bool changes;
+	/* a byte in 20 s, after `cut` bytes */
+	bool trickles;
 	struct loop_timer drip;
 	struct httpd_req *dripping;
 	unsigned drops;
-	int status; /* instead of serving; 0: serve */
+	/* instead of serving; 0: serve */
+	int status;
 	struct writer *w;
 	unsigned dones;
 	const char *reason;
@@ -317,8 +323,8 @@ static void compress_in_frames(size_t n)
 	w.nserved = len;
 }
 
-/* pzstd and `cat a.zst b.zst` make several frames: whole pieces, odd ones, fake agent ones, and some that
- * are too large to be unpacked side by side. */
+/* pzstd and `cat a.zst b.zst` make several frames: whole pieces, odd ones, fake agent ones, and
+ * some that are too large to be unpacked side by side. */
 static void frames_one_after_another_are_one_image(void **state)
 {
 	static const size_t sizes[] = {2 << 20, (1 << 20) + 4096, 1234567, 5000, 20 << 20};

@@ -6,7 +6,8 @@
 #include "base/data/scan.h"
 
 /*
- * scan_reference: what scan.h promises, said in another way: jansson parses, then what is not wanted is left out.
+ * scan_reference: what scan.h promises, said in another way: jansson parses, then what is not
+ * wanted is left out.
  */
 static inline void reference_charge(size_t *left, size_t bytes)
 {
@@ -77,7 +78,8 @@ static inline bool reference_same(const json_t *a, const json_t *b)
 	return same;
 }
 
-/* What a scan gives that is fed by chunks of so many bytes, each with nothing behind it that could be read. */
+/* What a scan gives that is fed by chunks of so many bytes, each with nothing behind it that could
+ * be read. */
 static inline int reference_keep(json_t *value, void *arg, struct err *e)
 {
 	(void)e;

@@ -488,7 +488,7 @@ static void the_reference_has_one_row_for_each_field_at_any_depth(void **state)
 	buf_done(&b);
 }
 
-/* --- what nothing acts on ----------------------------------------------------------------------- */
+/* --- what nothing acts on --------------------------------------------------------------------- */
 
 struct some {
 	const char *kept;

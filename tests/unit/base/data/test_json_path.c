@@ -6,7 +6,8 @@
 static void a_path_finds_members_elements_and_names_with_dots(void **state)
 {
 	static const struct {
-		const char *path, *found; /* NULL: nothing */
+		/* NULL: nothing */
+		const char *path, *found;
 	} paths[] = {
 		{".a.b", "1"},
 		{"a.b", "1"},

@@ -8,7 +8,7 @@
 
 #define ROUNDS 6000
 
-/* --- tables -------------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 static const struct scan_want deep[] = {SCAN_PLAIN("a"), SCAN_ALL("b", 0), SCAN_END};
 static const struct scan_want rest[] = {SCAN_DROP("a"), SCAN_SOME("c", deep), SCAN_REST};
@@ -21,7 +21,7 @@ static const struct scan_want mixed[] = {SCAN_SOME("a", deep),	SCAN_SOME("b", re
 static const struct scan_want *const tables[] = {scan_all, deep, rest, bound, none, mixed};
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 
-/* --- texts by chance ------------------------------------------------------------------------------ */
+/* --- texts by chance -------------------------------------------------------------------------- */
 
 static uint64_t dice_state;
 
@@ -282,7 +282,7 @@ static void every_sequence_of_utf_8_is_judged_as_jansson_does(void **state)
 			}
 }
 
-/* --- what is wanted ------------------------------------------------------------------------------- */
+/* --- what is wanted --------------------------------------------------------------------------- */
 
 static json_t *scan_text(const char *text, const struct scan_want *want)
 {
@@ -356,7 +356,8 @@ static void the_same_name_in_two_objects_is_no_duplicate(void **state)
 		       "byte 31: a name twice in one object");
 }
 
-/* With n names, in an object within one that has many as well; again: one of them at the end, -1: none. */
+/* With n names, in an object within one that has many as well; again: one of them at the end, -1:
+ * none. */
 static bool is_accepted(int n, int again)
 {
 	struct err e;
@@ -410,7 +411,7 @@ static void depth_is_bounded_as_in_json_parse(void **state)
 	}
 }
 
-/* --- bounds --------------------------------------------------------------------------------------- */
+/* --- bounds ----------------------------------------------------------------------------------- */
 
 static void a_member_is_kept_up_to_its_bound_and_then_weighs_as_much(void **state)
 {
@@ -504,7 +505,7 @@ static void a_weight_counts_strings_and_values(void **state)
 	assert_int_equal(scan_weight(o), 5 * 32 + 2 + 3 + 1);
 }
 
-/* --- lists ---------------------------------------------------------------------------------------- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 static const struct scan_want head_meta[] = {SCAN_PLAIN("resourceVersion"), SCAN_END};
 static const struct scan_want list[] = {SCAN_SOME("metadata", head_meta), SCAN_EACH("items", rest),
@@ -673,7 +674,7 @@ static void an_error_of_the_caller_stops_the_scan_and_stays(void **state)
 	assert_int_equal(n, 2);
 }
 
-/* --- lines ---------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 static void lines_are_given_out_and_a_partial_last_one_is_dropped(void **state)
 {

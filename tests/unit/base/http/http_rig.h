@@ -25,11 +25,14 @@ struct rig {
 	struct httpd *d;
 	struct http *h;
 	struct http_peer *p;
-	struct http_mem_net *net; /* not real */
-	struct httpd_mhd *mhd;	  /* real, like all below */
+	/* not real */
+	struct http_mem_net *net;
+	/* real, like all below */
+	struct httpd_mhd *mhd;
 	char *ca_pem, *cert_pem, *client_pem;
 	struct secret *ca_key, *key, *client_key;
-	char pin[65]; /* of the server's certificate */
+	/* of the server's certificate */
+	char pin[65];
 	char url[64];
 
 	/* What the server has seen. */
@@ -48,7 +51,8 @@ struct got {
 	char body[8192];
 	size_t len, streamed;
 	uint32_t retry_after_ms;
-	char header[256]; /* X-Test of the reply */
+	/* X-Test of the reply */
+	char header[256];
 	struct http_req *req;
 };
 
@@ -65,11 +69,13 @@ void rig_run_ms(struct rig *r, int64_t ms);
 bool rig_served(void *arg);
 bool rig_gone(void *arg);
 bool got_piece(void *arg);
-void rig_done(struct rig *r, struct got *g); /* until g is done */
+/* until g is done */
+void rig_done(struct rig *r, struct got *g);
 
 /* on_done into *g. */
 struct http_req *rig_call(struct rig *r, struct got *g, struct http_call c);
-void rig_get(struct rig *r, struct got *g, const char *path); /* and wait */
+/* and wait */
+void rig_get(struct rig *r, struct got *g, const char *path);
 void got_done(const struct http_reply *reply, const struct err *e, void *arg);
 int got_data(const char *data, size_t len, void *arg, struct err *e);
 

@@ -398,12 +398,12 @@ static void too_many_headers_are_refused(void **state)
 	free(answer);
 }
 
-/* --- names that lead to this machine ------------------------------------------------------------ */
+/* --- names that lead to this machine ---------------------------------------------------------- */
 
 static unsigned lookups;
 
-/* libcurl asks this one: each name below rebound.example is at 127.0.0.1, as its owner's DNS server may say at any
- * moment. */
+/* libcurl asks this one: each name below rebound.example is at 127.0.0.1, as its owner's DNS server
+ * may say at any moment. */
 __attribute__((visibility("default"))) int getaddrinfo(const char *node, const char *service,
 						       const struct addrinfo *hints,
 						       struct addrinfo **res)
@@ -467,7 +467,8 @@ static bool but_not_its_port(const char *address, int port, void *arg)
 	return !(str_eq(address, "127.0.0.1") && port == (int)httpd_mhd_port(r->mhd));
 }
 
-/* Asked with what is connected to, whatever the name; and of a connection that another one opened. */
+/* Asked with what is connected to, whatever the name; and of a connection that another one
+ * opened. */
 static void an_owner_says_where_its_peer_may_not_go(void **state)
 {
 	struct http_peer_spec spec;
@@ -604,7 +605,8 @@ static void only_what_changes_nothing_is_sent_twice(void **state)
 	rig_stop(&r);
 }
 
-/* What nobody waits for is looked at once: neither the loop nor the next request suffers from it. */
+/* What nobody waits for is looked at once: neither the loop nor the next request suffers from
+ * it. */
 static void a_kept_connection_that_the_server_closes_does_not_keep_the_loop_busy(void **state)
 {
 	struct http_peer *old;
@@ -635,7 +637,8 @@ static void a_kept_connection_that_the_server_closes_does_not_keep_the_loop_busy
 	rig_stop(&r);
 }
 
-/* Nobody answers the connection: a machine without power, a network that drops.  libcurl closes such a socket unseen. */
+/* Nobody answers the connection: a machine without power, a network that drops. libcurl closes such
+ * a socket unseen. */
 static void a_connection_that_never_stands_leaves_nothing_watched(void **state)
 {
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};

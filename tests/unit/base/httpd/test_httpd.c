@@ -154,7 +154,8 @@ static void fake_abort(void *conn)
 
 static const struct httpd_listener_ops fake_ops = {fake_respond, fake_wake, fake_abort};
 
-static bool exhausted; /* what the next caller's address is */
+/* what the next caller's address is */
+static bool exhausted;
 
 static int64_t ask(struct httpd *d, struct fake *f, const char *method, const char *target,
 		   const char *length, struct httpd_req **q)
@@ -382,7 +383,7 @@ static void a_reader_that_ends_before_its_size_breaks_the_connection(void **stat
 	loop_free(l);
 }
 
-/* --- what callers may hold --------------------------------------------------------------------- */
+/* --- what callers may hold -------------------------------------------------------------------- */
 
 static bool knows_it(struct httpd_req *q, void *arg)
 {

@@ -23,8 +23,10 @@ struct rig {
 	struct httpd_cert *c;
 	struct http *h;
 	struct issuer first, second;
-	const struct issuer *now; /* NULL: none */
-	const char *key_of;	  /* a key that does not fit, in place of its own */
+	/* NULL: none */
+	const struct issuer *now;
+	/* a key that does not fit, in place of its own */
+	const char *key_of;
 	unsigned port;
 	struct http_req *q;
 	bool done;

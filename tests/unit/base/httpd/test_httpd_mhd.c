@@ -327,7 +327,7 @@ static void connections_are_limited(void **state)
 	stop(p);
 }
 
-/* --- slow clients ------------------------------------------------------------------------------- */
+/* --- slow clients ----------------------------------------------------------------------------- */
 
 /* A byte each time it looks, until the server has closed. */
 static bool is_closed_on_a_drip(void *arg)

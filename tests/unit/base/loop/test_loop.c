@@ -76,10 +76,13 @@ struct step {
 	const char *name;
 	struct loop_timer t;
 	struct loop_defer d;
-	struct step *starts; /* its timer, with no delay */
-	struct step *stops;  /* its timer */
+	/* its timer, with no delay */
+	struct step *starts;
+	/* its timer */
+	struct step *stops;
 	struct step *defers;
-	struct step *cancels; /* its deferral */
+	/* its deferral */
+	struct step *cancels;
 	struct loop_group *drops;
 	bool ends;
 };
@@ -451,7 +454,8 @@ struct talk {
 	int status;
 	enum err_kind kind;
 	bool free_on_line, drop_on_line;
-	const char *stop_at; /* the line at which the loop stops */
+	/* the line at which the loop stops */
+	const char *stop_at;
 };
 
 static void on_line(const char *line, size_t len, void *arg)

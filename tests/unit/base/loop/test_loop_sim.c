@@ -168,7 +168,7 @@ static void the_same_seed_gives_the_same_run(void **state)
 	buf_done(&c);
 }
 
-/* --- what a crash does to work and children ---------------------------------------------------- */
+/* --- what a crash does to work and children --------------------------------------------------- */
 
 static void work_that_a_crash_interrupts_has_no_effect(void **state)
 {

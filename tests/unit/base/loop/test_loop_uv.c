@@ -146,7 +146,8 @@ static void a_child_reads_its_secret_by_a_file_and_shows_it_nowhere(void **state
 	static const char *const argv[] = {
 		"/bin/sh", "-c",
 		"cat " LOOP_SECRET_FILE "; echo; cat " LOOP_SECRET_FILE
-		"; echo; ls /proc/$$/fd; " /* no pipe: the shell would have its ends open for a moment */
+		/* no pipe: the shell would have its ends open for a moment */
+		"; echo; ls /proc/$$/fd; "
 		"cat /proc/$$/environ /proc/$$/cmdline | grep -c 'hunte[r]2'",
 		NULL};
 	static const char *const env[] = {"PATH=/usr/bin:/bin", NULL};

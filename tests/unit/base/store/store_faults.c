@@ -16,8 +16,10 @@ struct image {
 
 struct faulty_file {
 	sqlite3_file base;
-	struct image *image; /* NULL: a temporary file */
-	sqlite3_file *real;  /* behind it, in the same piece of memory */
+	/* NULL: a temporary file */
+	struct image *image;
+	/* behind it, in the same piece of memory */
+	sqlite3_file *real;
 };
 
 static sqlite3_vfs *real_vfs;

@@ -18,22 +18,25 @@
  * A writer on the real loop is killed with SIGKILL at random moments and started again on the same
  * folder: 100 times, or DROVER_KILLS times.
  *
- * What the change with revision r does follows from r and from what was there before, so the
- * whole content of the store follows from its revision, and the parent can check all of it and not only
- * what was acknowledged.  A transaction is three changes; the keys of one are of three kinds, so
+ * What the change with revision r does follows from r and from what was there before, so the whole
+ * content of the store follows from its revision, and the parent can check all of it and not only
+ * what was acknowledged. A transaction is three changes; the keys of one are of three kinds, so
  * that it never has a key twice.
  */
 enum { KEYS = 48, PER_COMMIT = 3, HISTORY = 150, MAX_VALUE = 40000 };
 
 struct past {
-	uint64_t before; /* revision of what was there; 0: nothing */
+	/* revision of what was there; 0: nothing */
+	uint64_t before;
 	bool del;
 };
 
 struct model {
 	uint64_t rev;
-	uint64_t key_rev[KEYS], create_rev[KEYS]; /* 0: not there */
-	struct past *past;			  /* by revision */
+	/* 0: not there */
+	uint64_t key_rev[KEYS], create_rev[KEYS];
+	/* by revision */
+	struct past *past;
 	size_t cap;
 };
 

@@ -271,7 +271,8 @@ static void closing_during_a_write_leaves_the_folder_to_the_next(void **state)
 		assert_ok(try_put(s, key, "v", &told, &e), &e);
 		loop_defer(&stop);
 		loop_run(
-			real); /* the write has begun; where the machine is busy it may have ended */
+			/* the write has begun; where the machine is busy it may have ended */
+			real);
 		if (i % 2)
 			usleep((useconds_t)i * 20);
 		store_free(s);

@@ -1,4 +1,5 @@
-/* The command line of `drover up`, and what it refuses before anything runs; the rest is in tests/real/up.py. */
+/* The command line of `drover up`, and what it refuses before anything runs; the rest is in
+ * tests/real/up.py. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

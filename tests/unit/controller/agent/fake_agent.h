@@ -20,7 +20,8 @@ struct fake_agent_bench {
 	struct http_mem_net *net;
 	struct httpd *d;
 	struct http *h, *away;
-	struct http_peer *p, *q; /* from 10.1.0.17, and from 10.66.6.6 */
+	/* from 10.1.0.17, and from 10.66.6.6 */
+	struct http_peer *p, *q;
 	struct agent_endpoint *agents;
 	struct agent_session *seat;
 	unsigned changes;
@@ -35,9 +36,11 @@ struct fake_agent {
 	char public[CRYPTO_PUBLIC_TEXT], secret[65], boot_id[40];
 	int64_t boot;
 	struct http_req *q;
-	bool elsewhere; /* it calls from 10.66.6.6 */
+	/* it calls from 10.66.6.6 */
+	bool elsewhere;
 	bool done;
-	int status; /* -1: no answer */
+	/* -1: no answer */
+	int status;
 	char body[4096];
 };
 

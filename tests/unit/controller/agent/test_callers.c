@@ -30,7 +30,7 @@ static void seat_again(struct fake_agent_bench *f, struct agent_session_spec s)
 	fake_agent_due(f, "op-1", 1, 17);
 }
 
-/* --- when ------------------------------------------------------------------------------------------ */
+/* --- when ------------------------------------------------------------------------------------- */
 
 static void who_shows_the_secret_before_power_came_has_stolen_it(void **state)
 {
@@ -76,7 +76,7 @@ static void a_seat_that_is_opened_anew_waits_anew(void **state)
 	fake_agent_done(&t);
 }
 
-/* --- from where ------------------------------------------------------------------------------------ */
+/* --- from where ------------------------------------------------------------------------------- */
 
 static void the_first_address_is_the_agents_until_the_boot_is_over(void **state)
 {
@@ -170,7 +170,7 @@ static void behind_a_proxy_no_address_is_one_machines(void **state)
 	fake_agent_done(&t);
 }
 
-/* --- with which key -------------------------------------------------------------------------------- */
+/* --- with which key --------------------------------------------------------------------------- */
 
 static void another_boot_while_the_first_one_reports_is_a_second_caller(void **state)
 {

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* --- hello ----------------------------------------------------------------------------------------- */
+/* --- hello ------------------------------------------------------------------------------------ */
 
 static void a_hello_that_fits_opens_a_session(void **state)
 {
@@ -211,7 +211,7 @@ static void opening_for_another_boot_ends_the_session_and_the_marks_against_it(v
 	fake_agent_done(&t);
 }
 
-/* --- orders ---------------------------------------------------------------------------------------- */
+/* --- orders ----------------------------------------------------------------------------------- */
 
 static void an_order_reaches_the_agent_that_waits_for_it(void **state)
 {
@@ -395,7 +395,7 @@ static void questions_that_are_none_are_turned_away(void **state)
 	fake_agent_done(&t);
 }
 
-/* --- reports --------------------------------------------------------------------------------------- */
+/* --- reports ---------------------------------------------------------------------------------- */
 
 static void progress_and_result_are_kept_apart(void **state)
 {
@@ -532,7 +532,7 @@ static void an_unsigned_or_foreign_report_is_turned_away(void **state)
 	fake_agent_done(&t);
 }
 
-/* --- a session of a predecessor -------------------------------------------------------------------- */
+/* --- a session of a predecessor --------------------------------------------------------------- */
 
 static void a_restored_session_goes_on_without_a_hello(void **state)
 {

@@ -1,4 +1,5 @@
-/* Hundreds of slow callers who know nothing, over real sockets, and one agent that works beside them. */
+/* Hundreds of slow callers who know nothing, over real sockets, and one agent that works beside
+ * them. */
 #include "tests/unit/testing.h"
 
 #include <arpa/inet.h>
@@ -47,7 +48,7 @@ static void on_changed(void *arg)
 	(void)arg;
 }
 
-/* --- time ------------------------------------------------------------------------------------------ */
+/* --- time ------------------------------------------------------------------------------------- */
 
 static void on_look(void *arg)
 {
@@ -79,7 +80,7 @@ static void run_until(struct flood *f, bool (*until)(struct flood *f))
 		fail_msg("what the test waits for did not happen");
 }
 
-/* --- the agent ------------------------------------------------------------------------------------- */
+/* --- the agent -------------------------------------------------------------------------------- */
 
 static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
 {
@@ -145,7 +146,7 @@ static void work(struct flood *f, const char *id)
 	assert_non_null(agent_session_result(f->seat, id));
 }
 
-/* --- the crowd ------------------------------------------------------------------------------------- */
+/* --- the crowd -------------------------------------------------------------------------------- */
 
 /* A connection from 127.0.1.HOST, not waited for. */
 static int dial(struct flood *f, unsigned host)
@@ -205,7 +206,7 @@ static void go_home(struct flood *f)
 	f->n = 0;
 }
 
-/* --- setting up ------------------------------------------------------------------------------------ */
+/* --- setting up ------------------------------------------------------------------------------- */
 
 static void begin(struct flood *f, unsigned connections, int64_t body_ms)
 {
@@ -272,7 +273,7 @@ static void end(struct flood *f)
 	loop_free(f->loop);
 }
 
-/* --- cases ----------------------------------------------------------------------------------------- */
+/* --- cases ------------------------------------------------------------------------------------ */
 
 /* More than the listener takes of all together. */
 static void one_address_does_not_fill_the_listener(void **state)

@@ -13,7 +13,8 @@
 #define BLOCK_AT 9000
 
 struct wire {
-	struct rig r; /* its listener has TLS; the same routes are on a plain one */
+	/* its listener has TLS; the same routes are on a plain one */
+	struct rig r;
 	struct httpd *plain;
 	struct httpd_mhd *plain_mhd;
 	struct agent_endpoint *agents;

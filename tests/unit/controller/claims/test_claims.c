@@ -90,7 +90,7 @@ static const char *status(struct bench *d, const char *claim, const char *field)
 	return arena_strdup(d->a, str_or(json_str_at(o, "status", field), ""));
 }
 
-/* --- building -------------------------------------------------------------------------------------- */
+/* --- building --------------------------------------------------------------------------------- */
 
 static void a_claim_is_a_frozen_copy_of_what_was_promised(void **state)
 {
@@ -194,7 +194,7 @@ static void a_claim_names_the_gang_that_it_was_opened_for(void **state)
 	assert_null(json_at(one, "holdUntil"));
 }
 
-/* --- phase ----------------------------------------------------------------------------------------- */
+/* --- phase ------------------------------------------------------------------------------------ */
 
 static void the_phase_is_the_machines_state_until_it_fails_the_claim(void **state)
 {
@@ -224,7 +224,7 @@ static void the_phase_is_the_machines_state_until_it_fails_the_claim(void **stat
 	assert_false(failed);
 }
 
-/* --- status ---------------------------------------------------------------------------------------- */
+/* --- status ----------------------------------------------------------------------------------- */
 
 static void the_status_follows_the_machine_from_state_to_state(void **state)
 {
@@ -365,7 +365,7 @@ static void a_machine_locked_by_another_claim_is_not_this_ones(void **state)
 	assert_null(machine_of_claim(&d->c, n));
 }
 
-/* --- withdrawing ----------------------------------------------------------------------------------- */
+/* --- withdrawing ------------------------------------------------------------------------------ */
 
 static void a_claim_that_no_machine_takes_goes_after_half_a_minute(void **state)
 {

@@ -1,4 +1,5 @@
-/* What a claim counts is the same for quota, limit, status and bill, however the claim came to be. */
+/* What a claim counts is the same for quota, limit, status and bill, however the claim came to
+ * be. */
 #include "tests/unit/controller/bench.h"
 
 #include <string.h>

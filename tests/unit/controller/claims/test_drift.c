@@ -1,4 +1,5 @@
-/* When a claim has drifted, and what is said of it; that its machine leaves: tests/world/test_drift.c. */
+/* When a claim has drifted, and what is said of it; that its machine leaves:
+ * tests/world/test_drift.c. */
 #include "tests/unit/controller/bench.h"
 
 #include <string.h>

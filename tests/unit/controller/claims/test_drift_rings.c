@@ -156,7 +156,8 @@ static void a_ring_is_as_large_as_what_is_proved(void **state)
 	expect(d, "others are on their way");
 }
 
-/* Its own stand-in keeps nobody back; another's does until that Node drains, and that is bounded. */
+/* Its own stand-in keeps nobody back; another's does until that Node drains, and that is
+ * bounded. */
 static void what_stands_in_for_another_that_serves_is_on_its_way(void **state)
 {
 	struct bench *d = *state;

@@ -10,7 +10,8 @@ struct clock {
 	struct eta *e;
 	int64_t now;
 	struct machine m;
-	struct eta_end end; /* what the last change said */
+	/* what the last change said */
+	struct eta_end end;
 };
 
 static void enter(struct clock *c, enum machine_state s)
@@ -85,7 +86,8 @@ static void half_are_ready_by_p50_and_nine_of_ten_by_p90(void **state)
 	eta_free(c.e);
 }
 
-/* Of two states of which one of five is slow, only one of five ways is slow if it is the same ones. */
+/* Of two states of which one of five is slow, only one of five ways is slow if it is the same
+ * ones. */
 static void a_whole_way_is_measured_and_not_its_states(void **state)
 {
 	struct clock c = clock_new();

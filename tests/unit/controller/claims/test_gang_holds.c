@@ -75,7 +75,8 @@ static size_t held(struct rig *r)
 	return n;
 }
 
-/* Goes on to that time, with a plan whenever one is due.  Returns for how long something was held, ms. */
+/* Goes on to that time, with a plan whenever one is due. Returns for how long something was held,
+ * ms. */
 static int64_t pass(struct rig *r, int64_t ms)
 {
 	const int64_t until = r->now + ms;

@@ -1,4 +1,5 @@
-/* Claims whose tenant or pool was deleted, by owners alone; whole machines leave in tests/world/test_leave.c. */
+/* Claims whose tenant or pool was deleted, by owners alone; whole machines leave in
+ * tests/world/test_leave.c. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"

@@ -75,7 +75,8 @@ static void a_pod_left_unbound_for_a_minute_gets_another_machine(void **state)
 	says(d, "Nominated", "kube-scheduler left it unbound for a minute on Node left");
 }
 
-/* The pod is nominated for a Node where its victims do not go, and kube-scheduler keeps the nomination. */
+/* The pod is nominated for a Node where its victims do not go, and kube-scheduler keeps the
+ * nomination. */
 static void a_nominated_pod_waits_a_minute_for_its_victims(void **state)
 {
 	struct bench *d = *state;

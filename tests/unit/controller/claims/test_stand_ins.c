@@ -1,4 +1,5 @@
-/* Which claims wait for a stand-in, and after which plans it is created.  tests/world/test_drift.c covers the replacement. */
+/* Which claims wait for a stand-in, and after which plans it is created. tests/world/test_drift.c
+ * covers the replacement. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"

@@ -137,7 +137,8 @@ static void one_tenant_stops_no_line_of_others(void **state)
 	assert_false(open_at(d, &here));
 }
 
-/* Nobody else has been there: it may be the place, so all wait.  The doubling is for those who fail. */
+/* Nobody else has been there: it may be the place, so all wait. The doubling is for those who
+ * fail. */
 static void a_newcomer_does_not_wait_for_what_another_tenants_claims_come_to(void **state)
 {
 	struct bench *d = *state;

@@ -1,4 +1,5 @@
-/* What one plan after the other makes of the claims that there are; that claim and machine follow: tests/world/test_join.c. */
+/* What one plan after the other makes of the claims that there are; that claim and machine follow:
+ * tests/world/test_join.c. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -15,7 +16,8 @@ static void on_notice(enum notice what, const char *name, void *arg)
 	told += what == NOTICE_CLAIM;
 }
 
-/* By drover, unless a person made it; m-1 has taken it and is in that state.  NULL: nobody knows of a machine. */
+/* By drover, unless a person made it; m-1 has taken it and is in that state. NULL: nobody knows of
+ * a machine. */
 static const struct node_claim *put_claim(struct bench *d, const char *name, bool by_hand,
 					  const char *machine_state)
 {

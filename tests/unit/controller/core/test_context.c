@@ -15,7 +15,8 @@ static void on_stopped(void *arg)
 	(void)arg;
 }
 
-/* A call that waited in line asks as it leaves it: by then the lease may be old, the clock wrong, or another may lead. */
+/* A call that waited in line asks as it leaves it: by then the lease may be old, the clock wrong,
+ * or another may lead. */
 static void nothing_may_be_changed_on_an_old_lease_or_by_a_wrong_clock(void **state)
 {
 	struct bench *d = *state;

@@ -210,7 +210,7 @@ static void a_claim_that_fails_is_counted_once_with_its_reason(void **state)
 	world_stop(&w);
 }
 
-/* --- without a world ---------------------------------------------------------------------------- */
+/* --- without a world -------------------------------------------------------------------------- */
 
 static void a_place_is_counted_without_the_name_of_the_segment(void **state)
 {

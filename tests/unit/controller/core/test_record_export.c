@@ -63,7 +63,8 @@ static int teardown(void **state)
 	return bench_teardown(state);
 }
 
-/* A record of that machine, good and signed by both; held: as it is created with an evidence_dir. */
+/* A record of that machine, good and signed by both; held: as it is created with an
+ * evidence_dir. */
 static void put_record(struct bench *d, const char *machine, int64_t tenancy, int64_t end,
 		       bool held)
 {
@@ -306,7 +307,8 @@ static void a_full_disk_leaves_no_half_file(void **state)
 	record_export_free(r);
 }
 
-/* Two replicas that both believe to lead, on one directory: one of them has it written, and knows. */
+/* Two replicas that both believe to lead, on one directory: one of them has it written, and
+ * knows. */
 static void of_two_that_write_at_once_one_is_whole_and_the_other_told(void **state)
 {
 	size_t len = 1 << 20;
@@ -395,7 +397,7 @@ static void a_name_with_a_slash_leads_nowhere(void **state)
 	record_export_free(r);
 }
 
-/* --- retention -------------------------------------------------------------------------------------- */
+/* --- retention -------------------------------------------------------------------------------- */
 
 static void the_newest_three_of_each_machine_stay(void **state)
 {

@@ -16,16 +16,21 @@
 /* Who writes, and what it heard. */
 struct owner {
 	struct bench *d;
-	struct context c; /* of a writer with a cache of its own */
+	/* of a writer with a cache of its own */
+	struct context c;
 	struct status_writer w;
 	unsigned heard;
-	enum err_kind kind; /* of the last answer */
-	int64_t cached;	    /* status.nodes, as the cache had it when the answer came */
-	bool idle;	    /* the writer was, then */
+	/* of the last answer */
+	enum err_kind kind;
+	/* status.nodes, as the cache had it when the answer came */
+	int64_t cached;
+	/* the writer was, then */
+	bool idle;
 	bool free_in_done;
 };
 
-static struct owner *own; /* of the test that runs */
+/* of the test that runs */
+static struct owner *own;
 
 static const struct node_pool *pool(struct bench *d)
 {

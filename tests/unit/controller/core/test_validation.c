@@ -1,4 +1,5 @@
-/* What the writer of a bad object is told, and what goes on meanwhile; on a whole simulated world. */
+/* What the writer of a bad object is told, and what goes on meanwhile; on a whole simulated
+ * world. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -218,7 +219,7 @@ static void a_machine_goes_on_although_its_spec_was_spoilt(void **state)
 	world_stop(&w);
 }
 
-/* --- without a world ---------------------------------------------------------------------------- */
+/* --- without a world -------------------------------------------------------------------------- */
 
 static json_t *pool(const char *uid, int weight, int nodes, const char *image)
 {

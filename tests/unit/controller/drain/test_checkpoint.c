@@ -1,5 +1,6 @@
-/* The service that is told before a drain: whom drover believes, what it sends, and what an answer may do.
- * Over TLS on the real loop where trust is the matter, on the simulated one for the rest. */
+/* The service that is told before a drain: whom drover believes, what it sends, and what an
+ * answer may do. Over TLS on the real loop where trust is the matter, on the simulated one for
+ * the rest. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -43,18 +44,22 @@ struct hut {
 	const char *awaited;
 
 	/* the server */
-	const char *ca_pem; /* in the Secret; NULL: there is none */
-	unsigned pods;	    /* how many run on the node */
-	const char *note;   /* their annotation; NULL: none */
+	/* in the Secret; NULL: there is none */
+	const char *ca_pem;
+	/* how many run on the node */
+	unsigned pods;
+	/* their annotation; NULL: none */
+	const char *note;
 	unsigned posts;
 	char headers[512], *body;
 	int status;
 	const char *answer, *extra, *extra_value;
-	size_t padding; /* blanks after the answer */
+	/* blanks after the answer */
+	size_t padding;
 	bool silent;
 };
 
-/* --- the other side --------------------------------------------------------------------------------- */
+/* --- the other side --------------------------------------------------------------------------- */
 
 static void hut_on_save(struct httpd_req *q, void *arg)
 {
@@ -129,7 +134,7 @@ static void hut_on_pods(struct httpd_req *q, void *arg)
 	free(text);
 }
 
-/* --- this side -------------------------------------------------------------------------------------- */
+/* --- this side -------------------------------------------------------------------------------- */
 
 static void hut_on_line(const char *line, size_t len, void *arg)
 {
@@ -280,7 +285,7 @@ static void hut_pass(struct hut *h, int64_t seconds)
 	hut_look(h);
 }
 
-/* --- trust ------------------------------------------------------------------------------------------ */
+/* --- trust ------------------------------------------------------------------------------------ */
 
 static void a_service_is_believed_by_the_ca_of_its_secret(void **state)
 {
@@ -429,7 +434,7 @@ static void a_service_whose_ca_is_missing_is_not_asked_without(void **state)
 	hut_stop(&h);
 }
 
-/* --- what it is sent -------------------------------------------------------------------------------- */
+/* --- what it is sent -------------------------------------------------------------------------- */
 
 static void a_login_in_the_url_is_neither_sent_nor_told(void **state)
 {
@@ -481,7 +486,7 @@ static void the_list_of_pods_has_an_end(void **state)
 	hut_stop(&h);
 }
 
-/* --- what it answers -------------------------------------------------------------------------------- */
+/* --- what it answers -------------------------------------------------------------------------- */
 
 static void only_200_with_done_is_an_end(void **state)
 {
@@ -616,7 +621,7 @@ static void the_same_trouble_is_told_once(void **state)
 	hut_stop(&h);
 }
 
-/* --- pods ------------------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 /* How long a pod with this annotation is waited for. */
 static int64_t waited(const char *note)

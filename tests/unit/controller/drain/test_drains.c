@@ -279,7 +279,8 @@ static void machines_that_pods_of_one_gang_run_on_leave_together(void **state)
 	assert_string_equal(phases(d, "split"), "Evicting Pending ");
 }
 
-/* A claim names the gang by the same text as its pods do: m-1 has no pods yet, on m-3 one of the gang runs. */
+/* A claim names the gang by the same text as its pods do: m-1 has no pods yet, on m-3 one of the
+ * gang runs. */
 static void a_machine_without_pods_is_its_claim_s_gang_s(void **state)
 {
 	struct bench *d = *state;
@@ -299,7 +300,8 @@ static void a_machine_without_pods_is_its_claim_s_gang_s(void **state)
 	assert_string_equal(phases(d, "whole"), "Wiping Evicting Evicting ");
 }
 
-/* The claim of m-1 is of a gang that has other machines by now: neither with its pod nor once that was evicted. */
+/* The claim of m-1 is of a gang that has other machines by now: neither with its pod nor once that
+ * was evicted. */
 static void what_a_machine_runs_counts_more_than_its_claim(void **state)
 {
 	struct bench *d = *state;

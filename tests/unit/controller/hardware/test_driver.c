@@ -68,7 +68,7 @@ static void settled(struct bench *d, enum err_kind want, const char *says)
 		fail_msg("%s, want: %s", text, says);
 }
 
-/* --- drivers --------------------------------------------------------------------------------------- */
+/* --- drivers ---------------------------------------------------------------------------------- */
 
 static void a_provider_has_a_driver_and_a_fabric(void **state)
 {
@@ -160,7 +160,7 @@ static void a_provider_that_is_gone_takes_its_driver_along(void **state)
 	unhang(d, l);
 }
 
-/* --- type ec2 ---------------------------------------------------------------------------------------- */
+/* --- type ec2 --------------------------------------------------------------------------------- */
 
 static const char aws[] =
 	"{'kind': 'Provider', 'metadata': {'name': 'aws'}, 'spec': {'type': 'ec2', 'ec2': {'image': 'ami-1',"
@@ -305,7 +305,7 @@ static void an_instance_type_is_found_by_its_name(void **state)
 	assert_null(provider_instance_type(p, NULL));
 }
 
-/* --- attaching a machine --------------------------------------------------------------------------- */
+/* --- attaching a machine ---------------------------------------------------------------------- */
 
 static void a_machine_is_attached_with_its_own_credentials(void **state)
 {

@@ -10,7 +10,8 @@
 #define TEAM_A "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a"
 #define LAST_TRY_MS (10 * 60 * 1000)
 
-static bool busy; /* the call of each */
+/* the call of each */
+static bool busy;
 static unsigned freed;
 
 static struct leftover *make(const struct virtual_cluster *vc, void *arg)

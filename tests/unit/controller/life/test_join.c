@@ -30,7 +30,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* --- the token ------------------------------------------------------------------------------------- */
+/* --- the token -------------------------------------------------------------------------------- */
 
 static void a_token_has_kubeadms_shape_and_belongs_to_one_claim(void **state)
 {
@@ -92,7 +92,7 @@ static void the_tokens_secret_is_what_kubeadm_join_needs_and_expires(void **stat
 			    "system:bootstrappers:kubeadm:default-node-token");
 }
 
-/* --- the config drive ------------------------------------------------------------------------------ */
+/* --- the config drive ------------------------------------------------------------------------- */
 
 static const char *file(const struct proto_order *o, const char *name)
 {
@@ -264,7 +264,7 @@ static void addresses_of_both_families_may_be_endpoints(void **state)
 	bench_life_done(l);
 }
 
-/* --- the proof ------------------------------------------------------------------------------------- */
+/* --- the proof -------------------------------------------------------------------------------- */
 
 static void only_this_machine_freshly_booted_is_the_node(void **state)
 {

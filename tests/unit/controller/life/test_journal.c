@@ -13,7 +13,8 @@ static void nothing(void *arg)
 struct rig {
 	struct bench *d;
 	struct life *l;
-	struct machine old; /* as it was before somebody else wrote */
+	/* as it was before somebody else wrote */
+	struct machine old;
 	struct machine_operation before;
 };
 

@@ -85,7 +85,8 @@ static void the_end_is_expected_by_the_rate_and_not_without_one(void **state)
 	world_stop(&w);
 }
 
-/* A drive may take its time before its agent gives it up; meanwhile nobody is promised an end that has passed. */
+/* A drive may take its time before its agent gives it up; meanwhile nobody is promised an end that
+ * has passed. */
 static void what_stands_still_has_no_expected_end(void **state)
 {
 	struct sim_world w;

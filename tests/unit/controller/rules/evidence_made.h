@@ -9,9 +9,11 @@
 extern struct made {
 	struct crypto_key *agent, *drover, *other;
 	char drover_text[CRYPTO_PUBLIC_TEXT], other_text[CRYPTO_PUBLIC_TEXT];
-	char dir[64]; /* a folder of the test's own */
+	/* a folder of the test's own */
+	char dir[64];
 } made;
-extern struct evidence_device made_drives[2]; /* of the sample that was made last */
+/* of the sample that was made last */
+extern struct evidence_device made_drives[2];
 
 int made_setup(void **state);
 int made_teardown(void **state);

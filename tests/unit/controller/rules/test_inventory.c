@@ -62,7 +62,8 @@ static void drives_that_are_too_many_or_others_are_named(void **state)
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 }
 
-/* However many and whatever they are called, the first is named whole and the others are counted. */
+/* However many and whatever they are called, the first is named whole and the others are
+ * counted. */
 static void of_many_drives_the_first_are_named(void **state)
 {
 	struct provider_object_instance_type type = {.name = "h100"};

@@ -76,7 +76,8 @@ static void parts_of_a_volume_that_was_seen_are_accounted_for(void **state)
 	assert_string_equal(listed_text(&u, a), "HDD-CCCC (bay 3, part of virtual disk DATA)");
 }
 
-/* A model that only the BMC knows may be one that it spells in its own way, or its own virtual medium. */
+/* A model that only the BMC knows may be one that it spells in its own way, or its own virtual
+ * medium. */
 static void without_serials_drives_of_a_model_are_counted(void **state)
 {
 	OWN(arena) a = arena_new();

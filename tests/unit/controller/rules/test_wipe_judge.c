@@ -59,7 +59,7 @@ static void refused(const struct life *l, const struct evidence *ev,
 		fail_msg("%s, want: %s", e.text, says);
 }
 
-/* --- judging --------------------------------------------------------------------------------------- */
+/* --- judging ---------------------------------------------------------------------------------- */
 
 static void good_evidence_is_good(void **state)
 {
@@ -399,7 +399,7 @@ static void the_worst_level_of_each_medium_is_what_the_planner_sees(void **state
 	assert_int_equal(flash, -1);
 }
 
-/* --- records --------------------------------------------------------------------------------------- */
+/* --- records ---------------------------------------------------------------------------------- */
 
 /* A record in the API, signed by a new agent and by `drover` (NULL: not countersigned). */
 static void put_record(struct bench *d, const char *name, const struct evidence *ev,

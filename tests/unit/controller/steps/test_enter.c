@@ -1,4 +1,5 @@
-/* What a turn decided is recorded, and written down when the tick says so: journal.h and enter.h together. */
+/* What a turn decided is recorded, and written down when the tick says so: journal.h and enter.h
+ * together. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Which deadline counts, and what a deleted claim makes of a Drain.  The rest is in tests/world: test_drain.c, test_hold.c. */
+/* Which deadline counts, and what a deleted claim makes of a Drain. The rest is in tests/world:
+ * test_drain.c, test_hold.c. */
 #include "api/annotations.h"
 #include "tests/unit/controller/bench.h"
 

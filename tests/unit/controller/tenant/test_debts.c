@@ -1,4 +1,5 @@
-/* What drover owes to tenants, one debtor at a bench; whole machines leave in tests/world/test_leave_tenant.c. */
+/* What drover owes to tenants, one debtor at a bench; whole machines leave in
+ * tests/world/test_leave_tenant.c. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -264,7 +265,8 @@ static json_t *kept_bill(struct bench *d, const char *uid)
 	return json_loads(str_or(json_str_at(o, "data", uid), ""), 0, NULL);
 }
 
-/* A leader that died after it kept the bill and before the finalizer went has written what the next one writes again. */
+/* A leader that died after it kept the bill and before the finalizer went has written what the next
+ * one writes again. */
 static void a_deleted_tenants_bill_is_kept_once(struct bench *d, bool written_before)
 {
 	OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");

@@ -1,4 +1,5 @@
-/* device_objects: what is read of claims, classes and slices in each version, and what a claim's requests add up to. */
+/* device_objects: what is read of claims, classes and slices in each version, and what a claim's
+ * requests add up to. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* devices: what pods and Nodes are to the planner by their resource claims and ResourceSlices, as these come and go. */
+/* devices: what pods and Nodes are to the planner by their resource claims and ResourceSlices, as
+ * these come and go. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -278,7 +279,8 @@ static void a_pod_that_runs_counts_what_was_allocated(void **state)
 			       uid_of(d, "runs")));
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "runs"), "nvidia.com/gpu*2 ");
-	/* A claim that was made for the pod, by the name that its status has; before that, what its template asks. */
+	/* A claim that was made for the pod, by the name that its status has; before that, what its
+	 * template asks. */
 	put_template(d, "three", ASKS("3"));
 	add_pod(d, "own", BY_TEMPLATE("three"), "n-1");
 	bench_run(d, SOON_MS);
@@ -356,7 +358,8 @@ static void a_node_has_what_its_slices_have_once_all_are_there(void **state)
 	bench_must(d, &d->team, "DELETE", SLICES "/s-3", NULL);
 	bench_run(d, SOON_MS);
 	assert_string_equal(node(d), "3 by ResourceClaim NVIDIA-B200");
-	/* A GPU that is in parts is taken as a whole; of one that is not offered whole, a part takes nothing. */
+	/* A GPU that is in parts is taken as a whole; of one that is not offered whole, a part
+	 * takes nothing. */
 	put_claim(d, "ours",
 		  ALLOCATED(RESULT("gpu-0-mig-1g.23gb-0") "," RESULT("gpu-7-mig-1g.23gb-0"), ""));
 	add_pod(d, "parts", BY_CLAIM("ours"), "n-1");
@@ -364,7 +367,8 @@ static void a_node_has_what_its_slices_have_once_all_are_there(void **state)
 	assert_string_equal(seen(d, "parts"), "nvidia.com/gpu*1 ");
 }
 
-/* Until a class stands for it, an extended resource is not had where GPUs are claimed, nor the other way round. */
+/* Until a class stands for it, an extended resource is not had where GPUs are claimed, nor the
+ * other way round. */
 static void claims_and_plugins_keep_apart(void **state)
 {
 	struct bench *d = *state;

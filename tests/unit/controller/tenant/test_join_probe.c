@@ -110,7 +110,8 @@ static void a_cluster_without_either_config_map_takes_none(void **state)
 	assert_string_equal(condition(d), "True Kubeadm");
 }
 
-/* A vCluster with private nodes whose ConfigMaps are not there, or not to be read, is told apart. */
+/* A vCluster with private nodes whose ConfigMaps are not there, or not to be read, is told
+ * apart. */
 static void one_that_serves_the_join_script_is_told_what_is_missing(void **state)
 {
 	static const struct {
@@ -218,7 +219,8 @@ static void cluster_info_alone_says_where_nodes_join(void **state)
 	assert_string_equal(answer(d).endpoint, "10.20.0.77:443");
 }
 
-/* kubeadm leaves controlPlaneEndpoint out where nobody gave one, and nodes then take the server of cluster-info. */
+/* kubeadm leaves controlPlaneEndpoint out where nobody gave one, and nodes then take the server of
+ * cluster-info. */
 static void a_configuration_without_an_endpoint_leaves_it_to_cluster_info(void **state)
 {
 	struct bench *d = *state;

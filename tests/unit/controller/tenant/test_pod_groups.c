@@ -10,7 +10,7 @@
 #define COSCHEDULING "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups"
 #define SOON_MS 3000
 
-/* --- what a pod says ------------------------------------------------------------------------------ */
+/* --- what a pod says -------------------------------------------------------------------------- */
 
 static const char *named(struct arena *a, const char *pod)
 {
@@ -143,7 +143,7 @@ static void a_workload_says_the_size_of_each_pod_group(void **state)
 			    "pod group odd of Workload w says no size from 1 to 4096");
 }
 
-/* --- in a cluster --------------------------------------------------------------------------------- */
+/* --- in a cluster ----------------------------------------------------------------------------- */
 
 static struct tenant *team(struct bench *d)
 {
@@ -251,7 +251,8 @@ static void a_pod_follows_its_group(void **state)
 	assert_non_null(strstr(seen(d, "train"), "does not exist"));
 }
 
-/* Its kind is of a group that the embedded API server has built in, and so cannot be served here. */
+/* Its kind is of a group that the embedded API server has built in, and so cannot be served
+ * here. */
 static void a_pod_of_a_workload_is_told_that_it_is_not_served(void **state)
 {
 	struct bench *d = *state;

@@ -117,7 +117,7 @@ static void assert_requests(const struct world_pod *p, const char *want)
 	assert_string_equal(got, want);
 }
 
-/* --- going ----------------------------------------------------------------------------------------- */
+/* --- going ------------------------------------------------------------------------------------ */
 
 static void how_a_pod_goes_is_read_from_it(void **state)
 {
@@ -190,7 +190,7 @@ static void a_node_says_who_cordoned_it_and_since_when_it_is_not_ready(void **st
 	assert_int_equal(n->ready_since, 0);
 }
 
-/* --- requests -------------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static void containers_are_summed_and_sorted_by_name(void **state)
 {
@@ -406,7 +406,7 @@ static void a_sum_past_all_numbers_saturates(void **state)
 	assert_true(quantity_ceil(p->requests.v[0].q) == INT64_MAX);
 }
 
-/* --- whether it is demand -------------------------------------------------------------------------- */
+/* --- whether it is demand --------------------------------------------------------------------- */
 
 static void a_marked_pod_is_demand_since_its_mark(void **state)
 {
@@ -534,7 +534,8 @@ static void a_finished_pod_is_left_out(void **state)
 
 #define GOING "'metadata': {'deletionTimestamp': '2026-11-22T00:35:41Z'}"
 
-/* Switching its machine off then would leave it there until kube-controller-manager's pod GC, a minute later. */
+/* Switching its machine off then would leave it there until kube-controller-manager's pod GC, a
+ * minute later. */
 static void a_finished_pod_that_is_being_deleted_keeps_its_node_until_it_is_gone(void **state)
 {
 	const struct tenant_pod *p = (const struct tenant_pod *)whole_pod(
@@ -589,7 +590,7 @@ static void of_a_bound_pod_only_its_size_is_kept(void **state)
 	assert_int_equal(p->node_selector.n + p->tolerations.n + p->labels.n, 0);
 }
 
-/* --- constraints ----------------------------------------------------------------------------------- */
+/* --- constraints ------------------------------------------------------------------------------ */
 
 static void selectors_tolerations_and_affinity_are_read(void **state)
 {
@@ -824,7 +825,7 @@ static void a_bound_pod_keeps_its_labels_and_whom_it_bans(void **state)
 	assert_true(picks(&p->topology.v[0], "a", NULL));
 }
 
-/* --- nodes ----------------------------------------------------------------------------------------- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static struct tenant_node *node(struct fixture *f, const char *text)
 {
@@ -940,7 +941,7 @@ static void a_node_that_says_next_to_nothing_is_taken_as_it_is(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* --- what is read, and what is there ----------------------------------------------------------------- */
+/* --- what is read, and what is there ---------------------------------------------------------- */
 
 static void tell_labels(struct buf *b, const char *what, const struct labels *l)
 {
@@ -1103,7 +1104,8 @@ static json_t *odd(void)
 	}
 }
 
-/* A copy in which each value is, now and then, away or something else, and there are members that nobody reads. */
+/* A copy in which each value is, now and then, away or something else, and there are members that
+ * nobody reads. */
 static json_t *vary(const json_t *v, size_t one_in)
 {
 	const char *name;
@@ -1201,7 +1203,7 @@ static void what_is_read_says_what_all_of_it_says(void **state)
 	assert_in_range(unsupported, 500, 2900);
 }
 
-/* --- hostile ----------------------------------------------------------------------------------------- */
+/* --- hostile ---------------------------------------------------------------------------------- */
 
 /* o with a list of n copies of item in the place of path[0].path[1]. */
 static json_t *with_many(const char *text, const char *const path[2], const char *item, size_t n)
@@ -1246,7 +1248,8 @@ static void lists_that_are_too_long_are_said_and_not_believed(void **state)
 	}
 }
 
-/* Each init container is compared with all sidecars: a pod of 30 KB could hold the loop for long. */
+/* Each init container is compared with all sidecars: a pod of 30 KB could hold the loop for
+ * long. */
 static void many_resources_in_many_init_containers_are_not_compared(void **state)
 {
 	struct fixture *f = *state;
@@ -1293,7 +1296,7 @@ static void a_node_with_more_than_is_read_has_no_room(void **state)
 	}
 }
 
-/* --- where else a pod may be ------------------------------------------------------------------------ */
+/* --- where else a pod may be ------------------------------------------------------------------ */
 
 #define BOUND(notes, spec)                                                                         \
 	"{'metadata': {'creationTimestamp': '2026-12-01T10:00:00Z', 'annotations': {" notes        \
@@ -1374,7 +1377,8 @@ static void what_ending_a_pod_costs_is_read_from_it(void **state)
 		assert_int_equal(whole_pod(*state, cases[i].pod)->deletion_cost, cases[i].cost);
 }
 
-/* What keeps it to its Node for good needs no more; what a Node that is Ready never has is not kept either. */
+/* What keeps it to its Node for good needs no more; what a Node that is Ready never has is not kept
+ * either. */
 static void what_a_bound_pod_asks_of_a_node_is_kept_as_far_as_it_may_be_moved(void **state)
 {
 #define ASKS                                                                                       \

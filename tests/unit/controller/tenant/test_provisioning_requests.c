@@ -1,4 +1,5 @@
-/* provisioning_requests: whether they are read at all, and which pods to come there are, as objects come and go. */
+/* provisioning_requests: whether they are read at all, and which pods to come there are, as objects
+ * come and go. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"

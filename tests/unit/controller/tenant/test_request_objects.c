@@ -116,7 +116,7 @@ static void whose_it_is_not_is_left_alone(void **state)
 	assert_int_equal(e.kind, ERR_CAPACITY);
 }
 
-/* --- conditions ------------------------------------------------------------------------------------- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 static json_t *condition(const char *type, const char *status, const char *at)
 {
@@ -234,7 +234,7 @@ static void a_booking_ends_and_what_is_over_stays_so(void **state)
 	}
 }
 
-/* --- seats ------------------------------------------------------------------------------------------ */
+/* --- seats ------------------------------------------------------------------------------------ */
 
 static struct tenant_pod pod(const char *uid, const char *node, struct resources requests)
 {

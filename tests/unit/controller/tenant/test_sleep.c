@@ -1,4 +1,5 @@
-/* What a control plane's object says, and what becomes of it in status.  What follows is in tests/world/test_sleep.c. */
+/* What a control plane's object says, and what becomes of it in status. What follows is in
+ * tests/world/test_sleep.c. */
 #include "tests/unit/controller/bench.h"
 
 #include "api/annotations.h"
@@ -16,7 +17,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void only_what_is_scaled_to_zero_and_seen_to_be_so_sleeps(void **state)
 {
@@ -95,7 +96,7 @@ static void a_long_name_is_cut_and_does_no_harm(void **state)
 	assert_int_equal(strlen(v.message), sizeof(v.message) - 1);
 }
 
-/* --- status ------------------------------------------------------------------------------------------- */
+/* --- status ----------------------------------------------------------------------------------- */
 
 static const char *condition(struct bench *d, const char *type)
 {
@@ -273,7 +274,7 @@ static void a_replica_that_does_not_lead_does_not_look(void **state)
 	assert_string_equal(condition(d, "Asleep"), "True ScaledToZero");
 }
 
-/* --- debts -------------------------------------------------------------------------------------------- */
+/* --- debts ------------------------------------------------------------------------------------ */
 
 static void the_time_of_a_debt_stands_still_while_its_debtor_sleeps(void **state)
 {

@@ -20,24 +20,32 @@ struct api {
 	struct http_mem_net *net;
 	struct http *h;
 	struct http_peer *p;
-	struct secret *bearer;	   /* shown with every call; NULL: none */
-	const char *as, *as_group; /* Impersonate-User and -Group; NULL: none */
-	const char *accept;	   /* NULL: none is sent */
+	/* shown with every call; NULL: none */
+	struct secret *bearer;
+	/* Impersonate-User and -Group; NULL: none */
+	const char *as, *as_group;
+	/* NULL: none is sent */
+	const char *accept;
 	bool done;
-	int status; /* of the last call */
-	json_t *j;  /* its body, NULL if it is none; until the next call */
+	/* of the last call */
+	int status;
+	/* its body, NULL if it is none; until the next call */
+	json_t *j;
 	char *text;
-	char warning[512]; /* the header Warning of the last call; "": none */
+	/* the header Warning of the last call; "": none */
+	char warning[512];
 };
 
 void api_start(struct api *r, const struct apiserver_spec *spec, size_t history);
 void api_start_on(struct api *r, const struct apiserver_spec *spec, size_t history,
 		  struct store *(*store)(struct loop_group *g, size_t history));
 void api_stop(struct api *r);
-void api_serve(struct api *r); /* again, after d and a were made anew */
+/* again, after d and a were made anew */
+void api_serve(struct api *r);
 /* From now on the client has a certificate with these names. */
 void api_certify(struct api *r, const char *cn, const char *o);
-int api_setup(void **state); /* a struct api, history 1000 */
+/* a struct api, history 1000 */
+int api_setup(void **state);
 int api_teardown(void **state);
 
 /* Do it and wait; gives the status.  body in single quotes for double ones. */
@@ -45,8 +53,8 @@ int api_do(struct api *r, const char *method, const char *path, const char *body
 int api_patch(struct api *r, const char *type, const char *path, const char *body);
 int api_raw(struct api *r, const char *method, const char *path, const char *type,
 	    const char *body);
-const char *api_str(struct api *r,
-		    const char *dotted); /* "metadata.name", numbers index lists; NULL */
+/* "metadata.name", numbers index lists; NULL */
+const char *api_str(struct api *r, const char *dotted);
 int64_t api_int(struct api *r, const char *dotted);
 #define assert_status(r, want)                                                                     \
 	do {                                                                                       \
@@ -60,10 +68,12 @@ struct api_watch {
 	struct http_req *q;
 	struct buf line, said;
 	bool ended, whole;
-	bool stalled; /* reads nothing more until http_want() */
+	/* reads nothing more until http_want() */
+	bool stalled;
 	unsigned lines;
 	int status;
-	unsigned initial_ends; /* bookmarks that end the initial events */
+	/* bookmarks that end the initial events */
+	unsigned initial_ends;
 };
 void api_watch_start(struct api *r, struct api_watch *w, const char *path);
 void api_watch_stop(struct api_watch *w);

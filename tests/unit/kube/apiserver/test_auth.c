@@ -493,7 +493,9 @@ static void apply_document(struct api *r, const char *text)
 	if (!j)
 		fail_msg("%s", e.text);
 	if (str_starts(json_str_at(j, "kind"), "ValidatingAdmissionPolicy"))
-		return; /* this server knows none (docs/apiserver.md): tests/real/rights.py asks the real one */
+		/* this server knows none (docs/apiserver.md): tests/real/rights.py asks the real
+		 * one */
+		return;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
 		if (str_eq(paths[i].kind, json_str_at(j, "kind")))
 			path = paths[i].path;

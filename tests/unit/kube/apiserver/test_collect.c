@@ -234,7 +234,7 @@ static void a_dry_run_binds_and_deletes_nothing(void **state)
 	assert_string_equal(api_str(r, "status.phase"), "Active");
 }
 
-/* --- budgets ------------------------------------------------------------------------------------------ */
+/* --- budgets ---------------------------------------------------------------------------------- */
 
 static void make_pod(struct api *r, const char *name, bool ready, const char *meta)
 {

@@ -11,7 +11,7 @@
  */
 #define CM "/api/v1/namespaces/default/configmaps"
 
-/* --- a store whose writer can be stopped ---------------------------------------------------------- */
+/* --- a store whose writer can be stopped ------------------------------------------------------ */
 
 struct stopped_store {
 	struct store base;
@@ -85,7 +85,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* --- questions that need not be answered yet ------------------------------------------------------- */
+/* --- questions that need not be answered yet -------------------------------------------------- */
 
 struct question {
 	bool answered, broken;
@@ -122,7 +122,7 @@ static void ask(struct api *r, struct question *q, const char *method, const cha
 	api_run(r, 1000);
 }
 
-/* --- cases ------------------------------------------------------------------------------------------ */
+/* --- cases ------------------------------------------------------------------------------------ */
 
 static void a_read_waits_for_the_write_that_it_would_show(void **state)
 {

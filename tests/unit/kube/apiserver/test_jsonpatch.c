@@ -23,7 +23,8 @@ static json_t *parse(const char *text)
 static void operations_do_what_the_rfc_says(void **state)
 {
 	static const struct {
-		const char *doc, *patch, *want; /* NULL: refused */
+		/* NULL: refused */
+		const char *doc, *patch, *want;
 	} cases[] = {
 		{"{'foo':'bar'}", "[{'op':'add','path':'/baz','value':'qux'}]",
 		 "{'baz':'qux','foo':'bar'}"},

@@ -44,7 +44,8 @@ static void put_message(struct buf *b, unsigned field, struct buf *in)
 	buf_init(in, 1 << 16);
 }
 
-/* The envelope around raw, which is emptied; NULL with the fault's text checked against `refused`. */
+/* The envelope around raw, which is emptied; NULL with the fault's text checked against
+ * `refused`. */
 static json_t *decode(const char *version, const char *kind, struct buf *raw, struct fault *f)
 {
 	struct buf all, type;
@@ -156,7 +157,8 @@ static void times_quantities_and_members_that_stand_outside_are_as_in_json(void 
 	       "{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"spec\":{"
 	       "\"holderIdentity\":\"me\",\"leaseDurationSeconds\":15,"
 	       "\"renewTime\":\"2026-01-01T00:00:00.123456Z\"}}");
-	/* A volume's source has its members beside the name; an emptyDir says something by being there. */
+	/* A volume's source has its members beside the name; an emptyDir says something by being
+	 * there. */
 	buf_init(&b, 1 << 16);
 	put_text(&part, 1, "v");
 	put_bytes(&inner, 2, "", 0);

@@ -203,7 +203,7 @@ static void a_revision_that_is_not_yet_is_a_timeout(void **state)
 	assert_status(r, 504);
 }
 
-/* --- only metadata --------------------------------------------------------------------------------- */
+/* --- only metadata ---------------------------------------------------------------------------- */
 
 static void on_done(const struct http_reply *reply, const struct err *e, void *arg)
 {

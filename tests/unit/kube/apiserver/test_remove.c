@@ -154,7 +154,7 @@ static void deleting_a_namespace_may_end_a_definition_too(void **state)
 	expect(r, CRDS "/things.example.dev", 404);
 }
 
-/* --- pods ------------------------------------------------------------------------------------------ */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static void eviction_deletes_unless_a_budget_forbids(void **state)
 {

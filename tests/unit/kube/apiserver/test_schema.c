@@ -79,7 +79,8 @@ static void objects_are_pruned_and_defaulted(void **state)
 static void values_out_of_bounds_are_named(void **state)
 {
 	static const struct {
-		const char *schema, *value, *says; /* of a member a; NULL: fine */
+		/* of a member a; NULL: fine */
+		const char *schema, *value, *says;
 	} cases[] = {
 		{"{'type':'string'}", "1", "a: Invalid value: must be of type string"},
 		{"{'type':'string'}", "'x'", NULL},

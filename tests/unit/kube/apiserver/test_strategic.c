@@ -22,7 +22,8 @@ static json_t *parse(const char *text)
 static void lists_merge_by_their_key_and_directives_are_followed(void **state)
 {
 	static const struct {
-		const char *doc, *patch, *want; /* NULL: refused */
+		/* NULL: refused */
+		const char *doc, *patch, *want;
 	} cases[] = {
 		{"{'a':{'b':1,'c':2},'d':[1]}", "{'a':{'b':null,'x':3},'d':[2]}",
 		 "{'a':{'c':2,'x':3},'d':[2]}"},

@@ -8,7 +8,7 @@
 #include "base/data/json_path.h"
 
 /*
- * What `kubectl get` shows of each built-in kind.  The rows that are expected here were written down
+ * What `kubectl get` shows of each built-in kind. The rows that are expected here were written down
  * from the printers of Kubernetes 1.36 (pkg/printers/internalversion), not from table_kinds.c.
  */
 #define NOW INT64_C(1800000000000) /* 2027-01-15T08:00:00Z */

@@ -380,7 +380,7 @@ static void a_client_that_goes_away_before_or_during_the_answer_harms_nobody(voi
 	free(big);
 }
 
-/* --- custom resources ------------------------------------------------------------------------------ */
+/* --- custom resources ------------------------------------------------------------------------- */
 
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 #define CRD                                                                                                      \

@@ -6,7 +6,8 @@
 #include "providers/bcm/client.h"
 #include "sim/head.h"
 
-/* head_rig: a simulated head node with the node n1, and a client with a certificate that it takes. */
+/* head_rig: a simulated head node with the node n1, and a client with a certificate that it
+ * takes. */
 #define HEAD "https://head:8081"
 
 struct head_rig {

@@ -27,9 +27,12 @@ struct rig {
 	struct bcm *bcm;
 	const struct line *script;
 	unsigned at, asked;
-	char seen[16][400]; /* METHOD path cookie|basic body */
-	unsigned count;	    /* answers */
-	unsigned denied;    /* ... of them */
+	/* METHOD path cookie|basic body */
+	char seen[16][400];
+	/* answers */
+	unsigned count;
+	/* ... of them */
+	unsigned denied;
 	struct err err;
 	char result[300];
 	bool frees;

@@ -17,7 +17,8 @@ struct rig {
 	struct httpd *httpd;
 	struct ec2_login *login;
 	unsigned given, told;
-	bool down, denied; /* STS */
+	/* STS */
+	bool down, denied;
 	struct err err;
 };
 

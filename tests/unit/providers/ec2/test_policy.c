@@ -12,7 +12,8 @@
 #include "providers/ec2/query.h"
 #include "providers/elastic.h"
 
-/* examples/ec2/policy.json has exactly the rights that providers/ec2 needs, and docs/providers/ec2.md tells of each. */
+/* examples/ec2/policy.json has exactly the rights that providers/ec2 needs, and
+ * docs/providers/ec2.md tells of each. */
 #define POLICY "examples/ec2/policy.json"
 #define CALL "query_begin("
 

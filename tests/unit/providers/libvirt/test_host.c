@@ -7,8 +7,9 @@
 #include "providers/libvirt/host.h"
 
 /*
- * Against libvirt's own test driver, which needs neither root nor a daemon: test:///default has one domain, "test",
- * that runs, and the pool "default-pool".  What QEMU alone can do is in tests/real/libvirt.py.
+ * Against libvirt's own test driver, which needs neither root nor a daemon: test:///default has one
+ * domain, "test", that runs, and the pool "default-pool". What QEMU alone can do is in
+ * tests/real/libvirt.py.
  */
 #define UUID "6695eb01-f6a4-8304-79aa-97f2502e193f"
 #define MADE "8a1f5b1e-0000-4000-8000-c6c04f314733"

@@ -16,7 +16,8 @@ struct server {
 	uint16_t port;
 	pthread_t thread;
 	const char *head, *body;
-	unsigned pause_ms; /* before the body */
+	/* before the body */
+	unsigned pause_ms;
 	char request[256];
 };
 
