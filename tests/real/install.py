@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Installs drover by the five commands of README.md on a real control plane, and what docs/install.md says after that.
+"""Installs drover by the five commands of docs/install.md on a real control plane, then tests the rest of that page.
 
     tests/real/install.py [--folder FOLDER] [--keep]
 
-The commands are taken from README.md as they stand; only registry.example and 10.1.0.5 are others.  A registry holds
+The commands are taken from docs/install.md as they stand; only registry.example and 10.1.0.5 are others.  A registry holds
 the image, and a kubelet of the test bed pulls and runs it, by runc, as the Deployment says: another user than root, no
 capability, a root file system that cannot be written.  No VM; the machine of the example is never reached.
 """
@@ -38,9 +38,9 @@ log: {{level: warn}}
 
 
 def commands():
-    """Of the first block of the section, lines joined."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = text.split("## In a cluster of your own", 1)[1].split("\n## ", 1)[0]
+    """The lines of the first block of the section; continued lines are joined."""
+    text = (ROOT / "docs/install.md").read_text(encoding="utf-8")
+    section = text.split("## Five commands", 1)[1].split("\n## ", 1)[0]
     block = re.search(r"^```sh\n(.*?)^```$", section, re.M | re.S)[1]
     return [line.split("  #")[0].strip() for line in block.replace("\\\n", " ").splitlines()]
 

@@ -120,7 +120,7 @@ LONG = [
     # What an operator installs.
     Stage("monitoring", "alert rules and the Grafana board, by promtool", "tests/tools/monitoring", ("packages",),
           ("deploy",)),
-    real("install", "README's five commands on a real API server, an upgrade, uninstalled", "image",
+    real("install", "the five commands of docs/install.md on a real API server, an upgrade, uninstalled", "image",
          groups=("deploy",), before="tests/tools/deps container install && "),
     real("package", "the Debian package in a machine with systemd: started by its unit, upgraded, purged", "image",
          groups=("deploy",), before=f"tests/tools/deps install && {MAKE} deb && "),
