@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The whole circle before your eyes, on this machine alone: examples/demo.py [--keep]
+"""Shows the lifecycle of machines on one computer: examples/demo.py [--keep]
 
-Starts `drover up`: a host cluster, two tenants, a rack of simulated machines behind Redfish BMCs, and
-drover.  GPU pods of both tenants bring machines up; when their work ends, the machines are drained,
-switched off, cut off, wiped and proved.  One of them loses a drive on the way and is kept out.
-Needs Python and the drover binary, nothing else.
+Starts `drover up`: a host cluster, two tenants, a rack of simulated machines with Redfish BMCs, and
+drover.  GPU pods of both tenants cause drover to provision machines.  When the pods end, the machines are
+drained, switched off, isolated, wiped and verified.  One machine loses a drive meanwhile and is quarantined.
+Needs only Python and the drover binary.
 """
 import argparse
 import base64
@@ -32,7 +32,7 @@ COLOURS = {"free": 32, "serving": 36, "quarantined": 31}
 
 
 class Cluster:
-    """An API server, by the kubeconfig that `drover up` wrote."""
+    """An API server; address and token come from a kubeconfig that `drover up` wrote."""
 
     def __init__(self, kubeconfig):
         text = pathlib.Path(kubeconfig).read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ class Cluster:
         self.tls = ssl.create_default_context(cadata=base64.b64decode(ca).decode())
 
     def call(self, method, path, body=None):
-        """What the server answered; None: there is no such object."""
+        """Returns the server's answer; None: the object does not exist."""
         request = urllib.request.Request(
             self.server + path, method=method,
             data=json.dumps(body).encode() if body is not None else None,
@@ -69,7 +69,7 @@ def gpu_pod(name, gpus=8):
 
 
 class View:
-    """Machines as rows and pods below them on a terminal; elsewhere a line for each change."""
+    """On a terminal: a table of machines with the pods below.  Otherwise one line for each change."""
 
     def __init__(self, out=sys.stdout):
         self.out = out
@@ -79,7 +79,7 @@ class View:
         self.rows = 0
 
     def note(self, machines):
-        """Which machines changed, and since when they are what they are."""
+        """Records changed states and the time of the change."""
         now = time.monotonic()
         for m in machines:
             name, state = m["metadata"]["name"], m.get("status", {}).get("state", "new")
@@ -114,13 +114,13 @@ class View:
         self.rows = len(lines)
 
     def say(self, text):
-        """Below the rows, which begin anew after it."""
+        """Prints text below the table; the next table is drawn below the text."""
         self.rows = 0
         print(f"\n{text}", file=self.out, flush=True)
 
 
 def cut(line, columns):
-    """What fits: a line that wraps would not be drawn over.  Escapes take no room."""
+    """Truncates line to columns, since a wrapped line could not be overwritten.  Escapes have no width."""
     parts = []
     for part in re.split(r"(\033\[\d+m)", line):
         if not part.startswith("\033"):
@@ -135,7 +135,7 @@ def tenant(machine):
 
 
 def doing(machine):
-    """The step, and how far the agent is with it."""
+    """Returns the step of the operation, and the agent's progress."""
     operation = machine.get("status", {}).get("operation") or {}
     progress = operation.get("progress") or {}
     total = progress.get("totalBytes", 0)
@@ -182,14 +182,14 @@ class Demo:
             self.process.kill()
             self.process.wait()
 
-    # -- looking
+    # -- observation
 
     def machines(self):
         return sorted(self.host.items(f"{API}/machines"),
                       key=lambda m: int(re.sub(r"\D", "", m["metadata"]["name"]) or 0))
 
     def pod_lines(self):
-        """Where each pod runs, or what drover told it: its place, the expected start, the reason."""
+        """Returns a line for each pod: its node, or drover's event with place, expected start or reason."""
         lines = []
         for claim in self.host.items(f"{API}/nodeclaims") if self.view.live else []:
             start = (claim.get("status", {}).get("eta") or {}).get("p50")
@@ -210,12 +210,12 @@ class Demo:
                 lines.append(f"  {what:16}{phase:10}{text}")
                 if not node and event and not self.view.live and (what, text) not in self.told:
                     self.told.add((what, text))
-                    print(f"{time.monotonic() - self.view.began:6.1f} s  {what} is told: {text}",
+                    print(f"{time.monotonic() - self.view.began:6.1f} s  event for {what}: {text}",
                           flush=True)
         return lines
 
     def until(self, what, done, limit_s=90):
-        """Show it until done() says so."""
+        """Shows machines and pods until done() returns a true value, and returns that value."""
         began = time.monotonic()
         while True:
             if self.process.poll() is not None:
@@ -233,32 +233,32 @@ class Demo:
         return subprocess.run([self.args.drover, *args, "--kubeconfig", self.host.kubeconfig],
                               capture_output=True, text=True, check=False)
 
-    # -- the story
+    # -- the steps of the demo
 
     def circle(self):
         n = self.args.machines
-        self.view.say(f"{n} machines are off. drover knows their BMCs: it boots its agent on each, "
-                      "inspects, wipes and proves.")
+        self.view.say(f"{n} machines are off. drover knows only their BMCs: it boots its agent on each, "
+                      "inspects, wipes and verifies them.")
         self.until("all machines free", lambda ms: all_in(ms, "free") and len(ms) == n)
-        self.view.say("All free and off. Now GPU pods: each tenant wants whole machines.")
+        self.view.say("All machines are free and off. Now both tenants create GPU pods that need whole machines.")
         wanted = [("team-a" if i % 2 else "team-b", f"train-{i + 1}") for i in range(n)]
         began = time.monotonic()
         for name, pod in wanted:
             self.tenants[name].call("POST", PODS, gpu_pod(pod))
         self.until("all pods running", lambda _: self.running(wanted))
         took = time.monotonic() - began
-        self.view.say(f"All {n} run, after {took:.0f} s. team-b wants one more machine: there is none, and "
-                      "its pod is told so.")
+        self.view.say(f"All {n} pods run, after {took:.0f} s. team-b wants one more machine, but none is free; an "
+                      "event on its pod gives the reason.")
         self.tenants["team-b"].call("POST", PODS, gpu_pod("more"))
         self.until("team-b/more is told why it waits", lambda _: self.told_of("team-b", "more"), 30)
-        self.view.say("team-a's work ends. Its machines are drained, switched off, cut off and wiped; one loses "
-                      "a drive meanwhile, another goes to team-b.")
+        self.view.say("team-a's pods end. Its machines are drained, switched off, isolated and wiped; one loses "
+                      "a drive meanwhile, another serves team-b next.")
         self.end_work(wanted, "team-a")
         broken = self.until("a machine is wiped", lambda ms: first_in(ms, "wiping"))
         self.pull_drive(broken)
         self.until("team-b/more on a machine that was team-a's",
                    lambda ms: self.running([("team-b", "more")]) and in_state(ms, broken, "quarantined"))
-        self.view.say("team-b's first jobs end as well.")
+        self.view.say("team-b's first pods end as well.")
         self.end_work(wanted, "team-b")
         self.until("all at rest again", lambda ms: self.at_rest(ms, broken))
         return wanted, took, broken
@@ -278,20 +278,20 @@ class Demo:
             "/api/v1/namespaces/default/events") if e["involvedObject"]["name"] == pod), None)
 
     def at_rest(self, machines, broken):
-        """Free, but for the broken one and the one that serves the pod that waited."""
+        """True if all machines are free, except the broken one and the one that serves team-b/more."""
         state = {m["metadata"]["name"]: m.get("status", {}).get("state") for m in machines}
         return (state.pop(broken) == "quarantined" and self.running([("team-b", "more")])
                 and sorted(state.values()) == ["free"] * (len(state) - 1) + ["serving"])
 
     def pull_drive(self, machine):
-        """What a person does in the aisle."""
+        """Removes a drive, as an operator would at the rack."""
         rack = Cluster(self.host.kubeconfig)
         rack.server = re.sub(r"\d+$", lambda p: str(int(p.group()) + 7), rack.server)
         rack.call("POST", f"/sim/machines/{machine}/pull-drive", {"drive": 1})
 
     def verdict(self, wanted, took, broken):
         records = sorted(r["metadata"]["name"] for r in self.host.items(f"{API}/wiperecords"))
-        self.view.say("The evidence of every wipe, checked:")
+        self.view.say("Verification of all wipe records:")
         checked = self.run("wipe", "verify", *records)
         print(checked.stdout + checked.stderr, end="")
         print(f"\n$ drover why {broken}")
@@ -306,7 +306,7 @@ class Demo:
               f"{len(records)} wipe records hold; {time.monotonic() - self.view.began:.0f} s in all.")
 
     def stay(self):
-        """Until Ctrl-C, or until it ends by itself."""
+        """Waits for Ctrl-C, or for the end of `drover up`."""
         print("\nIt stays up. Look around, in another terminal:\n"
               f"  kubectl --kubeconfig {self.folder}/host.conf get machines,nodeclaims,wiperecords\n"
               f"  kubectl --kubeconfig {self.folder}/team-b.conf get nodes,pods,events\n"
@@ -332,7 +332,7 @@ def first_in(machines, state):
 
 
 def free_ports():
-    """Ten in a row that nobody uses, so that two demos do not meet."""
+    """Returns the first of ten consecutive free ports, so that several demos can run at once."""
     for first in range(18450, 28000, 10):
         probes = []
         try:

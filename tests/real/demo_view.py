@@ -129,7 +129,7 @@ def on_a_pipe(out, terminal):
     assert "\033" not in text, "escapes on a pipe"
     assert "It stays up" not in text
     assert re.search(r"^ *[\d.]+ s  gpu-1 +free", text, re.M)
-    assert re.search(r"team-b/more is told: NoCapacity: place \d+: ", text)
+    assert re.search(r"event for team-b/more: NoCapacity: place \d+: ", text)
     assert re.search(r"^demo: 4 pods of 2 tenants ran on 4 machines", text, re.M)
 
 
