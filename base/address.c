@@ -1,5 +1,6 @@
 /*
- * address: all addresses as 16 bytes, IPv4 mapped into them, so that one comparison does for both.
+ * address: holds every address in 16 bytes, IPv4 mapped into IPv6, so that one comparison serves
+ * both.
  * Tests: tests/unit/base/test_address.c
  */
 #include <arpa/inet.h>
@@ -10,7 +11,7 @@
 #include "base/str.h"
 
 #define BYTES 16
-#define V4_AT 12 /* where the IPv4 address stands in a mapped one */
+#define V4_AT 12 /* Offset of the IPv4 address in a mapped one. */
 
 static const uint8_t mapped[V4_AT] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
@@ -25,7 +26,7 @@ static bool read_ip(const char *text, uint8_t out[static BYTES])
 	return inet_pton(AF_INET, text, out + V4_AT) == 1 || inet_pton(AF_INET6, text, out) == 1;
 }
 
-/* With or without a port. */
+/* Reads an address with or without a port. */
 static bool read_host(const char *text, uint8_t out[static BYTES])
 {
 	char host[ADDRESS_TEXT];
@@ -85,7 +86,7 @@ bool address_same(const char *a, const char *b)
 	return xs ? memcmp(x, y, BYTES) == 0 : str_eq(a, b);
 }
 
-/* The bits that count, of 128. */
+/* Reads a network; *bits is its prefix length of 128. */
 static bool read_network(const char *cidr, uint8_t out[static BYTES], unsigned *bits)
 {
 	const char *slash = cidr ? strchr(cidr, '/') : NULL;
@@ -96,7 +97,7 @@ static bool read_network(const char *cidr, uint8_t out[static BYTES], unsigned *
 		return false;
 	memcpy(host, cidr, (size_t)(slash - cidr));
 	host[slash - cidr] = '\0';
-	/* As net/netip and the API server: digits alone, none of them a leading zero. */
+	/* Digits only, without a leading zero, as in net/netip and the API server. */
 	if (slash[1] == '+' || (slash[1] == '0' && slash[2]))
 		return false;
 	if (!read_ip(host, out) || !str_to_i64(slash + 1, 0, strchr(host, ':') ? 128 : 32, &n))

@@ -5,15 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sanitizer/asan_interface.h> /* nothing at all in other builds */
+#include <sanitizer/asan_interface.h> /* Expands to nothing in builds without AddressSanitizer. */
 #include "base/mem.h"
 
 /*
- * A chain of blocks, the newest first.  The arena itself and its first block
- * are one allocation of 256 bytes; blocks double up to 64 KiB.  What does not
- * fit a quarter of the next block gets one of its own, put second in the chain
- * so that the rest of the current block stays in use.  Under AddressSanitizer
- * only bytes that were asked for may be touched.
+ * A chain of blocks, the newest first. The arena itself and its first block are one allocation of
+ * 256 bytes; block sizes double up to 64 KiB. An allocation that exceeds a quarter of the next
+ * block gets a block of its own, inserted second in the chain so that the rest of the current block
+ * stays in use. Under AddressSanitizer only requested bytes may be touched.
  */
 enum { FIRST = 256, LARGEST = 64 * 1024 };
 
@@ -27,9 +26,9 @@ struct block {
 
 struct arena {
 	struct block *head;
-	/* bytes taken from malloc */
+	/* Bytes allocated with malloc(). */
 	size_t size;
-	/* of the next ordinary block */
+	/* Size of the next ordinary block. */
 	size_t next_size;
 	struct block first;
 };
@@ -86,7 +85,7 @@ void *arena_alloc(struct arena *a, size_t size)
 		abort();
 	size = (size + ALIGN - 1) / ALIGN * ALIGN;
 	if (size == 0)
-		size = ALIGN; /* each allocation has an address of its own */
+		size = ALIGN; /* An empty allocation needs an address of its own too. */
 	if (size > b->cap - b->used) {
 		if (size > a->next_size / 4) {
 			b = block_new(a, sizeof(*b) + size);

@@ -5,11 +5,11 @@
 #include "base/own.h"
 
 /*
- * arena: memory for one pass, one request or one decoded object, dropped whole.
+ * arena: memory for one pass, one request or one decoded object, freed as a whole.
  *
- * Never point from something long-lived into an arena that it does not own.
- * Allocation aborts on failure; memory is zeroed and aligned for any type.
- * An arena starts small (256 bytes) because many objects own one each.
+ * A long-lived object never points into an arena that it does not own. A failed allocation aborts
+ * the program. Memory is zeroed and aligned for any type. An arena starts small (256 bytes) because
+ * many objects own one each.
  */
 struct arena;
 
@@ -19,12 +19,12 @@ DEFINE_OWN(arena)
 
 void *arena_alloc(struct arena *a, size_t size) __attribute__((malloc, returns_nonnull));
 void *arena_calloc(struct arena *a, size_t n, size_t size) __attribute__((malloc, returns_nonnull));
-/* NULL for NULL */
+/* Copies s into the arena. Returns NULL if s is NULL. */
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n) __attribute__((returns_nonnull));
 char *arena_printf(struct arena *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), returns_nonnull));
-/* bytes taken from malloc */
+/* Returns the bytes that the arena has allocated with malloc(). */
 size_t arena_size(const struct arena *a);
 
 #define arena_new_obj(a, type) ((type *)arena_alloc((a), sizeof(type)))

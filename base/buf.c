@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/mem.h"
 
-/* What data points at while nothing is allocated (cap is 0): never written to. */
+/* data points here while nothing is allocated (cap is 0); never written to. */
 static char nothing[1];
 
 void buf_init(struct buf *b, size_t max)
@@ -30,7 +30,8 @@ void buf_clear(struct buf *b)
 		b->data[0] = '\0';
 }
 
-/* Room for n more bytes and the NUL, or `over`, which sticks: a text with a hole is worse. */
+/* Reserves n more bytes and the NUL, or sets `over` for good: a text with a gap is worse than a
+ * truncated one. */
 static bool reserve(struct buf *b, size_t n)
 {
 	size_t need, cap;

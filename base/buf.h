@@ -6,21 +6,20 @@
 #include "base/err.h"
 
 /*
- * buf: growing bytes with a maximum given at init, for whatever a peer sends
- * and for text that is put together.  Always followed by a NUL that len does
- * not count.  Writing past the maximum fails with ERR_PROTOCOL and sets
- * `over`; the printf family has no error and only sets `over`, for text of
- * our own that is checked once at the end.
+ * buf: a growing byte buffer whose maximum is given at init: for whatever a peer sends and for text
+ * that is built piece by piece. The data is always followed by a NUL that len does not count. A
+ * write past the maximum fails with ERR_PROTOCOL and sets `over`. The printf family returns no
+ * error and only sets `over`, for drover's own text that the caller checks once at the end.
  */
 struct buf {
-	/* "" when empty, never NULL after buf_init */
+	/* Contents; "" if empty, never NULL after buf_init(). */
 	char *data;
 	size_t len, cap, max;
 	bool over;
 };
 
 void buf_init(struct buf *b, size_t max);
-/* frees; b may be used again after buf_init */
+/* Frees the data. The buffer may be used again after buf_init(). */
 void buf_done(struct buf *b);
 void buf_clear(struct buf *b);
 int buf_add(struct buf *b, const void *data, size_t len, struct err *e)
@@ -28,9 +27,9 @@ int buf_add(struct buf *b, const void *data, size_t len, struct err *e)
 void buf_put(struct buf *b, const void *data, size_t len);
 void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* the first n bytes */
+/* Removes the first n bytes. */
 void buf_drop(struct buf *b, size_t n);
-/* malloc'd text; b is empty after */
+/* Returns the data, malloc'd; the caller owns the text. The buffer is empty afterwards. */
 char *buf_give(struct buf *b);
 
 #endif

@@ -18,14 +18,16 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Where OpenSSL cannot fail but for want of memory or of a built-in algorithm. */
+/* Aborts unless ok: for OpenSSL calls that fail only without memory or without a built-in
+ * algorithm. */
 static void must(bool ok)
 {
 	if (!ok)
 		abort();
 }
 
-/* Foreign input was refused: say so with OpenSSL's reason, and leave its queue empty. */
+/* Reports that foreign input was refused, with OpenSSL's reason, and empties OpenSSL's error
+ * queue. */
 static int refused(struct err *e, const char *what)
 {
 	unsigned long code = ERR_get_error();
@@ -35,7 +37,7 @@ static int refused(struct err *e, const char *what)
 	return err_set(e, ERR_INVALID, 0, "%s: %s", what, reason ? reason : "not understood");
 }
 
-/* The failure in the form of functions that return a pointer. */
+/* Turns a failure into NULL, for functions that return a pointer. */
 static void *none(int status)
 {
 	(void)status;
@@ -131,7 +133,7 @@ struct crypto_key *crypto_key_new(void)
 	return key_of(pkey, true);
 }
 
-/* Never ask a terminal for a passphrase. */
+/* Makes OpenSSL never ask a terminal for a passphrase. */
 static int no_passphrase(char *b, int size, int rw, void *arg)
 {
 	(void)b;
@@ -206,7 +208,7 @@ void crypto_key_free(struct crypto_key *k)
 	free(k);
 }
 
-/* OpenSSL's own buffer of a private key's PEM is cleared before it is freed. */
+/* Clears OpenSSL's buffer of the private key's PEM before it is freed. */
 static struct secret *pem_of_private(EVP_PKEY *pkey)
 {
 	BIO *bio = BIO_new(BIO_s_secmem());
@@ -291,9 +293,9 @@ static int sextet(char c)
 }
 
 /*
- * EVP_DecodeBlock() takes blanks and forgets how much was padding, so the
- * decoding is done here: one text for each value, or signatures could be
- * changed without changing what they sign.
+ * EVP_DecodeBlock() accepts blanks and does not report the padding. Decoding is done here instead,
+ * so that each value has exactly one text; otherwise a signature's text could be altered without
+ * invalidating the signature.
  */
 static bool decode64(const char *text, size_t n, size_t pad, unsigned char *out)
 {
@@ -313,7 +315,7 @@ static bool decode64(const char *text, size_t n, size_t pad, unsigned char *out)
 			bits &= (1u << have) - 1;
 		}
 	}
-	return bits == 0; /* what is left over must not say anything */
+	return bits == 0; /* Unused trailing bits must be 0. */
 }
 
 char *crypto_base64_decode(const char *text, size_t text_len, size_t *len, struct err *e)
@@ -413,7 +415,7 @@ int crypto_cert_subject(const char *pem, char **cn, char **o, struct err *e)
 	return 0;
 }
 
-/* Takes the BIO that a PEM was written to. */
+/* Returns what was written to bio as text and frees bio. */
 static char *text_of(BIO *bio)
 {
 	char *data, *text;
@@ -445,7 +447,7 @@ static bool add_extension(X509 *x, X509 *issuer, int nid, const char *value)
 	return ok;
 }
 
-/* Names and addresses go in as values, never through OpenSSL's configuration syntax. */
+/* Passes names and addresses as values, never through OpenSSL's configuration syntax. */
 static bool add_names(X509 *x, const char *const *names)
 {
 	GENERAL_NAMES *list = GENERAL_NAMES_new();
@@ -472,7 +474,7 @@ static bool add_names(X509 *x, const char *const *names)
 	return ok;
 }
 
-/* A random positive serial of 127 bits (RFC 5280: at most 20 bytes, not 0). */
+/* Sets a random positive serial of 127 bits (RFC 5280: at most 20 bytes, not 0). */
 static void set_serial(X509 *x)
 {
 	unsigned char raw[16];
@@ -491,7 +493,7 @@ static bool add_member(X509_NAME *name, int nid, const char *text)
 					  -1, 0) == 1;
 }
 
-/* Everything but extensions and signature. */
+/* Sets everything but extensions and signature. */
 static bool fill(X509 *x, EVP_PKEY *pkey, const char *cn, const X509_NAME *issuer, int64_t wall_ms,
 		 int days)
 {

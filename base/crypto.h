@@ -9,31 +9,32 @@
 #include "base/secret.h"
 
 /*
- * crypto: digests, HMAC, Ed25519, base64, certificates and requests for them, on OpenSSL. No
- * algorithm of our own.
+ * crypto: digests, HMAC, Ed25519, base64, certificates and certificate requests, all computed by
+ * OpenSSL.
  */
 #define CRYPTO_SHA256 32
 void crypto_sha256(const void *data, size_t len, uint8_t out[static CRYPTO_SHA256]);
 void crypto_hmac_sha256(const struct secret *key, const void *data, size_t len,
 			uint8_t out[static CRYPTO_SHA256]);
-/* "sha256:<64 hex>" */
+/* Size of the text "sha256:<64 hex digits>". */
 #define CRYPTO_DIGEST_TEXT 72
 const char *crypto_digest_text(const uint8_t d[static CRYPTO_SHA256],
 			       char out[static CRYPTO_DIGEST_TEXT]);
 bool crypto_digest_parse(const char *text, uint8_t out[static CRYPTO_SHA256]);
 
-/* SHA-256 of a stream */
+/* SHA-256 of a stream. */
 struct crypto_hash;
 struct crypto_hash *crypto_hash_new(void);
 void crypto_hash_add(struct crypto_hash *h, const void *data, size_t len);
 void crypto_hash_end(struct crypto_hash *h, uint8_t out[static CRYPTO_SHA256]);
 void crypto_hash_free(struct crypto_hash *h);
 
-/* Ed25519.  Keys travel as text: public "ed25519:<base64 of 32 bytes>", private as PEM (PKCS#8). */
+/* An Ed25519 key. Keys are stored and sent as text: public keys as "ed25519:<base64 of 32 bytes>",
+ * private keys as PEM (PKCS#8). */
 struct crypto_key;
 struct crypto_key *crypto_key_new(void);
 struct crypto_key *crypto_key_from_pem(const struct secret *pem, struct err *e);
-/* can only verify */
+/* Returns a key that can only verify. */
 struct crypto_key *crypto_key_from_public(const char *text, struct err *e);
 void crypto_key_free(struct crypto_key *k);
 DEFINE_OWN(crypto_key)
@@ -46,30 +47,30 @@ void crypto_sign(const struct crypto_key *k, const void *data, size_t len,
 bool crypto_verify(const struct crypto_key *k, const void *data, size_t len,
 		   const uint8_t sig[static CRYPTO_SIGNATURE]);
 
-/* Standard base64 with padding; decode refuses anything else.  malloc'd. */
+/* Standard base64 with padding; decoding refuses anything else. The results are malloc'd. */
 char *crypto_base64(const void *data, size_t len);
-/* NUL-terminated */
+/* The result is NUL-terminated. */
 char *crypto_base64_decode(const char *text, size_t text_len, size_t *len, struct err *e);
 
-/* SHA-256 of the first certificate's SubjectPublicKeyInfo (kubeadm's CA pin), and of its DER (a
- * pin). */
+/* SHA-256 of the first certificate's SubjectPublicKeyInfo (kubeadm's CA pin), and of its DER form
+ * (certificate pin). */
 int crypto_cert_spki_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e);
 int crypto_cert_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e);
-/* The last common name and organization of the first certificate's subject; malloc'd, NULL: it has
- * none. */
+/* Returns the last common name and organization of the first certificate's subject, malloc'd; NULL:
+ * not present. */
 int crypto_cert_subject(const char *pem, char **cn, char **o, struct err *e);
 
-/* A self-signed CA, and a server certificate of it for names and addresses (NULL-terminated), ECDSA
- * P-256. valid from one hour ago. PEM. */
+/* Creates a self-signed CA, and a server certificate signed by the CA for names and addresses
+ * (NULL-terminated), ECDSA P-256, PEM. Both are valid from one hour before wall_ms. */
 int crypto_ca_new(const char *cn, int64_t wall_ms, int days, char **cert_pem,
 		  struct secret **key_pem, struct err *e);
 int crypto_cert_issue(const char *ca_pem, const struct secret *ca_key, const char *cn,
 		      const char *const *names, int64_t wall_ms, int days, char **cert_pem,
 		      struct secret **key_pem, struct err *e);
 
-/* A private key (ECDSA P-256, PKCS#8), and a request for a certificate of it that somebody else
- * signs (PKCS#10). PEM, malloc'd. spki: of the key, as crypto_cert_spki_sha256() has it of the
- * certificate. */
+/* Creates a private key (ECDSA P-256, PKCS#8), and a certificate request (PKCS#10) for the key, to
+ * be signed by another party. PEM, malloc'd. spki: digest of the public key, equal to
+ * crypto_cert_spki_sha256() of the certificate. */
 struct secret *crypto_ec_key_new(void);
 char *crypto_csr(const struct secret *key_pem, const char *cn, const char *o,
 		 uint8_t spki[static CRYPTO_SHA256], struct err *e);

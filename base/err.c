@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Foreign bytes may be quoted in a text: nothing in it may move a cursor or end a line. */
+/* Replaces control characters: foreign bytes may be quoted in a text, and must not move a cursor or
+ * end a line. */
 static void scrub(char *s)
 {
 	for (; *s; s++)
@@ -15,7 +16,7 @@ static void scrub(char *s)
 			*s = ' ';
 }
 
-/* A text cut at the end of its buffer may end inside a UTF-8 sequence: drop the broken rest. */
+/* Drops an incomplete UTF-8 sequence at the end of a truncated text. */
 static void trim_utf8(char *s)
 {
 	size_t len = strlen(s), i = len, want;
@@ -40,7 +41,7 @@ __attribute__((format(printf, 2, 0))) static void vtext(struct err *e, const cha
 	else if ((size_t)n >= sizeof(e->text))
 		trim_utf8(e->text);
 	scrub(e->text);
-	str_clean(e->text); /* "%.80s" of foreign text may have cut a sequence */
+	str_clean(e->text); /* "%.80s" may have truncated a UTF-8 sequence of foreign text. */
 	redact(e->text);
 }
 
@@ -53,7 +54,8 @@ static void head(struct err *e, enum err_kind kind, int code, const char *where)
 	e->where = where;
 }
 
-/* The arguments may point into *e itself (its text quoted in the new one): format aside first. */
+/* Formats into a separate buffer, because the arguments may point into *e itself (the new text
+ * quotes the old one). */
 int err_set_at(struct err *e, enum err_kind kind, int code, const char *where, const char *fmt, ...)
 {
 	struct err t;
@@ -67,7 +69,7 @@ int err_set_at(struct err *e, enum err_kind kind, int code, const char *where, c
 	return -1;
 }
 
-/* e->text becomes "first: second", cut at its end. */
+/* Sets e->text to "first: second", truncated to its size. */
 static void join(struct err *e, const char *first, const char *second)
 {
 	char all[sizeof(e->text)];
@@ -148,7 +150,7 @@ int err_errno_at(struct err *e, int num, const char *where, const char *fmt, ...
 	vtext(&t, fmt, ap);
 	va_end(ap);
 	head(&t, kind_of_errno(num), num, where);
-	/* GNU's strerror_r, whose answer need not be in the buffer. */
+	/* GNU's strerror_r() may return a static text instead of filling the buffer. */
 	join(&t, t.text, strerror_r(num, reason, sizeof(reason)));
 	*e = t;
 	return -1;
@@ -160,9 +162,9 @@ void err_clear(struct err *e)
 }
 
 /*
- * Time alone may cure these: peers come back, capacity is returned by others
- * and prices move.  A quota does not move by itself, and a conflict needs a
- * fresh read first, which makes it another operation.
+ * These kinds may pass with time: peers return, others free capacity, prices move. A quota does not
+ * change by itself. A conflict needs a fresh read first, which makes the retry a different
+ * operation.
  */
 bool err_is_transient(const struct err *e)
 {
@@ -225,5 +227,5 @@ enum err_kind err_kind_of_http(int status)
 		return ERR_INVALID;
 	if (status >= 500 && status <= 599)
 		return ERR_UNAVAILABLE;
-	return ERR_PROTOCOL; /* a redirect that was not followed, or no status at all */
+	return ERR_PROTOCOL; /* A redirect that was not followed, or no HTTP status. */
 }

@@ -5,55 +5,53 @@
 #include <stdint.h>
 
 /*
- * err: what went wrong, said once, with enough to decide what to do next.
+ * err: one failure, with enough detail to decide what to do next.
  *
- * A struct err lives on the caller's stack, so reporting a failure never
- * allocates and never leaks.  Code that fails returns what err_set() returns
- * (always -1); code that passes a failure up adds a clause with err_wrap().
- * The kind, not the text, drives policy: err_is_transient() is the only
- * place that decides whether an operation may be tried again.
+ * A struct err lives on the caller's stack, so reporting a failure never allocates and never leaks.
+ * Code that fails returns what err_set() returns (always -1); code that passes a failure up adds a
+ * clause with err_wrap(). The kind, not the text, drives policy: err_is_transient() is the only
+ * function that decides whether an operation may be retried.
  *
- * Texts are for people: err_set() replaces control characters and cuts at the
- * end of the buffer, so that foreign bytes may be quoted in them.  Secrets may
- * never be.
+ * Texts are meant for humans: err_set() replaces control characters and truncates at the end of the
+ * buffer, so that foreign bytes may be quoted in them. Secrets may never be quoted.
  */
 enum err_kind {
 	ERR_NONE,
-	/* the caller's input; trying again cannot help */
+	/* The caller's input is wrong; a retry cannot help. */
 	ERR_INVALID,
-	/* not allowed: 401, 403, a refused login, an untrusted peer */
+	/* Not allowed: 401, 403, a refused login, an untrusted peer. */
 	ERR_DENIED,
 	ERR_NOT_FOUND,
-	/* someone else changed it first: re-read, redo */
+	/* Another writer changed the object first: read it again and redo the change. */
 	ERR_CONFLICT,
-	/* the peer cannot do this at all: choose another way */
+	/* The peer cannot do this at all: choose another method. */
 	ERR_UNSUPPORTED,
-	/* the peer answered nonsense, or more than its bound */
+	/* The peer's answer is malformed, or larger than its limit. */
 	ERR_PROTOCOL,
-	/* no answer in time; the effect may have happened */
+	/* No answer in time; the request may have taken effect. */
 	ERR_TIMEOUT,
-	/* refused, reset, 429, 500, 502..504 */
+	/* Connection refused or reset, or HTTP 429, 500, 502, 503, 504. */
 	ERR_UNAVAILABLE,
-	/* the backend has none left */
+	/* The backend has no capacity left. */
 	ERR_CAPACITY,
-	/* an account's limit */
+	/* A limit of the account is reached. */
 	ERR_QUOTA,
-	/* there is some, but dearer than allowed */
+	/* Capacity exists, but costs more than allowed. */
 	ERR_PRICE,
 	ERR_KINDS
 };
 
-/* How far the failure reaches: what else would fail in the same way now. */
+/* How far the failure reaches: which other requests would fail in the same way now. */
 enum err_scope { ERR_REQUEST, ERR_MACHINE, ERR_PROVIDER, ERR_ZONE, ERR_ACCOUNT };
 
 struct err {
 	enum err_kind kind;
 	enum err_scope scope;
-	/* errno, HTTP status or library code; 0 if none */
+	/* errno, HTTP status or library code; 0 means none. */
 	int code;
-	/* what the peer asked for; 0 if it did not */
+	/* Delay in ms that the peer asked for (Retry-After); 0 means none. */
 	uint32_t retry_after_ms;
-	/* file:line of the first report */
+	/* file:line of the first report. */
 	const char *where;
 	char text[256];
 };
@@ -64,28 +62,28 @@ struct err {
 
 #define err_set(e, kind, code, ...) err_set_at(e, kind, code, ERR_HERE, __VA_ARGS__)
 
-/* Fill *e (scope ERR_REQUEST, no retry_after) and return -1. */
+/* Fills *e (scope ERR_REQUEST, no retry_after) and returns -1. */
 int err_set_at(struct err *e, enum err_kind kind, int code, const char *where, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6), nonnull(1, 4, 5), warn_unused_result));
 
-/* Put "clause: " before the text, keep everything else, return -1. */
+/* Puts "clause: " before the text, keeps everything else, and returns -1. */
 int err_wrap(struct err *e, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), nonnull, warn_unused_result));
 
-/* From errno; the kind is chosen from it. */
+/* Fills *e from an errno value, which also determines the kind. */
 #define err_errno(e, num, ...) err_errno_at(e, num, ERR_HERE, __VA_ARGS__)
 int err_errno_at(struct err *e, int num, const char *where, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5), nonnull(1, 3, 4), warn_unused_result));
 
 void err_clear(struct err *e);
 
-/* May the same operation succeed later without anybody changing anything? */
+/* True if the same operation may succeed later although nothing is changed. */
 bool err_is_transient(const struct err *e);
 
-/* "invalid", "not-found", ... ; for logs and metrics. */
+/* "invalid", "not-found" and so on, for logs and metrics. */
 const char *err_kind_name(enum err_kind kind);
 
-/* The kind that an HTTP status means; ERR_NONE for 2xx. */
+/* Returns the kind that an HTTP status means; ERR_NONE for 2xx. */
 enum err_kind err_kind_of_http(int status);
 
 #endif

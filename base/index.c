@@ -1,7 +1,7 @@
 /*
- * index: for each key a map from its text to the names that have it, and for each name what it was
- * put with, so that it can be taken out again. Most texts have one name, so names are a short list
- * and no map, which would take a kilobyte.
+ * index: for each key a map from its text to the names that have it, and for each name its texts,
+ * so that a name can be removed again. Most texts have one name, so the names are a short list; a
+ * map would take a kilobyte.
  */
 #include "base/index.h"
 
@@ -15,9 +15,9 @@
 
 struct index {
 	unsigned keys;
-	/* of each key: text -> struct names */
+	/* One map per key: text -> struct names. */
 	struct map **by;
-	/* name -> struct texts */
+	/* Name -> struct texts. */
 	struct map *had;
 };
 
@@ -31,7 +31,7 @@ struct texts {
 
 struct names {
 	size_t n, cap;
-	/* in the order in which they came */
+	/* In order of assignment. */
 	char **v;
 };
 
@@ -112,7 +112,7 @@ static void put_in(struct index *x, const char *name, const struct index_text *t
 	names->v[names->n++] = mem_strdup(name);
 }
 
-/* Two of its texts are one. */
+/* True if v[i] repeats an earlier text. */
 static bool is_before(const struct index_text *v, size_t i)
 {
 	for (size_t k = 0; k < i; k++)

@@ -6,11 +6,10 @@
 #include "base/own.h"
 
 /*
- * index: which names have this text under that key? For what would otherwise be a look at
- * everything that has a name.
+ * index: finds the names that have a given text under a given key, without a scan of all names.
  *
  * Keys are numbers from 0 on; a name may have several texts under one key. Texts and names are
- * copied. Not for several threads.
+ * copied. Not thread-safe.
  * Tests: tests/unit/base/test_index.c
  */
 struct index;
@@ -21,13 +20,14 @@ DEFINE_OWN(index)
 
 struct index_text {
 	unsigned key;
-	/* NULL, "": none */
+	/* NULL or "": no text. */
 	const char *text;
 };
-/* These are all that the name has by now; n 0: it is gone. */
+/* Sets the texts of name, replacing all earlier ones; n 0 removes name. */
 void index_put(struct index *x, const char *name, const struct index_text *v, size_t n);
 
-/* In the order in which they came to have it, until fn says false.  fn may not put. */
+/* Calls fn for each name that has text, oldest assignment first, until fn returns false. fn must
+ * not call index_put(). */
 void index_each(const struct index *x, unsigned key, const char *text,
 		bool (*fn)(const char *name, void *arg), void *arg);
 size_t index_count(const struct index *x, unsigned key, const char *text);

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * list: doubly linked, circular, intrusive.  A removed or initialised link
- * points at itself, so removing twice is harmless and list_linked() tells.
+ * list: doubly linked, circular, intrusive. A removed or initialised link points at itself, so
+ * removing twice is harmless and list_linked() reports whether it is in a list.
  */
 struct list {
 	struct list *prev, *next;
@@ -62,7 +62,7 @@ static inline bool list_linked(const struct list *l)
 #define list_first(head, type, member)                                                             \
 	(list_empty(head) ? NULL : list_entry((head)->next, type, member))
 
-/* Safe against removal of the current element, of no other. */
+/* The body may remove the current element, but no other. */
 #define list_for_each(it, head, type, member)                                                      \
 	for (type *it = list_entry((head)->next, type, member),                                    \
 		  *it##_next_ = list_entry(it->member.next, type, member);                         \

@@ -12,15 +12,14 @@
 #include "base/str.h"
 
 /*
- * A line is put together on the caller's stack and leaves in one write(2)
- * under the lock, so lines of different threads never mix.  A value is cut at
- * VALUE bytes; a field for which the line has no more room is left out, and
- * the line then says so.  It therefore stays whole, JSON or not.
+ * A line is built on the caller's stack and written with one write(2) under the lock, so lines of
+ * different threads never mix. A value is truncated at VALUE bytes. A field that no longer fits the
+ * line is omitted, and the line then says so. A line is therefore always well formed, JSON or not.
  */
 enum { LINE = 16 * 1024, VALUE = 4096, TAIL = 64 };
 
 static struct {
-	/* the rest but `least` and `format` */
+	/* Protects all other members except `least` and `format`. */
 	pthread_mutex_t lock;
 	atomic_int least, format;
 	void (*fn)(const char *line, size_t len, void *arg);
@@ -55,9 +54,9 @@ void log_clock(int64_t (*wall_ms)(void *arg), void *arg)
 
 struct line {
 	bool json;
-	/* the field under way does not fit */
+	/* The current field does not fit. */
 	bool over;
-	/* one was left out */
+	/* A field was omitted. */
 	bool cut;
 	size_t len;
 	char text[LINE];
@@ -78,7 +77,8 @@ static void adds(struct line *l, const char *s)
 	add(l, s, strlen(s));
 }
 
-/* May it be shown as it is?  Not what moves a cursor, ends a line or turns text around. */
+/* True if the character may be written as it is: it moves no cursor, ends no line and changes no
+ * text direction. */
 static bool is_plain(int32_t c)
 {
 	return c >= 0x20 && c != 0x7f && !(c >= 0x80 && c <= 0x9f) && c != 0x061c && c != 0x200e &&
@@ -98,7 +98,7 @@ static void add_quoted(struct line *l, const char *s)
 		int32_t c = str_utf8(s, left, &used);
 
 		if (c < 0 && cut && left < 4)
-			break; /* the cut went through it */
+			break; /* The truncation split a UTF-8 sequence. */
 		if (c == '"')
 			adds(l, "\\\"");
 		else if (c == '\\')
@@ -145,7 +145,7 @@ static void add_key(struct line *l, const char *key)
 	add(l, "=", 1);
 }
 
-/* A field is there whole or not at all. */
+/* Removes the field again if it does not fit completely. */
 static void end_field(struct line *l, size_t before)
 {
 	if (!l->over)
@@ -203,7 +203,7 @@ static void compose(struct line *l, enum log_level level, int64_t now_ms, const 
 	if (l->json)
 		add(l, "{", 1);
 	str_time_micro(stamp, now_ms);
-	memcpy(stamp + 23, "Z", 2); /* the clock has milliseconds */
+	memcpy(stamp + 23, "Z", 2); /* The clock has a resolution of milliseconds. */
 	add_str(l, "time", stamp);
 	add_str(l, "level", names[level]);
 	add_str(l, "msg", message);
@@ -215,7 +215,7 @@ static void compose(struct line *l, enum log_level level, int64_t now_ms, const 
 		else
 			add_err(l, f->key, f->e);
 	}
-	/* TAIL was kept free for this. */
+	/* TAIL bytes were reserved for this note. */
 	if (l->cut)
 		l->len += (size_t)snprintf(l->text + l->len, TAIL, "%s",
 					   l->json ? ",\"truncated\":true" : " truncated=true");
@@ -224,7 +224,7 @@ static void compose(struct line *l, enum log_level level, int64_t now_ms, const 
 	l->text[l->len++] = '\n';
 }
 
-/* A full or closed standard error loses the line: nothing may wait for a log. */
+/* Drops the line if standard error is full or closed: nothing may wait for a log. */
 static void write_all(const char *s, size_t n)
 {
 	while (n > 0) {

@@ -7,16 +7,15 @@
 #include "base/mem.h"
 
 /*
- * Open addressing: a slot has the whole hash of its entry, so that a search reads
- * no other entry than the one it finds, and growing reads none.  What is removed leaves
- * no mark: those behind it in its chain move up.  The hash is keyed: whoever chooses the
- * keys cannot choose the slots.  Entries are kept in order of insertion, so the
- * key never shows in what the program does.
+ * Open addressing. A slot has the whole hash of its entry, so that a search reads no entry but the
+ * one it finds, and growing reads none. A removal leaves no mark: the entries behind it in its
+ * chain move up. The hash is keyed, so whoever chooses the keys cannot choose the slots. Entries
+ * are linked in order of insertion, so iteration does not depend on the hash key.
  */
-#define SLOTS_MIN 8 /* a power of two */
+#define SLOTS_MIN 8 /* A power of two. */
 
 struct entry {
-	/* in order of insertion */
+	/* Neighbours in order of insertion. */
 	struct entry *before, *after;
 	void *value;
 	char key[];
@@ -25,10 +24,10 @@ struct entry {
 struct map {
 	struct slot {
 		uint64_t hash;
-		/* NULL: free */
+		/* NULL: the slot is free. */
 		struct entry *x;
 	} * slots;
-	/* nslots: a power of two, or 0; a quarter of them is free at least */
+	/* nslots: a power of two, or 0; at least a quarter of the slots is free. */
 	size_t nslots, n;
 	struct entry *first, *last;
 	void (*free_value)(void *);
@@ -56,7 +55,7 @@ static uint64_t hash_of(const char *key)
 	return hash_keyed(key, strlen(key), 0);
 }
 
-/* Where the key is, or is to be.  There are slots. */
+/* Returns the slot of key, or the free slot where key belongs. The map must have slots. */
 static struct slot *slot_of(const struct map *m, const char *key, uint64_t hash)
 {
 	size_t i = hash & (m->nslots - 1);
@@ -90,7 +89,7 @@ static void grow(struct map *m)
 	free(old);
 }
 
-/* It is made where there is none, with the value NULL. */
+/* Returns the entry of key, adding one with the value NULL if it is missing. */
 static struct entry *at(struct map *m, const char *key)
 {
 	const size_t len = strlen(key);
@@ -147,7 +146,7 @@ void **map_slot(struct map *m, const char *key)
 	return &at(m, key)->value;
 }
 
-/* Those behind it that a search would not find any more move up. */
+/* Frees slot s and moves up the entries behind it that a search would no longer find. */
 static void vacate(struct map *m, struct slot *s)
 {
 	const size_t mask = m->nslots - 1;
@@ -185,8 +184,8 @@ void *map_take(struct map *m, const char *key)
 	return value;
 }
 
-/* The entry is gone before its value is freed: free_value may look at the map, and key may be the
- * entry's own. */
+/* Removes the entry before its value is freed, because free_value may read the map, and key may be
+ * the entry's own copy. */
 void map_del(struct map *m, const char *key)
 {
 	drop_value(m, map_take(m, key));

@@ -6,31 +6,31 @@
 #include "base/own.h"
 
 /*
- * map: string keys to pointers, in order of insertion, with a keyed hash (keys
- * come from tenants and BMCs).  The map copies keys; values belong to the
- * caller unless free_value was given.
+ * map: string keys to pointers, in order of insertion, with a keyed hash because keys come from
+ * tenants and BMCs. The map copies keys; values belong to the caller unless free_value is given.
  */
 struct map;
 
-/* NULL: values are the caller's */
+/* free_value NULL: the caller owns the values. */
 struct map *map_new(void (*free_value)(void *));
 void map_free(struct map *m);
 DEFINE_OWN(map)
 
 void *map_get(const struct map *m, const char *key);
 bool map_has(const struct map *m, const char *key);
-/* frees a value that it replaces */
+/* Adds or replaces a value; frees the replaced value with free_value. */
 void map_put(struct map *m, const char *key, void *value);
-/* Where its value stands; NULL stands there where it was not in the map. Whoever replaces the value
- * frees the old one. Until the map is changed. */
+/* Returns a pointer to the value of key, adding the key with a NULL value if it is missing. A
+ * caller that replaces the value frees the old one. The pointer is valid until the map is
+ * changed. */
 void **map_slot(struct map *m, const char *key);
-/* out of the map, to the caller */
+/* Removes the key and returns its value, which the caller then owns. */
 void *map_take(struct map *m, const char *key);
 void map_del(struct map *m, const char *key);
 void map_clear(struct map *m);
 size_t map_size(const struct map *m);
 
-/* Iteration in order of insertion; removing the current key is allowed. */
+/* Iteration in order of insertion; the body may remove the current key. */
 struct map_iter {
 	const char *key;
 	void *value;

@@ -6,26 +6,26 @@
 /*
  * mem: small allocations that never fail: they abort the program instead.
  *
- * All state is in the API server and every operation is idempotent, so a
- * restart is the recovery.  Anything whose size a peer controls goes through
- * buf.h, which is told its maximum and fails with an error.
+ * All state is in the API server and every operation is idempotent, so a restart is the recovery.
+ * Anything whose size a peer controls goes through buf.h, which is given its maximum and fails with
+ * an error.
  */
-/* zeroed */
+/* Returns zeroed memory. */
 void *mem_alloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_calloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_realloc_array(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
-/* NULL for NULL */
+/* Returns NULL if s is NULL. */
 char *mem_strdup(const char *s) __attribute__((malloc));
 char *mem_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 char *mem_printf(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), malloc, returns_nonnull));
 
-/* Makes jansson abort on failure too and seeds its hash.  First thing in main. */
+/* Makes jansson abort on failure too and seeds its hash. Must be the first call in main(). */
 void mem_init(void);
 
 #define mem_new(type) ((type *)mem_alloc(sizeof(type)))
 
-/* Grow array v (capacity *cap) so that index n is valid. */
+/* Grows array v (capacity *cap) so that index n is valid. */
 #define mem_grow(v, n, cap)                                                                        \
 	do {                                                                                       \
 		if ((n) >= (cap)) {                                                                \

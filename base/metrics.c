@@ -13,18 +13,19 @@
 #include "base/str.h"
 
 /*
- * A series is found by its labels as they are printed: a="x",b="y".  Quoting
- * makes that text unique, and writing needs no more than to copy it.
+ * A series is found by its labels in their printed form: a="x",b="y". Quoting makes this text
+ * unique, and it is copied as it is into the output.
  */
 enum { LABELS_MAX = 4, SERIES_MAX = 1000, VALUE_MAX = 128, KEY_MAX = 2048 };
 
 enum type { COUNTER, GAUGE, HISTOGRAM };
 
 struct series {
-	/* a histogram's sum */
+	/* The sum of a histogram. */
 	double value;
 	uint64_t count;
-	/* nbounds of them, each counted once; +Inf is the rest */
+	/* nbounds counters; each observation counts in one of them. The remainder belongs to
+	 * +Inf. */
 	uint64_t bucket[];
 };
 
@@ -88,8 +89,8 @@ static void key_add(struct key *k, const char *s, size_t n)
 }
 
 /*
- * A foreign value: cut, and what is not UTF-8 replaced, since one bad byte
- * would make Prometheus refuse the whole page.
+ * Adds a foreign value: truncated, and with invalid UTF-8 replaced, because one invalid byte would
+ * make Prometheus refuse the whole page.
  */
 static void key_add_value(struct key *k, const char *s)
 {
@@ -109,7 +110,7 @@ static void key_add_value(struct key *k, const char *s)
 	}
 }
 
-/* other: the one series that takes what is too many. */
+/* other: use the series "other", for values beyond SERIES_MAX. */
 static const char *key_of(const struct metric *f, const char *const *values, bool other,
 			  struct key *k)
 {
@@ -166,7 +167,7 @@ static struct metric *family(struct metrics *m, enum type type, const char *name
 	f->nbounds = n;
 	map_put(m->families, name, f);
 	if (f->nlabels == 0)
-		series_of(f, NULL); /* a rate needs the zero that it rises from */
+		series_of(f, NULL); /* A rate needs the initial zero. */
 	return f;
 }
 
@@ -208,7 +209,7 @@ void metric_observe(struct metric *f, const char *const *values, double x)
 
 	assert(f->type == HISTOGRAM);
 	if (isnan(x))
-		return; /* it would spoil the sum for good */
+		return; /* NaN would spoil the sum permanently. */
 	s = series_of(f, values);
 	s->value += x;
 	s->count++;
@@ -230,7 +231,7 @@ double metric_get(const struct metric *f, const char *const *values)
 
 /* --- text --- */
 
-/* The shorter of the two that reads back as the same number. */
+/* Returns the shorter of two forms that reads back as the same number. */
 static const char *number(double x, char out[static 32])
 {
 	if (isnan(x))
@@ -259,7 +260,7 @@ static void write_help(const struct metric *f, struct buf *out)
 	buf_printf(out, "\n# TYPE %s %s\n", f->name, types[f->type]);
 }
 
-/* extra: a label after the others, "" for none. */
+/* extra: a label after the others; "" means none. */
 static void write_line(const struct metric *f, const char *ending, const char *labels,
 		       const char *extra, const char *value, struct buf *out)
 {

@@ -8,10 +8,9 @@
 /*
  * metrics: counters, gauges and histograms, written as Prometheus text 0.0.4.
  *
- * A registry belongs to one loop thread.  A family is declared once with its
- * help text (also the manual); a series is found by its label values.  The
- * number of series of one family is bounded (1,000): more go to one series
- * whose label values are "other", so that a hostile name cannot eat memory.
+ * A registry belongs to one loop thread. A family is declared once, with its help text; a series is
+ * found by its label values. One family has at most 1,000 series: further label values are counted
+ * in one series whose label values are "other", so that hostile names cannot exhaust memory.
  */
 struct metrics;
 struct metric;
@@ -20,7 +19,7 @@ struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m);
 DEFINE_OWN(metrics)
 
-/* labels: names, NULL-terminated, at most 4; NULL for none. Declaring the same name again gives the
+/* labels: names, NULL-terminated, at most 4; NULL: none. Declaring the same name again returns the
  * same family. */
 struct metric *metrics_counter(struct metrics *m, const char *name, const char *help,
 			       const char *const *labels);
@@ -30,11 +29,11 @@ struct metric *metrics_gauge(struct metrics *m, const char *name, const char *he
 struct metric *metrics_histogram(struct metrics *m, const char *name, const char *help,
 				 const char *const *labels, const double *bounds, size_t n);
 
-/* values: one for each label name, in order; NULL when there are none. */
+/* values: one for each label name, in order; NULL if the family has no labels. */
 void metric_add(struct metric *f, const char *const *values, double by);
 void metric_set(struct metric *f, const char *const *values, double to);
 void metric_observe(struct metric *f, const char *const *values, double x);
-/* counter or gauge; 0 if unseen */
+/* Value of a counter or gauge; 0 if the series does not exist. */
 double metric_get(const struct metric *f, const char *const *values);
 
 void metrics_write(const struct metrics *m, struct buf *out);

@@ -21,7 +21,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* At least one digit and at most `max`; *n is how many there were. */
+/* Reads at least one digit and at most `max`; *n is their number. */
 static bool take_digits(const char **s, size_t max, int64_t *value, size_t *n)
 {
 	for (*n = 0; is_digit(**s) && *n < max; (*s)++, (*n)++)

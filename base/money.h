@@ -10,21 +10,22 @@
  * money: amounts of one currency as whole millionths (micro-units) in an int64_t, never floating
  * point.
  *
- * A text is 1 to 12 digits, and after a point 1 to 6 more ("6.50"): so every text that is allowed
- * is exact. Arithmetic that would leave the range fails and changes nothing. Who adds amounts sees
- * to it that they are of one currency.
+ * A text is 1 to 12 digits, optionally followed by a point and 1 to 6 digits ("6.50"), so every
+ * allowed text is exact. Arithmetic that would overflow fails and changes nothing. The caller makes
+ * sure that amounts which it adds have the same currency.
  * Tests: tests/unit/base/test_money.c
  */
 #define MONEY_UNIT INT64_C(1000000)
-#define MONEY_TEXT 24 /* bytes of an amount's text */
+#define MONEY_TEXT 24 /* Size of an amount's text in bytes. */
 #define MONEY_TEXT_MAX (INT64_C(1000000000000) * MONEY_UNIT - 1)
 
-/* ERR_INVALID, naming the text; *micro is then unchanged. */
+/* Fails with ERR_INVALID, naming the text; *micro is then unchanged. */
 int money_parse(const char *text, int64_t *micro, struct err *e)
 	__attribute__((warn_unused_result));
-/* At least two digits after the point, and no zero behind them: "6.50", "0.000001", "-1.25". */
+/* Writes the amount with at least two decimals and no further trailing zeros: "6.50", "0.000001",
+ * "-1.25". */
 const char *money_format(int64_t micro, char out[static MONEY_TEXT]);
-/* money_parse() takes it */
+/* True if money_parse() accepts the text. */
 bool money_is_amount(const char *text);
 
 /* *sum += more. */
@@ -32,8 +33,8 @@ bool money_add(int64_t *sum, int64_t more) __attribute__((warn_unused_result));
 /* *product = micro * times. */
 bool money_times(int64_t micro, int64_t times, int64_t *product)
 	__attribute__((warn_unused_result));
-/* What so much time costs at so much an hour; a part of a micro-unit counts as a whole one. Neither
- * is negative. */
+/* Cost of ms milliseconds at per_hour per hour, rounded up to a whole micro-unit. Neither argument
+ * may be negative. */
 bool money_for_ms(int64_t per_hour, int64_t ms, int64_t *micro) __attribute__((warn_unused_result));
 static inline bool money_for_seconds(int64_t per_hour, int64_t seconds, int64_t *micro)
 {
@@ -42,8 +43,8 @@ static inline bool money_for_seconds(int64_t per_hour, int64_t seconds, int64_t 
 	return money_times(seconds, 1000, &ms) && money_for_ms(per_hour, ms, micro);
 }
 
-/* A code of ISO 4217 that is money in use somewhere: "EUR"; not metals such as XAU, nor codes for
- * tests. */
+/* True for an ISO 4217 code of a currency in circulation ("EUR"); false for metals such as XAU and
+ * for test codes. */
 bool money_is_currency(const char *code);
 
 #endif

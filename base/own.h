@@ -4,10 +4,10 @@
 /*
  * own: scope-bound ownership.
  *
- *	OWN(pool) p = pool_new(name);	freed when the scope ends ...
- *	return give(p);			... unless handed on
+ *   OWN(pool) p = pool_new(name);   freed at the end of the scope ...
+ *   return give(p);                 ... unless ownership is transferred
  *
- * A module that wants this writes DEFINE_OWN(type) after type_free().
+ * A module that offers this writes DEFINE_OWN(type) after type_free().
  */
 #define OWN(type) __attribute__((cleanup(type##_own_free_))) struct type *
 #define DEFINE_OWN(type)                                                                           \

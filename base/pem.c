@@ -15,7 +15,7 @@
 #define RSA_BITS_MIN 2048
 #define RSA_BITS_MAX 4096
 
-/* Where OpenSSL cannot fail but for want of memory. */
+/* Aborts unless ok: for OpenSSL calls that fail only without memory. */
 static void must(bool ok)
 {
 	if (!ok)
@@ -44,7 +44,7 @@ static void block_free(struct block *b)
 	*b = (struct block){0};
 }
 
-/* 1: the next block; 0: there is none left; -1: what stands there is no PEM. */
+/* 1: *b is the next block; 0: end of text; -1: the rest is not PEM. */
 static int block_next(BIO *in, struct block *b, struct err *e)
 {
 	unsigned long code;
@@ -60,7 +60,7 @@ static int block_next(BIO *in, struct block *b, struct err *e)
 	return err_set(e, ERR_INVALID, 0, "is not PEM: a block is broken");
 }
 
-/* A header is there to say that the block is encrypted, and for nothing else. */
+/* True if the block has a header; PEM headers are used for encrypted blocks only. */
 static bool is_encrypted(const struct block *b)
 {
 	return !str_empty(b->header) || str_starts(b->name, "ENCRYPTED ");
@@ -108,7 +108,7 @@ static int add_cert(const struct block *b, BIO *out, struct err *e)
 		return err_set(e, ERR_INVALID, 0,
 			       "want certificates, got OpenSSL's TRUSTED CERTIFICATE");
 	x = d2i_X509(NULL, &p, b->len);
-	/* The key is looked at too: OpenSSL understands it only when it is first used. */
+	/* Parse the public key now: OpenSSL otherwise does so only at its first use. */
 	if (!x || p != b->data + b->len || !X509_get0_pubkey(x)) {
 		X509_free(x);
 		ERR_clear_error();
@@ -179,7 +179,8 @@ static EVP_PKEY *key_of(const struct block *b)
 	return key;
 }
 
-/* By the name of its curve: parameters of its own are a stranger's arithmetic. */
+/* True if the curve is given by its name; explicit curve parameters are refused, because they are
+ * not trustworthy. */
 static bool curve_is_known(const EVP_PKEY *key)
 {
 	static const char *const known[] = {"prime256v1", "P-256",     "secp384r1",
@@ -276,7 +277,8 @@ struct secret *pem_key(const char *text, size_t len, struct err *e)
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-/* A signature made and checked: the numbers of a key may fit its certificate and be of no use. */
+/* Signs and verifies a test text: a key may match its certificate by its numbers and still not
+ * work. */
 static bool signs_for(EVP_PKEY *key, EVP_PKEY *public_key)
 {
 	static const unsigned char text[] = "drover";
@@ -298,7 +300,8 @@ static bool signs_for(EVP_PKEY *key, EVP_PKEY *public_key)
 	return ok;
 }
 
-/* pem_certs() and pem_key() wrote these: no block in them is encrypted, so nothing is asked for. */
+/* pem_certs() and pem_key() wrote both texts, so no block is encrypted and OpenSSL asks for no
+ * passphrase. */
 int pem_pair(const char *cert, const struct secret *key, struct err *e)
 {
 	BIO *cert_in = BIO_new_mem_buf(cert, -1);

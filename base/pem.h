@@ -6,27 +6,28 @@
 #include "base/secret.h"
 
 /*
- * pem: certificates and private keys that others wrote, read before a TLS library sees them.
+ * pem: reads foreign certificates and private keys before a TLS library sees them.
  *
- * What comes back was written anew from what was understood, so that a TLS library reads our own
- * bytes alone.  This matters for encrypted material: OpenSSL asks for its passphrase through a
- * callback, which in libcurl crashes when there is none and otherwise waits for a terminal.
+ * The result is written anew from the parsed contents, so a TLS library reads only bytes that
+ * drover wrote. This matters for encrypted material: OpenSSL asks for its passphrase through a
+ * callback, which in libcurl crashes if it is missing and otherwise waits for a terminal.
  *
- * Blocks of other types are skipped, since kubelet keeps key and certificate in one file.  Errors
- * are ERR_INVALID and quote nothing of the input.  Formats: RFC 7468; encrypted keys: RFC 1421
+ * Blocks of other types are skipped, because kubelet keeps key and certificate in one file. Errors
+ * are ERR_INVALID and quote nothing of the input. Formats: RFC 7468; encrypted keys: RFC 1421
  * section 4.6.1.1 ("Proc-Type: 4,ENCRYPTED") and RFC 5958 section 3 ("ENCRYPTED PRIVATE KEY").
  */
 #define PEM_BYTES_MAX ((size_t)1 << 20)
 #define PEM_CERTS_MAX 512
 
-/* All certificates, one at least, max at most; malloc'd PEM. */
+/* Returns all certificates, at least one and at most max, as malloc'd PEM. */
 char *pem_certs(const char *text, size_t len, size_t max, struct err *e);
 
-/* The first private key, as PKCS#8. RSA of 2,048 to 4,096 bits (a larger one holds the loop for
- * more than 20 ms at each handshake), ECDSA on P-256, P-384 or P-521, Ed25519 or Ed448. */
+/* Returns the first private key, as PKCS#8: RSA of 2,048 to 4,096 bits (a larger one blocks the
+ * loop for more than 20 ms at each handshake), ECDSA on P-256, P-384 or P-521, Ed25519 or Ed448. */
 struct secret *pem_key(const char *text, size_t len, struct err *e);
 
-/* Does the key sign for the first certificate?  Both as given by the functions above. */
+/* Succeeds if the key belongs to the first certificate. Both arguments are results of the functions
+ * above. */
 int pem_pair(const char *cert, const struct secret *key, struct err *e)
 	__attribute__((warn_unused_result));
 

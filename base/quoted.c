@@ -9,7 +9,7 @@
 #include "base/crypto.h"
 #include "base/redact.h"
 
-#define FORM_MAX 1024 /* longest part of a secret that is looked for, in bytes */
+#define FORM_MAX 1024 /* Longest part of a secret to search for, in bytes. */
 
 /* Characters that quoting may insert between two characters of a secret. */
 static bool is_between(char c)

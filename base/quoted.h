@@ -5,10 +5,10 @@
 #include "base/secret.h"
 
 /*
- * quoted: removes the secrets of a connection from texts of the peer, which may quote what drover
- * sent to it.
+ * quoted: removes a connection's secrets from texts of the peer, because such a text may quote what
+ * drover sent.
  *
- * Patterns that betray a secret by its form alone are redact.h's.
+ * redact.h removes secrets that are recognisable by their form alone.
  * Tests: tests/unit/base/test_quoted.c
  */
 
@@ -22,7 +22,7 @@
 #define QUOTED_LEAST 4
 void quoted_redact(char *text, const struct secret *s);
 
-/* Strikes both secrets out of the text of an error.  NULL: no secret. */
+/* Strikes both secrets out of the text of an error. NULL: no secret. */
 void quoted_redact_err(struct err *e, const struct secret *a, const struct secret *b);
 
 #endif

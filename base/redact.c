@@ -1,6 +1,5 @@
 /*
- * redact: passes over the text, which is read through its encodings, while what is struck out is
- * the bytes as they stand.
+ * redact: reads the text through its encodings; strikes out the original bytes.
  */
 #include "base/redact.h"
 
@@ -10,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define HEX_MAX 32 /* half of a token is no token: a UUID and a WWN are shorter */
+#define HEX_MAX 32 /* 32 hex digits are at most half of a token; UUIDs and WWNs are shorter. */
 #define JWT_MIN 20
 #define TOKEN_ID 6
 #define TOKEN_SECRET 16
@@ -23,7 +22,7 @@ static int hex(char c)
 				      : -1;
 }
 
-/* Two digits that stand for one character; its bytes are `used`.  0: they do not. */
+/* Decodes two hex digits to a character; 0: they are not hex digits. */
 static char pair(const char *s)
 {
 	int hi = hex(s[0]), lo = hi < 0 ? -1 : hex(s[1]);
@@ -31,7 +30,7 @@ static char pair(const char *s)
 	return lo < 0 ? 0 : (char)(hi << 4 | lo);
 }
 
-/* "&#x2f;" and "&#47;" */
+/* Decodes "&#x2f;" and "&#47;"; *used is their length. */
 static char entity(const char *s, size_t *used)
 {
 	bool x = s[2] == 'x' || s[2] == 'X';
@@ -52,7 +51,7 @@ char redact_char(const char *s, size_t *used)
 	if (s[0] == '%') {
 		*used = 3;
 		c = pair(s + 1);
-		for (; c == '%' && pair(s + *used); *used += 2) /* encoded again */
+		for (; c == '%' && pair(s + *used); *used += 2) /* Percent-encoded repeatedly. */
 			c = pair(s + *used);
 	} else if (s[0] == '\\' && s[1] == '/') {
 		*used = 2;
@@ -74,7 +73,7 @@ static void strike(char *from, const char *to)
 	memset(from, '*', (size_t)(to - from));
 }
 
-/* Behind the characters of `word` (lower case) at s; NULL: it does not begin so. */
+/* Returns the position behind `word` (lower case) at s; NULL: s does not begin with word. */
 static char *behind(char *s, const char *word)
 {
 	size_t used;
@@ -94,13 +93,13 @@ static char *behind_hex(char *s, size_t *n)
 	return s;
 }
 
-/* What ends a URL in a sentence. */
+/* True for characters that end a URL in a sentence. */
 static bool ends(char c)
 {
 	return !c || isspace((unsigned char)c) || strchr("\"'<>,;)", c);
 }
 
-/* s: behind "://". */
+/* s points behind "://". */
 static void strike_url(char *s)
 {
 	char *user = s, *query = NULL, c;
@@ -132,7 +131,7 @@ static size_t lows(const char *s)
 	return n;
 }
 
-/* A word begins at s: a bootstrap token, or a JSON Web Token? */
+/* Strikes a bootstrap token or a JSON Web Token that begins at s. */
 static void strike_word(char *s)
 {
 	size_t id = lows(s), n;

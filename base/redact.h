@@ -4,21 +4,22 @@
 #include <stddef.h>
 
 /*
- * redact: strikes out of a text what would open something. Texts quote BMCs, API servers, agents
- * and programs, and those quote what they were given: the address of a boot medium, a bootstrap
- * token, a presigned URL.
+ * redact: strikes credentials out of a text. Texts quote BMCs, API servers, agents and programs,
+ * which in turn quote what drover sent them: the address of a boot medium, a bootstrap token, a
+ * presigned URL.
  *
- *   more than 32 hex digits in a row	media tokens, boot secrets, digests of them; sha256:... is left
- *   hex digits after /boot/			the same, cut short
- *   the user of a URL, and its query	https://user:password@host, ?X-Amz-Signature=...
- *   abcdef.0123456789abcdef			bootstrap tokens: what is behind the dot
- *   eyJ...					JSON Web Tokens
+ *   more than 32 hex digits in a row       tokens, boot secrets, digests; sha256:... stays
+ *   hex digits after /boot/                the same, truncated
+ *   the user and the query of a URL        https://user:password@host, ?X-Amz-Signature=...
+ *   abcdef.0123456789abcdef                bootstrap tokens: the part behind the dot
+ *   eyJ...                                 JSON Web Tokens
  *
- * In any case, and in whatever an answer may make of it: %2F, %252F, \/, \u002f, &#x2f;, &#47;.
- * err_set() and err_wrap() call it, so that no error holds such a thing, wherever the text came in.
- * What is said of a Machine (controller/life/journal.c) passes it too.
+ * Matches ignore case and see through the encodings of a reply: %2F, %252F, \/, \u002f, &#x2f;,
+ * &#47;. err_set() and err_wrap() call redact(), so no error contains such a secret, wherever its
+ * text came from. Messages in the status of a Machine (controller/life/journal.c) pass through
+ * redact() too.
  */
-/* in place; each byte that goes becomes '*' */
+/* Replaces each byte of a credential in text by '*', in place. */
 void redact(char *text);
 
 /* Returns the character that the text at s stands for, decoded, and the number of bytes that it

@@ -21,7 +21,7 @@ void backoff_reset(struct backoff *b)
 	b->failures = 0;
 }
 
-/* A bucket that holds less than one token would never give one. */
+/* A bucket of less than one token would never yield one. */
 void bucket_init(struct bucket *b, double per_s, double burst, int64_t now_ms)
 {
 	b->per_s = per_s > 0 ? per_s : 0;
@@ -32,7 +32,8 @@ void bucket_init(struct bucket *b, double per_s, double burst, int64_t now_ms)
 
 int64_t bucket_take(struct bucket *b, int64_t now_ms)
 {
-	/* Of a token and of a millisecond: what rounding may have taken must cost nobody 1 ms. */
+	/* Tolerance for rounding, of a token and of a millisecond, so that rounding never delays a
+	 * caller by 1 ms. */
 	const double slack = 1e-6;
 	double wait;
 

@@ -5,15 +5,15 @@
 #include <stdint.h>
 
 /*
- * retry: backoff with full jitter, and token buckets.  Pure arithmetic on
- * milliseconds that the caller gives; no clock, no timer.
+ * retry: back-off with full jitter, and token buckets. Pure arithmetic on milliseconds that the
+ * caller passes; no clock, no timer.
  */
 struct backoff {
 	int64_t base_ms, cap_ms;
 	unsigned failures;
 };
-/* Next delay: uniform in [d/2, d], d = min(cap, base * 2^failures); counts one failure.
- * random: any 64 random bits (loop_random). */
+/* Returns the next delay, uniform in [d/2, d] with d = min(cap, base * 2^failures), and counts one
+ * failure. random: any 64 random bits (loop_random()). */
 int64_t backoff_next(struct backoff *b, uint64_t random);
 void backoff_reset(struct backoff *b);
 
@@ -22,7 +22,7 @@ struct bucket {
 	int64_t at_ms;
 };
 void bucket_init(struct bucket *b, double per_s, double burst, int64_t now_ms);
-/* Take one token: 0, or how many ms to wait before there is one (nothing is taken then). */
+/* Takes one token and returns 0, or returns the ms until a token is available and takes none. */
 int64_t bucket_take(struct bucket *b, int64_t now_ms);
 
 #endif

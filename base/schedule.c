@@ -16,12 +16,12 @@
 #define DAY_MINUTES 1440
 #define FIELDS 5
 #define SPACES " \t\n\v\f\r"
-#define NUMBER_MAX 100000 /* every greater number is read as this one */
+#define NUMBER_MAX 100000 /* Larger numbers are read as this one. */
 
 /* One bit for each minute, hour, day of the month, month and day of the week of a schedule. */
 struct cron {
 	uint64_t bits[FIELDS];
-	/* the field has a part that is * or ? without a step */
+	/* The field has a part that is * or ? without a step. */
 	bool any[FIELDS];
 };
 enum { MINUTES, HOURS, DAYS, MONTHS, WEEKDAYS };
@@ -33,13 +33,13 @@ static const char *const weekday_names[] = {"sun", "mon", "tue", "wed", "thu", "
 /* One of the five fields. */
 struct unit {
 	const char *name;
-	/* what * stands for */
+	/* The range that * covers. */
 	int min, max;
-	/* highest number that may be written */
+	/* Highest number that is accepted. */
 	int most;
-	/* of min, min + 1, ...; NULL: numbers alone */
+	/* Names of min, min + 1, ...; NULL: numbers only. */
 	const char *const *names;
-	/* min and max as text */
+	/* min and max as text. */
 	const char *first, *last;
 };
 static const struct unit units[FIELDS] = {
@@ -58,7 +58,7 @@ struct span {
 struct part {
 	int from, to, step;
 	bool any;
-	/* the ends of the range as they are written */
+	/* The ends of the range as written. */
 	struct span low, high;
 };
 
@@ -237,7 +237,7 @@ static int parse(const char *s, struct cron *c, struct err *e)
 	for (int i = 0; i < FIELDS; i++)
 		if (read_field(&units[i], fields[i], &c->bits[i], &c->any[i], e) < 0)
 			return -1;
-	if (c->bits[WEEKDAYS] >> 7 & 1) /* Sunday has two numbers */
+	if (c->bits[WEEKDAYS] >> 7 & 1) /* Sunday is 0 and 7. */
 		c->bits[WEEKDAYS] |= 1;
 	return 0;
 }

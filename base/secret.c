@@ -11,33 +11,33 @@
 #include "base/mem.h"
 
 /*
- * Bytes live in pages of their own, marked MADV_DONTDUMP.  Thousands of BMC
- * passwords must not take a page each: sizes up to 4 KiB share chunks, cut into
- * equal slots of one size.  A freed slot is cleared and put on its class's free
- * list; chunks stay.  Larger secrets are mapped alone.
+ * The bytes are in separate pages, marked MADV_DONTDUMP. Thousands of BMC passwords must not take a
+ * page each: sizes up to 4 KiB share chunks, which are divided into slots of one size. A freed slot
+ * is cleared and put on the free list of its size class; chunks are never unmapped. A larger secret
+ * has a mapping of its own.
  */
 enum { SMALLEST = 64, CLASSES = 4, CHUNK = 64 * 1024 };
 
 union slot {
-	/* while free */
+	/* Next free slot, while this one is free. */
 	union slot *next;
 	char bytes[SMALLEST];
 };
 
 static struct {
 	pthread_mutex_t lock;
-	/* of 64, 256, 1024 and 4096 bytes */
+	/* Free slots of 64, 256, 1024 and 4096 bytes. */
 	union slot *free[CLASSES];
 } slots = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct secret {
 	size_t len;
-	/* bytes at data */
+	/* Size of data in bytes. */
 	size_t room;
 	char *data;
 };
 
-/* The barrier makes the compiler believe that the memory is still looked at. */
+/* The barrier keeps the compiler from removing the memset() as a dead store. */
 void secret_wipe(void *p, size_t len)
 {
 	if (!p || !len)
@@ -55,7 +55,7 @@ static void *map_pages(size_t size)
 	return p;
 }
 
-/* The class whose slots hold `need` bytes; CLASSES if none does. */
+/* Returns the class whose slots have at least `need` bytes; CLASSES: none. */
 static unsigned class_of(size_t need, size_t *size)
 {
 	unsigned c = 0;
@@ -154,7 +154,7 @@ size_t secret_len(const struct secret *s)
 	return s->len;
 }
 
-/* The time depends on the lengths alone. */
+/* The run time depends on the lengths only. */
 bool secret_equal_bytes(const struct secret *a, const void *b, size_t len)
 {
 	const volatile unsigned char *x = (const unsigned char *)a->data, *y = b;
@@ -172,7 +172,7 @@ bool secret_equal(const struct secret *a, const struct secret *b)
 	return secret_equal_bytes(a, b->data, b->len);
 }
 
-/* One write: a file in memory takes all of it or, without memory, nothing that would be used. */
+/* Writes all bytes in one call: a memory file accepts all of them, or fails without memory. */
 static bool fill(int fd, const struct secret *s)
 {
 	ssize_t n = write(fd, s->data, s->len);

@@ -155,7 +155,7 @@ static unsigned month_length(unsigned y, unsigned m)
 	return m == 2 && leap ? 29 : length[m - 1];
 }
 
-/* The offset from UTC in minutes at the end of the text. */
+/* Reads the offset from UTC, in minutes, at the end of the text. */
 static bool take_offset(const char *s, int *minutes)
 {
 	unsigned h, m;
@@ -186,7 +186,7 @@ bool str_to_time(const char *s, int64_t *unix_ms)
 	    !take_char(&s, ':') || !take_digits(&s, 2, &sec))
 		return false;
 	if (mo < 1 || mo > 12 || d < 1 || d > month_length(y, mo) || h > 23 || mi > 59 || sec > 60)
-		return false; /* 60 is a leap second */
+		return false; /* 60 is a leap second. */
 	if (*s == '.') {
 		if (!is_digit(*++s))
 			return false;
@@ -254,7 +254,7 @@ static int64_t unit_ns(const char *s, size_t n)
 	return 0;
 }
 
-/* One "1.5h": add its nanoseconds to *total. */
+/* Reads one term such as "1.5h" and adds its nanoseconds to *total. */
 static bool take_term(const char **s, __int128 *total)
 {
 	__int128 whole = 0, fraction = 0, scale = 1;
@@ -270,7 +270,7 @@ static bool take_term(const char **s, __int128 *total)
 	if (*p == '.') {
 		for (p++; is_digit(*p); p++, any = true) {
 			if (scale > INT64_MAX / 10)
-				continue; /* below what can matter */
+				continue; /* Digits below the resolution. */
 			fraction = fraction * 10 + (*p - '0');
 			scale *= 10;
 		}
@@ -285,7 +285,8 @@ static bool take_term(const char **s, __int128 *total)
 	return *total <= INT64_MAX;
 }
 
-/* Parts of a millisecond are rounded away from zero: a limit of 1ns must not become "no limit". */
+/* Fractions of a millisecond are rounded away from zero: a limit of 1ns must not become "no
+ * limit". */
 bool str_to_duration(const char *s, int64_t *ms)
 {
 	__int128 total = 0;
@@ -366,7 +367,7 @@ bool str_is_dns_label(const char *s)
 	return n <= 63 && dns_label(s, n);
 }
 
-/* As Kubernetes has it: the parts of a subdomain may be longer than 63. */
+/* As in Kubernetes, the labels of a subdomain may be longer than 63 characters. */
 static bool dns_subdomain(const char *s, size_t n)
 {
 	size_t from = 0;
@@ -471,7 +472,7 @@ bool str_unhex(void *out, const char *hex, size_t n)
 		return false;
 	for (size_t i = 0; i < 2 * n; i++)
 		if (hex_value(hex[i]) < 0)
-			return false; /* before anything is written */
+			return false; /* Refuse before anything is written. */
 	for (size_t i = 0; i < n; i++)
 		p[i] = (unsigned char)(hex_value(hex[2 * i]) << 4 | hex_value(hex[2 * i + 1]));
 	return true;

@@ -6,21 +6,21 @@
 #include "base/str.h"
 
 #define BYTES 16
-#define GROUP 4 /* of the first group */
+#define GROUP 4 /* Bytes of the first group. */
 
-/* Seen on many machines each; the other order of each counts too. */
+/* Placeholder UUIDs that were seen on many machines; both byte orders count. */
 static const char *const defaults[] = {
-	"03000200-0400-0500-0006-000700080009", /* AMI, on boards of many makers */
+	"03000200-0400-0500-0006-000700080009", /* AMI, on boards of many vendors. */
 	"12345678-1234-5678-90ab-cddeefaabbcc",
 	"12345678-1234-5678-1234-567812345678",
 	"12345678-1234-1234-1234-123456789abc",
 	"00010203-0405-0607-0809-0a0b0c0d0e0f",
 	"01020304-0506-0708-090a-0b0c0d0e0f10",
-	"00112233-4455-6677-8899-aabbccddeeff", /* the example of the SMBIOS specification */
+	"00112233-4455-6677-8899-aabbccddeeff", /* Example of the SMBIOS specification. */
 	"07090201-0103-0301-0807-060504030201",
 	"11111111-2222-3333-4444-555555555555",
 	"deadbeef-dead-beef-dead-beefdeadbeef",
-	"4c4c4544-0000-2010-8020-80c04f202020", /* Dell's, of a service tag that is blank */
+	"4c4c4544-0000-2010-8020-80c04f202020", /* Dell, for a blank service tag. */
 	"4c4c4544-0020-2010-8020-a0c04f202020",
 };
 
@@ -140,7 +140,8 @@ enum uuid_match uuid_compare(const char *a, const char *b)
 	if (str_empty(a) || str_empty(b) || !parse(a, x) || !parse(b, y))
 		return UUID_DIFFERENT;
 	turn_round(y, other);
-	/* Of most pairs that is all; the table is gone through for those that match. */
+	/* Most pairs differ and end here; only equal ones are compared with the table of
+	 * placeholders. */
 	if (memcmp(x, y, BYTES) != 0 && memcmp(x, other, BYTES) != 0)
 		return UUID_DIFFERENT;
 	if (is_default(x))
