@@ -6,8 +6,8 @@
 /*
  * age: how long ago something was, as kubectl writes it: "5m10s", "3h", "2d2h".
  */
-/* A string; gives. time: RFC 3339; <unknown> when it is none, <invalid> when it is still to
- * come. */
+/* Returns the age at wall_ms of an RFC 3339 time as a new JSON string. "<unknown>": time is not RFC
+ * 3339; "<invalid>": time lies in the future. */
 json_t *age_json(const char *time, int64_t wall_ms);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * exact: one pass checks the grammar; everything else walks a text that is known to be good, where
- * the end of a value is found by counting brackets outside of strings.
+ * exact: one pass checks the grammar. All other functions walk a text that is known to be valid,
+ * where the end of a value is found by counting brackets outside of strings.
  */
 #include "base/data/exact.h"
 
@@ -320,7 +320,7 @@ const char *exact_str(struct exact v, struct arena *a)
 		return NULL;
 	if (!memchr(v.at, '\\', v.len))
 		return arena_strndup(a, v.at + 1, v.len - 2);
-	j = json_parse(v.at, v.len, &e); /* a surrogate without its other half, a NUL: no text */
+	j = json_parse(v.at, v.len, &e); /* Fails for half of a surrogate pair and for a NUL. */
 	return j ? arena_strdup(a, json_string_value(j)) : NULL;
 }
 
@@ -340,7 +340,7 @@ bool exact_i64(struct exact v, int64_t *out)
 	return str_to_i64(text, INT64_MIN, INT64_MAX, out);
 }
 
-/* The next byte that is no white space between tokens; strings are followed letter for letter. */
+/* Iterates over the bytes that are not white space between tokens; strings byte by byte. */
 struct tokens {
 	const char *p, *end;
 	bool in_string;
@@ -436,7 +436,7 @@ char *exact_without(struct exact object, const char *name, struct arena *a, stru
 			break;
 		last = it.value.at + it.value.len;
 	}
-	from = last; /* with the comma before it, or, of the first one, the one after */
+	from = last; /* Removes the comma before the member, or the one after the first member. */
 	to = found.at + found.len;
 	if (last == object.at + 1) {
 		to = past_space(to, object.at + object.len);

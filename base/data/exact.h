@@ -8,23 +8,23 @@
 #include "base/err.h"
 
 /*
- * exact: JSON as text, read in place and changed member by member, so that all
- * the rest stays letter for letter what it was: unknown members, their order,
- * 1.50, 1e400 and 18446744073709551615, which no tree of numbers keeps.
+ * exact: JSON kept as text, read in place and changed member by member, so that everything else
+ * stays unchanged byte for byte: unknown members, their order, and numbers such as 1.50, 1e400 and
+ * 18446744073709551615, which a tree of doubles would change.
  *
- * For servers that want the whole object back and compare nothing (BCM).  A
- * value is a piece of the text that it was read from, and lives as long as that.
- * Only what exact_read() has accepted is looked into.
+ * For servers that expect the whole object back and detect no conflicts (BCM). A struct exact is a
+ * piece of the text that it was read from, and valid as long as that text. All functions but
+ * exact_read() require text that exact_read() has accepted.
  * Tests: tests/unit/base/data/test_exact.c, tests/fuzz/fuzz_exact.c
  */
 struct exact {
-	/* NULL: there is none */
+	/* NULL: no value. */
 	const char *at;
 	size_t len;
 };
 
-/* The text is one JSON value (RFC 8259), 64 deep at most, in valid UTF-8, and nothing after it but
- * white space. ERR_PROTOCOL names the byte. */
+/* Accepts a text that is one JSON value (RFC 8259) in valid UTF-8, at most 64 levels deep, followed
+ * only by white space. ERR_PROTOCOL names the offending byte. */
 int exact_read(const char *text, size_t len, struct exact *out, struct err *e)
 	__attribute__((warn_unused_result));
 
@@ -40,7 +40,8 @@ enum exact_kind {
 };
 enum exact_kind exact_kind(struct exact v);
 
-/* The members of an object or list in their order; name: of a member, with its quotes. */
+/* Iterates over the members of an object or elements of a list, in order; name: the member's name
+ * with its quotes. */
 struct exact_iter {
 	struct exact name, value;
 	const char *next_, *end_;
@@ -50,26 +51,27 @@ bool exact_next(struct exact_iter *it);
 #define exact_for_each(it, c)                                                                      \
 	for (bool it##_on_ = exact_first(c, &(it)); it##_on_; it##_on_ = exact_next(&(it)))
 
-/* Of an object; the last one of that name.  Nothing of what is no object. */
+/* Returns the member name of object, the last one if there are several; no value if object is not
+ * an object or lacks the member. */
 struct exact exact_member(struct exact object, const char *name);
 
-/* The text of a string; NULL: it is none, or it holds a NUL. */
+/* Returns the contents of a string; NULL: v is not a string, or contains a NUL. */
 const char *exact_str(struct exact v, struct arena *a);
-/* exact_str() of a member. */
+/* Returns exact_str() of the member name. */
 const char *exact_str_at(struct exact object, const char *name, struct arena *a);
-/* A number without fraction and exponent that fits. */
+/* Reads a number without fraction and exponent; false: v is another value or does not fit. */
 bool exact_i64(struct exact v, int64_t *out);
-/* The same text but for white space between tokens. */
+/* True if both texts are equal apart from white space between tokens. */
 bool exact_same(struct exact a, struct exact b);
 
-/* The text of `object` with this member, as JSON text, in place of what it had of that name, or at
- * its end. NULL with ERR_PROTOCOL: there are two of that name, or it is no object. */
+/* Returns the text of object with the member name set to json, replacing its value or added at the
+ * end. NULL with ERR_PROTOCOL: object has two members of that name, or is not an object. */
 char *exact_with(struct exact object, const char *name, const char *json, struct arena *a,
 		 struct err *e) __attribute__((warn_unused_result));
-/* ... and without it. */
+/* Returns the text of object without the member name. Errors as for exact_with(). */
 char *exact_without(struct exact object, const char *name, struct arena *a, struct err *e)
 	__attribute__((warn_unused_result));
-/* JSON text of a string. */
+/* Returns s as a JSON string. */
 const char *exact_quote(const char *s, struct arena *a);
 
 #endif

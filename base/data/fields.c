@@ -6,27 +6,28 @@
 #include <string.h>
 #include "base/str.h"
 
-/* Bounds where a table names none: enough for any hand-written object, small beside a request. */
+/* Limits for rows without their own: enough for any hand-written object, small compared with a
+ * request. */
 #define DEFAULT_MAX_LEN 1024
 #define DEFAULT_MAX_ITEMS 256
 #define DEFAULT_MAX_ANY 65536
 
-/* Where a value stands: a chain on the stack, put into words only for an error. */
+/* Location of a value: a chain on the stack, turned into text only for an error. */
 struct at {
 	const struct at *up;
-	/* a member; NULL: element `index` */
+	/* A member's name; NULL: element `index`. */
 	const char *name;
 	size_t index;
-	/* a member of a map, whose name may hold anything */
+	/* A key of a map, which may contain any character. */
 	bool key;
 };
 
 struct decoder {
 	struct arena *a;
 	struct err *e;
-	/* refuse members that no row names */
+	/* Refuse members that no row names. */
 	bool strict;
-	/* fields_defaults: what is required may be absent */
+	/* fields_defaults(): required members may be absent. */
 	bool lenient;
 };
 
@@ -48,7 +49,7 @@ static void at_print(const struct at *at, struct buf *b)
 		buf_printf(b, "%s%s", b->len ? "." : "", at->name);
 }
 
-/* A value in an error: short, and never cut inside a character. */
+/* Writes a value into an error: short, and never truncated inside a character. */
 static void got_print(const json_t *j, struct buf *b)
 {
 	char *text;
@@ -72,7 +73,7 @@ static void got_print(const json_t *j, struct buf *b)
 	free(text);
 }
 
-/* got NULL: there is nothing to show. */
+/* got NULL: no value to show. */
 static int wrong(struct decoder *d, const struct at *at, const char *want, const json_t *got)
 {
 	struct buf b;
@@ -105,7 +106,7 @@ static bool matches(const char *pattern, const char *s)
 	bool ok;
 
 	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB) != 0)
-		/* a row with a wrong pattern refuses everything: its test sees that */
+		/* A row with an invalid pattern refuses every value, which its test detects. */
 		return false;
 	ok = regexec(&re, s, 0, NULL, 0) == 0;
 	regfree(&re);
@@ -120,7 +121,7 @@ static int enum_index(const char *const *names, const char *s)
 	return -1;
 }
 
-/* want "A, B or C" */
+/* Reports "want A, B or C". */
 static int wrong_enum(struct decoder *d, const struct field *f, const json_t *j,
 		      const struct at *at)
 {
@@ -156,7 +157,7 @@ static bool is_one_of(const char *const *names, const char *s)
 	return false;
 }
 
-/* A value that the row allows, and of which nothing would come. */
+/* Refuses a valid value that this version does not act on. */
 static int check_supported(struct decoder *d, const struct field *f, const json_t *j,
 			   const struct at *at)
 {
@@ -204,7 +205,7 @@ static int check_text(struct decoder *d, const struct field *f, const json_t *j,
 static int decode_str(struct decoder *d, const struct field *f, const json_t *j,
 		      const struct at *at, void *out);
 
-/* YAML reads text without quotes such as 1.30, no or 6.5 as a number or a boolean. */
+/* YAML reads unquoted text such as 1.30, no or 6.5 as a number or a boolean. */
 static int wrong_text(struct decoder *d, const struct at *at, const json_t *j)
 {
 	return wrong(d, at,
@@ -379,7 +380,7 @@ static int decode_resources(struct decoder *d, const struct field *f, json_t *j,
 	return 0;
 }
 
-/* An array of at most max_items; *n its length. */
+/* Reads an array of at most max_items elements; *n is its length. */
 static int array_size(struct decoder *d, const struct field *f, const json_t *j,
 		      const struct at *at, size_t *n)
 {
@@ -433,7 +434,7 @@ static int decode_ints(struct decoder *d, const struct field *f, const json_t *j
 	return 0;
 }
 
-/* Two elements with the same list_key.  Quadratic, over at most max_items elements. */
+/* Refuses two elements with the same list_key. Quadratic, over at most max_items elements. */
 static int check_twice(struct decoder *d, const struct field *f, const json_t *j,
 		       const struct at *at)
 {
@@ -543,11 +544,11 @@ static int decode_value(struct decoder *d, const struct field *f, json_t *j, con
 	abort();
 }
 
-/* As decode_value(); what the struct has no member for is checked all the same. */
+/* Decodes like decode_value(), and checks values without a member in the struct too. */
 static int decode_row(struct decoder *d, const struct field *f, json_t *j, const struct at *at,
 		      void *out)
 {
-	/* one member of any type that FIELD_UNKEPT() may have */
+	/* Room for any type that FIELD_UNKEPT() may have. */
 	union {
 		int64_t i;
 		struct quantity q;
@@ -563,7 +564,8 @@ static int decode_row(struct decoder *d, const struct field *f, json_t *j, const
 	return check_supported(d, f, j, at);
 }
 
-/* Absent or null: the default, what lies inside an absent object, or nothing. */
+/* Handles an absent or null member: sets its default, or the defaults inside an absent object, or
+ * nothing. */
 static int decode_absent(struct decoder *d, const struct field *f, const struct at *at, void *out)
 {
 	if (f->required && !d->lenient && !f->def)
@@ -651,6 +653,6 @@ void fields_defaults(const struct field *f, void *out, struct arena *a)
 	struct decoder d = {.a = a, .e = &e, .lenient = true};
 	int rc = decode_object(&d, f, NULL, NULL, out);
 
-	assert(rc == 0); /* only a wrong default in a table can fail */
+	assert(rc == 0); /* Only an invalid default in a table can fail. */
 	(void)rc;
 }

@@ -12,62 +12,62 @@
 #include "base/data/quantity.h"
 
 /*
- * fields: one table per struct says how JSON becomes it and back.  From the
- * same table come precise errors, defaults, the structural schema of a CRD with
- * its CEL rules, and the reference page.
+ * fields: one table per struct describes how JSON becomes the struct and back. The same table
+ * yields precise errors, defaults, the structural schema of a CRD with its CEL rules, and the
+ * reference page.
  *
- *	static const struct field pool_limits_fields[] = {
- *		FIELD(pool_limits, nodes, "nodes", FIELD_I64, .min = 0, .max = 100000,
- *		      .doc = "Most nodes that this pool may have at once."),
- *		FIELDS_END,
- *	};
- *	errors: "spec.limits.nodes: want 0 to 100000, got -3"
+ *   static const struct field pool_limits_fields[] = {
+ *         FIELD(pool_limits, nodes, "nodes", FIELD_I64, .min = 0, .max = 100000,
+ *               .doc = "Most nodes that this pool may have at once."),
+ *         FIELDS_END,
+ *   };
+ *   errors: "spec.limits.nodes: want 0 to 100000, got -3"
  *
- * Decoding puts strings, lists and nested objects into the arena given.
- * Members that the table does not name are ignored by fields_decode() and
- * refused by fields_decode_strict() (configuration files).  A struct begins
- * zeroed; absent and null leave the default, or zero when there is none.
+ * Decoding allocates strings, lists and nested objects in the given arena. fields_decode() ignores
+ * members that the table does not name; fields_decode_strict() refuses them (configuration files).
+ * The struct is zeroed first; absent and null members get their default, or stay zero.
  */
 enum field_type {
-	/* const char *; absent: NULL */
+	/* const char *; NULL if absent. */
 	FIELD_STR,
 	/* bool */
 	FIELD_BOOL,
-	/* int64_t; min..max when max > min; also accepts a decimal string ("40") */
+	/* int64_t; min..max if max > min. Accepts a decimal string ("40") too. */
 	FIELD_I64,
-	/* int: index into enums (NULL-terminated); absent without default: -1 */
+	/* int: index into enums (NULL-terminated); -1 if absent without a default. */
 	FIELD_ENUM,
-	/* struct quantity; int or string */
+	/* struct quantity; from an integer or a string. */
 	FIELD_QUANTITY,
-	/* int64_t ms; Go duration text; "Never" is -1 where .never is set */
+	/* int64_t in ms; a Go duration. "Never" is -1 if .never is set. */
 	FIELD_DURATION,
-	/* int64_t Unix ms; RFC 3339; absent: 0 */
+	/* int64_t, Unix ms; RFC 3339. 0 if absent. */
 	FIELD_TIME,
-	/* struct labels: string to string */
+	/* struct labels: string to string. */
 	FIELD_MAP,
-	/* struct resources: string to quantity */
+	/* struct resources: string to quantity. */
 	FIELD_RESOURCES,
-	/* struct strings */
+	/* struct strings. */
 	FIELD_STRINGS,
-	/* the struct itself, in place; sub */
+	/* The struct itself, in place; sub is its table. */
 	FIELD_OBJECT,
-	/* pointer to a struct of .size bytes, NULL when absent; sub */
+	/* Pointer to a struct of .size bytes, NULL if absent; sub is its table. */
 	FIELD_OBJECT_PTR,
-	/* struct { T *v; size_t n; }; T has .size bytes; sub */
+	/* struct { T *v; size_t n; }; T has .size bytes; sub is its table. */
 	FIELD_LIST,
-	/* const char *: JSON text, kept as it came; schema: preserve unknown */
+	/* const char *: JSON text, unchanged; in the schema
+	 * x-kubernetes-preserve-unknown-fields. */
 	FIELD_ANY,
-	/* struct ints; min..max as for FIELD_I64 */
+	/* struct ints; min..max as for FIELD_I64. */
 	FIELD_INTS,
 };
 
-/* offset of a row for which the struct has no member: its value is checked and not kept. */
+/* Offset of a row without a member in the struct: its value is checked and dropped. */
 #define FIELD_NOWHERE SIZE_MAX
 
-/* What every value is answered that nothing acts on. */
+/* Error text for every value that this version does not act on. */
 #define FIELDS_UNSUPPORTED "not supported by this version"
 
-#define FIELDS_DURATION_MAX 32 /* bytes of a duration's text */
+#define FIELDS_DURATION_MAX 32 /* Largest size of a duration's text in bytes. */
 
 struct strings {
 	const char **v;
@@ -78,59 +78,60 @@ struct ints {
 	size_t n;
 };
 
-/* A CEL rule of x-kubernetes-validations.  The controller's own check of the same rule is code:
- * see fields_check in the module that owns the kind. */
+/* A CEL rule for x-kubernetes-validations. The controller checks the same rule in C: see
+ * fields_check in the module that owns the kind. */
 struct field_rule {
 	const char *rule, *message;
 };
 
 struct field {
-	/* in JSON; NULL ends the table */
+	/* Name in JSON; NULL ends the table. */
 	const char *name;
 	enum field_type type;
 	size_t offset;
-	/* of the struct in place, pointed to or listed */
+	/* Size of the struct in place, behind the pointer, or in the list. */
 	size_t size;
-	/* of objects and lists */
+	/* Table of objects and of list elements. */
 	const struct field *sub;
-	/* of FIELD_ENUM, and what each of FIELD_STRINGS may be; "" is no name */
+	/* FIELD_ENUM: the names; "" is not a valid name. FIELD_STRINGS: the values that an element
+	 * may have. */
 	const char *const *enums;
-	/* default, as JSON text: "\"Never\"", "30", "{}" */
+	/* Default, as JSON text: "\"Never\"", "30", "{}". */
 	const char *def;
-	/* present and not null (a string also not empty) */
+	/* The member must be present and not null; a string also not empty. */
 	bool required;
-	/* becomes the rule self == oldSelf */
+	/* Becomes the rule self == oldSelf. */
 	bool immutable;
-	/* FIELD_DURATION: "Never" is allowed, value -1 */
+	/* FIELD_DURATION: "Never" is allowed; its value is -1. */
 	bool never;
-	/* FIELD_RESOURCES: counts, written as JSON integers */
+	/* FIELD_RESOURCES: the values are counts, written as JSON integers. */
 	bool whole;
-	/* numbers; durations in ms; ignored when both are 0 */
+	/* Range of numbers, and of durations in ms; not checked if both are 0. */
 	int64_t min, max;
-	/* bytes of a string; 0: 1024 */
+	/* Largest length of a string in bytes; 0 means 1024. */
 	uint32_t max_len;
-	/* of list, strings, map; 0: 256 */
+	/* Largest number of elements of a list, strings or map; 0 means 256. */
 	uint32_t max_items;
-	/* of strings; RE2 (schema) and POSIX ERE (regexec) at once */
+	/* Pattern of strings; must be valid both as RE2 (schema) and as POSIX ERE (regexec()). */
 	const char *pattern;
-	/* the same in code, because compiling a pattern costs 20 us and more */
+	/* The same check as pattern in C, because compiling a pattern takes 20 us or more. */
 	bool (*valid)(const char *);
-	/* what `valid` or `pattern` wants, for the error: "a DNS label" */
+	/* What `valid` or `pattern` accepts, for the error: "a DNS label". */
 	const char *want;
-	/* FIELD_STR: judges the text; in the schema, rules do it */
+	/* FIELD_STR: checks the text in C; the schema uses rules instead. */
 	int (*check)(const char *, struct err *);
-	/* FIELD_STR, FIELD_STRINGS: a whole number without quotes is read as its text */
+	/* FIELD_STR, FIELD_STRINGS: accepts an unquoted whole number as its text. */
 	bool number;
-	/* nothing acts on it: any value but null is "not supported by this version" */
+	/* Any value but null is refused as "not supported by this version". */
 	bool refused;
-	/* of FIELD_ENUM and FIELD_STR: which values are acted upon; the others that it allows are
-	 * "not supported by this version" */
+	/* FIELD_ENUM and FIELD_STR: the values that this version acts on; other valid values are
+	 * refused as "not supported by this version". */
 	const char *const *only;
-	/* x-kubernetes-list-map-keys; a duplicate is an error */
+	/* x-kubernetes-list-map-keys; a duplicate is an error. */
 	const char *list_key;
-	/* NULL-terminated by .rule == NULL */
+	/* Ends with .rule == NULL. */
 	const struct field_rule *rules;
-	/* one sentence, units in it; schema description and manual */
+	/* One sentence with the unit; used as schema description and in the reference page. */
 	const char *doc;
 };
 #define FIELD(type_, member_, name_, kind_, ...)                                                   \
@@ -138,7 +139,8 @@ struct field {
 		.name = (name_), .type = (kind_), .offset = offsetof(struct type_, member_),       \
 		__VA_ARGS__                                                                        \
 	}
-/* Object in place, object behind a pointer, list of objects: the size comes from the member. */
+/* Object in place, object behind a pointer, list of objects: the macro takes the size from the
+ * member. */
 #define FIELD_OBJ(type_, member_, name_, sub_, ...)                                                \
 	FIELD(type_, member_, name_, FIELD_OBJECT, .sub = (sub_),                                  \
 	      .size = sizeof(((struct type_ *)0)->member_), __VA_ARGS__)
@@ -148,21 +150,21 @@ struct field {
 #define FIELD_ITEMS(type_, member_, name_, sub_, ...)                                              \
 	FIELD(type_, member_, name_, FIELD_LIST, .sub = (sub_),                                    \
 	      .size = sizeof(*((struct type_ *)0)->member_.v), __VA_ARGS__)
-/* A member of an anonymous struct: the table is for `outer_` of struct type_. */
+/* A member of an anonymous struct: the table describes `outer_` of struct type_. */
 #define FIELD_IN(type_, outer_, member_, name_, kind_, ...)                                        \
 	{                                                                                          \
 		.name = (name_), .type = (kind_),                                                  \
 		.offset = offsetof(struct type_, outer_.member_) - offsetof(struct type_, outer_), \
 		__VA_ARGS__                                                                        \
 	}
-/* A field of which nothing is kept: with .refused one that nothing acts on, with .only one that
- * has a single value, which is its .def and is encoded.  Not for lists, nor for what lies behind
- * a pointer. */
+/* A field that is not stored: with .refused one that nothing acts on, with .only one that has a
+ * single allowed value, which is its .def and is encoded. Not for lists, nor for objects behind a
+ * pointer. */
 #define FIELD_UNKEPT(name_, kind_, ...)                                                            \
 	{                                                                                          \
 		.name = (name_), .type = (kind_), .offset = FIELD_NOWHERE, __VA_ARGS__             \
 	}
-/* An object of which nothing is kept, and whose members are not told. */
+/* An object that is not stored and whose members are not described. */
 #define FIELD_REFUSED(name_, ...)                                                                  \
 	FIELD_UNKEPT(name_, FIELD_OBJECT, .sub = fields_none, .refused = true, __VA_ARGS__)
 #define FIELDS_END                                                                                 \
@@ -170,31 +172,33 @@ struct field {
 		.name = NULL                                                                       \
 	}
 
-/* a table without rows */
+/* A table without rows. */
 extern const struct field fields_none[];
 
-/* path: where j stands ("spec"), for errors; NULL or "" for the top. On error *out is
+/* path: location of j for errors ("spec"); NULL or "" for the top level. On error *out is
  * unspecified. */
 int fields_decode(const struct field *f, const json_t *j, const char *path, void *out,
 		  struct arena *a, struct err *e) __attribute__((warn_unused_result));
 int fields_decode_strict(const struct field *f, const json_t *j, const char *path, void *out,
 			 struct arena *a, struct err *e) __attribute__((warn_unused_result));
 
-/* A struct without any of its members: defaults, and -1 in enums that have none. */
+/* Fills the struct as if all members were absent: defaults, and -1 in enums without a default. */
 void fields_defaults(const struct field *f, void *out, struct arena *a);
 
-/* Back to JSON: zero, NULL, empty and -1 (enum) members are left out, and
- * objects in place that say no more than their defaults; but not what is required or would
- * be taken for its default; gives a new object. */
+/* Returns a new JSON object. Omits zero, NULL, empty and -1 (enum) members, and objects in place
+ * that equal their defaults; never omits required members, nor a value that would decode to the
+ * default if it were absent. */
 json_t *fields_encode(const struct field *f, const void *in);
 
-/* Structural schema (OpenAPI v3, apiextensions.k8s.io/v1) of an object with these fields. */
+/* Returns the structural schema (OpenAPI v3, apiextensions.k8s.io/v1) of an object with these
+ * fields. */
 json_t *fields_schema(const struct field *f);
 
-/* The values of f->only in words: "A or B". */
+/* Writes the values of f->only as text: "A or B". */
 void fields_only(const struct field *f, struct buf *out);
 
-/* Markdown table rows: field, type, default, allowed, description; nested with dotted names. */
+/* Writes Markdown table rows: field, type, default, allowed, description; nested fields have dotted
+ * names. */
 void fields_reference(const struct field *f, const char *prefix, struct buf *out);
 
 #endif

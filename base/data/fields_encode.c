@@ -68,7 +68,7 @@ static json_t *encode_number(const struct field *f, int64_t v)
 	return json_string(v < 0 && f->never ? "Never" : str_duration(text, v));
 }
 
-/* NULL: nothing to say. */
+/* Returns NULL if the value is omitted. */
 static json_t *encode_value(const struct field *f, const void *in)
 {
 	char text[QUANTITY_TEXT];
@@ -111,7 +111,7 @@ static json_t *encode_value(const struct field *f, const void *in)
 	abort();
 }
 
-/* An object that decoding an absent one would give as well. */
+/* True if decoding an absent object yields the same value as j. */
 static bool is_default(const struct field *f, const json_t *j)
 {
 	OWN(arena) a = arena_new();
@@ -122,7 +122,8 @@ static bool is_default(const struct field *f, const json_t *j)
 	return json_equal(expected, j);
 }
 
-/* Zero and empty say nothing that absence does not say too, unless absence means a default. */
+/* True if the value is omitted: zero and empty equal absence, unless an absent member has a
+ * default. */
 static bool says_nothing(const struct field *f, const void *in, const json_t *j)
 {
 	bool empty = false;
@@ -171,7 +172,7 @@ json_t *fields_encode(const struct field *f, const void *in)
 		const void *from;
 		json_t *j;
 
-		if (f->offset == FIELD_NOWHERE) { /* its one value, if it has one */
+		if (f->offset == FIELD_NOWHERE) { /* Encode the row's only value, if it has one. */
 			if (f->def)
 				json_object_set_new(out, f->name,
 						    json_loads(f->def, JSON_DECODE_ANY, NULL));

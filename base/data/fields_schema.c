@@ -7,14 +7,14 @@
 /*
  * Schemas follow the rules for structural schemas of apiextensions.k8s.io/v1
  * (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/).
- * Everything has a bound, because the server estimates what a CEL rule costs from maxLength,
+ * Everything has a bound, because the API server estimates the cost of a CEL rule from maxLength,
  * maxItems and maxProperties.
  * Tests: tests/unit/base/data/test_fields.c
  */
 #define SCHEMA_MAX_LEN 1024
 #define SCHEMA_MAX_ITEMS 256
 #define SCHEMA_DURATION "([0-9]+([.][0-9]+)?(ms|s|m|h))+"
-/* resource.Quantity without a sign. */
+/* A resource.Quantity without a sign. */
 #define SCHEMA_QUANTITY                                                                            \
 	"^([0-9]+([.][0-9]*)?|[.][0-9]+)(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?[0-9]+))?$"
 
@@ -94,7 +94,7 @@ static json_t *int_schema(const struct field *f)
 	return s;
 }
 
-/* The range is a rule, because a pattern cannot count. */
+/* A CEL rule checks the range, because a pattern cannot. */
 static json_t *duration_schema(const struct field *f)
 {
 	char lo[STR_TIME_SIZE], hi[STR_TIME_SIZE], rule[256], message[128];
@@ -154,7 +154,7 @@ static json_t *list_schema(const struct field *f, json_t *item)
 	return s;
 }
 
-/* Keys and elements have the bounds of the row, but may be empty. */
+/* Keys and elements have the row's bounds, but may be empty. */
 static json_t *element_schema(const struct field *f)
 {
 	struct field one = *f;
@@ -209,7 +209,8 @@ static json_t *type_schema(const struct field *f)
 	abort();
 }
 
-/* The same refusal as decoding's, at once where the server evaluates CEL. */
+/* Adds the refusal that decoding reports too, so that a server which evaluates CEL refuses the
+ * object at once. */
 static void add_unsupported(json_t *s, const struct field *f)
 {
 	struct buf rule, message;

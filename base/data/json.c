@@ -4,10 +4,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* jansson's own limit (2048) is compiled in, and its parser and its dump recurse. */
+/* jansson's own limit (2048) is compiled in, and both its parser and its dump recurse. */
 #define JSON_DEPTH_MAX 64
 
-/* what: what there is more of than `limit`. */
+/* what: the thing that exceeds `limit`. */
 static int place_error(const char *data, size_t at, size_t limit, const char *what, struct err *e)
 {
 	size_t line = 1, column = 1;
@@ -23,8 +23,8 @@ static int place_error(const char *data, size_t at, size_t limit, const char *wh
 		       column, limit, what);
 }
 
-/* Bytes outside of strings decide the depth and how many values there are; a string that never ends
- * is left to the parser. */
+/* Counts depth and values from the bytes outside of strings. The parser reports a string that never
+ * ends. */
 static int check_bounds(const char *data, size_t len, size_t most, struct err *e)
 {
 	bool in_string = false;
@@ -83,7 +83,7 @@ static char *dump(const json_t *j, size_t flags)
 {
 	char *text = json_dumps(j, flags | JSON_COMPACT | JSON_ENCODE_ANY);
 
-	assert(text); /* fails only for loops, which nobody can build from a parsed value */
+	assert(text); /* Fails only for cycles, which a parsed value cannot contain. */
 	return text;
 }
 

@@ -17,26 +17,26 @@
  * Tests: tests/unit/base/data/test_json.c
  */
 #define JSON_VALUES_MAX 500000
-/* NULL on error; any value */
+/* Returns any JSON value; NULL on error. */
 json_t *json_parse(const char *data, size_t len, struct err *e);
-/* Does the same with `values` instead of JSON_VALUES_MAX. */
+/* Like json_parse(), with `values` instead of JSON_VALUES_MAX. */
 json_t *json_parse_most(const char *data, size_t len, size_t values, struct err *e);
-/* malloc'd, compact */
+/* Returns compact text, malloc'd. */
 char *json_text(const json_t *j);
-/* compact, sorted keys */
+/* Returns compact text with sorted keys, malloc'd. */
 char *json_text_sorted(const json_t *j);
 
-/* Walk members by name: json_at(o, "status", "power", "state"); NULL when absent or of another
- * type. */
+/* Follows members by name: json_at(o, "status", "power", "state"); NULL: absent or not an object on
+ * the way. */
 #define json_at(j, ...) json_at_(j, __VA_ARGS__, (const char *)NULL)
 #define json_str_at(j, ...) json_string_value(json_at_(j, __VA_ARGS__, (const char *)NULL))
 #define json_int_at(j, ...) json_integer_value(json_at_(j, __VA_ARGS__, (const char *)NULL))
 #define json_true_at(j, ...) json_is_true(json_at_(j, __VA_ARGS__, (const char *)NULL))
 json_t *json_at_(const json_t *j, ...) __attribute__((sentinel));
 
-/* What a JSON merge patch (RFC 7386) must say to turn `from` into `to`: {} when equal. */
+/* Returns the JSON merge patch (RFC 7386) that turns `from` into `to`; {} if both are equal. */
 json_t *json_merge_diff(const json_t *from, const json_t *to);
-/* Apply a merge patch; gives a new value.  Depth of the patch is bounded by json_parse. */
+/* Applies a merge patch and returns a new value. json_parse() bounds the patch's depth. */
 json_t *json_merge_apply(const json_t *to, const json_t *patch);
 
 static inline void json_own_free_(json_t **j)

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/str.h"
 
-/* A name up to . or [, with "\." for a dot; false: too long or empty. */
+/* Reads a name up to . or [, with "\." for a dot; false: too long or empty. */
 static bool read_name(const char **p, char *out, size_t size)
 {
 	size_t n = 0;
@@ -19,7 +19,7 @@ static bool read_name(const char **p, char *out, size_t size)
 	return n > 0;
 }
 
-/* A text in ' or " */
+/* Reads a text in ' or ". */
 static bool read_quoted(const char **p, char *out, size_t size)
 {
 	char quote = **p;
@@ -33,7 +33,7 @@ static bool read_quoted(const char **p, char *out, size_t size)
 	return true;
 }
 
-/* ?(@.path=="value") after the [ ; finds the first element for which it holds. */
+/* Reads ?(@.path=="value") after [ and returns the first element that matches. */
 static const json_t *find_where(const json_t *list, const char **p)
 {
 	const char *end = strstr(*p, ")]"), *equal = strstr(*p, "==");

@@ -4,11 +4,10 @@
 #include "base/data/json.h"
 
 /*
- * json_path: a member by its JSONPath, as kubectl and additionalPrinterColumns of
- * CustomResourceDefinitions write it: .a.b, ['a'], [0], [*], [?(@.a=="b")], "\." for a dot in a
- * name.
+ * json_path: finds a value by the JSONPath of kubectl and of additionalPrinterColumns in
+ * CustomResourceDefinitions: .a.b, ['a'], [0], [*], [?(@.a=="b")], "\." for a dot in a name.
  */
-/* The first that it finds; NULL: nothing, or it is not such a path.  Borrowed from j. */
+/* Returns the first match, borrowed from j; NULL: no match, or path is not valid. */
 const json_t *json_path(const json_t *j, const char *path);
 
 #endif

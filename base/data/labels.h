@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * labels: string to string, sorted by key, as in metadata.labels.  A plain
- * view: the strings belong to whoever made it (an arena as a rule).
+ * labels: string to string, sorted by key, as in metadata.labels. The struct only points to strings
+ * that the caller owns (usually in an arena).
  */
 struct label {
 	const char *key, *value;
@@ -16,9 +16,9 @@ struct labels {
 	size_t n;
 };
 
-/* NULL: absent */
+/* Returns NULL if absent. */
 const char *labels_get(const struct labels *l, const char *key);
-/* after filling v by hand */
+/* Sorts v; call it after filling v by hand. */
 void labels_sort(struct labels *l);
 
 #endif

@@ -6,21 +6,20 @@
 #include "base/str.h"
 
 /*
- * Parsing works on decimal digits, most significant first, with the place of
- * the point beside them: multiplying by 1024 carries, a power of ten moves the
- * point, and only then are whole billionths taken off the front.  So no step
- * rounds but the last.
+ * Parsing works on decimal digits, most significant first, with the position of the point beside
+ * them: multiplying by 1024 carries, a power of ten moves the point, and only at the end the whole
+ * billionths are read from the front. So only the last step rounds.
  */
-enum { TEXT_MAX = 256, DIGITS_MAX = TEXT_MAX + 24 /* Ei adds 19 */, EXPONENT_MAX = 1000 };
+enum { TEXT_MAX = 256, DIGITS_MAX = TEXT_MAX + 24 /* Ei adds 19. */, EXPONENT_MAX = 1000 };
 
 #define GIGA ((__int128)1000000000)
 #define NANO_MAX (INT64_MAX * GIGA)
 
 struct decimal {
-	/* digit[from] to digit[to - 1] */
+	/* The digits are digit[from] to digit[to - 1]. */
 	unsigned char digit[DIGITS_MAX];
 	size_t from, to;
-	/* digits before the point, counted from `from`; may lie outside */
+	/* Number of digits before the point, counted from `from`; may lie outside the digits. */
 	long point;
 };
 
@@ -29,7 +28,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Digits with at most one point; leading zeros are dropped.  False without any digit. */
+/* Reads digits with at most one point and drops leading zeros. False: no digit. */
 static bool take_number(const char **s, struct decimal *d)
 {
 	bool any = false, fraction = false;
@@ -47,7 +46,7 @@ static bool take_number(const char **s, struct decimal *d)
 			d->digit[d->to++] = (unsigned char)(*p - '0');
 			d->point += !fraction;
 		} else {
-			d->point -= fraction; /* 0.05 is the digit 5 with its point at -1 */
+			d->point -= fraction; /* 0.05 is the digit 5 with its point at -1. */
 		}
 	}
 	*s = p;
@@ -67,7 +66,8 @@ static void times_1024(struct decimal *d)
 		d->digit[--d->from] = (unsigned char)(carry % 10);
 }
 
-/* An exponent's sign and digits to the end of the text; clipped where it cannot matter any more. */
+/* Reads an exponent's sign and digits to the end of the text, clipped beyond the range of
+ * quantities. */
 static bool take_exponent(const char *s, long *out)
 {
 	bool negative = *s == '-';
@@ -85,7 +85,8 @@ static bool take_exponent(const char *s, long *out)
 
 static bool apply_suffix(struct decimal *d, const char *s)
 {
-	static const char big[] = "KMGTPE", decimal[] = "num kMGTPE"; /* a place is 10^3 */
+	/* One step is a factor of 10^3. */
+	static const char big[] = "KMGTPE", decimal[] = "num kMGTPE";
 	const char *at;
 	long exponent;
 
@@ -112,7 +113,7 @@ static bool apply_suffix(struct decimal *d, const char *s)
 	return true;
 }
 
-/* Whole billionths, any rest rounded away from zero; false past the range. */
+/* Returns whole billionths, a remainder rounded away from zero; false: out of range. */
 static bool take_nano(const struct decimal *d, __int128 *out)
 {
 	size_t n = d->to - d->from;
@@ -162,7 +163,7 @@ int quantity_parse(const char *s, struct quantity *out, struct err *e)
 	return 0;
 }
 
-/* Decimal text of n before the NUL at `end`; the start of it. */
+/* Writes the decimal text of n before the NUL at `end`; returns its start. */
 static char *put_digits(char *end, __int128 n)
 {
 	do

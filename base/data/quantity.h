@@ -7,12 +7,11 @@
 #include "base/err.h"
 
 /*
- * quantity: a Kubernetes resource.Quantity, exactly, without floating point.
+ * quantity: a Kubernetes resource.Quantity, exact, without floating point.
  *
- * Held in billionths in 128 bits: smallest step n, largest 2^63-1 whole units
- * as in the API (source: k8s.io/apimachinery/pkg/api/resource).  Suffixes n u
- * m (none) k M G T P E, Ki Mi Gi Ti Pi Ei, and exponents (1e3, 1.5E2).
- * Fractions below n are rounded up, as the API does.
+ * Stored in billionths in 128 bits: smallest step n, largest 2^63-1 whole units, as in the API
+ * (k8s.io/apimachinery/pkg/api/resource). Suffixes: n u m (none) k M G T P E, Ki Mi Gi Ti Pi Ei,
+ * and exponents (1e3, 1.5E2). Fractions below n are rounded up, as in the API.
  */
 struct quantity {
 	__int128 nano;
@@ -20,29 +19,29 @@ struct quantity {
 
 #define QUANTITY_TEXT 48
 
-/* Input past the range or with a wrong suffix: ERR_INVALID, naming the text. */
+/* Fails with ERR_INVALID, naming the text, if the value is out of range or the suffix is wrong. */
 int quantity_parse(const char *s, struct quantity *out, struct err *e)
 	__attribute__((warn_unused_result));
 /* Canonical decimal text that quantity_parse() reads back to the same value; binary suffix if the
  * value is a whole number of Ki, Mi, ... and at least 1Ki. Integers keep no suffix below that. */
 const char *quantity_format(struct quantity q, char out[static QUANTITY_TEXT]);
 struct quantity quantity_of(int64_t whole);
-/* A number that JSON or YAML has without quotes (0.5), to 15 digits; false past the range. */
+/* Converts an unquoted JSON or YAML number (0.5), to 15 digits; false: out of range. */
 bool quantity_of_real(double v, struct quantity *out);
 
 static inline int quantity_cmp(struct quantity a, struct quantity b)
 {
 	return a.nano < b.nano ? -1 : a.nano > b.nano;
 }
-struct quantity quantity_add(struct quantity a, struct quantity b); /* saturates */
+struct quantity quantity_add(struct quantity a, struct quantity b); /* Saturates. */
 struct quantity quantity_sub(struct quantity a, struct quantity b);
-/* whole units, rounded up, saturated */
+/* Whole units, rounded up, saturated. */
 int64_t quantity_ceil(struct quantity q);
 int64_t quantity_floor(struct quantity q);
 int64_t quantity_milli_ceil(struct quantity q);
 int64_t quantity_milli_floor(struct quantity q);
 
-/* A resource list: "cpu", "memory", "nvidia.com/gpu" ... sorted by name. */
+/* A resource list ("cpu", "memory", "nvidia.com/gpu" ...), sorted by name. */
 struct resource {
 	const char *name;
 	struct quantity q;
@@ -51,11 +50,11 @@ struct resources {
 	struct resource *v;
 	size_t n;
 };
-/* by name, as resources_get() needs it */
+/* Sorts by name, as resources_get() requires. */
 void resources_sort(struct resources *r);
-/* in the same order */
+/* True if both have the same entries in the same order. */
 bool resources_equal(const struct resources *a, const struct resources *b);
-/* NULL: absent */
+/* Returns NULL if absent. */
 const struct quantity *resources_get(const struct resources *r, const char *name);
 
 #endif

@@ -11,25 +11,26 @@
 #include "base/mem.h"
 
 /*
- * One state machine over the bytes, with a stack of the objects and arrays that are open:
+ * One state machine over the bytes, with a stack of the open objects and arrays:
  *
  *   VALUE --scalar----------------------------------------> AFTER --,--> NAME or VALUE
  *     |    { --> NAME_OR_END --"name"--> COLON --:--> VALUE    |
  *     '--- [ --> VALUE_OR_END --value--> ...                   '--} or ]--> AFTER, at last DONE
  *
- * The state and what has come of a cut token (`token`, `cut`) are all that lives from one chunk to
- * the next; a token that lies whole in a chunk is read where it lies.
+ * Only the state and the part of a token split between chunks (`token`, `cut`) survive from one
+ * chunk to the next; a token that is complete in a chunk is read in place.
  *
- * What becomes of a value, its fate, is known before its first byte: from its name and the table of
- * its object. Below what is not kept nothing is looked up and nothing built.
+ * How a value is handled (struct fate) is known before its first byte, from its name and the table
+ * of its object. Below a value that is not built, no name is looked up and nothing is allocated.
  *
- * A line that lies whole in a chunk may be known to who reads it, by a digest of all that is kept:
- * so it is read dry first, and built in a second reading only when it is news.
+ * The reader of a line that is complete in one chunk may already know it, by a digest of everything
+ * that would be built. Such a line is therefore first read without building anything (dry), and
+ * read a second time only if it is new.
  */
-#define DEPTH_MAX 64 /* as json_parse() */
+#define DEPTH_MAX 64 /* As in json_parse(). */
 #define SEQUENCE_MAX 12
 #define WORD_MAX 5
-#define KEPT 512 /* bytes of a token's room that stay from one line to the next */
+#define KEPT 512 /* Bytes of the token buffer that are retained between lines. */
 
 enum state {
 	VALUE,
@@ -47,15 +48,15 @@ enum state {
 struct fate {
 	bool keep, each;
 	bool pick;
-	/* as in scan_want */
+	/* As in scan_want. */
 	unsigned char note;
-	/* of its members or elements; NULL: none of them */
+	/* Table of its members or elements; NULL: none is wanted. */
 	const struct scan_want *some;
 	size_t most;
 };
 
 struct frame {
-	/* NULL: not kept, or a dry run */
+	/* NULL: not built, or a dry run. */
 	json_t *node;
 	const struct scan_want *some;
 	struct scan_object object;
@@ -69,44 +70,45 @@ struct scan {
 	enum state state;
 	struct frame *frames;
 	size_t depth, frames_cap;
-	/* of the object opened last */
+	/* Number of the most recently opened object. */
 	uint64_t number;
-	/* of the value at hand, or that comes next */
+	/* Handling of the current or next value. */
 	struct fate fate;
-	/* its name, where it is kept in an object */
+	/* Name of the current value, if it is built as an object's member. */
 	struct buf name;
-	/* what was decoded of a string, number or word */
+	/* Decoded part of a string, number or word. */
 	struct buf token;
-	/* the string at hand */
+	/* The current string is a name. */
 	bool is_name;
 	char cut[SEQUENCE_MAX];
-	/* bytes of a sequence that the end of a chunk cut */
+	/* Bytes of a UTF-8 sequence or escape split by the end of a chunk. */
 	size_t ncut;
 
 	json_t *root, *element;
 	bool in_element;
-	/* depth at which the value began that is given out */
+	/* Depth at which the value for the callback begins. */
 	size_t base;
-	/* of the document, of the element */
+	/* Names of the document, and of the element. */
 	struct scan_names names[2];
-	/* budget: depth of the container that has a bound; 0: none */
+	/* budget: depth of the container that has a bound; 0 means none. left: what remains of that
+	 * bound. */
 	size_t left, budget;
 	bool left_out;
-	/* nothing is built */
+	/* A dry run: nothing is built. */
 	bool dry;
 	struct scan_line line;
-	/* of the document, line or element at hand */
+	/* Digest of the current document, line or element. */
 	uint64_t digest;
-	/* of the member of it that is to have one; 0: none */
+	/* Digest of the SCAN_DIGEST member; 0: none. */
 	uint64_t picked;
 
-	/* elements or lines */
+	/* Number of elements or lines passed to a callback. */
 	size_t given;
-	/* bytes of this chunk from here on are not counted yet */
+	/* First byte of this chunk that is not counted yet. */
 	const char *from;
-	/* bytes: of the document or line, of the element, between elements */
+	/* Byte counts: of the document or line, of the element, between elements. */
 	size_t head, part, none;
-	/* where they belong */
+	/* The counter that the current bytes belong to. */
 	size_t *count;
 	struct err failed;
 };
@@ -139,7 +141,7 @@ static int wrong(const struct scan *s, const char *at, const char *what, struct 
 	return err_set(e, ERR_PROTOCOL, 0, "byte %zu: %s", byte, what);
 }
 
-/* Bytes up to `at` belong where they did, from there on to `to`. */
+/* Counts the bytes up to `at` for the current counter, and makes `to` the counter from there on. */
 static void count_to(struct scan *s, const char *at, size_t *to)
 {
 	*s->count += (size_t)(at - s->from);
@@ -186,7 +188,7 @@ static void charge(struct scan *s, size_t bytes)
 		s->left -= bytes < s->left ? bytes : s->left;
 }
 
-/* The fate of an array's next element.  One that is given out begins here. */
+/* Sets the handling of an array's next element, and begins the element if it goes to a callback. */
 static void next_element(struct scan *s)
 {
 	const struct frame *f = top(s);
@@ -211,8 +213,8 @@ static void value_begins(struct scan *s, const char *at)
 }
 
 /*
- * The digest of a container is made of its kept names and values in their order; but for what is
- * noted, which may be another each time.
+ * Adds a scalar to the digest. A container's digest covers its built names and values in order,
+ * except noted members, which may change at any time.
  */
 static void digest_scalar(struct scan *s, char kind, const char *text, size_t len)
 {
@@ -222,7 +224,7 @@ static void digest_scalar(struct scan *s, char kind, const char *text, size_t le
 		*into = hash_keyed(text, len, *into + (unsigned char)kind);
 }
 
-/* f, above the top by now, is closed. */
+/* Adds the closed container f, which was just popped from the stack. */
 static void digest_container(struct scan *s, const struct frame *f)
 {
 	if (!s->spec.digests || !f->kept)
@@ -235,7 +237,7 @@ static void digest_container(struct scan *s, const struct frame *f)
 		top(s)->digest = hash_keyed(&f->digest, sizeof(f->digest), top(s)->digest);
 }
 
-/* Puts a kept value where it belongs; NULL in a dry run. */
+/* Adds a built value to its container; NULL in a dry run. */
 static void put(struct scan *s, json_t *v)
 {
 	if (s->depth == s->base) {
@@ -266,7 +268,7 @@ static int give_out(struct scan *s, json_t **v, int (*to)(json_t *value, void *a
 	return rc;
 }
 
-/* The last byte of a value lies before `at`. */
+/* Ends the value whose last byte is before `at`. */
 static int value_ends(struct scan *s, const char *at, struct err *e)
 {
 	s->state = AFTER;
@@ -397,7 +399,7 @@ static int word_ends(struct scan *s, const char *at, struct err *e)
 
 	if (!v)
 		return wrong(s, at, "a word that is none of true, false and null", e);
-	if (s->fate.each && !json_is_null(v)) /* Go writes a nil slice as null */
+	if (s->fate.each && !json_is_null(v)) /* Go writes a nil slice as null. */
 		return wrong(s, at, "the items are not an array", e);
 	if (s->fate.keep) {
 		digest_scalar(s, 'w', s->token.data, s->token.len);
@@ -406,7 +408,7 @@ static int word_ends(struct scan *s, const char *at, struct err *e)
 	return value_ends(s, at, e);
 }
 
-/* --- inside of tokens: these give how far they came, NULL on error ---------------------------- */
+/* --- inside of tokens: these return the position reached, NULL on error ----------------------- */
 
 static bool is_kept(const struct scan *s)
 {
@@ -419,7 +421,7 @@ static void take(struct scan *s, const char *text, size_t len)
 		buf_put(&s->token, text, len);
 }
 
-/* The rest of an escape or character that a chunk's end cut. */
+/* Completes an escape or character that was split by the end of a chunk. */
 static const char *in_cut(struct scan *s, const char *p, const char *end, struct err *e)
 {
 	char out[4];
@@ -525,7 +527,7 @@ static void token_begins(struct scan *s, enum state state, bool is_name)
 	s->is_name = is_name;
 }
 
-/* Gives where to go on; a number and a word begin with the byte at hand. */
+/* Returns the position to continue at; a number or word is then read from the current byte on. */
 static const char *value(struct scan *s, const char *p, struct err *e)
 {
 	value_begins(s, p);
@@ -612,7 +614,7 @@ static void start(struct scan *s)
 	scan_names_forget(&s->names[0]);
 }
 
-/* A watch rests most of the time: nothing large stays. */
+/* Frees large buffers at the end of a line, because a watch is idle most of the time. */
 static int line_ends(struct scan *s, const char *at, struct err *e)
 {
 	if (s->state == VALUE && !s->depth) {
@@ -662,15 +664,15 @@ static const char *run(struct scan *s, const char *p, const char *end, struct er
 	return p;
 }
 
-/* Reads a line that lies whole between p and its newline, for its digest. Gives where to go on:
- * behind a line that is known, at p again for one that is news. */
+/* Reads the line between p and its newline for its digest only. Returns the position to continue
+ * at: behind a known line, p for a new one. */
 static const char *read_dry(struct scan *s, const char *p, const char *newline, struct err *e)
 {
 	const char *at;
 
 	s->dry = true;
 	at = run(s, p, newline, e);
-	/* A number at its end is complete only with what follows it. */
+	/* A number at the end is complete only with the byte that follows. */
 	if (at && (s->state == NUMBER || s->state == WORD))
 		at = step(s, newline, newline + 1, e);
 	s->dry = false;
@@ -729,7 +731,7 @@ int scan_feed(struct scan *s, const char *data, size_t len, struct err *e)
 	return -1;
 }
 
-/* A number or word at the very end has no byte behind it that ends it. */
+/* Ends a number or word at the very end of the input, where no byte follows. */
 static int end_token(struct scan *s, struct err *e)
 {
 	static const char blank[] = " ";

@@ -9,47 +9,47 @@
 #include "base/own.h"
 
 /*
- * scan: read JSON as its bytes arrive, in one pass, and keep what is wanted of it.
+ * scan: parses JSON as its bytes arrive, in one pass, and builds only the wanted values.
  *
- * Everything is checked as strictly as json_parse() does, also what nobody wants: grammar, UTF-8,
- * escapes, numbers that fit, no name twice in one object, depth 64 (and a NUL byte, which jansson
- * overlooks behind a number). Of what is wanted a jansson tree is made; for the rest nothing is
- * built, so that a Node costs a tenth of what parsing it does, and a foreign object of any shape a
- * bounded amount of memory and time for each chunk that is fed.
+ * The whole text is checked as strictly as by json_parse(), unwanted values included: grammar,
+ * UTF-8, escapes, numbers that fit, no duplicate names in an object, depth 64 (and a NUL byte
+ * behind a number, which jansson accepts). The wanted values become a jansson tree; nothing is
+ * allocated for the rest. So a Node costs a tenth of parsing it, and a foreign object of any shape
+ * costs bounded memory and time for each chunk.
  *
- * What is wanted is said by tables, which outlive the scan:
+ * Tables, which must outlive the scan, describe the wanted values:
  *
  *   static const struct scan_want meta[] = {
- *   	SCAN_PLAIN("name"),           a string, number, true, false or null; of an object or
- *   	                              array in its place only {} or [] is kept
- *   	SCAN_ALL("labels", 16384),    with all that is in it
- *   	SCAN_END,                     nothing else; SCAN_REST: all else
+ *         SCAN_PLAIN("name"),           a string, number, true, false or null; of an object or
+ *                                       array only {} or [] is built
+ *         SCAN_ALL("labels", 16384),    the member with its whole contents
+ *         SCAN_END,                     nothing else; SCAN_REST: everything else
  *   };
  *   static const struct scan_want pod[] = {
- *   	SCAN_SOME("metadata", meta),  of an object, and of each object in an array: these
- *   	SCAN_EACH("items", item),     an array whose elements are given one by one, and not kept
- *   	SCAN_END,
+ *         SCAN_SOME("metadata", meta),  these members of an object, or of each object in an array
+ *         SCAN_EACH("items", item),     an array whose elements go to on_each() and are not kept
+ *         SCAN_END,
  *   };
  *
- * Bounds. `most` of a row: once what is kept of that member weighs so much (scan_weight(); 0: no
- * bound), nothing more of it is kept. What there is then weighs at least `most`, so that who reads
- * it can tell. A row within another one that has a bound needs none. More than max_bytes is an
+ * Bounds: `most` of a row limits what is built of a member. Once its weight (scan_weight()) reaches
+ * `most`, nothing more of it is built; so a result that weighs at least `most` may be incomplete. 0
+ * means no bound. A row inside a bounded one needs no bound. More than max_bytes of input is an
  * error.
  *
- * One loop thread. Errors are ERR_PROTOCOL and tell which element or line, and the byte in it; the
- * first one stays.
+ * One loop thread. Errors are ERR_PROTOCOL and name the element or line and the byte in it. After
+ * an error every call fails with the same error.
  */
 struct scan_want {
-	/* NULL ends the table */
+	/* NULL ends the table. */
 	const char *name;
-	/* NULL: plain */
+	/* Table of the members; NULL: a plain value. */
 	const struct scan_want *some;
 	size_t most;
 	bool each, drop, pick;
-	/* 1 to SCAN_NOTES; 0: none */
+	/* 1 to SCAN_NOTES: index of the note; 0: none. */
 	unsigned char note;
 };
-/* a table that wants everything */
+/* A table that wants everything. */
 extern const struct scan_want scan_all[];
 
 #define SCAN_PLAIN(name_)                                                                          \
@@ -59,7 +59,7 @@ extern const struct scan_want scan_all[];
 #define SCAN_NOTED(name_, note_)                                                                   \
 	{                                                                                          \
 		.name = (name_), .note = (note_)                                                   \
-	} /* plain; see scan_line */
+	} /* A plain value whose string is reported in scan_line.note. */
 #define SCAN_ALL(name_, most_)                                                                     \
 	{                                                                                          \
 		.name = (name_), .some = scan_all, .most = (most_)                                 \
@@ -75,7 +75,7 @@ extern const struct scan_want scan_all[];
 #define SCAN_DIGEST(name_, some_)                                                                  \
 	{                                                                                          \
 		.name = (name_), .some = (some_), .pick = true                                     \
-	} /* as SCAN_SOME; see scan_digest() */
+	} /* Like SCAN_SOME; scan_digest() then covers this member alone. */
 #define SCAN_EACH(name_, some_)                                                                    \
 	{                                                                                          \
 		.name = (name_), .some = (some_), .each = true                                     \
@@ -94,9 +94,9 @@ extern const struct scan_want scan_all[];
 	}
 
 /*
- * What a line says, before anything is built of it. digest: scan_digest(). note: the strings of
- * SCAN_NOTED rows, without a NUL behind them; text NULL where there is none, with a len of SIZE_MAX
- * where it would have to be decoded.
+ * A line before anything is built of it. digest: scan_digest(). note: strings of the SCAN_NOTED
+ * rows, not NUL-terminated; text NULL: absent (len 0), or contains escapes and would have to be
+ * decoded (len SIZE_MAX).
  */
 #define SCAN_NOTES 4
 struct scan_line {
@@ -108,24 +108,27 @@ struct scan_line {
 };
 
 struct scan_ops {
-	/* A line that lies whole in the chunk that is fed; may be NULL. With .digests alone. True:
-	 * on_value need not be told of it. */
+	/* Called for a line that is complete within one chunk; may be NULL. Requires .digests. If
+	 * true is returned, the line is not built and on_value() is not called. */
 	bool (*is_known)(const struct scan_line *line, void *arg);
-	/* An element of SCAN_EACH.  The tree is the scan's; -1 with *e set stops the scan. */
+	/* Called for each element of SCAN_EACH. The scan owns the tree; -1 with *e set stops the
+	 * scan. */
 	int (*on_each)(json_t *value, void *arg, struct err *e);
-	/* A line, or at its last byte the one document. */
+	/* Called for each line, or once at the last byte of a single document. */
 	int (*on_value)(json_t *value, void *arg, struct err *e);
 };
 
 struct scan_spec {
 	const struct scan_want *want;
-	/* one document a line, blank lines are ignored; otherwise one document */
+	/* True: one document per line, blank lines are ignored. False: a single document. */
 	bool lines;
-	/* of a line; of an element of SCAN_EACH, and of all beside those elements */
+	/* Largest size of a line; with SCAN_EACH, of an element, and of everything outside the
+	 * elements. */
 	size_t max_bytes;
-	/* as of a row, for a whole document or line (without SCAN_EACH); 0: no bound */
+	/* Bound for a whole document or line, as `most` of a row (not with SCAN_EACH); 0 means no
+	 * bound. */
 	size_t most;
-	/* scan_digest() is wanted */
+	/* Compute scan_digest(). */
 	bool digests;
 	const struct scan_ops *ops;
 	void *arg;
@@ -135,25 +138,25 @@ struct scan;
 struct scan *scan_new(const struct scan_spec *spec);
 void scan_free(struct scan *s);
 DEFINE_OWN(scan)
-/* Chunks of any size.  The work for one is in proportion to its bytes. */
+/* Accepts chunks of any size. The work for a chunk is proportional to its size. */
 int scan_feed(struct scan *s, const char *data, size_t len, struct err *e)
 	__attribute__((warn_unused_result));
-/* Something of the document or line at hand was left out for its bound, `most`. */
+/* True if the current document or line is incomplete because of its bound `most`. */
 bool scan_left_out(const struct scan *s);
 /*
- * Of what is given out at the moment: of all that is kept of it and not noted, under a key of this
- * process; the same for what says the same, whatever its noted members are. Of the member
- * SCAN_DIGEST alone, where there is one.
+ * Digest of the value that is being passed to a callback: of everything built of it except noted
+ * members, under a key of this process. Equal values have equal digests, whatever their noted
+ * members are. With a SCAN_DIGEST row: of that member alone.
  */
 uint64_t scan_digest(const struct scan *s);
-/* End of input: a document that is not complete is an error, a last line that is not is dropped. */
+/* End of input: an incomplete document is an error, an incomplete last line is dropped. */
 int scan_end(struct scan *s, struct err *e) __attribute__((warn_unused_result));
 
-/* A text that is there as a whole; NULL on error. */
+/* Parses a complete text; NULL on error. */
 json_t *scan_parse(const char *text, size_t len, const struct scan_want *want, struct err *e);
 
-/* Bytes of the strings in it, names included, and SCAN_VALUE_BYTES for each value, itself included;
- * NULL: as one. */
+/* Weight of a tree: the bytes of its strings, names included, plus SCAN_VALUE_BYTES for each value,
+ * the top one included; NULL weighs as much as one value. */
 #define SCAN_VALUE_BYTES 32
 size_t scan_weight(const json_t *v);
 

@@ -6,35 +6,35 @@
 #include <stdint.h>
 
 /*
- * scan_names: does a name come twice in one object? For scan.c alone.
+ * scan_names: detects duplicate names in an object, for scan.c.
  *
- * Names are known by their hashes (base/hash.h), salted with the object's number: 64 bits under a
- * secret key, so that a million names collide by chance once in 40 million objects, which would be
- * refused. Those of open objects lie one after the other and are looked through; an object with
- * many has them in a set, which serves all objects.
+ * Names are compared by their hashes (base/hash.h), salted with the object's number: 64 bits under
+ * a secret key. In an object of a million names two collide by chance, and the object is refused,
+ * once in 40 million objects. The names of open objects are stored in one array that is searched
+ * linearly; an object with many names uses a hash set, which serves all objects.
  * Tests: tests/unit/base/data/test_scan.c
  */
 struct scan_names {
-	/* of open objects */
+	/* Hashes of the names of open objects. */
 	uint64_t *few;
 	size_t nfew, few_cap;
-	/* 0 is no entry */
+	/* Hash set; 0 is an empty slot. */
 	uint64_t *many;
 	size_t nmany, many_cap;
 };
 
-/* One object, zero but for its number, which no other has that the same scan_names serves. */
+/* One object; zero except for its number, which is unique within one scan_names. */
 struct scan_object {
 	uint64_t number;
 	size_t few;
 	bool many;
 };
 
-/* o is the innermost open object.  False: it has that name. */
+/* Adds a name to o, the innermost open object. False: o already has the name. */
 bool scan_names_add(struct scan_names *t, struct scan_object *o, const char *name, size_t len);
-/* o, the innermost, is closed */
+/* Closes o, the innermost open object. */
 void scan_names_leave(struct scan_names *t, const struct scan_object *o);
-/* none is open; what many took is given back */
+/* Forgets all names and frees the hash set; no object may be open. */
 void scan_names_forget(struct scan_names *t);
 void scan_names_done(struct scan_names *t);
 

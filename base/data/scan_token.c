@@ -10,8 +10,8 @@
 
 #define EACH_BYTE(x) ((uint64_t)(x)*0x0101010101010101)
 
-/* The high bit of each byte that is 0.  Also set, wrongly, in bytes above one that is: whoever only
- * asks whether there is any, and looks for the first himself, does not mind. */
+/* Sets the high bit of each zero byte. Bytes above a zero byte may be set wrongly, which is
+ * harmless if the caller only asks whether there is any, or searches the first itself. */
 static inline uint64_t zero_bytes(uint64_t x)
 {
 	return (x - EACH_BYTE(1)) & ~x & EACH_BYTE(0x80);
@@ -46,7 +46,8 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Four hex digits, of which len bytes are there; -1: one of these is none. */
+/* Reads four hex digits, of which len bytes are available; -1: an available byte is not a hex
+ * digit. */
 static int32_t hex4(const char *p, size_t len)
 {
 	int32_t x = 0;
@@ -91,13 +92,13 @@ static int bad(const char *why, const char **what)
 	return -1;
 }
 
-/* \uXXXX, or two of them for what lies beyond the first plane. */
+/* Decodes \uXXXX, or a surrogate pair of two. */
 static int unicode_escape(const char *p, size_t len, char out[static 4], size_t *n,
 			  const char **what)
 {
 	int32_t high, low;
 
-	/* Refused at the first byte that is wrong, so that where a chunk ends changes nothing. */
+	/* Refuse at the first wrong byte, so that chunk borders do not matter. */
 	high = hex4(p + 2, len - 2);
 	if (high < 0)
 		return bad("an escape without four hex digits", what);
@@ -172,7 +173,7 @@ static const char *digits(const char *p)
 	return p;
 }
 
-/* -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)? */
+/* Grammar: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)? */
 static bool is_number(const char *p, const char *end, bool *real)
 {
 	const char *from;

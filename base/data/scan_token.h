@@ -6,21 +6,20 @@
 #include "base/data/json.h"
 
 /*
- * scan_token: the tokens of JSON (RFC 8259) and UTF-8 (RFC 3629), for scan.c alone.
+ * scan_token: the tokens of JSON (RFC 8259) and UTF-8 (RFC 3629), for scan.c.
  */
 
-/* The first byte of a string that ends it or is no plain ASCII; end: there is none. */
+/* Returns the first byte that ends a string or is not plain ASCII; end: no such byte. */
 const char *scan_plain(const char *p, const char *end);
 
 /*
- * The escape or the character of several bytes at p. Gives how many bytes it has, with what they
- * stand for in out (*n bytes), 0 when it does not end within len, and -1 with *what when it is
- * none.
+ * Decodes the escape or multi-byte character at p into out (*n bytes). Returns its length; 0:
+ * incomplete within len; -1: invalid, *what says why.
  */
 int scan_sequence(const char *p, size_t len, char out[static 4], size_t *n, const char **what);
 
-/* The number that a text with a NUL behind it is; false with *what: none, or one that does not
- * fit. */
+/* A decoded number. scan_number() reads a NUL-terminated text; false: not a number, or does not
+ * fit; *what says why. */
 struct scan_number {
 	bool real;
 	json_int_t i;

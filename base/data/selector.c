@@ -14,7 +14,7 @@ static bool has_value(const struct requirement *r, const char *value)
 	return false;
 }
 
-/* One of the values is in it. */
+/* True if the value contains one of the texts. */
 static bool contains(const struct requirement *r, const char *value, bool lower)
 {
 	for (size_t i = 0; i < r->nvalues; i++) {
@@ -42,7 +42,7 @@ static bool to_int(const char *s, int64_t *out)
 	return str_to_i64(s, INT64_MIN, INT64_MAX, out);
 }
 
-/* Both are numbers: below, at or above the one that is wanted. */
+/* Compares value with the wanted number: *out < 0, 0 or > 0. False: one of both is not a number. */
 static bool compare(const struct requirement *r, const char *value, int *out)
 {
 	int64_t have, want;
@@ -121,8 +121,8 @@ const char *selector_op_name(enum selector_op op)
 }
 
 /*
- * The text form, by recursive descent over a pointer.  A word runs to the next
- * blank or special character; "in" and "notin" are operators only after a key.
+ * Parses the text form by recursive descent over a pointer. A word ends at the next blank or
+ * special character; "in" and "notin" are operators only after a key.
  */
 struct parser {
 	const char *at;
@@ -158,7 +158,7 @@ static bool take_keyword(struct parser *p, const char *word)
 	return take(p, word);
 }
 
-/* May be empty: "a=" asks for the empty value. */
+/* Reads a word, which may be empty: "a=" selects the empty value. */
 static const char *take_word(struct parser *p)
 {
 	const char *from;
@@ -194,7 +194,7 @@ static int take_value(struct parser *p, const char **out, struct err *e)
 	return 0;
 }
 
-/* "(a,b)"; "()" is the empty value, as in Kubernetes. */
+/* Reads "(a,b)"; "()" is the empty value, as in Kubernetes. */
 static int take_values(struct parser *p, struct requirement *r, struct err *e)
 {
 	size_t n = 1;

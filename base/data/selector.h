@@ -7,13 +7,13 @@
 #include "base/data/labels.h"
 
 /*
- * selector: label selectors and node requirements, one form for both.
+ * selector: label selectors and node requirements in one form.
  *
- * Semantics are those of k8s.io/apimachinery labels.Requirement and the node affinity of
- * kube-scheduler: NotIn and DoesNotExist match when the key is absent; Gt, Lt, Gte and Lte compare
- * decimal integers and never match otherwise. Gte and Lte are Karpenter's (karpenter.sh/v1
- * requirements): no pod has them. What contains a text is asked by CEL selectors of devices alone
- * (controller/tenant/device_cel.h): no name is read as one of these operators. A selector without
+ * Semantics are those of k8s.io/apimachinery labels.Requirement and of node affinity in
+ * kube-scheduler: NotIn and DoesNotExist match if the key is absent; Gt, Lt, Gte and Lte compare
+ * decimal integers and never match otherwise. Gte and Lte exist only in Karpenter's karpenter.sh/v1
+ * requirements, not in pods. The Contains operators are produced only by CEL selectors of devices
+ * (controller/tenant/device_cel.h); selector_op_parse() does not know them. A selector without
  * requirements matches everything.
  */
 enum selector_op {
@@ -25,9 +25,9 @@ enum selector_op {
 	SELECTOR_LT,
 	SELECTOR_GTE,
 	SELECTOR_LTE,
-	/* one of the values is in it */
+	/* The value contains one of the given texts. */
 	SELECTOR_CONTAINS,
-	/* the same of the value in lower case (ASCII) */
+	/* As SELECTOR_CONTAINS, on the value in lower case (ASCII). */
 	SELECTOR_CONTAINS_LOWER
 };
 
@@ -45,11 +45,12 @@ struct selector {
 bool requirement_matches(const struct requirement *r, const struct labels *l);
 bool selector_matches(const struct selector *s, const struct labels *l);
 
-/* "In", "NotIn", ...; false for anything else. */
+/* Reads "In", "NotIn" and so on; false for anything else. */
 bool selector_op_parse(const char *s, enum selector_op *op);
 const char *selector_op_name(enum selector_op op);
 
-/* Text form of query strings: a=b,c!=d,e in (f,g),!h,i>3.  Strings go into the arena. */
+/* Reads the text form of query strings: a=b,c!=d,e in (f,g),!h,i>3. Strings are allocated in the
+ * arena. */
 struct arena;
 int selector_parse(const char *text, struct arena *a, struct selector *out, struct err *e)
 	__attribute__((warn_unused_result));

@@ -1,4 +1,4 @@
-/* xml: counts '<' and '=' before parsing: an upper bound of elements and attributes. */
+/* xml: counts '<' and '=' before parsing, as an upper bound of elements and attributes. */
 #include "base/data/xml.h"
 
 #include <limits.h>

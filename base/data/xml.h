@@ -5,17 +5,17 @@
 #include <stddef.h>
 
 /*
- * xml: parses foreign bytes with libxml2 and with bounds. It uses no network, refuses DTDs and
- * thereby entities, prints nothing, and refuses more than XML_NODES_MAX elements and attributes,
- * because an element of four bytes of text uses up to 250 bytes of memory.
+ * xml: parses foreign bytes with libxml2 and with bounds. Uses no network, refuses DTDs and thereby
+ * entities, prints nothing, and refuses more than XML_NODES_MAX elements and attributes, because an
+ * element of four bytes of text uses up to 250 bytes of memory.
  *
  * One thread.
  * Tests: tests/unit/base/data/test_xml.c
  */
 #define XML_NODES_MAX 200000
 
-/* Returns a document with a root element; the caller calls xmlFreeDoc(). Returns NULL if the text
- * is no such document, has a DTD, or is longer than len_max bytes. */
+/* Returns a document with a root element; the caller calls xmlFreeDoc(). NULL: the text is not
+ * well-formed XML, has a DTD, or is longer than len_max bytes. */
 xmlDoc *xml_parse(const char *text, size_t len, size_t len_max);
 
 #endif

@@ -8,21 +8,21 @@
 #include <yaml.h>
 #include "base/str.h"
 
-#define YAML_DEPTH_MAX 64 /* as json_parse() */
+#define YAML_DEPTH_MAX 64 /* As in json_parse(). */
 #define COPIED_BYTES_MAX ((size_t)4 << 20)
 
 struct reader {
 	yaml_parser_t parser;
-	/* the one at hand; valid when have is set */
+	/* The current event; valid if have is set. */
 	yaml_event_t event;
 	bool have;
-	/* values so far, and their upper bound */
+	/* Number of values so far, and its limit. */
 	size_t values, most;
-	/* values that stand for an alias, and the bytes of their text */
+	/* Values copied for aliases, and the bytes of their text. */
 	size_t copied, copied_bytes;
-	/* name -> value, in this document */
+	/* Name -> value, in the current document. */
 	json_t *anchors;
-	/* what is parsed, for errors */
+	/* The whole text, for errors. */
 	const char *text;
 	size_t len;
 	struct err *e;
@@ -34,7 +34,7 @@ static int wrong(struct reader *r, const char *what)
 		       r->event.start_mark.line + 1, r->event.start_mark.column + 1, what);
 }
 
-/* True if the line that begins after `line` line ends is indented with a tab. */
+/* True if line number `line` (from 0) is indented with a tab. */
 static bool has_tab(const struct reader *r, size_t line)
 {
 	const char *p = r->text, *end = p + r->len;
@@ -76,7 +76,7 @@ static bool one_of(const char *s, const char *const *words)
 	return false;
 }
 
-/* [-+]?digits, 0o17, 0x1f */
+/* Matches [-+]?digits, 0o17, 0x1f. */
 static bool is_int(const char *s, int *base)
 {
 	static const char digits[] = "0123456789abcdefABCDEF";
@@ -91,7 +91,7 @@ static bool is_int(const char *s, int *base)
 				    : strspn(d, *base == 8 ? "01234567" : "0123456789")];
 }
 
-/* [-+]?(.5|5.|5.5|5)(e[-+]?5)? */
+/* Matches [-+]?(.5|5.|5.5|5)(e[-+]?5)?. */
 static bool is_float(const char *s)
 {
 	size_t whole, part = 0;
@@ -115,7 +115,7 @@ static bool is_float(const char *s)
 	return !*s;
 }
 
-/* YAML 1.2, 10.3.2: the core schema. */
+/* Resolves a plain scalar by the core schema (YAML 1.2, 10.3.2). */
 static json_t *plain(struct reader *r, const char *s)
 {
 	static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
@@ -156,7 +156,7 @@ static json_t *plain(struct reader *r, const char *s)
 
 /* --- anchors ---------------------------------------------------------------------------------- */
 
-/* Counts what a copy of j would add.  -1: more than the bounds of a document, or too deep. */
+/* Counts what a copy of j would add. -1: more than a document may have, or too deep. */
 static int weigh(struct reader *r, const json_t *j, int depth)
 {
 	const char *key;
@@ -178,7 +178,7 @@ static int weigh(struct reader *r, const json_t *j, int depth)
 	return rc;
 }
 
-/* A copy, so that a change of one does not change the other. */
+/* Returns a copy, so that changing one does not change the other. */
 static json_t *alias(struct reader *r, int depth)
 {
 	const char *name = (const char *)r->event.data.alias.anchor;
@@ -191,7 +191,7 @@ static json_t *alias(struct reader *r, int depth)
 	return weigh(r, j, depth) < 0 ? NULL : json_deep_copy(j);
 }
 
-/* name NULL: no anchor.  Takes name. */
+/* Records j under name; takes ownership of name. name NULL: no anchor. */
 static void anchor(struct reader *r, char *name, json_t *j)
 {
 	if (name && j)
@@ -199,7 +199,7 @@ static void anchor(struct reader *r, char *name, json_t *j)
 	free(name);
 }
 
-/* Takes the anchor's name out of the event at hand: the event goes with the next one. */
+/* Moves the anchor's name out of the current event, because the next event frees it. */
 static char *anchor_name(struct reader *r)
 {
 	yaml_char_t **at =
@@ -214,15 +214,14 @@ static char *anchor_name(struct reader *r)
 	return name;
 }
 
-/* Members of one mapping that the other lacks. */
+/* Adds the members of `from` that `into` lacks. */
 static int merge_one(struct reader *r, json_t *into, const json_t *from)
 {
 	return json_is_object(from) ? json_object_update_missing(into, (json_t *)from)
 				    : wrong(r, "a merge key wants a mapping, or a list of them");
 }
 
-/* What << stands for: the members of a mapping, or of several, of which an earlier one counts
- * first. */
+/* Applies <<: adds the members of one mapping, or of several, where an earlier mapping wins. */
 static int merge(struct reader *r, json_t *into, const json_t *from)
 {
 	const json_t *one;
@@ -316,7 +315,7 @@ static int add_member(struct reader *r, json_t *map, json_t **merged, int depth)
 		return -1;
 	if (is_merge_key(r))
 		return add_merge(r, merged, depth);
-	/* Keep the key: the event goes with the next one. */
+	/* Move the key out of the event, because the next event frees it. */
 	key = (char *)r->event.data.scalar.value;
 	r->event.data.scalar.value = NULL;
 	if (next(r) == 0) {
@@ -382,7 +381,7 @@ static json_t *node(struct reader *r, int depth)
 	return r->event.type == YAML_MAPPING_START_EVENT ? mapping(r, depth) : sequence(r, depth);
 }
 
-/* The value that begins at the event at hand; afterwards its last event is at hand. */
+/* Reads the value that begins at the current event; afterwards its last event is current. */
 static json_t *value(struct reader *r, int depth)
 {
 	char *name = anchor_name(r);
@@ -398,7 +397,7 @@ static json_t *value(struct reader *r, int depth)
 	return j;
 }
 
-/* Documents until the end of the stream. */
+/* Reads documents until the end of the stream. */
 static int documents(struct reader *r, json_t *list)
 {
 	while (next(r) == 0) {
@@ -426,7 +425,7 @@ static json_t *parse(const char *text, size_t len, size_t most, struct err *e)
 	int rc;
 
 	if (!yaml_parser_initialize(&r.parser))
-		abort(); /* no memory */
+		abort(); /* Out of memory. */
 	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, len);
 	r.anchors = json_object();
 	rc = documents(&r, list);
@@ -445,7 +444,7 @@ json_t *yaml_parse_all(const char *text, size_t len, struct err *e)
 	return parse(text, len, SIZE_MAX, e);
 }
 
-/* Drops documents of comments alone, unless all are. */
+/* Drops documents that consist of comments only, unless all do. */
 static void drop_empty(json_t *list)
 {
 	for (size_t i = json_array_size(list); i-- > 0;)
@@ -470,8 +469,8 @@ json_t *yaml_parse(const char *text, size_t len, struct err *e)
 
 /* --- to text ---------------------------------------------------------------------------------- */
 
-/* Letters first, nothing with a meaning in YAML 1.1 or 1.2, no word that a parser takes for
- * another type: everything else is quoted. */
+/* True if s needs no quotes: begins with a letter, contains nothing with a meaning in YAML 1.1 or
+ * 1.2, and is no word that a parser reads as another type. */
 static bool is_plain(const char *s)
 {
 	static const char *const words[] = {"null", "true", "false", "yes", "no",
@@ -491,9 +490,8 @@ static bool is_plain(const char *s)
 	return true;
 }
 
-/* What YAML 1.1 takes for a line break, or for no character at all, inside quotes: NEL and the
- * other C1 controls, DEL, the two separators and the byte order mark. JSON leaves them as they
- * are. */
+/* True for characters that YAML 1.1 reads as a line break, or refuses, inside quotes: NEL and the
+ * other C1 controls, DEL, the two separators and the byte order mark. JSON does not escape them. */
 static bool is_break(int32_t c)
 {
 	return (c >= 0x7f && c <= 0x9f) || c == 0x2028 || c == 0x2029 || c == 0xfeff ||
@@ -522,7 +520,7 @@ static void print_scalar(const json_t *j, struct buf *out)
 		buf_puts(out, json_string_value(j));
 		return;
 	}
-	text = json_text(j); /* a JSON scalar is a YAML one; also {} and [] */
+	text = json_text(j); /* A JSON scalar is a YAML scalar; so are {} and []. */
 	print_escaped(text, out);
 	free(text);
 }
@@ -542,7 +540,7 @@ static bool is_block(const json_t *j)
 	return json_object_size(j) || json_array_size(j);
 }
 
-/* What follows "key:" or "-". */
+/* Prints what follows "key:" or "-". */
 static void print_rest(const json_t *j, int indent, bool in_list, struct buf *out)
 {
 	if (!is_block(j)) {
