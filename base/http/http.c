@@ -9,47 +9,47 @@
 #include "base/str.h"
 
 /*
- * Every change of a request's fate goes through one place, turn(), which the
- * loop calls from its own stack:
+ * Every change of a request's state happens in turn(), which the loop calls from its own stack:
  *
- *	http_start() -> waiting -> [turn] -> flying -> over -> ended -> [turn] -> done()
+ *   http_start() -> waiting -> [turn] -> flying -> over -> ended -> [turn] -> done()
  *
- * So the owner's done() never runs below the transport, a transport is never
- * told to start or to cancel from inside one of its own callbacks (libcurl
- * refuses that), and everything may be closed inside done().  on_head() and
- * on_data() do run below the transport; what the owner cancels there only
- * moves to `ended` and is undone by the next turn.
+ * So the owner's done() never runs below the transport, a transport is never started or cancelled
+ * inside one of its own callbacks (libcurl refuses that), and everything may be closed inside
+ * done(). on_head() and on_data() do run below the transport; a request that the owner cancels
+ * there moves to `ended` and is cancelled in the next turn.
  */
 #define TIMEOUT_MS 30000
 #define CONNECT_MS 10000
 #define BODY_MAX (1u << 20)
-#define TURN_MAX 100 /* requests told, and started, in one turn of the loop: others want theirs */
+/* Limit of requests finished, and started, in one turn of the loop, so that other code gets its
+ * turn. */
+#define TURN_MAX 100
 #define HEADERS_MAX 128
 #define HEADER_BYTES_MAX 65536
 
 struct http_req {
 	struct list link;
 	struct http_peer *peer;
-	/* its pointers to text are not used after http_start() */
+	/* Its pointers to text are not used after http_start(). */
 	struct http_call call;
 	struct http_exchange x;
-	/* holds a place */
+	/* Counts against the concurrency limits. */
 	bool started;
-	/* the transport has forgotten x */
+	/* The transport has released x. */
 	bool transport_done;
 	bool over, abandoned;
-	/* paced: the owner has not asked for more */
+	/* With paced: the owner has not requested more. */
 	bool held;
 	bool has_head, failed;
 
 	struct loop_timer timer;
-	/* deadline 0: none */
+	/* deadline 0: none. */
 	int64_t deadline, last;
 
-	/* to send */
+	/* Headers to send. */
 	struct http_header *headers;
 	size_t nheaders, headers_cap;
-	/* headers from here on are wiped */
+	/* Headers from this index on are wiped. */
 	size_t secret_from;
 
 	int status;
@@ -87,7 +87,7 @@ static void req_free(struct http_req *q)
 	buf_done(&q->body);
 	if (q->x.body)
 		secret_wipe((void *)q->x.body,
-			    q->x.body_len); /* logins and keys travel in bodies */
+			    q->x.body_len); /* Bodies may contain logins and keys. */
 	free((void *)q->x.body);
 	free((char *)q->x.method);
 	free((char *)q->x.url);
@@ -97,7 +97,8 @@ static void req_free(struct http_req *q)
 
 /* --- putting the request together ------------------------------------------------------------- */
 
-static void add_header(struct http_req *q, const char *name, char *value /* taken */)
+static void add_header(struct http_req *q, const char *name,
+		       char *value /* Takes ownership of t. */)
 {
 	mem_grow(q->headers, q->nheaders, q->headers_cap);
 	q->headers[q->nheaders++] = (struct http_header){mem_strdup(name), value};
@@ -225,7 +226,7 @@ static void peer_ready(struct http_peer *p)
 		list_push_back(&p->h->ready, &p->ready_link);
 }
 
-/* Nothing more is heard of q but done() in the next turn, unless it is abandoned. */
+/* Nothing but done() follows, in the next turn, unless the request is abandoned. */
 static void req_over(struct http_req *q, const struct err *e)
 {
 	struct http *h = q->peer->h;
@@ -243,7 +244,8 @@ static void req_over(struct http_req *q, const struct err *e)
 	loop_defer(&h->turn);
 }
 
-/* Take the transport off it and give its place back.  Never below a transport's callback. */
+/* Detaches the transport and frees the request's concurrency slot. Never called below a transport's
+ * callback. */
 static void req_land(struct http_req *q)
 {
 	struct http_peer *p = q->peer;
@@ -333,8 +335,8 @@ static void turn(void *arg)
 	struct http_req *q;
 	struct http_peer *p;
 
-	/* What ends while others are told waits for the next turn, so that an owner which
-	 * tries again at once cannot keep the loop here. */
+	/* Requests that end during this loop wait for the next turn, so that an owner which retries
+	 * at once cannot block the loop. */
 	for (unsigned n = 0; n < TURN_MAX && (q = list_first(&h->ended, struct http_req, link));
 	     n++) {
 		list_remove(&q->link);
@@ -359,7 +361,7 @@ static void turn(void *arg)
 		}
 		list_remove(&p->ready_link);
 		q = list_first(&p->waiting, struct http_req, link);
-		if (q) /* it may have been cancelled */
+		if (q) /* It may have been cancelled. */
 			req_launch(q);
 		peer_ready(p);
 	}
@@ -413,7 +415,7 @@ void http_cancel(struct http_req *q)
 		h->stats.waiting--;
 	req_land(q);
 	req_free(q);
-	loop_defer(&h->turn); /* its place may be taken */
+	loop_defer(&h->turn); /* Its slot may be used by a waiting request. */
 }
 
 void http_want(struct http_req *q)
@@ -466,10 +468,10 @@ void http_free(struct http *h)
 
 	if (!h || h->closed)
 		return;
-	assert(h->frames == 0); /* below the transport there is nothing to stand on: see http.h */
+	assert(h->frames == 0); /* http.h forbids this call below the transport. */
 	list_for_each (p, &h->peers, struct http_peer, link)
 		http_cancel_all(p);
-	/* Requests of peers that were freed already. */
+	/* Requests of peers that were already freed. */
 	while ((q = list_first(&h->ended, struct http_req, link)) ||
 	       (q = list_first(&h->batch, struct http_req, link))) {
 		req_land(q);
@@ -561,7 +563,7 @@ bool http_transport_data(struct http_req *q, const char *data, size_t len)
 	}
 	if (!streams(q)) {
 		rc = buf_add(&q->body, data, len, &e);
-		if (rc == 0 && q->x.paced) /* nobody asks for pieces of what is only collected */
+		if (rc == 0 && q->x.paced) /* Nobody requests pieces of a collected body. */
 			h->transport->ops->want(h->transport, &q->x);
 	} else {
 		q->held = q->x.paced;

@@ -11,75 +11,73 @@
 #include "base/secret.h"
 
 /*
- * http: the HTTP client.  Policy is here and the same for both transports:
- * deadline, no-progress limit, byte limits, cancel, Retry-After, concurrency for
- * each peer and for all, flow control.  Below it stands a struct
- * http_transport: libcurl on the loop (http_curl.h) or in-process (http_mem.h).
+ * http: the HTTP client. It implements policy for both transports: deadline, idle limit, byte
+ * limits, cancellation, Retry-After, concurrency per peer and in total, flow control. A struct
+ * http_transport carries the exchanges: libcurl on the loop (http_curl.h) or in-process
+ * (http_mem.h).
  *
- * All on the loop thread.  Completion: the request is out of every list, then
- * done() is called exactly once, then its memory goes.  done() may start,
- * cancel and close anything.  No callback ever runs inside http_start(),
- * http_want() or http_cancel().
+ * Everything runs on the loop thread. Completion: the request is removed from every list, then
+ * done() is called exactly once, then its memory is freed. done() may start, cancel and close
+ * anything. No callback runs inside http_start(), http_want() or http_cancel().
  *
- * TLS is always verified: by CA bundle, or by the pinned certificate.  There is
- * no switch to skip it.  Plain http:// is allowed only for peers that were made with
- * plain_ok (image and media servers, tests).
+ * TLS is always verified, by CA bundle or by the pinned certificate, and cannot be disabled. Plain
+ * http:// is allowed only for peers created with plain_ok (image and media servers, tests).
  */
 struct http;
 struct http_peer;
 struct http_req;
-/* http_transport.h */
+/* See http_transport.h. */
 struct http_transport;
 
-/* max_in_flight: of all peers together; 0: no limit. */
-struct http *http_new(struct loop_group *g, struct http_transport *t /* taken */,
-		      unsigned max_in_flight);
-/* Cancels what is left; safe inside done(), not inside on_head() or on_data().  Peers are freed by
- * their owners, before or after. */
+/* Takes ownership of t. max_in_flight: limit over all peers; 0 means no limit. */
+struct http *http_new(struct loop_group *g, struct http_transport *t, unsigned max_in_flight);
+/* Cancels all requests. May be called inside done(), but not inside on_head() or on_data(). Peers
+ * are freed by their owners, before or after. */
 void http_free(struct http *h);
 DEFINE_OWN(http)
 
-/* One server: where, and how it is trusted. Everything is copied; certificates and keys go through
- * pem.h, once. */
+/* One server: its address, and how it is verified. Everything is copied; pem.h checks certificates
+ * and keys once. */
 struct http_peer_spec {
-	/* scheme://host[:port][/prefix]; no user part, no query */
+	/* scheme://host[:port][/prefix], without user and query. */
 	const char *base_url;
-	/* trust these CAs; NULL and no pin: the system's */
+	/* Trust only these CAs; NULL without a pin: the system's CAs. */
 	const char *ca_pem;
-	/* name to check instead of the host (tls-server-name); see http_is_server_name() */
+	/* Name to verify instead of the host (tls-server-name); see http_is_server_name(). */
 	const char *server_name;
-	/* 64 hex digits: SHA-256 of the server certificate's DER. Replaces CA and name check */
+	/* 64 hex digits: SHA-256 of the server certificate's DER. Replaces the checks of CA and
+	 * name. */
 	const char *pin_sha256;
-	/* trust on first use: accept the first certificate and report its fingerprint through
-	 * http_peer_learned(); every later one must equal it */
+	/* Trust on first use: accept the first certificate and report its fingerprint through
+	 * http_peer_learned(); every later certificate must equal it. */
 	bool learn_pin;
 	const char *client_cert_pem;
 	const struct secret *client_key_pem;
-	/* these three are what pem.h gave, and fit: they are not read once more */
+	/* Certificates and key are results of pem.h and match: do not check them again. */
 	bool pem_read;
-	/* 0: no limit of its own; BMCs: 1 */
+	/* Limit of this peer; 0 means no limit. BMCs: 1. */
 	unsigned max_in_flight;
 	bool plain_ok;
-	/* A name may lead to a loopback or link-local address (http_address.h). Without this each
-	 * address is refused when a socket is opened and when a kept connection is used again,
-	 * however the name leads there (ERR_DENIED); a base_url that itself names such an address
-	 * says that it is wanted. */
+	/* A name may resolve to a loopback or link-local address (http_address.h). Otherwise such
+	 * an address is refused with ERR_DENIED when a socket is opened and when a kept connection
+	 * is reused, however the name resolves to it. A base_url that itself contains such an
+	 * address is allowed. */
 	bool local_ok;
-	/* Asked with the address alone and the port at the same moments; false: ERR_DENIED. NULL:
-	 * every one. */
+	/* Called with the address and port at the same moments; false: ERR_DENIED. NULL: every
+	 * address is allowed. */
 	bool (*may_reach)(const char *address, int port, void *arg);
 	void *may_reach_arg;
-	/* NULL: "drover/VERSION" */
+	/* NULL: "drover/VERSION". */
 	const char *user_agent;
 };
 struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spec, struct err *e);
-/* cancels its requests */
+/* Cancels the peer's requests. */
 void http_peer_free(struct http_peer *p);
-/* hex, or NULL */
+/* Learned pin in hex; NULL: none. */
 const char *http_peer_learned(const struct http_peer *p);
-/* address that the newest reply came from, without port; NULL: none came */
+/* Address that the latest reply came from, without port; NULL: no reply yet. */
 const char *http_peer_reached(const struct http_peer *p);
-/* "https://host:port" */
+/* "https://host:port". */
 const char *http_peer_origin(const struct http_peer *p);
 
 struct http_header {
@@ -88,81 +86,82 @@ struct http_header {
 
 struct http_reply {
 	int status;
-	/* NUL-terminated; "" when streamed */
+	/* NUL-terminated; "" if the body was streamed. */
 	const char *body;
 	size_t body_len;
-	/* from Retry-After (seconds or date), clamped to 5 min; 0: none */
+	/* From Retry-After (seconds or date), at most 5 min; 0: none. */
 	uint32_t retry_after_ms;
 	const struct http_header *headers;
 	size_t nheaders;
 };
-/* any case; NULL: none */
+/* The name is matched in any case; NULL: no such header. */
 const char *http_reply_header(const struct http_reply *r, const char *name);
 
-/* IMF-fixdate of RFC 9110 section 5.6.7 ("Sun, 06 Nov 1994 08:49:37 GMT") as Unix ms. False: it is
- * none. */
+/* Reads an IMF-fixdate of RFC 9110 section 5.6.7 ("Sun, 06 Nov 1994 08:49:37 GMT") as Unix ms.
+ * False: another format. */
 bool http_date(const char *s, int64_t *wall_ms);
 
 struct http_call {
-	/* NULL: GET */
+	/* NULL: GET. */
 	const char *method;
-	/* after the base URL's prefix: "/api/v1/pods?limit=500"; must begin with '/' */
+	/* Appended to the base URL's prefix: "/api/v1/pods?limit=500"; must begin with '/'. */
 	const char *path;
-	/* path replaces the prefix too */
+	/* path replaces the prefix too. */
 	bool absolute;
 	const struct http_header *headers;
 	size_t nheaders;
-	/* Authorization: Bearer */
+	/* Sends Authorization: Bearer. */
 	const struct secret *bearer;
-	/* with basic_password: Authorization: Basic */
+	/* With basic_password: sends Authorization: Basic. */
 	const char *basic_user;
 	const struct secret *basic_password;
-	/* a header whose value is secret (X-Auth-Token) */
+	/* A header whose value is secret (X-Auth-Token). */
 	const char *secret_header;
 	const struct secret *secret_value;
-	/* copied */
+	/* Copied. */
 	const void *body;
 	size_t body_len;
-	/* NULL with a body: application/json */
+	/* NULL with a body: application/json. */
 	const char *content_type;
-	/* whole exchange, waiting for a free place not counted; 0: 30 s */
+	/* Limit of the whole exchange in ms, without the wait for a free connection; 0 means 30
+	 * s. */
 	uint32_t timeout_ms;
-	/* 0: 10 s */
+	/* Limit for connecting in ms; 0 means 10 s. */
 	uint32_t connect_ms;
-	/* no byte for so long; 0: none of its own */
+	/* Longest time in ms without a received byte; 0 means no idle limit. */
 	uint32_t idle_ms;
-	/* watches: only idle_ms counts */
+	/* No limit of the whole exchange, for watches: only idle_ms applies. */
 	bool no_timeout;
-	/* 0: 1 MiB, or no limit when streamed; more is ERR_PROTOCOL, nothing of it delivered
-	 * after */
+	/* Largest body in bytes; 0 means 1 MiB, or no limit if streamed. A larger body is
+	 * ERR_PROTOCOL, and no bytes past the limit are delivered. */
 	size_t max_body;
-	/* Stream the body instead of collecting it. Only the body of a 2xx reply goes to on_data();
-	 * any other is collected for done(), so that http_err() has its text. Return -1 with *e set
-	 * to end the request with that error. When `paced`, delivery stops after each call until
-	 * http_want(); at most 256 KiB are held below. */
+	/* Streams the body instead of collecting it. Only the body of a 2xx reply goes to
+	 * on_data(); any other is collected for done(), so that http_err() has its text. Return -1
+	 * with *e set to end the request with that error. If `paced`, delivery stops after each
+	 * call until http_want(); the transport buffers at most 256 KiB. */
 	int (*on_head)(const struct http_reply *r, void *arg, struct err *e);
 	int (*on_data)(const char *data, size_t len, void *arg, struct err *e);
 	bool paced;
 	/* Decompresses a body that has a Content-Encoding, although drover never requests one;
-	 * max_body limits the decompressed size.  False: delivers the bytes as they were sent. */
+	 * max_body limits the decompressed size. False: delivers the bytes as sent. */
 	bool unpack;
-	/* largest piece, and what the transport keeps for it as long as the call lives: 1 KiB to
-	 * 256 KiB; 0: 16 KiB. Thousands of idle watches: 4 KiB; images: 64 KiB */
+	/* Largest piece for on_data(), and the transport's buffer during the call: 1 KiB to 256
+	 * KiB; 0 means 16 KiB. Use 4 KiB for thousands of idle watches, 64 KiB for images. */
 	size_t piece_bytes;
-	/* e is NULL on any HTTP reply, whatever its status.  r is NULL if there was none. */
+	/* e is NULL for any HTTP reply, whatever its status. r is NULL if there was no reply. */
 	void (*done)(const struct http_reply *r, const struct err *e, void *arg);
 	void *arg;
 };
 /* Never fails: a call that cannot be started ends in done() with an error. The handle is valid
  * until done(). */
 struct http_req *http_start(struct http_peer *p, const struct http_call *c);
-/* done() will not be called; NULL is fine */
+/* done() is not called afterwards. NULL is allowed. */
 void http_cancel(struct http_req *q);
-/* paced: ready for the next piece */
+/* With paced: requests the next piece. */
 void http_want(struct http_req *q);
 
-/* The struct err that a reply with this status means ("404 Not Found: text from the body"): -1; 0
- * for 2xx. */
+/* Sets *e to the meaning of a reply's status ("404 Not Found: text from the body") and returns -1;
+ * returns 0 for 2xx. */
 int http_err(const struct http_reply *r, struct err *e) __attribute__((warn_unused_result));
 
 struct http_stats {
@@ -171,7 +170,7 @@ struct http_stats {
 };
 struct http_stats http_stats(const struct http *h);
 
-/* RFC 3986 percent-encoding of a path segment or query value, appended. */
+/* Appends s with RFC 3986 percent-encoding for a path segment or query value. */
 void http_escape(struct buf *out, const char *s);
 
 #endif

@@ -4,23 +4,24 @@
 #include <stdbool.h>
 
 /*
- * http_address: addresses that only this machine or its link answers: loopback, unspecified,
- * link-local (cloud metadata among them), multicast, broadcast, and IPv4 ones of these kinds inside
- * IPv6: mapped, compatible, translated (RFC 2765), NAT64 (RFC 6052, RFC 8215) and 6to4 (RFC 3056).
+ * http_address: recognises addresses that only this machine or its link answers: loopback,
+ * unspecified, link-local (cloud metadata included), multicast, broadcast, and IPv4 addresses of
+ * these kinds inside IPv6: mapped, compatible, translated (RFC 2765), NAT64 (RFC 6052, RFC 8215)
+ * and 6to4 (RFC 3056).
  */
 
-/* An address as text without brackets ("127.0.0.1", "fe80::1%eth0"); text that is no address is
- * local. */
+/* True for such an address, written without brackets ("127.0.0.1", "fe80::1%eth0"), and for text
+ * that is no address. */
 bool http_address_text_is_local(const char *text);
 
-/* A host as it stands in a URL, brackets taken off. A name is local when it is one of localhost's;
- * an IPv4 address in each form that resolvers understand (127.1, 0x7f000001, 2130706433) is taken
- * for one. */
+/* True for such a host from a URL, without brackets. A name is local if it is localhost or below
+ * it. An IPv4 address counts in every form that resolvers understand (127.1, 0x7f000001,
+ * 2130706433). */
 bool http_host_is_local(const char *host, bool bracketed);
 
-/* A name that a certificate is checked for: a DNS name, or an IPv4 address in its four decimal
- * parts. No other spelling of an address, which one reader takes for a name and the next one
- * connects to. */
+/* True for a name that certificates may be verified for: a DNS name, or an IPv4 address in dotted
+ * decimal form. Other spellings of an address are refused, because one parser would read a name and
+ * the next would connect to the address. */
 bool http_is_server_name(const char *s);
 
 #endif

@@ -15,27 +15,25 @@
 #include "base/str.h"
 
 /*
- * libcurl never waits here: it names descriptors and one timer, the loop
- * watches them, and curl_multi_socket_action() does what can be done.
- * Finished transfers are taken after each such call and never inside a
- * callback of libcurl's.
+ * libcurl never waits here: it names descriptors and one timer, the loop watches them, and
+ * curl_multi_socket_action() does what is possible. Finished transfers are collected after each
+ * such call and never inside a libcurl callback.
  *
- * Peers are spread over several multi handles, since libcurl 7.88 walks all
- * connections of one for each request that ends (curl_multi_remove_handle()):
- * with 2,000 hosts in one that was a fifth of the processor time.
+ * Peers are spread over several multi handles, because libcurl 7.88 walks all connections of a
+ * handle for each request that ends (curl_multi_remove_handle()): with 2,000 hosts in one handle
+ * that was a fifth of the processor time.
  */
-#define RESUME_MS 2 /* bodies go on for so long in one turn */
+#define RESUME_MS 2 /* Time in ms for which paused bodies continue in one turn. */
 #define HEADERS_MAX 256
 #define HEADER_BYTES_MAX (128u << 10)
 #define KEEPALIVE_IDLE_S 30L
-/* Servers close connections that were idle, some after 30 s, and TLS hides it from a look at the
- * socket: what may not be sent twice is not tried on an old one. */
+/* Servers close idle connections, some after 30 s, and with TLS this is invisible on the socket.
+ * Requests that must not be sent twice do not reuse a connection older than this. */
 #define REUSE_IDLE_S 20L
 #define KEEPALIVE_EVERY_S 10L
 
 #define SHARDS 32
-/* handles that are kept for requests to come: a new one costs as much as the rest of a small
- * request */
+/* Idle easy handles kept for reuse: a new one costs as much as the rest of a small request. */
 #define SPARE 64
 
 struct shard {
@@ -49,11 +47,11 @@ struct curl_transport {
 	struct http_transport base;
 	struct loop_group *group;
 	unsigned max_connections;
-	/* made when needed: each has descriptors of its own */
+	/* Created on first use: each shard has its own descriptors. */
 	struct shard *shards[SHARDS];
 	struct watches watches;
 	struct loop_defer resume;
-	/* flights that are paused and may go on */
+	/* Paused flights that may continue. */
 	struct list wanting;
 	CURL *spare[SPARE];
 	size_t nspare;
@@ -70,8 +68,8 @@ static void reply_clear(struct flight *f)
 	f->nreply = f->reply_bytes = 0;
 }
 
-/* Nothing of a request stays in it: no option, no header, and TLS sessions are not kept at all
- * (set_behaviour()). */
+/* Keeps the handle for reuse, without any option or header of the request. TLS sessions are never
+ * cached (set_behaviour()). */
 static void handle_put(struct curl_transport *t, CURL *easy)
 {
 	if (t->nspare == SPARE) {
@@ -86,7 +84,7 @@ static CURL *handle_take(struct curl_transport *t)
 {
 	CURL *easy = t->nspare ? t->spare[--t->nspare] : curl_easy_init();
 
-	assert(easy); /* out of memory */
+	assert(easy); /* Out of memory. */
 	return easy;
 }
 
@@ -106,7 +104,7 @@ static void flight_free(struct flight *f)
 
 static enum err_kind kind_of(CURLcode rc)
 {
-	switch ((int)rc) { /* the many others are surprises */
+	switch ((int)rc) { /* All other codes are unexpected. */
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_ISSUER_ERROR:
 	case CURLE_SSL_CRL_BADFILE:
@@ -134,14 +132,15 @@ static void set_error(const struct flight *f, CURLcode rc, struct err *e)
 		*e = f->err;
 	else if (f->barred && rc == CURLE_COULDNT_CONNECT)
 		(void)!err_set(e, ERR_DENIED, 0, "%s: %s", f->x->origin, f->barred);
-	else if (rc == CURLE_OPERATION_TIMEDOUT) /* the only limit that libcurl was given */
+	/* The connect limit is the only timeout that libcurl was given. */
+	else if (rc == CURLE_OPERATION_TIMEDOUT)
 		(void)!err_set(e, ERR_UNAVAILABLE, rc, "%s: no connection within %u ms",
 			       f->x->origin, f->x->connect_ms);
 	else
 		(void)!err_set(e, kind_of(rc), rc, "%s: %.160s", f->x->origin, text);
 }
 
-/* Takes every transfer that is over. */
+/* Collects every finished transfer. */
 static void drain(struct shard *s)
 {
 	CURLMsg *m;
@@ -210,11 +209,12 @@ static int on_curl_timer(CURLM *multi, long ms, void *arg)
 	if (ms < 0)
 		loop_timer_stop(&s->timer);
 	else
-		loop_timer_start(&s->timer, ms); /* 0: the next turn, never from here */
+		/* 0: the next turn, never from inside this callback. */
+		loop_timer_start(&s->timer, ms);
 	return 0;
 }
 
-/* Five hundred tenants' lists may want to go on at once: for a while, and then in the next turn. */
+/* Continues paused bodies, of up to five hundred tenants at once, for a limited time per turn. */
 static void on_resume(void *arg)
 {
 	struct curl_transport *t = arg;
@@ -224,7 +224,7 @@ static void on_resume(void *arg)
 	while ((f = list_first(&t->wanting, struct flight, link))) {
 		list_remove(&f->link);
 		f->paused = false;
-		curl_easy_pause(f->easy, CURLPAUSE_CONT); /* may deliver */
+		curl_easy_pause(f->easy, CURLPAUSE_CONT); /* May deliver data. */
 		drain(f->s);
 		if (loop_clock(loop_of(t->group)) >= until) {
 			loop_defer(&t->resume);
@@ -233,7 +233,7 @@ static void on_resume(void *arg)
 	}
 }
 
-/* Why this peer may not go to that address; NULL: it may. */
+/* Returns why this peer may not connect to address; NULL: it may. */
 static const char *barred(const struct http_peer_spec *p, const char *address, int port)
 {
 	if (!p->local_ok && http_address_text_is_local(address))
@@ -248,7 +248,7 @@ static const char *text_of(const struct sockaddr *a, char out[static INET6_ADDRS
 	struct sockaddr_in6 in6;
 	struct sockaddr_in in;
 
-	out[0] = '\0'; /* no address, which is local */
+	out[0] = '\0'; /* Not an address: counts as local. */
 	*port = 0;
 	if (a->sa_family == AF_INET) {
 		memcpy(&in, a, sizeof(in));
@@ -262,8 +262,8 @@ static const char *text_of(const struct sockaddr *a, char out[static INET6_ADDRS
 	return out;
 }
 
-/* The one place where an address is known before a byte goes there: whatever was written, resolved
- * or rebound to lead to it. */
+/* The only place where the address is known before a byte is sent, however the name resolved to it
+ * or was rebound. */
 static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
 	struct flight *f = arg;
@@ -300,15 +300,15 @@ static bool changes_nothing(const struct http_exchange *x)
 }
 
 /*
- * Called when a connection stands and before each time that the request is
- * sent on it.  libcurl sends again by itself when a kept connection breaks
- * before an answer; the server may have acted by then, so only what changes
- * nothing may go twice.
+ * Called when a connection is established and each time before the request is sent on it. libcurl
+ * resends by itself if a kept connection breaks before a reply; the server may have acted by then,
+ * so only requests without effect may be sent twice.
  */
 static int on_prerequest(void *arg, char *remote, char *local, int remote_port, int local_port)
 {
 	struct flight *f = arg;
-	/* A connection that another peer opened may have gone where this one may not. */
+	/* A connection opened by another peer may lead to an address that this peer may not
+	 * reach. */
 	const char *why = barred(f->x->peer, remote, remote_port);
 
 	(void)local, (void)local_port;
@@ -340,7 +340,7 @@ static void add_reply_header(struct flight *f, const char *line, size_t n)
 	const char *value, *end = line + n;
 
 	if (!colon || *line == ' ' || *line == '\t')
-		return; /* no header; a folded line (obsolete) is dropped */
+		return; /* Not a header; an obsolete folded line is dropped. */
 	value = colon + 1;
 	while (value < end && (*value == ' ' || *value == '\t'))
 		value++;
@@ -359,7 +359,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *arg)
 	char *reached = NULL;
 
 	if (f->head_told)
-		return len; /* a trailer */
+		return len; /* A trailer. */
 	f->reply_bytes += len;
 	if (f->nreply >= HEADERS_MAX || f->reply_bytes > HEADER_BYTES_MAX)
 		return give_up(f, "too many headers in the reply");
@@ -367,7 +367,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *arg)
 	while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
 		n--;
 	if (len > 5 && !strncmp(line, "HTTP/", 5)) {
-		reply_clear(f); /* after 100 Continue, for one */
+		reply_clear(f); /* For example after 100 Continue. */
 		curl_easy_getinfo(f->easy, CURLINFO_RESPONSE_CODE, &status);
 		f->status = (int)status;
 	} else if (n > 0) {
@@ -397,11 +397,11 @@ static size_t on_body(char *data, size_t size, size_t n, void *arg)
 
 static void add_line(struct flight *f, const char *name, const char *value)
 {
-	/* libcurl sends a header without value only in this spelling. */
+	/* libcurl sends a header without a value only in this spelling. */
 	char *line = *value ? mem_printf("%s: %s", name, value) : mem_printf("%s;", name);
 	struct curl_slist *longer = curl_slist_append(f->headers, line);
 
-	assert(longer); /* out of memory */
+	assert(longer); /* Out of memory. */
 	f->headers = longer;
 	secret_wipe(line, strlen(line));
 	free(line);
@@ -431,13 +431,13 @@ static void set_headers(struct flight *f)
 		add_line(f, x->headers[i].name, x->headers[i].value);
 	if (!has_header(x, "Accept-Encoding"))
 		add_line(f, "Accept-Encoding", "identity");
-	remove_line(f, "Expect:"); /* what libcurl would add of its own accord */
+	remove_line(f, "Expect:"); /* libcurl would add this header by itself. */
 	if (!has_header(x, "Content-Type"))
 		remove_line(f, "Content-Type:");
 }
 
-/* The name goes into the URL, where certificate check and SNI look; the connection goes where it
- * went, and the server reads the Host that it would have read. */
+/* Puts the name into the URL, where libcurl reads it for certificate check and SNI. The connection
+ * still goes to the original host, and the server receives the original Host header. */
 static void set_server_name(struct flight *f)
 {
 	const struct http_exchange *x = f->x;
@@ -445,7 +445,7 @@ static void set_server_name(struct flight *f)
 	const char *port = strrchr(authority, ':') + 1;
 	char *url = mem_printf("https://%s:%s%s", x->peer->server_name, port,
 			       x->url + strlen(x->origin));
-	/* For any host: libcurl spells some in another way before it compares them. */
+	/* Matches any host, because libcurl normalises some hosts before it compares them. */
 	char *to = mem_printf("::%s", authority);
 
 	curl_easy_setopt(f->easy, CURLOPT_URL, url);
@@ -484,15 +484,15 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(c, CURLOPT_PROXY, ""); /* also: none from the environment */
+	curl_easy_setopt(c, CURLOPT_PROXY, ""); /* Disables proxies from the environment too. */
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-	/* A handle serves one peer after the other, and a session proves nothing of the next
-	 * one. */
+	/* A handle serves several peers in turn, and a session of one peer proves nothing about the
+	 * next. */
 	curl_easy_setopt(c, CURLOPT_SSL_SESSIONID_CACHE, 0L);
 	curl_easy_setopt(c, CURLOPT_QUICK_EXIT,
-			 1L); /* or a cancel waits for the resolver's thread */
-	/* libcurl walks its whole cache of names for each request; connections are kept, so that
-	 * names are seldom looked up (2,000 hosts: a third of the processor time). */
+			 1L); /* Otherwise a cancel waits for the resolver thread. */
+	/* libcurl walks its whole DNS cache for each request. Connections are kept, so names are
+	 * rarely resolved (2,000 hosts: a third of the processor time). */
 	curl_easy_setopt(c, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, (long)f->x->connect_ms);
 	if (!changes_nothing(f->x))
@@ -500,7 +500,7 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_EVERY_S);
-	if (f->x->unpack) /* set_headers() still sends Accept-Encoding: identity */
+	if (f->x->unpack) /* set_headers() still sends Accept-Encoding: identity. */
 		curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
 	if (f->x->piece_bytes)
 		curl_easy_setopt(c, CURLOPT_BUFFERSIZE, (long)f->x->piece_bytes);
@@ -511,7 +511,7 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, on_open);
 	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, f);
 	curl_easy_setopt(c, CURLOPT_CLOSESOCKETFUNCTION, on_close);
-	curl_easy_setopt(c, CURLOPT_CLOSESOCKETDATA, f->s); /* the connection outlives f */
+	curl_easy_setopt(c, CURLOPT_CLOSESOCKETDATA, f->s); /* The connection outlives f. */
 	curl_easy_setopt(c, CURLOPT_PREREQFUNCTION, on_prerequest);
 	curl_easy_setopt(c, CURLOPT_PREREQDATA, f);
 }
@@ -519,13 +519,13 @@ static void set_behaviour(struct flight *f)
 static struct shard *shard_new(struct curl_transport *t)
 {
 	struct shard *s = mem_new(struct shard);
-	/* A few more for each than its part: peers do not spread evenly. */
+	/* More than an equal share for each shard, because peers do not spread evenly. */
 	long most = (long)t->max_connections / SHARDS * 2 + 16;
 
 	s->t = t;
 	s->group = t->group;
 	s->multi = curl_multi_init();
-	assert(s->multi); /* out of memory */
+	assert(s->multi); /* Out of memory. */
 	loop_timer_init(&s->timer, t->group, on_timer, s);
 	curl_multi_setopt(s->multi, CURLMOPT_SOCKETFUNCTION, on_curl_socket);
 	curl_multi_setopt(s->multi, CURLMOPT_SOCKETDATA, s);
@@ -538,7 +538,7 @@ static struct shard *shard_new(struct curl_transport *t)
 
 static struct shard *shard_of(struct curl_transport *t, const char *origin)
 {
-	uint32_t h = 2166136261u; /* FNV-1a */
+	uint32_t h = 2166136261u; /* FNV-1a. */
 
 	for (const char *s = origin; *s; s++)
 		h = (h ^ (unsigned char)*s) * 16777619u;
@@ -626,7 +626,7 @@ struct http_transport *http_curl_new(struct loop_group *g, unsigned max_connecti
 	};
 	struct curl_transport *t = mem_new(struct curl_transport);
 
-	curl_global_init(CURL_GLOBAL_DEFAULT); /* counted by libcurl */
+	curl_global_init(CURL_GLOBAL_DEFAULT); /* libcurl counts these calls. */
 	t->base.ops = &ops;
 	t->group = g;
 	t->max_connections = max_connections;

@@ -6,7 +6,7 @@
 /*
  * http_curl: libcurl's multi_socket_action on the real loop. HTTP/1.1 only (watches over HTTP/2
  * hang on dead connections), TCP keepalive, no proxies from the environment, no redirects, no
- * cookies. max_connections: kept-alive connections, more than the number of peers.
+ * cookies. max_connections: limit of kept-alive connections; must exceed the number of peers.
  */
 struct http_transport *http_curl_new(struct loop_group *g, unsigned max_connections);
 

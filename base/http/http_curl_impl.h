@@ -5,8 +5,8 @@
 #include "base/http/http_transport.h"
 
 /*
- * http_curl_impl: what http_curl.c (the loop, requests) and http_curl_tls.c
- * (trust) share; nobody else includes it.
+ * http_curl_impl: shared by http_curl.c (loop, requests) and http_curl_tls.c (trust); not included
+ * elsewhere.
  */
 struct shard;
 
@@ -16,14 +16,14 @@ struct flight {
 	struct http_exchange *x;
 	CURL *easy;
 	struct curl_slist *headers, *connect_to;
-	/* the request has left once */
+	/* The request was sent once. */
 	bool sent;
-	/* paced: one piece may be delivered */
+	/* With paced: one piece may be delivered. */
 	bool credit;
 	bool paused;
-	/* err says why; libcurl only knows that a callback gave up */
+	/* err has the cause; libcurl only knows that a callback failed. */
 	bool failed;
-	/* why an address was refused, when no other one answers; NULL: none was */
+	/* Why an address was refused; used if no other address answers. NULL: none was refused. */
 	const char *barred;
 	struct err err;
 
@@ -35,7 +35,8 @@ struct flight {
 };
 
 void http_curl_set_trust(struct flight *f);
-/* The request is about to be sent.  False: not on this connection; f->err says why. */
+/* Called when the request is about to be sent. False: not on this connection; f->err has the
+ * reason. */
 bool http_curl_check_connection(struct flight *f);
 
 #endif

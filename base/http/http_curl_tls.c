@@ -6,12 +6,10 @@
 #include "base/str.h"
 
 /*
- * With a CA: libcurl's own check, against that CA alone.  With a pin,
- * or one to be learned: our callback takes the place of the chain check during
- * the handshake, and before each request, also on a connection that is used
- * again, the certificate is compared once more, since libcurl's connection
- * cache knows nothing of pins.  A pin is learned only there, when the handshake
- * has proved the key.
+ * With a CA: libcurl's own check, against that CA only. With a pin, given or to be learned: a
+ * callback replaces the chain check during the handshake. Before each request, also on a reused
+ * connection, the certificate is compared again, because libcurl's connection cache knows nothing
+ * of pins. A pin is learned only at this point, when the handshake has proved the key.
  * Tests: tests/unit/base/http/test_http_curl.c
  */
 
@@ -31,7 +29,7 @@ static bool certificate_pin(const X509 *cert, char hex[static 65])
 	return true;
 }
 
-/* False: it is not the pinned one.  Without a pin yet any certificate is. */
+/* True if the certificate matches the pin, or if no pin is known yet. */
 static bool is_pinned(struct flight *f, const X509 *cert, char hex[static 65])
 {
 	const char *pin = f->x->peer->pin_sha256;
@@ -58,7 +56,8 @@ static CURLcode on_ssl_ctx(CURL *easy, void *ssl_ctx, void *arg)
 	struct flight *f = arg;
 
 	(void)easy;
-	/* The callback's argument lives as long as the handshake, so there may be no second one. */
+	/* The callback's argument is valid only during the handshake, so there must be no second
+	 * one. */
 	SSL_CTX_set_options(ssl_ctx, SSL_OP_NO_RENEGOTIATION);
 	if (has_pin(f))
 		SSL_CTX_set_cert_verify_callback(ssl_ctx, verify_pin, f);
@@ -97,11 +96,12 @@ void http_curl_set_trust(struct flight *f)
 	curl_easy_setopt(f->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	curl_easy_setopt(f->easy, CURLOPT_SSL_CTX_FUNCTION, on_ssl_ctx);
 	curl_easy_setopt(f->easy, CURLOPT_SSL_CTX_DATA, f);
-	/* The pin names one certificate: its name adds nothing, and BMCs have wrong ones.  The
-	 * setting also keeps libcurl from lending the connection to a peer without a pin. */
+	/* A pin identifies one certificate: checking the name adds nothing, and BMC certificates
+	 * have wrong names. The setting also keeps libcurl from reusing the connection for a peer
+	 * without a pin. */
 	curl_easy_setopt(f->easy, CURLOPT_SSL_VERIFYHOST, has_pin(f) ? 0L : 2L);
 	if (has_pin(f) || p->ca_pem) {
-		/* Or the system's CAs would be trusted beside the given one. */
+		/* Otherwise the system's CAs would be trusted in addition to the given one. */
 		curl_easy_setopt(f->easy, CURLOPT_CAINFO, NULL);
 		curl_easy_setopt(f->easy, CURLOPT_CAPATH, NULL);
 	}

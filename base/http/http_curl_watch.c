@@ -10,11 +10,11 @@ struct watch {
 	struct watches *of;
 	void *arg;
 	int fd;
-	/* opened here */
+	/* Opened here. */
 	bool ours;
-	/* of ours: which socket it is */
+	/* With ours: identifies the socket. */
 	ino_t inode;
-	/* by libcurl */
+	/* libcurl wants events. */
 	bool wanted;
 	struct loop_fd *loop_fd;
 };
@@ -38,8 +38,8 @@ static ino_t inode_of(int fd)
 	return fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
-/* Still the socket that was opened here: libcurl closes one whose connection never stood without a
- * word. */
+/* True if fd is still the socket that was opened here: libcurl closes a socket whose connection
+ * failed without a notice. */
 static bool is_ours(const struct watch *w)
 {
 	return w->ours && w->inode && inode_of(w->fd) == w->inode;
@@ -67,10 +67,10 @@ static void on_fd(int events, void *arg)
 	struct watch *w = arg;
 
 	if (w->wanted)
-		w->of->fn(w->fd, events, w->arg); /* w may be gone now */
+		w->of->fn(w->fd, events, w->arg); /* The callback may have freed w. */
 	else
-		/* Closed by the server, mostly: libcurl looks itself before it takes the connection
-		 * again. */
+		/* Usually closed by the server: libcurl checks the connection before it reuses
+		 * it. */
 		loop_fd_want(w->loop_fd, 0);
 }
 
@@ -96,7 +96,7 @@ void watch_opened(struct watches *ws, int fd, void *arg)
 {
 	struct watch *w;
 
-	watch_free(watch_of(ws, fd)); /* of a descriptor that was closed unseen */
+	watch_free(watch_of(ws, fd)); /* Belongs to a descriptor that was closed unnoticed. */
 	w = watch_new(ws, fd, arg);
 	w->ours = true;
 	w->inode = inode_of(fd);

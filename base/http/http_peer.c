@@ -10,10 +10,10 @@
 
 /* Tests: tests/unit/base/http/test_http.c, tests/unit/base/http/test_http_curl.c */
 
-/* Where a URL's host and port are; "[::1]" keeps its brackets in the authority only. */
+/* Host and port of a URL; "[::1]" keeps its brackets only in the authority. */
 struct url {
 	bool tls;
-	/* malloc'd; authority always with a port */
+	/* malloc'd; authority always has a port. */
 	char *host, *authority;
 	const char *prefix;
 };
@@ -105,7 +105,7 @@ static int check_pin(const char *pin, char out[static 65], struct err *e)
 	return 0;
 }
 
-/* What a TLS library will be given, and nothing else of it. */
+/* The certificates and key for the TLS library, as written by pem.h. */
 struct material {
 	char *ca, *cert;
 	struct secret *key;

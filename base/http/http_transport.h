@@ -4,40 +4,39 @@
 #include "base/http/http.h"
 
 /*
- * http_transport: what carries one exchange.  Implemented by http_curl.c and
- * http_mem.c; called by http.c alone.
+ * http_transport: carries one exchange. Implemented by http_curl.c and http_mem.c; called only by
+ * http.c.
  *
- * start() begins the exchange and may not call back.  The transport then calls
- * http_transport_head() once, http_transport_data() any number of times and
- * http_transport_end() exactly once, all from the loop, never inside start(),
- * want() or cancel().  Timeouts, limits and retries are http.c's: the transport
- * has none of its own.
+ * start() begins the exchange and must not call back. The transport then calls
+ * http_transport_head() once, http_transport_data() any number of times and http_transport_end()
+ * exactly once, all from the loop, never inside start(), want() or cancel(). http.c implements
+ * timeouts, limits and retries; the transport has none.
  */
 struct http_exchange {
-	/* cookie for the http_transport_* calls */
+	/* Argument for the http_transport_* calls. */
 	struct http_req *req;
-	/* pin_sha256 holds what was learned before, if anything */
+	/* pin_sha256 includes a pin that was learned earlier. */
 	const struct http_peer_spec *peer;
 	const char *origin, *host;
-	/* full URL */
+	/* url: the full URL. */
 	const char *method, *url;
-	/* complete, secrets included: never logged */
+	/* Complete, including secrets: never log them. */
 	const struct http_header *headers;
 	size_t nheaders;
 	const void *body;
 	size_t body_len;
 	uint32_t connect_ms;
 	bool paced, unpack;
-	/* 0: the transport's own choice */
+	/* 0: the transport chooses. */
 	size_t piece_bytes;
-	/* the transport's own */
+	/* State of the transport. */
 	void *state;
 };
 struct http_transport_ops {
 	int (*start)(struct http_transport *t, struct http_exchange *x, struct err *e);
-	/* paced: deliver one more piece, later */
+	/* With paced: deliver one more piece, later. */
 	void (*want)(struct http_transport *t, struct http_exchange *x);
-	/* no call for x after this */
+	/* No call for x afterwards. */
 	void (*cancel)(struct http_transport *t, struct http_exchange *x);
 	void (*free)(struct http_transport *t);
 };
@@ -46,11 +45,11 @@ struct http_transport {
 };
 
 void http_transport_head(struct http_req *q, int status, const struct http_header *h, size_t n);
-/* False: stop delivering, the request is over (http.c will call cancel()). */
+/* False: stop delivering, because the request is over (http.c will call cancel()). */
 bool http_transport_data(struct http_req *q, const char *data, size_t len);
-/* NULL: the body is complete */
+/* e NULL: the body is complete. */
 void http_transport_end(struct http_req *q, const struct err *e);
-/* Before the head: whom the connection leads to, an address without a port. */
+/* Called before the head with the address, without port, that the connection leads to. */
 void http_transport_reached(struct http_req *q, const char *address);
 void http_transport_learned(struct http_req *q, const char *pin_sha256);
 

@@ -6,23 +6,23 @@
 #include "base/mem.h"
 
 /*
- * One turn: the backend waits and calls what has happened; timers that are due and were started
- * before the turn, in order of (at, seq); the deferrals that were asked for before the turn, in
- * order of asking. So whatever a callback asks for comes in a later turn, and none can keep the
- * others from running.
+ * One turn of the loop: the backend waits, then calls the descriptors that are ready; then the
+ * timers that are due and were started before the turn, ordered by (at, seq); then the deferrals
+ * requested before the turn, in order of request. Whatever a callback requests happens in a later
+ * turn, so no callback can starve the others.
  *
  *   wait -----> descriptors -----> timers -----> deferrals -----> wait ...
  *     |              |                |              |
- *     '--------------+----------------+--------------'--> started or asked for: next turn
+ *     '--------------+----------------+--------------'--> started or requested: next turn
  *
- * Each of the three parts gives way after a few ms, and goes on where it stopped in the next turn,
- * which waits for nothing as long as descriptors are left.
+ * Each of the three parts ends after a few ms and continues in the next turn, which does not wait
+ * as long as ready descriptors are left.
  *
- * Timers stand in a binary heap and know their place in it.
+ * Timers are in a binary heap and know their position in it.
  */
 
 #define SLOW_TURN_MS 50
-/* So long descriptors, timers and deferrals go on, each in their part of a turn. */
+/* Time limit, in ms, of each part of a turn. */
 #define PART_MS 4
 
 /* --- turns ------------------------------------------------------------------------------------ */
@@ -75,7 +75,7 @@ static void part_begins(struct loop *l)
 	l->give_way_at = l->called_at + PART_MS;
 }
 
-/* After a callback of this name.  True: the rest waits for the next turn. */
+/* Called after a callback of this name. True: the rest of the part waits for the next turn. */
 static bool part_is_over(struct loop *l, const char *name)
 {
 	int64_t now = l->ops->now(l), took = now - l->called_at;
@@ -126,7 +126,7 @@ static void run_ready(struct loop *l)
 		f->happened = 0;
 		if (f->group->dropped || !f->wanted || !events)
 			continue;
-		f->fn(events, f->arg); /* may free it */
+		f->fn(events, f->arg); /* The callback may free f. */
 		over = part_is_over(l, name);
 	}
 }
@@ -142,7 +142,7 @@ static void run_timers(struct loop *l, uint64_t before)
 		const char *name = t->name;
 
 		loop_timer_stop(t);
-		t->fn(t->arg); /* its owner may go */
+		t->fn(t->arg); /* The callback may free the timer's owner. */
 		over = part_is_over(l, name);
 	}
 }
@@ -157,21 +157,21 @@ static void run_batch(struct loop *l)
 		const char *name = d->name;
 
 		list_remove(&d->link);
-		d->fn(d->arg); /* its owner may go */
+		d->fn(d->arg); /* The callback may free the deferral's owner. */
 		over = part_is_over(l, name);
 	}
 	list_move_front(&l->defers, &l->batch);
 }
 
-/* False: nothing can happen any more. */
+/* Returns false if nothing can happen any more. */
 static bool loop_turn(struct loop *l)
 {
 	uint64_t before = l->seq;
 
 	list_move_front(&l->batch, &l->defers);
 	l->entered = false;
-	/* What was told already comes first: asked before, the kernel looks at each of those
-	 * descriptors once more. */
+	/* Descriptors already known to be ready come first: asking the kernel now would examine
+	 * each of them again. */
 	if (list_empty(&l->ready) && !l->ops->wait(l, next_timeout(l)))
 		return false;
 	loop_enter(l);
@@ -246,7 +246,7 @@ uint64_t loop_random_below(struct loop *l, uint64_t below)
 	if (below == 0)
 		return 0;
 
-	/* Values under 2^64 mod below would make the low results likelier. */
+	/* Values below 2^64 mod below would make the low results more likely. */
 	uint64_t skip = -below % below, r;
 
 	do
@@ -447,7 +447,7 @@ struct loop_work *loop_work(struct loop_group *g, void (*run)(void *arg), void (
 	if (!g->dropped)
 		return g->loop->ops->work(g->loop, &proto);
 
-	/* Nothing begins in a dropped group; abandoning it drops the argument. */
+	/* Work in a dropped group never begins; abandoning it drops the argument. */
 	struct loop_work *w = mem_new(struct loop_work);
 
 	*w = proto;
@@ -473,7 +473,7 @@ void loop_work_ended(struct loop_work *w)
 	if (!w->group) {
 		work_drop(w);
 	} else if (w->group->dropped) {
-		w->ended = true; /* until its owner's destructor abandons it */
+		w->ended = true; /* Until its owner's destructor abandons the work. */
 	} else {
 		w->group->objects--;
 		free(w);

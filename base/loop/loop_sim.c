@@ -7,14 +7,13 @@
 #include "base/mem.h"
 
 /*
- * The simulated loop.  Everything that happens later is a timer of loop.c: work
- * ends, children speak and die by timers of the loop's own group, with seeded
- * delays.  So waiting is setting the clock.
+ * The simulated loop. Every later event is a timer of loop.c: work ends and children write and exit
+ * by timers of the loop's own group, with seeded delays. So waiting only advances the clock.
  *
  * A simulated child is a pair of queues with seeded delays, each in order:
  *
- *	owner --loop_child_write()--> in  --line(), eof()----------> program
- *	owner <--on_line(), on_exit()-- out <--loop_sim_child_line()-- program
+ *   owner --loop_child_write()--> in  --line(), eof()----------> program
+ *   owner <--on_line(), on_exit()-- out <--loop_sim_child_line()-- program
  */
 struct loop_sim {
 	struct loop base;
@@ -91,7 +90,7 @@ struct sim_work {
 static void sim_work_run(struct sim_work *w)
 {
 	list_remove(&w->link);
-	/* What a crash interrupts leaves no effect. */
+	/* Work interrupted by a crash has no effect. */
 	if (!w->cancelled && !(w->base.group && w->base.group->dropped))
 		w->base.run(w->base.arg);
 	loop_work_ended(&w->base);
@@ -128,7 +127,7 @@ struct program {
 	struct list link;
 };
 
-/* What travels: a line, or an end (end of file to the program, the exit to the owner). */
+/* A queue entry: a line, or an end (end of file for the program, exit for the owner). */
 struct message {
 	struct list link;
 	int64_t at;
@@ -140,7 +139,7 @@ struct message {
 struct queue {
 	struct list messages;
 	struct loop_timer timer;
-	/* an end has been queued: nothing more */
+	/* An end is queued; nothing may follow. */
 	bool ended;
 };
 
@@ -148,7 +147,7 @@ struct sim_child {
 	struct loop_child base;
 	struct loop_sim_program program;
 	void *state;
-	/* the program: until its exit */
+	/* True until the program's exit. */
 	bool running;
 	struct queue in, out;
 	struct loop_lines lines;
@@ -221,7 +220,7 @@ static struct message *queue_take(struct sim_child *c, struct queue *q)
 	return m;
 }
 
-/* The program is over: its state goes in a turn of its own, never under its feet. */
+/* Ends the program. Its state is freed in a later turn, because the program may be on the stack. */
 static void child_over(struct sim_child *c, int status)
 {
 	if (!c->running)
@@ -346,10 +345,11 @@ static void sim_ops_child_write(struct loop_child *base, const void *data, size_
 	struct err e;
 
 	if (loop_lines_feed(&c->lines, data, len, on_written_line, c, &e) < 0)
-		child_over(c, 1); /* no program here takes longer lines than it may write */
+		/* A simulated program accepts no longer lines than it may write. */
+		child_over(c, 1);
 }
 
-/* Its owner's end of standard input closes, after what was written. */
+/* Closes standard input after what was written. */
 static void child_end_input(struct sim_child *c)
 {
 	queue_put(c, &c->in, true, NULL, 0);
@@ -372,7 +372,7 @@ static void sim_ops_child_free(struct loop_child *base)
 	loop_timer_start(&c->patience, LOOP_CHILD_GRACE_MS);
 }
 
-/* The owner has crashed: its end of the pipes closes, and nobody is left to kill the child. */
+/* The owner has crashed: its ends of the pipes close, and nothing kills the child. */
 static void sim_ops_group_dropped(struct loop *l, struct loop_group *g)
 {
 	list_for_each (c, &sim_of(l)->children, struct sim_child, link)
@@ -409,7 +409,7 @@ void loop_sim_child_exit(struct loop_child *base, int status)
 	child_over(container_of(base, struct sim_child, base), status);
 }
 
-/* --- signals and descriptors: nothing comes from outside -------------------------------------- */
+/* --- signals and descriptors: no events from outside ------------------------------------------ */
 
 static struct loop_signal *sim_ops_signal(struct loop *l, const struct loop_signal *proto)
 {

@@ -4,34 +4,36 @@
 #include "base/loop/loop.h"
 
 /*
- * loop_sim: a loop whose clock jumps to the next event.  Same seed, same run.
- * loop_fd() and loop_signal() do nothing here.
+ * loop_sim: a loop whose clock jumps to the next event. The same seed yields the same run.
+ * loop_fd() and loop_signal() have no effect.
  */
 struct loop *loop_sim_new(uint64_t seed, int64_t wall_start_ms);
-/* The wall clock is put forward, or back; loop_now() does not notice. */
+/* Moves the wall clock forward or back; loop_now() is unaffected. */
 void loop_sim_set_clock(struct loop *l, int64_t by_ms);
 
-/* Run until nothing is left, loop_stop(), or the clock would pass until_ms (which it then
- * shows). */
+/* Runs until nothing is left to happen, until loop_stop(), or until the clock would pass until_ms;
+ * in the last case the clock then shows until_ms. */
 void loop_sim_run_until(struct loop *l, int64_t until_ms);
-/* ... or until cond(arg) holds, asked after every callback; true if it did. */
+/* As loop_sim_run_until(), and also returns true once cond(arg), evaluated after every callback, is
+ * true. */
 bool loop_sim_run_cond(struct loop *l, bool (*cond)(void *arg), void *arg, int64_t until_ms);
 
 /* Programs that loop_spawn() finds by argv[0]. */
 struct loop_sim_program {
-	/* Called when spawned; *state is the program's. It writes lines with loop_sim_child_line()
-	 * and ends with loop_sim_child_exit(), never from inside start. */
+	/* Called when the child is spawned; *state belongs to the program. The program writes lines
+	 * with loop_sim_child_line() and ends with loop_sim_child_exit(), but never from inside
+	 * start(). */
 	void (*start)(struct loop_child *c, const char *const *argv, void **state, void *arg);
 	void (*line)(struct loop_child *c, const char *line, size_t len, void *state);
-	/* also when the parent died: end yourself */
+	/* End of standard input, also when the parent died: the program must exit. */
 	void (*eof)(struct loop_child *c, void *state);
 	void (*free)(void *state);
 	void *arg;
 };
 void loop_sim_program(struct loop *l, const char *argv0, const struct loop_sim_program *p);
-/* The environment that it was given, NULL-terminated; in start() alone. */
+/* The child's environment, NULL-terminated; valid in start() only. */
 const char *const *loop_sim_child_env(const struct loop_child *c);
-/* What it would read at LOOP_SECRET_FILE, NULL: nothing; in start() alone. */
+/* Contents of LOOP_SECRET_FILE; NULL: none. Valid in start() only. */
 const struct secret *loop_sim_child_secret(const struct loop_child *c);
 void loop_sim_child_line(struct loop_child *c, const char *line, size_t len);
 void loop_sim_child_exit(struct loop_child *c, int status);

@@ -14,15 +14,15 @@
 #include "base/mem.h"
 
 /*
- * The real loop.  libuv waits; timers and deferrals are loop.c's, so that libuv
- * sees one timer, for the earliest of them.  Memory of a libuv handle may go
- * only in its close callback: that is where objects with handles end.
+ * The real loop. libuv waits; timers and deferrals are in loop.c, so libuv has one timer, for the
+ * earliest of them. The memory of a libuv handle may be freed only in its close callback: objects
+ * with handles end there.
  */
 struct loop_uv {
 	struct loop base;
 	uv_loop_t uv;
 	uv_timer_t timer;
-	/* keeps uv_run() waiting when there is nothing else */
+	/* Keeps uv_run() waiting while no other handle is active. */
 	uv_async_t alive;
 	struct list children;
 };
@@ -72,7 +72,7 @@ static void uv_ops_random(struct loop *l, void *out, size_t n)
 		ssize_t got = getrandom(p, n, 0);
 
 		if (got < 0 && errno != EINTR)
-			abort(); /* keys come from here: there is nothing to fall back on */
+			abort(); /* Keys are made from these bytes: there is no fallback. */
 		if (got > 0) {
 			p += got;
 			n -= (size_t)got;
@@ -101,8 +101,8 @@ static bool uv_ops_wait(struct loop *l, int64_t timeout_ms)
 		return true;
 	}
 	if (timeout_ms > 0) {
-		/* It repeats because uv_run() runs timers before it waits: one that is due by
-		 * then would leave it waiting for ever. */
+		/* Repeated, because uv_run() runs timers before it waits: a timer that is due by
+		 * then would make it wait forever. */
 		uv_update_time(&u->uv);
 		uv_timer_start(&u->timer, on_timer, (uint64_t)timeout_ms, (uint64_t)timeout_ms);
 	}
@@ -113,7 +113,7 @@ static bool uv_ops_wait(struct loop *l, int64_t timeout_ms)
 
 static void uv_ops_group_dropped(struct loop *l, struct loop_group *g)
 {
-	(void)l, (void)g; /* everything here asks the group before it calls */
+	(void)l, (void)g; /* Every callback here checks its group itself. */
 }
 
 /* --- work ------------------------------------------------------------------------------------- */
@@ -147,7 +147,7 @@ static struct loop_work *uv_ops_work(struct loop *l, const struct loop_work *pro
 
 	w->base = *proto;
 	if (uv_queue_work(&uv_of(l)->uv, &w->req, on_work, on_work_end) != 0)
-		abort(); /* only without a callback */
+		abort(); /* Fails only without a callback. */
 	return &w->base;
 }
 
@@ -165,13 +165,14 @@ struct uv_child {
 	uv_process_t process;
 	uv_pipe_t pipe[PIPES];
 	bool open[PIPES];
-	/* not closed yet */
+	/* Handles that are not closed yet. */
 	unsigned handles;
 	bool exited, ended, too_long;
 	int status;
 	struct err err;
 	struct loop_lines lines;
-	/* after free: for its end; after its end: for its output */
+	/* After loop_child_free(): limit for the process's exit. After its exit: limit for the end
+	 * of its output. */
 	struct loop_timer patience;
 	struct list link;
 };
@@ -206,7 +207,7 @@ static void child_close_pipe(struct uv_child *c, int which)
 	child_close_handle(c, (uv_handle_t *)&c->pipe[which]);
 }
 
-/* The end is reported when the process is gone and its output has been read to the end. */
+/* Reports the exit once the process has exited and its output was read to the end. */
 static void child_maybe_end(struct uv_child *c)
 {
 	if (!c->exited || c->open[PIPE_OUT] || c->open[PIPE_ERR] || c->ended)
@@ -225,7 +226,7 @@ static void on_patience(void *arg)
 		uv_process_kill(&c->process, SIGKILL);
 		return;
 	}
-	/* A grandchild holds the pipes. */
+	/* A grandchild keeps the pipe open. */
 	child_close_pipe(c, PIPE_OUT);
 	child_close_pipe(c, PIPE_ERR);
 	child_maybe_end(c);
@@ -279,7 +280,7 @@ static void on_child_output(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 		uv_process_kill(&c->process, SIGKILL);
 	} else if (n < 0 && c->lines.buf.len) {
 		on_child_line(c->lines.buf.data, c->lines.buf.len,
-			      c); /* the last, without newline */
+			      c); /* The last line, without a newline. */
 	}
 	if (failed || n < 0) {
 		child_close_pipe(c, PIPE_OUT);
@@ -320,7 +321,7 @@ static void cloexec_fallback(void)
 	closedir(d);
 }
 
-/* libuv opens everything close-on-exec, other libraries may not. */
+/* libuv opens everything close-on-exec; other libraries may not. */
 static void cloexec_all(void)
 {
 	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
@@ -338,7 +339,7 @@ static void child_open_pipe(struct loop_uv *u, struct uv_child *c, int which,
 	io[which].data.stream = (uv_stream_t *)&c->pipe[which];
 }
 
-/* The real loop's descriptors beyond the pipes: 3 is the secret. */
+/* Descriptors of the child beyond the pipes: 3 is the secret. */
 enum { SECRET = PIPES, STDIO };
 
 static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *proto,
@@ -376,7 +377,7 @@ static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *
 	child_open_pipe(u, c, PIPE_OUT, io, UV_WRITABLE_PIPE);
 	if (s->on_stderr)
 		child_open_pipe(u, c, PIPE_ERR, io, UV_WRITABLE_PIPE);
-	c->handles++; /* the process */
+	c->handles++; /* The handle of the process. */
 	cloexec_all();
 
 	uv_process_options_t o = {
@@ -390,7 +391,7 @@ static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *
 	int rc = uv_spawn(&u->uv, &c->process, &o);
 
 	if (secret >= 0)
-		close(secret); /* the child has its own */
+		close(secret); /* The child has its own copy. */
 
 	if (rc < 0) {
 		(void)!err_errno(e, -rc, "cannot start %s", s->argv[0]);
@@ -416,7 +417,7 @@ struct uv_line {
 
 static void on_child_written(uv_write_t *req, int status)
 {
-	(void)status; /* a child that does not read any more ends, and says so there */
+	(void)status; /* A child that no longer reads exits, and its exit is reported. */
 	free(container_of(req, struct uv_line, req));
 }
 
@@ -482,7 +483,7 @@ static struct loop_signal *uv_ops_signal(struct loop *l, const struct loop_signa
 	s->base = *proto;
 	uv_signal_init(&uv_of(l)->uv, &s->handle);
 	if (uv_signal_start(&s->handle, on_signal, proto->signum) < 0)
-		abort(); /* only for numbers that are no signal */
+		abort(); /* Fails only for numbers that are not signals. */
 	return &s->base;
 }
 
@@ -501,7 +502,7 @@ static void uv_ops_signal_free(struct loop_signal *s)
 struct uv_fd {
 	struct loop_fd base;
 	uv_poll_t handle;
-	/* by libuv, after an error */
+	/* By libuv, after an error. */
 	bool stopped;
 };
 
@@ -530,7 +531,7 @@ static struct loop_fd *uv_ops_fd(struct loop *l, const struct loop_fd *proto)
 	f->base = *proto;
 	list_init(&f->base.link);
 	if (uv_poll_init(&uv_of(l)->uv, &f->handle, proto->fd) < 0)
-		abort(); /* a descriptor that is closed, no socket, or watched already */
+		abort(); /* The descriptor is closed, not a socket, or already watched. */
 	return &f->base;
 }
 
@@ -574,10 +575,10 @@ static void uv_ops_free(struct loop *l)
 			uv_process_kill(&c->process, SIGKILL);
 	uv_close((uv_handle_t *)&u->timer, NULL);
 	uv_close((uv_handle_t *)&u->alive, NULL);
-	/* Until work that was abandoned and children that were killed have ended. */
+	/* Runs until abandoned work and killed children have ended. */
 	uv_run(&u->uv, UV_RUN_DEFAULT);
 	if (uv_loop_close(&u->uv) != 0)
-		abort(); /* a handle of ours was forgotten */
+		abort(); /* A handle was not closed. */
 	loop_base_done(l);
 	free(u);
 }
@@ -612,6 +613,6 @@ struct loop *loop_uv_new(void)
 	list_init(&u->children);
 	if (uv_loop_init(&u->uv) != 0 || uv_timer_init(&u->uv, &u->timer) != 0 ||
 	    uv_async_init(&u->uv, &u->alive, on_alive) != 0)
-		abort(); /* out of descriptors before anything was opened */
+		abort(); /* Out of descriptors before anything was opened. */
 	return &u->base;
 }

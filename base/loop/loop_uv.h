@@ -3,7 +3,7 @@
 
 #include "base/loop/loop.h"
 
-/* The real loop, on libuv.  SIGPIPE is ignored process-wide. */
+/* The real loop, on libuv. Ignores SIGPIPE process-wide. */
 struct loop *loop_uv_new(void);
 
 #endif
