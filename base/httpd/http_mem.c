@@ -11,18 +11,18 @@
 #include "base/str.h"
 
 /*
- * One struct conn for each exchange, with two ends that each have a timer in
- * the group of the code that it calls:
+ * One struct conn per exchange, with two ends. Each end has a timer in the group of the code that
+ * it calls:
  *
- *	client end (cli)                            server end (srv)
- *	connect ------------------------------------> begin, body pieces, dispatch
- *	head, data <--- pipe (WINDOW bytes at most) <--- respond, reader
- *	cancel ------------------------------------> gone
- *	broken <------------------------------------ abort
+ *   client end (cli)                            server end (srv)
+ *   connect ------------------------------------> begin, body pieces, dispatch
+ *   head, data <--- pipe (WINDOW bytes at most) <--- respond, reader
+ *   cancel ------------------------------------> gone
+ *   broken <------------------------------------ abort
  *
- * Nothing crosses over inside a call: each end only starts the other's timer,
- * with a seeded delay.  A conn dies when both ends have let go (x and q are
- * NULL) and none of its frames is on the stack.
+ * No call crosses from one end to the other: each end only starts the other's timer, with a seeded
+ * delay. A conn is freed when both ends have released it (x and q are NULL) and none of its frames
+ * is on the stack.
  */
 #define WINDOW (256u << 10)
 
@@ -30,19 +30,19 @@ struct http_mem_net {
 	struct loop *loop;
 	struct map *origins;
 	struct list conns;
-	/* its owner's and one for each transport */
+	/* The owner's reference and one for each transport. */
 	unsigned refs;
 	enum http_mem_fate (*fate)(const char *origin, const char *method, const char *target,
 				   void *arg);
 	void *fate_arg;
-	/* of the servers' clocks */
+	/* How far the servers' clocks are ahead, in ms. */
 	int64_t ahead_ms;
 };
 
 struct origin {
 	struct http_mem_net *net;
 	char *name;
-	/* NULL: connections are refused */
+	/* NULL: connections are refused. */
 	struct httpd *d;
 	struct httpd_listener listener;
 	char pin[65];
@@ -60,21 +60,21 @@ struct conn {
 	struct list link;
 	struct http_mem_net *net;
 	struct origin *origin;
-	/* its own, or the transport's: only while x is there */
+	/* Its own, or the transport's; valid only while x is set. */
 	const struct httpd_identity *identity;
-	/* of a peer with a client certificate */
+	/* Identity of a peer with a client certificate. */
 	struct httpd_identity own;
 	struct loop_timer cli, srv;
 	unsigned frames;
 
-	/* NULL: the client has let go */
+	/* NULL: the client has released the conn. */
 	struct http_exchange *x;
 	bool connected, head_told, credit;
 	bool lost, silent;
-	/* the first answer is to be dropped; it was, and the request comes again */
+	/* twice: drop the first reply. again: it was dropped, and the request is sent again. */
 	bool twice, again;
 
-	/* NULL: not begun, or the server has let go */
+	/* NULL: not begun, or the server has released the conn. */
 	struct httpd_req *q;
 	bool begun, dispatched, responded, broken, eof, asleep;
 	size_t body_sent;
@@ -93,7 +93,7 @@ static int64_t delay(struct conn *c)
 	return (int64_t)loop_random_below(c->net->loop, 3);
 }
 
-/* Mostly whole, sometimes in crumbs: parsers must not care. */
+/* Mostly the whole, sometimes a few bytes: parsers must not depend on it. */
 static size_t piece(struct conn *c, size_t most)
 {
 	uint64_t r = loop_random_below(c->net->loop, 8);
@@ -110,7 +110,8 @@ static void kick_cli(struct conn *c)
 		loop_timer_start(&c->cli, delay(c));
 }
 
-/* Only while the server is there: after that the timer's group may be gone. */
+/* Starts the server's timer only while the server is attached: afterwards the timer's group may be
+ * freed. */
 static void kick_srv(struct conn *c)
 {
 	if (c->srv.fn && (c->q || (!c->begun && !c->broken)) && !loop_timer_active(&c->srv))
@@ -135,7 +136,7 @@ static void conn_settle(struct conn *c)
 	free(c);
 }
 
-/* The server end ends: its request is over either way. */
+/* Detaches the server end: its request is over either way. */
 static void srv_let_go(struct conn *c, void (*how)(struct httpd_req *q))
 {
 	struct httpd_req *q = c->q;
@@ -147,7 +148,7 @@ static void srv_let_go(struct conn *c, void (*how)(struct httpd_req *q))
 
 /* --- server end ------------------------------------------------------------------------------- */
 
-/* As libmicrohttpd adds it. */
+/* Writes the Date header, as libmicrohttpd does. */
 static char *date_of(struct http_mem_net *n)
 {
 	time_t now = (time_t)((loop_wall(n->loop) + n->ahead_ms) / 1000);
@@ -242,7 +243,7 @@ static void srv_pull(struct conn *c)
 	int64_t n;
 
 	if (!room)
-		return; /* the client end kicks when it has taken some */
+		return; /* The client end starts the server's timer when it has read some. */
 	n = c->body.read(chunk, most < room ? most : room, c->body_pos, c->body.arg);
 	if (n > 0) {
 		buf_put(&c->pipe, chunk, (size_t)n);
@@ -314,7 +315,7 @@ static void cli_end(struct conn *c, const struct err *e)
 	struct http_req *req = c->x->req;
 
 	c->x = NULL;
-	kick_srv(c); /* if it is still busy, it has lost its client */
+	kick_srv(c); /* Tells a server that is still busy that its client is gone. */
 	http_transport_end(req, e);
 }
 
@@ -362,7 +363,7 @@ static void cli_data(struct conn *c)
 {
 	size_t most = c->x->piece_bytes,
 	       n = piece(c, most && most < c->pipe.len ? most : c->pipe.len);
-	char *copy = mem_alloc(n); /* the pipe may grow while it is told */
+	char *copy = mem_alloc(n); /* The pipe may grow during the callback. */
 
 	memcpy(copy, c->pipe.data, n);
 	buf_drop(&c->pipe, n);
@@ -412,7 +413,7 @@ static void on_cli(void *arg)
 	conn_settle(c);
 }
 
-/* The certificate that the peer was given, in place of the transport's. */
+/* Uses the peer's own certificate instead of the transport's. */
 static int show_certificate(struct conn *c, const struct mem_transport *t, const char *pem,
 			    struct err *e)
 {
@@ -498,7 +499,7 @@ static void net_unref(struct http_mem_net *n)
 
 	if (--n->refs > 0)
 		return;
-	/* Nobody is left to hear the clients; the servers may be there still. */
+	/* The clients' owners are gone; servers may still exist. */
 	while ((c = list_first(&n->conns, struct conn, link))) {
 		list_remove(&c->link);
 		c->frames++;
@@ -557,7 +558,7 @@ static void on_httpd_freed(struct httpd_listener *l)
 	o->d = NULL;
 	list_for_each (c, &o->net->conns, struct conn, link) {
 		if (c->origin != o || c->q)
-			continue; /* begun ones are aborted one by one */
+			continue; /* Connections that have begun are aborted one by one. */
 		loop_timer_stop(&c->srv);
 		c->srv.fn = NULL;
 		c->broken |= !c->begun;
@@ -565,7 +566,7 @@ static void on_httpd_freed(struct httpd_listener *l)
 	}
 }
 
-/* Origins are kept as http_peer_origin() writes them: with a port. */
+/* Origins are stored as http_peer_origin() writes them: with a port. */
 static struct origin *origin_of(struct http_mem_net *n, const char *origin)
 {
 	const char *host = strstr(origin, "://");

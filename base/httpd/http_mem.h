@@ -5,42 +5,42 @@
 #include "base/httpd/httpd.h"
 
 /*
- * http_mem: client and server in one process, for tests and the simulated
- * world.  A net maps origins ("https://10.0.8.17", "https://host:6443") to
- * httpd handlers.  Bodies go in seeded chunks with seeded delays on the loop's clock.
- * An unknown origin is a refused connection (ERR_UNAVAILABLE).
+ * http_mem: client and server in one process, for tests and the simulated world. A net maps origins
+ * ("https://10.0.8.17", "https://host:6443") to httpd handlers. Bodies are sent in seeded chunks
+ * with seeded delays on the loop's clock. An unknown origin refuses connections (ERR_UNAVAILABLE).
  *
- * The client's callbacks run in the client's group, handlers and readers in
- * the server's: dropping either silences that side only, as a crash does; the
- * other side notices when its objects are freed.  An https origin shows a
- * fingerprint made from its name unless http_mem_pin() gave it one.
+ * The client's callbacks run in the client's group, handlers and readers in the server's: dropping
+ * a group silences that side only, as a crash does; the other side notices when its objects are
+ * freed. An https origin shows a fingerprint derived from its name unless http_mem_pin() has set
+ * one.
  */
 struct http_mem_net;
 
 struct http_mem_net *http_mem_net_new(struct loop *l);
-/* transports may outlive it: they find nobody */
+/* Transports may outlive the net: all their connections are then refused. */
 void http_mem_net_free(struct http_mem_net *n);
 DEFINE_OWN(http_mem_net)
 
-/* Serve an origin; NULL takes it away (connections in flight break). */
+/* Serves an origin; d NULL removes it, and its connections in progress break. */
 void http_mem_serve(struct http_mem_net *n, const char *origin, struct httpd *d);
-/* The certificate fingerprint that the origin shows (64 hex); a peer with another pin is
- * refused. */
+/* Sets the certificate fingerprint that the origin shows (64 hex digits); a peer with another pin
+ * refuses it. */
 void http_mem_pin(struct http_mem_net *n, const char *origin, const char *pin_sha256);
-/* The origin swallows requests and never answers (true), or behaves again (false). */
+/* True: the origin accepts requests and never replies. False: it replies again. */
 void http_mem_hang(struct http_mem_net *n, const char *origin, bool on);
 
-/* Faults: asked once for each request that reaches a served origin. The function decides, with a
- * generator of its own or by counting, so that a scenario can be run once for each request. */
+/* Result of a fault function, which is called once for each request that reaches a served origin.
+ * The function decides, with its own generator or by counting, so that a scenario can be repeated
+ * once for each request. */
 enum http_mem_fate {
 	HTTP_MEM_WELL,
-	/* connection refused: no effect */
+	/* Connection refused; the request has no effect. */
 	HTTP_MEM_REFUSED,
-	/* the server acts, then the connection breaks before its answer */
+	/* The server acts, then the connection breaks before its reply. */
 	HTTP_MEM_REPLY_LOST,
-	/* the server acts, its answer never comes */
+	/* The server acts, its reply never arrives. */
 	HTTP_MEM_SILENT,
-	/* a proxy sends it again: the server acts twice, the second answer comes */
+	/* A proxy repeats the request: the server acts twice, and the second reply arrives. */
 	HTTP_MEM_TWICE,
 };
 void http_mem_fault(struct http_mem_net *n,
@@ -48,13 +48,12 @@ void http_mem_fault(struct http_mem_net *n,
 					       const char *target, void *arg),
 		    void *arg);
 
-/* The servers' clocks, as Date in their answers tells, are ahead of the loop's by so much; 0 at
- * first. */
+/* Sets how far the servers' clocks (Date header) are ahead of the loop's, in ms; initially 0. */
 void http_mem_clock(struct http_mem_net *n, int64_t ahead_ms);
 
-/* A transport for one client whose identity the servers see: address, and common name when it has a
- * certificate. A peer that was given a client certificate shows that one's names in their place;
- * the servers believe them. */
+/* Returns a transport for one client whose identity the servers see: address, and common name if it
+ * has a certificate. A peer with its own client certificate shows that certificate's names instead;
+ * the servers trust them. */
 struct http_transport *http_mem_transport(struct http_mem_net *n, struct loop_group *g,
 					  const char *address, const char *cert_cn,
 					  const char *cert_o);

@@ -10,7 +10,7 @@
 
 #define HEADERS_MAX 100
 #define BODY_BUDGET (64u << 20)
-#define TRIM_ABOVE (4u << 20) /* less is not worth the walk through the heap */
+#define TRIM_ABOVE (4u << 20) /* Smaller amounts are not worth the walk through the heap. */
 
 struct httpd *httpd_new(struct loop_group *g)
 {
@@ -72,7 +72,7 @@ void httpd_route_admit(struct httpd *d, const char *method, const char *pattern,
 			r.segments[r.nsegments++] = from;
 		at = to;
 	}
-	*at = '\0'; /* a slash at the end says nothing, as in requests */
+	*at = '\0'; /* Ignore a trailing slash, as in requests. */
 	for (size_t i = 0; i < r.nsegments; i++)
 		if (!strcmp(r.segments[i], "{}"))
 			r.segments[i] = NULL;
@@ -96,7 +96,7 @@ static bool method_matches(const struct route *r, const char *method)
 	       (!strcmp(r->method, "GET") && !strcmp(method, "HEAD"));
 }
 
-/* What stands in the place of each {} and of the two stars. */
+/* Records what matched each {} and the **. */
 static void keep_matches(struct httpd_req *q, const struct route *r)
 {
 	const struct httpd_target *t = &q->target;
@@ -119,7 +119,7 @@ static void keep_matches(struct httpd_req *q, const struct route *r)
 	q->matched[q->nmatched++] = rest;
 }
 
-/* The status to refuse with, 0 when there is one. */
+/* Returns the status to refuse with; 0: a route was found. */
 static int find_route(struct httpd_req *q)
 {
 	struct httpd *d = q->d;
@@ -221,7 +221,8 @@ void httpd_on_gone(struct httpd_req *q, void (*fn)(void *arg), void *arg)
 
 /* --- for listeners ---------------------------------------------------------------------------- */
 
-/* The allocator keeps what was freed, all the more where small pieces lie between. */
+/* Returns memory to the system: the allocator retains freed memory, especially between small
+ * pieces. */
 static void give_back(struct httpd *d, size_t bytes)
 {
 	d->body_bytes -= bytes;
@@ -246,7 +247,7 @@ static void req_free(struct httpd_req *q)
 	list_remove(&q->link);
 	if (q->reader.done)
 		q->reader.done(q->reader.arg);
-	for (size_t i = 0; i < q->nheaders; i++) /* tokens and passwords are among them */
+	for (size_t i = 0; i < q->nheaders; i++) /* Headers include tokens and passwords. */
 		secret_wipe((char *)q->headers[i].value, strlen(q->headers[i].value));
 	free_body(q);
 	free(q->text);
@@ -362,7 +363,7 @@ bool httpd_body_data(struct httpd_req *q, const char *data, size_t len)
 
 void httpd_dispatch(struct httpd_req *q)
 {
-	q->fn(q, q->fn_arg); /* q may be gone when it returns */
+	q->fn(q, q->fn_arg); /* The handler may free q. */
 }
 
 void httpd_free(struct httpd *d)

@@ -13,11 +13,12 @@
 #include "base/str.h"
 
 #define BURST 4
-#define FORGET_ABOVE 1024 /* entries that are kept without a look at which are still needed */
+/* Number of entries above which unneeded ones are searched and dropped. */
+#define FORGET_ABOVE 1024
 #define KEY 48
 
 struct httpd_callers {
-	/* address -> struct httpd_caller */
+	/* Address -> struct httpd_caller. */
 	struct map *map;
 	unsigned limit;
 	size_t forget_at;
@@ -71,7 +72,7 @@ static void fill(struct httpd_caller *who, int64_t now)
 {
 	int64_t most = full(who->all), since = now - who->filled_at;
 
-	/* So long that it is full again: no product that overflows. */
+	/* The bucket is full again after this time; a product could overflow. */
 	if (since > BURST * 1000)
 		since = BURST * 1000;
 	who->millitokens += since * who->all->limit;
@@ -104,7 +105,7 @@ bool httpd_callers_admit(struct httpd_callers *c, const struct sockaddr *address
 	return !who || (who->connections < c->limit && has_token(who, now));
 }
 
-/* Those that are as good as new. */
+/* Drops entries without connections and with full buckets. */
 static void forget(struct httpd_callers *c, int64_t now)
 {
 	struct map_iter it;

@@ -6,26 +6,28 @@
 #include <sys/socket.h>
 
 /*
- * httpd_callers: how much of a listener one address may take.
+ * httpd_callers: limits how much of a listener one address may use.
  *
- * An address (of IPv6 the first 64 bits: a host has them all) may hold `limit` connections. It also
- * has tokens: `limit` come each second, four times as many are kept. A connection takes one, and a
- * request that was refused (status 400 or more) another, so that whoever is answered well never
- * runs out. Without a token it gets no new connection, and its requests are refused unread.
+ * An address (the first 64 bits of an IPv6 address, because a host owns all of them) may have
+ * `limit` connections. It also has a token bucket: `limit` tokens per second, at most four times as
+ * many. A connection costs one token, and each refused request (status 400 or more) another, so a
+ * caller whose requests succeed never runs out. Without a token the address gets no new connection,
+ * and its requests are refused unread.
  *
- * An address is remembered as long as it has connections or lacks tokens. All on the loop thread.
+ * An address is forgotten when it has no connections and a full bucket. All on the loop thread.
  */
 struct httpd_callers;
-/* one address */
+/* One address. */
 struct httpd_caller;
 
-/* 0: no limit */
+/* limit 0 means no limit. */
 struct httpd_callers *httpd_callers_new(unsigned limit);
 void httpd_callers_free(struct httpd_callers *c);
 
-/* now: loop_now().  address NULL or neither IPv4 nor IPv6: all of them are one. */
+/* now: loop_now(). An address that is NULL or neither IPv4 nor IPv6 counts as one common
+ * address. */
 bool httpd_callers_admit(struct httpd_callers *c, const struct sockaddr *address, int64_t now);
-/* A connection begins; it holds the caller until httpd_callers_leave(). */
+/* Counts a new connection; the caller entry is valid until httpd_callers_leave(). */
 struct httpd_caller *httpd_callers_enter(struct httpd_callers *c, const struct sockaddr *address,
 					 int64_t now);
 void httpd_callers_leave(struct httpd_caller *who);

@@ -1,8 +1,8 @@
 /*
- * httpd_cert: looks at CA and age now and then, and opens the listener anew.
+ * httpd_cert: checks CA and age at intervals, and reopens the listener with a new certificate.
  *
- *   look -> due? -> issue -> close the old listener -> open the new one -> look ...
- *                     | refused: next look                   | refused: the old certificate, next look
+ *   check -> due? -> issue -> close the old listener -> open the new one -> check ...
+ *                      | refused: next check                | refused: old certificate, next check
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,24 +14,24 @@
 #include "base/str.h"
 
 #define LOOK_MS 10000
-#define AGAIN_MS 1000 /* there is no listener at all meanwhile */
+#define AGAIN_MS 1000 /* Retry interval while no listener is open. */
 #define DAY_MS 86400000
 
 struct httpd_cert {
 	struct httpd *d;
-	/* strings are ours */
+	/* The strings are copies. */
 	struct httpd_cert_spec spec;
 	char *address;
 	const char **names;
 	size_t nnames;
-	/* NULL: it could not be opened again yet */
+	/* NULL: it could not be reopened yet. */
 	struct httpd_mhd *listener;
 	struct loop *loop;
 	struct loop_timer timer;
-	/* What the certificate of now was made of. */
+	/* Certificate and CA in use. */
 	char *cert_pem, *ca_pem;
 	struct secret *key_pem, *ca_key;
-	/* loop_now() */
+	/* loop_now() at issue. */
 	int64_t issued_at;
 };
 
@@ -63,7 +63,8 @@ static int open_listener(struct httpd_cert *c, struct err *e)
 	char address[128];
 	unsigned port = c->listener ? httpd_mhd_port(c->listener) : 0;
 
-	if (port && colon) { /* any free port was asked for, and that is it from now on */
+	if (port && colon) {
+		/* The caller asked for any free port; reopen on the port that was assigned. */
 		str_format(address, sizeof(address), "%.*s:%u", (int)(colon - c->address),
 			   c->address, port);
 		free(c->address);

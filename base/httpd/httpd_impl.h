@@ -6,19 +6,19 @@
 #include "base/httpd/httpd_target.h"
 
 /*
- * httpd_impl: what httpd.c (routes, requests) and httpd_reply.c (replies,
- * ranges) share; nobody else includes it.
+ * httpd_impl: shared by httpd.c (routes, requests) and httpd_reply.c (replies, ranges); not
+ * included elsewhere.
  */
 struct route {
 	char *method;
-	/* the pattern, cut at its slashes */
+	/* The pattern, split at its slashes. */
 	char *text;
-	/* NULL: any one segment */
+	/* NULL: any one segment. */
 	const char *segments[HTTPD_SEGMENTS_MAX];
 	size_t nsegments;
 	bool rest;
 	size_t max_body;
-	/* NULL: everybody */
+	/* NULL: every caller is admitted. */
 	bool (*admit)(struct httpd_req *q, void *arg);
 	httpd_handler *fn;
 	void *arg;
@@ -29,7 +29,7 @@ struct httpd {
 	struct route *routes;
 	size_t nroutes, routes_cap;
 	struct list requests, listeners;
-	/* of bodies; the peak since memory was given back */
+	/* Bytes of bodies; peak: since memory was last returned to the system. */
 	size_t body_budget, body_bytes, body_peak;
 };
 
@@ -45,7 +45,7 @@ struct httpd_req {
 	struct http_header *headers;
 	size_t nheaders;
 	bool (*admit)(struct httpd_req *q, void *arg);
-	/* the route's; routes may be added while it waits */
+	/* Copied from the route, because routes may be added while the request waits. */
 	httpd_handler *fn;
 	void *fn_arg;
 	size_t max_body;
@@ -56,19 +56,19 @@ struct httpd_req {
 	bool replied;
 	struct http_header *reply_headers;
 	size_t nreply_headers, reply_headers_cap;
-	/* the handler's */
+	/* The handler's reader. */
 	struct httpd_reader reader;
-	/* what the listener reads */
+	/* The reader that the listener uses. */
 	struct httpd_reader guarded;
 	struct httpd_content content;
 	uint64_t content_from;
-	/* body of httpd_reply(), malloc'd */
+	/* Body of httpd_reply(), malloc'd. */
 	char *text;
 	void (*gone)(void *arg);
 	void *gone_arg;
 };
 
-/* {"error": text} */
+/* Replies with {"error": text}. */
 void httpd_reply_status(struct httpd_req *q, int status, const char *text);
 
 #endif

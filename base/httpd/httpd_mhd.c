@@ -20,59 +20,59 @@
 #include "base/str.h"
 
 /*
- * libmicrohttpd without threads: its epoll descriptor is one more descriptor
- * of the loop, MHD_run() does what is due, and one timer stands for its
- * timeouts.
+ * libmicrohttpd without threads: its epoll descriptor is a descriptor of the loop, MHD_run() does
+ * whatever is due, and one timer implements its timeouts.
  *
- * While a handler or a reader has nothing to say, the connection is suspended;
- * MHD then looks at it no more, not even for a hang-up (0.9.75), so the loop
- * watches its descriptor for that.  A request that has lost its httpd side is
- * `dead`: it is resumed, and whatever MHD asks next is answered with "close".
+ * While a handler or a reader waits, the connection is suspended; MHD then ignores it completely,
+ * even a hang-up (0.9.75), so the loop watches its descriptor for that. A request whose httpd side
+ * is gone is `dead`: it is resumed, and MHD's next callback gets "close".
  *
- *	begin -> body -> dispatch -+-> respond -> queue -> reader ... -> completed
- *	                           '-> suspend ... respond: resume -'  '-> suspend, wake: resume
+ *   begin -> body -> dispatch -+-> respond -> queue -> reader ... -> completed
+ *                              '-> suspend ... respond: resume -'  '-> suspend, wake: resume
  *
- * MHD's own limit counts from the last byte, so that one byte now and then would hold a connection
- * for ever.  The loop's timer of each connection therefore runs while something is to come from the
- * client: from accept or completed to begin, and from begin to dispatch.  It shuts the socket down,
- * which MHD takes for a client that left.
+ * MHD's own timeout restarts at each byte, so a slow trickle of bytes would keep a connection
+ * forever. A loop timer per connection therefore runs while the client has to send: from accept or
+ * completed to begin, and from begin to dispatch. It shuts the socket down, which MHD treats as a
+ * client that left.
  */
 #define MAX_CONNECTIONS 1024
 #define STALLED_S 30u
 #define HEAD_MS 60000
 #define BODY_MS 120000
-#define POOL_BYTES 8192u	 /* for each connection: headers in, headers and chunks out */
-#define DISCARD_MAX (256u << 10) /* of a refused body, so that its sender may read the answer */
+#define POOL_BYTES 8192u /* Per connection: headers in, headers and chunks out. */
+/* Bytes of a refused body to read, so that its sender can read the reply. */
+#define DISCARD_MAX (256u << 10)
 #define BLOCK_BYTES 65536u
-#define TRIM_ABOVE 256 /* connections of which most have gone: what TLS kept for them goes too */
-#define BACKLOG 4096   /* a fleet that comes back at once; the kernel may allow less */
+/* Number of closed connections after which the memory that TLS used for them is returned too. */
+#define TRIM_ABOVE 256
+#define BACKLOG 4096 /* Enough for a fleet that reconnects at once; the kernel may allow less. */
 
 struct httpd_mhd {
 	struct httpd_listener listener;
-	/* NULL: it was freed first */
+	/* NULL: httpd was freed first. */
 	struct httpd *d;
 	struct loop_group *group;
 	struct MHD_Daemon *daemon;
 	struct loop_fd *epoll;
 	struct loop_timer timer;
-	/* MHD acts on a resumed connection only when it is run */
+	/* MHD acts on a resumed connection only in its next run. */
 	struct loop_defer kick;
 	struct list exchanges;
 	int64_t head_ms, body_ms;
 	struct httpd_callers *callers;
-	/* peak: since memory was given back */
+	/* peak: since memory was last returned to the system. */
 	unsigned port, connections, peak;
 	bool client_ca, running, started;
-	/* the last complaint while starting */
+	/* MHD's last error message while starting. */
 	char log[160];
 };
 
-/* MHD's context of a connection */
+/* MHD's context of a connection. */
 struct caller {
 	struct httpd_peer *peer;
-	/* its address */
+	/* Its address. */
 	struct httpd_caller *of;
-	/* runs while a head or a body is to come */
+	/* Runs while a head or a body is expected. */
 	struct loop_timer limit;
 	int fd;
 };
@@ -81,15 +81,15 @@ struct exchange {
 	struct list link;
 	struct httpd_mhd *m;
 	struct MHD_Connection *c;
-	/* while suspended */
+	/* Watched while suspended. */
 	struct loop_fd *hangup;
-	/* NULL: not begun, or over */
+	/* NULL: not begun, or over. */
 	struct httpd_req *q;
 	char *target;
 	bool begun, dispatched, dead, suspended, answered;
 	size_t discarded;
 	int status;
-	/* until it is queued */
+	/* NULL once it is queued. */
 	struct MHD_Response *response;
 	struct httpd_reader body;
 };
@@ -102,7 +102,7 @@ static struct caller *caller_of(struct MHD_Connection *c)
 	return i ? i->socket_context : NULL;
 }
 
-/* 0: nothing is to come. */
+/* ms 0: nothing is expected. */
 static void expect_within(struct MHD_Connection *c, int64_t ms)
 {
 	struct caller *who = caller_of(c);
@@ -182,7 +182,7 @@ static struct MHD_Response *new_response(struct exchange *x)
 
 	if (!x->body.read)
 		return MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
-	/* Chunks are made in the connection's pool: the block is not used then. */
+	/* Chunks are built in the connection's pool, and the block size is not used. */
 	if (size == MHD_SIZE_UNKNOWN)
 		block = 1;
 	return MHD_create_response_from_callback(size, block, on_read, x, NULL);
@@ -201,7 +201,7 @@ static void mhd_respond(void *conn, int status, const struct http_header *h, siz
 	if (body && body->size != 0)
 		x->body = *body;
 	x->response = new_response(x);
-	assert(x->response); /* out of memory */
+	assert(x->response); /* Out of memory. */
 	for (size_t i = 0; i < n; i++)
 		MHD_add_response_header(x->response, h[i].name, h[i].value);
 	resume(x);
@@ -289,8 +289,8 @@ static enum MHD_Result queue(struct exchange *x)
 	return rc;
 }
 
-/* A body that was refused is read to its end if that is near: a connection that is closed on
- * unread bytes is reset, and the answer lost with it. */
+/* True if too much of a refused body remains. A short rest is read first: closing a connection with
+ * unread bytes resets it, and the reply is lost. */
 static bool has_long_body(struct exchange *x)
 {
 	const char *length = MHD_lookup_connection_value(x->c, MHD_HEADER_KIND, "Content-Length");
@@ -339,7 +339,7 @@ static enum MHD_Result on_access(void *arg, struct MHD_Connection *c, const char
 	return MHD_YES;
 }
 
-/* The first that is heard of a request; what it returns is its state from then on. */
+/* First callback for a request; its return value is the request's state for MHD. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *c)
 {
 	struct httpd_mhd *m = arg;
@@ -362,7 +362,7 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 	if (!x)
 		return;
 	*state = NULL;
-	expect_within(c, x->m->head_ms); /* of the next */
+	expect_within(c, x->m->head_ms); /* Limit for the next request. */
 	q = x->q;
 	x->q = NULL;
 	if (q && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
@@ -377,7 +377,7 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 	free(x);
 }
 
-/* The socket is MHD's, and closed by it once it has looked. */
+/* MHD owns the socket and closes it after the shutdown. */
 static void on_limit(void *arg)
 {
 	struct caller *who = arg;
@@ -398,7 +398,7 @@ static struct caller *caller_new(struct httpd_mhd *m, struct MHD_Connection *c)
 	i = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	assert(i);
 	who->fd = i->connect_fd;
-	/* Or a suspended connection outlives a client that lost its power. */
+	/* Without keepalive a suspended connection would outlive a client that lost power. */
 	setsockopt(who->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	loop_timer_start(&who->limit, m->head_ms);
 	return who;
@@ -437,7 +437,7 @@ static void run(struct httpd_mhd *m)
 	m->connections = MHD_get_daemon_info(m->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
 				 ->num_connections;
 	m->running = false;
-	/* At its limit MHD listens no more, and begins again only at the start of a run. */
+	/* At its connection limit MHD stops listening, and resumes only at the start of a run. */
 	if (m->connections < before)
 		loop_defer(&m->kick);
 	if (m->connections > m->peak)
@@ -597,7 +597,7 @@ struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s,
 	if (!m->daemon) {
 		(void)!err_set(e, ERR_INVALID, 0, "cannot serve on %s: %s", s->address,
 			       *m->log ? m->log : "bad certificate or key");
-		if (fcntl(fd, F_GETFD) >= 0) /* some ways to fail close it, some do not */
+		if (fcntl(fd, F_GETFD) >= 0) /* MHD closes it in some failures, but not in all. */
 			close(fd);
 		httpd_callers_free(m->callers);
 		free(m);
@@ -616,11 +616,11 @@ void httpd_mhd_free(struct httpd_mhd *m)
 {
 	if (!m)
 		return;
-	assert(!m->running); /* not from a handler */
+	assert(!m->running); /* The caller must not be a handler. */
 	httpd_listener_remove(&m->listener);
 	loop_timer_stop(&m->timer);
 	loop_fd_free(m->epoll);
-	/* MHD aborts the program when it is stopped with suspended connections. */
+	/* MHD aborts the program if it is stopped with suspended connections. */
 	list_for_each (x, &m->exchanges, struct exchange, link) {
 		struct httpd_req *q = x->q;
 

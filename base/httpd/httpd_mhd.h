@@ -4,33 +4,34 @@
 #include "base/httpd/httpd.h"
 
 /*
- * httpd_mhd: libmicrohttpd (TLS through GnuTLS) on the real loop.
- * Several listeners may feed one httpd.  30 s without progress end a connection,
- * idle or slow; one whose handler or reader has nothing to say yet may wait for ever.  A request's
- * headers may have 8 KiB.  A client that shuts its sending side down while it waits counts as gone.
+ * httpd_mhd: libmicrohttpd (TLS through GnuTLS) on the real loop. Several listeners may serve one
+ * httpd. 30 s without progress end a connection, idle or slow; a connection whose handler or reader
+ * waits has no limit. A request's headers may have 8 KiB. A client that shuts down its sending side
+ * while it waits counts as disconnected.
  *
- * A request has to arrive within head_ms and body_ms, however steadily its bytes drip; a connection
- * that exceeds them is closed without an answer.  Answers have no such limit.
+ * A request has to arrive within head_ms and body_ms, however steadily its bytes trickle in; a
+ * connection that exceeds them is closed without a reply. Replies have no such limit.
  */
 struct httpd_mhd;
 struct httpd_mhd_spec {
-	/* "127.0.0.1:8443", "[::]:8443"; port 0: any free one */
+	/* "127.0.0.1:8443", "[::]:8443"; port 0: any free port. */
 	const char *address;
-	/* NULL: plain HTTP */
+	/* NULL: plain HTTP. */
 	const char *cert_pem;
 	const struct secret *key_pem;
-	/* ask for client certificates of this CA; identity carries them */
+	/* Request client certificates of this CA; the identity contains their names. NULL: none. */
 	const char *client_ca_pem;
-	/* 0: 1024 */
+	/* 0 means 1024. */
 	unsigned max_connections;
-	/* base/httpd/httpd_callers.h; 0: no limit */
+	/* Limit per address (base/httpd/httpd_callers.h); 0 means no limit. */
 	unsigned per_address;
-	/* For a request's head, handshake included, from when the connection was accepted or the
-	 * request before was over; 0: 60 s.  For its body, from the end of the head; 0: 120 s. */
+	/* head_ms: limit for a request's head, TLS handshake included, from the accept or the end
+	 * of the previous request; 0 means 60 s. body_ms: limit for its body, from the end of the
+	 * head; 0 means 120 s. */
 	int64_t head_ms, body_ms;
 };
 struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s, struct err *e);
-/* ends its requests first; not from a handler; before or after its httpd */
+/* Ends its requests first. Not from a handler; before or after httpd_free(). */
 void httpd_mhd_free(struct httpd_mhd *m);
 DEFINE_OWN(httpd_mhd)
 unsigned httpd_mhd_port(const struct httpd_mhd *m);

@@ -6,19 +6,19 @@
 #include "base/httpd/httpd.h"
 
 /*
- * httpd_peer: who is at the other end of one connection of httpd_mhd.
+ * httpd_peer: identity of the peer of one httpd_mhd connection.
  *
- * A client certificate counts when its chain leads to the listener's client CA,
- * it is in date and meant for clients; any other is as good as none.  It is
- * looked at once, after the handshake, and kept for the connection.
+ * A client certificate counts if its chain leads to the listener's client CA, it is in date, and
+ * its purpose is client authentication; any other is ignored. It is checked once, after the
+ * handshake, and the result is valid for the connection.
  * Tests: tests/unit/base/http/test_http_curl.c
  */
 struct httpd_peer;
 
-/* NULL: unknown */
+/* address NULL: unknown. */
 struct httpd_peer *httpd_peer_new(const struct sockaddr *address);
 void httpd_peer_free(struct httpd_peer *p);
-/* session: NULL when certificates do not count here.  p NULL: nobody known. */
+/* session NULL: certificates do not count here. p NULL: an unknown peer. */
 const struct httpd_identity *httpd_peer_identity(struct httpd_peer *p, gnutls_session_t session);
 
 #endif

@@ -16,7 +16,7 @@ static int unhex(char c)
 	return -1;
 }
 
-/* Well-formed UTF-8 as in table 3-7 of the Unicode standard. */
+/* True for well-formed UTF-8 (table 3-7 of the Unicode standard). */
 static bool is_utf8(const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
@@ -41,7 +41,8 @@ static bool is_utf8(const char *text)
 	return true;
 }
 
-/* NULL: refused.  In a query control characters are the caller's business, but for NUL. */
+/* Decodes percent-encoding; NULL: refused. In a query the caller handles control characters; NUL is
+ * refused. */
 static char *decode(struct arena *a, const char *s, size_t n, bool query)
 {
 	char *out = arena_alloc(a, n + 1);
@@ -99,7 +100,7 @@ static int parse_path(struct httpd_target *t, struct arena *a, const char *s, si
 		s = to;
 	}
 	if (s + 1 == end && n > 1)
-		return err_set(e, ERR_INVALID, 400, "bad path"); /* "//", "/a//" */
+		return err_set(e, ERR_INVALID, 400, "bad path"); /* "//", "/a//". */
 	if (at == t->path)
 		*at++ = '/';
 	*at = '\0';

@@ -5,13 +5,12 @@
 #include "base/err.h"
 
 /*
- * httpd_target: a request's target (path?query) taken apart and decoded once.
+ * httpd_target: parses and decodes a request's target (path?query) once.
  *
- * Refused, so that a decoded segment can be compared, logged and joined to a
- * file name without another look: anything but origin form, bad
- * percent-encoding, encoded '/' and NUL, control characters, invalid UTF-8, "."
- * and "..", empty segments.  One '/' at the end is dropped ("/redfish/v1/").
- * In the query '+' is a space.
+ * Refused, so that a decoded segment can be compared, logged and used in a file name without
+ * another check: anything but origin form, bad percent-encoding, encoded '/' and NUL, control
+ * characters, invalid UTF-8, "." and "..", empty segments. One '/' at the end is dropped
+ * ("/redfish/v1/"). In the query '+' is a space.
  * Tests: tests/unit/base/httpd/test_httpd.c
  */
 #define HTTPD_SEGMENTS_MAX 32
@@ -28,7 +27,7 @@ struct httpd_target {
 	size_t nparams;
 };
 
-/* Everything in t comes from the arena. */
+/* Allocates everything in t from the arena. */
 int httpd_target_parse(struct httpd_target *t, struct arena *a, const char *target, struct err *e);
 
 #endif

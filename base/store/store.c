@@ -6,11 +6,10 @@
 #include "base/store/store_internal.h"
 
 /*
- * A commit is checked, then applied to the index and the history at once, then
- * handed to the backend.  When that says that it is durable, done() is called
- * and the watches that it concerns get a turn of their own, in which they walk
- * the history from where they were.  Events that a watch still has to see are
- * kept, however many there are.
+ * A commit is checked, then applied to the index and the history at once, then passed to the
+ * backend. When the backend reports it durable, done() is called, and each watch concerned is
+ * called in a turn of its own, in which it walks the history from its last position. Events that a
+ * watch still has to see are retained without limit.
  */
 struct commit {
 	struct list link;
@@ -23,11 +22,11 @@ struct store_watch {
 	struct store *store;
 	struct loop_defer defer;
 	char *prefix;
-	/* everything up to here was delivered, or is not wanted */
+	/* Everything up to this revision was delivered or is not wanted. */
 	uint64_t since;
 	void (*fn)(const struct store_event *ev, void *arg);
 	void *arg;
-	/* set while it delivers */
+	/* Set while the watch delivers. */
 	bool *freed;
 	struct list link;
 };
@@ -38,7 +37,7 @@ void store_base_init(struct store *s, const struct store_ops *ops, struct loop_g
 	s->ops = ops;
 	s->group = g;
 	s->index = store_index_new();
-	/* As in etcd: an empty store is at 1, so that 0 stays free to mean "any". */
+	/* As in etcd, an empty store has revision 1, so that 0 can mean "any". */
 	s->rev = s->durable = 1;
 	s->first_rev = 2;
 	s->keep = history;
@@ -211,7 +210,7 @@ static bool apply(struct store *s, const struct store_change *c)
 	return true;
 }
 
-/* The last change never was. */
+/* Undoes the last change. */
 static void undo(struct store *s)
 {
 	struct store_change_event *ev = event_at(s, s->rev);
@@ -285,7 +284,7 @@ static void deliver(void *arg)
 	w->freed = NULL;
 }
 
-/* Up to which revision has every watch seen its events? */
+/* Returns the revision up to which every watch has seen its events. */
 static uint64_t seen_by_all(const struct store *s)
 {
 	uint64_t seen = s->durable;
@@ -409,8 +408,8 @@ int store_load(struct store *s, uint64_t rev, uint64_t create_rev, const char *k
 		s->durable = rev;
 		return 0;
 	}
-	/* A newer value of the key, or its deletion, has to be in the history, or this would have
-	 * gone. */
+	/* A newer value of the key, or its deletion, must be in the history; otherwise this version
+	 * would have been deleted. */
 	if (old || !value || create_rev > rev)
 		return err_set(e, ERR_INVALID, 0, "revision %llu should not be there",
 			       (unsigned long long)rev);

@@ -4,9 +4,8 @@
 #include "base/store/store_internal.h"
 
 /*
- * A skip list (Pugh 1990): each key stands in the bottom list, one in four also
- * in the next, and so on.  Searching goes right while the next key is smaller,
- * then down.
+ * A skip list (Pugh 1990): each key is in the bottom list, one in four also in the next, and so on.
+ * A search goes right while the next key is smaller, then down.
  * Tests: tests/unit/base/store/test_store.c, tests/unit/base/store/test_store_sqlite.c
  */
 #define LEVELS 16
@@ -17,7 +16,7 @@ struct store_node {
 };
 
 struct store_index {
-	/* LEVELS high, no version */
+	/* LEVELS high; has no version. */
 	struct store_node *head;
 	uint64_t random;
 };
@@ -54,8 +53,8 @@ void store_index_free(struct store_index *x)
 	free(x);
 }
 
-/* The last nodes before key in each list (with `behind`: before or at it); gives the one that
- * follows. */
+/* Finds the last nodes before key in each list (with `behind`: before or at key); returns the node
+ * that follows. */
 static struct store_node *search(const struct store_index *x, const char *key, bool behind,
 				 struct store_node *before[LEVELS])
 {
@@ -86,7 +85,7 @@ static unsigned random_levels(struct store_index *x)
 {
 	unsigned levels = 1;
 
-	/* xorshift64 (Marsaglia 2003); only the shape of the list depends on it. */
+	/* xorshift64 (Marsaglia 2003); affects only the shape of the list. */
 	x->random ^= x->random << 13;
 	x->random ^= x->random >> 7;
 	x->random ^= x->random << 17;

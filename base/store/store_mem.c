@@ -4,8 +4,7 @@
 
 /* Tests: tests/unit/base/store/test_store.c */
 
-/* The store that forgets: nothing to write, but completion still comes a turn later, as with a
- * disk. */
+/* The store without a disk: completion still arrives one turn later, as with a disk. */
 struct store_mem {
 	struct store base;
 	struct loop_defer defer;

@@ -7,26 +7,25 @@
 #include "base/store/store_sqlite_db.h"
 
 /*
- * What is applied but not yet durable stands at the end of the history, and
- * stays there until it is.  One work item at a time writes all of it:
+ * Changes that are applied but not yet durable are at the end of the history, and stay there until
+ * they are durable. One work item at a time writes all of them:
  *
- *	commit, commit --defer--> write 1 --------------> done(1), done(2)
- *	      commit, commit, commit (wait)   --> write 2 ---------------> ...
+ *   commit, commit --defer--> write 1 --------------> done(1), done(2)
+ *         commit, commit, commit (wait)   --> write 2 ---------------> ...
  *
- * So an idle store adds no wait of its own, and the busier it is, the more
- * commits share one fsync().  The worker reads versions, which nobody changes,
- * and touches nothing else of the store.
+ * So an idle store adds no delay, and a busy store shares one fsync() among more commits. The
+ * worker reads versions, which are never modified, and uses nothing else of the store.
  */
 
-/* Versions that have left the history are taken from the disk this many at a time. */
+/* Number of versions, outside the history, that are deleted from disk at a time. */
 #define GONE_AT_ONCE 64
 
-/* What the worker has; it outlives the store while an abandoned work item runs. */
+/* The worker's data; outlives the store while an abandoned work item runs. */
 struct writer {
-	/* the loop's side only */
+	/* Used on the loop's thread only. */
 	struct store_sqlite *owner;
 	pthread_mutex_t lock;
-	/* NULL: closed */
+	/* NULL: closed. */
 	struct store_db *db;
 	struct store_db_row *row;
 	uint64_t *gone;
@@ -39,7 +38,7 @@ struct store_sqlite {
 	struct store base;
 	struct loop_defer defer;
 	struct loop_work *work;
-	/* the revision up to which it writes */
+	/* The revision up to which the current write goes. */
 	uint64_t writing;
 	struct writer *writer;
 	uint64_t *gone;
@@ -73,7 +72,7 @@ static void writer_free(void *arg)
 	free(w);
 }
 
-/* Waits for a write under way. */
+/* Waits for a write in progress. */
 static void writer_close(struct writer *w)
 {
 	pthread_mutex_lock(&w->lock);
@@ -136,7 +135,7 @@ static void on_written(void *arg)
 		return;
 	}
 	if (m->base.rev > written)
-		write_after(m, written); /* the disk need not wait for what is called now */
+		write_after(m, written); /* The next write need not wait for the callbacks. */
 	store_durable(&m->base, written, NULL);
 }
 
@@ -147,7 +146,7 @@ static void on_defer(void *arg)
 	if (m->base.rev > m->base.durable)
 		write_after(m, m->base.durable);
 	else
-		store_durable(&m->base, m->base.rev, NULL); /* of commits that changed nothing */
+		store_durable(&m->base, m->base.rev, NULL); /* Completes commits without changes. */
 }
 
 static void store_sqlite_persist(struct store *s)

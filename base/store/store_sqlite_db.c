@@ -14,7 +14,7 @@
 #include "base/str.h"
 
 #define SCHEMA_VERSION 1
-#define APPLICATION_ID 0x64726f76 /* "drov" */
+#define APPLICATION_ID 0x64726f76 /* "drov". */
 
 static const char schema[] =
 	"CREATE TABLE version (rev INTEGER PRIMARY KEY, create_rev INTEGER NOT NULL,"
@@ -32,7 +32,7 @@ static const char *const statement_text[STATEMENTS] = {
 
 struct store_db {
 	char *folder, *file;
-	/* -1: none */
+	/* -1: none. */
 	int lock;
 	sqlite3 *sql;
 	sqlite3_stmt *statement[STATEMENTS];
@@ -40,7 +40,7 @@ struct store_db {
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-/* FNV-1a: each step can be undone, so no single byte that changed goes unseen. */
+/* FNV-1a: each step is invertible, so a change of any single byte changes the sum. */
 static uint64_t add_bytes(uint64_t sum, const void *data, size_t n)
 {
 	for (const unsigned char *p = data; n-- > 0; p++)
@@ -72,14 +72,14 @@ static int damaged(const struct store_db *d, const char *how, struct err *e)
 
 static int failed(const struct store_db *d, struct err *e)
 {
-	/* SQLite does not keep errno for a COMMIT that fails. */
+	/* SQLite does not preserve errno for a failed COMMIT. */
 	int last = errno, rc = sqlite3_extended_errcode(d->sql);
 	int cause = sqlite3_system_errno(d->sql) ? sqlite3_system_errno(d->sql) : last;
 
 	switch (rc & 0xff) {
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
-	case SQLITE_ERROR: /* a table or column that is not there */
+	case SQLITE_ERROR: /* A missing table or column. */
 		return damaged(d, sqlite3_errmsg(d->sql), e);
 	case SQLITE_FULL:
 		return err_set(e, ERR_CAPACITY, rc,
@@ -109,7 +109,7 @@ static int run(struct store_db *d, const char *text, struct err *e)
 	return sqlite3_exec(d->sql, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(d, e);
 }
 
-/* The first column of the first row. */
+/* Returns the first column of the first row. */
 static int ask_number(struct store_db *d, const char *text, int64_t *out, struct err *e)
 {
 	sqlite3_stmt *st = NULL;
@@ -204,13 +204,13 @@ static int open_file(struct store_db *d, struct err *e)
 				 NULL);
 
 	if (!d->sql)
-		abort(); /* out of memory */
+		abort(); /* Out of memory. */
 	if (rc != SQLITE_OK)
 		return failed(d, e);
-	/* Closing must not touch a file that is then refused. */
+	/* Closing must not modify a file that is then refused. */
 	sqlite3_db_config(d->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	/* In one process there is nothing to share: no memory-mapped file beside the log, which
-	 * could not grow on a full disk. */
+	/* With a single process there is nothing to share. This avoids a memory-mapped file beside
+	 * the log, which could not grow on a full disk. */
 	return run(d, "PRAGMA locking_mode = EXCLUSIVE", e);
 }
 
@@ -316,7 +316,7 @@ static int load_row(struct store_db *d, sqlite3_stmt *st, struct store *s, struc
 		return damaged(d, "a row makes no sense", e);
 	if (sqlite3_column_type(st, 3) != SQLITE_NULL) {
 		r.value = sqlite3_column_blob(st, 3);
-		r.value = r.value ? r.value : ""; /* SQLite gives NULL for what is empty */
+		r.value = r.value ? r.value : ""; /* SQLite returns NULL for an empty value. */
 		r.value_len = (size_t)sqlite3_column_bytes(st, 3);
 	}
 	if (sqlite3_column_int64(st, 4) != sum_of(&r))
@@ -408,7 +408,7 @@ int store_db_write(struct store_db *d, const struct store_db_batch *b, struct er
 	errno = 0;
 	if (write_all(d, b, e) == 0)
 		return 0;
-	/* What the disk holds now is for the next start to find out: move nothing any more. */
+	/* The contents of the disk are unknown until the next start: write nothing more. */
 	if (!sqlite3_get_autocommit(d->sql))
 		sqlite3_exec(d->sql, "ROLLBACK", NULL, NULL, NULL);
 	sqlite3_db_config(d->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
