@@ -11,60 +11,59 @@
 #include "kube/reflect.h"
 
 /*
- * What the first list brings goes straight into the store, since nobody may
- * rely on it before on_sync.  A later list is put together beside it: what has
- * changed in `staged`, what has not is only marked, so that a relist of an
- * unchanged cluster costs no memory.  At its end the store is changed as a
- * whole, then the changes are told.
+ * The first list goes straight into the store, because nobody may rely on the store before on_sync.
+ * A later list is assembled beside it: changed objects in `staged`, unchanged ones only marked, so
+ * that a relist of an unchanged cluster costs no memory. At the end of the list the store is
+ * changed as a whole, then on_change() is called.
  *
- * An entry that was replaced is buried in the next turn, because somebody may
- * hold it until then.
+ * A replaced entry is freed in the next turn of the loop, because a caller may use it until then.
  */
 #define MAX_NAME 253
 #define KEY_SIZE (2 * MAX_NAME + 2)
-#define RV_SIZE 24	/* Kubernetes has 64 bits in decimal */
-#define AGAIN_MS 300000 /* while something is left out: the next list */
+#define RV_SIZE 24	/* A Kubernetes resourceVersion is a 64-bit number in decimal. */
+#define AGAIN_MS 300000 /* Interval between lists while an object is left out, in ms. */
 
 struct slot {
-	/* pub.object NULL: only in staged, "not wanted any more" */
+	/* pub.object NULL: only in staged; the object is no longer wanted. */
 	struct kube_entry pub;
 	struct arena *arena;
-	/* the last list that had it */
+	/* Number of the last list that contained it. */
 	uint64_t seen;
-	/* of the object that it is from; 0: not known */
+	/* Digest of the source object; 0: not known. */
 	uint64_t digest;
-	/* pub.rv, where it has room */
+	/* Buffer for pub.rv if it fits. */
 	char rv[RV_SIZE];
-	/* from the reply of a write: lists and watch may not have got there */
+	/* Learned from the reply of a write: lists and watch may not have reached this version
+	 * yet. */
 	bool learned;
 	struct list grave;
 };
 
-/* What projections take. */
+/* Resources used by projections. */
 struct room {
 	size_t n, bytes;
 };
 
 struct kube_cache {
 	struct loop_group *group;
-	/* its strings are not used */
+	/* The strings in spec are not used. */
 	struct kube_cache_spec spec;
 	char *ns;
-	/* selectors: only the server knows what belongs here */
+	/* With selectors: only the server knows which objects match. */
 	bool selective;
 	struct kube_reflect *reflect;
 	struct map *slots, *staged;
 	uint64_t list_no;
 	bool synced, healthy;
-	/* inside the owner's callback */
+	/* Nesting of owner callbacks. */
 	unsigned telling;
 	struct list graves;
-	/* learned inside a callback: later */
+	/* Objects learned inside a callback, to be applied afterwards. */
 	json_t *to_learn;
 	struct loop_defer bury, learn;
-	/* of slots */
+	/* Used by all slots. */
 	struct room used;
-	/* of what the list at hand has brought so far, staged or not changed */
+	/* Used by the objects of the current list so far, staged or unchanged. */
 	struct room again;
 	bool over, over_in_list;
 	struct loop_timer list_again;
@@ -123,7 +122,8 @@ static bool same_object(const struct slot *a, const char *uid)
 	return str_eq(a->pub.uid, uid);
 }
 
-/* Another uid under the same name is another object: the first one went away. */
+/* Calls on_change(). A different uid under the same name is another object, so the old one is
+ * reported as deleted first. */
 static void tell(struct kube_cache *c, struct slot *old, struct slot *new_)
 {
 	if (old && new_ && !same_object(old, new_->pub.uid)) {
@@ -162,7 +162,7 @@ static void change(struct kube_cache *c, const char *key, struct slot *new_)
 
 /* --- one object ------------------------------------------------------------------------------- */
 
-/* Where an object stands; the strings are the object's. */
+/* Identity and version of an object; the strings belong to the object. */
 struct who {
 	const char *ns, *name, *uid, *rv;
 	char key[KEY_SIZE];
@@ -177,7 +177,7 @@ static int identify(struct kube_cache *c, const json_t *object, struct who *w)
 	w->ns = str_or(json_str_at(m, "namespace"), "");
 	w->uid = str_or(json_str_at(m, "uid"), "");
 	w->rv = str_or(json_str_at(m, "resourceVersion"), "");
-	/* A slash would let one object pass for another in the key. */
+	/* A slash could make two objects share a key. */
 	if (str_empty(w->name) || strlen(w->name) > MAX_NAME || strlen(w->ns) > MAX_NAME ||
 	    strchr(w->name, '/') || strchr(w->ns, '/')) {
 		(void)!err_set(&e, ERR_PROTOCOL, 0, "an object without a proper metadata.name");
@@ -190,7 +190,7 @@ static int identify(struct kube_cache *c, const json_t *object, struct who *w)
 
 enum verdict { KEEP, LEAVE_OUT, NO_ROOM, TAKE };
 
-/* TAKE gives *out.  KEEP: it cannot be read, stay with what there was. */
+/* TAKE sets *out. KEEP: the object cannot be read; retain the previous projection. */
 static enum verdict project(struct kube_cache *c, const json_t *object, const struct who *w,
 			    struct slot **out)
 {
@@ -249,7 +249,7 @@ static void on_list_again(void *arg)
 	loop_timer_start(&c->list_again, AGAIN_MS);
 }
 
-/* Is there room for s beside what is taken, in place of old? */
+/* True if s fits the limits together with `taken`, replacing old. */
 static bool fits(const struct kube_cache *c, struct room taken, const struct slot *old,
 		 const struct slot *s)
 {
@@ -263,7 +263,7 @@ static bool fits(const struct kube_cache *c, struct room taken, const struct slo
 	       (!most->max_bytes || taken.bytes + size <= most->max_bytes);
 }
 
-/* As project(); what has no room is left out. */
+/* As project(), but an object beyond the limits is left out. */
 static enum verdict project_within(struct kube_cache *c, const json_t *object, const struct who *w,
 				   struct room taken, const struct slot *old, struct slot **out)
 {
@@ -286,7 +286,7 @@ static enum verdict project_within(struct kube_cache *c, const json_t *object, c
 	return LEAVE_OUT;
 }
 
-/* What came says no more than what is there. */
+/* True if the received version is not newer than the stored one. */
 static bool is_old_news(const struct slot *old, const struct who *w)
 {
 	if (!old)
@@ -345,7 +345,7 @@ static void on_list_begin(void *arg)
 	c->over_in_list = false;
 }
 
-/* The list has it, and the store keeps what it has of it. */
+/* Marks the stored slot as contained in the current list. */
 static void keep(struct kube_cache *c, struct slot *old)
 {
 	if (!old || old->seen == c->list_no)
@@ -403,7 +403,7 @@ static void on_list_item(json_t *object, uint64_t digest, void *arg)
 	}
 }
 
-/* A write of our own has overtaken the list at version rv. */
+/* True if a write by this client is newer than the list's version rv. */
 static bool is_ahead(const struct slot *s, const char *rv)
 {
 	return s->learned && kube_rv_older(rv, s->pub.rv);
@@ -446,7 +446,7 @@ static void add_change(struct change **v, size_t *n, size_t *cap, struct slot *o
 	(*v)[(*n)++] = (struct change){old, new_};
 }
 
-/* First the whole store, then the telling. */
+/* Changes the whole store first, then calls on_change(). */
 static void commit(struct kube_cache *c, const char *rv)
 {
 	struct change *v = NULL;
@@ -521,7 +521,7 @@ static int on_list_end(const char *rv, void *arg, struct err *e)
 	return 0;
 }
 
-/* Asked for each object at each look: no printf(). */
+/* Called for each object of each list and event, so it avoids printf(). */
 static bool key_of(char out[static KEY_SIZE], const char *ns, const char *name)
 {
 	size_t a = strlen(ns), b = strlen(name);
@@ -556,7 +556,7 @@ static void on_event(bool deleted, json_t *object, uint64_t digest, void *arg)
 
 	if (identify(c, object, &w) < 0)
 		return;
-	/* Where it came in pieces, nobody was asked before it was built. */
+	/* An event that arrived in several pieces was not checked before it was built. */
 	if (!deleted && c->spec.same_untold && on_same(w.ns, w.name, w.rv, digest, c))
 		return;
 	if (!deleted) {
@@ -598,7 +598,7 @@ static void learn(struct kube_cache *c, const json_t *object)
 		return;
 	if (!kube_rv_is_number(w.rv) || (c->ns && !str_eq(c->ns, w.ns)))
 		return;
-	if (kube_cache_passed(c, w.rv)) /* the object may have changed since, or gone */
+	if (kube_cache_passed(c, w.rv)) /* The object may have changed or been deleted since. */
 		return;
 	if (c->selective && !map_has(c->slots, w.key))
 		return;

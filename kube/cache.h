@@ -11,83 +11,80 @@
 #include "kube/want.h"
 
 /*
- * kube_cache: list and watch of one resource of one cluster, kept as typed
- * projections, never as JSON trees.
+ * kube_cache: lists and watches one resource of one cluster, and stores typed projections, never
+ * JSON trees.
  *
- * project() turns what is wanted of one object (kube/want.h) into the caller's
- * struct in the arena given; the entry owns that arena.  Every way in
- * which a server ends or refuses a watch is handled here: bookmarks, 410 as
- * status and as ERROR event inside 200, other errors, partial last line,
- * silence (own timer), EOF, an event larger than max_item.  After a relist the
- * store is replaced atomically and deletes are synthesised.  A stored
- * resourceVersion never falls: a list older than what was seen is refused ten
- * times (health says so) before it is taken for a restored cluster.
+ * project() converts the wanted members of an object (kube/want.h) to the caller's struct in the
+ * given arena, which the entry owns. The cache handles every way in which a server ends or refuses
+ * a watch: bookmarks, 410 as status and as ERROR event inside 200, other errors, partial last line,
+ * silence (own timer), EOF, an event larger than max_item. After a relist the store is replaced
+ * atomically and deletes are synthesised. A stored resourceVersion never decreases: a list older
+ * than what was seen is refused ten times (on_health() reports it) before it is accepted as a
+ * restored cluster.
  *
- * Callbacks come on the loop, one at a time.  In on_change old and new stay
- * valid during the call; afterwards only what kube_cache_get() gives, until the next
- * turn of the loop.
+ * Callbacks come on the loop, one at a time. In on_change() old and new_ are valid during the call;
+ * afterwards only the result of kube_cache_get() is, until the next turn of the loop.
  */
 struct kube_cache;
 
 struct kube_entry {
-	/* ns "" when cluster-scoped */
+	/* ns is "" if cluster-scoped. */
 	const char *ns, *name, *uid, *rv;
-	/* what project() gave */
+	/* Result of project(). */
 	void *object;
 };
 
-/* What a relist did not have any more. */
+/* Objects that a relist no longer contains. */
 struct kube_loss {
 	size_t before, gone;
-	/* the same for the same objects, in any order */
+	/* Equal for the same objects in any order. */
 	uint64_t which;
 };
 
 struct kube_cache_spec {
 	struct kube_client *client;
 	const struct kube_resource *resource;
-	/* copied; NULL: all */
+	/* Copied; NULL: all. */
 	const char *ns, *label_selector, *field_selector;
-	/* What project() reads, KUBE_WANT_META among it: nothing else of an object is built. NULL:
-	 * kube_want_all. */
+	/* The members that project() reads, including KUBE_WANT_META; nothing else of an object is
+	 * built. NULL: kube_want_all. */
 	const struct scan_want *want;
-	/* project() gives nothing of metadata.resourceVersion: a change after which it would give
-	 * the same is not told, only the entry's rv is new. The rv of an entry then stays where it
-	 * is, and its text changes. */
+	/* project() does not depend on metadata.resourceVersion. A change that would yield an equal
+	 * projection is then not reported; only the text of the entry's rv changes, in place. */
 	bool same_untold;
-	/* NULL without *e: leave this object out. NULL with ERR_CAPACITY: it has no room (see
-	 * below). NULL with another e->kind: on_bad is told and the last good projection, if any,
-	 * is kept. */
+	/* NULL without *e: leave this object out. NULL with ERR_CAPACITY: no capacity (see below).
+	 * NULL with another e->kind: on_bad() is called and the last good projection, if any, is
+	 * retained. */
 	void *(*project)(const json_t *object, struct arena *a, void *arg, struct err *e);
-	/* old NULL: added; new NULL: deleted. The first list is told as it arrives, before
-	 * on_sync. */
+	/* old NULL: added; new_ NULL: deleted. Objects of the first list are reported as they
+	 * arrive, before on_sync(). */
 	void (*on_change)(const struct kube_entry *old, const struct kube_entry *new_, void *arg);
-	/* first complete list */
+	/* The first list is complete. */
 	void (*on_sync)(void *arg);
 	void (*on_bad)(const json_t *object, const struct err *e, void *arg);
-	/* Health: e NULL when the watch works (again). */
+	/* e NULL: the watch works (again). */
 	void (*on_health)(const struct err *e, void *arg);
-	/* Asked at each relist, also where nothing was lost: false keeps the old ones and asks
+	/* Called at each relist, even if nothing was lost. False: keep the old objects and ask
 	 * again later (0.5 to 30 s). NULL: always true. */
 	bool (*accept_loss)(const struct kube_loss *loss, void *arg);
-	/* bytes of one object; 0: 3 MiB */
+	/* Largest object in bytes; 0 means 3 MiB. */
 	size_t max_item;
-	/* Room for projections: of one, of all, and how many; 0: no limit. What does not fit is
-	 * left out, a changed object that fits no more as well, and on_over is told of it. While
-	 * anything is left out all is listed anew every five minutes; object NULL: now all is in
-	 * again. */
+	/* Limits of the projections: bytes of one, bytes of all, number; 0 means no limit. An
+	 * object beyond a limit is left out, also a changed object that no longer fits, and
+	 * on_over() is called for it. While any object is left out, everything is listed again
+	 * every five minutes; object NULL: nothing is left out any more. */
 	size_t max_each, max_bytes, max_objects;
 	void (*on_over)(const json_t *object, void *arg);
 	void *arg;
 };
 struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_spec *s);
-/* not from inside its callbacks: defer it */
+/* Not from inside its callbacks: defer the call. */
 void kube_cache_free(struct kube_cache *c);
 DEFINE_OWN(kube_cache)
 
 bool kube_cache_synced(const struct kube_cache *c);
 bool kube_cache_healthy(const struct kube_cache *c);
-/* something is left out for want of room */
+/* True while an object is left out because of the limits. */
 bool kube_cache_over(const struct kube_cache *c);
 size_t kube_cache_size(const struct kube_cache *c);
 const struct kube_entry *kube_cache_get(const struct kube_cache *c, const char *ns,
@@ -100,11 +97,11 @@ void kube_cache_each(const struct kube_cache *c, bool (*fn)(const struct kube_en
 		kce_ ? (struct type *)kce_->object : NULL;                                         \
 	})
 
-/* Put the reply of our own write in at once (read your writes); ignored when the watch has passed
- * its version, when that is no number, and, where selectors choose, for an object that is not here
- * yet. */
+/* Stores the reply of the caller's own write at once (read your writes). Ignored if the watch has
+ * passed its version, if the version is not a number, and, with selectors, for an object that is
+ * not stored yet. */
 void kube_cache_learn(struct kube_cache *c, const json_t *object);
-/* The watch has passed this version. */
+/* True if the watch has passed this version. */
 bool kube_cache_passed(const struct kube_cache *c, const char *rv);
 
 #endif

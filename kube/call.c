@@ -8,12 +8,12 @@
 #include "kube/want.h"
 
 #define MAX_REPLY ((size_t)4 << 20)
-/* What is kept of a reply: a hostile server's may be a million values, and freeing them takes time
- * as well. */
+/* Limit on what is kept of a reply: a hostile server may send a million values, and freeing them
+ * takes time too. */
 #define MAX_REPLY_WEIGHT ((size_t)4 << 20)
 #define TOKEN_EVERY_MS 60000
-/* Of an empty bucket several tokens are waited for: one turn of the loop for each call costs more
- * than the call. */
+/* When the bucket is empty, wait for several tokens: one turn of the loop per call costs more than
+ * the call. */
 #define BUNCH_MS 50
 
 static void on_call_timer(void *arg);
@@ -39,7 +39,7 @@ struct kube_call *kube_call_new(struct kube_client *c, const char *method, char 
 	return call;
 }
 
-/* Does not touch the client, which may be gone. */
+/* Does not use the client, which may be freed. */
 static void call_free(struct kube_call *call)
 {
 	loop_timer_stop(&call->timer);
@@ -57,7 +57,7 @@ static void call_free(struct kube_call *call)
 	free(call);
 }
 
-/* The exchange is over: what it held goes back. */
+/* Frees the concurrency slot and peer of a finished exchange. */
 static void release_place(struct kube_call *call)
 {
 	struct kube_peer *p = call->peer;
@@ -93,7 +93,7 @@ static void leave_line(struct kube_call *call)
 	call->in_line = false;
 }
 
-/* It ends in a turn of its own, as call->refused. */
+/* Ends the call in a later turn, with call->refused. */
 static void refuse(struct kube_call *call)
 {
 	leave_line(call);
@@ -146,7 +146,7 @@ void kube_call_brief(struct kube_call *call, bool (*is_known)(const char *rv, vo
 	call->knows_arg = arg;
 }
 
-/* What it waited in line may have changed what it was decided on. */
+/* Checks whether the reasons for a call still hold after its wait in the queue. */
 static int still_holds(struct kube_call *call, struct err *e)
 {
 	struct kube_client *c = call->c;
@@ -179,7 +179,7 @@ void kube_call_cancel(struct kube_call *call)
 	call_free(call);
 }
 
-/* Out of every list, tell, free: the owner may do anything in end(). */
+/* Removes the call from every list, calls end(), frees it: the owner may do anything in end(). */
 static void settle(struct kube_call *call, json_t *json, const struct err *e)
 {
 	release_place(call);
@@ -208,7 +208,7 @@ static const struct secret *token(struct kube_client *c)
 		return c->config->token;
 	c->token_read_at = now;
 	fresh = kube_config_read_token(c->config->token_file, &e);
-	/* A file that is being replaced is read again; until then the old token may still do. */
+	/* Reads a file that may be being replaced; until it is readable, the old token is used. */
 	if (fresh) {
 		secret_free(c->config->token);
 		c->config->token = fresh;
@@ -216,7 +216,7 @@ static const struct secret *token(struct kube_client *c)
 	return c->config->token;
 }
 
-/* Cancelled inside a callback that ran below the transport. */
+/* Ends a call that was cancelled inside a callback below the transport. */
 static int drop_cancelled(struct kube_call *call, struct err *e)
 {
 	http_cancel(call->http);
@@ -225,7 +225,7 @@ static int drop_cancelled(struct kube_call *call, struct err *e)
 	return err_set(e, ERR_UNAVAILABLE, 0, "cancelled");
 }
 
-/* c->date is what it says.  False: it is none. */
+/* Reads the Date header into c->date. False: it is not a date. */
 static bool is_date(struct kube_client *c, const char *text)
 {
 	int64_t ms;
@@ -262,7 +262,7 @@ static int on_http_data(const char *data, size_t len, void *arg, struct err *e)
 	int rc;
 
 	call->c->last_contact =
-		loop_wall(loop_of(call->c->group)); /* a watch stays open for minutes */
+		loop_wall(loop_of(call->c->group)); /* A watch stays open for minutes. */
 	call->feeding = true;
 	rc = call->plain ? 0 : scan_feed(call->scan, data, len, e);
 	call->feeding = false;
@@ -300,7 +300,7 @@ static bool is_known(const struct scan_line *line, void *arg)
 	return !call->cancelled && call->is_known(call, line);
 }
 
-/* A line of a watch, what a list has beside its items, or the reply. */
+/* A line of a watch, the list without its items, or the reply. */
 static int on_value(json_t *value, void *arg, struct err *e)
 {
 	struct kube_call *call = arg;
@@ -365,7 +365,7 @@ static void send_call(struct kube_call *call)
 	loop_timer_stop(&call->timer);
 	leave_line(call);
 	list_push_back(&c->others, &call->link);
-	/* What it waited in line is not held against it. */
+	/* The time in the queue does not count against timeout_ms. */
 	if (call->timeout_ms && !call->was_sent && !call->prompt && !call->urgent && c->line_ms)
 		call->deadline = now + call->timeout_ms;
 	call->was_sent = true;
@@ -384,8 +384,7 @@ static void send_call(struct kube_call *call)
 	call->http = http_start(call->peer->http, &h);
 }
 
-/* Send what may be sent now, in order; a call that only lacks a place holds up no other kind. */
-/* As many as the bucket holds, at most. */
+/* Delays sending until the bucket holds the next bunch, at most its capacity. */
 static void hold(struct kube_client *c, int64_t now, int64_t wait)
 {
 	double full_ms = c->bucket.burst * 1000 / c->bucket.per_s;
@@ -396,6 +395,7 @@ static void hold(struct kube_client *c, int64_t now, int64_t wait)
 	loop_timer_start(&c->pump_timer, wait);
 }
 
+/* Sends in order. A call that lacks only a concurrency slot does not block calls that need none. */
 void kube_client_pump(void *arg)
 {
 	struct kube_client *c = arg;
@@ -410,7 +410,7 @@ void kube_client_pump(void *arg)
 			if (now < c->held_until)
 				return;
 			if (call->counted && c->in_flight >= c->max_in_flight) {
-				/* a thousand writes are not walked past for each answer */
+				/* Avoids walking past a thousand writes for each reply. */
 				if (!c->placeless)
 					return;
 				continue;
@@ -457,13 +457,13 @@ static void on_call_timer(void *arg)
 
 /* --- what comes back -------------------------------------------------------------------------- */
 
-/* "NotFound: pods \"x\" not found" from a Status; what http says when there is none. */
+/* Builds "NotFound: pods \"x\" not found" from a Status; the HTTP error if there is none. */
 static void status_err(const struct http_reply *r, struct err *e)
 {
 	struct err none;
 	OWN_JSON j = r->body_len ? scan_parse(r->body, r->body_len, kube_want_status, &none) : NULL;
 	const char *reason = json_str_at(j, "reason"), *message = json_str_at(j, "message");
-	/* Which budget refused an eviction stands nowhere else. */
+	/* Only the causes name the budget that refused an eviction. */
 	const char *cause =
 		r->status == 429
 			? json_str_at(json_array_get(json_at(j, "details", "causes"), 0), "message")
@@ -480,7 +480,7 @@ static void status_err(const struct http_reply *r, struct err *e)
 	}
 }
 
-/* True: the server asked for another try and there is time for it. */
+/* True: the server asked for a retry and the deadline allows it; the call rests. */
 static bool rest(struct kube_call *call, const struct http_reply *r)
 {
 	int64_t now = loop_now(loop_of(call->c->group));
@@ -494,7 +494,7 @@ static bool rest(struct kube_call *call, const struct http_reply *r)
 	return true;
 }
 
-/* Read for its version alone so far, and that is news: once more, and whole. */
+/* The reply was read for its version only, and that version is new: read it again completely. */
 static int read_whole(struct kube_call *call, struct err *e)
 {
 	const char *rv = json_str_at(call->reply, "metadata", "resourceVersion");
@@ -507,7 +507,7 @@ static int read_whole(struct kube_call *call, struct err *e)
 	return scan_end(call->scan, e);
 }
 
-/* The text that came, as a JSON string: 0; -1 with *e. */
+/* Returns the text as a JSON string; -1 with *e. */
 static int read_plain(struct kube_call *call, struct err *e)
 {
 	buf_puts(&call->text, "");
@@ -529,7 +529,7 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 	if (r && rest(call, r))
 		return;
 	if (r && r->status == 401)
-		call->c->token_read_at = INT64_MIN / 2; /* it may have been rotated early */
+		call->c->token_read_at = INT64_MIN / 2; /* The token may have been rotated early. */
 	if (r && (r->status < 200 || r->status > 299)) {
 		status_err(r, &mine);
 		e = &mine;
@@ -543,14 +543,14 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 			       call->path);
 		e = &mine;
 	}
-	if (e == &mine) /* it quotes who answered, and may quote what he was sent */
+	if (e == &mine) /* The text quotes the peer's reply, which may quote what was sent. */
 		quoted_redact_err(&mine, call->c->config->token, NULL);
 	settle(call, e ? NULL : call->reply, e);
 }
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
-/* As the API's own path segment names; dots alone would walk. */
+/* Accepts the API's path segment names; "." and ".." would change the path. */
 static int add_segment(struct buf *b, const char *what, const char *s, struct err *e)
 {
 	if (str_empty(s) || !strcmp(s, ".") || !strcmp(s, "..") || strpbrk(s, "/%") ||

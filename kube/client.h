@@ -12,94 +12,95 @@
 #include "kube/config.h"
 
 /*
- * kube_client: one Kubernetes API server: get, list, create, patch, delete, evict; watches are in
- * kube/cache.h.
+ * kube_client: client of one Kubernetes API server: get, list, create, patch, delete, evict;
+ * watches are in kube/cache.h.
  *
  * All on the loop thread. Every call completes exactly once through done(), never inside the
- * starting function; kube_call_cancel() before that means done() is not called. The json_t given to
- * done() is borrowed: json_incref to keep it. A token bucket and a cap of requests in flight belong
- * to each client, so one slow cluster never delays another; while the bucket is empty, calls go out
- * in bunches. 429 and 503 with Retry-After are waited for inside the deadline, but for evictions,
- * where 429 is a budget's answer; nothing else is repeated here. A call that found no place in time
- * ends as ERR_UNAVAILABLE, unsent, and so does one that finds KUBE_LINE_MAX others in line.
- * Deletions and evictions wait within timeout_ms whatever line_ms says: what they were decided on
- * grows old. Watches and leases do not stand in line.
+ * starting function; after kube_call_cancel() done() is not called. The json_t passed to done() is
+ * borrowed: json_incref() to keep it. Each client has its own token bucket and limit of requests in
+ * flight, so a slow cluster never delays another; while the bucket is empty, calls are sent in
+ * bunches. 429 and 503 with Retry-After are retried within the deadline, except for evictions,
+ * where 429 is the answer of a disruption budget; nothing else is retried here. A call that got no
+ * slot in time ends as ERR_UNAVAILABLE, unsent, and so does one that finds KUBE_LINE_MAX others
+ * queued. Deletions and evictions wait within timeout_ms whatever line_ms is, because the decision
+ * behind them becomes outdated. Watches and leases are not queued.
  *
  * Errors: the kind follows the HTTP status (409: ERR_CONFLICT, 404: ERR_NOT_FOUND, 422 and 400:
- * ERR_INVALID, 401 and 403: ERR_DENIED), code is the status, the text carries the Status reason and
- * message ("NotFound: pods \"x\" not found"). AlreadyExists and Conflict are both ERR_CONFLICT; the
- * text begins with which. There is no PUT: decoded objects are never written back, so unknown
- * fields survive.
+ * ERR_INVALID, 401 and 403: ERR_DENIED), code is the status, the text contains the Status reason
+ * and message ("NotFound: pods \"x\" not found"). AlreadyExists and Conflict are both ERR_CONFLICT;
+ * the text begins with the reason. There is no PUT: decoded objects are never written back, so
+ * unknown fields survive.
  */
 #define KUBE_LINE_MAX 8192
 
 struct kube_client;
 struct kube_call;
 struct scan_want;
-/* kube/want.h */
+/* See kube/want.h. */
 struct scan_want;
 
 struct kube_client_spec {
-	/* copied */
+	/* Copied. */
 	const struct kube_config *config;
-	/* "host" or the tenant's; for errors and User-Agent part */
+	/* "host" or the tenant's name; used in errors and in User-Agent. */
 	const char *name;
-	/* 0: 20 */
+	/* Requests per second; 0 means 20. */
 	double qps;
-	/* 0: 40 */
+	/* 0 means 40. */
 	double burst;
-	/* 0: 16; watches not counted */
+	/* Limit of concurrent requests without watches; 0 means 16. */
 	unsigned max_in_flight;
-	/* of one call; 0: 15 s */
+	/* Limit of one call in ms; 0 means 15 s. */
 	uint32_t timeout_ms;
-	/* in line for rate and place, before timeout_ms begins; 0: within timeout_ms */
+	/* Limit in ms of the wait for rate and slot, before timeout_ms begins; 0: the wait counts
+	 * within timeout_ms. */
 	uint32_t line_ms;
-	/* http:// servers (tests, measurements) */
+	/* Allows http:// servers (tests, measurements). */
 	bool plain_ok;
-	/* http.h; NULL: anywhere */
+	/* See http.h; NULL: any address. */
 	bool (*may_reach)(const char *address, int port, void *arg);
 	void *may_reach_arg;
-	/* Asked when a call that changes something leaves the line, for the first time or again
-	 * after a Retry-After: who decided on it may not act any more, or knows better by now. -1
-	 * with *e (ERR_UNAVAILABLE): it ends with that, unsent. Events and leases are not asked
-	 * about. NULL: all may leave. */
+	/* Called when a call that changes something leaves the queue, for the first time or again
+	 * after a Retry-After, because the caller may have lost the right to act or may know better
+	 * by then. -1 with *e (ERR_UNAVAILABLE): the call ends with *e, unsent. Not called for
+	 * events and leases. NULL: every call may be sent. */
 	int (*may_change)(void *arg, struct err *e);
 	void *may_change_arg;
-	/* A request is over, for those who count: its method, and the status; 0: no reply came, or
-	 * was cut off. NULL: nobody counts. */
+	/* Called when a request is over, for metrics: its method and status; 0: no reply arrived,
+	 * or it was incomplete. NULL: not counted. */
 	void (*counted)(const char *method, int status, void *arg);
 	void *counted_arg;
 };
 struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 				    const struct kube_client_spec *s, struct err *e);
-/* cancels its calls; caches first; not from on_item or on_restart */
+/* Cancels its calls. Free its caches first; not from on_item() or on_restart(). */
 void kube_client_free(struct kube_client *c);
 DEFINE_OWN(kube_client)
-/* Another address, CA or login for the same cluster: new calls use it, those in flight end as they
- * began (watches within 10 min).  On error everything stays as it was. */
+/* Uses another address, CA or login for the same cluster: for new calls; calls in flight end as
+ * they began (watches within 10 min). On error everything stays as it was. */
 int kube_client_reload(struct kube_client *c, const struct kube_config *config, struct err *e)
 	__attribute__((warn_unused_result));
-/* Calls that are in line end as ERR_UNAVAILABLE, unsent: who asked for them may not act any
- * more. */
+/* Ends queued calls as ERR_UNAVAILABLE, unsent, because the replica may no longer act. */
 void kube_client_clear_line(struct kube_client *c);
-/* wall ms of the last reply; 0: never */
+/* Wall ms of the last reply; 0: never. */
 int64_t kube_client_last_contact(const struct kube_client *c);
 
-/* The CA that it is verified by, PEM; NULL: none was given.  Until the next reload. */
+/* Returns the CA that verifies the server, as PEM; NULL: none was given. Valid until the next
+ * reload. */
 const char *kube_client_ca_pem(const struct kube_client *c);
 
-/* What the server's own clock said last (Date of RFC 9110), and loop_now() when that came. False:
- * it never said. */
+/* Returns the latest Date header (RFC 9110) of the server, and loop_now() at its arrival. False: no
+ * Date was received. */
 bool kube_client_date(const struct kube_client *c, int64_t *wall_ms, int64_t *at);
 
 struct kube_resource {
-	/* "" for core */
+	/* "" for the core group. */
 	const char *group;
-	/* "v1" */
+	/* "v1". */
 	const char *version;
-	/* "pods" */
+	/* "pods". */
 	const char *plural;
-	/* "Pod" */
+	/* "Pod". */
 	const char *kind;
 	bool namespaced;
 };
@@ -110,7 +111,7 @@ extern const struct kube_resource KUBE_PODS, KUBE_NODES, KUBE_SECRETS, KUBE_CONF
 
 typedef void kube_done(json_t *object, const struct err *e, void *arg);
 
-/* ns: NULL for cluster-scoped. */
+/* ns NULL: cluster-scoped. */
 struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r, const char *ns,
 			   const char *name, kube_done *done, void *arg);
 /* Reads only the metadata of an object, as PartialObjectMetadata, so the data of a Secret is never
@@ -133,13 +134,13 @@ struct kube_call *kube_patch(struct kube_client *c, const struct kube_resource *
 			     const json_t *patch, kube_done *done, void *arg);
 
 struct kube_delete_opts {
-	/* precondition; NULL: none */
+	/* Precondition; NULL: none. */
 	const char *uid;
-	/* precondition; NULL: none */
+	/* Precondition; NULL: none. */
 	const char *resource_version;
-	/* NULL: Background */
+	/* NULL: Background. */
 	const char *propagation;
-	/* -1: the object's own */
+	/* -1: the object's own grace period. */
 	int64_t grace_s;
 };
 struct kube_call *kube_delete(struct kube_client *c, const struct kube_resource *r, const char *ns,
@@ -147,22 +148,23 @@ struct kube_call *kube_delete(struct kube_client *c, const struct kube_resource 
 			      void *arg);
 struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *pod,
 			     const char *uid, int64_t grace_s, kube_done *done, void *arg);
-/* GET of a path that is not a resource ("/version"). */
+/* Reads a path that is not a resource ("/version"). */
 struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done,
 				void *arg);
 
-/* The same where the answer is text (a pod's log): a JSON string, at most 4 MiB; '?' stands for
- * what is no UTF-8, and a NUL ends it. */
+/* Reads a path whose reply is text (a pod's log), as a JSON string of at most 4 MiB; invalid UTF-8
+ * is replaced by '?', and a NUL ends the text. */
 struct kube_call *kube_get_text(struct kube_client *c, const char *path, kube_done *done,
 				void *arg);
 
-/* Paged (500), items one at a time as bytes arrive.  A 410 in the middle starts again: on_restart
- * (may be NULL) says forget what came.  rv: the list's resourceVersion, valid during the call. */
+/* Lists in pages of 500; items are passed on one at a time as bytes arrive. A 410 in the middle
+ * restarts the list: on_restart() (may be NULL) means that all items so far are void. rv: the
+ * list's resourceVersion, valid during the call. */
 struct kube_list_spec {
 	const struct kube_resource *resource;
-	/* NULL: all */
+	/* NULL: all. */
 	const char *ns, *label_selector, *field_selector;
-	/* of each object; lives as long as the call; NULL: kube_want_all */
+	/* Table for each object; must outlive the call. NULL: kube_want_all. */
 	const struct scan_want *want;
 	void (*on_item)(json_t *object, void *arg);
 	void (*on_restart)(void *arg);
@@ -171,16 +173,16 @@ struct kube_list_spec {
 };
 struct kube_call *kube_list(struct kube_client *c, const struct kube_list_spec *s);
 
-/* NULL is fine */
+/* NULL is allowed. */
 void kube_call_cancel(struct kube_call *call);
 
-/* Asked besides, of this call alone, as spec.may_change is: does what it was decided on still hold?
- * Set in the turn that started it. */
+/* Adds a check like spec.may_change for this call alone: do the reasons for the call still hold?
+ * Call it in the turn that started the call. */
 void kube_call_check(struct kube_call *call, int (*holds)(void *arg, struct err *e), void *arg);
 
-/* Of a patch: asked with the version that its answer has. True: that is known from elsewhere by
- * now, and done() gets of the object only metadata's name, namespace, uid and resourceVersion;
- * nothing else is built. Set in the turn that started it. */
+/* For a patch: calls is_known() with the version in the reply. True: that version is already known,
+ * and done() receives only metadata's name, namespace, uid and resourceVersion; nothing else is
+ * built. Call it in the turn that started the call. */
 void kube_call_brief(struct kube_call *call, bool (*is_known)(const char *rv, void *arg),
 		     void *arg);
 

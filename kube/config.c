@@ -14,18 +14,17 @@
 #include "base/str.h"
 
 /*
- * The text becomes a tree, the tree is checked, then the parts of the current
- * context are taken out.  A tenant's file is checked as a whole and by a list
- * of what is allowed, so that a member invented tomorrow is refused too; an
- * admin's own file is checked only where it is used, because it often holds
- * other clusters with other logins.
+ * The text becomes a tree, the tree is checked, then the parts of the current context are
+ * extracted. A tenant's file is checked as a whole against a list of allowed members, so that a
+ * member invented tomorrow is refused too; an administrator's own file is checked only where it is
+ * used, because it often contains other clusters with other logins.
  */
 #define MAX_FILE ((size_t)1 << 20)
 #define MAX_FILES 64
-#define MAX_ENTRIES 100 /* clusters, users and contexts in a tenant's file, of each */
-#define MAX_NAME 253	/* what names them */
+#define MAX_ENTRIES 100 /* Limit for each of clusters, users and contexts in a tenant's file. */
+#define MAX_NAME 253	/* Limit for names of these. */
 #define MAX_SERVER 1024
-#define MAX_TOKEN ((size_t)32 << 10) /* servers take headers of 8 to 64 KiB */
+#define MAX_TOKEN ((size_t)32 << 10) /* Servers accept headers of 8 to 64 KiB. */
 #define MAX_TENANT_CERTS 32
 #define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
@@ -67,7 +66,7 @@ struct kube_config *kube_config_copy(const struct kube_config *c)
 	return n;
 }
 
-/* jansson frees its strings as they are; these hold keys and tokens. */
+/* Clears strings before they are freed, because they contain keys and tokens; jansson does not. */
 static void wipe_strings(json_t *j)
 {
 	const char *key;
@@ -88,7 +87,7 @@ static void tree_free(json_t **j)
 	json_decref(*j);
 }
 
-/* Bytes of a file, at most MAX_FILE.  The file may be a secret: nothing is left behind. */
+/* Reads at most MAX_FILE bytes of a file. The file may be a secret: buffers are cleared. */
 static struct secret *read_file(const char *path, struct err *e)
 {
 	struct secret *s = NULL;
@@ -123,8 +122,8 @@ static bool is_port(const char *s)
 	return str_to_i64(s, 1, 65535, &port) && s[0] != '+';
 }
 
-/* https://host[:port][/prefix] and nothing else: no user, query, escape or byte outside ASCII in
- * the host, so that there is one reading of where it leads. */
+/* Accepts only https://host[:port][/prefix]: no user, query, escape or non-ASCII byte in the host,
+ * so that the address has a single interpretation. */
 static int check_server(const char *server, const char *path, bool http_ok, bool local_ok,
 			struct err *e)
 {
@@ -137,7 +136,7 @@ static int check_server(const char *server, const char *path, bool http_ok, bool
 
 	if (strlen(server) > MAX_SERVER)
 		return err_set(e, ERR_INVALID, 0, "%s: has more than %d bytes", path, MAX_SERVER);
-	/* Not quoted: passwords stand in these. */
+	/* The URL is not quoted, because it may contain a password. */
 	if (strpbrk(server, "@?#"))
 		return err_set(e, ERR_INVALID, 0,
 			       "%s: want https://host:port, without user, query or fragment", path);
@@ -185,14 +184,14 @@ static int check_server(const char *server, const char *path, bool http_ok, bool
 
 /* --- the tree --------------------------------------------------------------------------------- */
 
-/* As clientcmd writes what is not set. */
+/* True for the forms in which clientcmd writes an unset member. */
 static bool is_unset(const json_t *v)
 {
 	return !v || json_is_null(v) || json_is_false(v) ||
 	       (json_is_string(v) && !json_string_length(v));
 }
 
-/* The string of a member; NULL with *e untouched when it is not set. */
+/* Reads the string of a member; NULL with *e unchanged if it is not set. */
 static int member(struct reader *r, const json_t *o, const char *path, const char *name,
 		  const char **out)
 {
@@ -209,7 +208,7 @@ static int member(struct reader *r, const json_t *o, const char *path, const cha
 	return 0;
 }
 
-/* What names a context, cluster or user: foreign text that only has to be equal to itself. */
+/* Checks the name of a context, cluster or user: foreign text that is only compared. */
 static int check_name(struct reader *r, const json_t *v, const char *path, const char *name)
 {
 	const char *s = json_string_value(v);
@@ -244,7 +243,7 @@ static int only_allowed(struct reader *r, const json_t *o, const char *path,
 	return 0;
 }
 
-/* Every entry of one of a tenant's lists, used or not. */
+/* Checks every entry of one of a tenant's lists, used or not. */
 static int check_all(struct reader *r, const json_t *top, const char *list, const char *inner,
 		     const char *const *allowed)
 {
@@ -271,7 +270,7 @@ static int check_all(struct reader *r, const json_t *top, const char *list, cons
 	return 0;
 }
 
-/* The file as a whole; what is refused of it does not depend on the context in use. */
+/* Checks the file as a whole, independently of the current context. */
 static int check_tenant(struct reader *r, const json_t *top)
 {
 	static const char *const top_members[] = {"apiVersion",	     "kind",	   "clusters",
@@ -304,7 +303,7 @@ static int check_tenant(struct reader *r, const json_t *top)
 	return check_all(r, top, "contexts", "context", context_members);
 }
 
-/* The first entry of that name; path is where it stands. */
+/* Returns the first entry of that name; path: its location. */
 static const json_t *named(struct reader *r, const json_t *top, const char *list, const char *inner,
 			   const char *name, char path[static 64])
 {
@@ -326,7 +325,7 @@ static const json_t *named(struct reader *r, const json_t *top, const char *list
 	return NULL;
 }
 
-/* Bytes of base64 that may be wrapped, as in a block of YAML; NULL with *e set. */
+/* Decodes base64 that may be wrapped, as in a YAML block; NULL with *e set. */
 static struct secret *decode(const char *text, struct err *e)
 {
 	char *packed = mem_alloc(strlen(text) + 1), *bytes;
@@ -347,7 +346,8 @@ static struct secret *decode(const char *text, struct err *e)
 	return s;
 }
 
-/* X-data (base64) or, in our own file, X (a path): the bytes.  Neither: *out stays NULL. */
+/* Returns the bytes of X-data (base64) or, in drover's own file, of X (a path). *out stays NULL if
+ * neither is set. */
 static int material(struct reader *r, const json_t *o, const char *path, const char *name,
 		    struct secret **out)
 {
@@ -376,7 +376,7 @@ static int material(struct reader *r, const json_t *o, const char *path, const c
 	return 0;
 }
 
-/* The name of a member as it was read: for errors. */
+/* Returns the name of the member that was read, for errors. */
 static const char *material_at(const json_t *o, const char *path, const char *name,
 			       char out[static 96])
 {
@@ -459,7 +459,7 @@ static int take_cluster(struct reader *r, const json_t *o, const char *path, con
 	return 0;
 }
 
-/* A token stands in a header: nothing that could end the line. */
+/* A token is sent in a header: refuse anything that could end the line. */
 static int check_token(const char *token, size_t len, const char *path, struct err *e)
 {
 	if (len > MAX_TOKEN)
@@ -471,7 +471,7 @@ static int check_token(const char *token, size_t len, const char *path, struct e
 	return len ? 0 : err_set(e, ERR_INVALID, 0, "%s: is empty", path);
 }
 
-/* Without white space at its end; NULL with *e set. */
+/* Strips white space at the end; NULL with *e set. */
 static struct secret *token_of(const char *text, size_t len, const char *path, struct err *e)
 {
 	while (len && strchr(" \t\r\n", text[len - 1]))
@@ -605,7 +605,7 @@ static void absolute(json_t *o, const char *name, const char *dir)
 	free(full);
 }
 
-/* Relative paths are relative to the file that they stand in. */
+/* Makes relative paths absolute; they are relative to the directory of the file. */
 static void absolute_paths(json_t *top, const char *dir)
 {
 	json_t *v;
@@ -620,7 +620,7 @@ static void absolute_paths(json_t *top, const char *dir)
 	}
 }
 
-/* What an earlier file says stands: named() takes the first entry of a name. */
+/* Appends the entries: the earlier file wins, because named() returns the first entry of a name. */
 static int merge_file(json_t *all, const char *path, struct err *e)
 {
 	static const char *const lists[] = {"clusters", "users", "contexts"};
@@ -633,7 +633,7 @@ static int merge_file(json_t *all, const char *path, struct err *e)
 
 	if (!text)
 		return -1;
-	if (!secret_len(text)) /* kubectl takes an empty file for one without entries */
+	if (!secret_len(text)) /* As in kubectl, an empty file has no entries. */
 		return 0;
 	top = yaml_parse(secret_expose(text), secret_len(text), e);
 	if (!top)
@@ -643,7 +643,7 @@ static int merge_file(json_t *all, const char *path, struct err *e)
 	dir = folder_of(path);
 	absolute_paths(top, dir);
 	free(dir);
-	/* Copies: the tree is wiped when it goes. */
+	/* Copies, because the tree is wiped when it is freed. */
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		json_array_foreach (json_object_get(top, lists[i]), k, v)
 			json_array_append_new(json_object_get(all, lists[i]), json_deep_copy(v));
@@ -665,7 +665,7 @@ static int merge(json_t *all, const char *paths, struct err *e)
 			rc = err_set(e, ERR_INVALID, 0, "at most %d files are read", MAX_FILES);
 		else if (merge_file(all, path, e) == 0)
 			read++;
-		else if (e->kind != ERR_NOT_FOUND) /* kubectl leaves out what is not there, too */
+		else if (e->kind != ERR_NOT_FOUND) /* As in kubectl, missing files are ignored. */
 			rc = -1;
 	}
 	if (rc == 0 && !files)
@@ -699,7 +699,7 @@ struct kube_config *kube_config_load(const char *paths, const char *context, str
 
 /* --- in a pod --------------------------------------------------------------------------------- */
 
-/* A small text file of the service account; NULL with *e set. */
+/* Reads a small text file of the service account; NULL with *e set. */
 static char *read_text(const char *dir, const char *name, struct err *e)
 {
 	char *path = mem_printf("%s/%s", dir, name);

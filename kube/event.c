@@ -9,14 +9,14 @@
 #include "base/str.h"
 
 /*
- * Writes core/v1 events. The first event of a series is created; repeats only raise its count,
- * which is patched at most every PATCH_MS. An event that cannot be written is dropped: nobody may
- * depend on an event.
+ * Writes core/v1 events. The first event of a series is created; repetitions only increase its
+ * count, which is patched at most every PATCH_MS. An event that cannot be written is dropped:
+ * nothing may depend on an event.
  *
  * Both families of fields are filled, because clients read either: firstTimestamp, lastTimestamp,
  * count and source, which kubectl sorts by and users filter by; and eventTime, series, action and
- * the reporting members, as the API events.k8s.io has them. That API refuses the first family in
- * what is created through it, core/v1 takes both.
+ * the reporting members of events.k8s.io. That API refuses the first family in objects created
+ * through it; core/v1 accepts both.
  */
 #define SERIES_MS 600000
 #define PATCH_MS 30000
@@ -25,26 +25,26 @@
 #define QUOTA 25
 #define QUOTA_MS 60000
 #define NOTE_MAX 1024
-#define WORD_MAX 128  /* reason and action, as the API has it */
-#define NAME_MAX_ 236 /* of the object's name in the event's: a suffix of 17 follows */
+#define WORD_MAX 128  /* Limit of reason and action in the API. */
+#define NAME_MAX_ 236 /* Bytes of the object's name in the event's name; a suffix of 17 follows. */
 
 struct series {
-	/* oldest use first */
+	/* Least recently used first. */
 	struct list link;
 	struct kube_events *ev;
 	char *key, *ns, *name;
 	struct kube_call *call;
-	/* the next patch */
+	/* The next patch. */
 	struct loop_timer timer;
 	bool created;
-	/* written: the count that the server has */
+	/* written: the count that the server has. */
 	int64_t count, written;
-	/* loop_now() */
+	/* loop_now(). */
 	int64_t last_at, patched_at;
 	int64_t last_wall;
 };
 
-/* How many events an object has had in the minute that began at from. */
+/* Number of events of an object in the minute that began at from. */
 struct quota {
 	int64_t from;
 	unsigned n;
@@ -54,9 +54,9 @@ struct kube_events {
 	struct loop_group *group;
 	struct kube_client *client;
 	char *controller, *instance;
-	/* by key */
+	/* By key. */
 	struct map *series;
-	/* by object */
+	/* By object. */
 	struct map *quotas;
 	struct list used;
 };
@@ -80,7 +80,8 @@ static void forget(struct series *s)
 
 /* --- what is written -------------------------------------------------------------------------- */
 
-/* A new string of at most max bytes, cut between characters; what is no UTF-8 becomes '?'. */
+/* Returns a string of at most max bytes, truncated between characters; invalid UTF-8 becomes
+ * '?'. */
 static json_t *text(const char *s, size_t max)
 {
 	size_t n = strlen(str_or(s, ""));
@@ -116,7 +117,7 @@ static json_t *reference(const struct kube_ref *r)
 	return j;
 }
 
-/* The object's name, as far as it can be part of a name, and 64 random bits. */
+/* Returns the valid part of the object's name plus 64 random bits. */
 static char *event_name(struct kube_events *ev, const char *object)
 {
 	size_t n = strlen(object);
@@ -135,7 +136,7 @@ static void on_patched(json_t *object, const struct err *e, void *arg)
 
 	(void)object;
 	s->call = NULL;
-	/* The server has forgotten it before we did: the next one is a first one. */
+	/* The server has already deleted the event: the next one is created again. */
 	if (e && e->kind == ERR_NOT_FOUND)
 		forget(s);
 	else if (s->count > s->written)
@@ -157,7 +158,7 @@ static void patch(void *arg)
 			     body, on_patched, s);
 }
 
-/* Write the count when it may be written. */
+/* Schedules the patch of the count. */
 static void schedule(struct series *s)
 {
 	int64_t wait = s->patched_at + PATCH_MS - now(s->ev);
@@ -196,7 +197,7 @@ static void create(struct series *s, const struct kube_ref *regarding, const cha
 		"action", text(action, WORD_MAX), "message", text(note, NOTE_MAX), "involvedObject",
 		reference(regarding));
 
-	if (!body) { /* not even its name is text */
+	if (!body) { /* Not even the name is text. */
 		forget(s);
 		return;
 	}
@@ -227,7 +228,7 @@ static bool within_quota(struct kube_events *ev, const char *object)
 	return true;
 }
 
-/* Parts are told apart by a byte that none of them has. */
+/* Joins the parts with a byte that none of them contains. */
 static char *object_key(const struct kube_ref *r)
 {
 	return mem_printf("%s\x1f%s\x1f%s\x1f%s", str_or(r->kind, ""), str_or(r->ns, ""),

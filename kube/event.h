@@ -6,22 +6,22 @@
 
 /*
  * kube_events: core/v1 events of one cluster. Lossy by nature: never carries state. Same object,
- * reason and note within 10 minutes: one event whose count and lastTimestamp rise (patched at most
- * every 30 s). At most 25 new events an object and minute; 1,024 series held. What cannot be
- * written is dropped.
+ * reason and note within 10 minutes: one event whose count and lastTimestamp increase (patched at
+ * most every 30 s). At most 25 new events per object and minute; 1,024 series are tracked. An event
+ * that cannot be written is dropped.
  */
 struct kube_events;
 struct kube_events *kube_events_new(struct loop_group *g, struct kube_client *c,
 				    const char *controller, const char *instance);
-/* before its client */
+/* Free it before its client. */
 void kube_events_free(struct kube_events *ev);
 DEFINE_OWN(kube_events)
 
 struct kube_ref {
 	const char *api_version, *kind, *ns, *name, *uid;
 };
-/* type "Normal" or "Warning"; reason CamelCase; action what was tried; note is cut at 1 kB.
- * Cluster-scoped objects get their events in namespace "default". */
+/* type: "Normal" or "Warning"; reason: CamelCase; action: what was tried; note is truncated at 1
+ * kB. Events of cluster-scoped objects are in namespace "default". */
 void kube_event(struct kube_events *ev, const struct kube_ref *regarding, const char *type,
 		const char *reason, const char *action, const char *note);
 

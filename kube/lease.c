@@ -7,18 +7,17 @@
 #include "kube/call.h"
 
 /*
- *	 t          renewal begins, and succeeds
- *	 t + 2 s    the next one begins ...
- *	 t + 9.5 s  none succeeded: on_stopped, nothing may be written any more
- *	 t + 15 s   the earliest moment at which another may take the lease,
- *	            because it saw the renewal later than it began
+ *    t          renewal begins, and succeeds
+ *    t + 2 s    the next one begins ...
+ *    t + 9.5 s  none succeeded: on_stopped(), nothing may be written any more
+ *    t + 15 s   the earliest moment at which another replica may acquire the lease,
+ *               because it saw the renewal later than it began
  *
- * Every write names the version that was read, so two candidates cannot both
- * succeed.  After any failure the lease is read again first: a write whose
- * answer was lost may have happened.
+ * Every write names the version that was read, so of two candidates only one can succeed. After any
+ * failure the lease is read again first: a write whose reply was lost may have taken effect.
  */
 #define DURATION_S 15
-#define RETRY_MS 1500 /* and up to RETRY_SPREAD_MS more: 2 s in the middle */
+#define RETRY_MS 1500 /* Up to RETRY_SPREAD_MS are added: 2 s on average. */
 #define RETRY_SPREAD_MS 1000
 #define STOP_MS 9500
 #define CALL_MS 3000
@@ -26,25 +25,24 @@
 
 struct kube_lease {
 	struct loop_group *group;
-	/* its strings are those below */
+	/* The strings in spec are not used; the copies are below. */
 	struct kube_lease_spec spec;
 	char *ns, *name, *identity;
-	/* the next try; the moment to stop */
+	/* next: the next try; stop: the moment to stop. */
 	struct loop_timer next, stop;
 	struct loop_defer released;
 	struct kube_call *call;
 	int64_t call_began;
 
 	bool held, releasing;
-	/* loop_now() when the last renewal that succeeded began */
+	/* loop_now() at the start of the last successful renewal. */
 	int64_t renewed_at;
 
-	/* The lease as last seen. */
-	/* NULL: read it again before writing */
+	/* The lease as last read. rv NULL: read the lease again before writing. */
 	char *rv;
 	char *seen_rv, *holder;
 	int64_t transitions, duration_ms;
-	/* loop_now() when seen_rv was first seen */
+	/* loop_now() when seen_rv was first seen. */
 	int64_t changed_at;
 
 	void (*on_released)(void *arg);
@@ -76,7 +74,7 @@ static void again(struct kube_lease *l)
 	loop_timer_start(&l->next, ms * l->spec.slower);
 }
 
-/* l may be gone afterwards. */
+/* The callback may free l. */
 static void lost(struct kube_lease *l)
 {
 	l->held = false;
@@ -85,7 +83,7 @@ static void lost(struct kube_lease *l)
 		l->spec.on_stopped(l->spec.arg);
 }
 
-/* What the server says the lease is now. */
+/* Records what the server returned as the current lease. */
 static void observe(struct kube_lease *l, const json_t *lease)
 {
 	const char *rv = str_or(json_str_at(lease, "metadata", "resourceVersion"), "");
@@ -112,7 +110,7 @@ static void send_call(struct kube_lease *l, const char *method, bool collection,
 	l->call = kube_call_json(l->spec.client, method, path, body,
 				 collection ? "application/json" : "application/merge-patch+json",
 				 &e, done, l);
-	l->call->urgent = true; /* the last thing that should wait for a full bucket */
+	l->call->urgent = true; /* The lease must not wait for a token. */
 	l->call->counted = false;
 	l->call->timeout_ms = CALL_MS * l->spec.slower;
 	l->call_began = now(l);
@@ -133,7 +131,7 @@ static void on_written(json_t *lease, const struct err *e, void *arg)
 		return;
 	}
 	observe(l, lease);
-	/* A merge patch writes what we said; still, it is the answer that counts. */
+	/* A merge patch writes the holder unconditionally; the reply decides. */
 	if (!str_eq(l->holder, l->identity) || now(l) - l->call_began >= stop_ms(l))
 		return;
 	l->held = true;
@@ -143,7 +141,7 @@ static void on_written(json_t *lease, const struct err *e, void *arg)
 		l->spec.on_started(l->transitions, l->spec.arg);
 }
 
-/* Take it, or renew it when it is held. */
+/* Acquires the lease, or renews it if it is held. */
 static void write_lease(struct kube_lease *l, bool create)
 {
 	char text[STR_TIME_SIZE];
@@ -174,7 +172,7 @@ static void on_read(json_t *lease, const struct err *e, void *arg)
 
 	l->call = NULL;
 	if (e && e->code == 404) {
-		/* Whoever deleted it took it from its holder, too. */
+		/* A deleted lease has no holder any more. */
 		set(&l->holder, "");
 		if (l->held) {
 			again(l);
@@ -221,7 +219,7 @@ static void on_stop(void *arg)
 {
 	struct kube_lease *l = arg;
 
-	/* A renewal that is on its way must not begin a term under the old number. */
+	/* A renewal in progress must not begin a term under the old number. */
 	kube_call_cancel(l->call);
 	l->call = NULL;
 	set(&l->rv, NULL);

@@ -6,9 +6,8 @@
 #include "kube/want.h"
 
 /*
- * A list in pages of one consistent version.  The version is the first page's:
- * all pages carry the same, and were they not, a watch from the oldest misses
- * nothing.
+ * A list in pages of one consistent version. The version is the first page's: all pages have the
+ * same, and if they had not, a watch from the oldest would miss nothing.
  */
 #define PAGE "500"
 #define MAX_ITEM ((size_t)3 << 20)
@@ -18,12 +17,12 @@
 #define MAX_PATH 131072
 
 struct listing {
-	/* its strings are not used after the start */
+	/* The strings in spec are not used after the start. */
 	struct kube_list_spec spec;
 	struct scan_want *want;
-	/* without continue */
+	/* Without the continue parameter. */
 	char *path;
-	/* more: the continue token of the page that comes next */
+	/* more: continue token of the next page. */
 	char *rv, *more;
 	unsigned restarts;
 	size_t items;
@@ -114,7 +113,7 @@ struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_lis
 	struct buf b;
 
 	l->spec = *s;
-	buf_init(&b, MAX_PATH / 2); /* a token has room beside it, escaped */
+	buf_init(&b, MAX_PATH / 2); /* Leaves room for the escaped token. */
 	l->path = kube_path(s->resource, s->ns, NULL, NULL, &e);
 	if (l->path) {
 		buf_puts(&b, l->path);
@@ -128,7 +127,7 @@ struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_lis
 	}
 	buf_done(&b);
 	call = kube_call_new(c, "GET", l->path ? page_path(l) : NULL, &e);
-	/* A page may be 7 MB; what counts is that it keeps coming. */
+	/* A page may have 7 MB: limit the silence, not the whole transfer. */
 	call->idle_ms = call->timeout_ms;
 	call->timeout_ms *= 4;
 	l->want = kube_want_list(s->want ? s->want : kube_want_all);

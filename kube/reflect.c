@@ -8,29 +8,31 @@
 #include "kube/want.h"
 
 /*
- *	      .------------- refused, error -------------.
- *	      v                                          |
- *	rest (backoff) --> list --rv--> watch --end--> watch ...
- *	      ^                           |
- *	      '--- error; 410 in either form: list next --'
+ *         .------------- refused, error -------------.
+ *         v                                          |
+ *   rest (back-off) --> list --rv--> watch --end--> watch ...
+ *         ^                           |
+ *         '--- error; 410 in either form: list next --'
  *
- * A watch that has brought something, or stood for a while, clears the
- * backoff: so a server that closes at once, or expires at once, is asked ever
- * more slowly, and one that merely ends its watches is not.
+ * A watch that delivered something, or was open for a while, resets the back-off. So a server that
+ * closes or expires watches at once is asked ever more slowly, and one that merely ends its watches
+ * is not.
  */
-#define OPEN_MS 30000 /* a watch that has not begun after so long is dead */
+#define OPEN_MS 30000 /* A watch that has not begun after this time is dead. */
 #define WATCH_S_MIN 300
 #define WATCH_S_SPREAD 301
-#define SILENCE_MS 30000 /* beyond the end that was asked for */
-/* kube-apiserver sends a bookmark about each minute where they are asked for (bookmarkFrequency in
- * its cacher): a connection without two of them is cut somewhere, and nobody was told. A server
- * that was never seen to send one may be silent. */
+#define SILENCE_MS 30000 /* Time beyond the requested end. */
+/* kube-apiserver sends a bookmark about every minute if requested (bookmarkFrequency in its
+ * cacher): a connection on which two are missing is broken somewhere without notice. A server that
+ * never sent a bookmark may be silent. */
 #define QUIET_MS 150000
 #define STOOD_MS 5000
-#define FAILED_WATCHES 3 /* one after the other: list again, the version itself may be wrong */
-#define OLD_LISTS 10	/* this often a list older than what was seen is taken for a stale server */
-#define NOTE_MAX 256	/* of a name or version that is looked at before an event is built */
-#define LINE_EXTRA 4096 /* {"type":...,"object":...} around an object */
+/* After this many failures in a row list again, because the version itself may be wrong. */
+#define FAILED_WATCHES 3
+/* Number of lists older than what was seen that are attributed to a stale server. */
+#define OLD_LISTS 10
+#define NOTE_MAX 256	/* Size of a name or version that is read before an event is built. */
+#define LINE_EXTRA 4096 /* Bytes of {"type":...,"object":...} around an object. */
 
 enum phase { RESTING, LISTING, WATCHING };
 
@@ -47,15 +49,15 @@ struct kube_reflect {
 
 	enum phase phase;
 	struct kube_call *call;
-	/* resting: when to go on; watching: silence */
+	/* resting: when to continue; watching: the limit of silence. */
 	struct loop_timer timer;
 	struct backoff backoff;
 	char *rv;
 	bool need_list;
-	/* the watch at hand has brought something */
+	/* The current watch has delivered something. */
 	bool progress;
 	bool open;
-	/* this server sends them */
+	/* This server sends bookmarks. */
 	bool bookmarks;
 
 	int64_t watch_began, watch_ms;
@@ -123,8 +125,8 @@ static void on_list_restart(void *arg)
 	r->ops->list_begin(r->arg);
 }
 
-/* A server that lags behind, or a cluster that was restored from a backup: only time tells
- * which. */
+/* The cause is a server that lags behind, or a cluster restored from a backup: only time can
+ * tell. */
 static int check_version(struct kube_reflect *r, const char *rv, struct err *e)
 {
 	if (!r->rv || !kube_rv_older(rv, r->rv) || r->old_lists >= OLD_LISTS) {
@@ -192,7 +194,7 @@ static void on_open(struct kube_call *call)
 	r->ops->health(NULL, r->arg);
 }
 
-/* The Status of an ERROR event. */
+/* Reads the Status of an ERROR event. */
 static int error_event(const json_t *object, struct err *e)
 {
 	const char *reason = json_str_at(object, "reason"),
@@ -209,7 +211,7 @@ static int error_event(const json_t *object, struct err *e)
 		       str_or(message, "no message"));
 }
 
-/* A note as a string; "" for none.  False: it has no room. */
+/* Copies a note as a string; "" if absent. False: it does not fit. */
 static bool take_note(const struct scan_line *line, enum kube_note which, char *out, size_t size)
 {
 	const struct scan_note *n = &line->note[which - 1];
@@ -221,7 +223,7 @@ static bool take_note(const struct scan_line *line, enum kube_note which, char *
 	return true;
 }
 
-/* Most of what a large cluster says are heartbeats: nothing is built of them. */
+/* Most events of a large cluster are heartbeats: nothing is built for them. */
 static bool is_known(struct kube_call *call, const struct scan_line *line)
 {
 	struct kube_reflect *r = call->arg;
@@ -275,11 +277,11 @@ static void watch_over(struct kube_reflect *r, const struct err *e)
 			return;
 		}
 	}
-	/* Nonsense comes again where it came from; the list goes around it, or says so. */
+	/* Invalid data comes again from the same watch; a list avoids it or reports the cause. */
 	if (++r->failed_watches >= FAILED_WATCHES ||
 	    (e && (e->code == 410 || e->kind == ERR_PROTOCOL)))
 		r->need_list = true;
-	/* An expired version is no illness. */
+	/* An expired version is not a failure. */
 	if (e && e->code != 410)
 		r->ops->health(e, r->arg);
 	rest(r, e);
@@ -315,7 +317,7 @@ static void begin_watch(struct kube_reflect *r)
 	}
 	call = kube_call_new(r->client, "GET", path, &e);
 	call->counted = false;
-	call->urgent = true; /* what is in line is decided on what watches say */
+	call->urgent = true; /* Queued calls depend on what watches report. */
 	call->no_wait = true;
 	call->timeout_ms = 0;
 	call->wanted = r->line;
@@ -337,7 +339,7 @@ static void begin_watch(struct kube_reflect *r)
 	kube_call_start(call);
 }
 
-/* How long the watch at hand may still go on without a word. */
+/* Returns how long the current watch may stay silent. */
 static int64_t patience(const struct kube_reflect *r)
 {
 	int64_t left = r->watch_began + r->watch_ms + SILENCE_MS - now(r), quiet;
@@ -362,18 +364,18 @@ static void on_timer(void *arg)
 		return;
 	}
 	left = patience(r);
-	if (left > 0) { /* the first bookmark may come meanwhile */
+	if (left > 0) { /* The first bookmark may arrive in the meantime. */
 		loop_timer_start(&r->timer, left < QUIET_MS ? left : QUIET_MS);
 		return;
 	}
 	kube_call_cancel(r->call);
 	if (r->open && now(r) < r->watch_began + r->watch_ms + SILENCE_MS) {
-		watch_over(r, NULL); /* whether the server is ill, the next one tells */
+		watch_over(r, NULL); /* The next watch shows whether the server is ill. */
 		return;
 	}
 	(void)!err_set(&e, ERR_TIMEOUT, 0, "watch of %s: %s", r->resource->plural,
 		       r->open ? "not ended in time" : "no answer");
-	/* However much it brought before: it is dead now. */
+	/* Whatever it delivered before, the watch is dead now. */
 	r->progress = false;
 	r->open = false;
 	watch_over(r, &e);

@@ -7,36 +7,35 @@
 #include "kube/client.h"
 
 /*
- * kube_reflect: keeps a list and its watch going, for kube/cache.c alone.
+ * kube_reflect: keeps a list and its watch running, for kube/cache.c.
  *
- * It knows every way in which a list or watch ends and when to begin again; it
- * knows nothing of what is kept.  Lists come as begin, item ..., end; a begin
- * without an end before it means that what came since the last begin is void.
- * All callbacks come from the loop, some of them below the HTTP transport:
- * kube_reflect_free() may not be called from them.
+ * It handles every way in which a list or watch ends, and when to begin again; it does not store
+ * objects. A list is reported as begin, item ..., end; a begin without an end before it means that
+ * everything since the last begin is void. All callbacks come from the loop, some of them below the
+ * HTTP transport: kube_reflect_free() must not be called from them.
  */
 struct kube_reflect;
 struct kube_reflect_ops {
 	void (*list_begin)(void *arg);
-	/* digest: as of an event */
+	/* digest: as of an event. */
 	void (*list_item)(json_t *object, uint64_t digest, void *arg);
-	/* -1: ask again later */
+	/* -1: ask again later. */
 	int (*list_end)(const char *rv, void *arg, struct err *e);
-	/* digest, with same() alone: of what is wanted of the object but for its name, namespace
+	/* digest (only with same()): of the wanted members of the object except its name, namespace
 	 * and version. */
 	void (*event)(bool deleted, json_t *object, uint64_t digest, void *arg);
-	/* An object with this digest was changed. True: it says nothing new, no event comes; its
-	 * version is kept. NULL: all events come. */
+	/* An object with this digest was changed. True: nothing new, no event follows, and its
+	 * version is recorded. NULL: every event is reported. */
 	bool (*same)(const char *ns, const char *name, const char *rv, uint64_t digest, void *arg);
-	/* NULL: the watch is open (again) */
+	/* e NULL: the watch is open (again). */
 	void (*health)(const struct err *e, void *arg);
 };
 struct kube_reflect_spec {
 	struct kube_client *client;
 	const struct kube_resource *resource;
-	/* copied */
+	/* Copied; NULL: all. */
 	const char *ns, *label_selector, *field_selector;
-	/* NULL: kube_want_all */
+	/* NULL: kube_want_all. */
 	const struct scan_want *want;
 	size_t max_item;
 	const struct kube_reflect_ops *ops;
@@ -45,14 +44,14 @@ struct kube_reflect_spec {
 struct kube_reflect *kube_reflect_new(struct loop_group *g, const struct kube_reflect_spec *s);
 void kube_reflect_free(struct kube_reflect *r);
 
-/* Lists anew as soon as may be.  Not from its callbacks. */
+/* Lists again as soon as possible. Not from its callbacks. */
 void kube_reflect_again(struct kube_reflect *r);
 
-/* all that came up to it is known; NULL: no list yet */
+/* Returns the version up to which everything is known; NULL: no list yet. */
 const char *kube_reflect_rv(const struct kube_reflect *r);
 
-/* Both are numbers and a is below b.  Versions that are no numbers have no order.
- * Since Kubernetes 1.35 (KEP-5504) versions of one resource may be compared. */
+/* True if both are numbers and a is below b. Versions that are not numbers have no order. Since
+ * Kubernetes 1.35 (KEP-5504) versions of one resource may be compared. */
 bool kube_rv_older(const char *a, const char *b);
 bool kube_rv_is_number(const char *rv);
 

@@ -50,8 +50,8 @@ struct scan_want *kube_want_list(const struct scan_want *object)
 	return w;
 }
 
-/* In the place of an object an ERROR has a Status, and what it is may come behind it: so the rows
- * of a Status go with those of the object. */
+/* An ERROR event has a Status instead of an object, and its type may come behind it: so the rows of
+ * a Status are added to those of the object. */
 struct scan_want *kube_want_line(const struct scan_want *object)
 {
 	const struct scan_want error[] = {SCAN_PLAIN("reason"), SCAN_PLAIN("message"),
