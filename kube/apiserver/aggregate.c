@@ -4,7 +4,7 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Aggregated discovery (apidiscovery.k8s.io/v2): everything in two answers, for /api and /apis.
+ * Aggregated discovery (apidiscovery.k8s.io/v2): all kinds in two replies, for /api and /apis.
  * Tests: tests/unit/kube/apiserver/test_discovery.c
  */
 
@@ -43,7 +43,7 @@ static json_t *resource_of(const struct resource *r, struct arena *a)
 	return j;
 }
 
-/* The element of the list that says so, made if it is not there. */
+/* Returns the element of the list whose member has that value; adds it if it is missing. */
 static json_t *element(json_t *list, const char *member, const char *value, json_t *otherwise)
 {
 	size_t i;

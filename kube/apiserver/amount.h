@@ -4,12 +4,12 @@
 #include <stdbool.h>
 
 /*
- * amount: quantities ("1.5Gi"), apart because base/data/quantity.h has a struct resource of its
- * own.
+ * amount: checks of quantities ("1.5Gi"); a module of its own, because base/data/quantity.h defines
+ * a struct resource that conflicts with this directory's.
  * Tests: tests/unit/kube/apiserver/test_strict.c
  */
 bool amount_is_valid(const char *text);
-/* Both valid. */
+/* Both texts must be valid. */
 bool amount_exceeds(const char *text, const char *limit);
 
 #endif

@@ -17,7 +17,7 @@ static void create_namespace(struct apiserver *a, const char *name)
 	apiserver_create(a, "", "namespaces", obj);
 }
 
-/* As `kubeadm init` leaves it. */
+/* Creates the ConfigMap as `kubeadm init` does. */
 static void create_kubeadm_config(struct apiserver *a, const char *endpoint)
 {
 	char *text = mem_printf("apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\n"
@@ -71,7 +71,7 @@ void apiserver_free(struct apiserver *a)
 {
 	if (!a)
 		return;
-	assert(list_empty(&a->watches)); /* the httpd, which ends them, is freed first */
+	assert(list_empty(&a->watches)); /* The httpd, which ends them, must be freed first. */
 	resources_free(a);
 	rbac_free(a->rbac);
 	collector_free(a->collector);
@@ -86,7 +86,7 @@ void apiserver_free(struct apiserver *a)
 
 #define MAX_PARTS 8
 
-/* /namespaces/NS/RESOURCE/NAME/SUB or /RESOURCE/NAME/SUB after group and version. */
+/* Parses /namespaces/NS/RESOURCE/NAME/SUB or /RESOURCE/NAME/SUB behind group and version. */
 static bool parse_target(struct request *rq, const char *group, const char *version, char **part,
 			 size_t n)
 {
@@ -254,7 +254,7 @@ static void openapi(struct httpd_req *q, void *arg, void (*answer)(struct reques
 	struct request rq = {.a = arg, .q = q, .arena = arena_new()};
 
 	if (!is_known(&rq))
-		; /* answered */
+		; /* Already answered. */
 	else if (rbac_check(&rq) < 0)
 		reply_fault(&rq);
 	else

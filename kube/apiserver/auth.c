@@ -4,10 +4,9 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Who asks.  In this order: a client certificate (CN the user, O the group), a
- * bearer token (of the list in the spec, of a ServiceAccount, of a bootstrap
- * Secret), nobody.  A token that is shown and not known is refused even where
- * nobody may ask.
+ * Authenticates a request, in this order: a client certificate (CN the user, O the group), a bearer
+ * token (of the list in the spec, of a ServiceAccount, of a bootstrap Secret), anonymous. An
+ * unknown token is refused even where anonymous requests are not.
  */
 
 /* --- tokens ----------------------------------------------------------------------------------- */
@@ -17,7 +16,7 @@ static bool is_listed(struct apiserver *a, const struct secret *token, struct us
 {
 	const struct apiserver_token *found = NULL;
 
-	/* All of them, so that the time taken does not tell which. */
+	/* Compare all of them, so that the run time does not reveal which one matches. */
 	for (size_t i = 0; i < a->spec.ntokens; i++)
 		if (secret_equal(a->spec.tokens[i].token, token))
 			found = &a->spec.tokens[i];
@@ -29,7 +28,7 @@ static bool is_listed(struct apiserver *a, const struct secret *token, struct us
 	return true;
 }
 
-/* The text of a Secret's data, as it would be in stringData; NULL: not there. */
+/* Returns the decoded text of a Secret's data; NULL: not present. */
 static const char *data_of(const json_t *secret, const char *key, struct arena *a)
 {
 	const char *text = json_str_at(secret, "data", key);
@@ -44,7 +43,7 @@ static const char *data_of(const json_t *secret, const char *key, struct arena *
 	return copy;
 }
 
-/* ID.SECRET, 6 and 16 of a-z0-9 (kubernetes.io, Authenticating with Bootstrap Tokens). */
+/* True for ID.SECRET, 6 and 16 of a-z0-9 (kubernetes.io, Authenticating with Bootstrap Tokens). */
 static bool has_bootstrap_form(const char *token)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -131,7 +130,7 @@ static int find_user(struct request *rq)
 	if (name || (!spec->user_of && !spec->authenticate)) {
 		rq->user.name = arena_strdup(rq->arena, str_or(name, "system:admin"));
 		user_add_group(&rq->user, rq->arena, "system:authenticated");
-		/* Everybody may, where nobody is asked who he is. */
+		/* Without authentication everyone is admitted. */
 		if (!name)
 			user_add_group(&rq->user, rq->arena, "system:masters");
 		return 0;
@@ -187,7 +186,7 @@ static void add_account_groups(struct user *u, struct arena *a, const char *acco
 					    (int)(colon - account), account));
 }
 
-/* Of several Impersonate-Group headers the first counts: httpd gives one. */
+/* httpd returns only the first of several Impersonate-Group headers. */
 static int impersonate(struct request *rq)
 {
 	static const char prefix[] = "system:serviceaccount:";

@@ -5,8 +5,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * The body of a request: JSON, YAML, or protobuf of built-in kinds. Apart from write.c, because
- * tokens and reviews, which are not written, come in bodies too.
+ * The body of a request: JSON, YAML, or protobuf of built-in kinds. Separate from write.c, because
+ * tokens and reviews, which are not written, have bodies too.
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_protobuf.c
  */
 
@@ -17,7 +17,7 @@ bool body_has_type(const struct request *rq, const char *type)
 	return given && str_starts(given, type) && strchr("; \t", given[strlen(type)]);
 }
 
-/* JSON or YAML, as they are called in patches too; who says nothing means JSON. */
+/* True for the content types of JSON and YAML, patches included; no content type means JSON. */
 static bool is_readable(const struct request *rq)
 {
 	const char *type = httpd_header(rq->q, "Content-Type");

@@ -6,11 +6,10 @@
 #include "kube/apiserver/server.h"
 
 /*
- * What kube-controller-manager's disruption controller does: the status of
- * PodDisruptionBudgets follows their pods, a moment later.  A pod is healthy when
- * it is Ready and not being deleted.  Where a share or maxUnavailable is asked
- * for, the number expected is what the pods' controllers wish; pods without one
- * count as wished.
+ * The disruption controller of kube-controller-manager: the status of PodDisruptionBudgets follows
+ * their pods, with a short delay. A pod is healthy if it is Ready and not being deleted. For a
+ * percentage or maxUnavailable, the expected number is the sum of the replicas in the pods'
+ * controllers; a pod without a controller counts as one.
  * Tests: tests/unit/kube/apiserver/test_collect.c
  */
 #define MOMENT_MS 100
@@ -20,7 +19,7 @@
 struct budgets {
 	struct apiserver *a;
 	struct observer observer;
-	/* namespaces */
+	/* Names of namespaces. */
 	struct map *stale;
 	struct loop_timer timer;
 };
@@ -31,7 +30,7 @@ struct count {
 	struct apiserver *a;
 	struct arena *arena;
 	const json_t *selector;
-	/* uids seen */
+	/* UIDs already counted. */
 	struct map *controllers;
 	json_int_t pods, healthy, wished;
 };
@@ -78,7 +77,7 @@ static json_t *read_controller(struct count *c, const json_t *ref, const char *n
 	return NULL;
 }
 
-/* The wish of a pod's controller counts once; that of a Deployment stands for its ReplicaSet's. */
+/* Counts the replicas of a pod's controller once; a Deployment stands for its ReplicaSet. */
 static void add_wish(struct count *c, const json_t *pod)
 {
 	const char *ns = json_str_at(pod, "metadata", "namespace");
@@ -113,7 +112,7 @@ static bool count_pod(const struct store_entry *e, void *arg)
 
 /* --- a status --------------------------------------------------------------------------------- */
 
-/* A number, or a share of all, rounded up. */
+/* Returns a number, or a percentage of all, rounded up. */
 static json_int_t scaled(const json_t *v, json_int_t all)
 {
 	const char *text = json_string_value(v);
@@ -217,7 +216,7 @@ static void on_moment(void *arg)
 	struct map *stale = b->stale;
 	struct map_iter it;
 
-	b->stale = map_new(NULL); /* a status written is noted like any change */
+	b->stale = map_new(NULL); /* Writing a status is a change too, and is recorded here. */
 	map_for_each (it, stale)
 		budgets_update(b->a, it.key);
 	map_free(stale);

@@ -5,12 +5,12 @@
 #include "kube/apiserver/server.h"
 
 /*
- * What kube-apiserver refuses in built-in kinds, as far as people meet it.  The
- * first thing that is wrong is told.  Types of fields were checked before
- * (strict.c).
+ * Validation of built-in kinds as in kube-apiserver, limited to the common rules. Only the first
+ * error is reported. strict.c has already checked the types of fields.
  */
-#define MAX_DATA ((size_t)1 << 20)	    /* of a ConfigMap or Secret */
-#define MAX_ANNOTATIONS ((size_t)256 << 10) /* together */
+/* Largest total size of a ConfigMap's or Secret's data, in bytes. */
+#define MAX_DATA ((size_t)1 << 20)
+#define MAX_ANNOTATIONS ((size_t)256 << 10) /* Largest total size of the annotations, in bytes. */
 
 struct check {
 	const struct request *rq;
@@ -470,7 +470,7 @@ int checks_object(const struct request *rq, const json_t *obj, struct fault *f)
 
 /* --- what never changes ----------------------------------------------------------------------- */
 
-/* Of a pod's spec only these may (core/v1 ValidatePodUpdate). */
+/* These members of a pod's spec may change (core/v1 ValidatePodUpdate). */
 static void drop_changeable(json_t *spec)
 {
 	static const char *const lists[] = {"containers", "initContainers"};

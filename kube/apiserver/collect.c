@@ -6,13 +6,13 @@
 #include "kube/apiserver/erase.h"
 
 /*
- * What kube-controller-manager's garbage collector does: objects go with the
- * last of their owners; an owner that is deleted in the foreground waits for
- * those that block it; one that leaves orphans is taken out of them first.
- * Namespaces and definitions on their way are emptied here too.
+ * The garbage collector of kube-controller-manager: objects are deleted with the last of their
+ * owners; an owner deleted in the foreground waits for the dependents that block it; an owner that
+ * orphans its dependents is first removed from their ownerReferences. Terminating namespaces and
+ * definitions are emptied here too.
  *
- * Each write is told here; the work is done later, some objects a turn.  Both
- * maps hold only objects that have owners.
+ * The collector observes each write; its work is done later, some objects per turn of the loop.
+ * Both maps contain only objects that have owners.
  */
 #define PER_TURN 64
 #define NAMESPACES "namespaces/"
@@ -20,13 +20,14 @@
 struct collector {
 	struct apiserver *a;
 	struct observer observer;
-	/* key of a dependent -> its ownerReferences, json_t */
+	/* Key of a dependent -> its ownerReferences, json_t. */
 	struct map *refs;
-	/* uid of an owner -> struct map of the keys of its dependents */
+	/* UID of an owner -> struct map of the keys of its dependents. */
 	struct map *children;
-	/* keys to look at; the value means nothing */
+	/* Keys to process; the values are unused. */
 	struct map *queue;
-	/* uids of owners that went since the queue was empty: their kind may have gone with them */
+	/* UIDs of owners deleted since the queue was last empty: their kind may be deleted as
+	 * well. */
 	struct map *gone;
 	struct loop_defer run;
 };
@@ -62,7 +63,7 @@ static const struct resource *resource_of_ref(const struct apiserver *a, const j
 	return NULL;
 }
 
-/* NULL: there is no such kind, or it cannot own what is in (NULL: no) namespace. */
+/* NULL: no such kind, or the kind cannot own objects in this namespace (NULL: cluster-scoped). */
 static const char *owner_key(const struct apiserver *a, const json_t *ref, const char *ns,
 			     struct arena *m)
 {
@@ -133,7 +134,7 @@ static void link_refs(struct collector *c, const char *key, json_t *refs)
 	}
 }
 
-/* Owners may be waiting for this one. */
+/* Queues owners that may be waiting for this object. */
 static void look_at_owners(struct collector *c, const char *key, const char *ns)
 {
 	OWN(arena) m = arena_new();
@@ -216,7 +217,7 @@ static void save_refs(struct request *rq, const char *key, json_t *obj)
 	save(rq, key, obj);
 }
 
-/* Those that do not stand. */
+/* Removes the references whose owner no longer exists. */
 static void drop_refs(struct request *rq, const char *key, json_t *obj, const bool *stands)
 {
 	json_t *refs = json_at(obj, "metadata", "ownerReferences");
@@ -239,7 +240,7 @@ static void drop_owner(struct request *rq, const char *key, json_t *obj, const c
 
 /* --- one object ------------------------------------------------------------------------------- */
 
-/* The keys of its dependents, NULL-terminated, in the arena. */
+/* Returns the keys of the object's dependents, NULL-terminated, in the arena. */
 static const char **children_of(const struct collector *c, const json_t *obj, struct arena *m)
 {
 	const struct map *children =
@@ -266,7 +267,8 @@ static bool blocks(const struct collector *c, const char *key, const char *owner
 	return false;
 }
 
-/* Its dependents look after themselves once they see it; here is only asked who still blocks. */
+/* Checks only which dependents still block the owner; the dependents delete themselves when they
+ * are processed. */
 static void wait_for_dependents(struct collector *c, struct request *rq, const char *key,
 				json_t *obj)
 {
@@ -314,7 +316,7 @@ static enum owner state_of_owner(const struct collector *c, struct request *rq, 
 
 	if (map_has(c->gone, str_or(json_str_at(ref, "uid"), "")))
 		return OWNER_GONE;
-	if (!key) /* nobody knows */
+	if (!key) /* Unknown owner. */
 		return OWNER_STANDS;
 	if (!owner || !str_eq(json_str_at(owner, "metadata", "uid"), json_str_at(ref, "uid")))
 		return OWNER_GONE;
@@ -346,7 +348,7 @@ static void check_owners(struct collector *c, struct request *rq, const char *ke
 				      : POLICY_DEFAULT);
 }
 
-/* What a namespace always has: an account, and the certificate of those who serve it. */
+/* Creates what every namespace has: an account, and the server's CA certificate. */
 static void furnish(struct apiserver *a, const char *ns)
 {
 	OWN_JSON account =
@@ -370,7 +372,7 @@ static void look(struct collector *c, const char *key)
 	bool holder = rq.r && (ns || resource_is_crd(rq.r));
 
 	if (!obj)
-		; /* gone, and noted */
+		; /* Deleted, and recorded. */
 	else if (object_is_going(obj) && holder)
 		object_empty(&rq, rq.r, json_str_at(obj, "metadata", "name"));
 	else if (ns)

@@ -4,13 +4,13 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Defaults of built-in kinds (k8s.io/kubernetes pkg/apis, zz_generated.defaults)
- * and of the admission plugins ServiceAccount and DefaultTolerationSeconds, as far
- * as clients look at them.
+ * Defaults of built-in kinds (k8s.io/kubernetes pkg/apis, zz_generated.defaults) and of the
+ * admission plugins ServiceAccount and DefaultTolerationSeconds, limited to those that clients
+ * read.
  * Tests: tests/unit/kube/apiserver/test_checks.c
  */
 
-/* Members that are not there; o may be NULL. */
+/* Adds missing members; o may be NULL. */
 static void fill(json_t *o, const char *defaults)
 {
 	struct err e;
@@ -30,7 +30,7 @@ static json_t *make_object(json_t *o, const char *name)
 
 /* --- pods ------------------------------------------------------------------------------------- */
 
-/* A limit without a request is one. */
+/* A limit without a request sets the request. */
 static void fill_requests(json_t *container)
 {
 	json_t *resources = make_object(container, "resources");
@@ -40,7 +40,7 @@ static void fill_requests(json_t *container)
 		json_object_update_missing(make_object(resources, "requests"), limits);
 }
 
-/* A tag that moves is pulled each time. */
+/* True for the tag latest, whose image is pulled each time. */
 static bool is_latest(const char *image)
 {
 	const char *slash = strrchr(image, '/'), *colon = strchr(slash ? slash : image, ':');
@@ -48,7 +48,7 @@ static bool is_latest(const char *image)
 	return !strchr(image, '@') && (!colon || str_eq(colon, ":latest"));
 }
 
-/* A probe, or what is done after the start or before the end of a container. */
+/* A probe, or a lifecycle hook. */
 static void fill_handler(json_t *handler)
 {
 	fill(json_object_get(handler, "httpGet"), "{\"path\":\"/\",\"scheme\":\"HTTP\"}");
@@ -113,7 +113,7 @@ static void fill_volume(json_t *volume)
 	size_t i;
 	json_t *v;
 
-	if (json_object_size(volume) == 1) /* its name alone */
+	if (json_object_size(volume) == 1) /* A volume with only a name. */
 		fill(volume, "{\"emptyDir\":{}}");
 	for (i = 0; i < sizeof(with_mode) / sizeof(*with_mode); i++)
 		fill(json_object_get(volume, with_mode[i]), "{\"defaultMode\":420}");
@@ -172,7 +172,7 @@ static void add_tolerations(json_t *spec)
 							"tolerationSeconds", 300));
 }
 
-/* Of cpu and memory alone, over all containers. */
+/* Computes the QoS class, from cpu and memory of all containers. */
 static const char *quality_of(const json_t *spec)
 {
 	static const char *const names[] = {"cpu", "memory"};
@@ -285,10 +285,10 @@ static void fill_daemon_set(json_t *obj, bool creating)
 	fill_template(obj);
 }
 
-/* A Job finds its pods by its own UID, unless it says otherwise. */
+/* A Job selects its pods by its own UID unless manualSelector is set. */
 static void add_job_labels(json_t *labels, const json_t *job)
 {
-	/* With the prefix, and as they were named before Kubernetes 1.27. */
+	/* With the prefix, and as before Kubernetes 1.27. */
 	static const char *const prefixes[] = {"batch.kubernetes.io/", ""};
 	char name[64];
 
@@ -325,7 +325,7 @@ static void fill_job(json_t *obj, bool creating)
 		json_pack("{s:{s:s}}", "matchLabels", "batch.kubernetes.io/controller-uid", uid));
 }
 
-/* From where the service may be reached. */
+/* Sets the traffic policies of a Service. */
 static void fill_reach(json_t *spec, const char *type)
 {
 	bool balanced = str_eq(type, "LoadBalancer");
@@ -369,7 +369,7 @@ static void fill_priority_class(json_t *obj, bool creating)
 	fill(obj, "{\"preemptionPolicy\":\"PreemptLowerPriority\"}");
 }
 
-/* Defaults allocatable to capacity. */
+/* Sets allocatable from capacity. */
 static void fill_node(json_t *obj, bool creating)
 {
 	json_t *status = json_object_get(obj, "status");

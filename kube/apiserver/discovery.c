@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
-/* What there is, for kubectl and other clients: /api, /apis and below, in the unaggregated form. */
+/* Unaggregated discovery for kubectl and other clients: /api, /apis and below. */
 
 static void add_resource(json_t *list, const struct resource *r, const struct subresource *sub,
 			 struct arena *a)
@@ -51,7 +51,7 @@ static void reply_resources(struct request *rq, const char *group, const char *v
 	reply_object(rq, 200, j);
 }
 
-/* The group with this name in the list, made if it is not there. */
+/* Returns the group of that name; adds it if it is missing. */
 static json_t *group_in(json_t *groups, const char *name)
 {
 	size_t i;

@@ -3,8 +3,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * The words by which a kind is described to clients: verbs, short names, categories.  Apart from
- * discovery.c because aggregate.c, which discovery.c calls, tells them in another form.
+ * Verbs, short names and categories of a kind. Separate from discovery.c, because aggregate.c,
+ * which discovery.c calls, needs them too.
  * Tests: tests/unit/kube/apiserver/test_discovery.c
  */
 
@@ -28,7 +28,7 @@ json_t *discovery_words(const char *words, struct arena *a)
 	return list;
 }
 
-/* What `kubectl get all` shows, of the built-in ones. */
+/* The built-in kinds that `kubectl get all` shows. */
 const char *resource_categories(const struct resource *r)
 {
 	static const char *const shown[] = {"Pod",	  "Service",	 "DaemonSet", "Deployment",

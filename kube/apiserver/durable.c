@@ -4,16 +4,16 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Nobody is told what a power cut could still take back.  The store applies a
- * change at once and writes it a little later, so an answer that may rest on
- * such a change waits for an empty commit behind it.  Where nothing is under
- * way, which is nearly always, it leaves at once.
+ * No client receives what a power cut could still undo. The store applies a change at once and
+ * writes it a little later, so a reply that may depend on such a change waits for an empty commit
+ * behind it. If no write is in progress, which is nearly always the case, the reply is sent at
+ * once.
  */
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
 struct barrier {
-	/* NULL: nobody waits any more */
+	/* NULL: cancelled. */
 	void (*fn)(const struct err *e, void *arg);
 	void *arg;
 };
@@ -39,7 +39,7 @@ struct barrier *barrier_new(struct apiserver *a, void (*fn)(const struct err *e,
 	*b = (struct barrier){.fn = fn, .arg = arg};
 	if (store_commit(a->store, NULL, 0, NULL, on_barrier, b, &e) == 0)
 		return b;
-	free(b); /* the disk has failed: what can be read is what it holds */
+	free(b); /* The disk has failed: whatever can be read is on disk. */
 	return NULL;
 }
 
@@ -52,10 +52,10 @@ void barrier_cancel(struct barrier *b)
 /* --- answers ---------------------------------------------------------------------------------- */
 
 struct answer {
-	/* NULL: the client went away */
+	/* NULL: the client has disconnected. */
 	struct httpd_req *q;
 	int status;
-	/* of the body; outlives it */
+	/* Content type; must outlive the reply. */
 	const char *type;
 	char *body;
 	size_t len;

@@ -28,7 +28,7 @@ bool object_is_emptied(struct request *rq, const struct resource *r, const char 
 	return true;
 }
 
-/* The finalizer by which a namespace waits for its contents. */
+/* Removes the finalizer by which a namespace waits for its contents. */
 static bool drop_kubernetes(json_t *ns)
 {
 	json_t *list = json_at(ns, "spec", "finalizers");
@@ -62,7 +62,7 @@ void remove_object(struct request *rq, const struct resource *r, const char *key
 {
 	const struct resource *crds =
 		resource_find(rq->a, "apiextensions.k8s.io", "v1", "customresourcedefinitions");
-	/* The definition may go with it, and r with that. */
+	/* This may delete the definition, and free r with it. */
 	const char *definition =
 		r->custom ? arena_printf(rq->arena, "%s.%s", r->plural, r->group) : NULL;
 	const char *ns = r->namespaced ? json_str_at(obj, "metadata", "namespace") : NULL;
@@ -97,7 +97,8 @@ static void set_terminating(struct request *rq, const struct resource *r, json_t
 				  str_time(now, loop_wall(rq->a->loop))));
 }
 
-/* A definition may go with the last of its objects. */
+/* Copies r, because deleting the last object of a terminating CustomResourceDefinition may free
+ * r. */
 static const struct resource *keep_resource(struct arena *a, const struct resource *r)
 {
 	struct resource *copy = arena_new_obj(a, struct resource);
@@ -184,7 +185,7 @@ static bool set_finalizer(json_t *obj, const char *name, bool wanted)
 	return true;
 }
 
-/* What was asked for last counts.  True: something changed. */
+/* Sets the policy; the last request wins. True: something changed. */
 static bool set_policy(json_t *obj, enum policy policy)
 {
 	bool changed;

@@ -4,41 +4,43 @@
 #include "kube/apiserver/server.h"
 
 /*
- * erase: deleting objects, whoever asks. Apart from remove.c, which answers the requests, because
- * the collector deletes too.
+ * erase: deletes objects. Separate from remove.c, which answers requests, because the collector
+ * deletes too.
  *
- * An object with finalizers stays, marked, until the last of them goes. A namespace and a
- * definition take with them what is in them, and stay, marked, until the last of that is gone.
+ * An object with finalizers stays, with a deletionTimestamp, until the last finalizer is removed. A
+ * namespace or definition deletes its contents, and stays, with a deletionTimestamp, until the last
+ * of them is deleted.
  * Tests: tests/unit/kube/apiserver/test_remove.c, tests/unit/kube/apiserver/test_collect.c
  */
 
-/* What happens to those that it owns. */
+/* What happens to the object's dependents. */
 enum policy { POLICY_DEFAULT, POLICY_BACKGROUND, POLICY_FOREGROUND, POLICY_ORPHAN };
 #define FINALIZER_FOREGROUND "foregroundDeletion"
 #define FINALIZER_ORPHAN "orphan"
-/* For the server itself, without an answer. */
+/* Deletes an object on behalf of the server itself, without a reply. */
 void object_delete(struct request *rq, const char *key, json_t *obj, enum policy policy);
-/* Is nothing left in this namespace or definition?  True for all else. */
+/* True if nothing is left in this namespace or definition; true for all other kinds. */
 bool object_is_emptied(struct request *rq, const struct resource *r, const char *name);
-/* Delete what is in it, and it with the last of that. */
+/* Deletes the contents, and the object itself with the last of them. */
 void object_empty(struct request *rq, const struct resource *r, const char *name);
-/* Remove an object that may go, then what was waiting for that. */
+/* Removes an object without finalizers, then whatever was waiting for its removal. */
 void remove_object(struct request *rq, const struct resource *r, const char *key, const json_t *obj,
 		   struct answer *c);
 
-/* How it is to be deleted. */
+/* Options of a deletion. */
 struct wish {
-	/* negative, for erase_under(): as each object has it */
+	/* Negative, for erase_under(): each object's own grace period. */
 	int64_t grace_s;
 	enum policy policy;
 };
-/* Pods have a grace period of their own; nothing else waits. */
+/* Returns the grace period; only pods have one. */
 int64_t erase_grace(const struct request *rq, const json_t *obj);
-/* One object, by its key.  Answers only where `answer` says how. */
+/* Deletes one object by its key. Replies only if `answer` says how. */
 void erase_object(struct request *rq, const struct resource *r, const char *key, json_t *obj,
 		  const struct wish *wish,
 		  struct answer *(*answer)(struct request *rq, const json_t *obj));
-/* Each object under a prefix of keys that the filter (NULL: none) matches; nothing is answered. */
+/* Deletes each object under a prefix of keys that the filter (NULL: none) matches; sends no
+ * reply. */
 void erase_under(struct request *rq, const struct resource *r, const char *prefix,
 		 const struct wish *wish, const struct filter *only);
 

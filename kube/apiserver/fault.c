@@ -7,7 +7,7 @@
 
 /* Tests: tests/unit/kube/apiserver/test_auth.c */
 
-/* Reasons: meta/v1 StatusReason, in the Kubernetes API conventions. */
+/* Reasons: meta/v1 StatusReason, from the Kubernetes API conventions. */
 static const struct {
 	int code;
 	const char *reason;
@@ -40,7 +40,7 @@ int fault_set(struct fault *f, enum fault_kind kind, const char *fmt, ...)
 	return -1;
 }
 
-/* Text that may have been cut in the middle of a character, or come from anywhere. */
+/* Accepts text that may be truncated inside a character, or of any origin. */
 static json_t *lenient_string(const char *s)
 {
 	json_t *j = json_string(s);
@@ -48,8 +48,8 @@ static json_t *lenient_string(const char *s)
 	return j ? j : json_string("(not UTF-8)");
 }
 
-/* "spec.x: Required value", after `Pod "p" is invalid: ` or not, as the cause that kubectl shows:
- * it does not look at the message. */
+/* Turns "spec.x: Required value", also behind `Pod "p" is invalid: `, into the cause that kubectl
+ * shows instead of the message. */
 static json_t *invalid_causes(const char *text)
 {
 	static const char head[] = " is invalid: ";
@@ -86,7 +86,8 @@ json_t *status_object(const struct request *rq, const struct fault *f)
 		json_object_set_new(details, "causes",
 				    json_pack("[{s:s, s:o}]", "reason", "DisruptionBudget",
 					      "message", lenient_string(f->cause)));
-	/* A budget that refuses names no time: clients would wait for it inside one call. */
+	/* A refusal by a disruption budget has no Retry-After, because clients would wait for it
+	 * inside one call. */
 	if (f->kind == FAULT_TOO_MANY && !f->cause[0])
 		json_object_set_new(details, "retryAfterSeconds", json_integer(10));
 	return json_pack("{s:s, s:s, s:{}, s:s, s:o, s:s, s:o, s:i}", "kind", "Status",
@@ -95,7 +96,7 @@ json_t *status_object(const struct request *rq, const struct fault *f)
 			 details, "code", faults[f->kind].code);
 }
 
-/* It rests on whatever could be read. */
+/* The reply may depend on anything that could be read. */
 static void reply_json(struct request *rq, int status, const char *text)
 {
 	reply_text(rq, status, "application/json", text, strlen(text), store_rev(rq->a->store));

@@ -5,7 +5,7 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Formats of strings that CustomResourceDefinitions may ask for; one that is not known holds.
+ * String formats of CustomResourceDefinitions; an unknown format accepts everything.
  * Tests: tests/unit/kube/apiserver/test_schema.c
  */
 

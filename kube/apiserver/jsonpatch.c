@@ -4,14 +4,14 @@
 #include "kube/apiserver/server.h"
 
 /*
- * RFC 6902, with bounds: a patch may copy the document into itself, which
- * doubles it each time, and nest it deeper than a reader of it would bear.
+ * RFC 6902, with bounds: a patch may copy the document into itself, which doubles it each time, and
+ * may nest it too deeply for any reader.
  */
 #define MAX_OPS 10000
 #define MAX_DEPTH 64
 
 struct pointer {
-	/* cut into the parts, unescaped (RFC 6901) */
+	/* Split into the parts, unescaped (RFC 6901). */
 	char *text;
 	const char *part[MAX_DEPTH];
 	size_t n;
@@ -54,7 +54,7 @@ static int parse_pointer(const json_t *op, const char *member, struct arena *a, 
 	return 0;
 }
 
-/* An index of an array without leading zeros; the length itself only where one may append. */
+/* Parses an array index without leading zeros; append: the array's length is valid too. */
 static bool parse_index(const json_t *array, const char *part, bool append, size_t *index)
 {
 	size_t size = json_array_size(array);
@@ -80,7 +80,7 @@ static json_t *step(json_t *at, const char *part)
 	return json_is_array(at) && parse_index(at, part, false, &i) ? json_array_get(at, i) : NULL;
 }
 
-/* What p points at, leaving out the last `less` parts. */
+/* Returns what p points to without its last `less` parts. */
 static json_t *resolve(json_t *doc, const struct pointer *p, size_t less)
 {
 	json_t *at = doc;
@@ -152,7 +152,8 @@ static bool is_inside(const struct pointer *inner, const struct pointer *outer)
 	return true;
 }
 
-/* The value that add, replace and test carry, or that copy and move find; a copy of its own. */
+/* Returns a copy of the value that add, replace and test contain, or that copy and move refer
+ * to. */
 static json_t *value_of(const json_t *op, const char *verb, json_t *doc, const struct pointer *from,
 			size_t *budget, struct fault *f)
 {

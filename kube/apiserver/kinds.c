@@ -4,8 +4,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * What kube-apiserver's defaults and admission do to particular kinds, as far as clients rely on
- * it.
+ * Defaults and admission of particular kinds as in kube-apiserver, limited to those that clients
+ * rely on.
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_checks.c
  */
 
@@ -68,7 +68,7 @@ static int check_secret_data(const json_t *secret, struct fault *f)
 	return 0;
 }
 
-/* Admission plugin Priority: the class's number, or that of the class that is the default. */
+/* Admission plugin Priority: the number of the class, or of the default class. */
 static bool find_default_class(const struct store_entry *e, void *arg)
 {
 	struct err err;
@@ -92,7 +92,7 @@ static int set_priority(const struct request *rq, json_t *spec, struct fault *f)
 		default_to(spec, "priority", json_integer(by_default));
 		return 0;
 	}
-	/* Two that every cluster has (scheduling/v1 types). */
+	/* Two classes that every cluster has (scheduling/v1 types). */
 	if (str_eq(name, "system-cluster-critical") || str_eq(name, "system-node-critical")) {
 		json_object_set_new(spec, "priority",
 				    json_integer(str_eq(name, "system-node-critical")

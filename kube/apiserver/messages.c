@@ -77,7 +77,8 @@ static void read_type(const struct message *m, const char *type, struct message_
 				 type);
 }
 
-/* A word of the table, which is ours: it fits, or a test of it fails.  Gives what follows. */
+/* Copies a word of the table and returns the position behind it. The table is constant: a test
+ * makes sure that every word fits. */
 static const char *take_word(const char *text, char *out, size_t size)
 {
 	size_t n = strcspn(text, " ,");

@@ -6,12 +6,12 @@
 #include "kube/apiserver/server.h"
 
 /*
- * messages: what built-in kinds are made of, for bodies in protobuf and for the schemas in OpenAPI.
- * The table is messages.def.
+ * messages: the fields of built-in kinds, for protobuf bodies and OpenAPI schemas. The table is
+ * messages.def.
  * Tests: tests/unit/kube/apiserver/test_protobuf.c, tests/unit/kube/apiserver/test_strict.c
  */
 struct message {
-	/* "core.v1.PodSpec" */
+	/* "core.v1.PodSpec". */
 	const char *name;
 	const char *fields;
 };
@@ -20,45 +20,44 @@ enum message_type {
 	MESSAGE_BYTES,
 	MESSAGE_BOOL,
 	MESSAGE_INT,
-	/* a message that is a list of strings */
+	/* A message that is a list of strings. */
 	MESSAGE_STRINGS,
 	MESSAGE_TIME,
 	MESSAGE_MICRO_TIME,
 	MESSAGE_QUANTITY,
 	MESSAGE_INT_OR_STRING,
-	/* any JSON */
+	/* Any JSON value. */
 	MESSAGE_ANY,
 	MESSAGE_MESSAGE,
 };
 struct message_field {
 	unsigned number;
-	/* of: the message's name */
+	/* of: name of the message type. */
 	char name[64], of[96];
 	enum message_type type;
-	/* of that type */
+	/* A list or map of the type. */
 	bool list, map;
 	bool keeps_zero, is_inline;
-	/* sent in JSON, whatever it is */
+	/* Present in JSON even if it is zero. */
 	bool always;
 };
 
-/* group "" is core; NULL when the table does not know it.  DeleteOptions is in every group. */
+/* group "" is core; NULL: not in the table. DeleteOptions is in every group. */
 const struct message *message_of_kind(const char *group, const char *version, const char *kind);
 const struct message *message_find(const char *name);
-/* From the first (*at NULL) to the last. */
+/* Iterates from the first field (*at NULL) to the last. */
 bool message_next(const struct message *m, const char **at, struct message_field *f);
 
-/* An object in protobuf, with the envelope that Kubernetes puts around it; NULL with the fault
- * set. */
+/* Decodes an object in protobuf with the envelope of Kubernetes; NULL with the fault set. */
 json_t *protobuf_decode(const char *data, size_t len, struct fault *f);
 
-/* Leaves out members that say nothing, adds those that kube-apiserver always sends
- * (normalize.c). */
+/* Removes empty members, and adds those that kube-apiserver always sends (normalize.c). */
 void message_normalize(const struct message *m, json_t *obj);
 
-/* "io.k8s.api.core.v1.Pod", in the arena. */
+/* Returns "io.k8s.api.core.v1.Pod", in the arena. */
 const char *message_component(const char *name, struct arena *a);
-/* The schema of a message, and of all that it refers to, into `components`, by those names. */
+/* Adds the schema of a message, and of all messages that it refers to, to `components`, under those
+ * names. */
 void messages_add_schemas(const struct message *m, json_t *components, struct arena *a);
 
 #endif

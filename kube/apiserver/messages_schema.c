@@ -4,7 +4,7 @@
 #include "kube/apiserver/messages.h"
 
 /*
- * The table of messages as the schemas of an OpenAPI document, with the descriptions of
+ * The table of messages as schemas of an OpenAPI document, with the descriptions of
  * descriptions.def.
  * Tests: tests/unit/kube/apiserver/test_discovery.c
  */
@@ -103,7 +103,7 @@ static void add_properties(const struct message *m, json_t *properties, json_t *
 	}
 }
 
-/* Once for each name, so that what refers to itself comes to an end. */
+/* Adds each name once, so that recursive messages terminate. */
 void messages_add_schemas(const struct message *m, json_t *components, struct arena *a)
 {
 	const char *name = message_component(m->name, a);

@@ -2,8 +2,8 @@
 #include "kube/apiserver/messages.h"
 
 /*
- * What every file asks of an object and its metadata: where it belongs, whether it is on its way,
- * the two forms of an event. Apart from object.c, which has the rules of particular kinds above it.
+ * Functions on an object's metadata that every file needs: location, deletion, the two forms of an
+ * event. Separate from object.c, which depends on the rules of particular kinds.
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_remove.c
  */
 
@@ -19,7 +19,7 @@ static void set_str(json_t *o, const char *key, const char *value)
 	json_object_set_new(o, key, json_string(value));
 }
 
-/* --- where it stands -------------------------------------------------------------------------- */
+/* --- location --------------------------------------------------------------------------------- */
 
 int object_address(const struct request *rq, json_t *obj, struct fault *f)
 {
@@ -110,7 +110,7 @@ void object_mark_deleted(const struct apiserver *a, const struct resource *r, js
 
 /* --- the two forms of an event ---------------------------------------------------------------- */
 
-/* Conversion in Kubernetes pkg/apis/events/v1. */
+/* Conversion as in Kubernetes pkg/apis/events/v1. */
 static const struct {
 	const char *core, *renamed;
 } event_members[] = {

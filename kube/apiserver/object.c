@@ -4,12 +4,12 @@
 #include "kube/apiserver/server.h"
 
 /*
- * The rules of an object that is written: first its metadata, of all kinds alike, then what its
- * kind wants. Between the two it is asked whether the user may grant what it says.
+ * Rules for an object that is written: first its metadata, the same for all kinds, then the rules
+ * of its kind. Between both the server checks whether the user may grant the rights in it.
  * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_checks.c
  */
 
-/* Members that only the server writes: as they were. */
+/* Restores members that only the server writes. */
 static void carry(json_t *meta, const json_t *old_meta, const char *key)
 {
 	json_t *v = json_object_get(old_meta, key);
@@ -50,14 +50,14 @@ static int check_strings(const json_t *meta, const char *member, bool labels, st
 	return 0;
 }
 
-/* The names of RBAC: "system:node". */
+/* True for names allowed in RBAC: "system:node". */
 static bool is_path_segment(const char *name)
 {
 	return *name && strlen(name) <= 253 && !strpbrk(name, "/%") && !str_eq(name, ".") &&
 	       !str_eq(name, "..");
 }
 
-/* Those without a domain are Kubernetes' own. */
+/* Finalizers without a domain are those of Kubernetes itself. */
 static bool is_finalizer(const char *s)
 {
 	return str_eq(s, "orphan") || str_eq(s, "foregroundDeletion") || str_eq(s, "kubernetes") ||
@@ -102,7 +102,7 @@ static void set_uid(struct loop *l, json_t *meta)
 	char text[37], hex[33];
 
 	loop_random_bytes(l, b, sizeof(b));
-	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* RFC 9562: version 4, variant 10 */
+	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* RFC 9562: version 4, variant 10. */
 	b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
 	str_hex(hex, b, sizeof(b));
 	snprintf(text, sizeof(text), "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
@@ -110,12 +110,14 @@ static void set_uid(struct loop *l, json_t *meta)
 	json_object_set_new(meta, "uid", json_string(text));
 }
 
-#define NAME_TRIES 8 /* as in kube-apiserver (KEP-4420) */
+#define NAME_TRIES 8 /* As in kube-apiserver (KEP-4420). */
 
-/* One that nobody has, or after some tries one that somebody has. */
+/* Sets a name that does not exist yet; after NAME_TRIES tries one that exists, which is then
+ * refused. */
 static void generate_name(const struct request *rq, json_t *meta)
 {
-	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789"; /* no vowels: no words */
+	/* No vowels, so that no words result. */
+	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
 	const char *base = json_str_at(meta, "generateName"), *name, *key;
 	char suffix[6] = "";
 	struct store_entry entry;
@@ -213,14 +215,14 @@ static int check_finalizers(const json_t *old_meta, const json_t *meta, struct f
 	return 0;
 }
 
-/* Which half of the object the request may change. */
+/* Restores the half of the object (spec or status) that the request may not change. */
 static void separate(const struct request *rq, const json_t *old, json_t *obj)
 {
 	if (!rq->r->has_status)
 		return;
 	if (!str_eq(rq->sub, "status")) {
 		carry(obj, old, "status");
-		/* A namespace's spec is its finalizers, and has a path of its own. */
+		/* A namespace's spec consists of its finalizers, and has a path of its own. */
 		if (rq->a->spec.controllers && str_eq(rq->r->key, "namespaces/") &&
 		    !str_eq(rq->sub, "finalize"))
 			carry(obj, old, "spec");
@@ -279,7 +281,7 @@ static bool same_member(const json_t *a, const json_t *b, const char *key)
 	return x && y ? json_equal(x, y) : x == y;
 }
 
-/* Everything that raises metadata.generation: all but metadata and status. */
+/* True if everything that counts for metadata.generation is equal: all but metadata and status. */
 static bool same_wish(const json_t *a, const json_t *b)
 {
 	const char *key;
@@ -294,7 +296,7 @@ static bool same_wish(const json_t *a, const json_t *b)
 	return true;
 }
 
-/* A status is checked for types alone, in strict.c; what the server itself makes is not. */
+/* A status is checked only for types, in strict.c; objects of the server itself are not checked. */
 static bool is_checked(const struct request *rq, const json_t *old)
 {
 	return rq->a->spec.checks && (old ? !str_eq(rq->sub, "status") : rq->q != NULL);

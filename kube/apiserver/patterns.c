@@ -6,22 +6,21 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Patterns of schemas are RE2, what is here is POSIX with GNU's additions.  A
- * pattern is written anew in the words of the latter: \d and (?: are translated,
- * what cannot be said is left to the controller of the kind.  So is one that
- * would cost too much: glibc writes {m,n} and + out, one copy after the other,
- * within one another, and a definition is not always a friend's.
+ * Patterns of schemas are RE2; the C library has POSIX with GNU's extensions. A pattern is
+ * translated: \d and (?: are rewritten; a pattern that cannot be translated is left to the kind's
+ * controller. So is a pattern that would cost too much: glibc expands {m,n} and +, one copy after
+ * the other and nested, and a definition may be hostile.
  * Tests: tests/unit/kube/apiserver/test_schema.c
  */
 #define MAX_LENGTH 4096
-#define MAX_GROUPS 50	   /* within one another */
-#define MAX_POSITIONS 5000 /* of the pattern written out */
-#define KEPT 128	   /* patterns of one schema */
-#define KEPT_POSITIONS 300 /* of one that is kept */
+#define MAX_GROUPS 50	   /* Depth of nesting. */
+#define MAX_POSITIONS 5000 /* Positions of the expanded pattern. */
+#define KEPT 128	   /* Number of compiled patterns cached per schema. */
+#define KEPT_POSITIONS 300 /* Largest pattern that is cached. */
 
 struct pattern {
 	const char *at;
-	/* three times as long at most */
+	/* At most three times as long as the input. */
 	char *out;
 	size_t n;
 	unsigned depth;
@@ -57,14 +56,15 @@ static void escape(struct pattern *p)
 		p->at += 2;
 		return;
 	}
-	/* Those that mean the same, and what stands for itself. */
+	/* Accept escapes with the same meaning, and escaped characters that stand for
+	 * themselves. */
 	p->unknown = p->unknown || !c || (is_word(c) && !strchr("wWsSbB", c));
 	copy(p);
 	if (c)
 		copy(p);
 }
 
-/* There POSIX takes a backslash for itself. */
+/* In a bracket expression POSIX treats a backslash as itself. */
 static void bracket(struct pattern *p)
 {
 	copy(p);
@@ -123,7 +123,7 @@ static size_t number(struct pattern *p)
 	return n;
 }
 
-/* {m}, {m,} and {m,n}: the larger, and one. */
+/* Parses {m}, {m,} and {m,n}; returns the larger number, at least one. */
 static size_t bounds(struct pattern *p)
 {
 	size_t least = number(p) + 1, most = 0;
@@ -139,7 +139,7 @@ static size_t bounds(struct pattern *p)
 	return least > most ? least : most;
 }
 
-/* How many times the piece before it is written out. */
+/* Returns how many times the preceding piece is expanded. */
 static size_t repeats(struct pattern *p)
 {
 	size_t times = 1;
@@ -157,7 +157,7 @@ static size_t repeats(struct pattern *p)
 	return times;
 }
 
-/* Up to the end, or the parenthesis that closes the group. */
+/* Counts up to the end, or to the parenthesis that closes the group. */
 static size_t positions(struct pattern *p)
 {
 	size_t total = 0;
@@ -179,15 +179,15 @@ static size_t positions(struct pattern *p)
 	return total;
 }
 
-/* --- what was compiled ------------------------------------------------------------------------ */
+/* --- cache of compiled patterns --------------------------------------------------------------- */
 
 struct patterns {
-	/* pattern -> struct compiled */
+	/* Pattern -> struct compiled. */
 	struct map *all;
 };
 
 struct compiled {
-	/* false: nothing is refused by it */
+	/* False: the pattern refuses nothing. */
 	bool usable;
 	regex_t re;
 	size_t positions;
@@ -242,7 +242,7 @@ bool pattern_holds(struct patterns *known, const char *pattern, const char *s, s
 		return true;
 	if (!c)
 		c = compile(pattern, a);
-	/* Twenty steps are about what compiling one position costs. */
+	/* Compiling one position costs about twenty steps. */
 	*work += strlen(pattern) + 20 * c->positions + strlen(s) * c->positions / 100;
 	holds = !c->usable || regexec(&c->re, s, 0, NULL, 0) == 0;
 	if (!kept && known && c->positions <= KEPT_POSITIONS && map_size(known->all) < KEPT)

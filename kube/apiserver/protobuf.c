@@ -7,8 +7,8 @@
 
 /*
  * Bodies in protobuf (https://protobuf.dev/programming-guides/encoding): Go clients, kubectl among
- * them, send built-in kinds so and do not try again in JSON. Answers are always JSON, which all of
- * them accept. A field that the table does not have is refused, not lost.
+ * them, send built-in kinds this way and do not retry in JSON. Replies are always JSON, which all
+ * of them accept. A field that the table lacks is refused, not dropped.
  */
 #define MAX_DEPTH 32
 
@@ -36,7 +36,7 @@ static bool get_varint(struct wire *w, uint64_t *out)
 
 struct item {
 	unsigned number;
-	/* a varint; else bytes */
+	/* A varint; otherwise bytes. */
 	bool is_number;
 	uint64_t n;
 	struct wire bytes;
@@ -60,7 +60,7 @@ static bool get_item(struct wire *w, struct item *out)
 
 /* --- messages that JSON writes as plain values ------------------------------------------------ */
 
-/* Up to three fields by number: all of these messages have no more. */
+/* Up to three fields by number; none of these messages has more. */
 struct plain {
 	uint64_t n[4];
 	struct wire bytes[4];
@@ -87,13 +87,13 @@ static json_t *text_of(struct wire w)
 	return json_stringn((const char *)w.p, (size_t)(w.end - w.p));
 }
 
-/* {seconds, nanos} */
+/* Converts {seconds, nanos}. */
 static json_t *time_of(const struct plain *t, bool micro)
 {
 	int64_t s = (int64_t)t->n[1], ns = (int64_t)t->n[2];
 	char text[STR_TIME_SIZE], *z;
 
-	/* The first year's first second is Go's zero time. */
+	/* The first second of year 1 is Go's zero time. */
 	if (!t->has[1] || s <= -62135596800 || s > 253402300799 || ns < 0 || ns > 999999999)
 		return json_null();
 	str_time(text, s * 1000);
@@ -147,7 +147,7 @@ static json_t *message_of(const struct message_field *field, struct wire w, int 
 	return decode_into(out, m, w, depth + 1, f) < 0 ? NULL : json_incref(out);
 }
 
-/* NULL: broken. */
+/* NULL: malformed. */
 static json_t *value_of(const struct message_field *field, const struct item *it, int depth,
 			struct fault *f)
 {
@@ -189,7 +189,8 @@ static json_t *value_of(const struct message_field *field, const struct item *it
 	return time_of(&plain, field->type == MESSAGE_MICRO_TIME);
 }
 
-/* What Go would leave out of JSON: it writes every field that is not a pointer into protobuf. */
+/* True for values that Go omits in JSON: in protobuf it writes every field that is not a
+ * pointer. */
 static bool is_nothing(const struct message_field *field, const json_t *v)
 {
 	if (json_is_null(v))

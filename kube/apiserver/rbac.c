@@ -5,17 +5,16 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Role-based access control (rbac.authorization.k8s.io/v1).  Roles and bindings
- * are kept parsed and read again after one of them was written.  There are only
- * grants; system:masters needs none.
+ * Role-based access control (rbac.authorization.k8s.io/v1). Parsed roles and bindings are cached,
+ * and read again after one of them was written. Rules only grant; system:masters needs none.
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 struct rbac {
 	struct observer observer;
 	bool stale;
-	/* by "name", by "ns/name" */
+	/* By "name", and by "ns/name". */
 	json_t *cluster_roles, *roles;
-	/* lists */
+	/* Lists. */
 	json_t *cluster_bindings, *bindings;
 };
 
@@ -99,7 +98,7 @@ void rbac_free(struct rbac *b)
 
 /* --- who holds which rules -------------------------------------------------------------------- */
 
-/* ns: of the binding, for accounts that name none. */
+/* ns: namespace of the binding, for accounts without one. */
 static bool is_subject(const json_t *subject, const char *ns, const struct user *u)
 {
 	const char *kind = json_str_at(subject, "kind"), *name = json_str_at(subject, "name");
@@ -132,7 +131,7 @@ static bool binds(const json_t *binding, const struct user *u)
 
 struct visit {
 	struct rbac *b;
-	/* true: that is enough */
+	/* Returns true to stop. */
 	bool (*fn)(const json_t *rule, void *arg);
 	void *arg;
 };
@@ -159,8 +158,8 @@ static bool is_aggregated(const json_t *role, const json_t *labels)
 	return false;
 }
 
-/* The rules of a role that aggregates are those of the roles that it selects: its own are the
- * server's to write and are not looked at. */
+/* An aggregated role has the rules of the roles that it selects; its own rules are written by the
+ * server and ignored. */
 static bool visit_role(const struct visit *v, const json_t *role)
 {
 	const char *name;
@@ -204,7 +203,7 @@ static const json_t *bound_by(const struct visit *v, const json_t *bindings, con
 	return NULL;
 }
 
-/* The binding whose rule was enough, NULL when none was. */
+/* Returns the binding whose rule made fn return true; NULL: none. */
 static const json_t *visit_user(struct apiserver *a, const struct user *u, const char *ns,
 				bool (*fn)(const json_t *rule, void *arg), void *arg)
 {
@@ -316,7 +315,8 @@ static const char *verb_of(const struct request *rq)
 	return name_is_true(httpd_query(rq->q, "watch")) ? "watch" : "list";
 }
 
-/* A list, watch or deletecollection of one name counts as of that name. */
+/* A list, watch or deletecollection whose selector names one object counts as a request for that
+ * name. */
 static const char *selected_name(struct request *rq)
 {
 	const char *fields = httpd_query(rq->q, "fieldSelector");
@@ -355,7 +355,7 @@ int rbac_check(struct request *rq)
 		return 0;
 	x.verb = verb_of(rq);
 	if (!rq->r) {
-		/* Non-resource verbs are methods in lower case. */
+		/* Verbs on non-resource paths are the methods in lower case. */
 		x.path = httpd_path(rq->q);
 		x.verb = "get";
 	} else {
@@ -368,7 +368,7 @@ int rbac_check(struct request *rq)
 	return rbac_allows(rq->a, &rq->user, &x, NULL) ? 0 : forbidden(rq, &x);
 }
 
-/* --- nobody grants what he does not hold ------------------------------------------------------ */
+/* --- a user may grant only rights that he holds ----------------------------------------------- */
 
 struct escalation {
 	struct request *rq;
@@ -403,7 +403,7 @@ static bool lacks_resources(const json_t *rule, struct escalation *x, const char
 					     .ns = x->ns};
 			size_t n = json_array_size(only);
 
-			/* Without names: held without names. */
+			/* A rule without resource names must be held without names. */
 			for (size_t i = 0; i < (n ? n : 1); i++) {
 				one.name = n ? nth(only, i) : NULL;
 				if (!holds(x, &one))
@@ -414,7 +414,7 @@ static bool lacks_resources(const json_t *rule, struct escalation *x, const char
 	return false;
 }
 
-/* A wildcard asked for is a word like others, which only a wildcard held matches. */
+/* A wildcard in the new rule is matched only by a wildcard that the user holds. */
 static bool lacks(const json_t *rule, void *arg)
 {
 	struct escalation *x = arg;
@@ -445,7 +445,8 @@ static int escalates(const struct escalation *x, struct fault *f)
 		m->path ? m->path : m->resource);
 }
 
-/* What a role that aggregates will hold, nobody knows yet: only who holds all may write one. */
+/* The rules that an aggregated role will have are unknown: only a user with all rights may write
+ * one. */
 static bool holds_all(struct escalation *x)
 {
 	const struct access things = {.verb = "*", .group = "*", .resource = "*"};

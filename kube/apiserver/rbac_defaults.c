@@ -3,15 +3,15 @@
 #include "kube/apiserver/server.h"
 
 /*
- * The roles that every cluster has ("Using RBAC Authorization", default roles),
- * for what is served here.  system:node reads no Secrets and mints no tokens:
- * there is no admission that would keep a node to those of its own pods.
+ * Default roles of every cluster ("Using RBAC Authorization"), limited to the kinds served here.
+ * system:node reads no Secrets and creates no tokens: no admission restricts a node to its own
+ * pods.
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 static const struct {
-	/* labels of aggregation, JSON */
+	/* labels: aggregation labels, JSON. */
 	const char *name, *labels;
-	/* rules, or an aggregationRule */
+	/* Rules, or an aggregationRule. */
 	const char *body;
 } roles[] = {
 	{"cluster-admin", "{}",
@@ -97,7 +97,8 @@ static const struct {
 	 "\"verbs\":[\"create\"]}]}"},
 };
 
-/* There is no signing of certificates: a node keeps its bootstrap token, so that has its rights. */
+/* Certificates are not signed: a node keeps its bootstrap token, so the token's group has the
+ * node's rights. */
 static const struct {
 	const char *role;
 	const char *group[3];

@@ -7,11 +7,11 @@
 #include "kube/apiserver/table.h"
 
 /*
- * A list is written while it is read by the client, a piece at a time, so that
- * a large one costs neither memory nor a long turn of the loop.  What changes
- * meanwhile shows or does not; the revision is that of the beginning, so a watch
- * from there brings the reader to the present in any case.  Its last piece, without which
- * it is no list, waits until everything in it is durable.
+ * A list is produced while the client reads it, a piece at a time, so that a large list costs
+ * neither memory nor a long turn of the loop. Changes in the meantime may or may not show; the
+ * revision is that of the beginning, so a watch from there brings the reader to the present in any
+ * case. The last piece, without which the list is not complete, waits until everything in the list
+ * is durable.
  */
 #define PIECE_BYTES ((size_t)64 << 10)
 #define PIECE_SCAN_BYTES ((size_t)512 << 10)
@@ -51,7 +51,7 @@ struct lister {
 	struct apiserver *a;
 	struct httpd_req *q;
 	const struct resource *r;
-	/* a definition may be deleted meanwhile */
+	/* A copy, because a definition may be deleted meanwhile. */
 	struct resource r_copy;
 	struct arena *arena;
 	const char *prefix;
@@ -62,9 +62,9 @@ struct lister {
 	uint64_t rev;
 	size_t scanned;
 	bool more, whole, ended;
-	/* what was read will never be durable */
+	/* Objects that were read will never be durable. */
 	bool broken;
-	/* the last piece waits for the disk */
+	/* The last piece waits for the disk. */
 	struct barrier *barrier;
 	struct buf buf;
 	size_t sent;
@@ -110,7 +110,7 @@ static bool on_entry(const struct store_entry *e, void *arg)
 	return true;
 }
 
-/* {"v":..., "rv":..., "start":...} in base64, as the real one: opaque to clients. */
+/* Returns {"v":..., "rv":..., "start":...} in base64, like kube-apiserver; opaque to clients. */
 static char *continue_token(const struct lister *s)
 {
 	OWN_JSON j = json_pack("{s:s, s:I, s:s}", "v", "meta.k8s.io/v1", "rv", (json_int_t)s->rev,
@@ -171,7 +171,7 @@ static int64_t list_read(char *out, size_t max, uint64_t pos, void *arg)
 	}
 	if (s->barrier)
 		return 0;
-	if (!left) { /* nothing matched so far: let others have a turn */
+	if (!left) { /* Nothing matched so far: let other requests have a turn. */
 		loop_defer(&s->wake);
 		return 0;
 	}
@@ -222,7 +222,7 @@ static int parse_continue(struct lister *s, const char *token, struct fault *f)
 	return 0;
 }
 
-/* resourceVersionMatch.  Exact: only the present can be shown. */
+/* Checks resourceVersionMatch. Exact: only the present revision is available. */
 static int check_match(struct request *rq, const char *rev, int64_t n)
 {
 	const char *match = httpd_query(rq->q, "resourceVersionMatch");

@@ -3,13 +3,13 @@
 #include "kube/apiserver/erase.h"
 
 /*
- * Requests that delete: of one object, of many, and the eviction of a pod, which a budget may
+ * Requests that delete: one object, many objects, and the eviction of a pod, which a budget may
  * refuse.
  */
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-/* For back compatibility (batch/v1 strategy of Jobs). */
+/* For backward compatibility (batch/v1 strategy of Jobs). */
 static enum policy default_policy(const struct request *rq)
 {
 	return str_eq(rq->r->key, "jobs.batch/") ? POLICY_ORPHAN : POLICY_DEFAULT;
@@ -46,7 +46,7 @@ static int parse_policy(struct request *rq, const json_t *options, enum policy *
 		name);
 }
 
-/* In the options of a deletion, as in a query. */
+/* Reads dryRun from the deletion's options, as from the query. */
 static int read_dry_run(struct request *rq, const json_t *options)
 {
 	const json_t *list = json_object_get(options, "dryRun");
@@ -112,7 +112,7 @@ static struct answer *answer_evicted(struct request *rq, const json_t *obj)
 	return answer_new(rq, 201, mem_strdup(created_text));
 }
 
-/* NULL without a fault: there is none. */
+/* NULL without a fault: no options. */
 static json_t *options_body(struct request *rq)
 {
 	size_t len;
@@ -121,7 +121,7 @@ static json_t *options_body(struct request *rq)
 	return len ? request_body(rq) : NULL;
 }
 
-/* Admission plugin NamespaceLifecycle. */
+/* True for namespaces that must not be deleted (admission plugin NamespaceLifecycle). */
 static bool is_kept(const char *ns)
 {
 	return str_eq(ns, "default") || str_eq(ns, "kube-system") || str_eq(ns, "kube-public");
@@ -182,8 +182,8 @@ void do_delete_all(struct request *rq)
 
 /* --- eviction --------------------------------------------------------------------------------- */
 
-/* May a pod that is not Ready go although its budget allows none?  It serves nobody, unless its
- * like are few already (unhealthyPodEvictionPolicy). */
+/* True if a pod that is not Ready may be evicted although its budget allows no disruption, because
+ * it serves nobody; false if too few pods are healthy (unhealthyPodEvictionPolicy). */
 static bool spares_unready(const json_t *pdb, const json_t *pod)
 {
 	if (pod_is_ready(pod))
@@ -230,11 +230,11 @@ static int check_budgets(struct request *rq, const json_t *pod)
 	unsigned matching = 0;
 	int rc = 0;
 
-	/* Only a pod that runs, or is about to, is anybody's replica. */
+	/* Only a running or starting pod counts as a replica. */
 	if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed") || str_eq(phase, "Pending") ||
 	    object_is_going(pod))
 		return 0;
-	/* One eviction a moment after another must find it counted. */
+	/* The next eviction must find this one counted. */
 	if (rq->a->budgets)
 		budgets_update(rq->a, rq->ns);
 	keys = object_keys(rq->a,

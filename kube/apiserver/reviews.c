@@ -4,7 +4,7 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Questions that are answered and not kept: authentication.k8s.io and authorization.k8s.io.
+ * Requests that are answered and not stored: authentication.k8s.io and authorization.k8s.io.
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 
@@ -36,7 +36,7 @@ static json_t *token_status(struct request *rq, const json_t *spec)
 	return status;
 }
 
-/* --- may somebody do something? --------------------------------------------------------------- */
+/* --- may a user do something? ----------------------------------------------------------------- */
 
 static struct access access_of(struct request *rq, const json_t *spec)
 {
@@ -81,7 +81,7 @@ static struct user user_of_spec(struct request *rq, const json_t *spec)
 	return u;
 }
 
-/* --- what may somebody do? -------------------------------------------------------------------- */
+/* --- what may a user do? ---------------------------------------------------------------------- */
 
 struct rules {
 	json_t *resources, *paths;
@@ -154,7 +154,7 @@ void do_review(struct request *rq)
 	}
 	spec = json_object_get(asked, "spec");
 	json_object_set_new(asked, "status", status_of(rq, spec));
-	if (str_eq(rq->r->plural, "selfsubjectrulesreviews")) /* the question is not repeated */
+	if (str_eq(rq->r->plural, "selfsubjectrulesreviews")) /* The reply omits the spec. */
 		json_object_set_new(asked, "spec", json_object());
 	if (str_eq(rq->r->plural, "selfsubjectreviews"))
 		json_object_set_new(object_meta(asked), "creationTimestamp",

@@ -4,11 +4,11 @@
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
-/* The subresource scale: an object's wish for replicas, in the one form of autoscaling/v1. */
+/* The subresource scale: an object's number of replicas in the form of autoscaling/v1. */
 
 #define MAX_SELECTOR ((size_t)4 << 10)
 
-/* ".spec.replicas" */
+/* path: ".spec.replicas". */
 static const json_t *at_path(const json_t *obj, const char *path, struct arena *a)
 {
 	char *rest = path ? arena_strdup(a, path) : NULL;
@@ -34,7 +34,7 @@ static int set_at_path(json_t *obj, const char *path, json_t *value, struct aren
 		}
 		part = strsep(&rest, ".");
 	}
-	return json_object_set(obj, part, value); /* fails when obj is no object */
+	return json_object_set(obj, part, value); /* Fails if obj is not an object. */
 }
 
 /* --- selectors as text ------------------------------------------------------------------------ */
@@ -59,7 +59,7 @@ static void add_expression(struct buf *b, const json_t *x)
 	}
 }
 
-/* Of a custom kind it is text already; of the others a LabelSelector. */
+/* For a custom kind the selector is text already; otherwise it is a LabelSelector. */
 static json_t *selector_text(const json_t *selector)
 {
 	struct buf b;
@@ -126,7 +126,7 @@ static int wished(const json_t *scale, json_int_t *replicas, struct fault *f)
 	return 0;
 }
 
-/* The scale as it is asked for: the body, or the present one with the body as a patch. */
+/* Returns the requested scale: the body, or the present scale with the body as a patch. */
 static json_t *asked_scale(struct request *rq, const json_t *obj)
 {
 	OWN_JSON body = request_body(rq);

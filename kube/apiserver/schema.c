@@ -5,9 +5,9 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Structural schemas of CustomResourceDefinitions (apiextensions.k8s.io/v1):
- * pruning of what they do not name, defaults, and checks of types and bounds.
- * Rules in CEL (x-kubernetes-validations) are not evaluated.
+ * Structural schemas of CustomResourceDefinitions (apiextensions.k8s.io/v1): pruning of unknown
+ * members, defaults, and checks of types and bounds. CEL rules (x-kubernetes-validations) are not
+ * evaluated.
  *
  * Everything follows the value, whose depth json_parse() has bounded.
  */
@@ -63,7 +63,7 @@ static void prune(const json_t *schema, json_t *value, bool top)
 	}
 }
 
-/* *room: bytes that may still be added; false: there is none. */
+/* *room: bytes that may still be added; false: none left. */
 static bool add_default(json_t *object, const char *name, const json_t *def, size_t *room)
 {
 	size_t size = json_dumpb(def, NULL, 0, JSON_ENCODE_ANY | JSON_COMPACT) + strlen(name);
@@ -101,16 +101,16 @@ static bool set_defaults(const json_t *schema, json_t *value, size_t *room)
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
-/* Schemas and objects may be such that checking takes hours, or defaults fill the memory: a second
- * of the first, and as much of the second as a body may have. */
+/* Some schemas and objects would take hours to check, or fill the memory with defaults. Limits:
+ * about a second of checking, and as much memory as a body may have. */
 #define MAX_WORK ((size_t)5000000)
 
 struct check {
 	struct arena *arena;
 	struct fault *f;
-	/* NULL: nothing is kept */
+	/* NULL: patterns are not cached. */
 	struct patterns *known;
-	/* done so far, in looks at a value */
+	/* Values visited so far. */
 	size_t *work;
 };
 
@@ -150,7 +150,7 @@ static bool has_type(const char *type, const json_t *v)
 	return !str_eq(type, "number") || json_is_number(v);
 }
 
-/* min and max of a size: of characters, items or members. */
+/* min, max: names of the bounds of a size in characters, items or members. */
 static int check_size(struct check *c, const json_t *schema, const char *min, const char *max,
 		      size_t size, const char *path)
 {
@@ -188,7 +188,7 @@ static int check_string(struct check *c, const json_t *schema, const char *s, co
 		       : wrong(c, path, arena_printf(c->arena, "should match '%.200s'", pattern));
 }
 
-/* As far as doubles tell. */
+/* True if n / step is an integer to double precision; quotients beyond 9e15 pass. */
 static bool is_multiple(double n, double step)
 {
 	double times = n / step;
@@ -236,10 +236,10 @@ static bool same_keys(const json_t *keys, const json_t *a, const json_t *b)
 	return true;
 }
 
-/* Each is compared with each: longer ones would hold up the loop. */
+/* Elements are compared pairwise: longer lists would block the loop. */
 #define MAX_UNIQUE 2000
 
-/* Lists that are sets or maps hold nothing twice. */
+/* Lists of type set or map must not contain duplicates. */
 static int check_unique(struct check *c, const json_t *schema, const json_t *list, const char *path)
 {
 	const char *type = json_str_at(schema, "x-kubernetes-list-type");
@@ -283,7 +283,7 @@ static int check_enum(struct check *c, const json_t *allowed, const json_t *v, c
 static int check_value(struct check *c, const json_t *schema, const json_t *v, const char *path,
 		       bool top);
 
-/* An object within an object says what it is. */
+/* An embedded object must contain apiVersion and kind. */
 static int check_embedded(struct check *c, const json_t *v, const char *path)
 {
 	static const char *const members[] = {"apiVersion", "kind"};

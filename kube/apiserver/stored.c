@@ -5,8 +5,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Objects in the store: read one, write one and tell the observers. Apart from the requests,
- * because who works for the server itself, as the collector does, writes too.
+ * Objects in the store: reads one, writes one and calls the observers. Separate from the requests,
+ * because the server itself writes too, for example the collector.
  */
 
 json_t *object_read(struct apiserver *a, const char *key, struct store_entry *entry)
@@ -77,7 +77,7 @@ void write_object(struct request *rq, const struct resource *r, const char *key,
 	};
 	struct err e;
 
-	/* A dry run is an empty commit: what it was tried on has to be there. */
+	/* A dry run is an empty commit: the objects that it depends on must be durable. */
 	if (store_commit(a->store, &change, rq->dry_run ? 0 : 1, NULL, c ? answer_done : NULL, c,
 			 &e) < 0) {
 		if (c)
@@ -93,7 +93,7 @@ void write_object(struct request *rq, const struct resource *r, const char *key,
 	free(text);
 }
 
-/* The store counts one revision for each change, so the next one is known. */
+/* The store increments the revision by one per change, so the next one is known. */
 void object_set_rev(const struct apiserver *a, json_t *obj)
 {
 	char rev[24];

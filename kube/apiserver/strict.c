@@ -7,13 +7,12 @@
 #include "kube/apiserver/strict.h"
 
 /*
- * Fields that a kind does not have (query fieldValidation: Strict, Warn, Ignore),
- * and values of another type than the field.  Built-in kinds are read by the table
- * of messages, custom ones by their schema.  Follows the value, whose depth
- * json_parse() has bounded.
+ * Handles fields that a kind does not have (query fieldValidation: Strict, Warn, Ignore), and
+ * values of a wrong type. The table of messages describes built-in kinds, the schema custom ones.
+ * Follows the value, whose depth json_parse() has bounded.
  */
 #define MAX_STRAYS 20
-#define MAX_WARNINGS ((size_t)3 << 10) /* one header line */
+#define MAX_WARNINGS ((size_t)3 << 10) /* One header line. */
 
 struct strays {
 	struct arena *arena;
@@ -56,7 +55,7 @@ static bool find_field(const struct message *m, const char *name, struct message
 	return false;
 }
 
-/* The table leaves out the volumes of particular vendors. */
+/* The table omits the volumes of particular vendors. */
 static bool is_whole(const struct message *m)
 {
 	return !str_eq(m->name, "core.v1.Volume") &&
@@ -71,7 +70,7 @@ static bool is_quantity(const json_t *v)
 	return json_is_number(v) || (json_is_string(v) && amount_is_valid(json_string_value(v)));
 }
 
-/* One value, not the list or map around it. */
+/* Checks one value, not the list or map around it. */
 static int check_one(struct strays *s, const struct message_field *f, json_t *v, const char *path)
 {
 	const struct message *m;
@@ -213,7 +212,7 @@ static int refuse_strays(struct request *rq, const struct strays *s)
 	return rc;
 }
 
-/* RFC 9110 5.6.4: what may stand between quotes. */
+/* True for characters allowed between quotes (RFC 9110, 5.6.4). */
 static bool is_quotable(const char *s)
 {
 	for (; *s; s++)

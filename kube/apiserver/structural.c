@@ -3,9 +3,9 @@
 #include "kube/apiserver/server.h"
 
 /*
- * Is a schema structural (apiextensions.k8s.io/v1: "Specifying a structural schema")?
- * Each value has one type, said outside of allOf, anyOf, oneOf and not, which only
- * narrow it.
+ * Checks whether a schema is structural (apiextensions.k8s.io/v1: "Specifying a structural
+ * schema"): each value has one type, specified outside of allOf, anyOf, oneOf and not, which may
+ * only narrow it.
  * Tests: tests/unit/kube/apiserver/test_schema.c
  */
 static const char *const junctors[] = {"allOf", "anyOf", "oneOf"};
@@ -32,7 +32,8 @@ static const char *join(struct walk *w, const char *path, const char *name)
 	return arena_printf(w->arena, "%s.%.100s", path, name);
 }
 
-/* Inside of a junctor: it may not say what the value is, only which are allowed. */
+/* Checks the inside of allOf, anyOf, oneOf and not: it must not define types, only restrict
+ * values. */
 static int check_narrowing(struct walk *w, const json_t *schema, const char *path)
 {
 	static const char *const forbidden[] = {"description", "default", "additionalProperties",

@@ -8,13 +8,13 @@
 #include "base/str.h"
 
 struct table {
-	/* NULL: a custom kind */
+	/* NULL: a custom kind. */
 	const struct column *columns;
-	/* additionalPrinterColumns, or NULL */
+	/* additionalPrinterColumns; NULL: none. */
 	json_t *custom;
 	json_t *definitions;
 	struct loop *loop;
-	/* which object goes with a row; neither: its metadata */
+	/* Which object accompanies a row: the whole, none, or (neither set) its metadata. */
 	bool whole, none;
 	bool renamed_event;
 };
@@ -92,7 +92,8 @@ void table_free(struct table *t)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* What does not fit the column's type is not shown (apiextensions-apiserver's table convertor). */
+/* A value that does not fit the column's type is not shown (apiextensions-apiserver's table
+ * convertor). */
 static json_t *custom_cell(const json_t *column, const json_t *obj, int64_t now)
 {
 	const char *type = str_or(json_str_at(column, "type"), "string");
@@ -152,7 +153,7 @@ static json_t *row_of(const struct table *t, json_t *obj)
 				age_json(json_str_at(obj, "metadata", "creationTimestamp"), now));
 	}
 	row = json_pack("{s:o}", "cells", cells);
-	if (t->whole && t->renamed_event) /* its cells are made, in the form that is stored */
+	if (t->whole && t->renamed_event) /* Its cells are already made from the stored form. */
 		object_event_from_core(obj);
 	if (t->whole)
 		json_object_set(row, "object", obj);
@@ -189,7 +190,7 @@ char *table_bookmark(const struct table *t, json_t *meta)
 	OWN_JSON object = json_pack("{s:s, s:s, s:O}", "kind", "PartialObjectMetadata",
 				    "apiVersion", "meta.k8s.io/v1", "metadata", meta);
 
-	/* As kube-apiserver: the one row says nothing but the revision. */
+	/* As in kube-apiserver, the one row contains only the revision. */
 	json_array_append_new(json_object_get(j, "rows"),
 			      json_pack("{s:[], s:O}", "cells", "object", object));
 	return json_text(j);

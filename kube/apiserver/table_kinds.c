@@ -6,14 +6,14 @@
 #include "kube/apiserver/table.h"
 #include "base/data/age.h"
 
-/* The columns of built-in kinds, as in pkg/printers/internalversion of Kubernetes 1.36. */
+/* Columns of built-in kinds, as in pkg/printers/internalversion of Kubernetes 1.36. */
 
 static json_t *age(const json_t *obj, int64_t now)
 {
 	return age_json(json_str_at(obj, "metadata", "creationTimestamp"), now);
 }
 
-/* What a buf holds; "" is `otherwise`. */
+/* Returns the text in b as JSON; `otherwise` if it is empty. */
 static json_t *give_text(struct buf *b, const char *otherwise)
 {
 	json_t *j = json_string(b->len ? b->data : otherwise);
@@ -113,7 +113,8 @@ static const struct column pods[] = {
 	{.name = "Readiness Gates",
 	 .type = "string",
 	 .priority = 1,
-	 .path = "status.readinessGate", /* never there: drover's pods have none */
+	 /* Never present: pods of drover have no readiness gates. */
+	 .path = "status.readinessGate",
 	 .otherwise = "<none>"},
 	{0},
 };
@@ -184,7 +185,7 @@ static const struct column nodes[] = {
 	{0},
 };
 
-/* --- what holds data -------------------------------------------------------------------------- */
+/* --- kinds that hold data --------------------------------------------------------------------- */
 
 static json_t *count_data(const json_t *obj, int64_t now)
 {

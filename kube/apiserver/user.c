@@ -2,7 +2,8 @@
 #include "kube/apiserver/server.h"
 
 /*
- * The groups of a user.  Apart from auth.c, which asks tokens.c and rbac.c: both need these.
+ * Groups of a user. Separate from auth.c, because tokens.c and rbac.c, which auth.c calls, need
+ * them too.
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 #define MAX_GROUPS 32

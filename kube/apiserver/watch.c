@@ -6,9 +6,9 @@
 #include "kube/apiserver/table.h"
 
 /*
- * Events come from the store when they are durable; what a watch begins with
- * waits until it is.  A watch holds the lines that its client has not read yet.  A client that
- * reads too slowly is cut off; it comes back with the revision that it has seen.
+ * The store delivers events when they are durable; the initial events of a watch wait until they
+ * are. A watch buffers lines that its client has not read yet. A client that reads too slowly is
+ * disconnected; it continues from the revision that it has seen.
  */
 #define MAX_BACKLOG ((size_t)32 << 20)
 #define BOOKMARK_MS 60000
@@ -17,7 +17,7 @@
 struct watch {
 	struct apiserver *a;
 	struct httpd_req *q;
-	/* a copy: a definition may be deleted meanwhile */
+	/* A copy, because a definition may be deleted meanwhile. */
 	struct resource r;
 	struct arena *arena;
 	const char *api_version;
@@ -25,9 +25,9 @@ struct watch {
 	struct store_watch *store_watch;
 	struct loop_timer timeout, bookmark;
 	bool ended;
-	/* what was read will never be durable */
+	/* Objects that were read will never be durable. */
 	bool broken;
-	/* what it began with waits for the disk */
+	/* The initial events wait for the disk. */
 	struct barrier *barrier;
 	struct buf buf;
 	size_t sent;
@@ -67,7 +67,7 @@ static int64_t watch_read(char *out, size_t max, uint64_t pos, void *arg)
 	w->sent += left;
 	if (w->sent == w->buf.len) {
 		w->sent = 0;
-		buf_done(&w->buf); /* most watches are idle most of the time */
+		buf_done(&w->buf); /* Most watches are idle most of the time. */
 		buf_init(&w->buf, MAX_BACKLOG);
 	}
 	return (int64_t)left;
@@ -91,7 +91,7 @@ static void add_line(struct watch *w, const char *type, const char *object, size
 	buf_put(&w->buf, object, len);
 	buf_puts(&w->buf, "}\n");
 	if (w->buf.over) {
-		/* Nothing of a line that does not fit. */
+		/* Removes a line that does not fit completely. */
 		w->buf.over = false;
 		w->buf.len = before;
 		w->buf.data[before] = '\0';
@@ -108,7 +108,7 @@ static void add_object(struct watch *w, const char *type, json_t *obj)
 	free(text);
 }
 
-/* The object as it was last, with the revision of the event: what a DELETED event shows. */
+/* Adds the last object with the revision of the event, for a DELETED event. */
 static void add_last(struct watch *w, json_t *obj, uint64_t rev)
 {
 	char text[32];
@@ -205,7 +205,7 @@ static void on_bookmark(void *arg)
 		loop_timer_start(&w->bookmark, BOOKMARK_MS);
 }
 
-/* Too old: told inside a stream that begins well, as kube-apiserver does. */
+/* Adds the error inside a stream with status 200, as kube-apiserver does. */
 static void add_expired(struct watch *w, struct request *rq, const char *rev)
 {
 	struct fault f;
@@ -224,9 +224,9 @@ static void add_expired(struct watch *w, struct request *rq, const char *rev)
 struct watch_query {
 	int64_t since, timeout_s;
 	bool bookmarks;
-	/* begin with what there is */
+	/* Begin with the present objects. */
 	bool initial;
-	/* ... and say where that ends */
+	/* Mark the end of the initial events. */
 	bool mark;
 };
 
@@ -270,11 +270,12 @@ static void on_begun(const struct err *e, void *arg)
 	httpd_wake(w->q);
 }
 
-/* The present state, and the revision to go on from. */
+/* Adds the present objects; sets the revision to continue from. */
 static void add_initial(struct watch *w, const char *prefix, struct watch_query *query)
 {
 	query->since = (int64_t)store_rev(w->a->store);
-	w->buf.max = SIZE_MAX; /* however much there is: only what comes on top can run away */
+	/* No limit for the initial events: only later events can exceed the backlog. */
+	w->buf.max = SIZE_MAX;
 	store_list(w->a->store, prefix, NULL, 0, on_initial, w);
 	if (query->mark && query->bookmarks && !w->ended)
 		add_bookmark(w, (uint64_t)query->since, true);
@@ -313,7 +314,7 @@ void do_watch(struct request *rq)
 	prefix = filter_prefix(&w->filter, rq, rq->arena);
 	if (query.initial)
 		add_initial(w, prefix, &query);
-	if (query.since == 0) /* sendInitialEvents=false from anywhere */
+	if (query.since == 0) /* sendInitialEvents=false from any revision. */
 		query.since = (int64_t)store_rev(a->store);
 	if (!store_is_durable(a->store, (uint64_t)query.since))
 		w->barrier = barrier_new(a, on_begun, w);

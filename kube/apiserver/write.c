@@ -3,13 +3,13 @@
 #include "base/str.h"
 #include "kube/apiserver/erase.h"
 
-/* Answers with the object. */
+/* Replies with the object. */
 static void write_and_show(struct request *rq, const char *key, json_t *obj, int64_t if_rev,
 			   int status)
 {
 	OWN_JSON shown = NULL;
 
-	if (!rq->dry_run) /* else it stays as it was */
+	if (!rq->dry_run) /* A dry run leaves the revision unchanged. */
 		object_set_rev(rq->a, obj);
 	if (rq->r->renamed_event) {
 		shown = json_deep_copy(obj);
@@ -28,7 +28,8 @@ static void show(struct request *rq, int status, json_t *obj)
 
 /* --- create ----------------------------------------------------------------------------------- */
 
-/* Is it on its way?  Each create asks, and few are: the rest is not parsed. */
+/* True if the entry has a deletionTimestamp. Every create calls this and few entries are
+ * terminating, so the others are not parsed. */
 static bool entry_is_going(const struct store_entry *entry)
 {
 	struct err e;
@@ -68,8 +69,7 @@ static int check_room(struct request *rq, struct fault *f)
 	return 0;
 }
 
-/* As admission would: the object is stored, but whoever made it waits for something that does not
- * come. */
+/* Adds a warning as admission would: the object is stored, but no controller acts on it. */
 static void warn_of_inert_kind(struct request *rq)
 {
 	const char *const *kind = rq->a->spec.inert_kinds;
@@ -134,7 +134,7 @@ void apiserver_create(struct apiserver *a, const char *group, const char *plural
 
 /* --- update and patch ------------------------------------------------------------------------- */
 
-/* obj: what the request makes of old, not checked yet. */
+/* obj: the result of the request on old, not checked yet. */
 static void replace(struct request *rq, const char *key, const struct store_entry *entry,
 		    const json_t *old, json_t *obj)
 {
@@ -157,7 +157,7 @@ static void replace(struct request *rq, const char *key, const struct store_entr
 		object_set_rev(rq->a, obj);
 		remove_object(rq, rq->r, key, obj, answer_new(rq, 200, json_text(obj)));
 	} else if (json_equal(old, obj)) {
-		show(rq, 200, obj); /* nothing changed: no new revision */
+		show(rq, 200, obj); /* Nothing changed: no new revision. */
 	} else {
 		write_and_show(rq, key, obj, rev, 200);
 	}
@@ -178,7 +178,7 @@ void do_update(struct request *rq)
 		replace(rq, key, &entry, old, obj);
 }
 
-/* The patched object, or NULL with the fault set. */
+/* Returns the patched object, or NULL with the fault set. */
 static json_t *patched(struct request *rq, const json_t *old, const json_t *patch)
 {
 	OWN_JSON base = json_deep_copy(old);
@@ -195,23 +195,23 @@ static json_t *patched(struct request *rq, const json_t *old, const json_t *patc
 	return NULL;
 }
 
-/* What a body may be an object may be: patches would make it grow without end. */
+/* Limits the object to the size of a body: patches could make it grow without end. */
 static int check_size(struct request *rq, const struct store_entry *old, const json_t *obj)
 {
 	size_t patch, size;
 
 	(void)httpd_body(rq->q, &patch);
-	/* A JSON patch can copy what is there already. */
+	/* Only a JSON patch can copy existing data. */
 	if (!body_has_type(rq, "application/json-patch+json") && old->value_len + patch <= MAX_BODY)
 		return 0;
 	size = json_dumpb(obj, NULL, 0, JSON_COMPACT);
-	return size <= MAX_BODY || size <= old->value_len /* it may always shrink */
+	return size <= MAX_BODY || size <= old->value_len /* An object may always shrink. */
 		       ? 0
 		       : fault_set(&rq->fault, FAULT_TOO_LARGE,
 				   "Request entity too large: limit is %zu", MAX_BODY);
 }
 
-/* A patch that says no revision means the present one. */
+/* A patch without a revision applies to the present one. */
 static void fill_rev(const json_t *old, json_t *obj)
 {
 	json_t *meta = object_meta(obj);
