@@ -302,6 +302,7 @@ int object_requirements_check(const struct object_requirements *r, const char *p
 		switch ((enum object_operator)q->operator) {
 		case OPERATOR_IN:
 		case OPERATOR_NOT_IN:
+			/* mutant: selector-empty */
 			if (!q->values.n)
 				return err_set(e, ERR_INVALID, 0,
 					       "%s[%zu].values: operator %s needs values", path, i,

@@ -132,6 +132,7 @@ static int drives(struct cli_client *c, const struct cli_approve *a, const json_
 	(void)show(out, seen, want, '+');
 	ids = unseen(c, m, &new);
 	fflush(out);
+	/* mutant: drives-forgotten-unasked */
 	if (forgotten + new && !a->yes && confirm_forgotten(c, a->machine, m)) {
 		json_decref(ids);
 		return -1;

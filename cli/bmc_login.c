@@ -60,6 +60,7 @@ static int check_trust(const struct cli_bmc *b, struct err *e)
 	}
 	differs = machine_bmc_differs(b->m->spec.bmc, b->login, b->ca ? text : NULL,
 				      b->m->status.trusted_bmc);
+	/* mutant: console-untrusted probe-untrusted */
 	if (!differs)
 		return 0;
 	return err_set(

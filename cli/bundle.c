@@ -99,6 +99,7 @@ static void on_object(json_t *o, void *arg)
 		return;
 	}
 	copy = json_deep_copy(o);
+	/* mutant: bundle-unredacted */
 	redact_object(copy);
 	text = json_text_sorted(copy);
 	buf_puts(&b->part, text);

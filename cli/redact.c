@@ -30,6 +30,7 @@ static size_t redact_url(const char *s, struct buf *out)
 	size_t len = word_at(s), host = strcspn(s, "/?# \t\r\n\"'`<>,;"), user = 0, query;
 
 	for (size_t i = 0; i < host; i++)
+		/* mutant: redact-url */
 		if (s[i] == '@')
 			user = i + 1;
 	if (user)

@@ -269,7 +269,8 @@ static int import(struct import *m)
 
 	if (cli_list(m->c, OBJECT_VIRTUAL_CLUSTER, on_tenant, m, &e) < 0)
 		return cli_unread(m->c, OBJECT_VIRTUAL_CLUSTER, NULL, &e);
-	if (cli_list_of(m->c, &services, in, CHART_LABELS, on_service, m, &e) < 0)
+	if (cli_list_of(m->c, &services, in, /* mutant: import-synced */ CHART_LABELS, on_service,
+			m, &e) < 0)
 		return cli_failed(
 			m->c, "%s; finding vClusters takes `list` of services%s", e.text,
 			in ? " there"

@@ -49,7 +49,7 @@ static void not_leading(struct httpd_req *q, const struct context *c)
 		str_copy(text, sizeof(text), "caches or keys are missing\n");
 	else if (str_empty(holder))
 		str_copy(text, sizeof(text), "nobody leads yet: the lease is free\n");
-	else if (str_eq(holder, c->o.identity))
+	else if (/* mutant: leader-starved */ str_eq(holder, c->o.identity))
 		str_copy(
 			text, sizeof(text),
 			"this replica led and did not renew its lease in time: it is short of processor time, "

@@ -542,8 +542,8 @@ static bool on_same(const char *ns, const char *name, const char *rv, uint64_t d
 	char key[KEY_SIZE];
 	struct slot *s = key_of(key, ns, name) ? map_get(c->slots, key) : NULL;
 
-	if (!s || !digest || s->digest != digest || s->pub.rv != s->rv || strlen(rv) >= RV_SIZE ||
-	    kube_rv_older(rv, s->rv))
+	if (!s || !digest || /* mutant: node-news-known */ s->digest != digest ||
+	    s->pub.rv != s->rv || strlen(rv) >= RV_SIZE || kube_rv_older(rv, s->rv))
 		return false;
 	return str_copy(s->rv, sizeof(s->rv), rv);
 }
@@ -587,7 +587,8 @@ bool kube_cache_passed(const struct kube_cache *c, const char *rv)
 {
 	const char *known = c->synced ? kube_reflect_rv(c->reflect) : NULL;
 
-	return known && kube_rv_is_number(rv) && !kube_rv_older(known, rv);
+	return known && kube_rv_is_number(rv) &&
+	       /* mutant: answer-not-learned */ !kube_rv_older(known, rv);
 }
 
 static void learn(struct kube_cache *c, const json_t *object)

@@ -79,6 +79,7 @@ static void request_end(struct netris_request *q, struct netris_objects *o, cons
 
 	if (e) {
 		why = *e;
+		/* mutant: secret-quoted */
 		quoted_redact_err(&why, q->n->password, q->n->cookie);
 		(void)!err_wrap(&why, "Netris %s %.80s", q->method, q->path);
 	}
@@ -252,6 +253,7 @@ static void send(struct netris_request *q)
 	};
 	struct err e;
 
+	/* mutant: netris-may-act */
 	if (q->changes && q->call.may_act && !q->call.may_act(q->call.arg)) {
 		(void)!err_set(&e, ERR_CONFLICT, 0, "no longer allowed, not sent");
 		request_fail(q, &e);

@@ -422,7 +422,7 @@ int netris_decode(enum netris_kind kind, const json_t *data, struct arena *a,
 		memset(at, 0, s->size);
 		if (element(s->rows, list ? json_array_get(data, i) : data, a, at, e) == 0)
 			read++;
-		else if (s->whole || !list)
+		else if (/* mutant: netris-half-list */ s->whole || !list)
 			return err_wrap(e, "%s %zu", netris_kinds[kind].name, i);
 	}
 	out->n = read;

@@ -60,6 +60,7 @@ enum netris_release netris_release_of(const char *build, char text[static NETRIS
 			str_empty(build) ? "" : " by ", str_or(build, ""));
 		return NETRIS_RELEASE_UNTOLD;
 	}
+	/* mutant: netris-old-release */
 	if (compare(is, oldest, PARTS) < 0) {
 		str_format(
 			text, NETRIS_RELEASE_TEXT,

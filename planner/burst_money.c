@@ -83,6 +83,7 @@ static int64_t over_since(const struct burst_launch *l, int64_t start)
 	const int64_t from = l->over.from > start ? l->over.from : start;
 	int64_t cost;
 
+	/* mutant: burst-overrun-uncharged */
 	if (l->over.until <= from)
 		return 0;
 	return money_for_ms(l->over.per_hour, l->over.until - from, &cost) ? cost : INT64_MAX;
@@ -191,6 +192,7 @@ void burst_purses_charge(struct burst_purses *l, const struct burst_policy_in *p
 
 		if (!counts(&l->v[i], p->name))
 			continue;
+		/* mutant: burst-uncharged */
 		add(&l->v[i].total[x], cost);
 		l->v[i].touched[x] = true;
 		if (!str_eq(p->cost.currency, l->v[i].policy->cost.currency))

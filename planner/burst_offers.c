@@ -85,6 +85,7 @@ static enum burst_code judge_price(const struct burst_policy_in *p, const struct
 	int64_t of_gpu;
 
 	v->per_hour = x ? x->micro : o->micros_per_hour;
+	/* mutant: burst-price-unknown */
 	if (v->per_hour < 0)
 		return BURST_PRICE_UNKNOWN;
 	if (!str_eq(currency, p->cost.currency))
@@ -275,8 +276,10 @@ struct burst_why burst_judge(const struct burst_decision *d, size_t i, int64_t l
 		return why(BURST_LIMIT_SHARE, v->nodes, d->share_left, v->cost);
 	if (d->bound.mixed || b->mixed)
 		return why(BURST_MIXED, 0, 0, v->cost);
+	/* mutant: burst-over-budget */
 	if (v->cost > d->bound.left)
 		return why(BURST_BUDGET, v->cost, d->bound.left, v->cost);
+	/* mutant: burst-provider-budget */
 	if (v->cost > b->left)
 		return why(BURST_BUDGET, v->cost, b->left, v->cost);
 	return why(BURST_CHOSEN, 0, 0, v->cost);

@@ -132,8 +132,8 @@ struct plan_class *classes_of(struct planning *p, struct world_shape *s)
 	c->tenant = planning_tenant(p, s->pod.tenant);
 	c->fit = fit_of(p, s, c->tenant);
 	c->number = p->nclasses++;
-	c->refused =
-		s->pod.unsupported || s->pod.volume_wait || s->pod.device_wait || s->pod.gang_wait;
+	c->refused = s->pod.unsupported || s->pod.volume_wait || s->pod.device_wait ||
+		     /* mutant: gang-of-any-size */ s->pod.gang_wait;
 	s->plan = p->w->plan;
 	s->class_ = c;
 	for (size_t i = 0; i < s->pod.requests.n; i++)

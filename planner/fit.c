@@ -112,7 +112,7 @@ bool fit_runtime(const struct world_pod *p, const struct world_pool *pool)
 
 bool fit_proof(const struct world_tenant *t, const struct world_provider *p)
 {
-	return p->proof >= t->proof || (p->probed && t->probed);
+	return p->proof >= t->proof || (p->probed && /* mutant: proof-never-shown */ t->probed);
 }
 
 /* Compares the values if both are integers: *out is negative, 0 or positive as the taint's is less,
@@ -138,7 +138,7 @@ static bool tolerates_value(const struct world_toleration *t, const struct world
 	case WORLD_TOLERATES_EXISTS:
 		return true;
 	case WORLD_TOLERATES_GT:
-		return compare_values(t, taint, &c) && c > 0;
+		return compare_values(t, taint, &c) && /* mutant: toleration-numbers */ c > 0;
 	case WORLD_TOLERATES_LT:
 		return compare_values(t, taint, &c) && c < 0;
 	case WORLD_TOLERATES_NONE:

@@ -288,6 +288,7 @@ static void undo(struct gang_try *t, bool keeps)
 
 		if (x->bin && x->bin - 1 < t->nbins &&
 		    !(keeps && bins_at(t->tenant->bins, x->bin - 1)->kind != PLAN_ON_NODE))
+			/* mutant: gang-not-undone */
 			bins_give(t->tenant->bins, x->bin - 1, t->kinds[x->kind].cell->class_);
 		t->kinds[x->kind].left += x->bin != 0;
 		x->bin = 0;
@@ -373,7 +374,7 @@ static bool run(struct gang_try *t, struct span *s, bool stock, size_t levels,
 	t->stock = stock;
 	begin(t);
 	place_all(t);
-	if (t->placed >= t->g->need && !t->tenant->over) {
+	if (/* mutant: gang-in-parts */ t->placed >= t->g->need && !t->tenant->over) {
 		if (t->ahead)
 			undo(t, t->ahead->keeps);
 		else

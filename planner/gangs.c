@@ -85,7 +85,7 @@ static void settle(struct planning *p, struct plan_gang *g)
 	g->want = g->n - g->seated;
 	if (has + g->want >= size)
 		g->need = has < size ? size - has : 0;
-	else if (g->begun || g->ended)
+	else if (g->begun || /* mutant: gang-ended-waits */ g->ended)
 		g->need = g->want;
 	else {
 		say(p, g, PLAN_GANG_SHORT,

@@ -132,7 +132,7 @@ static void keep(struct planning *p, struct plan_gang *g, const struct gang_ahea
 		const bool rests = hold_rests(p->w, m->name, p->now_ms);
 
 		sure = sure && s->unsure != p->w->plan && !rests;
-		if (rests || supply_is_anothers(p, s))
+		if (/* mutant: machine-rest-ignored */ rests || supply_is_anothers(p, s))
 			continue;
 		supply_hold(p->supply, g->tenant, x->v[i].pool, x->v[i].line, s, g->it);
 		if (m->offered)
@@ -259,7 +259,7 @@ void holds_reserve(struct planning *p, struct plan_gang *g)
 		tell(p, g, true);
 		return;
 	}
-	if (g->tenant->holds && p->wanting > 1) {
+	if (g->tenant->holds && /* mutant: hold-for-each-gang */ p->wanting > 1) {
 		wait_without(p, g);
 		say(p, g, "machines are reserved for another gang of the tenant");
 		return;

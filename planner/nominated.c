@@ -59,6 +59,7 @@ static void reserve(struct nominee *o, const struct queued *q)
 	struct plan_tenant *t = q->class_->tenant;
 
 	bins_look(t->bins, q->class_->fit);
+	/* mutant: nominated-room */
 	bins_take(t->bins, o->bin, q->class_);
 	o->pods++;
 	o->constrained |= q->pod->side->pod.topology.n > 0;
@@ -84,7 +85,7 @@ static bool may_sit(const struct nominee *o, const struct queued *q)
 
 	return !c->refused && !c->impossible && !c->tenant->over &&
 	       !(o->constrained && o->pods > 1) && bins_suits(c->fit, o->bin) &&
-	       (q->pod->preempts || has_room(o, q));
+	       (q->pod->preempts || /* mutant: nominated-alone */ has_room(o, q));
 }
 
 static void sit(struct planning *p, const struct nominee *o, struct queued *q)
@@ -110,6 +111,7 @@ void nominated_seat(struct planning *p, struct queued *const *q, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		o = nominee_of(&of, q[i]);
 		if (o && o->closed)
+			/* mutant: nominated-open */
 			bins_close(q[i]->class_->tenant->bins, o->bin);
 		else if (o)
 			sit(p, o, q[i]);

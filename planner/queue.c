@@ -57,6 +57,7 @@ static uint64_t piece_of(const struct queued *q, size_t piece)
 
 	switch (piece) {
 	case CHECK:
+		/* mutant: check-in-turn */
 		return q->pod->check;
 	case TENANT_PRIORITY:
 		return ~signed_key(q->class_->tenant->it->priority);
@@ -188,7 +189,8 @@ static int64_t reached(const struct level *v, size_t n, const struct queued *q, 
 
 int64_t queue_clamp(const struct world *w, const struct world_tenant *t, int64_t priority)
 {
-	return w->clamps && priority > t->priority ? t->priority : priority;
+	return /* mutant: priority-unclamped */ w->clamps && priority > t->priority ? t->priority
+										    : priority;
 }
 
 static void raise(struct queued **q, size_t n, const struct world *w, int64_t now_ms,

@@ -128,6 +128,7 @@ static bool is_unsettled(struct planning *p, const struct world_claim *c,
 	const int64_t until = planning_add(c->ready_ms, ROOM_SETTLES_MS);
 	bool all = true;
 
+	/* mutant: seat-lost-to-a-taint */
 	if (!c->ready || !c->ready_ms || until <= p->now_ms)
 		return false;
 	for (size_t i = 0; i < n->taints.n; i++)

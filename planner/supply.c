@@ -337,6 +337,7 @@ static bool look_in_pools(struct supply *s, struct plan_cell *c, const struct su
 			break;
 		if (!suits || !look_in(s, c, fp, suits, rest, pick))
 			continue;
+		/* mutant: rented-before-owned */
 		if (!pick->line->provider->elastic)
 			return true;
 		if (!rented.from)
@@ -580,7 +581,8 @@ static bool serves_as_second(const struct plan_class *c, const struct supply_poo
 			     const struct supply_line *l, const char *type)
 {
 	return str_eq(l->type->name, type) && !l->provider->elastic && !l->provider->paused &&
-	       fit_proof(c->tenant->it, l->provider) && supply_allowed(c, pool, l);
+	       fit_proof(c->tenant->it, l->provider) &&
+	       /* mutant: stand-in-over-quota */ supply_allowed(c, pool, l);
 }
 
 bool supply_second(struct supply *s, const struct world_claim *c, struct supply_offer *out)

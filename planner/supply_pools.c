@@ -443,6 +443,7 @@ static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
 		    const struct supply_line *l, const struct supply_option *o)
 {
 	if (o->permit)
+		/* mutant: burst-for-anybody */
 		return str_eq(o->permit, f->pod->permit);
 	return !l->provider->elastic || (!f->tenant->it->owned_only && !pool->it->permits_only);
 }
@@ -491,7 +492,8 @@ void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool
 				continue;
 			}
 			own = true;
-			if (!suits(p, f, fp, l, o, taint) || is_stopped(p, f, fp, i, k))
+			if (!suits(p, f, fp, l, o, taint) ||
+			    /* mutant: stopped-pool-chosen */ is_stopped(p, f, fp, i, k))
 				continue;
 			fp->n++;
 			suit(&fp->suits, i, k);

@@ -489,7 +489,7 @@ bool world_put_node(struct world *w, const struct world_node *n)
 	TEXT(tenant);
 	TEXT(name);
 	TEXT(claim);
-	c->labels = world_name_labels(&n->labels, n->name, a);
+	c->labels = /* mutant: node-unnamed */ world_name_labels(&n->labels, n->name, a);
 	c->taints = world_copy_taints(&n->taints, a);
 	c->allocatable = world_copy_resources(&n->allocatable, a);
 	if (old && same_node(&old->node, c))

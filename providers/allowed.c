@@ -10,7 +10,7 @@ static bool begins_with(const char *const *command, const char *words)
 	size_t i = 0;
 
 	words += strspn(words, " ");
-	for (; *words; i++) {
+	for (; /* mutant: exec-arguments */ *words; i++) {
 		const size_t n = strcspn(words, " ");
 
 		if (!command[i] || strlen(command[i]) != n || memcmp(command[i], words, n) != 0)

@@ -403,6 +403,7 @@ static void ask(struct bmc_check *c)
 		redfish_read_drives(c->r, NULL, on_drives, c);
 		break;
 	case LOG_OUT:
+		/* mutant: probe-session */
 		redfish_log_out(c->r, on_logged_out, c);
 		break;
 	}

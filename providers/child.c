@@ -253,6 +253,7 @@ static void on_line(const char *line, size_t len, void *arg)
 	json_int_t id = json_int_at(j, "id");
 
 	c->answered++;
+	/* mutant: child-unasked */
 	if (j && (c->answered > c->asked || (id > 0 && (uint64_t)id > c->next_id))) {
 		(void)!err_set(&e, ERR_PROTOCOL, 0, "%s answers what it was not asked: %.100s",
 			       c->argv[0], line);

@@ -183,6 +183,7 @@ static int exec_open(struct fabric *f, const struct fabric_spec *s, struct err *
 		return err_set(e, ERR_INVALID, 0,
 			       "network.exec.command: want an absolute path, got %.100s",
 			       s->command ? str_or(s->command[0], "nothing") : "nothing");
+	/* mutant: exec-any */
 	if (!allowed_runs(s->allowed, s->command))
 		return err_set(
 			e, ERR_DENIED, 0,

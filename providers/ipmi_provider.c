@@ -106,7 +106,7 @@ static void process_over(struct provider_machine *m)
 	m->sensing = false;
 	loop_timer_stop(&m->limit);
 	loop_timer_stop(&m->pause);
-	m->not_before = loop_now(loop_of(m->group)) + PAUSE_MS;
+	m->not_before = /* mutant: ipmi-pause */ loop_now(loop_of(m->group)) + PAUSE_MS;
 }
 
 static void end(struct provider_machine *m, const struct provider_observation *o,
@@ -325,7 +325,7 @@ static void plan_sensing(struct provider_machine *m)
 		return;
 	m->sensors_at = m->asked_at + SENSORS_RETRY_MS;
 	if (line_of(m->out.data, "Record Count", count, sizeof(count)) &&
-	    str_to_i64(count, 1, 0xffff, &n))
+	    str_to_i64(count, /* mutant: ipmi-empty-repository */ 1, 0xffff, &n))
 		loop_timer_start(&m->sense, PAUSE_MS);
 	else
 		unsensed(m, "the BMC says that it has no records of sensors");
@@ -408,9 +408,11 @@ static bool spawn(struct provider_machine *m, const char *const *command, const 
 {
 	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
 					  NULL};
-	const char *argv[24] = {IPMITOOL, "-v",	   "-I", "lanplus", "-H", m->host,
-				"-p",	  m->port, "-U", m->user,   "-f", LOOP_SECRET_FILE,
-				"-N",	  "2",	   "-R", "2"};
+	const char *argv[24] = {
+		IPMITOOL, "-v",	   "-I", "lanplus",
+		"-H",	  m->host, "-p", m->port,
+		"-U",	  m->user, "-f", /* mutant: ipmi-password */ LOOP_SECRET_FILE,
+		"-N",	  "2",	   "-R", "2"};
 	struct loop_spawn s = {.argv = argv,
 			       .env = env,
 			       .secret = m->password,

@@ -62,7 +62,7 @@ static int libvirt_open(struct provider *p, const struct provider_spec *s, struc
 			e, ERR_DENIED, 0,
 			"libvirt.uri: want qemu:///, qemu+tls://, qemu+ssh:// or test:///, all checks on, got %.150s",
 			l->uri);
-	else if (!is_allowed(l))
+	else if (/* mutant: libvirt-any */ !is_allowed(l))
 		rc = err_set(e, ERR_DENIED, 0,
 			     "libvirt.uri: %.200s may not be opened: no --allow-libvirt names it",
 			     l->uri);

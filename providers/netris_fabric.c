@@ -462,6 +462,7 @@ static void on_start(void *arg)
 	struct job *j = arg;
 	struct machine *m = machine_of(j->f, j->name);
 
+	/* mutant: netris-fence */
 	if (j->place && j->call.fence < m->fence) {
 		j->fenced = true;
 		job_fail(j, ERR_CONFLICT, "%.100s: a leader with a higher fence was here", j->name);

@@ -137,8 +137,10 @@ static void find_missing(struct netris_lane *l, const struct ids *want,
 	l->missing.n = 0;
 	l->missing_names[0] = '\0';
 	for (size_t i = 0; i < want->n; i++) {
-		bool fine = netris_has_member(c, want->v[i]) ||
-			    (!ids_has(&l->shared, want->v[i]) && !l->ours(want->v[i], l->arg));
+		bool fine =
+			netris_has_member(c, want->v[i]) ||
+			(/* mutant: netris-shared-not-missed */ !ids_has(&l->shared, want->v[i]) &&
+			 !l->ours(want->v[i], l->arg));
 
 		list_for_each (ed, &l->edits, struct netris_edit, link)
 			fine = fine || (ed->merged && ed->server == want->v[i]);
@@ -283,6 +285,7 @@ static void change(struct netris_lane *l, const struct netris_cluster *c)
 	json_t *list;
 
 	for (size_t i = 0; i < c->servers.n; i++)
+		/* mutant: netris-shared-unsaid */
 		if (c->servers.v[i].shared == NETRIS_UNSAID) {
 			(void)!err_set(
 				&e, ERR_UNSUPPORTED, 0,
@@ -295,6 +298,7 @@ static void change(struct netris_lane *l, const struct netris_cluster *c)
 			   !ids_has(&l->shared, c->servers.v[i].id)) {
 			ids_add(&l->shared, c->servers.v[i].id);
 		}
+	/* mutant: netris-old-list */
 	find_missing(l, &l->known, c);
 	if (l->missing.n && once_more(l)) {
 		l->missing.n = 0;
@@ -329,7 +333,7 @@ static void compare(struct netris_lane *l, const struct netris_cluster *c)
 	struct err e = l->put;
 
 	find_missing(l, &l->sent, c);
-	if (l->missing.n || !shows(l, c)) {
+	if (l->missing.n || /* mutant: netris-answer-believed */ !shows(l, c)) {
 		bool incident = l->missing.n > 0;
 
 		if (once_more(l)) {

@@ -100,6 +100,7 @@ static bool has_all_fabrics(const struct netris_look *l, const struct netris_clu
 	for (size_t i = 0; i < c->vnets.n; i++)
 		has[netris_fabric_of(netris_look_vnet(l, c->vnets.v[i].id)->type)]++;
 	for (int f = NETRIS_ETHERNET + 1; f < NETRIS_FABRICS; f++)
+		/* mutant: netris-fabric-not-shown */
 		if (has[f] < want[f]) {
 			str_format(
 				why, size,
@@ -166,6 +167,7 @@ static bool nowhere_else(const struct netris_look *l, const struct netris_machin
 			says_not(v, why, size);
 			return false;
 		}
+		/* mutant: netris-elsewhere netris-pkey-elsewhere */
 		if (is_in(v, m)) {
 			str_format(why, size, "%s V-net %.60s has it as well",
 				   netris_fabric_names[netris_fabric_of(v->type)], v->name);
@@ -191,7 +193,7 @@ static bool heard_since(const struct netris_look *l, const struct netris_machine
 
 		if (!seen->based)
 			seen->since[i] = at;
-		else if (all && at <= seen->since[i])
+		else if (/* mutant: netris-not-heard */ all && at <= seen->since[i])
 			all = false;
 		if (!all)
 			str_format(why, size, "switch %.60s was not heard of since the change",

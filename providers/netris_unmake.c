@@ -115,7 +115,7 @@ static void on_cluster(struct netris_objects *o, const struct err *e, void *arg)
 		list(m, NETRIS_VPC);
 	} else if (e) {
 		end(m, e);
-	} else if (!is_ours(m, &o->cluster->tags)) {
+	} else if (/* mutant: netris-not-ours */ !is_ours(m, &o->cluster->tags)) {
 		end(m, NULL);
 	} else if (is_used(o->cluster)) {
 		(void)!err_set(&used, ERR_CONFLICT, 0,

@@ -31,6 +31,7 @@ static bool is_healthy(const struct netris_backend *b)
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (!strcasecmp(b->status, words[i]))
 			return b->maintenance != NETRIS_YES;
+	/* mutant: way-health-guessed */
 	return false;
 }
 
@@ -104,6 +105,7 @@ void netris_judge_lb(const struct netris_l4lb *b, int64_t vpc, const struct fabr
 	for (size_t i = 0; i < b->backends.n; i++)
 		healthy += is_healthy(&b->backends.v[i]);
 	name_unhealthy(b, bad, sizeof(bad));
+	/* mutant: way-every-vpc */
 	if (!b->vpc.id)
 		say(out, why, false, "VPCNotSaid",
 		    "Netris does not say in which VPC load balancer %.80s is: every tenant may reach it",

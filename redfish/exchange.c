@@ -255,6 +255,7 @@ static bool redirected(struct redfish *r, struct rf_request *q, const struct htt
 		return false;
 	rf_set(&q->path, path);
 	q->redirects++;
+	/* mutant: redirect-unasked */
 	if (is_allowed(r, q))
 		transmit(r, q);
 	return true;

@@ -118,6 +118,7 @@ bool rf_ensure_system(struct redfish *r, const struct rf_reply *p)
 		   *type = json_str_at(p->json, "@odata.type");
 	struct err e;
 
+	/* mutant: manager-for-system */
 	if (!is_system(p->json))
 		(void)!err_set(&e, ERR_INVALID, 0, "%s%.100s is no ComputerSystem, but %.60s",
 			       r->origin, path,

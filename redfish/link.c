@@ -114,6 +114,7 @@ char *link_path(const char *origin, const char *link, struct err *e)
 	if (*link != '/') {
 		if (!split(link, &theirs) || !split(origin, &ours))
 			goto bad;
+		/* mutant: redirect-elsewhere */
 		if (!same(&ours, &theirs)) {
 			(void)!err_set(e, ERR_PROTOCOL, 0,
 				       "the BMC points at another server: %.80s", link);

@@ -455,6 +455,7 @@ void rf_ready(struct redfish *r, rf_step *then)
 
 	r->ready = then;
 	r->resuming = false;
+	/* mutant: password-change-repeated */
 	if (r->must_change && r->op->kind != RF_LOG_OUT) {
 		rf_password_err(r, &e);
 		rf_fail(r, &e);

@@ -189,6 +189,7 @@ static int look_at_samples(struct pass *p, const struct rung *r, struct err *e)
 		      print ? (const uint8_t(*)[16])x->prints : NULL,
 		      print ? EVIDENCE_EDGE_READS + (size_t)x->nprints : 0, &n);
 	p->dirty = n.dirty;
+	/* mutant: samples-not-mended */
 	if (!n.dirty)
 		return 0;
 	(void)fail(x, "EraseUnverified");
@@ -416,6 +417,7 @@ static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc,
 			e[i] = e[0];
 		rc[i] = sent < 0 ? fail_drive(p[i].x) : look_for_residue(&p[i], r, since, &e[i]);
 	}
+	/* mutant: sanitize-half-believed */
 	if (!sent)
 		distrust(p, n, r, rc, e);
 }
@@ -425,7 +427,7 @@ static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc,
 static void run_subsystem(struct pass *p, size_t n, int *rc, struct err *e)
 {
 	const struct rung *failed = NULL;
-	bool over = !is_whole(p, n), again = true;
+	bool over = /* mutant: sanitize-unasked */ !is_whole(p, n), again = true;
 
 	for (size_t i = 0; !over && i < ERASE_RUNGS; i++) {
 		const struct rung *r = &rungs[i];

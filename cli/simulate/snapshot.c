@@ -129,6 +129,7 @@ static void on_object(json_t *o, void *arg)
 	if (t->kind == OBJECT_VIRTUAL_CLUSTER)
 		json_array_append(t->tenants, o);
 	body = fields_encode(k->fields, object);
+	/* mutant: snapshot-unstripped */
 	strip(t->kind, body);
 	whole = document(OBJECT_API_VERSION, k->kind, NULL, body);
 	print(t, whole);

@@ -222,7 +222,8 @@ static void on_get(struct httpd_req *q, void *arg)
 	struct httpd_content c;
 	struct reader *r;
 
-	if (!i || (i->tls_only && !door->tls) ||
+	if (!i || /* mutant: media-in-the-clear */ (i->tls_only && !door->tls) ||
+	    /* mutant: media-for-all */
 	    !i->allowed.may_read(httpd_identity(q)->address, i->allowed.arg)) {
 		httpd_reply_json(q, 404, "{\"error\":\"no such medium\"}");
 		return;

@@ -172,6 +172,7 @@ static bool may_begin(struct agent_session *s, struct httpd_req *q)
 	const char *address = httpd_identity(q)->address;
 	char why[sizeof(s->refusal)];
 
+	/* mutant: hello-before-power */
 	if (s->await == AGENT_NOT_YET) {
 		second_caller(s, q, "a caller before the machine was switched on");
 		return false;
@@ -180,6 +181,7 @@ static bool may_begin(struct agent_session *s, struct httpd_req *q)
 		refuse(NULL, q, 403, "not expected");
 		return false;
 	}
+	/* mutant: hello-from-anywhere */
 	if (agent_among(address, &s->agent_proxies) || agent_session_can_be_at(s, address))
 		return true;
 	str_format(why, sizeof(why), "called from %.*s, which is not the machine's address",

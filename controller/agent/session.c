@@ -180,6 +180,7 @@ static const char *media_token(const struct agent_session *s, const char *operat
 		arena_printf(a, "media\n%s\n%s\n%lld", s->uid, operation, (long long)boot);
 	uint8_t mac[CRYPTO_SHA256];
 
+	/* mutant: media-token */
 	crypto_hmac_sha256(s->agents->boot_key, text, strlen(text), mac);
 	str_hex(out, mac, sizeof(mac));
 	return out;

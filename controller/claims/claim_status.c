@@ -297,7 +297,8 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 		  failed ? message : "", &changed);
 	if (gone && !told_gone)
 		ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", LEAVE_NODE_GONE, NODE_GONE);
-	condition(cs, a, c, n, "Ready", s == MACHINE_SERVING && !gone && !unready,
+	condition(cs, a, c, n, "Ready",
+		  s == MACHINE_SERVING && /* mutant: node-gone-untold */ !gone && !unready,
 		  failed		 ? reason
 		  : gone		 ? LEAVE_NODE_GONE
 		  : unready		 ? reason_name(REASON_NodeNotReady)

@@ -204,6 +204,7 @@ struct keeper {
 
 static const char *keeps(const struct tenant_pod *p, int64_t now)
 {
+	/* mutant: drift-pod-moved */
 	if (p->asks_until > now)
 		return "an annotation of it says that it may not be disrupted";
 	if (p->alone)

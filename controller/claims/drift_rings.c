@@ -164,6 +164,7 @@ static bool close_for(const struct drift_rings *r, struct ring *g, const struct 
 	struct stopped_line why;
 	const size_t most = k->proved ? k->proved : 1;
 
+	/* mutant: drift-failure-ignored */
 	if (k->failure)
 		str_format(g->text, sizeof(g->text),
 			   "stopped: one by the same template failed on %.63s (%.60s)",
@@ -171,7 +172,7 @@ static bool close_for(const struct drift_rings *r, struct ring *g, const struct 
 	else if (stop_line_stops_pool(k->line, k->pool, &why))
 		str_format(g->text, sizeof(g->text), "stopped: the pool's line is (%.60s)",
 			   str_or(why.reason, ""));
-	else if (g->leaving + g->gone + k->coming >= most)
+	else if (/* mutant: drift-ring-open */ g->leaving + g->gone + k->coming >= most)
 		str_copy(g->text, sizeof(g->text),
 			 "others are on their way first, no more at once than have come to serve");
 	else if (loop_now(r->c->loop) < g->begins_at)

@@ -143,7 +143,7 @@ static bool tenant_before(struct gang_holds *h, struct world *w, const char *ten
 {
 	if (r->level.rests)
 		r->level.rests = must_rest(h, r) > 0;
-	else if (may_hold(h, r) <= 0)
+	else if (/* mutant: hold-without-end */ may_hold(h, r) <= 0)
 		end_hold(h, r, tenant);
 	if (r->level.rests)
 		world_put_tenant_hold(w, tenant, now + must_rest(h, r), 0);
@@ -160,7 +160,7 @@ static bool machine_before(const struct gang_holds *h, struct world *w, const ch
 	if (l->rests)
 		l->rests = l->ms > 0;
 	else
-		l->rests = l->ms >= MOST(h);
+		l->rests = /* mutant: machine-without-rest */ l->ms >= MOST(h);
 	l->held &= !l->rests;
 	world_put_machine_rest(w, machine, l->rests ? now + l->ms : 0);
 	return l->held || l->ms;

@@ -68,7 +68,7 @@ const char *stand_ins_awaited(struct stand_ins *s, const struct node_claim *n)
 
 	claim_index_each(s->c, CLAIM_BY_TENANT, str_or(n->spec.virtual_cluster_ref.name, ""), find,
 			 &f);
-	if (f.found && claim_is_ready(f.found))
+	if (f.found && /* mutant: stand-in-not-awaited */ claim_is_ready(f.found))
 		return NULL;
 	if (f.found)
 		return "the machine in its place comes first";

@@ -11,6 +11,7 @@ static int64_t half_life(const struct context *c)
 
 int64_t used_unwritten(const struct context *c, const struct virtual_cluster *vc)
 {
+	/* mutant: held-not-used */
 	return held_gpus_seconds(c->held_gpus, vc->meta.name,
 				 vc->status.usage ? vc->status.usage->time
 						  : vc->meta.creation_timestamp,

@@ -23,5 +23,6 @@ void whole_gangs(const struct plan *p, struct whole_claim *v, struct arena *a)
 
 	while (broken && find_broken(p, v, broken))
 		for (size_t i = 0; i < p->nclaims; i++)
+			/* mutant: gang-half-sent */
 			v[i].goes &= !(broken[p->claims[i].gang] && !v[i].probe);
 }

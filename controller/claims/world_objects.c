@@ -136,6 +136,7 @@ struct world_machine world_object_machine(const struct machine *m, const struct 
 		w.not_offered = "being switched off";
 	}
 	if (w.offered && m->status.operation &&
+	    /* mutant: out-of-reach-taken */
 	    machine_is_out_of_reach(m->status.operation->last_error.reason)) {
 		w.offered = false;
 		w.not_offered = arena_printf(a, "out of reach: %.60s",

@@ -295,7 +295,7 @@ static bool put_tenant(struct world_sync *s, const char *name)
 						      : "Starting";
 	if (t) {
 		join_probe_answer(t->joins, vc, &joins);
-		w.no_nodes = joins.takes ? NULL : joins.text;
+		w.no_nodes = /* mutant: nodes-not-taken */ joins.takes ? NULL : joins.text;
 		if (w.on_host)
 			w.version = joins.version;
 	}

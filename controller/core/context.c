@@ -15,8 +15,9 @@ bool ctx_may_act(const struct context *c)
 
 	return c->leading &&
 	       (!c->lease || /* a module on its own, as in unit tests */
+		/* mutant: lease-old */
 		kube_lease_renewed_age(c->lease) < slower * DESTROY_LEASE_AGE_MS) &&
-	       host_clock_agrees(c);
+	       /* mutant: burst-wrong-clock */ host_clock_agrees(c);
 }
 
 void ctx_event(const struct context *c, enum object_kind_id kind, const struct object_meta *about,
@@ -65,6 +66,7 @@ int ctx_may_change(const struct context *c, struct err *e)
 {
 	if (!c->leading)
 		return err_set(e, ERR_UNAVAILABLE, 0, "this replica does not lead any more");
+	/* mutant: token-on-an-old-lease */
 	if (!ctx_may_act(c))
 		return err_set(e, ERR_UNAVAILABLE, 0,
 			       "the lease was not renewed in time, or the clock is wrong");

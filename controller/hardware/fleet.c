@@ -405,7 +405,8 @@ const struct elastic_offer *fleet_offer_of(struct fleet *f, const char *provider
 	bool fresh;
 
 	ask_offers(k);
-	fresh = k->offers_arena && loop_wall(f->c->loop) - k->priced_at <= OFFERS_MS;
+	fresh = k->offers_arena &&
+		/* mutant: burst-dearer */ loop_wall(f->c->loop) - k->priced_at <= OFFERS_MS;
 	*no_offer = fresh;
 	str_format(why, size, "%s",
 		   fresh		       ? "it is not offered any more"
@@ -580,6 +581,7 @@ static void look_for_orphans(struct fleet *f, struct cloud *k)
 			map_del(k->orphans, x->id);
 			continue;
 		}
+		/* mutant: orphan-kept */
 		if (!is_due(k, x) || !ctx_may_act(f->c))
 			continue;
 		f->orphan.provider = mem_strdup(k->name);

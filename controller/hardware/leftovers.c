@@ -40,7 +40,7 @@ struct leftover *leftovers_of(struct leftovers *ls, const struct virtual_cluster
 {
 	struct leftover *l = leftovers_find(ls, vc->meta.name);
 
-	if (l && str_eq(l->uid, str_or(vc->meta.uid, "")))
+	if (l && /* mutant: leftover-of-another */ str_eq(l->uid, str_or(vc->meta.uid, "")))
 		return l;
 	if (l && ls->s.under_way(l))
 		return NULL;

@@ -176,6 +176,7 @@ bool login_guard_admit(struct login_guard *s, const char *machine, const char *v
 	}
 	place = *refused_by ? NULL : free_place(s, g, version);
 	if (!place)
+		/* mutant: login-one-first */
 		return false;
 	log_info("a login is tried on one BMC first", LOG_S("machine", machine));
 	choose(s, place, machine);

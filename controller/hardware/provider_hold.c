@@ -62,7 +62,7 @@ static bool hold(const struct kube_entry *en, void *arg)
 		return true; /* none can be put on by now */
 	}
 	return !writer_finalizer(&k->h->write, OBJECT_PROVIDER, &p->meta, FINALIZER_PROVIDER,
-				 machine != NULL, on_written);
+				 /* mutant: provider-not-held */ machine != NULL, on_written);
 }
 
 static void look(void *arg)

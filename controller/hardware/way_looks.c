@@ -264,6 +264,7 @@ static void look(struct entry *en, const struct virtual_cluster *vc)
 		loop_timer_start(&en->timer, SOON_MS);
 		return;
 	}
+	/* mutant: way-unjournaled */
 	if (by && write_down(en, vc, by, way_address(vc)))
 		return;
 	backends = arena_calloc(a, w->backends.n + 1, sizeof(*backends));

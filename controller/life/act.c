@@ -81,6 +81,7 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 		return LIFE_HOLD;
 	if (!life_ensure_single(l))
 		return LIFE_HOLD;
+	/* mutant: act-unjournaled */
 	if (same && l->act.journaled && op && str_eq(op->step, step)) {
 		l->act.journaled = false;
 		l->act.under_way = true;

@@ -375,7 +375,8 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 		call.done = life_way_acted;
 		call.media_ca = agent_endpoint_ca(l->parts->agent_endpoint);
 		provider_media(l->driver->provider, l->bmc, url, &call);
-	} else if (l->look.override != PROVIDER_OVERRIDE_MEDIA) { /* none, or another's */
+	} else if (/* mutant: override-foreign */ l->look.override !=
+		   PROVIDER_OVERRIDE_MEDIA) { /* none, or another's */
 		if (life_way_in_vain(l, "boot-media", "it shows no override for the CD"))
 			return false;
 		if (life_bmc_act(l, "boot-media", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) !=
@@ -460,6 +461,7 @@ bool life_ensure_alone(struct life *l, enum life_decision *d)
 	    !agent_session_is_open(l->agent, op->id, op->boot_number) &&
 	    !agent_session_is_watching(l->agent, op->id, op->boot_number) && open_seat(l))
 		agent_session_watch(l->agent);
+	/* mutant: second-key */
 	if (!agent_session_intruder(l->agent))
 		return true;
 	if (machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED)

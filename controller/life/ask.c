@@ -51,7 +51,8 @@ static int still_asked(void *arg, struct err *e)
 			       machine_state_info[l->question.state].name);
 	if (op->fence != l->question.fence)
 		return err_set(e, ERR_UNAVAILABLE, 0, "the machine has another leader's fence");
-	if (coming & 1u << l->question.state && (!n || n->meta.deletion_timestamp))
+	if (coming & 1u << l->question.state &&
+	    (!n || /* mutant: line-not-asked-again */ n->meta.deletion_timestamp))
 		return err_set(e, ERR_UNAVAILABLE, 0, "the claim was withdrawn");
 	return 0;
 }

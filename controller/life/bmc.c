@@ -183,7 +183,7 @@ static void observe(struct life *l, bool quietly)
 static bool is_fresh(const struct life *l, int64_t max_age_ms)
 {
 	const struct life_look *k = &l->look;
-	bool since = k->wanted_at && k->read_at >= k->wanted_at;
+	bool since = /* mutant: slow-look-old */ k->wanted_at && k->read_at >= k->wanted_at;
 
 	return k->known && k->read_at >= l->act.ended_at &&
 	       loop_now(l->c->loop) - (since ? k->answered_at : k->read_at) <= max_age_ms;

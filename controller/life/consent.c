@@ -68,6 +68,7 @@ bool life_ensure_single(struct life *l)
 	if (t.found)
 		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity,
 			  "%s is that of machine %s too", what, t.found);
+	/* mutant: twin-taken */
 	return t.found == NULL;
 }
 
@@ -134,7 +135,7 @@ static bool is_approved(const struct life *l)
 bool life_bmc_trusted(const struct life *l, struct err *e)
 {
 	const struct machine_bmc_trust *t = l->m->status.trusted_bmc;
-	const char *what = differs(l, t);
+	const char *what = /* mutant: bmc-untrusted */ differs(l, t);
 
 	if (!what)
 		return true;
@@ -194,6 +195,7 @@ bool life_ensure_ours(struct life *l, enum reason another)
 {
 	struct err e;
 
+	/* mutant: another-bmc */
 	if (life_identity(l, &e) == 0)
 		return true;
 	if (e.code == IDENTITY_UNTOLD)
@@ -206,7 +208,7 @@ bool life_ensure_ours(struct life *l, enum reason another)
 
 bool life_ensure_consented(struct life *l)
 {
-	return l->m->spec.management_policy == MACHINE_MANAGE &&
+	return /* mutant: consent-policy */ l->m->spec.management_policy == MACHINE_MANAGE &&
 	       life_ensure_ours(l, REASON_IdentityMismatch) && life_ensure_single(l);
 }
 
@@ -224,8 +226,10 @@ bool life_ensure_unpaused(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
 
-	if (l->m->spec.management_policy != MACHINE_OBSERVE && !(p && p->spec.paused))
+	if (/* mutant: observe-ignored */ l->m->spec.management_policy != MACHINE_OBSERVE &&
+	    /* mutant: pause-ignored */ !(p && p->spec.paused))
 		return true;
+	/* mutant: burst-outlives-pause */
 	if (life_paid_over(l))
 		return true;
 	life_wait(l, WAITING_APPROVAL, REASON_Paused, "%s",
@@ -238,7 +242,8 @@ const char *life_approved_wipe(const struct life *l)
 {
 	const struct machine_approval *a = l->m->spec.approval;
 
-	return a && a->action == APPROVE_WIPE && a->id && !str_eq(a->id, l->m->status.approval_id)
+	return a && a->action == APPROVE_WIPE && a->id && /* mutant: wipe-approved-twice */
+			       !str_eq(a->id, l->m->status.approval_id)
 		       ? a->id
 		       : NULL;
 }

@@ -170,7 +170,7 @@ bool life_ensure_placed(struct life *l, const char *segment)
 	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
 	if (str_eq(l->place.segment, segment) &&
-	    (!isolated || l->place.proof != FABRIC_PROOF_NONE)) {
+	    (!isolated || /* mutant: cut-not-proved */ l->place.proof != FABRIC_PROOF_NONE)) {
 		if (!is_old(l, segment))
 			return true;
 		write_place(l, segment, l->place.proof);

@@ -56,6 +56,7 @@ bool life_ensure_off_confirmed(struct life *l)
 		(void)life_ensure_looked(l, l->c->o.poll_ms * 5);
 	if (!dead && (error || !l->look.known))
 		return false;
+	/* mutant: confirmed-though-on */
 	if (!dead && l->look.power == PROVIDER_POWER_ON) {
 		void_confirmation(l);
 		return false;
@@ -108,7 +109,7 @@ static bool may_act(void *arg)
 {
 	struct life *l = arg;
 
-	l->power.unsent = !life_ensure_may_act(l, l->act.step);
+	l->power.unsent = /* mutant: act-not-asked-again */ !life_ensure_may_act(l, l->act.step);
 	return !l->power.unsent;
 }
 

@@ -142,6 +142,7 @@ bool life_ensure_probed(struct life *l, const char *name, enum life_decision *d)
 
 	life_order_id(l, name, order);
 	if (known && str_eq(known->order, order)) {
+		/* mutant: probe-leak-ignored */
 		if (known->leak)
 			*d = leaks(l, str_or(known->message, known->leak));
 		return !known->leak;
@@ -242,7 +243,7 @@ bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
 	if (known && str_eq(known->order, n->meta.uid)) {
 		if (known->leak)
 			*d = leaks(l, str_or(known->message, known->leak));
-		else if (has_to_reach(l, n) && !known->api_server)
+		else if (/* mutant: way-not-reached */ has_to_reach(l, n) && !known->api_server)
 			*d = life_fail(l, REASON_APIServerNotReached, "%s",
 				       str_or(known->message, "its image does not say so"));
 		else

@@ -25,6 +25,7 @@ const struct object_image *claim_image(const struct node_pool *pool, const char 
 
 const char *claim_instance_type(const struct node_claim *n, const struct machine *m)
 {
+	/* mutant: claim-type-unasked */
 	if (m && !str_empty(m->spec.instance_type))
 		return m->spec.instance_type;
 	for (size_t i = 0; i < n->spec.requirements.n; i++) {

@@ -216,7 +216,7 @@ static enum reason drives_misfit(const struct machine *m, const struct proto_inv
 		(void)!err_set(e, ERR_INVALID, 0, "not expected: %s", extra.text);
 		return REASON_DriveUnknown;
 	}
-	if (!resized && want->n == inv->drives.n)
+	if (!resized && /* mutant: drives-number */ want->n == inv->drives.n)
 		return REASON_NONE;
 	if (resized)
 		(void)!err_set(e, ERR_INVALID, 0,
@@ -234,6 +234,7 @@ enum reason inventory_misfit(const struct machine *m, const struct provider_obje
 {
 	if (machine_fits(m, p, inv, e) < 0)
 		return REASON_InventoryMismatch;
+	/* mutant: storage-hidden */
 	if (storage_shows(inv, e) < 0)
 		return REASON_StorageHidden;
 	if (controllers_fit(m, inv, e) < 0)

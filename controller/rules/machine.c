@@ -131,6 +131,7 @@ const char *machine_bmc_differs(const struct machine_bmc *b, const char *login,
 		return "spec.bmc.address";
 	if (!same_tls(&b->tls, &trusted->tls))
 		return "spec.bmc.tls";
+	/* mutant: login-of-another */
 	if (trusted->credentials && !same(login, trusted->credentials))
 		return "the Secret of its password (credentialsSecretRef)";
 	if (trusted->ca_digest && ca_digest && !str_eq(ca_digest, trusted->ca_digest))

@@ -66,7 +66,7 @@ void probe_judge(const struct probe_targets *t, const char *nonce, const struct 
 	if (r->state != PROTO_DONE) {
 		str_format(v->why, sizeof(v->why), "the agent could not ask: %.150s",
 			   str_or(r->message, "no reason given"));
-	} else if (!str_eq(r->nonce, nonce)) {
+	} else if (/* mutant: probe-old-answer */ !str_eq(r->nonce, nonce)) {
 		str_format(v->why, sizeof(v->why), "the answers are of another question");
 	} else if ((x = find(t, r, false, true, PROTO_ANSWERED))) {
 		v->leak = x->address;
@@ -143,6 +143,7 @@ void probe_judge_label(const struct probe_targets *t, const char *key, const cha
 
 	if (said) {
 		probe_label_mac(key, said, mac);
+		/* mutant: probe-label-unsigned */
 		if (strncmp(mac, value, PROBE_MAC) != 0)
 			said = NULL;
 	}

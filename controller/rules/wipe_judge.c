@@ -59,11 +59,13 @@ static int judge_floor(const struct machine *m, const struct evidence *ev,
 				       inventory_drive_text(m, d->wwn, drive),
 				       wipe_level_names[d->level], whose, wipe_level_names[want]);
 	}
+	/* mutant: judge-trust */
 	if (ev->agent_trust < f->minimum_trust)
 		return err_set(e, ERR_DENIED, 0, "agent trust is %s, %s wants %s",
 			       wipe_trust_names[ev->agent_trust], whose,
 			       wipe_trust_names[f->minimum_trust]);
 	lacks = statement_lacks(covered, statement_parts(&f->must_cover));
+	/* mutant: judge-covered */
 	if (lacks)
 		return err_set(e, ERR_DENIED, 0, "%s was not covered, %s wants it: %s", lacks,
 			       whose, why_not_covered(ev, lacks));
@@ -97,9 +99,11 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 	const struct object_drives *want = &m->spec.drives;
 	char drive[INVENTORY_DRIVE_TEXT];
 
+	/* mutant: judge-machine */
 	if (!str_eq(ev->machine.name, m->meta.name) || !str_eq(ev->machine.uid, m->meta.uid))
 		return err_set(e, ERR_DENIED, 0, "the evidence is of machine %s",
 			       str_or(ev->machine.name, "(none)"));
+	/* mutant: judge-tenancy */
 	if (ev->tenancy != m->status.tenancy)
 		return err_set(e, ERR_DENIED, 0,
 			       "the evidence ends tenancy %lld, the machine is in %lld",
@@ -109,6 +113,7 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 	if (!want->n)
 		return err_set(e, ERR_DENIED, 0,
 			       "spec.drives is empty: no drive is known to expect");
+	/* mutant: judge-number */
 	if (ev->inventory.missing.n || ev->inventory.extra.n || ev->devices.n != want->n)
 		return err_set(e, ERR_DENIED, 0,
 			       "%zu drives expected, %zu wiped, %zu missing, %zu extra%s%s",
@@ -126,6 +131,7 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 		if (!d)
 			return err_set(e, ERR_DENIED, 0, "no evidence for drive %s",
 				       inventory_drive_text(m, want->v[i].wwn, drive));
+		/* mutant: judge-size */
 		if (d->bytes != want->v[i].bytes) /* what is hidden was not wiped */
 			return err_set(e, ERR_DENIED, 0,
 				       "drive %s: %lld bytes expected, %lld wiped",
@@ -139,6 +145,7 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 			return err_set(e, ERR_DENIED, 0, "drive %s: %s",
 				       inventory_drive_text(m, d->wwn, drive),
 				       wipe_level_names[d->level]);
+		/* mutant: judge-technique */
 		if (evidence_bears_out(d, EVIDENCE_SAMPLES, evidence_took_ms(ev), e) < 0)
 			return err_wrap(e, "drive %s", inventory_drive_text(m, d->wwn, drive));
 	}
@@ -158,6 +165,7 @@ int wipe_judge(const struct machine *m, const struct provider_object *p, const s
 	if (!p)
 		return err_set(e, ERR_NOT_FOUND, 0,
 			       "the Provider is not there: its floor is unknown");
+	/* mutant: judge-floor */
 	if (judge_floor(m, ev, &p->spec.wipe.floor, "the provider", e) < 0)
 		return -1;
 	return floor ? judge_floor(m, ev, floor, "the claim", e) : 0;

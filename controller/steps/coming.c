@@ -131,7 +131,8 @@ static int still_clean(const struct life *l, const struct proto_inventory *inv, 
 	for (size_t i = 0; i < inv->drives.n; i++) {
 		const struct proto_drive *d = &inv->drives.v[i];
 
-		if (d->again.dirty || d->again.clean < EVIDENCE_AGAIN_READS)
+		if (d->again.dirty ||
+		    /* mutant: wipe-not-read-again */ d->again.clean < EVIDENCE_AGAIN_READS)
 			return err_set(e, ERR_DENIED, 0,
 				       "of drive %s %lld blocks read clean, %lld do not",
 				       inventory_drive_text(l->m, d->wwn, text),
@@ -233,6 +234,7 @@ enum life_decision step_claimed(struct life *l)
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
 	if (!life_ensure_probed(l, probe, &d))
 		return d;
+	/* mutant: proof-not-awaited */
 	if (!life_proof_suffices(l, n, lacks) || !life_proof_may_suffice(l, n, lacks))
 		return life_wait(l, WAITING_DEVICE, REASON_NetworkProofWeak, "%s", lacks);
 	set_again(l, &o, hex, a);
@@ -255,9 +257,11 @@ enum life_decision step_claimed(struct life *l)
 				 json_pack("{s:I, s:b}", "tenancy",
 					   (json_int_t)(l->m->status.tenancy + 1), "clean", 0),
 				 REASON_EraseUnverified, "%s", e.text);
+	/* mutant: wipe-forgotten */
 	if (still_clean(l, r->inventory, &e) < 0)
 		return revoke_record(l, e.text);
 	/* It is withdrawn soon, or a pod comes after all: until then nothing is written for it. */
+	/* mutant: unwanted-imaged */
 	if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
 		return d;
 	switch (life_asked(l, "claim")) {

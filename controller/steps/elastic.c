@@ -404,6 +404,7 @@ static enum life_decision claimed(struct life *l)
 	if (n->spec.burst && i->refused_time) /* it is about to be withdrawn */
 		return life_wait(l, WAITING_DEVICE, REASON_NoOffer, "provider %s: %s",
 				 provider_name(l), str_or(i->refusal, "refused"));
+	/* mutant: launch-unlisted */
 	if (!ensure_listed_anew(l))
 		return d;
 	x = find(l);
@@ -411,6 +412,7 @@ static enum life_decision claimed(struct life *l)
 		return launched(l, x->id, x->provider_id);
 	/* It is withdrawn soon, or a pod comes after all: nothing is launched for one that has
 	 * gone. */
+	/* mutant: burst-for-nobody */
 	if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
 		return d;
 	if (str_empty(i->token))
@@ -612,6 +614,7 @@ enum life_decision elastic_step(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 
+	/* mutant: burst-outlives-unserved */
 	if (without_pods[l->state] && !l->elastic.busy && life_paid_over(l))
 		return life_goto(l, MACHINE_STOPPING, NULL, REASON_DeadlineExceeded,
 				 "BurstPolicy %s does not pay for it any longer",

@@ -123,6 +123,7 @@ enum life_decision step_joining(struct life *l)
 		return d;
 	if (!life_ensure_join_probed(l, n, node, &d))
 		return d;
+	/* mutant: proof-too-weak */
 	if (!life_proof_suffices(l, n, lacks))
 		return life_fail(l, REASON_NetworkProofWeak, "%s", lacks);
 	l->work.progress = 1;
@@ -194,7 +195,7 @@ static const char *resource_missing(const struct life *l, const struct tenant *o
  * cluster's own. */
 static json_t *without_unregistered(const struct tenant_node *node, const char *cluster)
 {
-	bool kept_for = !cluster;
+	bool kept_for = /* mutant: host-node-untainted */ !cluster;
 	struct err e;
 	OWN_JSON old = node->taints_json
 			       ? json_parse(node->taints_json, strlen(node->taints_json), &e)

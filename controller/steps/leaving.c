@@ -252,7 +252,7 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 	if (l->work.progress == LEFT_LOOK)
 		l->work.progress = LEFT_NODE;
 	/* In the host cluster it is listed by a label that its kubelet could take away. */
-	uid = node ? node->uid : t->on_host ? x->node_uid : NULL;
+	uid = node ? node->uid : /* mutant: host-node-unlabelled */ t->on_host ? x->node_uid : NULL;
 	if (l->work.progress == LEFT_NODE && uid && !answer_is(l, "node")) {
 		o.uid = uid;
 		life_asking(l, "node", t);
@@ -312,7 +312,8 @@ enum life_decision step_leaving(struct life *l)
 	/* Also what a claim had that somebody took away: its Node and token are nobody's then. */
 	if (l->m->status.claim_ref && (n || l->work.progress != LEFT_ALL)) {
 		x = what_is_left(l, n);
-		if ((!elastic && !life_ensure_cut(l)) || !ensure_tenant_left(l, &x))
+		if (/* mutant: leaving-cut */ (!elastic && !life_ensure_cut(l)) ||
+		    !ensure_tenant_left(l, &x))
 			return LIFE_STAY;
 	}
 	if (n && finalizer_is_on(&n->meta.finalizers, FINALIZER_CLAIM)) {

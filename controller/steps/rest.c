@@ -93,6 +93,7 @@ static bool ensure_nobodys(struct life *l)
 	OWN(arena) a = arena_new();
 	char node[256], unread[512];
 
+	/* mutant: known-tenants-unread */
 	switch (tenants_unread(l->parts->tenants, unread, sizeof(unread))) {
 	case TENANTS_READ:
 		break;
@@ -106,6 +107,7 @@ static bool ensure_nobodys(struct life *l)
 			  unread, l->name);
 		return false;
 	}
+	/* mutant: known-node */
 	if (tenants_may_run(l->parts->tenants, life_uuid(l), identity_provider_id(l->m, a), node,
 			    sizeof(node))) {
 		life_wait(
@@ -117,6 +119,7 @@ static bool ensure_nobodys(struct life *l)
 	}
 	if (!life_ensure_moves_landed(l, NULL) || !life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
+	/* mutant: known-port */
 	if (life_in_tenants_segment(l)) {
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			  "nothing is known of the machine, and its port is in %s; "
@@ -214,7 +217,7 @@ enum life_decision step_free(struct life *l)
 		life_write(l, json_pack("{s:n}", "leave"), NULL);
 		return d;
 	}
-	if (!l->m->status.clean || came_on(l))
+	if (!l->m->status.clean || /* mutant: free-on */ came_on(l))
 		return wipe_again(l);
 	n = life_claim_wanting(l);
 	if (!n)
@@ -337,7 +340,7 @@ enum life_decision step_retired(struct life *l)
 {
 	if (!l->m->meta.deletion_timestamp && l->m->spec.management_policy != MACHINE_RETIRE)
 		return life_goto(l, MACHINE_KNOWN, NULL, REASON_NONE, NULL);
-	if (life_ensure_logged_out(l) && l->m->meta.deletion_timestamp)
+	if (/* mutant: session-kept */ life_ensure_logged_out(l) && l->m->meta.deletion_timestamp)
 		(void)life_ensure_finalizer(l, false);
 	return LIFE_STAY;
 }

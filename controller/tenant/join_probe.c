@@ -106,7 +106,9 @@ static void take_endpoint(struct join_probe *p, const char *text, const char *wh
 		return;
 	}
 	str_format(url, sizeof(url), bracketed ? "https://[%s]:%s" : "https://%s:%s", host, port);
-	whose = p->t->on_host ? NULL : reserved_owner_of(p->t->c->reserved, url);
+	whose = /* mutant: join-at-a-bmc */ p->t->on_host
+			? NULL
+			: reserved_owner_of(p->t->c->reserved, url);
 	if (whose)
 		str_format(p->now.refused, sizeof(p->now.refused), "%s is %s", where, whose);
 	else
@@ -163,8 +165,9 @@ static void end_round(struct join_probe *p, const struct err *e)
 static enum virtual_cluster_join join_of(const struct join_probe *p,
 					 const struct virtual_cluster *vc)
 {
-	return vc && !p->t->on_host ? (enum virtual_cluster_join)vc->spec.join
-				    : VIRTUAL_CLUSTER_BY_KUBEADM;
+	return vc && !p->t->on_host
+		       ? /* mutant: script-unasked */ (enum virtual_cluster_join)vc->spec.join
+		       : VIRTUAL_CLUSTER_BY_KUBEADM;
 }
 
 static const struct virtual_cluster *cluster_of(const struct join_probe *p)
@@ -393,6 +396,7 @@ static void answer_by_way(const struct join_probe *p, const struct virtual_clust
 	struct way_seen seen;
 
 	(void)way_of(p, vc, &seen);
+	/* mutant: way-not-up */
 	if (!seen.up)
 		none(out, "WayNotUp", "the way to its API server: %.200s", seen.why);
 	else if (way_address(vc))

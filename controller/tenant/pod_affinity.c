@@ -129,7 +129,7 @@ static const char *required_of(const json_t *required, struct world_pod *p, stru
 
 		why = term_unread(t, a);
 		unread = unread ? unread : why;
-		if (why || is_empty(t))
+		if (/* mutant: term-unread */ why || is_empty(t))
 			continue;
 		judged = true;
 		why = term_of(t, s, a);

@@ -460,10 +460,11 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	}
 	/* Also set for waiting pods: a burst launches spot instances only for pods that save their
 	 * work. */
-	p->saves = wants_checkpoint(tp->checkpoint);
+	p->saves = /* mutant: burst-saves-unread */ wants_checkpoint(tp->checkpoint);
 	if (is_large(meta, spec))
 		p->unsupported = "more than 16 KiB of labels, tolerations and constraints";
-	else if (is_long(meta, spec, json_object_get(o, "status")))
+	else if (/* mutant: pod-longer-than-read */ is_long(meta, spec,
+							    json_object_get(o, "status")))
 		p->unsupported = "longer lists of containers, volumes or the like than are read";
 	tp->large = p->unsupported;
 	p->keep = tp->large ? WORLD_KEEP_UNKNOWN : WORLD_KEEP_NOT;

@@ -404,7 +404,9 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 		tenant_say(t, "KubeconfigRefused", "%s", e.text);
 		return;
 	}
-	whose = is_meant(vc) ? NULL : reserved_owner_of(t->c->reserved, cfg->server);
+	whose = /* mutant: tenant-to-bmc */ is_meant(vc)
+			? NULL
+			: reserved_owner_of(t->c->reserved, cfg->server);
 	if (whose) {
 		tenant_say(t, "KubeconfigRefused",
 			   "%s: %.100s is %s: not allowed in a tenant's kubeconfig",

@@ -61,6 +61,7 @@ int bcm_holder_check(const struct bcm_node *n, const char *machine, int64_t fenc
 			e, ERR_CONFLICT, 0,
 			"extra_values.drover of node %s is not drover's: take it away in BCM, if nobody uses the node",
 			n->hostname);
+	/* mutant: bcm-held-elsewhere */
 	if (l->machine && !str_eq(l->machine, str_or(machine, "")))
 		return err_set(
 			e, ERR_CONFLICT, 0,

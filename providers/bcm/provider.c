@@ -118,7 +118,8 @@ static int no_node(const struct job *j, const struct err *failed, struct err *e)
 /* The node's BMC, as BCM has it, is the one that the look was of. */
 static int is_the_machine(const struct job *j, const struct bcm_node *n, struct err *e)
 {
-	if (n->bmc_address && address_same(n->bmc_address, machine_of(j)->bmc_host))
+	if (n->bmc_address &&
+	    /* mutant: bcm-node-unproved */ address_same(n->bmc_address, machine_of(j)->bmc_host))
 		return 0;
 	(void)!err_set(
 		e, ERR_INVALID, 0,
@@ -249,7 +250,7 @@ static void on_up(struct exact device, const struct err *failed, void *arg)
 	} else if (!str_eq(n.lock.token, j->call.handle)) {
 		tell(j, PROVIDER_PROGRESS_FAILED,
 		     "UP, and drover's mark in extra_values is not that of this install: somebody else wrote the node");
-	} else if (str_eq(n.next_install_mode, "FULL")) {
+	} else if (/* mutant: bcm-up-believed */ str_eq(n.next_install_mode, "FULL")) {
 		tell(j, PROVIDER_PROGRESS_UNBEGUN, "UP, of the system before the install");
 	} else {
 		tell(j, PROVIDER_PROGRESS_DONE, "UP");

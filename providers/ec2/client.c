@@ -212,6 +212,7 @@ static void pump(void *arg)
 	loop_timer_start(&c->pump, ms);
 	if (ms > 0)
 		return;
+	/* mutant: ec2-unasked */
 	if (!q->call.may_act || q->call.may_act(q->call.may_act_arg)) {
 		send(q, &keys);
 		return;

@@ -97,7 +97,9 @@ static struct row guess(const struct ec2_failure *f)
 	struct row r = {.kind = ERR_INVALID, .scope = ERR_REQUEST};
 
 	if (f->status >= 500 || f->status == 429) {
-		r.kind = f->changes && f->status != 429 ? ERR_TIMEOUT : ERR_UNAVAILABLE;
+		r.kind = /* mutant: ec2-lost-reply */ f->changes && f->status != 429
+				 ? ERR_TIMEOUT
+				 : ERR_UNAVAILABLE;
 		r.scope = ERR_PROVIDER;
 		r.after_ms = 5000;
 	} else if (!f->code) {

@@ -63,7 +63,7 @@ void ec2_known_missing(struct ec2_known *k, const char *cluster, const struct ma
 
 	map_for_each (it, k->entries) {
 		struct entry *n = it.value;
-		bool gone = now - n->seen_at >= ELASTIC_UNLISTED_MS;
+		bool gone = /* mutant: ec2-unlisted */ now - n->seen_at >= ELASTIC_UNLISTED_MS;
 
 		if (map_has(listed, it.key) ||
 		    !str_eq(ec2_instance_tag(&n->instance, ELASTIC_TAG_CLUSTER), cluster))

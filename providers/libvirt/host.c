@@ -237,10 +237,12 @@ static int seat_for(struct seat *s, struct host *h, const struct host_call *c, s
 {
 	if (seat_take(s, h, c->domain, e) < 0)
 		return -1;
+	/* mutant: libvirt-another */
 	if (c->uuid && !str_eq(c->uuid, s->facts.uuid))
 		return err_set(e, ERR_UNAVAILABLE, 0,
 			       "domain %.100s is another one by now: its UUID is %.40s", c->domain,
 			       s->facts.uuid);
+	/* mutant: libvirt-fence */
 	if (c->fence < s->facts.fence)
 		return err_set(
 			e, ERR_CONFLICT, 0,
@@ -651,6 +653,7 @@ static int build(struct host *h, virConnectPtr c, const struct host_machine *m, 
 
 static int is_owned(const struct seat *s, const char *provider, const char *machine, struct err *e)
 {
+	/* mutant: libvirt-foreign */
 	if (str_eq(s->facts.provider, provider) && str_eq(s->facts.machine, machine))
 		return 0;
 	return err_set(e, ERR_CONFLICT, 0,
