@@ -80,7 +80,7 @@ void answer_help_unpause(json_t *o, enum object_kind_id kind, const char *name)
 	OWN(arena) a = arena_new();
 
 	answer_help(o,
-		    arena_printf(a, "drover resume %s/%%s, to end the pause",
+		    arena_printf(a, "to end the pause: drover resume %s/%%s",
 				 object_kinds[kind].singular),
 		    name);
 }
@@ -92,8 +92,12 @@ void answer_help_valid(json_t *o, enum object_kind_id kind, const struct conditi
 	OWN(arena) a = arena_new();
 
 	if (valid && valid->status == CONDITION_FALSE)
-		answer_help(o,
-			    arena_printf(a, "correct what Valid names: kubectl edit %s %%s",
-					 object_kinds[kind].singular),
-			    name);
+		answer_help(
+			o,
+			arena_printf(
+				a,
+				"correct the field that condition Valid reports: kubectl edit %s "
+				"%%s",
+				object_kinds[kind].singular),
+			name);
 }

@@ -1,6 +1,7 @@
 /*
- * approve: consent to act on a machine, and decisions that only a person
- * can take: it may be wiped, it serves already, its drives are others now.
+ * approve: lets drover manage a machine, and records decisions that only an operator can make: the
+ * machine may be wiped, it already serves a claim, its drives have changed, its BMC may get the
+ * password.
  * Tests: tests/unit/cli/test_verbs.c
  */
 #include <string.h>
@@ -23,7 +24,7 @@ static bool has_drive(const json_t *drives, const json_t *one)
 	return false;
 }
 
-/* Those of a that b has not; gives how many. */
+/* Prints the drives of a that b lacks, each after sign; returns their number. */
 static size_t show(FILE *out, const json_t *a, const json_t *b, char sign)
 {
 	static const char *const members[][2] = {
@@ -46,25 +47,28 @@ static size_t show(FILE *out, const json_t *a, const json_t *b, char sign)
 	return n;
 }
 
-/* What goes out of the list was not wiped, and nobody asks for it again: a person accounts for
- * it. */
+/* Asks the operator to confirm: a drive that leaves the list was not wiped, and drover will never
+ * look for it again. */
 static int confirm_forgotten(struct cli_client *c, const char *machine, const json_t *m)
 {
 	OWN(arena) a = arena_new();
 	const char *tenant = json_str_at(m, "status", "tenant", "name");
 
 	fprintf(stderr,
-		"Each drive marked - or ! is no concern of machine %s (serial number %s) any more: drover has not wiped\n"
-		"it%s and does not ask for it again. It may hold data. If it can be put back, do that, and let it be\n"
-		"wiped: drover approve %s --wipe. Yes says that a person accounts for it: destroyed, or kept where\n"
-		"nobody reads it.\n",
+		"The drives marked - or ! no longer belong to machine %s (serial number %s).\n"
+		"drover has not wiped them%s and will not look for them again. They may still "
+		"hold data.\n"
+		"If a drive can be put back, put it back and have it wiped: drover approve %s "
+		"--wipe\n"
+		"Confirm only if each of these drives was destroyed, or is kept where nobody can "
+		"read it.\n",
 		machine, str_or(json_str_at(m, "spec", "identity", "serialNumber"), "unknown"),
-		tenant ? arena_printf(a, " since tenant %s used the machine,", tenant) : "",
+		tenant ? arena_printf(a, " since tenant %s used the machine", tenant) : "",
 		machine);
 	return cli_confirm(c);
 }
 
-/* What is taken on trust with them. */
+/* Prints the storage controllers without a driver, whose drives the approval accepts unseen. */
 static void show_dark(struct cli_client *c, const json_t *controllers)
 {
 	json_t *o;
@@ -73,12 +77,13 @@ static void show_dark(struct cli_client *c, const json_t *controllers)
 	json_array_foreach (controllers, i, o)
 		if (json_int_at(o, "dark") > 0)
 			fprintf(c->json ? stderr : c->out,
-				"! %lld of storage controller %s without a driver: what is behind it is "
-				"neither seen nor wiped\n",
+				"! %lld of storage controller %s without a driver: drives behind "
+				"it are neither seen nor wiped\n",
 				(long long)json_int_at(o, "dark"), json_str_at(o, "id"));
 }
 
-/* Drives that its BMC alone knows; ids of those that no person has accounted for yet into *new. */
+/* Returns the ids of the drives that only the BMC lists, and prints them. *new: number of these
+ * that no operator has accepted before. */
 static json_t *unseen(struct cli_client *c, const json_t *m, size_t *new)
 {
 	const json_t *want = json_at(m, "spec", "unseenDrives");
@@ -96,11 +101,11 @@ static json_t *unseen(struct cli_client *c, const json_t *m, size_t *new)
 			known |= str_eq(json_string_value(v), id);
 		*new += !known;
 		fprintf(c->json ? stderr : c->out,
-			"! %s %lld bytes, %s, %s%s%s: its BMC lists it and the agent does not see it, so it is "
-			"not wiped\n",
+			"! %s %lld bytes, %s, %s%s%s: the BMC lists this drive but the agent "
+			"does not see it, so it is not wiped\n",
 			id, (long long)json_int_at(u, "bytes"),
 			str_or(json_str_at(u, "model"), "?"),
-			str_or(json_str_at(u, "slot"), "no slot said"),
+			str_or(json_str_at(u, "slot"), "slot unknown"),
 			volume ? ", part of virtual disk " : "", str_or(volume, ""));
 		json_array_append_new(list, json_string(id));
 	}
@@ -117,8 +122,8 @@ static json_t *approval(struct cli_client *c, const char *action, const char *cl
 	return json_pack("{s:s, s:s, s:s*}", "action", action, "id", id, "claim", claim);
 }
 
-/* spec.drives becomes what the last inspection saw, and spec.unseenDrives what it did not; -1:
- * nothing is to be written, and it said so. */
+/* Sets spec.drives to the drives of the last inspection, and spec.unseenDrives to those that only
+ * the BMC lists. Returns 0; otherwise nothing may be written, and the cause was printed. */
 static int drives(struct cli_client *c, const struct cli_approve *a, const json_t *m, json_t *spec)
 {
 	FILE *out = c->json ? stderr : c->out;
@@ -127,7 +132,9 @@ static int drives(struct cli_client *c, const struct cli_approve *a, const json_
 	const json_t *want = json_at(m, "spec", "drives");
 
 	if (!json_array_size(seen))
-		return cli_failed(c, "the agent has not inspected it yet");
+		return cli_failed(
+			c, "the agent has not inspected this machine yet, so its drives are not "
+			   "known");
 	forgotten = show(out, want, seen, '-');
 	(void)show(out, seen, want, '+');
 	ids = unseen(c, m, &new);
@@ -144,7 +151,8 @@ static int drives(struct cli_client *c, const struct cli_approve *a, const json_
 	return 0;
 }
 
-/* What steps/adopt.c would wait for in vain is refused here, where the person still is. */
+/* Checks the claim here, where the operator sees the error: with a wrong claim, steps/adopt.c would
+ * wait forever. Returns 0, or 1 after printing the error. */
 static int check_claim(struct cli_client *c, const struct cli_approve *a)
 {
 	struct err e;
@@ -154,28 +162,29 @@ static int check_claim(struct cli_client *c, const struct cli_approve *a)
 	if (!n && e.kind == ERR_NOT_FOUND)
 		return cli_failed(
 			c,
-			"there is no NodeClaim %s: nothing was written.  Create it first, by the name of the "
-			"tenant's Node, with spec.machineRef.name %s (docs/operations.md, Taking over a "
-			"running server)",
+			"there is no NodeClaim %s; nothing was changed. First create it with the "
+			"name of the tenant's Node and with spec.machineRef.name %s "
+			"(docs/operations.md, Taking over a running server)",
 			a->adopt, a->machine);
 	if (!n)
 		return cli_failed(c, "NodeClaim %s: %s", a->adopt, e.text);
 	if (!str_eq(of, a->machine))
-		return cli_failed(c,
-				  "NodeClaim %s: spec.machineRef.name is %s, not %s: nothing was "
-				  "written.  Name the claim that this machine serves",
-				  a->adopt, str_or(of, "empty"), a->machine);
+		return cli_failed(
+			c,
+			"NodeClaim %s: spec.machineRef.name is %s, not %s; nothing was changed. "
+			"Give the claim that this machine serves",
+			a->adopt, str_or(of, "empty"), a->machine);
 	if (json_at(n, "metadata", "deletionTimestamp"))
 		return cli_failed(
 			c,
-			"NodeClaim %s is being deleted: nothing was written.  When it is gone "
-			"create it again, and approve then",
+			"NodeClaim %s is being deleted; nothing was changed. When it is gone, "
+			"create it again, then approve",
 			a->adopt);
 	return 0;
 }
 
-/* What the BMC said, without what it did not: none of a UUID is no UUID that another BMC could
- * share. */
+/* Returns a copy of the identity that the BMC reported, without empty members: an empty UUID is not
+ * a UUID. */
 static json_t *identity_of(const json_t *seen)
 {
 	static const char *const members[] = {"systemUUID", "serialNumber"};
@@ -187,7 +196,8 @@ static json_t *identity_of(const json_t *seen)
 	return o;
 }
 
-/* login: the Secret of its password; NULL: not known. */
+/* Prints address, trust and login of a BMC. login: name of the Secret with the password; NULL:
+ * unknown. */
 static void show_bmc(struct cli_client *c, const json_t *bmc, const char *login, char sign)
 {
 	const json_t *tls = json_object_get(bmc, "tls");
@@ -202,8 +212,8 @@ static void show_bmc(struct cli_client *c, const json_t *bmc, const char *login,
 		!pin && ca ? ca : "", login ? ", password of Secret " : "", str_or(login, ""));
 }
 
-/* The Secret that the password is in, as drover finds it; NULL with e: the Provider cannot be
- * read. */
+/* Returns the name of the Secret with the BMC password, found as drover finds it; NULL with e: not
+ * set, or the Provider cannot be read. */
 static const char *login_of(struct cli_client *c, const json_t *m, struct arena *a, struct err *e)
 {
 	const char *own = json_str_at(m, "spec", "bmc", "credentialsSecretRef", "name"),
@@ -218,7 +228,7 @@ static const char *login_of(struct cli_client *c, const json_t *m, struct arena 
 	return name ? arena_strdup(a, name) : NULL;
 }
 
-/* As a merge patch over what an earlier approval left there. */
+/* Returns spec.bmc.tls as a merge patch which also removes members of an earlier approval. */
 static json_t *tls_of(const json_t *bmc)
 {
 	static const char *const members[] = {"fingerprint", "caSecretRef", "trustOnFirstUse"};
@@ -235,8 +245,8 @@ static json_t *tls_of(const json_t *bmc)
 	return o;
 }
 
-/* Its password may go to the BMC that spec.bmc names now, and to no other: what the person saw is
- * what is written. */
+/* Allows drover to send the password to the BMC in spec.bmc, and to no other. Writes exactly what
+ * the operator was shown. */
 static int approve_bmc(struct cli_client *c, const struct cli_approve *a, const json_t *m)
 {
 	OWN(arena) mem = arena_new();
@@ -262,11 +272,13 @@ static int approve_bmc(struct cli_client *c, const struct cli_approve *a, const 
 			 json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
 				   str_or(json_str_at(m, "metadata", "resourceVersion"), ""),
 				   "spec", "approval", given),
-			 arena_printf(mem, "machine %s: the password of Secret %s may go to %s",
+			 arena_printf(mem,
+				      "machine %s: drover may send the password of Secret %s to %s",
 				      a->machine, login, address));
 }
 
-/* A controller that wrote why the BMC could not be read is running. */
+/* Reports that the machine has no usable identity. A lastError in status shows that a controller is
+ * running. */
 static int no_identity(struct cli_client *c, const char *machine, const json_t *m)
 {
 	const json_t *why = json_at(m, "status", "operation", "lastError");
@@ -274,14 +286,18 @@ static int no_identity(struct cli_client *c, const char *machine, const json_t *
 	if (json_at(m, "status", "identity"))
 		return cli_failed(
 			c,
-			"machine %s: its BMC tells neither a system UUID of its own nor a serial number",
+			"machine %s: its BMC reports neither a unique system UUID nor a serial "
+			"number",
 			machine);
 	if (json_str_at(why, "reason"))
-		return cli_failed(c, "machine %s: its BMC was not read yet: %s: %s", machine,
+		return cli_failed(c, "machine %s: its BMC has not been read yet: %s: %s", machine,
 				  json_str_at(why, "reason"),
 				  str_or(json_str_at(why, "message"), ""));
-	return cli_failed(c, "machine %s: its BMC was not read yet; is the controller running?",
-			  machine);
+	return cli_failed(
+		c,
+		"machine %s: its BMC has not been read yet; check that the controller is running "
+		"(drover check)",
+		machine);
 }
 
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
@@ -313,7 +329,8 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 			json_object_set(spec, "controllers", controllers);
 		show_dark(c, controllers);
 	}
-	/* In quarantine because of its drives: with these it is looked at and wiped again. */
+	/* A machine quarantined because of its drives is inspected and wiped again with the new
+	 * list. */
 	again = a->drives && quarantined;
 	if (a->wipe || again)
 		json_object_set_new(spec, "approval", approval(c, "Wipe", NULL));
@@ -330,6 +347,6 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 					   "identity", "systemUUID"),
 			       "(none)"),
 			a->drives ? ", drives as inspected" : "",
-			a->wipe || again ? ", approved to be wiped" : "",
+			a->wipe || again ? ", wipe approved" : "",
 			a->adopt ? arena_printf(mem, ", serves claim %s", a->adopt) : ""));
 }

@@ -1,6 +1,6 @@
 /*
- * audit: reads files of wipe records and keys, checks each record by itself, then the chain of
- * records of each machine.  It sees no network and no clock, so an auditor needs nothing else of
+ * audit: reads files of wipe records and keys, verifies each record by itself, then the chain of
+ * records of each machine. It uses no network and no clock, so an auditor needs nothing else of
  * drover.
  */
 #include "cli/audit.h"
@@ -22,25 +22,25 @@
 #define KEYS_MAX 64
 
 enum audit_chain {
-	/* it says that there was none before */
+	/* The record names no previous record. */
 	AUDIT_FIRST,
-	/* the one before is here, with that digest */
+	/* The previous record is present and has the named digest. */
 	AUDIT_LINKED,
-	/* the one before is not here, nor is any earlier one */
+	/* The previous record is missing, and so is every earlier one. */
 	AUDIT_NOT_GIVEN,
-	/* the one before is not here, but earlier ones are */
+	/* The previous record is missing, but earlier ones are present. */
 	AUDIT_GAP,
 	AUDIT_BROKEN,
 };
 static const char *const chain_names[] = {"first", "linked", "not given", "gap", "broken"};
 
 struct audit_row {
-	/* file, or what the caller said */
+	/* File name, or another name given by the caller. */
 	const char *source;
 	const char *record, *machine, *verdict, *trust, *unfinished;
 	int64_t tenancy, attempt;
 	size_t drives;
-	/* parts beside the drives, by a comma; NULL: none */
+	/* Parts besides drives that statements cover, comma-separated; NULL: none. */
 	const char *covered;
 	enum audit_result result;
 	enum audit_chain chain;
@@ -49,7 +49,7 @@ struct audit_row {
 
 struct item {
 	struct audit_row row;
-	/* the WipeRecord; NULL: an envelope alone, or nothing that can be read */
+	/* The WipeRecord; NULL: only an envelope, or unreadable input. */
 	json_t *object;
 	const char *envelope;
 	struct evidence ev;
@@ -61,12 +61,12 @@ struct audit {
 	struct arena *arena;
 	const char *keys[KEYS_MAX];
 	size_t nkeys;
-	/* items */
+	/* All records added. */
 	struct item *v;
 	size_t n, cap;
-	/* record -> struct item, once sorted */
+	/* Record name -> struct item, after sorting. */
 	struct map *by_name;
-	/* of the machine that was asked for */
+	/* Rows of the machine being reported, or of all. */
 	struct audit_row *rows;
 	size_t nrows;
 };
@@ -92,7 +92,7 @@ void audit_free(struct audit *a)
 	free(a);
 }
 
-/* --- what comes in ---------------------------------------------------------------------------- */
+/* --- input ------------------------------------------------------------------------------------ */
 
 static bool is_key_byte(char c)
 {
@@ -157,7 +157,7 @@ static void add_object(struct audit *a, const char *source, json_t *o)
 		add_record(a, source, o);
 }
 
-/* Whole text is base64: spec.envelope as it stands there. */
+/* True if the whole text is base64, as in spec.envelope. */
 static bool is_base64(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -182,8 +182,10 @@ void audit_add(struct audit *a, const char *source, const char *text, size_t len
 		it->envelope = arena_strndup(a->arena, text, len);
 		return;
 	}
-	if (len && text[0] == '{') { /* the bytes of an envelope count: it has one spelling */
-		j = json_parse_most(text, len, SIZE_MAX, &e); /* a list of all records of a site */
+	if (len && text[0] == '{') {
+		/* keep the exact bytes of an envelope: the signature covers them */
+		/* a list can hold all records of a site */
+		j = json_parse_most(text, len, SIZE_MAX, &e);
 		if (json_str_at(j, "payloadType")) {
 			char *b64 = crypto_base64(text, len);
 
@@ -215,12 +217,12 @@ static int check_names(const struct evidence *ev, struct err *e)
 		for (size_t k = 0; k < i; k++)
 			if (str_eq(ev->devices.v[k].wwn, ev->devices.v[i].wwn))
 				return err_set(e, ERR_DENIED, 0,
-					       "spec.devices[%zu].wwn: drive %s twice", i,
+					       "spec.devices[%zu].wwn: drive %s is listed twice", i,
 					       str_or(ev->devices.v[i].wwn, "(none)"));
 	return 0;
 }
 
-/* A verdict that the drives do not bear out. */
+/* Checks that the verdict follows from the drives. */
 static int check_drives(const struct evidence *ev, struct err *e)
 {
 	int worst = ev->devices.n ? WIPE_PURGE : WIPE_FAIL;
@@ -233,9 +235,9 @@ static int check_drives(const struct evidence *ev, struct err *e)
 		if (d->level > WIPE_FAIL &&
 		    (d->canaries.found || d->reads.dirty || d->reads.unreadable))
 			return err_set(e, ERR_DENIED, 0,
-				       "spec.devices[%zu].level: %s, and data was found", i,
+				       "spec.devices[%zu].level: %s, but data was found", i,
 				       wipe_level_names[d->level]);
-		/* Of a wipe that failed a drive need not have been looked at. */
+		/* In a failed wipe, a drive need not have been verified. */
 		if (ev->verdict > WIPE_FAIL && d->level > WIPE_FAIL &&
 		    evidence_bears_out(d, EVIDENCE_SAMPLES, evidence_took_ms(ev), e) < 0)
 			return err_wrap(e, "spec.devices[%zu].level: %s", i,
@@ -243,14 +245,14 @@ static int check_drives(const struct evidence *ev, struct err *e)
 	}
 	if (ev->verdict > WIPE_FAIL && ev->inventory.extra.n)
 		return err_set(e, ERR_DENIED, 0,
-			       "spec.verdict: %s, but drive %s was not expected, and not wiped",
+			       "spec.verdict: %s, but drive %s was not expected and not wiped",
 			       wipe_level_names[ev->verdict], ev->inventory.extra.v[0]);
 	if (ev->verdict > WIPE_FAIL && ev->inventory.expected != (int64_t)ev->devices.n)
 		return err_set(e, ERR_DENIED, 0,
-			       "spec.verdict: %s, but of %lld expected drives it shows %zu",
+			       "spec.verdict: %s, but %lld drives were expected and %zu are listed",
 			       wipe_level_names[ev->verdict], (long long)ev->inventory.expected,
 			       ev->devices.n);
-	if (ev->inventory.extra.n) /* whatever became of the others */
+	if (ev->inventory.extra.n) /* whatever the result of the other drives */
 		worst = WIPE_FAIL;
 	if (ev->verdict != worst)
 		return err_set(e, ERR_DENIED, 0, "spec.verdict: %s, but the worst drive is %s",
@@ -261,7 +263,7 @@ static int check_drives(const struct evidence *ev, struct err *e)
 	return 0;
 }
 
-/* What the object says about itself outside spec. */
+/* Checks name, labels and shown fields of the object against what was signed. */
 static int check_object(const struct item *it, struct arena *a, struct err *e)
 {
 	const json_t *o = it->object;
@@ -322,7 +324,7 @@ static void check(struct audit *a, struct item *it)
 	struct evidence *ev = &it->ev;
 	uint8_t d[CRYPTO_SHA256];
 
-	/* What is shown, until it is known what was signed. */
+	/* Shown values, until the envelope is open. */
 	r->record = json_str_at(it->object, "metadata", "name");
 	r->machine = json_str_at(it->object, "spec", "machine", "name");
 	r->chain = AUDIT_NOT_GIVEN;
@@ -371,7 +373,7 @@ static void broken(struct item *it)
 	it->row.result = AUDIT_BAD;
 }
 
-/* The record that is `next`'s previous says so by its place, too. */
+/* True if prev precedes next by tenancy and attempt. */
 static bool follows(const struct evidence *next, const struct evidence *prev)
 {
 	return next->attempt > 1
@@ -379,7 +381,8 @@ static bool follows(const struct evidence *next, const struct evidence *prev)
 		       : prev->tenancy < next->tenancy;
 }
 
-/* before: the one that sorts before it; NULL: none of that machine. */
+/* Checks that the record names its predecessor. before: the record sorted before it; NULL: none of
+ * this machine. */
 static void link_item(const struct audit *a, struct item *it, const struct item *before)
 {
 	const char *name = it->ev.previous.name, *digest = it->ev.previous.digest;
@@ -388,21 +391,24 @@ static void link_item(const struct audit *a, struct item *it, const struct item 
 
 	if (before && before->row.tenancy == it->row.tenancy &&
 	    before->row.attempt == it->row.attempt) {
-		(void)!err_set(e, ERR_DENIED, 0, "two different records have this number");
+		(void)!err_set(e, ERR_DENIED, 0,
+			       "two different records have this tenancy and attempt");
 		broken(it);
 	} else if (!name) {
 		it->row.chain = AUDIT_FIRST;
 		if (before || it->ev.attempt > 1) {
 			(void)!err_set(e, ERR_DENIED, 0,
-				       "spec.previous: it says that it is the first, but %s",
-				       before ? before->row.record : "it is a later attempt");
+				       "spec.previous: absent, as in a first record, but %s",
+				       before ? arena_printf(a->arena, "%s came before",
+							     before->row.record)
+					      : "this is a later attempt");
 			broken(it);
 		}
 	} else if (!prev) {
 		it->row.chain = before ? AUDIT_GAP : AUDIT_NOT_GIVEN;
 	} else if (!str_eq(prev->digest, digest)) {
 		(void)!err_set(e, ERR_DENIED, 0,
-			       "spec.previous.digest: %s is another one than was signed", name);
+			       "spec.previous.digest: %s is not the record that was signed", name);
 		broken(it);
 	} else if (!before || !str_eq(prev->digest, before->digest) ||
 		   !follows(&it->ev, &prev->ev)) {
@@ -413,7 +419,7 @@ static void link_item(const struct audit *a, struct item *it, const struct item 
 	}
 }
 
-/* The same record given twice counts once. */
+/* Removes duplicates: a record given twice counts once. */
 static void drop_twins(struct audit *a)
 {
 	size_t kept = 0;
@@ -431,7 +437,8 @@ static void drop_twins(struct audit *a)
 	a->n = kept;
 }
 
-/* The same record shown in another way is not another record. */
+/* Returns the nearest earlier record of the machine with another envelope; NULL: none. The same
+ * envelope in another file is the same record. */
 static const struct item *before_of(const struct audit *a, size_t i)
 {
 	for (size_t k = i; k-- > 0;) {
@@ -486,7 +493,7 @@ size_t audit_gaps(const struct audit *a)
 	return n;
 }
 
-/* --- what goes out ---------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static const char *result_text(const struct audit_row *r)
 {
@@ -494,7 +501,7 @@ static const char *result_text(const struct audit_row *r)
 	case AUDIT_PROVED:
 		return "good";
 	case AUDIT_FAILED:
-		return "good: it says that the wipe failed";
+		return "good: it records a failed wipe";
 	case AUDIT_UNFINISHED:
 		return "no agent signature: attempt not finished";
 	case AUDIT_BAD:
@@ -503,7 +510,7 @@ static const char *result_text(const struct audit_row *r)
 	return "BAD";
 }
 
-/* Names and texts come from files that nobody vouches for: no control character of theirs reaches a
+/* Returns text without control characters: texts come from untrusted files and must not control a
  * terminal. */
 static const char *harmless(struct arena *a, const char *text)
 {
@@ -573,14 +580,13 @@ void audit_print(const struct audit *a, struct buf *out)
 		   "\n%zu record%s: %zu proved clean, %zu failed, %zu not finished, %zu bad.\n%s\n",
 		   a->nrows, a->nrows == 1 ? "" : "s", audit_count(a, AUDIT_PROVED),
 		   audit_count(a, AUDIT_FAILED), audit_count(a, AUDIT_UNFINISHED), bad,
-		   bad ? "DO NOT TRUST what is bad: it is not what was signed, or proves no wipe."
-		   : a->nrows ? "Every record is what was signed."
+		   bad ? "DO NOT TRUST the bad records: they differ from what was signed, or prove "
+			 "no wipe."
+		   : a->nrows ? "Every record matches what was signed."
 			      : "There is nothing to check.");
 	if (gaps)
-		buf_printf(
-			out,
-			"INCOMPLETE: before %zu of them others are missing that are named there.\n",
-			gaps);
+		buf_printf(out, "INCOMPLETE: %zu of them name a previous record that is missing.\n",
+			   gaps);
 }
 
 json_t *audit_json(const struct audit *a)

@@ -8,43 +8,46 @@
 #include "base/own.h"
 
 /*
- * audit: checks wipe records with nothing but the public keys of those who
- * countersigned them: signatures, that what is shown is what was signed, that the verdict
- * follows from the drives, and that each record names the one before.  No clock, no
- * network, no controller: `drover wipe verify` and tests.
+ * audit: verifies wipe records with only the public keys of the countersigners: that the signatures
+ * are valid, that the shown fields are what was signed, that the verdict follows from the drives,
+ * and that each record names the previous one. Needs no clock, network or controller. Used by
+ * `drover wipe verify` and tests.
  */
 struct audit;
 
 enum audit_result {
-	/* why: audit_print() and audit_json() say it */
+	/* The record is invalid; audit_print() and audit_json() report why. */
 	AUDIT_BAD,
-	/* both signed: the drives reached the verdict */
+	/* Signed by agent and drover: the drives reached the verdict. */
 	AUDIT_PROVED,
-	/* both signed: the wipe failed */
+	/* Signed by agent and drover: the wipe failed. */
 	AUDIT_FAILED,
-	/* no agent signature: the attempt did not come to its end */
+	/* Not signed by the agent: the attempt did not finish. */
 	AUDIT_UNFINISHED,
 };
 
 struct audit *audit_new(void);
 void audit_free(struct audit *a);
 DEFINE_OWN(audit)
-/* Take every "ed25519:..." of the text as a key of drover's; gives how many. */
+/* Adds each "ed25519:..." in text as a public key of drover. Returns how many text has. */
 size_t audit_keys(struct audit *a, const char *text);
-/* A WipeRecord, a List of them or several documents (YAML or JSON), an envelope as JSON or as the
- * base64 text of spec.envelope.  What is none of these becomes a bad row. */
+/* Adds a WipeRecord, a List of WipeRecords, several documents (YAML or JSON), or an envelope, as
+ * JSON or as the base64 text of spec.envelope. Anything else becomes a row with result AUDIT_BAD.
+ * source: file name for the report. */
 void audit_add(struct audit *a, const char *source, const char *text, size_t len);
-/* Check them all, sorted by machine, tenancy and attempt; machine NULL: of every one. */
+/* Verifies all records, sorted by machine, tenancy and attempt. machine: only report this machine;
+ * NULL: all. */
 void audit_run(struct audit *a, const char *machine);
-/* there was something to check */
+/* True if there was a record to verify. */
 bool audit_any(const struct audit *a);
 size_t audit_count(const struct audit *a, enum audit_result r);
-/* records before which others are missing */
+/* Returns the number of records whose previous record is missing although an earlier one is
+ * present. */
 size_t audit_gaps(const struct audit *a);
-/* A table and a last line; and the same as {records: [...], gaps, ok}, where a record has source,
- * result (bad, proved, failed, unfinished), error if bad, and chain (first, linked, not given, gap,
- * broken). */
+/* Writes a table of the records and a summary. */
 void audit_print(const struct audit *a, struct buf *out);
+/* Returns {records: [...], gaps, ok}, owned by the caller. A record has source, result (bad,
+ * proved, failed, unfinished), error if bad, and chain (first, linked, not given, gap, broken). */
 json_t *audit_json(const struct audit *a);
 
 #endif

@@ -17,7 +17,7 @@
 #include "cli/cli.h"
 #include "providers/bmc_check.h"
 
-#define FILE_BYTES (1 << 18) /* a CA bundle */
+#define FILE_BYTES (1 << 18) /* for a CA bundle */
 
 struct probe {
 	struct cli_client *c;
@@ -31,7 +31,7 @@ static bool is_address(const char *what)
 	return strstr(what, "://");
 }
 
-/* --- what it said ----------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static void print_head(FILE *out, const json_t *bmc)
 {
@@ -91,17 +91,19 @@ static void on_told(const json_t *told, unsigned wrong, void *arg)
 	loop_stop(p->c->loop);
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- probing ---------------------------------------------------------------------------------- */
 
-/* The first ends its session, and so the program, once the request on its way is answered; the
- * second does not wait. */
+/* On the first signal closes the BMC session after the current request, which ends the program. A
+ * second signal ends it at once. */
 static void on_signal(int signum, void *arg)
 {
 	struct probe *p = arg;
 
 	(void)signum;
 	if (p->signals++ == 0) {
-		fprintf(stderr, "%s: ending the session first; once more to leave it\n",
+		fprintf(stderr,
+			"%s: closing the BMC session; press Ctrl-C again to quit at once and "
+			"leave it open\n",
 			p->c->verb);
 		bmc_check_stop(p->check);
 	} else {
@@ -131,14 +133,14 @@ static int ask(struct cli_client *c, struct bmc_check_spec *s)
 	return !p.told || p.wrong || p.signals ? 1 : 0;
 }
 
-/* A last \r\n, as Windows editors write it, is one line end. */
+/* Returns the length without one line end at the end, \n or \r\n (Windows editors). */
 static size_t without_line_end(const char *text, size_t n)
 {
 	n -= n > 0 && text[n - 1] == '\n';
 	return n - (n > 0 && text[n - 1] == '\r');
 }
 
-/* Without the line's end; NULL with e. */
+/* Reads a file without its last line end. NULL with e. */
 static struct secret *read_secret(const char *path, struct err *e)
 {
 	FILE *f = str_eq(path, "-") ? stdin : fopen(path, "re");
@@ -153,7 +155,8 @@ static struct secret *read_secret(const char *path, struct err *e)
 	text = mem_alloc(FILE_BYTES);
 	n = fread(text, 1, FILE_BYTES - 1, f);
 	if (ferror(f) || n == FILE_BYTES - 1)
-		(void)!err_set(e, ERR_INVALID, 0, "%s: cannot be read, or too long", path);
+		(void)!err_set(e, ERR_INVALID, 0, "%s: cannot be read, or is larger than 256 KiB",
+			       path);
 	else
 		s = secret_new(text, without_line_end(text, n));
 	secret_wipe(text, FILE_BYTES);
@@ -227,7 +230,7 @@ int cli_do_bmc_probe(struct cli_client *c, const struct cli_bmc_probe *o)
 	return status;
 }
 
-/* --- the verb --------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 enum { PASSWORD = 0x7201, PASSWORD_FILE, CA_FILE, FINGERPRINT };
 
@@ -238,12 +241,11 @@ struct asked {
 };
 
 static const struct argp_option options[] = {
-	{"user", 'u', "NAME", 0, "Who logs in at that address", 0},
-	{"password-file", PASSWORD_FILE, "FILE", 0, "With the password in it; -: standard input",
-	 0},
+	{"user", 'u', "NAME", 0, "User name for the BMC at ADDRESS", 0},
+	{"password-file", PASSWORD_FILE, "FILE", 0, "File with the password; -: standard input", 0},
 	{"password", PASSWORD, "", OPTION_HIDDEN, NULL, 0},
-	{"ca-file", CA_FILE, "FILE", 0, "CA of its certificate, PEM", 0},
-	{"fingerprint", FINGERPRINT, "sha256:HEX", 0, "Its certificate, and no other", 0},
+	{"ca-file", CA_FILE, "FILE", 0, "CA of the BMC's certificate, PEM", 0},
+	{"fingerprint", FINGERPRINT, "sha256:HEX", 0, "Accept only this certificate", 0},
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	CLI_OPTION_ROWS};
 
@@ -252,19 +254,19 @@ static void check_words(const struct asked *q, struct argp_state *st)
 	const struct cli_bmc_probe *o = &q->probe;
 
 	if (!q->what || !o->what) {
-		argp_error(st, "which BMC?  want probe ADDRESS, or probe MACHINE");
+		argp_error(st, "give a BMC: probe ADDRESS, or probe MACHINE");
 		return;
 	}
 	if (is_address(o->what) && (!o->user || !o->password_file))
-		argp_error(st, "an address is asked with --user and --password-file");
+		argp_error(st, "an address needs --user and --password-file");
 	if (is_address(o->what) && !str_starts(o->what, "https://"))
-		argp_error(st, "the address: want https://");
+		argp_error(st, "the address must begin with https://");
 	if (!is_address(o->what) && (o->user || o->password_file || o->ca_file || o->fingerprint))
-		argp_error(
-			st,
-			"a Machine is asked with what its spec.bmc names: no --user, --password-file, --ca-file, --fingerprint");
+		argp_error(st,
+			   "a Machine is probed with the login and certificate of its spec.bmc; "
+			   "remove --user, --password-file, --ca-file and --fingerprint");
 	if (o->ca_file && o->fingerprint)
-		argp_error(st, "one of --ca-file and --fingerprint");
+		argp_error(st, "give only one of --ca-file and --fingerprint");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -275,8 +277,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case 'u':
 		q->probe.user = arg;
 		return 0;
-	case PASSWORD: /* who lists processes would read it */
-		argp_error(st, "a password is never on the command line: --password-file");
+	case PASSWORD: /* visible to everyone who can list processes */
+		argp_error(st, "a password on the command line is visible to other users; use "
+			       "--password-file");
 		return 0;
 	case PASSWORD_FILE:
 		q->probe.password_file = arg;
@@ -312,12 +315,15 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "probe ADDRESS|MACHINE",
-	.doc = "What drover would do with a BMC: identity, power, boot of its agent, media, drives, the quirks in force, latency; "
-	       "what is missing there, and what that means.\v"
-	       "Examples:\n  drover bmc probe https://10.0.8.17 --user drover --password-file pw\n  drover bmc probe gpu-r1-07 -o json\n"
-	       "It reads as drover reads, from where you are, and changes nothing: one session is opened and ended. Without --ca-file "
-	       "or --fingerprint the certificate of the first answer is trusted, which comes before the password is sent, and "
-	       "printed. Exit status 1: something is wrong, or could not be asked.",
+	.doc = "Show how drover would use a BMC: identity, power, boot of the agent, media, "
+	       "drives, active quirks and latency; what the BMC lacks, and what that means.\v"
+	       "Examples:\n  drover bmc probe https://10.0.8.17 --user drover --password-file "
+	       "pw\n  drover bmc probe gpu-r1-07 -o json\n"
+	       "The probe reads what drover reads, from this computer, and changes nothing: it "
+	       "opens one session and closes it. Without --ca-file or --fingerprint it trusts "
+	       "and prints the certificate of the first answer, which comes before the "
+	       "password is sent. Exit status 1: something is wrong, or the BMC "
+	       "could not be read.",
 };
 
 int cli_bmc(int argc, char **argv)

@@ -4,22 +4,23 @@
 #include "cli/client.h"
 
 /*
- * bmc: `drover bmc probe`: what drover would do with a BMC, and what it would lack there. It reads
- * with the client that drover uses, and changes nothing (providers/bmc_check.h).
+ * bmc: `drover bmc probe`: shows how drover would use a BMC and what the BMC lacks. It reads with
+ * the client that drover uses, and changes nothing (providers/bmc_check.h).
  * Tests: tests/unit/cli/test_bmc.c, tests/contract/test_bmc_check.c
  */
 struct cli_bmc_probe {
-	/* an address, or a Machine whose BMC, login and certificate are asked with */
+	/* An address, or the name of a Machine whose BMC address, login and certificate are
+	 * used. */
 	const char *what;
-	/* of an address */
+	/* Only for an address. */
 	const char *user, *password_file, *ca_file, *fingerprint;
-	/* of a Machine's Secrets */
+	/* Namespace of a Machine's Secrets. */
 	const char *ns;
-	/* http:// (tests) */
+	/* Allows http:// (tests). */
 	bool plain_ok;
 };
-/* c: of a Machine with a host cluster, of an address without. Gives the exit status: 1: something
- * is wrong. */
+/* Probes a BMC and prints the findings. c: connected to the host cluster for a Machine; not needed
+ * for an address. Returns the exit status; 1: something is wrong, or the BMC could not be read. */
 int cli_do_bmc_probe(struct cli_client *c, const struct cli_bmc_probe *o);
 
 #endif

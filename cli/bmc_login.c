@@ -25,7 +25,7 @@ int cli_bmc_read(struct cli_client *c, struct arena *a, const char *machine, str
 	return out->p ? 0 : -1;
 }
 
-/* NULL with e. */
+/* Returns a decoded value of a Secret; NULL with e. */
 static struct secret *value_of(const json_t *secret, const char *name, const char *key,
 			       struct err *e)
 {
@@ -65,7 +65,8 @@ static int check_trust(const struct cli_bmc *b, struct err *e)
 		return 0;
 	return err_set(
 		e, ERR_DENIED, 0,
-		"%s is not what was approved, so the password is not sent there: `drover approve %s --bmc`",
+		"%s differs from what was approved, so the password is not sent; to approve it: "
+		"drover approve %s --bmc",
 		differs, b->m->meta.name);
 }
 
@@ -75,7 +76,7 @@ int cli_bmc_login(struct cli_client *c, const char *ns, struct cli_bmc *b, struc
 	OWN_JSON o = NULL;
 
 	if (!b->m->spec.bmc)
-		return err_set(e, ERR_INVALID, 0, "it has no spec.bmc");
+		return err_set(e, ERR_INVALID, 0, "the machine has no spec.bmc");
 	ref = b->m->spec.bmc->credentials_secret_ref ? b->m->spec.bmc->credentials_secret_ref
 						     : b->p->spec.credentials_secret_ref;
 	if (!ref)
@@ -87,9 +88,10 @@ int cli_bmc_login(struct cli_client *c, const char *ns, struct cli_bmc *b, struc
 		return -1;
 	o = cli_secret(c, ns, b->login, e);
 	if (!o)
-		return err_wrap(e,
-				"this is for who may read the password, Secret %s in namespace %s",
-				b->login, ns);
+		return err_wrap(
+			e,
+			"this needs the right to read the BMC password, Secret %s in namespace %s",
+			b->login, ns);
 	b->user = value_of(o, b->login, "username", e);
 	b->password = b->user ? value_of(o, b->login, "password", e) : NULL;
 	return b->password ? 0 : -1;

@@ -1,9 +1,9 @@
 /*
- * bundle: `drover support-bundle`: what somebody who has to find out from afar what is wrong asks
- * for, in one archive, and nothing that may be a secret (cli/redact.h).
+ * bundle: `drover support-bundle`: writes one archive for remote diagnosis, without anything that
+ * may be a secret (cli/redact.h).
  *
- * Names in it are always the same. Objects are written as they come, in files of about 1 MiB:
- * 10,000 machines are no more at a time in memory. No Secret is asked for.
+ * File names are always the same. Objects are written as they arrive, in files of about 1 MiB, so
+ * that 10,000 machines need no more memory. No Secret is read.
  * Tests: tests/unit/cli/test_bundle.c
  */
 #include <errno.h>
@@ -24,15 +24,15 @@
 #include "cli/verbs.h"
 
 enum {
-	/* bytes after which the next file begins */
+	/* Size in bytes after which a new file begins. */
 	PART = 1 << 20,
-	/* one object is never larger */
+	/* Largest size of one object, in bytes. */
 	PART_MAX = 16 << 20,
-	/* of one kind */
+	/* Most files of one kind. */
 	PARTS = 256,
-	/* whose logs are taken */
+	/* Most containers whose logs are added. */
 	PODS = 16,
-	/* of one container, the last ones */
+	/* Last lines of each container's log. */
 	LOG_LINES = 2000,
 	TEXT_MAX = 64 << 20,
 };
@@ -42,9 +42,9 @@ struct bundle {
 	const char *ns;
 	struct tarball *tar;
 	struct arena *a;
-	/* what could not be had, and why */
+	/* What could not be read, and why. */
 	struct buf missing;
-	/* The list under way. */
+	/* folder to wanted: the list being read. */
 	const char *folder;
 	struct buf part;
 	unsigned parts;
@@ -125,7 +125,7 @@ static void end_list(struct bundle *b, int rc, const struct err *e)
 		lacks(b, b->folder, e->text);
 	if (b->left_out)
 		lacks(b, b->folder,
-		      arena_printf(b->a, "%zu more were left out: it was too much", b->left_out));
+		      arena_printf(b->a, "%zu more left out: too many objects", b->left_out));
 }
 
 static void add_kinds(struct bundle *b)
@@ -143,7 +143,7 @@ static bool is_about_ours(const json_t *event)
 	return str_starts(json_str_at(event, "involvedObject", "apiVersion"), OBJECT_GROUP "/");
 }
 
-/* Those about objects without a namespace are in this one. */
+/* Events about cluster-scoped objects are in namespace "default". */
 static void add_events(struct bundle *b)
 {
 	struct err e;
@@ -152,7 +152,7 @@ static void add_events(struct bundle *b)
 	end_list(b, cli_list_of(b->c, &KUBE_EVENTS, "default", NULL, on_object, b, &e), &e);
 }
 
-/* --- drover's own ----------------------------------------------------------------------------- */
+/* --- drover's own Deployment ------------------------------------------------------------------ */
 
 static void add_path(struct bundle *b, const char *name, const char *path)
 {
@@ -222,7 +222,7 @@ static void add_own(struct bundle *b)
 		add_log(b, b->logs[i].pod, b->logs[i].container);
 }
 
-/* What a verb says, as it says it. */
+/* Adds the output of a command as a file. */
 static void add_verb(struct bundle *b, const char *name,
 		     int (*run)(struct cli_client *c, const char *ns))
 {
@@ -260,7 +260,7 @@ int cli_do_bundle(struct cli_client *c, const char *ns, FILE *to)
 	add_own(&b);
 	add_kinds(&b);
 	add_events(&b);
-	lacks(&b, "metrics", "whoever reads them shows a token, which is not looked for");
+	lacks(&b, "metrics", "not included: reading them needs a token");
 	tarball_add(b.tar, "missing.txt", b.missing.data, b.missing.len);
 	rc = tarball_end(b.tar, &e);
 	buf_done(&b.part);
@@ -268,7 +268,7 @@ int cli_do_bundle(struct cli_client *c, const char *ns, FILE *to)
 	return rc < 0 ? cli_failed(c, "%s", e.text) : 0;
 }
 
-/* --- the verb --------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 struct line {
 	struct cli_options o;
@@ -278,7 +278,7 @@ struct line {
 static const struct argp_option options[] = {
 	CLI_CLUSTER_ROWS,
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
-	{"output", 'o', "FILE", 0, "Where to (drover-support.tar.zst)", 0},
+	{"output", 'o', "FILE", 0, "File to write (default drover-support.tar.zst)", 0},
 	{0}};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -296,7 +296,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		v->file = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(st, "it takes all of it: '%s' is too much", arg);
+		argp_error(st, "takes no argument, got '%s'", arg);
 		return 0;
 	default:
 		return cli_option(key, arg, st, &v->o);
@@ -306,14 +306,17 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Write an archive with what somebody needs who has to find out from afar what is wrong: drover's objects and the "
-	       "events about them, its Lease, Deployment and pods with their logs, what `drover check` and `drover why` say, versions.\v"
-	       "Examples:\n  drover support-bundle\n  drover support-bundle -o night.tar.zst; tar --zstd -tvf night.tar.zst\n"
-	       "No Secret is asked for, and what may be a credential in the rest reads REDACTED: look at it before you give it "
-	       "away all the same. What you may not read is left out, and named in missing.txt. The file is readable by you alone.",
+	.doc = "Write an archive for remote diagnosis: drover's objects and their events, its "
+	       "Lease, Deployment and pods with their logs, the output of `drover check` and "
+	       "`drover why`, and versions.\v"
+	       "Examples:\n  drover support-bundle\n  drover support-bundle -o night.tar.zst; "
+	       "tar --zstd -tvf night.tar.zst\n"
+	       "No Secret is read, and anything else that may be a credential is replaced by "
+	       "REDACTED; still, review the archive before you pass it on. missing.txt lists "
+	       "what could not be read. Only you can read the file.",
 };
 
-/* For who ran it alone; -1: there is one already, or it cannot be made. */
+/* Creates a file that only the caller may read; NULL: it already exists, or cannot be created. */
 static FILE *file_of(const char *name)
 {
 	int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

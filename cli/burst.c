@@ -1,6 +1,6 @@
 /*
- * burst: `drover burst plan`: what BurstPolicies would do now, and why not; `drover burst reset`
- * (cli/burst_reset.c).
+ * burst: `drover burst plan` shows what BurstPolicies would launch now, and why other offers are
+ * not chosen. `drover burst reset` is in cli/burst_reset.c.
  * Tests: tests/unit/cli/test_burst.c
  */
 #include <argp.h>
@@ -24,16 +24,16 @@ struct verb {
 	size_t n;
 	bool json;
 	enum { NOTHING, PLAN, RESET } asked;
-	/* of RESET */
+	/* policy, reason: arguments of `reset`. */
 	const char *policy, *reason;
 	struct cli_options o;
 };
 
 static const struct argp_option options[] = {
 	{"filename", 'f', "FILE", 0,
-	 "BurstPolicies and a BurstState, in YAML; several count together", 0},
-	{"output", 'o', "FORMAT", 0, "table (the default) or json", 0},
-	{"reason", 'r', "TEXT", 0, "reset: why, for whoever finds it", 0},
+	 "YAML with BurstPolicies and a BurstState; may be given several times", 0},
+	{"output", 'o', "FORMAT", 0, "table (default) or json", 0},
+	{"reason", 'r', "TEXT", 0, "reset: the reason, kept in the BurstLedger", 0},
 	CLI_CLUSTER_ROWS,
 	{0}};
 
@@ -67,9 +67,10 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_END:
 		if (v->asked == RESET && (!v->policy || str_empty(v->reason)))
-			argp_error(st, "want reset POLICY --reason TEXT");
+			argp_error(st, "reset needs a policy and --reason TEXT");
 		if (v->asked != RESET && (!v->asked || !v->n))
-			argp_error(st, "want plan -f FILE");
+			argp_error(st,
+				   "give a command: plan -f FILE, or reset POLICY --reason TEXT");
 		return 0;
 	default:
 		return cli_option(key, arg, st, &v->o);
@@ -80,11 +81,15 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "plan -f FILE\nreset POLICY",
-	.doc = "Say which waiting work BurstPolicies would send to a cloud now, to which offer, for how much money, and of each other offer why not. Nothing is asked or launched anywhere.\n\n"
-	       "reset: what launches by policies of that name have cost that ended by now does not count against their budgets any more. What still runs does. The BurstLedger keeps who asked, when, why and how much.\v"
+	.doc = "plan: show which waiting work the BurstPolicies in FILE would send to a cloud "
+	       "now, to which offer and at what cost, and why each other offer is not chosen. "
+	       "It contacts no cluster and no cloud, and launches nothing.\n\n"
+	       "reset: the cost of launches of this policy that have ended no longer counts "
+	       "against its budgets; launches that still run do. The BurstLedger records who "
+	       "reset it, when, why and how much.\v"
 	       "Examples:\n  drover burst plan -f examples/burst/research.yaml\n"
 	       "  drover burst reset research --reason 'new fiscal year'\n"
-	       "docs/burst.md has the file's form.",
+	       "docs/burst.md describes the file format.",
 };
 
 static const char *of(const char *x)
@@ -196,24 +201,25 @@ static void print_table(const struct burst *b, struct arena *a)
 
 	for (size_t i = 0; i < b->n; i++)
 		print_decision(b, &b->v[i], a);
-	(void)printf("%zu of %zu would be launched.\n", b->chosen, b->n);
+	(void)printf("%zu of %zu work items would be launched.\n", b->chosen, b->n);
 	for (size_t i = 0; i < b->naccounts; i++) {
 		const struct burst_account *x = &b->accounts[i];
 
-		(void)printf("budget of %s, %s%s%s per %s: %s of %s, then %s%s\n", x->policy->name,
-			     burst_scope_names[x->budget->scope], *x->of ? " " : "", x->of,
-			     burst_period_names[x->budget->per], money_format(x->before, before),
-			     money_format(x->budget->amount, amount), money_format(x->after, after),
-			     x->alert >= 0 ? " (alert)" : "");
+		(void)printf(
+			"budget of policy %s, %s%s%s per %s: %s of %s used, %s after this plan%s\n",
+			x->policy->name, burst_scope_names[x->budget->scope], *x->of ? " " : "",
+			x->of, burst_period_names[x->budget->per], money_format(x->before, before),
+			money_format(x->budget->amount, amount), money_format(x->after, after),
+			x->alert >= 0 ? " (alert threshold reached)" : "");
 	}
 	for (size_t i = 0; i < b->in->npolicies; i++)
 		if (b->errors[i])
 			(void)printf("error: policy %s: %s\n", b->policies[i]->name, b->errors[i]);
 }
 
-/* --- the verb --------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
-/* malloc'd; NULL with e. */
+/* Returns the file's text, malloc'd; NULL with e. */
 static char *read_file(const char *path, size_t *len, struct err *e)
 {
 	FILE *f = fopen(path, "re");
@@ -230,7 +236,7 @@ static char *read_file(const char *path, size_t *len, struct err *e)
 		buf_put(&b, part, n);
 	if (ferror(f) || b.over) {
 		(void)!err_set(e, ERR_INVALID, errno, "%s: %s", path,
-			       b.over ? "more than 512 MiB" : strerror(errno));
+			       b.over ? "larger than 512 MiB" : strerror(errno));
 		(void)fclose(f);
 		buf_done(&b);
 		return NULL;

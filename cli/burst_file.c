@@ -1,5 +1,5 @@
 /*
- * burst_file: documents as the input of a decision, by field tables.
+ * burst_file: decodes the documents with field tables.
  */
 #include <string.h>
 
@@ -150,7 +150,8 @@ static int read_policy(struct reading *r, const json_t *j, json_t *body)
 	for (size_t i = 0; i < r->npolicies; i++)
 		if (str_eq(r->policies[i].name, name))
 			return err_set(r->e, ERR_INVALID, 0,
-				       "BurstPolicy %s: there is one already of the name", name);
+				       "BurstPolicy %s: a policy of this name was already given",
+				       name);
 	r->policies[r->npolicies++] = burst_object_policy(o, r->a);
 	return 0;
 }
@@ -166,7 +167,7 @@ static int64_t amount(const char *text, int64_t otherwise)
 static int read_state(struct reading *r, const json_t *body)
 {
 	if (r->state)
-		return err_set(r->e, ERR_INVALID, 0, "a second BurstState");
+		return err_set(r->e, ERR_INVALID, 0, "only one BurstState may be given");
 	r->state = arena_new_obj(r->a, struct state);
 	if (fields_decode_strict(state_fields, body, NULL, r->state, r->a, r->e) < 0)
 		return err_wrap(r->e, "BurstState");
@@ -241,7 +242,8 @@ int burst_file_read(const struct scenario_file *files, size_t n, struct burst_in
 			if (read_one(&r, files[i].v[k].j) < 0)
 				return err_wrap(e, "%s:%zu", files[i].path, files[i].v[k].line);
 	if (!r.npolicies || !r.state)
-		return err_set(e, ERR_INVALID, 0, "want a BurstPolicy and a BurstState");
+		return err_set(e, ERR_INVALID, 0,
+			       "want at least one BurstPolicy and one BurstState");
 	take_state(&r, out);
 	return 0;
 }

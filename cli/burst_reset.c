@@ -1,6 +1,6 @@
 /*
- * burst_reset: `drover burst reset`: what was spent under a policy's name does not count against
- * its budgets any more.
+ * burst_reset: `drover burst reset`: the cost of ended launches of a policy no longer counts
+ * against its budgets.
  * Tests: tests/unit/cli/test_verbs.c
  */
 #include "cli/verbs.h"
@@ -22,7 +22,7 @@ static const char *caller(struct cli_client *c, struct arena *a, struct err *e)
 	const char *name = json_str_at(o, "status", "userInfo", "username");
 
 	if (o && str_empty(name))
-		(void)!err_set(e, ERR_PROTOCOL, 0, "the server names nobody");
+		(void)!err_set(e, ERR_PROTOCOL, 0, "the API server reports no user name");
 	return str_empty(name) ? NULL : arena_strdup(a, name);
 }
 
@@ -48,12 +48,13 @@ int cli_do_burst_reset(struct cli_client *c, const char *policy, const char *rea
 	const char *by = o ? caller(c, a, &e) : NULL;
 
 	if (!o && e.kind == ERR_NOT_FOUND)
-		return cli_failed(c, "no BurstLedger %s: nothing that ended was ever charged to it",
-				  policy);
+		return cli_failed(
+			c, "there is no BurstLedger %s: no launch of this policy has ended yet",
+			policy);
 	if (!o)
 		return cli_unread(c, OBJECT_BURST_LEDGER, policy, &e);
 	if (!by)
-		return cli_failed(c, "who asks is not known, and it is to be written down: %s",
+		return cli_failed(c, "cannot find out your user name, which the reset records: %s",
 				  e.text);
 	return cli_write(
 		c, OBJECT_BURST_LEDGER, policy,
@@ -63,6 +64,8 @@ int cli_do_burst_reset(struct cli_client *c, const char *policy, const char *rea
 			  "by", by, "reason", reason),
 		arena_printf(
 			a,
-			"what launches by %s have cost that ended by now (%s) counts against no budget any more; what still runs does. status.resets keeps it",
+			"policy %s: the cost of ended launches (%s) no longer counts against its "
+			"budgets; running launches still count. status.resets of the "
+			"BurstLedger records this reset",
 			policy, rows_of(o, a)));
 }

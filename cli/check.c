@@ -1,6 +1,6 @@
 /*
- * check: `drover check`: whether all is there that an installation needs, the worst first, each
- * with how to mend it.
+ * check: `drover check`: checks everything that an installation needs, and prints the findings with
+ * the most severe first, each with how to fix it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,10 @@
 #include "cli/cli.h"
 #include "cli/verbs.h"
 
-#define SKEW_MS INT64_C(5000) /* the server's clock is told in seconds, a call takes time */
+#define SKEW_MS INT64_C(5000) /* the Date header counts in seconds, and a call takes time */
 #define CRDS_MAX ((size_t)16 << 20)
-enum { MINOR_LEAST = 30 }; /* ValidatingAdmissionPolicy, which deploy/rbac.yaml has */
+/* First minor version with ValidatingAdmissionPolicy, which deploy/rbac.yaml uses. */
+enum { MINOR_LEAST = 30 };
 
 /* --- the API server --------------------------------------------------------------------------- */
 
@@ -29,22 +30,24 @@ static void check_clock(struct check *k)
 
 	if (!kube_client_date(k->c->host, &server, &at)) {
 		findings_add(k->f, FINDING_UNKNOWN, "clock", NULL,
-			     "the API server does not say what time it has");
+			     "the API server sent no Date header, so its clock cannot be checked");
 		return;
 	}
 	ahead = server + loop_now(k->c->loop) - at - loop_wall(k->c->loop);
 	if (llabs(ahead) <= SKEW_MS)
-		findings_add(k->f, FINDING_OK, "clock", NULL, "that of the API server is as here");
+		findings_add(k->f, FINDING_OK, "clock", NULL,
+			     "the API server's clock agrees with the local clock");
 	else
 		findings_add(
 			k->f, FINDING_WRONG, "clock",
-			"set both by NTP: ages here, and times that drover compares, are wrong by that",
-			"that of the API server is %s %s of the one here",
+			"synchronize both clocks with NTP; until then, ages shown here and times "
+			"that drover compares are wrong by that amount",
+			"the API server's clock is %s %s the local clock",
 			str_duration(t, llabs(ahead) / 1000 * 1000),
-			ahead > 0 ? "ahead" : "behind");
+			ahead > 0 ? "ahead of" : "behind");
 }
 
-/* False: it cannot be asked, and nothing else can. */
+/* Returns false if the API server cannot be reached, so that no other check can run. */
 static bool check_server(struct check *k)
 {
 	struct err e;
@@ -56,30 +59,31 @@ static bool check_server(struct check *k)
 		return true;
 	}
 	if (!v) {
-		findings_add(
-			k->f, FINDING_WRONG, "API server",
-			"see whether it runs, and whether --kubeconfig and --context name it and a user that it knows",
-			"%s", e.text);
+		findings_add(k->f, FINDING_WRONG, "API server",
+			     "check that the API server runs, and that --kubeconfig and --context "
+			     "name the right cluster and user",
+			     "%s", e.text);
 		return false;
 	}
 	dot = version ? strchr(version, '.') : NULL;
 	if (!dot || !str_starts(version, "v1."))
 		findings_add(k->f, FINDING_UNKNOWN, "API server", NULL,
-			     "it says no version that is known: %s", str_or(version, "none"));
+			     "it reports no known version: %s", str_or(version, "none"));
 	else if (atoi(dot + 1) < MINOR_LEAST)
-		findings_add(
-			k->f, FINDING_WRONG, "API server",
-			"take Kubernetes 1.30 or later: before it nothing holds drover-oncall to verbs",
-			"reachable, %s", version);
+		findings_add(k->f, FINDING_WRONG, "API server",
+			     "upgrade to Kubernetes 1.30 or later; older versions lack "
+			     "ValidatingAdmissionPolicy, which limits what drover-oncall may "
+			     "change",
+			     "version %s is too old", version);
 	else
 		findings_add(k->f, FINDING_OK, "API server", NULL, "reachable, %s", version);
 	check_clock(k);
 	return true;
 }
 
-/* --- definitions ------------------------------------------------------------------------------ */
+/* --- CustomResourceDefinitions ---------------------------------------------------------------- */
 
-/* A server leaves such members out of what it keeps. */
+/* True for a value that an API server omits when it stores an object. */
 static bool is_empty(const json_t *v)
 {
 	return json_is_false(v) || (json_is_string(v) && !*json_string_value(v)) ||
@@ -87,8 +91,9 @@ static bool is_empty(const json_t *v)
 	       (json_is_object(v) && !json_object_size(v));
 }
 
-/* What is ours is theirs too; of properties they have no others. What else a server adds is its
- * own. Gives where it differs, NULL: nowhere. */
+/* Compares the definition of this drover (ours) with the one in the cluster (theirs). Every member
+ * of ours must be in theirs; `properties` must have the same keys. Other members that the server
+ * adds do not count. Returns the path of the first difference; NULL: none. */
 static const char *differs(const json_t *ours, const json_t *theirs, const char *at,
 			   struct arena *a)
 {
@@ -156,28 +161,30 @@ static void check_definition(struct check *k, const json_t *ours)
 		&e);
 
 	if (!theirs && e.kind == ERR_NOT_FOUND) {
-		findings_add(k->f, FINDING_WRONG, name, apply, "this type is not installed");
+		findings_add(k->f, FINDING_WRONG, name, apply, "not installed");
 		return;
 	}
 	if (!theirs) {
 		findings_add(k->f, FINDING_UNKNOWN, name,
-			     "reading definitions takes `get` of customresourcedefinitions", "%s",
-			     e.text);
+			     "reading it needs the permission `get` on customresourcedefinitions",
+			     "%s", e.text);
 		return;
 	}
 	at = differs(json_object_get(ours, "spec"), json_object_get(theirs, "spec"), "spec", a);
 	if (!has_condition(theirs, "Established"))
 		findings_add(k->f, FINDING_WRONG, name,
-			     "kubectl describe crd: its conditions say what its names collide with",
-			     "it is not established: the server does not serve it");
+			     "kubectl describe crd shows in the conditions which names conflict",
+			     "not established: the API server does not serve this type");
 	else if (at)
-		findings_add(
-			k->f, FINDING_WRONG, name,
-			"drover crds | kubectl apply -f -, or take the drover that the cluster has",
-			"it is of another version than this drover (" DROVER_VERSION "), at %s",
-			at);
+		findings_add(k->f, FINDING_WRONG, name,
+			     "drover crds | kubectl apply -f -, or use the version of drover that "
+			     "runs in the cluster",
+			     "differs from the definition of this drover (" DROVER_VERSION
+			     "), at %s",
+			     at);
 	else
-		findings_add(k->f, FINDING_OK, name, NULL, "established, as of this drover");
+		findings_add(k->f, FINDING_OK, name, NULL,
+			     "established, and the same as in this drover");
 }
 
 static void check_definitions(struct check *k)
@@ -196,13 +203,13 @@ static void check_definitions(struct check *k)
 		check_definition(k, v);
 }
 
-/* --- who leads -------------------------------------------------------------------------------- */
+/* --- the leader ------------------------------------------------------------------------------- */
 
 static void check_lease(struct check *k)
 {
 	OWN(arena) a = arena_new();
-	const char *mend =
-		arena_printf(a, "kubectl -n %s get pods -l app=drover; their logs say why", k->ns);
+	const char *mend = arena_printf(
+		a, "kubectl -n %s get pods -l app=drover, then read their logs", k->ns);
 	char t[STR_TIME_SIZE];
 	int64_t renewed, at, now = loop_wall(k->c->loop);
 	struct err e;
@@ -220,25 +227,29 @@ static void check_lease(struct check *k)
 	if (!l && e.kind == ERR_NOT_FOUND)
 		findings_add(
 			k->f, FINDING_WRONG, "controller",
-			"kubectl apply -f deploy/controller.yaml; -n NAMESPACE if it runs elsewhere",
-			"none ever led: there is no Lease " CONTROLLER_LEASE " in %s", k->ns);
+			"kubectl apply -f deploy/controller.yaml; or give -n NAMESPACE if drover "
+			"runs in another namespace",
+			"no controller has ever run here: there is no Lease " CONTROLLER_LEASE
+			" in namespace %s",
+			k->ns);
 	else if (!l)
 		findings_add(k->f, FINDING_UNKNOWN, "controller",
-			     "reading its Lease takes `get` of leases in drover's namespace", "%s",
-			     e.text);
+			     "reading its Lease needs the permission `get` on leases in drover's "
+			     "namespace",
+			     "%s", e.text);
 	else if (str_empty(holder) || !str_to_time(str_or(time, ""), &renewed))
-		findings_add(k->f, FINDING_WRONG, "controller", mend, "nobody leads");
+		findings_add(k->f, FINDING_WRONG, "controller", mend, "no replica is the leader");
 	else if (now - renewed > json_int_at(l, "spec", "leaseDurationSeconds") * 1000)
 		findings_add(k->f, FINDING_WRONG, "controller", mend,
-			     "%s led, and has not been heard of for %s", holder,
+			     "the leader %s has not renewed its Lease for %s", holder,
 			     str_duration(t, (now - renewed) / 1000 * 1000));
 	else
-		findings_add(k->f, FINDING_OK, "controller", NULL, "%s leads, heard of %s ago",
-			     holder,
+		findings_add(k->f, FINDING_OK, "controller", NULL,
+			     "the leader is %s, Lease renewed %s ago", holder,
 			     str_duration(t, now < renewed ? 0 : (now - renewed) / 1000 * 1000));
 }
 
-/* --- the verb --------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 int cli_do_check(struct cli_client *c, const char *ns)
 {
@@ -273,7 +284,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		v->ns = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(st, "it looks at all of it: '%s' is too much", arg);
+		argp_error(st, "takes no argument, got '%s'", arg);
 		return 0;
 	default:
 		return cli_option(key, arg, st, &v->o);
@@ -283,12 +294,15 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Say of everything that an installation needs whether it is there, and how to mend it, the worst first: the API "
-	       "server and its clock, definitions, rights, who leads, Secrets, and what Providers, pools, tenants and machines "
-	       "name.\v"
-	       "Examples:\n  drover check\n  drover check -o json\n  drover check --context prod -n drover-system\n"
-	       "Of Secrets it asks for the metadata alone, and of 200 of them at most; it changes nothing. What you may not "
-	       "read cannot be told, and is no fault. Exit status 1: something is wrong.",
+	.doc = "Check everything that a drover installation needs, and show how to fix what is "
+	       "wrong, the most severe first: the API server and its clock, the "
+	       "CustomResourceDefinitions, permissions, the leader, Secrets, and the "
+	       "objects to which Providers, pools, tenants and machines refer.\v"
+	       "Examples:\n  drover check\n  drover check -o json\n  drover check --context prod "
+	       "-n drover-system\n"
+	       "It changes nothing, and reads only the metadata of Secrets, at most 200 of them. "
+	       "What you may not read is shown with '?' and does not count as wrong. Exit "
+	       "status 1: something is wrong.",
 };
 
 int cli_check(int argc, char **argv)

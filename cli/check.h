@@ -5,31 +5,32 @@
 #include "cli/findings.h"
 
 /*
- * check: the parts of `drover check`: each asks the host cluster for one thing that an installation
- * needs, and puts what it found behind the findings. They read, and change nothing.
+ * check: the parts of `drover check`. Each part asks the host cluster for one thing that an
+ * installation needs, and adds its findings. They only read.
  * Tests: tests/unit/cli/test_check.c
  */
 struct check {
 	struct cli_client *c;
-	/* drover's own */
+	/* Namespace of drover itself. */
 	const char *ns;
 	struct findings *f;
-	/* drover's rights cannot be asked for, and that was said */
+	/* True if drover's rights cannot be checked and a finding reports that. */
 	bool mute;
 };
 
 struct check_right {
-	/* NULL: none */
+	/* Members of ResourceAttributes in a SubjectAccessReview; NULL: not set. */
 	const char *group, *resource, *sub, *verb, *ns, *name;
 };
-/* Adds a finding if drover's ServiceAccount lacks the right r.  mend: remedy in that finding. */
+/* Adds a finding if drover's ServiceAccount lacks the right r. mend: how to fix it. */
 void check_right(struct check *k, const struct check_right *r, const char *mend);
 
-/* The caller's rights to drover's objects, and those that deploy/rbac.yaml gives drover's
- * ServiceAccount. */
+/* Checks the caller's rights to drover's objects, and whether drover's ServiceAccount has the
+ * rights of deploy/rbac.yaml. */
 void check_rights(struct check *k);
-/* drover's own keys; Providers, VirtualClusters, NodePools and Machines: what each needs of a
- * person, and whether what they name exists, Secrets by their metadata alone. */
+/* Checks drover's own keys, and Providers, VirtualClusters, NodePools, Machines and BurstPolicies:
+ * whether they need an operator, and whether the objects that they refer to exist. Reads only the
+ * metadata of Secrets. */
 void check_objects(struct check *k);
 
 #endif

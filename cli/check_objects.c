@@ -1,6 +1,6 @@
 /*
- * check_objects: what drover's objects need of a person, in the words of `drover why`, and whether
- * what they name exists.
+ * check_objects: checks whether drover's objects need an operator, with the explanations of `drover
+ * why`, and whether the objects that they refer to exist.
  * Tests: tests/unit/cli/test_check.c
  */
 #include <stdlib.h>
@@ -15,20 +15,21 @@
 #include "cli/stuck.h"
 
 #define INSTANCE_TYPE "node.kubernetes.io/instance-type"
-enum { SECRETS_MAX = 200 }; /* asked for: more would take minutes */
+enum { SECRETS_MAX = 200 }; /* most Secrets that are checked: more would take minutes */
 
 struct look {
 	struct check *k;
 	struct arena *a;
-	/* of the list under way */
+	/* Kind of the objects being listed. */
 	enum object_kind_id kind;
 	int64_t now;
-	/* whole: what is not in it does not exist */
+	/* True if the kind was listed completely: an object that is not in the list does not
+	 * exist. */
 	bool listed[OBJECT_KINDS];
 	size_t seen;
-	/* name: {name of an instance type: true} */
+	/* By Provider name: {instance type: true}. */
 	json_t *providers;
-	/* NAMESPACE/NAME: the first that names it */
+	/* By NAMESPACE/NAME of a Secret: the first object that refers to it. */
 	json_t *secrets;
 	struct {
 		const struct virtual_cluster **v;
@@ -37,7 +38,7 @@ struct look {
 	size_t person, late;
 };
 
-/* --- what they name --------------------------------------------------------------------------- */
+/* --- references ------------------------------------------------------------------------------- */
 
 static void wants_secret(struct look *l, const char *of, const json_t *ref)
 {
@@ -55,13 +56,15 @@ static void wants_provider(struct look *l, const char *of, const json_t *ref)
 	const char *name = json_str_at(ref, "name");
 
 	if (name && l->listed[OBJECT_PROVIDER] && !json_object_get(l->providers, name))
-		findings_add(l->k->f, FINDING_WRONG, of,
-			     "make it, or correct the name: drover get providers",
-			     "names Provider %s, which is not there", name);
+		findings_add(
+			l->k->f, FINDING_WRONG, of,
+			"create it, or correct the name; drover get providers lists the existing "
+			"ones",
+			"refers to Provider %s, which does not exist", name);
 }
 
-/* All below a spec, by what such members are called in each kind. Depth is bounded by what was
- * parsed. */
+/* Collects the references to Secrets and Providers in a spec, by the names that such members have
+ * in every kind. The JSON parser limits the depth of the recursion. */
 static void walk(struct look *l, const char *of, json_t *o)
 {
 	const char *key;
@@ -114,7 +117,7 @@ static void keep_tenant(struct look *l, const json_t *o)
 	void *out;
 
 	if (object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, l->a, &out, &e) < 0)
-		return; /* stuck_row() says so */
+		return; /* stuck_row() reports that */
 	mem_grow(l->tenants.v, l->tenants.n + 1, l->tenants.cap);
 	l->tenants.v[l->tenants.n++] = out;
 }
@@ -137,13 +140,13 @@ static void check_pool(struct look *l, const char *of, const json_t *o)
 	void *out;
 
 	if (object_decode(&object_kinds[OBJECT_NODE_POOL], o, a, &out, &e) < 0)
-		return; /* stuck_row() says so */
+		return; /* stuck_row() reports that */
 	p = out;
 	if (l->listed[OBJECT_VIRTUAL_CLUSTER] && !selects_any(l, p, a))
 		findings_add(
 			l->k->f, FINDING_WRONG, of,
-			"make the VirtualCluster (drover tenant import), or correct the labels "
-			"of the one or the selector of the other",
+			"create the VirtualCluster (drover tenant import), or correct its labels "
+			"or the pool's selector",
 			"its virtualClusterSelector matches no VirtualCluster");
 	for (size_t i = 0; i < p->spec.template_.spec.requirements.n; i++) {
 		const struct object_requirement *r = &p->spec.template_.spec.requirements.v[i];
@@ -156,7 +159,7 @@ static void check_pool(struct look *l, const char *of, const json_t *o)
 				findings_add(l->k->f, FINDING_WRONG, of,
 					     "correct the name, or add it to spec.instanceTypes of "
 					     "its Provider",
-					     "names instance type %s, which no Provider has",
+					     "refers to instance type %s, which no Provider has",
 					     r->values.v[j]);
 	}
 }
@@ -171,17 +174,17 @@ static void check_machine(struct look *l, const char *of, const json_t *o)
 	if (type && types && !json_object_get(types, type))
 		findings_add(l->k->f, FINDING_WRONG, of,
 			     "correct the name, or add it to spec.instanceTypes of its Provider",
-			     "names instance type %s, which its Provider does not have", type);
+			     "refers to instance type %s, which its Provider does not have", type);
 	if (!json_object_get(spec, "identity") && !json_object_get(spec, "elastic"))
-		findings_add(
-			l->k->f, FINDING_WRONG, of,
-			"drover why MACHINE says which it is; drover approve MACHINE writes it",
-			"has no spec.identity: drover does not know which machine it is");
+		findings_add(l->k->f, FINDING_WRONG, of,
+			     "to accept the identity that its BMC reports: drover approve MACHINE",
+			     "has no spec.identity, so drover does not manage it");
 }
 
-/* --- what they need --------------------------------------------------------------------------- */
+/* --- who needs an operator -------------------------------------------------------------------- */
 
-/* Machines are many: how many need something, and no line of each. */
+/* Adds a finding if the object needs an operator. Machines are only counted, because there are
+ * many. */
 static void needs(struct look *l, const char *of, const json_t *o)
 {
 	enum need need;
@@ -196,21 +199,21 @@ static void needs(struct look *l, const char *of, const json_t *o)
 	if (wrong)
 		findings_add(l->k->f, FINDING_WRONG, of,
 			     str_or(json_string_value(json_array_get(helps, 0)), "drover why"),
-			     "%s: %s", str_or(json_str_at(row, "reason"), "late"),
-			     str_or(json_str_at(row, "message"), "drover why tells of it"));
+			     "%s: %s", str_or(json_str_at(row, "reason"), "Late"),
+			     str_or(json_str_at(row, "message"), "see drover why"));
 	else
-		findings_add(l->k->f, FINDING_OK, of, NULL, "needs nothing of a person");
+		findings_add(l->k->f, FINDING_OK, of, NULL, "needs no action");
 }
 
 static void tell_machines(struct look *l)
 {
 	if (l->person || l->late)
 		findings_add(l->k->f, FINDING_WRONG, "machines", "drover why lists them",
-			     "of %zu, %zu need a person, and %zu are late or out of reach", l->seen,
-			     l->person, l->late);
+			     "of %zu, %zu need an operator, and %zu are late or out of reach",
+			     l->seen, l->person, l->late);
 	else
-		findings_add(l->k->f, FINDING_OK, "machines", NULL, "of %zu, none needs a person",
-			     l->seen);
+		findings_add(l->k->f, FINDING_OK, "machines", NULL,
+			     "of %zu, none needs an operator", l->seen);
 }
 
 static void on_object(json_t *o, void *arg)
@@ -243,14 +246,15 @@ static void look_at(struct look *l, enum object_kind_id kind)
 		l->listed[kind] = true;
 		if (kind == OBJECT_MACHINE)
 			tell_machines(l);
-	} else if (e.kind != ERR_NOT_FOUND) { /* that it is not installed was said */
+	} else if (e.kind != ERR_NOT_FOUND) { /* a missing definition is reported elsewhere */
 		findings_add(l->k->f, FINDING_UNKNOWN, object_kinds[kind].plural,
-			     "reading them takes the ClusterRole drover-view (deploy/rbac.yaml)",
+			     "reading them needs the ClusterRole drover-view (deploy/rbac.yaml)",
 			     "%s", e.text);
 	}
 }
 
-/* The Secret of a tenant's kubeconfig lies elsewhere: drover may get it by its name alone. */
+/* Checks that drover may read the kubeconfig Secret of each tenant: it can be in a namespace where
+ * drover may only get named Secrets. */
 static void check_tenants(struct look *l)
 {
 	for (size_t i = 0; i < l->tenants.n && i < SECRETS_MAX; i++) {
@@ -261,15 +265,16 @@ static void check_tenants(struct look *l)
 					      .ns = str_or(ref->namespace, l->k->ns),
 					      .name = ref->name};
 
-		check_right(
-			l->k, &r,
-			"apply a Role and RoleBinding as in deploy/tenant-kubeconfig.yaml there");
+		check_right(l->k, &r,
+			    "apply a Role and RoleBinding in that namespace, as in "
+			    "deploy/tenant-kubeconfig.yaml");
 	}
 }
 
 /* --- Secrets ---------------------------------------------------------------------------------- */
 
-/* By its metadata alone.  missing: what is said, and done, where it is not there. */
+/* Checks that a Secret exists, by its metadata. missing, mend: text and remedy of the finding if it
+ * does not exist. */
 static void check_secret(struct check *k, const char *ns, const char *name, const char *of,
 			 const char *missing, const char *mend)
 {
@@ -279,13 +284,14 @@ static void check_secret(struct check *k, const char *ns, const char *name, cons
 	OWN_JSON o = cli_metadata(k->c, &KUBE_SECRETS, ns, name, &e);
 
 	if (o)
-		findings_add(k->f, FINDING_OK, secret, NULL, "is there");
+		findings_add(k->f, FINDING_OK, secret, NULL, "exists");
 	else if (e.kind == ERR_NOT_FOUND)
 		findings_add(k->f, FINDING_WRONG, of, mend, "%s", missing);
 	else if (e.kind == ERR_DENIED)
 		findings_add(k->f, FINDING_UNKNOWN, secret,
-			     "whether it is there tells who may get Secrets, or drover why",
-			     "you may not get it");
+			     "ask someone who may read Secrets; drover why shows machines whose "
+			     "Secret is missing",
+			     "you may not read it");
 	else
 		findings_add(k->f, FINDING_UNKNOWN, secret, NULL, "%s", e.text);
 }
@@ -305,15 +311,16 @@ static void check_secrets(struct look *l)
 			break;
 		check_secret(
 			l->k, ns, name, json_string_value(of),
-			arena_printf(a, "names Secret %s/%s, which is not there", ns, name),
+			arena_printf(a, "refers to Secret %s/%s, which does not exist", ns, name),
 			arena_printf(a,
 				     "kubectl -n %s create secret generic %s, or correct the name",
 				     ns, name));
 	}
 	if (all > SECRETS_MAX)
-		findings_add(l->k->f, FINDING_UNKNOWN, "Secrets",
-			     "drover why: a machine that waits for one says SecretNotFound",
-			     "%zu more are named, and were not asked for", all - SECRETS_MAX);
+		findings_add(
+			l->k->f, FINDING_UNKNOWN, "Secrets",
+			"drover why shows SecretNotFound for each machine whose Secret is missing",
+			"%zu more are referred to and were not checked", all - SECRETS_MAX);
 }
 
 static void on_record(json_t *o, void *arg)
@@ -329,17 +336,17 @@ static void check_keys(struct check *k)
 	struct err e;
 
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
-		check_secret(k, k->ns, made[i], made[i],
-			     "it is not there: nothing can boot an agent",
-			     "the controller makes it when it leads: see why it does not");
+		check_secret(k, k->ns, made[i], made[i], "missing: no machine can boot the agent",
+			     "the leader creates it: read the logs of the controller");
 	if (cli_list(k->c, OBJECT_WIPE_RECORD, on_record, &records, &e) < 0)
 		records = 0;
 	check_secret(
 		k, k->ns, KEYS_EVIDENCE, KEYS_EVIDENCE,
-		records ? "it is not there, and records of wipes are: nothing is wiped or claimed"
-			: "it is not there: no wipe can be signed",
-		records ? "restore it from a backup: with another key no record could be verified"
-			: "the controller makes it when it leads: see why it does not");
+		records ? "missing, although wipe records exist: no machine is wiped or claimed"
+			: "missing: no wipe record can be signed",
+		records ? "restore it from a backup: with a new key, existing wipe records could "
+			  "not be verified"
+			: "the leader creates it: read the logs of the controller");
 }
 
 void check_objects(struct check *k)

@@ -1,6 +1,7 @@
 /*
- * check_rights: who may what: the caller by SelfSubjectAccessReview, drover's ServiceAccount by
- * SubjectAccessReview. https://kubernetes.io/docs/reference/access-authn-authz/authorization/
+ * check_rights: checks the caller's rights by SelfSubjectAccessReview, and those of drover's
+ * ServiceAccount by SubjectAccessReview.
+ * https://kubernetes.io/docs/reference/access-authn-authz/authorization/
  * Tests: tests/unit/cli/test_check.c
  */
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "base/str.h"
 #include "cli/check.h"
 
-#define ACCOUNT "drover" /* the ServiceAccount of deploy/rbac.yaml */
+#define ACCOUNT "drover" /* the ServiceAccount in deploy/rbac.yaml */
 
 static const struct kube_resource self_reviews = {
 	"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", false};
@@ -24,7 +25,7 @@ static void put(json_t *o, const char *key, const char *value)
 		json_object_set_new(o, key, json_string(value));
 }
 
-/* user: NULL: the caller. */
+/* Asks whether user has the right r. user NULL: the caller. e is set with ALLOWED_UNKNOWN. */
 static enum allowed may(struct check *k, const char *user, const struct check_right *r,
 			struct err *e)
 {
@@ -67,19 +68,19 @@ static void check_caller(struct check *k)
 	if (views == ALLOWED_UNKNOWN)
 		findings_add(k->f, FINDING_UNKNOWN, "your rights", NULL, "%s", e.text);
 	else if (views == ALLOWED_NO)
-		findings_add(
-			k->f, FINDING_WRONG, "your rights",
-			"have yourself bound to the ClusterRole drover-view, -oncall or -admin "
-			"(deploy/rbac.yaml)",
-			"you may not read drover's objects");
+		findings_add(k->f, FINDING_WRONG, "your rights",
+			     "ask for a binding to the ClusterRole drover-view, drover-oncall or "
+			     "drover-admin (deploy/rbac.yaml)",
+			     "you may not read drover's objects");
 	else
-		findings_add(k->f, FINDING_OK, "your rights", NULL, "those of drover-%s",
+		findings_add(k->f, FINDING_OK, "your rights", NULL,
+			     "those of the ClusterRole drover-%s",
 			     may(k, NULL, &admin, &e) == ALLOWED_YES ? "admin"
 			     : may(k, NULL, &ask, &e) == ALLOWED_YES ? "oncall"
 								     : "view");
 }
 
-/* --- drover's --------------------------------------------------------------------------------- */
+/* --- drover's ServiceAccount ------------------------------------------------------------------ */
 
 static const char *account(const struct check *k, struct arena *a)
 {
@@ -95,7 +96,7 @@ void check_right(struct check *k, const struct check_right *r, const char *mend)
 	if (allowed == ALLOWED_UNKNOWN) {
 		k->mute = true;
 		findings_add(k->f, FINDING_UNKNOWN, "drover's rights",
-			     "asking for another's rights takes `create` of subjectaccessreviews",
+			     "checking them needs the permission `create` on subjectaccessreviews",
 			     "%s", e.text);
 	}
 	if (allowed == ALLOWED_NO)
@@ -125,7 +126,7 @@ static void check_group(struct check *k)
 	}
 }
 
-/* As deploy/rbac.yaml has them. */
+/* Checks the rights of deploy/rbac.yaml that are not the same for every kind. */
 static void check_rest(struct check *k)
 {
 	const struct check_right rights[] = {
@@ -152,7 +153,8 @@ static void check_rest(struct check *k)
 		check_right(k, &rights[i], rbac);
 }
 
-/* Outside the cluster drover logs in as somebody else, whom nobody names. */
+/* False if drover's ServiceAccount is missing: drover then runs outside the cluster, as a user that
+ * is unknown here. */
 static bool has_account(struct check *k)
 {
 	static const struct kube_resource accounts = {"", "v1", "serviceaccounts", "ServiceAccount",
@@ -172,9 +174,9 @@ void check_rights(struct check *k)
 	if (k->mute) {
 		findings_add(
 			k->f, FINDING_UNKNOWN, "drover's rights",
-			"in a cluster: kubectl apply -f deploy/rbac.yaml; -n NAMESPACE if it is another",
-			"there is no ServiceAccount " ACCOUNT
-			" in namespace %s: who drover is cannot be told",
+			"if drover runs in this cluster: kubectl apply -f deploy/rbac.yaml, or "
+			"give -n NAMESPACE if it runs in another namespace",
+			"namespace %s has no ServiceAccount " ACCOUNT ", so they cannot be checked",
 			k->ns);
 		return;
 	}
@@ -183,5 +185,5 @@ void check_rights(struct check *k)
 	check_rest(k);
 	if (!k->mute && findings_of(k->f, FINDING_WRONG) == wrong)
 		findings_add(k->f, FINDING_OK, "drover's rights", NULL,
-			     "all that deploy/rbac.yaml gives");
+			     "complete, as in deploy/rbac.yaml");
 }

@@ -2,9 +2,8 @@
 #define CLI_CLI_H
 
 /*
- * cli: the verbs of the drover binary.  Each takes its own argv (argv[0] is the
- * verb) and returns the exit status: 0 done, 1 failed (said why on standard
- * error), 2 wrong usage.
+ * cli: the commands of the drover binary. Each takes its own argv (argv[0] is the command) and
+ * returns the exit status: 0 success, 1 failure (cause printed on standard error), 2 wrong usage.
  */
 struct cli_verb {
 	const char *name;

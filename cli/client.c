@@ -1,6 +1,6 @@
 /*
- * client: options, kubeconfig, connection and blocking calls for the short verbs.  Apart from the
- * verbs, so that tests call those on a simulated loop.
+ * client: options, kubeconfig, connection and blocking calls. Separate from the commands, so that
+ * tests call those on a simulated loop.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ int cli_failed(const struct cli_client *c, const char *fmt, ...)
 	return 1;
 }
 
-/* ~/.kube/config, where kubectl looks when nothing is said. */
+/* Loads ~/.kube/config, the default of kubectl. */
 static struct kube_config *of_kubectl(const char *context, struct err *e)
 {
 	const char *home = getenv("HOME");
@@ -63,7 +63,9 @@ static struct kube_config *of_kubectl(const char *context, struct err *e)
 	else
 		(void)!err_set(
 			e, ERR_NOT_FOUND, 0,
-			"which cluster?  Give --kubeconfig FILE or set KUBECONFIG (that of `drover up` is ~/.drover/up/host.conf); this is no pod, and there is no ~/.kube/config");
+			"no cluster given: there is no ~/.kube/config, and this is not a pod. "
+			"Give --kubeconfig FILE or set KUBECONFIG (for `drover up`: "
+			"~/.drover/up/host.conf)");
 	free(path);
 	return found;
 }
@@ -227,7 +229,7 @@ struct items {
 	struct answer a;
 	void (*on_item)(json_t *o, void *arg);
 	void *arg;
-	/* it began anew: what was told is told once more */
+	/* True if the list started again: on_item has already seen some objects. */
 	bool again;
 };
 
@@ -270,7 +272,8 @@ int cli_list_of(struct cli_client *c, const struct kube_resource *resource, cons
 	(void)kube_list(c->host, &s);
 	if (!answered(&i.a, e))
 		return -1;
-	return i.again ? err_set(e, ERR_UNAVAILABLE, 0, "the list of %s changed: ask again",
+	return i.again ? err_set(e, ERR_UNAVAILABLE, 0,
+				 "the list of %s changed while it was read; try again",
 				 resource->plural)
 		       : 0;
 }
@@ -281,7 +284,7 @@ int cli_list_selected(struct cli_client *c, enum object_kind_id kind, const char
 	return cli_list_of(c, &object_resources[kind], NULL, selector, on_item, arg, e);
 }
 
-/* Does the cluster know this type? */
+/* True if the cluster serves this type. */
 static bool is_served(struct cli_client *c, enum object_kind_id kind)
 {
 	struct err e;
@@ -304,8 +307,9 @@ int cli_unread(struct cli_client *c, enum object_kind_id kind, const char *name,
 		return cli_failed(
 			c, "%s; %s", e->text,
 			e->code == 401
-				? "the cluster does not know this user: log in again, or give another --kubeconfig or --context"
-				: "reading takes the ClusterRole drover-view (deploy/rbac.yaml)");
+				? "the cluster does not know this user: log in again, or give "
+				  "another --kubeconfig or --context"
+				: "reading needs the ClusterRole drover-view (deploy/rbac.yaml)");
 	if (e->kind != ERR_NOT_FOUND)
 		return cli_failed(c, "%s", e->text);
 	if (name && is_served(c, kind))
@@ -313,7 +317,8 @@ int cli_unread(struct cli_client *c, enum object_kind_id kind, const char *name,
 				  name, k->plural);
 	return cli_failed(
 		c,
-		"this cluster knows no %s.%s: is it the one (--context)?  `drover crds | kubectl apply -f -` installs them",
+		"this cluster has no type %s.%s; check --context, or install the types: drover "
+		"crds | kubectl apply -f -",
 		k->plural, OBJECT_GROUP);
 }
 
@@ -348,7 +353,8 @@ json_t *cli_machine(struct cli_client *c, const char *name, struct err *e)
 		if (e->kind == ERR_NOT_FOUND)
 			(void)!err_set(
 				e, ERR_NOT_FOUND, 0,
-				"there is no Machine %s, and no Node of drover's (NodeClaim)",
+				"there is no Machine %s, and no Node of that name that drover "
+				"manages (NodeClaim)",
 				name);
 		return NULL;
 	}
@@ -362,7 +368,7 @@ json_t *cli_machine(struct cli_client *c, const char *name, struct err *e)
 	return cli_get(c, OBJECT_MACHINE, of, e);
 }
 
-/* --- asking a person -------------------------------------------------------------------------- */
+/* --- confirmation ----------------------------------------------------------------------------- */
 
 int cli_confirm(const struct cli_client *c)
 {
@@ -370,17 +376,18 @@ int cli_confirm(const struct cli_client *c)
 
 	if (!isatty(STDIN_FILENO))
 		return cli_failed(
-			c, "no terminal to ask at: nothing was written; say --yes if it is so");
-	fputs("Type yes if it is so: ", stderr);
+			c, "no terminal to ask for confirmation; nothing was changed. To confirm, "
+			   "give --yes");
+	fputs("Type yes to confirm: ", stderr);
 	fflush(stderr);
 	if (fgets(line, sizeof(line), stdin) && str_eq(line, "yes\n"))
 		return 0;
-	return cli_failed(c, "nothing was written");
+	return cli_failed(c, "nothing was changed");
 }
 
 /* --- what was written ------------------------------------------------------------------------- */
 
-/* In single quotes for a shell; malloc'd. */
+/* Returns s in single quotes for a shell; malloc'd. */
 static char *cli_quote(const char *s)
 {
 	struct buf b;
@@ -418,7 +425,7 @@ static void tell(struct cli_client *c, const json_t *object, const json_t *wrote
 		return;
 	}
 	fprintf(c->out, "%s\n", text);
-	fprintf(c->out, c->tty ? "\033[2mthe same: %s\033[0m\n" : "the same: %s\n", kubectl);
+	fprintf(c->out, c->tty ? "\033[2msame as: %s\033[0m\n" : "same as: %s\n", kubectl);
 }
 
 int cli_write(struct cli_client *c, enum object_kind_id kind, const char *name, json_t *patch,

@@ -1,7 +1,7 @@
 /*
- * completion: `drover completion bash|zsh`: a script that asks drover itself: for verbs by its
- * list, for options by a verb's --help, for names by `drover get`. So it is never behind the
- * program.
+ * completion: `drover completion bash|zsh`: prints a script that calls drover itself: `drover help`
+ * for commands, a command's --help for options, `drover get` for names. So completion always
+ * matches the installed version.
  * Tests: tests/unit/cli/test_main.c; tests/tools/test_completion has bash complete with it
  */
 #include <argp.h>
@@ -21,23 +21,29 @@ static const char bash[] =
 	"}\n"
 	"_drover() {\n"
 	"    local cur=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} words=\n"
-	"    local drover=${COMP_WORDS[0]} types='machine claim pool tenant drain wipe provider burstpolicy'\n"
+	"    local drover=${COMP_WORDS[0]} types='machine claim pool tenant drain wipe provider "
+	"burstpolicy'\n"
 	"    local all=nodepools,providers,virtualclusters\n"
 	"    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-	"        words=$(\"$drover\" help 2>/dev/null | sed -n 's/^  \\([a-z][a-z-]*\\) .*/\\1/p')\n"
+	"        words=$(\"$drover\" help 2>/dev/null | sed -n 's/^  \\([a-z][a-z-]*\\) "
+	".*/\\1/p')\n"
 	"    elif [ \"${cur#-}\" != \"$cur\" ]; then\n"
 	"        words=$(\"$drover\" \"$verb\" --help 2>/dev/null | grep -o -- '--[a-z][a-z-]*')\n"
 	"    else\n"
 	"        case $verb in\n"
-	"        approve|drain|retry|quarantine|confirm-off|retire|console) words=$(_drover_names \"$drover\" machines) ;;\n"
+	"        approve|drain|retry|quarantine|confirm-off|retire|console) "
+	"words=$(_drover_names \"$drover\" machines) ;;\n"
 	"        release) words=$(_drover_names \"$drover\" machines,claims) ;;\n"
 	"        cancel) words=$(_drover_names \"$drover\" drains) ;;\n"
 	"        pause|resume) words=$(_drover_typed \"$drover\" \"$all\") ;;\n"
 	"        explain) words=$(\"$drover\" explain 2>/dev/null | cut -d' ' -f1) ;;\n"
 	"        completion) words='bash zsh' ;;\n"
-	"        help) words=$(\"$drover\" help 2>/dev/null | sed -n 's/^  \\([a-z][a-z-]*\\) .*/\\1/p') ;;\n"
-	"        why) words=$(_drover_names \"$drover\" machines,claims; _drover_typed \"$drover\" \"$all,drains\") ;;\n"
-	"        get) if [ \"$COMP_CWORD\" -eq 2 ]; then words=$types; else words=$(_drover_names \"$drover\" \"${COMP_WORDS[2]}\"); fi ;;\n"
+	"        help) words=$(\"$drover\" help 2>/dev/null | sed -n 's/^  \\([a-z][a-z-]*\\) "
+	".*/\\1/p') ;;\n"
+	"        why) words=$(_drover_names \"$drover\" machines,claims; _drover_typed "
+	"\"$drover\" \"$all,drains\") ;;\n"
+	"        get) if [ \"$COMP_CWORD\" -eq 2 ]; then words=$types; else "
+	"words=$(_drover_names \"$drover\" \"${COMP_WORDS[2]}\"); fi ;;\n"
 	"        esac\n"
 	"    fi\n"
 	"    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\" | sort -u)\n"
@@ -49,7 +55,9 @@ static const char zsh[] =
 	"# Completion of drover for zsh: source <(drover completion zsh)\n"
 	"_drover_zsh() {\n"
 	"    local -a found\n"
-	"    found=(${(f)\"$(bash -c 'source <($1 completion bash); COMP_WORDS=(\"${@:3}\"); COMP_CWORD=$2; _drover; printf \"%s\\n\" \"${COMPREPLY[@]}\"' _ $words[1] $((CURRENT - 1)) $words 2>/dev/null)\"})\n"
+	"    found=(${(f)\"$(bash -c 'source <($1 completion bash); COMP_WORDS=(\"${@:3}\"); "
+	"COMP_CWORD=$2; _drover; printf \"%s\\n\" \"${COMPREPLY[@]}\"' _ $words[1] "
+	"$((CURRENT - 1)) $words 2>/dev/null)\"})\n"
 	"    compadd -a found\n"
 	"}\n"
 	"compdef _drover_zsh drover\n";
@@ -68,7 +76,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_END:
 		if (!*script)
-			argp_error(st, "which shell?  bash or zsh");
+			argp_error(st, "give a shell: bash or zsh");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -80,11 +88,12 @@ int cli_completion(int argc, char **argv)
 	static const struct argp a = {
 		.parser = parse,
 		.args_doc = "bash|zsh",
-		.doc = "Print what makes a shell complete verbs, options, and names of objects in the cluster.\v"
+		.doc = "Print a script that makes the shell complete commands, options and names "
+		       "of objects in the cluster.\v"
 		       "Examples:\n  source <(drover completion bash)\n"
 		       "  drover completion bash > /etc/bash_completion.d/drover\n"
 		       "  echo 'source <(drover completion zsh)' >> ~/.zshrc\n"
-		       "That of zsh asks bash."};
+		       "The script for zsh needs bash."};
 	const char *script = NULL;
 
 	args_parse(&a, argc, argv, &script);

@@ -22,7 +22,7 @@ struct console {
 	struct cli_bmc b;
 };
 
-/* Of the types that have no console here: what has one. */
+/* Sets e to where the console of a machine of another Provider type is. */
 static int elsewhere(const struct console *w, struct err *e)
 {
 	const struct machine *m = w->b.m;
@@ -30,18 +30,20 @@ static int elsewhere(const struct console *w, struct err *e)
 		   *slash = strrchr(address, '/');
 
 	if (w->b.p->spec.libvirt)
-		return err_set(
-			e, ERR_UNSUPPORTED, 0,
-			"it is a virtual machine: on its host, `virsh -c %s console %s` (Ctrl-] ends it)",
-			str_or(w->b.p->spec.libvirt->uri, "qemu:///system"),
-			slash ? slash + 1 : w->o->machine);
-	return err_set(e, ERR_UNSUPPORTED, 0,
-		       "provider type %s: no console: drover opens one by IPMI alone (type ipmi); "
-		       "the pages of its BMC, or of what manages it, may have one",
-		       provider_object_type_names[w->b.p->spec.type]);
+		return err_set(e, ERR_UNSUPPORTED, 0,
+			       "it is a virtual machine; run on its host: virsh -c %s console %s "
+			       "(Ctrl-] ends it)",
+			       str_or(w->b.p->spec.libvirt->uri, "qemu:///system"),
+			       slash ? slash + 1 : w->o->machine);
+	return err_set(
+		e, ERR_UNSUPPORTED, 0,
+		"drover opens a console only for Provider type ipmi, not for type %s; the web "
+		"page of its BMC or of its management system may have one",
+		provider_object_type_names[w->b.p->spec.type]);
 }
 
-/* Is it one that has a console, and may the password go to its BMC? */
+/* Reads machine and login. Fails if the machine has no IPMI console, or the password may not be
+ * sent to its BMC. */
 static int find(struct console *w, struct err *e)
 {
 	if (cli_bmc_read(w->c, w->a, w->o->machine, &w->b, e) < 0)
@@ -57,7 +59,7 @@ static int find(struct console *w, struct err *e)
 
 struct command {
 	const char *program, *host, *port, *user;
-	/* where it reads the password */
+	/* Path from which ipmitool reads the password. */
 	char file[32];
 };
 
@@ -81,7 +83,7 @@ static const char *const *environment(struct arena *a)
 	return env;
 }
 
-/* Whatever it says of a session that is not there is no fault. */
+/* Ends the active session. An error of ipmitool does not count: there may be no session. */
 static int end_session(const struct command *t, struct arena *a, struct err *e)
 {
 	pid_t pid;
@@ -96,8 +98,8 @@ static int end_session(const struct command *t, struct arena *a, struct err *e)
 	return 0;
 }
 
-/* The password's file is the one descriptor that it gets beside the terminal. -1 with e; it does
- * not come back else. */
+/* Replaces this process by ipmitool, which inherits only the terminal and fd, the file with the
+ * password. Returns only on failure: -1 with e. */
 static int become(const struct console *w, const struct command *t, int fd, struct err *e)
 {
 	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) < 0 || fcntl(fd, F_SETFD, 0) < 0)
@@ -105,8 +107,8 @@ static int become(const struct console *w, const struct command *t, int fd, stru
 	if (w->o->take && end_session(t, w->a, e) < 0)
 		return -1;
 	fprintf(stderr,
-		"%s: ~. at the beginning of a line ends it (over ssh: ~~.), ~? lists more; where another session "
-		"holds it: drover console %s --take\n",
+		"%s: type ~. at the start of a line to end the console (over ssh: ~~.), ~? for "
+		"help; to take it over from another session: drover console %s --take\n",
 		w->o->machine, w->o->machine);
 	execve(t->program, (char *const *)(uintptr_t)words_of(t, w->a, "activate"),
 	       (char *const *)(uintptr_t)environment(w->a));
@@ -148,7 +150,7 @@ int cli_do_console(struct cli_client *c, const struct cli_console *o)
 	return 1;
 }
 
-/* --- the verb --------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 enum { TAKE = 0x7101 };
 
@@ -158,7 +160,7 @@ struct asked {
 };
 
 static const struct argp_option options[] = {
-	{"take", TAKE, NULL, 0, "End the session that holds it, whosever it is", 0},
+	{"take", TAKE, NULL, 0, "First end the session that has the console, whoever opened it", 0},
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	CLI_CLUSTER_ROWS,
 	{0}};
@@ -181,7 +183,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_END:
 		if (!q->console.machine)
-			argp_error(st, "which machine?");
+			argp_error(st, "give a machine");
 		return 0;
 	default:
 		return cli_option(key, arg, st, &q->o);
@@ -192,10 +194,11 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "MACHINE",
-	.doc = "Open the serial console of a machine behind IPMI on this terminal, by ipmitool.\v"
+	.doc = "Open the serial console of an IPMI machine on this terminal, with ipmitool.\v"
 	       "Examples:\n  drover console old-7\n  drover console old-7 --take\n"
-	       "It reads the Secret with the BMC's password by your own rights, and reaches the BMC from where you are. ~. ends "
-	       "it. Machines of other types: it says what has their console.",
+	       "It reads the Secret with the BMC's password with your own rights, and connects "
+	       "to the BMC from this computer. Type ~. to end it. For machines of other "
+	       "Provider types it prints where to find their console.",
 };
 
 int cli_console(int argc, char **argv)

@@ -4,25 +4,25 @@
 #include "cli/client.h"
 
 /*
- * console: `drover console`: the serial console of a machine behind IPMI, by ipmitool on this
- * terminal.
+ * console: `drover console`: opens the serial console of an IPMI machine on this terminal, with
+ * ipmitool.
  *
- * It runs with the rights of whoever asks: the password is read from its Secret by his own
- * kubeconfig, so drover gives nobody a console who could not have it without drover, and the
- * controller has no way in for people. The password goes where the controller may send it, and
- * nowhere else (status.trustedBMC), by a file in memory (base/secret.h).
+ * It uses the caller's rights: the password is read from its Secret with the caller's kubeconfig.
+ * So nobody gets a console who could not read the password without drover, and the controller
+ * offers no console access. The password is only sent to a BMC to which the controller may send it
+ * (status.trustedBMC), and is passed to ipmitool in a memory file (base/secret.h).
  * Tests: tests/unit/cli/test_console.c, tests/real/ipmi.py
  */
 struct cli_console {
-	/* ns: of the Secret */
+	/* ns: namespace of the Secret. */
 	const char *machine, *ns;
-	/* end the session that holds it first */
+	/* First end the session that has the console. */
 	bool take;
-	/* ipmitool's path */
+	/* Path of ipmitool. */
 	const char *program;
 };
 
-/* Becomes ipmitool.  It comes back only if it cannot, having said why: 1. */
+/* Replaces this process by ipmitool. Returns only on failure: 1, after printing the cause. */
 int cli_do_console(struct cli_client *c, const struct cli_console *o);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * cost: `drover cost`: what tenants' machines cost, month by month, up to now.
+ * cost: `drover cost`: what the machines of each tenant cost, by month, up to now.
  * Tests: tests/unit/cli/test_cost.c, tests/unit/cli/test_cost_kept.c
  */
 #include <argp.h>
@@ -29,15 +29,16 @@ struct cost {
 	struct arena *a;
 	struct cost_rows rows;
 	size_t room;
-	/* the tenant that was named */
+	/* True if the VirtualCluster given by --tenant, or a bill of it, was found. */
 	bool known;
-	/* UIDs of the VirtualClusters that there are */
+	/* UIDs of the existing VirtualClusters. */
 	json_t *standing;
 	struct err e;
 	bool failed;
-	/* that could not be read */
+	/* Bills, and charges in bills, that could not be decoded. */
 	size_t left_out;
-	/* opencost */
+	/* Only for opencost: Provider and instance type with the price, and how many instance types
+	 * matched. */
 	const char *provider;
 	const struct provider_object_instance_type *priced;
 	size_t prices;
@@ -47,11 +48,11 @@ enum { MONTH = 0x6101, TENANT, TYPE };
 
 static const struct argp_option options[] = {
 	CLI_CLUSTER_ROWS,
-	{"output", 'o', "FORMAT", 0, "table, json, csv, focus or opencost (table)", 0},
-	{"month", MONTH, "YYYY-MM", 0, "That month alone, UTC (all that are kept)", 0},
-	{"tenant", TENANT, "NAME", 0, "That VirtualCluster alone", 0},
+	{"output", 'o', "FORMAT", 0, "table (default), json, csv, focus or opencost", 0},
+	{"month", MONTH, "YYYY-MM", 0, "Only this month, UTC (default: every recorded month)", 0},
+	{"tenant", TENANT, "NAME", 0, "Only this VirtualCluster", 0},
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
-	{"instance-type", TYPE, "NAME", 0, "That machine class alone", 0},
+	{"instance-type", TYPE, "NAME", 0, "Only this instance type", 0},
 	{0}};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -83,13 +84,13 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		w->type = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(st, "want no '%s'; a tenant is named by --tenant", arg);
+		argp_error(st, "unexpected argument '%s'; select a tenant with --tenant", arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (w->format == FORMAT_OPENCOST && (w->month || w->tenant))
-			argp_error(
-				st,
-				"--output opencost tells prices as they are now, of no month and no tenant");
+			argp_error(st,
+				   "--output opencost prints current prices and cannot be combined "
+				   "with --month or --tenant");
 		return 0;
 	default:
 		return cli_option(key, arg, st, &w->o);
@@ -99,11 +100,15 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Say what tenants' machines cost, month by month, up to now.\v"
-	       "Examples:\n  drover cost --month 2026-11\n  drover cost --tenant team-a -o csv > team-a.csv\n"
-	       "  drover cost --month 2026-11 -o focus > focus.csv\n  drover cost -o opencost --instance-type hgx-h100-8\n"
-	       "focus: CSV in columns of FOCUS 1.0; what has no price is left out.  opencost: the price of one machine class, "
-	       "put on its GPUs, as OpenCost's custom pricing.  It only reads: VirtualClusters, and ConfigMaps drover-bills-* for tenants that are gone; Providers for opencost.",
+	.doc = "Show what the machines of each tenant cost, by month, up to now.\v"
+	       "Examples:\n  drover cost --month 2026-11\n  drover cost --tenant team-a -o csv > "
+	       "team-a.csv\n"
+	       "  drover cost --month 2026-11 -o focus > focus.csv\n  drover cost -o opencost "
+	       "--instance-type hgx-h100-8\n"
+	       "focus: CSV in the columns of FOCUS 1.0, without charges that have no price. "
+	       "opencost: the price of one instance type, charged to its GPUs, as OpenCost "
+	       "custom pricing. drover cost only reads: VirtualClusters, and ConfigMaps "
+	       "drover-bills-* for deleted tenants; Providers for opencost.",
 };
 
 static void add_row(struct cost *w, const struct cost_row *r)
@@ -140,7 +145,8 @@ static bool is_wanted(const struct cost *w, const char *tenant)
 	return !w->tenant || str_eq(w->tenant, tenant);
 }
 
-/* Reports what cannot be decoded on standard error; the exit status is 1 then. */
+/* A bill being decoded. A part that cannot be decoded is reported on standard error, and the exit
+ * status is then 1. */
 struct reading {
 	struct cost *w;
 	const char *what;
@@ -150,7 +156,7 @@ static void on_unread(const struct err *e, void *arg)
 {
 	const struct reading *r = arg;
 
-	fprintf(stderr, "%s: left out: %s: %s\n", r->w->c.verb, r->what, e->text);
+	fprintf(stderr, "%s: left out %s: %s\n", r->w->c.verb, r->what, e->text);
 	r->w->left_out++;
 }
 
@@ -176,9 +182,9 @@ static void on_tenant(json_t *o, void *arg)
 		 arena_strdup(w->a, str_or(json_str_at(o, "metadata", "uid"), "")), c);
 }
 
-/* Of VirtualClusters that are gone. A bill is kept before its VirtualCluster goes: those that stand
- * are read first, so that none is missed, and what stands counts alone, so that none is counted
- * twice. */
+/* Adds the stored bills of deleted VirtualClusters. The controller stores a bill before it lets the
+ * VirtualCluster go. Existing VirtualClusters are therefore read first, so that no bill is missed,
+ * and the stored bill of an existing one is ignored, so that none counts twice. */
 static int add_kept(struct cost *w)
 {
 	for (int i = 0; i < KEPT_BILLS; i++) {
@@ -193,7 +199,8 @@ static int add_kept(struct cost *w)
 		map = cli_path(&w->c, path, &e);
 		if (!map && e.kind == ERR_DENIED) {
 			fprintf(stderr,
-				"%s: bills of deleted tenants are left out, ConfigMaps drover-bills-* may not be read: %s\n",
+				"%s: bills of deleted tenants are left out: you may not read "
+				"ConfigMaps drover-bills-*: %s\n",
 				w->c.verb, e.text);
 			return 0;
 		}
@@ -255,8 +262,7 @@ static int show_prices(struct cost *w)
 	if (cli_list(&w->c, OBJECT_PROVIDER, on_provider, w, &w->e) < 0 || w->failed)
 		return cli_failed(&w->c, "%s", w->e.text);
 	if (w->prices != 1)
-		return cli_failed(&w->c,
-				  "%zu machine classes %s; want one, named by --instance-type",
+		return cli_failed(&w->c, "%zu instance types %s; select one with --instance-type",
 				  w->prices, w->type ? "have that name" : "have a price");
 	return print_json(w, cost_opencost(w->provider, w->priced, &w->e));
 }
@@ -271,10 +277,12 @@ static int print_text(struct cost *w, struct buf *b)
 	if (rc < 0)
 		return cli_failed(&w->c, "%s", w->e.text);
 	if (b->over)
-		return cli_failed(&w->c, "more than %u MiB: name a --month or a --tenant",
+		return cli_failed(&w->c,
+				  "output is larger than %u MiB; select a --month or a --tenant",
 				  OUT_MAX >> 20);
 	if (left_out)
-		fprintf(stderr, "%s: %zu sums without a price are left out\n", w->c.verb, left_out);
+		fprintf(stderr, "%s: %zu charges without a price are left out\n", w->c.verb,
+			left_out);
 	fwrite(b->data, 1, b->len, w->c.out);
 	return 0;
 }
@@ -292,7 +300,8 @@ static int show(struct cost *w)
 	if (add_kept(w))
 		return 1;
 	if (w->tenant && !w->known)
-		return cli_failed(&w->c, "there is no VirtualCluster %s, and no bill of one",
+		return cli_failed(&w->c,
+				  "there is no VirtualCluster %s, and no bill of a deleted one",
 				  w->tenant);
 	cost_sort(&w->rows);
 	if (w->format == FORMAT_JSON)

@@ -12,11 +12,10 @@
 
 static int too_much(const struct cost_row *r, struct err *e)
 {
-	return err_set(e, ERR_INVALID, 0, "%s %s: a sum leaves the range", r->tenant,
-		       r->charge.month);
+	return err_set(e, ERR_INVALID, 0, "%s %s: a sum is too large", r->tenant, r->charge.month);
 }
 
-/* Hours with six digits after the point, rounded down. */
+/* Formats seconds as hours with six decimals, rounded down. */
 static const char *hours(int64_t seconds, char out[static MONEY_TEXT])
 {
 	const int64_t rest = seconds % 3600;
@@ -24,7 +23,7 @@ static const char *hours(int64_t seconds, char out[static MONEY_TEXT])
 	return money_format(seconds / 3600 * MONEY_UNIT + rest * MONEY_UNIT / 3600, out);
 }
 
-/* The same with one digit, for people. */
+/* Formats seconds as hours with one decimal, for the table. */
 static const char *short_hours(int64_t seconds, char out[static MONEY_TEXT])
 {
 	str_format(out, MONEY_TEXT, "%lld.%lld", (long long)(seconds / 3600),
@@ -32,7 +31,7 @@ static const char *short_hours(int64_t seconds, char out[static MONEY_TEXT])
 	return out;
 }
 
-/* Of one row: GPU seconds, and money where its price is known. */
+/* Computes GPU seconds of a row, and its cost in millionths if its price is known, else 0. */
 static int worth(const struct cost_row *r, int64_t *gpu_seconds, int64_t *micro, struct err *e)
 {
 	*micro = 0;
@@ -65,7 +64,7 @@ void cost_sort(struct cost_rows *r)
 		qsort(r->v, r->n, sizeof(*r->v), by_all);
 }
 
-/* --- for people ------------------------------------------------------------------------------- */
+/* --- table ------------------------------------------------------------------------------------ */
 
 enum { PHASES = PHASE_WIPING + 1 };
 
@@ -124,7 +123,7 @@ int cost_table(const struct cost_rows *r, struct buf *out, struct err *e)
 	return 0;
 }
 
-/* --- for programs ----------------------------------------------------------------------------- */
+/* --- JSON and CSV ----------------------------------------------------------------------------- */
 
 json_t *cost_json(const struct cost_rows *r, struct err *e)
 {
@@ -151,7 +150,7 @@ json_t *cost_json(const struct cost_rows *r, struct err *e)
 	return json_pack("{s:s, s:O}", "time", str_time(now, r->now), "charges", list);
 }
 
-/* A field as RFC 4180 has it. */
+/* Writes one CSV field, quoted by RFC 4180. */
 static void put(struct buf *out, const char *text)
 {
 	const char *s = str_or(text, "");
@@ -266,7 +265,7 @@ static int put_focus(const struct cost_row *r, int64_t now, struct buf *out, str
 	if (worth(r, &gpu, &micro, e) < 0)
 		return -1;
 	if (!ledger_month_times(c->month, &from, &to))
-		return err_set(e, ERR_INVALID, 0, "%s: \"%s\" is no month", r->tenant, c->month);
+		return err_set(e, ERR_INVALID, 0, "%s: \"%s\" is not a month", r->tenant, c->month);
 	cost = money_format(micro, money);
 	hours(c->seconds, used);
 	str_format(about, sizeof(about), "%s of %s, pool %s: %s", type, provider,
@@ -316,8 +315,8 @@ static int price_of(const char *provider, const struct provider_object_instance_
 		    int64_t gpus, int64_t *price, struct err *e)
 {
 	if (gpus <= 0 || !t->price_per_hour)
-		return err_set(e, ERR_INVALID, 0, "%s of Provider %s has no %s", t->name, provider,
-			       gpus > 0 ? "pricePerHour" : GPU);
+		return err_set(e, ERR_INVALID, 0, "instance type %s of Provider %s has no %s",
+			       t->name, provider, gpus > 0 ? "pricePerHour" : GPU);
 	return money_parse(t->price_per_hour, price, e);
 }
 
@@ -332,8 +331,9 @@ json_t *cost_opencost(const char *provider, const struct provider_object_instanc
 	if (price_of(provider, t, gpus, &price, e) < 0)
 		return NULL;
 	money_format(price / gpus + (price % gpus > 0), each);
-	str_format(about, sizeof(about), "%s of Provider %s, all of its price on its GPUs, in %s",
-		   t->name, provider, str_or(t->currency, ""));
+	str_format(about, sizeof(about),
+		   "%s of Provider %s, its whole price charged to its GPUs, in %s", t->name,
+		   provider, str_or(t->currency, ""));
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "provider",
 			 "custom", "description", about, "CPU", "0", "spotCPU", "0", "RAM", "0",
 			 "spotRAM", "0", "GPU", each, "storage", "0", "zoneNetworkEgress", "0",

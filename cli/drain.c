@@ -1,6 +1,6 @@
 /*
- * drain: `drover drain` and `drover cancel`: a Drain object is made, and
- * watched while it goes on.
+ * drain: `drover drain` creates a Drain object and shows its progress; `drover cancel` cancels a
+ * Drain.
  * Tests: tests/unit/cli/test_verbs.c, tests/unit/cli/test_client.c
  */
 #include <signal.h>
@@ -20,9 +20,9 @@
 #include "cli/verbs.h"
 #include "kube/cache.h"
 
-#define ROWS_MAX 20 /* drawn at once on a terminal; the rest is counted */
+#define ROWS_MAX 20 /* most machines shown at once on a terminal; the rest is only counted */
 
-/* --- making it -------------------------------------------------------------------------------- */
+/* --- creating a Drain ------------------------------------------------------------------------- */
 
 static json_t *selector(const char *text, struct arena *a, struct err *e)
 {
@@ -35,7 +35,8 @@ static json_t *selector(const char *text, struct arena *a, struct err *e)
 	}
 	for (size_t i = 0; i < s.n; i++) {
 		if (s.v[i].op == SELECTOR_GT || s.v[i].op == SELECTOR_LT) {
-			(void)!err_set(e, ERR_INVALID, 0, "%s: labels have no order", s.v[i].key);
+			(void)!err_set(e, ERR_INVALID, 0,
+				       "%s: Gt and Lt are not supported in a Drain", s.v[i].key);
 			json_decref(list);
 			return NULL;
 		}
@@ -49,7 +50,8 @@ static json_t *selector(const char *text, struct arena *a, struct err *e)
 	return json_pack("{s:o}", "matchExpressions", list);
 }
 
-/* Machines by name; NULL: one of them is nobody's. */
+/* Returns the list of machine names; NULL with e if a name is neither a Machine nor a NodeClaim
+ * with a machine. */
 static json_t *machines(struct cli_client *c, const struct cli_drain *d, struct err *e)
 {
 	json_t *list = json_array();
@@ -118,8 +120,9 @@ static void on_counted(const char *rv, const struct err *e, void *arg)
 	loop_stop(n->loop);
 }
 
-/* Allowed, since labels may be set until it begins; but as a rule somebody mistyped one. Who may
- * not list machines is not warned. */
+/* Warns if no machine matches the selector. The Drain is still created, because labels can be set
+ * until it begins, but usually a label was mistyped. A caller who may not list machines gets no
+ * warning. */
 static void warn_of_nobody(struct cli_client *c, const struct cli_drain *d)
 {
 	struct count n = {.loop = c->loop};
@@ -141,14 +144,15 @@ static void warn_of_nobody(struct cli_client *c, const struct cli_drain *d)
 	if (d->not_before > loop_wall(c->loop))
 		(void)cli_failed(
 			c,
-			"no machine matches %s now; whom the Drain means is settled when it begins, "
-			"at %s: if none matches then, it ends at once as Partial, with nothing done",
+			"no machine matches %s now; the Drain selects its machines when it "
+			"begins, at %s: if none matches then, it ends at once as Partial "
+			"and does nothing",
 			d->selector, str_time(t, d->not_before));
 	else
 		(void)cli_failed(
 			c,
-			"no machine matches %s now: the Drain ends at once as Partial, with nothing "
-			"done; the labels there are: kubectl get machines --show-labels",
+			"no machine matches %s: the Drain ends at once as Partial and does "
+			"nothing; to list the labels: kubectl get machines --show-labels",
 			d->selector);
 }
 
@@ -166,7 +170,7 @@ int cli_do_drain(struct cli_client *c, const struct cli_drain *d)
 	if (d->deadline && d->deadline <= loop_wall(c->loop)) {
 		(void)cli_failed(
 			c,
-			"--deadline %s has passed: the Drain would end at once, with nothing done",
+			"--deadline %s is in the past: the Drain would end at once and do nothing",
 			str_time(t, d->deadline));
 		return 2;
 	}
@@ -180,11 +184,11 @@ int cli_do_drain(struct cli_client *c, const struct cli_drain *d)
 		warn_of_nobody(c, d);
 	status = cli_make(
 		c, OBJECT_DRAIN, o,
-		d->wait ? arena_printf(a, "drain %s begins", name)
-			: arena_printf(
-				  a,
-				  "drain %s begins; to follow: drover drain --follow %s; to undo: drover cancel %s",
-				  name, name, name));
+		d->wait ? arena_printf(a, "drain %s created", name)
+			: arena_printf(a,
+				       "drain %s created; to follow: drover drain --follow %s; to "
+				       "undo: drover cancel %s",
+				       name, name, name));
 	return status || !d->wait ? status : cli_do_follow(c, name);
 }
 
@@ -192,25 +196,30 @@ int cli_do_cancel(struct cli_client *c, const char *drain)
 {
 	OWN(arena) a = arena_new();
 
-	return cli_write(c, OBJECT_DRAIN, drain, json_pack("{s:{s:b}}", "spec", "cancelled", 1),
-			 arena_printf(a, "drain %s: cancelled; what has left goes its way", drain));
+	return cli_write(
+		c, OBJECT_DRAIN, drain, json_pack("{s:{s:b}}", "spec", "cancelled", 1),
+		arena_printf(
+			a,
+			"drain %s: cancelled; machines that have already left are not brought back",
+			drain));
 }
 
-/* --- following it ----------------------------------------------------------------------------- */
+/* --- progress --------------------------------------------------------------------------------- */
 
 struct follow {
 	struct cli_client *c;
 	const char *name;
 	struct kube_cache *cache;
-	/* machine -> the last line about it */
+	/* machine -> the line last printed about it */
 	struct map *said;
-	/* lines on the terminal to be drawn over */
+	/* Lines on the terminal that the next draw() overwrites. */
 	size_t drawn;
-	/* the Drain was deleted; it has ended; a person wants to go */
+	/* gone: the Drain does not exist or was deleted. over: the Drain has ended. cut: the
+	 * operator pressed Ctrl-C. */
 	bool gone, over, cut;
 	bool unhealthy;
 	int phase;
-	/* of its condition Ready: how it ended */
+	/* Message of condition Ready: how the Drain ended. */
 	char message[300];
 };
 
@@ -239,7 +248,7 @@ static bool under_way(const struct drain_target *t)
 	       !str_eq(t->phase, "Stopped") && !str_eq(t->phase, "Cancelled");
 }
 
-/* All of them, or, when they are many, those under way. */
+/* Draws all machines; of more than ROWS_MAX only those in progress. */
 static void draw(struct follow *f, const struct drain *d)
 {
 	bool plain = getenv("NO_COLOR") != NULL;
@@ -265,7 +274,7 @@ static void draw(struct follow *f, const struct drain *d)
 	f->drawn = rows + 2;
 }
 
-/* One line for each machine of which there is news. */
+/* Prints one line for each machine whose progress has changed. */
 static void list(struct follow *f, const struct drain *d)
 {
 	char line[512];
@@ -328,7 +337,7 @@ static void on_health(const struct err *e, void *arg)
 	struct follow *f = arg;
 
 	if (e && !f->unhealthy)
-		(void)cli_failed(f->c, "%s; it is tried again", e->text);
+		(void)cli_failed(f->c, "%s; retrying", e->text);
 	f->unhealthy = e != NULL;
 	f->drawn = 0;
 }
@@ -349,12 +358,13 @@ static int told(const struct follow *f)
 
 	if (f->cut) {
 		fprintf(stderr,
-			"\ndrain %s goes on without you; to follow: drover drain --follow %s; to undo: drover cancel %s\n",
+			"\ndrain %s continues; to follow: drover drain --follow %s; to undo: "
+			"drover cancel %s\n",
 			f->name, f->name, f->name);
 		return 1;
 	}
 	if (f->gone)
-		return cli_failed(f->c, "there is no drain %s (any more)", f->name);
+		return cli_failed(f->c, "drain %s does not exist or was deleted", f->name);
 	if (f->c->json) {
 		o = cli_get(f->c, OBJECT_DRAIN, f->name, &e);
 		if (!o)
@@ -412,18 +422,23 @@ struct stop_line {
 };
 
 static const struct argp_option options[] = {
-	{"reason", 'r', "TEXT", 0, "Why, for people", 0},
-	{"selector", 'l', "LABELS", 0, "Machines by label instead of by name: rack=r1", 0},
+	{"reason", 'r', "TEXT", 0, "The reason, shown to whoever looks at the Drain (required)", 0},
+	{"selector", 'l', "LABELS", 0, "Select machines by label instead of by name: rack=r1", 0},
 	{"then", 't', "WHAT", 0,
-	 "Release (default) | Hold: serve on without new pods | Quarantine | Retire", 0},
-	{"concurrent", 'c', "N", 0, "So many machines at a time (1)", 0},
-	{"deadline", DEADLINE, "TIME", 0, "2h from now, or 2026-12-01T04:00:00Z", 0},
+	 "What happens to drained machines: Release (default), Hold (keep them on, without new "
+	 "pods), Quarantine or Retire",
+	 0},
+	{"concurrent", 'c', "N", 0, "Drain at most N machines at a time (default 1)", 0},
+	{"deadline", DEADLINE, "TIME", 0,
+	 "When to apply --on-deadline: 2h (from now) or 2026-12-01T04:00:00Z", 0},
 	{"on-deadline", ON_DEADLINE, "WHAT", 0,
-	 "Stop (default): what has not left serves on | Escalate: pods are not waited for", 0},
-	{"not-before", NOT_BEFORE, "TIME", 0, "Begin then, not now", 0},
-	{"split-gangs", SPLIT, NULL, 0, "Machines of one gang need not leave together", 0},
-	{"wait", 'w', NULL, 0, "Show how far it is until it has ended", 0},
-	{"follow", FOLLOW, "DRAIN", 0, "Only show one that is under way", 0},
+	 "Stop (default): machines that have not left stay in service; Escalate: delete the "
+	 "remaining pods",
+	 0},
+	{"not-before", NOT_BEFORE, "TIME", 0, "Begin at this time instead of now", 0},
+	{"split-gangs", SPLIT, NULL, 0, "Let the machines of one gang leave one by one", 0},
+	{"wait", 'w', NULL, 0, "Show progress until the Drain has ended", 0},
+	{"follow", FOLLOW, "DRAIN", 0, "Only show the progress of an existing Drain", 0},
 	CLI_OPTION_ROWS,
 };
 
@@ -441,15 +456,15 @@ static void check(struct stop_line *v, struct argp_state *st)
 
 	if (v->follow) {
 		if (v->d.nnames || v->d.selector)
-			argp_error(st, "--follow makes none: no machine wanted");
+			argp_error(st, "--follow shows an existing Drain; do not name machines");
 		return;
 	}
 	if (v->d.nnames && v->d.selector)
-		argp_error(st, "machines by name or by --selector, not both");
+		argp_error(st, "give machines either by name or by --selector, not both");
 	if (!v->d.nnames && !v->d.selector)
-		argp_error(st, "which machines? name them, or give --selector");
+		argp_error(st, "give machines by name, or with --selector");
 	if (str_empty(v->d.reason))
-		argp_error(st, "--reason: say why, for whoever finds it");
+		argp_error(st, "--reason is required: say why the machines are drained");
 	if (v->d.then && !is_one_of(v->d.then, drain_then_names))
 		argp_error(st, "--then: want Release, Hold, Quarantine or Retire, got %s",
 			   v->d.then);
@@ -512,14 +527,16 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "[NODE|MACHINE...]",
-	.doc = "Ask machines to leave their tenants: cordoned, pods evicted, switched off, wiped; or held, with --then Hold.\v"
+	.doc = "Drain machines from their tenants: cordon the Node, evict its pods, switch the "
+	       "machine off and wipe it; or, with --then Hold, keep it on without pods.\v"
 	       "Examples:\n"
 	       "  drover drain gpu-r1-07 --reason 'fan 2 is dying' --wait\n"
 	       "  drover drain h100-x7k2p --reason 'CHG-4411' --then Hold\n"
 	       "  drover drain --selector topology.drover.dev/rack=r1 --reason 'PSU' \\\n"
 	       "    --concurrent 2 --deadline 2h --on-deadline Escalate --then Quarantine\n"
-	       "NODE is the name of a Node of drover's, which is that of its NodeClaim. Ctrl-C while it is shown leaves the Drain as it is.\n"
-	       "The same with kubectl: create a Drain.",
+	       "NODE is the name of a Node that drover manages, which is also the name of its "
+	       "NodeClaim. Ctrl-C stops the display, not the Drain.\nTo do the same with "
+	       "kubectl, create a Drain object.",
 };
 
 int64_t cli_time(int64_t now, const char *text)

@@ -1,6 +1,6 @@
 /*
- * explain: `drover why` of machines and claims, as a function of objects: the answer as JSON;
- * explain_print.c makes its text. It asks nobody: explain_ask.c does.
+ * explain: `drover why` for machines and claims: builds the JSON answer from objects alone.
+ * explain_ask.c reads the objects; explain_print.c prints the answer as text.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,23 +16,24 @@
 
 /* --- machines --------------------------------------------------------------------------------- */
 
-/* What is waited for, where the reason says it better than the kind of the wait. */
+/* Answers for waitingFor where the reason of the last error is more precise than
+ * status.operation.waitingFor. */
 static const struct {
 	enum reason reason;
 	const char *waits;
 } waits[] = {
-	{REASON_BmcAuthFailed, "a Secret that is right"},
-	{REASON_SecretNotFound, "a Secret that is right"},
-	{REASON_BmcPasswordChange, "a Secret that is right"},
-	{REASON_BmcAddressInvalid, "an address that is right"},
+	{REASON_BmcAuthFailed, "a corrected Secret"},
+	{REASON_SecretNotFound, "a corrected Secret"},
+	{REASON_BmcPasswordChange, "a corrected Secret"},
+	{REASON_BmcAddressInvalid, "a corrected BMC address"},
 	{REASON_NotApproved, "approval"},
 	{REASON_BmcNotTrusted, "approval"},
-	{REASON_EvictionBlocked, "its pods"},
-	{REASON_CheckpointPending, "its pods"},
-	{REASON_TenantUnreachable, "its tenant"},
+	{REASON_EvictionBlocked, "its pods to leave"},
+	{REASON_CheckpointPending, "its pods to leave"},
+	{REASON_TenantUnreachable, "the tenant's API server"},
 };
 
-/* NULL: for nothing. */
+/* Returns what the operation waits for; NULL: nothing. */
 static const char *waits_for(const struct machine_operation *op)
 {
 	static const char *const of_kind[] = {"the device", "drover's own rate limit", "a budget",
@@ -57,7 +58,8 @@ static void operation(json_t *o, const struct machine *m)
 
 	bool quarantined = s == MACHINE_QUARANTINED && m->status.quarantine;
 
-	/* At rest the journal tells of what is long done. */
+	/* In a state without a time limit, the journal fields describe an operation that has
+	 * ended. */
 	if (!op || !info || (!info->limit_s && str_empty(op->last_error.reason)))
 		return;
 	answer_put(o, "step", op->step);
@@ -76,14 +78,16 @@ static void operation(json_t *o, const struct machine *m)
 	answer_time(o, "nextTry", op->next_attempt);
 	if (!quarantined || !str_eq(op->last_error.reason, m->status.quarantine->reason))
 		answer_error(o, "lastError", op->last_error.reason, op->last_error.message,
-			     op->last_error.time); /* else it says that it is in quarantine */
+			     /* Otherwise the error is the reason of the quarantine, which is
+			      * printed already. */
+			     op->last_error.time);
 	if (op->deadline && info->limit_s) {
 		answer_time(o, "deadline", op->deadline);
 		answer_put(o, "then", machine_state_info[info->on_limit].name);
 	}
 }
 
-/* Whether what the reason has to say ends with `drover approve --wipe` already. */
+/* True if a remedy in the list contains `drover approve NAME --wipe` already. */
 static bool wipe_is_told(const json_t *o, const char *name)
 {
 	OWN(arena) a = arena_new();
@@ -111,54 +115,59 @@ static void quarantine(json_t *o, const struct machine *m)
 	answer_help_with(o, q->reason, m->meta.name);
 	if (!str_eq(q->reason, "QuarantinedByOperator") && (due || !wipe_is_told(o, m->meta.name)))
 		answer_help(o,
-			    due ? "drover retry %s (to try at once)"
-				: "drover approve %s --wipe (if it holds nothing of worth)",
+			    due ? "to try again now: drover retry %s"
+				: "if its data is not needed: drover approve %s --wipe",
 			    m->meta.name);
 }
 
-/* What the wait for its pods comes to, by the drain under way: never by what a drain could have. */
+/* Explains how the wait of a draining machine for its pods ends. Uses only the drain in progress
+ * (status.leave and its Drain), not what other drains could do. */
 static void help_draining(json_t *o, const struct machine *m, const struct machine_leave *lv,
 			  const struct drain *d)
 {
 	OWN(arena) a = arena_new();
 	char t[STR_TIME_SIZE];
 	bool asked = str_eq(lv->reason, LEAVE_DRAIN);
-	const char *end = !asked || lv->deadline_by ? "the pods that are left are deleted"
-			  : !d			    ? "what onDeadline of its Drain says is done"
-			  : d->spec.on_deadline == DRAIN_STOP
-				  ? "what has not left serves on"
-				  : "the pods that are left are deleted";
+	const char *end = !asked || lv->deadline_by	      ? "the remaining pods are deleted"
+			  : !d				      ? "onDeadline of its Drain is applied"
+			  : d->spec.on_deadline == DRAIN_STOP ? "the machine stays in service"
+							      : "the remaining pods are deleted";
 
 	if (m->status.operation && str_eq(m->status.operation->step, "escalate"))
-		answer_help(
-			o,
-			lv->then == DRAIN_HOLD
-				? "waiting: its deadline has passed, and its pods are deleted; 30 s after that it is held, "
-				  "whatever is left"
-				: "waiting: its deadline has passed, and its pods are deleted; 30 s after that it is "
-				  "switched off, whatever is left",
-			"");
+		answer_help(o,
+			    lv->then == DRAIN_HOLD
+				    ? "wait: the deadline has passed and the remaining pods are "
+				      "being deleted; 30 s later the machine is held, even if "
+				      "pods remain"
+				    : "wait: the deadline has passed and the remaining pods are "
+				      "being deleted; 30 s later the machine is switched off, "
+				      "even if pods remain",
+			    "");
 	else if (lv->deadline)
-		answer_help(
-			o,
-			arena_printf(a, "waiting: at its deadline, %s, %s%s%s",
-				     str_time(t, lv->deadline), end,
-				     asked && lv->drain ? "; to end it before: drover cancel " : "",
-				     asked && lv->drain ? lv->drain : ""),
-			"");
-	else if (!str_starts(str_or(lv->blocked_by, ""), "checkpoint ")) /* that has a timeout */
-		answer_help(
-			o,
-			arena_printf(
-				a,
-				"this drain has no deadline: it waits as long as that lasts, or until drover drain %s --reason WHY "
-				"--deadline 10m --on-deadline Escalate%s%s",
-				m->meta.name, lv->drain ? ", or drover cancel " : "",
-				str_or(lv->drain, "")),
-			"");
+		answer_help(o,
+			    arena_printf(a, "wait: at the deadline, %s, %s%s%s",
+					 str_time(t, lv->deadline), end,
+					 asked && lv->drain
+						 ? "; to cancel the drain: drover cancel "
+						 : "",
+					 asked && lv->drain ? lv->drain : ""),
+			    "");
+	/* a checkpoint has its own timeout */
+	else if (!str_starts(str_or(lv->blocked_by, ""), "checkpoint "))
+		answer_help(o,
+			    arena_printf(
+				    a,
+				    "this drain has no deadline and waits until its pods are gone; "
+				    "to set one: drover drain %s --reason WHY --deadline 10m "
+				    "--on-deadline Escalate%s%s",
+				    m->meta.name,
+				    lv->drain ? "; to cancel the drain: drover cancel " : "",
+				    str_or(lv->drain, "")),
+			    "");
 }
 
-/* As the reason says, or better: by what is in the way. */
+/* Adds the remedy for the reason of the last error; for EvictionBlocked the remedy depends on what
+ * blocks. */
 static void help_operation(json_t *o, const struct machine *m)
 {
 	const char *reason = m->status.operation->last_error.reason,
@@ -167,11 +176,17 @@ static void help_operation(json_t *o, const struct machine *m)
 	if (reason_find(reason) != REASON_EvictionBlocked || !str_starts(blocked, "pod "))
 		answer_help_with(o, reason, m->meta.name);
 	else if (str_ends(blocked, ": deleted, and does not end"))
-		answer_help(o,
-			    "see its finalizers, and the kubelet of its Node: no budget keeps it",
-			    "");
+		answer_help(
+			o,
+			"the pod does not terminate: check its finalizers and the kubelet of its "
+			"Node",
+			"");
 	else
-		answer_help(o, "see who refuses the eviction, in the tenant", "");
+		answer_help(
+			o,
+			"find out what refuses the eviction in the tenant's cluster, for example "
+			"an admission webhook",
+			"");
 }
 
 static void leave(json_t *o, const struct machine *m, const struct drain *d)
@@ -213,8 +228,8 @@ static void hold(json_t *o, const struct machine *m)
 	answer_put(j, "blockedBy", h->blocked_by);
 	json_object_set_new(o, "hold", j);
 	answer_help(o,
-		    h->drain ? "drover release %s, when the Drain has done what it was for"
-			     : "drover release %s, or uncordon its Node",
+		    h->drain ? "when the maintenance is done: drover release %s"
+			     : "to return it to service: drover release %s, or uncordon its Node",
 		    m->meta.name);
 }
 
@@ -248,7 +263,7 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 		if (m->status.conditions.v[i].status == CONDITION_FALSE)
 			answer_help_with(o, m->status.conditions.v[i].reason, m->meta.name);
 	if (str_eq(m->status.state, "retired"))
-		answer_help(o, "drover approve %s, to have it managed again", m->meta.name);
+		answer_help(o, "to manage it again: drover approve %s", m->meta.name);
 	if (m->status.failures.n) {
 		const struct machine_failure *f = &m->status.failures.v[m->status.failures.n - 1];
 
@@ -257,13 +272,14 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 	if (op && op->deadline && now > op->deadline && !json_object_get(o, "helps"))
 		answer_help(
 			o,
-			"see that a controller leads: kubectl get lease drover-controller -n drover-system",
+			"check that drover has a leader: kubectl get lease drover-controller -n "
+			"drover-system",
 			m->meta.name);
 	explain_slow(o, m, now);
 	return o;
 }
 
-/* --- claims -------------------------------------------------------------------------------- */
+/* --- claims ----------------------------------------------------------------------------------- */
 
 json_t *explain_claim(const struct node_claim *n, const struct machine *m, const struct drain *d,
 		      int64_t now)
@@ -286,13 +302,14 @@ json_t *explain_claim(const struct node_claim *n, const struct machine *m, const
 	if (m)
 		json_object_set_new(o, "machine", explain_machine(m, d, now));
 	else if (!failed)
-		answer_put(
-			o, "waitingFor",
-			"its machine to take it; a claim that none took in 30 s is withdrawn and planned again");
+		answer_put(o, "waitingFor",
+			   "its machine to accept it; a claim not accepted within 30 s is deleted "
+			   "and planned again");
 	if (failed)
 		answer_help(
 			o,
-			"nothing: drover makes another claim, three for one demand, then it waits 10 min and longer",
+			"nothing to do: drover creates a new claim; after three failed claims it "
+			"waits 10 min or longer first",
 			"");
 	return o;
 }

@@ -1,6 +1,6 @@
 /*
- * explain_ask: asks the host cluster's API server, and a pod's tenant, for what cli/explain.c tells
- * of.
+ * explain_ask: reads objects from the host cluster's API server and, for a pod, from its tenant's
+ * API server, and lets cli/explain.c explain them.
  * Tests: tests/unit/cli/test_explain.c, tests/unit/cli/test_why.c
  */
 #include <stdlib.h>
@@ -19,26 +19,28 @@
 
 struct ask {
 	struct explain_asker with;
-	/* tenant: of the pod's; NULL: none */
+	/* tenant: client for the cluster of the pod; NULL: none. */
 	struct kube_client *host, *tenant;
 	struct loop *loop;
-	/* target and decoded objects */
+	/* Owns the target's parts and the decoded objects. */
 	struct arena *a;
-	/* ns, pod: NULL unless it is a pod; then name is the tenant */
+	/* ns, pod: NULL unless the target is a pod; name is then the tenant. */
 	const char *name, *ns, *pod;
-	/* which of kinds[] */
+	/* Index in kinds[] of the kind being read. */
 	size_t asked;
-	/* that one was named */
+	/* True if the target names a kind: no other kind is tried. */
 	bool only;
-	/* served: by the machine that was asked for */
+	/* claim: the claim asked for, or the claim of the pod. served: the claim served by the
+	 * machine asked for. */
 	struct node_claim *claim, *served;
-	/* NULL: none */
+	/* NULL: none. */
 	struct machine *machine;
-	/* that its status.leave names; NULL: none, or it cannot be read */
+	/* The Drain named in status.leave of machine; NULL: none, or not readable. */
 	struct drain *drain;
-	/* of the pod */
+	/* VirtualCluster of the pod. */
 	struct virtual_cluster *vc;
-	/* of the pod, and where it is bound; NULL: not known, not bound */
+	/* uid: UID of the pod; NULL: unknown. node: Node to which the pod is bound; NULL: not
+	 * bound. */
 	const char *uid, *node;
 	json_t *answer;
 	void (*done)(const json_t *answer, const struct err *e, void *arg);
@@ -54,7 +56,7 @@ static void finish(struct ask *q, const struct err *e)
 	free(q);
 }
 
-/* NULL with the end of it all when the object is not one that this version reads. */
+/* Decodes o. On failure ends the query with an error and returns NULL: q is freed then. */
 static void *decode(struct ask *q, enum object_kind_id kind, const json_t *o)
 {
 	struct err e;
@@ -67,7 +69,8 @@ static void *decode(struct ask *q, enum object_kind_id kind, const json_t *o)
 	return NULL;
 }
 
-/* The answer stands; whether the tenant sleeps belongs to it, where that may be read. */
+/* Adds to the complete answer that the tenant is asleep, if its VirtualCluster could be read, and
+ * ends the query. */
 static void on_its_tenant(json_t *o, const struct err *e, void *arg)
 {
 	struct ask *q = arg;
@@ -103,7 +106,8 @@ static void on_served_pool(json_t *o, const struct err *e, void *arg)
 	ask_tenant(q, q->machine->status.tenant.name);
 }
 
-/* What its claim and pool say of it belongs to the answer, where they may be read. */
+/* Reads the NodePool of the claim for explain_serving(). If the claim cannot be read, continues
+ * without both. */
 static void on_served_claim(json_t *o, const struct err *e, void *arg)
 {
 	struct ask *q = arg;
@@ -119,7 +123,8 @@ static void on_served_claim(json_t *o, const struct err *e, void *arg)
 		       str_or(q->served->spec.node_pool_ref.name, "-"), on_served_pool, q);
 }
 
-/* All that there is to know of it is there. */
+/* Builds the answer from q->claim, q->machine and q->drain, then reads what can still be added to
+ * it. */
 static void answer(struct ask *q)
 {
 	const struct machine *m = q->machine;
@@ -172,7 +177,7 @@ static void on_claims_machine(json_t *o, const struct err *e, void *arg)
 	ask_drain(q);
 }
 
-/* A bare name is looked for among them in this order. */
+/* A name without a type is tried as each of these kinds, in this order. */
 static const enum object_kind_id kinds[] = {
 	OBJECT_MACHINE,	 OBJECT_NODE_CLAIM, OBJECT_VIRTUAL_CLUSTER, OBJECT_NODE_POOL,
 	OBJECT_PROVIDER, OBJECT_DRAIN,	    OBJECT_BURST_POLICY};
@@ -180,7 +185,8 @@ enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 static void ask_kind(struct ask *q);
 
-/* Not among those: the next, or there is none. */
+/* The object is not of kinds[q->asked]: tries the next kind, or ends the query with
+ * ERR_NOT_FOUND. */
 static void none_here(struct ask *q)
 {
 	const struct object_kind *k = &object_kinds[kinds[q->asked]];
@@ -195,10 +201,10 @@ static void none_here(struct ask *q)
 			       "there is no %s %s; `drover get %s` lists them", k->kind, q->name,
 			       k->plural);
 	else
-		(void)!err_set(
-			&none, ERR_NOT_FOUND, 0,
-			"nothing of drover's is named %s; `drover get machines,claims` lists some, a pod is TENANT/NAMESPACE/POD",
-			q->name);
+		(void)!err_set(&none, ERR_NOT_FOUND, 0,
+			       "drover has no object named %s; `drover get machines,claims` lists "
+			       "machines and claims; name a pod as TENANT/NAMESPACE/POD",
+			       q->name);
 	finish(q, &none);
 }
 
@@ -276,7 +282,7 @@ static void ask_kind(struct ask *q)
 		       q);
 }
 
-/* --- the pod, where its tenant has it --- */
+/* --- the pod in its tenant's cluster ---------------------------------------------------------- */
 
 static void on_event(json_t *o, void *arg)
 {
@@ -293,8 +299,8 @@ static void on_event_restart(void *arg)
 	json_object_del(q->answer, "history");
 }
 
-/* Ends the answer for a pod. A waiting pod without a row in status.waiting and without an event
- * gets a hint where to look. */
+/* Ends the query for a pod. A waiting pod without a row in status.waiting and without an event gets
+ * a hint where to look. */
 static void pod_end(struct ask *q)
 {
 	if (!q->node && !json_object_get(q->answer, "now") && !json_object_get(q->answer, "told"))
@@ -327,9 +333,9 @@ static void ask_events(struct ask *q)
 	(void)kube_list(q->tenant, &s);
 }
 
-/* --- its claim --- */
+/* --- the claim of the pod --------------------------------------------------------------------- */
 
-/* Its claim, where it has one, is in the answer. */
+/* Called when the claim of the pod, if any, is in the answer: reads events for a pod that waits. */
 static void pod_claim_end(struct ask *q)
 {
 	if (q->tenant && q->uid && !q->node)
@@ -388,7 +394,7 @@ static void on_restart(void *arg)
 	q->claim = NULL;
 }
 
-/* All that the tenant's API says of the pod is in the answer, or why it says nothing. */
+/* Looks for the claim of the pod, after the tenant's API server has answered or failed. */
 static void ask_claims(struct ask *q)
 {
 	const struct kube_list_spec s = {
@@ -406,7 +412,7 @@ static void ask_claims(struct ask *q)
 	(void)kube_list(q->host, &s);
 }
 
-/* What is known stands; that the pod was not looked for is said. */
+/* Records why the Pod could not be read; the answer keeps what is known from the host cluster. */
 static void pod_unknown(struct ask *q, const char *why)
 {
 	json_object_set_new(q->answer, "podUnknown", json_string(why));
@@ -423,7 +429,7 @@ static void on_pod(json_t *o, const struct err *e, void *arg)
 			       q->ns, q->pod);
 		finish(q, &none);
 	} else if (e) {
-		pod_unknown(q, arena_printf(q->a, "the tenant's API: %s", e->text));
+		pod_unknown(q, arena_printf(q->a, "the tenant's API server: %s", e->text));
 	} else {
 		explain_pod_seen(q->answer, o);
 		q->uid = arena_strdup(q->a, json_str_at(o, "metadata", "uid"));
@@ -442,7 +448,7 @@ static void on_kubeconfig(json_t *o, const struct err *e, void *arg)
 	struct err bad;
 
 	if (e || !coded) {
-		pod_unknown(q, e ? arena_printf(q->a, "its kubeconfig: %s", e->text)
+		pod_unknown(q, e ? arena_printf(q->a, "the tenant's kubeconfig: %s", e->text)
 				 : arena_printf(q->a, "Secret %s has no key %s", r->name,
 						str_or(r->key, "config")));
 		return;
@@ -457,7 +463,7 @@ static void on_kubeconfig(json_t *o, const struct err *e, void *arg)
 	if (cfg)
 		q->tenant = kube_client_new(q->with.group, q->with.http, &cs, &bad);
 	if (!q->tenant)
-		pod_unknown(q, arena_printf(q->a, "its kubeconfig: %s", bad.text));
+		pod_unknown(q, arena_printf(q->a, "the tenant's kubeconfig: %s", bad.text));
 	else
 		(void)kube_get(q->tenant, &KUBE_PODS, q->ns, q->pod, on_pod, q);
 }
@@ -486,7 +492,8 @@ static void on_tenant(json_t *o, const struct err *e, void *arg)
 		       on_kubeconfig, q);
 }
 
-/* The parts of q->name, which is the whole target. */
+/* Splits q->name, which is the whole target, into q->name, q->ns and q->pod, or a kind and a
+ * name. */
 static void split(struct ask *q)
 {
 	char *first = arena_strdup(q->a, q->name), *slash = strchr(first, '/'),

@@ -1,5 +1,5 @@
 /*
- * explain_print: what explain.h found, as lines for people.
+ * explain_print: prints the answers of explain.h as lines of text for the operator.
  * Tests: tests/unit/cli/test_explain.c
  */
 #include "cli/explain.h"
@@ -9,7 +9,8 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* Texts come from whoever may write an object: no control characters reach a terminal. */
+/* Replaces control characters by spaces: texts come from anyone who may write an object, and must
+ * not control the operator's terminal. */
 static void print_text(struct buf *out, const char *s)
 {
 	for (; *s; s++)
@@ -25,7 +26,8 @@ static void row(struct buf *out, const char *label, const char *text)
 	buf_puts(out, "\n");
 }
 
-/* "2m3s", how long ago it was; "" when it is none, or still to come. */
+/* Returns the age of an RFC 3339 time, such as "2m3s"; "" if there is no time or it is in the
+ * future. */
 static const char *age(const char *time, int64_t now, struct arena *a)
 {
 	char d[STR_TIME_SIZE];
@@ -36,7 +38,7 @@ static const char *age(const char *time, int64_t now, struct arena *a)
 	return arena_printf(a, "%s", str_duration(d, (now - t) / 1000 * 1000));
 }
 
-/* "2m3s ago", "in 5s"; "" when it is none. */
+/* Returns "2m3s ago" or "in 5s"; "" if there is no time. */
 static const char *span(const char *time, int64_t now, struct arena *a)
 {
 	char d[STR_TIME_SIZE];
@@ -81,16 +83,17 @@ static void print_leave(struct buf *out, const json_t *lv, int64_t now, struct a
 
 	if (!lv)
 		return;
-	row(out, "leaves",
-	    arena_printf(a, "%s%s%s%s%s, then %s%s%s; %s%s%s%s",
+	row(out, "leaving",
+	    arena_printf(a, "%s%s%s%s%s%s, then %s%s; %s%s%s",
 			 str_or(json_str_at(lv, "reason"), "-"), drain ? " " : "",
-			 str_or(drain, ""), why ? ": " : "", str_or(why, ""),
-			 str_or(json_str_at(lv, "then"), "Release"), then_by ? " for Drain " : "",
-			 str_or(then_by, ""), at ? "deadline " : "no deadline",
-			 at ? span(at, now, a) : "", at_by ? " of Drain " : "", str_or(at_by, "")));
+			 str_or(drain, ""), why ? " (" : "", str_or(why, ""), why ? ")" : "",
+			 str_or(json_str_at(lv, "then"), "Release"),
+			 then_by ? arena_printf(a, " (set by Drain %s)", then_by) : "",
+			 at ? "deadline " : "no deadline", at ? span(at, now, a) : "",
+			 at_by ? arena_printf(a, " (set by Drain %s)", at_by) : ""));
 	if (left)
 		row(out, "pods left",
-		    arena_printf(a, "%lld%s%s", (long long)left, blocked ? ", kept by " : "",
+		    arena_printf(a, "%lld%s%s", (long long)left, blocked ? ", blocked by " : "",
 				 str_or(blocked, "")));
 }
 
@@ -103,12 +106,12 @@ static void print_hold(struct buf *out, const json_t *h, int64_t now, struct are
 	if (h)
 		row(out, "held",
 		    arena_printf(a, "%s%s%s%s", *since ? "for " : "", since,
-				 by ? " by Drain " : ", by a person who cordoned its Node",
+				 by ? " by Drain " : ", its Node was cordoned by an operator",
 				 str_or(by, "")));
 	if (left)
 		row(out, "pods left",
 		    arena_printf(a, "%lld when the hold began%s%s", (long long)left,
-				 blocked ? ", kept by " : "", str_or(blocked, "")));
+				 blocked ? ", blocked by " : "", str_or(blocked, "")));
 }
 
 static void print_pod(struct buf *out, const json_t *pod, int64_t now, struct arena *a)
@@ -119,12 +122,12 @@ static void print_pod(struct buf *out, const json_t *pod, int64_t now, struct ar
 		row(out, "state",
 		    arena_printf(a, "%s%s%s%s%s", str_or(json_str_at(pod, "phase"), "-"),
 				 node ? " on " : "", str_or(node, ""),
-				 gone ? ", deletion asked for " : "",
+				 gone ? ", deletion requested " : "",
 				 gone ? span(gone, now, a) : ""));
 	row(out, "unscheduled", json_str_at(pod, "unscheduled"));
 }
 
-/* What is so now, and what was before. */
+/* Prints the current reason of a waiting pod, and earlier events. */
 static void print_waiting(struct buf *out, const json_t *o, int64_t now, struct arena *a)
 {
 	const json_t *is = json_object_get(o, "now"), *was = json_object_get(o, "history"),
@@ -140,8 +143,8 @@ static void print_waiting(struct buf *out, const json_t *o, int64_t now, struct 
 	if (place)
 		row(out, "place",
 		    arena_printf(a, "%lld in the queue of all tenants", (long long)place));
-	print_error(out, "drover said", told, now, a);
-	print_error(out, "before that", was, now, a);
+	print_error(out, "last event", told, now, a);
+	print_error(out, "earlier event", was, now, a);
 }
 
 enum { TARGETS_MAX = 12 };
@@ -159,14 +162,14 @@ static void print_targets(struct buf *out, const json_t *targets, struct arena *
 		    arena_printf(a, "%s %s%s%s%s", str_or(json_str_at(t, "machine"), "-"),
 				 str_or(json_str_at(t, "phase"), "Pending"),
 				 pods ? arena_printf(a, ", pods left: %lld", pods) : "",
-				 json_str_at(t, "blockedBy") ? ", kept by " : "",
+				 json_str_at(t, "blockedBy") ? ", blocked by " : "",
 				 str_or(json_str_at(t, "blockedBy"), "")));
 	}
 	if (n > TARGETS_MAX)
 		row(out, "not done", arena_printf(a, "and %zu more", n - TARGETS_MAX));
 }
 
-/* "h100-x7k2p: booting, for 12s, machine gpu-1, waits for the device" */
+/* Prints, for example: "h100-x7k2p: booting, for 12s, machine gpu-1, waits for the device" */
 static void print_claim(struct buf *out, const json_t *x, int64_t now, struct arena *a)
 {
 	const char *since = age(json_str_at(x, "since"), now, a), *m = json_str_at(x, "machine"),
@@ -215,7 +218,8 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 				 since));
 	row(out, "meaning", json_str_at(o, "doing"));
 	print_pod(out, json_object_get(o, "pod"), now, a);
-	row(out, "pod", json_str_at(o, "podUnknown"));
+	if (json_str_at(o, "podUnknown"))
+		row(out, "pod", arena_printf(a, "not read: %s", json_str_at(o, "podUnknown")));
 	print_waiting(out, o, now, a);
 	row(out, "claim", json_str_at(o, "claim"));
 	row(out, "warm for", json_str_at(o, "warmFor"));
@@ -226,11 +230,11 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 				 age(json_str_at(o, "tenantAsleep", "since"), now, a),
 				 str_or(json_str_at(o, "tenantAsleep", "message"), "")));
 	row(out, "pool", json_str_at(o, "pool"));
-	row(out, "asked for", json_str_at(o, "asked"));
-	row(out, "owed", json_str_at(o, "owed"));
+	row(out, "reason", json_str_at(o, "asked"));
+	row(out, "cleanup", json_str_at(o, "owed"));
 	if (json_str_at(o, "deletingSince"))
-		row(out, "being deleted",
-		    arena_printf(a, "asked for %s", span(json_str_at(o, "deletingSince"), now, a)));
+		row(out, "deletion",
+		    arena_printf(a, "requested %s", span(json_str_at(o, "deletingSince"), now, a)));
 	print_leave(out, json_object_get(o, "leave"), now, a);
 	print_hold(out, json_object_get(o, "hold"), now, a);
 	row(out, "last contact", span(json_str_at(o, "lastContact"), now, a));
@@ -247,7 +251,7 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 		row(out, "deadline",
 		    arena_printf(a, "%s, then %s", span(json_str_at(o, "deadline"), now, a),
 				 json_str_at(o, "then")));
-	print_error(out, "line stopped", json_object_get(o, "lineStopped"), now, a);
+	print_error(out, "stopped by", json_object_get(o, "lineStopped"), now, a);
 	print_targets(out, json_object_get(o, "targets"), a);
 	print_error(out, "quarantine", json_object_get(o, "quarantine"), now, a);
 	print_error(out, "last error", json_object_get(o, "lastError"), now, a);

@@ -1,6 +1,6 @@
 /*
- * explain_slow: a machine that has been in a state for longer than nearly all machines are, though
- * nothing has failed yet: what a person can look at before its deadline passes.
+ * explain_slow: finds a machine that has been in its state for longer than nearly all machines,
+ * although nothing has failed, and reports what the operator can check before its deadline passes.
  * Tests: tests/unit/cli/test_why.c
  */
 #include "api/machine_states.h"
@@ -9,31 +9,35 @@
 #include "cli/explain.h"
 
 #define AGENT                                                                                      \
-	"look at its console: the agent's medium has to come through its BMC, and the agent to reach spec.agent.endpoint of its provider"
+	"check its console: the BMC must serve the agent's boot medium, and the agent must reach " \
+	"spec.agent.endpoint of its Provider"
 #define PORT                                                                                       \
-	"see where its port is: spec.network of its provider names what moves it; drover retry %s asks again now"
+	"check its switch port in the network backend that spec.network of its Provider names; "   \
+	"to try again now: drover retry %s"
 #define KUBELET                                                                                    \
-	"look at its console: its system has to start, and kubelet to reach spec.joinEndpoint of its tenant"
+	"check its console: its operating system must start, and its kubelet must reach "          \
+	"spec.joinEndpoint of its tenant"
 
-/* Seconds from which on it is told; 0: never by the time alone. */
+/* after_s: seconds in the state after which the machine counts as slow; 0 means never. */
 static const struct {
 	int64_t after_s;
 	const char *help;
 } slow[MACHINE_STATES] = {
 	[MACHINE_CLAIMED] = {300, AGENT},
-	[MACHINE_IMAGING] =
-		{600, "look at its console: the agent has to reach the address of the image"},
+	[MACHINE_IMAGING] = {600, "check its console: the agent must reach the URL of the image"},
 	[MACHINE_ATTACHING] = {60, PORT},
 	[MACHINE_BOOTING] = {420, KUBELET},
 	[MACHINE_JOINING] = {180, KUBELET},
 	[MACHINE_GATING] =
-		{180, "see its Node in the tenant: kubectl describe node says what is missing"},
-	[MACHINE_STOPPING] = {60,
-			      "look at its BMC; if you see that it is off: drover confirm-off %s"},
+		{180, "check its Node in the tenant's cluster: kubectl describe node shows what is "
+		      "missing"},
+	[MACHINE_STOPPING] =
+		{60,
+		 "check its BMC; if you can see that the machine is off: drover confirm-off %s"},
 	[MACHINE_ISOLATING] = {60, PORT},
 	[MACHINE_DIRTY] = {300, AGENT},
-	[MACHINE_INSPECTING] =
-		{120, "look at its console: the agent does not come to an end with its drives"},
+	[MACHINE_INSPECTING] = {120,
+				"check its console: the agent has not finished listing the drives"},
 };
 
 void explain_slow(json_t *answer, const struct machine *m, int64_t now)
@@ -46,7 +50,7 @@ void explain_slow(json_t *answer, const struct machine *m, int64_t now)
 	    now - since < slow[s].after_s * 1000)
 		return;
 	if (op && (op->last_error.reason || (op->deadline && now > op->deadline)))
-		return; /* it says more, or is late */
+		return; /* the error is more precise, or the machine is reported as late */
 	json_object_set_new(answer, "slow", json_true());
 	answer_help(answer, slow[s].help, m->meta.name);
 }

@@ -1,5 +1,5 @@
 /*
- * explain_supply: why pools, providers, drains and burst policies do not do what they are for.
+ * explain_supply: explains why NodePools, Providers, Drains and BurstPolicies do not make progress.
  * Tests: tests/unit/cli/test_why.c
  */
 #include "cli/answer.h"
@@ -32,7 +32,7 @@ static json_t *begin(enum object_kind_id kind, const struct object_meta *meta,
 			     line->last_transition_time);
 		answer_help_with(o, line->reason, "MACHINE");
 		answer_help(o,
-			    arena_printf(a, "drover resume %s/%%s, when that is mended",
+			    arena_printf(a, "after fixing the cause: drover resume %s/%%s",
 					 object_kinds[kind].singular),
 			    meta->name);
 	}
@@ -49,10 +49,11 @@ static json_t *explain_pool(const struct node_pool *p)
 
 	json_object_set_new(o, "nodes", json_integer(p->status.nodes));
 	if (p->meta.deletion_timestamp)
-		answer_help(o,
-			    "waiting: its Nodes are given back first: drover get claims -l "
-			    "drover.dev/nodepool=%s",
-			    p->meta.name);
+		answer_help(
+			o,
+			"wait: its Nodes are released first; to list them: drover get claims -l "
+			"drover.dev/nodepool=%s",
+			p->meta.name);
 	return o;
 }
 
@@ -109,25 +110,26 @@ static json_t *explain_drain(const struct drain *d, int64_t now)
 	if (is_over(d))
 		return o;
 	if (d->spec.not_before > now) {
-		answer_put(o, "waitingFor", "its time");
+		answer_put(o, "waitingFor", "its start time (spec.notBefore)");
 		answer_time(o, "nextTry", d->spec.not_before);
 	}
 	if (d->spec.deadline) {
 		answer_time(o, "deadline", d->spec.deadline);
 		answer_put(o, "then",
 			   d->spec.on_deadline == DRAIN_STOP
-				   ? "what has not left serves on"
-				   : "the pods that are left are deleted");
+				   ? "machines that have not left stay in service"
+				   : "the remaining pods are deleted");
 	} else if (blocked) {
-		answer_put(o, "waitingFor", "pods, without a deadline");
-		answer_help(o, "see who refuses the eviction, in the tenant", "");
+		answer_put(o, "waitingFor", "its pods to leave, without a deadline");
+		answer_help(o, "find out what refuses the eviction in the tenant's cluster", "");
 		answer_help(
 			o,
-			"kubectl patch drain %s --type merge -p '{\"spec\":{\"deadline\":\"TIME\"}}' "
-			"(RFC 3339), to bound it",
+			"to set a deadline (TIME: RFC 3339): kubectl patch drain %s --type merge "
+			"-p '{\"spec\":{\"deadline\":\"TIME\"}}'",
 			d->meta.name);
 	}
-	answer_help(o, "drover cancel %s, to have what has not left serve on", d->meta.name);
+	answer_help(o, "to keep machines that have not left in service: drover cancel %s",
+		    d->meta.name);
 	return o;
 }
 

@@ -1,5 +1,5 @@
 /*
- * explain_tenant: what tenants and their pods wait for.
+ * explain_tenant: explains what tenants and their pods wait for.
  * Tests: tests/unit/cli/test_explain.c, tests/unit/cli/test_why.c
  */
 #include <string.h>
@@ -12,21 +12,24 @@
 #include "controller/rules/claim.h"
 
 #define WAKE_HELPS                                                                                 \
-	"wake it: vcluster resume, or scale up what spec.controlPlane of the VirtualCluster names"
+	"to wake it: vcluster resume, or scale up the workload that spec.controlPlane of the "     \
+	"VirtualCluster names"
 static const char *const tenant_remedies[][2] = {
 	{"KubeconfigRefused", "correct the Secret that spec.kubeconfigSecretRef names"},
 	{"KubeconfigAbsent",
-	 "create the Secret that spec.kubeconfigSecretRef names, and let drover read it"},
-	{"NotPermitted",
-	 "apply the tenant's Role and binding, deploy/tenant-rbac.yaml, in its cluster"},
-	{"Unreachable", "see that drover reaches spec.server of the tenant"},
+	 "create the Secret that spec.kubeconfigSecretRef names, and allow drover to read it"},
+	{"NotPermitted", "apply deploy/tenant-rbac.yaml in the tenant's cluster"},
+	{"Unreachable", "check that drover can reach spec.server of the tenant"},
 	{"Asleep", WAKE_HELPS},
-	{"NodesLost", "see where they went; if they are gone: drover resume virtualcluster/NAME"},
+	{"NodesLost",
+	 "check whether the missing Nodes were really deleted; if they were: drover resume "
+	 "virtualcluster/NAME"},
 	{"ClusterChanged",
-	 "delete the VirtualCluster and make a new one, if another cluster is meant"},
+	 "if the other cluster is intended, delete the VirtualCluster and create a new one"},
 	{"NoPrivateNodes",
-	 "switch private nodes on in it, or make the VirtualCluster with spec.nodes: Host"},
-	{"NoJoinEndpoint", "write spec.joinEndpoint of the VirtualCluster"},
+	 "enable private nodes in the virtual cluster, or create the VirtualCluster with "
+	 "spec.nodes: Host"},
+	{"NoJoinEndpoint", "set spec.joinEndpoint of the VirtualCluster"},
 };
 
 const char *explain_tenant_remedy(const char *reason)
@@ -45,7 +48,7 @@ static void help_tenant(json_t *o, const struct virtual_cluster *vc, const char 
 		answer_help(o, helps, vc->meta.name);
 }
 
-/* What holds for all that a tenant asks for. */
+/* Adds the conditions of the tenant, which affect all its pods and machines. */
 static void tell_tenant(json_t *o, const struct virtual_cluster *vc)
 {
 	const struct condition *ready = condition_get(&vc->status.conditions, "Ready");
@@ -54,7 +57,8 @@ static void tell_tenant(json_t *o, const struct virtual_cluster *vc)
 		condition_get(&vc->status.conditions, TENANT_NODES_CONDITION);
 
 	if (!reachable ||
-	    reachable->status != CONDITION_TRUE) /* else it is now, and written now and then */
+	    /* If reachable, the time is only written now and then; contact is current. */
+	    reachable->status != CONDITION_TRUE)
 		answer_time(o, "lastContact", vc->status.last_contact_time);
 	answer_time(o, "deletingSince", vc->meta.deletion_timestamp);
 	answer_conditions(o, &vc->status.conditions);
@@ -102,11 +106,12 @@ json_t *explain_virtual_cluster(const struct virtual_cluster *vc)
 			o, "owed",
 			arena_printf(
 				a,
-				"%zu Nodes of it are gone, and have to be taken down in its cluster",
+				"%zu Nodes whose machines have left must still be deleted in the "
+				"tenant's cluster",
 				vc->status.debts.n));
 	if (vc->meta.deletion_timestamp)
 		answer_help(o,
-			    "waiting: its machines leave it first: drover get claims -l "
+			    "wait: its machines leave first; to list them: drover get claims -l "
 			    "drover.dev/virtual-cluster=%s",
 			    vc->meta.name);
 	explain_tenant(o, vc, NULL);
@@ -121,7 +126,8 @@ void explain_pod_waits(json_t *answer, const char *ns, const char *pod)
 		answer,
 		arena_printf(
 			a,
-			"kubectl describe pod -n %s %s in the tenant: drover's events there have place and reason",
+			"in the tenant's cluster: kubectl describe pod -n %s %s (drover's events "
+			"show queue place and reason)",
 			ns, pod),
 		"");
 }
@@ -154,7 +160,8 @@ static const struct virtual_cluster_waiting *row_of(const struct virtual_cluster
 	return NULL;
 }
 
-/* It is not in the list: why not. */
+/* Returns what a pod waits for that is missing in status.waiting; NULL: nothing, or the Pod was not
+ * read. */
 static const char *not_listed(const json_t *answer, const struct virtual_cluster *vc,
 			      struct arena *a)
 {
@@ -165,11 +172,11 @@ static const char *not_listed(const json_t *answer, const struct virtual_cluster
 	    str_eq(json_str_at(pod, "phase"), "Failed"))
 		return NULL;
 	if (!json_str_at(pod, "unscheduled"))
-		return "kube-scheduler, which has not looked for a Node for it yet";
+		return "kube-scheduler, which has not tried to place the pod yet";
 	if (vc->status.waiting.n == VIRTUAL_CLUSTER_WAITING_MAX)
-		return arena_printf(a, "its turn: %d pods of its tenant at least are before it",
+		return arena_printf(a, "its turn: at least %d pods of its tenant come first",
 				    VIRTUAL_CLUSTER_WAITING_MAX);
-	return "drover's next plan, which is read here some 10 s after it was made";
+	return "drover's next plan, visible here about 10 s after it is made";
 }
 
 void explain_pod_now(json_t *answer, const struct virtual_cluster *vc, const char *ns,
@@ -193,7 +200,8 @@ void explain_pod_now(json_t *answer, const struct virtual_cluster *vc, const cha
 	json_object_set_new(answer, "now", now);
 }
 
-/* Times are texts of one form: the later is the greater. */
+/* Returns the time of the last occurrence of an event. All these times have the same RFC 3339 form,
+ * so strcmp() orders them. */
 static const char *event_time(const json_t *event)
 {
 	const char *again = json_str_at(event, "series", "lastObservedTime");
@@ -267,7 +275,7 @@ void explain_tenant(json_t *answer, const struct virtual_cluster *vc, const stru
 	answer_time(o, "since", vc->status.asleep_since);
 	answer_put(o, "message",
 		   arena_printf(a, "%s%s", c ? str_or(c->message, "") : "",
-				m && m->status.hold ? "; but this one is held, and stays" : ""));
+				m && m->status.hold ? "; this machine is held and stays" : ""));
 	json_object_set_new(answer, "tenantAsleep", o);
 	answer_help(answer, WAKE_HELPS, vc->meta.name);
 }

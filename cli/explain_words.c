@@ -1,5 +1,6 @@
 /*
- * explain_words: what a machine does in its state, and what a serving one waits for unseen.
+ * explain_words: explains the state of a machine, and why the Node of a serving machine takes no
+ * pods or is not released.
  * Tests: tests/unit/cli/test_explain.c
  */
 #include <stdio.h>
@@ -13,31 +14,35 @@
 #include "controller/rules/machine.h"
 
 #define MINUTE_MS INT64_C(60000)
-#define AHEAD_MINUTES (8 * 24 * 60) /* a schedule of weeks comes round */
+/* in minutes: longer than a week, so that a weekly schedule recurs */
+#define AHEAD_MINUTES (8 * 24 * 60)
 
 static const char *const doing[MACHINE_STATES] = {
 	[MACHINE_KNOWN] =
-		"it was found: it serves the claim that it is adopted for, or is wiped first",
-	[MACHINE_FREE] = "clean, and there for the next claim",
-	[MACHINE_CLAIMED] = "a claim has it; it is proved to be off and clean before it is booted",
-	[MACHINE_IMAGING] = "its image is written to its disk",
-	[MACHINE_ATTACHING] = "its port is moved into its tenant's network",
-	[MACHINE_BOOTING] = "it is switched on, and its system starts",
-	[MACHINE_JOINING] = "its Node is waited for in its tenant's cluster",
-	[MACHINE_GATING] = "its Node is there, and has to be Ready with all that was promised",
-	[MACHINE_SERVING] = "it serves its tenant",
-	[MACHINE_DRAINING] = "its pods are asked to go",
-	[MACHINE_STOPPING] = "it is switched off, and proved to be",
-	[MACHINE_ISOLATING] = "its port is moved out of its tenant's network",
+		"found; starts serving its claim if it is adopted, otherwise it is wiped first",
+	[MACHINE_FREE] = "clean and ready for the next claim",
+	[MACHINE_CLAIMED] =
+		"assigned to a claim; drover proves that it is off and clean before booting it",
+	[MACHINE_IMAGING] = "the agent is writing the image to its disk",
+	[MACHINE_ATTACHING] = "its switch port is being moved into the tenant's network",
+	[MACHINE_BOOTING] = "switched on; its operating system is starting",
+	[MACHINE_JOINING] = "waiting for its Node to join the tenant's cluster",
+	[MACHINE_GATING] =
+		"its Node has joined; waiting until it is Ready with all promised devices",
+	[MACHINE_SERVING] = "in service for its tenant",
+	[MACHINE_DRAINING] = "its pods are being evicted",
+	[MACHINE_STOPPING] = "being switched off; waiting for proof that it is off",
+	[MACHINE_ISOLATING] = "its switch port is being moved out of the tenant's network",
 	[MACHINE_LEAVING] =
-		"volumes, Node and bootstrap token are taken down in its tenant's cluster",
-	[MACHINE_DIRTY] = "the agent is booted on it, to wipe it",
-	[MACHINE_INSPECTING] = "the agent looks for its drives",
-	[MACHINE_WIPING] = "its drives are wiped",
-	[MACHINE_VERIFYING] = "its drives are read, to prove the wipe",
-	[MACHINE_QUARANTINED] = "nobody gets it before its reason is settled",
-	[MACHINE_RETIRED] = "drover leaves it alone",
-	[MACHINE_GONE] = "it was given back to where it came from",
+		"its volume attachments, Node and bootstrap token are being removed from the "
+		"tenant's cluster",
+	[MACHINE_DIRTY] = "the agent is being booted to wipe it",
+	[MACHINE_INSPECTING] = "the agent is listing its drives",
+	[MACHINE_WIPING] = "its drives are being wiped",
+	[MACHINE_VERIFYING] = "its drives are being read to prove the wipe",
+	[MACHINE_QUARANTINED] = "excluded from use until the reason is resolved",
+	[MACHINE_RETIRED] = "not managed by drover",
+	[MACHINE_GONE] = "returned to its Provider",
 };
 
 static void put(json_t *o, const char *key, const char *text)
@@ -51,7 +56,9 @@ static const char *leaving_ends(const struct machine *m, struct arena *a)
 	char t[STR_TIME_SIZE];
 
 	return arena_printf(
-		a, "its tenant; what it has not done by %s is owed to it, and the machine goes on",
+		a,
+		"the tenant's API server until %s; after that the machine moves on and the "
+		"cleanup stays pending",
 		str_time(t, m->status.state_since + MACHINE_TENANT_PATIENCE_MS));
 }
 
@@ -67,7 +74,8 @@ void explain_doing(json_t *answer, const struct machine *m)
 		put(answer, "waitingFor", leaving_ends(m, a));
 }
 
-/* From when on one may leave again; 0: not for a long time. */
+/* Returns the wall ms from which the budgets allow an empty Node to be released; 0: not within
+ * AHEAD_MINUTES. */
 static int64_t budget_opens(const struct node_pool *p, int64_t now)
 {
 	for (int i = 1; i <= AHEAD_MINUTES; i++) {
@@ -93,10 +101,9 @@ void explain_serving(json_t *answer, const struct node_claim *n, const struct no
 		return;
 	opens = budget_opens(p, now);
 	put(answer, "budget",
-	    arena_printf(
-		    a,
-		    "no empty Node of pool %s is given back%s%s: spec.disruption.budgets allow none; change "
-		    "them, or drover drain what is to go",
-		    p->meta.name, opens ? " before " : " as things are",
-		    opens ? str_time(t, opens) : ""));
+	    arena_printf(a,
+			 "no empty Node of pool %s is released%s%s: spec.disruption.budgets allow "
+			 "none; change the budgets, or empty a Node with drover drain",
+			 p->meta.name, opens ? " before " : " in the next 8 days",
+			 opens ? str_time(t, opens) : ""));
 }

@@ -17,9 +17,9 @@ static const struct {
 enum { RESULTS = sizeof(results) / sizeof(results[0]) };
 
 struct findings {
-	/* arrays of {of, result, says, mend, more} */
+	/* Per result an array of {of, result, says, mend, more}. */
 	json_t *found[RESULTS];
-	/* the same by what is said and how it is mended */
+	/* The objects in found, by the text of says and mend. */
 	json_t *known[RESULTS];
 };
 
@@ -59,7 +59,7 @@ void findings_add(struct findings *f, enum finding result, const char *of, const
 	OWN(arena) a = arena_new();
 	const char *key;
 	json_t *o, *known;
-	char says[1024]; /* as long as texts of the API are */
+	char says[1024]; /* the longest text of the API */
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -128,6 +128,6 @@ void findings_print(const struct findings *f, bool json, bool colour, FILE *out)
 	else
 		fputs("nothing wrong", out);
 	if (findings_of(f, FINDING_UNKNOWN))
-		fprintf(out, ", %zu cannot be told", findings_of(f, FINDING_UNKNOWN));
+		fprintf(out, ", %zu could not be checked", findings_of(f, FINDING_UNKNOWN));
 	fputc('\n', out);
 }

@@ -8,11 +8,11 @@
 #include "base/own.h"
 
 /*
- * findings: what a check found, of what, and how to mend it.
+ * findings: collects what a check found, on which object, and how to fix it.
  *
- * What is found in the same words of several things is one line, with their number: 10,000 machines
- * of one fault are no 10,000 lines. Texts come from whoever may write an object: a control
- * character shows as '?'.
+ * The same finding on several objects is one line with their number: one fault of 10,000 machines
+ * is one line. Texts come from anyone who may write an object, so control characters are printed as
+ * '?'.
  * Tests: tests/unit/cli/test_check.c
  */
 enum finding { FINDING_WRONG, FINDING_UNKNOWN, FINDING_OK };
@@ -22,12 +22,12 @@ struct findings *findings_new(void);
 void findings_free(struct findings *f);
 DEFINE_OWN(findings)
 
-/* mend: NULL: nothing has to be done. */
+/* Adds a finding on object `of`. mend: how to fix it; NULL: nothing to do. */
 void findings_add(struct findings *f, enum finding result, const char *of, const char *mend,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 size_t findings_of(const struct findings *f, enum finding result);
-/* The worst first, of one result in the order that they were found; or as JSON: {wrong, unknown,
- * findings}. */
+/* Prints all findings: first FINDING_WRONG, then FINDING_UNKNOWN, then FINDING_OK, each in the
+ * order found. json: prints {wrong, unknown, findings}. */
 void findings_print(const struct findings *f, bool json, bool colour, FILE *out);
 
 #endif

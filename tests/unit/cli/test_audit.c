@@ -16,7 +16,7 @@ static void add_json(struct audit *a, const json_t *o)
 	free(text);
 }
 
-/* What `drover wipe verify -o json` shows of the records, in order; *whole holds it. */
+/* Returns the records of `drover wipe verify -o json`, in order. *whole owns them. */
 static const json_t *records_of(const struct audit *a, json_t **whole)
 {
 	*whole = audit_json(a);
@@ -36,11 +36,11 @@ static void expect(const json_t *records, size_t i, const char *member, const ch
 }
 
 struct shown {
-	/* error: "" for none */
+	/* error: "" for a record without an error */
 	char result[16], error[256];
 };
 
-/* The one record in this object. */
+/* Verifies the record in this object alone and returns its row. */
 static struct shown judged(const json_t *o)
 {
 	OWN(audit) a = audit_new();
@@ -76,7 +76,7 @@ static void expect_bad(const json_t *o, const char *names)
 		fail_msg("\"%s\" does not name %s", shown.error, names);
 }
 
-/* --- what is good ----------------------------------------------------------------------------- */
+/* --- valid records ---------------------------------------------------------------------------- */
 
 static void a_record_is_good_in_every_shape(void **state)
 {
@@ -176,7 +176,7 @@ static void without_the_right_key_nothing_is_good(void **state)
 	free(forged);
 }
 
-/* --- what was changed ------------------------------------------------------------------------- */
+/* --- changed records -------------------------------------------------------------------------- */
 
 typedef void leaf_fn(json_t *whole, json_t *parent, const char *key, size_t index, json_t *v,
 		     const char *path, void *arg);
@@ -184,7 +184,7 @@ typedef void leaf_fn(json_t *whole, json_t *parent, const char *key, size_t inde
 static void each_leaf(json_t *whole, json_t *j, const char *path, leaf_fn *fn, void *arg)
 {
 	OWN(arena) a = arena_new();
-	OWN_JSON keys = json_array(); /* fn may take members out and put them in */
+	OWN_JSON keys = json_array(); /* a copy, because fn may remove members and put them back */
 	const char *key;
 	size_t i;
 	json_t *v;
@@ -233,7 +233,7 @@ static void change_shown(json_t *whole, json_t *parent, const char *key, size_t 
 	++*(unsigned *)arg;
 	put(parent, key, index, changed(v));
 	expect_bad(whole, envelope ? "envelope" : label ? "metadata.labels" : path);
-	if (json_is_integer(was)) { /* the same number as a text is another value */
+	if (json_is_integer(was)) { /* a number written as text is a different value */
 		char text[32];
 
 		str_format(text, sizeof(text), "%lld", (long long)json_integer_value(was));
@@ -259,12 +259,12 @@ static void every_field_that_is_shown_is_checked_and_named(void **state)
 	expect_result(o, "proved");
 	each_leaf(o, o, "", change_shown, &leaves);
 	assert_true(leaves > 45);
-	expect_result(o, "proved"); /* all was put back */
+	expect_result(o, "proved"); /* every member is back */
 	json_object_set_new(json_at(o, "spec"), "approvedBy", json_string("the auditor"));
 	expect_bad(o, "spec.approvedBy");
 }
 
-/* As records of old were written: the whole of it says so, and the field is named. */
+/* The form of old records: the whole status is reported as invalid, and the field is named. */
 static void a_record_whose_status_is_one_number_is_bad_and_named(void **state)
 {
 	struct evidence ev = made_sample();
@@ -334,7 +334,7 @@ static void no_byte_of_the_envelope_can_be_changed(void **state)
 	free(envelope);
 }
 
-/* Signed by both, and still nonsense: an agent that lies about its own counts. */
+/* Signed by both, and still wrong: an agent that lies about its own counts. */
 static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 {
 	static const char *gone[] = {"eui.9"};
@@ -351,7 +351,7 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	(void)state;
 	made_drives[1].reads.dirty = 1;
 	found = made_record(&ev);
-	expect_bad(found, "spec.devices[1].level: Clear, and data was found");
+	expect_bad(found, "spec.devices[1].level: Clear, but data was found");
 	ev = made_sample();
 	ev.inventory.missing = (struct strings){gone, 1};
 	missing = made_record(&ev);
@@ -359,18 +359,18 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	ev = made_sample();
 	ev.inventory.extra = (struct strings){gone, 1};
 	extra = made_record(&ev);
-	expect_bad(extra, "drive eui.9 was not expected, and not wiped");
-	ev.verdict = WIPE_FAIL; /* it says so itself */
+	expect_bad(extra, "drive eui.9 was not expected and not wiped");
+	ev.verdict = WIPE_FAIL; /* as the verdict of the record itself */
 	told = made_record(&ev);
 	expect_result(told, "failed");
 	ev = made_sample();
 	ev.inventory.expected = 3;
 	fewer = made_record(&ev);
-	expect_bad(fewer, "of 3 expected drives it shows 2");
+	expect_bad(fewer, "3 drives were expected and 2 are listed");
 	ev = made_sample();
 	made_drives[1].wwn = made_drives[0].wwn;
 	twice = made_record(&ev);
-	expect_bad(twice, "drive eui.0001 twice");
+	expect_bad(twice, "drive eui.0001 is listed twice");
 	ev = made_sample();
 	ev.verdict = WIPE_FAIL;
 	low = made_record(&ev);
@@ -381,7 +381,7 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	expect_bad(none, "predicate.verdict: Clear, of no device");
 }
 
-/* An agent that looked at nothing found nothing. */
+/* An agent that read nothing found nothing. */
 static void a_wipe_that_nobody_looked_at_is_no_proof_and_a_failed_one_stays_readable(void **state)
 {
 	struct evidence ev = made_sample();
@@ -467,7 +467,7 @@ static void a_record_that_was_taken_out_is_missed(void **state)
 	assert_int_equal(audit_gaps(a), 1);
 	buf_init(&out, 1 << 20);
 	audit_print(a, &out);
-	assert_non_null(strstr(out.data, "INCOMPLETE: before 1 of them"));
+	assert_non_null(strstr(out.data, "INCOMPLETE: 1 of them"));
 	assert_non_null(strstr(out.data, "COVERED"));
 	buf_done(&out);
 	audit_free(a);
@@ -475,7 +475,7 @@ static void a_record_that_was_taken_out_is_missed(void **state)
 		json_decref(list[i]);
 }
 
-/* What is covered beside the drives is shown, and is part of what is signed. */
+/* Parts covered besides the drives are shown, and are part of what is signed. */
 static void parts_that_are_covered_are_named(void **state)
 {
 	struct evidence ev = made_sample();
@@ -550,12 +550,12 @@ static void a_record_that_was_replaced_breaks_the_chain(void **state)
 
 	(void)state;
 	made_chain(list);
-	ev.tenancy = 40; /* signed by drover as well, but another one */
+	ev.tenancy = 40; /* another record, also signed by drover */
 	ev.previous.name = ev.previous.digest = NULL;
 	ev.end_time += 1000;
 	other[0] = made_record(&ev);
 	other[1] = list[1];
-	expect_broken(other, 2, "gpu-1-41-1", "is another one than was signed");
+	expect_broken(other, 2, "gpu-1-41-1", "is not the record that was signed");
 	other[1] = list[0];
 	expect_broken(other, 2, "gpu-1-40-1", "two different records");
 	json_decref(other[0]);
@@ -563,14 +563,14 @@ static void a_record_that_was_replaced_breaks_the_chain(void **state)
 	ev.attempt = 2;
 	ev.previous.name = ev.previous.digest = NULL;
 	other[0] = made_record(&ev);
-	expect_broken(other, 1, "gpu-1-41-2", "says that it is the first");
+	expect_broken(other, 1, "gpu-1-41-2", "as in a first record");
 	ev.attempt = 1;
 	json_decref(other[0]);
 	other[0] = made_record(&ev);
 	other[1] = list[0];
-	expect_broken(other, 2, "gpu-1-41-1", "says that it is the first, but gpu-1-40-1");
+	expect_broken(other, 2, "gpu-1-41-1", "as in a first record, but gpu-1-40-1 came before");
 	json_decref(other[0]);
-	/* It leaves one out. */
+	/* A record that omits one of them. */
 	ev = made_sample();
 	ev.attempt = 2;
 	ev.previous.name = "gpu-1-40-1";
@@ -585,7 +585,7 @@ static void a_record_that_was_replaced_breaks_the_chain(void **state)
 		json_decref(list[i]);
 }
 
-/* What nobody signed is shown to a person on a terminal. */
+/* Unsigned text is shown on the operator's terminal. */
 static void no_name_can_paint_over_the_result(void **state)
 {
 	OWN_JSON o = json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "name",
@@ -610,7 +610,7 @@ static void no_name_can_paint_over_the_result(void **state)
 		assert_int_not_equal((unsigned char)out.data[i], 0x9b);
 		lines += out.data[i] == '\n';
 	}
-	assert_int_equal(lines, 6); /* head, two rows, an empty one, the sum, the judgement */
+	assert_int_equal(lines, 6); /* header, two rows, an empty line, the sum, the conclusion */
 	buf_done(&out);
 	audit_free(a);
 }

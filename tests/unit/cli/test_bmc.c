@@ -1,4 +1,4 @@
-/* `drover bmc probe`: of an address, and of a Machine with what its spec.bmc names. */
+/* `drover bmc probe` for an address, and for a Machine with the login of its spec.bmc. */
 #include "tests/unit/controller/bench.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ struct rig {
 	struct bench *d;
 	struct fake_bmc bmc;
 	struct http *http;
-	/* with the password */
+	/* file with the password */
 	char file[40];
 	char *said;
 	size_t len;
@@ -108,7 +108,7 @@ static void an_address_is_asked_with_a_password_from_a_file(void **state)
 	assert_said(f, "\nnothing wrong\n");
 	assert_null(strstr(f->said, PASSWORD));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
-	/* For programs; the password's file is of a Windows editor. */
+	/* With -o json, and a password file written by a Windows editor. */
 	write_password(f, PASSWORD "\r\n");
 	o.fingerprint = "sha256:" PIN;
 	assert_int_equal(probe(f, o, true), 0);
@@ -131,7 +131,7 @@ static void what_is_wrong_is_its_status(void **state)
 	assert_int_equal(f->bmc.logins, 1);
 }
 
-/* trusted: the address that the password may go to. */
+/* trusted: the BMC address to which the password may be sent. */
 static void put(struct rig *f, const char *type, const char *trusted)
 {
 	bench_fleet(f->d);
@@ -162,7 +162,7 @@ static void a_machine_is_asked_as_drover_asks_it(void **state)
 	assert_int_equal(probe(f, o, false), 0);
 	assert_null(strstr(f->said, "first sight"));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
-	/* The certificate is another one than drover knows. */
+	/* Not the certificate that drover has recorded. */
 	http_mem_pin(f->d->net, BMC,
 		     "ff"
 		     "112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");
@@ -200,14 +200,14 @@ static void its_command_line_is_checked(void **state)
 		const char *const args[8];
 		const char *says;
 	} wrong[] = {
-		{{NULL}, "which BMC?"},
+		{{NULL}, "give a BMC"},
 		{{"prove", BMC, NULL}, "want probe, got 'prove'"},
-		{{"probe", BMC, NULL}, "with --user and --password-file"},
+		{{"probe", BMC, NULL}, "an address needs --user and --password-file"},
 		{{"probe", "http://10.0.8.17", "-u", "x", "--password-file", "y", NULL},
-		 "want https://"},
-		{{"probe", "gpu-1", "--user", "x", NULL}, "a Machine is asked with what"},
+		 "must begin with https://"},
+		{{"probe", "gpu-1", "--user", "x", NULL}, "a Machine is probed with"},
 		{{"probe", BMC, "gpu-1", NULL}, "one BMC at a time"},
-		{{"probe", BMC, "-u", "x", "--password", "y", NULL}, "never on the command line"},
+		{{"probe", BMC, "-u", "x", "--password", "y", NULL}, "use --password-file"},
 	};
 
 	(void)state;

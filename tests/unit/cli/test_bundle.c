@@ -1,4 +1,5 @@
-/* `drover support-bundle`: what is in it and what is not, on the simulated loop. */
+/* `drover support-bundle`: what the archive contains and what it must not contain, on the simulated
+ * loop. */
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
 
@@ -55,7 +56,7 @@ static void bundle(void)
 	assert_false(ZSTD_isError(plain_len));
 }
 
-/* The text of a file in it; NULL: there is none. */
+/* Returns the text of a file in the archive; NULL: missing. */
 static const char *file(struct bench *d, const char *name)
 {
 	for (size_t at = 0; at + 512 <= plain_len && plain[at];) {
@@ -76,11 +77,12 @@ static void assert_in(struct bench *d, const char *name, const char *what)
 		fail_msg("want '%s' in %s: %s", what, name, str_or(text, "(no such file)"));
 }
 
-/* Where each kind has a text that people or devices write. */
+/* Plants secrets wherever a kind has text written by users or devices. */
 static void plant(struct bench *d)
 {
 	static const char *const conditions =
-		"{'conditions': [{'type': 'Ready', 'status': 'False', 'reason': 'X', 'message': 'GET "
+		"{'conditions': [{'type': 'Ready', 'status': 'False', 'reason': 'X', 'message': "
+		"'GET "
 		"https://root:" PLANTED "@10.0.0.1/ failed, sent Bearer " PLANTED "', "
 		"'lastTransitionTime': '2026-01-01T00:00:00Z'}]}";
 	static const struct {
@@ -91,10 +93,9 @@ static void plant(struct bench *d)
 		   {OBJECT_VIRTUAL_CLUSTER, "team-a"},
 		   {OBJECT_MACHINE, "m-1"}};
 
-	bench_put(
-		d,
-		"{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, 'spec': {'nodePoolRef': {'name': "
-		"'h100', 'uid': 'u'}, 'virtualClusterRef': {'name': 'team-a', 'uid': 'u'}}}");
+	bench_put(d, "{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, 'spec': {'nodePoolRef': "
+		     "{'name': "
+		     "'h100', 'uid': 'u'}, 'virtualClusterRef': {'name': 'team-a', 'uid': 'u'}}}");
 	bench_put(
 		d,
 		"{'kind': 'Drain', 'metadata': {'name': 'psu'}, 'spec': {'machineNames': ['m-1'], "
@@ -109,7 +110,8 @@ static void plant(struct bench *d)
 		d, &d->host, "POST", "/apis/events.k8s.io/v1/namespaces/default/events",
 		"{'apiVersion': 'events.k8s.io/v1', 'kind': 'Event', 'metadata': {'name': 'e1'}, "
 		"'eventTime': '2026-01-01T00:00:00.000000Z', 'reportingController': 'drover', "
-		"'reportingInstance': 'x', 'action': 'X', 'type': 'Warning', 'reason': 'BmcAuthFailed', "
+		"'reportingInstance': 'x', 'action': 'X', 'type': 'Warning', 'reason': "
+		"'BmcAuthFailed', "
 		"'note': 'password: " PLANTED
 		"', 'regarding': {'apiVersion': 'drover.dev/v1alpha1', "
 		"'kind': 'Machine', 'name': 'm-1'}}");
@@ -122,7 +124,7 @@ static void nothing_that_was_planted_is_in_it(void **state)
 	plant(d);
 	d->host.denied_at = "/secrets?";
 	bundle();
-	assert_int_equal(d->host.denials, 0); /* none is listed */
+	assert_int_equal(d->host.denials, 0); /* no Secret is listed */
 	if (memmem(plain, plain_len, PLANTED, strlen(PLANTED)))
 		fail_msg("it is at: %.300s",
 			 (char *)memmem(plain, plain_len, PLANTED, strlen(PLANTED)) - 200);
@@ -131,7 +133,7 @@ static void nothing_that_was_planted_is_in_it(void **state)
 	assert_in(d, "objects/drains/0001.jsonl", "token=REDACTED");
 	assert_in(d, "objects/nodepools/0001.jsonl", "h100");
 	assert_in(d, "events/0001.jsonl", "BmcAuthFailed");
-	assert_in(d, "check.txt", "wrong  controller: none ever led");
+	assert_in(d, "check.txt", "wrong  controller: no controller has ever run here");
 	assert_in(d, "why.txt", "virtualcluster/team-a");
 	assert_in(d, "cluster.json", "v1.36.2");
 	assert_in(d, "version.txt", "drover ");
@@ -174,10 +176,10 @@ static void on_log(struct httpd_req *q, void *arg)
 static void on_pods(struct httpd_req *q, void *arg)
 {
 	(void)arg;
-	httpd_reply_json(
-		q, 200,
-		"{\"metadata\": {\"resourceVersion\": \"1\"}, \"items\": [{\"metadata\": "
-		"{\"name\": \"drover-0\"}, \"spec\": {\"containers\": [{\"name\": \"drover\"}]}}]}");
+	httpd_reply_json(q, 200,
+			 "{\"metadata\": {\"resourceVersion\": \"1\"}, \"items\": [{\"metadata\": "
+			 "{\"name\": \"drover-0\"}, \"spec\": {\"containers\": [{\"name\": "
+			 "\"drover\"}]}}]}");
 }
 
 static void logs_are_taken_and_redacted(void **state)
@@ -214,7 +216,7 @@ static void a_wrong_command_line_is_refused_by_name(void **state)
 	assert_int_equal(verb_run("drover support-bundle", cli_support_bundle, NULL,
 				  (const char *const[]){"all", NULL}),
 			 2);
-	verb_assert_said("'all' is too much");
+	verb_assert_said("takes no argument, got 'all'");
 }
 
 int main(void)

@@ -17,30 +17,39 @@ static void each_example_shows_what_its_policy_is_for(void **state)
 		const char *path, *says[6];
 	} rows[] = {
 		{EXAMPLE("research"),
-		 {"research train-a (policy research, Enforce): 4 x Spot p5.48xlarge in eu-west-1a, at most 304.00 EUR",
-		  "research eval-b (policy research, Enforce): 1 x OnDemand p5.48xlarge in eu-west-1b, at most 130.00 EUR",
+		 {"research train-a (policy research, Enforce): 4 x Spot p5.48xlarge in "
+		  "eu-west-1a, at most 304.00 EUR",
+		  "research eval-b (policy research, Enforce): 1 x OnDemand p5.48xlarge in "
+		  "eu-west-1b, at most 130.00 EUR",
 		  "NotCheckpointable", "JurisdictionNotAllowed",
-		  "notebook (policy research, Enforce): RuntimeTooShort: it runs for 20m, the policy wants at least 45m",
-		  "budget of research, Tenant research per Month: 0.00 of 20000.00, then 434.00"}},
+		  "notebook (policy research, Enforce): RuntimeTooShort: it runs for 20m, the "
+		  "policy wants at least 45m",
+		  "budget of policy research, Tenant research per Month: 0.00 of 20000.00 used, "
+		  "434.00 after this plan"}},
 		{EXAMPLE("deadline"),
 		 {"report (policy production-deadlines, Enforce): 1 x Reserved",
 		  "nightly (policy production-deadlines, Enforce): NotTriggered",
 		  "EndsTooSoon: the cloud ends it in 6h, it takes 12h10m",
-		  "long (policy production-deadlines, Enforce): 1 x OnDemand p5.48xlarge in eu-west-1b, at most 730.00 EUR"}},
+		  "long (policy production-deadlines, Enforce): 1 x OnDemand p5.48xlarge in "
+		  "eu-west-1b, at most 730.00 EUR"}},
 		{EXAMPLE("night-spot"),
-		 {"sweep (policy batch-at-night, Enforce): 2 x Spot a3-highgpu-8g in europe-west4-b, at most 375.666668 EUR",
+		 {"sweep (policy batch-at-night, Enforce): 2 x Spot a3-highgpu-8g in "
+		  "europe-west4-b, at most 375.666668 EUR",
 		  "CoolingDown: it had no capacity; left alone for 3m more", "b urgent: NoPolicy",
-		  "1 of 3 would be launched."}},
+		  "1 of 3 work items would be launched."}},
 		{EXAMPLE("sovereign"),
-		 {"approved (policy clinic, Recommend): 1 x OnDemand gpu8 in de-1, at most 302.083334 EUR",
+		 {"approved (policy clinic, Recommend): 1 x OnDemand gpu8 in de-1, at most "
+		  "302.083334 EUR",
 		  "patients (policy clinic, Recommend): DataClassNotAllowed",
 		  "asked (policy clinic, Recommend): ApprovalNeeded", "JurisdictionNotAllowed"}},
 		{EXAMPLE("overflow"),
-		 {"pair (policy overflow, Enforce): 2 x OnDemand gpu_8x_b200 in eu, at most 400.00 USD",
+		 {"pair (policy overflow, Enforce): 2 x OnDemand gpu_8x_b200 in eu, at most "
+		  "400.00 USD",
 		  "third (policy overflow, Enforce): TenantShare",
 		  "BudgetExhausted: it may cost 840.00, the budget leaves 400.00",
 		  "b plain: NoPolicy",
-		  "budget of overflow, Provider lambda per Day: 400.00 of 1200.00, then 800.00"}},
+		  "budget of policy overflow, Provider lambda per Day: 400.00 of 1200.00 used, "
+		  "800.00 after this plan"}},
 	};
 
 	(void)state;
@@ -83,14 +92,14 @@ static void policies_of_several_files_that_match_the_same_work_are_an_error(void
 		"report: PoliciesOverlap: policies everyone, production-deadlines match it");
 	verb_assert_said("error: policy everyone: ");
 	verb_assert_said("error: policy production-deadlines: ");
-	verb_assert_said("0 of 3 would be launched.");
+	verb_assert_said("0 of 3 work items would be launched.");
 }
 
 static void what_nothing_reads_is_refused_with_its_file(void **state)
 {
 	(void)state;
 	assert_int_equal(PLAN("-f", "tests/data/burst/everyone.yaml"), 1);
-	verb_assert_said("want a BurstPolicy and a BurstState");
+	verb_assert_said("want at least one BurstPolicy and one BurstState");
 	assert_int_equal(PLAN("-f", "tests/data/burst/wrong.yaml"), 1);
 	verb_assert_said("tests/data/burst/wrong.yaml:1: BurstState: spec.spent: unknown field");
 	assert_int_equal(PLAN("-f", "examples/simulate/two-tenants.yaml"), 1);

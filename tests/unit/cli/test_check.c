@@ -1,4 +1,4 @@
-/* `drover check`: what it says of an installation, with a client on the simulated loop. */
+/* `drover check`: its findings about an installation, with a client on the simulated loop. */
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
 
@@ -68,7 +68,7 @@ static int check(void)
 	return cli_do_check(&c, BENCH_NS);
 }
 
-/* Where the bench reads single quotes for double ones. */
+/* Escapes single quotes in text, which the bench would read as double quotes. */
 static const char *as_bench_text(struct bench *d, const char *text)
 {
 	struct buf b;
@@ -86,7 +86,7 @@ static const char *as_bench_text(struct bench *d, const char *text)
 	return copy;
 }
 
-/* The definitions as this program prints them, in place of the short ones of the bench. */
+/* Installs the definitions that this program prints, in place of the short ones of the bench. */
 static void install_definitions(struct bench *d)
 {
 	struct buf text;
@@ -109,7 +109,7 @@ static void install_definitions(struct bench *d)
 	json_decref(all);
 }
 
-/* The Lease of a leader that renewed it this long ago. */
+/* Writes the Lease of a leader that renewed it `ago` ms before now. */
 static void lease(struct bench *d, int64_t ago)
 {
 	char t[STR_TIME_SIZE];
@@ -157,13 +157,13 @@ static void nothing_is_wrong_with_a_whole_installation(void **state)
 	if (check() != 0)
 		fail_msg("%s", all_said());
 	assert_said("OK     API server: reachable, v1.36.2\n");
-	assert_said("OK     clock: that of the API server is as here\n");
-	assert_said("and 8 more: established, as of this drover\n");
-	assert_said("OK     your rights: those of drover-admin\n");
-	assert_said("OK     drover's rights: all that deploy/rbac.yaml gives\n");
-	assert_said("OK     controller: drover-0 leads, heard of ");
-	assert_said("OK     machines: of 1, none needs a person\n");
-	assert_said("Secret " BENCH_NS "/" KEYS_BOOT " and 5 more: is there\n");
+	assert_said("OK     clock: the API server's clock agrees with the local clock\n");
+	assert_said("and 8 more: established, and the same as in this drover\n");
+	assert_said("OK     your rights: those of the ClusterRole drover-admin\n");
+	assert_said("OK     drover's rights: complete, as in deploy/rbac.yaml\n");
+	assert_said("OK     controller: the leader is drover-0, Lease renewed ");
+	assert_said("OK     machines: of 1, none needs an operator\n");
+	assert_said("Secret " BENCH_NS "/" KEYS_BOOT " and 5 more: exists\n");
 	assert_said("nothing wrong\n");
 	assert_unsaid("hunter2");
 }
@@ -174,15 +174,14 @@ static void an_empty_cluster_is_told_what_to_apply(void **state)
 
 	bench_must(d, &d->host, "DELETE", CRDS "/machines.drover.dev", NULL);
 	assert_int_equal(check(), 1);
-	assert_said("wrong  machines.drover.dev: this type is not installed\n"
+	assert_said("wrong  machines.drover.dev: not installed\n"
 		    "       drover crds | kubectl apply -f -\n");
-	assert_said("it is of another version than this drover");
-	assert_said(
-		"wrong  controller: none ever led: there is no Lease drover-controller in " BENCH_NS
-		"\n");
-	assert_said("?      drover's rights: there is no ServiceAccount drover");
-	assert_said("wrong  drover-boot-key and 1 more: it is not there");
-	assert_said("wrong  drover-evidence-key: it is not there: no wipe can be signed\n");
+	assert_said("differs from the definition of this drover");
+	assert_said("wrong  controller: no controller has ever run here: there is no Lease "
+		    "drover-controller in namespace " BENCH_NS "\n");
+	assert_said("?      drover's rights: namespace " BENCH_NS " has no ServiceAccount drover");
+	assert_said("wrong  drover-boot-key and 1 more: missing");
+	assert_said("wrong  drover-evidence-key: missing: no wipe record can be signed\n");
 }
 
 static void a_definition_of_another_version_is_told_by_its_field(void **state)
@@ -193,7 +192,7 @@ static void a_definition_of_another_version_is_told_by_its_field(void **state)
 	bench_must(d, &d->host, "PATCH", CRDS "/drains.drover.dev",
 		   "{'spec': {'names': {'shortNames': ['dr9']}}}");
 	assert_int_equal(check(), 1);
-	assert_said("wrong  drains.drover.dev: it is of another version than this drover");
+	assert_said("wrong  drains.drover.dev: differs from the definition of this drover");
 	assert_said(", at spec.names.shortNames[0]\n");
 }
 
@@ -203,16 +202,16 @@ static void a_leader_that_is_not_heard_of(void **state)
 
 	lease(d, 60000);
 	assert_int_equal(check(), 1);
-	assert_said("wrong  controller: drover-0 led, and has not been heard of for ");
+	assert_said("wrong  controller: the leader drover-0 has not renewed its Lease for ");
 	assert_said("kubectl -n " BENCH_NS " get pods -l app=drover");
 	bench_must(d, &d->host, "PATCH",
 		   "/apis/coordination.k8s.io/v1/namespaces/" BENCH_NS "/leases/" CONTROLLER_LEASE,
 		   "{'spec': {'holderIdentity': ''}}");
 	assert_int_equal(check(), 1);
-	assert_said("wrong  controller: nobody leads\n");
+	assert_said("wrong  controller: no replica is the leader\n");
 }
 
-/* With another key no record could be verified: then it is not made anew. */
+/* A new key could not verify the existing records, so the key must not be created again. */
 static void a_lost_evidence_key_is_to_be_restored(void **state)
 {
 	struct bench *d = *state;
@@ -228,7 +227,7 @@ static void a_lost_evidence_key_is_to_be_restored(void **state)
 		"'agentTrust': 'BootNetwork', 'inventory': {'expected': 0, 'seen': 0}, 'devices': "
 		"[], 'envelope': 'AAAA'}}");
 	assert_int_equal(check(), 1);
-	assert_said("records of wipes are: nothing is wiped or claimed\n"
+	assert_said("wipe records exist: no machine is wiped or claimed\n"
 		    "       restore it from a backup");
 }
 
@@ -262,13 +261,14 @@ static void what_objects_name_and_is_not_there(void **state)
 				     "{'providerRef': {'name': 'hall-a'}, 'instanceType': 'dgx'}}",
 				     i));
 	assert_int_equal(check(), 1);
-	assert_said("wrong  provider/hall-a: names Secret " BENCH_NS
-		    "/bmc-default, which is not there\n");
+	assert_said("wrong  provider/hall-a: refers to Secret " BENCH_NS
+		    "/bmc-default, which does not exist\n");
 	assert_said("create secret generic bmc-default, or correct the name\n");
-	assert_said("wrong  nodepool/h100: names Provider hall-z, which is not there\n");
+	assert_said("wrong  nodepool/h100: refers to Provider hall-z, which does not exist\n");
 	assert_said("wrong  nodepool/h100: its virtualClusterSelector matches no VirtualCluster\n");
 	assert_said(
-		"wrong  machine/m-2 and 2 more: names instance type dgx, which its Provider does "
+		"wrong  machine/m-2 and 2 more: refers to instance type dgx, which its Provider "
+		"does "
 		"not have\n");
 	assert_said("wrong  machine/m-2 and 2 more: has no spec.identity");
 	assert_said("5 wrong\n");
@@ -288,7 +288,7 @@ static void what_a_person_must_do_is_said_as_drover_why_says_it(void **state)
 		     "'2026-01-01T00:00:00Z'}}");
 	assert_int_equal(check(), 1);
 	assert_said("wrong  virtualcluster/team-a: KubeconfigRefused: users[0].user.exec\n");
-	assert_said("wrong  machines: of 1, 1 need a person, and 0 are late or out of reach\n"
+	assert_said("wrong  machines: of 1, 1 need an operator, and 0 are late or out of reach\n"
 		    "       drover why lists them\n");
 }
 
@@ -299,8 +299,8 @@ static void who_may_read_nothing_is_told_what_cannot_be_told(void **state)
 	whole(d);
 	d->host.denied_at = "/secrets/";
 	assert_int_equal(check(), 0);
-	assert_said("?      Secret " BENCH_NS "/" KEYS_BOOT " and 5 more: you may not get it\n");
-	assert_said("nothing wrong, 1 cannot be told\n");
+	assert_said("?      Secret " BENCH_NS "/" KEYS_BOOT " and 5 more: you may not read it\n");
+	assert_said("nothing wrong, 1 could not be checked\n");
 	d->host.denied_at = NULL;
 	bench_away(d, &d->host, true);
 	assert_int_equal(check(), 1);
@@ -323,14 +323,14 @@ static void programs_read_json(void **state)
 	assert_string_equal(json_str_at(json_array_get(json_at(j, "findings"), 0), "result"), "ok");
 }
 
-/* --- an API server that answers reviews as it is told ----------------------------------------- */
+/* --- an API server that answers access reviews ------------------------------------------------ */
 
 #define REVIEWER "https://reviewer.test:6443"
 
 struct reviewer {
 	struct httpd *d;
 	struct kube_client *client;
-	/* what has this in it */
+	/* denies each review that contains this text */
 	const char *denies;
 };
 
@@ -389,10 +389,10 @@ static void rights_that_lack_are_named(void **state)
 		    "       kubectl apply -f deploy/rbac.yaml\n");
 	assert_said("may not patch leases");
 	assert_unsaid("may not get configmaps");
-	assert_said("OK     your rights: those of drover-admin\n");
+	assert_said("OK     your rights: those of the ClusterRole drover-admin\n");
 	r.denies = "administer";
 	assert_int_equal(check(), 1);
-	assert_said("OK     your rights: those of drover-oncall\n");
+	assert_said("OK     your rights: those of the ClusterRole drover-oncall\n");
 	assert_said("may not administer machines\n");
 	r.denies = "list";
 	assert_int_equal(check(), 1);
@@ -407,9 +407,9 @@ static void clocks_apart_and_an_old_server(void **state)
 
 	reviewer_start(&r, d);
 	assert_int_equal(check(), 1);
-	assert_said("wrong  clock: that of the API server is ");
-	assert_said(" ahead of the one here\n");
-	assert_said("wrong  API server: reachable, v1.29.4\n");
+	assert_said("wrong  clock: the API server's clock is ");
+	assert_said(" ahead of the local clock\n");
+	assert_said("wrong  API server: version v1.29.4 is too old\n");
 	reviewer_stop(&r, d);
 }
 
@@ -429,7 +429,7 @@ static void a_wrong_command_line_is_refused_by_name(void **state)
 	(void)state;
 	assert_int_equal(
 		verb_run("drover check", cli_check, NULL, (const char *const[]){"pools", NULL}), 2);
-	verb_assert_said("'pools' is too much");
+	verb_assert_said("takes no argument, got 'pools'");
 }
 
 int main(void)

@@ -57,11 +57,11 @@ static void a_kubeconfig_that_cannot_be_used_is_named(void **state)
 	verb_assert_said("/nonexistent/host.conf");
 	assert_int_equal(VERB(cli_run, "-k", "/nonexistent/host.conf"), 1);
 	verb_assert_said("/nonexistent/host.conf");
-	assert_int_equal(VERB(cli_approve, "m-1"), 1); /* not in a cluster either */
-	verb_assert_said("drover approve: which cluster?  Give --kubeconfig FILE");
+	assert_int_equal(VERB(cli_approve, "m-1"), 1); /* no kubeconfig in a cluster either */
+	verb_assert_said("drover approve: no cluster given");
 	assert_int_equal(VERB(cli_wipe, "verify", "gpu-1-1-1"), 1);
 	verb_assert_said("gpu-1-1-1: no such file");
-	verb_assert_said("which cluster?");
+	verb_assert_said("no cluster given");
 }
 
 static void run_says_which_option_is_wrong_and_what_is_allowed(void **state)
@@ -119,7 +119,7 @@ static void every_verb_has_help_with_an_example_and_kubectl(void **state)
 		assert_int_equal(VERB(verbs[i].fn, "-o", "yaml"), 2);
 		verb_assert_said("want json");
 		assert_int_equal(verb_run("drover", verbs[i].fn, NULL, (const char *const[]){NULL}),
-				 2); /* on what? */
+				 2); /* no object given */
 	}
 }
 
@@ -131,7 +131,7 @@ static void a_drain_says_which_option_is_wrong(void **state)
 	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x", "-l", "rack=r1"), 2);
 	verb_assert_said("by name or by --selector, not both");
 	assert_int_equal(VERB(cli_drain, "-r", "x"), 2);
-	verb_assert_said("which machines? name them, or give --selector");
+	verb_assert_said("give machines by name, or with --selector");
 	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x", "--then", "Reboot"), 2);
 	verb_assert_said("want Release, Hold, Quarantine or Retire, got Reboot");
 	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x", "--on-deadline", "Escalate"), 2);
@@ -142,7 +142,7 @@ static void a_drain_says_which_option_is_wrong(void **state)
 	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x", "-c", "0"), 2);
 	verb_assert_said("--concurrent: want 1 to 1000");
 	assert_int_equal(VERB(cli_drain, "--follow", "d", "m-1"), 2);
-	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x"), 1); /* in no cluster */
+	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x"), 1); /* no kubeconfig */
 	verb_assert_said("drover drain: ");
 }
 
@@ -156,7 +156,7 @@ static void why_wants_a_name_or_a_whole_pod(void **state)
 		verb_assert_said("want NAME, TYPE/NAME or TENANT/NAMESPACE/POD, got '");
 	}
 	assert_int_equal(VERB(cli_why, "team-a/default/train"), 1);
-	verb_assert_said("which cluster?");
+	verb_assert_said("no cluster given");
 }
 
 static void verbs_that_need_a_reason_say_so(void **state)

@@ -1,4 +1,4 @@
-/* `drover console`, with a program that says what it was given in place of ipmitool. */
+/* `drover console`, with a program in place of ipmitool that prints its arguments. */
 #include "tests/unit/controller/bench.h"
 
 #include <fcntl.h>
@@ -43,8 +43,10 @@ static int setup(void **state)
 	assert_non_null(f);
 	fputs("#!/bin/sh\nexec >>\"$0.said\"\necho \"args: $*\"\n"
 	      "tr '\\0' '\\n' </proc/$$/environ | grep -v ^PWD= | sed 's/^/env: /'\n"
-	      "for a; do case $a in /proc/self/fd/*) echo \"password: $(cat \"$a\")\";; esac; done\n"
-	      "echo \"shown: $(cat /proc/$$/environ /proc/$$/cmdline | grep -c 'correct hors[e]')\"\n"
+	      "for a; do case $a in /proc/self/fd/*) echo \"password: $(cat \"$a\")\";; esac; "
+	      "done\n"
+	      "echo \"shown: $(cat /proc/$$/environ /proc/$$/cmdline | grep -c 'correct "
+	      "hors[e]')\"\n"
 	      "echo \"leaked: $(ls -l /proc/$$/fd | grep -c /dev/zero)\"\n",
 	      f);
 	fclose(f);
@@ -61,7 +63,7 @@ static int teardown(void **state)
 	return bench_teardown(state);
 }
 
-/* It becomes that program, so in a process of its own. */
+/* Runs in a process of its own, because the command replaces its process by the program. */
 static int console(int argc, char **argv)
 {
 	struct cli_client c = {.verb = "drover console",
@@ -75,7 +77,7 @@ static int console(int argc, char **argv)
 				.take = argc > 2 && str_eq(argv[2], "--take")};
 
 	assert_true(open("/dev/zero", O_RDONLY) >=
-		    0); /* as a library might have it, not close-on-exec */
+		    0); /* left open without close-on-exec, as a library might do */
 	setenv("TERM", "vt100", 1);
 	setenv("IPMI_PASSWORD", "of the user", 1);
 	if (argc > 2 && str_eq(argv[2], "--missing"))
@@ -99,7 +101,7 @@ static void assert_given(const char *what)
 		fail_msg("want '%s' in: %s", what, said);
 }
 
-/* type: of the Provider; more: members of the Machine's spec.bmc. */
+/* type: type of the Provider. more: further members of the Machine's spec.bmc. */
 static void put(const char *type, const char *address, const char *trusted, const char *more)
 {
 	bool vm = str_eq(type, "libvirt");
@@ -137,9 +139,9 @@ static void ipmitool_gets_the_password_by_a_file_alone(void **state)
 	assert_given("shown: 0\n");
 	assert_given("env: TERM=vt100\n");
 	assert_given("leaked: 0\n");
-	assert_null(strstr(said, "IPMI_PASSWORD")); /* nor any other of the user's */
+	assert_null(strstr(said, "IPMI_PASSWORD")); /* nor any other variable of the caller */
 	assert_null(strstr(said, "deactivate"));
-	verb_assert_said("~. at the beginning of a line ends it");
+	verb_assert_said("~. at the start of a line to end the console");
 	assert_null(strstr(verb_said, PASSWORD));
 }
 
@@ -165,25 +167,28 @@ static void what_has_no_console_here_is_named(void **state)
 	assert_int_equal(run("m-9", NULL), 1);
 	verb_assert_said("drover console: machine m-9: ");
 	assert_int_equal(run("m-1", NULL), 1);
-	verb_assert_said("provider type redfish: no console");
+	verb_assert_said(
+		"drover opens a console only for Provider type ipmi, not for type redfish");
 	put("libvirt", "libvirt://old/vm-7", "libvirt://old/vm-7", "");
 	assert_int_equal(run("old-7", NULL), 1);
-	verb_assert_said("`virsh -c qemu+ssh://kvm-1/system console vm-7`");
+	verb_assert_said("run on its host: virsh -c qemu+ssh://kvm-1/system console vm-7");
 }
 
-/* The rule of the controller, for whoever may change a Machine and not read its Secret. */
+/* The controller's rule also applies to a caller who may change a Machine but not read its
+ * Secret. */
 static void a_bmc_that_was_not_approved_gets_no_password(void **state)
 {
 	(void)state;
 	put("ipmi", "ipmi://10.6.6.6", "ipmi://10.0.8.17", "");
 	bench_secret(now, "ipmi", "username", "drover", "password", PASSWORD);
 	assert_int_equal(run("old-7", NULL), 1);
-	verb_assert_said("spec.bmc.address is not what was approved, so the password is not sent "
-			 "there: `drover approve old-7 --bmc`");
+	verb_assert_said(
+		"spec.bmc.address differs from what was approved, so the password is not sent; "
+		"to approve it: drover approve old-7 --bmc");
 	assert_string_equal(said, "");
 	bench_status(now, OBJECT_MACHINE, "old-7", "{'trustedBMC': null}");
 	assert_int_equal(run("old-7", NULL), 1);
-	verb_assert_said("is not what was approved");
+	verb_assert_said("differs from what was approved");
 	assert_string_equal(said, "");
 }
 
@@ -203,8 +208,8 @@ static void a_login_that_cannot_be_used_is_named(void **state)
 	(void)state;
 	put_ipmi();
 	assert_int_equal(run("old-7", NULL), 1);
-	verb_assert_said(
-		"this is for who may read the password, Secret ipmi in namespace " BENCH_NS);
+	verb_assert_said("this needs the right to read the BMC password, Secret ipmi in "
+			 "namespace " BENCH_NS);
 	bench_secret(now, "ipmi", "username", "drover", NULL, NULL);
 	assert_int_equal(run("old-7", NULL), 1);
 	verb_assert_said("Secret ipmi has no key password");
@@ -236,7 +241,7 @@ static void it_wants_one_machine(void **state)
 	(void)state;
 	assert_int_equal(verb_run("drover console", cli_console, NULL, (const char *const[]){NULL}),
 			 2);
-	verb_assert_said("which machine?");
+	verb_assert_said("give a machine");
 	assert_int_equal(verb_run("drover console", cli_console, NULL,
 				  (const char *const[]){"a", "b", NULL}),
 			 2);

@@ -56,10 +56,14 @@ static void the_table_has_a_line_for_each_tenant_and_month(void **state)
 	assert_int_equal(cost_table(&rows, &b, &e), 0);
 	assert_string_equal(
 		b.data,
-		"TENANT  MONTH    MACHINE-HOURS  GPU-HOURS  ALLOCATED      READY   DRAINING     WIPING              COST\n"
-		"team-a  2026-10            1.0        8.0        0.0        8.0        0.0        0.0          6.50 EUR\n"
-		"team-a  2026-11            1.5       12.0        0.0        8.0        0.0        4.0     10.251806 EUR\n"
-		"team-b  2026-11            2.0       16.0        0.0       16.0        0.0        0.0          no price\n");
+		"TENANT  MONTH    MACHINE-HOURS  GPU-HOURS  ALLOCATED      READY   DRAINING     "
+		"WIPING              COST\n"
+		"team-a  2026-10            1.0        8.0        0.0        8.0        0.0      "
+		"  0.0          6.50 EUR\n"
+		"team-a  2026-11            1.5       12.0        0.0        8.0        0.0      "
+		"  4.0     10.251806 EUR\n"
+		"team-b  2026-11            2.0       16.0        0.0       16.0        0.0      "
+		"  0.0          no price\n");
 	buf_done(&b);
 }
 
@@ -81,7 +85,7 @@ static void csv_has_a_line_for_each_sum(void **state)
 	buf_done(&b);
 }
 
-/* The value of that column in that line; the first is the head. */
+/* Copies the value of a column in a line to out; line 0 is the header. */
 static void focus_value(const char *csv, size_t line, const char *column, char out[static 64])
 {
 	char *text = strdup(csv), *at = text, *head, *name, *save = NULL;
@@ -96,7 +100,7 @@ static void focus_value(const char *csv, size_t line, const char *column, char o
 	     name = strtok_r(NULL, ",", &save))
 		k++;
 	assert_non_null(name);
-	for (; k; at++) /* no value of these has both a comma and a quotation mark inside */
+	for (; k; at++) /* no value here contains both a comma and a quotation mark */
 		if (*at == '"')
 			at = strstr(at, "\",");
 		else
@@ -146,7 +150,7 @@ static void focus_has_its_columns_and_no_line_without_a_price(void **state)
 		focus_value(b.data, 1, want[i].column, is);
 		assert_string_equal(is, want[i].is);
 	}
-	/* The month that is not over: up to now. */
+	/* The current month ends at the time of printing. */
 	focus_value(b.data, 2, "ChargePeriodEnd", is);
 	assert_string_equal(is, "2026-11-20T12:00:00Z");
 	buf_done(&b);
@@ -175,7 +179,7 @@ static void a_sum_past_the_range_is_said(void **state)
 	rows.v[0].charge.seconds = INT64_MAX;
 	buf_init(&b, 4096);
 	assert_int_equal(cost_table(&rows, &b, &e), -1);
-	assert_string_equal(e.text, "team-a 2026-10: a sum leaves the range");
+	assert_string_equal(e.text, "team-a 2026-10: a sum is too large");
 	assert_null(cost_json(&rows, &e));
 	buf_done(&b);
 }
@@ -196,10 +200,10 @@ static void opencost_gets_the_price_of_one_gpu(void **state)
 	assert_string_equal(json_str_at(j, "provider"), "custom");
 	t.price_per_hour = NULL;
 	assert_null(cost_opencost("rack", &t, &e));
-	assert_string_equal(e.text, "h100 of Provider rack has no pricePerHour");
+	assert_string_equal(e.text, "instance type h100 of Provider rack has no pricePerHour");
 	t.capacity.n = 0;
 	assert_null(cost_opencost("rack", &t, &e));
-	assert_string_equal(e.text, "h100 of Provider rack has no nvidia.com/gpu");
+	assert_string_equal(e.text, "instance type h100 of Provider rack has no nvidia.com/gpu");
 }
 
 static void wrong_options_are_named(void **state)
@@ -210,9 +214,9 @@ static void wrong_options_are_named(void **state)
 	assert_int_equal(COST("-o", "xml"), 2);
 	verb_assert_said("want table, json, csv, focus or opencost, got 'xml'");
 	assert_int_equal(COST("team-a"), 2);
-	verb_assert_said("a tenant is named by --tenant");
+	verb_assert_said("select a tenant with --tenant");
 	assert_int_equal(COST("-o", "opencost", "--tenant", "team-a"), 2);
-	verb_assert_said("of no month and no tenant");
+	verb_assert_said("cannot be combined with --month or --tenant");
 }
 
 int main(void)

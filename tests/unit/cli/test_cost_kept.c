@@ -1,4 +1,4 @@
-/* `drover cost` beside an embedded API server: bills of tenants that are gone. */
+/* `drover cost` with an embedded API server: bills of deleted tenants. */
 #include "tests/unit/testing.h"
 
 #include <signal.h>
@@ -78,7 +78,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Its UID: as the API server made it. */
+/* Creates a VirtualCluster and returns the UID that the API server gave it. */
 static char *standing(struct rig *r, const char *name)
 {
 	OWN_JSON got = NULL;
@@ -118,8 +118,8 @@ static void keep(struct rig *r, const char *uid, const char *name, int64_t secon
 		       kept_bills_patch(NULL, &vc, cost.time, a, &dropped)));
 }
 
-/* What stands counts alone, though its bill is kept already: a leader has died before the finalizer
- * went. */
+/* Only the existing VirtualCluster counts, even if its bill is stored already: a leader died before
+ * the finalizer was removed. */
 static void a_tenant_that_is_gone_is_on_the_bill_once(void **state)
 {
 	struct rig *r = *state;
@@ -136,7 +136,7 @@ static void a_tenant_that_is_gone_is_on_the_bill_once(void **state)
 	assert_int_equal(COST(r, "--tenant", "team-a"), 0);
 	verb_assert_said("team-a,2026-11,gpus,rack,h100,Ready,2.00,");
 	assert_int_equal(COST(r, "--tenant", "team-c"), 1);
-	verb_assert_said("there is no VirtualCluster team-c, and no bill of one");
+	verb_assert_said("there is no VirtualCluster team-c, and no bill of a deleted one");
 	free(uid);
 }
 

@@ -1,4 +1,4 @@
-/* What `drover why` says: of objects as they are written here, and of a whole simulated world. */
+/* `drover why`: explanations of objects written here, and of a whole simulated world. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -108,14 +108,15 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 		text,
 		"Machine gpu-1\n"
 		"  state         stopping, for 2m5s\n"
-		"  meaning       it is switched off, and proved to be\n"
+		"  meaning       being switched off; waiting for proof that it is off\n"
 		"  step          power-off, attempt 3\n"
 		"  waits for     the device\n"
 		"  next try      in 20s\n"
 		"  deadline      in 1m30s, then isolating\n"
 		"  last error    BmcUnreachable: connection refused, 5s ago\n"
 		"  power         On, read 1m1s ago\n"
-		"  what helps    look at its BMC, spec.bmc.address; it is asked again by itself, and at once by drover retry gpu-1\n");
+		"  what helps    look at its BMC, spec.bmc.address; it is asked again by itself, "
+		"and at once by drover retry gpu-1\n");
 	free(text);
 }
 
@@ -126,14 +127,14 @@ static void a_wait_names_what_is_waited_for(void **state)
 	} cases[] = {
 		{"Device", "BmcUnreachable", "the device"},
 		{"Rate", "PowerOnPaced", "drover's own rate limit"},
-		{"Device", "EvictionBlocked", "its pods"},
+		{"Device", "EvictionBlocked", "its pods to leave"},
 		{"Budget", "EvictionBlocked", "a budget"},
-		{"Device", "TenantUnreachable", "its tenant"},
+		{"Device", "TenantUnreachable", "the tenant's API server"},
 		{"Approval", "NotApproved", "approval"},
-		{"Approval", "BmcAuthFailed", "a Secret that is right"},
-		{"Approval", "SecretNotFound", "a Secret that is right"},
-		{"Approval", "BmcPasswordChange", "a Secret that is right"},
-		{"Device", "BmcAddressInvalid", "an address that is right"},
+		{"Approval", "BmcAuthFailed", "a corrected Secret"},
+		{"Approval", "SecretNotFound", "a corrected Secret"},
+		{"Approval", "BmcPasswordChange", "a corrected Secret"},
+		{"Device", "BmcAddressInvalid", "a corrected BMC address"},
 		{"Approval", "PowerStateUnexpected", "an operator"},
 	};
 	OWN(arena) a = arena_new();
@@ -163,7 +164,7 @@ static void a_machine_at_rest_says_nothing_of_what_is_long_done(void **state)
 
 	(void)state;
 	assert_string_equal(text, "Machine gpu-1\n  state         free, for 1s\n"
-				  "  meaning       clean, and there for the next claim\n");
+				  "  meaning       clean and ready for the next claim\n");
 	free(text);
 }
 
@@ -196,7 +197,7 @@ static void each_state_says_what_it_means(void **state)
 	}
 }
 
-/* In a state that waits, and as the reason of a quarantine. */
+/* Both as the last error of a waiting operation and as the reason of a quarantine. */
 static void each_reason_says_what_helps(void **state)
 {
 	(void)state;
@@ -238,8 +239,8 @@ static void a_machine_that_leaves_says_until_when_its_tenant_is_waited_for(void 
 
 	(void)state;
 	assert_non_null(strstr(json_str_at(answer, "waitingFor"), at(90000)));
-	assert_non_null(strstr(json_str_at(answer, "waitingFor"), "owed"));
-	assert_string_equal(json_str_at(held_up, "waitingFor"), "its tenant");
+	assert_non_null(strstr(json_str_at(answer, "waitingFor"), "pending"));
+	assert_string_equal(json_str_at(held_up, "waitingFor"), "the tenant's API server");
 }
 
 static const char *kept_by(const char *nodes, const char *reason, const char *schedule,
@@ -268,11 +269,11 @@ static void a_budget_of_none_says_until_when_it_keeps_empty_nodes(void **state)
 	assert_string_equal(kept_by("1", NULL, NULL, 0, a), "");
 	assert_string_equal(kept_by("0", "Underutilized", NULL, 0, a), "");
 	text = kept_by("0", NULL, NULL, 0, a);
-	assert_non_null(strstr(text, "no empty Node of pool gpus is given back as things are"));
+	assert_non_null(strstr(text, "no empty Node of pool gpus is released in the next 8 days"));
 	assert_non_null(strstr(text, "spec.disruption.budgets"));
 	/* NOW is 14:13:20, UTC. */
 	text = kept_by("0", "Empty", "0 9 * * *", 8, a);
-	assert_non_null(strstr(text, "given back before 2026-09-21T17:00:00Z"));
+	assert_non_null(strstr(text, "released before 2026-09-21T17:00:00Z"));
 	assert_string_equal(kept_by("0", NULL, "0 9 * * *", 4, a), "");
 }
 
@@ -286,13 +287,14 @@ static void quarantine_says_who_ends_it_and_when(void **state)
 	(void)state;
 	assert_string_equal(json_str_at(person, "waitingFor"), "an operator");
 	assert_null(json_object_get(person, "nextTry"));
-	assert_null(json_object_get(person, "lastError")); /* it is the quarantine's */
+	assert_null(json_object_get(person, "lastError")); /* already shown as the quarantine */
 	assert_true(helps(person, "it was not wiped; then drover approve gpu-1 --wipe"));
-	assert_int_equal(json_array_size(json_object_get(person, "helps")), 1); /* not twice */
+	/* not listed twice */
+	assert_int_equal(json_array_size(json_object_get(person, "helps")), 1);
 	assert_string_equal(json_str_at(itself, "waitingFor"), "the device");
-	/* 20 min after it began, the second time. */
+	/* Second attempt: 20 min after the quarantine began. */
 	assert_string_equal(json_str_at(itself, "nextTry"), at(19 * 60000));
-	assert_true(helps(itself, "drover retry gpu-1 (to try at once)"));
+	assert_true(helps(itself, "to try again now: drover retry gpu-1"));
 }
 
 static void a_condition_that_is_false_brings_its_remedy_once(void **state)
@@ -333,8 +335,9 @@ static void a_tenant_that_sleeps_is_told_with_its_machine(void **state)
 	explain_tenant(answer, decoded(OBJECT_VIRTUAL_CLUSTER, o, a), m);
 	text = printed(answer);
 	assert_non_null(strstr(
-		text, "  tenant sleeps for 2m: StatefulSet x/y is paused; its machines go back; "
-		      "but this one is held, and stays\n"));
+		text,
+		"  tenant sleeps for 2m: StatefulSet x/y is paused; its machines go back; this "
+		"machine is held and stays\n"));
 	assert_true(helps(answer, "vcluster resume"));
 	free(text);
 	json_object_del(json_object_get(o, "status"), "asleepSince");
@@ -351,7 +354,7 @@ static struct drain *drain(const char *on_deadline, const char *deadline, struct
 		       a);
 }
 
-/* What helps is made from the drain under way: no deadline is spoken of that is not there. */
+/* The remedy comes from the drain in progress: it names no deadline that does not exist. */
 static void a_drain_says_what_ends_its_wait(void **state)
 {
 	static const struct {
@@ -360,15 +363,16 @@ static void a_drain_says_what_ends_its_wait(void **state)
 		const char *row, *helps;
 	} cases[] = {
 		{"Drain", "Stop", 0, 0,
-		 "leaves        Drain d-1: fan, then Quarantine; no deadline\n",
-		 "this drain has no deadline: it waits as long as that lasts, or until drover drain gpu-1 "
-		 "--reason WHY --deadline 10m --on-deadline Escalate, or drover cancel d-1"},
+		 "leaving       Drain d-1 (fan), then Quarantine; no deadline\n",
+		 "this drain has no deadline and waits until its pods are gone; to set one: "
+		 "drover drain gpu-1 --reason WHY --deadline 10m --on-deadline Escalate; "
+		 "to cancel the drain: drover cancel d-1"},
 		{"Drain", "Stop", 90000, 90000, "deadline in 1m30s\n",
-		 "what has not left serves on"},
+		 "the machine stays in service"},
 		{"Drain", "Escalate", 90000, 90000, "deadline in 1m30s\n",
-		 "the pods that are left are deleted"},
+		 "the remaining pods are deleted"},
 		{"ClaimDeleted", "Stop", 90000, 90000, "ClaimDeleted",
-		 "the pods that are left are deleted"},
+		 "the remaining pods are deleted"},
 	};
 	OWN(arena) a = arena_new();
 	struct machine *m;
@@ -393,7 +397,7 @@ static void a_drain_says_what_ends_its_wait(void **state)
 		char *text = printed(answer);
 
 		assert_non_null(strstr(text, cases[i].row));
-		assert_non_null(strstr(text, "pods left     3, kept by pdb x/web\n"));
+		assert_non_null(strstr(text, "pods left     3, blocked by pdb x/web\n"));
 		assert_true(helps(answer, cases[i].helps));
 		assert_true(helps(answer, "see its PodDisruptionBudget"));
 		assert_int_equal(json_array_size(json_object_get(answer, "helps")), 2);
@@ -401,7 +405,7 @@ static void a_drain_says_what_ends_its_wait(void **state)
 	}
 }
 
-/* Past its deadline: what comes next is told, not what was. */
+/* After the deadline the answer names the next step, not the past deadline. */
 static void past_its_deadline_it_says_what_comes_next(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -415,12 +419,12 @@ static void past_its_deadline_it_says_what_comes_next(void **state)
 	OWN_JSON answer = explain_machine(m, drain("Escalate", at(-26000), a), NOW);
 
 	(void)state;
-	assert_true(helps(answer, "30 s after that it is held, whatever is left"));
-	assert_false(helps(answer, "at its deadline"));
+	assert_true(helps(answer, "30 s later the machine is held, even if pods remain"));
+	assert_false(helps(answer, "at the deadline"));
 	m->status.leave->then = DRAIN_RELEASE;
 	OWN_JSON off = explain_machine(m, drain("Escalate", at(-26000), a), NOW);
 
-	assert_true(helps(off, "30 s after that it is switched off, whatever is left"));
+	assert_true(helps(off, "30 s later the machine is switched off, even if pods remain"));
 }
 
 static void a_hold_says_what_it_left_behind(void **state)
@@ -436,7 +440,7 @@ static void a_hold_says_what_it_left_behind(void **state)
 
 	(void)state;
 	assert_non_null(strstr(text, "held          for 2m by Drain d-1\n"));
-	assert_non_null(strstr(text, "pods left     2 when the hold began, kept by pod x/y: "
+	assert_non_null(strstr(text, "pods left     2 when the hold began, blocked by pod x/y: "
 				     "deleted, and does not end\n"));
 	free(text);
 }
@@ -448,10 +452,10 @@ static void a_retired_machine_says_how_it_comes_back(void **state)
 		explain_machine(machine(json_pack("{s:s}", "state", "retired"), a), NULL, NOW);
 
 	(void)state;
-	assert_true(helps(answer, "drover approve gpu-1, to have it managed again"));
+	assert_true(helps(answer, "to manage it again: drover approve gpu-1"));
 }
 
-/* What helps goes by what is in the way, and no answer contradicts another. */
+/* The remedy depends on what blocks the pod, and no remedy contradicts another. */
 static void what_keeps_a_pod_decides_what_helps(void **state)
 {
 	static const struct {
@@ -460,11 +464,12 @@ static void what_keeps_a_pod_decides_what_helps(void **state)
 		{"EvictionBlocked", "pdb x/web", "see its PodDisruptionBudget in the tenant",
 		 "finalizers"},
 		{"EvictionBlocked", "pod x/y: deleted, and does not end",
-		 "see its finalizers, and the kubelet of its Node", "PodDisruptionBudget"},
+		 "check its finalizers and the kubelet of its Node", "PodDisruptionBudget"},
 		{"EvictionBlocked", "pod x/y: admission webhook says no",
-		 "see who refuses the eviction, in the tenant", "PodDisruptionBudget"},
+		 "find out what refuses the eviction in the tenant's cluster",
+		 "PodDisruptionBudget"},
 		{"CheckpointPending", "checkpoint x/y", "not waited for longer than its timeout",
-		 "as long as that lasts"},
+		 "this drain has no deadline"},
 	};
 	OWN(arena) a = arena_new();
 
@@ -484,7 +489,8 @@ static void what_keeps_a_pod_decides_what_helps(void **state)
 	}
 }
 
-/* One patient Drain acts, and another one that escalates comes before it. */
+/* A Drain without a deadline is in progress; a second Drain with onDeadline Escalate takes
+ * precedence. */
 static void the_drain_whose_deadline_counts_is_named(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -498,10 +504,12 @@ static void the_drain_whose_deadline_counts_is_named(void **state)
 	char *text = printed(answer);
 
 	(void)state;
-	assert_non_null(strstr(text, "leaves        Drain d-1: fan, then Quarantine for Drain d-2; "
-				     "deadline in 11s of Drain d-2\n"));
-	assert_true(helps(answer, "the pods that are left are deleted"));
-	assert_false(helps(answer, "serves on"));
+	assert_non_null(strstr(
+		text,
+		"leaving       Drain d-1 (fan), then Quarantine (set by Drain d-2); deadline in "
+		"11s (set by Drain d-2)\n"));
+	assert_true(helps(answer, "the remaining pods are deleted"));
+	assert_false(helps(answer, "stays in service"));
 	free(text);
 }
 
@@ -514,7 +522,8 @@ static void a_hold_and_a_deletion_are_told(void **state)
 	char *text = printed(held);
 
 	(void)state;
-	assert_non_null(strstr(text, "held          for 2m, by a person who cordoned its Node\n"));
+	assert_non_null(
+		strstr(text, "held          for 2m, its Node was cordoned by an operator\n"));
 	assert_true(helps(held, "drover release gpu-1"));
 	free(text);
 	json_decref(held);
@@ -525,7 +534,7 @@ static void a_hold_and_a_deletion_are_told(void **state)
 	held = explain_machine(m, NULL, NOW);
 	text = printed(held);
 	assert_non_null(strstr(text, "held          for 2m by Drain d-1\n"));
-	assert_non_null(strstr(text, "being deleted asked for 1m ago\n"));
+	assert_non_null(strstr(text, "deletion      requested 1m ago\n"));
 	free(text);
 	json_decref(held);
 }
@@ -577,7 +586,7 @@ static void a_cluster_that_takes_no_nodes_is_told_with_what_helps(void **state)
 	OWN_JSON answer = explain_pod(vc, "default", "train");
 
 	(void)state;
-	assert_true(helps(answer, "switch private nodes on in it"));
+	assert_true(helps(answer, "enable private nodes"));
 }
 
 static void an_event(json_t *answer, const char *reason, const char *message, const char *time,
@@ -632,7 +641,7 @@ static void of_a_pods_events_the_newest_of_drover_is_told(void **state)
 	text = printed_at(answer, "2026-12-01T10:17:00Z");
 	assert_non_null(strstr(
 		text,
-		"  drover said   NoCapacity: place 4, expected 10:20 to 10:31 UTC, 2m ago\n"));
+		"  last event    NoCapacity: place 4, expected 10:20 to 10:31 UTC, 2m ago\n"));
 	free(text);
 }
 
@@ -670,9 +679,9 @@ static void what_is_so_now_comes_before_what_was_said(void **state)
 	text = printed_at(answer, "2026-12-01T10:17:00Z");
 	assert_non_null(strstr(text, "  reason        NoCapacity, for 7m: pool h100: 4 machines "
 				     "fit\n  place         3 in the queue of all tenants\n"
-				     "  before that   Nominated: machine gpu-1, 17m ago\n"));
+				     "  earlier event Nominated: machine gpu-1, 17m ago\n"));
 	assert_null(strstr(text, "place 9"));
-	assert_null(strstr(text, "drover said"));
+	assert_null(strstr(text, "last event"));
 	free(text);
 }
 
@@ -701,7 +710,7 @@ static void of_a_pod_that_no_plan_has_it_is_said_why(void **state)
 	assert_true(str_starts(not_told(3, "Pending", NULL, a), "kube-scheduler, "));
 	assert_true(str_starts(not_told(3, "Pending", "0/3", a), "drover's next plan"));
 	assert_string_equal(not_told(64, "Pending", "0/3", a),
-			    "its turn: 64 pods of its tenant at least are before it");
+			    "its turn: at least 64 pods of its tenant come first");
 	assert_null(not_told(3, "Succeeded", "0/3", a));
 }
 
@@ -727,21 +736,21 @@ static void a_pods_claim_is_the_one_that_brings_its_machine(void **state)
 	OWN_JSON waits = json_pack("{s:{s:s}}", "now", "reason", "NoCapacity");
 
 	(void)state;
-	/* Bound: that of its Node, whoever it was made for. */
+	/* Bound: the claim of its Node, whatever pods that claim was made for. */
 	assert_true(explain_pod_has(none, claim_for("c-1", "serving", "n-1", "x", a), "u", "n-1"));
 	assert_false(explain_pod_has(none, claim_for("c-2", "serving", "n-2", "u", a), "u", "n-1"));
-	/* Planned: that on which it has a seat. */
+	/* Planned: the claim on which the plan has placed the pod. */
 	assert_true(explain_pod_has(seat, claim_for("c-1", "booting", NULL, "x", a), "u", NULL));
 	assert_false(explain_pod_has(seat, claim_for("c-2", "booting", NULL, "u", a), "u", NULL));
 	assert_false(explain_pod_has(waits, claim_for("c-2", "serving", "n", "u", a), "u", NULL));
-	/* Not planned yet: that which was made for it, unless it is over. */
+	/* Not planned yet: the claim made for the pod, unless that claim has ended. */
 	assert_true(explain_pod_has(none, claim_for("c-2", "booting", NULL, "u", a), "u", NULL));
 	assert_false(explain_pod_has(none, claim_for("c-2", "Failed", NULL, "u", a), "u", NULL));
 	assert_false(explain_pod_has(none, claim_for("c-2", "booting", NULL, "x", a), "u", NULL));
 	assert_false(explain_pod_has(none, claim_for("c-2", "booting", NULL, "u", a), NULL, NULL));
 }
 
-/* --- asked of an API server ------------------------------------------------------------------- */
+/* --- with an API server ----------------------------------------------------------------------- */
 
 struct got {
 	bool done;
@@ -808,12 +817,12 @@ static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(voi
 	assert_int_equal(json_array_size(json_object_get(x, "claims")), 1);
 	assert_string_equal(json_str_at(json_array_get(json_object_get(x, "claims"), 0), "machine"),
 			    "gpu-1");
-	assert_false(helps(x, "kubectl describe pod")); /* it runs */
+	assert_false(helps(x, "kubectl describe pod")); /* the pod is running */
 	assert_null(json_object_get(x, "told"));
 	assert_string_equal(json_str_at(x, "pod", "node"), w.servers[0].claim);
-	assert_null(json_str_at(x, "lastContact")); /* it answers */
+	assert_null(json_str_at(x, "lastContact")); /* the tenant's API server answers */
 	json_decref(x);
-	world_pod(&w, &w.tenants[0], "later"); /* nothing is free */
+	world_pod(&w, &w.tenants[0], "later"); /* no machine is free */
 	world_run(&w, 60000);
 	x = asked(&w, "team-a/default/later", &g);
 	assert_string_equal(json_str_at(x, "now", "reason"), "NoCapacity");
@@ -829,7 +838,7 @@ static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(voi
 	assert_string_equal(g.e.text, "tenant team-b has no pod default/train");
 	world_do(&w, &w.host, "DELETE", "/api/v1/namespaces/vc-team-b/secrets/vc-team-b", NULL);
 	x = asked(&w, "team-b/default/train", &g);
-	assert_non_null(strstr(json_str_at(x, "podUnknown"), "its kubeconfig: "));
+	assert_non_null(strstr(json_str_at(x, "podUnknown"), "the tenant's kubeconfig: "));
 	assert_true(helps(x, "kubectl describe pod -n default train"));
 	json_decref(x);
 

@@ -155,10 +155,10 @@ static void a_cluster_without_the_types_is_told_from_one_without_the_object(void
 		   NULL);
 	verb_errors_begin();
 	assert_int_equal(get((struct cli_look){0}, "drain", "psu"), 1);
-	verb_errors_end("this cluster knows no drains.drover.dev");
+	verb_errors_end("this cluster has no type drains.drover.dev");
 	verb_errors_begin();
 	assert_int_equal(get((struct cli_look){0}, "drains", NULL), 1);
-	verb_errors_end("`drover crds | kubectl apply -f -` installs them");
+	verb_errors_end("install the types: drover crds | kubectl apply -f -");
 }
 
 static void without_rights_it_says_which(void **state)

@@ -123,7 +123,7 @@ static void what_cannot_be_begun_is_said(void **state)
 	targets[0] = "drains";
 	verb_errors_begin();
 	assert_int_equal(cli_do_get(&c, &look), 1);
-	verb_errors_end("this cluster knows no drains.drover.dev");
+	verb_errors_end("this cluster has no type drains.drover.dev");
 }
 
 static void a_wrong_command_line_is_refused_by_name(void **state)

@@ -1,4 +1,4 @@
-/* What the verbs write, with a client on the simulated loop. */
+/* What the commands write, with a client on the simulated loop. */
 #include "api/annotations.h"
 #include "api/resources.h"
 #include "cli/cli.h"
@@ -110,7 +110,7 @@ static void retry_writes_a_new_value_each_time(void **state)
 	assert_int_equal(cli_do_retry(&c, "m-1"), 0);
 	first = annotation(d, REQUEST_RETRY);
 	assert_string_not_equal(first, "");
-	assert_said("the same: kubectl patch machine m-1 --type merge -p "
+	assert_said("same as: kubectl patch machine m-1 --type merge -p "
 		    "'{\"metadata\":{\"annotations\":{\"drover.dev/retry\":");
 	bench_run(d, 10);
 	assert_int_equal(cli_do_retry(&c, "m-1"), 0);
@@ -131,7 +131,7 @@ static void release_lets_go_of_what_a_person_holds_and_of_nothing_else(void **st
 {
 	struct bench *d = *state;
 
-	assert_int_equal(cli_do_release(&c, "m-1"), 1); /* nobody holds it */
+	assert_int_equal(cli_do_release(&c, "m-1"), 1); /* not held */
 	quarantined(d, "EraseUnverified", "operator");
 	assert_int_equal(cli_do_release(&c, "m-1"), 1);
 	assert_string_equal(annotation(d, REQUEST_RELEASE), "");
@@ -154,7 +154,7 @@ static void quarantine_marks_a_machine_and_release_takes_the_mark_away(void **st
 
 	assert_int_equal(cli_do_quarantine(&c, "m-1", "RMA '881'"), 0);
 	assert_string_equal(annotation(d, REQUEST_QUARANTINE), "RMA '881'");
-	assert_said("RMA '\\''881'\\''"); /* as a shell wants it */
+	assert_said("RMA '\\''881'\\''"); /* quoted for a shell */
 	assert_int_equal(cli_do_release(&c, "m-1"), 0);
 	assert_string_equal(annotation(d, REQUEST_QUARANTINE), "");
 }
@@ -190,7 +190,8 @@ static void confirm_off_names_the_operation_and_wants_a_yes(void **state)
 {
 	struct bench *d = *state;
 
-	assert_int_equal(cli_do_confirm_off(&c, "m-1", true), 1); /* free: nothing waits for it */
+	/* free: no operation waits for it */
+	assert_int_equal(cli_do_confirm_off(&c, "m-1", true), 1);
 	bench_status(d, OBJECT_MACHINE, "m-1",
 		     "{'state': 'stopping', 'operation': {'id': 'op-7'}}");
 	if (!isatty(STDIN_FILENO))
@@ -223,9 +224,9 @@ static void pause_stops_and_resume_ends_that_alone(void **state)
 	OWN_JSON o = NULL;
 
 	assert_int_equal(cli_do_pause(&c, "pool/h100"), 0);
-	assert_said(
-		"nodepool h100 is paused: no Node is made for it, and none taken away, until drover "
-		"resume nodepool/h100\n");
+	assert_said("nodepool h100 is paused: no Node is made for it, and none taken away, until "
+		    "drover "
+		    "resume nodepool/h100\n");
 	o = bench_get(d, OBJECT_NODE_POOL, "h100");
 	assert_true(json_true_at(o, "spec", "paused"));
 	json_decref(o);
@@ -252,7 +253,7 @@ static void reset_asks_in_the_callers_name(void **state)
 
 	verb_errors_begin();
 	assert_int_equal(cli_do_burst_reset(&c, "research", "new year"), 1);
-	verb_errors_end("no BurstLedger research: nothing that ended was ever charged to it");
+	verb_errors_end("there is no BurstLedger research: no launch of this policy has ended yet");
 	bench_put(d, "{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'BurstLedger', "
 		     "'metadata': {'name': 'research'}, 'spec': {}}");
 	bench_status(
@@ -260,7 +261,7 @@ static void reset_asks_in_the_callers_name(void **state)
 		"{'rows': [{'time': '2026-12-01T10:00:00Z', 'tenant': 'team-a', 'provider': 'sky', "
 		"'currency': 'USD', 'amount': '61.50'}]}");
 	assert_int_equal(cli_do_burst_reset(&c, "research", "new year"), 0);
-	assert_said("(61.50 USD) counts against no budget any more");
+	assert_said("(61.50 USD) no longer counts against its budgets");
 	o = bench_get(d, OBJECT_BURST_LEDGER, "research");
 	assert_string_equal(json_str_at(o, "spec", "reset", "reason"), "new year");
 	assert_true(strlen(str_or(json_str_at(o, "spec", "reset", "by"), "")) > 0);
@@ -278,16 +279,17 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 		d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
 		"{'spec': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.2', 'bytes': "
 		"1000, 'serialNumber': 'S2', 'slot': 'slot 2'}]}}");
-	bench_status(
-		d, OBJECT_MACHINE, "m-1",
-		"{'inventory': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.9', "
-		"'bytes': 2000, 'model': 'X', 'slot': 'slot 2'}], 'controllers': [{'id': '8086:201d', "
-		"'driven': 0, 'dark': 1}]}}");
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'inventory': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.9', "
+		     "'bytes': 2000, 'model': 'X', 'slot': 'slot 2'}], 'controllers': [{'id': "
+		     "'8086:201d', "
+		     "'driven': 0, 'dark': 1}]}}");
 	quarantined(d, "InventoryMismatch", "operator");
 	verb_errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a),
-			 1); /* eui.2 would be forgotten, and nobody can be asked */
-	verb_errors_end("is no concern of machine m-1");
+			 /* eui.2 would leave the list, and there is no terminal to confirm that */
+			 1);
+	verb_errors_end("no longer belong to machine m-1");
 	assert_said("- eui.2 1000 bytes, serial S2, slot 2");
 	assert_null(json_at(o = bench_get(d, OBJECT_MACHINE, "m-1"), "spec", "approval"));
 	json_decref(o);
@@ -304,7 +306,7 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 	assert_string_equal(json_str_at(o, "spec", "approval", "action"), "Wipe");
 }
 
-/* Those too that its BMC alone knows: they are not wiped, so a person is asked. */
+/* Drives that only the BMC lists are not wiped, so the operator must confirm. */
 static void approve_accounts_for_drives_that_the_bmc_alone_knows(void **state)
 {
 	struct bench *d = *state;
@@ -318,9 +320,9 @@ static void approve_accounts_for_drives_that_the_bmc_alone_knows(void **state)
 	quarantined(d, "DriveMissing", "operator");
 	verb_errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a), 1);
-	verb_errors_end("Each drive marked - or !");
-	assert_said(
-		"! WD-DEAD1 4000 bytes, HDD, bay 7, part of virtual disk DATA: its BMC lists it");
+	verb_errors_end("The drives marked - or !");
+	assert_said("! WD-DEAD1 4000 bytes, HDD, bay 7, part of virtual disk DATA: the BMC lists "
+		    "this drive");
 	assert_null(json_at(o = bench_get(d, OBJECT_MACHINE, "m-1"), "spec", "unseenDrives"));
 	json_decref(o);
 	a.yes = true;
@@ -330,9 +332,9 @@ static void approve_accounts_for_drives_that_the_bmc_alone_knows(void **state)
 		json_string_value(json_array_get(json_at(o, "spec", "unseenDrives"), 0)),
 		"WD-DEAD1");
 	json_decref(o);
-	a.yes = false; /* it is accounted for */
+	a.yes = false; /* already accepted */
 	assert_int_equal(cli_do_approve(&c, &a), 0);
-	/* When it is back it is in no list any more. */
+	/* A drive that the agent sees again leaves the list. */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'inventory': {'unseenDrives': []}}");
 	assert_int_equal(cli_do_approve(&c, &a), 0);
 	o = bench_get(d, OBJECT_MACHINE, "m-1");
@@ -360,9 +362,9 @@ static void approve_takes_from_the_bmc_what_tells_the_machine_apart(void **state
 	bench_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
 		   "{'spec': {'identity': null}}");
 	verb_errors_begin();
-	assert_int_equal(cli_do_approve(&c, &a), 1); /* not read yet */
-	verb_errors_end("is the controller running?");
-	/* Who says why is running. */
+	assert_int_equal(cli_do_approve(&c, &a), 1); /* BMC not read yet */
+	verb_errors_end("check that the controller is running");
+	/* A lastError shows that a controller is running. */
 	bench_status(d, OBJECT_MACHINE, "m-1",
 		     "{'state': 'known', 'operation': {'lastError': {'reason': 'BmcAuthFailed', "
 		     "'message': 'GET /redfish/v1/Systems/1: 403 InsufficientPrivilege'}}}");
@@ -390,17 +392,18 @@ static void approve_names_the_bmc_that_the_password_may_go_to(void **state)
 	OWN_JSON o = NULL;
 	char *tls;
 
-	bench_must(
-		d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
-		"{'spec': {'managementPolicy': 'Observe', 'bmc': {'address': 'https://10.0.9.1/redfish/v1', 'tls': "
-		"{'trustOnFirstUse': null, 'caSecretRef': {'name': 'their-ca', 'key': 'their.crt'}}}}}");
-	bench_status(
-		d, OBJECT_MACHINE, "m-1",
-		"{'trustedBMC': {'address': 'https://10.0.8.1/redfish/v1', 'tls': {'trustOnFirstUse': true}}}");
+	bench_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
+		   "{'spec': {'managementPolicy': 'Observe', 'bmc': {'address': "
+		   "'https://10.0.9.1/redfish/v1', 'tls': "
+		   "{'trustOnFirstUse': null, 'caSecretRef': {'name': 'their-ca', 'key': "
+		   "'their.crt'}}}}}");
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'trustedBMC': {'address': 'https://10.0.8.1/redfish/v1', 'tls': "
+		     "{'trustOnFirstUse': true}}}");
 	assert_int_equal(cli_do_approve(&c, &a), 0);
 	assert_said("- https://10.0.8.1/redfish/v1 trustOnFirstUse");
 	assert_said("+ https://10.0.9.1/redfish/v1 caSecretRef their-ca");
-	/* Another one: nothing of the approval before is left in this one. */
+	/* A different BMC: the new approval keeps nothing of the earlier one. */
 	bench_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
 		   "{'spec': {'bmc': {'tls': {'caSecretRef': {'name': 'ca', 'key': null}}}}}");
 	assert_int_equal(cli_do_approve(&c, &a), 0);
@@ -411,7 +414,7 @@ static void approve_names_the_bmc_that_the_password_may_go_to(void **state)
 	tls = json_text_sorted(json_at(o, "spec", "approval", "bmc", "tls"));
 	assert_string_equal(tls, "{\"caSecretRef\":{\"name\":\"ca\"}}");
 	free(tls);
-	/* It consents to nothing else. */
+	/* consents to nothing else */
 	assert_string_equal(json_str_at(o, "spec", "managementPolicy"), "Observe");
 }
 
@@ -438,7 +441,7 @@ static void approve_writes_nothing_for_a_claim_that_cannot_be_served(void **stat
 
 	verb_errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a), 1);
-	verb_errors_end("there is no NodeClaim no-such: nothing was written.  Create it first");
+	verb_errors_end("there is no NodeClaim no-such; nothing was changed. First create it");
 	put_claim(d, "h100-1", "m-2");
 	a.adopt = "h100-1";
 	verb_errors_begin();
@@ -508,7 +511,7 @@ static void a_drain_that_is_waited_for_says_how_it_ended(void **state)
 		.names = names, .nnames = 1, .reason = "PSU", .concurrent = 1, .wait = true};
 
 	(void)d;
-	assert_int_equal(cli_do_drain(&c, &want), 0); /* it serves nobody */
+	assert_int_equal(cli_do_drain(&c, &want), 0); /* not in service */
 	assert_said("m-1 Done\n");
 	assert_said("Succeeded");
 	assert_int_equal(cli_do_follow(&c, "no-such"), 1);
@@ -523,15 +526,14 @@ static void a_drain_that_means_nobody_warns_and_is_not_waited_for(void **state)
 
 	verb_errors_begin();
 	assert_int_equal(cli_do_drain(&c, &want), 1);
-	verb_errors_end(
-		"no machine matches rack in (no-such) now: the Drain ends at once as Partial");
+	verb_errors_end("no machine matches rack in (no-such): the Drain ends at once as Partial");
 	assert_said("Partial");
 	assert_true(loop_now(d->l) - from < 10000);
 	want.wait = false;
 	want.not_before = loop_wall(d->l) + 3600000;
 	verb_errors_begin();
 	assert_int_equal(cli_do_drain(&c, &want), 0);
-	verb_errors_end("is settled when it begins");
+	verb_errors_end("selects its machines when it begins");
 	bench_patch(d, OBJECT_MACHINE, "m-1", "{'metadata': {'labels': {'rack': 'r1'}}}");
 	want.selector = "rack=r1";
 	verb_errors_begin();
@@ -539,7 +541,7 @@ static void a_drain_that_means_nobody_warns_and_is_not_waited_for(void **state)
 	verb_errors_end(NULL);
 }
 
-/* What becomes of a Drain, step by step, while somebody looks on. */
+/* States of a Drain, step by step, while its progress is shown. */
 static const char *const progress[] = {
 	"{'phase': 'Draining', 'startTime': '2025-11-24T16:00:00Z', 'targets': ["
 	"{'machine': 'm-1', 'phase': 'Evicting', 'podsLeft': 3, 'blockedBy': 'pdb default/web'},"
@@ -583,7 +585,7 @@ static void go_on(void *arg)
 
 	if (going.at == sizeof(progress) / sizeof(progress[0]))
 		return;
-	if (!going.drain[0]) { /* it is being made */
+	if (!going.drain[0]) { /* being created */
 		loop_timer_start(&going.timer, 1000);
 		return;
 	}
@@ -641,7 +643,8 @@ static void on_a_terminal_it_is_drawn_anew_with_each_change(void **state)
 	assert_int_equal(cli_do_drain(&c, &want), 0);
 	loop_timer_stop(&going.timer);
 	fflush(c.out);
-	for (at = said; (at = strstr(at, "\033[4A\033[J")); at++) /* two rows and two more */
+	/* cursor up: header, two rows, summary */
+	for (at = said; (at = strstr(at, "\033[4A\033[J")); at++)
 		n++;
 	assert_int_equal(n, 4);
 	assert_said("    3  pdb default/web\n");
@@ -667,7 +670,7 @@ static void a_time_is_from_now_on_or_a_date(void **state)
 	assert_int_equal(cli_time(now, ""), -1);
 	want.not_before = cli_time(now, "2h");
 	want.deadline = cli_time(now, "2020-01-01T00:00:00Z");
-	assert_int_equal(cli_do_drain(&c, &want), 2); /* it would end at once, with nothing done */
+	assert_int_equal(cli_do_drain(&c, &want), 2); /* would end at once and do nothing */
 	want.deadline = cli_time(now, "2026-12-01T04:00:00Z");
 	assert_int_equal(cli_do_drain(&c, &want), 0);
 	o = only_drain(d);
@@ -685,7 +688,7 @@ static void a_terminal_is_drawn_over(void **state)
 	bench_put(d, "{'kind': 'Drain', 'metadata': {'name': 'psu'}, 'spec': {'reason': 'x', "
 		     "'machineNames': ['m-1', 'm-9'], 'notBefore': '2020-01-01T00:00:00Z'}}");
 	bench_run(d, 2000);
-	assert_int_equal(cli_do_follow(&c, "psu"), 1); /* there is no m-9 */
+	assert_int_equal(cli_do_follow(&c, "psu"), 1); /* Machine m-9 does not exist */
 	assert_said("BLOCKED BY");
 	assert_said("there is no such Machine");
 	assert_said("Partial: 1 of 2 done");

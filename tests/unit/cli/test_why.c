@@ -1,4 +1,5 @@
-/* `drover why`: of any kind, and of all that is stuck, with a client on the simulated loop. */
+/* `drover why` for any kind, and for everything that is stuck, with a client on the simulated
+ * loop. */
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
 
@@ -59,7 +60,7 @@ static int why(const char *target)
 	return cli_do_why(&c, target, BENCH_NS);
 }
 
-/* ms from now. */
+/* Returns the time `ms` from now as RFC 3339. */
 static const char *at(struct bench *d, int64_t ms)
 {
 	char t[STR_TIME_SIZE];
@@ -71,13 +72,12 @@ static void has_condition(struct bench *d, enum object_kind_id kind, const char 
 			  const char *type, const char *status, const char *reason,
 			  const char *message)
 {
-	bench_status(
-		d, kind, name,
-		arena_printf(
-			d->a,
-			"{'conditions': [{'type': '%s', 'status': '%s', 'reason': '%s', 'message': '%s', "
-			"'lastTransitionTime': '%s'}]}",
-			type, status, reason, message, at(d, -125000)));
+	bench_status(d, kind, name,
+		     arena_printf(d->a,
+				  "{'conditions': [{'type': '%s', 'status': '%s', 'reason': '%s', "
+				  "'message': '%s', "
+				  "'lastTransitionTime': '%s'}]}",
+				  type, status, reason, message, at(d, -125000)));
 }
 
 static void a_name_is_found_whatever_it_is_of(void **state)
@@ -93,7 +93,7 @@ static void a_name_is_found_whatever_it_is_of(void **state)
 	assert_said("Provider hall-a\n");
 	verb_errors_begin();
 	assert_int_equal(why("no-such"), 1);
-	verb_errors_end("nothing of drover's is named no-such");
+	verb_errors_end("drover has no object named no-such");
 }
 
 static void a_type_is_looked_at_alone(void **state)
@@ -116,8 +116,8 @@ static void a_line_that_is_stopped_says_what_opens_it(void **state)
 		      "JoinTimeout on 3 machines");
 	assert_int_equal(why("pool/h100"), 0);
 	assert_said("state         Stopped, for 2m5s\n");
-	assert_said("line stopped  JoinTimeout: JoinTimeout on 3 machines, 2m5s ago\n");
-	assert_said("drover resume nodepool/h100, when that is mended");
+	assert_said("stopped by    JoinTimeout: JoinTimeout on 3 machines, 2m5s ago\n");
+	assert_said("after fixing the cause: drover resume nodepool/h100");
 	assert_int_equal(cli_do_stuck(&c), 0);
 	assert_said("1 need a person\n  nodepool/h100  Stopped for 2m5s, JoinTimeout: ");
 }
@@ -127,7 +127,7 @@ static void what_a_person_paused_is_no_alarm(void **state)
 	bench_patch(*state, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': true}}");
 	assert_int_equal(cli_do_stuck(&c), 0);
 	assert_said("1 are held or paused by a person\n  provider/hall-a  Paused ");
-	assert_said("what helps: drover resume provider/hall-a, to end the pause\n");
+	assert_said("what helps: to end the pause: drover resume provider/hall-a\n");
 	assert_unsaid("need a person");
 }
 
@@ -150,7 +150,8 @@ static void an_edit_that_cannot_be_used_needs_a_person(void **state)
 	assert_int_equal(cli_do_stuck(&c), 0);
 	assert_said("1 need a person\n");
 	assert_said("spec.limits.nodes: want a number");
-	assert_said("what helps: correct what Valid names: kubectl edit nodepool h100\n");
+	assert_said("what helps: correct the field that condition Valid reports: kubectl edit "
+		    "nodepool h100\n");
 }
 
 static void a_drain_without_end_says_who_keeps_it(void **state)
@@ -162,14 +163,14 @@ static void a_drain_without_end_says_who_keeps_it(void **state)
 		     "'machine': 'm-1', 'phase': 'Evicting', 'podsLeft': 2, 'blockedBy': "
 		     "'PodDisruptionBudget default/web'}, {'machine': 'm-2', 'phase': 'Done'}]}}");
 	assert_int_equal(why("drain/psu"), 0);
-	assert_said("asked for     fan\n");
-	assert_said(
-		"not done      m-1 Evicting, pods left: 2, kept by PodDisruptionBudget default/web\n");
+	assert_said("reason        fan\n");
+	assert_said("not done      m-1 Evicting, pods left: 2, blocked by PodDisruptionBudget "
+		    "default/web\n");
 	assert_unsaid("m-2");
 	assert_said("drover cancel psu");
 	assert_int_equal(cli_do_stuck(&c), 0);
 	assert_said("1 need a person\n  drain/psu  Draining for ");
-	/* With a deadline it ends by itself. */
+	/* A Drain with a deadline ends by itself. */
 	bench_patch(d, OBJECT_DRAIN, "psu",
 		    arena_printf(d->a, "{'spec': {'deadline': '%s'}}", at(d, 600000)));
 	rewind(c.out);
@@ -256,13 +257,13 @@ static void what_takes_longer_than_most_is_told_before_it_fails(void **state)
 	assert_int_equal(cli_do_stuck(&c), 0);
 	assert_said("1 take longer than most, and nothing has failed yet\n"
 		    "  machine/m-1  attaching for 70s, waits for the device\n"
-		    "      what helps: see where its port is");
-	assert_said("drover retry m-1 asks again now");
-	/* From its deadline on it is late, and not slow. */
+		    "      what helps: check its switch port");
+	assert_said("to try again now: drover retry m-1");
+	/* Past its deadline the machine is late, not slow. */
 	attaches(d, -700000, -100000);
 	assert_int_equal(cli_do_stuck(&c), 0);
 	assert_said("1 are late, or out of reach\n  machine/m-1  attaching for 11m");
-	assert_said("see that a controller leads");
+	assert_said("check that drover has a leader");
 }
 
 static void a_fleet_at_rest_is_not_stuck(void **state)
@@ -287,7 +288,7 @@ static void waits_for_approval(struct bench *d, const char *reason)
 			     reason, at(d, -1000)));
 }
 
-/* Whole racks may be observed alone; a BMC that is another one is an alarm. */
+/* Whole racks may be only observed; a replaced BMC is an alarm. */
 static void a_machine_that_nobody_wants_managed_is_no_alarm(void **state)
 {
 	struct bench *d = *state;

@@ -48,7 +48,7 @@ static void a_folder_as_it_was_exported_is_checked(void **state)
 	verb_assert_said("gpu-1-41-2");
 	verb_assert_said("no agent signature: attempt not finished (AgentSilent: x)");
 	verb_assert_said("3 records: 2 proved clean, 0 failed, 1 not finished, 0 bad.");
-	verb_assert_said("Every record is what was signed.");
+	verb_assert_said("Every record matches what was signed.");
 	assert_int_equal(WIPE(NULL, "verify", made.dir, "--key", made.drover_text, "-o", "json"),
 			 0);
 	verb_assert_said("\"result\": \"unfinished\"");
