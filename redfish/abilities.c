@@ -4,11 +4,11 @@
 #include "base/str.h"
 
 /*
- * What a BMC can do, by what it lists:
+ * Reads what a BMC can do, by what it lists:
  *
- *   System -> ActionInfo of its Reset -> pending object -> the maker's own override -> its Manager
+ *   System -> ActionInfo of its Reset -> pending object -> the vendor's own override -> its Manager
  *
- * Each is read only where it is there. What is not served lists nothing.
+ * Each is read only if it exists. A resource that is not served lists nothing.
  * Tests: tests/unit/redfish/test_facts.c, tests/contract/test_bmc_check.c
  */
 static const char *tpm_of(const json_t *system)
@@ -40,7 +40,7 @@ static void tell(struct redfish *r)
 	rf_end(r, &a);
 }
 
-/* Its answer is no reason to fail: what it says is for people. */
+/* A failed reply is ignored, because the Manager's facts are for display only. */
 static void on_manager(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->err.kind == ERR_NONE)

@@ -13,7 +13,7 @@
  *
  * Tests: tests/unit/redfish/test_body.c
  */
-#define MAX_VALUES 50000 /* of one reply: a thousand BMCs may answer at once */
+#define MAX_VALUES 50000 /* Values in one reply: a thousand BMCs may answer at once. */
 #define MAX_DEPTH 32
 #define MAX_MEMBERS 8192
 

@@ -6,25 +6,24 @@
 #include "base/str.h"
 
 /*
- * The boot override: what boots next, and once.
+ * The boot override: what the machine boots next, once.
  *
- *	where: the pending object if it has overrides, else the System
- *	what:  a payload in up to two forms, in which BMCs differ; six to clear it and an address
+ *   where: the pending object if it has overrides, else the System
+ *   what:  a payload in up to two forms, because BMCs differ; six to clear it and an address
  *
- * A BMC may boot virtual CDs by a way of its own (oem.c), which then goes first.
+ * A BMC may boot virtual CDs by a vendor's own setting (oem.c), which is then tried first.
  *
  * Tests: tests/unit/redfish/test_system.c, tests/unit/redfish/test_task.c
  */
 static void boot_write(struct redfish *r);
 
-/* The Boot member of where overrides are written: the pending object, if it has them. */
+/* Returns the Boot member of the resource to write: the pending object, if it has overrides. */
 static const json_t *boot_of(const struct rf_op *op)
 {
 	return json_at(op->pending ? op->pending : op->system, "Boot");
 }
 
-/* Tri-state: this Boot lists the values, and this is (1) or is not (0) among them; or it lists none
- * (-1). */
+/* Returns 1 if this Boot lists the value, 0 if its list lacks the value, -1 if it has no list. */
 static int lists(const json_t *boot, const char *property, const char *value)
 {
 	char name[80];
@@ -42,7 +41,7 @@ static int lists(const json_t *boot, const char *property, const char *value)
 	return 0;
 }
 
-/* ... of where it is written, and of the System where that lists none. */
+/* As lists(), for the resource to write, or for the System if that resource has no list. */
 static int listed(const struct rf_op *op, const char *property, const char *value)
 {
 	int there = lists(boot_of(op), property, value);
@@ -70,8 +69,7 @@ static void put(json_t *o, const char *member, const char *value)
 	json_object_set_new(o, member, json_string(value));
 }
 
-/* The payload of this rung; NULL when the ladder has ended. Rungs differ in what BMCs disagree
- * about. */
+/* Returns the payload of the current variant; NULL: no variant is left. */
 static json_t *override_body(const struct redfish *r, const char *target)
 {
 	const struct rf_op *op = r->op;
@@ -98,9 +96,9 @@ static bool has_address(const struct rf_op *op)
 }
 
 /*
- * The address of an HTTP boot goes too: it would tell of a boot that is long past. Some take no
- * empty text, which is no address, but null; where it may not be written at all the override goes
- * alone.
+ * Clears the address of an HTTP boot too, because it would suggest a boot that is long past. Some
+ * BMCs accept null instead of an empty text; if the address cannot be written at all, only the
+ * override is cleared.
  */
 static json_t *clear_body(const struct redfish *r)
 {
@@ -109,7 +107,7 @@ static json_t *clear_body(const struct redfish *r)
 	unsigned forms = none ? 2 : 1, form = op->rung % forms, way = op->rung / forms;
 	json_t *o;
 
-	/* No way to say "none": the disk is what is meant. */
+	/* There is no value for "none": choose the disk. */
 	if (way > (address ? 2 : 0))
 		return NULL;
 	o = json_object();
@@ -147,7 +145,7 @@ static const char *target_name(const struct redfish *r)
 	return "None";
 }
 
-/* The task says that it failed; is the override as it should be all the same? */
+/* The task reports a failure; checks whether the override has the wanted state all the same. */
 static void boot_verdict(struct redfish *r, const struct rf_reply *p)
 {
 	const json_t *boot = json_at(p->json, "Boot");
@@ -174,14 +172,14 @@ static void on_other_place(struct redfish *r, const struct rf_reply *p)
 	}
 	json_decref(op->pending);
 	op->pending = str_eq(op->target, r->settings) ? json_incref(p->json) : NULL;
-	rf_set(&r->no_overrides, NULL); /* it will show one */
+	rf_set(&r->no_overrides, NULL); /* The pending object will show an override. */
 	rf_tag_read(r, RF_TAG_SYSTEM, p->etag);
 	op->rung = 0;
 	boot_write(r);
 }
 
-/* AMI sends one to the pending object (Q11); others have one that shows overrides and takes none
- * (Q21). */
+/* Switches between System and pending object: AMI redirects to the pending object (Q11); others
+ * have a pending object that shows overrides and accepts none (Q21). */
 static void other_place(struct redfish *r)
 {
 	struct rf_op *op = r->op;
@@ -259,8 +257,7 @@ static void boot_checked(struct redfish *r)
 	boot_write(r);
 }
 
-/* A pending object may list fewer targets than the System, which then takes the others itself
- * (BlueField). */
+/* True if only the System lists the target, and therefore accepts it itself (BlueField). */
 static bool is_systems_alone(const struct rf_op *op, const char *target)
 {
 	return op->boot != REDFISH_BOOT_NONE && op->pending &&
@@ -298,7 +295,7 @@ static void place(struct redfish *r)
 	rf_tag_read(r, RF_TAG_SYSTEM, op->system_etag);
 }
 
-/* The pending object counts only if it has the property; elsewhere it holds boot order or
+/* The pending object is used only if it has the property; otherwise it contains the boot order or
  * nothing. */
 static void on_pending(struct redfish *r, const struct rf_reply *p)
 {
@@ -320,5 +317,5 @@ static void boot_where(struct redfish *r)
 
 void rf_boot(struct redfish *r)
 {
-	rf_oem_boot(r, boot_where); /* the System was read before any change */
+	rf_oem_boot(r, boot_where); /* The System was read before any change. */
 }

@@ -7,23 +7,24 @@
 #include "base/str.h"
 
 /*
- * The drives that the BMC lists, through the links of the System (DSP0268: Storage, Drive, Volume,
- * SimpleStorage):
+ * Reads the drives that the BMC lists, through the links of the System (DSP0268: Storage, Drive,
+ * Volume, SimpleStorage):
  *
  *   System -> Storage -> each Storage -> Drives -> each Drive -> the Volumes that it is part of
  *   System -> SimpleStorage -> each, if there was no Drive: models and sizes, no serial numbers
  *
- * Its Manager comes first: which firmware it has now, as the list is read once for each tenancy.
+ * The Manager is read first, for its present firmware version, because the list is read once for
+ * each tenancy.
  *
- * Some BMCs need forty requests for that, at seconds each: an operation makes a few of them and
- * ends with `more`, and the next one goes on. A resource that the BMC does not serve
- * (rf_is_lacking()) is passed over and reported once, for the whole list; what is not answered is
- * asked for again by the next operation. A drive in a volume that is not served is left out,
+ * Some BMCs need forty requests for the list, at seconds each: an operation sends a few of them and
+ * ends with `more`, and the next one continues. A resource that the BMC does not serve
+ * (rf_is_lacking()) is skipped and reported once for the whole list; a resource without a reply is
+ * requested again by the next operation. A drive in a volume that is not served is left out,
  * because only the volume could account for it.
  *
  * Tests: tests/unit/redfish/test_drives.c, tests/unit/redfish/test_captures.c
  */
-#define STEPS 8 /* requests of one operation */
+#define STEPS 8 /* Requests of one operation. */
 #define MAX_LOOKS 600
 #define MAX_TODO 512
 #define MAX_DRIVES 256
@@ -32,7 +33,7 @@ enum node { COLLECTION, STORAGE, DRIVE, VOLUME, SIMPLES, SIMPLE, MANAGER };
 
 struct volume {
 	char *path;
-	/* the BMC does not serve it */
+	/* The BMC does not serve it. */
 	bool lacking;
 	struct redfish_volume of;
 };
@@ -45,16 +46,16 @@ struct rf_drives {
 	} todo[MAX_TODO];
 	size_t n, looks;
 	struct redfish_drive drives[MAX_DRIVES];
-	/* 1 + index into volumes; 0: none */
+	/* 1 + index into volumes; 0: none. */
 	size_t volume_of[MAX_DRIVES];
 	size_t ndrives;
 	struct volume volumes[MAX_DRIVES];
 	size_t nvolumes;
-	/* looked at when there is nothing else; NULL: not there */
+	/* Read if there is no Drive; NULL: not present. */
 	char *simples;
-	/* lacks is of Storage itself */
+	/* lacks concerns Storage itself. */
 	bool simple;
-	/* the first part that is not served; kind ERR_NONE: all were */
+	/* The first part that is not served; kind ERR_NONE: none. */
 	struct err lacks;
 };
 
@@ -73,7 +74,8 @@ void rf_drives_free(struct rf_drives *s)
 	free(s);
 }
 
-static void push(struct rf_drives *s, enum node node, char *path /* taken; NULL: nothing */)
+static void push(struct rf_drives *s, enum node node,
+		 char *path /* Takes ownership of path; NULL: nothing. */)
 {
 	if (!path || s->n == MAX_TODO || s->looks + s->n >= MAX_LOOKS) {
 		free(path);
@@ -100,9 +102,9 @@ static void push_page(struct redfish *r, enum node node, const json_t *j, const 
 	push(r->drives, node, rf_link(r, json_object_get(j, name), &ignored));
 }
 
-/* --- what is said of a drive ------------------------------------------------------------------ */
+/* --- facts about a drive ---------------------------------------------------------------------- */
 
-/* NULL: nothing is said, or nothing that is fit to be shown. */
+/* NULL: not reported, or not fit for display. */
 static const char *text_at(struct rf_drives *s, const json_t *o, const char *member)
 {
 	const char *v = json_string_value(json_object_get(o, member));
@@ -118,7 +120,7 @@ static const char *text_at(struct rf_drives *s, const json_t *o, const char *mem
 	return *copy ? copy : NULL;
 }
 
-/* The first of its names that the world knows it by (Resource.Identifier). */
+/* Returns the first globally unique name (Resource.Identifier). */
 static const char *durable(struct rf_drives *s, const json_t *o)
 {
 	const json_t *list = json_at(o, "Identifiers");
@@ -141,13 +143,13 @@ static int64_t bytes_at(const json_t *o)
 	return json_is_integer(v) && json_integer_value(v) > 0 ? json_integer_value(v) : 0;
 }
 
-/* Some list the places where a drive could be. */
+/* True for an entry that only describes an empty bay. */
 static bool is_absent(const json_t *o)
 {
 	return str_eq(json_str_at(o, "Status", "State"), "Absent");
 }
 
-static size_t volume_at(struct redfish *r, char *path /* taken; NULL: none */)
+static size_t volume_at(struct redfish *r, char *path /* Takes ownership; NULL: none. */)
 {
 	struct rf_drives *s = r->drives;
 
@@ -195,7 +197,7 @@ static struct volume *volume_of(struct rf_drives *s, const char *path)
 	return NULL;
 }
 
-/* One drive that is called a volume is no array of drives. */
+/* A volume of a single drive is not an array. */
 static void on_a_volume(struct redfish *r, const char *path, const json_t *j)
 {
 	struct rf_drives *s = r->drives;
@@ -228,7 +230,7 @@ static void on_a_simple(struct redfish *r, const json_t *j)
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-/* A member that has gone since it was listed (404, 410) is no part of the list any more. */
+/* A member that has disappeared since it was listed (404, 410) is no longer part of the list. */
 static void on_lacking(struct rf_drives *s, enum node node, const char *path,
 		       const struct rf_reply *p)
 {
@@ -245,7 +247,7 @@ static void on_lacking(struct rf_drives *s, enum node node, const char *path,
 	s->simple = node == COLLECTION;
 }
 
-/* As if Storage had been answered so: SimpleStorage is read all the same. */
+/* Handles Storage as not served: SimpleStorage is still read. */
 static void pass_over(struct rf_drives *s)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -264,13 +266,13 @@ static void on_look(struct redfish *r, const struct rf_reply *p)
 	enum node node;
 	char *path;
 
-	if (!s) { /* its root was read again on the way: all is asked for anew */
+	if (!s) { /* The service root was read again in between: start over. */
 		rf_fail_as(r, ERR_UNAVAILABLE, "the list of drives has to be read again");
 		return;
 	}
 	node = s->todo[s->n - 1].node;
 	if (p->status == 0 || (p->err.kind != ERR_NONE && !rf_is_lacking(p) && node != MANAGER)) {
-		rf_fail(r, &p->err); /* it stays to be looked at */
+		rf_fail(r, &p->err); /* The path stays in s->todo; the next call reads it again. */
 		return;
 	}
 	s->n--;

@@ -7,8 +7,8 @@
 #include "redfish/link.h"
 
 /*
- * One request at a time.  r->req is what an operation wants; r->login is what a
- * login in the middle of it needs, so that r->req can be sent again afterwards.
+ * One request at a time. r->req is the operation's request; r->login is the request of a login in
+ * the middle of the operation, after which r->req is sent again.
  *
  * Tests: tests/unit/redfish/test_redfish.c, tests/unit/redfish/test_system.c
  */
@@ -61,7 +61,7 @@ bool rf_is_lacking(const struct rf_reply *p)
 	}
 }
 
-/* "PATCH /redfish/v1/Systems/1: 400 Bad Request: ..." with the kind that fits best. */
+/* Sets "PATCH /redfish/v1/Systems/1: 400 Bad Request: ..." with the kind that fits best. */
 static void reply_err(struct redfish *r, const struct rf_request *q, const struct http_reply *http,
 		      struct rf_reply *p)
 {
@@ -72,12 +72,13 @@ static void reply_err(struct redfish *r, const struct rf_request *q, const struc
 
 	(void)!http_err(http, &p->err);
 	if (http->status == 401)
-		p->err.code = 0; /* 401 is for refused logins alone, see redfish.h */
+		p->err.code = 0; /* 401 is reserved for refused logins, see redfish.h. */
 	if (http->status < 400)
 		p->err.kind = ERR_PROTOCOL;
 	if (http->status == 405 || http->status == 501)
 		p->err.kind = ERR_UNSUPPORTED;
-	/* A conflict is the owner's no, see redfish.h: this is a tag, or a state that passes. */
+	/* ERR_CONFLICT is reserved for the owner's refusal, see redfish.h: here the cause is an
+	 * ETag or a temporary state. */
 	if (p->err.kind == ERR_CONFLICT)
 		p->err.kind = http->status == 409 ? ERR_UNAVAILABLE : ERR_PROTOCOL;
 	rf_heed(messages, &p->err);
@@ -92,8 +93,8 @@ static void reply_err(struct redfish *r, const struct rf_request *q, const struc
 }
 
 /*
- * An entity tag as BMCs spell it: the header before @odata.etag; empty ones
- * dropped, doubled quotes undone, the suffix that compression added cut off.
+ * Returns the ETag as BMCs spell it: the header before @odata.etag; drops empty ones, undoes
+ * doubled quotes, removes the suffix added by compression.
  */
 static char *etag_of(const struct http_reply *http, const json_t *j)
 {
@@ -279,7 +280,7 @@ bool rf_is_optional(const struct redfish *r)
 	return r->op && r->op->kind == RF_DRIVES && r->drives;
 }
 
-/* Nothing useful came. */
+/* True if no usable reply came. */
 static bool is_silent(const struct redfish *r, const struct http_reply *http)
 {
 	return !rf_is_optional(r) && (!http || http->status >= 500);
@@ -290,7 +291,7 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 	struct redfish *r = arg;
 	struct rf_request *q = r->logging_in ? &r->login : &r->req;
 	struct rf_reply p = {.sent_at = r->sent_at};
-	struct err astray; /* why a redirect is not followed; kind ERR_NONE: none */
+	struct err astray; /* Why a redirect is not followed; kind ERR_NONE: no such redirect. */
 	char *etag = NULL;
 
 	r->http = NULL;
@@ -325,7 +326,7 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 		if (token && *token && strlen(token) <= MAX_TOKEN && q->own_login)
 			p.token = secret_from_str(token);
 	}
-	/* The step may end the operation and with it everything but what is on this stack. */
+	/* The step may end the operation; afterwards only what is on this stack is valid. */
 	if (!rf_task_follow(r, &p))
 		q->next(r, &p);
 	json_decref(p.json);

@@ -5,11 +5,11 @@
 #include "base/str.h"
 
 /*
- * What is known of the BMC, gathered while it is used: nothing is asked for its sake but its
- * Manager, which the list of drives reads.
+ * Gathers what is known of the BMC while the client is used. Only the Manager is read for its own
+ * sake, by the list of drives.
  * Tests: tests/unit/redfish/test_facts.c
  */
-#define SMOOTH 8 /* a new answer counts for one of so many */
+#define SMOOTH 8 /* Weight of a new reply: one in SMOOTH. */
 
 void rf_latency(struct redfish *r, int64_t ms)
 {

@@ -6,24 +6,23 @@
 #include "base/str.h"
 
 /*
- * Which System is the machine: the configured one, or the only one that can be
- * switched; and what is known of it.
+ * Finds the System that is the machine: the configured one, or the only one with a Reset action;
+ * and reads its facts.
  *
- *	Systems -> each of them, in turn -> one that can be switched: read again, found
- *	                                    several: listed, and nothing is done
+ *   Systems -> each of them, in turn -> one with a Reset action: read again, found
+ *                                       several: listed, and nothing is done
  *
- * A DPU is a System of its own with a power of its own (SystemType, DSP0268), and no machine.  A
- * Manager or a Chassis has UUID and PowerState too: identity and power are read from nothing but a
- * ComputerSystem.
+ * A DPU is a System with its own power (SystemType, DSP0268), and no machine. A Manager or a
+ * Chassis has UUID and PowerState too: identity and power are read only from a ComputerSystem.
  *
  * Tests: tests/unit/redfish/test_find.c, tests/unit/redfish/test_system.c
  */
 #define MAX_CANDIDATES (sizeof(((struct redfish *)0)->candidates) / sizeof(char *))
-#define TEXT 200 /* of those that are listed */
+#define TEXT 200 /* Size of the list of Systems in an error. */
 
 static void next_candidate(struct redfish *r);
 
-/* The link in a member of the System, or NULL when it is absent or points elsewhere. */
+/* Returns the link in a member of the System; NULL: absent, or it leads elsewhere. */
 static char *link_in(const struct redfish *r, const json_t *ref)
 {
 	struct err ignored;
@@ -62,8 +61,8 @@ unsigned rf_reset_types(const json_t *values)
 }
 
 /*
- * What is about to change a machine was decided about one that the owner saw: whether
- * this is that one is his to say, of what has just been read.
+ * Calls fits(): the decision to change a machine was made for a machine that the owner saw, so the
+ * owner must confirm the System that was just read.
  */
 static bool is_meant(struct redfish *r, const struct rf_reply *p)
 {
@@ -74,7 +73,7 @@ static bool is_meant(struct redfish *r, const struct rf_reply *p)
 	rf_identity_of(p->json, &id);
 	rf_parse(p->json, p->sent_at, &s, &id);
 	if (rf_changes(r->op) && r->fits && r->fits(&s, r->op->arg, &e) < 0) {
-		if (e.kind == ERR_CONFLICT) /* so are the paths another one's */
+		if (e.kind == ERR_CONFLICT) /* The known paths belong to another machine too. */
 			rf_forget(r);
 		rf_fail(r, &e);
 		return false;
@@ -210,7 +209,7 @@ static void on_only(struct redfish *r, const struct rf_reply *p)
 static void on_candidate(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->err.kind != ERR_NONE) {
-		/* Nothing was heard at all: the next one would only double the wait. */
+		/* No reply at all: the next candidate would only double the wait. */
 		if (p->status == 0) {
 			rf_fail(r, &p->err);
 			return;
@@ -227,7 +226,7 @@ static void on_candidate(struct redfish *r, const struct rf_reply *p)
 	next_candidate(r);
 }
 
-/* Which of them is the machine is nothing to be guessed. */
+/* Which of them is the machine must not be guessed. */
 static void fail_ambiguous(struct redfish *r)
 {
 	char text[TEXT] = "";

@@ -1,10 +1,11 @@
 /*
- * health: what the System says of its parts, in the document that each look reads anyway.
+ * health: reads what the System reports about its parts, from the document that each observation
+ * reads anyway.
  *
- * Status.HealthRollup counts all that it has, Status.Health itself alone. Which part it is stands
- * in Status.Conditions, in the summaries (MemorySummary), or where a maker lists them
- * (Oem.Hpe.AggregateHealthStatus): every object in the document that has a Status of its own is
- * looked at, by the name of its member.
+ * Status.HealthRollup covers all parts, Status.Health only the System itself. The failing part is
+ * named in Status.Conditions, in the summaries (MemorySummary), or in a vendor's list
+ * (Oem.Hpe.AggregateHealthStatus): every object in the document with its own Status is examined,
+ * under the name of its member.
  * Tests: tests/unit/redfish/test_health.c
  */
 #include "redfish/internal.h"
@@ -20,7 +21,7 @@
 struct named {
 	char *text;
 	size_t size, n, len;
-	/* that is named: Critical, or Warning where nothing is worse */
+	/* The severity to report: Critical, or Warning if nothing is worse. */
 	const char *worst;
 };
 
@@ -41,7 +42,7 @@ static void name(struct named *n, const char *what, const char *is)
 	n->len += strlen(n->text + n->len);
 }
 
-/* An array's elements are no members: disks and DIMMs are documents of their own. */
+/* Elements of an array are skipped: disks and DIMMs are documents of their own. */
 static void walk(struct named *n, const json_t *o, int depth)
 {
 	const char *key;

@@ -18,7 +18,7 @@ struct origin {
 	const char *rest;
 };
 
-/* RFC 3986: scheme "://" authority path.  Only http and https, no user part. */
+/* RFC 3986: scheme "://" authority path. Only http and https, no user part. */
 static bool split(const char *url, struct origin *o)
 {
 	const char *end, *colon = NULL;
@@ -64,7 +64,8 @@ static int hex(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Bytes fit for a request line, and no segment that climbs, also when percent-encoded. */
+/* True if all bytes are valid in a request line and no segment is "." or "..", also
+ * percent-encoded. */
 static bool path_ok(const char *p)
 {
 	size_t dots = 0, others = 0;

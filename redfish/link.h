@@ -5,13 +5,13 @@
 #include "base/err.h"
 
 /*
- * link: addresses that a BMC gives (@odata.id, Location, nextLink, action
- * targets), which are foreign bytes.
+ * link: addresses that a BMC returns (@odata.id, Location, nextLink, action targets), which are
+ * foreign bytes.
  *
- * link_path() gives (malloc'd) what follows the origin, fragment removed, or NULL
- * with ERR_PROTOCOL: another scheme, host or port than `origin`, a user part, a
- * relative or protocol-relative reference, more than 1024 bytes, control or
- * non-ASCII bytes, a "." or ".." segment however it is escaped.
+ * link_path() returns (malloc'd) what follows the origin, without the fragment; NULL with
+ * ERR_PROTOCOL for another scheme, host or port than `origin`, a user part, a relative or
+ * protocol-relative reference, more than 1024 bytes, control or non-ASCII bytes, or a "." or ".."
+ * segment in any escaped form.
  */
 char *link_path(const char *origin, const char *link, struct err *e);
 
@@ -19,8 +19,8 @@ char *link_path(const char *origin, const char *link, struct err *e);
  * `path`, the path of the request (RFC 3986, section 5.2).  Errors as for link_path(). */
 char *link_from(const char *origin, const char *path, const char *location, struct err *e);
 
-/* The first part of a configured URL, "https://host:port", malloc'd; *path points at the rest
- * ("" when there is none).  NULL with ERR_INVALID and code REDFISH_ADDRESS. */
+/* Returns the first part of a configured URL, "https://host:port", malloc'd; *path points to the
+ * rest ("" if empty). NULL with ERR_INVALID and code REDFISH_ADDRESS. */
 char *link_origin(const char *url, const char **path, struct err *e);
 
 #endif

@@ -7,27 +7,28 @@
 #include "base/str.h"
 
 /*
- * The slot for a CD. It is looked for once, depth first, through the links of the System and of its
+ * The CD slot. It is searched once, depth first, through the links of the System and of its
  * Managers:
  *
  *   System -> VirtualMedia -> slots
  *   Managers -> Manager -> VirtualMedia -> slots
  *
  * The first CD slot with InsertMedia wins; without one, the first CD slot, whose Image is then
- * patched, or the first that does not say what it takes. Its actions are read again before each
- * use, because some BMCs show EjectMedia only while something is in. A slot that takes no medium,
- * as internal ones do, is passed over for the next. A search that time cuts off goes on in the next
- * operation: at 3 s a reply it needs longer than one has.
+ * patched, or the first slot that does not list its media types. Its actions are read again before
+ * each use, because some BMCs show EjectMedia only while a medium is inserted. A slot that accepts
+ * no medium, as internal ones do, is skipped for the next one. A search interrupted by the time
+ * limit continues in the next operation: at 3 s a reply it takes longer than one operation.
  *
- * Which protocols a slot takes stands in one of three places, or nowhere; what InsertMedia's
- * ActionInfo says is read once for each slot.
+ * The protocols of a slot are listed in one of three places, or nowhere; InsertMedia's ActionInfo
+ * is read once for each slot.
  */
-#define MAX_LOOKS 40 /* requests of one search */
+#define MAX_LOOKS 40 /* Requests of one search. */
 #define MAX_TODO 64
-#define ENABLE_MS 5000 /* until slots that were just enabled are looked for, so many times */
+/* Interval in ms between searches after slots were enabled, and the number of searches. */
+#define ENABLE_MS 5000
 #define ENABLE_LOOKS 3
-#define NO_SLOT_MS 600000 /* a search in vain is not repeated for so long */
-#define FORMS_MS 600000	  /* ... nor are all forms of a body that were refused */
+#define NO_SLOT_MS 600000 /* Time in ms before an unsuccessful search is repeated. */
+#define FORMS_MS 600000	  /* Time in ms before all forms of a refused body are tried again. */
 
 enum node { COLLECTION, MANAGERS, MANAGER, SLOT };
 
@@ -39,12 +40,12 @@ struct rf_scan {
 	size_t n;
 	char *seen[MAX_LOOKS];
 	size_t nseen;
-	/* what the newest of seen is */
+	/* Type of the latest entry in seen. */
 	enum node asked;
 	char *second_best;
-	/* the first resource that the BMC does not serve; kind ERR_NONE: none */
+	/* The first resource that the BMC does not serve; kind ERR_NONE: none. */
 	struct err lacks;
-	/* p: the slot, read just now; NULL: read it */
+	/* p: the slot, read just now; NULL: read it. */
 	void (*found)(struct redfish *r, const struct rf_reply *p);
 };
 
@@ -66,7 +67,8 @@ void rf_scan_free(struct rf_scan *s)
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-static void push(struct rf_scan *s, enum node node, char *path /* taken; NULL: nothing */)
+static void push(struct rf_scan *s, enum node node,
+		 char *path /* Takes ownership of path; NULL: nothing. */)
 {
 	if (!path)
 		return;
@@ -106,11 +108,10 @@ static bool is_named(const json_t *slot, const char *const *starts, size_t n)
 	return false;
 }
 
-/* A slot that names no types, as Gigabyte's, is judged by its own name: unknown is one that may. */
+/* Judges a slot without MediaTypes, as Gigabyte's, by its name; unknown: it may accept CDs. */
 static enum rf_known takes_cds(const struct redfish *r, const json_t *slot)
 {
-	/* Its files are uploaded, or come from a person's browser (XCC): an address is none of
-	 * theirs. */
+	/* These slots accept uploads or files of a user's browser (XCC), not addresses. */
 	static const char *const uploads[] = {"RDOC", "Remote"};
 	static const char *const cds[] = {"CD", "DVD"}, *const others[] = {"FD", "Floppy", "HD",
 									   "USB"};
@@ -132,7 +133,7 @@ static void no_slot(struct redfish *r)
 {
 	struct err e;
 
-	if (r->op->nbad > 0) { /* there are, and none took the medium */
+	if (r->op->nbad > 0) { /* There are slots, and none accepted the medium. */
 		rf_fail(r, &r->kept_err);
 		return;
 	}
@@ -153,7 +154,7 @@ static void found(struct redfish *r, char *path, const struct rf_reply *p)
 	next(r, p);
 }
 
-/* True: it was taken, and the operation goes on with it. */
+/* True: the slot was chosen, and the operation continues with it. */
 static bool looked_at_slot(struct redfish *r, const struct rf_reply *p)
 {
 	struct rf_scan *s = r->op->scan;
@@ -184,7 +185,8 @@ static void on_look(struct redfish *r, const struct rf_reply *p, enum node node)
 	bool is_none = p->status == 404 || p->status == 405 || p->status == 501;
 
 	if (p->err.kind != ERR_NONE) {
-		/* Not there, or not served: look on.  Anything else says nothing about the slot. */
+		/* Missing or not served: continue. Any other failure is no information about the
+		 * slot. */
 		if (!is_none && !rf_is_lacking(p)) {
 			rf_fail(r, &p->err);
 			return;
@@ -253,7 +255,7 @@ static void scan_next(struct redfish *r)
 	} else if (r->op->kind == RF_INSERT && r->media_enable && !r->op->nbad) {
 		enable(r);
 	} else if (s->lacks.kind != ERR_NONE && r->op->nbad == 0) {
-		rf_fail(r, &s->lacks); /* the slot may be behind it */
+		rf_fail(r, &s->lacks); /* The slot may be behind the resource that is not served. */
 	} else {
 		if (r->op->nbad == 0)
 			r->no_slot_until = loop_now(loop_of(r->group)) + NO_SLOT_MS;
@@ -279,7 +281,7 @@ static void on_enabled(struct redfish *r, const struct rf_reply *p)
 		rf_fail(r, &p->err);
 }
 
-/* They come some seconds after the reply. */
+/* The slots appear some seconds after the reply. */
 static void enable(struct redfish *r)
 {
 	struct err e;
@@ -327,7 +329,7 @@ void rf_scan_keep(struct redfish *r)
 	rf_scan_free(r->scan);
 	r->scan = s;
 	r->op->scan = NULL;
-	/* Its newest look has no answer yet, and is asked for again. */
+	/* The latest request has no reply yet, and is sent again. */
 	s->todo[s->n].node = s->asked;
 	s->todo[s->n++].path = s->seen[--s->nseen];
 }
@@ -346,7 +348,7 @@ static void search(struct redfish *r, rf_step *next)
 	scan(r);
 }
 
-/* next(r, slot) with the slot read fresh. */
+/* Calls next(r, slot) with the slot read just now. */
 static void with_slot(struct redfish *r, rf_step *next)
 {
 	bool may_appear = r->op->kind == RF_INSERT && r->media_enable;
@@ -362,7 +364,8 @@ static void with_slot(struct redfish *r, rf_step *next)
 	search(r, next);
 }
 
-/* The search ended on a slot that it read some requests ago: again, for its state. */
+/* The search ended on a slot that it read some requests ago: reads it again for its present
+ * state. */
 static bool reread(struct redfish *r, const struct rf_reply *p, rf_step *again)
 {
 	if (p)
@@ -374,8 +377,8 @@ static bool reread(struct redfish *r, const struct rf_reply *p, rf_step *again)
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /*
- * Inserted stays true after an eject on some; Image stays on others; ConnectedVia
- * is constant on yet others.  Two of the three have to agree that something is in.
+ * After an eject, Inserted stays true on some BMCs, Image stays on others, and ConnectedVia never
+ * changes on yet others. A medium counts as inserted if two of the three agree.
  */
 static void parse(const json_t *slot, struct redfish_media *m)
 {
@@ -414,7 +417,7 @@ static void read_done(struct redfish *r)
 	rf_end(r, &m);
 }
 
-/* What cannot be read now is asked for again at the next look; what is not there is none. */
+/* A failed read is repeated at the next use of the slot; a missing ActionInfo means no list. */
 static void on_insert_info(struct redfish *r, const struct rf_reply *p)
 {
 	bool yes = false;
@@ -468,17 +471,17 @@ void rf_media_read(struct redfish *r)
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /*
- * eject:  read slot -> eject (two ways) -> done
- * insert: read slot -> eject if anything is in -> read slot -> insert (four ways) -> done
- *                                                            \-> the next slot
+ * eject: read slot -> eject (two variants) -> done insert: read slot -> eject if a medium is in ->
+ * read slot -> insert (four variants) -> done
+ *                                                             \-> the next slot
  *
- * A slot without the action has its Image patched: op->target is the slot itself then.
+ * If the slot lacks the action, its Image is patched: op->target is then the slot itself.
  */
 static void eject_send(struct redfish *r);
 static void insert_send(struct redfish *r);
 static void on_slot(struct redfish *r, const struct rf_reply *p);
 
-/* This one takes no medium (r->kept_err). */
+/* Continues with the next slot, because this one accepts no medium (r->kept_err). */
 static void next_slot(struct redfish *r)
 {
 	struct rf_op *op = r->op;
@@ -507,7 +510,7 @@ static bool patches(const struct redfish *r)
 	return str_eq(r->op->target, r->slot);
 }
 
-static void write_slot(struct redfish *r, char *body /* taken */, rf_step *next)
+static void write_slot(struct redfish *r, char *body /* Takes ownership of body. */, rf_step *next)
 {
 	struct rf_op *op = r->op;
 
@@ -519,8 +522,8 @@ static void write_slot(struct redfish *r, char *body /* taken */, rf_step *next)
 					.next = next});
 }
 
-/* What a refused write may mean: a tag that is not accepted, or a body that is not. False:
- * neither. */
+/* Retries a refused write with the next form of If-Match (412, 428) or body (400, 415). False: no
+ * retry applies. */
 static bool climb(struct redfish *r, const struct rf_reply *p, void (*again)(struct redfish *r))
 {
 	if (patches(r) && rf_tag_climb(r, p, again))
@@ -535,8 +538,8 @@ static bool climb(struct redfish *r, const struct rf_reply *p, void (*again)(str
 static const char *const forms[] = {"full", "bare", "wordy", "named"};
 #define FORMS (sizeof(forms) / sizeof(*forms))
 
-/* The forms of a body, the one that this BMC took last, or is known to want, first. FORMS: there
- * are no more. */
+/* Returns the next form of a body, beginning with the form that this BMC accepted last, or is known
+ * to need. FORMS: none is left. */
 static size_t insert_form(const struct redfish *r)
 {
 	size_t first = r->form			       ? r->form - 1
@@ -562,7 +565,7 @@ static char *insert_body(const struct redfish *r)
 		return NULL;
 	o = json_pack("{s:s}", "Image", op->url);
 	if (!o)
-		return NULL; /* not UTF-8 */
+		return NULL; /* Not UTF-8. */
 	if (!str_eq(form, "bare")) {
 		json_object_set_new(o, "Inserted", json_true());
 		json_object_set_new(o, "WriteProtected", json_true());
@@ -572,14 +575,14 @@ static char *insert_body(const struct redfish *r)
 		json_object_set_new(o, "TransferProtocolType",
 				    json_string(str_starts(op->url, "https:") ? "HTTPS" : "HTTP"));
 	}
-	if (str_eq(form, "named")) { /* wanted where nobody has to log in, too (Q26) */
+	if (str_eq(form, "named")) { /* Required even for anonymous access (Q26). */
 		json_object_set_new(o, "UserName", json_string("none"));
 		json_object_set_new(o, "Password", json_string("none"));
 	}
 	return json_text(o);
 }
 
-/* The task says that it failed; is it in all the same? */
+/* The task reports a failure; checks whether the medium is inserted all the same. */
 static void after_insert(struct redfish *r, const struct rf_reply *p)
 {
 	struct redfish_media m = {0};
@@ -601,7 +604,7 @@ static void on_inserted(struct redfish *r, const struct rf_reply *p)
 		rf_end(r, NULL);
 		return;
 	}
-	/* What is said to the form that this BMC should want tells most. */
+	/* The reply to the form that this BMC should accept is the most informative one. */
 	if (r->op->rung == 0)
 		r->kept_err = p->err;
 	if (p->by_task)
@@ -632,7 +635,7 @@ static void insert_start(struct redfish *r, const struct rf_reply *p)
 	rf_media_trust(r, p->json, insert_send);
 }
 
-/* The eject was refused or is done: what is in now? */
+/* The eject was refused or is done: checks what is inserted now. */
 static void after_eject(struct redfish *r, const struct rf_reply *p)
 {
 	struct redfish_media m = {0};
@@ -658,7 +661,8 @@ static void on_ejected(struct redfish *r, const struct rf_reply *p)
 	else if (p->err.kind == ERR_NONE)
 		rf_get(r, mem_strdup(r->slot), after_eject);
 	else if (p->status == 409 || p->status == 500)
-		rf_get(r, mem_strdup(r->slot), after_eject); /* also said when nothing is in */
+		/* Some BMCs report this also if no medium is inserted. */
+		rf_get(r, mem_strdup(r->slot), after_eject);
 	else if (!climb(r, p, eject_send))
 		rf_fail(r, &p->err);
 }
@@ -667,7 +671,7 @@ static void eject_send(struct redfish *r)
 {
 	static const char *const patch[] = {"{\"Image\":null,\"Inserted\":false}",
 					    "{\"Image\":null}"};
-	/* HPE wants an object, others no body at all. */
+	/* HPE needs an empty object, others no body. */
 	static const char *const post[] = {"{}", NULL};
 
 	if (r->op->rung > 1)

@@ -6,17 +6,18 @@
 #include "base/str.h"
 
 /*
- * A slot that checks the certificate of what it fetches over TLS (VerifyCertificate, DSP0268),
- * before it is told to fetch from drover:
+ * Prepares a slot that verifies the certificate of the server it fetches from (VerifyCertificate,
+ * DSP0268), before it fetches from drover:
  *
- *   its Certificates -> is our CA among them?    -> then()
- *                       \-> POST it              -> then()
- *                            \-> VerifyCertificate off, at this slot alone -> then()
+ *   its Certificates -> contain our CA?          -> then()
+ *                       \-> POST the CA          -> then()
+ *                            \-> VerifyCertificate off, for this slot only -> then()
  *
- * What is not served here (rf_is_lacking()) is no failure yet: InsertMedia says it better.
+ * A resource that is not served (rf_is_lacking()) is no failure yet: InsertMedia gives a better
+ * error.
  * Tests: tests/unit/redfish/test_media.c
  */
-#define LOOKS 8 /* certificates of a slot that are read */
+#define LOOKS 8 /* Certificates of a slot that are read. */
 
 static void trust_next(struct redfish *r);
 
@@ -63,7 +64,7 @@ static void install(struct redfish *r)
 		uncheck(r);
 }
 
-/* Line ends are the BMC's own. */
+/* Ignores line ends, which BMCs change. */
 static bool is_same_pem(const char *a, const char *b)
 {
 	for (;; a++, b++) {
@@ -86,7 +87,7 @@ static void on_certificate(struct redfish *r, const struct rf_reply *p)
 		trust_next(r);
 }
 
-/* The members of the collection, which lies in op->pending, one after the other. */
+/* Reads the members of the collection in op->pending, one after the other. */
 static void trust_next(struct redfish *r)
 {
 	const json_t *members = json_object_get(r->op->pending, "Members");

@@ -19,24 +19,24 @@
 static const struct {
 	const char *id;
 	enum err_kind kind;
-	/* 0: not known */
+	/* 0: not known. */
 	uint32_t again_ms;
 } message_kinds[] = {
-	{"UnableToModifyDuringSystemPOST", ERR_UNAVAILABLE, 5000}, /* iLO (Q20) */
-	{"InvalidOperationForSystemState", ERR_UNAVAILABLE, 5000}, /* iLO, with status 400 (Q5) */
-	{"ActionParameterValueConflict", ERR_UNAVAILABLE, 10000},  /* iDRAC10, On after off (Q13) */
-	{"VRM0021", ERR_UNAVAILABLE, 10000},			   /* iDRAC: media are busy (Q14) */
-	{"SYS518", ERR_UNAVAILABLE, 20000}, /* iDRAC: data sources unavailable (Q5) */
-	{"RAC0218", ERR_CAPACITY, 30000},   /* iDRAC: no session slot left (Q4) */
+	{"UnableToModifyDuringSystemPOST", ERR_UNAVAILABLE, 5000}, /* iLO (Q20). */
+	{"InvalidOperationForSystemState", ERR_UNAVAILABLE, 5000}, /* iLO, with status 400 (Q5). */
+	{"ActionParameterValueConflict", ERR_UNAVAILABLE, 10000}, /* iDRAC10, On after off (Q13). */
+	{"VRM0021", ERR_UNAVAILABLE, 10000},			  /* iDRAC: media are busy (Q14). */
+	{"SYS518", ERR_UNAVAILABLE, 20000}, /* iDRAC: data sources unavailable (Q5). */
+	{"RAC0218", ERR_CAPACITY, 30000},   /* iDRAC: no session slot left (Q4). */
 	{"SessionLimitExceeded", ERR_CAPACITY, 30000},
 	{"ActionNotSupported", ERR_UNSUPPORTED, 0},
 	{"PropertyNotWritable", ERR_UNSUPPORTED, 0},
 	{"OperationSupportedInFutureStateURI", ERR_UNSUPPORTED,
-	 0}, /* AMI: the pending object (Q11) */
+	 0}, /* AMI: the pending object (Q11). */
 	{"OemLicenseNotPassed", ERR_UNSUPPORTED,
-	 0}, /* Supermicro, dressed as an access error (Q33) */
-	{"LicenseKeyRequired", ERR_UNSUPPORTED, 0}, /* iLO: virtual media without a licence */
-	{"LIC501", ERR_UNSUPPORTED, 0},		    /* iDRAC: a licence is missing or expired */
+	 0}, /* Supermicro, disguised as an access error (Q33). */
+	{"LicenseKeyRequired", ERR_UNSUPPORTED, 0}, /* iLO: virtual media without a licence. */
+	{"LIC501", ERR_UNSUPPORTED, 0},		    /* iDRAC: a licence is missing or expired. */
 };
 
 static const char *last_part(const char *id)
@@ -111,7 +111,7 @@ static void append_message(char out[static RF_WORDS], const json_t *m, const cha
 {
 	const char *text = json_str_at(m, "Message"), *between = *out ? "; " : "";
 
-	if (!str_empty(text) && strstr(out, text)) /* a repeated message */
+	if (!str_empty(text) && strstr(out, text)) /* A repeated message. */
 		return;
 	if (!str_empty(id)) {
 		append(out, between, id);

@@ -6,16 +6,16 @@
 #include "base/str.h"
 
 /*
- * What makers do in a way of their own where the standard has one that does not work.
+ * Vendors' own settings where the standard one does not work.
  *
- * iDRAC: the override Cd boots the drive in the box; virtual media boot when the
- * attribute ServerBoot says VCD-DVD, which the BMC sets back after that boot.
+ * iDRAC: the override Cd boots the physical drive; virtual media boot if the attribute ServerBoot
+ * is VCD-DVD, which the BMC resets after that boot.
  *
- *	Manager -> Links.Oem.Dell.DellAttributes, the one of the Manager itself -> Attributes
+ *   Manager -> Links.Oem.Dell.DellAttributes, the one of the Manager itself -> Attributes
  *
- * (capture of a PowerEdge R750; the values in Dell's attribute registry of the iDRAC.)
- * A BMC without it is booted by the override.  The attributes are 50 KB, so they are read
- * once for each login and after that only while drover's own value may be in.
+ * (Capture of a PowerEdge R750; the values in Dell's attribute registry of the iDRAC.) A BMC
+ * without the attribute uses the override. The attributes are 50 KB, so they are read once for each
+ * login, and afterwards only while drover's own value may be set.
  */
 #define DEVICE "ServerBoot.1.FirstBootDevice"
 #define ONCE "ServerBoot.1.BootOnce"
@@ -136,9 +136,9 @@ static void on_attributes(struct redfish *r, const struct rf_reply *p)
 }
 
 /*
- * AMI: media slots are there only when remote media are enabled, by an action of the
- * Manager (capture of a DGX H100: its ActionInfo names the parameter).  Older firmware, as of
- * Gigabyte's, calls it by another schema's name.
+ * AMI: media slots exist only after remote media are enabled, by an action of the Manager (capture
+ * of a DGX H100: its ActionInfo names the parameter). Older firmware, as Gigabyte's, names it after
+ * another schema.
  */
 char *rf_oem_media(const struct redfish *r, const json_t *manager)
 {

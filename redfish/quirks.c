@@ -33,7 +33,7 @@ static bool matches(const struct quirk_row *q, const struct quirk_facts *f)
 	       (!q->member || (f->has && f->has(q->member, f->arg)));
 }
 
-/* What the row before it did and this one undoes is in force no longer. */
+/* Removes earlier rows that this row corrects completely. */
 static void correct(struct quirks *out, const struct quirk_row *by)
 {
 	for (size_t i = 0; quirk_rows + i < by; i++) {

@@ -6,64 +6,63 @@
 #include <stdint.h>
 
 /*
- * quirks: what a BMC does otherwise than the schemas say, as data.  The rows
- * are in quirks.def; they are matched against facts that were read from the BMC
- * and merged from top to bottom, so that a later row corrects an earlier one.
- * Code asks for a flag, never for a vendor.
+ * quirks: deviations of BMCs from the schemas, as data. The rows in quirks.def are matched against
+ * facts read from the BMC and merged from top to bottom, so that a later row corrects an earlier
+ * one. Code tests a flag, never a vendor.
  */
 enum quirk {
-	/* media go in by PATCH of Image: do not look for InsertMedia */
+	/* Insert media by a PATCH of Image; do not search for InsertMedia. */
 	QUIRK_MEDIA_PATCH = 1 << 0,
-	/* InsertMedia takes Image alone */
+	/* Send InsertMedia with Image only. */
 	QUIRK_MEDIA_BARE = 1 << 1,
-	/* virtual CDs boot as UsbCd */
+	/* Virtual CDs boot as UsbCd. */
 	QUIRK_CD_IS_USBCD = 1 << 2,
-	/* the boot mode goes with every override */
+	/* Send the boot mode with every override. */
 	QUIRK_BOOT_MODE_ALWAYS = 1 << 3,
-	/* ... with none */
+	/* Send the boot mode with no override. */
 	QUIRK_BOOT_MODE_NEVER = 1 << 4,
-	/* target None is refused: clear with Pxe and Disabled */
+	/* Target None is refused: clear the override with Pxe and Disabled. */
 	QUIRK_BOOT_CLEAR_BY_PXE = 1 << 5,
-	/* InsertMedia wants the transfer protocol */
+	/* InsertMedia needs the transfer protocol. */
 	QUIRK_MEDIA_WORDY = 1 << 6,
-	/* ... a user name and password, also for nobody */
+	/* InsertMedia needs a user name and password, even for anonymous access. */
 	QUIRK_MEDIA_NAMED = 1 << 7,
-	/* virtual CDs boot by an attribute; Cd is a drive */
+	/* Virtual CDs boot by a vendor attribute; Cd means the physical drive. */
 	QUIRK_CD_BY_ATTRIBUTE = 1 << 8,
-	/* slots RDOC*, Remote* take files of a browser, no address */
+	/* Slots RDOC* and Remote* accept uploads from a browser, not addresses. */
 	QUIRK_MEDIA_UPLOADS = 1 << 9,
 };
 
-/* All may be NULL: not given. */
+/* Any member may be NULL: not reported. */
 struct quirk_facts {
-	/* root Vendor, else the System's Manufacturer */
+	/* Vendor of the root, else Manufacturer of the System. */
 	const char *vendor;
-	/* the System's Model, else root Product */
+	/* Model of the System, else Product of the root. */
 	const char *product;
 	const char *redfish_version;
-	/* the System's BiosVersion */
+	/* BiosVersion of the System. */
 	const char *bios;
-	/* is there such a member in the root's Oem? */
+	/* Returns true if the root's Oem has such a member. */
 	bool (*has)(const char *member, const void *arg);
 	const void *arg;
 };
 
 struct quirks {
-	/* of enum quirk */
+	/* Bits of enum quirk. */
 	unsigned flags;
-	/* bits: quirk_rows[] in force, without those that a later one corrects */
+	/* Bits: indexes of the rows in force, without those corrected by a later row. */
 	uint64_t rows;
 };
 struct quirks quirks_of(const struct quirk_facts *f);
 
 struct quirk_row {
-	/* Q26-nokia: unique, for ever */
+	/* For example Q26-nokia: unique, never changed. */
 	const char *id;
-	/* what is done otherwise, for people */
+	/* The deviation, as text for display. */
 	const char *name;
-	/* globs, any case; NULL: any */
+	/* Globs, matched in any case; NULL: any. */
 	const char *vendor, *product, *redfish_version, *bios;
-	/* NULL: any */
+	/* NULL: any. */
 	const char *member;
 	unsigned set, clear;
 	const char *why;

@@ -10,14 +10,13 @@
 
 #define CALL_MS 15000
 /*
- * The breaker: after so many operations in a row that a BMC left without a useful
- * answer it is let alone; every call fails at once.  Then one goes through, and its
- * end decides.
+ * Circuit breaker: after BREAKER_FAILURES consecutive operations without a usable reply the client
+ * pauses and every call fails at once. Then one call is sent, and its result decides.
  */
 #define BREAKER_FAILURES 3
 #define BREAKER_BASE_MS 5000
 #define BREAKER_CAP_MS 60000
-#define SERVICE_ROOT "/redfish/v1/" /* the one path that DSP0266 fixes */
+#define SERVICE_ROOT "/redfish/v1/" /* The only path that DSP0266 fixes. */
 
 static void pump(void *arg);
 
@@ -195,7 +194,7 @@ void redfish_free(struct redfish *r)
 	free(r);
 }
 
-/* How this operation ended, as far as it says whether to leave the BMC alone. */
+/* Updates the circuit breaker from the result of the operation. */
 static void judge(struct redfish *r, const struct err *e)
 {
 	int64_t now = loop_now(loop_of(r->group)), pause = 0;
@@ -230,13 +229,14 @@ static bool is_left_alone(const struct redfish *r, struct err *e)
 	return true;
 }
 
-/* Out of every list first, then tell the owner (who may free the client), then free. */
+/* Removes the operation from every list, then calls its owner (who may free the client), then frees
+ * it. */
 static void finish(struct rf_op *op, const void *result, const struct err *e)
 {
 	struct redfish *r = op->r;
 	struct err told;
 
-	if (e) { /* a BMC may quote what it was sent */
+	if (e) { /* A BMC may quote what was sent to it. */
 		told = *e;
 		quoted_redact_err(&told, r->password, r->token);
 		e = &told;
@@ -283,8 +283,8 @@ void rf_fail(struct redfish *r, const struct err *e)
 {
 	struct err copy = *e;
 
-	/* Gone, or nonsense where a resource was: the BMC was changed or updated, so look again
-	 * next time. */
+	/* A missing or malformed resource means that the BMC was changed or updated: read the facts
+	 * again next time. */
 	if (copy.kind == ERR_NOT_FOUND || copy.kind == ERR_PROTOCOL)
 		rf_forget(r);
 	finish(r->op, NULL, &copy);

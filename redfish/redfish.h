@@ -11,89 +11,92 @@
 #include "base/secret.h"
 
 /*
- * redfish: one BMC: session, identity, power, boot override, virtual media.
+ * redfish: client of one BMC: session, identity, power, boot override, virtual media.
  *
- * One call in flight for each BMC; further ones wait in order. Everything is asynchronous on the
- * loop thread; done() comes exactly once, never inside the starting function. Links are followed,
- * paths never built; every address that a BMC gives must have the configured scheme, host and port.
- * Bodies are bounded (1 MiB), depth and members too. Sources: DSP0266 (protocol), DSP0268
- * (schemas); what real BMCs do instead is in quirks.def.
+ * One call is in flight for each BMC; further calls wait in order. Everything is asynchronous on
+ * the loop thread; done() is called exactly once, never inside the starting function. The client
+ * follows links and never builds paths; every address that a BMC returns must have the configured
+ * scheme, host and port. Bodies are bounded (1 MiB), as are depth and members. Sources: DSP0266
+ * (protocol), DSP0268 (schemas); deviations of real BMCs are in quirks.def.
  *
- * Login: POST to the Sessions collection named by the service root; Basic only where there is no
- * session service (none is named; or 404, 405, 501: as below), or no session is free (for 10 min,
- * then a session is tried for again), and never after a session once worked. Of sessions only those
- * are deleted that drover opened. 401 in the middle of use: one new login, then ERR_DENIED. A
- * refused login (400, 401, 403) is remembered for this credential: every further call of this
- * client fails with ERR_DENIED at once, without touching the BMC; for other credentials, or another
- * try, make a new client. Such an error has the code 401; ERR_DENIED with any other is about the
- * certificate or one resource.
+ * Login: POST to the Sessions collection named by the service root. Basic is used only if there is
+ * no session service (none is named; or 404, 405, 501), or if no session is free (for 10 min, then
+ * a session is tried again), and never after a session has worked. Only sessions opened by drover
+ * are deleted. A 401 during use leads to one new login, then to ERR_DENIED. A refused login (400,
+ * 401, 403) is remembered for this credential: every further call of this client fails with
+ * ERR_DENIED at once, without a request to the BMC; for other credentials, or another try, create a
+ * new client. Such an error has code 401; ERR_DENIED with any other code concerns the certificate
+ * or one resource.
  *
  * An operation that changes the machine first reads the System itself, and again after a login in
- * the middle of it: what it changes is the machine that this read showed, and fits() says whether
- * it is the one that is meant.
+ * the middle of the operation: it changes the machine that this read showed, and fits() decides
+ * whether that is the intended machine.
  *
- * ERR_CONFLICT is of may_act() and fits(); nothing else is.
+ * ERR_CONFLICT comes only from may_act() and fits().
  *
- * A 202 is followed to the end of its task, for 20 s at the longest; after that, or when the task
- * is lost, it counts as taken, which proves nothing.
+ * A 202 is followed to the end of its task, for at most 20 s. After that, or if the task is lost,
+ * the request counts as accepted, which proves nothing.
  *
- * After three operations in a row without a useful answer (none, or 5xx) the BMC is left alone for
- * 5 s, up to a minute when it goes on so: every call fails at once with ERR_UNAVAILABLE and
- * retry_after_ms. So it is for as long as a 429 or 503 asked for. A new client does not wait.
+ * After three consecutive operations without a usable reply (none, or 5xx) the client pauses for 5
+ * s, up to a minute if it continues: every call fails at once with ERR_UNAVAILABLE and
+ * retry_after_ms. A 429 or 503 has the same effect for the time that it asks for. A new client does
+ * not pause.
  *
- * An operation is several exchanges and ends within REDFISH_OP_MS of being asked for, waiting
+ * An operation consists of several exchanges and ends within REDFISH_OP_MS of its start, waiting
  * included.
  */
 #define REDFISH_OP_MS 55000
-/* Code of an error of the configured address: no URL of a BMC, or a path that names no System. */
-#define REDFISH_ADDRESS 0x6164 /* no HTTP status */
+/* Code of an error in the configured address: not the URL of a BMC, or a path that names no System.
+ * Not an HTTP status. */
+#define REDFISH_ADDRESS 0x6164
 /* Code of ERR_DENIED: the BMC accepts the login, but no request until the password is changed.
- * Afterwards every call of this client fails so without a request, as after a refused login. */
-#define REDFISH_PASSWORD_CHANGE 0x7077 /* no HTTP status */
+ * Afterwards every call of this client fails in this way without a request, as after a refused
+ * login. Not an HTTP status. */
+#define REDFISH_PASSWORD_CHANGE 0x7077
 
 struct redfish;
 struct redfish_system;
 
 struct redfish_spec {
-	/* https://10.0.8.17/redfish/v1/Systems/1, or only https://10.0.8.17: then the one System
-	 * with Reset that is no DPU; where there are several, ERR_UNSUPPORTED lists them */
+	/* https://10.0.8.17/redfish/v1/Systems/1, or only https://10.0.8.17: then the only
+	 * System with a Reset action that is not a DPU; if there are several, ERR_UNSUPPORTED
+	 * lists them. */
 	const char *system_url;
-	/* as in http_peer_spec */
+	/* As in http_peer_spec. */
 	const char *ca_pem, *pin_sha256;
 	bool learn_pin;
 	const char *user;
 	const struct secret *password;
-	/* URI of a predecessor's session, deleted at the first login; NULL: none */
+	/* URI of a predecessor's session, deleted at the first login; NULL: none. */
 	const char *old_session;
-	/* limit of one HTTP exchange; 0: 15 s */
+	/* Limit of one HTTP exchange in ms; 0 means 15 s. */
 	uint32_t call_ms;
-	/* http:// (tests) */
+	/* Allows http:// (tests). */
 	bool plain_ok;
-	/* Called with an operation's arg just before each request that changes the machine goes out
+	/* Called with an operation's arg just before each request that changes the machine is sent
 	 * (never for logins); false: nothing is sent, the operation ends with ERR_CONFLICT. NULL:
-	 * always. */
+	 * always allowed. */
 	bool (*may_act)(void *arg);
-	/* Called with an operation's arg and the System that it has just read, before it changes
-	 * the machine: is this the one that is meant? -1: nothing is sent, the operation ends with
-	 * that error. s: as redfish_read_system() gives it, but for overrides that stand elsewhere
-	 * than in the System. NULL: it is. */
+	/* Called with an operation's arg and the System just read, before the operation changes the
+	 * machine: is this the intended machine? -1: nothing is sent, the operation ends with that
+	 * error. s: as from redfish_read_system(), except overrides that are stored elsewhere than
+	 * in the System. NULL: always the intended machine. */
 	int (*fits)(const struct redfish_system *s, void *arg, struct err *e);
 };
 struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct redfish_spec *s,
 			    struct err *e);
-/* ends what is in flight without done(); the session is left for the successor to delete */
+/* Drops calls in flight without done(); leaves the session for the successor to delete. */
 void redfish_free(struct redfish *r);
-/* NULL: none */
+/* URI of the session; NULL: none. */
 DEFINE_OWN(redfish)
 const char *redfish_session_uri(const struct redfish *r);
-/* No older session of ours is known to be there beside it. */
+/* True if no older session of drover is known to exist. */
 bool redfish_session_is_only(const struct redfish *r);
-/* A session of a client before this one that spec.old_session is not: deleted at the next login
- * too. */
+/* Adds a predecessor's session, other than spec.old_session, to delete at the next login. */
 void redfish_inherit(struct redfish *r, const char *session);
-/* that it answers from, by its newest reply; NULL: none came */
+/* Address that the latest reply came from; NULL: no reply yet. */
 const char *redfish_address(const struct redfish *r);
-/* NULL: none */
+/* NULL: none. */
 const char *redfish_learned_pin(const struct redfish *r);
 
 enum redfish_power {
@@ -104,25 +107,25 @@ enum redfish_power {
 	REDFISH_POWER_TURNING_OFF
 };
 
-/* What one fresh read of the System said. */
+/* Result of one fresh read of the System. */
 struct redfish_system {
-	/* loop_now() when the request was sent */
+	/* loop_now() when the request was sent. */
 	int64_t read_at;
 	enum redfish_power power;
-	/* lower case, in the order of the BMC; NULL: none, or a maker's default */
+	/* Lower case, in the BMC's byte order; NULL: none, or a vendor's default. */
 	const char *system_uuid;
 	const char *serial, *manufacturer, *model, *bios_version;
-	/* BootSourceOverrideTarget as given, "None" when disabled; "Cd" is virtual media, and
-	 * "PhysicalCd" where the maker means the drive in the box by that */
+	/* BootSourceOverrideTarget as reported, "None" if disabled; "Cd" means virtual media,
+	 * "PhysicalCd" the physical drive where the vendor's Cd means that. */
 	const char *boot_target;
-	/* Disabled, Once, Continuous */
+	/* Disabled, Once or Continuous. */
 	const char *boot_enabled;
 	const char *boot_mode;
 	const char *http_boot_uri;
-	/* NULL: not given */
+	/* NULL: not reported. */
 	const char *boot_progress;
 	bool health_told;
-	/* health_told: what is Critical, for people; "": nothing */
+	/* With health_told: the critical parts, as text for display; "": none. */
 	char fault[256];
 };
 /* s is valid during done(). */
@@ -131,20 +134,21 @@ void redfish_read_system(struct redfish *r,
 				      void *arg),
 			 void *arg);
 
-/* Ask for a power state; done() when the BMC took the request, which proves nothing: read the
- * system. Off is ForceOff (GracefulShutdown only where there is nothing else). On that has no
- * effect is asked for in other ways from the third time on: ForceOn, PowerCycle. Asking for what
- * already is, is not an error. */
+/* Requests a power state. done() is called when the BMC has accepted the request, which proves
+ * nothing: read the System. Off is ForceOff (GracefulShutdown only if nothing else is listed). If
+ * On has no effect, from the third request on ForceOn and PowerCycle are used as well. Requesting
+ * the present state is not an error. */
 void redfish_power(struct redfish *r, bool on, void (*done)(const struct err *e, void *arg),
 		   void *arg);
 
 enum redfish_boot {
-	REDFISH_BOOT_NONE /* clear the override */,
+	/* Clears the override. */
+	REDFISH_BOOT_NONE,
 	REDFISH_BOOT_CD,
 	REDFISH_BOOT_HTTP,
 	REDFISH_BOOT_HDD
 };
-/* Clearing empties HttpBootUri too, where the BMC lets it: read the system. */
+/* Clearing also empties HttpBootUri if the BMC permits: read the System. */
 void redfish_boot(struct redfish *r, enum redfish_boot target, const char *http_uri,
 		  void (*done)(const struct err *e, void *arg), void *arg);
 
@@ -152,132 +156,132 @@ void redfish_boot(struct redfish *r, enum redfish_boot target, const char *http_
 struct redfish_media {
 	int64_t read_at;
 	bool inserted;
-	/* as given; NULL or "": none */
+	/* As reported; NULL or "": none. */
 	const char *image;
-	/* it lists HTTPS: TransferProtocolType of the slot, of InsertMedia, or of its ActionInfo
-	 * (AllowableValues, DSP0266). False: it does not, or lists nothing */
+	/* The slot lists HTTPS: in its TransferProtocolType, in InsertMedia, or in its ActionInfo
+	 * (AllowableValues, DSP0266). False: not listed, or no list. */
 	bool takes_https;
-	/* it checks the certificate of what it fetches over TLS (VerifyCertificate); false: it does
-	 * not, or does not say */
+	/* The slot verifies the certificate of the server that it fetches from (VerifyCertificate);
+	 * false: it does not, or does not report it. */
 	bool verifies;
 };
 void redfish_read_media(struct redfish *r,
 			void (*done)(const struct redfish_media *m, const struct err *e, void *arg),
 			void *arg);
-/* Enables the slots where that is an action of their own. Ejects what is there first, then inserts
- * (nothing to do when it is this very image); ERR_UNSUPPORTED when the BMC has no slot for a CD,
- * ERR_INVALID when it refuses every form. ca_pem: by which the server of an https url can be
- * checked; a slot that checks is given it, or else stops checking. NULL: not known. */
+/* Enables the slots if that needs a separate action, ejects the present medium, then inserts url
+ * (no change if url is already inserted). ERR_UNSUPPORTED: the BMC has no CD slot; ERR_INVALID: it
+ * refuses every form. ca_pem: CA of the server of an https url; a slot that verifies certificates
+ * gets this CA, or else verification is turned off. NULL: not known. */
 void redfish_insert(struct redfish *r, const char *url, const char *ca_pem,
 		    void (*done)(const struct err *e, void *arg), void *arg);
-/* nothing there: fine */
+/* An empty slot is success. */
 void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg);
 
-/* What this client has learnt of its BMC, for people; it asks for nothing. */
+/* What this client has learned about its BMC, for display; sends no request. */
 enum redfish_login { REDFISH_LOGIN_NONE, REDFISH_LOGIN_SESSION, REDFISH_LOGIN_BASIC };
 enum redfish_way {
-	/* the slot was not looked for yet */
+	/* The slot was not searched yet. */
 	REDFISH_WAY_UNKNOWN,
-	/* there is no slot for a CD */
+	/* There is no CD slot. */
 	REDFISH_WAY_NONE,
-	/* ... before remote media are enabled, which redfish_insert() does */
+	/* No CD slot before remote media are enabled, which redfish_insert() does. */
 	REDFISH_WAY_DISABLED,
-	/* the slot lists no HTTPS */
+	/* The slot does not list HTTPS. */
 	REDFISH_WAY_HTTP,
-	/* takes_https of redfish_media */
+	/* As takes_https of redfish_media. */
 	REDFISH_WAY_HTTPS
 };
 #define REDFISH_QUIRKS 16
 struct redfish_facts {
-	/* its path; NULL: it was not read, and all of it may be missing */
+	/* Its path; NULL: not read, and the other facts may be missing. */
 	const char *system;
-	/* NULL: not said, or no System was read */
+	/* NULL: not reported, or no System was read. */
 	const char *vendor, *product, *redfish_version;
-	/* of its Manager; NULL: not said, or no Manager was read */
+	/* Version of its Manager; NULL: not reported, or no Manager was read. */
 	const char *firmware;
 	struct {
-		/* of quirks.def; static */
+		/* From quirks.def; static. */
 		const char *id, *name;
 	} quirks[REDFISH_QUIRKS];
 	size_t nquirks;
 	enum redfish_way way;
-	/* path of the slot for a CD; NULL: none is known */
+	/* Path of the CD slot; NULL: none is known. */
 	const char *slot;
 	enum redfish_login login;
-	/* of an answer, smoothed over some ten; -1: none came */
+	/* Time of a reply, smoothed over about ten; -1: no reply yet. */
 	int64_t latency_ms;
-	/* requests that this client has sent */
+	/* Requests that this client has sent. */
 	uint64_t calls;
 };
-/* Texts are the client's, until its next operation. */
+/* The texts belong to the client and are valid until its next operation. */
 struct redfish_facts redfish_facts(const struct redfish *r);
 
 /* What a BMC can do for drover, by what it lists; nothing is tried. */
 struct redfish_abilities {
-	/* it takes a Reset for that */
+	/* It lists a ResetType for on, and for off. */
 	bool on, off;
-	/* ... ForceOff; else what runs there is asked to go */
+	/* It lists ForceOff; otherwise the operating system is asked to shut down. */
 	bool forced_off;
-	/* redfish_boot() */
+	/* Targets for redfish_boot(). */
 	bool boots_cd, boots_http;
-	/* it names an UpdateService */
+	/* It names an UpdateService. */
 	bool updates;
-	/* InterfaceType of the System's first TrustedModule; NULL: it names none */
+	/* InterfaceType of the System's first TrustedModule; NULL: none is named. */
 	const char *tpm;
 };
 void redfish_read_abilities(struct redfish *r,
 			    void (*done)(const struct redfish_abilities *a, const struct err *e,
 					 void *arg),
 			    void *arg);
-/* After a read failed with ERR_UNSUPPORTED: the paths of the Systems that the address has to choose
- * among; 0: that was not why. */
+/* After a read failed with ERR_UNSUPPORTED: the paths of the Systems among which the address has to
+ * choose; 0: another cause. */
 size_t redfish_systems(const struct redfish *r, const char **v, size_t max);
 
-/* Several drives that the controller shows as one. */
+/* Several drives that the controller presents as one. */
 struct redfish_volume {
-	/* durable: as of a drive */
+	/* durable: as for a drive. */
 	const char *name, *durable;
-	/* 0: not said */
+	/* 0: not reported. */
 	int64_t bytes;
 };
-/* A drive that the BMC lists; what it does not say is NULL or 0. Texts are bounded, printable and
- * without blanks at their ends. */
+/* A drive that the BMC lists; members that it does not report are NULL or 0. Texts are bounded,
+ * printable and have no blanks at their ends. */
 struct redfish_drive {
 	const char *serial, *model;
-	/* EUI, NAA or UUID, as given */
+	/* EUI, NAA or UUID, as reported. */
 	const char *durable;
-	/* ServiceLabel, else Name: for people */
+	/* ServiceLabel, else Name; for display. */
 	const char *slot;
 	int64_t bytes;
-	/* that it is part of; NULL: none is said */
+	/* Volume that the drive is part of; NULL: none is reported. */
 	const struct redfish_volume *volume;
 };
 struct redfish_drives {
-	/* ask again: the list goes on, and v is empty */
+	/* The list continues: call again; v is empty. */
 	bool more;
 	const struct redfish_drive *v;
-	/* at most 256; 0: it lists none */
+	/* At most 256; 0: none is listed. */
 	size_t n;
-	/* The first part of the list that the BMC answered for and does not serve: v is short of
-	 * it. NULL: v is the whole list. */
+	/* The first part of the list that the BMC answered for and does not serve: v is incomplete.
+	 * NULL: v is complete. */
 	const struct err *lacks;
-	/* lacks is of Storage itself, and v is what SimpleStorage lists */
+	/* lacks concerns Storage itself, and v comes from SimpleStorage. */
 	bool simple;
 };
 /* Sends a few requests for the list; call it again until `more` is false. A part that the BMC does
  * not serve (rf_is_lacking() in redfish/internal.h) is left out. ERR_UNSUPPORTED with the HTTP
  * status as code: the BMC does not serve the list, and lists no drive elsewhere. Any other failure
- * ends the call alone, and the next one goes on. unless_firmware: Storage is not asked for if the
- * Manager reports this firmware version ("": it reports none); `lacks`, or the error if
- * SimpleStorage lists none, is then ERR_UNSUPPORTED with code 0. NULL: asked for in any case. d is
- * valid during done(). */
+ * ends this call only, and the next call continues. unless_firmware: Storage is not requested if
+ * the Manager reports this firmware version ("": it reports none); `lacks`, or the error if
+ * SimpleStorage lists none, is then ERR_UNSUPPORTED with code 0. NULL: Storage is always requested.
+ * d is valid during done(). */
 void redfish_read_drives(struct redfish *r, const char *unless_firmware,
 			 void (*done)(const struct redfish_drives *d, const struct err *e,
 				      void *arg),
 			 void *arg);
 
 /* Ends the session of this client, and its predecessor's (spec.old_session, for which it logs in);
- * without either nothing is sent. A call after it logs in anew. */
+ * sends nothing if there is neither. A later call logs in again. */
 void redfish_log_out(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg);
 
 #endif

@@ -9,23 +9,24 @@
 /*
  * From nothing to "logged in, System known":
  *
- *	root -> login -> delete the predecessor's sessions -> System -> r->ready
+ *   root -> login -> delete the predecessor's sessions -> System -> r->ready
  *
- * Each part is skipped when its fact is there.  A 401 in the middle of an
- * operation enters at login and ends with the refused request sent again.
+ * Each part is skipped if its result is known. A 401 in the middle of an operation begins at login
+ * and ends with the refused request sent again.
  *
- * A wrong password may lock a BMC (three tries on some), so one refusal ends it:
- * r->refused stays as long as the client.
+ * A wrong password may lock a BMC (three tries on some), so one refusal is final: r->refused lasts
+ * as long as the client.
  *
- * Without a free session the predecessor's is deleted with Basic, and only what drover
- * opened itself.  Where that frees none, Basic serves for a while, unless a session
- * ever worked here.
+ * If no session is free, the predecessor's sessions, and only those that drover opened, are deleted
+ * with Basic. If that frees none, Basic is used for a while, unless a session ever worked on this
+ * BMC.
  */
 #define SERVICE_ROOT "/redfish/v1/"
-/* DSP0266 lets a client without the root's link log in here. */
+/* DSP0266 allows a client without the root's link to log in here. */
 #define FIXED_SESSIONS "/redfish/v1/SessionService/Sessions"
-#define IDLE_MS 20000  /* idle for longer: the session has probably expired (some BMCs: 30 s) */
-#define LENT_MS 600000 /* for so long Basic serves before a session is tried for again */
+/* After this idle time in ms the session has probably expired (some BMCs: 30 s). */
+#define IDLE_MS 20000
+#define LENT_MS 600000 /* Time in ms for which Basic is used before a session is tried again. */
 
 static void log_in(struct redfish *r);
 static void on_root(struct redfish *r, const struct rf_reply *p);
@@ -55,7 +56,7 @@ static void get_root(struct redfish *r, enum rf_login login)
 
 static void logged_in(struct redfish *r);
 
-/* It is refused in the middle of an operation, which may log in once more. */
+/* The session was refused in the middle of an operation, which may log in once more. */
 static void drop_session(struct redfish *r)
 {
 	r->op->logged_in_again = true;
@@ -66,8 +67,8 @@ static void drop_session(struct redfish *r)
 	rf_set(&r->session_uri, NULL);
 }
 
-/* What an operation changes is what it saw itself: a session may be with another machine that got
- * this address. */
+/* An operation may change only a machine that it read itself: the session may belong to another
+ * machine that got this address. */
 static void on_proof(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->status == 401 && r->basic) {
@@ -87,7 +88,7 @@ static void start(struct redfish *r)
 	if (r->root_known)
 		rf_find_system(r);
 	else
-		get_root(r, r->basic ? RF_BASIC : RF_SESSION); /* it was closed before the login */
+		get_root(r, r->basic ? RF_BASIC : RF_SESSION); /* It was closed before the login. */
 }
 
 static void logged_in(struct redfish *r)
@@ -105,7 +106,7 @@ static void logged_in(struct redfish *r)
 	}
 }
 
-/* No judgement of the password: Basic may just be switched off. */
+/* Not a verdict on the password: Basic may just be disabled. */
 static void basic_not_taken(struct redfish *r)
 {
 	r->basic = r->lent = false;
@@ -127,7 +128,8 @@ static void on_deleted(struct redfish *r, const struct rf_reply *p)
 		basic_not_taken(r);
 		return;
 	}
-	/* Whoever held it may still act until it is gone: unknown is not gone. */
+	/* The predecessor may still act until its session is deleted; an unknown result does not
+	 * prove deletion. */
 	if (p->status == 0 || p->status >= 500 || (p->status >= 300 && p->status < 400)) {
 		rf_fail(r, &p->err);
 		return;
@@ -155,7 +157,7 @@ static void delete_old(struct redfish *r)
 		return;
 	}
 	path = link_path(r->origin, old, &e);
-	/* Numbers are used again: never the one that we just got. */
+	/* Session numbers are reused: never delete the session that was just opened. */
 	if (!path || (r->basic && !r->lent) || str_eq(path, r->session_uri)) {
 		free(path);
 		rf_set(r->stale_session ? &r->stale_session : &r->old_session, NULL);
@@ -183,8 +185,8 @@ static void no_session_left(struct redfish *r, const struct err *e)
 	delete_old(r);
 }
 
-/* Only for a BMC whose root names no sessions at all: one that has them and fails is not talked to
- * with less. */
+/* Only for a BMC whose root names no sessions at all: a BMC whose session service fails is not
+ * accessed with weaker authentication. */
 static void use_basic(struct redfish *r)
 {
 	if (r->session_worked) {
@@ -198,8 +200,8 @@ static void use_basic(struct redfish *r)
 	delete_old(r);
 }
 
-/* The root names a service that is not there: for good, or for a moment. So Basic serves for a
- * while, and where it is not taken that is no judgement of the password. */
+/* The root names a service that does not exist, permanently or for a moment. Basic is used for a
+ * while; its refusal is then no verdict on the password. */
 static void no_service(struct redfish *r)
 {
 	if (r->session_worked || r->old_session) {
@@ -232,12 +234,12 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		no_service(r);
 		return;
 	}
-	/* No free session says nothing about the password, whatever status it comes with. */
+	/* Lack of a free session is no verdict on the password, whatever the status. */
 	if (p->err.kind == ERR_CAPACITY) {
 		no_session_left(r, &p->err);
 		return;
 	}
-	/* "Not now" (InvalidOperationForSystemState and the like) says nothing about it either. */
+	/* Neither is "not now" (InvalidOperationForSystemState and similar). */
 	if (p->status != 401 && p->err.kind == ERR_UNAVAILABLE) {
 		rf_fail(r, &p->err);
 		return;
@@ -254,8 +256,8 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		rf_fail_as(r, ERR_PROTOCOL, "the BMC opened a session without X-Auth-Token");
 		return;
 	}
-	/* Some give their own idea of their name in Location: then the body's link, of the same
-	 * session. */
+	/* Some BMCs put a wrong host name into Location: then use the link in the body, which names
+	 * the same session. */
 	path = p->location ? link_path(r->origin, p->location, &e) : NULL;
 	if (!path)
 		path = rf_link(r, p->json, &e);
@@ -277,7 +279,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		delete_old(r);
 }
 
-/* JSON text of a string, appended at out; returns its length (at most 6 * strlen(s) + 2). */
+/* Appends a JSON string to out; returns its length (at most 6 * strlen(s) + 2). */
 static size_t quote(char *out, const char *s)
 {
 	char *at = out;
@@ -302,7 +304,7 @@ static size_t quote(char *out, const char *s)
 	return (size_t)(at - out);
 }
 
-/* By hand and in one piece, so that no copy of the password stays behind in freed memory. */
+/* Built by hand in one piece, so that no copy of the password remains in freed memory. */
 static char *credentials_body(const struct redfish *r)
 {
 	static const char user_key[] = "{\"UserName\":", word_key[] = ",\"Password\":";
@@ -325,8 +327,8 @@ static void on_service(struct redfish *r, const struct rf_reply *p)
 {
 	struct err e;
 
-	/* 401 is common, although the address is needed for the login. What is not there may be so
-	 * at that address alone. */
+	/* 401 is common, although the address is needed for the login. A missing resource may be
+	 * missing at that address only. */
 	if (p->err.kind != ERR_NONE && p->status != 401 && p->status != 403 && p->status != 404 &&
 	    p->status != 405 && p->status != 501) {
 		rf_fail(r, &p->err);
@@ -402,7 +404,7 @@ static void on_root(struct redfish *r, const struct rf_reply *p)
 		refuse(r, NULL);
 		return;
 	}
-	/* The root should be open; where it is not, the challenge says how to come in. */
+	/* The root should be public; otherwise the challenge names the login method. */
 	if (p->status == 401 && !r->token && !r->root_known) {
 		if (!p->challenge || !str_starts(p->challenge, "Basic") || r->session_worked) {
 			rf_set(&r->sessions_path, mem_strdup(FIXED_SESSIONS));
@@ -424,7 +426,7 @@ static void on_root(struct redfish *r, const struct rf_reply *p)
 		rf_fail_as(r, ERR_PROTOCOL, "the service root names no Systems");
 }
 
-/* What is not there any more is ended. */
+/* A session that no longer exists is ended. */
 static void on_logged_out(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->err.kind != ERR_NONE && p->status != 401 && p->status != 404) {
@@ -445,7 +447,7 @@ void rf_log_out(struct redfish *r)
 						.own_login = true,
 						.login = RF_SESSION,
 						.next = on_logged_out});
-	else /* Basic has none */
+	else /* Basic has no session. */
 		rf_end(r, NULL);
 }
 

@@ -7,8 +7,8 @@
 #include "base/str.h"
 
 /*
- * What the System says, and its power.  Strings from a BMC are taken over only when
- * short and printable; what an enumeration does not name is unknown, never a default.
+ * Reads the state of the System and switches its power. Strings from a BMC are copied only if they
+ * are short and printable; an unknown enumeration value is unknown, never a default.
  */
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ static enum redfish_power power_of(const char *s)
 		{"Off", REDFISH_POWER_OFF},
 		{"PoweringOn", REDFISH_POWER_TURNING_ON},
 		{"PoweringOff", REDFISH_POWER_TURNING_OFF},
-		{"Paused", REDFISH_POWER_ON}, /* halted in the firmware's shell, but powered */
+		{"Paused", REDFISH_POWER_ON}, /* Halted in the firmware's shell, but powered. */
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -53,7 +53,7 @@ static bool trimmed(const char *s, char out[static RF_STR])
 
 void rf_identity_of(const json_t *system, struct rf_identity *out)
 {
-	/* A default of the maker's is not an identity, so not one that two reads could agree in. */
+	/* A vendor's default is no identity, and two reads of it must not match. */
 	if (uuid_read(text_at(system, "UUID"), out->uuid) != UUID_IS)
 		out->uuid[0] = '\0';
 	if (!trimmed(text_at(system, "SerialNumber"), out->serial))
@@ -97,7 +97,7 @@ static bool has_override(const json_t *j)
 	       json_object_get(boot, "BootSourceOverrideTarget@Redfish.AllowableValues");
 }
 
-/* An override is set where the System shows one, or where the pending object will make it one. */
+/* An override is set if the System shows one, or if the pending object will make it one. */
 static void answer(struct redfish *r)
 {
 	struct redfish_system s;
@@ -120,8 +120,8 @@ static void answer(struct redfish *r)
 }
 
 /*
- * Most pending objects have no boot overrides (boot order, or nothing): those are looked at
- * once.  One that is not served has none, unless it has shown some before.
+ * Most pending objects have no boot overrides (boot order, or nothing): they are read once. An
+ * unserved pending object has none, unless it has shown some before.
  */
 bool rf_pending_read(struct redfish *r, const struct rf_reply *p)
 {
@@ -176,7 +176,7 @@ static void on_system(struct redfish *r, const struct rf_reply *p)
 void rf_system_read(struct redfish *r)
 {
 	if (r->op->system)
-		read_boot(r); /* the search for it has just read it */
+		read_boot(r); /* The search for the System has just read it. */
 	else
 		rf_get(r, mem_strdup(r->system_path), on_system);
 }
@@ -184,10 +184,10 @@ void rf_system_read(struct redfish *r)
 /* --- power ------------------------------------------------------------------------------------ */
 
 /*
- * The ladder of power.  Off is ForceOff: what runs there is a tenant's, and is not
- * asked.  GracefulShutdown only where the BMC has nothing else (and it is seen whether
- * it went off).  On is asked for twice; a BMC that takes it and does nothing, as some
- * do (Q12), is then asked to force it, and to cycle the power, in turn.
+ * Variants of the power request. Off is ForceOff, because the operating system belongs to a tenant
+ * and is not asked; GracefulShutdown is used only if the BMC lists nothing else (and the power
+ * state is checked). On is requested twice; if the BMC accepts it without effect (Q12), ForceOn and
+ * PowerCycle follow in turn.
  */
 static const struct {
 	enum rf_reset bit;
@@ -213,7 +213,7 @@ static const char *way_on(const struct redfish *r)
 	return NULL;
 }
 
-/* This one was refused: is there one that was not tried? */
+/* True if the request was refused and another variant was not tried yet. */
 static bool another_way_on(struct redfish *r)
 {
 	const char *was = r->op->way;
@@ -250,7 +250,7 @@ static void power_verdict(struct redfish *r, const struct rf_reply *p)
 	}
 }
 
-/* 400 and 409 are also how BMCs say that it is so already: look before believing either. */
+/* BMCs answer 400 and 409 also if the state is already reached: check before trusting either. */
 static void on_reset(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->err.kind == ERR_NONE) {
@@ -274,14 +274,14 @@ const char *rf_reset_type(const struct redfish *r, bool on)
 						  : NULL;
 }
 
-/* Always asked for, whatever the BMC shows now: PowerState may be minutes old. */
+/* Sent in any case, because PowerState may be minutes old. */
 static void reset(struct redfish *r)
 {
 	const char *type = rf_reset_type(r, r->op->on);
 	struct err e;
 
 	if (!type || !r->reset_target) {
-		rf_forget(r); /* it may learn to */
+		rf_forget(r); /* The BMC may gain the ability later. */
 		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "this System cannot be switched %s",
 			       r->op->on ? "on" : "off");
 		rf_fail(r, &e);
@@ -308,7 +308,7 @@ void rf_learn_resets(struct redfish *r, const json_t *info)
 	r->reset_asked = true;
 }
 
-/* Without an answer to that, the request for the power itself shows whether the BMC is there. */
+/* Without a reply, the power request itself shows whether the BMC is reachable. */
 static void on_action_info(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->status != 0)

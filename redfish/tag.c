@@ -6,14 +6,14 @@
 #include "base/str.h"
 
 /*
- * If-Match.  BMCs hand out tags that they do not accept, accept them in the other
- * form (weak, strong), want one where they gave none, or want "*":
+ * If-Match. Some BMCs return ETags that they do not accept, or accept only in the other form (weak,
+ * strong), or require one where they returned none, or require "*":
  *
- *	as given -> the other form -> read again, once more from the top -> "*" -> without
+ *   as returned -> the other form -> read again, once more from the top -> "*" -> without
  *
- * The form that worked is remembered for this BMC, for the System and for media
- * slots apart.  "*" and without mean that the last writer wins; they come only after
- * the resource was read again, and only for what is drover's own: boot override and media.
+ * The form that worked is remembered for this BMC, separately for the System and for media slots.
+ * "*" and no ETag mean that the last writer wins; they are used only after the resource was read
+ * again, and only for drover's own settings: boot override and media.
  */
 static bool has_other_form(const char *tag)
 {
@@ -61,12 +61,12 @@ void rf_tag_worked(struct redfish *r)
 {
 	const struct rf_op *op = r->op;
 
-	/* Nothing is learnt from a write without a tag where there is none. */
+	/* A write without an ETag proves nothing about its form. */
 	if (op->tag || op->form == RF_TAG_ANY)
 		r->tag_form[op->tag_of] = op->form;
 }
 
-/* Another tag than before is tried in its forms; the same one would be refused again. */
+/* A new ETag is tried in its forms; the same ETag would be refused again. */
 static void on_reread(struct redfish *r, const struct rf_reply *p)
 {
 	struct rf_op *op = r->op;
@@ -96,7 +96,7 @@ bool rf_tag_climb(struct redfish *r, const struct rf_reply *p, void (*again)(str
 		op->form = RF_TAG_OTHER;
 	} else if (!op->tag_reread) {
 		op->tag_reread = true;
-		/* What worked works no longer: try this tag in all its forms too. */
+		/* The remembered form no longer works: try this ETag in all forms too. */
 		if (op->form == r->tag_form[op->tag_of] && op->form != RF_TAG_GIVEN)
 			rf_set(&op->tag, NULL);
 		rf_get(r, mem_strdup(op->target), on_reread);

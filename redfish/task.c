@@ -7,23 +7,21 @@
 #include "redfish/link.h"
 
 /*
- * Work that a BMC does after its reply: 202 with the address of a task or of its
- * monitor (DSP0266, asynchronous operations).  It is polled until it ends, or for
- * TASK_MS at the longest; then the step that sent the request goes on as if the end
- * were the reply.
+ * Work that a BMC does after its reply: 202 with the address of a task or of its monitor (DSP0266,
+ * asynchronous operations). The task is polled until it ends, or for at most TASK_MS; then the step
+ * that sent the request continues as if the task's end were the reply.
  *
- * Little of it can be believed.  Tasks vanish when they end, or when somebody looks;
- * some are not there yet just after the 202; some end as Exception with status OK
- * after doing what was asked.  So whatever is not a plain failure counts as "taken",
- * which proves nothing, as with any other reply; and a plain failure is held against
- * the effect by the step that gets it (rf_reply.by_task).
+ * Task results are unreliable. Tasks vanish when they end, or when they are read; some do not exist
+ * yet just after the 202; some end as Exception with status OK although the work was done. So
+ * anything but a plain failure counts as "accepted", which proves nothing, as with any other reply;
+ * after a plain failure the step checks the effect (rf_reply.by_task).
  */
-#define TASK_MS 20000 /* other calls to this BMC wait meanwhile */
-#define END_MS                                                                                     \
-	18000 /* what a last poll and a look at the effect may take of the operation's time */
+#define TASK_MS 20000 /* Other calls to this BMC wait during this time, in ms. */
+/* Time that a last poll and a check of the effect may need, of the operation's limit. */
+#define END_MS 18000
 #define POLL_MIN_MS 1000
 #define POLL_MAX_MS 300000
-#define MISSES 3 /* looks at a task that was never there */
+#define MISSES 3 /* Number of polls of a task that never appeared. */
 
 static void poll_task(struct redfish *r);
 
@@ -47,8 +45,8 @@ static void task_end(struct redfish *r, const struct err *e)
 	next(r, &p);
 }
 
-/* After what the BMC asks for, else 1, 1, 2, 3, 4 s ...; when that is past the time for tasks,
- * never. */
+/* Polls again after the time that the BMC asks for, else after 1, 1, 2, 3, 4 s and so on; not
+ * beyond the limit for tasks. */
 static void again(struct redfish *r, uint32_t wanted_ms)
 {
 	struct rf_task *t = &r->op->task;
@@ -145,13 +143,14 @@ bool rf_task_follow(struct redfish *r, const struct rf_reply *p)
 
 	if (p->status != 202 || r->logging_in || t->next || str_eq(r->req.method, "GET"))
 		return false;
-	/* The task rather than its monitor: some delete a task when the monitor is read (XCC). */
+	/* Prefer the task to its monitor: some BMCs delete a task when the monitor is read
+	 * (XCC). */
 	if (is_task(p->json))
 		path = rf_link(r, p->json, &ignored);
 	if (!path && p->location)
 		path = link_path(r->origin, p->location, &ignored);
 	if (!path)
-		return false; /* against DSP0266, but it was taken */
+		return false; /* A violation of DSP0266, but the request was accepted. */
 	*t = (struct rf_task){.next = r->req.next, .path = path, .until = now + TASK_MS};
 	if (t->until > op->ends_at - END_MS)
 		t->until = op->ends_at - END_MS;
