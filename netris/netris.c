@@ -10,10 +10,10 @@
 #include "base/quoted.h"
 
 /*
- *	held ---- a session ----> sent ---- 401 ----> held, once more
- *	  \--- the login failed ---\---- answer ----> done
+ *   held ---- a session ----> sent ---- 401 ----> held, once more
+ *     \--- the login failed ---\---- reply -----> done
  *
- * One login at a time; whoever is held waits for its end.
+ * One login at a time; held requests wait for its end.
  */
 #define MAX_BODY (32u << 20)
 #define MAX_COOKIE 4096
@@ -24,16 +24,16 @@ struct netris {
 	struct loop_group *group;
 	struct http_peer *peer;
 	char *user;
-	/* cookie: "connect.sid=..."; NULL: no session */
+	/* cookie: "connect.sid=..."; NULL: no session. */
 	struct secret *password, *cookie;
-	/* rises with each */
+	/* Number of the current session, from 1. */
 	uint64_t session;
 	struct http_req *login;
-	/* why there is none until then */
+	/* Why there is no session until no_login_until. */
 	struct err no_login;
 	int64_t no_login_until;
 	struct backoff pause;
-	/* of netris_request.link */
+	/* List of netris_request.link. */
 	struct list requests;
 	struct loop_defer pump;
 };
@@ -44,11 +44,11 @@ struct netris_request {
 	enum netris_kind kind;
 	const char *method;
 	char *path, *body;
-	/* again: it has met a 401 */
+	/* again: the request has met a 401 and is sent once more. */
 	bool one, changes, again;
-	/* err is answered in the next turn */
+	/* err is reported in the next turn of the loop. */
 	bool ended;
-	/* in which it was sent; 0: it is not under way */
+	/* Session in which it was sent; 0: not sent. */
 	uint64_t session;
 	struct http_req *http;
 	struct netris_call call;
@@ -72,7 +72,7 @@ void netris_cancel(struct netris_request *q)
 		request_free(q);
 }
 
-/* The last act of whoever calls it: done() may free the client. */
+/* Must be the caller's last act: done() may free the client. */
 static void request_end(struct netris_request *q, struct netris_objects *o, const struct err *e)
 {
 	struct err why;
@@ -104,7 +104,7 @@ static void request_fail(struct netris_request *q, const struct err *e)
 
 /* --- replies ---------------------------------------------------------------------------------- */
 
-/* What the controller says of a failure: message, or errors {name, error}. */
+/* Returns the controller's text for a failure: message, or errors {name, error}. */
 static const char *said(const json_t *j)
 {
 	const json_t *errors = json_object_get(j, "errors");
@@ -119,7 +119,7 @@ static const char *said(const json_t *j)
 	return str_or(s, "no message");
 }
 
-/* Both forms of failure; 0: it is none. */
+/* Recognises both forms of failure; 0: success. */
 static int failure(const struct http_reply *r, const json_t *j, struct err *e)
 {
 	const json_t *success = json_object_get(j, "isSuccess");
@@ -132,8 +132,8 @@ static int failure(const struct http_reply *r, const json_t *j, struct err *e)
 			"it redirects to %.100s: name the address that answers in network.netris.endpoint",
 			str_or(http_reply_header(r, "Location"), "nowhere"));
 	if (http_err(r, e) < 0) {
-		/* 500 answers bad input too, and it is not known which: it is tried again, and the
-		 * text tells. */
+		/* Status 500 is also the answer to invalid input, and the two cannot be
+		 * distinguished: treat it as transient, and report the text. */
 		const struct err was = *e;
 
 		if (json_is_object(j))
@@ -152,7 +152,7 @@ static int failure(const struct http_reply *r, const json_t *j, struct err *e)
 		       "%d with isSuccess false: %.200s", r->status, said(j));
 }
 
-/* `data` of the envelope, or all of it where there is none (v1). */
+/* Returns `data` of the envelope, or the whole reply if there is none (v1). */
 static const json_t *data_of(const json_t *j)
 {
 	return json_is_object(j) && json_object_get(j, "data") ? json_object_get(j, "data") : j;
@@ -170,7 +170,7 @@ static int read_objects(const struct netris_request *q, const json_t *j, struct 
 	if (q->one && (json_is_null(data) || (json_is_array(data) && !json_array_size(data))))
 		return err_set(e, ERR_NOT_FOUND, 0, "there is no %s of this id",
 			       netris_kinds[q->kind].name);
-	/* An empty answer is not an empty list: whoever believes it takes everybody out of their
+	/* An empty reply is not an empty list: treating it as one would remove every member of a
 	 * cluster. */
 	if (!q->one && !json_is_array(data))
 		return err_set(e, ERR_PROTOCOL, 0, "not a list of %ss", netris_kinds[q->kind].name);
@@ -182,7 +182,7 @@ static int read_objects(const struct netris_request *q, const json_t *j, struct 
 	return 0;
 }
 
-/* A body that is no JSON: NULL with *e.  None is a null where something was changed. */
+/* Parses the body; NULL with *e if it is not JSON. An empty reply to a change is JSON null. */
 static json_t *parse(const struct netris_request *q, const struct http_reply *r, struct err *e)
 {
 	json_t *j;
@@ -265,7 +265,7 @@ static void send(struct netris_request *q)
 
 /* --- the session ------------------------------------------------------------------------------ */
 
-/* Everybody who waits for one. */
+/* Ends all requests that wait for a session. */
 static void login_failed(struct netris *n, const struct err *e, int64_t for_ms)
 {
 	n->no_login = *e;
@@ -273,8 +273,7 @@ static void login_failed(struct netris *n, const struct err *e, int64_t for_ms)
 	loop_defer(&n->pump);
 }
 
-/* "connect.sid=..." of Set-Cookie, without its attributes; NULL: none that is fit to be sent
- * back. */
+/* Returns "connect.sid=..." from Set-Cookie, without its attributes; NULL: no valid cookie. */
 static struct secret *cookie_of(const struct http_reply *r)
 {
 	for (size_t i = 0; i < r->nheaders; i++) {
@@ -317,7 +316,7 @@ static void on_login(const struct http_reply *r, const struct err *e, void *arg)
 			(void)!err_set(&bad, ERR_PROTOCOL, 0,
 				       "a login without the cookie connect.sid");
 		}
-		/* What it quotes may be what it was sent. */
+		/* The reply may quote the request, which contains the password. */
 		if (is_refused_login(&bad))
 			(void)!err_set(&bad, ERR_DENIED, NETRIS_LOGIN_REFUSED,
 				       "the login of user %.64s is refused (status %d)", n->user,
@@ -359,7 +358,8 @@ static void start_login(struct netris *n)
 	free(text);
 }
 
-/* Sends whatever waits; without a session it gets one first, or says why there is none. */
+/* Sends waiting requests; first opens a session if there is none, or fails the requests with the
+ * reason. */
 static void on_pump(void *arg)
 {
 	struct netris *n = arg;
@@ -381,7 +381,8 @@ static void on_pump(void *arg)
 /* --- requests --------------------------------------------------------------------------------- */
 
 static struct netris_request *request(struct netris *n, enum netris_kind kind, const char *method,
-				      char *path /* taken */, const struct netris_call *c)
+				      char *path /* Takes ownership of body. */,
+				      const struct netris_call *c)
 {
 	struct netris_request *q = mem_new(struct netris_request);
 

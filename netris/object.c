@@ -5,16 +5,16 @@
 #include <strings.h>
 #include "base/str.h"
 
-/* One table for each kind says where its members are; the readers below know every form that a
- * member takes. */
-#define MAX_ELEMENTS 65536 /* of a list at the top */
-#define MAX_PARTS 16384	   /* of a list within an element */
+/* One table per kind describes where its members are; the readers below accept every known form of
+ * a member. */
+#define MAX_ELEMENTS 65536 /* Limit of a list at the top level. */
+#define MAX_PARTS 16384	   /* Limit of a list within an element. */
 #define MAX_TEXT 253
 
 const struct netris_kind_info netris_kinds[NETRIS_KINDS] = {
 	[NETRIS_VERSION] = {"version", "/api/users/permissions", ""},
 	[NETRIS_SITE] = {"site", "/api/v2/sites", ""},
-	[NETRIS_TENANT] = {"tenant", "/api/tenants", ""}, /* v1: a bare list */
+	[NETRIS_TENANT] = {"tenant", "/api/tenants", ""}, /* v1: a list without an envelope. */
 	[NETRIS_VPC] = {"VPC", "/api/v2/vpc", ""},
 	[NETRIS_VNET] = {"V-net", "/api/v2/vnet", ""},
 	[NETRIS_TEMPLATE] = {"server-cluster template", "/api/v2/server-cluster-template", ""},
@@ -85,8 +85,8 @@ enum netris_bool netris_truth(const json_t *j)
 	return NETRIS_UNSAID;
 }
 
-/* "" for null and for what is no text. Control characters become '?', so that it can be quoted and
- * compared. */
+/* Returns "" for null and for values that are not text. Control characters become '?', so that the
+ * text can be quoted and compared. */
 static const char *text(const json_t *j, struct arena *a)
 {
 	const char *s = json_string_value(j);
@@ -100,11 +100,11 @@ static const char *text(const json_t *j, struct arena *a)
 	for (char *c = out; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';
-	str_clean(out); /* the cut may be in the middle of a character */
+	str_clean(out); /* Truncation may have split a character. */
 	return out;
 }
 
-/* {"label": "Active", "value": 1}, {"text": ...}, or the text alone. */
+/* Reads {"label": "Active", "value": 1}, {"text": ...}, or a plain text. */
 static const char *label(const json_t *j, struct arena *a)
 {
 	if (!json_is_object(j))
@@ -121,7 +121,7 @@ static struct netris_ref reference(const json_t *j, struct arena *a)
 							     : ""};
 }
 
-/* Milliseconds where it is a date, else the number as it is. */
+/* Reads a date as milliseconds, a number unchanged. */
 static int64_t moment(const json_t *j)
 {
 	const char *s = json_string_value(j);
@@ -137,14 +137,15 @@ static int64_t moment(const json_t *j)
 enum form { ID, NUMBER, TRUTH, TEXT, LABEL, REF, MOMENT, TEXTS, REFS, PARTS };
 
 struct row {
-	/* inside: of the object that has it; NULL: the element itself */
+	/* inside: name of the nested object that contains the member; NULL: the element's top
+	 * level. */
 	const char *name, *inside;
-	/* how other releases call it; NULL: always so */
+	/* Name of the member in other releases; NULL: no other name. */
 	const char *other;
 	enum form form;
 	bool needed;
 	size_t offset;
-	/* of PARTS */
+	/* For PARTS: the table of its elements. */
 	const struct row *part;
 	size_t part_size;
 };
@@ -160,7 +161,7 @@ struct row {
 #define NAMED(type_)                                                                               \
 	ROW(type_, id, "id", ID, .needed = true), ROW(type_, name, "name", TEXT, .needed = true)
 
-/* Every list in a struct begins with these. */
+/* Every list in a struct begins with these members. */
 struct parts {
 	void *v;
 	size_t n;
@@ -291,7 +292,7 @@ static const struct row l4lb_rows[] = {
 static const struct shape {
 	const struct row *rows;
 	size_t size;
-	/* one element that cannot be read spoils the list */
+	/* One unreadable element makes the whole list invalid. */
 	bool whole;
 } shapes[NETRIS_KINDS] = {
 	[NETRIS_VERSION] = {.rows = version_rows, .size = sizeof(struct netris_version)},
@@ -316,7 +317,7 @@ static const struct shape {
 static int element(const struct row *rows, const json_t *j, struct arena *a, void *out,
 		   struct err *e);
 
-/* A list that cannot be taken whole is refused: half of a server cluster would be written back as
+/* Refuses a list that cannot be read completely: half of a server cluster would be written back as
  * the whole. */
 static int parts(const struct row *r, const json_t *j, struct arena *a, struct parts *out,
 		 struct err *e)

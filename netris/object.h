@@ -9,25 +9,25 @@
 #include "base/err.h"
 
 /*
- * object: what a Netris controller says of its objects, as structs.
+ * object: objects of a Netris controller as structs.
  *
  * Its JSON is loosely typed: numbers come as strings, ids as null or "None", booleans as "yes" or
- * 0, lists as null, and a release leaves out what the one before said. Each form that is known is
- * taken; what is no form of the member counts as not said, which is never the same as empty:
- * NETRIS_UNSAID, `said` of a list, id 0. An element without an id, or without a name where the kind
- * has one, is nobody's: it is left out. In V-nets and server clusters, whose lists are written back
- * and judged as a whole, it makes the reply nonsense.
+ * 0, lists as null, and releases omit members that earlier ones had. Every known form is accepted.
+ * A value in an unknown form counts as not reported, which is distinct from empty: NETRIS_UNSAID,
+ * `said` of a list, id 0. An element without an id, or without a name if the kind has names, is
+ * ignored. V-nets and server clusters are different: their lists are written back and judged as a
+ * whole, so such an element makes the reply invalid.
  *
- * Strings are cut at 253 bytes and hold no control characters; lists are bounded. Everything is in
- * the arena. Shapes: netrisai/terraform-provider-netris and netrisai/netriswebapi, as far as those
- * are public; what these do not say is in docs/providers/netris.md.
+ * Strings are truncated at 253 bytes and contain no control characters; lists are bounded.
+ * Everything is in the arena. Shapes: netrisai/terraform-provider-netris and netrisai/netriswebapi,
+ * as far as published; open questions are in docs/providers/netris.md.
  */
 enum netris_bool { NETRIS_UNSAID, NETRIS_NO, NETRIS_YES };
 
-/* Another object: {"id", "name"}, or its id alone.  id 0: none. */
+/* A reference to another object: {"id", "name"}, or its id alone. id 0: none. */
 struct netris_ref {
 	int64_t id;
-	/* "": not said */
+	/* "": not reported. */
 	const char *name;
 };
 struct netris_refs {
@@ -44,7 +44,7 @@ struct netris_site {
 	int64_t id;
 	const char *name;
 };
-/* A tenant of Netris: who owns servers and ports.  Not one of drover's. */
+/* A tenant in Netris, which owns servers and ports; not a tenant of drover. */
 struct netris_tenant {
 	int64_t id;
 	const char *name;
@@ -54,48 +54,48 @@ struct netris_vpc {
 	const char *name;
 	struct netris_texts tags;
 };
-/* A port of a switch in a V-net. */
+/* A switch port in a V-net. */
 struct netris_vnet_port {
 	int64_t id;
 	const char *name, *status;
 };
-/* An address of the V-net's own, with the length of its prefix, and which addresses DHCP gives
- * there; "": not said. */
+/* A gateway address of the V-net with its prefix length, and the DHCP range of its subnet; "": not
+ * reported. */
 struct netris_gateway {
 	const char *prefix, *dhcp_start, *dhcp_end;
-	/* enum netris_bool */
+	/* enum netris_bool. */
 	int dhcp;
 };
-/* A server in a V-net that is no Ethernet; status "": not said. */
+/* A server in a V-net other than Ethernet; status "": not reported. */
 struct netris_vnet_server {
 	int64_t id;
 	const char *name, *status;
 };
-/* Which wires a V-net is on, by its type: l2vpn and l3vpn, netris-ufm (a PKey), netris-nvlink (a
- * partition). A type that is not known, or not said, counts as Ethernet, where ports have to show
- * who is in it. */
+/* Type of wires of a V-net: l2vpn and l3vpn are Ethernet, netris-ufm is InfiniBand (a PKey),
+ * netris-nvlink is NVLink (a partition). An unknown or missing type counts as Ethernet, where ports
+ * prove membership. */
 enum netris_fabric { NETRIS_ETHERNET, NETRIS_INFINIBAND, NETRIS_NVLINK, NETRIS_FABRICS };
-/* Ethernet, InfiniBand, NVLink */
+/* Ethernet, InfiniBand, NVLink. */
 extern const char *const netris_fabric_names[NETRIS_FABRICS];
 enum netris_fabric netris_fabric_of(const char *type);
 struct netris_vnet {
 	int64_t id;
-	/* state: "active", "disabled"; status: of its label */
+	/* state: "active", "disabled"; status: text of its label. */
 	const char *name, *state, *status;
-	/* "": not said */
+	/* "": not reported. */
 	const char *type;
 	struct netris_ref vpc;
 	struct {
 		struct netris_vnet_server *v;
 		size_t n;
 		bool said;
-	} servers; /* where it is no Ethernet */
+	} servers; /* Members of a V-net other than Ethernet. */
 	struct {
 		struct netris_vnet_port *v;
 		size_t n;
 		bool said;
 	} ports;
-	/* -1: not said */
+	/* -1: not reported. */
 	int64_t ports_count;
 	struct {
 		struct netris_gateway *v;
@@ -104,7 +104,7 @@ struct netris_vnet {
 	} gateways;
 };
 struct netris_template_vnet {
-	/* l2vpn, l3vpn, netris-ufm, netris-nvlink */
+	/* l2vpn, l3vpn, netris-ufm, netris-nvlink. */
 	const char *postfix, *type;
 	struct netris_texts nics;
 };
@@ -120,12 +120,12 @@ struct netris_template {
 struct netris_member {
 	int64_t id;
 	const char *name;
-	/* enum netris_bool */
+	/* enum netris_bool. */
 	int shared;
 };
 struct netris_cluster {
 	int64_t id;
-	/* of its label; "": not said */
+	/* status: text of its label; "": not reported. */
 	const char *name, *status;
 	struct netris_ref site, vpc, admin, template_;
 	struct netris_texts tags;
@@ -134,53 +134,53 @@ struct netris_cluster {
 		size_t n;
 		bool said;
 	} servers;
-	/* that the template made */
+	/* The V-nets that the template created. */
 	struct netris_refs vnets;
 };
-/* A server or a switch of the inventory. */
+/* A server or switch of the inventory. */
 struct netris_device {
 	int64_t id;
 	const char *name, *type, *health, *status;
 	struct netris_ref site, tenant;
-	/* of no clock of ours, and in no certain unit: to be compared with itself alone; 0: not
-	 * said */
+	/* Unknown clock and unit: only compare it with earlier values of the same device; 0: not
+	 * reported. */
 	int64_t last_seen;
 };
 struct netris_link {
-	/* ports: "eth1@gpu-1"; either id may be 0 */
+	/* Ports: "eth1@gpu-1"; either id may be 0. */
 	struct netris_ref local, remote;
 };
 struct netris_port {
 	int64_t id;
 	const char *name, *status;
-	/* the switch or server it is of */
+	/* The switch or server of the port. */
 	struct netris_ref device;
-	/* enum netris_bool */
+	/* enum netris_bool. */
 	int admin_down;
 };
 struct netris_subnet {
 	int64_t id;
 	const char *name, *prefix, *purpose;
 };
-/* Where a load balancer sends connections to.  What words `status` has is not published. */
+/* A backend of a load balancer. The possible values of `status` are not published. */
 struct netris_backend {
-	/* "": not said */
+	/* "": not reported. */
 	const char *ip, *status, *response;
-	/* -1: not said */
+	/* -1: not reported. */
 	int64_t port;
-	/* enum netris_bool */
+	/* enum netris_bool. */
 	int maintenance;
 };
 struct netris_l4lb {
 	int64_t id;
-	/* ip: of the front end */
+	/* ip: address of the front end. */
 	const char *name, *ip, *protocol;
-	/* "enable", "disable" */
+	/* "enable", "disable". */
 	const char *status;
-	/* what people are told; "": not said */
+	/* Status text for display; "": not reported. */
 	const char *label;
 	struct netris_ref vpc;
-	/* -1: not said */
+	/* -1: not reported. */
 	int64_t port;
 	struct {
 		struct netris_backend *v;
@@ -189,13 +189,13 @@ struct netris_l4lb {
 	} backends;
 };
 
-/* The controller's own release, "4.15.0.012": "": not said. */
+/* The controller's own release, "4.15.0.012"; "": not reported. */
 struct netris_version {
 	const char *build;
 };
 
 enum netris_kind {
-	/* one object, read by netris_read() alone */
+	/* One object, read only by netris_read(). */
 	NETRIS_VERSION,
 	NETRIS_SITE,
 	NETRIS_TENANT,
@@ -211,15 +211,14 @@ enum netris_kind {
 	NETRIS_L4LB,
 	NETRIS_KINDS
 };
-/* What it is called in texts ("server cluster"), and where it is. */
+/* Name for texts ("server cluster"), and API path. */
 struct netris_kind_info {
-	/* query: of lists; "": none */
+	/* query: added to list requests; "": none. */
 	const char *name, *path, *query;
 };
 extern const struct netris_kind_info netris_kinds[NETRIS_KINDS];
 
-/* What a request answered: the elements of one kind, and the id that a create tells (0: it does
- * not). */
+/* Result of a request: the elements of one kind, and the id returned by a create (0: none). */
 struct netris_objects {
 	size_t n;
 	union {
@@ -231,7 +230,7 @@ struct netris_objects {
 		const struct netris_vnet *vnet;
 		const struct netris_template *template_;
 		const struct netris_cluster *cluster;
-		/* NETRIS_SERVER, NETRIS_SWITCH */
+		/* For NETRIS_SERVER and NETRIS_SWITCH. */
 		const struct netris_device *device;
 		const struct netris_link *link;
 		const struct netris_port *port;
@@ -239,18 +238,18 @@ struct netris_objects {
 		const struct netris_l4lb *l4lb;
 	};
 	int64_t id;
-	/* of all of it, where it is handed on (netris.h) */
+	/* Owns all elements; see netris_call.done (netris.h). */
 	struct arena *arena;
 };
 
-/* The elements in `data`: a list, or one object. What holds too many, or is nonsense as said above,
- * is ERR_PROTOCOL. Fills n and the elements of *out. */
+/* Reads the elements in `data`: a list, or one object. Too many elements, or an invalid list as
+ * described above, is ERR_PROTOCOL. Fills n and the elements of *out. */
 int netris_decode(enum netris_kind kind, const json_t *data, struct arena *a,
 		  struct netris_objects *out, struct err *e) __attribute__((warn_unused_result));
 
-/* A number in any of its forms: 7, "7", {"id": 7}; 0: none. */
+/* Reads a number in any form: 7, "7", {"id": 7}; 0: none. */
 int64_t netris_id(const json_t *j);
-/* A truth in any of its forms: true, 1, "yes", "True". */
+/* Reads a boolean in any form: true, 1, "yes", "True". */
 enum netris_bool netris_truth(const json_t *j);
 
 #endif

@@ -7,7 +7,7 @@
 
 static const int oldest[PARTS] = {4, 5, 3}, newest[PARTS] = {4, 15, 0};
 
-/* Of Netris' release notes (netrisai/docs). */
+/* From Netris' release notes (netrisai/docs). */
 static const struct {
 	int major, minor;
 	const char *what;
@@ -18,7 +18,7 @@ static const struct {
 	 "default-deny ACLs are not applied on Arista: name addresses in spec.network.probe"},
 };
 
-/* "v4.15.0.012", "4.15.0-rc1": at least two numbers; a third that is missing is 0. */
+/* Reads "v4.15.0.012" or "4.15.0-rc1": at least two numbers; a missing third one is 0. */
 static bool read_parts(const char *s, int out[static PARTS])
 {
 	int n = 0;
