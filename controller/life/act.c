@@ -1,5 +1,5 @@
 /*
- * act: an act goes out only after the journal names it, and its end is written down.
+ * act: sends an act only after the journal names it, and records its end.
  * Tests: tests/world/test_bmc.c, tests/world/test_crash.c
  */
 #include <assert.h>
@@ -58,12 +58,12 @@ bool life_ensure_may_act(struct life *l, const char *act)
 	bool old = !ctx_may_act(l->c);
 
 	if (old && l->c->leading && !l->act.withheld)
-		log_warn(
-			host_clock_agrees(l->c)
-				? "destructive request not sent: the lease was not renewed in time"
-				: "destructive request not sent: the clock is not the API server's",
-			LOG_S("machine", l->name), LOG_S("act", act),
-			LOG_I("renewed_ms_ago", kube_lease_renewed_age(l->c->lease)));
+		log_warn(host_clock_agrees(l->c)
+				 ? "destructive request not sent: the lease was not renewed in time"
+				 : "destructive request not sent: the clock differs from the API "
+				   "server's",
+			 LOG_S("machine", l->name), LOG_S("act", act),
+			 LOG_I("renewed_ms_ago", kube_lease_renewed_age(l->c->lease)));
 	l->act.withheld = old;
 	return !old;
 }
@@ -81,8 +81,8 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 		return LIFE_HOLD;
 	if (!life_ensure_single(l))
 		return LIFE_HOLD;
-	/* mutant: act-unjournaled */
-	if (same && l->act.journaled && op && str_eq(op->step, step)) {
+	/* mutant: act-unjournaled */ if (same && l->act.journaled && op &&
+					  str_eq(op->step, step)) {
 		l->act.journaled = false;
 		l->act.under_way = true;
 		l->act.began_at = now;
@@ -99,7 +99,7 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	j = json_pack("{s:s, s:s, s:I, s:I, s:n, s:s, s:n}", "step", step, "class", classes[cls],
 		      "attempt", (json_int_t)attempt, "fence", (json_int_t)life_fence(l), "handle",
 		      "waitingFor", "Device", "nextAttempt");
-	if (attempt == 1) { /* a new step: what an earlier one waited for or told is past */
+	if (attempt == 1) { /* a new step: clear what an earlier step waited for or reported */
 		json_object_set_new(j, "lastError", json_null());
 		json_object_set_new(j, "progress", json_null());
 	}
@@ -134,8 +134,9 @@ void life_acted(struct life *l, const struct err *e)
 					e->text);
 			life_set_time(err, "time", loop_wall(l->c->loop));
 			op = json_pack("{s:o}", "lastError", err);
-			/* The fabric remembers a higher fence: of a newer leader, who then stops
-			 * this write, or of a journal that was lost. */
+			/* The fabric remembers a higher fence: either a newer leader exists, whose
+			 * write then makes this one fail, or the journal was lost. Raise the fence
+			 * above the journal's. */
 			if (e->kind == ERR_CONFLICT && str_starts(l->act.step, "place "))
 				json_object_set_new(op, "fence", json_integer(life_fence(l) + 1));
 			life_set_time(op, "nextAttempt", loop_wall(l->c->loop) + delay);

@@ -4,38 +4,42 @@
 #include "controller/life/life.h"
 
 /*
- * act: an act goes out only after status.operation names it.
+ * act: sends an act (a request that changes hardware, network or a tenant) only after
+ * status.operation names it.
  *
  *	switch (life_act(l, "power-on", LIFE_IDEMPOTENT, patience)) {
- *	case LIFE_GO: provider_power(..., on_acted)	written down: do it now, once
- *	case LIFE_HOLD: return				being written, under way, or backing off
+ *	case LIFE_GO: provider_power(..., on_acted)	the journal names the act: send it now
+ *	case LIFE_HOLD: return				being written, in flight, or backing off
  *	}
+ *
  * Tests: tests/world/test_bmc.c, tests/world/test_crash.c
  */
 enum life_class { LIFE_IDEMPOTENT, LIFE_PROBE_FIRST, LIFE_ONCE };
 enum life_turn { LIFE_HOLD, LIFE_GO };
 
-/* patience_ms: how long after it went out the act is not repeated. */
+/* Returns LIFE_GO when the caller must send the act `step` now. patience_ms: time after sending in
+ * which the act is not repeated. */
 enum life_turn life_act(struct life *l, const char *step, enum life_class cls, int64_t patience_ms);
 
-/* Returns ctx_may_act().  Logs the first refusal. */
+/* Returns ctx_may_act(): true if destructive requests may be sent. Logs the first refusal. */
 bool life_ensure_may_act(struct life *l, const char *act);
 
-/* The act ended. An error is written down; the act goes out again after a backoff (2 s to 5
- * min). */
+/* Records the end of the act; e NULL: success. An error is written to status.operation.lastError,
+ * and the act is sent again after a back-off (2 s to 5 min). */
 void life_acted(struct life *l, const struct err *e);
 
-/* Of a new life. */
+/* Initialises the act state of a new life. */
 void life_act_init(struct life *l);
-/* The next one need not wait for the backoff. */
+/* Resets the back-off, so that the next act can be sent at once. */
 void life_act_retry(struct life *l);
-/* Its state is another: what was done for the one before is past. */
+/* Forgets the current act after a change of state. */
 void life_act_over(struct life *l);
-/* What this process has begun is worth nothing: another leads, or it begins anew. */
+/* Forgets the act that this process began. Call when another replica leads, or when the operation
+ * starts again. */
 void life_act_forget(struct life *l);
-/* No answer to it will come. */
+/* Marks the act as no longer in flight: no answer will come. */
 void life_act_unanswered(struct life *l);
-/* It did not go out after all. */
+/* Marks the act as not sent, so that it is sent again without waiting for patience_ms. */
 void life_act_unsent(struct life *l);
 
 #endif

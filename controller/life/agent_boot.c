@@ -1,17 +1,18 @@
 /*
- * agent_boot: boots the agent, hands it its orders, and takes away all that is left of its boot.
+ * agent_boot: boots the agent, hands it its orders, and removes everything that its boot leaves.
  *
- * A boot by virtual media shows in the slot. One by HTTP shows in HttpBootUri, which some BMCs
- * forget when it is used, and others never let go. So the journal says it: status.power.httpBoot
- * stands from before the power-on until the agent's end, or an off that is read later. Where that
- * is not there, an address counts that only a boot of this operation can have: it is made of the
- * boot key. A process that did not switch the machine on itself checks both against the network and
- * the tenants' Nodes: the journal may come from a backup, and the machine may run for a tenant by
- * now.
+ * A boot by virtual media shows in the media slot. An HTTP boot shows in HttpBootUri, which some
+ * BMCs clear when it is used and others never clear. Therefore the journal records it:
+ * status.power.httpBoot is set from before the power-on until the agent is gone, or until an Off is
+ * read later. Without that field, a URL counts as drover's only if it belongs to a boot of this
+ * operation: it is derived from the boot key. A process that did not switch the machine on itself
+ * checks both against the network and the tenants' Nodes, because status may come from a backup and
+ * the machine may run for a tenant now.
  *
- * An address that stays boots nothing: UefiHttp is a target of the override, and that is cleared
- * and read back (DSP0268, ComputerSystem.Boot); nothing is served there any more. It is written
- * down (status.bmc.keptAddress) and from then on says nothing of what runs.
+ * A URL that the BMC does not clear boots nothing: UefiHttp is a target of the override, which is
+ * cleared and read back (DSP0268, ComputerSystem.Boot), and drover no longer serves the URL.
+ * status.bmc.keptAddress records it; from then on the URL no longer counts as evidence of what
+ * runs.
  * Tests: tests/world/test_http_boot.c, tests/world/test_boot.c
  */
 #include <string.h>
@@ -36,25 +37,26 @@
 #include "controller/rules/identity.h"
 #include "controller/tenant/tenant.h"
 
-/* An agent that was told to power off is switched off from outside after this. */
+/* Time that the agent has to power off by itself; then the BMC switches the machine off. */
 #define POWEROFF_GRACE_MS 30000
 
-/* A boot without a call is tried again after this, the first and the second of an operation: whose
- * medium nobody served while the BMC fetched it, because leaders changed, comes never. Firmware
- * that tests terabytes of memory takes more than ten minutes, so the second has longer, and the
- * third what is left of the state's deadline. */
+/* Time after which a boot without a call from its agent is repeated, for the first and second boot
+ * of an operation. A medium that was not served while the BMC fetched it, because the leader
+ * changed, never arrives. Firmware that tests terabytes of memory takes more than ten minutes, so
+ * the second boot has longer, and the third has the rest of the state's deadline. */
 static const int64_t call_limits_ms[] = {10 * 60 * 1000, 15 * 60 * 1000};
 #define CALL_LIMITS ((int64_t)(sizeof(call_limits_ms) / sizeof(*call_limits_ms)))
 
-/* So often an address is asked to go, before it counts as one that stays. */
+/* Number of tries to clear the HTTP boot URL before it counts as one that the BMC keeps. */
 #define CLEAR_TRIES 2
 
-/* An operation has a few boots; what is on is of the newest as a rule. */
+/* Number of earlier boots whose URLs are checked. An operation has few boots, and what runs is
+ * usually the newest. */
 #define BOOTS_BACK 8
 
-/* --- the way to boot the agent ---------------------------------------------------------------- */
+/* --- which boot is on ------------------------------------------------------------------------- */
 
-/* One of the boots of this operation, and nobody else's: the newest, or one before it. */
+/* True if the BMC shows the HTTP boot URL of a recent boot of this operation. */
 static bool shows_a_boot_of_this(const struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -76,11 +78,11 @@ bool life_ensure_movable(struct life *l)
 		return false;
 	if (life_kept_apart(l))
 		return true;
-	life_wait(
-		l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-		"the machine is on without our boot medium, and its port is in %s%s: it is not moved",
-		l->place.segment[0] ? l->place.segment : "no segment",
-		l->place.proof == FABRIC_PROOF_NONE ? " (not proved)" : "");
+	life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
+		  "the machine is on without drover's boot medium; its port, in %s%s, is not "
+		  "moved until the machine is off",
+		  l->place.segment[0] ? l->place.segment : "no segment",
+		  l->place.proof == FABRIC_PROOF_NONE ? " (not proved)" : "");
 	return false;
 }
 
@@ -102,13 +104,13 @@ bool life_ensure_boot_followed(struct life *l)
 	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10)) {
 		if (l->boot.whereabouts == LIFE_NOT_ASKED)
 			l->boot.whereabouts = LIFE_ASKED;
-		return l->boot.whereabouts == LIFE_ANSWERED; /* nothing waits for a second one */
+		return l->boot.whereabouts == LIFE_ANSWERED; /* a second answer is not waited for */
 	}
 	l->boot.whereabouts = LIFE_ANSWERED;
-	/* A port that is proved to be in a segment of our own is in no tenant's, so tenants that
-	 * are not read yet need not be waited for; where nothing proves it, as without a fabric,
-	 * no Node that is missing makes up for that. One that is known speaks against it all the
-	 * same. */
+	/* A port that is proved to be in one of drover's segments is in no tenant's, so tenants
+	 * that have not been read yet need not be waited for. Without that proof, for example
+	 * without a fabric, a missing Node does not make up for it. A Node that may run on this
+	 * machine rules out the HTTP boot in either case. */
 	l->boot.by_http = life_kept_apart(l) &&
 			  !tenants_may_run(l->parts->tenants, life_uuid(l),
 					   identity_provider_id(l->m, a), node, sizeof(node));
@@ -123,8 +125,8 @@ static bool is_boot_of_now(const struct life *l)
 	return str_eq(l->m->status.power.http_boot, now);
 }
 
-/* What status.power.agentBoot says of a boot of now, with the keys of now: a medium of others is
- * worth nothing. */
+/* Writes the value of status.power.agentBoot for the present boot with the present keys; a boot
+ * medium with other keys does not count. */
 static void start_of_now(const struct life *l, char out[static LIFE_BOOT_TEXT + AGENT_KEY_ID])
 {
 	char boot[LIFE_BOOT_TEXT], key[AGENT_KEY_ID];
@@ -134,7 +136,8 @@ static void start_of_now(const struct life *l, char out[static LIFE_BOOT_TEXT + 
 	str_format(out, LIFE_BOOT_TEXT + AGENT_KEY_ID, "%s/%s", boot, key);
 }
 
-/* It was seen off for this boot before drover switched it on: an agent may call with its secret. */
+/* True if the machine was seen off for this boot before drover switched it on: only then may an
+ * agent call with the boot's secret. */
 static bool is_started(const struct life *l)
 {
 	char now[LIFE_BOOT_TEXT + AGENT_KEY_ID];
@@ -143,7 +146,7 @@ static bool is_started(const struct life *l)
 	return str_eq(l->m->status.power.agent_boot, now);
 }
 
-/* False: it is being written. */
+/* True if status.power.httpBoot is http_boot. False while that is being written. */
 static bool ensure_marked(struct life *l, const char *http_boot)
 {
 	if (str_eq(l->m->status.power.http_boot, http_boot))
@@ -152,8 +155,8 @@ static bool ensure_marked(struct life *l, const char *http_boot)
 	return false;
 }
 
-/* Off was seen just now, and what is to be booted is set: the journal says so before power comes,
- * for whoever leads when the agent calls. */
+/* Switches the machine on. Off was read just now and the boot target is set. status records the
+ * boot before the power comes, for whichever leader the agent calls. */
 static void start(struct life *l, bool http)
 {
 	char now[LIFE_BOOT_TEXT], started[LIFE_BOOT_TEXT + AGENT_KEY_ID];
@@ -179,9 +182,7 @@ bool life_ensure_boot_ended(struct life *l)
 	       l->look.power != PROVIDER_POWER_OFF || is_boot_of_now(l) || ensure_marked(l, NULL);
 }
 
-/* --- the agent -------------------------------------------------------------------------------- */
-
-/* Until it was seen on, as far as the journal knows. */
+/* Which hello is accepted before the machine was seen on, according to the journal. */
 static enum agent_await awaited(const struct life *l)
 {
 	return is_started(l) ? AGENT_STARTING : AGENT_NOT_YET;
@@ -200,13 +201,14 @@ static bool open_seat(struct life *l)
 		return false;
 	was = agent_session_is_open(l->agent, op->id, op->boot_number);
 	agent_session_open(l->agent, op->id, op->boot_number,
-			   op->fence); /* raises the fence of an open one */
-	/* A session of this boot that the journal knows goes on under a new leader. */
+			   op->fence); /* raises the fence of an open session */
+	/* A session of this boot that the journal knows continues under a new leader. */
 	if (!was && ag && ag->boot_id && ag->public_key)
 		agent_session_restore(l->agent, ag->boot_id, ag->public_key, &e);
 	if (!was)
 		agent_session_await(l->agent, awaited(l));
-	/* What its BMC answered from; before the first answer, what its URL says. */
+	/* Address to which the medium is served: the one the BMC answered from; before the first
+	 * answer, the host of spec.bmc.address. */
 	str_format(host, sizeof(host), "%.*s", bmc ? (int)strcspn(bmc + 3, "/") : 0,
 		   bmc ? bmc + 3 : "");
 	agent_session_media_for(l->agent, l->look.address[0] ? l->look.address : host,
@@ -222,7 +224,7 @@ static void boot_http(struct life *l, const char *url)
 		start(l, true);
 		return;
 	}
-	if (life_way_in_vain(l, "boot-http", "it shows no override for that address"))
+	if (life_way_in_vain(l, "boot-http", "its boot override does not have that URL"))
 		return;
 	if (life_bmc_act(l, "boot-http", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) != LIFE_GO)
 		return;
@@ -238,21 +240,23 @@ static int64_t call_limit_ms(const struct life *l)
 	return call_limits_ms[n <= CALL_LIMITS ? n - 1 : 0];
 }
 
-/* With a new number comes another secret and address; what is on now is an earlier boot then, and
- * switched off. */
+/* Starts the next boot. A new boot number brings a new secret and URL; what is on now then counts
+ * as an earlier boot and is switched off. */
 static void boot_again(struct life *l)
 {
 	int64_t n = l->m->status.operation->boot_number;
 	char text[128];
 	json_t *error;
 
-	str_format(text, sizeof(text), "no agent called in %lld minutes of boot %lld: booted again",
-		   (long long)(call_limit_ms(l) / 60000), (long long)n);
+	str_format(
+		text, sizeof(text),
+		"no agent called within %lld minutes of boot %lld; drover boots the machine again",
+		(long long)(call_limit_ms(l) / 60000), (long long)n);
 	error = json_pack("{s:s, s:s}", "reason", reason_name(REASON_AgentSilent), "message", text);
 	life_set_time(error, "time", loop_wall(l->c->loop));
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason_name(REASON_AgentSilent),
 		  text);
-	log_warn("no agent called: the machine is booted again", LOG_S("machine", l->name),
+	log_warn("no agent called; booting the machine again", LOG_S("machine", l->name),
 		 LOG_I("boot", n + 1));
 	agent_session_close(l->agent);
 	life_write(l,
@@ -261,7 +265,7 @@ static void boot_again(struct life *l)
 		   NULL);
 }
 
-/* The boot of now is on, and has been for too long without a call. */
+/* True if the machine has been on for this boot too long without a call from its agent. */
 static bool is_late(struct life *l)
 {
 	if (!l->boot.due_at)
@@ -282,15 +286,16 @@ static void wait_for_call_of_now(struct life *l)
 			  agent_session_refusal(l->agent));
 	} else if (late) {
 		life_wait(l, WAITING_DEVICE, REASON_AgentSilent,
-			  "no agent called in %lld boots: none follows before the deadline",
+			  "no agent called in %lld boots; drover does not boot the machine again "
+			  "before the deadline",
 			  (long long)op->boot_number);
 	} else if (reason_find(op->last_error.reason) == REASON_PowerStateUnexpected) {
 		life_write(l, json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"),
-			   NULL); /* seen again: the deadline counts */
+			   NULL); /* the boot medium is shown again: let the deadline run */
 	}
 }
 
-/* It is on, and its agent has not called yet. */
+/* Handles a machine that is on and whose agent has not called yet. */
 static void wait_for_call(struct life *l, const char *url)
 {
 	bool shows = is_boot_of_now(l) || str_eq(l->look.media_url, url) ||
@@ -298,10 +303,10 @@ static void wait_for_call(struct life *l, const char *url)
 
 	if (!life_shows_ours(l)) {
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-			  "the machine is on, and its BMC does not show our boot medium");
+			  "the machine is on, but its BMC does not show drover's boot medium");
 	} else if (!shows || !is_started(l)) {
-		/* An earlier boot of ours; or somebody else switched it on, so off was not seen
-		 * before. */
+		/* Either an earlier boot of drover runs, or another client switched the machine on,
+		 * so that off was not seen before. */
 		agent_session_await(l->agent, AGENT_STARTING);
 		life_power(l, false);
 	} else {
@@ -348,7 +353,7 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
 	life_way_begin(l);
-	if (l->look.media_known) /* else it was not read this time: nothing is concluded */
+	if (l->look.media_known) /* without a successful read of the slot, change nothing */
 		life_way_choose_address(l, is_boot_of_now(l));
 	url = agent_session_media_url(l->agent);
 	if (l->look.power == PROVIDER_POWER_ON) {
@@ -365,7 +370,7 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 	}
 	if (!l->look.media || !str_eq(l->look.media_url, url)) {
 		if (life_way_in_vain(l, "insert-media",
-				     l->look.media ? "its slot shows another medium"
+				     l->look.media ? "its slot shows a different medium"
 						   : "its slot is empty"))
 			return false;
 		if (life_bmc_act(l, "insert-media", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) !=
@@ -376,8 +381,8 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 		call.media_ca = agent_endpoint_ca(l->parts->agent_endpoint);
 		provider_media(l->driver->provider, l->bmc, url, &call);
 	} else if (/* mutant: override-foreign */ l->look.override !=
-		   PROVIDER_OVERRIDE_MEDIA) { /* none, or another's */
-		if (life_way_in_vain(l, "boot-media", "it shows no override for the CD"))
+		   PROVIDER_OVERRIDE_MEDIA) { /* none, or a different target */
+		if (life_way_in_vain(l, "boot-media", "its boot override is not the virtual CD"))
 			return false;
 		if (life_bmc_act(l, "boot-media", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) !=
 		    LIFE_GO)
@@ -410,8 +415,7 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 	if (r)
 		return r;
 	str_format(step, sizeof(step), "order %s", last ? last + 1 : name);
-	/* The agent answers the same id with the same result, so an order may be given again and
-	 * again. */
+	/* The agent answers the same id with the same result, so an order may be repeated. */
 	if (!str_eq(l->act.step, step) || l->act.journaled || !l->act.began_at) {
 		if (life_act(l, step, LIFE_IDEMPOTENT, INT64_MAX) == LIFE_GO) {
 			agent_session_order(l->agent, o);
@@ -420,14 +424,16 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 	} else {
 		agent_session_order(
 			l->agent,
-			o); /* a rebuilt seat has forgotten it; the same id changes nothing */
+			/* a recreated session has lost the order; repeating the same id changes
+			 * nothing */
+			o);
 		life_progress(l, id);
 	}
 	return NULL;
 }
 
-/* Its boot id stays: a Node must not come with it. Its key too: who comes with another one is not
- * it. */
+/* After dismissal the boot id stays in status, because a Node must not register with it. The public
+ * key stays too, because a caller with a different key is not this agent. */
 bool life_agent_dismissed(const struct life *l)
 {
 	const struct machine_agent *ag = l->m->status.agent;
@@ -435,8 +441,7 @@ bool life_agent_dismissed(const struct life *l)
 	return ag && (ag->dismissed || !ag->public_key);
 }
 
-/* From its boot until what it did is either used or undone: then the secret is of no use to
- * anybody. */
+/* True while the boot secret matters: from the boot until its results are used or undone. */
 static bool secret_counts(const struct life *l)
 {
 	const uint32_t states = 1u << MACHINE_CLAIMED | 1u << MACHINE_IMAGING |
@@ -461,19 +466,19 @@ bool life_ensure_alone(struct life *l, enum life_decision *d)
 	    !agent_session_is_open(l->agent, op->id, op->boot_number) &&
 	    !agent_session_is_watching(l->agent, op->id, op->boot_number) && open_seat(l))
 		agent_session_watch(l->agent);
-	/* mutant: second-key */
-	if (!agent_session_intruder(l->agent))
+	/* mutant: second-key */ if (!agent_session_intruder(l->agent))
 		return true;
 	if (machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED)
 		*d = life_quarantine(l, EXIT_OPERATOR, REASON_SecondCaller,
-				     "a second caller used the boot secret of this operation");
+				     "a second caller presented the boot secret of this operation");
 	else
 		*d = life_fail(l, REASON_SecondCaller,
-			       "a second caller used the boot secret of this operation");
+			       "a second caller presented the boot secret of this operation");
 	return false;
 }
 
-/* It was asked often enough, and the override has gone. */
+/* True if clearing the URL was tried often enough. The caller has checked that the override is
+ * cleared. */
 static bool address_stays(const struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -487,7 +492,7 @@ static void keep_address(struct life *l)
 	char digest[CRYPTO_DIGEST_TEXT];
 
 	life_url_digest(l->look.http_url, digest);
-	log_warn("BMC keeps the address of an HTTP boot, which boots nothing any more",
+	log_warn("BMC keeps the URL of an HTTP boot; nothing boots from this URL any more",
 		 LOG_S("machine", l->name));
 	life_write(l,
 		   json_pack("{s:{s:s}, s:{s:n}, s:{s:n, s:n}}", "bmc", "keptAddress", digest,
@@ -505,7 +510,7 @@ bool life_ensure_agent_gone(struct life *l)
 		life_write(l, json_pack("{s:{s:b}}", "agent", "dismissed", 1), NULL);
 		return false;
 	}
-	/* A call under way may still put a medium in that no look has shown yet. */
+	/* A call in flight may still insert a medium that no read has shown yet. */
 	if (l->act.under_way || !life_ensure_looked(l, l->c->o.poll_ms) ||
 	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
@@ -521,12 +526,13 @@ bool life_ensure_agent_gone(struct life *l)
 			life_power(l, false);
 		else
 			life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-				  "the machine is on, and its BMC does not show our boot medium");
+				  "the machine is on, but its BMC does not show drover's boot "
+				  "medium");
 		return false;
 	}
 	if (agent_session_is_open(l->agent, str_or(op->id, ""), op->boot_number))
 		agent_session_watch(l->agent);
-	if (!l->look.media_known) { /* not read this time: nothing is concluded */
+	if (!l->look.media_known) { /* without a successful read of the slot, change nothing */
 		(void)life_ensure_looked(l, -1);
 		return false;
 	}

@@ -4,47 +4,52 @@
 #include "controller/life/journal.h"
 
 /*
- * agent_boot: the agent of an operation: booted, given orders, taken away again.
+ * agent_boot: boots the agent of an operation, gives it orders, and removes all traces of its boot.
  * Tests: tests/world/test_http_boot.c, tests/world/test_boot.c
  */
 
-/* The agent of this operation is there: media in, override set, powered on, hello heard. A second
- * caller with its secret ends the operation (*d). A hello counts only after off was seen, power
- * came by drover for this boot (status.power.agentBoot), and on was seen. */
+/* True if the agent of this operation runs and has said hello. Otherwise starts the next step:
+ * insert the boot medium, set the boot override, power on. A hello counts only after the machine
+ * was seen off, drover switched it on for this boot (status.power.agentBoot), and it was seen on.
+ * If a second caller presents the boot secret, the operation ends with the decision *d. */
 bool life_ensure_agent(struct life *l, enum life_decision *d);
 
-/* Nobody else showed the boot secret of this operation, also after its agent was dismissed; asked
- * in every turn. Else the operation ends (*d): nothing that was done in this boot counts. */
+/* True if no second caller has presented the boot secret of this operation; the secret is watched
+ * after the agent was dismissed, too. Otherwise the operation ends with the decision *d, because
+ * nothing done in this boot can be trusted. Call in every turn. */
 bool life_ensure_alone(struct life *l, enum life_decision *d);
 
-/* Its id: OPERATION/BOOT/NAME. */
+/* Writes the id of an order, OPERATION/BOOT/NAME, to out. */
 #define LIFE_ORDER_ID 128
 void life_order_id(const struct life *l, const char *name, char out[static LIFE_ORDER_ID]);
 
-/* Give the order ("inspect", or "CLAIM/check" where the same boot may be asked again for another
- * one; o->id is filled in) and wait for its end. NULL: under way. */
+/* Gives the agent the order o and returns its final report; NULL while the order is in progress.
+ * name: "inspect", for example, or "CLAIM/check" where one boot gets the same order for several
+ * claims. Sets o->id. */
 const struct proto_report *life_order(struct life *l, struct proto_order *o, const char *name);
 
-/* The agent has gone: power off, media out, override cleared, all read back. Starts what is
- * missing, after it took the agent's key out of status: its orders are all done, and no other
- * leader waits for it. */
+/* True if nothing is left of the agent: power off, medium ejected, override cleared, all read back.
+ * Otherwise starts the next of these steps. Before the first step, marks the agent as dismissed in
+ * status: all its orders are done, and no later leader waits for it. */
 bool life_ensure_agent_gone(struct life *l);
 
-/* A boot by HTTP that an off ended does not stand in the journal any more. False: that is being
- * written down. */
+/* True unless the machine is off and status.power.httpBoot names an earlier boot. Otherwise clears
+ * the field and returns false until that is written. */
 bool life_ensure_boot_ended(struct life *l);
 
-/* Its port may be moved for an agent: it is off, or what is on is ours, or nobody can reach that.
- * Else it waits, since a journal that was put back may be of before a tenant. */
+/* True if the port may be moved for the agent: the machine is off, runs drover's boot medium, is
+ * proved isolated, or has no fabric. Otherwise waits: status restored from a backup may be older
+ * than a tenant that still runs on the machine. */
 bool life_ensure_movable(struct life *l);
 
-/* What the journal says of a boot by HTTP is held against the network; false: that is being
- * asked. */
+/* Checks an HTTP boot in status that this process did not start against the network and the
+ * tenants' Nodes. False while the answer is pending. */
 bool life_ensure_boot_followed(struct life *l);
-/* that was written down */
+/* True if status.agent shows that the agent was dismissed. */
 bool life_agent_dismissed(const struct life *l);
 
-/* Why its order failed, in the agent's word where that is on the list. */
+/* Returns the reason that the agent reported for its failed order if it is a known reason;
+ * otherwise `otherwise`. */
 enum reason agent_reason(const struct proto_report *r, enum reason otherwise);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * ask: questions to API servers, one at a time, and what follows from
- * answers that several steps need.
+ * ask: sends requests to API servers, one at a time, and evaluates answers that several steps need.
  * Tests: tests/world/test_review.c, tests/world/test_leave.c
  */
 #include "controller/life/ask.h"
@@ -13,7 +12,7 @@
 
 #define AGAIN_MS 1000
 
-#define CLAIM_REPLACED 410 /* err.code: there is one of that name */
+#define CLAIM_REPLACED 410 /* err.code: a different claim has the name */
 
 enum life_asked life_asked(const struct life *l, const char *about)
 {
@@ -31,7 +30,8 @@ void life_asking(struct life *l, const char *about, struct tenant *t)
 	l->question.fence = life_fence(l);
 }
 
-/* As it was when that was asked, by what the cache has now. */
+/* kube_call_check callback: 0 if the cache still shows the state, fence and claim that the request
+ * was made for. */
 static int still_asked(void *arg, struct err *e)
 {
 	const uint32_t coming = 1u << MACHINE_IMAGING | 1u << MACHINE_ATTACHING |
@@ -44,13 +44,14 @@ static int still_asked(void *arg, struct err *e)
 	const struct node_claim *n =
 		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
 
-	if (ctx_may_change(l->c, e) < 0) /* the host cluster's client does not ask that of itself */
+	/* checked here, because only the host cluster's client checks the Lease by itself */
+	if (ctx_may_change(l->c, e) < 0)
 		return -1;
 	if (!m || !op || machine_state_find(str_or(m->status.state, "")) != l->question.state)
-		return err_set(e, ERR_UNAVAILABLE, 0, "the machine is not %s any more",
+		return err_set(e, ERR_UNAVAILABLE, 0, "the machine is no longer in state %s",
 			       machine_state_info[l->question.state].name);
 	if (op->fence != l->question.fence)
-		return err_set(e, ERR_UNAVAILABLE, 0, "the machine has another leader's fence");
+		return err_set(e, ERR_UNAVAILABLE, 0, "another leader has taken over the machine");
 	if (coming & 1u << l->question.state &&
 	    (!n || /* mutant: line-not-asked-again */ n->meta.deletion_timestamp))
 		return err_set(e, ERR_UNAVAILABLE, 0, "the claim was withdrawn");
@@ -111,7 +112,8 @@ void life_hang_up(struct life *l, const struct tenant *t)
 
 /* --- the claim -------------------------------------------------------------------------------- */
 
-/* Read from the API and not from the cache, it is still the one that holds this machine (S7). */
+/* kube_done: ok if the claim, read from the API server and not from the cache, is still the one
+ * that holds this machine (S7). */
 static void on_claim_read(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;
@@ -124,7 +126,7 @@ static void on_claim_read(json_t *o, const struct err *e, void *arg)
 		(void)!err_set(&mine, ERR_NOT_FOUND,
 			       r && !json_at(o, "metadata", "deletionTimestamp") ? CLAIM_REPLACED
 										 : 0,
-			       "the claim is another one by now");
+			       "the claim was replaced by a different one of the same name");
 		e = &mine;
 	} else if (!e && json_at(o, "metadata", "deletionTimestamp")) {
 		(void)!err_set(&mine, ERR_CONFLICT, 0, "the claim was withdrawn");
@@ -149,9 +151,11 @@ enum life_claim_is life_claim_look(struct life *l)
 		life_ask_claim(l, "gone");
 		return LIFE_CLAIM_ASKED;
 	case ASK_OK:
-		life_wait(l, WAITING_APPROVAL, REASON_ClaimUnreadable,
-			  "claim %s is there and cannot be read; its event says why",
-			  l->m->status.claim_ref->name);
+		life_wait(
+			l, WAITING_APPROVAL, REASON_ClaimUnreadable,
+			"NodeClaim %s exists but drover cannot read it; an event of the NodeClaim "
+			"names the field",
+			l->m->status.claim_ref->name);
 		life_ask_again(l);
 		return LIFE_CLAIM_THERE;
 	case ASK_FAILED:

@@ -1,6 +1,6 @@
 /*
- * bmc: reads the BMC when a step needs a newer look, keeps what was read, and proves by two reads
- * that the machine is off. Apart from power.c and port.c, which act.
+ * bmc: reads the BMC when a step needs a newer observation, stores the result, and proves by two
+ * reads that the machine is off. Acts are in power.c and port.c.
  * Tests: tests/world/test_leave.c, tests/unit/controller/life/test_conditions.c
  */
 #include <stdio.h>
@@ -20,10 +20,10 @@
 #include "controller/life/life.h"
 #include "controller/life/line.h"
 
-/* Waiting for longer is said. */
+/* A read that takes longer is reported as BmcSlow. */
 #define SLOW_MS 10000
 
-/* --- looking ---------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 void life_look_init(struct life *l)
 {
@@ -35,7 +35,7 @@ void life_look_forget(struct life *l)
 	life_line_left(l);
 	l->look.busy = l->look.known = false;
 	l->look.address[0] = '\0';
-	l->look.learned_pin[0] = '\0'; /* attached anew, the next look says it */
+	l->look.learned_pin[0] = '\0'; /* the first read after attaching sets it again */
 }
 
 void life_look_over(struct life *l)
@@ -54,7 +54,8 @@ void life_look_doubt(struct life *l)
 	l->look.off_since = loop_now(l->c->loop);
 }
 
-/* No tenant is led there, by whatever name spec.bmc has it. */
+/* Adds the BMC's address to the reserved addresses, so that no tenant endpoint may point to it,
+ * whatever name spec.bmc uses. */
 static void reserve(const struct life *l, const char *address)
 {
 	OWN(arena) a = arena_new();
@@ -66,7 +67,8 @@ static void reserve(const struct life *l, const char *address)
 
 static void remember(struct life *l, const struct provider_observation *o)
 {
-	/* One spelling, however good another would be: two reads are to agree in all. */
+	/* Compare with one fixed choice of UUID or serial number: two reads must agree in all of
+	 * it. */
 	bool off = o->power == PROVIDER_POWER_OFF,
 	     same = l->look.known && str_eq(l->look.uuid, str_or(o->system_uuid, "")) &&
 		    (l->look.uuid[0] || str_eq(l->look.serial, str_or(o->serial, "")));
@@ -129,12 +131,14 @@ static void on_observed(const struct provider_observation *o, const char *handle
 		delay = e->retry_after_ms;
 	l->look.after = loop_now(l->c->loop) + delay;
 	l->look.error = *e;
-	l->look.off_since = 0; /* two reads in a row, or it is no proof */
-	log_warn("BMC not read", LOG_S("machine", l->name), LOG_I("again_in_ms", delay), LOG_E(e));
+	l->look.off_since = 0; /* off needs two consecutive successful reads */
+	log_warn("BMC could not be read", LOG_S("machine", l->name), LOG_I("again_in_ms", delay),
+		 LOG_E(e));
 	l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 	if (l->m && !writer_busy(&l->journal.write)) {
 		l->state = machine_state_find(str_or(l->m->status.state, "known"));
-		/* Only a refused login is held against the Secret; a changed certificate is not. */
+		/* Only a refused login (401) counts against the Secret; a changed certificate does
+		 * not. */
 		if (e->kind == ERR_DENIED && e->code == 401 && l->attached.secret_version[0])
 			life_write(l,
 				   json_pack("{s:{s:s}, s:{s:s, s:{s:s, s:s}}}", "bmc",
@@ -148,7 +152,7 @@ static void on_observed(const struct provider_observation *o, const char *handle
 									    : WAITING_DEVICE,
 					life_bmc_reason(e), "%s", e->text);
 	}
-	/* A BMC that is asked seldom keeps no deadline waiting. */
+	/* The back-off of the BMC must not delay the handling of a deadline. */
 	until = l->m && life_deadline(l) ? life_deadline(l) - loop_wall(l->c->loop) : delay;
 	loop_timer_start(&l->timer, until > 0 && until < delay ? until : delay);
 }
@@ -196,7 +200,7 @@ static bool says(const struct life *l, enum reason reason)
 	return op && reason_find(op->last_error.reason) == reason;
 }
 
-/* What the last look has answered is said no more. */
+/* True if the last observation resolved the reason that status shows. */
 static bool is_answered(const struct life *l)
 {
 	struct err e;
@@ -205,7 +209,8 @@ static bool is_answered(const struct life *l)
 	       (says(l, REASON_IdentityNotTold) && life_identity(l, &e) == 0);
 }
 
-/* Nothing that is said already is lost for it; an idle machine waits for nothing. */
+/* Reports a slow BMC, unless status already shows another reason. An idle machine waits for
+ * nothing. */
 static void tell_slow(struct life *l, int64_t max_age_ms)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -219,8 +224,7 @@ static void tell_slow(struct life *l, int64_t max_age_ms)
 	else if (left > 0)
 		loop_timer_start(&l->timer, left < poll ? left : poll);
 	else
-		life_wait(l, WAITING_DEVICE, REASON_BmcSlow,
-			  "its BMC was asked, and needs more than %d s for the answer",
+		life_wait(l, WAITING_DEVICE, REASON_BmcSlow, "reading the BMC takes more than %d s",
 			  SLOW_MS / 1000);
 }
 

@@ -8,26 +8,27 @@
  * Tests: tests/world/test_leave.c, tests/unit/controller/life/test_conditions.c
  */
 
-/* There is a look at the BMC that was begun after the last act and is not older than max_age_ms.
- * The age of one that was begun after this state first wanted one counts from its answer: so it is
- * good enough however long the BMC needs for a request. (An act does not rely on this age: it looks
- * itself, see power.h.) False: one is on its way, and after 10 s without an answer the machine says
- * so. */
+/* True if there is an observation of the BMC that began after the last act and is at most
+ * max_age_ms old. The age counts from the start of the read. If the read started after the current
+ * state first asked for one, its age counts from its end, so that a slow BMC does not make every
+ * read too old. (Acts do not rely on this age: they read the BMC themselves, see power.h.)
+ * Otherwise starts a read and returns false; after 10 s without an answer, status says BmcSlow. */
 bool life_ensure_looked(struct life *l, int64_t max_age_ms);
 
-/* Off, proved: two reads that say so, settle_ms apart, with no other answer between them, of one
- * identity, both later than the last power request. */
+/* True if the machine is proved off: two reads say Off, settle_ms apart, with no other answer
+ * between them, of the same identity, both later than the last power request. */
 bool life_ensure_off_proved(struct life *l);
 
-/* Of a new life. */
+/* Initialises the observation state of a new life. */
 void life_look_init(struct life *l);
-/* Its state is another: looks that it wanted before are not what it wants now. */
+/* Forgets, on a change of state, when the state before first wanted an observation. */
 void life_look_over(struct life *l);
-/* What was seen, and a look that is on its way: the BMC is another one's, or another leads. */
+/* Forgets the last observation and any read in flight. Call when the machine was attached to a
+ * different BMC, or another replica leads. */
 void life_look_forget(struct life *l);
-/* The next one need not wait for the backoff. */
+/* Resets the back-off, so that the next read can start at once. */
 void life_look_retry(struct life *l);
-/* Off is counted from now on: something else spoke against it. */
+/* Restarts the proof of off at the present time, because other evidence contradicts the BMC. */
 void life_look_doubt(struct life *l);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "base/str.h"
 
-#define LATENCY_MS 600000 /* a latency alone is written once in so long */
-#define AGAIN_MS 600000	  /* ... the same news */
-#define LATENCY_FLOOR 20  /* what differs by less, in ms, is the network's */
+#define LATENCY_MS 600000 /* minimum time between two writes of a latency alone */
+#define AGAIN_MS 600000	  /* minimum time between two writes of the same changes */
+#define LATENCY_FLOOR 20  /* smaller differences in latency, in ms, come from the network */
 
 static const char *const members[] = {
 	"vendor",    "product", "firmwareVersion",     "redfishVersion", "quirks",	    "media",
@@ -19,7 +19,7 @@ void life_bmc_unknown(json_t *bmc)
 		json_object_set_new(bmc, members[i], json_null());
 }
 
-/* keeps: what is not said now is as it was. */
+/* Adds the member to news if it changed. keeps: is == NULL (not reported) leaves the old value. */
 static void put(json_t *news, const char *member, const char *was, const char *is, bool keeps)
 {
 	if (!str_eq(str_or(was, ""), str_or(is, "")) && (is || !keeps))
@@ -41,7 +41,7 @@ static void put_quirks(json_t *news, const struct strings *was, const struct pro
 	json_object_set_new(news, "quirks", list);
 }
 
-/* 0: what was written stands. */
+/* Returns the latency to write; 0 leaves the written value. */
 static int64_t latency_of(const struct provider_bmc *k, int64_t was)
 {
 	int64_t is = k->latency_ms > 0 ? k->latency_ms : 1, by = is > was ? is - was : was - is;
@@ -51,8 +51,8 @@ static int64_t latency_of(const struct provider_bmc *k, int64_t was)
 	return is;
 }
 
-/* A host cluster with an older definition keeps none of it: that is no reason to write it without
- * end. */
+/* True if the same changes were returned recently. A host cluster with an older
+ * CustomResourceDefinition drops the fields; they must not be written again and again. */
 static bool is_told(struct life *l, const json_t *news, int64_t now)
 {
 	char *text = json_text(news);
@@ -99,7 +99,7 @@ json_t *life_bmc_news(struct life *l)
 	return NULL;
 }
 
-/* status has times in whole seconds. */
+/* Times in status have whole seconds. */
 json_t *life_bmc_unlisted(const struct life *l)
 {
 	const struct machine_unlisted *was = l->m->status.bmc.drives_not_listed;

@@ -4,28 +4,31 @@
 #include "controller/life/life.h"
 
 /*
- * bmc_facts: what is known of a machine's BMC goes into status.bmc, for people: make, firmware,
- * quirks in force, the way of boot media, login, latency, requests of a trip. Nothing is decided by
- * these. That it does not list its drives is there too, and listing.h does not ask for them then.
+ * bmc_facts: writes facts about the machine's BMC to status.bmc, for humans: make, firmware, quirks
+ * in force, boot method for media, login method, latency, requests per trip. Drover decides nothing
+ * by them, with one exception: a BMC that does not list its drives (drivesNotListed) is not asked
+ * for the list again for a while (listing.h).
  * Tests: tests/world/test_bmc_facts.c
  */
 
-/* Members of status.bmc that are others now (given to the caller), or NULL. A latency alone is news
- * when it is another by a quarter, and then once in 10 min at most; as the same news are given
- * again, should they not have been kept. */
+/* Returns the members of status.bmc that changed, as a new reference that the caller owns; NULL: no
+ * change. Latency alone counts as a change if it differs by a quarter or more, at most once in 10
+ * min. The same changes are returned again after 10 min if they were not stored. */
 json_t *life_bmc_news(struct life *l);
-/* A patch of status with what l->listing says of the BMC itself, or NULL: that is written already,
- * or it says nothing. */
+/* Returns a patch of status that records whether the BMC lists its drives (from l->listing), or
+ * NULL if status is up to date or nothing is known. */
 json_t *life_bmc_unlisted(const struct life *l);
-/* Those members, as null: it is another BMC from now on.  bmc: a patch of status.bmc. */
+/* Sets all fact members in `bmc`, a patch of status.bmc, to null. Call when the machine gets a
+ * different BMC. */
 void life_bmc_unknown(json_t *bmc);
-/* Its state becomes `to`, which `status` says: a trip begins, or ends and is counted. */
+/* Notes a change of state to `to`. Leaving free starts a trip; returning to free adds the number of
+ * BMC requests of the trip to the patch `status`. */
 void life_bmc_trip(struct life *l, enum machine_state to, json_t *status);
-/* Before it is detached. */
+/* Adds the requests of the current attachment to the total. Call before detaching from the BMC. */
 void life_bmc_left(struct life *l);
-/* The life is over. */
+/* Frees the members of l->facts. */
 void life_bmc_facts_done(struct life *l);
-/* Another replica may lead: the trip is not seen whole. */
+/* Stops counting the current trip, because another replica may have led during a part of it. */
 void life_bmc_trip_lost(struct life *l);
 
 #endif

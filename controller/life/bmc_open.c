@@ -1,6 +1,6 @@
 /*
- * bmc_open: asks trust, Secret, the last refusal and the guard of shared logins, in this order.
- * Apart from the tick, since a step that does not need the BMC does not ask.
+ * bmc_open: checks trust, Secret, the last refusal and the guard of shared logins, in this order.
+ * Separate from the tick, because a step that does not need the BMC does not ask.
  * Tests: tests/world/test_login_guard.c
  */
 #include "controller/life/bmc_open.h"
@@ -45,17 +45,20 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 		*why = REASON_BmcAuthFailed;
 		str_format(
 			text, TEXT,
-			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",
+			"the BMC refused the login with Secret version %s; change the Secret, or "
+			"run `drover retry %s`",
 			refused, l->name);
 		return false;
 	}
-	/* Nothing is left to do there but to log out: that is no reason to try a login that nobody
-	 * has tried. */
+	/* For a retired machine only the logout is left, which does not justify trying a login that
+	 * has never been tried. */
 	if (l->state == MACHINE_RETIRED && !str_empty(version) &&
 	    !str_eq(version, l->m->status.bmc.secret_version)) {
 		*why = REASON_BmcAuthFailed;
-		str_format(text, TEXT, "Secret version %s was not tried here before it retired",
-			   version);
+		str_format(
+			text, TEXT,
+			"Secret version %s was never used at this BMC before the machine retired",
+			version);
 		return false;
 	}
 	if (login_guard_admit(l->parts->login_guard, l->name, version, &by))
@@ -63,15 +66,15 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 	if (!by)
 		return false;
 	*why = REASON_BmcAuthFailed;
-	str_format(
-		text, TEXT,
-		"the BMC of %s refused the login of Secret version %s, so it is not tried here; change the Secret, or `drover retry %s`",
-		by, version, by);
+	str_format(text, TEXT,
+		   "the BMC of machine %s refused the login with Secret version %s, so drover "
+		   "does not try it here; change the Secret, or run `drover retry %s`",
+		   by, version, by);
 	return false;
 }
 
-/* Who waits for one login asks at a time of his own, so that one of a thousand soon hears of it
- * (login_guard.h). */
+/* Delay until the next check of a shared login. Random, so that of a thousand waiting machines one
+ * soon learns of the result (login_guard.h). */
 static int64_t soon(const struct life *l)
 {
 	return SOON_MS / 2 + (int64_t)loop_random_below(l->c->loop, SOON_MS);
@@ -87,7 +90,8 @@ bool life_ensure_bmc_open(struct life *l, bool quietly)
 		return true;
 	if (why != REASON_NONE && (!quietly || said == REASON_NONE || said == why))
 		life_wait(l, WAITING_APPROVAL, why, "%s", text);
-	else if (why == REASON_NONE && l->bmc) /* without: its Secret kicks it when it is there */
+	/* if the BMC is not attached, its Secret starts a turn when it arrives */
+	else if (why == REASON_NONE && l->bmc)
 		loop_timer_start(&l->timer, soon(l));
 	return false;
 }

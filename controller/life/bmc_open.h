@@ -4,17 +4,19 @@
 #include "controller/life/life.h"
 
 /*
- * bmc_open: may its BMC be asked? It is trusted, its credentials are there, and no BMC refused the
- * login of that Secret. Only looks and acts at the BMC wait for it: the network, a tenant's side of
- * a drain and retiring go on.
+ * bmc_open: decides whether drover may contact the machine's BMC. The BMC must be trusted, its
+ * credentials present, and no BMC may have refused the login with this version of the Secret. Only
+ * reads and acts at the BMC depend on this; network moves, the tenant side of a drain and retiring
+ * continue.
  * Tests: tests/world/test_login_guard.c
  */
 
-/* It may. False: in *why, for which a person has to do something, or REASON_NONE: it will be open
- * soon. */
+/* True if the BMC may be contacted. On false, *why is the reason for which an operator must act,
+ * with a message in text; REASON_NONE: will resolve by itself soon. */
 bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400]);
 
-/* The same, said; quietly: only where nothing else is said. */
+/* Like life_bmc_is_open(), but also writes the reason to status with life_wait(). quietly: writes
+ * it only if status shows no other reason. */
 bool life_ensure_bmc_open(struct life *l, bool quietly);
 
 #endif

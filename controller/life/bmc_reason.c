@@ -1,5 +1,6 @@
 /*
- * bmc_reason: the closed list's name for an error of a BMC.  Apart, for acts of every kind need it.
+ * bmc_reason: maps an error of a BMC to a reason of api/reasons.def. Separate, because acts of
+ * every kind need it.
  * Tests: tests/unit/controller/life/test_bmc_reason.c
  */
 #include <stdio.h>
@@ -49,7 +50,7 @@ enum reason life_bmc_reason(const struct err *e)
 		return REASON_BmcAuthFailed;
 	case ERR_CONFLICT:
 		return REASON_DuplicateIdentity;
-	case ERR_PROTOCOL: /* it answered, so it is within reach */
+	case ERR_PROTOCOL: /* the BMC answered, so it is reachable */
 	case ERR_INVALID:
 	case ERR_NOT_FOUND:
 		return REASON_BmcProtocolError;

@@ -5,13 +5,14 @@
 #include "base/err.h"
 
 /*
- * bmc_reason: the closed list's name for an error of a BMC.
+ * bmc_reason: maps an error of a BMC to a reason of api/reasons.def.
  * Tests: tests/unit/controller/life/test_bmc_reason.c
  */
 
-/* The closed list's name for a BMC's error. */
+/* Returns the reason for an error of a BMC. */
 enum reason life_bmc_reason(const struct err *e);
-/* ... of this act: what was refused to a medium is told as such. */
+/* Returns the reason for an error of the act `step`. A BMC that refuses a medium gives
+ * MediaNotMounted. */
 enum reason life_act_reason(const char *step, const struct err *e);
 
 #endif

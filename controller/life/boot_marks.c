@@ -1,6 +1,6 @@
 /*
- * boot_marks: compares what the BMC shows (medium, address for a boot by HTTP) and the journal with
- * what drover's own boots leave there. Questions alone: agent_boot.c acts.
+ * boot_marks: compares the medium and HTTP boot URL that the BMC shows, and the journal, with what
+ * drover's own boots leave there. Only answers questions; agent_boot.c acts.
  * Tests: tests/world/test_boot.c, tests/world/test_http_boot.c
  */
 #include <string.h>
@@ -11,7 +11,8 @@
 #include "base/str.h"
 #include "controller/life/life.h"
 
-/* As agents.c makes them: another server's address may begin with the same digits. */
+/* True if url is below base as controller/agent builds it. A plain prefix is not enough: the
+ * address of another server may begin with the same digits. */
 static bool is_below(const char *base, const char *url)
 {
 	return base && str_starts(url, base) && str_starts(url + strlen(base), "/boot/");
@@ -47,7 +48,6 @@ bool life_address_kept(const struct life *l)
 	return str_eq(l->m->status.bmc.kept_address, digest);
 }
 
-/* An address of ours that is to go. */
 bool life_has_our_address(const struct life *l)
 {
 	return is_ours(l, l->look.http_url) && !life_address_kept(l);

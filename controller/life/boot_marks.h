@@ -5,26 +5,31 @@
 #include "controller/life/life.h"
 
 /*
- * boot_marks: was a machine that is on booted by drover? By what its boots leave at the BMC and in
- * the journal.
+ * boot_marks: decides whether drover booted a machine that is on, by what drover's boots leave at
+ * the BMC and in the journal.
  * Tests: tests/world/test_boot.c, tests/world/test_http_boot.c
  */
 
-/* What is on was booted by us, as its BMC shows (a medium of whatever boot) or the journal says. */
+/* True if drover booted what now runs: the BMC shows one of drover's media (of any boot), or this
+ * is a known HTTP boot of drover. */
 bool life_shows_ours(const struct life *l);
 
-/* Something is left at its BMC that life_ensure_agent_gone() takes away. */
+/* True if the BMC or status still shows traces of an agent boot that life_ensure_agent_gone()
+ * removes. */
 bool life_agent_left(const struct life *l);
 
-/* The BMC shows an address of drover's for a boot by HTTP, and not one that it keeps whatever it is
- * told. */
+/* True if the BMC shows an HTTP boot URL of drover, other than one that the BMC refuses to
+ * clear. */
 bool life_has_our_address(const struct life *l);
-/* What it shows is an address that it kept when it was to be cleared (status.bmc.keptAddress). */
+/* True if the URL that the BMC shows is one that it did not clear when asked to
+ * (status.bmc.keptAddress). */
 bool life_address_kept(const struct life *l);
-/* How such an address is remembered: a digest, for it opens the boot block. */
+/* Writes the digest of url to out. Status stores only the digest, because the URL gives access to
+ * the boot block. */
 void life_url_digest(const char *url, char out[static CRYPTO_DIGEST_TEXT]);
 
-/* It is off, or another leads: this process has booted nothing that is on. */
+/* Forgets that this process booted the machine. Call when the machine is off or another replica
+ * leads. */
 void life_boot_forget(struct life *l);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * boot_way: goes from one way to the next, and from plain media to those over TLS, never back: who
- * refuses one over TLS gets none over plain HTTP, or whoever stands on the way could ask for that.
+ * boot_way: moves from one boot method to the next, and from media over plain HTTP to HTTPS, never
+ * back. A BMC that refuses HTTPS is not offered plain HTTP, because an attacker on the network
+ * could provoke that.
  * Tests: tests/world/test_http_boot.c, tests/world/test_media_tls.c
  */
 #include <string.h>
@@ -23,7 +24,7 @@ void life_boot_of_now(const struct life *l, char out[static LIFE_BOOT_TEXT])
 	str_format(out, LIFE_BOOT_TEXT, "%s/%lld", str_or(op->id, ""), (long long)op->boot_number);
 }
 
-/* --- the way ---------------------------------------------------------------------------------- */
+/* --- the boot method -------------------------------------------------------------------------- */
 
 static unsigned ways(const struct life *l)
 {
@@ -32,7 +33,8 @@ static unsigned ways(const struct life *l)
 	return n ? (unsigned)n : 2;
 }
 
-/* In the order of the Provider; where it says nothing, what the BMC offers, media first. */
+/* True if the present method is HTTP boot. The order is the Provider's; if it has none, virtual
+ * media come first, then HTTP boot. */
 bool life_way_is_http(const struct life *l)
 {
 	const struct strings *m = &life_provider(l)->spec.boot.methods;
@@ -58,7 +60,7 @@ static const char *way_name(const struct life *l)
 	return life_way_is_http(l) ? "UefiHttp" : "VirtualMedia";
 }
 
-/* --- the address ------------------------------------------------------------------------------ */
+/* --- the URL ---------------------------------------------------------------------------------- */
 
 static bool wants_tls(const struct life *l)
 {
@@ -66,8 +68,8 @@ static bool wants_tls(const struct life *l)
 	       str_eq(l->m->status.bmc.media_over, OVER_TLS);
 }
 
-/* By TLS where its slot says that it takes that, or it took nothing else. A medium of this boot
- * that is in stays as it is: another address would switch off what runs from it. */
+/* Uses HTTPS where the slot lists it, or where the BMC accepted nothing else. A medium of this boot
+ * that is already inserted keeps its URL: a different URL would switch off what runs from it. */
 void life_way_choose_address(struct life *l, bool is_on)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -89,7 +91,7 @@ bool life_ensure_way_written(struct life *l)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* This way's error, with what was said to those before it. */
+/* Puts the refusals of the earlier methods before this method's error. */
 static void tell_all(const struct life *l, struct err *e)
 {
 	char last[sizeof(e->text)];
@@ -103,14 +105,15 @@ static void next_way(struct life *l, const struct err *e)
 {
 	size_t at = strlen(l->boot.refused);
 
-	log_info("BMC boots no agent in this way", LOG_S("machine", l->name),
+	log_info("BMC does not support this boot method", LOG_S("machine", l->name),
 		 LOG_S("way", way_name(l)), LOG_E(e));
 	str_format(l->boot.refused + at, sizeof(l->boot.refused) - at, "%s: %.100s; ", way_name(l),
 		   e->text);
 	l->boot.way++;
 }
 
-/* The BMC refused every form of a medium over plain HTTP, as OpenBMC does, which lists nothing. */
+/* Handles a BMC that refused every form of a medium over plain HTTP, as OpenBMC does without
+ * listing its protocols: offers HTTPS from now on, or adds a hint to e. */
 static void plain_refused(struct life *l, struct err *e)
 {
 	const struct provider_object *p = life_provider(l);
@@ -119,13 +122,13 @@ static void plain_refused(struct life *l, struct err *e)
 	if (wants_tls(l) || str_starts(p->spec.boot.media_url, "https:"))
 		return;
 	if (p->spec.boot.https_media_url) {
-		log_info("BMC refuses media over plain HTTP: it gets them over TLS",
+		log_info("BMC refuses media over plain HTTP; drover offers HTTPS",
 			 LOG_S("machine", l->name), LOG_E(e));
 		l->boot.over_tls = true;
 		return;
 	}
 	str_format(e->text + n, sizeof(e->text) - n,
-		   " (where it takes HTTPS alone: spec.boot.httpsMediaURL of provider %s)",
+		   " (if the BMC accepts HTTPS only, set spec.boot.httpsMediaURL of provider %s)",
 		   p->meta.name);
 }
 
@@ -164,7 +167,7 @@ bool life_way_in_vain(struct life *l, const char *step, const char *seen)
 	    !l->act.began_at || l->look.read_at < l->act.ended_at ||
 	    loop_now(l->c->loop) - l->act.began_at < LIFE_BOOT_PATIENCE_MS)
 		return false;
-	(void)!err_set(&e, ERR_INVALID, 0, "the BMC took the request, and %s after %d s", seen,
+	(void)!err_set(&e, ERR_INVALID, 0, "the BMC accepted the request, but %s after %d s", seen,
 		       LIFE_BOOT_PATIENCE_MS / 1000);
 	failed(l, &e, false);
 	return true;

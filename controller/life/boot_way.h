@@ -7,31 +7,34 @@
 #include "providers/provider.h"
 
 /*
- * boot_way: by which of the ways of its Provider an agent is booted, and by which address its
- * medium is fetched.
+ * boot_way: chooses the boot method for the agent among those of its Provider, and the URL scheme
+ * of the boot medium.
  * Tests: tests/world/test_http_boot.c, tests/world/test_media_tls.c
  */
 
-/* What a BMC was asked for is there after so long, or was asked for in vain. */
+/* Time that a BMC has to show what it was asked for; after that the request counts as having had no
+ * effect. */
 #define LIFE_BOOT_PATIENCE_MS 20000
 
-/* "OPERATION/BOOT", as status.power.httpBoot has it. */
+/* Writes "OPERATION/BOOT" of the current boot to out, the format of status.power.httpBoot. */
 #define LIFE_BOOT_TEXT 96
 void life_boot_of_now(const struct life *l, char out[static LIFE_BOOT_TEXT]);
 
-/* Each boot begins with the first way. */
+/* Selects the first boot method if a new boot has begun. */
 void life_way_begin(struct life *l);
 bool life_way_is_http(const struct life *l);
-/* By which address the medium is offered.  is_on: the machine runs from it already. */
+/* Chooses between HTTP and HTTPS for the boot medium. is_on: status shows that this boot is an
+ * HTTP boot; its medium stays on HTTP. */
 void life_way_choose_address(struct life *l, bool is_on);
-/* False: it is being written down that this BMC takes media over TLS alone. */
+/* False while status.bmc.mediaOver (this BMC takes media over TLS only) is being written. */
 bool life_ensure_way_written(struct life *l);
-/* provider_call.done of what a way consists of: one that the BMC does not have gives way to the
- * next. */
+/* provider_call.done for the requests of a boot method. If the BMC does not support the method,
+ * selects the next one. */
 void life_way_acted(const struct provider_observation *o, const char *handle, const struct err *e,
 		    void *life);
-/* An act of this way was taken, and its patience has passed without effect (seen: what there is in
- * its place): a failure like any other, told and put off further each time. */
+/* True if the BMC accepted the act `step` but shows no effect after LIFE_BOOT_PATIENCE_MS. This
+ * counts as a failure of the act, with a growing back-off. seen: what the BMC shows instead, for
+ * the message. */
 bool life_way_in_vain(struct life *l, const char *step, const char *seen);
 
 #endif

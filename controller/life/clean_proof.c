@@ -1,6 +1,6 @@
 /*
- * clean_proof: finds the newest record of the present tenancy, verifies both signatures, and has it
- * judged (rules/wipe_judge.c).  Apart from wipe_attempt.c, which makes records.
+ * clean_proof: finds the newest record of the present tenancy, verifies both signatures, and judges
+ * it (rules/wipe_judge.c). wipe_attempt.c creates the records.
  */
 #include <string.h>
 
@@ -43,14 +43,14 @@ bool life_ensure_signable(struct life *l)
 	char t[STR_TIME_SIZE];
 
 	if (!keys_evidence(l->c->keys)) {
-		life_wait(
-			l, WAITING_APPROVAL, REASON_EvidenceKeyMissing,
-			"the Secret drover-evidence-key is not there or holds no key: nothing can be signed");
+		life_wait(l, WAITING_APPROVAL, REASON_EvidenceKeyMissing,
+			  "the Secret drover-evidence-key does not exist or holds no key; no "
+			  "WipeRecord can be signed");
 		return false;
 	}
 	if (!op || reason_find(op->last_error.reason) != REASON_EvidenceKeyMissing)
 		return true;
-	/* The time spent waiting was a person's. */
+	/* The wait for the key was the operator's time: give the state its full limit again. */
 	life_write(l,
 		   json_pack("{s:{s:n, s:n, s:o}}", "operation", "lastError", "waitingFor",
 			     "deadline",
@@ -72,16 +72,15 @@ int life_clean(const struct life *l, const struct object_wipe_floor *floor, stru
 		return err_set(e, ERR_DENIED, 0, "status.clean is false");
 	if (life_tenancy_known(l) > l->m->status.tenancy)
 		return err_set(e, ERR_DENIED, 0,
-			       "status is of tenancy %lld, and tenancy %lld is known",
+			       "status shows tenancy %lld, but tenancy %lld has existed",
 			       (long long)l->m->status.tenancy, (long long)life_tenancy_known(l));
 	if (!r || !str_eq(l->m->status.last_wipe.record, r->meta.name) ||
 	    l->m->status.last_wipe.tenancy != l->m->status.tenancy)
-		return err_set(
-			e, ERR_DENIED, 0,
-			"no WipeRecord of tenancy %lld that can be read; the last wipe's is %s "
-			"(an event ValidationFailed there names the field)",
-			(long long)l->m->status.tenancy,
-			str_or(l->m->status.last_wipe.record, "none"));
+		return err_set(e, ERR_DENIED, 0,
+			       "no readable WipeRecord of tenancy %lld; the last wipe recorded %s "
+			       "(if that exists, its event ValidationFailed names the field)",
+			       (long long)l->m->status.tenancy,
+			       str_or(l->m->status.last_wipe.record, "none"));
 	publics = keys_evidence_publics(l->c->keys, &n);
 	if (evidence_open_countersigned(r->spec.envelope, publics, n, a, &ev, e) < 0 ||
 	    evidence_compare(&r->spec.evidence, &ev, e) < 0)

@@ -1,6 +1,6 @@
 /*
- * conditions: what a Machine says of itself to people and to `kubectl wait`.
- * Nothing in drover decides by it.
+ * conditions: computes what a Machine's conditions show to humans and `kubectl wait`. Nothing in
+ * drover decides by them.
  */
 #include <ctype.h>
 #include <string.h>
@@ -16,11 +16,12 @@
 
 #define CONDITIONS 5
 
-/* Of a medium over TLS: nobody reads it, and who stands between BMC and drover may give another
- * one. */
-#define UNCHECKED "its BMC does not check the certificate of what it fetches"
+/* Applies to a medium over HTTPS: nobody can read it, but an attacker between BMC and drover can
+ * substitute a different one. */
+#define UNCHECKED "its BMC does not verify the TLS certificate of the boot medium's server"
 
-/* Nobody is given one that could not be booted: it is not ready for anybody. */
+/* Sets Ready to False for a free machine whose BMC or Provider cannot be used, because it could not
+ * be booted for a claim. */
 static void out_of_reach(const struct life *l, const json_t *status, struct condition *c,
 			 struct arena *a)
 {
@@ -70,7 +71,7 @@ static void ready(const struct life *l, const json_t *status, struct condition *
 	}
 }
 
-/* False: nothing is known by this process, so what stands there stays. */
+/* False: this process knows nothing yet, so the condition in status stays. */
 static bool reachable(const struct life *l, struct condition *c)
 {
 	if (!l->m->spec.bmc || (!l->look.known && l->look.error.kind == ERR_NONE))
@@ -98,12 +99,14 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 		c->reason = "Observed";
 		c->message = arena_printf(
 			a,
-			"spec.managementPolicy is Observe: drover only reads; `drover approve %s`",
+			"spec.managementPolicy is Observe: drover only reads; to let drover "
+			"manage the machine, run `drover approve %s`",
 			l->name);
 	} else if (l->m->spec.bmc && !l->look.known) {
 		return false;
 	} else if (l->m->spec.bmc && life_identity(l, &e) < 0) {
-		if (e.code == IDENTITY_UNTOLD) /* it is as it was said last */
+		/* identity not reported at present: the last condition stays */
+		if (e.code == IDENTITY_UNTOLD)
 			return false;
 		c->reason = e.kind == ERR_NOT_FOUND ? "NotApproved" : "IdentityMismatch";
 		c->message = arena_strdup(a, e.text);
@@ -117,7 +120,7 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 	return true;
 }
 
-/* False: nothing is known by this process, so what stands there stays. */
+/* False: this process knows nothing yet, so the condition in status stays. */
 static bool healthy(const struct life *l, struct condition *c)
 {
 	bool unread = l->look.unsensed[0], fault = l->look.fault[0];
@@ -133,7 +136,7 @@ static bool healthy(const struct life *l, struct condition *c)
 	return l->m->spec.bmc && (l->look.sensed || unread);
 }
 
-/* Why its medium may be read on the way; NULL: it is served over TLS alone. */
+/* Returns why the boot medium can be read on the network; NULL: it is served over TLS only. */
 static const char *plain_medium(const struct life *l, struct arena *a)
 {
 	const struct provider_object *p = life_provider(l);
@@ -143,15 +146,15 @@ static const char *plain_medium(const struct life *l, struct arena *a)
 	     (l->look.media_https || l->m->status.bmc.media_over)))
 		return NULL;
 	return arena_printf(
-		a, "its boot medium goes over plain HTTP (%s)",
+		a, "its boot medium is served over plain HTTP (%s)",
 		!p->spec.boot.https_media_url
 			? arena_printf(a, "no spec.boot.httpsMediaURL in provider %s", p->meta.name)
 		: l->m->status.power.http_boot
-			? "booted by HTTP, where nothing says whether TLS is taken"
+			? "UEFI HTTP boot, for which BMCs do not report TLS support"
 			: "its BMC does not list HTTPS for virtual media");
 }
 
-/* False: nothing is known by this process, so what stands there stays. */
+/* False: this process knows nothing yet, so the condition in status stays. */
 static bool boot_protected(const struct life *l, struct condition *c, struct arena *a)
 {
 	const struct provider_object *p = life_provider(l);
@@ -164,11 +167,11 @@ static bool boot_protected(const struct life *l, struct condition *c, struct are
 	any = (l->m->spec.provisioning && l->m->spec.provisioning->address) ||
 			      p->spec.agent.networks.n
 		      ? NULL
-		      : arena_printf(
-				a,
-				"its agent may call from any address (neither spec.provisioning.address nor "
-				"spec.agent.networks in provider %s)",
-				p->meta.name);
+		      : arena_printf(a,
+				     "its agent may connect from any address (set "
+				     "spec.provisioning.address, or spec.agent.networks in "
+				     "provider %s)",
+				     p->meta.name);
 	*c = (struct condition){
 		.type = "BootProtected",
 		.status = plain || any ? CONDITION_FALSE : CONDITION_TRUE,

@@ -4,11 +4,13 @@
 #include "controller/life/life.h"
 
 /*
- * conditions: the conditions Ready, Reachable, Managed, BootProtected and Healthy of a Machine.
+ * conditions: computes the conditions Ready, Reachable, Managed, BootProtected and Healthy of a
+ * Machine.
  */
 
-/* These as they will be with this patch of status (NULL: without one), in the list of all of them;
- * gives. NULL: they stand there already. life_write() puts them into what it writes. */
+/* Returns the list of all conditions of the Machine as they will be after the patch `status` (NULL:
+ * no patch), as a new reference that the caller owns. NULL: the conditions in status are up to
+ * date. life_write() adds the list to its patch. */
 json_t *life_conditions(const struct life *l, const json_t *status);
 
 #endif

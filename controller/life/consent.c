@@ -1,6 +1,6 @@
 /*
- * consent: may drover act on this machine at all: approved, not another one, not paused, no
- * definition going.
+ * consent: decides whether drover may act on this machine: approved, identity matches, not paused,
+ * no CustomResourceDefinition being deleted.
  * Tests: tests/world/test_identity.c, tests/world/test_review.c, tests/world/test_bmc_trust.c
  */
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "controller/rules/identity.h"
 #include "controller/rules/machine.h"
 
-/* --- two Machines for one --------------------------------------------------------------------- */
+/* --- two Machine objects for one machine ------------------------------------------------------ */
 
 struct twin {
 	const struct life *l;
@@ -36,7 +36,7 @@ static bool is_twin(const char *machine, void *arg)
 	return false;
 }
 
-/* Two UUIDs that count and are not the same tell two machines apart, whatever their serial
+/* Like is_twin(), but two different valid UUIDs prove two machines, whatever their serial
  * numbers. */
 static bool is_serial_twin(const char *machine, void *arg)
 {
@@ -67,22 +67,21 @@ bool life_ensure_single(struct life *l)
 	}
 	if (t.found)
 		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity,
-			  "%s is that of machine %s too", what, t.found);
-	/* mutant: twin-taken */
-	return t.found == NULL;
+			  "%s is the same as that of machine %s", what, t.found);
+	/* mutant: twin-taken */ return t.found == NULL;
 }
 
-/* --- where the password goes ------------------------------------------------------------------ */
+/* --- to which BMC the password goes ----------------------------------------------------------- */
 
-/* What would be trusted now. */
+/* What an approval would trust now. */
 struct offered {
-	/* NULL: there is none */
+	/* name of the credentials Secret; NULL: none */
 	const char *login;
-	/* "": no CA, or it was not read yet */
+	/* digest of the CA; "": no CA, or not read yet */
 	char ca[CRYPTO_DIGEST_TEXT];
 };
 
-/* Also before the machine is attached to it. */
+/* Returns the driver of the machine's Provider, before the machine is attached to it, too. */
 static struct driver *driver_of(const struct life *l)
 {
 	const struct provider_object *p = l->driver ? NULL : life_provider(l);
@@ -110,7 +109,7 @@ static const char *differs(const struct life *l, const struct machine_bmc_trust 
 	return machine_bmc_differs(l->m->spec.bmc, o.login, o.ca[0] ? o.ca : NULL, trusted);
 }
 
-/* As a merge patch: what an earlier trust was known by goes. */
+/* Returns status.trustedBMC as a merge patch, which removes the members of an earlier trust. */
 static json_t *trust_of(const struct machine_bmc *b, const struct offered *o)
 {
 	const struct object_secret_ref *ca = b->tls.ca_secret_ref;
@@ -123,7 +122,7 @@ static json_t *trust_of(const struct machine_bmc *b, const struct offered *o)
 			 "caDigest", o->ca[0] ? o->ca : NULL);
 }
 
-/* By a person who saw the Secret's name too. */
+/* True if an operator has approved exactly this BMC, including the Secret's name. */
 static bool is_approved(const struct life *l)
 {
 	const struct machine_approval *a = l->m->spec.approval;
@@ -139,10 +138,10 @@ bool life_bmc_trusted(const struct life *l, struct err *e)
 
 	if (!what)
 		return true;
-	(void)!err_set(
-		e, ERR_DENIED, 0,
-		"%s is not what was approved: the password goes to %.100s alone, as it was known then; `drover approve %s --bmc`",
-		what, t ? t->address : "nobody", l->name);
+	(void)!err_set(e, ERR_DENIED, 0,
+		       "%s is not what was approved; drover sends the password only to %.100s; to "
+		       "approve the change, run `drover approve %s --bmc`",
+		       what, t ? t->address : "an approved BMC", l->name);
 	return false;
 }
 
@@ -157,8 +156,8 @@ json_t *life_bmc_first_trust(const struct life *l)
 	return trust_of(l->m->spec.bmc, &o);
 }
 
-/* Something of it is named for the first time: what drover wrote before it knew of that, or a CA
- * that could not be read. */
+/* True if the stored trust lacks a member that is now known: an older drover wrote it, or the CA
+ * could not be read then. */
 static bool is_incomplete(const struct machine_bmc_trust *t, const struct offered *o)
 {
 	return (!t->credentials && o->login) || (!t->ca_digest && o->ca[0]);
@@ -176,8 +175,9 @@ bool life_ensure_bmc_trust_written(struct life *l)
 	    (differs(l, st->trusted_bmc) || !is_incomplete(st->trusted_bmc, &o)))
 		return true;
 	s = json_pack("{s:o}", "trustedBMC", trust_of(b, &o));
-	if (approved) { /* of the last one neither session, nor certificate, nor refusal counts */
-		log_info("a person trusts its BMC", LOG_S("machine", l->name),
+	if (approved) {
+		/* drop session, certificate and refusal, which belong to the BMC trusted before */
+		log_info("an operator approved the BMC", LOG_S("machine", l->name),
 			 LOG_S("address", b->address));
 		json_object_set_new(s, "approvalID", json_string(l->m->spec.approval->id));
 		bmc = json_pack("{s:n, s:n, s:n}", "sessionURI", "fingerprint",
@@ -195,8 +195,7 @@ bool life_ensure_ours(struct life *l, enum reason another)
 {
 	struct err e;
 
-	/* mutant: another-bmc */
-	if (life_identity(l, &e) == 0)
+	/* mutant: another-bmc */ if (life_identity(l, &e) == 0)
 		return true;
 	if (e.code == IDENTITY_UNTOLD)
 		life_wait(l, WAITING_DEVICE, REASON_IdentityNotTold, "%s", e.text);
@@ -216,9 +215,9 @@ bool life_ensure_may_leave(struct life *l)
 {
 	if (!ctx_crds_terminating(l->c))
 		return true;
-	life_wait(
-		l, WAITING_APPROVAL, REASON_DefinitionTerminating,
-		"a CustomResourceDefinition of drover.dev is being deleted: no deletion is acted on");
+	life_wait(l, WAITING_APPROVAL, REASON_DefinitionTerminating,
+		  "a CustomResourceDefinition of drover.dev is being deleted, so drover does not "
+		  "act on the deletion of objects");
 	return false;
 }
 
@@ -229,8 +228,7 @@ bool life_ensure_unpaused(struct life *l)
 	if (/* mutant: observe-ignored */ l->m->spec.management_policy != MACHINE_OBSERVE &&
 	    /* mutant: pause-ignored */ !(p && p->spec.paused))
 		return true;
-	/* mutant: burst-outlives-pause */
-	if (life_paid_over(l))
+	/* mutant: burst-outlives-pause */ if (life_paid_over(l))
 		return true;
 	life_wait(l, WAITING_APPROVAL, REASON_Paused, "%s",
 		  p && p->spec.paused ? "the provider is paused"

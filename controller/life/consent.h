@@ -4,40 +4,42 @@
 #include "controller/life/life.h"
 
 /*
- * consent: may drover act on this machine at all? Consent is a person's: where it is missing
- * life_ensure_* says so (life_wait()) and gives false.
+ * consent: decides whether drover may act on this machine at all. Consent comes from an operator.
+ * Where it is missing, each life_ensure_* function here says so with life_wait() and returns false.
  * Tests: tests/world/test_identity.c, tests/world/test_review.c, tests/world/test_bmc_trust.c
  */
 
-/* Deletions may be acted on: none of our CRDs is terminating. */
+/* True if drover may act on deleted objects: no CustomResourceDefinition of drover is being
+ * deleted. */
 bool life_ensure_may_leave(struct life *l);
 
-/* drover may act on this machine: managed, its BMC says that it is the one approved, no other has
- * its identity. */
+/* True if drover may act on this machine: spec.managementPolicy is Manage, the BMC reports the
+ * approved identity, and no other Machine has the same identity or BMC. */
 bool life_ensure_consented(struct life *l);
 
-/* The last look (life/bmc.h) was at the machine that was approved. another: the reason if it was at
- * another one. */
+/* True if the last observation (life/bmc.h) was of the approved machine. another: reason for
+ * life_wait() if it was a different machine. */
 bool life_ensure_ours(struct life *l, enum reason another);
 
-/* No other Machine has its identity or its BMC. */
+/* True if no other Machine has the same identity or BMC. */
 bool life_ensure_single(struct life *l);
 
-/* Nobody has paused it: spec.managementPolicy is not Observe, and its provider is not paused. */
+/* True if the machine is not paused: spec.managementPolicy is not Observe, and its Provider is not
+ * paused. An instance that no policy pays for any more counts as not paused. */
 bool life_ensure_unpaused(struct life *l);
 
-/* The password of this Secret may go to the BMC that spec.bmc names, known by this certificate or
- * CA: that was so from the beginning, or a person approved it since (TrustBMC). False, with *e:
- * nothing is asked of it (life/bmc_open.h). */
+/* True if drover may send the password of the Secret to the BMC of spec.bmc with its present
+ * certificate or CA: that was so from the beginning, or an operator has approved it since
+ * (TrustBMC). On false, with *e, the BMC is not contacted (life/bmc_open.h). */
 bool life_bmc_trusted(const struct life *l, struct err *e);
-/* What a person approved, or what there was at the beginning, stands in status.trustedBMC: before
- * the first login. */
+/* True if status.trustedBMC is up to date with the operator's approval or the first known BMC.
+ * False while it is being written. Must hold before the first login. */
 bool life_ensure_bmc_trust_written(struct life *l);
-/* That member for a write that is made anyway, where there was nothing yet; NULL: it is not due.
- * Gives. */
+/* Returns the value of status.trustedBMC for a write that happens anyway, if the field is not set
+ * yet, as a new reference that the caller owns; NULL: not needed. */
 json_t *life_bmc_first_trust(const struct life *l);
 
-/* An approval to wipe that was not acted on yet, or NULL. */
+/* Returns the id of an approval to wipe that drover has not acted on yet; NULL: none. */
 const char *life_approved_wipe(const struct life *l);
 
 #endif

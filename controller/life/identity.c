@@ -1,5 +1,6 @@
 /*
- * identity: hands what the BMC said last to rules/identity.c.  Apart: consent and steps need it.
+ * identity: passes the identity that the BMC last reported to rules/identity.c. Separate, because
+ * consent and steps need it.
  * Tests: tests/world/test_identity.c
  */
 #include <stdio.h>
@@ -17,7 +18,8 @@ int life_identity(const struct life *l, struct err *e)
 		return 0;
 	return e->kind == ERR_NOT_FOUND
 		       ? err_set(e, ERR_NOT_FOUND, 0,
-				 "spec.identity is empty; `drover approve %s` fills it in from the BMC (%s, %s)",
+				 "spec.identity is empty; `drover approve %s` fills it in from "
+				 "the BMC (%s, %s)",
 				 l->name, str_or(l->look.uuid, "no system UUID"),
 				 str_or(l->look.serial, "no serial number"))
 		       : -1;

@@ -4,19 +4,20 @@
 #include "controller/life/life.h"
 
 /*
- * identity: does the BMC identify its machine as the one that was approved?
+ * identity: checks that the BMC reports the identity of the approved machine.
  * Tests: tests/world/test_identity.c
  */
 
-/* What the BMC said last that it is equals spec.identity; -1: as identity_bmc()
- * (rules/identity.h). */
+/* Returns 0 if the identity last reported by the BMC equals spec.identity; otherwise -1 with the
+ * errors of identity_bmc() (rules/identity.h). */
 int life_identity(const struct life *l, struct err *e);
 
-/* It said that it is another one, which is more than that it did not say. */
+/* True if the BMC reported the identity of a different machine. A BMC that reports no identity
+ * gives false. */
 bool life_is_another(const struct life *l, struct err *e);
 
-/* The system UUID to look for the machine by: what the BMC said, or where it withholds it,
- * spec.identity. "": none. */
+/* Returns the system UUID by which to search for the machine: as reported by the BMC, or
+ * spec.identity if the BMC does not report one. "": unknown. */
 const char *life_uuid(const struct life *l);
 
 #endif

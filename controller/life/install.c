@@ -13,21 +13,23 @@
 #include "controller/life/power.h"
 #include "controller/life/power_turn.h"
 
-/* A call at a manager is several of its own. */
+/* One act at a manager consists of several calls. */
 #define PATIENCE_MS 60000
-/* Up for so long: what the install wrote last has left the kernel's memory
- * (vm.dirty_expire_centisecs, 30 s). */
+/* Time that the machine must be UP, so that the kernel has written the last data of the install to
+ * disk (vm.dirty_expire_centisecs, 30 s). */
 #define SETTLED_MS 30000
-/* A firmware that is still at its self-test boots by itself. Of the three parts of
- * spec.bcm.noProgress it has one from when its head node is back from an absence that was seen; two
- * where none was: one too short, or whose end no leader saw, tells of itself by this alone. A
- * self-test of more than two parts costs one boot more, and no install. */
+/* When an install that has not begun is restarted, in parts of spec.bcm.noProgress. Firmware still
+ * in its self-test boots by itself. Restart after one part if the head node came back from an
+ * absence that was seen; after two parts otherwise, because an absence may have been too short to
+ * see, or ended under no leader. A self-test of more than two parts costs one more boot, but no
+ * install. */
 #define UNBEGUN_PARTS 3
 #define UNSEEN_PARTS 2
-/* A boot from the network asks for about a minute (PXE: DHCP after 4, 8, 16, 32 s). */
+/* Shortest absence of the head node that can cost a boot: a network boot asks for about a minute
+ * (PXE: DHCP after 4, 8, 16, 32 s). */
 #define AWAY_MS 30000
 
-/* What was seen says nothing of what comes. */
+/* Forgets observations of an earlier boot. */
 static void forget_seen(struct life *l)
 {
 	l->install.known = false;
@@ -41,7 +43,7 @@ void life_install_forget(struct life *l)
 	forget_seen(l);
 }
 
-/* --- asking for it, and giving it back -------------------------------------------------------- */
+/* --- acquiring and releasing the node --------------------------------------------------------- */
 
 static void on_acquired(const struct provider_observation *o, const char *handle,
 			const struct err *e, void *arg)
@@ -66,7 +68,7 @@ static void on_released(const struct provider_observation *o, const char *handle
 static void write_acquired(struct life *l, const struct node_claim *n)
 {
 	json_t *i = json_pack("{s:s, s:s, s:s, s:s}", "handle", l->install.acquired, "category",
-			      n->spec.image.category, "phase", "Installing", "text", "asked for");
+			      n->spec.image.category, "phase", "Installing", "text", "requested");
 
 	life_set_time(i, "changedTime", loop_wall(l->c->loop));
 	life_write(l, json_pack("{s:o}", "install", i), NULL);
@@ -121,7 +123,7 @@ bool life_ensure_released(struct life *l)
 	return false;
 }
 
-/* --- how far it is ---------------------------------------------------------------------------- */
+/* --- progress --------------------------------------------------------------------------------- */
 
 static void on_progress(const struct provider_observation *o, const char *handle,
 			const struct err *e, void *arg)
@@ -134,7 +136,7 @@ static void on_progress(const struct provider_observation *o, const char *handle
 	(void)handle;
 	i->busy = false;
 	err_clear(&i->error);
-	/* Of an install that is over by now. */
+	/* The answer belongs to an install that is over. */
 	if (!m || !m->status.install || !str_eq(m->status.install->handle, i->asked))
 		return;
 	if (e) {
@@ -185,7 +187,8 @@ static void write_phase(struct life *l, const char *phase, const char *text)
 	life_write(l, json_pack("{s:o}", "install", i), NULL);
 }
 
-/* What is waited for stands in status, and what was told before and is past does not. */
+/* True unless status shows an earlier manager's reason that no longer applies. Otherwise clears it
+ * and returns false. */
 static bool ensure_past_cleared(struct life *l)
 {
 	static const enum reason ours[] = {REASON_ManagerUnreachable, REASON_ManagerRefused,
@@ -213,10 +216,10 @@ static bool is_stalled(const struct life *l)
 	       loop_wall(l->c->loop) - clock_jumps_since(l->c, since) - since > b->no_progress;
 }
 
-/* --- a boot that met no head node ------------------------------------------------------------- */
+/* --- a boot that did not reach the head node -------------------------------------------------- */
 
-/* It answered after it had been away: from now on the machine has its time to boot. False: that is
- * being written. */
+/* Call when the manager answers. True unless it was away before; then records the time, from which
+ * the machine has its time to boot, and returns false. */
 static bool ensure_back_noted(struct life *l)
 {
 	int64_t since = l->install.away_since;
@@ -231,7 +234,7 @@ static bool ensure_back_noted(struct life *l)
 	return false;
 }
 
-/* So many parts of noProgress are over since then. */
+/* True if that many parts of noProgress have passed since the wall time `since`. */
 static bool are_over(const struct life *l, int64_t since, int parts)
 {
 	const struct provider_object_bcm *b = life_provider(l)->spec.bcm;
@@ -241,7 +244,7 @@ static bool are_over(const struct life *l, int64_t since, int parts)
 		       b->no_progress / UNBEGUN_PARTS * parts;
 }
 
-/* It booted into nothing, as its head node was away, and nothing will wake it. */
+/* True if the machine booted while its head node was away, and nothing will start the install. */
 static bool is_left_behind(const struct life *l)
 {
 	const struct machine_install *i = l->m->status.install;
@@ -255,31 +258,35 @@ static void begin_restart(struct life *l)
 {
 	json_t *i = json_pack("{s:s, s:s}", "phase", "Restarting", "text", l->install.text);
 
-	log_warn("switched off and on: its boot led nowhere", LOG_S("machine", l->name));
+	log_warn("machine is switched off and on: its boot did not reach the installer",
+		 LOG_S("machine", l->name));
 	life_set_time(i, "changedTime", loop_wall(l->c->loop));
 	life_set_time(i, "restartTime", loop_wall(l->c->loop));
 	life_write(l, json_pack("{s:o}", "install", i), NULL);
 }
 
-/* Off, seen, and written down, before it is switched on. */
+/* Switches off; once Off is read, records the phase Installing, in which the machine is switched
+ * on. */
 static void restart(struct life *l)
 {
 	if (l->look.power == PROVIDER_POWER_OFF) {
 		if (!l->act.under_way)
-			write_phase(l, "Installing", "switched off, to boot once more");
+			write_phase(l, "Installing", "switched off to boot again");
 		return;
 	}
 	if (reason_find(l->m->status.operation->last_error.reason) == REASON_InstallNotBegun)
 		life_power(l, false);
 	else
 		life_wait(l, WAITING_DEVICE, REASON_InstallNotBegun,
-			  "BCM says %s since %s: switched off and on, once",
+			  "BCM has reported %s since %s; drover switches the machine off and on, "
+			  "once",
 			  str_or(l->m->status.install->text, "nothing"),
-			  l->m->status.install->back_time ? "its head node is back"
-							  : "it was switched on");
+			  l->m->status.install->back_time ? "its head node came back"
+							  : "the machine was switched on");
 }
 
-/* What the manager says of it, once it is on.  True: it is up, and was for long enough. */
+/* Evaluates the manager's answers for a machine that is on. True: the machine has been UP long
+ * enough. */
 static bool ensure_up(struct life *l, enum life_decision *d)
 {
 	const struct life_install *i = &l->install;
@@ -287,8 +294,11 @@ static bool ensure_up(struct life *l, enum life_decision *d)
 
 	ask(l);
 	if (is_stalled(l)) {
-		*d = life_fail(l, REASON_InstallStalled, "BCM has said nothing new since long: %s",
-			       str_or(was->text, "nothing"));
+		*d = life_fail(
+			l, REASON_InstallStalled,
+			"BCM has reported no progress for longer than spec.bcm.noProgress; its "
+			"last status: %s",
+			str_or(was->text, "nothing"));
 		return false;
 	}
 	if (i->error.kind != ERR_NONE) {
@@ -305,15 +315,17 @@ static bool ensure_up(struct life *l, enum life_decision *d)
 	}
 	switch (i->progress) {
 	case PROVIDER_PROGRESS_FAILED:
-		*d = life_fail(l, REASON_InstallFailed, "BCM says: %s", i->text);
+		*d = life_fail(l, REASON_InstallFailed, "BCM reports: %s", i->text);
 		return false;
 	case PROVIDER_PROGRESS_HELD:
 		life_wait(l, WAITING_APPROVAL, REASON_InstallHeld,
-			  "BCM says %s: somebody decided that there", i->text);
+			  "BCM reports %s, which an administrator of BCM has set; change it in BCM",
+			  i->text);
 		return false;
 	case PROVIDER_PROGRESS_UNKNOWN:
 		life_wait(l, WAITING_DEVICE, REASON_InstallUnclear,
-			  "BCM says %s, which tells neither that it goes on nor that it is done",
+			  "BCM reports %s, which does not show whether the install continues or is "
+			  "done",
 			  i->text);
 		return false;
 	case PROVIDER_PROGRESS_UNBEGUN:
@@ -332,7 +344,8 @@ static bool ensure_up(struct life *l, enum life_decision *d)
 	return false;
 }
 
-/* Off: a new boot of the agent begins, which has nothing of the first one's. */
+/* The machine is off: starts a new boot of the agent, which has nothing in common with the
+ * first. */
 static void begin_configuring(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;

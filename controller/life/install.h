@@ -4,32 +4,34 @@
 #include "controller/life/journal.h"
 
 /*
- * install: the image of a machine that its Provider's manager (BCM) installs, in place of the
- * agent's writing it.
+ * install: for Providers with a manager (BCM), the manager installs the image instead of the agent.
  *
- *   (none) --asked--> Installing --UP for 30 s--> Installed --off--> Configuring --agent: config drive--> as ever
- *      ^								   |
- *      '-------------- the manager has its node back: after the wipe ----'
+ *   (none) --acquired--> Installing --UP for 30 s--> Installed --off--> Configuring
+ *      ^                                                                     |
+ *      |                                             agent writes the config drive, then as usual
+ *      '----------- after the wipe: node released to its manager -----------'
  *
- *   Installing --its boot led nowhere: its manager was away-> Restarting --off--> Installing	(once)
+ *   Installing --booted while the manager was away--> Restarting --off--> Installing	(once)
  *
- * Where it is stands in status.install. The manager is asked only when the machine is off and its
- * port is in provisioning, where it reaches the head node; the tenant's token comes after it, by
- * the agent, so that no manager ever sees it.
+ * status.install holds the phase. The manager is asked only while the machine is off and its port
+ * is in the provisioning segment, from where it reaches the head node. The agent writes the
+ * tenant's token afterwards, so that no manager ever sees it.
  * Tests: tests/world/test_bcm.c
  */
 
-/* Its manager was asked to install what the claim says; the machine is off. */
+/* True if the manager has accepted the request to install the image of claim n. The machine must be
+ * off. */
 bool life_ensure_acquired(struct life *l, const struct node_claim *n);
 
-/* It is installed, was up, is off again, and the journal says so, with a boot number for the next
- * agent. *d: the install failed, or said nothing new for too long. */
+/* True if the manager has installed the image, the machine was up, is off again, and status.install
+ * says so, with a new boot number for the next agent. *d: decision if the install failed or made no
+ * progress for too long. */
 bool life_ensure_installed(struct life *l, enum life_decision *d);
 
-/* Its manager has its node back, as it was. */
+/* True if the manager has its node back, with its original settings. */
 bool life_ensure_released(struct life *l);
 
-/* What is on its way is never heard: the driver goes, or another leads. */
+/* Forgets a request in flight. Call when the driver is freed or another replica leads. */
 void life_install_forget(struct life *l);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * join: bootstrap token, config drive and labels of a Node, and what proves that the Node which
- * registered is this machine.  No calls go out here: the steps send them.
+ * join: builds the bootstrap token, config drive and labels of a Node, and checks that the
+ * registered Node is this machine. Sends no requests; the steps do.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,15 +46,16 @@ json_t *life_token_secret(const struct life_token *t, const char *claim, int64_t
 
 	str_format(name, sizeof(name), "bootstrap-token-%s", t->id);
 	str_format(what, sizeof(what), "drover: %s", claim);
-	return json_pack(
-		"{s:s, s:s, s:{s:s, s:s, s:{s:s, s:s, s:s}}, s:s, s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s}}",
-		"apiVersion", "v1", "kind", "Secret", "metadata", "name", name, "namespace",
-		"kube-system", "labels", TENANT_LABEL_CLAIM, claim, "vcluster.loft.sh/token",
-		"true", "vcluster.loft.sh/token-node-type", "worker", "type",
-		"bootstrap.kubernetes.io/token", "stringData", "token-id", t->id, "token-secret",
-		t->secret, "usage-bootstrap-signing", "true", "usage-bootstrap-authentication",
-		"true", "auth-extra-groups", "system:bootstrappers:kubeadm:default-node-token",
-		"expiration", str_time(when, expires), "description", what);
+	return json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s, s:s, s:s}}, "
+			 "s:s, s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s}}",
+			 "apiVersion", "v1", "kind", "Secret", "metadata", "name", name,
+			 "namespace", "kube-system", "labels", TENANT_LABEL_CLAIM, claim,
+			 "vcluster.loft.sh/token", "true", "vcluster.loft.sh/token-node-type",
+			 "worker", "type", "bootstrap.kubernetes.io/token", "stringData",
+			 "token-id", t->id, "token-secret", t->secret, "usage-bootstrap-signing",
+			 "true", "usage-bootstrap-authentication", "true", "auth-extra-groups",
+			 "system:bootstrappers:kubeadm:default-node-token", "expiration",
+			 str_time(when, expires), "description", what);
 }
 
 const char *life_provider_id(const struct life *l, struct arena *a)
@@ -62,11 +63,13 @@ const char *life_provider_id(const struct life *l, struct arena *a)
 	return identity_provider_id(l->m, a);
 }
 
-/* Values go into a KEY=VALUE file that a script on the node reads line by line. */
+/* Appends KEY=VALUE. A script on the node reads the file line by line, so the value may contain
+ * only these characters. */
 static int put(struct buf *b, const char *key, const char *value, struct err *e)
 {
 	for (const char *p = value; *p; p++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._,=@-[]",
+		if (!strchr("abcdefghijklmnopqrstuvwxyz"
+			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._,=@-[]",
 			    *p))
 			return err_set(e, ERR_INVALID, 0, "config drive: %s may not contain '%c'",
 				       key, *p);
@@ -74,7 +77,8 @@ static int put(struct buf *b, const char *key, const char *value, struct err *e)
 	return 0;
 }
 
-/* cluster: KEY=VALUE of the taint that keeps it for one virtual cluster; NULL: it needs none. */
+/* cluster: KEY=VALUE of the taint that reserves the Node for one virtual cluster; NULL: not
+ * needed. */
 static const char *taints_text(const struct node_claim *n, const char *cluster, struct arena *a)
 {
 	const struct object_taints *lists[] = {&n->spec.taints, &n->spec.startup_taints};
@@ -167,10 +171,10 @@ int life_proves(const struct life *l, const struct node_claim *n, const struct t
 		return err_set(e, ERR_CONFLICT, 0, "Node %s is not named after claim %s",
 			       node->world.name, n->meta.name);
 	if (!str_eq(node->provider_id, id))
-		return err_set(e, ERR_CONFLICT, 0, "Node %s says providerID %s, want %s",
+		return err_set(e, ERR_CONFLICT, 0, "Node %s has providerID %s, want %s",
 			       node->world.name, str_or(node->provider_id, "(none)"), id);
-	/* An instance has no BMC that would say which it is: its launch is known by the claim's
-	 * name, the providerID and the token, which nobody else was given. */
+	/* A cloud instance has no BMC to report its identity: it is known by the claim's name, the
+	 * providerID and the token, which nobody else has. */
 	if (!l->m->spec.elastic && !identity_joined(mine, seen, node->system_uuid))
 		return err_set(e, ERR_CONFLICT, 0, "Node %s runs on system UUID %s, want %s",
 			       node->world.name, str_or(node->system_uuid, "(none)"),

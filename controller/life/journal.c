@@ -1,6 +1,6 @@
 /*
- * journal: writes the status of a Machine, and records what a turn decided to write. Each write is
- * a merge patch with the resourceVersion.
+ * journal: writes the status of a Machine, and records what a turn decided. Each write is a merge
+ * patch with the resourceVersion.
  * Tests: tests/world/test_bmc.c, tests/world/test_crash.c
  */
 #include <assert.h>
@@ -38,15 +38,15 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 		life_kick(l);
 		return;
 	}
-	/* Nothing of what the patch announced may be done. */
+	/* The act that the failed patch announced must not be sent. */
 	l->act.journaled = false;
 	if (e->kind == ERR_CONFLICT)
 		l->journal.took_over = false;
 	loop_timer_start(&l->timer, e->kind == ERR_CONFLICT ? 100 : 1000);
 }
 
-/* Whoever's write this is in place of: the first of ours that succeeds makes the machine ours, so
- * each one until then raises the fence. */
+/* Adds our fence to the patch until one of our writes has succeeded. The first successful write
+ * takes over the machine. */
 static void raise_fence(const struct life *l, json_t *status)
 {
 	json_t *op = json_object_get(status, "operation");
@@ -66,7 +66,7 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 	json_t *conditions;
 
 	if (!status && !spec) {
-		/* jansson refused a text: what it was about is tried again with the next look */
+		/* jansson refused a text; the next observation leads to another try */
 		log_error("machine status could not be built", LOG_S("machine", l->name));
 		return;
 	}
@@ -78,8 +78,7 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 	if (spec) {
 		writer_spec(&l->journal.write, OBJECT_MACHINE, &l->m->meta, spec, on_spec_written);
 	} else {
-		/* mutant: conflict-unfenced */
-		raise_fence(l, status);
+		/* mutant: conflict-unfenced */ raise_fence(l, status);
 		conditions = life_conditions(l, status);
 		if (conditions) {
 			json_object_set_new(status, "conditions", conditions);
@@ -114,7 +113,7 @@ void life_annotate(struct life *l, const char *key, const char *value)
 
 /* --- decisions -------------------------------------------------------------------------------- */
 
-/* Texts quote BMCs, agents and tenants: whole UTF-8, and nothing that opens something. */
+/* Cleans a text that quotes BMCs, agents or tenants: valid UTF-8, and no secrets. */
 static void tidy(char *text)
 {
 	str_clean(text);
@@ -125,7 +124,8 @@ static enum life_decision decide(struct life *l, const struct life_decided *d)
 {
 	assert(!l->journal.decided.made);
 	assert(d->begins || machine_state_info[l->state].next & 1u << d->to);
-	/* Only what is elastic, and so has no network of ours, may leave without being cut off. */
+	/* Only an elastic instance, which has no port of drover's, may leave without being
+	 * isolated. */
 	assert(l->state != MACHINE_STOPPING || d->to != MACHINE_LEAVING || !l->m->spec.bmc);
 	l->journal.decided = *d;
 	l->journal.decided.made = true;
@@ -163,7 +163,7 @@ enum life_decision life_quarantine(struct life *l, enum machine_exit exit_, enum
 	life_set_time(q, "since", loop_wall(l->c->loop));
 	life_set_time(q, "nextAttempt",
 		      exit_ == EXIT_AUTO ? loop_wall(l->c->loop) + quarantine_wait(l->m) : 0);
-	/* A machine that was free is not clean any more. */
+	/* A machine that was free no longer counts as clean. */
 	d.extra = json_pack("{s:o, s:b}", "quarantine", q, "clean", 0);
 	return decide(l, &d);
 }
@@ -179,12 +179,13 @@ enum life_decision life_begin(struct life *l, const char *why)
 enum life_decision life_begin_again(struct life *l)
 {
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "StatusOutdated",
-		  "status is older than its records or claims: it begins again, and is not clean");
-	return life_begin(l, "machine status is older than what is known");
+		  "status is older than the WipeRecords or NodeClaims (a restored backup?); the "
+		  "machine starts again in state known and is not clean");
+	return life_begin(l, "machine status is older than its records or claims");
 }
 
-/* Each machine waits for these on its way when nothing is wrong; what takes too long fails, and
- * that is a Warning. */
+/* True for reasons that every machine waits for in normal operation. Their events are Normal; a
+ * wait that takes too long fails, which is a Warning. */
 static bool is_ordinary(enum reason r)
 {
 	return r == REASON_NodeNotReady || r == REASON_StartupTaintsExist ||
@@ -193,7 +194,7 @@ static bool is_ordinary(enum reason r)
 	       r == REASON_VolumesAttached;
 }
 
-/* status.operation with why nothing moves; message: tidied. */
+/* Returns status.operation with the reason for waiting. message: cleaned by tidy(). */
 static json_t *waiting(const struct life *l, enum machine_waiting waiting_for, enum reason reason,
 		       const char *message)
 {

@@ -1,5 +1,5 @@
 /*
- * life: what a life is asked by all: its claim, its provider, its limits, its fence.
+ * life: what all parts of a life need: its claim, Provider, limits and fence.
  * Tests: tests/world/test_review.c, tests/world/test_fence.c
  */
 #include <stdlib.h>
@@ -74,7 +74,6 @@ void life_set_time(json_t *o, const char *key, int64_t ms)
 	json_object_set_new(o, key, ms ? json_string(str_time(t, ms)) : json_null());
 }
 
-/* Our fence: one above what the journal shows, from our first write on. */
 int64_t life_fence(const struct life *l)
 {
 	int64_t f = l->m->status.operation ? l->m->status.operation->fence : 0;
@@ -95,7 +94,8 @@ void life_operation_id(struct life *l, char out[static 33])
 	str_hex(out, b, sizeof(b));
 }
 
-/* Bytes of what is wiped by one command after the other: a drive, or the namespaces of one. */
+/* Returns the bytes that are wiped one after the other: those of a drive, or of all namespaces of
+ * one drive. */
 static int64_t bytes_in_turn(const struct object_drives *v, size_t of)
 {
 	int64_t bytes = 0;
@@ -108,9 +108,9 @@ static int64_t bytes_in_turn(const struct object_drives *v, size_t of)
 	return bytes;
 }
 
-/* As long as the largest drive takes to be overwritten at a rate that none is below for long: a
- * disk at the inside of its platters, flash of four bits in a cell without its cache. One that
- * stands still the agent gives up long before. */
+/* Returns the time to overwrite the largest drive at a rate that no drive stays below for long: a
+ * disk on its inner tracks, QLC flash without its cache. The agent gives up a stalled drive much
+ * earlier. */
 static int64_t wipe_limit_ms(const struct machine *m)
 {
 	const struct object_drives *v = &m->spec.drives;

@@ -13,24 +13,28 @@
 #include "controller/hardware/driver.h"
 
 /*
- * life: what drives one Machine through the states of api/machine_states.def.
+ * life: drives one Machine through the states of api/machine_states.def.
  *
- * The Machine's status is the journal and the lock; a struct life holds only what can be found out
- * again: sessions, the last look at the BMC, what is in flight. Steps (steps/steps.h) use it
- * through the headers beside this one:
+ * The Machine's status is both the journal and the lock. A struct life holds only what can be found
+ * out again: sessions, the last observation of the BMC, requests in flight. Steps (steps/steps.h)
+ * use it through the headers beside this one:
  *
- *   journal.h    what is written: changes of state, why nothing moves	act.h	 acts, after the journal
- *   bmc.h power.h port.h	   looks and acts at BMC and fabric	ask.h node.h	 questions to API servers
- *   bmc_open.h		   may the BMC be asked?
- *   agent_boot.h boot_marks.h  the agent of an operation		consent.h	 may anything be done?
- *   clean_proof.h wipe_attempt.h tenancy.h	is it clean?		takeover.h	 a new leader's first acts
+ *   journal.h				status writes: changes of state, reasons for waiting
+ *   act.h					acts, sent after the journal names them
+ *   bmc.h power.h port.h			observations of and acts at BMC and fabric
+ *   bmc_open.h				may the BMC be contacted?
+ *   ask.h node.h				requests to API servers
+ *   agent_boot.h boot_marks.h		the agent of an operation
+ *   consent.h				may drover act at all?
+ *   clean_proof.h wipe_attempt.h tenancy.h	is the machine clean?
+ *   takeover.h				the first acts of a new leader
  *
- * What is called life_ensure_* acts: true, it is so; false, not yet, and what is missing was asked,
- * written or started now or before, or, where others have to bring it about, life_wait() says for
- * what. What takes a const life only reads.
+ * A function named life_ensure_* returns true if the condition holds. On false, the missing part
+ * has been requested, written or started, or life_wait() has told whom the machine waits for. A
+ * function that takes a const life only reads.
  *
- * Each write is a merge patch with the Machine's resourceVersion: it is the quorum read (an old
- * view fails with a conflict) and the mutual exclusion with another leader.
+ * Each write is a merge patch with the Machine's resourceVersion. This replaces a quorum read (an
+ * outdated view fails with a conflict) and excludes another leader.
  * Tests: tests/world/test_review.c, tests/world/test_bmc.c, tests/world/test_leave.c
  */
 struct agent_endpoint;
@@ -44,7 +48,7 @@ struct power_pacing;
 struct tenant;
 struct tenants;
 
-/* The parts below that every life uses; borrowed. */
+/* The shared parts that every life uses; not owned. */
 struct life_parts {
 	struct context *c;
 	const struct tenants *tenants;
@@ -53,239 +57,273 @@ struct life_parts {
 	struct agent_endpoint *agent_endpoint;
 	const struct machine_index *machine_index;
 	struct power_pacing *power_pacing;
-	/* NULL: every login is tried */
+	/* NULL: no guard, every login is tried */
 	struct login_guard *login_guard;
 };
 
-/* The parts of a life. Each has one owner, the file whose functions fill it in; the others read it.
- * A member that another file sets too says so. */
+/* The parts of a life. Each is written by one file, named in its comment; all others only read it.
+ * Members that a second file writes say so. */
 
-/* What its driver and its agent's seat were attached with (steps/tick.c). */
+/* What the machine is attached with: driver, BMC and agent session (steps/tick.c). */
 struct life_attached {
-	/* of the credentials of its BMC */
+	/* resourceVersion of the Secret with the BMC's credentials */
 	char *secret_version;
-	/* what the agent's session was made of */
+	/* text of the settings from which the agent session was created */
 	char *seat;
-	/* spec or Secret changed: attach anew; set by steps/requests.c too */
+	/* spec or Secret changed: attach again; also set by steps/requests.c */
 	bool again;
-	enum { LIFE_LOGGED_IN, LIFE_LOGGING_OUT, LIFE_LOGGED_OUT } login; /* life/log_out.c */
-	/* of the BMC that it is, or was, attached to */
+	/* state of the logout at retirement (life/log_out.c) */
+	enum { LIFE_LOGGED_IN, LIFE_LOGGING_OUT, LIFE_LOGGED_OUT } login;
+	/* address of the BMC that the machine is, or was, attached to */
 	char *address;
-	/* the session that was open there when it was detached (life/login.c) */
+	/* session that was open at that BMC when it was detached (life/login.c) */
 	char *left;
-	/* why it is not attached to its BMC; kind ERR_NONE: it is, or there is none */
+	/* why the BMC is not attached; kind ERR_NONE: it is attached, or spec has no BMC */
 	struct err error;
 };
 
-/* The looks at the BMC, and the last of them (life/bmc.c). */
+/* The last observation of the BMC, and the read in flight (life/bmc.c). */
 struct life_look {
+	/* false: no read has succeeded yet, or it was forgotten */
 	bool known;
-	/* loop_now() when it was asked */
+	/* loop_now() at the start of the last successful read */
 	int64_t read_at;
-	/* ... when all of it was answered: a slow BMC needs many seconds */
+	/* loop_now() at the end of that read: a slow BMC needs many seconds */
 	int64_t answered_at;
-	/* ... when its BMC was asked for the one that is on its way; 0: it is in line */
+	/* loop_now() when the read in flight left the machine queue; 0: it is still queued */
 	int64_t begun_at;
-	/* ... when the step first wanted one in this state; 0: it has not */
+	/* loop_now() when the step first wanted an observation in this state; 0: not yet */
 	int64_t wanted_at;
 	enum provider_power power;
-	char uuid[64], serial[128];
+	/* identity that the BMC reports; "": not reported */
+	char uuid[64];
+	char serial[128];
 	enum provider_override override;
-	bool media, media_known, media_https, media_verified;
-	char media_url[512], http_url[512];
-	/* of the BMC; "": not known */
+	/* a boot medium is inserted */
+	bool media;
+	/* the media slot could be read */
+	bool media_known;
+	/* the slot lists HTTPS among its transfer protocols */
+	bool media_https;
+	/* the BMC verifies the certificate of the medium's server */
+	bool media_verified;
+	/* URL of the inserted medium; "": none */
+	char media_url[512];
+	/* URL that the BMC shows for HTTP boot; "": none */
+	char http_url[512];
+	/* IP address from which the BMC answered; "": unknown */
 	char address[64];
-	/* why its sensors could not be read last; "": they could, or nothing was tried */
+	/* why the sensors could not be read last; "": they could, or were not tried */
 	char unsensed[200];
-	/* by this process: fault is what the sensors said last */
+	/* this process has read the sensors, so fault is their latest result */
 	bool sensed;
-	/* "": nothing is critical */
+	/* critical fault that the sensors report; "": none */
 	char fault[256];
-	/* read_at of the first of the reads that all said off; 0: not off */
+	/* read_at of the first of the consecutive reads that said Off; 0: the last read did not */
 	int64_t off_since;
-	char session_uri[256], learned_pin[80];
-	/* so many looks were */
+	/* session of the last successful read; "": none */
+	char session_uri[256];
+	/* "sha256:..." of a certificate trusted on first use; "": none learned */
+	char learned_pin[80];
+	/* number of successful reads */
 	unsigned answered;
-	/* one is on its way */
+	/* a read is in flight or queued */
 	bool busy;
-	/* not before: backing off */
+	/* loop_now() before which no read starts (back-off) */
 	int64_t after;
 	struct backoff backoff;
-	/* of the last one; kind ERR_NONE: it was answered, or there was none yet */
+	/* error of the last read; kind ERR_NONE: it succeeded, or there was none */
 	struct err error;
 };
 
-/* What is told of its BMC (life/bmc_facts.c). */
+/* Facts about the BMC for status.bmc (life/bmc_facts.c). */
 struct life_facts {
-	/* requests of its attachments that are over */
+	/* number of requests of earlier attachments */
 	uint64_t calls;
+	/* a trip is being counted: from leaving free until the return to free */
 	bool on_trip;
-	/* calls when that began */
+	/* total number of requests when the trip began */
 	uint64_t trip_from;
-	/* loop_now(): not written for itself before */
+	/* loop_now() before which a latency alone is not written */
 	int64_t latency_after;
-	/* news that were given last; NULL: none */
+	/* JSON text of the changes returned last; NULL: none */
 	char *told;
-	/* loop_now(): the same are not given before */
+	/* loop_now() before which the same changes are not returned again */
 	int64_t told_after;
 };
 
-/* Its calls in the Provider's line (life/line.c). */
+/* Waiting times in the Provider's machine queue (life/line.c). */
 struct life_line {
-	/* loop_now() since when a call waits there; 0: none */
+	/* loop_now() since when a call waits in the queue; 0: none waits */
 	int64_t since;
-	/* of those that have begun in the state at hand */
+	/* total wait, in ms, of the calls of the present state that have left the queue */
 	int64_t waited_ms;
-	/* stateSince that they are of */
+	/* status.stateSince for which waited_ms is counted */
 	int64_t of;
 };
 
 /* The drives that the BMC lists (life/listing.c). */
 struct life_listing {
-	/* operation and boot of the agent that it is of */
+	/* "OPERATION/BOOT" of the agent's boot for which the list was read */
 	char boot[96];
-	/* busy: it is being asked */
-	bool known, busy;
-	/* of v */
+	/* v is the list of this boot */
+	bool known;
+	/* the list is being read */
+	bool busy;
+	/* owns the memory of v */
 	struct arena *arena;
 	struct listed_drive *v;
 	size_t n;
-	/* not before it is asked again */
+	/* loop_now() before which the list is not read again */
 	int64_t after;
-	/* loop_now() since when it lists what the agent does not see; 0: it does not */
+	/* loop_now() since when the list has drives that the agent does not see; 0: it has none */
 	int64_t differs_since;
 	/* answers in this boot that the list, or a part of it, is not served */
 	unsigned lacking;
-	/* calls in a row that failed otherwise */
+	/* consecutive calls that failed for other reasons */
 	unsigned failed;
-	/* loop_now() when the last of these ended */
+	/* loop_now() when the last failed call ended */
 	int64_t failed_at;
 	struct backoff backoff;
-	/* of the last call that did not bring the whole list */
+	/* error of the last call that did not return the whole list */
 	struct err error;
+	/* what life/bmc_facts.c writes to status.bmc */
 	enum {
-		/* or it did not answer that */
+		/* not asked, or not answered */
 		LISTING_NOT_ASKED,
-		/* it lists drives, or says that there are none */
+		/* the BMC serves the list, which may be empty */
 		LISTING_TOLD,
-		/* it does not serve the list */
+		/* the BMC does not serve the list */
 		LISTING_LACKS
-	} says; /* what life/bmc_facts.c writes down */
-	/* wall ms */
+	} says;
+	/* wall ms at which `says` was set */
 	int64_t said_at;
 };
 
-/* The last look at the fabric (life/port.c). */
+/* The last observation of the fabric (life/port.c). */
 struct life_place {
 	bool known;
 	char segment[128];
 	enum fabric_proof proof;
-	/* ... and no better one; "": nothing was said */
+	/* why the proof is not better; "": the fabric gave no reason */
 	char why[160];
-	/* as of a look at the BMC */
-	int64_t read_at, answered_at, wanted_at;
-	/* a look or a move is on its way */
+	/* loop_now() at the start of the last successful observation */
+	int64_t read_at;
+	/* loop_now() at its end */
+	int64_t answered_at;
+	/* loop_now() when the step first wanted an observation in this state; 0: not yet */
+	int64_t wanted_at;
+	/* an observation or a move is in flight */
 	bool busy;
-	/* ... the move, and where to; "" none */
+	/* target segment of the move in flight; "": none */
 	char moving[128];
 };
 
-/* The act under way: the one that the journal names (life/act.c). */
+/* The current act, which the journal names (life/act.c). */
 struct life_acts {
 	char step[48];
-	/* written down, may go out; life/journal.c: it was not written after all */
+	/* written to the journal, may be sent; cleared by life/journal.c if the write failed */
 	bool journaled;
-	/* went out, not yet answered */
+	/* sent, and not answered yet */
 	bool under_way;
-	/* the one that is due is: it was told, and goes out when the lease is renewed */
+	/* the act is due but withheld until the Lease is renewed; the refusal has been logged */
 	bool withheld;
-	/* loop_now() when it went out and was answered; 0: not by this process */
-	int64_t began_at, ended_at;
-	/* backing off until */
+	/* loop_now() when the act was sent; 0: not sent by this process */
+	int64_t began_at;
+	/* loop_now() when an act was last answered; 0: never in this process */
+	int64_t ended_at;
+	/* loop_now() before which no act is sent (back-off) */
 	int64_t after;
 	struct backoff backoff;
 };
 
-/* What its Provider's manager installs (life/install.c). */
+/* Installation of the image by the Provider's manager (life/install.c). */
 struct life_install {
-	/* operation for which that was answered */
-	char acquired[64], released[64];
-	/* ... for which a release is under way */
+	/* id of the operation for which the manager has accepted the installation; "": none */
+	char acquired[64];
+	/* id of the operation for which the manager has its node back; "": none */
+	char released[64];
+	/* operation for which a release is in flight */
 	char releasing[64];
-	/* handle of the question that is under way */
+	/* handle of the progress query in flight */
 	char asked[64];
-	bool busy, known;
-	/* loop_now(): the manager does not answer, and the machine is on; 0: it does */
+	/* a progress query is in flight */
+	bool busy;
+	/* progress and text are the manager's last answer */
+	bool known;
+	/* loop_now() since when the manager does not answer while the machine is on; 0: it
+	 * answers */
 	int64_t away_since;
-	/* not before: polling, or backing off */
+	/* loop_now() before which progress is not queried (polling interval, or back-off) */
 	int64_t after;
 	struct backoff backoff;
 	enum provider_progress progress;
 	char text[200];
-	/* loop_now(); 0: it is not */
+	/* loop_now() since when the machine is UP; 0: it is not */
 	int64_t up_since;
-	/* of the last question; kind ERR_NONE: it was answered */
+	/* error of the last query; kind ERR_NONE: it succeeded */
 	struct err error;
 };
 
-/* Requests to switch it on or off (life/power.c). */
+/* Power requests (life/power.c). */
 struct life_powered {
-	/* the last one was kept back at the last moment: the lease was too old (S7) */
+	/* the last request was withheld at the last moment, because the Lease was too old (S7) */
 	bool unsent;
-	/* loop_now() when one was answered last */
+	/* loop_now() when the last request was answered */
 	int64_t ended_at;
 };
 
-/* How its agent is booted (life/agent_boot.c); an off that life/bmc.c reads ends all but the
- * ways. */
+/* The boot of the agent (life/agent_boot.c). An Off read by life/bmc.c resets by_http, whereabouts
+ * and due_at. */
 struct life_boot {
-	/* which of the ways to boot the agent is tried */
+	/* index of the boot method in use */
 	unsigned way;
-	/* ... of which operation and boot */
+	/* "OPERATION/BOOT" for which `way` was chosen */
 	char way_for[96];
-	/* what the BMC said to those before it; "": it is the first */
+	/* what the BMC said to the methods before this one; "": this is the first */
 	char refused[256];
-	/* plain media were refused, and those over TLS are tried (life/boot_way.c) */
+	/* media over plain HTTP were refused; HTTPS is tried (life/boot_way.c) */
 	bool over_tls;
-	/* what is on was switched on for an agent by HTTP */
+	/* the machine was switched on for an agent by HTTP boot */
 	bool by_http;
-	/* Where it is, asked for a boot that this process did not order. */
+	/* State of the check where the port is, for an HTTP boot that this process did not
+	 * order. */
 	enum { LIFE_NOT_ASKED, LIFE_ASKED, LIFE_ANSWERED } whereabouts;
-	/* loop_now() since when it is on and its agent is to call; 0: it is not */
+	/* loop_now() since when the machine is on and its agent should call; 0: it is not */
 	int64_t due_at;
 };
 
-/* A new leader's first acts (life/takeover.c). */
+/* First acts of a new leader (life/takeover.c). */
 struct life_follow {
-	/* the act that the journal shows; "" none */
+	/* identification of the act that the journal shows; "": none */
 	char begun[192];
-	/* loop_now() when it was first seen there */
+	/* loop_now() when this process first saw that act */
 	int64_t begun_at;
-	/* look.answered when another led */
+	/* look.answered when another replica last led */
 	unsigned from;
+	/* the predecessor's requests to the BMC can no longer take effect */
 	bool over;
-	/* The segment that a move of the port leads to whose end this process does not hear; ""
-	 * none. */
+	/* Target segment of a move of the port whose end this process will not learn; "": none. */
 	char move[128];
-	/* loop_now() when it was first seen begun */
+	/* loop_now() when that move was first seen */
 	int64_t move_at;
 };
 
-/* A question of a step to an API server (life/ask.c). */
+/* A request of a step to an API server (life/ask.c). */
 struct life_question {
-	/* in flight; set by who asks, after life_asking() */
+	/* in flight; set by the caller after life_asking() */
 	struct kube_call *call;
-	/* which question it asks */
+	/* name of the request */
 	char asking[64];
-	/* whose client it goes through; NULL: the host's */
+	/* tenant whose client is used; NULL: the host cluster */
 	struct tenant *to;
-	/* The machine when it was asked: a call to a tenant does not leave the line on what is past
-	 * (life_ask_tenant()). */
+	/* State and fence of the machine when the request was started. A queued request to a tenant
+	 * is not sent if they have changed (life_ask_tenant()). */
 	enum machine_state state;
 	int64_t fence;
-	/* What was found out; forgotten when the state changes. */
+	/* The last answer; dropped when the state changes. */
 	struct {
-		/* which question; "" none */
+		/* name of the answered request; "": none */
 		char about[64];
 		bool ok;
 		struct err err;
@@ -294,15 +332,19 @@ struct life_question {
 
 /* Writes of the Machine (life/journal.c). */
 struct life_journal {
-	/* of this Machine, and of what ends with its claim */
+	/* writer of this Machine, and of objects that end with its claim */
 	struct status_writer write;
-	/* our fence stands in it; steps/tick.c: another leads */
+	/* our fence is in the Machine's status; cleared by steps/tick.c when another replica
+	 * leads */
 	bool took_over;
-	/* loop_now() when life_wait() said why nothing moves last; 0: never; life/told.c too */
+	/* loop_now() of the last life_wait(); 0: never; also set by life/told.c */
 	int64_t said_at;
-	/* What this turn decided; steps/enter.c takes it at the end of the turn. */
+	/* What this turn decided; steps/enter.c writes it at the end of the turn. */
 	struct life_decided {
-		bool made, begins;
+		/* false: this turn has decided nothing */
+		bool made;
+		/* the machine starts from the beginning (life_begin()) */
+		bool begins;
 		enum machine_state to;
 		/* owned; NULL: none */
 		json_t *extra;
@@ -311,84 +353,88 @@ struct life_journal {
 	} decided;
 };
 
-/* What a step holds for its state; forgotten when the state changes or another replica leads (the
- * step's own file). */
+/* Working data of the step of the present state. Dropped when the state changes or another replica
+ * leads. Owned by the file of that step. */
 struct life_work {
-	/* NULL: nothing was begun by this process */
+	/* NULL: this process has begun nothing */
 	void *of;
 	void (*free)(void *of);
-	/* calls go through its client */
+	/* True if calls in `of` use the client of t */
 	bool (*uses)(const void *of, const struct tenant *t);
-	/* parts of the state that this process has done; 0 at its start */
+	/* number of parts of the state that this process has done; initially 0 */
 	int progress;
-	/* loop_now(): the agent of a warm machine was asked whether it is there (steps/warm.c) */
+	/* loop_now() when the agent of a warm machine was asked to answer (steps/warm.c) */
 	int64_t knocked_at;
 };
 
-/* The heartbeat of its kubelet, from the end of draining on: one that changes after off was read
- * says that the BMC is wrong (steps/stopping.c). */
+/* Heartbeat of the machine's kubelet, observed from the end of draining on. A heartbeat that
+ * changes after Off was read shows that the BMC is wrong (steps/stopping.c). */
 struct life_beat {
-	/* uid of the claim whose Node it is of */
+	/* UID of the claim whose Node is observed */
 	char of[64];
+	/* the request for the Lease in flight; NULL: none */
 	struct kube_call *call;
-	/* whose client `call` goes through */
+	/* tenant whose client `call` uses */
 	struct tenant *to;
-	/* renewTime of its Lease; "": none seen */
+	/* renewTime of the Node's Lease; "": none seen */
 	char text[64];
-	/* the last answer was none: nothing is to be heard there */
+	/* the last request failed or returned no Lease: no heartbeat can be expected */
 	bool silent;
+	/* loop_now() at the start of the last request; 0: none */
 	int64_t asked_at;
-	/* loop_now() when the newest one that was answered was asked; 0: none */
+	/* loop_now() at the start of the newest answered request; 0: none */
 	int64_t read_at;
-	/* ... when it was seen to change last */
+	/* loop_now() when the heartbeat was last seen to change */
 	int64_t changed_at;
-	/* changes between questions that were both asked after off was read */
+	/* number of changes between two requests that both started after Off was read */
 	unsigned after_off;
 };
 
-/* Whether it has to leave its tenant (steps/leave_reason.c). */
+/* Whether the machine must leave its tenant (steps/leave_reason.c). */
 struct life_leave {
-	/* loop_now() since when its tenant says that it has no such Node; 0: it does not */
+	/* loop_now() since when the tenant says that the Node does not exist; 0: it does not say
+	 * so */
 	int64_t node_gone_at;
 	/* loop_now() when the BurstPolicy of the claim was first missing; 0: it exists
 	 * (life/paid.c) */
 	int64_t policy_gone_at;
-	/* wall ms: an emptiness that began before does not count; set by steps/hold.c */
+	/* wall ms before which emptiness does not count; also set by steps/hold.c */
 	int64_t quiet_since;
-	/* loop_now(): its pool has nothing to spare before */
+	/* loop_now() before which the pool's disruption budget is not checked again */
 	int64_t budget_after;
-	/* it is being written down that it leaves for a budget's sake; set by steps/serving.c */
+	/* the machine leaves for a reason that counts against a disruption budget, and that is
+	 * being written; also set by steps/serving.c */
 	bool giving_back;
 };
 
-/* Its instance at an elastic Provider (steps/elastic.c). */
+/* The instance at an elastic Provider (steps/elastic.c). */
 struct life_elastic {
-	/* a launch or an end is on its way */
+	/* a launch or a termination is in flight */
 	bool busy;
-	/* loop_now(): only a list that was asked for since then counts; 0: none was wanted */
+	/* loop_now(): a list counts only if it was requested after this; 0: none was wanted */
 	int64_t since;
-	/* ... since when no list shows it; 0: one does */
+	/* loop_now() since when no list shows the instance; 0: one does */
 	int64_t gone_from;
-	/* ... when the cloud took the order to end it; 0: it has not */
+	/* loop_now() when the cloud accepted the termination; 0: it has not */
 	int64_t ended_at;
-	enum {
-		ELASTIC_NO_ANSWER,
-		ELASTIC_LAUNCHED,
-		ELASTIC_REFUSED
-	} answer; /* of the launch, to be written */
-	char id[130], provider_id[512];
+	/* the cloud's answer to the launch, not yet written to status */
+	enum { ELASTIC_NO_ANSWER, ELASTIC_LAUNCHED, ELASTIC_REFUSED } answer;
+	/* ids of the launched instance, if answer is ELASTIC_LAUNCHED */
+	char id[130];
+	char provider_id[512];
+	/* why the launch was refused, if answer is ELASTIC_REFUSED */
 	struct err err;
 };
 
 struct life {
 	struct context *c;
 	const struct life_parts *parts;
-	/* steps/lives.h */
+	/* all lives; steps/lives.h */
 	struct lives *all;
 	char *name;
-	/* that it serves, or served last; NULL: none yet */
+	/* name of the tenant that the machine serves, or served last; NULL: none yet */
 	char *tenant;
-	/* the latest, from the cache; valid in this turn */
+	/* the Machine from the cache; valid during this turn */
 	const struct machine *m;
 	enum machine_state state;
 
@@ -414,47 +460,49 @@ struct life {
 	struct life_beat beat;
 	struct life_leave leave;
 
-	/* VolumeAttachments that name its Node; -1: not looked for (life/node.c) */
+	/* number of VolumeAttachments of the machine's Node; -1: not counted (life/node.c) */
 	int volumes;
-	/* loop_now() when life_progress() wrote last (life/progress.c) */
+	/* loop_now() when life_progress() last wrote (life/progress.c) */
 	int64_t progress_at;
-	/* in the turn before (steps/tick.c) */
+	/* tenancy in the previous turn (steps/tick.c) */
 	int64_t tenancy_seen;
-	/* not before, a WipeRecord is created: the last try failed (life/wipe_attempt.c) */
+	/* loop_now() before which no WipeRecord is created, because the last try failed
+	 * (life/wipe_attempt.c) */
 	int64_t record_after;
 
 	struct loop_defer tick;
 	struct loop_timer timer;
 };
 
-/* tick in the next turn */
+/* Schedules a tick of this machine in the next loop turn. */
 void life_kick(struct life *l);
 
-/* What a step holds for its state is not worth anything any more; calls under way are as if never
- * made. */
+/* Frees the working data of the step and cancels its calls in flight. */
 void life_drop_work(struct life *l);
 
-/* Our fence: one above what the journal shows, from our first write on. */
+/* Returns the fence of this leader: one above that in the journal until our first write, then the
+ * same. */
 int64_t life_fence(const struct life *l);
-/* RFC 3339; 0: null */
+/* Sets o[key] to the time in RFC 3339; ms 0: null. */
 void life_set_time(json_t *o, const char *key, int64_t ms);
 
-/* Its Provider's manager installs it, in place of the agent's writing an image (life/install.h). */
+/* True if a manager of the Provider installs the image, instead of the agent (life/install.h). */
 bool life_is_managed(const struct life *l);
 
-/* A new status.operation.id. */
+/* Writes a new random status.operation.id to out. */
 void life_operation_id(struct life *l, char out[static 33]);
-/* the claim that holds the lock; NULL */
+/* Returns the claim that holds the machine's lock; NULL: none, or not in the cache. */
 const struct node_claim *life_claim(const struct life *l);
-/* an unlocked claim that names this machine */
+/* Returns a claim without a machine that names this machine; NULL: none. */
 const struct node_claim *life_claim_wanting(const struct life *l);
 const struct provider_object *life_provider(const struct life *l);
-/* wall ms; 0: none */
+/* Returns the deadline of the present state, wall ms; 0: none. */
 int64_t life_deadline(const struct life *l);
 
-/* How long this machine may be in that state, by its claim, its Provider or the table; 0: for
- * ever. */
-#define LIFE_WIPE_MOST_MS (7 * 24 * 3600 * INT64_C(1000)) /* however large its drives are */
+/* Upper bound of the default limit for wiping, however large the drives are. */
+#define LIFE_WIPE_MOST_MS (7 * 24 * 3600 * INT64_C(1000))
+/* Returns how long this machine may be in state s, in ms, from its claim, its Provider or the table
+ * of states; 0: no limit. */
 int64_t life_limit_ms(const struct life *l, enum machine_state s);
 
 #endif

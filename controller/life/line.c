@@ -1,5 +1,5 @@
 /*
- * line: sums up what calls of the state at hand waited in their Provider's line.
+ * line: sums up how long calls of the present state waited in their Provider's machine queue.
  * Tests: tests/world/test_line.c
  */
 #include "controller/life/line.h"
@@ -7,7 +7,8 @@
 #include "base/str.h"
 #include "controller/life/journal.h"
 
-/* Seldom, for it is written for each machine that waits, and all of them do at once. */
+/* Wait after which the reason is written. Long, because it is written for each waiting machine, and
+ * all of them wait at the same time. */
 #define TELL_MS 120000
 
 void life_line_asked(struct life *l)
@@ -38,7 +39,7 @@ void life_line_begun(int64_t waited_ms, void *arg)
 	l->line.waited_ms += waited_ms;
 }
 
-/* One text for the whole wait, for its time says since when. */
+/* Uses one text for the whole wait; the time of lastError shows since when. */
 void life_line_tell(struct life *l)
 {
 	int64_t left = l->line.since + TELL_MS - loop_now(l->c->loop);
@@ -49,7 +50,7 @@ void life_line_tell(struct life *l)
 		loop_timer_start(&l->timer, left < l->c->o.poll_ms ? left : l->c->o.poll_ms);
 	else
 		life_wait(l, WAITING_RATE, REASON_CallsPaced,
-			  "calls to BMCs of provider %s go out in turn, and others are before it",
+			  "waiting in the queue of BMC calls of provider %s",
 			  str_or(l->m->spec.provider_ref.name, ""));
 }
 

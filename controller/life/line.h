@@ -4,26 +4,27 @@
 #include "controller/life/life.h"
 
 /*
- * line: how long calls of one machine wait in the line of its Provider (limits of pace and places,
- * providers/jobs.h), which is no silence of its BMC: it is told by a reason of its own, and eats no
- * deadline.
+ * line: measures how long calls of one machine wait in the machine queue of its Provider (limits on
+ * rate and concurrency, providers/jobs.h). This wait is not the BMC's fault: it has its own reason
+ * (CallsPaced) and does not count against the state's deadline.
  */
-/* a call was handed to the driver, or is about to be */
+/* A call was handed to the driver, or is about to be. */
 void life_line_asked(struct life *l);
-/* as provider_call.begun */
-void life_line_begun(int64_t waited_ms, void *arg /* struct life */);
-/* no call waits any more: answered, or dropped */
+/* Has the signature of provider_call.begun: a call left the queue after waited_ms. */
+void life_line_begun(int64_t waited_ms, void *arg);
+/* No call waits any more: it was answered or dropped. */
 void life_line_left(struct life *l);
 
-/* a look or an act does, now */
+/* True if a read of the BMC or an act waits in the queue now. */
 bool life_line_waits(const struct life *l);
 
-/* It waits for long: say so. */
+/* Calls life_wait() with CallsPaced once the wait is long. */
 void life_line_tell(struct life *l);
-/* False: what was said of it is over, and that is being written. */
+/* True unless status still says CallsPaced although no call waits. Otherwise clears it and returns
+ * false. */
 bool life_ensure_line_settled(struct life *l);
-/* The state's deadline has passed by the clock. False: it has not, for the line took so long; that
- * is being written. */
+/* Call when the state's deadline has passed. False if calls of this state waited in the queue: the
+ * deadline is then moved by that time. */
 bool life_ensure_line_counted(struct life *l);
 
 #endif

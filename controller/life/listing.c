@@ -1,5 +1,6 @@
 /*
- * listing: asks the BMC for its drives, a few at a time, and keeps them for this boot of the agent.
+ * listing: reads the BMC's list of drives, a few drives at a time, and keeps it for this boot of
+ * the agent.
  * Tests: tests/world/test_listed.c
  */
 #include <string.h>
@@ -20,9 +21,10 @@
 #define LACKING_TRIES 2
 #define FAILED_TRIES 3
 #define AGAIN_MS 2000
-#define AGAIN_MOST_MS 5000 /* whatever pause the BMC asks for */
+#define AGAIN_MOST_MS 5000 /* upper limit for a pause that the BMC asks for */
 #define DAY_MS (24 * 3600 * INT64_C(1000))
-#define PATIENCE_MS (3 * 60 * 1000) /* for what it shows of the time before the power came */
+/* how long a BMC may still show drives from before the power-on */
+#define PATIENCE_MS (3 * 60 * 1000)
 #define LOOK_AGAIN_MS (30 * 1000)
 
 void life_listing_forget(struct life *l)
@@ -93,7 +95,7 @@ static void say(struct life *l, int says)
 	l->listing.said_at = loop_wall(l->c->loop);
 }
 
-/* What status.bmc says by now of a BMC without a list: NULL, nothing that still counts. */
+/* Returns the record in status.bmc that the BMC does not serve the list; NULL: none, or too old. */
 static const struct machine_unlisted *remembered(const struct life *l)
 {
 	const struct machine_unlisted *u = l->m->status.bmc.drives_not_listed;
@@ -107,8 +109,8 @@ static void log_gap(const struct life *l, const char *text)
 	log_warn(text, LOG_S("machine", l->name), LOG_E(&l->listing.error));
 }
 
-/* The BMC answered that it does not serve the list (whole), or a part of it; o: what it lists all
- * the same. */
+/* Handles a BMC that answered that it does not serve the list (whole), or a part of it. o: what it
+ * lists nevertheless. */
 static void on_lacking(struct life *l, const struct provider_observation *o, bool whole)
 {
 	struct life_listing *k = &l->listing;
@@ -119,7 +121,7 @@ static void on_lacking(struct life *l, const struct provider_observation *o, boo
 	}
 	keep(k, o);
 	say(l, whole ? LISTING_LACKS : LISTING_TOLD);
-	log_gap(l, o->ndrives ? "BMC lists a part of its drives" : "BMC lists no drives");
+	log_gap(l, o->ndrives ? "BMC lists only part of its drives" : "BMC lists no drives");
 }
 
 static void on_failed(struct life *l, const struct err *e)
@@ -153,21 +155,22 @@ static void on_listed(const struct provider_observation *o, const char *handle, 
 	} else if (o && o->drives_lack && o->drives_lack->code) {
 		k->error = *o->drives_lack;
 		on_lacking(l, o, o->drives_simple);
-	} else if (o) { /* whole, or status.bmc has what the BMC answered to the rest */
+	} else if (o) { /* the whole list, or status.bmc already records the missing part */
 		keep(k, o);
 		if (!o->drives_lack)
 			say(l, LISTING_TOLD);
 	} else if (e->kind == ERR_UNSUPPORTED && e->code) {
 		on_lacking(l, &none, true);
 	} else if (e->kind == ERR_UNSUPPORTED || e->kind == ERR_NOT_FOUND) {
-		keep(k, &none); /* no BMC of this type lists drives, or status.bmc has its answer */
+		/* no BMC of this type lists drives, or status.bmc records the answer */
+		keep(k, &none);
 	} else {
 		on_failed(l, e);
 	}
 	life_kick(l);
 }
 
-/* It answers, and fails at this. */
+/* Gives up a BMC that answers other reads but fails at this one. */
 static void let_be(struct life *l)
 {
 	log_gap(l, "BMC lists no drives");
@@ -176,7 +179,8 @@ static void let_be(struct life *l)
 	keep(&l->listing, &none);
 }
 
-/* It failed too often.  Each look that it has answered since shows that it fails at this alone. */
+/* True if the list failed too often, and the BMC answered an observation since, so that only this
+ * request fails. */
 static bool ensure_given_up(struct life *l, bool waits)
 {
 	if (!waits || !life_ensure_looked(l, loop_now(l->c->loop) - l->listing.failed_at))
@@ -185,7 +189,7 @@ static bool ensure_given_up(struct life *l, bool waits)
 	return true;
 }
 
-/* waits: the machine waits for this, and says why. */
+/* waits: the machine waits for the list, and status says why. */
 static bool ensure_listed(struct life *l, bool waits)
 {
 	struct life_listing *k = &l->listing;
@@ -216,7 +220,7 @@ static bool ensure_listed(struct life *l, bool waits)
 	}
 	if (left > 0 || !(waits ? life_ensure_bmc_open(l, false) : life_bmc_is_open(l, &why, text)))
 		return false;
-	/* Its session is in the journal first: it is a look that tells it. */
+	/* Read the BMC once first: only an observation puts the session into the journal. */
 	if (!l->look.known && !life_ensure_looked(l, -1))
 		return false;
 	k->busy = true;
@@ -234,7 +238,7 @@ bool life_listing_ask(struct life *l)
 	return ensure_listed(l, false);
 }
 
-/* The first two by name. */
+/* Names the first two drives; returns how many are missing. */
 static size_t name_missing(const struct life *l, const struct listed_unseen *u, size_t n,
 			   struct err *e)
 {
@@ -251,7 +255,8 @@ static size_t name_missing(const struct life *l, const struct listed_unseen *u, 
 	}
 	if (missing > 2)
 		text = arena_printf(a, "%s and %zu more", text, missing - 2);
-	(void)!err_set(e, ERR_INVALID, 0, "its BMC lists what the agent does not see: %s", text);
+	(void)!err_set(e, ERR_INVALID, 0, "the BMC lists drives that the agent does not see: %s",
+		       text);
 	return missing;
 }
 
@@ -262,8 +267,7 @@ bool life_ensure_listed_seen(struct life *l, const struct listed_unseen *u, size
 	int64_t now = loop_now(l->c->loop);
 
 	*misfit = false;
-	/* mutant: listed-unasked */
-	if (!name_missing(l, u, n, e))
+	/* mutant: listed-unasked */ if (!name_missing(l, u, n, e))
 		return true;
 	if (!k->differs_since)
 		k->differs_since = now;
@@ -274,6 +278,6 @@ bool life_ensure_listed_seen(struct life *l, const struct listed_unseen *u, size
 	k->known = false;
 	k->lacking = 0;
 	k->after = now + LOOK_AGAIN_MS;
-	life_wait(l, WAITING_DEVICE, REASON_DriveMissing, "%s; it is asked again", e->text);
+	life_wait(l, WAITING_DEVICE, REASON_DriveMissing, "%s; drover asks the BMC again", e->text);
 	return false;
 }

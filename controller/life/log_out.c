@@ -1,6 +1,7 @@
 /*
- * log_out: asks the BMC to close the session, and takes it out of the journal whatever it says: a
- * BMC that does not answer, or whose login is refused, keeps nobody from retiring a machine.
+ * log_out: asks the BMC to close the session, and removes the session from status whatever the
+ * answer: a BMC that does not answer, or refuses the login, must not prevent a machine from
+ * retiring.
  * Tests: tests/world/test_login_guard.c
  */
 #include "controller/life/log_out.h"
@@ -21,7 +22,7 @@ static void on_logged_out(const struct provider_observation *o, const char *hand
 	(void)o;
 	(void)handle;
 	if (e)
-		log_warn("BMC session not closed: it stays until its BMC ends it",
+		log_warn("BMC session not closed; it stays open until the BMC ends it",
 			 LOG_S("machine", l->name), LOG_E(e));
 	l->attached.login = LIFE_LOGGED_OUT;
 	life_kick(l);
@@ -35,7 +36,7 @@ bool life_ensure_logged_out(struct life *l)
 
 	if (str_empty(l->m->status.bmc.session_uri))
 		return true;
-	/* Without its Provider nobody could ask the BMC. */
+	/* Without its Provider the BMC cannot be contacted. */
 	if (l->attached.login == LIFE_LOGGED_IN && l->m->spec.bmc && l->driver) {
 		if (life_bmc_is_open(l, &why, text)) {
 			l->attached.login = LIFE_LOGGING_OUT;
@@ -49,7 +50,7 @@ bool life_ensure_logged_out(struct life *l)
 	}
 	if (l->attached.login == LIFE_LOGGING_OUT)
 		return false;
-	life_look_forget(l); /* it names the session */
+	life_look_forget(l); /* the observation names the session */
 	life_write(l, json_pack("{s:{s:n}}", "bmc", "sessionURI"), NULL);
 	return false;
 }

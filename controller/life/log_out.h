@@ -4,12 +4,12 @@
 #include "controller/life/life.h"
 
 /*
- * log_out: a machine that is retired keeps no session at its BMC.
+ * log_out: closes the BMC session of a machine that retires.
  * Tests: tests/world/test_login_guard.c
  */
 
-/* The session that the journal names is closed, as far as its BMC can be asked: tried once, for 60
- * s at the longest. */
+/* True if the session in status.bmc.sessionURI is closed or was given up. Tries once, for at most
+ * 60 s. */
 bool life_ensure_logged_out(struct life *l);
 
 #endif

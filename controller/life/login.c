@@ -1,8 +1,8 @@
 /*
- * login: no session with a BMC is forgotten. A look that succeeds brings its session into the
- * journal, from which the next login ends it. One of a look that failed after its login is written
- * down as well; and what is in no journal when the machine is attached anew is kept here, for the
- * next login of this process.
+ * login: makes sure that no session with a BMC is forgotten. A successful read puts its session
+ * into the journal, from where the next login ends it. The session of a read that failed after its
+ * login is written too. A session that is not in the journal when the machine is attached again is
+ * kept in memory, for the next login of this process.
  * Tests: tests/world/test_bmc.c
  */
 #include <stdlib.h>
@@ -25,7 +25,7 @@ bool life_ensure_session_written(struct life *l)
 	bool only;
 	const char *uri = life_session(l, &only);
 
-	/* An older one that is still there stands in the journal until it has gone. */
+	/* An older session that still exists stays in status until it has been ended. */
 	if (!uri || !only || l->look.busy || l->look.error.kind == ERR_NONE ||
 	    str_eq(uri, l->m->status.bmc.session_uri))
 		return true;
@@ -45,7 +45,7 @@ void life_session_left(struct life *l)
 	l->attached.left = mem_strdup(uri);
 }
 
-/* At another address the same path may be another's session. */
+/* At a different address the same path may be the session of another client. */
 void life_session_inherited(struct life *l)
 {
 	const char *address = l->m->spec.bmc->address;

@@ -3,11 +3,11 @@
 
 #include "controller/life/life.h"
 
-/* The session that is open with its BMC, as provider_session() has it; NULL: none. */
+/* Returns the URI of the open session with the BMC, as provider_session() does; NULL: none. */
 const char *life_session(const struct life *l, bool *only);
-/* False: a session of a look that failed is being written down. */
+/* False while the session of a failed read is being written to status. */
 bool life_ensure_session_written(struct life *l);
-/* Before it is detached, and after it was attached again. */
+/* Saves the open session of a machine. Call before detaching it from the BMC. */
 void life_session_left(struct life *l);
 void life_session_inherited(struct life *l);
 void life_session_drop(struct life *l);

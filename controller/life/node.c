@@ -1,5 +1,4 @@
-/* node: what a step asks a tenant of the Node of its machine: marks on it, and which volumes are
- * attached. */
+/* node: marks the Node of a machine in its tenant, and counts the volumes attached to it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +55,8 @@ void life_ask_volumes(struct life *l, struct tenant *t)
 	l->question.call = kube_list(tenant_nodes_client(t), &s);
 }
 
-/* The resourceVersion makes it that Node, as it was seen: its list of taints is replaced. */
+/* The resourceVersion makes the patch apply only to the Node as it was read, because it replaces
+ * the list of taints. */
 static void patch_node(struct life *l, struct tenant *t, const struct tenant_node *node,
 		       const char *reason, bool cordon, const char *about)
 {
@@ -90,12 +90,14 @@ bool life_mark_node(struct life *l, struct tenant *t, const struct tenant_node *
 		if (ctx_may_act(l->c))
 			patch_node(l, t, node, reason, cordon, about);
 		break;
-	case ASK_OK: /* the cache will show it; if not, somebody has undone it since */
+	/* the cache will show the marks; if not, another writer has removed them since */
+	case ASK_OK:
 		life_ask_again(l);
 		break;
 	case ASK_FAILED:
 		if (l->question.answer.err.kind != ERR_CONFLICT)
-			life_wait(l, WAITING_DEVICE, REASON_NodeNotMarked, "Node %s: %s",
+			life_wait(l, WAITING_DEVICE, REASON_NodeNotMarked,
+				  "Node %s could not be updated (cordon, taint): %s",
 				  node->world.name, l->question.answer.err.text);
 		life_ask_again(l);
 		break;

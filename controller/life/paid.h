@@ -4,19 +4,20 @@
 #include "controller/life/life.h"
 
 /*
- * paid: the end of an instance that a BurstPolicy pays for.
+ * paid: decides when an instance that a BurstPolicy pays for must end.
  *
  * The instance may run until its NodeClaim expires (spec.expireAfter: maxRuntime plus boot time,
  * counted from the creation of the claim), and no longer than PAID_GONE_MS after the last
  * BurstPolicy of that name was deleted. Then drover terminates the instance. Nothing postpones the
  * end (S6): no cordon, no hold, no Drain, no disruption budget, no pause of the NodePool, the
- * VirtualCluster, the Provider or the Machine, and no tenant that does not answer. Pods get at most
+ * VirtualCluster, the Provider or the Machine, and no unreachable tenant. Pods get at most
  * PAID_GRACE_MS to terminate.
  *
  * On the loop thread.
  * Tests: tests/world/test_burst_end.c, tests/unit/controller/steps/test_leave_reason.c
  */
-#define PAID_GONE_MS 60000 /* kubectl replace --force deletes a policy and creates it again */
+/* Grace time, because kubectl replace --force deletes a policy and creates it again. */
+#define PAID_GONE_MS 60000
 #define PAID_GRACE_MS ((int64_t)3 * 60 * 1000)
 
 /* Returns true if the instance of this machine has reached that end. Returns false before it, and

@@ -1,5 +1,5 @@
 /*
- * port: where the machine's port is, and moving it: the acts at the fabric.
+ * port: observes the machine's switch port and moves it: the acts at the fabric.
  * Tests: tests/world/test_leave.c, tests/world/test_restore.c
  */
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void on_place_seen(const struct fabric_place *p, const struct err *e, voi
 		l->place.read_at = p->read_at;
 		l->place.answered_at = loop_now(l->c->loop);
 	} else {
-		log_warn("fabric not read", LOG_S("machine", l->name), LOG_E(e));
+		log_warn("fabric could not be read", LOG_S("machine", l->name), LOG_E(e));
 		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 		if (l->m && !writer_busy(&l->journal.write))
 			life_wait(l, WAITING_DEVICE, REASON_NetworkNotConfirmed, "%s", e->text);
@@ -68,8 +68,8 @@ static void on_placed(const struct fabric_place *p, const struct err *e, void *a
 	life_acted(l, e);
 }
 
-/* A move may be long on its way to the switch: it is asked again when it is about to be sent
- * (S7). */
+/* Called immediately before the move is sent (S7), because a move may wait a long time on its way
+ * to the switch. */
 static bool may_act(void *arg)
 {
 	const struct life *l = arg;
@@ -97,8 +97,8 @@ void life_place_drop(struct life *l)
 	life_act_unanswered(l);
 }
 
-/* As of a look at the BMC: one that the state wanted is good enough however long the fabric
- * needs. */
+/* True if the observation is new enough. As for the BMC, an observation that started after the
+ * state first wanted one counts from its end, however long the fabric needs. */
 static bool is_fresh(const struct life *l, int64_t max_age_ms)
 {
 	const struct life_place *k = &l->place;
@@ -128,8 +128,8 @@ bool life_ensure_port_looked(struct life *l, int64_t max_age_ms)
 	return false;
 }
 
-/* What stands in status is not what this look shows: of another segment, a proof that was lost and
- * is back, or what was asked from there in another operation. */
+/* True if status.network does not match this observation: a different segment, a proof that was
+ * lost and is back, or a probe result of an earlier operation. */
 static bool is_old(const struct life *l, const char *segment)
 {
 	const struct machine_probe *p = l->m->status.network.probe;
@@ -176,14 +176,15 @@ bool life_ensure_placed(struct life *l, const char *segment)
 		write_place(l, segment, l->place.proof);
 		return false;
 	}
-	/* It was proved where it is not any more. */
+	/* The proof in status is for a segment in which the port no longer is. */
 	if (l->m->status.network.probe) {
 		write_place(l, l->m->status.network.segment, FABRIC_PROOF_NONE);
 		return false;
 	}
 	str_format(step, sizeof(step), "place %.40s", segment);
 	if (life_act(l, step, LIFE_IDEMPOTENT, 10000) != LIFE_GO) {
-		/* Asked for and answered, yet not there: look again each poll. */
+		/* The move was answered, but the port is not there: observe again in the next
+		 * poll. */
 		if (str_eq(l->act.step, step) && !l->act.under_way &&
 		    !writer_busy(&l->journal.write)) {
 			l->place.known = false;

@@ -1,5 +1,6 @@
 /*
- * power: power requests to the BMC, and the confirmation of a person that the machine is off.
+ * power: sends power requests to the BMC, and handles an operator's confirmation that the machine
+ * is off.
  * Tests: tests/world/test_bmc.c, tests/world/test_verbs.c
  */
 #include <stdio.h>
@@ -20,12 +21,12 @@
 #include "controller/life/takeover.h"
 #include "controller/rules/identity.h"
 
-/* A power change is not asked for again within this time: GPU servers need up to 3 min. */
+/* Consecutive failed reads after which an operator's confirmation of off is accepted. */
 #define DEAD_READS 3
+/* Time in which a power request is not repeated. */
 #define POWER_PATIENCE_MS 60000
 
-/* What a person said of this operation does not hold for what comes: it is another one from now
- * on. */
+/* Voids the operator's confirmation by giving the operation a new id. */
 static void void_confirmation(struct life *l)
 {
 	uint8_t raw[16];
@@ -33,8 +34,9 @@ static void void_confirmation(struct life *l)
 
 	loop_random_bytes(l->c->loop, raw, sizeof(raw));
 	str_hex(id, raw, sizeof(raw));
-	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffNotConfirmed",
-		  "the BMC answers On: what a person confirmed is void");
+	ctx_event(
+		l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffNotConfirmed",
+		"the BMC reports On; the operator's confirmation that the machine is off is void");
 	life_write(l,
 		   json_pack("{s:{s:n}, s:{s:s}}", "power", "confirmedBy", "operation", "id", id),
 		   NULL);
@@ -52,29 +54,32 @@ bool life_ensure_off_confirmed(struct life *l)
 
 	if (str_empty(id) || !str_eq(labels_get(&l->m->meta.annotations, REQUEST_CONFIRM_OFF), id))
 		return false;
-	if (!shut) /* it may come back, and say otherwise */
+	if (!shut) /* read the BMC too: it may answer again, and contradict */
 		(void)life_ensure_looked(l, l->c->o.poll_ms * 5);
 	if (!dead && (error || !l->look.known))
 		return false;
-	/* mutant: confirmed-though-on */
-	if (!dead && l->look.power == PROVIDER_POWER_ON) {
+	/* mutant: confirmed-though-on */ if (!dead && l->look.power == PROVIDER_POWER_ON) {
 		void_confirmation(l);
 		return false;
 	}
 	if (str_eq(l->m->status.power.confirmed_by, id))
 		return true;
-	str_format(note, sizeof(note), "a person saw it off: operation %s, %s; its BMC says %s", id,
-		   machine_state_info[l->state].name,
-		   shut	  ? text
-		   : dead ? l->look.error.text
-			  : provider_power_names[l->look.power]);
-	log_warn("off confirmed by a person", LOG_S("machine", l->name), LOG_S("operation", id));
+	str_format(
+		note, sizeof(note),
+		"an operator confirmed that the machine is off (operation %s, state %s); its BMC "
+		"reports: %s",
+		id, machine_state_info[l->state].name,
+		shut   ? text
+		: dead ? l->look.error.text
+		       : provider_power_names[l->look.power]);
+	log_warn("off confirmed by an operator", LOG_S("machine", l->name), LOG_S("operation", id));
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffConfirmed", note);
 	life_write(l, json_pack("{s:{s:s}}", "power", "confirmedBy", id), NULL);
 	return false;
 }
 
-/* What was not sent is no error of the BMC's: it goes out again when the lease is renewed. */
+/* Ends an act. A request that was withheld is no error of the BMC; it is sent once the Lease is
+ * renewed. */
 static void acted(struct life *l, const struct err *e)
 {
 	bool unsent = e && l->power.unsent;
@@ -104,7 +109,8 @@ void life_bmc_acted(const struct provider_observation *o, const char *handle, co
 	acted(life, e);
 }
 
-/* Asked again when the request is about to leave: pace and login may have taken a while (S7). */
+/* Called immediately before the request is sent (S7), because queueing and login may have taken a
+ * while. */
 static bool may_act(void *arg)
 {
 	struct life *l = arg;
@@ -113,26 +119,26 @@ static bool may_act(void *arg)
 	return !l->power.unsent;
 }
 
-/* What the act relies on is what its own call has read: the look that led to it may be of another
- * BMC by now. */
+/* provider_call.fits: checks what the call itself has read, because the observation that led to the
+ * act may be of a different BMC. */
 static int fits(const struct provider_observation *seen, void *arg, struct err *e)
 {
 	struct life *l = arg;
 	const struct machine *m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 
 	if (!m)
-		return err_set(e, ERR_CONFLICT, 0, "its Machine is not there any more");
+		return err_set(e, ERR_CONFLICT, 0, "the Machine object no longer exists");
 	if (identity_bmc(m->spec.identity, seen->system_uuid, seen->serial, e) < 0)
 		return -1;
-	/* Some show an override elsewhere than in the System, and none there. */
+	/* Accept a BMC that reports no override here: some show it elsewhere than in the System. */
 	if (str_eq(l->act.step, "power-on") && seen->boot_override != PROVIDER_OVERRIDE_NONE &&
 	    seen->boot_override != l->look.override)
 		return err_set(e, ERR_UNAVAILABLE, 0,
-			       "not switched on: somebody else set the boot override meanwhile");
+			       "not switched on: another client changed the boot override");
 	return 0;
 }
 
-/* What is waited for after it was asked begins now. */
+/* Starts the act's patience only now, after its wait in the queue. */
 static void on_begun(int64_t waited_ms, void *arg)
 {
 	struct life *l = arg;
@@ -169,11 +175,13 @@ void life_power(struct life *l, bool on)
 {
 	struct provider_call call;
 
-	/* Recorded clean, so nobody's: then why is it on?  A restored record, or a person. */
+	/* No tenant has a machine that is recorded clean. That it is on means that status was
+	 * restored from a backup, or that another client switched it on. */
 	if (!on && l->m->status.clean && !life_shows_ours(l) && !l->m->status.agent) {
 		life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-			"recorded clean and off, but on without our boot medium; `drover approve --wipe %s`",
+			"recorded clean and off, but on without drover's boot medium; to wipe the "
+			"machine, run `drover approve --wipe %s`",
 			l->name);
 		return;
 	}

@@ -1,6 +1,6 @@
 /*
- * power_turn: asks the queue of the Provider for a turn, writes a longer wait into the journal, and
- * moves the state's deadline by it.
+ * power_turn: asks the Provider's queue for a turn, writes a longer wait to status, and moves the
+ * state's deadline by the wait.
  */
 #include "controller/life/power_turn.h"
 
@@ -19,7 +19,7 @@ static bool asked_for(const struct life *l, int64_t patience_ms)
 		(l->act.began_at && loop_now(l->c->loop) - l->act.began_at < patience_ms));
 }
 
-/* One text for the whole wait, for its time says since when. */
+/* Uses one text for the whole wait; the time of lastError shows since when. */
 static void say(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
@@ -27,10 +27,10 @@ static void say(struct life *l)
 	char domain[400] = "";
 
 	if (li->per_domain.key)
-		str_format(domain, sizeof(domain), ", and %lld at once of one %s",
+		str_format(domain, sizeof(domain), ", and %lld at a time per %s",
 			   (long long)li->per_domain.concurrent, li->per_domain.key);
 	life_wait(l, WAITING_RATE, REASON_PowerOnPaced,
-		  "provider %s switches on %lld machines a minute%s", p->meta.name,
+		  "waiting for power-on: provider %s allows %lld per minute%s", p->meta.name,
 		  (long long)li->power_on_per_minute, domain);
 }
 
@@ -74,7 +74,8 @@ bool life_waits_for_power(struct life *l)
 	if (power_pacing_place(l->parts->power_pacing, l->m, &w) != POWER_PLACE_QUEUED)
 		return false;
 	tell(l, &w);
-	loop_timer_start(&l->timer, l->c->o.idle_poll_ms); /* its call kicks it */
+	/* the queue starts a turn when the machine's time comes */
+	loop_timer_start(&l->timer, l->c->o.idle_poll_ms);
 	return true;
 }
 

@@ -1,5 +1,6 @@
 /*
- * probe: what packets say of where the machine is.  Tests: tests/world/test_probe.c
+ * probe: proves by test packets in which segment the machine is.
+ * Tests: tests/world/test_probe.c
  */
 #include "controller/life/probe.h"
 
@@ -19,9 +20,9 @@
 struct collect {
 	struct probe_targets *targets;
 	struct arena *arena;
-	/* segment of a tenant that it is in; NULL: one of ours */
+	/* segment of the tenant in which the machine is; NULL: one of drover's segments */
 	const char *mine;
-	/* those of that segment are collected, else the others */
+	/* true: collect addresses in that segment; false: those in all others */
 	bool own;
 };
 
@@ -44,7 +45,7 @@ static bool add_tenant(const struct kube_entry *e, void *arg)
 	return true;
 }
 
-/* For one of our own segments. */
+/* Returns the addresses to probe from one of drover's own segments. */
 static struct probe_targets *targets_of(const struct life *l, struct arena *a)
 {
 	const struct provider_object_network *n = &life_provider(l)->spec.network;
@@ -63,7 +64,8 @@ static struct probe_targets *targets_of(const struct life *l, struct arena *a)
 	return c.targets;
 }
 
-/* For the segment of its tenant.  Where it joins is one of its own. */
+/* Returns the addresses to probe from the tenant's segment. The endpoint of the join is one of its
+ * own addresses. */
 static struct probe_targets *targets_of_tenant(const struct life *l,
 					       const struct virtual_cluster *vc,
 					       const char *endpoint, struct arena *a)
@@ -80,7 +82,7 @@ static struct probe_targets *targets_of_tenant(const struct life *l,
 	*join = endpoint ? endpoint : way_address(vc);
 	if (address_service(*join, host, &port))
 		probe_targets_own(c.targets, &(struct strings){join, 1}, mine);
-	if (n->type == FABRIC_NONE) /* it keeps nobody apart */
+	if (n->type == FABRIC_NONE) /* no fabric: other segments are not separated */
 		return c.targets;
 	kube_cache_each(l->c->cache[OBJECT_VIRTUAL_CLUSTER], add_tenant, &c);
 	probe_targets_others(c.targets, &n->probe.quarantine,
@@ -92,7 +94,8 @@ static struct probe_targets *targets_of_tenant(const struct life *l,
 	return c.targets;
 }
 
-/* Derived, so that a leader that follows knows the answer to its predecessor's question. */
+/* Writes the nonce of a probe order. Derived, so that the next leader can check the answer to its
+ * predecessor's order. */
 static void nonce(const struct life *l, const char *order, char out[static 65])
 {
 	OWN(arena) a = arena_new();
@@ -125,9 +128,10 @@ static void write_down(struct life *l, const char *order, const struct probe_ver
 static enum life_decision leaks(struct life *l, const char *text)
 {
 	if (machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED)
-		return life_quarantine(l, EXIT_AUTO, REASON_NetworkLeak, "in %s: %s",
+		return life_quarantine(l, EXIT_AUTO, REASON_NetworkLeak, "in segment %s: %s",
 				       l->m->status.network.segment, text);
-	return life_fail(l, REASON_NetworkLeak, "in %s: %s", l->m->status.network.segment, text);
+	return life_fail(l, REASON_NetworkLeak, "in segment %s: %s", l->m->status.network.segment,
+			 text);
 }
 
 bool life_ensure_probed(struct life *l, const char *name, enum life_decision *d)
@@ -142,8 +146,7 @@ bool life_ensure_probed(struct life *l, const char *name, enum life_decision *d)
 
 	life_order_id(l, name, order);
 	if (known && str_eq(known->order, order)) {
-		/* mutant: probe-leak-ignored */
-		if (known->leak)
+		/* mutant: probe-leak-ignored */ if (known->leak)
 			*d = leaks(l, str_or(known->message, known->leak));
 		return !known->leak;
 	}
@@ -151,7 +154,7 @@ bool life_ensure_probed(struct life *l, const char *name, enum life_decision *d)
 	if (!t->n || life_provider(l)->spec.network.type == FABRIC_NONE)
 		return true;
 	if (!l->m->status.agent || !l->m->status.agent->probes) {
-		str_copy(v.why, sizeof(v.why), "the agent's image is of before there were probes");
+		str_copy(v.why, sizeof(v.why), "the agent image is too old to send probes");
 		write_down(l, order, &v);
 		return false;
 	}
@@ -168,7 +171,7 @@ bool life_ensure_probed(struct life *l, const char *name, enum life_decision *d)
 	return false;
 }
 
-/* --- its Node --------------------------------------------------------------------------------- */
+/* --- the probe before the join, reported by the Node ------------------------------------------ */
 
 static const char *join_key(const struct life *l, const struct node_claim *n, struct arena *a)
 {
@@ -192,7 +195,7 @@ static const char *listed(const struct probe_targets *t, bool own, struct arena 
 	return text;
 }
 
-/* NULL: there is nothing to be asked from there. */
+/* Returns the addresses that the machine must probe before it joins; NULL: none. */
 static struct probe_targets *join_targets(const struct life *l, const struct node_claim *n,
 					  const char *endpoint, struct arena *a)
 {
@@ -204,11 +207,13 @@ static struct probe_targets *join_targets(const struct life *l, const struct nod
 	if (!vc || !p || (p->spec.network.type == FABRIC_NONE && !vc->spec.network.api_server))
 		return NULL;
 	t = targets_of_tenant(l, vc, endpoint, a);
-	/* The others stand last. */
+	/* Own addresses come first, so the last entry shows whether there are any of other
+	 * segments. */
 	return t->n && (vc->spec.network.api_server || !t->v[t->n - 1].own) ? t : NULL;
 }
 
-/* Of a tenant with spec.network.apiServer no machine serves that did not prove that way. */
+/* True for a tenant with spec.network.apiServer: no machine serves it without proof that it reaches
+ * the API server. */
 static bool has_to_reach(const struct life *l, const struct node_claim *n)
 {
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
@@ -244,8 +249,10 @@ bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
 		if (known->leak)
 			*d = leaks(l, str_or(known->message, known->leak));
 		else if (/* mutant: way-not-reached */ has_to_reach(l, n) && !known->api_server)
-			*d = life_fail(l, REASON_APIServerNotReached, "%s",
-				       str_or(known->message, "its image does not say so"));
+			*d = life_fail(
+				l, REASON_APIServerNotReached, "%s",
+				str_or(known->message,
+				       "the image did not report that it reached the API server"));
 		else
 			return true;
 		return false;
@@ -259,9 +266,9 @@ bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
 	return false;
 }
 
-/* --- what its tenant demands ------------------------------------------------------------------ */
+/* --- what the tenant requires ----------------------------------------------------------------- */
 
-/* As an enum fabric_proof; a tenant that is not there is nobody's to be proved for. */
+/* Returns the required proof as an enum fabric_proof; Strong for a tenant that does not exist. */
 static int demanded(const struct life *l, const struct node_claim *n)
 {
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
@@ -282,10 +289,10 @@ bool life_proof_suffices(const struct life *l, const struct node_claim *n,
 	if (has >= wants)
 		return true;
 	str_format(why, LIFE_PROOF_TEXT,
-		   "in %.60s its proof is %s, and tenant %.63s demands %s: %.120s",
-		   str_or(l->m->status.network.segment, "no segment"), fabric_proof_names[has],
+		   "the proof for segment %.60s is %s, but tenant %.63s requires %s: %.120s",
+		   str_or(l->m->status.network.segment, "(none)"), fabric_proof_names[has],
 		   n->spec.virtual_cluster_ref.name, virtual_cluster_proof_names[wants],
-		   p ? str_or(p->message, "nothing more was asked") : "no address was asked there");
+		   p ? str_or(p->message, "no further probe was sent") : "no address was probed");
 	return false;
 }
 
@@ -300,7 +307,8 @@ bool life_proof_may_suffice(const struct life *l, const struct node_claim *n,
 		return true;
 	str_format(
 		why, LIFE_PROOF_TEXT,
-		"tenant %.63s demands the proof %s, and its spec.network.probe names no address that could show it",
+		"tenant %.63s requires the proof %s, but its spec.network.probe names no address "
+		"that can prove it",
 		n->spec.virtual_cluster_ref.name, virtual_cluster_proof_names[wants]);
 	return false;
 }

@@ -5,40 +5,48 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * probe: what packets say of where the machine is, beside what its fabric says (docs/network.md).
+ * probe: proves by test packets in which segment the machine is, in addition to what the fabric
+ * reports (docs/network.md).
  *
- * The agent asks the addresses that the Provider and the VirtualClusters name. What is proved, or
- * why it is not, is written to status.network with the order that it is of: whoever leads next acts
- * on that.
+ * The agent probes the addresses that the Provider and the VirtualClusters name. The result
+ * (proved, or why not) is written to status.network together with the id of its order, so that the
+ * next leader can use it.
  * Tests: tests/world/test_probe.c
  */
 
-/* In the segment where status.network has it, which is one of our own, its agent asked, for an
- * order of that name: "probe", or "CLAIM/probe" where one boot is asked for several claims. Proved
- * (Strong), or not, and why. False: it is being asked; or an address of another segment answered,
- * which ends the operation (*d). */
+/* True if the agent has probed from the drover-owned segment in status.network, for an order of
+ * this name, and the result (proved Strong, or why not) is in status; also if there is nothing to
+ * probe. name: "probe", or "CLAIM/probe" where one boot is probed for several claims. False while
+ * the probe runs, or if an address of another segment answered, which ends the operation (*d). */
 bool life_ensure_probed(struct life *l, const char *name, enum life_decision *d);
 
-/* Where there is anything to ask from its tenant's segment: what drover-join is to ask before it
- * joins at that endpoint, and the key of the answer, in the arena. NULL: there is nothing. */
+/* What drover-join must probe before it joins. */
 struct life_join_probe {
-	/* addresses with commas between them */
-	const char *key, *own, *others;
+	/* key of the expected answer */
+	const char *key;
+	/* addresses in the tenant's segment, separated by commas */
+	const char *own;
+	/* addresses in other segments, separated by commas */
+	const char *others;
 };
+/* Returns the probe before joining at endpoint, allocated in a; NULL: there is nothing to probe. */
 const struct life_join_probe *life_join_probe(const struct life *l, const struct node_claim *n,
 					      const char *endpoint, struct arena *a);
 
-/* What its Node says of that is written down; as above. */
+/* True if the probe result that the Node reports is in status, or there is nothing to probe. False
+ * while it is being written, or if the claim fails because of it (*d). */
 bool life_ensure_join_probed(struct life *l, const struct node_claim *n,
 			     const struct tenant_node *node, enum life_decision *d);
 
-/* What its tenant demands (spec.network.requireProof).  False: why says what lacks. */
+/* Size of the text that says which proof is missing. */
 #define LIFE_PROOF_TEXT 300
-/* Where status.network has it, it is proved so well. */
+/* True if the proof in status.network meets what the tenant requires (spec.network.requireProof).
+ * Otherwise writes what is missing to why. */
 bool life_proof_suffices(const struct life *l, const struct node_claim *n,
 			 char why[static LIFE_PROOF_TEXT]);
-/* In the tenant's segment it may be: by its fabric, as that proves where it is now, or by packets
- * before it joins. */
+/* True if the proof in the tenant's segment can meet what the tenant requires: the fabric proves
+ * the present segment well enough, or the machine can probe before it joins. Otherwise writes what
+ * is missing to why. */
 bool life_proof_may_suffice(const struct life *l, const struct node_claim *n,
 			    char why[static LIFE_PROOF_TEXT]);
 

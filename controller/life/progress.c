@@ -1,7 +1,7 @@
 /*
- * progress: how far the agent's order is, for people: status.operation.progress. A copy of what the
- * agent said last, at most every five seconds while a phase lasts. Nothing is decided by it; the
- * journal takes it out with the next act or state (steps/tick.c), so that it costs no write to end.
+ * progress: copies the agent's last progress report to status.operation.progress, for humans, at
+ * most every five seconds within a phase. Nothing is decided by it. The next act or change of state
+ * clears it in its own write.
  */
 #include <string.h>
 #include "controller/life/progress.h"
@@ -14,9 +14,10 @@
 #include "wipe/proto.h"
 
 #define EVERY_MS 5000
-#define PHASE_MS 1000		     /* also an agent that changes its mind all the time */
-#define STILL_MS 60000		     /* what stands still has no expected end */
-#define FAR_S (10 * 365 * 24 * 3600) /* nobody waits for longer: no end is expected */
+/* minimum interval if the phase changes, for an agent that changes it constantly */
+#define PHASE_MS 1000
+#define STILL_MS 60000		     /* time without progress after which no end is expected */
+#define FAR_S (10 * 365 * 24 * 3600) /* longest time left for which an end is shown */
 
 static int64_t expected_end(const struct life *l, const struct proto_report *r)
 {
@@ -28,7 +29,7 @@ static int64_t expected_end(const struct life *l, const struct proto_report *r)
 	return left_s < FAR_S ? loop_wall(l->c->loop) + left_s * 1000 : 0;
 }
 
-/* For the record, should the attempt have no end. */
+/* Returns what each drive has reached, for the record in case the attempt never ends. */
 static json_t *reached(const struct proto_report *r)
 {
 	json_t *list = json_array();
@@ -57,7 +58,7 @@ void life_progress(struct life *l, const char *order)
 	bool still;
 	json_t *p;
 
-	/* What is being written, and a journal that is not ours yet, come first. */
+	/* Pending writes, and taking over the journal, come first. */
 	if (!r || writer_busy(&l->journal.write) || !l->journal.took_over)
 		return;
 	(void)str_copy(phase, sizeof(phase), str_or(r->phase, "busy"));
@@ -68,7 +69,7 @@ void life_progress(struct life *l, const char *order)
 	still = was && str_eq(was->phase, phase) && was->done_bytes == r->done_bytes &&
 		was->total_bytes == r->total_bytes;
 	if (still && !l->progress_at)
-		l->progress_at = now; /* another leader told it */
+		l->progress_at = now; /* another leader wrote it */
 	if (still && (!was->expected_end || now - l->progress_at < STILL_MS))
 		return;
 	end = still ? 0 : expected_end(l, r);

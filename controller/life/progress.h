@@ -4,10 +4,11 @@
 #include "controller/life/life.h"
 
 /*
- * progress: writes how far the agent is with its order into status.operation.progress.
+ * progress: writes the agent's progress with its order to status.operation.progress.
  */
 
-/* What the agent said last of that order goes into status.operation.progress, now and then. */
+/* Writes the agent's last progress report for this order to status.operation.progress, at limited
+ * intervals. */
 void life_progress(struct life *l, const char *order);
 
 #endif

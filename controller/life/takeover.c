@@ -1,14 +1,14 @@
 /*
- * takeover: the first acts of a leader on a machine that another one led.
+ * takeover: decides when a leader may act on a machine that another replica led.
  *
- * A BMC refuses no fence. So the session that the journal names is deleted by the first look (its
- * login), and two looks come before the first act. Where the BMC has no sessions nothing takes the
- * predecessor's request back: what the journal shows begun is waited out, counted from when this
- * process saw it there, so that no clocks are compared.
+ * A BMC cannot check fences. Therefore the first read (its login) deletes the session named in the
+ * journal, and two reads come before the first act. On a BMC without sessions nothing can cancel
+ * the predecessor's request: the act that the journal shows as begun is waited out, counted from
+ * when this process first saw it, so that no clocks are compared.
  *
- * A fabric is as a BMC without sessions. A leader has one act under way, and the journal names it
- * until it has ended, through changes of state as well (steps/enter.c): a move that is not named
- * there any more has landed.
+ * A fabric is treated like a BMC without sessions. A leader has one act in flight, and the journal
+ * names it until it has ended, across changes of state, too (steps/enter.c). A move that the
+ * journal no longer names has taken effect.
  * Tests: tests/world/test_fence.c
  */
 #include "controller/life/takeover.h"
@@ -20,10 +20,10 @@
 #include "controller/life/life.h"
 
 #define LOOKS 2
-#define CALL_MS 15000	 /* limit of a request to a BMC: redfish.h */
-#define MANAGER_MS 30000 /* limit of a call of a manager: providers/bcm/client.h */
-#define MOVE_MS 60000	 /* limit of a move: fabric.h */
-#define MOVE_NAME 40	 /* of a segment in the journal: life/port.c */
+#define CALL_MS 15000	 /* time limit of a request to a BMC: redfish.h */
+#define MANAGER_MS 30000 /* time limit of a call to a manager: providers/bcm/client.h */
+#define MOVE_MS 60000	 /* time limit of a move: fabric.h */
+#define MOVE_NAME 40	 /* length of a segment's name in the journal: life/port.c */
 
 void life_follow_saw(struct life *l, const struct machine *m)
 {
@@ -37,7 +37,8 @@ void life_follow_saw(struct life *l, const struct machine *m)
 		return;
 	str_copy(l->follow.begun, sizeof(l->follow.begun), begun);
 	l->follow.begun_at = loop_now(l->c->loop);
-	if (l->c->leading && l->journal.took_over) /* our own, whose end is heard */
+	/* our own act, whose end this process will learn */
+	if (l->c->leading && l->journal.took_over)
 		return;
 	l->follow.move[0] = '\0';
 	if (op && op->started && str_starts(str_or(op->step, ""), "place "))
@@ -57,8 +58,7 @@ bool life_ensure_moves_landed(struct life *l, const char *segment)
 
 	if (!move[0] || (str_eq(move, segment) && strlen(move) < MOVE_NAME))
 		return true;
-	/* mutant: move-not-awaited */
-	if (rest > 0) {
+	/* mutant: move-not-awaited */ if (rest > 0) {
 		loop_timer_start(&l->timer, rest);
 		return false;
 	}
@@ -74,14 +74,13 @@ void life_follow_forget(struct life *l)
 
 bool life_ensure_predecessor_done(struct life *l)
 {
-	bool managed = life_is_managed(l); /* its power is not switched in a session of the BMC */
+	/* a manager switches the power without a session of the BMC */
+	bool managed = life_is_managed(l);
 	int64_t rest;
 
-	/* mutant: predecessor-not-awaited */
-	if (l->follow.over || !l->bmc)
+	/* mutant: predecessor-not-awaited */ if (l->follow.over || !l->bmc)
 		return true;
-	/* mutant: predecessor-looks */
-	if (l->look.answered - l->follow.from < LOOKS) {
+	/* mutant: predecessor-looks */ if (l->look.answered - l->follow.from < LOOKS) {
 		(void)life_ensure_looked(l, -1);
 		return false;
 	}

@@ -4,25 +4,25 @@
 #include "controller/life/life.h"
 
 /*
- * takeover: when a new leader may act on a machine: at its BMC after two looks at it, and once no
- * request of its predecessor can be under way there; at its port once no move of its predecessor
- * can.
+ * takeover: decides when a new leader may act on a machine. At the BMC: after two reads, and once
+ * no request of its predecessor can be in flight there. At the port: once no move of its
+ * predecessor can be in flight.
  * Tests: tests/world/test_fence.c
  */
 
-/* The Machine was seen in the cache, also while another replica leads: notes which act has begun,
- * and when. */
+/* Notes which act has begun, and when, from the Machine in the cache. Called while another replica
+ * leads, too. */
 void life_follow_saw(struct life *l, const struct machine *m);
-/* Another replica leads: the next time here begins with two looks again. */
+/* Makes the next act here wait for two reads again, because another replica leads. */
 void life_follow_forget(struct life *l);
-/* The leader before can do nothing any more at the BMC. False: a look or the end of that time is
- * waited for. */
+/* True if the predecessor can no longer act at the BMC. False while reads, or the end of that time,
+ * are pending. */
 bool life_ensure_predecessor_done(struct life *l);
 
-/* No move of the port that was begun before can land any more, but for one to that segment, which
- * does no harm to who wants it there. False: the end of that time is waited for. */
+/* True if no earlier move of the port can take effect any more, except a move to `segment`, which
+ * does no harm. False while the end of that time is pending. */
 bool life_ensure_moves_landed(struct life *l, const char *segment);
-/* A move to there is on its way, and its end will not be heard. */
+/* Notes a move to `segment` whose end this process will not learn. */
 void life_move_unheard(struct life *l, const char *segment);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * tenancy: which tenancies are known of, and a status that is older than them begins again.
+ * tenancy: searches records and claims for the highest tenancy of a machine.
  * Tests: tests/world/test_restore.c, tests/world/test_evidence.c
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * times: looks for times that no right clock can have written.
+ * times: finds times that no correct clock can have written.
  * Tests: tests/world/test_clock.c
  */
 #include "controller/life/times.h"
@@ -7,11 +7,11 @@
 #include "base/log.h"
 #include "controller/life/journal.h"
 
-/* Clocks of leaders that are right differ by less. */
+/* Largest difference between the clocks of leaders. */
 #define SLACK_MS 60000
-/* The longest that anything waits for its next try: a quarantine (rules/machine.c). */
+/* Longest wait for a next attempt: that of a quarantine (rules/machine.c). */
 #define NEXT_MS (6 * 3600 * 1000)
-/* A warm boot waits as long before it begins; then it has the time of a claimed machine
+/* Longest wait before a warm boot begins; afterwards the boot has the time of a claimed machine
  * (steps/warm.c). */
 #define WARM_WAIT_MS 60000
 
@@ -44,7 +44,7 @@ bool life_ensure_times_near(struct life *l)
 		json_decref(s);
 		return true;
 	}
-	log_warn("times were ahead, and are put back", LOG_S("machine", l->name));
+	log_warn("times in status were in the future and are set back", LOG_S("machine", l->name));
 	life_write(l, s, NULL);
 	return false;
 }

@@ -4,15 +4,15 @@
 #include "controller/life/life.h"
 
 /*
- * times: what stands in a Machine as time, brought back to where it can be.
+ * times: corrects times in a Machine's status that lie too far in the future.
  *
- * A clock that was ahead, this one's before it was put right or that of a leader before, leaves
- * deadlines that are a year away. No state takes longer than its limit from now on, nothing began
- * later than now, and nothing waits longer for its next try than the longest back-off.
+ * A clock that was ahead (of this or an earlier leader) may have left deadlines a year away. After
+ * the correction no state takes longer than its limit from now on, nothing began later than now,
+ * and no retry waits longer than the longest back-off.
  * Tests: tests/world/test_clock.c
  */
 
-/* False: it is being written. */
+/* True if all times are plausible. False while corrected times are being written. */
 bool life_ensure_times_near(struct life *l);
 
 #endif

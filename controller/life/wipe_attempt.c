@@ -1,12 +1,12 @@
 /*
- * wipe_attempt: from the first order of a wipe to the record of it.
+ * wipe_attempt: from the first order of a wipe to its record.
  *
  *	inspecting --status.wipeAttempt--> wiping, verifying --WipeRecord--> stamp, free
- *	                                        '--> dirty, quarantined: drover's word alone
+ *	                                        '--> dirty, quarantined: signed by drover alone
  *
- * The attempt is written down, with its number and what came before it, before
- * the agent is told to wipe.  So it ends in one record whatever happens, numbers have no
- * gap, and each record names the one before.
+ * The attempt, with its number and predecessor, is written to status before the agent is ordered to
+ * wipe. Therefore it ends in exactly one record whatever happens, the numbers have no gap, and each
+ * record names the one before.
  * Tests: tests/world/test_evidence.c, tests/world/test_boot.c
  */
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 #include "controller/life/journal.h"
 
 #define RECORD_AGAIN_MS 1000
-#define RECORD_AGAIN_ASIDE_MS 30000 /* where more than the record is waiting to be done */
+#define RECORD_AGAIN_ASIDE_MS 30000 /* back-off in states that do more than wait for the record */
 
 const char *life_digest(struct arena *a, const void *data, size_t len)
 {
@@ -52,7 +52,7 @@ void life_wipe_nonce(const struct life *l, const char *operation, int64_t boot, 
 		out);
 }
 
-/* --- its number ------------------------------------------------------------------------------- */
+/* --- number of the attempt -------------------------------------------------------------------- */
 
 struct previous {
 	const struct life *l;
@@ -98,7 +98,7 @@ static const struct wipe_record *record_named(const struct life *l, const char *
 
 struct wanted {
 	const char *provider;
-	/* bits of enum statement_part */
+	/* set of bits 1 << enum statement_part */
 	unsigned parts;
 };
 
@@ -128,7 +128,7 @@ struct strings life_attempt_parts(const struct life *l, struct arena *a)
 	return (struct strings){v, n};
 }
 
-/* What the drives were to reach, in a word that can be compared. */
+/* Returns a digest of what the Provider required of the wipe, for comparison. */
 static const char *policy_digest(const struct life *l, struct arena *a)
 {
 	const struct provider_object *p = life_provider(l);
@@ -177,7 +177,7 @@ static void on_looked_up(json_t *o, const struct err *e, void *arg)
 	life_answer(o, e, l);
 }
 
-/* The cache may be behind: the API is asked whether the number is free. */
+/* Asks the API server whether the number is free, because the cache may be behind. */
 json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 {
 	const struct previous p = looked_back(l);
@@ -193,14 +193,16 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 		if (l->question.answer.err.kind == ERR_NOT_FOUND)
 			return attempt_json(l, &p, nonce_digest, loop_wall(l->c->loop));
 		if (l->question.answer.err.kind == ERR_INVALID &&
-		    !l->question.answer.err.code) /* not the server: the record */
-			life_wait(
-				l, WAITING_APPROVAL, REASON_RecordNotKept,
-				"WipeRecord %s exists and cannot be read: %s; keep a copy and delete it",
-				name, l->question.answer.err.text);
+		    /* the error is in the record, not from the server */
+		    !l->question.answer.err.code)
+			life_wait(l, WAITING_APPROVAL, REASON_RecordNotKept,
+				  "WipeRecord %s exists but cannot be read: %s; save a copy, then "
+				  "delete it",
+				  name, l->question.answer.err.text);
 		life_ask_again(l);
 		return NULL;
-	case ASK_OK: /* there; it was learned, and is counted in the next turn */
+	/* the record exists: it was added to the cache and is counted in the next turn */
+	case ASK_OK:
 		life_ask_again(l);
 		return NULL;
 	}
@@ -210,12 +212,13 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 	return NULL;
 }
 
-/* --- what it says ----------------------------------------------------------------------------- */
+/* --- contents of the record ------------------------------------------------------------------- */
 
-#define UNSEEN_NAMED 12 /* the agent needs room for its own */
+/* maximum number of unseen drives named; the agent needs the rest of the list */
+#define UNSEEN_NAMED 12
 
-/* What no technique of a drive touches (the agent takes out what it covers by a statement), and the
- * drives that its BMC alone knows. */
+/* Returns what no erase method covers (the agent removes parts that it covers by a statement), and
+ * the drives that only the BMC sees. */
 static struct strings not_covered(const struct life *l, struct arena *a)
 {
 	static const char *const always[] = {EVIDENCE_NOT_COVERED};
@@ -241,8 +244,8 @@ void life_attempt_brief(const struct life *l, struct evidence *ev, struct arena 
 	*ev = (struct evidence){0};
 	ev->machine.name = l->name;
 	ev->machine.uid = l->m->meta.uid;
-	/* As the agent read it, in its spelling, once inventory_misfit() said that this is the
-	 * machine. */
+	/* As the agent read it, in the agent's spelling, after inventory_misfit() found that this
+	 * is the machine. */
 	ev->machine.system_uuid = ag && ag->system_uuid ? ag->system_uuid
 				  : id			? id->system_uuid
 							: NULL;
@@ -269,7 +272,7 @@ const struct wipe_record *life_attempt_record(const struct life *l)
 	return r && str_eq(r->spec.evidence.nonce_digest, t->nonce_digest) ? r : NULL;
 }
 
-/* --- keeping it ------------------------------------------------------------------------------- */
+/* --- creating the record ---------------------------------------------------------------------- */
 
 static void on_kept(json_t *o, const struct err *e, void *arg)
 {
@@ -290,7 +293,9 @@ static void on_kept(json_t *o, const struct err *e, void *arg)
 		life_kick(l);
 		return;
 	}
-	if (e->kind == ERR_CONFLICT) { /* ours, of a reply that was lost, or another's: look */
+	if (e->kind == ERR_CONFLICT) {
+		/* either ours, created by a request whose reply was lost, or a different one: read
+		 * it */
 		life_asking(l, "record", NULL);
 		l->question.call = kube_get(l->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL,
 					    l->m->status.wipe_attempt->record, on_looked_up, l);
@@ -304,7 +309,7 @@ static void on_kept(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&l->timer, RECORD_AGAIN_MS);
 }
 
-/* Takes the envelope. */
+/* Creates the record. Takes ownership of the envelope. */
 static void create(struct life *l, const struct evidence *ev, char *envelope)
 {
 	struct wipe_record rec = {.spec = {.evidence = *ev, .envelope = envelope}};
@@ -329,7 +334,7 @@ static void create(struct life *l, const struct evidence *ev, char *envelope)
 	free(envelope);
 }
 
-/* The most that drover can vouch for: how an agent was booted it saw itself, and nothing checks
+/* The highest trust that drover can confirm: it saw how the agent was booted, and nothing checks
  * more yet. */
 #define AGENT_TRUST WIPE_BOOT_NETWORK
 
@@ -338,7 +343,8 @@ static bool same(const char *x, const char *y)
 	return str_eq(str_or(x, ""), str_or(y, ""));
 }
 
-/* An agent takes drover's clock.  What its record shows otherwise would be countersigned too. */
+/* True if the times in the record are plausible. The agent uses drover's clock; a countersignature
+ * would confirm other times, too. */
 static bool timely(const struct life *l, const struct evidence *ev)
 {
 	const int64_t day = 24 * 3600 * 1000;
@@ -349,11 +355,11 @@ static bool timely(const struct life *l, const struct evidence *ev)
 	       ev->end_time <= (since > now ? since : now) + day;
 }
 
-/* By drover's own clock, which may have been set meanwhile: what the agent says of the time is its
- * word alone. */
+/* Slack for drover's own clock, which may have been set meanwhile. The agent's times are not used
+ * here. */
 #define CLOCK_SLACK_MS 60000
 
-/* No drive was said to be done sooner than any can be. */
+/* True unless a drive was reported done sooner than is physically possible. */
 static bool could_be_done(const struct life *l, const struct evidence *ev)
 {
 	int64_t took = loop_wall(l->c->loop) - l->m->status.wipe_attempt->start_time;
@@ -365,7 +371,7 @@ static bool could_be_done(const struct life *l, const struct evidence *ev)
 	return true;
 }
 
-/* It speaks of this machine, this tenancy, this attempt and this run, as it was briefed. */
+/* True if the evidence is of this machine, tenancy, attempt and boot, as the agent was briefed. */
 static bool as_briefed(const struct evidence *ev, const struct evidence *want)
 {
 	size_t named = 0;
@@ -403,33 +409,34 @@ enum life_decision life_attempt_keep(struct life *l, const char *envelope,
 	if (!life_ensure_signable(l))
 		return LIFE_STAY;
 	if (record_named(l, l->m->status.wipe_attempt->record))
-		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
-				       "WipeRecord %s is of another run",
-				       l->m->status.wipe_attempt->record);
+		return life_quarantine(
+			l, EXIT_OPERATOR, REASON_EraseUnverified,
+			"WipeRecord %s exists already and belongs to a different wipe",
+			l->m->status.wipe_attempt->record);
 	if (evidence_open(envelope, agent_session_info(l->agent)->public_key, NULL, 0, a, &ev, &e) <
 	    0)
 		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
-				       "the evidence is not the agent's: %s", e.text);
-	if (!as_briefed(&ev, want) ||
-	    !timely(l, &ev)) { /* the countersignature would vouch for it */
+				       "the evidence was not signed by the agent: %s", e.text);
+	if (!as_briefed(&ev, want) || !timely(l, &ev)) { /* the countersignature would confirm it */
 		return life_quarantine(
 			l, EXIT_OPERATOR, REASON_EraseUnverified,
-			"the evidence speaks of another machine, tenancy, run or time");
+			"the evidence names a different machine, tenancy, wipe or time");
 	}
 	if (!could_be_done(l, &ev))
-		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
-				       "the evidence came sooner than these drives can be erased");
+		return life_quarantine(
+			l, EXIT_OPERATOR, REASON_EraseUnverified,
+			"the evidence arrived sooner than these drives can be erased");
 	both = evidence_countersign(envelope, key, &e);
 	if (!both)
 		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
-				       "the evidence is not the agent's: %s", e.text);
+				       "the evidence was not signed by the agent: %s", e.text);
 	create(l, &ev, both);
 	return LIFE_STAY;
 }
 
-/* --- an attempt without an end ---------------------------------------------------------------- */
+/* --- an attempt that did not end -------------------------------------------------------------- */
 
-/* Why, from what drover wrote down when it left. */
+/* Returns the reason that drover recorded when the machine left the wipe. */
 static const char *why_unfinished(const struct life *l, struct arena *a)
 {
 	const struct machine_quarantine *q = l->m->status.quarantine;
@@ -441,10 +448,10 @@ static const char *why_unfinished(const struct life *l, struct arena *a)
 		return arena_printf(a, "%s: %s", q->reason, str_or(q->message, ""));
 	if (f && f->time >= l->m->status.wipe_attempt->start_time)
 		return arena_printf(a, "%s: %s", f->reason, str_or(f->message, ""));
-	return "drover did not see its end";
+	return "drover did not observe the end of the wipe";
 }
 
-/* What the agent said last of one of them; NULL: nothing. */
+/* Returns what the agent last reported of a drive; NULL: nothing. */
 static const struct machine_reached *reached(const struct life *l, const char *wwn)
 {
 	const struct machine_attempt *t = l->m->status.wipe_attempt;
@@ -455,8 +462,8 @@ static const struct machine_reached *reached(const struct life *l, const char *w
 	return NULL;
 }
 
-/* The drives that were to be wiped, and how far each was when the agent was heard last; what
- * became of them is not known. */
+/* Fills ev with the drives that were to be wiped and how far each was at the agent's last report.
+ * Their final state is unknown. */
 static void unfinished(const struct life *l, struct arena *a, struct evidence *ev)
 {
 	const struct object_drives *want = &l->m->spec.drives;
@@ -500,7 +507,7 @@ bool life_ensure_attempt_settled(struct life *l)
 		life_write(l, json_pack("{s:n}", "wipeAttempt"), NULL);
 		return false;
 	}
-	if (record_named(l, t->record)) { /* the number is another's */
+	if (record_named(l, t->record)) { /* a different attempt has the number */
 		p = looked_back(l);
 		life_write(l,
 			   json_pack("{s:o}", "wipeAttempt",
@@ -515,6 +522,6 @@ bool life_ensure_attempt_settled(struct life *l)
 		unfinished(l, a, &ev);
 		create(l, &ev, evidence_sign_unfinished(&ev, key));
 	}
-	/* Nothing but another wipe waits for the record. */
+	/* Only another wipe must wait for the record. */
 	return !l->question.call && l->state != MACHINE_DIRTY;
 }

@@ -1,6 +1,6 @@
 /*
- * adopt: proves that a running machine is what an approval says, and takes it over as serving. 
- * Apart from the steps, which bring machines up themselves.
+ * adopt: proves that a running machine is what an approval says, and takes it over as serving.
+ * Separate from the steps that bring up machines.
  */
 #include <string.h>
 
@@ -31,27 +31,30 @@ static const struct node_claim *claim_of(struct life *l)
 	const struct object_ref *r = n ? n->spec.machine_ref : NULL;
 
 	if (!n)
-		life_wait(
-			l, WAITING_APPROVAL, REASON_ClaimNotFound,
-			"spec.approval.claim: there is no NodeClaim %s; create it, by the name of the "
-			"tenant's Node and with spec.machineRef this machine, or approve another",
-			name);
+		life_wait(l, WAITING_APPROVAL, REASON_ClaimNotFound,
+			  "spec.approval.claim: NodeClaim %s does not exist; create it with the "
+			  "name of the tenant's Node and with this machine as spec.machineRef, or "
+			  "approve a different claim",
+			  name);
 	else if (!r || !str_eq(r->name,
-			       l->name)) /* its UID is an older one after a backup was put back */
+			       /* compare only the name: the UID may be older after a restored
+			        * backup */
+			       l->name))
 		life_wait(
 			l, WAITING_APPROVAL, REASON_ClaimNotFound,
-			"NodeClaim %s: spec.machineRef is %s, not this machine; approve the claim that "
-			"it serves",
+			"NodeClaim %s: spec.machineRef is %s, not this machine; approve the claim "
+			"that this machine serves",
 			name, r ? str_or(r->name, "empty") : "empty");
 	else if (n->meta.deletion_timestamp)
 		life_wait(l, WAITING_APPROVAL, REASON_ClaimNotFound,
-			  "NodeClaim %s is being deleted; create it again when it is gone", name);
+			  "NodeClaim %s is being deleted; once it is gone, create it again", name);
 	else
 		return n;
 	return NULL;
 }
 
-/* Its tenant's Node, when it is proved to run on this machine. */
+/* Returns the tenant's Node if it is proved to run on this machine; otherwise waits and returns
+ * NULL. */
 static const struct tenant_node *node_of(struct life *l, const struct node_claim *n)
 {
 	const char *vc = n->spec.virtual_cluster_ref.name;
@@ -61,17 +64,18 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 
 	if (!t || !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes)) {
 		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "tenant %s: %s", vc,
-			  t ? str_or(t->reason, "its Nodes are not read yet") : "is not there");
+			  t ? str_or(t->reason, "its Nodes have not been read yet")
+			    : "does not exist");
 		return NULL;
 	}
 	node = tenant_node_get(t, n->meta.name);
 	if (!node)
 		life_wait(l, WAITING_APPROVAL, REASON_NodeNotFound,
-			  "tenant %s has no Node %s, the claim's name", vc, n->meta.name);
+			  "tenant %s has no Node with the name of the claim, %s", vc, n->meta.name);
 	else if (!identity_node(l->look.uuid, identity_provider_id(l->m, a), node->system_uuid,
 				node->provider_id))
 		life_wait(l, WAITING_APPROVAL, REASON_NodeIdentityMismatch,
-			  "Node %s (%s) runs on system UUID %s, the BMC says %s", n->meta.name,
+			  "Node %s (%s) has system UUID %s, but the BMC reports %s", n->meta.name,
 			  str_or(node->provider_id, "no providerID"),
 			  str_or(node->system_uuid, "(none)"), str_or(l->look.uuid, "(none)"));
 	else if (str_empty(node->boot_id))
@@ -79,14 +83,15 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 			  "Node %s reports no boot id", n->meta.name);
 	else if (l->look.power != PROVIDER_POWER_ON)
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-			  "Node %s runs on it, but the BMC says it is not on", n->meta.name);
+			  "Node %s runs on this machine, but the BMC does not report it on",
+			  n->meta.name);
 	else
 		return node;
 	return NULL;
 }
 
-/* Its port is where that tenant's are, as far as the fabric can say: nobody is given a machine in
- * another's network. */
+/* True if the port is in the claim's tenant's segment, as far as the fabric can prove. A machine in
+ * a different tenant's network must not be adopted. */
 static bool ensure_in_its_segment(struct life *l, const struct node_claim *n)
 {
 	const struct provider_object *p = life_provider(l);
@@ -104,7 +109,7 @@ static bool ensure_in_its_segment(struct life *l, const struct node_claim *n)
 	if (str_eq(l->place.segment, segment) && l->place.proof != FABRIC_PROOF_NONE)
 		return true;
 	life_wait(l, WAITING_APPROVAL, REASON_NetworkNotConfirmed,
-		  "its port is in %s%s, and the claim's tenant in %s; it is not adopted there",
+		  "not adopted: the machine's port is in %s%s, but the claim's tenant uses %s",
 		  l->place.segment[0] ? l->place.segment : "no segment",
 		  l->place.proof == FABRIC_PROOF_NONE ? " (not proved)" : "", segment);
 	life_place_forget(l);
@@ -119,7 +124,7 @@ enum life_decision adopt(struct life *l)
 
 	if (!node || !ensure_in_its_segment(l, n))
 		return LIFE_STAY;
-	if (l->state != MACHINE_KNOWN) { /* the same tenancy, by other UIDs */
+	if (l->state != MACHINE_KNOWN) { /* the same tenancy with new UIDs */
 		x = json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s}, s:s, s:s}", "approvalID",
 			      l->m->spec.approval->id, "claimRef", "name", n->meta.name, "uid",
 			      n->meta.uid, "tenant", "name", n->spec.virtual_cluster_ref.name,
@@ -141,8 +146,8 @@ enum life_decision adopt(struct life *l)
 
 /* --- a claim that came back ------------------------------------------------------------------- */
 
-/* The claim has the name of the one that this machine serves, and another UID: nobody wanted the
- * work to stop. A person deletes it, or says that this is it. */
+/* Handles a claim with the name of the one that this machine serves, but a different UID. Nobody
+ * asked for the work to stop: an operator either deletes the claim or approves it as the same. */
 static enum life_decision replaced(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;
@@ -150,10 +155,11 @@ static enum life_decision replaced(struct life *l)
 	if (adopt_wanted(l) && life_ensure_looked(l, l->c->o.poll_ms * 5))
 		d = adopt(l);
 	else if (!adopt_wanted(l))
-		life_wait(
-			l, WAITING_APPROVAL, REASON_ClaimReplaced,
-			"NodeClaim %s has another UID than the one that is served (a restored backup?); `drover approve %s --adopt %s` if it is the same",
-			l->m->status.claim_ref->name, l->name, l->m->status.claim_ref->name);
+		life_wait(l, WAITING_APPROVAL, REASON_ClaimReplaced,
+			  "NodeClaim %s has a different UID than the one this machine serves (a "
+			  "restored backup?); if it is the same claim, run `drover approve %s "
+			  "--adopt %s`",
+			  l->m->status.claim_ref->name, l->name, l->m->status.claim_ref->name);
 	life_ask_forget(l);
 	loop_timer_start(&l->timer, REPLACED_AGAIN_MS);
 	return d;

@@ -1,10 +1,10 @@
 /*
- * cleaning: dirty, inspecting, wiping, verifying.  The machine is cut off; the
- * agent looks at it, wipes it, looks again and signs; drover judges,
- * countersigns and keeps the record; only then is it free.
+ * cleaning: the states dirty, inspecting, wiping and verifying. The machine is isolated; the agent
+ * inspects it, wipes it, verifies the wipe and signs; drover judges, countersigns and stores the
+ * record; only then is the machine free.
  *
- * The record is created before the stamp is written, and the stamp before the
- * machine is free: whatever is interrupted leaves it dirty.
+ * The record is created before the stamp is written, and the stamp before the machine is free: any
+ * interruption leaves it dirty.
  * Tests: tests/world/test_boot.c, tests/unit/controller/life/test_conditions.c
  */
 #include <stdlib.h>
@@ -44,8 +44,8 @@ static json_t *again(const struct life *l)
 			 (json_int_t)(l->m->status.operation->boot_number + 1), "agent");
 }
 
-/* The agent works on. False: it is gone, so back to dirty, the third time to quarantine (*d), or it
- * is waited for. */
+/* True if the agent still works. False: it is waited for, or lost; then the machine goes back to
+ * dirty, or to quarantine after AGENT_BOOTS_MAX boots (*d). */
 static bool ensure_agent_works(struct life *l, enum life_decision *d)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -54,17 +54,17 @@ static bool ensure_agent_works(struct life *l, enum life_decision *d)
 
 	if (*d == LIFE_CHANGE)
 		return false;
-	if (agent_session_rebooted(l->agent)) /* also of a session that the journal knows */
-		why = "the machine rebooted under the agent";
-	else if (!there) /* a new leader's seat is being filled again */
+	if (agent_session_rebooted(l->agent)) /* also for a session restored from the journal */
+		why = "the machine rebooted while the agent was running";
+	else if (!there) /* the session of a new leader is still being restored */
 		return false;
 	else if (loop_now(l->c->loop) - agent_session_info(l->agent)->last_seen > AGENT_SILENT_MS)
-		why = "the agent said nothing for 5 minutes";
+		why = "the agent was silent for 5 minutes";
 	else
 		return true;
 	if (op->boot_number >= AGENT_BOOTS_MAX)
-		*d = life_quarantine(l, EXIT_AUTO, REASON_AgentSilent, "%s, for the %dth time", why,
-				     AGENT_BOOTS_MAX);
+		*d = life_quarantine(l, EXIT_AUTO, REASON_AgentSilent,
+				     "%s; drover gave up after %d boots", why, AGENT_BOOTS_MAX);
 	else
 		*d = life_goto(l, MACHINE_DIRTY, again(l), REASON_AgentSilent, "%s", why);
 	return false;
@@ -82,7 +82,7 @@ enum life_decision step_dirty(struct life *l)
 		return life_quarantine(l, EXIT_OPERATOR, REASON_DuplicateIdentity, "%s", e.text);
 	if (!life_ensure_ours(l, REASON_DuplicateIdentity) || !life_ensure_movable(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
-	    !life_ensure_signable(l)) /* a wipe that cannot be recorded is not begun */
+	    !life_ensure_signable(l)) /* do not begin a wipe that cannot be recorded */
 		return d;
 	if (agent_session_rebooted(l->agent)) {
 		life_write(l, again(l), NULL);
@@ -126,7 +126,7 @@ static json_t *controllers_json(const struct proto_inventory *inv)
 	return list;
 }
 
-/* Those that the BMC lists beside what was seen. */
+/* Drives that the BMC lists and the agent did not see. */
 struct unseen {
 	struct listed_unseen *v;
 	size_t n;
@@ -181,19 +181,20 @@ static void nonce(const struct life *l, char out[static 65])
 	life_wipe_nonce(l, op->id, op->boot_number, out);
 }
 
-/* Controllers that no driver has taken: what is behind them nobody sees.  False: there is none. */
+/* Describes the storage controllers without a driver: the agent cannot see the drives behind them.
+ * Returns false if there are none. */
 static bool dark_text(const struct proto_inventory *inv, char *out, size_t size)
 {
 	size_t n = 0, used;
 
 	for (size_t i = 0; i < inv->controllers.n; i++)
 		n += !inv->controllers.v[i].driver;
-	str_format(out, size, "%zu without a driver in the agent's image:", n);
+	str_format(out, size, "%zu storage controller(s) without a driver in the agent image:", n);
 	for (size_t i = 0; i < inv->controllers.n; i++) {
 		const struct proto_controller *c = &inv->controllers.v[i];
 
 		used = strlen(out);
-		if (used + 32 > size) /* the rest is in the record */
+		if (used + 32 > size) /* the record names the rest */
 			break;
 		if (!c->driver)
 			str_format(out + used, size - used, " %s at %s", c->id, c->address);
@@ -201,7 +202,8 @@ static bool dark_text(const struct proto_inventory *inv, char *out, size_t size)
 	return n > 0;
 }
 
-/* The first inspection says what is to be expected from now on. */
+/* Returns the drives and controllers of the first inspection, which are expected from now on; NULL:
+ * spec has them already. */
 static json_t *expectations(const struct life *l, const struct proto_inventory *inv)
 {
 	json_t *spec = json_object();
@@ -216,7 +218,8 @@ static json_t *expectations(const struct life *l, const struct proto_inventory *
 	return NULL;
 }
 
-/* For whoever has to decide: it stands in status before the quarantine does. */
+/* True if status.inventory shows this inspection. It must, before the quarantine does, for the
+ * operator who has to decide. */
 static bool ensure_shown(struct life *l, const struct proto_inventory *inv)
 {
 	if (l->m->status.inventory &&
@@ -226,8 +229,9 @@ static bool ensure_shown(struct life *l, const struct proto_inventory *inv)
 	return false;
 }
 
-/* The BMC's list may come later, while the drives are wiped. Not where what was seen is to be what
- * is expected, nor where a list had more than was seen and is read again. */
+/* True if the BMC's list of drives is available, or may arrive later, while the drives are wiped.
+ * It is needed now if this inspection defines spec.drives, or if the list named more drives than
+ * the agent saw and is being read again. */
 static bool ensure_listed(struct life *l)
 {
 	if (!l->m->spec.drives.n || l->listing.differs_since)
@@ -236,7 +240,7 @@ static bool ensure_listed(struct life *l)
 	return true;
 }
 
-/* Each drive that its BMC lists was seen, or a person accounts for it. */
+/* True if every drive that the BMC lists was seen by the agent, or spec accounts for it. */
 static bool ensure_listed_seen(struct life *l, const struct proto_inventory *inv, bool *misfit,
 			       struct err *e)
 {
@@ -253,7 +257,7 @@ enum life_decision step_inspecting(struct life *l)
 	const struct proto_report *r;
 	OWN(arena) a = arena_new();
 	json_t *attempt, *spec;
-	char hex[65], dark[160];
+	char hex[65], dark[200];
 	enum reason why;
 	bool is_dark, misfit;
 	struct err e;
@@ -269,7 +273,7 @@ enum life_decision step_inspecting(struct life *l)
 				       "inspection failed: %s", str_or(r->message, "no inventory"));
 	if (!r->inventory->drives.n)
 		return life_quarantine(l, EXIT_OPERATOR, REASON_DriveUnknown,
-				       "the agent sees no drive");
+				       "the agent finds no drive");
 	why = inventory_misfit(l->m, life_provider(l), r->inventory, &e);
 	if (why != REASON_NONE) {
 		if (ensure_shown(l, r->inventory))
@@ -284,7 +288,8 @@ enum life_decision step_inspecting(struct life *l)
 		return d;
 	}
 	is_dark = dark_text(r->inventory, dark, sizeof(dark));
-	/* A list without them would be taken for complete ever after: a person says that it is. */
+	/* A list of controllers stored now would count as complete for ever: an operator must
+	 * confirm that first. */
 	if (is_dark && !l->m->spec.controllers.n) {
 		if (ensure_shown(l, r->inventory))
 			return life_quarantine(l, EXIT_OPERATOR, REASON_StorageNotDriven, "%s",
@@ -300,7 +305,7 @@ enum life_decision step_inspecting(struct life *l)
 	attempt = life_attempt_begin(l, life_digest(a, hex, strlen(hex)));
 	if (attempt && is_dark)
 		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "StorageNotDriven",
-			  arena_printf(a, "it is wiped without them: %s", dark));
+			  arena_printf(a, "not wiped: the drives behind %s", dark));
 	if (attempt)
 		return life_goto(l, MACHINE_WIPING,
 				 json_pack("{s:o, s:o}", "inventory",
@@ -311,7 +316,8 @@ enum life_decision step_inspecting(struct life *l)
 
 /* --- wiping, verifying ------------------------------------------------------------------------ */
 
-/* The attempt that was written down is the one of this boot of the agent; else it begins again. */
+/* True if the attempt in status belongs to this boot of the agent; otherwise the machine goes back
+ * to dirty (*d). */
 static bool ensure_attempt_stands(struct life *l, const char *nonce_hex, enum life_decision *d)
 {
 	const struct machine_attempt *t = l->m->status.wipe_attempt;
@@ -333,7 +339,7 @@ static struct strings expected(const struct life *l, struct arena *a)
 	return s;
 }
 
-/* What each medium must reach: never less than Clear. */
+/* Sets the level that each medium must reach: never less than Clear. */
 static void set_floor(const struct life *l, struct proto_order *o)
 {
 	const struct object_wipe_floor *f = &life_provider(l)->spec.wipe.floor;
@@ -343,7 +349,7 @@ static void set_floor(const struct life *l, struct proto_order *o)
 	o->minimum_level_hdd = hdd < WIPE_CLEAR ? WIPE_CLEAR : hdd;
 }
 
-/* What the inspection saw, as far as a list of drives is compared with it. */
+/* Returns the inspected drives, with the fields that are compared with the BMC's list. */
 static struct proto_inventory inspected(const struct life *l, struct arena *a)
 {
 	const struct machine_inventory *seen = l->m->status.inventory;
@@ -361,7 +367,7 @@ static struct proto_inventory inspected(const struct life *l, struct arena *a)
 	return inv;
 }
 
-/* The record names them from there. */
+/* True if status.inventory names the unseen drives; the record takes them from there. */
 static bool ensure_unseen_shown(struct life *l, const struct proto_inventory *inv)
 {
 	const struct machine_inventory *shown = l->m->status.inventory;
@@ -411,10 +417,10 @@ enum life_decision step_wiping(struct life *l)
 }
 
 /* False after three failed claims in a row: the drives are wiped and verified, but the machine is
- * quarantined, for another claim would fail on it as well. */
+ * quarantined, because a further claim would fail on it, too. */
 static bool ensure_not_worn(struct life *l, enum life_decision *d)
 {
-	/* What another try would not mend. */
+	/* Reasons that a retry does not fix. */
 	static const char *const lasting[] = {"DriveFailed",	       "DriveMissing",
 					      "DriveUnknown",	       "EraseUnverified",
 					      "WipeRevoked",	       "InventoryMismatch",
@@ -432,8 +438,8 @@ static bool ensure_not_worn(struct life *l, enum life_decision *d)
 		if (str_eq(f->reason, lasting[i]))
 			way = EXIT_OPERATOR;
 	*d = life_quarantine(l, way, REASON_FailsRepeatedly,
-			     "three claims in a row failed on it, at last %s: %s", f->reason,
-			     str_or(f->message, ""));
+			     "three claims in a row failed on this machine, the last with %s: %s",
+			     f->reason, str_or(f->message, ""));
 	return false;
 }
 

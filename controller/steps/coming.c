@@ -1,9 +1,10 @@
 /*
- * coming: claimed, imaging, attaching; then the machine boots what was written (steps/joining.c).
+ * coming: the states claimed, imaging and attaching; afterwards the machine boots the written image
+ * (steps/joining.c).
  *
- * Up to the end of claimed nothing of the tenant's has been written.  The one
- * write that leaves claimed raises the tenancy and takes clean away: from then
- * on every way out leads through stopping and the wipe.
+ * Until the end of claimed, nothing of the tenant has been written to the machine. The one write
+ * that leaves claimed raises the tenancy and clears `clean`: from then on every way out leads
+ * through stopping and the wipe.
  * Tests: tests/world/test_join.c, tests/world/test_boot.c
  */
 #include "controller/steps/coming.h"
@@ -47,7 +48,8 @@
 
 /* --- shared ----------------------------------------------------------------------------------- */
 
-/* The claim is there and wanted.  False: the machine is on its way out of it. */
+/* Returns the claim if it exists and is not being deleted. NULL with *leaving: the claim is proved
+ * gone, or its deletion may be acted on. NULL without: not known yet. */
 static const struct node_claim *asked_for(struct life *l, bool *leaving)
 {
 	const struct node_claim *n = life_claim(l);
@@ -75,14 +77,15 @@ static bool ensure_agent_there(struct life *l, enum life_decision *d)
 
 	if (*d == LIFE_CHANGE)
 		return false;
-	if (agent_session_rebooted(l->agent)) { /* also of a session that the journal knows */
-		*d = life_fail(l, REASON_AgentRebooted, "the machine rebooted under the agent");
+	if (agent_session_rebooted(l->agent)) { /* also for a session restored from the journal */
+		*d = life_fail(l, REASON_AgentRebooted,
+			       "the machine rebooted while the agent was running");
 		return false;
 	}
 	if (!there)
 		return false;
 	if (loop_now(l->c->loop) - agent_session_info(l->agent)->last_seen > AGENT_SILENT_MS) {
-		*d = life_fail(l, REASON_AgentSilent, "the agent said nothing for 5 minutes");
+		*d = life_fail(l, REASON_AgentSilent, "the agent was silent for 5 minutes");
 		return false;
 	}
 	return true;
@@ -116,14 +119,15 @@ static int stamps_fit(const struct life *l, const struct proto_inventory *inv, s
 	crypto_digest_text(d, want);
 	for (size_t i = 0; i < inv->drives.n; i++)
 		if (!str_eq(inv->drives.v[i].stamp, want))
-			return err_set(e, ERR_DENIED, 0, "drive %s carries %s, not the stamp of %s",
+			return err_set(e, ERR_DENIED, 0,
+				       "drive %s carries %s, not the clean stamp of %s",
 				       str_or(inv->drives.v[i].wwn, "(none)"),
-				       inv->drives.v[i].stamp ? "another stamp" : "no stamp",
+				       inv->drives.v[i].stamp ? "a different stamp" : "no stamp",
 				       rec->meta.name);
 	return 0;
 }
 
-/* Each drive reads as the wipe left it, now that its power was gone and came back. */
+/* Returns 0 if each drive reads as the wipe left it, after its power was off and on again. */
 static int still_clean(const struct life *l, const struct proto_inventory *inv, struct err *e)
 {
 	char text[INVENTORY_DRIVE_TEXT];
@@ -134,15 +138,15 @@ static int still_clean(const struct life *l, const struct proto_inventory *inv, 
 		if (d->again.dirty ||
 		    /* mutant: wipe-not-read-again */ d->again.clean < EVIDENCE_AGAIN_READS)
 			return err_set(e, ERR_DENIED, 0,
-				       "of drive %s %lld blocks read clean, %lld do not",
+				       "drive %s: %lld sampled blocks are clean, %lld are not",
 				       inventory_drive_text(l->m, d->wwn, text),
 				       (long long)d->again.clean, (long long)d->again.dirty);
 	}
 	return 0;
 }
 
-/* The record stays, and after it stands another of the same tenancy, with drover's word alone: it
- * failed. */
+/* Clears `clean` and starts a failed attempt, signed by drover alone, in the same tenancy. The
+ * earlier record stays. */
 static enum life_decision revoke_record(struct life *l, const char *why)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -157,11 +161,12 @@ static enum life_decision revoke_record(struct life *l, const char *why)
 	counters_wipe_revoked(l->c->counters);
 	return life_goto(l, MACHINE_STOPPING,
 			 json_pack("{s:b, s:o}", "clean", 0, "wipeAttempt", attempt),
-			 REASON_WipeRevoked, "WipeRecord %s is not true any more: %s",
+			 REASON_WipeRevoked, "WipeRecord %s no longer holds: %s",
 			 str_or(l->m->status.last_wipe.record, "(none)"), why);
 }
 
-/* An inspection that reads each drive again, by the nonce of its last wipe. */
+/* Fills the order so that the inspection reads each drive again, with the nonce of its last
+ * wipe. */
 static void set_again(const struct life *l, struct proto_order *o, char hex[static 65],
 		      struct arena *a)
 {
@@ -210,7 +215,7 @@ enum life_decision step_claimed(struct life *l)
 	struct err e;
 	json_t *x;
 
-	if (!n) { /* nothing was written: free again, and off unless it was warm */
+	if (!n) { /* nothing was written: free again, and off unless the machine was warm */
 		if (leaving && !life_warm_release(l, &d) && life_ensure_agent_gone(l))
 			return life_goto(l, MACHINE_FREE,
 					 json_pack("{s:n, s:n}", "claimRef", "agent"), REASON_NONE,
@@ -218,7 +223,7 @@ enum life_decision step_claimed(struct life *l)
 		return d;
 	}
 	if (life_is_managed(l) ? !n->spec.image.category : !n->spec.image.url)
-		return life_fail(l, REASON_ConfigInvalid, "the image of Kubernetes %s has no %s",
+		return life_fail(l, REASON_ConfigInvalid, "the image for Kubernetes %s has no %s",
 				 n->spec.image.kubernetes_version,
 				 life_is_managed(l) ? "category, which BCM needs" : "url");
 	if (!coming_ensure_taken(l, n) || life_waits_for_power(l) || !ensure_bmc_ours(l, &d) ||
@@ -226,16 +231,16 @@ enum life_decision step_claimed(struct life *l)
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))
 		return d;
-	/* By the claim: of a warm machine, what was found for one that was withdrawn says nothing
-	 * for the next. */
+	/* The order ids contain the claim: what a warm machine's agent found for a withdrawn claim
+	 * must not count for the next. */
 	str_format(check, sizeof(check), "%s/check",
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
 	str_format(probe, sizeof(probe), "%s/probe",
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
 	if (!life_ensure_probed(l, probe, &d))
 		return d;
-	/* mutant: proof-not-awaited */
-	if (!life_proof_suffices(l, n, lacks) || !life_proof_may_suffice(l, n, lacks))
+	/* mutant: proof-not-awaited */ if (!life_proof_suffices(l, n, lacks) ||
+					    !life_proof_may_suffice(l, n, lacks))
 		return life_wait(l, WAITING_DEVICE, REASON_NetworkProofWeak, "%s", lacks);
 	set_again(l, &o, hex, a);
 	r = life_order(l, &o, check);
@@ -250,19 +255,18 @@ enum life_decision step_claimed(struct life *l)
 	if (life_clean(l, &n->spec.wipe, &e) < 0)
 		return life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),
 				 REASON_EraseUnverified, "%s", e.text);
-	/* Somebody was there of whom nothing is known: a tenancy of its own, which the wipe
+	/* An unknown party used the machine: count that as a tenancy of its own, which the wipe
 	 * ends. */
 	if (stamps_fit(l, r->inventory, &e) < 0)
 		return life_goto(l, MACHINE_STOPPING,
 				 json_pack("{s:I, s:b}", "tenancy",
 					   (json_int_t)(l->m->status.tenancy + 1), "clean", 0),
 				 REASON_EraseUnverified, "%s", e.text);
-	/* mutant: wipe-forgotten */
-	if (still_clean(l, r->inventory, &e) < 0)
+	/* mutant: wipe-forgotten */ if (still_clean(l, r->inventory, &e) < 0)
 		return revoke_record(l, e.text);
-	/* It is withdrawn soon, or a pod comes after all: until then nothing is written for it. */
-	/* mutant: unwanted-imaged */
-	if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
+	/* The claim will soon be withdrawn, or a pod will need it after all: write nothing until
+	 * then. */
+	/* mutant: unwanted-imaged */ if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
 		return d;
 	switch (life_asked(l, "claim")) {
 	case ASK_NONE:
@@ -285,7 +289,8 @@ enum life_decision step_claimed(struct life *l)
 
 /* --- imaging ---------------------------------------------------------------------------------- */
 
-/* The one drive that the instance type describes as root. */
+/* Returns the WWN of the one drive that the instance type's rootDevice matches; NULL with e: none,
+ * or several. */
 static const char *root_drive(const struct life *l, struct err *e)
 {
 	const struct provider_object *p = life_provider(l);
@@ -301,19 +306,21 @@ static const char *root_drive(const struct life *l, struct err *e)
 		    (t->root_device.max_bytes && d->bytes > t->root_device.max_bytes))
 			continue;
 		if (found) {
-			(void)!err_set(e, ERR_INVALID, 0, "rootDevice of %s fits both %s and %s",
-				       t->name, found, d->wwn);
+			(void)!err_set(
+				e, ERR_INVALID, 0,
+				"rootDevice of instance type %s matches both drive %s and drive %s",
+				t->name, found, d->wwn);
 			return NULL;
 		}
 		found = d->wwn;
 	}
 	if (!found)
-		(void)!err_set(e, ERR_INVALID, 0, "rootDevice of %s fits no drive",
+		(void)!err_set(e, ERR_INVALID, 0, "rootDevice of instance type %s matches no drive",
 			       str_or(l->m->spec.instance_type, "(none)"));
 	return found;
 }
 
-/* Its order was done.  r: what life_order() gave. */
+/* True if the order is done. r: result of life_order(). */
 static bool ensure_ended(struct life *l, const struct proto_report *r, const char *what,
 			 enum life_decision *d)
 {
@@ -336,9 +343,10 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 		return true;
 	case ASK_FAILED:
 		if (l->question.answer.err.kind ==
-		    ERR_CONFLICT) /* minted before a crash: the same one */
+		    ERR_CONFLICT) /* created before a crash: the token is the same */
 			return true;
-		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "bootstrap token: %s",
+		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
+			  "the bootstrap token could not be created: %s",
 			  l->question.answer.err.text);
 		life_ask_again(l);
 		return false;
@@ -350,7 +358,7 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 	s = life_token_secret(
 		&token, n->meta.name,
 		loop_wall(l->c->loop) +
-			/* what is launched waits for capacity first */
+			/* an instance that is to be launched first waits for capacity */
 			(l->m->spec.elastic ? life_limit_ms(l, MACHINE_CLAIMED) : 0) +
 			(n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
 			(n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) +
@@ -383,7 +391,7 @@ static const char *user_data(struct life *l, const struct node_claim *n, bool *r
 	return s ? secret_expose(s) : NULL;
 }
 
-/* o's files, in a; false: not yet, or not at all (*d). */
+/* Fills o->files, allocated in a. False: not yet, or the claim fails (*d). */
 static bool config_files(struct life *l, const struct node_claim *n, struct tenant *t,
 			 struct life_join_at *at, struct arena *a, struct proto_order *o,
 			 enum life_decision *d)
@@ -465,7 +473,7 @@ bool coming_ensure_config(struct life *l, const struct node_claim *n, struct are
 	return ensure_minted(l, n, t) && config_files(l, n, t, &at, a, o, d);
 }
 
-/* The last write: with it goes the token of this very node. */
+/* Writes the config drive, last, because it contains the token of this node. */
 static bool ensure_configured(struct life *l, const struct node_claim *n, const char *drive,
 			      enum life_decision *d)
 {
@@ -476,8 +484,8 @@ static bool ensure_configured(struct life *l, const struct node_claim *n, const 
 	       ensure_ended(l, life_order(l, &o, "config"), "the config drive was not written", d);
 }
 
-/* Its manager installs it between two boots of the agent: the first one looks and takes the stamps
- * away, the second one writes the config drive, which no manager sees. */
+/* Images a managed machine: the manager installs it between two boots of the agent. The first boot
+ * inspects and erases the stamps; the second writes the config drive, which no manager sees. */
 static enum life_decision image_managed(struct life *l, const struct node_claim *n,
 					const char *drive)
 {

@@ -8,15 +8,16 @@
  * coming: what the steps from imaging to gating share.
  */
 
-/* The claim that holds the machine, as long as it is there and wanted. NULL: it is being asked for,
- * or the machine is on its way out (*d), which is the wipe from imaging on. */
+/* Returns the claim that holds the machine, if it still exists and is not being deleted. NULL: the
+ * API server is being asked, or the machine goes to stopping (*d); from imaging on, every way out
+ * includes the wipe. */
 const struct node_claim *coming_claim(struct life *l, enum life_decision *d);
 
-/* False: its tenant's cluster says that it takes no Nodes, or the way there is not up; it waits,
- * and says so. */
+/* False if the tenant's cluster accepts no Nodes, or its API server is not reachable from the
+ * segment; the machine then waits with that reason. */
 bool coming_ensure_taken(struct life *l, const struct node_claim *n);
-/* The token of this very node stands in its tenant, and o has the files of its config drive, in a.
- * False: not yet, or it fails its claim (*d). */
+/* True if the bootstrap token of this node exists in the tenant, and o holds the files of its
+ * config drive, allocated in a. False: not yet, or the claim fails (*d). */
 bool coming_ensure_config(struct life *l, const struct node_claim *n, struct arena *a,
 			  struct proto_order *o, enum life_decision *d);
 

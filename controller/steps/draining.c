@@ -1,9 +1,10 @@
 /*
- * draining: how the pods of a machine that leaves its tenant go; docs/drain.md has the order.
+ * draining: empties a machine that leaves its tenant; docs/drain.md has the order.
  *
  *	draining: mark the Node --> checkpoint --> evict --> volumes --> stopping
  *	   |                                         |
  *	   '--withdrawn, Stop, Hold--> serving       '--deadline: escalate--> stopping
+ *
  * Tests: tests/world/test_drain.c, tests/world/test_hold.c
  */
 #include <stdlib.h>
@@ -30,18 +31,19 @@
 #include "controller/steps/steps.h"
 #include "controller/steps/stopping.h"
 
-#define TELL_MS 5000 /* status.leave is written at most so often */
-/* Volumes of the pods that went are taken down in seconds; those of DaemonSets never are. */
+#define TELL_MS 5000 /* minimum time between two writes of status.leave */
+/* Longest wait for volumes to be detached: those of evicted pods take seconds; those of DaemonSets
+ * never go. */
 #define VOLUMES_MS (2 * 60 * 1000)
-#define ESCALATE_MS 30000 /* for pods that were deleted, before the power goes */
+#define ESCALATE_MS 30000 /* time that deleted pods get before the power-off */
 
-/* What this process has begun; struct life.work. */
+/* What this process has begun; stored in l->work.of. */
 struct work {
 	struct evict *evict;
 	struct checkpoint *checkpoint;
-	/* loop_now() since when no pod is left that counts; 0: some are */
+	/* loop_now() since when no pod that counts is left; 0: some are left */
 	int64_t emptied_at;
-	/* loop_now() of the last word on it in status.leave */
+	/* loop_now() of the last progress written to status.leave */
 	int64_t told_at;
 };
 
@@ -84,14 +86,14 @@ static bool same_wish(const struct machine_leave *was, const struct leave *lv)
 	       str_eq(was->deadline_by, lv->deadline_by);
 }
 
-/* Times are written in seconds. */
+/* Compares deadlines in whole seconds, as status stores them. */
 static bool same_leave(const struct machine_leave *was, const struct leave *lv)
 {
 	return was && same_wish(was, lv) && was->deadline / 1000 == lv->deadline / 1000;
 }
 
-/* What it leaves for, or by when, is another: by what people did, not by the deadline of a claim
- * that follows a clock. */
+/* Sends an event if the reason or deadline was changed by an operator; deadlines of claims, which
+ * follow a clock, are not reported. */
 static void tell_changed(struct life *l, const struct node_claim *n, const struct leave *lv)
 {
 	const struct machine_leave *was = l->m->status.leave;
@@ -102,7 +104,7 @@ static void tell_changed(struct life *l, const struct node_claim *n, const struc
 	leave_tell(l, n, "Normal", "Draining", leave_why(l, lv, text, sizeof(text)));
 }
 
-/* Progress, now and then; a pod that is in the way is a thing to wait for, and said so. */
+/* Writes progress at intervals; a pod that blocks the drain is reported with life_wait(). */
 static void report(struct life *l, size_t left, enum reason reason, const char *blocked)
 {
 	const struct machine_leave *was = l->m->status.leave;
@@ -123,7 +125,8 @@ static void report(struct life *l, size_t left, enum reason reason, const char *
 	}
 }
 
-/* It is written down which part has begun, and when: true once it is. */
+/* True if the journal names this part of the drain and its start. Otherwise writes that and returns
+ * false. */
 static bool ensure_at_step(struct life *l, const char *step)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -140,8 +143,8 @@ static bool ensure_at_step(struct life *l, const char *step)
 	return false;
 }
 
-/* It serves on; what stands on the Node is taken away by life_ensure_hold_settled(), as soon as the
- * tenant answers. */
+/* Withdraws the drain: the machine serves again. life_ensure_hold_settled() removes the marks from
+ * the Node as soon as the tenant answers. */
 static enum life_decision serve_on(struct life *l, const struct node_claim *n)
 {
 	char text[600];
@@ -156,7 +159,7 @@ static enum life_decision serve_on(struct life *l, const struct node_claim *n)
 	return life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), REASON_NONE, NULL);
 }
 
-/* Its pods have gone, or are not waited for any more. */
+/* Ends the drain: the pods are gone, or are not waited for any longer. */
 static enum life_decision finish(struct life *l, const struct node_claim *n, const struct leave *lv,
 				 size_t left, const char *blocked)
 {
@@ -200,7 +203,7 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 	char policy[500];
 	bool patient;
 
-	if (!tenant_usable(t)) /* there is nobody to be asked */
+	if (!tenant_usable(t)) /* no API server to ask */
 		return finish(l, n, lv,
 			      (size_t)(l->m->status.leave ? l->m->status.leave->pods_left : 0),
 			      l->m->status.leave ? l->m->status.leave->blocked_by : NULL);
@@ -208,7 +211,8 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 		return LIFE_STAY;
 	since = l->m->status.operation->started;
 	patient = now - clock_jumps_since(l->c, since) - since < ESCALATE_MS && now >= since;
-	/* It may have begun too late to be marked before: else pods come as fast as they go. */
+	/* The Node may not have been marked yet if the drain began late: without the mark, new pods
+	 * come as fast as others go. */
 	if (patient && node && !life_ensure_node_marked(l, t, node, lv->reason))
 		return LIFE_STAY;
 	life_beat_listen(l);
@@ -219,7 +223,8 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 	return LIFE_STAY;
 }
 
-/* Whoever wants to save its work is told, once: before the first eviction. */
+/* True once all workloads that want to save their work were notified, which happens once, before
+ * the first eviction. */
 static bool ensure_checkpointed(struct life *l, struct tenant *t, const struct node_claim *n,
 				const struct leave *lv)
 {
@@ -243,8 +248,9 @@ static bool ensure_checkpointed(struct life *l, struct tenant *t, const struct n
 	return !who;
 }
 
-/* Pods are gone before their volumes are taken down, and what they wrote may be on its way to them.
- * Not waited for longer than makes sense, nor where drover may not look. */
+/* True if no volume is attached any more: volumes are detached after their pods are gone, and data
+ * may still be on its way to them. Limited by VOLUMES_MS; true if drover may not list the
+ * attachments. */
 static bool ensure_volumes_gone(struct life *l, struct tenant *t)
 {
 	char text[64];
@@ -272,7 +278,7 @@ static bool ensure_volumes_gone(struct life *l, struct tenant *t)
 	return false;
 }
 
-/* Marked, told, and asked; true: nothing of the tenant's is left that counts. */
+/* Marks the Node, notifies and evicts. True: nothing of the tenant that counts is left. */
 static bool ensure_pods_gone(struct life *l, struct tenant *t, const struct node_claim *n,
 			     const struct leave *lv)
 {
@@ -292,7 +298,7 @@ static bool ensure_pods_gone(struct life *l, struct tenant *t, const struct node
 		if (!w->emptied_at)
 			w->emptied_at = loop_now(l->c->loop);
 	}
-	/* A pod may have been bound a moment before the Node was marked. */
+	/* A pod may have been bound just before the Node was marked. */
 	if (look.left || evict_age(w->evict) < l->c->o.settle_ms) {
 		report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
 		return false;
@@ -312,7 +318,8 @@ enum life_decision step_draining(struct life *l)
 	bool late;
 
 	if (!n) {
-		if (life_ensure_unpaused(l) && adopt_unless_gone(l, &d)) /* nobody's any more */
+		/* the claim is deleted: nobody uses the machine */
+		if (life_ensure_unpaused(l) && adopt_unless_gone(l, &d))
 			return life_goto(l, MACHINE_STOPPING, json_pack("{s:n}", "hold"),
 					 REASON_NONE, NULL);
 		return d;
@@ -336,12 +343,13 @@ enum life_decision step_draining(struct life *l)
 										: l->c->o.poll_ms);
 	if (!t) {
 		d = life_wait(l, WAITING_DEVICE, REASON_TenantGone,
-			      "VirtualCluster %s is not there", n->spec.virtual_cluster_ref.name);
+			      "VirtualCluster %s does not exist", n->spec.virtual_cluster_ref.name);
 		return late ? finish(l, n, &lv, 0, NULL) : d;
 	}
 	if (late)
 		return escalate(l, t, n, &lv);
-	if (!tenant_usable(t)) /* unreachable is not gone: the deadline decides */
+	/* an unreachable tenant may still use the Node: only the deadline ends the wait */
+	if (!tenant_usable(t))
 		return life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "%s", t->message);
 	return ensure_pods_gone(l, t, n, &lv) ? finish(l, n, &lv, 0, NULL) : d;
 }

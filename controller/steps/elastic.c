@@ -1,4 +1,5 @@
-/* elastic: launch, look and end; what all machines have in common is in the neighbouring files. */
+/* elastic: launches, observes and terminates instances; the neighbouring files have what all
+ * machines share. */
 #include "controller/steps/elastic.h"
 
 #include <stdlib.h>
@@ -21,13 +22,15 @@
 #include "controller/steps/lives.h"
 #include "controller/steps/steps.h"
 
-#define LIST_AGE_MS 15000 /* of an instance in transition */
+#define LIST_AGE_MS 15000 /* accepted age of a list for an instance in transition */
 #define IDLE_AGE_MS 60000
-#define SPOT_AGE_MS 20000 /* of one that may get a notice of two minutes */
-/* Clouds show what they launched within seconds; what no list shows for so long is not there. */
+#define SPOT_AGE_MS 20000 /* accepted age for a spot instance, which may get two minutes' notice */
+/* Clouds list a launched instance within seconds; one that no list shows for this time does not
+ * exist. */
 #define SETTLE_MS 60000
-#define ABSENT_MS (5 * 60 * 1000) /* while somebody works on it */
-#define PATIENCE_MS 90000	  /* of one launch or end */
+/* time without an entry in any list after which an instance in use counts as gone */
+#define ABSENT_MS (5 * 60 * 1000)
+#define PATIENCE_MS 90000 /* time in which a launch or termination is not repeated */
 
 void elastic_forget(struct life *l)
 {
@@ -59,13 +62,13 @@ static const struct elastic_instance *find(const struct life *l)
 	return fleet_find(l->parts->fleet, provider_name(l), claim_uid(l), instance_of(l)->id);
 }
 
-/* A list that was asked for since then. */
+/* True if there is a list requested after `since`. */
 static bool ensure_listed(struct life *l, int64_t since)
 {
 	return fleet_ensure_listed(l->parts->fleet, provider_name(l), since);
 }
 
-/* ... since this process first wanted one in this matter. */
+/* True if there is a list requested after this process first wanted one here. */
 static bool ensure_listed_anew(struct life *l)
 {
 	if (!l->elastic.since)
@@ -88,7 +91,7 @@ static void token_of(const struct life *l, const struct elastic_offer *o, int64_
 	str_hex(out, d, sizeof(d));
 }
 
-/* Of an instance that was found: it is the one.  id may be of what is forgotten here. */
+/* Records that instance id was found. id may point into the data that is forgotten here. */
 static enum life_decision launched(struct life *l, const char *id, const char *provider_id)
 {
 	json_t *leave = json_pack("{s:{s:s, s:s*, s:n, s:n}}", "instance", "id", id, "providerID",
@@ -116,7 +119,7 @@ static int64_t amount_of(const char *text)
 	return text && !money_parse(text, &micro, &e) ? micro : -1;
 }
 
-/* The one that was decided on, or none. */
+/* Returns the offer that the BurstPolicy decided on; NULL: not available. */
 static const struct elastic_offer *decided(const struct life *l, const struct node_claim_burst *b,
 					   bool *no_offer, char *why, size_t size)
 {
@@ -130,7 +133,8 @@ static const struct elastic_offer *decided(const struct life *l, const struct no
 	return fleet_offer_of(l->parts->fleet, provider_name(l), &w, no_offer, why, size);
 }
 
-/* Another offer is another decision: its claim goes (claims/claims.c). */
+/* Records the refusal. A different offer needs a new decision, so the claim is withdrawn
+ * (claims/claims.c). */
 static enum life_decision refuse(struct life *l, const char *why)
 {
 	char when[STR_TIME_SIZE];
@@ -142,7 +146,8 @@ static enum life_decision refuse(struct life *l, const char *why)
 	return LIFE_STAY;
 }
 
-/* NoOffer says that the plan need not wait for this claim (claims/world_objects.c). */
+/* Waits for an offer. The reason NoOffer tells the planner not to wait for this claim
+ * (claims/world_objects.c). */
 static enum life_decision wait_for_offer(struct life *l, const struct node_claim *n,
 					 const char *why)
 {
@@ -159,7 +164,7 @@ static enum life_decision wait_for_offer(struct life *l, const struct node_claim
 	return LIFE_STAY;
 }
 
-/* What the next launch will be, and whose it is, written before it goes out. */
+/* Writes the offer, token and tenant of the next launch, before the launch is sent. */
 static enum life_decision choose(struct life *l, const struct node_claim *n)
 {
 	char why[300], token[65];
@@ -175,17 +180,16 @@ static enum life_decision choose(struct life *l, const struct node_claim *n)
 	if (!o)
 		return wait_for_offer(l, n, why);
 	token_of(l, o, attempt, token);
-	life_write(
-		l,
-		json_pack(
-			"{s:{s:s, s:s}, s:{s:s, s:I, s:s, s:s?, s:s, s:s, s:I, s:s, s:n, s:n}, s:{s:n}}",
-			"tenant", "name", n->spec.virtual_cluster_ref.name, "uid",
-			str_or(n->spec.virtual_cluster_ref.uid, ""), "instance", "token", token,
-			"attempt", (json_int_t)attempt, "region", o->region, "zone", o->zone,
-			"type", o->type, "market", elastic_market_names[o->market], "microsPerHour",
-			(json_int_t)o->micros_per_hour, "currency", o->currency, "refusedTime",
-			"refusal", "operation", "step"),
-		NULL);
+	life_write(l,
+		   json_pack("{s:{s:s, s:s}, "
+			     "s:{s:s, s:I, s:s, s:s?, s:s, s:s, s:I, s:s, s:n, s:n}, s:{s:n}}",
+			     "tenant", "name", n->spec.virtual_cluster_ref.name, "uid",
+			     str_or(n->spec.virtual_cluster_ref.uid, ""), "instance", "token",
+			     token, "attempt", (json_int_t)attempt, "region", o->region, "zone",
+			     o->zone, "type", o->type, "market", elastic_market_names[o->market],
+			     "microsPerHour", (json_int_t)o->micros_per_hour, "currency",
+			     o->currency, "refusedTime", "refusal", "operation", "step"),
+		   NULL);
 	return LIFE_STAY;
 }
 
@@ -204,7 +208,7 @@ static struct elastic_offer offer_of(const struct machine_instance *i)
 	return o;
 }
 
-/* Cloud-init's, with the files that a machine of ours has on its config drive. */
+/* Returns cloud-init user data with the files that a physical machine has on its config drive. */
 static char *user_data(const struct proto_order *o)
 {
 	json_t *files = json_array(), *config;
@@ -241,7 +245,7 @@ static bool may_act(void *arg)
 	return ctx_may_act(l->c);
 }
 
-/* The same request will never help: another offer may. */
+/* True if the same request can never succeed, while a different offer may. */
 static bool is_refusal(const struct err *e)
 {
 	static const bool refusals[ERR_KINDS] = {
@@ -258,7 +262,7 @@ static void on_launched(const struct elastic_instance *v, size_t n, const struct
 	struct life *l = arg;
 
 	l->elastic.busy = false;
-	l->elastic.since = 0; /* before the next one another list */
+	l->elastic.since = 0; /* a new list is needed before the next launch */
 	if (n) {
 		l->elastic.answer = ELASTIC_LAUNCHED;
 		str_copy(l->elastic.id, sizeof(l->elastic.id), v[0].id);
@@ -299,14 +303,14 @@ static void launch(struct life *l, const struct elastic_offer *o, const char *da
 	};
 
 	l->elastic.busy = true;
-	log_info("instance is launched", LOG_S("machine", l->name),
+	log_info("launching instance", LOG_S("machine", l->name),
 		 LOG_S("provider", provider_name(l)), LOG_S("region", i->region),
 		 LOG_S("zone", str_or(i->zone, "")), LOG_S("type", i->type),
 		 LOG_I("micros_per_hour", i->micros_per_hour), LOG_I("attempt", i->attempt));
 	(void)provider_launch(l->driver->provider, &x, on_launched, l);
 }
 
-/* A reservation's name is not written down: the list of offers has it. */
+/* Finds the reservation, whose name is in the offers and not in status. */
 static bool find_reservation(struct life *l, struct elastic_offer *o)
 {
 	const struct fleet_want w = {.region = o->region,
@@ -349,7 +353,7 @@ static enum life_decision ask_for(struct life *l, const struct node_claim *n)
 	return d;
 }
 
-/* What the cloud answered is written down: it launched, or refused. */
+/* Writes the cloud's answer to status: launched or refused. */
 static enum life_decision take_answer(struct life *l)
 {
 	const struct elastic_offer o = offer_of(instance_of(l));
@@ -366,8 +370,8 @@ static enum life_decision take_answer(struct life *l)
 	return LIFE_STAY;
 }
 
-/* One of its launches may have happened though nobody heard so: until no list can show it any
- * more. */
+/* True if no list can show an instance of an earlier launch any more; one may have succeeded
+ * although its reply was lost. */
 static bool ensure_nothing_launched(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -400,20 +404,18 @@ static enum life_decision claimed(struct life *l)
 		return d;
 	if (n->spec.user_data_secret_ref)
 		return life_fail(l, REASON_ConfigInvalid,
-				 "spec.userDataSecretRef is not for instances of a cloud");
-	if (n->spec.burst && i->refused_time) /* it is about to be withdrawn */
+				 "spec.userDataSecretRef is not supported for cloud instances");
+	if (n->spec.burst && i->refused_time) /* the claim is about to be withdrawn */
 		return life_wait(l, WAITING_DEVICE, REASON_NoOffer, "provider %s: %s",
 				 provider_name(l), str_or(i->refusal, "refused"));
-	/* mutant: launch-unlisted */
-	if (!ensure_listed_anew(l))
+	/* mutant: launch-unlisted */ if (!ensure_listed_anew(l))
 		return d;
 	x = find(l);
 	if (x && x->state != ELASTIC_ENDING && x->state != ELASTIC_GONE)
 		return launched(l, x->id, x->provider_id);
-	/* It is withdrawn soon, or a pod comes after all: nothing is launched for one that has
-	 * gone. */
-	/* mutant: burst-for-nobody */
-	if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
+	/* The claim will soon be withdrawn, or a pod will need it after all: launch nothing until
+	 * then. */
+	/* mutant: burst-for-nobody */ if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
 		return d;
 	if (str_empty(i->token))
 		return choose(l, n);
@@ -422,17 +424,17 @@ static enum life_decision claimed(struct life *l)
 	return ask_for(l, n);
 }
 
-/* --- looking ---------------------------------------------------------------------------------- */
+/* --- observing -------------------------------------------------------------------------------- */
 
-/* Its instance is there, as far as the last list says. False: it is not, and where that is sure it
- * goes (*d). */
+/* True if the last list shows the instance. False: it does not; once that is certain, the machine
+ * goes to stopping (*d). */
 static bool ensure_there(struct life *l, int64_t age_ms, enum life_decision *d)
 {
 	int64_t now = loop_now(l->c->loop);
 	const struct elastic_instance *x;
 	json_t *leave = NULL;
 
-	if (!ensure_listed(l, now - age_ms)) /* an older one, or none: it goes on meanwhile */
+	if (!ensure_listed(l, now - age_ms)) /* no list that is new enough: continue meanwhile */
 		return true;
 	x = find(l);
 	if (!x && !l->elastic.gone_from)
@@ -448,7 +450,8 @@ static bool ensure_there(struct life *l, int64_t age_ms, enum life_decision *d)
 		leave = json_pack("{s:n}", "hold");
 	*d = life_goto(l, MACHINE_STOPPING, leave, REASON_InstanceGone, "instance %s: %s",
 		       str_or(instance_of(l)->id, "(none)"),
-		       x ? str_or(x->reason, "the cloud ended it") : "no list shows it any more");
+		       x ? str_or(x->reason, "the cloud terminated it")
+			 : "the cloud no longer lists it");
 	return false;
 }
 
@@ -466,7 +469,7 @@ static enum life_decision booting(struct life *l)
 	return d;
 }
 
-/* --- ending ----------------------------------------------------------------------------------- */
+/* --- terminating ------------------------------------------------------------------------------ */
 
 static void on_ended(const struct elastic_instance *v, size_t n, const struct err *e, void *arg)
 {
@@ -485,7 +488,7 @@ static void end(struct life *l, const char *region, const char *id)
 	if (life_act(l, "terminate", LIFE_IDEMPOTENT, PATIENCE_MS) != LIFE_GO)
 		return;
 	l->elastic.busy = true;
-	log_info("instance is ended", LOG_S("machine", l->name),
+	log_info("terminating instance", LOG_S("machine", l->name),
 		 LOG_S("provider", provider_name(l)), LOG_S("instance", id));
 	(void)provider_terminate(l->driver->provider, region, id, may_act, on_ended, l);
 }
@@ -511,8 +514,8 @@ static bool ensure_ended(struct life *l)
 		return false;
 	}
 	if (x)
-		return false; /* it ends */
-	/* Not listed: not yet, or not any more. */
+		return false; /* terminating */
+	/* Not listed: not yet, or no longer. */
 	if (!str_empty(i->id) && !l->elastic.ended_at) {
 		end(l, i->region, i->id);
 		return false;
@@ -524,7 +527,7 @@ static bool ensure_ended(struct life *l)
 
 static enum life_decision stopping(struct life *l)
 {
-	if (!l->work.progress) { /* what was seen before counts for nothing */
+	if (!l->work.progress) { /* forget earlier observations */
 		l->work.progress = 1;
 		elastic_forget(l);
 		l->volumes = -1;
@@ -563,7 +566,7 @@ static enum life_decision gone(struct life *l)
 	return LIFE_STAY;
 }
 
-/* Joining to draining are as every machine's, as long as the instance is there. */
+/* From joining to draining the steps are those of every machine, while the instance exists. */
 static enum life_decision joining(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;
@@ -614,10 +617,10 @@ enum life_decision elastic_step(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 
-	/* mutant: burst-outlives-unserved */
-	if (without_pods[l->state] && !l->elastic.busy && life_paid_over(l))
+	/* mutant: burst-outlives-unserved */ if (without_pods[l->state] && !l->elastic.busy &&
+						  life_paid_over(l))
 		return life_goto(l, MACHINE_STOPPING, NULL, REASON_DeadlineExceeded,
-				 "BurstPolicy %s does not pay for it any longer",
+				 "BurstPolicy %s no longer pays for this instance",
 				 n->spec.burst->policy_ref.name);
 	return steps[l->state] ? steps[l->state](l) : LIFE_STAY;
 }

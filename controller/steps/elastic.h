@@ -4,19 +4,19 @@
 #include "controller/life/journal.h"
 
 /*
- * elastic: the states of a Machine that drover made for one claim, of an elastic Provider (class
+ * elastic: the states of a Machine that drover created for one claim at an elastic Provider (class
  * E).
  *
  *   claimed -> booting -> joining -> gating -> serving -> draining -> stopping -> leaving -> gone
- *   launch     Running    as every machine                             ended, seen gone   Node, claim
+ *   launch     Running    as for every machine                       terminated   Node, claim
  *
- * Before a launch goes out status.instance names its token, and a list says that nothing of the
- * claim is there. A lost reply is followed by another list and the same token; the next offer by
- * another one, once no list shows anything of a launch whose end was not known.
+ * Before a launch is sent, status.instance contains its token, and a list has shown no instance of
+ * the claim. After a lost reply the list is read again and the same token is used. The next offer
+ * gets a new token, once no list can show an instance of an earlier launch with unknown result.
  * Tests: tests/world/test_elastic.c
  */
 enum life_decision elastic_step(struct life *l);
-/* Another leads, or its provider is another: what was heard is worth nothing. */
+/* Forgets observations, because another replica leads or the Provider has changed. */
 void elastic_forget(struct life *l);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * enter: a decision is written down, and what this process knows of the state before is forgotten.
+ * enter: writes a decision to status, and forgets what this process knows of the previous state.
  * Tests: tests/unit/controller/steps/test_enter.c, tests/world/test_crash.c,
  * tests/world/test_restore.c
  */
@@ -76,7 +76,8 @@ static void enter(struct life *l, const struct life_decided *d)
 	given = json_object_get(status, "operation");
 	op = json_pack("{s:n, s:n, s:n, s:n, s:n, s:I}", "handle", "waitingFor", "nextAttempt",
 		       "lastError", "progress", "fence", (json_int_t)life_fence(l));
-	/* An act that has not ended stays named: a next leader waits it out (life/takeover.h). */
+	/* An act that has not ended stays named in the journal: the next leader waits it out
+	 * (life/takeover.h). */
 	for (size_t i = 0; !l->act.under_way && i < sizeof(act) / sizeof(*act); i++)
 		json_object_set_new(op, act[i], json_null());
 	life_set_time(op, "deadline", limit ? now + limit : 0);
@@ -120,26 +121,27 @@ static void enter(struct life *l, const struct life_decided *d)
 	life_write(l, status, NULL);
 }
 
-/* Known, in a tenancy past every one that is known of: whatever it held is not clean and not ours
- * to cut. */
+/* Starts from the beginning: state known, in a tenancy higher than any known one, not clean. What
+ * runs on the machine may belong to a tenant, so drover must not isolate it. */
 static void begin(struct life *l, const char *why)
 {
 	int64_t tenancy = life_tenancy_known(l) + 1;
-	/* Backends remember the fence of a Machine that was lost: seconds are more than its leaders
-	 * were. */
+	/* Backends remember the fence of a Machine whose object was lost. Unix seconds are higher
+	 * than any fence that counted leaders. */
 	int64_t fence = l->m->status.operation ? life_fence(l) : loop_wall(l->c->loop) / 1000;
-	json_t *s = json_pack(
-		"{s:s, s:I, s:b, s:{s:I}, s:{s:n, s:n}, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
-		"state", "known", "tenancy", (json_int_t)tenancy, "clean", 0, "operation", "fence",
-		(json_int_t)fence, "power", "httpBoot", "agentBoot", "claimRef", "tenant", "pool",
-		"warmFor", "agent", "quarantine", "leave", "hold", "wipeAttempt");
+	json_t *s = json_pack("{s:s, s:I, s:b, s:{s:I}, s:{s:n, s:n}, "
+			      "s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
+			      "state", "known", "tenancy", (json_int_t)tenancy, "clean", 0,
+			      "operation", "fence", (json_int_t)fence, "power", "httpBoot",
+			      "agentBoot", "claimRef", "tenant", "pool", "warmFor", "agent",
+			      "quarantine", "leave", "hold", "wipeAttempt");
 	json_t *trust = life_bmc_first_trust(l);
 
 	if (trust)
 		json_object_set_new(s, "trustedBMC", trust);
 	l->state = MACHINE_KNOWN;
 	life_set_time(s, "stateSince", loop_wall(l->c->loop));
-	if (l->m->spec.elastic) { /* whatever there is of it is found by its tag */
+	if (l->m->spec.elastic) { /* an existing instance is found by its tag */
 		l->state = MACHINE_CLAIMED;
 		json_object_set_new(s, "state", json_string("claimed"));
 		json_object_set_new(s, "claimRef",

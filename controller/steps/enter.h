@@ -4,13 +4,13 @@
 #include "controller/life/journal.h"
 
 /*
- * enter: the only place that changes status.state; only the tick (steps/tick.c) calls it.
+ * enter: the only module that changes status.state, called only by the tick (steps/tick.c).
  * Tests: tests/unit/controller/steps/test_enter.c, tests/world/test_crash.c,
  * tests/world/test_restore.c
  */
 
-/* At the end of a turn: do what it decided. d: what its step returned; the record must agree with
- * it. */
+/* Writes what this turn decided, at its end. d: return value of the step, which must agree with
+ * l->journal.decided. */
 void decision_enact(struct life *l, enum life_decision d);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * hold: keeps status.hold and the marks on the Node in step, with what persons and Drains want.
+ * hold: makes status.hold and the marks on the Node match what users and Drains want.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static bool drain_stands(const struct life *l, const char *name)
 {
 	const struct drain *d = CTX_GET(l->c, OBJECT_DRAIN, drain, name);
 
-	if (ctx_crds_terminating(l->c)) /* then its absence says nothing */
+	if (ctx_crds_terminating(l->c)) /* the cache proves nothing then */
 		return true;
 	return d && !d->spec.cancelled && !d->meta.deletion_timestamp;
 }
@@ -54,28 +54,29 @@ bool life_ensure_hold_settled(struct life *l, const struct node_claim *n)
 		if (node->world.unschedulable || node->draining)
 			return life_mark_node(l, t, node, NULL, false, "uncordon");
 		write_hold(l, json_null(), release,
-			   release ? "released by a person" : "its Drain ended");
+			   release ? "released by an operator" : "its Drain ended");
 		return false;
 	}
 	if (h && !node->world.unschedulable) {
 		if (node->draining)
 			return life_mark_node(l, t, node, NULL, false, "uncordon");
-		write_hold(l, json_null(), NULL, "its Node was uncordoned by a person");
+		write_hold(l, json_null(), NULL, "its Node was uncordoned (not by drover)");
 		return false;
 	}
 	if (node->draining &&
-	    !(h && h->drain)) /* of a drain that was withdrawn; a person's cordon stays */
+	    !(h && h->drain)) /* left by a withdrawn drain; a user's cordon stays */
 		return life_mark_node(l, t, node, NULL, h != NULL, "uncordon");
 	if (!h && node->world.unschedulable) {
 		write_hold(l, json_pack("{s:s}", "since", str_time(when, loop_wall(l->c->loop))),
-			   NULL, "its Node was cordoned by a person");
+			   NULL, "its Node was cordoned (not by drover)");
 		return false;
 	}
-	if (release) { /* there is nothing to let go of */
+	if (release) { /* nothing to release */
 		life_write(l, json_pack("{s:{s:s}}", "requests", "release", release), NULL);
 		return false;
 	}
-	if (life_asked(l, "uncordon") != ASK_NONE) /* done, and seen: the next one is asked anew */
+	/* done and seen: the next request is sent anew */
+	if (life_asked(l, "uncordon") != ASK_NONE)
 		life_ask_forget(l);
 	return true;
 }

@@ -1,6 +1,6 @@
 /*
- * joining: booting, joining, gating: what was written boots, its Node is proved to be this machine,
- * and has what its pool promises before pods are let on it.
+ * joining: the states booting, joining and gating. The written image boots, its Node is proved to
+ * be this machine, and the Node must offer what its pool promises before pods are admitted.
  * Tests: tests/world/test_join.c, tests/world/test_join_script.c, tests/world/test_thread.c
  */
 #include <stdlib.h>
@@ -25,8 +25,8 @@
 #include "controller/steps/coming.h"
 #include "controller/steps/steps.h"
 
-/* What the machine finds wrong with a script it says on its console alone: drover names what is
- * waited for. */
+/* Waits for a machine that joins by a script. Problems with the script appear only on the machine's
+ * console, so the message names the script. */
 static enum life_decision waits_for_script(struct life *l, const struct node_claim *n)
 {
 	const char *cluster = n->spec.virtual_cluster_ref.name;
@@ -40,7 +40,8 @@ static enum life_decision waits_for_script(struct life *l, const struct node_cla
 	if (!joins.by_script || !joins.takes)
 		return LIFE_STAY;
 	return life_wait(l, WAITING_DEVICE, REASON_NoNodeByScript,
-			 "it is on, and joins by the script of https://%s/node/join",
+			 "the machine is on; its Node has not registered yet, joining by the "
+			 "script of https://%s/node/join",
 			 joins.endpoint);
 }
 
@@ -57,9 +58,10 @@ enum life_decision step_booting(struct life *l)
 	    !life_ensure_ours(l, REASON_DuplicateIdentity) || !l->look.media_known)
 		return d;
 	if (l->look.media || l->look.override != PROVIDER_OVERRIDE_NONE) {
-		/* nothing but its own disk may boot in a tenant's network */
-		return life_fail(l, REASON_BootOverrideNotCleared,
-				 "the BMC shows a medium or a boot override again");
+		/* only the machine's own disk may boot in a tenant's network */
+		return life_fail(
+			l, REASON_BootOverrideNotCleared,
+			"the BMC shows a boot medium or a boot override, which drover had removed");
 	}
 	if (l->look.power != PROVIDER_POWER_OFF)
 		return waits_for_script(l, n);
@@ -68,7 +70,8 @@ enum life_decision step_booting(struct life *l)
 	return d;
 }
 
-/* The token has done its work: it goes before the Node is trusted with anything. */
+/* True if the bootstrap token is deleted, which happens before the Node is trusted with
+ * anything. */
 static bool ensure_token_gone(struct life *l, const struct node_claim *n, struct tenant *t)
 {
 	struct life_token token;
@@ -80,7 +83,8 @@ static bool ensure_token_gone(struct life *l, const struct node_claim *n, struct
 	case ASK_FAILED:
 		if (l->question.answer.err.kind == ERR_NOT_FOUND)
 			return true;
-		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "bootstrap token: %s",
+		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
+			  "the bootstrap token could not be deleted: %s",
 			  l->question.answer.err.text);
 		life_ask_again(l);
 		return false;
@@ -109,13 +113,13 @@ enum life_decision step_joining(struct life *l)
 	if (!n)
 		return d;
 	t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
-	if (!node) { /* it was there: deleted or not known, the deadline decides */
+	if (!node) { /* it existed before: deleted, or not read yet; the deadline decides */
 		return life_wait(l, WAITING_DEVICE, REASON_NodeNotFound,
 				 "Node %s is not in the tenant's cluster", n->meta.name);
 	}
 	if (life_proves(l, n, node, &e) < 0) {
 		if (!node->system_uuid ||
-		    !node->boot_id) /* registered, its status is not written yet */
+		    !node->boot_id) /* registered, but the kubelet has not written its status yet */
 			return d;
 		return life_fail(l, REASON_NodeIdentityMismatch, "%s", e.text);
 	}
@@ -123,15 +127,14 @@ enum life_decision step_joining(struct life *l)
 		return d;
 	if (!life_ensure_join_probed(l, n, node, &d))
 		return d;
-	/* mutant: proof-too-weak */
-	if (!life_proof_suffices(l, n, lacks))
+	/* mutant: proof-too-weak */ if (!life_proof_suffices(l, n, lacks))
 		return life_fail(l, REASON_NetworkProofWeak, "%s", lacks);
 	l->work.progress = 1;
 	switch (life_asked(l, "labels")) {
 	case ASK_NONE:
 		life_asking(l, "labels", t);
 		patch = life_node_labels(l, n, t->on_host);
-		/* Of that Node alone that was proved to be this machine. */
+		/* Applies only to the Node that was proved to be this machine. */
 		json_object_set_new(json_object_get(patch, "metadata"), "uid",
 				    json_string(node->uid));
 		life_ask_tenant(l,
@@ -140,8 +143,8 @@ enum life_decision step_joining(struct life *l)
 		json_decref(patch);
 		return d;
 	case ASK_FAILED:
-		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "Node labels: %s",
-			  l->question.answer.err.text);
+		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
+			  "labels of the Node could not be set: %s", l->question.answer.err.text);
 		life_ask_again(l);
 		return d;
 	case ASK_OK:
@@ -160,8 +163,8 @@ static bool startup_taints_gone(const struct node_claim *n, const struct tenant_
 	return true;
 }
 
-/* Ready, and without the taints that the node controller takes off a moment later: until then no
- * pod fits, and a machine that counts as serving would look full. */
+/* True if the Node is Ready and the node controller has removed its taints, which takes a moment
+ * longer: until then no pod fits, and a machine that counted as serving would look full. */
 static bool schedulable(const struct tenant_node *node)
 {
 	for (size_t i = 0; i < node->world.taints.n; i++)
@@ -170,10 +173,11 @@ static bool schedulable(const struct tenant_node *node)
 	return node->world.ready && !node->world.unschedulable;
 }
 
-/* A device plugin registers its devices within that. */
+/* Time in which a device plugin normally registers its devices. */
 #define PLUGIN_MS 60000
 
-/* Every extended resource that the instance type promises is registered in full. */
+/* Returns the first extended resource of the instance type that the Node does not offer in full;
+ * NULL: none. */
 static const char *resource_missing(const struct life *l, const struct tenant *of,
 				    const struct tenant_node *node)
 {
@@ -191,8 +195,8 @@ static const char *resource_missing(const struct life *l, const struct tenant *o
 	return NULL;
 }
 
-/* cluster: whom the Node is for alone, though its kubelet forgot to say so; NULL: it is that
- * cluster's own. */
+/* cluster: tenant for which the Node is reserved, even if its kubelet did not set the taint; NULL:
+ * the Node is in the tenant's own cluster. */
 static json_t *without_unregistered(const struct tenant_node *node, const char *cluster)
 {
 	bool kept_for = /* mutant: host-node-untainted */ !cluster;
@@ -231,14 +235,17 @@ enum life_decision step_gating(struct life *l)
 		return life_wait(l, WAITING_DEVICE,
 				 schedulable(node) ? REASON_StartupTaintsExist
 						   : REASON_NodeNotReady,
-				 "Node %s", n->meta.name);
+				 schedulable(node) ? "Node %s still has a startup taint"
+						   : "Node %s is not Ready, or not schedulable yet",
+				 n->meta.name);
 	t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	missing = resource_missing(l, t, node);
 	if (missing && loop_wall(l->c->loop) - l->m->status.state_since > PLUGIN_MS)
 		tenant_look_for_devices(t);
 	if (missing)
 		return life_wait(l, WAITING_DEVICE, REASON_ResourceNotRegistered,
-				 "Node %s does not offer all of %s", n->meta.name, missing);
+				 "Node %s does not yet offer all of resource %s", n->meta.name,
+				 missing);
 	if (node->unregistered) {
 		if (life_asked(l, "taint") == ASK_OK) /* done; the cache will show it */
 			return d;
@@ -254,7 +261,7 @@ enum life_decision step_gating(struct life *l)
 		json_decref(patch);
 		return d;
 	}
-	/* A passed wipe and gate: earlier failures of the machine's own are history. */
+	/* The wipe and the gate were passed: the machine's earlier failures no longer count. */
 	return life_goto(l, MACHINE_SERVING, json_pack("{s:[], s:n}", "failures", "agent"),
 			 REASON_NONE, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * leave_reason: goes through all that may want a machine back (Drains, the claim, a sleeping
- * tenant, drover itself) and gives the one that counts.  Apart from draining.c, which acts on it.
+ * leave_reason: checks everything that may want a machine to leave (Drains, the claim, a sleeping
+ * tenant, drover itself) and returns the reason that takes precedence. draining.c acts on it.
  */
 #include "controller/steps/leave_reason.h"
 #include "api/annotations.h"
@@ -29,8 +29,8 @@ static int64_t earlier(int64_t a, int64_t b)
 	return !a ? b : !b ? a : a < b ? a : b;
 }
 
-/* Its target, as the Drain itself has it, is done: whoever let go of the hold since then meant
- * it. */
+/* True if the Drain's status shows this target as done: if the hold has ended since, that was
+ * intended. */
 static bool done_with(const struct drain *d, const char *machine)
 {
 	for (size_t i = 0; i < d->status.targets.n; i++)
@@ -56,7 +56,7 @@ static struct leave for_drain(const struct life *l)
 			d->spec.deadline + clock_jumps_since(l->c, d->meta.creation_timestamp);
 	lv.stop = d->spec.on_deadline == DRAIN_STOP;
 	lv.now = escalate;
-	/* Another one may be in more of a hurry; it goes first from then on. */
+	/* Another Drain may have an earlier deadline; it takes precedence from then on. */
 	if (all.deadline && (!lv.deadline || all.deadline < lv.deadline)) {
 		lv.deadline = all.deadline;
 		lv.deadline_by = all.hurried->meta.name;
@@ -66,7 +66,7 @@ static struct leave for_drain(const struct life *l)
 		lv.then = (enum drain_then)all.after->spec.then;
 		lv.then_by = all.after->meta.name;
 	}
-	/* One that stops at its deadline has nothing more to say after it. */
+	/* A Drain with onDeadline: Stop has no effect after its deadline. */
 	if (lv.stop && l->state == MACHINE_SERVING && lv.deadline &&
 	    loop_wall(l->c->loop) >= lv.deadline)
 		return (struct leave){0};
@@ -80,7 +80,8 @@ static bool slept_out(const struct life *l, const struct node_claim *n)
 	return t && tenant_sleep_too_long(t);
 }
 
-/* It cannot be undone, so a Drain that runs besides may only make it sooner. */
+/* A deleted claim cannot be restored, so a concurrent Drain can only make the machine leave
+ * sooner. */
 static struct leave for_deletion(const struct life *l, const struct node_claim *n,
 				 const struct leave *drain)
 {
@@ -93,8 +94,8 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 	if (from < l->m->status.state_since || l->state != MACHINE_DRAINING)
 		from = l->state == MACHINE_DRAINING ? l->m->status.state_since : now;
 	lv.deadline = from + n->spec.termination_grace_period + clock_jumps_since(l->c, from);
-	/* The API server's clock is ahead: what was written down first is not put off with each
-	 * look. */
+	/* The API server's clock is ahead: keep the deadline that was written first, instead of
+	 * postponing it in each turn. */
 	if (n->meta.deletion_timestamp > now && was && was->deadline &&
 	    str_eq(was->reason, LEAVE_CLAIM_DELETED))
 		lv.deadline = earlier(was->deadline, now + n->spec.termination_grace_period);
@@ -112,28 +113,30 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 		lv.then = (enum drain_then)was->then;
 		lv.then_by = was->then_by;
 	}
-	if (lv.then == DRAIN_HOLD) /* there is nothing left to serve on with */
+	if (lv.then == DRAIN_HOLD) /* no claim is left to serve */
 		lv.then = DRAIN_RELEASE;
-	if (l->state == MACHINE_DRAINING && slept_out(l, n)) /* nobody there has pods to evict */
+	/* the sleeping tenant has no pods to evict */
+	if (l->state == MACHINE_DRAINING && slept_out(l, n))
 		lv.now = true;
 	return lv;
 }
 
-/* --- for drover's own sake -------------------------------------------------------------------- */
+/* --- drover's own reasons --------------------------------------------------------------------- */
 
-/* A tenant that just came back may not have heard of its Nodes yet. */
+/* A tenant that has just become reachable may not have received its Nodes' status yet. */
 #define DEAD_SEEN_MS 60000
 
 #define OUTAGE_NODES 3
 
-/* Where the Provider does not say: type exec. */
+/* Lead time before a reservation ends, where the Provider has none (type exec). */
 #define RESERVED_LEAD_MS ((int64_t)15 * 60 * 1000)
-/* Before the cloud ends it, pods are not waited for any more: they still have their grace. */
+/* Time before the cloud ends the instance at which pods are deleted; they still have their grace
+ * period. */
 #define END_GRACE_MS ((int64_t)30 * 1000)
-/* Before another step of billing begins: for leaving and ending. */
+/* Time before the next billing increment in which to leave and terminate. */
 #define BILLING_LEAD_MS ((int64_t)5 * 60 * 1000)
 
-/* Counting a pool takes a look at all machines. */
+/* Interval between checks of the disruption budgets, because counting a pool scans all machines. */
 #define BUDGET_AGAIN_MS 10000
 
 static bool budget_left(struct life *l, const struct node_claim *n, const char *reason)
@@ -169,7 +172,8 @@ static const struct elastic_instance *instance_of(const struct life *l, const st
 		       : NULL;
 }
 
-/* Its policy's say, beside how long it has been empty. */
+/* True if the BurstPolicy's scaleBack allows it, apart from the idle time: minimum lifetime and
+ * billing increment. */
 static bool may_scale_back(struct life *l, const struct node_claim *n, const struct burst_policy *p)
 {
 	const struct burst_policy_scale_back *s = p ? p->spec.scale_back : NULL;
@@ -210,8 +214,8 @@ static bool is_empty(struct life *l, const struct tenant *t, const struct node_c
 	       may_scale_back(l, n, b);
 }
 
-/* All its pods have room elsewhere, for so long that it is worth a wipe and a boot: for as long as
- * these take, unless somebody else waits for a machine. */
+/* True if all pods fit elsewhere, for long enough to be worth a wipe and a boot. "Long enough" is
+ * the time that wipe and boot take, unless another tenant waits for a machine. */
 static bool is_underused(struct life *l, const struct node_claim *n, const struct node_pool *p)
 {
 	const struct underused *u = l->all->spec.underused;
@@ -229,7 +233,8 @@ static bool is_underused(struct life *l, const struct node_claim *n, const struc
 	return ms >= after && life_is_due(l, quiet, after);
 }
 
-/* It is not any more what its pool's template says, and may be replaced. */
+/* Returns a leave for a machine that differs from its pool's template, if it may be replaced
+ * now. */
 static struct leave for_drift(struct life *l, const struct node_claim *n)
 {
 	struct drift *d = l->all->spec.drift;
@@ -244,7 +249,7 @@ static struct leave for_drift(struct life *l, const struct node_claim *n)
 	if (way == DRIFT_STAYS)
 		return (struct leave){0};
 	if (!budget_left(l, n, LEAVE_DRIFTED)) {
-		drift_waits(d, n, "the budgets of its pool allow no more now");
+		drift_waits(d, n, "the disruption budgets of its pool allow no more machines now");
 		return (struct leave){0};
 	}
 	if (way == DRIFT_EVICTS && drift_awaits(d, n)) {
@@ -272,9 +277,10 @@ static bool count_node(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* For so long, by the tenant's own word, and as this process saw it: a clock that is behind would
- * end it at once, one that is ahead never. Where all of several are, it is the tenant's control
- * plane or network that is broken, and what runs on them may run well. */
+/* True if the Node has not been Ready for deadlines.notReady, both by the tenant's times and as
+ * this process saw it: a clock behind would end it at once, one ahead never. If all of several
+ * Nodes are not Ready, the tenant's control plane or network is broken, and the workloads may run
+ * well. */
 static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n,
 		    const struct tenant_node *node)
 {
@@ -303,8 +309,9 @@ static bool count_alone(const struct node_claim *n, void *arg)
 	return true;
 }
 
-/* Deleted by somebody in its tenant's cluster, who can see that nothing of it runs any more. Where
- * several are gone and none is Ready, it is the tenant's control plane that has lost them. */
+/* True if the Node has been gone for deadlines.notReady: somebody deleted it in the tenant's
+ * cluster, where they can see that nothing runs on it. If several are gone and none is Ready, the
+ * tenant's control plane has lost them. */
 static bool is_gone(struct life *l, struct tenant *t, const struct node_claim *n)
 {
 	struct left_alone k = {.l = l};
@@ -324,7 +331,7 @@ static bool is_gone(struct life *l, struct tenant *t, const struct node_claim *n
 	return h.ready || k.without_node < OUTAGE_NODES;
 }
 
-/* Cordoned by a person, by the machine's status or by what the tenant said last. */
+/* True if the machine is held, by its status or by a cordon on the Node that is not drover's. */
 static bool is_held(const struct life *l, const struct node_claim *n)
 {
 	const struct tenant_node *node = tenant_node_of(l->parts->tenants, n);
@@ -332,8 +339,9 @@ static bool is_held(const struct life *l, const struct node_claim *n)
 	return l->m->status.hold || (node && node->world.unschedulable && !node->draining);
 }
 
-/* Its tenant slept for too long: also what is already on its way out waits for nobody there. A
- * Drain that is to hold it wants it to stay. */
+/* Returns a leave for a machine whose tenant has slept too long. Also applies to a machine that is
+ * already leaving, which then waits for no answer of the tenant. A Drain with then: Hold prevents
+ * it. */
 static struct leave for_sleep(struct life *l, const struct node_claim *n, const struct leave *drain)
 {
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
@@ -356,9 +364,9 @@ static struct leave for_sleep(struct life *l, const struct node_claim *n, const 
 	return lv;
 }
 
-/* --- for the cloud's sake --------------------------------------------------------------------- */
+/* --- the cloud's reasons ---------------------------------------------------------------------- */
 
-/* How long before the end of a reservation what runs in it has to begin to leave. */
+/* Returns the time before the end of a reservation at which machines in it must begin to leave. */
 static int64_t lead_of(const struct life *l)
 {
 	const struct provider_object *p = CTX_GET(l->c, OBJECT_PROVIDER, provider_object,
@@ -367,8 +375,8 @@ static int64_t lead_of(const struct life *l)
 	return p && p->spec.ec2 ? p->spec.ec2->drain_before_end : RESERVED_LEAD_MS;
 }
 
-/* Its instance ends whatever anybody wants: no budget, no pause of a pool and no cordon puts that
- * off. */
+/* Returns a leave for an instance that the cloud will end. No budget, pause of a pool or cordon
+ * postpones it. */
 static struct leave for_interruption(struct life *l, const struct node_claim *n)
 {
 	const struct elastic_instance *x = instance_of(l, n);
@@ -384,7 +392,8 @@ static struct leave for_interruption(struct life *l, const struct node_claim *n)
 	return (struct leave){.reason = LEAVE_INTERRUPTED, .deadline = x->ends_at - END_GRACE_MS};
 }
 
-/* What drover itself begins: only where nobody has stopped it, and never on a Node that is held. */
+/* Returns a leave that drover itself begins: only where nothing is paused, and never for a held
+ * Node. */
 static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 {
 	const struct node_pool *p =
@@ -398,7 +407,7 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 
 	if (is_gone(l, t, n) && vc && !vc->spec.paused && !is_held(l, n))
 		return (struct leave){.reason = LEAVE_NODE_GONE, .now = true};
-	/* An absent Node is not a dead one. */
+	/* A Node missing from the cache does not prove that the Node is dead. */
 	if (!node || node->world.unschedulable || !vc || vc->spec.paused)
 		return (struct leave){0};
 	if (is_dead(l, t, n, node))
@@ -408,7 +417,7 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	if (is_expired(l, n) && budget_left(l, n, LEAVE_EXPIRED))
 		return (struct leave){.reason = LEAVE_EXPIRED,
 				      .deadline = now + n->spec.termination_grace_period};
-	/* Its budget was asked when the set was made, of which it is a part. */
+	/* The budget was checked when the set of which this machine is a part was chosen. */
 	if (reclaims_wants(l->all->spec.reclaims, n))
 		return (struct leave){.reason = LEAVE_RECLAIMED,
 				      .deadline = now + n->spec.termination_grace_period};
@@ -424,7 +433,8 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	return (struct leave){0};
 }
 
-/* What drover began itself goes on; what was to be quiet, as long as it is. */
+/* Returns the leave that drover began itself and that continues; a quiet one continues only while
+ * no pod is in the way. */
 static struct leave still_ourselves(const struct life *l, const struct node_claim *n)
 {
 	const struct machine_leave *was = l->m->status.leave;
@@ -452,7 +462,8 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 				.reason = LEAVE_DRIFTED, .deadline = ends, .stop = true};
 		}
 	}
-	/* What kept its pods off other Nodes came up since: it is needed after all. */
+	/* The reason that kept the tenant's pods off other Nodes appeared since: the machine is
+	 * needed after all. */
 	if (str_eq(was->reason, LEAVE_UNDERUSED)) {
 		if (l->all->spec.underused &&
 		    underused_needs(l->all->spec.underused, n->spec.virtual_cluster_ref.name))
@@ -475,8 +486,7 @@ static struct leave within_pay(struct life *l, const struct node_claim *n,
 	const int64_t set = n->spec.termination_grace_period;
 	struct leave lv = {.reason = LEAVE_EXPIRED};
 
-	/* mutant: burst-outlives */
-	if (!life_paid_over(l))
+	/* mutant: burst-outlives */ if (!life_paid_over(l))
 		return *other;
 	lv.deadline = was && was->deadline && str_eq(was->reason, LEAVE_EXPIRED)
 			      ? was->deadline

@@ -5,16 +5,17 @@
 #include "controller/life/life.h"
 
 /*
- * leave_reason: whether a machine that serves has to leave its tenant, why, and in what way.
- * Derived from the caches at each turn; nothing is remembered here.
+ * leave_reason: decides whether a serving machine must leave its tenant, why, and how. Derived from
+ * the caches in each turn; nothing is remembered here.
  *
  * While serving, the answer starts a drain and is written to status.leave. While draining it is
- * asked again: when the reason is gone the machine serves on, unless its claim is deleted, which
- * cannot be undone. The reasons of drover itself (Empty, Drifted, Expired, Reclaimed, TenantAsleep)
- * wait for the budgets of the pool, and while the machine is paused or held. A drain that has begun
- * for one of them goes on, as the journal says.
+ * computed again: if the reason no longer exists, the machine serves again, unless its claim is
+ * deleted, which cannot be undone. Drover's own reasons (Empty, Underutilized, Drifted, Expired,
+ * Reclaimed, TenantAsleep) wait for the pool's disruption budgets, and while the machine is paused
+ * or held; an instance that no BurstPolicy pays for any more does not wait. A drain already begun
+ * for one of them continues, according to the journal.
  */
-/* In serving and draining. */
+/* Returns why the machine must leave; .reason NULL: it need not. For serving and draining. */
 struct leave leave_reason(struct life *l);
 
 #endif

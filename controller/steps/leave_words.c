@@ -1,5 +1,5 @@
-/* leave_words: how a leave is told: in status.leave, in events, in the log. Apart: serving begins a
- * leave, draining goes on with it. */
+/* leave_words: how a leave is reported in status.leave, events and logs. Separate, because serving
+ * begins a leave and draining continues it. */
 #include "controller/steps/leave_words.h"
 
 #include "api/annotations.h"
@@ -30,20 +30,19 @@ void leave_tell(struct life *l, const struct node_claim *n, const char *type, co
 		 LOG_S("claim", n ? n->meta.name : ""), LOG_S("text", text));
 }
 
-/* The audit trail begins: who wants it, why, by when, and what then. */
+/* The first entry of the audit trail: who, why, by when, and what follows. */
 const char *leave_why(const struct life *l, const struct leave *lv, char *out, size_t size)
 {
 	const struct drain *d = lv->drain ? CTX_GET(l->c, OBJECT_DRAIN, drain, lv->drain) : NULL;
 	char when[STR_TIME_SIZE];
 
-	str_format(out, size,
-		   "%s%s%.60s%s%.120s; deadline %s%s%.60s%s; when it has left: %s%s%.60s",
+	str_format(out, size, "%s%s%.60s%s%.120s; deadline %s%s%.60s%s; afterwards: %s%s%.60s",
 		   lv->reason, lv->drain ? " " : "", str_or(lv->drain, ""), d ? ": " : "",
 		   d ? str_or(d->spec.reason, "") : "",
 		   lv->deadline ? str_time(when, lv->deadline) : "none",
 		   lv->deadline_by ? " of Drain " : "", str_or(lv->deadline_by, ""),
 		   !lv->deadline ? ""
-		   : lv->stop	 ? ", then it serves on"
+		   : lv->stop	 ? ", then the machine stays in service"
 				 : ", then pods are deleted",
 		   drain_then_names[lv->then], lv->then_by ? ", for Drain " : "",
 		   str_or(lv->then_by, ""));
@@ -53,7 +52,7 @@ const char *leave_why(const struct life *l, const struct leave *lv, char *out, s
 const char *leave_left(int64_t pods, const char *blocked, char *out, size_t size)
 {
 	str_format(out, size, "%lld %s left%s%s", (long long)pods,
-		   pods == 1 ? "pod is" : "pods are", blocked ? "; kept by " : "",
+		   pods == 1 ? "pod is" : "pods are", blocked ? "; blocked by " : "",
 		   str_or(blocked, ""));
 	return out;
 }
@@ -75,7 +74,7 @@ static void drain_withdrew(const struct life *l, const struct machine_leave *was
 			   was->drain,
 			   leave_left(was->pods_left, was->blocked_by, left, sizeof(left)));
 	else
-		str_format(out, size, "Drain %.63s does not want it any more", was->drain);
+		str_format(out, size, "Drain %.63s no longer selects this machine", was->drain);
 }
 
 const char *leave_withdrawn(const struct life *l, char *out, size_t size)
@@ -86,20 +85,21 @@ const char *leave_withdrawn(const struct life *l, char *out, size_t size)
 	if (was && str_eq(was->reason, LEAVE_DRAIN) && was->drain)
 		drain_withdrew(l, was, out, size);
 	else if (was && str_eq(was->reason, LEAVE_EMPTY))
-		str_copy(out, size, "it is not empty any more: a pod came");
+		str_copy(out, size, "the machine is no longer empty: a pod was placed on it");
 	else if (was && str_eq(was->reason, LEAVE_UNDERUSED))
 		str_format(
 			out, size,
-			"its pods did not all go within terminationGracePeriod, or its tenant needs a machine; %s",
+			"not all pods left within terminationGracePeriod, or the tenant needs the "
+			"machine; %s",
 			leave_left(was->pods_left, was->blocked_by, left, sizeof(left)));
 	else if (was && str_eq(was->reason, LEAVE_DRIFTED))
-		str_format(
-			out, size,
-			"its pods did not all go within terminationGracePeriod, one of them may not, or it is what its pool's template says; %s",
-			leave_left(was->pods_left, was->blocked_by, left, sizeof(left)));
+		str_format(out, size,
+			   "not all pods left within terminationGracePeriod, a pod must not be "
+			   "evicted, or the machine matches the template of its pool again; %s",
+			   leave_left(was->pods_left, was->blocked_by, left, sizeof(left)));
 	else if (was && str_eq(was->reason, LEAVE_ASLEEP))
-		str_copy(out, size, "its tenant does not sleep any more");
+		str_copy(out, size, "its tenant is no longer asleep");
 	else
-		str_copy(out, size, "nothing wants it to leave any more");
+		str_copy(out, size, "the reason to leave no longer exists");
 	return out;
 }

@@ -4,20 +4,20 @@
 #include "controller/steps/leave_reason.h"
 
 /*
- * leave_words: how a leave is told, in status.leave, in events and in the log.
+ * leave_words: how a leave is reported in status.leave, events and logs.
  * Tests: tests/world/test_leave.c, tests/world/test_drain.c
  */
-/* status.leave; gives */
+/* Returns status.leave, as a new reference that the caller owns. */
 json_t *leave_json(const struct leave *lv);
-/* An event on the Machine and its claim (n may be NULL), and the log. */
+/* Sends an event to the Machine and its claim (n may be NULL), and logs it. */
 void leave_tell(struct life *l, const struct node_claim *n, const char *type, const char *reason,
 		const char *text);
-/* "2 pods are left; kept by WHAT", into out, which is returned.  blocked: NULL: nothing. */
+/* Writes "2 pods are left; blocked by WHAT" to out and returns out. blocked NULL: without the
+ * second part. */
 const char *leave_left(int64_t pods, const char *blocked, char *out, size_t size);
-/* Why a machine that drains serves on: from what status.leave said last, into out, which is
- * returned. */
+/* Writes to out why a draining machine serves again, from the last status.leave; returns out. */
 const char *leave_withdrawn(const struct life *l, char *out, size_t size);
-/* Who wants it, why, by when, and what then: into out, which is returned. */
+/* Writes to out who wants the machine to leave, why, by when, and what follows; returns out. */
 const char *leave_why(const struct life *l, const struct leave *lv, char *out, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * leaving: the machine is off and cut off. Its volumes are detached, its Node is deleted by UID,
- * its bootstrap token as well, and then the claim ends (S3). What a tenant that cannot be reached
- * is owed becomes a debt (tenant/debts.h).
+ * leaving: the machine is off and isolated. Its volumes are detached, its Node is deleted by UID,
+ * its bootstrap token as well, and then the claim ends (S3). What must still be deleted in an
+ * unreachable tenant becomes a pending cleanup (tenant/debts.h).
  * Tests: tests/world/test_leave.c, tests/world/test_leave_tenant.c, tests/world/test_review.c
  */
 #include <stdlib.h>
@@ -28,10 +28,10 @@
 
 #define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
 
-/* How far it is: l->work.progress. */
+/* Values of l->work.progress. */
 enum { LEFT_LOOK, LEFT_NODE, LEFT_TOKEN, LEFT_ALL };
 
-/* What is not there any more needs no deletion. */
+/* kube_done: an object that does not exist counts as deleted. */
 static void on_step(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;
@@ -41,14 +41,14 @@ static void on_step(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&l->timer, l->question.answer.ok ? 0 : l->c->o.poll_ms);
 }
 
-/* Marked is not gone: with finalizers on, or where the UID is another by now (the cache will show
- * whose), it is asked again until the tenant's time is over. */
+/* kube_done: a Node that is only marked as deleted, because it has finalizers, is not gone; nor is
+ * one whose UID has changed. The deletion is repeated until the tenant's time is over. */
 static void on_node(json_t *o, const struct err *e, void *arg)
 {
 	struct err kept;
 
 	if (!e && json_at(o, "metadata", "deletionTimestamp")) {
-		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, and finalizers keep it");
+		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, but finalizers remain on it");
 		e = &kept;
 	}
 	on_step(o, e, arg);
@@ -59,11 +59,11 @@ static bool answer_is(const struct life *l, const char *about)
 	return str_eq(l->question.answer.about, about) && l->question.answer.ok;
 }
 
-/* Whose Node it was. A claim that was taken away by force still stands in the lock, by name and
- * UID. */
+/* What remains of a claim in its tenant. After the claim was deleted by force, status.claimRef
+ * still has its name and UID. */
 struct left {
 	const char *tenant, *name, *claim_uid;
-	/* NULL: not known */
+	/* NULL: unknown */
 	const char *node_uid;
 };
 
@@ -77,9 +77,9 @@ static struct left what_is_left(const struct life *l, const struct node_claim *n
 	return (struct left){st->tenant.name, st->claim_ref->name, st->claim_ref->uid, NULL};
 }
 
-/* --- debts ------------------------------------------------------------------------------------ */
+/* --- pending cleanups ------------------------------------------------------------------------- */
 
-/* Once for each debt: not again when only its write is tried again. */
+/* Reports a pending cleanup once; not again when only its write is repeated. */
 static void tell_owed(struct life *l, const struct virtual_cluster *vc, const char *node)
 {
 	bool refused = str_eq(l->question.answer.about, "node") ||
@@ -90,13 +90,14 @@ static void tell_owed(struct life *l, const struct virtual_cluster *vc, const ch
 	if (str_eq(l->question.answer.about, "debt"))
 		return;
 	str_format(note, sizeof(note),
-		   "Node %.253s is still to be deleted, and machine %.63s went on: %.120s", node,
-		   l->name,
-		   refused && !l->question.answer.ok ? l->question.answer.err.text
-						     : "the tenant was not done with it in time");
+		   "Node %.253s must still be deleted; machine %.63s did not wait for that: %.120s",
+		   node, l->name,
+		   refused && !l->question.answer.ok
+			   ? l->question.answer.err.text
+			   : "the tenant's cluster did not finish in time");
 	str_clean(note);
-	log_warn("tenant is owed", LOG_S("tenant", vc->meta.name), LOG_S("node", node),
-		 LOG_S("machine", l->name), LOG_S("why", note));
+	log_warn("tenant has a pending cleanup", LOG_S("tenant", vc->meta.name),
+		 LOG_S("node", node), LOG_S("machine", l->name), LOG_S("why", note));
 	ctx_event(l->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning", "Owed", note);
 }
 
@@ -108,7 +109,8 @@ static void owe(struct life *l, const struct left *x, const char *node_uid, cons
 	json_t *list, *o;
 
 	if (!vc) {
-		log_warn("tenant has gone, and keeps what drover owes it",
+		log_warn("VirtualCluster no longer exists; its Node and bootstrap token are not "
+			 "deleted",
 			 LOG_S("machine", l->name), LOG_S("node", x->name));
 		l->work.progress = LEFT_ALL;
 		life_kick(l);
@@ -116,7 +118,7 @@ static void owe(struct life *l, const struct left *x, const char *node_uid, cons
 	}
 	tell_owed(l, vc, x->name);
 	list = debts_without(vc, x->name);
-	while (json_array_size(list) >= DEBTS_MAX) /* a debt never holds a machine up */
+	while (json_array_size(list) >= DEBTS_MAX) /* a pending cleanup never blocks a machine */
 		json_array_remove(list, 0);
 	o = json_pack("{s:s, s:s*, s:s*, s:s}", "nodeName", x->name, "nodeUID", node_uid, "tokenID",
 		      token_id, "since", str_time(when, loop_wall(l->c->loop)));
@@ -150,8 +152,8 @@ static bool out_of_service(const struct tenant_node *node)
 	return false;
 }
 
-/* Tells Kubernetes that the Node is off, so that its pods are forgotten and their volumes let go
- * of. */
+/* Tells Kubernetes that the Node is off, so that its pods are removed and their volumes
+ * detached. */
 static void take_out_of_service(struct life *l, struct tenant *t, const struct tenant_node *node)
 {
 	struct err e;
@@ -172,7 +174,7 @@ static void take_out_of_service(struct life *l, struct tenant *t, const struct t
 	json_decref(patch);
 }
 
-/* No pod and no volume hangs on the Node any more. */
+/* True if no pod and no volume is attached to the Node any more. */
 static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_node *node)
 {
 	struct left_pods left = {.node = node->world.name};
@@ -187,7 +189,7 @@ static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_
 			life_ask_again(l);
 			return false;
 		}
-		break; /* drover may not look: the pods alone decide */
+		break; /* drover may not list attachments: only the pods decide */
 	case ASK_OK:
 		break;
 	}
@@ -204,8 +206,8 @@ static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_
 
 /* --- the Node and its token ------------------------------------------------------------------- */
 
-/* The Node that the claim is known to have had, or that its kubelet registered again since: one of
- * that name and another UID and providerID is not ours. */
+/* Returns the Node that the claim is known to have had, or that its kubelet has registered again. A
+ * Node of that name with a different UID and providerID belongs to somebody else. */
 static const struct tenant_node *node_of(const struct life *l, const struct left *x,
 					 struct tenant *t)
 {
@@ -218,7 +220,8 @@ static const struct tenant_node *node_of(const struct life *l, const struct left
 		       : NULL;
 }
 
-/* Pods and volumes, Node by UID, token.  True when all are gone, or owed. */
+/* Removes pods and volumes, the Node by UID, and the token. True: all are gone, or recorded as
+ * pending cleanup. */
 static bool ensure_tenant_left(struct life *l, const struct left *x)
 {
 	struct tenant *t = x->tenant ? tenant_get(l->parts->tenants, x->tenant) : NULL;
@@ -251,7 +254,7 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 		return false;
 	if (l->work.progress == LEFT_LOOK)
 		l->work.progress = LEFT_NODE;
-	/* In the host cluster it is listed by a label that its kubelet could take away. */
+	/* In the host cluster, Nodes are selected by a label that the kubelet could remove. */
 	uid = node ? node->uid : /* mutant: host-node-unlabelled */ t->on_host ? x->node_uid : NULL;
 	if (l->work.progress == LEFT_NODE && uid && !answer_is(l, "node")) {
 		o.uid = uid;
@@ -270,7 +273,7 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 
 /* --- the claim -------------------------------------------------------------------------------- */
 
-/* The claim ends: our finalizer goes, and the object with it. */
+/* Ends the claim: removes drover's finalizer, and the object with it. */
 static void end_claim(struct life *l, const struct node_claim *n)
 {
 	life_asking(l, "claim", NULL);
@@ -281,12 +284,13 @@ static void end_claim(struct life *l, const struct node_claim *n)
 				       FINALIZER_CLAIM, false, on_step);
 }
 
-/* Stopping may have passed its deadline: cut first, but nothing ends before off is observed. */
+/* True if the machine is proved off. If stopping passed its deadline the port is isolated first,
+ * but the claim does not end before off is observed. */
 static bool ensure_off(struct life *l)
 {
 	if (life_ensure_off_confirmed(l))
 		return true;
-	/* Another machine's off proves nothing of ours. */
+	/* The off of a different machine proves nothing about ours. */
 	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) ||
 	    !life_ensure_ours(l, REASON_DuplicateIdentity) || !life_ensure_undoubted(l))
 		return false;
@@ -303,13 +307,13 @@ enum life_decision step_leaving(struct life *l)
 	const struct node_claim *n = life_claim(l);
 	struct left x;
 
-	/* What is launched is gone, seen by steps/elastic.c: it has neither power nor port of
-	 * ours. */
+	/* steps/elastic.c has seen that the instance is terminated; it has no power or port to
+	 * check. */
 	bool elastic = l->m->spec.elastic;
 
 	if (!elastic && !ensure_off(l))
 		return LIFE_STAY;
-	/* Also what a claim had that somebody took away: its Node and token are nobody's then. */
+	/* Also for a claim deleted by force: nobody else deletes its Node and bootstrap token. */
 	if (l->m->status.claim_ref && (n || l->work.progress != LEFT_ALL)) {
 		x = what_is_left(l, n);
 		if (/* mutant: leaving-cut */ (!elastic && !life_ensure_cut(l)) ||

@@ -8,8 +8,8 @@
  * lives: one struct life for each Machine, and the tick that runs the step of its state
  * (steps/tick.c).
  *
- * On the loop thread. Everything here marks and defers; a life goes when its Machine has gone and
- * none of its calls is under way.
+ * On the loop thread. The functions only mark and defer; a life is freed once its Machine is
+ * deleted and none of its calls is in flight.
  * Tests: tests/world/test_review.c, tests/world/test_boot.c
  */
 struct drift;
@@ -20,15 +20,15 @@ struct warm_pool;
 
 struct lives_spec {
 	struct life_parts parts;
-	/* NULL: none is kept warm */
+	/* NULL: no machine is kept warm */
 	const struct warm_pool *warm_pool;
 	/* NULL: each claim is wanted */
 	const struct unwanted *unwanted;
-	/* NULL: no Node is */
+	/* NULL: no Node counts as underused */
 	struct underused *underused;
-	/* NULL: no Node does */
+	/* NULL: no Node counts as drifted */
 	struct drift *drift;
-	/* NULL: nothing is taken back */
+	/* NULL: no machine is reclaimed */
 	const struct reclaims *reclaims;
 };
 
@@ -41,25 +41,30 @@ struct lives {
 struct lives *lives_new(const struct lives_spec *spec);
 void lives_free(struct lives *ls);
 
-/* From the cache: a Machine appeared, changed or went away (m NULL). */
+/* A Machine in the cache appeared, changed or was deleted (m NULL). */
 void lives_update(struct lives *ls, const char *name, const struct machine *m);
-/* Look at it again in the next turn; NULL: at all. */
+/* Schedules a tick of the machine in the next loop turn; NULL: of all machines. */
 void lives_kick(struct lives *ls, const char *name);
-/* Those that this VirtualCluster has or had last, and those that nothing is known of yet. */
+/* Schedules ticks of the machines that this VirtualCluster has or had last, and of those in state
+ * known. */
 void lives_kick_of_tenant(struct lives *ls, const char *tenant);
-/* Those that nothing is known of yet: any tenant's Node may be one of them. */
+/* Schedules ticks of the machines in state known: any tenant's Node may run on one of them. */
 void lives_kick_known(struct lives *ls);
-/* A Secret that its BMC hangs on changed. */
+/* Attaches the machine's BMC again, because a Secret that it depends on changed. */
 void lives_reattach(struct lives *ls, const char *name);
-/* The client of this tenant is about to be freed: calls through it are as if never made. */
+/* Drops the calls through the client of t, which is about to be freed, as if they had never been
+ * made. */
 void lives_hang_up(struct lives *ls, const struct tenant *t);
-/* This driver's provider and fabric are about to be freed: forget what hangs on them. */
+/* Forgets everything that depends on the provider and fabric of s, which are about to be freed. */
 void lives_detach(struct lives *ls, const struct driver *s);
-/* It is being written down that this machine leaves (struct life, giving_back). */
+/* True if a leave of this machine that counts against a disruption budget is being written (struct
+ * life, leave.giving_back). */
 bool lives_giving_back(const struct lives *ls, const char *machine);
-/* VolumeAttachments that name its Node, as last looked for; -1: nobody has. */
+/* Returns the number of VolumeAttachments of the machine's Node, as last counted; -1: not
+ * counted. */
 int lives_volumes_left(const struct lives *ls, const char *machine);
-/* How the login at its BMC stands, for the login guard; false: there is no such machine. */
+/* Writes the state of the login at the machine's BMC to out, for the login guard; false: no such
+ * machine. */
 bool lives_login(const struct lives *ls, const char *machine, struct login_try *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * requests: compares each annotation of a Machine with what was acted on last, and acts on what is
- * new.  Apart from the steps, since a request may come in any state.
+ * requests: compares each annotation of a Machine with the last value acted on, and acts on new
+ * ones. Separate from the steps, because a request may come in any state.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #include "controller/life/listing.h"
 #include "controller/rules/machine.h"
 
-/* --- trying again ----------------------------------------------------------------------------- */
+/* --- retry ------------------------------------------------------------------------------------ */
 
 static void forget_backoffs(struct life *l)
 {
@@ -38,7 +38,7 @@ bool request_ensure_retried(struct life *l, enum life_decision *d)
 
 	if (!v || (again && !life_ensure_unpaused(l)))
 		return true;
-	log_info("a person wants it tried again", LOG_S("machine", l->name), LOG_S("request", v));
+	log_info("an operator requested a retry", LOG_S("machine", l->name), LOG_S("request", v));
 	forget_backoffs(l);
 	l->boot.over_tls = false;
 	s = json_pack("{s:{s:s}, s:{s:n, s:n, s:n}, s:{s:n}}", "requests", "retry", v, "bmc",
@@ -53,7 +53,7 @@ bool request_ensure_retried(struct life *l, enum life_decision *d)
 	return false;
 }
 
-/* --- what becomes of it ----------------------------------------------------------------------- */
+/* --- quarantine or retirement ----------------------------------------------------------------- */
 
 enum drain_then request_fate(const struct life *l, const char **text)
 {

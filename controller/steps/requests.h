@@ -4,21 +4,21 @@
 #include "controller/life/journal.h"
 
 /*
- * requests: what a person asks of drover by an annotation; the verbs of the
- * command line write nothing else, and kubectl annotate does the same.
+ * requests: requests of an operator to drover by annotation. The verbs of the command line only
+ * write these annotations; kubectl annotate works as well.
  *
- * A value is acted on once: it is compared with what status says was acted on
- * last, so any new value (the verbs write the time) is a new request.  Values longer than
- * 253 bytes are ignored.
+ * A value is acted on once: it is compared with the last value acted on, in status, so that each
+ * new value (the verbs write the time) is a new request. Values longer than 253 bytes are ignored.
  * Tests: tests/world/test_verbs.c
  */
 
-/* REQUEST_RETRY was acted on, if anybody asked.  False: that was started, or decided (*d). */
+/* True if there is no new REQUEST_RETRY. Otherwise acts on it and returns false; *d is the
+ * decision, if any. */
 bool request_ensure_retried(struct life *l, enum life_decision *d);
 
-/* What is to become of a machine that serves nobody: DRAIN_RELEASE (nothing), DRAIN_QUARANTINE or
- * DRAIN_RETIRE, by status.leave, by a Drain or by annotation; why goes to *text, "" when nobody
- * said. */
+/* Returns what becomes of a machine that serves nobody: DRAIN_RELEASE (nothing),
+ * DRAIN_QUARANTINE or DRAIN_RETIRE, as set by status.leave, a Drain or an annotation. *text:
+ * why, "" if not given. */
 enum drain_then request_fate(const struct life *l, const char **text);
 
 #endif

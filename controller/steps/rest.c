@@ -1,6 +1,6 @@
 /*
- * rest: the states in which nothing is under way: known, free,
- * quarantined, retired; and the gate through which a machine is offered (S1).
+ * rest: the states in which nothing is in progress: known, free, quarantined and retired; and the
+ * checks before a machine is offered (S1).
  * Tests: tests/world/test_verbs.c, tests/world/test_bmc.c
  */
 #include <string.h>
@@ -30,7 +30,8 @@
 #include "controller/steps/warm.h"
 #include "controller/tenant/tenant.h"
 
-/* Out of use until a person lets it go on: the annotation stands as long as it is. */
+/* Takes the machine out of use until an operator releases it. The annotation stays set
+ * meanwhile. */
 static enum life_decision take_out(struct life *l, const char *text)
 {
 	const char *release = labels_get(&l->m->meta.annotations, REQUEST_RELEASE);
@@ -47,7 +48,7 @@ static enum life_decision take_out(struct life *l, const char *text)
 		      "QuarantinedByOperator", "message", message, "exit", "operator", "since",
 		      str_time(since, loop_wall(l->c->loop)), "nextAttempt", "attempts", "clean", 0,
 		      "leave");
-	/* A request from before is none to end this. */
+	/* A release request from before the quarantine does not end it. */
 	if (release && request_new(l->m, REQUEST_RELEASE, NULL))
 		json_object_set_new(x, "requests", json_pack("{s:s}", "release", release));
 	if (l->state == MACHINE_QUARANTINED) {
@@ -58,8 +59,8 @@ static enum life_decision take_out(struct life *l, const char *text)
 	return life_goto(l, MACHINE_QUARANTINED, x, REASON_NONE, NULL);
 }
 
-/* What a person, or a Drain, wants to become of it is done. False: it was started, or decided
- * (*d). */
+/* True if nothing is left to do of what an operator or a Drain wants to become of the machine.
+ * False: it was started, or decided (*d). */
 static bool ensure_fate_met(struct life *l, enum life_decision *d)
 {
 	const char *text;
@@ -78,23 +79,24 @@ static bool ensure_fate_met(struct life *l, enum life_decision *d)
 	return true;
 }
 
-/* It is to be retired, or its object is being deleted, which means the same and may be acted on. */
+/* True if the machine is to be retired, or its object is being deleted, which means the same, and
+ * that may be acted on. */
 static bool ensure_may_retire(struct life *l)
 {
 	return l->m->spec.management_policy == MACHINE_RETIRE ||
 	       (l->m->meta.deletion_timestamp && life_ensure_may_leave(l));
 }
 
-/* What is recorded of it is nothing, or not so, and still it may be a tenant's: of a record that
- * was lost, or of a backup that was put back. What is on its drives is not ours to wipe then; a
- * Node and the port are what tells, also of one that is off. */
+/* True if the machine certainly serves no tenant. Without a record, or with a wrong one, it may
+ * still do so: the record was lost, or a backup was restored. Its drives must not be wiped then. A
+ * tenant's Node and the port show it, for a machine that is off, too. */
 static bool ensure_nobodys(struct life *l)
 {
 	OWN(arena) a = arena_new();
 	char node[256], unread[512];
 
-	/* mutant: known-tenants-unread */
-	switch (tenants_unread(l->parts->tenants, unread, sizeof(unread))) {
+	/* mutant: known-tenants-unread */ switch (
+		tenants_unread(l->parts->tenants, unread, sizeof(unread))) {
 	case TENANTS_READ:
 		break;
 	case TENANTS_STARTING:
@@ -102,37 +104,37 @@ static bool ensure_nobodys(struct life *l)
 		return false;
 	case TENANTS_UNREAD:
 		life_wait(l, WAITING_APPROVAL, REASON_TenantUnreachable,
-			  "nothing is known of the machine, and it may be of VirtualCluster %s; "
-			  "`drover approve --wipe %s` if it holds nothing",
+			  "drover has no record of this machine, and it may belong to "
+			  "VirtualCluster %s; if the machine may be wiped, run `drover approve "
+			  "--wipe %s`",
 			  unread, l->name);
 		return false;
 	}
-	/* mutant: known-node */
-	if (tenants_may_run(l->parts->tenants, life_uuid(l), identity_provider_id(l->m, a), node,
-			    sizeof(node))) {
+	/* mutant: known-node */ if (tenants_may_run(l->parts->tenants, life_uuid(l),
+						     identity_provider_id(l->m, a), node,
+						     sizeof(node))) {
 		life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-			"nothing is known of the machine, and Node %s of a tenant may be this one; "
-			"`drover approve --wipe %s` if it holds nothing",
+			"drover has no record of this machine, and Node %s of a tenant may run on "
+			"it; if the machine may be wiped, run `drover approve --wipe %s`",
 			node, l->name);
 		return false;
 	}
 	if (!life_ensure_moves_landed(l, NULL) || !life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
-	/* mutant: known-port */
-	if (life_in_tenants_segment(l)) {
+	/* mutant: known-port */ if (life_in_tenants_segment(l)) {
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-			  "nothing is known of the machine, and its port is in %s; "
-			  "`drover approve --wipe %s` if it holds nothing",
+			  "drover has no record of this machine, and its port is in %s; if the "
+			  "machine may be wiped, run `drover approve --wipe %s`",
 			  l->place.segment, l->name);
 		return false;
 	}
 	if (l->look.power == PROVIDER_POWER_OFF || life_kept_apart(l))
 		return true;
-	life_wait(
-		l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-		"the machine is on and nothing is known of it; `drover approve --wipe %s` if it holds nothing",
-		l->name);
+	life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
+		  "the machine is on and drover has no record of it; if the machine may be wiped, "
+		  "run `drover approve --wipe %s`",
+		  l->name);
 	return false;
 }
 
@@ -159,12 +161,12 @@ enum life_decision step_known(struct life *l)
 	return life_goto(l, MACHINE_STOPPING, NULL, REASON_NONE, NULL);
 }
 
-#define CAME_ON                                                                                        \
-	"recorded free and off, but on: it is not clean any more, and is wiped again when it is off; " \
-	"`drover approve --wipe %s` if it holds nothing"
+#define CAME_ON                                                                                    \
+	"recorded free and off, but on: the machine no longer counts as clean; it is wiped "       \
+	"once it is off; if it may be wiped now, run `drover approve --wipe %s`"
 
-/* On, and drover did not do it. Another machine's power, after its BMC's address was changed, is
- * nothing of this one. */
+/* True if the machine is on and drover did not switch it on. The power of a different machine,
+ * after the BMC's address changed, says nothing about this one. */
 static bool came_on(const struct life *l)
 {
 	struct err e;
@@ -173,8 +175,9 @@ static bool came_on(const struct life *l)
 	       !life_is_another(l, &e);
 }
 
-/* Whoever switched it on may have written to its drives: it is not offered any more. It is not
- * switched off either; once it is off it is wiped again, unless it may be a tenant's. */
+/* Handles a free machine that was found on. Whoever switched it on may have written to its drives,
+ * so it is no longer offered. It is not switched off; once it is off it is wiped again, unless it
+ * may be a tenant's. */
 static enum life_decision wipe_again(struct life *l)
 {
 	if (l->m->status.clean) {
@@ -213,7 +216,7 @@ enum life_decision step_free(struct life *l)
 			REASON_NONE, NULL);
 	if (!ensure_fate_met(l, &d))
 		return d;
-	if (l->m->status.leave) { /* it is over */
+	if (l->m->status.leave) { /* the leave is over */
 		life_write(l, json_pack("{s:n}", "leave"), NULL);
 		return d;
 	}
@@ -232,13 +235,14 @@ enum life_decision step_free(struct life *l)
 	if (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))
 		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-			"recorded free and off, but the BMC says it is not off; `drover approve --wipe %s`",
+			"recorded free and off, but the BMC does not report it off; to wipe the "
+			"machine, run `drover approve --wipe %s`",
 			l->name);
 	if (life_clean(l, &n->spec.wipe, &e) < 0)
 		return life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),
 				 REASON_EraseUnverified, "%s", e.text);
 	x = json_pack("{s:{s:s, s:s}}", "claimRef", "name", n->meta.name, "uid", n->meta.uid);
-	if (l->m->status.warm_for) /* its agent's session goes on */
+	if (l->m->status.warm_for) /* the session of the warm machine's agent continues */
 		json_object_set_new(x, "operation",
 				    json_pack("{s:s, s:I}", "id", l->m->status.operation->id,
 					      "bootNumber",
@@ -248,7 +252,8 @@ enum life_decision step_free(struct life *l)
 	return life_goto(l, MACHINE_CLAIMED, x, REASON_NONE, NULL);
 }
 
-/* A person put it there: it goes on when the annotation is gone, or at a request to release. */
+/* Waits in quarantine set by an operator: ends when the annotation is removed, or with a request to
+ * release. */
 static enum life_decision wait_for_release(struct life *l)
 {
 	const char *v = request_new(l->m, REQUEST_RELEASE, l->m->status.requests.release);
@@ -267,8 +272,8 @@ static enum life_decision wait_for_release(struct life *l)
 	return life_goto(l, MACHINE_STOPPING, x, REASON_NONE, NULL);
 }
 
-/* Of our agent, left behind by a wipe that failed, nothing is on or in any more: power and medium
- * are ours to take away. False: that is under way. */
+/* True if nothing is left of an agent of drover from a failed wipe: not running, no boot medium.
+ * Otherwise switches the machine off and removes the medium, which are both drover's. */
 static bool ensure_agent_taken_away(struct life *l)
 {
 	struct err e;
@@ -305,7 +310,7 @@ enum life_decision step_quarantined(struct life *l)
 		return life_goto(l, MACHINE_STOPPING,
 				 json_pack("{s:s, s:n}", "approvalID", approved, "quarantine"),
 				 REASON_NONE, NULL);
-	/* Off is what its claim waits for, and a person saw it. */
+	/* The claim waits for off, which an operator has confirmed. */
 	if (l->m->status.claim_ref && life_ensure_unpaused(l) && life_ensure_off_confirmed(l))
 		return life_goto(
 			l, MACHINE_STOPPING,
@@ -314,8 +319,9 @@ enum life_decision step_quarantined(struct life *l)
 	if (q && str_eq(q->reason, "QuarantinedByOperator") && !l->m->status.claim_ref) {
 		return wait_for_release(l);
 	}
-	/* What comes out of it by itself would be in use again; as long as off and cut are not
-	 * proved that is still to be asked for. */
+	/* A machine that leaves quarantine by itself would be used again: do first what an operator
+	 * or a Drain wants to become of it. Not while it has a claim: off and isolation must be
+	 * proved before. */
 	if (!l->m->status.claim_ref && request_fate(l, &text) != DRAIN_RELEASE &&
 	    (due || request_fate(l, &text) == DRAIN_RETIRE)) {
 		(void)ensure_fate_met(l, &d);
@@ -329,7 +335,7 @@ enum life_decision step_quarantined(struct life *l)
 	}
 	if (!life_ensure_unpaused(l))
 		return d;
-	/* The count stays until a passed wipe: each further try waits twice as long. */
+	/* The count is kept until a wipe passes: each further attempt waits twice as long. */
 	next = json_pack("{s:{s:n, s:I, s:s, s:s, s:s}}", "quarantine", "nextAttempt", "attempts",
 			 (json_int_t)(attempts + 1), "reason", str_or(q->reason, "Unknown"),
 			 "message", str_or(q->message, ""), "exit", "auto");

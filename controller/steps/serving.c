@@ -1,8 +1,9 @@
 /*
- * serving: whether the machine has to leave its tenant; docs/drain.md has the order.
+ * serving: decides whether the machine must leave its tenant; docs/drain.md has the order.
  *
  *	serving --status.leave--> draining (steps/draining.c)
- *	   '----nobody is there to be asked--> stopping
+ *	   '----no API server to ask: Node dead or gone, tenant asleep--> stopping
+ *
  * Tests: tests/world/test_drain.c, tests/world/test_hold.c
  */
 #include <stdlib.h>
@@ -30,20 +31,20 @@ static enum life_decision begin(struct life *l, const struct node_claim *n, cons
 
 	if (str_eq(lv->reason, LEAVE_INTERRUPTED))
 		leave_tell(l, n, "Warning", lv->reason,
-			   "its cloud ends the instance soon: work is moved off it at once");
+			   "the cloud will end the instance soon; its pods are moved off now");
 	leave_tell(l, n, "Normal", "Draining", leave_why(l, lv, text, sizeof(text)));
-	/* Numbers of an earlier leave are not this one's. */
+	/* Reset the numbers of an earlier leave. */
 	json_object_update_new(json_object_get(extra, "leave"),
 			       json_pack("{s:i, s:n}", "podsLeft", 0, "blockedBy"));
-	/* that cannot be called back, so there is nothing to hold */
+	/* the deletion cannot be undone, so nothing is held */
 	if (n->meta.deletion_timestamp)
 		json_object_set_new(extra, "hold", json_null());
 	l->leave.giving_back = disruption_is_ours(lv->reason);
 	return life_goto(l, MACHINE_DRAINING, extra, REASON_NONE, NULL);
 }
 
-/* Nobody answers there, so nobody is asked: what runs on it, runs on nothing that its tenant can
- * see. */
+/* Stops the machine without a drain: its Node is dead, so that the tenant sees nothing of what runs
+ * on it. */
 static enum life_decision give_up(struct life *l, const struct node_claim *n,
 				  const struct leave *lv)
 {
@@ -55,23 +56,24 @@ static enum life_decision give_up(struct life *l, const struct node_claim *n,
 	return life_goto(l, MACHINE_STOPPING, extra, REASON_NodeDead, "%s", text);
 }
 
-/* What ran on it is gone with its Node, which is nobody's fault here. */
+/* Stops the machine without a drain, because its Node was deleted and everything on it is gone. Not
+ * a failure. */
 static enum life_decision take_alone(struct life *l, const struct node_claim *n,
 				     const struct leave *lv)
 {
 	json_t *extra = json_pack("{s:o, s:n}", "leave", leave_json(lv), "hold");
 	char text[400];
 
-	str_format(
-		text, sizeof(text),
-		"Node %.253s was gone for longer than deadlines.notReady: the machine is given back",
-		n->meta.name);
+	str_format(text, sizeof(text),
+		   "Node %.253s did not exist for longer than deadlines.notReady; the machine is "
+		   "released",
+		   n->meta.name);
 	leave_tell(l, n, "Warning", lv->reason, text);
 	return life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
 }
 
-/* Its tenant sleeps: nobody there can be asked, told, or evicted from. What is left there is owed
- * (tenant/debts.h). */
+/* Stops the machine without a drain, because its tenant sleeps and cannot be asked, notified or
+ * evicted from. What is left there becomes a pending cleanup (tenant/debts.h). */
 static enum life_decision take_back(struct life *l, const struct node_claim *n,
 				    const struct leave *lv)
 {
@@ -80,9 +82,10 @@ static enum life_decision take_back(struct life *l, const struct node_claim *n,
 	json_t *extra = json_pack("{s:o, s:n}", "leave", leave_json(lv), "hold");
 	char text[300], when[STR_TIME_SIZE];
 
-	str_format(
-		text, sizeof(text), "VirtualCluster %.63s sleeps since %s, longer than sleepGrace",
-		n->spec.virtual_cluster_ref.name, str_time(when, vc ? vc->status.asleep_since : 0));
+	str_format(text, sizeof(text),
+		   "VirtualCluster %.63s has been asleep since %s, longer than sleepGrace",
+		   n->spec.virtual_cluster_ref.name,
+		   str_time(when, vc ? vc->status.asleep_since : 0));
 	leave_tell(l, n, "Normal", lv->reason, text);
 	l->leave.giving_back = true;
 	return life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);

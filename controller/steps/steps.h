@@ -4,8 +4,9 @@
 #include "controller/life/journal.h"
 
 /*
- * steps: one function for each state of api/machine_states.def.  A step looks at what was observed,
- * starts at most one act, and returns what it decided; it never blocks, and it changes no state.
+ * steps: one function for each state of api/machine_states.def. A step evaluates what was observed,
+ * starts at most one act, and returns its decision. It never blocks, and it does not change the
+ * state itself.
  */
 enum life_decision step_known(struct life *l);
 enum life_decision step_free(struct life *l);

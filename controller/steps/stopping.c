@@ -1,14 +1,14 @@
 /*
- * stopping: stopping and isolating. The order is the guarantee: off and observed, cut off and
- * proved, then what steps/leaving.c does (S3).
+ * stopping: the states stopping and isolating. The order is the guarantee: off, observed; isolated,
+ * proved; then what steps/leaving.c does (S3).
  *
- * A BMC that says Off while the machine runs is found out by its kubelet, which renews its Lease
- * every 10 s (a quarter of 40 s), and by our agent. No clocks of two machines are compared: what
- * counts is that the Lease changes between two questions that were both asked after off was read.
- * How old it was when it was first seen its API server says by its own clock alone (managedFields
- * and Date). One such change may be a write that was on its way; two are a machine that runs. A
- * tenant could renew the Lease to keep its machine, so the doubt ends with the operation; its
- * network is cut by then.
+ * A BMC that says Off while the machine runs is detected by the machine's kubelet, which renews its
+ * Lease every 10 s (a quarter of 40 s), and by drover's agent. Clocks of two machines are never
+ * compared: what counts is that the Lease changes between two requests that were both sent after
+ * off was read. How old the Lease was when first seen is computed from its API server's clock alone
+ * (managedFields and Date). One such change may be a write that was in flight; two mean that the
+ * machine runs. A tenant could renew the Lease to keep its machine, so the doubt ends with the
+ * operation; by then its network is isolated.
  */
 #include <string.h>
 
@@ -29,12 +29,12 @@
 #include "kube/want.h"
 
 #define BEAT_EVERY_MS 1000
-/* Nothing for this long: no kubelet.  Its 10 s, and 4 % of jitter. */
+/* Silence that proves that no kubelet runs: its 10 s, and 4 % jitter. */
 #define BEAT_SILENT_MS 11000
-/* A tenant that does not answer holds nothing up. */
+/* A tenant that does not answer within this time delays nothing. */
 #define BEAT_ANSWER_MS 5000
 #define BEATS_ALIVE 2
-/* A pool without isolation does not wait longer for the network. */
+/* Longest wait for the network if the pool does not require isolation. */
 #define CUT_PATIENCE_MS 60000
 
 /* --- heartbeats ------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static const struct scan_want lease_spec[] = {SCAN_PLAIN("renewTime"), SCAN_END}
 static const struct scan_want lease[] = {SCAN_SOME("metadata", lease_meta),
 					 SCAN_SOME("spec", lease_spec), SCAN_END};
 
-/* For how long it has not been written, at least; 0: nobody says. Both times are cut to whole
+/* Returns for how long the Lease has not been written, at least; 0: unknown. Both times have whole
  * seconds. */
 static int64_t unwritten_ms(const struct life *l, const json_t *o)
 {
@@ -85,7 +85,7 @@ void life_beat_hang_up(struct life *l, const struct tenant *t)
 	l->beat.silent = true;
 }
 
-/* In quarantine already, since an earlier operation: what is heard now is forged. */
+/* True if the machine is isolated since an earlier operation: heartbeats heard now are forged. */
 static bool is_cut(const struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
@@ -124,8 +124,8 @@ void life_beat_listen(struct life *l)
 				       life_claim(l)->meta.name, lease, on_beat, l);
 }
 
-/* Off was read, and nothing was heard of the machine since. What the agent says counts like a
- * beat. */
+/* True if off was read and nothing was heard of the machine since. A message of the agent counts
+ * like a heartbeat. */
 static bool ensure_silent(struct life *l)
 {
 	const struct agent_session_info *s = agent_session_info(l->agent);
@@ -133,7 +133,7 @@ static bool ensure_silent(struct life *l)
 
 	if (s->boot_id && s->last_seen > l->look.off_since) {
 		life_wait(l, WAITING_DEVICE, REASON_PowerNotConfirmed,
-			  "the BMC says off, and our agent was heard since");
+			  "the BMC reports off, but drover's agent was heard after that");
 		l->beat.after_off++;
 		life_look_doubt(l);
 		return false;
@@ -160,18 +160,19 @@ bool life_ensure_undoubted(struct life *l)
 	if (l->look.power == PROVIDER_POWER_OFF) {
 		life_wait(
 			l, WAITING_DEVICE, REASON_PowerNotConfirmed,
-			"the BMC says off, and the machine was heard since; `drover confirm-off %s` if it is off",
+			"the BMC reports off, but the machine was heard after that; if it is off, "
+			"run `drover confirm-off %s`",
 			l->name);
 		return false;
 	}
-	/* It says otherwise by now: what it says next counts again. */
+	/* The BMC no longer says Off: believe its next Off again. */
 	memset(l->beat.text, 0, sizeof(l->beat.text));
 	l->beat.after_off = 0;
 	life_write(l, json_pack("{s:{s:n}}", "power", "doubted"), NULL);
 	return false;
 }
 
-/* How long it has been in this state. */
+/* Returns for how long the machine has been in this state. */
 static int64_t here_for(const struct life *l)
 {
 	int64_t since = l->m->status.state_since;
@@ -208,19 +209,18 @@ enum life_decision step_stopping(struct life *l)
 	}
 	if (!life_ensure_looked(l, l->c->o.poll_ms * 2))
 		return LIFE_STAY;
-	/* Never switch off what may be somebody else's machine. */
+	/* Never switch off a machine that may not be the approved one. */
 	if (!life_ensure_ours(l, REASON_DuplicateIdentity) ||
 	    /* mutant: off-heard */ !life_ensure_undoubted(l))
 		return LIFE_STAY;
-	/* mutant: off-not-asked */
-	if (l->look.power != PROVIDER_POWER_OFF) {
+	/* mutant: off-not-asked */ if (l->look.power != PROVIDER_POWER_OFF) {
 		life_power(l, false);
 		return LIFE_STAY;
 	}
 	agent_session_knock(l->agent);
-	/* mutant: off-not-proved */
-	if (!life_ensure_off_proved(l) || !ensure_silent(l) ||
-	    !life_ensure_rested(l, l->look.read_at - l->look.off_since))
+	/* mutant: off-not-proved */ if (!life_ensure_off_proved(l) || !ensure_silent(l) ||
+					 !life_ensure_rested(l,
+							     l->look.read_at - l->look.off_since))
 		return LIFE_STAY;
 	return life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
 }
@@ -232,7 +232,7 @@ bool life_ensure_cut(struct life *l)
 	const struct node_claim *n = life_claim(l);
 	bool optional = n && n->spec.network.isolation == ISOLATION_NOT_REQUIRED;
 
-	if (optional && l->state != MACHINE_ISOLATING) /* it was tried there */
+	if (optional && l->state != MACHINE_ISOLATING) /* isolating has already tried */
 		return true;
 	if (life_ensure_placed(
 		    l, str_or(life_provider(l)->spec.network.segments.quarantine, "quarantine")))
@@ -243,8 +243,7 @@ bool life_ensure_cut(struct life *l)
 enum life_decision step_isolating(struct life *l)
 {
 	agent_session_close(l->agent);
-	/* mutant: isolating-skipped */
-	if (life_ensure_cut(l))
+	/* mutant: isolating-skipped */ if (life_ensure_cut(l))
 		return life_goto(l, MACHINE_LEAVING, NULL, REASON_NONE, NULL);
 	return LIFE_STAY;
 }

@@ -4,23 +4,25 @@
 #include "controller/life/life.h"
 
 /*
- * stopping: what stopping, isolating and leaving ask alike: is the machine off, and is it cut off?
+ * stopping: what stopping, isolating and leaving share: is the machine off, and is it isolated?
  * Tests: tests/world/test_leave.c
  */
-/* The BMC's Off is believed in this operation. False: its kubelet or our agent was heard since, and
- * that is said or written down. */
+/* True if the BMC's Off can be believed in this operation. False: the machine's kubelet or drover's
+ * agent was heard after it; that is reported or being written. */
 bool life_ensure_undoubted(struct life *l);
-/* Off for the minimumOffTime of its instance type.  False: it looks again when that is over. */
+/* True if the machine has been off for the minimumOffTime of its instance type. Otherwise schedules
+ * a turn for the end of that time. */
 bool life_ensure_rested(struct life *l, int64_t off_for);
-/* In the quarantine segment, proved. Where its pool says that isolation is NotRequired, isolating
- * tries that for a minute, and leaving does not ask. Starts what is missing. */
+/* True if the port is proved to be in the quarantine segment. Otherwise starts what is missing. If
+ * the pool's isolation is NotRequired, isolating tries for a minute, and leaving does not require
+ * it. */
 bool life_ensure_cut(struct life *l);
 
-/* Asks for the heartbeat of its kubelet, at most once a second. Asked from when its last pod has
- * gone, the time that a kubelet would have been silent if the machine is off passes while the
- * machine is still drained. */
+/* Requests the heartbeat of the machine's kubelet, at most once a second. Called from when the last
+ * pod has gone, so that the time in which a kubelet would fall silent if the machine is off passes
+ * while the machine is still being drained. */
 void life_beat_listen(struct life *l);
-/* The client of this tenant is about to be freed: its heartbeat is not asked for there any more. */
+/* Stops requesting heartbeats through the client of t, which is about to be freed. */
 void life_beat_hang_up(struct life *l, const struct tenant *t);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * tick: attaches BMC and agent session of each Machine, and runs the step of its state. The steps
- * are in the other files of this folder, what they share in controller/life/.
+ * tick: attaches the BMC and agent session of each Machine, and runs the step of its state. The
+ * steps are in the other files of this folder; what they share is in controller/life/.
  *
  *   on_tick --> take over (fence) --> deadline? --> step --> decision --> decision_enact
  *      ^                                              | act, order, wait        |
@@ -53,7 +53,8 @@
 
 /* --- the tick --------------------------------------------------------------------------------- */
 
-/* Its state is not past its deadline.  Else it goes where the state's table says (*d). */
+/* True if the state has not passed its deadline. Otherwise *d is the change that the table of
+ * states prescribes. */
 static bool ensure_in_time(struct life *l, enum life_decision *d)
 {
 	const struct machine_state_info *info = &machine_state_info[l->state];
@@ -63,15 +64,15 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	const char *detail =
 		op && op->last_error.message ? op->last_error.message : "no error was reported";
 	bool odd = reason == REASON_PowerStateUnexpected;
-	/* Of what is wiped and proved: its manager has not taken its node back yet. */
+	/* The machine is wiped and proved; its manager has not taken back its node yet. */
 	bool managers = reason == REASON_ManagerUnreachable || reason == REASON_ManagerRefused ||
 			reason == REASON_ManagerConflict;
 
 	if (!deadline || info->on_limit == l->state ||
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
 		return true;
-	/* Waiting for a person or a turn does not eat the time; and what is on against the record
-	 * is not switched off by a clock. */
+	/* Waiting for an operator or for a turn does not count. A machine that is on against the
+	 * record is not switched off by a deadline. */
 	if (!life_ensure_unpaused(l) || life_line_waits(l) ||
 	    (op && op->waiting_for == WAITING_RATE) || reason == REASON_EvidenceKeyMissing ||
 	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
@@ -87,7 +88,7 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 			 : l->state == MACHINE_CLAIMED || l->state == MACHINE_DIRTY
 				 ? REASON_AgentSilent
 				 : REASON_DeadlineExceeded;
-	/* What is launched has no port to be cut off by. */
+	/* An elastic instance has no port to be isolated. */
 	if (info->on_limit == MACHINE_QUARANTINED ||
 	    (l->m->spec.elastic && info->on_limit == MACHINE_ISOLATING))
 		*d = life_quarantine(l,
@@ -95,14 +96,15 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 						     (l->state == MACHINE_VERIFYING && !managers)
 					     ? EXIT_OPERATOR
 					     : EXIT_AUTO,
-				     reason, "%s was not done in time: %s", info->name, detail);
+				     reason, "%s did not finish in time: %s", info->name, detail);
 	else
-		*d = life_goto(l, info->on_limit, NULL, reason, "%s was not done in time: %s",
+		*d = life_goto(l, info->on_limit, NULL, reason, "%s did not finish in time: %s",
 			       info->name, detail);
 	return false;
 }
 
-/* What the BMC said goes into status when it changed: people and the next leader read it there. */
+/* Writes what the BMC reported to status if it changed: operators and the next leader read it
+ * there. */
 static bool ensure_seen_written(struct life *l)
 {
 	const struct machine_status *st = &l->m->status;
@@ -114,7 +116,8 @@ static bool ensure_seen_written(struct life *l)
 	if (!l->look.known)
 		return true;
 	news = life_bmc_news(l);
-	/* What it withholds for a while stands, as long as it says nothing else. */
+	/* Identity that the BMC temporarily withholds stays in status, as long as it reports
+	 * nothing different. */
 	if (!uuid[0] && (!serial[0] || str_eq(serial, st->identity.serial_number)))
 		uuid = str_or(st->identity.system_uuid, "");
 	if (!serial[0] && str_eq(uuid, st->identity.system_uuid))
@@ -140,7 +143,7 @@ static bool ensure_seen_written(struct life *l)
 	return false;
 }
 
-/* As a rule they go along with something else. */
+/* Usually the conditions are written together with other changes. */
 static bool ensure_conditions_written(struct life *l)
 {
 	OWN_JSON changed = life_conditions(l, NULL);
@@ -210,7 +213,7 @@ static void detach_bmc(struct life *l)
 		life_bmc_left(l);
 		provider_detach(l->driver->provider, l->bmc);
 		l->bmc = NULL;
-		if (!l->place.moving[0]) /* a move goes on without the BMC */
+		if (!l->place.moving[0]) /* a move of the port continues without the BMC */
 			life_act_unanswered(l);
 		life_look_forget(l);
 		life_listing_forget(l);
@@ -224,15 +227,15 @@ static void life_detach(struct life *l)
 	detach_bmc(l);
 	l->driver = NULL;
 	life_place_drop(l);
-	if (l->elastic.busy) { /* its answer does not come */
+	if (l->elastic.busy) { /* its answer will not come */
 		l->elastic.busy = false;
 		life_act_unanswered(l);
 		elastic_forget(l);
 	}
 }
 
-/* What hangs on its driver goes. False: its fabric will answer yet (within 60 s), to this life: of
- * another Provider that would be the wrong word, and a life that is gone hears none. */
+/* Detaches the machine from its driver. False while a request to its fabric is in flight (at most
+ * 60 s), because its answer would go to a life of a different Provider, or to a freed one. */
 static bool ensure_detached(struct life *l)
 {
 	if (l->driver && l->place.busy)
@@ -242,14 +245,14 @@ static bool ensure_detached(struct life *l)
 	return true;
 }
 
-/* Whether it may be asked as well is for those to ask who need it (life/bmc_open.h). */
+/* Whether the BMC may be contacted is checked by those who need it (life/bmc_open.h). */
 static bool ensure_bmc_attached(struct life *l)
 {
 	const char *version = NULL, *refused = l->m->status.bmc.refused_secret_version;
 	struct err e = {0};
 	char digest[512];
 
-	if (l->attached.again) /* what was seen and learnt is of the last one */
+	if (l->attached.again) /* what was observed and learned belongs to the earlier BMC */
 		detach_bmc(l);
 	l->attached.again = false;
 	if (!life_ensure_bmc_trust_written(l))
@@ -261,7 +264,7 @@ static bool ensure_bmc_attached(struct life *l)
 	if (!l->bmc) {
 		err_clear(&l->attached.error);
 		l->bmc = driver_attach(l->driver, l->m, &version, &l->attached.error);
-		if (!l->bmc) /* its Secret kicks it when it is there, or another */
+		if (!l->bmc) /* its Secret starts a turn when it arrives or changes */
 			return true;
 		str_copy(digest, sizeof(digest), str_or(version, ""));
 		free(l->attached.secret_version);
@@ -290,15 +293,14 @@ static bool ensure_attached(struct life *l)
 	}
 	if (!ensure_seated(l, p)) {
 		life_wait(l, WAITING_APPROVAL, REASON_ProviderNotReady,
-			  "provider %s: spec.agent.endpoint and spec.boot.mediaURL are needed",
+			  "provider %s: spec.agent.endpoint and spec.boot.mediaURL are required",
 			  p->meta.name);
 		return false;
 	}
 	return !l->m->spec.bmc || ensure_bmc_attached(l);
 }
 
-/* Another replica may lead now: what this process remembers of the state is worth nothing when it
- * leads again. */
+/* Forgets what this process knows of the state, because another replica may lead now. */
 static void forget(struct life *l)
 {
 	l->journal.took_over = false;
@@ -309,7 +311,7 @@ static void forget(struct life *l)
 	life_act_forget(l);
 	life_ask_forget(l);
 	life_follow_forget(l);
-	detach_bmc(l); /* attached again, it first ends the session of whoever led meanwhile */
+	detach_bmc(l); /* when attached again, it first ends the session of the leader in between */
 	life_look_forget(l);
 	life_place_forget(l);
 	life_boot_forget(l);
@@ -333,7 +335,7 @@ static enum life_decision (*const steps[MACHINE_STATES])(struct life *l) = {
 
 static void life_free(struct life *l);
 
-/* A new leader's first write raises the fence.  What the first login waits for goes along. */
+/* The first write of a new leader, which raises the fence. Includes what the first login needs. */
 static void take_over(struct life *l)
 {
 	json_t *trust = life_bmc_first_trust(l),
@@ -344,8 +346,8 @@ static void take_over(struct life *l)
 	life_write(l, status, NULL);
 }
 
-/* It is at rest, no claim holds it, and it is to go: nothing is asked of its BMC or its port any
- * more. So it needs no Provider, which may be gone or never have been there. */
+/* True if the machine is at rest, without a claim, and is to retire or be deleted. Nothing is asked
+ * of its BMC or port any more, so its Provider need not exist. */
 static bool goes_without_provider(struct life *l)
 {
 	const uint32_t rest = 1u << MACHINE_KNOWN | 1u << MACHINE_FREE | 1u << MACHINE_QUARANTINED |
@@ -372,7 +374,7 @@ static enum life_decision elastic_turn(struct life *l)
 	return elastic_step(l);
 }
 
-/* One turn of a machine that this process leads. */
+/* Runs one turn of a machine that this process leads. */
 static enum life_decision turn(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;
@@ -380,10 +382,10 @@ static enum life_decision turn(struct life *l)
 	if (!host_clock_agrees(l->c))
 		return LIFE_STAY;
 	if (!l->m->status.state || !l->m->status.operation)
-		return life_begin(l, l->m->status.state ? "machine has lost its journal"
-							: "machine begins");
-	/* A backup that was put back shows at the start, in a conflict, or by a tenancy that
-	 * fell. */
+		return life_begin(l, l->m->status.state ? "machine status has no journal"
+							: "machine is new");
+	/* A restored backup shows at the start, in a conflict, or by a tenancy that has
+	 * decreased. */
 	if ((!l->journal.took_over || l->m->status.tenancy < l->tenancy_seen) && life_outdated(l))
 		return life_begin_again(l);
 	l->tenancy_seen = l->m->status.tenancy;
@@ -393,7 +395,7 @@ static enum life_decision turn(struct life *l)
 	}
 	if (l->m->spec.elastic)
 		return elastic_turn(l);
-	/* Held until retired: from before the first act on. */
+	/* The finalizer is set before the first act, and kept until the machine is retired. */
 	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
 	    !life_ensure_finalizer(l, true))
 		return LIFE_STAY;
@@ -412,8 +414,8 @@ static enum life_decision turn(struct life *l)
 	return steps[l->state](l);
 }
 
-/* A look that failed is repeated when its backoff says, however seldom an idle machine is looked
- * at. */
+/* Returns the time until the next turn. A failed read is repeated after its back-off, even if idle
+ * machines are read rarely. */
 static int64_t next_turn_ms(const struct life *l)
 {
 	bool idle = l->state == MACHINE_FREE || l->state == MACHINE_SERVING ||
@@ -461,7 +463,7 @@ static void on_timer(void *arg)
 	on_tick(arg);
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all machines ----------------------------------------------------------------------------- */
 
 static void life_free(struct life *l)
 {
@@ -605,7 +607,7 @@ bool lives_giving_back(const struct lives *ls, const char *machine)
 bool lives_login(const struct lives *ls, const char *machine, struct login_try *out)
 {
 	const struct life *l = map_get(ls->map, machine);
-	bool only; /* also before the look that it logged in for has ended */
+	bool only; /* counts before the read that logged in has ended, too */
 
 	if (l)
 		*out = (struct login_try){.version = l->attached.secret_version,

@@ -1,6 +1,6 @@
 /*
- * warm: begins, keeps and ends the boot of a warm machine, and hands its agent over to a claim. 
- * Apart from rest.c, where it is one of many things that free does.
+ * warm: begins, keeps and ends the boot of a warm machine, and hands its agent over to a claim.
+ * Separate from rest.c, because it is only one of many things that free does.
  */
 #include "controller/steps/warm.h"
 #include "controller/steps/lives.h"
@@ -29,10 +29,11 @@
 #define BACKOFF_MS 15000 /* before the second boot; four times as long before the third */
 #define WELL_MS (60 * 60 * 1000)
 #define REST_MS (30 * 60 * 1000)
-/* A long poll lasts 30 s, and an agent whose connection broke comes back a little later. */
+/* Time for an answer: a long poll lasts 30 s, and an agent whose connection broke comes back a
+ * little later. */
 #define ANSWER_MS 60000
 
-/* As long as a claimed machine has. */
+/* Returns the time for a warm boot: that of a claimed machine. */
 static int64_t limit_ms(void)
 {
 	return machine_state_info[MACHINE_CLAIMED].limit_s * 1000;
@@ -43,14 +44,14 @@ static void look_again(struct life *l, int64_t ms)
 	loop_timer_start(&l->timer, ms > 0 ? ms : 1);
 }
 
-/* Everything of the act before is past. */
+/* Forgets everything about the previous act. */
 static void forget_acts(struct life *l)
 {
 	life_act_forget(l);
 	life_act_over(l);
 }
 
-/* status.operation for a boot of this number, which may begin in delay_ms. */
+/* Returns status.operation for the boot `number`, which begins after delay_ms. */
 static json_t *boot(const struct life *l, int64_t number, int64_t delay_ms)
 {
 	int64_t now = loop_wall(l->c->loop);
@@ -70,7 +71,7 @@ static enum life_decision begin(struct life *l, const struct object_ref *pool)
 	json_t *op;
 	char id[33];
 
-	/* The wish may be older than its rest. */
+	/* The warm pool's decision may be older than this machine's rest. */
 	if (l->m->status.operation->next_attempt > loop_wall(l->c->loop))
 		return LIFE_STAY;
 	if (life_outdated(l))
@@ -80,13 +81,14 @@ static enum life_decision begin(struct life *l, const struct object_ref *pool)
 	if (l->look.power != PROVIDER_POWER_OFF)
 		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-			"recorded free and off, but the BMC says it is not off; `drover approve --wipe %s`",
+			"recorded free and off, but the BMC does not report it off; to wipe the "
+			"machine, run `drover approve --wipe %s`",
 			l->name);
 	life_operation_id(l, id);
 	op = boot(l, 1, 0);
 	json_object_set_new(op, "id", json_string(id));
 	forget_acts(l);
-	log_info("machine is to be warm", LOG_S("machine", l->name), LOG_S("pool", pool->name));
+	log_info("warming machine", LOG_S("machine", l->name), LOG_S("pool", pool->name));
 	life_write(l,
 		   json_pack("{s:{s:s, s:s}, s:n, s:o}", "warmFor", "name", pool->name, "uid",
 			     pool->uid, "agent", "operation", op),
@@ -104,7 +106,7 @@ static void end(struct life *l)
 	json_t *j, *e;
 
 	look_again(l, l->c->o.poll_ms);
-	/* Never switch off what may be somebody else's machine. */
+	/* Never switch off a machine that may not be the approved one. */
 	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) ||
 	    !life_ensure_ours(l, REASON_IdentityMismatch) || !life_ensure_agent_gone(l))
 		return;
@@ -112,12 +114,12 @@ static void end(struct life *l)
 		      "nextAttempt", "deadline");
 	if (rest) {
 		e = json_pack("{s:s, s:s}", "reason", "NotWarm", "message",
-			      "its agent did not stay: off for 30 minutes");
+			      "its agent did not stay connected; off for 30 minutes");
 		life_set_time(e, "time", now);
 		json_object_set_new(j, "lastError", e);
 		life_set_time(j, "nextAttempt", now + REST_MS);
 	}
-	log_info("machine is not warm any more", LOG_S("machine", l->name),
+	log_info("machine is no longer warm", LOG_S("machine", l->name),
 		 LOG_S("pool", l->m->status.warm_for->name));
 	forget_acts(l);
 	life_write(l, json_pack("{s:n, s:n, s:o}", "warmFor", "agent", "operation", j), NULL);
@@ -139,21 +141,22 @@ bool life_ensure_warm_left(struct life *l)
 
 	if (!l->m->status.warm_for)
 		return true;
-	/* A BMC that does not answer, or is another's, keeps nobody from retiring the machine; nor
-	 * does what somebody else booted on it, which is not switched off. */
+	/* A BMC that does not answer, or belongs to a different machine, must not prevent retiring;
+	 * nor must a system booted by another party, which is not switched off. */
 	if (l->look.error.kind != ERR_NONE || !life_bmc_is_open(l, &why, text) ||
 	    (l->look.known && (life_identity(l, &e) < 0 ||
 			       (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
 		if (l->agent)
 			agent_session_close(
-				l->agent); /* nobody's: it goes off by itself after a while */
+				l->agent); /* the agent powers off by itself after a while */
 		return true;
 	}
 	end(l);
 	return false;
 }
 
-/* Not warm for a while: three boots, or another hand. */
+/* Gives up keeping the machine warm for a while: after three boots, or if another party switched it
+ * off. */
 static void give_up(struct life *l, const char *why)
 {
 	json_t *op = boot(l, WARM_POOL_BOOTS + 1, 0);
@@ -169,7 +172,7 @@ static void give_up(struct life *l, const char *why)
 static void lost(struct life *l, const char *reason, const char *why)
 {
 	const struct machine_operation *op = l->m->status.operation;
-	/* It was switched on, and well for an hour: what was before does not count. */
+	/* The machine ran well for an hour: earlier boots do not count. */
 	bool well =
 		l->m->status.agent && op->started && loop_wall(l->c->loop) - op->started > WELL_MS;
 	int64_t n = well ? 0 : op->boot_number;
@@ -177,7 +180,8 @@ static void lost(struct life *l, const char *reason, const char *why)
 	json_t *next;
 
 	if (n >= WARM_POOL_BOOTS) {
-		str_format(text, sizeof(text), "%s, for the %dth time: off for 30 minutes", why,
+		str_format(text, sizeof(text),
+			   "%s; drover gave up after %d boots; off for 30 minutes", why,
 			   WARM_POOL_BOOTS);
 		give_up(l, text);
 		return;
@@ -201,14 +205,14 @@ static bool is_late(const struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 
-	/* Waiting for a person or its turn does not eat the time. */
+	/* Waiting for an operator or for a turn does not count. */
 	int64_t now = loop_wall(l->c->loop) - clock_jumps_since(l->c, op->deadline - limit_ms());
 
 	return op->deadline && now > op->deadline && !l->m->status.agent &&
 	       op->waiting_for != WAITING_RATE && op->waiting_for != WAITING_APPROVAL;
 }
 
-/* Its agent is there: nothing to do but look after it. */
+/* Looks after a machine whose agent is connected. */
 static void stay(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -225,33 +229,36 @@ static void stay(struct life *l)
 		return;
 	}
 	if (silent > AGENT_SILENT_MS) {
-		lost(l, "AgentSilent", "the agent said nothing for 5 minutes");
+		lost(l, "AgentSilent", "the agent was silent for 5 minutes");
 		return;
 	}
 	look_again(l, AGENT_SILENT_MS - silent < l->c->o.idle_poll_ms ? AGENT_SILENT_MS - silent + 1
 								      : l->c->o.idle_poll_ms);
 	if (life_ensure_looked(l, l->c->o.idle_poll_ms) && life_identity(l, &e) == 0 &&
 	    l->look.power == PROVIDER_POWER_OFF)
-		give_up(l, "somebody switched it off: it stays off for 30 minutes");
+		give_up(l,
+			"the machine was switched off, not by drover; it stays off for 30 minutes");
 }
 
-/* What a backup says of a warm machine may be long past: one that is on without our medium may be a
- * tenant's. */
+/* True if the port may be moved. Status restored from a backup may show a machine as warm that is
+ * on for a tenant by now. */
 static bool ensure_movable(struct life *l)
 {
 	if (l->look.power == PROVIDER_POWER_OFF || life_shows_ours(l))
 		return true;
-	/* A BMC does not say of an HTTP boot whether it is ours. */
+	/* A BMC does not show whether an HTTP boot is drover's. */
 	if (l->look.power == PROVIDER_POWER_ON && !l->m->status.power.http_boot)
 		life_unclean(
 			l,
-			"recorded warm, but on without our boot medium: it is not clean any more, and is wiped again "
-			"when it is off; `drover approve --wipe %s` if it holds nothing",
+			"recorded warm, but on without drover's boot medium: the machine no "
+			"longer counts as clean; it is wiped once it is off; if it may be wiped "
+			"now, run `drover approve --wipe %s`",
 			l->name);
 	else
 		life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-			"recorded warm, but it is on without our boot medium; `drover approve --wipe %s`",
+			"recorded warm, but on without drover's boot medium; to wipe the machine, "
+			"run `drover approve --wipe %s`",
 			l->name);
 	return false;
 }
@@ -273,18 +280,18 @@ static enum life_decision keep(struct life *l)
 	     !life_ensure_placed(l,
 				 str_or(p->spec.network.segments.provisioning, "provisioning")))) {
 		if (!writer_busy(&l->journal.write) && is_late(l))
-			lost(l, "AgentSilent", "it was not booted in time");
+			lost(l, "AgentSilent", "the machine was not booted in time");
 		return d;
 	}
 	there = life_ensure_agent(l, &d);
 	if (writer_busy(&l->journal.write) || d == LIFE_CHANGE)
 		return d;
 	if (agent_session_rebooted(l->agent))
-		lost(l, "AgentRebooted", "the machine rebooted under the agent");
+		lost(l, "AgentRebooted", "the machine rebooted while the agent was running");
 	else if (there)
 		stay(l);
 	else if (is_late(l))
-		lost(l, "AgentSilent", "the agent was not heard in time");
+		lost(l, "AgentSilent", "the agent did not call in time");
 	return d;
 }
 
@@ -298,7 +305,7 @@ enum life_decision life_warm(struct life *l)
 
 	if ((!is && wish != WARM_POOL_ON) || l->m->spec.management_policy != MACHINE_MANAGE ||
 	    p->spec.paused) {
-		/* It goes on being listened to: an agent that nobody knows goes off by itself. */
+		/* Keep listening to the agent: one that nobody answers powers off by itself. */
 		if (warm_is_ready(l->m))
 			(void)life_ensure_agent(l, &d);
 		if (d == LIFE_STAY)
@@ -332,7 +339,7 @@ bool life_warm_may_be_on(const struct life *l)
 		(s->heard && loop_now(l->c->loop) - s->last_seen < AGENT_SILENT_MS));
 }
 
-/* As usual, then: off, and booted with a new secret. */
+/* Boots the machine for its claim as usual: off, then on with a new secret. */
 static void boot_after_all(struct life *l, const char *why)
 {
 	int64_t n = l->m->status.operation->boot_number;
@@ -360,10 +367,10 @@ bool life_ensure_warm_answer(struct life *l, enum life_decision *d)
 	if (writer_busy(&l->journal.write) || *d == LIFE_CHANGE)
 		return false;
 	if (agent_session_rebooted(l->agent)) {
-		boot_after_all(l, "the machine rebooted under the agent");
+		boot_after_all(l, "the machine rebooted while the agent was running");
 		return false;
 	}
-	if (!there) /* it was on its way: as usual */
+	if (!there) /* it was still booting when claimed: continue as usual */
 		return false;
 	if (!l->work.knocked_at)
 		l->work.knocked_at = now;
@@ -375,14 +382,14 @@ bool life_ensure_warm_answer(struct life *l, enum life_decision *d)
 		return false;
 	}
 	if (silent > AGENT_SILENT_MS) {
-		boot_after_all(l, "the agent said nothing for 5 minutes");
+		boot_after_all(l, "the agent was silent for 5 minutes");
 		return false;
 	}
 	if (l->work.progress)
 		return true;
 	l->work.progress = 1;
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "ClaimedWarm",
-		  "its agent is there: it need not be booted");
+		  "its agent answered; no boot is needed");
 	log_info("machine was claimed warm", LOG_S("machine", l->name),
 		 LOG_S("claim", l->m->status.claim_ref->name));
 	counters_claimed_warm(l->c->counters, true);

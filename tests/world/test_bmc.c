@@ -499,7 +499,7 @@ static void a_medium_that_is_taken_and_not_there_is_told(void **state)
 	world_replica(&w);
 	world_wait_reason(b, "MediaNotMounted", 120);
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
-			       "the BMC took the request, and its slot is empty after 20 s"));
+			       "the BMC accepted the request, but its slot is empty after 20 s"));
 	inserts = fake_bmc_count(&b->bmc, "POST /redfish/v1/Systems/1/VirtualMedia");
 	world_run(&w, 600000); /* less and less often */
 	assert_in_range(

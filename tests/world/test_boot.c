@@ -49,7 +49,9 @@ static void a_boot_without_a_call_is_tried_again(void **state)
 	assert_int_equal(b->boots, 1);
 	world_media(&w, true);
 	world_wait_reason(b, "AgentSilent", 700);
-	leaving_wait_event(&w, &w.host, "AgentSilent", "in 10 minutes of boot 1: booted again");
+	leaving_wait_event(&w, &w.host, "AgentSilent",
+			   "within 10 minutes of boot 1; drover boots the "
+			   "machine again");
 	world_wait_state(b, "free", 900);
 	assert_int_equal(b->boots, 2);
 	assert_false(world_has_failure(b, "AgentSilent")); /* it is no fault of the machine's */

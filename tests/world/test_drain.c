@@ -98,8 +98,8 @@ static void what_a_hurried_drain_adds_is_told_before_its_deadline(void **state)
 	assert_string_equal(world_at(b, "status.leave.then"), "Quarantine");
 	assert_string_equal(world_at(b, "status.leave.thenBy"), "fans");
 	leaving_wait_event(&w, &w.host, "Draining",
-			   " of Drain fans, then pods are deleted; when it "
-			   "has left: Quarantine, for Drain fans");
+			   " of Drain fans, then pods are deleted; "
+			   "afterwards: Quarantine, for Drain fans");
 	leaving_wait_at(b, "status.leave.drain", "fans", 660); /* its deadline: it acts */
 	assert_string_equal(world_at(b, "status.leave.thenBy"), "");
 	world_wait_state(b, "quarantined", 1800);
@@ -294,7 +294,7 @@ static void assert_stopped(struct sim_world *w)
 			   "0 of 1 machines done; 1 stopped at the deadline");
 	leaving_wait_event(w, &w->host, "DrainWithdrawn",
 			   "the deadline of Drain fans has passed, and its onDeadline is Stop; 1 "
-			   "pod is left; kept by pdb default/web");
+			   "pod is left; blocked by pdb default/web");
 }
 
 static void a_drain_that_stops_lets_the_machine_serve_on(void **state)
@@ -347,7 +347,7 @@ static void a_person_s_cordon_outlives_a_drain_that_was_cancelled(void **state)
 	(void)state;
 	leaving_budget(&w, "train");
 	leaving_cordon(b, true);
-	leaving_wait_event(&w, &w.host, "Held", "cordoned by a person");
+	leaving_wait_event(&w, &w.host, "Held", "cordoned (not by drover)");
 	assert_false(leaving_was_told(&w.host, "HoldEnded", ""));
 	leaving_drain(&w, "fans", 0, "");
 	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
@@ -359,7 +359,7 @@ static void a_person_s_cordon_outlives_a_drain_that_was_cancelled(void **state)
 	leaving_release(b, "1");
 	leaving_wait_at(b, "status.requests.release", "1", 30);
 	assert_true(leaving_is_clear(b));
-	leaving_wait_event(&w, &w.host, "HoldEnded", "released by a person");
+	leaving_wait_event(&w, &w.host, "HoldEnded", "released by an operator");
 	world_settle(&w);
 	world_stop(&w);
 }

@@ -447,7 +447,8 @@ static void a_spot_notice_drains_the_node_and_its_work_goes_on_elsewhere(void **
 	assert_int_equal(store_count(s->w.tenants[0].store, "pods/default/train"), 1);
 	assert_int_equal(sim_ec2_fault(s->sim, &notice, &e), 0);
 	world_wait(&s->w, is_interrupted, s, 40, "the notice is seen");
-	leaving_wait_event(&s->w, &s->w.host, "Interrupted", "its cloud ends the instance soon");
+	leaving_wait_event(&s->w, &s->w.host, "Interrupted",
+			   "the cloud will end the instance soon");
 	world_wait(&s->w, is_evicted, s, 70, "its pod was asked to go");
 	world_wait(&s->w, is_off, &(struct interrupted){s, s->ids[0]}, 120, "it has ended");
 	world_pod(&s->w, &s->w.tenants[0], "again");

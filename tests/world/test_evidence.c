@@ -118,7 +118,7 @@ static void an_attempt_whose_agent_reboots_is_recorded_by_drover_alone(void **st
 		b->reboots_at = orders[i];
 		world_replica(&w);
 		world_wait_state(b, "free", 3600);
-		is_unfinished(&w, names[0], "AgentSilent: the agent said nothing");
+		is_unfinished(&w, names[0], "AgentSilent: the agent was silent");
 		chain_holds(&w, names, 2);
 		good = record_of(&w, names[1]);
 		assert_string_equal(json_str_at(good, "spec", "verdict"), "Clear");
@@ -498,14 +498,14 @@ static void a_drive_that_forgets_its_wipe_is_seen_at_the_next_claim(void **state
 	assert_string_equal(world_at(b, "status.lastWipe.record"), "gpu-1-1-1");
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_reason(b, "WipeRevoked", 1800);
-	leaving_wait_event(&w, &w.host, "WipeRevoked", "WipeRecord gpu-1-1-1 is not true any more");
+	leaving_wait_event(&w, &w.host, "WipeRevoked", "WipeRecord gpu-1-1-1 no longer holds");
 	world_wait_state(b, "wiping", 1800);
 	/* It failed, by drover's word: the first record is not the newest of that tenancy any
 	 * more. */
 	record = record_of(&w, "gpu-1-1-2");
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Fail");
 	assert_non_null(strstr(json_str_at(record, "spec", "unfinished"),
-			       "WipeRevoked: WipeRecord gpu-1-1-1 is not true any more: of drive"));
+			       "WipeRevoked: WipeRecord gpu-1-1-1 no longer holds: drive"));
 	assert_string_equal(json_str_at(record, "spec", "previous", "name"), "gpu-1-1-1");
 	world_wait_state(b, "serving", 3600);
 	assert_string_equal(world_at(b, "status.lastWipe.record"), "gpu-1-1-3");

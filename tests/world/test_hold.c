@@ -224,7 +224,7 @@ static void a_pod_that_comes_at_the_last_moment_keeps_the_machine(void **state)
 	/* It was bound before the Node was marked, as far as its scheduler knew. */
 	leaving_small_pod(b, "late");
 	world_wait_state(b, "serving", 30);
-	leaving_wait_event(&w, &w.host, "DrainWithdrawn", "a pod came");
+	leaving_wait_event(&w, &w.host, "DrainWithdrawn", "a pod was placed on it");
 	world_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
 	world_run(&w, 1200 * 1000);
 	world_check_serving(&w, &w.tenants[0], "late");
@@ -353,7 +353,7 @@ static void a_machine_whose_node_was_deleted_says_so_and_is_given_back(void **st
 	world_run(&w, 28 * 60 * 1000);
 	assert_string_equal(b->state, "serving");
 	world_wait_state(b, "stopping", 180);
-	leaving_wait_event(&w, &w.host, "NodeGone", "given back");
+	leaving_wait_event(&w, &w.host, "NodeGone", "the machine is released");
 	assert_false(world_has_failure(b, "NodeDead"));
 	world_wait_state(b, "free", 900);
 	world_stop(&w);

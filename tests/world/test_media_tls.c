@@ -104,7 +104,8 @@ static void a_bmc_that_refuses_plain_media_gets_them_over_tls(void **state)
 	assert_string_equal(str_or(json_str_at(protected(b), "message"), ""), "");
 	assert_true(w.servers[1].bmc.unverified);
 	assert_string_equal(json_str_at(protected(&w.servers[1]), "message"),
-			    "its BMC does not check the certificate of what it fetches");
+			    "its BMC does not verify the TLS certificate of the boot medium's "
+			    "server");
 	/* Another leader tries nothing else. */
 	plain = fake_bmc_count(&b->bmc, insert) + fake_bmc_count(&w.servers[1].bmc, insert);
 	world_kill(&w.replicas[0]);

@@ -196,7 +196,7 @@ static void an_agent_of_before_is_not_asked(void **state)
 	world_replica(&w);
 	world_wait_state(b, "wiping", 1800);
 	assert_string_equal(world_at(b, "status.network.proof"), "Weak");
-	assert_non_null(strstr(world_at(b, "status.network.probe.message"), "of before"));
+	assert_non_null(strstr(world_at(b, "status.network.probe.message"), "too old"));
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
 	assert_string_equal(world_at(b, "status.network.proof"), "Weak");
@@ -362,7 +362,7 @@ static void a_node_proved_less_than_demanded_never_serves(void **state)
 	world_replica(&w);
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_reason(b, "NetworkProofWeak", 3600);
-	assert_non_null(strstr(w.log, "tenant team-a demands Strong"));
+	assert_non_null(strstr(w.log, "tenant team-a requires Strong"));
 	assert_null(strstr(w.log, "serving"));
 	name_tenant(&w, "team-a", SERVER_TEAM_A_GATE);
 	b->says_proved = false;

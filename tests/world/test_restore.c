@@ -365,7 +365,7 @@ static void a_record_that_cannot_be_read_gives_no_machine_away(void **state)
 	/* Nor is it written over. */
 	world_wait_reason(b, "RecordNotKept", 300);
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
-			       "spec.devices[0].rawStatus: want a list, got 0; keep a copy"));
+			       "spec.devices[0].rawStatus: want a list, got 0; save a copy"));
 	world_run(&w, 300000);
 	assert_false(str_eq(b->state, "free") || b->claim[0]);
 	str_format(path, sizeof(path), GROUP "/wiperecords/%s", first);

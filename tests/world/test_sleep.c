@@ -246,7 +246,7 @@ static void after_the_grace_they_go_back_without_its_api(void **state)
 	assert_in_range(asleep_leaves(&w, b, from, 2 * 3600), GRACE_MS - 2000, GRACE_MS + 15000);
 	assert_string_equal(b->state, "stopping");
 	assert_string_equal(world_at(b, "status.leave.reason"), "TenantAsleep");
-	leaving_wait_event(&w, &w.host, "TenantAsleep", "VirtualCluster team-a sleeps since ");
+	leaving_wait_event(&w, &w.host, "TenantAsleep", "team-a has been asleep since ");
 	world_wait_state(b, "free", 1800);
 	assert_true(server_is_blank(b));
 	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);

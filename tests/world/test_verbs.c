@@ -369,7 +369,7 @@ static void storage_without_a_driver_is_a_persons_decision(void **state)
 					 json_at(b->object, "status", "inventory", "controllers"),
 					 "approval", "action", "Wipe", "id", "01"));
 	world_wait_state(b, "free", 900);
-	leaving_wait_event(&w, &w.host, "StorageNotDriven", "it is wiped without them");
+	leaving_wait_event(&w, &w.host, "StorageNotDriven", "not wiped: the drives behind");
 	world_stop(&w);
 }
 
@@ -466,7 +466,7 @@ static void a_running_server_is_adopted_by_the_claim_that_it_serves(void **state
 	verbs_adopt(b, "01", "no-such-claim");
 	world_wait_reason(b, "ClaimNotFound", 300);
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
-			       "there is no NodeClaim no-such-claim; create it"));
+			       "NodeClaim no-such-claim does not exist; create it"));
 	assert_string_equal(b->state, "known");
 	str_copy(b->segment, sizeof(b->segment), "tenant/team-b");
 	verbs_adopt(b, "02", claim);

@@ -1,4 +1,4 @@
-/* Which reason an error of a BMC is. */
+/* Maps errors of a BMC to reasons. */
 #include "tests/unit/testing.h"
 
 #include "controller/life/bmc_reason.h"
@@ -47,8 +47,7 @@ static void each_error_is_the_reason_that_its_cause_is(void **state)
 	}
 }
 
-/* What a BMC says of a medium is no reason to look for a wrong one elsewhere; an address that is
- * wrong still is. */
+/* What a BMC says about a medium is MediaNotMounted; a wrong address is still BmcAddressInvalid. */
 static void a_refused_medium_is_told_as_that(void **state)
 {
 	struct err e = {.kind = ERR_INVALID, .code = 400};

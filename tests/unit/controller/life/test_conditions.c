@@ -1,4 +1,4 @@
-/* What a Machine says of itself in conditions, on a whole simulated world. */
+/* Conditions of a Machine, in a whole simulated world. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static json_t *condition(const struct server *b, const char *type)
 	return NULL;
 }
 
-/* "True Free"; "" when there is none.  One static text. */
+/* Returns "True Free", for example, in one static buffer; "" if there is no such condition. */
 static const char *says(const struct server *b, const char *type)
 {
 	static char text[256];
@@ -54,7 +54,7 @@ static void a_free_and_a_serving_machine_are_ready_and_one_between_is_not(void *
 	world_stop(&w);
 }
 
-/* The state and the condition are in one write: nobody sees one without the other. */
+/* State and condition are in one write: nobody sees one without the other. */
 static void ready_turns_with_the_state_and_costs_no_write(void **state)
 {
 	struct sim_world w;
@@ -96,7 +96,7 @@ static void a_bmc_that_does_not_answer_is_told_with_the_reason(void **state)
 	world_stop(&w);
 }
 
-/* 503 is an answer, and so it stays while drover leaves the BMC alone because of it. */
+/* 503 is an answer, so the BMC stays Reachable while drover leaves it alone because of the 503. */
 static void a_bmc_that_answers_not_now_is_busy_and_within_reach(void **state)
 {
 	struct sim_world w;
@@ -174,7 +174,7 @@ static void a_quarantined_machine_says_why_and_nothing_is_written_while_it_rests
 			    world_at(b, "status.quarantine.reason"));
 	assert_string_equal(json_str_at(condition(b, "Ready"), "message"),
 			    world_at(b, "status.quarantine.message"));
-	world_run(&w, 1800 * 1000); /* its agent goes, too */
+	world_run(&w, 1800 * 1000); /* the agent is switched off, too */
 	rev = b->rev;
 	world_run(&w, 3600 * 1000);
 	assert_true(b->rev == rev);
@@ -204,7 +204,7 @@ static void quarantine_says_when_it_is_tried_again_unless_a_person_has_to(void *
 	world_stop(&w);
 }
 
-/* How well the boot of its agent is kept from others, and what would be better. */
+/* The message says how well the agent's boot is protected, and what would improve it. */
 static void what_others_could_do_with_its_boot_is_told(void **state)
 {
 	struct sim_world w;

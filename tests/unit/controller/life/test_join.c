@@ -291,13 +291,13 @@ static void only_this_machine_freshly_booted_is_the_node(void **state)
 	struct life *l;
 	struct err e;
 
-	bench_status(
-		d, OBJECT_MACHINE, "m-1",
-		"{'bootID': 'boot-before', 'agent': {'bootID': 'boot-agent', 'publicKey': 'ed25519:AA'}}");
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'bootID': 'boot-before', 'agent': {'bootID': 'boot-agent', 'publicKey': "
+		     "'ed25519:AA'}}");
 	l = bench_life(d, "m-1");
 	assert_ok(life_proves(l, &n, &right, &e), &e);
 	node.system_uuid =
-		"4C4C4544-0000-1000-8000-000000000001"; /* vendors do not agree on the case */
+		"4C4C4544-0000-1000-8000-000000000001"; /* vendors differ in the case of UUIDs */
 	assert_ok(life_proves(l, &n, &node, &e), &e);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		node = right;

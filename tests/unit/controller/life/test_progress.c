@@ -1,4 +1,4 @@
-/* How far an order is, in status.operation.progress, on a whole simulated world. */
+/* status.operation.progress, in a whole simulated world. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void progress_is_told_every_five_seconds_and_at_a_new_phase(void **state)
 	}
 	assert_int_equal(phases, 2);
 	assert_in_range(told, 8, WIPE_MS / 5000 + 3);
-	/* What is over is not told of any more. */
+	/* The progress of a finished order is cleared. */
 	assert_string_equal(b->state, "verifying");
 	assert_null(progress(b));
 	world_stop(&w);
@@ -80,13 +80,13 @@ static void the_end_is_expected_by_the_rate_and_not_without_one(void **state)
 	assert_string_equal(json_str_at(progress(b), "phase"), "overwrite");
 	assert_int_equal(json_int_at(progress(b), "bytesPerSecond"), 1000 << 20);
 	assert_true(str_to_time(json_str_at(progress(b), "expectedEnd"), &end));
-	/* Half of it is left: 30 s. */
+	/* Half of the work is left: 30 s. */
 	assert_true(end - loop_wall(w.loop) > 25000 && end - loop_wall(w.loop) < 31000);
 	world_stop(&w);
 }
 
-/* A drive may take its time before its agent gives it up; meanwhile nobody is promised an end that
- * has passed. */
+/* A drive may stall before its agent gives it up; meanwhile no expected end in the past is
+ * shown. */
 static void what_stands_still_has_no_expected_end(void **state)
 {
 	struct sim_world w;

@@ -450,7 +450,7 @@ static void a_machine_with_a_record_of_its_tenancy_signed_twice_is_clean(void **
 					  .minimum_trust = WIPE_QUOTE};
 	struct life *l;
 
-	not_clean(d, "no WipeRecord of tenancy 41");
+	not_clean(d, "no readable WipeRecord of tenancy 41");
 	put_record(d, "m-1-41-1", &ev, keys_evidence(d->c.keys));
 	l = bench_life(d, "m-1");
 	assert_ok(life_clean(l, NULL, &d->e), &d->e);
@@ -477,7 +477,7 @@ static void the_newest_record_of_the_present_tenancy_counts(void **state)
 	l = bench_life(d, "m-1");
 	assert_string_equal(life_record(l)->meta.name, "m-1-41-2");
 	bench_life_done(l);
-	not_clean(d, "no WipeRecord of tenancy 41"); /* status names the first */
+	not_clean(d, "no readable WipeRecord of tenancy 41"); /* status names the first */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'lastWipe': {'record': 'm-1-41-2'}}");
 	not_clean(d, "the wipe failed");
 }
@@ -491,9 +491,9 @@ static void the_status_must_say_so_too(void **state)
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'clean': false}");
 	not_clean(d, "status.clean is false");
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'clean': true, 'lastWipe': {'tenancy': 40}}");
-	not_clean(d, "no WipeRecord of tenancy 41");
+	not_clean(d, "no readable WipeRecord of tenancy 41");
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'tenancy': 42, 'lastWipe': {'tenancy': 42}}");
-	not_clean(d, "no WipeRecord of tenancy 42");
+	not_clean(d, "no readable WipeRecord of tenancy 42");
 }
 
 static void a_record_without_our_signature_is_nothing(void **state)

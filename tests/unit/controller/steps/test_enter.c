@@ -1,4 +1,4 @@
-/* What a turn decided is recorded, and written down when the tick says so: journal.h and enter.h
+/* A turn's decision is recorded, and written when the tick says so: journal.h and enter.h
  * together. */
 #include "tests/unit/controller/bench.h"
 
@@ -62,7 +62,7 @@ static void what_is_decided_is_not_done_before_it_is_enacted(void **state)
 	done_with(l);
 }
 
-/* Without a deadline of its Provider's a wipe has the time that its largest drive takes. */
+/* Without a deadline of its Provider, a wipe has the time that its largest drive takes. */
 static void the_limit_of_a_wipe_grows_with_the_drives(void **state)
 {
 	static const struct {
@@ -72,9 +72,10 @@ static void the_limit_of_a_wipe_grows_with_the_drives(void **state)
 		{"[]", 6},
 		{"[{'wwn': 'a', 'type': 'NVMe', 'bytes': 7680000000000}]", 6},
 		{"[{'wwn': 'a', 'type': 'NVMe', 'bytes': 36000000000000}]", 20},
-		{"[{'wwn': 'a', 'type': 'SATA', 'bytes': 18000000000000}, {'wwn': 'b', 'bytes': 1}]",
+		{"[{'wwn': 'a', 'type': 'SATA', 'bytes': 18000000000000},"
+		 " {'wwn': 'b', 'bytes': 1}]",
 		 50},
-		/* two namespaces of one drive, one after the other */
+		/* two namespaces of one drive, wiped one after the other */
 		{"[{'wwn': 'a', 'type': 'NVMe', 'bytes': 18000000000000, 'serialNumber': 'S'},"
 		 " {'wwn': 'b', 'type': 'NVMe', 'bytes': 18000000000000, 'serialNumber': 'S'}]",
 		 20},

@@ -1,4 +1,4 @@
-/* Which deadline counts, and what a deleted claim makes of a Drain. The rest is in tests/world:
+/* Which deadline applies, and how a deleted claim affects a Drain. The rest is in tests/world:
  * test_drain.c, test_hold.c. */
 #include "api/annotations.h"
 #include "tests/unit/controller/bench.h"
@@ -9,19 +9,20 @@
 #define CLAIMS "/apis/" OBJECT_API_VERSION "/nodeclaims"
 #define HOUR (INT64_C(3600) * 1000)
 
-/* A claim whose drain may take an hour, and which the machine serves. */
+/* Creates a claim whose drain may take an hour and which the machine serves. */
 static void put_claim(struct bench *d, const char *name, const char *machine, const char *spec)
 {
-	bench_put(
-		d,
-		arena_printf(
-			d->a,
-			"{'kind': 'NodeClaim', 'metadata': {'name': '%s', 'finalizers': ['drover.dev/termination']}, "
-			"'spec': {'virtualClusterRef': {'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'}, "
-			"'machineRef': {'name': '%s'}, 'terminationGracePeriod': '1h'%s, 'image': "
-			"{'kubernetesVersion': '1.36', 'url': 'https://img.example/n', 'format': 'raw', 'digest': "
-			"'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
-			name, machine, spec));
+	bench_put(d,
+		  arena_printf(d->a,
+			       "{'kind': 'NodeClaim', 'metadata': {'name': '%s', "
+			       "'finalizers': ['drover.dev/termination']}, "
+			       "'spec': {'virtualClusterRef': {'name': 'team-a'}, "
+			       "'nodePoolRef': {'name': 'h100'}, 'machineRef': {'name': '%s'}, "
+			       "'terminationGracePeriod': '1h'%s, 'image': "
+			       "{'kubernetesVersion': '1.36', 'url': 'https://img.example/n', "
+			       "'format': 'raw', 'digest': 'sha256:0123456789abcdef0123456789abcdef"
+			       "0123456789abcdef0123456789abcdef'}}}",
+			       name, machine, spec));
 	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, name);
 	bench_status(d, OBJECT_MACHINE, machine,
 		     arena_printf(d->a,
@@ -38,7 +39,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/* m-1 and m-2 serve claims c-1 and c-2 of a pool that may lose one at a time; c-1 is too old. */
+/* m-1 and m-2 serve claims c-1 and c-2 of a pool that may lose one machine at a time; c-1 has
+ * expired. */
 static int setup_expired(void **state)
 {
 	struct bench *d;
@@ -49,10 +51,9 @@ static int setup_expired(void **state)
 	bench_fleet(d);
 	bench_patch(d, OBJECT_NODE_POOL, "h100",
 		    "{'spec': {'disruption': {'budgets': [{'nodes': '1'}]}}}");
-	bench_put(
-		d,
-		"{'kind': 'Machine', 'metadata': {'name': 'm-2'}, 'spec': {'providerRef': {'name': 'hall-a'},"
-		" 'instanceType': 'hgx', 'managementPolicy': 'Manage'}}");
+	bench_put(d, "{'kind': 'Machine', 'metadata': {'name': 'm-2'}, 'spec': {'providerRef': "
+		     "{'name': 'hall-a'},"
+		     " 'instanceType': 'hgx', 'managementPolicy': 'Manage'}}");
 	put_claim(d, "c-1", "m-1", ", 'expireAfter': '1h'");
 	put_claim(d, "c-2", "m-2", "");
 	bench_run(d, 2 * HOUR);
@@ -69,7 +70,7 @@ static const char *in(struct bench *d, int64_t ms)
 	return arena_strdup(d->a, str_time(when, loop_wall(d->l) + ms));
 }
 
-/* A Drain whose turn it is at m-1. */
+/* Creates a Drain whose turn it is at m-1. */
 static void drain(struct bench *d, const char *name, const char *spec)
 {
 	bench_put(
@@ -133,7 +134,8 @@ static void a_deleted_claim_has_its_grace_period(void **state)
 	assert_int_equal(lv.then, DRAIN_RELEASE);
 	assert_false(lv.stop || lv.now || lv.quietly);
 	near(d, lv.deadline, HOUR);
-	bench_run(d, HOUR / 2); /* while it serves, for it was paused, say, no time is lost */
+	/* no time passes while it serves, for example because it was paused */
+	bench_run(d, HOUR / 2);
 	near(d, wanted(d).deadline, HOUR);
 	draining_since(d, HOUR / 4, "null");
 	near(d, wanted(d).deadline, HOUR * 3 / 4);
@@ -211,7 +213,7 @@ static void a_claim_deleted_while_it_drains_takes_the_earlier_deadline(void **st
 	lv = wanted(d);
 	assert_string_equal(lv.reason, LEAVE_CLAIM_DELETED);
 	assert_int_equal(lv.then, DRAIN_RETIRE);
-	near(d, lv.deadline, HOUR); /* from its deletion on, not from the drain's start */
+	near(d, lv.deadline, HOUR); /* counted from the deletion, not from the start of the drain */
 	bench_patch(d, OBJECT_DRAIN, "fans",
 		    arena_printf(d->a, "{'spec': {'deadline': '%s'}}", in(d, HOUR / 2)));
 	near(d, wanted(d).deadline, HOUR / 2);
@@ -282,7 +284,7 @@ static void whatever_leaves_takes_from_the_budget(void **state)
 	struct bench *d = *state;
 
 	is_expired(d, true);
-	delete_named(d, "c-2"); /* by a person, or for its pool's sake */
+	delete_named(d, "c-2"); /* by a user, or because of its pool */
 	is_expired(d, false);
 	bench_status(d, OBJECT_MACHINE, "m-2",
 		     "{'state': 'draining', 'leave': {'reason': 'ClaimDeleted'}}");
