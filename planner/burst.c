@@ -295,7 +295,7 @@ static enum burst_code judge_work(struct decide *d, const struct burst_side *s,
 		return code;
 	if (p->compliance.classes.n &&
 	    (!w->data_class || !burst_named(&p->compliance.classes, w->data_class))) {
-		x->about = str_or(w->data_class, "none is named");
+		x->about = str_or(w->data_class, "no class is set");
 		return BURST_DATA_CLASS;
 	}
 	code = judge_runtime(p, w, x);
@@ -357,8 +357,8 @@ static void take(struct decide *d, struct burst_side *s, struct burst_decision *
 	s->tenant_nodes[k->tenant] += v->nodes;
 	s->starting++;
 	s->minute++;
-	/* mutant: burst-twice */
-	map_put(d->running, work_name(d, x->work->tenant, x->work->name), d);
+	/* mutant: burst-twice */ map_put(d->running, work_name(d, x->work->tenant, x->work->name),
+					  d);
 	d->out->chosen++;
 }
 
@@ -427,7 +427,8 @@ static void overlap(struct decide *d, struct burst_decision *x)
 		if (matches(d->sides[i].p, x->work) && !d->out->errors[i])
 			d->out->errors[i] = arena_printf(
 				d->a,
-				"%s of %s is matched by policies %s: none of them bursts for it",
+				"work %s of tenant %s matches several policies (%s): none of them "
+				"is applied to it",
 				x->work->name, x->work->tenant, x->about);
 }
 

@@ -96,7 +96,9 @@ const char *fit_labels_miss(const struct world_pod *p, const struct labels *node
 	if (!selector_matches(&p->devices, node))
 		return terms_miss("resource claims:", &p->devices, 1, node, key, a);
 	if (!selector_matches(&p->also, node))
-		return terms_miss("what kube-scheduler refused:", &p->also, 1, node, key, a);
+		return terms_miss(
+			"the exclusion of nodes where kube-scheduler did not bind the pod:",
+			&p->also, 1, node, key, a);
 	return terms_miss("node affinity", p->affinity.v, p->affinity.n, node, key, a);
 }
 

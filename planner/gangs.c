@@ -72,7 +72,7 @@ static void say_miss(struct planning *p, struct plan_gang *g, size_t size,
 		     of = has + g->want < size || size < has + g->need ? has + g->need : size;
 
 	say(p, g, PLAN_GANG,
-	    arena_printf(p->a, "%s: places for %zu of %zu pods, and it gets all or none",
+	    arena_printf(p->a, "%s: room for %zu of %zu pods, and a gang starts only as a whole",
 			 name_of(p, g), has + miss->placed, of),
 	    miss->reasons, miss->nreasons);
 }
@@ -89,8 +89,8 @@ static void settle(struct planning *p, struct plan_gang *g)
 		g->need = g->want;
 	else {
 		say(p, g, PLAN_GANG_SHORT,
-		    arena_printf(p->a, "%s: %zu of %zu pods wait for a machine", name_of(p, g),
-				 has + g->want, size),
+		    arena_printf(p->a, "%s: only %zu of the %zu pods that it needs exist",
+				 name_of(p, g), has + g->want, size),
 		    NULL, 0);
 		return;
 	}

@@ -195,7 +195,8 @@ static void say_rest(struct planning *p, struct plan_gang *g, int64_t rests)
 		"", PLAN_GANG_OVER,
 		arena_printf(
 			p->a,
-			"machines stood idle for gangs of the tenant as long as they may: they go to others until %s",
+			"machines were reserved for the tenant's gangs for as long as --gang-hold "
+			"allows: none is reserved for them until %s",
 			str_time(t, rests))};
 	for (size_t i = 0; i < g->nreasons; i++)
 		v[i + 1] = g->reasons[i];
@@ -280,7 +281,7 @@ void holds_reserve(struct planning *p, struct plan_gang *g)
 	look_at_its_others(p, g);
 	if (g->held)
 		say(p, g,
-		    arena_printf(p->a, "%zu machine%s held for it", g->held,
+		    arena_printf(p->a, "%zu machine%s reserved for it", g->held,
 				 g->held == 1 ? " is" : "s are"));
 	g->tenant->holds = true;
 	tell(p, g, false);

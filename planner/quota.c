@@ -240,7 +240,7 @@ static const char *takes_text(struct planning *p, const char *name, const struct
 {
 	if (str_eq(name, NODES))
 		return "";
-	return arena_printf(p->a, ", a machine of type %s takes %s", l->type->name,
+	return arena_printf(p->a, ", a machine of type %s would add %s", l->type->name,
 			    words(p, amount(&l->type->capacity, name)));
 }
 
@@ -267,11 +267,11 @@ const char *quota_text(struct planning *p, const struct plan_tenant *t, const ch
 
 		count(t->cohort);
 		r = row_of(t->cohort, name);
-		cohort = arena_printf(p->a, ", cohort %s has given %s of %s", t->cohort->name,
+		cohort = arena_printf(p->a, ", cohort %s has lent %s of %s", t->cohort->name,
 				      words(p, r->used), words(p, r->lent));
 	}
 	return arena_printf(p->a, "the tenant's quota of %s is %s: %s of %s used%s%s%s", name,
-			    t->cohort && sum <= quota ? "lent to others" : "used up",
+			    t->cohort && sum <= quota ? "lent to other tenants" : "used up",
 			    words(p, held), words(p, quota), borrowed_text(p, t, name), cohort,
 			    takes_text(p, name, l));
 }

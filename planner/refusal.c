@@ -23,7 +23,8 @@ void refusal_of_tenant(struct planning *p, struct plan_class *c)
 		refuse(p, c, PLAN_TENANT,
 		       arena_printf(p->a, "tenant %s: %s", t->name,
 				    str_or(t->paused_reason,
-					   t->paused ? "paused" : "its version is not known")));
+					   t->paused ? "paused"
+						     : "its Kubernetes version is not known yet")));
 }
 
 void refusal_of_pod(struct planning *p, struct plan_class *c)
@@ -34,7 +35,7 @@ void refusal_of_pod(struct planning *p, struct plan_class *c)
 		return;
 	if (pod->unsupported)
 		refuse(p, c, PLAN_UNSUPPORTED,
-		       arena_printf(p->a, "%s is not judged", pod->unsupported));
+		       arena_printf(p->a, "drover does not support %s", pod->unsupported));
 	else if (pod->gang_wait)
 		refuse(p, c, PLAN_GANG_UNKNOWN, pod->gang_wait);
 	else if (pod->device_wait)
@@ -48,7 +49,7 @@ void refusal_over_budget(struct planning *p, struct plan_class *c)
 	if (!c->nreasons || c->reasons[0].code != PLAN_OVER_BUDGET)
 		refuse(p, c, PLAN_OVER_BUDGET,
 		       arena_printf(p->a,
-				    "tenant %s: placing its pods takes more work than one "
-				    "tenant has; fewer different constraints help",
+				    "tenant %s: placing its pods exceeds the computing time of one "
+				    "tenant; use fewer different scheduling constraints",
 				    c->tenant->it->name));
 }

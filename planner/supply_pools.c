@@ -375,11 +375,14 @@ static void miss_bought(struct planning *p, const struct plan_fit *f, struct fit
 	if (f->tenant->it->owned_only)
 		miss(fp, PLAN_BY_POLICY,
 		     arena_printf(p->a,
-				  "provider %s launches for tenant %s what a BurstPolicy decides",
+				  "provider %s launches instances for tenant %s only when a "
+				  "BurstPolicy decides so",
 				  pr->name, f->tenant->it->name));
 	else
 		miss(fp, PLAN_NO_MACHINE,
-		     arena_printf(p->a, "without limits.nodes provider %s launches nothing for it",
+		     arena_printf(p->a,
+				  "the pool has no limits.nodes, so provider %s launches "
+				  "no instances for it",
 				  pr->name));
 }
 
@@ -426,10 +429,11 @@ static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool 
 	if (!f->any_label && !fit_labels(f->pod, &o->labels))
 		miss_label(fp, l, o);
 	else if (taint)
-		miss(fp, PLAN_TAINT, arena_printf(p->a, "taint %s is not tolerated", taint->key));
+		miss(fp, PLAN_TAINT,
+		     arena_printf(p->a, "the pod does not tolerate taint %s", taint->key));
 	else if (!fit_runtime(f->pod, fp->pool->it))
 		miss(fp, PLAN_RUNTIME_CLASS,
-		     arena_printf(p->a, "its images do not carry RuntimeClass %s",
+		     arena_printf(p->a, "its images do not support RuntimeClass %s",
 				  f->pod->runtime_class));
 	else if (!fit_proof(f->tenant->it, l->provider))
 		miss_proof(fp, l->provider);
@@ -443,8 +447,7 @@ static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
 		    const struct supply_line *l, const struct supply_option *o)
 {
 	if (o->permit)
-		/* mutant: burst-for-anybody */
-		return str_eq(o->permit, f->pod->permit);
+		/* mutant: burst-for-anybody */ return str_eq(o->permit, f->pod->permit);
 	return !l->provider->elastic || (!f->tenant->it->owned_only && !pool->it->permits_only);
 }
 

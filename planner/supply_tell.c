@@ -68,10 +68,10 @@ static void count_held(const struct planning *p, const struct world_gang *g,
 		       const struct plan_tenant *t, struct doing *d)
 {
 	if (d->of != g)
-		d->of_text =
-			str_eq(g->first->pod->tenant, t->it->name)
-				? arena_printf(p->a, "held for gang %.*s", KEY_SHOWN, gang_key(g))
-				: "held for a gang";
+		d->of_text = str_eq(g->first->pod->tenant, t->it->name)
+				     ? arena_printf(p->a, "reserved for gang %.*s", KEY_SHOWN,
+						    gang_key(g))
+				     : "reserved for a gang";
 	d->of = g;
 	d->held++;
 	count(d, d->of_text);
@@ -163,7 +163,7 @@ static const char *amount(const struct resources *r, const char *name, struct ar
 	return arena_strdup(a, quantity_format(q ? *q : zero, text));
 }
 
-/* "64 of 64 used, a machine of type gpu takes 8" */
+/* "64 of 64 used, a machine of type gpu would add 8" */
 static const char *used_text(const struct planning *p, const struct tally *t,
 			     const struct resources *bounds, const char *name,
 			     const struct supply_line *l)
@@ -171,7 +171,7 @@ static const char *used_text(const struct planning *p, const struct tally *t,
 	if (str_eq(name, "nodes"))
 		return arena_printf(p->a, "%lld of %s used", (long long)t->nodes,
 				    amount(bounds, name, p->a));
-	return arena_printf(p->a, "%s of %s used, a machine of type %s takes %s",
+	return arena_printf(p->a, "%s of %s used, a machine of type %s would add %s",
 			    amount(&t->held, name, p->a), amount(bounds, name, p->a), l->type->name,
 			    amount(&l->type->capacity, name, p->a));
 }
@@ -250,10 +250,12 @@ static struct plan_reason short_of(struct planning *p, const struct plan_class *
 	if (!may)
 		return reason(p, it, PLAN_QUOTA, quota_text(p, c->tenant, quota, of_quota));
 	if (d.below)
-		return reason(p, it, PLAN_ERASE_BELOW_POLICY,
-			      arena_printf(p->a,
-					   "%zu free machine%s wiped below what the pool wants",
-					   d.below, d.below == 1 ? " was" : "s were"));
+		return reason(
+			p, it, PLAN_ERASE_BELOW_POLICY,
+			arena_printf(p->a,
+				     "%zu free machine%s wiped less thoroughly than the pool's "
+				     "spec.wipe requires",
+				     d.below, d.below == 1 ? " was" : "s were"));
 	return reason(
 		p, it, d.held ? PLAN_HELD : PLAN_NO_MACHINE,
 		with_stop(p, c, fp, d.machines ? taken_text(&d, p->a) : none_text(c, fp, p->a)));
@@ -266,7 +268,8 @@ static const char *too_many_volumes(struct planning *p, const struct plan_class 
 	const int64_t may = PLANNING_ATTACHMENTS - (less ? quantity_ceil(*less) : 0),
 		      wants = quantity_ceil(*resources_get(&c->pod->requests, name));
 
-	return arena_printf(p->a, "it wants %lld volumes of CSI driver %s, its nodes may have %lld",
+	return arena_printf(p->a,
+			    "the pod has %lld volumes of CSI driver %s, a new node can attach %lld",
 			    (long long)wants, name + 1, (long long)may);
 }
 
@@ -296,15 +299,17 @@ static const char *too_little(struct planning *p, const struct plan_class *c,
 	if (planning_is_attachment(name))
 		return too_many_volumes(p, c, name);
 	if (planning_is_port(name))
-		return arena_printf(p->a, "port %s of each node is taken by a DaemonSet", name + 1);
+		return arena_printf(p->a, "a DaemonSet uses host port %s on every node", name + 1);
 	if (!resources_get(&c->pod->requests, name)) /* room for one pod more */
 		return arena_printf(p->a, "type %s has too little %s", l->type->name, name);
 	planning_charge(p, c->tenant, fp->pool->nlines);
-	return arena_printf(p->a, "type %s has too little %s%s%s%s: wanted %s, largest %s",
-			    l->type->name, name, resources_get(taken, name) ? " beside the " : "",
-			    resources_get(taken, name) ? amount(taken, name, p->a) : "",
-			    resources_get(taken, name) ? " that DaemonSets take" : "",
-			    amount(&c->pod->requests, name, p->a), most_of(fp, name, p->a));
+	return arena_printf(
+		p->a,
+		"type %s has too little %s: the pod requests %s, %s%s%sthe largest type has %s",
+		l->type->name, name, amount(&c->pod->requests, name, p->a),
+		resources_get(taken, name) ? "DaemonSets use " : "",
+		resources_get(taken, name) ? amount(taken, name, p->a) : "",
+		resources_get(taken, name) ? ", " : "", most_of(fp, name, p->a));
 }
 
 static const char *no_provider(struct planning *p, const struct world_pool *it)
@@ -313,15 +318,16 @@ static const char *no_provider(struct planning *p, const struct world_pool *it)
 		const struct world_provider *pr = world_find(p->w->providers, it->providers[i]);
 
 		if (!pr || pr->paused)
-			return arena_printf(p->a, "provider %s is %s", it->providers[i],
-					    pr ? str_or(pr->paused_reason, "paused") : "not there");
+			return arena_printf(p->a, "provider %s: %s", it->providers[i],
+					    pr ? str_or(pr->paused_reason, "paused") : "not found");
 		if (pr->elastic && it->permits_only)
 			return arena_printf(
 				p->a,
-				"provider %s launches what a BurstPolicy decides, which is nothing now",
+				"the pool has no limits.nodes, so provider %s launches instances "
+				"for it only when a BurstPolicy decides so",
 				it->providers[i]);
 	}
-	return "it has no provider with instance types";
+	return "none of its providers has instance types";
 }
 
 /* Which label of the last type that was looked at is another. */
@@ -348,15 +354,18 @@ static const char *unproved_text(struct planning *p, const struct world_tenant *
 	static const char *const names[] = {"None", "Weak", "Strong"};
 
 	return arena_printf(
-		p->a, "tenant %s demands the proof %s, and the network of provider %s shows %s%s%s",
+		p->a,
+		"tenant %s requires network proof %s, the network of provider %s proves only "
+		"%s%s%s",
 		t->name, names[t->proof], pr->name, names[pr->proof],
 		pr->proof == WORLD_PROOF_NONE ? ""
 		: t->probed
-			? ": its spec.network.probe.provisioning names no address, to show it by packets"
-			: ": the tenant's spec.network.probe names no address, to show it by packets",
+			? ": for a proof by packets, set spec.network.probe.provisioning of the "
+			  "provider"
+			: ": for a proof by packets, set spec.network.probe of the tenant",
 		pr->proof == WORLD_PROOF_NONE || t->probed || pr->probed
 			? ""
-			: ", nor does the provider's own for provisioning");
+			: " and spec.network.probe.provisioning of the provider");
 }
 
 static struct plan_reason why_not(struct planning *p, const struct plan_class *c,
@@ -369,11 +378,12 @@ static struct plan_reason why_not(struct planning *p, const struct plan_class *c
 		return reason(p, it, PLAN_POOL_PAUSED, str_or(it->paused_reason, "paused"));
 	if (c->tenant->it->no_nodes)
 		return reason(p, it, PLAN_NOT_TAKEN,
-			      arena_printf(p->a, "virtual cluster %s takes no nodes: %s",
+			      arena_printf(p->a, "virtual cluster %s does not accept nodes: %s",
 					   c->tenant->it->name, c->tenant->it->no_nodes));
 	if (c->tenant->it->on_host ? !it->host : it->not_private)
 		return reason(p, it, PLAN_NOT_TAKEN,
-			      arena_printf(p->a, "its template.spec.nodes does not allow %s nodes",
+			      arena_printf(p->a,
+					   "its spec.template.spec.nodes does not allow %s nodes",
 					   c->tenant->it->on_host ? "Host" : "Private"));
 	if (!supply_version(it, c->tenant->it->version))
 		return reason(
@@ -449,10 +459,10 @@ void supply_tell(struct planning *p, struct plan_class *c)
 
 	if (lost) {
 		c->reasons = arena_new_obj(p->a, struct plan_reason);
-		*c->reasons =
-			(struct plan_reason){"", PLAN_VOLUME,
-					     arena_printf(p->a, "%s is on Node %s, which is gone",
-							  lost->name, lost->node)};
+		*c->reasons = (struct plan_reason){
+			"", PLAN_VOLUME,
+			arena_printf(p->a, "%s is on Node %s, which no longer exists", lost->name,
+				     lost->node)};
 		c->nreasons = 1;
 		return;
 	}
@@ -483,7 +493,7 @@ static const char *keys_text(const struct plan_cell *c, struct arena *a)
 			text = arena_printf(a, "%s%s%.100s", text, i ? ", " : "",
 					    p->topology.v[i].key);
 	}
-	return *text ? text : "other pods keep it away";
+	return *text ? text : "anti-affinity of other pods";
 }
 
 struct plan_reason *supply_tell_blocked(struct planning *p, const struct plan_cell *cell, size_t *n)
@@ -502,7 +512,8 @@ struct plan_reason *supply_tell_blocked(struct planning *p, const struct plan_ce
 					p, c->fit->pools[k].pool->it, PLAN_TOPOLOGY,
 					arena_printf(
 						p->a,
-						"machines are free, but not where spread and affinity to other pods want them (%s)",
+						"machines are free, but topology spread or pod "
+						"affinity excludes them (%s)",
 						keys_text(cell, p->a)));
 	}
 	qsort(v, *n, sizeof(*v), by_nearness);

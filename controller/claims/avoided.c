@@ -1,5 +1,5 @@
-/* avoided: which machines are not offered for a while; a file of its own, for who avoids and who
- * offers are two. */
+/* avoided: which machines are not offered for a while. A module of its own, because claims.c adds
+ * machines and world_sync.c asks for them. */
 #include "controller/claims/avoided.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct avoided {
 
 struct spell {
 	unsigned n;
-	/* wall ms */
+	/* Wall ms at which the machine is offered again */
 	int64_t until;
 };
 
@@ -48,7 +48,7 @@ void avoided_add(struct avoided *a, const char *machine)
 	ms = (int64_t)BACKOFF_MS << (s->n < DOUBLINGS ? s->n : DOUBLINGS);
 	s->n++;
 	s->until = loop_wall(a->c->loop) + ms;
-	log_warn("machine avoided: it did not take its claim", LOG_S("machine", machine),
+	log_warn("machine avoided: it did not accept its claim", LOG_S("machine", machine),
 		 LOG_I("ms", ms));
 	notify(a->c, NOTICE_OFFER, machine);
 	loop_timer_start(&a->again, ms + 1000);

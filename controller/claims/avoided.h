@@ -4,10 +4,10 @@
 #include "controller/core/context.h"
 
 /*
- * avoided: machines that did not take the claim that was made for them. Such a machine is not
- * offered for 10 min, then 20 min, up to 2 h. One that takes a claim is forgotten here.
+ * avoided: machines that did not accept the claim made for them. Such a machine is not offered for
+ * 10 min, then 20 min, up to 160 min. A machine that accepts a claim is removed from the list.
  *
- * Remembered by this process alone. NOTICE_OFFER tells when one begins or ends to be avoided.
+ * Kept in this process only. NOTICE_OFFER is sent when a machine begins or ends to be avoided.
  * Tests: tests/unit/controller/claims/test_provisioner.c,
  * tests/unit/controller/claims/test_claims.c
  */

@@ -1,5 +1,5 @@
 /*
- * batch: when the pods came that no plan had yet.
+ * batch: arrival times of the pods that no plan has had yet.
  */
 #include "controller/claims/batch.h"
 

@@ -6,7 +6,8 @@
 #include "controller/rules/provider.h"
 #include "planner/planning.h"
 
-/* Whose it is, by its claim; without one, by its tenancy until it is clean.  False: nobody's. */
+/* Finds the tenant by the machine's claim, or without a claim by the machine's status until it is
+ * clean. False: no tenant. */
 static bool owner_of(const struct context *c, const struct machine *m, const char **tenant,
 		     const char **uid, const char **pool)
 {
@@ -25,7 +26,7 @@ static bool owner_of(const struct context *c, const struct machine *m, const cha
 	return *tenant != NULL;
 }
 
-/* Spot and reserved instances have another price than their type. */
+/* Returns the instance's own price for spot and reserved instances, else the price of the type. */
 static const char *price_of(const struct machine *m, const struct provider_object_instance_type *t,
 			    struct arena *a)
 {
@@ -78,7 +79,7 @@ bool bill_changed(const struct context *c, const struct virtual_cluster *vc,
 		return false;
 	dropped = ledger_hold(cost, held, a);
 	if (dropped)
-		log_warn("sums of old months are not kept", LOG_S("tenant", vc->meta.name),
+		log_warn("sums of old months were dropped", LOG_S("tenant", vc->meta.name),
 			 LOG_I("sums", (int64_t)dropped));
 	return true;
 }

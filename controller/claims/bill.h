@@ -5,17 +5,20 @@
 #include "controller/rules/ledger.h"
 
 /*
- * bill: whose bill a machine is on, and what of a tenant's bill is to be written. supply_status.c
- * counts and writes; how time is summed is in controller/rules/ledger.h.
+ * bill: which tenant is charged for a machine, and the changed cost of a tenant. supply_status.c
+ * counts and writes; controller/rules/ledger.h sums times.
  * Tests: tests/world/test_cost.c
  */
 
-/* False: nobody's.  Texts are the arena's: caches may change before they are used. */
+/* Sets *tenant to the tenant that is charged for the machine, and *like to the kind of charge.
+ * False: no tenant is charged. Texts are copied to the arena, because caches may change before they
+ * are used. */
 bool bill_of_machine(const struct context *c, const struct machine *m, enum machine_state state,
 		     struct arena *a, const char **tenant, struct virtual_cluster_charge *like);
 
-/* held: what its machines are at now; NULL: it has none. False: that is what its bill goes on for.
- * Lists of *cost are the arena's, texts also the caller's. */
+/* Writes the tenant's cost to *cost. held: what its machines cost now; NULL: it has no machines.
+ * False: the stored cost already continues with these machines. The lists of *cost are in the
+ * arena; its texts also point into vc and held. */
 bool bill_changed(const struct context *c, const struct virtual_cluster *vc,
 		  const struct virtual_cluster_charges *held, struct arena *a,
 		  struct virtual_cluster_cost *cost);

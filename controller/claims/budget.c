@@ -1,5 +1,5 @@
-/* budget: a look at all machines that hold a claim of the pool; how many may leave is judged in
- * rules/disruption_budget.c. */
+/* budget: scans all machines with a claim of the pool; rules/disruption_budget.c decides how many
+ * may leave. */
 #include "controller/claims/budget.h"
 
 #include "base/str.h"
@@ -9,7 +9,7 @@ struct crowd {
 	const struct context *c;
 	const struct node_claim *asks;
 	struct disruption sum;
-	/* the machine of the claim that asks */
+	/* True if the machine of the claim `asks` serves */
 	bool serves;
 };
 

@@ -4,26 +4,27 @@
 #include "controller/core/context.h"
 
 /*
- * budget: may one more claim of a pool begin to leave? The one judgement for all that drover begins
- * itself: nodes that are empty, expired or of a tenant that sleeps (steps/leave_reason.c), and
- * claims of a pool that was deleted (claims/owners.c).
+ * budget: whether one more claim of a pool may begin to leave. Used for everything that drover
+ * begins itself: nodes that are empty, expired or of a sleeping tenant (steps/leave_reason.c), and
+ * claims of a deleted pool (claims/owners.c).
  *
- * What leaves already counts, whoever began it, also what is decided and not yet written (struct
- * context, decided). On the loop thread.
+ * Nodes that are already leaving count, whoever caused it, and so do those that are decided on but
+ * not yet written (struct context, decided). On the loop thread.
  * Tests: tests/unit/controller/claims/test_owners.c,
  * tests/unit/controller/steps/test_leave_reason.c
  */
 
-/* reason: of api/annotations.h, or BUDGET_POOL_DELETED. A claim whose machine does not serve takes
- * nothing from anybody: true. */
+/* True if the claim may begin to leave for this reason (of api/annotations.h, or
+ * BUDGET_POOL_DELETED). Always true if its machine does not serve, because that disrupts no
+ * pods. */
 bool budget_allows(const struct context *c, const struct node_claim *n, const char *reason);
 
-/* How many more of its pool may begin to leave for that reason, its own among them; INT64_MAX: no
- * budget counts. */
+/* Returns how many more claims of the pool, n included, may begin to leave for this reason. A
+ * huge number means that no budget applies. */
 int64_t budget_room(const struct context *c, const struct node_claim *n, const char *reason);
 
-/* The pool is deleted: no budget of it counts for less than one, and a pool that is gone has one of
- * one. */
+/* Reason for a deleted pool: its budgets count as at least one, and a pool that no longer exists
+ * has a budget of one. */
 #define BUDGET_POOL_DELETED "Deleted"
 
 #endif

@@ -1,4 +1,4 @@
-/* burst_gangs: one look at all claims for each of a gang. */
+/* burst_gangs: scans all claims for each claim of a gang. */
 #include "controller/claims/burst_gangs.h"
 
 #include "api/kinds.h"
@@ -13,7 +13,7 @@ struct others {
 	const struct context *c;
 	const char *gang, *self;
 	int64_t there, ready;
-	/* 160 bytes */
+	/* Buffer of 160 bytes */
 	char *why;
 };
 
@@ -30,10 +30,11 @@ static bool look_at(const struct kube_entry *en, void *arg)
 		o->there++;
 		o->ready += claim_is_ready(n);
 	} else if (n->meta.deletion_timestamp || str_eq(n->status.phase, "Failed")) {
-		str_format(o->why, 160, "%s of the same gang goes", n->meta.name);
+		str_format(o->why, 160, "claim %s of the same gang failed or is being deleted",
+			   n->meta.name);
 	} else if (m && m->status.instance && m->status.instance->refused_time) {
-		str_format(o->why, 160, "%s of the same gang was refused: %.60s", n->meta.name,
-			   str_or(m->status.instance->refusal, ""));
+		str_format(o->why, 160, "launch for claim %s of the same gang was refused: %.60s",
+			   n->meta.name, str_or(m->status.instance->refusal, ""));
 	} else {
 		o->there++;
 		o->ready += claim_is_ready(n);
@@ -53,15 +54,14 @@ bool burst_gang_broken(const struct context *c, const struct tenants *ts,
 	if (!n->spec.burst || !n->spec.gang || !n->spec.gang->hold_until)
 		return false;
 	o.gang = n->spec.gang->uid;
-	str_copy(why, 160, "another one of the same gang has gone");
+	str_copy(why, 160, "another claim of the same gang was deleted");
 	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], look_at, &o);
 	if (left > 0) {
 		*next_ms = left < LOOK_MS ? left : LOOK_MS;
-		/* mutant: gang-bought-in-part */
-		return o.there < n->spec.gang->size;
+		/* mutant: gang-bought-in-part */ return o.there < n->spec.gang->size;
 	}
 	if (o.there == n->spec.gang->size)
-		str_copy(why, 160, "others of the same gang did not come in time");
+		str_copy(why, 160, "not all claims of the same gang became Ready in time");
 	return o.ready < n->spec.gang->size && t && tenant_usable(t) &&
 	       !tenant_pods_on(t, n->meta.name, &since);
 }

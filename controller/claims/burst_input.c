@@ -22,12 +22,12 @@
 #include "planner/planning.h"
 
 #define PRODUCT "nvidia.com/gpu.product"
-#define STEP_MS (10 * 60 * 1000) /* in which running costs are counted */
+#define STEP_MS (10 * 60 * 1000) /* Running costs are rounded up to steps of this length */
 
 /* --- policies --------------------------------------------------------------------------------- */
 
 struct governs {
-	/* NULL: anybody */
+	/* NULL: any tenant */
 	const char *tenant;
 	bool found;
 };
@@ -58,7 +58,7 @@ bool burst_any(const struct context *c)
 	return burst_governs(c, NULL);
 }
 
-/* A list that grows in the arena. */
+/* The lists being built. They grow in the arena. */
 struct taking {
 	struct context *c;
 	struct fleet *f;
@@ -68,16 +68,16 @@ struct taking {
 	struct burst_failure *failures;
 	struct burst_launch *launches;
 	size_t npolicies, noffers, nfailures, nlaunches;
-	/* whose offers are in */
+	/* Providers whose offers were added */
 	struct map *providers;
 	/* UIDs of claims with spec.burst */
 	struct map *there;
-	/* UIDs of gangs of these */
+	/* UIDs of the gangs of these claims */
 	struct map *gangs;
-	/* "tenant/provider/currency/month" -> int64_t: of launches */
+	/* "tenant/provider/currency/month" -> int64_t: cost of the launches */
 	struct map *known;
 	int64_t used, owned;
-	/* offers of some Provider */
+	/* True if the offers of some Provider were not read yet */
 	bool reading;
 };
 
@@ -85,7 +85,7 @@ struct taking {
 	((t)->list = grow((t)->list, (t)->n##list, sizeof(*(t)->list), (t)->a),                    \
 	 &(t)->list[(t)->n##list++])
 
-/* Twice as long whenever its length is a power of two. */
+/* Doubles the list whenever its length is a power of two. */
 static void *grow(void *v, size_t n, size_t size, struct arena *a)
 {
 	void *more;
@@ -109,7 +109,7 @@ static void take_offer(struct taking *t, const struct provider_object *p,
 	const struct provider_object_instance_type *type = provider_instance_type(p, o->type);
 	const struct quantity *gpus = type ? resources_get(&type->capacity, PLANNING_GPU) : NULL;
 
-	if (!type) /* nothing can be planned on it */
+	if (!type) /* No pod can be planned on an unknown type. */
 		return;
 	*ADD(t, offers) = (struct burst_offer){
 		.provider = arena_strdup(t->a, p->meta.name),
@@ -315,8 +315,7 @@ static bool take_claim(const struct kube_entry *en, void *arg)
 
 	if (n->spec.burst) {
 		map_put(t->there, n->meta.uid, t);
-		/* mutant: burst-claim-uncharged */
-		take_burst(n, t);
+		/* mutant: burst-claim-uncharged */ take_burst(n, t);
 	}
 	if (n->spec.burst || !n->spec.provider_ref || !i || str_empty(i->token))
 		return true;
@@ -336,14 +335,14 @@ static bool take_claim(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Of claims that are gone: one that is there counts itself, and by more. */
+/* Adds the ledger rows of deleted claims. A claim that still exists counts itself, and with a
+ * larger amount. */
 static bool take_settled(const struct kube_entry *en, void *arg)
 {
 	const struct burst_ledger *led = en->object;
 	struct taking *t = arg;
 
-	/* mutant: burst-settled-lost */
-	for (size_t i = 0; i < led->status.rows.n; i++) {
+	/* mutant: burst-settled-lost */ for (size_t i = 0; i < led->status.rows.n; i++) {
 		const struct burst_ledger_row *x = &led->status.rows.v[i];
 		char month[LEDGER_MONTH_SIZE];
 		struct burst_launch *l;
@@ -364,7 +363,7 @@ static bool take_settled(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* What is on a tenant's bill of elastic Providers, by month. */
+/* Adds what a tenant's bill contains of elastic Providers beyond the known launches, by month. */
 static bool take_bill(const struct kube_entry *en, void *arg)
 {
 	const struct virtual_cluster *vc = en->object;
@@ -443,8 +442,8 @@ struct burst_input burst_input_of(const struct burst_input_spec *spec, struct ar
 	kube_cache_each(c->cache[OBJECT_BURST_POLICY], take_policy, &t);
 	fleet_refusals(t.f, take_refusal, &t);
 	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], take_claim, &t);
-	/* mutant: burst-forgotten */
-	kube_cache_each(c->cache[OBJECT_BURST_LEDGER], take_settled, &t);
+	/* mutant: burst-forgotten */ kube_cache_each(c->cache[OBJECT_BURST_LEDGER], take_settled,
+						      &t);
 	sending_each(spec->sending, take_burst, &t);
 	permits_each(spec->permits, take_permit, &t);
 	kube_cache_each(c->cache[OBJECT_VIRTUAL_CLUSTER], take_bill, &t);
@@ -463,9 +462,9 @@ struct burst_input burst_input_of(const struct burst_input_spec *spec, struct ar
 				    .gpus_owned = t.owned};
 }
 
-/* --- who waits -------------------------------------------------------------------------------- */
+/* --- waiting work ----------------------------------------------------------------------------- */
 
-/* That it asks for by a label alone. */
+/* Returns the GPU product that the pod requires by a single label value; NULL: none. */
 static const char *product_of(const struct world_pod *p)
 {
 	const char *name = labels_get(&p->node_selector, PRODUCT);
@@ -478,7 +477,8 @@ static const char *product_of(const struct world_pod *p)
 	return name;
 }
 
-/* When the machine that is to be its serves. */
+/* Raises the work's expected times to those of machine x: when it is free, plus its time to
+ * start. */
 static void expect(struct burst_work *w, const struct eta *eta, const struct plan_expected *x)
 {
 	struct eta_span span;
@@ -519,7 +519,7 @@ static int64_t counts_up_to(const struct context *c, const char *tenant)
 	return c->o.pods_rank_everywhere ? INT64_MAX : vc ? vc->spec.priority : 0;
 }
 
-/* No machine would help it, whoever has it. */
+/* True if no machine would help the pod. */
 static bool is_hopeless(const struct plan_pod *d)
 {
 	static const bool codes[PLAN_REASONS] = {

@@ -1,7 +1,7 @@
 #include "controller/claims/burst_objects.h"
 #include "base/money.h"
 
-/* Checked before, so a text is an amount. */
+/* Texts were validated before, so parsing succeeds. */
 static int64_t amount(const char *text, int64_t otherwise)
 {
 	struct err e;

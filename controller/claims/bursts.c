@@ -1,5 +1,5 @@
-/* bursts: who waits is copied from the plan; what is decided on them is compared with what was
- * told. */
+/* bursts: copies the waiting work from the plan, and compares each decision with the one that was
+ * reported last. */
 #include "controller/claims/bursts.h"
 
 #include <stdlib.h>
@@ -15,45 +15,46 @@
 #include "controller/tenant/tenant.h"
 
 #define ACTIVE "Active"
-#define GANG_MS ((int64_t)10 * 60 * 1000) /* beyond boot and staging: until a gang is whole */
+/* Time beyond boot and staging in which a gang must become complete */
+#define GANG_MS ((int64_t)10 * 60 * 1000)
 #define LEAVING_MS ((int64_t)5 * 60 * 1000)
-#define LEAST_MS ((int64_t)5 * 60 * 1000) /* that a claim may last */
-#define READ_MS 60000 /* a new leader waits so long for the offers of all Providers */
-#define AGAIN_MS 2000 /* after a write that failed */
+#define LEAST_MS ((int64_t)5 * 60 * 1000) /* Shortest lifetime of a claim */
+#define READ_MS 60000 /* Longest time that a new leader waits for the offers of all Providers */
+#define AGAIN_MS 2000 /* Retry interval after a failed write */
 
-/* One policy's status, as it is to be. */
+/* The status of one policy that is to be written. */
 struct account {
 	struct bursts *owner;
 	char *name;
-	/* of rows */
+	/* Owns the texts of rows */
 	struct arena *arena;
 	struct burst_policy_decision rows[BURST_POLICY_DECISIONS];
 	size_t n;
-	/* instances that it would launch now */
+	/* Instances that the policy launches, or would launch, now */
 	int64_t would;
 	int64_t cost;
 	struct status_writer write;
-	/* resourceVersion */
+	/* resourceVersion whose write was refused, and of the write in flight */
 	char *refused, *tried;
 };
 
 struct bursts {
 	struct bursts_spec spec;
 	struct context *c;
-	/* of waits */
+	/* Owns waits */
 	struct arena *arena;
 	struct burst_waits waits;
-	/* "tenant/work" -> the decision's text by which it is another */
+	/* "tenant/work" -> text that identifies the decision reported last */
 	struct map *told;
 	/* policy -> struct account */
 	struct map *accounts;
-	/* Of the look that goes on: those of waits that are decided on. */
+	/* During a pass: the work that is decided on, and the index of each in waits */
 	const struct burst_work *work;
 	size_t *left;
-	/* "tenant/work" -> loop_now() until which it is left alone, decimal */
+	/* "tenant/work" -> loop_now() as a decimal number until which the work gets no decision */
 	struct map *unfit;
 	struct loop_timer timer;
-	/* loop_now() of the first look; 0: none */
+	/* loop_now() of the first pass as leader; 0: none yet */
 	int64_t leads_since;
 };
 
@@ -76,7 +77,8 @@ static bool same_work(const struct burst_policy_decision *x, const struct burst_
 	return str_eq(x->tenant, y->tenant) && str_eq(x->work, y->work);
 }
 
-/* Of one that was chosen the text begins with the policy's mode. */
+/* True if both rows name the same mode: the message of a chosen offer begins with the policy's
+ * mode. */
 static bool same_mode(const struct burst_policy_decision *x, const struct burst_policy_decision *y)
 {
 	const char *a = str_or(x->message, ""), *b = str_or(y->message, "");
@@ -94,7 +96,7 @@ static bool same_row(const struct burst_policy_decision *x, const struct burst_p
 	       str_eq(str_or(x->market, ""), str_or(y->market, "")) && x->nodes == y->nodes;
 }
 
-/* NULL first: as it stands in the status. */
+/* Sets the rows: first (NULL: none), then those of v for other work. */
 static void set_rows(struct account *k, const struct burst_policy_decision *first,
 		     const struct burst_policy_decision *v, size_t n)
 {
@@ -113,7 +115,7 @@ static void set_rows(struct account *k, const struct burst_policy_decision *firs
 	k->arena = a;
 }
 
-/* False: it stands there. */
+/* Puts a row in front. False: an equal row exists already. */
 static bool put_row(struct account *k, const struct burst_policy_decision *r)
 {
 	for (size_t i = 0; i < k->n; i++)
@@ -166,7 +168,7 @@ static bool is_left_alone(struct bursts *s, const char *key)
 	return false;
 }
 
-/* Of those who wait, whom nothing was decided on that is to be carried out still. */
+/* Returns the waiting work without a permit and without a recent failed placement. */
 static struct burst_work *work_left(struct bursts *s, struct arena *a, size_t *n)
 {
 	struct burst_work *v = arena_calloc(a, s->waits.n + 1, sizeof(*v));
@@ -186,7 +188,7 @@ static struct burst_work *work_left(struct bursts *s, struct arena *a, size_t *n
 	return v;
 }
 
-/* Where it stands in s->waits. */
+/* Returns the index of w in s->waits. */
 static size_t waits_at(const struct bursts *s, const struct burst_work *w)
 {
 	return s->left[w - s->work];
@@ -246,7 +248,8 @@ static void tell_pod(const struct bursts *s, const struct burst_decision *d, con
 					words));
 }
 
-/* Of each policy that has something to do with it.  False: all of them say so already. */
+/* Adds the row to the status of each policy that the decision concerns. False: all of them have it
+ * already. */
 static bool put_rows(struct bursts *s, const struct burst *b, const struct burst_decision *d,
 		     const struct burst_policy_decision *r)
 {
@@ -260,7 +263,8 @@ static bool put_rows(struct bursts *s, const struct burst *b, const struct burst
 	return news;
 }
 
-/* now: what is told from now on, of those who wait still. */
+/* Reports a decision if it changed. now: receives what is reported for the work that still
+ * waits. */
 static void tell(struct bursts *s, const struct burst *b, const struct burst_decision *d,
 		 struct map *now, struct arena *a)
 {
@@ -400,8 +404,8 @@ static void forget_policies(struct bursts *s)
 
 /* --- permits ---------------------------------------------------------------------------------- */
 
-/* When it has to begin to leave so that it costs no more than was committed: of the time to boot
- * some is left for that. */
+/* Returns the lifetime after which the claim must begin to leave so that its cost stays within the
+ * committed amount. Part of the boot time is reserved for leaving. 0: no limit. */
 static int64_t ends_after(const struct burst_policy_in *p)
 {
 	const int64_t half = p->cost.boot_ms / 2, leaving = half < LEAVING_MS ? half : LEAVING_MS;
@@ -465,14 +469,15 @@ static void leave_alone(struct bursts *s, const struct permit *p)
 		.reason = "NotPlaced",
 		.message = arena_printf(
 			a,
-			"a plan gave it no place on %s of %s: why not is told at its pods; left alone for %lld minutes",
+			"no plan placed it on %s of %s (the events of its pods give the reason); "
+			"tried again in %lld minutes",
 			p->type, p->provider, (long long)BURSTS_UNFIT_MS / 60000)};
 
 	map_put(s->unfit, arena_printf(a, "%s/%s", p->tenant, p->work),
 		mem_printf("%lld", (long long)(loop_now(s->c->loop) + BURSTS_UNFIT_MS)));
 	if (k)
 		(void)put_row(k, &r);
-	log_warn("burst not carried out: the plan gave its work nothing",
+	log_warn("burst not carried out: the plan did not place its work",
 		 LOG_S("tenant", p->tenant), LOG_S("work", p->work),
 		 LOG_S("policy", p->burst.policy_ref.name));
 }
@@ -483,7 +488,7 @@ static void on_planned(const struct permit *p, bool used, void *arg)
 		leave_alone(arg, p);
 }
 
-/* --- the look --------------------------------------------------------------------------------- */
+/* --- the pass --------------------------------------------------------------------------------- */
 
 static void count(struct bursts *s, const struct burst_decision *d)
 {

@@ -5,13 +5,13 @@
 #include "planner/plan.h"
 
 /*
- * bursts: what BurstPolicies decide on those who get nothing in a plan (planner/burst.h), told:
- * rows in status.decisions, status.spend, the condition Active, and an event on the pod. After each
- * plan, and every 10 s as long as somebody waits; the leader alone. A row and an event come when
- * the decision's code or offer is another.
+ * bursts: applies BurstPolicies to the work that gets nothing in a plan (planner/burst.h), and
+ * reports the decisions: rows in status.decisions, status.spend, the condition Active, and an event
+ * on the pod. Runs after each plan, and every 10 s while work waits; on the leader only. A row and
+ * an event are written when the code or the offer of the decision changed.
  *
- * What a policy of mode Enforce chose has a permit (permits.h), until a plan was made with it. Work
- * that such a plan gave nothing is left alone for BURSTS_UNFIT_MS.
+ * A decision of a policy of mode Enforce becomes a permit (permits.h) until a plan was made with
+ * it. Work that this plan did not place gets no decision for BURSTS_UNFIT_MS.
  * Tests: tests/world/test_burst.c, tests/world/test_burst_enforce.c, tests/world/test_burst_sweep.c
  */
 #define BURSTS_LOOK_MS 10000
@@ -21,7 +21,7 @@ struct bursts;
 struct eta;
 struct tenants;
 struct bursts_spec {
-	/* fleet NULL: nothing is decided */
+	/* in.fleet NULL: nothing is decided */
 	struct burst_input_spec in;
 	const struct tenants *tenants;
 	const struct eta *eta;

@@ -1,6 +1,6 @@
 /*
- * claim_build: what the plan wants, the pool promises and the tenant allows, put into one
- * NodeClaim.  Nothing is sent here: claims/provisioner.c does.
+ * claim_build: combines the plan's claim with the pool's template and the tenant into one
+ * NodeClaim. claims/provisioner.c sends it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #include "kube/call.h"
 #include "planner/plan.h"
 
-#define PODS_MAX 256 /* of api/nodeclaim.c; a kubelet has 110 by default */
+#define PODS_MAX 256 /* Limit of api/nodeclaim.c; a kubelet runs 110 pods by default */
 
 static struct object_requirements with_type(const struct node_pool *pool, const char *type,
 					    struct arena *a)
@@ -40,7 +40,7 @@ static struct object_requirements with_type(const struct node_pool *pool, const 
 	return out;
 }
 
-/* What is carried out of a decision, and for how long. */
+/* Sets spec.burst, and limits spec.expireAfter to the permit's. */
 static void set_burst(struct node_claim_spec *s, const struct permit *p)
 {
 	s->burst = &p->burst;
@@ -83,8 +83,8 @@ json_t *claims_build(struct context *c, const struct plan_claim *p, const struct
 
 	if (!pool || !vc || (!m && !elastic) || !image) {
 		(void)!err_set(e, ERR_CONFLICT, 0,
-			       "pool %s, tenant %s or machine %s changed under the plan", p->pool,
-			       p->tenant, p->machine);
+			       "pool %s, tenant %s or machine %s changed while the plan was made",
+			       p->pool, p->tenant, p->machine);
 		return NULL;
 	}
 	loop_random_bytes(c->loop, raw, sizeof(raw));

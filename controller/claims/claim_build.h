@@ -6,14 +6,15 @@
 #include "planner/plan.h"
 
 /*
- * claim_build: a NodeClaim as an object, from what a plan wants: a frozen copy of what its pool
- * promises.
+ * claim_build: builds a NodeClaim object from a plan's claim. Its spec is a frozen copy of what its
+ * pool specifies at that time.
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 
 struct permit;
-/* The object to create; gives. permit: that its machine is of; NULL: of none. NULL with *e set when
- * pool, tenant or machine changed under the plan. */
+/* Returns the object to create; the caller owns the reference. permit: the permit of the claim's
+ * machine; NULL: none. NULL with *e set if pool, tenant or machine changed while the plan was
+ * made. */
 json_t *claims_build(struct context *c, const struct plan_claim *p, const struct permit *permit,
 		     struct err *e);
 

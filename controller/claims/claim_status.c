@@ -1,5 +1,5 @@
 /*
- * claim_status: the status of a claim, derived from the machine that holds it.
+ * claim_status: the status of a claim, computed from the machine that is bound to it.
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 #include <stdlib.h>
@@ -23,9 +23,10 @@
 #include "controller/tenant/tenant.h"
 #include "kube/call.h"
 
-#define CONDITIONS 11 /* that are derived here */
+#define CONDITIONS 11 /* Most conditions that are computed here */
 #define NODE_GONE                                                                                  \
-	"its Node is not in the tenant's cluster any more; the machine is given back after deadlines.notReady"
+	"its Node no longer exists in the tenant's cluster; the machine is released after "        \
+	"deadlines.notReady"
 
 static void condition(struct conditions *cs, struct arena *a, const struct context *c,
 		      const struct node_claim *n, const char *type, int status, const char *reason,
@@ -42,13 +43,14 @@ static void condition(struct conditions *cs, struct arena *a, const struct conte
 	*changed |= condition_set(cs, a, &want, loop_wall(c->loop));
 }
 
-/* How far along the states are for the conditions that follow one another. */
+/* True if the machine has reached state `what` and has not gone beyond draining. */
 static bool past(enum machine_state s, enum machine_state what)
 {
 	return s >= what && s <= MACHINE_DRAINING;
 }
 
-/* How its machine leaves: there from draining on, and False again when it serves on. */
+/* Sets the conditions about releasing the machine. They exist from draining on, and become False if
+ * the machine serves again. */
 static void leaving(struct conditions *cs, struct arena *a, const struct claim_status_spec *in,
 		    const struct node_claim *n, const struct machine *m, enum machine_state s,
 		    bool *changed)
@@ -101,8 +103,8 @@ static void leaving(struct conditions *cs, struct arena *a, const struct claim_s
 		  "", changed);
 }
 
-/* UID of the Node that was proved to be this machine; it never changes, whoever has the name
- * later. */
+/* Returns the UID of the Node that was proved to be this machine. Once set it never changes, even
+ * if another Node gets the name later; NULL: not proved yet. */
 static const char *node_uid(const struct claim_status_spec *in, const struct node_claim *n,
 			    enum machine_state s)
 {
@@ -121,8 +123,9 @@ static bool replaced(const struct context *c, enum object_kind_id kind,
 	return m && ref->uid && !m->deletion_timestamp && !str_eq(m->uid, ref->uid);
 }
 
-/* Which of its owners is another object of the same name by now: "VirtualCluster", "NodePool";
- * NULL: none. A restored backup makes such ones; a claim does not go for that. */
+/* Returns the kind of the claim's owner that was replaced by an object of the same name:
+ * "VirtualCluster" or "NodePool"; NULL: none. A restored backup causes this; the claim is not
+ * deleted for it. */
 static const char *claims_owner_replaced(const struct context *c, const struct node_claim *n)
 {
 	if (replaced(c, OBJECT_VIRTUAL_CLUSTER, &n->spec.virtual_cluster_ref))
@@ -132,7 +135,7 @@ static const char *claims_owner_replaced(const struct context *c, const struct n
 	return NULL;
 }
 
-/* There from the first time on that they do not fit. */
+/* Sets condition OwnersMatch, which exists once an owner did not match. */
 static void owners(struct conditions *cs, struct arena *a, struct context *c,
 		   const struct node_claim *n, bool *changed)
 {
@@ -144,7 +147,8 @@ static void owners(struct conditions *cs, struct arena *a, struct context *c,
 	if (kind)
 		text = arena_printf(
 			a,
-			"its %s has another UID than the claim says (a restored backup?): the claim stays until it is deleted",
+			"its %s was replaced by one with another UID (a restored backup?): the "
+			"claim stays until an operator deletes it",
 			kind);
 	if (kind && (!was || was->status != CONDITION_FALSE))
 		ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "OwnerReplaced", text);
@@ -152,14 +156,16 @@ static void owners(struct conditions *cs, struct arena *a, struct context *c,
 		  kind ? "OwnerReplaced" : "OwnersMatch", text, changed);
 }
 
-/* Whether its pods could be elsewhere: while it serves, and where its pool wants to know. */
+/* Sets condition Consolidatable: whether the Node's pods fit elsewhere. Evaluated while the machine
+ * serves and if the pool's policy asks for it. */
 static void consolidatable(struct conditions *cs, struct arena *a,
 			   const struct claim_status_spec *in, const struct node_claim *n,
 			   enum machine_state s, bool *changed)
 {
 	struct underused_words w = {
 		.reason = "NotJudged",
-		.text = "its pool gives back empty Nodes alone, or its Node does not serve"};
+		.text = "not evaluated: the pool consolidates only empty Nodes, or the Node is not "
+			"in service"};
 	const bool said =
 		s == MACHINE_SERVING && in->underused && underused_say(in->underused, n, &w);
 
@@ -168,13 +174,15 @@ static void consolidatable(struct conditions *cs, struct arena *a,
 			  w.goes ? CONDITION_TRUE : CONDITION_FALSE, w.reason, w.text, changed);
 }
 
-/* Whether it is what its pool's template says: while it serves, and where its pool wants to
- * know. */
+/* Sets condition Drifted: whether the Node matches its pool's template. Evaluated while the machine
+ * serves and if the pool's policy asks for it. */
 static void drifted(struct conditions *cs, struct arena *a, const struct claim_status_spec *in,
 		    const struct node_claim *n, enum machine_state s, bool *changed)
 {
-	struct drift_words w = {.reason = "NotJudged",
-				.text = "its pool lets no Node go for drift, or it does not serve"};
+	struct drift_words w = {
+		.reason = "NotJudged",
+		.text = "not evaluated: the pool does not replace drifted Nodes, or the Node is "
+			"not in service"};
 	const bool said = s == MACHINE_SERVING && in->drift && drift_say(in->drift, n, a, &w);
 
 	if (said || (s != MACHINE_DRAINING && condition_get(cs, "Drifted")))
@@ -182,7 +190,8 @@ static void drifted(struct conditions *cs, struct arena *a, const struct claim_s
 			  w.reason, w.text, changed);
 }
 
-/* Written with each new phase; where it is not known, or it serves or failed, there is none. */
+/* Sets status.eta, which changes with each phase. 0 if unknown, and once the machine serves or the
+ * claim failed. */
 static void expect(const struct claim_status_spec *in, const struct machine *m,
 		   enum machine_state s, struct node_claim_status *out)
 {
@@ -197,7 +206,8 @@ static void expect(const struct claim_status_spec *in, const struct machine *m,
 	out->eta.p90 = m->status.state_since + span.p90;
 }
 
-/* It serves, and its tenant says that it has no such Node (any more): nothing can run there. */
+/* True if the machine serves, but the tenant's API server no longer has the Node: nothing can run
+ * there. */
 static bool node_is_gone(const struct claim_status_spec *in, const struct node_claim *n,
 			 enum machine_state s)
 {
@@ -207,9 +217,9 @@ static bool node_is_gone(const struct claim_status_spec *in, const struct node_c
 	       kube_cache_synced(t->nodes) && !tenant_node_now(in->tenants, n);
 }
 
-/* What there is to say of a Node that is there and not Ready; NULL: nothing. As is_dead() of
- * steps/leave_reason.c judges it, which also looks whether it is held, and whether any Node of its
- * tenant is Ready. */
+/* Returns the message for a Node that exists and is not Ready; NULL: none. Judged as by is_dead()
+ * in steps/leave_reason.c, which also checks for a Hold and whether any Node of the tenant is
+ * Ready. */
 static const char *node_is_unready(const struct claim_status_spec *in, const struct node_claim *n,
 				   enum machine_state s, struct arena *a)
 {
@@ -223,17 +233,20 @@ static const char *node_is_unready(const struct claim_status_spec *in, const str
 	str_time(since, node->ready_since);
 	if (after < 0)
 		return arena_printf(
-			a, "Node %s is not Ready since %s, and deadlines.notReady is Never",
+			a,
+			"Node %s has not been Ready since %s; its machine stays, because "
+			"deadlines.notReady is Never",
 			n->meta.name, since);
 	str_time(end, node->ready_since + after + clock_jumps_since(in->c, node->ready_since));
 	return arena_printf(
 		a,
-		"Node %s is not Ready since %s: unless it is held, its machine is taken back from %s on "
-		"(deadlines.notReady), without waiting for its pods",
+		"Node %s has not been Ready since %s: unless a Drain holds its machine, the "
+		"machine is released from %s on (deadlines.notReady), without waiting for its pods",
 		n->meta.name, since, end);
 }
 
-/* What keeps the machine from being started: a BMC that does not answer, a cloud that has none. */
+/* Returns the error that keeps the machine from being started, such as an unreachable BMC or a
+ * cloud without capacity; NULL: none. */
 static const struct machine_error *waits_for(const struct machine *m, enum machine_state s)
 {
 	const struct machine_operation *op = m ? m->status.operation : NULL;

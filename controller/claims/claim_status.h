@@ -5,7 +5,7 @@
 #include "controller/core/context.h"
 
 /*
- * claim_status: the status of a NodeClaim, derived from the machine that holds it.
+ * claim_status: computes the status of a NodeClaim from the machine that is bound to it.
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 struct drift;
@@ -17,19 +17,20 @@ struct claim_status_spec {
 	struct context *c;
 	const struct tenants *tenants;
 	const struct eta *eta;
-	/* NULL: no Node is */
+	/* NULL: no claim gets condition Consolidatable */
 	const struct underused *underused;
-	/* NULL: no Node does */
+	/* NULL: no claim gets condition Drifted */
 	struct drift *drift;
-	/* VolumeAttachments that name the Node of this machine; -1: nobody has looked. */
+	/* Returns the number of VolumeAttachments that name the Node of this machine; -1: not
+	 * known. */
 	int (*volumes_left)(const char *machine, void *arg);
 	void *arg;
 };
 
 #define CLAIM_FAILING_SIZE 64
 
-/* Members of status that bring it in line; gives, NULL: it is. failing: the reason when they say
- * for the first time that the claim failed, else "". */
+/* Returns the new status, a reference that the caller owns; NULL: the status is up to date.
+ * failing: the reason if this status reports for the first time that the claim failed, else "". */
 json_t *claim_status_new(const struct claim_status_spec *in, const struct node_claim *n,
 			 char failing[static CLAIM_FAILING_SIZE]);
 

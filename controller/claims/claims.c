@@ -1,7 +1,7 @@
 /*
- * claims: one entry for each NodeClaim; one write of it at a time.
+ * claims: one entry for each NodeClaim, with at most one write in flight.
  *
- *	look --> withdrawn? --> finalizer missing? --> status (claim_status.c)
+ *   check --> withdraw? --> finalizer missing? --> status (claim_status.c)
  */
 #include "controller/claims/claims.h"
 #include "api/annotations.h"
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A claim that no machine took in this time was planned on a view that has passed. */
+/* A claim that no machine accepted within this time was planned from outdated data. */
 #define UNTAKEN_MS 30000
 
 struct claims {
@@ -39,10 +39,11 @@ struct entry {
 	char *name;
 	struct loop_timer timer;
 	struct status_writer write;
-	/* loop_now(), of the claim with this UID */
+	/* loop_now() at which the claim with this UID was first seen */
 	int64_t first_seen;
 	char uid[64];
-	/* the write says for the first time that it failed, and why */
+	/* Reason if the write in flight reports for the first time that the claim failed; else
+	 * "" */
 	char failing[CLAIM_FAILING_SIZE];
 };
 
@@ -60,7 +61,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? 500 : 0);
 }
 
-/* A person said that this machine serves the claim already. */
+/* True if an operator approved that this machine already serves the claim (drover approve
+ * --adopt). */
 static bool adopts(const struct machine *m, const struct node_claim *n)
 {
 	const struct machine_approval *ap = m ? m->spec.approval : NULL;
@@ -69,15 +71,15 @@ static bool adopts(const struct machine *m, const struct node_claim *n)
 	       !str_eq(ap->id, m->status.approval_id);
 }
 
-/* False: it has none, and said so itself. */
+/* False if the tenant's API server reported that it has no such Node; true also if unknown. */
 static bool may_have_node(struct tenant *t, const char *name)
 {
 	return !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes) ||
 	       tenant_node_get(t, name);
 }
 
-/* The Machine that it was made for was made anew, and what it made may run there still: only a
- * tenant that has no such Node says that it does not. */
+/* True if the claim's Machine was created anew, but its old boot may still serve the claim. Only a
+ * tenant without such a Node rules that out. */
 static bool may_serve(const struct tenants *ts, const struct node_claim *n,
 		      const struct object_ref *r, const struct machine *m)
 {
@@ -88,8 +90,8 @@ static bool may_serve(const struct tenants *ts, const struct node_claim *n,
 	return !t || may_have_node(t, n->meta.name);
 }
 
-/* Nothing is known of its machine, and its tenant has such a Node: a person made it for a server
- * that runs already, and is about to approve that (steps/adopt.h). */
+/* True if nothing is known of the machine and the tenant has such a Node: an operator created the
+ * claim for a server that already runs, and is about to approve that (steps/adopt.h). */
 static bool may_be_adopted(const struct tenants *ts, const struct node_claim *n,
 			   enum machine_state s)
 {
@@ -107,8 +109,9 @@ static void on_owed(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&en->timer, 1000);
 }
 
-/* The Node runs on the hardware that this Machine is, which is off and cut by now: it is deleted as
- * a debt. False: nothing is to be done, or not known. */
+/* Adds the claim's Node to status.debts of its VirtualCluster, for deletion, if the Node runs on
+ * this Machine's hardware, which is off and isolated by now. True: a write was started. False:
+ * nothing to do, or not known. */
 static bool owe_node(struct entry *en, const struct node_claim *n, const struct machine *m)
 {
 	struct context *c = en->owner->c;
@@ -127,7 +130,7 @@ static bool owe_node(struct entry *en, const struct node_claim *n, const struct 
 		return false;
 	for (size_t i = 0; i < vc->status.debts.n; i++)
 		if (str_eq(vc->status.debts.v[i].node_uid, node->uid))
-			return false; /* it is being paid */
+			return false; /* The deletion is already pending. */
 	list = debts_without(vc, en->name);
 	while (json_array_size(list) >= DEBTS_MAX)
 		json_array_remove(list, 0);
@@ -139,7 +142,8 @@ static bool owe_node(struct entry *en, const struct node_claim *n, const struct 
 	return true;
 }
 
-/* Nobody took it, or it was deleted before anybody did: nothing was started, so it just goes. */
+/* Removes a claim that no machine accepted, or that was deleted before any machine accepted it:
+ * nothing was started. True: a write was started. */
 static bool withdraw(struct entry *en, const struct node_claim *n)
 {
 	struct context *c = en->owner->c;
@@ -149,26 +153,28 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	const struct machine *m = r ? CTX_GET(c, OBJECT_MACHINE, machine, r->name) : NULL;
 	enum machine_state s =
 		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
-	/* Its machine has let it go: free again before anything was written, or proved off and cut.
-	 * A machine whose status was lost, or is older than the claim's, proves nothing. */
+	/* The machine was released from the claim: free again before anything was written, or
+	 * proved off and isolated. A machine whose status was lost, or is older than the claim's,
+	 * proves nothing. */
 	bool released = n->meta.deletion_timestamp && m && m->status.tenancy >= n->status.tenancy &&
 			(s == MACHINE_FREE || (s >= MACHINE_DIRTY && s <= MACHINE_VERIFYING));
 
-	/* A Machine that was made anew does not say when it is done with the claim of the one
-	 * before. */
+	/* A Machine that was created anew does not notify when it is done with a claim of its
+	 * predecessor: check again after a while. */
 	if (n->meta.deletion_timestamp && r && r->uid && m && !str_eq(r->uid, m->meta.uid))
 		loop_timer_start(&en->timer, UNTAKEN_MS);
 	if (machine_of_claim(c, n) || (n->status.machine_ref && !released))
 		return false;
 	if (n->meta.deletion_timestamp &&
-	    may_serve(en->owner->spec.status.tenants, n, r, m)) /* its Node is all that is left */
+	    /* Only its Node is left to delete. */
+	    may_serve(en->owner->spec.status.tenants, n, r, m))
 		return released && owe_node(en, n, m);
 	if (!n->meta.deletion_timestamp &&
 	    (adopts(m, n) ||
-	     may_serve(en->owner->spec.status.tenants, n, r, m))) /* it waits for its proofs */
+	     may_serve(en->owner->spec.status.tenants, n, r, m))) /* The claim waits for proofs. */
 		return false;
-	/* It was made anew, as from a backup without statuses, and the machine may serve the one
-	 * before (ClaimReplaced). */
+	/* The claim was created anew, as from a backup without statuses, and the machine may serve
+	 * its predecessor (ClaimReplaced). */
 	if (!n->meta.deletion_timestamp && m && m->status.claim_ref &&
 	    str_eq(m->status.claim_ref->name, n->meta.name))
 		return false;
@@ -181,14 +187,15 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 		loop_timer_start(&en->timer, age < UNTAKEN_MS ? UNTAKEN_MS - age : UNTAKEN_MS);
 		return false;
 	}
-	log_info("claim withdrawn: no machine took it", LOG_S("claim", en->name));
+	log_info("claim withdrawn: no machine accepted it", LOG_S("claim", en->name));
 	if (r)
 		avoided_add(en->owner->spec.avoided, r->name);
 	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
 	return true;
 }
 
-/* Its pods are all gone, and its machine has not been written to. */
+/* Deletes a claim whose pods are all gone, before its machine was written to. True: a write was
+ * started. */
 static bool take_back(struct entry *en, const struct node_claim *n)
 {
 	struct context *c = en->owner->c;
@@ -198,14 +205,15 @@ static bool take_back(struct entry *en, const struct node_claim *n)
 		loop_timer_start(&en->timer, UNWANTED_MS - ms);
 	if (ms < UNWANTED_MS || !ctx_may_act(c) || ctx_crds_terminating(c))
 		return false;
-	log_info("claim withdrawn: no pod waits for it any more", LOG_S("claim", en->name));
+	log_info("claim withdrawn: no pod needs it any more", LOG_S("claim", en->name));
 	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "NoPodWaits",
-		  "no pod waits for it any more: withdrawn before anything was written");
+		  "no pod needs the claim any more: withdrawn before its machine was changed");
 	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
 	return true;
 }
 
-/* What was decided on is not to be had: the next decision takes another offer. */
+/* Deletes a claim whose launch was refused, or whose gang is incomplete: the next decision chooses
+ * another offer. True: a write was started. */
 static bool give_up(struct entry *en, const struct node_claim *n)
 {
 	struct context *c = en->owner->c;
@@ -219,21 +227,22 @@ static bool give_up(struct entry *en, const struct node_claim *n)
 		return false;
 	if (i && i->refused_time &&
 	    str_eq(m->status.state, machine_state_info[MACHINE_CLAIMED].name)) {
-		str_copy(why, sizeof(why), str_or(i->refusal, "refused"));
+		str_copy(why, sizeof(why), str_or(i->refusal, "launch refused"));
 	} else if (!burst_gang_broken(c, en->owner->spec.status.tenants, n, &next_ms, why)) {
 		if (next_ms)
 			loop_timer_start(&en->timer, next_ms);
 		return false;
 	}
-	log_info("claim withdrawn: it was decided on and is not to be had",
+	log_info("claim withdrawn: the instance that a BurstPolicy chose cannot be launched",
 		 LOG_S("claim", en->name), LOG_S("why", why));
 	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "LaunchRefused", why);
 	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
 	return true;
 }
 
-/* A machine is held by it: it must not vanish under that, whoever made it or took the finalizer
- * away. */
+/* Adds the finalizer to a claim that has a machine, whoever created the claim or removed the
+ * finalizer: the claim must not vanish while the machine is bound to it. True: a write was
+ * started. */
 static bool finalizer(struct entry *en, const struct node_claim *n)
 {
 	return !n->meta.deletion_timestamp && machine_of_claim(en->owner->c, n) &&
@@ -260,7 +269,7 @@ static void look(void *arg)
 			map_del(en->owner->entries, en->name);
 		return;
 	}
-	if (!str_eq(en->uid, n->meta.uid)) { /* new, or another of the same name */
+	if (!str_eq(en->uid, n->meta.uid)) { /* A new claim, or a different one of the same name. */
 		str_copy(en->uid, sizeof(en->uid), n->meta.uid);
 		en->first_seen = loop_now(c->loop);
 	}

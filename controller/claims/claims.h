@@ -4,8 +4,8 @@
 #include "controller/claims/claim_status.h"
 
 /*
- * claims: looks after the NodeClaims that exist: status, finalizer, and withdrawal of one that no
- * machine took, or that no pod wants any more. What makes them is claims/provisioner.h.
+ * claims: looks after existing NodeClaims: writes status and finalizer, and withdraws a claim that
+ * no machine accepted or that no pod needs any more. claims/provisioner.h creates them.
  *
  * Only the leader writes. On the loop thread.
  * Tests: tests/unit/controller/claims/test_claims.c
@@ -16,13 +16,13 @@ struct unwanted;
 
 struct claims_spec {
 	struct claim_status_spec status;
-	/* is told of machines that did not take theirs */
+	/* Receives the machines that did not accept their claim */
 	struct avoided *avoided;
 	const struct unwanted *unwanted;
 };
 struct claims *claims_new(const struct claims_spec *spec);
 void claims_free(struct claims *cl);
-/* look at this claim in the next turn */
+/* Schedules a check of this claim for the next loop turn. */
 void claims_kick(struct claims *cl, const char *claim);
 
 #endif

@@ -1,4 +1,4 @@
-/* drift: a verdict for each claim, kept until its pool, machine or tenant is another one. */
+/* drift: one verdict for each claim, valid until its pool, machine or tenant changes. */
 #include "controller/claims/drift.h"
 
 #include <stdlib.h>
@@ -33,19 +33,19 @@ struct drift {
 };
 
 struct verdict {
-	/* of all that it was judged by */
+	/* Versions of all objects from which the verdict was derived */
 	char *key;
 	char template_[PROMISE_NAME_SIZE];
-	/* NULL: it has not drifted */
+	/* NULL: the claim has not drifted */
 	const char *reason;
 	char *differs;
-	/* NULL: for nothing that is known */
+	/* What the claim waits for; NULL: nothing known */
 	char *waits;
-	/* loop_now(): it is not looked at before */
+	/* loop_now() before which the claim is not checked again */
 	int64_t ask_at;
-	/* loop_now() */
+	/* loop_now() until which the claim is not tried again */
 	int64_t barred_until;
-	/* the last time */
+	/* Last such pause, ms */
 	int64_t barred_ms;
 };
 
@@ -67,9 +67,10 @@ static const struct node_pool *pool_of(const struct drift *d, const struct node_
 	return p && !p->meta.deletion_timestamp ? p : NULL;
 }
 
-/* --- judging ---------------------------------------------------------------------------------- */
+/* --- evaluation ------------------------------------------------------------------------------- */
 
-/* Kubernetes minor of the API server that its machine is a Node of; NULL: nobody can say now. */
+/* Returns the Kubernetes version of the API server to which the claim's Node belongs; NULL: not
+ * known now. */
 static const char *version_of(const struct drift *d, const struct node_claim *n)
 {
 	const char *name = str_or(n->spec.virtual_cluster_ref.name, "");
@@ -86,7 +87,8 @@ static const char *version_of(const struct drift *d, const struct node_claim *n)
 	return joins.version;
 }
 
-/* The image that its pool has for it now; its own while that is not known. */
+/* Returns the image that the pool has for the claim's tenant now; the claim's own image while that
+ * is not known. */
 static const struct object_image *image_for(const struct drift *d, const struct node_claim *n,
 					    const struct node_pool *p,
 					    const struct world_pool *world)
@@ -104,9 +106,9 @@ static const struct provider_object *provider_of(const struct drift *d, const st
 		       str_or(m->spec.provider_ref.name, ""));
 }
 
-/* The first requirement that the planner would miss there, as it chooses machines; NULL: none, or
- * nobody can say: where its type is not described any more, and of an instance, which is launched
- * by them. */
+/* Returns the first requirement of the pool that the machine does not match, judged as by the
+ * planner; NULL: none, or not known. Not known if the instance type is no longer described, and for
+ * an instance, which was launched by these requirements. */
 static const char *misses(const struct drift *d, const struct node_claim *n,
 			  const struct machine *m, const struct world_pool *p, struct arena *a)
 {
@@ -152,7 +154,7 @@ static void judge(struct drift *d, const struct node_claim *n, const struct node
 	v->differs = mem_strdup(differs);
 }
 
-/* NULL: it is not judged. */
+/* Returns the claim's verdict; NULL: it is not evaluated. */
 static struct verdict *verdict_of(struct drift *d, const struct node_claim *n,
 				  const struct node_pool *p)
 {
@@ -193,7 +195,7 @@ static struct drift_ring_claim for_ring(const struct node_claim *n, void *arg)
 		 : (struct drift_ring_claim){false, ""};
 }
 
-/* --- its pods --------------------------------------------------------------------------------- */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 struct keeper {
 	const char *node;
@@ -204,14 +206,13 @@ struct keeper {
 
 static const char *keeps(const struct tenant_pod *p, int64_t now)
 {
-	/* mutant: drift-pod-moved */
-	if (p->asks_until > now)
-		return "an annotation of it says that it may not be disrupted";
+	/* mutant: drift-pod-moved */ if (p->asks_until > now)
+		return "an annotation of the pod forbids its disruption";
 	if (p->alone)
-		return "it has no controller that would make it anew";
+		return "it has no controller that would recreate it";
 	if (p->gang)
-		return "it is of a gang, which would not be whole";
-	return p->large ? "it is too large to be judged" : NULL;
+		return "it belongs to a gang, which would become incomplete";
+	return p->large ? "it is too large to be evaluated" : NULL;
 }
 
 static bool keep_one(const struct kube_entry *en, void *arg)
@@ -226,7 +227,7 @@ static bool keep_one(const struct kube_entry *en, void *arg)
 	return !k->why;
 }
 
-/* What of its pods may not be moved, in the arena; NULL: nothing. */
+/* Returns the first pod on the Node that must not be moved, and why, in the arena; NULL: none. */
 static const char *kept_by(const struct drift *d, const struct node_claim *n, struct arena *a)
 {
 	struct tenant *t = tenant_get(d->tenants, str_or(n->spec.virtual_cluster_ref.name, ""));
@@ -234,7 +235,7 @@ static const char *kept_by(const struct drift *d, const struct node_claim *n, st
 
 	if (!t || !tenant_usable(t) || !t->pods || !kube_cache_synced(t->pods) ||
 	    kube_cache_over(t->pods))
-		return "its tenant's pods are not known";
+		return "the tenant's pods are not known now";
 	kube_cache_each(t->pods, keep_one, &k);
 	return k.why ? arena_printf(a, "pod %s/%s stays: %s", k.pod->world.ns, k.pod->world.name,
 				    k.why)
@@ -253,7 +254,7 @@ static void set_waits(struct drift *d, const struct node_claim *n, struct verdic
 	notify(d->c, NOTICE_CLAIM, n->meta.name);
 }
 
-/* Why it does not go now, in the arena; NULL: it may. */
+/* Returns why the claim does not leave now, in the arena; NULL: it may. */
 static const char *held(struct drift *d, const struct node_claim *n, const struct node_pool *p,
 			const struct verdict *v, int64_t since, struct arena *a)
 {
@@ -263,15 +264,16 @@ static const char *held(struct drift *d, const struct node_claim *n, const struc
 	size_t pods;
 
 	if (!t || !tenant_usable(t))
-		return "its tenant does not answer";
+		return "the tenant's API server does not answer";
 	if (loop_now(d->c->loop) < v->barred_until)
-		return "its pods did not all go the last time, and it is left alone for a while";
+		return "not all of its pods could be evicted at the last attempt; tried again "
+		       "later";
 	pods = tenant_pods_on(t, n->meta.name, &empty);
 	if (when_empty && pods)
-		return "it goes when no pod is on it";
+		return "waits until no pod runs on it";
 	since = empty > since ? empty : since;
 	if (when_empty && loop_wall(d->c->loop) - since < DRIFT_QUIET_MS)
-		return "it has not been empty for long enough";
+		return "it has not been empty for long enough yet";
 	if (pods && kept_by(d, n, a))
 		return kept_by(d, n, a);
 	return drift_rings_closed(d->rings, n, p, v->template_);
@@ -339,7 +341,7 @@ enum drift_way drift_goes_on(struct drift *d, const struct node_claim *n)
 
 	if (!v || !v->reason)
 		return DRIFT_STAYS;
-	if (!t || !tenant_usable(t)) /* nothing is concluded */
+	if (!t || !tenant_usable(t)) /* The pods are not known: keep going. */
 		return way_of(p);
 	if (way_of(p) == DRIFT_QUIETLY)
 		return tenant_pods_on(t, n->meta.name, &since) ? DRIFT_STAYS : DRIFT_QUIETLY;
@@ -368,12 +370,12 @@ bool drift_say(struct drift *d, const struct node_claim *n, struct arena *a,
 		return false;
 	*out = (struct drift_words){v->reason, v->reason ? v->reason : "NotDrifted", ""};
 	if (v->reason)
-		out->text = arena_printf(a, "not as its pool's template says: %s%s%s", v->differs,
+		out->text = arena_printf(a, "differs from its pool's template: %s%s%s", v->differs,
 					 v->waits ? "; " : "", str_or(v->waits, ""));
 	return true;
 }
 
-/* --- what changes ----------------------------------------------------------------------------- */
+/* --- changes ---------------------------------------------------------------------------------- */
 
 struct again {
 	struct drift *d;

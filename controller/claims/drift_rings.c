@@ -1,5 +1,5 @@
-/* drift_rings: one look at all claims and machines for each question that is not answered by the
- * last one. */
+/* drift_rings: scans all claims and machines for each question that the last scan does not
+ * answer. */
 #include "controller/claims/drift_rings.h"
 
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 
-/* State of one pool and template when its claims were counted last. */
+/* State of one pool and template at the last count. */
 struct ring {
-	/* loop_now() */
+	/* loop_now() before which nothing begins */
 	int64_t begins_at;
-	/* loop_now() */
+	/* loop_now() until which the ring stays closed without a new count */
 	int64_t closed_until;
 	size_t leaving;
-	/* of those that left lately */
+	/* Nodes that finished leaving less than DRIFT_SETTLE_MS ago */
 	size_t gone;
 	int64_t gone_until;
 	char text[200];
@@ -43,7 +43,8 @@ struct look {
 	const char *template_;
 	struct stop_line *line;
 	size_t proved, leaving, coming;
-	/* wall ms: failures before are over */
+	/* Wall ms. served_at: last time a claim of the template reached serving; since: earlier
+	 * failures are over */
 	int64_t served_at, since;
 	const struct machine *failed;
 	const struct machine_failure *failure;
@@ -64,7 +65,8 @@ static bool stands_in_for(const struct node_claim *n, const struct node_claim *o
 	return str_eq(labels_get(&n->meta.annotations, CLAIM_REPLACES), of->meta.name);
 }
 
-/* It is Ready, and who is to go for it has not begun: for so long nobody else does. */
+/* True if the claim is Ready, but the Node that it replaces has not begun to leave, for at most
+ * STAND_IN_IDLE_MS. */
 static bool is_half_done(const struct context *c, const struct node_claim *n, int64_t since)
 {
 	const char *of = labels_get(&n->meta.annotations, CLAIM_REPLACES);
@@ -121,8 +123,9 @@ static bool has_provider(const struct node_pool *p, const char *name)
 	return false;
 }
 
-/* It has left, and what takes its place may have to wait until it is wiped. Whose it was is not
- * written any more: any pool's that may have it. */
+/* Counts a machine that has left its claim for drift, because the replacement may need this machine
+ * once it is wiped. Its old pool is no longer recorded, so it counts for every pool that may use
+ * it. */
 static bool count_machine(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;
@@ -152,7 +155,7 @@ static struct ring *ring_of(struct drift_rings *r, const struct node_pool *p, co
 
 	if (!g) {
 		g = mem_new(struct ring);
-		/* What another replica has begun may not show yet. */
+		/* What the previous leader began may not be in the caches yet. */
 		g->begins_at = loop_now(r->c->loop) + DRIFT_SETTLE_MS;
 		map_put(r->rings, key, g);
 	}
@@ -164,19 +167,21 @@ static bool close_for(const struct drift_rings *r, struct ring *g, const struct 
 	struct stopped_line why;
 	const size_t most = k->proved ? k->proved : 1;
 
-	/* mutant: drift-failure-ignored */
-	if (k->failure)
+	/* mutant: drift-failure-ignored */ if (k->failure)
 		str_format(g->text, sizeof(g->text),
-			   "stopped: one by the same template failed on %.63s (%.60s)",
+			   "stopped: a claim of the same template failed on %.63s (%.60s)",
 			   k->failed->meta.name, k->failure->reason);
 	else if (stop_line_stops_pool(k->line, k->pool, &why))
-		str_format(g->text, sizeof(g->text), "stopped: the pool's line is (%.60s)",
+		str_format(g->text, sizeof(g->text),
+			   "stopped: new claims of the pool are paused (%.60s)",
 			   str_or(why.reason, ""));
 	else if (/* mutant: drift-ring-open */ g->leaving + g->gone + k->coming >= most)
 		str_copy(g->text, sizeof(g->text),
-			 "others are on their way first, no more at once than have come to serve");
+			 "waits for other replacements: no more run at once than Nodes of the new "
+			 "template serve");
 	else if (loop_now(r->c->loop) < g->begins_at)
-		str_copy(g->text, sizeof(g->text), "the template has just changed, or the leader");
+		str_copy(g->text, sizeof(g->text),
+			 "waits a minute after a change of the template or of the leader");
 	else
 		return false;
 	return true;

@@ -1,6 +1,6 @@
 /*
- * eta: for each instance type of a Provider and each state the last times from there to the end of
- * the way; and for each machine on its way when it entered which state.
+ * eta: for each instance type of a Provider and each state, the last times from that state to the
+ * end of the transition; for each machine in transition, when it entered which state.
  */
 #include "controller/claims/eta.h"
 
@@ -19,22 +19,22 @@ const char *const eta_by_names[] = {"", "p50", "p90", "later", NULL};
 struct ring {
 	int64_t s[ETA_RECENT];
 	size_t n, next;
-	/* ever */
+	/* Samples ever seen */
 	int64_t seen;
 };
 struct class
 {
 	struct ring from[MACHINE_STATES];
-	/* ms; 0: not said */
+	/* Declared by the Provider, ms; 0: not set */
 	int64_t declared[ETA_WAYS];
 };
-/* A machine on its way. */
+/* A machine in transition. */
 struct trip {
 	enum eta_way way;
-	/* wall ms at which it first entered that state; 0: it did not */
+	/* Wall ms at which the machine first entered that state; 0: never */
 	int64_t at[MACHINE_STATES];
 	int64_t began;
-	/* from then on; p90 0: nothing was known */
+	/* Estimate at the beginning; p90 0: unknown */
 	struct eta_span expected;
 };
 
@@ -135,7 +135,7 @@ bool eta_from(const struct eta *e, const char *provider, const char *type, enum 
 		return false;
 	if (c->from[state].n >= ETA_ENOUGH)
 		return of_ring(&c->from[state], been_ms, out);
-	/* How long one is in quarantine, nobody declares. */
+	/* No Provider declares how long a machine stays in quarantine. */
 	if (!c->declared[way] || c->declared[way] < been_ms || state == MACHINE_QUARANTINED)
 		return false;
 	*out = (struct eta_span){c->declared[way], c->declared[way]};
@@ -175,7 +175,7 @@ static bool leaves_quarantine_by_itself(const struct machine *m)
 	return m->status.quarantine && m->status.quarantine->exit == EXIT_AUTO;
 }
 
-/* It is in that state of a way from now on; live: the entry was seen. */
+/* Records that the machine is in state `to` of a transition. live: the entry was seen. */
 static void go_on(struct eta *e, const struct machine *m, enum machine_state to, enum eta_way way,
 		  bool live)
 {
@@ -221,7 +221,7 @@ struct eta_end eta_saw(struct eta *e, const struct machine *was, const struct ma
 	return end;
 }
 
-/* --- kept in the API -------------------------------------------------------------------------- */
+/* --- samples in the API ----------------------------------------------------------------------- */
 
 static void take_over(struct class *c, const struct provider_object_path *row)
 {

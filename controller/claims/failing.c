@@ -1,4 +1,4 @@
-/* failing: demand whose claims fail in a row; the provisioner holds its next claim back. */
+/* failing: counts claims that fail in a row; the provisioner then pauses the next claim. */
 #include "controller/claims/failing.h"
 
 #include <stdlib.h>
@@ -11,11 +11,12 @@
 #include "base/str.h"
 #include "controller/claims/stop_line.h"
 
-#define FAILURES_ALLOWED 3 /* claims for one demand, then it backs off */
+#define FAILURES_ALLOWED 3 /* Failures in a row before new claims are paused */
 #define BACKOFF_MS (10 * 60 * 1000)
 #define DOUBLINGS 4
 #define ALONE (FAILURES_ALLOWED - 1)
-#define WINDOW_MS (30 * 60 * 1000) /* failures of several tenants that are counted together */
+/* A row of a pool ends when this time passes without a failure */
+#define WINDOW_MS (30 * 60 * 1000)
 
 struct failing {
 	struct context *c;
@@ -27,7 +28,7 @@ struct failing {
 	struct map *noted;
 };
 
-/* What was already counted of a claim, which is told again with each change. */
+/* What was already counted of a claim. */
 struct noted {
 	bool failed, ready;
 };
@@ -89,8 +90,9 @@ static void count(struct failing_row *row, const struct node_claim *n, int64_t n
 	log_row(row, n, now);
 }
 
-/* A row of a pool ends WINDOW_MS after its last failure.  Of failures of one tenant one after the
- * other ALONE count, so no tenant keeps the others back by itself. */
+/* Counts a failure in the pool's row, which ends WINDOW_MS after its last failure. Of failures of
+ * one tenant one after the other only ALONE count, so that no tenant pauses the pool for others by
+ * itself. */
 static void count_pool(struct failing *f, const struct node_claim *n, int64_t now, struct arena *a)
 {
 	const struct condition *c = ready_of(n);
@@ -99,7 +101,7 @@ static void count_pool(struct failing *f, const struct node_claim *n, int64_t no
 		   *key = arena_printf(a, "%s|%s", n->spec.node_pool_ref.name, reason);
 	struct failing_row *row = map_get(f->pools, key);
 
-	/* Machines of our own are judged by stop_line.h. */
+	/* stop_line.h judges failures of own machines. */
 	if (!n->spec.provider_ref || stop_line_is_tenants(reason))
 		return;
 	if (row && now - row->last > WINDOW_MS && now >= row->until)
@@ -163,7 +165,7 @@ void failing_forget_claim(struct failing *f, const char *claim)
 	map_del(f->noted, claim);
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 static const char *pool_of(const char *key, struct arena *a)
 {

@@ -6,13 +6,14 @@
 /*
  * failing: claims that fail one after the other.
  *
- *   of one tenant in one pool	after three no claim is made for that pair for 10 min, doubling to
- *   				160 min.  A claim of the pair that becomes ready ends the row.
- *   of several tenants in one pool,	the same, for all tenants: the pool is at fault.  Counted for
- *   for one reason			instances of a cloud alone, which go with their claims, so no
- *   				stopped line (stop_line.h) sees their failures.  Of one tenant
- *   				two failures in a row count.  Any claim of the pool that
- *   				becomes ready ends the row.
+ *   one tenant in one pool:    after three failures no claim is made for that pair for 10 min,
+ *                              doubling to 160 min. A claim of the pair that becomes ready ends
+ *                              the row.
+ *   several tenants in one     the same, for all tenants, because the pool is at fault. Counts
+ *   pool, for one reason:      only cloud instances, which are deleted with their claims, so that
+ *                              no circuit breaker (stop_line.h) sees their failures. Of one tenant
+ *                              at most two failures in a row count. Any claim of the pool that
+ *                              becomes ready ends the row.
  *
  * A changed spec of the pool ends its rows. Kept in memory.
  * Tests: tests/unit/controller/claims/test_provisioner.c
@@ -21,33 +22,33 @@ struct failing;
 struct failing *failing_new(struct context *c);
 void failing_free(struct failing *f);
 
-/* How a claim stands; told with each change of it, counted once. */
+/* Records the state of a claim. Called with each change of the claim; a failure counts once. */
 void failing_claim(struct failing *f, const struct node_claim *n, bool failed, bool ready);
 void failing_forget_claim(struct failing *f, const char *claim);
-/* Its spec changed: what failed before is tried at once. */
+/* Ends the rows of a pool whose spec changed, so that claims are made at once. */
 void failing_forgive(struct failing *f, const char *pool);
 
 struct failing_row {
-	/* of the last failure */
+	/* Tenant of the last failure */
 	char *tenant;
-	/* failures of more than one tenant */
+	/* True if more than one tenant had failures */
 	bool several;
-	/* failures of that tenant one after the other, of a pool's row */
+	/* In a pool's row: failures of `tenant` one after the other */
 	unsigned alone;
 	unsigned n;
-	/* wall ms: of the last one; no new claim before */
+	/* Wall ms. last: of the last failure; until: no new claim before */
 	int64_t last, until;
-	/* reason and message of the last one */
+	/* Reason and message of the last failure */
 	char why[200];
 };
-/* Calls fn for each row; tenant NULL: of several tenants. */
+/* Calls fn for each row. tenant NULL: the row is of several tenants. */
 void failing_each(const struct failing *f,
 		  void (*fn)(const char *tenant, const char *pool, const struct failing_row *row,
 			     void *arg),
 		  void *arg);
-/* Returns true if the row keeps claims back at that wall ms, by failures after since. */
+/* Returns true if the row, by a failure after `since`, pauses new claims at wall ms `now`. */
 bool failing_row_holds(const struct failing_row *row, int64_t now, int64_t since);
-/* Returns true if a row keeps the tenant's claims of the pool back. */
+/* Returns true if a row pauses new claims of the tenant in the pool. */
 bool failing_holds(const struct failing *f, const char *tenant, const char *pool, int64_t now,
 		   int64_t since);
 

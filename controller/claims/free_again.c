@@ -1,5 +1,5 @@
 /*
- * free_again: the way that lies ahead of a machine, from the time at which it is on it.
+ * free_again: the rest of the transition that the machine is in or will begin.
  */
 #include "controller/claims/free_again.h"
 
@@ -20,7 +20,7 @@ static bool from(const struct eta *e, const struct machine *m, enum machine_stat
 	return true;
 }
 
-/* Pods are not waited for beyond its deadline. */
+/* Drains are bounded by their deadline: pods are not waited for beyond it. */
 static bool of_draining(const struct eta *e, const struct machine *m, int64_t now,
 			struct eta_span *out)
 {
@@ -46,7 +46,8 @@ int64_t free_again_quiet_ms(const struct context *c, const struct node_pool *p)
 	return set ? set : twice > EMPTY_MIN_MS ? twice : EMPTY_MIN_MS;
 }
 
-/* When it is given back because nothing has run on it for long enough; 0: not known, or never. */
+/* Returns the wall ms at which the machine is released because its Node was empty for long enough;
+ * 0: not known, or never. */
 static int64_t empty_at(const struct context *c, const struct tenants *ts, const struct machine *m,
 			const struct node_claim *n, int64_t now)
 {
@@ -74,7 +75,7 @@ static bool of_serving(const struct context *c, const struct tenants *ts, const 
 			     ? n->meta.creation_timestamp + n->spec.expire_after
 			     : 0;
 
-	/* One that is overdue waits for a budget. */
+	/* An overdue expiry waits for a budget. */
 	if (empty && (at <= now || empty < at))
 		at = empty;
 	return at > now && !m->status.hold && from(e, m, MACHINE_DRAINING, at, 0, out);
@@ -113,7 +114,7 @@ bool free_again_ever(const struct context *c, const struct machine *m)
 	       leave_then(m) == DRAIN_RELEASE && goes_by_itself(m) && !drains_take_out(c, m);
 }
 
-/* Drains are asked last, for that is a look at all of them. */
+/* drains_take_out() comes last, because it scans all Drains. */
 bool free_again(const struct context *c, const struct tenants *ts, const struct eta *e,
 		const struct machine *m, struct eta_span *out)
 {

@@ -10,30 +10,31 @@
 
 #define USUAL_MS (30 * 60 * 1000)
 #define MOST(h) ((h)->ms << GANG_HOLDS_DOUBLINGS)
-/* The budget of a tenant: so many H at once, and this part of the time comes back. */
+/* A tenant's budget: BUDGET_HOLDS times H at once; 1 / BUDGET_PART of the elapsed time comes
+ * back. */
 #define BUDGET_HOLDS 6
 #define BUDGET_PART 8
 
 struct level {
 	int64_t ms;
-	/* by the last plan */
+	/* Reserved by the last plan */
 	bool held;
 	bool rests;
 };
 
 struct tenant_row {
 	struct level level;
-	/* holds that ended because their time was over */
+	/* Reservations that ran out */
 	unsigned over;
-	/* of its budget */
+	/* Used part of the budget */
 	int64_t spent_ms;
-	/* held by the last plan, thousandths */
+	/* Reserved by the last plan, thousandths of a GPU */
 	int64_t gpus;
 };
 
 struct gang_holds {
 	const struct context *c;
-	/* at: the time up to which the levels are counted; 0: none is */
+	/* ms: H; at: Unix ms up to which the levels are counted, 0: not counted yet */
 	int64_t ms, at;
 	/* name -> struct tenant_row */
 	struct map *tenants;
@@ -66,7 +67,7 @@ int64_t gang_holds_ms(const struct context *c)
 	return c->o.gang_hold_ms < 0 ? 0 : c->o.gang_hold_ms ? c->o.gang_hold_ms : USUAL_MS;
 }
 
-/* --- time passes ----------------------------------------------------------------------------- */
+/* --- levels ----------------------------------------------------------------------------------- */
 
 static void pass(struct level *l, int64_t ms)
 {
@@ -110,7 +111,7 @@ static int64_t more(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Returns for how long the tenant may hold from now on. */
+/* Returns the ms for which machines may be reserved for the tenant from now on. */
 static int64_t may_hold(const struct gang_holds *h, const struct tenant_row *r)
 {
 	const int64_t in_a_row = h->ms << less(r->over, GANG_HOLDS_DOUBLINGS),
@@ -120,8 +121,8 @@ static int64_t may_hold(const struct gang_holds *h, const struct tenant_row *r)
 	return less(in_a_row - r->level.ms, budget);
 }
 
-/* Returns for how long the tenant rests from now on: until its level is 0, and a hold of H is
- * within its budget again. */
+/* Returns the ms for which the tenant pauses from now on: until its level is 0, and a reservation
+ * of H is within its budget again. */
 static int64_t must_rest(const struct gang_holds *h, const struct tenant_row *r)
 {
 	return more(r->level.ms, (r->spent_ms - (BUDGET_HOLDS - 1) * h->ms) * BUDGET_PART);
@@ -137,7 +138,7 @@ static void end_hold(struct gang_holds *h, struct tenant_row *r, const char *ten
 	notify(h->c, NOTICE_POOL, NULL);
 }
 
-/* Returns false if the row says nothing any more. */
+/* Returns false if the row is no longer needed. */
 static bool tenant_before(struct gang_holds *h, struct world *w, const char *tenant,
 			  struct tenant_row *r, int64_t now)
 {
@@ -216,7 +217,7 @@ static void note(struct gang_holds *h, const struct plan_hold *x)
 	}
 }
 
-/* Returns the time until the level changes what may be held; INT64_MAX: it does not. */
+/* Returns the ms until the level changes what may be reserved; INT64_MAX: it does not. */
 static int64_t due_of(const struct level *l, int64_t may, int64_t must)
 {
 	return l->rests ? must : l->held ? may : INT64_MAX;

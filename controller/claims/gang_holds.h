@@ -5,22 +5,24 @@
 #include "planner/plan.h"
 
 /*
- * gang_holds: bounds the time for which machines are idle for gangs (planner/holds.h).
+ * gang_holds: limits how long machines stay idle because they are reserved for gangs
+ * (planner/holds.h).
  *
- * H is gang_holds_ms(), 30 minutes if not set.  Each bound is a level that rises by the time in
- * which something is held and falls by the time in which nothing is, so no order of making,
- * deleting and renaming gangs gets more.
+ * H is gang_holds_ms(), 30 minutes if not set. Each limit is a level that rises while something is
+ * reserved and falls while nothing is, so that no order of creating, deleting and renaming gangs
+ * gets more.
  *
- *	tenant, in a row	H, after each hold that ended twice as long, at most 4 H.  Then the
- *				tenant rests for as long.
- *	tenant, per day		6 H, of which an eighth of the time comes back: 6 hours in 24.
- *	machine, for anybody	4 H in a row.  Then no gang holds the machine for as long.
+ *   tenant, without a break   H; after each reservation that ran out twice as long, at most 4 H.
+ *                             Afterwards the tenant pauses for as long.
+ *   tenant, per day           6 H, of which an eighth of the elapsed time comes back: 6 h in 24 h.
+ *   machine, for any tenant   4 H without a break. Afterwards the machine is reserved for no gang
+ *                             for as long.
  *
  * So a pod that could use a machine waits for other tenants' gangs at most 4 H (2 hours), however
- * many tenants, gangs and ProvisioningRequests there are.  GPUs that are held count as used by the
- * tenant (held_gpus.h).
+ * many tenants, gangs and ProvisioningRequests there are. Reserved GPUs count as used by the tenant
+ * (held_gpus.h).
  *
- * Kept in memory: with another leader the levels begin at 0.  On the loop thread.
+ * Kept in memory: with a new leader the levels start at 0. On the loop thread.
  * Tests: tests/unit/controller/claims/test_gang_holds.c, tests/world/test_gang_holds.c,
  * tests/world/test_hold_budget.c
  */
@@ -29,13 +31,13 @@
 struct gang_holds;
 struct gang_holds *gang_holds_new(const struct context *c);
 void gang_holds_free(struct gang_holds *h);
-/* Returns H, ms; 0 means that no machine is held. */
+/* Returns H, ms; 0 means that no machine is reserved. */
 int64_t gang_holds_ms(const struct context *c);
 
-/* Writes to the world, before a plan, what may be held.  now: Unix ms. */
+/* Writes what may be reserved to the world, before a plan. now: Unix ms. */
 void gang_holds_before(struct gang_holds *h, struct world *w, int64_t now);
-/* Counts what the plan holds from now on, Unix ms.  Returns when another plan is due, because a
- * hold or a rest ends; 0 means that none is due. */
+/* Counts what the plan reserves from now on, Unix ms. Returns the Unix ms at which another plan is
+ * due because a reservation or a pause ends; 0 means that none is due. */
 int64_t gang_holds_after(struct gang_holds *h, const struct plan *p, int64_t now);
 
 #endif

@@ -5,19 +5,19 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-/* A usage that nobody writes for longer loses detail: its oldest spans become one. */
+/* If status.usage is not written for a long time, the oldest spans are merged. */
 #define SPANS 32
 
 struct span {
 	int64_t from, to;
-	/* thousandths of a GPU, times ms */
+	/* Thousandths of a GPU, multiplied by ms */
 	int64_t work;
 };
 
 struct row {
 	struct span v[SPANS];
 	size_t n;
-	/* of the span that is open; milli 0: none is */
+	/* The open span: its beginning, and thousandths of a GPU; milli 0: no span is open */
 	int64_t from, milli;
 };
 

@@ -56,7 +56,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 		log_info("burst ledger reset", LOG_S("policy", en->name), LOG_S("by", r->by),
 			 LOG_S("reason", r->reason));
 		ctx_event(c, OBJECT_BURST_LEDGER, &l->meta, "Warning", "Reset",
-			  arena_printf(a, "by %s: %s", r->by, r->reason));
+			  arena_printf(a, "reset by %s: %s", r->by, r->reason));
 	}
 	loop_timer_start(&en->timer, e ? AGAIN_MS : 0);
 }

@@ -14,7 +14,7 @@
 struct ledgers;
 struct ledgers *ledgers_new(struct context *c);
 void ledgers_free(struct ledgers *s);
-/* Schedules a check of the BurstLedger of that name for the next turn of the loop. */
+/* Schedules a check of the BurstLedger of that name for the next loop turn. */
 void ledgers_kick(struct ledgers *s, const char *name);
 
 #endif

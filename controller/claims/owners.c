@@ -1,7 +1,7 @@
 /*
- * owners: one entry for each tenant that has claims, one call of it at a time.
+ * owners: one entry for each tenant that has claims, with at most one call in flight.
  *
- *   look --> owner of a claim gone? --> ask the API for it --> and for its definition --> delete the claim
+ *   check --> owner of a claim missing? --> read owner --> read its definition --> delete claim
  */
 #include "controller/claims/owners.h"
 
@@ -27,7 +27,8 @@ struct owners {
 	struct context *c;
 	/* VirtualCluster name -> struct entry */
 	struct map *entries;
-	/* a claim of a pool that is gone: one at a time, of all tenants; NULL: none */
+	/* The entry that deletes a claim of a deleted pool: one at a time, for all tenants; NULL:
+	 * none */
 	const struct entry *deleting;
 };
 
@@ -36,11 +37,11 @@ struct entry {
 	char *tenant;
 	struct loop_timer timer;
 	struct kube_call *call;
-	/* no more than one of the two is under way */
+	/* At most one of call and write is in flight */
 	struct status_writer write;
-	/* The claim whose owner is asked about. */
+	/* The claim whose owner is being read. */
 	char claim[254], uid[64];
-	/* of that owner */
+	/* Kind of that owner */
 	enum object_kind_id kind;
 };
 
@@ -67,7 +68,8 @@ static void on_deleted(json_t *o, const struct err *e, void *arg)
 	later(en, SOON_MS);
 }
 
-/* Waits for its turn: another one of a pool, or a budget. */
+/* True if the claim may be deleted now: for a pool's claim, no other deletion is in flight and the
+ * budget allows it. */
 static bool has_turn(const struct entry *en, const struct node_claim *n)
 {
 	return en->kind != OBJECT_NODE_POOL ||
@@ -86,7 +88,7 @@ static void delete_claim(struct entry *en)
 	}
 	if (en->kind == OBJECT_NODE_POOL)
 		en->all->deleting = en;
-	log_info("claim deleted: its owner is", LOG_S("claim", en->claim),
+	log_info("claim deleted: its owner was deleted", LOG_S("claim", en->claim),
 		 LOG_S("owner", object_kinds[en->kind].kind));
 	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "OwnerDeleted",
 		  en->kind == OBJECT_NODE_POOL ? "its NodePool was deleted"
@@ -94,9 +96,9 @@ static void delete_claim(struct entry *en)
 	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_deleted);
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- reading the owner ------------------------------------------------------------------------ */
 
-/* A definition younger than the claim was deleted and applied again, and took the owners along. */
+/* A definition younger than the claim was deleted and applied again, which deleted all owners. */
 static void on_definition(json_t *o, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
@@ -111,9 +113,9 @@ static void on_definition(json_t *o, const struct err *e, void *arg)
 		return;
 	}
 	if (since > n->meta.creation_timestamp) {
-		ctx_event(
-			c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "OwnerLost",
-			"what it belongs to was lost with its CustomResourceDefinition: the claim stays until it is deleted");
+		ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "OwnerLost",
+			  "its owner was deleted together with the CustomResourceDefinition: the "
+			  "claim stays until an operator deletes it");
 		later(en, 60 * LOOK_MS);
 		return;
 	}
@@ -128,7 +130,7 @@ static void on_owner(json_t *o, const struct err *e, void *arg)
 		e ? e->kind == ERR_NOT_FOUND : json_at(o, "metadata", "deletionTimestamp") != NULL;
 
 	en->call = NULL;
-	if (!going) { /* the cache is behind, or nobody can say */
+	if (!going) { /* The cache is behind, or the API server did not answer. */
 		later(en, LOOK_MS);
 		return;
 	}
@@ -136,16 +138,16 @@ static void on_owner(json_t *o, const struct err *e, void *arg)
 	en->call = kube_get(en->all->c->host, &KUBE_CRDS, NULL, name, on_definition, en);
 }
 
-/* --- looking ---------------------------------------------------------------------------------- */
+/* --- checking --------------------------------------------------------------------------------- */
 
 struct search {
 	const struct entry *en;
-	/* of this tenant */
+	/* Claims of this tenant */
 	size_t claims;
-	/* ... whose owner has gone, and that still stand */
+	/* Claims whose owner is missing and that are not being deleted */
 	size_t waiting;
 	const struct node_claim *orphan;
-	/* a pool whose budget has nothing left; NULL: none seen */
+	/* A pool whose budget is used up; NULL: none seen */
 	const char *spent;
 	enum object_kind_id kind;
 	const struct object_ref *ref;
@@ -156,12 +158,13 @@ static bool stands(const struct context *c, enum object_kind_id kind, const stru
 	const struct kube_entry *en = kube_cache_get(c->cache[kind], "", str_or(ref->name, ""));
 	const struct object_meta *m = en ? object_meta_of(en->object) : NULL;
 
-	/* Another UID is no deletion: a backup was put back, or it was made anew (see
-	 * claim_status.c). */
+	/* A different UID is no deletion: a backup was restored, or the object was created anew
+	 * (see claim_status.c). */
 	return m && !m->deletion_timestamp;
 }
 
-/* Counting a pool takes a look at all machines: once is enough for all that serve in it. */
+/* budget_allows() scans all machines: the result for a pool is reused for all claims whose machines
+ * serve. */
 static bool may_go(struct search *s, const struct node_claim *n)
 {
 	const struct context *c = s->en->all->c;
@@ -220,7 +223,8 @@ static void look(void *arg)
 		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, en->tenant);
 	struct search s = {.en = en};
 
-	if (busy(en) || !c->leading || !c->ready) /* kicked when it leads and is ready */
+	/* owners_kick() is called again once this process leads and is ready. */
+	if (busy(en) || !c->leading || !c->ready)
 		return;
 	later(en, LOOK_MS);
 	if (!synced(c) || ctx_crds_terminating(c))
@@ -231,7 +235,7 @@ static void look(void *arg)
 	else if (!s.claims)
 		map_del(en->all->entries, en->tenant);
 	else if (!s.waiting)
-		loop_timer_stop(&en->timer); /* whatever changes kicks it */
+		loop_timer_stop(&en->timer); /* Every change calls owners_kick(). */
 }
 
 /* --- start ------------------------------------------------------------------------------------ */
@@ -291,7 +295,7 @@ static bool kick_tenant_of(const struct kube_entry *e, void *arg)
 
 void owners_kick(struct owners *os, const char *tenant)
 {
-	if (!os || !os->c->ready) /* all are looked at then */
+	if (!os || !os->c->ready) /* owners_kick(NULL) follows once ready. */
 		return;
 	if (tenant)
 		kick(os, tenant);

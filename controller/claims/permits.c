@@ -1,4 +1,4 @@
-/* permits: by work, of which each has one at most. */
+/* permits: stored by work; each piece of work has at most one. */
 #include "controller/claims/permits.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "controller/rules/claim.h"
 
-#define MARK "/permit/" /* in names of machines to come */
+#define MARK "/permit/" /* Part of the names of permits' machines */
 
 struct kept {
 	struct permit it;
@@ -172,7 +172,7 @@ void permits_begin(struct permits *s)
 		((struct kept *)it.value)->planned = true;
 }
 
-/* Out of the map first: who is told asks who has one. */
+/* Removes the permit from the map before calling changed(), which looks up permits. */
 static void drop(struct permits *s, struct kept *k)
 {
 	(void)map_take(s->map, k->it.id);

@@ -6,68 +6,71 @@
 #include "planner/world.h"
 
 /*
- * permits: decisions of BurstPolicies of mode Enforce that no plan has carried out yet: for one
- * piece of work, so many instances of one offer.
+ * permits: decisions of BurstPolicies of mode Enforce that no plan has carried out yet. Each permit
+ * allows one piece of work N instances of one offer.
  *
- *   burst_decide() --> permit --> machines to come that its work alone may have (claims/to_come.h)
- *                  --> one plan --> NodeClaims with spec.burst, and the permit has ended, used or not
+ *   burst_decide() --> permit --> machines to come that only its work may use (claims/to_come.h)
+ *                  --> one plan --> NodeClaims with spec.burst; the permit ends, used or not
  *
- * Whether the work fits such an instance the plan judges and nobody else. Between the decision and
- * the claims its money is charged here: never is it decided on twice. In memory alone: a leader
- * that dies before the claims are written has spent nothing.
+ * Only the plan judges whether the work fits such an instance. Between the decision and the claims
+ * the permit counts as spent money, so that nothing is decided twice. Kept in memory only: a leader
+ * that stops before the claims are written has spent nothing.
  * Tests: tests/unit/controller/claims/test_permits.c, tests/world/test_burst_enforce.c
  */
 struct permit_pod {
 	const char *ns, *name;
 };
 struct permit {
-	/* of its work */
+	/* Set by permits_add(): identifies the work */
 	const char *id;
 	const char *tenant, *work;
 	const char *provider, *type;
-	/* of each of its claims */
+	/* spec.burst of each of its claims */
 	struct node_claim_burst burst;
-	/* by each */
+	/* Committed amount of each claim */
 	int64_t committed;
-	/* gpus: of one instance */
+	/* nodes: instances allowed; gpus: GPUs of one instance */
 	int64_t nodes, gpus;
-	/* 0: never */
+	/* spec.expireAfter of its claims, ms; 0: never */
 	int64_t expire_after;
-	/* uid NULL: it is none; size: claims that the plan makes of it */
+	/* gang.uid NULL: the work is no gang; gang.size: claims that the plan makes for it */
 	struct node_claim_gang gang;
-	/* those of the work when it was decided */
+	/* The pods of the work at the time of the decision */
 	const struct permit_pod *pods;
 	size_t npods;
 };
 
 struct permits;
-/* changed(): one has come or gone; its machines and its pods are to be looked at again. */
+/* changed(): called when a permit was added or removed; the caller must update the permit's
+ * machines and pods. */
 struct permits *permits_new(void (*changed)(const struct permit *p, void *arg), void *arg);
 void permits_free(struct permits *s);
 
-/* gang: the work is one.  Nothing of it is the caller's. */
+/* Adds a copy of the permit. gang: the work is a gang. */
 void permits_add(struct permits *s, const struct permit *p, bool gang);
-/* NULL: there is none for that pod; for a machine of that name. */
+/* permits_of_pod(), permits_of_machine(): return the permit for that pod or machine name; NULL:
+ * none. */
 const struct permit *permits_of_pod(const struct permits *s, const struct world_pod *p);
 const struct permit *permits_of_machine(const struct permits *s, const char *machine);
 bool permits_has(const struct permits *s, const char *tenant, const char *work, bool gang);
 void permits_each(const struct permits *s, void (*fn)(const struct permit *p, void *arg),
 		  void *arg);
-/* it is such a name */
+/* True if the name is that of a permit's machine. */
 bool permits_is(const char *machine);
-/* Name of its machine number i, as to_come.h has it; in the arena. */
+/* Returns the name of the permit's machine number i, in the format of to_come.h, in the arena. */
 const char *permits_machine(const struct permit *p, int64_t i, struct arena *a);
 
-/* A plan of those that there are now begins. */
+/* Marks the existing permits as part of the plan that begins. */
 void permits_begin(struct permits *s);
-/* It is ready, and its claims are sent: those have ended. used(): for each, whether a claim of it
- * was sent. */
+/* Ends the permits that were part of the plan, after its claims were sent. over(): called for each;
+ * used: a claim was sent for it. */
 void permits_end(struct permits *s, void (*over)(const struct permit *p, bool used, void *arg),
 		 void *arg);
-/* A claim will be, or is, sent for that machine. */
+/* permits_count(): counts a claim that will be sent for that machine. permits_used(): records that
+ * it was sent. */
 void permits_count(struct permits *s, const char *machine);
 void permits_used(struct permits *s, const char *machine);
-/* another leads */
+/* Removes all permits. Call when another replica becomes the leader. */
 void permits_clear(struct permits *s);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * pod_events: makes what a waiting pod hears from its outcome in the plan, and sends an event when
- * it is news. Apart from the provisioner, which decides without words.
+ * pod_events: turns a pod's outcome in the plan into text, and sends an event if the text is worth
+ * one. Separate from the provisioner, which handles no texts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@
 #include "controller/tenant/provisioning_requests.h"
 #include "controller/tenant/tenant.h"
 
-/* kube-scheduler binds a pod that fits in milliseconds; a queue's longest back-off is 10 s. */
+/* Time after which a pod with room on a Node is reported as not bound. kube-scheduler binds a pod
+ * that fits within milliseconds; the longest back-off of its queue is 10 s. */
 #define ROOM_MS 60000
 #define EXACT 20
 
@@ -38,16 +39,16 @@ struct pod_events {
 };
 
 struct told {
-	/* loop_now(); 0: nothing yet */
+	/* loop_now() of the last event; 0: none sent */
 	int64_t at;
 	char news[256];
-	/* 0: none was told */
+	/* Place in the queue in the last event; 0: none */
 	size_t place;
-	/* wall ms, p50; 0: none was told */
+	/* Expected time in the last event, wall ms, p50; 0: none */
 	int64_t expected;
-	/* by how much it may be another and is no news */
+	/* Change of the expected time, in ms, that causes no event */
 	int64_t slack;
-	/* loop_now(): there has been room for it on a node; 0: no */
+	/* loop_now() since when a Node has room for the pod; 0: no Node has */
 	int64_t room_since;
 };
 
@@ -79,7 +80,7 @@ static const char *key_of(const char *tenant, const char *ns, const char *pod, s
 {
 	const char *request;
 
-	/* Of all pods to come of a request one is told. */
+	/* All pods of a ProvisioningRequest share one key, because only one of them is reported. */
 	if (request_of_pod(pod, &request, a))
 		return arena_printf(a, "%s/%s/%s:", tenant, ns, request);
 	return arena_printf(a, "%s/%s/%s", tenant, ns, pod);
@@ -102,7 +103,7 @@ void pod_events_forget_tenant(struct pod_events *w, const char *tenant)
 			map_del(w->told, it.key);
 }
 
-/* A pod, and what it was told. */
+/* A waiting pod, and what was reported to it last. */
 struct reader {
 	struct pod_events *w;
 	const struct plan_pod *p;
@@ -122,7 +123,8 @@ static struct reader reader_of(struct pod_events *w, const struct plan_pod *p, s
 	return r;
 }
 
-/* Up to EXACT each place counts; behind it one that is off by a tenth. */
+/* True if the place changed enough for an event: any change up to EXACT, further back more than a
+ * tenth. */
 static bool is_other_place(size_t told, size_t place)
 {
 	const size_t off = told < place ? place - told : told - place;
@@ -130,21 +132,20 @@ static bool is_other_place(size_t told, size_t place)
 	return !told != !place || off > (told <= EXACT ? 0 : told / 10);
 }
 
-/* What a pod hears.  news: what of it, when it changes, goes out at once; text: all of it. */
+/* A message to a pod. news: the part whose change is sent at once; text: the whole message. */
 struct word {
 	const char *type, *reason, *news, *text;
-	/* "about 4 min", "expected 10:20 to 10:31 UTC"; "" unknown */
+	/* "ready in about 4 min", "expected 10:20 to 10:31 UTC"; "": unknown */
 	const char *when;
-	/* that brings its machine; NULL: none */
+	/* Claim that brings the pod's machine; NULL: none */
 	const char *claim;
-	/* 0: none is told */
+	/* Place in the queue; 0: not reported */
 	size_t place;
-	/* wall ms, p50; 0: none */
+	/* Time at which the pod is expected to be served, wall ms, p50; 0: unknown */
 	int64_t expected;
 };
 
-/* Another time is news when it is off by a fourth of what was left, and by POD_EVENTS_AGAIN_MS at
- * least. */
+/* True if the expected time moved by more than last->slack, or became known or unknown. */
 static bool is_moved(const struct told *last, int64_t expected)
 {
 	const int64_t by = expected - last->expected;
@@ -152,7 +153,8 @@ static bool is_moved(const struct told *last, int64_t expected)
 	return !expected != !last->expected || by > last->slack || by < -last->slack;
 }
 
-/* In how many ms an event is due; *another: the word is another than the last.  0: now. */
+/* Returns the ms until an event is due; 0: now. *another: true if the news differ from the last
+ * event's. */
 static int64_t due_in(const struct reader *r, const struct word *w, bool *another)
 {
 	const struct told *last = r->last;
@@ -175,16 +177,18 @@ static void learn(struct told *last, const struct word *w, const struct loop *lo
 	str_copy(last->news, sizeof(last->news), w->news);
 }
 
-/* "place 4, expected 10:20 to 10:31 UTC: TEXT", "TEXT, about 4 min" */
+/* "place 4 in the queue, expected 10:20 to 10:31 UTC: TEXT", "TEXT, ready in about 4 min" */
 static const char *sentence(const struct word *w, struct arena *a)
 {
 	const char *comma = *w->when ? ", " : "";
 
-	return w->place ? arena_printf(a, "place %zu%s%s: %s", w->place, comma, w->when, w->text)
+	return w->place ? arena_printf(a, "place %zu in the queue%s%s: %s", w->place, comma,
+				       w->when, w->text)
 			: arena_printf(a, "%s%s%s", w->text, comma, w->when);
 }
 
-/* The current word, whether an event is due or not.  A claim has its own times. */
+/* Writes the current message to the list of waiting pods, whether an event is due or not. Leaves
+ * out `when` for a claim, because the claim's status has its times. */
 static void put_row(const struct reader *r, const struct word *w, const char *text)
 {
 	const struct plan_pod *p = r->p;
@@ -201,7 +205,7 @@ static void put_row(const struct reader *r, const struct word *w, const char *te
 		    });
 }
 
-/* Returns in how many ms there is more to tell; 0: nothing is kept back. */
+/* Reports w. Returns the ms until an event is due; 0: none is held back. */
 static int64_t tell(const struct reader *r, const struct word *w)
 {
 	const struct plan_pod *p = r->p;
@@ -235,15 +239,15 @@ static int64_t tell(const struct reader *r, const struct word *w)
 	return 0;
 }
 
-/* "about 4 min" */
+/* "ready in about 4 min" */
 static const char *in_about(int64_t ms, struct arena *a)
 {
 	char text[40];
 
-	return arena_strdup(a, eta_text(ms, text, sizeof(text)));
+	return arena_printf(a, "ready in %s", eta_text(ms, text, sizeof(text)));
 }
 
-/* When the machine of a claim serves; "" unknown. */
+/* Returns when the claim's machine is expected to serve; "": unknown. */
 static const char *claim_due(const struct pod_events *w, const struct node_claim *n,
 			     struct arena *a)
 {
@@ -268,7 +272,8 @@ static const char *new_due(const struct pod_events *w, const struct plan_claim *
 		       : "";
 }
 
-/* The same news in the plan that makes the claim and in those that follow. */
+/* The news contain only the claim's name, so that the plan that makes the claim and the plans that
+ * follow cause one event. */
 static int64_t tell_coming(const struct reader *r, const char *claim, const char *text,
 			   const char *when)
 {
@@ -276,8 +281,8 @@ static int64_t tell_coming(const struct reader *r, const char *claim, const char
 				      text, when, claim, 0, 0});
 }
 
-/* name NULL: the objects changed under the plan, or the claim is kept back; the next plan has
- * another answer. */
+/* name NULL: the claim was not created, because objects changed while the plan was made or the
+ * claim is held back; the next plan decides anew. */
 static int64_t tell_new(const struct reader *r, const struct plan_claim *claim, const char *name)
 {
 	const char *text;
@@ -290,7 +295,8 @@ static int64_t tell_new(const struct reader *r, const struct plan_claim *claim, 
 	return tell_coming(r, name, text, new_due(r->w, claim, r->a));
 }
 
-/* When the machine that is to be its serves: once it is free, and has come.  False: not known. */
+/* Writes to *out when the machine expected for the pod serves: the time until it is free plus its
+ * time to start. False: not known. */
 static bool is_expected(const struct reader *r, struct eta_span *out)
 {
 	const struct plan_expected *x = &r->p->expected;
@@ -317,7 +323,8 @@ static int64_t tell_nothing(const struct reader *r)
 				      pod_words_why(p, r->a), when, NULL, p->place, span.p50});
 }
 
-/* kube-scheduler binds it within ROOM_MS; if not, the pod hears of it. */
+/* Reports a pod for which a Node has room: kube-scheduler should bind it within ROOM_MS; afterwards
+ * the pod gets an event. */
 static int64_t tell_room(const struct reader *r)
 {
 	struct told *last = r->last;
@@ -331,14 +338,15 @@ static int64_t tell_room(const struct reader *r)
 			put_row(r, &(struct word){.reason = "RoomOnNode", .when = ""},
 				arena_printf(
 					r->a,
-					"Node %s has room for it: kube-scheduler is to bind it",
+					"Node %s has room for the pod: waiting for kube-scheduler "
+					"to bind it",
 					r->p->target));
 		return last->room_since + ROOM_MS - now;
 	}
 	text = arena_printf(
 		r->a,
-		"Node %s has room for it as drover counts, and kube-scheduler does not bind it: "
-		"see the Node's taints and the pod's FailedScheduling event",
+		"by drover's calculation Node %s has room for the pod, but kube-scheduler does not "
+		"bind it: see the Node's taints and the pod's FailedScheduling event",
 		r->p->target);
 	return tell(r, &(struct word){"Warning", "RoomOnNode", text, text, "", NULL, 0, 0});
 }
@@ -354,9 +362,9 @@ static int64_t tell_claim(const struct reader *r)
 	if (!n)
 		n = sending_get(w->sending, claim);
 	m = !n ? NULL : n->status.machine_ref ? n->status.machine_ref : n->spec.machine_ref;
-	if (!m) /* the claim is gone since, or has no machine yet */
+	if (!m) /* The claim was deleted meanwhile, or has no machine yet. */
 		return tell_coming(r, claim,
-				   arena_printf(r->a, "claim %s is to bring its machine", claim),
+				   arena_printf(r->a, "claim %s is waiting for its machine", claim),
 				   "");
 	return tell_coming(r, claim,
 			   pod_words_coming(m->name, n->spec.node_pool_ref.name, claim, r->a),

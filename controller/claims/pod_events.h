@@ -5,19 +5,22 @@
 #include "planner/plan.h"
 
 /*
- * pod_events: decides what each waiting pod hears: the claim that is made for it, or its place and
- * why there is none. One text goes to the event on the pod, the log and
+ * pod_events: decides what each waiting pod is told: the claim made for it, or its place in the
+ * queue and why it has no machine. The same text goes to the event on the pod, to the log and to
  * VirtualCluster.status.waiting (claims/waiting.h).
  *
- * An event goes out at once when the reason, its pool or key, or the claim is another. A claim is
- * the same news in the plan that makes it and in those that follow. Another place, or another time
- * at which the pod is expected to be served, makes an event when the last one is
- * POD_EVENTS_AGAIN_MS old, since any tenant can move all others' pods in the queue, as often as it
- * likes: up to the twentieth each place counts, behind it one that is off by a tenth; a time counts
- * that is off by a fourth of what was left of it and by POD_EVENTS_AGAIN_MS at least, or is known
- * at last, or no more. Other numbers and another estimate of what is on its way make no event: they
- * come with the next. What goes on unchanged is repeated before the API server drops the event,
- * which kube-apiserver does after an hour (--event-ttl).
+ * An event is sent at once if the reason, its pool or label key, or the claim changed. A claim
+ * counts as unchanged between the plan that makes it and the plans that follow.
+ *
+ * A changed place, or a changed time at which the pod is expected to be served, is sent once the
+ * last event is POD_EVENTS_AGAIN_MS old, because any tenant can move all other tenants' pods in the
+ * queue as often as it likes. Up to place 20 every change counts, further back a change by more
+ * than a tenth. The expected time counts as changed if it moved by more than a fourth of the time
+ * that was left and by more than POD_EVENTS_AGAIN_MS, or if it became known or unknown.
+ *
+ * Other changed numbers, and another estimate for a claim, cause no event; the next event contains
+ * them. An unchanged state is repeated before the API server deletes the event, which
+ * kube-apiserver does after an hour (--event-ttl).
  * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_stop_line.c,
  * tests/world/test_waiting.c
  */
@@ -35,17 +38,19 @@ struct pod_events *pod_events_new(struct context *c, const struct tenants *tenan
 				  const struct sending *sending, struct waiting *waiting);
 void pod_events_free(struct pod_events *w);
 
-/* Pods of one plan, n at most, from the given one on. claims: for each claim of the plan the name
- * of the NodeClaim, or NULL: none was made, and the next plan has another answer. Of pods to come
- * those that speak for their ProvisioningRequest, which is told instead (claims/requests.h).
- * Between waiting_begin() and waiting_end(). Returns after how many ms there is more to tell of
- * them if nothing changes; 0: never. */
+/* Reports the pods from..from+n-1 of a plan. claims: for each claim of the plan the name of its
+ * NodeClaim; NULL: not created, and the next plan decides anew. speaks: for each pod of a
+ * ProvisioningRequest whether it represents its request, which is reported instead
+ * (claims/requests.h); NULL: no such pods. The caller must call this between waiting_begin() and
+ * waiting_end(). Returns the ms after which there is more to report if nothing changes; 0:
+ * never. */
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan, const char *const *claims,
 			   const bool *speaks, size_t from, size_t n);
 
-/* The pod has gone, or has its place. */
+/* Forgets what was reported to the pod. Call when the pod is deleted or bound to a Node. */
 void pod_events_forget(struct pod_events *w, const char *tenant, const char *ns, const char *pod);
-/* All of a tenant: they are read anew. */
+/* Forgets what was reported to all pods of the tenant. Call when the tenant's pods are read
+ * again. */
 void pod_events_forget_tenant(struct pod_events *w, const char *tenant);
 
 #endif

@@ -9,7 +9,8 @@ const char *pod_words_reason(const struct plan_pod *p)
 	return p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed";
 }
 
-/* Beyond those that are told in full: "; and NoCapacity of 2 other pools", for each code. */
+/* "; and NoCapacity of 2 other pools": counts the reasons beyond the first REASONS_TOLD, per
+ * code. */
 static const char *others(const struct plan_pod *p, struct arena *a)
 {
 	size_t n[PLAN_REASONS] = {0};
@@ -37,10 +38,12 @@ const char *pod_words_why(const struct plan_pod *p, struct arena *a)
 				    known ? "" : plan_reason_names[why->code], known ? "" : ": ",
 				    why->text);
 	}
-	return p->nreasons ? arena_printf(a, "%s%s", text, others(p, a)) : "nothing is known";
+	return p->nreasons ? arena_printf(a, "%s%s", text, others(p, a))
+			   : "the reason is not known";
 }
 
-/* Texts that count what any tenant moves: another number is no news. */
+/* True if the text of this reason contains numbers that any tenant's pods change: a different
+ * number alone is not worth an event. */
 static bool is_count(enum plan_reason_code code)
 {
 	return code == PLAN_NO_MACHINE || code == PLAN_HELD || code == PLAN_ERASE_BELOW_POLICY ||
@@ -64,6 +67,6 @@ const char *pod_words_news(const struct plan_pod *p, struct arena *a)
 const char *pod_words_coming(const char *machine, const char *pool, const char *claim,
 			     struct arena *a)
 {
-	return arena_printf(a, "machine %s of pool %s is being prepared, claim %s", machine, pool,
+	return arena_printf(a, "machine %s of pool %s is being prepared (claim %s)", machine, pool,
 			    claim);
 }

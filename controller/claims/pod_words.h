@@ -5,21 +5,22 @@
 #include "planner/plan.h"
 
 /*
- * pod_words: the reason for which a plan has nothing for a pod, as one name and one text.
+ * pod_words: the reason why a plan has no machine for a pod, as one reason name and one text.
  * Tests: tests/unit/controller/claims/test_pod_words.c
  */
 
-/* The reason of an event or a condition: that of the nearest miss. */
+/* Returns the reason name for an event or a condition: the reason of the pool that came nearest to
+ * serving the pod. */
 const char *pod_words_reason(const struct plan_pod *p);
-/* Its message: one part for each pool, five at most, then how many others there are. A part names
- * its reason only if that is not pod_words_reason(), which whoever shows the message shows before
- * it. In the arena. */
+/* Returns the message, in the arena: one part per pool, at most five, then the number of other
+ * pools per reason. A part contains its reason name only if that differs from pod_words_reason(),
+ * because every message is shown after that name. */
 const char *pod_words_why(const struct plan_pod *p, struct arena *a);
-/* What of it is news when it changes: without the numbers that any tenant's pods move. In the
- * arena. */
+/* Returns the part of the message whose change is worth an event at once, in the arena. It leaves
+ * out numbers that change with other tenants' pods. */
 const char *pod_words_news(const struct plan_pod *p, struct arena *a);
 
-/* The message for a pod whose machine comes by this claim. */
+/* Returns the message for a pod whose machine this claim prepares, in the arena. */
 const char *pod_words_coming(const char *machine, const char *pool, const char *claim,
 			     struct arena *a);
 

@@ -1,8 +1,8 @@
 /*
- * provisioner: one plan after a burst of changes, in slices, so that the loop goes on; its claims
- * are created, its pods are told, in slices as well. Until then the world is held: the plan is of
- * what was there when it began. What it plans on is kept by claims/world_sync.c, who pauses it by
- * claims/stop_line.c and claims/failing.c.
+ * provisioner: makes one plan after a burst of changes, in slices, so that the loop is not blocked.
+ * Then it creates the plan's claims and reports to its pods, in slices as well. Until then the
+ * world is paused: the plan is of what existed when it began. claims/world_sync.c maintains the
+ * world; claims/stop_line.c and claims/failing.c pause claims.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,15 +41,16 @@
 #include "controller/tenant/tenant.h"
 #include "planner/plan.h"
 
-#define SETTLE_MS 50 /* changes come in bursts: one plan for all of them */
-/* After a plan there is none for four times as long as it worked: changes that never end take a
- * fifth of a processor. */
+#define SETTLE_MS 50 /* Delay before a plan: one plan covers a burst of changes */
+/* After a plan, none begins for REST times as long as the plan worked, so that endless changes use
+ * at most a fifth of a processor. */
 #define REST 4
 #define REST_MAX_MS 1000
-#define RECLAIM_AGAIN_MS (5 * 60 * 1000) /* whether somebody has waited long enough by now */
-#define MAY_ACT_MS 2000 /* until it is looked again whether anything may be decided */
-#define SLICE_PODS 250	/* told in one turn */
-#define AGAIN_MS 1000	/* after a plan of which a claim was kept back */
+/* Interval of plans that check whether a pod has waited long enough to reclaim a machine */
+#define RECLAIM_AGAIN_MS (5 * 60 * 1000)
+#define MAY_ACT_MS 2000 /* Interval of checks whether this process may act */
+#define SLICE_PODS 250	/* Pods reported in one loop turn */
+#define AGAIN_MS 1000	/* Delay after a plan of which a claim was held back */
 
 struct provisioner {
 	struct context *c;
@@ -59,7 +60,7 @@ struct provisioner {
 	struct failing *failing;
 	struct gang_holds *gang_holds;
 	struct stops_from stops;
-	/* Unix ms at which a stop that the plan knows may end; 0: there is none */
+	/* Unix ms at which the first stop known to the plan may end; 0: no stop */
 	int64_t stops_end;
 	struct refused *refused;
 	struct unwanted *unwanted;
@@ -70,27 +71,27 @@ struct provisioner {
 	struct bursts *bursts;
 	struct batch batch;
 	struct loop_timer timer;
-	/* the first back-off ends, or there is more to tell */
+	/* Runs when the first back-off ends, or when there is more to report */
 	struct loop_timer later;
-	/* The plan that is being made or told; run NULL: none. */
+	/* The plan that is being made or reported; run NULL: none. */
 	struct plan_run *run;
 	struct arena *arena;
-	/* ready */
+	/* NULL until the plan is finished */
 	struct plan *plan;
-	/* for each of its claims the name of the one that was made; NULL: none */
+	/* For each claim of the plan the name of its NodeClaim; NULL: not created */
 	const char **claims;
-	/* of its pods (requests.h) */
+	/* For each pod of the plan (requests.h) */
 	bool *speaks;
-	/* pods of it */
+	/* Number of the plan's pods that were reported */
 	size_t told;
 	/* ms until there is more to do if nothing changes; 0: never */
 	int64_t first;
-	/* the same, until a pod is taken for refused */
+	/* ms until a pod may count as refused; 0: never */
 	int64_t learns;
-	/* something changed meanwhile */
+	/* Something changed during the plan: another plan follows */
 	bool again;
 	struct loop_timer slice;
-	/* loop_now() until which no other begins */
+	/* loop_now() before which no plan begins */
 	int64_t rests;
 	struct sending *sending;
 	struct waiting *waiting;
@@ -123,8 +124,8 @@ static struct stop_line_place place_of(const struct provisioner *s, const struct
 					.tenant = p->tenant};
 }
 
-/* May the claim be made now? *trial: it is the one that a stopped line lets through. The plan knows
- * all stops that there were when it began (stops.h), but no trial. */
+/* True if the claim may be created now. *trial: the claim is a trial of the circuit breaker. The
+ * plan knows all stops that existed when it began (stops.h), but does not limit trials to one. */
 static bool is_admitted(const struct provisioner *s, struct stop_line *l,
 			const struct plan_claim *p, bool *trial)
 {
@@ -148,7 +149,7 @@ static bool is_offered(const struct machine *m)
 	       !m->meta.deletion_timestamp;
 }
 
-/* The world waited for the plan, the objects did not. */
+/* The world was paused during the plan, but the objects changed on. */
 static bool still_wanted(const struct provisioner *s, const struct plan_claim *p)
 {
 	const struct node_pool *pool = CTX_GET(s->c, OBJECT_NODE_POOL, node_pool, p->pool);
@@ -163,8 +164,8 @@ static bool still_wanted(const struct provisioner *s, const struct plan_claim *p
 			: is_offered(m));
 }
 
-/* replaces: the claim that it stands in for; NULL: none. Returns its name, in the plan's arena;
- * NULL: it was not sent. */
+/* Sends the claim. replaces: the claim that it replaces; NULL: none. Returns its name in the plan's
+ * arena; NULL: not sent. */
 static const char *create(struct provisioner *s, const struct plan_claim *p, const char *replaces)
 {
 	struct err e;
@@ -175,7 +176,7 @@ static const char *create(struct provisioner *s, const struct plan_claim *p, con
 		log_warn("claim not built", LOG_E(&e));
 		return NULL;
 	}
-	if (replaces) /* no pods are waited for */
+	if (replaces) /* A replacement is not made for certain pods, so it has no CLAIM_FOR_PODS. */
 		json_object_set_new(json_at(o, "metadata"), "annotations",
 				    json_pack("{s:s}", CLAIM_REPLACES, replaces));
 	name = sending_claim(s->sending, o, &e);
@@ -189,7 +190,7 @@ static const char *create(struct provisioner *s, const struct plan_claim *p, con
 	return arena_strdup(s->arena, name);
 }
 
-/* The plan is done with, or given up. */
+/* Ends the plan, finished or given up. */
 static void plan_over(struct provisioner *s)
 {
 	uint64_t rest_ms;
@@ -211,7 +212,8 @@ static void plan_over(struct provisioner *s)
 	s->again = false;
 }
 
-/* Who has pods that the plan left aside, and who has no longer. */
+/* Writes the status of tenants for which the plan begins or ceases to leave out pods over the
+ * computing budget. */
 static void tell_budgets(struct provisioner *s)
 {
 	OWN(map) over = map_new(NULL);
@@ -234,7 +236,7 @@ static void on_its_way(const struct node_claim *n, void *arg)
 	stop_line_claim(arg, n);
 }
 
-/* Another plan is due at that time, Unix ms; 0: none is. */
+/* Schedules another plan at that time, Unix ms; 0: none. */
 static void is_due(struct provisioner *s, int64_t at)
 {
 	const int64_t left = at - loop_wall(s->c->loop);
@@ -254,8 +256,8 @@ static void create_all(struct provisioner *s)
 	for (size_t i = 0; i < plan->nclaims; i++) {
 		const bool admitted = is_admitted(s, l, &plan->claims[i], &v[i].probe);
 
-		/* One that is not wanted any more: the next plan, which is due, has another
-		 * answer. */
+		/* Claims that are no longer wanted are left out: the next plan, which is due,
+		 * decides anew. */
 		v[i].goes = admitted && still_wanted(s, &plan->claims[i]);
 		if (!admitted)
 			is_due(s, loop_wall(s->c->loop) + AGAIN_MS);
@@ -270,7 +272,8 @@ static void create_all(struct provisioner *s)
 			s->claims[i] = create(s, &plan->claims[i], NULL);
 }
 
-/* In the turn in which the plan is ready: claims first, nobody waits for words. */
+/* Runs in the loop turn in which the plan is finished. Claims are created first, because reports
+ * can wait. */
 static void on_ready(struct provisioner *s)
 {
 	const struct plan *plan = s->plan;
@@ -294,8 +297,8 @@ static void on_ready(struct provisioner *s)
 	tell_budgets(s);
 }
 
-/* Nobody else gets a machine by this plan, or waits for one: a claim that is made before another
- * one goes. */
+/* Creates a replacement for a claim that is to be released, if this plan creates no other claim and
+ * no pod waits. */
 static void stand_in(struct provisioner *s)
 {
 	struct plan_claim p;
@@ -340,7 +343,7 @@ static void on_slice(void *arg)
 	}
 	waiting_end(s->waiting);
 	stand_in(s);
-	/* Who waits is told again, though nothing changes. */
+	/* Waiting pods are reported again although nothing changed. */
 	if (s->plan->npods && (!s->first || s->first > POD_EVENTS_AGAIN_MS))
 		s->first = POD_EVENTS_AGAIN_MS;
 	if (s->plan->waits_for_more && (!s->first || s->first > RECLAIM_AGAIN_MS))
@@ -460,7 +463,7 @@ static void on_permit(const struct permit *p, void *arg)
 	world_sync_permit(s->sync, p);
 }
 
-/* It is in the cache, or nowhere. */
+/* The claim is in the cache now, or does not exist. */
 static void on_sent(const char *name, void *arg)
 {
 	const struct provisioner *s = arg;

@@ -4,16 +4,16 @@
 #include "controller/core/context.h"
 
 /*
- * provisioner: makes NodeClaims of demand. Shortly after anything changed it plans on the world
- * that world_sync keeps, creates NodeClaims, and has each waiting pod told by an event
- * (claims/pod_events.h). A burst of pods is planned together (claims/batch.h), a lone one at once.
- * A plan that took long is followed by a rest, so that changes that never end take a fifth of a
- * processor at most.
+ * provisioner: creates NodeClaims for demand. Shortly after a change it makes a plan with the world
+ * of world_sync, creates NodeClaims, and lets pod_events report to each waiting pod
+ * (claims/pod_events.h). A burst of pods is planned together (claims/batch.h), a single pod at
+ * once. A long plan is followed by a pause, so that endless changes use at most a fifth of a
+ * processor.
  *
- * A plan is acted on only while leading. A claim that is being created is on its way to the next
- * plan (claims/sending.h), so that no demand is served twice and none waits for another one's
- * claim. A claim's machine takes it up by itself (life/life.h); one that no machine took within 30
- * s is withdrawn.
+ * A plan is acted on only while leading. A claim that is being created counts as in progress in the
+ * next plan (claims/sending.h), so that no demand is served twice and no demand waits for another's
+ * claim. A claim's machine accepts the claim by itself (life/life.h); a claim that no machine
+ * accepted within 30 s is withdrawn.
  */
 struct avoided;
 struct drivers;
@@ -32,10 +32,11 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 				    const struct eta *eta, const struct drivers *drivers,
 				    struct fleet *fleet);
 void provisioner_free(struct provisioner *s);
-/* plan soon */
+/* Schedules a plan. */
 void provisioner_kick(struct provisioner *s);
 
-/* Its parts, for who tells it of changes and who avoids a machine; they live as long as it does. */
+/* Parts of the provisioner, for callers that report changes to them or avoid a machine; valid as
+ * long as the provisioner. */
 struct world_sync *provisioner_sync(struct provisioner *s);
 struct avoided *provisioner_avoided(struct provisioner *s);
 struct unwanted *provisioner_unwanted(struct provisioner *s);

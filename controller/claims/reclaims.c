@@ -27,7 +27,7 @@ void reclaims_clear(struct reclaims *r)
 	map_clear(r->wanted);
 }
 
-/* --- words ------------------------------------------------------------------------------------ */
+/* --- events ----------------------------------------------------------------------------------- */
 
 struct told {
 	const struct tenant *t;
@@ -58,11 +58,11 @@ static void tell_tenant(const struct reclaims *r, const char *name, const char *
 		ctx_event(r->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, type, LEAVE_RECLAIMED, text);
 }
 
-/* A tenant is told of no other. */
+/* Sends the events. The tenant that loses the machine is not told the other tenant's name. */
 static void tell(const struct reclaims *r, const struct plan_take *k)
 {
-	const char *because = k->borrowed ? "it is beyond the quota, and a tenant of the cohort "
-					    "that is within its own waits"
+	const char *because = k->borrowed ? "it exceeds the tenant's quota, and a tenant of the "
+					    "cohort that is within its own quota waits"
 					  : "a tenant of a higher priority waits";
 	struct told told = {.t = tenant_get(r->tenants, k->tenant), .node = k->claim};
 	char text[600];
@@ -82,14 +82,14 @@ static void tell(const struct reclaims *r, const struct plan_take *k)
 		 LOG_S("pod", k->name));
 }
 
-/* --- what a plan says ------------------------------------------------------------------------- */
+/* --- proposals of a plan ---------------------------------------------------------------------- */
 
 static bool is_of_one(const struct plan_take *a, const struct plan_take *b)
 {
 	return str_eq(a->to, b->to) && str_eq(a->ns, b->ns) && str_eq(a->name, b->name);
 }
 
-/* All of one who waits are within the budgets of their pools, and their claims are there. */
+/* True if the claims of all proposals exist and all are within the budgets of their pools. */
 static bool are_allowed(const struct reclaims *r, const struct plan_take *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-/* refused: who was left unbound where; a file of its own, for the planner decides without a
- * past. */
+/* refused: which pods stayed unbound on which Nodes. Separate from the planner, which has no memory
+ * between plans. */
 #include "controller/claims/refused.h"
 
 #include <stdlib.h>
@@ -13,9 +13,10 @@
 #include "controller/tenant/tenant.h"
 
 #define TYPE "node.kubernetes.io/instance-type"
-#define NODES_MAX 16 /* of one pod; then the oldest is given another try */
+#define NODES_MAX 16 /* Per pod; beyond that the oldest Node is tried again */
 #define NODES_OF_TYPE 2
-#define BEFORE_MS 10000 /* kube-scheduler sees a Node before drover plans with it */
+/* kube-scheduler may see a Node this long before drover plans with the Node */
+#define BEFORE_MS 10000
 
 struct refused {
 	struct context *c;
@@ -29,22 +30,22 @@ struct refused {
 };
 
 struct sign {
-	/* loop_now() */
+	/* loop_now() of the last pod of the tenant that kube-scheduler judged or bound */
 	int64_t at;
 };
 
 struct row {
 	char *tenant, *ns, *name, *uid;
-	/* the Node that plans have for it; NULL: none */
+	/* The Node that plans have for the pod; NULL: none */
 	char *on;
-	/* loop_now(), of on */
+	/* loop_now() at which plans began to have `on` */
 	int64_t since;
-	/* the same, of the first Node that it was planned on one after the other; 0: none */
+	/* loop_now() at which plans began to have some Node for the pod without a break; 0: none */
 	int64_t began;
-	/* loop_now(): something was learnt */
+	/* loop_now() of the last exclusion */
 	int64_t last;
 	struct left {
-		/* type: the Node's label; NULL: it has none */
+		/* type: value of the Node's instance type label; NULL: none */
 		char *node, *type;
 	} left[NODES_MAX];
 	size_t nleft;
@@ -83,7 +84,7 @@ static struct row *row_of(const struct refused *r, const char *tenant, const cha
 	return map_size(r->pods) ? map_get(r->pods, key_of(tenant, ns, name, a)) : NULL;
 }
 
-/* --- what was learnt -------------------------------------------------------------------------- */
+/* --- exclusions ------------------------------------------------------------------------------- */
 
 static bool is_excluded(const struct row *row, const char *type)
 {
@@ -94,7 +95,7 @@ static bool is_excluded(const struct row *row, const char *type)
 	return n >= NODES_OF_TYPE;
 }
 
-/* The first of its type. */
+/* True for the first entry of its type. */
 static bool is_first(const struct row *row, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
@@ -145,7 +146,7 @@ const char *refused_words(const struct refused *r, const char *tenant, const cha
 			  const char *name, struct arena *a)
 {
 	const struct row *row = row_of(r, tenant, ns, name);
-	const char *types[NODES_MAX], *text = "kube-scheduler left it unbound for a minute on";
+	const char *types[NODES_MAX], *text = "kube-scheduler did not bind it within a minute on";
 	size_t n;
 
 	if (!row || !row->nleft)
@@ -155,7 +156,8 @@ const char *refused_words(const struct refused *r, const char *tenant, const cha
 	n = types_of(row, types);
 	for (size_t i = 0; i < n; i++)
 		text = arena_printf(a, "%s%s type %s", text,
-				    i ? "," : ": it gets no more machines of", types[i]);
+				    i ? "," : ": drover plans no more machines for it of",
+				    types[i]);
 	return text;
 }
 
@@ -179,7 +181,7 @@ static void learn(struct refused *r, struct row *row, const struct plan_pod *p,
 	row->left[row->nleft++] = (struct left){mem_strdup(p->target), mem_strdup(type)};
 	row->last = loop_now(r->c->loop);
 	set_on(row, NULL);
-	log_warn("a pod is not bound where it has room: another Node is looked for",
+	log_warn("pod not bound on the Node that has room for it: it is planned elsewhere",
 		 LOG_S("tenant", p->tenant), LOG_S("ns", p->ns), LOG_S("pod", p->name),
 		 LOG_S("node", p->target), LOG_S("type", str_or(type, "")),
 		 LOG_S("excluded", is_excluded(row, type) ? "type" : "node"));
@@ -204,7 +206,7 @@ static struct row *row_for(struct refused *r, const struct plan_pod *p)
 	return row;
 }
 
-/* In how many ms it is to be looked at again. */
+/* Checks a pod that is planned on a Node. Returns the ms until the next check. */
 static int64_t look(struct refused *r, const struct plan_pod *p)
 {
 	struct tenant *t = tenant_get(r->tenants, p->tenant);
@@ -225,7 +227,7 @@ static int64_t look(struct refused *r, const struct plan_pod *p)
 	return REFUSED_MS;
 }
 
-/* It is known where it goes, or that it goes nowhere. */
+/* The plan has the pod elsewhere, or nowhere: it waits for no Node. */
 static void leave(struct refused *r, const struct plan_pod *p)
 {
 	struct row *row = row_of(r, p->tenant, p->ns, p->name);
@@ -261,7 +263,8 @@ int64_t refused_plan(struct refused *r, const struct plan *plan)
 
 	forget_old(r);
 	for (size_t i = 0; i < plan->npods; i++) {
-		if (request_of_pod(plan->pods[i].name, NULL, NULL)) /* nobody is to bind it */
+		/* A pod to come of a ProvisioningRequest is never bound. */
+		if (request_of_pod(plan->pods[i].name, NULL, NULL))
 			continue;
 		if (plan->pods[i].outcome != PLAN_ON_NODE) {
 			leave(r, &plan->pods[i]);
@@ -285,7 +288,7 @@ void refused_sign(struct refused *r, const char *tenant)
 	s->at = loop_now(r->c->loop);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- start and stop --------------------------------------------------------------------------- */
 
 void refused_forget(struct refused *r, const char *tenant, const char *ns, const char *name)
 {

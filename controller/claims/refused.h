@@ -6,17 +6,16 @@
 #include "planner/plan.h"
 
 /*
- * refused: Nodes that have room for a pod as drover counts, and on which kube-scheduler does not
- * bind it.
+ * refused: Nodes that have room for a pod by drover's calculation, but on which kube-scheduler does
+ * not bind the pod.
  *
- * A pod that is left unbound for REFUSED_MS on the Node that plans have for it is not planned on
- * that Node any more; after two such Nodes of one instance type, on none of that type. So it gets
- * another machine, and not the same one again and again. It is learnt of a pod for as long as that
- * waits, a day at most.
+ * A pod that stays unbound for REFUSED_MS on the Node that plans have for it is no longer planned
+ * on that Node; after two such Nodes of one instance type, on no Node of that type. The pod then
+ * gets another machine instead of waiting for the same Node again and again. Exclusions of a pod
+ * last as long as the pod waits, at most a day.
  *
- * A kube-scheduler that stands still refuses nothing: it has to have judged or bound some pod of
- * the tenant since there is room for the pod on a Node, or just before. Remembered by this process
- * alone.
+ * If kube-scheduler is down, nothing is excluded: kube-scheduler must have judged or bound some pod
+ * of the tenant since, or just before, the Node had room for the pod. Kept in this process only.
  * Tests: tests/unit/controller/claims/test_refused.c, tests/world/test_refused.c
  */
 #define REFUSED_MS 60000
@@ -24,27 +23,29 @@
 
 struct refused;
 struct tenants;
-/* again(): the pod is to be planned in another way; the world may be held. */
+/* again(): called when the pod has to be planned again, because its exclusions changed. The world
+ * may be paused at that time. */
 struct refused *refused_new(struct context *c, const struct tenants *tenants,
 			    void (*again)(const char *tenant, const char *ns, const char *name,
 					  void *arg),
 			    void *arg);
 void refused_free(struct refused *r);
 
-/* A plan is ready.  Returns after how many ms there may be more to learn of it; 0: never. */
+/* Learns from a finished plan. Returns the ms after which there may be more to learn from it; 0:
+ * never. */
 int64_t refused_plan(struct refused *r, const struct plan *plan);
 
-/* kube-scheduler judged or bound a pod of this tenant. */
+/* Records that kube-scheduler judged or bound a pod of this tenant. */
 void refused_sign(struct refused *r, const char *tenant);
-/* The pod as it is to be planned: itself, or with what is excluded, in the arena. */
+/* Returns p, or a copy of p in the arena with the exclusions added. */
 const struct world_pod *refused_apply(const struct refused *r, const struct world_pod *p,
 				      struct arena *a);
-/* "kube-scheduler did not bind it on Node a, Node b, nor will drover count on type hgx"; NULL:
- * nothing was learnt. */
+/* Returns "kube-scheduler did not bind it within a minute on Node a, Node b: drover plans no more
+ * machines for it of type hgx"; NULL: nothing is excluded for the pod. */
 const char *refused_words(const struct refused *r, const char *tenant, const char *ns,
 			  const char *name, struct arena *a);
 
-/* The pod has gone, or has its place. */
+/* Forgets the pod. Call when it is deleted or bound to a Node. */
 void refused_forget(struct refused *r, const char *tenant, const char *ns, const char *name);
 void refused_forget_tenant(struct refused *r, const char *tenant);
 

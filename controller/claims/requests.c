@@ -9,7 +9,7 @@
 struct sum {
 	const char *tenant, *ns, *name;
 	struct request_outcome is;
-	/* of the plan's pods */
+	/* Index into the plan's pods: the pod that represents the request */
 	size_t speaks;
 };
 
@@ -52,7 +52,7 @@ static void keep(const struct tenants *ts, const struct plan_pod *p)
 {
 	const struct tenant *t = tenant_get(ts, p->tenant);
 
-	/* A Node has the name of its claim. */
+	/* A Node has the same name as its claim. */
 	if (t && (p->outcome == PLAN_ON_CLAIM ||
 		  (p->outcome == PLAN_ON_NODE && request_of_pod(p->name, NULL, NULL))))
 		provisioning_requests_keep(t->requests, p->target);
@@ -89,7 +89,8 @@ bool *requests_plan(const struct tenants *ts, const struct plan *p, struct arena
 		if (!t)
 			continue;
 		provisioning_requests_plan(t->requests, s->ns, s->name, &s->is);
-		/* Of what is there now is told what is missing, not what may come. */
+		/* For a check-capacity request what is missing now is reported, not what may
+		 * come. */
 		speaks[s->speaks] = !p->pods[s->speaks].check;
 	}
 	return speaks;

@@ -8,16 +8,18 @@
 /*
  * requests: what a plan means for ProvisioningRequests (tenant/provisioning_requests.h).
  *
- * Their pods to come are planned like pods. What is said of a request is what the plan says of one
- * of them: of those that got least the first in the queue.
+ * The pods to come of a request are planned like pods. The request's condition reports the outcome
+ * of one of them: the first in the queue among those with the worst outcome.
  * Tests: tests/world/test_requests.c
  */
 struct tenants;
 
-/* Tells each request what it has, and keeps the Nodes with their seats. Gives for each pod of the
- * plan whether it speaks for its request; NULL: there is none. */
+/* Passes each request its outcome in the plan, and reserves the Nodes on which its pods are placed.
+ * Returns for each pod of the plan whether it represents its request, in the arena; NULL: the plan
+ * has no pod of a request. */
 bool *requests_plan(const struct tenants *ts, const struct plan *p, struct arena *a);
-/* Keeps back each claim that is only room for requests that check whether there is room. */
+/* Drops each claim that only pods of check-capacity requests need: those requests only ask whether
+ * there is room. */
 void requests_only_check(const struct plan *p, struct whole_claim *v, struct arena *a);
 
 #endif

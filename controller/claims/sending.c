@@ -1,5 +1,5 @@
-/* sending: one entry for each call in flight; a file of its own, for who plans does not wait for
- * answers. */
+/* sending: one entry for each call in flight. Separate from the provisioner, so that planning does
+ * not wait for answers. */
 #include "controller/claims/sending.h"
 
 #include <stdlib.h>
@@ -23,9 +23,9 @@ struct sent {
 	struct sending *of;
 	struct arena *arena;
 	const struct node_claim *claim;
-	/* the cache is asked now */
+	/* The cache has had the claim: it decides from now on */
 	bool seen;
-	/* it up */
+	/* Retry after a failed create or read */
 	struct loop_timer give;
 };
 
@@ -38,7 +38,7 @@ static void sent_free(void *p)
 	free(x);
 }
 
-/* Out of the map first: who is told may ask. */
+/* Removes the entry from the map before calling over(), which may call sending_get(). */
 static void end(struct sent *x)
 {
 	struct sending *s = x->of;
@@ -50,8 +50,8 @@ static void end(struct sent *x)
 	sent_free(x);
 }
 
-/* Whether it was created though nobody heard so is asked before it is given up: what it is for is
- * never sent twice. */
+/* The claim may exist although its creation was not confirmed. The server is asked before the entry
+ * is dropped, so that no demand gets two claims. */
 static void on_read(json_t *o, const struct err *e, void *arg)
 {
 	struct sent *x = arg;
@@ -60,8 +60,7 @@ static void on_read(json_t *o, const struct err *e, void *arg)
 		loop_timer_start(&x->give, SENDING_RETRY_MS);
 		return;
 	}
-	/* mutant: launch-made-anew */
-	if (!e)
+	/* mutant: launch-made-anew */ if (!e)
 		kube_cache_learn(x->of->c->cache[OBJECT_NODE_CLAIM], o);
 	end(x);
 }
@@ -102,7 +101,8 @@ const char *sending_claim(struct sending *s, const json_t *o, struct err *e)
 	if (object_decode(&object_kinds[OBJECT_NODE_CLAIM], o, a, &out, e) < 0)
 		return NULL;
 	n = out;
-	n->meta.creation_timestamp = loop_wall(s->c->loop) / 1000 * 1000; /* as the server will */
+	/* The API server sets whole seconds. */
+	n->meta.creation_timestamp = loop_wall(s->c->loop) / 1000 * 1000;
 	x = mem_new(struct sent);
 	*x = (struct sent){.of = s, .claim = n};
 	x->arena = give(a);

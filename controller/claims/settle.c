@@ -1,4 +1,5 @@
-/* settle: a claim's cost becomes rows of its ledger; rows that no period tells apart become one. */
+/* settle: turns a claim's cost into rows of its ledger, and sums rows that no period tells
+ * apart. */
 #include "controller/claims/settle.h"
 
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static void add(int64_t *sum, int64_t more)
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-/* How coarse: each lets go of one thing more. */
+/* What rows no longer distinguish; each value drops one more attribute than the one before. */
 enum coarse { EXACT, NO_WORK, NO_MONTH, NO_TENANT, COARSEST };
 
 struct fold {
@@ -37,7 +38,7 @@ struct fold {
 	bool by_work;
 };
 
-/* No period tells the two times apart, now or later. */
+/* True if no period tells the two times apart, now or later. */
 static bool same_time(const struct fold *f, int64_t a, int64_t b)
 {
 	for (enum burst_period p = BURST_HOUR; p < BURST_TOTAL; p++)
@@ -236,7 +237,7 @@ struct settle_list settle_rows(const struct node_claim *n, int64_t cost, int64_t
 	return out;
 }
 
-/* p: NULL: it is gone. */
+/* Returns the cost of the claim until now. p: its policy; NULL: deleted. */
 static int64_t cost_of(const struct burst_policy *p, const struct node_claim *n, int64_t now)
 {
 	const int64_t said = p ? p->spec.cost.minimum_billing.increment : HOUR_MS,
@@ -251,7 +252,7 @@ static int64_t cost_of(const struct burst_policy *p, const struct node_claim *n,
 	return cost;
 }
 
-/* Nothing of it was ever billed. */
+/* True if no instance of the claim was ever billed. */
 static bool is_free(const struct node_claim *n, const struct machine *m)
 {
 	const struct machine_instance *i = m ? m->status.instance : NULL;

@@ -6,22 +6,23 @@
 #include "controller/core/status_writer.h"
 
 /*
- * settle: what a claim with spec.burst has cost, written to the BurstLedger of its policy's name
- * before its finalizer goes, whether that policy is still there or not.
+ * settle: writes the cost of a claim with spec.burst to the BurstLedger of its policy's name before
+ * the claim's finalizer is removed, whether the policy still exists or not.
  *
- *   claim there, no row     charged by what it may cost (claims/burst_input.h)
- *   claim there, and a row  the same: the larger, whoever died in between
- *   row alone               what it has cost
+ *   claim exists, no row      counts as its committed amount (claims/burst_input.h)
+ *   claim exists, and a row   counts as its committed amount, which is larger
+ *   row only                  counts as its cost
  *
- * The instance has ended by then. It is charged from the decision until now, by the price that was
- * decided on, in the policy's increments and at least its minimum billing (in whole hours where the
- * policy is gone); nothing where its launch was refused. What it has cost beyond what was committed
- * is charged to the periods in which it ran over.
+ * The instance has ended by then. The claim is charged from the decision until now, at the price of
+ * the decision, in the policy's increments and at least its minimum billing (in whole hours if the
+ * policy no longer exists). A refused launch costs nothing. Cost beyond the committed amount is
+ * charged to the periods in which it arose.
  *
- * Rows of claims that are gone are summed where no period tells them apart: equal in month, tenant,
- * Provider and currency, and in being in the current hour, day, week, month and quarter; by work
- * and policy only where `by_work` is set: a budget is for each Workload. With more than
- * BURST_LEDGER_ROWS rows the work, then the month, then the tenant is let go of; no amount ever is.
+ * Rows of deleted claims are summed if no period can tell them apart: equal in month, tenant,
+ * Provider and currency, and in whether they are in the current hour, day, week, month and quarter.
+ * Rows of different work and policy are kept apart only if `by_work` is set, because a budget
+ * applies per Workload. Above BURST_LEDGER_ROWS rows the work, then the month, then the tenant is
+ * dropped from the rows; amounts are never dropped.
  * Tests: tests/unit/controller/claims/test_settle.c, tests/world/test_burst_ledger.c
  */
 
@@ -53,8 +54,9 @@ bool settle_is_there(const char *uid, void *arg);
 /* Returns the JSON of status.rows; the caller owns it. */
 json_t *settle_encode(const struct settle_list *l);
 
-/* It is settled, or there is nothing to settle. False: that was started, and done() is called. m:
- * its Machine; NULL: it is gone, and whether it was launched is not known. */
+/* Ensures that the claim's cost is in the ledger. True: it is, or there is no cost. False: a write
+ * was started, and done() is called. m: the claim's Machine; NULL: deleted, and whether an instance
+ * was launched is not known. */
 bool settle_ensure(struct context *c, struct status_writer *w, const struct node_claim *n,
 		   const struct machine *m, kube_done *done);
 

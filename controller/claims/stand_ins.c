@@ -1,4 +1,4 @@
-/* stand_ins: who asks, and whom there is none for. */
+/* stand_ins: which claims requested a replacement, and for which none was found. */
 #include "controller/claims/stand_ins.h"
 
 #include <stdlib.h>
@@ -21,11 +21,11 @@ struct stand_ins {
 };
 
 struct wish {
-	/* and nobody has looked yet */
+	/* A replacement is requested and was not searched for yet */
 	bool asked;
-	/* loop_now(): there is none */
+	/* loop_now() until which no replacement is assumed to be available */
 	int64_t denied_until;
-	/* loop_now(): it was sent, and may not show yet */
+	/* loop_now() until which a replacement that was sent may not be in the cache yet */
 	int64_t made_until;
 };
 
@@ -49,7 +49,7 @@ static bool is_open(const struct stand_ins *s, const struct wish *w)
 	return w->asked || w->made_until > loop_now(s->c->loop);
 }
 
-/* Another one is looked for, or was made just now. */
+/* True if a replacement for another claim is being searched for, or was sent just now. */
 static bool another_is_first(const struct stand_ins *s, const char *claim)
 {
 	struct map_iter it;
@@ -71,11 +71,11 @@ const char *stand_ins_awaited(struct stand_ins *s, const struct node_claim *n)
 	if (f.found && /* mutant: stand-in-not-awaited */ claim_is_ready(f.found))
 		return NULL;
 	if (f.found)
-		return "the machine in its place comes first";
+		return "waits until its replacement is Ready";
 	if (w && w->denied_until > loop_now(s->c->loop))
 		return NULL;
 	if (another_is_first(s, n->meta.name))
-		return "others are on their way first";
+		return "waits for the replacements of other Nodes";
 	if (!w) {
 		w = mem_new(struct wish);
 		map_put(s->wishes, n->meta.name, w);
@@ -84,7 +84,7 @@ const char *stand_ins_awaited(struct stand_ins *s, const struct node_claim *n)
 		w->asked = true;
 		s->kick(s->arg);
 	}
-	return "a machine in its place is looked for";
+	return "looks for a machine to replace it";
 }
 
 static void deny(struct stand_ins *s, const char *claim, struct wish *w)
@@ -117,7 +117,7 @@ const struct node_claim *stand_ins_plan(struct stand_ins *s, const struct plan *
 	struct map_iter it;
 
 	forget_gone(s);
-	if (p->nclaims) /* they come first, and another plan follows */
+	if (p->nclaims) /* The plan's claims come first; another plan follows. */
 		return NULL;
 	map_for_each (it, s->wishes) {
 		struct wish *x = it.value;

@@ -1,7 +1,7 @@
 /*
  * stop_line: reads all failures, claims and conditions once, then answers for each scope (image,
- * pool, rack, provider) whether it is stopped and since when.  Nothing is kept from one turn to the
- * next.
+ * pool, rack, provider) whether it is paused and since when. Nothing is remembered from one loop
+ * turn to the next.
  */
 #include "controller/claims/stop_line.h"
 
@@ -19,7 +19,8 @@
 #define WINDOW_MS (30 * 60 * 1000)
 #define FIRST_MS (10 * 60 * 1000)
 #define CAP_MS (2 * 3600 * 1000)
-/* A stop is written down this much later than it came about, at most. */
+/* Longest time between the failure that trips the breaker and the write of condition
+ * LineStopped. */
 #define LATE_MS (5 * 60 * 1000)
 #define ROWS_MAX 64
 
@@ -36,18 +37,18 @@ struct served {
 enum scope { IMAGE, POOL, RACK, PROVIDER, SCOPES };
 static const char *const scope_names[] = {"image", "pool", "rack", "provider"};
 
-/* What was found of one scope: asked for once in a turn. */
+/* Result for one scope, cached for one loop turn. */
 struct found {
 	enum scope scope;
-	/* whose object says since when failures count */
+	/* Name of the scope, and the pool and provider whose objects limit which failures count */
 	const char *name, *pool, *provider;
 	bool stopped, on_its_way;
-	/* the first failure that it was stopped for */
+	/* Time of the oldest failure that tripped the breaker */
 	int64_t begin;
-	/* the only one who has been there, and may have made them all; NULL: several, or nobody
-	 * could */
+	/* The only tenant with claims in the scope, which may have caused all failures; NULL:
+	 * several tenants, or no tenant can have caused them */
 	const char *tenant;
-	/* as stop.next, for any other tenant */
+	/* As stop.next, for every other tenant */
 	int64_t next;
 	struct stopped_line stop;
 };
@@ -56,12 +57,12 @@ struct stop_line {
 	const struct context *c;
 	struct arena *a;
 	int64_t now;
-	/* by time */
+	/* Sorted by time */
 	struct failure *failures;
 	size_t nfailures, failures_cap;
 	struct served *served;
 	size_t nserved, served_cap;
-	/* claims on their way */
+	/* Claims in progress */
 	struct stop_line_place *coming;
 	size_t ncoming, coming_cap;
 	struct found *found;
@@ -117,7 +118,7 @@ static bool read_machine(const struct kube_entry *en, void *arg)
 	for (size_t i = 0; i < m->status.failures.n; i++) {
 		const struct machine_failure *f = &m->status.failures.v[i];
 
-		/* What comes to light in a wipe is no claim's. */
+		/* Failures found by a wipe have no claim and do not count. */
 		if (!f->claim || !f->reason || stop_line_is_tenants(f->reason))
 			continue;
 		l->failures = room(l->a, l->failures, l->nfailures, &l->failures_cap,
@@ -153,7 +154,8 @@ void stop_line_claim(struct stop_line *l, const struct node_claim *n)
 		return;
 	}
 	(void)claim_phase(n, machine_of_claim(l->c, n), &failed, &reason, &message);
-	/* What waits for a person tells nothing, and may do so for days. */
+	/* A claim that waits for an operator's approval proves nothing and may wait for days: it is
+	 * no trial in progress. */
 	if (failed || str_eq(n->status.phase, "Failed") || n->meta.deletion_timestamp ||
 	    (op && op->waiting_for == WAITING_APPROVAL && machine_of_claim(l->c, n)))
 		return;
@@ -206,7 +208,8 @@ static int64_t since_of(const struct stop_line *l, const struct object_meta *m,
 	const char *asked = labels_get(&m->annotations, REQUEST_RESUME);
 	int64_t resumed = 0, since = 0;
 
-	/* One that lies ahead would keep the line open until then, whatever fails. */
+	/* A `drover resume` dated in the future would keep the breaker closed until then, whatever
+	 * fails. */
 	if (asked && (!str_to_time(asked, &resumed) || resumed > l->now + LATE_MS))
 		resumed = 0;
 	if (c && c->status != CONDITION_TRUE)
@@ -229,7 +232,7 @@ int64_t stop_line_since(const struct stop_line *l, const char *pool, const char 
 	return a > b ? a : b;
 }
 
-/* --- finding ---------------------------------------------------------------------------------- */
+/* --- scopes ----------------------------------------------------------------------------------- */
 
 static bool in_scope(const struct found *s, const struct stop_line_place *p)
 {
@@ -238,7 +241,7 @@ static bool in_scope(const struct found *s, const struct stop_line_place *p)
 		return str_eq(p->image, s->name);
 	case POOL:
 		return str_eq(p->pool, s->name);
-	case RACK: /* two providers may number their racks alike */
+	case RACK: /* Two providers may use the same rack names. */
 		return str_eq(p->rack, s->name) && str_eq(p->provider, s->provider);
 	case PROVIDER:
 		return str_eq(p->provider, s->name);
@@ -248,10 +251,10 @@ static bool in_scope(const struct found *s, const struct stop_line_place *p)
 	return false;
 }
 
-/* The newest failure for one reason on each of the three machines that had it last. */
+/* For one reason, the newest failure on each of the MACHINES machines that had it last. */
 struct row {
 	const char *reason;
-	/* newest first */
+	/* Newest first; NULL: fewer machines had it */
 	const struct failure *last[MACHINES];
 };
 
@@ -260,7 +263,7 @@ static struct row *row_of(struct row *rows, size_t *n, const char *reason)
 	for (size_t i = 0; i < *n; i++)
 		if (str_eq(rows[i].reason, reason))
 			return &rows[i];
-	if (*n == ROWS_MAX) /* a status may have been written by hand */
+	if (*n == ROWS_MAX) /* A status edited by hand may have more reasons. */
 		return NULL;
 	rows[*n] = (struct row){.reason = reason};
 	return &rows[(*n)++];
@@ -276,7 +279,8 @@ static void add_to_row(struct row *r, const struct failure *f)
 	r->last[0] = f;
 }
 
-/* May its tenant have made it fail, by what it answers or does with its Node? */
+/* True if the tenant may have caused a failure in this step, by answers of its API server or
+ * changes of its Node. */
 static bool is_of_tenants_making(const char *step)
 {
 	static const char *const steps[] = {"booting", "joining", "gating"};
@@ -289,9 +293,9 @@ static bool of_another(const struct found *s, const struct stop_line_place *at, 
 	return at->tenant && !str_eq(at->tenant, tenant) && in_scope(s, at);
 }
 
-/* Has anybody been there but this tenant? One that is on its way tells nothing yet, and one that
- * failed for the same reason after it speaks for it (after: its last failure; NULL: whatever
- * failed). */
+/* True if other tenants have had claims in the scope. A claim in progress does not count, nor does
+ * a claim of another tenant that failed for the same reason afterwards, because it supports this
+ * tenant (after: this tenant's last failure; NULL: every failure counts). */
 static bool is_shared(const struct stop_line *l, const struct found *s, const char *tenant,
 		      const struct failure *after)
 {
@@ -308,7 +312,8 @@ static bool is_shared(const struct stop_line *l, const struct found *s, const ch
 	return any;
 }
 
-/* The one tenant that the three are of, and who may have made them; NULL: there is none. */
+/* Returns the one tenant of the three failures that may have caused all of them; NULL: there is
+ * none. */
 static const char *tenant_of(const struct row *r)
 {
 	const char *tenant = r->last[0]->at.tenant;
@@ -327,7 +332,7 @@ static bool is_one_tenants(const struct stop_line *l, const struct found *s, con
 	return tenant && is_shared(l, s, tenant, r->last[0]);
 }
 
-/* Does this one stop the line?  Gives the oldest that it is stopped for. */
+/* Returns the oldest of the failures that trip the breaker; NULL: this row does not trip it. */
 static const struct failure *stops(const struct stop_line *l, const struct found *s,
 				   const struct row *r)
 {
@@ -352,7 +357,7 @@ static int64_t wait_of(unsigned doublings)
 	return ms < CAP_MS ? ms : CAP_MS;
 }
 
-/* On how many machines the reason was seen from then on. */
+/* Returns the number of machines that had the reason since the breaker tripped. */
 static int64_t machines_with(const struct stop_line *l, const struct found *s)
 {
 	int64_t n = 0;
@@ -400,7 +405,7 @@ static void find(struct stop_line *l, struct found *s)
 
 		if (f->time <= since || !in_scope(s, &f->at))
 			continue;
-		if (s->stopped) { /* whatever the one that was let through failed for */
+		if (s->stopped) { /* Counts every failure of a trial, whatever its reason. */
 			if (!str_eq(f->at.tenant, s->tenant))
 				s->tenant = NULL;
 			if (f->time >= s->stop.next)
@@ -487,8 +492,8 @@ bool stop_line_admits(struct stop_line *l, const struct stop_line_place *p,
 		if (!s->stopped)
 			continue;
 		held = next || s->on_its_way;
-		/* Of several the one that holds it longest; the narrowest of those that let it
-		 * through. */
+		/* Reports the scope that holds the claim back longest, or else the narrowest scope
+		 * that allows the trial. */
 		if (!why->scope || (held && (open || next > why->next))) {
 			*why = s->stop;
 			why->next = next;
@@ -523,7 +528,7 @@ bool stop_line_stops_provider(struct stop_line *l, const struct provider_object 
 	return s->stopped;
 }
 
-/* --- all that is stopped ---------------------------------------------------------------------- */
+/* --- list of paused scopes -------------------------------------------------------------------- */
 
 static bool ask_pool_images(const struct kube_entry *en, void *arg)
 {
@@ -535,7 +540,8 @@ static bool ask_pool_images(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* A failure older than the longest wait stops a place only where a claim is on its way. */
+/* Looks at failures younger than the longest wait, and at scopes with a claim in progress: an older
+ * failure pauses only where a claim is in progress. */
 static void ask_all(struct stop_line *l)
 {
 	kube_cache_each(l->c->cache[OBJECT_NODE_POOL], ask_pool_images, l);
@@ -588,7 +594,7 @@ size_t stop_line_list(struct stop_line *l, struct stop_line_held **v)
 
 static bool blames(struct stop_line *l, const struct machine *m, const struct machine_failure *f)
 {
-	/* What is asked for cannot be made, wherever: it is never the machine's. */
+	/* What the claim asks for is impossible on any machine: never the machine's fault. */
 	static const char *const never[] = {"ImageMismatch", "ConfigInvalid", "StartupTaintsExist"};
 	const struct stop_line_place p = {f->pool, f->image, m->spec.provider_ref.name,
 					  stop_line_rack(l->c, m), f->tenant};
@@ -606,7 +612,7 @@ static bool blames(struct stop_line *l, const struct machine *m, const struct ma
 	return false;
 }
 
-/* It only followed from an earlier one of the same claim. */
+/* True if this failure followed from an earlier failure of the same claim. */
 static bool follows(const struct machine *m, size_t at)
 {
 	for (size_t i = at; i-- > 0;)
@@ -622,7 +628,8 @@ bool stop_line_machine_worn(const struct context *c, const struct machine *m)
 	struct stop_line *l = stop_line_read(c, a);
 	struct found pool = {.scope = POOL};
 	const char *tenant = NULL;
-	bool one = true; /* all that count are of one tenant's making */
+	/* True as long as all failures that count may be caused by the same tenant */
+	bool one = true;
 	unsigned n = 0;
 
 	for (size_t i = m->status.failures.n; i-- > 0 && n < MACHINES;) {

@@ -12,7 +12,7 @@
 #include "controller/rules/claim.h"
 #include "controller/rules/provider.h"
 
-/* What ends at an unknown time is asked again after this time. */
+/* Time after which a stop without a known end is checked again. */
 #define AGAIN_MS 30000
 
 struct stop_list {
@@ -40,16 +40,18 @@ static const char *when(struct stop_list *l, const char *what, int64_t at)
 	return at ? arena_printf(l->a, "; %s %s", what, str_time(t, at)) : "";
 }
 
-/* --- lines ----------------------------------------------------------------------------------- */
+/* --- circuit breaker -------------------------------------------------------------------------- */
 
 static const char *text_of(struct stop_list *l, const struct stopped_line *s)
 {
-	return arena_printf(l->a, "no new claims for %s %s: %s on %lld machine%s%s", s->scope,
-			    s->name, s->reason, (long long)s->machines, s->machines == 1 ? "" : "s",
-			    s->next ? when(l, "one is tried at", s->next) : "; one is being tried");
+	return arena_printf(l->a, "new claims for %s %s are paused after %s on %lld machine%s%s",
+			    s->scope, s->name, s->reason, (long long)s->machines,
+			    s->machines == 1 ? "" : "s",
+			    s->next ? when(l, "next trial claim at", s->next)
+				    : "; a trial claim is in progress");
 }
 
-/* An image has no object of its own: it is stopped for the versions of the pool that have it. */
+/* An image has no object of its own: stops the versions of the pool that use the image. */
 static void add_image(struct stop_list *l, struct world_stop *s, const struct stop_line_held *h)
 {
 	const struct node_pool *p = CTX_GET(l->from->c, OBJECT_NODE_POOL, node_pool, h->at.pool);
@@ -97,10 +99,10 @@ static void add_failing(const char *tenant, const char *pool, const struct faili
 		return;
 	s.tenant = arena_strdup(l->a, tenant);
 	s.pool = arena_strdup(l->a, pool);
-	s.text =
-		arena_printf(l->a, "claims of pool %s failed %u times in a row%s, the last by %s%s",
-			     pool, row->n, tenant ? "" : " for several tenants", row->why,
-			     when(l, "the next is made at", row->until));
+	s.text = arena_printf(l->a,
+			      "claims of pool %s failed %u times in a row%s, the last with %s%s",
+			      pool, row->n, tenant ? "" : " for several tenants", row->why,
+			      when(l, "next claim at", row->until));
 	add(l, &s, row->until);
 }
 
@@ -115,8 +117,8 @@ static void add_type(struct stop_list *l, const char *provider, const char *type
 
 	if (!why)
 		return;
-	s.text = arena_printf(l->a, "provider %s has no %s now: %s%s", provider, type, why,
-			      when(l, "tried again at", until));
+	s.text = arena_printf(l->a, "provider %s has no instance of type %s to offer now: %s%s",
+			      provider, type, why, when(l, "next attempt at", until));
 	add(l, &s, until);
 }
 

@@ -5,12 +5,12 @@
 #include "planner/world.h"
 
 /*
- * stops: what the planner is told that it cannot have now (planner/stops.h): stopped lines
+ * stops: what the planner may not use now (planner/stops.h): scopes paused by the circuit breaker
  * (stop_line.h), claims that fail in a row (failing.h), Providers that are not Ready (usable.h),
  * types of which a cloud has none.
  *
- * A trial of a stopped line is no stop: the plan may have a claim there, and the provisioner sends
- * one of these alone.  After that the line is a stop again.
+ * A scope in which a trial is allowed is not given to the planner as a stop: the plan may place
+ * claims there, and the provisioner sends only one of them. Afterwards the scope is a stop again.
  * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_stop_line.c,
  * tests/world/test_elastic.c
  */
@@ -21,13 +21,13 @@ struct stop_line;
 struct stops_from {
 	struct context *c;
 	const struct failing *failing;
-	/* NULL: no driver is judged */
+	/* NULL: Providers are not checked */
 	const struct drivers *drivers;
-	/* NULL: there are no clouds */
+	/* NULL: no clouds */
 	const struct fleet *fleet;
 };
-/* Puts all stops into the world.  l: as things are now.  Returns at what time one of them may end,
- * Unix ms; 0: there is none. */
+/* Writes all stops to the world. l: the circuit breakers as they are now. Returns the Unix ms at
+ * which the first stop may end; 0: there is no stop. */
 int64_t stops_put(const struct stops_from *from, struct stop_line *l, struct world *w);
 
 #endif

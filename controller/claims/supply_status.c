@@ -1,6 +1,6 @@
 /*
- * supply_status: computes the status of each NodePool and Provider and writes what differs.  Apart
- * from the provisioner: it runs seldom, and nothing waits for it.
+ * supply_status: computes the status of each NodePool and Provider and writes the differences.
+ * Separate from the provisioner, because it runs rarely and nothing waits for it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,13 +32,13 @@
 
 #define PASS_MS 2000
 
-/* Sums of one pass. */
+/* Sums computed in one pass. */
 struct sum {
-	/* names are the pass's */
+	/* The names of resources are allocated in the pass's arena. */
 	struct resources resources;
 	int64_t nodes;
 	int64_t by_state[MACHINE_STATES];
-	/* of a tenant: what its bill goes on for */
+	/* Of a tenant: the machines that it is charged for now */
 	struct virtual_cluster_charges held;
 };
 
@@ -48,29 +48,29 @@ struct supply_status {
 	const struct warm_pool *warm_pool;
 	const struct eta *eta;
 	const struct fleet *fleet;
-	/* NULL: nobody plans */
+	/* NULL: this process makes no plans */
 	const struct waiting *waiting;
 	struct loop_timer timer;
 	/* loop_now() at which the last pass began */
 	int64_t passed_at;
-	/* The pass that is under way; NULL: none. */
+	/* Arena of the pass in progress; NULL: none in progress */
 	struct arena *arena;
 	/* name -> struct sum */
 	struct map *by_tenant, *by_pool, *by_provider;
 	struct sweep sweep;
 	size_t step;
-	/* something changed meanwhile */
+	/* Something changed during the pass: another pass follows. */
 	bool again;
-	/* for this turn alone */
+	/* Arena of this loop turn */
 	struct arena *turn;
 	struct stop_line *line;
-	/* "Kind/name" -> struct entry: writes in flight, versions that were refused */
+	/* "Kind/name" -> struct entry: writes in flight, and versions whose write was refused */
 	struct map *entries;
 };
 
 struct entry {
 	struct supply_status *owner;
-	/* refused: this resourceVersion */
+	/* refused: resourceVersion whose write the API server refused */
 	char *key, *refused;
 	char *tried;
 	struct status_writer write;
@@ -109,14 +109,19 @@ static void say_line(const struct context *c, struct conditions *cs, struct aren
 	say(c, cs, a, generation, STOP_LINE_CONDITION, stopped, stopped ? why->reason : "Open",
 	    !stopped ? ""
 	    : why->next
-		    ? arena_printf(a, "%s %s: %lld machines; one claim is let through at %s",
+		    ? arena_printf(a,
+				   "claims for %s %s failed on %lld machines; one trial claim is "
+				   "allowed from %s",
 				   why->scope, why->name, (long long)why->machines,
 				   str_time(t, why->next))
-		    : arena_printf(a, "%s %s: %lld machines; one claim at a time is let through",
-				   why->scope, why->name, (long long)why->machines));
+		    : arena_printf(
+			      a,
+			      "claims for %s %s failed on %lld machines; one trial claim at a time "
+			      "is allowed",
+			      why->scope, why->name, (long long)why->machines));
 }
 
-/* As long as warm machines are asked for. */
+/* Sets condition WarmReady, and removes it when the pool requests no warm machines. */
 static void say_warm(const struct supply_status *s, struct conditions *cs, struct arena *a,
 		     const struct node_pool *p)
 {
@@ -161,7 +166,7 @@ static bool count_machine(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Once in a turn: it looks at all machines. */
+/* Reads the circuit breakers once per loop turn, because that scans all machines. */
 static struct stop_line *line_now(struct supply_status *s)
 {
 	if (!s->line)
@@ -169,7 +174,7 @@ static struct stop_line *line_now(struct supply_status *s)
 	return s->line;
 }
 
-/* Types of which the cloud has none now, and why. */
+/* Sets condition Offering: the types of which the cloud has none now, and why. */
 static void say_offers(const struct supply_status *s, const struct provider_object *p,
 		       struct arena *a, struct provider_object_status *out)
 {
@@ -219,7 +224,8 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 	    : troubled ? "NetworkIncident"
 		       : "NetworkDriver",
 	    troubled ? arena_strdup(a, trouble)
-	    : none ? "spec.network.type is none: machines are cut off by being off alone, and nothing proves it"
+	    : none   ? "spec.network.type is none: only being powered off isolates a machine, and "
+		       "nothing proves that it is isolated"
 	    : driver_network_about(s->drivers, p->meta.name, about, sizeof(about))
 		    ? arena_printf(a, "%s, %s", provider_object_fabric_names[p->spec.network.type],
 				   about)
@@ -404,8 +410,8 @@ static bool pass_provider(const struct kube_entry *e, void *arg)
 	return true;
 }
 
-/* Its finalizer, which it gets with its first claim (tenant/debts.c), comes first: of two writes of
- * one version the second is refused. */
+/* Writes no status before the VirtualCluster has its finalizer, which it gets with its first claim
+ * (tenant/debts.c): of two writes based on one version the second would be refused. */
 static bool pass_tenant(const struct kube_entry *e, void *arg)
 {
 	struct supply_status *s = arg;
@@ -468,7 +474,7 @@ static void pass_begins(struct supply_status *s)
 	sweep_begin(&s->sweep, s->c->cache[steps[0].kind], s->arena);
 }
 
-/* One step after the other, each in slices. */
+/* Runs one slice of the pass: one step after the other, each in slices. */
 static void pass(void *arg)
 {
 	struct supply_status *s = arg;

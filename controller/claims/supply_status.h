@@ -4,12 +4,13 @@
 #include "controller/core/context.h"
 
 /*
- * supply_status: the status of NodePools and Providers, which is the sum of what claims, machines,
- * drivers and clouds say; of each VirtualCluster what it has of that, and which of its pods wait.
+ * supply_status: writes the status of NodePools and Providers, computed from claims, machines,
+ * drivers and clouds, and of each VirtualCluster what it uses of them and which of its pods wait.
  *
- * supply_status_kick() only marks. One pass over all of them follows, at most one in 2 s. What has
- * changed is written with the resourceVersion, only by the leader. A version of an object that the
- * API server refused to have written is not tried again. Conditions of other writers stay.
+ * supply_status_kick() only schedules. One pass over all objects follows, at most one every 2 s.
+ * Only the leader writes, only what changed, with the resourceVersion. After the API server refused
+ * a write, that version of the object is not tried again. Conditions of other writers are
+ * preserved.
  */
 struct drivers;
 struct eta;

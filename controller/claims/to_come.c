@@ -1,4 +1,4 @@
-/* to_come: counts what the pools allow; the plan itself keeps to their limits. */
+/* to_come: counts what the pools' limits allow; the plan itself enforces the limits. */
 #include "controller/claims/to_come.h"
 
 #include <stdlib.h>
@@ -10,8 +10,9 @@
 #include "controller/claims/permits.h"
 #include "controller/rules/provider.h"
 
-#define MOST 1000	/* of a type */
-#define WORTH_LESS 1000 /* failures in a row: the best machine has fewest */
+#define MOST 1000 /* Machines per type */
+/* Failures in a row: more than any real machine, because the machine with fewest is best */
+#define WORTH_LESS 1000
 
 struct to_come {
 	const struct context *c;

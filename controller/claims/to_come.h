@@ -6,13 +6,13 @@
 #include "planner/world.h"
 
 /*
- * to_come: the machines that elastic Providers would launch, as the planner's: for each instance
- * type as many as the pools let it have, offered, and worth less than any that there is. A pool
- * whose limits do not say `nodes` has no bound for its money, and so none of them. Besides, in
- * every pool, those that a permit is for (permits.h).
+ * to_come: the machines that elastic Providers could launch, as machines of the planner's world.
+ * For each instance type there are as many as the pools' limits allow; all are offered, and rank
+ * behind every existing machine. A pool without limits.nodes has no bound on its cost, and gets
+ * none. In addition, every pool gets the machines of permits (permits.h).
  *
- * Their names are "PROVIDER/TYPE/N", and of permits "PROVIDER/TYPE/permit/...", which no object
- * has.
+ * Their names are "PROVIDER/TYPE/N", and for permits "PROVIDER/TYPE/permit/...". No object can have
+ * such a name.
  * Tests: tests/world/test_elastic.c
  */
 struct to_come;
@@ -20,13 +20,13 @@ struct permits;
 struct to_come *to_come_new(const struct context *c, const struct permits *permits);
 void to_come_free(struct to_come *t);
 
-/* Puts those that the pools and Providers in the caches allow into the world, and takes away those
- * that they do not. */
+/* Adds the machines to come that the pools and Providers in the caches allow to the world, and
+ * removes those no longer allowed. */
 void to_come_put(struct to_come *t, struct world *w);
-/* Puts elastic Providers last in a pool; where it has no limit of nodes, a policy that launches
- * leaves them there for what has a permit, and else they are taken from it. */
+/* Moves elastic Providers to the end of the pool's list. In a pool without limits.nodes they are
+ * removed, unless a BurstPolicy of mode Enforce exists: then they serve only work with a permit. */
 void to_come_bound(const struct context *c, struct world_pool *p, struct arena *a);
-/* This machine of a plan is one of them. */
+/* True if this machine of a plan is a machine to come. */
 bool to_come_is(const struct context *c, const char *provider, const char *machine);
 
 #endif

@@ -1,5 +1,5 @@
-/* underused: the sweeps, and what is kept of them: a claim's verdict, and since when it is to be
- * given back. */
+/* underused: runs the sweeps and stores their results: the verdict of each claim, and since when it
+ * may be released. */
 #include "controller/claims/underused.h"
 
 #include <stdlib.h>
@@ -20,29 +20,29 @@ struct underused {
 	const struct tenants *tenants;
 	struct consolidate_run *run;
 	struct arena *arena;
-	/* loop_now() of the last sweep; 0: none */
+	/* loop_now() of the last sweep; 0: none yet */
 	int64_t swept_at;
-	/* nothing changed since */
+	/* Nothing changed since the last sweep */
 	bool fresh;
 	/* name -> struct saving */
 	struct map *claims;
-	/* tenants with pods that wait for a machine, or have one on its way */
+	/* Tenants with pods that wait for a machine, or have one in progress */
 	struct map *needs;
-	/* those whose pods wait for one */
+	/* Tenants with pods that wait for a machine */
 	struct map *waits;
 };
 
 struct saving {
 	char uid[64];
 	enum consolidate_verdict verdict;
-	/* loop_now() since when it is to be given; 0: it is not */
+	/* loop_now() since when the Node may be released; 0: it may not */
 	int64_t since;
-	/* loop_now() */
+	/* loop_now() until which the Node is not tried again */
 	int64_t barred_until;
-	/* the last time */
+	/* Last such pause, ms */
 	int64_t barred_ms;
 	char *text;
-	/* in this sweep */
+	/* Found in the present sweep */
 	bool seen;
 };
 
@@ -54,7 +54,7 @@ static void saving_free(void *p)
 	free(s);
 }
 
-/* The tenant's pods, all of them, are known as they are now. */
+/* True if all pods and Nodes of the tenant are known as they are now. */
 static bool is_read(const struct underused *u, const char *tenant)
 {
 	const struct virtual_cluster *vc =
@@ -135,39 +135,40 @@ static const char *text_of(const struct consolidate_node *n, struct arena *a)
 {
 	static const char *const kept[WORLD_KEEPS] = {
 		[WORLD_KEEP_NOT] = "",
-		[WORLD_KEEP_ASKED] = "an annotation of it says that it may not be disrupted",
-		[WORLD_KEEP_ALONE] = "it has no controller that would make it anew",
+		[WORLD_KEEP_ASKED] = "an annotation of the pod forbids its disruption",
+		[WORLD_KEEP_ALONE] = "it has no controller that would recreate it",
 		[WORLD_KEEP_LOCAL] = "it has files on this Node (emptyDir or hostPath)",
 		[WORLD_KEEP_VOLUMES] = "it has persistent volumes",
 		[WORLD_KEEP_OTHERS] =
-			"where it may be hangs on other pods (topology spread or pod affinity)",
-		[WORLD_KEEP_UNKNOWN] = "drover cannot judge what it asks of a Node",
+			"its placement depends on other pods (topology spread or pod affinity)",
+		[WORLD_KEEP_UNKNOWN] = "drover cannot evaluate what it requires of a Node",
 	};
 	char until[STR_TIME_SIZE];
 
 	switch (n->verdict) {
 	case CONSOLIDATE_GIVE:
-		return arena_printf(
-			a, "its %zu pod%s room on other Nodes of its tenant, for one on %s",
-			n->nmoves, n->nmoves == 1 ? " has" : "s have", n->moves[0].to);
+		return arena_printf(a,
+				    "its %zu pod%s on other Nodes of the tenant, for example on %s",
+				    n->nmoves, n->nmoves == 1 ? " fits" : "s fit", n->moves[0].to);
 	case CONSOLIDATE_EMPTY:
-		return "no pod that counts is on it";
+		return "no pod that would have to move runs on it";
 	case CONSOLIDATE_KEPT:
 		return arena_printf(a, "pod %s/%s stays: %s%s%s", n->ns, n->pod, kept[n->keep],
 				    n->keep_until ? ", until " : "",
 				    n->keep_until ? str_time(until, n->keep_until) : "");
 	case CONSOLIDATE_GANG:
-		return arena_printf(a, "pod %s/%s is of a gang, which would not be whole", n->ns,
-				    n->pod);
+		return arena_printf(a, "pod %s/%s belongs to a gang, which would become incomplete",
+				    n->ns, n->pod);
 	case CONSOLIDATE_NO_ROOM:
 		return arena_printf(a, "pod %s/%s fits on no other Node of its tenant", n->ns,
 				    n->pod);
 	case CONSOLIDATE_RECEIVES:
-		return "pods that wait, or of Nodes that are to go, have their room here";
+		return "its free capacity is needed for waiting pods, or for pods of Nodes that "
+		       "are to be released";
 	case CONSOLIDATE_OVER:
 		break;
 	}
-	return "its tenant's pods take more work than one tenant has";
+	return "evaluating the tenant's pods exceeds the computing time of one tenant";
 }
 
 static void keep(struct underused *u, const struct consolidate_node *node, struct arena *a)
@@ -228,7 +229,8 @@ static bool asks(const struct kube_entry *en, void *arg)
 
 static bool is_asked(const struct underused *u)
 {
-	bool any = map_size(u->claims) > 0; /* of pools that asked before: to be forgotten */
+	/* Claims of pools that no longer ask for sweeps have to be forgotten. */
+	bool any = map_size(u->claims) > 0;
 
 	kube_cache_each(u->c->cache[OBJECT_NODE_POOL], asks, &any);
 	return any;
@@ -286,7 +288,7 @@ bool underused_step(struct underused *u, struct world *w)
 	return false;
 }
 
-/* --- what else is to be known ----------------------------------------------------------------- */
+/* --- plans and changes ------------------------------------------------------------------------ */
 
 static void mark(struct map *m, const char *tenant, struct underused *u)
 {

@@ -1,5 +1,5 @@
-/* unwanted: one look at all claims for each plan; a file of its own, for plans find it, and claims
- * and machines act on it. */
+/* unwanted: scans all claims after each plan. A module of its own, because plans find unwanted
+ * claims, while claims and machines act on them. */
 #include "controller/claims/unwanted.h"
 
 #include <stdlib.h>
@@ -22,29 +22,29 @@ struct unwanted {
 
 struct spell {
 	char uid[64];
-	/* loop_now() */
+	/* loop_now() since when the claim is unwanted */
 	int64_t since;
 };
 
-/* The tenant's pods are known as they are now. */
+/* True if the tenant's pods are known as they are now. */
 static bool is_read(const struct unwanted *u, const char *tenant)
 {
 	const struct virtual_cluster *vc =
 		CTX_GET(u->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, str_or(tenant, ""));
 	struct tenant *t = tenant_get(u->tenants, str_or(tenant, ""));
 
-	/* mutant: unwanted-unread */
-	return vc && !vc->spec.paused && !vc->meta.deletion_timestamp && t && tenant_usable(t) &&
-	       t->pods && kube_cache_synced(t->pods);
+	/* mutant: unwanted-unread */ return vc && !vc->spec.paused &&
+		!vc->meta.deletion_timestamp && t && tenant_usable(t) && t->pods &&
+		kube_cache_synced(t->pods);
 }
 
-/* Nothing was written for it, and it is drover's to take back. A machine that says so, and whose
- * Node is there, came from a backup; a claim without a machine is for claims.c to judge. */
+/* True if nothing was written for the claim and drover may withdraw it. A machine in state claimed
+ * whose Node exists came from a backup; claims.c handles claims without a machine. */
 static bool is_early(const struct unwanted *u, const struct node_claim *n)
 {
 	const struct machine *m;
 
-	/* Asked of all claims after each plan: first what costs no look elsewhere. */
+	/* Runs for all claims after each plan: conditions without a lookup come first. */
 	if (!labels_get(&n->meta.annotations, CLAIM_FOR_PODS) || n->meta.deletion_timestamp ||
 	    str_eq(n->status.phase, "Failed"))
 		return false;
@@ -63,13 +63,13 @@ int64_t unwanted_ms(const struct unwanted *u, const struct node_claim *n)
 		       : -1;
 }
 
-/* --- what a plan says ------------------------------------------------------------------------- */
+/* --- results of a plan ------------------------------------------------------------------------ */
 
 struct said {
 	struct unwanted *u;
-	/* claims on which it placed a pod */
+	/* Claims on which the plan placed a pod */
 	struct map *wanted;
-	/* tenants of which it does not say all */
+	/* Tenants for which the plan is incomplete */
 	struct map *unclear;
 };
 
@@ -126,7 +126,8 @@ static void forget_gone(struct unwanted *u)
 		map_del(u->claims, it.key);
 }
 
-/* What a policy decided for one piece of work is not launched for another. */
+/* True if the pod may use the claim: an instance that a policy decided on for one piece of work is
+ * not launched for another. */
 static bool may_want(const struct unwanted *u, const struct plan_pod *p)
 {
 	const struct node_claim *n = CTX_GET(u->c, OBJECT_NODE_CLAIM, node_claim, p->target);

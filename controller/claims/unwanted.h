@@ -5,36 +5,34 @@
 #include "planner/plan.h"
 
 /*
- * unwanted: claims that were made for pods, and whose pods are all gone before anything was written
- * for them.
+ * unwanted: claims made for pods that were all deleted before anything was written for the claim.
  *
- * Each plan says on which claims pods are placed. A claim on which none is placed any more is not
- * brought further than claimed (steps/coming.c), and is withdrawn after UNWANTED_MS
- * (claims/claims.c): its machine is free again, unwiped because unwritten. A pod that comes
- * meanwhile and fits there keeps it.
+ * Each plan shows on which claims pods are placed. A claim without such a pod is not advanced
+ * beyond state claimed (steps/coming.c), and is withdrawn after UNWANTED_MS (claims/claims.c). Its
+ * machine is then free again without a wipe, because nothing was written. A new pod that fits on
+ * the claim keeps it.
  *
- * A claim stays, whatever a plan says: one that a person made; one whose machine is not in claimed,
- * or has a Node; all of a tenant whose pods are not known now (unreachable, asleep, paused), or of
- * which the plan judged some not at all, or placed one on a Node that kube-scheduler has not bound
- * it to yet.
+ * Regardless of the plan, some claims are never unwanted: a claim that an operator created; a claim
+ * whose machine is not in state claimed, or has a Node; all claims of a tenant whose pods are not
+ * known now (unreachable, asleep, paused), of which the plan left out some pods, or of which a pod
+ * is placed on a Node but not yet bound by kube-scheduler.
  *
- * Remembered by this process alone; the first plan of the next leader finds the same. On the loop
- * thread.
+ * Kept in this process only; the first plan of the next leader finds the same. On the loop thread.
  * Tests: tests/unit/controller/claims/test_unwanted.c, tests/world/test_join.c
  */
-#define UNWANTED_MS 30000 /* a Job makes a pod that failed anew after 10 s */
+#define UNWANTED_MS 30000 /* A Job recreates a failed pod after 10 s */
 
 struct tenants;
 struct unwanted;
 struct unwanted *unwanted_new(struct context *c, const struct tenants *tenants);
 void unwanted_free(struct unwanted *u);
 
-/* A plan is ready, made of what the caches have. Whose claims change is told: NOTICE_CLAIM,
- * NOTICE_MACHINE. */
+/* Learns from a finished plan that was made of the caches' present content. Sends NOTICE_CLAIM and
+ * NOTICE_MACHINE for claims that begin or cease to be unwanted. */
 void unwanted_plan(struct unwanted *u, const struct plan *p);
-/* Another replica leads: what was found is not worth anything when this one leads again. */
+/* Forgets all results. Call when another replica becomes the leader. */
 void unwanted_clear(struct unwanted *u);
-/* For how long no pod has wanted it, ms; -1: one does, or nobody can say. */
+/* Returns for how long no pod has needed the claim, ms; -1: a pod needs it, or it is not known. */
 int64_t unwanted_ms(const struct unwanted *u, const struct node_claim *n);
 
 #endif

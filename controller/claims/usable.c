@@ -12,7 +12,7 @@ const char *usable_not(const struct context *c, const struct drivers *drivers,
 
 	*message = "";
 	if (!CTX_GET(c, OBJECT_PROVIDER, provider_object, provider)) {
-		*message = "there is no Provider of this name";
+		*message = "no Provider of this name exists";
 		return "ProviderNotFound";
 	}
 	if (!s)

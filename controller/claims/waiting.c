@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* The lists of all tenants, of one plan. */
+/* The lists of all tenants that one plan makes. */
 struct book {
 	struct arena *a;
 	/* name -> struct virtual_cluster_waits, in the arena */
@@ -18,11 +18,11 @@ struct waiting {
 	struct context *c;
 	void (*published)(void *arg);
 	void *arg;
-	/* being gone through; NULL: none */
+	/* List of the plan that is being processed; NULL: none */
 	struct book *next;
-	/* whole, and newer than now; NULL: none */
+	/* Complete list, newer than now, waiting for publication; NULL: none */
 	struct book *last;
-	/* published; NULL: none yet */
+	/* Published list; NULL: none yet */
 	struct book *now;
 	struct loop_timer timer;
 	/* loop_now() of the last publication that had pods; 0: none */
@@ -54,7 +54,7 @@ void waiting_begin(struct waiting *w)
 	w->next = book_new();
 }
 
-/* At most max bytes, cut between characters, valid UTF-8. */
+/* Returns a copy of s, truncated to at most max bytes between characters, as valid UTF-8. */
 static const char *clean(struct arena *a, const char *s, size_t max)
 {
 	size_t n = strlen(s);
@@ -114,7 +114,7 @@ void waiting_end(struct waiting *w)
 		loop_timer_start(&w->timer, due > 0 ? due : 0);
 }
 
-/* --- what goes into the status ---------------------------------------------------------------- */
+/* --- status ----------------------------------------------------------------------------------- */
 
 static const struct virtual_cluster_waiting *find(const struct virtual_cluster_waits *in,
 						  const char *pod)
@@ -157,7 +157,7 @@ bool waiting_status(const struct waiting *w, const struct virtual_cluster *vc, s
 	return changed;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- start and stop --------------------------------------------------------------------------- */
 
 struct waiting *waiting_new(struct context *c, void (*published)(void *arg), void *arg)
 {

@@ -1,10 +1,10 @@
 /*
- * warm_pool: one pass over the pools that want warm machines.
+ * warm_pool: one pass over the pools that ask for warm machines.
  *
- *   plan_stock(pool) --> what it has, then what fits best --> wishes --> kick the machines that differ
+ *   plan_stock(pool) --> its warm machines, then the best others --> wishes --> notify machines
  *
- * A machine is chosen by: kept for this pool already, its agent there, on for a pool that gives it
- * back, the rack with the fewest of this pool, the planner's order, the name.
+ * Order of choice: already warm for this pool; agent running; powered on for a pool that gives the
+ * machine up; rack with the fewest machines of this pool; fewest failures; name.
  */
 #include "controller/claims/warm_pool.h"
 
@@ -21,9 +21,10 @@
 #include "planner/plan.h"
 
 #define PASS_MS 1000
-#define HELD_MS 50 /* a plan is being made */
+#define HELD_MS 50 /* Retry interval while a plan is being made */
 
-#define AGAIN_MS 60000 /* while a pool has too few: time alone makes machines fit again */
+/* Interval of passes while a pool has too few: machines become suitable again by time alone */
+#define AGAIN_MS 60000
 
 #define FAILED_LATELY_MS (30 * 60 * 1000)
 
@@ -31,10 +32,10 @@ struct wish {
 	char *pool, *uid;
 };
 
-/* Of one pool, at the last pass. */
+/* Result of one pool in the last pass. */
 struct found {
 	int64_t wanted, kept;
-	/* its limits leave no room for more */
+	/* Its limits do not allow more */
 	bool limited;
 };
 
@@ -47,13 +48,13 @@ struct warm_pool {
 	bool known;
 	/* machine -> struct wish */
 	struct map *wishes;
-	/* machines that were free at the last pass */
+	/* Machines that were free in the last pass */
 	struct map *looked;
 	/* pool -> struct found */
 	struct map *pools;
 };
 
-/* --- what there is ---------------------------------------------------------------------------- */
+/* --- wanted number ---------------------------------------------------------------------------- */
 
 static bool kept_for(const struct machine *m, const struct node_pool *p)
 {
@@ -77,7 +78,7 @@ struct having {
 	int64_t n;
 };
 
-/* What is on its way counts as well: where many come, more will. */
+/* Claims in progress count as well: where many are coming, more will follow. */
 static bool count_claim(const struct kube_entry *en, void *arg)
 {
 	const struct node_claim *n = en->object;
@@ -88,7 +89,7 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* By count or by percentage, whichever is more. */
+/* Returns the number of warm machines wanted, by count or by percentage, whichever is more. */
 static int64_t wanted(const struct warm_pool *w, const struct node_pool *p)
 {
 	struct having h = {p, 0};
@@ -101,7 +102,7 @@ static int64_t wanted(const struct warm_pool *w, const struct node_pool *p)
 	return part > p->spec.warm.nodes ? part : p->spec.warm.nodes;
 }
 
-/* Off as it should be, and nothing that happened to it lately speaks against it. */
+/* True if the machine is off and had no recent failure, so that it may be started. */
 static bool may_be_warmed(const struct warm_pool *w, const struct machine *m)
 {
 	const struct machine_operation *op = m->status.operation;
@@ -116,13 +117,13 @@ static bool may_be_warmed(const struct warm_pool *w, const struct machine *m)
 /* --- choosing --------------------------------------------------------------------------------- */
 
 struct rack {
-	/* chosen in it, for this pool */
+	/* Machines chosen in this rack for the pool */
 	int64_t n;
 };
 
 struct choice {
 	const struct machine *m;
-	/* NULL: none is known */
+	/* NULL: not known */
 	struct rack *rack;
 	bool mine, ready, on, chosen;
 };
@@ -136,7 +137,7 @@ struct choosing {
 	size_t n;
 };
 
-/* Another pool keeps it, and still wants to. */
+/* True if another pool has this machine warm, and still asks for it. */
 static bool is_anothers(const struct choosing *ch, const struct machine *m)
 {
 	const struct object_ref *r = m->status.warm_for;
@@ -144,11 +145,12 @@ static bool is_anothers(const struct choosing *ch, const struct machine *m)
 		r ? CTX_GET(ch->w->c, OBJECT_NODE_POOL, node_pool, r->name) : NULL;
 	const struct found *f = p ? map_get(ch->w->pools, p->meta.name) : NULL;
 
-	/* One that was looked at before this one has given back what it has not chosen. */
+	/* A pool that was handled earlier in this pass has given up the machines that it did not
+	 * choose. */
 	return p && wants(p) && kept_for(m, p) && !f;
 }
 
-/* A person has to look at it; meanwhile another one may be warm. */
+/* True if an operator has to check the machine; meanwhile another machine may be warm. */
 static bool is_odd(const struct machine *m)
 {
 	const struct machine_operation *op = m->status.operation;
@@ -190,7 +192,7 @@ static bool better(const struct choice *x, const struct choice *y)
 		return x->ready;
 	if (x->on != y->on)
 		return x->on;
-	return x->rack && y->rack && x->rack->n < y->rack->n; /* else the one that comes first */
+	return x->rack && y->rack && x->rack->n < y->rack->n; /* Otherwise the first in the list */
 }
 
 static struct choice *best(const struct choosing *ch)
@@ -230,8 +232,8 @@ static int by_name(const void *x, const void *y)
 		      (*(const struct world_machine *const *)y)->name);
 }
 
-/* By failures, then name: the planner's own order has the kinds first, which all serve the pool as
- * well. */
+/* Fewest failures first, then name. Unlike the planner, ignores the instance type: every type here
+ * serves the pool equally well. */
 static int by_health(const void *x, const void *y)
 {
 	const struct world_machine *a = *(const struct world_machine *const *)x,
@@ -302,7 +304,8 @@ static bool kick_if_other(const struct kube_entry *en, void *arg)
 	struct object_ref want;
 	bool on = warm_pool_wish(w, m->meta.name, &want) == WARM_POOL_ON;
 
-	/* One that a claim names is the claim's, or was until now: nothing is wished of it yet. */
+	/* A machine that a claim names is about to be claimed, or was until now: no wish applies to
+	 * it yet. */
 	if (str_eq(m->status.state, "free") &&
 	    !claim_index_count(w->c, CLAIM_BY_MACHINE, m->meta.name))
 		map_put(w->looked, m->meta.name, w);
@@ -324,7 +327,8 @@ static void pass(void *arg)
 	w->known = c->leading && c->ready;
 	if (!w->known)
 		return;
-	if (ctx_crds_terminating(c)) { /* pools that are gone may be gone with their kind */
+	if (ctx_crds_terminating(c)) {
+		/* Pools that are gone may have been deleted with their definition. */
 		w->known = false;
 		loop_timer_start(&w->again, AGAIN_MS);
 		return;
@@ -358,7 +362,7 @@ void warm_pool_kick(struct warm_pool *w)
 
 	if (!w)
 		return;
-	w->known &= w->c->leading; /* what others have done since is not known */
+	w->known &= w->c->leading; /* What other leaders have done meanwhile is not known. */
 	if (loop_timer_active(&w->timer))
 		return;
 	due = w->known ? w->passed_at + PASS_MS - loop_now(w->c->loop) : 0;
@@ -370,7 +374,7 @@ static void on_again(void *arg)
 	warm_pool_kick(arg);
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 enum warm_pool_wish warm_pool_wish(const struct warm_pool *w, const char *machine,
 				   struct object_ref *pool)
@@ -423,13 +427,13 @@ bool warm_pool_tally(const struct warm_pool *w, const struct node_pool *p, struc
 		why = ": the pool is paused";
 	} else if (f->kept >= f->wanted) {
 		out->reason = "Warming";
-		why = ": the others are coming up";
+		why = ": the others are being started";
 	} else if (f->limited) {
 		out->reason = "LimitExceeded";
 		why = ": the limits of the pool leave no room for more";
 	} else {
 		out->reason = "NoCapacity";
-		why = ": no other free machine of its kinds can be warmed now";
+		why = ": no other free machine of a suitable type can be started now";
 	}
 	out->message =
 		arena_printf(a, "%lld of %lld%s", (long long)out->ready, (long long)f->wanted, why);

@@ -4,48 +4,50 @@
 #include "controller/core/context.h"
 
 /*
- * warm_pool: which free machines are kept on with the agent running, and for which pool
- * (NodePool.spec.warm: nodes, or a percentage of what it has, whichever is more); steps/warm.h is
- * how.
+ * warm_pool: decides which free machines stay powered on with the agent running, and for which pool
+ * (NodePool.spec.warm: a number of nodes or a percentage of the pool's nodes, whichever is more).
+ * steps/warm.h carries it out.
  *
- * A pool keeps machines that the planner would let it claim now (plan_stock), no more than its
- * limits leave room for, spread over racks. Pools by weight, then name; a machine is kept for one.
- * What is warm stays: nothing is switched off for the sake of a better spread. Whoever claims one
- * takes it, and another is warmed. A paused pool keeps what it has.
+ * A pool gets machines that the planner would let it claim now (plan_stock), no more than its
+ * limits allow, spread over racks. Pools are served by weight, then name; a machine is warm for one
+ * pool only. Warm machines stay warm: none is switched off for a better spread. A warm machine may
+ * be claimed like any free machine; another one is then started. A paused pool keeps its warm
+ * machines but gets no new ones.
  *
- * Not taken: a machine that failed in the last 30 min, that is on without our agent, or that did
- * not stay warm (status.operation.nextAttempt).
+ * Not chosen: a machine that failed in the last 30 min, that is on without drover's agent, or that
+ * did not stay warm (status.operation.nextAttempt).
  *
- * Derived from the caches by the leader alone, shortly after anything changed; nothing but
- * status.warmFor of the Machines is kept. On the loop thread.
+ * Derived from the caches by the leader only, shortly after a change; only status.warmFor of the
+ * Machines is stored. On the loop thread.
  */
 struct warm_pool;
 struct world_sync;
 struct warm_pool *warm_pool_new(struct context *c, struct world_sync *sync);
 void warm_pool_free(struct warm_pool *w);
-/* something changed; w NULL: nothing */
+/* Schedules a pass after a change; w may be NULL. */
 void warm_pool_kick(struct warm_pool *w);
 
 enum warm_pool_wish { WARM_POOL_UNKNOWN, WARM_POOL_OFF, WARM_POOL_ON };
-/* What is to become of this free machine; WARM_POOL_ON: *pool names it, valid until the next turn.
- * UNKNOWN until this process has looked as the leader since the machine is free: what is stays. */
+/* Returns what should happen to this free machine. WARM_POOL_ON: *pool names the pool, valid until
+ * the next loop turn. WARM_POOL_UNKNOWN, until a pass of this process as leader has seen the
+ * machine free: the machine stays as it is. */
 enum warm_pool_wish warm_pool_wish(const struct warm_pool *w, const char *machine,
 				   struct object_ref *pool);
 
-/* The pool asks for any. */
+/* True if the pool asks for warm machines. */
 bool warm_pool_asked(const struct node_pool *p);
 
-/* How a pool stands. */
+/* Number of warm machines of a pool. */
 struct warm_pool_tally {
 	int64_t wanted;
-	/* with their agent there; with those that are coming */
+	/* ready: machines whose agent runs; kept: ready and starting machines */
 	int64_t ready, kept;
-	/* of WarmReady */
+	/* Reason of condition WarmReady */
 	const char *reason;
-	/* in the arena */
+	/* Message of condition WarmReady, in the arena */
 	const char *message;
 };
-/* False: nothing is to be kept, or nobody has looked yet. */
+/* False: the pool asks for no warm machines, or no pass was made yet. */
 bool warm_pool_tally(const struct warm_pool *w, const struct node_pool *p, struct arena *a,
 		     struct warm_pool_tally *out);
 

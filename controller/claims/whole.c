@@ -1,6 +1,6 @@
 #include "controller/claims/whole.h"
 
-/* Finds gangs that have a pod on a claim that does not go. Returns false if there is no new one. */
+/* Finds gangs with a pod on a claim that is not created. Returns false if there is no new one. */
 static bool find_broken(const struct plan *p, const struct whole_claim *v, bool *broken)
 {
 	bool more = false;
@@ -23,6 +23,6 @@ void whole_gangs(const struct plan *p, struct whole_claim *v, struct arena *a)
 
 	while (broken && find_broken(p, v, broken))
 		for (size_t i = 0; i < p->nclaims; i++)
-			/* mutant: gang-half-sent */
-			v[i].goes &= !(broken[p->claims[i].gang] && !v[i].probe);
+			/* mutant: gang-half-sent */ v[i].goes &=
+				!(broken[p->claims[i].gang] && !v[i].probe);
 }

@@ -68,7 +68,8 @@ struct world_pool world_object_pool(const struct node_pool *p, struct arena *a)
 	return w;
 }
 
-/* Half of the machines of a type are through from that state in so many ms; 0: not known. */
+/* Returns the time in which half of the machines of a type complete the transition from that state,
+ * ms; 0: not known. */
 static int64_t path_of(const struct provider_object *p, const char *type, const char *from)
 {
 	for (size_t i = 0; i < p->status.paths.n; i++)
@@ -98,7 +99,7 @@ struct world_provider world_object_provider(const struct provider_object *p, str
 	return w;
 }
 
-/* Who had it goes, or is gone, and nobody wants it for anything else. */
+/* True if the machine is being released or was released, and becomes free again. */
 static bool is_coming(const struct machine *m)
 {
 	const enum machine_state s = machine_state_find(str_or(m->status.state, ""));
@@ -145,8 +146,9 @@ struct world_machine world_object_machine(const struct machine *m, const struct 
 	return w;
 }
 
-/* Nothing is launched for the claim: its Provider has no offer now. Once another offer is asked
- * for, the Machine still has its last error, and the claim is supply again. */
+/* True if no instance is launched for the claim, because its Provider has no offer now. While
+ * another offer is requested the Machine still has its last error, but the claim counts as supply
+ * again. */
 static bool has_no_offer(const struct machine *m)
 {
 	const struct machine_instance *i = m ? m->status.instance : NULL;

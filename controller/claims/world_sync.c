@@ -1,5 +1,5 @@
-/* world_sync: objects, pods and Nodes as the planner's structs: one function for each kind of
- * change. */
+/* world_sync: converts objects, pods and Nodes to the planner's structs: one function for each kind
+ * of change. */
 #include "controller/claims/world_sync.h"
 
 #include <stdlib.h>
@@ -34,7 +34,8 @@
 #include "controller/tenant/tenant.h"
 #include "planner/world.h"
 
-/* It changes by a part of a thousand of a half-life meanwhile. */
+/* Interval of updates of the tenants' use; in this time it changes by about a thousandth of a
+ * half-life. */
 #define USED_MS 60000
 
 struct world_sync {
@@ -43,11 +44,11 @@ struct world_sync {
 	struct world *world;
 	struct to_come *to_come;
 	bool held;
-	/* VirtualCluster -> its segment, of which it names addresses */
+	/* VirtualCluster -> its segment, if its spec has probe addresses */
 	struct map *probed;
-	/* loop_now() when what tenants have used was put */
+	/* loop_now() of the last update of the tenants' use */
 	int64_t used_at;
-	/* what changed while it is held: a letter for the kind, then its key */
+	/* Changes during a pause: a letter for the kind, then the key */
 	struct map *late;
 };
 
@@ -62,7 +63,8 @@ enum late {
 	LATE_NODE
 };
 
-/* True: the world is held, and the change is marked.  ns, name: "" where the kind has none. */
+/* Records the change if the world is paused. Returns true if so. ns, name: "" if the kind has
+ * none. */
 static bool is_late(struct world_sync *s, enum late kind, const char *tenant, const char *ns,
 		    const char *name)
 {
@@ -115,7 +117,7 @@ static bool pool_again(const struct kube_entry *e, void *arg)
 	return true;
 }
 
-/* Which of its providers a pool may use hangs on what these are. */
+/* Rebuilds all pools, because which providers a pool may use depends on the providers' types. */
 static void put_pools(struct world_sync *s)
 {
 	kube_cache_each(s->c->cache[OBJECT_NODE_POOL], pool_again, s);
@@ -173,14 +175,14 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 	}
 	if (w.offered && avoided_is(s->spec.avoided, name)) {
 		w.offered = false;
-		w.not_offered = "avoided: it did not take its last claim";
+		w.not_offered = "avoided: it did not accept its last claim";
 	}
 	return world_put_machine(s->world, &w);
 }
 
 static bool put_claim(struct world_sync *s, const char *name, const struct node_claim *n);
 
-/* What a claim counts, and whether it is supply, depends on its Machine. */
+/* The claim's capacity, and whether it is supply, depend on its Machine. */
 static bool put_claim_again(const struct node_claim *n, void *arg)
 {
 	struct world_sync *s = arg;
@@ -195,7 +197,7 @@ void world_sync_machine(struct world_sync *s, const char *name, const struct mac
 	if (!is_late(s, LATE_MACHINE, "", "", name))
 		tell(s, put_machine(s, name, m));
 	claim_index_each(s->c, CLAIM_BY_MACHINE, name, put_claim_again, s);
-	if (!m || m->status.claim_ref) /* it takes claims again */
+	if (!m || m->status.claim_ref) /* The machine accepts claims again. */
 		avoided_forget(s->spec.avoided, name);
 }
 
@@ -257,7 +259,7 @@ static bool find_probed(const struct kube_entry *e, void *arg)
 	return !p->found;
 }
 
-/* An address of whoever shares its segment counts, too. */
+/* True if the tenant, or another tenant in the same segment, has probe addresses. */
 static bool is_probed(const struct world_sync *s, const struct virtual_cluster *vc)
 {
 	char segment[TENANT_SEGMENT];
@@ -437,7 +439,8 @@ static bool put_node(struct world_sync *s, const char *tenant, const char *name,
 	struct tenant *t = tenant_get(s->spec.tenants, tenant);
 	struct world_node w;
 
-	/* Until drover takes its taint away a machine of ours is a claim on its way, not room. */
+	/* Until drover removes its taint, the Node of a claim's machine is a claim in progress, not
+	 * free capacity. */
 	if (!n || n->unregistered)
 		return world_del_node(s->world, tenant, name);
 	w = t ? tenant_world_node(t, n, a) : n->world;
@@ -451,7 +454,7 @@ void world_sync_node(struct world_sync *s, const char *tenant, const char *name,
 		tell(s, put_node(s, tenant, name, n));
 }
 
-/* --- while a plan is made of it --------------------------------------------------------------- */
+/* --- pauses ----------------------------------------------------------------------------------- */
 
 static bool put_used(const struct kube_entry *e, void *arg)
 {
@@ -478,8 +481,8 @@ bool world_sync_held(const struct world_sync *s)
 	return s->held;
 }
 
-/* As the caches have it now. key: "TENANT/NAMESPACE/NAME" after the letter; no name has a slash in
- * it. */
+/* Updates one recorded object from the caches. late: a letter, then "TENANT/NAMESPACE/NAME"; no
+ * name contains a slash. */
 static bool catch_up(struct world_sync *s, const char *late)
 {
 	OWN(arena) a = arena_new();
@@ -506,12 +509,12 @@ static bool catch_up(struct world_sync *s, const char *late)
 					 CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name));
 		(void)put_claim(s, name, sent);
 		return false;
-	case LATE_RESET: /* came before all else */
+	case LATE_RESET: /* world_sync_release() has already deleted the tenant; add it again. */
 	case LATE_TENANT:
 		return put_tenant(s, name);
 	case LATE_POD:
 		p = t ? tenant_world_pod(t, ns, name, a) : NULL;
-		if (!p || p->node) /* the plan may have told it something meanwhile */
+		if (!p || p->node) /* The plan may have reported something to the pod meanwhile. */
 			has_its_place(s, tenant, ns, name);
 		return put_pod(s, tenant, ns, name, p);
 	case LATE_NODE:

@@ -4,14 +4,15 @@
 #include "controller/core/context.h"
 
 /*
- * world_sync: keeps the planner's world in step with the caches, object by object.
+ * world_sync: keeps the planner's world up to date with the caches, object by object.
  *
- * Each call says that one thing changed. The world has the change at once; where that made it
- * another world, changed() is called, which must only mark and defer. Most changes are none to a
- * planner: a heartbeat, a status. On the loop thread.
+ * Each call reports one change, which is in the world at once. If it changes what a plan could
+ * decide, changed() is called, which must only set a flag and defer. Most changes, such as a
+ * heartbeat or a status, make no difference to a plan. On the loop thread.
  *
- * While the world is held, as a plan is made of it in slices, it stays as it is: what changed is
- * marked, and read from the caches when it is released, so that many changes of one thing cost one.
+ * While the world is paused, because a plan is made in slices, it does not change: changes are
+ * recorded, and read from the caches when the world is released, so that many changes of one object
+ * cost one update.
  * Tests: tests/unit/controller/claims/test_provisioner.c,
  * tests/unit/controller/claims/test_world_sync.c
  */
@@ -38,7 +39,8 @@ struct world_sync_spec {
 	struct refused *refused;
 	struct sending *sending;
 	void (*changed)(void *arg);
-	/* a pod became demand, or demands something else; before changed() */
+	/* A pod began to wait for a machine, or its requirements changed; called before
+	 * changed() */
 	void (*came)(void *arg);
 	void *arg;
 };
@@ -46,39 +48,40 @@ struct world_sync;
 struct world_sync *world_sync_new(struct context *c, const struct world_sync_spec *spec);
 void world_sync_free(struct world_sync *s);
 
-/* What plans are made of, and plan_stock(); not to be changed by anybody else. */
+/* Returns the world for plans and plan_stock(); the caller must not change its objects. */
 struct world *world_sync_world(struct world_sync *s);
 
 void world_sync_hold(struct world_sync *s);
-/* also when it is not held */
+/* Ends the pause and applies the recorded changes. Does nothing harmful if the world is not
+ * paused. */
 void world_sync_release(struct world_sync *s);
-/* Somebody plans with it: plan_stock() has to wait. */
+/* True while the world is paused for a plan: plan_stock() has to wait. */
 bool world_sync_held(const struct world_sync *s);
 
-/* Deltas; NULL object: gone. */
+/* world_sync_pool() to world_sync_claim() report a changed object; NULL: deleted. */
 void world_sync_pool(struct world_sync *s, const char *name, const struct node_pool *p);
 void world_sync_provider(struct world_sync *s, const char *name, const struct provider_object *p);
 void world_sync_machine(struct world_sync *s, const char *name, const struct machine *m);
 void world_sync_claim(struct world_sync *s, const char *name, const struct node_claim *n);
-/* A plan had it sent: it is in the world from now on, or from its release on; that is nothing new,
- * so no changed(). */
+/* Adds a claim that a plan has sent to the world, at once or when the world is released. Does not
+ * call changed(), because the plan knows the claim. */
 void world_sync_sent(struct world_sync *s, const char *name);
-/* reads the object and the struct tenant */
+/* Reports a change of the VirtualCluster or of its struct tenant; both are read. */
 void world_sync_tenant(struct world_sync *s, const char *name);
-/* each of them: a BurstPolicy is another */
+/* Updates all tenants. Call when a BurstPolicy changed. */
 void world_sync_tenants(struct world_sync *s);
-/* The VirtualCluster is another, or gone: those that share its segment are proved by its addresses,
- * too. */
+/* Reports a changed or deleted VirtualCluster. Updates the tenants that share its segment, because
+ * its probe addresses count as proof for them too. */
 void world_sync_segment(struct world_sync *s, const char *name);
 void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p);
-/* What kube-scheduler refused it is another (claims/refused.h). */
+/* Reports that the pod's exclusions changed (claims/refused.h). */
 void world_sync_refused(struct world_sync *s, const char *tenant, const char *ns, const char *name);
-/* It has come, or gone. */
+/* Reports an added or removed permit. */
 void world_sync_permit(struct world_sync *s, const struct permit *p);
 void world_sync_node(struct world_sync *s, const char *tenant, const char *name,
 		     const struct tenant_node *n);
-/* The tenant's cluster is read anew: forget its pods and nodes. */
+/* Forgets the pods and Nodes of the tenant. Call when its cluster is read again. */
 void world_sync_tenant_reset(struct world_sync *s, const char *name);
 
 #endif

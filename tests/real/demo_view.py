@@ -129,7 +129,7 @@ def on_a_pipe(out, terminal):
     assert "\033" not in text, "escapes on a pipe"
     assert "It stays up" not in text
     assert re.search(r"^ *[\d.]+ s  gpu-1 +free", text, re.M)
-    assert re.search(r"event for team-b/more: NoCapacity: place \d+: ", text)
+    assert re.search(r"event for team-b/more: NoCapacity: place \d+ in the queue: ", text)
     assert re.search(r"^demo: 4 pods of 2 tenants ran on 4 machines", text, re.M)
 
 
@@ -145,7 +145,7 @@ def check_rows(text):
     assert bars, "no progress was shown"
     for hashes, percent in bars:
         assert abs(len(hashes) - int(percent) / 5) <= 1.1, (hashes, percent)
-    assert re.search(r"team-b/more +Pending +NoCapacity: place \d+: ", text), "no place was shown"
+    assert re.search(r"team-b/more +Pending +NoCapacity: place \d+ in the queue: ", text), "no place was shown"
     assert re.search(r"team-b/more +Running +on ", text)
     starts = re.findall(r"'s node +\S+, expected (\S+)", text)
     assert starts and set(starts) <= {"in", "now"}, f"expected starts: {starts}"

@@ -181,8 +181,9 @@ static void what_is_not_judged_is_told_and_brings_nothing(void **state)
 	add_pod(&w, "all", "all");
 	world_run(&w, 60000);
 	assert_true(is_told(&w, "early", "ResourceClaimTemplate none does not exist"));
-	assert_true(is_told(&w, "all",
-			    "resource claim gpus: request gpus: allocationMode All is not judged"));
+	assert_true(is_told(
+		&w, "all",
+		"drover does not support resource claim gpus: request gpus: allocationMode All"));
 	world_wait_all(&w, "free", 10);
 	world_stop(&w);
 }

@@ -145,7 +145,7 @@ static void what_is_empty_goes_where_that_is_asked_for_and_nothing_else(void **s
 	world_run(&w, 300 * 1000);
 	assert_int_equal(serving(&w), 2);
 	assert_string_equal(drifted(&w, a, &w.servers[0]), "True NodePoolDrifted");
-	assert_non_null(strstr(text_of(&w, a, &w.servers[0]), "labels; it goes when no pod"));
+	assert_non_null(strstr(text_of(&w, a, &w.servers[0]), "labels; waits until no pod"));
 	world_delete_pod(&w, &w.tenants[0], "web-1");
 	world_wait_state(&w.servers[1], "draining", 200);
 	assert_string_equal(world_at(&w.servers[1], "status.leave.reason"), "Drifted");
@@ -174,7 +174,8 @@ static void the_first_failure_by_the_new_template_stops_the_rest(void **state)
 	/* Nothing is on its way by now, and the line alone would let one through after 10 min. */
 	world_run(&w, 3600 * 1000);
 	assert_string_equal(other->state, "serving");
-	assert_non_null(strstr(text_of(&w, a, other), "stopped: one by the same template failed"));
+	assert_non_null(
+		strstr(text_of(&w, a, other), "stopped: a claim of the same template failed"));
 	/* Another template is another trial. */
 	set_template(&w, "3");
 	world_wait_state(other, "draining", 200);
@@ -255,7 +256,7 @@ static void where_a_machine_is_free_it_is_ready_before_the_node_drains(void **st
 	set_template(&w, "2");
 	world_wait_state(new_, "imaging", 300);
 	assert_string_equal(old->state, "serving");
-	assert_non_null(strstr(text_of(&w, a, old), "comes first"));
+	assert_non_null(strstr(text_of(&w, a, old), "waits until its replacement is Ready"));
 	world_wait_state(new_, "serving", 900);
 	assert_string_equal(old->state, "serving");
 	world_wait_state(old, "draining", 100);

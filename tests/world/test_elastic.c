@@ -136,7 +136,8 @@ static bool claim_says(const json_t *o, void *arg)
 
 static bool told_no_offer(const json_t *o, void *arg)
 {
-	if (strstr(str_or(json_str_at(o, "message"), ""), "NoOffer: provider sky has no gpu-8 now"))
+	if (strstr(str_or(json_str_at(o, "message"), ""),
+		   "NoOffer: provider sky has no instance of type gpu-8 to offer now"))
 		*(bool *)arg = true;
 	return true;
 }

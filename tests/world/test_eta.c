@@ -22,7 +22,7 @@ static bool says_when(const json_t *o, void *arg)
 {
 	const char *text = str_or(json_str_at(o, "message"), "");
 
-	*(unsigned *)arg += strstr(text, ", about ") && strstr(text, " min");
+	*(unsigned *)arg += strstr(text, ", ready in about ") && strstr(text, " min");
 	return true;
 }
 

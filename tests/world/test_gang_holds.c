@@ -47,8 +47,8 @@ static void begin(struct sim_world *w, uint64_t seed)
 	world_run(w, 20000);
 	world_pod(w, &w->tenants[1], "b");
 	world_run(w, 20000);
-	assert_true(is_told(&w->tenants[0], "train-1", "1 machine is held for it"));
-	assert_true(is_told(&w->tenants[1], "b", "1 held for a gang"));
+	assert_true(is_told(&w->tenants[0], "train-1", "1 machine is reserved for it"));
+	assert_true(is_told(&w->tenants[1], "b", "1 reserved for a gang"));
 }
 
 static void a_gang_gets_the_machine_that_comes_and_the_one_that_was_held(void **state)
@@ -74,9 +74,9 @@ static void after_half_an_hour_it_goes_to_whoever_wants_it(void **state)
 	(void)state;
 	begin(&w, 842);
 	world_run(&w, 29 * 60000);
-	assert_false(is_told(&w.tenants[0], "train-0", "machines stood idle"));
+	assert_false(is_told(&w.tenants[0], "train-0", "machines were reserved"));
 	world_run(&w, 90000);
-	assert_true(is_told(&w.tenants[0], "train-0", "machines stood idle"));
+	assert_true(is_told(&w.tenants[0], "train-0", "machines were reserved"));
 	world_wait_running(&w, &w.tenants[1], "b", 1800);
 	world_stop(&w);
 }

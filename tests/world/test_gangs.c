@@ -97,7 +97,7 @@ static void a_gang_gets_all_its_machines_or_none(void **state)
 		add_pod(&w, "large", i, "4");
 	world_run(&w, 60000);
 	assert_int_equal(claims(&w).n, 0);
-	assert_true(is_told(&w, "large-3", "gang default/gangs/large: places for 3 of 4 pods"));
+	assert_true(is_told(&w, "large-3", "gang default/gangs/large: room for 3 of 4 pods"));
 	for (unsigned i = 0; i < 4; i++) {
 		str_format(name, sizeof(name), "large-%u", i);
 		world_delete_pod(&w, &w.tenants[0], name); /* its scheduler knows no gangs */
@@ -106,7 +106,7 @@ static void a_gang_gets_all_its_machines_or_none(void **state)
 		add_pod(&w, "small", i, "3");
 	world_run(&w, 60000);
 	assert_int_equal(claims(&w).n, 0);
-	assert_true(is_told(&w, "small-0", "2 of 3 pods wait for a machine"));
+	assert_true(is_told(&w, "small-0", "only 2 of the 3 pods that it needs exist"));
 	add_pod(&w, "small", 2, "3");
 	world_wait_running(&w, &w.tenants[0], "small-0", 1800);
 	world_wait_running(&w, &w.tenants[0], "small-1", 1800);

@@ -349,7 +349,7 @@ static void a_machine_whose_node_was_deleted_says_so_and_is_given_back(void **st
 	delete_node(b);
 	world_run(&w, 15000);
 	assert_string_equal(leaving_condition(&w, a, claim, "Ready"), "False NodeGone");
-	leaving_wait_event(&w, &w.host, "NodeGone", "not in the tenant's cluster");
+	leaving_wait_event(&w, &w.host, "NodeGone", "no longer exists in the tenant's cluster");
 	world_run(&w, 28 * 60 * 1000);
 	assert_string_equal(b->state, "serving");
 	world_wait_state(b, "stopping", 180);

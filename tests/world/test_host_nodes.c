@@ -107,7 +107,7 @@ static void a_pool_that_does_not_allow_it_gives_none_and_no_kubelet_forgets_it(v
 	world_wait_state(b, "free", 900);
 	world_pod(&w, &w.tenants[0], "train");
 	leaving_wait_event(&w, &w.tenants[0], "NodesNotTaken",
-			   "pool gpus: its template.spec.nodes does not allow Host nodes");
+			   "pool gpus: its spec.template.spec.nodes does not allow Host nodes");
 	world_run(&w, 60000);
 	assert_string_equal(b->state, "free");
 	allow(&w);
@@ -161,7 +161,7 @@ static void a_virtual_cluster_that_cannot_be_joined_is_not_led_into_the_host_clu
 	world_replica(&w);
 	world_wait_state(&w.servers[0], "free", 900);
 	world_pod(&w, &w.tenants[0], "train");
-	leaving_wait_event(&w, &w.tenants[0], "NodesNotTaken", "takes no nodes");
+	leaving_wait_event(&w, &w.tenants[0], "NodesNotTaken", "does not accept nodes");
 	world_run(&w, 120000);
 	assert_int_equal(count(&w.host, "nodes/"), 0);
 	assert_string_equal(w.servers[0].state, "free");

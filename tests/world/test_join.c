@@ -66,7 +66,7 @@ static void a_cluster_that_takes_no_nodes_costs_no_machine(void **state)
 	tenancy = b->tenancy;
 	world_pod(&w, &w.tenants[0], "train");
 	leaving_wait_event(&w, &w.tenants[0], "NodesNotTaken",
-			   "pool gpus: virtual cluster team-a takes no nodes");
+			   "pool gpus: virtual cluster team-a does not accept nodes");
 	world_run(&w, 120000);
 	assert_string_equal(b->state, "free");
 	assert_int_equal(b->tenancy, tenancy);
@@ -169,7 +169,7 @@ static void a_claim_whose_pod_has_gone_is_not_imaged(void **state)
 		world_run(&w, 2000);
 		assert_false(leaving_has(&w.host, "nodeclaims.drover.dev", claim));
 		leaving_wait_event(&w, &w.host, "NoPodWaits",
-				   "withdrawn before anything was written");
+				   "withdrawn before its machine was changed");
 		assert_int_equal(b->tenancy, tenancy);
 		assert_int_equal(w.image_gets, 0);
 		assert_true(json_true_at(b->object, "status", "clean"));

@@ -287,7 +287,7 @@ static void an_address_counts_at_once_for_whoever_shares_the_segment(void **stat
 	world_replica(&w);
 	world_wait_state(b, "free", 1800);
 	world_pod(&w, &w.tenants[0], "train");
-	leaving_wait_event(&w, &w.tenants[0], "NetworkProofWeak", "names no address");
+	leaving_wait_event(&w, &w.tenants[0], "NetworkProofWeak", "set spec.network.probe");
 	put_team_b(&w, "team-a");
 	world_wait_state(b, "claimed", 20);
 	world_delete_pod(&w, &w.tenants[0], "train");
@@ -338,8 +338,9 @@ static void no_claim_is_opened_where_too_little_can_ever_be_proved(void **state)
 	demand(&w, "team-a", "Strong");
 	world_replica(&w);
 	refused_to(&w,
-		   "pool gpus: tenant team-a demands the proof Strong, and the network of "
-		   "provider rack shows Weak: the tenant's spec.network.probe names no address");
+		   "pool gpus: tenant team-a requires network proof Strong, the network of "
+		   "provider rack proves only Weak: for a proof by packets, set spec.network.probe "
+		   "of the tenant");
 	name_tenant(&w, "team-a", SERVER_TEAM_A_GATE);
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
 	world_netris_stop(&n);
@@ -384,7 +385,7 @@ static void no_fabric_is_no_proof(void **state)
 			   "isolation", "NotRequired"));
 	demand(&w, "team-a", "Weak");
 	world_replica(&w);
-	refused_to(&w, "the network of provider rack shows None");
+	refused_to(&w, "the network of provider rack proves only None");
 	demand(&w, "team-a", "None");
 	world_wait_state(&w.servers[0], "claimed", 1800);
 	world_stop(&w);

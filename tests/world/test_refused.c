@@ -10,7 +10,7 @@
 static bool is_told(const json_t *o, void *arg)
 {
 	if (strstr(str_or(json_str_at(o, "message"), ""),
-		   "kube-scheduler left it unbound for a minute on Node"))
+		   "kube-scheduler did not bind it within a minute on Node"))
 		*(bool *)arg = true;
 	return true;
 }

@@ -205,7 +205,7 @@ static void what_is_too_large_waits_with_numbers_or_fails(void **state)
 	ask(&w, "huge", QUEUED, 5000, NULL);
 	ask(&w, "strange", ATOMIC, 1, json_pack("{s:s}", "maxRunDuration", "5"));
 	wait_for(&w, "queued", "Provisioned", "False GangNotWhole: place ", 60);
-	assert_true(is_said(&w, "queued", "Provisioned", "places for 2 of 3 pods"));
+	assert_true(is_said(&w, "queued", "Provisioned", "room for 2 of 3 pods"));
 	wait_for(&w, "huge", "Failed", "True TooBig: podSets[0] wants 5000 pods", 60);
 	wait_for(&w, "strange", "Failed", "True ParameterNotSupported: parameter maxRunDuration",
 		 60);
@@ -225,7 +225,7 @@ static void a_check_opens_nothing_and_keeps_room_for_a_while(void **state)
 	ask(&w, "nodes", CHECK, 1, NULL);
 	ask(&w, "once", CHECK, 1, json_pack("{s:s}", "noRetry", "true"));
 	wait_for(&w, "nodes", "Provisioned", "False CapacityIsNotFound: gang default/", 60);
-	assert_true(is_said(&w, "nodes", "Provisioned", "places for 0 of 1 pods"));
+	assert_true(is_said(&w, "nodes", "Provisioned", "room for 0 of 1 pods"));
 	wait_for(&w, "once", "Failed", "True CapacityIsNotFound", 60);
 	ask(&w, "machines", CHECK, 2, json_pack("{s:s}", "drover.dev/free-machines", "true"));
 	wait_for(&w, "machines", "Provisioned", "True CapacityIsFound", 60);

@@ -129,8 +129,8 @@ static void each_pod_hears_one_thing(void **state)
 		}
 		nominated++;
 		assert_true(str_starts(h.newest, "Nominated machine gpu-"));
-		assert_true(
-			str_ends(h.newest, arena_printf(a, " is being prepared, claim %s", claim)));
+		assert_true(str_ends(h.newest,
+				     arena_printf(a, " is being prepared (claim %s)", claim)));
 	}
 	assert_int_equal(nominated, 2);
 	world_stop(&w);

@@ -23,19 +23,19 @@ static void each_example_shows_what_its_policy_is_for(void **state)
 		  "eu-west-1b, at most 130.00 EUR",
 		  "NotCheckpointable", "JurisdictionNotAllowed",
 		  "notebook (policy research, Enforce): RuntimeTooShort: it runs for 20m, the "
-		  "policy wants at least 45m",
+		  "policy requires at least 45m",
 		  "budget of policy research, Tenant research per Month: 0.00 of 20000.00 used, "
 		  "434.00 after this plan"}},
 		{EXAMPLE("deadline"),
 		 {"report (policy production-deadlines, Enforce): 1 x Reserved",
 		  "nightly (policy production-deadlines, Enforce): NotTriggered",
-		  "EndsTooSoon: the cloud ends it in 6h, it takes 12h10m",
+		  "EndsTooSoon: the cloud ends it in 6h, the work needs 12h10m",
 		  "long (policy production-deadlines, Enforce): 1 x OnDemand p5.48xlarge in "
 		  "eu-west-1b, at most 730.00 EUR"}},
 		{EXAMPLE("night-spot"),
 		 {"sweep (policy batch-at-night, Enforce): 2 x Spot a3-highgpu-8g in "
 		  "europe-west4-b, at most 375.666668 EUR",
-		  "CoolingDown: it had no capacity; left alone for 3m more", "b urgent: NoPolicy",
+		  "CoolingDown: it had no capacity; not tried again for 3m", "b urgent: NoPolicy",
 		  "1 of 3 work items would be launched."}},
 		{EXAMPLE("sovereign"),
 		 {"approved (policy clinic, Recommend): 1 x OnDemand gpu8 in de-1, at most "

@@ -147,8 +147,8 @@ static void expect(struct set *s, const char *words, const char *first, const ch
 }
 
 #define LAUNCHED "it is launched"
-#define DEARER "a tier before it, or a cheaper offer of its tier, will do"
-#define NONE "none of 2 offers will do"
+#define DEARER "an earlier tier, or a cheaper offer of its tier, is suitable"
+#define NONE "none of 2 offers is suitable"
 
 static void the_cheapest_of_the_first_tier_is_charged_in_whole_increments(void **state)
 {
@@ -196,8 +196,8 @@ static void a_price_that_is_not_known_is_refused(void **state)
 	begin(&s);
 	s.p[0].cost.max_node_hour = EUR(55);
 	s.p[0].cost.max_gpu_hour = EUR(6.20);
-	expect(&s, NONE, "60.00 for an instance and hour, the policy allows 55.00",
-	       "6.25 for a GPU and hour, the policy allows 6.20");
+	expect(&s, NONE, "60.00 per instance and hour, the policy allows 55.00",
+	       "6.25 per GPU and hour, the policy allows 6.20");
 	begin(&s);
 	s.offers[0].micros_per_hour = INT64_MAX / 2;
 	s.work[0].runs_ms = 2000 * HOUR_MS;
@@ -239,7 +239,7 @@ static void no_launch_takes_a_hard_budget_beyond_its_amount(void **state)
 	s.in.nlaunches = 1;
 	s.launch = launched("other", noon(), 1, 0);
 	s.launch.currency = "USD";
-	expect(&s, "a budget that counts is in another currency, or has charges in one", NULL,
+	expect(&s, "a budget that applies is in another currency, or has charges in one", NULL,
 	       NULL);
 	begin(&s); /* yesterday's is another period's */
 	s.in.nlaunches = 1;
@@ -320,8 +320,8 @@ static void a_gang_is_launched_whole_in_one_zone_or_not_at_all(void **state)
 	(void)state;
 	begin(&s);
 	s.work[0].pods = 5;
-	expect(&s, NONE, "4 instances are there, 5 are needed in one zone",
-	       "4 instances are there, 5 are needed in one zone");
+	expect(&s, NONE, "4 instances are available, 5 are needed in one zone",
+	       "4 instances are available, 5 are needed in one zone");
 	begin(&s);
 	s.work[0].pods = 5;
 	s.work[0].gpus = 4; /* two in one instance */
@@ -355,7 +355,7 @@ static void two_policies_for_one_piece_of_work_are_an_error_of_both(void **state
 	assert_non_null(s.b->errors[0]);
 	assert_non_null(s.b->errors[1]);
 	assert_string_equal(burst_text(&s.b->v[0], s.a),
-			    "policies a, p match it: none of them bursts for it");
+			    "policies a, p match it: none of them is applied");
 	assert_int_equal(s.b->chosen, 0);
 	end(&s);
 }
@@ -514,7 +514,7 @@ static void a_cooldown_follows_the_scope_of_the_error(void **state)
 	s.failure.type = "other";
 	assert_int_equal(go(&s)->code, BURST_CHOSEN);
 	s.failure = (struct burst_failure){"aws", NULL, NULL, "p5", true, noon() - 5 * HOUR_MS};
-	expect(&s, NONE, "the account's quota is used up; left alone for 1h more", NULL);
+	expect(&s, NONE, "the account's quota is used up; not tried again for 1h", NULL);
 }
 
 static void limits_of_size_and_rate_hold(void **state)

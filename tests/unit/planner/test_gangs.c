@@ -82,7 +82,7 @@ static void a_gang_gets_all_its_places_or_none(void **state)
 	assert_int_equal(p->nclaims, 0);
 	assert_string_equal(
 		worlds_pod_text(p, "train-3", a),
-		"nothing; GangNotWhole: gang train: places for 3 of 4 pods, and it gets all or none"
+		"nothing; GangNotWhole: gang train: room for 3 of 4 pods, and a gang starts only as a whole"
 		"; NoCapacity: pool main: 3 machines fit, all taken (3 claimed)");
 	assert_true(p->pods[0].place > 0);
 	add_machine(w, a, "m9", "");
@@ -125,8 +125,9 @@ static void a_gang_that_is_not_all_there_waits(void **state)
 	p = plan_make(w, 0, a);
 	assert_int_equal(p->nclaims, 0);
 	assert_int_equal(p->pods[0].place, 0);
-	assert_string_equal(worlds_pod_text(p, "train-0", a),
-			    "nothing; GangIncomplete: gang train: 3 of 4 pods wait for a machine");
+	assert_string_equal(
+		worlds_pod_text(p, "train-0", a),
+		"nothing; GangIncomplete: gang train: only 3 of the 4 pods that it needs exist");
 	add_gang(w, a, "train", 4, 4);
 	assert_string_equal(machines(w, a), "m0 m1 m2 m3");
 	/* Where they differ, the most. */
@@ -173,7 +174,7 @@ static void those_that_have_their_places_count(void **state)
 	world_del_machine(w, "m2");
 	assert_string_equal(machines(w, a), "");
 	assert_string_equal(said(w, a, "train-1"), "claim c1"); /* what it has it keeps */
-	assert_non_null(strstr(said(w, a, "train-2"), "places for 3 of 4 pods"));
+	assert_non_null(strstr(said(w, a, "train-2"), "room for 3 of 4 pods"));
 }
 
 /* A node that is ready does not give up the seat to somebody else before the gang began. */
@@ -217,7 +218,7 @@ static void a_gang_that_has_begun_is_not_waited_for(void **state)
 	world_put_pod(w, &(struct world_pod[]){member(a, "train", 1, 4)}[0]);
 	world_put_pod(w, &(struct world_pod[]){member(a, "train", 2, 4)}[0]);
 	add_machine(w, a, "m0", "");
-	assert_non_null(strstr(said(w, a, "train-1"), "places for 2 of 3 pods"));
+	assert_non_null(strstr(said(w, a, "train-1"), "room for 2 of 3 pods"));
 	add_machine(w, a, "m1", "");
 	assert_string_equal(machines(w, a), "m0 m1");
 }
@@ -372,7 +373,7 @@ static void a_gang_of_different_pods_is_one(void **state)
 	add_machines(w, a, "m", 2, "");
 	add_gang(w, a, "train", 3, 3);
 	world_put_pod(w, &leader);
-	assert_non_null(strstr(said(w, a, "train-2"), "places for 2 of 3 pods"));
+	assert_non_null(strstr(said(w, a, "train-2"), "room for 2 of 3 pods"));
 	world_put_machine(w, &(struct world_machine[]){worlds_machine("z0", "big")}[0]);
 	assert_string_equal(machines(w, a), "m0 z0");
 	leader.requests = worlds_resources(a, "cpu=12,nvidia.com/gpu=64");

@@ -108,11 +108,11 @@ static void what_is_free_is_held_until_the_last_comes(void **state)
 	p = plan_make(w, NOW, a);
 	assert_int_equal(p->nclaims, 0);
 	says(p, "train-0",
-	     "places for 2 of 3 pods, and it gets all or none; 2 machines are held for it; NoCapacity",
+	     "room for 2 of 3 pods, and a gang starts only as a whole; 2 machines are reserved for it; NoCapacity",
 	     a);
 	says(p, "train-2", "expects m-3 at 1600000 to 2200000", a);
 	says(p, "lone",
-	     "nothing; HeldForGang: pool main: 3 machines fit, all taken (2 held for gang train, 1 serving)",
+	     "nothing; HeldForGang: pool main: 3 machines fit, all taken (2 reserved for gang train, 1 serving)",
 	     a);
 	assert_null(find(p, "lone")->expected.machine);
 	assert_int_equal(p->nholds, 1);
@@ -193,7 +193,8 @@ static void another_tenants_gang_is_not_named(void **state)
 	p.tenant = "other";
 	world_put_pod(w, &p);
 	says(plan_make(w, NOW, a), "lone",
-	     "HeldForGang: pool main: 2 machines fit, all taken (1 held for a gang, 1 serving)", a);
+	     "HeldForGang: pool main: 2 machines fit, all taken (1 reserved for a gang, 1 serving)",
+	     a);
 }
 
 /* Two that wait for one another's machines: the first has all that it needs, and then the
@@ -214,7 +215,7 @@ static void each_reservation_stands_in_the_order_of_the_queue(void **state)
 	put_gang(w, a, "one", 3, 9);
 	put_gang(w, a, "two", 3, 8);
 	p = plan_make(w, NOW, a);
-	says(p, "one-0", "2 machines are held for it", a);
+	says(p, "one-0", "2 machines are reserved for it", a);
 	says(p, "one-0", "expects m-3 at 1100000", a);
 	says(p, "two-0", "expects m-6 at 1400000", a);
 }
@@ -268,7 +269,7 @@ static void where_nobody_knows_when_what_is_free_is_held_wherever_it_stands(void
 	wait_for(w, a, "lone", 1);
 	p = plan_make(w, NOW, a);
 	assert_int_equal(p->nclaims, 0);
-	says(p, "train-0", "2 machines are held for it", a);
+	says(p, "train-0", "2 machines are reserved for it", a);
 	assert_null(find(p, "train-0")->expected.machine);
 	says(p, "lone", "HeldForGang", a);
 }
@@ -313,13 +314,14 @@ static void a_hold_ends_and_rests(void **state)
 	/* It is whole by then in half of all cases, and not in nine of ten. */
 	world_put_tenant_hold(w, "acme", 0, NOW + 700000);
 	p = plan_make(w, NOW, a);
-	says(p, "train-0", "1 machine is held for it", a);
+	says(p, "train-0", "1 machine is reserved for it", a);
 	assert_null(find(p, "train-0")->expected.machine);
 	world_put_tenant_hold(w, "acme", NOW + 800000, 0);
 	p = plan_make(w, NOW + 700000, a);
-	says(p, "train-0", "nothing; GangHoldOver: machines stood idle for gangs of the tenant", a);
-	says(p, "train-0",
-	     "until 1970-01-01T00:30:00Z; GangNotWhole: gang train: places for 1 of 2", a);
+	says(p, "train-0", "nothing; GangHoldOver: machines were reserved for the tenant's gangs",
+	     a);
+	says(p, "train-0", "until 1970-01-01T00:30:00Z; GangNotWhole: gang train: room for 1 of 2",
+	     a);
 	assert_true(find(p, "train-0")->place);
 	assert_int_equal(p->nholds, 1);
 	assert_true(p->holds[0].rests);
@@ -354,7 +356,7 @@ static void the_rest_of_one_tenant_is_not_another_tenants(void **state)
 	x.tenant = "other";
 	world_put_pod(w, &x);
 	world_put_tenant_hold(w, "other", NOW + 1, 0);
-	says(plan_make(w, NOW, a), "train-0", "1 machine is held for it", a);
+	says(plan_make(w, NOW, a), "train-0", "1 machine is reserved for it", a);
 	world_put_tenant_hold(w, "acme", NOW + 1, 0);
 	says(plan_make(w, NOW, a), "train-0", "GangHoldOver", a);
 	says(plan_make(w, NOW, a), "x", "new 0 on m-1", a);

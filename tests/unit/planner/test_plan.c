@@ -567,7 +567,7 @@ static void what_daemonsets_take_of_a_node_they_take_of_a_new_one(void **state)
 	add_pod(w, a, "whole", "cpu=64");
 	assert_string_equal(
 		said(w, a, "whole"),
-		"nothing; TooBig: pool main: type gpu has too little cpu beside the 500m that DaemonSets take: wanted 64, largest 64");
+		"nothing; TooBig: pool main: type gpu has too little cpu: the pod requests 64, DaemonSets use 500m, the largest type has 64");
 	world_put_claim(w, &c); /* on its way: its node will have them too */
 	assert_string_equal(said(w, a, "fits-too"), "claim c2");
 	assert_string_equal(said(w, a, "more"), "new 0 on m3");
@@ -596,7 +596,7 @@ static void a_host_port_is_there_once_on_each_node(void **state)
 	put_daemon(w, a, "n1", ":TCP/80=1");
 	assert_string_equal(
 		said(w, a, "a"),
-		"nothing; TooBig: pool main: port TCP/80 of each node is taken by a DaemonSet");
+		"nothing; TooBig: pool main: a DaemonSet uses host port TCP/80 on every node");
 	assert_string_equal(said(w, a, "d"), "node n1");
 }
 
@@ -732,7 +732,7 @@ static void a_pod_with_a_runtime_class_wants_a_pool_that_carries_it(void **state
 	world_put_claim(w, &c);
 	assert_string_equal(
 		said(w, a, "p"),
-		"nothing; RuntimeClassNotCarried: pool main: its images do not carry RuntimeClass gvisor");
+		"nothing; RuntimeClassNotCarried: pool main: its images do not support RuntimeClass gvisor");
 	p.runtime_class = "vnode";
 	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "p"), "claim c");
@@ -1019,7 +1019,7 @@ static void one_pod_that_cannot_be_served_does_not_stop_the_next(void **state)
 	add_pod(w, a, "b", "cpu=1");
 	assert_string_equal(
 		said(w, a, "a"),
-		"nothing; TooBig: pool main: type gpu has too little cpu: wanted 1000, largest 64");
+		"nothing; TooBig: pool main: type gpu has too little cpu: the pod requests 1000, the largest type has 64");
 	assert_string_equal(said(w, a, "b"), "new 0 on m1");
 }
 
@@ -1059,7 +1059,7 @@ static void a_resource_that_only_a_node_has_is_found_there_and_nowhere_else(void
 	add_pod(w, a, "p", "example.com/fpga=1");
 	assert_string_equal(
 		said(w, a, "p"),
-		"nothing; TooBig: pool main: type gpu has too little example.com/fpga: wanted 1, largest 0");
+		"nothing; TooBig: pool main: type gpu has too little example.com/fpga: the pod requests 1, the largest type has 0");
 	n.name = "n2";
 	n.allocatable = worlds_resources(a, "cpu=1,example.com/fpga=1");
 	world_put_node(w, &n);
@@ -1088,7 +1088,7 @@ static void the_largest_requests_there_can_be_overflow_nothing(void **state)
 	}
 	assert_string_equal(
 		said(w, a, "p3"),
-		"nothing; TooBig: pool main: type gpu has too little cpu: wanted 9223372036854775807, largest 64");
+		"nothing; TooBig: pool main: type gpu has too little cpu: the pod requests 9223372036854775807, the largest type has 64");
 }
 
 /* --- preferences ------------------------------------------------------------------------------ */

@@ -93,7 +93,7 @@ static void what_others_do_not_use_is_borrowed(void **state)
 	assert_string_equal(
 		why(p, "acme-09"),
 		"pool main: the tenant's quota of " GPU
-		" is used up: 40 of 16 used, 24 borrowed, cohort research has given 40 of 40, a machine of type gpu takes 8");
+		" is used up: 40 of 16 used, 24 borrowed, cohort research has lent 40 of 40, a machine of type gpu would add 8");
 	/* Another cohort's is not. */
 	t.cohort = "sales";
 	world_put_tenant(w, &t);
@@ -118,7 +118,7 @@ static void borrowing_and_lending_have_limits(void **state)
 	assert_string_equal(
 		why(p, "acme-09"),
 		"pool main: the tenant's quota of " GPU
-		" is used up: 24 of 16 used, 8 of at most 8 borrowed, a machine of type gpu takes 8");
+		" is used up: 24 of 16 used, 8 of at most 8 borrowed, a machine of type gpu would add 8");
 	t.borrowing = (struct resources){0};
 	world_put_tenant(w, &t);
 	other.lending = worlds_resources(a, GPU "=16");
@@ -130,10 +130,11 @@ static void borrowing_and_lending_have_limits(void **state)
 	p = plan_make(w, 0, a);
 	assert_int_equal(got(p, "acme"), 0);
 	assert_int_equal(got(p, "other"), 1);
-	assert_string_equal(why(p, "other-02"),
-			    "pool main: the tenant's quota of " GPU
-			    " is lent to others: 8 of 24 used, cohort research has given 32 of 32, "
-			    "a machine of type gpu takes 8");
+	assert_string_equal(
+		why(p, "other-02"),
+		"pool main: the tenant's quota of " GPU
+		" is lent to other tenants: 8 of 24 used, cohort research has lent 32 of 32, "
+		"a machine of type gpu would add 8");
 }
 
 static void who_is_within_its_quota_comes_before_who_borrows(void **state)

@@ -70,7 +70,7 @@ static void a_limit_counts_what_claims_hold(void **state)
 	add_pod(w, a, "p", "cpu=1");
 	assert_said(
 		w,
-		"nothing; LimitExceeded: pool main: the pool's limit of cpu is reached: 4 of 7 used, a machine of type small takes 4");
+		"nothing; LimitExceeded: pool main: the pool's limit of cpu is reached: 4 of 7 used, a machine of type small would add 4");
 	p.limits = worlds_resources(a, "cpu=8");
 	world_put_pool(w, &p);
 	assert_said(w, "new 0 on m2");
@@ -128,8 +128,10 @@ static void a_cluster_that_takes_no_nodes_gets_none_and_its_pods_wait_for_nobody
 	assert_true(world_put_tenant(w, &t));
 	add_machine(w, "m1", "small");
 	add_pod(w, a, "p", "cpu=3");
-	assert_said(w, "nothing; NodesNotTaken: pool main: virtual cluster acme takes no nodes: it "
-		       "shares its host's");
+	assert_said(
+		w,
+		"nothing; NodesNotTaken: pool main: virtual cluster acme does not accept nodes: it "
+		"shares its host's");
 	assert_int_equal(plan_make(w, 0, a)->pods[0].place, 0);
 	t.no_nodes = NULL;
 	assert_true(world_put_tenant(w, &t));
@@ -149,15 +151,17 @@ static void a_pool_says_whose_nodes_its_machines_may_become(void **state)
 	add_pod(w, a, "p", "cpu=3");
 	t.on_host = true;
 	assert_true(world_put_tenant(w, &t));
-	assert_said(w, "nothing; NodesNotTaken: pool main: its template.spec.nodes does not allow "
-		       "Host nodes");
+	assert_said(
+		w, "nothing; NodesNotTaken: pool main: its spec.template.spec.nodes does not allow "
+		   "Host nodes");
 	p.host = p.not_private = true;
 	world_put_pool(w, &p);
 	assert_said(w, "new 0 on m1");
 	t.on_host = false;
 	world_put_tenant(w, &t);
-	assert_said(w, "nothing; NodesNotTaken: pool main: its template.spec.nodes does not allow "
-		       "Private nodes");
+	assert_said(
+		w, "nothing; NodesNotTaken: pool main: its spec.template.spec.nodes does not allow "
+		   "Private nodes");
 }
 
 static void a_machine_whose_place_cannot_be_proved_is_not_offered(void **state)
@@ -173,20 +177,21 @@ static void a_machine_whose_place_cannot_be_proved_is_not_offered(void **state)
 		{WORLD_PROOF_STRONG, WORLD_PROOF_STRONG, false, false, "new 0 on m1"},
 		{WORLD_PROOF_STRONG, WORLD_PROOF_WEAK, true, true, "new 0 on m1"},
 		{WORLD_PROOF_WEAK, WORLD_PROOF_NONE, true, false,
-		 "nothing; NetworkProofWeak: pool main: tenant acme demands the proof Weak, and the "
-		 "network of provider metal shows None"},
+		 "nothing; NetworkProofWeak: pool main: tenant acme requires network proof Weak, "
+		 "the network of provider metal proves only None"},
 		{WORLD_PROOF_STRONG, WORLD_PROOF_WEAK, false, true,
-		 "nothing; NetworkProofWeak: pool main: tenant acme demands the proof Strong, and the "
-		 "network of provider metal shows Weak: the tenant's spec.network.probe names no "
-		 "address, to show it by packets"},
+		 "nothing; NetworkProofWeak: pool main: tenant acme requires network proof Strong, "
+		 "the network of provider metal proves only Weak: for a proof by packets, set "
+		 "spec.network.probe of the tenant"},
 		{WORLD_PROOF_STRONG, WORLD_PROOF_WEAK, true, false,
-		 "nothing; NetworkProofWeak: pool main: tenant acme demands the proof Strong, and the "
-		 "network of provider metal shows Weak: its spec.network.probe.provisioning names no "
-		 "address, to show it by packets"},
+		 "nothing; NetworkProofWeak: pool main: tenant acme requires network proof Strong, "
+		 "the network of provider metal proves only Weak: for a proof by packets, set "
+		 "spec.network.probe.provisioning of the provider"},
 		{WORLD_PROOF_STRONG, WORLD_PROOF_WEAK, false, false,
-		 "nothing; NetworkProofWeak: pool main: tenant acme demands the proof Strong, and the "
-		 "network of provider metal shows Weak: the tenant's spec.network.probe names no "
-		 "address, to show it by packets, nor does the provider's own for provisioning"},
+		 "nothing; NetworkProofWeak: pool main: tenant acme requires network proof Strong, "
+		 "the network of provider metal proves only Weak: for a proof by packets, set "
+		 "spec.network.probe of the tenant and spec.network.probe.provisioning of the "
+		 "provider"},
 	};
 
 	(void)state;
@@ -370,7 +375,8 @@ static void a_taint_of_the_pool_is_named(void **state)
 	world_put_pool(w, &pool);
 	add_machine(w, "m1", "small");
 	world_put_pod(w, &p);
-	assert_said(w, "nothing; TaintNotTolerated: pool main: taint gpu is not tolerated");
+	assert_said(w,
+		    "nothing; TaintNotTolerated: pool main: the pod does not tolerate taint gpu");
 	p.tolerations.v = &t;
 	p.tolerations.n = 1;
 	world_put_pod(w, &p);
@@ -388,15 +394,15 @@ static void what_no_type_has_enough_of_is_named(void **state)
 	add_pod(w, a, "p", "cpu=65");
 	assert_said(
 		w,
-		"nothing; TooBig: pool main: type gpu has too little cpu: wanted 65, largest 64");
+		"nothing; TooBig: pool main: type gpu has too little cpu: the pod requests 65, the largest type has 64");
 	add_pod(w, a, "p", "nvidia.com/gpu=9");
 	assert_said(
 		w,
-		"nothing; TooBig: pool main: type gpu has too little nvidia.com/gpu: wanted 9, largest 8");
+		"nothing; TooBig: pool main: type gpu has too little nvidia.com/gpu: the pod requests 9, the largest type has 8");
 	add_pod(w, a, "p", "example.com/fpga=1");
 	assert_said(
 		w,
-		"nothing; TooBig: pool main: type gpu has too little example.com/fpga: wanted 1, largest 0");
+		"nothing; TooBig: pool main: type gpu has too little example.com/fpga: the pod requests 1, the largest type has 0");
 }
 
 static void machines_that_are_taken_are_counted_by_what_they_do(void **state)
@@ -484,8 +490,8 @@ static void a_machine_wiped_below_the_pools_floor_is_not_given(void **state)
 			w,
 			cases[i].good
 				? "new 0 on m1"
-				: "nothing; EraseBelowPolicy: pool main: 1 free machine was wiped below what the "
-				  "pool wants");
+				: "nothing; EraseBelowPolicy: pool main: 1 free machine was wiped less "
+				  "thoroughly than the pool's spec.wipe requires");
 	}
 }
 
@@ -507,7 +513,7 @@ static void the_quota_counts_all_machines_of_the_tenant(void **state)
 	add_pod(w, a, "p", "cpu=1");
 	assert_said(
 		w,
-		"nothing; QuotaExceeded: pool main: the tenant's quota of cpu is used up: 4 of 7 used, a machine of type small takes 4");
+		"nothing; QuotaExceeded: pool main: the tenant's quota of cpu is used up: 4 of 7 used, a machine of type small would add 4");
 	c.tenant = "other";
 	world_put_claim(w, &c);
 	assert_said(w, "new 0 on m2");
@@ -530,7 +536,8 @@ static void a_tenant_that_is_not_ready_gets_no_machine(void **state)
 	t.paused_reason = NULL;
 	t.version = NULL;
 	world_put_tenant(w, &t);
-	assert_said(w, "nothing; TenantNotReady: tenant acme: its version is not known");
+	assert_said(
+		w, "nothing; TenantNotReady: tenant acme: its Kubernetes version is not known yet");
 }
 
 static void a_constraint_that_cannot_be_judged_is_named(void **state)
@@ -543,7 +550,9 @@ static void a_constraint_that_cannot_be_judged_is_named(void **state)
 	add_machine(w, "m1", "small");
 	p.unsupported = "a persistentVolumeClaim";
 	world_put_pod(w, &p);
-	assert_said(w, "nothing; ConstraintNotSupported: a persistentVolumeClaim is not judged");
+	assert_said(
+		w,
+		"nothing; ConstraintNotSupported: drover does not support a persistentVolumeClaim");
 }
 
 static void a_provider_that_is_paused_or_missing_is_named(void **state)
@@ -558,9 +567,9 @@ static void a_provider_that_is_paused_or_missing_is_named(void **state)
 	p.paused = true;
 	p.paused_reason = "ProviderPaused";
 	world_put_provider(w, &p);
-	assert_said(w, "nothing; NoCapacity: pool main: provider metal is ProviderPaused");
+	assert_said(w, "nothing; NoCapacity: pool main: provider metal: ProviderPaused");
 	world_del_provider(w, "metal");
-	assert_said(w, "nothing; NoCapacity: pool main: provider metal is not there");
+	assert_said(w, "nothing; NoCapacity: pool main: provider metal: not found");
 }
 
 static void a_pool_without_a_limit_buys_nothing_and_says_so(void **state)
@@ -578,12 +587,14 @@ static void a_pool_without_a_limit_buys_nothing_and_says_so(void **state)
 	world_put_pool(w, &pool);
 	assert_said(
 		w,
-		"nothing; NoCapacity: pool main: without limits.nodes provider metal launches nothing for it");
+		"nothing; NoCapacity: pool main: the pool has no limits.nodes, so provider metal launches no "
+		"instances for it");
 	p.types.n = 0;
 	world_put_provider(w, &p);
 	assert_said(
 		w,
-		"nothing; NoCapacity: pool main: provider metal launches what a BurstPolicy decides, which is nothing now");
+		"nothing; NoCapacity: pool main: the pool has no limits.nodes, so provider metal launches "
+		"instances for it only when a BurstPolicy decides so");
 }
 
 static void a_heavier_pool_comes_first_and_the_nearest_miss_is_told_first(void **state)
@@ -609,7 +620,7 @@ static void a_heavier_pool_comes_first_and_the_nearest_miss_is_told_first(void *
 		w,
 		"nothing; NoCapacity: pool heavy: there is no machine of type small, big or gpu; "
 		"NoCapacity: pool main: there is no machine of type small, big or gpu; "
-		"TaintNotTolerated: pool abc: taint k is not tolerated");
+		"TaintNotTolerated: pool abc: the pod does not tolerate taint k");
 }
 
 static void the_type_that_wastes_least_is_taken_gpus_before_all_else(void **state)

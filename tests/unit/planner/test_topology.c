@@ -77,8 +77,8 @@ static void run(struct world *w, struct arena *a, const char *zone, const char *
 	world_put_pod(w, &p);
 }
 
-#define BLOCKED(keys)                                                                                                             \
-	"nothing; TopologyNotMet: pool main: machines are free, but not where spread and affinity to other pods want them (" keys \
+#define BLOCKED(keys)                                                                                                     \
+	"nothing; TopologyNotMet: pool main: machines are free, but topology spread or pod affinity excludes them (" keys \
 	")"
 
 static void a_spread_fills_zones_evenly(void **state)

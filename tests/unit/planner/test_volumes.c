@@ -94,7 +94,7 @@ static void a_volume_on_a_node_that_is_gone_is_told_so(void **state)
 	assert_string_equal(
 		worlds_pod_text(p, "p", a),
 		"nothing; VolumeNotReady: persistentVolumeClaim data: volume pv-1 is on "
-		"Node n1, which is gone");
+		"Node n1, which no longer exists");
 	assert_int_equal(p->pods[0].place, 0);
 }
 
@@ -169,8 +169,8 @@ static void a_new_node_has_no_more_than_the_least_of_those_that_serve(void **sta
 	n.allocatable = worlds_resources(a, "cpu=3,memory=8Gi,pods=10," EBS "=3");
 	world_put_node(w, &n);
 	assert_string_equal(said(w, a, "p"),
-			    "nothing; TooBig: pool main: it wants 4 volumes of CSI driver "
-			    "ebs.csi.aws.com, its nodes may have 3");
+			    "nothing; TooBig: pool main: the pod has 4 volumes of CSI driver "
+			    "ebs.csi.aws.com, a new node can attach 3");
 	world_put_claim(w, &on_its_way);
 	assert_non_null(strstr(said(w, a, "p"), "TooBig"));
 	add_pod(w, a, "p", "cpu=4," EBS "=3", NULL, 0);

@@ -469,8 +469,9 @@ static void pods_that_differ_in_one_thing_are_not_taken_for_alike(void **state)
 	world_put_pod(w, &p);
 	world_put_pod(w, &q);
 	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "p", a), "new 0 on m1");
-	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "q", a),
-			    "nothing; TaintNotTolerated: pool main: taint k is not tolerated");
+	assert_string_equal(
+		worlds_pod_text(plan_make(w, 0, a), "q", a),
+		"nothing; TaintNotTolerated: pool main: the pod does not tolerate taint k");
 	q.tolerations.v = &all;
 	q.affinity.v = &term;
 	q.affinity.n = 1;

@@ -26,7 +26,7 @@ static void the_table_has_the_plan_the_reasons_and_the_waits(void **state)
 		"The plan: 2 pods wait; 0 get room on Nodes, 0 on claims on their way, 1 on 1 new machines, 1 nothing.");
 	verb_assert_said("By the linear program at least 1 machines");
 	verb_assert_said(
-		"TooBig: pool h100: type hgx-h100-8 has too little nvidia.com/gpu: wanted 16, largest 8");
+		"TooBig: pool h100: type hgx-h100-8 has too little nvidia.com/gpu: the pod requests 16, the largest type has 8");
 	verb_assert_said("Over 24h: 120 jobs, 120 started, 120 ended");
 	verb_assert_said("WAIT p50");
 }

@@ -10,7 +10,7 @@
 
 #define CLAIMS "/apis/" OBJECT_API_VERSION "/nodeclaims"
 
-/* What the controller itself does when these change. */
+/* Does what the controller does when these objects change. */
 static void on_change(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {
 	const struct machine *m = object;
@@ -42,7 +42,7 @@ static const struct plan_claim planned = {.tenant = "team-a",
 					  .pods = planned_pods,
 					  .npods = 2};
 
-/* Build and create it; its name, in the bench's arena. */
+/* Builds and creates a claim. Returns its name in the bench's arena. */
 static const char *created(struct bench *d)
 {
 	OWN_JSON o = claims_build(&d->c, &planned, NULL, &d->e);
@@ -58,7 +58,7 @@ static const char *created(struct bench *d)
 	return name;
 }
 
-/* m-1 takes the claim and gets to that state. */
+/* Lets m-1 accept the claim and reach that state. */
 static void takes(struct bench *d, const char *claim, const char *machine_state, const char *more)
 {
 	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, claim);
@@ -117,7 +117,7 @@ static void a_claim_is_a_frozen_copy_of_what_was_promised(void **state)
 	assert_int_equal(json_array_size(json_at(spec, "pods")), 2);
 	assert_string_equal(json_string_value(json_array_get(json_at(spec, "pods"), 1)), "uid-2");
 	assert_int_equal(json_array_size(requirements),
-			 1); /* the pool's "hgx or old" became the one that was chosen */
+			 1); /* The pool's "hgx or old" became the type that was chosen */
 	assert_int_equal(json_array_size(json_at(json_array_get(requirements, 0), "values")), 1);
 	assert_string_equal(json_string_value(json_array_get(
 				    json_at(json_array_get(requirements, 0), "values"), 0)),
@@ -149,12 +149,12 @@ static void what_changed_under_the_plan_makes_no_claim(void **state)
 	p.machine = "gone";
 	assert_null(claims_build(&d->c, &p, NULL, &d->e));
 	p = planned;
-	p.version = "1.35"; /* no image */
+	p.version = "1.35"; /* The pool has no image for this version */
 	assert_null(claims_build(&d->c, &p, NULL, &d->e));
-	assert_non_null(strstr(d->e.text, "changed under the plan"));
+	assert_non_null(strstr(d->e.text, "changed while the plan was made"));
 }
 
-/* spec.gang of a claim that the planned one would be, in that gang and by that permit. */
+/* Returns spec.gang of the claim built for a pod of that gang with that permit. */
 static json_t *gang_in(struct bench *d, const char *key, const struct permit *permit)
 {
 	struct plan_claim p = planned;
@@ -183,7 +183,7 @@ static void a_claim_names_the_gang_that_it_was_opened_for(void **state)
 	assert_string_not_equal(json_str_at(train, "uid"), json_str_at(other, "uid"));
 	assert_string_not_equal(json_str_at(train, "uid"),
 				claim_gang_uid("team-b", "default/gangs/train", d->a));
-	/* Only those that a cloud launches together wait for one another. */
+	/* Only claims that a cloud launches together wait for one another. */
 	assert_int_equal(json_int_at(train, "size"), 0);
 	assert_null(json_at(train, "holdUntil"));
 	assert_string_equal(json_str_at(three, "uid"), "decision");
@@ -380,7 +380,7 @@ static void a_claim_that_no_machine_takes_goes_after_half_a_minute(void **state)
 	assert_null(gone);
 }
 
-/* Made by a person for a server that runs already, and not approved yet. */
+/* An operator created the claim for a server that already runs, and has not approved it yet. */
 static void an_untaken_claim_stays_while_its_tenant_has_the_node(void **state)
 {
 	struct bench *d = *state;
@@ -415,12 +415,13 @@ static void a_claim_that_a_machine_took_stays_whatever_the_time(void **state)
 	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, c);
 	assert_non_null(o);
 	assert_null(json_at(o, "metadata", "deletionTimestamp"));
-	/* Deleted: its machine ends it, nobody else. */
+	/* Deleted: only its machine may finish the claim. */
 	bench_must(d, &d->host, "DELETE", arena_printf(d->a, CLAIMS "/%s", c), NULL);
 	bench_run(d, 60000);
 	OWN_JSON held = bench_get(d, OBJECT_NODE_CLAIM, c);
 	assert_non_null(held);
-	/* ... also once the machine let go of the lock, while the claim still names it. */
+	/* The claim also stays once the machine released the lock, as long as the claim names the
+	 * machine. */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': null}");
 	bench_run(d, 60000);
 	OWN_JSON named = bench_get(d, OBJECT_NODE_CLAIM, c);
@@ -471,7 +472,7 @@ static void of_an_untaken_claim_only_our_finalizer_is_taken_away(void **state)
 	assert_string_equal(
 		json_string_value(json_array_get(json_at(o, "metadata", "finalizers"), 0)),
 		"example.com/audit");
-	/* The rest is another's: nothing is asked again and again. */
+	/* Other modules do the rest: no request is repeated. */
 	before = http_stats(d->c.http).started;
 	bench_run(d, 60000);
 	assert_true(http_stats(d->c.http).started - before < 50);

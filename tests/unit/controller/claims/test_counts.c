@@ -1,5 +1,4 @@
-/* What a claim counts is the same for quota, limit, status and bill, however the claim came to
- * be. */
+/* A claim counts the same for quota, limit, status and bill, however the claim was created. */
 #include "tests/unit/controller/bench.h"
 
 #include <string.h>
@@ -22,7 +21,7 @@
 	" 'values': ['hgx']}], "
 #define ON(machine) "'machineRef': {'name': '" machine "'}, "
 
-/* hgx has 8 GPUs, mini has 2. */
+/* Type hgx has 8 GPUs, type mini has 2. */
 static const struct {
 	const char *about, *claim, *machine, *type;
 	int64_t gpus;
@@ -102,7 +101,7 @@ static void says(struct bench *d, const char *want)
 	OWN(arena) a = arena_new();
 	const struct plan *p = plan_make(world_sync_world(d->sync), 0, a);
 
-	/* Three of the claims have room for a pod of 8 each. */
+	/* Three of the claims each have room for a pod of 8 GPUs. */
 	assert_int_equal(p->npods, 4);
 	assert_true(p->pods[3].nreasons > 0);
 	if (!strstr(p->pods[3].reasons[0].text, want))
@@ -144,7 +143,7 @@ static void both_statuses_say_the_same(void **state)
 	assert_string_equal(json_str_at(tenant, "status", "allocated", "nvidia.com/gpu"), GPUS);
 }
 
-/* A machine is billed as its claim counts. */
+/* A machine is billed for what its claim counts. */
 static void the_bill_agrees_machine_by_machine(void **state)
 {
 	struct bench *d = *state;

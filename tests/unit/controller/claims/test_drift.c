@@ -1,5 +1,5 @@
-/* When a claim has drifted, and what is said of it; that its machine leaves:
- * tests/world/test_drift.c. */
+/* When a claim has drifted, and what its condition reports. tests/world/test_drift.c tests that its
+ * machine leaves. */
 #include "tests/unit/controller/bench.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static struct drift *drift;
 
-/* m-1 serves c-1, which is as pool h100 says. */
+/* Sets up m-1, which serves c-1; c-1 matches pool h100. */
 static int setup(void **state)
 {
 	struct bench *d;
@@ -49,7 +49,7 @@ static const struct node_claim *claim(struct bench *d)
 	return CTX_GET(&d->c, OBJECT_NODE_CLAIM, node_claim, "c-1");
 }
 
-/* "REASON: TEXT"; "": it is not judged. */
+/* Returns "REASON: TEXT"; "": not evaluated. */
 static const char *said(struct bench *d)
 {
 	struct drift_words w;
@@ -78,7 +78,7 @@ static void a_claim_drifts_when_its_template_says_something_else(void **state)
 		{"{'template': {'spec': {'requirements': [{'key': 'node.kubernetes.io/instance-type', "
 		 "'operator': 'In', 'values': ['old']}]}}}",
 		 "RequirementsDrifted", "instance-type In (old)"},
-		/* By what its type says its Node has. */
+		/* The labels of the type are those of its Node. */
 		{"{'template': {'spec': {'requirements': [{'key': 'nvidia.com/gpu.product', "
 		 "'operator': 'In', 'values': ['H100']}]}}}",
 		 "NotDrifted", ""},
@@ -98,7 +98,7 @@ static void a_claim_drifts_when_its_template_says_something_else(void **state)
 	}
 }
 
-/* Its tenant's API server is 1.36. */
+/* The tenant's API server is 1.36. */
 static void the_image_is_the_one_of_its_tenants_kubernetes(void **state)
 {
 	static const char *const image =
@@ -128,7 +128,7 @@ static void where_nobody_asks_or_another_decides_nothing_is_judged(void **state)
 	assert_string_equal(said(d), "");
 	assert_int_equal(drift_begins(drift, claim(d), 0, &again), DRIFT_STAYS);
 	assert_int_equal(again, 0);
-	/* One that drains for it is called back. */
+	/* A Node that drains for drift serves on. */
 	assert_int_equal(drift_goes_on(drift, claim(d)), DRIFT_STAYS);
 }
 
@@ -172,7 +172,7 @@ static void what_may_not_be_moved_keeps_it(void **state)
 	bench_patch(d, OBJECT_NODE_POOL, "h100",
 		    "{'spec': {'template': {'metadata': {'labels': {'x': 'y'}}}}}");
 	drift_pool(drift, "h100");
-	ask(d, DRIFT_STAYS, "the template has just changed");
+	ask(d, DRIFT_STAYS, "waits a minute after a change of the template");
 	bench_run(d, 60000);
 	put_pod(d, "web", BY_SET);
 	ask(d, DRIFT_EVICTS, "labels");
@@ -186,12 +186,12 @@ static void what_may_not_be_moved_keeps_it(void **state)
 	drop_pod(d, "kept");
 	put_pod(d, "gang",
 		BY_SET ", 'annotations': {'drover.dev/gang': 'g', 'drover.dev/gang-size': '2'}");
-	ask(d, DRIFT_STAYS, "pod default/gang stays: it is of a gang");
+	ask(d, DRIFT_STAYS, "pod default/gang stays: it belongs to a gang");
 	drop_pod(d, "gang");
 	ask(d, DRIFT_EVICTS, "labels");
-	/* It was tried, and some did not go. */
+	/* The eviction was tried, and some pods did not go. */
 	drift_withdrawn(drift, claim(d));
-	ask(d, DRIFT_STAYS, "left alone for a while");
+	ask(d, DRIFT_STAYS, "tried again later");
 	bench_run(d, DRIFT_BARRED_MS);
 	ask(d, DRIFT_EVICTS, "labels");
 }
@@ -204,7 +204,7 @@ static void of_a_tenant_that_does_not_answer_nothing_goes(void **state)
 		    "{'spec': {'template': {'metadata': {'labels': {'x': 'y'}}}}}");
 	bench_away(d, &d->team, true);
 	bench_run(d, 120000);
-	ask(d, DRIFT_STAYS, "its tenant does not answer");
+	ask(d, DRIFT_STAYS, "the tenant's API server does not answer");
 }
 
 int main(void)

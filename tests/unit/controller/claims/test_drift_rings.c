@@ -1,4 +1,4 @@
-/* How many may leave at once; that they do: tests/world/test_drift.c. */
+/* How many Nodes may leave at once. tests/world/test_drift.c tests that they leave. */
 #include "tests/unit/controller/bench.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 static struct drift_rings *rings;
 
-/* By its name: old-N has drifted, new-N is as the template says. */
+/* Judges by name: old-N has drifted, new-N matches the template. */
 static struct drift_ring_claim judge(const struct node_claim *n, void *arg)
 {
 	(void)arg;
@@ -39,7 +39,7 @@ static const char *at(struct bench *d, int64_t ms)
 	return arena_strdup(d->a, str_time(t, loop_wall(d->l) + ms));
 }
 
-/* A claim and its machine in that state, more of its status among it. */
+/* Adds a claim and its machine in that state. more: further members of the machine's status. */
 static void put(struct bench *d, const char *name, const char *state, const char *more)
 {
 	bench_put(d, arena_printf(d->a,
@@ -77,7 +77,7 @@ static void set(struct bench *d, const char *name, const char *status)
 	bench_status(d, OBJECT_MACHINE, arena_printf(d->a, "m-%s", name), status);
 }
 
-/* For old-1, in whose place nothing stands yet. */
+/* Asks for old-1, which has no replacement yet. */
 static const char *closed(struct bench *d)
 {
 	static const struct node_claim asks = {.meta = {.name = "old-1"}};
@@ -102,12 +102,12 @@ static void before_one_is_proved_one_is_on_its_way(void **state)
 
 	put(d, "old-1", "serving", "");
 	put(d, "old-2", "serving", "");
-	expect(d, "just changed");
+	expect(d, "after a change of the template");
 	bench_run(d, DRIFT_SETTLE_MS);
 	expect(d, "open");
 	set(d, "old-1", "{'state': 'draining', 'leave': {'reason': 'Drifted', 'then': 'Release'}}");
-	expect(d, "others are on their way");
-	/* What a person drains is not counted. */
+	expect(d, "waits for other replacements");
+	/* A Node drained by an operator does not count. */
 	set(d, "old-1", "{'leave': {'reason': 'Drain', 'then': 'Release'}}");
 	(void)closed(d);
 	bench_run(d, DRIFT_SETTLE_MS);
@@ -122,16 +122,16 @@ static void what_is_through_counts_until_its_claim_may_be_there(void **state)
 	put(d, "old-2", "serving", "");
 	(void)closed(d);
 	bench_run(d, DRIFT_SETTLE_MS);
-	expect(d, "others are on their way");
+	expect(d, "waits for other replacements");
 	set(d, "old-1", "{'state': 'wiping', 'claimRef': null}");
 	bench_run(d, 2 * DRIFT_SETTLE_MS);
-	expect(d, "others are on their way");
+	expect(d, "waits for other replacements");
 	set(d, "old-1", "{'state': 'free', 'leave': null}");
-	expect(d, "others are on their way");
+	expect(d, "waits for other replacements");
 	bench_run(d, DRIFT_SETTLE_MS);
 	expect(d, "open");
 	put(d, "new-1", "imaging", "");
-	expect(d, "others are on their way");
+	expect(d, "waits for other replacements");
 }
 
 static void a_ring_is_as_large_as_what_is_proved(void **state)
@@ -145,19 +145,19 @@ static void a_ring_is_as_large_as_what_is_proved(void **state)
 	put(d, "old-1", "draining", ", 'leave': {'reason': 'Drifted', 'then': 'Release'}");
 	expect(d, "open");
 	put(d, "new-3", "booting", "");
-	expect(d, "others are on their way");
-	/* One that is not Ready proves nothing. */
+	expect(d, "waits for other replacements");
+	/* A Node that is not Ready proves nothing. */
 	put(d, "new-4", "serving", "");
 	expect(d, "open");
 	bench_status(
 		d, OBJECT_NODE_CLAIM, "new-4",
 		"{'conditions': [{'type': 'Initialized', 'status': 'True', 'reason': 'x', 'message': '', "
 		"'lastTransitionTime': '2026-01-01T00:00:00Z', 'observedGeneration': 1}]}");
-	expect(d, "others are on their way");
+	expect(d, "waits for other replacements");
 }
 
-/* Its own stand-in keeps nobody back; another's does until that Node drains, and that is
- * bounded. */
+/* A Node's own replacement does not block it. Another Node's replacement does until that Node
+ * drains, for a limited time. */
 static void what_stands_in_for_another_that_serves_is_on_its_way(void **state)
 {
 	struct bench *d = *state;
@@ -167,7 +167,7 @@ static void what_stands_in_for_another_that_serves_is_on_its_way(void **state)
 	put(d, "old-1", "serving", "");
 	put(d, "old-2", "serving", "");
 	put(d, "new-1", "imaging", "");
-	expect(d, "others are on their way");
+	expect(d, "waits for other replacements");
 	bench_patch(d, OBJECT_NODE_CLAIM, "new-1",
 		    "{'metadata': {'annotations': {'drover.dev/replaces': 'old-1'}}}");
 	expect(d, "open");
@@ -175,11 +175,11 @@ static void what_stands_in_for_another_that_serves_is_on_its_way(void **state)
 	expect(d, "open");
 	bench_patch(d, OBJECT_NODE_CLAIM, "new-2",
 		    "{'metadata': {'annotations': {'drover.dev/replaces': 'old-2'}}}");
-	expect(d, "others are on their way");
+	expect(d, "waits for other replacements");
 	set(d, "old-2", "{'state': 'draining', 'leave': {'reason': 'Drain', 'then': 'Release'}}");
 	expect(d, "open");
 	set(d, "old-2", "{'state': 'serving', 'leave': null}");
-	expect(d, "others are on their way");
+	expect(d, "waits for other replacements");
 	bench_run(d, 3600 * 1000);
 	expect(d, "open");
 }
@@ -207,7 +207,7 @@ static void a_failure_by_the_template_stops_them_until_one_serves(void **state)
 	fails(d, "old-1", "TenantUnreachable", "t");
 	expect(d, "open");
 	fails(d, "old-1", "JoinTimeout", "t");
-	expect(d, "stopped: one by the same template failed on m-old-1 (JoinTimeout)");
+	expect(d, "stopped: a claim of the same template failed on m-old-1 (JoinTimeout)");
 	put(d, "new-2", "serving", "");
 	expect(d, "open");
 	fails(d, "old-1", "JoinTimeout", "t");
@@ -228,7 +228,7 @@ static void another_template_begins_with_a_pause(void **state)
 	drift_rings_forget(rings, "h200");
 	expect(d, "open");
 	drift_rings_forget(rings, "h100");
-	expect(d, "just changed");
+	expect(d, "after a change of the template");
 }
 
 int main(void)

@@ -10,7 +10,7 @@ struct clock {
 	struct eta *e;
 	int64_t now;
 	struct machine m;
-	/* what the last change said */
+	/* Result of the last change */
 	struct eta_end end;
 };
 
@@ -23,7 +23,7 @@ static void enter(struct clock *c, enum machine_state s)
 	c->end = eta_saw(c->e, was.status.state ? &was : NULL, &c->m);
 }
 
-/* One after the other, so many seconds in each but the last. */
+/* Passes through the states, s seconds in each but the last. */
 static void goes(struct clock *c, int s, const enum machine_state *states)
 {
 	for (; *states != MACHINE_GONE; states++) {
@@ -86,8 +86,8 @@ static void half_are_ready_by_p50_and_nine_of_ten_by_p90(void **state)
 	eta_free(c.e);
 }
 
-/* Of two states of which one of five is slow, only one of five ways is slow if it is the same
- * ones. */
+/* If one machine in five is slow in each of two states, and it is the same machine, only one
+ * transition in five is slow. */
 static void a_whole_way_is_measured_and_not_its_states(void **state)
 {
 	struct clock c = clock_new();
@@ -103,7 +103,7 @@ static void a_whole_way_is_measured_and_not_its_states(void **state)
 	}
 	assert_true(expected(&c, MACHINE_JOINING, &span));
 	assert_int_equal(span.p50, 20 * S);
-	assert_int_equal(span.p90, 110 * S); /* sums of states: 200 */
+	assert_int_equal(span.p90, 110 * S); /* The sum of the states' p90 would be 200 */
 	eta_free(c.e);
 }
 
@@ -136,7 +136,7 @@ static void a_machine_that_leaves_is_measured_until_it_is_free(void **state)
 		     MACHINE_FREE);
 	assert_true(expected(&c, MACHINE_DRAINING, &span));
 	assert_int_equal(span.p50, 110 * S);
-	assert_true(expected(&c, MACHINE_DIRTY, &span)); /* from the first time on */
+	assert_true(expected(&c, MACHINE_DIRTY, &span)); /* Measured from the first entry on */
 	assert_int_equal(span.p50, 70 * S);
 	assert_true(expected(&c, MACHINE_VERIFYING, &span));
 	assert_int_equal(span.p50, 10 * S);
@@ -199,7 +199,7 @@ static void what_was_given_up_on_the_way_does_not_count(void **state)
 	eta_free(c.e);
 }
 
-/* The Machine's first sight is none of its entry. */
+/* When a Machine is first seen, its entry into the state was not seen. */
 static void a_machine_seen_on_its_way_is_measured_from_the_state_it_was_in(void **state)
 {
 	struct clock c = clock_new();
@@ -298,7 +298,7 @@ static void a_restart_forgets_nothing(void **state)
 		COMES(&c, i);
 	eta_paths(c.e, &hall, a, &p.status);
 	assert_int_equal(row(&p.status, "claimed")->recent.n, ETA_RECENT);
-	COMES(&d, 9999); /* seen here, before the Provider was read */
+	COMES(&d, 9999); /* Seen by this process, before the Provider was read */
 	eta_provider(d.e, &p);
 	eta_paths(d.e, &hall, a, &again);
 	assert_int_equal(again.paths.n, p.status.paths.n);
@@ -311,7 +311,7 @@ static void a_restart_forgets_nothing(void **state)
 	for (size_t i = 0; i < again.paths.n; i++)
 		assert_memory_equal(again.paths.v[i].recent.v, p.status.paths.v[i].recent.v,
 				    again.paths.v[i].recent.n * sizeof(int64_t));
-	COMES(&d, 1); /* what is newer here is not taken back */
+	COMES(&d, 1); /* Newer samples of this process are not overwritten */
 	eta_provider(d.e, &p);
 	eta_paths(d.e, &hall, a, &again);
 	assert_int_equal(row(&again, "claimed")->seen, 71);
@@ -319,7 +319,7 @@ static void a_restart_forgets_nothing(void **state)
 	eta_free(d.e);
 }
 
-/* Whoever may write the status. */
+/* The status may contain anything. */
 static void nonsense_in_the_status_does_no_harm(void **state)
 {
 	static int64_t wild[] = {-5, INT64_MAX, INT64_MIN};
@@ -344,7 +344,7 @@ static void nonsense_in_the_status_does_no_harm(void **state)
 	eta_free(c.e);
 }
 
-/* Elastic machines are booted from claimed. */
+/* Elastic machines go from claimed to booting directly. */
 static void a_state_that_a_type_does_not_have_takes_no_time(void **state)
 {
 	struct clock c = clock_new();

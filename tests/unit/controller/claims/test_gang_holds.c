@@ -61,7 +61,7 @@ static void del_gang(struct rig *r, const char *tenant, const char *gang)
 		(void)world_del_pod(r->w, tenant, "default", arena_printf(r->a, "%s-%d", gang, i));
 }
 
-/* Plans, and returns how many machines are held. */
+/* Makes a plan, and returns how many machines are reserved. */
 static size_t held(struct rig *r)
 {
 	const struct plan *p;
@@ -75,8 +75,7 @@ static size_t held(struct rig *r)
 	return n;
 }
 
-/* Goes on to that time, with a plan whenever one is due. Returns for how long something was held,
- * ms. */
+/* Runs for ms, with a plan whenever one is due. Returns for how long something was reserved, ms. */
 static int64_t pass(struct rig *r, int64_t ms)
 {
 	const int64_t until = r->now + ms;
@@ -128,7 +127,8 @@ static void other_gangs_of_the_tenant_get_no_more(void **state)
 	begin(&r);
 	put_machine(&r, "m-1", true);
 	put_machine(&r, "m-2", false);
-	/* A gang goes one second before its hold ends, and one of another name comes. */
+	/* A gang is deleted one second before its reservation ends, and a gang with a different
+	 * name comes. */
 	for (int i = 0; i < 100; i++) {
 		const char *name = arena_printf(r.a, "gang-%d", i);
 
@@ -159,7 +159,7 @@ static void a_day_has_twelve_holds_at_most(void **state)
 	end(&r);
 }
 
-/* Each of them within its own bounds. */
+/* Each tenant stays within its own limits. */
 static void many_tenants_do_not_hold_one_machine_for_longer(void **state)
 {
 	struct rig r;

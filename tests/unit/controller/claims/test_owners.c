@@ -1,16 +1,16 @@
-/* Claims whose tenant or pool was deleted, by owners alone; whole machines leave in
- * tests/world/test_leave.c. */
+/* Claims whose tenant or pool was deleted, with owners alone. tests/world/test_leave.c tests how
+ * whole machines leave. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"
 #include "controller/claims/owners.h"
 
 #define API "/apis/" OBJECT_API_VERSION
-#define SOON_MS 5000 /* owner and definition are asked, and the claim is deleted */
+#define SOON_MS 5000 /* Long enough to read owner and definition and to delete the claim */
 
 static struct owners *owners;
 
-/* What the controller itself does when these change. */
+/* Does what the controller does when these objects change. */
 static void on_change(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {
 	const struct node_claim *n = object;
@@ -35,7 +35,7 @@ static void on_stopped(void *arg)
 	(void)arg;
 }
 
-/* A claim of team-a and of the pool, and its machine in that state. */
+/* Adds a claim of team-a and of the pool, and its machine in that state. */
 static void put_claim(struct bench *d, const char *name, const char *machine, const char *state)
 {
 	bench_put(
@@ -62,7 +62,7 @@ static void put_claim(struct bench *d, const char *name, const char *machine, co
 				  state, name, json_str_at(o, "metadata", "uid")));
 }
 
-/* Claims c-1 and c-2 of the pool serve. */
+/* Sets up claims c-1 and c-2 of the pool, which serve. */
 static int setup(void **state)
 {
 	struct kube_lease_spec s = {.ns = BENCH_NS,
@@ -108,7 +108,7 @@ static void remove_it(struct bench *d, const char *path)
 	bench_run(d, SOON_MS);
 }
 
-/* Something else holds on to the pool, whose budgets count on. */
+/* Deletes the pool while another finalizer keeps it, so that its budgets still count. */
 static void delete_kept_pool(struct bench *d, const char *budgets)
 {
 	bench_patch(d, OBJECT_NODE_POOL, "h100",
@@ -170,7 +170,7 @@ static void budgets_of_a_pool_that_stays_count_and_none_for_less_than_one(void *
 	assert_true(goes(d, "c-3"));
 }
 
-/* Nothing runs on it that a budget could spare. */
+/* No pod runs on its machine that a budget could protect. */
 static void a_claim_that_does_not_serve_waits_for_no_budget(void **state)
 {
 	struct bench *d = *state;
@@ -198,7 +198,7 @@ static void what_leaves_otherwise_takes_from_the_same_budget(void **state)
 	put_claim(d, "c-3", "m-3", "serving");
 	delete_kept_pool(d, "[{'nodes': '1'}]");
 	bench_run(d, 60000);
-	assert_true(goes(d, "c-1")); /* it serves no more: it takes nothing */
+	assert_true(goes(d, "c-1")); /* It no longer serves, so it uses no budget */
 	assert_false(goes(d, "c-2") || goes(d, "c-3"));
 }
 
@@ -210,12 +210,12 @@ static void what_is_decided_and_not_yet_written_takes_from_it_too(void **state)
 	delete_kept_pool(d, "[{'nodes': '1'}]");
 	bench_run(d, 60000);
 	assert_false(goes(d, "c-1") || goes(d, "c-2"));
-	d->c.decided = NULL; /* it came to nothing */
+	d->c.decided = NULL; /* The decision was not carried out */
 	bench_run(d, 60000);
 	assert_int_equal(goes(d, "c-1") + goes(d, "c-2"), 1);
 }
 
-/* Deletions of a pool's claims say so until they are answered. */
+/* Deletions of a pool's claims are reported until they are answered. */
 static void a_deletion_is_known_while_it_is_on_its_way(void **state)
 {
 	struct bench *d = *state;

@@ -1,4 +1,4 @@
-/* pod_words: a reason is named once, whatever it is. */
+/* pod_words: no message repeats its reason name. */
 #include "tests/unit/testing.h"
 
 #include <string.h>

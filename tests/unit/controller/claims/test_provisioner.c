@@ -31,7 +31,7 @@ static struct names claims(struct bench *d)
 	return w;
 }
 
-/* The only claim there is fails, its machine is free again, and it goes. */
+/* Lets the only claim fail, frees its machine, and deletes the claim. */
 static void fail_claim(struct bench *d)
 {
 	struct names w = claims(d);
@@ -39,7 +39,7 @@ static void fail_claim(struct bench *d)
 	assert_int_equal(w.n, 1);
 	bench_status(d, OBJECT_NODE_CLAIM, w.v[0], "{'phase': 'Failed'}");
 	bench_status(d, OBJECT_NODE_CLAIM, w.v[0],
-		     "{'nodeName': 'x'}"); /* told again: counted once */
+		     "{'nodeName': 'x'}"); /* A repeated change is counted once */
 	bench_patch(d, OBJECT_NODE_CLAIM, w.v[0], "{'metadata': {'finalizers': null}}");
 	bench_must(d, &d->host, "DELETE",
 		   arena_printf(d->a, "/apis/" OBJECT_API_VERSION "/nodeclaims/%s", w.v[0]), NULL);
@@ -62,7 +62,7 @@ static void a_waiting_pod_gets_one_claim_and_is_told(void **state)
 	assert_true(bench_events(&d->team, "Nominated") >= 1);
 }
 
-/* The only one of the tenant; gives. */
+/* Returns the tenant's only event; the caller owns the reference. */
 static json_t *the_event(struct bench *d)
 {
 	bench_must(d, &d->team, "GET", "/api/v1/namespaces/default/events", NULL);
@@ -72,7 +72,7 @@ static json_t *the_event(struct bench *d)
 	return json_incref(json_array_get(json_at(list, "items"), 0));
 }
 
-/* How often a pod was told something, and the text of the last time. */
+/* Returns how many events the pod got. *text: the last message. */
 static size_t told(struct bench *d, const char *pod, const char **text)
 {
 	int64_t newest = 0, rv;
@@ -162,7 +162,7 @@ static void of_its_claim_a_pod_hears_once(void **state)
 	bench_run(d, 5000);
 	w = claims(d);
 	assert_int_equal(w.n, 1);
-	for (int i = 0; i < 4; i++) { /* plans in which the claim is on its way */
+	for (int i = 0; i < 4; i++) { /* Plans during which the claim is in progress */
 		bench_pod(d, arena_printf(d->a, "huge-%d", i), 9);
 		bench_run(d, 5000);
 	}
@@ -174,9 +174,10 @@ static void of_its_claim_a_pod_hears_once(void **state)
 
 	assert_int_equal(json_array_size(json_at(list, "items")), 1);
 	assert_null(json_object_get(e, "series"));
-	assert_string_equal(
-		json_str_at(e, "message"),
-		arena_printf(d->a, "machine m-1 of pool h100 is being prepared, claim %s", w.v[0]));
+	assert_string_equal(json_str_at(e, "message"),
+			    arena_printf(d->a,
+					 "machine m-1 of pool h100 is being prepared (claim %s)",
+					 w.v[0]));
 }
 
 static void another_place_in_the_queue_is_no_news(void **state)
@@ -186,7 +187,7 @@ static void another_place_in_the_queue_is_no_news(void **state)
 	bench_pod(d, "huge", 9);
 	bench_run(d, 10000);
 	OWN_JSON first = the_event(d);
-	bench_pod(d, "ahead", 9); /* of equals the name decides */
+	bench_pod(d, "ahead", 9); /* Among equal pods the name decides */
 	bench_run(d, 10000);
 	bench_must(d, &d->team, "GET", "/api/v1/namespaces/default/events", NULL);
 	OWN_JSON list = bench_json(d->text);
@@ -208,7 +209,8 @@ static void another_number_is_no_news_and_another_reason_is(void **state)
 	bench_pod(d, "train", 8);
 	bench_run(d, 10000);
 	assert_int_equal(told(d, "train", &text), 1);
-	assert_string_equal(text, "place 1: pool h100: 1 machine fits, all taken (1 serving)");
+	assert_string_equal(
+		text, "place 1 in the queue: pool h100: 1 machine fits, all taken (1 serving)");
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'draining'}");
 	bench_run(d, 20 * 60 * 1000);
 	assert_int_equal(told(d, "train", &text), 1);
@@ -216,7 +218,8 @@ static void another_number_is_no_news_and_another_reason_is(void **state)
 	bench_run(d, 10000);
 	assert_int_equal(told(d, "train", &text), 2);
 	assert_string_equal(
-		text, "place 1: pool h100: the pool's limit of nodes is reached: 0 of 0 used");
+		text,
+		"place 1 in the queue: pool h100: the pool's limit of nodes is reached: 0 of 0 used");
 }
 
 static void another_place_is_told_five_minutes_after_the_last_one(void **state)
@@ -228,21 +231,21 @@ static void another_place_is_told_five_minutes_after_the_last_one(void **state)
 	bench_pod(d, "p-4", 8);
 	bench_run(d, 10000);
 	assert_int_equal(told(d, "p-4", &text), 1);
-	bench_pod(d, "p-3", 8); /* of equals the name decides */
+	bench_pod(d, "p-3", 8); /* Among equal pods the name decides */
 	bench_run(d, 4 * 60 * 1000);
 	assert_int_equal(told(d, "p-4", &text), 1);
-	bench_run(d, 60 * 1000); /* though nothing changes by then */
+	bench_run(d, 60 * 1000); /* Although nothing changes meanwhile */
 	assert_int_equal(told(d, "p-4", &text), 2);
-	assert_true(str_starts(text, "place 2: "));
+	assert_true(str_starts(text, "place 2 in the queue: "));
 	bench_pod(d, "p-1", 8);
 	bench_pod(d, "p-2", 8);
 	bench_run(d, 11 * 60 * 1000);
 	assert_int_equal(told(d, "p-4", &text), 3);
-	assert_true(str_starts(text, "place 4: "));
+	assert_true(str_starts(text, "place 4 in the queue: "));
 	bench_pod(d, "p-0", 8);
 	bench_run(d, 11 * 60 * 1000);
 	assert_int_equal(told(d, "p-4", &text), 4);
-	assert_true(str_starts(text, "place 5: "));
+	assert_true(str_starts(text, "place 5 in the queue: "));
 }
 
 static void pods(struct bench *d, int from, int to)
@@ -260,18 +263,19 @@ static void far_back_a_place_is_told_that_is_off_by_a_tenth(void **state)
 	pods(d, 10, 40);
 	bench_run(d, 10000);
 	assert_int_equal(told(d, "p-39", &text), 1);
-	assert_true(str_starts(text, "place 30: "));
-	pods(d, 7, 10); /* of equals the name decides */
+	assert_true(str_starts(text, "place 30 in the queue: "));
+	pods(d, 7, 10); /* Among equal pods the name decides */
 	bench_run(d, 11 * 60 * 1000);
 	assert_int_equal(told(d, "p-39", &text), 1);
 	pods(d, 6, 7);
 	bench_run(d, 11 * 60 * 1000);
 	assert_int_equal(told(d, "p-39", &text), 2);
-	assert_true(str_starts(text, "place 34: "));
+	assert_true(str_starts(text, "place 34 in the queue: "));
 }
 
-/* As with a Node whose taint drover does not know of, or a second scheduler that is down. */
-/* Its machine is wiped since then, which takes half an hour, and ten minutes more to serve. */
+/* As with a Node with a taint unknown to drover, or a second scheduler that is down. */
+/* The machine is wiped since `at`: half an hour for the wipe, and ten minutes more until it
+ * serves. */
 static void wiped_since(struct bench *d, int64_t at)
 {
 	struct provider_object p = *CTX_GET(&d->c, OBJECT_PROVIDER, provider_object, "hall-a");
@@ -292,9 +296,10 @@ static const char *expected_text(struct bench *d, int64_t now, int64_t since)
 	const int64_t at = since + INT64_C(40) * 60 * 1000;
 	char between[ETA_BETWEEN_SIZE];
 
-	return arena_printf(d->a,
-			    "place 1, expected %s: pool h100: 1 machine fits, all taken (1 wiping)",
-			    eta_between(&(struct eta_span){at, at}, now, between));
+	return arena_printf(
+		d->a,
+		"place 1 in the queue, expected %s: pool h100: 1 machine fits, all taken (1 wiping)",
+		eta_between(&(struct eta_span){at, at}, now, between));
 }
 
 static void who_waits_for_a_machine_is_told_when_and_again_when_that_has_moved_far(void **state)
@@ -308,7 +313,7 @@ static void who_waits_for_a_machine_is_told_when_and_again_when_that_has_moved_f
 	bench_run(d, 10000);
 	assert_int_equal(told(d, "train", &text), 1);
 	assert_string_equal(text, expected_text(d, began, began));
-	wiped_since(d, began + 9 * min); /* a fourth of 40 min is 10 */
+	wiped_since(d, began + 9 * min); /* A fourth of 40 min is 10 min */
 	bench_run(d, 11 * min);
 	assert_int_equal(told(d, "train", &text), 1);
 	wiped_since(d, began + 11 * min);
@@ -321,7 +326,8 @@ static void who_waits_for_a_machine_is_told_when_and_again_when_that_has_moved_f
 	assert_int_equal(told(d, "train", &text), 2);
 	bench_run(d, 2 * min);
 	assert_int_equal(told(d, "train", &text), 3);
-	assert_string_equal(text, "place 1: pool h100: 1 machine fits, all taken (1 serving)");
+	assert_string_equal(
+		text, "place 1 in the queue: pool h100: 1 machine fits, all taken (1 serving)");
 }
 
 static void a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute(void **state)
@@ -339,7 +345,7 @@ static void a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute(
 	assert_int_equal(bench_events(&d->team, "RoomOnNode"), 0);
 	bench_run(d, 15000);
 	assert_int_equal(bench_events(&d->team, "RoomOnNode"), 1);
-	assert_int_equal(claims(d).n, 1); /* on another Node, see test_refused */
+	assert_int_equal(claims(d).n, 1); /* A claim for a different Node, see test_refused */
 }
 
 static double plans(struct bench *d)
@@ -378,7 +384,7 @@ static void what_is_nothing_new_for_the_planner_makes_no_plan(void **state)
 	assert_true(plans(d) == before + 1);
 }
 
-/* Changed while a plan is made: seen when the world is released. */
+/* Objects changed while a plan is made are seen when the world is released. */
 static void what_changes_during_a_plan_makes_another_one(void **state)
 {
 	struct bench *d = *state;
@@ -401,7 +407,7 @@ static void what_changes_during_a_plan_makes_another_one(void **state)
 	assert_true(plans(d) == before + 1);
 }
 
-/* Changes that never end would have one made after the other. */
+/* Endless changes would cause one plan after the other. */
 static void after_a_plan_of_much_work_there_is_a_rest(void **state)
 {
 	struct bench *d = *state;
@@ -415,7 +421,7 @@ static void after_a_plan_of_much_work_there_is_a_rest(void **state)
 		bench_run(d, 20);
 	}
 	few = plans(d) - before;
-	assert_true(few > 20); /* a plan takes nothing here */
+	assert_true(few > 20); /* A plan takes no time here */
 	for (int i = 0; i < 30000; i++) {
 		struct world_node n = {.tenant = "team-b", .name = arena_printf(d->a, "n%d", i)};
 
@@ -429,7 +435,7 @@ static void after_a_plan_of_much_work_there_is_a_rest(void **state)
 	}
 	assert_true(plans(d) - before > 2);
 	assert_true(plans(d) - before < few / 3);
-	/* Nobody waits for a rest that has passed. */
+	/* No change waits for a pause that is over. */
 	bench_run(d, 5000);
 	before = plans(d);
 	provisioner_kick(d->provisioner);
@@ -526,7 +532,7 @@ static void a_claim_that_is_being_created_is_planned_with(void **state)
 	}
 	assert_true(plans(d) > 20);
 	assert_int_equal(http_stats(d->c.http).in_flight, before + 1);
-	bench_pod(d, "eval", 8); /* nobody's claim keeps it waiting */
+	bench_pod(d, "eval", 8); /* No claim of another pod makes it wait */
 	bench_run(d, 3000);
 	assert_int_equal(http_stats(d->c.http).in_flight, before + 2);
 	bench_pod(d, "third", 8);
@@ -546,7 +552,7 @@ static enum http_mem_fate creates_fare(const char *origin, const char *method, c
 		       : HTTP_MEM_WELL;
 }
 
-/* Whatever its maker learns of it. */
+/* Whatever the sender learns of the creation. */
 static void a_claim_is_created_once_though_the_answer_is_lost(void **state)
 {
 	static const enum http_mem_fate fates[] = {HTTP_MEM_REPLY_LOST, HTTP_MEM_SILENT,
@@ -577,7 +583,7 @@ static void a_claim_is_created_once_though_the_answer_is_lost(void **state)
 	}
 }
 
-/* Claims are created, and their list and watch do not come. */
+/* Claims are created, but their list and watch do not answer. */
 static enum http_mem_fate lags(const char *origin, const char *method, const char *target,
 			       void *arg)
 {
@@ -595,7 +601,7 @@ static void a_claim_that_no_cache_shows_yet_is_asked_for_and_not_made_anew(void 
 	struct bench *d = *state;
 
 	second_machine(d);
-	bench_away(d, &d->host, true); /* the watch ends */
+	bench_away(d, &d->host, true); /* The watch ends */
 	bench_away(d, &d->host, false);
 	http_mem_fault(d->net, lags, NULL);
 	bench_pod(d, "train", 8);
@@ -640,7 +646,7 @@ static void after_three_failures_in_a_row_it_backs_off_and_says_so(void **state)
 	assert_int_equal(claims(d).n, 0);
 	bench_run(d, 2 * 60 * 1000);
 	assert_int_equal(claims(d).n, 1);
-	/* The fourth: twice as long. */
+	/* The fourth failure: twice as long. */
 	fail_claim(d);
 	bench_run(d, 15 * 60 * 1000);
 	assert_int_equal(claims(d).n, 0);
@@ -692,7 +698,7 @@ static void backing_off_for_one_demand_holds_up_no_other(void **state)
 	for (int i = 0; i < 3; i++)
 		fail_claim(d);
 	assert_int_equal(claims(d).n, 0);
-	/* Another pool that could serve it is a demand of its own. */
+	/* A second pool that could serve the pod is counted on its own. */
 	json_object_set_new(pool, "metadata", json_pack("{s:s}", "name", "spare"));
 	json_object_set_new(json_object_get(pool, "spec"), "weight", json_integer(90));
 	json_object_del(pool, "status");
@@ -724,7 +730,7 @@ static void the_next_pool_serves_while_one_backs_off(void **state)
 	assert_int_equal(claims(d).n, 1);
 	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, claims(d).v[0]);
 	assert_string_equal(json_str_at(o, "spec", "nodePoolRef", "name"), "spare");
-	/* The pool may be used again, and what is on its way stays. */
+	/* The pool may be used again, and claims in progress stay. */
 	bench_run(d, 11 * 60 * 1000);
 	assert_int_equal(claims(d).n, 1);
 	OWN_JSON still = bench_get(d, OBJECT_NODE_CLAIM, claims(d).v[0]);
@@ -732,7 +738,7 @@ static void the_next_pool_serves_while_one_backs_off(void **state)
 			    json_str_at(o, "metadata", "uid"));
 }
 
-/* A claim of another tenant that failed, as a cloud's do: its machine goes with it. */
+/* Adds a failed claim of another tenant, as of a cloud: its machine is deleted with the claim. */
 static void failed_elsewhere(struct bench *d, const char *name, const char *tenant,
 			     const char *reason)
 {
@@ -769,7 +775,7 @@ static void one_failure_of_several_tenants_holds_the_pool_for_all(void **state)
 	bench_run(d, 5000);
 	assert_int_equal(claims(d).n, 3);
 	assert_non_null(strstr(why_not(d), "claims of pool h100 failed 3 times in a row for several"
-					   " tenants, the last by InstanceGone: instance i-1"));
+					   " tenants, the last with InstanceGone: instance i-1"));
 	bench_run(d, 11 * 60 * 1000);
 	assert_int_equal(claims(d).n, 4);
 }
@@ -789,7 +795,8 @@ static void failures_of_one_tenant_or_of_other_reasons_hold_up_nobody_else(void 
 	assert_int_equal(claims(d).n, 10);
 }
 
-/* After one failure of another tenant it could double the wait of all for ever. */
+/* Otherwise one tenant, after one failure of another tenant, could double the wait of all tenants
+ * for ever. */
 static void one_tenant_alone_does_not_keep_a_pool_back_for_longer(void **state)
 {
 	struct bench *d = *state;
@@ -822,7 +829,7 @@ static void gang_pod(struct bench *d, const char *name)
 		" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
 }
 
-/* One machine from each of two pools, of which one backs off. */
+/* One machine from each of two pools, of which one pool backs off. */
 static void of_a_gang_no_claim_is_created_while_another_one_is_held(void **state)
 {
 	struct bench *d = *state;
@@ -869,14 +876,14 @@ static void a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time(
 	fail_claim(d);
 	bench_run(d, 15 * 60 * 1000);
 	assert_int_equal(claims(d).n, 0);
-	/* It takes one: that is forgotten. */
+	/* The machine accepts a claim: its failures are forgotten. */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': {'name': 'x', 'uid': 'y'}}");
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': null}");
 	bench_run(d, 5000);
 	assert_int_equal(claims(d).n, 1);
 }
 
-/* Two pods that would fit on one machine, and may not be on one. */
+/* Two pods that would fit on one machine, but must not share one. */
 static void pods_that_must_be_apart_get_a_machine_each(void **state)
 {
 	struct bench *d = *state;

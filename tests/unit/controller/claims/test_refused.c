@@ -6,7 +6,7 @@
 #define PODS "/api/v1/namespaces/default/pods"
 #define MINUTE_MS 60000
 
-/* With room for a pod of 8 GPUs, of the type of machine m-1. */
+/* Adds a Node with room for a pod of 8 GPUs, of the same type as machine m-1. */
 static void add_node(struct bench *d, const char *name)
 {
 	bench_must(
@@ -37,7 +37,7 @@ static size_t claims(struct bench *d)
 	return n;
 }
 
-/* Of the last event for this reason. */
+/* Returns the message of the last event for this reason. */
 static const char *note(struct bench *d, const char *reason)
 {
 	const char *text = "";
@@ -72,10 +72,10 @@ static void a_pod_left_unbound_for_a_minute_gets_another_machine(void **state)
 	bench_run(d, 20000);
 	assert_int_equal(claims(d), 1);
 	says(d, "Nominated", "machine m-1 of pool h100");
-	says(d, "Nominated", "kube-scheduler left it unbound for a minute on Node left");
+	says(d, "Nominated", "kube-scheduler did not bind it within a minute on Node left");
 }
 
-/* The pod is nominated for a Node where its victims do not go, and kube-scheduler keeps the
+/* The pod is nominated for a Node whose victims do not terminate, and kube-scheduler keeps the
  * nomination. */
 static void a_nominated_pod_waits_a_minute_for_its_victims(void **state)
 {
@@ -93,7 +93,7 @@ static void a_nominated_pod_waits_a_minute_for_its_victims(void **state)
 	assert_int_equal(claims(d), 0);
 	bench_run(d, 20000);
 	assert_int_equal(claims(d), 1);
-	says(d, "Nominated", "kube-scheduler left it unbound for a minute on Node left");
+	says(d, "Nominated", "kube-scheduler did not bind it within a minute on Node left");
 }
 
 static void after_two_nodes_of_a_type_it_gets_none_of_that_type(void **state)
@@ -106,11 +106,11 @@ static void after_two_nodes_of_a_type_it_gets_none_of_that_type(void **state)
 	bench_run(d, 3 * MINUTE_MS);
 	assert_int_equal(claims(d), 0);
 	says(d, "RequirementsNotMet",
-	     "Node left-1, Node left-2: it gets no more machines of type hgx");
-	bench_pod(d, "other", 8); /* what one pod was refused is not held against another */
+	     "Node left-1, Node left-2: drover plans no more machines for it of type hgx");
+	bench_pod(d, "other", 8); /* Exclusions of one pod do not apply to another */
 	bench_run(d, 10000);
 	says(d, "RequirementsNotMet", "Node left-2");
-	assert_int_equal(claims(d), 0); /* it has room on a Node */
+	assert_int_equal(claims(d), 0); /* The pod has room on a Node */
 }
 
 static void what_was_learnt_is_forgotten_with_the_pod_and_after_a_day(void **state)
@@ -137,7 +137,7 @@ static void what_was_learnt_is_forgotten_with_the_pod_and_after_a_day(void **sta
 	assert_int_equal(claims(d), 1);
 }
 
-/* It says nothing of any pod: it is down, not of another opinion. */
+/* kube-scheduler judges no pod at all: it is down, and does not disagree with drover. */
 static void a_scheduler_that_stands_still_refuses_nothing(void **state)
 {
 	struct bench *d = *state;
@@ -151,7 +151,7 @@ static void a_scheduler_that_stands_still_refuses_nothing(void **state)
 	bench_run(d, 10 * MINUTE_MS);
 	assert_int_equal(claims(d), 0);
 	assert_true(bench_events(&d->team, "RoomOnNode") >= 1);
-	bench_pod(d, "huge", 9); /* it works again */
+	bench_pod(d, "huge", 9); /* kube-scheduler works again */
 	bench_run(d, 2 * MINUTE_MS);
 	assert_int_equal(claims(d), 1);
 }

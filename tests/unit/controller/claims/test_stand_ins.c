@@ -1,5 +1,5 @@
-/* Which claims wait for a stand-in, and after which plans it is created. tests/world/test_drift.c
- * covers the replacement. */
+/* Which claims wait for a replacement, and after which plans it is created.
+ * tests/world/test_drift.c tests the replacement as a whole. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"
@@ -74,19 +74,19 @@ static void one_is_looked_for_at_a_time_and_none_is_denied(void **state)
 	struct plan empty = {0}, busy = {.nclaims = 1};
 	struct plan_claim out;
 
-	expect(d, "old-1", "a machine in its place is looked for");
+	expect(d, "old-1", "looks for a machine to replace it");
 	assert_int_equal(kicks, 1);
-	expect(d, "old-1", "a machine in its place is looked for");
+	expect(d, "old-1", "looks for a machine to replace it");
 	assert_int_equal(kicks, 1);
-	expect(d, "old-2", "others are on their way first");
-	/* Claims come first, and then another plan. */
+	expect(d, "old-2", "waits for the replacements of other Nodes");
+	/* Claims of the plan come first, and another plan follows. */
 	assert_null(stand_ins_plan(stand_ins, &busy, w, false, d->a, &out));
-	expect(d, "old-1", "a machine in its place is looked for");
+	expect(d, "old-1", "looks for a machine to replace it");
 	assert_null(stand_ins_plan(stand_ins, &empty, w, false, d->a, &out));
 	expect(d, "old-1", "nothing");
-	expect(d, "old-2", "a machine in its place is looked for");
+	expect(d, "old-2", "looks for a machine to replace it");
 	bench_run(d, STAND_IN_DENIED_MS);
-	expect(d, "old-1", "others are on their way first");
+	expect(d, "old-1", "waits for the replacements of other Nodes");
 	world_free(w);
 }
 
@@ -98,11 +98,11 @@ static void who_waits_for_a_machine_comes_first(void **state)
 	struct plan_claim out;
 
 	bench_run(d, 20000);
-	expect(d, "old-1", "a machine in its place is looked for");
+	expect(d, "old-1", "looks for a machine to replace it");
 	assert_null(stand_ins_plan(stand_ins, &empty, w, true, d->a, &out));
 	expect(d, "old-1", "nothing");
 	bench_run(d, STAND_IN_DENIED_MS + 1000);
-	expect(d, "old-1", "a machine in its place is looked for");
+	expect(d, "old-1", "looks for a machine to replace it");
 	assert_null(stand_ins_plan(stand_ins, &holds, w, false, d->a, &out));
 	expect(d, "old-1", "nothing");
 }
@@ -113,14 +113,14 @@ static void what_is_there_is_awaited_until_it_is_ready(void **state)
 
 	put(d, "new-1", "{'drover.dev/replaces': 'old-1'}", "{'phase': 'imaging'}");
 	claim_index_put(d->c.claim_index, "new-1", claim(d, "new-1"));
-	expect(d, "old-1", "the machine in its place comes first");
+	expect(d, "old-1", "waits until its replacement is Ready");
 	assert_true(stand_ins_is_one(&d->c, claim(d, "new-1")));
 	assert_false(stand_ins_is_one(&d->c, claim(d, "old-1")));
 	bench_status(d, OBJECT_NODE_CLAIM, "new-1", READY);
 	expect(d, "old-1", "nothing");
 	assert_int_equal(kicks, 0);
 	bench_status(d, OBJECT_NODE_CLAIM, "new-1", "{'phase': 'Failed'}");
-	expect(d, "old-1", "a machine in its place is looked for");
+	expect(d, "old-1", "looks for a machine to replace it");
 	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/nodeclaims/old-1", NULL);
 	bench_run(d, 1000);
 	assert_false(stand_ins_is_one(&d->c, claim(d, "new-1")));

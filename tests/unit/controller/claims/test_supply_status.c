@@ -1,4 +1,4 @@
-/* What NodePools and Providers say of themselves, on a whole simulated world. */
+/* Conditions of NodePools and Providers, in a whole simulated world. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define RACK "providers.drover.dev/rack"
 #define TEAM "virtualclusters.drover.dev/team-a"
 
-/* "True Ready" of a condition; "" when there is none.  One static text. */
+/* Returns "True Ready" for a condition; "" if there is none. A static buffer. */
 static const char *says(const struct sim_world *w, const char *key, const char *type)
 {
 	static char text[512];
@@ -112,7 +112,8 @@ static void a_tenant_is_told_what_its_nodes_have_and_when_it_answered_last(void 
 	(void)state;
 	start(&w, 2);
 	assert_string_equal(status_of(&w, TEAM, "allocated"), "");
-	/* Its finalizer comes first: of two writes of one version the second would be refused. */
+	/* The finalizer is written first: of two writes based on one version the second would be
+	 * refused. */
 	w.refused = "/virtualclusters/team-a?";
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_state(&w.servers[0], "claimed", 60);
@@ -202,7 +203,7 @@ static void nothing_is_written_while_nothing_changes(void **state)
 	world_stop(&w);
 }
 
-/* Two writers of one list of conditions: each leaves what is the other's. */
+/* Two writers of one list of conditions: each preserves the other's. */
 static void the_verdict_of_a_bad_spec_stands_beside_the_summary(void **state)
 {
 	struct sim_world w;

@@ -1,5 +1,5 @@
-/* What one plan after the other makes of the claims that there are; that claim and machine follow:
- * tests/world/test_join.c. */
+/* Which claims are unwanted after each plan. tests/world/test_join.c tests that claim and machine
+ * follow. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -16,8 +16,8 @@ static void on_notice(enum notice what, const char *name, void *arg)
 	told += what == NOTICE_CLAIM;
 }
 
-/* By drover, unless a person made it; m-1 has taken it and is in that state. NULL: nobody knows of
- * a machine. */
+/* Adds a claim, created by drover or by an operator. state: of m-1, which accepted the claim; NULL:
+ * no machine is known. */
 static const struct node_claim *put_claim(struct bench *d, const char *name, bool by_hand,
 					  const char *machine_state)
 {
@@ -59,7 +59,7 @@ static int teardown(void **state)
 	return bench_teardown(state);
 }
 
-/* A plan with one pod in it; outcome -1: with none. */
+/* Makes a plan with one pod; outcome -1: without pods. */
 static void plan(int outcome, const char *target, enum plan_reason_code why)
 {
 	struct plan_reason r = {.pool = "", .code = why};
@@ -88,13 +88,13 @@ static void a_claim_is_unwanted_from_when_no_pod_is_placed_on_it(void **state)
 	assert_int_equal(told, 1);
 	bench_run(d, 7000);
 	told = 0;
-	plan(PLAN_ON_CLAIM, "c-2", 0); /* another's */
+	plan(PLAN_ON_CLAIM, "c-2", 0); /* The pod is on a different claim */
 	assert_int_equal(unwanted_ms(unwanted, n), 7000);
 	assert_int_equal(told, 0);
 	plan(PLAN_ON_CLAIM, "c-1", 0);
 	assert_int_equal(unwanted_ms(unwanted, n), -1);
 	assert_int_equal(told, 1);
-	/* A pod that nothing can be done for keeps none. */
+	/* A pod that no machine can serve keeps no claim. */
 	plan(PLAN_NOTHING, NULL, PLAN_TOO_BIG);
 	assert_int_equal(unwanted_ms(unwanted, n), 0);
 	unwanted_clear(unwanted);
@@ -137,12 +137,12 @@ static void a_machine_that_was_written_to_goes_on(void **state)
 	plan(-1, NULL, 0);
 	assert_int_equal(unwanted_ms(unwanted, n), 0);
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'imaging'}");
-	assert_int_equal(unwanted_ms(unwanted, n), -1); /* also before the next plan */
+	assert_int_equal(unwanted_ms(unwanted, n), -1); /* Also before the next plan */
 	plan(-1, NULL, 0);
 	assert_int_equal(unwanted_ms(unwanted, n), -1);
 }
 
-/* As where a backup was put back: what its machine may have done since nobody knows. */
+/* After a restored backup it is not known what the machine has done. */
 static void a_claim_without_a_machine_or_with_a_node_stays(void **state)
 {
 	struct bench *d = *state;
@@ -159,7 +159,7 @@ static void a_claim_without_a_machine_or_with_a_node_stays(void **state)
 	assert_int_equal(unwanted_ms(unwanted, n), -1);
 }
 
-/* Its pods may all be there. */
+/* All its pods may still exist. */
 static void of_a_tenant_that_is_not_heard_no_claim_is_taken_back(void **state)
 {
 	struct bench *d = *state;
@@ -179,7 +179,7 @@ static void of_a_tenant_that_is_not_heard_no_claim_is_taken_back(void **state)
 	bench_away(d, &d->team, false);
 	bench_run(d, 120000);
 	assert_true(tenant_usable(tenant_get(d->tenants, "team-a")));
-	assert_int_equal(unwanted_ms(unwanted, n), -1); /* until a plan has seen its pods */
+	assert_int_equal(unwanted_ms(unwanted, n), -1); /* Until a plan has seen its pods */
 	plan(-1, NULL, 0);
 	assert_int_equal(unwanted_ms(unwanted, n), 0);
 }

@@ -1,4 +1,4 @@
-/* waiting: lists of pods that wait, published whole and seldom. */
+/* waiting: lists of waiting pods are published as a whole, and rarely. */
 #include "tests/unit/testing.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ static void put(struct bed *b, const char *pod, int64_t place, const char *reaso
 						      .claim = claim});
 }
 
-/* One plan with that pod alone, and ms later. */
+/* Passes a plan with that pod alone, and runs for ms. */
 static void plan(struct bed *b, const char *pod, int64_t place, const char *reason, int64_t ms)
 {
 	waiting_begin(b->w);
@@ -73,13 +73,13 @@ static void plan(struct bed *b, const char *pod, int64_t place, const char *reas
 	run(b, ms);
 }
 
-/* As supply_status does.  False: nothing was written. */
+/* Writes the status as supply_status does. False: nothing was written. */
 static bool writes(struct bed *b)
 {
 	struct virtual_cluster_waits out;
 	const bool changed = waiting_status(b->w, &b->vc, b->a, &out);
 
-	for (size_t i = 0; changed && i < out.n; i++) { /* the API server keeps a copy */
+	for (size_t i = 0; changed && i < out.n; i++) { /* The API server stores a copy */
 		out.v[i].pod = arena_strdup(b->a, out.v[i].pod);
 		out.v[i].message = arena_strdup(b->a, out.v[i].message);
 		out.v[i].claim = arena_strdup(b->a, out.v[i].claim);
@@ -100,7 +100,7 @@ static void nothing_is_written_before_a_plan_was_gone_through(void **state)
 	put(b, "ns/p", 1, "NoCapacity", NULL);
 	run(b, WAITING_MS);
 	assert_false(writes(b));
-	plan(b, "ns/q", 2, "NoCapacity", 1); /* the one before was given up */
+	plan(b, "ns/q", 2, "NoCapacity", 1); /* The list before was given up */
 	assert_int_equal(b->published, 1);
 	assert_true(writes(b));
 	assert_int_equal(b->vc.status.waiting.n, 1);
@@ -111,7 +111,7 @@ static void lists_are_published_at_most_every_ten_seconds_and_the_newest_counts(
 {
 	struct bed *b = *state;
 
-	plan(b, NULL, 0, NULL, 1); /* nobody waits: that keeps nobody's pod back */
+	plan(b, NULL, 0, NULL, 1); /* No pod waits: an empty list delays no later one */
 	assert_int_equal(b->published, 0);
 	plan(b, "ns/p", 5, "NoCapacity", 1);
 	assert_int_equal(b->published, 1);
@@ -161,7 +161,8 @@ static void a_list_is_bounded_in_rows_and_bytes(void **state)
 	const struct virtual_cluster_waits *v = &b->vc.status.waiting;
 
 	memset(text, 'x', sizeof(text));
-	memcpy(text + VIRTUAL_CLUSTER_MESSAGE_MAX - 1, "\xc3\xa9", 2); /* over the edge */
+	/* A character across the limit */
+	memcpy(text + VIRTUAL_CLUSTER_MESSAGE_MAX - 1, "\xc3\xa9", 2);
 	text[sizeof(text) - 1] = '\0';
 	waiting_begin(b->w);
 	for (int i = 0; i < 2 * VIRTUAL_CLUSTER_WAITING_MAX; i++)

@@ -1,4 +1,5 @@
-/* Which machines are kept warm, and for whom; tests/world/test_warm.c is how it is done. */
+/* Which machines are warm, and for which pool. tests/world/test_warm.c tests how they are
+ * started. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"
@@ -13,7 +14,7 @@ static void on_any(struct bench *d, enum object_kind_id kind, const char *name, 
 	warm_pool_kick(d->warm_pool);
 }
 
-/* m-1 to m-6; the last two in rack r2, the others in r1. */
+/* Sets up m-1 to m-6; the last two in rack r2, the others in r1. */
 static int setup(void **state)
 {
 	struct bench *d;
@@ -62,7 +63,7 @@ static void pool_wants(struct bench *d, const char *pool, int nodes)
 		    arena_printf(d->a, "{'spec': {'warm': {'nodes': %d}}}", nodes));
 }
 
-/* "m-1=h100 m-2=other": what is wished for now. */
+/* Returns "m-1=h100 m-2=other": the present wishes. */
 static const char *wishes(struct bench *d)
 {
 	const char *text = "";
@@ -157,7 +158,7 @@ static void what_is_warm_stays_and_what_is_not_up_goes_first(void **state)
 	is_warm_for(d, "m-3", "h100", false);
 	is_warm_for(d, "m-4", "h100", true);
 	pool_wants(d, "h100", 2);
-	assert_string_equal(wishes(d), "m-3=h100 m-4=h100"); /* of one rack, and yet */
+	assert_string_equal(wishes(d), "m-3=h100 m-4=h100"); /* In one rack, and still preferred */
 	pool_wants(d, "h100", 1);
 	assert_string_equal(wishes(d), "m-4=h100");
 	pool_wants(d, "h100", 0);
@@ -210,7 +211,7 @@ static void a_machine_that_failed_lately_is_left_alone_for_a_while(void **state)
 	assert_string_equal(wishes(d), "m-2=h100 m-3=h100 m-4=h100 m-5=h100 m-6=h100");
 	assert_string_equal(
 		said(d, "h100"),
-		"NoCapacity: 0 of 6: no other free machine of its kinds can be warmed now");
+		"NoCapacity: 0 of 6: no other free machine of a suitable type can be started now");
 	bench_run(d, 32 * 60000);
 	assert_string_equal(wishes(d), "m-1=h100 m-2=h100 m-3=h100 m-4=h100 m-5=h100 m-6=h100");
 }
@@ -241,7 +242,7 @@ static void pools_come_by_weight_and_a_machine_is_kept_for_one(void **state)
 	is_warm_for(d, "m-1", "h100", true);
 	is_warm_for(d, "m-2", "other", true);
 	assert_string_equal(wishes(d), "m-1=h100 m-2=other m-5=other m-6=h100");
-	/* What one gives back the other takes as it is. */
+	/* A machine that one pool gives up is taken over by the other while it is on. */
 	pool_wants(d, "h100", 0);
 	bench_status(d, OBJECT_MACHINE, "m-2",
 		     "{'warmFor': null, 'agent': null, 'power': {'state': 'Off'}}");
@@ -256,8 +257,8 @@ static void a_pool_of_the_same_name_is_another_one(void **state)
 		     "{'power': {'state': 'On'}, 'warmFor': {'name': 'h100', 'uid': 'of before'}}");
 	assert_string_equal(wishes(d), "");
 	pool_wants(d, "h100", 1);
-	assert_string_equal(wishes(d), "m-6=h100"); /* taken over, since it is on */
-	assert_string_equal(said(d, "h100"), "Warming: 0 of 1: the others are coming up");
+	assert_string_equal(wishes(d), "m-6=h100"); /* Taken over, because it is on */
+	assert_string_equal(said(d, "h100"), "Warming: 0 of 1: the others are being started");
 }
 
 static void a_pool_says_how_many_it_has_and_why_not_more(void **state)
@@ -268,7 +269,7 @@ static void a_pool_says_how_many_it_has_and_why_not_more(void **state)
 	pool_wants(d, "h100", 2);
 	is_warm_for(d, "m-1", "h100", true);
 	is_warm_for(d, "m-2", "h100", false);
-	assert_string_equal(said(d, "h100"), "Warming: 1 of 2: the others are coming up");
+	assert_string_equal(said(d, "h100"), "Warming: 1 of 2: the others are being started");
 	is_warm_for(d, "m-2", "h100", true);
 	assert_string_equal(said(d, "h100"), "Warm: 2 of 2");
 	pool_wants(d, "h100", 5);

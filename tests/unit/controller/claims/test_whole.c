@@ -1,9 +1,10 @@
-/* whole: which of a plan's claims go, when one of them is held. */
+/* whole: which of a plan's claims are created if one of them is held back. */
 #include "tests/unit/testing.h"
 
 #include "controller/claims/whole.h"
 
-/* Gang 1 opened claims 0 and 1, gang 2 claim 2 and has a pod on 1; 3 is of nobody. */
+/* Gang 1 opened claims 0 and 1; gang 2 opened claim 2 and has a pod on claim 1; claim 3 belongs to
+ * no gang. */
 static struct plan_claim claims[] = {{.gang = 1}, {.gang = 1}, {.gang = 2}, {.gang = 0}};
 static struct plan_pod pods[] = {
 	{.outcome = PLAN_ON_NEW, .gang = 2, .new_claim = 1},
@@ -44,10 +45,10 @@ static void one_that_is_held_holds_all_that_need_it(void **state)
 	v[0].goes = false;
 	whole_gangs(&plan, v, a);
 	assert_false(v[1].goes);
-	assert_false(v[2].goes); /* gang 2 has a pod on what gang 1 was to open */
+	assert_false(v[2].goes); /* Gang 2 has a pod on a claim of gang 1 */
 	assert_true(v[3].goes);
 	all(v);
-	v[2].goes = false; /* nobody of gang 1 is there */
+	v[2].goes = false; /* No pod of gang 1 is on it */
 	whole_gangs(&plan, v, a);
 	assert_true(v[0].goes && v[1].goes && v[3].goes);
 }

@@ -109,7 +109,7 @@ static const char *seen(struct bench *d, const char *pod)
 	if (!p)
 		return "none";
 	if (p->unsupported)
-		return arena_printf(d->a, "%s is not judged", p->unsupported);
+		return arena_printf(d->a, "drover does not support %s", p->unsupported);
 	if (p->device_wait)
 		return arena_printf(d->a, "waits: %s", p->device_wait);
 	text = p->unschedulable || p->node ? "" : "not known yet";
@@ -196,8 +196,9 @@ static void of_a_tenant_that_shares_nodes_claims_are_not_judged(void **state)
 	team(d)->on_host = true;
 	add_pod(d, "train", BY_TEMPLATE("one"), NULL);
 	bench_run(d, SOON_MS);
-	assert_string_equal(seen(d, "train"),
-			    "resource claim gpu (ResourceClaimTemplate one) is not judged");
+	assert_string_equal(
+		seen(d, "train"),
+		"drover does not support resource claim gpu (ResourceClaimTemplate one)");
 }
 
 static void a_pod_follows_its_template_and_its_class(void **state)
@@ -221,8 +222,9 @@ static void a_pod_follows_its_template_and_its_class(void **state)
 		     " 'gpu.nvidia.com', 'allocationMode': 'All'}}]}");
 	add_pod(d, "all", BY_TEMPLATE("all"), NULL);
 	bench_run(d, SOON_MS);
-	assert_string_equal(seen(d, "all"),
-			    "resource claim gpu: request r: allocationMode All is not judged");
+	assert_string_equal(
+		seen(d, "all"),
+		"drover does not support resource claim gpu: request r: allocationMode All");
 	assert_true(bench_events(&d->team, "ConstraintNotSupported") >= 1);
 }
 
