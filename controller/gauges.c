@@ -174,36 +174,36 @@ struct gauges *gauges_new(const struct context *c, const struct tenants *tenants
 	f->money = gauge_counts_new();
 	f->gpu_seconds =
 		metrics_gauge(m, "drover_cost_month_gpu_seconds",
-			      "GPU seconds on a tenant's bill since this month (UTC) began.",
+			      "GPU seconds on a tenant's bill since the start of this month (UTC).",
 			      LABELS("tenant", "phase"));
 	f->amount = metrics_gauge(m, "drover_cost_month_amount",
-				  "Money on a tenant's bill since this month (UTC) began.",
+				  "Amount on a tenant's bill since the start of this month (UTC).",
 				  LABELS("tenant", "currency"));
 	f->machines = metrics_gauge(m, "drover_machines", "Machines by state.", LABELS("state"));
 	f->quarantined = metrics_gauge(m, "drover_machines_quarantined",
-				       "Machines in quarantine by reason.", LABELS("reason"));
+				       "Machines in quarantine, by reason.", LABELS("reason"));
 	f->warm = metrics_gauge(m, "drover_machines_warm",
-				"Free machines that a pool keeps on with their agent there.",
+				"Free machines that a pool keeps on with their agent running.",
 				LABELS("pool"));
-	f->drifted =
-		metrics_gauge(m, "drover_claims_drifted",
-			      "NodeClaims that are not any more what their pool's template says.",
-			      LABELS("pool"));
-	f->tenants = metrics_gauge(m, "drover_tenants_usable", "Tenants whose API answers.", NULL);
+	f->drifted = metrics_gauge(m, "drover_claims_drifted",
+				   "NodeClaims that no longer match their pool's template.",
+				   LABELS("pool"));
+	f->tenants = metrics_gauge(m, "drover_tenants_usable", "Tenants whose API server answers.",
+				   NULL);
 	f->asleep = metrics_gauge(m, "drover_tenants_asleep",
 				  "Tenants whose control plane is paused or scaled to 0.", NULL);
 	f->leading = metrics_gauge(m, "drover_leading", "1 while this replica leads.", NULL);
-	f->turn = metrics_gauge(m, "drover_loop_longest_turn_ms", "Longest turn of the event loop.",
-				NULL);
-	f->ahead = metrics_gauge(
-		m, "drover_clock_ahead_seconds",
-		"By how much this replica's clock is ahead of that of the host's API server.",
-		NULL);
-	f->turn_cpu = metrics_gauge(m, "drover_loop_longest_turn_cpu_ms",
-				    "Longest turn of the event loop in processor time.", NULL);
+	f->turn = metrics_gauge(m, "drover_loop_longest_turn_ms",
+				"Duration of the longest turn of the event loop.", NULL);
+	f->ahead = metrics_gauge(m, "drover_clock_ahead_seconds",
+				 "How far this replica's clock is ahead of the host API server's.",
+				 NULL);
+	f->turn_cpu = metrics_gauge(
+		m, "drover_loop_longest_turn_cpu_ms",
+		"Processor time of the turn of the event loop that used the most.", NULL);
 	f->slowest = metrics_gauge(
 		m, "drover_loop_slowest_callback_ms",
-		"Longest single callback of the event loop, and those that were it before.",
+		"Duration of the slowest callback of the event loop; earlier record holders stay listed.",
 		LABELS("callback"));
 	return f;
 }

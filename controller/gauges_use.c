@@ -216,30 +216,28 @@ struct gauges_use *gauges_use_new(const struct context *c, const struct tenants 
 	u->pod_wait = gauge_counts_new();
 	u->gpus = metrics_gauge(m, "drover_gpus", "GPUs of machines by the machine's state.",
 				LABELS("state"));
-	u->oldest = metrics_gauge(
-		m, "drover_machine_oldest_seconds",
-		"How long the machine has been there that has been longest in a state.",
-		LABELS("state"));
+	u->oldest = metrics_gauge(m, "drover_machine_oldest_seconds",
+				  "Longest time that a machine has been in its state, by state.",
+				  LABELS("state"));
 	u->unreachable = metrics_gauge(m, "drover_machines_unreachable",
 				       "Machines whose BMC or manager does not answer, by reason.",
 				       LABELS("reason"));
 	u->stopped = metrics_gauge(
 		m, "drover_lines_stopped",
-		"NodePools and Providers where no claims are made since claims fail there.",
+		"NodePools and Providers whose new claims are paused because claims fail there.",
 		LABELS("kind", "reason"));
 	u->allocated = metrics_gauge(m, "drover_gpus_allocated",
-				     "GPUs of Nodes that a pool has given to a tenant.",
+				     "GPUs of Nodes that a pool provides to a tenant.",
 				     LABELS("pool", "tenant"));
 	u->requested = metrics_gauge(
 		m, "drover_gpus_requested",
-		"GPUs that pods on those Nodes ask for; what is left of them is idle.",
+		"GPUs that pods on those Nodes request; the rest of drover_gpus_allocated is idle.",
 		LABELS("pool", "tenant"));
 	u->waiting = metrics_gauge(m, "drover_pods_waiting",
 				   "Pods marked unschedulable, by tenant.", LABELS("tenant"));
-	u->longest =
-		metrics_gauge(m, "drover_pod_longest_wait_seconds",
-			      "How long the pod has been marked unschedulable that waits longest.",
-			      LABELS("tenant"));
+	u->longest = metrics_gauge(m, "drover_pod_longest_wait_seconds",
+				   "Time since the longest waiting pod was marked unschedulable.",
+				   LABELS("tenant"));
 	return u;
 }
 

@@ -159,51 +159,53 @@ struct counters *counters_new(struct context *c)
 
 	f->c = c;
 	f->since = map_new(free);
-	f->state_seconds =
-		metrics_histogram(m, "drover_machine_state_seconds",
-				  "How long machines were in a state, when they left it.",
-				  LABELS("state"), seconds, sizeof(seconds) / sizeof(seconds[0]));
-	f->turns = metrics_counter(m, "drover_machine_turns_total",
-				   "Times that a machine was looked at.", NULL);
-	f->act_failures = metrics_counter(m, "drover_act_failures_total",
-					  "Acts on BMC, fabric or agent that failed.",
-					  LABELS("act", "reason"));
+	f->state_seconds = metrics_histogram(
+		m, "drover_machine_state_seconds",
+		"Time that machines spent in a state, observed when they left it.", LABELS("state"),
+		seconds, sizeof(seconds) / sizeof(seconds[0]));
+	f->turns =
+		metrics_counter(m, "drover_machine_turns_total",
+				"Ticks: times that the step of a machine's state was run.", NULL);
+	f->act_failures =
+		metrics_counter(m, "drover_act_failures_total",
+				"Failed acts on BMC, fabric or agent.", LABELS("act", "reason"));
 	f->claims_created = metrics_counter(m, "drover_claims_created_total", "NodeClaims created.",
 					    LABELS("pool"));
 	f->claims_failed = metrics_counter(m, "drover_claims_failed_total",
 					   "NodeClaims that failed.", LABELS("pool", "reason"));
-	f->claims_warm =
-		metrics_counter(m, "drover_claims_warm_total",
-				"Claims of warm machines, by whether the agent answered or was "
-				"booted after all.",
-				LABELS("agent"));
+	f->claims_warm = metrics_counter(
+		m, "drover_claims_warm_total",
+		"Claims of warm machines, by whether the agent answered or the machine was booted.",
+		LABELS("agent"));
 	f->leaves = metrics_counter(m, "drover_leaves_total",
-				    "Machines that began to leave their tenant, by why.",
+				    "Machines that began to leave their tenant, by reason.",
 				    LABELS("reason"));
-	f->wipes = metrics_counter(m, "drover_wipes_total",
-				   "Wipes that ended with a record, by its verdict.",
-				   LABELS("verdict"));
-	f->revoked =
-		metrics_counter(m, "drover_wipes_revoked_total",
-				"Records that a later look at the drives did not bear out.", NULL);
+	f->wipes =
+		metrics_counter(m, "drover_wipes_total",
+				"Wipes that ended with a record, by verdict.", LABELS("verdict"));
+	f->revoked = metrics_counter(
+		m, "drover_wipes_revoked_total",
+		"Wipe records that were revoked because a drive was found with data or canaries.",
+		NULL);
 	f->ways = metrics_counter(
 		m, "drover_eta_ways_total",
-		"Ways of machines that ended, by the expected time by which they did.",
+		"Completed machine transitions, by the expected time within which they ended.",
 		LABELS("way", "by"));
 	f->requests = metrics_counter(
 		m, "rest_client_requests_total",
-		"Requests to API servers that are over, by client (host, tenant), method and status.",
+		"Completed requests to API servers, by client (host, tenant), method and status.",
 		LABELS("client", "method", "code"));
-	f->looks = metrics_counter(m, "drover_machine_looks_total",
-				   "Looks at machines' power at their BMC or manager, by outcome.",
-				   LABELS("provider", "outcome"));
-	f->pod_waits = metrics_histogram(
-		m, "drover_pod_wait_seconds",
-		"How long pods waited, from being marked unschedulable until they had a Node.",
-		LABELS("tenant"), seconds, sizeof(seconds) / sizeof(seconds[0]));
+	f->looks = metrics_counter(
+		m, "drover_machine_looks_total",
+		"Observations of machines' power at their BMC or manager, by outcome.",
+		LABELS("provider", "outcome"));
+	f->pod_waits =
+		metrics_histogram(m, "drover_pod_wait_seconds",
+				  "Time from a pod being marked unschedulable until it had a Node.",
+				  LABELS("tenant"), seconds, sizeof(seconds) / sizeof(seconds[0]));
 	f->first_pods = metrics_histogram(
 		m, "drover_tenant_first_pod_seconds",
-		"From a VirtualCluster's creation until its first pod ran on a machine.", NULL,
+		"Time from a VirtualCluster's creation until its first pod ran on a machine.", NULL,
 		seconds, sizeof(seconds) / sizeof(seconds[0]));
 	return f;
 }
