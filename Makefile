@@ -124,62 +124,62 @@ $(B)/tests/%: $(B)/tests/%.o $(HELP_OBJ) $(LIBS)
 
 # --- tests ----------------------------------------------------------------------------------------
 # `make unit T=unit/base/data/test_json` builds and runs one, T=unit all in tests/unit, T="contract world/test_way" both.
-unit: $(if $(T),$(foreach t,$(T),$(filter %/$(t) $(B)/tests/$(t)/%,$(UNIT))),$(UNIT)) | $(PROGRAMS) ## unit, contract and world tests of one VARIANT (T=unit/path/test_x: one)
+unit: $(if $(T),$(foreach t,$(T),$(filter %/$(t) $(B)/tests/$(t)/%,$(UNIT))),$(UNIT)) | $(PROGRAMS) ## run unit, contract and world tests of one VARIANT (T=unit/path/test_x: one)
 	$(Q)tests/tools/run-tests $^
 
 # STAGES: of which goal; FROM=stage goes on there, ONLY=stage,group runs these.
 STAGES = $(Q)tests/tools/stages $(1) $(if $(FROM),FROM=$(FROM)) $(if $(ONLY),ONLY=$(ONLY))
 
-check: ## no network, no real parts: unit and world tests, sanitizers, headers, layers (FROM=, ONLY=)
+check: ## tests without network and real components: unit, world, sanitizers, headers, layers (FROM=, ONLY=)
 	$(call STAGES,check)
 
-test: ## what every change has to pass: check, lint, the main job and the way back on real parts (FROM=, ONLY=)
+test: ## all that a change must pass: check, lint, and the main tests on real components (FROM=, ONLY=)
 	$(call STAGES,test)
 
-test-long: ## everything, for hours; in groups: ONLY=api, real, sim ... (FROM=, ONLY=)
+test-long: ## all tests, for hours; one group with ONLY=api, real, sim ... (FROM=, ONLY=)
 	$(call STAGES,long)
 
-status: ## what passed on exactly this tree, on an older one, never
+status: ## which test stages passed on this tree, on an older tree, never
 	$(Q)tests/tools/stages status
 
-which: ## what has to run beside make test for the files that differ from SINCE=COMMIT
+which: ## tests to run in addition to make test, for files changed since SINCE=COMMIT
 	$(Q)tests/tools/which $(SINCE)
 
-layers: all ## each room includes only what it may
+layers: all ## check that each directory includes only what its layer allows
 	$(Q)python3 tests/tools/layers
 
 ALONE = -std=gnu17 $(WARN) -Werror -fsyntax-only
-headers: ## each header compiles alone, with gcc and clang
+headers: ## check that each header compiles alone, with gcc and clang
 	$(Q)printf '%s\n' $(HEADERS) | xargs -P $(CORES) -I{} sh -c \
 		'for c in gcc clang; do $$c $(CPPFLAGS) $(ALONE) -x c -include {} /dev/null || exit 1; done'
 	@echo "headers: $(words $(HEADERS)) compile alone"
 
 CLANG_SRC = $(MAINS) $(SRC) $(UNIT_SRC) $(HELP_SRC) $(FUZZ_SRC) tests/fuzz/corpora.c $(wildcard tests/bench/*.c tests/real/*.c)
-clang: $(B)/tests/fuzz/targets.def ## all sources without a warning of clang; compiles nothing
+clang: $(B)/tests/fuzz/targets.def ## check all sources for clang warnings; no objects are written
 	$(Q)printf '%s\n' $(CLANG_SRC) | xargs -P $(CORES) -n 16 clang $(CPPFLAGS) -I$(<D) -DDROVER_VERSION='""' -DDROVER_COMMIT='""' $(ALONE)
 	@echo "clang: $(words $(CLANG_SRC)) sources, no warning"
 
-conformance: $(B)/tests/contract/client/test_client | $(PROGRAMS) ## the API server of our own beside the real one
+conformance: $(B)/tests/contract/client/test_client | $(PROGRAMS) ## compare the embedded API server with kube-apiserver
 	$(Q)tests/contract/apiserver/conformance
 
 # --- the real test, the demo ----------------------------------------------------------------------
-demo: ## the whole circle with simulated machines, in two minutes (KEEP=1: leave it up)
-	@echo "drover demo: installs what is missing, builds drover, then lets GPU pods of two tenants bring"
-	@echo "simulated machines up, and shows how those are taken back, wiped and proved."
+demo: ## show drover with simulated machines, in two minutes (KEEP=1: keep it running)
+	@echo "drover demo: installs missing packages and builds drover. Then GPU pods of two tenants get simulated"
+	@echo "machines; when the pods end, the machines are drained and wiped, and the wipe is verified."
 	$(Q)tests/tools/deps build
 	$(Q)$(MAKE) --no-print-directory -j2 all
 	$(Q)examples/demo.py $(if $(KEEP),--keep)
 
-demo-real: ## the same on real parts: two virtual machines, kube-apiserver, kubelets
-	@echo "drover demo: installs what is missing, builds drover, Kubernetes and an OS image (once, cached in"
-	@echo "$${DROVER_CACHE:-~/.cache/drover}), then lets two tenants' GPU pods bring up machines and take turns."
+demo-real: ## show drover with two virtual machines, kube-apiserver and kubelets
+	@echo "drover demo: installs missing packages, builds drover, Kubernetes and an OS image (once, cached in"
+	@echo "$${DROVER_CACHE:-~/.cache/drover}). Then GPU pods of two tenants get virtual machines in turn."
 	$(Q)tests/tools/deps build
 	$(Q)$(MAKE) --no-print-directory -j2 all
 	$(Q)tests/real/parts/build
 	$(Q)$(MAKE) --no-print-directory image
 	$(Q)tests/real/demo.py $(if $(KEEP),--keep)
 
-image: $(B)/drover-agent ## the agent's boot image, build/image/drover-agent.iso
+image: $(B)/drover-agent ## build the agent's boot image, build/image/drover-agent.iso
 	$(Q)tests/tools/deps image
 	$(Q)wipe/image/build --release '$(VERSION)'
 
@@ -187,11 +187,11 @@ image: $(B)/drover-agent ## the agent's boot image, build/image/drover-agent.iso
 build/image/drover-agent.iso: $(B)/drover-agent $(wildcard wipe/image/*)
 	$(Q)$(MAKE) --no-print-directory image
 
-container: all build/image/drover-agent.iso ## the container image, build/container/drover.tar
+container: all build/image/drover-agent.iso ## build the container image, build/container/drover.tar
 	$(Q)tests/tools/deps container
 	$(Q)deploy/container/build --release '$(VERSION)'
 
-deb: all man build/image/drover-agent.iso ## the Debian package, with a systemd unit: build/debian
+deb: all man build/image/drover-agent.iso ## build the Debian package, with a systemd unit: build/debian
 	$(Q)tests/tools/deps package
 	$(Q)deploy/debian/build --release '$(VERSION)'
 
@@ -225,34 +225,34 @@ $(B)/tests/fuzz/corpora: $(B)/tests/fuzz/corpora.o $(CORPORA:%=%.o) $(LIBS)
 $(CORPORA): $(B)/tests/fuzz/corpora
 	$(Q)ln -sf corpora $@
 
-corpora: ## the fuzz targets' corpora under the sanitizers, without a fuzzing engine
+corpora: ## run the fuzz targets' corpora under the sanitizers, without a fuzzing engine
 	$(Q)$(MAKE) --no-print-directory VARIANT=san run-corpora
 
 run-corpora: $(CORPORA)
 	$(Q)tests/tools/run-tests $^
 
-bench: all $(BENCH) build/rel/tests/bench/load_apiserver ## measure; build/bench.json
+bench: all $(BENCH) build/rel/tests/bench/load_apiserver ## run the benchmarks; results in build/bench.json
 	$(Q)tests/tools/deps bench
 	$(Q)tests/real/parts/build
 	$(Q)tests/tools/bench $(BENCH) tests/bench/bench_embedded.py
 
-bench-peers: build/rel/tests/bench/plan_peer build/rel/tests/bench/bench_plan ## the planner beside Karpenter's, on the same pods
+bench-peers: build/rel/tests/bench/plan_peer build/rel/tests/bench/bench_plan ## compare the planner with Karpenter's, on the same pods
 	$(Q)build/rel/tests/bench/bench_plan >/dev/null
 	$(Q)tests/peers/run
 
-cover: ## line coverage of the unit tests, build/cover.txt
+cover: ## measure line coverage of the unit tests; results in build/cover.txt
 	$(Q)tests/tools/deps build cover
 	$(Q)$(MAKE) --no-print-directory VARIANT=cov unit
 	$(Q)gcovr -r . --object-directory build/cov -f 'base/|kube/|redfish/|planner/|providers/|wipe/|api/|controller/|cli/' \
 		-o build/cover.txt && tail -n 3 build/cover.txt
 
-lint: all ## clang-format, cppcheck, codespell, shellcheck, banned functions
+lint: all ## run clang-format, cppcheck, codespell, shellcheck, banned functions
 	$(Q)tests/tools/deps lint
 	$(Q)tests/tools/lint
 
 IMAGE := drover-agent.iso drover-agent.iso.sha256 drover-agent.iso.sig drover-agent.pub drover-agent.spdx.json
 
-man: all ## manual pages of drover and its verbs, from their --help: build/man
+man: all ## build manual pages of drover and its verbs from --help: build/man
 	$(Q)tests/tools/deps man
 	$(Q)tests/tools/man $(B)/drover build/man
 
@@ -269,7 +269,7 @@ $(B)/mutants/%: $(B)/tests/$$(*D).o $(B)/mutants/%.o $(HELP_OBJ) $(LIBS)
 	$(link_test)
 
 # --- install --------------------------------------------------------------------------------------
-install: all ## DESTDIR and PREFIX
+install: all ## install drover below $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(B)/drover $(DESTDIR)$(PREFIX)/bin/drover
 	ln -sf drover $(DESTDIR)$(PREFIX)/bin/kubectl-drover
 	install -D -m 755 $(B)/drover-agent $(DESTDIR)$(PREFIX)/lib/drover/drover-agent
@@ -280,19 +280,19 @@ install: all ## DESTDIR and PREFIX
 	if [ -f build/image/drover-agent.iso ]; then for f in $(IMAGE); do \
 		install -D -m 644 build/image/$$f $(DESTDIR)$(PREFIX)/share/drover/$$f; done; fi
 
-uninstall: ## what install put there
+uninstall: ## remove what install installed
 	rm -f $(DESTDIR)$(PREFIX)/bin/drover $(DESTDIR)$(PREFIX)/bin/kubectl-drover \
 		$(DESTDIR)$(PREFIX)/lib/drover/drover-agent \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/drover \
 		$(DESTDIR)$(PREFIX)/share/man/man1/drover.1 $(DESTDIR)$(PREFIX)/share/man/man1/drover-*.1 \
 		$(DESTDIR)$(PREFIX)/lib/drover/drover-libvirt $(IMAGE:%=$(DESTDIR)$(PREFIX)/share/drover/%)
 
-dist: ## a source archive of HEAD
+dist: ## build a source archive of HEAD
 	mkdir -p build && git archive --prefix=drover-$(VERSION)/ -o build/drover-$(VERSION).tar.gz HEAD
 
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(CORPORA:=.d) $(B)/tests/fuzz/corpora.d $(BENCH:=.d) $(B)/tests/bench/plan_peer.d $(B)/tests/real/plan_objects.d $(B)/tests/real/ec2_drive.d $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
 
-help: ## this list
+help: ## print this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 clean: ## remove build/

@@ -220,7 +220,8 @@ static int print_whole(struct get *g)
 	if (!over)
 		fwrite(b.data, 1, b.len, g->c->out);
 	buf_done(&b);
-	return over ? cli_failed(g->c, "more than 1 GiB of YAML: -o json has no such bound") : 0;
+	return over ? cli_failed(g->c, "more than 1 GiB of YAML; use -o json, which has no limit")
+		    : 0;
 }
 
 struct watching {
@@ -290,11 +291,11 @@ struct line {
 
 static const struct argp_option options[] = {
 	CLI_CLUSTER_ROWS,
-	{"output", 'o', "FORMAT", 0, "wide: all columns; json, yaml, name: for programs", 0},
-	{"selector", 'l', "LABELS", 0, "Only those with these labels: rack=r1,gen in (a,b),!old",
+	{"output", 'o', "FORMAT", 0, "wide (all columns), json, yaml or name", 0},
+	{"selector", 'l', "LABELS", 0, "Only objects with these labels: rack=r1,gen in (a,b),!old",
 	 0},
-	{"watch", 'w', NULL, 0, "Go on, with a row for each change, until Ctrl-C", 0},
-	{"no-headers", NO_HEADERS, NULL, 0, "No line of headings", 0},
+	{"watch", 'w', NULL, 0, "After the list, print a row for each change until Ctrl-C", 0},
+	{"no-headers", NO_HEADERS, NULL, 0, "Omit the header line", 0},
 	{0}};
 
 static enum cli_form form_of(const char *arg, struct argp_state *st)
@@ -316,7 +317,7 @@ static void check(const struct cli_look *l, struct argp_state *st)
 	bool with_names;
 
 	if (!l->n)
-		argp_error(st, "which type? " TARGET_KINDS);
+		argp_error(st, "which type? One of " TARGET_KINDS);
 	with_names = strchr(l->targets[0], '/');
 	for (size_t i = 0; i < (with_names ? l->n : 1); i++) {
 		const char *s = l->targets[i];
@@ -325,7 +326,7 @@ static void check(const struct cli_look *l, struct argp_state *st)
 			enum object_kind_id kind = type_at(s, &rest);
 
 			if (kind == OBJECT_KINDS)
-				argp_error(st, "there is no type '%.*s'; there are " TARGET_KINDS,
+				argp_error(st, "unknown type '%.*s'; types: " TARGET_KINDS,
 					   (int)(rest - s), s);
 			s = rest + 1;
 		} while (*rest == ',');
@@ -333,15 +334,15 @@ static void check(const struct cli_look *l, struct argp_state *st)
 			argp_error(st, "want TYPE/NAME, got '%s'", l->targets[i]);
 	}
 	if (!with_names && l->n > 1 && strchr(l->targets[0], ','))
-		argp_error(st, "names of several types: want TYPE/NAME of each");
+		argp_error(st, "names of several types: want TYPE/NAME for each");
 	if (l->selector && (with_names || l->n > 1))
 		argp_error(st, "names or --selector, not both");
 	if (!l->watch)
 		return;
 	if (l->form > CLI_WIDE)
-		argp_error(st, "--watch shows columns: it goes with -o wide alone");
+		argp_error(st, "--watch prints a table: the only -o it accepts is wide");
 	if (l->n > (with_names ? 1 : 2) || strchr(l->targets[0], ','))
-		argp_error(st, "--watch: one type at a time, and one name or all of them");
+		argp_error(st, "--watch: want one type, and at most one name");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -378,13 +379,14 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "TYPE[,TYPE...]\nTYPE NAME...\nTYPE/NAME...",
-	.doc = "Show objects of the host cluster in columns; types: " TARGET_KINDS ".\v"
+	.doc = "List objects of the host cluster; types: " TARGET_KINDS ".\v"
 	       "Examples:\n  drover get machines\n  drover get machines -l rack=r1 -o wide\n"
 	       "  drover get claim h100-x7k2p -o yaml\n  drover get machine/gpu-r1-07 pool/h100\n"
 	       "  drover get machines -o name | grep r1-\n  drover get claims -w\n"
-	       "With -w a row follows for each object that looks another way than before; one that is gone is shown once more, as deleted. "
-	       "On a narrow terminal the columns that do not fit are left out, and named below. Exit status 1: one is not there, "
-	       "or the cluster could not be asked.",
+	       "With -w a row follows whenever the columns of an object change; a deleted object "
+	       "is shown once more, as deleted. On a narrow terminal, columns that do not fit are "
+	       "left out and named below the table. Exit status 1: an object does not exist, or "
+	       "the cluster could not be read.",
 };
 
 int cli_get_objects(int argc, char **argv)

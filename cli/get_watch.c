@@ -142,7 +142,7 @@ static void on_health(const struct err *e, void *arg)
 		w->failed = *e;
 		loop_stop(w->c->loop);
 	} else if (e && !w->unhealthy) {
-		(void)cli_failed(w->c, "%s; it is tried again", e->text);
+		(void)cli_failed(w->c, "%s; retrying", e->text);
 	}
 	w->unhealthy = e != NULL;
 }

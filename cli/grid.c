@@ -147,7 +147,7 @@ void grid_print(const struct grid *g, const struct grid_look *look, FILE *out)
 	}
 	if (shown == g->n || g->goes_on)
 		return;
-	fputs("(no room for:", out);
+	fputs("(columns that do not fit:", out);
 	for (i = shown; i < g->n; i++)
 		fprintf(out, "%s %s", i > shown ? "," : "", g->heads[i]);
 	fputs("; -o wide shows all)\n", out);

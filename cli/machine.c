@@ -50,10 +50,12 @@ int cli_do_release(struct cli_client *c, const char *name)
 	if (quarantined && !marked && !str_eq(reason, "QuarantinedByOperator"))
 		return cli_failed(
 			c,
-			"machine %s is in quarantine because of %s, not by a person: `drover why %s` says what helps",
+			"machine %s is quarantined because of %s, not by an operator; `drover why "
+			"%s` shows what helps",
 			name_of(m), str_or(reason, "an unknown reason"), name_of(m));
 	if (!held && !marked && !quarantined)
-		return cli_failed(c, "machine %s is %s: nobody holds it", name_of(m), state_of(m));
+		return cli_failed(c, "machine %s is %s: it has no hold and no quarantine to end",
+				  name_of(m), state_of(m));
 	patch = cli_annotation(c, REQUEST_RELEASE, NULL);
 	if (marked)
 		json_object_set_new(json_at(patch, "metadata", "annotations"), REQUEST_QUARANTINE,
@@ -62,18 +64,17 @@ int cli_do_release(struct cli_client *c, const char *name)
 	    str_eq(state_of(m), "draining")) /* it counts when that is called back */
 		said = arena_printf(
 			a,
-			"a person cordoned its Node, which stays so while the machine drains; "
-			"`kubectl uncordon %s` in the tenant ends it when the drain is called back",
+			"a user cordoned its Node, which stays cordoned while the machine drains; "
+			"once the drain is cancelled, `kubectl uncordon %s` in the tenant ends it",
 			str_or(json_str_at(m, "status", "claimRef", "name"), "NODE"));
 	return cli_write(
 		c, OBJECT_MACHINE, name_of(m), patch,
-		arena_printf(a, "machine %s: %s", name_of(m),
-			     said	   ? said
-			     : quarantined ? "let go of; it is wiped again before it is offered"
-			     : drain	   ? arena_printf(a,
-							  "let go of; drain %s does not hold it any more",
-							  drain)
-					   : "let go of"));
+		arena_printf(
+			a, "machine %s: %s", name_of(m),
+			said	      ? said
+			: quarantined ? "released; it is wiped again before it is offered"
+			: drain ? arena_printf(a, "released; drain %s no longer holds it", drain)
+				: "released"));
 }
 
 int cli_do_retry(struct cli_client *c, const char *name)
@@ -89,11 +90,11 @@ int cli_do_retry(struct cli_client *c, const char *name)
 	    str_eq(json_str_at(m, "status", "quarantine", "exit"), "operator"))
 		return cli_failed(
 			c,
-			"machine %s is in quarantine because of %s, which trying again does not cure: `drover why %s` says what helps",
+			"machine %s is quarantined because of %s, which a retry does not cure; "
+			"`drover why %s` shows what helps",
 			name_of(m), str_or(reason, "an unknown reason"), name_of(m));
-	return cli_write(
-		c, OBJECT_MACHINE, name_of(m), cli_annotation(c, REQUEST_RETRY, NULL),
-		arena_printf(a, "machine %s (%s): tried again now", name_of(m), state_of(m)));
+	return cli_write(c, OBJECT_MACHINE, name_of(m), cli_annotation(c, REQUEST_RETRY, NULL),
+			 arena_printf(a, "machine %s (%s): retrying now", name_of(m), state_of(m)));
 }
 
 /* --- quarantine, retire ----------------------------------------------------------------------- */
@@ -136,8 +137,8 @@ int cli_do_retire(struct cli_client *c, const char *name, const char *reason)
 		return drain_first(c, m, reason, "Retire");
 	return cli_write(c, OBJECT_MACHINE, name_of(m),
 			 json_pack("{s:{s:s}}", "spec", "managementPolicy", "Retire"),
-			 arena_printf(a, "machine %s (%s): drover leaves it alone from now on",
-				      name_of(m), state_of(m)));
+			 arena_printf(a, "machine %s (%s): drover no longer manages it", name_of(m),
+				      state_of(m)));
 }
 
 /* --- confirm-off ------------------------------------------------------------------------------ */
@@ -154,16 +155,19 @@ int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
 	if (!id || (!str_eq(s, "stopping") && !str_eq(s, "isolating") && !str_eq(s, "leaving") &&
 		    !str_eq(s, "quarantined")))
 		return cli_failed(
-			c, "machine %s is %s: nothing waits for it to be off (drover drain %s)",
+			c,
+			"machine %s is %s: no operation waits for proof that it is off; `drover "
+			"drain %s` takes it out of use",
 			name_of(m), s, name_of(m));
 	fprintf(stderr,
-		"This says that a person saw machine %s (serial number %s) without power, because its BMC\n"
-		"cannot be asked. drover then deletes its Node and ends its claim: if it runs all the same, a\n"
-		"job can run twice, and two machines can write to one volume.\n",
+		"You confirm that you saw machine %s (serial number %s) without power, because "
+		"its BMC does\n"
+		"not answer. drover then deletes its Node and ends its claim. If the machine "
+		"still runs, a job\ncan run twice, and two machines can write to one volume.\n",
 		name_of(m), str_or(json_str_at(m, "spec", "identity", "serialNumber"), "unknown"));
 	if (!yes && cli_confirm(c))
 		return 1;
 	return cli_write(c, OBJECT_MACHINE, name_of(m), cli_annotation(c, REQUEST_CONFIRM_OFF, id),
-			 arena_printf(a, "machine %s: taken for off in this operation (%s)",
+			 arena_printf(a, "machine %s: counts as off in this operation (%s)",
 				      name_of(m), id));
 }

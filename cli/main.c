@@ -12,50 +12,50 @@
 static const struct cli_verb verbs[] = {
 	{"run", cli_run, "run the controller", "drover run -k host.conf -a drover-agent.iso"},
 	{"approve", cli_approve, "let drover act on a machine", "drover approve gpu-r1-07 --wipe"},
-	{"drain", cli_drain, "ask machines to leave their tenants",
+	{"drain", cli_drain, "drain machines of their tenants' pods",
 	 "drover drain gpu-r1-07 --reason 'fan' --wait"},
 	{"cancel", cli_cancel, "cancel a drain", "drover cancel drain-gpu-r1-07-1f2e"},
-	{"release", cli_release, "end a hold, or a person's quarantine",
-	 "drover release gpu-r1-07"},
-	{"retry", cli_retry, "try again now", "drover retry gpu-r1-07"},
+	{"release", cli_release, "end a hold or a manual quarantine", "drover release gpu-r1-07"},
+	{"retry", cli_retry, "retry a machine's operation now", "drover retry gpu-r1-07"},
 	{"quarantine", cli_quarantine, "take a machine out of use",
 	 "drover quarantine gpu-r1-07 --reason RMA-881"},
-	{"confirm-off", cli_confirm_off, "say that you saw it without power",
+	{"confirm-off", cli_confirm_off, "confirm that a machine has no power",
 	 "drover confirm-off gpu-r1-07"},
-	{"retire", cli_retire, "give a machine up", "drover retire gpu-r1-07"},
-	{"pause", cli_pause, "make no new claims there", "drover pause pool/h100"},
-	{"resume", cli_resume, "end a pause, or open a stopped line", "drover resume pool/h100"},
-	{"get", cli_get_objects, "show objects in columns", "drover get machines -o wide"},
-	{"top", cli_top, "the fleet, live, on a terminal", "drover top"},
-	{"why", cli_why, "say what is stuck, and what helps", "drover why; drover why gpu-r1-07"},
-	{"check", cli_check, "is all there that drover needs?", "drover check"},
-	{"support-bundle", cli_support_bundle, "what a supporter asks for, no secrets",
+	{"retire", cli_retire, "stop managing a machine for good", "drover retire gpu-r1-07"},
+	{"pause", cli_pause, "pause a pool, provider or tenant", "drover pause pool/h100"},
+	{"resume", cli_resume, "resume a pool, provider or tenant", "drover resume pool/h100"},
+	{"get", cli_get_objects, "list objects as a table", "drover get machines -o wide"},
+	{"top", cli_top, "show all machines, updated live", "drover top"},
+	{"why", cli_why, "show what is stuck, and what helps", "drover why; drover why gpu-r1-07"},
+	{"check", cli_check, "check the installation", "drover check"},
+	{"support-bundle", cli_support_bundle, "collect diagnostics without secrets",
 	 "drover support-bundle -o night.tar.zst"},
-	{"explain", cli_explain, "what a reason means, and what helps",
-	 "drover explain DriveMissing"},
-	{"cost", cli_cost, "what tenants' machines cost, by month", "drover cost --month 2026-11"},
-	{"bmc", cli_bmc, "what drover would do with a BMC",
+	{"explain", cli_explain, "explain a reason, and what helps", "drover explain DriveMissing"},
+	{"cost", cli_cost, "cost of machines by tenant and month", "drover cost --month 2026-11"},
+	{"bmc", cli_bmc, "show what drover can do with a BMC",
 	 "drover bmc probe https://10.0.8.17 --user drover --password-file pw"},
-	{"console", cli_console, "a machine's serial console, by IPMI", "drover console old-7"},
-	{"network", cli_network, "check what moves machines' ports", "drover network check hall-a"},
-	{"provider", cli_provider, "check a program for type exec",
+	{"console", cli_console, "open a serial console over IPMI", "drover console old-7"},
+	{"network", cli_network, "check the network fabric of Providers",
+	 "drover network check hall-a"},
+	{"provider", cli_provider, "test the program of an exec Provider",
 	 "drover provider test --machine gpu-7 -- /etc/drover/machines"},
-	{"wipe", cli_wipe, "check the records of wipes", "drover wipe verify records/"},
-	{"apiserver", cli_apiserver, "a Kubernetes API to try things on",
+	{"wipe", cli_wipe, "verify wipe records", "drover wipe verify records/"},
+	{"apiserver", cli_apiserver, "run a Kubernetes API server for tests",
 	 "drover apiserver --data ~/.drover/api"},
 	{"crds", cli_crds, "print the CustomResourceDefinitions",
 	 "drover crds | kubectl apply -f -"},
-	{"up", cli_up, "run all of it on a laptop, simulated", "drover up --machines 4"},
-	{"sim", cli_sim, "simulated racks, for trying things", "drover sim rack --machines 8"},
-	{"tenant", cli_tenant, "find vClusters, print their objects",
+	{"up", cli_up, "run a simulated fleet on this machine", "drover up --machines 4"},
+	{"sim", cli_sim, "run simulated hardware for tests", "drover sim rack --machines 8"},
+	{"tenant", cli_tenant, "print objects that import vClusters",
 	 "drover tenant import team-a | less"},
-	{"snapshot", cli_snapshot, "a live fleet as a file for simulate",
+	{"snapshot", cli_snapshot, "save the fleet as a file for simulate",
 	 "drover snapshot --tenants -o now.yaml"},
-	{"simulate", cli_simulate, "plan a fleet from a file, over time",
+	{"simulate", cli_simulate, "plan and replay a fleet from a file",
 	 "drover simulate month.yaml --what-if machines+=10"},
-	{"burst", cli_burst, "what would go to a cloud, and why not",
+	{"burst", cli_burst, "preview bursting to a cloud",
 	 "drover burst plan -f examples/burst/research.yaml"},
-	{"completion", cli_completion, "for bash and zsh", "source <(drover completion bash)"},
+	{"completion", cli_completion, "print shell completion (bash, zsh)",
+	 "source <(drover completion bash)"},
 	{"version", cli_version, "print the version", "drover version"},
 };
 /* as a person calls it */
@@ -65,16 +65,19 @@ static const char *program = "drover";
 
 static void help(FILE *f)
 {
-	fputs("drover turns racks of GPU servers into Kubernetes nodes for whichever tenant needs them now,\n"
-	      "and takes them back clean.\n\n",
+	fputs("drover turns racks of GPU servers into Kubernetes nodes for whichever tenant needs "
+	      "them now,\nand takes them back clean.\n\n",
 	      f);
 	fprintf(f,
-		"Usage: %s VERB [OPTION...]\nTo try it on this machine, without hardware: %s up\n\n",
+		"Usage: %s VERB [OPTION...]\nTo try it on this machine, without hardware: %s up\n"
+		"\n",
 		program, program);
 	for (size_t i = 0; i < VERBS; i++)
 		fprintf(f, "  %-14s %-38s %s\n", verbs[i].name, verbs[i].what, verbs[i].example);
 	fprintf(f,
-		"\n`%s VERB --help` says more, as `%s help VERB` does; `%s --version` prints the version.\n",
+		"\n"
+		"`%s VERB --help` and `%s help VERB` show the options of a verb; `%s --version` "
+		"prints the version.\n",
 		program, program, program);
 }
 

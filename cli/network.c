@@ -332,16 +332,16 @@ static void check_netris(struct network *w, const struct provider_object_network
 		.common_vnets = names_of(w, &o->common_vnets)};
 
 	if (!endpoint || (ca_ref && !ca)) {
-		one_wrong(
-			w, findings, "Secret", e.text,
-			"make it, in drover's namespace: username, password and endpoint; ca.crt in that of tls.caSecretRef");
+		one_wrong(w, findings, "Secret", e.text,
+			  "create it in drover's namespace with keys username, password and "
+			  "endpoint; the Secret of tls.caSecretRef needs key ca.crt");
 		return;
 	}
 	if (!secret_equal_bytes(endpoint, o->endpoint, strlen(o->endpoint))) {
-		one_wrong(
-			w, findings, "Secret",
-			"its key endpoint is not spec.network.netris.endpoint: the password may not be sent there",
-			"correct the one or the other");
+		one_wrong(w, findings, "Secret",
+			  "its key endpoint differs from spec.network.netris.endpoint: drover "
+			  "does not send the password there",
+			  "make both the same");
 		return;
 	}
 	ask(w, n, &f, findings);
@@ -373,8 +373,10 @@ static int check(struct network *w, const char *name)
 			findings,
 			finding("Provider", "note",
 				p->spec.network.type == FABRIC_EXEC
-					? "type exec: its program is asked by nobody but drover"
-					: "type none: nothing moves ports, and nothing proves where they are",
+					? "type exec: only the controller runs its program; it is "
+					  "not checked here"
+					: "type none: nothing moves switch ports or proves their "
+					  "segment",
 				NULL));
 	if (p->spec.network.type == FABRIC_EXEC)
 		probe_check(w->probes.v, w->probes.n, on_probe, w);
@@ -385,7 +387,7 @@ static int check(struct network *w, const char *name)
 
 static const struct argp_option options[] = {
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
-	{"wait", WAIT, "SECONDS", 0, "For switches to be heard of (45)", 0},
+	{"wait", WAIT, "SECONDS", 0, "How long to wait for switches to report (45)", 0},
 	CLI_OPTION_ROWS};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -412,7 +414,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_END:
 		if (!w->what)
-			argp_error(st, "what about it? want check");
+			argp_error(st, "missing subcommand: want check");
 		return 0;
 	default:
 		return cli_option(key, arg, st, &w->o);
@@ -423,12 +425,14 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "check [PROVIDER]",
-	.doc = "Ask what moves the ports of machines whether it has what drover needs: login, site, template, server clusters, "
-	       "each Machine with its links, the ways to tenants' API servers, switches. Prints what is wrong and how to mend it; changes nothing.\v"
+	.doc = "Check that the network fabric of Providers has what drover needs: login, site, "
+	       "template, server clusters, each Machine with its links, the paths to tenants' API "
+	       "servers, switches. Prints what is wrong and how to fix it; changes nothing.\v"
 	       "Examples:\n  drover network check\n  drover network check hall-a -o json\n"
-	       "It reads Providers, Machines, VirtualClusters and the Secrets that the Provider names; with a VIP the settings of "
-	       "Cilium and Calico; and asks the controller "
-	       "from where you are. Exit status 1: something is wrong, or could not be asked.",
+	       "The command reads Providers, Machines, VirtualClusters and the Secrets that the "
+	       "Provider names; with a VIP also the settings of Cilium and Calico. It calls the "
+	       "fabric's controller from this machine. Exit status 1: something is wrong, or "
+	       "could not be checked.",
 };
 
 static int run(struct network *w)

@@ -34,10 +34,11 @@ static json_t *paused(bool is)
 int cli_do_pause(struct cli_client *c, const char *what)
 {
 	static const char *const means[OBJECT_KINDS] = {
-		[OBJECT_NODE_POOL] = "no Node is made for it, and none taken away",
+		[OBJECT_NODE_POOL] = "no Node is created or removed for it",
 		[OBJECT_PROVIDER] =
-			"no machine of it is touched, but that what a BurstPolicy pays for ends by its time",
-		[OBJECT_VIRTUAL_CLUSTER] = "no Node is made for it, and none taken away",
+			"its machines stay as they are, but instances of a BurstPolicy still end "
+			"on time",
+		[OBJECT_VIRTUAL_CLUSTER] = "no Node is created or removed for it",
 	};
 	OWN(arena) a = arena_new();
 	enum object_kind_id kind;
@@ -46,7 +47,7 @@ int cli_do_pause(struct cli_client *c, const char *what)
 	if (!name)
 		return 1;
 	return cli_write(c, kind, name, paused(true),
-			 arena_printf(a, "%s %s is paused: %s, until drover resume %s/%s",
+			 arena_printf(a, "%s %s is paused: %s, until `drover resume %s/%s`",
 				      object_kinds[kind].singular, name, means[kind],
 				      object_kinds[kind].singular, name));
 }
@@ -59,10 +60,12 @@ static int open_line(struct cli_client *c, enum object_kind_id kind, const char 
 
 	return cli_write(
 		c, kind, name, cli_annotation(c, REQUEST_RESUME, str_time(now, loop_wall(c->loop))),
-		arena_printf(a, "%s %s: %s", object_kinds[kind].singular, name,
-			     kind == OBJECT_VIRTUAL_CLUSTER
-				     ? "the Nodes that its API lists now are all that there are"
-				     : "new claims go on; failures before now do not count"));
+		arena_printf(
+			a, "%s %s: %s", object_kinds[kind].singular, name,
+			kind == OBJECT_VIRTUAL_CLUSTER
+				? "the Nodes that its API server lists now are accepted as all of "
+				  "its Nodes"
+				: "new claims may start; failures before now no longer count"));
 }
 
 int cli_do_resume(struct cli_client *c, const char *what)
@@ -83,7 +86,7 @@ int cli_do_resume(struct cli_client *c, const char *what)
 		c, kind, name, paused(false),
 		arena_printf(
 			a,
-			"%s %s is paused no more; what failures stopped stays stopped until the same "
-			"is said again",
+			"%s %s is no longer paused; if failures stopped new claims, run the same "
+			"command again to let them start",
 			object_kinds[kind].singular, name));
 }

@@ -55,13 +55,16 @@ static void on_done(const json_t *findings, unsigned wrong, void *arg)
 }
 
 static const struct argp_option options[] = {
-	{"machine", MACHINE, "NAME", 0, "What the program calls the machine that is asked about",
+	{"machine", MACHINE, "NAME", 0, "Machine to ask about, by the name that the program knows",
 	 0},
 	{"cloud", CLOUD, "TYPE", 0,
-	 "The program launches instances: which instance type is asked for; with --change one is launched, paid for, and ended",
+	 "For a program that launches cloud instances: the instance type to ask about. With "
+	 "--change one instance is launched, billed and terminated",
 	 0},
 	{"change", CHANGE, NULL, 0,
-	 "Switch that machine off and on, and change what it boots: use one that nobody needs", 0},
+	 "Also power the machine off and on and change what it boots: use a machine that nobody "
+	 "needs",
+	 0},
 	{"output", 'o', "FORMAT", 0, "text or json (text)", 0},
 	{0}};
 
@@ -97,11 +100,11 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_END:
 		if (!t->machine)
-			argp_error(st, "which machine? want --machine NAME, or --cloud TYPE");
+			argp_error(st, "which machine? want --machine NAME or --cloud TYPE");
 		else if (!t->command || t->command[0][0] != '/')
-			argp_error(
-				st,
-				"which program? want test --machine NAME -- /path/to/program [ARGUMENT...]");
+			argp_error(st,
+				   "which program? want test --machine NAME -- /path/to/program "
+				   "[ARGUMENT...]");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -112,8 +115,12 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "test --machine NAME|--cloud TYPE [--change] -- /PATH [ARGUMENT...]",
-	.doc = "Is a program fit to be a Provider of type exec?  It is asked as drover asks, and what it does otherwise than docs/provider-protocol.md says is named, with how to mend it.  Status 1: something is wrong."
-	       "\vExample:\n  drover provider test --machine gpu-7 -- /etc/drover/machines /var/lib/machines.json\n",
+	.doc = "Test whether a program can serve a Provider of type exec. Calls the program as "
+	       "drover does, and prints each deviation from docs/provider-protocol.md and how to "
+	       "fix it. Exit status 1: something is wrong.\v"
+	       "Example:\n"
+	       "  drover provider test --machine gpu-7 -- /etc/drover/machines "
+	       "/var/lib/machines.json\n",
 };
 
 int cli_provider(int argc, char **argv)

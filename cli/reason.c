@@ -32,7 +32,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	switch (key) {
 	case ARGP_KEY_ARG:
 		if (w->reason)
-			argp_error(st, "one at a time");
+			argp_error(st, "one reason at a time");
 		w->reason = arg;
 		return 0;
 	default:
@@ -44,9 +44,11 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "[REASON]",
-	.doc = "Say what a reason means that drover gives, and what helps; without one: all of them.\v"
+	.doc = "Explain a reason that drover reports, and what helps. Without REASON: list all "
+	       "reasons.\v"
 	       "Examples:\n  drover explain DriveMissing\n  drover explain | grep -i bmc\n"
-	       "Reasons stand in conditions, in events and in `drover get machines` below ERROR. Exit status 1: it is none of drover's.",
+	       "Reasons appear in conditions, in events and in column ERROR of `drover get "
+	       "machines`. Exit status 1: drover has no such reason.",
 };
 
 /* In the words of a list that has no machine at hand. */
@@ -77,7 +79,8 @@ static json_t *of_tenant(const char *name)
 	if (!helps)
 		return NULL;
 	o = json_pack("{s:s, s:s}", "reason", name, "means",
-		      "of a tenant's condition, whose message says more");
+		      "used in conditions of a VirtualCluster; the condition's message has the "
+		      "details");
 	answer_help(o, helps, "NAME");
 	return o;
 }
@@ -119,7 +122,7 @@ int cli_explain(int argc, char **argv)
 	o = r != REASON_NONE ? row_of(r) : of_tenant(w.reason);
 	if (!o) {
 		fprintf(stderr,
-			"drover explain: '%s' is no reason of drover's; `drover explain` lists them\n",
+			"drover explain: unknown reason '%s'; `drover explain` lists all reasons\n",
 			w.reason);
 		return 1;
 	}

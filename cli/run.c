@@ -126,73 +126,91 @@ enum {
 
 static const struct argp_option options[] = {
 	{"config", OPT_CONFIG, "FILE", 0,
-	 "Options from a YAML file, agent-name: 10.1.0.5 for --agent-name=10.1.0.5; what comes later on the command "
-	 "line wins.  --agent-name is then needed",
+	 "Read options from a YAML file: agent-name: 10.1.0.5 means --agent-name=10.1.0.5. "
+	 "Options after it on the command line override the file. With a file,"
+	 " agent-name is required",
 	 0},
-	{"kubeconfig", 'k', "FILE", 0, "The host cluster; default: in-cluster", 0},
+	{"kubeconfig", 'k', "FILE", 0, "Kubeconfig of the host cluster (in a pod its own)", 0},
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	{"identity", 'i', "NAME", 0, "Name of this replica (the host name)", 0},
-	{"agent-image", 'a', "ISO", 0, "The boot image of drover-agent", 0},
+	{"agent-image", 'a', "ISO", 0, "Boot image of drover-agent", 0},
 	{"agent-image-key", OPT_IMAGE_KEY, "ed25519:BASE64", 0,
-	 "Who signed it: drover-agent.pub beside it has the key of its builder.  Needed with --agent-image.  An "
-	 "absolute path: the key is in that file, which has to be as well kept as this program",
+	 "Public key that signed the boot image: its builder's key is in drover-agent.pub beside "
+	 "it. Required with --agent-image. An absolute path names a file with the key; protect "
+	 "the file as well as this program",
 	 0},
 	{"image-ca", OPT_IMAGE_CA, "FILE", 0,
-	 "CAs that machines trust when they fetch an https image (/etc/ssl/certs/ca-certificates.crt)",
+	 "CA certificates that machines trust when they fetch an image by https "
+	 "(/etc/ssl/certs/ca-certificates.crt)",
 	 0},
 	{"evidence-dir", OPT_EVIDENCE, "DIR", 0,
-	 "Write each wipe record there, and the public keys; see docs/evidence.md", 0},
+	 "Write each wipe record and the public keys to this directory; see docs/evidence.md", 0},
 	{"allow-exec", OPT_EXEC, "PROGRAM", 0,
-	 "Absolute path of a program that Providers may name in spec.network.exec.command, or that and its first arguments: "
-	 "'/usr/bin/drover sim port-move'; may be repeated (none)",
+	 "Program that Providers may run by spec.network.exec.command: its absolute path, or the "
+	 "path and the first arguments, such as '/usr/bin/drover sim port-move'; may be repeated "
+	 "(none)",
 	 0},
 	{"management-network", OPT_NETWORK, "NETWORK", 0,
-	 "Network such as 10.0.8.0/24 that no tenant's kubeconfig may lead to, beside the addresses of BMCs and of drover; "
-	 "may be repeated (none)",
+	 "Network such as 10.0.8.0/24 to which no tenant's kubeconfig may point. The addresses of "
+	 "BMCs and of drover are always refused; may be repeated (none)",
 	 0},
 	{"allow-libvirt", OPT_LIBVIRT, "URI", 0,
-	 "What Providers of type libvirt may name in spec.libvirt.uri, letter for letter (qemu:///system); may be repeated (none)",
+	 "URI that Providers of type libvirt may use in spec.libvirt.uri, such as qemu:///system, "
+	 "compared letter for letter; may be repeated (none)",
 	 0},
-	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0, "TLS endpoint of the agents (0.0.0.0:8443)", 0},
+	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0, "TLS endpoint for agents (0.0.0.0:8443)", 0},
 	{"agent-name", OPT_NAME, "HOST", 0,
-	 "Host or address in that endpoint's certificate; may be repeated", 0},
-	{"media-listen", OPT_MEDIA, "ADDR:PORT", 0,
-	 "HTTP endpoint of the boot media (0.0.0.0:8080)", 0},
+	 "Host name or IP address in the certificate of --agent-listen; may be repeated (the host "
+	 "name)",
+	 0},
+	{"media-listen", OPT_MEDIA, "ADDR:PORT", 0, "HTTP endpoint for boot media (0.0.0.0:8080)",
+	 0},
 	{"ops-listen", OPT_OPS, "ADDR:PORT", 0,
-	 "HTTP endpoint of /healthz, /readyz, /leadz, /metrics without a login: keep it on loopback (127.0.0.1:9090)",
+	 "HTTP endpoint of /healthz, /readyz, /leadz and /metrics, without authentication: keep "
+	 "it on loopback (127.0.0.1:9090)",
 	 0},
 	{"metrics-listen", OPT_METRICS, "ADDR:PORT", 0,
-	 "TLS endpoint of /metrics, for who shows the token of the Secret drover-metrics-token, and /leadz (none)",
+	 "TLS endpoint of /leadz, and of /metrics for clients with the token of Secret "
+	 "drover-metrics-token (none)",
 	 0},
 	{"per-address", OPT_PER_ADDRESS, "N", 0,
-	 "Connections that one address may hold at the agents' and at the media's endpoint (64); "
-	 "where NAT is before them, four for each machine behind it",
+	 "Most connections from one address to the agent endpoint, and to the media endpoint "
+	 "(64); allow four for each machine behind one NAT address",
 	 0},
-	{"poll-ms", OPT_POLL, "MS", 0, "Between looks at a machine in transition (1000)", 0},
-	{"settle-ms", OPT_SETTLE, "MS", 0, "Between the two reads that prove power off (5000)", 0},
+	{"poll-ms", OPT_POLL, "MS", 0, "Interval between reads of a machine in transition (1000)",
+	 0},
+	{"settle-ms", OPT_SETTLE, "MS", 0,
+	 "Interval between the two reads that prove power off (5000)", 0},
 	{"batch-idle-ms", OPT_BATCH_IDLE, "MS", 0,
-	 "A burst of pods is planned when no other pod came for so long (1000)", 0},
-	{"batch-max-ms", OPT_BATCH_MOST, "MS", 0, "... and after so long at the latest (10000)", 0},
+	 "Plan new pods once no further pod arrived for this long (1000)", 0},
+	{"batch-max-ms", OPT_BATCH_MOST, "MS", 0,
+	 "Plan new pods at the latest this long after the first (10000)", 0},
 	{"usage-half-life", OPT_HALF_LIFE, "DURATION", 0,
-	 "What a tenant has had of GPUs counts half in the queue when it is so old (168h)", 0},
+	 "Half-life of a tenant's past GPU use, which orders the queue: use this old counts half "
+	 "(168h)",
+	 0},
 	{"pod-priority", OPT_PRIORITY, "WHERE", 0,
-	 "Where a pod's priority counts: within its tenant, and beyond that up to the tenant's own spec.priority (tenant, the "
-	 "default), or among all pods as it is (fleet): then whoever writes the highest comes before everybody else",
+	 "tenant: a pod's priority counts within its tenant, and among tenants only up to the "
+	 "tenant's spec.priority. fleet: it counts among all pods, so any user who sets a high "
+	 "priority goes before everybody else (tenant)",
 	 0},
 	{"aging-points", OPT_AGING_POINTS, "N", 0,
-	 "For each hour that a pod waits its priority reaches so much further (10); 0: never", 0},
-	{"aging-max", OPT_AGING_MOST, "N", 0, "... and so much at most (1000)", 0},
+	 "Points by which a waiting pod may rise each hour towards higher priorities that wait "
+	 "(10); 0: none",
+	 0},
+	{"aging-max", OPT_AGING_MOST, "N", 0, "Most points by which a waiting pod may rise (1000)",
+	 0},
 	{"gang-level", OPT_LEVEL, "KEY", 0,
-	 "Label of machines by which a gang of pods is kept together; repeatable, the narrowest first "
-	 "(nvidia.com/gpu.clique, topology.drover.dev/rack, topology.drover.dev/leaf, "
-	 "topology.drover.dev/spine)",
+	 "Machine label by which drover keeps a gang of pods together; may be repeated, the "
+	 "narrowest first (nvidia.com/gpu.clique, topology.drover.dev/rack, "
+	 "topology.drover.dev/leaf, topology.drover.dev/spine)",
 	 0},
 	{"gang-hold", OPT_GANG_HOLD, "DURATION", 0,
-	 "How long machines stand idle in a row for gangs of a tenant that are not whole, at first; "
-	 "at most 4 times as long later (30m); 0s: not at all",
+	 "How long idle machines stay reserved for incomplete gangs of a tenant the first time; "
+	 "later up to 4 times as long (30m); 0s: never",
 	 0},
 	{"log-json", OPT_JSON, NULL, 0, "Log as JSON lines", 0},
-	{"debug", OPT_DEBUG, NULL, 0, "Log more", 0},
+	{"debug", OPT_DEBUG, NULL, 0, "Log debug messages", 0},
 	{0},
 };
 
@@ -226,12 +244,13 @@ static void check_options(struct run *r, struct argp_state *st)
 	struct err e;
 
 	if (r->image && !r->image_key)
-		argp_error(st, "--agent-image: --agent-image-key has to say who signed it");
+		argp_error(st, "--agent-image requires --agent-image-key, the public key of its "
+			       "signer");
 	if (r->config && !r->nnames)
-		argp_error(
-			st,
-			"%s: agent-name is missing: host or address at which machines reach drover",
-			r->config);
+		argp_error(st,
+			   "%s: agent-name is missing: set the host name or IP address at which "
+			   "machines reach drover",
+			   r->config);
 	if (!r->image_key || r->image_key[0] != '/')
 		return;
 	r->image_key_line = run_config_line(r->image_key, &e);
@@ -373,7 +392,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		r->debug = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(st, "no argument wanted: %s", arg);
+		argp_error(st, "unexpected argument: %s", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -383,9 +402,11 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Run the controller: watch tenants, move machines.\v"
-	       "Example: drover run --kubeconfig host.conf --agent-image drover-agent.iso --agent-name 10.1.0.5\n"
-	       "Stop it with SIGTERM: it gives its lease back and leaves machines as they are.",
+	.doc = "Run the controller: watch tenants' pods, provision and reclaim machines.\v"
+	       "Example: drover run --kubeconfig host.conf --agent-image drover-agent.iso "
+	       "--agent-name 10.1.0.5\n"
+	       "SIGTERM stops the controller: it releases its Lease and leaves machines as they "
+	       "are.",
 };
 
 static void give_up(struct run *r, const struct err *e, const char *what)

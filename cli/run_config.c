@@ -69,10 +69,11 @@ static int give(const struct argp_option *o, json_t *v, json_t *keep, run_config
 		return 0;
 	}
 	if (json_is_null(v) || (json_is_string(v) && str_empty(json_string_value(v))))
-		return err_set(e, ERR_INVALID, 0, "has no value yet: %s", o->doc);
+		return err_set(e, ERR_INVALID, 0, "has no value: %s", o->doc);
 	text = text_of(v);
 	if (!text || json_array_append_new(keep, text) < 0)
-		return err_set(e, ERR_INVALID, 0, "want text or a number, in quotes if in doubt");
+		return err_set(e, ERR_INVALID, 0,
+			       "want text or a number; put the value in quotes if in doubt");
 	set(o->key, (char *)json_string_value(text), to);
 	return 0;
 }
@@ -115,8 +116,8 @@ json_t *run_config_read(const char *path, const struct argp_option *options, run
 		o = option_of(options, key);
 		if (!o || str_eq(key, "config")) {
 			(void)!err_set(e, ERR_INVALID, 0, "%s: %.64s: %s", path, key,
-				       o ? "not in such a file itself"
-					 : "no such option; `drover run --help` lists them");
+				       o ? "not allowed in the file"
+					 : "no such option; `drover run --help` lists all options");
 			return NULL;
 		}
 		if (give_all(o, v, keep, set, to, e) < 0) {

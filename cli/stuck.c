@@ -26,11 +26,11 @@
 static const struct {
 	const char *name, *title, *colour;
 } needs[NEEDS] = {
-	{"Person", "need a person", "\033[31m"},
-	{"Late", "are late, or out of reach", "\033[33m"},
-	{"Slow", "take longer than most, and nothing has failed yet", "\033[33m"},
-	{"Waits", "wait, and go on by themselves", ""},
-	{"Held", "are held or paused by a person", ""},
+	{"Person", "Needs an operator", "\033[31m"},
+	{"Late", "Overdue or unreachable", "\033[33m"},
+	{"Slow", "Slower than usual, nothing has failed yet", "\033[33m"},
+	{"Waits", "Waiting, continues without help", ""},
+	{"Held", "Held or paused by an operator", ""},
 };
 
 /* --- what each needs -------------------------------------------------------------------------- */
@@ -162,7 +162,10 @@ static json_t *unreadable(enum object_kind_id kind, const json_t *o, const struc
 
 	answer_put(answer, "name", json_str_at(o, "metadata", "name"));
 	answer_put(answer, "since", json_str_at(o, "metadata", "creationTimestamp"));
-	answer_help(answer, "correct what it names, or take the drover of its version", "");
+	answer_help(answer,
+		    "correct the field in the message, or run the release of drover that wrote "
+		    "the object",
+		    "");
 	return row_of(kind, answer, why);
 }
 
@@ -256,13 +259,13 @@ static void print_row(const struct stuck *s, const json_t *r)
 	size_t i;
 
 	print_line(s->c->out, a,
-		   arena_printf(a, "  %s  %s%sfor %s%s%s%s%s%s%s", json_str_at(r, "object"),
-				str_or(json_str_at(r, "state"), ""),
-				json_str_at(r, "state") ? " " : "",
-				json_str_at(r, "since") ? json_string_value(age) : "a time unknown",
-				reason ? ", " : "", str_or(reason, ""), message ? ": " : "",
-				str_or(message, ""), !reason && waits ? ", waits for " : "",
-				reason ? "" : str_or(waits, "")));
+		   arena_printf(
+			   a, "  %s  %s%sfor %s%s%s%s%s%s%s", json_str_at(r, "object"),
+			   str_or(json_str_at(r, "state"), ""), json_str_at(r, "state") ? " " : "",
+			   json_str_at(r, "since") ? json_string_value(age) : "an unknown time",
+			   reason ? ", " : "", str_or(reason, ""), message ? ": " : "",
+			   str_or(message, ""), !reason && waits ? ", waits for " : "",
+			   reason ? "" : str_or(waits, "")));
 	json_array_foreach (json_object_get(r, "helps"), i, x)
 		if (i < HELPS_MAX)
 			print_line(s->c->out, a,
@@ -276,12 +279,12 @@ static void print_need(const struct stuck *s, enum need need)
 
 	if (!n)
 		return;
-	fprintf(s->c->out, "%s%zu %s%s\n", colour ? needs[need].colour : "", n, needs[need].title,
+	fprintf(s->c->out, "%s%s (%zu)%s\n", colour ? needs[need].colour : "", needs[need].title, n,
 		colour ? "\033[0m" : "");
 	for (size_t i = 0; i < shown; i++)
 		print_row(s, json_array_get(s->rows[need], i));
 	if (shown < n)
-		fprintf(s->c->out, "  and %zu more: drover why | cat\n", n - shown);
+		fprintf(s->c->out, "  %zu more; `drover why | cat` shows all\n", n - shown);
 }
 
 static void print_json(const struct stuck *s)
@@ -316,9 +319,10 @@ static void tell(struct stuck *s)
 	for (int need = 0; need < NEEDS; need++)
 		print_need(s, (enum need)need);
 	if (stuck)
-		fprintf(s->c->out, "of %zu objects; all of one: drover why TYPE/NAME\n", s->seen);
+		fprintf(s->c->out,
+			"%zu objects checked; `drover why TYPE/NAME` shows one in full\n", s->seen);
 	else
-		fprintf(s->c->out, "nothing is stuck, of %zu objects\n", s->seen);
+		fprintf(s->c->out, "nothing is stuck; %zu objects checked\n", s->seen);
 }
 
 int cli_do_stuck(struct cli_client *c)

@@ -29,7 +29,7 @@ struct tarball *tarball_new(FILE *to, int64_t time)
 	t->out_size = ZSTD_CStreamOutSize();
 	t->out = mem_alloc(t->out_size);
 	if (!t->z)
-		(void)!err_set(&t->failed, ERR_CAPACITY, 0, "no memory to compress with");
+		(void)!err_set(&t->failed, ERR_CAPACITY, 0, "out of memory for the compressor");
 	else
 		(void)ZSTD_CCtx_setParameter(t->z, ZSTD_c_compressionLevel, LEVEL);
 	return t;
@@ -74,7 +74,7 @@ void tarball_add(struct tarball *t, const char *name, const void *data, size_t l
 	int64_t sum = 0;
 
 	if (!str_copy(head, 100, name)) {
-		(void)!err_set(&t->failed, ERR_INVALID, 0, "%s: too long a name", name);
+		(void)!err_set(&t->failed, ERR_INVALID, 0, "%s: the name is too long", name);
 		return;
 	}
 	put_number(head + 100, 8, 0600); /* mode */

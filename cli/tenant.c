@@ -203,25 +203,25 @@ static void import_one(struct import *m, const struct found *f)
 	const char *runs;
 
 	if (known) {
-		note(m, arena_printf(m->a, "vCluster %s/%s is tenant %s already", f->ns, f->name,
+		note(m, arena_printf(m->a, "vCluster %s/%s is already tenant %s", f->ns, f->name,
 				     known));
 		return;
 	}
 	runs = control_plane(m, f);
-	note(m, arena_printf(m->a, "vCluster %s/%s: as tenant %s", f->ns, f->name, name));
+	note(m, arena_printf(m->a, "vCluster %s/%s becomes tenant %s", f->ns, f->name, name));
 	if (!m->want->quota)
-		note(m, "  quota: no GPU until you say how many (--quota)");
+		note(m, "  quota: 0 GPUs; set another number with --quota");
 	if (!runs)
 		note(m,
-		     "  controlPlane: no StatefulSet or Deployment of its name is seen, so nobody can "
-		     "say whether it sleeps");
+		     "  controlPlane: found no StatefulSet or Deployment of this name, so drover "
+		     "cannot tell whether the vCluster sleeps");
 	if (!f->server)
-		note(m, "  server: its Service has no address yet; the kubeconfig's own may be "
-			"localhost, which is refused");
+		note(m, "  server: the Service has no address yet; drover refuses the server in "
+			"the kubeconfig if it is localhost");
 	if (!f->join)
 		note(m,
-		     "  joinEndpoint: its Service has no address outside the cluster; nodes join "
-		     "where its kubeadm-config says");
+		     "  joinEndpoint: the Service has no address outside the cluster; nodes join "
+		     "at the endpoint in the vCluster's kubeadm-config");
 	json_object_set_new(m->names, name, json_true());
 	json_array_append_new(m->objects, tenant_of(m, f, name, secret, runs));
 	add_rights(m, f, secret, runs);
@@ -272,14 +272,14 @@ static int import(struct import *m)
 	if (cli_list_of(m->c, &services, in, /* mutant: import-synced */ CHART_LABELS, on_service,
 			m, &e) < 0)
 		return cli_failed(
-			m->c, "%s; finding vClusters takes `list` of services%s", e.text,
-			in ? " there"
-			   : ", in all namespaces; NAMESPACE/NAME asks in that namespace alone");
+			m->c, "%s; to find vClusters you need the right to list Services%s", e.text,
+			in ? " in that namespace"
+			   : " in all namespaces; with NAMESPACE/NAME only in that namespace");
 	if (!m->found.n)
-		return cli_failed(
-			m->c,
-			"there is no vCluster %s%sin this cluster (no Service with labels app=vcluster, release=NAME)",
-			str_or(of, ""), of ? " " : "");
+		return cli_failed(m->c,
+				  "found no vCluster %s%sin this cluster (no Service with labels "
+				  "app=vcluster, release=NAME)",
+				  str_or(of, ""), of ? " " : "");
 	qsort(m->found.v, m->found.n, sizeof(*m->found.v), by_place);
 	for (size_t i = 0; i < m->found.n; i++)
 		import_one(m, &m->found.v[i]);
@@ -313,7 +313,7 @@ struct line {
 };
 
 static const struct argp_option options[] = {
-	{"quota", 'q', "GPUS", 0, "GPUs that each may have at most (0)", 0},
+	{"quota", 'q', "GPUS", 0, "GPU quota of each tenant (0)", 0},
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	CLI_OPTION_ROWS};
 
@@ -337,13 +337,13 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		else if (!v->what)
 			v->what = arg;
 		else if (v->i.of)
-			argp_error(st, "one at a time, or all of them");
+			argp_error(st, "want one vCluster, or none for all of them");
 		else
 			v->i.of = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!v->what)
-			argp_error(st, "what about them? want import");
+			argp_error(st, "missing subcommand: want import");
 		return 0;
 	default:
 		return cli_option(key, arg, st, &v->o);
@@ -354,12 +354,14 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "import [NAME|NAMESPACE/NAME]",
-	.doc = "Find the vClusters of the host cluster by their Services, and print for each that is no tenant yet what makes it "
-	       "one: the VirtualCluster, and the Role and RoleBinding for the one Secret with its kubeconfig.\v"
-	       "Examples:\n  drover tenant import\n  drover tenant import team-a --quota 64 | kubectl apply -f -\n"
+	.doc = "Find the vClusters of the host cluster by their Services. For each that is not a "
+	       "tenant yet, print the objects that make it one: the VirtualCluster, and a Role "
+	       "and RoleBinding for the Secret with its kubeconfig.\v"
+	       "Examples:\n  drover tenant import\n"
+	       "  drover tenant import team-a --quota 64 | kubectl apply -f -\n"
 	       "  drover tenant import vc-team-a/team-a -o json\n"
-	       "It reads no Secret, and changes nothing: look at what it prints, then apply it. Exit status 1: there is none, "
-	       "or the cluster could not be asked.",
+	       "The command reads no Secret and changes nothing: review its output, then apply "
+	       "it. Exit status 1: there is no vCluster, or the cluster could not be read.",
 };
 
 int cli_tenant(int argc, char **argv)

@@ -250,7 +250,7 @@ static int on_terminal(struct cli_client *c)
 	}
 	if (tcgetattr(STDIN_FILENO, &was) < 0) {
 		top_view_free(v);
-		return cli_failed(c, "the terminal: %s; `drover top | cat` needs none",
+		return cli_failed(c, "terminal: %s; `drover top | cat` works without one",
 				  strerror(errno));
 	}
 	raw = was;
@@ -279,10 +279,12 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Show the fleet: machines by state, what each does and waits for, claims on their way.\v"
-	       "On a terminal it is read again every two seconds: up and down choose a machine, Enter opens it, s sorts, "
-	       "/ filters, ? lists the keys, q leaves. On a pipe it is printed once.\n\n"
-	       "Examples:\n  drover top\n  drover top | head -3\n  drover top -o json | jq '.machines[].state'\n",
+	.doc = "Show the fleet: machines by state, what each machine does and waits for, claims "
+	       "in progress.\v"
+	       "On a terminal the view is updated every two seconds: up and down select a "
+	       "machine, Enter opens it, s sorts, / filters, ? lists the keys, q quits. On a pipe "
+	       "it is printed once.\n\nExamples:\n  drover top\n  drover top | head -3\n"
+	       "  drover top -o json | jq '.machines[].state'\n",
 };
 
 int cli_top(int argc, char **argv)

@@ -411,7 +411,7 @@ static void draw_machines(const struct top_view *v, struct draw *d, struct arena
 	}
 	if (!v->rows)
 		line(d, "",
-		     *v->filter ? "  no machine is like that: Esc ends the filter"
+		     *v->filter ? "  no machine matches the filter; Esc clears it"
 				: "  no machines");
 }
 
@@ -421,7 +421,7 @@ static const char *eta(const json_t *n, struct arena *a)
 	const char *p50 = json_str_at(n, "etaP50"), *p90 = json_str_at(n, "etaP90");
 
 	if (!p50 || strlen(p50) < 16)
-		return "not known";
+		return "unknown";
 	return arena_printf(a, "%.5s%s%.5s UTC", p50 + 11, p90 && strlen(p90) >= 16 ? " to " : "",
 			    p90 && strlen(p90) >= 16 ? p90 + 11 : "");
 }
@@ -442,7 +442,7 @@ static void draw_claims(const struct top_view *v, struct draw *d, struct arena *
 		return;
 	line(d, "", "");
 	line(d, "\033[1m",
-	     arena_printf(a, "  %-24s %-12s %-12s %-12s EXPECTED   (%zu on their way)", "CLAIM",
+	     arena_printf(a, "  %-24s %-12s %-12s %-12s EXPECTED   (%zu in progress)", "CLAIM",
 			  "POOL", "TENANT", "PHASE", n));
 	json_array_foreach (v->claims, i, c)
 		if (i < CLAIMS_MAX)
@@ -470,18 +470,19 @@ static void draw_opened(const struct top_view *v, struct draw *d, struct arena *
 	draw_lines(d, a, text.len ? text.data : "");
 	buf_done(&text);
 	line(d, "", "");
-	line(d, "\033[1m", "  Esc, Enter: back   q: leave");
+	line(d, "\033[1m", "  Esc, Enter: back   q: quit");
 }
 
 static void draw_help(struct draw *d, struct arena *a)
 {
 	draw_lines(
 		d, a,
-		"  up, down, j, k    choose a machine        Enter   open it: why, and what helps\n"
-		"  s                 sort by the next column /       filter: name, state, tenant, rack, reason\n"
-		"  Esc               back, no filter         q       leave\n"
-		"  red: a person has to look; yellow: it failed at something, and tries again; cyan: it moves;\n"
-		"  green: it serves");
+		"  up, down, j, k    select a machine        Enter   open it: why, and what "
+		"helps\n"
+		"  s                 sort by the next column /       filter: name, state, tenant, "
+		"rack, reason\n  Esc               back, clear the filter  q       quit\n"
+		"  red: needs an operator; yellow: failed or slow, drover retries; cyan: in "
+		"transition;\n  green: serving");
 }
 
 static void draw_foot(const struct top_view *v, struct draw *d, struct arena *a)
@@ -496,7 +497,7 @@ static void draw_foot(const struct top_view *v, struct draw *d, struct arena *a)
 				  json_array_size(v->machines)));
 	if (v->trouble)
 		line(d, "\033[31m",
-		     arena_printf(a, "not read since %s: %s", str_time(t, v->now), v->trouble));
+		     arena_printf(a, "not updated since %s: %s", str_time(t, v->now), v->trouble));
 }
 
 void top_view_draw(struct top_view *v, const struct top_screen *s, struct buf *out)

@@ -15,7 +15,7 @@
 static error_t parse_nothing(int key, char *arg, struct argp_state *st)
 {
 	if (key == ARGP_KEY_ARG)
-		argp_error(st, "no argument wanted: %s", arg);
+		argp_error(st, "unexpected argument: %s", arg);
 	return ARGP_ERR_UNKNOWN;
 }
 
@@ -25,7 +25,7 @@ static error_t parse_version(int key, char *arg, struct argp_state *st)
 	struct cli_options *o = st->input;
 
 	if (key == ARGP_KEY_ARG)
-		argp_error(st, "no argument wanted: %s", arg);
+		argp_error(st, "unexpected argument: %s", arg);
 	return key == 'o' ? cli_option(key, arg, st, o) : ARGP_ERR_UNKNOWN;
 }
 
@@ -35,7 +35,8 @@ int cli_version(int argc, char **argv)
 	static const struct argp a = {
 		.options = rows,
 		.parser = parse_version,
-		.doc = "Print the version, the commit that it was built from, and the version of the API.\v"
+		.doc = "Print the version, the commit that the program was built from, and the "
+		       "API version.\v"
 		       "Example: drover version -o json"};
 	struct cli_options o = {0};
 	OWN_JSON j = NULL;
@@ -114,13 +115,15 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		if (!v->name)
 			argp_error(st, "which %s?", v->what);
 		if (v->needs_reason && str_empty(v->reason))
-			argp_error(st, "--reason: say why, for whoever finds it");
+			argp_error(st, "--reason TEXT is required: why is the machine taken out "
+				       "of use?");
 		if (v->approve.adopt && v->approve.wipe)
-			argp_error(st, "--adopt and --wipe: one of them");
+			argp_error(st, "--adopt and --wipe exclude each other");
 		if (v->approve.bmc && (v->approve.adopt || v->approve.wipe || v->approve.drives))
 			argp_error(
 				st,
-				"--bmc: by itself; what else is to be approved shows when it answers");
+				"--bmc excludes the other approvals: what else needs approval is "
+				"known once the BMC answers");
 		return 0;
 	default:
 		return cli_option(key, arg, st, &v->o);
@@ -151,37 +154,44 @@ static void read_one(struct one *v, const struct argp_option *options, const cha
 
 static const struct argp_option plain_options[] = {CLI_OPTION_ROWS};
 static const struct argp_option reason_options[] = {
-	{"reason", 'r', "TEXT", 0, "Why, for people", 0}, CLI_OPTION_ROWS};
+	{"reason", 'r', "TEXT", 0, "Why; shown to other operators", 0}, CLI_OPTION_ROWS};
 
 int cli_approve(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{"wipe", 'w', NULL, 0,
-		 "It holds nothing of worth: take it down and wipe it although it is on or quarantined",
+		 "The machine holds no data that anybody needs: power it off and wipe it, even if "
+		 "it is on or quarantined",
 		 0},
 		{"drives", DRIVES, NULL, 0,
-		 "Its drives are those that the last inspection saw; out of quarantine it is wiped again. A drive that is "
-		 "forgotten by it, or that its BMC alone lists, was not wiped: a person accounts for it",
+		 "Accept the drives that the last inspection found as all drives of the machine; "
+		 "a quarantined machine is wiped again. Drives that leave the list, and drives "
+		 "that only the BMC reports, were not wiped: you confirm that they are accounted "
+		 "for",
 		 0},
-		{"yes", 'y', NULL, 0, "--drives: what is forgotten is accounted for, do not ask",
-		 0},
+		{"yes", 'y', NULL, 0,
+		 "With --drives: drives that leave the list are accounted for, do not ask", 0},
 		{"adopt", ADOPT, "CLAIM", 0,
-		 "It serves this NodeClaim already, as the tenant's Node of that name; it is not touched",
+		 "The machine already serves this NodeClaim as the tenant's Node of that name; "
+		 "drover leaves it running",
 		 0},
 		{"bmc", BMC, NULL, 0,
-		 "Address and certificate in its spec.bmc, and the Secret of its password, are right: that password may go there",
+		 "Address, certificate and password Secret in spec.bmc are right: drover may send "
+		 "the password to this BMC",
 		 0},
 		CLI_OPTION_ROWS};
 	struct one v = {.what = "machine"};
 
-	read_one(
-		&v, options, "MACHINE",
-		"Let drover act on a machine: spec.managementPolicy becomes Manage and spec.identity what its BMC said.\v"
-		"Examples:\n  drover approve gpu-r1-07\n  drover approve gpu-r1-07 --wipe\n"
-		"  drover approve gpu-r1-07 --drives --yes\n  drover approve gpu-r1-07 --adopt h100-x7k2p\n"
-		"  drover approve gpu-r1-07 --bmc\n"
-		"The same with kubectl: patch spec.managementPolicy, spec.identity, spec.approval, spec.drives.",
-		argc, argv);
+	read_one(&v, options, "MACHINE",
+		 "Let drover act on a machine: sets spec.managementPolicy to Manage and "
+		 "spec.identity to what the BMC reported.\v"
+		 "Examples:\n  drover approve gpu-r1-07\n  drover approve gpu-r1-07 --wipe\n"
+		 "  drover approve gpu-r1-07 --drives --yes\n"
+		 "  drover approve gpu-r1-07 --adopt h100-x7k2p\n"
+		 "  drover approve gpu-r1-07 --bmc\n"
+		 "The same with kubectl: patch spec.managementPolicy, spec.identity, "
+		 "spec.approval, spec.drives.",
+		 argc, argv);
 	v.approve.machine = v.name;
 	v.approve.yes = v.yes;
 	return RUN_ONE(v, "drover approve", cli_do_approve(&c, &v.approve));
@@ -191,12 +201,14 @@ int cli_release(int argc, char **argv)
 {
 	struct one v = {.what = "machine or node"};
 
-	read_one(
-		&v, plain_options, "NODE|MACHINE",
-		"End a hold, or the quarantine that a person asked for: the Node takes pods again, the machine is wiped and offered again.\v"
-		"Examples:\n  drover release gpu-r1-07\n  drover release h100-x7k2p\n"
-		"The same with kubectl: annotate the Machine with drover.dev/release, and take drover.dev/quarantine away.",
-		argc, argv);
+	read_one(&v, plain_options, "NODE|MACHINE",
+		 "End a hold, or a quarantine that an operator requested. After a hold the Node "
+		 "accepts pods again. After a quarantine the machine is wiped and offered "
+		 "again.\v"
+		 "Examples:\n  drover release gpu-r1-07\n  drover release h100-x7k2p\n"
+		 "The same with kubectl: annotate the Machine with drover.dev/release, and remove "
+		 "its annotation drover.dev/quarantine.",
+		 argc, argv);
 	return RUN_ONE(v, "drover release", cli_do_release(&c, v.name));
 }
 
@@ -204,12 +216,13 @@ int cli_retry(int argc, char **argv)
 {
 	struct one v = {.what = "machine"};
 
-	read_one(
-		&v, plain_options, "MACHINE",
-		"Try again now: waiting between attempts ends, a quarantine that ends by itself ends, a refused login is tried once more.\v"
-		"Examples:\n  drover retry gpu-r1-07\n"
-		"The same with kubectl: annotate the Machine with drover.dev/retry=ANYTHING-NEW.",
-		argc, argv);
+	read_one(&v, plain_options, "MACHINE",
+		 "Retry now: skip the back-off between attempts, end a quarantine that ends by "
+		 "itself, try a refused BMC login once more.\v"
+		 "Examples:\n  drover retry gpu-r1-07\n"
+		 "The same with kubectl: annotate the Machine with drover.dev/retry=VALUE, a "
+		 "value not used before.",
+		 argc, argv);
 	return RUN_ONE(v, "drover retry", cli_do_retry(&c, v.name));
 }
 
@@ -217,12 +230,14 @@ int cli_quarantine(int argc, char **argv)
 {
 	struct one v = {.what = "machine", .needs_reason = true};
 
-	read_one(
-		&v, reason_options, "MACHINE",
-		"Take a machine out of use until `drover release`; one that serves is drained first.\v"
-		"Examples:\n  drover quarantine gpu-r1-07 --reason 'GPU 3 falls off the bus, RMA 881'\n"
-		"The same with kubectl: annotate the Machine with drover.dev/quarantine=REASON, or create a Drain with then: Quarantine.",
-		argc, argv);
+	read_one(&v, reason_options, "MACHINE",
+		 "Take a machine out of use until `drover release`. A machine that serves a "
+		 "tenant is drained first.\v"
+		 "Examples:\n"
+		 "  drover quarantine gpu-r1-07 --reason 'GPU 3 falls off the bus, RMA 881'\n"
+		 "The same with kubectl: annotate the Machine with drover.dev/quarantine=REASON, "
+		 "or create a Drain with then: Quarantine.",
+		 argc, argv);
 	return RUN_ONE(v, "drover quarantine", cli_do_quarantine(&c, v.name, v.reason));
 }
 
@@ -230,27 +245,31 @@ int cli_retire(int argc, char **argv)
 {
 	struct one v = {.what = "machine", .reason = "to be retired"};
 
-	read_one(
-		&v, reason_options, "MACHINE",
-		"Give a machine up: it is wiped when it has served, and drover leaves it alone from then on.\v"
-		"Examples:\n  drover retire gpu-r1-07\n  drover retire gpu-r1-07 --reason 'sold'\n"
-		"The same with kubectl: patch spec.managementPolicy to Retire, or create a Drain with then: Retire.",
-		argc, argv);
+	read_one(&v, reason_options, "MACHINE",
+		 "Stop managing a machine for good. A machine that serves a tenant is drained and "
+		 "wiped first.\v"
+		 "Examples:\n  drover retire gpu-r1-07\n"
+		 "  drover retire gpu-r1-07 --reason 'sold'\n"
+		 "The same with kubectl: patch spec.managementPolicy to Retire, or create a Drain "
+		 "with then: Retire.",
+		 argc, argv);
 	return RUN_ONE(v, "drover retire", cli_do_retire(&c, v.name, v.reason));
 }
 
 int cli_confirm_off(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{"yes", 'y', NULL, 0, "It is so: do not ask", 0}, CLI_OPTION_ROWS};
+		{"yes", 'y', NULL, 0, "Do not ask for confirmation", 0}, CLI_OPTION_ROWS};
 	struct one v = {.what = "machine"};
 
-	read_one(
-		&v, options, "MACHINE",
-		"Say that you saw a machine without power, because its BMC cannot be asked. It counts for the operation under way alone, and is recorded.\v"
-		"Examples:\n  drover confirm-off gpu-r1-07\n  drover confirm-off gpu-r1-07 --yes\n"
-		"The same with kubectl: annotate the Machine with drover.dev/confirm-off=ITS status.operation.id.",
-		argc, argv);
+	read_one(&v, options, "MACHINE",
+		 "Confirm that you saw a machine without power, if its BMC does not answer. The "
+		 "confirmation is recorded and counts only for the operation in progress.\v"
+		 "Examples:\n  drover confirm-off gpu-r1-07\n"
+		 "  drover confirm-off gpu-r1-07 --yes\n"
+		 "The same with kubectl: annotate the Machine with drover.dev/confirm-off=ID, its "
+		 "status.operation.id.",
+		 argc, argv);
 	return RUN_ONE(v, "drover confirm-off", cli_do_confirm_off(&c, v.name, v.yes));
 }
 
@@ -258,12 +277,14 @@ int cli_pause(int argc, char **argv)
 {
 	struct one v = {.what = "pool/NAME, provider/NAME or tenant/NAME"};
 
-	read_one(
-		&v, plain_options, "pool/NAME|provider/NAME|tenant/NAME",
-		"Pause: of a pool or a tenant, no Node is made and none taken away; of a provider, none of its machines is touched. What serves goes on serving.\v"
-		"Examples:\n  drover pause pool/h100\n  drover pause provider/hall-a\n  drover pause tenant/team-a\n"
-		"The same with kubectl: patch spec.paused to true. `drover resume` ends it.",
-		argc, argv);
+	read_one(&v, plain_options, "pool/NAME|provider/NAME|tenant/NAME",
+		 "Pause a pool, a provider or a tenant. For a paused pool or tenant drover "
+		 "creates and removes no Node. Machines of a paused provider stay as they are. "
+		 "Nodes that serve keep serving.\v"
+		 "Examples:\n  drover pause pool/h100\n  drover pause provider/hall-a\n"
+		 "  drover pause tenant/team-a\n"
+		 "The same with kubectl: patch spec.paused to true. `drover resume` ends it.",
+		 argc, argv);
 	return RUN_ONE(v, "drover pause", cli_do_pause(&c, v.name));
 }
 
@@ -271,12 +292,16 @@ int cli_resume(int argc, char **argv)
 {
 	struct one v = {.what = "pool/NAME, provider/NAME or tenant/NAME"};
 
-	read_one(
-		&v, plain_options, "pool/NAME|provider/NAME|tenant/NAME",
-		"End a pause. Of what is not paused: let new claims go on where failures stopped them: what failed before now does not count any more. Of a tenant that lost more than a fifth of its Nodes at once (NodesLost): they are gone.\v"
-		"Examples:\n  drover resume pool/h100\n  drover resume provider/hall-a\n  drover resume tenant/team-a\n"
-		"The same with kubectl: patch spec.paused to false; or annotate it with drover.dev/resume=NOW, as 2026-12-01T10:00:00Z.",
-		argc, argv);
+	read_one(&v, plain_options, "pool/NAME|provider/NAME|tenant/NAME",
+		 "End a pause. If the object is not paused: let new claims start again after "
+		 "failures stopped them; failures before now no longer count. For a tenant that "
+		 "lost more than a fifth of its Nodes at once (NodesLost): accept that those "
+		 "Nodes are gone.\v"
+		 "Examples:\n  drover resume pool/h100\n  drover resume provider/hall-a\n"
+		 "  drover resume tenant/team-a\n"
+		 "The same with kubectl: patch spec.paused to false; or annotate the object with "
+		 "drover.dev/resume=TIME, the time now such as 2026-12-01T10:00:00Z.",
+		 argc, argv);
 	return RUN_ONE(v, "drover resume", cli_do_resume(&c, v.name));
 }
 
@@ -285,7 +310,9 @@ int cli_cancel(int argc, char **argv)
 	struct one v = {.what = "drain"};
 
 	read_one(&v, plain_options, "DRAIN",
-		 "Cancel a Drain: machines that have not left serve on, the others go their way.\v"
+		 "Cancel a Drain. Machines that have not left yet keep serving; machines that "
+		 "have left are not brought back. Cancelling a finished Drain with --then Hold "
+		 "ends the hold.\v"
 		 "Examples:\n  drover cancel drain-gpu-r1-07-1f2e\n"
 		 "The same with kubectl: patch spec.cancelled of the Drain to true.",
 		 argc, argv);

@@ -48,7 +48,7 @@ static void on_answer(const json_t *answer, const struct err *e, void *arg)
 	else
 		print_answer(w->c, answer);
 	if (json_str_at(answer, "podUnknown"))
-		w->status = cli_failed(w->c, "whether there is such a pod is not known: %s",
+		w->status = cli_failed(w->c, "cannot tell whether the pod exists: %s",
 				       json_str_at(answer, "podUnknown"));
 	loop_stop(w->c->loop);
 }
@@ -110,13 +110,10 @@ static void settle(struct why *w, struct argp_state *st)
 	if (slashes == 1 && is_pod(s, type))
 		argp_error(st, "a pod is TENANT/NAMESPACE/POD, got '%s'", all);
 	if (slashes == 1 && target_kind(s, type) == OBJECT_WIPE_RECORD)
-		argp_error(
-			st,
-			"a record of a wipe waits for nothing; `drover get wipe %s -o yaml` shows it",
-			s + type + 1);
+		argp_error(st, "a WipeRecord is never stuck; `drover get wipe %s -o yaml` shows it",
+			   s + type + 1);
 	if (slashes == 1 && target_kind(s, type) == OBJECT_KINDS)
-		argp_error(st, "there is no type '%.*s'; there are pod, " TARGET_KINDS, (int)type,
-			   s);
+		argp_error(st, "unknown type '%.*s'; types: pod, " TARGET_KINDS, (int)type, s);
 	w->target = mem_strdup(s);
 	free(all);
 }
@@ -128,7 +125,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	switch (key) {
 	case ARGP_KEY_ARG:
 		if (w->n == 2)
-			argp_error(st, "one at a time");
+			argp_error(st, "one object at a time");
 		w->words[w->n++] = arg;
 		return 0;
 	case 'n':
@@ -147,14 +144,17 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "\nNAME\nTYPE/NAME\nTENANT/NAMESPACE/POD",
-	.doc = "Say what is stuck, since when, waiting for what, when it is tried next, and what helps. Without a name: all that "
-	       "is stuck, the worst first.\v"
-	       "Examples:\n  drover why\n  drover why gpu-r1-07\n  drover why pool/h100\n  drover why tenant team-a\n"
-	       "  drover why h100-x7k2p -o json\n  drover why team-a/default/train-0\n"
-	       "Types: pod, " TARGET_KINDS
-	       ". A name alone is a machine's, else a claim's, else that of any type.\n"
-	       "It only reads: drover's objects; of a pod also the Secret with its tenant's "
-	       "kubeconfig, and with that the pod. Exit status 1: there is none, or a pod could not be looked for.",
+	.doc = "Show why an object is stuck: since when, what it waits for, when drover retries, "
+	       "and what helps. Without a name: list everything that is stuck, the most urgent "
+	       "first.\v"
+	       "Examples:\n  drover why\n  drover why gpu-r1-07\n  drover why pool/h100\n"
+	       "  drover why tenant team-a\n  drover why h100-x7k2p -o json\n"
+	       "  drover why team-a/default/train-0\nTypes: pod, " TARGET_KINDS
+	       ". A NAME without a type is looked up as a machine, then as a claim, then as any "
+	       "other type.\n"
+	       "The command only reads: drover's objects; for a pod also the Secret with its "
+	       "tenant's kubeconfig, and with it the pod. Exit status 1: the object does not "
+	       "exist, or the pod could not be looked up.",
 };
 
 int cli_why(int argc, char **argv)

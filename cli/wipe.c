@@ -117,13 +117,13 @@ static void add_folder(struct verify *v, const char *path, int depth)
 			if (depth < DEPTH_MAX)
 				add_folder(v, sub, depth + 1);
 			else
-				complain(v, sub, "too deep");
+				complain(v, sub, "folders are nested too deeply");
 		} else if (!is_record_file(list[i]->d_name)) {
 			/* not a record's name */
 		} else if (S_ISREG(st.st_mode)) {
 			add_file(v, sub);
 		} else { /* a pipe would be waited for */
-			complain(v, sub, "no plain file");
+			complain(v, sub, "not a regular file");
 		}
 		free(sub);
 		free(list[i]);
@@ -203,7 +203,8 @@ static void ask_cluster(struct verify *v)
 
 	if (!host && v->nnames)
 		(void)!err_wrap(
-			&e, "no such file; nor can the host cluster be asked for that WipeRecord");
+			&e, "no such file, and the host cluster cannot be asked for a WipeRecord "
+			    "of this name");
 	if (!host) {
 		complain(v, v->nnames ? v->names[0] : "host cluster", e.text);
 		return;
@@ -216,8 +217,8 @@ static void ask_cluster(struct verify *v)
 	if (v->client) {
 		if (!v->nkeys) {
 			if (!v->keys_only)
-				fputs("drover wipe: no --key: checked against the keys that the cluster shows; "
-				      "--keys FILE takes those that you kept\n",
+				fputs("drover wipe: no --key: using the keys that the cluster "
+				      "publishes; --keys FILE uses keys that you saved\n",
 				      stderr);
 			(void)kube_get(v->client, &KUBE_CONFIGMAPS, v->ns, KEYS_PUBLISHED, on_keys,
 				       v);
@@ -239,9 +240,10 @@ static void ask_cluster(struct verify *v)
 enum { OPT_KEY = 256, OPT_KEYS, OPT_MACHINE };
 
 static const struct argp_option verify_options[] = {
-	{"key", OPT_KEY, "ed25519:...", 0, "A public key of drover's; may be repeated", 0},
-	{"keys", OPT_KEYS, "FILE", 0, "A file that names them: keys.json, a ConfigMap, lines", 0},
-	{"machine", OPT_MACHINE, "NAME", 0, "Records of this machine alone", 0},
+	{"key", OPT_KEY, "ed25519:...", 0, "Public key of drover; may be repeated", 0},
+	{"keys", OPT_KEYS, "FILE", 0,
+	 "File with public keys: keys.json, a ConfigMap, or one key a line", 0},
+	{"machine", OPT_MACHINE, "NAME", 0, "Only records of this machine", 0},
 	{"output", 'o', "FORMAT", 0, "json: for programs", 0},
 	CLI_CLUSTER_ROWS,
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
@@ -263,7 +265,7 @@ static void take_keys(struct verify *v, struct argp_state *st, const char *arg, 
 		buf_done(&b);
 	}
 	if (!n)
-		argp_error(st, "%s %s: names no key (ed25519:...)", is_file ? "--keys" : "--key",
+		argp_error(st, "%s %s: contains no key (ed25519:...)", is_file ? "--keys" : "--key",
 			   arg);
 	v->nkeys += n;
 }
@@ -312,12 +314,14 @@ static const struct argp verify_argp = {
 	.options = verify_options,
 	.parser = parse_verify,
 	.args_doc = "FILE|FOLDER|RECORD|-...",
-	.doc = "Check wipe records: signatures, what is shown, verdict, chain.\v"
+	.doc = "Verify wipe records: signatures, evidence, verdict, and the chain of each "
+	       "machine's records.\v"
 	       "Examples:\n  drover wipe verify records/ --keys keys.json\n"
 	       "  kubectl get wiperecords -o yaml | drover wipe verify - --key ed25519:...\n"
 	       "  drover wipe verify gpu-r1-07-41-1\n"
-	       "Files are checked without any network.  What is no file is the name of a WipeRecord of "
-	       "the host cluster.  The exit status is 1 when anything is bad or missing in between.",
+	       "Files are checked without network access. An argument that is not a file is the "
+	       "name of a WipeRecord of the host cluster. Exit status 1: a record is bad, or one "
+	       "is missing in a chain.",
 };
 
 static const struct argp_option keys_options[] = {
@@ -347,7 +351,7 @@ static error_t parse_keys(int key, char *arg, struct argp_state *st)
 		v->json = o.json;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(st, "no argument wanted: %s", arg);
+		argp_error(st, "unexpected argument: %s", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -357,9 +361,11 @@ static error_t parse_keys(int key, char *arg, struct argp_state *st)
 static const struct argp keys_argp = {
 	.options = keys_options,
 	.parser = parse_keys,
-	.doc = "Print the public keys with which drover countersigned, the present one first.\v"
-	       "Keep them where whoever runs drover cannot write: a record proves as much as its key.\n"
-	       "Examples:\n  drover wipe keys\n  drover wipe keys -o json > keys.json",
+	.doc = "Print the public keys with which drover countersigned wipe records, the current "
+	       "one first.\v"
+	       "Keep them where the operators of drover cannot write: a record is only as "
+	       "trustworthy as its key.\nExamples:\n  drover wipe keys\n"
+	       "  drover wipe keys -o json > keys.json",
 };
 
 static void verify_args(struct verify *v)
@@ -383,7 +389,8 @@ static void verify_args(struct verify *v)
 	if (v->nnames)
 		ask_cluster(v);
 	else if (!v->nkeys)
-		complain(v, "no key", "whose signature?  --key or --keys says");
+		complain(v, "no key",
+			 "a signature is checked against a public key: give --key or --keys");
 }
 
 static int verify(struct verify *v)
@@ -430,9 +437,9 @@ int cli_wipe(int argc, char **argv)
 		return v.failed;
 	}
 	asked = argc > 1 && (str_eq(argv[1], "--help") || str_eq(argv[1], "-h"));
-	fputs("Usage: drover wipe verify FILE|FOLDER|RECORD|-...   check records of wipes\n"
-	      "   or: drover wipe keys                             the keys to check them with\n"
-	      "`drover wipe verify --help` says more.\n",
+	fputs("Usage: drover wipe verify FILE|FOLDER|RECORD|-...   verify wipe records\n"
+	      "   or: drover wipe keys                             print the keys to check them "
+	      "with\n`drover wipe verify --help` shows the options.\n",
 	      asked ? stdout : stderr);
 	return asked ? 0 : 2;
 }

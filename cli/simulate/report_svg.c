@@ -166,7 +166,7 @@ bool report_svg(const json_t *report, struct buf *out)
 		return false;
 	buf_printf(
 		out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"GPUs in use and GPUs waited for over time\">\n%s",
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"GPUs in use and GPUs that waiting jobs need, over time\">\n%s",
 		WIDTH, height, WIDTH, height, style);
 	buf_printf(
 		out,
@@ -183,7 +183,7 @@ bool report_svg(const json_t *report, struct buf *out)
 		"<line class=\"c\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text class=\"l\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">all %g</text>\n",
 		LEFT, WIDTH - RIGHT, y_of(&high, gpus), y_of(&high, gpus), WIDTH - RIGHT,
 		y_of(&high, gpus) - 4, gpus);
-	grid(&low, "GPUs waited for (queue)", out);
+	grid(&low, "GPUs that waiting jobs need (queue)", out);
 	area(&low, line, "waiting", "w", out);
 	times(low.top + LOW + 20, seconds, out);
 	buf_puts(out, "</svg>\n");

@@ -48,7 +48,7 @@ static void print_claims(const json_t *plan, struct buf *out)
 
 	if (!json_array_size(list))
 		return;
-	buf_printf(out, "\n%-24s %-20s %-20s %-20s %5s\n", "NEW ON MACHINE", "TYPE", "POOL",
+	buf_printf(out, "\n%-24s %-20s %-20s %-20s %5s\n", "NEW CLAIM ON MACHINE", "TYPE", "POOL",
 		   "TENANT", "PODS");
 	json_array_foreach (list, i, c)
 		if (i < ROWS)
@@ -85,7 +85,7 @@ static void print_waiting(const json_t *plan, struct buf *out)
 			n++;
 		if (++rows > ROWS)
 			continue;
-		buf_printf(out, "%s\n%s/%s/%s", rows == 1 ? "\nNothing yet:" : "",
+		buf_printf(out, "%s\n%s/%s/%s", rows == 1 ? "\nNot placed:" : "",
 			   json_str_at(p, "tenant"), json_str_at(p, "namespace"),
 			   json_str_at(p, "name"));
 		if (n > 1)
@@ -104,16 +104,18 @@ static void print_plan(const json_t *report, struct buf *out)
 
 	buf_printf(
 		out,
-		"\nThe plan: %lld pods wait; %lld get room on Nodes, %lld on claims on their way, %lld on %zu new machines, %lld nothing.\n",
+		"\n"
+		"The plan: %lld pods wait; %lld fit on Nodes, %lld on claims in progress, %lld on "
+		"%zu new machines; not placed: %lld.\n",
 		(long long)json_int_at(p, "waiting"), (long long)json_int_at(p, "onNodes"),
 		(long long)json_int_at(p, "onClaims"), (long long)json_int_at(p, "onNew"),
 		json_array_size(json_object_get(p, "claims")),
 		(long long)json_int_at(p, "nothing"));
 	if (json_object_get(p, "fewest"))
-		buf_printf(
-			out,
-			"By the linear program at least %.0f machines serve these pods: the plan takes %.0f %% more.\n",
-			real_at(p, "fewest", NULL), real_at(p, "gap", NULL) * 100);
+		buf_printf(out,
+			   "Lower bound by linear programming: %.0f new machines; the plan takes "
+			   "%.0f %% more.\n",
+			   real_at(p, "fewest", NULL), real_at(p, "gap", NULL) * 100);
 	print_claims(p, out);
 	print_waiting(p, out);
 }
@@ -136,19 +138,20 @@ static void print_replay(const json_t *r, struct buf *out)
 
 	if (!r)
 		return;
-	buf_printf(
-		out,
-		"\nOver %s: %lld jobs, %lld started, %lld ended; %lld plans, %lld boots, %lld wipes.\n",
-		duration(text, real_at(r, "seconds", NULL)), (long long)json_int_at(r, "jobs"),
-		(long long)json_int_at(r, "started"), (long long)json_int_at(r, "ended"),
-		(long long)json_int_at(r, "plans"), (long long)json_int_at(r, "boots"),
-		(long long)json_int_at(r, "wipes"));
-	buf_printf(
-		out,
-		"GPUs in use: %.1f %% of %.0f; in Nodes: %.1f %%; nobody can use more than %.1f %% (%.1f %% of that are missing).\n",
-		real_at(r, "usePercent", NULL), real_at(r, "gpus", NULL),
-		real_at(r, "nodesPercent", NULL), real_at(r, "boundPercent", NULL),
-		real_at(r, "gap", NULL) * 100);
+	buf_printf(out,
+		   "\n"
+		   "Over %s: %lld jobs, %lld started, %lld ended; %lld plans, %lld boots, %lld "
+		   "wipes.\n",
+		   duration(text, real_at(r, "seconds", NULL)), (long long)json_int_at(r, "jobs"),
+		   (long long)json_int_at(r, "started"), (long long)json_int_at(r, "ended"),
+		   (long long)json_int_at(r, "plans"), (long long)json_int_at(r, "boots"),
+		   (long long)json_int_at(r, "wipes"));
+	buf_printf(out,
+		   "GPUs in use: %.1f %% of %.0f; in Nodes: %.1f %%; upper bound of use: %.1f %% "
+		   "(%.1f %% of the bound is unused).\n",
+		   real_at(r, "usePercent", NULL), real_at(r, "gpus", NULL),
+		   real_at(r, "nodesPercent", NULL), real_at(r, "boundPercent", NULL),
+		   real_at(r, "gap", NULL) * 100);
 	buf_printf(out, "\n%-24s %8s %8s %11s %11s %11s %11s\n", "TENANT", "JOBS", "STARTED",
 		   "WAIT p50", "p90", "p99", "max");
 	json_array_foreach (json_object_get(r, "tenants"), i, t) {
@@ -180,7 +183,7 @@ static void print_comparison(const json_t *before, const json_t *after, struct b
 {
 	buf_printf(out, "\n%-36s %14s %14s\n", "", "BEFORE", "WHAT IF");
 	compare(before, after, "plan", "onNew", NULL, "pods on new machines", out);
-	compare(before, after, "plan", "nothing", NULL, "pods that get nothing", out);
+	compare(before, after, "plan", "nothing", NULL, "pods not placed", out);
 	compare(before, after, "replay", "gpus", NULL, "GPUs", out);
 	compare(before, after, "replay", "usePercent", NULL, "GPUs in use, %", out);
 	compare(before, after, "replay", "started", NULL, "jobs started", out);

@@ -201,16 +201,17 @@ static int find_kind(struct build *b, struct doc *x)
 		    x->kind == OBJECT_BURST_POLICY)
 			continue;
 		if (!str_eq(version, core ? "v1" : OBJECT_API_VERSION))
-			return complain(b, x, "apiVersion", "not the one of that kind:", version);
+			return complain(b, x, "apiVersion", "not a version of this kind:", version);
 		return 0;
 	}
-	return complain(b, x, "kind", "nothing is made of", kind);
+	return complain(b, x, "kind", "simulate does not support kind", kind);
 }
 
 static int keep(struct build *b, struct doc *x, const char *name)
 {
 	if (map_has(b->of[x->kind], name))
-		return complain(b, x, "metadata.name", "there is one already of the name", name);
+		return complain(b, x, "metadata.name",
+				"more than one object of this kind has the name", name);
 	map_put(b->of[x->kind], name, x->object);
 	return 0;
 }
@@ -233,7 +234,7 @@ static int decode_head(struct build *b, struct doc *x)
 	OWN_JSON j = scenario_body(x->d->j);
 
 	if (b->head)
-		return complain(b, x, "kind", "a second", "Scenario");
+		return complain(b, x, "kind", "a file has at most one", "Scenario");
 	b->head = arena_new_obj(b->a, struct head);
 	if (fields_decode_strict(head_fields, j, NULL, b->head, b->a, b->e) < 0)
 		return refused(b, x, "Scenario");
@@ -405,7 +406,7 @@ static int put_tenant(struct build *b, struct doc *x)
 	w.version = w.on_host && host ? host : str_or(vc->status.version, given);
 	if (str_empty(w.version))
 		return complain(b, x, "metadata.name",
-				"neither status.version nor the Scenario's kubernetesVersion for",
+				"want status.version, or the Scenario's kubernetesVersion, for",
 				vc->meta.name);
 	w.probed = w.proof != WORLD_PROOF_NONE && proof_is_probed(vc);
 	if (ready && ready->status != CONDITION_TRUE)
@@ -415,7 +416,7 @@ static int put_tenant(struct build *b, struct doc *x)
 			  : ready		      ? str_or(ready->reason, "Unknown")
 						      : NULL;
 	if (takes && takes->status == CONDITION_FALSE)
-		w.no_nodes = str_or(takes->message, "it takes none");
+		w.no_nodes = str_or(takes->message, "the tenant takes no Nodes");
 	(void)world_put_tenant(b->s->world, &w);
 	return 0;
 }

@@ -66,7 +66,7 @@ static char separator_of(const char *text, size_t len)
 static int add_char(struct reader *r, char *cell, size_t *n, char c)
 {
 	if (*n == CELL - 1)
-		return err_set(r->e, ERR_INVALID, 0, "%s:%zu: a cell of more than 63 bytes",
+		return err_set(r->e, ERR_INVALID, 0, "%s:%zu: a cell has more than 63 bytes",
 			       r->path, r->line);
 	cell[(*n)++] = c;
 	return 0;
@@ -85,7 +85,7 @@ static int cut_quoted(struct reader *r, const char *text, size_t len, size_t *at
 		if (add_char(r, cell, n, text[*at]) < 0)
 			return -1;
 	}
-	return err_set(r->e, ERR_INVALID, 0, "%s:%zu: a quote without its end in this line",
+	return err_set(r->e, ERR_INVALID, 0, "%s:%zu: a quoted cell does not end in this line",
 		       r->path, r->line);
 }
 
@@ -140,7 +140,7 @@ static int read_header(struct reader *r, char cell[CELLS][CELL], size_t n)
 			c++;
 		if (c == COLUMNS || r->at[c] >= 0)
 			return err_set(r->e, ERR_INVALID, 0, "%s:%zu: %s column '%s'", r->path,
-				       r->line, c == COLUMNS ? "unknown" : "a second", cell[i]);
+				       r->line, c == COLUMNS ? "unknown" : "repeated", cell[i]);
 		r->at[c] = (int)i;
 	}
 	for (size_t c = 0; c < GANG; c++)
@@ -277,8 +277,8 @@ static int read_job(struct reader *r, char cell[CELLS][CELL], size_t n)
 static int skip_mark(struct reader *r, const char **text, size_t *len)
 {
 	if (*len >= 2 && (!memcmp(*text, "\xff\xfe", 2) || !memcmp(*text, "\xfe\xff", 2)))
-		return err_set(r->e, ERR_INVALID, 0, "%s: is UTF-16: save it as CSV in UTF-8",
-			       r->path);
+		return err_set(r->e, ERR_INVALID, 0,
+			       "%s: the file is UTF-16; save it as CSV in UTF-8", r->path);
 	if (*len >= 3 && !memcmp(*text, "\xef\xbb\xbf", 3)) {
 		*text += 3;
 		*len -= 3;
@@ -308,8 +308,8 @@ static int read_lines(struct reader *r, const char *text, size_t len)
 		at = end + 1;
 	}
 	return headed ? 0
-		      : err_set(r->e, ERR_INVALID, 0, "%s: want a line with the columns' names",
-				r->path);
+		      : err_set(r->e, ERR_INVALID, 0,
+				"%s: want a header line with the names of the columns", r->path);
 }
 
 int scenario_arrivals(struct scenario *s, const char *path, const char *text, size_t len,

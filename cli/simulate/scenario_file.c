@@ -134,7 +134,8 @@ static int add_items(struct scenario_file *f, const json_t *list, const struct s
 		if (tenant && json_is_object(one) && !json_object_get(one, "tenant"))
 			json_object_set_new(one, "tenant", json_string(tenant));
 		if (is_list(one))
-			rc = err_set(e, ERR_INVALID, 0, "%s:%zu: a List in a List", f->path,
+			rc = err_set(e, ERR_INVALID, 0,
+				     "%s:%zu: a List inside a List is not supported", f->path,
 				     at.line);
 		if (rc < 0 || put(f, json_incref(one), &at, e) < 0)
 			return -1;

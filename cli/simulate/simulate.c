@@ -30,7 +30,7 @@ struct verb {
 static const struct argp_option options[] = {
 	{"output", 'o', "FORMAT", 0, "table (the default), json, or svg: a chart of the replay", 0},
 	{"what-if", 'w', "CHANGE", 0,
-	 "Simulate this change too, and compare; several count together", 0},
+	 "Also simulate with this change, and compare; may be repeated, changes add up", 0},
 	{0}};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -66,12 +66,14 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "FILE",
-	.doc = "Plan a fleet from a file, by the planner that the controller has, and replay what comes over time. FILE is a scenario in YAML or what `drover snapshot` wrote; nothing is asked or changed anywhere.\v"
+	.doc = "Plan a fleet from a file with the planner of the controller, and replay jobs that "
+	       "arrive over time. FILE is a scenario in YAML, or the output of `drover snapshot`. "
+	       "No cluster is read or changed.\v"
 	       "Examples:\n  drover snapshot --tenants -o now.yaml && drover simulate now.yaml\n"
 	       "  drover simulate examples/simulate/two-tenants.yaml\n"
 	       "  drover simulate month.yaml -o svg >month.svg\n"
 	       "  drover simulate month.yaml --what-if machines+=10 --what-if pool.h100.max=80\n"
-	       "A change is one of " WHAT_IF_FORMS ". docs/simulate.md has the file's form.",
+	       "A change is one of " WHAT_IF_FORMS ". docs/simulate.md describes the file.",
 };
 
 static int failed(const struct err *e)
@@ -162,7 +164,8 @@ static int print(const struct verb *v, json_t *report, json_t *before)
 	} else if (v->format == TABLE) {
 		report_table(report, before, &b);
 	} else if (!report_svg(report, &b)) {
-		(void)fputs("drover simulate: no chart without arrivals in the Scenario\n", stderr);
+		(void)fputs("drover simulate: -o svg needs spec.arrivals in the Scenario\n",
+			    stderr);
 		rc = 1;
 	}
 	(void)fwrite(b.data, 1, b.len, stdout);

@@ -58,7 +58,7 @@ static void print(struct shot *t, const json_t *o)
 	yaml_print(o, &b);
 	if (b.over)
 		miss(t, str_or(json_str_at(o, "metadata", "name"), "?"),
-		     "an object of more than 16 MiB");
+		     "the object is larger than 16 MiB");
 	else
 		fwrite(b.data, 1, b.len, t->out);
 	buf_done(&b);

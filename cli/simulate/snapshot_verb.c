@@ -22,9 +22,9 @@ struct verb {
 };
 
 static const struct argp_option options[] = {
-	{"output", 'o', "FILE", 0, "Write to that file (standard output)", 0},
-	{"tenants", 't', NULL, 0, "Also the tenants' Pods and Nodes, asked with their kubeconfigs",
-	 0},
+	{"output", 'o', "FILE", 0, "Write to this file (standard output)", 0},
+	{"tenants", 't', NULL, 0,
+	 "Also read the tenants' Pods and Nodes, with the tenants' kubeconfigs", 0},
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	CLI_CLUSTER_ROWS,
 	{0}};
@@ -44,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		v->ns = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(st, "no argument wanted: %s", arg);
+		argp_error(st, "unexpected argument: %s", arg);
 		return 0;
 	default:
 		return cli_option(key, arg, st, &v->o);
@@ -54,11 +54,14 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Write a live fleet down as a scenario for `drover simulate`, without Secrets.\v"
-	       "Examples:\n  drover snapshot -o fleet.yaml\n  drover snapshot --tenants -o now.yaml && drover simulate now.yaml\n"
-	       "It only reads: Providers, NodePools, VirtualClusters, Machines, NodeClaims and WipeRecords; with --tenants also the "
-	       "Secrets with the tenants' kubeconfigs, and with those Pods and Nodes. In the file stand the fields that plans are made "
-	       "of. Exit status 1: something could not be read; what is missing stands there as a comment.",
+	.doc = "Save the live fleet as a scenario file for `drover simulate`, without Secrets.\v"
+	       "Examples:\n  drover snapshot -o fleet.yaml\n"
+	       "  drover snapshot --tenants -o now.yaml && drover simulate now.yaml\n"
+	       "The command only reads: Providers, NodePools, VirtualClusters, Machines, "
+	       "NodeClaims and WipeRecords; with --tenants also the Secrets with the tenants' "
+	       "kubeconfigs, and with them Pods and Nodes. The file contains only the fields that "
+	       "the planner reads. Exit status 1: an object could not be read; a comment in the "
+	       "file names it.",
 };
 
 static int to_file(const struct verb *v, const struct snapshot_spec *s)

@@ -43,7 +43,7 @@ static json_t *head(struct scenario_file *f)
 static int unknown(const char *change, struct err *e)
 {
 	return err_set(e, ERR_INVALID, 0,
-		       "--what-if %.80s: not supported; there are " WHAT_IF_FORMS, change);
+		       "--what-if %.80s: not supported; want one of " WHAT_IF_FORMS, change);
 }
 
 /* --- machines --------------------------------------------------------------------------------- */
@@ -89,7 +89,9 @@ static int more_machines(struct scenario_file *f, const char *type, const char *
 			       t.n ? "--what-if %.80s: which type? %s"
 				   : "--what-if %.80s: no Provider has that type%s",
 			       change,
-			       t.n ? "say machines.TYPE+=N, with a type of one Provider" : "");
+			       t.n ? "want machines.TYPE+=N with a type that exactly one Provider "
+				     "has"
+				   : "");
 	spec = head(f);
 	list = json_object_get(spec, "machines");
 	if (!json_is_array(list)) {

@@ -23,10 +23,10 @@ enum { OPT_KUBECONFIG = 256 };
 
 static const struct argp_option options[] = {
 	{"data", 'd', "DIR", 0,
-	 "Where it keeps its CA, token and objects; without it all is in memory", 0},
-	{"listen", 'l', "ADDR:PORT", 0, "Where it serves (127.0.0.1:6443)", 0},
+	 "Directory for CA, token and objects; without it everything is in memory", 0},
+	{"listen", 'l', "ADDR:PORT", 0, "Address to serve on (127.0.0.1:6443)", 0},
 	{"kubeconfig-out", OPT_KUBECONFIG, "FILE", 0,
-	 "Write the administrator's kubeconfig there (DIR/admin.conf)", 0},
+	 "Write the administrator's kubeconfig to this file (DIR/admin.conf)", 0},
 	{0},
 };
 
@@ -45,12 +45,12 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		o->kubeconfig = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(st, "no argument wanted: %s", arg);
+		argp_error(st, "unexpected argument: %s", arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->data && !o->kubeconfig)
-			argp_error(st,
-				   "--data or --kubeconfig-out: how else would anybody log in?");
+			argp_error(st, "want --data or --kubeconfig-out, which say where the "
+				       "kubeconfig is written");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -63,7 +63,7 @@ static const struct argp argp = {
 	.doc = "Serve the Kubernetes API from this process, without controllers or kubelets.\v"
 	       "Example: drover apiserver --data ~/.drover/api\n"
 	       "  kubectl --kubeconfig ~/.drover/api/admin.conf get namespaces\n"
-	       "SIGTERM or Ctrl-C end it.",
+	       "SIGTERM or Ctrl-C stops it.",
 };
 
 static void on_signal(int signum, void *arg)
@@ -111,7 +111,8 @@ int cli_apiserver(int argc, char **argv)
 	intr = loop_signal(group, SIGINT, on_signal, loop);
 	if (start(group, &o, &server, &e) < 0) {
 		fprintf(stderr, "drover apiserver: %s%s\n", e.text,
-			e.code == EADDRINUSE ? "; --listen ADDR:PORT takes another" : "");
+			e.code == EADDRINUSE ? "; choose another address with --listen ADDR:PORT"
+					     : "");
 		status = 1;
 	} else {
 		loop_run(loop);

@@ -50,7 +50,7 @@ static int add_crds(json_t *list, struct err *e)
 	crds = yaml_parse_all(text.data, text.len, e);
 	buf_done(&text);
 	if (!crds)
-		return err_wrap(e, "definitions");
+		return err_wrap(e, "CustomResourceDefinitions");
 	json_array_extend(list, crds);
 	json_decref(crds);
 	return 0;

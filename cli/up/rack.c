@@ -272,7 +272,8 @@ json_t *up_rack_objects(const struct up_rack *r, struct err *e)
 	json_array_foreach (list, i, o)
 		if (str_eq(json_str_at(o, "kind"), "Provider") &&
 		    finish_provider(r, json_at(o, "spec")) != 0) {
-			(void)!err_set(e, ERR_PROTOCOL, 0, "the rack gave no whole Provider");
+			(void)!err_set(e, ERR_PROTOCOL, 0,
+				       "the simulated rack returned an incomplete Provider");
 			json_decref(list);
 			return NULL;
 		}

@@ -159,7 +159,7 @@ static int keep_ca(struct up_server *s, const char *folder, struct err *e)
 	if (cert) {
 		s->ca_pem = mem_strdup(secret_expose(cert));
 		s->ca_key = read_in(folder, "ca.key", e);
-		return s->ca_key ? 0 : err_wrap(e, "ca.crt is there, its key is not");
+		return s->ca_key ? 0 : err_wrap(e, "ca.crt exists, but not its key");
 	}
 	if (e->kind != ERR_NOT_FOUND || make_ca(s, e) < 0 ||
 	    write_in(folder, "ca.key", secret_expose(s->ca_key), 0600, e) < 0)

@@ -59,14 +59,14 @@ static const char *const tenant_names[UP_TENANTS] = {"team-a", "team-b"};
 enum { OPT_PORT = 256, OPT_DEBUG };
 
 static const struct argp_option options[] = {
-	{"data", 'd', "DIR", 0, "Where everything is kept (~/.drover/up)", 0},
+	{"data", 'd', "DIR", 0, "Directory for all data (~/.drover/up)", 0},
 	{"machines", 'm', "N", 0, "Machines in the rack, 1 to 1000 (8)", 0},
-	{"faults", 'f', "FILE", 0, "What goes wrong in the rack, and when (docs/sim.md)", 0},
-	{"speed", 's', "N", 0, "How many times faster than a quick laptop demo machines are (1)",
+	{"faults", 'f', "FILE", 0, "Faults to inject into the simulated rack (docs/sim.md)", 0},
+	{"speed", 's', "N", 0, "Speed of the simulated machines, 1 to 100 times the default (1)",
 	 0},
 	{"port", OPT_PORT, "PORT", 0,
-	 "The first of ten ports on the loopback (18440); the folder keeps it", 0},
-	{"debug", OPT_DEBUG, NULL, 0, "Log more", 0},
+	 "First of ten ports on loopback (18440); a DIR that exists keeps its first port", 0},
+	{"debug", OPT_DEBUG, NULL, 0, "Log debug messages", 0},
 	{0},
 };
 
@@ -97,7 +97,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		u->debug = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(st, "no argument wanted: %s", arg);
+		argp_error(st, "unexpected argument: %s", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -107,11 +107,13 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Run a whole drover on this machine: a host cluster, two tenants, a simulated rack, the controller.\v"
+	.doc = "Run a complete drover on this machine: a host cluster, two tenants, a simulated "
+	       "rack, the controller.\v"
 	       "Examples:\n  drover up --machines 4\n"
 	       "  drover up --machines 100 --faults faults.yaml\n"
-	       "It prints a kubeconfig for each cluster; docs/quickstart.md goes on from there.\n"
-	       "Ctrl-C ends it; the next start with the same --data goes on from there.",
+	       "It prints a kubeconfig for each cluster; docs/quickstart.md shows the next "
+	       "steps.\n"
+	       "Ctrl-C stops it; the next start with the same --data continues where it stopped.",
 };
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -138,7 +140,7 @@ static int open_folder(struct up *u, struct err *e)
 	int rc = up_folder(u->data, e);
 
 	if (rc < 0)
-		return advise(e, "--data DIR keeps everything elsewhere");
+		return advise(e, "choose another directory with --data DIR");
 	if (!rc) {
 		lock = mem_printf("%s/lock", u->data);
 		log = mem_printf("%s/drover.log", u->data);
@@ -151,7 +153,8 @@ static int open_folder(struct up *u, struct err *e)
 		rc = err_errno(e, errno, "%s", log);
 	else if (!rc && flock(u->lock, LOCK_EX | LOCK_NB) < 0)
 		rc = err_set(e, ERR_CONFLICT, errno,
-			     "%s: another `drover up` uses it; end that one, or give --data",
+			     "%s: another `drover up` uses it; stop that one, or choose another "
+			     "directory with --data DIR",
 			     u->data);
 	free(lock);
 	free(log);
@@ -169,10 +172,10 @@ static int find_port(struct up *u, struct err *e)
 		rc = err_set(e, ERR_INVALID, 0, "%s: want %d to %d, got '%s'", path, PORT_MIN,
 			     PORT_MAX, text);
 	} else if (text && u->port && u->port != kept) {
-		rc = err_set(
-			e, ERR_CONFLICT, 0,
-			"%s began with --port %lld, which its objects name: leave --port out, or begin anew with another --data",
-			u->data, (long long)kept);
+		rc = err_set(e, ERR_CONFLICT, 0,
+			     "%s was created with --port %lld, and its objects refer to that "
+			     "port; omit --port, or start with another --data DIR",
+			     u->data, (long long)kept);
 	} else if (text) {
 		u->port = kept;
 	} else if (e->kind != ERR_NOT_FOUND) {
@@ -278,7 +281,8 @@ static void give_up(struct up *u, const struct err *e)
 {
 	fprintf(stderr, "drover up: %s%s\n", e->text,
 		e->code == EADDRINUSE
-			? "; another `drover up`, perhaps: end that one, or --port PORT takes ten others (with --data DIR, where this folder has begun)"
+			? "; is another `drover up` running? Stop it, or choose ten other ports "
+			  "with --port PORT (and a new --data DIR if this one was used before)"
 			: "");
 	u->status = 1;
 	loop_stop(u->loop);
@@ -313,8 +317,8 @@ static void say_ready(struct up *u)
 	for (int i = 0; i < UP_TENANTS; i++)
 		printf("  %-8s kubectl --kubeconfig %s get pods,nodes\n", u->tenants[i].name,
 		       u->tenants[i].kubeconfig);
-	printf("  why      drover why --kubeconfig %s gpu-1\n"
-	       "  log      %s/drover.log\n\nCtrl-C ends it; all of it is kept in %s\n",
+	printf("  why      drover why --kubeconfig %s gpu-1\n  log      %s/drover.log\n\n"
+	       "Ctrl-C stops it; all data stays in %s\n",
 	       u->host.kubeconfig, u->data, u->data);
 	fflush(stdout);
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The whole circle on real parts, for a person to watch: tests/real/demo.py [--keep] [--folder F]
+"""Show the life of GPU machines with drover, on virtual machines: tests/real/demo.py [--keep] [--folder F]
 
-Two machines that are off, two tenants, and three pods that want a machine each.  The third waits
-until the first one's work is done: its machine is given back, wiped, proved, and changes tenants.
+Two machines that are off, two tenants, and three pods that need a machine each.  The third pod waits
+until the first one ends: then its machine is drained, wiped, verified, and moves to the other tenant.
 """
 import argparse
 import pathlib
@@ -31,14 +31,14 @@ def say(text):
 
 
 def machine_of(f, tenant, pod):
-    """Serving it: the Machine's name."""
+    """Return the name of the Machine that serves the pod; None if no machine does yet."""
     node = (f.pod_running(tenant, pod) or {"spec": {}})["spec"].get("nodeName")
     claim = node and f.get("nodeclaims", node)
     return claim["spec"]["machineRef"]["name"] if claim else None
 
 
 def why(f, tenant, pod):
-    """What drover told the tenant about a pod that waits."""
+    """Return drover's events on a waiting pod."""
     events = f.tenants[tenant].get("/api/v1/namespaces/default/events")["items"]
     return [f"{e['reason']}: {e['message']}" for e in events
             if e["involvedObject"]["name"] == pod and e["reason"] != "FailedScheduling"
@@ -52,43 +52,43 @@ def verify(f):
         capture_output=True, text=True, check=False)
     print(done.stdout + done.stderr, end="", flush=True)
     if done.returncode:
-        raise RuntimeError("a wipe record does not hold")
+        raise RuntimeError("drover wipe verify found an invalid record")
 
 
 def circle(f):
     began = time.monotonic()
-    say("drover knows two BMC addresses. It boots its agent on each machine, wipes and proves it.")
+    say("drover has two BMC addresses. It boots its agent on each machine, wipes the machine and verifies the wipe.")
     f.wait_state("free", limit_s=300)
     f.view.done()
-    say("Both free and off. Now a GPU pod in each tenant, each wanting a whole machine.")
+    say("Both machines are free and off. Now each tenant creates a GPU pod that needs a whole machine.")
     took = serving.run_pods(f, [("team-a", "train"), ("team-b", "train")])
     f.view.done()
     first = machine_of(f, "team-a", "train")
-    say(f"Both run, after {max(took.values()):.0f} s. team-b wants a second machine: there is none.")
+    say(f"Both pods run, after {max(took.values()):.0f} s. team-b creates a second pod: no machine is free.")
     f.tenants["team-b"].apply(fleet.gpu_pod("more", fleet.GPUS))
-    told = f.until("team-b/more is told why it waits", lambda: why(f, "team-b", "more"), 60)
+    told = f.until("team-b/more has an event", lambda: why(f, "team-b", "more"), 60)
     f.view.done()
     print(f"  event on team-b/more: {told[0]}", flush=True)
-    say(f"team-a's work ends. {first} stands empty for {QUIET}, is given back, wiped, and goes to team-b.")
+    say(f"team-a's pod ends. {first} is empty for {QUIET}, is drained and wiped, and goes to team-b.")
     f.tenants["team-a"].api("DELETE", "/api/v1/namespaces/default/pods/train")
     ended = time.monotonic()
     f.until("team-b/more Running", lambda: f.pod_running("team-b", "more"), 400)
     f.view.done()
     assert machine_of(f, "team-b", "more") == first, "not on team-a's machine"
     moved = time.monotonic() - ended
-    say("The evidence of every wipe, checked:")
+    say("All wipe records, verified with drover wipe verify:")
     verify(f)
     serving.phases(f.view, [vm.name for vm in f.rack.machines])
     where = ", ".join(f.network.moves(first))
     print(f"  {first}'s port was in: {where}")
-    print(f"\ndemo: 3 pods of 2 tenants ran on 2 machines; {first} changed tenants in {moved:.0f} s, "
-          f"wiped and proved in between; {time.monotonic() - began:.0f} s in all", flush=True)
+    print(f"\ndemo: 3 pods of 2 tenants ran on 2 machines; {first} moved from team-a to team-b in {moved:.0f} s, "
+          f"with a verified wipe in between. Total time: {time.monotonic() - began:.0f} s", flush=True)
 
 
 def main():
     args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     args.add_argument("--folder", type=pathlib.Path)
-    args.add_argument("--keep", action="store_true", help="wait for Enter before taking it down")
+    args.add_argument("--keep", action="store_true", help="keep it running until Enter is pressed")
     args = args.parse_args()
     folder = args.folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-demo-"))
     print(f"Logs and keys: {folder}", flush=True)
@@ -101,7 +101,7 @@ def main():
         circle(f)
         if args.keep:
             print(f"\nkubectl --kubeconfig {f.host.kubeconfig} get machines,nodeclaims,wiperecords\n"
-                  "Enter ends it.", flush=True)
+                  "Enter stops the demo.", flush=True)
             sys.stdin.readline()
     except BaseException:
         f.last_words()

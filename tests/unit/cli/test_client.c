@@ -29,7 +29,7 @@ static void crds_prints_every_kind(void **state)
 	assert_int_equal(VERB(cli_crds, "--help"), 0);
 	verb_assert_said("kubectl apply");
 	assert_int_equal(VERB(cli_crds, "nodepools"), 2);
-	verb_assert_said("no argument wanted: nodepools");
+	verb_assert_said("unexpected argument: nodepools");
 }
 
 static void approve_wants_exactly_one_machine(void **state)
@@ -84,7 +84,7 @@ static void run_says_which_option_is_wrong_and_what_is_allowed(void **state)
 	assert_int_equal(VERB(cli_run, "--batch-max-ms", "1h"), 2);
 	verb_assert_said("--batch-max-ms: want 1 to 600000, got 1h");
 	assert_int_equal(VERB(cli_run, "extra"), 2);
-	verb_assert_said("no argument wanted: extra");
+	verb_assert_said("unexpected argument: extra");
 	assert_int_equal(VERB(cli_run, "--agent-name=1", "--agent-name=2", "--agent-name=3",
 			      "--agent-name=4", "--agent-name=5", "--agent-name=6",
 			      "--agent-name=7", "--agent-name=8", "--agent-name=9"),
@@ -165,7 +165,7 @@ static void verbs_that_need_a_reason_say_so(void **state)
 	assert_int_equal(VERB(cli_quarantine, "m-1"), 2);
 	verb_assert_said("--reason");
 	assert_int_equal(VERB(cli_approve, "m-1", "--wipe", "--adopt", "c"), 2);
-	verb_assert_said("one of them");
+	verb_assert_said("--adopt and --wipe exclude each other");
 	assert_int_equal(VERB(cli_resume, "a", "b"), 2);
 	verb_assert_said("one pool/NAME, provider/NAME or tenant/NAME at a time");
 }

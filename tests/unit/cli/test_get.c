@@ -84,7 +84,8 @@ static void a_terminal_has_colours_and_is_not_overrun(void **state)
 	assert_int_equal(get((struct cli_look){.width = 24}, "machines", NULL), 0);
 	assert_said("NAME   STATE     SINCE\n");
 	assert_said("\033[32mserving\033[0m   ");
-	assert_said("(no room for: Claim, Power, Waiting, Error, Valid, Age; -o wide shows all)\n");
+	assert_said(
+		"(columns that do not fit: Claim, Power, Waiting, Error, Valid, Age; -o wide shows all)\n");
 }
 
 static void programs_read_json_yaml_and_names(void **state)
@@ -229,12 +230,12 @@ static void a_wrong_command_line_is_refused_by_name(void **state)
 	static const struct {
 		const char *args[5], *said;
 	} lines[] = {
-		{{NULL}, "which type? machines, claims"},
-		{{"pods", NULL}, "there is no type 'pods'"},
-		{{"machines,pods", NULL}, "there is no type 'pods'"},
+		{{NULL}, "which type? One of machines, claims"},
+		{{"pods", NULL}, "unknown type 'pods'"},
+		{{"machines,pods", NULL}, "unknown type 'pods'"},
 		{{"machines", "-o", "xml", NULL}, "want wide, json, yaml or name, got 'xml'"},
 		{{"machine/", NULL}, "want TYPE/NAME, got 'machine/'"},
-		{{"machine/m-1", "m-2", NULL}, "there is no type 'm-2'"},
+		{{"machine/m-1", "m-2", NULL}, "unknown type 'm-2'"},
 		{{"machine/m-1", "pools", NULL}, "want TYPE/NAME, got 'pools'"},
 		{{"machines,pools", "m-1", NULL}, "names of several types"},
 		{{"machines", "m-1", "-lrack=r1", NULL}, "names or --selector"},

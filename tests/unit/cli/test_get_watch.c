@@ -131,10 +131,10 @@ static void a_wrong_command_line_is_refused_by_name(void **state)
 	static const struct {
 		const char *args[5], *said;
 	} rows[] = {
-		{{"machines", "-w", "-ojson", NULL}, "it goes with -o wide alone"},
-		{{"machines,pools", "-w", NULL}, "--watch: one type at a time"},
-		{{"machine", "m-1", "m-2", "-w", NULL}, "one name or all of them"},
-		{{"machine/m-1", "machine/m-2", "-w", NULL}, "one name or all of them"},
+		{{"machines", "-w", "-ojson", NULL}, "the only -o it accepts is wide"},
+		{{"machines,pools", "-w", NULL}, "--watch: want one type"},
+		{{"machine", "m-1", "m-2", "-w", NULL}, "at most one name"},
+		{{"machine/m-1", "machine/m-2", "-w", NULL}, "at most one name"},
 	};
 
 	(void)state;

@@ -127,7 +127,7 @@ static void a_reason_is_explained_without_a_cluster(void **state)
 	assert_int_equal(DROVER("explain", "-o", "json", "NotApproved"), 0);
 	verb_assert_said("\"means\": \"spec.identity is empty\"");
 	assert_int_equal(DROVER("explain", "NoSuchReason"), 1);
-	verb_assert_said("`drover explain` lists them");
+	verb_assert_said("`drover explain` lists all reasons");
 }
 
 static void completion_is_for_shells_that_it_knows(void **state)

@@ -48,7 +48,7 @@ static void what_is_missing_is_named(void **state)
 {
 	(void)state;
 	assert_int_equal(run((const char *const[]){"test", "--", "/bin/true", NULL}), 2);
-	verb_assert_said("want --machine NAME");
+	verb_assert_said("want --machine NAME or --cloud TYPE");
 	assert_int_equal(run((const char *const[]){"test", "--machine", "a", "--", "true", NULL}),
 			 2);
 	verb_assert_said("want test --machine NAME -- /path/to/program");

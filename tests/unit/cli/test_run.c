@@ -344,7 +344,7 @@ static void an_agent_image_is_offered_only_with_a_signature_that_was_asked_for(v
 	FILE *f;
 
 	assert_int_not_equal(VERB("-k", r->kubeconfig, "--agent-image", "agent.iso"), 0);
-	verb_assert_said("--agent-image-key has to say who signed it");
+	verb_assert_said("--agent-image requires --agent-image-key");
 	str_format(image, sizeof(image), "%s/agent.iso", r->folder);
 	memset(text, ' ', sizeof(text));
 	f = fopen(image, "wb");
@@ -376,7 +376,7 @@ static void options_may_stand_in_a_file(void **state)
 	fputs("agent-name:\n", f);
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(VERB("-k", r->kubeconfig, "--config", path), 2);
-	verb_assert_said("drover.yaml: agent-name: has no value yet");
+	verb_assert_said("drover.yaml: agent-name: has no value");
 	f = fopen(path, "we");
 	fputs("{}\n", f);
 	assert_int_equal(fclose(f), 0);

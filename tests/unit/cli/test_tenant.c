@@ -157,9 +157,9 @@ static void an_address_outside_is_where_nodes_join(void **state)
 		   "{'status': {'loadBalancer': {'ingress': [{'ip': 'fd00::7'}]}}}");
 	assert_int_equal(import("team-x", NULL), 0);
 	assert_said("joinEndpoint: \"[fd00::7]:443\"\n");
-	assert_said("# vCluster vc-team-x/team-x: as tenant team-x\n"
-		    "#   quota: no GPU until you say how many (--quota)\n"
-		    "#   controlPlane: no StatefulSet or Deployment of its name is seen");
+	assert_said("# vCluster vc-team-x/team-x becomes tenant team-x\n"
+		    "#   quota: 0 GPUs; set another number with --quota\n"
+		    "#   controlPlane: found no StatefulSet or Deployment of this name");
 	assert_said("nvidia.com/gpu: \"0\"");
 }
 
@@ -173,8 +173,8 @@ static void who_is_a_tenant_already_is_left_out(void **state)
 	vcluster(d, "ns-1", "team-a", "");
 	vcluster(d, "ns-2", "team-a", "");
 	assert_int_equal(import(NULL, NULL), 0);
-	assert_said("# vCluster ns-1/team-a is tenant team-a already\n");
-	assert_said("# vCluster ns-2/team-a: as tenant ns-2-team-a\n");
+	assert_said("# vCluster ns-1/team-a is already tenant team-a\n");
+	assert_said("# vCluster ns-2/team-a becomes tenant ns-2-team-a\n");
 	fflush(c.out);
 	assert_null(strstr(said, "namespace: ns-1"));
 }
@@ -187,7 +187,7 @@ static void a_service_of_a_tenants_is_no_vcluster(void **state)
 	vcluster(d, "ns-1", "evil", ", 'vcluster.loft.sh/managed-by': 'team-a'");
 	verb_errors_begin();
 	assert_int_equal(import(NULL, NULL), 1);
-	verb_errors_end("there is no vCluster in this cluster");
+	verb_errors_end("found no vCluster in this cluster");
 }
 
 static void one_is_chosen_by_name_or_place(void **state)
@@ -203,11 +203,11 @@ static void one_is_chosen_by_name_or_place(void **state)
 	assert_null(strstr(said, "ns-1"));
 	verb_errors_begin();
 	assert_int_equal(import("ns-3/a", NULL), 1);
-	verb_errors_end("there is no vCluster ns-3/a in this cluster");
+	verb_errors_end("found no vCluster ns-3/a in this cluster");
 	d->host.denied_at = "/services";
 	verb_errors_begin();
 	assert_int_equal(import("a", NULL), 1);
-	verb_errors_end("NAMESPACE/NAME asks in that namespace alone");
+	verb_errors_end("with NAMESPACE/NAME only in that namespace");
 }
 
 static void a_wrong_command_line_is_refused_by_name(void **state)
@@ -217,7 +217,7 @@ static void a_wrong_command_line_is_refused_by_name(void **state)
 	} lines[] = {
 		{{NULL}, "want import"},
 		{{"export", NULL}, "want import, got 'export'"},
-		{{"import", "a", "b", NULL}, "one at a time"},
+		{{"import", "a", "b", NULL}, "want one vCluster"},
 		{{"import", "--quota", "many", NULL}, "want a number of GPUs, got 'many'"},
 	};
 

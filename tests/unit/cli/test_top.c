@@ -120,7 +120,7 @@ static void keys_sort_and_filter(void **state)
 	assert_undrawn("gpu-serves");
 	type(v, "/zz\n");
 	draw(v, 120, 30);
-	assert_drawn("no machine is like that");
+	assert_drawn("no machine matches the filter");
 	type(v, "\n"); /* nothing to open */
 	assert_true(top_view_key(v, TOP_ESCAPE));
 	draw(v, 120, 30);

@@ -139,13 +139,14 @@ static void release_lets_go_of_what_a_person_holds_and_of_nothing_else(void **st
 		     "{'state': 'serving', 'quarantine': null, 'hold': {'drain': 'psu'}}");
 	assert_int_equal(cli_do_release(&c, "m-1"), 0);
 	assert_string_not_equal(annotation(d, REQUEST_RELEASE), "");
-	assert_said("drain psu does not hold it any more");
+	assert_said("drain psu no longer holds it");
 	bench_status(d, OBJECT_MACHINE, "m-1",
 		     "{'state': 'draining', 'claimRef': {'name': 'c-1', 'uid': 'u'}, 'hold': "
 		     "{'drain': null, 'since': '2025-11-24T16:10:00Z'}}");
 	assert_int_equal(cli_do_release(&c, "m-1"), 0);
-	assert_said("a person cordoned its Node, which stays so while the machine drains; `kubectl "
-		    "uncordon c-1` in the tenant ends it when the drain is called back");
+	assert_said(
+		"a user cordoned its Node, which stays cordoned while the machine drains; once the "
+		"drain is cancelled, `kubectl uncordon c-1` in the tenant ends it");
 }
 
 static void quarantine_marks_a_machine_and_release_takes_the_mark_away(void **state)
@@ -224,14 +225,13 @@ static void pause_stops_and_resume_ends_that_alone(void **state)
 	OWN_JSON o = NULL;
 
 	assert_int_equal(cli_do_pause(&c, "pool/h100"), 0);
-	assert_said("nodepool h100 is paused: no Node is made for it, and none taken away, until "
-		    "drover "
-		    "resume nodepool/h100\n");
+	assert_said("nodepool h100 is paused: no Node is created or removed for it, until `drover "
+		    "resume nodepool/h100`\n");
 	o = bench_get(d, OBJECT_NODE_POOL, "h100");
 	assert_true(json_true_at(o, "spec", "paused"));
 	json_decref(o);
 	assert_int_equal(cli_do_resume(&c, "pool/h100"), 0);
-	assert_said("is paused no more; what failures stopped stays stopped");
+	assert_said("is no longer paused; if failures stopped new claims, run");
 	o = bench_get(d, OBJECT_NODE_POOL, "h100");
 	assert_false(json_true_at(o, "spec", "paused"));
 	assert_null(json_at(o, "metadata", "annotations", REQUEST_RESUME));

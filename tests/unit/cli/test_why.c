@@ -119,16 +119,16 @@ static void a_line_that_is_stopped_says_what_opens_it(void **state)
 	assert_said("stopped by    JoinTimeout: JoinTimeout on 3 machines, 2m5s ago\n");
 	assert_said("after fixing the cause: drover resume nodepool/h100");
 	assert_int_equal(cli_do_stuck(&c), 0);
-	assert_said("1 need a person\n  nodepool/h100  Stopped for 2m5s, JoinTimeout: ");
+	assert_said("Needs an operator (1)\n  nodepool/h100  Stopped for 2m5s, JoinTimeout: ");
 }
 
 static void what_a_person_paused_is_no_alarm(void **state)
 {
 	bench_patch(*state, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': true}}");
 	assert_int_equal(cli_do_stuck(&c), 0);
-	assert_said("1 are held or paused by a person\n  provider/hall-a  Paused ");
+	assert_said("Held or paused by an operator (1)\n  provider/hall-a  Paused ");
 	assert_said("what helps: to end the pause: drover resume provider/hall-a\n");
-	assert_unsaid("need a person");
+	assert_unsaid("Needs an operator");
 }
 
 static void a_tenant_says_what_keeps_it_from_machines(void **state)
@@ -148,7 +148,7 @@ static void an_edit_that_cannot_be_used_needs_a_person(void **state)
 	has_condition(*state, OBJECT_NODE_POOL, "h100", "Valid", "False", "Invalid",
 		      "spec.limits.nodes: want a number");
 	assert_int_equal(cli_do_stuck(&c), 0);
-	assert_said("1 need a person\n");
+	assert_said("Needs an operator (1)\n");
 	assert_said("spec.limits.nodes: want a number");
 	assert_said("what helps: correct the field that condition Valid reports: kubectl edit "
 		    "nodepool h100\n");
@@ -169,7 +169,7 @@ static void a_drain_without_end_says_who_keeps_it(void **state)
 	assert_unsaid("m-2");
 	assert_said("drover cancel psu");
 	assert_int_equal(cli_do_stuck(&c), 0);
-	assert_said("1 need a person\n  drain/psu  Draining for ");
+	assert_said("Needs an operator (1)\n  drain/psu  Draining for ");
 	/* A Drain with a deadline ends by itself. */
 	bench_patch(d, OBJECT_DRAIN, "psu",
 		    arena_printf(d->a, "{'spec': {'deadline': '%s'}}", at(d, 600000)));
@@ -206,14 +206,14 @@ static void the_worst_is_told_first(void **state)
 			     at(d, -400000), at(d, -100000)));
 	assert_int_equal(cli_do_stuck(&c), 0);
 	person = strstr(all_said(),
-			"2 need a person\n  machine/m-1  quarantined for 120m, DriveMissing: "
+			"Needs an operator (2)\n  machine/m-1  quarantined for 120m, DriveMissing: "
 			"eui.2 was not seen\n      what helps: put the drive");
-	late = strstr(all_said(), "1 are late, or out of reach\n  machine/m-2  stopping for 6m40s");
-	held = strstr(all_said(), "1 are held or paused");
+	late = strstr(all_said(), "Overdue or unreachable (1)\n  machine/m-2  stopping for 6m40s");
+	held = strstr(all_said(), "Held or paused by an operator (1)");
 	if (!person || !late || !held || person > late || late > held)
 		fail_msg("%s", all_said());
 	assert_said("  virtualcluster/team-a  NotReady"); /* younger than m-1 */
-	assert_said("of 5 objects; all of one: drover why TYPE/NAME\n");
+	assert_said("5 objects checked; `drover why TYPE/NAME` shows one in full\n");
 }
 
 static void programs_read_all_as_json(void **state)
@@ -255,14 +255,14 @@ static void what_takes_longer_than_most_is_told_before_it_fails(void **state)
 	assert_said("nothing is stuck");
 	attaches(d, -70000, 530000);
 	assert_int_equal(cli_do_stuck(&c), 0);
-	assert_said("1 take longer than most, and nothing has failed yet\n"
+	assert_said("Slower than usual, nothing has failed yet (1)\n"
 		    "  machine/m-1  attaching for 70s, waits for the device\n"
 		    "      what helps: check its switch port");
 	assert_said("to try again now: drover retry m-1");
 	/* Past its deadline the machine is late, not slow. */
 	attaches(d, -700000, -100000);
 	assert_int_equal(cli_do_stuck(&c), 0);
-	assert_said("1 are late, or out of reach\n  machine/m-1  attaching for 11m");
+	assert_said("Overdue or unreachable (1)\n  machine/m-1  attaching for 11m");
 	assert_said("check that drover has a leader");
 }
 
@@ -274,7 +274,7 @@ static void a_fleet_at_rest_is_not_stuck(void **state)
 		d, OBJECT_MACHINE, "m-1",
 		"{'state': 'wiping', 'operation': {'step': 'order wipe', 'waitingFor': 'Device'}}");
 	assert_int_equal(cli_do_stuck(&c), 0);
-	assert_said("nothing is stuck, of 4 objects\n");
+	assert_said("nothing is stuck; 4 objects checked\n");
 }
 
 static void waits_for_approval(struct bench *d, const char *reason)
@@ -295,10 +295,10 @@ static void a_machine_that_nobody_wants_managed_is_no_alarm(void **state)
 
 	waits_for_approval(d, "NotApproved");
 	assert_int_equal(cli_do_stuck(&c), 0);
-	assert_said("1 are held or paused by a person\n  machine/m-1  known");
+	assert_said("Held or paused by an operator (1)\n  machine/m-1  known");
 	waits_for_approval(d, "BmcNotTrusted");
 	assert_int_equal(cli_do_stuck(&c), 0);
-	assert_said("1 need a person\n  machine/m-1  known");
+	assert_said("Needs an operator (1)\n  machine/m-1  known");
 }
 
 static void many_are_counted_on_a_terminal(void **state)
@@ -316,13 +316,13 @@ static void many_are_counted_on_a_terminal(void **state)
 				  i));
 	c.tty = true;
 	assert_int_equal(cli_do_stuck(&c), 0);
-	assert_said("\033[31m12 need a person\033[0m\n");
-	assert_said("  and 2 more: drover why | cat\n");
+	assert_said("\033[31mNeeds an operator (12)\033[0m\n");
+	assert_said("  2 more; `drover why | cat` shows all\n");
 	rewind(c.out);
 	c.tty = false;
 	assert_int_equal(cli_do_stuck(&c), 0);
 	assert_said("drain/d-11 ");
-	assert_said("12 need a person\n");
+	assert_said("Needs an operator (12)\n");
 }
 
 static void what_cannot_be_read_is_an_error_with_a_way_out(void **state)
@@ -342,13 +342,13 @@ static void a_wrong_command_line_is_refused_by_name(void **state)
 	static const struct {
 		const char *args[5], *said;
 	} lines[] = {
-		{{"box/m-1", NULL}, "there is no type 'box'; there are pod, machines"},
-		{{"box", "m-1", NULL}, "there is no type 'box'"},
+		{{"box/m-1", NULL}, "unknown type 'box'; types: pod, machines"},
+		{{"box", "m-1", NULL}, "unknown type 'box'"},
 		{{"a/b/c/d", NULL}, "want NAME, TYPE/NAME or TENANT/NAMESPACE/POD"},
 		{{"machine/", NULL}, "want NAME, TYPE/NAME"},
 		{{"pod/train-0", NULL}, "a pod is TENANT/NAMESPACE/POD"},
 		{{"wipe/w-1", NULL}, "`drover get wipe w-1 -o yaml` shows it"},
-		{{"a", "b", "c", NULL}, "one at a time"},
+		{{"a", "b", "c", NULL}, "one object at a time"},
 	};
 
 	(void)state;

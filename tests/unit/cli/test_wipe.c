@@ -106,10 +106,10 @@ static void wrong_usage_is_said(void **state)
 	assert_int_equal(WIPE(NULL, "verify"), 2);
 	verb_assert_said("which files, folders or records?");
 	assert_int_equal(WIPE(NULL, "verify", "x", "--key", "secret"), 2);
-	verb_assert_said("names no key");
+	verb_assert_said("contains no key");
 	assert_int_equal(WIPE(NULL, "verify", "x", "--keys", "/nonexistent"), 2);
 	assert_int_equal(WIPE("{}", "verify", "-"), 1);
-	verb_assert_said("whose signature?");
+	verb_assert_said("give --key or --keys");
 	assert_int_equal(WIPE(NULL, "verify", "/nonexistent/r.json", "--key", made.drover_text), 1);
 	verb_assert_said("/nonexistent/r.json");
 	assert_int_equal(WIPE(NULL, "verify", "gpu-1-1-1"), 1); /* no cluster to ask */

@@ -163,7 +163,7 @@ static void a_gang_comes_whole_or_not_at_all(void **state)
 	assert_refused(r, FLEET "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\n",
 		       "tenant: want a name, got");
 	assert_refused(r, FLEET "---\napiVersion: scheduling.volcano.sh/v1\nkind: PodGroup\n",
-		       "kind: nothing is made of 'PodGroup'");
+		       "kind: simulate does not support kind 'PodGroup'");
 }
 
 static void what_nothing_reads_is_refused_by_name_and_line(void **state)
@@ -179,9 +179,9 @@ static void what_nothing_reads_is_refused_by_name_and_line(void **state)
 	assert_refused(r, FLEET POD("a", "  nodeSelector: [x]\n"),
 		       "spec.nodeSelector: want an object");
 	assert_refused(r, PROVIDER "---\nkind: Secret\napiVersion: v1\n",
-		       "f.yaml:12: kind: nothing is made of 'Secret'");
+		       "f.yaml:12: kind: simulate does not support kind 'Secret'");
 	assert_refused(r, "apiVersion: v2\nkind: Pod\n",
-		       "apiVersion: not the one of that kind: 'v2'");
+		       "apiVersion: not a version of this kind: 'v2'");
 	assert_refused(r, PROVIDER "---\n- 1\n", "f.yaml:11: want an object");
 	assert_refused(r, PROVIDER "---\na: *b\n", "document at line 11");
 }
@@ -224,7 +224,7 @@ static void files_that_other_programs_wrote_are_read(void **state)
 		       "want the name of a VirtualCluster");
 	assert_refused(r, "kind: List\nitems:\n- 1\n", "f.yaml:3: want an object");
 	assert_refused(r, "kind: List\nitems:\n- {kind: List, items: []}\n",
-		       "f.yaml:3: a List in a List");
+		       "f.yaml:3: a List inside a List");
 	assert_refused(r, wrong,
 		       arena_printf(r->a, "f.yaml:%zu: Pod b: sepc: unknown field", line));
 	assert_refused(r, FLEET "  image: x\n\timage: y\n", "indented with a tab");
@@ -239,10 +239,11 @@ static void what_refers_to_nothing_is_refused(void **state)
 	assert_refused(r, TENANT HEAD, "Provider 'hall' has no type 'hgx'");
 	assert_refused(r, FLEET PROVIDER,
 		       "key apiVersion is there twice"); /* no marker before it: a duplicate key */
-	assert_refused(r, FLEET "---\n" PROVIDER, "there is one already of the name 'hall'");
-	assert_refused(r, FLEET HEAD, "a second 'Scenario'");
+	assert_refused(r, FLEET "---\n" PROVIDER,
+		       "more than one object of this kind has the name 'hall'");
+	assert_refused(r, FLEET HEAD, "a file has at most one 'Scenario'");
 	assert_refused(r, PROVIDER TENANT,
-		       "neither status.version nor the Scenario's kubernetesVersion for 'acme'");
+		       "want status.version, or the Scenario's kubernetesVersion, for 'acme'");
 	assert_refused(r, FLEET "  until: 1000000h\n", "spec.until: want");
 	assert_refused(r, FLEET "  times: {idle: 0s}\n", "idle");
 }
@@ -275,9 +276,9 @@ static void arrivals_are_jobs(void **state)
 	assert_int_equal(r->s.jobs[1].takes_ms, 5000);
 	assert_int_equal(r->s.jobs[1].requests.n, 1);
 #define HEADS "time,tenant,count,gpus,cpu,memory,duration_s\n"
-	assert_no_arrivals(r, "", "want a line with the columns' names");
+	assert_no_arrivals(r, "", "want a header line with the names of the columns");
 	assert_no_arrivals(r, "time,tenant\n", "a.csv:1: no column 'count'");
-	assert_no_arrivals(r, "time,time\n", "a second column 'time'");
+	assert_no_arrivals(r, "time,time\n", "repeated column 'time'");
 	assert_no_arrivals(r, "time,nodes\n", "unknown column 'nodes'");
 	assert_no_arrivals(r, HEADS "0,acme,1\n", "a.csv:2: want 7 cells, got 3");
 	assert_no_arrivals(r, HEADS "-1,acme,1,1,1,1,1\n", "a.csv:2: time: want 0 to");
@@ -317,8 +318,9 @@ static void arrivals_are_read_as_spreadsheets_write_them(void **state)
 			   "a.csv:2: cpu: want a decimal point, no comma, got '0,5'");
 	assert_no_arrivals(r, "time;tenant;count;gpus;cpu;memory;duration_s\n0,5;acme;1;1;1;1;1\n",
 			   "a.csv:2: time: want a number without a comma, got '0,5'");
-	assert_no_arrivals(r, HEADS "\"0,acme,1,1,1,1,1\n", "a.csv:2: a quote without its end");
-	assert_no_arrivals(r, "\xff\xfet\0i\0", "a.csv: is UTF-16: save it as CSV in UTF-8");
+	assert_no_arrivals(r, HEADS "\"0,acme,1,1,1,1,1\n", "a.csv:2: a quoted cell does not end");
+	assert_no_arrivals(r, "\xff\xfet\0i\0",
+			   "a.csv: the file is UTF-16; save it as CSV in UTF-8");
 	assert_no_arrivals(r, HEADS "\"\"\"acme\"\"\",acme,1,1,1,1,1\n", "got '\"acme\"'");
 }
 
@@ -372,7 +374,7 @@ static void a_what_if_changes_the_scenario(void **state)
 		{"machines+=0", "want 1 to 100000"},
 		{"machines+=x", "want 1 to 100000"},
 		{"machines.dgx+=1", "no Provider has that type"},
-		{"machines=3", "not supported; there are machines+=N"},
+		{"machines=3", "not supported; want one of machines+=N"},
 		{"pool.x.max=1", "there is no NodePool 'x'"},
 		{"pool.h.100.colour=1", "not supported"},
 		{"pool.max=1", "not supported"},

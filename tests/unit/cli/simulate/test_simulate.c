@@ -23,8 +23,8 @@ static void the_table_has_the_plan_the_reasons_and_the_waits(void **state)
 	(void)state;
 	assert_int_equal(SIMULATE(EXAMPLE), 0);
 	verb_assert_said(
-		"The plan: 2 pods wait; 0 get room on Nodes, 0 on claims on their way, 1 on 1 new machines, 1 nothing.");
-	verb_assert_said("By the linear program at least 1 machines");
+		"The plan: 2 pods wait; 0 fit on Nodes, 0 on claims in progress, 1 on 1 new machines; not placed: 1.");
+	verb_assert_said("Lower bound by linear programming: 1 new machines");
 	verb_assert_said(
 		"TooBig: pool h100: type hgx-h100-8 has too little nvidia.com/gpu: the pod requests 16, the largest type has 8");
 	verb_assert_said("Over 24h: 120 jobs, 120 started, 120 ended");
@@ -79,13 +79,13 @@ static void the_chart_stands_alone(void **state)
 	assert_int_equal(strncmp(verb_said, "<svg xmlns=", 11), 0);
 	verb_assert_said("prefers-color-scheme:dark");
 	verb_assert_said(">GPUs</text>");
-	verb_assert_said(">GPUs waited for (queue)</text>");
+	verb_assert_said(">GPUs that waiting jobs need (queue)</text>");
 	verb_assert_said(">hours</text>");
 	assert_null(strstr(verb_said, "href"));
 	assert_null(strstr(verb_said, "Vnan"));
 	assert_string_equal(verb_said + strlen(verb_said) - 7, "</svg>\n");
 	assert_int_equal(SIMULATE("-o", "svg", "examples/nodepool.yaml"), 1);
-	verb_assert_said("no chart without arrivals");
+	verb_assert_said("-o svg needs spec.arrivals");
 }
 
 static void usage_and_files_are_named(void **state)

@@ -140,7 +140,7 @@ static void what_is_wrong_is_named(void **state)
 	assert_int_equal(VERB("--listen", ANY), 2);
 	verb_assert_said("--data or --kubeconfig-out");
 	assert_int_equal(VERB("--data", folder, "extra"), 2);
-	verb_assert_said("no argument wanted: extra");
+	verb_assert_said("unexpected argument: extra");
 	assert_int_equal(VERB("--data", folder, "--listen", "6443"), 1);
 	verb_assert_said("\"6443\": want an address and a port");
 	assert_int_equal(VERB("--kubeconfig-out", "/nonexistent/a.conf", "--listen", ANY), 1);
@@ -159,7 +159,7 @@ static void a_port_in_use_is_named_with_the_option_that_takes_another(void **sta
 	address[strcspn(address, "\n")] = '\0';
 	assert_int_equal(VERB("--data", path_in("two"), "--listen", address), 1);
 	verb_assert_said(address);
-	verb_assert_said("; --listen ADDR:PORT takes another");
+	verb_assert_said("; choose another address with --listen ADDR:PORT");
 }
 
 int main(void)

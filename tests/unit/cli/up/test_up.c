@@ -48,7 +48,7 @@ static void a_wrong_option_is_named_with_what_is_allowed(void **state)
 	assert_int_equal(VERB("--speed", "0"), 2);
 	verb_assert_said("--speed: want 1 to 100, got 0");
 	assert_int_equal(VERB("now"), 2);
-	verb_assert_said("no argument wanted: now");
+	verb_assert_said("unexpected argument: now");
 }
 
 /* Before anything is made. */
@@ -70,7 +70,7 @@ static void a_folder_that_cannot_be_is_named_with_the_option_for_another(void **
 	(void)state;
 	assert_int_equal(VERB("--data", "/dev/null/up"), 1);
 	verb_assert_said("folder /dev/null/up");
-	verb_assert_said("; --data DIR keeps everything elsewhere");
+	verb_assert_said("; choose another directory with --data DIR");
 }
 
 static void a_folder_keeps_the_port_that_its_objects_name(void **state)
@@ -78,7 +78,7 @@ static void a_folder_keeps_the_port_that_its_objects_name(void **state)
 	(void)state;
 	put("port", "29100");
 	assert_int_equal(VERB("--data", folder, "--port", "29200"), 1);
-	verb_assert_said("began with --port 29100");
+	verb_assert_said("was created with --port 29100");
 	verb_assert_said("another --data");
 	put("port", "soon");
 	assert_int_equal(VERB("--data", folder), 1);
