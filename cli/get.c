@@ -1,6 +1,6 @@
 /*
- * get: `drover get`: objects in the columns of their CustomResourceDefinitions, which kubectl shows
- * too, or as JSON, YAML or names.
+ * get: `drover get`. Prints objects as a table with the columns of their CustomResourceDefinitions,
+ * as kubectl does, or as JSON, YAML or names.
  * Tests: tests/unit/cli/test_get.c
  */
 #include <argp.h>
@@ -24,18 +24,18 @@
 #include "cli/grid.h"
 #include "cli/target.h"
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 struct get {
 	struct cli_client *c;
 	const struct cli_look *look;
-	/* objects with kind, in the order that they were asked for */
+	/* objects, each with apiVersion and kind, in the order of the arguments */
 	json_t *found;
-	/* of the list under way */
+	/* kind of the list that is being read */
 	enum object_kind_id kind;
 };
 
-/* As kubectl shows it: kind first, and nobody reads managedFields. */
+/* Appends o to g->found as kubectl prints objects: apiVersion and kind first, no managedFields. */
 static void add(struct get *g, json_t *o)
 {
 	json_t *s = json_pack("{s:s, s:s}", "apiVersion", OBJECT_API_VERSION, "kind",
@@ -77,7 +77,7 @@ static int ask_all(struct get *g, enum object_kind_id kind)
 	return 0;
 }
 
-/* The type at the beginning of one or several with commas; *rest: behind it. */
+/* Returns the first type of a comma-separated list. *rest: the text after the type. */
 static enum object_kind_id type_at(const char *s, const char **rest)
 {
 	size_t len = strcspn(s, ",/");
@@ -107,7 +107,7 @@ static int ask(struct get *g)
 	return status;
 }
 
-/* --- showing ---------------------------------------------------------------------------------- */
+/* --- printing --------------------------------------------------------------------------------- */
 
 static const struct object_kind *kind_of(const json_t *o)
 {
@@ -151,7 +151,8 @@ static void add_row(struct get *g, struct grid *t, const json_t *o, bool mixed)
 	add_cell(t, o, &born, now);
 }
 
-/* Those of one kind that follow one another; gives the first that does not. */
+/* Prints the table of consecutive objects of one kind, starting at index from. Returns the index of
+ * the first object of another kind. */
 static size_t print_table(struct get *g, size_t from, bool mixed)
 {
 	const struct object_kind *k = kind_of(json_array_get(g->found, from));
@@ -238,7 +239,8 @@ static void on_signal(int signum, void *arg)
 	loop_stop(w->loop);
 }
 
-/* One type, and one name or all: check() saw to it.  Until SIGINT or SIGTERM. */
+/* Prints changes until SIGINT or SIGTERM. check() has verified that there is one type and at most
+ * one name. */
 static int watch(struct cli_client *c, const struct cli_look *look)
 {
 	struct watching s = {.loop = c->loop};
@@ -310,7 +312,8 @@ static enum cli_form form_of(const char *arg, struct argp_state *st)
 	return CLI_TABLE;
 }
 
-/* Types are known, and either TYPE/NAME throughout or TYPE[,TYPE] with names behind it. */
+/* Refuses unknown types and invalid combinations: arguments are TYPE/NAME throughout, or
+ * TYPE[,TYPE] followed by names. */
 static void check(const struct cli_look *l, struct argp_state *st)
 {
 	const char *rest = "";

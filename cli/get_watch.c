@@ -23,12 +23,12 @@ struct get_watch {
 	const struct object_column *columns[COLUMNS];
 	size_t n;
 	struct grid *grid;
-	/* why it could not be begun */
+	/* why the watch could not start; ERR_NONE: it runs */
 	struct err failed;
 	bool unhealthy;
 };
 
-/* What the columns of an object hold; of dates the time. */
+/* Texts of the columns of an object; for a date the time itself, not the age */
 struct look_of {
 	const char *cells[COLUMNS];
 };
@@ -131,7 +131,7 @@ static void on_sync(void *arg)
 	print(w);
 }
 
-/* --- how it stands ---------------------------------------------------------------------------- */
+/* --- health of the watch ---------------------------------------------------------------------- */
 
 static void on_health(const struct err *e, void *arg)
 {

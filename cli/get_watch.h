@@ -4,8 +4,8 @@
 #include "cli/verbs.h"
 
 /*
- * get_watch: `drover get -w`: the table, then a row for each object that looks another way than
- * before, in the same columns. What changes and shows in no column, ages among it, makes no row.
+ * get_watch: `drover get -w`. Prints the table, then a row whenever a column of an object changes.
+ * A change that no column shows makes no row; ages do not count.
  * Tests: tests/unit/cli/test_get_watch.c
  */
 struct get_watch;
@@ -17,8 +17,8 @@ struct get_watch *get_watch_new(struct cli_client *c, const struct cli_look *loo
 void get_watch_free(struct get_watch *w);
 DEFINE_OWN(get_watch)
 
-/* Why it could not be begun, and never will be; the loop is stopped then. NULL: it goes on; what
- * breaks off is said and begun anew. */
+/* Returns why the watch could not start; the loop has been stopped and the watch will not start
+ * later. NULL: the watch runs; an interruption is printed and the watch reconnects. */
 const struct err *get_watch_failed(const struct get_watch *w);
 
 #endif

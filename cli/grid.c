@@ -10,11 +10,11 @@
 enum { GAP = 3, COLUMNS = 32 };
 
 struct grid {
-	/* strings */
+	/* array of strings, row by row */
 	json_t *cells;
 	char *heads[COLUMNS];
 	size_t n, widths[COLUMNS];
-	/* something was printed already */
+	/* true after the first print: no more headings, fixed widths */
 	bool goes_on;
 };
 
@@ -36,7 +36,7 @@ void grid_free(struct grid *g)
 	free(g);
 }
 
-/* Code points. */
+/* Returns the number of code points. */
 static size_t width_of(const char *s)
 {
 	size_t n = 0;
@@ -76,7 +76,8 @@ static bool is_any(const char *s, const char *const *list)
 	return false;
 }
 
-/* What a state of a machine, a phase or a condition means to who looks; "": nothing. */
+/* Returns the escape sequence that colours text below heading head: green for a good state or
+ * condition, red for a bad one; "": no colour. */
 static const char *colour_of(const char *head, const char *text)
 {
 	static const char *const heads[] = {"State", "Phase",	  "Ready",   "Valid",
@@ -108,7 +109,7 @@ void grid_go_on(struct grid *g)
 	g->goes_on = true;
 }
 
-/* The last of a row is not filled up. */
+/* Prints one cell, padded to the width of its column; the last cell of a row is not padded. */
 static void print_cell(const struct grid *g, size_t column, size_t shown, const char *text,
 		       const char *colour, FILE *out)
 {

@@ -6,33 +6,35 @@
 #include <stdio.h>
 
 /*
- * grid: rows of text below headings, each column as wide as what stands in it.
+ * grid: prints rows of text below headings. Each column is as wide as its widest text.
  *
- * Texts come from whoever may write an object: a control character shows as '?'.
+ * Any user who may write an object can put control characters into its texts: each is printed as
+ * '?'.
  * Tests: tests/unit/cli/test_get.c
  */
 struct grid;
 struct grid *grid_new(void);
 void grid_free(struct grid *g);
-/* All headings come before the first cell; shown in capitals. */
+/* Adds a heading, printed in capitals. All headings must be added before the first cell. */
 void grid_head(struct grid *g, const char *text);
-/* The next cell, from left to right, row by row; "" and NULL show as "-".  UTF-8. */
+/* Adds the next cell, from left to right, row by row. text: UTF-8; "" and NULL are printed as
+ * "-". */
 void grid_cell(struct grid *g, const char *text);
 
-/* Forget the rows, for those that come below what was printed: no heading is printed any more,
- * widths stay as they are, and a wider cell pushes those behind it. */
+/* Clears the rows, so that the next grid_print() continues below what was printed: no headings, the
+ * same column widths; a wider cell shifts the cells after it. */
 void grid_go_on(struct grid *g);
 
 struct grid_look {
-	/* of the terminal, in columns; 0: no bound */
+	/* Width of the terminal in columns; 0: no limit */
 	size_t width;
-	/* of states and conditions: green is well, red is not */
+	/* True: print good states and conditions in green, bad ones in red */
 	bool colour;
-	/* no headings */
+	/* True: print no headings */
 	bool headless;
 };
-/* Columns on the right that do not fit are left out, and named in a last line; the first is always
- * shown. */
+/* Prints the rows. Columns on the right that do not fit are left out and named in a last line; the
+ * first column is always printed. */
 void grid_print(const struct grid *g, const struct grid_look *look, FILE *out);
 
 #endif

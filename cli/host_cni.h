@@ -4,20 +4,20 @@
 #include "base/data/json.h"
 
 /*
- * host_cni: whether the CNI of the host cluster lets the frames of tenants' V-nets through, where
- * control planes announce a VIP (spec.network.apiServer via vip): their pods have an interface on a
- * VLAN of the host beside the CNI's own.
+ * host_cni: checks that the CNI of the host cluster passes the frames of tenants' V-nets. This
+ * matters where control planes announce a VIP (spec.network.apiServer with via: vip): their pods
+ * have a second interface, on a VLAN of the host.
  *
- * Cilium drops frames of VLANs that vlan-bpf-bypass does not name, and takes other CNIs'
- * configurations away unless cni-exclusive is false (its ConfigMap cilium-config); Calico's eBPF
- * mode drops VLAN frames (bpfEnabled of its FelixConfiguration). Another CNI, and what its objects
- * do not say, is not judged.
+ * Cilium drops frames of VLANs that vlan-bpf-bypass does not list, and removes other CNIs'
+ * configurations unless cni-exclusive is false (ConfigMap cilium-config). Calico's eBPF mode drops
+ * VLAN frames (bpfEnabled of its FelixConfiguration). Other CNIs, and settings that these objects
+ * do not contain, are not checked.
  *
  * Pure. Tests: tests/unit/cli/test_host_cni.c
  */
 
-/* NULL: there is no such object. What is wrong is put behind findings, as drover network check
- * prints it; gives how many. */
+/* Appends a finding for each problem to findings, in the form that `drover network check` prints.
+ * Returns the number of problems. cilium_config, felix: NULL if the object does not exist. */
 unsigned host_cni_judge(const json_t *cilium_config, const json_t *felix, json_t *findings);
 
 #endif

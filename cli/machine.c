@@ -1,6 +1,6 @@
 /*
- * machine: verbs on one machine (and on what stops the line).  Each is an
- * annotation or a spec field that kubectl can write as well; what is written is printed.
+ * machine: verbs on one machine. Each verb writes an annotation or a spec field, which kubectl can
+ * write as well, and prints what it wrote.
  * Tests: tests/unit/cli/test_verbs.c
  */
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static const char *state_of(const json_t *m)
 	return str_or(json_str_at(m, "status", "state"), "known");
 }
 
-/* A tenant's Node is on it, or on its way. */
+/* True if the machine serves a claim or is being provisioned for one. */
 static bool occupied(const json_t *m)
 {
 	return json_at(m, "status", "claimRef", "name") != NULL &&
@@ -61,7 +61,8 @@ int cli_do_release(struct cli_client *c, const char *name)
 		json_object_set_new(json_at(patch, "metadata", "annotations"), REQUEST_QUARANTINE,
 				    json_null());
 	if (held && !drain &&
-	    str_eq(state_of(m), "draining")) /* it counts when that is called back */
+	    /* the release takes effect once the drain is cancelled */
+	    str_eq(state_of(m), "draining"))
 		said = arena_printf(
 			a,
 			"a user cordoned its Node, which stays cordoned while the machine drains; "
@@ -99,7 +100,8 @@ int cli_do_retry(struct cli_client *c, const char *name)
 
 /* --- quarantine, retire ----------------------------------------------------------------------- */
 
-/* A tenant is on it: it is asked to leave first. */
+/* Creates a Drain for a machine with a tenant: the machine leaves the tenant first, then `then`
+ * applies. */
 static int drain_first(struct cli_client *c, const json_t *m, const char *reason, const char *then)
 {
 	const char *names[] = {name_of(m)};

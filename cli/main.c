@@ -1,5 +1,5 @@
 /*
- * main: drover, the daemon and the command line in one binary.
+ * main: the drover program, which is both the daemon and the command line.
  */
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static const struct cli_verb verbs[] = {
 	 "source <(drover completion bash)"},
 	{"version", cli_version, "print the version", "drover version"},
 };
-/* as a person calls it */
+/* Name of the program in messages: "drover" or "kubectl drover" */
 static const char *program = "drover";
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
@@ -91,7 +91,7 @@ static const struct cli_verb *find(const char *name)
 	return NULL;
 }
 
-/* argv[0] is the verb's name. */
+/* Runs one verb; argv[0] is the name of the verb. */
 static int run(int argc, char **argv)
 {
 	const struct cli_verb *v = find(argv[0]);
@@ -99,12 +99,13 @@ static int run(int argc, char **argv)
 
 	if (!v)
 		return 2;
-	str_format(title, sizeof(title), "%s %s", program, v->name); /* how help calls it */
+	/* name of the verb in its --help and errors */
+	str_format(title, sizeof(title), "%s %s", program, v->name);
 	argv[0] = title;
 	return v->run(argc, argv);
 }
 
-/* drover help VERB, or of what is below it: drover help sim rack. */
+/* Prints the help of a verb, or of a subcommand (drover help sim rack). */
 static int help_with(int argc, char **argv)
 {
 	char ask[] = "--help", *asked[4] = {argv[0]};
@@ -121,7 +122,8 @@ static bool is_one(const char *arg, const char *a, const char *b, const char *c)
 	return str_eq(arg, a) || str_eq(arg, b) || str_eq(arg, c);
 }
 
-/* kubectl runs kubectl-NAME from PATH for `kubectl NAME`. */
+/* Sets `program` if kubectl started drover as a plug-in: kubectl runs kubectl-NAME from PATH for
+ * `kubectl NAME`. */
 static void called(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -1,7 +1,7 @@
 /*
- * network: `drover network check`: asks what moves the ports of machines whether it has what drover
- * needs of it, and prints what is wrong and how to mend it. It asks with the password that drover
- * has, from where it is run, and changes nothing.
+ * network: `drover network check`. Asks the network fabric of each Provider whether it has what
+ * drover needs, and prints what is wrong and how to fix it. Uses drover's credentials, runs on the
+ * machine where the command is run, and changes nothing.
  * Tests: tests/real/netris.py, tests/contract/test_netris_check.c
  */
 #include <argp.h>
@@ -18,7 +18,7 @@
 #include "cli/host_cni.h"
 #include "providers/netris_check.h"
 
-#define WAIT_S 45 /* three heartbeats of a switch, as they are by default */
+#define WAIT_S 45 /* three heartbeats of a switch at the default interval */
 
 enum { WAIT = 0x7001 };
 
@@ -35,21 +35,22 @@ struct network {
 	struct arena *a;
 	struct names providers, machines, tenants;
 	struct {
-		/* the Provider's two first */
+		/* v[0] and v[1]: the quarantine and provisioning segments of the Provider; then one
+		 * of each tenant */
 		struct probe_check_segment *v;
 		size_t n, cap;
 	} probes;
 	/* VirtualClusters with spec.network.apiServer */
 	json_t *clusters;
-	/* the Provider whose Machines are wanted */
+	/* name of the Provider that is being checked */
 	const char *of;
-	/* findings of each Provider, by name */
+	/* findings by name of the Provider */
 	json_t *all;
 	unsigned wrong;
 	bool answered;
 };
 
-/* --- what drover has -------------------------------------------------------------------------- */
+/* --- drover's objects ------------------------------------------------------------------------- */
 
 static void names_add(struct names *s, const char *name)
 {
@@ -101,7 +102,8 @@ static void on_tenant(json_t *o, void *arg)
 		json_array_append_new(w->clusters, json_deep_copy(o));
 }
 
-/* Of the Provider at hand; those of tenants stand behind. */
+/* Fills v[0] and v[1] of the probes from Provider n, and the cluster names of the tenants' segments
+ * after them. */
 static void our_probes(struct network *w, const struct provider_object_network *n)
 {
 	struct probe_check_segment *s = w->probes.v;
@@ -126,7 +128,8 @@ static void our_probes(struct network *w, const struct provider_object_network *
 					 : NULL;
 }
 
-/* Those of the Provider that is looked at; what cannot be read is the API server's to refuse. */
+/* Returns the API server paths of tenants at the current Provider. A VirtualCluster that cannot be
+ * decoded is skipped: the API server refuses such objects. */
 static struct netris_check_way *ways_of(struct network *w, size_t *n)
 {
 	struct netris_check_way *ways =
@@ -161,7 +164,7 @@ static struct netris_check_way *ways_of(struct network *w, size_t *n)
 	return ways;
 }
 
-/* A value of a Secret in drover's namespace; NULL with e. */
+/* Returns the value of a key of a Secret in drover's namespace; NULL with e. */
 static struct secret *value_of(struct network *w, const char *name, const char *key, struct err *e)
 {
 	OWN_JSON o = cli_secret(&w->c, w->ns, name, e);
@@ -234,7 +237,8 @@ static void print(const struct network *w)
 
 /* --- one Provider ----------------------------------------------------------------------------- */
 
-/* NULL: there is none; one that may not be read is said. */
+/* Returns an object of the host cluster; NULL if it does not exist. A read error adds a note to
+ * findings. */
 static json_t *host_object(struct network *w, const char *path, json_t *findings)
 {
 	struct err e;
@@ -245,7 +249,8 @@ static json_t *host_object(struct network *w, const char *path, json_t *findings
 	return o;
 }
 
-/* What announces a VIP runs in the host cluster. */
+/* Checks the CNI of the host cluster if a path uses a VIP, because the control planes that announce
+ * the VIP run there. */
 static void check_hosts(struct network *w, const struct netris_check_way *ways, size_t n,
 			json_t *findings)
 {
@@ -303,7 +308,7 @@ static const char **names_of(struct network *w, const struct strings *s)
 	return v;
 }
 
-/* With its Secrets; what is wrong about these goes into findings. */
+/* Checks a Netris Provider; a problem with its Secrets is added to findings. */
 static void check_netris(struct network *w, const struct provider_object_network *n,
 			 json_t *findings)
 {

@@ -1,6 +1,6 @@
 /*
- * pause: `drover pause` and `drover resume`: what makes new claims is stopped by a person, or goes
- * on again.
+ * pause: `drover pause` and `drover resume`. An operator stops new claims of a pool, a provider or
+ * a tenant, or lets them start again.
  * Tests: tests/unit/cli/test_verbs.c
  */
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "base/str.h"
 #include "cli/target.h"
 
-/* What can be paused, of "TYPE/NAME"; NULL, having said why. */
+/* Returns NAME of "TYPE/NAME" and sets *kind; NULL if the type cannot be paused, after printing
+ * why. */
 static const char *named(const struct cli_client *c, const char *what, enum object_kind_id *kind)
 {
 	const char *slash = strchr(what, '/');
@@ -52,7 +53,7 @@ int cli_do_pause(struct cli_client *c, const char *what)
 				      object_kinds[kind].singular, name));
 }
 
-/* For new claims to go on, where failures or lost Nodes stopped them. */
+/* Lets new claims start again after the circuit breaker or lost Nodes stopped them. */
 static int open_line(struct cli_client *c, enum object_kind_id kind, const char *name)
 {
 	OWN(arena) a = arena_new();

@@ -1,6 +1,6 @@
 /*
- * provider: `drover provider test -- COMMAND`: whether a program keeps to
- * docs/provider-protocol.md, before a Provider of type exec names it. Needs no cluster.
+ * provider: `drover provider test -- COMMAND`. Tests whether a program conforms to
+ * docs/provider-protocol.md, before a Provider of type exec names the program. Needs no cluster.
  * Tests: tests/contract/test_exec_check.c, tests/unit/cli/test_provider.c
  */
 #include <argp.h>

@@ -1,6 +1,6 @@
 /*
- * reason: `drover explain`: what a reason means and what helps, from the same list as
- * docs/reasons.md. It asks no cluster.
+ * reason: `drover explain`. Prints what a reason means and what helps, from the same list as
+ * docs/reasons.md. Needs no cluster.
  * Tests: tests/unit/cli/test_main.c
  */
 #include <argp.h>
@@ -19,7 +19,7 @@
 
 struct asked {
 	struct cli_options o;
-	/* NULL: all */
+	/* NULL: list all reasons */
 	const char *reason;
 };
 
@@ -51,7 +51,7 @@ static const struct argp argp = {
 	       "machines`. Exit status 1: drover has no such reason.",
 };
 
-/* In the words of a list that has no machine at hand. */
+/* Returns the row of a reason, with MACHINE in place of a machine's name. */
 static json_t *row_of(enum reason r)
 {
 	json_t *o = json_pack("{s:s, s:s}", "reason", reason_info[r].name, "means",

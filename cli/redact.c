@@ -12,7 +12,7 @@ enum { TEXT_MAX = 16 << 20 };
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* Bytes of s that are no space and no quote. */
+/* Returns the length of the word at s, which ends at a space, a quote or a separator. */
 static size_t word_at(const char *s)
 {
 	return strcspn(s, " \t\r\n\"'`<>,;");
@@ -23,8 +23,9 @@ static bool begins(const char *s, const char *word)
 	return strncasecmp(s, word, strlen(word)) == 0;
 }
 
-/* "https://user:pw@host/path?query", s behind "://": host and path stay. Gives how much of s was
- * taken. */
+/* Appends the URL after "://" to out, without user, password and query
+ * (https://user:pw@host/path?query becomes host/path). Returns the number of bytes of s that were
+ * consumed. */
 static size_t redact_url(const char *s, struct buf *out)
 {
 	size_t len = word_at(s), host = strcspn(s, "/?# \t\r\n\"'`<>,;"), user = 0, query;
@@ -43,7 +44,8 @@ static size_t redact_url(const char *s, struct buf *out)
 	return len;
 }
 
-/* A word after which a credential follows; gives its length with what is between, 0: it is none. */
+/* Returns the length of a word at s that a credential follows ("token: ", "Bearer "), including the
+ * separator; 0: no such word. */
 static size_t leads(const char *s)
 {
 	static const char *const words[] = {
@@ -80,8 +82,8 @@ static size_t run_of(const char *s, const char *more)
 	return n;
 }
 
-/* By their form: a JWT, a bootstrap token (6.16), an access key of AWS. Gives the length; 0:
- * none. */
+/* Returns the length of a token at s that its form identifies: a JWT, a kubeadm bootstrap token
+ * (6.16), an AWS access key; 0: no token. */
 static size_t token_at(const char *s)
 {
 	size_t n = run_of(s, ""), m;
@@ -98,7 +100,8 @@ static size_t token_at(const char *s)
 	return 0;
 }
 
-/* "-----BEGIN ... PRIVATE KEY-----" to its end, or to that of the text. */
+/* Returns the length of a PEM private key at s, up to its END line or to the end of the text; 0: no
+ * key. */
 static size_t key_at(const char *s)
 {
 	static const char begin[] = "-----BEGIN ", end[] = "-----END ";
@@ -120,7 +123,7 @@ static size_t key_at(const char *s)
 
 static void redact_clean(const char *s, struct buf *out)
 {
-	bool inside = false; /* of a word */
+	bool inside = false; /* true inside a word */
 
 	while (*s) {
 		size_t n = inside ? 0 : key_at(s);
@@ -172,7 +175,8 @@ static bool ends(const char *s, const char *end)
 	return n >= m && strcasecmp(s + n - m, end) == 0;
 }
 
-/* Members that hold a credential, if anything does; those that name a Secret end with Ref. */
+/* True if the name of a member says that its value is a credential. References to Secrets have
+ * names that end with Ref and do not match. */
 static bool is_named_so(const char *key)
 {
 	static const char *const names[] = {
@@ -219,14 +223,14 @@ static void redact_annotations(json_t *all)
 	}
 }
 
-/* The program stays, what it is called with does not. */
+/* Replaces the arguments of a command; the program name stays. */
 static void redact_command(json_t *list)
 {
 	for (size_t i = 1; i < json_array_size(list); i++)
 		json_array_set_new(list, i, json_string(REDACTED));
 }
 
-/* Depth is bounded by what was parsed. */
+/* Recursive; the JSON parser bounds the depth. */
 void redact_object(json_t *o)
 {
 	const char *key;

@@ -7,21 +7,29 @@
 #include "base/data/json.h"
 
 /*
- * redact: take out what may be a credential, before it leaves an installation in a support bundle.
+ * redact: removes possible credentials from objects and texts, before they leave an installation in
+ * a support bundle.
  *
- * Drover's objects name Secrets and hold none; what people and programs write into their texts may.
- * Taken out are: of URLs user, password and query; what follows "Bearer", "Basic", "password=",
- * "token:" and the like; private keys in PEM; tokens by their form (JWT, kubeadm's, access keys of
- * AWS); members whose names say it (password, token, ...; names of Secrets stay); annotations that
- * are not drover's own; arguments of commands behind the program; values of environments;
- * managedFields. Rather too much than too little.
+ * drover's objects refer to Secrets and contain none, but texts written by users and programs may.
+ * The module redacts:
+ *
+ * - user, password and query of URLs
+ * - the text after "Bearer", "Basic", "password=", "token:" and similar words
+ * - private keys in PEM
+ * - tokens with a known form (JWT, kubeadm bootstrap token, AWS access key)
+ * - members with names such as password or token; names of Secrets stay
+ * - annotations that are not drover's
+ * - arguments of commands, values of environment variables, managedFields
+ *
+ * In doubt, a text is redacted.
  * Tests: tests/unit/cli/test_redact.c
  */
 #define REDACTED "REDACTED"
 
-/* Any object, in place. */
+/* Redacts o in place; o may be any object. */
 void redact_object(json_t *o);
-/* A text of any length; appended to out, with '?' for what is no UTF-8. */
+/* Appends the redacted text to out. text may have any length; bytes that are not UTF-8 become
+ * '?'. */
 void redact_text(const char *text, struct buf *out);
 
 #endif

@@ -1,11 +1,13 @@
 /*
- * run: `drover run`, one replica as a process: the real loop, libcurl, and three listeners.
+ * run: `drover run`. Runs one replica as a process, with the real event loop, libcurl and these
+ * listeners:
  *
- *   agent   TLS, certificate of our own CA for the names that Providers give; the media too, for BMCs and
- *   	firmware that take HTTPS (Provider spec.boot.mediaURL says which)
- *   media   plain HTTP, for all others
- *   ops     plain HTTP, for this host alone: /healthz /readyz /leadz /metrics
- *   metrics TLS, for others: /metrics with a token, /leadz
+ *   agent    TLS; certificate of drover's own CA for the names of --agent-name.
+ *            Serves the agents, and boot media for BMCs and firmware that
+ *            support HTTPS (Provider spec.boot.mediaURL).
+ *   media    plain HTTP; boot media for all other BMCs
+ *   ops      plain HTTP, meant for this host only: /healthz /readyz /leadz /metrics
+ *   metrics  TLS, optional, for other hosts: /metrics with a token, /leadz
  */
 #include <argp.h>
 #include <errno.h>
@@ -47,8 +49,8 @@
 #define AGENT_CONNECTIONS 8192
 #define OPS_CONNECTIONS 256
 #define METRICS_PER_ADDRESS 16
-#define AGENT_HEAD_MS 20000 /* handshake included */
-#define AGENT_BODY_MS 30000 /* a megabyte over the slowest management network */
+#define AGENT_HEAD_MS 20000 /* includes the TLS handshake */
+#define AGENT_BODY_MS 30000 /* enough for a megabyte over the slowest management network */
 #define HTTP_IN_FLIGHT 4096
 #define HTTP_CONNECTIONS 16384
 
@@ -57,28 +59,28 @@ struct run {
 		*metrics_listen, *image, *image_ca, *evidence_dir;
 	const char *names[NAMES_MAX + 1];
 	size_t nnames;
-	/* that exec may run */
+	/* --allow-exec: programs that Providers may run */
 	const char *programs[PROGRAMS_MAX + 1];
 	size_t nprograms;
-	/* where no tenant's kubeconfig may lead */
+	/* --management-network: networks to which no tenant's kubeconfig may point */
 	const char *networks[NETWORKS_MAX + 1];
 	size_t nnetworks;
-	/* of libvirt, that may be opened */
+	/* --allow-libvirt: URIs of libvirt hosts that drover may open */
 	const char *hosts[PROGRAMS_MAX + 1];
 	size_t nhosts;
-	/* of gangs */
+	/* --gang-level: labels by which gangs are kept together */
 	const char *levels[CONTEXT_LEVELS + 1];
 	size_t nlevels;
-	/* drover-libvirt; "": it is not installed */
+	/* path of drover-libvirt; "": not installed */
 	char helper[PATH_MAX];
 	bool json, debug;
 	int64_t per_address;
 	const char *image_key;
-	/* of the file that --agent-image-key names */
+	/* first line of the file that --agent-image-key names */
 	char *image_key_line;
-	/* --config */
+	/* path of --config; NULL: not set */
 	const char *config;
-	/* keeps what that file gave */
+	/* owns the texts of the options from that file */
 	json_t *config_texts;
 	struct argp_state *parsing;
 	int64_t poll_ms, settle_ms, batch_idle_ms, batch_most_ms, gang_hold_ms, half_life_ms,
@@ -238,7 +240,7 @@ static void read_config(struct run *r, char *path, struct argp_state *st)
 		argp_error(st, "--config %s", e.text);
 }
 
-/* What has to be said, and by which options. */
+/* Checks required options, and reads the key file of --agent-image-key. */
 static void check_options(struct run *r, struct argp_state *st)
 {
 	struct err e;
@@ -416,7 +418,7 @@ static void give_up(struct run *r, const struct err *e, const char *what)
 	loop_stop(r->loop);
 }
 
-/* A TLS listener with a certificate of the CA that agents pin. */
+/* Opens a TLS listener with a certificate of the CA that agents trust. */
 static struct httpd_cert *serve_tls(struct run *r, struct httpd *d,
 				    const struct httpd_mhd_spec *listener, struct err *e)
 {
@@ -476,7 +478,7 @@ static void on_signal(int signum, void *arg)
 	controller_stop(r->controller, on_released, r);
 }
 
-/* The system's bundle may be absent; one that was asked for may not. */
+/* Reads --image-ca. Without the option, the system's CA bundle may be missing. */
 static int read_image_ca(const struct run *r, struct buf *into, struct err *e)
 {
 	const char *path = r->image_ca ? r->image_ca : IMAGE_CA;
@@ -556,7 +558,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 	return 0;
 }
 
-/* Beside this program, or where `make install` puts it. */
+/* Finds drover-libvirt: beside this program, or where `make install` puts it. */
 static void find_helper(char out[static PATH_MAX])
 {
 	static const char *const places[] = {"drover-libvirt", "../lib/drover/drover-libvirt"};
@@ -599,12 +601,12 @@ int cli_run(int argc, char **argv)
 	if (!r.nnames)
 		r.names[r.nnames++] = host;
 	log_config(r.debug ? LOG_DEBUG : LOG_INFO, r.json ? LOG_JSON : LOG_TEXT);
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* one for each connection */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* one file for each connection */
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	prctl(PR_SET_DUMPABLE,
-	      0); /* no core file of a process that holds credentials, nor of its children */
+	      0); /* no core dump of a process that holds credentials, nor of its children */
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	r.loop = loop_uv_new();
 	r.group = loop_group_new(r.loop, "drover");

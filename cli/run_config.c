@@ -1,5 +1,5 @@
 /*
- * run_config: a file of options, given to the parser of the command line one by one.
+ * run_config: reads options from a file and passes each to the command line's parser.
  */
 #include "cli/run_config.h"
 
@@ -42,7 +42,8 @@ static const struct argp_option *option_of(const struct argp_option *options, co
 	return NULL;
 }
 
-/* As text, which stays where the tree keeps it.  NULL: neither text nor a number. */
+/* Returns v as a JSON string, whose text keeps its address; NULL: v is neither a string nor an
+ * integer. */
 static json_t *text_of(json_t *v)
 {
 	char text[32];
@@ -55,7 +56,7 @@ static json_t *text_of(json_t *v)
 	return json_string(text);
 }
 
-/* keep: an array that owns the texts that were given. */
+/* Passes one value to set(). keep: array that owns the texts passed to set(). */
 static int give(const struct argp_option *o, json_t *v, json_t *keep, run_config_set *set, void *to,
 		struct err *e)
 {

@@ -1,9 +1,9 @@
 /*
- * stuck: `drover why` without a name: everything that waits for a person, is late or waits, the
- * worst first.
+ * stuck: `drover why` without a name. Lists everything that needs an operator, is overdue or waits,
+ * the most urgent first.
  *
- * It reads what cli/explain.h says of each object, so that one object and all of them are told of
- * in the same words.
+ * The texts come from explain_object() (cli/explain.h), so that this list and `drover why NAME` use
+ * the same words.
  * Tests: tests/unit/cli/test_why.c
  */
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 #include "cli/stuck.h"
 #include "cli/verbs.h"
 
-#define DELETION_MS INT64_C(600000) /* what takes longer to go is told of */
-#define CLAIM_MS INT64_C(60000)	    /* a machine takes a claim within 30 s, or it is withdrawn */
+#define DELETION_MS INT64_C(600000) /* a deletion that takes longer is listed */
+#define CLAIM_MS INT64_C(60000)	    /* a claim binds to a machine within 30 s or is withdrawn */
 
 static const struct {
 	const char *name, *title, *colour;
@@ -54,14 +54,14 @@ static bool is_older(const char *time, int64_t now, int64_t ms)
 	return time && str_to_time(time, &t) && now - t > ms;
 }
 
-/* A person wanted it so. */
+/* True if an operator caused the state on purpose. */
 static bool is_wanted(const char *reason)
 {
 	return str_eq(reason, "NotApproved") || str_eq(reason, "Observed") ||
 	       str_eq(reason, "Paused");
 }
 
-/* why: what tells of it, with reason and message; stays NULL where the state does. */
+/* *why: the part of the answer with reason and message; NULL if the state itself is the reason. */
 static enum need machine_needs(const json_t *a, int64_t now, const json_t **why)
 {
 	const char *waits = json_str_at(a, "waitingFor");
@@ -133,7 +133,7 @@ static enum need needs_of(const json_t *answer, int64_t now, const json_t **why)
 					   : other_needs(answer, now, why);
 }
 
-/* --- one of them ------------------------------------------------------------------------------ */
+/* --- one row ---------------------------------------------------------------------------------- */
 
 static json_t *row_of(enum object_kind_id kind, const json_t *answer, const json_t *why)
 {
@@ -154,7 +154,8 @@ static json_t *row_of(enum object_kind_id kind, const json_t *answer, const json
 	return o;
 }
 
-/* What this version cannot read, nothing acts on. */
+/* Returns the row of an object that this version of drover cannot decode, so that no controller
+ * acts on it. */
 static json_t *unreadable(enum object_kind_id kind, const json_t *o, const struct err *e)
 {
 	OWN_JSON answer = json_object();
@@ -180,7 +181,7 @@ json_t *stuck_row(enum object_kind_id kind, const json_t *o, int64_t now, enum n
 	*need = NEED_PERSON;
 	if (object_decode(&object_kinds[kind], o, a, &object, &e) < 0)
 		return unreadable(kind, o, &e);
-	/* What a machine has taken is told of with the machine. */
+	/* a claim with a machine is listed as part of the machine */
 	if (kind == OBJECT_NODE_CLAIM &&
 	    (((struct node_claim *)object)->status.machine_ref ||
 	     ((struct node_claim *)object)->spec.machine_ref) &&
@@ -191,13 +192,13 @@ json_t *stuck_row(enum object_kind_id kind, const json_t *o, int64_t now, enum n
 	return *need == NEED_NONE ? NULL : row_of(kind, answer, why);
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all rows --------------------------------------------------------------------------------- */
 
 struct stuck {
 	struct cli_client *c;
 	json_t *rows[NEEDS];
 	size_t seen;
-	/* of the list under way */
+	/* kind of the list that is being read */
 	enum object_kind_id kind;
 	int64_t now;
 };
@@ -213,7 +214,7 @@ static void on_object(json_t *o, void *arg)
 		json_array_append_new(s->rows[need], row);
 }
 
-/* RFC 3339 texts of one form: the earlier is the smaller. */
+/* Compares RFC 3339 texts of the same form: the earlier time sorts first. */
 static int by_age(const void *a, const void *b)
 {
 	const char *x = str_or(json_str_at(*(json_t *const *)a, "since"), ""),
@@ -237,9 +238,12 @@ static void sort(json_t **rows)
 	*rows = sorted;
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- printing --------------------------------------------------------------------------------- */
 
-enum { ROWS_MAX = 10, HELPS_MAX = 2 }; /* of one need, on a terminal */
+/* On a terminal: most rows of one need */
+#define ROWS_MAX 10
+/* Most "what helps" lines of one row */
+#define HELPS_MAX 2
 
 static void print_line(FILE *out, struct arena *a, const char *text)
 {

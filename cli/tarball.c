@@ -60,7 +60,7 @@ static void write_out(struct tarball *t, const void *data, size_t len, ZSTD_EndD
 	}
 }
 
-/* Octal, with zeros before it and a NUL behind. */
+/* Writes n in octal with leading zeros and a NUL at the end. */
 static void put_number(char *field, size_t size, int64_t n)
 {
 	for (size_t i = size - 1; i-- > 0; n /= 8)
@@ -82,8 +82,8 @@ void tarball_add(struct tarball *t, const char *name, const void *data, size_t l
 	put_number(head + 116, 8, 0);
 	put_number(head + 124, 12, (int64_t)len);
 	put_number(head + 136, 12, t->time);
-	memset(head + 148, ' ', 8); /* the sum counts itself as spaces */
-	head[156] = '0';	    /* a file */
+	memset(head + 148, ' ', 8); /* the checksum field counts as spaces in its own sum */
+	head[156] = '0';	    /* type: regular file */
 	memcpy(head + 257,
 	       "ustar\0"
 	       "00",

@@ -4,14 +4,14 @@
 #include "api/kinds.h"
 
 /*
- * target: the types that a person names on the command line: those of the API in all their names,
- * with or without group (machine, machines, Machine, nodepools.drover.dev), and drover's own words:
- * claims, pools, tenants, wipes.
+ * target: object types by the names that users type: the API's names with or without group
+ * (machine, machines, Machine, nodepools.drover.dev), and drover's short names claims, pools,
+ * tenants, wipes.
  * Tests: tests/unit/cli/test_get.c
  */
-/* word: of len bytes.  OBJECT_KINDS: no type is called that. */
+/* Returns the kind that word (len bytes) names; OBJECT_KINDS: unknown type. */
 enum object_kind_id target_kind(const char *word, size_t len);
-/* All of them, for errors and help. */
+/* List of all types, for errors and help */
 #define TARGET_KINDS "machines, claims, pools, tenants, drains, wipes, providers, burstpolicies"
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * tenant: `drover tenant import`: finds the vClusters of the host cluster by the labels of their
- * Services, and prints for each what an admin applies so that it becomes a tenant: the
- * VirtualCluster, and a Role for the one Secret with its kubeconfig. No Secret is read, and nothing
- * is written.
+ * tenant: `drover tenant import`. Finds the vClusters of the host cluster by the labels of their
+ * Services. For each it prints the objects that an administrator applies to make it a tenant: the
+ * VirtualCluster, and a Role for the Secret with its kubeconfig. Reads no Secret and writes
+ * nothing.
  *
  * A vCluster NAME has a Service NAME with labels app=vcluster and release=NAME, a StatefulSet or
  * Deployment NAME, and a Secret vc-NAME, all in one namespace (chart/templates of
- * github.com/loft-sh/vcluster). What it syncs for its tenant carries vcluster.loft.sh/managed-by: a
- * Service of a tenant's that looks like a vCluster is none.
+ * github.com/loft-sh/vcluster). Objects that a vCluster syncs for its tenant have the label
+ * vcluster.loft.sh/managed-by: a synced Service that looks like a vCluster is ignored.
  * Tests: tests/unit/cli/test_tenant.c
  */
 #include <stdlib.h>
@@ -37,16 +37,16 @@ struct import {
 		struct found *v;
 		size_t n, cap;
 	} found;
-	/* "NAMESPACE/SECRET": name of the VirtualCluster that names it */
+	/* "NAMESPACE/SECRET" of a kubeconfig: name of the VirtualCluster that refers to it */
 	json_t *tenants;
-	/* of all VirtualClusters */
+	/* names of all VirtualClusters */
 	json_t *names;
-	/* to apply */
+	/* objects to print */
 	json_t *objects;
 	struct buf notes;
 };
 
-/* --- what is there ---------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void on_tenant(json_t *o, void *arg)
 {
@@ -79,7 +79,7 @@ static json_int_t port_of(const json_t *service)
 	return json_int_at(json_array_get(ports, 0), "port");
 }
 
-/* Names are kept as they are tested here: a selector of ours may name anything. */
+/* Compares by hand, because a label selector built from the argument could match other objects. */
 static bool is_wanted(const struct import *m, const char *ns, const char *name)
 {
 	const char *of = m->want->of, *slash = of ? strchr(of, '/') : NULL;
@@ -102,7 +102,8 @@ static void on_service(json_t *o, void *arg)
 		str_or(json_str_at(balancer, "ip"), json_str_at(balancer, "hostname"));
 	struct found f = {.ns = arena_strdup(m->a, ns), .name = arena_strdup(m->a, name)};
 
-	/* Its own has its name; beside it stand NAME-headless and others. */
+	/* The Service of the vCluster has the name of the release; NAME-headless and others do
+	 * not. */
 	if (!str_eq(name, json_str_at(o, "metadata", "labels", "release")) ||
 	    !str_is_dns_label(name) || !is_wanted(m, ns, name))
 		return;
@@ -115,7 +116,7 @@ static void on_service(json_t *o, void *arg)
 	m->found.v[m->found.n++] = f;
 }
 
-/* "StatefulSet", "Deployment"; NULL: none of that name is seen. */
+/* Returns "StatefulSet" or "Deployment"; NULL: found neither with the vCluster's name. */
 static const char *control_plane(struct import *m, const struct found *f)
 {
 	static const struct kube_resource *const kinds[] = {&KUBE_STATEFULSETS, &KUBE_DEPLOYMENTS};
@@ -130,7 +131,7 @@ static const char *control_plane(struct import *m, const struct found *f)
 	return NULL;
 }
 
-/* --- what to apply ---------------------------------------------------------------------------- */
+/* --- objects to apply ------------------------------------------------------------------------- */
 
 static void note(struct import *m, const char *text)
 {
@@ -164,7 +165,7 @@ static json_t *tenant_of(const struct import *m, const struct found *f, const ch
 	return o;
 }
 
-/* As in deploy/tenant-kubeconfig.yaml. */
+/* Adds the Role and RoleBinding of deploy/tenant-kubeconfig.yaml. */
 static void add_rights(struct import *m, const struct found *f, const char *secret,
 		       const char *runs)
 {

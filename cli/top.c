@@ -1,6 +1,6 @@
 /*
- * top: `drover top`: the fleet on a terminal, read again every two seconds, with keys; once and
- * whole on a pipe, or as JSON. What it shows is cli/top_view.c's.
+ * top: `drover top`. Shows the fleet on a terminal, updated every two seconds, with keys. On a
+ * pipe, or as JSON, it prints the whole fleet once. cli/top_view.c draws the view.
  * Tests: tests/unit/cli/test_top.c
  */
 #include <argp.h>
@@ -25,7 +25,7 @@
 
 #define RACK "topology.drover.dev/rack"
 #define AGAIN_MS 2000
-#define ESCAPE_MS 50 /* what a terminal sends for one key comes within so long */
+#define ESCAPE_MS 50 /* a terminal sends the bytes of one key within this time */
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -54,7 +54,7 @@ static void on_machine(json_t *o, void *arg)
 	json_array_append_new(r->machines, answer);
 }
 
-/* Those that are on their way. */
+/* Adds a claim that has no ready Node yet. */
 static void on_claim(json_t *o, void *arg)
 {
 	struct read *r = arg;
@@ -77,7 +77,7 @@ static void on_claim(json_t *o, void *arg)
 	json_array_append_new(r->claims, answer);
 }
 
-/* -1 with e, and the kind that could not be read. */
+/* Returns -1 with e and *kind, the kind that could not be read. */
 static int read_all(struct cli_client *c, struct top_view *v, enum object_kind_id *kind,
 		    struct err *e)
 {
@@ -132,7 +132,7 @@ int cli_do_top(struct cli_client *c)
 
 /* --- on a terminal ---------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t ended; /* a signal wants us to leave; the terminal is put back first */
+static volatile sig_atomic_t ended; /* set by a signal: restore the terminal, then exit */
 
 static void on_signal(int signum)
 {
@@ -147,10 +147,10 @@ static void catch_signals(void (*handler)(int))
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &act, NULL);
 	act.sa_handler = handler == SIG_DFL ? SIG_DFL : SIG_IGN;
-	sigaction(SIGTSTP, &act, NULL); /* stopped, it would leave the terminal as it is */
+	sigaction(SIGTSTP, &act, NULL); /* a stopped process would leave the terminal in raw mode */
 }
 
-/* -1: none within ms. */
+/* Returns the next byte from the terminal; -1: none within ms. */
 static int byte_within(int ms)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -165,7 +165,8 @@ static int byte_within(int ms)
 	return c;
 }
 
-/* ESC alone, or the sequence of an arrow or page key (ECMA-48, as xterm sends them). */
+/* Returns the key after ESC: ESC alone, or the sequence of an arrow or page key (ECMA-48, as xterm
+ * sends them). */
 static int escape_key(void)
 {
 	int c = byte_within(ESCAPE_MS);
@@ -206,7 +207,7 @@ static void show(struct cli_client *c, struct top_view *v)
 	buf_done(&text);
 }
 
-/* False: the person leaves. */
+/* Handles keys until the next update is due. False: the user quits. */
 static bool keys(struct cli_client *c, struct top_view *v)
 {
 	int64_t until = loop_clock(c->loop) + AGAIN_MS, rest;
@@ -235,8 +236,8 @@ static void watch(struct cli_client *c, struct top_view *v)
 	} while (keys(c, v));
 }
 
-/* Character by character, without echo, on the other screen: what stood on this one is back in the
- * end. */
+/* Runs with unbuffered input, without echo, on the alternate screen; the terminal is restored at
+ * the end. */
 static int on_terminal(struct cli_client *c)
 {
 	struct top_view *v = top_view_new();

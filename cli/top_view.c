@@ -20,14 +20,14 @@ struct top_view {
 	/* arrays */
 	json_t *machines, *claims;
 	int64_t now;
-	/* NULL: none */
+	/* error of the last read; NULL: none */
 	char *trouble;
 	enum order order;
 	char filter[FILTER];
 	bool typing, help, opened;
-	/* name of a machine; NULL: the first */
+	/* name of the selected machine; NULL: the first row */
 	char *chosen;
-	/* of machines that the filter lets through, when it was drawn last */
+	/* number of machines that match the filter (entries of shown) */
 	size_t rows;
 	json_t **shown;
 };
@@ -59,7 +59,7 @@ void top_view_trouble(struct top_view *v, const char *text)
 	v->trouble = mem_strdup(text);
 }
 
-/* --- which rows, in which order --------------------------------------------------------------- */
+/* --- rows and their order --------------------------------------------------------------------- */
 
 static const char *name_of(const json_t *m)
 {
@@ -71,7 +71,8 @@ static enum machine_state state_of(const json_t *m)
 	return machine_state_find(str_or(json_str_at(m, "state"), ""));
 }
 
-/* 0: a person has to look; then what has an error, what moves, what serves, what rests. */
+/* Sort key: 0 needs an operator, 1 has an error or is slow, 2 in transition, 3 serving, 4 at
+ * rest. */
 static int need_of(const json_t *m)
 {
 	enum machine_state s = state_of(m);
@@ -231,7 +232,7 @@ bool top_view_key(struct top_view *v, int key)
 	}
 	switch (key) {
 	case 'q':
-	case 3: /* Ctrl-C, where the terminal makes no signal of it */
+	case 3: /* Ctrl-C, if the terminal sends no signal for it */
 		return false;
 	case TOP_ESCAPE:
 		if (!v->help && !v->opened)
@@ -282,7 +283,7 @@ struct draw {
 	size_t lines;
 };
 
-/* As much of it as fits, with what would move the cursor as '?'. */
+/* Draws one line, truncated to the width of the screen; control characters become '?'. */
 static void line(struct draw *d, const char *colour, const char *text)
 {
 	size_t width = 0;
@@ -311,7 +312,7 @@ static void line(struct draw *d, const char *colour, const char *text)
 	buf_puts(d->out, "\n");
 }
 
-/* The screen has room for so many more. */
+/* Returns the number of free lines on the screen; SIZE_MAX: no limit. */
 static size_t left(const struct draw *d)
 {
 	return !d->s->height		     ? SIZE_MAX
@@ -356,7 +357,7 @@ static const char *bar(const json_t *p, struct arena *a)
 			    (int)((double)done * 100 / (double)total));
 }
 
-/* What it comes to, in few words. */
+/* Returns the DOING column: the reason of an error, the progress, or what the machine waits for. */
 static const char *doing(const json_t *m, struct arena *a)
 {
 	const char *reason = reason_of(m), *waits = json_str_at(m, "waitingFor"),
@@ -415,7 +416,7 @@ static void draw_machines(const struct top_view *v, struct draw *d, struct arena
 				: "  no machines");
 }
 
-/* "10:20 to 10:31", in UTC. */
+/* Returns the expected start of a claim, such as "10:20 to 10:31 UTC". */
 static const char *eta(const json_t *n, struct arena *a)
 {
 	const char *p50 = json_str_at(n, "etaP50"), *p90 = json_str_at(n, "etaP90");

@@ -1,6 +1,6 @@
 /*
- * verbs: command lines of the short verbs.  What they do is in cli/machine.c,
- * cli/approve.c and cli/drain.c.
+ * verbs: command lines of the short verbs. Their actions are in cli/machine.c, cli/approve.c,
+ * cli/pause.c and cli/drain.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static error_t parse_nothing(int key, char *arg, struct argp_state *st)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* Only whether programs read it: no cluster is asked. */
+/* Accepts -o only, because `drover version` reads no cluster. */
 static error_t parse_version(int key, char *arg, struct argp_state *st)
 {
 	struct cli_options *o = st->input;
@@ -73,10 +73,10 @@ int cli_crds(int argc, char **argv)
 
 enum { ADOPT = 256, DRIVES, BMC };
 
-/* What any of them may be told; each has options for its own. */
+/* Options of all verbs below; each verb accepts only its own */
 struct one {
 	struct cli_options o;
-	/* "machine", for errors */
+	/* kind of the argument, for errors, such as "machine" */
 	const char *what;
 	const char *name, *reason;
 	bool needs_reason, yes;
@@ -139,7 +139,7 @@ static void read_one(struct one *v, const struct argp_option *options, const cha
 	args_parse(&a, argc, argv, v);
 }
 
-/* Open, do it, close. */
+/* Opens a client, runs the call, closes the client. Evaluates to the exit status. */
 #define RUN_ONE(v_, verb_, call_)                                                                  \
 	({                                                                                         \
 		struct cli_client c;                                                               \

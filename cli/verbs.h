@@ -4,40 +4,43 @@
 #include "cli/client.h"
 
 /*
- * verbs: what each verb does, on an open client: main() reads the command
- * line and calls these, tests call them on a simulated loop.  Each prints what it wrote and
- * gives the exit status.
+ * verbs: the actions of drover's verbs on an open client. main() parses the command line and calls
+ * these functions; tests call them on a simulated loop. Each function prints what it wrote and
+ * returns the exit status.
  */
 struct cli_drain {
-	/* Machines, or Nodes of drover's */
+	/* Names of Machines, or of Nodes that drover created; the two may be mixed */
 	const char **names;
 	size_t nnames;
-	/* of Machines, instead of names; NULL: none */
+	/* Label selector of Machines, instead of names; NULL: not set */
 	const char *selector;
 	const char *reason, *on_deadline, *then;
-	/* wall ms; 0: none */
+	/* Wall ms; 0: not set */
 	int64_t deadline, not_before;
 	int64_t concurrent;
-	/* gangs need not leave together */
+	/* True: machines of one gang may be drained at different times */
 	bool split;
 	bool wait;
 };
-/* "2h" from now on, or an RFC 3339 time, in wall ms; 0: text is NULL; -1: it is neither. */
+/* Returns the time in text as wall ms: a duration such as "2h" counts from now, otherwise text is
+ * RFC 3339. 0: text is NULL. -1: text is neither. */
 int64_t cli_time(int64_t now, const char *text);
 int cli_do_drain(struct cli_client *c, const struct cli_drain *d);
-/* Show how far it is until it has ended; a signal leaves it and says how to follow and to
- * cancel. */
+/* Shows the progress of a Drain until the Drain has ended. A signal stops only the display, and
+ * prints how to show it again and how to cancel the Drain. */
 int cli_do_follow(struct cli_client *c, const char *drain);
 int cli_do_cancel(struct cli_client *c, const char *drain);
 
-/* target: as explain_ask() takes it (cli/explain.h); ns: drover's own. */
+/* Prints why an object is stuck. target: in the form that explain_ask() expects (cli/explain.h).
+ * ns: drover's own namespace. */
 int cli_do_why(struct cli_client *c, const char *target, const char *ns);
-/* The fleet, once: as text, or as JSON. */
+/* Prints the fleet once, as text or as JSON. */
 int cli_do_top(struct cli_client *c);
-/* All that is stuck, the worst first.  Nothing stuck is no failure: 0. */
+/* Lists everything that is stuck, the most urgent first. Returns 0 also if nothing is stuck. */
 int cli_do_stuck(struct cli_client *c);
 
-/* Whether all is there that an installation needs; 1: something is wrong.  ns: drover's own. */
+/* Checks that the cluster has everything that drover needs. Returns 1 if something is wrong. ns:
+ * drover's own namespace. */
 int cli_do_check(struct cli_client *c, const char *ns);
 
 int cli_do_release(struct cli_client *c, const char *node_or_machine);
@@ -45,8 +48,8 @@ int cli_do_retry(struct cli_client *c, const char *machine);
 int cli_do_quarantine(struct cli_client *c, const char *machine, const char *reason);
 int cli_do_retire(struct cli_client *c, const char *machine, const char *reason);
 int cli_do_confirm_off(struct cli_client *c, const char *machine, bool yes);
-/* what: TYPE/NAME of a pool, a provider or a tenant. Resume ends a pause, else lets a stopped line
- * go on. */
+/* what: TYPE/NAME of a pool, a provider or a tenant. cli_do_resume() ends a pause; if the object is
+ * not paused, it closes the circuit breaker so that new claims may start. */
 int cli_do_pause(struct cli_client *c, const char *what);
 int cli_do_resume(struct cli_client *c, const char *what);
 
@@ -55,29 +58,30 @@ int cli_do_burst_reset(struct cli_client *c, const char *policy, const char *rea
 
 struct cli_approve {
 	const char *machine;
-	/* bmc: by itself */
+	/* Parts to approve; bmc excludes the other parts */
 	bool wipe, drives, bmc;
-	/* drives that go out of the list are accounted for: do not ask */
+	/* True: drives that leave the list are accounted for, so do not ask */
 	bool yes;
-	/* the claim; NULL: no */
+	/* Name of the NodeClaim that the machine already serves; NULL: not set */
 	const char *adopt;
 };
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a);
 
 struct cli_import {
-	/* NAME or NAMESPACE/NAME; NULL: all that are found */
+	/* NAME or NAMESPACE/NAME of a vCluster; NULL: all vClusters */
 	const char *of;
-	/* GPUs of each; NULL: 0, until a person says more */
+	/* GPU quota of each new tenant, as text; NULL: 0 */
 	const char *quota;
-	/* drover's own */
+	/* drover's own namespace */
 	const char *ns;
 };
-/* Print the VirtualCluster, Role and RoleBinding of each vCluster that none names yet, to apply. 1:
- * there is none. */
+/* Prints the VirtualCluster, Role and RoleBinding to apply for each vCluster that no VirtualCluster
+ * names yet. Returns 1 if there is no vCluster. */
 int cli_do_import(struct cli_client *c, const struct cli_import *i);
 
-/* All that a supporter asks for, without what may be a secret, as one archive into `to`; ns:
- * drover's own. What could not be had is said in it, and is no failure. */
+/* Writes a support bundle to `to`: one archive of objects and logs without possible secrets. ns:
+ * drover's own namespace. What could not be read is listed in the archive and does not count as a
+ * failure. */
 int cli_do_bundle(struct cli_client *c, const char *ns, FILE *to);
 
 enum cli_form { CLI_TABLE, CLI_WIDE, CLI_JSON, CLI_YAML, CLI_NAME };
@@ -85,15 +89,17 @@ struct cli_look {
 	/* TYPE[,TYPE...], or TYPE NAME..., or TYPE/NAME...; types that target_kind() knows */
 	const char **targets;
 	size_t n;
-	/* of labels; NULL: all */
+	/* Label selector; NULL: all objects */
 	const char *selector;
 	enum cli_form form;
-	/* watch: of one type, and one name or all of them */
+	/* headless: print no header line. watch: print changes; allowed for one type with at most
+	 * one name */
 	bool headless, watch;
-	/* of the terminal, in columns: what does not fit is left out, and said; 0: nothing is */
+	/* Width of the terminal in columns; columns that do not fit are left out and named. 0:
+	 * print all columns */
 	size_t width;
 };
-/* Show objects.  What is not there is said, and the rest shown: 1. */
+/* Prints objects. Returns 1 if an object does not exist; the other objects are printed. */
 int cli_do_get(struct cli_client *c, const struct cli_look *look);
 
 #endif

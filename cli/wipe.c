@@ -1,6 +1,6 @@
 /*
- * wipe: `drover wipe verify` and `drover wipe keys`.  Files are read here, records and keys
- * that are named are asked from the host cluster; cli/audit.c judges.
+ * wipe: `drover wipe verify` and `drover wipe keys`. Reads files here, and WipeRecords and keys
+ * from the host cluster; cli/audit.c verifies them.
  */
 #include <argp.h>
 #include <dirent.h>
@@ -38,7 +38,7 @@ struct verify {
 	struct audit *audit;
 	size_t nkeys;
 
-	/* asking */
+	/* WipeRecords to read from the host cluster */
 	const char *names[NAMES_MAX];
 	size_t nnames, at;
 	struct loop *loop;
@@ -110,7 +110,7 @@ static void add_folder(struct verify *v, const char *path, int depth)
 		struct stat st;
 
 		if (list[i]->d_name[0] == '.') {
-			/* a file half written, or the folder itself */
+			/* a partly written file, or the folder itself */
 		} else if (stat(sub, &st) < 0) {
 			complain(v, sub, strerror(errno));
 		} else if (S_ISDIR(st.st_mode)) {
@@ -119,10 +119,10 @@ static void add_folder(struct verify *v, const char *path, int depth)
 			else
 				complain(v, sub, "folders are nested too deeply");
 		} else if (!is_record_file(list[i]->d_name)) {
-			/* not a record's name */
+			/* not the name of a record */
 		} else if (S_ISREG(st.st_mode)) {
 			add_file(v, sub);
-		} else { /* a pipe would be waited for */
+		} else { /* reading a pipe could block */
 			complain(v, sub, "not a regular file");
 		}
 		free(sub);
@@ -131,7 +131,7 @@ static void add_folder(struct verify *v, const char *path, int depth)
 	free(list);
 }
 
-/* --- asking the host cluster ------------------------------------------------------------------ */
+/* --- reading from the host cluster ------------------------------------------------------------ */
 
 static void ask_next(struct verify *v);
 
@@ -162,11 +162,11 @@ static void on_keys(json_t *o, const struct err *e, void *arg)
 		loop_stop(v->loop);
 		return;
 	}
-	if (v->keys_only && v->json) /* as --keys reads them */
+	if (v->keys_only && v->json) /* in the form that --keys reads */
 		json_dumpf(json_object_get(o, "data"), stdout, JSON_INDENT(2));
 	if (v->keys_only && v->json)
 		putchar('\n');
-	if (now) { /* the present one first */
+	if (now) { /* the current key first */
 		v->nkeys += audit_keys(v->audit, now);
 		if (v->keys_only && !v->json)
 			printf("%s\n", now);
