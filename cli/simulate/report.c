@@ -1,4 +1,4 @@
-/* report: numbers of a plan and of a replay. */
+/* report: computes the numbers of a plan and of a replay. */
 #include "cli/simulate/report.h"
 
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "planner/plan.h"
 #include "planner/world_look.h"
 
-#define WINDOW 128 /* pods of a tenant that wait before the planner at once */
+#define WINDOW 128 /* waiting pods of one tenant that the planner sees at once */
 #define SETTLE_MS 10000
-#define PLANS 10000 /* at the most, where nothing is said */
+#define PLANS 10000 /* most plans of a replay, unless times.settle is set */
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
@@ -68,7 +68,8 @@ static json_t *claims_of(const struct plan *p)
 	return list;
 }
 
-/* Machines are whole; what is above by less than the rounding of the linear program is not. */
+/* Rounds up to whole machines; an excess within the rounding error of the linear program is
+ * ignored. */
 static int64_t whole(double machines)
 {
 	const int64_t n = (int64_t)machines;
@@ -121,7 +122,7 @@ static int by_value(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-/* Nearest rank. */
+/* Returns the percentile by the nearest-rank method; v is sorted. */
 static double percentile(const double *v, size_t n, unsigned pct)
 {
 	const size_t rank = (n * pct + 99) / 100;
@@ -134,7 +135,7 @@ struct waits {
 	size_t n, started, ended;
 };
 
-/* Of one tenant's jobs, or of all (NULL). */
+/* Fills w with the waits of one tenant's jobs, or of all jobs if tenant is NULL. */
 static void count_waits(const struct replay_spec *s, const struct replay *r, const char *tenant,
 			struct waits *w)
 {
@@ -228,7 +229,7 @@ static json_t *replay_of(const struct replay_spec *s)
 	return o;
 }
 
-/* Until the last one could have ended, had it not waited. */
+/* Returns the time at which the last job would end if no job waited. */
 static int64_t end_of(const struct scenario *s)
 {
 	int64_t end = 1000;

@@ -1,7 +1,7 @@
 /*
- * report_svg: two charts above each other over the same time: GPUs in use and in Nodes with all
- * there are as a line, and GPUs that are waited for. One document without references; colours for
- * light and dark by the reader's preference.
+ * report_svg: draws two charts, one above the other, over the same time. Upper chart: GPUs in use
+ * and GPUs in Nodes, with a line for all GPUs. Lower chart: GPUs that waiting jobs need. The
+ * document has no external references, and colours for light and dark mode.
  * Tests: tests/unit/cli/simulate/test_simulate.c
  */
 #include "base/str.h"
@@ -12,17 +12,21 @@
 #define RIGHT 24
 #define PLOT (WIDTH - LEFT - RIGHT)
 #define TOP 64
-#define HIGH 240 /* of the upper chart */
+#define HIGH 240 /* height of the upper chart */
 #define LOW 140
 #define GAP 64
 #define TICKS 4
 
 static const char style[] =
 	"<style>\n"
-	"svg{font:13px system-ui,sans-serif;--ink:#1b1f24;--soft:#656d76;--line:#d0d7de;--back:#fff;--use:#0969da;--node:#b6d4f5;--wait:#bc4c00}\n"
-	"@media (prefers-color-scheme:dark){svg{--ink:#e6edf3;--soft:#8d96a0;--line:#3d444d;--back:#0d1117;--use:#4493f8;--node:#1f3f66;--wait:#db6d28}}\n"
-	".b{fill:var(--back)}.t{fill:var(--ink);font-size:16px;font-weight:600}.l{fill:var(--soft)}.g{stroke:var(--line);stroke-width:1}\n"
-	".n{fill:var(--node)}.u{fill:var(--use)}.w{fill:var(--wait)}.c{stroke:var(--ink);stroke-width:1;stroke-dasharray:4 3}\n"
+	"svg{font:13px system-ui,sans-serif;--ink:#1b1f24;--soft:#656d76;--line:#d0d7de;"
+	"--back:#fff;--use:#0969da;--node:#b6d4f5;--wait:#bc4c00}\n"
+	"@media (prefers-color-scheme:dark){svg{--ink:#e6edf3;--soft:#8d96a0;--line:#3d444d;"
+	"--back:#0d1117;--use:#4493f8;--node:#1f3f66;--wait:#db6d28}}\n"
+	".b{fill:var(--back)}.t{fill:var(--ink);font-size:16px;font-weight:600}"
+	".l{fill:var(--soft)}.g{stroke:var(--line);stroke-width:1}\n"
+	".n{fill:var(--node)}.u{fill:var(--use)}.w{fill:var(--wait)}"
+	".c{stroke:var(--ink);stroke-width:1;stroke-dasharray:4 3}\n"
 	"</style>\n";
 
 static void text_escaped(struct buf *out, const char *s)
@@ -37,7 +41,7 @@ static void text_escaped(struct buf *out, const char *s)
 	}
 }
 
-/* 1, 2 or 5 times a power of ten, of which TICKS are at least max. */
+/* Returns 1, 2 or 5 times a power of ten, such that TICKS steps reach max. */
 static double step_of(double max)
 {
 	static const double times[] = {1, 2, 5};
@@ -57,7 +61,7 @@ static double larger(double a, double b)
 }
 
 struct chart {
-	/* max: at the top */
+	/* max: value at the top of the chart */
 	double top, height, max;
 };
 
@@ -86,7 +90,7 @@ static void grid(const struct chart *c, const char *label, struct buf *out)
 	}
 }
 
-/* Each sample as a step. */
+/* Draws the samples as steps. */
 static void area(const struct chart *c, const json_t *line, const char *key, const char *class,
 		 struct buf *out)
 {
@@ -101,7 +105,7 @@ static void area(const struct chart *c, const json_t *line, const char *key, con
 	buf_printf(out, "V%.1fZ\"/>\n", c->top + c->height);
 }
 
-/* Hours or days, whichever gives ten or fewer marks. */
+/* Draws the time axis in minutes, hours or days, with at most 12 marks. */
 static void times(double y, double seconds, struct buf *out)
 {
 	static const double units[] = {60, 600, 3600, 6 * 3600.0, 86400, 7 * 86400.0, 30 * 86400.0};
@@ -115,13 +119,13 @@ static void times(double y, double seconds, struct buf *out)
 	days = unit >= 86400;
 	hours = !days && unit >= 3600;
 	for (double t = 0; t <= seconds; t += unit)
-		buf_printf(
-			out,
-			"<text class=\"l\" x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%g</text>\n",
-			LEFT + t / seconds * PLOT, y,
-			t / (days    ? 86400
-			     : hours ? 3600
-				     : 60));
+		buf_printf(out,
+			   "<text class=\"l\" x=\"%.1f\" y=\"%.0f\" "
+			   "text-anchor=\"middle\">%g</text>\n",
+			   LEFT + t / seconds * PLOT, y,
+			   t / (days	? 86400
+				: hours ? 3600
+					: 60));
 	buf_printf(out, "<text class=\"l\" x=\"%d\" y=\"%.0f\" text-anchor=\"end\">%s</text>\n",
 		   WIDTH - RIGHT, y + 20,
 		   days	   ? "days"
@@ -147,10 +151,11 @@ static void legend(struct buf *out)
 	} rows[] = {{"u", "in use"}, {"n", "in Nodes, unused"}, {"w", "waited for"}};
 
 	for (int i = 0; i < 3; i++)
-		buf_printf(
-			out,
-			"<rect class=\"%s\" x=\"%d\" y=\"14\" width=\"12\" height=\"12\"/><text class=\"l\" x=\"%d\" y=\"25\">%s</text>\n",
-			rows[i].class, WIDTH - 400 + 130 * i, WIDTH - 382 + 130 * i, rows[i].text);
+		buf_printf(out,
+			   "<rect class=\"%s\" x=\"%d\" y=\"14\" width=\"12\" height=\"12\"/>"
+			   "<text class=\"l\" x=\"%d\" y=\"25\">%s</text>\n",
+			   rows[i].class, WIDTH - 400 + 130 * i, WIDTH - 382 + 130 * i,
+			   rows[i].text);
 }
 
 bool report_svg(const json_t *report, struct buf *out)
@@ -164,25 +169,26 @@ bool report_svg(const json_t *report, struct buf *out)
 
 	if (!json_array_size(line))
 		return false;
-	buf_printf(
-		out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"GPUs in use and GPUs that waiting jobs need, over time\">\n%s",
-		WIDTH, height, WIDTH, height, style);
-	buf_printf(
-		out,
-		"<rect class=\"b\" width=\"%d\" height=\"%d\"/>\n<text class=\"t\" x=\"%d\" y=\"26\">",
-		WIDTH, height, LEFT);
+	buf_printf(out,
+		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+		   "viewBox=\"0 0 %d %d\" role=\"img\" "
+		   "aria-label=\"GPUs in use and GPUs that waiting jobs need, over time\">\n%s",
+		   WIDTH, height, WIDTH, height, style);
+	buf_printf(out,
+		   "<rect class=\"b\" width=\"%d\" height=\"%d\"/>\n"
+		   "<text class=\"t\" x=\"%d\" y=\"26\">",
+		   WIDTH, height, LEFT);
 	text_escaped(out, str_or(json_str_at(report, "scenario"), ""));
 	buf_puts(out, "</text>\n");
 	legend(out);
 	grid(&high, "GPUs", out);
 	area(&high, line, "nodes", "n", out);
 	area(&high, line, "used", "u", out);
-	buf_printf(
-		out,
-		"<line class=\"c\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text class=\"l\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">all %g</text>\n",
-		LEFT, WIDTH - RIGHT, y_of(&high, gpus), y_of(&high, gpus), WIDTH - RIGHT,
-		y_of(&high, gpus) - 4, gpus);
+	buf_printf(out,
+		   "<line class=\"c\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>"
+		   "<text class=\"l\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">all %g</text>\n",
+		   LEFT, WIDTH - RIGHT, y_of(&high, gpus), y_of(&high, gpus), WIDTH - RIGHT,
+		   y_of(&high, gpus) - 4, gpus);
 	grid(&low, "GPUs that waiting jobs need (queue)", out);
 	area(&low, line, "waiting", "w", out);
 	times(low.top + LOW + 20, seconds, out);

@@ -1,5 +1,5 @@
 /*
- * report_table: the report for people.
+ * report_table: prints the report as text.
  * Tests: tests/unit/cli/simulate/test_simulate.c
  */
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "cli/simulate/report.h"
 
-#define ROWS 40 /* of a list; the rest is counted */
+#define ROWS 40 /* most rows of a list; the other rows are only counted */
 
 static double real_at(const json_t *o, const char *a, const char *b)
 {
@@ -65,8 +65,8 @@ static bool same_reasons(const json_t *a, const json_t *b)
 	       json_equal(json_object_get(a, "reasons"), json_object_get(b, "reasons"));
 }
 
-/* Pods of one tenant that wait for the same reasons are one row, as long as they stand together in
- * the queue. */
+/* Prints the pods that are not placed. Consecutive pods of one tenant with the same reasons share a
+ * row. */
 static void print_waiting(const json_t *plan, struct buf *out)
 {
 	const json_t *pods = json_object_get(plan, "pods");
@@ -167,7 +167,7 @@ static void print_replay(const json_t *r, struct buf *out)
 	print_wait(r, out);
 }
 
-/* One line of a comparison, where both have it. */
+/* Prints one line of the comparison if both reports have the number. */
 static void compare(const json_t *before, const json_t *after, const char *part, const char *key,
 		    const char *sub, const char *what, struct buf *out)
 {

@@ -7,17 +7,21 @@
 #include "planner/replay.h"
 
 /*
- * scenario: a fleet, its tenants and what waits, as a YAML file: an object, or a List of them, a
- * document.
+ * scenario: a fleet, its tenants and waiting pods, as a YAML file. Each document is an object or a
+ * List of objects:
  *
- *   Scenario (drover.dev/v1alpha1)   machines by number, times, what comes; at most one, for files alone
- *   NodePool, Provider, Machine, VirtualCluster, NodeClaim, WipeRecord   as in the API
- *   Pod, Node (v1)                   with `tenant: NAME` beside kind
- *   PodGroup, Workload               with `tenant: NAME`, in the versions of controller/tenant/pod_groups.h
+ *   Scenario (drover.dev/v1alpha1)
+ *       machines by number, times, arrivals; at most one; exists only in files
+ *   NodePool, Provider, Machine, VirtualCluster, NodeClaim, WipeRecord
+ *       as in the API
+ *   Pod, Node (v1)
+ *       with `tenant: NAME` beside kind
+ *   PodGroup, Workload
+ *       with `tenant: NAME`, in the versions of controller/tenant/pod_groups.h
  *
- * `drover snapshot` writes such a file of a live fleet. Decoding is strict: a field that its kind
- * does not have is refused by name and line, and so is what refers to something that is not there.
- * The files are foreign bytes: all is bounded.
+ * `drover snapshot` writes such a file from a live fleet. Decoding is strict: an unknown field and
+ * a reference to a missing object are errors with the line. Files are untrusted input, so all sizes
+ * are bounded.
  * Tests: tests/unit/cli/simulate/test_scenario.c, tests/fuzz/fuzz_scenario.c
  */
 #define SCENARIO_BYTES ((size_t)512 << 20)
@@ -25,23 +29,23 @@
 #define SCENARIO_JOBS 1000000
 #define SCENARIO_PODS 4000000 /* of all jobs together */
 
-/* The documents, before anything is made of them. */
+/* The parsed documents of a file */
 struct scenario_doc {
 	json_t *j;
-	/* in the file; for lines of errors */
+	/* Text of the document in the file, and its first line; for line numbers in errors */
 	const char *text;
 	size_t len, line;
 };
 struct scenario_file {
-	/* for errors */
+	/* For errors */
 	const char *path;
 	struct scenario_doc *v;
 	size_t n, cap;
 };
-/* A new copy without the members that name the kind, and without metadata that API servers alone
- * write. */
+/* Returns a new copy of doc without apiVersion and kind, and without the metadata that only API
+ * servers write. */
 json_t *scenario_body(const json_t *doc);
-/* text is borrowed as long as the file is in use. */
+/* Splits text into documents. text is borrowed until scenario_file_done(). Returns -1 with e. */
 int scenario_parse(struct scenario_file *f, const char *path, const char *text, size_t len,
 		   struct err *e) __attribute__((warn_unused_result));
 void scenario_file_done(struct scenario_file *f);
@@ -50,23 +54,23 @@ struct scenario {
 	const char *name;
 	struct world *world;
 	struct replay_times times;
-	/* 0: not said */
+	/* End of the replay; 0: not set */
 	int64_t until_ms;
-	/* path, as it stands there; NULL: none */
+	/* Path of the arrivals file, as written in the scenario; NULL: no arrivals */
 	const char *arrivals;
 	struct replay_job *jobs;
 	size_t njobs;
 };
-/* Its world is the caller's to free (also after an error, where it may be NULL); the rest is in the
- * arena. */
+/* Builds the world from the documents. The caller must free s->world, also after an error, when it
+ * may be NULL; everything else is allocated in the arena a. */
 int scenario_build(const struct scenario_file *f, struct scenario *s, struct arena *a,
 		   struct err *e) __attribute__((warn_unused_result));
 
 /*
- * CSV (scenario_csv.c says of what kinds) with a header line: time, tenant, count, gpus, cpu,
- * memory, duration_s and, where it is wanted, gang, in any order. A line is a job of count pods
- * alike that comes so many seconds after the beginning and runs for duration_s; gang 1: all its
- * pods at once. path: for errors.
+ * Reads arrivals from CSV text into s->jobs. scenario_csv.c lists the accepted variants of CSV. The
+ * header line has the columns time, tenant, count, gpus, cpu, memory, duration_s and optionally
+ * gang, in any order. Each other line is a job: count equal pods that arrive at `time` and run for
+ * duration_s; with gang 1 all its pods start together. path: for errors.
  */
 int scenario_arrivals(struct scenario *s, const char *path, const char *text, size_t len,
 		      struct arena *a, struct err *e) __attribute__((warn_unused_result));

@@ -1,9 +1,10 @@
 /*
- * scenario_build: documents as a world, by the code that the controller uses: kinds by their field
- * tables and controller/claims/world_objects.h, pods and Nodes by controller/tenant/projection.h.
+ * scenario_build: builds a world from documents with the code of the controller: drover's kinds by
+ * their field tables and controller/claims/world_objects.h, pods and Nodes by
+ * controller/tenant/projection.h.
  *
- * In two rounds, so that order means nothing: what others refer to (tenants, Providers, Machines,
- * records) is decoded first.
+ * Two passes make the order of documents irrelevant: objects that others refer to (tenants,
+ * Providers, Machines, records) are decoded first.
  * Tests: tests/unit/cli/simulate/test_scenario.c
  */
 #include <stdlib.h>
@@ -27,7 +28,7 @@
 #define DAY_MS INT64_C(86400000)
 #define YEARS_MS (3660 * DAY_MS)
 
-/* --- the header ------------------------------------------------------------------------------- */
+/* --- the Scenario object ---------------------------------------------------------------------- */
 
 struct head_machines {
 	struct object_name_ref provider_ref;
@@ -95,9 +96,9 @@ static const struct field head_fields[] = {
 enum extra { SCENARIO = OBJECT_KINDS, POD, NODE, GROUP, KINDS };
 struct doc {
 	const struct scenario_doc *d;
-	/* enum object_kind_id or enum extra */
+	/* Enum object_kind_id or enum extra */
 	int kind;
-	/* of a GROUP */
+	/* Kind of gang, if kind is GROUP */
 	enum gang_kind gang;
 	void *object;
 };
@@ -105,17 +106,17 @@ struct build {
 	const struct scenario_file *f;
 	struct scenario *s;
 	struct doc *docs;
-	/* name -> object */
+	/* Objects by name, for each kind */
 	struct map *of[KINDS];
-	/* NULL: none */
+	/* The Scenario; NULL: none */
 	struct head *head;
 	size_t machines;
 	struct arena *a;
 	struct err *e;
 };
 
-/* Where the last part of a path like spec.template.spec.x stands: each part behind the one before
- * it. */
+/* Returns the line of the last part of a path such as spec.template.spec.x; each part is searched
+ * after the part before it. */
 static size_t line_of(const struct scenario_doc *d, const char *path)
 {
 	size_t at = 0, line = d->line;
@@ -143,7 +144,8 @@ static size_t line_of(const struct scenario_doc *d, const char *path)
 	return line;
 }
 
-/* e holds what fields_decode() says, "PATH: what". */
+/* Sets e to an error with file, line and object. On entry e contains the error of fields_decode(),
+ * "PATH: what". */
 static int refused(struct build *b, const struct doc *x, const char *kind)
 {
 	const struct err said = *b->e;
@@ -169,7 +171,7 @@ static const char *kind_name(int kind)
 				: object_kinds[kind].kind;
 }
 
-/* A PodGroup or Workload, in a version that the controller reads. */
+/* True if the document is a PodGroup or Workload in a version that the controller reads. */
 static bool is_group(struct doc *x, const char *version, const char *kind)
 {
 	for (int k = 0; k < GANG_KINDS; k++)
@@ -269,7 +271,7 @@ static int decode_group(struct build *b, struct doc *x)
 	return keep(b, x, key);
 }
 
-/* As the controller sees it, with the size of its gang. */
+/* Returns the pod as the controller passes it to the planner, with the size of its gang. */
 static const struct world_pod *with_gang(struct build *b, const struct tenant_pod *p)
 {
 	const struct gang_name *g = p->gang;
@@ -286,7 +288,7 @@ static const struct world_pod *with_gang(struct build *b, const struct tenant_po
 
 /* --- Pods and Nodes --------------------------------------------------------------------------- */
 
-/* True if Kubernetes has all its fields; whatever else it has is refused by name. */
+/* True if Kubernetes knows all fields of the object; otherwise e names the unknown field. */
 static bool is_known(struct build *b, struct doc *x)
 {
 	OWN_JSON j = json_deep_copy(x->d->j);
@@ -295,7 +297,7 @@ static bool is_known(struct build *b, struct doc *x)
 	return strict_check(kind_name(x->kind), j, b->a, b->e) == 0;
 }
 
-/* What the controller reads of it; NULL with e set. */
+/* Returns the fields that the controller reads; NULL with e. */
 static json_t *read_of(struct build *b, struct doc *x, const struct scan_want *want)
 {
 	OWN_JSON j = scenario_body(x->d->j);
@@ -319,7 +321,7 @@ static void set_default(json_t *o, const char *key, const char *value)
 		json_object_set_new(o, key, json_string(value));
 }
 
-/* One that says nothing of itself waits. */
+/* Sets defaults; a pod without status and node counts as waiting. */
 static void complete_pod(struct build *b, json_t *j)
 {
 	json_t *meta = json_object_get(j, "metadata");
@@ -347,7 +349,7 @@ static int put_pod(struct build *b, struct doc *x, struct tenant *t)
 		return complain(b, x, "metadata.namespace", "want a DNS label, got",
 				json_str_at(j, "metadata", "namespace"));
 	p = tenant_project_pod(j, b->a, t, b->e);
-	if (p) /* one that has ended is nothing to a plan */
+	if (p) /* NULL: the pod has ended, so the plan ignores it */
 		(void)world_put_pod(b->s->world, with_gang(b, p));
 	return 0;
 }
@@ -393,7 +395,8 @@ static const struct condition *condition_of(const struct virtual_cluster *vc, co
 	return NULL;
 }
 
-/* What its API server said last stands in its status; without any it is taken for healthy. */
+/* Adds a tenant to the world. status has the last answer of the tenant's API server; without status
+ * the tenant counts as healthy. */
 static int put_tenant(struct build *b, struct doc *x)
 {
 	const struct virtual_cluster *vc = x->object;
@@ -444,7 +447,7 @@ static int put_machine(struct build *b, struct doc *x)
 				m->spec.provider_ref.name);
 	if (++b->machines > SCENARIO_MACHINES)
 		return complain(b, x, "kind", "more than 100000 of", "Machine");
-	if (!m->status.state) { /* one that says nothing of itself may be claimed */
+	if (!m->status.state) { /* a Machine without status counts as free and clean */
 		m->status.state = "free";
 		m->status.clean = true;
 	}
@@ -506,7 +509,7 @@ static int put(struct build *b, struct doc *x)
 	}
 }
 
-/* Machines by number, free and clean, wiped as well as a pool may ask. */
+/* Adds the machines that the Scenario gives by number: free, clean, wiped at the highest level. */
 static int put_head_machines(struct build *b)
 {
 	for (size_t i = 0; b->head && i < b->head->spec.machines.n; i++) {

@@ -1,7 +1,7 @@
 /*
- * scenario_csv: arrivals, a line a job, as people and spreadsheets write them: with commas,
- * semicolons or tabs between cells, quotes around them, a byte order mark, empty cells at the end
- * of lines, and times as seconds since the beginning, since 1970, or in RFC 3339.
+ * scenario_csv: reads arrivals, one job a line, as people and spreadsheets write them. Accepts
+ * commas, semicolons or tabs between cells, quotes around cells, a byte order mark, empty cells at
+ * the end of lines, and times as seconds since the beginning, as Unix time, or in RFC 3339.
  * Tests: tests/unit/cli/simulate/test_scenario.c
  */
 #include <string.h>
@@ -16,9 +16,9 @@
 #include <stdlib.h>
 
 #define CELL 64
-#define CELLS 64			     /* of a line, empty ones at its end among them */
-#define EPOCH_S INT64_C(1000000000)	     /* from here on a time is one since 1970 ... */
-#define EPOCH_MS INT64_C(1000000000000)	     /* ... and from here on in ms */
+#define CELLS 64			/* most cells of a line, including empty cells at its end */
+#define EPOCH_S INT64_C(1000000000)	/* from here on a time is Unix time, in seconds ... */
+#define EPOCH_MS INT64_C(1000000000000) /* ... and from here on in ms */
 #define TIME_MAX (INT64_C(10) * 366 * 86400) /* ten years, in seconds */
 #define COUNT_MAX 4096
 
@@ -32,13 +32,13 @@ struct reader {
 	const char *path;
 	char separator;
 	enum clock clock;
-	/* of all times, ms */
+	/* earliest and latest time of all lines, in ms */
 	int64_t first, last;
 	size_t line, pods, cap;
-	/* which cell; -1: it has none */
+	/* index of the cell of each column; -1: the file has no such column */
 	int at[COLUMNS];
 	size_t ncells;
-	/* text of gpus, cpu and memory -> struct resources */
+	/* texts of gpus, cpu and memory -> struct resources */
 	struct map *sizes;
 	struct arena *a;
 	struct err *e;
@@ -50,7 +50,7 @@ static int wrong(struct reader *r, enum column c, const char *want, const char *
 		       names[c], want, got);
 }
 
-/* The separator that comes first in the header, outside of quotes. */
+/* Returns the first separator in the header that is outside of quotes. */
 static char separator_of(const char *text, size_t len)
 {
 	bool quoted = false;
@@ -72,7 +72,7 @@ static int add_char(struct reader *r, char *cell, size_t *n, char c)
 	return 0;
 }
 
-/* A cell in quotes, two of which stand for one; *at is behind the first. */
+/* Copies a quoted cell, in which two quotes mean one; *at is behind the opening quote. */
 static int cut_quoted(struct reader *r, const char *text, size_t len, size_t *at, char *cell,
 		      size_t *n)
 {
@@ -89,7 +89,7 @@ static int cut_quoted(struct reader *r, const char *text, size_t len, size_t *at
 		       r->path, r->line);
 }
 
-/* A cell up to its separator, without blanks around it. */
+/* Copies the cell up to its separator, without blanks around it. */
 static int cut_cell(struct reader *r, const char *text, size_t len, size_t *at, char cell[CELL])
 {
 	const char *blanks = r->separator == '\t' ? " \r" : " \t\r";
@@ -111,8 +111,8 @@ static int cut_cell(struct reader *r, const char *text, size_t len, size_t *at, 
 	return 0;
 }
 
-/* The cells of a line without its end and without empty cells there; -1: too many, or one is too
- * long. */
+/* Splits a line into cells and drops empty cells at its end. -1: a cell is too long, or there are
+ * too many cells. */
 static int cut(struct reader *r, const char *text, size_t len, char cell[CELLS][CELL], size_t *n)
 {
 	*n = 0;
@@ -162,7 +162,7 @@ static int number(struct reader *r, enum column c, const char *text, int64_t min
 	return wrong(r, c, strchr(text, ',') ? "a number without a comma" : want, text);
 }
 
-/* In ms, by the clock that all lines have in common. */
+/* Parses a time into ms. All lines must use the same clock. */
 static int time_of(struct reader *r, const char *text, int64_t *ms)
 {
 	enum clock clock = SINCE_1970;
@@ -187,10 +187,10 @@ static int time_of(struct reader *r, const char *text, int64_t *ms)
 	return 0;
 }
 
-/* What it asks for, once for all lines that ask for the same. */
+/* Returns the requests of a job's pods; equal texts share one struct. */
 static int size_of(struct reader *r, char cell[CELLS][CELL], struct resources *out)
 {
-	static const enum column of[] = {CPU, MEMORY, GPUS}; /* by name of the resource */
+	static const enum column of[] = {CPU, MEMORY, GPUS}; /* sorted by name of the resource */
 	static const char *const resource[] = {"cpu", "memory", "nvidia.com/gpu"};
 	char key[3 * CELL + 3];
 	struct resources *known;
@@ -224,7 +224,7 @@ static int size_of(struct reader *r, char cell[CELLS][CELL], struct resources *o
 	return 0;
 }
 
-/* Whether only cells that may be empty are missing behind the n first. */
+/* True if only optional cells are missing after the first n cells. */
 static bool cells_are_there(const struct reader *r, size_t n)
 {
 	static const enum column needed[] = {TIME, TENANT, COUNT, DURATION};
@@ -240,7 +240,7 @@ static int read_job(struct reader *r, char cell[CELLS][CELL], size_t n)
 	struct replay_job j = {0};
 	int64_t time, count, duration, gang = 0;
 
-	if (!n) /* a line of separators alone */
+	if (!n) /* a line with separators only */
 		return 0;
 	if (n > r->ncells || !cells_are_there(r, n))
 		return err_set(r->e, ERR_INVALID, 0, "%s:%zu: want %zu cells, got %zu", r->path,
@@ -273,7 +273,7 @@ static int read_job(struct reader *r, char cell[CELLS][CELL], size_t n)
 	return 0;
 }
 
-/* UTF-16 is what spreadsheets call Unicode text. */
+/* Skips a byte order mark; refuses UTF-16, which spreadsheets call Unicode text. */
 static int skip_mark(struct reader *r, const char **text, size_t *len)
 {
 	if (*len >= 2 && (!memcmp(*text, "\xff\xfe", 2) || !memcmp(*text, "\xfe\xff", 2)))

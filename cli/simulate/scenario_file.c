@@ -1,6 +1,7 @@
 /*
- * scenario_file: documents and their lines. A line that begins with "---" ends a document wherever
- * it stands (YAML 1.2, 9.1.2), so the text is cut there and each piece is parsed by itself.
+ * scenario_file: splits a file into documents and finds their lines. A line that begins with "---"
+ * ends a document wherever it occurs (YAML 1.2, 9.1.2), so the text is split there and each part is
+ * parsed by itself.
  * Tests: tests/unit/cli/simulate/test_scenario.c
  */
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 #define DOCS_MAX 1000000
 
-/* Nothing but space and comments. */
+/* True if the text has only blanks and comments. */
 static bool is_blank(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -39,7 +40,7 @@ static bool is_cut(const char *text, size_t len, size_t at)
 	       (len - at == 3 || strchr(" \t\r\n", text[at + 3]));
 }
 
-/* Takes j. */
+/* Appends a document; takes ownership of j. */
 static int put(struct scenario_file *f, json_t *j, const struct scenario_doc *at, struct err *e)
 {
 	if (f->n == DOCS_MAX || !json_is_object(j)) {
@@ -71,7 +72,7 @@ static size_t spaces(const char *p, const char *end)
 	return n;
 }
 
-/* The next line that begins with the indent and a dash; NULL: none. */
+/* Returns the next line that begins with the indent and a dash; NULL: none. */
 static const char *next_item(const char *p, const char *end, size_t indent)
 {
 	while (p && p < end) {
@@ -85,7 +86,7 @@ static const char *next_item(const char *p, const char *end, size_t indent)
 	return NULL;
 }
 
-/* The first element of a block of items; NULL: it is not written as one. */
+/* Returns the first element of `items:` in block style; NULL: items has another style. */
 static const char *first_item(const char *text, const char *end, size_t *indent)
 {
 	for (const char *p = text; p && p < end;) {
@@ -111,7 +112,7 @@ static size_t lines_between(const char *from, const char *to)
 	return n;
 }
 
-/* Each item of a List as a document of its own, of the List's tenant unless it names one. */
+/* Adds each item of a List as a document; an item without tenant gets the List's tenant. */
 static int add_items(struct scenario_file *f, const json_t *list, const struct scenario_doc *all,
 		     struct err *e)
 {
@@ -180,7 +181,7 @@ json_t *scenario_body(const json_t *doc)
 int scenario_parse(struct scenario_file *f, const char *path, const char *text, size_t len,
 		   struct err *e)
 {
-	static const char mark[] = "\xef\xbb\xbf"; /* of Windows editors, at the beginning */
+	static const char mark[] = "\xef\xbb\xbf"; /* byte order mark, as Windows editors write */
 	size_t begin = len >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0, line = 1, first = 1;
 
 	*f = (struct scenario_file){.path = path};
@@ -193,7 +194,7 @@ int scenario_parse(struct scenario_file *f, const char *path, const char *text, 
 		if (is_cut(text, len, at)) {
 			if (add(f, text + begin, at - begin, first, e) < 0)
 				return -1;
-			begin = at + 3; /* an object may begin behind the marker */
+			begin = at + 3; /* an object may begin on the line of the marker */
 			first = line;
 		}
 		at = end;

@@ -82,7 +82,7 @@ static int failed(const struct err *e)
 	return 1;
 }
 
-/* malloc'd; NULL with e. */
+/* Returns the content, malloc'd; NULL with e. */
 static char *read_file(const char *path, size_t *len, struct err *e)
 {
 	FILE *f = fopen(path, "re");
@@ -110,7 +110,7 @@ static char *read_file(const char *path, size_t *len, struct err *e)
 	return NULL;
 }
 
-/* As it stands in the file: from the file's folder, unless it begins with a slash. */
+/* Returns the path of name: relative to the folder of the file `path`, unless name is absolute. */
 static char *beside(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
@@ -137,7 +137,7 @@ static int read_arrivals(const char *path, struct scenario *s, struct arena *a, 
 	return rc;
 }
 
-/* NULL with e. */
+/* Returns the report; NULL with e. */
 static json_t *simulate(const struct scenario_file *f, struct err *e)
 {
 	OWN(arena) a = arena_new();

@@ -1,6 +1,6 @@
 /*
- * snapshot: each object goes out as soon as it came in. drover's kinds pass their field tables, so
- * nothing stands there that simulate does not read.
+ * snapshot: writes each object as soon as it arrives. drover's kinds are encoded through their
+ * field tables, so the file has only fields that simulate reads.
  */
 #include "cli/simulate/snapshot.h"
 
@@ -26,15 +26,15 @@
 struct shot {
 	const struct snapshot_spec *s;
 	FILE *out;
-	/* at hand */
+	/* kind that is being read */
 	enum object_kind_id kind;
-	/* at hand; NULL: the host cluster */
+	/* tenant that is being read; NULL: the host cluster */
 	const char *tenant;
-	/* names that Machines say */
+	/* names of the WipeRecords that Machines refer to */
 	struct map *records;
-	/* VirtualClusters as they are */
+	/* VirtualClusters as the API returned them */
 	json_t *tenants;
-	/* kinds of PodGroups that pods of the tenant at hand name */
+	/* kinds of PodGroups that pods of this tenant name */
 	bool gangs[GANG_KINDS];
 	bool missing;
 };
@@ -76,7 +76,7 @@ static json_t *document(const char *version, const char *kind, const char *tenan
 
 /* --- the host cluster ------------------------------------------------------------------------- */
 
-/* What no plan reads, and what is nobody's business. */
+/* Removes what no plan reads, and what must not leave the installation. */
 static void strip(enum object_kind_id kind, json_t *o)
 {
 	static const struct {
@@ -98,7 +98,8 @@ static void strip(enum object_kind_id kind, json_t *o)
 			json_object_del(json_object_get(o, out[i].part), out[i].member);
 	for (size_t i = 0; i < sizeof(meta) / sizeof(meta[0]); i++)
 		json_object_del(json_object_get(o, "metadata"), meta[i]);
-	if (json_at(o, "spec", "network", "exec", "command")) /* may have a password in it */
+	/* the command may contain a password */
+	if (json_at(o, "spec", "network", "exec", "command"))
 		json_object_set_new(json_at(o, "spec", "network", "exec"), "command",
 				    json_pack("[s]", "-"));
 	if (kind == OBJECT_WIPE_RECORD)
@@ -148,7 +149,8 @@ static void write_head(struct shot *t)
 	fprintf(t->out, "# drover snapshot, %s\n", str_time(now, loop_wall(t->s->c->loop)));
 	head = json_pack("{s:s, s:s, s:{s:s}, s:{}}", "apiVersion", OBJECT_API_VERSION, "kind",
 			 "Scenario", "metadata", "name", "snapshot", "spec");
-	if (git && *git == 'v' && (dot = strcspn(git, ".")) < 6 && git[dot]) { /* v1.36.2: 1.36 */
+	if (git && *git == 'v' && (dot = strcspn(git, ".")) < 6 && git[dot]) {
+		/* v1.36.2 becomes 1.36 */
 		(void)str_format(minor, sizeof(minor), "%.*s",
 				 (int)(dot + strspn(git + dot + 1, "0123456789")), git + 1);
 		json_object_set_new(json_object_get(head, "spec"), "hostVersion",
@@ -176,7 +178,7 @@ static int write_host(struct shot *t)
 
 struct listing {
 	struct shot *shot;
-	/* until the list is whole: it may begin anew */
+	/* items so far; cleared if the list restarts */
 	json_t *items;
 	struct err e;
 	bool in, good;
@@ -214,7 +216,8 @@ static void note_gang(struct shot *t, const json_t *pod)
 		t->gangs[g->kind] = true;
 }
 
-/* All of one kind, as it is read.  False: the tenant does not serve it. */
+/* Writes all objects of one kind, with the fields that the controller reads. False: the tenant does
+ * not serve the kind. */
 static bool write_list(struct shot *t, struct kube_client *from, const struct kube_list_spec *what,
 		       const char *version)
 {
@@ -247,7 +250,8 @@ static bool write_list(struct shot *t, struct kube_client *from, const struct ku
 	return served;
 }
 
-/* The PodGroups and Workloads that its pods name, in the first version that it serves. */
+/* Writes the PodGroups and Workloads that the tenant's pods name, in the first version that the
+ * tenant serves. */
 static void write_groups(struct shot *t, struct kube_client *c)
 {
 	OWN(arena) a = arena_new();
@@ -302,7 +306,7 @@ static void write_tenant(struct shot *t, const json_t *o)
 	void *out;
 
 	if (object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, a, &out, &e) < 0)
-		return; /* said before */
+		return; /* write_host() has reported the error */
 	vc = out;
 	t->tenant = vc->meta.name;
 	c = client_of(t, vc, &e);

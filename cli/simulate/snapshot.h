@@ -5,30 +5,29 @@
 #include "cli/client.h"
 
 /*
- * snapshot: a live fleet as a scenario file (cli/simulate/scenario.h), read and never written.
+ * snapshot: writes a live fleet as a scenario file (cli/simulate/scenario.h). Reads only.
  *
- * Of the host cluster: Providers, NodePools, VirtualClusters, Machines, NodeClaims, and of
- * WipeRecords those that Machines name last, without their envelopes. Of tenants, where it is
- * wanted: Pods and Nodes, of these what the controller reads (controller/tenant/projection.h), so
- * no image, argument or variable of anybody's. Secrets are read for the tenants' kubeconfigs alone;
- * none is written, nor any annotation of an object of drover's, no command of a fabric, no BMC, no
- * identity of a machine.
+ * From the host cluster: Providers, NodePools, VirtualClusters, Machines, NodeClaims, and the last
+ * WipeRecord of each Machine, without its envelope. From tenants, if requested: the fields of Pods
+ * and Nodes that the controller reads (controller/tenant/projection.h), so no images, arguments or
+ * variables. Secrets are read only for the tenants' kubeconfigs. The file has no Secrets, no
+ * annotations of drover's objects, no fabric commands, no BMCs and no machine identities.
  *
- * Not in it: volumes and what limits them, Drains, what this controller remembers by itself
+ * Not in the file: volumes and their limits, Drains, and state that only the running controller has
  * (avoided machines).
  * Tests: tests/unit/cli/simulate/test_snapshot.c
  */
 struct snapshot_spec {
 	struct cli_client *c;
-	/* also their pods and Nodes */
+	/* True: also write the tenants' Pods and Nodes */
 	bool tenants;
 	/* drover's own namespace */
 	const char *ns;
-	/* tenants by http:// (tests) */
+	/* True: tenants may have http:// URLs (tests only) */
 	bool plain_ok;
 };
-/* The exit status: 1 also where something is missing that could not be read, which is said on
- * standard error and in a comment of the file. */
+/* Writes the file to out. Returns the exit status: 1 also if an object could not be read; standard
+ * error and a comment in the file name it. */
 int snapshot_write(const struct snapshot_spec *s, FILE *out);
 
 #endif

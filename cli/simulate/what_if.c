@@ -15,7 +15,7 @@ static json_t *find(const struct scenario_file *f, const char *kind, const char 
 	return NULL;
 }
 
-/* The object under that name, made where it is not there. */
+/* Returns the object member of that name; creates it if missing. */
 static json_t *sub(json_t *o, const char *key)
 {
 	json_t *v = json_object_get(o, key);
@@ -108,7 +108,7 @@ static int more_machines(struct scenario_file *f, const char *type, const char *
 
 static const struct {
 	const char *what, *key, *kind, *inside, *member;
-	/* a string; else a number or true or false */
+	/* True: the value is a string. False: a number, true or false. */
 	bool text;
 } members[] = {
 	{"pool", "max", "NodePool", "limits", "nodes", true},
@@ -158,7 +158,7 @@ static int set_member(struct scenario_file *f, size_t row, const char *name, con
 	return 0;
 }
 
-/* what.NAME.key, what.key or what; NAME may have dots. */
+/* Applies "what.NAME.key", "what.key" or "what"; NAME may contain dots. */
 static int apply(struct scenario_file *f, char *path, const char *value, const char *change,
 		 struct err *e)
 {
