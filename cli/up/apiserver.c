@@ -1,6 +1,6 @@
 /*
- * apiserver: `drover apiserver`, the embedded API server alone: for kubectl, tests and trying
- * things out.
+ * apiserver: `drover apiserver`. Runs the embedded API server alone, for kubectl, tests and
+ * experiments.
  */
 #include <argp.h>
 #include <errno.h>
@@ -104,7 +104,7 @@ int cli_apiserver(int argc, char **argv)
 
 	args_parse(&argp, argc, argv, &o);
 	log_config(LOG_INFO, LOG_TEXT);
-	prctl(PR_SET_DUMPABLE, 0); /* no core file of a process that holds credentials */
+	prctl(PR_SET_DUMPABLE, 0); /* no core dump of a process that holds credentials */
 	loop = loop_uv_new();
 	group = loop_group_new(loop, "apiserver");
 	term = loop_signal(group, SIGTERM, on_signal, loop);

@@ -1,6 +1,6 @@
 /*
- * common: addresses and certificates of `drover up`. Apart from up.c, which starts the rack and
- * applies the objects: both need these.
+ * common: URLs and certificates of `drover up`. Separate from up.c because rack.c and objects.c,
+ * which up.c calls, need these functions too.
  * Tests: tests/real/up.py, examples/demo.py
  */
 #include "base/crypto.h"

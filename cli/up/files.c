@@ -1,6 +1,6 @@
 /*
- * files: folders, files written whole, and tokens that `drover up` keeps from one start to the
- * next.  Blocking: only before the loop runs.
+ * files: folders, atomically written files, and tokens that `drover up` keeps between starts.
+ * Blocks: call only before the loop runs.
  */
 #include "cli/up/files.h"
 
@@ -38,7 +38,7 @@ int up_folder(const char *path, struct err *e)
 			break;
 	}
 	free(p);
-	/* mkdir() says of a file only that it is there. */
+	/* mkdir() reports EEXIST also for a file */
 	if (!rc && stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
 		rc = err_errno(e, ENOTDIR, "folder %s", path);
 	if (!rc && access(path, R_OK | W_OK | X_OK) < 0)

@@ -7,19 +7,22 @@
 #include "base/secret.h"
 
 /*
- * files: what `drover up` keeps beside the stores of its servers. Made at the first start and found
- * again later. A file is written whole or not at all, readable by its owner alone.
+ * files: small files that `drover up` keeps beside the stores of its servers: created at the first
+ * start, read at later starts. A file is written completely or not at all, and only its owner may
+ * read it.
  *
- * Blocks on the disk: for the start of a program, not for a loop that serves.
+ * The functions block on the disk: call them while a program starts, not from a loop that serves.
  */
-/* and parents */
+/* Creates the folder and its parents if missing. Returns -1 with e also if the folder is not
+ * writable. */
 int up_folder(const char *path, struct err *e) __attribute__((warn_unused_result));
 int up_write(const char *path, const void *data, size_t len, struct err *e)
 	__attribute__((warn_unused_result));
-/* ERR_NOT_FOUND when there is none; malloc'd, NUL-terminated. */
+/* Reads at most max bytes. Returns the text, malloc'd and NUL-terminated; NULL with e,
+ * ERR_NOT_FOUND if the file does not exist. */
 char *up_read(const char *path, size_t max, size_t *len, struct err *e);
 
-/* 32 random bytes in hex that folder/name keeps. */
+/* Returns the token in folder/name: 32 random bytes in hex, created if missing. NULL with e. */
 struct secret *up_token(struct loop *l, const char *folder, const char *name, struct err *e);
 
 #endif

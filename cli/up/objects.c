@@ -1,6 +1,7 @@
 /*
- * objects: what `drover up` applies to the host cluster: drover's CustomResourceDefinitions, a
- * Provider with its Machines, one NodePool, two VirtualClusters, and their Secrets.
+ * objects: the objects that `drover up` applies to the host cluster: drover's
+ * CustomResourceDefinitions, a Provider with its Machines, one NodePool, two VirtualClusters, and
+ * their Secrets.
  * Tests: tests/real/up.py, examples/demo.py
  */
 #include <stdlib.h>
@@ -66,7 +67,8 @@ static void add_tenant(json_t *list, const struct up_cluster *t)
 	put_data(s, "config", secret_expose(conf));
 	json_array_append_new(list, namespace(ns));
 	json_array_append_new(list, s);
-	/* server: a kubeconfig alone may not name the loopback. */
+	/* spec.server is needed, because drover refuses a loopback address that only a kubeconfig
+	 * names. */
 	json_array_append_new(
 		list, json_pack("{s:s,s:s,s:{s:s,s:{s:s}},s:{s:{s:s,s:s,s:s},s:s,s:s,s:{s:s}}}",
 				"apiVersion", OBJECT_API_VERSION, "kind", "VirtualCluster",
@@ -77,7 +79,7 @@ static void add_tenant(json_t *list, const struct up_cluster *t)
 	free(ns);
 }
 
-/* Quick to give back, so that a person sees it. */
+/* Empty nodes are removed after seconds, so that a user sees it happen. */
 static json_t *pool(const struct up *u)
 {
 	char *url = up_url(u, "http", UP_PORT_IMAGES);
@@ -137,7 +139,7 @@ struct up_apply {
 
 static void next(struct up_apply *a);
 
-/* The collection that an object belongs to. */
+/* Returns the path of the collection that an object belongs to. */
 static const char *path_of(const json_t *o, struct arena *a)
 {
 	const char *version = json_str_at(o, "apiVersion"), *kind = json_str_at(o, "kind"),
@@ -203,7 +205,7 @@ static void on_merged(const struct http_reply *r, const struct err *e, void *arg
 	next(a);
 }
 
-/* Once made, these belong to whoever tries things out. */
+/* True for objects that only the first start creates, because users may change them afterwards. */
 static bool is_made_once(const json_t *o)
 {
 	const char *kind = json_str_at(o, "kind");

@@ -1,6 +1,6 @@
 /*
  * rack: the simulated rack of `drover up`: its machines, a TLS listener on the address of each BMC,
- * one for people and the switch driver, and the server of the image that machines run.
+ * one for users and the switch driver, and the server of the OS image.
  * Tests: tests/real/up.py, examples/demo.py
  */
 #include <errno.h>
@@ -20,13 +20,13 @@
 #include "sim/rack.h"
 
 #define CONNECTIONS 2048
-#define PER_OCTET 250 /* of a BMC's address: sim/rack.h */
+#define PER_OCTET 250 /* BMC addresses per value of the third octet, as in sim/rack.h */
 #define IMAGE_BYTES (16u << 20)
-#define IMAGE_S 3 /* to write it: long enough to be seen */
+#define IMAGE_S 3 /* seconds to write the image: long enough to be seen */
 #define BMC_CONNECTIONS 64
-#define PER_MINUTE 600 /* switched on */
-/* From so many on: as one core does it from power to wiped, that those under way get done before
- * the next begin. */
+#define PER_MINUTE 600 /* machines powered on per minute */
+/* With more than CROWD machines the rate is what one CPU core can take from power-on to wiped, so
+ * that machines in progress finish before the next ones start. */
 #define CROWD 100
 #define CROWD_PER_MINUTE 120
 
@@ -86,7 +86,7 @@ static void bmc_host(unsigned number, char out[static 24])
 	str_format(out, 24, "127.10.%u.%u", number / PER_OCTET, number % PER_OCTET + 1);
 }
 
-/* Where machines are, and which segment reaches which cluster. */
+/* Creates the simulated machines, and the routes from segments to clusters. */
 static int make_rack(struct up_rack *r, struct err *e)
 {
 	struct up *u = r->up;
@@ -126,7 +126,8 @@ static int make_rack(struct up_rack *r, struct err *e)
 	return r->rack ? 0 : -1;
 }
 
-/* A certificate of its own: each handshake sends it whole, so it has no other server's name. */
+/* Opens a TLS listener with a certificate for this host only: a certificate with the names of all
+ * BMCs would be sent whole in each handshake. */
 static struct httpd_mhd *listen_on(struct up_rack *r, const char *what, const char *host,
 				   enum up_port port, struct err *e)
 {
@@ -164,7 +165,7 @@ static int listen_bmcs(struct up_rack *r, struct err *e)
 	return r->people ? 0 : -1;
 }
 
-/* For `drover sim fault`, which is given the rack's folder. */
+/* Writes URL and CA for `drover sim fault`, which finds both in the rack's folder. */
 static int write_way(const struct up_rack *r, struct err *e)
 {
 	const char *ca = up_server_ca_pem(r->up->host.server);
@@ -244,7 +245,8 @@ void up_rack_free(struct up_rack *r)
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-/* What the rack does not know of: the driver that moves its ports, and how well is to be wiped. */
+/* Adds what sim_rack_objects() does not set: the driver that moves switch ports, and the required
+ * wipe level. */
 static int finish_provider(const struct up_rack *r, json_t *spec)
 {
 	return json_object_set_new(spec, "network",

@@ -1,6 +1,6 @@
 /*
- * server: one embedded API server as a part of `drover up`: its CA and token on disk, its store,
- * its TLS listener, its kubeconfig.
+ * server: one embedded API server as a part of `drover up`: CA and token on disk, store, TLS
+ * listener, kubeconfig.
  */
 #include "cli/up/server.h"
 
@@ -26,9 +26,9 @@
 #define CERT_DAYS 365
 #define HISTORY 100000 /* changes that a watch may go back */
 #define CONNECTIONS 16384
-#define VERSION "v1.36.0" /* that clients take it for */
+#define VERSION "v1.36.0" /* Kubernetes version reported to clients */
 
-/* The first three have controllers in sim/workloads.h. */
+/* sim/workloads.h has controllers for the first three kinds. */
 #define WITH_CONTROLLER 3
 static const char *const workload_kinds[] = {"Deployment",  "ReplicaSet", "Job",
 					     "StatefulSet", "DaemonSet",  NULL};
@@ -46,7 +46,7 @@ struct up_server {
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* The text of a small file; NULL with ERR_NOT_FOUND when there is none. */
+/* Returns the text of a small file; NULL with e, ERR_NOT_FOUND if the file does not exist. */
 static struct secret *read_file(const char *path, struct err *e)
 {
 	char text[FILE_MAX_BYTES];
@@ -72,7 +72,7 @@ static struct secret *read_file(const char *path, struct err *e)
 	return s;
 }
 
-/* Whole or not at all: beside it, flushed, then in its place. */
+/* Writes the file atomically: to a file beside it, then fsync() and rename(). */
 static int write_file(const char *path, const char *text, size_t len, mode_t mode, struct err *e)
 {
 	char aside[4096 + 8];
@@ -128,7 +128,7 @@ static int write_in(const char *folder, const char *name, const char *text, mode
 	return write_file(path, text, strlen(text), mode, e);
 }
 
-/* --- what is made at the first start ---------------------------------------------------------- */
+/* --- created at the first start --------------------------------------------------------------- */
 
 static int make_ca(struct up_server *s, struct err *e)
 {
@@ -151,7 +151,8 @@ static void make_token(struct up_server *s)
 	secret_wipe(hex, sizeof(hex));
 }
 
-/* The key first: a certificate without its key cannot be mended, a key without one is replaced. */
+/* Writes the key first: after a crash a key without certificate is replaced, but a certificate
+ * without key is an error. */
 static int keep_ca(struct up_server *s, const char *folder, struct err *e)
 {
 	OWN(secret) cert = read_in(folder, "ca.crt", e);
@@ -193,7 +194,7 @@ static int keep_all(struct up_server *s, const char *folder, struct err *e)
 
 /* --- serving ---------------------------------------------------------------------------------- */
 
-/* The host that clients are told, and that the certificate names: "0.0.0.0" is none. */
+/* Copies the host for URL and certificate to out; a wildcard address becomes loopback. */
 static int host_of(const char *listen, char *out, size_t size, struct err *e)
 {
 	const char *colon = strrchr(listen, ':');

@@ -9,51 +9,56 @@
 #include "base/store/store.h"
 
 /*
- * server: one embedded API server (kube/apiserver) behind TLS, as `drover apiserver` serves one and
- * `drover up` several.
+ * server: one embedded API server (kube/apiserver) behind TLS. `drover apiserver` runs one, `drover
+ * up` several.
  *
- * Its folder holds what must outlast the process: ca.crt and ca.key (made at the first start),
- * token (of the administrator, in group system:masters), and the store. The server's certificate is
- * made anew at each start, so its address may change. Opening reads and writes files: before
- * loop_run(), or where a short stop does no harm.
+ * Its folder contains what outlives the process: ca.crt and ca.key, created at the first start;
+ * token, of the administrator in group system:masters; the store. The server's certificate is
+ * issued at each start, so the address may change. up_server_new() reads and writes files: call it
+ * before loop_run(), or where a short block is harmless.
  * Tests: tests/unit/cli/up/test_apiserver.c, tests/real/up.py
  */
 struct up_server;
 
 struct up_server_spec {
-	/* made when it is not there; NULL: everything is in memory */
+	/* Created if missing; NULL: everything is in memory */
 	const char *folder;
-	/* "127.0.0.1:6443"; port 0: any free one */
+	/* "127.0.0.1:6443"; port 0: any free port */
 	const char *listen;
-	/* of cluster, user and context in the kubeconfig; NULL: "drover" */
+	/* Name of cluster, user and context in the kubeconfig; NULL: "drover" */
 	const char *name;
-	/* there are kubelets: see struct apiserver_spec */
+	/* True if kubelets run: see struct apiserver_spec */
 	bool graceful_pods;
-	/* sim/workloads.h runs on it; false: whoever creates a Deployment is warned */
+	/* True if the controllers of sim/workloads.h run; false: a client that creates a Deployment
+	 * gets a warning */
 	bool workloads;
-	/* lets nodes in that have joined; NULL: none */
+	/* Token with which joined nodes authenticate; NULL: none */
 	const struct secret *kubelet_token;
-	/* HOST:PORT where nodes join it; NULL: it takes none */
+	/* HOST:PORT where nodes join the cluster; NULL: the cluster accepts no nodes */
 	const char *join_endpoint;
 };
 
-/* Errors name the folder or the address.  ERR_CONFLICT: another process has the folder. */
+/* Opens folder, store and listener. NULL with e, which names the folder or the address;
+ * ERR_CONFLICT: another process uses the folder. */
 struct up_server *up_server_new(struct loop_group *g, const struct up_server_spec *spec,
 				struct err *e);
 void up_server_free(struct up_server *s);
-/* "https://127.0.0.1:6443" */
 DEFINE_OWN(up_server)
 
-/* Valid as long as the server is. */
+/* URL of the server, such as "https://127.0.0.1:6443"; valid until up_server_free(). */
 const char *up_server_url(const struct up_server *s);
+/* Certificate of the CA; valid until up_server_free(). */
 const char *up_server_ca_pem(const struct up_server *s);
+/* Key of the CA; valid until up_server_free(). */
 const struct secret *up_server_ca_key(const struct up_server *s);
+/* Token of the administrator; valid until up_server_free(). */
 const struct secret *up_server_token(const struct up_server *s);
+/* The server's store; valid until up_server_free(). */
 struct store *up_server_store(struct up_server *s);
 
-/* For the administrator; gives. */
+/* Returns the administrator's kubeconfig; the caller owns it. */
 struct secret *up_server_kubeconfig(const struct up_server *s);
-/* Write it there, whole or not at all, for its owner's eyes alone. */
+/* Writes the administrator's kubeconfig to path, atomically and readable only by its owner. */
 int up_server_save_kubeconfig(const struct up_server *s, const char *path, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * sim: `drover sim`, whose words are in sim/cli.h.
+ * sim: `drover sim`; sim/cli.h describes its subcommands.
  * Tests: tests/unit/cli/test_main.c
  */
 #include "cli/cli.h"

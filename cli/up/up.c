@@ -1,6 +1,6 @@
 /*
- * up: `drover up`: a host cluster, two virtual clusters, a rack of simulated machines and drover,
- * in one process, for a laptop.
+ * up: `drover up`. Runs a host cluster, two virtual clusters, a rack of simulated machines and
+ * drover in one process, for a laptop.
  */
 #include "cli/up/up.h"
 #include "sim/medium.h"
@@ -44,13 +44,14 @@
 #define SETTLE_MS 5000
 #define POLL_MS 500
 #define POLL_EACH_MS                                                                               \
-	2 /* for each machine besides: they share one loop with their BMCs and agents */
-/* Nobody else is there to lead. All is on one loop, and on a slow machine a call to the host
- * cluster takes as long as what a thousand machines have to do first. */
+	2 /* added for each machine, because machines share one loop with their BMCs and agents */
+/* Factor for the timeouts of the Lease. No other replica waits to lead, and with everything on
+ * one loop a call to the host cluster on a slow computer waits behind the work of up to 1000
+ * machines. */
 #define LEASE_SLOWER 8
-#define IDLE_POLL_MS 5000 /* nobody's network is between; and at least */
-#define IDLE_POLL_EACH_MS                                                                          \
-	25 /* for each machine: 40 looks a second at those at rest, whose connections stay open */
+#define IDLE_POLL_MS 5000 /* at least; no network is in between, so short */
+/* for each machine: 40 polls a second in all for machines at rest, whose connections stay open */
+#define IDLE_POLL_EACH_MS 25
 #define NAMESPACE "drover-system"
 #define DISK_LOOK_MS 1000
 
@@ -123,10 +124,10 @@ static void on_log(const char *line, size_t len, void *arg)
 	struct up *u = arg;
 
 	if (write(u->log, line, len) < 0)
-		return; /* a full disk is told by the store */
+		return; /* the store reports a full disk */
 }
 
-/* What went wrong, and what to do next. */
+/* Appends advice to the error. */
 static int advise(struct err *e, const char *advice)
 {
 	struct err was = *e;
@@ -161,7 +162,8 @@ static int open_folder(struct up *u, struct err *e)
 	return rc;
 }
 
-/* The first start's port is kept: machines' addresses, pools' images and kubeconfigs name it. */
+/* Sets u->port to the port of the first start, because addresses of machines, images of pools and
+ * kubeconfigs contain it. */
 static int find_port(struct up *u, struct err *e)
 {
 	char *path = mem_printf("%s/port", u->data), *text = up_read(path, PORT_TEXT, NULL, e);
@@ -188,7 +190,7 @@ static int find_port(struct up *u, struct err *e)
 	return rc;
 }
 
-/* Before objects name it, but not before it was found to be free. */
+/* Writes the port file: after the listeners have opened, and before objects refer to the port. */
 static int keep_port(const struct up *u, struct err *e)
 {
 	char *path = mem_printf("%s/port", u->data), number[PORT_TEXT];
@@ -232,8 +234,8 @@ static int open_cluster(struct up *u, struct up_cluster *c, const char *name, un
 	return up_server_save_kubeconfig(c->server, c->kubeconfig, e);
 }
 
-/* The part of kube-controller-manager and kube-scheduler that a tenant needs to get pods onto
- * nodes. */
+/* Starts the parts of kube-controller-manager and kube-scheduler that a tenant needs to get pods
+ * onto nodes. */
 static int start_control_plane(struct up *u, struct up_cluster *c, struct err *e)
 {
 	struct sim_rounds_spec s = {
@@ -289,8 +291,8 @@ static void give_up(struct up *u, const struct err *e)
 }
 
 /*
- * A store that could not write stays as it is until the next start, and the log stands on the same
- * disk: whoever sits at the terminal is told, instead of a drover that hangs.
+ * Ends the program if a store cannot write. A failed store accepts no writes until the next start,
+ * and the log is on the same disk: print an error instead of hanging silently.
  */
 static void on_disk_look(void *arg)
 {
@@ -413,7 +415,7 @@ static void on_released(void *arg)
 	loop_stop(((struct up *)arg)->loop);
 }
 
-/* The second time it does not wait for the lease. */
+/* Stops the controller; a second signal does not wait until the Lease is released. */
 static void on_signal(int signum, void *arg)
 {
 	struct up *u = arg;
@@ -505,7 +507,8 @@ static void stop(struct up *u)
 		close(u->lock);
 }
 
-/* argument or default, from the root: the network driver runs elsewhere. */
+/* Returns data, or the default, as an absolute path, because the switch driver runs in another
+ * folder. */
 static char *absolute(const char *data)
 {
 	const char *home = str_or(getenv("HOME"), "/root");
@@ -529,12 +532,12 @@ int cli_up(int argc, char **argv)
 	u.arena = arena_new();
 	data = absolute(u.data);
 	u.data = data;
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* a few for each machine */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* several files for each machine */
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	log_config(u.debug ? LOG_DEBUG : LOG_INFO, LOG_TEXT);
-	prctl(PR_SET_DUMPABLE, 0); /* no core file of a process that holds credentials */
+	prctl(PR_SET_DUMPABLE, 0); /* no core dump of a process that holds credentials */
 	u.loop = loop_uv_new();
 	u.group = loop_group_new(u.loop, "up");
 	u.began = loop_now(u.loop);
