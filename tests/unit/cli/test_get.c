@@ -1,4 +1,4 @@
-/* What `drover get` shows, with a client on the simulated loop. */
+/* Tests `drover get` with a client on the simulated loop. */
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
 

@@ -1,4 +1,4 @@
-/* `drover get -w`: the table, and the rows that follow it, on the simulated loop. */
+/* Tests `drover get -w` on the simulated loop: the table, and the rows after it. */
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
 

@@ -1,4 +1,4 @@
-/* drover as a program: its verbs and how it is told which one. */
+/* Tests drover as a program: the list of verbs, and how argv selects a verb. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -92,7 +92,7 @@ static void without_a_verb_or_with_an_unknown_one_it_says_what_there_is(void **s
 	assert_int_equal(DROVER("dance"), 2);
 	verb_assert_said("there is no verb 'dance'");
 	assert_int_equal(DROVER("drain", "--nonsense"), 2);
-	verb_assert_said("drover drain: "); /* its full name in its errors */
+	verb_assert_said("drover drain: "); /* errors begin with the verb's full name */
 }
 
 static void as_a_plug_in_of_kubectl_it_is_called_so(void **state)

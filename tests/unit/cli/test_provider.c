@@ -8,8 +8,8 @@
 #include "cli/cli.h"
 #include "tests/unit/cli/verb.h"
 
-/* `drover provider test`: what it says, and with which status; what it looks for is in
- * tests/contract/test_exec_check.c. */
+/* Tests output and exit status of `drover provider test`; tests/contract/test_exec_check.c tests
+ * the checks. */
 static int run(const char *const *args)
 {
 	return verb_run("drover provider", cli_provider, NULL, args);

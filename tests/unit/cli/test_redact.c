@@ -1,4 +1,4 @@
-/* What is taken out of texts and objects before they leave an installation, and what stays. */
+/* Tests what is redacted in texts and objects, and what stays. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

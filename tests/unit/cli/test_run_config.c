@@ -1,4 +1,4 @@
-/* A file of options of `drover run`, without `drover run`. */
+/* Tests reading a file with options of `drover run`, without `drover run`. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void set(int key, char *arg, void *to)
 	buf_printf(b, "%d=%s;", key, arg ? arg : "-");
 }
 
-/* What was set, or the error. */
+/* Returns the options that were set, or the error. */
 static const char *read_text(const char *text)
 {
 	FILE *f = fopen(path, "we");

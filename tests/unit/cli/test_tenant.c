@@ -1,4 +1,4 @@
-/* `drover tenant import`: what it prints for the vClusters of a host cluster, on the simulated
+/* Tests the output of `drover tenant import` for the vClusters of a host cluster, on the simulated
  * loop. */
 #include "tests/unit/cli/verb.h"
 #include "tests/unit/controller/bench.h"
@@ -43,8 +43,8 @@ static void assert_said(const char *what)
 		fail_msg("want '%s' in: %s", what, said);
 }
 
-/* The Services of a vCluster as its chart makes them; more: members of the first's
- * metadata.labels. */
+/* Creates the Services of a vCluster, as its chart does. more: further labels of the first
+ * Service. */
 static void vcluster(struct bench *d, const char *ns, const char *name, const char *more)
 {
 	const char *path = arena_printf(d->a, "/api/v1/namespaces/%s/services", ns);
@@ -78,7 +78,7 @@ static int import(const char *of, const char *quota)
 	return cli_do_import(&c, &(struct cli_import){.of = of, .quota = quota, .ns = BENCH_NS});
 }
 
-/* What it prints, as an array. */
+/* Returns the printed documents as an array. */
 static json_t *printed(void)
 {
 	struct err e;
@@ -179,7 +179,7 @@ static void who_is_a_tenant_already_is_left_out(void **state)
 	assert_null(strstr(said, "namespace: ns-1"));
 }
 
-/* What a tenant makes in its cluster is synced into the same namespace. */
+/* A Service that a tenant creates is synced into the namespace of its vCluster. */
 static void a_service_of_a_tenants_is_no_vcluster(void **state)
 {
 	struct bench *d = *state;

@@ -87,7 +87,7 @@ static void quarantined(struct bench *d, const char *reason, const char *exit_)
 			reason, exit_));
 }
 
-/* The only Drain there is; NULL: none. */
+/* Returns the only Drain; NULL: there is no Drain. */
 static json_t *only_drain(struct bench *d)
 {
 	json_t *o = NULL, *all;
@@ -274,7 +274,7 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 	OWN_JSON o = NULL;
 	struct cli_approve a = {.machine = "m-1", .drives = true};
 
-	assert_int_equal(cli_do_approve(&c, &a), 1); /* not inspected */
+	assert_int_equal(cli_do_approve(&c, &a), 1); /* not inspected yet */
 	bench_must(
 		d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
 		"{'spec': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.2', 'bytes': "

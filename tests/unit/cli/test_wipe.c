@@ -59,7 +59,7 @@ static void a_folder_as_it_was_exported_is_checked(void **state)
 
 	path = arena_printf(a, "%s/pipe.json", sub);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	alarm(60); /* it would be waited for */
+	alarm(60); /* reading the pipe would block */
 	assert_int_equal(WIPE(NULL, "verify", made.dir, "--keys", keys), 1);
 	alarm(0);
 	unlink(path);
@@ -112,7 +112,8 @@ static void wrong_usage_is_said(void **state)
 	verb_assert_said("give --key or --keys");
 	assert_int_equal(WIPE(NULL, "verify", "/nonexistent/r.json", "--key", made.drover_text), 1);
 	verb_assert_said("/nonexistent/r.json");
-	assert_int_equal(WIPE(NULL, "verify", "gpu-1-1-1"), 1); /* no cluster to ask */
+	/* there is no cluster to read from */
+	assert_int_equal(WIPE(NULL, "verify", "gpu-1-1-1"), 1);
 	verb_assert_said("host cluster");
 	assert_int_equal(WIPE(NULL, "keys"), 1);
 	assert_int_equal(WIPE(NULL, "keys", "-o", "json"), 1);
@@ -125,7 +126,7 @@ static void wrong_usage_is_said(void **state)
 
 /* --- by hand ---------------------------------------------------------------------------------- */
 
-/* The commands that docs/evidence.md gives under "By hand"; malloc'd. */
+/* Returns the commands in docs/evidence.md under "By hand"; malloc'd. */
 static char *by_hand(void)
 {
 	static char text[64 << 10];
@@ -145,7 +146,7 @@ static char *by_hand(void)
 	return mem_printf("set -eu\n%.*s", (int)(to - from), from);
 }
 
-/* Run by verb_run(): the script is its one argument. */
+/* Runs the script in argv[1]; called by verb_run(). */
 static int shell(int argc, char **argv)
 {
 	(void)argc;
@@ -169,7 +170,7 @@ static void the_commands_in_the_manual_check_a_record(void **state)
 	(void)state;
 	if (access("/usr/bin/jq", X_OK) < 0 || access("/usr/bin/openssl", X_OK) < 0)
 		fail_msg("jq and openssl are needed: tests/tools/deps build installs them");
-	if (mkdir(made.dir, 0700) < 0) /* as the tests before left it */
+	if (mkdir(made.dir, 0700) < 0) /* the folder of an earlier test */
 		assert_int_equal(access(made.dir, W_OK), 0);
 	put_file(arena_printf(a, "%s/record.json", made.dir), text);
 	put_file(arena_printf(a, "%s/keys.txt", made.dir), made.drover_text);
@@ -185,7 +186,7 @@ static void the_commands_in_the_manual_check_a_record(void **state)
 	verb_assert_said("\"verdict\": \"Clear\"");
 	free(text);
 
-	/* A payload that was changed. */
+	/* a payload that was changed */
 	{
 		OWN_JSON envelope = made_decoded(json_str_at(o, "spec", "envelope"));
 		OWN_JSON statement = made_decoded(json_str_at(envelope, "payload"));

@@ -1,4 +1,4 @@
-/* A live fleet on the simulated loop, written down and planned again. */
+/* Tests that a snapshot of a live fleet on the simulated loop can be planned. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdio.h>
@@ -77,8 +77,8 @@ static void the_plan_of_a_snapshot_is_the_controllers(void **state)
 		assert_string_equal(worlds_text(plan_make(w, 0, d->a), d->a), live);
 	}
 	assert_non_null(strstr(live, "one"));
-	/* Without the pool's pause there is a claim: held, so that the controller does not make
-	 * it. */
+	/* Without the pool's pause the plan has a claim. Hold the world, so that the controller
+	 * does not create the claim. */
 	world_sync_hold(d->sync);
 	bench_patch(d, OBJECT_NODE_POOL, "h100", "{'spec': {'paused': false}}");
 	text = shot(d, true, 0);
@@ -109,7 +109,7 @@ static void add_member(struct bench *d, const char *name)
 		   " 'status': 'False', 'reason': 'Unschedulable'}]}}");
 }
 
-/* Two members, a PodGroup of two and one machine. */
+/* Two member pods, a PodGroup of size two and one machine */
 static void a_snapshot_has_the_gangs_of_its_pods(void **state)
 {
 	struct bench *d = *state;

@@ -1,5 +1,5 @@
-/* The command line of `drover up`, and what it refuses before anything runs; the rest is in
- * tests/real/up.py. */
+/* Tests the command line of `drover up` and the errors before it starts anything; tests/real/up.py
+ * tests the rest. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void a_wrong_option_is_named_with_what_is_allowed(void **state)
 	verb_assert_said("unexpected argument: now");
 }
 
-/* Before anything is made. */
+/* The error comes before anything is created. */
 static void faults_that_cannot_be_read_are_named(void **state)
 {
 	char path[128];
