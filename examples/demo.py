@@ -219,14 +219,14 @@ class Demo:
         began = time.monotonic()
         while True:
             if self.process.poll() is not None:
-                raise RuntimeError("drover up ended")
+                raise RuntimeError("drover up ended unexpectedly")
             machines = self.machines()
             self.view.show(machines, self.pod_lines())
             got = done(machines)
             if got:
                 return got
             if time.monotonic() - began > limit_s:
-                raise RuntimeError(f"not within {limit_s} s: {what}")
+                raise RuntimeError(f"no success within {limit_s} s: {what}")
             time.sleep(0.2)
 
     def run(self, *args):
@@ -250,7 +250,7 @@ class Demo:
         self.view.say(f"All {n} pods run, after {took:.0f} s. team-b wants one more machine, but none is free; an "
                       "event on its pod gives the reason.")
         self.tenants["team-b"].call("POST", PODS, gpu_pod("more"))
-        self.until("team-b/more is told why it waits", lambda _: self.told_of("team-b", "more"), 30)
+        self.until("team-b/more has an event", lambda _: self.told_of("team-b", "more"), 30)
         self.view.say("team-a's pods end. Its machines are drained, switched off, isolated and wiped; one loses "
                       "a drive meanwhile, another serves team-b next.")
         self.end_work(wanted, "team-a")
@@ -299,22 +299,22 @@ class Demo:
         print(why.stdout + why.stderr, end="")
         reason = self.host.call("GET", f"{API}/machines/{broken}")["status"]["quarantine"]["reason"]
         if checked.returncode or why.returncode or f" {reason}: " not in why.stdout:
-            raise RuntimeError("evidence or explanation is missing")
+            raise RuntimeError("drover wipe verify or drover why did not give the expected result")
         print(f"\ndemo: {len(wanted)} pods of 2 tenants ran on {self.args.machines} machines within "
-              f"{took:.0f} s. Afterwards every machine was wiped: {self.args.machines - 2} are proved and "
-              f"free, one changed tenants and serves team-b/more, {broken} lost a drive and is in quarantine. "
-              f"{len(records)} wipe records hold; {time.monotonic() - self.view.began:.0f} s in all.")
+              f"{took:.0f} s. Then {self.args.machines - 2} machines were wiped, proved clean and are free. One machine "
+              f"was wiped between team-a and team-b and serves team-b/more. {broken} lost a drive and is quarantined. "
+              f"{len(records)} wipe records are valid. Total time: {time.monotonic() - self.view.began:.0f} s.")
 
     def stay(self):
         """Waits for Ctrl-C, or for the end of `drover up`."""
-        print("\nIt stays up. Look around, in another terminal:\n"
+        print("\nThe demo keeps running. Look around in another terminal:\n"
               f"  kubectl --kubeconfig {self.folder}/host.conf get machines,nodeclaims,wiperecords\n"
               f"  kubectl --kubeconfig {self.folder}/team-b.conf get nodes,pods,events\n"
               f"  {self.args.drover} why --kubeconfig {self.folder}/host.conf gpu-1")
         if not shutil.which("kubectl"):
-            print("There is no kubectl here; any will do: apt-get install kubernetes-client")
-        print("Ctrl-C ends it" + (f"; what it keeps stays in {self.folder}." if self.args.data
-                                  else " and removes what it keeps."), flush=True)
+            print("kubectl is not installed; any version will do: apt-get install kubernetes-client")
+        print("Ctrl-C stops the demo" + (f"; its data stays in {self.folder}." if self.args.data
+                                         else " and removes its data."), flush=True)
         self.process.wait()
 
 
@@ -344,16 +344,16 @@ def free_ports():
         finally:
             for probe in probes:
                 probe.close()
-    raise RuntimeError("no ten free ports in a row")
+    raise RuntimeError("there are no ten consecutive free ports")
 
 
 def main():
     args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     args.add_argument("--drover", default=str(ROOT / "build/rel/drover"))
-    args.add_argument("--data", help="where it keeps everything (a temporary folder)")
+    args.add_argument("--data", help="folder for all data (a temporary folder)")
     args.add_argument("--machines", type=int, default=4)
     args.add_argument("--speed", type=int, default=2)
-    args.add_argument("--keep", action="store_true", help="leave it up at the end")
+    args.add_argument("--keep", action="store_true", help="keep it running at the end")
     args = args.parse_args()
     folder = args.data or tempfile.mkdtemp(prefix="drover-demo-")
     demo = Demo(args, folder)
@@ -363,7 +363,7 @@ def main():
         if args.keep:
             demo.stay()
     except KeyboardInterrupt:
-        print("\nended", flush=True)
+        print("\nstopped", flush=True)
     except (RuntimeError, OSError) as error:
         print(f"\ndemo failed: {error}\nThe log: {folder}/drover.log", file=sys.stderr)
         return 1

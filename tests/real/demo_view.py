@@ -127,7 +127,7 @@ def on_a_pipe(out, terminal):
             raise
     text = "".join(out)
     assert "\033" not in text, "escapes on a pipe"
-    assert "It stays up" not in text
+    assert "The demo keeps running" not in text
     assert re.search(r"^ *[\d.]+ s  gpu-1 +free", text, re.M)
     assert re.search(r"event for team-b/more: NoCapacity: place \d+ in the queue: ", text)
     assert re.search(r"^demo: 4 pods of 2 tenants ran on 4 machines", text, re.M)
@@ -172,7 +172,7 @@ def look_around(text):
     assert programs == ["kubectl", "kubectl", "drover"], commands
     for command in commands:
         if command[0] == "kubectl" and not shutil.which("kubectl"):
-            assert "There is no kubectl here" in text
+            assert "kubectl is not installed" in text
             continue
         done = subprocess.run(command, capture_output=True, text=True, timeout=pace.limit(LIMIT_S), check=False)
         assert done.returncode == 0, (command, done)
@@ -181,16 +181,16 @@ def look_around(text):
 
 
 def on_a_terminal(terminal):
-    terminal.wait_text("Ctrl-C ends it")
+    terminal.wait_text("Ctrl-C stops the demo")
     text = terminal.text()
     states, bars, starts = check_rows(text)
     check_screen(text)
-    assert "It stays up" in text
+    assert "The demo keeps running" in text
     folder = look_around(text)
     assert folder.is_dir()
     terminal.interrupt()
     assert terminal.wait() == 0, f"Ctrl-C ended it with {terminal.status}"
-    assert "\nended" in terminal.text()
+    assert "\nstopped" in terminal.text()
     assert not folder.exists(), f"{folder} is still there"
     print(f"  on a terminal: {states} states, {bars} bars, {starts} expected starts were shown; what it "
           "prints to look around works; Ctrl-C ends it", flush=True)
