@@ -281,7 +281,7 @@ int cli_do_get(struct cli_client *c, const struct cli_look *look)
 	return status;
 }
 
-/* --- the verb --------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 enum { NO_HEADERS = 256 };
 

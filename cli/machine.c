@@ -1,5 +1,5 @@
 /*
- * machine: verbs on one machine. Each verb writes an annotation or a spec field, which kubectl can
+ * machine: commands on one machine. Each writes an annotation or a spec field, which kubectl can
  * write as well, and prints what it wrote.
  * Tests: tests/unit/cli/test_verbs.c
  */

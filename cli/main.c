@@ -69,14 +69,14 @@ static void help(FILE *f)
 	      "them now,\nand takes them back clean.\n\n",
 	      f);
 	fprintf(f,
-		"Usage: %s VERB [OPTION...]\nTo try it on this machine, without hardware: %s up\n"
+		"Usage: %s COMMAND [OPTION...]\nTo try it on this machine, without hardware: %s up\n"
 		"\n",
 		program, program);
 	for (size_t i = 0; i < VERBS; i++)
 		fprintf(f, "  %-14s %-38s %s\n", verbs[i].name, verbs[i].what, verbs[i].example);
 	fprintf(f,
 		"\n"
-		"`%s VERB --help` and `%s help VERB` show the options of a verb; `%s --version` "
+		"`%s COMMAND --help` and `%s help COMMAND` show the options of a command; `%s --version` "
 		"prints the version.\n",
 		program, program, program);
 }
@@ -86,12 +86,12 @@ static const struct cli_verb *find(const char *name)
 	for (size_t i = 0; i < VERBS; i++)
 		if (str_eq(name, verbs[i].name))
 			return &verbs[i];
-	fprintf(stderr, "%s: there is no verb '%s'; `%s help` lists them\n", program, name,
+	fprintf(stderr, "%s: unknown command '%s'; `%s help` lists all commands\n", program, name,
 		program);
 	return NULL;
 }
 
-/* Runs one verb; argv[0] is the name of the verb. */
+/* Runs one command; argv[0] is the name of the command. */
 static int run(int argc, char **argv)
 {
 	const struct cli_verb *v = find(argv[0]);
@@ -99,13 +99,13 @@ static int run(int argc, char **argv)
 
 	if (!v)
 		return 2;
-	/* name of the verb in its --help and errors */
+	/* name of the command in its --help and errors */
 	str_format(title, sizeof(title), "%s %s", program, v->name);
 	argv[0] = title;
 	return v->run(argc, argv);
 }
 
-/* Prints the help of a verb, or of a subcommand (drover help sim rack). */
+/* Prints the help of a command, or of a subcommand (drover help sim rack). */
 static int help_with(int argc, char **argv)
 {
 	char ask[] = "--help", *asked[4] = {argv[0]};

@@ -388,7 +388,7 @@ static int check(struct network *w, const char *name)
 	return 0;
 }
 
-/* --- the verb --------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static const struct argp_option options[] = {
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},

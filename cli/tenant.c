@@ -273,7 +273,7 @@ static int import(struct import *m)
 	if (cli_list_of(m->c, &services, in, /* mutant: import-synced */ CHART_LABELS, on_service,
 			m, &e) < 0)
 		return cli_failed(
-			m->c, "%s; to find vClusters you need the right to list Services%s", e.text,
+			m->c, "%s; finding vClusters needs the permission `list` on services%s", e.text,
 			in ? " in that namespace"
 			   : " in all namespaces; with NAMESPACE/NAME only in that namespace");
 	if (!m->found.n)
@@ -305,7 +305,7 @@ int cli_do_import(struct cli_client *c, const struct cli_import *i)
 	return status;
 }
 
-/* --- the verb --------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 struct line {
 	struct cli_options o;

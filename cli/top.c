@@ -268,7 +268,7 @@ static int on_terminal(struct cli_client *c)
 	return ended && ended != SIGINT ? 128 + ended : 0;
 }
 
-/* --- the verb --------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static const struct argp_option options[] = {CLI_OPTION_ROWS};
 

@@ -1,5 +1,5 @@
 /*
- * verbs: command lines of the short verbs. Their actions are in cli/machine.c, cli/approve.c,
+ * verbs: command lines of the short commands. Their actions are in cli/machine.c, cli/approve.c,
  * cli/pause.c and cli/drain.c.
  */
 #include <stdio.h>
@@ -69,11 +69,11 @@ int cli_crds(int argc, char **argv)
 	return fflush(stdout) ? 1 : 0;
 }
 
-/* --- verbs on one object ---------------------------------------------------------------------- */
+/* --- commands on one object ------------------------------------------------------------------- */
 
 enum { ADOPT = 256, DRIVES, BMC };
 
-/* Options of all verbs below; each verb accepts only its own */
+/* Options of all commands below; each command accepts only its own */
 struct one {
 	struct cli_options o;
 	/* kind of the argument, for errors, such as "machine" */

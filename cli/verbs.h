@@ -4,9 +4,9 @@
 #include "cli/client.h"
 
 /*
- * verbs: the actions of drover's verbs on an open client. main() parses the command line and calls
- * these functions; tests call them on a simulated loop. Each function prints what it wrote and
- * returns the exit status.
+ * verbs: the actions of drover's commands on an open client. main() parses the command line and
+ * calls these functions; tests call them on a simulated loop. Each function prints what it wrote
+ * and returns the exit status.
  */
 struct cli_drain {
 	/* Names of Machines, or of Nodes that drover created; the two may be mixed */

@@ -66,7 +66,7 @@ int cli_do_why(struct cli_client *c, const char *target, const char *ns)
 	return w.status;
 }
 
-/* --- the verb --------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 struct why {
 	struct cli_options o;

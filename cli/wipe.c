@@ -235,7 +235,7 @@ static void ask_cluster(struct verify *v)
 	loop_free(v->loop);
 }
 
-/* --- the verbs -------------------------------------------------------------------------------- */
+/* --- the commands ----------------------------------------------------------------------------- */
 
 enum { OPT_KEY = 256, OPT_KEYS, OPT_MACHINE };
 

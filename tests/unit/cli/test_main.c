@@ -1,4 +1,4 @@
-/* Tests drover as a program: the list of verbs, and how argv selects a verb. */
+/* Tests drover as a program: the list of commands, and how argv selects one. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "tests/unit/cli/verb.h"
 
 #define DROVER(...) verb_run("drover", drover, NULL, (const char *const[]){__VA_ARGS__, NULL})
-#define HELP_EXAMPLE 54 /* column of the example, counted from the verb's first letter */
+#define HELP_EXAMPLE 54 /* column of the example, counted from the command's first letter */
 
 static int drover(int argc, char **argv)
 {
@@ -24,7 +24,7 @@ static void help_lists_verbs_and_each_of_them_has_help_of_its_own(void **state)
 
 	(void)state;
 	assert_int_equal(DROVER("help"), 0);
-	verb_assert_said("Usage: drover VERB");
+	verb_assert_said("Usage: drover COMMAND");
 	str_copy(list, sizeof(list), strstr(verb_said, "\n  "));
 	for (const char *p = list; sscanf(p, " %31s%*[^\n]%n", verb, &n) == 1 && *verb != '`';
 	     p += n) {
@@ -63,7 +63,7 @@ static void what_is_below_a_verb_has_help_too(void **state)
 		verb_assert_said("-h, --help");
 	}
 	assert_int_equal(DROVER("help", "dance"), 2);
-	verb_assert_said("there is no verb 'dance'");
+	verb_assert_said("unknown command 'dance'");
 }
 
 static void the_version_names_the_commit(void **state)
@@ -88,11 +88,11 @@ static void without_a_verb_or_with_an_unknown_one_it_says_what_there_is(void **s
 {
 	(void)state;
 	assert_int_equal(verb_run("drover", drover, NULL, (const char *const[]){NULL}), 2);
-	verb_assert_said("Usage: drover VERB");
+	verb_assert_said("Usage: drover COMMAND");
 	assert_int_equal(DROVER("dance"), 2);
-	verb_assert_said("there is no verb 'dance'");
+	verb_assert_said("unknown command 'dance'");
 	assert_int_equal(DROVER("drain", "--nonsense"), 2);
-	verb_assert_said("drover drain: "); /* errors begin with the verb's full name */
+	verb_assert_said("drover drain: "); /* errors begin with the command's full name */
 }
 
 static void as_a_plug_in_of_kubectl_it_is_called_so(void **state)
@@ -103,7 +103,7 @@ static void as_a_plug_in_of_kubectl_it_is_called_so(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		assert_int_equal(
 			verb_run(names[i], drover, NULL, (const char *const[]){"help", NULL}), 0);
-		verb_assert_said("Usage: kubectl drover VERB");
+		verb_assert_said("Usage: kubectl drover COMMAND");
 		assert_int_equal(
 			verb_run(names[i], drover, NULL, (const char *const[]){"why", "-h", NULL}),
 			0);
@@ -111,7 +111,7 @@ static void as_a_plug_in_of_kubectl_it_is_called_so(void **state)
 	}
 	assert_int_equal(
 		verb_run("kubectl-drover", drover, NULL, (const char *const[]){"dance", NULL}), 2);
-	verb_assert_said("kubectl drover: there is no verb 'dance'; `kubectl drover help` lists");
+	verb_assert_said("kubectl drover: unknown command 'dance'; `kubectl drover help` lists all");
 }
 
 static void a_reason_is_explained_without_a_cluster(void **state)

@@ -235,7 +235,7 @@ static void texts_of_others_move_no_cursor(void **state)
 	top_view_free(v);
 }
 
-/* --- the verb --------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static struct cli_client c;
 static char *said;

@@ -11,7 +11,7 @@
 #include "tests/unit/controller/rules/evidence_made.h"
 #include "tests/unit/cli/verb.h"
 
-/* --- the verb --------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 #define WIPE(input, ...)                                                                           \
 	verb_run("drover wipe", cli_wipe, input, (const char *const[]){__VA_ARGS__, NULL})
