@@ -69,14 +69,16 @@ static void help(FILE *f)
 	      "them now,\nand takes them back clean.\n\n",
 	      f);
 	fprintf(f,
-		"Usage: %s COMMAND [OPTION...]\nTo try it on this machine, without hardware: %s up\n"
+		"Usage: %s COMMAND [OPTION...]\nTo try it on this machine, without hardware: %s "
+		"up\n"
 		"\n",
 		program, program);
 	for (size_t i = 0; i < VERBS; i++)
 		fprintf(f, "  %-14s %-38s %s\n", verbs[i].name, verbs[i].what, verbs[i].example);
 	fprintf(f,
 		"\n"
-		"`%s COMMAND --help` and `%s help COMMAND` show the options of a command; `%s --version` "
+		"`%s COMMAND --help` and `%s help COMMAND` show the options of a command; `%s "
+		"--version` "
 		"prints the version.\n",
 		program, program, program);
 }

@@ -175,7 +175,7 @@ static bool ends(const char *s, const char *end)
 	return n >= m && strcasecmp(s + n - m, end) == 0;
 }
 
-/* True if the name of a member says that its value is a credential. References to Secrets have
+/* True if the name of a member means that its value is a credential. References to Secrets have
  * names that end with Ref and do not match. */
 static bool is_named_so(const char *key)
 {

@@ -68,7 +68,7 @@ struct run {
 	/* --allow-libvirt: URIs of libvirt hosts that drover may open */
 	const char *hosts[PROGRAMS_MAX + 1];
 	size_t nhosts;
-	/* --gang-level: labels by which gangs are kept together */
+	/* --gang-level: machine labels by which drover places a gang together */
 	const char *levels[CONTEXT_LEVELS + 1];
 	size_t nlevels;
 	/* path of drover-libvirt; "": not installed */

@@ -273,7 +273,8 @@ static int import(struct import *m)
 	if (cli_list_of(m->c, &services, in, /* mutant: import-synced */ CHART_LABELS, on_service,
 			m, &e) < 0)
 		return cli_failed(
-			m->c, "%s; finding vClusters needs the permission `list` on services%s", e.text,
+			m->c, "%s; finding vClusters needs the permission `list` on services%s",
+			e.text,
 			in ? " in that namespace"
 			   : " in all namespaces; with NAMESPACE/NAME only in that namespace");
 	if (!m->found.n)

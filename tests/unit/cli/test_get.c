@@ -85,7 +85,8 @@ static void a_terminal_has_colours_and_is_not_overrun(void **state)
 	assert_said("NAME   STATE     SINCE\n");
 	assert_said("\033[32mserving\033[0m   ");
 	assert_said(
-		"(columns that do not fit: Claim, Power, Waiting, Error, Valid, Age; -o wide shows all)\n");
+		"(columns that do not fit: Claim, Power, Waiting, Error, Valid, Age; -o wide shows "
+		"all)\n");
 }
 
 static void programs_read_json_yaml_and_names(void **state)

@@ -111,7 +111,8 @@ static void as_a_plug_in_of_kubectl_it_is_called_so(void **state)
 	}
 	assert_int_equal(
 		verb_run("kubectl-drover", drover, NULL, (const char *const[]){"dance", NULL}), 2);
-	verb_assert_said("kubectl drover: unknown command 'dance'; `kubectl drover help` lists all");
+	verb_assert_said(
+		"kubectl drover: unknown command 'dance'; `kubectl drover help` lists all");
 }
 
 static void a_reason_is_explained_without_a_cluster(void **state)

@@ -52,11 +52,16 @@ static void credentials_in_texts_go_and_the_rest_stays(void **state)
 static void credentials_in_objects_go_and_names_of_secrets_stay(void **state)
 {
 	static const char text[] =
-		"{'metadata': {'name': 'm-1', 'managedFields': [1], 'labels': {'rack': 'r1'}, 'annotations': {"
-		"'kubectl.kubernetes.io/last-applied-configuration': 'PLANTED', 'who/knows': 'PLANTED', "
-		"'drover.dev/retry': '2026-01-01T00:00:00Z'}}, 'spec': {'credentialsSecretRef': {'name': 'bmc-1'}, "
-		"'bmcPassword': 'PLANTED', 'deep': [{'Token': 'PLANTED'}, 'https://u:PLANTED@h/x'], "
-		"'exec': {'command': ['/etc/drover/x', '--pw', 'PLANTED']}, 'key': 'config', 'n': 3, 'env': [{'name': 'X', 'value': 'PLANTED'}]}, "
+		"{'metadata': {'name': 'm-1', 'managedFields': [1], 'labels': {'rack': 'r1'}, "
+		"'annotations': {"
+		"'kubectl.kubernetes.io/last-applied-configuration': 'PLANTED', 'who/knows': "
+		"'PLANTED', "
+		"'drover.dev/retry': '2026-01-01T00:00:00Z'}}, 'spec': {'credentialsSecretRef': "
+		"{'name': 'bmc-1'}, "
+		"'bmcPassword': 'PLANTED', 'deep': [{'Token': 'PLANTED'}, "
+		"'https://u:PLANTED@h/x'], "
+		"'exec': {'command': ['/etc/drover/x', '--pw', 'PLANTED']}, 'key': 'config', 'n': "
+		"3, 'env': [{'name': 'X', 'value': 'PLANTED'}]}, "
 		"'status': {'conditions': [{'message': 'login with password: PLANTED failed'}]}}";
 	char *copy = mem_strdup(text), *left;
 	struct err e;

@@ -101,7 +101,8 @@ static void add_member(struct bench *d, const char *name)
 			"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': '%s',"
 			" 'labels': {'scheduling.x-k8s.io/pod-group': 'train'}}, 'spec': {"
 			" 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists'}],"
-			" 'containers': [{'name': 'c', 'resources': {'limits': {'nvidia.com/gpu': '8'}}}]}}",
+			" 'containers': [{'name': 'c', 'resources': {'limits': {'nvidia.com/gpu': "
+			"'8'}}}]}}",
 			name));
 	bench_must(d, &d->team, "PATCH",
 		   arena_printf(d->a, "/api/v1/namespaces/default/pods/%s/status", name),
@@ -153,7 +154,8 @@ static void nothing_secret_and_nothing_unread_stands_there(void **state)
 	bench_must(
 		d, &d->team, "POST", "/api/v1/namespaces/default/pods",
 		"{'metadata': {'name': 'p', 'annotations': {'nobody/reads': 'hunter2'}},"
-		" 'spec': {'nodeName': 'n', 'containers': [{'name': 'c', 'image': 'registry.example/x',"
+		" 'spec': {'nodeName': 'n', 'containers': [{'name': 'c', 'image': "
+		"'registry.example/x',"
 		"  'args': ['--token=hunter2'], 'env': [{'name': 'DATABASE', 'value': 'hunter2'}],"
 		"  'resources': {'requests': {'nvidia.com/gpu': '1'}}}]}}");
 	text = shot(d, true, 0);
