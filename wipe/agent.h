@@ -7,41 +7,41 @@
 #include "wipe/proto.h"
 
 /*
- * agent: one machine's session with drover: hello, then orders by long poll, reports back.
+ * agent: one machine's session with drover: hello, then orders by long poll, and reports.
  *
- * A lost connection is tried again for ever, with jitter: the agent never gives up, reboots or
- * invents work by itself. It ends in one of two ways: the order `poweroff`, or ten minutes in which
- * drover answered nothing but 401 and 403.
+ * A lost connection is retried forever, with jitter: the agent never gives up, reboots or starts
+ * work by itself. The session ends in one of two ways: the order `poweroff`, or ten minutes in
+ * which drover answered only with 401 and 403.
  *
- * Where it hears nothing from drover for a minute, it lets its network begin anew: a card that
- * stands still and a lease that ran out look like that. It does so after a minute, two, four, up to
- * an hour apart, as a controller that is away looks no different.
+ * If nothing is received from drover for a minute, the agent restarts its network, because a hung
+ * NIC or an expired lease look like that. It does so after a minute, then two, four and so on, up
+ * to an hour apart, because an absent controller looks the same.
  *
- * Orders: the same id gets the same result, without being carried out twice; a fence lower than the
- * highest seen is refused (StaleFence); an order that comes while another runs waits, the newest
- * one only. Results are delivered in order and kept until drover took them; progress is sent at
- * most once a second and may be lost.
+ * Orders: the same id yields the same result without being carried out twice. A fence lower than
+ * the highest seen is refused (StaleFence). An order that arrives while another runs is queued;
+ * only the newest one is. Results are delivered in order and retained until drover has accepted
+ * them; progress is sent at most once a second and may be lost.
  */
 struct agent;
 
 struct agent_config {
 	struct loop_group *group;
-	/* outlives the agent */
+	/* Must outlive the agent. */
 	struct http *http;
 	const struct host *host;
-	/* outlives the agent */
+	/* Must outlive the agent. */
 	const struct proto_boot *boot;
-	/* copied */
+	/* Copied. */
 	const char *boot_id, *version;
-	/* enum wipe_trust */
+	/* enum wipe_trust. */
 	int trust;
-	/* may return (tests): nothing is done after it */
+	/* May return in tests; nothing is done after it. */
 	void (*power_off)(void *arg);
-	/* drover's clock, from its welcome */
+	/* Sets the clock to drover's, from its welcome. */
 	void (*set_clock)(int64_t wall_ms, void *arg);
-	/* may block for some seconds */
+	/* May block for some seconds. */
 	void (*renew_network)(void *arg);
-	/* for the log; detail, e: may be NULL */
+	/* Writes to the log; detail and e may be NULL. */
 	void (*say)(const char *what, const char *detail, const struct err *e, void *arg);
 	void *arg;
 };

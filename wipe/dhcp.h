@@ -6,26 +6,26 @@
 #include "base/err.h"
 
 /*
- * dhcp: just enough of a DHCPv4 client (RFC 2131, 2132) to get an address before the loop starts,
- * or begins anew (agent.h). The lease is not renewed in between: a boot of the agent lasts for one
- * operation, and the provisioning network should give leases longer than that.
+ * dhcp: a minimal DHCPv4 client (RFC 2131, 2132) that gets an address before the loop starts, or
+ * when the network is restarted (agent.h). The lease is not renewed in between: a boot of the agent
+ * lasts for one operation, and the provisioning network should grant longer leases.
  */
 #define DHCP_SIZE 576
 enum { DHCP_DISCOVER = 1, DHCP_OFFER = 2, DHCP_REQUEST = 3, DHCP_ACK = 5, DHCP_NAK = 6 };
 
-/* addresses in network byte order; 0: not given */
+/* Addresses in network byte order; 0: not provided. */
 struct dhcp_lease {
 	uint32_t address, mask, router, dns[2], server;
 };
 
-/* A message of DHCP_SIZE bytes; lease: what was offered, for DHCP_REQUEST. */
+/* Builds a message of DHCP_SIZE bytes; lease: the offer, for DHCP_REQUEST. */
 void dhcp_build(uint8_t out[static DHCP_SIZE], int type, const uint8_t mac[static 6], uint32_t xid,
 		const struct dhcp_lease *lease);
-/* The type of a reply to xid and mac, with *out filled in; 0: it is none. */
+/* Returns the type of a reply to xid and mac and fills in *out; 0: not such a reply. */
 int dhcp_parse(const uint8_t *p, size_t len, const uint8_t mac[static 6], uint32_t xid,
 	       struct dhcp_lease *out);
-/* Blocking: asks on an interface that is up, for at most limit_ms.  ERR_TIMEOUT: nobody
- * answered. */
+/* Blocking: requests a lease on an interface that is up, for at most limit_ms. ERR_TIMEOUT: no
+ * reply. */
 int dhcp_ask(const char *interface, const uint8_t mac[static 6], int limit_ms,
 	     struct dhcp_lease *out, struct err *e) __attribute__((warn_unused_result));
 

@@ -11,75 +11,75 @@
 #include "wipe/statement.h"
 
 /*
- * evidence: what one wipe attempt did and found, signed by the agent that did
- * it and countersigned by drover.
+ * evidence: the report of one wipe attempt, signed by the agent that made it and countersigned by
+ * drover.
  *
- * The envelope is DSSE (https://github.com/secure-systems-lab/dsse): JSON
- * {payload, payloadType, signatures[{keyid, sig}]}, written here as base64 text.
- * The payload is canonical JSON (sorted keys, no spaces) of an in-toto Statement v1
- * whose predicateType is EVIDENCE_PREDICATE and whose predicate is the struct below and "agentKey",
- * the agent's public key: so both signatures say which agent it was.
- * keyid is the public key's text ("ed25519:...").  The first signature is the agent's, the second
- * drover's; both are over the same PAE bytes.
+ * The envelope is DSSE (https://github.com/secure-systems-lab/dsse): JSON {payload, payloadType,
+ * signatures[{keyid, sig}]}, written here as base64 text. The payload is canonical JSON (sorted
+ * keys, no spaces) of an in-toto Statement v1 whose predicateType is EVIDENCE_PREDICATE and whose
+ * predicate is the struct below plus "agentKey", the agent's public key; so both signatures cover
+ * the agent's identity. keyid is the public key's text ("ed25519:..."). The first signature is the
+ * agent's, the second drover's; both are over the same PAE bytes.
  */
 #define EVIDENCE_PAYLOAD_TYPE "application/vnd.in-toto+json"
 #define EVIDENCE_PREDICATE "https://drover.dev/wipe/v1"
 
 /*
- * An attempt that did not come to its end (the agent was lost, the order failed, the deadline
- * passed) has nothing that its agent signed. Its record is drover's word alone: the same envelope
- * with the predicateType below, one signature, drover's, no "agentKey", the verdict Fail and in
- * "unfinished" why. It says that an attempt was made and is never proof of a wipe: evidence_open()
- * refuses it.
+ * An attempt that did not complete (the agent was lost, the order failed, the deadline passed) has
+ * no report signed by its agent. Its record rests on drover alone: the same envelope with the
+ * predicateType below, one signature (drover's), no "agentKey", the verdict Fail, and the cause in
+ * "unfinished". It shows that an attempt was made and never proves a wipe: evidence_open() refuses
+ * it.
  */
 #define EVIDENCE_UNFINISHED "https://drover.dev/wipe-unfinished/v1"
 
-/* What NIST SP 800-88r2 / IEEE 2883 call the result.  In order: higher is better. */
+/* Result levels of NIST SP 800-88r2 and IEEE 2883, in ascending order. */
 enum wipe_level { WIPE_FAIL, WIPE_CLEAR, WIPE_PURGE };
-/* "Fail", "Clear", "Purge", NULL */
+/* "Fail", "Clear", "Purge", NULL. */
 extern const char *const wipe_level_names[];
 enum wipe_trust { WIPE_BOOT_NETWORK, WIPE_SECURE_BOOT, WIPE_QUOTE };
-/* "BootNetwork", "SecureBoot", "Quote", NULL */
+/* "BootNetwork", "SecureBoot", "Quote", NULL. */
 extern const char *const wipe_trust_names[];
 
-/* What no drive's technique touches, named in every record but for what a statement of it covers;
- * see docs/wipe.md. */
+/* Parts that no erase method of a drive reaches. Every record names them, except those that one of
+ * its statements covers; see docs/wipe.md. */
 #define EVIDENCE_NOT_COVERED                                                                       \
 	"GPUMemory", "SystemMemory", "Firmware", "BMC", "TPM", "NIC", "UEFIVariables",             \
 		"RemovableUSB"
 #define EVIDENCE_NOT_COVERED_MAX 32
 
-/* What is done to each drive, however small, and so the least that a proof of its wipe shows. */
+/* Number of canaries on each drive, however small, and so the minimum that a proof of its wipe
+ * shows. */
 #define EVIDENCE_CANARIES 64
-#define EVIDENCE_EDGE_READS 512 /* the first and the last MiB, by 4096 bytes */
-/* What is read of each drive when the machine comes up again before its next use: both edges and
- * the places of the canaries but for the first block, which holds the stamp, and so many
- * samples. */
+#define EVIDENCE_EDGE_READS 512 /* Reads of the first and last MiB, 4096 bytes each. */
+/* Reads on each drive when the machine boots again before its next use: both edges and the places
+ * of the canaries except the first block, which holds the stamp, plus this number of samples. */
 #define EVIDENCE_AGAIN_SAMPLES 1000
 #define EVIDENCE_AGAIN_READS                                                                       \
 	(EVIDENCE_EDGE_READS - 1 + EVIDENCE_CANARIES - 1 + EVIDENCE_AGAIN_SAMPLES)
-#define EVIDENCE_SAMPLES 10000 /* find a residue of 0.046 % of the drive with 99 % */
+/* Finds a residue of 0.046 % of the drive with a probability of 99 %. */
+#define EVIDENCE_SAMPLES 10000
 
 struct evidence_device {
-	/* NVMe, SATA, SAS, MMC, Virtio ... */
+	/* NVMe, SATA, SAS, MMC, Virtio and so on. */
 	const char *type;
 	const char *model, *serial, *wwn;
 	int64_t bytes;
-	/* a spinning disk; all else counts as flash */
+	/* A spinning disk; everything else counts as flash. */
 	bool rotational;
-	/* SanitizeCryptoErase, FormatCrypto, FormatUserData, Overwrite, None */
+	/* SanitizeCryptoErase, FormatCrypto, FormatUserData, Overwrite, None. */
 	const char *technique;
-	/* what it answered to each command that was to erase it, in order, the technique's last; 0:
-	 * success. Empty: none was sent, or what it answered is not known */
+	/* Results of the erase commands in order, the technique's last; 0 is success. Empty: no
+	 * command was sent, or its result is unknown. */
 	struct ints raw_status;
-	/* of an attempt without an end, and on the way: how far the technique was when it was heard
-	 * of last; says nothing of what is left */
+	/* For an attempt without an end, and for progress: how far the technique was at the last
+	 * report; no measure of remaining data. */
 	int64_t erased_bytes;
-	/* enum wipe_level */
+	/* enum wipe_level. */
 	int level;
-	/* when level is Fail: EraseUnverified, DriveFailed, ... */
+	/* If level is Fail: EraseUnverified, DriveFailed and so on. */
 	const char *reason;
-	/* the same for people: what it answered, and to what */
+	/* The reason as text: the drive's result and the command. */
 	const char *message;
 	struct {
 		int64_t planted, found;
@@ -89,16 +89,18 @@ struct evidence_device {
 	} reads;
 };
 extern const struct field evidence_device_fields[];
-/* The best that a technique can earn (IEEE 2883-2022); Fail: it is no technique that erases. */
+/* Returns the highest level that a technique can earn (IEEE 2883-2022); Fail: not an erase
+ * technique. */
 int evidence_highest_level(const char *technique);
-/* What it leaves behind may be noise; else it is constant. */
+/* True if the technique may leave noise; otherwise it leaves a constant. */
 bool evidence_leaves_noise(const char *technique);
-/* No drive of its medium and size is done with its technique in less. */
+/* Returns the shortest plausible duration, in ms, for the technique on a drive of this medium and
+ * size. */
 int64_t evidence_least_ms(const struct evidence_device *d);
-/* Can its level be true? Its technique earns that much, the drive's last answer was success, it
- * took no less than evidence_least_ms(), and its counts say that nothing is left: all canaries
- * planted and none found, both edges and so many samples read, each clean. took_ms: the whole
- * attempt, at most. ERR_DENIED tells what cannot be. */
+/* Checks that the level can be true: the technique earns it; the drive's last result was success;
+ * it took at least evidence_least_ms(); and the counts show that nothing is left: all canaries
+ * planted and none found, both edges and `samples` samples read, each clean. took_ms: upper bound
+ * of the whole attempt. ERR_DENIED names what is not plausible. */
 int evidence_bears_out(const struct evidence_device *d, int64_t samples, int64_t took_ms,
 		       struct err *e) __attribute__((warn_unused_result));
 
@@ -106,41 +108,42 @@ struct evidence {
 	struct {
 		const char *name, *uid, *system_uuid, *serial;
 	} machine;
-	/* the one that this ends */
+	/* The tenancy that this wipe ends. */
 	int64_t tenancy;
 	int64_t attempt;
 	struct {
 		const char *name, *uid;
-	} virtual_cluster; /* empty: none before */
+	} virtual_cluster; /* Empty: no tenant before. */
 	struct {
 		const char *name, *digest;
-	} previous; /* last record of this machine; empty: none */
+	} previous; /* The machine's last record; empty: none. */
 	const char *nonce_digest, *policy_digest;
-	/* Unix ms, whole seconds */
+	/* Unix ms, whole seconds. */
 	int64_t start_time, end_time;
-	/* enum wipe_level: the worst device's */
+	/* enum wipe_level: that of the worst device. */
 	int verdict;
-	/* enum wipe_trust */
+	/* enum wipe_trust. */
 	int agent_trust;
 	struct {
 		int64_t expected, seen;
-		/* WWNs */
+		/* WWNs. */
 		struct strings missing, extra;
 	} inventory;
 	struct {
 		struct evidence_device *v;
 		size_t n;
 	} devices;
-	/* GPUMemory, BMC, ... */
+	/* GPUMemory, BMC and so on. */
 	struct strings not_covered;
+	/* Statements on parts that are not drives; none from agents that make no statements. */
 	struct {
 		struct statement *v;
 		size_t n;
-	} statements; /* of parts that are no drives; none in records of agents that make none */
-	/* why there is no agent's signature; NULL: there is one */
+	} statements;
+	/* Why there is no agent's signature; NULL: there is one. */
 	const char *unfinished;
 };
-/* Rows for a table whose struct holds a struct evidence as `member_` (WipeRecord.spec does). */
+/* Rows for a table whose struct contains a struct evidence as `member_` (as WipeRecord.spec). */
 extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 	evidence_previous_fields[], evidence_inventory_fields[];
 #define EVIDENCE_ROWS(type_, member_)                                                              \
@@ -182,43 +185,43 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 		      .doc = "Why the attempt did not come to its end: no agent signed, drover alone did.")
 extern const struct field evidence_fields[];
 
-/* A name of EVIDENCE_NOT_COVERED that a statement covers all the same. */
+/* True if part, a name of EVIDENCE_NOT_COVERED, is covered by a statement. */
 bool evidence_covers(const struct evidence *ev, const char *part);
 
-/* The longest that the attempt took: its times are cut to whole seconds. */
+/* Upper bound of the attempt's duration in ms; its times are truncated to whole seconds. */
 int64_t evidence_took_ms(const struct evidence *ev);
 
-/* Envelope text (malloc'd base64), signed by the agent's key. */
+/* Returns the envelope (malloc'd base64), signed with the agent's key. */
 char *evidence_sign(const struct evidence *ev, const struct crypto_key *agent);
-/* Add drover's signature; ERR_PROTOCOL if the envelope is not one with exactly one signature. */
+/* Adds drover's signature; ERR_PROTOCOL unless the envelope has exactly one signature. */
 char *evidence_countersign(const char *envelope, const struct crypto_key *key, struct err *e);
-/* Check the signatures and decode.  agent_public: the key of the agent session.  drover_publics:
- * acceptable countersigners, n of them; 0: the envelope must not be countersigned yet.
- * ERR_DENIED names which signature is bad; ERR_PROTOCOL what is malformed. */
+/* Checks the signatures and decodes. agent_public: key of the agent's session. drover_publics: the
+ * n accepted countersigners; n 0: the envelope must not be countersigned yet. ERR_DENIED names the
+ * invalid signature; ERR_PROTOCOL names what is malformed. */
 int evidence_open(const char *envelope, const char *agent_public, const char *const *drover_publics,
 		  size_t n, struct arena *a, struct evidence *out, struct err *e)
 	__attribute__((warn_unused_result));
-/* As evidence_open, but takes the agent's key from the envelope's first keyid: for auditors, who
- * learn it from there because drover's countersignature vouches for it. */
+/* As evidence_open(), with the agent's key from the envelope's first keyid: for auditors, who may
+ * trust it because drover's countersignature covers it. */
 int evidence_open_countersigned(const char *envelope, const char *const *drover_publics, size_t n,
 				struct arena *a, struct evidence *out, struct err *e)
 	__attribute__((warn_unused_result));
-/* The envelope of an attempt that is not finished, with drover's signature alone. */
+/* Returns the envelope of an unfinished attempt, with drover's signature only. */
 char *evidence_sign_unfinished(const struct evidence *ev, const struct crypto_key *drover);
-/* It says so itself; no signature was looked at. */
+/* True if the envelope declares itself unfinished; signatures are not checked. */
 bool evidence_is_unfinished(const char *envelope);
-/* As evidence_open_countersigned(), for those alone. */
+/* As evidence_open_countersigned(), for envelopes of unfinished attempts. */
 int evidence_open_unfinished(const char *envelope, const char *const *drover_publics, size_t n,
 			     struct arena *a, struct evidence *out, struct err *e)
 	__attribute__((warn_unused_result));
-/* ERR_DENIED naming the first field ("spec.devices[0].level") in which they differ. */
+/* ERR_DENIED names the first field ("spec.devices[0].level") in which both differ. */
 int evidence_compare(const struct evidence *shown, const struct evidence *signed_, struct err *e)
 	__attribute__((warn_unused_result));
-/* As evidence_compare(), with the JSON of a WipeRecord's spec: a member that the tables do not know
- * and a number that is written as text differ too. */
+/* As evidence_compare(), with the JSON of a WipeRecord's spec: an unknown member, and a number
+ * written as text, differ too. */
 int evidence_compare_shown(const json_t *spec, const struct evidence *signed_, struct err *e)
 	__attribute__((warn_unused_result));
-/* SHA-256 of the envelope text: what the clean stamp and `previous` carry. */
+/* SHA-256 of the envelope text, as stored in the clean stamp and in `previous`. */
 void evidence_digest(const char *envelope, uint8_t out[static CRYPTO_SHA256]);
 
 #endif

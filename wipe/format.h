@@ -6,17 +6,18 @@
 #include "wipe/nvme.h"
 
 /*
- * format: NVMe Format NVM (80h) with an erase, and how far it is.
+ * format: NVMe Format NVM (80h) with an erase, and its progress.
  *
- * The command ends when the Format does. Meanwhile a namespace may tell what is left of it
- * (Identify Namespace, byte 32: FPI); one that does is asked each second, and given up by the guard
- * (batch.c) once that stands still. One that does not has the time that its size and the erase make
- * likely.
+ * The command completes when the Format does. Meanwhile a namespace may report the remaining
+ * percentage (Identify Namespace, byte 32: FPI). If it does, it is polled each second, and the
+ * guard (batch.c) gives up once the value does not change. Otherwise the limit is derived from size
+ * and kind of erase.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_format.c, tests/unit/wipe/test_erase_nvme.c
  */
-#define FORMAT_STALL_MS (10 * 60 * 1000) /* no other percent for so long */
+/* Longest time in ms without a change of the percentage. */
+#define FORMAT_STALL_MS (10 * 60 * 1000)
 #define FORMAT_MOST_MS (24 * 3600 * INT64_C(1000))
 
 enum format_erase { FORMAT_USER_DATA = 1, FORMAT_CRYPTO = 2 };
@@ -26,16 +27,16 @@ struct format {
 	int fd;
 	const struct nvme_abilities *nvme;
 	int64_t bytes;
-	/* rises to bytes, where it is told */
+	/* Increases up to bytes, if progress is reported. */
 	_Atomic int64_t *done;
-	/* how long it may be silent */
+	/* How long there may be no progress, in ms. */
 	_Atomic int64_t *patience_ms;
-	/* what the drive answered */
+	/* The drive's result. */
 	int64_t status;
 };
 int format_run(struct format *f, enum format_erase erase, struct err *e)
 	__attribute__((warn_unused_result));
-/* How long one that tells no progress may take. */
+/* Limit in ms of a Format that reports no progress. */
 int64_t format_limit_ms(enum format_erase erase, int64_t bytes);
 
 #endif

@@ -6,25 +6,25 @@
 #include <stdint.h>
 
 /*
- * frames: where the frames of a zstd stream end, and how much each can unpack to, without
- * unpacking: so that whole frames can be unpacked side by side.  It follows magic numbers, frame
+ * frames: finds where the frames of a zstd stream end, and how much each can unpack to, without
+ * unpacking, so that whole frames can be unpacked in parallel. It follows magic numbers, frame
  * headers and block sizes (RFC 8878, 3.1.1 and 3.1.2), in pieces of any length.
  *
- * It judges nothing: what it lets pass may still be refused by the decoder.  What it does not
- * understand is FRAMES_LOST, for ever: from there on only the decoder can say what it is.
+ * It validates nothing else: the decoder may still refuse what passes here. Anything unknown is
+ * FRAMES_LOST, permanently: only the decoder can interpret the rest.
  */
 enum frames_state {
-	/* of a frame, or of its header */
+	/* Inside a frame or its header. */
 	FRAMES_INSIDE,
-	/* just behind a frame; also at the beginning */
+	/* Just behind a frame; also at the beginning. */
 	FRAMES_BOUNDARY,
 	FRAMES_LOST,
 };
 
-/* What a block unpacks to at most (RFC 8878, 3.1.1.2.4). */
+/* Largest unpacked size of a block (RFC 8878, 3.1.1.2.4). */
 #define FRAMES_BLOCK_MAX (128u << 10)
 
-/* {0}: the beginning */
+/* {0}: the beginning. */
 struct frames {
 	enum frames_part {
 		FRAMES_MAGIC,
@@ -32,17 +32,17 @@ struct frames {
 		FRAMES_DESCRIPTOR,
 		FRAMES_BLOCK,
 	} part;
-	/* of a field that is not complete */
+	/* Bytes of an incomplete field. */
 	uint8_t held[4];
 	size_t nheld;
-	/* bytes of no interest that come next */
+	/* Number of following bytes to skip. */
 	uint64_t pass;
 	bool checksum, last, lost;
-	/* most that what passed so far unpacks to */
+	/* Upper bound of the unpacked size so far. */
 	uint64_t unpacked;
 };
 
-/* The next n bytes; *used of them, fewer than n only at a frame's end. */
+/* Processes the next n bytes; *used is their number, fewer than n only at a frame's end. */
 enum frames_state frames_walk(struct frames *f, const uint8_t *p, size_t n, size_t *used);
 
 #endif

@@ -7,37 +7,37 @@
 #include "base/err.h"
 
 /*
- * gpt: the partition table of an image that was just written: checked, stretched to the
- * drive's true end, and given one more partition for the config drive.
- * UEFI 2.10, chapter 5.  Works on bytes in memory; the table is foreign: every number is checked.
+ * gpt: the partition table of an image that was just written: checks it, extends it to the drive's
+ * end, and adds a partition for the config drive. UEFI 2.10, chapter 5. Works on bytes in memory;
+ * the table is foreign: every number is checked.
  */
-#define GPT_HEAD (1 << 20) /* how much of the drive's start is looked at */
+#define GPT_HEAD (1 << 20) /* Bytes of the drive's start that are read. */
 #define GPT_ENTRIES 128
 #define GPT_ENTRY 128
 #define GPT_TABLE (GPT_ENTRIES * GPT_ENTRY)
 
 struct gpt {
-	/* logical block size */
+	/* Logical block size in bytes. */
 	uint32_t block;
-	/* of the drive */
+	/* Number of blocks of the drive. */
 	uint64_t blocks;
 	uint64_t first_usable, last_usable;
-	/* as found; written again with the new numbers */
+	/* As found; written again with the new numbers. */
 	uint8_t header[92];
 	uint8_t entries[GPT_ENTRIES * GPT_ENTRY];
 };
 
-/* head: the first GPT_HEAD bytes.  ERR_PROTOCOL: no table, or a broken one;
- * ERR_CAPACITY: a partition ends beyond the drive. */
+/* head: the first GPT_HEAD bytes. ERR_PROTOCOL: no table, or an invalid one; ERR_CAPACITY: a
+ * partition ends beyond the drive. */
 int gpt_read(struct gpt *g, const uint8_t *head, uint32_t block, int64_t drive_bytes, struct err *e)
 	__attribute__((warn_unused_result));
-/* Where a partition is, in bytes; false: there is none of that name. */
+/* Finds a partition; offset and size in bytes. False: no partition of that name. */
 bool gpt_find(const struct gpt *g, const char *name, int64_t *offset, int64_t *bytes);
-/* Append one at the very end, aligned to 1 MiB. */
+/* Appends a partition at the end of the drive, aligned to 1 MiB. */
 int gpt_append(struct gpt *g, const char *name, const uint8_t guid[static 16], int64_t bytes,
 	       struct err *e) __attribute__((warn_unused_result));
-/* The new primary table into head (in place; protective MBR too), the backup into tail:
- * gpt_tail_bytes() of them, which go to the last bytes of the drive. */
+/* gpt_write() puts the new primary table into head (in place, with the protective MBR) and the
+ * backup into tail: gpt_tail_bytes() bytes, which belong at the end of the drive. */
 size_t gpt_tail_bytes(const struct gpt *g);
 void gpt_write(const struct gpt *g, uint8_t *head, uint8_t *tail);
 

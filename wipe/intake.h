@@ -7,30 +7,30 @@
 #include "wipe/frames.h"
 
 /*
- * intake: the bytes of an image as the network brings them, cut into chunks.
+ * intake: divides an image, as it arrives from the network, into chunks.
  *
- * A zstd stream of several frames (pzstd makes such, and `cat a.zst b.zst`) is cut at their ends:
- * such a chunk is `whole` and can be unpacked without the others.  What no frame of at most
- * INTAKE_UNPACKED bytes holds together, a stream of one large frame or a raw image, is cut where
- * it is full, and its chunks go one after the other through one decoder.
+ * A zstd stream of several frames (from pzstd, or `cat a.zst b.zst`) is divided at frame ends: such
+ * a chunk is `whole` and can be unpacked without the others. Data that does not consist of frames
+ * of at most INTAKE_UNPACKED bytes (a stream of one large frame, or a raw image) is divided
+ * wherever a chunk is full, and its chunks pass through one decoder in order.
  *
- * Chunks are filled in turns.  Who has had a closed one gives it back; until then nothing is
- * written to it, so that other threads may read it.  All else is for one thread.  Memory is
- * bounded; of what a chunk could hold, only what is used is ever touched.
+ * Chunks are filled in turn. The user of a closed chunk returns it; until then it is not written,
+ * so that other threads may read it. Everything else is for one thread. Memory is bounded; of a
+ * chunk's capacity only the used part is touched.
  */
-#define INTAKE_MAX 12		    /* chunks */
-#define INTAKE_UNPACKED (16u << 20) /* pzstd -12 makes frames of 16 MiB, pzstd -3 of 8 */
-/* A frame of incompressible data, with its headers, and a skippable one before it. */
+#define INTAKE_MAX 12		    /* Number of chunks. */
+#define INTAKE_UNPACKED (16u << 20) /* pzstd -12 creates frames of 16 MiB, pzstd -3 of 8 MiB. */
+/* A frame of incompressible data with its headers, and a skippable frame before it. */
 #define INTAKE_CHUNK (INTAKE_UNPACKED + (128u << 10))
-#define INTAKE_PART (1u << 20)	/* of what is not whole */
-#define INTAKE_SMALL (1u << 20) /* whole frames that unpack to less are put together */
+#define INTAKE_PART (1u << 20)	/* Size of a chunk that is not whole. */
+#define INTAKE_SMALL (1u << 20) /* Whole frames that unpack to less share a chunk. */
 #define INTAKE_PIECE (256u << 10)
 
 struct chunk {
 	uint8_t *data;
 	size_t len;
 	bool closed;
-	/* frames that unpack to INTAKE_UNPACKED bytes together at most */
+	/* Complete frames that unpack to at most INTAKE_UNPACKED bytes together. */
 	bool whole;
 };
 
@@ -39,11 +39,11 @@ struct intake {
 	unsigned n, fill;
 	bool zstd;
 	struct frames frames;
-	/* the chunk that is being filled */
+	/* Upper bound of what the current chunk unpacks to, without its incomplete frame. */
 	uint64_t unpacked_before;
-	/* the frame, or what follows one that was not understood */
+	/* The current frame is too large, or follows data that frames.h does not recognise. */
 	bool large;
-	/* what came and had no place yet */
+	/* Data received while no chunk was free. */
 	uint8_t *rest;
 	size_t nrest, rest_at;
 };
@@ -51,12 +51,12 @@ struct intake {
 void intake_init(struct intake *t, unsigned chunks, bool zstd);
 void intake_done(struct intake *t);
 
-/* Is there room for a piece?  Only then intake_add(), of at most INTAKE_PIECE bytes; -1: more. */
+/* True if a piece fits. Only then call intake_add(), with at most INTAKE_PIECE bytes; -1: more. */
 bool intake_hungry(const struct intake *t);
 int intake_add(struct intake *t, const void *data, size_t len);
-/* The chunk is empty again; what waits for a place gets it. */
+/* Returns an empty chunk; waiting data is put into it. */
 void intake_give_back(struct intake *t, unsigned chunk);
-/* Nothing more is added: what has come is closed, as soon as there is a place for it. */
+/* End of data: closes the last chunk as soon as one is free. */
 void intake_end(struct intake *t);
 
 #endif

@@ -6,20 +6,21 @@
 #include "base/err.h"
 
 /*
- * iso9660: the file system of a config drive, which cloud-init's NoCloud and drover-join read:
- * a volume label and a few small files in the root directory (ECMA-119, interchange level 2).
- * Names are stored in capitals, as the standard wants; Linux shows them in small letters.
+ * iso9660: the file system of a config drive, which cloud-init's NoCloud and drover-join read: a
+ * volume label and a few small files in the root directory (ECMA-119, interchange level 2). Names
+ * are stored in upper case, as the standard requires; Linux shows them in lower case.
  */
 #define ISO9660_BLOCK 2048
 
 struct iso9660_file {
-	/* small letters, digits, '-', '_' and at most one '.'; up to 27 bytes */
+	/* Lower-case letters, digits, '-', '_' and at most one '.'; up to 27 bytes. */
 	const char *name;
 	const void *data;
 	size_t len;
 };
 
-/* *used: bytes of out that are the volume.  ERR_INVALID: a name; ERR_CAPACITY: does not fit. */
+/* *used: size of the volume in out. ERR_INVALID: a name is not valid; ERR_CAPACITY: it does not
+ * fit. */
 int iso9660_write(const char *label, const struct iso9660_file *files, size_t n, int64_t wall_ms,
 		  uint8_t *out, size_t size, size_t *used, struct err *e)
 	__attribute__((warn_unused_result));

@@ -5,17 +5,17 @@
 #include "wipe/proto.h"
 
 /*
- * marks: the small things written on a drive: the clean stamp and the config drive.
- * Each is read back from the drive before it is called written.  Blocking: only from loop_work().
+ * marks: writes the clean stamp and the config drive. Each is read back from the drive before it
+ * counts as written. Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_agent.c
  */
 int marks_stamp(const struct host *h, const struct proto_drive *d, const char *record,
 		const char *digest, struct err *e) __attribute__((warn_unused_result));
-/* Zeros the stamp; a drive without one is left as it is. */
+/* Zeros the stamp; leaves a drive without one unchanged. */
 int marks_unstamp(const struct host *h, const struct proto_drive *d, struct err *e)
 	__attribute__((warn_unused_result));
-/* A file system of `used` bytes, in a dio_buffer() of TARGET_CIDATA_BYTES with zeros behind
- * it, into the partition that the image writer appended.  ERR_NOT_FOUND: there is none. */
+/* Writes a file system of `used` bytes, in a dio_buffer() of TARGET_CIDATA_BYTES with zeros behind
+ * it, to the partition that the image writer appended. ERR_NOT_FOUND: no such partition. */
 int marks_config(const struct host *h, const struct proto_drive *d, const uint8_t *volume,
 		 size_t used, struct err *e) __attribute__((warn_unused_result));
 

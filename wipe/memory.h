@@ -5,12 +5,12 @@
 #include "wipe/statement.h"
 
 /*
- * memory: overwrites the memory that the kernel gives away. Of each NUMA node as much is taken as
- * leaves the kernel what it needs; each word of it gets a value of its own (of nonce and address),
- * is read back, becomes zero, is read back, and is given back. What could not be taken is counted
- * as not covered.
+ * memory: overwrites the memory that the kernel can allocate. On each NUMA node it allocates
+ * everything but what the kernel needs. Each word gets a unique value (derived from nonce and
+ * address), is read back, is zeroed, is read back again, and the memory is freed. Memory that could
+ * not be allocated counts as not covered.
  *
- * Several threads of its own, one a processor, 64 at most. Linux:
+ * Uses its own threads, one per processor, at most 64. Linux:
  * /sys/devices/system/node/node*\/meminfo, mbind(2), madvise(2) MADV_POPULATE_WRITE (since 5.14).
  *
  * Blocking: only from loop_work().

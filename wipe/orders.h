@@ -8,38 +8,37 @@
 #include "wipe/proto.h"
 
 /*
- * orders: carries out one order at a time, and remembers between orders what was wiped, so that
- * verify and stamp speak of that and of nothing else. Poweroff is not among them: the agent itself
- * does that.
+ * orders: carries out one order at a time, and remembers what was wiped, so that verify and stamp
+ * concern exactly that. The agent itself handles poweroff.
  *
- * probe asks addresses (probe.h) and touches no drive.
+ * probe asks addresses (probe.h) and accesses no drive.
  *
- * Drives are worked on in parallel (batch.h); one that fails or hangs never stops the others.
- * Drives that were not expected are reported and never written to, unless nothing was expected:
- * then all that cannot be pulled out count.
+ * Drives are processed in parallel (batch.h); one that fails or hangs never stops the others.
+ * Unexpected drives are reported and never written, unless no drive was expected: then all built-in
+ * ones count.
  *
- * verify looks for drives and controllers again when all was read: what came since the wipe began
- * is extra, and fails the attempt.
+ * verify scans drives and controllers again after all reads: a drive that appeared since the wipe
+ * began is extra, and fails the attempt.
  *
- * wipe and verify end as PROTO_DONE also when drives failed: the devices say so, and the evidence
- * is signed for a failed attempt as well. PROTO_FAILED means that the order itself could not be
- * carried out: OrderInvalid, NoDrives, StorageHidden (a controller does not show all that it
- * holds), NotWiped, IdentityMismatch, DriveMissing, or a reason of writer.h.
+ * wipe and verify end as PROTO_DONE even if drives failed: the devices show it, and the evidence of
+ * a failed attempt is signed as well. PROTO_FAILED means that the order itself could not be carried
+ * out: OrderInvalid, NoDrives, StorageHidden (a controller does not show everything that it holds),
+ * NotWiped, IdentityMismatch, DriveMissing, or a reason from writer.h.
  * Tests: tests/unit/wipe/test_agent.c
  */
 struct orders;
 
 struct orders *orders_new(struct loop_group *g, struct http *http, const struct host *h,
 			  const struct crypto_key *key, int trust);
-/* Work that is under way ends in peace; its result is dropped. */
+/* Work in progress runs to its end; its result is dropped. */
 void orders_free(struct orders *o);
 
-/* Not busy.  order must last until done(), which is called exactly once, never from inside;
- * the report and what it points to live until done returns. */
+/* Only if not busy. order must be valid until done(), which is called exactly once, never from
+ * inside; the report and what it points to are valid until done() returns. */
 void orders_start(struct orders *o, const struct proto_order *order,
 		  void (*done)(const struct proto_report *r, void *arg), void *arg);
-/* How far it is, over all drives; the rate is that of this phase since it was first asked for.
- * False: idle. */
+/* Progress over all drives; the rate is that of the current phase since the first call. False:
+ * idle. */
 bool orders_progress(struct orders *o, struct proto_report *r);
 
 #endif

@@ -10,7 +10,7 @@
 #include "wipe/evidence.h"
 
 /*
- * proto: what drover-agent, on the machine, and drover say to each other.
+ * proto: the protocol between drover-agent, on the machine, and drover.
  *
  * The agent is always the client, over TLS with the CA from its boot block.
  *
@@ -23,14 +23,14 @@
  *   Drover-Signature: base64 of Ed25519 over "METHOD TARGET\n" + body
  * with the key whose public half was in hello. The same secret, key and boot id get the same
  * welcome again. An order with a fence lower than the highest seen is refused; an order whose id
- * was done is answered with the same result again. An agent is given no order of a kind that its
- * hello does not offer (probes). A 401 or 403 ends the agent's session: it powers off after 10
- * minutes of them.
+ * was already done is answered with the same result. An agent gets no order of a kind that its
+ * hello does not offer (probes). A 401 or 403 ends the agent's session: after 10 minutes of them it
+ * powers off.
  *
  * The boot block (docs/agent.md): a file of exactly PROTO_BOOT_BLOCK bytes, JSON padded with
- * spaces, that stands once and contiguous in the ISO and reaches user space as
- * /.extra/credentials/drover.cred. A fresh image holds PROTO_BOOT_MARK followed by spaces, which is
- * how the server finds the offset to patch.
+ * spaces, that is contained once and contiguously in the ISO and reaches user space as
+ * /.extra/credentials/drover.cred. A fresh image contains PROTO_BOOT_MARK followed by spaces, by
+ * which the server finds the offset to patch.
  */
 #define PROTO_BOOT_BLOCK 16384
 #define PROTO_BOOT_MARK "{\"drover-boot-block\":\"unpatched\"}"
@@ -40,41 +40,42 @@
 #define PROTO_HEADER_AGENT "Drover-Agent"
 #define PROTO_HEADER_SIGNATURE "Drover-Signature"
 #define PROTO_MAX_MESSAGE (1u << 20)
-#define PROTO_MAX_HELLO 8192 /* of hello alone: it comes from somebody who is not known yet */
+/* Limit of hello, smaller because its sender is not authenticated yet. */
+#define PROTO_MAX_HELLO 8192
 
 struct proto_boot {
-	/* https://host:port */
+	/* https://host:port. */
 	const char *endpoint;
-	/* pinned: trusts this alone */
+	/* Pinned: the only CA that is trusted. */
 	const char *ca_pem;
-	/* its name */
+	/* Name of the Machine. */
 	const char *machine;
-	/* journal id that this boot belongs to */
+	/* Journal id of the operation that this boot belongs to. */
 	const char *operation;
-	/* boot number under that operation, from 1 */
+	/* Number of the boot within that operation, from 1. */
 	int64_t boot;
-	/* 64 hex digits: HMAC-SHA256(boot key, "uid\noperation\nboot") */
+	/* 64 hex digits: HMAC-SHA256(boot key, "uid\noperation\nboot"). */
 	const char *secret;
-	/* Unix ms; a clock that is earlier or a day ahead is set */
+	/* Unix ms; a clock that is earlier, or ahead by a day, is set. */
 	int64_t wall_time;
-	/* 10.1.0.17/24; NULL: DHCP */
+	/* 10.1.0.17/24; NULL: DHCP. */
 	const char *address;
 	const char *gateway;
-	/* the NIC to use; NULL: the first with a link */
+	/* MAC of the NIC to use; NULL: the first with a link. */
 	const char *mac;
 };
 extern const struct field proto_boot_fields[];
-/* Fill out (PROTO_BOOT_BLOCK bytes); ERR_INVALID when it does not fit. */
+/* Fills out (PROTO_BOOT_BLOCK bytes); ERR_INVALID if it does not fit. */
 int proto_boot_write(const struct proto_boot *b, char *out, struct err *e)
 	__attribute__((warn_unused_result));
 int proto_boot_read(const char *data, size_t len, struct arena *a, struct proto_boot *out,
 		    struct err *e) __attribute__((warn_unused_result));
-/* The secret's text for a boot key. */
+/* Derives the secret's text from a boot key. */
 void proto_boot_secret(const struct secret *key, const char *machine_uid, const char *operation,
 		       int64_t boot, char out[static 65]);
 
 struct proto_dmi {
-	/* lower case */
+	/* Lower case. */
 	const char *system_uuid;
 	const char *serial, *manufacturer, *product;
 };
@@ -83,15 +84,15 @@ struct proto_hello {
 	const char *machine, *operation;
 	int64_t boot;
 	const char *secret;
-	/* /proc/sys/kernel/random/boot_id */
+	/* /proc/sys/kernel/random/boot_id. */
 	const char *boot_id;
-	/* ed25519:... */
+	/* "ed25519:...". */
 	const char *public_key;
 	const char *version;
 	struct proto_dmi dmi;
-	/* enum wipe_trust */
+	/* enum wipe_trust. */
 	int trust;
-	/* it knows the order probe */
+	/* Supports the order probe. */
 	bool probes;
 };
 extern const struct field proto_hello_fields[];
@@ -109,93 +110,93 @@ enum proto_order_kind {
 	PROTO_POWEROFF,
 	PROTO_PROBE
 };
-/* inspect wipe verify write poweroff probe */
+/* inspect wipe verify write poweroff probe. */
 extern const char *const proto_order_kind_names[];
 enum proto_write { PROTO_WRITE_IMAGE, PROTO_WRITE_CONFIG, PROTO_WRITE_STAMP, PROTO_WRITE_UNSTAMP };
-/* image config stamp unstamp */
+/* image config stamp unstamp. */
 extern const char *const proto_write_names[];
 
 struct proto_file {
-	/* meta-data, user-data, network-config, drover-join.cfg */
+	/* meta-data, user-data, network-config, drover-join.cfg. */
 	const char *name;
-	/* text */
+	/* Text. */
 	const char *content;
 };
 
 struct proto_order {
-	/* for ?after= */
+	/* Value for ?after=. */
 	int64_t seq;
-	/* of the order: OPERATION/STEP, unique for a boot; same id, same result */
+	/* OPERATION/STEP, unique within a boot; the same id yields the same result. */
 	const char *id;
 	int64_t fence;
-	/* enum proto_order_kind */
+	/* enum proto_order_kind. */
 	int kind;
 
-	/* wipe and verify; of inspect the nonce of the last wipe: then each drive is read again; of
-	 * probe the one that its report has to show */
-	/* hex; canaries are HMAC(nonce, wwn, offset) */
+	/* wipe and verify; for inspect the nonce of the last wipe: each drive is then read again;
+	 * for probe the value that its report must repeat. */
+	/* Hex; canaries are HMAC(nonce, wwn, offset). */
 	const char *nonce;
-	/* enum wipe_level */
+	/* enum wipe_level. */
 	int minimum_level;
-	/* ... of what spins; Fail: as the others */
+	/* For spinning disks; Fail: as minimum_level. */
 	int minimum_level_hdd;
-	/* inspect: WWNs of drives that may hold noise, and not zeros or ones alone */
+	/* inspect: WWNs of drives that may hold noise instead of only zeros or ones. */
 	struct strings noise;
-	/* WWNs; empty at the first inspection: all that is seen */
+	/* WWNs; empty at the first inspection: every drive that is seen. */
 	struct strings expected;
-	/* reads per drive in verify */
+	/* Reads per drive in verify. */
 	int64_t samples;
-	/* verify: parts beside the drives (statement_part_names) that are overwritten as well,
-	 * which takes its time */
+	/* verify: parts that are not drives (statement_part_names) to be overwritten too, which
+	 * takes time. */
 	struct strings cover;
 	/* verify: what the controller knows (machine, tenancy, attempt, previous, digests, tenant);
-	 * the agent fills in the rest and signs. NULL otherwise */
+	 * the agent fills in the rest and signs. NULL otherwise. */
 	struct evidence *evidence;
 
-	/* write */
-	/* enum proto_write */
+	/* write: */
+	/* enum proto_write. */
 	int what;
-	/* image, config: WWN of the root device */
+	/* image, config: WWN of the root device. */
 	const char *drive;
-	/* image; digest of the bytes served */
+	/* image; digest: of the bytes served. */
 	const char *url, *digest;
-	/* 0 raw, 1 raw+zstd */
+	/* 0 raw, 1 raw+zstd. */
 	int format;
-	/* for an https image URL; NULL: the agent's own CA bundle is empty, so required */
+	/* Required for an https image URL, because the agent has no CA bundle. */
 	const char *ca_pem;
 	struct {
 		struct proto_file *v;
 		size_t n;
-	} files; /* config */
-	/* stamp: WipeRecord name, digest text */
+	} files; /* For config. */
+	/* For stamp: name of the WipeRecord, digest text. */
 	const char *record, *stamp;
 
-	/* probe: what to ask, as address_service() reads it. Which of them are to answer the agent
-	 * is not told. */
+	/* probe: addresses in the form that address_service() reads. The agent does not learn which
+	 * of them should answer. */
 	struct strings addresses;
 };
 #define PROTO_PROBES_MAX 512
 extern const struct field proto_order_fields[];
-/* raw, raw+zstd */
+/* raw, raw+zstd. */
 extern const char *const proto_format_names[];
 
 struct proto_drive {
-	/* /dev/nvme0n1 */
+	/* /dev/nvme0n1. */
 	const char *path;
 	const char *type, *model, *serial, *wwn;
-	/* where it is, for people (wipe/slot.h); NULL: nothing tells */
+	/* Location of the drive, for display (wipe/slot.h); NULL: unknown. */
 	const char *slot;
-	/* the agent's alone: of an NVMe namespace (wipe/nvme.h); else NULL */
+	/* Used by the agent only: subsystem of an NVMe namespace (wipe/nvme.h); else NULL. */
 	const char *subsystem;
 	int64_t bytes, block_size;
 	bool rotational, removable, read_only;
-	/* digest text of a clean stamp found on it; NULL: none */
+	/* Digest text of the clean stamp found on the drive; NULL: none. */
 	const char *stamp;
 	const char *stamp_record;
-	/* why not all of it can be seen; NULL: it can */
+	/* Why the drive is not visible completely; NULL: it is. */
 	const char *fault;
 	struct {
-		/* blocks, of an inspection with a nonce; unreadable ones are dirty */
+		/* Blocks, for an inspection with a nonce; unreadable blocks count as dirty. */
 		int64_t clean, dirty;
 	} again;
 };
@@ -205,18 +206,18 @@ struct proto_nic {
 	int64_t mbit;
 };
 struct proto_gpu {
-	/* 0000:01:00.0, 10de:2330 */
+	/* 0000:01:00.0, 10de:2330. */
 	const char *address, *id;
 };
-/* A storage controller on PCI.  What hangs on one that no driver has taken is not seen. */
+/* A storage controller on PCI. Drives on a controller without a driver are not seen. */
 struct proto_controller {
-	/* 0000:00:0e.0, 8086:201d */
+	/* 0000:00:0e.0, 8086:201d. */
 	const char *address, *id;
-	/* PCI class and programming interface: 010400 */
+	/* PCI class and programming interface: 010400. */
 	const char *class;
-	/* NULL: none has taken it */
+	/* NULL: no driver. */
 	const char *driver;
-	/* why not all that it holds is seen; NULL: it is */
+	/* Why not everything that it holds is visible; NULL: everything is. */
 	const char *fault;
 };
 #define PROTO_CONTROLLERS_MAX 64
@@ -243,64 +244,65 @@ struct proto_inventory {
 };
 extern const struct field proto_inventory_fields[];
 
-/* What came of asking an address: an ICMP echo, or a TCP connection where a port stands behind it.
- * A connection that is refused is an answer too: packets go there and back. */
+/* Result of probing an address by an ICMP echo, or by a TCP connection if it has a port. A refused
+ * connection is an answer too: packets pass in both directions. */
 enum proto_answer {
-	/* it could not be: nothing is known */
+	/* It could not be probed: nothing is known. */
 	PROTO_NOT_ASKED,
 	PROTO_SILENT,
 	PROTO_ANSWERED,
 };
-/* NotAsked Silent Answered */
+/* NotAsked Silent Answered. */
 extern const char *const proto_answer_names[];
 struct proto_probe {
-	/* as in the order */
+	/* As in the order. */
 	const char *address;
-	/* enum proto_answer */
+	/* enum proto_answer. */
 	int answer;
 };
 
 enum proto_report_state { PROTO_PROGRESS, PROTO_DONE, PROTO_FAILED };
-/* progress done failed */
+/* progress done failed. */
 extern const char *const proto_report_state_names[];
 
 struct proto_report {
 	int64_t seq;
-	/* the order's */
+	/* Id of the order. */
 	const char *id;
 	int64_t fence;
 	int state;
-	/* progress: "canaries", "overwrite", "image" ... */
+	/* progress: "canaries", "overwrite", "image" and so on. */
 	const char *phase;
 	int64_t done_bytes, total_bytes, bytes_per_s;
-	/* failed: one of the closed list (ImageMismatch, DriveFailed ...); message also when done,
-	 * of the first drive that failed */
+	/* failed: a reason of the closed list (ImageMismatch, DriveFailed ...). message is also set
+	 * if done: that of the first drive that failed. */
 	const char *reason, *message;
-	/* inspect; NULL otherwise */
+	/* For inspect; else NULL. */
 	struct proto_inventory *inventory;
 	struct {
 		struct evidence_device *v;
 		size_t n;
-	} devices; /* wipe; progress of wipe and verify: how far each is */
-	/* verify: evidence, signed by the agent */
+	} devices; /* For wipe; in progress of wipe and verify: the progress of each drive. */
+	/* verify: evidence, signed by the agent. */
 	const char *envelope;
-	/* write image, config: the WWN written */
+	/* write image, config: WWN of the drive written. */
 	const char *drive;
-	/* probe: the order's */
+	/* probe: the order's nonce. */
 	const char *nonce;
 	struct {
 		struct proto_probe *v;
 		size_t n;
-	} answers; /* probe: one for each address, in their order */
+	} answers; /* probe: one per address, in the order's sequence. */
 };
 extern const struct field proto_report_fields[];
 
-/* JSON text (malloc'd) of a message, and back; decoding is bounded by PROTO_MAX_MESSAGE. */
+/* Returns a message as JSON text (malloc'd), and decodes one; decoding is bounded by
+ * PROTO_MAX_MESSAGE. */
 char *proto_encode(const struct field *f, const void *msg);
 int proto_decode(const struct field *f, const char *text, size_t len, void *out, struct arena *a,
 		 struct err *e) __attribute__((warn_unused_result));
 
-/* The value of Drover-Signature, malloc'd; and its check. */
+/* Returns the value of Drover-Signature, malloc'd; and verifies one. */
 char *proto_sign(const struct crypto_key *k, const char *method, const char *target,
 		 const void *body, size_t len);
 bool proto_signed(const struct crypto_key *k, const char *method, const char *target,

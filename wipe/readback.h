@@ -7,18 +7,18 @@
 #include "wipe/verify.h"
 
 /*
- * readback: was what was written really stored?  While data passes, the digests of
- * blocks at random places are kept, at most READBACK_MAX, spread over all that passes
- * however long it gets; at the end those blocks are read from the drive and compared.
- * One job at a time; not thread-safe.
+ * readback: verifies that written data was really stored. While data passes, the digests of blocks
+ * at random places are kept, at most READBACK_MAX, spread evenly over all data however much there
+ * is; at the end these blocks are read from the drive and compared. One job at a time; not
+ * thread-safe.
  */
 #define READBACK_MAX 1024
 
 struct readback;
 struct readback *readback_new(const uint8_t seed[static 32]);
 void readback_free(struct readback *r);
-/* One buffer on its way to offset at, len a multiple of VERIFY_BLOCK or the drive's last
- * piece.  The first block of the first is always kept. */
+/* Records a buffer that is written to offset at; len is a multiple of VERIFY_BLOCK, or the drive's
+ * last piece. The first block of the first buffer is always kept. */
 void readback_note(struct readback *r, const uint8_t *data, size_t len, int64_t at);
 /* ERR_PROTOCOL names a block that differs. */
 int readback_check(const struct readback *r, const struct host *h, struct dio *d, struct err *e)

@@ -6,19 +6,20 @@
 #include "wipe/host.h"
 
 /*
- * sanitize: what a drive is told to erase by itself, and says how far it is: Sanitize of NVMe
+ * sanitize: erase commands that a drive carries out by itself, with progress: Sanitize of NVMe
  * (nvme_sanitize.c), ATA (ata_erase.c) and SCSI (scsi_erase.c), and FORMAT UNIT of SCSI.
  *
- * A Sanitize covers all that the drive holds, cannot be aborted, and goes on over reset and power
- * loss. The command's success means "accepted"; only what the drive says afterwards tells that it
- * is done. What it does not clearly call done is a failure: an unknown state, progress that goes
- * backwards or stands still.
+ * A Sanitize covers everything that the drive holds, cannot be aborted, and continues over reset
+ * and power loss. The command's success means "accepted"; only the drive's later reports show that
+ * it is done. Whatever the drive does not clearly report as done is a failure: an unknown state,
+ * progress that decreases or stops.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_erase_nvme.c, tests/unit/wipe/test_erase_ata.c,
  * tests/unit/wipe/test_erase_scsi.c
  */
-#define SANITIZE_SILENT_MS (60 * 60 * 1000) /* without progress, at most, of one that made some */
+/* Longest time in ms without progress, after some progress. */
+#define SANITIZE_SILENT_MS (60 * 60 * 1000)
 
 enum sanitize_action {
 	SANITIZE_EXIT_FAILURE = 1,
@@ -26,60 +27,60 @@ enum sanitize_action {
 	SANITIZE_OVERWRITE = 3,
 	SANITIZE_CRYPTO = 4,
 };
-/* What a drive offers. */
+/* Actions that a drive supports. */
 enum { SANITIZES_CRYPTO = 1, SANITIZES_BLOCK = 2, SANITIZES_OVERWRITE = 4 };
 
-/* How far one came. */
+/* How a Sanitize ended. */
 enum sanitize_end {
-	/* the drive did not take it: nothing was begun */
+	/* The drive did not accept it: nothing was begun. */
 	SANITIZE_REFUSED,
 	SANITIZE_DONE,
-	/* the drive says so: recover() */
+	/* The drive reports a failure: recover(). */
 	SANITIZE_FAILED,
-	/* begun, and nobody knows what became of it */
+	/* Begun, with an unknown result. */
 	SANITIZE_LOST,
 };
 
 struct sanitize {
 	const struct host *host;
 	int fd;
-	/* 4096 bytes of dio_buffer() */
+	/* 4096 bytes of dio_buffer(). */
 	uint8_t *page;
-	/* rises to total */
+	/* Increases up to total. */
 	_Atomic int64_t *done;
-	/* how long it may be silent, and a bit */
+	/* How long there may be no progress, in ms, with a margin. */
 	_Atomic int64_t *patience_ms;
 	int64_t total;
-	/* what the drive answered last, 0 for success */
+	/* The drive's latest result; 0 is success. */
 	int64_t status;
-	/* what the drive makes of the whole; 0: it does not say */
+	/* Duration of the whole as estimated by the drive; 0: not reported. */
 	int64_t expected_ms;
-	/* enum sanitize_action, after SANITIZE_FAILED of wait(); 0: not known */
+	/* enum sanitize_action, after SANITIZE_FAILED of wait(); 0: not known. */
 	unsigned failed;
 };
 
-/* How drives of one kind are told.  Any end but SANITIZE_DONE says why in e. */
+/* Operations for one kind of drive. For any end but SANITIZE_DONE e has the cause. */
 struct sanitize_ops {
 	enum sanitize_end (*run)(struct sanitize *s, enum sanitize_action action, struct err *e);
-	/* One that was begun before this boot may still run, and the drive takes no I/O until it
-	 * ends. At once, and DONE, where there is none. */
+	/* Waits for a Sanitize that was begun before this boot, because the drive accepts no I/O
+	 * until it ends. Returns DONE at once if there is none. */
 	enum sanitize_end (*wait)(struct sanitize *s, struct err *e);
 	/*
-	 * After SANITIZE_FAILED the drive refuses all I/O. One whose Sanitize may be left without
-	 * another is told to leave that state. One whose may not be left so takes nothing but
-	 * another Sanitize: `action` is begun and followed; 0: there is none to send. Either proves
-	 * nothing. -1: the drive is as it was.
+	 * After SANITIZE_FAILED the drive refuses all I/O. If its failure mode can be left, the
+	 * drive is told to leave it. Otherwise it accepts only another Sanitize: `action` is begun
+	 * and followed; 0: none can be sent. Neither proves anything. -1: the drive is unchanged.
 	 */
 	int (*recover)(struct sanitize *s, unsigned action, struct err *e);
 };
 extern const struct sanitize_ops nvme_sanitize;
 
-/* How long one may make no progress. longest_ms: between two steps that it made; 0: it made none,
- * and has twice the time that the drive expects for the whole, where it says so. */
+/* Returns how long a Sanitize may make no progress, in ms. longest_ms: longest time between two
+ * steps so far; 0: no progress yet, and the limit is twice the drive's estimate for the whole, if
+ * reported. */
 int64_t sanitize_stall_ms(enum sanitize_action action, int64_t expected_ms, int64_t longest_ms);
 
 enum sanitize_said { SAID_NOTHING, SAID_RUNNING, SAID_DONE, SAID_FAILED, SAID_NONSENSE };
-/* Until the one that runs is done.  ask: how far it is, of 65536; sets s->status. */
+/* Polls until the running Sanitize is done. ask: returns the progress, of 65536; sets s->status. */
 enum sanitize_end sanitize_follow(struct sanitize *s, enum sanitize_action action, const char *what,
 				  enum sanitize_said (*ask)(struct sanitize *s, unsigned *progress),
 				  struct err *e) __attribute__((warn_unused_result));

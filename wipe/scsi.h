@@ -11,7 +11,7 @@
  */
 enum { SCSI_GOOD = 0, SCSI_CHECK = 2 };
 
-/* Sense key, additional sense code, its qualifier; and how far something is, of 65536. */
+/* Sense key, additional sense code and its qualifier; progress, of 65536. */
 struct scsi_sense {
 	uint8_t key, asc, ascq;
 	bool tells;
@@ -21,22 +21,22 @@ struct scsi_sense {
 struct scsi_command {
 	uint8_t cdb[16];
 	uint8_t cdb_len;
-	/* data go to the drive */
+	/* Data is sent to the drive. */
 	bool write;
 	uint8_t *data;
 	size_t len;
-	/* 0: 30 s */
+	/* 0 means 30 s. */
 	int64_t timeout_ms;
-	/* after it */
+	/* Status afterwards. */
 	uint8_t status;
-	/* with SCSI_CHECK */
+	/* Valid with SCSI_CHECK. */
 	struct scsi_sense sense;
 	size_t got;
 };
-/* By SG_IO.  0: the drive answered; -1 with errno: nothing is known of what it did. */
+/* Uses SG_IO. 0: the drive answered; -1 with errno: the effect is unknown. */
 int scsi_command(int fd, struct scsi_command *c);
 
-/* Of fixed and of descriptor format; false: it is neither. */
+/* Reads fixed and descriptor format; false: neither. */
 bool scsi_sense_read(const uint8_t *sense, size_t n, struct scsi_sense *out);
 
 #endif

@@ -5,34 +5,34 @@
 #include "wipe/sanitize.h"
 
 /*
- * scsi_erase: what a SCSI drive can erase by itself (SBC-4): SANITIZE 48h, FORMAT UNIT 04h, WRITE
- * SAME(16) 93h.
+ * scsi_erase: erase methods of SCSI drives (SBC-4): SANITIZE 48h, FORMAT UNIT 04h, WRITE SAME(16)
+ * 93h.
  *
- * A command is sent only to a drive that says by REPORT SUPPORTED OPERATION CODES that it knows it:
- * volumes of RAID controllers and bridges mostly do not. How far it is REQUEST SENSE tells; that it
- * went well, TEST UNIT READY.
+ * A command is sent only to a drive that lists it in REPORT SUPPORTED OPERATION CODES, which
+ * volumes of RAID controllers and bridges mostly do not. REQUEST SENSE reports the progress, TEST
+ * UNIT READY the success.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_erase_scsi.c
  */
 struct scsi_abilities {
-	/* SANITIZES_... */
+	/* Bits SANITIZES_... */
 	unsigned sanitizes;
-	/* FORMAT UNIT, of a drive without protection information: its format stays */
+	/* FORMAT UNIT of a drive without protection information; retains the drive's format. */
 	bool format;
-	/* blocks at most of one WRITE SAME; 0: there is none */
+	/* Largest number of blocks per WRITE SAME; 0: not supported. */
 	uint32_t same;
-	/* bytes of one */
+	/* Bytes per block. */
 	uint32_t block;
 };
-/* All false where the drive does not say.  page: 4096 bytes of dio_buffer(). */
+/* All false if the drive does not report them. page: 4096 bytes of dio_buffer(). */
 void scsi_abilities(const struct host *h, int fd, uint8_t *page, struct scsi_abilities *out);
 
 extern const struct sanitize_ops scsi_sanitize;
-/* A weak one: drives are known that say it went well, and did nothing. */
+/* A weak method: some drives report success and do nothing. */
 enum sanitize_end scsi_format(struct sanitize *s, struct err *e)
 	__attribute__((warn_unused_result));
-/* Zeros on all of it, which the drive writes by itself.  *erased rises with *done. */
+/* Writes zeros to the whole drive, by the drive itself. *erased increases with *done. */
 int scsi_write_same(struct sanitize *s, const struct scsi_abilities *can, _Atomic int64_t *erased,
 		    struct err *e) __attribute__((warn_unused_result));
 

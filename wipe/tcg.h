@@ -4,16 +4,16 @@
 #include "wipe/host.h"
 
 /*
- * tcg: whether a self-encrypting drive keeps its owner's lock (TCG Storage Architecture Core, Level
- * 0 Discovery; by NVMe Security Receive 82h, ATA TRUSTED RECEIVE 5Ch, SCSI SECURITY PROTOCOL IN
- * A2h). What it keeps locked nobody can write, nor wipe, before it was reverted by who owns it, or
- * by the PSID on its label.
+ * tcg: detects whether a self-encrypting drive is locked by its owner (TCG Storage Architecture
+ * Core, Level 0 Discovery; by NVMe Security Receive 82h, ATA TRUSTED RECEIVE 5Ch, SCSI SECURITY
+ * PROTOCOL IN A2h). A locked range cannot be written or wiped before the drive is reverted by its
+ * owner, or by the PSID on its label.
  *
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_tcg.c
  */
-/* type: of the drive, as in struct proto_drive. A drive that does not say is not. page: 4096 bytes
- * of dio_buffer(). */
+/* True if the drive reports a lock; a drive that reports nothing counts as unlocked. type: as in
+ * struct proto_drive. page: 4096 bytes of dio_buffer(). */
 bool tcg_locked(const struct host *h, int fd, const char *type, uint8_t *page);
 
 #endif

@@ -5,13 +5,13 @@
 #include "wipe/proto.h"
 
 /*
- * uncovered: memory and drives that keep what a tenant wrote and are none of the drives that are
- * wiped, by name, as `notCovered` of a record has them:
+ * uncovered: memory and drives that retain a tenant's data but are not wiped, by name, as in
+ * `notCovered` of a record:
  *
- *   NVDIMM 137438953472       persistent memory that the firmware tells of (ACPI 6.4, 5.2.25: NFIT) and
- *                             the kernel does not show as a drive, in bytes
- *   PMR 0000:3b:00.0          a Persistent Memory Region (NVM Express Base 2.0, 3.1.3.1: CAP.PMRS) of an NVMe controller;
- *                             a Sanitize erases it, nobody reads it back
+ *   NVDIMM 137438953472       persistent memory, in bytes, that the firmware lists (ACPI 6.4,
+ *                             5.2.25: NFIT) and the kernel does not show as a drive
+ *   PMR 0000:3b:00.0          a Persistent Memory Region (NVM Express Base 2.0, 3.1.3.1: CAP.PMRS)
+ *                             of an NVMe controller; a Sanitize erases it, but it is not read back
  *   FixedUSB                  the kernel has no driver for drives on USB
  *
  * Blocking: only from loop_work().

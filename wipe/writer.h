@@ -8,43 +8,43 @@
 #include "wipe/proto.h"
 
 /*
- * writer: an OS image from HTTP onto a drive.
+ * writer: writes an OS image from HTTP to a drive.
  *
- *	server --paced--> in buffers --store job--> drive, many writes in flight (target.h)
- *	                   (loop)  \--hash job
+ *   server --paced--> in buffers --store job--> drive, many writes in flight (target.h)
+ *                      (loop)  \--hash job
  *
- * The loop only hands buffers on; hashing, and unpacking with writing, are loop_work() jobs, one of
- * each kind at a time, which never wait for one another: what cannot go on returns to the loop.
- * Memory is bounded and allocated at the start (in buffers, the target's, and a zstd window of
- * at most 128 MiB): a server that is faster than the drive is simply not read from.
+ * The loop only passes buffers on; hashing, and unpacking with writing, are loop_work() jobs, one
+ * of each kind at a time, which never wait for one another: a job that cannot continue returns to
+ * the loop. Memory is bounded and allocated at the start (in buffers, the target's, and a zstd
+ * window of at most 128 MiB): if the server is faster than the drive, the writer does not read from
+ * it.
  *
- * A broken connection is resumed by Range where it broke; a server that brings less than 1 MiB
- * in 5 minutes is given up; the digest of the bytes served judges the whole.  Until all of it is
- * on the drive, judged and read back, the drive has no partition table (target.h), so that
- * nothing half-written boots.  A drive that stands still is given up as well; the error says
- * that it holds a part.
+ * A broken connection is resumed by Range; a server that delivers less than 1 MiB in 5 minutes is
+ * given up; the digest of the bytes served decides. Until everything is on the drive, verified and
+ * read back, the drive has no partition table (target.h), so that a partial image cannot boot. A
+ * drive that stalls is given up as well; the error says that it holds a part.
  */
 struct writer;
 struct writer_spec {
 	const struct host *host;
-	/* outlives the writer; its size is checked */
+	/* Must outlive the writer; its size is checked. */
 	const struct proto_drive *drive;
-	/* "sha256:..." of the bytes served */
+	/* digest: "sha256:..." of the bytes served. */
 	const char *url, *digest;
-	/* enum of proto_format_names */
+	/* Index in proto_format_names. */
 	int format;
-	/* required for https */
+	/* Required for https. */
 	const char *ca_pem;
 };
-/* Never fails: what cannot begin ends in done().  done exactly once, with e NULL or reason one
- * of ImageMismatch, ImageUnavailable, ImageUnfit, DriveFailed, OrderInvalid; the writer may be
- * freed in it. */
+/* Never fails: what cannot begin ends in done(). done() is called exactly once, with e NULL or a
+ * reason among ImageMismatch, ImageUnavailable, ImageUnfit, DriveFailed, OrderInvalid; the writer
+ * may be freed in it. */
 struct writer *writer_start(struct loop_group *g, struct http *http, const struct writer_spec *s,
 			    void (*done)(const char *reason, const struct err *e, void *arg),
 			    void *arg);
-/* At any time; what a job holds is freed when it has ended.  done is not called any more. */
+/* At any time; a job's resources are freed when it has ended. done() is not called afterwards. */
 void writer_free(struct writer *w);
-/* Bytes of the image so far and in all (0: unknown), as the server counts them. */
+/* Bytes of the image so far and in total (0: unknown), as counted by the server. */
 void writer_progress(const struct writer *w, int64_t *served, int64_t *total);
 
 #endif
