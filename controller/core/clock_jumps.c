@@ -1,6 +1,6 @@
 /*
- * clock_jumps: compares the wall clock with the monotonic one every 10 s, and remembers the last
- * jumps.
+ * clock_jumps: compares the wall clock with the monotonic clock every 10 s and on each question,
+ * and remembers the last jumps.
  */
 #include "controller/core/clock_jumps.h"
 
@@ -11,12 +11,12 @@
 #include "base/mem.h"
 
 #define LOOK_MS 10000
-/* What NTP slews in the meantime, and a second that is inserted, are no jumps. */
+/* Smaller differences are NTP slewing or a leap second, not a jump. */
 #define JUMP_MS 5000
 #define KEPT 16
 
 struct jump {
-	/* wall ms right after it */
+	/* wall ms right after the jump */
 	int64_t to;
 	int64_t by;
 };
@@ -24,7 +24,7 @@ struct jump {
 struct clock_jumps {
 	struct loop *loop;
 	struct loop_timer timer;
-	/* of the wall clock before the monotonic one, when looked at last */
+	/* ms by which the wall clock was ahead of the monotonic clock at the last comparison */
 	int64_t ahead;
 	struct jump v[KEPT];
 	size_t n;
@@ -32,7 +32,8 @@ struct clock_jumps {
 
 static void remember(struct clock_jumps *j, int64_t to, int64_t by)
 {
-	if (j->n == KEPT) { /* the two oldest become one: too late rather than too early */
+	if (j->n == KEPT) {
+		/* Merge the two oldest: deadlines may pass too late, but not too early. */
 		j->v[1].by += j->v[0].by;
 		for (size_t i = 1; i < KEPT; i++)
 			j->v[i - 1] = j->v[i];
@@ -62,8 +63,8 @@ static void look(struct clock_jumps *j)
 	j->ahead = ahead;
 	if (by > -JUMP_MS && by < JUMP_MS)
 		return;
-	log_warn(by > 0 ? "the clock was put forward: deadlines wait as long as they would have"
-			: "the clock was put back",
+	log_warn(by > 0 ? "wall clock jumped forward: deadlines keep the time that was left"
+			: "wall clock was set back",
 		 LOG_I("ms", by));
 	if (by > 0)
 		remember(j, wall, by);
@@ -104,13 +105,14 @@ int64_t clock_jumps_since(const struct context *c, int64_t stamp)
 
 	if (!c->clock_jumps)
 		return 0;
-	/* a timer may come too late: whoever asks may be the first that runs */
+	/* The timer may run late, and the caller may be the first to run after the jump. */
 	look(c->clock_jumps);
 	for (size_t i = 0; i < c->clock_jumps->n; i++) {
 		const struct jump *j = &c->clock_jumps->v[i];
 
-		/* Stamps are whole seconds. One that a right clock made while this one was behind
-		 * is nearer to the jump's end than the jump is long. */
+		/* Stamps are whole seconds. A stamp set by a correct clock while this clock was
+		 * behind can be nearer to the jump's end than the length of the jump: then only the
+		 * distance counts. */
 		if (stamp + 1000 <= j->to)
 			sum += j->by < j->to - stamp ? j->by : j->to - stamp;
 	}

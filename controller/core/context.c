@@ -1,5 +1,5 @@
-/* context: questions that every room asks of the replica it runs in; who makes the replica is
- * controller/controller.c. */
+/* context: queries about the replica that all parts use. controller/controller.c builds the
+ * replica. */
 #include "controller/core/context.h"
 
 #include "base/arena.h"
@@ -14,9 +14,9 @@ bool ctx_may_act(const struct context *c)
 	int64_t slower = c->o.lease_slower ? c->o.lease_slower : 1;
 
 	return c->leading &&
-	       (!c->lease || /* a module on its own, as in unit tests */
-		/* mutant: lease-old */
-		kube_lease_renewed_age(c->lease) < slower * DESTROY_LEASE_AGE_MS) &&
+	       (!c->lease || /* NULL: a module alone, as in unit tests */
+		/* mutant: lease-old */ kube_lease_renewed_age(c->lease) <
+			slower * DESTROY_LEASE_AGE_MS) &&
 	       /* mutant: burst-wrong-clock */ host_clock_agrees(c);
 }
 
@@ -33,7 +33,7 @@ void ctx_event(const struct context *c, enum object_kind_id kind, const struct o
 	kube_event(c->events, &ref, type, reason, "Reconcile", note);
 }
 
-/* --- our definitions -------------------------------------------------------------------------- */
+/* --- drover's CustomResourceDefinitions ------------------------------------------------------- */
 
 static const struct scan_want crd_meta[] = {KUBE_WANT_META, SCAN_PLAIN("deletionTimestamp"),
 					    SCAN_END};
@@ -65,11 +65,11 @@ static bool is_terminating(const struct kube_entry *en, void *arg)
 int ctx_may_change(const struct context *c, struct err *e)
 {
 	if (!c->leading)
-		return err_set(e, ERR_UNAVAILABLE, 0, "this replica does not lead any more");
-	/* mutant: token-on-an-old-lease */
-	if (!ctx_may_act(c))
+		return err_set(e, ERR_UNAVAILABLE, 0, "this replica is no longer the leader");
+	/* mutant: token-on-an-old-lease */ if (!ctx_may_act(c))
 		return err_set(e, ERR_UNAVAILABLE, 0,
-			       "the lease was not renewed in time, or the clock is wrong");
+			       "the Lease was not renewed in time, or the clock differs from "
+			       "that of the API server");
 	return 0;
 }
 
@@ -77,7 +77,7 @@ bool ctx_crds_terminating(const struct context *c)
 {
 	bool any;
 
-	if (!c->crds) /* a part run alone, as tests do */
+	if (!c->crds) /* NULL: a module alone, as in tests */
 		return false;
 	any = !kube_cache_synced(c->crds);
 	kube_cache_each(c->crds, is_terminating, &any);

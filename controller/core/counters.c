@@ -1,6 +1,5 @@
 /*
- * counters: registers the counting metrics, and derives them from each change of a Machine or
- * claim.
+ * counters: registers the counting metrics, and derives some of them from each change of a Machine.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +16,13 @@ struct counters {
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
 		*leaves, *wipes, *revoked, *turns, *ways, *requests, *looks, *pod_waits,
 		*first_pods;
-	/* machine that was taken back -> struct began */
+	/* Machine that is leaving its tenant -> struct began */
 	struct map *since;
 	int64_t recycle_ms;
 };
 
 struct began {
-	/* wall ms */
+	/* wall ms at which the machine began to leave */
 	int64_t at;
 };
 
@@ -32,7 +31,7 @@ struct began {
 static const double seconds[] = {1,   2,   5,	 10,   20,   30,   60,	 120,
 				 300, 600, 1200, 1800, 3600, 7200, 21600};
 
-/* From draining, or from stopping where nothing was drained, to free. */
+/* Measures the time from draining (or stopping, if nothing was drained) to free. */
 static void recycle(struct counters *f, const struct machine *was, const struct machine *is)
 {
 	struct began *b = map_get(f->since, is->meta.name);
@@ -76,7 +75,7 @@ void counters_machine(struct counters *f, const struct machine *was, const struc
 
 void counters_act_failed(struct counters *f, const char *act, const char *reason)
 {
-	/* Segments have names of tenants in them. */
+	/* Names of segments contain names of tenants, which would add a series for each tenant. */
 	if (f)
 		metric_add(f->act_failures,
 			   LABELS(str_starts(act, "place ") ? "place" : act, reason), 1);

@@ -5,41 +5,44 @@
 
 /*
  * counters: the counting metrics of claims and machines; the gauges are in controller/gauges.h.
- * docs/metrics.md lists all families with the help text that stands here; a test compares.
+ * docs/metrics.md lists all families with their help texts; a test compares the two.
  *
- * Counters count what this replica did or, for times in a state, saw written while it led. Without
- * counters (NULL) nothing is counted.
+ * A replica counts only what it did itself, or what it saw written while it was leader. Without
+ * counters (f NULL) nothing is counted.
  */
 struct counters;
 struct counters *counters_new(struct context *c);
 void counters_free(struct counters *f);
 
-/* The object changed; either may be NULL. */
+/* Counts a change of the Machine from was to is; either may be NULL. */
 void counters_machine(struct counters *f, const struct machine *was, const struct machine *is);
-/* act: as in status.operation.step; reason: one of the closed list. */
+/* act: as in status.operation.step; reason: one of the closed list */
 void counters_act_failed(struct counters *f, const char *act, const char *reason);
 void counters_claim_created(struct counters *f, const char *pool);
 void counters_claim_failed(struct counters *f, const char *pool, const char *reason);
-/* A machine that was warm was claimed: its agent answered, or it had to be booted after all. */
+/* Counts a claim of a warm machine. answered: its agent answered; false: the machine had to be
+ * booted after all. */
 void counters_claimed_warm(struct counters *f, bool answered);
-/* A record turned out not to be true: a drive held something again. */
+/* Counts a wipe record that turned out to be wrong: a drive held data again. */
 void counters_wipe_revoked(struct counters *f);
 void counters_wipe(struct counters *f, const char *verdict);
-/* A machine's way ended, and by which of the times that were expected when it began: eta_way_names,
- * eta_by_names of claims/eta.h. */
+/* Counts the end of a machine's transition and which of the times expected at its start it met:
+ * names from eta_way_names and eta_by_names of claims/eta.h. */
 void counters_way(struct counters *f, const char *way, const char *by);
-/* A request to an API server is over: client "host" or "tenant"; status 0: no reply came. */
+/* Counts a finished request to an API server. client: "host" or "tenant"; status 0: no reply. */
 void counters_request(struct counters *f, const char *client, const char *method, int status);
-/* A look at a machine's power, at its BMC or manager. */
+/* Counts a read of a machine's power state at its BMC or manager. */
 void counters_look(struct counters *f, const char *provider, bool answered);
-/* A pod of the tenant that was marked unschedulable has a Node, after so many ms. */
+/* Counts a pod of the tenant that got a Node ms after it was marked unschedulable. */
 void counters_pod_placed(struct counters *f, const char *tenant, int64_t ms);
-/* The first pod of a VirtualCluster runs on a machine of drover, so many ms after that was made. */
+/* Counts the first pod that runs on one of the VirtualCluster's machines, ms after the
+ * VirtualCluster was created. */
 void counters_first_pod(struct counters *f, int64_t ms);
-/* A machine was looked at: what a whole rack costs when news of one of it came. */
+/* Counts one run of a machine's reconcile step. The total shows what one change costs for a whole
+ * rack. */
 void counters_turn(struct counters *f);
-/* How long a machine takes from leaving its tenant to being free again: the mean of those that this
- * replica saw, the newer the heavier; 0: none yet. */
+/* Returns how long a machine takes from leaving its tenant until it is free again, in ms: a mean of
+ * those that this replica saw, weighted towards the newest; 0: none seen yet. */
 int64_t counters_recycle_ms(const struct counters *f);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * finalizer: the list of finalizers of an object with ours put in or taken out.  Pure; who writes
- * it is the owner of the object.
+ * finalizer: computes an object's list of finalizers with drover's added or removed. Pure; the
+ * owner of the object writes the list.
  */
 #include "controller/core/finalizer.h"
 

@@ -6,16 +6,16 @@
 #include "base/data/fields.h"
 
 /*
- * finalizer: metadata.finalizers with ours put in or taken out, as a patch may write it: the others
- * stay, in their order. Pure. status_writer.h writes it.
+ * finalizer: adds drover's finalizer to metadata.finalizers or removes it, as a list for a patch;
+ * other finalizers stay, in their order. Pure functions; status_writer.h writes the patch.
  * Tests: tests/unit/controller/core/test_finalizer.c
  */
 
 bool finalizer_is_on(const struct strings *have, const char *name);
 
-/* The list with it, at the end; NULL: it is there already.  Gives. */
+/* Returns a new list with name appended, which the caller owns; NULL: name is already in have. */
 json_t *finalizer_with(const struct strings *have, const char *name);
-/* The list without it; NULL: it is not there.  Gives. */
+/* Returns a new list without name, which the caller owns; NULL: name is not in have. */
 json_t *finalizer_without(const struct strings *have, const char *name);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * host_clock: compares the wall clock with the Date of the host's API server: when it is asked, and
- * each 10 s to tell of a change. Apart from clock_jumps.c, where this machine's own two clocks are
- * compared.
+ * host_clock: compares the wall clock with the Date of the host's API server on each question, and
+ * every 10 s to report a change. clock_jumps.c compares the two clocks of this machine.
  */
 #include "controller/core/host_clock.h"
 
@@ -13,13 +12,13 @@
 #include "base/str.h"
 
 #define LOOK_MS 10000
-/* Date has whole seconds, and an answer may be 15 s old when it comes. */
+/* Date has whole seconds, and a reply may be 15 s old when it arrives. */
 #define AGREE_MS 60000
 
 struct host_clock {
 	struct context *c;
 	struct loop_timer timer;
-	/* that they disagree */
+	/* a difference was reported */
 	bool told;
 };
 
@@ -47,11 +46,12 @@ static void tell(struct host_clock *h, int64_t ahead)
 				 .name = CONTROLLER_LEASE};
 	char note[200];
 
-	str_format(
-		note, sizeof(note),
-		"the clock of %.60s is %lld s %s that of the API server: nothing is decided until they agree",
-		str_or(h->c->o.identity, "drover"), (long long)(ahead < 0 ? -ahead : ahead) / 1000,
-		ahead < 0 ? "behind" : "ahead of");
+	str_format(note, sizeof(note),
+		   "the clock of %.60s is %lld s %s that of the API server: drover decides nothing "
+		   "until they agree",
+		   str_or(h->c->o.identity, "drover"),
+		   (long long)(ahead < 0 ? -ahead : ahead) / 1000,
+		   ahead < 0 ? "behind" : "ahead of");
 	log_error("clocks disagree", LOG_S("message", note));
 	kube_event(h->c->events, &lease, "Warning", "ClockDisagrees", "Compare", note);
 }

@@ -1,6 +1,5 @@
 /*
- * keys: makes the missing Secrets, takes the ones that are there, and publishes the public keys for
- * auditors.
+ * keys: creates missing Secrets, loads existing ones, and publishes the public keys for auditors.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 
 #define METRICS "drover-metrics-token"
 #define CA_DAYS 3650
-#define BOOT_LEAST 32 /* bytes of its text */
+#define BOOT_LEAST 32 /* in bytes of the text */
 #define TOKEN_LEAST 16
 #define PUBLICS_MAX 16
 #define AGAIN_MS 10000
@@ -25,20 +24,20 @@
 
 struct keys {
 	struct context *c;
-	/* a copy: a Secret that is deleted under us takes nothing away */
+	/* copy of the last valid key: kept if the Secret is deleted later */
 	struct secret *boot;
-	/* somebody asked for the token */
+	/* keys_metrics_token() was called */
 	bool wants_metrics;
-	/* version of a Secret whose boot key was not taken; NULL: none */
+	/* version of the last Secret whose boot key was too short; NULL: none */
 	char *refused;
 	struct crypto_key *evidence;
 	char *evidence_version;
 	char publics[PUBLICS_MAX][CRYPTO_PUBLIC_TEXT];
 	const char *public_list[PUBLICS_MAX];
 	size_t npublics;
-	/* loop_now() of the last try to make it; 0: none */
+	/* loop_now() of the last attempt to create the Secret; 0: none */
 	int64_t ensured_boot, ensured_evidence, ensured_ca, ensured_metrics;
-	/* version of the Secret whose publics the ConfigMap holds; NULL: none */
+	/* version of the Secret whose public keys the ConfigMap contains; NULL: none */
 	char *published;
 	struct kube_call *publishing;
 	struct loop_timer publish_again;
@@ -183,7 +182,8 @@ static bool take_evidence(struct keys *k, const char **why)
 	return true;
 }
 
-/* Once a record exists none is made: it is only waited until it is known whether there is one. */
+/* True once it is known whether the evidence key exists. If a WipeRecord exists, a missing key is
+ * not created, only looked for. */
 static bool evidence_known(struct keys *k, const char **why)
 {
 	if (kube_cache_synced(k->c->cache[OBJECT_WIPE_RECORD]) &&
@@ -222,10 +222,10 @@ const struct secret *keys_boot(struct keys *k)
 {
 	const struct secret *now = secrets_value(k->c->secrets, NULL, KEYS_BOOT, "key");
 
-	if (now && secret_len(now) < BOOT_LEAST) { /* anybody could make media of it */
+	if (now && secret_len(now) < BOOT_LEAST) {
+		/* A short key could be guessed, and boot media forged with it. */
 		if (!str_eq(k->refused, secrets_version(k->c->secrets, NULL, KEYS_BOOT)))
-			log_error("the boot key is not taken: it is too short",
-				  LOG_S("secret", KEYS_BOOT));
+			log_error("boot key not used: it is too short", LOG_S("secret", KEYS_BOOT));
 		free(k->refused);
 		k->refused = mem_strdup(secrets_version(k->c->secrets, NULL, KEYS_BOOT));
 	} else if (now && (!k->boot || !secret_equal(now, k->boot))) {
@@ -254,7 +254,7 @@ const char *const *keys_evidence_publics(struct keys *k, size_t *n)
 
 static void on_published(json_t *o, const struct err *e, void *arg);
 
-/* One member for each key, named by its digest: an old one is never written over. */
+/* One member per key, named by the key's digest, so that an old key is never overwritten. */
 static json_t *published(const struct keys *k)
 {
 	json_t *data = json_pack("{s:s}", "current", k->publics[0]);

@@ -1,4 +1,3 @@
-/* lookup: which object of the host belongs to which, by name and UID. */
 #include "controller/core/lookup.h"
 
 #include "base/str.h"

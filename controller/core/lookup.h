@@ -4,16 +4,18 @@
 #include "controller/core/context.h"
 
 /*
- * lookup: which object of the host belongs to which, by name and UID.
+ * lookup: finds the Machine and Provider of a claim in the host cluster's caches.
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 
-/* The Machine whose lock names this claim; NULL: none. */
+/* Returns the Machine that the claim names and whose status.claimRef has the claim's UID; NULL:
+ * none. */
 const struct machine *machine_of_claim(const struct context *c, const struct node_claim *n);
-/* Returns the Machine that the claim names, locked or not; NULL: it names none, or none is
- * there. */
+/* Returns the Machine that the claim names, whether or not it is bound to the claim; NULL: the
+ * claim names none, or the Machine does not exist. */
 const struct machine *machine_named_by(const struct context *c, const struct node_claim *n);
-/* Returns the Provider of that Machine, else the one that the claim names; NULL: none. */
+/* Returns the Provider of the Machine that the claim names, else the Provider that the claim names;
+ * NULL: none. */
 const struct provider_object *provider_of_claim(const struct context *c,
 						const struct node_claim *n);
 

@@ -1,5 +1,5 @@
-/* notify: hands a notice to whoever composed the parts; a file of its own, so that no part needs
- * that one's header. */
+/* notify: passes a notice to the subscriber. In its own file, so that no module needs the
+ * subscriber's header. */
 #include "controller/core/notify.h"
 
 #include "controller/core/context.h"

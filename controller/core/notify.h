@@ -2,29 +2,29 @@
 #define CONTROLLER_CORE_NOTIFY_H
 
 /*
- * notify: how a lower room tells that something changed, without knowing who acts on it.
+ * notify: lets lower layers report a change without knowing who acts on it.
  *
- * The composition (controller/controller.c) subscribes. It marks and defers: nothing is called back
- * into the room that is in the middle of its own work. On the loop thread.
+ * controller/controller.c subscribes. It only marks objects and defers the work: the part that
+ * calls notify() is never called back before it returns. On the loop thread.
  * Tests: tests/world/test_review.c, tests/world/test_drain.c
  */
 struct context;
 
 enum notice {
-	/* look at this Machine again; name NULL: at all */
+	/* reconcile this Machine again; name NULL: all Machines */
 	NOTICE_MACHINE,
-	/* whether this Machine may be planned with has changed */
+	/* whether the planner may use this Machine has changed */
 	NOTICE_OFFER,
-	/* look at the Machines again that this VirtualCluster concerns */
+	/* reconcile all Machines of this VirtualCluster again */
 	NOTICE_TENANT,
-	/* look at this NodeClaim again */
+	/* reconcile this NodeClaim again */
 	NOTICE_CLAIM,
-	/* the status of pools, or of tenants' pods, may have to be written */
+	/* the status of pools or the conditions of tenants' pods may need a write */
 	NOTICE_POOL,
 };
 
-/* name is valid during the call alone. Without a subscriber nothing happens: a part that runs alone
- * in a test. */
+/* Reports the change to the subscriber. name is valid only during the call. Does nothing without a
+ * subscriber (a module alone in a test). */
 void notify(const struct context *c, enum notice what, const char *name);
 
 #endif

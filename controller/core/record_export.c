@@ -1,8 +1,9 @@
 /*
- * record_export: one thing at a time, from a list of names that may have work in them.
+ * record_export: exports, releases and deletes records, one action at a time, from a list of record
+ * names to process.
  *
- *	names --> export --> finalizer off
- *	  '-- list empty: which are too old? --> delete, one by one
+ * 	names --> export --> remove finalizer
+ * 	  '-- list empty: find records that are too old --> delete, one by one
  */
 #include "controller/core/record_export.h"
 #include "api/annotations.h"
@@ -27,13 +28,13 @@
 
 enum job_kind { JOB_RECORD, JOB_KEYS };
 
-/* What the thread works on: its own copies. */
+/* Work for the worker thread; contains its own copies of all data. */
 struct job {
-	/* for the loop's side alone */
+	/* used only on the loop thread */
 	struct record_export *owner;
 	enum job_kind kind;
-	char *dir, *machine /* its folder */, *name, *text;
-	/* "": none */
+	char *dir, *machine /* name of the subdirectory */, *name, *text;
+	/* name of the WipeRecord; "" for JOB_KEYS */
 	char record[254];
 	int rc;
 	struct err err;
@@ -44,24 +45,24 @@ struct record_export {
 	struct loop_timer timer;
 	struct loop_work *work;
 	struct status_writer write;
-	/* in the turn before */
+	/* this replica was leader in the last step */
 	bool led;
-	/* records that may have work in them */
+	/* names of records to process */
 	struct map *names;
-	/* ... whose file could not be written: tried again after again_after */
+	/* records whose file could not be written; tried again at again_after */
 	struct map *again;
-	/* record -> "" : its file was seen since we lead */
+	/* record -> "": its file was verified since this process became leader */
 	struct map *exported;
-	/* to be deleted */
+	/* names of records to delete */
 	struct map *doomed;
 	struct backoff backoff;
-	/* loop_now(): backing off until, with all */
+	/* loop_now() until which all exports wait, because the disk failed */
 	int64_t export_after;
-	/* ... with those that failed; with keys.json */
+	/* loop_now() of the next attempt for the records in again, and for keys.json */
 	int64_t again_after, keys_after;
-	/* when all were looked at last */
+	/* loop_now() of the last scan over all records */
 	int64_t looked_at;
-	/* what keys.json holds; NULL: not known */
+	/* contents of keys.json; NULL: not known */
 	char *keys_text;
 };
 
@@ -132,7 +133,7 @@ char *record_export_text(const struct wipe_record *w)
 	return line;
 }
 
-/* --- on the thread ---------------------------------------------------------------------------- */
+/* --- on the worker thread --------------------------------------------------------------------- */
 
 static void job_free(struct job *j)
 {
@@ -143,8 +144,9 @@ static void job_free(struct job *j)
 	free(j);
 }
 
-/* Keys that an earlier drover wrote stay: what they signed has to be checked with them. NULL: what
- * stands there cannot be read, and is not written over. */
+/* Returns the text of keys.json with the keys that the file already has, because records signed
+ * with old keys must stay verifiable. NULL: the existing file cannot be read, and is not
+ * overwritten. */
 static char *keys_with_old(const struct job *j, struct err *e)
 {
 	char *old = record_files_read(j->dir, KEYS_FILE, e), *text, *line;
@@ -157,7 +159,8 @@ static char *keys_with_old(const struct job *j, struct err *e)
 	free(old);
 	if (!none && !json_is_array(json_at(was, "keys"))) {
 		if (was)
-			(void)!err_set(e, ERR_INVALID, 0, KEYS_FILE ": it has no list of keys");
+			(void)!err_set(e, ERR_INVALID, 0,
+				       KEYS_FILE ": no list of keys in the file");
 		return NULL;
 	}
 	now = json_parse(j->text, strlen(j->text), e);
@@ -209,7 +212,7 @@ static void say_failed(struct record_export *r, const struct wipe_record *w, con
 		ctx_event(r->c, OBJECT_WIPE_RECORD, &w->meta, "Warning", reason, j->err.text);
 }
 
-/* One file in the way keeps no other waiting; a disk that takes nothing does. */
+/* Schedules the retry. One bad file delays no other record; a full or broken disk delays all. */
 static void failed_job(struct record_export *r, const struct job *j)
 {
 	int64_t after = loop_now(r->c->loop) + backoff_next(&r->backoff, loop_random(r->c->loop));
@@ -217,7 +220,7 @@ static void failed_job(struct record_export *r, const struct job *j)
 
 	if (j->kind == JOB_KEYS)
 		r->keys_after = after;
-	else if (j->err.kind != ERR_CONFLICT) /* that is looked at again with all others */
+	else if (j->err.kind != ERR_CONFLICT) /* A conflict is only retried with the next scan. */
 		map_put(r->again, j->record, (void *)"");
 	r->again_after = after;
 	if (code == ENOSPC || code == EDQUOT || code == EIO || code == EROFS || code == EFBIG)
@@ -235,7 +238,8 @@ static void done_job(void *arg)
 		backoff_reset(&r->backoff);
 		if (j->kind == JOB_RECORD) {
 			map_put(r->exported, record, (void *)"");
-			map_put(r->names, record, (void *)""); /* to be let go */
+			/* process again, to remove the finalizer */
+			map_put(r->names, record, (void *)"");
 		} else {
 			free(r->keys_text);
 			r->keys_text = mem_strdup(j->text);
@@ -260,7 +264,7 @@ static void export_record(struct record_export *r, const struct wipe_record *w)
 	struct job *j = mem_new(struct job);
 
 	j->kind = JOB_RECORD;
-	/* A Machine may be called as the file of keys is; none has an underscore. */
+	/* A Machine may have the name of the key file; no Machine name contains an underscore. */
 	j->machine = mem_printf("%s%s", w->spec.evidence.machine.name,
 				str_eq(w->spec.evidence.machine.name, KEYS_FILE) ? "_" : "");
 	j->name = mem_printf("%s.json", w->meta.name);
@@ -269,7 +273,7 @@ static void export_record(struct record_export *r, const struct wipe_record *w)
 	start_job(r, j);
 }
 
-/* True: keys.json is being written, or was not and is not tried yet. */
+/* Starts to write keys.json if the keys changed. True: started. */
 static bool export_keys(struct record_export *r)
 {
 	const char *const *publics;
@@ -315,7 +319,8 @@ static void retry(struct record_export *r)
 	map_clear(r->again);
 }
 
-/* The next name with work in it; true: something was started, or has to wait. */
+/* Starts the next export or finalizer removal. True: one was started, or all exports wait for the
+ * disk. */
 static bool next_export(struct record_export *r)
 {
 	struct map_iter it;
@@ -332,7 +337,7 @@ static bool next_export(struct record_export *r)
 		const struct wipe_record *w = record_of(r, it.key);
 
 		if (w && !map_has(r->exported, it.key)) {
-			/* A name that is no DNS name was never drover's. */
+			/* drover never created a record for a name that is no DNS name. */
 			if (str_is_dns_subdomain(str_or(w->spec.evidence.machine.name, "")))
 				export_record(r, w);
 			map_del(r->names, it.key);
@@ -369,7 +374,7 @@ static bool take(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* By machine, newest first. */
+/* Sorts by machine, then newest first. */
 static int newest_first(const void *x, const void *y)
 {
 	const struct evidence *a = &(*(const struct wipe_record *const *)x)->spec.evidence,
@@ -393,8 +398,9 @@ static bool is_rested_on(const struct record_export *r, const struct wipe_record
 		      str_eq(m->status.wipe_attempt->previous.name, w->meta.name)));
 }
 
-/* nth: its place among its machine's, the newest 0. now: when the newest record of all was made, so
- * that the API server's clock alone counts: an agent's is anybody's, and ours may jump. */
+/* True if the record may be deleted. nth: its rank among the machine's records, 0 is the newest.
+ * now: creation time of the newest record of all, so that only the API server's clock counts: an
+ * agent's clock cannot be trusted, and drover's own may jump. */
 static bool may_go(const struct record_export *r, const struct wipe_record *w, size_t nth,
 		   int64_t now)
 {
@@ -446,19 +452,18 @@ static bool next_deletion(struct record_export *r)
 	while (map_first(r->doomed, &it)) {
 		w = record_of(r, it.key);
 		map_del(r->doomed, it.key);
-		/* It may have become the one that counts. */
+		/* The record may be in use again since it was selected. */
 		if (!w || is_rested_on(r, w))
 			continue;
 		log_info("wipe record deleted", LOG_S("record", w->meta.name),
-			 LOG_S("because",
-			       r->c->o.evidence_dir ? "it is exported" : "it is 400 days old"));
+			 LOG_S("because", r->c->o.evidence_dir ? "exported" : "400 days old"));
 		writer_delete(&r->write, OBJECT_WIPE_RECORD, &w->meta, on_deleted);
 		return true;
 	}
 	return false;
 }
 
-/* --- the turn --------------------------------------------------------------------------------- */
+/* --- step ------------------------------------------------------------------------------------- */
 
 static void step(void *arg)
 {
@@ -472,7 +477,7 @@ static void step(void *arg)
 		loop_timer_start(&r->timer, 5000);
 		return;
 	}
-	if (!r->led) { /* another one may have acted meanwhile, on another disk */
+	if (!r->led) { /* Another replica may have acted meanwhile, with another disk. */
 		r->led = true;
 		r->looked_at = 0;
 		map_clear(r->exported);
@@ -488,7 +493,8 @@ static void step(void *arg)
 	if (!r->c->o.evidence_dir)
 		map_clear(r->names);
 	if (!map_size(r->doomed) && (!r->looked_at || now - r->looked_at >= LOOK_MS)) {
-		if (r->looked_at) /* files that differed, names that were missed */
+		/* Retry files that differed, and records whose change was missed. */
+		if (r->looked_at)
 			kube_cache_each(r->c->cache[OBJECT_WIPE_RECORD], add_name, r->names);
 		r->looked_at = now > 0 ? now : 1;
 		find_doomed(r);

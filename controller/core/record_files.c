@@ -1,6 +1,5 @@
 /*
- * record_files: the blocking file calls of the export of records; apart from record_export.c, which
- * stays on the loop thread.
+ * record_files: the blocking file calls for record_export.c, which runs on the loop thread.
  */
 #include "controller/core/record_files.h"
 
@@ -17,7 +16,8 @@
 #include "base/str.h"
 
 #define FILE_MAX (4u << 20)
-/* Files half written by others, or by who died over them: nobody can tell, so they stay. */
+/* Number of temporary names to try. Temporary files of other writers and of crashed ones cannot be
+ * distinguished, so none is deleted. */
 #define ASIDES 100
 
 static int open_folder(int at, const char *path, struct err *e)
@@ -32,10 +32,10 @@ static bool is_plain(const char *name)
 	return name && name[0] && name[0] != '.' && !strchr(name, '/');
 }
 
-/* NULL with ERR_NOT_FOUND: there is none. */
+/* Returns the file's text; NULL with ERR_NOT_FOUND if it does not exist. */
 static char *read_at(int folder, const char *name, struct err *e)
 {
-	/* A pipe is not waited for. */
+	/* O_NONBLOCK: do not block on a named pipe. */
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	char piece[65536];
 	struct stat st;
@@ -51,8 +51,7 @@ static char *read_at(int folder, const char *name, struct err *e)
 		return NULL;
 	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		(void)!err_set(e, ERR_INVALID, 0, "%s: something stands there that is no file",
-			       name);
+		(void)!err_set(e, ERR_INVALID, 0, "%s: not a regular file", name);
 		close(fd);
 		return NULL;
 	}
@@ -86,8 +85,8 @@ static int write_all(int fd, const char *text, const char *name, struct err *e)
 	return fsync(fd) < 0 ? err_errno(e, errno, "%s", name) : 0;
 }
 
-/* One that nobody else writes: another replica may be at the same record, and its file is not ours
- * to rename. */
+/* Opens a temporary file that no other writer uses: another replica may be writing the same record
+ * at the same time. */
 static int open_aside(int folder, const char *name, char *aside, size_t size, struct err *e)
 {
 	int fd;
@@ -102,12 +101,13 @@ static int open_aside(int folder, const char *name, char *aside, size_t size, st
 		if (errno != EEXIST)
 			return err_errno(e, errno, "%s", aside);
 	}
-	return err_set(e, ERR_UNAVAILABLE, 0, "%s: %u files half written are in the way", name,
-		       ASIDES);
+	return err_set(e, ERR_UNAVAILABLE, 0,
+		       "%s: all %u temporary names (.%s.N.new) exist; delete leftover ones", name,
+		       ASIDES, name);
 }
 
-/* Never over a file that is there (EEXIST). A link does it where rename cannot be told so, as on
- * NFS. */
+/* Renames without replacing an existing file (EEXIST). Uses a hard link where renameat2() is not
+ * supported, as on NFS. */
 static int rename_new(int folder, const char *aside, const char *name)
 {
 	if (renameat2(folder, aside, folder, name, RENAME_NOREPLACE) == 0)
@@ -118,7 +118,8 @@ static int rename_new(int folder, const char *aside, const char *name)
 	return 0;
 }
 
-/* ERR_CONFLICT: there is one by now, and over is false. */
+/* Writes a file through a temporary one. ERR_CONFLICT: the file exists meanwhile, and over is
+ * false. */
 static int put(int folder, const char *name, const char *text, bool over, struct err *e)
 {
 	char aside[300];
@@ -132,7 +133,7 @@ static int put(int folder, const char *name, const char *text, bool over, struct
 	if (rc == 0 &&
 	    (over ? renameat(folder, aside, folder, name) : rename_new(folder, aside, name)) < 0)
 		rc = errno == EEXIST
-			     ? err_set(e, ERR_CONFLICT, errno, "%s: it is there by now", name)
+			     ? err_set(e, ERR_CONFLICT, errno, "%s: the file exists already", name)
 			     : err_errno(e, errno, "%s", name);
 	if (rc < 0)
 		(void)unlinkat(folder, aside, 0);
@@ -141,8 +142,8 @@ static int put(int folder, const char *name, const char *text, bool over, struct
 	return rc;
 }
 
-/* Another replica may have written it a moment ago: it is safe when it is flushed, whoever wrote
- * it. */
+/* Syncs an existing file: another replica may have written it a moment ago without having synced it
+ * yet. */
 static int flush(int folder, const char *name, struct err *e)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -170,7 +171,8 @@ static int keep_at(int folder, const char *name, const char *text, struct err *e
 	same = str_eq(old, text);
 	free(old);
 	return same ? flush(folder, name, e)
-		    : err_set(e, ERR_CONFLICT, 0, "%s: another text stands there", name);
+		    : err_set(e, ERR_CONFLICT, 0, "%s: the file exists with different contents",
+			      name);
 }
 
 int record_files_keep(const char *dir, const char *sub, const char *name, const char *text,
@@ -179,7 +181,7 @@ int record_files_keep(const char *dir, const char *sub, const char *name, const 
 	int top, folder, rc = -1;
 
 	if (!is_plain(sub) || !is_plain(name))
-		return err_set(e, ERR_INVALID, 0, "%s/%s: no name for a file", str_or(sub, ""),
+		return err_set(e, ERR_INVALID, 0, "%s/%s: not a valid file name", str_or(sub, ""),
 			       str_or(name, ""));
 	top = open_folder(AT_FDCWD, dir, e);
 	if (top < 0)

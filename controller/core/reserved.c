@@ -1,6 +1,6 @@
 /*
- * reserved: one list by owner, and one by host that counts owners, since BMCs may stand behind one
- * address.
+ * reserved: a map from owner to host, and a map from host to the number of owners, since several
+ * BMCs may share one address.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -16,15 +16,15 @@
 
 struct reserved {
 	const char *const *networks;
-	/* owner -> host, or host and port */
+	/* owner -> host, or "HOST PORT" if only that port is reserved */
 	struct map *host_of;
-	/* the same -> struct host */
+	/* host or "HOST PORT" -> struct host */
 	struct map *hosts;
 };
 
 struct host {
 	unsigned owners;
-	/* whose it was first */
+	/* owner that was added first */
 	char *first;
 };
 
@@ -55,8 +55,8 @@ void reserved_free(struct reserved *r)
 	free(r);
 }
 
-/* An address in its one spelling; a name in small letters, without port and the dot at its end. "":
- * none. */
+/* Writes the canonical host of a URL or host to out: an address in its one notation, or a name in
+ * lower case without port and trailing dot. "": none. */
 static const char *spelling(const char *url, char out[static HOST + 8])
 {
 	const char *host = url ? strstr(url, "://") : NULL;
@@ -85,7 +85,7 @@ static const char *spelling(const char *url, char out[static HOST + 8])
 	return out;
 }
 
-/* 443 where the URL says nothing, and 80 of http. */
+/* Returns the URL's port; without one, 80 for http, else 443. */
 static int port_of(const char *url)
 {
 	const char *host = strstr(url, "://"), *at;

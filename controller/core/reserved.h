@@ -6,31 +6,33 @@
 #include "base/own.h"
 
 /*
- * reserved: addresses of BMCs, of drover's own endpoints, and networks named on the command line:
- * no kubeconfig of a tenant leads drover there, by whatever name. Private addresses as such are
- * allowed: tenants' API servers have them.
+ * reserved: hosts to which a tenant's kubeconfig must never point drover, under any name: BMCs,
+ * drover's own endpoints, and networks from the command line. Private addresses as such are
+ * allowed, since tenants' API servers have them.
  *
- * Kept in step by whoever hears of Machines and Providers (controller/controller.c); what a BMC
- * with a name answered from is added when it is known (life/bmc.c). On the loop thread.
+ * controller/controller.c adds and removes hosts as Machines and Providers change; life/bmc.c adds
+ * the address from which a BMC known by a name answered. On the loop thread.
  * Tests: tests/unit/controller/core/test_reserved.c, tests/world/test_reserved.c
  */
 struct reserved;
 
-/* networks: "10.0.8.0/24", NULL-terminated and borrowed; NULL: none. */
+/* networks: "10.0.8.0/24" ..., NULL-terminated and borrowed; NULL: none. */
 struct reserved *reserved_new(const char *const *networks);
 void reserved_free(struct reserved *r);
 DEFINE_OWN(reserved)
 
-#define RESERVED_ANSWERED "what the BMC of machine %s answered from" /* an owner */
+/* owner text for the address that a BMC's name resolved to */
+#define RESERVED_ANSWERED "the address from which the BMC of machine %s answered"
 
-/* owner: whose it is, for people ("the BMC of machine gpu-1"): one place each. place: a URL, or an
- * address; NULL: it has none any more. The host counts on all its ports, and with `port_alone` on
- * that of the URL. */
+/* Sets the one host of an owner. owner: human-readable name ("the BMC of machine gpu-1"). place: a
+ * URL or an address; NULL removes the entry. The host is reserved on all its ports, with port_alone
+ * only on the URL's port. */
 void reserved_put(struct reserved *r, const char *owner, const char *place, bool port_alone);
 
-/* host: a name or an address.  Gives whose it is, borrowed until the next put; NULL: nobody's. */
+/* Returns the owner of host:port, borrowed until the next reserved_put(); NULL: not reserved. host:
+ * a name or an address. */
 const char *reserved_owner(const struct reserved *r, const char *host, int port);
-/* The same of a URL. */
+/* Returns the owner of the URL's host and port; see reserved_owner(). */
 const char *reserved_owner_of(const struct reserved *r, const char *url);
 
 #endif

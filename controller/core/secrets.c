@@ -1,5 +1,5 @@
 /*
- * secrets: one entry and one read at a time for each Secret that somebody wants.
+ * secrets: one entry per Secret that was asked for, with at most one call in flight each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 #define REFRESH_MS 30000
 #define RETRY_MS 2000
-#define REFRESH_EACH_MS 200 /* of many: 5 a second */
+#define REFRESH_EACH_MS 200 /* interval per Secret if there are many: 5 reads per second */
 #define RETRY_EACH_MS 20
 
 struct secrets {
@@ -37,7 +37,7 @@ struct entry {
 	struct map *values;
 	struct kube_call *call;
 	struct loop_timer timer;
-	/* read every 30 s until it has changed */
+	/* read every 30 s until the Secret has changed */
 	bool expected;
 };
 
@@ -82,7 +82,7 @@ void secrets_free(struct secrets *s)
 	free(s);
 }
 
-/* A tenth more or less, so that what was read in one burst is not so for ever. */
+/* Schedules the next read, with 10 % jitter so that Secrets read in one burst spread out. */
 static void read_again(struct entry *en, int64_t at_least_ms, int64_t each_ms)
 {
 	int64_t all = (int64_t)map_size(en->s->entries) * each_ms, ms = at_least_ms;
@@ -131,8 +131,8 @@ static void on_secret(json_t *o, const struct err *e, void *arg)
 		take(en, o);
 		return;
 	}
-	/* A Secret that was there and cannot be read now keeps its values: unreachable is not
-	 * gone. */
+	/* A loaded Secret that cannot be read now keeps its values: unreachable does not mean
+	 * deleted. */
 	if (e->kind == ERR_NOT_FOUND)
 		en->state = SECRET_ABSENT;
 	else if (was != SECRET_LOADED)
@@ -224,7 +224,8 @@ void secrets_ensure(struct secrets *s, const char *name, const char *const *keys
 		      "Secret", "metadata", "name", name, "namespace", en->ns, "labels",
 		      "app.kubernetes.io/managed-by", "drover", "type", "Opaque", "data", data);
 	kube_call_cancel(en->call);
-	/* Whoever came first wins: on a conflict the next read, 2 s later, has theirs. */
+	/* If another replica creates the Secret first, the read after the conflict, 2 s later, gets
+	 * its values. */
 	en->call = kube_create(s->client, &KUBE_SECRETS, en->ns, o, on_secret, en);
 	json_decref(o);
 }
@@ -237,11 +238,12 @@ int secrets_may_go(struct secrets *s, const char *field, const char *name, const
 	if (!there)
 		return err_set(e, ERR_NOT_FOUND, 0, "%s: Secret %s has no key endpoint", field,
 			       name);
-	/* mutant: netris-secret-endpoint */
-	if (!secret_equal_bytes(there, endpoint, strlen(endpoint)))
+	/* mutant: netris-secret-endpoint */ if (!secret_equal_bytes(there, endpoint,
+								     strlen(endpoint)))
 		return err_set(
 			e, ERR_DENIED, 0,
-			"%s: the key endpoint of Secret %s is not %.100s: its login may not be sent there",
+			"%s: the key endpoint of Secret %s is not %.100s: the login may not be sent "
+			"there",
 			field, name, endpoint);
 	return 0;
 }

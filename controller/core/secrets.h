@@ -8,13 +8,13 @@
 #include "kube/client.h"
 
 /*
- * secrets: Kubernetes Secrets by name, read one by one (drover may get, not list or watch, them),
- * held as struct secret, and read again while somebody wants them.
+ * secrets: reads Kubernetes Secrets by name (drover may get them, but not list or watch), keeps
+ * their values as struct secret, and reads each one again periodically.
  *
- * Every 30 s as long as there are 150 of them; of more, 5 a second, each in its turn: 1,500 (one
- * for each of 1,000 machines and 500 tenants) every 5 min. What somebody waits for
- * (secrets_expect()) is read every 30 s however many there are. One that is not there, or not
- * readable, is tried again after 2 s, of more than 100 50 a second.
+ * Up to 150 Secrets are read every 30 s each; more than that are read in turn, 5 per second: 1,500
+ * Secrets (one for each of 1,000 machines and 500 tenants) every 5 min. A Secret with
+ * secrets_expect() is read every 30 s regardless of their number. One that is missing or unreadable
+ * is read again after 2 s; more than 100 of those are read in turn, 50 per second.
  */
 struct secrets;
 
@@ -26,28 +26,31 @@ struct secrets *secrets_new(struct loop_group *g, struct kube_client *c, const c
 void secrets_free(struct secrets *s);
 DEFINE_OWN(secrets)
 
-/* ns NULL: drover's own. The first call starts to load; changed() tells when something new is
- * known. */
+/* Returns the state of the Secret; ns NULL: drover's own namespace. The first call starts the read.
+ * changed() is called when the state or the values change. */
 enum secret_state secrets_want(struct secrets *s, const char *ns, const char *name);
-/* NULL when not loaded or no such key. Borrowed until the next turn of the loop. */
+/* Returns the value of a key; NULL: not loaded, or no such key. Borrowed until the next loop
+ * turn. */
 const struct secret *secrets_value(struct secrets *s, const char *ns, const char *name,
 				   const char *key);
-/* A change of it is waited for, since it is refused or absent, or has to be followed at once: it is
- * read every 30 s until it has changed. */
+/* Reads the Secret every 30 s until it has changed. For a Secret that is missing, was refused by
+ * its target, or must be followed closely. */
 void secrets_expect(struct secrets *s, const char *ns, const char *name);
-/* Reads the Secret now: who names it has changed, so the Secret may have been changed with it. */
+/* Reads the Secret now. For a changed reference to it: the Secret may have been changed at the same
+ * time. */
 void secrets_reread(struct secrets *s, const char *ns, const char *name);
-/* resourceVersion; "" when not loaded */
+/* Returns the resourceVersion; "" if never loaded. */
 const char *secrets_version(struct secrets *s, const char *ns, const char *name);
 
-/* Create it with these data if there is none (another replica may win: then theirs is taken).
- * The key appears through secrets_value(). */
+/* Creates the Secret with these values if it does not exist. If another replica creates it first,
+ * that replica's values are used. The values become available through secrets_value(). */
 void secrets_ensure(struct secrets *s, const char *name, const char *const *keys,
 		    const struct secret *const *values, size_t n);
 
-/* A login is sent only where its Secret, of drover's namespace, says so itself by the key endpoint:
- * who may write Providers does not choose that. -1 says what of it does not fit; field: whose
- * reference it is, for that text. */
+/* Returns 0 if the Secret name in drover's namespace permits its login to be sent to endpoint: its
+ * key `endpoint` must be equal, so that whoever may write Providers cannot send the login
+ * elsewhere. -1: the error text says what does not match; field: the Provider's field that names
+ * the Secret, for that text. */
 int secrets_may_go(struct secrets *s, const char *field, const char *name, const char *endpoint,
 		   struct err *e);
 

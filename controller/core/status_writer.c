@@ -1,6 +1,6 @@
 /*
- * status_writer: sends one write at a time, has the cache learn the answer, and hands its outcome
- * to the owner.
+ * status_writer: sends one write at a time, passes the reply to the cache, and calls the owner's
+ * done().
  */
 #include "controller/core/status_writer.h"
 
@@ -32,7 +32,8 @@ bool writer_busy(const struct status_writer *w)
 	return w->done;
 }
 
-/* A server that is away answers the same to each try: only a change is news. */
+/* Logs an error only when its kind changes: a server that is down gives the same error on each
+ * retry. */
 static void note(struct status_writer *w, const struct err *e)
 {
 	enum err_kind is = e ? e->kind : ERR_NONE;
@@ -44,8 +45,8 @@ static void note(struct status_writer *w, const struct err *e)
 	w->failed = is;
 }
 
-/* What the cache tells of may end the owner of this writer: it stays busy, and so alone, until
- * done(). */
+/* kube_cache_learn() may cause the owner of this writer to be freed. The writer stays busy until
+ * done(), so that no one starts another write meanwhile. */
 static void on_answer(json_t *o, const struct err *e, void *arg)
 {
 	struct status_writer *w = arg;
@@ -56,7 +57,7 @@ static void on_answer(json_t *o, const struct err *e, void *arg)
 	w->call = NULL;
 	w->gone = &gone;
 	note(w, e);
-	if (!e && cache && json_object_get(o, "spec")) /* a Status has none */
+	if (!e && cache && json_object_get(o, "spec")) /* a Status has no spec */
 		kube_cache_learn(cache, o);
 	if (gone)
 		return;
@@ -83,7 +84,7 @@ static bool is_known(const char *rv, void *arg)
 	return cache && kube_cache_passed(cache, rv);
 }
 
-/* body is taken; NULL (jansson refused a text) is refused as it is sent. */
+/* Starts a patch. Takes ownership of body; NULL (jansson refused a text) fails when it is sent. */
 static void patch(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
 		  const char *subresource, json_t *body, kube_done *done)
 {

@@ -4,22 +4,27 @@
 #include "controller/core/context.h"
 
 /*
- * status_writer: the one way in which an object of the host cluster is made, changed or deleted: a
- * merge patch with the resourceVersion that its writer saw (a deletion: the UID), and an answer
- * that the cache learns.
+ * status_writer: the only way to create, change or delete an object of the host cluster. A change
+ * is a merge patch with the resourceVersion that the caller saw; a deletion is conditional on the
+ * UID. The cache learns the server's reply.
  *
- * A writer is embedded in what decides on the writes; it has one in flight at a time and may write
- * several kinds. It does not judge: whether this replica leads, and whether anything is to be
- * written, its owner knows.
+ * A status_writer is embedded in the struct that decides on the writes; it has one write in flight
+ * at a time and may write several kinds. It does not check whether this replica leads or whether a
+ * write is needed: its owner does.
  *
- * done() comes once for each write, on the loop, never inside the function that started it:
- *   e NULL		  written, and the cache has it as it stands now; object: its metadata, of that at least what
- *   		  says which it is and at what version (a deletion: it or a Status)
- *   ERR_CONFLICT	  someone changed it first: the watch brings that, look again
- *   ERR_NOT_FOUND	  it is gone
- *   any other kind	  logged here, once until the outcome changes; transient ones are worth another try
- * When to try again is up to done(): its owner's timer. The writer is idle by then and may be used,
- * stopped or freed with its owner from inside it.
+ * done() is called once for each write, on the loop, never inside the function that started the
+ * write:
+ *
+ *   e NULL          written, and the cache has the new object; object: the server's reply,
+ *                   which contains at least name and version (for a deletion: the object or a
+ *                   Status)
+ *   ERR_CONFLICT    the object was changed first: the watch brings the change, decide again then
+ *   ERR_NOT_FOUND   the object does not exist any more
+ *   any other kind  logged here, once until the outcome changes; transient errors are worth a
+ *                   retry
+ *
+ * The owner decides in done() when to retry. The writer is idle by then: done() may start the next
+ * write, or stop or free the writer with its owner.
  *
  * On the loop thread.
  * Tests: tests/unit/controller/core/test_status_writer.c
@@ -32,35 +37,36 @@ struct status_writer {
 	kube_done *done;
 	enum object_kind_id kind;
 	bool deletes;
-	/* of the last write */
+	/* error of the last write */
 	enum err_kind failed;
-	/* while the cache learns: told when the owner goes meanwhile */
+	/* set while the cache learns the reply: *gone becomes true if the writer is stopped
+	 * meanwhile */
 	bool *gone;
-	/* of the object that was written last */
+	/* name of the object that was written last */
 	char name[254];
 };
 
-/* c is borrowed.  arg goes to each done(). */
+/* Initializes w. c is borrowed; arg is passed to each done(). */
 void writer_init(struct status_writer *w, struct context *c, void *arg);
-/* What is in flight is given up: done() is not called, the write may have happened. Before the
- * owner is freed; also fine on one that is zeroed. */
+/* Drops the write in flight without calling done(); the write may still take effect. Call it before
+ * the owner is freed; a zeroed writer is allowed. */
 void writer_stop(struct status_writer *w);
 bool writer_busy(const struct status_writer *w);
 
-/* The writes. m: name and resourceVersion (writer_delete(): UID) of the object as its owner saw it;
- * used during the call alone. The writer must be idle. */
+/* Functions that start a write. m: name and resourceVersion (writer_delete(): UID) of the object as
+ * the caller saw it; used only during the call. The writer must be idle. */
 
-/* These members of status; taken. */
+/* Writes these members of status; takes ownership of status. */
 void writer_status(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
 		   json_t *status, kube_done *done);
-/* These members of spec; taken. */
+/* Writes these members of spec; takes ownership of spec. */
 void writer_spec(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
 		 json_t *spec, kube_done *done);
-/* An annotation; value NULL: takes it away. */
+/* Sets an annotation; value NULL removes it. */
 void writer_annotation(struct status_writer *w, enum object_kind_id kind,
 		       const struct object_meta *m, const char *key, const char *value,
 		       kube_done *done);
-/* Put a finalizer on, or take it off.  False: it is as wanted, and nothing was started. */
+/* Adds or removes a finalizer. False: it already is as wanted, and no write was started. */
 bool writer_finalizer(struct status_writer *w, enum object_kind_id kind,
 		      const struct object_meta *m, const char *finalizer, bool on, kube_done *done);
 void writer_delete(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,

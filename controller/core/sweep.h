@@ -5,11 +5,11 @@
 #include "kube/cache.h"
 
 /*
- * sweep: one look at each object that a cache had when it began, some in each turn of the loop, so
- * that a thousand of them do not hold it. What comes meanwhile is not looked at, and neither is
- * what has gone.
+ * sweep: visits each object that a cache had when the sweep began, some per loop turn, so that a
+ * thousand objects do not block the loop. Objects that were added later, or that are gone, are not
+ * visited.
  *
- * Embedded in its owner; the arena is the owner's, and stays until the sweep is over or given up.
+ * Embedded in its owner. The owner's arena must exist until the sweep ends or is abandoned.
  * Tests: tests/unit/controller/core/test_sweep.c
  */
 struct sweep {
@@ -21,7 +21,8 @@ struct sweep {
 };
 
 void sweep_begin(struct sweep *s, const struct kube_cache *c, struct arena *a);
-/* The next of them, so many at most.  False: none is left. */
+/* Visits the next objects, at most `most`, until fn returns false. Returns false if none is
+ * left. */
 bool sweep_go_on(struct sweep *s, size_t most, bool (*fn)(const struct kube_entry *e, void *arg),
 		 void *arg);
 

@@ -1,6 +1,6 @@
 /*
- * validation: keeps for each object what is to be said of it, and writes it as the condition Valid
- * when this replica leads.
+ * validation: remembers the verdict on each object, and writes it as the condition Valid while this
+ * replica leads.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +19,14 @@
 
 struct validation {
 	struct context *c;
-	/* "Kind/name" -> struct entry; only what is still to be written */
+	/* "Kind/name" -> struct entry; only verdicts that are not written yet */
 	struct map *entries;
 };
 
 struct wish {
-	/* note NULL: it is good */
+	/* note: error text; NULL: the object is good */
 	char *uid, *rv, *note;
-	/* all of them; NULL: of a kind without status */
+	/* all conditions of the object; NULL: its kind has no status */
 	json_t *conditions;
 };
 
@@ -81,8 +81,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	if (again && !en->next)
 		en->next = give(en->sent);
-	/* After a conflict the watch brings what came between; what is refused for good is told at
-	 * least by an event. */
+	/* After a conflict, the watch brings the newer object. After a permanent error, at least
+	 * send the event. */
 	else if (!again && (!e || (e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND)))
 		tell(en, en->sent);
 	wish_free(give(en->sent));
@@ -100,7 +100,7 @@ static void send_next(void *arg)
 
 	if (!c->leading || writer_busy(&en->write) || !en->next)
 		return;
-	if (!object_kinds[en->kind].has_status) { /* an event is all there is to be said */
+	if (!object_kinds[en->kind].has_status) { /* Kinds without a status get an event only. */
 		tell(en, en->next);
 		map_del(en->owner->entries, en->key);
 		return;
@@ -144,7 +144,7 @@ static struct entry *entry_of(struct validation *v, enum object_kind_id kind, co
 	return map_get(v->entries, arena_printf(a, "%s/%s", object_kinds[kind].kind, name));
 }
 
-/* What stands there is right: what was still to be written is not. */
+/* The stored condition is already right: drops a verdict that was not sent yet. */
 static void settle(struct validation *v, enum object_kind_id kind, const char *name)
 {
 	struct entry *en = entry_of(v, kind, name);
@@ -169,7 +169,7 @@ static json_t *find(const json_t *conditions)
 	return NULL;
 }
 
-/* The same list with this verdict in it; gives. */
+/* Returns a new list: conditions with this verdict in it. */
 static json_t *with_verdict(struct validation *v, const json_t *conditions, const char *status,
 			    const char *reason, const char *message, int64_t generation)
 {
@@ -257,8 +257,8 @@ void validation_good(struct validation *v, enum object_kind_id kind, const void 
 	struct wish *w;
 	json_t *list;
 
-	/* This version, or a later generation, was refused: here is what stays in force
-	 * meanwhile. */
+	/* This version or a later generation was refused: this object is the last good spec, which
+	 * stays in force meanwhile. */
 	if ((en && en->next && en->next->note && str_eq(en->next->rv, m->resource_version)) ||
 	    (old && old->observed_generation > m->generation))
 		return;

@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Tests: tests/unit/controller/core/test_ways.c */
+/* ways: one entry per tenant, valid for the path that it was observed for.
+ * Tests: tests/unit/controller/core/test_ways.c */
 
 struct ways {
 	/* name of the VirtualCluster -> struct known */
@@ -14,7 +15,7 @@ struct ways {
 };
 
 struct known {
-	/* of the way that it was seen of */
+	/* key of the path that was observed */
 	char *key;
 	struct way_seen seen;
 };

@@ -4,12 +4,12 @@
 #include <stdbool.h>
 
 /*
- * ways: what is known just now of the ways to tenants' API servers (spec.network.apiServer of
+ * ways: the current state of the API server paths of tenants (spec.network.apiServer of
  * VirtualClusters).
  *
- * Filled by whoever asks the networks (hardware/way_looks.h), read by whoever lets machines join.
- * It is in memory alone: a replica that begins knows nothing, and no machine joins by what another
- * one saw. On the loop thread.
+ * Written by hardware/way_looks.h, which reads the networks; read by the code that lets machines
+ * join. Only in memory: a new process knows nothing, so no machine joins because of what another
+ * replica saw. On the loop thread.
  * Tests: tests/unit/controller/core/test_ways.c
  */
 struct ways;
@@ -22,11 +22,11 @@ struct way_seen {
 
 struct ways *ways_new(void);
 void ways_free(struct ways *w);
-/* key: which way it is (way_key() of controller/rules/way.h). True: what is known of it is another
- * now. */
+/* Stores what is known of a path; key: identifies the path (way_key() of controller/rules/way.h).
+ * Returns true if that differs from what was known. */
 bool ways_put(struct ways *w, const char *tenant, const char *key, const struct way_seen *seen);
 void ways_forget(struct ways *w, const char *tenant);
-/* NULL: that way was not looked at yet. */
+/* Returns what is known of the path; NULL: not observed yet. */
 const struct way_seen *ways_get(const struct ways *w, const char *tenant, const char *key);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * checkpoint: finds whom to ask on one Node, asks by annotation or by POST, and says who has not
- * answered.  Evicting is drain/evict.c.
+ * checkpoint: finds the workloads to ask on one Node, asks by annotation or POST, and reports which
+ * have not answered. drain/evict.c evicts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +15,13 @@
 #include "controller/core/secrets.h"
 #include "kube/call.h"
 
-#define POD_MS (5 * 60 * 1000) /* "true", and what cannot be read */
+#define POD_MS (5 * 60 * 1000) /* time limit for "true", and for a value that cannot be parsed */
 #define POD_MAX_MS (24 * 3600 * 1000)
 #define AGAIN_MS 5000
 #define AGAIN_MAX_MS 30000
 #define CALL_MS 10000
 #define ANSWER_MAX (64 << 10)
-#define PODS_LISTED 1000 /* a tenant can bind as many as it likes */
+#define PODS_LISTED 1000 /* limit of the list in the POST: a tenant can bind any number of pods */
 
 struct checkpoint {
 	struct context *c;
@@ -29,18 +29,18 @@ struct checkpoint {
 	char *machine;
 	void (*changed)(void *arg);
 	void *arg;
-	/* of one pod at a time */
+	/* patch in flight; one pod at a time */
 	struct kube_call *patch;
-	/* loop_now(): an annotation was refused */
+	/* loop_now() of the next patch */
 	int64_t patch_after;
-	/* UIDs of pods that were given up */
+	/* UIDs of pods that timed out */
 	struct map *told;
 	struct http_peer *peer;
 	struct http_req *post;
-	/* loop_now() */
+	/* loop_now() of the next POST */
 	int64_t post_after;
 	bool url_done, url_told;
-	/* told last */
+	/* text of the last CheckpointFailed event */
 	char trouble[300];
 	char who[300];
 };
@@ -86,13 +86,13 @@ static void tell(struct checkpoint *cp, const char *reason, const char *text)
 		 LOG_S("text", text));
 }
 
-/* A clock that is put forward ends nobody's time. */
+/* Returns the ms since the start. Setting the wall clock forward shortens no wait. */
 static int64_t running_for(const struct checkpoint *cp, int64_t began)
 {
 	return loop_wall(cp->c->loop) - clock_jumps_since(cp->c, began) - began;
 }
 
-/* The same trouble is told once. */
+/* Reports an error, unless it is the same as the last one. */
 static void trouble(struct checkpoint *cp, const char *whose, const char *text)
 {
 	char now[sizeof(cp->trouble)];
@@ -128,8 +128,7 @@ static void on_patched(json_t *o, const struct err *e, void *arg)
 
 	(void)o;
 	cp->patch = NULL;
-	/* A conflict: somebody was quicker, and the cache will show it. So it does when this went
-	 * well. */
+	/* After a conflict, as after success, the cache shows the pod's new state soon. */
 	cp->patch_after = loop_now(cp->c->loop) + 1000;
 	if (e && e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND) {
 		trouble(cp, CHECKPOINT_REQUESTED, e->text);
@@ -138,8 +137,8 @@ static void on_patched(json_t *o, const struct err *e, void *arg)
 	cp->changed(cp->arg);
 }
 
-/* An answer to an earlier request is none to this one. The resourceVersion sees to it that an
- * answer which has just come is not taken away. */
+/* An answer to an earlier request does not count, so CHECKPOINT_DONE is removed. The
+ * resourceVersion makes sure that an answer which has just arrived is not removed. */
 static void request(struct checkpoint *cp, const struct kube_entry *en, const char *when)
 {
 	OWN_JSON patch = json_pack("{s:{s:s, s:s, s:{s:s, s:n}}}", "metadata", "uid", en->uid,
@@ -156,7 +155,7 @@ struct look {
 	struct checkpoint *cp;
 	const char *node, *when;
 	int64_t running;
-	/* that is waited for */
+	/* first pod that the drain waits for */
 	const struct kube_entry *first;
 };
 
@@ -181,8 +180,8 @@ static bool look_at_pod(const struct kube_entry *en, void *arg)
 		if (!map_has(k->cp->told, p->world.uid)) {
 			map_put(k->cp->told, p->world.uid, k->cp);
 			str_format(text, sizeof(text),
-				   "pod %.60s/%.100s did not say that it is done in time", en->ns,
-				   en->name);
+				   "pod %.60s/%.100s did not report its checkpoint as done in time",
+				   en->ns, en->name);
 			tell(k->cp, "CheckpointTimedOut", text);
 		}
 		return true;
@@ -218,7 +217,7 @@ static void on_posted(const struct http_reply *r, const struct err *e, void *arg
 		cp->url_done = true;
 	} else if (r->status != 202 && !json_is_object(answer)) {
 		str_format(text, sizeof(text), "HTTP %d%s", r->status,
-			   r->status == 200 ? ", and what it says is no object of JSON" : "");
+			   r->status == 200 ? ", but the body is not a JSON object" : "");
 		trouble(cp, "spec.checkpoint.url", text);
 	}
 }
@@ -256,7 +255,7 @@ static char *body_of(const struct checkpoint *cp, const struct node_claim *n,
 	return json_text(o);
 }
 
-/* The CA of the claim; false: it is not there (yet). */
+/* Gets the CA of the claim (NULL: none named). False: it is not available yet. */
 static bool trust(struct checkpoint *cp, const struct object_secret_ref *r, const char **ca)
 {
 	struct secrets *s = cp->c->secrets;
@@ -272,14 +271,15 @@ static bool trust(struct checkpoint *cp, const struct object_secret_ref *r, cons
 	case SECRET_ABSENT:
 	case SECRET_DENIED:
 	case SECRET_ERROR:
-		trouble(cp, "spec.checkpoint.caSecretRef", "it cannot be read");
+		trouble(cp, "spec.checkpoint.caSecretRef", "the Secret cannot be read");
 		return false;
 	case SECRET_LOADED:
 		break;
 	}
 	v = secrets_value(s, NULL, r->name, str_or(r->key, "ca.crt"));
 	if (!v) {
-		str_format(text, sizeof(text), "it has no %s", str_or(r->key, "ca.crt"));
+		str_format(text, sizeof(text), "the Secret has no key %s",
+			   str_or(r->key, "ca.crt"));
 		trouble(cp, "spec.checkpoint.caSecretRef", text);
 		return false;
 	}
@@ -287,7 +287,7 @@ static bool trust(struct checkpoint *cp, const struct object_secret_ref *r, cons
 	return true;
 }
 
-/* "https://host:port" as people are told it: what stands before an @ may be a password. */
+/* Returns "HOST:PORT" of an origin for messages, without a user name and password before "@". */
 static const char *shown(const char *origin)
 {
 	const char *host = strstr(origin, "://"), *at = strrchr(origin, '@');
@@ -295,7 +295,7 @@ static const char *shown(const char *origin)
 	return at ? at + 1 : host ? host + 3 : origin;
 }
 
-/* "https://host:port" and the rest. */
+/* Returns the path of url, and "https://host:port" in *origin. */
 static const char *split(const char *url, struct arena *a, const char **origin)
 {
 	const char *host = strstr(url, "://"), *path = host ? host + 3 : url;
@@ -322,7 +322,7 @@ static void post(struct checkpoint *cp, const struct node_claim *n, const struct
 	    !trust(cp, n->spec.checkpoint->ca_secret_ref, &spec.ca_pem))
 		return;
 	call.path = split(n->spec.checkpoint->url, a, &spec.base_url);
-	http_peer_free(cp->peer); /* made anew each time: the CA may be another one by now */
+	http_peer_free(cp->peer); /* new peer for each POST, because the CA may have changed */
 	cp->peer = http_peer_new(cp->c->http, &spec, &e);
 	if (!cp->peer) {
 		trouble(cp, "spec.checkpoint.url", e.text);
@@ -336,7 +336,7 @@ static void post(struct checkpoint *cp, const struct node_claim *n, const struct
 	free(body);
 }
 
-/* True: it is still waited for. */
+/* Sends the POST if it is due. True: the drain waits for the answer. */
 static bool look_at_url(struct checkpoint *cp, const struct node_claim *n, const struct leave *lv,
 			int64_t began)
 {
@@ -347,7 +347,7 @@ static bool look_at_url(struct checkpoint *cp, const struct node_claim *n, const
 	if (running_for(cp, began) >= want->timeout) {
 		if (!cp->url_told)
 			tell(cp, "CheckpointTimedOut",
-			     "spec.checkpoint.url did not say that it is done in time");
+			     "spec.checkpoint.url did not report the checkpoint as done in time");
 		cp->url_told = true;
 		return false;
 	}
@@ -355,7 +355,7 @@ static bool look_at_url(struct checkpoint *cp, const struct node_claim *n, const
 	return true;
 }
 
-/* --- both ------------------------------------------------------------------------------------- */
+/* --- pods and URL ----------------------------------------------------------------------------- */
 
 struct any {
 	const char *node;

@@ -1,6 +1,6 @@
 /*
- * drains: the entries of all Drains: when each is looked at, how its status is written, and which
- * Drain a machine obeys.  What becomes of the targets is drain/targets.c.
+ * drains: an entry for each Drain: when it is reconciled, how its status is written, and which
+ * Drain a machine obeys. drain/targets.c computes the state of the targets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,9 @@
 #include "controller/drain/targets.h"
 #include "controller/rules/machine.h"
 
-#define AGAIN_MS 500 /* after a write that failed */
+#define AGAIN_MS 500 /* delay after a failed write */
 #define TARGETS_MAX 1000
-#define CLOCK_AGAIN_MS 10000 /* while the clocks disagree */
+#define CLOCK_AGAIN_MS 10000 /* interval while the clocks disagree */
 
 struct drains {
 	struct context *c;
@@ -34,24 +34,24 @@ struct entry {
 	char *name;
 	struct loop_timer timer;
 	struct status_writer write;
-	/* of the spec that its machines were told of */
+	/* generation of the spec that was last reported to the target machines */
 	int64_t generation;
-	/* names of machines to be told when the write under way is done */
+	/* names of machines to notify when the write in flight is done */
 	struct arena *changed;
 	const char **names;
 	size_t nnames;
 };
 
-/* --- who wants a machine ---------------------------------------------------------------------- */
+/* --- which Drain wants a machine -------------------------------------------------------------- */
 
 struct wish {
 	const char *machine;
 	const struct machine *m;
 	const struct context *c;
 	const struct drain *found;
-	/* found has what it wants: any other that does not goes first */
+	/* found only holds the machine: a Drain that still wants something comes first */
 	bool holding;
-	/* found is past its deadline, and escalates: it goes before all others */
+	/* found is past its deadline and escalates: it comes before all others */
 	bool late;
 	struct drains_together all;
 };
@@ -70,8 +70,8 @@ static bool goes_before(const struct wish *w, const struct drain *d, bool holdin
 	return w->late == late ? older(d, w->found) : late;
 }
 
-/* Wiped already, and not yet where it shall be: its own turn to say so comes after that of the
- * machine. */
+/* True if the machine is wiped but not yet quarantined or retired as the Drain asks; the Drain's
+ * target changes only after the machine's next step. */
 static bool comes_next(const struct drain *d, const struct machine *m, enum drain_step p)
 {
 	return (d->spec.then == DRAIN_QUARANTINE || d->spec.then == DRAIN_RETIRE) &&
@@ -79,7 +79,7 @@ static bool comes_next(const struct drain *d, const struct machine *m, enum drai
 	       str_eq(m->status.state, machine_state_info[MACHINE_FREE].name);
 }
 
-/* One more of those whose target it is now. */
+/* Adds a Drain whose target has started to the combined demands. */
 static void add_wish(struct wish *w, const struct drain *d)
 {
 	int64_t at = d->spec.deadline + clock_jumps_since(w->c, d->meta.creation_timestamp);
@@ -106,7 +106,7 @@ static bool wants(const struct kube_entry *en, void *arg)
 		const struct drain_target *t = &d->status.targets.v[i];
 		enum drain_step p = drain_step_of(t);
 		bool its_turn = p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING;
-		/* The machine says so before the Drain does. */
+		/* The Machine's status shows the hold before the Drain's status does. */
 		bool holding = (its_turn || p == DRAIN_STEP_DONE) && drain_holds(d, w->m);
 		bool active = its_turn && !stop && !holding;
 
@@ -170,7 +170,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? AGAIN_MS : 0);
 }
 
-/* A copy of the status whose lists may be changed. */
+/* Returns a copy of the status with lists that may be changed. */
 static struct drain_status copy(const struct drain *d, struct arena *a)
 {
 	struct drain_status s = d->status;
@@ -185,7 +185,7 @@ static struct drain_status copy(const struct drain *d, struct arena *a)
 	return s;
 }
 
-/* Which machines are to be told once it is written: those whose phase changed. */
+/* Remembers the machines to notify after the write: those whose phase changed. */
 static void note_changes(struct entry *en, const struct drain *d, const struct drain_status *s)
 {
 	en->changed = arena_new();
@@ -230,14 +230,14 @@ static void write_status(struct entry *en, const struct drain *d, const struct d
 		      json_incref(json_object_get(after, "status")), on_written);
 }
 
-/* --- the start: whom it means ----------------------------------------------------------------- */
+/* --- the start: resolving the targets --------------------------------------------------------- */
 
 struct resolving {
 	struct arena *a;
 	struct selector selector;
 	struct drain_status *s;
 	size_t room;
-	/* no room */
+	/* number of machines beyond TARGETS_MAX */
 	size_t left_out;
 };
 
@@ -285,7 +285,7 @@ static void resolve_names(struct resolving *r, const struct context *c, const st
 		const struct machine *m = CTX_GET(c, OBJECT_MACHINE, machine, ms->v[i]);
 
 		if (!m)
-			*missing = arena_printf(r->a, "there is no Machine %s", ms->v[i]);
+			*missing = arena_printf(r->a, "Machine %s does not exist", ms->v[i]);
 		add_target(r, ms->v[i],
 			   m && m->status.claim_ref ? m->status.claim_ref->name : NULL);
 		if (!m)
@@ -303,7 +303,7 @@ static void resolve_names(struct resolving *r, const struct context *c, const st
 		else
 			*missing = arena_printf(r->a,
 						n ? "NodeClaim %s has no machine"
-						  : "there is no NodeClaim %s",
+						  : "NodeClaim %s does not exist",
 						cs->v[i]);
 	}
 }
@@ -323,7 +323,7 @@ static void begin(struct entry *en, const struct drain *d, int64_t now)
 		s.phase = DRAIN_CANCELLED;
 		s.start_time = s.completion_time = now;
 		drain_condition(d, &s, a, now, "Ready", CONDITION_FALSE, "Cancelled",
-				"before it began");
+				"cancelled before it began");
 		write_status(en, d, &s);
 		return;
 	}
@@ -332,7 +332,7 @@ static void begin(struct entry *en, const struct drain *d, int64_t now)
 	if (s.phase == DRAIN_PENDING) {
 		loop_timer_start(&en->timer, left);
 		drain_condition(d, &s, a, now, "Ready", CONDITION_FALSE, "Pending",
-				"it begins at spec.notBefore");
+				"begins at spec.notBefore");
 		write_status(en, d, &s);
 		return;
 	}
@@ -343,13 +343,13 @@ static void begin(struct entry *en, const struct drain *d, int64_t now)
 		if (s.targets.n)
 			qsort(s.targets.v, s.targets.n, sizeof(*s.targets.v), by_name);
 		else
-			missing = "no Machine matched spec.machineSelector when it began";
+			missing = "no Machine matched spec.machineSelector when the Drain began";
 	} else {
 		resolve_names(&r, c, d, &missing);
 	}
 	if (r.left_out)
-		missing = arena_printf(a, "%zu machines more than %d were left out", r.left_out,
-				       TARGETS_MAX);
+		missing = arena_printf(a, "%zu machines beyond the limit of %d were left out",
+				       r.left_out, TARGETS_MAX);
 	drain_condition(d, &s, a, now, "Resolved", missing ? CONDITION_FALSE : CONDITION_TRUE,
 			missing ? "NotFound" : "Resolved", missing ? missing : "");
 	drain_condition(d, &s, a, now, "Ready", CONDITION_FALSE, "Draining", "");
@@ -380,7 +380,7 @@ static bool still_holds(const struct context *c, const struct drain *d)
 	return false;
 }
 
-/* A hold lasts until somebody ends it: no clock does. */
+/* Deletes a completed Drain after its ttl. While it holds a machine, the ttl does not count. */
 static void expire(struct entry *en, const struct drain *d, int64_t now)
 {
 	struct context *c = en->owner->c;
@@ -392,11 +392,11 @@ static void expire(struct entry *en, const struct drain *d, int64_t now)
 		loop_timer_start(&en->timer, end - now);
 		return;
 	}
-	log_info("drain deleted: its time is over", LOG_S("drain", en->name));
+	log_info("drain deleted: its ttl has passed", LOG_S("drain", en->name));
 	writer_delete(&en->write, OBJECT_DRAIN, &d->meta, on_written);
 }
 
-/* Its spec is new to this process: every machine it means looks at it. */
+/* Notifies all target machines of a spec that is new to this process. */
 static void tell_all(struct entry *en, const struct drain *d)
 {
 	if (en->generation == d->meta.generation)
@@ -414,7 +414,8 @@ static void on_timer(void *arg)
 	int64_t now = loop_wall(c->loop);
 
 	if (!d) {
-		notify(c, NOTICE_MACHINE, NULL); /* who was wanted by it is not known any more */
+		/* The targets of the deleted Drain are no longer known, so notify all machines. */
+		notify(c, NOTICE_MACHINE, NULL);
 		if (!writer_busy(&en->write))
 			map_del(en->owner->entries, en->name);
 		return;
@@ -434,7 +435,7 @@ static void on_timer(void *arg)
 		begin(en, d, now);
 }
 
-/* --- making it -------------------------------------------------------------------------------- */
+/* --- construction ----------------------------------------------------------------------------- */
 
 static void entry_free(void *p)
 {
@@ -500,7 +501,7 @@ struct changed {
 	const char *machine;
 };
 
-/* Also those that are over: what they hold may have been let go. */
+/* Also kicks completed Drains: a machine that they held may have been released. */
 static bool kick_if_target(const struct kube_entry *en, void *arg)
 {
 	const struct changed *ch = arg;

@@ -4,65 +4,68 @@
 #include "controller/core/context.h"
 
 /*
- * drains: Drain objects. Resolves whom each one means, once, at its start; lets so many at a time
- * leave; follows them; says how it ended; deletes itself after its ttl.
+ * drains: handles Drain objects. Resolves the targets of each Drain once, at its start; starts up
+ * to spec.concurrent of them; follows them; reports the result; deletes the Drain after its ttl.
  *
- * spec.concurrent counts machines that a tenant has not lost yet (Evicting, Escalating, Leaving).
- * Those of one gang begin together, even above it (drain/gangs.h), unless spec.gangs is Split; past
- * a deadline with Escalate all begin.
+ * spec.concurrent limits the machines that are leaving but that their tenant has not lost yet
+ * (Evicting, Escalating, Leaving). Machines of one gang start together, even above the limit
+ * (drain/gangs.h), unless spec.gangs is Split. After a deadline with Escalate, all start.
  *
- * It never touches a machine. A machine asks drains_wants() and does what is said
- * (steps/leave_reason.h); how far it is stands in its own status, from which the target's phase is
- * derived:
+ * This module never touches a machine. A machine's own step calls drains_wants() and acts on the
+ * result (steps/leave_reason.h); its progress is in the Machine's status, from which the phase of
+ * the target is derived:
  *
- *   Pending     not yet its turn
- *   Evicting    its turn: steps/leave_reason.c makes the machine drain
- *   Escalating  past the deadline, onDeadline Escalate: pods are not waited for
+ *   Pending     waits for its turn
+ *   Evicting    started: steps/leave_reason.c makes the machine drain
+ *   Escalating  past the deadline, onDeadline Escalate: no longer waits for pods
  *   Leaving     stopping, isolating, leaving
  *   Wiping      dirty to verifying
- *   Done        free, quarantined (then: Quarantine), retired, or held, as asked; or it served nobody
- *   Stopped     past the deadline, onDeadline Stop: it serves on
- *   Failed      in quarantine for another reason: the machine says which
- *   Cancelled   spec.cancelled before it had left
+ *   Done        free, quarantined (then: Quarantine), retired, or held, as asked; or the
+ *               machine served no claim
+ *   Stopped     past the deadline, onDeadline Stop: the machine continues to serve
+ *   Failed      in quarantine for another reason, which the Machine reports
+ *   Cancelled   spec.cancelled was set before it had left
  *
- * Phase of the Drain: Succeeded when all targets are Done, Partial when they ended otherwise, or
- * when not all whom it names were there at its start (condition Resolved False says whom). A
- * selector that matches nobody is such a case: it ends at once, with nothing done, and what is
- * labelled later is not meant. A deleted Drain is a cancelled one; one with then: Hold holds as
- * long as it exists and is not cancelled (its ttl waits), or until a person releases the machine,
- * which writes status.hold away.
+ * The phase of the Drain is Succeeded if all targets are Done. It is Partial if some ended
+ * otherwise, or if not all named targets existed at its start (condition Resolved False names one).
+ * A selector that matches no Machine also ends as Partial, at once and without any effect; machines
+ * labelled later are not included. A deleted Drain counts as cancelled. A Drain with then: Hold
+ * holds its machines as long as it exists and is not cancelled (its ttl waits), or until an
+ * operator releases the machine, which removes status.hold.
  *
- * The Drain is the journal: a phase is written before a machine acts on it, so a new leader goes
- * on.
+ * The Drain is the journal: a phase is written before a machine acts on it, so that a new leader
+ * can continue.
  */
 struct drains;
 struct tenants;
 struct drains *drains_new(struct context *c, const struct tenants *tenants);
 void drains_free(struct drains *d);
-/* this Drain changed; NULL: look at all */
+/* Reconciles this Drain soon; name NULL: all Drains. */
 void drains_kick(struct drains *d, const char *name);
-/* this Machine changed */
+/* Reconciles the Drains that have this machine as a target. */
 void drains_machine(struct drains *d, const char *machine);
 
-/* The Drain that wants this machine out of service now (its target is Evicting or Escalating, or it
- * holds it), with *escalate set past its deadline. The oldest when several do; one that is past its
- * deadline and escalates goes before all others, one that merely holds it after them; NULL: none.
- * While the machine is free: only what then: Quarantine or Retire has to do yet. */
+/* Returns the Drain that wants this machine out of service now: its target is Evicting or
+ * Escalating, or the Drain holds it. NULL: none. *escalate: that Drain is past its deadline and
+ * escalates. Of several Drains one that escalates comes first, then the oldest, then those that
+ * merely hold the machine. While the machine is free, only a Drain with then: Quarantine or Retire
+ * that is not completed counts. */
 const struct drain *drains_wants(const struct context *c, const char *machine, bool *escalate);
 
-/* What all Drains whose target it is now ask for together. */
+/* Combined demands of all Drains that have the machine as a started target. */
 struct drains_together {
-	/* the first at which one of them escalates, wall ms; 0: none */
+	/* earliest time at which one of them escalates, wall ms; 0: none */
 	int64_t deadline;
-	/* whose deadline that is */
+	/* Drain with that deadline */
 	const struct drain *hurried;
-	/* whose `then` is kept: Retire goes before Quarantine, that before Release; NULL: none */
+	/* Drain whose `then` applies: Retire wins over Quarantine, Quarantine over Release; NULL:
+	 * none */
 	const struct drain *after;
 };
 struct drains_together drains_together(const struct context *c, const char *machine);
 
-/* This machine is to be taken out of use, by a Drain or by annotation: the planner must not count
- * on it. */
+/* True if a Drain or an annotation will take this machine out of use: the planner must not count on
+ * it. */
 bool drains_take_out(const struct context *c, const struct machine *m);
 
 #endif

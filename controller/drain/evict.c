@@ -1,5 +1,5 @@
 /*
- * evict: each pod has its own pace; ten calls are shared by all of them.
+ * evict: each pod has its own back-off; all pods share ten concurrent calls.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define AGAIN_MS 5000
 #define AGAIN_CAP_MS 30000
 #define FORCED_GRACE_S 30
-/* A kubelet that is alive has seen to a pod by then. */
+/* A kubelet that is alive has ended a pod by then. */
 #define STUCK_MS 10000
 
 struct slot {
@@ -26,13 +26,13 @@ struct slot {
 	char *uid, *ns, *name;
 };
 
-/* One pod that was asked. */
+/* State of one pod that was asked to leave. */
 struct asked {
-	/* loop_now(): not asked again earlier */
+	/* loop_now() of the next request */
 	int64_t not_before;
 	struct backoff backoff;
 	bool forced;
-	/* "": not */
+	/* what blocks it; "": nothing */
 	char blocked[300];
 };
 
@@ -110,9 +110,10 @@ static struct asked *asked_of(struct evict *ev, const char *uid)
 	return a;
 }
 
-/* --- what an answer means --------------------------------------------------------------------- */
+/* --- interpreting answers --------------------------------------------------------------------- */
 
-/* "... The disruption budget web needs 3 healthy pods ..." (pods/eviction of kube-apiserver) */
+/* Finds the budget's name in "... The disruption budget web needs 3 healthy pods ..."
+ * (pods/eviction of kube-apiserver). */
 static bool budget_of(const char *text, char *out, size_t size)
 {
 	static const char mark[] = "disruption budget ";
@@ -139,10 +140,11 @@ static void on_answer(json_t *o, const struct err *e, void *arg)
 
 	(void)o;
 	s->call = NULL;
-	if (!e || e->kind == ERR_NOT_FOUND) { /* the cache will show it */
+	if (!e || e->kind == ERR_NOT_FOUND) {
+		/* the cache will show that the pod is gone or terminating */
 		a->blocked[0] = '\0';
 		backoff_reset(&a->backoff);
-	} else if (e->kind != ERR_CONFLICT) { /* a conflict: it is another pod by now */
+	} else if (e->kind != ERR_CONFLICT) { /* after a conflict, the name belongs to a new pod */
 		delay = backoff_next(&a->backoff, loop_random(ev->c->loop));
 		if (delay < (int64_t)e->retry_after_ms)
 			delay = e->retry_after_ms;
@@ -160,9 +162,10 @@ static void on_answer(json_t *o, const struct err *e, void *arg)
 	ev->changed(ev->arg);
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
-/* The audit trail: on the Machine, on the tenant's pod, and, as events are lossy, in the log. */
+/* Audit trail of a forced deletion: an event on the Machine and on the tenant's pod, and a log
+ * message, since events can get lost. */
 static void tell_forced(struct evict *ev, const struct world_pod *p, const char *blocked,
 			const char *policy)
 {
@@ -171,10 +174,11 @@ static void tell_forced(struct evict *ev, const struct world_pod *p, const char 
 	const struct machine *m = CTX_GET(ev->c, OBJECT_MACHINE, machine, ev->machine);
 	char note[700];
 
-	str_format(note, sizeof(note), "pod %s/%s of %s is deleted: %s; what kept it: %s", p->ns,
+	str_format(note, sizeof(note),
+		   "pod %s/%s of tenant %s is deleted by force: %s; it was blocked by: %s", p->ns,
 		   p->name, ev->t->name, policy,
-		   str_or(blocked, p->terminating ? "its grace period was not over"
-						  : "nothing was heard of it"));
+		   str_or(blocked,
+			  p->terminating ? "its grace period was not over" : "nothing known"));
 	if (m)
 		ctx_event(ev->c, OBJECT_MACHINE, &m->meta, "Warning", "PodDeleted", note);
 	if (ev->t->events)
@@ -184,7 +188,8 @@ static void tell_forced(struct evict *ev, const struct world_pod *p, const char 
 		 LOG_S("policy", policy), LOG_S("kept_by", str_or(blocked, "")));
 }
 
-/* It waited in line, and the machine may serve on by now: its Drain was taken back. */
+/* Checked just before the queued call is sent: its Drain may have been cancelled, and then the
+ * machine continues to serve. */
 static int still_leaves(void *arg, struct err *e)
 {
 	const struct slot *s = arg;
@@ -192,7 +197,7 @@ static int still_leaves(void *arg, struct err *e)
 
 	return m && str_eq(m->status.state, machine_state_info[MACHINE_DRAINING].name)
 		       ? 0
-		       : err_set(e, ERR_UNAVAILABLE, 0, "its machine does not drain any more");
+		       : err_set(e, ERR_UNAVAILABLE, 0, "the machine no longer drains");
 }
 
 static void ask(struct evict *ev, struct slot *s, const struct tenant_pod *pod, struct asked *a,
@@ -221,7 +226,7 @@ struct turn {
 	struct evict *ev;
 	const char *policy;
 	struct evict_look look;
-	/* that is blocked */
+	/* first pod that is blocked */
 	const struct tenant_pod *first;
 };
 
@@ -232,7 +237,7 @@ static struct slot *free_slot(struct evict *ev, const char *uid)
 	for (size_t i = 0; i < AT_ONCE; i++)
 		if (!ev->slots[i].call)
 			found = &ev->slots[i];
-		else if (str_eq(ev->slots[i].uid, uid)) /* it is being asked */
+		else if (str_eq(ev->slots[i].uid, uid)) /* a request for the pod is in flight */
 			return NULL;
 	return found;
 }
@@ -244,7 +249,7 @@ static bool before(const struct world_pod *a, const struct world_pod *b)
 	return order ? order < 0 : strcmp(a->name, b->name) < 0;
 }
 
-/* What is in its way: into out, which is returned; NULL: nothing that is known. */
+/* Writes what blocks the pod to out and returns it; NULL: nothing is known. */
 static const char *kept_by(const struct evict *ev, const struct tenant_pod *pod,
 			   const struct asked *a, bool going, char *out, size_t size)
 {
@@ -297,8 +302,7 @@ struct evict_look evict_turn(struct evict *ev, const char *policy)
 	struct turn t = {.ev = ev, .policy = policy};
 	struct map_iter it;
 
-	/* What was asked politely is not waited for any more, nor how long it wanted to be left
-	 * alone. */
+	/* The first forced turn drops the evictions in flight and their back-off. */
 	if (policy && !ev->forcing) {
 		ev->forcing = true;
 		for (size_t i = 0; i < AT_ONCE; i++)
@@ -307,10 +311,11 @@ struct evict_look evict_turn(struct evict *ev, const char *policy)
 			((struct asked *)it.value)->not_before = 0;
 	}
 	kube_cache_each(ev->t->pods, each_pod, &t);
-	if (kube_cache_over(ev->t->pods)) { /* one that was not read may be there */
+	if (kube_cache_over(ev->t->pods)) { /* A pod that was not read may be on the Node. */
 		t.look.left++;
 		if (!t.look.blocked_by)
-			t.look.blocked_by = "pods that are not read: the tenant is over its budget";
+			t.look.blocked_by =
+				"pods that drover does not read: the tenant exceeds its budget";
 	}
 	return t.look;
 }

@@ -9,7 +9,7 @@ struct look {
 	/* tenant whose pods are being read */
 	const struct tenant *t;
 	struct drain_gang *v;
-	/* for each of v: a pod is on its Node */
+	/* per element of v: a pod runs on its Node */
 	bool *used;
 	/* "TENANT/NODE" -> its struct drain_gang */
 	struct map *nodes;
@@ -19,9 +19,9 @@ struct look {
 };
 
 struct seen {
-	/* the first target on which the gang was found */
+	/* first target on which the gang was found */
 	struct drain_gang *first;
-	/* for people: as its pods name it, else its uid */
+	/* human-readable: name that its pods use, else its UID */
 	const char *name;
 };
 
@@ -32,7 +32,7 @@ static size_t root(const struct look *k, size_t i)
 	return i;
 }
 
-/* Records that the gang is on target g, and joins g with the gang's other targets. */
+/* Records that the gang is on target g, and links g with the gang's other targets. */
 static void add(struct look *k, struct drain_gang *g, const char *uid, const char *name)
 {
 	struct seen *s = map_get(k->gangs, uid);
@@ -99,8 +99,8 @@ static void add_pods(struct look *k, const struct context *c, const struct tenan
 	}
 }
 
-/* Only for targets that wait for their turn: a Node that is being drained has no pods, whatever it
- * served until then. */
+/* Adds spec.gang of claims without pods. Only for targets that wait for their turn: the Node of a
+ * drained target has no pods, whatever gang it served before. */
 static void add_claims(struct look *k, const struct context *c, const struct drain_status *s,
 		       const bool *waits)
 {

@@ -6,23 +6,25 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * gangs: which targets of one Drain are of use together alone.
+ * gangs: finds the targets of one Drain that have to leave together because they serve the same
+ * gang.
  *
- * The pods on a target's Node come first: two targets leave together when pods of one gang run on
- * both (docs/pods.md says what a gang is). Only while a target has no pods and waits for its turn
- * does its claim's spec.gang count, for the pods may still come or be created anew. spec.gang never
- * changes, so once other pods run there it is out of date. Targets that hang together by a third
- * one leave together as well. Of a tenant that cannot be reached the pods that were read last
- * count. Reads the caches, and does nothing else.
+ * The pods on a target's Node decide: two targets leave together when pods of one gang run on both
+ * (docs/pods.md defines a gang). If a target has no pods and still waits for its turn, its claim's
+ * spec.gang counts instead, because the pods may still arrive or be created again. spec.gang never
+ * changes, so it is out of date once other pods run there. Targets linked through a third one also
+ * leave together. For a tenant that cannot be reached, the pods that were read last count. Only
+ * reads the caches.
  * Tests: tests/unit/controller/drain/test_drains.c, tests/world/test_drain_gangs.c
  */
 struct drain_gang {
-	/* of the targets that it leaves with, itself too: the same number in all of them */
+	/* index of the first target that leaves together with this one, itself included; equal for
+	 * all targets that leave together */
 	size_t first;
-	/* of the gang by which it hangs together with another; NULL: it is alone */
+	/* name of the gang that links the target to another one; NULL: it leaves alone */
 	const char *name;
 };
-/* Returns one for each target, in the arena. waits: for each target, whether it waits for its
+/* Returns one element per target, in the arena. waits: per target, true if it waits for its
  * turn. */
 const struct drain_gang *drain_gangs(const struct context *c, const struct tenants *ts,
 				     const struct drain_status *s, const bool *waits,

@@ -4,37 +4,38 @@
 #include "controller/core/context.h"
 
 /*
- * leave: how a machine leaves its tenant, and whose pods have to go for it.
+ * leave: how and why a machine leaves its tenant, and whose pods are evicted for it.
  * Tests: tests/world/test_drain.c
  */
 struct tenant;
 
 struct leave {
-	/* LEAVE_* of api/annotations.h; NULL: it stays */
+	/* LEAVE_* of api/annotations.h; NULL: the machine stays */
 	const char *reason;
 	const char *drain;
 	enum drain_then then;
-	/* the Drain that wants this `then`; NULL: `drain` */
+	/* Drain that set `then`; NULL: the one in `drain` */
 	const char *then_by;
-	/* wall ms when its pods are not waited for any more; 0: never */
+	/* wall ms after which drover no longer waits for the pods; 0: never */
 	int64_t deadline;
-	/* the Drain whose deadline it is; NULL: of `drain`, or of the claim */
+	/* Drain that set the deadline; NULL: the one in `drain`, or the claim */
 	const char *deadline_by;
-	/* at the deadline it is let in peace and serves on, instead of being switched off */
+	/* at the deadline the drain ends and the machine continues to serve, instead of being
+	 * switched off */
 	bool stop;
-	/* pods are not waited for at all */
+	/* does not wait for pods at all */
 	bool now;
-	/* only while nothing runs on it: a pod that comes lets it stay */
+	/* only while no pods run on it: a new pod makes the machine stay */
 	bool quietly;
 };
 
-/* For evict_new() and checkpoint_new(). */
+/* Arguments of evict_new() and checkpoint_new(). */
 struct leave_of {
 	struct context *c;
 	struct tenant *t;
-	/* machine: for events */
+	/* machine: name of the Machine, for events */
 	const char *node, *machine;
-	/* an answer came: look again; deferred by the callee */
+	/* Called after an answer: evaluate again. The callback must defer its work. */
 	void (*changed)(void *arg);
 	void *arg;
 };

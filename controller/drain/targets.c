@@ -1,6 +1,6 @@
 /*
- * targets: one look at a Drain as a function of the caches: the phase of each target, whose turn is
- * next, the deadline, the end.  Apart from drains.c, which writes.
+ * targets: evaluates a Drain as a pure function of the caches: phase of each target, whose turn is
+ * next, deadline, completion. drains.c writes the result.
  */
 #include <string.h>
 
@@ -63,7 +63,7 @@ void drain_condition(const struct drain *d, struct drain_status *s, struct arena
 
 /* --- going on --------------------------------------------------------------------------------- */
 
-/* What one look at a Drain goes by. */
+/* Input of one evaluation of a Drain. */
 struct look {
 	const struct context *c;
 	const struct tenants *tenants;
@@ -77,7 +77,7 @@ static const struct machine *machine_of(const struct look *k, const struct drain
 	return CTX_GET(k->c, OBJECT_MACHINE, machine, t->machine);
 }
 
-/* Nobody of those whom it means is on the machine. */
+/* True if the machine serves none of the claims that the Drain means. */
 static bool serves_nobody(const struct look *k, const struct drain_target *t,
 			  const struct machine *m)
 {
@@ -93,23 +93,26 @@ static enum drain_step quarantined(const struct look *k, const struct drain_targ
 	bool by_itself = q && q->exit == EXIT_AUTO;
 
 	if (m->status.claim_ref)
-		return DRAIN_STEP_FAILED; /* off or cut is not proved */
+		return DRAIN_STEP_FAILED; /* not proved to be off or isolated */
 	if (k->d->spec.then == DRAIN_QUARANTINE &&
 	    (q && str_eq(q->reason, "QuarantinedByOperator")))
 		return DRAIN_STEP_DONE;
 	if (k->d->spec.then == DRAIN_QUARANTINE && by_itself)
-		return was; /* it is made to stay: steps/rest.c */
+		/* quarantined with exit Auto: steps/rest.c turns it into the requested
+		 * quarantine */
+		return was;
 	if (!t->claim && k->d->spec.then == DRAIN_QUARANTINE)
 		return DRAIN_STEP_DONE;
 	if (!t->claim && k->d->spec.then == DRAIN_RETIRE)
 		return was;
-	/* It has left, and another Drain, or a person, wanted it out of use then. */
+	/* The machine has left its tenant, and another Drain or an operator wanted it
+	 * quarantined. */
 	if (k->d->spec.then == DRAIN_RELEASE && q && str_eq(q->reason, "QuarantinedByOperator"))
 		return DRAIN_STEP_DONE;
 	return DRAIN_STEP_FAILED;
 }
 
-/* Of a target whose turn has come: as far as its machine is. */
+/* Returns the phase of a started target, from the state of its machine. */
 static enum drain_step follow(const struct look *k, const struct drain_target *t,
 			      const struct machine *m)
 {
@@ -135,7 +138,7 @@ static enum drain_step follow(const struct look *k, const struct drain_target *t
 		return DRAIN_STEP_DONE;
 	if ((was == DRAIN_STEP_LEAVING || was == DRAIN_STEP_WIPING) && stays && m->status.leave &&
 	    m->status.leave->then == spec->then)
-		return was; /* free, but not for long */
+		return was; /* free only for a moment: `then` is still to be done */
 	if (drain_withdrawn(k->d))
 		return draining ? was : DRAIN_STEP_CANCELLED;
 	if (drain_late(k->c, k->d) && spec->on_deadline == DRAIN_STOP)
@@ -167,10 +170,11 @@ static enum drain_step derive(const struct look *k, struct drain_target *t)
 	t->claim = NULL;
 	if (!stays || m->status.claim_ref)
 		return DRAIN_STEP_DONE;
-	return DRAIN_STEP_EVICTING; /* it disturbs nobody: no need to wait for a turn */
+	return DRAIN_STEP_EVICTING; /* It disturbs nobody, so it need not wait for its turn. */
 }
 
-/* Those that leave together; NULL: nobody waits for a turn, or each leaves alone. */
+/* Returns which targets leave together; NULL: no target waits for its turn, or each leaves
+ * alone. */
 static const struct drain_gang *gangs_of(const struct look *k, const struct drain_status *s)
 {
 	bool *waits = arena_calloc(k->a, s->targets.n + 1, sizeof(*waits)), any = false;
@@ -184,7 +188,7 @@ static const struct drain_gang *gangs_of(const struct look *k, const struct drai
 		       : NULL;
 }
 
-/* Its tenant is not rid of it yet. */
+/* True if the target counts against spec.concurrent: its tenant has not lost it yet. */
 static bool takes_a_turn(const struct drain_target *t)
 {
 	enum drain_step p = drain_step_of(t);
@@ -193,9 +197,8 @@ static bool takes_a_turn(const struct drain_target *t)
 	       (p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING || p == DRAIN_STEP_LEAVING);
 }
 
-/* The next ones, in their order; those of one gang together, even if that is more than
- * spec.concurrent, and all that are left when the deadline is past. One whose gang is on its way
- * out goes at once. */
+/* Starts the next targets, in order. A target whose gang has already started starts at once, even
+ * above spec.concurrent. After the deadline all remaining targets start. */
 static void start_next(const struct look *k, struct drain_status *s, const struct drain_gang *gangs)
 {
 	bool hurry = drain_late(k->c, k->d);
@@ -220,7 +223,7 @@ static void start_next(const struct look *k, struct drain_status *s, const struc
 	}
 }
 
-/* With whom a target goes that waits for its turn. */
+/* Sets blockedBy of targets that wait for their turn together with others of their gang. */
 static void name_gangs(const struct look *k, struct drain_status *s, const struct drain_gang *gangs)
 {
 	for (size_t i = 0; gangs && i < s->targets.n; i++) {
@@ -232,13 +235,15 @@ static void name_gangs(const struct look *k, struct drain_status *s, const struc
 			others += j != i && gangs[j].first == gangs[i].first;
 		if (others)
 			s->targets.v[i].blocked_by = arena_printf(
-				k->a, "its turn, together with %zu other %s of gang %.200s", others,
-				others == 1 ? "machine" : "machines", str_or(gangs[i].name, ""));
+				k->a,
+				"its turn: it leaves together with %zu other %s of gang %.200s",
+				others, others == 1 ? "machine" : "machines",
+				str_or(gangs[i].name, ""));
 	}
 }
 
-/* What is in its way, or what it left behind: where its machine does not say it any more, what was
- * said last stands. */
+/* Copies podsLeft and blockedBy from the machine. Where the Machine no longer has them, the last
+ * values stay. */
 static void copy_left(const struct look *k, struct drain_target *t, const struct machine *m)
 {
 	const struct machine_leave *l = m ? m->status.leave : NULL;
@@ -264,7 +269,7 @@ static void copy_left(const struct look *k, struct drain_target *t, const struct
 		break;
 	case DRAIN_STEP_FAILED:
 		t->pods_left = 0;
-		t->blocked_by = !m		       ? "there is no such Machine"
+		t->blocked_by = !m		       ? "the Machine does not exist"
 				: m->status.quarantine ? m->status.quarantine->reason
 						       : NULL;
 		break;
@@ -279,7 +284,7 @@ static void copy_left(const struct look *k, struct drain_target *t, const struct
 	}
 }
 
-/* Whom it serves now, until its turn has come. */
+/* Sets the target's claim to the one that the machine serves now, until its turn has come. */
 static void copy_machine(const struct look *k, struct drain_target *t)
 {
 	const struct machine *m = machine_of(k, t);
@@ -290,7 +295,7 @@ static void copy_machine(const struct look *k, struct drain_target *t)
 	copy_left(k, t, m);
 }
 
-/* "1 of 3 machines done", and what became of the others. */
+/* Returns "1 of 3 machines done" with what happened to the others. */
 static const char *sum_up(const struct look *k, const struct drain_status *s, size_t done)
 {
 	const struct condition *resolved = condition_get(&s->conditions, "Resolved");
@@ -308,12 +313,12 @@ static const char *sum_up(const struct look *k, const struct drain_status *s, si
 	if (stopped)
 		text = arena_printf(k->a, "%s; %zu stopped at the deadline%s", text, stopped,
 				    k->d->spec.deadline <= s->start_time
-					    ? ", which had passed before it began"
+					    ? ", which had passed before the Drain began"
 					    : "");
 	if (failed)
 		text = arena_printf(k->a, "%s; %zu failed", text, failed);
 	if (left)
-		text = arena_printf(k->a, "%s; %lld %s left on what is held", text, left,
+		text = arena_printf(k->a, "%s; %lld %s left on held machines", text, left,
 				    left == 1 ? "pod is" : "pods are");
 	if (resolved && resolved->status != CONDITION_TRUE)
 		text = arena_printf(k->a, "%s; %s", text, str_or(resolved->message, ""));

@@ -4,9 +4,9 @@
 #include "controller/core/context.h"
 
 /*
- * targets: the phase of each target of one Drain, from the status of its Machines, and who leaves
- * together (drain/gangs.h). Reads the caches, and does nothing else. For drain/drains.c;
- * drain_holds() for steps/leave_reason.c as well.
+ * targets: computes the phase of each target of one Drain from the status of its Machine, and which
+ * targets leave together (drain/gangs.h). Only reads the caches. For drain/drains.c;
+ * steps/leave_reason.c also uses drain_holds().
  * Tests: tests/unit/controller/drain/test_drains.c, tests/world/test_drain.c
  */
 struct tenants;
@@ -26,18 +26,20 @@ enum drain_step {
 extern const char *const drain_step_names[DRAIN_STEPS];
 enum drain_step drain_step_of(const struct drain_target *t);
 
-/* cancelled or deleted */
+/* True if the Drain is cancelled or being deleted. */
 bool drain_withdrawn(const struct drain *d);
-/* Past its deadline, which a clock that is put forward does not bring nearer. */
+/* True if the Drain is past its deadline. Setting the wall clock forward does not bring the
+ * deadline nearer. */
 bool drain_late(const struct context *c, const struct drain *d);
-/* This machine serves on, out of use, as long as the Drain stands. */
+/* True if the Drain (then: Hold) holds this machine: out of use, with its Node in place, while the
+ * Drain exists. */
 bool drain_holds(const struct drain *d, const struct machine *m);
 
-/* One condition; its strings and a longer list go into the arena. */
+/* Sets one condition; its strings and a longer list are allocated in the arena. */
 void drain_condition(const struct drain *d, struct drain_status *s, struct arena *a, int64_t now,
 		     const char *type, int status, const char *reason, const char *message);
-/* One look: *s (its lists may be changed) becomes what it is by now, the next targets have their
- * turn. */
+/* Updates *s, whose lists may be changed, to the current state of the targets and starts the next
+ * ones. */
 void drains_advance(const struct context *c, const struct tenants *tenants, const struct drain *d,
 		    struct drain_status *s, struct arena *a, int64_t now);
 

@@ -9,7 +9,7 @@
 #include "controller/tenant/tenant.h"
 #include "controller/tenant/volumes.h"
 
-#define EVENTS_MAX 50 /* of pods that are not read */
+#define EVENTS_MAX 50 /* limit of events about pods that are not read */
 #define LOG_BURST 60
 #define LOG_PER_S 0.2
 
@@ -64,7 +64,7 @@ static void tell(struct tenant *t, const json_t *pod)
 		return;
 	t->budget.told++;
 	(void)str_format(note, sizeof(note),
-			 "not read: drover reads %d pods of a cluster, or %zu MiB of them",
+			 "not read: drover reads at most %d pods, or %zu MiB of pods, of a cluster",
 			 TENANT_PODS, TENANT_PODS_BYTES >> 20);
 	kube_event(t->events, &ref, "Warning", "OverBudget", "Provision", note);
 }
@@ -101,7 +101,7 @@ bool tenant_may_log(struct tenant *t)
 		return false;
 	}
 	if (t->budget.log_left_out)
-		log_warn("lines about a tenant were left out", LOG_S("tenant", t->name),
+		log_warn("log messages about a tenant were suppressed", LOG_S("tenant", t->name),
 			 LOG_I("lines", t->budget.log_left_out));
 	t->budget.log_left_out = 0;
 	return true;
@@ -116,31 +116,34 @@ static const char *excess(const struct tenant *t, struct arena *a, const char **
 	if (b->nodes_out) {
 		*reason = "NodesOverBudget";
 		return arena_printf(
-			a, "only %d Nodes, of %zu KiB each and %zu MiB together, are read",
+			a, "drover reads at most %d Nodes, %zu KiB each and %zu MiB in total",
 			TENANT_NODES, TENANT_NODE_BYTES >> 10, TENANT_NODES_BYTES >> 20);
 	}
 	if (b->pods_out) {
 		*reason = "PodsOverBudget";
 		return arena_printf(
-			a, "only %d pods, of %zu MiB together, are read; not read, for one: %s",
+			a,
+			"drover reads at most %d pods, %zu MiB in total; not read, for example: %s",
 			TENANT_PODS, TENANT_PODS_BYTES >> 20, b->example);
 	}
 	if (volumes_over(t->volumes)) {
 		*reason = "VolumesOverBudget";
-		return arena_printf(a, "only %d %s, or %zu MiB of them, are read", TENANT_VOLUMES,
-				    volumes_over(t->volumes), TENANT_VOLUMES_BYTES >> 20);
+		return arena_printf(a, "drover reads at most %d %s, %zu MiB in total",
+				    TENANT_VOLUMES, volumes_over(t->volumes),
+				    TENANT_VOLUMES_BYTES >> 20);
 	}
 	if (b->large) {
 		*reason = "PodTooLarge";
 		return arena_printf(
 			a,
-			"pods with more than %zu KiB of labels, tolerations and constraints get no machine; for one: %s",
+			"pods with more than %zu KiB of labels, tolerations and constraints get no "
+			"machine; for example: %s",
 			TENANT_POD_BYTES >> 10, b->example);
 	}
 	if (b->plan_out) {
 		*reason = "PlanOverBudget";
-		return "to place all its pods takes more work than one tenant has: those that were not "
-		       "placed have an event; fewer different constraints help";
+		return "placing all its pods takes more planning work than a tenant may use: pods "
+		       "that were not placed get an event; use fewer different constraints";
 	}
 	return NULL;
 }

@@ -8,32 +8,38 @@
 #include "kube/cache.h"
 
 /*
- * budget: what one tenant may cost the controller, so that a hostile or broken one costs the others
- * nothing.
+ * budget: limits what one tenant may cost the controller, so that a hostile or broken tenant does
+ * not affect the others.
  *
- *   a pod		labels, selectors, tolerations and constraints beyond TENANT_POD_BYTES: it is kept
- *   		without them, planned for no more ("unsupported"), and still counts on its Node
- *   all pods	beyond TENANT_PODS or TENANT_PODS_BYTES: not read.  A pod that was not read may be on
- *   		any Node: none counts as empty, and drains wait for their deadline
- *   Nodes		beyond theirs: not read, and the tenant is not usable, since an absent Node would mean that
- *   		it has gone
- *   volumes		PersistentVolumeClaims, PersistentVolumes, StorageClasses, CSINodes beyond TENANT_VOLUMES of
- *   		a kind (tenant/volumes.h): not read.  Pods that need what is not there wait, and are told
- *   devices		ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices beyond TENANT_DEVICES of a kind
- *   		(tenant/devices.h): not read.  Pods that need what is not there wait, and are told
- *   PodGroups	beyond POD_GROUPS of a kind (tenant/pod_groups.h): the same
- *   requests	ProvisioningRequests and PodTemplates beyond REQUESTS (tenant/provisioning_requests.h): not read.
- *   		Requests beyond REQUESTS_PODS in all: they wait, and their conditions say so
- *   a plan		work beyond PLAN_WORK (planner/plan.h): its pods are not placed by that plan
- *   log		lines about it beyond a few a minute are counted, not written
+ *   a pod      labels, selectors, tolerations and constraints beyond TENANT_POD_BYTES: the pod
+ *              is stored without them, no longer planned ("unsupported"), and still counts on
+ *              its Node
+ *   all pods   beyond TENANT_PODS or TENANT_PODS_BYTES: not read.  A pod that was not read may
+ *              be on any Node: no Node counts as empty, and drains wait for their deadline
+ *   Nodes      beyond TENANT_NODES or TENANT_NODES_BYTES: not read, and the tenant is not
+ *              usable, since an absent Node would count as deleted
+ *   volumes    PersistentVolumeClaims, PersistentVolumes, StorageClasses, CSINodes beyond
+ *              TENANT_VOLUMES of a kind (tenant/volumes.h): not read.  Pods that need a
+ *              missing object wait and get an event
+ *   devices    ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices beyond
+ *              TENANT_DEVICES of a kind (tenant/devices.h): not read.  Pods that need a
+ *              missing object wait and get an event
+ *   PodGroups  beyond POD_GROUPS of a kind (tenant/pod_groups.h): as for devices
+ *   requests   ProvisioningRequests and PodTemplates beyond REQUESTS
+ *              (tenant/provisioning_requests.h): not read.  Requests for more than
+ *              REQUESTS_PODS pods in total: they wait, with the reason in their conditions
+ *   a plan     work beyond PLAN_WORK (planner/plan.h): that plan does not place the tenant's
+ *              remaining pods
+ *   log        messages about the tenant beyond a few per minute are counted, not written
  *
- * What exceeds them is said in the condition WithinBudget of the VirtualCluster, which is there
- * while something does or since something did, and by an event on the pods. All on the loop thread.
+ * The condition WithinBudget of the VirtualCluster reports an exceeded limit; the condition appears
+ * when a limit is first exceeded and stays. Pods that are not read get an event. All on the loop
+ * thread.
  * Tests: tests/unit/controller/tenant/test_budget.c
  */
-#define TENANT_POD_BYTES ((size_t)16 << 10) /* as scan_weight() counts */
+#define TENANT_POD_BYTES ((size_t)16 << 10) /* as counted by scan_weight() */
 #define TENANT_PODS 20000
-#define TENANT_PODS_BYTES ((size_t)24 << 20) /* of projections */
+#define TENANT_PODS_BYTES ((size_t)24 << 20) /* total size of the projections */
 #define TENANT_NODES 5000
 #define TENANT_NODE_BYTES ((size_t)64 << 10)
 #define TENANT_NODES_BYTES ((size_t)24 << 20)
@@ -41,37 +47,39 @@
 struct tenant;
 
 struct tenant_budget {
-	/* pods kept without their labels and constraints */
+	/* number of pods kept without their labels and constraints */
 	size_t large;
-	/* some are not read */
+	/* some pods, or some Nodes, are not read */
 	bool pods_out, nodes_out;
-	/* the last plan went beyond its work */
+	/* the last plan exceeded the tenant's share of work */
 	bool plan_out;
 	/* "ns/name" of the last pod that was too large or not read */
 	char example[128];
-	/* events of pods that are not read */
+	/* number of events sent about pods that are not read */
 	unsigned told;
 	struct bucket log;
 	size_t log_left_out;
 };
 
 void tenant_budget_init(struct tenant *t);
-/* Its caches are read anew. */
+/* Clears the counts; call before the caches are read again. */
 void tenant_budget_reset(struct tenant *t);
 
-/* These give whether the status has to be written (tenant/status.h). */
-/* A pod in the cache changed; NULL: added, gone. */
+/* Returns of the next functions: true if the tenant's status has to be written
+ * (tenant/status.h). */
+/* Reports a change of a cached pod. old NULL: added; new_ NULL: deleted. */
 bool tenant_budget_pod(struct tenant *t, const struct kube_entry *old,
 		       const struct kube_entry *new_);
-/* kube_cache_spec.on_over of the tenant's pods. */
+/* kube_cache_spec.on_over of the tenant's pods; pod NULL: all are read again. */
 bool tenant_budget_pods_over(struct tenant *t, const json_t *pod);
-/* A plan was made; over: it left pods of this tenant aside. */
+/* Reports a plan. over: it left pods of this tenant unplaced because of PLAN_WORK. */
 bool tenant_budget_plan(struct tenant *t, bool over);
 
-/* May a line about it be written to the log?  Said by the next line that may: how many were not. */
+/* True if a message about the tenant may be logged now. The next permitted message is preceded by
+ * the number of suppressed ones. */
 bool tenant_may_log(struct tenant *t);
 
-/* Puts the condition into cs, with room for one more.  True: something changed. */
+/* Sets the condition WithinBudget in cs, which has room for one more. True: something changed. */
 bool tenant_budget_status(const struct tenant *t, const struct virtual_cluster *vc, struct arena *a,
 			  struct conditions *cs);
 

@@ -1,9 +1,10 @@
 /*
- * debts: one debtor for each tenant that has claims or debts, one call of it at a time.
+ * debts: an entry for each tenant that has claims or pending cleanups, with at most one call in
+ * flight.
  *
- *	look --> a deleted tenant's bill kept (rules/kept_bills.h) --> finalizer on or off
- *	     '-> oldest debts written off
- *	     '-> the debt at hand: Node --> token --> struck off
+ * 	look --> save the bill of a deleted tenant (rules/kept_bills.h) --> finalizer on or off
+ * 	     '-> abandon the oldest cleanups
+ * 	     '-> current cleanup: delete Node --> delete token --> remove it from the list
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@
 #define LOOK_MS 10000
 #define SOON_MS 500
 #define DEBT_LIMIT_MS (24 * 3600 * 1000)
-#define LAST_TRY_MS (10 * 60 * 1000) /* the same of a tenant that is being deleted */
+#define LAST_TRY_MS (10 * 60 * 1000) /* limit for a tenant that is being deleted */
 #define PROVIDER_ID "drover://"
 
 struct debts {
@@ -44,21 +45,21 @@ struct debtor {
 	struct debts *owner;
 	char *tenant;
 	struct loop_timer timer;
-	/* of the VirtualCluster */
+	/* writes the VirtualCluster */
 	struct status_writer write;
-	/* no more than one of the two is under way */
+	/* set while a call is in flight; then write is idle */
 	struct kube_call *call;
-	/* call goes through the tenant's client */
+	/* call uses the tenant's client */
 	bool abroad;
-	/* the debt at hand: its Node's name; "": none yet */
+	/* Node name of the current cleanup; "": none */
 	char debt[254];
-	/* the debt that failed last: others first */
+	/* Node name of the cleanup that failed last: the next ones are tried first */
 	char after[254];
 	enum paying paying;
 	struct backoff backoff;
-	/* loop_now(): backing off until */
+	/* loop_now() until which cleanup is backing off */
 	int64_t pay_after;
-	/* version of the VirtualCluster whose bill is kept, or is being kept */
+	/* resourceVersion of the VirtualCluster whose bill is saved, or is being saved */
 	char *kept;
 	bool bill_kept;
 };
@@ -106,14 +107,15 @@ static void on_cluster_written(json_t *o, const struct err *e, void *arg)
 	later(d, e ? SOON_MS : 0);
 }
 
-/* --- the bill of a tenant that goes ----------------------------------------------------------- */
+/* --- the bill of a deleted tenant ------------------------------------------------------------- */
 
 static bool has_bill(const struct virtual_cluster *vc)
 {
 	return vc->status.cost && vc->status.cost->charges.n;
 }
 
-/* Of this very version: the finalizer is taken off that one, or not at all. */
+/* Only the bill of exactly this version counts, because the finalizer is removed from exactly this
+ * version. */
 static bool is_bill_kept(const struct debtor *d, const struct virtual_cluster *vc)
 {
 	return !has_bill(vc) || (d->bill_kept && str_eq(d->kept, vc->meta.resource_version));
@@ -127,11 +129,13 @@ static void on_bill_kept(json_t *o, const struct err *e, void *arg)
 	d->call = NULL;
 	d->bill_kept = !e;
 	if (e)
-		log_warn("bill of a deleted tenant not kept", LOG_S("tenant", d->tenant), LOG_E(e));
+		log_warn("bill of a deleted tenant not saved", LOG_S("tenant", d->tenant),
+			 LOG_E(e));
 	later(d, e ? backoff_next(&d->backoff, loop_random(d->owner->c->loop)) : 0);
 }
 
-/* The ConfigMap as it is; it is written at the version that was read. */
+/* Adds the bill to the ConfigMap that was just read; the write carries the version that was
+ * read. */
 static void on_bills(json_t *o, const struct err *e, void *arg)
 {
 	struct debtor *d = arg;
@@ -155,7 +159,7 @@ static void on_bills(json_t *o, const struct err *e, void *arg)
 	kept_bills_name(kept_bills_of(vc->meta.uid), name);
 	data = kept_bills_patch(json_at(o, "data"), vc, loop_wall(c->loop), a, &dropped);
 	if (dropped)
-		log_warn("old bills of deleted tenants are not kept", LOG_S("configmap", name),
+		log_warn("old bills of deleted tenants dropped", LOG_S("configmap", name),
 			 LOG_I("bills", (int64_t)dropped));
 	if (e) {
 		write = json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:o}", "apiVersion", "v1",
@@ -171,8 +175,8 @@ static void on_bills(json_t *o, const struct err *e, void *arg)
 			     write, on_bill_kept, d);
 }
 
-/* True: it is under way. Before the finalizer goes, and with it the only other place where the bill
- * stands. */
+/* Starts to save the bill of a deleted tenant, unless it is saved. True: started. Must precede the
+ * removal of the finalizer, which deletes the only other copy. */
 static bool keep_bill(struct debtor *d, const struct virtual_cluster *vc)
 {
 	char name[KEPT_BILLS_NAME];
@@ -190,7 +194,7 @@ static bool keep_bill(struct debtor *d, const struct virtual_cluster *vc)
 
 /* --- the finalizer, on and off ---------------------------------------------------------------- */
 
-/* True: a write is under way. */
+/* Sets or removes the finalizer. True: a write was started. */
 static bool finalizer(struct debtor *d, const struct virtual_cluster *vc, bool needed)
 {
 	return !(needed && vc->meta.deletion_timestamp) &&
@@ -198,7 +202,7 @@ static bool finalizer(struct debtor *d, const struct virtual_cluster *vc, bool n
 				FINALIZER_VIRTUAL_CLUSTER, needed, on_cluster_written);
 }
 
-/* --- paying ----------------------------------------------------------------------------------- */
+/* --- cleanups --------------------------------------------------------------------------------- */
 
 static void strike(struct debtor *d, const struct virtual_cluster *vc, const char *node)
 {
@@ -206,7 +210,7 @@ static void strike(struct debtor *d, const struct virtual_cluster *vc, const cha
 		      json_pack("{s:o}", "debts", debts_without(vc, node)), on_cluster_written);
 }
 
-/* True: one is being struck off, unpaid. */
+/* Abandons one cleanup that is too old. True: a write was started. */
 static bool write_off(struct debtor *d, const struct virtual_cluster *vc)
 {
 	int64_t now = loop_wall(d->owner->c->loop), gone = vc->meta.deletion_timestamp;
@@ -220,10 +224,11 @@ static bool write_off(struct debtor *d, const struct virtual_cluster *vc)
 						  (gone ? LAST_TRY_MS : DEBT_LIMIT_MS))
 			continue;
 		str_format(note, sizeof(note),
-			   "not deleted in time and given up: Node %.253s (UID %.64s), token %.16s",
+			   "gave up deleting Node %.253s (UID %.64s) and bootstrap token %.16s: "
+			   "delete them by hand",
 			   str_or(b->node_name, ""), str_or(b->node_uid, "unknown"),
 			   str_or(b->token_id, "none"));
-		log_warn("debt written off", LOG_S("tenant", d->tenant),
+		log_warn("gave up a cleanup in a tenant's cluster", LOG_S("tenant", d->tenant),
 			 LOG_S("node", str_or(b->node_name, "")));
 		ctx_event(d->owner->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning",
 			  "DebtWrittenOff", note);
@@ -233,7 +238,7 @@ static bool write_off(struct debtor *d, const struct virtual_cluster *vc)
 	return false;
 }
 
-/* The debt at hand, or the one after the one that failed last. */
+/* Returns the current cleanup, else the one after the cleanup that failed last. */
 static const struct virtual_cluster_debt *choose(struct debtor *d, const struct virtual_cluster *vc)
 {
 	const struct virtual_cluster_debt *v = vc->status.debts.v;
@@ -259,18 +264,19 @@ static void on_paid(json_t *o, const struct err *e, void *arg)
 	d->call = NULL;
 	d->abroad = false;
 	if (!e && d->paying == PAY_NODE && json_at(o, "metadata", "deletionTimestamp")) {
-		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, and finalizers keep it");
+		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, but finalizers keep the Node");
 		e = &kept;
 	}
-	/* A precondition that fails: the Node of that name is another one by now, and the cache
-	 * will show which. */
+	/* A failed precondition (conflict): the Node of that name was replaced, and the cache will
+	 * show the new one. */
 	if (!e || e->kind == ERR_NOT_FOUND) {
 		d->paying++;
 		backoff_reset(&d->backoff);
 		later(d, 0);
 		return;
 	}
-	log_warn("debt not paid", LOG_S("tenant", d->tenant), LOG_S("node", d->debt), LOG_E(e));
+	log_warn("cleanup in a tenant's cluster failed", LOG_S("tenant", d->tenant),
+		 LOG_S("node", d->debt), LOG_E(e));
 	str_copy(d->after, sizeof(d->after), d->debt);
 	d->debt[0] = '\0';
 	delay = backoff_next(&d->backoff, loop_random(d->owner->c->loop));
@@ -278,8 +284,9 @@ static void on_paid(json_t *o, const struct err *e, void *arg)
 	later(d, delay);
 }
 
-/* Whose Node is to be deleted; NULL: none that is ours. A kubelet that found its Node deleted
- * registers it again, with another UID: that is ours too, as long as no claim has the name. */
+/* Returns the UID of the Node to delete; NULL: no Node of drover's. A kubelet whose Node was
+ * deleted registers it again with a new UID: that Node is drover's too, as long as no claim has the
+ * name. */
 static const char *uid_owed(struct context *c, struct tenant *t,
 			    const struct virtual_cluster_debt *b)
 {
@@ -294,13 +301,14 @@ static const char *uid_owed(struct context *c, struct tenant *t,
 	return str_empty(b->node_uid) ? NULL : b->node_uid;
 }
 
-/* Asked when it leaves the line: the host cluster's client does not ask that of itself. */
+/* Checked just before a queued call is sent; the host cluster's client has no such check itself. */
 static int may_still(void *arg, struct err *e)
 {
 	return ctx_may_change(((struct debtor *)arg)->owner->c, e);
 }
 
-/* The caller has made sure that something may be deleted now. */
+/* Performs the next part of a cleanup. The caller has checked that drover may delete objects
+ * now. */
 static void pay(struct debtor *d, const struct virtual_cluster *vc, struct tenant *t)
 {
 	const struct virtual_cluster_debt *b = choose(d, vc);
@@ -326,11 +334,12 @@ static void pay(struct debtor *d, const struct virtual_cluster *vc, struct tenan
 		kube_call_check(d->call, may_still, d);
 		return;
 	}
-	log_info("debt paid", LOG_S("tenant", d->tenant), LOG_S("node", d->debt));
+	log_info("cleanup in a tenant's cluster done", LOG_S("tenant", d->tenant),
+		 LOG_S("node", d->debt));
 	strike(d, vc, d->debt);
 }
 
-/* --- looking ---------------------------------------------------------------------------------- */
+/* --- reconciliation --------------------------------------------------------------------------- */
 
 static void debtor_free(void *p)
 {
@@ -366,7 +375,7 @@ static void look(void *arg)
 	struct tenant *t = tenant_get(d->owner->tenants, d->tenant);
 	bool kept;
 
-	if (busy(d) || !c->leading || !c->ready) /* kicked when it leads and is ready */
+	if (busy(d) || !c->leading || !c->ready) /* kicked when this replica leads and is ready */
 		return;
 	later(d, LOOK_MS);
 	if (!synced(c) || ctx_crds_terminating(c))
@@ -382,7 +391,7 @@ static void look(void *arg)
 		return;
 	if (!vc->status.debts.n) {
 		d->debt[0] = d->after[0] = '\0';
-		loop_timer_stop(&d->timer); /* whatever changes kicks it */
+		loop_timer_stop(&d->timer); /* kicked when anything changes */
 		return;
 	}
 	if (loop_now(c->loop) < d->pay_after)
@@ -439,7 +448,7 @@ void debts_free(struct debts *d)
 
 void debts_kick(struct debts *d, const char *tenant)
 {
-	if (!d || !d->c->ready) /* all are looked at then */
+	if (!d || !d->c->ready) /* all tenants are kicked when it is ready */
 		return;
 	if (tenant) {
 		kick(d, tenant);

@@ -4,46 +4,47 @@
 #include "controller/core/context.h"
 
 /*
- * debts: Nodes (by UID) and bootstrap tokens that drover still has to delete in tenant clusters.
- * The cluster could not be reached when the machine left, a webhook refused, or a finalizer keeps
- * the Node.
+ * debts: pending cleanups in tenants' clusters: Nodes (by UID) and bootstrap tokens that drover
+ * still has to delete. The cluster could not be reached when the machine left, a webhook refused
+ * the deletion, or a finalizer keeps the Node.
  *
- * They stand in VirtualCluster.status.debts, written before the machine goes on (steps/leaving.c).
- * As soon as the tenant answers again they are paid, one call at a time, and struck off by a write
- * with the resourceVersion. After 24 h one is written off with an event that names what is left;
- * time that the tenant is known to sleep (tenant/sleep.h) does not count, and they begin anew when
- * it wakes. A Node whose UID is another one is somebody else's and stays. But one of that name is
- * ours, whatever its UID, when its providerID is one of drover's and no claim has the name: drover
- * never saw its UID, or its kubelet registered it again.
+ * Pending cleanups are stored in VirtualCluster.status.debts before the machine continues
+ * (steps/leaving.c). Once the tenant's API server answers again, the objects are deleted, one call
+ * at a time, and each cleanup is removed from the list by a write with the resourceVersion. After
+ * 24 h a cleanup is abandoned with an event that names the remaining objects. Time during which the
+ * tenant is known to sleep (tenant/sleep.h) does not count: the 24 h start again when it wakes. A
+ * Node with a different UID belongs to another owner and is not deleted, with one exception: a Node
+ * whose providerID is drover's, and whose name no claim has, is deleted, because drover never saw
+ * its UID or its kubelet registered it again.
  *
- * Also the finalizer drover.dev/virtual-cluster: put on while claims, debts or a bill exist, or
- * something else keeps it (held); a VirtualCluster that is being deleted has its claims deleted
- * (claims/owners.h), its debts tried for 10 min, what was made for its network removed
- * (hardware/segments.h), its bill kept (controller/rules/kept_bills.h), and then the finalizer
- * taken off.
+ * This module also maintains the finalizer drover.dev/virtual-cluster. The finalizer is set while
+ * claims, cleanups or a bill exist, or while held() returns true. When a VirtualCluster is being
+ * deleted, its claims are deleted (claims/owners.h), cleanups are tried for 10 min, the objects of
+ * its network are removed (hardware/segments.h) and its bill is saved
+ * (controller/rules/kept_bills.h); then the finalizer is removed.
  *
- * None of this happens while one of our CustomResourceDefinitions is being deleted; nothing is
+ * None of this happens while one of drover's CustomResourceDefinitions is being deleted. Nothing is
  * deleted while the VirtualCluster is paused.
  * Tests: tests/unit/controller/tenant/test_debts.c, tests/world/test_leave_tenant.c
  */
-/* of a tenant; the oldest gives way to a new one, so that no machine or claim is held up */
+/* limit per tenant; a new cleanup replaces the oldest, so that no machine or claim has to wait */
 #define DEBTS_MAX 250
 
-/* NULL where a controller is taken apart: kicks do nothing */
+/* NULL while a controller is being destroyed: kicks then do nothing */
 struct debts;
 struct tenants;
-/* held: something else keeps a VirtualCluster, too; gone: it is being deleted, and nothing here
- * keeps it. NULL: nothing. */
+/* held: returns true if something else still needs the VirtualCluster; gone: the VirtualCluster is
+ * being deleted, and nothing in this module needs it. held NULL: nothing else does. */
 struct debts *debts_new(struct context *c, const struct tenants *tenants,
 			bool (*held)(const struct virtual_cluster *vc, bool gone, void *arg),
 			void *arg);
 void debts_free(struct debts *d);
-/* NULL: look at all */
+/* Reconciles this tenant soon; NULL: all tenants. */
 void debts_kick(struct debts *d, const char *tenant);
-/* The client of this tenant is about to be freed: calls through it are as if never made. */
+/* Drops the calls through this tenant's client, which is about to be freed. */
 void debts_hang_up(struct debts *d, const char *tenant);
 
-/* status.debts as a patch may write them, all but that of this Node; gives. */
+/* Returns status.debts for a patch, without the cleanup of this Node. The caller owns the list. */
 json_t *debts_without(const struct virtual_cluster *vc, const char *node);
 
 #endif

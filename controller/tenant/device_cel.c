@@ -8,12 +8,12 @@
 #include "base/str.h"
 
 #define DEPTH_MAX 16
-#define TERMS_MAX 32 /* requirements of one expression */
+#define TERMS_MAX 32 /* limit of requirements in one expression */
 #define VALUES_MAX 64
 #define MEBI ((__int128)1 << 20)
 #define WORD_SHOWN 40
 
-/* All of v must hold; no: nothing makes it true; n 0: it is true. */
+/* Meaning of an expression: all requirements in v must hold; n 0: always true; no: never true. */
 struct result {
 	bool no;
 	size_t n;
@@ -21,12 +21,12 @@ struct result {
 };
 
 struct cel {
-	/* what is left */
+	/* rest of the expression */
 	const char *p;
 	enum device_kind kind;
 	unsigned depth;
 	bool pinned;
-	/* what is not judged; NULL: nothing so far */
+	/* unsupported part; NULL: none so far */
 	const char *why;
 	struct arena *a;
 };
@@ -52,9 +52,9 @@ const char *device_label_family(const char *architecture, struct arena *a)
 	return s;
 }
 
-/* --- words ------------------------------------------------------------------------------------ */
+/* --- tokens ----------------------------------------------------------------------------------- */
 
-/* The first thing that is not judged is the one that is told. */
+/* Records the first unsupported part. */
 static bool give_up(struct cel *c, const char *what)
 {
 	char *text = arena_printf(c->a, "%.*s", WORD_SHOWN, what);
@@ -95,7 +95,7 @@ static const char *word(struct cel *c)
 	return arena_strndup(c->a, from, (size_t)(c->p - from));
 }
 
-/* Without escapes.  NULL: there is none. */
+/* Parses a string without escapes. NULL: not such a string. */
 static const char *text_of(struct cel *c)
 {
 	const char *from, *to;
@@ -149,12 +149,12 @@ static bool values_of(struct cel *c, enum op op, struct values *out)
 		return out->v[0];
 	}
 	if (op != OP_IN)
-		return give_up(c, "a comparison of text");
+		return give_up(c, "an ordering of texts");
 	if (!need(c, "["))
 		return false;
 	do {
 		if (out->n == VALUES_MAX)
-			return give_up(c, "a longer list");
+			return give_up(c, "a list of too many values");
 		out->v[out->n] = text_of(c);
 		if (!out->v[out->n++])
 			return false;
@@ -162,8 +162,8 @@ static bool values_of(struct cel *c, enum op op, struct values *out)
 	return need(c, "]");
 }
 
-/* The one word that an expression of matches() looks for: "H100", ".*H100", "^.*H100.*$". NULL:
- * another expression. */
+/* Returns the one word that a pattern of matches() looks for: "H100", ".*H100", "^.*H100.*$". NULL:
+ * another kind of pattern. */
 static const char *word_of_pattern(const char *pattern, struct arena *a)
 {
 	size_t n = strlen(pattern);
@@ -224,7 +224,8 @@ static bool compare_label(struct cel *c, const char *key,
 	return true;
 }
 
-/* A method of a text that a label has: matches(), contains(), either of them after lowerAscii(). */
+/* Parses a method call on a text attribute with a label: matches() or contains(), either of them
+ * also after lowerAscii(). */
 static bool call_label(struct cel *c, const char *name, const char *key,
 		       const char *(*value)(const char *, struct arena *), struct result *r)
 {
@@ -259,7 +260,7 @@ static bool call_label(struct cel *c, const char *name, const char *key,
 	return true;
 }
 
-/* The label counts whole MiB: more than 80Gi is more than 81920. */
+/* The label counts whole MiB: more than 80Gi means more than 81920. */
 static bool require_memory(struct cel *c, enum op op, struct quantity limit, struct result *r)
 {
 	const __int128 unit = MEBI * 1000000000, whole = limit.nano / unit;
@@ -268,9 +269,9 @@ static bool require_memory(struct cel *c, enum op op, struct quantity limit, str
 	int64_t bound;
 
 	if (limit.nano < 0 || whole > INT32_MAX)
-		return give_up(c, "that much memory");
+		return give_up(c, "an amount of memory out of range");
 	if (!more && op != OP_LESS && op != OP_AT_MOST)
-		return give_up(c, "an amount of memory to the byte");
+		return give_up(c, "an exact amount of memory");
 	bound = (int64_t)whole;
 	if (more)
 		bound -= op == OP_AT_LEAST && even;
@@ -319,8 +320,8 @@ static const char *driver_of(const struct cel *c)
 	return c->kind == DEVICE_GPU ? DEVICE_GPU_DRIVER : DEVICE_CHANNEL_DRIVER;
 }
 
-/* Parses ["DOMAIN"]. after device.attributes or device.capacity; returns the domain, NULL if the
- * text is something else. */
+/* Parses ["DOMAIN"]. after device.attributes or device.capacity. Returns the domain; NULL: other
+ * text. */
 static const char *domain_of(struct cel *c)
 {
 	const char *domain = need(c, "[") ? text_of(c) : NULL;
@@ -328,7 +329,7 @@ static const char *domain_of(struct cel *c)
 	return domain && need(c, "]") && need(c, ".") ? domain : NULL;
 }
 
-/* What a device of another driver does not have makes no device of this kind: skip the
+/* An attribute of another driver's domain excludes all devices of this kind, so skips the
  * comparison. */
 static bool of_another_driver(struct cel *c, struct result *r)
 {
@@ -416,7 +417,7 @@ static bool atom(struct cel *c, struct result *r)
 	skip(c);
 	if (take(c, "(")) {
 		if (++c->depth > DEPTH_MAX)
-			return give_up(c, "that depth");
+			return give_up(c, "parentheses nested too deeply");
 		good = either(c, r) && need(c, ")");
 		c->depth--;
 		return good;
@@ -424,7 +425,7 @@ static bool atom(struct cel *c, struct result *r)
 	if (*c->p == '\'' || *c->p == '"') {
 		domain = text_of(c);
 		if (!domain || op_of(c) != OP_IN || !need(c, "device.attributes"))
-			return give_up(c, "a text before its comparison");
+			return give_up(c, "a text on the left of a comparison");
 		r->no = !str_eq(domain, driver_of(c));
 		c->pinned |= !r->no;
 		return true;
@@ -443,7 +444,7 @@ static bool both(struct cel *c, struct result *r)
 		if (!atom(c, next))
 			return false;
 		if (r->n + next->n >= TERMS_MAX)
-			return give_up(c, "a longer expression");
+			return give_up(c, "too many comparisons");
 		r->no |= next->no;
 		for (size_t i = 0; i < next->n; i++)
 			r->v[r->n++] = next->v[i];
@@ -451,13 +452,14 @@ static bool both(struct cel *c, struct result *r)
 	return true;
 }
 
-/* One of its values suffices. */
+/* True if one matching value of the requirement is enough. */
 static bool of_any_value(enum selector_op op)
 {
 	return op == SELECTOR_IN || op == SELECTOR_CONTAINS || op == SELECTOR_CONTAINS_LOWER;
 }
 
-/* Values of one label; what is true anyway asks nothing. */
+/* Merges the alternatives r and next: values of the same label. An alternative that is always true
+ * removes the requirement. */
 static bool join(struct cel *c, struct result *r, const struct result *next)
 {
 	struct requirement *q = &r->v[0];
@@ -472,7 +474,7 @@ static bool join(struct cel *c, struct result *r, const struct result *next)
 	}
 	if (r->n != 1 || next->n != 1 || q->op != more->op || !of_any_value(q->op) ||
 	    !str_eq(q->key, more->key))
-		return give_up(c, "|| between different things");
+		return give_up(c, "|| between different attributes");
 	values = arena_calloc(c->a, q->nvalues + more->nvalues, sizeof(*values));
 	for (size_t i = 0; i < q->nvalues; i++)
 		values[i] = q->values[i];
@@ -505,7 +507,7 @@ const char *device_cel(const char *expression, enum device_kind kind, struct dev
 	struct requirement *v;
 
 	if (strlen(expression) > DEVICE_CEL_BYTES)
-		return "its length";
+		return "an expression that is too long";
 	if (!either(&c, r))
 		return str_or(c.why, "a comparison");
 	skip(&c);

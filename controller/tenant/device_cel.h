@@ -6,28 +6,31 @@
 #include "base/data/selector.h"
 
 /*
- * device_cel: what a CEL selector of a resource claim or DeviceClass asks of an NVIDIA GPU, as
- * requirements on the labels of its Node, so that a machine that is not there yet can be judged by
- * those of its instance type.
+ * device_cel: translates a CEL selector of a resource claim or DeviceClass on NVIDIA GPUs to
+ * requirements on Node labels, so that it can be checked against the labels that an instance type
+ * promises before the machine joins.
  *
- * Understood, with && between them, || between values of one label, and parentheses:
+ * Supported, with && between them, || between values of one label, and parentheses:
  *
  *   device.driver == 'gpu.nvidia.com'
  *   'gpu.nvidia.com' in device.attributes
  *   device.attributes['gpu.nvidia.com'].type == 'gpu'
- *   device.attributes['gpu.nvidia.com'].productName == 'NVIDIA H100 80GB HBM3'	label nvidia.com/gpu.product
- *   device.attributes['gpu.nvidia.com'].architecture == 'Hopper'			label nvidia.com/gpu.family
- *   device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80Gi')) >= 0	label nvidia.com/gpu.memory, MiB
+ *   device.attributes['gpu.nvidia.com'].productName == 'NVIDIA H100 80GB HBM3'
+ *       label nvidia.com/gpu.product
+ *   device.attributes['gpu.nvidia.com'].productName.lowerAscii().matches('^.*h100.*$')
+ *       label nvidia.com/gpu.product
+ *   device.attributes['gpu.nvidia.com'].architecture == 'Hopper'
+ *       label nvidia.com/gpu.family
+ *   device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80Gi')) >= 0
+ *       label nvidia.com/gpu.memory, in MiB
  *
- *   device.attributes['gpu.nvidia.com'].productName.lowerAscii().matches('^.*h100.*$')	the same label
- *
- * and !=, in ['a', 'b'], contains(), matches() of one word with or without lowerAscii(), the other
- * comparisons of compareTo, isGreaterThan and isLessThan. A product's label has dashes for spaces,
- * which no text tells apart, as GPU feature discovery writes it. What else is in an expression is
- * named, never guessed.
+ * Also !=, in ['a', 'b'], contains(), matches() of one word with or without lowerAscii(), the other
+ * comparisons of compareTo, isGreaterThan and isLessThan. GPU feature discovery writes a product's
+ * label with dashes instead of spaces, so names that differ only in this are not distinguished. Any
+ * other expression is reported as unsupported, never guessed.
  *
  * Sources: KEP-4381 (device, driver, attributes, capacity); the device classes and attributes of
- * NVIDIA's DRA driver. Expressions are a tenant's text.
+ * NVIDIA's DRA driver. Expressions are untrusted text of a tenant.
  * Tests: tests/unit/controller/tenant/test_device_cel.c
  */
 #define DEVICE_CEL_BYTES 2048
@@ -38,25 +41,26 @@
 #define DEVICE_LABEL_MEMORY "nvidia.com/gpu.memory"
 
 enum device_kind {
-	/* a whole one */
+	/* a whole GPU */
 	DEVICE_GPU,
 	/* the default channel of a ComputeDomain */
 	DEVICE_CHANNEL
 };
 
 struct device_wish {
-	/* of the labels of its Node */
+	/* requirements on the labels of the device's Node */
 	struct selector node;
-	/* no device of that kind is meant */
+	/* no device of the kind satisfies the expression */
 	bool never;
-	/* those of one driver are meant */
+	/* the expression requires the driver of the kind */
 	bool pinned;
 };
-/* Adds to *w.  NULL, or what of the expression is not judged. */
+/* Adds the requirements of expression to *w. Returns NULL, or the part of the expression that is
+ * not supported. */
 const char *device_cel(const char *expression, enum device_kind kind, struct device_wish *w,
 		       struct arena *a);
 
-/* Label values as GPU feature discovery makes them of a GPU's attributes. */
+/* Return the label value that GPU feature discovery writes for a GPU's attribute. */
 const char *device_label_product(const char *product, struct arena *a);
 const char *device_label_family(const char *architecture, struct arena *a);
 

@@ -12,7 +12,7 @@
 #define NAME_MAX_BYTES 253
 #define CHANNEL_CONFIG "ComputeDomainChannelConfig"
 
-/* --- what is read ----------------------------------------------------------------------------- */
+/* --- members that are read -------------------------------------------------------------------- */
 
 #define LIST(name, some) SCAN_SOME_OF(name, some, DEVICE_LIST_BYTES + 1)
 
@@ -85,7 +85,7 @@ const struct scan_want device_want_slice[] = {SCAN_SOME("metadata", meta),
 
 #define SAY(...) arena_printf(a, __VA_ARGS__)
 
-/* NULL: no text, an empty one, or one that is no name of anything. */
+/* Returns a name; NULL: missing, empty or too long. */
 static const char *name_at(const json_t *o, const char *key, struct arena *a)
 {
 	const char *s = json_str_at(o, key);
@@ -123,13 +123,13 @@ static struct device_request request_of(const json_t *o, struct arena *a)
 	else if (json_object_get(q, "capacity"))
 		r.unjudged = "a part of a device (capacity)";
 	else if (!r.class_)
-		r.unjudged = "what names no deviceClassName";
+		r.unjudged = "no deviceClassName";
 	else if (r.count < 1 || r.count > DEVICE_COUNT_MAX)
-		r.unjudged = SAY("a count that is not from 1 to %d", DEVICE_COUNT_MAX);
+		r.unjudged = SAY("a count outside 1 to %d", DEVICE_COUNT_MAX);
 	return r;
 }
 
-/* All GPUs of a Node are alike in these. */
+/* True for attributes that are equal for all GPUs of a Node. */
 static bool is_of_every_gpu(const char *attribute)
 {
 	static const char *const same[] = {"productName", "architecture", "type", "driverVersion",
@@ -142,7 +142,8 @@ static bool is_of_every_gpu(const char *attribute)
 	return false;
 }
 
-/* One device alone is like itself, and unlike no other. */
+/* Returns the first constraint that is not supported; NULL: none. A single device satisfies any
+ * constraint. */
 static const char *constraints_of(const json_t *list, const struct device_asks *asks,
 				  struct arena *a)
 {
@@ -173,7 +174,8 @@ static struct device_asks asks_of(const json_t *spec, struct arena *a)
 
 	if (scan_weight(list) > DEVICE_LIST_BYTES || scan_weight(limits) > DEVICE_LIST_BYTES ||
 	    scan_weight(settings) > DEVICE_LIST_BYTES || json_array_size(list) > ITEMS_MAX) {
-		asks.unjudged = "a longer list of requests, constraints or configurations";
+		asks.unjudged =
+			"a list of requests, constraints or configurations that is too long";
 		return asks;
 	}
 	asks.v = arena_calloc(a, json_array_size(list) + 1, sizeof(*asks.v));
@@ -192,7 +194,8 @@ static struct device_asks asks_of(const json_t *spec, struct arena *a)
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-/* As kube-scheduler writes it: none, or one term that names the Node. */
+/* Reads an allocation's nodeSelector as kube-scheduler writes it: none, or one term that names the
+ * Node. Returns NULL, or what is not supported. */
 static const char *place_of(const json_t *place, struct selector *out, struct arena *a)
 {
 	const json_t *terms = json_object_get(place, "nodeSelectorTerms"),
@@ -202,13 +205,13 @@ static const char *place_of(const json_t *place, struct selector *out, struct ar
 	if (!place)
 		return NULL;
 	if (scan_weight(place) > DEVICE_LIST_BYTES || json_array_size(terms) != 1)
-		return "a nodeSelector that is not of one term";
+		return "a nodeSelector without exactly one term";
 	if (!demand_requirements(json_object_get(term, "matchExpressions"), ITEMS_MAX, out, a) ||
 	    !demand_requirements(json_object_get(term, "matchFields"), 0, &names, a))
 		return "a nodeSelector that cannot be read";
 	for (size_t i = 0; i < names.n; i++) {
 		if (!str_eq(names.v[i].key, "metadata.name"))
-			return "a nodeSelector of another field than metadata.name";
+			return "a nodeSelector on a field other than metadata.name";
 		names.v[i].key = WORLD_NODE_NAME;
 		out->v[out->n++] = names.v[i];
 	}
@@ -270,7 +273,7 @@ static void add_label(struct labels *l, const char *key, const char *value)
 		l->v[l->n++] = (struct label){key, value};
 }
 
-/* In the order of their keys. */
+/* Returns the labels that GPU feature discovery writes for the device, sorted by key. */
 static struct labels labels_of(const json_t *d, struct arena *a)
 {
 	const char *family = json_str_at(d, "attributes", "architecture", "string"),
@@ -319,9 +322,9 @@ void *device_project_slice(const json_t *o, struct arena *a, void *arg, struct e
 	return s;
 }
 
-/* --- what a claim asks ------------------------------------------------------------------------ */
+/* --- evaluation of a claim -------------------------------------------------------------------- */
 
-/* False: what is not judged. */
+/* Adds n CEL selectors to *w. False: *unjudged says which part is not supported. */
 static bool selects(const char *const *v, size_t n, const char *whose, enum device_kind kind,
 		    struct device_wish *w, const char **unjudged, struct arena *a)
 {
@@ -336,7 +339,8 @@ static bool selects(const char *const *v, size_t n, const char *whose, enum devi
 	return true;
 }
 
-/* False: the class means other devices, or *unjudged. */
+/* True if the request means devices of this kind. False: it means other devices, or *unjudged is
+ * set. */
 static bool means(const struct device_request *r, const struct device_class *k,
 		  enum device_kind kind, struct device_wish *w, const char **unjudged,
 		  struct arena *a)

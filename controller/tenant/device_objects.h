@@ -9,29 +9,30 @@
 #include "controller/tenant/device_cel.h"
 
 /*
- * device_objects: of a tenant's ResourceClaims, ResourceClaimTemplates, DeviceClasses and
- * ResourceSlices what decides on how many whole GPUs a pod takes, and of which Node; typed, as
- * kube/cache wants them.
+ * device_objects: typed projections, for kube/cache, of a tenant's ResourceClaims,
+ * ResourceClaimTemplates, DeviceClasses and ResourceSlices: what decides how many whole GPUs a pod
+ * takes, and on which Node.
  *
- * Sources: resource.k8s.io/v1, v1beta2 and v1beta1, whose requests and devices are not wrapped
- * alike: each table and projection reads all three. A claim of a ComputeDomain names its domain in
- * the opaque configuration for driver compute-domain.nvidia.com (resource.nvidia.com/v1beta1
+ * Sources: resource.k8s.io/v1, v1beta2 and v1beta1, which nest requests and devices differently;
+ * each table and projection reads all three. A claim of a ComputeDomain names its domain in the
+ * opaque configuration for driver compute-domain.nvidia.com (resource.nvidia.com/v1beta1
  * ComputeDomainChannelConfig).
  *
- * All of it is a tenant's text. Of one object's lists DEVICE_LIST_BYTES are read; what has more, or
- * cannot be judged, keeps its pods waiting with that as the reason.
+ * All of it is untrusted text of a tenant. Up to DEVICE_LIST_BYTES of an object's lists are read.
+ * Pods that use an object with longer lists, or with unsupported content, wait, and this is the
+ * reason.
  * Tests: tests/unit/controller/tenant/test_device_objects.c
  */
-#define DEVICE_LIST_BYTES ((size_t)64 << 10) /* as scan_weight() counts */
+#define DEVICE_LIST_BYTES ((size_t)64 << 10) /* as counted by scan_weight() */
 #define DEVICE_COUNT_MAX 4096
 
 struct device_request {
 	const char *name, *class_;
 	int64_t count;
-	/* selectors, all of which must hold */
+	/* CEL selectors, all of which must match */
 	const char **cel;
 	size_t ncel;
-	/* what of it is not judged; NULL: nothing */
+	/* unsupported part of the request; NULL: none */
 	const char *unjudged;
 };
 struct device_asks {
@@ -39,25 +40,25 @@ struct device_asks {
 	size_t n;
 	/* UID of the ComputeDomain; NULL: none */
 	const char *domain;
-	/* of the whole of it */
+	/* unsupported part of the whole claim; NULL: none */
 	const char *unjudged;
 };
 
-/* a device that was allocated */
+/* an allocated device */
 struct device_result {
 	const char *driver, *pool, *device;
 };
 struct device_claim {
 	struct device_asks asks;
 	bool deleting, allocated;
-	/* those that nobody else can have */
+	/* allocated devices without adminAccess */
 	struct device_result *results;
 	size_t nresults;
-	/* where they are: of its labels */
+	/* requirements of the allocation on the Node's labels */
 	struct selector node;
-	/* why that is not judged; NULL: it is */
+	/* unsupported part of the allocation's nodeSelector; NULL: none */
 	const char *elsewhere;
-	/* UID of the first of whom it is reserved for; NULL: nobody */
+	/* UID of the first pod that the claim is reserved for; NULL: none */
 	const char *first;
 };
 struct device_template {
@@ -66,42 +67,43 @@ struct device_template {
 struct device_class {
 	const char **cel;
 	size_t ncel;
-	/* the extended resource that stands for it; NULL: none */
+	/* extended resource by which the class can be requested; NULL: none */
 	const char *extended;
 	bool unreadable;
 };
 struct device_slice {
-	/* node NULL: of no one Node */
+	/* node NULL: not of a single Node */
 	const char *driver, *pool, *node;
-	/* of its pool: which, and how many slices that has */
+	/* generation of the slice's pool, and number of slices in the pool */
 	int64_t generation, slices;
-	/* names of whole GPUs without taints */
+	/* names of the slice's whole GPUs without taints */
 	const char **whole;
 	size_t nwhole;
-	/* of the first of them, as GPU feature discovery writes them */
+	/* labels that GPU feature discovery writes for the first of these GPUs */
 	struct labels labels;
 };
 
 extern const struct scan_want device_want_claim[], device_want_template[], device_want_class[],
 	device_want_slice[];
-/* The arg is not used. */
+/* Projections for kube_cache_spec; arg is not used. */
 void *device_project_claim(const json_t *o, struct arena *a, void *arg, struct err *e);
 void *device_project_template(const json_t *o, struct arena *a, void *arg, struct err *e);
 void *device_project_class(const json_t *o, struct arena *a, void *arg, struct err *e);
 void *device_project_slice(const json_t *o, struct arena *a, void *arg, struct err *e);
 
-/* What the requests of one claim ask. */
+/* Result of the requests of one claim. */
 struct device_answer {
 	int64_t gpus;
-	/* the Node's channel of ComputeDomains */
+	/* the claim uses the Node's channel for ComputeDomains */
 	bool channel;
 	struct selector node;
 };
 struct device_refusal {
-	/* "... is not judged", or what has to be another first; NULL */
+	/* unjudged: what is not supported; wait: what must change first; NULL: not set */
 	const char *unjudged, *wait;
 };
-/* False: why not in *no, which names the request.  class_: by name, NULL: there is none. */
+/* Evaluates the requests of one claim. False: *no contains the reason, with the name of the
+ * request. class_: returns the DeviceClass with this name, or NULL. */
 bool device_judge(const struct device_asks *asks,
 		  const struct device_class *(*class_)(const char *name, void *arg), void *arg,
 		  struct device_answer *out, struct device_refusal *no, struct arena *a);

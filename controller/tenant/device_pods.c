@@ -1,6 +1,6 @@
 /*
- * device_pods: pods and Nodes as the planner is to see them, by what devices.c has read. Apart from
- * that for its size.
+ * device_pods: computes pods and Nodes for the planner from what devices.c has read. A file of its
+ * own because of its size.
  * Tests: tests/unit/controller/tenant/test_devices.c
  */
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const struct device_class *class_named(const char *name, void *arg)
 	return devices_look_up(arg, DEVICES_CLASSES, "", name);
 }
 
-/* What the claims of one pod add up to. */
+/* Sum of the claims of one pod. */
 struct sum {
 	const struct devices *d;
 	const struct tenant_pod *p;
@@ -49,8 +49,8 @@ static void add_allocated(struct sum *s, const struct tenant_device *v,
 	const struct kube_cache *slices = s->d->of[DEVICES_SLICES].cache;
 
 	if (!s->p->world.node && c->elsewhere)
-		s->unjudged = arena_printf(s->a, "ResourceClaim %s: it is allocated, with %s",
-					   v->claim, c->elsewhere);
+		s->unjudged = arena_printf(s->a, "ResourceClaim %s: allocated with %s", v->claim,
+					   c->elsewhere);
 	add_selector(s, &c->node);
 	for (size_t i = 0; counts && i < c->nresults; i++) {
 		s->gpus += (int64_t)device_slices_takes(s->d->slices, slices, &c->results[i]);
@@ -60,7 +60,8 @@ static void add_allocated(struct sum *s, const struct tenant_device *v,
 
 struct sharing {
 	const struct sum *s;
-	/* pod that goes first with a claim that none has yet; NULL: this one */
+	/* pending pod that is served before this one with a claim that no running pod has; NULL:
+	 * this pod is first */
 	const char *first;
 };
 
@@ -98,7 +99,7 @@ static void add_asked(struct sum *s, const struct tenant_device *v, const struct
 			   is_first, &h);
 	if (h.first) {
 		s->wait = arena_printf(
-			s->a, "ResourceClaim %s is that of pod %s, too, which gets a machine first",
+			s->a, "ResourceClaim %s is shared with pod %s, which gets a machine first",
 			v->claim, h.first);
 		return;
 	}
@@ -131,7 +132,7 @@ static void add_device(struct sum *s, const struct tenant_device *v)
 			str_or(v->template_ ? v->template_ : v->claim, "(none)"),
 			kube_cache_over(
 				s->d->of[v->template_ ? DEVICES_TEMPLATES : DEVICES_CLAIMS].cache)
-				? "is not among those that are read"
+				? "is not among those that drover reads"
 				: "does not exist");
 	if (s->unjudged)
 		s->unjudged = arena_printf(s->a, "resource claim %s: %s", v->name, s->unjudged);
@@ -144,7 +145,7 @@ static int by_key(const void *x, const void *y)
 	return strcmp(((const struct label *)x)->key, ((const struct label *)y)->key);
 }
 
-/* By so much more than there is. */
+/* Increases a resource by n; adds it if missing. */
 static void add_resource(struct resources *r, const char *name, int64_t n, struct arena *a)
 {
 	struct resource *v = arena_calloc(a, r->n + 1, sizeof(*v));
@@ -161,7 +162,7 @@ static void add_resource(struct resources *r, const char *name, int64_t n, struc
 	resources_sort(r);
 }
 
-/* What has such a label keeps it. */
+/* Adds a label unless the key is already present. */
 static void add_label(struct labels *l, const char *key, const char *value, struct arena *a)
 {
 	struct label *v;
@@ -186,7 +187,7 @@ static struct requirement one_value(enum selector_op op, const char *key, const 
 	return q;
 }
 
-/* Not on a Node whose GPUs are had in another way. */
+/* Excludes Nodes whose GPUs are allocated in the other way. */
 static void keep_off(struct sum *s, const char *by)
 {
 	struct requirement q = one_value(SELECTOR_NOT_IN, DEVICES_BY, by, s->a);
@@ -194,7 +195,7 @@ static void keep_off(struct sum *s, const char *by)
 	add_selector(s, &(struct selector){.v = &q, .n = 1});
 }
 
-/* All pods of a ComputeDomain are in the NVLink domain of the first. */
+/* Places all pods of a ComputeDomain in the NVLink domain of the first. */
 static void join_domain(struct world_pod *c, const char *domain, struct arena *a)
 {
 	struct world_topology *v = arena_calloc(a, c->topology.n + 1, sizeof(*v));
@@ -235,8 +236,8 @@ const struct world_pod *devices_of_pod(const struct devices *d, const struct ten
 
 	if (!p->ndevices)
 		return without_claims(d, p, w, a);
-	/* What else is not judged stays so, and what is read of its claims is of no use before all
-	 * of it is. */
+	/* A pod that is unsupported for another reason stays so. Reading only some of its claims
+	 * would be useless. */
 	if (p->large || d->t->on_host || (w->unsupported && w->unsupported != p->undecided))
 		return w;
 	s.wait = devices_unread(d, &soon, a);
@@ -246,10 +247,10 @@ const struct world_pod *devices_of_pod(const struct devices *d, const struct ten
 	*c = *w;
 	c->unsupported = NULL;
 	if (soon)
-		c->unschedulable = false; /* it is demand when it is known what it wants */
+		c->unschedulable = false; /* becomes demand once its claims are known */
 	for (size_t i = 0; !soon && i < p->ndevices && !s.wait && !s.unjudged; i++)
 		add_device(&s, &p->devices[i]);
-	if (!w->node) { /* one that runs does, whatever became of its claims */
+	if (!w->node) { /* a running pod keeps running, whatever happened to its claims */
 		c->unsupported = s.unjudged;
 		c->device_wait = s.wait;
 		if (s.gpus)

@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define OF_NODE_MAX 64 /* slices of one Node that are looked at */
-#define PART "-mig-"   /* GPU-mig-PROFILE..., as NVIDIA's driver calls parts */
+#define OF_NODE_MAX 64 /* limit of slices per Node or pool that are read */
+#define PART "-mig-"   /* part of a GPU's name: NVIDIA's driver names parts "GPU-mig-PROFILE..." */
 
 enum key { BY_NODE, BY_POOL, KEYS };
 
@@ -113,6 +113,7 @@ size_t device_slices_takes(const struct device_slices *all, const struct kube_ca
 		if (has(f.v[i], r->device, strlen(r->device)) ||
 		    (part && has(f.v[i], r->device, (size_t)(part - r->device))))
 			return 1;
-	/* A whole one that has got a taint since is still taken, and is counted no more. */
+	/* A whole GPU that got a taint after it was allocated is no longer counted, neither as
+	 * available nor as taken. */
 	return f.n == 0;
 }

@@ -6,24 +6,25 @@
 #include "kube/cache.h"
 
 /*
- * device_slices: which whole GPUs the ResourceSlices of a cluster have, by Node and by pool.
+ * device_slices: the whole GPUs in the ResourceSlices of a cluster, by Node and by pool.
  *
- * A pool is counted once all slices of its newest generation are there (resource.k8s.io
- * ResourcePool): until then kube-scheduler gives nobody its devices. Knows names alone; what they
- * are is in the cache of struct device_slice that each look-up is given. On the loop thread.
+ * A pool counts once all slices of its newest generation exist (resource.k8s.io ResourcePool):
+ * until then kube-scheduler allocates none of its devices. Stores only names; each lookup gets the
+ * cache that contains the struct device_slice objects. On the loop thread.
  * Tests: tests/unit/controller/tenant/test_devices.c
  */
 struct device_slices;
 struct device_slices *device_slices_new(void);
 void device_slices_free(struct device_slices *s);
-/* s NULL: there is no such slice any more. */
+/* Adds or replaces slice name; s NULL: removes it. */
 void device_slices_put(struct device_slices *all, const char *name, const struct device_slice *s);
 
-/* Whole GPUs of the Node, and the labels that its first one gives it; cache NULL: none. */
+/* Returns the number of whole GPUs of the Node, and in *labels the labels that the first one
+ * implies; cache NULL: 0. */
 size_t device_slices_on(const struct device_slices *all, const struct kube_cache *cache,
 			const char *node, struct labels *labels);
-/* How many whole GPUs a device that was allocated takes, 0 or 1: a part of one that may be given
- * whole takes it, of a pool that is not known, too; a part of one that is not, nothing. */
+/* Returns how many whole GPUs an allocated device takes, 0 or 1. A part of a GPU counts as 1 if the
+ * whole GPU is published, or if its pool is unknown; else 0. */
 size_t device_slices_takes(const struct device_slices *all, const struct kube_cache *cache,
 			   const struct device_result *r);
 

@@ -9,8 +9,8 @@
 #include "base/str.h"
 #include "controller/tenant/tenant.h"
 
-#define ALL_MS 1000 /* what concerns all pods with claims, at most once a second */
-#define OLDEST 32   /* minor of Kubernetes */
+#define ALL_MS 1000 /* shortest interval of passing all pods with claims to the planner again */
+#define OLDEST 32   /* minor version of the oldest supported Kubernetes */
 #define VERSIONS 3
 
 #define IN(version)                                                                                \
@@ -34,7 +34,7 @@ static const struct kind_of {
 	[DEVICES_SLICES] = {device_want_slice, device_project_slice},
 };
 
-/* Its kinds as its API server has them; NULL: it is too old. */
+/* Returns the resources in the version that the API server has; NULL: it is too old. */
 static const struct kube_resource *resources_of_version(const struct devices *d)
 {
 	const char *dot = d->t->version ? strchr(d->t->version, '.') : NULL;
@@ -45,7 +45,7 @@ static const struct kube_resource *resources_of_version(const struct devices *d)
 					       : resources[VERSIONS - 1];
 }
 
-/* --- who is told again ------------------------------------------------------------------------ */
+/* --- passing pods to the planner again -------------------------------------------------------- */
 
 static bool mark_pod(const char *name, void *arg)
 {
@@ -111,7 +111,7 @@ static void on_all(void *arg)
 	}
 }
 
-/* --- what is read ----------------------------------------------------------------------------- */
+/* --- caches ----------------------------------------------------------------------------------- */
 
 static bool stands_for_gpus(const struct kube_entry *en)
 {
@@ -210,7 +210,7 @@ static void read_kinds(struct devices *d, const struct kube_resource *of)
 	}
 }
 
-/* What is to be read is begun with outside its caches' callbacks. */
+/* Starts the caches, outside of their own callbacks. */
 static void on_turn(void *arg)
 {
 	struct devices *d = arg;
@@ -292,16 +292,17 @@ const char *devices_unread(const struct devices *d, bool *soon, struct arena *a)
 
 	*soon = false;
 	if (!of)
-		return arena_printf(a,
-				    "resource claims are read from Kubernetes 1.%d on, this is %s",
-				    OLDEST, str_or(d->t->version, "of an unknown version"));
+		return arena_printf(
+			a, "resource claims require Kubernetes 1.%d or later, this cluster is %s",
+			OLDEST, str_or(d->t->version, "of an unknown version"));
 	for (int i = 0; i < DEVICES_KINDS; i++) {
 		const struct devices_reading *r = &d->of[i];
 
 		if (r->denied)
 			return arena_printf(
 				a,
-				"drover may not get, list and watch %s.resource.k8s.io in this cluster",
+				"drover may not get, list and watch %s.resource.k8s.io in this "
+				"cluster",
 				of[i].plural);
 		if (r->cache && kube_cache_synced(r->cache))
 			continue;
@@ -324,7 +325,7 @@ const void *devices_look_up(const struct devices *d, enum devices_kind kind, con
 	return en ? en->object : NULL;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- lifecycle -------------------------------------------------------------------------------- */
 
 void devices_forget(struct devices *d)
 {

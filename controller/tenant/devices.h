@@ -5,28 +5,27 @@
 #include "planner/world.h"
 
 /*
- * devices: how many whole GPUs a tenant's pods take by resource claims (resource.k8s.io), and how
- * many its Nodes have for them.
+ * devices: counts the whole GPUs that a tenant's pods use through resource claims
+ * (resource.k8s.io), and those that its Nodes offer for such claims.
  *
- * To the planner both are nvidia.com/gpu, as an instance type promises it: a claim for two GPUs is
- * a request for two, and a Node whose driver publishes eight whole ones in ResourceSlices has
- * eight. What kube-scheduler has allocated counts for the first pod that the claim is reserved for;
- * before that, what the claim or its template asks, for the first pod that waits with it. A Node
- * counts once all slices of the newest generation of a pool are there.
+ * The planner sees both as nvidia.com/gpu, as an instance type promises it: a claim for two GPUs is
+ * a request for two, and a Node whose driver publishes eight whole GPUs in ResourceSlices has
+ * eight. An allocated claim counts for the first pod that it is reserved for; a claim that is not
+ * allocated yet counts as it or its template requests, for the first pending pod that uses it. A
+ * Node's GPUs count once all slices of the newest generation of its pool exist.
  *
- * Where GPUs are whose driver is asked by claims, no pod is planned that asks for the extended
- * resource, and the other way round, unless a DeviceClass stands for that resource
- * (spec.extendedResourceName). The planner sees that by a label of the Node, which is in no
- * cluster.
+ * Where GPUs are allocated by claims, no pod that requests the extended resource is planned, and
+ * vice versa, unless a DeviceClass maps that resource (spec.extendedResourceName). The planner
+ * distinguishes the two by a Node label that exists in no cluster.
  *
- * The claim of a ComputeDomain's channel takes the Node's one channel, and keeps the domain's pods
- * in one NVLink domain (label nvidia.com/gpu.clique).
+ * The claim of a ComputeDomain's channel takes the Node's only channel, and keeps the pods of the
+ * domain in one NVLink domain (label nvidia.com/gpu.clique).
  *
- * Claims, templates, classes and slices are watched from the first pod on that has a claim, and
- * once a Node goes without the GPUs of its type for a while; in v1 from Kubernetes 1.34 on, v1beta2
- * in 1.33, v1beta1 in 1.32; elsewhere nobody asks for them. What cannot be read (not served, no
- * right, no room, no answer) keeps the pods that have claims waiting, and nobody else. Part of a
- * struct tenant. All on the loop thread.
+ * Claims, templates, classes and slices are watched once a pod has a claim, or once a Node lacks
+ * the GPUs of its type for a while: in v1 from Kubernetes 1.34 on, in v1beta2 in 1.33, in v1beta1
+ * in 1.32. Otherwise nothing is requested from the API server. If something cannot be read (not
+ * served, not permitted, too large, no answer), only the pods with claims wait. Part of a struct
+ * tenant. All on the loop thread.
  * Tests: tests/unit/controller/tenant/test_devices.c, tests/world/test_devices.c
  */
 #define TENANT_DEVICES 20000 /* objects of each kind */
@@ -34,8 +33,8 @@
 #define DEVICES_GPU "nvidia.com/gpu"
 #define DEVICES_CHANNEL ":channel of a ComputeDomain"
 #define DEVICES_CLIQUE "nvidia.com/gpu.clique"
-/* Labels that the planner alone sees: of a Node, by what its GPUs are had; of a pod, the UID of its
- * ComputeDomain. */
+/* Labels that only the planner sees. DEVICES_BY, on a Node: how its GPUs are allocated.
+ * DEVICES_DOMAIN, on a pod: UID of its ComputeDomain. */
 #define DEVICES_BY "drover.dev/gpus-by"
 #define DEVICES_BY_CLAIM "ResourceClaim"
 #define DEVICES_BY_PLUGIN "DevicePlugin"
@@ -45,30 +44,32 @@ struct tenant;
 struct tenant_pod;
 struct devices;
 struct devices_hooks {
-	/* The planner is to see it anew; one that is in the cache no more is none of these'
-	 * business. */
+	/* Pass the pod or Node to the planner again. The callee must ignore names that are no
+	 * longer in the cache. */
 	void (*pod)(struct tenant *t, const char *ns, const char *name);
 	void (*node)(struct tenant *t, const char *name);
 };
 struct devices *devices_new(struct tenant *t, const struct devices_hooks *hooks);
 void devices_free(struct devices *d);
-/* Its client is about to be freed: nothing is known any more. Not from inside a cache's
- * callbacks. */
+/* Drops all caches, because the tenant's client is about to be freed. Must not be called from a
+ * cache's callbacks. */
 void devices_forget(struct devices *d);
 
-/* Somebody waits for GPUs of a Node that no device plugin registers: what the cluster has of
- * devices is read from now on. */
+/* Starts to read the devices of the cluster, because a Node lacks GPUs that no device plugin
+ * registers. */
 void devices_want(struct devices *d);
-/* A pod in the cache changed; NULL: added, gone.  Before devices_of_pod(). */
+/* Reports a change of a cached pod; call before devices_of_pod(). old NULL: added; new_ NULL:
+ * deleted. */
 void devices_pod(struct devices *d, const struct tenant_pod *old, const struct tenant_pod *new_);
 
-/* As the planner is to see them: w, or a copy in the arena, with what their claims and devices
- * add. */
+/* Return the pod or Node for the planner, with the effect of its claims and devices.
+ * devices_of_pod() returns w itself if nothing changes, else a copy in the arena. */
 const struct world_pod *devices_of_pod(const struct devices *d, const struct tenant_pod *p,
 				       const struct world_pod *w, struct arena *a);
 struct world_node devices_of_node(const struct devices *d, const struct world_node *n,
 				  struct arena *a);
-/* Whole GPUs of that Node that are had by claims; 0 where that is not read. */
+/* Returns the number of the Node's whole GPUs that are allocated by claims; 0 if slices are not
+ * read. */
 size_t devices_on(const struct devices *d, const char *node);
 
 #endif

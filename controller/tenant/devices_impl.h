@@ -6,7 +6,8 @@
 #include "controller/tenant/retold.h"
 
 /*
- * devices_impl: what devices.c reads and device_pods.c counts.  For these two alone.
+ * devices_impl: state shared by devices.c, which reads the objects, and device_pods.c, which
+ * evaluates them. Not included by other files.
  * Tests: tests/unit/controller/tenant/test_devices.c
  */
 enum devices_kind {
@@ -20,11 +21,11 @@ enum devices_kind {
 struct devices_reading {
 	struct devices *d;
 	enum devices_kind kind;
-	/* NULL: not begun */
+	/* NULL: not started */
 	struct kube_cache *cache;
-	/* absent: not served */
+	/* absent: the API server does not serve the kind */
 	bool denied, absent;
-	/* "": none */
+	/* last error; "": none */
 	char error[160];
 };
 
@@ -32,28 +33,29 @@ struct devices {
 	struct tenant *t;
 	struct devices_hooks hooks;
 	struct devices_reading of[DEVICES_KINDS];
-	/* devices_text_of() a claim or template -> "NAMESPACE/POD" of pods that have it */
+	/* devices_text_of() a claim or template -> "NAMESPACE/POD" of the pods that use it */
 	struct index *users;
-	/* "NAMESPACE/POD": those with claims */
+	/* set of "NAMESPACE/POD": pods with claims */
 	struct map *pods;
 	struct retold *retold;
 	struct device_slices *slices;
-	/* DeviceClasses that stand for nvidia.com/gpu */
+	/* number of DeviceClasses that map nvidia.com/gpu */
 	size_t mapped;
 	/* the kinds are to be read */
 	bool wanted;
-	/* pods that ask for nvidia.com/gpu without a claim are to be told, too */
+	/* pods that request nvidia.com/gpu without a claim must also be passed to the planner
+	 * again */
 	bool plain;
 	struct loop_timer all_timer;
 };
 
 const char *devices_text_of(enum devices_kind kind, const char *ns, const char *name,
 			    struct arena *a);
-/* Why nothing is known of claims; NULL: they are read.  *soon: they will be. */
+/* Returns why claims are not known; NULL: they are known, or will be soon (*soon). */
 const char *devices_unread(const struct devices *d, bool *soon, struct arena *a);
 const void *devices_look_up(const struct devices *d, enum devices_kind kind, const char *ns,
 			    const char *name);
-/* It waits, and asks for GPUs as an extended resource. */
+/* True if the pod is pending and requests GPUs as an extended resource. */
 bool devices_asks_plainly(const struct world_pod *p);
 
 #endif

@@ -13,7 +13,7 @@
 #define LWS_NAME "leaderworkerset.sigs.k8s.io/name"
 #define LWS_GROUP "leaderworkerset.sigs.k8s.io/group-index"
 
-/* --- a pod ------------------------------------------------------------------------------------ */
+/* --- pods ------------------------------------------------------------------------------------- */
 
 static const char *note(const json_t *o, const char *key)
 {
@@ -47,7 +47,7 @@ static struct gang_name *of_group(enum gang_kind kind, const char *plural, const
 	return g;
 }
 
-/* NULL: a gang of one is none. */
+/* Returns a gang whose size the pod specifies; NULL for a size of 1, which is no gang. */
 static struct gang_name *of_size(const char *key, const char *size, const char *whose,
 				 struct arena *a)
 {
@@ -56,11 +56,11 @@ static struct gang_name *of_size(const char *key, const char *size, const char *
 	g->kind = GANG_SAID;
 	g->key = key;
 	if (!size || !str_to_i64(size, 1, GANG_SIZE_MAX, &g->size))
-		g->wait = arena_printf(a, "%s is no number from 1 to %d", whose, GANG_SIZE_MAX);
+		g->wait = arena_printf(a, "%s is not a number from 1 to %d", whose, GANG_SIZE_MAX);
 	return g->size == 1 ? NULL : g;
 }
 
-/* By our own annotations. */
+/* Returns the gang by drover's own annotations. */
 static struct gang_name *of_notes(const json_t *o, const char *ns, struct arena *a)
 {
 	const char *name = note(o, GANG_NAME), *jobset = label(o, JOBSET),
@@ -74,8 +74,8 @@ static struct gang_name *of_notes(const json_t *o, const char *ns, struct arena 
 	g = of_size(arena_printf(a, "%s/%s/%.*s", ns, kind, NAME_MAX_BYTES, str_or(name, "")),
 		    note(o, GANG_SIZE), "annotation " GANG_SIZE, a);
 	if (g && str_empty(name))
-		g->wait = "annotation " GANG_SIZE " is there, but neither " GANG_NAME
-			  " nor a controller that the pods have in common";
+		g->wait = "annotation " GANG_SIZE " is set, but neither " GANG_NAME
+			  " nor a controller of the pod";
 	return g;
 }
 
@@ -86,8 +86,8 @@ static struct gang_name *of_lws(const json_t *o, const char *ns, const char *nam
 		       note(o, GANG_LWS_SIZE), "annotation " GANG_LWS_SIZE, a);
 }
 
-/* scheduling.k8s.io/v1alpha1 of Kubernetes 1.35: each replica key has a gang of its own; 1.36 reads
- * that field no more. */
+/* Returns the gang of a Workload: scheduling.k8s.io/v1alpha1 of Kubernetes 1.35. Each replica key
+ * has a gang of its own; Kubernetes 1.36 no longer reads the field. */
 static struct gang_name *of_workload(const char *ns, const json_t *ref, struct arena *a)
 {
 	struct gang_name *g = of_group(GANG_WORKLOAD, "workloads.scheduling.k8s.io", ns,
@@ -124,7 +124,7 @@ struct gang_name *gang_name_of(const json_t *o, struct arena *a)
 	return name && note(o, GANG_LWS_SIZE) ? of_lws(o, ns, name, a) : NULL;
 }
 
-/* --- a PodGroup ------------------------------------------------------------------------------- */
+/* --- PodGroups -------------------------------------------------------------------------------- */
 
 static const struct scan_want group_meta[] = {KUBE_WANT_META, SCAN_END};
 static const struct scan_want group_gang[] = {SCAN_PLAIN("minCount"), SCAN_END};
@@ -139,7 +139,8 @@ static const struct scan_want group_spec[] = {
 const struct scan_want gang_want_group[] = {SCAN_SOME("metadata", group_meta),
 					    SCAN_SOME("spec", group_spec), SCAN_END};
 
-/* minCount of its gang; one where its pods are scheduled one by one; 0: it says none. */
+/* Returns the minCount of the gang policy; 1 for the basic policy, which schedules pods one by one;
+ * 0: not specified. */
 static int64_t size_by(const json_t *policy)
 {
 	const json_t *gang = json_object_get(policy, "gang");
@@ -189,7 +190,8 @@ const char *gang_size_in(const struct gang_group *o, const struct gang_name *n, 
 	while (n->part && i < o->nparts && !str_eq(o->parts[i].name, n->part))
 		i++;
 	if (n->part && i == o->nparts)
-		return arena_printf(a, "%s is not in it", whose);
+		return arena_printf(a, "%s does not exist", whose);
 	*size = n->part ? o->parts[i].size : o->size;
-	return *size ? NULL : arena_printf(a, "%s says no size from 1 to %d", whose, GANG_SIZE_MAX);
+	return *size ? NULL
+		     : arena_printf(a, "%s specifies no size from 1 to %d", whose, GANG_SIZE_MAX);
 }

@@ -16,36 +16,36 @@
 #include "controller/rules/way.h"
 
 #define AGAIN_MS (10 * 60 * 1000)
-#define TEXT_MAX                                                                                   \
-	((size_t)64 << 10) /* of what a ConfigMap holds: a tenant's, and it is parsed in one turn */
+/* limit for a ConfigMap's value: untrusted, and parsed in one loop turn */
+#define TEXT_MAX ((size_t)64 << 10)
 #define KUBEADM_PORT "6443"
 #define KUBEADM_CONFIG "ConfigMap kube-system/kubeadm-config"
 #define CLUSTER_INFO "ConfigMap kube-public/cluster-info"
 
 enum found {
 	FOUND_UNASKED,
-	/* neither ConfigMap */
+	/* neither ConfigMap exists */
 	FOUND_NOTHING,
-	/* drover may not look */
+	/* drover may not read them */
 	FOUND_DENIED,
 	FOUND_KUBEADM,
 	FOUND_INFO
 };
 
-/* Where it has no ConfigMap that drover can read: does it serve the script by which nodes join a
- * vCluster? */
+/* Result of GET /node/join, which asks whether the server serves the script by which nodes join a
+ * vCluster. */
 #define JOIN_SCRIPT "/node/join"
 enum script { SCRIPT_UNASKED, SCRIPT_NONE, SCRIPT_UNKNOWN, SCRIPT_SERVED };
 
-/* What one round of questions came to. */
+/* Result of one probe. */
 struct facts {
 	enum found found;
 	enum script script;
-	/* "": it says none */
+	/* HOST:PORT from a ConfigMap; "": none */
 	char endpoint[JOIN_PROBE_ENDPOINT];
-	/* why not the one that it says */
+	/* why the ConfigMap's endpoint is not used */
 	char refused[160];
-	/* of the host cluster; "": not asked */
+	/* version of the host cluster; "": not asked */
 	char version[16];
 };
 
@@ -53,17 +53,17 @@ struct join_probe {
 	struct tenant *t;
 	void (*changed)(struct tenant *t);
 	struct kube_call *call;
-	/* now: of the round that is going on */
+	/* facts: last complete result; now: the probe in progress */
 	struct facts facts, now;
-	/* of the last round; "": it was answered */
+	/* error of the last probe; "": it was complete */
 	char error[160];
-	/* loop_now() of the last answer */
+	/* loop_now() of the last complete probe */
 	int64_t asked_at;
 };
 
-/* --- what a ConfigMap says -------------------------------------------------------------------- */
+/* --- reading a ConfigMap ---------------------------------------------------------------------- */
 
-/* HOST:PORT; the port may be missing.  False: it is no such text. */
+/* Splits HOST:PORT, in which the port may be missing. False: not of that form. */
 static bool split(const char *text, char host[static 256], bool *bracketed, const char **port)
 {
 	static const char in_name[] =
@@ -97,12 +97,13 @@ static void take_endpoint(struct join_probe *p, const char *text, const char *wh
 	bool bracketed;
 
 	if (!split(text, host, &bracketed, &port)) {
-		str_format(p->now.refused, sizeof(p->now.refused), "%s is no HOST:PORT", where);
+		str_format(p->now.refused, sizeof(p->now.refused), "%s is not HOST:PORT", where);
 		return;
 	}
 	if (http_host_is_local(host, bracketed)) {
 		str_format(p->now.refused, sizeof(p->now.refused),
-			   "%s is a loopback or link-local address, where no node finds it", where);
+			   "%s is a loopback or link-local address, which nodes cannot reach",
+			   where);
 		return;
 	}
 	str_format(url, sizeof(url), bracketed ? "https://[%s]:%s" : "https://%s:%s", host, port);
@@ -110,12 +111,13 @@ static void take_endpoint(struct join_probe *p, const char *text, const char *wh
 			? NULL
 			: reserved_owner_of(p->t->c->reserved, url);
 	if (whose)
-		str_format(p->now.refused, sizeof(p->now.refused), "%s is %s", where, whose);
+		str_format(p->now.refused, sizeof(p->now.refused), "%s points to %s", where, whose);
 	else
 		str_copy(p->now.endpoint, sizeof(p->now.endpoint), url + strlen("https://"));
 }
 
-/* The YAML under that key of a ConfigMap; gives, NULL: none, and it is said. */
+/* Returns the YAML under a key of a ConfigMap, which the caller owns; NULL: there is none, and
+ * p->now.refused says why. */
 static json_t *yaml_of(struct join_probe *p, const json_t *map, const char *key, const char *name)
 {
 	const char *text = json_str_at(map, "data", key);
@@ -129,11 +131,12 @@ static json_t *yaml_of(struct join_probe *p, const json_t *map, const char *key,
 	}
 	o = yaml_parse(text, strlen(text), &e);
 	if (!o)
-		str_format(p->now.refused, sizeof(p->now.refused), "%s: %s is no YAML", name, key);
+		str_format(p->now.refused, sizeof(p->now.refused), "%s: %s is not valid YAML", name,
+			   key);
 	return o;
 }
 
-/* --- a round of questions --------------------------------------------------------------------- */
+/* --- one probe -------------------------------------------------------------------------------- */
 
 static bool same(const struct facts *a, const struct facts *b)
 {
@@ -141,7 +144,7 @@ static bool same(const struct facts *a, const struct facts *b)
 	       str_eq(a->refused, b->refused) && str_eq(a->version, b->version);
 }
 
-/* e: what the API server had instead of an answer; NULL: p->now is the answer. */
+/* Ends the probe. e: error of the API server; NULL: p->now is complete. */
 static void end_round(struct join_probe *p, const struct err *e)
 {
 	char error[sizeof(p->error)] = "";
@@ -161,7 +164,7 @@ static void end_round(struct join_probe *p, const struct err *e)
 		p->changed(p->t);
 }
 
-/* By spec.join; nobody runs a script for the host cluster. */
+/* Returns spec.join; always kubeadm for the host cluster. */
 static enum virtual_cluster_join join_of(const struct join_probe *p,
 					 const struct virtual_cluster *vc)
 {
@@ -175,9 +178,8 @@ static const struct virtual_cluster *cluster_of(const struct join_probe *p)
 	return CTX_GET(p->t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, p->t->name);
 }
 
-/* A script is no JSON, and asked for without a token it may be refused as a bad request: both say
- * that somebody is there. An API server that knows nothing of it says that it is not there, or, to
- * whom it does not trust, nothing. */
+/* A script is not JSON, and a request without a token may be refused as a bad request: both prove
+ * that the path is served. Another API server replies 404, or refuses an untrusted client. */
 static void on_script(json_t *o, const struct err *e, void *arg)
 {
 	struct join_probe *p = arg;
@@ -195,7 +197,7 @@ static void on_script(json_t *o, const struct err *e, void *arg)
 	end_round(p, NULL);
 }
 
-/* The ConfigMaps were asked for: is there anything else to ask? */
+/* Continues after the ConfigMaps: requests the script if its presence matters. */
 static void ask_script(struct join_probe *p)
 {
 	enum found found = p->now.found;
@@ -308,7 +310,7 @@ void join_probe_forget(struct join_probe *p)
 	p->error[0] = '\0';
 }
 
-/* --- what follows ----------------------------------------------------------------------------- */
+/* --- the answer ------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 3, 4))) static void none(struct join_answer *out, const char *reason,
 						       const char *fmt, ...)
@@ -321,8 +323,8 @@ __attribute__((format(printf, 3, 4))) static void none(struct join_answer *out, 
 	va_end(ap);
 }
 
-/* Machines that join by a VIP go on at the address that the cluster itself names: kubeadm takes
- * that from there. */
+/* True if the cluster names another address than the VIP. kubeadm on a machine that joins by the
+ * VIP continues with the address that the cluster names. */
 static bool goes_elsewhere(const struct facts *f, const char *vip)
 {
 	char host[ADDRESS_TEXT];
@@ -330,11 +332,11 @@ static bool goes_elsewhere(const struct facts *f, const char *vip)
 	char to[ADDRESS_TEXT];
 
 	if (!address_service(f->endpoint, host, &port) || !address_service(vip, to, &want))
-		return false; /* a name, or nothing: packets show it */
+		return false; /* a host name, or none: only packets can show where it leads */
 	return port != want || !str_eq(host, to);
 }
 
-/* False: it was not looked at yet. */
+/* Returns what is known of the API server path. False: not observed yet. */
 static bool way_of(const struct join_probe *p, const struct virtual_cluster *vc,
 		   struct way_seen *out)
 {
@@ -346,22 +348,23 @@ static bool way_of(const struct join_probe *p, const struct virtual_cluster *vc,
 	if (w->via == VIA_ADDRESS) {
 		out->up = true;
 		out->reason = "Address";
-		str_format(out->why, sizeof(out->why), "at %s, as it is given", w->address);
+		str_format(out->why, sizeof(out->why),
+			   "at %s, the address in spec.network.apiServer", w->address);
 		return true;
 	}
 	seen = ways_get(p->t->c->ways, p->t->name, way_key(vc, a));
 	if (!seen) {
-		str_format(out->why, sizeof(out->why),
-			   "the way to its API server was not looked at yet");
+		str_format(out->why, sizeof(out->why), "not checked yet");
 		return false;
 	}
 	*out = *seen;
 	if (out->up && w->via == VIA_VIP && goes_elsewhere(&p->facts, w->address)) {
 		out->up = false;
 		out->reason = "EndpointDiffers";
-		str_format(out->why, sizeof(out->why),
-			   "its ConfigMap says that nodes join at %.100s, and the VIP is %.60s",
-			   p->facts.endpoint, w->address);
+		str_format(
+			out->why, sizeof(out->why),
+			"its ConfigMap names %.100s as the address for nodes, but the VIP is %.60s",
+			p->facts.endpoint, w->address);
 	}
 	return true;
 }
@@ -389,23 +392,23 @@ bool join_probe_way_status(const struct join_probe *p, const struct virtual_clus
 	return condition_set(cs, a, &want, loop_wall(p->t->c->loop));
 }
 
-/* Where machines join by spec.network.apiServer. */
+/* Sets the endpoint by spec.network.apiServer. */
 static void answer_by_way(const struct join_probe *p, const struct virtual_cluster *vc,
 			  struct join_answer *out)
 {
 	struct way_seen seen;
 
 	(void)way_of(p, vc, &seen);
-	/* mutant: way-not-up */
-	if (!seen.up)
-		none(out, "WayNotUp", "the way to its API server: %.200s", seen.why);
+	/* mutant: way-not-up */ if (!seen.up)
+		none(out, "WayNotUp", "path to its API server: %.200s", seen.why);
 	else if (way_address(vc))
 		out->endpoint = way_address(vc);
 	else
-		none(out, "WayNotUp", "the address of its load balancer is not written down yet");
+		none(out, "WayNotUp", "the address of its load balancer is not known yet");
 }
 
-/* Kubeadm on the machine reads what the cluster has.  False: it cannot, and why is said. */
+/* True if kubeadm on the machine can join with what the cluster has; else sets the reason in
+ * out. */
 static bool takes_kubeadm(const struct join_probe *p, struct join_answer *out)
 {
 	const char *whose = p->t->on_host ? "the host cluster" : "the virtual cluster";
@@ -423,22 +426,21 @@ static bool takes_kubeadm(const struct join_probe *p, struct join_answer *out)
 	else if (f->found == FOUND_DENIED)
 		none(out, "NotPermitted", "drover may not read " KUBEADM_CONFIG " of %s%s", whose,
 		     f->script == SCRIPT_SERVED ? ", which serves " JOIN_SCRIPT
-						  ": nodes can join it"
+						  ": nodes can join with spec.join Script"
 						: "");
 	return !out->reason;
 }
 
-/* The machine runs what the cluster serves.  False: it cannot, and why is said. */
+/* True if machines can join by the script that the cluster serves; else sets the reason in out. */
 static bool takes_script(const struct join_probe *p, struct join_answer *out)
 {
 	out->by_script = true;
-	if (p->facts.script == SCRIPT_UNASKED) { /* the way was another one until now */
+	if (p->facts.script == SCRIPT_UNASKED) { /* spec.join changed since the last probe */
 		out->known = false;
-		none(out, "NotAsked", "it was not asked for " JOIN_SCRIPT " yet");
+		none(out, "NotAsked", "its API server was not asked for " JOIN_SCRIPT " yet");
 	} else if (p->facts.script == SCRIPT_NONE) {
 		none(out, "JoinScriptNotServed",
-		     "machines are to join by its " JOIN_SCRIPT
-		     ", and its API server says that there is none");
+		     "spec.join is Script, but its API server does not serve " JOIN_SCRIPT);
 	}
 	return !out->reason;
 }
@@ -461,7 +463,7 @@ void join_probe_answer(const struct join_probe *p, const struct virtual_cluster 
 				    .version = f->version[0] ? f->version : NULL};
 	if (!out->known) {
 		none(out, p->error[0] ? "NotAnswered" : "NotAsked", "%s",
-		     p->error[0] ? p->error : "it was not asked yet");
+		     p->error[0] ? p->error : "its API server was not asked yet");
 		return;
 	}
 	if (by == VIRTUAL_CLUSTER_BY_EITHER)
@@ -480,8 +482,8 @@ void join_probe_answer(const struct join_probe *p, const struct virtual_cluster 
 		out->takes = true;
 		out->reason = reason_of(p, out);
 	} else if (!out->reason) {
-		none(out, "NoJoinEndpoint", "spec.joinEndpoint is absent, and %s",
-		     f->refused[0] ? f->refused : "no ConfigMap says where nodes join");
+		none(out, "NoJoinEndpoint", "spec.joinEndpoint is not set, and %s",
+		     f->refused[0] ? f->refused : "no ConfigMap names an address for nodes");
 	}
 }
 
@@ -504,7 +506,7 @@ bool join_probe_status(const struct join_probe *p, const struct virtual_cluster 
 						   : p->facts.script == SCRIPT_SERVED
 							   ? " by the script of " JOIN_SCRIPT
 							   : " by the script of " JOIN_SCRIPT
-							     ", of which it tells drover nothing")
+							     ", which drover could not verify")
 				    : answer.text;
 	return condition_set(cs, a, &want, loop_wall(p->t->c->loop));
 }

@@ -4,69 +4,72 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * join_probe: whether a virtual cluster takes machines as its Nodes, and where they reach its API
- * server.
+ * join_probe: finds out whether a virtual cluster accepts machines as its Nodes, and at which
+ * address they reach its API server.
  *
- * A machine joins as kubeadm does it. A cluster that can be joined so says it in the ConfigMap
+ * A machine joins as with kubeadm. A cluster that permits this has the ConfigMap
  * kube-system/kubeadm-config, which `kubeadm init` and a vCluster with private nodes write, or at
- * least in kube-public/cluster-info, by which a node finds the CA. A vCluster that shares its
- * host's nodes has neither. Of one that has neither, or does not let drover look, GET /node/join
- * says whether it is a vCluster with private nodes after all, over the connection that its
- * kubeconfig's CA verifies. The script behind it runs as root on the machine, so it is the way only
- * where spec.join of the VirtualCluster says Script or Auto. It was asked without a token here: of
- * a server that refuses to say, an administrator's Script is believed, and Auto is not enough.
- * Where nodes join is spec.joinEndpoint of the VirtualCluster, or else what the ConfigMap says: a
- * tenant's word, so it is HOST:PORT and neither local nor an address that no tenant may name
+ * least kube-public/cluster-info, by which a node finds the CA. A vCluster that shares its host's
+ * nodes has neither. If a cluster has neither, or does not let drover read them, GET /node/join
+ * shows whether it is a vCluster with private nodes after all; the request uses the connection that
+ * the kubeconfig's CA verifies. The script served there runs as root on the machine, so machines
+ * use it only if spec.join of the VirtualCluster is Script or Auto. The probe sends no token: if
+ * the server refuses to answer, drover trusts an administrator's Script, but not Auto. Nodes join
+ * at spec.joinEndpoint of the VirtualCluster, or else at the address in the ConfigMap. The latter
+ * is untrusted, so it must be HOST:PORT and neither local nor an address that no tenant may name
  * (core/reserved.h).
  *
- * With spec.nodes Host the host cluster is what is asked, by drover's own login, and its version
- * counts: machines for the virtual cluster become Nodes there. Which of the two it is an
- * administrator says: no word of a tenant leads a machine into the host cluster.
+ * With spec.nodes Host, drover probes the host cluster with its own login, and the host cluster's
+ * version counts, because machines of the virtual cluster become Nodes of the host cluster. Only an
+ * administrator chooses that; nothing that a tenant controls makes a machine join the host cluster.
  *
- * With spec.network.apiServer it is that way's address, and no machine is taken unless the way was
- * seen to be up just now (core/ways.h): the condition APIServerWay says what of it is not.
+ * With spec.network.apiServer, nodes join at the address of that API server path, and only while
+ * the path was recently observed to work (core/ways.h); the condition APIServerWay reports the
+ * path.
  *
- * It is asked when its API server answers: each minute while it takes none, each 10 min when it
- * does. An error changes nothing that was known before. The condition TakesNodes says what came
- * out.
+ * The probe runs while the tenant's API server answers: every minute while the cluster does not
+ * accept machines, every 10 min while it does. An error does not change what was known before. The
+ * condition TakesNodes reports the result.
  * Tests: tests/unit/controller/tenant/test_join_probe.c, tests/world/test_join.c,
  * tests/world/test_join_script.c, tests/world/test_host_nodes.c
  */
 #define JOIN_PROBE_ENDPOINT 262
 
-/* of one tenant */
+/* probe of one tenant */
 struct join_probe;
-/* changed: what is known is another now; status and planner have to know. */
+/* changed: called when the result changed; status and planner have to be updated. */
 struct join_probe *join_probe_new(struct tenant *t, void (*changed)(struct tenant *t));
 void join_probe_free(struct join_probe *p);
-/* Its API server answered just now: it is asked, if that is due. */
+/* Starts a probe if one is due. Call after the tenant's API server answered. */
 void join_probe_ask(struct join_probe *p);
-/* Its client is about to be freed, and another login may see something else. */
+/* Drops the result, because the tenant's client is about to be freed, and a different login may see
+ * something else. */
 void join_probe_forget(struct join_probe *p);
 
 struct join_answer {
-	/* false: it did not say yet; it takes none as long as that is so */
+	/* false: no result yet; the cluster accepts no machines until then */
 	bool known;
 	bool takes;
 	/* CamelCase, static */
 	const char *reason;
-	/* why it takes none; "": it takes them */
+	/* why it accepts no machines; "": it accepts them */
 	char text[256];
-	/* the machine runs what it serves as /node/join; false: kubeadm */
+	/* machines run the script served at /node/join; false: kubeadm */
 	bool by_script;
-	/* HOST:PORT; of vc, its way or the probe; NULL: it takes none */
+	/* HOST:PORT, borrowed from vc, its API server path or the probe; NULL: it accepts no
+	 * machines */
 	const char *endpoint;
-	/* of the host cluster, "1.36", with spec.nodes Host; NULL: not known */
+	/* version of the host cluster, "1.36", with spec.nodes Host; NULL: not known */
 	const char *version;
 };
 void join_probe_answer(const struct join_probe *p, const struct virtual_cluster *vc,
 		       struct join_answer *out);
 
-/* The condition APIServerWay, of a tenant with spec.network.apiServer; else it is taken out of
- * cs. */
+/* Sets the condition APIServerWay in cs for a tenant with spec.network.apiServer, else removes it
+ * from cs. True: something changed. */
 bool join_probe_way_status(const struct join_probe *p, const struct virtual_cluster *vc,
 			   struct arena *a, struct conditions *cs);
-/* Puts the condition into cs, with room for one more.  True: something changed. */
+/* Sets the condition TakesNodes in cs, which has room for one more. True: something changed. */
 bool join_probe_status(const struct join_probe *p, const struct virtual_cluster *vc,
 		       struct arena *a, struct conditions *cs);
 

@@ -1,6 +1,6 @@
 /*
- * lookup: questions about tenants and their Nodes, from what is in memory. Apart from tenant.c,
- * which builds and probes: what stands above asks here and needs nothing of that.
+ * lookup: queries about tenants and their Nodes that need only data in memory. Separate from
+ * tenant.c, which builds and probes tenants, so that callers do not depend on that.
  * Tests: tests/unit/controller/tenant/test_tenant.c
  */
 #include "base/map.h"
@@ -89,8 +89,8 @@ bool tenants_may_run(const struct tenants *ts, const char *system_uuid, const ch
 	return false;
 }
 
-/* That it is asleep, away or refused does not make what it had ours. A list that was read stands:
- * who joins since then has a record. */
+/* True if the tenant's Nodes were read, even if the tenant is asleep or unreachable now: its Nodes
+ * still belong to it. Machines that joined since then have a record in drover. */
 static bool was_read(const struct tenant *t)
 {
 	return t->nodes && kube_cache_synced(t->nodes) && !t->stopped;
@@ -125,7 +125,8 @@ void tenants_bad(struct tenants *ts, const char *name)
 	map_put(ts->bad, name, ts);
 }
 
-/* The API may still answer to what we hold, but whoever took the Secret away wants us out. */
+/* The API server may still accept the old kubeconfig, but whoever deleted the Secret does not want
+ * drover to act there. */
 bool tenant_secret_absent(const struct tenant *t)
 {
 	const struct virtual_cluster *vc =

@@ -1,5 +1,5 @@
 /*
- * objects: what the caches of one tenant hold, and who is told when it changes.
+ * objects: handles changes of the pods and Nodes of one tenant.
  * Tests: tests/unit/controller/tenant/test_tenant.c
  */
 #include "controller/tenant/tenant_impl.h"
@@ -13,13 +13,13 @@
 #include "controller/tenant/projection.h"
 #include "controller/tenant/status.h"
 
-/* The pods of one Node, without those of DaemonSets. */
+/* Number of pods on one Node, without those of DaemonSets. */
 struct load {
-	/* endless: of which no end is known */
+	/* endless: pods without a known end */
 	size_t pods, endless;
-	/* wall ms: the last that one of them says */
+	/* latest known end of a pod, wall ms */
 	int64_t end;
-	/* wall ms of the last change */
+	/* wall ms of the last change of the pods */
 	int64_t since;
 };
 
@@ -67,7 +67,8 @@ bool tenant_pods_end(const struct tenant *t, const char *node, int64_t *at)
 {
 	const struct load *load = t->loads ? map_get(t->loads, node) : NULL;
 	const size_t kept =
-		tenant_pods_on(t, node, at); /* more than its pods: by what is not read */
+		/* larger than load->pods if there may be pods that are not read */
+		tenant_pods_on(t, node, at);
 
 	if (load && load->pods)
 		*at = load->end;
@@ -128,7 +129,7 @@ void tenant_tell_pod(struct tenant *t, const char *ns, const char *name)
 
 static void on_claims_of_pod(struct tenant *t, const char *ns, const char *name)
 {
-	if (request_of_pod(name, NULL, NULL)) /* a template */
+	if (request_of_pod(name, NULL, NULL)) /* the name of a PodTemplate, not of a pod */
 		provisioning_requests_kick(t->requests);
 	else
 		tenant_tell_pod(t, ns, name);
@@ -154,7 +155,8 @@ const struct volumes_hooks tenant_volumes_hooks = {on_claims_of_pod, tell_node,
 						   tenant_status_write};
 const struct devices_hooks tenant_devices_hooks = {on_claims_of_pod, tell_node};
 
-/* Its machine may be empty by now, or no more.  ends: at another time than before. */
+/* Reconciles the machine of the pod's Node, which may have become empty or in use. ends: the Node's
+ * end changed. */
 static void kick_machine_of(struct tenant *t, const struct kube_entry *en, bool ends)
 {
 	const struct world_pod *p = en ? en->object : NULL;
@@ -168,7 +170,7 @@ static void kick_machine_of(struct tenant *t, const struct kube_entry *en, bool 
 		notify(t->c, NOTICE_OFFER, n->spec.machine_ref->name);
 }
 
-/* When the Node of a pod is empty; 0: not known. */
+/* Returns when the Node of a pod becomes empty, wall ms; 0: not known. */
 static int64_t end_of(const struct tenant *t, const struct kube_entry *en)
 {
 	const struct world_pod *p = en->object;
@@ -183,7 +185,7 @@ static bool runs_on_machine(const struct tenant *t, const struct tenant_pod *p)
 	       CTX_GET(t->c, OBJECT_NODE_CLAIM, node_claim, p->world.node);
 }
 
-/* Counts how long a changed pod waited.  Never mixes the tenant's clock with drover's. */
+/* Counts how long a changed pod waited. Never compares the tenant's clock with drover's. */
 static void count_waits(struct tenant *t, const struct tenant_pod *was, const struct tenant_pod *is)
 {
 	const struct virtual_cluster *vc;
@@ -195,7 +197,7 @@ static void count_waits(struct tenant *t, const struct tenant_pod *was, const st
 		return;
 	t->served = true;
 	vc = CTX_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
-	/* One that was made before this process began may have been served before. */
+	/* A tenant that is older than this process may already have been served. */
 	if (vc && was && vc->meta.creation_timestamp > t->c->began)
 		counters_first_pod(t->c->counters,
 				   loop_wall(t->c->loop) - vc->meta.creation_timestamp);
@@ -223,7 +225,7 @@ void tenant_on_pod(const struct kube_entry *old, const struct kube_entry *new_, 
 				  new_ ? new_->object : NULL);
 }
 
-/* Times that a tenant writes are by its clock, whatever that says. */
+/* Uses drover's own clock, because times that a tenant writes are by the tenant's clock. */
 static void see_readiness(const struct tenant *t, const struct kube_entry *old,
 			  const struct kube_entry *new_)
 {

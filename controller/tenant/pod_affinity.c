@@ -5,8 +5,8 @@
 #include "base/str.h"
 #include "controller/tenant/pod_topology.h"
 
-#define ITEMS_MAX 256 /* alternatives, and preferences, of one pod */
-#define SHOWN 100     /* bytes of a key or an operator in a reason */
+#define ITEMS_MAX 256 /* limit of alternatives, and of preferences, of one pod */
+#define SHOWN 100     /* longest key or operator in a message, in bytes */
 #define FIELD "metadata.name"
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 #define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
@@ -50,8 +50,8 @@ static bool is_of_fields(const struct requirement *q)
 	       (q->op == SELECTOR_IN || q->op == SELECTOR_NOT_IN);
 }
 
-/* Returns the first requirement of the list that kube-scheduler cannot read; NULL: it reads all of
- * them. */
+/* Returns the first requirement of the list that kube-scheduler cannot read; NULL: all are
+ * valid. */
 static const json_t *first_unread(const json_t *list, bool (*reads)(const struct requirement *),
 				  struct arena *a)
 {
@@ -96,7 +96,8 @@ static bool is_empty(const json_t *term)
 	       !json_array_size(json_object_get(term, "matchFields"));
 }
 
-/* Fills out with a term that term_unread() accepts. Returns NULL, or why the term is not judged. */
+/* Fills out with a term that term_unread() accepts. Returns NULL, or why the term is not
+ * supported. */
 static const char *term_of(const json_t *term, struct selector *out, struct arena *a)
 {
 	const json_t *fields = json_object_get(term, "matchFields");
@@ -105,7 +106,7 @@ static const char *term_of(const json_t *term, struct selector *out, struct aren
 	if (!demand_requirements(json_object_get(term, "matchExpressions"), json_array_size(fields),
 				 out, a) ||
 	    !demand_requirements(fields, 0, &names, a))
-		return "a node affinity that cannot be read: more requirements in a term than are read";
+		return "a node affinity with too many requirements in a term";
 	for (size_t i = 0; i < names.n; i++) {
 		out->v[out->n] = names.v[i];
 		out->v[out->n++].key = WORLD_NODE_NAME;
@@ -113,7 +114,8 @@ static const char *term_of(const json_t *term, struct selector *out, struct aren
 	return NULL;
 }
 
-/* One term without requirements stands for terms that match no Node. */
+/* Reads the required terms. A single term without requirements represents terms that match no
+ * Node. */
 static const char *required_of(const json_t *required, struct world_pod *p, struct arena *a)
 {
 	const json_t *terms = json_object_get(required, "nodeSelectorTerms");
@@ -171,7 +173,7 @@ const char *pod_affinity_read(const json_t *spec, struct world_pod *p, struct ar
 
 	if (json_array_size(json_object_get(required, "nodeSelectorTerms")) > ITEMS_MAX ||
 	    json_array_size(preferred) > ITEMS_MAX)
-		return "a node affinity that cannot be read: more terms than are read";
+		return "a node affinity with too many terms";
 	why = required_of(required, p, a);
 	return why ? why : preferred_of(preferred, p, a);
 }

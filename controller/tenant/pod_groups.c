@@ -10,17 +10,17 @@
 #include "controller/tenant/retold.h"
 #include "controller/tenant/tenant.h"
 
-#define ALL_MS 1000 /* what concerns all pods of gangs, at most once a second */
-#define VERSIONS 2  /* in which one kind may be served */
+#define ALL_MS 1000 /* shortest interval of passing all pods of gangs to the planner again */
+#define VERSIONS 2  /* most API versions of one kind */
 
 struct reading {
 	struct pod_groups *g;
 	enum gang_kind kind;
-	/* NULL: not begun */
+	/* NULL: not started */
 	struct kube_cache *cache;
-	/* absent: not served */
+	/* absent: the API server does not serve the version */
 	bool denied, absent;
-	/* "": none */
+	/* last error; "": none */
 	char error[160];
 };
 
@@ -28,16 +28,16 @@ struct pod_groups {
 	struct tenant *t;
 	void (*pod)(struct tenant *t, const char *ns, const char *name);
 	struct reading of[GANG_KINDS][VERSIONS];
-	/* text_of() an object -> "NAMESPACE/POD" */
+	/* text_of() an object -> "NAMESPACE/POD" of the pods that name it */
 	struct index *users;
 	struct retold *retold;
 	bool wanted[GANG_KINDS];
-	/* "NAMESPACE/POD": those that name one */
+	/* set of "NAMESPACE/POD": pods that name such an object */
 	struct map *pods;
 	struct loop_timer all_timer;
 };
 
-/* Those versions that agree in what is read of them. */
+/* API versions of each kind that have the members that are read. */
 static const struct kind_of {
 	const char *plural;
 	struct kube_resource versions[VERSIONS];
@@ -94,7 +94,7 @@ const struct world_pod *pod_groups_sized(const struct tenant_pod *p, const struc
 	return c;
 }
 
-/* --- who is told again ------------------------------------------------------------------------ */
+/* --- passing pods to the planner again -------------------------------------------------------- */
 
 static bool mark(const char *pod, void *arg)
 {
@@ -119,13 +119,13 @@ static void on_all(void *arg)
 		(void)mark(it.key, g);
 }
 
-/* The object that says the size. */
+/* Returns the index key of the object that specifies the size. */
 static const char *text_of(enum gang_kind kind, const char *ns, const char *name, struct arena *a)
 {
 	return arena_printf(a, "%d/%s/%s", (int)kind, ns, name);
 }
 
-/* --- what is read ----------------------------------------------------------------------------- */
+/* --- caches ----------------------------------------------------------------------------------- */
 
 static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
@@ -233,7 +233,7 @@ void pod_groups_pod(struct pod_groups *g, const struct tenant_pod *old,
 	}
 }
 
-/* Why nothing is known of the kind; NULL: it is read.  *soon: it will be. */
+/* Returns why objects of the kind are not known; NULL: they are known, or will be soon (*soon). */
 static const char *unread(const struct pod_groups *g, enum gang_kind kind, bool *soon,
 			  struct arena *a)
 {
@@ -258,13 +258,14 @@ static const char *unread(const struct pod_groups *g, enum gang_kind kind, bool 
 			*soon |= !r->absent;
 	}
 	if (absent)
-		why = arena_printf(a, "this cluster does not serve %s in a version that is read",
-				   kinds[kind].plural);
+		why = arena_printf(
+			a, "this cluster does not serve %s in a version that drover supports",
+			kinds[kind].plural);
 	*soon &= !why;
 	return why;
 }
 
-/* NULL: *size is known. */
+/* Returns why the size is not known; NULL: *size is set, or will be known soon (*soon). */
 static const char *look_up(const struct pod_groups *g, const struct tenant_pod *p, int64_t *size,
 			   bool *soon, struct arena *a)
 {
@@ -283,7 +284,7 @@ static const char *look_up(const struct pod_groups *g, const struct tenant_pod *
 		if (o)
 			return pod_groups_size(p, o, size, a);
 	}
-	return over ? not_there(n, "is not among those that are read", a)
+	return over ? not_there(n, "is not among those that drover reads", a)
 		    : pod_groups_size(p, NULL, size, a);
 }
 
@@ -303,11 +304,11 @@ const struct world_pod *pod_groups_of_pod(const struct pod_groups *g, const stru
 		return out;
 	later = arena_new_obj(a, struct world_pod);
 	*later = *out;
-	later->unschedulable = false; /* it is demand when it is known how many they are */
+	later->unschedulable = false; /* becomes demand once the size is known */
 	return later;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- lifecycle -------------------------------------------------------------------------------- */
 
 void pod_groups_forget(struct pod_groups *g)
 {

@@ -5,7 +5,7 @@
 #include "api/annotations.h"
 #include "base/str.h"
 
-#define ITEMS_MAX 256 /* of one list in one object that is looked at */
+#define ITEMS_MAX 256 /* limit of volumes of one pod that are read */
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 
 static const json_t *note(const json_t *pod, const char *key)
@@ -13,7 +13,8 @@ static const json_t *note(const json_t *pod, const char *key)
 	return json_at(pod, "metadata", "annotations", key);
 }
 
-/* "true", or for how long. */
+/* True if the annotation asks not to disrupt the pod: "true", or a duration from the pod's
+ * creation. *until: Unix ms; 0: no end. */
 static bool is_asked(const json_t *pod, const char *key, int64_t *until)
 {
 	const char *says = json_string_value(note(pod, key));
@@ -88,7 +89,8 @@ static enum world_keep why(const json_t *pod, const struct tenant_pod *p, int64_
 										 : WORLD_KEEP_NOT;
 }
 
-/* INT64_MAX: for good; 0: nobody asks. */
+/* Returns the Unix ms until which annotations ask not to disrupt the pod; INT64_MAX: always; 0: not
+ * asked. */
 static int64_t asked_until(const json_t *pod)
 {
 	static const char *const keys[] = {KEEP_DO_NOT_DISRUPT, KEEP_KARPENTER_DO_NOT_DISRUPT};

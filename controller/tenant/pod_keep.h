@@ -5,17 +5,18 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * pod_keep: whether a pod that is bound may be moved for the sake of its Node, and what that costs
- * its owner.
+ * pod_keep: determines whether drover may evict a bound pod to free its Node, and what that costs
+ * the pod's owner.
  *
- * Others' annotations say the same as ours (api/annotations.h). A duration counts from the pod's
- * creation; a text that is none keeps it for good. One without a controller stays, for nobody would
- * make it anew; one with an emptyDir on disk or a hostPath, unless cluster-autoscaler is told that
- * it is safe; one with volume claims; one whose place hangs on other pods (a required spread or
- * affinity).
+ * Annotations of other projects have the same effect as drover's (api/annotations.h). A duration
+ * counts from the pod's creation; a value that is not a duration prevents eviction permanently.
+ * Pods that are never evicted for this: without a controller, which would create them again; with
+ * an emptyDir on disk or a hostPath, unless the annotation of cluster-autoscaler allows eviction;
+ * with volume claims; with a required topology spread or pod affinity, whose placement depends on
+ * other pods.
  * Tests: tests/unit/controller/tenant/test_projection.c
  */
-/* Fills p->alone, asks_until, world.keep, keep_until and deletion_cost; p->claims must be there. */
+/* Fills p->alone, asks_until, world.keep, keep_until and deletion_cost; p->claims must be set. */
 void pod_keep_read(const json_t *pod, struct tenant_pod *p);
 
 #endif

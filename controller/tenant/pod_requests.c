@@ -6,8 +6,9 @@
 #include "base/data/json.h"
 #include "base/str.h"
 
-#define NAME_MAX_BYTES 317 /* longest name of a resource: a DNS subdomain, a slash, a label */
-#define INIT_WORK 1000000  /* names compared for the init containers of one pod: some ms */
+#define NAME_MAX_BYTES 317 /* longest resource name: a DNS subdomain, a slash, a label */
+/* limit of name comparisons for the init containers of one pod: takes some ms */
+#define INIT_WORK 1000000
 
 bool pod_requests_quantity(const json_t *v, struct quantity *q)
 {
@@ -20,7 +21,7 @@ bool pod_requests_quantity(const json_t *v, struct quantity *q)
 		ok = quantity_of_real(json_real_value(v), q);
 	else
 		ok = json_is_string(v) && quantity_parse(json_string_value(v), q, &e) == 0;
-	return ok && q->nano >= 0; /* less than nothing would make room for others */
+	return ok && q->nano >= 0; /* a negative request would make room for other pods */
 }
 
 /* --- resource sums ---------------------------------------------------------------------------- */
@@ -85,7 +86,8 @@ static bool merge_resources(struct resources *into, const struct resources *from
 	return true;
 }
 
-/* Limits stand in for requests that are not given, as the API server's defaulting does. */
+/* Adds a container's requests. A limit stands in for a missing request, as in the API server's
+ * defaulting. */
 static bool add_container(struct resources *into, const json_t *container, struct arena *a)
 {
 	const json_t *requests = json_at(container, "resources", "requests");
@@ -100,7 +102,8 @@ static bool add_container(struct resources *into, const json_t *container, struc
 	return true;
 }
 
-/* Of one container; two of them may name the same one at different host addresses. */
+/* Adds the host ports of one container, which may use a port several times with different host
+ * addresses. */
 static bool add_ports(struct resources *into, const json_t *container, struct arena *a)
 {
 	const json_t *list = json_object_get(container, "ports");
@@ -123,8 +126,8 @@ static bool add_ports(struct resources *into, const json_t *container, struct ar
 	return good;
 }
 
-/* As kube-scheduler's NodePorts has it: of containers and sidecars. Where the pod has the host's
- * network, the API server has made each containerPort a hostPort. */
+/* Adds host ports as kube-scheduler's NodePorts does: of containers and sidecars. If the pod uses
+ * the host's network, the API server has made each containerPort a hostPort. */
 static bool host_ports(const json_t *spec, struct resources *into, struct arena *a)
 {
 	json_t *c;
@@ -155,7 +158,7 @@ bool pod_requests(const json_t *spec, struct resources *out, struct arena *a)
 			return false;
 	json_array_foreach (json_object_get(spec, "initContainers"), i, c) {
 		if (str_eq(json_str_at(c, "restartPolicy"),
-			   "Always")) { /* a sidecar runs on beside the rest */
+			   "Always")) { /* a sidecar keeps running beside the others */
 			if (!add_container(&side, c, tmp))
 				return false;
 			now = side;
@@ -171,7 +174,7 @@ bool pod_requests(const json_t *spec, struct resources *out, struct arena *a)
 	if (!merge_resources(&run, &side, SUM) || !merge_resources(&run, &peak, MAXIMUM))
 		return false;
 	list = json_at(spec, "resources", "requests");
-	if (list) { /* pod level: in place of the sum */
+	if (list) { /* pod-level requests replace the sum */
 		now = empty(tmp);
 		if (!merge_in(&now, list, SUM, tmp))
 			return false;

@@ -1,14 +1,14 @@
 /*
- * pod_topology: topology spread and pod affinity of a pod, put into the form that the planner
- * reads.  Apart from projection.c for its size.
+ * pod_topology: converts a pod's topology spread and pod affinity to the form that the planner
+ * reads. A file of its own because of the size of projection.c.
  */
 #include "controller/tenant/pod_topology.h"
 
 #include "base/str.h"
 
-#define ITEMS_MAX 256 /* of one list in one object that is looked at */
-#define CONSTRAINTS_MAX                                                                            \
-	32 /* on other pods, of one pod: each makes a group that all pods are compared with */
+#define ITEMS_MAX 256 /* limit of items in one list of an object */
+/* limit of constraints of one pod: each makes a group with which all pods are compared */
+#define CONSTRAINTS_MAX 32
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 
 static const char *copy(struct arena *a, const json_t *s)
@@ -52,7 +52,7 @@ static void require(struct selector *s, enum selector_op op, const char *key, co
 	}
 }
 
-/* Keys by which the pod's own label is, or must not be, that of the others. */
+/* Adds requirements that the other pods' label equals, or differs from, the pod's own. */
 static void own_values(struct selector *s, const json_t *keys, enum selector_op op,
 		       const struct world_pod *p, struct arena *a)
 {
@@ -68,7 +68,8 @@ static void own_values(struct selector *s, const json_t *keys, enum selector_op 
 	}
 }
 
-/* Of a spread constraint or a term: both have labelSelector and keys alike. */
+/* Reads the pods selected by a spread constraint or an affinity term, which have the same members
+ * labelSelector and keys. */
 static bool pods_of(const json_t *term, struct selector *out, const struct world_pod *p,
 		    struct arena *a)
 {
@@ -86,7 +87,7 @@ static bool pods_of(const json_t *term, struct selector *out, const struct world
 					 json_array_size(other) + 2,
 				 out, a))
 		return false;
-	if (!json_is_object(selector)) { /* no pod is both */
+	if (!json_is_object(selector)) { /* no pod satisfies both requirements */
 		require(out, SELECTOR_EXISTS, "none", NULL, a);
 		require(out, SELECTOR_DOES_NOT_EXIST, "none", NULL, a);
 		return true;
@@ -101,7 +102,7 @@ static bool pods_of(const json_t *term, struct selector *out, const struct world
 	return true;
 }
 
-/* False: it is neither of the two. */
+/* False if the policy is neither of the two values. */
 static bool policy_of(const json_t *c, const char *member, const char *usual, const char *other,
 		      bool *is_other)
 {
@@ -129,7 +130,7 @@ static const char *spread_of(const json_t *c, struct world_pod *p, struct arena 
 	return NULL;
 }
 
-/* An empty selector. */
+/* True for an empty selector. */
 static bool selects_all(const json_t *selector)
 {
 	return !json_object_size(json_object_get(selector, "matchLabels")) &&
@@ -145,9 +146,9 @@ static const char *term_of(const json_t *term, enum world_topology_kind kind, st
 	json_t *v;
 	size_t i;
 
-	/* Namespaces are not read: which of them labels select is not known. Of one that runs, and
-	 * keeps others away, all are taken for selected: nobody is promised a place that he may not
-	 * have. */
+	/* Namespaces are not read, so it is unknown which of them a label selector matches. For a
+	 * bound pod that keeps others away, all namespaces count as selected, so that no pod is
+	 * promised a Node that it may not use. */
 	if (json_is_object(where) && !selects_all(where) && !p->node)
 		return kind == WORLD_APART ? "required pod anti-affinity with a namespaceSelector"
 					   : "required pod affinity with a namespaceSelector";
@@ -178,7 +179,7 @@ const char *demand_topology(const json_t *spec, struct world_pod *p, struct aren
 	if (!n)
 		return NULL;
 	if (n > CONSTRAINTS_MAX)
-		return "more constraints on other pods than are read";
+		return "too many constraints on other pods";
 	p->topology.v = arena_calloc(a, n, sizeof(*p->topology.v));
 	json_array_foreach (apart, i, o) {
 		odd = term_of(o, WORLD_APART, p, a);

@@ -6,20 +6,21 @@
 #include "planner/world.h"
 
 /*
- * pod_topology: where a pod may be for the sake of other pods, as kube-scheduler reads it (core/v1
- * PodSpec): topologySpreadConstraints with DoNotSchedule, required podAffinity and podAntiAffinity.
- * Preferences of this kind choose no machine and are not read.
+ * pod_topology: reads the constraints of a pod that depend on other pods, as kube-scheduler does
+ * (core/v1 PodSpec): topologySpreadConstraints with DoNotSchedule, required podAffinity and
+ * podAntiAffinity. Preferences of this kind do not affect the choice of a machine and are not read.
  *
- * matchLabelKeys and mismatchLabelKeys become requirements on the pod's own values. A labelSelector
- * that is absent selects no pod, an empty one all.
+ * matchLabelKeys and mismatchLabelKeys become requirements on the pod's own label values. An absent
+ * labelSelector selects no pod, an empty one all pods.
  * Tests: tests/unit/controller/tenant/test_projection.c
  */
 
-/* Fills p->topology; p->labels must be there. NULL, or what in it cannot be judged. Of a pod that
- * is bound only its own anti-affinity is read: what it bans others from. */
+/* Fills p->topology; p->labels must be set. Returns NULL, or the part that is not supported. For a
+ * bound pod only its anti-affinity is read, because that keeps other pods away. */
 const char *demand_topology(const json_t *spec, struct world_pod *p, struct arena *a);
 
-/* A list of matchExpressions, with room for so many more; false: it cannot be read. */
+/* Reads a list of matchExpressions into out, with room for `more` requirements; false: the list
+ * cannot be read. */
 bool demand_requirements(const json_t *list, size_t more, struct selector *out, struct arena *a);
 
 #endif

@@ -7,7 +7,8 @@
 #include "base/str.h"
 #include "controller/tenant/tenant.h"
 
-#define HASH "pod-template-hash" /* of a Deployment's: the end of its ReplicaSets' names */
+/* label of a Deployment's pods, and suffix of the ReplicaSet's name */
+#define HASH "pod-template-hash"
 #define KIND_MAX 63
 
 const char *pod_workload_said(const json_t *pod, struct arena *a)

@@ -10,15 +10,17 @@ struct tenant;
  * pod_workload: the workload that budgets of scope Workload count a pod as. A replacement pod
  * belongs to the same workload:
  *
- *   annotation drover.dev/workload	its text; an admission policy of the tenant's cluster may guard the annotation
- *   gang				the key of the gang
- *   controller of the pod		"Job NAMESPACE/NAME"; for a ReplicaSet of a Deployment "Deployment NAMESPACE/NAME"
+ *   annotation drover.dev/workload  its text; an admission policy of the tenant's cluster may
+ *                                   guard the annotation
+ *   gang                            the key of the gang
+ *   controller of the pod           "Job NAMESPACE/NAME"; for a ReplicaSet of a Deployment
+ *                                   "Deployment NAMESPACE/NAME"
  *
  * The first of the three counts. A pod without any of them is a workload by its own name. The
  * tenant controls all three: whoever may create Jobs chooses their names.
  * Tests: tests/unit/controller/tenant/test_projection.c
  */
-#define POD_WORKLOAD_MAX 253 /* longest text in bytes; a longer annotation is cut */
+#define POD_WORKLOAD_MAX 253 /* longest text in bytes; a longer annotation is truncated */
 
 /* Returns the text of the annotation, in the arena; NULL if it is missing or empty. */
 const char *pod_workload_said(const json_t *pod, struct arena *a);

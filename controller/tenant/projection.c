@@ -1,8 +1,8 @@
 /*
- * projection: what the API says of pods and nodes, as the planner reads it.
+ * projection: converts pods and Nodes of the API to the planner's structs.
  *
- * Everything here is a tenant's text: quantities and selectors that do not
- * parse make the pod "unsupported" with the reason, never an error of ours.
+ * Everything is untrusted text of a tenant: quantities and selectors that cannot be parsed make the
+ * pod "unsupported" with that reason, and are never an error of drover.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,18 +22,16 @@
 
 #define SHORT_MAX 64
 #define UID_MAX 128
-#define MIRROR "kubernetes.io/config.mirror" /* of a static pod */
+#define MIRROR "kubernetes.io/config.mirror" /* annotation of a static pod */
 #define NODE_NAME_MAX 253
 #define CLAIM_NAME_MAX 253
-#define DEFAULT_GRACE_S 30 /* as the API server's defaulting has it */
-#define POD_LIST_BYTES                                                                             \
-	((size_t)128 << 10) /* of one list of a pod, as scan_weight() counts what is read of it */
+#define DEFAULT_GRACE_S 30 /* default of the API server */
+/* limit of one list of a pod, as counted by scan_weight() on the members that are read */
+#define POD_LIST_BYTES ((size_t)128 << 10)
 
-/* --- what is read
- * ----------------------------------------------------------------------------------
+/* --- members that are read -----------------------------------------------------------------------
  *
- * One more than its bound is kept of each member, so that what was left out shows in the weight of
- * what was not. */
+ * One byte more than its limit is kept of each member, so that an excess shows in the weight. */
 #define POD_TEXT(name) SCAN_ALL(name, TENANT_POD_BYTES + 1)
 #define POD_LIST(name, some) SCAN_SOME_OF(name, some, POD_LIST_BYTES + 1)
 #define NODE_TEXT(name) SCAN_ALL(name, TENANT_NODE_BYTES + 1)
@@ -149,7 +147,8 @@ static const char *copy(struct arena *a, const json_t *s)
 	return arena_strdup(a, json_string_value(s));
 }
 
-/* What a tenant may write at any length, and what is a duration or a time where it is good. */
+/* Copies a value that a tenant may write at any length, but that is short if valid (a duration, a
+ * time). */
 static const char *copy_short(struct arena *a, const json_t *s)
 {
 	const char *text = json_string_value(s);
@@ -183,10 +182,10 @@ static struct labels labels_of(const json_t *o, struct arena *a)
 	return l;
 }
 
-/* --- claims ----------------------------------------------------------------------------------- */
+/* --- volume and resource claims --------------------------------------------------------------- */
 
-/* Returns a text that names the first resource claim of a pod whose claims are not read, so that
- * the pod is not given a machine that does not fit; NULL: the pod has none. */
+/* Returns a text that names the first resource claim of a pod, for a pod whose claims are not read,
+ * so that it gets no machine that does not fit; NULL: the pod has none. */
 static const char *unjudged(const json_t *spec, struct arena *a)
 {
 	const json_t *first = json_array_get(json_object_get(spec, "resourceClaims"), 0);
@@ -201,7 +200,7 @@ static const char *unjudged(const json_t *spec, struct arena *a)
 			    str_or(claim ? claim : template, ""));
 }
 
-/* The ResourceClaim that was made for the pod from a template; NULL: none was. */
+/* Returns the ResourceClaim that was created for the pod from a template; NULL: not created yet. */
 static const char *made_for(const json_t *pod, const char *name)
 {
 	json_t *s;
@@ -237,8 +236,8 @@ static bool devices_of(const json_t *pod, struct tenant_pod *p, struct arena *a)
 	return true;
 }
 
-/* By core/v1 EphemeralVolumeSource its claim's name is the pod's and the volume's. Several volumes
- * may be one claim's. */
+/* Reads the pod's volume claims. The claim of an ephemeral volume is named POD-VOLUME (core/v1
+ * EphemeralVolumeSource). Several volumes may use one claim. */
 static bool claims_of(const json_t *spec, struct tenant_pod *p, struct arena *a)
 {
 	const json_t *list = json_object_get(spec, "volumes"), *claim;
@@ -271,7 +270,7 @@ static bool claims_of(const json_t *spec, struct tenant_pod *p, struct arena *a)
 	return true;
 }
 
-/* What the planner would keep of it, and of others like it. */
+/* True if what the planner would store of the pod is too large. */
 static bool is_large(const json_t *meta, const json_t *spec)
 {
 	return scan_weight(json_object_get(meta, "labels")) +
@@ -282,7 +281,7 @@ static bool is_large(const json_t *meta, const json_t *spec)
 	       TENANT_POD_BYTES;
 }
 
-/* Longer than is read: what is further on is not known. */
+/* True if a list is longer than what is read, so that the rest is not known. */
 static bool is_long(const json_t *meta, const json_t *spec, const json_t *status)
 {
 	static const char *const lists[] = {"containers", "initContainers",  "resources",
@@ -297,7 +296,7 @@ static bool is_long(const json_t *meta, const json_t *spec, const json_t *status
 	       scan_weight(json_object_get(status, "resourceClaimStatuses")) > POD_LIST_BYTES;
 }
 
-/* Which of other Nodes would do for one that is bound.  Its preferences are not kept. */
+/* Reads which other Nodes a bound pod could move to. Preferences are not kept. */
 static void where_else(const json_t *o, struct tenant_pod *tp, struct arena *a)
 {
 	const json_t *spec = json_object_get(o, "spec");
@@ -316,8 +315,9 @@ static void where_else(const json_t *o, struct tenant_pod *tp, struct arena *a)
 
 /* --- projections ------------------------------------------------------------------------------ */
 
-/* Other schedulers give the pods of a gang reasons of their own (Volcano: Schedulable,
- * Undetermined). A gated pod waits for whoever set the gate. */
+/* True if the reason of PodScheduled=False means demand. Other schedulers give the pods of a gang
+ * reasons of their own (Volcano: Schedulable, Undetermined). A gated pod waits for whoever set the
+ * gate. */
 static bool is_demand_reason(const char *reason, bool in_gang)
 {
 	return str_eq(reason, "Unschedulable") || (in_gang && !str_eq(reason, "SchedulingGated"));
@@ -339,7 +339,7 @@ static bool is_unschedulable(const json_t *o, bool in_gang, int64_t *since)
 	return false;
 }
 
-/* 0: not known. */
+/* Returns when the pod was bound, Unix ms; 0: not known. */
 static int64_t bound_since(const json_t *o)
 {
 	json_t *c;
@@ -354,8 +354,8 @@ static int64_t bound_since(const json_t *o)
 	return 0;
 }
 
-/* The kubelet ends it then, whatever it does (core/v1 PodSpec.activeDeadlineSeconds); 0: never, or
- * it has not begun. */
+/* Returns when the kubelet ends the pod in any case (core/v1 PodSpec.activeDeadlineSeconds), Unix
+ * ms; 0: never, or the pod has not started. */
 static int64_t ends_at(const json_t *o, int64_t bound)
 {
 	const int64_t s = json_int_at(o, "spec", "activeDeadlineSeconds");
@@ -385,8 +385,8 @@ static bool is_daemon(const json_t *o)
 	return json_at(o, "metadata", "annotations", MIRROR) != NULL;
 }
 
-/* Returns the projection of a pod that ended: what its gang needs. NULL: it is of no gang, or did
- * not succeed. */
+/* Returns the projection of an ended pod, with only what its gang needs. NULL: the pod has no gang,
+ * or did not succeed. */
 static void *project_done(const json_t *o, const struct tenant *t, struct arena *a)
 {
 	const json_t *meta = json_object_get(o, "metadata");
@@ -419,8 +419,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 
 	(void)e;
 	finished = str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
-	/* One that is being deleted still needs its kubelet, which takes its volumes down and then
-	 * the object away. */
+	/* An ended pod that is being deleted still needs its kubelet, which unmounts its volumes
+	 * and then removes the object. */
 	if (finished && !(json_at(meta, "deletionTimestamp") && json_str_at(spec, "nodeName")))
 		return project_done(o, t, a);
 	tp = arena_new_obj(a, struct tenant_pod);
@@ -442,7 +442,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	p->node = copy(a, json_object_get(spec, "nodeName"));
 	p->daemon = is_daemon(o);
 	p->terminating = json_at(meta, "deletionTimestamp") != NULL;
-	/* No API server says so; a hostile one may. */
+	/* Only a hostile API server sends such a pod. */
 	if (!p->ns || !p->name || !p->uid || strlen(p->uid) > UID_MAX ||
 	    (p->node && strlen(p->node) > NODE_NAME_MAX))
 		return NULL;
@@ -465,7 +465,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->unsupported = "more than 16 KiB of labels, tolerations and constraints";
 	else if (/* mutant: pod-longer-than-read */ is_long(meta, spec,
 							    json_object_get(o, "status")))
-		p->unsupported = "longer lists of containers, volumes or the like than are read";
+		p->unsupported = "lists of containers, volumes or the like that are too long";
 	tp->large = p->unsupported;
 	p->keep = tp->large ? WORLD_KEEP_UNKNOWN : WORLD_KEEP_NOT;
 	if (!finished && !pod_requests(spec, &p->requests, a) && !tp->large)
@@ -480,7 +480,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->unsupported = "resource claims that cannot be read";
 	p->labels = labels_of(json_object_get(meta, "labels"), a);
 	if (p->node) {
-		/* what it is to others, and where else it might be: keep the projection small */
+		/* only what affects other pods, and where else it could be: keeps the projection
+		 * small */
 		(void)demand_topology(spec, p, a);
 		if (!p->daemon)
 			where_else(o, tp, a);
@@ -498,7 +499,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	return tp;
 }
 
-/* Its ephemeral volumes are made with each pod. */
+/* Removes ephemeral volumes, which are created with each pod. */
 static void without_ephemeral(struct tenant_pod *p)
 {
 	size_t n = 0;
@@ -513,7 +514,7 @@ void *tenant_project_template(const json_t *o, struct arena *a, void *arg, struc
 {
 	const json_t *meta = json_object_get(o, "metadata"), *t = json_object_get(o, "template");
 	OWN(arena) tmp = arena_new();
-	/* No pod has such a name, so its volumes are asked about apart from any pod's. */
+	/* No pod can have such a name, so its claims are never confused with a pod's. */
 	OWN_JSON pod =
 		json_pack("{s:{s:s,s:O?,s:O?,s:O?},s:O?}", "metadata", "name",
 			  arena_printf(tmp, "%s:template", str_or(json_str_at(meta, "name"), "")),
@@ -549,7 +550,8 @@ static struct resources resources_of(const json_t *list, struct arena *a)
 	return r;
 }
 
-/* Longer than is read; what is within is bounded as a projection. */
+/* True if a member is longer than what is read. The rest is limited by the size of the
+ * projection. */
 static bool is_large_node(const json_t *o)
 {
 	return scan_weight(json_at(o, "metadata", "labels")) > TENANT_NODE_BYTES ||
@@ -570,7 +572,7 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 	size_t i;
 
 	if (is_large_node(o)) {
-		(void)!err_set(e, ERR_CAPACITY, 0, "more in a Node than is read");
+		(void)!err_set(e, ERR_CAPACITY, 0, "the Node is larger than drover reads");
 		return NULL;
 	}
 	n->world.tenant = arena_strdup(a, t->name);
@@ -585,7 +587,8 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 	json_array_foreach (taints, i, c) {
 		struct world_taint *w = &n->world.taints.v[n->world.taints.n];
 
-		/* Its pods get the toleration on their way to the host cluster. */
+		/* ignored: the tenant's pods get this toleration when they are synced to the host
+		 * cluster */
 		n->world.taints.n +=
 			!t->on_host || !str_eq(json_str_at(c, "key"), TENANT_LABEL_CLUSTER);
 
@@ -624,7 +627,7 @@ static bool same_labels(const struct labels *a, const struct labels *b)
 	return a->n == b->n;
 }
 
-/* What follows from labels and taints, and the names that are the key, is not compared. */
+/* Names, and members derived from labels and taints, need no comparison. */
 bool tenant_node_same(const struct tenant_node *a, const struct tenant_node *b)
 {
 	return str_eq(a->uid, b->uid) && str_eq(a->provider_id, b->provider_id) &&

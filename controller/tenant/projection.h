@@ -7,22 +7,22 @@
 #include "base/err.h"
 
 /*
- * projection: of a tenant's pods and Nodes what drover needs, typed: struct tenant_pod and struct
- * tenant_node (tenant/tenant.h), as kube/cache wants them. arg: the struct tenant. The tables say
- * what they read: nothing else of an object is built.
+ * projection: typed projections, for kube/cache, of a tenant's pods and Nodes: struct tenant_pod
+ * and struct tenant_node (tenant/tenant.h). arg: the struct tenant. The tables list the members
+ * that are read; nothing else of an object is parsed.
  * Tests: tests/unit/controller/tenant/test_projection.c
  */
 extern const struct scan_want tenant_want_pod[], tenant_want_node[];
 void *tenant_project_pod(const json_t *o, struct arena *a, void *tenant, struct err *e);
 void *tenant_project_node(const json_t *o, struct arena *a, void *tenant, struct err *e);
 
-/* Of a PodTemplate a struct tenant_pod, as if a pod with the template's name had been made of it,
- * with no Node. */
+/* Projects a PodTemplate to a struct tenant_pod, as if a pending pod with the template's name had
+ * been created from it. */
 extern const struct scan_want tenant_want_template[];
 void *tenant_project_template(const json_t *o, struct arena *a, void *tenant, struct err *e);
 
 struct tenant_node;
-/* Nothing but the resourceVersion is another: a heartbeat, an image that was pulled. */
+/* True if the Nodes differ at most in the resourceVersion (a heartbeat, a pulled image). */
 bool tenant_node_same(const struct tenant_node *a, const struct tenant_node *b);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * provisioning_requests: discovery and caches, and for each request that lives its seats
- * (request_seats.h) and its writer (request_writer.h). What changed is marked, and looked at in
- * slices.
+ * provisioning_requests: discovery, caches, and for each active request its slots (request_seats.h)
+ * and its writer (request_writer.h). Changed requests are marked, and evaluated in slices.
  */
 #include "controller/tenant/provisioning_requests.h"
 
@@ -25,27 +24,29 @@
 #define TICK_MS 10000
 #define SETTLE_MS 100
 #define SLICE_SEATS 250
-#define TEMPLATE_MS 10000 /* whoever makes a request makes its templates after it */
-#define NEVER_MS 60000	  /* pools and types may be on their way */
-#define TEXT_MS 300000	  /* other numbers alone are no news */
+#define TEMPLATE_MS 10000 /* wait for a missing template: it may be created after the request */
+#define NEVER_MS 60000	  /* wait before Failed: pools and types may be created soon */
+/* shortest interval of messages with the same reason: changed numbers alone are not worth a
+ * write */
+#define TEXT_MS 300000
 
 static const struct kube_resource templates = {"", "v1", "podtemplates", "PodTemplate", true};
 
 struct request {
 	struct request_seats *seats;
 	struct request_writer writer;
-	/* that the planner knows */
+	/* phase that the planner knows */
 	enum request_phase phase;
-	/* its pods are within REQUESTS_PODS */
+	/* its pods are counted in pods of struct provisioning_requests */
 	bool counted;
-	/* the planner has them */
+	/* the planner may have its pods */
 	bool ready;
-	/* the seat to be looked at; seats->n: none */
+	/* next slot to evaluate; seats->n: all are done */
 	size_t next;
 	struct request_said said;
-	/* of said */
+	/* own the texts in said */
 	char *reason, *text;
-	/* loop_now(); 0: not */
+	/* loop_now() of the last message, and of when no machine would fit; 0: not set */
 	int64_t said_at, never_since;
 };
 
@@ -53,16 +54,16 @@ struct provisioning_requests {
 	struct tenant *t;
 	struct provisioning_requests_hooks hooks;
 	struct kube_call *ask;
-	/* gone: not served any more */
+	/* gone: the API server no longer serves the kind */
 	bool asked, served, denied, gone;
 	struct kube_cache *objects, *templates;
 	/* "NS/NAME" -> struct request */
 	struct map *all;
-	/* those to be looked at */
+	/* set of "NS/NAME": requests to evaluate */
 	struct map *late;
-	/* "NS/REQUEST" -> "NS/POD" */
+	/* "NS/REQUEST" -> "NS/POD" of the pods that consume it */
 	struct index *users;
-	/* of those that count */
+	/* total pods of the counted requests */
 	size_t pods;
 	struct request_nodes *nodes;
 	struct loop_timer timer, tick, again;
@@ -82,7 +83,7 @@ static struct request *find(const struct provisioning_requests *r, const char *n
 
 static void mark(struct provisioning_requests *r, const char *key)
 {
-	map_put(r->late, key, r); /* r: from its first seat on */
+	map_put(r->late, key, r); /* value r: start with the first slot */
 	if (!loop_timer_active(&r->timer))
 		loop_timer_start(&r->timer, SETTLE_MS);
 }
@@ -95,9 +96,9 @@ void provisioning_requests_kick(struct provisioning_requests *r)
 		mark(r, it.key);
 }
 
-/* --- pods to come ----------------------------------------------------------------------------- */
+/* --- future pods ------------------------------------------------------------------------------ */
 
-/* The pods of each set; false: a template is not there, *missing. */
+/* Gets a pod for each set. False: the template *missing does not exist. */
 static bool templates_of(const struct provisioning_requests *r, const struct request_seats *s,
 			 const struct world_pod **like, const char **missing, struct arena *a)
 {
@@ -146,7 +147,7 @@ const struct world_pod *provisioning_requests_to_come(const struct provisioning_
 	return pod_of(q, o, seat, like, a);
 }
 
-/* o NULL: it is not to be there. */
+/* Adds, updates or removes a slot's future pod in the planner; o NULL: removes it. */
 static void put_seat(const struct provisioning_requests *r, const struct request *q,
 		     const struct request_object *o, size_t seat,
 		     const struct world_pod *const *like)
@@ -171,7 +172,7 @@ static void drop_seats(const struct provisioning_requests *r, const struct reque
 		put_seat(r, q, NULL, i, NULL);
 }
 
-/* --- pods that consume one -------------------------------------------------------------------- */
+/* --- pods that consume a request -------------------------------------------------------------- */
 
 static bool tell_user(const char *pod, void *arg)
 {
@@ -279,11 +280,11 @@ const struct world_pod *provisioning_requests_of_pod(const struct provisioning_r
 	}
 	c = arena_new_obj(a, struct world_pod);
 	*c = *w;
-	c->unschedulable = false; /* the request is the demand */
+	c->unschedulable = false; /* the request is the demand, not the pod */
 	return c;
 }
 
-/* --- what is said ----------------------------------------------------------------------------- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 static void write_now(struct provisioning_requests *r, struct request *q)
 {
@@ -317,7 +318,7 @@ void provisioning_requests_wait(struct provisioning_requests *r, const char *ns,
 
 	if (!q || q->phase != REQUEST_WAITS)
 		return;
-	q->said_at = 0; /* whoever says it keeps others from hearing it too often */
+	q->said_at = 0; /* the caller limits the frequency itself */
 	say(r, q, reason, text);
 }
 
@@ -344,7 +345,7 @@ void provisioning_requests_plan(struct provisioning_requests *r, const char *ns,
 	write_now(r, q);
 }
 
-/* --- looking at one --------------------------------------------------------------------------- */
+/* --- evaluating a request --------------------------------------------------------------------- */
 
 static void request_free(void *arg)
 {
@@ -385,7 +386,7 @@ static bool has_room(struct provisioning_requests *r, struct request *q)
 	if (!q->counted && r->pods + q->seats->n > REQUESTS_PODS) {
 		say(r, q, "OverBudget",
 		    "the ProvisioningRequests of this cluster want more than "
-		    "8192 pods in all");
+		    "8192 pods in total");
 		return false;
 	}
 	if (!q->counted)
@@ -393,7 +394,7 @@ static bool has_room(struct provisioning_requests *r, struct request *q)
 	return q->counted = true;
 }
 
-/* False: its pods are not to be there yet. */
+/* True if the planner may have the request's pods. */
 static bool is_ready(struct provisioning_requests *r, struct request *q,
 		     const struct request_object *o, const struct world_pod **like, struct arena *a)
 {
@@ -406,11 +407,12 @@ static bool is_ready(struct provisioning_requests *r, struct request *q,
 	if (r->templates && kube_cache_synced(r->templates) &&
 	    loop_wall(r->t->c->loop) - o->created >= TEMPLATE_MS)
 		say(r, q, "PodTemplateNotFound",
-		    arena_printf(a, "PodTemplate %s does not exist, or is not read", missing));
+		    arena_printf(a, "PodTemplate %s does not exist, or drover cannot read it",
+				 missing));
 	return false;
 }
 
-/* True: there is more to do. */
+/* Evaluates a request. True: more slots remain. */
 static bool look(struct provisioning_requests *r, const char *key)
 {
 	OWN(arena) a = arena_new();
@@ -439,7 +441,7 @@ static bool look(struct provisioning_requests *r, const char *key)
 		tell_users(r, key);
 	}
 	if (phase == REQUEST_WAITS && q->seats->n && q->seats->ntaken == q->seats->n)
-		q->said.served = true; /* all of them run */
+		q->said.served = true; /* all of its pods exist */
 	q->ready = is_ready(r, q, o, like, a);
 	for (size_t i = 0; q->next < q->seats->n && i < SLICE_SEATS; i++)
 		put_seat(r, q, q->ready ? o : NULL, q->next++, like);
@@ -473,7 +475,7 @@ static void on_timer(void *arg)
 	}
 }
 
-/* Bookings end, and what was not written is tried again. */
+/* Ends expired bookings and retries failed writes. */
 static void on_tick(void *arg)
 {
 	struct provisioning_requests *r = arg;
@@ -494,7 +496,7 @@ static void on_tick(void *arg)
 		loop_timer_start(&r->tick, TICK_MS);
 }
 
-/* --- what is read ----------------------------------------------------------------------------- */
+/* --- caches ----------------------------------------------------------------------------------- */
 
 static void on_object(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
@@ -524,7 +526,7 @@ static bool tell_any(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Whether they are demand by themselves. */
+/* Passes all consuming pods to the planner again, because they may be demand of their own now. */
 static void tell_all_users(struct provisioning_requests *r)
 {
 	if (r->t->pods)
@@ -635,7 +637,7 @@ void provisioning_requests_start(struct provisioning_requests *r)
 	loop_timer_start(&r->again, 0);
 }
 
-/* --- Nodes that are kept ---------------------------------------------------------------------- */
+/* --- Nodes with reserved slots ---------------------------------------------------------------- */
 
 void provisioning_requests_keep_begin(struct provisioning_requests *r)
 {
@@ -658,7 +660,7 @@ bool provisioning_requests_keeps(const struct provisioning_requests *r, const ch
 	return request_nodes_keeps(r->nodes, node, since);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- lifecycle -------------------------------------------------------------------------------- */
 
 void provisioning_requests_forget(struct provisioning_requests *r)
 {

@@ -13,7 +13,7 @@ struct kept {
 };
 struct request_nodes {
 	struct tenant *t;
-	/* name of a Node -> struct kept */
+	/* Node name -> struct kept */
 	struct map *kept;
 	uint64_t round;
 };
@@ -34,7 +34,7 @@ void request_nodes_keep(struct request_nodes *n, const char *node)
 	*k = (struct kept){.now = true, .round = n->round};
 }
 
-/* It may go from now on. */
+/* No plan reserves the Node any more: its machine may leave. */
 static void let_go(const struct request_nodes *n, const char *node, struct kept *k)
 {
 	const struct node_claim *c = CTX_GET(n->t->c, OBJECT_NODE_CLAIM, node_claim, node);

@@ -22,7 +22,7 @@ const char *const request_class_names[] = {
 	NULL,
 };
 
-/* --- what it says ----------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static const struct scan_want request_meta[] = {KUBE_WANT_META, SCAN_PLAIN("generation"),
 						SCAN_PLAIN("creationTimestamp"),
@@ -70,7 +70,7 @@ static void read_sets(const json_t *list, struct request_object *r, struct arena
 
 	if (n < 1 || n > REQUEST_SETS || scan_weight(list) >= LISTS_BYTES) {
 		refuse(r, "PodSetsNotRead",
-		       arena_printf(a, "1 to %d podSets are read", REQUEST_SETS));
+		       arena_printf(a, "spec.podSets must have 1 to %d elements", REQUEST_SETS));
 		return;
 	}
 	r->sets = arena_calloc(a, n, sizeof(*r->sets));
@@ -80,15 +80,16 @@ static void read_sets(const json_t *list, struct request_object *r, struct arena
 
 		if (!is_name(name) || count < 1) {
 			refuse(r, "PodSetsNotRead",
-			       arena_printf(a, "podSets[%zu] has no podTemplateRef and count", i));
+			       arena_printf(a, "podSets[%zu] needs a podTemplateRef and a count",
+					    i));
 			return;
 		}
 		if (count > REQUEST_PODS || r->pods + count > REQUEST_PODS) {
 			refuse(r, "TooBig",
-			       arena_printf(
-				       a,
-				       "podSets[%zu] wants %lld pods: at most %d in all of a request",
-				       i, (long long)count, REQUEST_PODS));
+			       arena_printf(a,
+					    "podSets[%zu] wants %lld pods: a request may "
+					    "have %d in total",
+					    i, (long long)count, REQUEST_PODS));
 			return;
 		}
 		r->sets[r->nsets++] = (struct request_set){arena_strdup(a, name), count};
@@ -122,17 +123,17 @@ static void read_parameters(const json_t *list, struct request_object *r, struct
 
 	r->valid_s = r->class_ == REQUEST_QUEUED ? 0 : REQUEST_EXPIRES_S;
 	if (scan_weight(list) >= LISTS_BYTES)
-		refuse(r, "ParameterNotSupported", "more parameters than are read");
+		refuse(r, "ParameterNotSupported", "the parameters are too long");
 	json_object_foreach ((json_t *)list, key, v)
 		if (!read_parameter(key, json_string_value(v), r))
 			refuse(r, "ParameterNotSupported",
-			       arena_printf(a,
-					    "parameter %.*s: %.*s: class %s does nothing about it",
+			       arena_printf(a, "parameter %.*s: %.*s: not supported by class %s",
 					    SHOWN, key, SHOWN, str_or(json_string_value(v), ""),
 					    request_class_names[r->class_]));
 }
 
-/* As they are, those of others too: a patch has to repeat them.  False: not to be repeated. */
+/* Reads all conditions, including those of other writers, because a patch has to repeat them.
+ * False: they cannot be repeated. */
 static bool read_conditions(const json_t *list, struct request_object *r, struct arena *a)
 {
 	struct err e;
@@ -164,7 +165,8 @@ void *request_project(const json_t *o, struct arena *a, void *arg, struct err *e
 	if (!str_to_time(str_or(json_str_at(o, "metadata", "creationTimestamp"), ""), &r->created))
 		r->created = 0;
 	if (strlen(r->uid) > SHOWN || !read_conditions(json_at(o, "status", "conditions"), r, a)) {
-		(void)!err_set(e, ERR_CAPACITY, 0, "more in a ProvisioningRequest than is read");
+		(void)!err_set(e, ERR_CAPACITY, 0,
+			       "the ProvisioningRequest is larger than drover reads");
 		return NULL;
 	}
 	read_sets(json_object_get(spec, "podSets"), r, a);
@@ -211,7 +213,7 @@ int64_t request_due(const struct request_object *o)
 {
 	const struct condition *p = condition_get(&o->conditions, "Provisioned");
 
-	switch (request_phase(o, 0)) { /* by its conditions alone */
+	switch (request_phase(o, 0)) { /* now 0: depends only on the conditions */
 	case REQUEST_BOOKED:
 		return p->last_transition_time + REQUEST_BOOKED_MS;
 	case REQUEST_WAITS:
@@ -280,11 +282,11 @@ bool request_conditions(const struct request_object *o, const struct request_sai
 		set(&w, "Failed", true, o->because, o->refused);
 	} else if (request_phase(o, now) == REQUEST_WAITS) {
 		set(&w, "Accepted", true, "Accepted",
-		    "drover brings machines for it, or says why not");
+		    "drover provides machines for it, or reports why not");
 		set_waits(&w, said);
 	} else if (request_phase(o, 0) == REQUEST_BOOKED && now >= due) {
 		set(&w, "BookingExpired", true, "CapacityReservationTimeExpired",
-		    "its room was kept for 10 min");
+		    "its pod slots were reserved for 10 min");
 	}
 	return w.changed;
 }

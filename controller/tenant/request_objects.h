@@ -9,27 +9,30 @@
 #include "controller/tenant/gang_names.h"
 
 /*
- * request_objects: what a ProvisioningRequest (autoscaling.x-k8s.io/v1) says, and what its
- * conditions have to be. Pure.
+ * request_objects: reads a ProvisioningRequest (autoscaling.x-k8s.io/v1) and computes its
+ * conditions. Pure functions.
  *
- * A request stands for pods that do not exist yet: each of its podSets for count pods like a
+ * A request represents pods that do not exist yet: each of its podSets represents count pods like a
  * PodTemplate.
  *
- *   check-capacity...		is there room on Nodes now?  Nothing is opened.
- *   best-effort-atomic-scale-up...	machines for all of them or for none, and Failed where none would do
- *   queued.drover.dev		the same, and it waits for as long as it takes
+ *   check-capacity...               checks whether there is room on Nodes now; creates no
+ *                                   machines
+ *   best-effort-atomic-scale-up...  machines for all pods or for none; Failed if no machine
+ *                                   would fit
+ *   queued.drover.dev               as best-effort-atomic-scale-up, but waits without limit
  *
  *   waits --> Provisioned, booked for REQUEST_BOOKED_MS --> BookingExpired
  *         `-> Failed
  *
- * All of it is in the conditions, so that a restart forgets nothing. All of it is a tenant's text.
+ * All state is in the conditions, so that a restart loses nothing. The object is untrusted text of
+ * a tenant.
  * Tests: tests/unit/controller/tenant/test_request_objects.c
  */
 #define REQUEST_SETS 32
-#define REQUEST_PODS GANG_SIZE_MAX	    /* of one request */
-#define REQUEST_BOOKED_MS ((int64_t)600000) /* as Cluster Autoscaler */
+#define REQUEST_PODS GANG_SIZE_MAX	    /* limit of one request */
+#define REQUEST_BOOKED_MS ((int64_t)600000) /* as in Cluster Autoscaler */
 #define REQUEST_EXPIRES_S                                                                          \
-	((int64_t)7 * 24 * 3600) /* the same, where ValidUntilSeconds says nothing */
+	((int64_t)7 * 24 * 3600) /* as in Cluster Autoscaler, if ValidUntilSeconds is not set */
 #define REQUEST_PLURAL "provisioningrequests.autoscaling.x-k8s.io"
 #define REQUEST_CONSUME "autoscaling.x-k8s.io/consume-provisioning-request"
 
@@ -44,17 +47,17 @@ struct request_object {
 		int64_t count;
 	} * sets;
 	size_t nsets;
-	/* of all sets; 0: refused */
+	/* pods of all sets; 0: refused */
 	int64_t pods;
-	/* why it is never served, as it is written; NULL: it may be */
+	/* message of why the request is never served; NULL: not refused */
 	const char *refused;
-	/* the reason of that, CamelCase */
+	/* reason of the refusal, CamelCase */
 	const char *because;
 	/* REQUEST_CHECK: free machines count as room */
 	bool machines;
-	/* REQUEST_CHECK */
+	/* REQUEST_CHECK: fails instead of waiting if there is no capacity now */
 	bool no_retry;
-	/* from created on; 0: for ever */
+	/* lifetime in s from `created` on; 0: unlimited */
 	int64_t valid_s;
 	/* Unix ms */
 	int64_t created;
@@ -63,32 +66,33 @@ struct request_object {
 	struct conditions conditions;
 };
 extern const struct scan_want request_want[];
-/* NULL without *e: of a class that is not drover's, or being deleted.  The arg is not used. */
+/* Projection for kube_cache_spec; arg is not used. Returns NULL without setting *e for a class that
+ * is not drover's, or for an object that is being deleted. */
 void *request_project(const json_t *o, struct arena *a, void *arg, struct err *e);
 
-/* Each pod of a request that does not exist yet has a name that no pod can have:
- * "REQUEST:SET:NUMBER". */
+/* Returns the name of a future pod, which no real pod can have: "REQUEST:SET:NUMBER". */
 const char *request_pod_name(struct arena *a, const char *request, size_t set, size_t number);
-/* False: it is the name of a pod.  *request may be NULL. */
+/* True if pod is the name of a future pod, with the name of its request in *request, which may be
+ * NULL. */
 bool request_of_pod(const char *pod, const char **request, struct arena *a);
 
 enum request_phase { REQUEST_WAITS, REQUEST_BOOKED, REQUEST_OVER };
 enum request_phase request_phase(const struct request_object *o, int64_t now);
 
-/* What is known of one that waits. */
+/* Current knowledge about a waiting request. */
 struct request_said {
-	/* there is room for all of its pods, on Nodes that are Ready where those are wanted */
+	/* there is room for all its pods, on Ready Nodes if the class requires Nodes */
 	bool served;
-	/* no machine would do as things are, and that for a while */
+	/* for a while, no machine would fit as things are */
 	bool never;
-	/* why not; NULL: nothing is known yet */
+	/* why it is not served, CamelCase; NULL: not known yet */
 	const char *reason;
 	const char *text;
 };
-/* The conditions as they have to be; false: they are. */
+/* Computes the conditions of the request into out. Returns false if they do not change. */
 bool request_conditions(const struct request_object *o, const struct request_said *said,
 			int64_t now, struct arena *a, struct conditions *out);
-/* Wall ms at which its conditions change by themselves; 0: never. */
+/* Returns the wall ms at which the conditions change without other events; 0: never. */
 int64_t request_due(const struct request_object *o);
 
 #endif

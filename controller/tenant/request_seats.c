@@ -92,7 +92,7 @@ size_t request_seats_find(const struct request_seats *s, const char *pod)
 	return s->set[set].first + (size_t)number;
 }
 
-/* --- who has which ---------------------------------------------------------------------------- */
+/* --- slots and pods --------------------------------------------------------------------------- */
 
 static size_t free_seat(const struct request_seats *s, size_t set)
 {
@@ -150,9 +150,9 @@ size_t request_seats_leave(struct request_seats *s, const struct tenant_pod *p)
 	return seat;
 }
 
-/* --- to the planner --------------------------------------------------------------------------- */
+/* --- the planner's view ----------------------------------------------------------------------- */
 
-/* Machines get that label with their Node. */
+/* Restricts a pod to existing Nodes, because a machine gets this label only with its Node. */
 static struct selector on_nodes_alone(const struct selector *also, struct arena *a)
 {
 	struct selector s = {.v = arena_calloc(a, also->n + 1, sizeof(*s.v))};
@@ -176,8 +176,8 @@ struct world_pod request_seats_pod(const struct request_seats *s, const struct r
 	p.since = o->created;
 	p.check = o->class_ == REQUEST_CHECK;
 	p.gang.key = arena_printf(a, "%s/" REQUEST_PLURAL "/%s", s->ns, s->name);
-	/* What was promised as a whole is kept pod by pod: one that lost its room is in no other's
-	 * way. */
+	/* After booking, each slot is reserved on its own: a pod that lost its slot does not affect
+	 * the others. */
 	p.gang.min = phase == REQUEST_WAITS ? (int64_t)(s->n - s->ntaken) : 1;
 	if (o->class_ == REQUEST_CHECK ? !o->machines : phase == REQUEST_BOOKED)
 		p.also = on_nodes_alone(&like->also, a);

@@ -37,7 +37,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 		kube_cache_learn(w->cache, o);
 }
 
-/* As metav1.Condition has it: all but observedGeneration have to be there. */
+/* Encodes conditions as metav1.Condition, which requires all members but observedGeneration. */
 static json_t *list_of(const struct conditions *cs)
 {
 	json_t *list = json_array();

@@ -5,11 +5,11 @@
 #include "kube/cache.h"
 
 /*
- * request_writer: writes the conditions of one ProvisioningRequest, when they have to be others.
+ * request_writer: writes the conditions of one ProvisioningRequest when they change.
  *
- * A merge patch replaces the whole list, so it repeats the conditions of others and goes with the
- * version that was seen. One write at a time; what fails is tried again when the owner asks, some
- * seconds later at the earliest.
+ * A merge patch replaces the whole list, so the patch repeats the conditions of other writers and
+ * carries the resourceVersion that was read. One write at a time. After an error, the next attempt
+ * is the caller's next call, at least some seconds later.
  * Tests: tests/unit/controller/tenant/test_provisioning_requests.c, tests/world/test_requests.c
  */
 struct tenant;
@@ -18,15 +18,16 @@ struct request_writer {
 	struct tenant *t;
 	struct kube_cache *cache;
 	struct kube_call *call;
-	/* loop_now() */
+	/* loop_now() of the next attempt */
 	int64_t not_before;
 	bool denied;
 };
 
 void request_writer_init(struct request_writer *w, struct tenant *t, struct kube_cache *cache);
-/* before it is freed */
+/* Drops the call in flight; call before the writer is freed. */
 void request_writer_stop(struct request_writer *w);
-/* The replica leads.  Nothing goes out where nothing is another, or a write is on its way. */
+/* Writes the conditions if they changed and no write is in flight. Call only while this replica
+ * leads. */
 void request_writer_look(struct request_writer *w, const struct kube_entry *en,
 			 const struct request_said *said);
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 #define SETTLE_MS 100
-#define SLICE 250 /* told in one turn, of each kind */
+#define SLICE 250 /* limit per kind and turn */
 
 struct retold {
 	struct retold_hooks hooks;
@@ -53,7 +53,7 @@ static void tell_node(const struct retold *r, const char *name)
 	r->hooks.node(name, r->hooks.arg);
 }
 
-/* True: there are more. */
+/* True: more names remain. */
 static bool tell_some(const struct retold *r, struct map *late,
 		      void (*tell)(const struct retold *, const char *))
 {

@@ -4,16 +4,17 @@
 #include "base/loop/loop.h"
 
 /*
- * retold: pods and Nodes of a tenant that the planner is to see anew, for what they refer to has
- * changed: each once, however often it was marked, some in each turn of the loop.
+ * retold: collects pods and Nodes of a tenant that must be passed to the planner again, because an
+ * object that they refer to changed. Each is passed once, however often it was marked, some per
+ * loop turn.
  *
- * Changes come in bursts, so what is marked is told a moment later. On the loop thread.
+ * Changes come in bursts, so marked names are passed on after a short delay. On the loop thread.
  * Tests: tests/unit/controller/tenant/test_volumes.c, tests/unit/controller/tenant/test_devices.c,
  * tests/unit/controller/tenant/test_pod_groups.c
  */
 struct retold;
 struct retold_hooks {
-	/* before any of them are told */
+	/* called first in each turn */
 	void (*turn)(void *arg);
 	void (*pod)(const char *ns, const char *name, void *arg);
 	/* NULL: Nodes are never marked */
@@ -22,13 +23,13 @@ struct retold_hooks {
 };
 struct retold *retold_new(struct loop_group *g, const struct retold_hooks *hooks);
 void retold_free(struct retold *r);
-/* none is marked any more */
+/* Unmarks all names. */
 void retold_clear(struct retold *r);
 
-/* "NAMESPACE/POD" */
+/* key: "NAMESPACE/POD" */
 void retold_pod(struct retold *r, const char *key);
 void retold_node(struct retold *r, const char *name);
-/* a turn at once, whether anything is marked or not */
+/* Runs a turn at once, even if nothing is marked. */
 void retold_soon(struct retold *r);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * sleep: looks at the tenant's control plane in the host cluster, remembers the last look, and says
- * for words and for deeds whether it sleeps.  What a look means is rules/sleep.c.
+ * sleep: observes the tenant's control plane in the host cluster, keeps the last observation, and
+ * decides for messages and for acts whether the tenant sleeps. rules/sleep.c interprets an
+ * observation.
  */
 #include "controller/tenant/sleep.h"
 #include "api/annotations.h"
@@ -19,9 +20,9 @@
 #include "controller/rules/sleep.h"
 #include "kube/call.h"
 
-#define LOOK_MS 30000 /* while its API does not answer */
+#define LOOK_MS 30000 /* interval while its API server does not answer */
 
-#define LOOK_AWAKE_MS 300000 /* while it does */
+#define LOOK_AWAKE_MS 300000 /* interval while its API server answers */
 
 #define FRESH_MS 10000
 
@@ -30,20 +31,20 @@ struct tenant_sleep {
 	void (*changed)(struct tenant *t);
 	struct loop_timer timer;
 	struct kube_call *call;
-	/* which object is looked at; NULL: none */
+	/* name of the observed object; NULL: none */
 	char *spec;
-	/* loop_now() of the look under way, or the last one; 0: none */
+	/* loop_now() of the start of the last observation, which may be in progress; 0: none */
 	int64_t asked_at;
-	/* ... of the one that `view` is from; 0: none */
+	/* loop_now() of the start of the observation in view; 0: none */
 	int64_t seen_at;
-	/* tenant_sleep_until() as machines have heard of it */
+	/* tenant_sleep_until() that machines were last notified of */
 	int64_t until;
-	/* a machine waits for it */
+	/* a machine waits for an observation */
 	bool wanted;
 	struct tenant_sleep_view view;
 };
 
-/* --- looking ---------------------------------------------------------------------------------- */
+/* --- observation ------------------------------------------------------------------------------ */
 
 static const struct virtual_cluster *cluster_of(const struct tenant *t)
 {
@@ -61,7 +62,7 @@ static int64_t period(const struct tenant_sleep *s)
 	return tenant_usable(s->t) ? LOOK_AWAKE_MS : LOOK_MS;
 }
 
-/* The next look is so long after the last one. */
+/* Schedules the next observation, one period after the last. */
 static void plan(struct tenant_sleep *s)
 {
 	int64_t due = s->asked_at ? s->asked_at + period(s) - loop_now(s->t->c->loop) : 0;
@@ -108,14 +109,15 @@ static void on_control_plane(json_t *o, const struct err *e, void *arg)
 	plan(s);
 	if (!e) {
 		tenant_sleep_read(o, s->spec, &v);
-	} else if (!tenant_sleep_refused(e, s->spec, &v)) { /* what was seen before grows old */
+	} else if (!tenant_sleep_refused(e, s->spec, &v)) {
+		/* the last observation stays, and gets too old */
 		log_warn("tenant's control plane not read", LOG_S("tenant", s->t->name), LOG_E(e));
 		return;
 	}
 	saw(s, &v);
 }
 
-/* Whether it still names this one: else what is known is of another. */
+/* Follows a change of spec.controlPlane: drops what is known of another object. True: unchanged. */
 static bool follow_spec(struct tenant_sleep *s, const struct virtual_cluster *vc)
 {
 	const struct virtual_cluster_control_plane *p = vc ? vc->spec.control_plane : NULL;
@@ -163,7 +165,7 @@ static void look(void *arg)
 	struct context *c = s->t->c;
 
 	if (s->call || !s->spec || !c->leading || !c->ready)
-		return; /* kicked when it leads and is ready */
+		return; /* kicked when this replica leads and is ready */
 	s->asked_at = loop_now(c->loop);
 	s->call = kube_get(c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, s->t->name,
 			   on_cluster, s);
@@ -204,9 +206,10 @@ void tenant_sleep_free(struct tenant_sleep *s)
 	free(s);
 }
 
-/* --- judging ---------------------------------------------------------------------------------- */
+/* --- decisions -------------------------------------------------------------------------------- */
 
-/* What was seen is not from before another replica led, nor from before the host's API was lost. */
+/* False if the observation is older than a leadership of another replica, or than an outage of the
+ * host's API server. */
 static bool current(const struct tenant_sleep *s)
 {
 	return s->seen_at && loop_now(s->t->c->loop) - s->seen_at <= LOOK_AWAKE_MS + LOOK_MS;
@@ -217,7 +220,7 @@ bool tenant_sleep_now(const struct tenant *t)
 	return current(t->asleep) && t->asleep->view.is == TENANT_SLEEP_YES && tenant_is_silent(t);
 }
 
-/* Is what was seen the sleep that status tells of? */
+/* True if the observed sleep is the one recorded in status. */
 static bool same_sleep(const struct tenant_sleep *s, const struct virtual_cluster *vc)
 {
 	return vc->status.asleep_since && str_eq(vc->status.asleep_object, s->view.object);
@@ -253,7 +256,7 @@ static const char *what_then(const struct virtual_cluster *vc, int64_t since, st
 		return "its machines stay: spec.paused";
 	if (vc->spec.sleep_grace < 0)
 		return "its machines stay: sleepGrace is Never";
-	return arena_printf(a, "its machines go back from %s on",
+	return arena_printf(a, "its machines are released after %s",
 			    str_time(when, since + vc->spec.sleep_grace));
 }
 
@@ -267,7 +270,8 @@ static bool take_out(struct conditions *cs, const char *type)
 	return false;
 }
 
-/* Something answers at its address, if only with a refusal: whatever the host says, it is awake. */
+/* True if something answers at the tenant's address, even with a refusal: then it is awake,
+ * whatever the host cluster shows. */
 static bool answers(const struct tenant *t)
 {
 	return t->reachable || str_eq(t->reason, "NotPermitted");
@@ -295,7 +299,7 @@ bool tenant_sleep_status(const struct tenant *t, const struct virtual_cluster *v
 		want.status = CONDITION_FALSE;
 		if (v->is == TENANT_SLEEP_YES) {
 			want.reason = "Awake";
-			want.message = "its API answers";
+			want.message = "its API server answers";
 		}
 		changed = condition_set(cs, a, &want, now);
 	} else if (current(s) && v->is == TENANT_SLEEP_UNKNOWN) {
@@ -304,7 +308,8 @@ bool tenant_sleep_status(const struct tenant *t, const struct virtual_cluster *v
 		want.status = CONDITION_UNKNOWN;
 		changed = condition_set(cs, a, &want, now);
 	} else if (tenant_sleep_now(t)) {
-		/* Of another clock, or of one that was put back: it begins now. */
+		/* A different sleep, or a time in the future after the clock was set back: the time
+		 * starts now. */
 		if (!same_sleep(s, vc) || since > now)
 			since = now / 1000 * 1000;
 		out->asleep_object = v->object;
@@ -318,5 +323,3 @@ bool tenant_sleep_status(const struct tenant *t, const struct virtual_cluster *v
 	return changed || since != vc->status.asleep_since ||
 	       !str_eq(str_or(out->asleep_object, ""), str_or(vc->status.asleep_object, ""));
 }
-
-/* --- debts ------------------------------------------------------------------------------------ */

@@ -4,51 +4,55 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * sleep: whether a tenant sleeps, since when, and whether that is long enough for its machines to
- * go back.
+ * sleep: determines whether a tenant sleeps, since when, and whether that is long enough to release
+ * its machines.
  *
- * A tenant that does not answer is unreachable, and nothing follows. It is asleep when besides that
- * the host cluster says so of what its VirtualCluster names in spec.controlPlane: a StatefulSet or
- * Deployment with spec.replicas 0, whose controller has seen that (status.observedGeneration) and
- * has no pod of it left (status.replicas). What may not be looked at, is not there, or is being
- * deleted is not known to sleep.
+ * A tenant whose API server does not answer is unreachable, which alone has no consequences. It is
+ * asleep if, in addition, the host cluster shows that the control plane named in spec.controlPlane
+ * of its VirtualCluster is stopped: a StatefulSet or Deployment with spec.replicas 0, whose
+ * controller has observed that (status.observedGeneration) and has no pod left (status.replicas).
+ * If the object may not be read, does not exist or is being deleted, the tenant is not known to
+ * sleep.
  *
- *   look: VirtualCluster --> control plane	every 30 s while it does not answer, else every 5 min, for
- *         a missing permission to be told before it is needed.  Only the replica that leads looks.
+ * An observation reads the VirtualCluster, then the control plane object: every 30 s while the
+ * tenant does not answer, else every 5 min, so that a missing permission is reported before it
+ * matters. Only the leader observes.
  *
- * status.asleepSince is when it was first seen so; the object's UID and generation are kept beside
- * it, for each scaling makes a new generation: a tenant that was awake between two looks, or while
- * no controller ran, is seen to have been, and its time begins anew. The condition Asleep says the
- * rest.
+ * status.asleepSince is when the tenant was first seen asleep. The UID and generation of the
+ * control plane object are stored with it, because each scaling increases the generation: if the
+ * tenant was awake between two observations, or while no controller ran, the generation differs and
+ * the time starts again. The condition Asleep reports the rest.
  *
- * vCluster: `vcluster pause` scales to 0 what has the label app=vcluster, waits for status.replicas
- * 0, and leaves the annotations loft.sh/paused "true" and loft.sh/paused-replicas; `vcluster
- * resume` takes both back. A restore from a snapshot does the same under loft.sh/restoring, and is
- * no sleep. Where workload sleep is configured, pausing leaves the control plane running: such a
- * tenant answers, and is awake. (loft-sh/vcluster pkg/lifecycle/lifecycle.go,
- * pkg/constants/annotation.go, pkg/cli/pause_helm.go) The number decides here, whoever wrote it;
- * loft.sh/paused only tells people who did.
+ * vCluster: `vcluster pause` scales objects with the label app=vcluster to 0, waits for
+ * status.replicas 0, and sets the annotations loft.sh/paused "true" and loft.sh/paused-replicas;
+ * `vcluster resume` reverses that. A restore from a snapshot does the same under loft.sh/restoring,
+ * and is not sleep. Where workload sleep is configured, pausing leaves the control plane running:
+ * such a tenant answers, and is awake. (loft-sh/vcluster pkg/lifecycle/lifecycle.go,
+ * pkg/constants/annotation.go, pkg/cli/pause_helm.go) drover uses the number of replicas, whoever
+ * set it; loft.sh/paused only appears in messages.
  *
  * Tests: tests/unit/controller/tenant/test_sleep.c, tests/world/test_sleep.c
  */
-/* of one tenant */
+/* sleep state of one tenant */
 struct tenant_sleep;
-/* changed: what was seen is another now; status and planner have to know. */
+/* changed: called when the observed state changed; status and planner have to be updated. */
 struct tenant_sleep *tenant_sleep_new(struct tenant *t, void (*changed)(struct tenant *t));
 void tenant_sleep_free(struct tenant_sleep *s);
-/* Its object, its health or who leads has changed: the next look may be due earlier. */
+/* Schedules the next observation after a change of the VirtualCluster, the tenant's health or
+ * leadership. */
 void tenant_sleep_kick(struct tenant_sleep *s);
 
-/* Seen asleep at the last look, and it does not answer. For messages; no act may follow from it. */
+/* True if the tenant was asleep at the last observation and does not answer. For messages only;
+ * drover must not act on it. */
 bool tenant_sleep_now(const struct tenant *t);
-/* May an act follow? It has slept without a break for longer than sleepGrace, by a look at both
- * objects in the host cluster that was begun less than 10 s ago, and its API did not answer at the
- * last try. False when the look is older: then a new one is on its way, and all machines are kicked
- * when it is in. */
+/* True if drover may act on the sleep: the tenant has slept without interruption for longer than
+ * sleepGrace, both objects in the host cluster were read less than 10 s ago, and the tenant's API
+ * server did not answer the last probe. If the observation is older, returns false and starts a new
+ * one, which reconciles all its machines when it ends. */
 bool tenant_sleep_too_long(struct tenant *t);
 
-/* What status has to say of it: asleepSince and asleepObject, and the condition, which is put into
- * cs (with room for one more) or taken out. True: something differs from vc. */
+/* Computes asleepSince and asleepObject into out, and sets the condition Asleep in cs (with room
+ * for one more) or removes it. True: something differs from vc. */
 bool tenant_sleep_status(const struct tenant *t, const struct virtual_cluster *vc, struct arena *a,
 			 struct conditions *cs, struct virtual_cluster_status *out);
 

@@ -1,5 +1,5 @@
 /*
- * status: turns the reason why a tenant is not usable into its conditions, and writes them.
+ * status: converts the reason why a tenant is not usable to its conditions, and writes them.
  */
 #include <string.h>
 
@@ -12,12 +12,14 @@
 #include "controller/tenant/sleep.h"
 
 #define CLOCK_AGAIN_MS 10000
-#define CONTACT_MS (5 * 60 * 1000) /* lastContactTime alone is not written more often */
-#define SYNCING_MS 5000 /* what is read for so long is said; five hundred begin at once */
+#define CONTACT_MS (5 * 60 * 1000) /* shortest interval of writes for lastContactTime alone */
+/* delay of the reason Syncing: five hundred tenants start at the same time, and most sync faster */
+#define SYNCING_MS 5000
 
 static const char *const types[] = {"KubeconfigAccepted", "Permitted", "Reachable", "Ready"};
 
-/* Which condition a reason is about; those before it hold, those after it are unknown. */
+/* Returns the index of the condition that the reason belongs to. Conditions before it are true,
+ * those after it unknown. */
 static int failing(const struct tenant *t)
 {
 	if (!t->reason)
@@ -37,7 +39,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 
 	(void)o;
 	if (e && (e->kind == ERR_CONFLICT ||
-		  err_is_transient(e))) /* anything else would be refused again */
+		  err_is_transient(e))) /* any other error would occur again */
 		loop_timer_start(&t->status_timer, 500);
 	if (t->status_again)
 		loop_timer_start(&t->status_timer, 0);
@@ -71,7 +73,7 @@ void tenant_status_tick(void *arg)
 	t->status_again = false;
 	if (!vc || !t->c->leading)
 		return;
-	if (!host_clock_agrees(t->c)) { /* since when it sleeps is written there */
+	if (!host_clock_agrees(t->c)) { /* status contains since when the tenant sleeps */
 		loop_timer_start(&t->status_timer, CLOCK_AGAIN_MS);
 		return;
 	}

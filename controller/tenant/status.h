@@ -4,7 +4,7 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * status: the conditions, version, cluster UID and sleep of a VirtualCluster, written when they
+ * status: writes the conditions, version, cluster UID and sleep of a VirtualCluster when they
  * changed.
  * Tests: tests/unit/controller/tenant/test_tenant.c
  */

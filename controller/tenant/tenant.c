@@ -1,8 +1,8 @@
 /*
- * tenant: from a VirtualCluster and its Secret to a client with two caches.
+ * tenant: builds a client with two caches from a VirtualCluster and its Secret.
  *
- *	Secret --> kubeconfig (hostile) --> client --> /version, UID of kube-system
- *	  --> pods, nodes.  Any change of Secret or spec builds it anew.
+ * 	Secret --> kubeconfig (hostile) --> client --> /version, UID of kube-system
+ * 	  --> pods, nodes.  Any change of Secret or spec builds it anew.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,12 +33,12 @@
 
 #define PROBE_OK_MS 60000
 #define PROBE_FAILED_MS 5000
-#define BELIEVED_MS (10 * 60 * 1000) /* the same loss of Nodes, told again and again */
-#define LATE_MS 60000		     /* a person's clock may be ahead */
+#define BELIEVED_MS (10 * 60 * 1000) /* time after which a repeated loss of Nodes is accepted */
+#define LATE_MS 60000		     /* tolerance for an operator's clock that is ahead */
 
 /* --- health ----------------------------------------------------------------------------------- */
 
-/* What is refused goes on with another Secret, as a rule. */
+/* Reads the Secret more often after a refusal, which is usually mended by another kubeconfig. */
 static void expect_kubeconfig(const struct tenant *t)
 {
 	const struct virtual_cluster *vc =
@@ -49,7 +49,7 @@ static void expect_kubeconfig(const struct tenant *t)
 			       vc->spec.kubeconfig_secret_ref.name);
 }
 
-/* The tenant is not usable for this reason (CamelCase, static); NULL: it is. */
+/* Sets why the tenant is not usable (reason: CamelCase, static); NULL: it is usable. */
 __attribute__((format(printf, 3, 4))) static void tenant_say(struct tenant *t, const char *reason,
 							     const char *fmt, ...)
 {
@@ -134,7 +134,8 @@ static void tenant_free(struct tenant *t)
 
 /* --- caches ----------------------------------------------------------------------------------- */
 
-/* A person says that the Nodes are gone: since then, and by a clock that is not ahead. */
+/* True if an operator confirmed that the Nodes are gone, after the loss was seen, and by a clock
+ * that is not ahead. */
 static bool is_told_gone(const struct tenant *t)
 {
 	const struct virtual_cluster *vc =
@@ -146,9 +147,9 @@ static bool is_told_gone(const struct tenant *t)
 	       at <= loop_wall(t->c->loop) + LATE_MS;
 }
 
-/* A relist that lost more than a fifth of the nodes is not believed at once: an emptied store, a
- * wrong cluster. One that goes on saying the same is how it is; what is absent is not dead for
- * that. */
+/* Rejects a list that lost more than a fifth of the Nodes (an emptied store, a wrong cluster) until
+ * it has said the same for BELIEVED_MS or an operator confirms it. A Node that is absent does not
+ * prove that its machine is idle. */
 static bool accept_node_loss(const struct kube_loss *loss, void *arg)
 {
 	struct tenant *t = arg;
@@ -163,8 +164,9 @@ static bool accept_node_loss(const struct kube_loss *loss, void *arg)
 	    (t->stopped || (loop_now(t->c->loop) - t->lost_at < BELIEVED_MS && !is_told_gone(t))))
 		return false;
 	if (much)
-		log_warn("a list of Nodes that lost many is believed", LOG_S("tenant", t->name),
-			 LOG_I("gone", (int64_t)loss->gone), LOG_I("of", (int64_t)loss->before));
+		log_warn("list of Nodes accepted although many are missing",
+			 LOG_S("tenant", t->name), LOG_I("gone", (int64_t)loss->gone),
+			 LOG_I("of", (int64_t)loss->before));
 	t->lost = 0;
 	return true;
 }
@@ -176,7 +178,7 @@ static void judge(struct tenant *t)
 	if (t->stopped || tenant_secret_absent(t))
 		return;
 	if (t->budget.nodes_out)
-		tenant_say(t, "NodesOverBudget", "not all of its Nodes are read");
+		tenant_say(t, "NodesOverBudget", "drover does not read all of its Nodes");
 	else if (in && t->reachable && kube_cache_healthy(t->pods) && kube_cache_healthy(t->nodes))
 		tenant_say(t, NULL, NULL);
 	else if (!in && t->reachable && !t->reason)
@@ -203,7 +205,7 @@ static void on_health(const struct err *e, void *arg)
 		return;
 	if (t->lost)
 		tenant_say(t, "NodesLost",
-			   "%s; believed when it says so for 10 min, or after "
+			   "%s; accepted if that does not change for 10 min, or after "
 			   "`drover resume virtualcluster/%s`",
 			   e->text, t->name);
 	else
@@ -217,7 +219,7 @@ static void on_pods_over(const json_t *pod, void *arg)
 		tenant_status_write(arg);
 }
 
-/* An absent Node would mean that it has gone. */
+/* A Node that is not read would count as deleted. */
 static void on_nodes_over(const json_t *node, void *arg)
 {
 	struct tenant *t = arg;
@@ -272,7 +274,7 @@ static void probe_failed(struct tenant *t, const struct err *e)
 	t->reachable = false;
 	t->unanswered_at = e->kind == ERR_DENIED ? 0 : loop_now(t->c->loop);
 	tenant_say(t, e->kind == ERR_DENIED ? "NotPermitted" : "Unreachable", "%s", e->text);
-	tenant_status_write(t); /* it may be seen asleep, and its time be new */
+	tenant_status_write(t); /* the tenant may be newly seen asleep */
 	loop_timer_start(&t->timer, PROBE_FAILED_MS);
 }
 
@@ -299,7 +301,8 @@ static void on_cluster_uid(json_t *o, const struct err *e, void *arg)
 	if (!str_empty(vc->status.cluster_uid) && !str_eq(vc->status.cluster_uid, uid)) {
 		t->stopped = true;
 		tenant_say(t, "ClusterChanged",
-			   "this is another cluster: UID %s, status.clusterUID is %s",
+			   "the kubeconfig points to a different cluster: its UID is %s, "
+			   "status.clusterUID is %s",
 			   str_or(uid, "(none)"), vc->status.cluster_uid);
 		loop_timer_start(&t->timer, PROBE_OK_MS);
 		return;
@@ -351,7 +354,8 @@ static bool may_reach(const char *address, int port, void *arg)
 	return !reserved_owner(t->c->reserved, address, port);
 }
 
-/* An administrator who wrote an address into spec.server meant it. */
+/* True if spec.server contains an address: an administrator who wrote it means it, so it need not
+ * be checked. */
 static bool is_meant(const struct virtual_cluster *vc)
 {
 	const char *host = vc->spec.server ? strstr(vc->spec.server, "://") : NULL;
@@ -362,8 +366,7 @@ static bool is_meant(const struct virtual_cluster *vc)
 	return address_host(text, ip);
 }
 
-/* Asked when a call leaves the client's line, which may be some seconds after it was decided
- * (S7). */
+/* Checked just before a queued call is sent, which may be some seconds after the decision (S7). */
 static int may_change(void *arg, struct err *e)
 {
 	return ctx_may_change(((const struct tenant *)arg)->c, e);
@@ -409,7 +412,7 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 			: reserved_owner_of(t->c->reserved, cfg->server);
 	if (whose) {
 		tenant_say(t, "KubeconfigRefused",
-			   "%s: %.100s is %s: not allowed in a tenant's kubeconfig",
+			   "%s: %.100s points to %s: not allowed in a tenant's kubeconfig",
 			   vc->spec.server ? "spec.server" : "cluster.server", cfg->server, whose);
 		return;
 	}
@@ -452,7 +455,8 @@ static void on_refresh(void *arg)
 	switch (secrets_want(c->secrets, r->namespace, r->name)) {
 	case SECRET_LOADING:
 		return;
-	case SECRET_ABSENT: /* absent is not gone: what is known of the tenant stays */
+	/* an absent Secret does not mean a deleted cluster: what is known of the tenant stays */
+	case SECRET_ABSENT:
 		tenant_say(t, "KubeconfigAbsent", "Secret %s/%s does not exist",
 			   str_or(r->namespace, c->o.ns), r->name);
 		return;
@@ -477,18 +481,18 @@ static void on_refresh(void *arg)
 		t->spec_digest = mem_strdup(d);
 		build(t, vc);
 	}
-	tenant_status_write(t); /* of an object that changed, conditions may be others */
+	tenant_status_write(t); /* conditions may differ for the changed object */
 	t->all->hooks.changed(t, t->all->hooks.arg);
 }
 
-/* What its control plane's object says of its sleep is another now. */
+/* Handles a change of the observed sleep. */
 static void on_sleep(struct tenant *t)
 {
 	tenant_status_write(t);
 	t->all->hooks.changed(t, t->all->hooks.arg);
 }
 
-/* What it says of machines that would join it is another now. */
+/* Handles a change of the join probe's result or of the API server path. */
 static void on_joins(struct tenant *t)
 {
 	tenant_status_write(t);
@@ -504,7 +508,7 @@ void tenants_way(struct tenants *ts, const char *name)
 		on_joins(t);
 }
 
-/* Whom a Secret is about. */
+/* Indexes the tenant by the Secret with its kubeconfig. */
 static void index_secret(const struct tenant *t, const struct virtual_cluster *vc)
 {
 	const struct object_secret_ref *r = vc ? &vc->spec.kubeconfig_secret_ref : NULL;

@@ -11,11 +11,12 @@
 #define TERMS_MAX 256
 #define NAME_MAX_BYTES 253
 #define HOSTNAME "kubernetes.io/hostname"
-#define NO_PROVISIONER "kubernetes.io/no-provisioner" /* of classes whose volumes people make */
+/* provisioner of classes whose volumes are created by hand */
+#define NO_PROVISIONER "kubernetes.io/no-provisioner"
 #define BOUND "pv.kubernetes.io/bind-completed"
 #define SELECTED "volume.kubernetes.io/selected-node"
 
-/* --- what is read ----------------------------------------------------------------------------- */
+/* --- members that are read -------------------------------------------------------------------- */
 
 #define TERMS(name) SCAN_ALL(name, VOLUME_TERMS_BYTES + 1)
 #define SOME_OF(name, some) SCAN_SOME_OF(name, some, VOLUME_TERMS_BYTES + 1)
@@ -56,7 +57,7 @@ const struct scan_want volume_want_limits[] = {SCAN_SOME("metadata", meta),
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-/* NULL: no text, an empty one, or one that is no name of anything. */
+/* Returns a name; NULL: missing, empty or too long. */
 static const char *name_at(const json_t *o, const char *key, struct arena *a)
 {
 	const char *s = json_str_at(o, key);
@@ -89,7 +90,7 @@ void *volume_project_claim(const json_t *o, struct arena *a, void *arg, struct e
 	return c;
 }
 
-/* Adds requirements on fields.  The only field of a Node is metadata.name. */
+/* Adds requirements on fields. metadata.name is the only field of a Node. */
 static bool add_fields(const json_t *fields, struct selector *s, struct arena *a)
 {
 	struct selector names = {0};
@@ -165,7 +166,7 @@ void *volume_project_volume(const json_t *o, struct arena *a, void *arg, struct 
 	return v;
 }
 
-/* matchLabelExpressions: key and values, any of which will do. */
+/* Reads matchLabelExpressions: each has a key and values, one of which must match. */
 static bool topology_of(const json_t *term, struct selector *s, struct arena *a)
 {
 	const json_t *list = json_object_get(term, "matchLabelExpressions"), *values;
@@ -236,7 +237,7 @@ void *volume_project_limits(const json_t *o, struct arena *a, void *arg, struct 
 	return l;
 }
 
-/* --- what a claim means ----------------------------------------------------------------------- */
+/* --- evaluation of a claim -------------------------------------------------------------------- */
 
 #define SAY(...) arena_printf(a, __VA_ARGS__)
 
@@ -274,7 +275,8 @@ static const char *judge_bound(const struct volume_use *u, struct volume_answer 
 	return on_terms(&v->terms, SAY("volume %s", name), u->name, out, a);
 }
 
-/* kube-scheduler has chosen the Node: the volume is made for that one alone. */
+/* Restricts the claim to the Node that kube-scheduler chose, because the volume is provisioned only
+ * for that Node. */
 static void on_selected(const struct volume_use *u, struct volume_answer *out, struct arena *a)
 {
 	struct selector *s = arena_new_obj(a, struct selector);
@@ -286,7 +288,7 @@ static void on_selected(const struct volume_use *u, struct volume_answer *out, s
 	*s = (struct selector){.v = q, .n = 1};
 	out->anywhere = false;
 	out->place = (struct world_volume){
-		SAY("persistentVolumeClaim %s: its volume, which is being made,", u->name),
+		SAY("persistentVolumeClaim %s: its volume, which is being provisioned,", u->name),
 		u->claim->selected_node, s, 1};
 }
 
@@ -307,13 +309,14 @@ static const char *judge_unbound(const struct volume_use *u, struct volume_answe
 			   name);
 	if (!k->waits)
 		return SAY(
-			"persistentVolumeClaim %s is not bound yet: StorageClass %s binds before "
-			"there is a Node (Immediate)",
+			"persistentVolumeClaim %s is not bound yet: StorageClass %s binds without "
+			"waiting for a pod (Immediate)",
 			u->name, name);
 	if (!k->provisioner || str_eq(k->provisioner, NO_PROVISIONER))
-		return SAY("persistentVolumeClaim %s is not bound, and StorageClass %s makes no "
-			   "volumes",
-			   u->name, name);
+		return SAY(
+			"persistentVolumeClaim %s is not bound, and StorageClass %s provisions no "
+			"volumes",
+			u->name, name);
 	why = on_terms(&k->terms, SAY("StorageClass %s", name), u->name, out, a);
 	if (!why && u->claim->selected_node)
 		on_selected(u, out, a);
@@ -327,13 +330,13 @@ const char *volume_judge(const struct volume_use *u, struct volume_answer *out, 
 
 	*out = (struct volume_answer){.anywhere = false};
 	if (!c && u->ephemeral)
-		return SAY("persistentVolumeClaim %s of ephemeral volume %s is not made yet",
+		return SAY("persistentVolumeClaim %s of ephemeral volume %s is not created yet",
 			   u->name, u->ephemeral);
 	if (!c)
 		return SAY("persistentVolumeClaim %s does not exist", u->name);
 	if (u->ephemeral && !str_eq(c->owner, u->pod_uid))
-		return SAY("persistentVolumeClaim %s has the name of ephemeral volume %s, and is "
-			   "not the pod's",
+		return SAY("persistentVolumeClaim %s has the name of ephemeral volume %s, but does "
+			   "not belong to the pod",
 			   u->name, u->ephemeral);
 	if (c->deleting)
 		return SAY("persistentVolumeClaim %s is being deleted", u->name);

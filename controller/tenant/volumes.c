@@ -11,17 +11,17 @@
 #include "controller/tenant/tenant.h"
 #include "controller/tenant/volume_objects.h"
 
-#define ALL_MS 1000 /* what concerns all pods with claims, at most once a second */
+#define ALL_MS 1000 /* shortest interval of passing all pods with claims to the planner again */
 
 enum kind { CLAIMS, VOLUMES, CLASSES, LIMITS, KINDS };
 
 struct reading {
 	struct volumes *v;
 	enum kind kind;
-	/* NULL: not begun */
+	/* NULL: not started */
 	struct kube_cache *cache;
 	bool denied;
-	/* "": none */
+	/* last error; "": none */
 	char error[160];
 };
 
@@ -29,9 +29,9 @@ struct volumes {
 	struct tenant *t;
 	struct volumes_hooks hooks;
 	struct reading of[KINDS];
-	/* "NAMESPACE/CLAIM" -> "NAMESPACE/POD" of pods that have it */
+	/* "NAMESPACE/CLAIM" -> "NAMESPACE/POD" of the pods that use it */
 	struct index *users;
-	/* "NAMESPACE/POD": those with claims */
+	/* set of "NAMESPACE/POD": pods with claims */
 	struct map *pods;
 	struct retold *retold;
 	/* the kinds are to be read */
@@ -55,7 +55,7 @@ static const struct kind_of {
 		    volume_project_limits},
 };
 
-/* --- who is told again ------------------------------------------------------------------------ */
+/* --- passing pods to the planner again -------------------------------------------------------- */
 
 static bool mark_pod(const char *name, void *arg)
 {
@@ -88,7 +88,7 @@ static void on_all(void *arg)
 		retold_pod(v->retold, it.key);
 }
 
-/* --- what is read ----------------------------------------------------------------------------- */
+/* --- caches ----------------------------------------------------------------------------------- */
 
 static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
@@ -205,7 +205,8 @@ static const char *key_of(const struct tenant_pod *p, struct arena *a)
 	return arena_printf(a, "%s/%s", p->world.ns, p->world.name);
 }
 
-/* Who has a ReadWriteOncePod claim is another by now. */
+/* Marks the pods that share a ReadWriteOncePod claim with p, because a different pod may have it
+ * now. */
 static void mark_sharers(struct volumes *v, const struct tenant_pod *p)
 {
 	for (size_t i = 0; v->of[CLAIMS].cache && i < p->nclaims; i++) {
@@ -247,7 +248,7 @@ void volumes_pod(struct volumes *v, const struct tenant_pod *old, const struct t
 struct in_use {
 	const struct volumes *v;
 	const struct tenant_pod *p;
-	/* "NAMESPACE/POD" */
+	/* name of the pod that uses the claim; NULL: none */
 	const char *by;
 	struct arena *a;
 };
@@ -266,7 +267,7 @@ static bool is_used_by(const char *name, void *arg)
 	return false;
 }
 
-/* Why nothing is known of volumes; NULL: they are read.  *soon: they will be. */
+/* Returns why volumes are not known; NULL: they are known, or will be soon (*soon). */
 static const char *unread(const struct volumes *v, bool *soon, struct arena *a)
 {
 	*soon = false;
@@ -296,7 +297,7 @@ static const void *look_up(const struct volumes *v, enum kind kind, const char *
 	return en ? en->object : NULL;
 }
 
-/* What one claim adds; gives why the pod waits, or NULL. */
+/* Adds the effect of one claim. Returns why the pod waits, or NULL. */
 static const char *add_claim(const struct volumes *v, const struct tenant_pod *p,
 			     const struct tenant_claim *c, struct volume_answer *out,
 			     struct arena *a)
@@ -315,14 +316,14 @@ static const char *add_claim(const struct volumes *v, const struct tenant_pod *p
 	}
 	why = volume_judge(&u, out, a);
 	if (why && out_of_room)
-		return arena_printf(a, "%s; or it is not among the %s that are read (%d)", why,
+		return arena_printf(a, "%s; or it is not among the %s that drover reads (%d)", why,
 				    out_of_room, TENANT_VOLUMES);
 	if (why || !u.claim->one_pod)
 		return why;
 	index_each(v->users, 0, arena_printf(a, "%s/%s", u.ns, u.name), is_used_by, &in_use);
 	return in_use.by ? arena_printf(a,
 					"persistentVolumeClaim %s is ReadWriteOncePod, and pod %s "
-					"has it",
+					"uses it",
 					u.name, in_use.by)
 			 : NULL;
 }
@@ -339,7 +340,7 @@ static void attach(struct resources *r, const char *driver, struct arena *a)
 	r->v[r->n++] = (struct resource){name, quantity_of(1)};
 }
 
-/* With room for so many more. */
+/* Returns a copy with room for `more` elements. */
 static struct resources copy_resources(const struct resources *r, size_t more, struct arena *a)
 {
 	struct resources c = {.v = arena_calloc(a, r->n + more + 1, sizeof(*c.v)), .n = r->n};
@@ -365,7 +366,7 @@ const struct world_pod *volumes_of_pod(const struct volumes *v, const struct ten
 	if (p->world.node && (soon || c->volume_wait))
 		return &p->world;
 	if (soon)
-		c->unschedulable = false; /* it is demand when it is known what it wants */
+		c->unschedulable = false; /* becomes demand once its claims are known */
 	if (soon || c->volume_wait)
 		return c;
 	c->requests = copy_resources(&p->world.requests, p->nclaims, a);
@@ -374,7 +375,7 @@ const struct world_pod *volumes_of_pod(const struct volumes *v, const struct ten
 		struct volume_answer answer;
 
 		why = add_claim(v, p, &p->claims[i], &answer, a);
-		if (why) { /* one that runs does, whatever became of the claim */
+		if (why) { /* a running pod keeps running, whatever happened to the claim */
 			c->volume_wait = p->world.node ? NULL : why;
 			continue;
 		}
@@ -410,7 +411,7 @@ struct world_node volumes_of_node(const struct volumes *v, const struct world_no
 	return c;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- lifecycle -------------------------------------------------------------------------------- */
 
 void volumes_forget(struct volumes *v)
 {

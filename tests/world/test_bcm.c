@@ -433,7 +433,7 @@ static void the_secret_says_where_its_login_may_go(void **state)
 		 json_pack("{s:{s:{s:s}}}", "spec", "bcm", "endpoint", "https://elsewhere:8081"));
 	world_replica(&w);
 	world_wait_reason(&w.servers[0], "ProviderNotReady", 300);
-	assert_non_null(strstr(w.log, "its login may not be sent there"));
+	assert_non_null(strstr(w.log, "the login may not be sent there"));
 	world_do(&w, &w.host, "PATCH", provider,
 		 json_pack("{s:{s:{s:s}}}", "spec", "bcm", "endpoint", MANAGED_HEAD));
 	world_wait_all(&w, "free", 900);

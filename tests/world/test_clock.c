@@ -30,7 +30,7 @@ static void a_drain_keeps_its_time_when_the_clock_is_put_forward(void **state)
 	assert_string_equal(b->state, "draining");
 	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 600);
 	assert_in_range(loop_now(w.loop) - began, 1780 * 1000, 1900 * 1000);
-	assert_non_null(strstr(w.log, "the clock was put forward"));
+	assert_non_null(strstr(w.log, "wall clock jumped forward"));
 	world_wait_state(b, "free", 900);
 	world_stop(&w);
 }

@@ -46,7 +46,7 @@ static void a_budget_does_not_outlast_the_deadline(void **state)
 	assert_string_equal(world_at(b, "status.leave.drain"), "fans");
 	world_wait_state(b, "stopping", 660);
 	assert_true(loop_wall(w.loop) - began > 500 * 1000);
-	leaving_wait_event(&w, &w.host, "PodDeleted", "what kept it: pdb default/web");
+	leaving_wait_event(&w, &w.host, "PodDeleted", "it was blocked by: pdb default/web");
 	leaving_wait_event(&w, &w.host, "PodDeleted", "Drain fans: fans");
 	leaving_wait_event(&w, &w.tenants[0], "PodDeleted", "pod default/train");
 	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 60);
@@ -169,7 +169,7 @@ static void a_pod_that_cannot_end_does_not_outlast_the_deadline(void **state)
 	assert_true(loop_wall(w.loop) - began < 3640 * 1000);
 	leaving_wait_event(&w, &w.host, "DeadlinePassed", "1 pod is left");
 	leaving_wait_event(&w, &w.host, "PodDeleted",
-			   "what kept it: pod default/train: deleted, and does not end");
+			   "it was blocked by: pod default/train: deleted, and does not end");
 	assert_string_equal(world_at(b, "status.leave.blockedBy"), "");
 	leaving_patch_pod(&w, "train", json_pack("{s:{s:[]}}", "metadata", "finalizers"));
 	world_wait_state(b, "free", 900);

@@ -111,7 +111,7 @@ static void a_hold_that_left_pods_behind_says_so(void **state)
 	assert_string_equal(json_str_at(t, "blockedBy"),
 			    "pod default/train: deleted, and does not end");
 	leaving_wait_event(&w, &w.host, "Succeeded",
-			   "1 of 1 machines done; 1 pod is left on what is held");
+			   "1 of 1 machines done; 1 pod is left on held machines");
 	leaving_patch_pod(&w, "train", json_pack("{s:{s:[]}}", "metadata", "finalizers"));
 	world_stop(&w);
 }

@@ -67,7 +67,7 @@ static void a_cluster_that_does_not_serve_it_costs_no_machine(void **state)
 	(void)state;
 	start(&w, 643, "Script", 0);
 	leaving_wait_event(&w, &w.tenants[0], "NodesNotTaken",
-			   "its API server says that there is none");
+			   "its API server does not serve /node/join");
 	w.tenants[0].script.bytes = SCRIPT_BYTES;
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
 	world_settle(&w);

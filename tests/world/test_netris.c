@@ -365,7 +365,7 @@ static void the_secret_says_where_its_password_may_go(void **state)
 	world_replica(&w);
 	world_wait_reason(&w.servers[0], "ProviderNotReady", 120);
 	assert_int_equal(sim_netris_logins(n.sim), 0);
-	assert_non_null(strstr(w.log, "its login may not be sent there"));
+	assert_non_null(strstr(w.log, "the login may not be sent there"));
 	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
 		 json_pack("{s:{s:{s:{s:s}}}}", "spec", "network", "netris", "endpoint",
 			   WORLD_NETRIS));

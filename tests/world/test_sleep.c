@@ -209,7 +209,7 @@ static void a_sleeping_tenant_keeps_its_machines_for_the_grace(void **state)
 	assert_string_equal(asleep_condition(&w, a, "Reachable", "reason"), "False Asleep");
 	assert_non_null(
 		strstr(asleep_condition(&w, a, "Asleep", "message"),
-		       "StatefulSet vc-team-a/team-a is paused; its machines go back from "));
+		       "StatefulSet vc-team-a/team-a is paused; its machines are released after "));
 	OWN_JSON machine = asleep_why(&w, "gpu-1");
 	OWN_JSON claim = asleep_why(&w, b->claim);
 	OWN_JSON pod = asleep_why(&w, "team-a/default/train");

@@ -690,9 +690,9 @@ static void a_terminal_is_drawn_over(void **state)
 	bench_run(d, 2000);
 	assert_int_equal(cli_do_follow(&c, "psu"), 1); /* Machine m-9 does not exist */
 	assert_said("BLOCKED BY");
-	assert_said("there is no such Machine");
+	assert_said("the Machine does not exist");
 	assert_said("Partial: 1 of 2 done");
-	assert_said("1 of 2 machines done; 1 failed; there is no Machine m-9\n");
+	assert_said("1 of 2 machines done; 1 failed; Machine m-9 does not exist\n");
 }
 
 static void programs_read_json(void **state)

@@ -25,7 +25,7 @@ static void a_stamp_before_a_jump_keeps_the_time_that_it_had_left(void **state)
 	loop_free(l);
 }
 
-/* As at the start of a machine without a clock of its own: others made the stamps, by right
+/* A machine that boots without a hardware clock: other machines set the stamps, by correct
  * clocks. */
 static void a_stamp_of_a_right_clock_does_not_get_years_when_this_one_is_put_right(void **state)
 {

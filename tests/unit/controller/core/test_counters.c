@@ -1,4 +1,5 @@
-/* The metrics: what they count on a whole simulated world, and that the manual lists them all. */
+/* The metrics: what they count on a whole simulated world, and that docs/metrics.md lists them
+ * all. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -48,7 +49,8 @@ static char *manual(void)
 	return text;
 }
 
-/* The help text of a family in the manual's table: | `name` | type | labels | help | */
+/* True if the manual's table contains the family with its help text: | `name` | type | labels |
+ * help | */
 static bool in_manual(const char *text, const char *name, const char *help)
 {
 	char head[128], tail[400];
@@ -124,7 +126,7 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 	assert_non_null(strstr(
 		page,
 		"\nrest_client_requests_total{client=\"tenant\",method=\"POST\",code=\"201\"} "));
-	/* Its VirtualCluster is older than this process: it may have been served before. */
+	/* The VirtualCluster is older than this process: it may have been served before. */
 	assert_true(shows(page, "drover_tenant_first_pod_seconds_count 0"));
 	free(page);
 	world_delete_pod(&w, &w.tenants[0], "train");
@@ -132,7 +134,7 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 	world_wait_state(&w.servers[0], "free", 1800);
 	page = page_of(&w);
 	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"serving\"} 1"));
-	/* It served for an hour and a bit. */
+	/* The machine served for a little more than an hour. */
 	assert_true(shows(page,
 			  "drover_machine_state_seconds_bucket{state=\"serving\",le=\"3600\"} 0"));
 	assert_true(shows(page,

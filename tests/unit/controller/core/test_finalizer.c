@@ -1,4 +1,4 @@
-/* Putting one finalizer in and taking it out leaves those of others as they are. */
+/* Adding or removing one finalizer leaves the other ones as they are. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

@@ -76,17 +76,18 @@ static void no_evidence_key_is_made_once_a_record_exists(void **state)
 	size_t n;
 
 	bench_put(d, RECORD);
-	assert_true(ready_after(d, 60000, NULL)); /* all but releases goes on */
+	/* true: only work that needs the evidence key stops */
+	assert_true(ready_after(d, 60000, NULL));
 	bench_run(d, 60000);
 	assert_null(keys_evidence(d->c.keys));
 	keys_evidence_publics(d->c.keys, &n);
 	assert_int_equal(n, 0);
 	OWN_JSON made = bench_stored(&d->host, "secrets/" BENCH_NS "/drover-evidence-key");
 	assert_null(made);
-	/* The other two have no past to keep. */
+	/* The other two Secrets may be created anew at any time. */
 	OWN_JSON boot = bench_stored(&d->host, "secrets/" BENCH_NS "/drover-boot-key");
 	assert_non_null(boot);
-	/* Somebody brings the old key back. */
+	/* An operator restores the old key. */
 	OWN(crypto_key) key = crypto_key_new();
 	OWN(secret) pem = crypto_key_pem(key);
 	bench_secret(d, "drover-evidence-key", "private.pem", secret_expose(pem), NULL, NULL);
@@ -94,7 +95,7 @@ static void no_evidence_key_is_made_once_a_record_exists(void **state)
 	assert_non_null(keys_evidence(d->c.keys));
 }
 
-/* A record is one, whoever wrote it and whether or not it can be read. */
+/* A record counts even if this version cannot read it. */
 static void no_evidence_key_is_made_over_a_record_that_cannot_be_read(void **state)
 {
 	struct bench *d = *state;
@@ -120,7 +121,7 @@ static void an_evidence_key_that_is_deleted_under_us_signs_no_more(void **state)
 	bench_must(d, &d->host, "DELETE", PATH "drover-evidence-key", NULL);
 	bench_run(d, 60000);
 	assert_null(keys_evidence(d->c.keys));
-	/* What it signed is still known to be ours. */
+	/* Records signed by the old key are still accepted. */
 	assert_string_equal(keys_evidence_publics(d->c.keys, &n)[0], before);
 	assert_int_equal(n, 1);
 	OWN_JSON made = bench_stored(&d->host, "secrets/" BENCH_NS "/drover-evidence-key");
@@ -143,7 +144,7 @@ static unsigned published(struct bench *d, const char *public)
 
 	json_object_foreach (json_at(o, "data"), key, v)
 		n += str_eq(json_string_value(v), public) << str_eq(key, "current");
-	return n; /* 1: as an old one, 3: as the present one too */
+	return n; /* 1: the key is published as an old key; 3: also as the current one */
 }
 
 static void public_keys_are_published_and_stay_so(void **state)
@@ -159,7 +160,7 @@ static void public_keys_are_published_and_stay_so(void **state)
 	d->c.leading = false;
 	keys_publish(d->c.keys);
 	bench_run(d, 1000);
-	assert_int_equal(published(d, before), 0); /* another one leads */
+	assert_int_equal(published(d, before), 0); /* another replica leads */
 	d->c.leading = true;
 	keys_publish(d->c.keys);
 	bench_run(d, 1000);
@@ -281,7 +282,7 @@ static void what_is_derived_depends_on_text_and_key_alone(void **state)
 
 	bench_secret(d, "drover-boot-key", "key", "0123456789abcdef0123456789abcdef", NULL, NULL);
 	bench_keys(d);
-	/* Python: hmac.new(key, text, "sha256") */
+	/* Expected value from Python: hmac.new(key, text, "sha256") */
 	keys_derive(d->c.keys, "what do ya want for nothing?", one);
 	assert_string_equal(one,
 			    "137e6557c3c13a1ca5dc7e52a389a0f86be8cb4db4ae61c62396058b00acacd0");

@@ -63,8 +63,8 @@ static int teardown(void **state)
 	return bench_teardown(state);
 }
 
-/* A record of that machine, good and signed by both; held: as it is created with an
- * evidence_dir. */
+/* Stores a good record of the machine, signed by agent and drover. held: with the finalizer, as
+ * created with an evidence_dir. */
 static void put_record(struct bench *d, const char *machine, int64_t tenancy, int64_t end,
 		       bool held)
 {
@@ -123,7 +123,7 @@ static bool stands(struct bench *d, const char *name)
 	return o && !json_at(o, "metadata", "deletionTimestamp");
 }
 
-/* NULL: there is none. */
+/* Returns the file's text; NULL: no such file. */
 static char *file(const char *machine, const char *name)
 {
 	char *folder = mem_printf("%s/%s", dir, machine), *text;
@@ -165,10 +165,10 @@ static void a_record_is_written_and_then_let_go(void **state)
 	free(path);
 	free(want);
 
-	/* What is there is enough for an auditor. */
+	/* An auditor can verify the exported files. */
 	a = audit_new();
 	want = record_files_read(dir, "keys.json", &d->e);
-	assert_int_equal(audit_keys(a, want), 2); /* current, and in the list */
+	assert_int_equal(audit_keys(a, want), 2); /* current key, and the same key in the list */
 	audit_add(a, "file", text, strlen(text));
 	audit_run(a, NULL);
 	assert_int_equal(audit_count(a, AUDIT_PROVED), 1);
@@ -236,13 +236,13 @@ static void a_file_is_never_written_over(void **state)
 	assert_ok(record_files_keep(dir, "m-1", "m-1-41-1.json", "another\n", &d->e), &d->e);
 	r = record_export_new(&d->c);
 	bench_run(d, 30000);
-	assert_false(is_held(d, "m-1-40-1")); /* the same */
+	assert_false(is_held(d, "m-1-40-1")); /* the file has the same text: released */
 	assert_true(is_held(d, "m-1-41-1"));
 	text = file("m-1", "m-1-41-1.json");
 	assert_string_equal(text, "another\n");
 	free(text);
 	assert_int_equal(bench_events(&d->host, "RecordFileDiffers"), 1);
-	/* Somebody moves it away. */
+	/* An operator moves the file away. */
 	text = mem_printf("%s/m-1-41-1.json", folder);
 	unlink(text);
 	free(text);
@@ -256,7 +256,7 @@ static void a_disk_that_takes_nothing_loses_nothing(void **state)
 {
 	struct bench *d = *state;
 	char *blocked = mem_printf("%s/m-1", dir);
-	FILE *f = fopen(blocked, "w"); /* where its folder would be */
+	FILE *f = fopen(blocked, "w"); /* a file where the machine's directory would be */
 	struct record_export *r;
 
 	fclose(f);
@@ -265,7 +265,7 @@ static void a_disk_that_takes_nothing_loses_nothing(void **state)
 	r = record_export_new(&d->c);
 	bench_run(d, 600000);
 	assert_true(is_held(d, "m-1-41-1"));
-	assert_false(is_held(d, "m-2-7-1")); /* others go on */
+	assert_false(is_held(d, "m-2-7-1")); /* other records are exported */
 	assert_true(bench_events(&d->host, "RecordNotExported") >= 1);
 	unlink(blocked);
 	bench_run(d, 600000);
@@ -275,7 +275,7 @@ static void a_disk_that_takes_nothing_loses_nothing(void **state)
 	record_export_free(r);
 }
 
-/* The limit on the size of files stands for a disk that is full in the middle of one. */
+/* A limit on the size of files simulates a disk that becomes full in the middle of a file. */
 static void a_full_disk_leaves_no_half_file(void **state)
 {
 	struct bench *d = *state;
@@ -307,8 +307,8 @@ static void a_full_disk_leaves_no_half_file(void **state)
 	record_export_free(r);
 }
 
-/* Two replicas that both believe to lead, on one directory: one of them has it written, and
- * knows. */
+/* Two replicas that both act as leader, on one directory: one writes the file, the other gets an
+ * error. */
 static void of_two_that_write_at_once_one_is_whole_and_the_other_told(void **state)
 {
 	size_t len = 1 << 20;
@@ -347,7 +347,8 @@ static void of_two_that_write_at_once_one_is_whole_and_the_other_told(void **sta
 	}
 }
 
-/* Whoever may write there must be able neither to lead drover elsewhere nor to make it wait. */
+/* Another program with write access to the directory must not be able to redirect drover or block
+ * it. */
 static void what_is_no_plain_file_is_refused_and_left_alone(void **state)
 {
 	struct bench *d = *state;
@@ -365,12 +366,12 @@ static void what_is_no_plain_file_is_refused_and_left_alone(void **state)
 	put_record(d, "m-1", 41, loop_wall(d->l), true);
 	put_record(d, "m-1", 42, loop_wall(d->l), true);
 	put_record(d, "m-2", 1, loop_wall(d->l), true);
-	alarm(60); /* a pipe that nobody writes to would be waited for */
+	alarm(60); /* opening a pipe without a writer would block */
 	r = record_export_new(&d->c);
 	bench_run(d, 60000);
 	alarm(0);
 	assert_true(is_held(d, "m-1-40-1") && is_held(d, "m-1-41-1") && is_held(d, "m-2-1-1"));
-	assert_false(is_held(d, "m-1-42-1")); /* what is in nobody's way is not kept waiting */
+	assert_false(is_held(d, "m-1-42-1")); /* other records are not delayed */
 	assert_false(has_file("elsewhere", "m-2-1-1.json"));
 	record_export_free(r);
 	free(folder);
@@ -408,7 +409,8 @@ static void the_newest_three_of_each_machine_stay(void **state)
 		put_record(d, "m-1", t, loop_wall(d->l), true);
 	for (int64_t t = 1; t <= 3; t++)
 		put_record(d, "m-2", t, loop_wall(d->l), true);
-	/* The machine's clean status rests on an old one; and one could not be exported. */
+	/* The machine's clean status depends on an old record, and one record could not be
+	 * exported. */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'lastWipe': {'record': 'm-1-36-1'}}");
 	assert_ok(record_files_keep(dir, "m-1", "m-1-37-1.json", "another\n", &d->e), &d->e);
 	r = record_export_new(&d->c);
@@ -432,14 +434,14 @@ static void without_an_export_they_stay_400_days(void **state)
 	struct record_export *r;
 
 	d->c.o.evidence_dir = NULL;
-	put_record(d, "m-1", 38, now, false); /* the machine rests on it */
-	put_record(d, "m-1", 39, now, true);  /* waits for an export that is gone */
+	put_record(d, "m-1", 38, now, false); /* the machine depends on this record */
+	put_record(d, "m-1", 39, now, true);  /* waits for an export that is no longer configured */
 	put_record(d, "m-1", 40, now, false);
-	put_record(d, "gone", 7, now, false); /* the newest of its machine */
+	put_record(d, "gone", 7, now, false); /* the newest record of its machine */
 	loop_sim_set_clock(d->l, 2 * DAY_MS);
-	put_record(d, "m-1", 41, 0, false); /* an agent whose clock says 1970 */
+	put_record(d, "m-1", 41, 0, false); /* from an agent whose clock is at 1970 */
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'lastWipe': {'record': 'm-1-38-1'}}");
-	/* The clock alone, which may be wrong, takes nothing away. */
+	/* drover's clock, which may be wrong, causes no deletion. */
 	r = record_export_new(&d->c);
 	loop_sim_set_clock(d->l, 9000 * DAY_MS);
 	bench_run(d, 1300000);
@@ -481,7 +483,8 @@ static void old_keys_stay_in_the_file(void **state)
 	record_export_free(r);
 }
 
-/* Whoever wrote that may have been an earlier drover: what its keys signed is checked with them. */
+/* An earlier version may have written the file; records signed by its keys are verified with
+ * them. */
 static void keys_that_cannot_be_read_are_not_written_over(void **state)
 {
 	static const char torn[] = "{\"keys\":[\"ed25519:abc";
@@ -496,11 +499,11 @@ static void keys_that_cannot_be_read_are_not_written_over(void **state)
 	text = record_files_read(dir, "keys.json", &d->e);
 	assert_string_equal(text, torn);
 	free(text);
-	assert_false(is_held(d, "m-1-41-1")); /* records do not wait for them */
+	assert_false(is_held(d, "m-1-41-1")); /* records are exported although the keys are not */
 	unlink(path);
 	assert_int_equal(symlink("elsewhere.json", path), 0);
 	bench_run(d, 700000);
-	assert_int_equal(access(path, F_OK), -1); /* the link leads nowhere still */
+	assert_int_equal(access(path, F_OK), -1); /* the target of the link was not created */
 	unlink(path);
 	bench_run(d, 700000);
 	text = record_files_read(dir, "keys.json", &d->e);

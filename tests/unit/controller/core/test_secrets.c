@@ -31,7 +31,7 @@ static void a_secret_is_read_when_it_is_first_wanted(void **state)
 	assert_null(value(d, "bmc", "token"));
 	assert_string_not_equal(secrets_version(d->c.secrets, NULL, "bmc"), "");
 	assert_int_equal(d->secret_changes, 1);
-	/* In another namespace that is another Secret. */
+	/* The same name in another namespace is another Secret. */
 	assert_int_equal(secrets_want(d->c.secrets, "default", "bmc"), SECRET_LOADING);
 }
 
@@ -53,7 +53,7 @@ static void a_change_is_seen_within_half_a_minute_and_told_once(void **state)
 	assert_int_equal(d->secret_changes, 2);
 }
 
-/* One for each machine and tenant: they are not all read every 30 s. */
+/* With one Secret for each machine and tenant, not all can be read every 30 s. */
 static void of_many_a_few_are_read_in_a_second_and_what_is_expected_first(void **state)
 {
 	struct bench *d = *state;
@@ -72,9 +72,9 @@ static void of_many_a_few_are_read_in_a_second_and_what_is_expected_first(void *
 	secrets_expect(d->c.secrets, NULL, "bmc-1");
 	bench_run(d, 31000);
 	assert_string_equal(value(d, "bmc-1", "password"), "new");
-	bench_run(d, 132000); /* 600 at 5 a second, and a tenth */
+	bench_run(d, 132000); /* 600 Secrets at 5 per second, plus a tenth */
 	assert_string_equal(value(d, "bmc-2", "password"), "new");
-	/* It changed: from now on in its turn. */
+	/* It changed: from now on it is read in turn again. */
 	bench_run(d, 31000);
 	bench_secret(d, "bmc-1", "password", "newer", NULL, NULL);
 	bench_run(d, 60000);
@@ -90,7 +90,7 @@ static void an_absent_secret_is_looked_for_again(void **state)
 	assert_int_equal(want(d, "bmc"), SECRET_ABSENT);
 	assert_int_equal(d->secret_changes, 1);
 	bench_run(d, 20000);
-	assert_int_equal(d->secret_changes, 1); /* nothing new */
+	assert_int_equal(d->secret_changes, 1); /* no further change */
 	bench_secret(d, "bmc", "password", "x", NULL, NULL);
 	bench_run(d, 5000);
 	assert_int_equal(want(d, "bmc"), SECRET_LOADED);

@@ -1,4 +1,4 @@
-/* What becomes of a write: of the object, of the cache, and what its owner hears. */
+/* The effect of a write on the object, on the cache and on done(). */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -13,23 +13,23 @@
 #define ANSWER_MS 5000
 #define AWAY_MS 120000
 
-/* Who writes, and what it heard. */
+/* The owner of a writer, and what its done() got. */
 struct owner {
 	struct bench *d;
-	/* of a writer with a cache of its own */
+	/* context of a writer with a cache of its own */
 	struct context c;
 	struct status_writer w;
 	unsigned heard;
-	/* of the last answer */
+	/* kind of the last error */
 	enum err_kind kind;
-	/* status.nodes, as the cache had it when the answer came */
+	/* status.nodes in the cache when done() was called */
 	int64_t cached;
-	/* the writer was, then */
+	/* the writer was idle when done() was called */
 	bool idle;
 	bool free_in_done;
 };
 
-/* of the test that runs */
+/* owner of the running test */
 static struct owner *own;
 
 static const struct node_pool *pool(struct bench *d)
@@ -115,7 +115,7 @@ static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
 	return object_decode(&object_kinds[OBJECT_NODE_POOL], o, a, &out, e) < 0 ? NULL : out;
 }
 
-/* A cache whose list fails and that no watch tells of anything, for the writer alone. */
+/* A cache whose list fails and which gets no watch events, used only by the writer. */
 static struct kube_cache *deaf_cache(struct bench *d,
 				     void (*on_change)(const struct kube_entry *old,
 						       const struct kube_entry *new_, void *arg))
@@ -176,7 +176,7 @@ static void a_version_that_has_passed_is_a_conflict(void **state)
 	assert_int_equal(own->heard, 1);
 	assert_int_equal(own->kind, ERR_CONFLICT);
 	assert_int_equal(stored_nodes(d), 0);
-	write_nodes(4); /* by what it sees now */
+	write_nodes(4); /* with the object as it is now */
 	bench_run(d, ANSWER_MS);
 	assert_int_equal(own->kind, ERR_NONE);
 	assert_int_equal(stored_nodes(d), 4);
@@ -284,7 +284,7 @@ static void on_line(const char *line, size_t len, void *arg)
 	*n += strstr(line, "object not written") != NULL;
 }
 
-/* Two tries fail alike, one succeeds, one fails again: two lines. */
+/* Two attempts fail alike, one succeeds, one fails again: two log messages. */
 static void a_server_that_is_away_is_logged_once(void **state)
 {
 	struct bench *d = *state;

@@ -1,5 +1,4 @@
-/* What the writer of a bad object is told, and what goes on meanwhile; on a whole simulated
- * world. */
+/* What is reported about a bad object, and what continues meanwhile, in a whole simulated world. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -201,7 +200,7 @@ static void a_bad_object_that_was_there_before_the_leader_is_told_too(void **sta
 	world_stop(&w);
 }
 
-/* The last good spec stays in force, and the journal goes on being written. */
+/* The last good spec stays in force, and the journal is still written. */
 static void a_machine_goes_on_although_its_spec_was_spoilt(void **state)
 {
 	struct sim_world w;
@@ -252,10 +251,10 @@ static void the_kept_object_has_the_old_spec_and_generation_and_the_new_status(v
 	assert_true(kept->spec.weight == 7 && kept->meta.generation == 7 &&
 		    kept->status.nodes == 2);
 	assert_string_equal(kept->spec.template_.spec.images.v[0].digest, digest);
-	/* Another object of that name, or one whose status is what is wrong. */
+	/* A different object of that name, or an object whose status is wrong. */
 	assert_null(validation_keep(OBJECT_NODE_POOL, good, another, a));
 	assert_null(validation_keep(OBJECT_NODE_POOL, good, spoilt, a));
-	/* The server's object is as it was. */
+	/* The server's object is unchanged. */
 	assert_int_equal(json_int_at(bad, "metadata", "generation"), 8);
 	assert_int_equal(json_int_at(bad, "spec", "weight"), 8);
 }

@@ -1,6 +1,5 @@
-/* The service that is told before a drain: whom drover believes, what it sends, and what an
- * answer may do. Over TLS on the real loop where trust is the matter, on the simulated one for
- * the rest. */
+/* The service that is notified before a drain: which server drover trusts, what it sends, and the
+ * effect of answers. Trust is tested with TLS on the real loop, the rest on the simulated loop. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -43,23 +42,23 @@ struct hut {
 	char log[65536];
 	const char *awaited;
 
-	/* the server */
-	/* in the Secret; NULL: there is none */
+	/* server */
+	/* CA certificate in the Secret; NULL: no Secret */
 	const char *ca_pem;
-	/* how many run on the node */
+	/* number of pods on the node */
 	unsigned pods;
-	/* their annotation; NULL: none */
+	/* annotation of the pods; NULL: none */
 	const char *note;
 	unsigned posts;
 	char headers[512], *body;
 	int status;
 	const char *answer, *extra, *extra_value;
-	/* blanks after the answer */
+	/* number of blanks after the answer */
 	size_t padding;
 	bool silent;
 };
 
-/* --- the other side --------------------------------------------------------------------------- */
+/* --- the server ------------------------------------------------------------------------------- */
 
 static void hut_on_save(struct httpd_req *q, void *arg)
 {
@@ -134,7 +133,7 @@ static void hut_on_pods(struct httpd_req *q, void *arg)
 	free(text);
 }
 
-/* --- this side -------------------------------------------------------------------------------- */
+/* --- drover ----------------------------------------------------------------------------------- */
 
 static void hut_on_line(const char *line, size_t len, void *arg)
 {
@@ -217,10 +216,10 @@ static bool hut_has_pods(void *arg)
 	return kube_cache_synced(h->t.pods) && kube_cache_size(h->t.pods) == h->pods;
 }
 
-/* After the test has said how the other side is to be. */
+/* Starts the server; call after the test has configured it. */
 static void hut_open(struct hut *h)
 {
-	/* Nothing of ours comes from there: an empty cache. */
+	/* The test needs no Machine from the server: an empty cache. */
 	h->c.cache[OBJECT_MACHINE] = hut_cache(h, &object_resources[OBJECT_MACHINE]);
 	h->t.pods = hut_cache(h, &KUBE_PODS);
 	rig_until(&h->r, hut_has_pods, h);
@@ -231,7 +230,7 @@ static void hut_open(struct hut *h)
 
 static void hut_stop(struct hut *h)
 {
-	/* Nobody is told what nobody but the host's API server is to know. */
+	/* The token for the host's API server must not be sent anywhere else. */
 	assert_null(strstr(h->log, TOKEN));
 	if (h->body)
 		assert_null(strstr(h->body, TOKEN));
@@ -266,7 +265,7 @@ static bool hut_was_said(void *arg)
 	return strstr(h->log, h->awaited);
 }
 
-/* Until the log says so; it is still waited for. */
+/* Runs until the log contains text; the drain must still wait then. */
 static void hut_await(struct hut *h, const char *text)
 {
 	h->awaited = text;
@@ -275,7 +274,7 @@ static void hut_await(struct hut *h, const char *text)
 	assert_true(str_starts(h->who, "checkpoint "));
 }
 
-/* The simulated clock goes on, with a look each second. */
+/* Advances the simulated clock, with one evaluation per second. */
 static void hut_pass(struct hut *h, int64_t seconds)
 {
 	for (int64_t i = 0; i < seconds; i++) {
@@ -338,7 +337,7 @@ static void without_a_secret_the_systems_cas_count(void **state)
 	hut_stop(&h);
 }
 
-/* A second listener before the same handlers, with a certificate for these names, or none. */
+/* A second listener with the same handlers, with a certificate for these names, or without TLS. */
 static struct httpd_mhd *other_door(struct hut *h, const char *const *names, int64_t issued,
 				    const char *host)
 {
@@ -408,7 +407,8 @@ static void plain_http_is_refused_whoever_let_it_in(void **state)
 	hut_open(&h);
 	hut_await(&h, "CheckpointFailed");
 	assert_int_equal(h.posts, 0);
-	assert_false(object_is_https(h.url)); /* no object can say it in the first place */
+	/* validation already refuses such a URL in an object */
+	assert_false(object_is_https(h.url));
 	httpd_mhd_free(door);
 	hut_stop(&h);
 }
@@ -422,14 +422,14 @@ static void a_service_whose_ca_is_missing_is_not_asked_without(void **state)
 	h.ca_pem = NULL;
 	hut_open(&h);
 	hut_pass(&h, 60);
-	assert_non_null(strstr(h.log, "caSecretRef: it cannot be read"));
+	assert_non_null(strstr(h.log, "caSecretRef: the Secret cannot be read"));
 	assert_non_null(h.who);
 	h.ca_pem = PEMS_CA;
 	h.ca.key = "another.crt";
 	hut_pass(&h, 60);
-	assert_non_null(strstr(h.log, "it has no another.crt"));
+	assert_non_null(strstr(h.log, "the Secret has no key another.crt"));
 	assert_int_equal(h.posts, 0);
-	hut_pass(&h, 60); /* its time is over, all the same */
+	hut_pass(&h, 60); /* the timeout passes nevertheless */
 	assert_null(h.who);
 	hut_stop(&h);
 }
@@ -581,7 +581,7 @@ static void silence_ends_after_ten_seconds_and_is_asked_again(void **state)
 	assert_null(strstr(h.log, "CheckpointFailed"));
 	hut_pass(&h, 100);
 	assert_non_null(strstr(h.log, "CheckpointFailed"));
-	assert_in_range(h.posts, 6, 8); /* 10 s, and then 5 */
+	assert_in_range(h.posts, 6, 8); /* 10 s at first, then every 5 s */
 	assert_non_null(h.who);
 	hut_pass(&h, 80);
 	assert_null(h.who);
@@ -623,7 +623,7 @@ static void the_same_trouble_is_told_once(void **state)
 
 /* --- pods ------------------------------------------------------------------------------------- */
 
-/* How long a pod with this annotation is waited for. */
+/* Returns how long the drain waits for a pod with this annotation. */
 static int64_t waited(const char *note)
 {
 	int64_t seconds = 0;

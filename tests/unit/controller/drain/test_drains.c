@@ -8,7 +8,7 @@
 #define DRAINS "/apis/" OBJECT_API_VERSION "/drains"
 #define HOUR (3600 * 1000)
 
-/* What the controller itself does when these change. */
+/* Does what the controller does when these objects change. */
 static void on_change(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {
 	(void)object;
@@ -29,7 +29,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* m-N serves claim c-N, or none when it is free; gang: "" or its uid. */
+/* Lets m-N serve claim c-N; gang: its UID, or "". */
 static void serving(struct bench *d, int n, const char *gang)
 {
 	const char *uid;
@@ -68,7 +68,7 @@ static void is(struct bench *d, int n, const char *status)
 	bench_run(d, 2000);
 }
 
-/* m-N has left and is wiped; then: what status.leave says comes next. */
+/* Puts m-N, which has left its tenant, into this state. */
 static void left(struct bench *d, int n, const char *state)
 {
 	is(d, n, arena_printf(d->a, "{'state': '%s', 'claimRef': null}", state));
@@ -91,7 +91,7 @@ static const char *soon(struct bench *d, int64_t ms)
 	return arena_strdup(d->a, str_time(t, loop_wall(d->l) + ms));
 }
 
-/* "Evicting Pending ", in the order of its targets. */
+/* Returns the phases of the targets, in order: "Evicting Pending ". */
 static const char *phases(struct bench *d, const char *name)
 {
 	OWN_JSON o = bench_get(d, OBJECT_DRAIN, name);
@@ -155,7 +155,7 @@ static void a_machine_is_followed_from_its_turn_to_its_end(void **state)
 	assert_string_not_equal(of_drain(d, "psu", "completionTime"), "");
 }
 
-/* A fast machine may serve somebody else before anybody looks. */
+/* A fast machine may serve another tenant before the Drain is evaluated again. */
 static void a_machine_that_serves_another_claim_by_now_is_done(void **state)
 {
 	struct bench *d = *state;
@@ -205,7 +205,7 @@ static void machines_take_turns(void **state)
 	assert_string_equal(wanting(d, "m-3"), "");
 	is(d, 2, "{'state': 'stopping'}");
 	assert_string_equal(phases(d, "psu"), "Evicting Leaving Pending Pending ");
-	left(d, 2, "dirty"); /* its tenant has lost it: the next one */
+	left(d, 2, "dirty"); /* its tenant has lost it: the next target starts */
 	assert_string_equal(phases(d, "psu"), "Evicting Wiping Evicting Pending ");
 	assert_string_equal(wanting(d, "m-3"), "psu");
 }
@@ -224,7 +224,7 @@ static void a_gang_leaves_together(void **state)
 	assert_string_equal(phases(d, "split"), "Evicting Pending Pending Pending ");
 }
 
-/* On the Node of c-N, of that gang of four. */
+/* Runs a pod of a gang of four on the Node of c-N. */
 static void runs_in(struct bench *d, int n, const char *pod, const char *gang)
 {
 	bench_must(
@@ -254,7 +254,7 @@ static void read_pods(struct bench *d)
 	assert_true(tenant_usable(tenant_get(d->tenants, "team-a")));
 }
 
-/* What hangs together by a third machine does so, too. */
+/* Machines linked through a third one also leave together. */
 static void machines_that_pods_of_one_gang_run_on_leave_together(void **state)
 {
 	struct bench *d = *state;
@@ -268,8 +268,9 @@ static void machines_that_pods_of_one_gang_run_on_leave_together(void **state)
 	runs_in(d, 5, "b-1", "b");
 	drain(d, "whole", "'machineNames': ['m-1', 'm-5', 'm-4', 'm-2', 'm-3']");
 	assert_string_equal(phases(d, "whole"), "Evicting Pending Pending Pending Pending ");
-	assert_non_null(strstr(blocked(d, "whole", 3),
-			       "its turn, together with 2 other machines of gang default/gangs/"));
+	assert_non_null(strstr(
+		blocked(d, "whole", 3),
+		"its turn: it leaves together with 2 other machines of gang default/gangs/"));
 	assert_string_equal(blocked(d, "whole", 2), "");
 	is(d, 1, "{'state': 'stopping'}");
 	left(d, 1, "dirty");
@@ -279,8 +280,8 @@ static void machines_that_pods_of_one_gang_run_on_leave_together(void **state)
 	assert_string_equal(phases(d, "split"), "Evicting Pending ");
 }
 
-/* A claim names the gang by the same text as its pods do: m-1 has no pods yet, on m-3 one of the
- * gang runs. */
+/* Claims and pods name a gang by the same text: m-1 has no pods yet, and a pod of the gang runs on
+ * m-3. */
 static void a_machine_without_pods_is_its_claim_s_gang_s(void **state)
 {
 	struct bench *d = *state;
@@ -294,14 +295,14 @@ static void a_machine_without_pods_is_its_claim_s_gang_s(void **state)
 	assert_string_equal(phases(d, "whole"), "Evicting Pending Pending ");
 	assert_string_equal(
 		blocked(d, "whole", 1),
-		"its turn, together with 1 other machine of gang default/gangs/a of team-a");
+		"its turn: it leaves together with 1 other machine of gang default/gangs/a of team-a");
 	is(d, 2, "{'state': 'stopping'}");
 	left(d, 2, "dirty");
 	assert_string_equal(phases(d, "whole"), "Wiping Evicting Evicting ");
 }
 
-/* The claim of m-1 is of a gang that has other machines by now: neither with its pod nor once that
- * was evicted. */
+/* The claim of m-1 names a gang that has moved to other machines: m-1 does not leave with them,
+ * neither while its own pod runs nor after the pod was evicted. */
 static void what_a_machine_runs_counts_more_than_its_claim(void **state)
 {
 	struct bench *d = *state;
@@ -383,7 +384,8 @@ static void past_its_deadline_it_stops(void **state)
 	is(d, 1, "{'state': 'draining', 'leave': {'reason': 'Drain', 'drain': 'psu'}}");
 	bench_run(d, HOUR);
 	assert_string_equal(phases(d, "psu"), "Evicting Stopped ");
-	assert_string_equal(wanting(d, "m-1"), ""); /* it is withdrawn, and may be past it yet */
+	/* m-1 is no longer wanted; its target stays Evicting until m-1 serves again */
+	assert_string_equal(wanting(d, "m-1"), "");
 	is(d, 1, "{'state': 'serving', 'leave': null}");
 	assert_string_equal(phases(d, "psu"), "Stopped Stopped ");
 	assert_string_equal(of_drain(d, "psu", "phase"), "Partial");
@@ -404,7 +406,7 @@ static void a_deadline_that_had_passed_before_it_began_is_said(void **state)
 		if (str_eq(json_str_at(x, "type"), "Ready"))
 			assert_string_equal(json_str_at(x, "message"),
 					    "0 of 1 machines done; 1 stopped at the deadline, "
-					    "which had passed before it began");
+					    "which had passed before the Drain began");
 }
 
 static void past_its_deadline_it_escalates_and_all_have_their_turn(void **state)
@@ -438,7 +440,7 @@ static void cancelling_undoes_only_what_has_not_left(void **state)
 	assert_string_equal(phases(d, "psu"), "Leaving Evicting Cancelled Cancelled ");
 	assert_string_equal(wanting(d, "m-2"), "");
 	assert_string_equal(of_drain(d, "psu", "phase"), "Cancelled");
-	is(d, 2, "{'state': 'stopping'}"); /* it was faster */
+	is(d, 2, "{'state': 'stopping'}"); /* m-2 was faster than the cancellation */
 	left(d, 2, "free");
 	left(d, 1, "free");
 	assert_string_equal(phases(d, "psu"), "Done Done Cancelled Cancelled ");
@@ -473,7 +475,7 @@ static void of_two_drains_the_older_acts_and_the_newer_follows(void **state)
 	assert_string_equal(of_drain(d, "aa-second", "phase"), "Succeeded");
 }
 
-/* Whoever is in a hurry may come second. */
+/* A newer Drain can have the earlier deadline. */
 static void a_newer_drain_escalates_at_its_own_deadline(void **state)
 {
 	struct bench *d = *state;
@@ -491,7 +493,8 @@ static void a_newer_drain_escalates_at_its_own_deadline(void **state)
 	is(d, 1, "{'state': 'stopping', 'leave': {'reason': 'Drain', 'drain': 'aa-second'}}");
 	left(d, 1, "verifying");
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'free'}");
-	assert_string_equal(wanting(d, "m-1"), "zz-first"); /* at once: it is not offered */
+	/* at once: a free machine must not be offered meanwhile */
+	assert_string_equal(wanting(d, "m-1"), "zz-first");
 	bench_run(d, 2000);
 	assert_string_equal(wanting(d, "m-1"), "zz-first");
 	assert_string_equal(of_drain(d, "aa-second", "phase"), "Succeeded");
@@ -507,7 +510,7 @@ static void a_hold_lasts_until_somebody_ends_it(void **state)
 	assert_string_equal(phases(d, "psu"), "Done ");
 	assert_string_equal(wanting(d, "m-1"), "psu");
 	drain(d, "other", "'machineNames': ['m-1']");
-	assert_string_equal(wanting(d, "m-1"), "other"); /* what only holds stands back */
+	assert_string_equal(wanting(d, "m-1"), "other"); /* a Drain that only holds comes last */
 	bench_must(d, &d->host, "DELETE", DRAINS "/other", NULL);
 	bench_run(d, HOUR);
 	assert_string_equal(wanting(d, "m-1"), "psu");
@@ -537,7 +540,7 @@ static void names_that_are_nobodys_are_said(void **state)
 
 	drain(d, "psu", "'machineNames': ['m-1', 'm-77']");
 	assert_string_equal(phases(d, "psu"), "Done Failed ");
-	assert_string_equal(target(d, "psu", 1, "blockedBy"), "there is no such Machine");
+	assert_string_equal(target(d, "psu", 1, "blockedBy"), "the Machine does not exist");
 	assert_string_equal(of_drain(d, "psu", "phase"), "Partial");
 	bench_run(d, 5000);
 	assert_int_equal(bench_events(&d->host, "Partial"), 1);

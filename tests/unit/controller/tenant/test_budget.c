@@ -38,7 +38,8 @@ static const char *message(struct bench *d)
 	return "";
 }
 
-/* {"k000-xx...": "vv...", ...}: n labels of about 150 bytes as they are counted. */
+/* Returns {"k000-xx...": "vv...", ...}: n labels of about 150 bytes each as counted by
+ * scan_weight(). */
 static const char *labels(struct bench *d, unsigned n)
 {
 	struct buf b;
@@ -98,7 +99,7 @@ static void many_pods(struct bench *d, unsigned n, const char *method)
 	}
 }
 
-/* Each takes about 16 KiB. */
+/* Each pod has about 16 KiB. */
 #define TOO_MANY 1800
 
 static void pods_beyond_the_budget_are_not_read_and_may_be_anywhere(void **state)
@@ -147,7 +148,7 @@ static void a_tenant_whose_nodes_are_not_all_read_is_not_usable(void **state)
 	assert_string_equal(condition(d), "True Ok");
 }
 
-/* 32 terms of which no other pod has one. */
+/* Returns 32 terms that no other pod has. */
 static const char *anti_affinity(struct bench *d, unsigned pod)
 {
 	const char *text = "";
@@ -205,7 +206,7 @@ static void lines_beyond_the_budget_are_counted(void **state)
 	char last[512] = "";
 	unsigned n = 0;
 
-	bench_run(d, 600000); /* what it was told before has been forgiven */
+	bench_run(d, 600000); /* long enough for the log limit to recover */
 	log_redirect(count_line, last);
 	for (unsigned i = 0; i < 1000; i++)
 		n += tenant_may_log(team(d));
@@ -215,12 +216,12 @@ static void lines_beyond_the_budget_are_counted(void **state)
 	last[0] = '\0';
 	assert_true(tenant_may_log(team(d)));
 	log_redirect(NULL, NULL);
-	assert_non_null(strstr(last, "lines about a tenant were left out"));
+	assert_non_null(strstr(last, "log messages about a tenant were suppressed"));
 	assert_non_null(strstr(last, "lines=940"));
 	assert_non_null(strstr(last, "tenant=team-a"));
 }
 
-/* One volume's terms are bounded, and so are all of them together. */
+/* Both a single volume's terms and the total size of all are limited. */
 static void volumes_beyond_the_budget_are_not_read_and_their_pods_are_told(void **state)
 {
 	struct bench *d = *state;
@@ -254,7 +255,7 @@ static void volumes_beyond_the_budget_are_not_read_and_their_pods_are_told(void 
 	assert_non_null(strstr(message(d), "20000 PersistentVolumes"));
 	assert_non_null(strstr(
 		tenant_world_pod(team(d), "default", "train", d->a)->volume_wait,
-		"its volume pv-999 does not exist; or it is not among the PersistentVolumes that are read"));
+		"its volume pv-999 does not exist; or it is not among the PersistentVolumes that drover reads"));
 	assert_true(tenant_usable(team(d)));
 }
 

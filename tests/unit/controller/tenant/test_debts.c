@@ -1,5 +1,5 @@
-/* What drover owes to tenants, one debtor at a bench; whole machines leave in
- * tests/world/test_leave_tenant.c. */
+/* Pending cleanups in one tenant's cluster; tests/world/test_leave_tenant.c tests whole machines
+ * that leave. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include "controller/tenant/debts.h"
 #include "planner/plan.h"
 
-#define WHEN "2025-11-24T15:59:00Z" /* a minute before the bench's clock starts */
+#define WHEN "2025-11-24T15:59:00Z" /* a minute before the simulated clock starts */
 
 static void (*to_tenants)(struct bench *d, enum object_kind_id kind, const char *name,
 			  void *object);
 
-/* What the controller itself does when these change. */
+/* Does what the controller does when these objects change. */
 static void on_change(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {
 	const struct node_claim *n = object;
@@ -75,7 +75,7 @@ static int teardown(void **state)
 	return bench_teardown(state);
 }
 
-/* Gives its UID, in the bench's arena. */
+/* Returns the Node's UID, in the bench's arena. */
 static const char *put_node(struct bench *d, const char *name, const char *provider_id)
 {
 	bench_must(d, &d->team, "POST", "/api/v1/nodes",
@@ -149,9 +149,9 @@ static void a_node_that_is_somebody_elses_by_now_stays(void **state)
 {
 	struct bench *d = *state;
 
-	put_node(d, "n-1", "somebodys://n-1");	   /* of another UID */
-	put_node(d, "n-2", "somebodys://n-2");	   /* never known, and not ours */
-	put_node(d, "n-3", "drover://hall-a/m-1"); /* never known, and ours */
+	put_node(d, "n-1", "somebodys://n-1");	   /* has another UID */
+	put_node(d, "n-2", "somebodys://n-2");	   /* UID not known, and not drover's providerID */
+	put_node(d, "n-3", "drover://hall-a/m-1"); /* UID not known, but drover's providerID */
 	bench_status(
 		d, OBJECT_VIRTUAL_CLUSTER, "team-a",
 		"{'debts': [{'nodeName': 'n-1', 'nodeUID': 'of-the-one-before', 'since': '" WHEN
@@ -164,7 +164,7 @@ static void a_node_that_is_somebody_elses_by_now_stays(void **state)
 	assert_false(is_there(d, "nodes/n-3"));
 }
 
-/* A claim of team-a: gives its name, in the bench's arena. */
+/* Creates a claim of team-a; returns its name, in the bench's arena. */
 static const char *put_claim(struct bench *d)
 {
 	static const struct plan_claim planned = {.tenant = "team-a",
@@ -181,7 +181,7 @@ static const char *put_claim(struct bench *d)
 	return arena_strdup(d->a, json_str_at(o, "metadata", "name"));
 }
 
-/* Its kubelet ran on for a moment, found its Node deleted, and registered it again. */
+/* Its kubelet was still running, found its Node deleted, and registered it again. */
 static void a_node_that_its_kubelet_registered_again_goes_too(void **state)
 {
 	struct bench *d = *state;
@@ -189,7 +189,7 @@ static void a_node_that_its_kubelet_registered_again_goes_too(void **state)
 
 	put_node(d, "n-1", "drover://hall-a/m-1");
 	put_node(d, serving,
-		 "drover://hall-a/m-1"); /* a claim stands for it: it is no debt by now */
+		 "drover://hall-a/m-1"); /* a claim has the name, so the Node must stay */
 	bench_status(
 		d, OBJECT_VIRTUAL_CLUSTER, "team-a",
 		arena_printf(d->a,
@@ -255,7 +255,7 @@ static void a_tenant_is_finalized_while_it_has_claims_or_debts(void **state)
 
 #define CONFIG_MAPS "/api/v1/namespaces/" BENCH_NS "/configmaps"
 
-/* Its bill as it is kept; NULL: it is not. */
+/* Returns the saved bill; NULL: none. */
 static json_t *kept_bill(struct bench *d, const char *uid)
 {
 	char name[KEPT_BILLS_NAME];
@@ -265,8 +265,8 @@ static json_t *kept_bill(struct bench *d, const char *uid)
 	return json_loads(str_or(json_str_at(o, "data", uid), ""), 0, NULL);
 }
 
-/* A leader that died after it kept the bill and before the finalizer went has written what the next
- * one writes again. */
+/* A leader that failed between saving the bill and removing the finalizer has written the entry
+ * that its successor writes again. */
 static void a_deleted_tenants_bill_is_kept_once(struct bench *d, bool written_before)
 {
 	OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
@@ -280,7 +280,7 @@ static void a_deleted_tenants_bill_is_kept_once(struct bench *d, bool written_be
 		     " 'phase': 'Ready', 'pricePerHour': '6.50', 'currency': 'EUR', 'gpus': 8,"
 		     " 'seconds': 1000}]}}");
 	bench_run(d, 15000);
-	assert_true(finalized(d)); /* or it could go without a look */
+	assert_true(finalized(d)); /* otherwise it could be deleted unnoticed */
 	if (written_before)
 		bench_must(
 			d, &d->host, "POST", CONFIG_MAPS,
@@ -326,7 +326,7 @@ static void a_list_without_one_keeps_the_others_as_they_are(void **state)
 		"{'debts': [{'nodeName': 'n-1', 'nodeUID': 'u-1', 'tokenID': 'aaaaaa', 'since': '" WHEN
 		"'}, {'nodeName': 'n-2', 'since': '" WHEN "'}]}");
 	bench_run(d, 15000);
-	assert_false(finalized(d)); /* it does not lead */
+	assert_false(finalized(d)); /* this replica does not lead */
 	OWN_JSON both = debts_without(
 		CTX_GET(&d->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, "team-a"), "n-9");
 	OWN_JSON one = debts_without(

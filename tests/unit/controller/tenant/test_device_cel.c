@@ -1,4 +1,4 @@
-/* device_cel: what expressions ask of a GPU's Node, and what is not judged of them. */
+/* device_cel: requirements of expressions on a GPU's Node, and unsupported parts. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #define G "device.attributes['gpu.nvidia.com']."
 #define M "device.capacity['gpu.nvidia.com'].memory."
 
-/* "KEY OP (VALUES); ...", "never", "not judged: WHAT". */
+/* Returns "KEY OP (VALUES); ...", "never" or "not judged: WHAT". */
 static const char *asked(const char *expression, enum device_kind kind, struct arena *a)
 {
 	struct device_wish w = {.never = false};
@@ -72,7 +72,7 @@ static void expressions_become_requirements_on_labels(void **state)
 		{M "compareTo(quantity(\"80Gi\")) > 0", "nvidia.com/gpu.memory Gt 81920"},
 		{M "compareTo(quantity('80Gi')) < 0", "nvidia.com/gpu.memory Lt 81920"},
 		{M "compareTo(quantity('80Gi')) <= 0", "nvidia.com/gpu.memory Lt 81921"},
-		/* 40 GB are 38146.97 MiB: 38147 is at least that, 38146 is less. */
+		/* 40 GB are 38146.97 MiB: 38147 is enough, 38146 is not. */
 		{M "compareTo(quantity('40G')) >= 0", "nvidia.com/gpu.memory Gt 38146"},
 		{M "compareTo(quantity('40G')) > 0", "nvidia.com/gpu.memory Gt 38146"},
 		{M "compareTo(quantity('40G')) < 0", "nvidia.com/gpu.memory Lt 38147"},
@@ -100,28 +100,31 @@ static void what_is_not_understood_is_named(void **state)
 		{G "productName.matches('.*')", "matches('.*')"},
 		{G "productName.startsWith('NVIDIA')", "productName.startsWith()"},
 		{G "productName.contains('a') || " G "productName == 'b'",
-		 "|| between different things"},
+		 "|| between different attributes"},
 		{G "uuid.matches('x')", "uuid.matches()"},
 		{"device.attributes['a'].x.matches('x')", "x.matches()"},
 		{G "productName.lowerAscii() == 'h100'", "productName.lowerAscii()"},
 		{G "uuid == 'GPU-1'", "attribute uuid"},
-		{G "productName > 'a'", "a comparison of text"},
+		{G "productName > 'a'", "an ordering of texts"},
 		{G "productName == a", "a"},
 		{G "productName == 'a\\'b'", "a string with an escape"},
 		{G "productName == 'a", "a string with an escape"},
-		{G "productName == 'a' || " G "architecture == 'b'", "|| between different things"},
-		{G "productName == 'a' || " G "productName != 'b'", "|| between different things"},
+		{G "productName == 'a' || " G "architecture == 'b'",
+		 "|| between different attributes"},
+		{G "productName == 'a' || " G "productName != 'b'",
+		 "|| between different attributes"},
 		{G "productName in []", "]"},
 		{G "productName in ['a'", "its end"},
 		{G "type == 'gpu' nonsense", "nonsense"},
 		{M "compareTo(quantity('x')) >= 0", "quantity x"},
-		{M "compareTo(quantity('80Gi')) == 0", "an amount of memory to the byte"},
+		{M "compareTo(quantity('80Gi')) == 0", "an exact amount of memory"},
 		{M "compareTo(quantity('80Gi')) >= 1", "1"},
-		{M "compareTo(quantity('7Ei')) >= 0", "that much memory"},
+		{M "compareTo(quantity('7Ei')) >= 0", "an amount of memory out of range"},
 		{M "sign() == 1", "memory.sign()"},
 		{"device.capacity['gpu.nvidia.com'].cores == 1", "capacity cores"},
 		{"device.allowMultipleAllocations", "device.allowMultipleAllocations"},
-		{"((((((((((((((((((((device.driver == 'x'))))))))))))))))))))", "that depth"},
+		{"((((((((((((((((((((device.driver == 'x'))))))))))))))))))))",
+		 "parentheses nested too deeply"},
 		{"cel.bind(x, device.attributes['a'], true)",
 		 ".bind(x, device.attributes['a'], true)"},
 	};
@@ -134,7 +137,8 @@ static void what_is_not_understood_is_named(void **state)
 				    arena_printf(a, "not judged: %s", cases[i].what));
 	memset(lengthy, ' ', DEVICE_CEL_BYTES + 1);
 	lengthy[DEVICE_CEL_BYTES + 1] = '\0';
-	assert_string_equal(asked(lengthy, DEVICE_GPU, a), "not judged: its length");
+	assert_string_equal(asked(lengthy, DEVICE_GPU, a),
+			    "not judged: an expression that is too long");
 }
 
 static void a_channel_is_told_from_a_gpu(void **state)

@@ -1,5 +1,5 @@
-/* device_objects: what is read of claims, classes and slices in each version, and what a claim's
- * requests add up to. */
+/* device_objects: what is read of claims, classes and slices in each API version, and the sum of a
+ * claim's requests. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void *project(struct arena *a, const struct scan_want *want, const char *
 	"'}}]}}"
 #define IS(field, value) "device.attributes[\\\"gpu.nvidia.com\\\"]." field " == \\\"" value "\\\""
 
-/* By name; the arg is the arena. */
+/* Returns the DeviceClass with this name; arg: the arena. */
 static const struct device_class *class_of(const char *name, void *arg)
 {
 	static const struct {
@@ -140,9 +140,9 @@ static void what_is_not_judged_is_named(void **state)
 		{REQUESTS(R ", 'adminAccess': true}}"), "request r: adminAccess"},
 		{REQUESTS(R ", 'capacity': {'requests': {'memory': '10Gi'}}}}"),
 		 "request r: a part of a device (capacity)"},
-		{REQUESTS(R ", 'count': 0}}"), "request r: a count that is not from 1 to 4096"},
-		{REQUESTS(R ", 'count': 'x'}}"), "request r: a count that is not from 1 to 4096"},
-		{REQUESTS("{'name': 'r'}"), "request r: what names no deviceClassName"},
+		{REQUESTS(R ", 'count': 0}}"), "request r: a count outside 1 to 4096"},
+		{REQUESTS(R ", 'count': 'x'}}"), "request r: a count outside 1 to 4096"},
+		{REQUESTS("{'name': 'r'}"), "request r: no deviceClassName"},
 		{REQUESTS(R ", " SELECTS(IS("uuid", "GPU-1")) "}}"),
 		 "request r, CEL selector: attribute uuid"},
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'odd'}}"),
@@ -151,7 +151,7 @@ static void what_is_not_judged_is_named(void **state)
 		 "request r of DeviceClass mig.nvidia.com, which means other devices than whole GPUs of gpu.nvidia.com,"},
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'nic.example.com'}}"),
 		 "request r of DeviceClass nic.example.com, which means other devices than whole GPUs of gpu.nvidia.com,"},
-		/* Devices of any driver. */
+		/* devices of any driver */
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'all'}}"),
 		 "request r of DeviceClass all, which means other devices than whole GPUs of gpu.nvidia.com,"},
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'channel', 'count': 2}}"),
@@ -179,11 +179,12 @@ static void a_longer_list_is_not_read(void **state)
 	(void)state;
 	while (strlen(list) < 2 * DEVICE_LIST_BYTES)
 		list = arena_printf(a, "%s,%s", list, list);
-	assert_string_equal(asked(a, arena_printf(a, "{'requests': [%s]}", list)),
-			    "not judged: a longer list of requests, constraints or configurations");
+	assert_string_equal(
+		asked(a, arena_printf(a, "{'requests': [%s]}", list)),
+		"not judged: a list of requests, constraints or configurations that is too long");
 }
 
-/* "n-1: gpu-0 gpu-1 for u-1" */
+/* Returns the devices, Node and first pod of an allocation: "n-1: gpu-0 gpu-1 for u-1". */
 static const char *allocated(struct arena *a, const char *status)
 {
 	const struct device_claim *c = project(
@@ -225,14 +226,14 @@ static void an_allocation_says_which_devices_and_where(void **state)
 				   " 'values': ['a']}]}")),
 		"a for nobody");
 	assert_string_equal(allocated(a, PLACE("{}, {}")),
-			    "a nodeSelector that is not of one term for nobody");
+			    "a nodeSelector without exactly one term for nobody");
 	assert_string_equal(
 		allocated(a,
 			  PLACE("{'matchFields': [{'key': 'x', 'operator': 'In', 'values': []}]}")),
-		"a nodeSelector of another field than metadata.name for nobody");
+		"a nodeSelector on a field other than metadata.name for nobody");
 }
 
-/* "gpu-0 gpu-1 KEY=VALUE" */
+/* Returns the whole GPUs and labels of a slice: "gpu-0 gpu-1 KEY=VALUE". */
 static const char *slice(struct arena *a, const char *spec)
 {
 	const struct device_slice *s =

@@ -1,5 +1,5 @@
-/* devices: what pods and Nodes are to the planner by their resource claims and ResourceSlices, as
- * these come and go. */
+/* devices: how the planner sees pods and Nodes by their resource claims and ResourceSlices, as
+ * these are added and removed. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static void serve(struct bench *d)
 	serve_kind(d, "resourceslices", "ResourceSlice", "Cluster");
 }
 
-/* As NVIDIA's driver installs them. */
+/* Creates the DeviceClasses that NVIDIA's driver installs. */
 static void put_classes(struct bench *d)
 {
 	put(d, CLASSES,
@@ -81,7 +81,7 @@ static const char *uid_of(struct bench *d, const char *pod)
 	return tenant_world_pod(team(d), "default", pod, d->a)->uid;
 }
 
-/* node NULL: it is unschedulable. */
+/* node NULL: the pod is unschedulable */
 static void add_pod(struct bench *d, const char *name, const char *spec, const char *node)
 {
 	put(d, PODS,
@@ -100,7 +100,7 @@ static void add_pod(struct bench *d, const char *name, const char *spec, const c
 	"'resourceClaims': [{'name': 'gpu', 'resourceClaimTemplateName': '" name "'}]"
 #define BY_CLAIM(name) "'resourceClaims': [{'name': 'gpu', 'resourceClaimName': '" name "'}]"
 
-/* "waits: TEXT", "TEXT is not judged", or "nvidia.com/gpu*2 KEY OP VALUE". */
+/* Returns "waits: TEXT", "TEXT is not judged", or "nvidia.com/gpu*2 KEY OP VALUE". */
 static const char *seen(struct bench *d, const char *pod)
 {
 	const struct world_pod *p = tenant_world_pod(team(d), "default", pod, d->a);
@@ -152,7 +152,7 @@ static void what_is_not_served_is_told(void **state)
 	assert_string_equal(
 		seen(d, "train"),
 		"waits: this cluster does not serve resourceclaims.resource.k8s.io in v1");
-	/* It is served from now on. */
+	/* the API server serves the kinds from now on */
 	serve(d);
 	bench_run(d, 60000);
 	assert_string_equal(seen(d, "train"),
@@ -164,7 +164,8 @@ static void the_version_of_the_cluster_says_in_which_they_are_read(void **state)
 	static const struct {
 		const char *cluster, *says;
 	} cases[] = {
-		{"1.31", "waits: resource claims are read from Kubernetes 1.32 on, this is 1.31"},
+		{"1.31",
+		 "waits: resource claims require Kubernetes 1.32 or later, this cluster is 1.31"},
 		{"1.32",
 		 "waits: this cluster does not serve resourceclaims.resource.k8s.io in v1beta1"},
 		{"1.33",
@@ -187,7 +188,7 @@ static void the_version_of_the_cluster_says_in_which_they_are_read(void **state)
 	}
 }
 
-/* Its Nodes are those of the host cluster, and so are their devices. */
+/* Its Nodes, and thus their devices, are those of the host cluster. */
 static void of_a_tenant_that_shares_nodes_claims_are_not_judged(void **state)
 {
 	struct bench *d = *state;
@@ -249,11 +250,11 @@ static void a_claim_of_several_pods_counts_once(void **state)
 	assert_string_equal(seen(d, "first"), "nvidia.com/gpu*2 " KEEP_OFF);
 	assert_string_equal(
 		seen(d, "second"),
-		"waits: resource claim gpu: ResourceClaim ours is that of pod first, too, which gets a machine first");
+		"waits: resource claim gpu: ResourceClaim ours is shared with pod first, which gets a machine first");
 	bench_must(d, &d->team, "DELETE", PODS "/first?gracePeriodSeconds=0", NULL);
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "second"), "nvidia.com/gpu*2 " KEEP_OFF);
-	/* Once it has devices, who comes goes where they are. */
+	/* Once the claim is allocated, pods that share it go where its devices are. */
 	put_claim(d, "theirs",
 		  ALLOCATED(RESULT("gpu-0") "," RESULT("gpu-1"), "{'uid': 'u-other'}"));
 	add_pod(d, "third", BY_CLAIM("theirs"), NULL);
@@ -281,8 +282,8 @@ static void a_pod_that_runs_counts_what_was_allocated(void **state)
 			       uid_of(d, "runs")));
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "runs"), "nvidia.com/gpu*2 ");
-	/* A claim that was made for the pod, by the name that its status has; before that, what its
-	 * template asks. */
+	/* The claim created for the pod counts, by the name in its status; before that, its
+	 * template. */
 	put_template(d, "three", ASKS("3"));
 	add_pod(d, "own", BY_TEMPLATE("three"), "n-1");
 	bench_run(d, SOON_MS);
@@ -311,7 +312,7 @@ static void put_slice(struct bench *d, const char *name, const char *pool, const
 		    name, pool, devices));
 }
 
-/* "8 by ResourceClaim", and the product. */
+/* Returns "8 by ResourceClaim" and the product label. */
 static const char *node(struct bench *d)
 {
 	const struct tenant_node *n = tenant_node_get(team(d), "n-1");
@@ -360,8 +361,8 @@ static void a_node_has_what_its_slices_have_once_all_are_there(void **state)
 	bench_must(d, &d->team, "DELETE", SLICES "/s-3", NULL);
 	bench_run(d, SOON_MS);
 	assert_string_equal(node(d), "3 by ResourceClaim NVIDIA-B200");
-	/* A GPU that is in parts is taken as a whole; of one that is not offered whole, a part
-	 * takes nothing. */
+	/* A part of a GPU takes the whole GPU; a part of a GPU that is not offered as a whole takes
+	 * nothing. */
 	put_claim(d, "ours",
 		  ALLOCATED(RESULT("gpu-0-mig-1g.23gb-0") "," RESULT("gpu-7-mig-1g.23gb-0"), ""));
 	add_pod(d, "parts", BY_CLAIM("ours"), "n-1");
@@ -369,8 +370,8 @@ static void a_node_has_what_its_slices_have_once_all_are_there(void **state)
 	assert_string_equal(seen(d, "parts"), "nvidia.com/gpu*1 ");
 }
 
-/* Until a class stands for it, an extended resource is not had where GPUs are claimed, nor the
- * other way round. */
+/* Unless a class maps the extended resource, pods that request it are kept off Nodes whose GPUs are
+ * claimed, and vice versa. */
 static void claims_and_plugins_keep_apart(void **state)
 {
 	struct bench *d = *state;

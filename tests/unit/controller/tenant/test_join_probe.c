@@ -12,7 +12,8 @@
 #define CLUSTER(endpoint) "controlPlaneEndpoint: " endpoint "\\n"
 #define INFO(server)                                                                               \
 	"apiVersion: v1\\nkind: Config\\nclusters:\\n- name: c\\n  cluster: {server: " server "}\\n"
-#define AGAIN_MS 70000 /* while it takes none; longer than a minute */
+/* longer than the interval of one minute while the cluster accepts no machines */
+#define AGAIN_MS 70000
 
 static int setup(void **state)
 {
@@ -45,7 +46,7 @@ static void no_config(struct bench *d)
 	bench_must(d, &d->team, "DELETE", CONFIGS "/kubeadm-config", NULL);
 }
 
-/* Of the ConfigMap in that collection; text: without quotes. */
+/* Stores a ConfigMap in that collection; text: without quotes. */
 static void put(struct bench *d, const char *path, const char *name, const char *key,
 		const char *text)
 {
@@ -104,14 +105,14 @@ static void a_cluster_without_either_config_map_takes_none(void **state)
 	assert_false(answer(d).takes);
 	assert_string_equal(condition(d), "False NoPrivateNodes");
 	assert_non_null(strstr(answer(d).text, "kube-system/kubeadm-config"));
-	/* Private nodes are switched on: seen within a minute. */
+	/* Private nodes are switched on: noticed within a minute. */
 	put(d, CONFIGS, "kubeadm-config", "ClusterConfiguration", CLUSTER("10.20.0.10:6443"));
 	bench_run(d, AGAIN_MS);
 	assert_string_equal(condition(d), "True Kubeadm");
 }
 
-/* A vCluster with private nodes whose ConfigMaps are not there, or not to be read, is told
- * apart. */
+/* A vCluster with private nodes whose ConfigMaps are missing or unreadable gets a message of its
+ * own. */
 static void one_that_serves_the_join_script_is_told_what_is_missing(void **state)
 {
 	static const struct {
@@ -124,7 +125,8 @@ static void one_that_serves_the_join_script_is_told_what_is_missing(void **state
 		{404, false, "False NoPrivateNodes", "nodes cannot join it"},
 		{401, false, "False NoPrivateNodes", "nodes cannot join it"},
 		{403, false, "False NoPrivateNodes", "nodes cannot join it"},
-		{200, true, "False NotPermitted", "which serves /node/join: nodes can join it"},
+		{200, true, "False NotPermitted",
+		 "which serves /node/join: nodes can join with spec.join Script"},
 		{404, true, "False NotPermitted", "of the virtual cluster"},
 	};
 	struct bench *d = *state;
@@ -144,7 +146,7 @@ static void one_that_serves_the_join_script_is_told_what_is_missing(void **state
 	assert_string_equal(condition(d), "True Kubeadm");
 }
 
-/* Who may run it an administrator says; whether it is there, its API server. */
+/* An administrator decides whether the script may run; the API server shows whether it exists. */
 static void the_join_script_is_a_way_where_an_administrator_says_so(void **state)
 {
 	static const struct {
@@ -156,10 +158,10 @@ static void the_join_script_is_a_way_where_an_administrator_says_so(void **state
 	} cases[] = {
 		{"Script", 200, false, "True JoinScript", "by the script of /node/join", true},
 		{"Script", 400, true, "True JoinScript", "by the script of /node/join", true},
-		{"Script", 403, false, "True JoinScript", "of which it tells drover nothing", true},
-		{"Script", 404, false, "False JoinScriptNotServed", "says that there is none",
+		{"Script", 403, false, "True JoinScript", "which drover could not verify", true},
+		{"Script", 404, false, "False JoinScriptNotServed", "does not serve /node/join",
 		 true},
-		{"Script", 503, false, "False JoinScriptNotServed", "", true}, /* as it was */
+		{"Script", 503, false, "False JoinScriptNotServed", "", true}, /* unchanged */
 		{"Kubeadm", 200, false, "False JoinScriptAlone", "spec.join does not allow", false},
 		{"Auto", 200, false, "True JoinScript", "by the script of /node/join", true},
 		{"Auto", 200, true, "True JoinScript", "by the script of /node/join", true},
@@ -174,7 +176,8 @@ static void the_join_script_is_a_way_where_an_administrator_says_so(void **state
 			    arena_printf(d->a, "{'spec': {'join': '%s'}}", cases[i].join));
 		d->team.join_script = cases[i].status;
 		d->team.denied_at = cases[i].denied ? "/configmaps/" : NULL;
-		bench_run(d, i ? 10 * AGAIN_MS : AGAIN_MS); /* what was found holds for 10 min */
+		/* a positive result is valid for 10 min */
+		bench_run(d, i ? 10 * AGAIN_MS : AGAIN_MS);
 		OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
 		char *text = json_text(vc);
 		assert_string_equal(condition(d), cases[i].condition);
@@ -185,7 +188,7 @@ static void the_join_script_is_a_way_where_an_administrator_says_so(void **state
 	}
 }
 
-/* The ConfigMaps still say where, and with Auto how. */
+/* The ConfigMaps still determine the address, and with Auto also the method. */
 static void a_cluster_that_has_both_ways_is_joined_as_is_wanted(void **state)
 {
 	struct bench *d = *state;
@@ -198,7 +201,7 @@ static void a_cluster_that_has_both_ways_is_joined_as_is_wanted(void **state)
 	assert_string_equal(condition(d), "True Kubeadm");
 	assert_false(answer(d).by_script);
 	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'join': 'Script'}}");
-	assert_false(answer(d).takes); /* it was not asked for that yet */
+	assert_false(answer(d).takes); /* the script was not requested yet */
 	bench_run(d, AGAIN_MS);
 	assert_string_equal(condition(d), "True JoinScript");
 	assert_string_equal(answer(d).endpoint, "10.20.0.9:6443");
@@ -219,7 +222,7 @@ static void cluster_info_alone_says_where_nodes_join(void **state)
 	assert_string_equal(answer(d).endpoint, "10.20.0.77:443");
 }
 
-/* kubeadm leaves controlPlaneEndpoint out where nobody gave one, and nodes then take the server of
+/* kubeadm omits controlPlaneEndpoint if it was not specified; nodes then use the server of
  * cluster-info. */
 static void a_configuration_without_an_endpoint_leaves_it_to_cluster_info(void **state)
 {
@@ -246,13 +249,13 @@ static void an_endpoint_that_a_tenant_may_not_name_is_refused_with_the_field(voi
 		{CLUSTER("127.0.0.1:6443"), "loopback"},
 		{CLUSTER("\\\"[::1]:6443\\\""), "loopback"},
 		{CLUSTER("169.254.169.254:80"), "loopback"},
-		{CLUSTER("10.0.8.17:443"), "is the BMC of machine m-1"},
-		{CLUSTER("a.example:0"), "is no HOST:PORT"},
-		{CLUSTER("a.example:65536"), "is no HOST:PORT"},
-		{CLUSTER("a.example:6443/x"), "is no HOST:PORT"},
-		{CLUSTER("\\\"a.example;reboot\\\""), "is no HOST:PORT"},
-		{CLUSTER("fd00::1"), "is no HOST:PORT"},
-		{"{", "is no YAML"},
+		{CLUSTER("10.0.8.17:443"), "points to the BMC of machine m-1"},
+		{CLUSTER("a.example:0"), "is not HOST:PORT"},
+		{CLUSTER("a.example:65536"), "is not HOST:PORT"},
+		{CLUSTER("a.example:6443/x"), "is not HOST:PORT"},
+		{CLUSTER("\\\"a.example;reboot\\\""), "is not HOST:PORT"},
+		{CLUSTER("fd00::1"), "is not HOST:PORT"},
+		{"{", "is not valid YAML"},
 	};
 	struct bench *d = *state;
 
@@ -341,10 +344,10 @@ static void no_machine_is_taken_but_by_a_way_that_was_seen_up(void **state)
 	assert_string_equal(way_condition(d), "True VIP");
 	assert_true(answer(d).takes);
 	assert_string_equal(answer(d).endpoint, "10.20.0.10:6443");
-	/* What was seen of another address says nothing of this one. */
+	/* What was observed of another address does not count for this one. */
 	way(d, "{'address': '10.20.0.11:6443'}");
 	assert_false(answer(d).takes);
-	/* kubeadm would have them go on where the cluster says. */
+	/* kubeadm would continue with the address that the cluster names. */
 	see_way(d, true, "VIP", "it is");
 	assert_string_equal(way_condition(d), "False EndpointDiffers");
 	assert_false(answer(d).takes);
@@ -366,7 +369,7 @@ static void an_address_is_taken_as_it_is(void **state)
 	assert_string_equal(answer(d).endpoint, "10.9.0.1:6443");
 }
 
-/* The address that was found is of the Provider that was asked. */
+/* The address belongs to the Provider that was asked. */
 static void a_load_balancer_has_the_address_that_was_found(void **state)
 {
 	struct bench *d = *state;

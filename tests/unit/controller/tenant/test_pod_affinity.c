@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Single quotes stand for double ones. */
+/* Reads JSON with single instead of double quotes. */
 static json_t *read_json(const char *text)
 {
 	char *copy = mem_strdup(text);
@@ -23,7 +23,7 @@ static json_t *read_json(const char *text)
 	return j;
 }
 
-/* A pod whose nodeAffinity has these terms, required and preferred, each of weight 7. */
+/* Returns a pod whose nodeAffinity has these terms; each preferred term has weight 7. */
 static struct world_pod affinity(const char *required, const char *preferred, const char **why,
 				 struct arena *a)
 {
@@ -74,19 +74,19 @@ static void terms_are_alternatives_of_labels_and_fields(void **state)
 		{"[{'matchExpressions': [" LABEL("a", "NotIn", "'1'") "], 'matchFields': [" NAME(
 			 "In", "'n1'") "]}]",
 		 "a NotIn 1 & :metadata.name In n1", NULL},
-		/* A label of that name is not the field. */
+		/* a label with the name of the field does not count as the field */
 		{"[" LABELS(NAME("In", "'n1'")) "]", "metadata.name In n1", NULL},
-		/* An empty term matches no Node, alone or beside others. */
+		/* an empty term matches no Node, alone or beside others */
 		{"[{}]", "", NULL},
 		{"[{'matchExpressions': [], 'matchFields': []}]", "", NULL},
 		{"[]", "", NULL},
 		{"[{}, " LABELS(LABEL("a", "Exists", "")) "]", "|a Exists", NULL},
-		/* So does one that cannot be read. */
+		/* a term that kube-scheduler cannot read matches no Node either */
 		{"[" FIELDS(LABEL("spec.x", "In", "'1'")) ", " LABELS(LABEL("a", "Gt", "'07'")) "]",
 		 "|a Gt 07", NULL},
 		{"[" LABELS(LABEL("a", "In", "'1'")) ", " LABELS(LABEL("b", "Gt", "'x'")) "]",
 		 "a In 1|", NULL},
-		/* If no term can be read, it is named. */
+		/* if no term can be read, the first unreadable requirement is named */
 		{"[" FIELDS(LABEL("spec.x", "In", "'1'")) "]", "", UNREAD "matchFields spec.x In"},
 		{"[" FIELDS(LABEL("spec.x", "NotIn", "'1'")) ", {}]", "|",
 		 UNREAD "matchFields spec.x NotIn"},
@@ -148,7 +148,7 @@ static void preferences_are_of_labels_and_fields(void **state)
 
 	(void)state;
 	assert_null(why);
-	assert_int_equal(p.preferences.n, 2); /* kube-scheduler skips an empty one */
+	assert_int_equal(p.preferences.n, 2); /* kube-scheduler skips an empty preference */
 	assert_int_equal(p.preferences.v[0].weight, 7);
 	assert_string_equal(p.preferences.v[0].term.v[0].key, WORLD_NODE_NAME);
 	assert_string_equal(p.preferences.v[1].term.v[0].key, "a");

@@ -1,4 +1,4 @@
-/* pod_groups: of which gang pods are, and how large it is, as PodGroups come, change and go. */
+/* pod_groups: the gangs of pods and their sizes, as PodGroups are added, changed and removed. */
 #include "tests/unit/controller/bench.h"
 
 #include "api/annotations.h"
@@ -10,7 +10,7 @@
 #define COSCHEDULING "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups"
 #define SOON_MS 3000
 
-/* --- what a pod says -------------------------------------------------------------------------- */
+/* --- gang of a pod ---------------------------------------------------------------------------- */
 
 static const char *named(struct arena *a, const char *pod)
 {
@@ -45,7 +45,7 @@ static void a_pod_says_of_which_gang_it_is(void **state)
 			    "none");
 	assert_string_equal(
 		named(a, NOTES("\"drover.dev/gang\": \"t\"")),
-		"ns/gangs/t waits: annotation drover.dev/gang-size is no number from 1 to 4096");
+		"ns/gangs/t waits: annotation drover.dev/gang-size is not a number from 1 to 4096");
 	assert_non_null(strstr(named(a, NOTES("\"drover.dev/gang-size\": \"4\"")), "neither"));
 	assert_string_equal(named(a, META(", \"annotations\": {\"drover.dev/gang-size\": \"4\"},"
 					  "\"ownerReferences\": [{\"uid\": \"x\"},"
@@ -79,7 +79,7 @@ static void a_pod_says_of_which_gang_it_is(void **state)
 			      "\"leaderworkerset.sigs.k8s.io/group-index\": \"2\"},"
 			      "\"annotations\": {\"leaderworkerset.sigs.k8s.io/size\": \"8\"}")),
 		"ns/leaderworkersets/l/2 8");
-	/* Ours comes first: a way out. */
+	/* drover's annotation comes first, so that users can override the others */
 	assert_string_equal(
 		named(a, META(", \"labels\": {\"leaderworkerset.sigs.k8s.io/name\": \"l\"},"
 			      "\"annotations\": {\"leaderworkerset.sigs.k8s.io/size\": \"8\","
@@ -113,7 +113,7 @@ static void a_group_says_its_size(void **state)
 	assert_int_equal(size_of(a, "{}"), 0);
 }
 
-/* By a Workload of two pod groups, of which one is a gang. */
+/* Returns the size by a Workload with two pod groups, of which one is a gang. */
 static const char *part_of(struct arena *a, const char *part)
 {
 	static const char workload[] =
@@ -138,9 +138,9 @@ static void a_workload_says_the_size_of_each_pod_group(void **state)
 	(void)state;
 	assert_string_equal(part_of(a, "workers"), "4");
 	assert_string_equal(part_of(a, "head"), "1");
-	assert_string_equal(part_of(a, "none"), "pod group none of Workload w is not in it");
+	assert_string_equal(part_of(a, "none"), "pod group none of Workload w does not exist");
 	assert_string_equal(part_of(a, "odd"),
-			    "pod group odd of Workload w says no size from 1 to 4096");
+			    "pod group odd of Workload w specifies no size from 1 to 4096");
 }
 
 /* --- in a cluster ----------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ static void serve(struct bench *d)
 		   "'x-kubernetes-preserve-unknown-fields': true}}}]}}");
 }
 
-/* node NULL: it is unschedulable. */
+/* node NULL: the pod is unschedulable */
 static void add_pod(struct bench *d, const char *name, const char *node)
 {
 	bench_must(d, &d->team, "POST", PODS,
@@ -223,7 +223,7 @@ static void a_kind_that_is_not_served_is_named(void **state)
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "train"),
 			    "waits: this cluster does not serve podgroups.scheduling.x-k8s.io in a "
-			    "version that is read");
+			    "version that drover supports");
 }
 
 static void a_pod_follows_its_group(void **state)
@@ -242,7 +242,7 @@ static void a_pod_follows_its_group(void **state)
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "train"), "default/podgroups.scheduling.x-k8s.io/train 4");
 	assert_string_equal(seen(d, "runs"), "default/podgroups.scheduling.x-k8s.io/train 4");
-	assert_true(bench_events(&d->team, "GangIncomplete") == 0); /* it has begun */
+	assert_true(bench_events(&d->team, "GangIncomplete") == 0); /* the gang has started */
 	bench_must(d, &d->team, "PATCH", COSCHEDULING "/train", "{'spec': {'minMember': 1}}");
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "train"), "alone");
@@ -251,8 +251,8 @@ static void a_pod_follows_its_group(void **state)
 	assert_non_null(strstr(seen(d, "train"), "does not exist"));
 }
 
-/* Its kind is of a group that the embedded API server has built in, and so cannot be served
- * here. */
+/* The embedded API server has the API group of this kind built in, so the test cannot serve the
+ * kind. */
 static void a_pod_of_a_workload_is_told_that_it_is_not_served(void **state)
 {
 	struct bench *d = *state;
@@ -267,7 +267,7 @@ static void a_pod_of_a_workload_is_told_that_it_is_not_served(void **state)
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "one"),
 			    "waits: this cluster does not serve workloads.scheduling.k8s.io in a "
-			    "version that is read");
+			    "version that drover supports");
 }
 
 #define T(test) cmocka_unit_test_setup_teardown(test, bench_setup_fleet, bench_teardown)

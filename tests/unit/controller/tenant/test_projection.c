@@ -35,7 +35,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Single quotes stand for double ones. */
+/* Reads JSON with single instead of double quotes. */
 static json_t *read_json(const char *text)
 {
 	char *copy = mem_strdup(text);
@@ -52,7 +52,7 @@ static json_t *read_json(const char *text)
 	return j;
 }
 
-/* As it is read from a server: of what is wanted alone. */
+/* Returns o as a cache reads it: only the members in want. */
 static json_t *as_read(const json_t *o, const struct scan_want *want)
 {
 	char *text = json_text(o);
@@ -79,7 +79,7 @@ static struct tenant_node *node_of(struct fixture *f, const json_t *o)
 	return tenant_project_node(read, f->a, &team, &f->e);
 }
 
-/* A pod with this spec, marked unschedulable. */
+/* Returns a pod with this spec, marked unschedulable. */
 static struct world_pod *pod(struct fixture *f, const char *spec)
 {
 	OWN_JSON o = read_json(
@@ -117,7 +117,7 @@ static void assert_requests(const struct world_pod *p, const char *want)
 	assert_string_equal(got, want);
 }
 
-/* --- going ------------------------------------------------------------------------------------ */
+/* --- draining --------------------------------------------------------------------------------- */
 
 static void how_a_pod_goes_is_read_from_it(void **state)
 {
@@ -406,7 +406,7 @@ static void a_sum_past_all_numbers_saturates(void **state)
 	assert_true(quantity_ceil(p->requests.v[0].q) == INT64_MAX);
 }
 
-/* --- whether it is demand --------------------------------------------------------------------- */
+/* --- demand ----------------------------------------------------------------------------------- */
 
 static void a_marked_pod_is_demand_since_its_mark(void **state)
 {
@@ -459,7 +459,7 @@ static void what_waits_for_something_else_is_no_demand(void **state)
 #define GANG "'metadata': {'annotations': {'drover.dev/gang': 'g', 'drover.dev/gang-size': '2'}}"
 #define GROUP "'metadata': {'annotations': {'scheduling.k8s.io/group-name': 'g'}}"
 
-/* Other schedulers have other reasons for those that wait for the rest. */
+/* Other schedulers give other reasons for pods that wait for the rest of their gang. */
 static void a_pod_of_a_gang_is_demand_whatever_its_scheduler_says(void **state)
 {
 	static const char *const reasons[] = {"Unschedulable", "Schedulable", "Undetermined",
@@ -534,8 +534,8 @@ static void a_finished_pod_is_left_out(void **state)
 
 #define GOING "'metadata': {'deletionTimestamp': '2026-11-22T00:35:41Z'}"
 
-/* Switching its machine off then would leave it there until kube-controller-manager's pod GC, a
- * minute later. */
+/* If the machine were switched off, the pod would remain until kube-controller-manager's pod GC
+ * runs, a minute later. */
 static void a_finished_pod_that_is_being_deleted_keeps_its_node_until_it_is_gone(void **state)
 {
 	const struct tenant_pod *p = (const struct tenant_pod *)whole_pod(
@@ -548,7 +548,7 @@ static void a_finished_pod_that_is_being_deleted_keeps_its_node_until_it_is_gone
 	assert_true(p->world.terminating);
 	assert_false(p->running);
 	assert_int_equal(p->world.requests.n, 0);
-	/* Nobody's business: no kubelet has it. */
+	/* no kubelet has the pod */
 	assert_null(whole_pod(
 		*state, "{" GOING ", 'status': {'phase': 'Failed'}, 'spec': {'nodeName': null}}"));
 }
@@ -787,7 +787,7 @@ static void an_empty_namespace_selector_is_every_namespace(void **state)
 	assert_false(p->topology.v[0].everywhere);
 }
 
-/* Namespaces are not read: it may keep away whoever is in any of them. */
+/* Namespaces are not read: it may keep away pods in any of them. */
 static void a_pod_that_runs_keeps_others_away_by_any_namespace_selector(void **state)
 {
 	const struct world_pod *p =
@@ -851,7 +851,7 @@ static void a_node_says_who_it_is_and_what_it_holds(void **state)
 	assert_string_equal(n->world.claim, "h100-x");
 	assert_true(n->world.ready);
 	assert_true(n->world.unschedulable);
-	assert_int_equal(n->world.allocatable.n, 2); /* what cannot be read is not there */
+	assert_int_equal(n->world.allocatable.n, 2); /* values that cannot be parsed are omitted */
 	assert_string_equal(n->world.allocatable.v[0].name, "cpu");
 	assert_int_equal(quantity_milli_floor(n->world.allocatable.v[0].q), 7500);
 	assert_int_equal(n->capacity.n, 1);
@@ -875,7 +875,7 @@ static void a_heartbeat_is_no_news_of_a_node(void **state)
 		" 'status': {'capacity': {'cpu': '8'}, 'allocatable': {'cpu': '7'},"
 		"  'conditions': [{'type': 'Ready', 'status': 'True', 'lastHeartbeatTime': '2026-12-01T10:00:00Z',"
 		"   'lastTransitionTime': '2026-12-01T09:00:00Z'}], 'nodeInfo': {'systemUUID': 's', 'bootID': 'one'}}}";
-	/* What each becomes; the first two are what is not looked at. */
+	/* Replacements; the first two are of members that are not compared. */
 	static const char *const changes[][2] = {
 		{"'resourceVersion': '1'", "'resourceVersion': '2'"},
 		{"10:00:00Z", "10:00:10Z"},
@@ -941,7 +941,7 @@ static void a_node_that_says_next_to_nothing_is_taken_as_it_is(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* --- what is read, and what is there ---------------------------------------------------------- */
+/* --- the members that are read ---------------------------------------------------------------- */
 
 static void tell_labels(struct buf *b, const char *what, const struct labels *l)
 {
@@ -975,7 +975,7 @@ static void tell_topology(struct buf *b, const struct world_topology *t)
 		buf_printf(b, " in %s", t->namespaces[i]);
 }
 
-/* What budgets of scope Workload count a pod as. */
+/* The workload as which budgets of scope Workload count a pod. */
 static void a_pod_is_a_part_of_what_made_it(void **state)
 {
 	static const struct {
@@ -1081,7 +1081,7 @@ static size_t dice(size_t below)
 	return (size_t)((dice_state >> 11) % below);
 }
 
-/* Something else than what belongs there, as a hostile server would write it. */
+/* Returns a value of another type, as a hostile server would send it. */
 static json_t *odd(void)
 {
 	switch (dice(8)) {
@@ -1104,8 +1104,8 @@ static json_t *odd(void)
 	}
 }
 
-/* A copy in which each value is, now and then, away or something else, and there are members that
- * nobody reads. */
+/* Returns a copy in which one of one_in values is missing or replaced, and which has additional
+ * members. */
 static json_t *vary(const json_t *v, size_t one_in)
 {
 	const char *name;
@@ -1163,7 +1163,8 @@ static const char full_node[] =
 	"    'lastTransitionTime': '2026-12-01T09:00:00Z'}], 'nodeInfo': {'systemUUID': 's', 'bootID': 'b', 'kubeletVersion': 'v'},"
 	"  'images': [{'names': ['i'], 'sizeBytes': 1}]}}";
 
-/* Also where members are missing or of another type: what is not read makes no difference. */
+/* The projection of the members that are read equals that of the whole object, also if members are
+ * missing or have another type. */
 static void what_is_read_says_what_all_of_it_says(void **state)
 {
 	OWN_JSON pod_o = read_json(full_pod);
@@ -1198,14 +1199,14 @@ static void what_is_read_says_what_all_of_it_says(void **state)
 		buf_done(&x);
 		buf_done(&y);
 	}
-	/* Not all alike. */
+	/* the variations differ */
 	assert_in_range(left_out, 100, 2000);
 	assert_in_range(unsupported, 500, 2900);
 }
 
 /* --- hostile ---------------------------------------------------------------------------------- */
 
-/* o with a list of n copies of item in the place of path[0].path[1]. */
+/* Returns o with a list of n copies of item at path[0].path[1]. */
 static json_t *with_many(const char *text, const char *const path[2], const char *item, size_t n)
 {
 	json_t *o = read_json(text), *list = json_array(), *in;
@@ -1241,15 +1242,14 @@ static void lists_that_are_too_long_are_said_and_not_believed(void **state)
 		const struct tenant_pod *p = (const void *)pod_of(f, o);
 
 		assert_true(p->large);
-		assert_string_equal(
-			p->world.unsupported,
-			"longer lists of containers, volumes or the like than are read");
+		assert_string_equal(p->world.unsupported,
+				    "lists of containers, volumes or the like that are too long");
 		assert_string_equal(p->world.uid, "u");
 	}
 }
 
-/* Each init container is compared with all sidecars: a pod of 30 KB could hold the loop for
- * long. */
+/* Each init container is compared with all sidecars: without a limit, a pod of 30 KB could block
+ * the loop for long. */
 static void many_resources_in_many_init_containers_are_not_compared(void **state)
 {
 	struct fixture *f = *state;
@@ -1296,7 +1296,7 @@ static void a_node_with_more_than_is_read_has_no_room(void **state)
 	}
 }
 
-/* --- where else a pod may be ------------------------------------------------------------------ */
+/* --- alternative Nodes of a bound pod --------------------------------------------------------- */
 
 #define BOUND(notes, spec)                                                                         \
 	"{'metadata': {'creationTimestamp': '2026-12-01T10:00:00Z', 'annotations': {" notes        \
@@ -1377,8 +1377,8 @@ static void what_ending_a_pod_costs_is_read_from_it(void **state)
 		assert_int_equal(whole_pod(*state, cases[i].pod)->deletion_cost, cases[i].cost);
 }
 
-/* What keeps it to its Node for good needs no more; what a Node that is Ready never has is not kept
- * either. */
+/* A pod that may never be moved needs no requirements; tolerations that do not matter on Ready
+ * Nodes are not kept either. */
 static void what_a_bound_pod_asks_of_a_node_is_kept_as_far_as_it_may_be_moved(void **state)
 {
 #define ASKS                                                                                       \

@@ -1,5 +1,5 @@
-/* provisioning_requests: whether they are read at all, and which pods to come there are, as objects
- * come and go. */
+/* provisioning_requests: discovery of the API, and the future pods, as objects are added and
+ * removed. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"
@@ -71,7 +71,7 @@ static const struct world_pod *seen(struct bench *d, const char *name)
 	return tenant_world_pod(team(d), "default", name, d->a);
 }
 
-/* Of the request's conditions "TYPE=STATUS REASON: MESSAGE", one after the other. */
+/* Returns the request's conditions: "TYPE=STATUS REASON: MESSAGE", one after the other. */
 static const char *told(struct bench *d, const char *name)
 {
 	json_t *o = bench_stored(&d->team, arena_printf(d->a, REQUEST_PLURAL "/default/%s", name)),
@@ -95,7 +95,7 @@ static void where_they_are_not_served_nothing_is_read(void **state)
 	bench_run(d, ASKED_MS);
 	assert_int_equal(d->team.denials, 0);
 	assert_null(team(d)->reason);
-	add_pod(d, "train-0", "train"); /* of a request that cannot be: a pod like any other */
+	add_pod(d, "train-0", "train"); /* names a request that does not exist: an ordinary pod */
 	bench_run(d, SOON_MS);
 	assert_true(seen(d, "train-0")->unschedulable);
 }
@@ -190,7 +190,7 @@ static void one_cluster_has_so_many_pods_to_come_and_no_more(void **state)
 	assert_non_null(seen(d, "c:0:0"));
 }
 
-/* Who writes holds a lease. */
+/* Only the holder of the lease writes. */
 static void on_started(int64_t transitions, void *arg)
 {
 	(void)transitions;

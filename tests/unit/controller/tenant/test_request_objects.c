@@ -1,4 +1,5 @@
-/* request_objects: what ProvisioningRequests say, hostile ones too, and which conditions follow. */
+/* request_objects: reading of ProvisioningRequests, hostile ones included, and the resulting
+ * conditions. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #define CREATED ((int64_t)1790000000000) /* 2026-09-21T14:13:20Z */
 #define MIN ((int64_t)60000)
 
-/* taken; NULL: it is left out, *e. */
+/* Takes ownership of o. NULL: the object is not used; *e may say why. */
 static struct request_object *project(struct arena *a, json_t *o, struct err *e)
 {
 	struct request_object *r;
@@ -72,12 +73,13 @@ static void what_cannot_be_served_is_refused_by_name(void **state)
 	long_[70000] = '\0';
 	assert_string_equal(refusal(a, two(), NULL), "good");
 	assert_string_equal(refusal(a, json_array(), NULL),
-			    "PodSetsNotRead: 1 to 32 podSets are read");
-	assert_string_equal(refusal(a, many, NULL), "PodSetsNotRead: 1 to 32 podSets are read");
+			    "PodSetsNotRead: spec.podSets must have 1 to 32 elements");
+	assert_string_equal(refusal(a, many, NULL),
+			    "PodSetsNotRead: spec.podSets must have 1 to 32 elements");
 	assert_non_null(strstr(refusal(a, huge, NULL), "TooBig: podSets[0] wants 2147483647"));
 	assert_non_null(
 		strstr(refusal(a, json_pack("[o,o]", set_of("t", 4000), set_of("t", 97)), NULL),
-		       "TooBig: podSets[1] wants 97 pods: at most 4096"));
+		       "TooBig: podSets[1] wants 97 pods: a request may have 4096"));
 	assert_string_equal(
 		refusal(a, json_pack("[o,o]", set_of("t", 4000), set_of("u", 96)), NULL), "good");
 	assert_non_null(strstr(refusal(a, json_pack("[o]", set_of("t", -1)), NULL), "podSets[0]"));
@@ -110,7 +112,8 @@ static void whose_it_is_not_is_left_alone(void **state)
 		json_array_append_new(conditions,
 				      json_pack("{s:s,s:s}", "type", "a", "status", "True"));
 	assert_null(project(a, request(QUEUED, two(), NULL, conditions), &e));
-	assert_int_equal(e.kind, ERR_CAPACITY); /* to write one would lose the others */
+	/* a write would delete the conditions that were not read */
+	assert_int_equal(e.kind, ERR_CAPACITY);
 	assert_null(
 		project(a, request(QUEUED, two(), NULL, json_pack("[{s:s}]", "type", "a")), &e));
 	assert_int_equal(e.kind, ERR_CAPACITY);
@@ -124,7 +127,7 @@ static json_t *condition(const char *type, const char *status, const char *at)
 			 "message", "m", "lastTransitionTime", at);
 }
 
-/* "Accepted=True Provisioned=False(NoCapacity)", those that are another than before. */
+/* Returns the conditions that changed: "Accepted=True Provisioned=False(NoCapacity)". */
 static const char *said(struct arena *a, const struct request_object *o,
 			const struct request_said *s, int64_t now)
 {
@@ -220,7 +223,7 @@ static void a_booking_ends_and_what_is_over_stays_so(void **state)
 	assert_string_equal(said(a, o, &waits, CREATED + 11 * MIN),
 			    "BookingExpired=True(CapacityReservationTimeExpired)");
 	assert_true(request_conditions(o, &waits, CREATED + 11 * MIN, a, &cs));
-	assert_int_equal(cs.n, 3); /* that of others is repeated */
+	assert_int_equal(cs.n, 3); /* conditions of other writers are repeated */
 	assert_string_equal(cs.v[0].type, "theirs.example/x");
 	assert_string_equal(cs.v[0].message, "m");
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
@@ -234,7 +237,7 @@ static void a_booking_ends_and_what_is_over_stays_so(void **state)
 	}
 }
 
-/* --- seats ------------------------------------------------------------------------------------ */
+/* --- pod slots -------------------------------------------------------------------------------- */
 
 static struct tenant_pod pod(const char *uid, const char *node, struct resources requests)
 {
@@ -266,21 +269,22 @@ static void a_pod_takes_a_seat_of_its_set_and_spends_it_with_its_node(void **sta
 	assert_true(request_seats_find(s, "train:2:0") == SIZE_MAX);
 	assert_true(request_seats_find(s, "train:x") == SIZE_MAX);
 	assert_int_equal(request_seats_take(s, &a1, like), 1);
-	assert_true(request_seats_take(s, &a1, like) == SIZE_MAX); /* it has one */
+	assert_true(request_seats_take(s, &a1, like) == SIZE_MAX); /* it already has a slot */
 	assert_int_equal(request_seats_take(s, &b, like), 2);
-	assert_int_equal(request_seats_take(s, &c, like), 0); /* another than it was meant for */
+	assert_int_equal(request_seats_take(s, &c, like), 0); /* a slot of the other set */
 	assert_true(request_seats_take(s, &d, like) == SIZE_MAX);
 	assert_int_equal(request_seats_leave(s, &b), 2);
 	a1.world.node = "n-1";
 	assert_true(request_seats_take(s, &a1, like) == SIZE_MAX);
-	assert_true(request_seats_leave(s, &a1) == SIZE_MAX); /* spent */
+	assert_true(request_seats_leave(s, &a1) == SIZE_MAX); /* used up */
 	w = request_seats_pod(s, o, REQUEST_WAITS, 2, &small, a);
 	assert_string_equal(w.gang.key, "ns/provisioningrequests.autoscaling.x-k8s.io/train");
-	assert_int_equal(w.gang.min, 1); /* of three two are taken */
+	assert_int_equal(w.gang.min, 1); /* two of three slots are taken */
 	assert_string_equal(w.uid, "u1:1:1");
 	assert_int_equal(w.also.n, 0);
 	w = request_seats_pod(s, o, REQUEST_BOOKED, 2, &small, a);
-	assert_string_equal(w.also.v[0].key, "kubernetes.io/hostname"); /* buys nothing */
+	/* needs an existing Node: creates no machine */
+	assert_string_equal(w.also.v[0].key, "kubernetes.io/hostname");
 	request_seats_free(s);
 }
 

@@ -1,5 +1,5 @@
-/* What a control plane's object says, and what becomes of it in status. What follows is in
- * tests/world/test_sleep.c. */
+/* Interpretation of a control plane object, and the resulting status. tests/world/test_sleep.c
+ * tests the consequences. */
 #include "tests/unit/controller/bench.h"
 
 #include "api/annotations.h"
@@ -29,7 +29,7 @@ static void only_what_is_scaled_to_zero_and_seen_to_be_so_sleeps(void **state)
 		{"{'metadata': {'uid': 'u', 'generation': 3}, 'spec': {'replicas': 0},"
 		 " 'status': {'observedGeneration': 3, 'replicas': 0}}",
 		 TENANT_SLEEP_YES, "ScaledToZero"},
-		/* A Deployment leaves a zero out. */
+		/* a Deployment omits zero values */
 		{"{'metadata': {'uid': 'u', 'generation': 3}, 'spec': {'replicas': 0},"
 		 " 'status': {'observedGeneration': 3}}",
 		 TENANT_SLEEP_YES, "ScaledToZero"},
@@ -40,7 +40,7 @@ static void only_what_is_scaled_to_zero_and_seen_to_be_so_sleeps(void **state)
 		{"{'metadata': {'uid': 'u', 'generation': 3, 'annotations': {'loft.sh/restoring': 'true'}},"
 		 " 'spec': {'replicas': 0}, 'status': {'observedGeneration': 3}}",
 		 TENANT_SLEEP_NO, "Restoring"},
-		/* An annotation that was left behind says nothing. */
+		/* a leftover annotation alone does not mean sleep */
 		{"{'metadata': {'uid': 'u', 'generation': 3, 'annotations': {'loft.sh/paused': 'true'}},"
 		 " 'spec': {'replicas': 1}, 'status': {'observedGeneration': 3}}",
 		 TENANT_SLEEP_NO, "Awake"},
@@ -206,7 +206,7 @@ static void who_is_not_to_be_looked_at_any_more_has_no_sleep(void **state)
 	assert_false(tenant_sleep_now(tenant_get(d->tenants, "team-a")));
 }
 
-/* Another object's sleep is not this one's, and what vanished is not known to sleep. */
+/* Sleep of another object does not count, and a missing object is not known to sleep. */
 static void a_control_plane_that_is_gone_keeps_since_and_one_made_anew_does_not(void **state)
 {
 	struct bench *d = *state;
@@ -274,7 +274,7 @@ static void a_replica_that_does_not_lead_does_not_look(void **state)
 	assert_string_equal(condition(d, "Asleep"), "True ScaledToZero");
 }
 
-/* --- debts ------------------------------------------------------------------------------------ */
+/* --- cleanups --------------------------------------------------------------------------------- */
 
 static void the_time_of_a_debt_stands_still_while_its_debtor_sleeps(void **state)
 {
@@ -292,7 +292,7 @@ static void the_time_of_a_debt_stands_still_while_its_debtor_sleeps(void **state
 	c.status = CONDITION_UNKNOWN;
 	assert_int_equal(tenant_sleep_debt_since(&vc, 5000), 9000);
 	c.status = CONDITION_TRUE;
-	vc.meta.deletion_timestamp = 1; /* nobody waits for it to wake */
+	vc.meta.deletion_timestamp = 1; /* a tenant that is being deleted need not wake for this */
 	assert_int_equal(tenant_sleep_debt_since(&vc, 5000), 5000);
 }
 

@@ -1,4 +1,4 @@
-/* volume_objects: what a claim of a pod means, rule by rule. */
+/* volume_objects: evaluation of a pod's claim, rule by rule. */
 #include "tests/unit/testing.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void *project(struct arena *a, const struct scan_want *want, const char *
 	return out;
 }
 
-/* "zone in (a,b), !x | ..." */
+/* Returns "zone in (a,b), !x | ...". */
 static const char *terms_text(struct arena *a, const struct world_volume *v)
 {
 	const char *text = "";
@@ -108,13 +108,13 @@ static const struct {
 	/* not bound */
 	{OF_CLASS("fast"), NULL, NULL, P ": StorageClass fast does not exist"},
 	{OF_CLASS("fast"), NULL, "{'provisioner': 'ebs.csi.aws.com'}",
-	 P " is not bound yet: StorageClass fast binds before there is a Node (Immediate)"},
+	 P " is not bound yet: StorageClass fast binds without waiting for a pod (Immediate)"},
 	{OF_CLASS("fast"), NULL,
 	 "{'provisioner': 'ebs.csi.aws.com', 'volumeBindingMode': 'Immediate'}",
-	 P " is not bound yet: StorageClass fast binds before there is a Node (Immediate)"},
+	 P " is not bound yet: StorageClass fast binds without waiting for a pod (Immediate)"},
 	{OF_CLASS("fast"), NULL,
 	 "{'volumeBindingMode': 'WaitForFirstConsumer', 'provisioner': 'kubernetes.io/no-provisioner'}",
-	 P " is not bound, and StorageClass fast makes no volumes"},
+	 P " is not bound, and StorageClass fast provisions no volumes"},
 	{OF_CLASS("fast"), NULL, WAITS(""), "anywhere; ebs.csi.aws.com"},
 	{OF_CLASS("fast"), NULL, WAITS(", 'allowedTopologies': []"), "anywhere; ebs.csi.aws.com"},
 	{OF_CLASS("fast"), NULL,
@@ -164,12 +164,13 @@ static void an_ephemeral_volume_is_its_pods_own(void **state)
 	static const struct {
 		const char *claim, *says;
 	} owned[] = {
-		{NULL, P " of ephemeral volume scratch is not made yet"},
-		{BOUND, P " has the name of ephemeral volume scratch, and is not the pod's"},
+		{NULL, P " of ephemeral volume scratch is not created yet"},
+		{BOUND,
+		 P " has the name of ephemeral volume scratch, but does not belong to the pod"},
 		{"{'metadata': {'ownerReferences': [{'uid': 'u-2', 'controller': true}]}, 'spec': {'volumeName': 'pv-1'}, 'status': {'phase': 'Bound'}}",
-		 P " has the name of ephemeral volume scratch, and is not the pod's"},
+		 P " has the name of ephemeral volume scratch, but does not belong to the pod"},
 		{"{'metadata': {'ownerReferences': [{'uid': 'u-1'}]}, 'spec': {'volumeName': 'pv-1'}, 'status': {'phase': 'Bound'}}",
-		 P " has the name of ephemeral volume scratch, and is not the pod's"},
+		 P " has the name of ephemeral volume scratch, but does not belong to the pod"},
 		{"{'metadata': {'ownerReferences': [{'uid': 'u-1', 'controller': true}]}, 'spec': {'volumeName': 'pv-1'}, 'status': {'phase': 'Bound'}}",
 		 NULL},
 	};
@@ -190,7 +191,7 @@ static void an_ephemeral_volume_is_its_pods_own(void **state)
 	}
 }
 
-/* A megabyte of terms costs no more than is read of it, and keeps its pods waiting. */
+/* A megabyte of terms costs no more than the part that is read, and its pods wait. */
 static void terms_without_end_are_not_read(void **state)
 {
 	OWN(arena) a = arena_new();

@@ -1,4 +1,4 @@
-/* volumes: what pods are told of their claims, as these come, change and go. */
+/* volumes: how claims affect pods as claims are added, changed and removed. */
 #include "tests/unit/controller/bench.h"
 
 #include "base/buf.h"
@@ -18,7 +18,7 @@ static struct tenant *team(struct bench *d)
 	return tenant_get(d->tenants, "team-a");
 }
 
-/* A pod with these volumes; node NULL: it is unschedulable. */
+/* Adds a pod with these volumes; node NULL: the pod is unschedulable. */
 static void add_pod(struct bench *d, const char *name, const char *volumes, const char *node)
 {
 	bench_must(d, &d->team, "POST", PODS,
@@ -57,7 +57,7 @@ static void put_volume(struct bench *d)
 	    "{'matchExpressions': [{'key': 'zone', 'operator': 'In', 'values': ['a']}]}]}}}}");
 }
 
-/* "waits: TEXT", or "zone=a @ebs.csi.aws.com" */
+/* Returns "waits: TEXT", or "zone=a @ebs.csi.aws.com". */
 static const char *seen(struct bench *d, const char *pod)
 {
 	const struct world_pod *p = tenant_world_pod(team(d), "default", pod, d->a);
@@ -130,7 +130,7 @@ static void a_class_that_comes_is_seen_by_who_waits_for_it(void **state)
 	bench_run(d, SOON_MS);
 	assert_string_equal(
 		seen(d, "train"),
-		"waits: persistentVolumeClaim train-w of ephemeral volume w is not made yet");
+		"waits: persistentVolumeClaim train-w of ephemeral volume w is not created yet");
 	put(d, CLAIMS,
 	    arena_printf(
 		    d->a,
@@ -152,13 +152,13 @@ static void a_claim_of_one_pod_is_in_use_until_that_one_has_gone(void **state)
 	bench_run(d, SOON_MS);
 	assert_string_equal(
 		seen(d, "train"),
-		"waits: persistentVolumeClaim data is ReadWriteOncePod, and pod runs has it");
+		"waits: persistentVolumeClaim data is ReadWriteOncePod, and pod runs uses it");
 	assert_string_equal(seen(d, "runs"), "@ebs.csi.aws.com*1 ");
 	bench_must(d, &d->team, "DELETE", PODS "/runs?gracePeriodSeconds=0", NULL);
 	bench_run(d, SOON_MS);
 	assert_string_equal(seen(d, "train"), "zone=a @ebs.csi.aws.com*1 ");
 	assert_true(bench_events(&d->team, "RequirementsNotMet") >=
-		    1); /* it was told: there is no zone a */
+		    1); /* its event says that there is no zone a */
 }
 
 static void a_right_that_is_missing_is_named(void **state)
