@@ -1,6 +1,6 @@
 /*
- * controller: the composition: makes the rooms' parts in their order, hands each what it needs, and
- * tells each what happened in the others. Nothing here decides anything.
+ * controller: composition only: creates the parts in order, passes each what it needs, and forwards
+ * events between them. No decisions are made here.
  */
 #include "controller/controller.h"
 
@@ -58,10 +58,10 @@
 
 #define IMAGE_AGAIN_MS 10000
 #define REDERIVED_EACH_TURN 100
-/* A thousand machines that all have something to write need 5 s; each write has a resourceVersion,
- * so none is too late. */
+/* Longest wait of a queued request. A thousand machines that all write need 5 s; a late write does
+ * no harm, because each has a resourceVersion. */
 #define HOST_LINE_MS 120000
-/* The rate that Karpenter has by default, and that a thousand new machines begin at once. */
+/* Karpenter's default rate; the burst lets a thousand new machines begin at once. */
 #define HOST_QPS 200
 #define HOST_BURST 1200
 
@@ -90,7 +90,7 @@ void controller_remote_routes(struct controller *c, struct httpd *d)
 	endpoints_remote_routes(&c->endpoints, d);
 }
 
-/* --- telling one another ---------------------------------------------------------------------- */
+/* --- forwarding events ------------------------------------------------------------------------ */
 
 static void on_notice(enum notice what, const char *name, void *arg)
 {
@@ -169,7 +169,7 @@ static bool machine_again(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* With the keys as they are now. */
+/* Configures the agent endpoint with the current image and keys. */
 static int configure_endpoint(struct controller *c)
 {
 	struct agent_endpoint_spec s = {.image = c->agent_image,
@@ -184,8 +184,8 @@ static int configure_endpoint(struct controller *c)
 	return -1;
 }
 
-/* False: image or keys are not there yet, and it is tried again. A Secret that was deleted takes
- * nothing away: the keys of before are used on. */
+/* True if the endpoint is configured. False: image or keys are missing, and the timer tries again.
+ * If a Secret with keys is deleted, the endpoint continues with the keys it has. */
 static bool endpoint_ready(struct controller *c)
 {
 	bool was = agent_endpoint_ready(c->agent_endpoint),
@@ -211,7 +211,7 @@ static void rederive_over(struct controller *c)
 	c->rederive.arena = NULL;
 }
 
-/* All is in the world: what was not looked at for want of that is, now. */
+/* The planner's world is complete: processes everything that had to wait for this. */
 static void kick_all(struct controller *c)
 {
 	if (!c->ctx.ready && c->on_ready)
@@ -250,8 +250,8 @@ static void rederive_on(void *arg)
 	loop_timer_start(&r->timer, 0);
 }
 
-/* What was derived from other kinds while they were still coming in is derived again, once:
- * Machines, then the claims that are of them, in slices. */
+/* Derives once more what depends on several kinds and was derived while their caches were still
+ * loading: first the Machines, then their claims, in slices. */
 static void rederive(void *arg)
 {
 	struct controller *c = arg;
@@ -261,7 +261,7 @@ static void rederive(void *arg)
 		return;
 	keys_follow(c->ctx.keys);
 	keys_publish(c->ctx.keys);
-	rederive_over(c); /* one that is under way begins anew */
+	rederive_over(c); /* a pass in progress starts again */
 	r->arena = arena_new();
 	r->claims = false;
 	sweep_begin(&r->sweep, c->ctx.cache[OBJECT_MACHINE], r->arena);
@@ -287,7 +287,7 @@ static void on_following(void *arg)
 	struct controller *c = arg;
 
 	c->ctx.leading = false;
-	/* What a leader wanted is not sent by one that was. */
+	/* A former leader must not send requests that are still queued. */
 	kube_client_clear_line(c->ctx.host);
 	tenants_clear_lines(c->tenants);
 	unwanted_clear(provisioner_unwanted(c->provisioner));
@@ -297,7 +297,9 @@ static void on_following(void *arg)
 	reclaims_clear(provisioner_reclaims(c->provisioner));
 	permits_clear(provisioner_permits(c->provisioner));
 	warm_pool_kick(c->warm_pool);
-	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity),
+	log_warn("no longer the leader: this replica writes "
+		 "nothing more",
+		 LOG_S("identity", c->ctx.o.identity),
 		 LOG_S("holder", kube_lease_holder(c->ctx.lease)));
 	lives_kick(c->lives, NULL);
 }
@@ -346,7 +348,7 @@ static bool holds_segment(const struct virtual_cluster *vc, bool gone, void *arg
 {
 	struct controller *c = arg;
 
-	/* A load balancer goes before the VPC that it is in. */
+	/* A load balancer is removed before the VPC that contains it. */
 	return way_looks_hold(c->way_looks, vc, gone) || segments_hold(c->segments, vc, gone);
 }
 
@@ -488,7 +490,7 @@ static void free_context(struct context *x)
 	free((char *)x->o.evidence_dir);
 }
 
-/* Who hears of others goes first, so that hooks of what is freed later find nothing to do. */
+/* Frees the parts that listen to others first, so that later callbacks find nothing to do. */
 void controller_free(struct controller *c)
 {
 	if (!c)

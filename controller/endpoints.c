@@ -23,7 +23,10 @@ static void on_readyz(struct httpd_req *q, void *arg)
 	if (ep->c->ready)
 		httpd_reply(q, 200, "text/plain", "ok\n", 3);
 	else
-		httpd_reply(q, 503, "text/plain", "caches or keys are missing\n", 27);
+		httpd_reply(q, 503, "text/plain",
+			    "not ready: caches or keys are not "
+			    "loaded yet\n",
+			    45);
 }
 
 static void on_metrics(struct httpd_req *q, void *arg)
@@ -38,22 +41,22 @@ static void on_metrics(struct httpd_req *q, void *arg)
 	buf_done(&b);
 }
 
-/* Who does, as far as this replica has seen: one that was kept from renewing its lease knows of
- * nobody else. */
+/* Reports which replica leads, as far as this replica has seen. A replica that failed to renew its
+ * lease may see only itself as holder. */
 static void not_leading(struct httpd_req *q, const struct context *c)
 {
 	const char *holder = c->ready ? kube_lease_holder(c->lease) : NULL;
 	char text[400];
 
 	if (!c->ready)
-		str_copy(text, sizeof(text), "caches or keys are missing\n");
+		str_copy(text, sizeof(text), "not ready: caches or keys are not loaded yet\n");
 	else if (str_empty(holder))
-		str_copy(text, sizeof(text), "nobody leads yet: the lease is free\n");
+		str_copy(text, sizeof(text), "no replica leads: the lease is free\n");
 	else if (/* mutant: leader-starved */ str_eq(holder, c->o.identity))
-		str_copy(
-			text, sizeof(text),
-			"this replica led and did not renew its lease in time: it is short of processor time, "
-			"or the API server is slow; it asks for the lease again\n");
+		str_copy(text, sizeof(text),
+			 "this replica did not renew its lease in time: it gets too little "
+			 "CPU time, "
+			 "or the API server is slow; it tries to get the lease again\n");
 	else
 		str_format(text, sizeof(text), "replica %.253s leads\n", holder);
 	str_clean(text);
@@ -71,10 +74,11 @@ static void on_remote_metrics(struct httpd_req *q, void *arg)
 		return;
 	}
 	httpd_reply_header(q, "WWW-Authenticate", "Bearer");
-	httpd_reply(q, 401, "text/plain", "a bearer token is wanted\n", 25);
+	httpd_reply(q, 401, "text/plain", "a bearer token is required\n", 27);
 }
 
-/* Agents and BMCs are to be sent to the leader alone: what a virtual address or a Service asks. */
+/* For the health check of a virtual address or a Service that must send agents and BMCs to the
+ * leader only. */
 static void on_leadz(struct httpd_req *q, void *arg)
 {
 	const struct context *c = ((const struct endpoints *)arg)->c;

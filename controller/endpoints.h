@@ -6,19 +6,19 @@
 #include "controller/gauges.h"
 
 /*
- * endpoints: what a replica says of itself over HTTP: /healthz, /readyz, /leadz (200 on the leader
- * alone) and /metrics.
+ * endpoints: a replica's own status over HTTP: /healthz, /readyz, /leadz (200 on the leader only)
+ * and /metrics.
  * Tests: tests/unit/controller/test_endpoints.c
  */
 struct endpoints {
 	struct context *c;
 	struct gauges *gauges;
 };
-/* Both have to live as long as the server. */
+/* Adds all routes, for a local listener. ep and its members must outlive the server. */
 void endpoints_routes(struct endpoints *ep, struct httpd *d);
-/* For a listener that others reach: /metrics for who shows the token of keys_metrics_token() as
- * bearer; /leadz, which tells no more than who answers agents; /healthz and /readyz, which a
- * kubelet asks. */
+/* Adds the routes for a listener that others reach: /metrics needs the token of
+ * keys_metrics_token() as bearer; /leadz shows only what a caller of the agent endpoint sees
+ * anyway; /healthz and /readyz are for a kubelet. */
 void endpoints_remote_routes(struct endpoints *ep, struct httpd *d);
 
 #endif

@@ -1,5 +1,5 @@
-/* gauges: what /metrics says of now, read from the caches when it is asked; what happened is
- * counted in core/counters.c. */
+/* gauges: current values for /metrics, read from the caches at each scrape. core/counters.c counts
+ * events. */
 #include "controller/gauges.h"
 
 #include <stdlib.h>
@@ -24,15 +24,15 @@ struct gauges {
 	struct gauges_use *use;
 	struct metric *machines, *quarantined, *warm, *drifted, *tenants, *asleep, *leading, *turn,
 		*turn_cpu, *slowest, *ahead, *gpu_seconds, *amount;
-	/* of quarantine, that were ever shown -> struct count */
+	/* Reason of quarantine -> struct count; entries stay once shown */
 	struct map *reasons;
-	/* with warm machines, that were ever shown -> struct count */
+	/* Pool with warm machines -> struct count; entries stay once shown */
 	struct map *pools;
-	/* pools with drifted claims, that were ever shown -> struct count */
+	/* Pool with drifted claims -> struct count; entries stay once shown */
 	struct map *drifting;
-	/* "tenant/phase" of bills, that were ever shown -> struct count */
+	/* "tenant/phase" of bills -> struct count; entries stay once shown */
 	struct map *phases;
-	/* "tenant/currency", the same */
+	/* "tenant/currency" of bills -> struct count; entries stay once shown */
 	struct map *money;
 };
 

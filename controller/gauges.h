@@ -4,14 +4,14 @@
 #include "controller/core/context.h"
 
 /*
- * gauges: how many machines, tenants and so on there are now, for /metrics (docs/metrics.md).
+ * gauges: current numbers of machines, tenants and other objects for /metrics (docs/metrics.md).
  * Tests: tests/unit/controller/core/test_counters.c, tests/unit/controller/test_endpoints.c
  */
 struct gauges;
 struct tenants;
 struct gauges *gauges_new(const struct context *c, const struct tenants *tenants);
 void gauges_free(struct gauges *f);
-/* Bring them up to date, from the caches. */
+/* Updates the gauges from the caches. */
 void gauges_read(struct gauges *f);
 
 #endif

@@ -19,13 +19,13 @@ struct gauges_use {
 	const struct tenants *tenants_of;
 	struct metric *gpus, *oldest, *unreachable, *stopped, *allocated, *requested, *waiting,
 		*longest;
-	/* of BMCs out of reach */
+	/* Reason -> number of unreachable BMCs */
 	struct map *reasons;
-	/* "KIND/reason" of stopped lines */
+	/* "KIND/reason" -> number of tripped circuit breakers */
 	struct map *lines;
 	/* "pool/tenant" -> GPUs */
 	struct map *held, *asked;
-	/* tenant -> pods that wait, seconds of the one that waits longest */
+	/* Tenant -> number of waiting pods; seconds that the longest waiting pod has waited */
 	struct map *pods, *pod_wait;
 };
 
@@ -86,7 +86,7 @@ static void read_machines(struct gauges_use *u)
 	gauge_counts_show(u->unreachable, u->reasons);
 }
 
-/* --- lines ------------------------------------------------------------------------------------ */
+/* --- circuit breakers ------------------------------------------------------------------------- */
 
 static void tally_line(struct gauges_use *u, const char *kind, const struct conditions *cs)
 {

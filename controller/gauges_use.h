@@ -4,11 +4,11 @@
 #include "controller/core/context.h"
 
 /*
- * gauges_use: how GPUs are used now and what stands still, for /metrics: GPUs by state of their
- * machine, allocated and asked for by pool and tenant, how long the slowest machine of each state
- * and the longest waiting pod of each tenant have been so, BMCs out of reach, stopped lines.
+ * gauges_use: use of GPUs and obstructions, for /metrics: GPUs by the state of their machine,
+ * allocated and requested GPUs by pool and tenant, the longest stay of a machine in each state, the
+ * longest wait of a pod of each tenant, unreachable BMCs, and tripped circuit breakers.
  *
- * A pass over all machines, claims and pods at each scrape; on the loop thread.
+ * Scans all machines, claims and pods at each scrape; on the loop thread.
  * Tests: tests/unit/controller/core/test_counters.c
  */
 struct gauges_use;

@@ -1,6 +1,6 @@
 /*
- * object_changes: what follows from a changed object of the host API: decoding, checks, and who
- * hears of it.
+ * object_changes: handles a changed object of the host API: decodes and checks it, and passes it on
+ * to the parts that need it.
  *
  * Tests: tests/world/test_news.c, tests/world/test_rest.c, tests/world/test_reserved.c
  */
@@ -33,7 +33,7 @@
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 
-/* Kinds that this controller acts on. */
+/* Kinds that the controller watches. */
 static const enum object_kind_id watched[] = {
 	OBJECT_NODE_POOL,   OBJECT_NODE_CLAIM,	    OBJECT_MACHINE,
 	OBJECT_PROVIDER,    OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,
@@ -112,7 +112,7 @@ static void claim_changed(struct controller *c, const char *name, const struct n
 	object_changes_kick_machine_of_claim(c, n);
 }
 
-/* A record is of a server, whatever its Machine is called by now. */
+/* A record belongs to a server, whose Machine may have another name today. */
 static void kick_machine_of_record(struct controller *c, const struct wipe_record *r)
 {
 	lives_kick(c->lives, str_or(r->spec.evidence.machine.name, ""));
@@ -122,7 +122,8 @@ static void kick_machine_of_record(struct controller *c, const struct wipe_recor
 			   object_changes_kick_machine, c);
 }
 
-/* Status alone: ours, as a rule, and nothing hangs on it. */
+/* True if only the status differs. Most such changes are drover's own writes, and nothing depends
+ * on them. */
 static bool same_spec(const struct kube_entry *old, const struct kube_entry *new_)
 {
 	const struct object_meta *a = old ? object_meta_of(old->object) : NULL,
@@ -132,7 +133,7 @@ static bool same_spec(const struct kube_entry *old, const struct kube_entry *new
 	       a->deletion_timestamp == b->deletion_timestamp;
 }
 
-/* As they were: what its BMC said of a login, which stands in its status. */
+/* True if the results of BMC logins, which are part of the status, are unchanged. */
 static bool same_logins(const struct kube_entry *old, const struct kube_entry *new_)
 {
 	const struct machine *a = old ? old->object : NULL, *b = new_ ? new_->object : NULL;
@@ -141,7 +142,7 @@ static bool same_logins(const struct kube_entry *old, const struct kube_entry *n
 	       str_eq(a->status.bmc.refused_secret_version, b->status.bmc.refused_secret_version);
 }
 
-/* old: NULL where it is new. */
+/* old: NULL for a new Machine. m: NULL for a deleted one. */
 static void machine_spec_changed(struct controller *c, const char *name, const struct machine *old,
 				 const struct machine *m)
 {
@@ -152,12 +153,12 @@ static void machine_spec_changed(struct controller *c, const char *name, const s
 
 	reserved_put(c->ctx.reserved, arena_printf(a, "the BMC of machine %s", name),
 		     m && m->spec.bmc ? m->spec.bmc->address : NULL, false);
-	if (!m) /* life/bmc.c */
+	if (!m) /* entry added by life/bmc.c */
 		reserved_put(c->ctx.reserved, arena_printf(a, RESERVED_ANSWERED, name), NULL,
 			     false);
 }
 
-/* Where drover itself is, as agents and BMCs know it. */
+/* Reserves drover's own addresses, as agents and BMCs know them. */
 static void reserve_endpoints(struct controller *c, const char *name,
 			      const struct provider_object *p)
 {
@@ -192,7 +193,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 			drift_pool(c->drift, name);
 		}
 		provisioner_kick(
-			c->provisioner); /* its line may have been opened (claims/stop_line.h) */
+			/* its circuit breaker may have been reset (claims/stop_line.h) */
+			c->provisioner);
 		owners_kick(c->owners, NULL);
 		break;
 	case OBJECT_NODE_CLAIM:
@@ -208,7 +210,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 			machine_index_put(c->machine_index, name, o);
 		if (!same_spec(old, new_))
 			machine_spec_changed(c, name, old ? old->object : NULL, o);
-		kick_claim_of(c, old); /* one that it has just let go of ends now */
+		kick_claim_of(c, old); /* a claim that the Machine has just released ends now */
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
 		end = eta_saw(c->eta, old ? old->object : NULL, o);
 		if (end.by != ETA_BY_NONE)
@@ -229,7 +231,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		drivers_update(c->drivers, name);
 		made_machines_kick(c->made_machines);
 		fleet_kick(c->fleet);
-		debts_kick(c->debts, NULL); /* its network may be one that holds tenants */
+		debts_kick(c->debts, NULL); /* its network may contain tenants' segments */
 		world_sync_provider(c->sync, name, o);
 		break;
 	case OBJECT_VIRTUAL_CLUSTER:
@@ -272,7 +274,9 @@ static void on_health(const struct err *e, void *arg)
 	struct kind_watch *w = arg;
 
 	if (e)
-		log_warn("host API watch", LOG_S("kind", object_kinds[w->kind].kind), LOG_E(e));
+		log_warn("a watch of the host API "
+			 "has failed",
+			 LOG_S("kind", object_kinds[w->kind].kind), LOG_E(e));
 }
 
 void object_changes_watch(struct controller *c)

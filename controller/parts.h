@@ -1,7 +1,7 @@
 /*
- * parts: the parts of the controller, for the files of this folder alone: controller.c makes them
- * and hands each what it needs; object_changes.c, tenant_changes.c and secret_changes.c tell each
- * what changed outside. Loop thread only.
+ * parts: the parts of the controller. Not included outside controller/*.c: controller.c creates the
+ * parts and passes each what it needs; object_changes.c, tenant_changes.c and secret_changes.c pass
+ * on changes from outside. Loop thread only.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "controller/endpoints.h"
 #include "controller/tenant/tenant.h"
 
-/* What one cache's callbacks know. */
+/* Argument of one cache's callbacks. */
 struct kind_watch {
 	struct controller *c;
 	enum object_kind_id kind;
@@ -41,7 +41,7 @@ struct controller {
 	struct drains *drains;
 	struct eta *eta;
 	struct provisioner *provisioner;
-	/* the provisioner's */
+	/* Owned by provisioner */
 	struct world_sync *sync;
 	struct claims *claims;
 	struct owners *owners;
@@ -53,37 +53,37 @@ struct controller {
 	struct fleet *fleet;
 	struct ledgers *ledgers;
 	struct lives *lives;
-	/* one for each kind */
+	/* Array with one element per kind of object */
 	struct kind_watch *watches;
-	/* derives again what depends on several kinds */
+	/* Runs rederive(): derives again what depends on several kinds */
 	struct loop_timer settle;
 	struct rederive {
-		/* NULL: not under way */
+		/* NULL: no pass in progress */
 		struct arena *arena;
 		struct sweep sweep;
 		struct loop_timer timer;
-		/* Machines are done */
+		/* Machines are done; claims follow */
 		bool claims;
 	} rederive;
 };
 
 /* --- object_changes.c: objects of the host API ------------------------------------------------ */
 
-/* Starts the caches of the CRDs and of all kinds that this controller acts on. */
+/* Starts the caches of the CRDs and of all kinds that the controller acts on. */
 void object_changes_watch(struct controller *c);
-/* All these kinds have come in. */
+/* True if the caches of all these kinds are synced. */
 bool object_changes_synced(const struct controller *c);
-/* Tells all parts what this Machine or claim is now; NULL: it is gone. */
+/* Passes the current Machine to all parts that depend on it; m NULL: it is gone. */
 void object_changes_machine(struct controller *c, const char *name, const struct machine *m);
 void object_changes_kick_machine_of_claim(struct controller *c, const struct node_claim *n);
-/* For machine_index_each(); arg: struct controller. */
+/* Callback for machine_index_each(); arg: struct controller. */
 bool object_changes_kick_machine(const char *machine, void *arg);
 
 /* --- tenant_changes.c: pods and Nodes of the tenants ------------------------------------------ */
 
 struct tenant_hooks tenant_changes_hooks(struct controller *c);
 
-/* --- secret_changes.c: Secrets in drover's namespace and the tenants' ------------------------- */
+/* --- secret_changes.c: Secrets in the namespaces of drover and of the tenants ----------------- */
 
 /* A secrets_fn; arg: struct controller. */
 void secret_changes_on(const char *ns, const char *name, void *arg);

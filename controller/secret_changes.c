@@ -1,6 +1,5 @@
 /*
- * secret_changes: what follows from a changed Secret: logins, drivers and keys that hang on it are
- * made anew.
+ * secret_changes: handles a changed Secret: renews the logins, drivers and keys that depend on it.
  *
  * Tests: tests/world/test_rotate.c, tests/world/test_login_guard.c
  */
@@ -17,7 +16,7 @@
 struct secret_change {
 	struct controller *c;
 	const char *name;
-	/* the machines of the Providers with this Secret */
+	/* The machines of all Providers with this Secret were attached again */
 	bool reattached;
 };
 
@@ -29,7 +28,7 @@ static bool reattach(const char *machine, void *arg)
 	return true;
 }
 
-/* One without a Secret of its own has that of its Provider. */
+/* A Machine without a Secret of its own uses its Provider's. */
 static bool reattach_by_provider(const struct kube_entry *en, void *arg)
 {
 	const struct secret_change *s = arg;
@@ -46,7 +45,7 @@ static bool reattach_by_provider(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* The Secrets of its network driver. */
+/* True if the Provider's network driver uses the Secret. */
 static bool provider_hangs_on(const struct provider_object *p, const char *secret)
 {
 	const struct provider_object_netris *n = p->spec.network.netris;
@@ -65,8 +64,8 @@ static bool is_providers(const struct kube_entry *en, void *arg)
 	if (!p->spec.credentials_secret_ref ||
 	    !str_eq(p->spec.credentials_secret_ref->name, s->name))
 		return true;
-	/* Of all Providers with this Secret; those that come after may have it for their
-	 * network. */
+	/* This covers the machines of all Providers with the Secret. Continue with the other
+	 * Providers, whose network may use the Secret. */
 	if (!s->reattached)
 		kube_cache_each(s->c->ctx.cache[OBJECT_MACHINE], reattach_by_provider, s);
 	s->reattached = true;
@@ -85,7 +84,8 @@ static bool has_manager_by(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* Those alone that hang on it: there may be one for each machine and each tenant. */
+/* Only dependents of the Secret are renewed, because there may be a Secret for each machine and
+ * each tenant. */
 void secret_changes_on(const char *ns, const char *name, void *arg)
 {
 	struct controller *c = arg;

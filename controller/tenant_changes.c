@@ -1,6 +1,5 @@
 /*
- * tenant_changes: what follows from a changed pod or Node of a tenant, and from a tenant that comes
- * and goes.
+ * tenant_changes: handles a changed pod or Node of a tenant, and a tenant that is added or removed.
  *
  * Tests: tests/world/test_news.c, tests/world/test_leave_tenant.c
  */
@@ -21,8 +20,8 @@ static void on_tenant_pod(const struct tenant *t, const char *ns, const char *na
 	world_sync_pod(c->sync, t->name, ns, name, p);
 }
 
-/* The machine that it is, and, of a Node that no claim of ours made, those that are not known
- * yet. */
+/* Kicks the machine behind the Node. A Node without a claim may be any machine that is not
+ * identified yet: kicks all of those. */
 static void on_tenant_node(const struct tenant *t, const char *name, const struct tenant_node *n,
 			   void *arg)
 {

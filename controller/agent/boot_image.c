@@ -1,5 +1,5 @@
-/* boot_image: digest and signature of the ISO, over the bytes that are offered and not over the
- * file once more. */
+/* boot_image: checks digest and signature of the bytes that will be served; does not read the ISO
+ * file a second time. */
 #include "controller/agent/boot_image.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #define BESIDE_MAX 4096
 #define HEX (2 * CRYPTO_SHA256)
 
-/* The text of path.suffix; gives its length. */
+/* Reads file path.suffix into text; *len: its length. */
 static int read_beside(const char *path, const char *suffix, char text[static BESIDE_MAX],
 		       size_t *len, struct err *e)
 {
@@ -28,7 +28,10 @@ static int read_beside(const char *path, const char *suffix, char text[static BE
 	*len = fread(text, 1, BESIDE_MAX, f);
 	fclose(f);
 	if (*len == BESIDE_MAX)
-		return err_set(e, ERR_DENIED, 0, "%s: want less than %d bytes", name, BESIDE_MAX);
+		return err_set(e, ERR_DENIED, 0,
+			       "%s: must be smaller than "
+			       "%d bytes",
+			       name, BESIDE_MAX);
 	text[*len] = '\0';
 	return 0;
 }
@@ -59,10 +62,10 @@ int boot_image_check(const char *path, const void *data, size_t size, const char
 			       path, key);
 	str_format(digest, sizeof(digest), "sha256:%.*s", HEX, sums);
 	if (!crypto_digest_parse(digest, want) || sums[HEX] != ' ')
-		return err_set(e, ERR_DENIED, 0, "%s.sha256: want lines of sha256sum", path);
+		return err_set(e, ERR_DENIED, 0, "%s.sha256: not in the format of sha256sum", path);
 	crypto_sha256(data, size, got);
 	if (memcmp(want, got, sizeof(got)) != 0)
-		return err_set(e, ERR_DENIED, 0, "%s is not the image that was signed: it is %s",
+		return err_set(e, ERR_DENIED, 0, "%s is not the signed image: its digest is %s",
 			       path, crypto_digest_text(got, digest));
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * boot_media: the image in memory, and HTTP ranges of it with the boot block of one machine in
- * place.  Apart from the endpoint, which knows orders and sessions and no bytes of an ISO.
+ * boot_media: keeps the image in memory and serves HTTP ranges of it with the boot block of one
+ * machine inserted. Separate from the endpoint, which handles orders and sessions and no ISO bytes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 #define MEDIA_MAX (256u << 20)
 
-/* A listener's way in. */
+/* Argument of the route on one kind of listener. */
 struct door {
 	struct boot_media *media;
 	bool tls;
@@ -36,7 +36,7 @@ struct boot_media {
 struct boot_media_item {
 	struct boot_media *media;
 	char *token;
-	/* PROTO_BOOT_BLOCK bytes; holds the boot secret */
+	/* PROTO_BOOT_BLOCK bytes; contains the boot secret */
 	char *block;
 	struct boot_media_readers allowed;
 	bool tls_only;
@@ -45,7 +45,7 @@ struct boot_media_item {
 
 struct reader {
 	struct list link;
-	/* NULL once the item was closed */
+	/* NULL after the item was closed */
 	struct boot_media_item *item;
 };
 
@@ -85,14 +85,18 @@ static int read_file(const char *path, char **data, size_t *size, struct err *e)
 	    st.st_size > MEDIA_MAX) {
 		fclose(f);
 		return err_set(e, ERR_INVALID, 0,
-			       "agent image %s: want a file of %d bytes to 256 MiB", path,
-			       PROTO_BOOT_BLOCK);
+			       "agent image %s: must be a regular file of %d bytes "
+			       "to 256 MiB",
+			       path, PROTO_BOOT_BLOCK);
 	}
 	p = malloc((size_t)st.st_size);
 	if (!p || fread(p, 1, (size_t)st.st_size, f) != (size_t)st.st_size) {
 		free(p);
 		fclose(f);
-		return err_set(e, ERR_UNAVAILABLE, 0, "agent image %s: cannot be read whole", path);
+		return err_set(e, ERR_UNAVAILABLE, 0,
+			       "agent image %s: cannot be read "
+			       "completely",
+			       path);
 	}
 	fclose(f);
 	*data = p;
@@ -120,7 +124,7 @@ int boot_media_load(struct boot_media *m, const char *path, const char *key, str
 	if (!hit || second || at + PROTO_BOOT_BLOCK > size) {
 		free(data);
 		return err_set(e, ERR_INVALID, 0,
-			       "agent image %s: want one boot block in it, found %s", path,
+			       "agent image %s: must contain one boot block, found %s", path,
 			       second ? "several" : "none");
 	}
 	for (size_t i = sizeof(mark) - 1; i < PROTO_BOOT_BLOCK; i++)

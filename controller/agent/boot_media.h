@@ -9,11 +9,11 @@
 #include "wipe/proto.h"
 
 /*
- * boot_media: the agent's ISO, served with one machine's boot block patched in.
+ * boot_media: serves the agent's ISO with one machine's boot block patched in.
  *
- * The image is held once in memory; an item is a token and a block. GET
- * /boot/TOKEN/drover-agent.iso with ranges; any other token, any other reader, and plain HTTP for
- * an item that is offered over TLS, is 404.
+ * The image is kept in memory once; an item is a token and a boot block. GET
+ * /boot/TOKEN/drover-agent.iso supports ranges. The answer is 404 for an unknown token, for a
+ * caller that may not read the item, and for plain HTTP if the item is offered over TLS.
  * Tests: tests/unit/controller/agent/test_boot_media.c,
  * tests/unit/controller/agent/test_media_tls.c
  */
@@ -23,14 +23,15 @@ struct boot_media_item;
 struct boot_media *boot_media_new(void);
 void boot_media_free(struct boot_media *m);
 DEFINE_OWN(boot_media)
-/* ERR_INVALID when the boot block's mark does not stand in it exactly once; at most 256 MiB. key:
- * who signed it (boot_image_check(), whose errors come too); NULL: it is not asked who, this
- * process made it. */
+/* Loads the ISO at path; at most 256 MiB. ERR_INVALID unless the mark of the boot block occurs
+ * exactly once. key: public key of the image's signer, checked by boot_image_check(), whose errors
+ * are returned too; NULL: no signature check, because this process built the image. */
 int boot_media_load(struct boot_media *m, const char *path, const char *key, struct err *e);
-/* tls: all that reaches d came over TLS. */
+/* tls: d is a TLS listener. */
 void boot_media_routes(struct boot_media *m, struct httpd *d, bool tls);
 
-/* Who may read an item, by the caller's address (struct httpd_identity); asked at each request. */
+/* Decides by the caller's address (struct httpd_identity) who may read an item; called at each
+ * request. */
 struct boot_media_readers {
 	bool (*may_read)(const char *address, void *arg);
 	void *arg;
@@ -38,9 +39,10 @@ struct boot_media_readers {
 struct boot_media_item *boot_media_open(struct boot_media *m, const char *token,
 					const struct proto_boot *b,
 					const struct boot_media_readers *r, struct err *e);
-/* From now on: over TLS alone, or (at first) over either. */
+/* True: from now on the item is served over TLS only. False (initially): over TLS and plain
+ * HTTP. */
 void boot_media_tls_only(struct boot_media_item *i, bool only);
-/* downloads in flight break */
+/* Closes the item; downloads in progress fail. */
 void boot_media_close(struct boot_media_item *i);
 
 #endif

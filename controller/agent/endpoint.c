@@ -1,6 +1,6 @@
 /*
- * endpoint: the routes of hello, order and report. It believes an agent by its boot secret, boot
- * id, key and address; what the answers mean is judged by the steps.
+ * endpoint: routes for hello, order and report. Authenticates an agent by boot secret, boot id, key
+ * and address; the steps interpret the reports.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,10 @@
 #include "base/str.h"
 
 #define POLL_MS 30000
-#define BODY_BUDGET (16u << 20) /* of reports and hellos that are under way, all agents together */
-/* An agent whose poll was ended asks again at once, and it reports every second while it works. */
+/* total size of the reports and hellos in transfer, of all agents */
+#define BODY_BUDGET (16u << 20)
+/* Silence after which the first agent counts as gone: an agent whose poll was ended polls again at
+ * once, and a working agent reports every second. */
 #define SUSPECT_MS 10000
 
 struct agent_endpoint *agent_endpoint_new(struct loop_group *g)
@@ -61,7 +63,7 @@ int agent_endpoint_configure(struct agent_endpoint *a, const struct agent_endpoi
 	a->boot_key = secret_copy(s->boot_key);
 	if (!was)
 		return 0;
-	log_info("boot key or agent CA was replaced: boot media are made anew");
+	log_info("boot key or agent CA changed: closing all agent sessions to make new boot media");
 	map_for_each (it, a->seats) {
 		struct agent_session *seat = it.value;
 
@@ -86,7 +88,7 @@ bool agent_endpoint_ready(const struct agent_endpoint *a)
 	return a->boot_key != NULL;
 }
 
-/* --- the endpoint ----------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static void refuse(struct agent_session *s, struct httpd_req *q, int status, const char *why)
 {
@@ -98,7 +100,7 @@ static void refuse(struct agent_session *s, struct httpd_req *q, int status, con
 	httpd_reply_err(q, &e);
 }
 
-/* What the caller sent is no message: its fault, not a server's behind us. */
+/* Refuses a malformed message as the client's error (4xx), not as a server's failure. */
 static void refuse_message(struct httpd_req *q, struct err *e)
 {
 	e->kind = ERR_INVALID;
@@ -112,15 +114,14 @@ static bool same_secret(const struct agent_session *s, const char *shown)
 	return secret_equal_bytes(mine, shown, strlen(shown));
 }
 
-/* From its own address: the first that was heard of it, or one of those that stand for any
- * machine. */
+/* True if address is the agent's first address of this boot, or that of a proxy. */
 static bool is_from_agent(const struct agent_session *s, const char *address)
 {
 	return agent_among(address, &s->agent_proxies) ||
 	       (s->from && address_same(s->from, address));
 }
 
-/* The address that the agent called from first is its own for this boot. */
+/* Binds the session to the address from which the agent first called, unless that is a proxy. */
 static void hold_address(struct agent_session *s, const char *address)
 {
 	if (!s->from && !agent_among(address, &s->agent_proxies))
@@ -137,23 +138,23 @@ static void second_caller(struct agent_session *s, struct httpd_req *q, const ch
 }
 
 /*
- * A key is known for this boot, and the caller shows another one or another boot id.
+ * Handles a hello with another key or boot id, although the boot's agent is known.
  *
- * A machine that crashed and booted its medium again looks the same as a thief, and sends no end of
- * its old connection. What tells them apart is whether the first agent lives: its poll is ended, so
- * that a living one asks again at once (caller()), and only after SUSPECT_MS of silence it is a
- * reboot.
+ * A machine that crashed and booted its medium again looks the same as an attacker who has the
+ * secret, because a crash does not close the old connection. The difference is whether the first
+ * agent is alive: end its poll, so that a living agent polls again at once (caller()), and assume a
+ * reboot only after SUSPECT_MS of silence.
  */
 static void other_hello(struct agent_session *s, struct httpd_req *q, const char *boot_id)
 {
 	int64_t now = loop_now(loop_of(s->agents->group));
 
 	if (s->dismissed) {
-		second_caller(s, q, "a caller after the agent was told to go");
+		second_caller(s, q, "called after the agent was told to power off");
 		return;
 	}
 	if (str_eq(s->session.boot_id, boot_id)) {
-		second_caller(s, q, "another key for this boot");
+		second_caller(s, q, "called with a different key for the same boot");
 		return;
 	}
 	if (!s->suspect_at)
@@ -162,11 +163,13 @@ static void other_hello(struct agent_session *s, struct httpd_req *q, const char
 		s->rebooted = true;
 	agent_session_answer(s, NULL);
 	refuse(s, q, 409,
-	       s->intruder ? "another boot while the first one lives" : "the machine rebooted");
+	       s->intruder ? "a different boot called while the first agent "
+			     "is alive"
+			   : "the machine rebooted");
 	s->changed(s->arg);
 }
 
-/* The first hello of this boot may be answered.  False: it was refused. */
+/* True if the first hello of this boot may be accepted; false: the request has been refused. */
 static bool may_begin(struct agent_session *s, struct httpd_req *q)
 {
 	const char *address = httpd_identity(q)->address;
@@ -174,7 +177,7 @@ static bool may_begin(struct agent_session *s, struct httpd_req *q)
 
 	/* mutant: hello-before-power */
 	if (s->await == AGENT_NOT_YET) {
-		second_caller(s, q, "a caller before the machine was switched on");
+		second_caller(s, q, "called before the machine was switched on");
 		return false;
 	}
 	if (s->await == AGENT_STARTING) {
@@ -194,7 +197,8 @@ static bool may_begin(struct agent_session *s, struct httpd_req *q)
 	return false;
 }
 
-/* Signed by the key that it names, and with this machine's boot secret.  NULL: it was refused. */
+/* Returns the session of a hello that presents the right boot secret and is signed by the key it
+ * contains; *key: that key. NULL: the request has been refused. */
 static struct agent_session *shown_secret(struct agent_endpoint *a, struct httpd_req *q,
 					  const struct proto_hello *h, struct crypto_key **key)
 {
@@ -203,7 +207,8 @@ static struct agent_session *shown_secret(struct agent_endpoint *a, struct httpd
 	size_t len;
 	const char *body = httpd_body(q, &len);
 
-	/* One answer for "unknown", "closed" and "wrong secret": a caller learns nothing. */
+	/* The same answer for "unknown", "closed" and "wrong secret", so that callers learn
+	 * nothing. */
 	if (!s || !(s->open || s->watching) || !str_eq(s->operation, h->operation) ||
 	    s->boot != h->boot || !same_secret(s, h->secret)) {
 		refuse(NULL, q, 403, "not expected");
@@ -272,10 +277,10 @@ static void on_hello(struct httpd_req *q, void *arg)
 	if (s->session.public_key && (!str_eq(s->session.public_key, h.public_key) ||
 				      !str_eq(s->session.boot_id, h.boot_id))) {
 		other_hello(s, q, h.boot_id);
-	} else if (!s->open) { /* the agent that was told to go: it powers off by itself */
+	} else if (!s->open) { /* the agent that was told to power off; no answer is needed */
 		refuse(NULL, q, 403, "not expected");
 	} else if (s->from && !is_from_agent(s, httpd_identity(q)->address)) {
-		refuse(s, q, 403, "its agent calls from another address");
+		refuse(s, q, 403, "the agent called from an address other than its first");
 	} else if (s->session.public_key || may_begin(s, q)) {
 		remember(s, &h, &key);
 		welcome(s, q);
@@ -283,8 +288,8 @@ static void on_hello(struct httpd_req *q, void *arg)
 	crypto_key_free(key);
 }
 
-/* The session that a request names: its machine, its boot, from its address. Not proved before the
- * signature. */
+/* Returns the session that the request's header names, if boot id and address match. The caller
+ * must still check the signature. */
 static struct agent_session *named_session(struct agent_endpoint *a, const struct httpd_req *q)
 {
 	const char *who = httpd_header(q, PROTO_HEADER_AGENT);
@@ -300,7 +305,7 @@ static struct agent_session *named_session(struct agent_endpoint *a, const struc
 	return s;
 }
 
-/* A report's body is not read before it is known whose it would be. */
+/* Refuses a report before its body is read unless the request names an open session. */
 static bool names_session(struct httpd_req *q, void *arg)
 {
 	bool does = named_session(arg, q) != NULL;
@@ -310,7 +315,7 @@ static bool names_session(struct httpd_req *q, void *arg)
 	return does;
 }
 
-/* The session of a signed request, or NULL after it was answered. */
+/* Returns the session of a signed request; NULL: the request has been refused. */
 static struct agent_session *caller(struct agent_endpoint *a, struct httpd_req *q,
 				    const char *method, const char *target)
 {
@@ -323,13 +328,13 @@ static struct agent_session *caller(struct agent_endpoint *a, struct httpd_req *
 		refuse(NULL, q, 401, "no such session");
 		return NULL;
 	}
-	hold_address(s, httpd_identity(q)->address); /* of a session that the journal knows */
+	hold_address(s, httpd_identity(q)->address); /* a restored session has no address yet */
 	s->session.last_seen = loop_now(loop_of(a->group));
 	s->session.heard = true;
 	if (s->suspect_at &&
-	    !s->intruder) { /* the first one lives, and another boot called: two hold the secret */
+	    !s->intruder) { /* the first agent is alive, so two callers have the secret */
 		log_warn("second caller with the boot secret", LOG_S("machine", s->machine),
-			 LOG_S("why", "another boot while the first one lives"));
+			 LOG_S("why", "a different boot called while the first agent is alive"));
 		s->intruder = true;
 		s->rebooted = false;
 		s->changed(s->arg);
@@ -360,9 +365,9 @@ static void on_order(struct httpd_req *q, void *arg)
 	s = caller(a, q, "GET", arena_printf(tmp, "%s?after=%s", PROTO_ORDER_PATH, after));
 	if (!s)
 		return;
-	agent_session_answer(s, NULL); /* the older one lost its agent */
-	/* seq counts in this process alone: an agent that has seen more, or as much of what was
-	 * never handed out, has seen another leader's. */
+	agent_session_answer(s, NULL); /* the agent has abandoned its earlier poll */
+	/* seq counts in this process only. An agent that knows a higher seq, or the seq of an order
+	 * that was never sent, has it from another leader: continue above it. */
 	if (n > s->seq || (n == s->seq && s->order_text && !s->handed)) {
 		s->seq = n;
 		if (s->order_text) {
@@ -405,7 +410,7 @@ static void on_report(struct httpd_req *q, void *arg)
 		refuse_message(q, &e);
 		return;
 	}
-	if (!str_eq(r->id, s->order_id)) { /* of an order that was replaced: heard, of no use */
+	if (!str_eq(r->id, s->order_id)) { /* report of a replaced order: ignore */
 		arena_free(into);
 	} else if (r->state == PROTO_PROGRESS) {
 		arena_free(s->progress_arena);

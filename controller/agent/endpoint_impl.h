@@ -8,13 +8,13 @@
 #include "controller/agent/endpoint.h"
 
 /*
- * endpoint_impl: what endpoint.c (the routes) and session.c (the sessions) share; nobody else
- * includes it.
+ * endpoint_impl: structures shared by endpoint.c (routes) and session.c (sessions). Not included
+ * elsewhere.
  * Tests: tests/unit/controller/agent/test_endpoint.c, tests/unit/controller/agent/test_callers.c
  */
 struct agent_endpoint {
 	struct loop_group *group;
-	/* machine -> struct agent_session */
+	/* machine name -> struct agent_session */
 	struct map *seats;
 	struct boot_media *media;
 	char *ca_pem;
@@ -29,7 +29,7 @@ struct agent_session {
 	void (*changed)(void *arg);
 	void *arg;
 
-	/* one of them, or neither */
+	/* At most one of them is true */
 	bool open, watching;
 	enum agent_await await;
 	char *operation;
@@ -37,43 +37,45 @@ struct agent_session {
 	char secret[65];
 	struct boot_media_item *item;
 	char *url;
-	/* that may fetch it; "": not known */
+	/* Address of the BMC that may fetch the medium; "": unknown */
 	char bmc[ADDRESS_TEXT];
-	/* the machine may */
+	/* The machine itself may fetch the medium */
 	bool by_machine;
-	/* which address that is, by its first fetch; "": none yet */
+	/* Address from which the machine first fetched the medium; "": none yet */
 	char fetcher[ADDRESS_TEXT];
-	/* of a fetch that was refused */
+	/* A refused fetch was logged */
 	bool told_fetch;
 
-	/* strings are in session_arena */
+	/* Its strings are in session_arena */
 	struct agent_session_info session;
 	struct arena *session_arena;
 	struct crypto_key *key;
-	/* the agent's address; NULL: not heard yet. In session_arena */
+	/* Address of the agent, in session_arena; NULL: no call yet */
 	char *from;
 	bool intruder, rebooted;
-	/* it was told to power off: it does not come again */
+	/* It was told to power off and should not call again */
 	bool dismissed;
-	/* loop_now(): another boot called, and the first was not heard since; 0: none */
+	/* loop_now() when another boot called and the first agent was checked for life; 0: no such
+	 * call */
 	int64_t suspect_at;
 	char refusal[96];
 
 	int64_t seq;
 	char *order_id, *order_text;
-	/* the order went out to an agent, by this process */
+	/* This process has sent the order to an agent */
 	bool handed;
-	/* the agent waits for an order */
+	/* The agent's open poll for an order; NULL: none */
 	struct httpd_req *poll;
 	struct loop_timer poll_timer;
 	struct arena *report_arena, *progress_arena;
 	struct proto_report *report, *progress;
 };
 
-/* Answer the agent that waits: with the order, or (NULL) that there is none. */
+/* Answers the open poll with order; NULL: with "no order". No effect without a poll. */
 void agent_session_answer(struct agent_session *s, const char *order);
 bool agent_among(const char *address, const struct strings *networks);
-/* Whether the machine can be what calls from there, as far as that is known. */
+/* True if the machine may call from this address, as far as its static address or the agents'
+ * networks are known. */
 bool agent_session_can_be_at(const struct agent_session *s, const char *address);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * session: what the controller keeps for one machine while an agent may call, or did; its orders,
- * and who may fetch its medium. Who is believed at the door is endpoint.c's.
+ * session: state of one machine while an agent may call or has called: its orders, and who may
+ * fetch its boot medium. endpoint.c authenticates callers.
  * Tests: tests/unit/controller/agent/test_endpoint.c, tests/unit/controller/agent/test_callers.c
  */
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* --- seats ------------------------------------------------------------------------------------ */
+/* --- sessions --------------------------------------------------------------------------------- */
 
 void agent_session_answer(struct agent_session *s, const char *order)
 {
@@ -24,7 +24,9 @@ void agent_session_answer(struct agent_session *s, const char *order)
 	s->poll = NULL;
 	loop_timer_stop(&s->poll_timer);
 	httpd_on_gone(q, NULL,
-		      NULL); /* it may go while the answer is under way: none of ours any more */
+		      /* the session may end before the reply is sent, and must not be called
+		       * then */
+		      NULL);
 	s->handed |= order != NULL;
 	if (order)
 		httpd_reply_json(q, 200, order);
@@ -171,7 +173,7 @@ void agent_session_media_for(struct agent_session *s, const char *bmc, bool mach
 	s->by_machine = machine;
 }
 
-/* The media token is derived, so that any leader serves the same address. */
+/* Derives the token of the media URL from the boot key, so that any leader serves the same URL. */
 static const char *media_token(const struct agent_session *s, const char *operation, int64_t boot,
 			       char out[static 65])
 {
@@ -226,7 +228,7 @@ bool agent_among(const char *address, const struct strings *networks)
 	return address_in(address, (const char *const *)networks->v, networks->n);
 }
 
-/* Its static address stands in spec with the prefix of its network. */
+/* Compares without the prefix length, which the static address in spec has. */
 static bool is_static_address(const struct agent_session *s, const char *address)
 {
 	char own[ADDRESS_TEXT];
@@ -242,8 +244,9 @@ bool agent_session_can_be_at(const struct agent_session *s, const char *address)
 	return !s->agent_networks.n || agent_among(address, &s->agent_networks);
 }
 
-/* Virtual media are fetched by the BMC. Firmware that boots by HTTP may have another lease than the
- * agent: the first address is its own for this boot, and not more. */
+/* Virtual media are fetched by the BMC. Firmware that boots over HTTP may have another DHCP lease
+ * than the agent: the first address that fetches is bound for this boot, separately from the
+ * agent's address. */
 static bool may_fetch(const char *address, void *arg)
 {
 	struct agent_session *s = arg;
@@ -257,7 +260,8 @@ static bool may_fetch(const char *address, void *arg)
 	}
 	if (!may && !s->told_fetch) {
 		s->told_fetch = true;
-		log_warn("boot medium not served: its address was asked for by a stranger",
+		log_warn("boot medium refused: the caller is neither the BMC, the machine "
+			 "nor a proxy",
 			 LOG_S("machine", s->machine), LOG_S("caller", address),
 			 LOG_S("bmc", s->bmc));
 	}

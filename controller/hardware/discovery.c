@@ -16,14 +16,15 @@
 #define LOOK_MS 60000
 #define FIRST_MS 2000
 #define NAMES_MAX 100
-#define CREATES_MAX 100 /* in one look: the next one goes on */
-/* BCM sees for some minutes that a node is up which is not any more. */
+#define CREATES_MAX 100 /* Machines created per inventory; the next inventory continues. */
+/* BCM reports a node as UP for several minutes after it went down; ignore UP until the machine has
+ * served this long. */
 #define UP_MS (10 * 60 * 1000)
 
-/* What is remembered of one Provider. */
+/* State of one Provider. */
 struct place {
 	struct discovery *d;
-	/* written: status as it was written last */
+	/* written: status.bcm as last written, as JSON text; NULL: unknown */
 	char *name, *written;
 	bool busy;
 	struct status_writer write;
@@ -34,7 +35,7 @@ struct discovery {
 	const struct drivers *drivers;
 	/* Provider -> struct place, owned */
 	struct map *places;
-	/* Machines of which HeadNodeReached was told */
+	/* Names of Machines whose HeadNodeReached event was sent */
 	struct map *reached;
 	struct loop_timer timer;
 };
@@ -51,10 +52,10 @@ static void place_free(void *place)
 
 /* --- Machines --------------------------------------------------------------------------------- */
 
-/* Machines of one Provider by what it calls them. */
+/* Machines of one Provider, indexed by node name. */
 struct known {
 	const char *provider;
-	/* -> const struct machine */
+	/* spec.node, or the Machine's name -> const struct machine */
 	struct map *by_node;
 };
 
@@ -73,7 +74,7 @@ static void on_created(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	(void)arg;
 	if (e && e->kind != ERR_CONFLICT)
-		log_warn("Machine of a discovered node not created", LOG_E(e));
+		log_warn("cannot create the Machine of a discovered node", LOG_E(e));
 }
 
 static void create(struct discovery *d, const char *provider, const struct provider_found *f)
@@ -89,13 +90,14 @@ static void create(struct discovery *d, const char *provider, const struct provi
 		      f->node, "spec", "providerRef", "name", provider, "managementPolicy",
 		      "Observe", "node", f->node, "bmc", "address", address, "tls",
 		      "trustOnFirstUse", 1, "bootMACAddress", f->mac);
-	log_info("Machine for a node of BCM", LOG_S("machine", f->node),
+	log_info("creating a Machine for a BCM node", LOG_S("machine", f->node),
 		 LOG_S("provider", provider));
 	(void)kube_create(d->c->host, &object_resources[OBJECT_MACHINE], NULL, o, on_created, d);
 	json_decref(o);
 }
 
-/* Why there is no Machine for it, nor will be; NULL: there may be. */
+/* Returns why the node gets no Machine; NULL: it may get one. full: the Provider has maxMachines
+ * Machines. */
 static const char *refusal(struct discovery *d, const struct provider_object *p,
 			   const struct provider_found *f, bool full, struct arena *a)
 {
@@ -104,23 +106,26 @@ static const char *refusal(struct discovery *d, const struct provider_object *p,
 	if (f->refusal)
 		return f->refusal;
 	if (!str_is_dns_label(f->node))
-		return "its hostname is no name for a Machine: want lower case letters, digits and '-'";
+		return "its hostname is not a valid Machine name: use lower case letters, "
+		       "digits and '-'";
 	if (CTX_GET(d->c, OBJECT_MACHINE, machine, f->node))
-		return "there is a Machine of this name that is another one";
+		return "a Machine of this name exists already and is not this node";
 	if (!f->bmc_address)
-		return "BCM tells no address of its BMC";
+		return "BCM reports no address of its BMC";
 	if (!address_in(f->bmc_address, nets->v, nets->n))
 		return arena_printf(
 			a,
-			"its BMC %s is in none of spec.bcm.bmcNetworks: no Machine is made for it",
+			"the address of its BMC, %s, is in none of spec.bcm.bmcNetworks: no "
+			"Machine is created",
 			f->bmc_address);
 	if (full)
-		return arena_printf(a, "spec.bcm.maxMachines: there are %lld already",
+		return arena_printf(a,
+				    "spec.bcm.maxMachines: the limit of %lld Machines is reached",
 				    (long long)p->spec.bcm->max_machines);
 	return NULL;
 }
 
-/* --- a tenant that reaches the head node ------------------------------------------------------ */
+/* --- a tenant that can reach the head node ---------------------------------------------------- */
 
 static void look_at_route(struct discovery *d, const struct machine *m,
 			  const struct provider_found *f)
@@ -139,9 +144,10 @@ static void look_at_route(struct discovery *d, const struct machine *m,
 	map_put(d->reached, m->meta.name, d);
 	note = arena_printf(
 		a,
-		"node %s is UP in BCM while its machine serves %s: the tenant reaches the head node, with the node's certificate; see which segment its port is in",
+		"node %s is UP in BCM while its machine serves %s: the tenant can reach the head "
+		"node and use the node's certificate; check which segment the machine's port is in",
 		f->node, str_or(m->status.tenant.name, "a tenant"));
-	log_warn("a tenant reaches the head node", LOG_S("machine", m->meta.name),
+	log_warn("a tenant can reach the BCM head node", LOG_S("machine", m->meta.name),
 		 LOG_S("node", f->node));
 	ctx_event(d->c, OBJECT_MACHINE, &m->meta, "Warning", "HeadNodeReached", note);
 }
@@ -164,11 +170,11 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	if (!e)
 		return;
-	free(p->written); /* the next look writes it */
+	free(p->written); /* the next inventory writes status.bcm again */
 	p->written = NULL;
 }
 
-/* As it is now; taken. */
+/* Writes found to status.bcm if it differs from the last write. Takes ownership of found. */
 static void write_found(struct place *p, const struct provider_object *po, json_t *found)
 {
 	char *text = json_text_sorted(found);
@@ -235,11 +241,11 @@ static void on_found(const struct provider_inventory *i, const struct err *e, vo
 		take(p, po, i);
 		return;
 	}
-	log_warn("BCM not read", LOG_S("provider", p->name), LOG_E(e));
+	log_warn("cannot read BCM", LOG_S("provider", p->name), LOG_E(e));
 	write_found(p, po, json_pack("{s:s}", "error", e->text));
 }
 
-/* --- looking ---------------------------------------------------------------------------------- */
+/* --- reading inventories ---------------------------------------------------------------------- */
 
 static bool look_at(const struct kube_entry *en, void *arg)
 {
@@ -278,7 +284,7 @@ void discovery_lead(struct discovery *d)
 {
 	struct map_iter it;
 
-	map_for_each (it, d->places) { /* another may have written meanwhile */
+	map_for_each (it, d->places) { /* another leader may have written since */
 		struct place *p = it.value;
 
 		free(p->written);

@@ -4,27 +4,29 @@
 #include "controller/hardware/driver.h"
 
 /*
- * discovery: what the managers of Providers have (BCM's head nodes), looked at once a minute while
- * this replica leads.
+ * discovery: creates Machines for the nodes that the manager of a Provider (BCM's head node) knows.
+ * Reads the managers' inventories once a minute while this replica leads.
  *
- * A node without a Machine gets one, which only observes (managementPolicy Observe): name and
- * spec.node are its hostname, its BMC is trusted on first use and asked with the Provider's Secret,
- * so only BMCs in spec.bcm.bmcNetworks count. No Machine is created once the Provider has
- * spec.bcm.maxMachines of them. drover deletes none: a node that has gone leaves its Machine
- * behind, for a person to retire. What has no Machine, and why, stands in the Provider's
- * status.bcm, with the names that pools may use.
+ * A node without a Machine gets a Machine that only observes (managementPolicy Observe). The node's
+ * hostname becomes the Machine's name and spec.node. The BMC's certificate is trusted on first use
+ * and the Provider's Secret is the login, so only BMCs inside spec.bcm.bmcNetworks qualify. No
+ * Machine is created once the Provider has spec.bcm.maxMachines Machines. drover never deletes a
+ * discovered Machine: when the node is gone from BCM, an operator retires its Machine. The
+ * Provider's status.bcm lists the nodes without a Machine, each with the reason, and the names of
+ * categories, software images and networks that pools may use.
  *
- * A node that is up in BCM for long while its machine serves a tenant reaches the head node from
- * there, with a certificate that the tenant's root can read: an event HeadNodeReached says so.
+ * If BCM reports a node as UP although its machine has served a tenant for several minutes, the
+ * tenant can reach the head node and the node's certificate is readable by the tenant's root user:
+ * the Machine gets an event HeadNodeReached.
  * Tests: tests/world/test_bcm_discovery.c
  */
 struct discovery;
 
 struct discovery *discovery_new(struct context *c, const struct drivers *drivers);
 void discovery_free(struct discovery *d);
-/* this replica leads: it looks soon */
+/* This replica became the leader: reads the inventories soon. */
 void discovery_lead(struct discovery *d);
-/* This driver's provider goes: what was asked of it is never answered. */
+/* Call before s->provider is freed: an inventory request in progress there is never answered. */
 void discovery_forget(struct discovery *d, const struct driver *s);
 
 #endif

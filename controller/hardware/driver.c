@@ -62,7 +62,7 @@ static const char *command_digest(const struct provider_object_exec *x, const ch
 	return text;
 }
 
-/* NULL-terminated, in a; NULL: none. */
+/* Returns the command as a NULL-terminated array in a. NULL: x is NULL. */
 static const char *const *command_of(const struct provider_object_exec *x, struct arena *a)
 {
 	const char **argv;
@@ -76,7 +76,8 @@ static const char *const *command_of(const struct provider_object_exec *x, struc
 	return argv;
 }
 
-/* What a new driver is needed for; limits, types and floors are read from the object each time. */
+/* Returns the text whose change requires a new driver. Limits on machines, types and floors are not
+ * part of it: they are read from the object at each use. */
 static const char *digest(const struct context *c, const struct provider_object *p, struct arena *a)
 {
 	const struct provider_object_network *n = &p->spec.network;
@@ -180,7 +181,8 @@ void drivers_update(struct drivers *ds, const char *name)
 	notify(c, NOTICE_MACHINE, NULL);
 }
 
-/* The machine's own, or its provider's; NULL: neither has one. */
+/* Returns the reference to the login Secret: the Machine's own, else its Provider's. NULL: neither
+ * has a reference. */
 static const struct object_secret_ref *login_of(const struct driver *s, const struct machine *m)
 {
 	const struct provider_object *p = CTX_GET(s->c, OBJECT_PROVIDER, provider_object, s->name);
@@ -253,7 +255,7 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 
 	*secret_version = "";
 	if (type_of(s) == PROVIDER_TYPE_LIBVIRT || type_of(s) == PROVIDER_TYPE_EXEC ||
-	    type_of(s) == PROVIDER_TYPE_EC2) { /* nothing is logged in to */
+	    type_of(s) == PROVIDER_TYPE_EC2) { /* these backends need no login */
 		ms = (struct provider_machine_spec){.name = m->meta.name,
 						    .bmc_address = b->address};
 		return provider_attach(s->provider, &ms, e);
@@ -261,7 +263,8 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 	if (!ref) {
 		(void)!err_set(
 			e, ERR_NOT_FOUND, 0,
-			"spec.bmc.credentialsSecretRef: neither the machine nor its provider has one");
+			"spec.bmc.credentialsSecretRef: set neither in the Machine nor in its "
+			"Provider");
 		return NULL;
 	}
 	st = secrets_want(c->secrets, NULL, ref->name);
@@ -285,7 +288,9 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 			(void)!err_set(e,
 				       st == SECRET_LOADING || st == SECRET_ERROR ? ERR_UNAVAILABLE
 										  : ERR_NOT_FOUND,
-				       0, "spec.bmc.tls.caSecretRef: Secret %s has no such key",
+				       0,
+				       "spec.bmc.tls.caSecretRef: cannot read key %s of Secret %s",
+				       str_or(b->tls.ca_secret_ref->key, "ca.crt"),
 				       b->tls.ca_secret_ref->name);
 			return NULL;
 		}

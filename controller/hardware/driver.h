@@ -7,61 +7,67 @@
 #include "providers/provider.h"
 
 /*
- * driver: what the controller keeps for one Provider object: the provider (providers/provider.h),
- * its fabric, and the trust and credentials of each BMC behind it.
+ * driver: the runtime side of one Provider object: its backend (providers/provider.h), its fabric,
+ * and the trust and credentials of each BMC behind it.
  */
 struct driver {
 	struct drivers *all;
 	struct context *c;
 	char *name;
-	/* NULL while the object is not usable */
+	/* NULL while the Provider object is not usable */
 	struct provider *provider;
 	struct fabric *fabric;
-	/* of the parts that need a new driver */
+	/* Digest of the spec fields whose change needs a new provider and fabric */
 	char *spec_digest;
-	/* why there is none; kind ERR_NONE: fine */
+	/* Why provider is NULL; kind ERR_NONE: no error */
 	struct err error;
 };
 
-/* All Providers' drivers. */
+/* The drivers of all Provider objects. */
 struct drivers {
 	struct context *c;
 	/* Provider name -> struct driver */
 	struct map *map;
-	/* A driver's provider and fabric are about to be freed: forget what hangs on them. */
+	/* Called before a driver's provider and fabric are freed: the callee must drop everything
+	 * that refers to them. */
 	void (*closing)(struct driver *s, void *arg);
 	void *arg;
-	/* The CA that was looked at last, and its digest: it is asked for in each turn of each
-	 * machine. */
+	/* Cache of the last CA digest (driver_ca_digest() runs in each tick of each machine).
+	 * ca_of: Secret, key and version of that CA. */
 	char ca_of[600], ca_digest[CRYPTO_DIGEST_TEXT];
 };
 struct drivers *drivers_new(struct context *c, void (*closing)(struct driver *s, void *arg),
 			    void *arg);
 void drivers_free(struct drivers *ds);
-/* From the object in the cache; frees and rebuilds only what changed. */
+/* Creates, rebuilds or frees the driver of Provider name, after the object in the cache. Rebuilds
+ * only if the driver's digest changed. */
 void drivers_update(struct drivers *ds, const char *name);
-/* What moves its machines' ports, as it says; false: it does not. */
+/* Writes the fabric's description of itself (what moves the machines' ports) to text. False: the
+ * fabric gives none, or there is no fabric. */
 bool driver_network_about(const struct drivers *ds, const char *name, char *text, size_t size);
-/* Something about its network that a person has to mend (providers/fabric.h). */
+/* Writes a problem of the fabric that an operator must fix (providers/fabric.h) to text. False: no
+ * problem. */
 bool driver_trouble(const struct drivers *ds, const char *name, char *text, size_t size);
-/* NULL: none */
+/* Returns NULL if there is no such Provider. */
 struct driver *driver_get(const struct drivers *ds, const char *name);
 
-/* Attach a Machine: credentials and trust are looked up. NULL with *e: ERR_UNAVAILABLE while a
- * Secret is loading, ERR_INVALID or ERR_NOT_FOUND naming the field otherwise. *secret_version: of
- * the Secret used, borrowed; "" where nothing is logged in to. */
+/* Attaches Machine m to its backend, with the credentials and the trust that its spec names. NULL
+ * with *e: ERR_UNAVAILABLE while a Secret is loading, otherwise ERR_INVALID or ERR_NOT_FOUND naming
+ * the field. *secret_version: version of the login Secret, borrowed; "" if the backend needs no
+ * login. */
 struct provider_machine *driver_attach(struct driver *s, const struct machine *m,
 				       const char **secret_version, struct err *e);
 
-/* The Secret that its BMC's password is in: the machine's own, or the Provider's; NULL: neither has
- * one. */
+/* Returns the name of the Secret with the BMC's login: the Machine's own, else its Provider's.
+ * NULL: neither names a Secret. */
 const char *driver_login(const struct driver *s, const struct machine *m);
-/* Digest of the CA that its BMC's certificate is checked against; false: it needs none, or it was
- * not read. */
+/* Writes the digest of the CA against which the BMC's certificate is checked. False: the Machine
+ * names no CA, or its Secret is not loaded. */
 bool driver_ca_digest(const struct driver *s, const struct machine *m,
 		      char out[static CRYPTO_DIGEST_TEXT]);
 
-/* Its BMC refuses the login: the Secret of it is read closely until it is another. */
+/* Call when the BMC refuses the login: its Secret is read at short intervals until the Secret
+ * changes. */
 void driver_expect_login(struct driver *s, const struct machine *m);
 
 #endif

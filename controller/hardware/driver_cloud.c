@@ -56,7 +56,7 @@ const char *driver_cloud_digest(const struct driver *s, const struct provider_ob
 	return add_secret(s, ca_name(p), add_secret(s, login_name(p), text, a), a);
 }
 
-/* --- what struct provider_cloud borrows ------------------------------------------------------- */
+/* --- contents of struct provider_cloud -------------------------------------------------------- */
 
 static const char *const *groups_of(const struct strings *from, struct arena *a)
 {
@@ -107,7 +107,7 @@ static int put_price(struct provider_cloud *out, struct provider_cloud_price *v,
 	return 0;
 }
 
-/* All are offered; those without a price are launched by nobody. */
+/* Lists all types as offered on demand. A type without a price is never launched. */
 static int put_types(const struct provider_object *p, struct arena *a, struct provider_cloud *out,
 		     struct err *e)
 {

@@ -5,22 +5,23 @@
 #include "controller/hardware/driver.h"
 
 /*
- * driver_cloud: what a Provider of type ec2 may launch, where, and as whom.
+ * driver_cloud: converts a Provider of type ec2 to the settings of its cloud driver: instance
+ * types, zones, prices and login.
  *
  * Tests: tests/unit/controller/hardware/test_driver.c, tests/world/test_ec2.c
  */
 
-/* What a new driver is needed for: spec.ec2, types with their prices, and what is known of each
- * Secret. "" for another type. */
+/* Returns the text whose change requires a new driver: spec.ec2, the instance types with their
+ * prices, and the state and version of each Secret. "" for other types of Provider. */
 const char *driver_cloud_digest(const struct driver *s, const struct provider_object *p,
 				struct arena *a);
 
-/* -1 with *e, which names the field; ERR_UNAVAILABLE while a Secret is being read. *out is borrowed
- * from the object, a, and the Secrets until the next turn of the loop. */
+/* Fills *out. -1 with *e, which names the field; ERR_UNAVAILABLE while a Secret is being read. *out
+ * borrows from p, a, and the Secrets, and is valid until the next loop turn. */
 int driver_cloud_of(const struct driver *s, const struct provider_object *p, struct arena *a,
 		    struct provider_cloud *out, struct err *e);
 
-/* It hangs on that Secret of drover's namespace. */
+/* True if the Provider refers to that Secret of drover's namespace. */
 bool driver_cloud_needs(const struct provider_object *p, const char *secret);
 
 #endif

@@ -5,19 +5,19 @@
 #include "controller/hardware/driver.h"
 
 /*
- * driver_manager: where the manager of a Provider's machines (NVIDIA Base Command Manager) is, and
- * what drover shows it.
+ * driver_manager: converts spec.bcm of a Provider to the address and login of its manager (NVIDIA
+ * Base Command Manager).
  *
  * Tests: tests/world/test_bcm.c
  */
 
-/* What a new driver is needed for: the manager's fields, the names of its Secrets, and which
- * version of each is known. "" where there is no manager. */
+/* Returns the text whose change requires a new driver: the manager's fields, the names of its
+ * Secrets and their known versions. "" for a Provider without a manager. */
 const char *driver_manager_digest(const struct driver *s, const struct provider_object *p,
 				  struct arena *a);
 
-/* -1 with *e, which names the field; ERR_UNAVAILABLE while a Secret is being read. *out is borrowed
- * from the Secrets, until the next turn of the loop. */
+/* Fills *out. -1 with *e, which names the field; ERR_UNAVAILABLE while a Secret is being read. *out
+ * borrows from p and the Secrets, and is valid until the next loop turn. */
 int driver_manager_of(const struct driver *s, const struct provider_object *p,
 		      struct provider_manager *out, struct err *e);
 

@@ -1,5 +1,5 @@
-/* fleet: lists of elastic Providers, the Machines that claims on them need, and what nobody owns
- * any more. */
+/* fleet: lists instances and offers of elastic Providers, creates the Machines of claims, and
+ * terminates instances that have no owner. */
 #include "controller/hardware/fleet.h"
 
 #include <stdlib.h>
@@ -16,16 +16,16 @@
 #include "controller/rules/provider.h"
 
 #define LOOK_MS 5000
-#define LIST_MS 60000 /* for orphans alone */
+#define LIST_MS 60000 /* list interval when no Machine waits for a list */
 #define LIST_GAP_MS 2000
-#define AWAY_MS (5 * 60 * 1000) /* a cloud that gives no answer for so long is away */
+#define AWAY_MS (5 * 60 * 1000) /* a cloud without an answer for this long counts as unreachable */
 #define OFFERS_MS 60000
-#define ORPHAN_MS                                                                                  \
-	60000 /* nobody's for so long: a claim or a Machine may be on its way into the cache */
+/* minimum time without an owner: its claim or Machine may not have reached the cache yet */
+#define ORPHAN_MS 60000
 #define COOLS 64
 #define COOL_MS (3 * 60 * 1000)
 
-/* An offer that was refused, or all of a zone and type, or all of an account's type. */
+/* A refusal. It covers one offer, all offers of a region and zone, or a type in all regions. */
 struct cool {
 	/* NULL: any */
 	char *region, *zone, *type;
@@ -39,26 +39,27 @@ struct cool {
 struct cloud {
 	struct fleet *f;
 	char *name;
-	/* of v */
+	/* Owns the members of v */
 	struct arena *arena;
 	struct elastic_instance *v;
 	size_t n;
-	/* loop_now(): the last list was asked for; the last that came was */
+	/* loop_now() at the request of the last list; asked_at of the last list that arrived. -1:
+	 * never */
 	int64_t asked_at, listed_at;
 	bool listing, wanted;
 	struct arena *offers_arena;
 	struct elastic_offer *offers;
 	size_t noffers;
-	/* loop_now(), of the last answer; 0: never */
+	/* loop_now() of the last answer, also a failed one; 0: never */
 	int64_t offers_at;
-	/* wall ms, of `offers` */
+	/* wall ms of `offers` */
 	int64_t priced_at;
 	bool offering;
-	/* of the last list or offers; kind ERR_NONE: fine */
+	/* Error of the last list or offers request; kind ERR_NONE: none */
 	struct err error;
 	struct cool cools[COOLS];
 	size_t ncools;
-	/* id -> loop_now() since when it is nobody's, decimal */
+	/* Instance id -> loop_now() at which it was first seen without an owner, as decimal text */
 	struct map *orphans;
 };
 
@@ -69,7 +70,7 @@ struct fleet {
 	struct loop_timer timer;
 	struct kube_call *call;
 	char cluster[65];
-	/* The orphan that is being proved. */
+	/* The instance whose Machine and claim are being read before it is terminated */
 	struct {
 		char *provider, *region, *id, *machine, *claim_uid;
 	} orphan;
@@ -176,7 +177,7 @@ static void on_listed(const struct elastic_instance *v, size_t n, const struct e
 		notify(k->f->c, NOTICE_POOL, NULL);
 	if (e) {
 		k->error = *e;
-		log_warn("instances not listed", LOG_S("provider", k->name), LOG_E(e));
+		log_warn("cannot list instances", LOG_S("provider", k->name), LOG_E(e));
 	} else {
 		err_clear(&k->error);
 		arena_free(k->arena);
@@ -254,7 +255,7 @@ static void on_offers(const struct elastic_offer *o, size_t n, const struct err 
 	k->offers_at = loop_now(k->f->c->loop);
 	if (e) {
 		k->error = *e;
-		log_warn("offers not read", LOG_S("provider", k->name), LOG_E(e));
+		log_warn("cannot read offers", LOG_S("provider", k->name), LOG_E(e));
 		tell_machines(k);
 		return;
 	}
@@ -365,7 +366,7 @@ const char *fleet_no_offer(const struct fleet *f, const char *provider, const ch
 			   int64_t *until)
 {
 	const struct cloud *k = f ? map_get(f->clouds, provider) : NULL;
-	const char *why = "the cloud has none left";
+	const char *why = "the cloud has no capacity for it";
 
 	*until = 0;
 	if (!k || !k->offers_arena)
@@ -409,7 +410,7 @@ const struct elastic_offer *fleet_offer_of(struct fleet *f, const char *provider
 		/* mutant: burst-dearer */ loop_wall(f->c->loop) - k->priced_at <= OFFERS_MS;
 	*no_offer = fresh;
 	str_format(why, size, "%s",
-		   fresh		       ? "it is not offered any more"
+		   fresh		       ? "it is no longer offered"
 		   : k->error.kind == ERR_NONE ? "its offers are being read"
 					       : k->error.text);
 	for (size_t i = 0; fresh && i < k->noffers && !o; i++)
@@ -418,13 +419,13 @@ const struct elastic_offer *fleet_offer_of(struct fleet *f, const char *provider
 	if (!o)
 		return NULL;
 	if (!o->available)
-		str_copy(why, size, "the cloud has none left");
+		str_copy(why, size, "the cloud has no capacity for it");
 	else if (cool_for(k, o))
 		str_copy(why, size, cool_for(k, o)->text);
 	else if (w->micros_per_hour >= 0 &&
 		 (o->micros_per_hour < 0 || o->micros_per_hour > w->micros_per_hour ||
 		  !str_eq(o->currency, w->currency)))
-		str_copy(why, size, "it is dearer than it was when it was decided on");
+		str_copy(why, size, "its price has risen since the decision to launch it");
 	else
 		return o;
 	return NULL;
@@ -437,7 +438,8 @@ void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offe
 	int64_t now = loop_now(f->c->loop), ms = COOL_MS;
 	struct cool *x = NULL;
 
-	/* Policies leave it alone for longer (planner/burst.h): the oldest goes first. */
+	/* Full: replace the oldest. Burst policies remember refusals for longer
+	 * (planner/burst.h). */
 	if (k->ncools < COOLS)
 		x = &k->cools[k->ncools++];
 	for (size_t i = 0; i < k->ncools && k->ncools == COOLS; i++)
@@ -446,8 +448,8 @@ void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offe
 	free(x->region);
 	free(x->zone);
 	free(x->type);
-	/* A zone without capacity says nothing of its region; an account's quota is the type's
-	 * everywhere. */
+	/* Lack of capacity in one zone says nothing about its region's other zones. An account's
+	 * quota covers the type in all regions. */
 	x->region = e->scope == ERR_ACCOUNT ? NULL : mem_strdup(o->region);
 	x->zone = e->scope == ERR_ACCOUNT ? NULL : mem_strdup(o->zone);
 	x->type = e->kind == ERR_DENIED ? NULL : mem_strdup(o->type);
@@ -457,12 +459,12 @@ void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offe
 	x->at = loop_wall(f->c->loop);
 	x->quota = e->kind == ERR_QUOTA;
 	str_copy(x->text, sizeof(x->text), e->text);
-	log_warn("offer cools down", LOG_S("provider", k->name), LOG_S("region", o->region),
-		 LOG_S("zone", str_or(o->zone, "")), LOG_S("type", o->type), LOG_I("ms", ms),
-		 LOG_E(e));
+	log_warn("offer refused: not tried again for a while", LOG_S("provider", k->name),
+		 LOG_S("region", o->region), LOG_S("zone", str_or(o->zone, "")),
+		 LOG_S("type", o->type), LOG_I("ms", ms), LOG_E(e));
 }
 
-/* --- orphans ---------------------------------------------------------------------------------- */
+/* --- instances without an owner --------------------------------------------------------------- */
 
 static void orphan_over(struct fleet *f)
 {
@@ -482,7 +484,8 @@ static void on_ended(const struct elastic_instance *v, size_t n, const struct er
 	(void)v;
 	(void)n;
 	if (e)
-		log_warn("orphan not ended", LOG_S("provider", k->name), LOG_E(e));
+		log_warn("cannot terminate an instance that has no owner",
+			 LOG_S("provider", k->name), LOG_E(e));
 }
 
 static bool may_end(void *arg)
@@ -495,7 +498,7 @@ static void end_orphan(struct fleet *f)
 	struct cloud *k = map_get(f->clouds, f->orphan.provider);
 	struct provider *p = provider_of(f, f->orphan.provider);
 
-	log_warn("instance of nobody is ended", LOG_S("provider", f->orphan.provider),
+	log_warn("terminating an instance that has no owner", LOG_S("provider", f->orphan.provider),
 		 LOG_S("instance", f->orphan.id), LOG_S("claim", f->orphan.claim_uid));
 	if (k && p)
 		(void)provider_terminate(p, f->orphan.region, f->orphan.id, may_end, on_ended, k);
@@ -516,8 +519,8 @@ static void on_claim_read(json_t *o, const struct err *e, void *arg)
 		orphan_over(f);
 }
 
-/* Its Machine is there: another instance of the same claim that it does not call its own is one too
- * many. */
+/* True if the claim's Machine has recorded a different instance: this instance is then a surplus
+ * one of the same claim. */
 static bool is_another(const struct fleet *f, const json_t *o)
 {
 	const char *id = json_str_at(o, "status", "instance", "id");
@@ -543,7 +546,7 @@ static void on_machine_read(json_t *o, const struct err *e, void *arg)
 				   f->orphan.machine, on_claim_read, f);
 }
 
-/* As far as the caches know. */
+/* True if a Machine or a claim in the caches owns the instance. A cache may lag. */
 static bool is_owned(const struct fleet *f, const struct elastic_instance *i)
 {
 	const char *name = tag_of(i, ELASTIC_TAG_MACHINE), *uid = tag_of(i, ELASTIC_TAG_CLAIM);
@@ -557,7 +560,7 @@ static bool is_owned(const struct fleet *f, const struct elastic_instance *i)
 	return n && str_eq(n->meta.uid, uid);
 }
 
-/* Nobody's for long enough. */
+/* True if the instance has had no owner for ORPHAN_MS, also in a list requested after that time. */
 static bool is_due(struct cloud *k, const struct elastic_instance *i)
 {
 	int64_t now = loop_now(k->f->c->loop), since;
@@ -603,7 +606,7 @@ static void on_created(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	f->call = NULL;
 	if (e)
-		log_warn("machine of a claim not made", LOG_E(e));
+		log_warn("cannot create the Machine of a NodeClaim", LOG_E(e));
 	else
 		fleet_kick(f);
 }
@@ -637,7 +640,8 @@ static void on_cluster(json_t *o, const struct err *e, void *arg)
 
 	f->call = NULL;
 	if (e || str_empty(uid) || strlen(uid) >= sizeof(f->cluster)) {
-		log_warn("no UID of the host's kube-system: nothing is launched",
+		log_warn("cannot read the UID of the host cluster's namespace kube-system: no "
+			 "instance is launched",
 			 LOG_S("error", e ? e->text : "none"));
 		return;
 	}
@@ -645,7 +649,7 @@ static void on_cluster(json_t *o, const struct err *e, void *arg)
 	fleet_kick(f);
 }
 
-/* --- the look --------------------------------------------------------------------------------- */
+/* --- the scan --------------------------------------------------------------------------------- */
 
 static bool look_at_provider(const struct kube_entry *en, void *arg)
 {
@@ -705,10 +709,10 @@ void fleet_closing(struct fleet *f, const struct driver *s)
 
 	if (!k)
 		return;
-	k->listing = k->offering = false; /* no answer comes */
+	k->listing = k->offering = false; /* requests in progress are never answered */
 	err_clear(&k->error);
 	k->asked_at = k->listed_at = -1;
-	/* Prices, zones and the login may be others. */
+	/* The new driver may have other prices, zones and another login. */
 	arena_free(k->offers_arena);
 	k->offers_arena = NULL;
 	k->noffers = 0;

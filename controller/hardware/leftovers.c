@@ -11,7 +11,7 @@
 
 struct leftovers {
 	struct leftovers_spec s;
-	/* by name of the VirtualCluster */
+	/* Name of the VirtualCluster -> entry */
 	struct map *entries;
 };
 

@@ -4,32 +4,34 @@
 #include "controller/core/context.h"
 
 /*
- * leftovers: what networks made for VirtualClusters, and owe to remove: one entry for each, by name
- * and UID.
+ * leftovers: entries for what a network backend created for a VirtualCluster and has to remove when
+ * the VirtualCluster is deleted. One entry per VirtualCluster, identified by name and UID.
  *
- * A VirtualCluster that is deleted and made again under its name is another one: nothing that is
- * known of the first counts for the second. An entry whose call is under way stays until that has
- * ended, as the answer comes to it; the second waits for that.
+ * A VirtualCluster that is deleted and created again under the same name has another UID, and
+ * nothing recorded for the first applies to the second. An entry with a call in progress is kept
+ * until the call ends, because its answer goes to the entry; the second VirtualCluster gets no
+ * entry until then.
  *
- * 10 min after a deletion what is owed is given up with an event, so that a network's controller
- * that is gone keeps no VirtualCluster. The time runs as deadlines do: not over a jump of the clock
- * (core/clock_jumps.h), and not while the clock disagrees with the host's (core/host_clock.h).
+ * 10 min after the deletion, cleanup is given up with an event, so that an unreachable network
+ * controller does not block the deletion for ever. The 10 min count like deadlines: clock jumps are
+ * excluded (core/clock_jumps.h), and nothing expires while the clock disagrees with the host API
+ * server's (core/host_clock.h).
  *
  * On the loop thread.
  * Tests: tests/unit/controller/hardware/test_leftovers.c, tests/world/test_way.c
  */
-/* the first member of what its owner keeps of it */
+/* Must be the first member of the owner's entry. */
 struct leftover {
 	struct context *c;
 	char tenant[254], uid[64];
-	/* given up */
+	/* Cleanup was given up, and the event was sent */
 	bool told;
 };
 struct leftovers_spec {
 	struct context *c;
-	/* All but the first member; takes nothing. */
+	/* Allocates an entry and fills all members but the first. Takes no reference to vc. */
 	struct leftover *(*make)(const struct virtual_cluster *vc, void *arg);
-	/* is a call of it? */
+	/* True if a call of this entry is in progress. */
 	bool (*under_way)(const struct leftover *l);
 	void (*free)(void *l);
 	void *arg;
@@ -38,18 +40,19 @@ struct leftovers;
 struct leftovers *leftovers_new(const struct leftovers_spec *s);
 void leftovers_free(struct leftovers *ls);
 
-/* The entry of this VirtualCluster, which is made where there is none. NULL: the call of an earlier
- * one of its name is under way. */
+/* Returns the entry of vc; creates it if missing. NULL: a call for an earlier VirtualCluster of the
+ * same name is still in progress. */
 struct leftover *leftovers_of(struct leftovers *ls, const struct virtual_cluster *vc);
-/* Of whichever had that name last; NULL: none. */
+/* Returns the entry of the latest VirtualCluster of that name; NULL: none. */
 struct leftover *leftovers_find(const struct leftovers *ls, const char *tenant);
 void leftovers_drop(struct leftovers *ls, struct leftover *l);
-/* All whose VirtualCluster is gone, but for those with a call under way. */
+/* Drops all entries whose VirtualCluster is gone and that have no call in progress. */
 void leftovers_sweep(struct leftovers *ls);
 
-/* Its VirtualCluster; NULL: it is gone, or another one by now. */
+/* Returns the entry's VirtualCluster. NULL: it is gone, or was created again with another UID. */
 const struct virtual_cluster *leftover_cluster(const struct leftover *l);
-/* May what it owes be forgotten?  reason and note: the event that says so. */
+/* True if cleanup may be given up, because vc was deleted more than 10 min ago. Sends the event
+ * (reason, note) the first time. */
 bool leftover_given_up(struct leftover *l, const struct virtual_cluster *vc, const char *reason,
 		       const char *note);
 

@@ -1,5 +1,5 @@
 /*
- * login_guard: for each version of a Secret, which machine tries it first and what its BMC
+ * login_guard: records per version of a Secret which machines try it first and what their BMCs
  * answered.
  */
 #include "controller/hardware/login_guard.h"
@@ -12,9 +12,10 @@
 #include "base/str.h"
 #include "controller/hardware/machine_index.h"
 
-#define RELIEF_MS 5000 /* a scout that has not answered by then is joined by another */
-#define GONE_MS 30000  /* ... and by then replaced */
-#define ANSWER_MS 2000 /* an error that is younger than this may be of an earlier Secret */
+#define RELIEF_MS 5000 /* age at which an unanswered scout is joined by another */
+#define GONE_MS 30000  /* age at which an unanswered scout is replaced */
+/* age below which a scout's error is ignored: it may belong to an earlier Secret */
+#define ANSWER_MS 2000
 #define SCOUTS 3
 
 struct login_guard {
@@ -22,12 +23,12 @@ struct login_guard {
 	const struct machine_index *index;
 	bool (*try_of)(const char *machine, struct login_try *out, void *arg);
 	void *arg;
-	/* Secret's resourceVersion, unique in a cluster -> struct login */
+	/* resourceVersion of a Secret (unique in a cluster) -> struct login */
 	struct map *logins;
 };
 
 struct scout {
-	/* NULL: nobody */
+	/* NULL: free */
 	char *machine;
 	/* loop_now() when it was chosen */
 	int64_t since;
@@ -83,7 +84,7 @@ static bool take_first(const char *machine, void *arg)
 	return false;
 }
 
-/* The machine that says so of this version; NULL: none. */
+/* Returns the first Machine whose status contains this version under `what`; NULL: none. */
 static const char *who_says(const struct login_guard *s, enum machine_key what, const char *version)
 {
 	const char *machine = NULL;
@@ -92,7 +93,8 @@ static const char *who_says(const struct login_guard *s, enum machine_key what, 
 	return machine;
 }
 
-/* What an earlier leader found out. */
+/* Returns the state of this version. A new entry begins with what earlier leaders recorded in the
+ * Machines. */
 static struct login *login_of(struct login_guard *s, const char *version)
 {
 	struct login *g = map_get(s->logins, version);
@@ -111,7 +113,7 @@ static struct login *login_of(struct login_guard *s, const char *version)
 
 enum word { NOTHING, ACCEPTED, REFUSED, PENDING };
 
-/* What a scout has to tell. */
+/* Returns the result of a scout's attempt. */
 static enum word word_of(const struct login_guard *s, const struct scout *x, const char *version)
 {
 	const struct machine *m =
@@ -131,11 +133,11 @@ static enum word word_of(const struct login_guard *s, const struct scout *x, con
 static bool accept(struct login_guard *s, struct login *g)
 {
 	g->accepted = true;
-	notify(s->c, NOTICE_MACHINE, NULL); /* all that wait */
+	notify(s->c, NOTICE_MACHINE, NULL); /* wakes all machines that wait */
 	return true;
 }
 
-/* Where one more may try; NULL: who tries now is waited for. */
+/* Returns a free scout entry; NULL: wait for the scouts that are trying. */
 static struct scout *free_place(const struct login_guard *s, struct login *g, const char *version)
 {
 	struct scout *place = NULL;
@@ -178,7 +180,7 @@ bool login_guard_admit(struct login_guard *s, const char *machine, const char *v
 	if (!place)
 		/* mutant: login-one-first */
 		return false;
-	log_info("a login is tried on one BMC first", LOG_S("machine", machine));
+	log_info("trying the login of a Secret on one BMC first", LOG_S("machine", machine));
 	choose(s, place, machine);
 	return true;
 }

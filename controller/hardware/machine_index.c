@@ -1,5 +1,4 @@
-/* machine_index: what a Machine has, in the spelling in which it is compared, in an index of
- * names. */
+/* machine_index: normalizes the values of a Machine and stores them in an index of names. */
 #include "controller/hardware/machine_index.h"
 
 #include <ctype.h>
@@ -12,13 +11,13 @@
 #include "base/uuid.h"
 #include "controller/rules/identity.h"
 
-#define VALUES 7 /* of one Machine: one of each key, and a second Secret */
+#define VALUES 7 /* values of one Machine: one per key, and a second Secret */
 
 struct machine_index {
 	struct index *names;
 };
 
-/* As it stands in the index; gives; NULL: it is nothing that can be asked for. */
+/* Returns value as the index stores it; the caller frees. NULL: the value cannot be searched. */
 static char *spelled(enum machine_key key, const char *value)
 {
 	char uuid[UUID_TEXT], *text;

@@ -6,19 +6,19 @@
 #include "base/own.h"
 
 /*
- * machine_index: which Machines have this in their spec, or said of their login? For what would
- * otherwise be a look at all of them: two Machines for one server at each act, whom a Secret or a
- * Node is about, whose BMC knows a login.
+ * machine_index: finds Machines by values of their spec or login status, in place of a scan over
+ * all Machines. Used to find two Machines that record one server, the Machines that a Secret or
+ * Node concerns, and the BMCs that accepted a login.
  *
- * Kept in step with the cache of Machines by whoever reads that (controller/controller.c): a
- * Machine is put before anybody else hears of its change. On the loop thread.
+ * controller/controller.c keeps it in step with the cache of Machines: it calls machine_index_put()
+ * before it notifies others of a change. On the loop thread.
  */
 struct machine_index;
 
 enum machine_key {
-	/* spec.identity.systemUUID, in either order of its bytes */
+	/* spec.identity.systemUUID, matched in both byte orders */
 	MACHINE_BY_UUID,
-	/* spec.identity.serialNumber; no makers' defaults */
+	/* spec.identity.serialNumber, without vendors' placeholder values */
 	MACHINE_BY_SERIAL,
 	/* spec.bmc.address; ignores case, doubled and trailing slashes */
 	MACHINE_BY_ADDRESS,
@@ -35,10 +35,11 @@ struct machine_index *machine_index_new(void);
 void machine_index_free(struct machine_index *x);
 DEFINE_OWN(machine_index)
 
-/* It is this by now; m NULL: it has gone. */
+/* Adds or replaces Machine name; m NULL: removes it. */
 void machine_index_put(struct machine_index *x, const char *name, const struct machine *m);
 
-/* The names of those that have it, until fn says false.  fn may not put. */
+/* Calls fn with the name of each Machine that has the value, until fn returns false. fn must not
+ * call machine_index_put(). */
 void machine_index_each(const struct machine_index *x, enum machine_key key, const char *value,
 			bool (*fn)(const char *machine, void *arg), void *arg);
 

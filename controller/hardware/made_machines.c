@@ -1,6 +1,6 @@
 /*
- * made_machines: one thing at a time: the first that a look over all Providers and Machines finds
- * to be done.
+ * made_machines: works on one machine at a time: the first that a scan of all Machines and
+ * Providers finds to need an action.
  */
 #include "controller/hardware/made_machines.h"
 
@@ -26,18 +26,18 @@ struct made_machines {
 	struct drivers *drivers;
 	struct loop_timer timer;
 	struct status_writer write;
-	/* a Machine is created, or read again */
+	/* Request that creates a Machine or reads it again; NULL: none */
 	struct kube_call *asked;
-	/* The host's part, under way; machine NULL: none. */
+	/* Attachment of the machine at the libvirt host; NULL: no request there */
 	struct driver *driver;
 	struct provider_machine *machine;
-	/* of the Machine, of its Provider */
+	/* Name of the Machine, name of its Provider */
 	char *name, *provider;
-	/* of the Machine */
+	/* System UUID of the Machine */
 	char uuid[UUID_SIZE];
-	/* its resourceVersion, as it was when it was decided on */
+	/* resourceVersion of the Machine when the action was decided */
 	char *version;
-	/* Provider -> the last failure that an event told of */
+	/* Provider -> text of the last failure for which an event was sent */
 	struct map *told;
 	int64_t not_before;
 };
@@ -53,7 +53,7 @@ void made_machines_kick(struct made_machines *x)
 	kick(x, SOON_MS);
 }
 
-/* --- what is wanted --------------------------------------------------------------------------- */
+/* --- wanted machines -------------------------------------------------------------------------- */
 
 static const struct provider_object_machines *wanted_of(const struct provider_object *p)
 {
@@ -68,14 +68,14 @@ static void uuid_of(const struct provider_object *p, int64_t n, char out[static 
 	str_format(text, sizeof(text), "drover/libvirt/%s/%lld", p->meta.uid, (long long)n);
 	crypto_sha256(text, strlen(text), d);
 	d[6] = (uint8_t)((d[6] & 0x0f) |
-			 0x80); /* version 8 of RFC 9562: made of whatever its maker likes */
+			 0x80); /* UUID version 8 of RFC 9562: content defined by the application */
 	d[8] = (uint8_t)((d[8] & 0x3f) | 0x80);
 	str_hex(hex, d, 16);
 	str_format(out, UUID_SIZE, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
 		   hex + 20);
 }
 
-/* The card's, as drover-libvirt makes it (providers/libvirt/domain_build.c). */
+/* MAC address of the network card, as providers/libvirt/domain_build.c assigns it. */
 static void mac_of(const char *uuid, char out[static 18])
 {
 	const char *tail = uuid + 30;
@@ -83,7 +83,7 @@ static void mac_of(const char *uuid, char out[static 18])
 	str_format(out, 18, "52:54:00:%.2s:%.2s:%.2s", tail, tail + 2, tail + 4);
 }
 
-/* Made for a Provider of ours: then its number there, else -1. */
+/* Returns N of a Machine PROVIDER-N that this module created; -1: any other Machine. */
 static int64_t number_of(const struct machine *m)
 {
 	const char *provider = m->spec.provider_ref.name;
@@ -97,7 +97,7 @@ static int64_t number_of(const struct machine *m)
 	return number;
 }
 
-/* --- the host's part -------------------------------------------------------------------------- */
+/* --- requests to the libvirt host ------------------------------------------------------------- */
 
 static void host_over(struct made_machines *x)
 {
@@ -116,7 +116,8 @@ static void forget(struct made_machines *x)
 	x->name = x->provider = x->version = NULL;
 }
 
-/* Once for each text: it is tried again and again. */
+/* Reports an error that repeats at each attempt: logs it and sends an event only if the text
+ * changed. */
 static void say(struct made_machines *x, const char *provider, const struct err *e)
 {
 	const struct provider_object *p = CTX_GET(x->c, OBJECT_PROVIDER, provider_object, provider);
@@ -124,7 +125,7 @@ static void say(struct made_machines *x, const char *provider, const struct err 
 	if (!p || !x->c->leading || str_eq(map_get(x->told, provider), e->text))
 		return;
 	map_put(x->told, provider, mem_strdup(e->text));
-	log_warn("machine not made", LOG_S("provider", provider),
+	log_warn("cannot provision a machine", LOG_S("provider", provider),
 		 LOG_S("machine", str_or(x->name, "")), LOG_E(e));
 	ctx_event(x->c, OBJECT_PROVIDER, &p->meta, "Warning", "MachineNotMade", e->text);
 }
@@ -169,7 +170,7 @@ static int attach(struct made_machines *x, const struct machine *m, struct err *
 	x->driver = driver_get(x->drivers, m->spec.provider_ref.name);
 	if (!x->driver || !x->driver->provider)
 		return err_set(e, ERR_UNAVAILABLE, 0, "%s",
-			       x->driver ? x->driver->error.text : "there is no such Provider");
+			       x->driver ? x->driver->error.text : "the Provider does not exist");
 	x->machine = driver_attach(x->driver, m, &version, e);
 	return x->machine ? 0 : -1;
 }
@@ -224,7 +225,7 @@ static void begin(struct made_machines *x, const struct machine *m)
 		 str_or(m->spec.identity ? m->spec.identity->system_uuid : NULL, ""));
 }
 
-/* The host is asked with what is named in x. */
+/* Defines or undefines the machine named in x at its libvirt host. */
 static void ask_host(struct made_machines *x, const struct machine *m, bool define)
 {
 	const struct provider_object *p =
@@ -248,7 +249,8 @@ static void ask_host(struct made_machines *x, const struct machine *m, bool defi
 		provider_undefine(x->driver->provider, x->machine, &t, &call);
 }
 
-/* Read from the API and not from the cache: what goes with it comes back no more (S7). */
+/* Answer of the API server, not of the cache: undefining deletes the drives, which cannot be undone
+ * (S7). */
 static void on_read(json_t *o, const struct err *e, void *arg)
 {
 	struct made_machines *x = arg;
@@ -309,15 +311,15 @@ static void on_deleted(json_t *o, const struct err *e, void *arg)
 	kick(arg, SOON_MS);
 }
 
-/* --- the look --------------------------------------------------------------------------------- */
+/* --- the scan --------------------------------------------------------------------------------- */
 
 struct look {
 	struct made_machines *x;
-	/* something is under way */
+	/* An action was started */
 	bool done;
 };
 
-/* Nothing but us keeps it. */
+/* True if the Machine is being deleted and only drover's finalizer is left. */
 static bool is_left(const struct machine *m)
 {
 	return m->meta.deletion_timestamp && m->meta.finalizers.n == 1;
@@ -343,11 +345,11 @@ static bool look_at_machine(const struct kube_entry *en, void *arg)
 				    on_read, x);
 		k->done = true;
 	} else if (m->meta.deletion_timestamp) {
-		return true; /* its life goes on until it is retired */
+		return true; /* wait until it is retired */
 	} else if (p->meta.deletion_timestamp || !w || n >= w->count) {
 		writer_delete(&x->write, OBJECT_MACHINE, &m->meta, on_deleted);
 		k->done = true;
-	} else if (str_empty(m->status.identity.system_uuid)) { /* nobody has seen it yet */
+	} else if (str_empty(m->status.identity.system_uuid)) { /* not observed yet: define it */
 		begin(x, m);
 		ask_host(x, m, true);
 		k->done = true;
@@ -370,9 +372,10 @@ static bool look_at_provider(const struct kube_entry *en, void *arg)
 		str_format(name, sizeof(name), "%s-%lld", p->meta.name, (long long)n);
 		m = CTX_GET(k->x->c, OBJECT_MACHINE, machine, name);
 		if (m && number_of(m) < 0) {
-			(void)!err_set(&e, ERR_CONFLICT, 0,
-				       "Machine %s is there and was not made for this Provider",
-				       name);
+			(void)!err_set(
+				&e, ERR_CONFLICT, 0,
+				"Machine %s exists already and was not created for this Provider",
+				name);
 			say(k->x, p->meta.name, &e);
 		}
 		if (m)

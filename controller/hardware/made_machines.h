@@ -4,25 +4,25 @@
 #include "controller/hardware/driver.h"
 
 /*
- * made_machines: as many machines as a Provider of type libvirt asks for (spec.libvirt.machines):
- * defined at its host, and undefined with their drives.
+ * made_machines: provisions the virtual machines that a Provider of type libvirt asks for
+ * (spec.libvirt.machines): defines them at the libvirt host, and undefines them with their drives.
  *
- * A machine that is wanted is first a Machine object, PROVIDER-N, with a finalizer of ours: so
- * whoever leads knows of what may exist. Its system UUID is made of the Provider's uid and N, so
- * defining it twice defines it once. One that is not wanted any more has its object deleted; it
- * leaves as every Machine does (a tenant on it stays), and what is defined goes last, when nothing
- * but our finalizer is left.
+ * A wanted machine begins as a Machine object PROVIDER-N with drover's finalizer, so that the next
+ * leader knows which domains may exist. Its system UUID is derived from the Provider's uid and N,
+ * so defining it twice defines one domain. If a machine is no longer wanted, its object is deleted
+ * and the Machine retires like any other (a tenant's node on it stays until released). The domain
+ * is undefined last, when only drover's finalizer is left.
  *
- *   no object -> created -> defined -> lives -> deleted: retired -> undefined -> finalizer off
+ *   no object -> created -> defined -> in use -> deleted: retired -> undefined -> finalizer removed
  *
  * Tests: tests/world/test_libvirt.c
  */
 struct made_machines;
 struct made_machines *made_machines_new(struct context *c, struct drivers *ds);
 void made_machines_free(struct made_machines *x);
-/* something may have to be done */
+/* Call after a change of Machines or Providers: runs a scan within a second. */
 void made_machines_kick(struct made_machines *x);
-/* The driver of its provider is about to go. */
+/* Call before the driver s is freed: drops a request in progress there. */
 void made_machines_closing(struct made_machines *x, const struct driver *s);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * power_pacing: one lane for each Provider: a queue of machines that wait to be switched on, and a
- * list of those that were called or are coming up.
+ * power_pacing: one lane per Provider: a queue of machines that wait to be switched on, and a list
+ * of machines that were called or are coming up.
  *
- *   ask --> QUEUED --its turn--> CALLED --asks, distance kept--> COMING_UP --seen on, or 3 min--> gone
- *                                  '---- 2 min ----> gone
+ *   ask --> QUEUED --its turn--> CALLED --asks, spacing kept--> COMING_UP --on, or 3 min--> dropped
+ *                                  '---- 2 min ----> dropped
  *
- * Calls and power-ons keep the distance, each for itself: between the two lies a look at the BMC,
- * and a slow one holds up nobody else.
+ * Calls and power-ons are spaced independently: between the two lies an observation of the BMC, and
+ * a slow BMC must not delay other machines.
  */
 #include "controller/hardware/power_pacing.h"
 
@@ -23,46 +23,46 @@
 #define CALLED_MS (2 * MINUTE_MS)
 #define SWITCHED_MS 30000
 #define TOLD_AT_ONCE 3
-#define LOOK_MS 1000 /* how often it is looked whether a full domain has room again */
+#define LOOK_MS 1000 /* interval at which a full domain is checked for a free slot */
 
 enum stage { QUEUED, CALLED, COMING_UP };
 
 struct domain {
-	/* places called or coming up */
+	/* Machines that are called or coming up */
 	int64_t taken;
 };
 
-/* One machine. */
+/* One machine in a lane. */
 struct place {
 	struct list link;
 	struct lane *lane;
-	/* operation, state: it was asked for in */
+	/* operation, state: the Machine's operation and state when it asked */
 	char *machine, *domain_name, *operation, *state;
-	/* NULL: none */
+	/* NULL: the Machine lacks the label, or no limit is set */
 	struct domain *domain;
 	enum stage stage;
-	/* called, it asked before the distance was kept */
+	/* Was called and has asked again, but too soon after another power-on */
 	bool knocked;
-	/* loop_now() when it came into the stage */
+	/* loop_now() when it entered the stage */
 	int64_t at;
 	int64_t number;
 };
 
-/* Of one provider. */
+/* State of one Provider. */
 struct lane {
 	struct context *c;
 	char *provider;
-	/* machine -> struct place */
+	/* Machine name -> struct place */
 	struct map *places;
-	/* value of the label -> struct domain */
+	/* Value of the label -> struct domain */
 	struct map *domains;
-	/* struct place, oldest first; up: called and coming up */
+	/* Lists of struct place, oldest first. up: called or coming up */
 	struct list queue, up;
-	/* places made so far */
+	/* Number of places created so far */
 	int64_t numbers;
-	/* of those in up */
+	/* Number of called places in up */
 	int64_t called;
-	/* loop_now(): none before */
+	/* loop_now() before which no machine is called; before which none is switched on */
 	int64_t next_call, next_on;
 	struct loop_timer timer;
 };
@@ -160,7 +160,8 @@ static bool is_of_now(const struct place *p, const struct machine *m)
 	       str_eq(p->lane->provider, str_or(m->spec.provider_ref.name, ""));
 }
 
-/* What a place is held for is past. */
+/* True if the place no longer serves its purpose: the machine is on, gone, in another state, or has
+ * exceeded the stage's time limit. */
 static bool is_over(const struct place *p)
 {
 	const struct machine *m = CTX_GET(p->lane->c, OBJECT_MACHINE, machine, p->machine);
@@ -179,14 +180,14 @@ static bool is_over(const struct place *p)
 	return true;
 }
 
-/* As many are called as are switched on in a minute, so that the last of them gets to it before its
- * turn is lost. */
+/* True if as many are called as are switched on in a minute: the last of them must be switched on
+ * before its turn expires. */
 static bool enough_called(const struct lane *ln, const struct provider_object_limits *l)
 {
 	return l && l->power_on_per_minute > 0 && ln->called > l->power_on_per_minute;
 }
 
-/* Calls those whose turn it is. */
+/* Calls the machines whose turn has come. */
 static void serve(struct lane *ln)
 {
 	const struct provider_object_limits *l = limits_of(ln);
@@ -215,7 +216,7 @@ static int64_t sooner(int64_t wait, int64_t when, int64_t now)
 	return when > now && when - now < wait ? when - now : wait;
 }
 
-/* As long as somebody waits for a turn or has one. */
+/* Starts the timer while any machine is queued, called or coming up. */
 static void arm(struct lane *ln)
 {
 	int64_t now = loop_now(ln->c->loop), wait = sooner(LOOK_MS, ln->next_call, now);
@@ -224,7 +225,8 @@ static void arm(struct lane *ln)
 		loop_timer_start(&ln->timer, ln->called ? sooner(wait, ln->next_on, now) : wait);
 }
 
-/* One of the oldest that asked too early takes the turn; others ask again with their next tick. */
+/* Notifies the oldest that asked too early: one of them takes the turn, the others ask again in
+ * their next tick. */
 static void tell_knockers(struct lane *ln)
 {
 	unsigned told = 0;
@@ -249,7 +251,7 @@ static void on_turn(void *arg)
 	arm(ln);
 }
 
-/* What the leader before this one switched on just now. */
+/* Adds a machine that the previous leader has just switched on. */
 static bool seed(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;
@@ -347,7 +349,7 @@ bool power_pacing_power_on(struct power_pacing *p, const struct machine *m,
 	me = map_get(ln->places, m->meta.name);
 	if (me && me->stage == COMING_UP && now - me->at <= SWITCHED_MS)
 		return true;
-	/* It did not come up, or was not called for this: a turn like any other. */
+	/* It did not come up, or was called for an earlier operation: it queues again. */
 	if (me && (me->stage == COMING_UP || !is_of_now(me, m))) {
 		drop(me);
 		me = NULL;

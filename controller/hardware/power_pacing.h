@@ -4,47 +4,50 @@
 #include "controller/core/context.h"
 
 /*
- * power_pacing: which machine may be switched on now. The fuses and the boot network of a hall do
- * not take all machines at once. Provider.spec.limits.powerOnPerMinute spaces power-ons evenly.
- * perDomain bounds how many machines of one rack or feed (the value of that label) are coming up:
- * called, and not yet seen to be on, for 3 min after they were switched on at most.
+ * power_pacing: decides which machine may be switched on now, because the fuses and the boot
+ * network of a hall cannot take all machines at once. Provider.spec.limits.powerOnPerMinute spaces
+ * power-ons evenly. perDomain limits how many machines of one rack or power feed (one value of its
+ * label) are coming up. A machine is coming up from its call until it is seen on, at most 3 min
+ * after it was switched on.
  *
- * First come, first served, for each provider. A machine asks once and then stands in the queue,
- * whether it asks again or not: with a thousand BMCs it may be long until it can. It is called when
- * its turn comes, and has 2 min to ask again, which is when its BMC was looked at freshly; others
- * are called meanwhile, a minute's worth at most. A turn that was not taken is lost, and the
- * machine may queue again. So each place is given up in bounded time: what no longer wants to be
- * switched on costs one turn at most.
+ * First come, first served, per Provider. A machine asks once and is then queued, whether it asks
+ * again or not. It is called when its turn comes and must ask again within 2 min, after a fresh
+ * observation of its BMC. Meanwhile others are called, at most as many as are switched on in a
+ * minute. An unused turn is lost, and the machine may queue again. So a machine that no longer
+ * wants to be switched on costs the queue one turn at most.
  *
- * Kept in memory, but for a power-on that the journals show just begun, so a new leader keeps the
- * distance. (concurrentOperations and requestsPerSecond are kept by the drivers.)
+ * Kept in memory. A new leader keeps the spacing after power-ons that it finds in the journals as
+ * just begun. (The drivers enforce concurrentOperations and requestsPerSecond.)
  */
 struct power_pacing;
 struct power_pacing *power_pacing_new(struct context *c);
 void power_pacing_free(struct power_pacing *p);
 
 struct power_pacing_wait {
-	/* machines that come first, at most */
+	/* Number of machines ahead in the queue, at most */
 	int64_t before;
-	/* ms until it may be its turn, about */
+	/* Estimate of the shortest wait until its turn, in ms */
 	int64_t at_least;
-	/* full; NULL: it is the provider's distance alone. Valid until the next call */
+	/* The domain (rack or feed) that is full; NULL: only the Provider's spacing delays. Valid
+	 * until the next call */
 	const char *domain;
 };
-/* True: it may be switched on now, and for 30 s. False: it stands in the queue, or was called and
- * another is being switched on just now; it is kicked in time. p NULL: always. */
+/* True: the machine may be switched on now and in the next 30 s. False: *w describes the wait; the
+ * machine is queued, or was called but another power-on was too recent. It is notified when it
+ * should ask again. p NULL: always true. */
 bool power_pacing_power_on(struct power_pacing *p, const struct machine *m,
 			   struct power_pacing_wait *w);
 
-/* Where it stands in this state of this operation, without asking. */
+/* Position of a machine in the queue of its Provider. */
 enum power_place {
 	POWER_PLACE_NONE,
-	/* nothing is to be done for it until it is kicked */
+	/* Waiting; it is notified when its turn comes */
 	POWER_PLACE_QUEUED,
-	/* it is to ask */
+	/* Its turn has come: call power_pacing_power_on() again */
 	POWER_PLACE_CALLED,
 };
-/* p NULL: none; w: when it is its turn. */
+/* Returns the position of m in the current state of its current operation, without queueing it. *w:
+ * the wait until its turn. p NULL: POWER_PLACE_NONE. */
 enum power_place power_pacing_place(const struct power_pacing *p, const struct machine *m,
 				    struct power_pacing_wait *w);
 

@@ -1,6 +1,6 @@
 /*
- * provider_hold: one look over all Machines says which Providers are named; one write at a time
- * puts the finalizer on or takes it off.
+ * provider_hold: one scan of all Machines finds the Providers in use; one write at a time adds or
+ * removes the finalizer.
  * Tests: tests/world/test_rest.c
  */
 #include "controller/hardware/provider_hold.h"
@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "controller/core/status_writer.h"
 
-#define SOON_MS 1000 /* changes come in hundreds */
+#define SOON_MS 1000 /* batches changes, which come in hundreds */
 
 struct provider_hold {
 	struct context *c;
@@ -23,7 +23,7 @@ struct provider_hold {
 
 struct look {
 	struct provider_hold *h;
-	/* Provider -> a Machine that names it, of the cache */
+	/* Provider -> name of a Machine that refers to it, borrowed from the cache */
 	struct map *named;
 };
 
@@ -46,7 +46,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&h->timer, SOON_MS);
 }
 
-/* False ends the look: a write is under way, and the rest is looked at after it. */
+/* False ends the scan because a write is in progress; the scan runs again after the write. */
 static bool hold(const struct kube_entry *en, void *arg)
 {
 	const struct provider_object *p = en->object;
@@ -57,9 +57,11 @@ static bool hold(const struct kube_entry *en, void *arg)
 
 	if (machine && p->meta.deletion_timestamp) {
 		str_format(note, sizeof(note),
-			   "it is deleted when no Machine names it any more: %s does", machine);
+			   "it is deleted when no Machine refers to it any more: Machine %s "
+			   "still does",
+			   machine);
 		ctx_event(c, OBJECT_PROVIDER, &p->meta, "Warning", "ProviderInUse", note);
-		return true; /* none can be put on by now */
+		return true; /* Kubernetes adds no finalizer to an object that is being deleted */
 	}
 	return !writer_finalizer(&k->h->write, OBJECT_PROVIDER, &p->meta, FINALIZER_PROVIDER,
 				 /* mutant: provider-not-held */ machine != NULL, on_written);

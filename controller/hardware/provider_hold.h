@@ -4,11 +4,11 @@
 #include "controller/core/context.h"
 
 /*
- * provider_hold: keeps a Provider that Machines name.
+ * provider_hold: prevents the deletion of a Provider that Machines refer to.
  *
- * Without it drover reaches neither their BMCs nor their ports: they could not be drained, cut off
- * or wiped. So it has our finalizer as long as a Machine names it, and a deletion waits for them
- * (event ProviderInUse).
+ * Without the Provider, drover reaches neither the BMCs nor the ports of its Machines, so they
+ * could not be drained, isolated or wiped. A Provider has drover's finalizer while a Machine refers
+ * to it, and its deletion waits for these Machines (event ProviderInUse).
  *
  * On the loop thread; only the leader writes.
  * Tests: tests/world/test_rest.c
@@ -16,7 +16,8 @@
 struct provider_hold;
 struct provider_hold *provider_hold_new(struct context *c);
 void provider_hold_free(struct provider_hold *h);
-/* Providers or Machines have changed, or this replica leads now: looks within a second. */
+/* Call when Providers or Machines have changed, or this replica became the leader: runs a scan
+ * within a second. */
 void provider_hold_kick(struct provider_hold *h);
 
 #endif

@@ -9,15 +9,15 @@
 #include "controller/hardware/leftovers.h"
 
 #define AGAIN_MS 30000
-#define LOST_MS                                                                                    \
-	90000 /* the call of a driver that was freed is never answered; any other is within 60 s */
+/* timeout: a freed driver never answers a call, any other driver answers within 60 s */
+#define LOST_MS 90000
 
 struct segments {
 	struct context *c;
 	const struct drivers *drivers;
 	void (*changed)(const char *tenant, void *arg);
 	void *arg;
-	/* of tenants that are being deleted */
+	/* Entries of VirtualClusters that are being deleted */
 	struct leftovers *entries;
 };
 
@@ -25,9 +25,9 @@ struct entry {
 	struct leftover of;
 	struct segments *all;
 	char segment[TENANT_SEGMENT];
-	/* Providers that have nothing left */
+	/* Names of the Providers that have nothing left */
 	struct map *done;
-	/* the one that is being asked; "": none */
+	/* Name of the Provider that is being asked; "": none */
 	char asked[254];
 	struct loop_timer again;
 };
@@ -47,7 +47,7 @@ static void entry_free(void *p)
 	free(en);
 }
 
-/* Does it make things for tenants? */
+/* True if the Provider's network driver creates objects for a tenant. */
 static bool makes(const struct provider_object *p)
 {
 	return p->spec.network.type == FABRIC_NETRIS;
@@ -70,7 +70,7 @@ static bool find_twin(const struct kube_entry *e, void *arg)
 	return !t->found;
 }
 
-/* Another tenant names the same segment: it is still needed. */
+/* True if another tenant uses the same segment, which must then stay. */
 static bool is_shared(const struct segments *s, const struct virtual_cluster *vc)
 {
 	struct twin t = {vc, false};
@@ -116,7 +116,7 @@ static void on_dropped(const struct fabric_place *p, const struct err *e, void *
 
 	(void)p;
 	if (e) {
-		log_warn("segment not removed", LOG_S("tenant", en->of.tenant),
+		log_warn("cannot remove a segment", LOG_S("tenant", en->of.tenant),
 			 LOG_S("provider", en->asked), LOG_E(e));
 		loop_timer_start(&en->again, AGAIN_MS);
 		return;
@@ -137,8 +137,8 @@ static void ask(struct entry *en, const struct provider_object *p)
 	const struct driver *d = driver_get(en->all->drivers, p->meta.name);
 	const struct fabric_call call = {.done = on_dropped, .may_act = may_act, .arg = en};
 
-	if (!d || !d->fabric ||
-	    !fabric_makes(d->fabric)) { /* its Secret is being read, or it is not usable */
+	if (!d || !d->fabric || !fabric_makes(d->fabric)) {
+		/* a Secret is still being read, or the Provider is not usable */
 		loop_timer_start(&en->again, AGAIN_MS);
 		return;
 	}
@@ -151,10 +151,10 @@ static bool give_up(struct entry *en, const struct virtual_cluster *vc)
 {
 	char note[400];
 
-	str_format(
-		note, sizeof(note),
-		"what its network driver made for segment %.100s may be left: it could not be removed in 10 min",
-		en->segment);
+	str_format(note, sizeof(note),
+		   "objects that the network driver created for segment %.100s may be left over: "
+		   "they could not be removed in 10 min",
+		   en->segment);
 	return leftover_given_up(&en->of, vc, "SegmentLeft", note);
 }
 
@@ -183,7 +183,7 @@ bool segments_hold(struct segments *s, const struct virtual_cluster *vc, bool go
 		return p != NULL;
 	leftovers_sweep(s->entries);
 	en = (struct entry *)leftovers_of(s->entries, vc);
-	if (!en) /* on_again() says when */
+	if (!en) /* on_again() calls changed() when the earlier call has ended */
 		return true;
 	p = next_of(s, en);
 	if (!p || is_shared(s, vc) || give_up(en, vc))

@@ -1,8 +1,8 @@
 /*
- * way_looks: one entry for each tenant that has such a way, or had one.
+ * way_looks: one entry for each tenant with a path to check, or with a load balancer to remove.
  *
- *	tick --> journal (status.apiServer) --> way --> core/ways, status.apiServer
- *	    '--> unway --> struck out of status.apiServer
+ * 	tick --> journal (status.apiServer) --> fabric_way() --> core/ways, status.apiServer
+ * 	    '--> fabric_unway() --> removed from status.apiServer
  */
 #include "controller/hardware/way_looks.h"
 
@@ -19,8 +19,8 @@
 #include "controller/hardware/segments.h"
 #include "controller/rules/way.h"
 
-#define LOST_MS                                                                                    \
-	90000 /* the call of a driver that was freed is never answered; any other is within 60 s */
+/* timeout: a freed driver never answers a call, any other driver answers within 60 s */
+#define LOST_MS 90000
 #define SOON_MS 500
 
 struct way_looks {
@@ -34,9 +34,10 @@ struct way_looks {
 struct entry {
 	struct leftover of;
 	struct way_looks *all;
-	/* way_key() of the question under way; NULL: none. "": it is being removed */
+	/* way_key() of the request in progress; "": the load balancer is being removed; NULL:
+	 * none */
 	char *asked;
-	/* loop_now() since when there is no answer; 0: there was one */
+	/* loop_now() of the first unanswered request; 0: the last one was answered */
 	int64_t silent_at;
 	struct loop_timer timer;
 	struct status_writer write;
@@ -75,7 +76,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&en->timer, e ? SOON_MS : 0);
 }
 
-/* What stands in status.apiServer: true: it is being written.  Both NULL: it is struck out. */
+/* Records provider and address in status.apiServer; both NULL: clears it. True: a write was
+ * started. False: status has these values already. */
 static bool write_down(struct entry *en, const struct virtual_cluster *vc, const char *provider,
 		       const char *address)
 {
@@ -99,7 +101,7 @@ static void know(struct entry *en, const struct virtual_cluster *vc, const struc
 
 	if (!ways_put(c->ways, en->of.tenant, way_key(vc, a), seen))
 		return;
-	log_info("way to an API server", LOG_S("tenant", en->of.tenant),
+	log_info("state of the path to a tenant's API server", LOG_S("tenant", en->of.tenant),
 		 LOG_S("reason", seen->reason), LOG_S("why", seen->why));
 	en->all->changed(en->of.tenant, en->all->arg);
 }
@@ -114,7 +116,7 @@ static void know_not(struct entry *en, const struct virtual_cluster *vc, const c
 	know(en, vc, &seen);
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- checking the path ------------------------------------------------------------------------ */
 
 static void on_way(const struct fabric_way_seen *s, const struct err *e, void *arg)
 {
@@ -127,13 +129,13 @@ static void on_way(const struct fabric_way_seen *s, const struct err *e, void *a
 	bool same = vc && str_eq(en->asked, way_key(vc, a));
 
 	answered(en);
-	if (!same) { /* of another way than is wanted by now */
+	if (!same) { /* the spec has changed since the request */
 		loop_timer_start(&en->timer, 0);
 		return;
 	}
 	if (e) {
-		log_warn("way to an API server not looked at", LOG_S("tenant", en->of.tenant),
-			 LOG_E(e));
+		log_warn("cannot check the path to a tenant's API server",
+			 LOG_S("tenant", en->of.tenant), LOG_E(e));
 		if (!en->silent_at)
 			en->silent_at = now;
 		if (!ways_get(en->all->c->ways, en->of.tenant, way_key(vc, a)) ||
@@ -150,7 +152,7 @@ static void on_way(const struct fabric_way_seen *s, const struct err *e, void *a
 	if (!address)
 		address = s->address ? s->address : way_address(vc);
 	if (!writer_busy(&en->write) && write_down(en, vc, way_balanced_by(vc), address))
-		loop_timer_stop(&en->timer); /* it goes on when that is written */
+		loop_timer_stop(&en->timer); /* on_written() starts it again */
 	if (seen.up && !way_balanced_by(vc) && loop_timer_active(&en->timer))
 		loop_timer_start(&en->timer, WAY_VIP_MS);
 	know(en, vc, &seen);
@@ -166,14 +168,15 @@ static void on_unway(const struct fabric_way_seen *s, const struct err *e, void 
 	if (!vc)
 		loop_timer_start(&en->timer, 0);
 	if (e) {
-		log_warn("load balancer not removed", LOG_S("tenant", en->of.tenant), LOG_E(e));
+		log_warn("cannot remove a load balancer", LOG_S("tenant", en->of.tenant), LOG_E(e));
 		return;
 	}
 	if (vc && !writer_busy(&en->write) && write_down(en, vc, NULL, NULL))
 		loop_timer_stop(&en->timer);
 }
 
-/* NULL: there is none that can be asked now; why: for people. */
+/* Returns the fabric of a Provider. NULL: not available now, and why contains the reason for
+ * users. */
 static struct fabric *fabric_of(const struct entry *en, const char *provider, char why[static 256])
 {
 	const struct driver *d = driver_get(en->all->drivers, provider);
@@ -181,9 +184,9 @@ static struct fabric *fabric_of(const struct entry *en, const char *provider, ch
 	if (d && d->fabric)
 		return d->fabric;
 	if (!CTX_GET(en->all->c, OBJECT_PROVIDER, provider_object, provider))
-		str_format(why, 256, "there is no Provider %.200s", provider);
+		str_format(why, 256, "Provider %.200s does not exist", provider);
 	else
-		str_format(why, 256, "Provider %.100s has no driver: %.120s", provider,
+		str_format(why, 256, "Provider %.100s cannot be used: %.120s", provider,
 			   d ? d->error.text : "it is not read yet");
 	return NULL;
 }
@@ -213,7 +216,7 @@ static void remove_lb(struct entry *en, const struct virtual_cluster *vc)
 	fabric_unway(f, &want, &call);
 }
 
-/* A load balancer of ours that spec does not want there. */
+/* True if a load balancer that drover created is no longer wanted by the spec. */
 static bool is_left(const struct virtual_cluster *vc)
 {
 	const struct virtual_cluster_way *w = vc->status.api_server;
@@ -221,17 +224,19 @@ static bool is_left(const struct virtual_cluster *vc)
 	return w && w->provider && !str_eq(w->provider, way_balanced_by(vc));
 }
 
-/* Of a fabric that has nothing to do with ways. */
+/* Stores the result for a fabric that does not support paths to API servers. */
 static void know_without(struct entry *en, const struct virtual_cluster *vc, bool balanced)
 {
 	struct way_seen seen = {.up = !balanced,
 				.reason = balanced ? "NotSupported" : "VIPUnchecked"};
 
-	str_format(seen.why, sizeof(seen.why),
-		   "the network of Provider %.100s is not of type netris: %s",
-		   vc->spec.network.api_server->provider_ref->name,
-		   balanced ? "it makes no load balancers"
-			    : "nobody checks what a VIP needs there but a machine's own packets");
+	str_format(
+		seen.why, sizeof(seen.why),
+		"the network of Provider %.100s is not of type netris: %s",
+		vc->spec.network.api_server->provider_ref->name,
+		balanced ? "it cannot create load balancers"
+			 : "drover cannot check there what the VIP needs; only a joining machine's "
+			   "own probe shows it");
 	en->silent_at = 0;
 	know(en, vc, &seen);
 }
@@ -259,7 +264,8 @@ static void look(struct entry *en, const struct virtual_cluster *vc)
 		know_without(en, vc, by != NULL);
 		return;
 	}
-	/* Before it is made, so that whoever leads next knows of it. */
+	/* Protect the record before the load balancer is created, so that the next leader knows of
+	 * it. */
 	if (by && !finalizer_is_on(&vc->meta.finalizers, FINALIZER_VIRTUAL_CLUSTER)) {
 		loop_timer_start(&en->timer, SOON_MS);
 		return;
@@ -275,7 +281,8 @@ static void look(struct entry *en, const struct virtual_cluster *vc)
 	fabric_way(f, &want, &call);
 }
 
-/* Its VirtualCluster is gone.  One that has its name by now begins anew. */
+/* Drops the entry of a VirtualCluster that is gone; begins again for a new VirtualCluster of the
+ * same name. */
 static void forget(struct entry *en)
 {
 	struct way_looks *w = en->all;
@@ -294,7 +301,7 @@ static void on_timer(void *arg)
 	const struct virtual_cluster *vc = leftover_cluster(&en->of);
 	const struct virtual_cluster_api_server *w = vc ? vc->spec.network.api_server : NULL;
 
-	free(en->asked); /* it was lost with its driver */
+	free(en->asked); /* still set if the driver was freed before it answered */
 	en->asked = NULL;
 	if (!vc) {
 		forget(en);
@@ -302,7 +309,7 @@ static void on_timer(void *arg)
 	}
 	if (!c->leading)
 		ways_forget(c->ways, en->of.tenant);
-	if (vc->meta.deletion_timestamp) { /* way_looks_hold() says when */
+	if (vc->meta.deletion_timestamp) { /* way_looks_hold() starts the removal */
 		en->all->changed(en->of.tenant, en->all->arg);
 		return;
 	}
@@ -365,10 +372,10 @@ static bool give_up(struct entry *en, const struct virtual_cluster *vc)
 {
 	char note[400];
 
-	str_format(
-		note, sizeof(note),
-		"a load balancer of Provider %.100s may be left: it could not be removed in 10 min",
-		vc->status.api_server->provider);
+	str_format(note, sizeof(note),
+		   "a load balancer of Provider %.100s may be left over: it could not be removed "
+		   "in 10 min",
+		   vc->status.api_server->provider);
 	return leftover_given_up(&en->of, vc, "WayLeft", note);
 }
 
@@ -383,7 +390,7 @@ bool way_looks_hold(struct way_looks *w, const struct virtual_cluster *vc, bool 
 		return false;
 	kick(w, vc->meta.name);
 	en = (struct entry *)leftovers_of(w->entries, vc);
-	if (!en) /* on_timer() says when */
+	if (!en) /* on_timer() calls changed() when the earlier call has ended */
 		return true;
 	if (give_up(en, vc))
 		return false;

@@ -6,25 +6,26 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Two reads of the mark so far apart: a writer who read before us has written by then. */
+/* Time between the two reads of the mark: a writer that read the node before our write has written
+ * by then. */
 #define SETTLE_MS 3000
 
 struct bcm_acquire {
 	struct bcm_acquire_spec s;
-	/* of all texts here */
+	/* Arena of all strings here */
 	struct arena *a;
 	struct provider_target target;
 	struct bcm_request *request;
 	struct bcm_edit *edit;
 	size_t step;
-	/* as JSON texts; NULL: not wanted */
+	/* JSON texts; NULL: not wanted */
 	const char *category, *image, *network, *cleared;
 };
 
-/* What has to be asked, and what of the target is found there. */
+/* Lists that are read, and which object of the target is looked up in each. */
 static const struct {
 	const char *service, *call, *what;
-	/* offsets in provider_target and bcm_acquire */
+	/* Offsets of the name in provider_target and of the result in bcm_acquire */
 	size_t wanted, found;
 } lists[] = {
 	{"cmdevice", "getCategories", "category", offsetof(struct provider_target, category),
@@ -59,28 +60,32 @@ int bcm_holder_check(const struct bcm_node *n, const char *machine, int64_t fenc
 	if (n->lock_broken)
 		return err_set(
 			e, ERR_CONFLICT, 0,
-			"extra_values.drover of node %s is not drover's: take it away in BCM, if nobody uses the node",
+			"extra_values.drover of node %s was not written by drover: remove it in "
+			"BCM if the node is unused",
 			n->hostname);
 	/* mutant: bcm-held-elsewhere */
 	if (l->machine && !str_eq(l->machine, str_or(machine, "")))
 		return err_set(
 			e, ERR_CONFLICT, 0,
-			"node %s is held by machine %.60s (%.40s) of another drover: only one may manage it",
+			"node %s is managed as machine %.60s (%.40s) of another drover: only one "
+			"may manage it",
 			n->hostname, str_or(l->name, "(no name)"), l->machine);
 	if (l->machine && l->fence > fence)
-		return err_set(e, ERR_CONFLICT, 0, "node %s was written with the fence %lld since",
-			       n->hostname, (long long)l->fence);
+		return err_set(e, ERR_CONFLICT, 0,
+			       "node %s was changed by a newer leader (fence %lld)", n->hostname,
+			       (long long)l->fence);
 	return 0;
 }
 
-/* --- what is written -------------------------------------------------------------------------- */
+/* --- planning the change ---------------------------------------------------------------------- */
 
 static const char *text_of(struct exact v, struct arena *a)
 {
 	return v.at ? arena_strndup(a, v.at, v.len) : NULL;
 }
 
-/* The text with one more member changed; NULL: an earlier change failed, or this. */
+/* Returns text with member name set to json; NULL if text is NULL or on error. Returns text if json
+ * is NULL. */
 static const char *with(const char *text, const char *name, const char *json, struct arena *a,
 			struct err *e)
 {
@@ -99,7 +104,8 @@ static const char *without(const char *text, const char *name, struct arena *a, 
 								  : exact_without(o, name, a, e);
 }
 
-/* An interface to be installed through, with an address: BCM would wait for ever without. */
+/* Requires an interface to install through with an address, because BCM would wait for ever without
+ * one. */
 static int may_be_installed(const struct bcm_node *n, struct err *e)
 {
 	if (!n->boot_name)
@@ -108,18 +114,18 @@ static int may_be_installed(const struct bcm_node *n, struct err *e)
 			       n->hostname);
 	if (!n->boot_address && !n->boot_dhcp)
 		return err_set(e, ERR_INVALID, 0,
-			       "interface %.40s of node %s has no address in BCM, and no DHCP",
+			       "interface %.40s of node %s has neither an address nor DHCP in BCM",
 			       n->boot_name, n->hostname);
 	if (!n->mac)
-		return err_set(
-			e, ERR_INVALID, 0,
-			"node %s has no MAC address in BCM: its network boot would not be known",
-			n->hostname);
+		return err_set(e, ERR_INVALID, 0,
+			       "node %s has no MAC address in BCM: BCM would not recognize its "
+			       "network boot",
+			       n->hostname);
 	return 0;
 }
 
-/* The image that it boots in place of its category's: the object that BCM has there, but for this
- * member. */
+/* Returns the softwareImageProxy that makes the node boot image in place of its category's: the
+ * present object with this one member changed. */
 static const char *proxy(struct exact device, const char *image, struct arena *a, struct err *e)
 {
 	struct exact old = exact_member(device, "softwareImageProxy");
@@ -139,10 +145,9 @@ static const char *plan_acquire(struct exact device, const struct bcm_node *n, s
 	if (bcm_node_fit(n, e) < 0 || bcm_holder_check(n, q->s.machine, q->s.fence, e) < 0 ||
 	    may_be_installed(n, e) < 0)
 		return NULL;
-	if (str_eq(l.token,
-		   q->s.token)) /* it was done: before a crash, or by a reply that was lost */
+	if (str_eq(l.token, q->s.token)) /* done already: before a crash, or the reply was lost */
 		return NULL;
-	if (!l.machine) { /* what a first acquire found is what the release puts back */
+	if (!l.machine) { /* the first acquire records the values that release restores */
 		l.category = text_of(exact_member(device, "category"), a);
 		l.management_network = text_of(exact_member(device, "managementNetwork"), a);
 		l.image = text_of(exact_member(device, "softwareImageProxy"), a);
@@ -161,7 +166,7 @@ static const char *plan_acquire(struct exact device, const struct bcm_node *n, s
 	return with(text, "blockDevicesClearedOnNextBoot", q->cleared, a, e);
 }
 
-/* NULL: there was no such member. */
+/* Restores member name; before NULL: there was no such member. */
 static const char *back(const char *text, const char *name, const char *before, struct arena *a,
 			struct err *e)
 {
@@ -189,10 +194,10 @@ static void on_edited(const struct bcm_node *n, const struct err *e, void *arg)
 	struct bcm_acquire *q = arg;
 	struct err lost;
 
-	q->edit = NULL; /* it frees itself */
+	q->edit = NULL; /* the edit frees itself */
 	if (!e && q->s.target && !str_eq(n->lock.token, q->s.token)) {
-		(void)!err_set(&lost, ERR_CONFLICT, 0, "drover's mark on node %s was taken away",
-			       n->hostname);
+		(void)!err_set(&lost, ERR_CONFLICT, 0,
+			       "another writer removed drover's mark from node %s", n->hostname);
 		e = &lost;
 	}
 	end(q, e);
@@ -219,7 +224,7 @@ static void begin_edit(struct bcm_acquire *q)
 	q->edit = bcm_edit_start(&s);
 }
 
-/* --- what it refers to ------------------------------------------------------------------------ */
+/* --- looking up what the node will refer to --------------------------------------------------- */
 
 static const char **slot(struct bcm_acquire *q)
 {
@@ -233,7 +238,7 @@ static const char *wanted(const struct bcm_acquire *q, size_t step)
 
 static void ask_next(struct bcm_acquire *q);
 
-/* Objects refer to one another by UUID. */
+/* Finds the UUID of the wanted object, because objects refer to each other by UUID. */
 static void on_list(struct exact list, const struct err *failed, void *arg)
 {
 	struct bcm_acquire *q = arg;

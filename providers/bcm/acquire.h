@@ -5,15 +5,16 @@
 #include "providers/provider.h"
 
 /*
- * acquire: a node is to be installed anew, and later is as it was before.
+ * acquire: prepares a node for a new install, and restores it afterwards.
  *
- *   acquire:  getCategories, getSoftwareImages, getNetworks --> edit: mark, category, image, network,
- *   	  nextBootInstallMode FULL, blockDevicesClearedOnNextBoot
- *   release:  edit: what the mark says was before; the mark goes
+ *   acquire:  getCategories, getSoftwareImages, getNetworks --> edit: set mark, category, image,
+ *   	  network, nextBootInstallMode FULL, blockDevicesClearedOnNextBoot
+ *   release:  edit: restore the values that the mark records; remove the mark
  *
- * The mark is drover's lock, by convention alone: BCM compares nothing, so it is read back twice,
- * some seconds apart. A node with another Machine's mark, or with one that is none of drover's, is
- * ERR_CONFLICT; so is one with a higher fence. The same token again changes nothing.
+ * The mark is drover's lock on the node, by convention only: BCM has no conditional writes, so the
+ * mark is read back twice, some seconds apart. ERR_CONFLICT for a node with another Machine's mark,
+ * with a mark that drover did not write, or with a higher fence. A second acquire with the same
+ * token changes nothing.
  * Tests: tests/contract/test_bcm.c
  */
 struct bcm_acquire;
@@ -33,11 +34,11 @@ struct bcm_acquire_spec {
 	void *arg;
 };
 struct bcm_acquire *bcm_acquire_start(const struct bcm_acquire_spec *s);
-/* no done(); NULL is fine */
+/* Cancels without done(). NULL is allowed. */
 void bcm_acquire_cancel(struct bcm_acquire *q);
 
-/* Whose node is it? ERR_CONFLICT names who holds it, or what stands there; 0: nobody, or this
- * Machine. */
+/* Returns 0 if the node has no mark or the mark of this Machine. ERR_CONFLICT names the other
+ * owner, or what else is in the mark's place. */
 int bcm_holder_check(const struct bcm_node *n, const char *machine, int64_t fence, struct err *e)
 	__attribute__((warn_unused_result));
 

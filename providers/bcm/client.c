@@ -1,11 +1,11 @@
 /*
- * client: every request waits until the client is ready, which is once the version is known and,
- * without a certificate, a login was taken:
+ * client: every request waits until the client is ready: the version is known and, without a
+ * certificate, the client is logged in.
  *
  *   (new) --> GET /rest/v1/version --> [POST login] --> ready --> POST /json ...
- *   	      refused, too old: all that wait end	'-- cookie denied: login again, once for each request
+ *   	      refused, too old: all that wait end	'-- cookie denied: log in once more
  *
- * An error on that way that may pass ends those who wait, and the next call begins it anew.
+ * A temporary error on the way to ready ends the waiting requests, and the next call starts again.
  */
 #include "providers/bcm/client.h"
 
@@ -33,18 +33,18 @@ struct bcm {
 	struct http_peer *peer;
 	char *user;
 	struct secret *password, *cookie;
-	/* that bought a cookie: the number of the last one */
+	/* Number of logins so far; the current cookie belongs to the last */
 	unsigned logins;
 	bool by_certificate;
-	/* "": not read */
+	/* "": not read yet */
 	char version[32];
-	/* of the login, for good; kind ERR_NONE: not */
+	/* Final refusal of the login; kind ERR_NONE: not refused */
 	struct err refused;
 	struct http_req *readying;
-	/* of bcm_request.link */
+	/* Lists of bcm_request.link */
 	struct list waiting, sent, ending;
 	struct loop_defer end;
-	/* of those in `ending` */
+	/* Error of those in `ending` */
 	struct err failed;
 };
 
@@ -53,12 +53,12 @@ struct bcm_request {
 	struct bcm *b;
 	/* "cmdevice.getDevice", for errors */
 	char *what;
-	/* of a GET; NULL: a call */
+	/* Path of a GET; NULL: a call */
 	char *resource;
 	char *body;
-	/* again: the login was renewed for it */
+	/* again: the client logged in again for this request */
 	bool null_is_none, again;
-	/* whose cookie it was sent with; 0: none */
+	/* Number of the login whose cookie was sent; 0: none */
 	unsigned login;
 	void (*done)(struct exact result, const struct err *e, void *arg);
 	void *arg;
@@ -72,8 +72,8 @@ static bool holds(const char *text, const char *part)
 	return strcasestr(text, part) != NULL;
 }
 
-/* What BCM's own words mean. Its manuals name the first three; the others are seen in practice, and
- * what is none of them is a surprise. */
+/* Classifies an error text of BCM. BCM's manuals name the first three texts, the others were seen
+ * in practice; anything else is ERR_PROTOCOL. */
 static enum err_kind kind_of(const char *text)
 {
 	if (holds(text, "certificate") || holds(text, "does not allow access") ||
@@ -91,7 +91,8 @@ static enum err_kind kind_of(const char *text)
 static int say(struct err *e, enum err_kind kind, int code, const char *what, const char *text)
 {
 	(void)!err_set(e, kind, code, "BCM refuses %s: %.140s%s", what, text,
-		       kind == ERR_DENIED	 ? "; give its certificate's profile this call"
+		       kind == ERR_DENIED
+			       ? "; allow this call in the profile of drover's certificate"
 		       : kind == ERR_UNSUPPORTED ? "; this version has no such call"
 						 : "");
 	e->scope = kind == ERR_DENIED ? ERR_PROVIDER : ERR_REQUEST;
@@ -118,8 +119,8 @@ static int read_result(const struct http_reply *r, const char *what, bool null_i
 	if (exact_kind(*out) != EXACT_NULL)
 		return 0;
 	if (null_is_none)
-		return err_set(e, ERR_NOT_FOUND, 0, "BCM, %s: there is none (null)", what);
-	return err_set(e, ERR_PROTOCOL, 0, "BCM, %s: null where a result was due", what);
+		return err_set(e, ERR_NOT_FOUND, 0, "BCM, %s: not found (null)", what);
+	return err_set(e, ERR_PROTOCOL, 0, "BCM, %s: null in place of a result", what);
 }
 
 int bcm_written(struct exact result, struct err *e)
@@ -132,13 +133,12 @@ int bcm_written(struct exact result, struct err *e)
 		const char *severity = exact_str_at(it.value, "severity", a);
 
 		if (severity && strcasecmp(severity, "ERROR") == 0)
-			return err_set(e, ERR_INVALID, 0, "BCM does not take it: %s: %.120s",
+			return err_set(e, ERR_INVALID, 0, "BCM rejects the change: %s: %.120s",
 				       str_or(exact_str_at(it.value, "field", a), "(no field)"),
 				       str_or(exact_str_at(it.value, "message", a), "no reason"));
 	}
 	if (exact_kind(exact_member(result, "success")) != EXACT_TRUE)
-		return err_set(e, ERR_PROTOCOL, 0,
-			       "BCM does not say that the write succeeded: %.*s",
+		return err_set(e, ERR_PROTOCOL, 0, "BCM does not confirm the write: %.*s",
 			       result.len > 80 ? 80 : (int)result.len, str_or(result.at, ""));
 	return 0;
 }
@@ -158,7 +158,7 @@ bool bcm_version_parts(const char *text, int64_t out[static 3])
 			v = v * 10 + (text[i] - '0');
 		out[n++] = v;
 		text += digits;
-		if (*text != '.') /* a build's suffix counts for nothing */
+		if (*text != '.') /* the suffix of a build is ignored */
 			return true;
 		text++;
 	}
@@ -193,7 +193,7 @@ const char *bcm_redacted(const struct bcm *b, const char *text, struct arena *a)
 	return copy;
 }
 
-/* Out of every list, then tell, then free: done() may free the client. */
+/* Takes q out of its list, calls done(), frees q. done() may free the client. */
 static void request_end(struct bcm_request *q, struct exact result, const struct err *e)
 {
 	struct err told;
@@ -233,8 +233,8 @@ static void on_reply(const struct http_reply *r, const struct err *net, void *ar
 		return;
 	}
 	if (read_result(r, q->what, q->null_is_none, &result, &e) < 0) {
-		/* A cookie runs out, under all that were sent with it; what a profile forbids it
-		 * forbids again. */
+		/* An expired cookie is denied for every request sent with it: log in again and
+		 * repeat each once. A call that the profile forbids is denied again. */
 		if (e.kind == ERR_DENIED && q->login && !q->again) {
 			q->again = true;
 			list_remove(&q->link);
@@ -262,7 +262,8 @@ static void send_one(struct bcm_request *q)
 			      .done = on_reply,
 			      .arg = q};
 
-	if (!b->by_certificate && q->resource) { /* there it is Basic, and no cookie */
+	if (!b->by_certificate && q->resource) {
+		/* /rest/ needs Basic authentication, not the cookie */
 		c.basic_user = b->user;
 		c.basic_password = b->password;
 	} else if (b->cookie) {
@@ -281,7 +282,8 @@ static void send_all(struct bcm *b)
 		send_one(q);
 }
 
-/* All who wait now end, one in each turn: a done() may free the client, or cancel others. */
+/* Ends all waiting requests, one in each loop turn, because done() may free the client or cancel
+ * other requests. */
 static void end_all(struct bcm *b, const struct err *e)
 {
 	b->failed = *e;
@@ -304,7 +306,7 @@ static void on_end(void *arg)
 	request_end(q, (struct exact){0}, &e);
 }
 
-/* --- the way to ready ------------------------------------------------------------------------- */
+/* --- getting ready ---------------------------------------------------------------------------- */
 
 static void on_login(const struct http_reply *r, const struct err *net, void *arg);
 static void on_version(const struct http_reply *r, const struct err *net, void *arg);
@@ -354,8 +356,8 @@ static void make_ready(struct bcm *b)
 	}
 }
 
-/* A password is not tried twice, or its account is locked; a certificate may get its rights any
- * time. */
+/* A refused password is final, because further tries would lock the account. A certificate is tried
+ * again, because its profile may be changed at any time. */
 static void refuse(struct bcm *b, const struct err *e)
 {
 	if (e->kind == ERR_DENIED && !b->by_certificate)
@@ -383,13 +385,16 @@ static int read_version(struct bcm *b, const struct http_reply *r, struct err *e
 	for (int i = 0; i < 3 && !c; i++)
 		c = is[i] < oldest[i] ? -1 : is[i] > oldest[i];
 	if (c < 0) {
-		(void)!err_set(e, ERR_UNSUPPORTED, 0,
-			       "BCM is %.24s: want 10.25.3 or newer of BCM 10, or BCM 11", text);
+		(void)!err_set(
+			e, ERR_UNSUPPORTED, 0,
+			"BCM has version %.24s: drover needs BCM 10 from 10.25.3 on, or BCM 11",
+			text);
 		e->scope = ERR_PROVIDER;
 		return -1;
 	}
 	if (is[0] > NEWEST_MAJOR)
-		log_warn("BCM is newer than what drover was made for", LOG_S("version", text));
+		log_warn("BCM is newer than the versions that drover knows",
+			 LOG_S("version", text));
 	str_copy(b->version, sizeof(b->version), text);
 	str_clean(b->version);
 	return 0;
@@ -413,7 +418,8 @@ static void on_version(const struct http_reply *r, const struct err *net, void *
 	}
 }
 
-/* The cookie's value, letters that may stand in a header alone. */
+/* Returns the value of the login cookie, cut at the first character that may not be in a Cookie
+ * header; NULL: none. */
 static struct secret *cookie_of(const struct http_reply *r)
 {
 	for (size_t i = 0; i < r->nheaders; i++) {
@@ -458,16 +464,16 @@ static void on_login(const struct http_reply *r, const struct err *net, void *ar
 	}
 	(void)!err_set(&e, exact_kind(result) == EXACT_FALSE ? ERR_DENIED : ERR_PROTOCOL,
 		       exact_kind(result) == EXACT_FALSE ? 401 : 0,
-		       "BCM does not take the login of %.60s: %s", b->user,
+		       "BCM refuses the login of %.60s: %s", b->user,
 		       exact_kind(result) == EXACT_FALSE ? "user or password is wrong"
 		       : exact_kind(result) == EXACT_TRUE
-			       ? "no cookie cm-login-token came; use a client certificate"
-			       : "neither true nor false; use a client certificate");
+			       ? "the reply has no cookie cm-login-token; use a client certificate"
+			       : "the reply is neither true nor false; use a client certificate");
 	e.scope = ERR_PROVIDER;
 	refuse(b, &e);
 }
 
-/* --- the calls -------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static struct bcm_request *enqueue(struct bcm *b, struct bcm_request *q)
 {

@@ -12,37 +12,39 @@
 #include "base/secret.h"
 
 /*
- * client: calls of NVIDIA Base Command Manager's daemon, CMDaemon, on one head node (port 8081).
+ * client: calls of CMDaemon, the daemon of NVIDIA Base Command Manager, on one head node (port
+ * 8081).
  *
  *   POST /json  {"service": S, "call": C, "args": [...]}  ->  the plain result, no envelope
  *
  * Sources: BCM 10 and 11 Administrator and Developer manuals (port, certificates and their
- * profiles, "errormessage", /rest/v1/version); shapes recorded by others against BCM 11 (login
- * cookie, arguments, results of writes). What only they tell is looked at when it is used, and
- * refused when it is otherwise.
+ * profiles, "errormessage", /rest/v1/version); shapes that others recorded with BCM 11 (login
+ * cookie, arguments, results of writes). What only the recordings show is checked at each use, and
+ * refused if it differs.
  *
- * Before the first call the version is read: below 10.25.3 nothing is called (ERR_UNSUPPORTED);
- * above 11 that is logged. A client certificate is the login where there is one, and no password is
- * ever sent then. Else user and password buy a cookie; when that is not taken any more, there is
- * one new login and the call goes out again, since what was denied had no effect. A refused login
- * is remembered: every further call ends with ERR_DENIED (code 401) without a request; for other
- * credentials make a new client.
+ * The version is read before the first call: below 10.25.3 no call is sent (ERR_UNSUPPORTED); above
+ * 11 a warning is logged. With a client certificate, the certificate is the login and no password
+ * is ever sent. Otherwise user and password are exchanged for a cookie; when BCM no longer accepts
+ * the cookie, the client logs in once more and repeats the call, which is safe because a denied
+ * call had no effect. A refused password is remembered: every further call ends with ERR_DENIED
+ * (code 401) without a request; create a new client for other credentials.
  *
- * A reply is a result only if it is 2xx, JSON, and no object with an "errormessage". Kinds of
+ * A reply is a result only if it is 2xx, JSON, and not an object with an "errormessage". Kinds of
  * errors:
  *
- *   ERR_DENIED	 the certificate or its profile does not allow this call (code 403), or the login (401)
+ *   ERR_DENIED	 the certificate or its profile does not allow this call (code 403), or
+ *   		 the login is refused (401)
  *   ERR_UNSUPPORTED	 there is no such call in this version
- *   ERR_NOT_FOUND	 null where something was asked for by name, or BCM says so
+ *   ERR_NOT_FOUND	 null where an object was asked for by name, or BCM reports it missing
  *   ERR_INVALID	 a write that BCM's validation refuses
- *   ERR_PROTOCOL	 any other surprise, with BCM's text
- *   ERR_TIMEOUT, ERR_UNAVAILABLE	as of http.h; a change may have happened
+ *   ERR_PROTOCOL	 any other unexpected reply, with BCM's text
+ *   ERR_TIMEOUT, ERR_UNAVAILABLE	as in http.h; a change may have happened
  *
- * Bodies are bounded (BCM_MAX_REPLY), calls take 30 s at most. All on the loop thread; done() comes
- * exactly once, never inside the starting function.
+ * Replies are limited to BCM_MAX_REPLY, calls to 30 s. Everything runs on the loop thread; done()
+ * is called exactly once, never inside the starting function.
  * Tests: tests/unit/providers/bcm/test_client.c, tests/fuzz/fuzz_bcm.c
  */
-#define BCM_MAX_REPLY (32u << 20) /* all devices of a site: 4,000 at 8 KiB */
+#define BCM_MAX_REPLY (32u << 20) /* enough for all devices of a site: 4,000 of 8 KiB */
 
 struct bcm;
 struct bcm_request;
@@ -51,52 +53,53 @@ struct bcm_spec {
 	/* https://head:8081 */
 	const char *endpoint;
 	const char *ca_pem, *pin_sha256;
-	/* with its key: the login */
+	/* Client certificate with its key: the login; NULL: user and password are */
 	const char *cert_pem;
 	const struct secret *key_pem;
 	const char *user;
 	const struct secret *password;
-	/* 0: 4 */
+	/* Concurrent calls; 0: 4 */
 	unsigned concurrent;
 	bool plain_ok;
 };
 struct bcm *bcm_new(struct loop_group *g, struct http *h, const struct bcm_spec *s, struct err *e);
-/* its calls end without done() */
+/* Ends all calls without done(). */
 void bcm_free(struct bcm *b);
-/* as BCM writes it; NULL: not read yet */
 DEFINE_OWN(bcm)
 
+/* Returns the version as BCM reports it; NULL: not read yet. */
 const char *bcm_version(const struct bcm *b);
 
-/* result: lives during done(). null: of a call that answers null for what is not there; else null
- * is ERR_PROTOCOL. */
-/* Strikes the login of the client out of an error whose text quotes a result of BCM. */
+/* Removes the client's password and cookie from the text of an error that quotes a reply of BCM. */
 void bcm_redact(const struct bcm *b, struct err *e);
-/* Returns a copy of a text of BCM without the login of the client, in the arena; NULL for NULL. */
+/* Returns a copy of a text from BCM in the arena, without the client's password and cookie; NULL
+ * for NULL. */
 const char *bcm_redacted(const struct bcm *b, const char *text, struct arena *a);
 
 struct bcm_call {
 	const char *service, *call;
 	/* JSON list; copied */
 	const char *args;
-	/* null: ERR_NOT_FOUND */
+	/* The call answers null for a missing object: null is ERR_NOT_FOUND, else ERR_PROTOCOL */
 	bool null_is_none;
+	/* result: valid during the call; without meaning if e is not NULL */
 	void (*done)(struct exact result, const struct err *e, void *arg);
 	void *arg;
 };
 struct bcm_request *bcm_call(struct bcm *b, const struct bcm_call *c);
-/* A resource below /rest/v1/, read by GET. */
+/* Reads a resource below /rest/v1/ by GET. */
 struct bcm_request *bcm_get(struct bcm *b, const char *resource,
 			    void (*done)(struct exact result, const struct err *e, void *arg),
 			    void *arg);
-/* no done(); NULL is fine */
+/* Cancels without done(). NULL is allowed. */
 void bcm_cancel(struct bcm_request *q);
 
-/* The result of a write says that it was done: success is true and no entry of its validation an
- * error. */
+/* Returns 0 if the result of a write reports success: success is true and no entry of its
+ * validation is an error. */
 int bcm_written(struct exact result, struct err *e) __attribute__((warn_unused_result));
 
-/* "10.25.03" against "10.25.3", part by part, as numbers; absent parts are 0. False: no version. */
+/* Parses a version by its parts as numbers, so that "10.25.03" equals "10.25.3"; absent parts are
+ * 0. False: not a version. */
 bool bcm_version_parts(const char *text, int64_t out[static 3]);
 
 #endif

@@ -14,7 +14,7 @@ struct bcm_discovery {
 	struct bcm *bcm;
 	struct arena *a;
 	struct provider_inventory found;
-	/* -> struct provider_found */
+	/* UUID of the node -> struct provider_found */
 	struct map *by_uuid;
 	size_t step;
 	struct bcm_request *request;
@@ -56,7 +56,7 @@ static size_t count(struct exact list)
 	return n;
 }
 
-/* Switches, PDUs and the like are devices too, and nothing that could serve: they are not told. */
+/* True for nodes. Switches, PDUs and other devices are left out of the inventory. */
 static bool is_node(const char *type)
 {
 	return type && (str_ends(type, "Node") || str_ends(type, "node"));
@@ -137,7 +137,7 @@ static void on_list(struct exact list, const struct err *failed, void *arg)
 		return;
 	}
 	if (exact_kind(list) != EXACT_LIST) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "BCM's answer to %s.%s is no list",
+		(void)!err_set(&e, ERR_PROTOCOL, 0, "BCM's reply to %s.%s is not a list",
 			       lists[d->step].service, lists[d->step].call);
 		end(d, &e);
 		return;
@@ -149,7 +149,7 @@ static void on_list(struct exact list, const struct err *failed, void *arg)
 		ask(d);
 }
 
-/* Where they are not told, nothing is up as far as anybody knows. */
+/* Sets `up` of the nodes. Without states (an error), no node counts as up. */
 static void on_states(struct exact list, const struct err *failed, void *arg)
 {
 	struct bcm_discovery *d = arg;

@@ -5,9 +5,10 @@
 #include "providers/provider.h"
 
 /*
- * discover: what a head node has: nodes, with the reason for each that drover leaves alone, and the
- * names of categories, software images and networks. Four lists, one after the other; a device that
- * cannot be read is told as one that is left alone. Then their states, where BCM tells them.
+ * discover: reads the inventory of a head node: its nodes, each with the reason if drover does not
+ * manage it, and the names of categories, software images and networks. Reads four lists, one after
+ * the other, then the states of the nodes if BCM reports them. A device that cannot be parsed is
+ * listed as a node that drover does not manage.
  * Tests: tests/contract/test_bcm.c
  */
 struct bcm_discovery;
@@ -16,7 +17,7 @@ struct bcm_discovery *bcm_discover(struct bcm *b,
 				   void (*done)(const struct provider_inventory *i,
 						const struct err *e, void *arg),
 				   void *arg);
-/* no done(); NULL is fine */
+/* Cancels without done(). NULL is allowed. */
 void bcm_discovery_cancel(struct bcm_discovery *d);
 
 #endif

@@ -13,9 +13,9 @@ struct bcm_edit {
 	struct bcm_request *request;
 	struct loop_timer settle;
 	struct arena *a;
-	/* wanted: none, nothing was written */
+	/* wanted: empty if nothing was written */
 	struct exact before, wanted;
-	/* of the write, when no answer to it came; kind ERR_NONE: one did */
+	/* Error of the write if its reply was lost; kind ERR_NONE: a reply came */
 	struct err lost;
 	bool settled;
 };
@@ -31,7 +31,7 @@ void bcm_edit_cancel(struct bcm_edit *x)
 	free(x);
 }
 
-/* Told last, with all that it tells still there; then gone. */
+/* Calls done() while n is still valid, then frees x. */
 static void end(struct bcm_edit *x, const struct bcm_node *n, const struct err *e)
 {
 	x->s.done(n, e, x->s.arg);
@@ -51,7 +51,7 @@ static void read_device(struct bcm_edit *x,
 	x->request = bcm_call(x->s.bcm, &c);
 }
 
-/* What BCM writes itself when an object is written. */
+/* True for members that BCM itself updates when an object is written. */
 static bool is_bcms(struct exact name)
 {
 	static const char *const own[] = {"\"modified\"",      "\"revision\"",
@@ -73,7 +73,8 @@ static struct exact named(struct exact object, struct exact name)
 	return (struct exact){0};
 }
 
-/* What was to be changed is as it was to be.  What others moved is told. */
+/* ERR_CONFLICT unless every member that the edit changed has the written value. Logs members that
+ * others changed. */
 static int compare(struct bcm_edit *x, struct exact now, struct err *e)
 {
 	struct exact_iter it;
@@ -87,9 +88,11 @@ static int compare(struct bcm_edit *x, struct exact now, struct err *e)
 		if (!exact_same(it.value, named(x->before, it.name)))
 			return err_set(
 				e, ERR_CONFLICT, 0,
-				"BCM shows another %.*s of node %s than was written: somebody wrote it too",
+				"BCM shows a different %.*s of node %s than was written: another "
+				"writer changed it",
 				it.name.len > 60 ? 60 : (int)it.name.len, it.name.at, x->name);
-		log_warn("somebody else changed a device of BCM meanwhile", LOG_S("node", x->name),
+		log_warn("another writer changed a BCM device during an edit",
+			 LOG_S("node", x->name),
 			 LOG_S("member", arena_strndup(x->a, it.name.at, it.name.len)));
 	}
 	return 0;
@@ -117,8 +120,8 @@ static void on_after(struct exact device, const struct err *failed, void *arg)
 	} else if (bcm_node_read(device, x->a, &n, &e) < 0) {
 		end(x, NULL, &e);
 	} else if (compare(x, device, &e) < 0) {
-		/* Not written after all, and nobody else was there: the write's own error says
-		 * more. */
+		/* The device is unchanged: the write was not carried out, and its own error is more
+		 * precise. */
 		end(x, NULL,
 		    x->lost.kind != ERR_NONE && exact_same(device, x->before) ? &x->lost : &e);
 	} else if (x->s.settle_ms && !x->settled) {
@@ -138,7 +141,7 @@ static void on_written(struct exact result, const struct err *failed, void *arg)
 		end(x, NULL, failed);
 		return;
 	}
-	if (failed) { /* it may have been acted on */
+	if (failed) { /* BCM may have carried out the write */
 		x->lost = *failed;
 	} else if (bcm_written(result, &e) < 0) {
 		bcm_redact(x->s.bcm, &e);
@@ -181,8 +184,7 @@ static void on_before(struct exact device, const struct err *failed, void *arg)
 		return;
 	}
 	if (x->s.may_act && !x->s.may_act(x->s.arg)) {
-		(void)!err_set(&e, ERR_CONFLICT, 0,
-			       "not written: the order does not stand any more");
+		(void)!err_set(&e, ERR_CONFLICT, 0, "not written: the change is no longer wanted");
 		end(x, NULL, &e);
 		return;
 	}

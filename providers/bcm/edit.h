@@ -6,16 +6,16 @@
 #include "providers/bcm/node.h"
 
 /*
- * edit: one change of a device: read, change, write whole, read again.
+ * edit: changes one device: read, change, write the whole object, read again.
  *
  *   getDevice --> plan() --> may_act() --> updateDevice --> getDevice --> [settle --> getDevice]
  *   	       nothing to change: done		 compared with what was written
  *
- * BCM compares nothing, so the last writer wins: the window between read and write cannot be
- * closed, only be kept short and looked at. A reply that is lost is no failure: what is read
- * afterwards decides. What this change wrote and is not there then is ERR_CONFLICT, naming the
- * member; what others changed meanwhile is logged, but for what BCM itself moves (modified,
- * revision ...).
+ * BCM has no conditional writes, so the last writer wins: the window between read and write cannot
+ * be closed, only kept short and checked afterwards. A lost reply is no failure: the read after the
+ * write decides. If a member that this edit changed differs from what was written, the edit ends
+ * with ERR_CONFLICT and names the member. Members that others changed meanwhile are logged, except
+ * those that BCM itself updates (modified, revision ...).
  * Tests: tests/unit/providers/bcm/test_edit.c
  */
 struct bcm_edit;
@@ -23,22 +23,22 @@ struct bcm_edit;
 struct bcm_edit_spec {
 	struct bcm *bcm;
 	struct loop_group *group;
-	/* hostname or UUID */
+	/* Hostname or UUID of the device */
 	const char *node;
-	/* read once more so much later; 0: not */
+	/* Time after which the device is read once more; 0: not read again */
 	uint32_t settle_ms;
-	/* What the device is to be, as text in a; NULL with kind ERR_NONE: as it is. NULL with *e:
-	 * that. */
+	/* Returns the wanted device as JSON text in a; NULL with kind ERR_NONE: no change is
+	 * needed; NULL with *e: an error. */
 	const char *(*plan)(struct exact device, const struct bcm_node *n, struct arena *a,
 			    void *arg, struct err *e);
-	/* asked before the write; false: ERR_CONFLICT */
+	/* Called before the write; false ends the edit with ERR_CONFLICT */
 	bool (*may_act)(void *arg);
-	void (*done)(const struct bcm_node *n /* as it was read last; NULL: error */,
-		     const struct err *e, void *arg);
+	/* n: the device as last read, valid during the call; NULL: error, in e */
+	void (*done)(const struct bcm_node *n, const struct err *e, void *arg);
 	void *arg;
 };
 struct bcm_edit *bcm_edit_start(const struct bcm_edit_spec *s);
-/* no done(); NULL is fine */
+/* Cancels without done(). NULL is allowed. */
 void bcm_edit_cancel(struct bcm_edit *x);
 
 #endif

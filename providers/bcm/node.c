@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* drover's mark: one string among the free values, since nobody promises that those may be
- * objects. */
+/* drover's mark is one JSON text in a string member of extra_values, because no manual promises
+ * that these values may be objects. */
 #define MARK "drover"
 
 bool bcm_is_unset(const char *t)
@@ -33,7 +33,8 @@ static const char *set_at(struct exact o, const char *name, struct arena *a)
 	return bcm_is_unset(t) ? NULL : t;
 }
 
-/* Anything but false and nothing: a flag that guards is believed in every spelling. */
+/* True unless the value is absent or means false: a flag that protects a node is honoured in every
+ * spelling. */
 static bool is_set(struct exact v)
 {
 	OWN(arena) a = arena_new();
@@ -73,8 +74,7 @@ static void read_interfaces(struct exact device, struct arena *a, struct bcm_nod
 				n->bmc_address = set_at(it.value, "ip", a);
 			continue;
 		}
-		/* The one that it is provisioned through; where that is not said, the first that is
-		 * marked. */
+		/* The provisioning interface; if none is set, the first bootable one. */
 		if (bcm_is_unset(boots)
 			    ? n->boot_name || !is_set(exact_member(it.value, "bootable"))
 			    : !str_eq(boots, name) && !str_eq(boots, uuid))
@@ -85,7 +85,7 @@ static void read_interfaces(struct exact device, struct arena *a, struct bcm_nod
 	}
 }
 
-/* What was before stands in the mark as JSON text in a string. */
+/* Parses the mark; it stores the earlier values as JSON texts in strings. */
 static void read_lock(struct exact device, struct arena *a, struct bcm_node *n)
 {
 	struct exact mark = exact_member(exact_member(device, "extra_values"), MARK), o;
@@ -123,7 +123,7 @@ int bcm_node_read(struct exact d, struct arena *a, struct bcm_node *out, struct 
 		.data_node = is_set(exact_member(d, "dataNode")),
 	};
 	if (!out->uuid || !out->hostname)
-		return err_set(e, ERR_PROTOCOL, 0, "BCM tells of a device without %s",
+		return err_set(e, ERR_PROTOCOL, 0, "BCM reports a device without %s",
 			       out->uuid ? "hostname" : "uuid");
 	read_interfaces(d, a, out);
 	read_lock(d, a, out);
@@ -134,17 +134,19 @@ int bcm_node_fit(const struct bcm_node *n, struct err *e)
 {
 	if (!str_eq(n->type, "PhysicalNode"))
 		return err_set(e, ERR_DENIED, 0,
-			       "node %s is a %.40s in BCM: drover manages PhysicalNodes alone",
+			       "node %s is a %.40s in BCM: drover manages only PhysicalNodes",
 			       n->hostname, str_or(n->type, "device of no type"));
 	if (n->data_node)
 		return err_set(
 			e, ERR_DENIED, 0,
-			"node %s is a data node in BCM: an install would ask for its data on the console",
+			"node %s is a data node in BCM: an install would wait for a confirmation "
+			"on the console",
 			n->hostname);
 	if (str_empty(n->power_control) || strcasecmp(n->power_control, "none") == 0)
 		return err_set(
 			e, ERR_DENIED, 0,
-			"node %s has no power control in BCM: set powerControl, so that off can be asked for",
+			"node %s has no power control in BCM: set powerControl so that drover can "
+			"switch it off",
 			n->hostname);
 	return 0;
 }
@@ -163,7 +165,7 @@ const char *bcm_with_lock(struct exact device, const struct bcm_lock *l, struct 
 	char *mark;
 	json_t *o;
 
-	if (exact_kind(extra) != EXACT_OBJECT) /* absent, null */
+	if (exact_kind(extra) != EXACT_OBJECT) /* absent or null */
 		extra = (struct exact){"{}", 2};
 	if (!l) {
 		text = exact_without(extra, MARK, a, e);
@@ -206,8 +208,8 @@ static const struct {
 	{"UNKNOWN", BCM_UNKNOWN},
 };
 
-/* "UP", "UP/CLOSED", "INSTALLING (checking disks)", "UP, restart required", in any of these
- * forms. */
+/* Splits forms such as "UP", "UP/CLOSED", "INSTALLING (checking disks)" and "UP, restart
+ * required". */
 static void split(const char *said, struct arena *a, struct bcm_state *out)
 {
 	size_t n = strspn(said, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
@@ -238,7 +240,7 @@ static const char *first_of(struct exact o, const char *const *names, struct are
 	return NULL;
 }
 
-/* Which members tell it no public source says: the plausible ones are tried. */
+/* No public source documents the members of an entry, so the plausible names are tried. */
 bool bcm_state_read(struct exact entry, struct arena *a, const char **uuid, struct bcm_state *out)
 {
 	static const char *const of[] = {"ref_device_uuid", "uuid", "hostname", NULL};
@@ -251,7 +253,7 @@ bool bcm_state_read(struct exact entry, struct arena *a, const char **uuid, stru
 	if (!*uuid)
 		return false;
 	if (!text) {
-		out->name = "(none told)";
+		out->name = "(no state)";
 		return true;
 	}
 	split(text, a, out);

@@ -8,78 +8,85 @@
 #include "base/err.h"
 
 /*
- * node: what BCM says of one device and of its state, and drover's mark on it. Pure.
+ * node: parses BCM's description of one device, its state, and drover's mark on the device. Pure
+ * functions.
  *
- * Members as recorded by others against BCM 11; absent and unknown ones are normal (BCM 10 has
- * other ones).
+ * Members as others recorded them with BCM 11. Absent and unknown members are normal (BCM 10 has
+ * different ones).
  * Tests: tests/unit/providers/bcm/test_node.c, tests/fuzz/fuzz_bcm.c
  */
 struct bcm_lock {
-	/* UID of the Machine; NULL: drover holds nothing there */
+	/* UID of the Machine that owns the node; NULL: no mark */
 	const char *machine;
-	/* ... and its name, for people */
+	/* Name of that Machine, for messages */
 	const char *name;
-	/* of the operation that took it */
+	/* Token of the operation that set the mark */
 	const char *token;
 	int64_t fence;
-	/* What the device had before, as JSON text; NULL: nothing was changed. */
+	/* Values of the device before the acquire, as JSON texts; NULL: the member was absent */
 	const char *category, *management_network, *image, *next_mode;
 };
 
 struct bcm_node {
-	const char *uuid, *hostname, *type /* childType */, *mac, *power_control;
-	/* as they refer to others: UUID or name; NULL: unset */
+	const char *uuid;
+	const char *hostname;
+	/* BCM's childType */
+	const char *type;
+	const char *mac;
+	const char *power_control;
+	/* Reference to the category or network: UUID or name; NULL: unset */
 	const char *category, *management_network;
 	const char *next_install_mode;
-	/* of its BMC interface; NULL: none told */
+	/* Address of the node's BMC interface; NULL: unknown */
 	const char *bmc_address;
-	/* of the interface that it is installed through; NULL: none */
+	/* Name of the interface that BCM installs through; NULL: none */
 	const char *boot_name;
-	/* ... its address; NULL: unset */
+	/* Address of that interface; NULL: unset */
 	const char *boot_address;
 	bool boot_dhcp, data_node;
 	struct bcm_lock lock;
-	/* something stands where drover's mark would, and it is none */
+	/* The place of the mark contains something that drover did not write */
 	bool lock_broken;
 };
 
-/* ERR_PROTOCOL where it is no device with hostname and uuid. */
+/* ERR_PROTOCOL if the object is no device with hostname and uuid. */
 int bcm_node_read(struct exact device, struct arena *a, struct bcm_node *out, struct err *e)
 	__attribute__((warn_unused_result));
 
-/* Why drover does nothing to it (ERR_DENIED): a head node, a data node, what BCM does not install,
- * or does not switch. 0: nothing of these. */
+/* ERR_DENIED names why drover does not manage the node: a head node, a data node, a device that BCM
+ * does not install, or without power control. 0: drover may manage it. */
 int bcm_node_fit(const struct bcm_node *n, struct err *e) __attribute__((warn_unused_result));
 
-/* BCM's words for "unset": "", zero addresses and UUIDs, "CATEGORY" (as its category has it). */
+/* True for BCM's spellings of "unset": "", zero addresses and UUIDs, and "CATEGORY" (as in its
+ * category). */
 bool bcm_is_unset(const char *text);
 
-/* The text of the device with drover's mark in extra_values, or without it (l NULL). */
+/* Returns the text of the device with drover's mark in extra_values; l NULL: without the mark. */
 const char *bcm_with_lock(struct exact device, const struct bcm_lock *l, struct arena *a,
 			  struct err *e) __attribute__((warn_unused_result));
 
-/* How BCM's states read.  The names are those of cmsh's manual page. */
+/* What a state of BCM means for an install. State names as in cmsh's manual page. */
 enum bcm_phase {
-	/* no information: neither off nor done */
+	/* No information: proves neither off nor done */
 	BCM_UNKNOWN,
-	/* not heard of: off, or its boot met no answer */
+	/* No contact: off, or its network boot got no answer */
 	BCM_DOWN,
 	BCM_WAITING,
-	/* somebody else's decision */
+	/* An operator runs a burn-in test */
 	BCM_BURNING,
 	BCM_UP,
 	BCM_FAILED,
 };
 struct bcm_state {
 	enum bcm_phase phase;
-	/* an operator holds it */
+	/* An operator has closed the node */
 	bool closed;
-	/* INSTALLING; what BCM wrote, where it is on no list */
+	/* Name such as INSTALLING; BCM's own text if the state is unknown to drover */
 	const char *name;
-	/* "checking disks"; NULL: none */
+	/* Details such as "checking disks"; NULL: none */
 	const char *text;
 };
-/* Of one entry of a status list.  False: it names no device. */
+/* Parses one entry of a status list. False: the entry names no device. */
 bool bcm_state_read(struct exact entry, struct arena *a, const char **uuid, struct bcm_state *out);
 
 #endif

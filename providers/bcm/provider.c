@@ -1,21 +1,23 @@
 /*
- * provider: machines that a BCM head node installs and switches, and whose BMCs drover asks itself.
+ * provider: machines that a BCM head node installs and switches, and whose BMCs drover queries
+ * itself.
  *
- *   observe		  the BMC: power, identity, overrides, media; with a handle, BCM's state of the node too
- *   boot, media, drives, log_out	the BMC: drover's agent is booted past BCM, since each boot has a secret of its own
- *   power		  BCM (powerOperation), which is to know of it; its effect is for the BMC to show
+ *   observe		  BMC: power, identity, overrides, media; with a handle also BCM's state
+ *   boot, media, drives, log_out	BMC: drover's agent is booted without BCM, because each boot
+ *   		  has a secret of its own
+ *   power		  BCM (powerOperation), so that BCM knows; the effect is observed at the BMC
  *   acquire, release  BCM
  *
- * What changes anything at BCM first looks at the BMC and at the node: it is the machine that is
- * meant (fits()), the node is one that drover may touch, nobody else holds it, and the BMC that BCM
- * has for the node is the one that was just looked at. A node's name that was mistyped so reaches
- * no other machine.
+ * Before anything is changed in BCM, the BMC and the node are checked: the machine is the expected
+ * one (fits()), the node is one that drover may manage, no other drover owns it, and BCM's BMC
+ * address for the node is the address that was just observed. So a mistyped node name never reaches
+ * another machine.
  *
- *   look (BMC) --> fits, session --> getDevice: fit, holder, BMC address --> may_act --> the change
+ *   observe (BMC) --> fits, session --> getDevice: fit, owner, BMC address --> may_act --> change
  *
- * What goes to BCM is a job of its own seat (jobs.h), one at a time for a machine; its look waits
- * in the line of the BMCs, and its time begins with the look. A head node that hangs so keeps no
- * look at the BMC waiting.
+ * Jobs for BCM have a queue of their own (jobs.h), one job at a time for a machine. A job's
+ * observation waits in the queue of the BMCs, and the job's time limit starts with the observation.
+ * So a hanging head node does not delay observations of BMCs.
  * Tests: tests/contract/test_provider.c, tests/contract/test_bcm.c
  */
 #include <stdlib.h>
@@ -33,25 +35,25 @@
 
 struct bcm_provider {
 	struct loop_group *group;
-	/* of type redfish */
+	/* Provider of type redfish for the BMCs */
 	struct provider bmcs;
 	struct bcm *bcm;
 	struct bcm_statuses *statuses;
 	struct bcm_discovery *discovery;
-	/* over that of bmcs */
+	/* Queue of jobs for BCM, started by the queue of bmcs */
 	struct job_line line;
 	void (*found)(const struct provider_inventory *i, const struct err *e, void *arg);
 	void *found_arg;
 };
 
 struct provider_machine {
-	/* first: a job's seat is its machine */
+	/* Must be first: a job's seat is cast to its machine */
 	struct job_seat seat;
 	struct bcm_provider *bp;
-	/* of bp->bmcs: not looked into */
+	/* Machine of bp->bmcs; opaque here */
 	struct provider_machine *bmc;
 	char *name, *uid, *node, *bmc_host;
-	/* of the job that runs */
+	/* Request of the running job */
 	struct bcm_request *request;
 	struct bcm_asker *asker;
 	struct bcm_acquire *acquire;
@@ -62,7 +64,7 @@ static struct provider_machine *machine_of(const struct job *j)
 	return (struct provider_machine *)j->seat;
 }
 
-/* The BMC is done with: what goes wrong now, or takes too long, is BCM's. */
+/* From here on, errors and timeouts of the job are attributed to BCM, not to the BMC. */
 static void go_to_bcm(struct job *j)
 {
 	j->seat->silent = PROVIDER_OF_MANAGER;
@@ -89,7 +91,7 @@ static void on_look_begun(int64_t waited_ms, void *arg)
 	job_begun(arg, waited_ms);
 }
 
-/* --- what BCM says of the node ---------------------------------------------------------------- */
+/* --- the node in BCM -------------------------------------------------------------------------- */
 
 static void read_node(struct job *j,
 		      void (*done)(struct exact result, const struct err *e, void *arg))
@@ -115,7 +117,7 @@ static int no_node(const struct job *j, const struct err *failed, struct err *e)
 	return -1;
 }
 
-/* The node's BMC, as BCM has it, is the one that the look was of. */
+/* ERR_INVALID unless BCM's BMC address for the node is the address that was observed. */
 static int is_the_machine(const struct job *j, const struct bcm_node *n, struct err *e)
 {
 	if (n->bmc_address &&
@@ -123,7 +125,8 @@ static int is_the_machine(const struct job *j, const struct bcm_node *n, struct 
 		return 0;
 	(void)!err_set(
 		e, ERR_INVALID, 0,
-		"node %.60s has the BMC %s in BCM, and the machine's answers from %s: correct spec.node or spec.bmc.address",
+		"node %.60s has BMC address %s in BCM, but the machine's BMC answers from %s: "
+		"correct spec.node or spec.bmc.address",
 		n->hostname, str_or(n->bmc_address, "(none)"), machine_of(j)->bmc_host);
 	e->scope = ERR_MACHINE;
 	return -1;
@@ -133,7 +136,7 @@ static void on_done(const struct err *e, void *arg)
 {
 	struct job *j = arg;
 
-	machine_of(j)->acquire = NULL; /* it frees itself */
+	machine_of(j)->acquire = NULL; /* the acquire frees itself */
 	if (e) {
 		fail(j, e);
 		return;
@@ -143,7 +146,7 @@ static void on_done(const struct err *e, void *arg)
 	job_end(j, NULL, NULL);
 }
 
-/* {"count": 0}: no node was switched, which is no error of the call. */
+/* {"count": 0} means that no node was switched; BCM does not report this as an error. */
 static void on_switched(struct exact result, const struct err *failed, void *arg)
 {
 	struct job *j = arg;
@@ -161,7 +164,7 @@ static void on_switched(struct exact result, const struct err *failed, void *arg
 	}
 	(void)!err_set(
 		&e, ERR_PROTOCOL, 0,
-		"BCM took power %s for node %.60s and switched no node: look at its powerControl",
+		"BCM accepted power %s for node %.60s but switched no node: check its powerControl",
 		j->on ? "on" : "off", machine_of(j)->node);
 	e.scope = ERR_MACHINE;
 	fail(j, &e);
@@ -224,7 +227,7 @@ static void on_node(struct exact device, const struct err *failed, void *arg)
 	}
 }
 
-/* --- how far an install is -------------------------------------------------------------------- */
+/* --- progress of an install ------------------------------------------------------------------- */
 
 static void tell(struct job *j, enum provider_progress progress, const char *text)
 {
@@ -233,8 +236,8 @@ static void tell(struct job *j, enum provider_progress progress, const char *tex
 	job_end(j, &j->seen, NULL);
 }
 
-/* UP alone may be of the system before: the install mode for one boot is gone when that boot
- * came. */
+/* UP alone may come from the system before the install. BCM clears the one-time install mode when
+ * the node boots for the install. */
 static void on_up(struct exact device, const struct err *failed, void *arg)
 {
 	struct job *j = arg;
@@ -249,9 +252,11 @@ static void on_up(struct exact device, const struct err *failed, void *arg)
 		fail(j, &e);
 	} else if (!str_eq(n.lock.token, j->call.handle)) {
 		tell(j, PROVIDER_PROGRESS_FAILED,
-		     "UP, and drover's mark in extra_values is not that of this install: somebody else wrote the node");
+		     "UP, but the mark in extra_values is not that of this install: another "
+		     "writer changed the node");
 	} else if (/* mutant: bcm-up-believed */ str_eq(n.next_install_mode, "FULL")) {
-		tell(j, PROVIDER_PROGRESS_UNBEGUN, "UP, of the system before the install");
+		tell(j, PROVIDER_PROGRESS_UNBEGUN,
+		     "UP, still with the system from before the install");
 	} else {
 		tell(j, PROVIDER_PROGRESS_DONE, "UP");
 	}
@@ -300,7 +305,7 @@ static void on_uuid(struct exact device, const struct err *failed, void *arg)
 	}
 }
 
-/* --- the look that every job begins with ------------------------------------------------------ */
+/* --- the observation that begins every job ---------------------------------------------------- */
 
 static void keep(struct job *j, const struct provider_observation *o)
 {
@@ -340,7 +345,7 @@ static void on_look(const struct provider_observation *o, const char *handle,
 	if (j->call.session && !str_eq(j->call.session, str_or(o->session_uri, ""))) {
 		(void)!err_set(
 			&e, ERR_UNAVAILABLE, 0,
-			"the login is new and has to be written down before anything is done in it");
+			"the BMC session is new and must be recorded in status before it is used");
 		e.scope = ERR_MACHINE;
 		fail(j, &e);
 		return;
@@ -367,7 +372,7 @@ static void run(struct job *j)
 	bp->bmcs.ops->observe(&bp->bmcs, machine_of(j)->bmc, &look);
 }
 
-/* --- the slots -------------------------------------------------------------------------------- */
+/* --- provider operations ---------------------------------------------------------------------- */
 
 static int bcm_open(struct provider *p, const struct provider_spec *s, struct err *e)
 {
@@ -376,7 +381,8 @@ static int bcm_open(struct provider *p, const struct provider_spec *s, struct er
 	struct bcm_spec bs;
 
 	if (!g || str_empty(g->endpoint))
-		return err_set(e, ERR_INVALID, 0, "provider %s: no head node", s->name);
+		return err_set(e, ERR_INVALID, 0, "provider %s: no head node is configured",
+			       s->name);
 	bs = (struct bcm_spec){.endpoint = g->endpoint,
 			       .ca_pem = g->ca_pem,
 			       .pin_sha256 = g->pin_sha256,
@@ -418,8 +424,8 @@ static void bcm_close(struct provider *p)
 	free(bp);
 }
 
-/* https://10.0.8.17:443/redfish/v1/Systems/1 and the like: what the BMC answers from, until it
- * has. */
+/* Returns the host part of a URL such as https://10.0.8.17:443/redfish/v1/Systems/1: the BMC's
+ * address until an observation reports it. */
 static char *host_of(const char *url)
 {
 	const char *at = strstr(url, "://");
@@ -544,7 +550,7 @@ static void on_found(const struct provider_inventory *i, const struct err *e, vo
 {
 	struct bcm_provider *bp = arg;
 
-	bp->discovery = NULL; /* it frees itself */
+	bp->discovery = NULL; /* the discovery frees itself */
 	bp->found(i, e, bp->found_arg);
 }
 

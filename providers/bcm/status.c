@@ -15,17 +15,17 @@ struct bcm_statuses {
 	struct loop_group *group;
 	struct bcm *bcm;
 	struct bcm_request *request;
-	/* told: which way it is was logged */
+	/* told: the log has recorded which of them answers */
 	bool by_rest, told;
 	int64_t began_at;
 	struct loop_timer next;
-	/* of bcm_asker.link; asked: the list under way is for them */
+	/* Lists of bcm_asker.link; asked: wait for the list in progress */
 	struct list waiting, asked;
-	/* of the last list */
+	/* Arena of the last list */
 	struct arena *a;
 	/* uuid or hostname -> struct bcm_state, of the last list */
 	struct map *states;
-	/* ... or why there is none */
+	/* Error of the last list; kind ERR_NONE: none */
 	struct err failed;
 	struct loop_defer tell;
 };
@@ -56,12 +56,12 @@ static void begin_soon(struct bcm_statuses *s)
 		loop_timer_start(&s->next, wait > 0 ? wait : 0);
 }
 
-/* One in each turn: a done() may free all of this. */
+/* Answers one caller in each loop turn, because done() may free s. */
 static void on_tell(void *arg)
 {
 	struct bcm_statuses *s = arg;
 	struct bcm_asker *a = list_first(&s->asked, struct bcm_asker, link);
-	static const struct bcm_state none = {.phase = BCM_UNKNOWN, .name = "(none told)"};
+	static const struct bcm_state none = {.phase = BCM_UNKNOWN, .name = "(no state)"};
 	const struct bcm_state *st;
 	struct err e = s->failed;
 
@@ -110,9 +110,9 @@ static void on_list(struct exact list, const struct err *e, void *arg)
 	s->request = NULL;
 	err_clear(&s->failed);
 	if (e && !s->by_rest && (e->kind == ERR_UNSUPPORTED || e->kind == ERR_DENIED)) {
-		log_info(
-			"BCM does not answer cmstatus.getStatusForDevices: its REST resource is read",
-			LOG_E(e));
+		log_info("BCM refuses cmstatus.getStatusForDevices: reading node states from "
+			 "/rest/v1/status",
+			 LOG_E(e));
 		s->by_rest = s->told = true;
 		begin(s);
 		return;
@@ -120,18 +120,17 @@ static void on_list(struct exact list, const struct err *e, void *arg)
 	if (e)
 		s->failed = *e;
 	else if (exact_kind(list) != EXACT_LIST)
-		(void)!err_set(&s->failed, ERR_PROTOCOL, 0, "BCM's states are no list");
+		(void)!err_set(&s->failed, ERR_PROTOCOL, 0, "BCM's node states are not a list");
 	else
 		take(s, list);
 	if (!e && !s->told) {
 		s->told = true;
-		log_info("BCM tells the states of nodes",
-			 LOG_S("by", "cmstatus.getStatusForDevices"));
+		log_info("BCM reports node states", LOG_S("by", "cmstatus.getStatusForDevices"));
 	}
 	loop_defer(&s->tell);
 }
 
-/* Of all who wait, in one list. */
+/* Requests one list for all waiting callers. */
 static void begin(void *arg)
 {
 	struct bcm_statuses *s = arg;

@@ -13,8 +13,8 @@
 #define PER_S 5.0
 #define BURST 10.0
 #define FORM "application/x-www-form-urlencoded; charset=utf-8"
-/* A call beyond waits here and not below, where nobody would ask it once more whether it may
- * act. */
+/* Further calls wait here and not in the HTTP client, because they must call may_act() just before
+ * they are sent. */
 #define IN_FLIGHT 64
 
 struct ec2_client {
@@ -23,12 +23,12 @@ struct ec2_client {
 	struct ec2_login *login;
 	char *region, *host;
 	struct list waiting, sent;
-	/* of sent */
+	/* Number of calls in sent */
 	unsigned in_flight;
 	struct bucket bucket;
 	struct loop_timer pump;
 	struct ec2_login_waiter waiter;
-	/* the cloud's clock less ours; 0: not wrong enough to matter */
+	/* Cloud's clock minus this host's clock, in ms; 0: no relevant difference */
 	int64_t skew_ms;
 };
 
@@ -39,7 +39,7 @@ struct ec2_request {
 	struct ec2_call call;
 	struct buf body;
 	bool sent;
-	/* Unix ms */
+	/* Wall clock by which it was signed, Unix ms */
 	int64_t signed_at;
 };
 
@@ -49,7 +49,7 @@ static void wake(struct ec2_client *c)
 		loop_timer_start(&c->pump, 0);
 }
 
-/* Out of the lists; the next may go. */
+/* Takes the call out of its list and wakes the next. */
 static void land(struct ec2_request *q)
 {
 	list_remove(&q->link);
@@ -68,7 +68,7 @@ static void request_free(struct ec2_request *q)
 	free(q);
 }
 
-/* Out of every list, then tell, then free: done() may free the client. */
+/* Takes q out of its list, calls done(), frees q. done() may free the client. */
 static void request_end(struct ec2_request *q, const struct ec2_reply *r, const struct err *e)
 {
 	land(q);
@@ -76,7 +76,7 @@ static void request_end(struct ec2_request *q, const struct ec2_reply *r, const 
 	request_free(q);
 }
 
-/* The cloud's clock, as far as it is known. */
+/* Returns the cloud's wall clock (Unix ms), by this host's clock unless a difference is known. */
 static int64_t cloud_wall(const struct ec2_client *c)
 {
 	return loop_wall(loop_of(c->group)) + c->skew_ms;
@@ -87,9 +87,9 @@ const char *ec2_client_region(const struct ec2_client *c)
 	return c->region;
 }
 
-/* --- answers ---------------------------------------------------------------------------------- */
+/* --- replies ---------------------------------------------------------------------------------- */
 
-/* By the Date of an answer; 0: it has none. */
+/* Returns the Date of a reply minus `of`, in ms; 0: the reply has no Date. */
 static int64_t ahead_ms(const struct http_reply *r, int64_t of)
 {
 	const char *text = http_reply_header(r, "Date");
@@ -140,7 +140,8 @@ static void on_reply(const struct http_reply *r, const struct err *of_transport,
 		}
 		judge(q, r, doc, &e);
 		if (r->status / 100 == 2 && q->call.changes)
-			e.kind = ERR_TIMEOUT; /* it was done, and what it was cannot be read */
+			/* it was carried out, but its result cannot be read */
+			e.kind = ERR_TIMEOUT;
 	}
 	(void)!err_wrap(&e, "%s in %s", q->call.action, q->client->region);
 	request_end(q, NULL, &e);
@@ -193,7 +194,8 @@ static void send(struct ec2_request *q, const struct sigv4_credentials *keys)
 
 static void on_login(const struct err *failed, void *arg);
 
-/* The first that waits goes out, or ends; or the time at which it may. */
+/* Sends or ends the first waiting call, or starts the timer for the time at which it may be
+ * sent. */
 static void pump(void *arg)
 {
 	struct ec2_client *c = arg;
@@ -217,11 +219,12 @@ static void pump(void *arg)
 		send(q, &keys);
 		return;
 	}
-	(void)!err_set(&e, ERR_CONFLICT, 0, "%s is not wanted any more", q->call.action);
+	(void)!err_set(&e, ERR_CONFLICT, 0, "%s is no longer wanted", q->call.action);
 	request_end(q, NULL, &e);
 }
 
-/* One in each turn: a done() may free the client, or cancel others. */
+/* Ends one waiting call in each loop turn, because done() may free the client or cancel other
+ * calls. */
 static void on_login(const struct err *failed, void *arg)
 {
 	struct ec2_client *c = arg;

@@ -16,11 +16,11 @@
  *
  *   waiting --credentials, pace--> may_act() --> signed, sent --> done()
  *
- * Calls are sent in order, no faster than the pace. What is denied for a clock that is wrong makes
- * the next calls be signed by the cloud's clock, as the Date of its answer told it; no call is
- * repeated here. Errors are of errors.h; a call that changes something and is not answered ends
- * with ERR_TIMEOUT, however the connection ended. All on the loop thread; done() comes exactly
- * once, never inside the starting function.
+ * Calls are sent in order, no faster than requests_per_s. If a call is denied because the clock is
+ * wrong, later calls are signed with the cloud's clock, taken from the Date of the reply; the
+ * client repeats no call. Errors are those of errors.h; a call that changes something and gets no
+ * reply ends with ERR_TIMEOUT, however the connection ended. Everything runs on the loop thread;
+ * done() is called exactly once, never inside the starting function.
  * Tests: tests/contract/test_ec2.c
  */
 #define EC2_VERSION "2016-11-15"
@@ -29,15 +29,15 @@ struct ec2_client;
 struct ec2_client_spec {
 	struct loop_group *group;
 	struct http *http;
-	/* borrowed */
+	/* Borrowed; must outlive the client */
 	struct ec2_login *login;
 	const char *region, *endpoint, *ca_pem;
-	/* 0: 5 */
+	/* Pace of calls; 0: 5 */
 	double requests_per_s;
 	bool plain_ok;
 };
 struct ec2_client *ec2_client_new(const struct ec2_client_spec *s, struct err *e);
-/* its calls end without done() */
+/* Ends all calls without done(). */
 void ec2_client_free(struct ec2_client *c);
 DEFINE_OWN(ec2_client)
 
@@ -45,9 +45,9 @@ const char *ec2_client_region(const struct ec2_client *c);
 
 struct ec2_call {
 	const char *action;
-	/* of query_begin(); taken, and wiped */
+	/* Form from query_begin(); ownership passes to the client, which wipes it */
 	struct buf *body;
-	/* something, if it is obeyed */
+	/* The call changes something if it is carried out */
 	bool changes;
 	bool (*may_act)(void *arg);
 	void *may_act_arg;
@@ -56,7 +56,7 @@ struct ec2_call {
 };
 struct ec2_request;
 struct ec2_request *ec2_call(struct ec2_client *c, const struct ec2_call *call);
-/* no done(); NULL is fine */
+/* Cancels without done(). NULL is allowed. */
 void ec2_cancel(struct ec2_request *q);
 
 #endif

@@ -8,19 +8,21 @@
 int ec2_cloud_check(const struct provider_cloud *c, struct err *e)
 {
 	if (!c)
-		return err_set(e, ERR_INVALID, 0, "it is not said what may be launched, and where");
+		return err_set(e, ERR_INVALID, 0, "the zones and instance types are not specified");
 	if (!c->zones.n || !c->types.n)
-		return err_set(e, ERR_INVALID, 0, "no zone, or no type of instance, is given");
+		return err_set(e, ERR_INVALID, 0,
+			       "at least one zone and one instance type are "
+			       "required");
 	for (size_t i = 0; i < c->zones.n; i++) {
 		const struct provider_cloud_zone *z = &c->zones.v[i];
 
 		if (str_empty(z->region) || str_empty(z->zone))
-			return err_set(e, ERR_INVALID, 0, "a zone without its name or region");
+			return err_set(e, ERR_INVALID, 0, "a zone has no name or no region");
 		if (str_empty(z->image) && str_empty(c->image))
-			return err_set(e, ERR_INVALID, 0, "zone %s: no image", z->zone);
+			return err_set(e, ERR_INVALID, 0, "zone %s: no image is set", z->zone);
 	}
 	if (c->root_device && c->root_gib <= 0)
-		return err_set(e, ERR_INVALID, 0, "a root device without its size");
+		return err_set(e, ERR_INVALID, 0, "the root device has no size");
 	return 0;
 }
 

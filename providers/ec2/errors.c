@@ -6,8 +6,7 @@
 
 #define MINUTES 60000u
 
-/* after_ms: when to ask again, where the answer does not say. clock: may be of a clock that is
- * wrong. */
+/* after_ms: retry time if the reply contains none. clock: a wrong clock can cause this error. */
 struct row {
 	const char *code;
 	enum err_kind kind;
@@ -17,7 +16,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-	/* none there: another zone, type or market may have some */
+	/* no capacity there: another zone, type or market may have capacity */
 	{"InsufficientInstanceCapacity", ERR_CAPACITY, ERR_ZONE, 3 * MINUTES, false},
 	{"InsufficientHostCapacity", ERR_CAPACITY, ERR_ZONE, 3 * MINUTES, false},
 	{"InsufficientReservedInstanceCapacity", ERR_CAPACITY, ERR_ZONE, 3 * MINUTES, false},
@@ -28,7 +27,7 @@ static const struct row rows[] = {
 	{"InsufficientFreeAddressesInSubnet", ERR_CAPACITY, ERR_ZONE, 3 * MINUTES, false},
 	{"CapacityReservationNotActive", ERR_CAPACITY, ERR_ZONE, 3 * MINUTES, false},
 	{"SpotMaxPriceTooLow", ERR_PRICE, ERR_ZONE, 3 * MINUTES, false},
-	/* the account's limits: a person raises them */
+	/* limits of the account, which an operator can raise */
 	{"VcpuLimitExceeded", ERR_QUOTA, ERR_ACCOUNT, 15 * MINUTES, false},
 	{"InstanceLimitExceeded", ERR_QUOTA, ERR_ACCOUNT, 15 * MINUTES, false},
 	{"MaxSpotInstanceCountExceeded", ERR_QUOTA, ERR_ACCOUNT, 15 * MINUTES, false},
@@ -36,7 +35,7 @@ static const struct row rows[] = {
 	{"VolumeLimitExceeded", ERR_QUOTA, ERR_ACCOUNT, 15 * MINUTES, false},
 	{"NetworkInterfaceLimitExceeded", ERR_QUOTA, ERR_ACCOUNT, 15 * MINUTES, false},
 	{"AddressLimitExceeded", ERR_QUOTA, ERR_ACCOUNT, 15 * MINUTES, false},
-	/* the zone does not have the type at all */
+	/* the zone does not offer the type at all */
 	{"Unsupported", ERR_UNSUPPORTED, ERR_ZONE, 60 * MINUTES, false},
 	{"UnsupportedOperation", ERR_UNSUPPORTED, ERR_REQUEST, 0, false},
 	/* too many calls */
@@ -44,7 +43,7 @@ static const struct row rows[] = {
 	{"Throttling", ERR_UNAVAILABLE, ERR_ACCOUNT, 5000, false},
 	{"ThrottlingException", ERR_UNAVAILABLE, ERR_ACCOUNT, 5000, false},
 	{"EC2ThrottledException", ERR_UNAVAILABLE, ERR_ACCOUNT, 5000, false},
-	/* who we are, and what we may */
+	/* authentication and permissions */
 	{"AuthFailure", ERR_DENIED, ERR_ACCOUNT, 0, true},
 	{"SignatureDoesNotMatch", ERR_DENIED, ERR_ACCOUNT, 0, true},
 	{"RequestExpired", ERR_DENIED, ERR_ACCOUNT, 0, true},
@@ -62,7 +61,7 @@ static const struct row rows[] = {
 	{"PendingVerification", ERR_DENIED, ERR_ACCOUNT, 0, false},
 	{"Blocked", ERR_DENIED, ERR_ACCOUNT, 0, false},
 	{"OperationNotPermitted", ERR_DENIED, ERR_REQUEST, 0, false},
-	/* what is meant */
+	/* objects and their states */
 	{"InvalidInstanceID.NotFound", ERR_NOT_FOUND, ERR_REQUEST, 0, false},
 	{"InvalidCapacityReservationId.NotFound", ERR_NOT_FOUND, ERR_REQUEST, 0, false},
 	{"IdempotentParameterMismatch", ERR_CONFLICT, ERR_REQUEST, 0, false},
@@ -114,16 +113,16 @@ int ec2_error(const struct ec2_failure *f, struct err *e)
 	struct row r = known ? *known : guess(f);
 
 	if (ec2_is_of_clock(f)) {
-		(void)!err_set(
-			e, ERR_UNAVAILABLE, f->status,
-			"this host's clock is %lld s %s the cloud's, and requests are refused for it (%s): set it right",
-			(long long)(distance(f->skew_ms) / 1000),
-			f->skew_ms > 0 ? "behind" : "ahead of", str_or(f->code, "no code"));
+		(void)!err_set(e, ERR_UNAVAILABLE, f->status,
+			       "this host's clock is %lld s %s the cloud's, therefore requests are "
+			       "refused (%s): correct the clock",
+			       (long long)(distance(f->skew_ms) / 1000),
+			       f->skew_ms > 0 ? "behind" : "ahead of", str_or(f->code, "no code"));
 		e->scope = ERR_PROVIDER;
 		return -1;
 	}
 	(void)!err_set(e, r.kind, f->status, "%.60s: %.160s",
-		       str_or(f->code, "an answer without a code"), str_or(f->message, ""));
+		       str_or(f->code, "a reply without a code"), str_or(f->message, ""));
 	e->scope = r.scope;
 	e->retry_after_ms = f->retry_after_ms ? f->retry_after_ms : r.after_ms;
 	return -1;

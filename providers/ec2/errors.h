@@ -6,36 +6,36 @@
 #include "base/err.h"
 
 /*
- * errors: what a code of EC2's or STS's means: kind, scope, and when to ask again. Pure.
+ * errors: translates error codes of EC2 and STS to kind, scope and retry time. Pure functions.
  *
- * A code that has no row is judged by its form and the status: Invalid... and other 4xx are of the
- * request, 5xx of the service. A failure of the service while it was told to change something tells
- * nothing of whether it did: ERR_TIMEOUT then.
+ * An unlisted code is judged by the status: 5xx and 429 are failures of the service, other 4xx are
+ * errors of the request. If the service fails (5xx) during a call that changes something, it is
+ * unknown whether the call was carried out: ERR_TIMEOUT.
  *
- * Clocks come first: a signature that is refused while the Date of the answer is more than
- * EC2_SKEW_MS from ours is refused for that, and no credential is blamed (ERR_UNAVAILABLE, scope
- * ERR_PROVIDER).
+ * Clocks are checked first: if a signature is refused while the Date of the reply differs from this
+ * host's clock by more than EC2_SKEW_MS, the clock is the cause and the credentials are not blamed
+ * (ERR_UNAVAILABLE, scope ERR_PROVIDER).
  * Tests: tests/unit/providers/ec2/test_errors.c
  */
-#define EC2_SKEW_MS 240000 /* AWS takes five minutes */
+#define EC2_SKEW_MS 240000 /* AWS accepts a difference of five minutes */
 
 struct ec2_failure {
 	int status;
-	/* code NULL: the body had none */
+	/* code NULL: the body contains none */
 	const char *code, *message;
-	/* from the header; 0: none */
+	/* From the reply's header; 0: none */
 	uint32_t retry_after_ms;
-	/* of a call that changes something */
+	/* The call changes something */
 	bool changes;
-	/* the cloud's clock less the one that was signed by; 0: not known */
+	/* Cloud's clock minus the clock by which the call was signed, in ms; 0: unknown */
 	int64_t skew_ms;
 };
 int ec2_error(const struct ec2_failure *f, struct err *e) __attribute__((warn_unused_result));
 
-/* It is the clock that this is of. */
+/* True if the call was denied because of a wrong clock. */
 bool ec2_is_of_clock(const struct ec2_failure *f);
 
-/* The credentials themselves have ended: others are to be got. */
+/* True if the credentials have expired and must be renewed. */
 bool ec2_is_expired(const char *code);
 
 #endif

@@ -24,8 +24,8 @@ static void add_groups(struct buf *b, const struct provider_cloud_zone *z, const
 		query_add(b, z->security_groups[i], "%sSecurityGroupId.%zu", prefix, i + 1);
 }
 
-/* Either a subnet, or interfaces that name it: EC2 refuses both. The first card's is device 0, each
- * other card's 1. */
+/* EC2 accepts either a subnet or interfaces that name it, not both. The interface of the first
+ * network card is device 0, that of each other card device 1. */
 static void add_network(struct buf *b, const struct ec2_place *at)
 {
 	char prefix[40];
@@ -120,7 +120,7 @@ void ec2_launch_form(struct buf *b, const struct ec2_place *at, const struct ela
 	add_user_data(b, l);
 }
 
-/* --- an instance ------------------------------------------------------------------------------ */
+/* --- decoding an instance --------------------------------------------------------------------- */
 
 static enum elastic_state state_of(const char *name)
 {

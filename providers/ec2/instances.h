@@ -8,22 +8,23 @@
 #include "providers/provider.h"
 
 /*
- * instances: a launch as the form of RunInstances, and items of instancesSet as instances. Pure.
+ * instances: encodes a launch as the form of RunInstances, and decodes items of instancesSet. Pure
+ * functions.
  *
- * All that are asked for or none (MinCount = MaxCount); instances and their volumes carry the tags
- * from their first moment; their metadata service takes version 2 alone.
+ * A launch starts all instances or none (MinCount = MaxCount). Instances and their volumes carry
+ * the tags from their creation. Their metadata service accepts version 2 only.
  * Tests: tests/contract/test_ec2.c
  */
 struct ec2_place {
 	const struct provider_cloud *cloud;
 	const struct provider_cloud_zone *zone;
 	const struct provider_cloud_type *type;
-	/* the reservation is a capacity block */
+	/* The reservation is a capacity block */
 	bool block;
 };
 void ec2_launch_form(struct buf *b, const struct ec2_place *at, const struct elastic_launch *l);
 
-/* Strings are in a.  False: it has no id. */
+/* Decodes an instance; its strings are allocated in a. False: the item has no id. */
 bool ec2_instance_read(struct ec2_reply_node item, const char *region, struct arena *a,
 		       struct elastic_instance *out);
 struct elastic_instance ec2_instance_copy(const struct elastic_instance *i, struct arena *a);

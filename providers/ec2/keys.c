@@ -24,7 +24,7 @@ static int fill(struct ec2_keys *k, const char *id, const char *secret, const ch
 		int64_t ends_at, const char *from, struct err *e)
 {
 	if (str_empty(id) || str_empty(secret))
-		return err_set(e, ERR_DENIED, 0, "no access key and its secret in %.150s", from);
+		return err_set(e, ERR_DENIED, 0, "no access key with its secret in %.150s", from);
 	ec2_keys_done(k);
 	k->id = mem_strdup(id);
 	k->secret = secret_from_str(secret);
@@ -39,7 +39,7 @@ int ec2_keys_from_environment(struct ec2_keys *k, struct err *e)
 		    getenv("AWS_SESSION_TOKEN"), 0, "the environment", e);
 }
 
-/* --- the shared file -------------------------------------------------------------------------- */
+/* --- the shared credentials file -------------------------------------------------------------- */
 
 static char *stripped(char *s)
 {
@@ -111,7 +111,7 @@ int ec2_keys_from_file(struct ec2_keys *k, const char *path, const char *profile
 	file = fopen(path, "re");
 	if (!file)
 		return err_errno(e, errno, "%.150s", path);
-	setvbuf(file, NULL, _IONBF, 0); /* no copy of it stays behind */
+	setvbuf(file, NULL, _IONBF, 0); /* stdio must not keep a copy of the secret */
 	n = fread(text, 1, FILE_MAX, file);
 	(void)fclose(file);
 	text[n] = '\0';
@@ -122,7 +122,7 @@ int ec2_keys_from_file(struct ec2_keys *k, const char *path, const char *profile
 	return rc;
 }
 
-/* --- what services answer --------------------------------------------------------------------- */
+/* --- replies of services ---------------------------------------------------------------------- */
 
 int ec2_keys_from_metadata(struct ec2_keys *k, const char *json, size_t len, struct err *e)
 {
@@ -133,15 +133,15 @@ int ec2_keys_from_metadata(struct ec2_keys *k, const char *json, size_t len, str
 
 	if (!json_is_object(o))
 		return err_set(e, ERR_PROTOCOL, 0,
-			       "the metadata service's credentials are no JSON object");
+			       "the metadata service's credentials are not a JSON object");
 	id = json_string_value(json_object_get(o, "AccessKeyId"));
 	secret = json_string_value(json_object_get(o, "SecretAccessKey"));
 	token = json_string_value(json_object_get(o, "Token"));
 	end = json_string_value(json_object_get(o, "Expiration"));
 	if (!end || !str_to_time(end, &ends_at))
 		return err_set(e, ERR_PROTOCOL, 0,
-			       "the metadata service does not say when its credentials end");
-	return fill(k, id, secret, token, ends_at, "the metadata service's answer", e);
+			       "the metadata service's credentials have no expiry time");
+	return fill(k, id, secret, token, ends_at, "the metadata service's reply", e);
 }
 
 int ec2_keys_from_sts(struct ec2_keys *k, const char *xml, size_t len, struct err *e)
@@ -157,7 +157,7 @@ int ec2_keys_from_sts(struct ec2_keys *k, const char *xml, size_t len, struct er
 	n = ec2_reply_at(ec2_reply_root(r), "AssumeRoleWithWebIdentityResult/Credentials");
 	end = ec2_reply_text(n, "Expiration", a);
 	if (!end || !str_to_time(end, &ends_at))
-		return err_set(e, ERR_PROTOCOL, 0, "STS does not say when its credentials end");
+		return err_set(e, ERR_PROTOCOL, 0, "the credentials from STS have no expiry time");
 	return fill(k, ec2_reply_text(n, "AccessKeyId", a), ec2_reply_text(n, "SecretAccessKey", a),
-		    ec2_reply_text(n, "SessionToken", a), ends_at, "the answer of STS", e);
+		    ec2_reply_text(n, "SessionToken", a), ends_at, "the reply of STS", e);
 }

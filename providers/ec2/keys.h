@@ -6,24 +6,24 @@
 #include "base/secret.h"
 
 /*
- * keys: one set of credentials, and where it is read from: the environment, a shared credentials
- * file, the metadata service's JSON, the answer of STS.
+ * keys: one set of credentials, and functions that read it from the environment, a shared
+ * credentials file, the metadata service's JSON, or a reply of STS.
  * Tests: tests/unit/providers/ec2/test_keys.c
  */
 struct ec2_keys {
 	char *id;
-	/* token NULL: none */
+	/* token NULL: no session token */
 	struct secret *secret, *token;
-	/* Unix ms; 0: never */
+	/* Expiry, Unix ms; 0: never */
 	int64_t ends_at;
 };
 void ec2_keys_done(struct ec2_keys *k);
 
-/* Filled on success; untouched otherwise. */
+/* All four replace *k on success, and leave it unchanged on error. */
 int ec2_keys_from_environment(struct ec2_keys *k, struct err *e);
-/* An INI file: [PROFILE], aws_access_key_id, aws_secret_access_key, aws_session_token. NULL: as
- * AWS's tools have it: AWS_SHARED_CREDENTIALS_FILE or ~/.aws/credentials, AWS_PROFILE or
- * "default". */
+/* Reads an INI file: [PROFILE], aws_access_key_id, aws_secret_access_key, aws_session_token. NULL:
+ * the defaults of AWS's tools, that is AWS_SHARED_CREDENTIALS_FILE or ~/.aws/credentials,
+ * AWS_PROFILE or "default". */
 int ec2_keys_from_file(struct ec2_keys *k, const char *path, const char *profile, struct err *e);
 int ec2_keys_from_metadata(struct ec2_keys *k, const char *json, size_t len, struct err *e);
 int ec2_keys_from_sts(struct ec2_keys *k, const char *xml, size_t len, struct err *e);

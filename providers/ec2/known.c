@@ -12,7 +12,7 @@ struct entry {
 	int64_t seen_at;
 };
 struct ec2_known {
-	/* by id */
+	/* Instance id -> struct entry */
 	struct map *entries;
 };
 

@@ -6,9 +6,9 @@
 #include "providers/elastic.h"
 
 /*
- * known: instances that this process launched or saw listed. A cloud that does not list one right
- * after its launch says nothing by that: it is Unknown, and Gone once it has not been listed for
- * ELASTIC_UNLISTED_MS.
+ * known: instances that this process launched or saw in a list. A cloud may not list an instance
+ * right after its launch, which proves nothing: the instance is Unknown, and Gone once it has not
+ * been listed for ELASTIC_UNLISTED_MS.
  * Tests: tests/unit/providers/ec2/test_known.c
  */
 struct ec2_known;
@@ -16,11 +16,11 @@ struct ec2_known *ec2_known_new(void);
 void ec2_known_free(struct ec2_known *k);
 DEFINE_OWN(ec2_known)
 
-/* Seen at that time of loop_now(); what is Gone is forgotten. */
+/* Records an instance seen at now (loop_now()); removes it if its state is Gone. */
 void ec2_known_see(struct ec2_known *k, const struct elastic_instance *i, int64_t now);
 
-/* A whole list of that cluster had the ids in listed: those that are not on it, each through add();
- * what is told as Gone is forgotten after. */
+/* After a complete list of a cluster with the ids in listed: calls add() for each known instance of
+ * the cluster that is not in listed, as Unknown or Gone. Removes those passed as Gone. */
 void ec2_known_missing(struct ec2_known *k, const char *cluster, const struct map *listed,
 		       int64_t now, void (*add)(const struct elastic_instance *i, void *arg),
 		       void *arg);

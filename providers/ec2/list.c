@@ -1,4 +1,5 @@
-/* list: what is owned, what the cloud does not show yet, and what it will end.
+/* list: lists the instances of a cluster, including those that the cloud does not list yet, and
+ * which of them it will end.
  * Tests: tests/contract/test_ec2.c */
 #include "providers/ec2/ops.h"
 
@@ -29,7 +30,7 @@ static void list_over(struct ask *k)
 	ec2_ask_over(k);
 }
 
-/* --- ... and what the cloud will end ---------------------------------------------------------- */
+/* --- instances that the cloud will end -------------------------------------------------------- */
 
 static bool is_up(const struct elastic_instance *i)
 {
@@ -47,10 +48,10 @@ static bool any_runs(const struct ask *k, enum elastic_market market)
 	return false;
 }
 
-/* A list without them is a list: the account may not allow it. */
+/* Only logged: the list is valid without this, and the account may not permit the call. */
 static void say_unseen(const struct ask *k, const struct err *e)
 {
-	log_warn("it is not known which instances the cloud will end",
+	log_warn("cannot read which instances the cloud will end",
 		 LOG_S("region", ec2_client_region(k->client)), LOG_E(e));
 }
 
@@ -184,8 +185,9 @@ void ec2_list_owned(struct provider *p, const char *cluster, elastic_instances_d
 
 	o->done = done;
 	o->cluster = arena_strdup(o->a, cluster);
-	if (str_empty(cluster)) { /* every instance of the account has no such tag */
-		ec2_op_refuse(o, ERR_INVALID, "owned by no cluster", NULL);
+	if (str_empty(cluster)) {
+		/* without this check, the filter would match instances without the tag */
+		ec2_op_refuse(o, ERR_INVALID, "no cluster is named", NULL);
 		return;
 	}
 	o->pending = o->ep->nregions;

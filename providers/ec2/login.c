@@ -14,28 +14,29 @@
 #define METADATA "http://169.254.169.254"
 #define METADATA_ROLE "/latest/meta-data/iam/security-credentials/"
 #define AGAIN_MS 60000
-#define LAST_MS 30000 /* not signed by any more: a call takes its time */
+/* remaining lifetime below which nothing is signed, because a call takes time */
+#define LAST_MS 30000
 #define CALL_MS 10000
 #define TOKEN_MAX 65536
 
 struct ec2_login {
 	struct loop_group *group;
-	/* of the metadata service, or of STS; NULL: neither is asked */
+	/* Metadata service or STS; NULL: the source is neither */
 	struct http_peer *peer;
 	struct http_req *asked;
-	/* who waits */
+	/* Calls the waiters */
 	struct loop_defer tell;
 	struct list waiters;
 	struct ec2_keys keys;
-	/* kind ERR_NONE: it did not */
+	/* Error of the last renewal; kind ERR_NONE: none */
 	struct err failed;
-	/* loop_now(): not tried again before */
+	/* loop_now() before which no renewal is tried */
 	int64_t not_before;
-	/* the cloud says so */
+	/* The cloud reported that the keys have expired */
 	bool ended;
 	enum provider_cloud_login from;
 	char *file, *profile, *role_arn, *token_file;
-	/* of the metadata service */
+	/* Session token of the metadata service */
 	struct secret *session;
 };
 
@@ -61,7 +62,7 @@ void ec2_login_ended(struct ec2_login *l)
 	l->ended = true;
 }
 
-/* --- told to who waits ------------------------------------------------------------------------ */
+/* --- calling the waiters ---------------------------------------------------------------------- */
 
 static void tell(void *arg)
 {
@@ -74,11 +75,11 @@ static void tell(void *arg)
 	list_remove(&w->link);
 	if (!list_empty(&l->waiters))
 		loop_defer(&l->tell);
-	/* it may free the login */
+	/* fn() may free the login */
 	w->fn(failed.kind == ERR_NONE ? NULL : &failed, w->arg);
 }
 
-/* e NULL: there are new keys. */
+/* Ends a renewal; e NULL: there are new keys. */
 static void end(struct ec2_login *l, const struct err *e)
 {
 	err_clear(&l->failed);
@@ -229,7 +230,7 @@ static int read_token(const char *path, struct secret **out, struct err *e)
 	return secret_len(*out) ? 0 : err_set(e, ERR_INVALID, 0, "%.150s: empty", path);
 }
 
-/* No signature: the token is what proves who asks. */
+/* Sends a request without a signature: the token authenticates the caller. */
 static void ask_sts(struct ec2_login *l)
 {
 	const char *path = str_or(l->token_file, getenv("AWS_WEB_IDENTITY_TOKEN_FILE"));
@@ -247,7 +248,7 @@ static void ask_sts(struct ec2_login *l)
 
 	if (!path || !role)
 		(void)!err_set(&e, ERR_INVALID, 0,
-			       "web identity: there is no role or no token file");
+			       "web identity: the role or the token file is not set");
 	if (!path || !role || read_token(path, &token, &e) < 0) {
 		end(l, &e);
 		return;
@@ -271,7 +272,7 @@ static void get(struct ec2_login *l)
 
 	switch (l->from) {
 	case PROVIDER_LOGIN_KEYS:
-		(void)!err_set(&e, ERR_DENIED, 401, "the keys that were given have ended");
+		(void)!err_set(&e, ERR_DENIED, 401, "the configured access keys have expired");
 		e.scope = ERR_ACCOUNT;
 		end(l, l->ended ? &e : NULL);
 		return;
@@ -281,7 +282,7 @@ static void get(struct ec2_login *l)
 	case PROVIDER_LOGIN_FILE:
 		end_after(l, ec2_keys_from_file(&l->keys, l->file, l->profile, &e), &e);
 		return;
-	case PROVIDER_LOGIN_FOUND: /* source_of() gives it not */
+	case PROVIDER_LOGIN_FOUND: /* unreachable: source_of() replaces it */
 	case PROVIDER_LOGIN_INSTANCE:
 		ask_for_session(l);
 		return;
@@ -346,7 +347,7 @@ struct ec2_login *ec2_login_new(const struct ec2_login_spec *s, struct err *e)
 
 	if (c->login == PROVIDER_LOGIN_KEYS &&
 	    (str_empty(c->access_key_id) || !c->secret_access_key)) {
-		(void)!err_set(e, ERR_INVALID, 0, "no access key, or not its secret");
+		(void)!err_set(e, ERR_INVALID, 0, "the access key or its secret is missing");
 		return NULL;
 	}
 	l = mem_new(struct ec2_login);

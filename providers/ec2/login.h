@@ -11,13 +11,13 @@
 #include "providers/provider.h"
 
 /*
- * login: the credentials that calls are signed by, from one source (enum provider_cloud_login), and
- * their renewal.
+ * login: the credentials that sign calls, from one source (enum provider_cloud_login), and their
+ * renewal.
  *
- * What ends is got anew LOGIN_EARLY_MS before it does. When that fails and what there is still
- * holds, it is used on, and tried again a minute later. A file is read again when the cloud says
- * that its keys have ended. All on the loop thread; a waiter is called once, never inside the
- * starting function.
+ * Credentials with an expiry are renewed LOGIN_EARLY_MS before it. If the renewal fails while the
+ * present ones are valid, they stay in use and the renewal is tried again a minute later. A
+ * credentials file is read again when the cloud reports that its keys have expired. Everything runs
+ * on the loop thread; a waiter is called once, never inside the starting function.
  * Tests: tests/unit/providers/ec2/test_login.c
  */
 #define LOGIN_EARLY_MS 300000
@@ -26,30 +26,31 @@ struct ec2_login;
 struct ec2_login_spec {
 	struct loop_group *group;
 	struct http *http;
-	/* read in the call */
+	/* Read only during ec2_login_new() */
 	const struct provider_cloud *cloud;
-	/* whose STS is asked */
+	/* Region whose STS is used */
 	const char *region;
 	bool plain_ok;
 };
 struct ec2_login *ec2_login_new(const struct ec2_login_spec *s, struct err *e);
-/* nobody waits any more */
+/* Drops the remaining waiters without calling them. */
 void ec2_login_free(struct ec2_login *l);
 DEFINE_OWN(ec2_login)
 
-/* What holds now; borrowed until the loop's next turn.  False: wait for it. */
+/* Writes the valid credentials, borrowed until the next loop turn. False: none; call
+ * ec2_login_wait(). */
 bool ec2_login_ready(struct ec2_login *l, struct sigv4_credentials *out);
-/* The cloud says that they have ended. */
+/* Call when the cloud reports that the credentials have expired. */
 void ec2_login_ended(struct ec2_login *l);
 
 struct ec2_login_waiter {
 	struct list link;
-	/* e NULL: ready */
+	/* Called once; e NULL: credentials are ready */
 	void (*fn)(const struct err *e, void *arg);
 	void *arg;
 };
 void ec2_login_wait(struct ec2_login *l, struct ec2_login_waiter *w);
-/* not called any more; initialised by ec2_login_wait() or list_init() */
+/* Cancels the waiter; its link must have been initialized by ec2_login_wait() or list_init(). */
 void ec2_login_leave(struct ec2_login_waiter *w);
 
 #endif

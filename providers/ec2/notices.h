@@ -8,28 +8,28 @@
 #include "providers/ec2/query.h"
 
 /*
- * notices: which spot instances EC2 is about to take back, as DescribeSpotInstanceRequests has it.
- * Pure.
+ * notices: finds the spot instances that EC2 is about to reclaim, by DescribeSpotInstanceRequests.
+ * Pure functions.
  *
- * For two minutes an instance is still told as running, and its request has one of two kinds of
- * status: marked-for-..., or at once instance-terminated-no-capacity and its like (Amazon EC2 User
- * Guide, "Spot request status codes"). What a user ended is no notice. A rebalance recommendation
- * is told by instance metadata and EventBridge alone: it is not seen.
+ * For two minutes such an instance is still reported as running, while its request has a status
+ * marked-for-..., or already instance-terminated-no-capacity and the like (Amazon EC2 User Guide,
+ * "Spot request status codes"). An instance that a user ended is no notice. Rebalance
+ * recommendations are not seen: only instance metadata and EventBridge report them.
  * Tests: tests/unit/providers/ec2/test_notices.c
  */
 #define EC2_NOTICE_MS INT64_C(120000)
 
 struct ec2_notice {
-	/* of the instance */
+	/* Instance id */
 	const char *id;
-	/* Unix ms */
+	/* Time at which EC2 ends the instance, Unix ms */
 	int64_t ends_at;
 };
-/* Writes the form that asks for the Spot requests of the account in its region. The caller calls
- * buf_done(). next: token of the page; NULL: the first page. */
+/* Writes the form that lists the spot requests of the account in a region. The caller must call
+ * buf_done(). page: page size; next: token of the page, NULL for the first. */
 void ec2_notices_form(struct buf *b, const char *page, const char *next);
-/* An item of spotInstanceRequestSet. now: wall ms, of a status without a time. False: it is no
- * notice. */
+/* Decodes an item of spotInstanceRequestSet. now: wall ms, used if the status has no time. False:
+ * the item is not a notice. */
 bool ec2_notice_read(struct ec2_reply_node item, int64_t now, struct arena *a,
 		     struct ec2_notice *out);
 

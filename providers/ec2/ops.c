@@ -31,7 +31,7 @@ void ec2_op_free(struct op *o)
 	op_drop(o);
 }
 
-/* Out of every list, then tell, then free: done() may free the provider. */
+/* Takes o out of its list, calls done(), frees o. done() may free the provider. */
 static void op_end(void *arg)
 {
 	struct op *o = arg;
@@ -68,7 +68,6 @@ void ec2_op_keep_error(struct op *o, const struct err *e)
 		o->err = *e;
 }
 
-/* Nobody is asked. */
 void ec2_op_refuse(struct op *o, enum err_kind kind, const char *text, const char *of)
 {
 	(void)!err_set(&o->err, kind, 0, "%s: %.150s", text, str_or(of, "(none)"));

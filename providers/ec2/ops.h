@@ -11,8 +11,8 @@
 #include "providers/provider.h"
 
 /*
- * ops: what the files of the provider share. A call of elastic.h is an op: one ask for each region
- * that it goes to, told when the last has answered. On the loop thread.
+ * ops: structures shared by the files of this provider. A call of elastic.h is an op: it consists
+ * of one ask per region, and done() is called when the last ask has ended. On the loop thread.
  * Tests: tests/contract/test_ec2.c
  */
 #define EC2_PAGE "200"
@@ -20,7 +20,7 @@
 
 struct reserved {
 	bool block;
-	/* of its instances, Unix ms; 0: never */
+	/* Time at which EC2 ends its instances, Unix ms; 0: never */
 	int64_t ends_at;
 };
 struct ec2_provider {
@@ -31,7 +31,7 @@ struct ec2_provider {
 	struct ec2_client **regions;
 	size_t nregions;
 	struct ec2_known *known;
-	/* id of a reservation seen -> struct reserved */
+	/* Id of each reservation seen -> struct reserved */
 	struct map *reserved;
 	struct list ops;
 };
@@ -48,21 +48,21 @@ struct op {
 	struct list link;
 	struct ec2_provider *ep;
 	struct arena *a;
-	/* of one that asks nobody */
+	/* Ends an op that sends no request */
 	struct loop_defer defer;
 	struct ask *asks;
 	size_t pending;
-	/* ids */
+	/* Ids of the listed instances */
 	struct map *listed;
-	/* of what is listed, of what is ended */
+	/* cluster: of list_owned(); region, id: of terminate() */
 	const char *cluster, *region, *id;
-	/* of a launch */
+	/* Number of instances of a launch */
 	int64_t count;
 	struct elastic_instance *instances;
 	size_t ninstances, instances_cap;
 	struct elastic_offer *offers;
 	size_t noffers, offers_cap;
-	/* the first */
+	/* The first error; kind ERR_NONE: none */
 	struct err err;
 	elastic_offers_done *offers_done;
 	elastic_instances_done *done;
@@ -74,28 +74,28 @@ struct op {
 int64_t ec2_now(const struct ec2_provider *ep);
 
 struct op *ec2_op_new(struct provider *p, void *arg);
-/* nobody is told */
+/* Frees the op without calling done(). */
 void ec2_op_free(struct op *o);
-/* the first counts */
+/* Records e unless the op has an error already. */
 void ec2_op_keep_error(struct op *o, const struct err *e);
-/* nobody is asked */
+/* Ends the op in the next loop turn with an error, "text: of"; no request is sent. */
 void ec2_op_refuse(struct op *o, enum err_kind kind, const char *text, const char *of);
 void ec2_op_add(const struct elastic_instance *i, void *op);
 
-/* NULL: no such region */
+/* NULL: the region is not configured. */
 struct ask *ec2_ask_of(struct op *o, const char *region);
 void ec2_ask(struct ask *k, const char *action, struct buf *form, bool changes,
 	     void (*done)(const struct ec2_reply *r, const struct err *e, void *arg));
-/* done with; with the last of its op that is told */
+/* Ends an ask; the last one of its op ends the op. */
 void ec2_ask_over(struct ask *k);
 
-/* list.c */
+/* In list.c. */
 void ec2_list_owned(struct provider *p, const char *cluster, elastic_instances_done *done,
 		    void *arg);
-/* offers.c */
+/* In offers.c. */
 void ec2_offers(struct provider *p, elastic_offers_done *done, void *arg);
-/* What the account has reserved there is read: offers of the op, and ep->reserved. e: not all of
- * it. */
+/* Reads the account's reservations in the ask's region into the op's offers and ep->reserved.
+ * done(): e if not all could be read. In offers.c. */
 void ec2_read_reservations(struct ask *k, void (*done)(struct ask *k, const struct err *e));
 
 #endif

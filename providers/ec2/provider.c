@@ -1,14 +1,16 @@
 /*
- * provider: Amazon EC2 (and what speaks as it does): instances for money, in several regions, as
- * one account.
+ * provider: Amazon EC2 and compatible clouds: instances for money, in several regions of one
+ * account.
  *
- *   offers		the zones, types and prices that were given; what the account has reserved, asked for (DescribeCapacityReservations)
+ *   offers		the configured zones, types and prices; the account's reservations
+ *   		(DescribeCapacityReservations)
  *   launch		RunInstances, all or none in one zone
- *   list_owned	DescribeInstances by tag, page by page, in every region at once; where spot instances run,
- *   		DescribeSpotInstanceRequests for notices, and where reserved ones do DescribeCapacityReservations
+ *   list_owned	DescribeInstances by tag, page by page, in every region at once; with running spot
+ *   		instances also DescribeSpotInstanceRequests for notices, with running reserved
+ *   		instances also DescribeCapacityReservations
  *   terminate	TerminateInstances
  *
- * Launching and ending are here; ops.h has what all share.
+ * This file contains launch and terminate; ops.h declares what all files share.
  * Tests: tests/contract/test_ec2.c
  */
 #include <stdlib.h>
@@ -44,32 +46,32 @@ static void on_launched(const struct ec2_reply *r, const struct err *e, void *ar
 		}
 	if (r && o->ninstances != (size_t)o->count) {
 		(void)!err_set(&less, ERR_PROTOCOL, 0,
-			       "RunInstances was asked for %lld and told of %zu",
+			       "RunInstances was asked for %lld instances and returned %zu",
 			       (long long)o->count, o->ninstances);
 		ec2_op_keep_error(o, &less);
 	}
 	ec2_ask_over(k);
 }
 
-/* Why it cannot be sent; NULL: it can. */
+/* Returns why the launch cannot be sent; NULL: it can. */
 static const char *unfit(const struct ec2_provider *ep, const struct elastic_launch *l,
 			 const struct ec2_place *at)
 {
 	if (!at->zone)
-		return "no such zone is given";
+		return "the zone is not configured";
 	if (!at->type)
-		return "no such type of instance is given";
+		return "the instance type is not configured";
 	if (str_empty(l->token) || strlen(l->token) > 64)
-		return "a launch has a token of at most 64 characters";
+		return "a launch needs a token of at most 64 characters";
 	if (l->count < 1 || l->count > COUNT_MAX)
-		return "a launch is of 1 to 1000 instances";
+		return "a launch needs a count of 1 to 1000 instances";
 	if (l->offer.market == ELASTIC_ON_DEMAND && !at->type->on_demand)
 		return "the type is not offered on demand";
 	if (l->offer.market == ELASTIC_SPOT && !at->type->spot)
 		return "the type is not offered as spot";
 	if (l->offer.market == ELASTIC_RESERVED &&
 	    (!ep->cloud.reservations || str_empty(l->offer.reservation)))
-		return "no reservation is named, or none is to be used";
+		return "no reservation is named, or reservations are not enabled";
 	return NULL;
 }
 
@@ -96,7 +98,7 @@ static void ec2_launch(struct provider *p, const struct elastic_launch *l,
 	if (l->offer.market == ELASTIC_RESERVED) {
 		kept = map_get(ep->reserved, l->offer.reservation);
 		if (!kept) {
-			ec2_op_refuse(o, ERR_UNAVAILABLE, "it was not among the reservations yet",
+			ec2_op_refuse(o, ERR_UNAVAILABLE, "the reservation has not been listed yet",
 				      l->offer.reservation);
 			return;
 		}
@@ -147,7 +149,8 @@ static void ec2_terminate(struct provider *p, const char *region, const char *id
 	o->may_act = may_act;
 	o->may_act_arg = arg;
 	if (!k || str_empty(id)) {
-		ec2_op_refuse(o, ERR_INVALID, "no such region is given, or no instance", region);
+		ec2_op_refuse(o, ERR_INVALID,
+			      "the region is not configured, or no instance is named", region);
 		return;
 	}
 	query_begin(&b, "TerminateInstances", EC2_VERSION);

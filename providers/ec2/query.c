@@ -19,8 +19,8 @@ void query_begin(struct buf *b, const char *action, const char *version)
 	buf_printf(b, "Action=%s&Version=%s", action, version);
 }
 
-/* As of a form: a space is a plus. There are servers that check the signature of what they encode
- * again. */
+/* Encodes a space as plus, as in HTML forms: some servers decode the form and encode it again to
+ * check the signature. */
 static void put(struct buf *b, const char *value)
 {
 	size_t from = b->len;
@@ -56,7 +56,7 @@ void query_add_i64(struct buf *b, int64_t value, const char *name)
 
 /* --- the reply -------------------------------------------------------------------------------- */
 
-/* struct ec2_reply is libxml2's document: it has no more than that. */
+/* Returns the libxml2 document that struct ec2_reply stands for. */
 static xmlDoc *doc_of(const struct ec2_reply *r)
 {
 	return (xmlDoc *)(uintptr_t)r;
@@ -68,7 +68,7 @@ struct ec2_reply *ec2_reply_parse(const char *xml, size_t len, struct err *e)
 
 	if (doc)
 		return (struct ec2_reply *)doc;
-	(void)!err_set(e, ERR_PROTOCOL, 0, "the answer is no XML that is read here");
+	(void)!err_set(e, ERR_PROTOCOL, 0, "the reply is not XML in a supported form");
 	return NULL;
 }
 

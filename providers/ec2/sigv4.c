@@ -10,10 +10,10 @@
 #define CANONICAL_MAX (1u << 20)
 #define HEX_SHA256 (2 * CRYPTO_SHA256 + 1)
 
-/* A header or a parameter in its canonical form. */
+/* A header or query parameter in canonical form. */
 struct pair {
 	char *name, *value;
-	/* among those that were given: values of one header keep their order */
+	/* Original position: several values of one header keep their order */
 	size_t at;
 };
 
@@ -54,7 +54,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Without space around it, and one for each row of spaces in it. */
+/* Returns a copy without surrounding spaces, with each inner run of spaces reduced to one. */
 static char *trimmed(const char *s)
 {
 	char *t = mem_strdup(s), *to = t;
@@ -243,9 +243,9 @@ char *sigv4_authorization(const struct sigv4_request *r, const struct sigv4_cred
 	key = signing_key(r, c->secret_key, day);
 	sign(key, text.data, signature);
 	put_names(v, n, &names);
-	out = mem_printf(
-		"AWS4-HMAC-SHA256 Credential=%s/%s/%s/%s/aws4_request, SignedHeaders=%s, Signature=%s",
-		c->access_key_id, day, r->region, r->service, names.data, signature);
+	out = mem_printf("AWS4-HMAC-SHA256 Credential=%s/%s/%s/%s/aws4_request, SignedHeaders=%s, "
+			 "Signature=%s",
+			 c->access_key_id, day, r->region, r->service, names.data, signature);
 	secret_wipe(canonical.data, canonical.len);
 	buf_done(&canonical);
 	buf_done(&text);

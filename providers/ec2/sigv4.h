@@ -8,16 +8,16 @@
 #include "base/secret.h"
 
 /*
- * sigv4: signs requests to AWS by Signature Version 4 (HMAC-SHA-256). Pure.
+ * sigv4: signs requests to AWS by Signature Version 4 (HMAC-SHA-256). Pure functions.
  *
- * Source: AWS, "Create a signed AWS API request". Own code: what libcurl signs by CURLOPT_AWS_SIGV4
- * is refused for several ordinary requests in the versions that distributions have.
+ * Source: AWS, "Create a signed AWS API request". Own code, because AWS refuses several ordinary
+ * requests signed by CURLOPT_AWS_SIGV4 in the libcurl versions of current distributions.
  *
- * All headers that are given are signed, and X-Amz-Date and X-Amz-Security-Token beside them, which
- * the caller sends as they are signed here. A path is encoded once; nothing is taken out of it.
+ * Signs all headers of the request, plus X-Amz-Date and X-Amz-Security-Token, which the caller must
+ * send with the values signed here. A path is encoded once and not normalized.
  * Tests: tests/unit/providers/ec2/test_sigv4.c
  */
-#define SIGV4_DATE 17 /* 20150830T123600Z */
+#define SIGV4_DATE 17 /* size of "20150830T123600Z" with its NUL */
 
 struct sigv4_credentials {
 	const char *access_key_id;
@@ -27,27 +27,27 @@ struct sigv4_credentials {
 };
 
 struct sigv4_request {
-	/* path: not encoded */
+	/* path: not URL-encoded */
 	const char *method, *path;
-	/* not encoded, in any order */
+	/* Parameters, not URL-encoded, in any order */
 	const struct http_header *query;
 	size_t nquery;
-	/* in any order and case; Host among them */
+	/* Headers in any order and case; must include Host */
 	const struct http_header *headers;
 	size_t nheaders;
 	const void *body;
 	size_t body_len;
 	const char *region, *service;
-	/* Unix ms, by the clock of the one who checks */
+	/* Unix ms, by the clock of the server that checks the signature */
 	int64_t at;
 };
 
-/* The value of X-Amz-Date. */
+/* Returns the value of X-Amz-Date. */
 const char *sigv4_date(char out[static SIGV4_DATE], int64_t unix_ms);
-/* The canonical request; holds the session token. */
+/* Writes the canonical request; it contains the session token. */
 void sigv4_canonical(const struct sigv4_request *r, const struct sigv4_credentials *c,
 		     struct buf *out);
-/* The value of Authorization; malloc'd. */
+/* Returns the value of Authorization; the caller frees. */
 char *sigv4_authorization(const struct sigv4_request *r, const struct sigv4_credentials *c);
 
 #endif

@@ -121,7 +121,7 @@ xmlNode *domain_own(struct domain *d)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* With that root, and no DTD; else NULL. */
+/* Returns the document if it has that root element and no DTD; NULL otherwise. The caller frees. */
 static xmlDoc *document_of(const char *xml, size_t len, const char *root)
 {
 	xmlDoc *doc = xml_parse(xml, len, DOMAIN_XML_MAX);
@@ -138,7 +138,7 @@ struct domain *domain_parse(const char *xml, size_t len, struct err *e)
 	struct domain *d;
 
 	if (!doc) {
-		(void)!err_set(e, ERR_PROTOCOL, 0, "libvirt's description of it is no domain's");
+		(void)!err_set(e, ERR_PROTOCOL, 0, "libvirt's XML is not that of a domain");
 		return NULL;
 	}
 	d = mem_new(struct domain);
@@ -193,7 +193,7 @@ static bool is_disk(const xmlNode *n)
 	       !attribute_is(n, "device", "floppy");
 }
 
-/* Of the elements that carry <boot order>, the one that comes first; NULL: there is none. */
+/* Returns the device with the lowest <boot order>; NULL: no device has one. */
 static const xmlNode *first_of_order(const xmlNode *devices, struct arena *a)
 {
 	const xmlNode *first = NULL;
@@ -212,7 +212,7 @@ static const xmlNode *first_of_order(const xmlNode *devices, struct arena *a)
 	return first;
 }
 
-/* libvirt's are from 1: what has another is no domain of its. */
+/* libvirt numbers from 1, so any other order is not from libvirt. */
 static bool orders_are_numbers(const xmlNode *devices, struct arena *a)
 {
 	int64_t order;
@@ -274,13 +274,15 @@ int domain_read(const struct domain *d, struct arena *a, struct domain_facts *f,
 	};
 
 	if (!found.name || !found.uuid)
-		return err_set(e, ERR_PROTOCOL, 0, "a domain without a name or a UUID");
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "libvirt's XML contains a domain without a name or a UUID");
 	if (fence && !str_to_i64(fence, 0, INT64_MAX, &found.fence))
 		return err_set(e, ERR_PROTOCOL, 0,
-			       "domain %.100s: the fence in its metadata is no number", found.name);
+			       "domain %.100s: the fence in its metadata is not a number",
+			       found.name);
 	if (!orders_are_numbers(child_of(root, "devices"), a))
 		return err_set(e, ERR_PROTOCOL, 0,
-			       "domain %.100s: a boot order of its devices is no number from 1",
+			       "domain %.100s: the boot order of a device is not a positive number",
 			       found.name);
 	if (found.inserted && str_eq(found.volume, domain_media_volume(a, found.uuid)))
 		found.media_url = attribute_of(own, "media", a);
@@ -298,7 +300,7 @@ void domain_set_fence(struct domain *d, int64_t fence)
 	domain_put(domain_own(d), "fence", text);
 }
 
-/* A name that no disk has: sdb for SATA. */
+/* Writes a target name that no disk uses, e.g. "sdb". */
 static void free_target(const xmlNode *devices, char out[static 4])
 {
 	str_copy(out, 4, "sda");
@@ -347,7 +349,7 @@ void domain_eject(struct domain *d)
 
 		if (chain)
 			drop(chain);
-		domain_put(slot, "type", "file"); /* that of an empty one */
+		domain_put(slot, "type", "file"); /* the type of an empty slot */
 	}
 }
 
@@ -370,8 +372,8 @@ void domain_insert(struct domain *d, const char *pool, const char *volume, const
 	domain_put(domain_own(d), "media", url);
 }
 
-/* <boot order> of each device, in the order that they have; the slot's is first or none, then
- * disks, then others. */
+/* Renumbers <boot order> of all devices that have one: the slot first (media) or without order,
+ * then disks, then others, each group in its present order. */
 static void order_devices(struct domain *d, bool media, struct arena *a)
 {
 	xmlNode *devices = child_of(root_of(d), "devices");
@@ -417,7 +419,8 @@ static void order_devices(struct domain *d, bool media, struct arena *a)
 	}
 }
 
-/* <os><boot dev>: cdrom first or not at all, then hd, then the others as they were. */
+/* Sorts <os><boot dev>: cdrom first (media) or removed, then hd, then the others in their present
+ * order. */
 static void order_kinds(struct domain *d, bool media)
 {
 	xmlNode *os = child_of(root_of(d), "os"), *next, *hd = NULL, *first;
@@ -467,7 +470,7 @@ void domain_set_boot(struct domain *d, bool media)
 
 /* --- capabilities ----------------------------------------------------------------------------- */
 
-/* "+64055:+64055" */
+/* Parses a label such as "+64055:+64055". */
 static bool user_of(const char *label, struct arena *a, struct domain_user *out)
 {
 	const char *colon = label && label[0] == '+' ? strstr(label, ":+") : NULL;

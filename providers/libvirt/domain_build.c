@@ -1,5 +1,5 @@
 /*
- * domain_build: a domain, or a volume, from what a template says.
+ * domain_build: builds the XML of a domain from a template, and that of a volume.
  * Tests: tests/unit/providers/libvirt/test_domain.c
  */
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "providers/libvirt/domain_impl.h"
 
 #define QEMU_NS "http://libvirt.org/schemas/domain/qemu/1.0"
-/* Slots of the root bus that libvirt leaves alone on q35, and boot indices behind those that it
- * gives. */
+/* PCI slots of the root bus that libvirt leaves free on q35, and boot indices above those that
+ * libvirt assigns. */
 #define NVME_SLOT 0x10
 #define NVME_INDEX 10
 
@@ -37,7 +37,7 @@ const char *domain_drive_volume(struct arena *a, const char *name, size_t drive)
 	return arena_printf(a, "%s-drive%zu.raw", name, drive);
 }
 
-/* Twelve digits of the UUID: the same for ever, and different from machine to machine. */
+/* Returns twelve digits of the UUID: constant, and different for each machine. */
 static const char *digits(const struct domain_template *t, struct arena *a)
 {
 	return arena_strdup(a, strlen(t->uuid) == 36 ? t->uuid + 24 : "000000000000");
@@ -93,7 +93,7 @@ static void put_sata(xmlNode *devices, const struct domain_template *t, size_t i
 	domain_put(n, "volume", domain_drive_volume(a, t->name, i));
 	n = add_with(disk, "target", "dev", target);
 	domain_put(n, "bus", "sata");
-	domain_put(n, "rotation_rate", "1"); /* as a solid-state drive says */
+	domain_put(n, "rotation_rate", "1"); /* as solid-state drives report */
 	domain_add_text(disk, "serial", arena_printf(a, "%s%zu", digits(t, a), i));
 }
 
@@ -104,7 +104,7 @@ static void put_argument(xmlNode *commandline, const char *text)
 	domain_put(n, "value", text);
 }
 
-/* In an option of QEMU a comma is written twice (qemu(1)). */
+/* Doubles each comma, as QEMU's options require (qemu(1)). */
 static const char *quoted(struct arena *a, const char *path)
 {
 	char *out = arena_alloc(a, 2 * strlen(path) + 1), *to = out;
@@ -147,7 +147,7 @@ static void put_card(xmlNode *devices, const struct domain_template *t, struct a
 		add_with(card, "source", "bridge", t->bridge);
 	add_with(card, "model", "type", "virtio");
 	add_with(card, "rom", "enabled",
-		 "no"); /* nothing is booted from it: firmware is faster so */
+		 "no"); /* no network boot: without the ROM, firmware starts faster */
 }
 
 static void put_console(xmlNode *devices)

@@ -4,7 +4,7 @@
 #include <libxml/tree.h>
 #include "providers/libvirt/domain.h"
 
-/* domain_impl: what reading, changing and building a domain share. */
+/* domain_impl: shared by domain.c and domain_build.c. Not included elsewhere. */
 struct domain {
 	xmlDoc *doc;
 };
@@ -12,7 +12,7 @@ struct domain {
 xmlNode *domain_add(xmlNode *parent, const char *name);
 xmlNode *domain_add_text(xmlNode *parent, const char *name, const char *text);
 void domain_put(xmlNode *n, const char *attribute, const char *value);
-/* drover's element of the metadata; made where there is none */
+/* Returns drover's element in <metadata>; creates it if missing. */
 xmlNode *domain_own(struct domain *d);
 xmlNode *domain_add_slot(struct domain *d);
 

@@ -1,11 +1,11 @@
 /*
- * host: one hypervisor host, by libvirt.
+ * host: one hypervisor host, accessed by libvirt.
  *
- *   observe  state (virDomainIsActive) and the definition that the next start will use
- *   change   the definition is read, its fence compared, the tree changed, and defined anew
+ *   observe  reads the state (virDomainIsActive) and the definition for the next start
+ *   change   reads the definition, compares its fence, changes the tree, and defines it again
  *
- * A fence is written with the change that raises it. Two helpers at once: the one of a leader that
- * has been replaced has the lower fence, and is refused from the first change of its successor on.
+ * A higher fence is written together with the change. Two helpers may run at the same time: that of
+ * a replaced leader has the lower fence, and is refused after the first change by its successor.
  * Tests: tests/unit/providers/libvirt/test_host.c, tests/real/libvirt.py
  */
 #include "providers/libvirt/host.h"
@@ -27,9 +27,9 @@
 
 struct host {
 	char *uri, *pool, *media_url;
-	/* of conn */
+	/* Protects conn */
 	pthread_mutex_t lock;
-	/* NULL: none */
+	/* NULL: not connected */
 	virConnectPtr conn;
 };
 
@@ -65,25 +65,25 @@ static enum err_kind kind_of(int code)
 	}
 }
 
-/* libvirt's last error on this thread. */
+/* Sets e to libvirt's last error on this thread, after `what`. Returns -1. */
 static int failed(struct err *e, const char *what)
 {
 	virErrorPtr last = virGetLastError();
 
 	return err_set(e, last ? kind_of(last->code) : ERR_UNAVAILABLE, last ? last->code : 0,
-		       "%s: %.180s", what, last && last->message ? last->message : "it failed");
+		       "%s: %.180s", what, last && last->message ? last->message : "unknown error");
 }
 
 static void on_libvirt_error(void *arg, virErrorPtr error)
 {
 	(void)arg;
-	(void)error; /* it is told where it is noticed */
+	(void)error; /* each caller reports its error itself */
 }
 
 /* --- the connection --------------------------------------------------------------------------- */
 
-/* Keep-alive needs somebody who looks: one that died in silence is closed after KEEPALIVE_S *
- * KEEPALIVE_COUNT. */
+/* Runs the event loop that keep-alive needs: a connection without any reply is closed after
+ * KEEPALIVE_S * KEEPALIVE_COUNT. */
 static void *run_events(void *arg)
 {
 	(void)arg;
@@ -132,7 +132,7 @@ void host_free(struct host *h)
 	free(h);
 }
 
-/* A reference of its own; NULL with *e. */
+/* Returns a new reference to the connection, which the caller must close. NULL with *e. */
 static virConnectPtr connected(struct host *h, struct err *e)
 {
 	virConnectPtr c;
@@ -147,7 +147,7 @@ static virConnectPtr connected(struct host *h, struct err *e)
 		if (h->conn)
 			(void)virConnectSetKeepAlive(h->conn, KEEPALIVE_S, KEEPALIVE_COUNT);
 		else
-			(void)!failed(e, "libvirt cannot be reached");
+			(void)!failed(e, "cannot connect to libvirt");
 	}
 	c = h->conn;
 	if (c)
@@ -188,12 +188,12 @@ static void seat_done(struct seat *s)
 
 static int read_tree(struct seat *s, struct err *e)
 {
-	/* With its passwords: it will be defined from this. */
+	/* Include the passwords, because the domain will be defined again from this text. */
 	char *xml = virDomainGetXMLDesc(s->dom, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
 	int rc = 0;
 
 	if (!xml)
-		return failed(e, "its definition");
+		return failed(e, "cannot read the domain's definition");
 	s->tree = domain_parse(xml, strlen(xml), e);
 	if (!s->tree || domain_read(s->tree, s->a, &s->facts, e) < 0)
 		rc = -1;
@@ -215,20 +215,21 @@ static int seat_take(struct seat *s, struct host *h, const char *domain, struct 
 		virErrorPtr last = virGetLastError();
 
 		if (last && last->code == VIR_ERR_NO_DOMAIN)
-			return err_set(
-				e, ERR_NOT_FOUND, 0,
-				"libvirt has no domain %.100s: define it again, or retire the machine",
-				domain);
-		return failed(e, "the domain");
+			return err_set(e, ERR_NOT_FOUND, 0,
+				       "libvirt has no domain %.100s: define it again, or retire "
+				       "the machine",
+				       domain);
+		return failed(e, "cannot look up the domain");
 	}
 	active = virDomainIsActive(s->dom);
 	if (active < 0)
-		return failed(e, "whether it runs");
+		return failed(e, "cannot read the domain's state");
 	s->active = active == 1;
 	if (virDomainIsPersistent(s->dom) != 1)
 		return err_set(
 			e, ERR_UNSUPPORTED, 0,
-			"domain %.100s is transient: `virsh define` it, or it is gone when it is off",
+			"domain %.100s is transient and would vanish when it is switched off: "
+			"`virsh define` it",
 			domain);
 	return read_tree(s, e);
 }
@@ -240,13 +241,13 @@ static int seat_for(struct seat *s, struct host *h, const struct host_call *c, s
 	/* mutant: libvirt-another */
 	if (c->uuid && !str_eq(c->uuid, s->facts.uuid))
 		return err_set(e, ERR_UNAVAILABLE, 0,
-			       "domain %.100s is another one by now: its UUID is %.40s", c->domain,
+			       "domain %.100s has been replaced: its UUID is now %.40s", c->domain,
 			       s->facts.uuid);
 	/* mutant: libvirt-fence */
 	if (c->fence < s->facts.fence)
 		return err_set(
 			e, ERR_CONFLICT, 0,
-			"fence %lld is lower than %lld: another leader has changed domain %.100s since",
+			"fence %lld is lower than %lld: a newer leader has changed domain %.100s",
 			(long long)c->fence, (long long)s->facts.fence, c->domain);
 	return 0;
 }
@@ -260,7 +261,7 @@ static int seat_define(struct seat *s, struct err *e)
 	memset(xml, 0, strlen(xml));
 	free(xml);
 	if (!dom)
-		return failed(e, "its new definition");
+		return failed(e, "cannot write the domain's definition");
 	virDomainFree(dom);
 	return 0;
 }
@@ -317,7 +318,7 @@ int host_observe(struct host *h, const char *domain, struct arena *a, struct hos
 
 /* --- power ------------------------------------------------------------------------------------ */
 
-/* What a snapshot keeps no wipe reaches. */
+/* Refuses a domain with snapshots, because a wipe does not reach their contents. */
 static int without_snapshots(struct seat *s, struct err *e)
 {
 	int n = virDomainSnapshotNum(s->dom, 0);
@@ -326,7 +327,7 @@ static int without_snapshots(struct seat *s, struct err *e)
 		return 0;
 	return err_set(
 		e, ERR_UNSUPPORTED, 0,
-		"domain %.100s has %d snapshots, whose contents no wipe reaches: delete them",
+		"domain %.100s has %d snapshots, whose contents a wipe does not reach: delete them",
 		s->facts.name, n);
 }
 
@@ -346,16 +347,16 @@ static int switch_on(struct seat *s, struct err *e)
 		return 0;
 	if (virDomainIsActive(s->dom) == 1)
 		return 0;
-	return failed(e, "it does not start");
+	return failed(e, "cannot start the domain");
 }
 
 static int switch_off(struct seat *s, struct err *e)
 {
 	if (s->active && virDomainDestroy(s->dom) < 0 && virDomainIsActive(s->dom) != 0)
-		return failed(e, "it does not stop");
+		return failed(e, "cannot stop the domain");
 	if (virDomainHasManagedSaveImage(s->dom, 0) == 1 &&
 	    virDomainManagedSaveRemove(s->dom, 0) < 0)
-		return failed(e, "its saved state stays");
+		return failed(e, "cannot delete the domain's saved state");
 	return 0;
 }
 
@@ -395,7 +396,7 @@ static virStoragePoolPtr pool_of(struct host *h, virConnectPtr c, struct err *e)
 	virStoragePoolPtr pool = virStoragePoolLookupByName(c, h->pool);
 
 	if (!pool) {
-		(void)!failed(e, "its storage pool");
+		(void)!failed(e, "cannot look up the storage pool");
 		return NULL;
 	}
 	if (virStoragePoolIsActive(pool) == 1)
@@ -415,7 +416,7 @@ static int delete_volume(virStoragePoolPtr pool, const char *name, struct err *e
 	if (!v)
 		return 0;
 	if (virStorageVolDelete(v, 0) < 0)
-		rc = failed(e, "a volume stays");
+		rc = failed(e, "cannot delete a volume");
 	virStorageVolFree(v);
 	return rc;
 }
@@ -428,7 +429,7 @@ static virStorageVolPtr create_volume(virStoragePoolPtr pool, const char *name, 
 
 	free(xml);
 	if (!v)
-		(void)!failed(e, "a new volume");
+		(void)!failed(e, "cannot create a volume");
 	return v;
 }
 
@@ -439,21 +440,21 @@ static int upload(virConnectPtr c, virStorageVolPtr v, const struct buf *b, stru
 	int rc = 0;
 
 	if (!st || virStorageVolUpload(v, st, 0, b->len, 0) < 0) {
-		rc = failed(e, "the medium's volume");
+		rc = failed(e, "cannot write the medium's volume");
 	} else {
 		while (rc == 0 && at < b->len) {
 			size_t n = b->len - at < UPLOAD_PIECE ? b->len - at : UPLOAD_PIECE;
 			int sent = virStreamSend(st, b->data + at, n);
 
 			if (sent < 0)
-				rc = failed(e, "the medium's volume");
+				rc = failed(e, "cannot write the medium's volume");
 			else
 				at += (size_t)sent;
 		}
 		if (rc < 0)
 			virStreamAbort(st);
 		else if (virStreamFinish(st) < 0)
-			rc = failed(e, "the medium's volume");
+			rc = failed(e, "cannot write the medium's volume");
 	}
 	if (st)
 		virStreamFree(st);
@@ -491,10 +492,11 @@ static int insert(struct host *h, const struct host_call *c, const char *url, st
 	buf_init(&b, MEDIUM_MAX);
 	if (rc == 0 && s.active)
 		rc = err_set(e, ERR_UNAVAILABLE, 0,
-			     "domain %.100s is on: media are put in while it is off", c->domain);
+			     "domain %.100s is on: media are inserted only while it is off",
+			     c->domain);
 	if (rc == 0 && !(s.facts.inserted && str_eq(s.facts.media_url, url))) {
-		/* What is in the slot now is not told under the new address, whatever becomes of
-		 * this. */
+		/* Eject first: if a later step fails, the old medium must not be reported under the
+		 * new URL. */
 		domain_set_fence(s.tree, c->fence);
 		domain_eject(s.tree);
 		rc = seat_define(&s, e);
@@ -503,7 +505,7 @@ static int insert(struct host *h, const struct host_call *c, const char *url, st
 		name = mem_strdup(domain_media_volume(s.a, s.facts.uuid));
 		if (rc == 0)
 			rc = store(h, &s, name, &b, e);
-		if (rc == 0) { /* that took a while: is the call still the newest? */
+		if (rc == 0) { /* the upload took time: check the fence again */
 			seat_done(&s);
 			rc = seat_for(&s, h, c, e);
 		}
@@ -534,8 +536,8 @@ static int eject(struct host *h, const struct host_call *c, struct err *e)
 	}
 	if (rc == 0 && s.active && slot &&
 	    virDomainUpdateDeviceFlags(s.dom, slot, VIR_DOMAIN_AFFECT_LIVE) < 0)
-		rc = failed(e, "the medium stays while it is on");
-	if (rc == 0) { /* no pool, no volume: then nothing is left of it */
+		rc = failed(e, "cannot eject the medium while the domain is on");
+	if (rc == 0) { /* without pool or volume, nothing is left to delete */
 		pool = pool_of(h, s.conn, &ignored);
 		if (pool) {
 			rc = delete_volume(pool, domain_media_volume(s.a, s.facts.uuid), e);
@@ -574,7 +576,7 @@ static bool qemu_user(virConnectPtr c, struct domain_user *out)
 	return known;
 }
 
-/* The file's path when wanted; one that is there already has to be as large as it should be. */
+/* Creates the volume unless it exists with the wanted size. *path: path of its file, in a. */
 static int ensure_drive(virStoragePoolPtr pool, const char *name, int64_t bytes,
 			const struct domain_user *owner, struct arena *a, const char **path,
 			struct err *e)
@@ -588,17 +590,17 @@ static int ensure_drive(virStoragePoolPtr pool, const char *name, int64_t bytes,
 	if (!v)
 		return -1;
 	if (virStorageVolGetInfo(v, &info) < 0)
-		rc = failed(e, "a drive's volume");
+		rc = failed(e, "cannot read a drive's volume");
 	else if ((int64_t)info.capacity != bytes)
-		rc = err_set(e, ERR_CONFLICT, 0, "volume %.100s is there and has another size",
-			     name);
+		rc = err_set(e, ERR_CONFLICT, 0,
+			     "volume %.100s exists already with a different size", name);
 	if (rc == 0) {
 		char *where = virStorageVolGetPath(v);
 
 		*path = arena_strdup(a, where);
 		free(where);
 		if (!*path)
-			rc = failed(e, "where a drive's volume is");
+			rc = failed(e, "cannot read the path of a drive's volume");
 	}
 	virStorageVolFree(v);
 	return rc;
@@ -628,8 +630,8 @@ static int build(struct host *h, virConnectPtr c, const struct host_machine *m, 
 	if (!pool)
 		return -1;
 	for (size_t i = 0; rc == 0 && i < m->ndrives; i++) {
-		/* libvirt gives a disk's file to QEMU's user by itself; that of an argument it does
-		 * not know of. */
+		/* libvirt gives a disk's file to QEMU's user itself, but does not know files named
+		 * in QEMU arguments. */
 		bool own = known && m->drives[i].bus == DOMAIN_BUS_NVME;
 
 		t.drives[i].bus = m->drives[i].bus;
@@ -646,7 +648,7 @@ static int build(struct host *h, virConnectPtr c, const struct host_machine *m, 
 		if (dom)
 			virDomainFree(dom);
 		else
-			rc = failed(e, "it cannot be defined");
+			rc = failed(e, "cannot define the domain");
 	}
 	return rc;
 }
@@ -657,7 +659,7 @@ static int is_owned(const struct seat *s, const char *provider, const char *mach
 	if (str_eq(s->facts.provider, provider) && str_eq(s->facts.machine, machine))
 		return 0;
 	return err_set(e, ERR_CONFLICT, 0,
-		       "domain %.100s is there and was not defined for this machine",
+		       "domain %.100s exists already and was not defined for this machine",
 		       s->facts.name);
 }
 
@@ -701,15 +703,16 @@ int host_undefine(struct host *h, const char *domain, const char *uuid, const ch
 	else if (rc == 0)
 		rc = is_owned(&s, provider, machine, e);
 	if (rc == 0 && s.dom && s.active)
-		rc = err_set(e, ERR_UNAVAILABLE, 0, "domain %.100s is on: it stays", domain);
-	/* Its volumes first: while the domain stands it is known whose they are. */
+		rc = err_set(e, ERR_UNAVAILABLE, 0, "domain %.100s is on: it is not undefined",
+			     domain);
+	/* Volumes first: after the domain is undefined, nothing shows whose they are. */
 	if (rc == 0)
 		rc = delete_volumes(h, s.conn, domain, uuid, e);
 	if (rc == 0 && s.dom &&
 	    virDomainUndefineFlags(s.dom, is_qemu(s.conn) ? VIR_DOMAIN_UNDEFINE_MANAGED_SAVE |
 								    VIR_DOMAIN_UNDEFINE_NVRAM
 							  : 0) < 0)
-		rc = failed(e, "it stays defined");
+		rc = failed(e, "cannot undefine the domain");
 	seat_done(&s);
 	return rc;
 }

@@ -1,7 +1,7 @@
 /*
- * drover-libvirt: what drover asks of libvirt, in a process of its own: libvirt blocks, and brings
- * a second libcurl. Started by drover alone; it ends with its standard input, END_S later at the
- * latest.
+ * drover-libvirt: helper process that calls libvirt for drover. Separate because libvirt blocks and
+ * loads a second libcurl. Started only by drover; ends when its standard input ends, at most END_S
+ * later.
  * Tests: tests/unit/providers/libvirt/test_serve.c, tests/real/libvirt.py
  */
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void on_answer(const char *line, size_t len, void *arg)
 
 static const char usage[] =
 	"drover-libvirt: started by drover for a Provider of type libvirt; speaks JSON lines.\n"
-	"docs/providers/libvirt.md says what.  Version " DROVER_VERSION "\n";
+	"Protocol: docs/providers/libvirt.md. Version " DROVER_VERSION "\n";
 
 int main(int argc, char **argv)
 {
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 		size_t len = strlen(line);
 
 		if (len == 0 || line[len - 1] != '\n') {
-			fputs("a request that is too long, or not whole\n", stderr);
+			fputs("a request is too long, or its line is incomplete\n", stderr);
 			_exit(1);
 		}
 		if (serve_line(s, line, len - 1, &e) < 0) {
@@ -54,8 +54,8 @@ int main(int argc, char **argv)
 			_exit(1);
 		}
 	}
-	/* drover has gone. What was begun may end, before another drover acts (15 s:
-	 * controller/life/takeover.c); what hangs is not waited for. */
+	/* drover has ended. Calls in progress may finish before another drover acts (15 s:
+	 * controller/life/takeover.c); a call that hangs is aborted. */
 	alarm(END_S);
 	serve_free(s);
 	free(line);

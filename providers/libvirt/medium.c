@@ -42,17 +42,18 @@ static int place_of(const char *url, struct place *p, struct err *e)
 
 	memset(p, 0, sizeof(*p));
 	if (!str_starts(url, "http://") && !str_starts(url, "https://"))
-		return err_set(e, ERR_UNSUPPORTED, 0, "a medium comes by http or https alone");
+		return err_set(e, ERR_UNSUPPORTED, 0,
+			       "the medium's URL must begin with http:// or https://");
 	ok = OSSL_HTTP_parse_url(url, &p->tls, &user, &p->host, &p->port, &number, &p->path,
 				 &p->query, &fragment);
 	OPENSSL_free(user);
 	OPENSSL_free(fragment);
 	if (!ok)
-		return err_set(e, ERR_INVALID, 0, "the medium's address is no URL");
+		return err_set(e, ERR_INVALID, 0, "the medium's address is not a URL");
 	return 0;
 }
 
-/* The last error of OpenSSL on this thread, in its words. */
+/* Returns OpenSSL's text for its last error on this thread. */
 static const char *why(void)
 {
 	const char *text = ERR_reason_error_string(ERR_peek_last_error());
@@ -65,7 +66,7 @@ struct tls {
 	const char *host;
 };
 
-/* Puts TLS onto a connection that stands, and takes it off again. */
+/* Callback of OSSL_HTTP_open(): adds TLS to the connection (connect), or removes it. */
 static BIO *on_connection(BIO *bio, void *arg, int connect, int detail)
 {
 	struct tls *t = arg;
@@ -97,7 +98,7 @@ static int read_body(BIO *body, int64_t deadline_ms, struct buf *into, struct er
 		int n = BIO_read(body, piece, sizeof(piece));
 
 		if (now_ms() > deadline_ms)
-			return err_set(e, ERR_TIMEOUT, 0, "it came too slowly");
+			return err_set(e, ERR_TIMEOUT, 0, "not received in time");
 		if (n > 0) {
 			if (buf_add(into, piece, (size_t)n, e) < 0)
 				return -1;
@@ -116,7 +117,7 @@ static int fetch(const struct place *p, struct tls *t, int64_t deadline_ms, stru
 	BIO *body = NULL;
 
 	if (left_s <= 0)
-		return err_set(e, ERR_TIMEOUT, 0, "no time is left for it");
+		return err_set(e, ERR_TIMEOUT, 0, "no time is left to fetch it");
 	ERR_clear_error();
 	q = OSSL_HTTP_open(p->host, p->port, NULL, "", p->tls, NULL, NULL,
 			   p->tls ? on_connection : NULL, t, 0, left_s);
@@ -135,15 +136,16 @@ static int fetch(const struct place *p, struct tls *t, int64_t deadline_ms, stru
 	if (body)
 		rc = read_body(body, deadline_ms, into, e);
 	if (rc == 0 && into->len != OSSL_HTTP_REQ_CTX_get_resp_len(q))
-		rc = err_set(e, ERR_PROTOCOL, 0, "%zu bytes came of %zu", into->len,
+		rc = err_set(e, ERR_PROTOCOL, 0, "received %zu of %zu bytes", into->len,
 			     OSSL_HTTP_REQ_CTX_get_resp_len(q));
 	if (!body && elsewhere)
-		(void)!err_set(e, ERR_PROTOCOL, 0, "its server sends elsewhere for it");
+		(void)!err_set(e, ERR_PROTOCOL, 0,
+			       "the server answered with a redirect, which is not followed");
 	else if (!body)
 		(void)!err_set(e, ERR_UNAVAILABLE, 0, "%s", why());
 	OPENSSL_free(elsewhere);
 	OPENSSL_free(path);
-	BIO_free(body); /* a reference of its own */
+	BIO_free(body); /* the exchange returned a new reference */
 	OSSL_HTTP_close(q, rc == 0);
 	ERR_clear_error();
 	return rc;
@@ -166,7 +168,7 @@ int medium_fetch(const char *url, int64_t deadline_ms, struct buf *into, struct 
 	}
 	rc = fetch(&p, &t, deadline_ms, into, e);
 	if (rc == 0 && into->len == 0)
-		rc = err_set(e, ERR_PROTOCOL, 0, "it is empty");
+		rc = err_set(e, ERR_PROTOCOL, 0, "the file is empty");
 	SSL_CTX_free(t.ctx);
 	if (rc < 0)
 		(void)!err_wrap(e, "the boot medium from %.64s:%.8s", p.host, p.port);
@@ -187,7 +189,8 @@ bool medium_source(const char *url, char *out, size_t size)
 	if (!url || place_of(url, &p, &e) < 0)
 		return false;
 	if (getaddrinfo(p.host, p.port, &hints, &found) == 0) {
-		/* Nothing is sent: the kernel chooses the address that a packet would have. */
+		/* connect() on a datagram socket sends nothing; the kernel chooses the local
+		 * address. */
 		fd = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 		known = fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) == 0 &&
 			getsockname(fd, (struct sockaddr *)&own, &len) == 0 &&

@@ -6,18 +6,18 @@
 #include "base/err.h"
 
 /*
- * medium: a boot medium fetched by HTTP or HTTPS (CAs of the system), whole, on the thread that
- * asks.
+ * medium: fetches a boot medium completely by HTTP or HTTPS (the system's CAs), blocking the
+ * calling thread.
  *
- * OpenSSL's HTTP client, since libvirt has brought a libcurl of its own into this process. No
- * proxy, no redirect.
+ * Uses OpenSSL's HTTP client, because libvirt has loaded its own libcurl into this process. No
+ * proxy, no redirects.
  * Tests: tests/unit/providers/libvirt/test_medium.c
  */
 #define MEDIUM_MAX (256u << 20)
 
-/* deadline_ms: CLOCK_MONOTONIC. */
+/* Appends the content of url to into. deadline_ms: CLOCK_MONOTONIC ms. */
 int medium_fetch(const char *url, int64_t deadline_ms, struct buf *into, struct err *e);
-/* The address of this machine that the server of url sees; false: not known. */
+/* Writes the local address that the server of url sees. False: unknown. */
 bool medium_source(const char *url, char *out, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * serve: takes requests apart, hands them to threads, puts replies together.
+ * serve: parses requests, runs them on threads, and writes the replies.
  * Tests: tests/unit/providers/libvirt/test_serve.c
  */
 #include "providers/libvirt/serve.h"
@@ -15,26 +15,26 @@
 #include "providers/libvirt/host.h"
 
 #define QUEUE_MAX 1024
-/* Of the caller's time, what an answer takes on its way. */
+/* Part of the caller's time limit that is left for the reply to arrive. */
 #define MARGIN_MS 2000
 
 struct request {
 	struct list link;
 	json_t *j;
 	int64_t id, asked_ms;
-	/* in j */
+	/* Borrowed from j; NULL: none */
 	const char *domain;
 };
 
 struct serve {
 	void (*answer)(const char *line, size_t len, void *arg);
 	void *arg;
-	/* NULL before the hello */
+	/* NULL before the request hello */
 	struct host *host;
 	pthread_t threads[SERVE_THREADS];
 	pthread_mutex_t lock, out;
 	pthread_cond_t wake;
-	/* of request.link */
+	/* Lists of request.link */
 	struct list queue, running;
 	unsigned queued;
 	bool ending;
@@ -48,7 +48,8 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void say(struct serve *s, json_t *j /* taken */)
+/* Writes j as one line. Takes ownership of j. */
+static void say(struct serve *s, json_t *j)
 {
 	char *text = json_text(j);
 
@@ -74,7 +75,7 @@ static int text_of(const json_t *j, const char *name, const char **out, struct e
 {
 	*out = json_str_at(j, name);
 	if (str_empty(*out))
-		return err_set(e, ERR_INVALID, 0, "%s: wanted, and not there", name);
+		return err_set(e, ERR_INVALID, 0, "%s: missing", name);
 	return 0;
 }
 
@@ -92,7 +93,7 @@ static int do_observe(struct serve *s, const struct request *q, json_t *reply, s
 			 "inserted", f->inserted, "mediaURL", f->media_url, "address", look.address,
 			 "fence", (json_int_t)f->fence);
 	if (!told)
-		return err_set(e, ERR_PROTOCOL, 0, "domain %.100s says what is not UTF-8",
+		return err_set(e, ERR_PROTOCOL, 0, "the definition of domain %.100s is not UTF-8",
 			       q->domain);
 	json_object_update(reply, told);
 	return 0;
@@ -109,7 +110,7 @@ static int do_change(struct serve *s, const struct request *q, const char *op, s
 	};
 
 	if (now_ms() > c.deadline_ms)
-		return err_set(e, ERR_TIMEOUT, 0, "it waited too long for a thread");
+		return err_set(e, ERR_TIMEOUT, 0, "the request waited too long for a thread");
 	if (str_eq(op, "power"))
 		return host_power(s->host, &c, json_true_at(q->j, "on"), e);
 	if (str_eq(op, "boot"))
@@ -131,7 +132,7 @@ static int read_drives(const json_t *drives, struct host_machine *m, struct err 
 		m->drives[i].bus = str_eq(bus, domain_bus_names[DOMAIN_BUS_NVME]) ? DOMAIN_BUS_NVME
 										  : DOMAIN_BUS_SATA;
 		if (m->drives[i].bytes <= 0)
-			return err_set(e, ERR_INVALID, 0, "drives[%zu]: bytes wanted", i);
+			return err_set(e, ERR_INVALID, 0, "drives[%zu]: bytes must be positive", i);
 	}
 	m->ndrives = json_array_size(drives);
 	return 0;
@@ -154,7 +155,7 @@ static int do_define(struct serve *s, const struct request *q, bool define, stru
 	if (!define)
 		return host_undefine(s->host, m.name, m.uuid, m.provider, m.machine, e);
 	if (m.cpus <= 0 || m.memory_bytes <= 0)
-		return err_set(e, ERR_INVALID, 0, "cpus and memoryBytes: wanted");
+		return err_set(e, ERR_INVALID, 0, "cpus and memoryBytes: must be positive");
 	return read_drives(json_object_get(q->j, "drives"), &m, e) < 0
 		       ? -1
 		       : host_define(s->host, &m, e);
@@ -165,7 +166,7 @@ static int act(struct serve *s, const struct request *q, json_t *reply, struct e
 	const char *op = json_str_at(q->j, "op");
 
 	if (!q->domain)
-		return err_set(e, ERR_INVALID, 0, "domain: wanted, and not there");
+		return err_set(e, ERR_INVALID, 0, "domain: missing");
 	if (str_eq(op, "observe"))
 		return do_observe(s, q, reply, e);
 	if (str_eq(op, "power") || str_eq(op, "boot") || str_eq(op, "media"))
@@ -220,7 +221,8 @@ static void *run(void *arg)
 		pthread_mutex_unlock(&s->lock);
 		reply = reply_to(s, q);
 		pthread_mutex_lock(&s->lock);
-		request_free(q); /* whoever reads the reply may ask about the same domain */
+		/* before the reply: its reader may send a request about the same domain at once */
+		request_free(q);
 		pthread_mutex_unlock(&s->lock);
 		say(s, reply);
 		pthread_mutex_lock(&s->lock);
@@ -250,7 +252,7 @@ static void put_off(struct serve *s, struct request *q)
 			       "libvirt has not answered an earlier request about domain %.100s",
 			       q->domain);
 	} else if (s->queued == QUEUE_MAX) {
-		(void)!err_set(&e, ERR_CAPACITY, 0, "%d requests wait", QUEUE_MAX);
+		(void)!err_set(&e, ERR_CAPACITY, 0, "too many requests: %d are waiting", QUEUE_MAX);
 	} else {
 		list_push_back(&s->queue, &q->link);
 		s->queued++;
@@ -274,7 +276,7 @@ static void hello(struct serve *s, const json_t *j, int64_t id)
 	struct err e;
 
 	if (s->host || !spec.uri || !spec.pool) {
-		(void)!err_set(&e, ERR_INVALID, 0, "one hello is wanted, with uri and pool");
+		(void)!err_set(&e, ERR_INVALID, 0, "hello must be sent once, with uri and pool");
 		say(s, failure(id, &e));
 		return;
 	}

@@ -347,12 +347,12 @@ static void nothing_is_done_to_a_node_that_is_not_the_machines(void **state)
 		{"childType", "\"LiteNode\"", "LiteNode"},
 		{"powerControl", "\"none\"", "no power control"},
 		{"dataNode", "true", "data node"},
-		{"interfaces", "[]", "has the BMC (none)"},
-		{"extra_values", "{\"drover\":\"mine\"}", "is not drover's"},
+		{"interfaces", "[]", "has BMC address (none)"},
+		{"extra_values", "{\"drover\":\"mine\"}", "was not written by drover"},
 		{"extra_values",
 		 "{\"drover\":\"{\\\"machine\\\":\\\"uid-9\\\",\\\"name\\\":\\\"other\\\","
 		 "\\\"token\\\":\\\"t\\\",\\\"fence\\\":1}\"}",
-		 "held by machine other"},
+		 "managed as machine other"},
 		{"extra_values",
 		 "{\"drover\":\"{\\\"machine\\\":\\\"uid-0\\\",\\\"token\\\":\\\"t\\\",\\\"fence\\\":7}\"}",
 		 "fence 7"},
@@ -651,7 +651,7 @@ static void everything_is_discovered_and_what_is_left_alone_says_why(void **stat
 	assert_string_equal(
 		a.found,
 		"11.0: n0 at 10.0.8.17 n1 at 10.0.8.18 head at - but node head is a HeadNode in BCM: "
-		"drover manages PhysicalNodes alone odd at - but BCM tells of a device without uuid");
+		"drover manages only PhysicalNodes odd at - but BCM reports a device without uuid");
 	a.count = 0;
 	fault(w, "{\"what\":\"Denied\",\"call\":\"cmpart.getSoftwareImages\"}");
 	assert_true(provider_discover(w->provider, on_found, &a));

@@ -94,7 +94,7 @@ def stopped_in_the_middle(f, gate, what, wanted, done):
     old.signal(signal.SIGCONT)
     resumed_at = time.monotonic()
     testbed.wait_for(f"{old.name} finds that it does not lead", lambda: (
-        "not leading any more" in old_log(f, old)), 20, 0.1)
+        "no longer the leader" in old_log(f, old)), 20, 0.1)
     time.sleep(testbed.pace.limit(12))  # several renewals and polls: it has done what it would
     f.check()
     log = list(f.proxy.log)

@@ -81,7 +81,7 @@ static void what_goes_wrong_at_bcm_is_named_and_ends(void **state)
 		{"{\"what\":\"Null\",\"call\":\"cmdevice.updateDevice\"}", "ManagerRefused", "null",
 		 false},
 		{"{\"what\":\"Status\",\"value\":503}", "ManagerUnreachable", "503", false},
-		{"{\"what\":\"Overwrite\"}", "ManagerConflict", "somebody wrote it too", false},
+		{"{\"what\":\"Overwrite\"}", "ManagerConflict", "another writer changed it", false},
 		{"{\"what\":\"InstallFails\",\"text\":\"no disk was found\",\"count\":1}",
 		 "InstallFailed", "no disk was found", true},
 		{"{\"what\":\"InstallHangs\",\"count\":1}", "InstallStalled", "installer started",

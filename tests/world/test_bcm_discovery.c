@@ -64,9 +64,9 @@ static void nodes_become_machines_that_only_observe(void **state)
 	wait_said(&w, PROVIDER, "head is a HeadNode in BCM", 180);
 	wait_said(&w, PROVIDER, "data is a data node", 10);
 	wait_said(&w, PROVIDER, "dark has no power control", 10);
-	wait_said(&w, PROVIDER, "192.168.7.7 is in none of spec.bcm.bmcNetworks", 10);
-	wait_said(&w, PROVIDER, "fd00::8 is in none", 10);
-	wait_said(&w, PROVIDER, "its hostname is no name", 10);
+	wait_said(&w, PROVIDER, "192.168.7.7, is in none of spec.bcm.bmcNetworks", 10);
+	wait_said(&w, PROVIDER, "fd00::8, is in none", 10);
+	wait_said(&w, PROVIDER, "its hostname is not a valid Machine name", 10);
 	wait_said(&w, PROVIDER, "\"kubernetes-1.36\"", 10);
 	wait_said(&w, PROVIDER, "\"version\":\"11.0\"", 10);
 	none = cluster_get(&w.host, "machines.drover.dev/far");
@@ -100,7 +100,7 @@ static void no_more_machines_are_made_than_the_provider_says(void **state)
 	for (int i = 0; i < 9; i++)
 		add(&m, arena_printf(a, "spare-%d", i), arena_printf(a, "10.0.8.%d", 90 + i));
 	world_replica(&w);
-	wait_said(&w, PROVIDER, "spec.bcm.maxMachines: there are 2 already", 180);
+	wait_said(&w, PROVIDER, "spec.bcm.maxMachines: the limit of 2 Machines is reached", 180);
 	world_run(&w, 300 * 1000);
 	assert_true(few_machines(&w));
 	managed_end(&m);

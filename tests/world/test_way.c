@@ -344,7 +344,7 @@ static void another_network_makes_no_load_balancer(void **state)
 	set_way(&w, "team-a",
 		json_pack("{s:s, s:s, s:n, s:{s:s}}", "via", "vip", "address", SERVER_TEAM_A_GATE,
 			  "backends", "providerRef", "name", "nobody"));
-	wait_said(&w, "False NoProvider there is no Provider nobody", 120);
+	wait_said(&w, "False NoProvider Provider nobody does not exist", 120);
 	set_way(&w, "team-a", json_pack("{s:{s:s}}", "providerRef", "name", "rack"));
 	wait_said(&w, "True VIPUnchecked", 120);
 	b->unanswered = true;

@@ -92,7 +92,7 @@ void bench_must(struct bench *d, struct bench_api *api, const char *method, cons
 		fail_msg("%s %s: %d %s", method, path, status, d->text);
 }
 
-/* Whoever shows no token is the test itself. */
+/* Without a bearer token, the caller is the test itself. */
 static void on_join_script(struct httpd_req *q, void *arg)
 {
 	static const char script[] = "#!/bin/sh\nset -e\n";
@@ -402,7 +402,7 @@ static void on_secret(const char *ns, const char *name, void *arg)
 		d->on_secret(d, name);
 }
 
-/* --- what the parts tell one another ---------------------------------------------------------- */
+/* --- events between the parts ----------------------------------------------------------------- */
 
 static void on_notice(enum notice what, const char *name, void *arg)
 {
@@ -607,7 +607,7 @@ void bench_keys(struct bench *d)
 
 static void on_life_timer(void *arg)
 {
-	(void)arg; /* nothing runs */
+	(void)arg; /* lives do not run here */
 }
 
 struct life *bench_life(struct bench *d, const char *machine)

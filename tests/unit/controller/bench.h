@@ -26,16 +26,16 @@
 #include "kube/apiserver/apiserver.h"
 
 /*
- * bench: a controller taken apart. Its parts lie ready, on the simulated loop and with an embedded
- * API server, but nothing tells one of another unless the test does: there is no leader election,
- * no life runs, and what a cache says goes to on_change alone.
+ * bench: the parts of a controller, not connected to each other. The parts exist, on the simulated
+ * loop and with an embedded API server, but a test must pass events from one to the other itself:
+ * there is no leader election, no life runs, and a change in a cache is passed to on_change only.
  *
- * Texts of JSON are written with single quotes for double ones.
+ * JSON texts are written with single quotes in place of double quotes.
  */
 #define BENCH_NS "drover-system"
 #define BENCH_HOST "https://host.test:6443"
 #define BENCH_TEAM "https://team-a.test:6443"
-#define BENCH_JOIN "10.20.0.10:6443" /* where nodes join, as kubeadm-config has it */
+#define BENCH_JOIN "10.20.0.10:6443" /* where nodes join, as in kubeadm-config */
 
 struct bench_api {
 	const char *origin;
@@ -43,12 +43,13 @@ struct bench_api {
 	struct apiserver *api;
 	struct httpd *d;
 	struct http_peer *admin;
-	/* everybody: 401 */
+	/* Every request is answered with 401 */
 	bool denied;
-	/* Whose path has this in it is denied as well, and counted; NULL: nobody is. */
+	/* Requests whose path contains this text are answered with 401 and counted in denials;
+	 * NULL: none */
 	const char *denied_at;
 	unsigned denials;
-	/* What GET /node/join is answered with; 0: 404, as an API server does. */
+	/* Status of the answer to GET /node/join; 0: 404, as from an API server */
 	int join_script;
 };
 
@@ -63,7 +64,7 @@ struct bench {
 	struct loop_group *server_g, *g;
 	struct http_mem_net *net;
 	struct http *admin;
-	/* team: one tenant's */
+	/* team: the API server of tenant team-a */
 	struct bench_api host, team;
 	struct context c;
 	struct agent_endpoint *agent_endpoint;
@@ -72,23 +73,23 @@ struct bench {
 	struct drains *drains;
 	struct eta *eta;
 	struct provisioner *provisioner;
-	/* the provisioner's */
+	/* Owned by provisioner */
 	struct world_sync *sync;
 	struct claims *claims;
-	/* For tests that make one; NULL otherwise. */
+	/* Set by tests that create one; NULL otherwise */
 	struct debts *debts;
 	struct warm_pool *warm_pool;
 	struct supply_status *supply_status;
 	struct power_pacing *power_pacing;
 	struct life_parts life_parts;
-	/* no tick runs */
+	/* Its ticks never run */
 	struct lives lives;
 	struct bench_kind kinds[OBJECT_KINDS];
 	void (*on_change)(struct bench *d, enum object_kind_id kind, const char *name,
 			  void *object);
 	void (*on_secret)(struct bench *d, const char *name);
 	unsigned secret_changes;
-	/* The last answer to the test itself. */
+	/* The last reply to a request of the test */
 	bool done;
 	int status;
 	char text[8192];
@@ -102,48 +103,50 @@ int bench_setup(void **state);
 int bench_teardown(void **state);
 void bench_run(struct bench *d, int64_t ms);
 
-/* Ask an API server and wait; gives the status. */
+/* Sends a request to an API server and waits; returns the status. */
 int bench_do(struct bench *d, struct bench_api *api, const char *method, const char *path,
 	     const char *body);
 void bench_must(struct bench *d, struct bench_api *api, const char *method, const char *path,
 		const char *body);
-/* Make an object of ours, status included, and wait until the cache has it. */
+/* Creates an object of drover's API, including its status, and waits until the cache has it. */
 void bench_put(struct bench *d, const char *object);
-/* Merge this into its status, or with spec into the object, and wait for the cache. */
+/* bench_status() merges JSON into the object's status, bench_patch() into the object; both wait
+ * until the cache has the change. */
 void bench_status(struct bench *d, enum object_kind_id kind, const char *name, const char *status);
 void bench_patch(struct bench *d, enum object_kind_id kind, const char *name, const char *patch);
-/* Provider hall-a, pool h100, tenant team-a, and its Machine m-1: free and clean in tenancy 41. */
+/* Creates Provider hall-a, pool h100, tenant team-a, and Machine m-1, which is free and clean in
+ * tenancy 41. */
 void bench_fleet(struct bench *d);
-/* An object of ours as it stands in the API; gives, NULL: none. */
+/* Returns an object of drover's API, which the caller must free; NULL: none. */
 json_t *bench_get(struct bench *d, enum object_kind_id kind, const char *name);
-/* Of an object's status: "True Ok"; "" when there is none. */
+/* Returns a condition of an object as "True Ok"; "" if there is none. */
 const char *bench_condition(struct bench *d, enum object_kind_id kind, const char *name,
 			    const char *type);
-/* "secrets/NS/NAME" */
+/* key: "secrets/NS/NAME". */
 json_t *bench_stored(struct bench_api *api, const char *key);
-/* A Secret of the host cluster with these two entries (key2 may be NULL). */
+/* Creates or replaces a Secret of the host cluster with these two entries (key2 may be NULL). */
 void bench_secret(struct bench *d, const char *name, const char *key1, const char *value1,
 		  const char *key2, const char *value2);
 size_t bench_events(struct bench_api *api, const char *reason);
 void bench_away(struct bench *d, struct bench_api *api, bool away);
-/* the three Secrets are there */
+/* Creates drover's three Secrets with keys. */
 void bench_keys(struct bench *d);
-/* A life of that machine, for functions that take one; nothing runs. Free with
+/* Returns a life of that machine, for functions that need one; it never runs. Free with
  * bench_life_done(). */
 struct life *bench_life(struct bench *d, const char *machine);
 void bench_life_done(struct life *l);
-/* A kubeconfig for this server; more: members of the user beside its token ("" or ", 'exec':
- * {}"). */
+/* Returns a kubeconfig for this server; more: members of the user besides its token ("" or ",
+ * 'exec': {}"). */
 const char *bench_kubeconfig(struct bench *d, const char *server, const char *more);
-/* An on_change: what a cache says goes to the planner's world. */
+/* For on_change: passes changes of a cache to the planner's world. */
 void bench_to_provisioner(struct bench *d, enum object_kind_id kind, const char *name,
 			  void *object);
-/* From now on objects and Secrets reach tenants and the provisioner as in the controller; team-a's
- * Secret is there. */
+/* From now on changes of objects and Secrets reach tenants and the provisioner, as in the
+ * controller. Creates the Secret of team-a. */
 void bench_tenants(struct bench *d);
-/* bench_setup() with the tenants, usable, and the fleet. */
+/* bench_setup(), with bench_tenants() and bench_fleet(). */
 int bench_setup_fleet(void **state);
-/* A pod of team-a that asks for GPUs and is marked unschedulable. */
+/* Creates a pod of team-a that requests GPUs and is marked unschedulable. */
 void bench_pod(struct bench *d, const char *name, int gpus);
 json_t *bench_json(const char *text);
 

@@ -56,7 +56,7 @@ static void it_is_ready_once_caches_and_keys_are_in(void **state)
 
 	d->c.ready = false;
 	assert_int_equal(get(d, "GET", "/readyz"), 503);
-	assert_string_equal(d->text, "caches or keys are missing\n");
+	assert_string_equal(d->text, "not ready: caches or keys are not loaded yet\n");
 	d->c.ready = true;
 	assert_int_equal(get(d, "GET", "/readyz"), 200);
 }
@@ -83,13 +83,13 @@ static void who_leads_is_told(void **state)
 	d->c.ready = false;
 	d->c.leading = true;
 	assert_int_equal(get(d, "GET", "/leadz"), 503);
-	assert_string_equal(d->text, "caches or keys are missing\n");
+	assert_string_equal(d->text, "not ready: caches or keys are not loaded yet\n");
 	bench_run(d, 5000);
 	d->c.ready = true;
 	assert_int_equal(get(d, "GET", "/leadz"), 200);
-	d->c.leading = false; /* told to stop, by a lease that was not renewed in time */
+	d->c.leading = false; /* the lease was not renewed in time */
 	assert_int_equal(get(d, "GET", "/leadz"), 503);
-	assert_non_null(strstr(d->text, "this replica led and did not renew its lease in time"));
+	assert_non_null(strstr(d->text, "this replica did not renew its lease in time"));
 	bench_must(d, &d->host, "PATCH",
 		   "/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller",
 		   "{'spec': {'holderIdentity': 'another'}}");
@@ -99,7 +99,7 @@ static void who_leads_is_told(void **state)
 	kube_lease_free(d->c.lease);
 	d->c.lease = kube_lease_new(d->g, &spec);
 	assert_int_equal(get(d, "GET", "/leadz"), 503);
-	assert_string_equal(d->text, "nobody leads yet: the lease is free\n");
+	assert_string_equal(d->text, "no replica leads: the lease is free\n");
 	kube_lease_free(d->c.lease);
 	d->c.lease = NULL;
 }
@@ -119,7 +119,7 @@ static bool is_asked(void *arg)
 	return ((struct asked *)arg)->done;
 }
 
-/* From the listener that others reach. */
+/* Sends a request to the listener that others reach. */
 static int get_remote(struct bench *d, const char *path, const char *token)
 {
 	struct http_peer_spec spec = {.base_url = "https://10.1.0.5:9091"};
@@ -148,7 +148,7 @@ static void from_elsewhere_metrics_need_the_token(void **state)
 	d->c.ready = d->c.leading = false;
 	assert_int_equal(get_remote(d, "/metrics", NULL), 401);
 	bench_run(d, 5000);
-	keys_follow(d->c.keys); /* it is wanted, and there is none: it is made */
+	keys_follow(d->c.keys); /* creates the token, which is missing */
 	bench_run(d, 5000);
 	assert_int_equal(get_remote(d, "/metrics", "guessed"), 401);
 	made = bench_stored(&d->host, "secrets/" BENCH_NS "/drover-metrics-token");
@@ -160,8 +160,8 @@ static void from_elsewhere_metrics_need_the_token(void **state)
 	assert_int_equal(get_remote(d, "/leadz", NULL), 503);
 	assert_int_equal(get_remote(d, "/healthz", NULL), 200);
 	assert_int_equal(get_remote(d, "/readyz", NULL), 503);
-	/* Replaced: the old one opens nothing any more; one that is as good as none opens
-	 * nothing. */
+	/* After a replacement, the old token is refused; a token that is too weak is refused as
+	 * well. */
 	bench_secret(d, "drover-metrics-token", "token", "another-token-of-somebody", NULL, NULL);
 	bench_run(d, 35000);
 	assert_int_equal(get_remote(d, "/metrics", token), 401);

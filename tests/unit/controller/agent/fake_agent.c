@@ -92,7 +92,7 @@ void fake_agent_due(struct fake_agent_bench *f, const char *operation, int64_t b
 	agent_session_await(f->seat, AGENT_DUE);
 }
 
-/* --- the fake agent agent --------------------------------------------------------------------- */
+/* --- the fake agent --------------------------------------------------------------------------- */
 
 void fake_agent_init(struct fake_agent *t, struct fake_agent_bench *f, const char *boot_id)
 {

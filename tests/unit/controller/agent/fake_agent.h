@@ -9,8 +9,8 @@
 #include "controller/agent/endpoint.h"
 
 /*
- * fake agent: the endpoint of the agents on the simulated loop, with a seat for
- * machine m-1, and an agent that says no more than a test tells it to.
+ * fake agent: the agents' endpoint on the simulated loop, with a session for machine m-1, and an
+ * agent that sends only what a test asks for.
  */
 #define TINY_ORIGIN "https://10.1.0.5:8443"
 
@@ -20,7 +20,7 @@ struct fake_agent_bench {
 	struct http_mem_net *net;
 	struct httpd *d;
 	struct http *h, *away;
-	/* from 10.1.0.17, and from 10.66.6.6 */
+	/* Connections from 10.1.0.17 and from 10.66.6.6 */
 	struct http_peer *p, *q;
 	struct agent_endpoint *agents;
 	struct agent_session *seat;
@@ -29,41 +29,41 @@ struct fake_agent_bench {
 	struct err e;
 };
 
-/* What the program on a machine has, and what it was answered last. */
+/* State of an agent on a machine, and the last reply it got. */
 struct fake_agent {
 	struct fake_agent_bench *f;
 	struct crypto_key *key;
 	char public[CRYPTO_PUBLIC_TEXT], secret[65], boot_id[40];
 	int64_t boot;
 	struct http_req *q;
-	/* it calls from 10.66.6.6 */
+	/* It calls from 10.66.6.6 */
 	bool elsewhere;
 	bool done;
-	/* -1: no answer */
+	/* Status of the last reply; -1: none */
 	int status;
 	char body[4096];
 };
 
 struct agent_session *fake_agent_seat(struct fake_agent_bench *f, const char *machine);
 int fake_agent_setup(void **state);
-/* The seat is open, and the machine was seen on: its agent is due. */
+/* Opens the session and marks the machine as seen on, so that its agent may call. */
 void fake_agent_due(struct fake_agent_bench *f, const char *operation, int64_t boot, int64_t fence);
 int fake_agent_teardown(void **state);
 void fake_agent_run(struct fake_agent_bench *f, int64_t ms);
 void fake_agent_init(struct fake_agent *t, struct fake_agent_bench *f, const char *boot_id);
 void fake_agent_done(struct fake_agent *t);
-/* NULL signature: a right one. */
+/* signature NULL: signs correctly. */
 void fake_agent_send(struct fake_agent *t, const char *method, const char *target, const void *body,
 		     size_t len, const char *signature);
 char *fake_agent_hello_text(struct fake_agent *t);
-/* Its status. */
+/* Sends a hello; returns the status. */
 int fake_agent_hello(struct fake_agent *t);
 void fake_agent_poll(struct fake_agent *t, int64_t after);
 int fake_agent_report(struct fake_agent *t, const struct proto_report *r);
-/* The order that it was answered. */
+/* Decodes the order in the last reply. */
 struct proto_order fake_agent_got(struct fake_agent *t);
 void fake_agent_order(struct fake_agent_bench *f, const char *id, int kind);
-/* The seat is open and this agent said hello. */
+/* Opens the session and lets the agent say hello. */
 void fake_agent_greeted(struct fake_agent_bench *f, struct fake_agent *t);
 
 #endif

@@ -52,7 +52,7 @@ static void sign(struct rig *r, const char *text, const struct crypto_key *key)
 	free(b64);
 }
 
-/* As `make image` does. */
+/* Creates the files as `make image` does. */
 static int setup(void **state)
 {
 	struct rig *r = calloc(1, sizeof(*r));
@@ -121,7 +121,7 @@ static void another_image_is_not(void **state)
 	for (size_t at = 0; at < SIZE; at += SIZE - 1) {
 		r->image[at] ^= 1;
 		put(r, "", r->image, SIZE);
-		refused(r, ERR_DENIED, "is not the image that was signed");
+		refused(r, ERR_DENIED, "is not the signed image");
 		r->image[at] ^= 1;
 	}
 	put(r, "", r->image, SIZE - 1);
@@ -173,11 +173,11 @@ static void what_is_signed_has_to_be_a_digest(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		put(r, ".sha256", bad[i], strlen(bad[i]));
 		sign(r, bad[i], r->key);
-		refused(r, ERR_DENIED, ".sha256: want lines of sha256sum");
+		refused(r, ERR_DENIED, ".sha256: not in the format of sha256sum");
 	}
 	memset(large, 'a', sizeof(large));
 	put(r, ".sha256", large, sizeof(large));
-	refused(r, ERR_DENIED, ".sha256: want less than");
+	refused(r, ERR_DENIED, ".sha256: must be smaller than");
 }
 
 static void a_key_that_is_none_is_named(void **state)

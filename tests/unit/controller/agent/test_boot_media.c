@@ -24,7 +24,7 @@ struct fixture {
 	struct boot_media *m;
 	char path[32];
 	char image[IMAGE_SIZE], patched[IMAGE_SIZE];
-	/* the last exchange */
+	/* Reply of the last request */
 	bool done;
 	int status;
 	char range[80];
@@ -105,7 +105,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The caller's own address is all that a test lets in. */
+/* Admits only the caller's own address. */
 static bool may_read(const char *address, void *arg)
 {
 	return str_eq(address, arg);
@@ -219,7 +219,8 @@ static void an_image_whose_block_is_torn_is_refused(void **state)
 	write_image(f, f->image, IMAGE_SIZE);
 	refused(f, ERR_INVALID, "not contiguous");
 	make_image(f);
-	write_image(f, f->image, BLOCK_AT + PROTO_BOOT_BLOCK - 1); /* it ends inside the block */
+	/* the file ends inside the block */
+	write_image(f, f->image, BLOCK_AT + PROTO_BOOT_BLOCK - 1);
 	refused(f, ERR_INVALID, "boot block");
 }
 
@@ -228,11 +229,11 @@ static void a_file_that_can_be_no_image_is_refused(void **state)
 	struct fixture *f = *state;
 
 	write_image(f, f->image, PROTO_BOOT_BLOCK - 1);
-	refused(f, ERR_INVALID, "want a file of");
+	refused(f, ERR_INVALID, "must be a regular file of");
 	unlink(f->path);
 	refused(f, ERR_NOT_FOUND, "agent image");
 	str_copy(f->path, sizeof(f->path), "/tmp");
-	refused(f, ERR_INVALID, "want a file of");
+	refused(f, ERR_INVALID, "must be a regular file of");
 	f->path[0] = '\0';
 }
 

@@ -1,4 +1,4 @@
-/* Who is believed to be the agent, and who is a second caller. */
+/* Tests which callers are accepted as the agent, and which are second callers. */
 #include "tests/unit/controller/agent/fake_agent.h"
 
 #include <stdlib.h>
@@ -88,7 +88,8 @@ static void the_first_address_is_the_agents_until_the_boot_is_over(void **state)
 	assert_int_equal(fake_agent_hello(&t), 403);
 	fake_agent_poll(&t, 0);
 	assert_int_equal(t.status, 401);
-	assert_string_equal(agent_session_refusal(f->seat), "its agent calls from another address");
+	assert_string_equal(agent_session_refusal(f->seat),
+			    "the agent called from an address other than its first");
 	t.elsewhere = false;
 	assert_int_equal(fake_agent_hello(&t), 200);
 	assert_string_equal(agent_session_refusal(f->seat), "");
@@ -126,7 +127,7 @@ static void a_machine_with_an_address_of_its_own_calls_from_that(void **state)
 	assert_string_equal(agent_session_refusal(f->seat),
 			    "called from 10.66.6.6:999, which is not the machine's address");
 	assert_int_equal(f->changes, 1);
-	assert_int_equal(fake_agent_hello(&t), 403); /* told once */
+	assert_int_equal(fake_agent_hello(&t), 403); /* reported only once */
 	assert_int_equal(f->changes, 1);
 	t.elsewhere = false;
 	assert_int_equal(fake_agent_hello(&t), 200);
@@ -157,7 +158,7 @@ static void behind_a_proxy_no_address_is_one_machines(void **state)
 	struct agent_session_spec s = spec_of(f);
 	struct fake_agent t;
 
-	s.address = "10.9.9.9/24"; /* what the machine has, and drover never sees */
+	s.address = "10.9.9.9/24"; /* the machine's address, hidden from drover by the proxies */
 	s.agent_proxies = (struct strings){proxies, 2};
 	seat_again(f, s);
 	fake_agent_init(&t, f, "boot-a");
@@ -179,7 +180,7 @@ static void another_boot_while_the_first_one_reports_is_a_second_caller(void **s
 	struct fake_agent t, thief;
 
 	fake_agent_greeted(f, &t);
-	fake_agent_order(f, "w", PROTO_WIPE); /* it works, and asks for nothing meanwhile */
+	fake_agent_order(f, "w", PROTO_WIPE); /* it works and sends no poll meanwhile */
 	fake_agent_init(&thief, f, "boot-b");
 	assert_int_equal(fake_agent_hello(&thief), 409);
 	assert_false(agent_session_rebooted(f->seat));
@@ -200,7 +201,7 @@ static void after_the_agent_was_told_to_go_every_other_caller_is_a_second_one(vo
 
 	fake_agent_greeted(f, &t);
 	fake_agent_order(f, "off", PROTO_POWEROFF);
-	assert_int_equal(fake_agent_hello(&t), 200); /* itself is none */
+	assert_int_equal(fake_agent_hello(&t), 200); /* its own hello is no second caller */
 	assert_false(agent_session_intruder(f->seat));
 	fake_agent_init(&thief, f, "boot-b");
 	assert_int_equal(fake_agent_hello(&thief), 409);
@@ -222,7 +223,7 @@ static void a_seat_whose_agent_has_gone_still_sees_who_shows_the_secret(void **s
 	assert_null(agent_session_media_url(f->seat));
 	fake_agent_poll(&t, 0);
 	assert_int_equal(t.status, 401);
-	assert_int_equal(fake_agent_hello(&t), 403); /* the one that was dismissed */
+	assert_int_equal(fake_agent_hello(&t), 403); /* the dismissed agent */
 	assert_false(agent_session_intruder(f->seat));
 	fake_agent_init(&thief, f, "boot-b");
 	thief.secret[0] ^= 1;

@@ -110,7 +110,7 @@ static void another_key_for_the_same_boot_is_an_intruder(void **state)
 	assert_int_equal(fake_agent_hello(&thief), 409);
 	assert_true(agent_session_intruder(f->seat));
 	assert_int_equal(f->changes, 1);
-	/* The first one is still the agent. */
+	/* The first caller is still the agent. */
 	assert_string_equal(agent_session_info(f->seat)->public_key, t.public);
 	fake_agent_poll(&thief, 0);
 	assert_int_equal(thief.status, 401);
@@ -128,9 +128,10 @@ static void another_boot_while_the_first_agent_waits_is_an_intruder(void **state
 	assert_false(t.done);
 	fake_agent_init(&thief, f, "boot-b");
 	assert_int_equal(fake_agent_hello(&thief), 409);
-	assert_false(agent_session_intruder(f->seat)); /* a crashed machine's poll looks open too */
+	/* after a crash, the old poll would look open too */
+	assert_false(agent_session_intruder(f->seat));
 	assert_false(agent_session_rebooted(f->seat));
-	fake_agent_poll(&t, 0); /* but this one lives */
+	fake_agent_poll(&t, 0); /* the first agent is alive */
 	assert_true(agent_session_intruder(f->seat));
 	assert_false(agent_session_rebooted(f->seat));
 	fake_agent_done(&thief);
@@ -164,8 +165,7 @@ static void another_boot_of_a_silent_agent_is_a_reboot(void **state)
 	fake_agent_init(&next, f, "boot-b");
 	assert_int_equal(fake_agent_hello(&next), 409);
 	assert_int_equal(fake_agent_hello(&next), 409);
-	assert_false(
-		agent_session_rebooted(f->seat)); /* the first one has its time to say a word */
+	assert_false(agent_session_rebooted(f->seat)); /* the first agent still has time to call */
 	fake_agent_run(f, 11000);
 	assert_int_equal(fake_agent_hello(&next), 409);
 	assert_true(agent_session_rebooted(f->seat));
@@ -199,7 +199,7 @@ static void opening_for_another_boot_ends_the_session_and_the_marks_against_it(v
 	fake_agent_hello(&next);
 	fake_agent_run(f, 11000);
 	fake_agent_hello(&next);
-	fake_agent_due(f, "op-1", 1, 18); /* the same again changes nothing */
+	fake_agent_due(f, "op-1", 1, 18); /* opening the same boot again changes nothing */
 	assert_true(agent_session_rebooted(f->seat));
 	fake_agent_due(f, "op-1", 2, 18);
 	assert_false(agent_session_rebooted(f->seat));
@@ -229,7 +229,7 @@ static void an_order_reaches_the_agent_that_waits_for_it(void **state)
 	assert_int_equal(o.kind, PROTO_INSPECT);
 	assert_int_equal(o.fence, 17);
 	assert_int_equal(o.seq, 1);
-	/* Seen: the agent waits for the next one. */
+	/* The order was received: the agent waits for the next one. */
 	fake_agent_poll(&t, o.seq);
 	assert_false(t.done);
 	fake_agent_done(&t);
@@ -278,7 +278,7 @@ static void an_order_replaces_the_one_before(void **state)
 	fake_agent_poll(&t, 0);
 	assert_string_equal(fake_agent_got(&t).id, "b");
 	assert_int_equal(fake_agent_got(&t).seq, 2);
-	/* A report of what was replaced is heard and of no use. */
+	/* A report for a replaced order is accepted and ignored. */
 	assert_int_equal(fake_agent_report(&t, &done), 204);
 	assert_null(agent_session_result(f->seat, "a"));
 	assert_null(agent_session_result(f->seat, "b"));
@@ -330,7 +330,7 @@ static void an_agent_that_leaves_while_it_is_answered_disturbs_neither_seat_nor_
 	fake_agent_greeted(f, &t);
 	again = t;
 	fake_agent_poll(&t, 0);
-	/* Replaced, then gone before its answer came. */
+	/* The poll is replaced, and its connection closed before the answer arrives. */
 	fake_agent_send(&again, "GET", PROTO_ORDER_PATH "?after=0", NULL, 0, NULL);
 	for (int i = 0; i < 200 && !t.done; i++)
 		fake_agent_run(f, 1);
@@ -339,7 +339,7 @@ static void an_agent_that_leaves_while_it_is_answered_disturbs_neither_seat_nor_
 	fake_agent_run(f, 2000);
 	assert_false(again.done);
 	fake_agent_order(f, "a", PROTO_INSPECT);
-	/* The seat goes before the agent that is being answered. */
+	/* The session is freed before the answered agent disconnects. */
 	agent_session_free(f->seat);
 	f->seat = NULL;
 	http_cancel(again.q);
@@ -362,7 +362,7 @@ static void closing_the_seat_sends_the_agent_that_waits_away(void **state)
 	assert_null(agent_session_media_url(f->seat));
 	fake_agent_poll(&t, 0);
 	assert_int_equal(t.status, 401);
-	fake_agent_order(f, "a", PROTO_INSPECT); /* nobody is there */
+	fake_agent_order(f, "a", PROTO_INSPECT); /* the session is closed */
 	assert_null(agent_session_result(f->seat, "a"));
 	fake_agent_done(&t);
 }
@@ -386,7 +386,7 @@ static void questions_that_are_none_are_turned_away(void **state)
 		fake_agent_run(f, 2000);
 		assert_int_equal(t.status, 401);
 	}
-	/* Signed for another question: a replay. */
+	/* A signature for another request: a replay. */
 	sig = proto_sign(t.key, "GET", PROTO_ORDER_PATH "?after=5", NULL, 0);
 	fake_agent_send(&t, "GET", PROTO_ORDER_PATH "?after=0", NULL, 0, sig);
 	fake_agent_run(f, 2000);
@@ -422,10 +422,10 @@ static void progress_and_result_are_kept_apart(void **state)
 	assert_string_equal(agent_session_result(f->seat, "a")->reason, "DriveFailed");
 	assert_int_equal(agent_session_result(f->seat, "a")->state, PROTO_FAILED);
 	assert_int_equal(f->changes, 3);
-	/* What was done is not offered again. */
+	/* A finished order is not sent again. */
 	fake_agent_poll(&t, 0);
 	assert_false(t.done);
-	/* The next order forgets both. */
+	/* The next order drops the report and the progress. */
 	fake_agent_order(f, "b", PROTO_VERIFY);
 	assert_null(agent_session_result(f->seat, "a"));
 	assert_null(agent_session_progress(f->seat, "a"));
@@ -484,7 +484,7 @@ static void a_body_beyond_the_limit_is_refused_unread(void **state)
 	fake_agent_send(&t, "POST", PROTO_REPORT_PATH, large, PROTO_MAX_MESSAGE + 1, NULL);
 	fake_agent_run(f, 20000);
 	assert_int_equal(t.status, 413);
-	/* Of a hello less is taken: it comes from anybody. */
+	/* The limit of a hello is lower, because anyone can send one. */
 	fake_agent_send(&t, "POST", PROTO_HELLO_PATH, large, PROTO_MAX_HELLO + 1, NULL);
 	fake_agent_run(f, 20000);
 	assert_int_equal(t.status, 413);
@@ -532,7 +532,7 @@ static void an_unsigned_or_foreign_report_is_turned_away(void **state)
 	fake_agent_done(&t);
 }
 
-/* --- a session of a predecessor --------------------------------------------------------------- */
+/* --- a restored session ----------------------------------------------------------------------- */
 
 static void a_restored_session_goes_on_without_a_hello(void **state)
 {
@@ -553,10 +553,10 @@ static void a_restored_session_goes_on_without_a_hello(void **state)
 	assert_int_equal(fake_agent_got(&t).fence, 18);
 	assert_int_equal(fake_agent_report(&t, &r), 204);
 	assert_int_equal(agent_session_result(f->seat, "a")->state, PROTO_DONE);
-	/* Its hello again tells what the journal does not hold. */
+	/* Another hello adds what the journal does not record. */
 	assert_int_equal(fake_agent_hello(&t), 200);
 	assert_string_equal(agent_session_info(f->seat)->system_uuid, "uuid-1");
-	/* Only that key is its agent. */
+	/* Only that key is accepted as its agent. */
 	fake_agent_init(&other, f, "boot-a");
 	assert_int_equal(fake_agent_hello(&other), 409);
 	assert_true(agent_session_intruder(f->seat));

@@ -1,5 +1,4 @@
-/* Hundreds of slow callers who know nothing, over real sockets, and one agent that works beside
- * them. */
+/* Hundreds of slow callers without any secret, over real sockets, while one agent works. */
 #include "tests/unit/testing.h"
 
 #include <arpa/inet.h>
@@ -148,7 +147,7 @@ static void work(struct flood *f, const char *id)
 
 /* --- the crowd -------------------------------------------------------------------------------- */
 
-/* A connection from 127.0.1.HOST, not waited for. */
+/* Opens a connection from 127.0.1.HOST without waiting. */
 static int dial(struct flood *f, unsigned host)
 {
 	struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr = {htonl(0x7f000100 + host)}},
@@ -275,7 +274,7 @@ static void end(struct flood *f)
 
 /* --- cases ------------------------------------------------------------------------------------ */
 
-/* More than the listener takes of all together. */
+/* More connections than the listener accepts in all. */
 static void one_address_does_not_fill_the_listener(void **state)
 {
 	struct flood f;
@@ -289,7 +288,7 @@ static void one_address_does_not_fill_the_listener(void **state)
 	end(&f);
 }
 
-/* 100 hosts announce a megabyte each, six times, and send what they get rid of. */
+/* 100 hosts announce a body of 1 MiB each, six times, and send as much as they can. */
 static void who_is_not_known_sends_no_megabytes(void **state)
 {
 	static const char *const heads[] = {
@@ -311,12 +310,11 @@ static void who_is_not_known_sends_no_megabytes(void **state)
 		(void)!send(fd, piece, sizeof(piece), MSG_NOSIGNAL);
 	}
 	work(&f, "a");
-	assert_true(mallinfo2().uordblks <
-		    before + (12u << 20)); /* of their bodies nothing is kept */
+	assert_true(mallinfo2().uordblks < before + (12u << 20)); /* their bodies are not stored */
 	end(&f);
 }
 
-/* As much as a hello may have, byte after byte: all is over when its time is. */
+/* Bodies as long as a hello may be, sent byte by byte: each ends when its time limit is over. */
 static void slow_bodies_end_and_the_agent_works_on(void **state)
 {
 	static const char head[] =

@@ -1,4 +1,4 @@
-/* Boot media over TLS as it is on the wire: libcurl, libmicrohttpd, a CA of our own. */
+/* Boot media over real TLS: libcurl, libmicrohttpd, a CA of the test. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #define BLOCK_AT 9000
 
 struct wire {
-	/* its listener has TLS; the same routes are on a plain one */
+	/* Its listener uses TLS; a second, plain listener has the same routes */
 	struct rig r;
 	struct httpd *plain;
 	struct httpd_mhd *plain_mhd;
@@ -41,7 +41,7 @@ static void write_image(struct wire *w)
 	close(fd);
 }
 
-/* https_too: both addresses stand in the Provider.  Else the one of TLS alone. */
+/* https_too: the Provider has both URLs; otherwise only one with https://. */
 static void start(struct wire *w, bool https_too)
 {
 	OWN(secret) key = secret_from_str("boot-key");
@@ -85,7 +85,8 @@ static void stop(struct wire *w)
 	unlink(w->path);
 }
 
-/* The medium by that listener, as one who knows that CA alone; NULL: ours. */
+/* Fetches the medium from one listener. ca_pem: the only CA that the client trusts; NULL: the
+ * test's CA. */
 static struct got fetch(struct wire *w, bool tls, const char *range, const char *ca_pem)
 {
 	const char *path = strstr(agent_session_media_url(w->seat), "/boot/");
@@ -146,7 +147,7 @@ static void who_trusts_another_ca_gets_no_medium(void **state)
 	stop(&w);
 }
 
-/* Where both stand in the Provider, the one that the BMC was told is served. */
+/* If the Provider has both URLs, the medium is served as the BMC was told. */
 static void the_way_that_was_offered_is_the_way(void **state)
 {
 	struct wire w;

@@ -39,7 +39,7 @@ static const struct machine *m1(struct bench *d)
 	return CTX_GET(&d->c, OBJECT_MACHINE, machine, "m-1");
 }
 
-/* What attaching m-1 says now: its error, or the Secret's version. */
+/* Attaches m-1 and returns the error's text, or the Secret's version. */
 static const char *attach(struct bench *d, enum err_kind want)
 {
 	const char *version = NULL;
@@ -61,7 +61,7 @@ static void settled(struct bench *d, enum err_kind want, const char *says)
 {
 	const char *text;
 
-	(void)attach(d, ERR_UNAVAILABLE); /* being read */
+	(void)attach(d, ERR_UNAVAILABLE); /* the Secret is being read */
 	bench_run(d, 3000);
 	text = attach(d, want);
 	if (!strstr(text, says))
@@ -101,7 +101,7 @@ static void nothing(void *arg)
 	(void)arg;
 }
 
-/* A life that hangs on hall-a, until its driver goes. */
+/* A life that uses driver hall-a until the driver closes. */
 static struct life *hanging(struct bench *d)
 {
 	struct life *l = bench_life(d, "m-1");
@@ -156,7 +156,7 @@ static void a_provider_that_is_gone_takes_its_driver_along(void **state)
 	bench_run(d, 1000);
 	assert_null(driver_get(d->drivers, "hall-a"));
 	assert_null(l->driver);
-	drivers_update(d->drivers, "hall-a"); /* told twice */
+	drivers_update(d->drivers, "hall-a"); /* a second call is harmless */
 	unhang(d, l);
 }
 
@@ -316,7 +316,7 @@ static void a_machine_is_attached_with_its_own_credentials(void **state)
 	settled(d, ERR_NONE, "");
 	version = attach(d, ERR_NONE);
 	assert_true(*version != '\0');
-	/* Changed: another version, that is how a refused login is tried again. */
+	/* A changed Secret has another version; this lets a refused login be tried again. */
 	bench_secret(d, "bmc-1", "username", "root", "password", "q");
 	bench_run(d, 35000);
 	assert_string_not_equal(attach(d, ERR_NONE), version);
@@ -378,8 +378,9 @@ static void a_ca_of_its_own_must_be_there(void **state)
 	bench_run(d, 3000);
 	assert_non_null(strstr(attach(d, ERR_UNAVAILABLE), "spec.bmc.tls.caSecretRef"));
 	bench_run(d, 3000);
-	assert_non_null(strstr(attach(d, ERR_NOT_FOUND),
-			       "spec.bmc.tls.caSecretRef: Secret bmc-ca has no such key"));
+	assert_non_null(
+		strstr(attach(d, ERR_NOT_FOUND),
+		       "spec.bmc.tls.caSecretRef: cannot read key ca.crt of Secret bmc-ca"));
 	bench_secret(d, "bmc-ca", "other", pem, NULL, NULL);
 	bench_run(d, 3000);
 	(void)attach(d, ERR_NOT_FOUND);

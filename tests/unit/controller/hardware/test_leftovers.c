@@ -1,4 +1,5 @@
-/* One who is deleted and made again within one look is another one. */
+/* Tests that entries of a deleted VirtualCluster do not apply to a new one of the same name, and
+ * when cleanup is given up. */
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #define TEAM_A "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a"
 #define LAST_TRY_MS (10 * 60 * 1000)
 
-/* the call of each */
+/* Result of under_way() for every entry */
 static bool busy;
 static unsigned freed;
 
@@ -85,7 +86,7 @@ static void one_made_again_under_its_name_gets_an_entry_of_its_own(void **state)
 	stop(d, ls);
 }
 
-/* The answer comes to the first one: it stays until then. */
+/* The call's answer goes to the first entry, which must stay until then. */
 static void an_entry_whose_call_is_under_way_stays(void **state)
 {
 	struct bench *d = *state;
@@ -114,7 +115,7 @@ static void what_is_owed_is_given_up_after_ten_minutes_and_said_once(void **stat
 	vc.meta.deletion_timestamp = loop_wall(d->l);
 	bench_run(d, LAST_TRY_MS - 1000);
 	assert_false(leftover_given_up(l, &vc, "WayLeft", "it may be left"));
-	/* Not by a step of the clock. */
+	/* A step of the clock does not count. */
 	loop_sim_set_clock(d->l, 50000);
 	assert_false(leftover_given_up(l, &vc, "WayLeft", "it may be left"));
 	loop_sim_set_clock(d->l, -50000);

@@ -6,8 +6,8 @@
 #include "providers/bcm/client.h"
 #include "sim/head.h"
 
-/* head_rig: a simulated head node with the node n1, and a client with a certificate that it
- * takes. */
+/* head_rig: a simulated head node with the node n1, and a client with a certificate that the head
+ * node accepts. */
 #define HEAD "https://head:8081"
 
 struct head_rig {
@@ -23,7 +23,7 @@ struct head_rig {
 void head_rig_start(struct head_rig *r);
 void head_rig_end(struct head_rig *r);
 void head_rig_fault(struct head_rig *r, const char *json);
-/* Until *flag, or the limit. */
+/* Runs the loop until *flag is set, or for limit_ms. */
 void head_rig_wait(struct head_rig *r, const unsigned *flag, int64_t limit_ms);
 
 #endif

@@ -27,11 +27,11 @@ struct rig {
 	struct bcm *bcm;
 	const struct line *script;
 	unsigned at, asked;
-	/* METHOD path cookie|basic body */
+	/* "METHOD path cookie|basic body" */
 	char seen[16][400];
-	/* answers */
+	/* Number of answers */
 	unsigned count;
-	/* ... of them */
+	/* Number of denied ones among them */
 	unsigned denied;
 	struct err err;
 	char result[300];
@@ -202,7 +202,7 @@ static void a_login_buys_a_cookie_that_is_renewed_once(void **state)
 	rig_end(&r);
 }
 
-/* The first answer ends the cookie that all of them were sent with. */
+/* The first reply invalidates the cookie with which all of them were sent. */
 static void a_cookie_that_runs_out_under_several_is_renewed_for_each(void **state)
 {
 	static const struct line script[] = {VERSION,
@@ -324,7 +324,7 @@ static void on_state(const struct bcm_state *state, const struct err *e, void *a
 	str_format(r->result, sizeof(r->result), "%s: %s", state->name, str_or(state->text, ""));
 }
 
-/* The state of a node stands in the status of its Machine. */
+/* A node's state is shown in the status of its Machine. */
 static void a_state_that_quotes_the_password_is_shown_without_it(void **state)
 {
 	struct line script[] = {VERSION,

@@ -6,7 +6,7 @@
 #include "providers/bcm/edit.h"
 #include "tests/unit/providers/bcm/head_rig.h"
 
-/* One edit, and what came of it. */
+/* One edit and its result. */
 struct
 try {
 	struct head_rig rig;
@@ -94,7 +94,7 @@ static void what_it_does_not_know_stays_letter_for_letter(void **state)
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
 		if (!strstr(sim_head_device(t.rig.node), kept[i]))
 			fail_msg("lost: %s\n%s", kept[i], sim_head_device(t.rig.node));
-	/* Read, written, read again, and once more after a while. */
+	/* Read before the write, read after it, and once more after settle_ms. */
 	assert_int_equal(sim_head_count(t.rig.head, "cmdevice.getDevice"), 3);
 	assert_int_equal(sim_head_count(t.rig.head, "cmdevice.updateDevice"), 1);
 	t.nothing = true;
@@ -112,8 +112,8 @@ static void what_was_not_written_is_not_believed(void **state)
 		enum err_kind want;
 		const char *says;
 	} rows[] = {
-		{"{\"what\":\"Ignored\",\"count\":1}", ERR_CONFLICT, "BCM shows another"},
-		{"{\"what\":\"Overwrite\",\"count\":1}", ERR_CONFLICT, "BCM shows another"},
+		{"{\"what\":\"Ignored\",\"count\":1}", ERR_CONFLICT, "BCM shows a different"},
+		{"{\"what\":\"Overwrite\",\"count\":1}", ERR_CONFLICT, "BCM shows a different"},
 		{"{\"what\":\"Moved\",\"count\":1}", ERR_NONE, ""},
 		{"{\"what\":\"Invalid\",\"count\":1}", ERR_INVALID, "mac"},
 		{"{\"what\":\"Denied\",\"call\":\"cmdevice.updateDevice\",\"count\":1}", ERR_DENIED,
@@ -125,7 +125,7 @@ static void what_was_not_written_is_not_believed(void **state)
 		 ERR_PROTOCOL, "boom"},
 		{"{\"what\":\"NoCall\",\"call\":\"cmdevice.updateDevice\",\"count\":1}",
 		 ERR_UNSUPPORTED, "no such call"},
-		/* Acted on, or not: what is read afterwards decides. */
+		/* Carried out or not: the read after the write decides. */
 		{"{\"what\":\"LostReply\",\"call\":\"cmdevice.updateDevice\",\"count\":1}",
 		 ERR_NONE, ""},
 		{"{\"what\":\"Status\",\"call\":\"cmdevice.updateDevice\",\"count\":1,\"value\":503}",
@@ -147,7 +147,7 @@ static void what_was_not_written_is_not_believed(void **state)
 	}
 }
 
-/* An answer from before the write is no proof of it. */
+/* A read with the state from before the write is no proof of the write. */
 static void a_stale_read_is_no_proof(void **state)
 {
 	struct try t;

@@ -126,7 +126,7 @@ static void a_mark_comes_and_goes_and_a_strange_one_is_seen(void **state)
 		if (!n.lock_broken)
 			fail_msg("taken: %s", text);
 	}
-	/* Where there are no free values yet. */
+	/* A device without extra_values. */
 	assert_non_null(strstr(bcm_with_lock(json(DEVICE("")), &l, a, &e), "\"extra_values\":{"));
 }
 
@@ -154,7 +154,7 @@ static void states_are_read_in_any_form(void **state)
 		{"{\"uuid\":\"u\",\"status\":\"UPGRADING\"}", BCM_UNKNOWN, "UPGRADING", NULL,
 		 false},
 		{"{\"uuid\":\"u\",\"status\":\"up\"}", BCM_UNKNOWN, "up", NULL, false},
-		{"{\"uuid\":\"u\",\"status\":7}", BCM_UNKNOWN, "(none told)", NULL, false},
+		{"{\"uuid\":\"u\",\"status\":7}", BCM_UNKNOWN, "(no state)", NULL, false},
 	};
 	OWN(arena) a = arena_new();
 	struct bcm_state s;

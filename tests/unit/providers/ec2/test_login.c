@@ -8,7 +8,7 @@
 
 #define START 1764000000000
 
-/* A metadata service and an STS whose keys hold for an hour. */
+/* A metadata service and an STS whose keys are valid for an hour. */
 struct rig {
 	struct loop *loop;
 	struct loop_group *group;
@@ -17,7 +17,7 @@ struct rig {
 	struct httpd *httpd;
 	struct ec2_login *login;
 	unsigned given, told;
-	/* STS */
+	/* State of the STS */
 	bool down, denied;
 	struct err err;
 };
@@ -236,7 +236,7 @@ static void a_role_is_assumed_by_the_token_in_a_file(void **state)
 	wait_for(&r);
 	assert_int_equal(r.err.kind, ERR_NONE);
 	ready(&r, "ASIA1");
-	ec2_login_ended(r.login); /* the cloud says so */
+	ec2_login_ended(r.login); /* the cloud reports that the keys have expired */
 	assert_false(is_ready(&r));
 	r.denied = true;
 	wait_for(&r);
@@ -248,7 +248,7 @@ static void a_role_is_assumed_by_the_token_in_a_file(void **state)
 	rig_done(&r);
 }
 
-/* What a role's webhook and a shell set counts before the instance's own role. */
+/* What a role's webhook and a shell set takes precedence over the instance's own role. */
 static void the_source_is_what_the_environment_names(void **state)
 {
 	const struct provider_cloud c = {.login = PROVIDER_LOGIN_FOUND};
@@ -263,7 +263,7 @@ static void the_source_is_what_the_environment_names(void **state)
 	unsetenv("AWS_PROFILE");
 	rig_init(&r, &c);
 	wait_for(&r);
-	ready(&r, "ASIA1"); /* of the metadata service */
+	ready(&r, "ASIA1"); /* from the metadata service */
 	rig_done(&r);
 
 	assert_true(write(fd, "[default]\naws_access_key_id=FILE\naws_secret_access_key=s\n", 57) >

@@ -12,8 +12,8 @@
 #include "providers/ec2/query.h"
 #include "providers/elastic.h"
 
-/* examples/ec2/policy.json has exactly the rights that providers/ec2 needs, and
- * docs/providers/ec2.md tells of each. */
+/* Checks that examples/ec2/policy.json has exactly the permissions that providers/ec2 needs, and
+ * that docs/providers/ec2.md mentions each. */
 #define POLICY "examples/ec2/policy.json"
 #define CALL "query_begin("
 
@@ -36,7 +36,7 @@ static void add(struct map *to, const char *service, const char *action, size_t 
 	map_put(to, name, to);
 }
 
-/* What the source asks EC2 for: query_begin(BUFFER, "ACTION", EC2_VERSION). */
+/* Finds the actions that the source requests: query_begin(BUFFER, "ACTION", EC2_VERSION). */
 static void add_calls(struct map *to, const char *text)
 {
 	for (const char *at = strstr(text, CALL); at; at = strstr(at + 1, CALL)) {
@@ -48,7 +48,7 @@ static void add_calls(struct map *to, const char *text)
 		if (strstr(till, "EC2_VERSION") && strstr(till, "EC2_VERSION") < end)
 			add(to, "ec2", from + 1, (size_t)(till - from - 1));
 	}
-	/* RunInstances with these parameters is refused without these rights. */
+	/* RunInstances with these parameters needs these permissions */
 	if (strstr(text, "TagSpecification."))
 		add(to, "ec2", "CreateTags", 10);
 	if (strstr(text, "IamInstanceProfile."))
@@ -145,7 +145,7 @@ static void check_bound(const json_t *statements, const char *sid, const char *a
 	fail_msg("no statement %s", sid);
 }
 
-/* Instances of somebody else are neither ended nor tagged by it. */
+/* The policy does not allow ending or tagging other instances. */
 static void what_changes_is_bound_to_drovers_own_tag(void **state)
 {
 	json_t *statements = policy(), *s;

@@ -5,8 +5,9 @@
 #include "providers/ec2/sigv4.h"
 
 /*
- * The signer against AWS's published suite (aws-sig-v4-test-suite), and what may not change what is
- * signed. The suite: AKIDEXAMPLE, us-east-1, "service", 2015-08-30T12:36:00Z.
+ * Tests the signer with AWS's published suite (aws-sig-v4-test-suite), and that the order of parts
+ * does not change the signature. The suite: AKIDEXAMPLE, us-east-1, "service",
+ * 2015-08-30T12:36:00Z.
  */
 #define AT 1440938160000
 #define HOST                                                                                       \
@@ -187,7 +188,7 @@ static void it_signs_as_the_published_vectors_do(void **state)
 	}
 }
 
-/* --- whatever the order ----------------------------------------------------------------------- */
+/* --- independence of order -------------------------------------------------------------------- */
 
 static uint32_t next(uint32_t *seed)
 {

@@ -21,7 +21,7 @@ static struct domain *parsed(const char *xml)
 	return d;
 }
 
-/* What libvirt would read of it, through the text. */
+/* Returns what libvirt would read from the domain's text. */
 static struct domain_facts read_of(const struct domain *d, struct arena *a)
 {
 	char *text = domain_text(d);
@@ -92,7 +92,7 @@ static void a_medium_comes_and_goes_and_the_rest_stays(void **state)
 	assert_true(says(d, "theirs") && says(d, "passwd=\"kept\"") && says(d, "file=\"/a\""));
 }
 
-/* A medium that somebody else put into the slot is not told under drover's address. */
+/* A medium that an operator put into the slot is not reported under drover's URL. */
 static void a_medium_by_hand_has_no_address(void **state)
 {
 	OWN(arena) a = arena_new();

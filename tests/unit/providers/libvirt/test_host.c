@@ -7,9 +7,9 @@
 #include "providers/libvirt/host.h"
 
 /*
- * Against libvirt's own test driver, which needs neither root nor a daemon: test:///default has one
- * domain, "test", that runs, and the pool "default-pool". What QEMU alone can do is in
- * tests/real/libvirt.py.
+ * Uses libvirt's test driver, which needs neither root nor a daemon: test:///default has one
+ * running domain, "test", and the pool "default-pool". tests/real/libvirt.py tests what only QEMU
+ * supports.
  */
 #define UUID "6695eb01-f6a4-8304-79aa-97f2502e193f"
 #define MADE "8a1f5b1e-0000-4000-8000-c6c04f314733"
@@ -88,7 +88,7 @@ static void boot_is_the_next_start_s(void **state)
 	assert_int_equal(look("test", a).facts.boot, DOMAIN_BOOT_DISK);
 }
 
-/* Whoever was replaced changes nothing any more. */
+/* A replaced leader can change nothing. */
 static void a_lower_fence_is_refused(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -182,7 +182,7 @@ static void machines_are_defined_and_undefined(void **state)
 	assert_string_equal(l.power, "Off");
 	assert_string_equal(l.facts.uuid, MADE);
 	assert_string_equal(l.facts.provider, "1e0f");
-	/* Neither somebody else's nor one that is on. */
+	/* Refused: a domain of another owner, and a domain that is on. */
 	assert_int_equal(host_undefine(host, "lab-0", MADE, "2222", "lab-0", &e), -1);
 	assert_int_equal(e.kind, ERR_CONFLICT);
 	m.provider = "2222";
@@ -211,7 +211,7 @@ static void a_host_that_is_not_there_is_named(void **state)
 	assert_int_equal(host_observe(none, "test", a, &l, &e), -1);
 	assert_int_equal(e.kind, ERR_UNAVAILABLE);
 	assert_int_equal(e.scope, ERR_PROVIDER);
-	assert_non_null(strstr(e.text, "libvirt cannot be reached"));
+	assert_non_null(strstr(e.text, "cannot connect to libvirt"));
 	host_free(none);
 }
 
